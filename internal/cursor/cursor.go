@@ -1,0 +1,115 @@
+// Package cursor decodes little-endian values from a byte slice with one
+// sticky error, so that a decoder reads a whole structure and tests once.
+package cursor
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+)
+
+// A Cursor reads fixed-size values from a slice. The first failure sticks:
+// every later read returns zero and Err reports it. Don't copy a Cursor.
+type Cursor struct {
+	b    []byte
+	off  int
+	base int64 // file offset of b[0], for errors
+	err  error
+}
+
+// New returns a Cursor at the start of b, which lies at offset base of a file.
+func New(b []byte, base int64) *Cursor { return &Cursor{b: b, base: base} }
+
+// Err is the first failure, or nil. It wraps io.ErrUnexpectedEOF.
+func (c *Cursor) Err() error { return c.err }
+
+// Fail makes err the cursor's error unless it has one.
+func (c *Cursor) Fail(err error) {
+	if c.err == nil {
+		c.err = err
+	}
+}
+
+// Offset is the position in the slice.
+func (c *Cursor) Offset() int { return c.off }
+
+// Len is the number of bytes left.
+func (c *Cursor) Len() int { return len(c.b) - c.off }
+
+// Seek sets the position in the slice.
+func (c *Cursor) Seek(off int) {
+	if c.err == nil && (off < 0 || off > len(c.b)) {
+		c.err = fmt.Errorf("offset %#x: %w", c.base+int64(off), io.ErrUnexpectedEOF)
+	}
+	if c.err == nil {
+		c.off = off
+	}
+}
+
+// Take returns the next n bytes without copying them, nil after a failure.
+func (c *Cursor) Take(n int) []byte {
+	if c.err != nil {
+		return nil
+	}
+	if n < 0 || n > len(c.b)-c.off {
+		c.err = fmt.Errorf("%d bytes at offset %#x: %w", n, c.base+int64(c.off), io.ErrUnexpectedEOF)
+		return nil
+	}
+	p := c.b[c.off : c.off+n : c.off+n]
+	c.off += n
+	return p
+}
+
+// Skip passes over n bytes.
+func (c *Cursor) Skip(n int) { c.Take(n) }
+
+// Uint8 reads a byte.
+func (c *Cursor) Uint8() uint8 {
+	if p := c.Take(1); p != nil {
+		return p[0]
+	}
+	return 0
+}
+
+// Uint16 reads a word.
+func (c *Cursor) Uint16() uint16 {
+	if p := c.Take(2); p != nil {
+		return binary.LittleEndian.Uint16(p)
+	}
+	return 0
+}
+
+// Uint32 reads a doubleword.
+func (c *Cursor) Uint32() uint32 {
+	if p := c.Take(4); p != nil {
+		return binary.LittleEndian.Uint32(p)
+	}
+	return 0
+}
+
+// Uint64 reads a quadword.
+func (c *Cursor) Uint64() uint64 {
+	if p := c.Take(8); p != nil {
+		return binary.LittleEndian.Uint64(p)
+	}
+	return 0
+}
+
+// Count reads a uint32 element count and fails unless that many elements of
+// size bytes can still be in the data, so that a lie in the file cannot make
+// the caller allocate.
+func (c *Cursor) Count(size int) int { return c.checkCount(uint64(c.Uint32()), size, 4) }
+
+// Count64 is Count for a uint64 count.
+func (c *Cursor) Count64(size int) int { return c.checkCount(c.Uint64(), size, 8) }
+
+func (c *Cursor) checkCount(n uint64, size, width int) int {
+	if c.err == nil && n > uint64(c.Len()/size) {
+		c.err = fmt.Errorf("count %d of %d-byte elements at offset %#x: %w",
+			n, size, c.base+int64(c.off-width), io.ErrUnexpectedEOF)
+	}
+	if c.err != nil {
+		return 0
+	}
+	return int(n)
+}

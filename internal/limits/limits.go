@@ -1,0 +1,61 @@
+// Package limits holds every bound that sosgo puts on what a dump can make it
+// do. A dump is untrusted input: each count is first checked against the bytes
+// that are left, and these are the caps beyond that. They are far above what
+// real processes have; a dump that passes one is reported as corrupt, or its
+// list is cut with a warning.
+package limits
+
+// Containers.
+const (
+	MinidumpStreams  = 10_000
+	MemoryRanges     = 10_000_000
+	Modules          = 100_000
+	Threads          = 1_000_000
+	PathBytes        = 32 << 10
+	Notes            = 10_000_000
+	DecompressedSize = 1 << 40 // bytes of a .gz or .zst dump; override with Options.MaxDecompressed
+)
+
+// Images and metadata.
+const (
+	ExportNames      = 1 << 20
+	Sections         = 4096
+	DescriptorJSON   = 16 << 20
+	MetadataSize     = 1 << 31
+	SignatureDepth   = 64
+	NestedTypeDepth  = 64
+	TypeNameDepth    = 64
+	GenericArguments = 65_536
+	BuildIDBytes     = 256
+	ResourceBytes    = 64 << 20
+	IdentifierBytes  = 64 << 10
+)
+
+// The runtime's structures.
+const (
+	AppDomains       = 100_000
+	AssembliesList   = 1_000_000
+	ManagedThreads   = 1_000_000
+	LookupMapParts   = 100_000
+	LookupMapEntries = 1 << 24 // a rid has 24 bits
+	ParentChain      = 10_000
+	FieldsPerType    = 65_536
+	MethodChunks     = 1_000_000
+	LoaderBlocks     = 1_000_000
+	HandleSegments   = 1_000_000
+	FrameChain       = 1_000_000
+	InFlightTLS      = 100_000
+	SyncBlocks       = 1 << 26
+	RangeFragments   = 100_000
+)
+
+// The GC heap.
+const (
+	GCHeaps      = 1024
+	Generations  = 16
+	Segments     = 1_000_000
+	ArrayRank    = 32
+	StringChars  = 1 << 30
+	StackScan    = 256 << 20 // bytes of one thread's stack that are scanned
+	ObjectLength = 1 << 40
+)

@@ -1,0 +1,32 @@
+package memmap
+
+import "io"
+
+// Bytes is a Source that is in memory as a whole.
+func Bytes(b []byte) Source { return byteSource(b) }
+
+type byteSource []byte
+
+func (s byteSource) Bytes(off int64, n int) []byte { return s[off : off+int64(n) : off+int64(n)] }
+func (s byteSource) Size() int64                   { return int64(len(s)) }
+func (s byteSource) ReadAt(p []byte, off int64) (int, error) {
+	if off < 0 || off >= int64(len(s)) {
+		return 0, io.EOF
+	}
+	n := copy(p, s[off:])
+	if n < len(p) {
+		return n, io.EOF
+	}
+	return n, nil
+}
+
+// ReaderAt is a Source over r, which holds size bytes and is only read.
+func ReaderAt(r io.ReaderAt, size int64) Source { return readerSource{r, size} }
+
+type readerSource struct {
+	io.ReaderAt
+	size int64
+}
+
+func (readerSource) Bytes(int64, int) []byte { return nil }
+func (s readerSource) Size() int64           { return s.size }

@@ -1,0 +1,50 @@
+package target
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Every error that leaves a package of sosgo answers errors.Is for one of
+// these, or is an I/O error of the host.
+var (
+	// ErrNotInDump means that the writer of the dump left the data out.
+	ErrNotInDump = errors.New("not in the dump")
+	// ErrCorrupt means that the data is there and impossible.
+	ErrCorrupt = errors.New("corrupt data")
+	// ErrUnsupported means that the data is there and sosgo can't interpret it.
+	ErrUnsupported = errors.New("not supported")
+)
+
+// A MemoryError reports a target address that could not be read.
+type MemoryError struct {
+	Addr Addr  // first byte that could not be read
+	Size int   // bytes still wanted at Addr
+	Err  error // ErrNotInDump, or the I/O error
+}
+
+func (e *MemoryError) Error() string {
+	if e.Err == ErrNotInDump {
+		return fmt.Sprintf("%d bytes at %#x are not in the dump", e.Size, uint64(e.Addr))
+	}
+	return fmt.Sprintf("read %d bytes at %#x: %v", e.Size, uint64(e.Addr), e.Err)
+}
+
+func (e *MemoryError) Unwrap() error { return e.Err }
+
+// Corruptf returns an error that is ErrCorrupt and says what is impossible.
+func Corruptf(format string, args ...any) error {
+	return &wrapped{fmt.Errorf(format, args...), ErrCorrupt}
+}
+
+// Unsupportedf returns an error that is ErrUnsupported and says what can't be
+// interpreted.
+func Unsupportedf(format string, args ...any) error {
+	return &wrapped{fmt.Errorf(format, args...), ErrUnsupported}
+}
+
+// wrapped joins a message to a sentinel without repeating the sentinel's text.
+type wrapped struct{ msg, kind error }
+
+func (e *wrapped) Error() string   { return e.msg.Error() }
+func (e *wrapped) Unwrap() []error { return []error{e.msg, e.kind} }

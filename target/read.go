@@ -1,0 +1,112 @@
+package target
+
+import (
+	"bytes"
+	"encoding/binary"
+	"unicode/utf16"
+)
+
+// Bytes returns the n bytes at a: a view where the target lends one, a copy
+// elsewhere. The caller must not write to them.
+func Bytes(m Memory, a Addr, n int) ([]byte, error) {
+	if b, ok := m.View(a, n); ok {
+		return b, nil
+	}
+	b := make([]byte, n)
+	if _, err := m.ReadMemory(b, a); err != nil {
+		return nil, err
+	}
+	return b, nil
+}
+
+// Uint64 reads the little-endian quadword at a.
+func Uint64(m Memory, a Addr) (uint64, error) {
+	if b, ok := m.View(a, 8); ok {
+		return binary.LittleEndian.Uint64(b), nil
+	}
+	b, err := Bytes(m, a, 8)
+	if err != nil {
+		return 0, err
+	}
+	return binary.LittleEndian.Uint64(b), nil
+}
+
+// Uint32 reads the little-endian doubleword at a.
+func Uint32(m Memory, a Addr) (uint32, error) {
+	b, err := Bytes(m, a, 4)
+	if err != nil {
+		return 0, err
+	}
+	return binary.LittleEndian.Uint32(b), nil
+}
+
+// Uint16 reads the little-endian word at a.
+func Uint16(m Memory, a Addr) (uint16, error) {
+	b, err := Bytes(m, a, 2)
+	if err != nil {
+		return 0, err
+	}
+	return binary.LittleEndian.Uint16(b), nil
+}
+
+// Uint8 reads the byte at a.
+func Uint8(m Memory, a Addr) (uint8, error) {
+	b, err := Bytes(m, a, 1)
+	if err != nil {
+		return 0, err
+	}
+	return b[0], nil
+}
+
+// Pointer reads the pointer at a. Only 64-bit targets have readers so far.
+func Pointer(m Memory, a Addr) (Addr, error) {
+	v, err := Uint64(m, a)
+	return Addr(v), err
+}
+
+// Available reports whether all n bytes at a are in the dump.
+func Available(m Memory, a Addr, n int) bool {
+	if _, ok := m.View(a, n); ok {
+		return true
+	}
+	_, err := Bytes(m, a, n)
+	return err == nil
+}
+
+// CString reads the NUL-terminated bytes at a, at most limit of them.
+func CString(m Memory, a Addr, limit int) (string, error) {
+	var out []byte
+	for len(out) < limit {
+		chunk := make([]byte, min(256, limit-len(out)))
+		n, err := m.ReadMemory(chunk, a+Addr(len(out)))
+		if i := bytes.IndexByte(chunk[:n], 0); i >= 0 {
+			return string(append(out, chunk[:i]...)), nil
+		}
+		if err != nil {
+			return "", err
+		}
+		out = append(out, chunk...)
+	}
+	return "", Corruptf("string at %#x is longer than %d bytes", uint64(a), limit)
+}
+
+// UTF16String reads the NUL-terminated UTF-16 string at a, at most limit code
+// units of it.
+func UTF16String(m Memory, a Addr, limit int) (string, error) {
+	var out []uint16
+	for len(out) < limit {
+		chunk := make([]byte, 2*min(128, limit-len(out)))
+		n, err := m.ReadMemory(chunk, a+Addr(2*len(out)))
+		for i := 0; i+1 < n; i += 2 {
+			u := binary.LittleEndian.Uint16(chunk[i:])
+			if u == 0 {
+				return string(utf16.Decode(out)), nil
+			}
+			out = append(out, u)
+		}
+		if err != nil {
+			return "", err
+		}
+	}
+	return "", Corruptf("string at %#x is longer than %d characters", uint64(a), limit)
+}

@@ -1,0 +1,230 @@
+// Package target describes a dumped process as the rest of sosgo sees it: an
+// address space with holes, modules, threads and regions. It knows neither
+// the file formats (packages minidump and elfcore) nor the CLR (package dac).
+//
+// Everything here is immutable after construction and safe for concurrent
+// use, unless a comment says otherwise.
+package target
+
+import (
+	"fmt"
+	"iter"
+	"time"
+)
+
+// An Addr is a location in the target's address space. It is never a Go
+// pointer, a file offset or an RVA; those have types of their own.
+type Addr uint64
+
+// String formats a as SOS does: sixteen lower-case hexadecimal digits.
+func (a Addr) String() string { return fmt.Sprintf("%016x", uint64(a)) }
+
+// A Memory reads the address space of a target.
+//
+// Bytes that the dump does not hold are an error, never zeros.
+type Memory interface {
+	// ReadMemory copies the target's bytes at a into p. When it returns
+	// n < len(p) the error is a *MemoryError whose Addr is a+n.
+	ReadMemory(p []byte, a Addr) (n int, err error)
+
+	// View lends the n bytes at a without copying them. It reports false when
+	// the range is not stored contiguously or not mapped; the caller then uses
+	// ReadMemory. The slice is read-only and valid until the dump is closed.
+	View(a Addr, n int) (b []byte, ok bool)
+
+	// Span lends the longest contiguous run of stored bytes that starts at a.
+	// It returns nil where View would report false for a single byte.
+	Span(a Addr) []byte
+}
+
+// A Target is one dumped process. Packages minidump and elfcore provide it.
+type Target interface {
+	Memory
+
+	Platform() Platform
+	Process() Process
+	Modules() []Module            // sorted by Base
+	Threads() []Thread            // in the dump's order
+	Regions() iter.Seq[Region]    // ascending, including regions without bytes
+	Exception() (Exception, bool) // why the dump was written, where it says so
+	Warnings() []error            // what opening had to skip or to decide
+}
+
+// An OS is the operating system that the target ran on.
+type OS uint8
+
+// The operating systems whose dumps sosgo reads.
+const (
+	OSUnknown OS = iota
+	OSLinux
+	OSWindows
+	OSDarwin
+)
+
+func (o OS) String() string {
+	switch o {
+	case OSLinux:
+		return "linux"
+	case OSWindows:
+		return "windows"
+	case OSDarwin:
+		return "darwin"
+	}
+	return fmt.Sprintf("OS(%d)", uint8(o))
+}
+
+// An Arch is the processor architecture of the target.
+type Arch uint8
+
+// The architectures that a dump can name. Only AMD64 is interpreted in full.
+const (
+	ArchUnknown Arch = iota
+	ArchAMD64
+	ArchARM64
+	Arch386
+	ArchARM
+)
+
+func (a Arch) String() string {
+	switch a {
+	case ArchAMD64:
+		return "x64"
+	case ArchARM64:
+		return "arm64"
+	case Arch386:
+		return "x86"
+	case ArchARM:
+		return "arm"
+	}
+	return fmt.Sprintf("Arch(%d)", uint8(a))
+}
+
+// PointerSize is the size of a pointer in bytes, 8 where a is unknown.
+func (a Arch) PointerSize() int {
+	if a == Arch386 || a == ArchARM {
+		return 4
+	}
+	return 8
+}
+
+// A Platform is what the target ran on.
+type Platform struct {
+	OS        OS
+	Arch      Arch
+	OSVersion string // as the dump words it; empty when it does not say
+	CPUs      int    // 0 when the dump does not say
+}
+
+// A Process is what the dump says about the process itself. Zero values mean
+// that it does not say.
+type Process struct {
+	ID        uint32
+	Command   string    // executable or command line, as recorded
+	Created   time.Time // start of the process
+	DumpTime  time.Time // when the dump was written
+	Container string    // "ELF core", "Windows minidump"
+	Comment   string    // comment streams, the core's signal in words
+}
+
+// A Mapping is one file-backed range of a module.
+type Mapping struct {
+	Start, End Addr
+	Offset     uint64 // of Start in the file, in bytes
+}
+
+// A PDBID identifies the symbol file of a PE image (CodeView RSDS record).
+type PDBID struct {
+	GUID [16]byte // as stored; the first three parts are little-endian
+	Age  uint32
+	Path string
+}
+
+// A Module is an image that was mapped into the target. What the dump's
+// module list does not tell (an ELF build id, say) is read from the image by
+// package image.
+type Module struct {
+	Base     Addr
+	Size     uint64 // bytes from Base to the end of the image
+	Path     string // as the dump records it
+	Mappings []Mapping
+
+	// PE identity; zero for ELF.
+	TimeDateStamp uint32
+	SizeOfImage   uint32
+	CheckSum      uint32
+	Version       [4]uint16 // file version of the VERSIONINFO resource
+	PDB           *PDBID
+}
+
+// Contains reports whether a lies inside the module.
+func (m *Module) Contains(a Addr) bool { return uint64(a-m.Base) < m.Size && a >= m.Base }
+
+// A Range is a half-open range of addresses.
+type Range struct{ Start, End Addr }
+
+// Contains reports whether a lies inside r.
+func (r Range) Contains(a Addr) bool { return r.Start <= a && a < r.End }
+
+// Size is the number of bytes in r.
+func (r Range) Size() uint64 {
+	if r.End < r.Start {
+		return 0
+	}
+	return uint64(r.End - r.Start)
+}
+
+// A Thread is an operating-system thread of the target.
+type Thread struct {
+	ID        uint32 // the OS thread id
+	Name      string // empty when the dump does not say
+	Registers Registers
+	TEB       Addr  // Windows: thread environment block, 0 if unknown
+	Stack     Range // the stack memory that the dump names, empty if it does not
+	Signal    int   // Linux: the signal that is current for the thread, 0 if none
+	Suspended uint32
+	Start     Addr // Windows: start address, 0 if unknown
+	Created   time.Time
+	Kernel    time.Duration
+	User      time.Duration
+}
+
+// Protection is the access that a region allows.
+type Protection uint8
+
+// The bits of a Protection.
+const (
+	ProtRead Protection = 1 << iota
+	ProtWrite
+	ProtExec
+)
+
+func (p Protection) String() string {
+	b := [3]byte{'-', '-', '-'}
+	for i, c := range [3]byte{'r', 'w', 'x'} {
+		if p&(1<<i) != 0 {
+			b[i] = c
+		}
+	}
+	return string(b[:])
+}
+
+// A Region is a range of the address space with one set of properties.
+type Region struct {
+	Start  Addr
+	Size   uint64
+	Stored uint64 // bytes of it, from Start, that the dump holds
+	Prot   Protection
+	Kind   string // "image", "mapped", "private", "stack", "free"; empty if unknown
+	Path   string // of the mapped file
+}
+
+// An Exception says why the process died, where the dump says so.
+type Exception struct {
+	ThreadID   uint32
+	Code       uint32 // Windows: exception code; Linux: signal number
+	Flags      uint32
+	Address    Addr // faulting instruction (Windows) or data address (Linux)
+	Parameters []uint64
+	Registers  Registers // at the time of the exception, if recorded
+	Words      string    // "SIGSEGV", "0xe0434352"
+}
