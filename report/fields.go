@@ -1,0 +1,135 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"reflect"
+	"strings"
+)
+
+// A Part describes one part of a command's JSON result, so that the field
+// lists of docs/json.md are made from the types that are encoded.
+type Part struct {
+	Name string // field of the result; empty when the part is the result
+	List bool
+	Type reflect.Type
+}
+
+// Whole describes a result that is one T.
+func Whole[T any]() Part { return Part{Type: reflect.TypeFor[T]()} }
+
+// ListOf describes a list of T: the field name of the result, or the result
+// itself when name is empty.
+func ListOf[T any](name string) Part { return Part{name, true, reflect.TypeFor[T]()} }
+
+// FieldOf describes the field name of the result.
+func FieldOf[T any](name string) Part { return Part{name, false, reflect.TypeFor[T]()} }
+
+// A FieldDoc is one row of a result's field list.
+type FieldDoc struct {
+	Path string // "objects[].address"
+	Type string // "address", "integer", "string", "boolean", "number", "object", "any"
+	Doc  string // from the struct tag doc
+}
+
+// fieldDepth bounds the nesting that a field list follows.
+const fieldDepth = 8
+
+// Fields lists the fields of a result in the order of the types. Names come
+// from the json tag, texts from the doc tag.
+func Fields(parts ...Part) []FieldDoc {
+	var out []FieldDoc
+	for _, p := range parts {
+		out = appendFields(out, p.Name, p.Type, "", p.List, 0)
+	}
+	return out
+}
+
+func appendFields(out []FieldDoc, path string, t reflect.Type, doc string, list bool, depth int) []FieldDoc {
+	for t.Kind() == reflect.Pointer || isList(t) {
+		list = list || t.Kind() != reflect.Pointer
+		t = t.Elem()
+	}
+	if list {
+		path += "[]"
+	}
+	if path != "" {
+		out = append(out, FieldDoc{path, typeWord(t), doc})
+	}
+	if t.Kind() != reflect.Struct || isText(t) || depth == fieldDepth {
+		return out
+	}
+	for f := range t.Fields() {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		switch {
+		case !f.IsExported() || name == "-":
+			continue
+		case f.Anonymous && name == "":
+			out = appendEmbedded(out, path, f.Type, depth)
+			continue
+		case name == "":
+			name = f.Name
+		}
+		out = appendFields(out, join(path, name), f.Type, f.Tag.Get("doc"), false, depth+1)
+	}
+	return out
+}
+
+// appendEmbedded lists the fields of an embedded struct as its owner's.
+func appendEmbedded(out []FieldDoc, path string, t reflect.Type, depth int) []FieldDoc {
+	from := len(out)
+	out = appendFields(out, path, t, "", false, depth+1)
+	if path != "" && len(out) > from {
+		out = append(out[:from], out[from+1:]...)
+	}
+	return out
+}
+
+func join(path, name string) string {
+	if path == "" {
+		return name
+	}
+	return path + "." + name
+}
+
+func isList(t reflect.Type) bool {
+	return (t.Kind() == reflect.Slice || t.Kind() == reflect.Array) && !isText(t)
+}
+
+// isText reports whether encoding/json has t as a string.
+func isText(t reflect.Type) bool {
+	type textMarshaler interface{ MarshalText() ([]byte, error) }
+	return t.Implements(reflect.TypeFor[textMarshaler]())
+}
+
+func typeWord(t reflect.Type) string {
+	switch {
+	case t == reflect.TypeFor[Address]():
+		return "address"
+	case isText(t) || t.Kind() == reflect.String:
+		return "string"
+	case t.Kind() == reflect.Bool:
+		return "boolean"
+	case t.Kind() >= reflect.Int && t.Kind() <= reflect.Uintptr:
+		return "integer"
+	case t.Kind() == reflect.Float32 || t.Kind() == reflect.Float64:
+		return "number"
+	case t.Kind() == reflect.Interface:
+		return "any"
+	}
+	return "object"
+}
+
+// WriteFields writes the field list of a result as a Markdown table.
+func WriteFields(w io.Writer, parts ...Part) error {
+	if _, err := io.WriteString(w, "| field | type | meaning |\n|---|---|---|\n"); err != nil {
+		return err
+	}
+	for _, f := range Fields(parts...) {
+		doc := strings.ReplaceAll(f.Doc, "|", `\|`)
+		if _, err := fmt.Fprintf(w, "| `%s` | %s | %s |\n", f.Path, f.Type, doc); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,84 @@
+package report
+
+import "strconv"
+
+const hexDigits = "0123456789abcdef"
+
+// AppendHex appends v in lower-case hexadecimal, zero-padded to at least
+// digits digits.
+func AppendHex(b []byte, v uint64, digits int) []byte {
+	n := 1
+	for x := v >> 4; x != 0; x >>= 4 {
+		n++
+	}
+	for i := max(n, digits) - 1; i >= 0; i-- {
+		if i >= 16 {
+			b = append(b, '0')
+			continue
+		}
+		b = append(b, hexDigits[v>>(4*i)&15])
+	}
+	return b
+}
+
+// Hex16 is v as SOS prints a 64-bit pointer: sixteen digits and no prefix.
+func Hex16[T ~uint64](v T) string { return string(AppendHex(nil, uint64(v), 16)) }
+
+// Hex12 is v as SOS's newer tables print a pointer: at least twelve digits.
+func Hex12[T ~uint64](v T) string { return string(AppendHex(nil, uint64(v), 12)) }
+
+// Hex is v in hexadecimal with a 0x prefix and no padding.
+func Hex[T ~uint64](v T) string { return string(AppendHex([]byte("0x"), uint64(v), 1)) }
+
+// AppendCommas appends n in decimal with a comma between thousands.
+func AppendCommas(b []byte, n uint64) []byte {
+	var digits [20]byte
+	d := strconv.AppendUint(digits[:0], n, 10)
+	for i, c := range d {
+		if i > 0 && (len(d)-i)%3 == 0 {
+			b = append(b, ',')
+		}
+		b = append(b, c)
+	}
+	return b
+}
+
+// Commas is n in decimal with a comma between thousands.
+func Commas(n uint64) string { return string(AppendCommas(nil, n)) }
+
+// HumanSize is a number of bytes as SOS prints it for people: kb, mb or gb of
+// 1024, two decimals.
+func HumanSize(bytes uint64) string {
+	v, unit := float64(bytes)/1024, "kb"
+	for _, u := range [...]string{"mb", "gb"} {
+		if v < 1024 {
+			break
+		}
+		v, unit = v/1024, u
+	}
+	return strconv.FormatFloat(v, 'f', 2, 64) + unit
+}
+
+// appendSigned appends v in decimal with commas, or in hexadecimal with a
+// prefix and at least two digits, the sign in front of both.
+func appendSigned(b []byte, v int64, kind Kind) []byte {
+	u := uint64(v)
+	if v < 0 && kind != HexValue {
+		b, u = append(b, '-'), -u
+	}
+	return appendUnsigned(b, u, kind)
+}
+
+func appendUnsigned(b []byte, v uint64, kind Kind) []byte {
+	switch kind {
+	case Pointer:
+		return AppendHex(b, v, 12)
+	case HexValue, HexOffset:
+		return AppendHex(append(b, "0x"...), v, 2)
+	case Integer:
+		return AppendCommas(b, v)
+	case HumanReadable:
+		return append(b, HumanSize(v)...)
+	}
+	return strconv.AppendUint(b, v, 10)
+}

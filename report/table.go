@@ -1,0 +1,319 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"reflect"
+	"unicode/utf8"
+)
+
+// A Kind says how the cells of a column look. The widths, alignments and
+// number formats are those of SOS's managed commands.
+type Kind uint8
+
+// The kinds of columns.
+const (
+	Pointer       Kind = iota // 16 wide, right: at least 12 hexadecimal digits
+	Integer                   // 14 wide, right: decimal with commas
+	PlainInteger              // 10 wide, right: decimal
+	HexValue                  // 18 wide, right: 0x and at least 2 digits
+	HexOffset                 // 10 wide, right: the same, signed
+	HumanReadable             // 12 wide, right: 1.23mb
+	TypeName                  // unlimited, left; loses its start when cut
+	Text                      // unlimited, left; loses its end when cut
+	AddressRange              // 33 wide, left: start-end
+)
+
+// unlimited is the width of a column that is neither padded nor cut.
+const unlimited = -1
+
+var kindWidths = [...]int{
+	Pointer: 16, Integer: 14, PlainInteger: 10, HexValue: 18, HexOffset: 10, HumanReadable: 12,
+	TypeName: unlimited, Text: unlimited, AddressRange: 33,
+}
+
+// A Column is one column of a Table.
+type Column struct {
+	Name  string // header; empty for none
+	Kind  Kind
+	Width int  // in characters; 0 means the kind's
+	Fit   bool // as wide as the widest cell or the name; holds the rows until Flush
+	Left  bool // align left what the kind aligns right
+	Right bool // align right what the kind aligns left
+}
+
+func (c *Column) left() bool { return c.Left || c.Kind >= TypeName && !c.Right }
+
+// A Table writes rows in the form of SOS's managed commands: columns
+// separated by one space. Without fitted columns each row is written at once
+// and nothing is allocated for it; with them the rows wait for Flush, so that
+// is for tables that are small. It is for one goroutine.
+type Table struct {
+	// Indent is written in front of every line.
+	Indent string
+
+	w      io.Writer
+	cols   []Column
+	fit    bool
+	row    []byte
+	cell   int
+	num    []byte
+	header bool
+	held   [][]string
+	cur    []string
+	err    error
+}
+
+// NewTable returns a table that writes to w.
+func NewTable(w io.Writer, cols ...Column) *Table {
+	t := &Table{w: w, cols: append([]Column(nil), cols...)}
+	for i := range t.cols {
+		c := &t.cols[i]
+		if c.Width == 0 {
+			c.Width = kindWidths[c.Kind]
+		}
+		if c.Fit {
+			t.fit, c.Width = true, utf8.RuneCountInString(c.Name)
+		}
+		if c.Width != unlimited {
+			c.Width = max(c.Width, utf8.RuneCountInString(c.Name))
+		}
+	}
+	return t
+}
+
+// Header writes the columns' names, up to the last column that has one.
+func (t *Table) Header() error {
+	if t.fit {
+		t.header = true
+		return nil
+	}
+	return t.writeHeader()
+}
+
+func (t *Table) writeHeader() error {
+	last := -1
+	for i := range t.cols {
+		if t.cols[i].Name != "" {
+			last = i
+		}
+	}
+	for i := 0; i <= last; i++ {
+		t.append(t.cols[i].Name)
+	}
+	return t.endLine()
+}
+
+// Row writes one row of cells: integers of any type in the form of their
+// column's kind, nil for an empty cell, and the rest as fmt prints it. The methods Uint, Int, Text and End do
+// the same without allocating.
+func (t *Table) Row(cells ...any) error {
+	for _, c := range cells {
+		t.any(c)
+	}
+	return t.End()
+}
+
+func (t *Table) any(c any) {
+	v := reflect.ValueOf(c)
+	switch {
+	case !v.IsValid():
+		t.Text("")
+	case v.CanUint():
+		t.Uint(v.Uint())
+	case v.CanInt():
+		t.Int(v.Int())
+	default:
+		t.Text(fmt.Sprint(c))
+	}
+}
+
+// Uint adds a cell in the form of its column's kind.
+func (t *Table) Uint(v uint64) {
+	t.num = appendUnsigned(t.num[:0], v, t.column().Kind)
+	t.number()
+}
+
+// Int adds a cell in the form of its column's kind.
+func (t *Table) Int(v int64) {
+	t.num = appendSigned(t.num[:0], v, t.column().Kind)
+	t.number()
+}
+
+// Range adds a cell start-end in hexadecimal.
+func (t *Table) Range(start, end uint64) {
+	t.num = append(AppendHex(t.num[:0], start, 1), '-')
+	t.num = AppendHex(t.num, end, 1)
+	t.number()
+}
+
+// Text adds a cell of text, escaped.
+func (t *Table) Text(s string) {
+	if t.fit {
+		t.cur = append(t.cur, Escape(s))
+		return
+	}
+	t.append(Escape(s))
+}
+
+func (t *Table) number() {
+	if t.fit {
+		t.cur = append(t.cur, string(t.num))
+		return
+	}
+	c := t.column()
+	t.separate()
+	t.row = appendPadded(t.row, t.num, c.Width, c.left())
+	t.cell++
+}
+
+// End ends the row and returns the first error of the writer.
+func (t *Table) End() error {
+	if t.fit {
+		t.held, t.cur = append(t.held, t.cur), make([]string, 0, len(t.cur))
+		return t.err
+	}
+	return t.endLine()
+}
+
+// Flush writes what fitted columns have held back.
+func (t *Table) Flush() error {
+	for _, row := range t.held {
+		for i, s := range row {
+			if i < len(t.cols) && t.cols[i].Fit {
+				t.cols[i].Width = max(t.cols[i].Width, utf8.RuneCountInString(s))
+			}
+		}
+	}
+	if t.header {
+		t.header = false
+		t.writeHeader()
+	}
+	for _, row := range t.held {
+		for _, s := range row {
+			t.append(s)
+		}
+		t.endLine()
+	}
+	t.held = nil
+	return t.err
+}
+
+// column is the column of the cell that comes next; cells beyond the last
+// column are text.
+func (t *Table) column() Column {
+	i := t.cell
+	if t.fit {
+		i = len(t.cur)
+	}
+	if i < len(t.cols) {
+		return t.cols[i]
+	}
+	return Column{Kind: Text, Width: unlimited}
+}
+
+func (t *Table) append(s string) {
+	c := Column{Kind: Text, Width: unlimited}
+	if t.cell < len(t.cols) {
+		c = t.cols[t.cell]
+	}
+	t.separate()
+	t.row = appendPadded(t.row, cut(s, c), c.Width, c.left())
+	t.cell++
+}
+
+func (t *Table) separate() {
+	switch {
+	case t.cell > 0:
+		t.row = append(t.row, ' ')
+	default:
+		t.row = append(t.row, t.Indent...)
+	}
+}
+
+func (t *Table) endLine() error {
+	t.row = append(t.row, '\n')
+	if t.err == nil {
+		_, t.err = t.w.Write(t.row)
+	}
+	t.row, t.cell = t.row[:0], 0
+	return t.err
+}
+
+// cut shortens text to its column; numbers are never cut.
+func cut(s string, c Column) string {
+	if c.Width < 0 || c.Kind < TypeName || len(s) <= c.Width {
+		return s
+	}
+	if c.Kind == TypeName {
+		return CutStart(s, c.Width)
+	}
+	return CutEnd(s, c.Width)
+}
+
+// CutStart shortens s to n characters as SOS shortens type names: the start
+// gives way to "...", because the end says most.
+func CutStart(s string, n int) string {
+	over := utf8.RuneCountInString(s) - n
+	if over <= 0 {
+		return s
+	}
+	if n <= 3 {
+		return s[runeOffset(s, over):]
+	}
+	return "..." + s[runeOffset(s, over+3):]
+}
+
+// CutEnd shortens s to n characters, the last three of which are "...".
+func CutEnd(s string, n int) string {
+	if utf8.RuneCountInString(s) <= n {
+		return s
+	}
+	if n <= 3 {
+		return s[:runeOffset(s, max(n, 0))]
+	}
+	return s[:runeOffset(s, n-3)] + "..."
+}
+
+// runeOffset is the byte offset of the n-th character of s.
+func runeOffset(s string, n int) int {
+	for i := range s {
+		if n == 0 {
+			return i
+		}
+		n--
+	}
+	return len(s)
+}
+
+func appendPadded[S string | []byte](b []byte, s S, width int, left bool) []byte {
+	pad := width - len(s)
+	if pad > 0 || width >= 0 && pad < 0 {
+		pad = width - runeCount(s)
+	}
+	if !left {
+		b = appendSpaces(b, pad)
+	}
+	b = append(b, s...)
+	if left {
+		b = appendSpaces(b, pad)
+	}
+	return b
+}
+
+func runeCount[S string | []byte](s S) int {
+	n := 0
+	for i := range len(s) {
+		if utf8.RuneStart(s[i]) {
+			n++
+		}
+	}
+	return n
+}
+
+func appendSpaces(b []byte, n int) []byte {
+	for ; n > 0; n-- {
+		b = append(b, ' ')
+	}
+	return b
+}
