@@ -13,6 +13,8 @@ const (
 	Threads          = 1_000_000
 	PathBytes        = 32 << 10
 	Notes            = 10_000_000
+	NoteBytes        = 1 << 30 // of one PT_NOTE segment; a thread takes 1 to 4 KB
+	LinkMap          = 100_000 // entries of the dynamic linker's list
 	DecompressedSize = 1 << 40 // bytes of a .gz or .zst dump; override with Options.MaxDecompressed
 )
 

@@ -1,0 +1,345 @@
+// Package elfcore reads ELF core files: those that the Linux kernel writes,
+// those of gdb's gcore, and those of .NET's createdump. It knows nothing of
+// the CLR.
+//
+// Opening reads the headers, the notes and one page of each mapped image.
+// Everything else is read when it is asked for.
+//
+// The format is the System V ABI's ("Object Files", with the PN_XNUM
+// extension of the gABI); the notes are Linux's, defined by
+// include/uapi/linux/elf.h, include/linux/elfcore.h and fs/binfmt_elf.c.
+package elfcore
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"slices"
+
+	"github.com/sosgo/sosgo/internal/cursor"
+	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/internal/memmap"
+	"github.com/sosgo/sosgo/target"
+)
+
+// The identification and the header of an ELF file (elf.h).
+const (
+	elfMagic    = "\x7fELF"
+	classOffset = 4
+	dataOffset  = 5
+	typeOffset  = 16
+	class64     = 2
+	dataLSB     = 1
+	headerSize  = 64
+	progSize    = 56
+	sectionSize = 64
+
+	typeCore = 4
+
+	machine386   = 3
+	machineARM   = 40
+	machineAMD64 = 62
+	machineARM64 = 183
+
+	// progCountInSection0 is PN_XNUM: the number of program headers does not
+	// fit into the header and is in sh_info of section 0.
+	progCountInSection0 = 0xffff
+
+	progLoad    = 1
+	progDynamic = 2
+	progNote    = 4
+
+	flagExec  = 1
+	flagWrite = 2
+	flagRead  = 4
+)
+
+// A FormatError reports what makes a file unusable as an ELF core. It is
+// target.ErrCorrupt.
+type FormatError struct {
+	Off int64  // where in the file, in bytes
+	Msg string // what is wrong
+	Err error  // the cause, or nil
+}
+
+func (e *FormatError) Error() string {
+	s := fmt.Sprintf("ELF core: %s (at offset %#x)", e.Msg, e.Off)
+	if e.Err != nil {
+		s += ": " + e.Err.Error()
+	}
+	return s
+}
+
+// Unwrap returns target.ErrCorrupt and the cause.
+func (e *FormatError) Unwrap() []error {
+	if e.Err == nil {
+		return []error{target.ErrCorrupt}
+	}
+	return []error{target.ErrCorrupt, e.Err}
+}
+
+// A File is an ELF core. It implements target.Target, is immutable, and is
+// safe for concurrent use.
+type File struct {
+	*memmap.Map
+	platform  target.Platform
+	process   target.Process
+	modules   []target.Module
+	threads   []target.Thread
+	regions   []target.Region
+	exception *target.Exception
+	notes     []Note
+	auxv      []AuxEntry
+	diag      *DiagInfo
+	warnings  []error
+}
+
+var _ target.Target = (*File)(nil)
+
+// Sniff reports whether head, the first 18 bytes or more of a file, begins an
+// ELF core of either byte order.
+func Sniff(head []byte) bool {
+	if len(head) < typeOffset+2 || string(head[:len(elfMagic)]) != elfMagic {
+		return false
+	}
+	lo, hi := head[typeOffset], head[typeOffset+1]
+	if head[dataOffset] != dataLSB {
+		lo, hi = hi, lo
+	}
+	return lo == typeCore && hi == 0
+}
+
+// Open reads the core in src, which must stay open as long as the File is
+// used. The error is a *FormatError if the headers make no sense or the core
+// holds no memory, and target.ErrUnsupported if the file is ELF but not a
+// 64-bit little-endian core of a known machine. What else is wrong in the
+// file becomes a warning.
+func Open(src memmap.Source) (*File, error) {
+	hdr, err := readHeader(src)
+	if err != nil {
+		return nil, err
+	}
+	segments, err := readSegments(src, hdr)
+	if err != nil {
+		return nil, err
+	}
+	f := &File{platform: target.Platform{OS: target.OSLinux, Arch: hdr.arch}}
+	f.process.Container = "ELF core"
+	if err := f.mapMemory(src, segments); err != nil {
+		return nil, err
+	}
+	b := &builder{File: f, segments: segments}
+	b.readNotes(src)
+	b.decodeNotes()
+	b.findModules()
+	b.buildRegions()
+	b.findStacks()
+	b.findException()
+	b.readDiagInfo()
+	return f, nil
+}
+
+// A builder is a File while it is opened, with what only opening needs.
+type builder struct {
+	*File
+	segments    []segment
+	files       []fileMapping // of NT_FILE, sorted by address
+	signalInfo  *signalInfo
+	kernelOrder bool // the notes stand in the order of the kernel
+}
+
+func (b *builder) warn(err error) { b.warnings = append(b.warnings, err) }
+
+// header is what is needed of the ELF header.
+type header struct {
+	arch      target.Arch
+	progOff   uint64
+	progCount uint64
+}
+
+// readAt returns n bytes at off of the file, lent or copied.
+func readAt(src memmap.Source, off uint64, n uint64) ([]byte, error) {
+	size := uint64(src.Size())
+	if off > size || n > size-off {
+		return nil, fmt.Errorf("%d bytes wanted at offset %#x of a file of %d: %w", n, off, size, io.ErrUnexpectedEOF)
+	}
+	if b := src.Bytes(int64(off), int(n)); b != nil || n == 0 {
+		return b, nil
+	}
+	b := make([]byte, n)
+	if got, err := src.ReadAt(b, int64(off)); got < len(b) {
+		if err == nil || errors.Is(err, io.EOF) {
+			err = io.ErrUnexpectedEOF
+		}
+		return nil, fmt.Errorf("read %d bytes at offset %#x: %w", n, off, err)
+	}
+	return b, nil
+}
+
+func readHeader(src memmap.Source) (header, error) {
+	b, err := readAt(src, 0, uint64(min(src.Size(), headerSize)))
+	if err != nil {
+		return header{}, &FormatError{Msg: "the header can't be read", Err: err}
+	}
+	if len(b) < typeOffset+2 || string(b[:len(elfMagic)]) != elfMagic {
+		return header{}, &FormatError{Msg: "no ELF header"}
+	}
+	if !Sniff(b) {
+		return header{}, target.Unsupportedf("an ELF program or library, not a core")
+	}
+	if b[dataOffset] != dataLSB {
+		return header{}, target.Unsupportedf("ELF core of a big-endian machine: sosgo reads little-endian ones")
+	}
+	if b[classOffset] != class64 {
+		return header{}, target.Unsupportedf("ELF core of a 32-bit process: sosgo reads those of 64-bit ones")
+	}
+	if len(b) < headerSize {
+		return header{}, &FormatError{Msg: "the file ends inside the ELF header", Err: io.ErrUnexpectedEOF}
+	}
+	return decodeHeader(src, b)
+}
+
+func decodeHeader(src memmap.Source, b []byte) (header, error) {
+	c := cursor.New(b, 0)
+	c.Skip(typeOffset + 2)
+	machine := c.Uint16()
+	c.Skip(4 + 8) // version, entry
+	h := header{progOff: c.Uint64()}
+	sectionOff := c.Uint64()
+	c.Skip(4 + 2) // flags, size of this header
+	entrySize := c.Uint16()
+	h.progCount = uint64(c.Uint16())
+
+	switch machine {
+	case machineAMD64:
+		h.arch = target.ArchAMD64
+	case machineARM64:
+		h.arch = target.ArchARM64
+	default:
+		return h, target.Unsupportedf("ELF core of machine %d: sosgo reads those of x86-64 (%d) and AArch64 (%d)",
+			machine, machineAMD64, machineARM64)
+	}
+	if entrySize != progSize {
+		return h, &FormatError{Off: 54, Msg: fmt.Sprintf("program headers of %d bytes, %d expected", entrySize, progSize)}
+	}
+	if h.progCount == progCountInSection0 {
+		s, err := readAt(src, sectionOff, sectionSize)
+		if err != nil {
+			return h, &FormatError{Off: 40, Msg: "section 0, which counts the program headers, can't be read", Err: err}
+		}
+		c := cursor.New(s, int64(sectionOff))
+		c.Seek(44)
+		h.progCount = uint64(c.Uint32())
+	}
+	return h, nil
+}
+
+// A segment is a program header.
+type segment struct {
+	typ, flags uint32
+	off        uint64 // in the file
+	addr       target.Addr
+	fileSize   uint64
+	memSize    uint64
+}
+
+func (s *segment) prot() target.Protection {
+	var p target.Protection
+	if s.flags&flagRead != 0 {
+		p |= target.ProtRead
+	}
+	if s.flags&flagWrite != 0 {
+		p |= target.ProtWrite
+	}
+	if s.flags&flagExec != 0 {
+		p |= target.ProtExec
+	}
+	return p
+}
+
+func readSegments(src memmap.Source, h header) ([]segment, error) {
+	if h.progCount > limits.MemoryRanges {
+		return nil, &FormatError{Off: 56, Msg: fmt.Sprintf("%d program headers", h.progCount)}
+	}
+	b, err := readAt(src, h.progOff, h.progCount*progSize)
+	if err != nil {
+		return nil, &FormatError{Off: 32, Msg: "the program headers can't be read", Err: err}
+	}
+	return decodeSegments(b), nil
+}
+
+// decodeSegments decodes the program headers in b, whose size is a multiple
+// of progSize.
+func decodeSegments(b []byte) []segment {
+	segments := make([]segment, len(b)/progSize)
+	c := cursor.New(b, 0)
+	for i := range segments {
+		s := &segments[i]
+		s.typ, s.flags, s.off = c.Uint32(), c.Uint32(), c.Uint64()
+		s.addr = target.Addr(c.Uint64())
+		c.Skip(8) // physical address
+		s.fileSize, s.memSize = c.Uint64(), c.Uint64()
+		c.Skip(8) // alignment
+	}
+	return segments
+}
+
+// mapMemory builds the address space. Only p_filesz bytes of a segment are in
+// the core; the rest of p_memsz existed in the process, was left out, and is
+// missing, not zero.
+func (f *File) mapMemory(src memmap.Source, segments []segment) error {
+	var ranges []memmap.Range
+	contradictory := 0
+	for i := range segments {
+		s := &segments[i]
+		if s.typ != progLoad {
+			continue
+		}
+		if s.fileSize > s.memSize {
+			contradictory++
+		}
+		ranges = append(ranges, memmap.Range{Addr: s.addr, Size: min(s.fileSize, s.memSize), Offset: int64(s.off)})
+	}
+	if contradictory > 0 {
+		f.warnings = append(f.warnings, target.Corruptf("%d segments are larger in the file than in memory: the excess is ignored", contradictory))
+	}
+	var warnings []error
+	f.Map, warnings = memmap.New(src, ranges)
+	f.warnings = append(f.warnings, warnings...)
+	if len(f.Ranges()) == 0 {
+		return &FormatError{Off: headerSize, Msg: fmt.Sprintf("no memory is in the file (%d segments, %d bytes): the core is truncated or empty",
+			len(segments), src.Size())}
+	}
+	return nil
+}
+
+// Platform implements target.Target. A core tells neither the version of the
+// operating system nor the number of processors.
+func (f *File) Platform() target.Platform { return f.platform }
+
+// Process implements target.Target.
+func (f *File) Process() target.Process { return f.process }
+
+// Modules implements target.Target. See findModules for what counts as one.
+func (f *File) Modules() []target.Module { return slices.Clone(f.modules) }
+
+// Threads implements target.Target. Cores hold no names of threads.
+func (f *File) Threads() []target.Thread { return slices.Clone(f.threads) }
+
+// Regions implements target.Target. A region is a segment, or the part of one
+// that lies in one mapped file. Parts of mapped files that no segment
+// describes follow in their place with nothing stored and an unknown, zero
+// protection.
+func (f *File) Regions() iter.Seq[target.Region] { return slices.Values(f.regions) }
+
+// Exception implements target.Target: the signal that ended the process.
+func (f *File) Exception() (target.Exception, bool) {
+	if f.exception == nil {
+		return target.Exception{}, false
+	}
+	return *f.exception, true
+}
+
+// Warnings implements target.Target.
+func (f *File) Warnings() []error { return slices.Clone(f.warnings) }

@@ -1,0 +1,144 @@
+package elfcore
+
+import (
+	"encoding/binary"
+
+	"github.com/sosgo/sosgo/internal/cursor"
+	"github.com/sosgo/sosgo/target"
+)
+
+// What a PE image's headers say about its extent (PE/COFF specification,
+// "Optional Header").
+const (
+	peOffsetOffset  = 0x3c
+	peSignature     = "PE\x00\x00"
+	peSizeOfImage   = 24 + 56 // from the signature; the same in PE32 and PE32+
+	peSizeOfHeaders = 24 + 60
+)
+
+// maxImageSegments bounds the program headers that are read of one image.
+const maxImageSegments = 512
+
+// An imageKind says what the first bytes of a mapping are.
+type imageKind uint8
+
+const (
+	imageUnread imageKind = iota // not in the dump
+	imageNone                    // something else
+	imageELF
+	imagePE
+)
+
+// An imageHeader is what the header of an image says about where its parts
+// lie.
+type imageHeader struct {
+	kind  imageKind
+	size  uint64    // bytes from the base to the end in the loaded layout, 0 if the header does not tell
+	heads uint64    // PE: bytes of headers
+	loads []segment // ELF: the loaded segments
+	bias  uint64    // ELF: what to add to p_vaddr
+}
+
+// readImageHeader reads the header of the image at base, as far as it is in
+// the dump.
+func (f *File) readImageHeader(base target.Addr) imageHeader {
+	magic, err := target.Bytes(f, base, 4)
+	switch {
+	case err != nil:
+		return imageHeader{}
+	case string(magic) == elfMagic:
+		return f.readELFHeader(base)
+	case string(magic[:2]) == "MZ":
+		return f.readPEHeader(base)
+	}
+	return imageHeader{kind: imageNone}
+}
+
+func (f *File) readELFHeader(base target.Addr) imageHeader {
+	h := imageHeader{kind: imageELF}
+	segments := f.imageSegments(base)
+	for _, s := range segments {
+		if s.typ == progLoad && s.memSize > 0 {
+			h.loads = append(h.loads, s)
+		}
+	}
+	if len(h.loads) == 0 {
+		return h
+	}
+	first := h.loads[0]
+	h.bias = uint64(base) - (uint64(first.addr) - first.off)
+	for _, s := range h.loads {
+		end := h.bias + uint64(s.addr) + s.memSize - uint64(base)
+		if s.memSize > maxImageSize || end > maxImageSize {
+			return imageHeader{kind: imageELF}
+		}
+		h.size = max(h.size, end)
+	}
+	return h
+}
+
+// maxImageSize is more than any image has; beyond it a header lies.
+const maxImageSize = 1 << 40
+
+// imageSegments reads the program headers of the ELF image at base, nil if
+// they are not in the dump or make no sense.
+func (f *File) imageSegments(base target.Addr) []segment {
+	b, err := target.Bytes(f, base, headerSize)
+	if err != nil || b[classOffset] != class64 || b[dataOffset] != dataLSB {
+		return nil
+	}
+	c := cursor.New(b, 0)
+	c.Seek(32)
+	off := c.Uint64()
+	c.Seek(54)
+	size, count := c.Uint16(), int(c.Uint16())
+	if size != progSize || count > maxImageSegments || off > maxImageSize {
+		return nil
+	}
+	table, err := target.Bytes(f, base+target.Addr(off), count*progSize)
+	if err != nil {
+		return nil
+	}
+	return decodeSegments(table)
+}
+
+func (f *File) readPEHeader(base target.Addr) imageHeader {
+	h := imageHeader{kind: imagePE}
+	off, err := target.Uint32(f, base+peOffsetOffset)
+	if err != nil {
+		return h
+	}
+	b, err := target.Bytes(f, base+target.Addr(off), peSizeOfHeaders+4)
+	if err != nil {
+		return h
+	}
+	if string(b[:len(peSignature)]) != peSignature {
+		return imageHeader{kind: imageNone}
+	}
+	h.size = uint64(binary.LittleEndian.Uint32(b[peSizeOfImage:]))
+	h.heads = uint64(binary.LittleEndian.Uint32(b[peSizeOfHeaders:]))
+	return h
+}
+
+// holds reports whether m, a mapping of the same file behind base, belongs to
+// the image at base, and whether the header could tell.
+func (h *imageHeader) holds(base target.Addr, first, m target.Mapping) (in, known bool) {
+	switch {
+	case h.size == 0:
+		return false, false
+	case h.kind == imagePE:
+		// The first mapping of an image laid out by sections holds the headers
+		// alone. One that holds more is the file as it is on disk.
+		flat := uint64(first.End-first.Start) > pageUp(h.heads)
+		return !flat && uint64(m.Start-base) < h.size, true
+	}
+	for _, s := range h.loads {
+		start := target.Addr(h.bias + uint64(s.addr))
+		if uint64(m.Start)-m.Offset == uint64(start)-s.off && m.Start < start+target.Addr(s.memSize) && m.End > start {
+			return true, true
+		}
+	}
+	return false, true
+}
+
+func pageUp(n uint64) uint64 { return (n + stackPage - 1) &^ (stackPage - 1) }

@@ -1,0 +1,186 @@
+package elfcore
+
+import (
+	"slices"
+
+	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/target"
+)
+
+// The dynamic section (elf.h, DT_*).
+const (
+	dynNull    = 0
+	dynStrTab  = 5
+	dynSoName  = 14
+	dynDebug   = 21
+	dynEntries = 512 // more than a dynamic section has
+)
+
+// The program header that describes the program header table itself.
+const progSelf = 6
+
+// Offsets in r_debug and link_map (link.h) on 64-bit machines.
+const (
+	debugMap    = 8
+	linkAddr    = 0
+	linkName    = 8
+	linkDynamic = 16
+	linkNext    = 24
+)
+
+// modulesWithoutFiles finds modules in a core without NT_FILE.
+func (b *builder) modulesWithoutFiles() {
+	found := map[target.Addr]bool{}
+	b.modulesOfLinker(found)
+	for _, s := range b.sortedLoads() {
+		if found[s.addr] || len(b.modules) >= limits.Modules {
+			continue
+		}
+		head := b.readImageHeader(s.addr)
+		if head.size == 0 {
+			continue
+		}
+		found[s.addr] = true
+		b.modules = append(b.modules, target.Module{Base: s.addr, Size: head.size, Path: b.soName(s.addr, &head)})
+	}
+}
+
+// modulesOfLinker follows the dynamic linker's list of objects: the program's
+// headers (AT_PHDR) lead to its dynamic section, DT_DEBUG in that to r_debug,
+// and that to the list.
+func (b *builder) modulesOfLinker(found map[target.Addr]bool) {
+	link, ok := b.firstLink()
+	for range limits.LinkMap {
+		if !ok || link == 0 {
+			return
+		}
+		b.addLink(link, found)
+		link, ok = b.pointer(link + linkNext)
+	}
+	b.warn(target.Corruptf("the dynamic linker's list of objects has no end: the first %d were looked at", limits.LinkMap))
+}
+
+func (b *builder) pointer(a target.Addr) (target.Addr, bool) {
+	p, err := target.Pointer(b, a)
+	return p, err == nil
+}
+
+func (b *builder) firstLink() (target.Addr, bool) {
+	headers, ok := b.aux(auxProgHeaders)
+	count, _ := b.aux(auxProgCount)
+	if !ok || count == 0 || count > maxImageSegments {
+		return 0, false
+	}
+	table, err := target.Bytes(b, target.Addr(headers), int(count)*progSize)
+	if err != nil {
+		return 0, false
+	}
+	segments := decodeSegments(table)
+	self := slices.IndexFunc(segments, func(s segment) bool { return s.typ == progSelf })
+	dynamic := slices.IndexFunc(segments, func(s segment) bool { return s.typ == progDynamic })
+	if self < 0 || dynamic < 0 {
+		return 0, false
+	}
+	bias := target.Addr(headers) - segments[self].addr
+	debug, ok := b.dynamicEntry(bias+segments[dynamic].addr, dynDebug)
+	if !ok || debug == 0 {
+		return 0, false
+	}
+	return b.pointer(target.Addr(debug) + debugMap)
+}
+
+// dynamicEntry returns the value of an entry of the dynamic section at a.
+func (b *builder) dynamicEntry(a target.Addr, tag uint64) (uint64, bool) {
+	for i := range target.Addr(dynEntries) {
+		t, err := target.Uint64(b, a+16*i)
+		if err != nil || t == dynNull {
+			break
+		}
+		if t == tag {
+			v, err := target.Uint64(b, a+16*i+8)
+			return v, err == nil
+		}
+	}
+	return 0, false
+}
+
+// addLink adds the module of a link_map. l_addr is what was added to the
+// addresses in the file: the base of everything but a program that is linked
+// to a fixed address, whose base is found through AT_PHDR.
+func (b *builder) addLink(link target.Addr, found map[target.Addr]bool) {
+	base, ok := b.pointer(link + linkAddr)
+	if !ok || len(b.modules) >= limits.Modules {
+		return
+	}
+	if base == 0 {
+		headers, _ := b.aux(auxProgHeaders)
+		base = target.Addr(headers) &^ (stackPage - 1)
+	}
+	head := b.readImageHeader(base)
+	if head.kind != imageELF && head.kind != imageUnread || found[base] {
+		return
+	}
+	m := target.Module{Base: base, Size: head.size}
+	if a, ok := b.pointer(link + linkName); ok {
+		m.Path, _ = target.CString(b, a, limits.PathBytes)
+	}
+	if m.Path == "" && b.containsProgram(base, head.size) {
+		m.Path = b.execName()
+	}
+	if m.Size == 0 {
+		// The dynamic section lies in the writable part, near the end.
+		dynamic, _ := b.pointer(link + linkDynamic)
+		m.Size = b.sizeUpTo(base, dynamic)
+	}
+	found[base] = true
+	b.modules = append(b.modules, m)
+}
+
+func (b *builder) containsProgram(base target.Addr, size uint64) bool {
+	headers, ok := b.aux(auxProgHeaders)
+	return ok && headers-uint64(base) < max(size, stackPage)
+}
+
+// execName is the name that the program was started by.
+func (b *builder) execName() string {
+	a, ok := b.aux(auxExecName)
+	if !ok {
+		return ""
+	}
+	name, _ := target.CString(b, target.Addr(a), limits.PathBytes)
+	return name
+}
+
+// sizeUpTo is the size of an image whose header is not in the dump: up to the
+// end of the segment that holds a.
+func (b *builder) sizeUpTo(base, a target.Addr) uint64 {
+	for _, s := range b.segments {
+		if s.typ == progLoad && a >= s.addr && uint64(a-s.addr) < s.memSize && a >= base {
+			return min(uint64(s.addr-base)+s.memSize, maxImageSize)
+		}
+	}
+	return stackPage
+}
+
+// soName is the name that an ELF image has for itself, if it is in the dump.
+func (b *builder) soName(base target.Addr, head *imageHeader) string {
+	for _, s := range b.imageSegments(base) {
+		if s.typ != progDynamic || head.kind != imageELF {
+			continue
+		}
+		a := target.Addr(head.bias) + s.addr
+		table, ok := b.dynamicEntry(a, dynStrTab)
+		off, ok2 := b.dynamicEntry(a, dynSoName)
+		if !ok || !ok2 {
+			return ""
+		}
+		// The dynamic linker relocates DT_STRTAB where the section is
+		// writable, and only there.
+		if table < uint64(base) {
+			table += head.bias
+		}
+		name, _ := target.CString(b, target.Addr(table+off), limits.PathBytes)
+		return name
+	}
+	return ""
+}

@@ -1,0 +1,166 @@
+package elfcore
+
+import (
+	"cmp"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/target"
+)
+
+// findModules lists the images in the process.
+//
+// NT_FILE names every mapped file: programs and libraries, and also locale
+// archives, time zone and ICU data, shared memory, and the memory file that
+// .NET maps its code through. All of them are regions; a module is an image:
+//
+//   - the mappings of one path make one image as long as they can be parts of
+//     one: see imageRun.add. A file that is mapped twice, such as a managed
+//     assembly that is mapped as it lies on disk and once more section by
+//     section, is two modules;
+//   - an image is a module if its first page begins with an ELF or PE header,
+//     or if that page is not in the dump and the file is the program or is
+//     named like a library (.so, .so.N, .dll, .exe).
+//
+// Without NT_FILE the modules are those of the dynamic linker's list, and
+// what has an ELF or PE header at the start of a segment.
+func (b *builder) findModules() {
+	if b.files != nil {
+		b.modulesOfFiles()
+	} else {
+		b.modulesWithoutFiles()
+	}
+	slices.SortStableFunc(b.modules, func(x, y target.Module) int { return cmp.Compare(x.Base, y.Base) })
+	if len(b.modules) > limits.Modules {
+		b.warn(target.Corruptf("%d modules: the first %d are listed", len(b.modules), limits.Modules))
+		b.modules = b.modules[:limits.Modules:limits.Modules]
+	}
+	// A header promises more than there is where the file lies flat in
+	// memory. Modules don't overlap.
+	for i := range b.modules[:max(0, len(b.modules)-1)] {
+		m := &b.modules[i]
+		m.Size = min(m.Size, uint64(b.modules[i+1].Base-m.Base))
+	}
+}
+
+// An imageRun collects the mappings of one image.
+type imageRun struct {
+	path string
+	base target.Addr
+	head imageHeader
+	maps []target.Mapping
+	last int // index of the last mapping among all files
+}
+
+// smallAlign is the largest distance between two mappings of a file's start
+// that are parts of one image: the section alignment of precompiled .NET
+// assemblies, which is the largest page size of the machines they are for.
+const smallAlign = 64 << 10
+
+// add adds m, the mapping with that index, unless it begins another image.
+//
+// Where the header of the image is in the dump it tells what lies where.
+// Elsewhere the mappings must follow each other in the address space and,
+// without going back, in the file. The start of the file may be repeated at
+// once: a linker lets two segments share a page of the file, and the first
+// section of an assembly begins in the page of its headers.
+func (r *imageRun) add(m target.Mapping, index int) bool {
+	in, known := r.head.holds(r.base, r.maps[0], m)
+	if !known {
+		prev := r.maps[len(r.maps)-1]
+		switch {
+		case index != r.last+1 || m.Offset < prev.Offset:
+		case m.Offset == 0:
+			in = uint64(m.Start-prev.Start) <= smallAlign && m.End-m.Start != prev.End-prev.Start
+		default:
+			in = true
+		}
+	}
+	if in {
+		r.maps, r.last = append(r.maps, m), index
+	}
+	return in
+}
+
+// modulesOfFiles makes modules of NT_FILE.
+func (b *builder) modulesOfFiles() {
+	open := map[string]*imageRun{}
+	var runs []*imageRun
+	for i, m := range b.files {
+		if r := open[m.path]; r != nil && r.add(m.Mapping, i) {
+			continue
+		}
+		r := b.newRun(i)
+		open[m.path] = r
+		runs = append(runs, r)
+	}
+	for _, r := range runs {
+		if b.isModule(r) {
+			b.modules = append(b.modules, r.module())
+		}
+	}
+}
+
+// newRun begins an image with mapping i. If that is not the start of the
+// file, the image begins as far below it as the offset says, provided that
+// nothing else is mapped there.
+func (b *builder) newRun(i int) *imageRun {
+	m := b.files[i]
+	r := &imageRun{path: m.path, base: m.Start, maps: []target.Mapping{m.Mapping}, last: i}
+	if m.Offset != 0 {
+		below := target.Addr(0)
+		if i > 0 {
+			below = b.files[i-1].End
+		}
+		if uint64(m.Start) >= m.Offset && m.Start-target.Addr(m.Offset) >= below {
+			r.base = m.Start - target.Addr(m.Offset)
+		}
+		return r
+	}
+	r.head = b.readImageHeader(r.base)
+	return r
+}
+
+func (b *builder) isModule(r *imageRun) bool {
+	switch r.head.kind {
+	case imageELF, imagePE:
+		return true
+	case imageNone:
+		return false
+	}
+	return namedLikeImage(r.path) || b.isProgram(r)
+}
+
+// isProgram reports whether r is the program that the process ran.
+func (b *builder) isProgram(r *imageRun) bool {
+	a, ok := b.aux(auxProgHeaders)
+	if !ok {
+		a, ok = b.aux(auxEntry)
+	}
+	return ok && slices.ContainsFunc(r.maps, func(m target.Mapping) bool { return m.Start <= target.Addr(a) && target.Addr(a) < m.End })
+}
+
+// namedLikeImage reports whether a path names a library or program. The
+// kernel marks a file that has been deleted since.
+func namedLikeImage(name string) bool {
+	name = strings.ToLower(path.Base(strings.TrimSuffix(name, " (deleted)")))
+	if strings.HasSuffix(name, ".dll") || strings.HasSuffix(name, ".exe") {
+		return true
+	}
+	_, version, ok := strings.Cut(name, ".so")
+	return ok && strings.Trim(version, ".0123456789") == ""
+}
+
+func (r *imageRun) module() target.Module {
+	m := target.Module{Base: r.base, Path: r.path, Mappings: r.maps}
+	m.Size = uint64(r.maps[len(r.maps)-1].End - r.base)
+	// The end of an ELF image is memory without a file: its .bss. A PE image
+	// ends with a section of the file. An ELF file that is mapped as it lies
+	// on disk has one mapping and no .bss.
+	if r.head.kind == imageELF && r.head.size > 0 && (len(r.maps) > 1 || len(r.head.loads) == 1) {
+		m.Size = r.head.size
+	}
+	return m
+}

@@ -1,0 +1,267 @@
+package elfcore
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/sosgo/sosgo/internal/cursor"
+	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/internal/memmap"
+	"github.com/sosgo/sosgo/target"
+)
+
+// A NoteType is the type of a note of owner CORE or LINUX (elf.h, NT_*).
+type NoteType uint32
+
+// The notes that are decoded.
+const (
+	NotePRStatus NoteType = 1          // a thread: id, signal, integer registers
+	NoteFPRegSet NoteType = 2          // its floating-point registers
+	NotePRPSInfo NoteType = 3          // the process
+	NoteAuxv     NoteType = 6          // the auxiliary vector
+	NoteFile     NoteType = 0x46494c45 // the mapped files
+	NoteSigInfo  NoteType = 0x53494749 // the signal
+)
+
+// ownerCore is the owner of the notes above.
+const ownerCore = "CORE"
+
+func (t NoteType) String() string {
+	switch t {
+	case NotePRStatus:
+		return "NT_PRSTATUS"
+	case NoteFPRegSet:
+		return "NT_FPREGSET"
+	case NotePRPSInfo:
+		return "NT_PRPSINFO"
+	case NoteAuxv:
+		return "NT_AUXV"
+	case NoteFile:
+		return "NT_FILE"
+	case NoteSigInfo:
+		return "NT_SIGINFO"
+	case 0x202:
+		return "NT_X86_XSTATE"
+	case 0x204:
+		return "NT_X86_SHSTK"
+	case 0x401:
+		return "NT_ARM_TLS"
+	case 0x405:
+		return "NT_ARM_SVE"
+	case 0x406:
+		return "NT_ARM_PAC_MASK"
+	}
+	return fmt.Sprintf("NoteType(%#x)", uint32(t))
+}
+
+// A Note is an entry of a PT_NOTE segment.
+type Note struct {
+	Owner  string // "CORE", "LINUX", …
+	Type   NoteType
+	Offset int64  // of Data in the file, in bytes
+	Data   []byte // read-only, valid until the dump is closed
+}
+
+// Notes lists the notes in the file's order, also those that are not decoded.
+func (f *File) Notes() []Note { return slices.Clone(f.notes) }
+
+// readNotes lists the notes of all segments.
+func (b *builder) readNotes(src memmap.Source) {
+	for i := range b.segments {
+		if s := &b.segments[i]; s.typ == progNote {
+			b.readNoteSegment(src, s)
+		}
+	}
+}
+
+func (b *builder) readNoteSegment(src memmap.Source, s *segment) {
+	size := uint64(src.Size())
+	if s.off >= size {
+		b.warn(target.Corruptf("the notes lie past the end of the file: threads and modules are missing"))
+		return
+	}
+	n := min(s.fileSize, size-s.off, limits.NoteBytes)
+	if n < s.fileSize {
+		b.warn(target.Corruptf("%d of %d bytes of notes are in the file", n, s.fileSize))
+	}
+	data, err := readAt(src, s.off, n)
+	if err != nil {
+		b.warn(fmt.Errorf("the notes can't be read: %w", err))
+		return
+	}
+	c := cursor.New(data, int64(s.off))
+	for c.Len() > 0 && len(b.notes) < limits.Notes {
+		n := nextNote(c, int64(s.off))
+		if c.Err() != nil {
+			b.warn(&FormatError{Off: int64(s.off) + int64(c.Offset()), Msg: "the notes end inside a note", Err: c.Err()})
+			return
+		}
+		b.notes = append(b.notes, n)
+	}
+}
+
+// nextNote decodes an Elf64_Nhdr, whose name and data are padded to four
+// bytes. The padding of the last note may be absent.
+func nextNote(c *cursor.Cursor, base int64) Note {
+	nameSize, dataSize := c.Uint32(), c.Uint32()
+	n := Note{Type: NoteType(c.Uint32())}
+	n.Owner = string(bytes.TrimRight(c.Take(int(nameSize)), "\x00"))
+	c.Skip(padding(nameSize))
+	n.Offset = base + int64(c.Offset())
+	n.Data = c.Take(int(dataSize))
+	c.Skip(min(padding(dataSize), c.Len()))
+	return n
+}
+
+func padding(n uint32) int { return int(-n & 3) }
+
+// decodeNotes takes what it knows from the notes. Threads are a sequence: a
+// note that describes a thread follows its NT_PRSTATUS.
+func (b *builder) decodeNotes() {
+	b.kernelOrder = len(b.notes) > 0 && b.notes[0].Type == NotePRStatus
+	for i := range b.notes {
+		n := &b.notes[i]
+		if n.Owner != ownerCore {
+			continue
+		}
+		var err error
+		switch n.Type {
+		case NotePRStatus:
+			err = b.addThread(n)
+		case NoteFPRegSet:
+			b.addFloat(n)
+		case NotePRPSInfo:
+			err = b.decodeProcess(n)
+		case NoteAuxv:
+			b.decodeAuxv(n)
+		case NoteFile:
+			err = b.decodeFiles(n)
+		case NoteSigInfo:
+			err = b.decodeSignal(n)
+		}
+		if err != nil {
+			b.warn(&FormatError{Off: n.Offset, Msg: n.Type.String() + " is not used", Err: err})
+		}
+	}
+}
+
+// decodeProcess decodes an elf_prpsinfo.
+func (b *builder) decodeProcess(n *Note) error {
+	c := cursor.New(n.Data, n.Offset)
+	c.Seek(24)
+	pid := c.Uint32()
+	c.Seek(40)
+	name := cstring(c.Take(16))
+	args := cstring(c.Take(80))
+	if c.Err() != nil {
+		return c.Err()
+	}
+	b.process.ID, b.process.Command = pid, name
+	if args = strings.TrimSpace(args); args != "" {
+		b.process.Command = args
+	}
+	return nil
+}
+
+// cstring is the text in b up to its first NUL.
+func cstring(b []byte) string {
+	if i := bytes.IndexByte(b, 0); i >= 0 {
+		b = b[:i]
+	}
+	return string(b)
+}
+
+// An AuxEntry is an entry of the auxiliary vector that the kernel handed to
+// the process.
+type AuxEntry struct{ Tag, Value uint64 }
+
+// The tags that are used (elf.h and linux/auxvec.h, AT_*).
+const (
+	auxProgHeaders = 3
+	auxProgCount   = 5
+	auxEntry       = 9
+	auxExecName    = 31
+	auxVDSO        = 33
+)
+
+// Auxv is the auxiliary vector without its terminator, empty if the core has
+// none.
+func (f *File) Auxv() []AuxEntry { return slices.Clone(f.auxv) }
+
+func (b *builder) decodeAuxv(n *Note) {
+	c := cursor.New(n.Data, n.Offset)
+	b.auxv = nil
+	for c.Len() >= 16 {
+		e := AuxEntry{c.Uint64(), c.Uint64()}
+		if e.Tag == 0 {
+			return
+		}
+		b.auxv = append(b.auxv, e)
+	}
+}
+
+func (f *File) aux(tag uint64) (uint64, bool) {
+	for _, e := range f.auxv {
+		if e.Tag == tag {
+			return e.Value, true
+		}
+	}
+	return 0, false
+}
+
+// A fileMapping is a line of NT_FILE.
+type fileMapping struct {
+	target.Mapping
+	path string
+}
+
+// decodeFiles decodes an NT_FILE note: the number of mappings, the unit of
+// the offsets (the page size; gdb writes 1), three words for each mapping,
+// then their names (fs/binfmt_elf.c, fill_files_note).
+func (b *builder) decodeFiles(n *Note) error {
+	c := cursor.New(n.Data, n.Offset)
+	count := c.Uint64()
+	unit := c.Uint64()
+	if c.Err() != nil {
+		return c.Err()
+	}
+	if unit == 0 || unit&(unit-1) != 0 || unit > 1<<30 {
+		return target.Corruptf("page size %d", unit)
+	}
+	if count > uint64(c.Len()/(3*8+1)) {
+		return target.Corruptf("%d mappings in %d bytes", count, len(n.Data))
+	}
+	files := make([]fileMapping, 0, count)
+	for range count {
+		m := target.Mapping{Start: target.Addr(c.Uint64()), End: target.Addr(c.Uint64()), Offset: c.Uint64()}
+		files = append(files, fileMapping{Mapping: m})
+	}
+	names := c.Take(c.Len())
+	bad, unnamed := 0, 0
+	kept := files[:0]
+	for _, m := range files {
+		name, rest, ok := bytes.Cut(names, []byte{0})
+		names = rest
+		if !ok || len(name) > limits.PathBytes {
+			unnamed++
+			name = nil
+		}
+		m.path = string(name)
+		if m.End <= m.Start || m.Offset > math.MaxInt64/unit {
+			bad++
+			continue
+		}
+		m.Offset *= unit
+		kept = append(kept, m)
+	}
+	if bad > 0 || unnamed > 0 {
+		b.warn(target.Corruptf("NT_FILE: %d mappings are impossible, %d have no name", bad, unnamed))
+	}
+	slices.SortStableFunc(kept, func(x, y fileMapping) int { return cmp.Compare(x.Start, y.Start) })
+	b.files = kept
+	return nil
+}

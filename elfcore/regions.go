@@ -1,0 +1,85 @@
+package elfcore
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/sosgo/sosgo/target"
+)
+
+// The kinds of regions that a core tells apart.
+const (
+	kindImage   = "image"
+	kindMapped  = "mapped"
+	kindPrivate = "private"
+	kindStack   = "stack"
+)
+
+// buildRegions lays the segments and the mapped files over each other.
+func (b *builder) buildRegions() {
+	images := map[target.Addr]bool{}
+	for i := range b.modules {
+		for _, m := range b.modules[i].Mappings {
+			images[m.Start] = true
+		}
+	}
+	files := b.files
+	var at target.Addr // everything below is done
+	for _, s := range b.sortedLoads() {
+		start, end := max(s.addr, at), s.addr+target.Addr(s.memSize)
+		for start < end {
+			for len(files) > 0 && files[0].End <= start {
+				b.fileRegion(files[0], at, files[0].End, images)
+				at, files = max(at, files[0].End), files[1:]
+			}
+			r := target.Region{Start: start, Prot: s.prot(), Kind: kindPrivate}
+			stop := end
+			switch {
+			case len(files) == 0 || files[0].Start >= end:
+			case files[0].Start > start:
+				stop = files[0].Start
+			default:
+				b.fileRegion(files[0], at, start, images)
+				stop = min(end, files[0].End)
+				r.Path, r.Kind = files[0].path, kindOfFile(images[files[0].Start])
+			}
+			r.Size = uint64(stop - start)
+			r.Stored = min(r.Size, b.Stored(start))
+			b.regions = append(b.regions, r)
+			start, at = stop, stop
+		}
+	}
+	for _, m := range files {
+		b.fileRegion(m, at, m.End, images)
+		at = max(at, m.End)
+	}
+}
+
+// fileRegion adds the part of m between from and to, which no segment covers.
+func (b *builder) fileRegion(m fileMapping, from, to target.Addr, images map[target.Addr]bool) {
+	if from = max(from, m.Start); from < to {
+		b.regions = append(b.regions, target.Region{
+			Start: from, Size: uint64(to - from), Kind: kindOfFile(images[m.Start]), Path: m.path,
+		})
+	}
+}
+
+func kindOfFile(image bool) string {
+	if image {
+		return kindImage
+	}
+	return kindMapped
+}
+
+// sortedLoads returns the segments that describe memory, by address. Those
+// that wrap around the address space describe none.
+func (b *builder) sortedLoads() []segment {
+	var loads []segment
+	for _, s := range b.segments {
+		if s.typ == progLoad && s.memSize > 0 && s.addr+target.Addr(s.memSize) > s.addr {
+			loads = append(loads, s)
+		}
+	}
+	slices.SortStableFunc(loads, func(x, y segment) int { return cmp.Compare(x.addr, y.addr) })
+	return loads
+}
