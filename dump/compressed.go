@@ -1,0 +1,139 @@
+package dump
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/sosgo/sosgo/elfcore"
+	"github.com/sosgo/sosgo/internal/memmap"
+	"github.com/sosgo/sosgo/minidump"
+	"github.com/sosgo/sosgo/target"
+)
+
+// maxWindow is the largest zstd window that is unpacked, that of
+// "zstd --long=27". It bounds the memory that unpacking takes.
+const maxWindow = 128 << 20
+
+// A compression is a way in which dumps are compressed.
+type compression struct {
+	name  string
+	magic string
+	open  func(io.Reader) (io.ReadCloser, error)
+}
+
+// compressionOf returns the compression of a file that begins with head, or
+// nil.
+func compressionOf(head []byte) *compression {
+	for _, c := range []compression{{"gzip", "\x1f\x8b", openGzip}, {"zstd", "\x28\xb5\x2f\xfd", openZstd}} {
+		if bytes.HasPrefix(head, []byte(c.magic)) {
+			return &c
+		}
+	}
+	return nil
+}
+
+func openGzip(r io.Reader) (io.ReadCloser, error) { return gzip.NewReader(r) }
+
+func openZstd(r io.Reader) (io.ReadCloser, error) {
+	d, err := zstd.NewReader(r, zstd.WithDecoderMaxWindow(maxWindow), zstd.WithDecoderLowmem(true))
+	if err != nil {
+		return nil, err
+	}
+	return d.IOReadCloser(), nil
+}
+
+// unpack streams the dump in src into a temporary file that vanishes when it
+// is closed.
+func (c *compression) unpack(src memmap.Source, o Options) (*os.File, error) {
+	in := &progressReader{r: io.NewSectionReader(src, 0, src.Size()), total: src.Size(), report: o.Progress}
+	r, err := c.open(in)
+	if err != nil {
+		return nil, unpackError(err)
+	}
+	defer r.Close()
+	head := make([]byte, headSize)
+	n, err := io.ReadFull(r, head)
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return nil, unpackError(err)
+	}
+	// What is inside is told before a terabyte of it is written.
+	if head = head[:n]; !elfcore.Sniff(head) && !minidump.Sniff(head) {
+		return nil, notADump(head, int64(n))
+	}
+	tmp, err := createTemp(o.TempDir)
+	if err != nil {
+		return nil, fmt.Errorf("temporary file for the unpacked dump: %w", err)
+	}
+	if err := copyLimited(tmp, io.MultiReader(bytes.NewReader(head), r), o.maxDecompressed()); err != nil {
+		tmp.Close()
+		return nil, err
+	}
+	return tmp, nil
+}
+
+// copyLimited copies r to w, which fails beyond limit bytes.
+func copyLimited(w io.Writer, r io.Reader, limit int64) error {
+	from := &sourceReader{r: r}
+	// The buffer is that large for few system calls; the writer is wrapped to
+	// keep io.CopyBuffer from choosing a smaller one.
+	n, err := io.CopyBuffer(struct{ io.Writer }{w}, io.LimitReader(from, limit), make([]byte, 1<<20))
+	if err == nil && n == limit {
+		if extra, _ := io.ReadFull(from, make([]byte, 1)); extra > 0 {
+			return target.Unsupportedf("the unpacked dump is larger than the limit of %d bytes (Options.MaxDecompressed)", limit)
+		}
+	}
+	if from.err != nil {
+		return unpackError(from.err)
+	}
+	if err != nil {
+		return fmt.Errorf("write the unpacked dump to a temporary file (after %d bytes): %w", n, err)
+	}
+	return nil
+}
+
+// A sourceReader remembers why reading failed, to tell it from failed writing.
+type sourceReader struct {
+	r   io.Reader
+	err error
+}
+
+func (s *sourceReader) Read(p []byte) (int, error) {
+	n, err := s.r.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) {
+		s.err = err
+	}
+	return n, err
+}
+
+// unpackError says in the project's terms why a stream can't be unpacked.
+func unpackError(err error) error {
+	switch {
+	case errors.Is(err, zstd.ErrWindowSizeExceeded):
+		return target.Unsupportedf("the zstd window is larger than %d MB (zstd --long=27): compress the dump with a smaller one", maxWindow>>20)
+	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
+		return target.Corruptf("the compressed file ends early: it was not copied completely")
+	}
+	return target.Corruptf("can't unpack: %w", err)
+}
+
+// A progressReader reports how much of a stream has been read.
+type progressReader struct {
+	r           io.Reader
+	done, total int64
+	report      func(done, total int64)
+}
+
+func (p *progressReader) Read(b []byte) (int, error) {
+	n, err := p.r.Read(b)
+	p.done += int64(n)
+	if p.report != nil && n > 0 {
+		p.report(p.done, p.total)
+	}
+	return n, err
+}

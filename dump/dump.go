@@ -1,0 +1,181 @@
+// Package dump opens a dump of a process, whatever its container: it looks at
+// the content of the file, never at its name, unpacks it if it is compressed,
+// and leaves the rest to packages elfcore and minidump.
+package dump
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/sosgo/sosgo/elfcore"
+	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/internal/memmap"
+	"github.com/sosgo/sosgo/internal/mmapfile"
+	"github.com/sosgo/sosgo/minidump"
+	"github.com/sosgo/sosgo/target"
+)
+
+// The formats that a File can have.
+const (
+	FormatELFCore  = "ELF core"
+	FormatMinidump = "Windows minidump"
+)
+
+// Options says how to open a dump. The zero value is the usual way.
+type Options struct {
+	// NoMmap reads the file with ReadAt instead of mapping it. It is slower,
+	// and safe for a file that is truncated while it is open (see
+	// internal/mmapfile: with a mapping that ends the program).
+	NoMmap bool
+	// MaxDecompressed is the largest size in bytes of an unpacked dump; 0
+	// stands for limits.DecompressedSize (1 TB).
+	MaxDecompressed int64
+	// TempDir is the folder for unpacked dumps; empty stands for os.TempDir.
+	TempDir string
+	// Progress, if not nil, is called while a dump is unpacked, with the
+	// compressed bytes done and in all.
+	Progress func(done, total int64)
+}
+
+// A File is an open dump. It is safe for concurrent use, except for Close.
+type File struct {
+	target.Target
+
+	Path       string // empty if the dump was opened from an io.ReaderAt
+	Format     string // FormatELFCore or FormatMinidump
+	Compressed string // "gzip" or "zstd"; empty if the dump is not compressed
+	Size       int64  // of the dump in bytes, unpacked
+
+	closers []io.Closer
+}
+
+// Close releases the dump. No memory that it lent may be used afterwards: not
+// what View and Span returned, and not what was taken from a note.
+func (f *File) Close() error {
+	var errs []error
+	for _, c := range f.closers {
+		errs = append(errs, c.Close())
+	}
+	f.closers = nil
+	return errors.Join(errs...)
+}
+
+// Open opens the dump in the file of that name. If that is no dump, the error
+// is target.ErrUnsupported and says what it seems to be, or
+// target.ErrCorrupt if it is a damaged dump.
+func Open(path string, o Options) (*File, error) {
+	src, err := mmapfile.Open(path, o.NoMmap)
+	if err != nil {
+		return nil, fmt.Errorf("open dump: %w", err)
+	}
+	f, err := open(src, o)
+	if err != nil {
+		src.Close()
+		return nil, fmt.Errorf("open dump %s: %w", path, err)
+	}
+	f.Path = path
+	f.closers = append(f.closers, src)
+	return f, nil
+}
+
+// OpenReaderAt opens the dump of size bytes that r holds. r must serve
+// concurrent reads for as long as the File is used; Close does not close it.
+func OpenReaderAt(r io.ReaderAt, size int64, o Options) (*File, error) {
+	if size < 0 {
+		return nil, fmt.Errorf("open dump: negative size %d", size)
+	}
+	f, err := open(memmap.ReaderAt(r, size), o)
+	if err != nil {
+		return nil, fmt.Errorf("open dump: %w", err)
+	}
+	return f, nil
+}
+
+// open opens the dump in src, unpacking it first if need be.
+func open(src memmap.Source, o Options) (*File, error) {
+	head, err := readHead(src)
+	if err != nil {
+		return nil, err
+	}
+	c := compressionOf(head)
+	if c == nil {
+		return openPlain(src, head)
+	}
+	tmp, err := c.unpack(src, o)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", c.name, err)
+	}
+	f, err := openUnpacked(tmp, o)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", c.name, err)
+	}
+	f.Compressed = c.name
+	return f, nil
+}
+
+// openUnpacked opens the dump in a temporary file, which it owns.
+func openUnpacked(tmp *os.File, o Options) (*File, error) {
+	src, err := mmapfile.FromFile(tmp, o.NoMmap)
+	if err != nil {
+		tmp.Close()
+		return nil, err
+	}
+	head, err := readHead(src)
+	if err == nil {
+		var f *File
+		if f, err = openPlain(src, head); err == nil {
+			f.closers = append(f.closers, src)
+			return f, nil
+		}
+	}
+	src.Close()
+	return nil, err
+}
+
+// openPlain opens an uncompressed dump that begins with head.
+func openPlain(src memmap.Source, head []byte) (*File, error) {
+	f := &File{Size: src.Size()}
+	switch {
+	case elfcore.Sniff(head):
+		t, err := elfcore.Open(src)
+		if err != nil {
+			return nil, err
+		}
+		f.Target, f.Format = t, FormatELFCore
+	case minidump.Sniff(head):
+		t, err := minidump.Open(src)
+		if err != nil {
+			return nil, err
+		}
+		f.Target, f.Format = t, FormatMinidump
+	default:
+		return nil, notADump(head, src.Size())
+	}
+	return f, nil
+}
+
+// headSize is how much of a file is looked at to tell what it is: as far as
+// the mark of a tar archive, and enough text to tell it from data.
+const headSize = 512
+
+func readHead(r interface {
+	io.ReaderAt
+	Size() int64
+}) ([]byte, error) {
+	head := make([]byte, min(headSize, r.Size()))
+	n, err := r.ReadAt(head, 0)
+	if n < len(head) && err != nil {
+		return nil, fmt.Errorf("read the first %d bytes: %w", len(head), err)
+	}
+	return head[:n], nil
+}
+
+// maxDecompressed is the limit for an unpacked dump in bytes.
+func (o *Options) maxDecompressed() int64 {
+	if o.MaxDecompressed > 0 {
+		return o.MaxDecompressed
+	}
+	return limits.DecompressedSize
+}

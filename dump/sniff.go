@@ -1,0 +1,100 @@
+package dump
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"unicode/utf8"
+
+	"github.com/sosgo/sosgo/target"
+)
+
+// A signature recognises a kind of file that is no dump sosgo reads.
+type signature struct {
+	off   int
+	magic string
+	what  string
+}
+
+// The signatures of files that people take for dumps, or that dumps come in.
+var signatures = [...]signature{
+	{0, "PAGEDU64", "a Windows kernel dump (64-bit): sosgo reads dumps of processes"},
+	{0, "PAGEDUMP", "a Windows kernel dump (32-bit): sosgo reads dumps of processes"},
+	{0, "Nettrace", "an EventPipe trace (.nettrace or .gcdump), not a dump: it holds no memory"},
+	{0, "!FastSerialization", "a .NET trace or heap snapshot, not a dump: it holds no memory"},
+	{0, "JAVA PROFILE", "a Java heap dump"},
+	{0, "go1.", "a Go heap dump"},
+	{0, "KDUMP   ", "a Linux kernel dump: sosgo reads dumps of processes"},
+	{0, "MZ", "a Windows program or library, not a dump"},
+	{0, "BSJB", "a portable PDB file, not a dump"},
+	{0, "Microsoft C/C++ MSF", "a Windows PDB file, not a dump"},
+	{0, "PK\x03\x04", "a zip archive: unpack it first"},
+	{0, "7z\xbc\xaf\x27\x1c", "a 7-Zip archive: unpack it first"},
+	{0, "\xfd7zXZ\x00", "compressed with xz: unpack it first"},
+	{0, "BZh", "compressed with bzip2: unpack it first"},
+	{0, "\x04\x22\x4d\x18", "compressed with lz4: unpack it first"},
+	{0, "Rar!", "a RAR archive: unpack it first"},
+	{0, "MSCF", "a cabinet file: unpack it first"},
+	{0, "\x1f\x8b", "compressed with gzip again: unpack it first"},
+	{0, "\x28\xb5\x2f\xfd", "compressed with zstd again: unpack it first"},
+	{257, "ustar", "a tar archive: unpack it first"},
+	{0, "\xce\xfa\xed\xfe", "a 32-bit Mach-O file"},
+	{0, "\xca\xfe\xba\xbe", "a Mach-O universal binary or a Java class, not a dump"},
+}
+
+// notADump says what a file is that is neither of the containers.
+func notADump(head []byte, size int64) error {
+	switch {
+	case size == 0:
+		return target.Corruptf("the file is empty")
+	case bytes.HasPrefix(head, []byte("\x7fELF")):
+		return target.Unsupportedf("an ELF program or library, not a core")
+	case bytes.HasPrefix(head, []byte("\xcf\xfa\xed\xfe")):
+		return machO(head)
+	case len(bytes.Trim(head, "\x00")) == 0:
+		return target.Corruptf("the file begins with %d zero bytes: the dump was not written, or not copied, completely", len(head))
+	}
+	for _, s := range &signatures {
+		if len(head) > s.off && bytes.HasPrefix(head[s.off:], []byte(s.magic)) {
+			return target.Unsupportedf("not a dump that sosgo reads: %s", s.what)
+		}
+	}
+	if isText(head) {
+		return target.Unsupportedf("not a dump: a text file that begins with %q", firstLine(head))
+	}
+	return target.Unsupportedf("not a dump: neither an ELF core nor a Windows minidump (it begins with % x)", head[:min(8, len(head))])
+}
+
+// machO tells a core of macOS from its programs (mach-o/loader.h: filetype,
+// MH_CORE).
+func machO(head []byte) error {
+	const fileTypeOffset, coreType = 12, 4
+	if len(head) >= fileTypeOffset+4 && binary.LittleEndian.Uint32(head[fileTypeOffset:]) == coreType {
+		return target.Unsupportedf("a Mach-O core of macOS: sosgo reads ELF cores and Windows minidumps")
+	}
+	return target.Unsupportedf("a Mach-O program or library, not a dump")
+}
+
+// isText reports whether head looks like UTF-8 text without controls.
+func isText(head []byte) bool {
+	for i := 0; i < len(head); {
+		r, n := utf8.DecodeRune(head[i:])
+		if r == utf8.RuneError && n == 1 {
+			return len(head)-i < utf8.UTFMax && len(head) == headSize // a rune cut in two
+		}
+		if r < ' ' && r != '\n' && r != '\r' && r != '\t' {
+			return false
+		}
+		i += n
+	}
+	return true
+}
+
+func firstLine(head []byte) string {
+	line, _, _ := bytes.Cut(head, []byte("\n"))
+	const longest = 40
+	if len(line) > longest {
+		return fmt.Sprintf("%.40s", line)
+	}
+	return string(line)
+}

@@ -1,0 +1,19 @@
+//go:build !windows
+
+package dump
+
+import "os"
+
+// createTemp creates a file that has no name any more: it is gone when it is
+// closed, and when the program ends in whatever way.
+func createTemp(dir string) (*os.File, error) {
+	f, err := os.CreateTemp(dir, "sosgo-dump-*")
+	if err != nil {
+		return nil, err
+	}
+	if err := os.Remove(f.Name()); err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
