@@ -1,0 +1,190 @@
+package minidump_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo/internal/memmap"
+	"github.com/sosgo/sosgo/minidump"
+	"github.com/sosgo/sosgo/target"
+)
+
+// manifest is the part of a case's manifest that a container can be held to.
+type manifest struct {
+	Dump    string `json:"dump"`
+	Runtime string `json:"runtime"`
+	Kind    string `json:"kind"`
+	Tool    string `json:"tool"`
+	PID     uint32 `json:"pid"`
+	Threads []struct {
+		TID  uint32 `json:"tid"`
+		Comm string `json:"comm"`
+	} `json:"threads"`
+}
+
+// hex is a number that the oracle writes as "0x…".
+type hex uint64
+
+func (h *hex) UnmarshalText(b []byte) error {
+	v, err := strconv.ParseUint(string(b), 0, 64)
+	*h = hex(v)
+	return err
+}
+
+// corpusCases are the folders of the Windows cases; the test is skipped where
+// the corpus isn't unpacked.
+func corpusCases(t testing.TB) []string {
+	root := os.Getenv("SOSGO_CORPUS")
+	if root == "" {
+		t.Skip("SOSGO_CORPUS is not set")
+	}
+	cases, err := filepath.Glob(filepath.Join(root, "win-*"))
+	require.NoError(t, err)
+	if len(cases) == 0 {
+		t.Skip("no Windows case in SOSGO_CORPUS")
+	}
+	return cases
+}
+
+// openFile opens the dump at path, read into memory.
+func openFile(t testing.TB, path string) *minidump.File {
+	b, err := os.ReadFile(path)
+	require.NoError(t, err)
+	f, err := minidump.Open(memmap.Bytes(b))
+	require.NoError(t, err)
+	return f
+}
+
+// jsonLines decodes the lines of a file, and none where there is no such file.
+func jsonLines[T any](t *testing.T, path string) []T {
+	r, err := os.Open(path)
+	if os.IsNotExist(err) {
+		return nil
+	}
+	require.NoError(t, err)
+	defer r.Close()
+	var out []T
+	for s := bufio.NewScanner(r); s.Scan(); {
+		var v T
+		require.NoError(t, json.Unmarshal(s.Bytes(), &v))
+		out = append(out, v)
+	}
+	return out
+}
+
+func TestCorpus(t *testing.T) {
+	for _, dir := range corpusCases(t) {
+		t.Run(filepath.Base(dir), func(t *testing.T) {
+			var m manifest
+			b, err := os.ReadFile(filepath.Join(dir, "manifest.json"))
+			require.NoError(t, err)
+			require.NoError(t, json.Unmarshal(b, &m))
+			f := openFile(t, filepath.Join(dir, m.Dump))
+
+			assert.Empty(t, f.Warnings())
+			assert.Equal(t, target.OSWindows, f.Platform().OS)
+			assert.Equal(t, target.ArchAMD64, f.Platform().Arch)
+			p := f.Process()
+			assert.Equal(t, m.PID, p.ID)
+			assert.Contains(t, p.Command, "Debuggee")
+			assert.True(t, p.DumpTime.After(p.Created) && p.DumpTime.Sub(p.Created) < time.Hour, "%v, %v", p.Created, p.DumpTime)
+			_, crashed := f.Exception()
+			assert.Equal(t, m.Tool == "debugger", crashed)
+
+			checkThreads(t, f, m)
+			checkModules(t, f, filepath.Join(dir, "oracle"))
+			checkRegions(t, f)
+			checkStackPointers(t, f, filepath.Join(dir, "oracle"))
+		})
+	}
+}
+
+// checkThreads compares the threads with the manifest, which was written just
+// before the dump.
+func checkThreads(t *testing.T, f *minidump.File, m manifest) {
+	names := make(map[uint32]string)
+	for _, th := range f.Threads() {
+		names[th.ID] = th.Name
+		sp, ok := th.Registers.SP()
+		assert.True(t, ok && th.Stack.Contains(sp), "thread %#x: stack pointer %#x outside of %v", th.ID, sp, th.Stack)
+		assert.Len(t, th.Registers.Float, 512)
+		assert.NotZero(t, th.TEB)
+		if len(f.ThreadInfos()) > 0 {
+			assert.NotZero(t, th.Start)
+			assert.False(t, th.Created.IsZero())
+		}
+		assert.True(t, target.Available(f, sp, 8), "thread %#x: the top of its stack is not in the dump", th.ID)
+	}
+	for _, want := range m.Threads {
+		name, ok := names[want.TID]
+		assert.True(t, ok, "thread %#x is missing", want.TID)
+		assert.Equal(t, want.Comm, name)
+	}
+	assert.Len(t, names, len(m.Threads))
+	if m.Kind != "triage" { // which is written without MiniDumpWithThreadInfo
+		assert.Len(t, f.ThreadInfos(), len(f.Threads()))
+	}
+}
+
+// checkModules compares the modules with the oracle's.
+func checkModules(t *testing.T, f *minidump.File, oracle string) {
+	type module struct {
+		Base      hex    `json:"base"`
+		Name      string `json:"name"`
+		IndexSize hex    `json:"indexSize"`
+		TimeStamp hex    `json:"timeStamp"`
+	}
+	var got []module
+	for _, m := range f.Modules() {
+		got = append(got, module{hex(m.Base), m.Path, hex(m.SizeOfImage), hex(m.TimeDateStamp)})
+		if filepath.Ext(m.Path) == ".dll" && filepath.Base(m.Path) == "coreclr.dll" {
+			assert.NotNil(t, m.PDB)
+		}
+	}
+	assert.Equal(t, jsonLines[module](t, filepath.Join(oracle, "nativemodules.jsonl")), got)
+}
+
+// checkRegions asserts that the regions are ascending and disjoint, and that
+// they account for every stored byte.
+func checkRegions(t *testing.T, f *minidump.File) {
+	var end target.Addr
+	var stored uint64
+	for r := range f.Regions() {
+		if r.Start < end || r.Size == 0 || r.Stored > r.Size {
+			t.Fatalf("region %+v behind %#x", r, uint64(end))
+		}
+		if r.Stored > 0 && !target.Available(f, r.Start+target.Addr(r.Stored-1), 1) {
+			t.Fatalf("region %+v: its last stored byte can't be read", r)
+		}
+		end = r.Start + target.Addr(r.Size)
+		stored += r.Stored
+	}
+	assert.Equal(t, minidump.StoredBytes(f), stored)
+}
+
+// checkStackPointers asserts that the oracle's frames of each thread lie in
+// the stack that the thread is said to have.
+func checkStackPointers(t *testing.T, f *minidump.File, oracle string) {
+	stacks := make(map[uint32]target.Thread)
+	for _, th := range f.Threads() {
+		stacks[th.ID] = th
+	}
+	type frame struct {
+		Thread uint32 `json:"osId"`
+		SP     hex    `json:"sp"`
+	}
+	for _, fr := range jsonLines[frame](t, filepath.Join(oracle, "stacks.jsonl")) {
+		th, ok := stacks[fr.Thread]
+		if ok && fr.SP != 0 && !th.Stack.Contains(target.Addr(fr.SP)) {
+			t.Errorf("thread %#x: frame at %#x outside of %v", th.ID, uint64(fr.SP), th.Stack)
+		}
+	}
+}

@@ -1,0 +1,59 @@
+package minidump
+
+import (
+	"fmt"
+
+	"github.com/sosgo/sosgo/target"
+)
+
+// A FormatError reports a part of a minidump that is impossible. It is
+// target.ErrCorrupt, and whatever Err is.
+type FormatError struct {
+	Stream string // name of the stream, "header" or "directory"
+	Off    int64  // file offset of the fault in bytes
+	Msg    string // what is wrong there
+	Err    error  // the cause, or nil
+}
+
+func (e *FormatError) Error() string {
+	s := fmt.Sprintf("minidump %s at file offset %#x: %s", e.Stream, e.Off, e.Msg)
+	if e.Err != nil {
+		s += ": " + e.Err.Error()
+	}
+	return s
+}
+
+// Unwrap returns target.ErrCorrupt, and Err where there is one.
+func (e *FormatError) Unwrap() []error {
+	if e.Err == nil {
+		return []error{target.ErrCorrupt}
+	}
+	return []error{target.ErrCorrupt, e.Err}
+}
+
+// maxNotes is the number of warnings that one part of the dump may give: a
+// dump with a million broken threads is told in a few lines.
+const maxNotes = 16
+
+// notes collects the warnings of one part of the dump.
+type notes struct {
+	list    []error
+	dropped int
+}
+
+func (n *notes) add(err error) {
+	if len(n.list) == maxNotes {
+		n.dropped++
+		return
+	}
+	n.list = append(n.list, err)
+}
+
+// appendTo adds the warnings to all, with a line for those left out.
+func (n *notes) appendTo(all []error, part string) []error {
+	all = append(all, n.list...)
+	if n.dropped > 0 {
+		all = append(all, target.Corruptf("minidump %s: %d more warnings of this kind", part, n.dropped))
+	}
+	return all
+}

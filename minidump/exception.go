@@ -1,0 +1,73 @@
+package minidump
+
+import (
+	"fmt"
+
+	"github.com/sosgo/sosgo/target"
+)
+
+// MINIDUMP_EXCEPTION_STREAM, and EXCEPTION_MAXIMUM_PARAMETERS of winnt.h.
+const (
+	exceptionStreamSize    = 168
+	exceptionMaxParameters = 15
+)
+
+// exception is the Exception stream.
+type exception struct {
+	target.Exception
+	nested target.Addr
+}
+
+// Exception implements target.Target. Its registers are those of the moment
+// of the exception; the thread list has those of the moment of the dump.
+func (f *File) Exception() (target.Exception, bool) {
+	e := f.exception.get(f.loadException)
+	if e == nil {
+		return target.Exception{}, false
+	}
+	return e.Exception, true
+}
+
+// NestedException is the address of the EXCEPTION_RECORD that the exception's
+// own record points to, and false where there is none.
+func (f *File) NestedException() (target.Addr, bool) {
+	e := f.exception.get(f.loadException)
+	if e == nil || e.nested == 0 {
+		return 0, false
+	}
+	return e.nested, true
+}
+
+func (f *File) loadException(n *notes) *exception {
+	s, ok := f.section(ExceptionStream, n)
+	if !ok {
+		return nil
+	}
+	c := s.cursor()
+	b := c.Take(exceptionStreamSize)
+	if c.Err() != nil {
+		n.add(s.errorf(0, c.Err(), "no exception record"))
+		return nil
+	}
+	e := &exception{nested: f.addr(le.Uint64(b[16:]))}
+	e.ThreadID, e.Code, e.Flags = le.Uint32(b), le.Uint32(b[8:]), le.Uint32(b[12:])
+	e.Address = f.addr(le.Uint64(b[24:]))
+	e.Words = fmt.Sprintf("0x%08x", e.Code)
+	count := le.Uint32(b[32:])
+	if count > exceptionMaxParameters {
+		n.add(s.errorf(32, nil, "%d exception parameters, there can be %d", count, exceptionMaxParameters))
+		count = exceptionMaxParameters
+	}
+	e.Parameters = make([]uint64, count)
+	for i := range e.Parameters {
+		e.Parameters[i] = le.Uint64(b[40+8*i:])
+	}
+	e.Registers.Arch = f.platform.Arch
+	if loc := locationAt(b[160:]); loc.size != 0 && readsContexts(f.platform.Arch) {
+		var err error
+		if e.Registers, err = f.registers(s.name, loc); err != nil {
+			n.add(err)
+		}
+	}
+	return e
+}

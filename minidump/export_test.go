@@ -1,0 +1,10 @@
+package minidump
+
+// StoredBytes is the number of bytes of memory that the dump holds.
+func StoredBytes(f *File) uint64 {
+	var n uint64
+	for _, r := range f.mem.Ranges() {
+		n += r.Size
+	}
+	return n
+}

@@ -1,0 +1,208 @@
+package minidump
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"sync"
+
+	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/internal/memmap"
+	"github.com/sosgo/sosgo/target"
+)
+
+// Sizes of MINIDUMP_HEADER and MINIDUMP_DIRECTORY.
+const (
+	headerSize = 32
+	entrySize  = 12
+)
+
+// signature and formatVersion are MINIDUMP_SIGNATURE and MINIDUMP_VERSION; the
+// upper half of the version field belongs to the writer.
+const (
+	signature     = "MDMP"
+	formatVersion = 0xa793
+)
+
+// Sniff reports whether head, the first bytes of a file, starts a minidump.
+func Sniff(head []byte) bool {
+	return len(head) >= len(signature) && string(head[:len(signature)]) == signature
+}
+
+// A File is an open minidump. It implements target.Target.
+type File struct {
+	src      memmap.Source
+	header   header
+	streams  []Stream
+	platform target.Platform
+	mem      *memmap.Map
+	notes    notes // of opening
+
+	misc        lazy[MiscInfo]
+	process     lazy[target.Process]
+	modules     lazy[moduleList]
+	threads     lazy[[]target.Thread]
+	threadInfos lazy[[]ThreadInfo]
+	exception   lazy[*exception]
+	infos       lazy[[]MemoryInfo]
+	handles     lazy[[]Handle]
+	unloaded    lazy[[]UnloadedModule]
+}
+
+var _ target.Target = (*File)(nil)
+
+// A lazy value is decoded by the first that asks for it.
+type lazy[T any] struct {
+	once  sync.Once
+	value T
+	notes notes
+}
+
+func (l *lazy[T]) get(load func(*notes) T) T {
+	l.once.Do(func() { l.value = load(&l.notes) })
+	return l.value
+}
+
+// header is MINIDUMP_HEADER.
+type header struct {
+	streams      uint32
+	directoryRVA uint32
+	time         uint32 // seconds since 1970
+	flags        uint64
+}
+
+// Open reads the directory and the memory lists of the minidump in src. It
+// fails with a *FormatError if there is no usable directory, or no memory; any
+// lesser fault is a warning. The File reads src as long as it is used and does
+// not close it.
+func Open(src memmap.Source) (*File, error) {
+	f := &File{src: src}
+	if err := f.readHeader(); err != nil {
+		return nil, err
+	}
+	if err := f.readDirectory(); err != nil {
+		return nil, err
+	}
+	f.platform = f.loadPlatform(&f.notes)
+	ranges := f.loadRanges(&f.notes)
+	var warnings []error
+	f.mem, warnings = memmap.New(src, ranges)
+	for _, w := range warnings {
+		f.notes.add(w)
+	}
+	if len(f.mem.Ranges()) == 0 {
+		return nil, f.noMemory()
+	}
+	return f, nil
+}
+
+func (f *File) readHeader() error {
+	b, err := readSource(f.src, "header", 0, headerSize)
+	if err != nil {
+		return err
+	}
+	if !Sniff(b) {
+		return &FormatError{Stream: "header", Msg: fmt.Sprintf("signature %q instead of %q", b[:4], signature)}
+	}
+	if v := le.Uint16(b[4:]); v != formatVersion {
+		f.notes.add(&FormatError{Stream: "header", Off: 4, Msg: fmt.Sprintf("format version %#x instead of %#x", v, formatVersion)})
+	}
+	f.header = header{
+		streams:      le.Uint32(b[8:]),
+		directoryRVA: le.Uint32(b[12:]),
+		time:         le.Uint32(b[20:]),
+		flags:        le.Uint64(b[24:]),
+	}
+	return nil
+}
+
+// readDirectory reads the directory. Of one that is cut, or impossibly long,
+// the entries that are there are used: the streams stand in front.
+func (f *File) readDirectory() error {
+	off, count := int64(f.header.directoryRVA), int64(f.header.streams)
+	fit := max(f.src.Size()-off, 0) / entrySize
+	if off < headerSize || min(count, fit) == 0 {
+		return &FormatError{Stream: "directory", Off: off, Msg: fmt.Sprintf(
+			"%d streams claimed, %d entries fit into the file of %d bytes", count, fit, f.src.Size())}
+	}
+	if n := min(fit, limits.MinidumpStreams); count > n {
+		f.notes.add(&FormatError{Stream: "directory", Off: off, Msg: fmt.Sprintf("%d streams claimed, %d are read", count, n)})
+		count = n
+	}
+	b, err := f.read("directory", off, count*entrySize)
+	if err != nil {
+		return err
+	}
+	seen := make(map[StreamType]bool)
+	for ; len(b) > 0; b = b[entrySize:] {
+		s := Stream{Type: StreamType(le.Uint32(b)), Size: le.Uint32(b[4:]), RVA: le.Uint32(b[8:])}
+		if s.Type == unusedStream {
+			continue
+		}
+		if seen[s.Type] {
+			f.notes.add(&FormatError{Stream: s.Name(), Off: int64(s.RVA), Msg: "the dump has several of these streams: the first counts"})
+		}
+		seen[s.Type] = true
+		f.streams = append(f.streams, s)
+	}
+	return nil
+}
+
+// Flags are the MINIDUMP_TYPE flags with which the dump was written.
+func (f *File) Flags() uint64 { return f.header.flags }
+
+// ReadMemory implements target.Memory.
+func (f *File) ReadMemory(p []byte, a target.Addr) (int, error) { return f.mem.ReadMemory(p, a) }
+
+// View implements target.Memory.
+func (f *File) View(a target.Addr, n int) ([]byte, bool) { return f.mem.View(a, n) }
+
+// Span implements target.Memory.
+func (f *File) Span(a target.Addr) []byte { return f.mem.Span(a) }
+
+// Warnings tells what opening and decoding had to skip or to decide. It
+// decodes every stream that has not been used yet, so that the answer does not
+// depend on what was asked before.
+func (f *File) Warnings() []error {
+	f.Process()
+	f.Threads()
+	f.ThreadInfos()
+	f.MemoryInfos()
+	f.Exception()
+	f.Handles()
+	f.UnloadedModules()
+	all := f.notes.appendTo(nil, "directory")
+	all = f.misc.notes.appendTo(all, "MiscInfo")
+	all = f.process.notes.appendTo(all, "comments")
+	all = f.modules.notes.appendTo(all, "modules")
+	all = f.threadInfos.notes.appendTo(all, "thread infos")
+	all = f.threads.notes.appendTo(all, "threads")
+	all = f.infos.notes.appendTo(all, "memory infos")
+	all = f.exception.notes.appendTo(all, "exception")
+	all = f.handles.notes.appendTo(all, "handles")
+	return f.unloaded.notes.appendTo(all, "unloaded modules")
+}
+
+// addr makes an address of v. Older createdumps sign-extend the addresses of
+// 32-bit processes.
+func (f *File) addr(v uint64) target.Addr {
+	if f.platform.Arch.PointerSize() == 4 && v >= math.MaxUint64-math.MaxInt32 {
+		v &= math.MaxUint32
+	}
+	return target.Addr(v)
+}
+
+// noMemory is the error of a dump without memory.
+func (f *File) noMemory() error {
+	for _, t := range [...]StreamType{Memory64ListStream, MemoryListStream} {
+		if s, ok := f.stream(t); ok {
+			e := &FormatError{Stream: s.Name(), Off: int64(s.RVA), Msg: "none of the dump's memory is in the file"}
+			if len(f.notes.list) > 0 {
+				e.Err = f.notes.list[len(f.notes.list)-1]
+			}
+			return e
+		}
+	}
+	return &FormatError{Stream: "directory", Off: int64(f.header.directoryRVA), Err: io.ErrUnexpectedEOF,
+		Msg: "no memory list: the dump was written without memory, or is cut"}
+}

@@ -1,0 +1,218 @@
+package minidump
+
+import (
+	"iter"
+	"math"
+	"sort"
+
+	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/target"
+)
+
+// MINIDUMP_MEMORY_INFO_LIST and MINIDUMP_MEMORY_INFO.
+const (
+	memoryInfoListSize = 16
+	memoryInfoSize     = 48
+)
+
+// State and type of memory, and page protection (winnt.h).
+const (
+	memFree    = 0x10000
+	memPrivate = 0x20000
+	memMapped  = 0x40000
+	memImage   = 0x1000000
+
+	pageAccess = 0xff // the bits that name the access; guard and cache are above
+)
+
+// A MemoryInfo is what VirtualQuery said of a range of pages
+// (MINIDUMP_MEMORY_INFO). The values are the constants of winnt.h.
+type MemoryInfo struct {
+	Start          target.Addr
+	Size           uint64 // bytes
+	AllocationBase target.Addr
+	AllocationProt uint32 // PAGE_xxx
+	State          uint32 // MEM_COMMIT, MEM_RESERVE or MEM_FREE
+	Protect        uint32 // PAGE_xxx
+	Type           uint32 // MEM_PRIVATE, MEM_MAPPED or MEM_IMAGE
+}
+
+func (i *MemoryInfo) end() target.Addr { return i.Start + target.Addr(i.Size) }
+
+func (i *MemoryInfo) kind() string {
+	switch {
+	case i.State == memFree:
+		return "free"
+	case i.Type == memPrivate:
+		return "private"
+	case i.Type == memMapped:
+		return "mapped"
+	case i.Type == memImage:
+		return "image"
+	}
+	return ""
+}
+
+// protection translates PAGE_xxx. Copy-on-write is writable to the process.
+func (i *MemoryInfo) protection() target.Protection {
+	const r, w, x = target.ProtRead, target.ProtWrite, target.ProtExec
+	switch i.Protect & pageAccess {
+	case 0x02:
+		return r
+	case 0x04, 0x08:
+		return r | w
+	case 0x10:
+		return x
+	case 0x20:
+		return r | x
+	case 0x40, 0x80:
+		return r | w | x
+	}
+	return 0
+}
+
+// MemoryInfos lists the dump's MemoryInfoList by address, without overlaps;
+// it is empty where the dump has none. The caller must not change the slice.
+func (f *File) MemoryInfos() []MemoryInfo { return f.infos.get(f.loadMemoryInfos) }
+
+func (f *File) loadMemoryInfos(n *notes) []MemoryInfo {
+	s, ok := f.section(MemoryInfoListStream, n)
+	if !ok {
+		return nil
+	}
+	t := s.headed(memoryInfoListSize, memoryInfoSize, true, limits.MemoryRanges, n)
+	all := make([]MemoryInfo, 0, t.len())
+	for i := range t.len() {
+		e := t.at(i)
+		info := MemoryInfo{
+			Start:          f.addr(le.Uint64(e)),
+			AllocationBase: f.addr(le.Uint64(e[8:])),
+			AllocationProt: le.Uint32(e[16:]),
+			Size:           le.Uint64(e[24:]),
+			State:          le.Uint32(e[32:]),
+			Protect:        le.Uint32(e[36:]),
+			Type:           le.Uint32(e[40:]),
+		}
+		if info.Size > math.MaxUint64-uint64(info.Start) {
+			n.add(s.errorf(i*memoryInfoSize, nil, "region of %#x bytes at %#x", info.Size, uint64(info.Start)))
+			continue
+		}
+		if info.Size > 0 {
+			all = append(all, info)
+		}
+	}
+	byStart := func(i, j int) bool { return all[i].Start < all[j].Start }
+	if !sort.SliceIsSorted(all, byStart) {
+		sort.SliceStable(all, byStart)
+	}
+	kept := all[:0]
+	for _, info := range all {
+		if k := len(kept); k > 0 && info.Start < kept[k-1].end() {
+			n.add(s.errorf(0, nil, "two regions have the address %#x: the lower one counts", uint64(info.Start)))
+			continue
+		}
+		kept = append(kept, info)
+	}
+	return kept
+}
+
+// Regions implements target.Target.
+//
+// They are the regions of the MemoryInfoList, and what is stored outside of
+// them or without such a list; of the latter only the size is known, and
+// whether it is part of a module. A region of which the dump holds parts is
+// given in pieces that each start where stored bytes start.
+func (f *File) Regions() iter.Seq[target.Region] {
+	return func(yield func(target.Region) bool) {
+		w := regionWalk{runs: f.storedRuns(), modules: f.Modules(), yield: yield}
+		for _, info := range f.MemoryInfos() {
+			if !w.unlisted(info.Start) {
+				return
+			}
+			r := target.Region{Start: info.Start, Size: info.Size, Kind: info.kind(), Prot: info.protection()}
+			if !w.listed(r) {
+				return
+			}
+		}
+		w.unlisted(math.MaxUint64)
+	}
+}
+
+// storedRuns are the stored ranges, joined where one follows the other in the
+// address space.
+func (f *File) storedRuns() []target.Range {
+	ranges := f.mem.Ranges()
+	runs := make([]target.Range, 0, len(ranges))
+	for i := range ranges {
+		r := target.Range{Start: ranges[i].Addr, End: ranges[i].Addr + target.Addr(ranges[i].Size)}
+		if n := len(runs); n > 0 && runs[n-1].End == r.Start {
+			runs[n-1].End = r.End
+			continue
+		}
+		runs = append(runs, r)
+	}
+	return runs
+}
+
+// A regionWalk merges listed regions with stored runs.
+type regionWalk struct {
+	runs    []target.Range // what of the stored bytes has not been given yet
+	modules []target.Module
+	yield   func(target.Region) bool
+}
+
+// unlisted gives the runs below limit: no listed region has them.
+func (w *regionWalk) unlisted(limit target.Addr) bool {
+	for len(w.runs) > 0 && w.runs[0].Start < limit {
+		run := w.runs[0]
+		run.End = min(run.End, limit)
+		w.drop(run.End)
+		if !w.give(target.Region{Start: run.Start, Size: run.Size(), Stored: run.Size()}) {
+			return false
+		}
+	}
+	return true
+}
+
+// listed gives r in pieces. The runs below r have been given.
+func (w *regionWalk) listed(r target.Region) bool {
+	for end := r.Start + target.Addr(r.Size); r.Start < end; {
+		r.Stored = 0
+		if len(w.runs) > 0 && w.runs[0].Start == r.Start {
+			stop := min(w.runs[0].End, end)
+			r.Stored = uint64(stop - r.Start)
+			w.drop(stop)
+		}
+		stop := end
+		if len(w.runs) > 0 {
+			stop = min(stop, w.runs[0].Start)
+		}
+		r.Size = uint64(stop - r.Start)
+		if !w.give(r) {
+			return false
+		}
+		r.Start = stop
+	}
+	return true
+}
+
+// drop takes what is below limit from the first run.
+func (w *regionWalk) drop(limit target.Addr) {
+	if w.runs[0].End <= limit {
+		w.runs = w.runs[1:]
+		return
+	}
+	// The runs are the walk's own copy.
+	w.runs[0].Start = limit
+}
+
+// give yields r with the path of the module that it is a part of.
+func (w *regionWalk) give(r target.Region) bool {
+	if r.Kind == "" || r.Kind == "image" {
+		i := sort.Search(len(w.modules), func(i int) bool { return w.modules[i].Base > r.Start }) - 1
+		if i >= 0 && w.modules[i].Contains(r.Start) {
+			r.Kind, r.Path = "image", w.modules[i].Path
+		}
+	}
+	return w.yield(r)
+}

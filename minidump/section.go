@@ -1,0 +1,231 @@
+package minidump
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf16"
+
+	"github.com/sosgo/sosgo/internal/cursor"
+	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/internal/memmap"
+)
+
+var le = binary.LittleEndian
+
+// A location is MINIDUMP_LOCATION_DESCRIPTOR.
+type location struct{ size, rva uint32 }
+
+func locationAt(b []byte) location { return location{le.Uint32(b), le.Uint32(b[4:])} }
+
+// read returns the n bytes at off of the file. It checks the range before it
+// allocates.
+func (f *File) read(stream string, off, n int64) ([]byte, error) {
+	return readSource(f.src, stream, off, n)
+}
+
+func readSource(src memmap.Source, stream string, off, n int64) ([]byte, error) {
+	size := src.Size()
+	if off < 0 || n < 0 || off > size || n > size-off {
+		msg := fmt.Sprintf("%d bytes wanted, the file has %d bytes", n, size)
+		return nil, &FormatError{Stream: stream, Off: off, Msg: msg, Err: io.ErrUnexpectedEOF}
+	}
+	if b := src.Bytes(off, int(n)); b != nil {
+		return b, nil
+	}
+	b := make([]byte, n)
+	if got, err := src.ReadAt(b, off); int64(got) < n {
+		if err == nil || errors.Is(err, io.EOF) {
+			return nil, &FormatError{Stream: stream, Off: off + int64(got), Msg: "the file ends early", Err: io.ErrUnexpectedEOF}
+		}
+		return nil, fmt.Errorf("minidump %s at file offset %#x: %w", stream, off, err)
+	}
+	return b, nil
+}
+
+// A section is the body of a stream, cut to what the file holds of it.
+type section struct {
+	name string
+	off  int64
+	size uint32 // as the directory has it: padding is recognised by it
+	b    []byte
+}
+
+// section returns the body of the stream of type t, and false where the dump
+// has none. A stream that reaches past the end of the file is cut.
+func (f *File) section(t StreamType, n *notes) (section, bool) {
+	st, ok := f.stream(t)
+	if !ok {
+		return section{}, false
+	}
+	s := section{name: st.Name(), off: int64(st.RVA), size: st.Size}
+	want := int64(st.Size)
+	if left := max(f.src.Size()-s.off, 0); want > left {
+		n.add(s.errorf(0, io.ErrUnexpectedEOF, "%d of the stream's %d bytes are in the file", left, want))
+		want = left
+	}
+	if want == 0 {
+		return section{}, false
+	}
+	b, err := f.read(s.name, s.off, want)
+	if err != nil {
+		n.add(err)
+		return section{}, false
+	}
+	s.b = b
+	return s, true
+}
+
+// errorf makes the error of the byte at off of the section.
+func (s *section) errorf(off int, err error, format string, args ...any) *FormatError {
+	return &FormatError{Stream: s.name, Off: s.off + int64(off), Msg: fmt.Sprintf(format, args...), Err: err}
+}
+
+// cursor returns a cursor at the start of the section.
+func (s *section) cursor() *cursor.Cursor { return cursor.New(s.b, s.off) }
+
+// A table is the elements of a list stream: whole elements of stride bytes.
+type table struct {
+	b      []byte
+	stride int
+}
+
+func (t table) len() int {
+	if t.stride == 0 {
+		return 0
+	}
+	return len(t.b) / t.stride
+}
+
+func (t table) at(i int) []byte { return t.b[i*t.stride:][:t.stride] }
+
+// list reads a list of the form {uint32 count, elements}. Some writers align
+// the elements to eight bytes, which only the size of the stream shows.
+func (s *section) list(stride, limit int, n *notes) table {
+	c := s.cursor()
+	count := uint64(c.Uint32())
+	if c.Err() != nil {
+		n.add(s.errorf(0, c.Err(), "no element count"))
+		return table{}
+	}
+	if uint64(s.size) == 8+count*uint64(stride) {
+		c.Skip(4)
+	}
+	return s.table(c.Offset(), count, stride, limit, n)
+}
+
+// headed reads a list of the form {uint32 header size, uint32 element size,
+// count, elements}, whose writers may append fields to header and elements
+// (MINIDUMP_MEMORY_INFO_LIST and its like). The count has eight bytes where
+// wide is set.
+func (s *section) headed(header, stride int, wide bool, limit int, n *notes) table {
+	c := s.cursor()
+	headerSize, elementSize := uint64(c.Uint32()), uint64(c.Uint32())
+	var count uint64
+	if wide {
+		count = c.Uint64()
+	} else {
+		count = uint64(c.Uint32())
+	}
+	switch {
+	case c.Err() != nil:
+		n.add(s.errorf(0, c.Err(), "no list header"))
+		return table{}
+	case headerSize < uint64(header) || headerSize > uint64(len(s.b)):
+		n.add(s.errorf(0, nil, "header size %d", headerSize))
+		return table{}
+	case elementSize < uint64(stride) || elementSize > uint64(s.size):
+		// An empty list may well leave the size of its elements out.
+		if count > 0 {
+			n.add(s.errorf(4, nil, "element size %d", elementSize))
+		}
+		return table{}
+	}
+	return s.table(int(headerSize), count, int(elementSize), limit, n)
+}
+
+// table cuts count elements to those that are there and allowed.
+func (s *section) table(off int, count uint64, stride, limit int, n *notes) table {
+	if fit := uint64((len(s.b) - off) / stride); count > fit {
+		n.add(s.errorf(off, io.ErrUnexpectedEOF, "%d elements of %d bytes claimed, %d are there", count, stride, fit))
+		count = fit
+	}
+	if count > uint64(limit) {
+		n.add(s.errorf(off, nil, "%d elements: the first %d are read", count, limit))
+		count = uint64(limit)
+	}
+	return table{s.b[off:][:int(count)*stride], stride}
+}
+
+// A nameReader reads what the elements of one list point to. The total is
+// limited to the size of the file: honest records don't overlap, and a list
+// whose elements all point to one long name can't make the reader allocate.
+type nameReader struct {
+	f      *File
+	stream string
+	left   int64
+}
+
+func (f *File) names(stream string) *nameReader {
+	return &nameReader{f: f, stream: stream, left: f.src.Size()}
+}
+
+// bytes returns the n bytes at rva.
+func (r *nameReader) bytes(rva uint32, n int64) ([]byte, error) {
+	if n > r.left {
+		return nil, &FormatError{Stream: r.stream, Off: int64(rva), Msg: "names and records overlap one another"}
+	}
+	b, err := r.f.read(r.stream, int64(rva), n)
+	if err == nil {
+		r.left -= n
+	}
+	return b, err
+}
+
+// maxName is the longest name that is read, in bytes of UTF-16.
+const maxName = 2 * limits.PathBytes
+
+// string reads the MINIDUMP_STRING at rva: a length in bytes and UTF-16 text.
+// The RVA 0 is the empty string.
+func (r *nameReader) string(rva uint32) (string, error) {
+	if rva == 0 {
+		return "", nil
+	}
+	head, err := r.bytes(rva, 4)
+	if err != nil {
+		return "", err
+	}
+	n := le.Uint32(head)
+	if n > maxName {
+		return "", &FormatError{Stream: r.stream, Off: int64(rva), Msg: fmt.Sprintf("name of %d bytes", n)}
+	}
+	if rva > rva+4 {
+		return "", &FormatError{Stream: r.stream, Off: int64(rva), Msg: "name past the 32-bit offsets"}
+	}
+	b, err := r.bytes(rva+4, int64(n))
+	if err != nil {
+		return "", err
+	}
+	return decodeUTF16(b), nil
+}
+
+// decodeUTF16 decodes b up to its first NUL.
+func decodeUTF16(b []byte) string {
+	u := make([]uint16, 0, len(b)/2)
+	for ; len(b) >= 2; b = b[2:] {
+		c := le.Uint16(b)
+		if c == 0 {
+			break
+		}
+		u = append(u, c)
+	}
+	return string(utf16.Decode(u))
+}
+
+// decodeBytes returns b up to its first NUL.
+func decodeBytes(b []byte) string {
+	s, _, _ := strings.Cut(string(b), "\x00")
+	return s
+}

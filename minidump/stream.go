@@ -1,0 +1,79 @@
+package minidump
+
+import "fmt"
+
+// A StreamType says what a stream holds (minidumpapiset.h,
+// MINIDUMP_STREAM_TYPE).
+type StreamType uint32
+
+// The streams that minidumpapiset.h documents.
+const (
+	ThreadListStream          StreamType = 3
+	ModuleListStream          StreamType = 4
+	MemoryListStream          StreamType = 5
+	ExceptionStream           StreamType = 6
+	SystemInfoStream          StreamType = 7
+	ThreadExListStream        StreamType = 8
+	Memory64ListStream        StreamType = 9
+	CommentStreamA            StreamType = 10
+	CommentStreamW            StreamType = 11
+	HandleDataStream          StreamType = 12
+	FunctionTableStream       StreamType = 13
+	UnloadedModuleListStream  StreamType = 14
+	MiscInfoStream            StreamType = 15
+	MemoryInfoListStream      StreamType = 16
+	ThreadInfoListStream      StreamType = 17
+	HandleOperationListStream StreamType = 18
+	TokenStream               StreamType = 19
+	JavaScriptDataStream      StreamType = 20
+	SystemMemoryInfoStream    StreamType = 21
+	ProcessVmCountersStream   StreamType = 22
+	IptTraceStream            StreamType = 23
+	ThreadNamesStream         StreamType = 24
+)
+
+// unusedStream marks directory entries that the writer reserved and left.
+const unusedStream StreamType = 0
+
+var streamNames = [...]string{3: "ThreadList", 4: "ModuleList", 5: "MemoryList", 6: "Exception", 7: "SystemInfo",
+	8: "ThreadExList", 9: "Memory64List", 10: "CommentA", 11: "CommentW", 12: "HandleData", 13: "FunctionTable",
+	14: "UnloadedModuleList", 15: "MiscInfo", 16: "MemoryInfoList", 17: "ThreadInfoList", 18: "HandleOperationList",
+	19: "Token", 20: "JavaScriptData", 21: "SystemMemoryInfo", 22: "ProcessVmCounters", 23: "IptTrace", 24: "ThreadNames"}
+
+// String is the name of t in minidumpapiset.h without the suffix "Stream".
+func (t StreamType) String() string {
+	if uint64(t) < uint64(len(streamNames)) && streamNames[t] != "" {
+		return streamNames[t]
+	}
+	return fmt.Sprintf("StreamType(%#x)", uint32(t))
+}
+
+// A Stream is an entry of the dump's directory.
+type Stream struct {
+	Type StreamType
+	RVA  uint32 // file offset in bytes
+	Size uint32 // bytes
+}
+
+// Name is the name of the stream's type.
+func (s Stream) Name() string { return s.Type.String() }
+
+// Streams lists the directory in the dump's order, without its unused
+// entries. The caller must not change the slice.
+func (f *File) Streams() []Stream { return f.streams }
+
+// StreamBytes returns the bytes of s: a *FormatError where the file does not
+// hold them all. The slice is read-only and valid until the dump is closed.
+func (f *File) StreamBytes(s Stream) ([]byte, error) {
+	return f.read(s.Name(), int64(s.RVA), int64(s.Size))
+}
+
+// stream returns the first stream of type t, which is the one that counts.
+func (f *File) stream(t StreamType) (Stream, bool) {
+	for _, s := range f.streams {
+		if s.Type == t {
+			return s, true
+		}
+	}
+	return Stream{}, false
+}

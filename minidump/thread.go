@@ -1,0 +1,234 @@
+package minidump
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/target"
+)
+
+// Sizes of MINIDUMP_THREAD, MINIDUMP_THREAD_EX, MINIDUMP_THREAD_INFO_LIST,
+// MINIDUMP_THREAD_INFO and MINIDUMP_THREAD_NAME.
+const (
+	threadSize         = 48
+	threadExSize       = 64
+	threadInfoListSize = 12
+	threadInfoSize     = 64
+	threadNameSize     = 12
+)
+
+// The bits of ThreadInfo.DumpFlags that say what the writer could not get.
+const (
+	threadInvalidInfo    = 0x08
+	threadInvalidContext = 0x10
+	threadInvalidTEB     = 0x20
+)
+
+// A ThreadInfo is what the ThreadInfoList says about a thread
+// (MINIDUMP_THREAD_INFO). The list may have threads that ended before the
+// dump was written.
+type ThreadInfo struct {
+	ID         uint32
+	DumpFlags  uint32 // MINIDUMP_THREAD_INFO_xxx
+	DumpError  uint32 // HRESULT of what the writer failed at
+	ExitStatus uint32 // 0x103 while the thread runs
+	Created    time.Time
+	Exited     time.Time // zero while the thread runs
+	Kernel     time.Duration
+	User       time.Duration
+	Start      target.Addr
+	Affinity   uint64
+}
+
+// ThreadInfos lists the dump's ThreadInfoList in its order; it is empty where
+// the dump has none. The caller must not change the slice.
+func (f *File) ThreadInfos() []ThreadInfo { return f.threadInfos.get(f.loadThreadInfos) }
+
+func (f *File) loadThreadInfos(n *notes) []ThreadInfo {
+	s, ok := f.section(ThreadInfoListStream, n)
+	if !ok {
+		return nil
+	}
+	t := s.headed(threadInfoListSize, threadInfoSize, false, limits.Threads, n)
+	out := make([]ThreadInfo, t.len())
+	for i := range out {
+		e := t.at(i)
+		out[i] = ThreadInfo{
+			ID:         le.Uint32(e),
+			DumpFlags:  le.Uint32(e[4:]),
+			DumpError:  le.Uint32(e[8:]),
+			ExitStatus: le.Uint32(e[12:]),
+			Created:    fileTime(le.Uint64(e[16:])),
+			Exited:     fileTime(le.Uint64(e[24:])),
+			Kernel:     ticks(le.Uint64(e[32:])),
+			User:       ticks(le.Uint64(e[40:])),
+			Start:      f.addr(le.Uint64(e[48:])),
+			Affinity:   le.Uint64(e[56:]),
+		}
+	}
+	return out
+}
+
+// fileTime converts a FILETIME: 100 ns since 1601. Zero, and what is past the
+// range of FILETIME's signed form, is the zero time.
+func fileTime(v uint64) time.Time {
+	const perSecond, from1601 = 10_000_000, 11_644_473_600
+	if v == 0 || v > math.MaxInt64 {
+		return time.Time{}
+	}
+	return time.Unix(int64(v/perSecond)-from1601, int64(v%perSecond)*100).UTC()
+}
+
+// ticks converts a duration of 100 ns units; one that no thread can have run
+// is zero, which is "not known".
+func ticks(v uint64) time.Duration {
+	if v > math.MaxInt64/100 {
+		return 0
+	}
+	return time.Duration(v) * 100
+}
+
+// Threads implements target.Target.
+//
+// Stack is what the thread's TEB says, where the dump has the TEB, and else
+// the range that the thread list names. The registers are those of the moment
+// of the dump; for the thread of an exception see Exception.
+func (f *File) Threads() []target.Thread { return f.threads.get(f.loadThreads) }
+
+func (f *File) loadThreads(n *notes) []target.Thread {
+	s, ok := f.section(ThreadListStream, n)
+	stride := threadSize
+	if !ok {
+		// Only Itanium needs the longer form, but it begins like the other.
+		if s, ok = f.section(ThreadExListStream, n); !ok {
+			n.add(target.Corruptf("minidump: no thread list"))
+			return nil
+		}
+		stride = threadExSize
+	}
+	if !readsContexts(f.platform.Arch) {
+		n.add(target.Unsupportedf("minidump: unsupported architecture %s: the threads' registers are unknown", f.platform.Arch))
+	}
+	t := s.list(stride, limits.Threads, n)
+	infos := make(map[uint32]ThreadInfo)
+	for _, i := range f.ThreadInfos() {
+		infos[i.ID] = i
+	}
+	names := f.threadNames(n)
+	seen := make(map[uint32]bool, t.len())
+	out := make([]target.Thread, t.len())
+	for i := range out {
+		id := le.Uint32(t.at(i))
+		if seen[id] {
+			n.add(s.errorf(0, nil, "thread %#x is listed twice", id))
+		}
+		seen[id] = true
+		info, listed := infos[id]
+		out[i] = f.thread(&s, t.at(i), info, listed, n)
+		out[i].Name = names[id]
+	}
+	return out
+}
+
+// thread decodes the MINIDUMP_THREAD e.
+func (f *File) thread(s *section, e []byte, info ThreadInfo, listed bool, n *notes) target.Thread {
+	t := target.Thread{
+		ID:        le.Uint32(e),
+		Suspended: le.Uint32(e[4:]),
+		TEB:       f.addr(le.Uint64(e[16:])),
+		Registers: target.Registers{Arch: f.platform.Arch},
+	}
+	if info.DumpFlags&threadInvalidTEB != 0 {
+		t.TEB = 0
+	}
+	if listed && info.DumpFlags&threadInvalidInfo == 0 {
+		t.Start, t.Created, t.Kernel, t.User = info.Start, info.Created, info.Kernel, info.User
+	}
+	switch {
+	case !readsContexts(f.platform.Arch):
+	case info.DumpFlags&threadInvalidContext != 0:
+		n.add(target.Corruptf("minidump: thread %#x: the writer of the dump could not get its registers", t.ID))
+	default:
+		regs, err := f.registers(s.name, locationAt(e[40:]))
+		if err != nil {
+			n.add(fmt.Errorf("thread %#x: registers: %w", t.ID, err))
+		}
+		t.Registers = regs
+	}
+	t.Stack = f.stack(&t, f.stackDescriptor(e), n)
+	return t
+}
+
+// stackDescriptor is the address range of the MINIDUMP_THREAD's stack. Its
+// file offset is not to be used: createdump writes zero.
+func (f *File) stackDescriptor(e []byte) target.Range {
+	start, size := f.addr(le.Uint64(e[24:])), target.Addr(le.Uint32(e[32:]))
+	if start+size < start {
+		return target.Range{}
+	}
+	return target.Range{Start: start, End: start + size}
+}
+
+// stack chooses between the range that the thread list names, which is what
+// was in use, and the limits in the TEB, which are those of the whole stack.
+func (f *File) stack(t *target.Thread, named target.Range, n *notes) target.Range {
+	limits, ok := f.stackLimits(t.TEB)
+	if !ok {
+		return named
+	}
+	if limits.Start >= limits.End {
+		n.add(target.Corruptf("thread %#x: its TEB has the stack limits %#x and %#x",
+			t.ID, uint64(limits.Start), uint64(limits.End)))
+		return named
+	}
+	if sp, ok := t.Registers.SP(); ok && !limits.Contains(sp) && named.Contains(sp) {
+		n.add(target.Corruptf("thread %#x: its stack pointer %#x is outside the stack that its TEB names", t.ID, uint64(sp)))
+		return named
+	}
+	return limits
+}
+
+// stackLimits reads NT_TIB.StackLimit and StackBase (winnt.h): the second and
+// third pointer, behind ExceptionList.
+func (f *File) stackLimits(teb target.Addr) (target.Range, bool) {
+	size := f.platform.Arch.PointerSize()
+	if teb == 0 {
+		return target.Range{}, false
+	}
+	b, err := target.Bytes(f.mem, teb, 3*size)
+	if err != nil {
+		return target.Range{}, false
+	}
+	if size == 4 {
+		return target.Range{Start: target.Addr(le.Uint32(b[8:])), End: target.Addr(le.Uint32(b[4:]))}, true
+	}
+	return target.Range{Start: target.Addr(le.Uint64(b[16:])), End: target.Addr(le.Uint64(b[8:]))}, true
+}
+
+// threadNames reads MINIDUMP_THREAD_NAME_LIST.
+func (f *File) threadNames(n *notes) map[uint32]string {
+	s, ok := f.section(ThreadNamesStream, n)
+	if !ok {
+		return nil
+	}
+	t := s.list(threadNameSize, limits.Threads, n)
+	names := make(map[uint32]string, t.len())
+	r := f.names(s.name)
+	for i := range t.len() {
+		e := t.at(i)
+		rva := le.Uint64(e[4:])
+		if rva > math.MaxUint32 {
+			n.add(s.errorf(0, nil, "name of thread %#x at file offset %#x", le.Uint32(e), rva))
+			continue
+		}
+		name, err := r.string(uint32(rva))
+		if err != nil {
+			n.add(fmt.Errorf("thread %#x: name: %w", le.Uint32(e), err))
+			continue
+		}
+		names[le.Uint32(e)] = name
+	}
+	return names
+}
