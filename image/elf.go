@@ -1,0 +1,243 @@
+package image
+
+import (
+	"encoding/binary"
+	"fmt"
+	"sync"
+
+	"github.com/sosgo/sosgo/internal/cursor"
+	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/target"
+)
+
+// System V ABI, chapters 4 and 5.
+const (
+	elfMagic      = "\x7fELF"
+	elfHeaderSize = 64
+	elfClass64    = 2
+	elfDataLSB    = 1
+	elfPhdrSize   = 56
+	elfShdrSize   = 64
+
+	ptLoad       = 1
+	ptDynamic    = 2
+	ptNote       = 4
+	ptGNUEHFrame = 0x6474e550
+
+	pfExec  = 1
+	pfWrite = 2
+	pfRead  = 4
+
+	emX86     = 3
+	emARM     = 40
+	emAMD64   = 62
+	emAArch64 = 183
+
+	ntGNUBuildID = 3
+	// elfNotesSize bounds a note segment: those of libraries have a few
+	// hundred bytes.
+	elfNotesSize = 1 << 20
+	elfPage      = 4096
+)
+
+// elfImage is what an ELF image has beyond an Image.
+type elfImage struct {
+	bias    uint64 // virtual address of RVA 0
+	dynamic Directory
+	notes   []Directory
+	ehFrame Directory
+	shoff   uint64
+	shnum   int
+	dyn     func() (*elfDynamic, error)
+	symtab  func() (*elfSymtab, error)
+}
+
+// elfPhdr is an Elf64_Phdr.
+type elfPhdr struct {
+	typ, flags                           uint32
+	offset, vaddr, filesz, memsz, pAlign uint64
+}
+
+func (im *Image) openELF(l Layout) error {
+	h, err := im.raw.bytes(0, elfHeaderSize)
+	if err != nil {
+		return fmt.Errorf("ELF header: %w", err)
+	}
+	if h[4] != elfClass64 || h[5] != elfDataLSB {
+		return target.Unsupportedf("ELF image of class %d, data encoding %d: only 64-bit little-endian ones are read", h[4], h[5])
+	}
+	c := cursor.New(h, 0)
+	c.Seek(18)
+	im.arch = elfArch(c.Uint16())
+	c.Seek(32)
+	phoff, shoff := c.Uint64(), c.Uint64()
+	c.Seek(54)
+	phentsize, phnum := int(c.Uint16()), int(c.Uint16())
+	c.Skip(2)
+	shnum := int(c.Uint16())
+	if phentsize != elfPhdrSize || phnum == 0 || phnum > limits.Sections {
+		return target.Corruptf("ELF image with %d program headers of %d bytes", phnum, phentsize)
+	}
+	table, err := im.raw.bytes(phoff, phnum*elfPhdrSize)
+	if err != nil {
+		return fmt.Errorf("program headers: %w", err)
+	}
+	im.kind = KindELF
+	im.elf = &elfImage{shoff: shoff, shnum: shnum}
+	if err := im.setSegments(elfPhdrs(table)); err != nil {
+		return err
+	}
+	if l == LayoutUnknown {
+		l = Loaded // nobody copies a shared library into memory unloaded
+	}
+	im.setLayout(l)
+	im.elf.dyn = sync.OnceValues(im.readDynamic)
+	im.elf.symtab = sync.OnceValues(im.readSymtab)
+	return nil
+}
+
+func elfArch(machine uint16) target.Arch {
+	switch machine {
+	case emAMD64:
+		return target.ArchAMD64
+	case emAArch64:
+		return target.ArchARM64
+	case emX86:
+		return target.Arch386
+	case emARM:
+		return target.ArchARM
+	}
+	return target.ArchUnknown
+}
+
+func elfPhdrs(table []byte) []elfPhdr {
+	out := make([]elfPhdr, 0, len(table)/elfPhdrSize)
+	for c := cursor.New(table, 0); c.Len() > 0; {
+		p := elfPhdr{typ: c.Uint32(), flags: c.Uint32(), offset: c.Uint64(), vaddr: c.Uint64()}
+		c.Skip(8) // p_paddr
+		p.filesz, p.memsz, p.pAlign = c.Uint64(), c.Uint64(), c.Uint64()
+		out = append(out, p)
+	}
+	return out
+}
+
+// setSegments takes over the program headers.
+func (im *Image) setSegments(phdrs []elfPhdr) error {
+	first := true
+	var end uint64
+	for _, p := range phdrs {
+		if p.typ != ptLoad {
+			continue
+		}
+		if p.vaddr+p.memsz < p.vaddr || p.filesz > p.memsz {
+			return target.Corruptf("PT_LOAD at %#x: %d bytes in the file, %d in memory", p.vaddr, p.filesz, p.memsz)
+		}
+		if v := p.vaddr &^ (elfPage - 1); first || v < im.elf.bias {
+			im.elf.bias = v
+		}
+		first, end = false, max(end, p.vaddr+p.memsz)
+	}
+	if first {
+		return target.Corruptf("ELF image without PT_LOAD")
+	}
+	im.size = end - im.elf.bias
+	for _, p := range phdrs {
+		im.addPhdr(p)
+	}
+	im.extents = sortExtents(im.extents)
+	return nil
+}
+
+func (im *Image) addPhdr(p elfPhdr) {
+	d := Directory{RVA: RVA(p.vaddr - im.elf.bias), Size: p.memsz}
+	switch p.typ {
+	case ptLoad:
+		im.sections = append(im.sections, Section{RVA: d.RVA, Size: p.memsz, Offset: p.offset, FileSize: p.filesz, Prot: elfProt(p.flags)})
+		im.extents = append(im.extents, extent{rva: uint64(d.RVA), off: p.offset, n: p.filesz, writable: p.flags&pfWrite != 0})
+	case ptDynamic:
+		im.elf.dynamic = d
+	case ptNote:
+		im.elf.notes = append(im.elf.notes, d)
+	case ptGNUEHFrame:
+		im.elf.ehFrame = d
+	}
+}
+
+func elfProt(flags uint32) (p target.Protection) {
+	if flags&pfRead != 0 {
+		p |= target.ProtRead
+	}
+	if flags&pfWrite != 0 {
+		p |= target.ProtWrite
+	}
+	if flags&pfExec != 0 {
+		p |= target.ProtExec
+	}
+	return p
+}
+
+// BuildID returns the GNU build id of an ELF image. Its notes have none, or
+// the image is no ELF image: target.ErrUnsupported.
+func (im *Image) BuildID() ([]byte, error) {
+	if im.elf == nil {
+		return nil, target.Unsupportedf("%s image: only ELF images have a build id", im.kind)
+	}
+	for _, d := range im.elf.notes {
+		b, err := im.directory(d, elfNotesSize)
+		if err != nil {
+			return nil, fmt.Errorf("notes: %w", err)
+		}
+		if id, err := buildIDNote(b); id != nil || err != nil {
+			return id, err
+		}
+	}
+	return nil, target.Unsupportedf("the ELF image has no build id")
+}
+
+// buildIDNote finds NT_GNU_BUILD_ID in a note segment. All fields of these
+// notes are aligned to 4 bytes, whatever the segment's alignment.
+func buildIDNote(b []byte) ([]byte, error) {
+	c := cursor.New(b, 0)
+	for c.Len() >= 12 {
+		namesz, descsz, typ := int(c.Uint32()), int(c.Uint32()), c.Uint32()
+		name := c.Take(namesz)
+		c.Skip(min(-namesz&3, c.Len()))
+		desc := c.Take(descsz)
+		c.Skip(min(-descsz&3, c.Len()))
+		if err := c.Err(); err != nil {
+			return nil, target.Corruptf("ELF notes: %w", err)
+		}
+		if typ == ntGNUBuildID && string(name) == "GNU\x00" && descsz > 0 {
+			if descsz > limits.BuildIDBytes {
+				return nil, target.Corruptf("build id of %d bytes", descsz)
+			}
+			return desc, nil
+		}
+	}
+	return nil, nil
+}
+
+// EHFrameHeader is the range of .eh_frame_hdr (PT_GNU_EH_FRAME), zero where the
+// image has none.
+func (im *Image) EHFrameHeader() Directory {
+	if im.elf == nil {
+		return Directory{}
+	}
+	return im.elf.ehFrame
+}
+
+// elfRVA turns a pointer of the dynamic section into an RVA. glibc relocates
+// these pointers in place when it loads a library, musl does not, and the
+// vDSO's are never relocated.
+func (im *Image) elfRVA(v uint64) (RVA, error) {
+	if d := v - uint64(im.base); im.base != 0 && v >= uint64(im.base) && d < im.size {
+		return RVA(d), nil
+	}
+	if d := v - im.elf.bias; v >= im.elf.bias && d < im.size {
+		return RVA(d), nil
+	}
+	return 0, target.Corruptf("dynamic section: pointer %#x lies outside the image", v)
+}
+
+func le32(b []byte, off int) uint32 { return binary.LittleEndian.Uint32(b[off:]) }
+func le64(b []byte, off int) uint64 { return binary.LittleEndian.Uint64(b[off:]) }

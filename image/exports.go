@@ -1,0 +1,43 @@
+package image
+
+import (
+	"fmt"
+	"iter"
+
+	"github.com/sosgo/sosgo/target"
+)
+
+// An Export is a name that an image offers to others.
+type Export struct {
+	Name    string
+	RVA     RVA
+	Size    uint64 // 0 for PE images, which don't record it
+	Forward string // PE: the export of another module that it stands for
+}
+
+// ErrNoSymbol reports a name that the image's tables, which could be read,
+// do not have. It is target.ErrUnsupported too.
+var ErrNoSymbol = fmt.Errorf("no such symbol: %w", target.ErrUnsupported)
+
+func noSymbol(name string) error { return fmt.Errorf("%s: %w", name, ErrNoSymbol) }
+
+// Symbol finds an exported name: through DT_GNU_HASH or DT_HASH in ELF images
+// (and .symtab in ELF files), by a binary search of the export directory in PE
+// images. The size is 0 for PE. The error is ErrNoSymbol when the tables lack
+// the name, target.ErrNotInDump when the dump lacks the tables.
+func (im *Image) Symbol(name string) (rva RVA, size uint64, err error) {
+	if im.elf != nil {
+		return im.elfSymbol(name)
+	}
+	rva, err = im.peSymbol(name)
+	return rva, 0, err
+}
+
+// Exports yields the exported names in the table's order. After an error the
+// rest may be missing.
+func (im *Image) Exports() iter.Seq2[Export, error] {
+	if im.elf != nil {
+		return im.elfExports()
+	}
+	return im.peExports()
+}

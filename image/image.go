@@ -1,0 +1,243 @@
+// Package image reads PE and ELF images: as the loader laid them out in the
+// memory of a dump, as a flat copy of the file in that memory, or as files on
+// disk. It finds exports, build identities, version strings, resources and
+// the parts of managed images (CLR header, metadata, ReadyToRun header), and
+// it supplies a dump with the read-only bytes that its writer left to the
+// files (Overlay).
+//
+// Only headers are read when an image is opened; the rest is read when asked
+// for. An Image is immutable and safe for concurrent use. Bytes that a dump
+// does not hold are target.ErrNotInDump, never zeros.
+//
+// Formats: the PE/COFF specification (learn.microsoft.com/windows/win32/debug/pe-format),
+// the System V ABI with its GNU extensions (refspecs.linuxbase.org), ECMA-335
+// partition II.25 and the runtime's docs/design/coreclr/botr/readytorun-format.md.
+package image
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/sosgo/sosgo/internal/memmap"
+	"github.com/sosgo/sosgo/target"
+)
+
+// An RVA is a distance in bytes from an image's base once it is loaded. For
+// ELF it counts from the page of the lowest PT_LOAD.
+type RVA uint64
+
+// A Kind is the format of an image.
+type Kind uint8
+
+// The formats that the package reads.
+const (
+	KindUnknown Kind = iota
+	KindPE
+	KindELF
+)
+
+func (k Kind) String() string {
+	switch k {
+	case KindPE:
+		return "PE"
+	case KindELF:
+		return "ELF"
+	}
+	return fmt.Sprintf("Kind(%d)", uint8(k))
+}
+
+// A Layout is the order of an image's bytes.
+type Layout uint8
+
+// The layouts. A loaded image has its sections at their RVAs; a flat one is a
+// copy of the file.
+const (
+	LayoutUnknown Layout = iota
+	Loaded
+	Flat
+)
+
+func (l Layout) String() string {
+	switch l {
+	case Loaded:
+		return "loaded"
+	case Flat:
+		return "flat"
+	}
+	return fmt.Sprintf("Layout(%d)", uint8(l))
+}
+
+// A Section is a section of a PE image or a PT_LOAD segment of an ELF image.
+type Section struct {
+	Name     string // empty for ELF segments
+	RVA      RVA
+	Size     uint64 // bytes in memory
+	Offset   uint64 // in the file
+	FileSize uint64 // bytes in the file; those from there to Size start as zeros
+	Prot     target.Protection
+}
+
+// A Directory is a range of an image. Both values are zero where the image has
+// none.
+type Directory struct {
+	RVA  RVA
+	Size uint64
+}
+
+// An Image is one PE or ELF image.
+type Image struct {
+	kind     Kind
+	layout   Layout
+	arch     target.Arch
+	path     string
+	base     target.Addr
+	size     uint64 // bytes once loaded
+	raw      area   // the bytes as they lie in memory or in the file
+	rvas     target.Memory
+	sections []Section
+	extents  []extent
+	closer   io.Closer
+
+	pe  *peImage
+	elf *elfImage
+}
+
+// Kind is the image's format.
+func (im *Image) Kind() Kind { return im.kind }
+
+// Layout says how the image's bytes lie where it was opened.
+func (im *Image) Layout() Layout { return im.layout }
+
+// Arch is the processor that the image is for: ArchUnknown for images without
+// native code, and where the headers are missing.
+func (im *Image) Arch() target.Arch { return im.arch }
+
+// Path is the file that the image was opened from, or what the dump's module
+// list calls it.
+func (im *Image) Path() string { return im.path }
+
+// Base is the address of the image in the target, 0 for one opened from a file.
+func (im *Image) Base() target.Addr { return im.base }
+
+// Size is the number of bytes that the image takes once it is loaded.
+func (im *Image) Size() uint64 { return im.size }
+
+// Sections returns the sections (PE) or PT_LOAD segments (ELF) in the headers'
+// order. Don't change them. There are none for a PE image in a dump that lacks
+// the section headers.
+func (im *Image) Sections() []Section { return im.sections }
+
+// HasHeaders reports whether the image's headers could be read. Minidumps
+// with heap keep the export directory of coreclr.dll and not its headers:
+// such an image has exports, and all else is target.ErrNotInDump.
+func (im *Image) HasHeaders() bool { return im.elf != nil || im.pe != nil && im.pe.hasHeaders }
+
+// Close releases the file of an image from OpenFile. Views of it die with it.
+func (im *Image) Close() error {
+	if im.closer == nil {
+		return nil
+	}
+	return im.closer.Close()
+}
+
+// OpenMemory opens the image of m in the memory of a target. m needs Base; the
+// other fields help where headers are missing or don't tell loaded from flat.
+// Where only the headers of a PE image are missing, the image is found by its
+// export directory (HasHeaders). If that is absent too, the error is
+// target.ErrNotInDump; bytes that are neither PE nor ELF are target.ErrCorrupt.
+func OpenMemory(mem target.Memory, m *target.Module) (*Image, error) {
+	return OpenMemoryLayout(mem, m, LayoutUnknown)
+}
+
+// OpenMemoryLayout is OpenMemory for a caller that knows the layout, from the
+// runtime's PEImageLayout for example.
+func OpenMemoryLayout(mem target.Memory, m *target.Module, l Layout) (*Image, error) {
+	im := &Image{path: m.Path, base: m.Base, raw: area{mem, m.Base, ^uint64(m.Base)}}
+	err := im.open(l, m)
+	if errors.Is(err, target.ErrNotInDump) && (m.SizeOfImage != 0 || m.TimeDateStamp != 0) {
+		if headless, herr := openHeadless(mem, m); herr == nil {
+			return headless, nil
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("image at %#x (%s): %w", uint64(m.Base), m.Path, err)
+	}
+	return im, nil
+}
+
+// OpenFile opens an image on disk. Close it when nothing refers to it any more.
+func OpenFile(path string) (*Image, error) {
+	src, closer, err := openSource(path)
+	if err != nil {
+		return nil, err
+	}
+	im := &Image{path: path, closer: closer, raw: fileArea(src)}
+	if err := im.open(Flat, nil); err != nil {
+		return nil, errors.Join(fmt.Errorf("%s: %w", path, err), closer.Close())
+	}
+	return im, nil
+}
+
+// NewBytes opens an image that is in b, as it lies in a file or as it was
+// loaded. It keeps b.
+func NewBytes(b []byte, l Layout) (*Image, error) {
+	im := &Image{raw: fileArea(memmap.Bytes(b))}
+	if err := im.open(l, nil); err != nil {
+		return nil, fmt.Errorf("image: %w", err)
+	}
+	return im, nil
+}
+
+// open reads the headers. m is nil for an image that is not in a dump.
+func (im *Image) open(l Layout, m *target.Module) error {
+	magic, err := im.raw.bytes(0, 4)
+	if err != nil {
+		return fmt.Errorf("header: %w", err)
+	}
+	switch {
+	case binary.LittleEndian.Uint16(magic) == peMagic:
+		return im.openPE(l, m)
+	case string(magic) == elfMagic:
+		return im.openELF(l)
+	}
+	return target.Corruptf("neither a PE nor an ELF image: it begins with % x", magic)
+}
+
+// setLayout fixes how RVAs map to bytes. The extents must be known.
+func (im *Image) setLayout(l Layout) {
+	im.layout = l
+	if l == Flat {
+		im.rvas = flatArea{im.raw, im.extents}
+		return
+	}
+	im.raw.size = min(im.raw.size, im.size)
+	im.rvas = im.raw
+}
+
+// ReadRVA copies the bytes at rva into p. When n < len(p) the error says why:
+// target.ErrNotInDump where the dump or the file has no such bytes,
+// target.ErrCorrupt where they would lie outside the image.
+func (im *Image) ReadRVA(p []byte, rva RVA) (n int, err error) {
+	return im.rvas.ReadMemory(p, target.Addr(rva))
+}
+
+// ViewRVA lends the n bytes at rva without copying them. It reports false
+// where they aren't stored in one piece; use BytesRVA then.
+func (im *Image) ViewRVA(rva RVA, n int) ([]byte, bool) {
+	return im.rvas.View(target.Addr(rva), n)
+}
+
+// BytesRVA returns the n bytes at rva, lent or copied. Don't write to them.
+func (im *Image) BytesRVA(rva RVA, n int) ([]byte, error) {
+	return readBytes(im.rvas, target.Addr(rva), n)
+}
+
+// directory returns the bytes of a directory whose size came from the image.
+func (im *Image) directory(d Directory, limit uint64) ([]byte, error) {
+	if d.Size > limit {
+		return nil, target.Corruptf("%d bytes at RVA %#x: more than %d", d.Size, uint64(d.RVA), limit)
+	}
+	return im.BytesRVA(d.RVA, int(d.Size))
+}

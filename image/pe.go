@@ -1,0 +1,329 @@
+package image
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"github.com/sosgo/sosgo/internal/cursor"
+	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/target"
+)
+
+// PE/COFF specification, "PE Header" and "Section Table".
+const (
+	peMagic       = 'M' | 'Z'<<8
+	peSignature   = "PE\x00\x00"
+	peLfanew      = 0x3c
+	peLfanewMax   = 64 << 10
+	peFileHeader  = 24 // signature and IMAGE_FILE_HEADER
+	peSectionSize = 40
+	pe32          = 0x10b
+	pe32Plus      = 0x20b
+
+	dirExport      = 0
+	dirResource    = 2
+	dirException   = 3
+	dirBaseReloc   = 5
+	dirDebug       = 6
+	dirLoadConfig  = 10
+	dirIAT         = 12
+	dirCLR         = 14
+	dirCount       = 16
+	scnMemExecute  = 0x20000000
+	scnMemRead     = 0x40000000
+	scnMemWrite    = 0x80000000
+	machineI386    = 0x14c
+	machineARMNT   = 0x1c4
+	machineAMD64   = 0x8664
+	machineARM64   = 0xaa64
+	imageFileDLL   = 0x2000
+	exportDirSize  = 40
+	peResourceSize = limits.ResourceBytes
+)
+
+// machineOS are the values that a ReadyToRun compiler XORs into the machine
+// for systems other than Windows (readytorun-format.md, "PE Headers and CLI
+// Headers").
+var machineOS = [...]uint16{0, 0x7b79, 0x4644, 0xadc4, 0x1993, 0x1992}
+
+// peImage is what a PE image has beyond an Image.
+type peImage struct {
+	hasHeaders    bool
+	machine       uint16
+	timeDateStamp uint32
+	checkSum      uint32
+	sizeOfHeaders uint32
+	imageBase     uint64
+	imageBaseAt   RVA // of the header's own field
+	sizeOfImage   uint32
+	plus          bool
+	dirs          [dirCount]Directory
+}
+
+func (im *Image) openPE(l Layout, m *target.Module) error {
+	off, sections, err := im.readPEHeaders()
+	if err != nil {
+		return err
+	}
+	// Windows minidumps with heap hold the headers up to the data directories
+	// and not the section headers behind them. A loaded image does without.
+	err = im.readSections(off, sections)
+	if errors.Is(err, target.ErrNotInDump) && l != Flat {
+		l, err = Loaded, nil
+	}
+	if err != nil {
+		return err
+	}
+	if l == LayoutUnknown {
+		l = im.detectLayout(m)
+	}
+	im.setLayout(l)
+	return nil
+}
+
+// readPEHeaders decodes the file and optional headers; it returns the offset
+// and number of the section headers.
+func (im *Image) readPEHeaders() (off uint64, sections int, err error) {
+	b, err := im.raw.bytes(peLfanew, 4)
+	if err != nil {
+		return 0, 0, fmt.Errorf("DOS header: %w", err)
+	}
+	lfanew := uint64(le32(b, 0))
+	if lfanew > peLfanewMax {
+		return 0, 0, target.Corruptf("PE header at offset %#x", lfanew)
+	}
+	if b, err = im.raw.bytes(lfanew, peFileHeader); err != nil {
+		return 0, 0, fmt.Errorf("PE header: %w", err)
+	}
+	if string(b[:4]) != peSignature {
+		return 0, 0, target.Corruptf("no PE signature at offset %#x", lfanew)
+	}
+	c := cursor.New(b, int64(lfanew))
+	c.Skip(4)
+	pe := &peImage{hasHeaders: true, machine: c.Uint16()}
+	sections, pe.timeDateStamp = int(c.Uint16()), c.Uint32()
+	c.Skip(8) // COFF symbols
+	optSize := int(c.Uint16())
+	off = lfanew + peFileHeader
+	if b, err = im.raw.bytes(off, optSize); err != nil {
+		return 0, 0, fmt.Errorf("PE optional header: %w", err)
+	}
+	if err := pe.decodeOptional(b, off); err != nil {
+		return 0, 0, err
+	}
+	im.kind, im.pe, im.arch, im.size = KindPE, pe, peArch(pe.machine), uint64(pe.sizeOfImage)
+	return off + uint64(optSize), sections, nil
+}
+
+// decodeOptional decodes the optional header b, which lies at offset at.
+func (pe *peImage) decodeOptional(b []byte, at uint64) error {
+	c := cursor.New(b, int64(at))
+	magic := c.Uint16()
+	pe.plus = magic == pe32Plus
+	if c.Err() == nil && magic != pe32 && magic != pe32Plus {
+		return target.Corruptf("PE optional header with magic %#x", magic)
+	}
+	if pe.plus {
+		c.Seek(24)
+		pe.imageBaseAt, pe.imageBase = RVA(at+24), c.Uint64()
+	} else {
+		c.Seek(28)
+		pe.imageBaseAt, pe.imageBase = RVA(at+28), uint64(c.Uint32())
+	}
+	c.Seek(56)
+	pe.sizeOfImage, pe.sizeOfHeaders, pe.checkSum = c.Uint32(), c.Uint32(), c.Uint32()
+	c.Skip(4) // Subsystem, DllCharacteristics
+	if c.Skip(16); pe.plus {
+		c.Skip(16) // four sizes, of 8 bytes instead of 4
+	}
+	c.Skip(4) // LoaderFlags
+	n := min(c.Uint32(), dirCount)
+	for i := range n {
+		pe.dirs[i] = Directory{RVA: RVA(c.Uint32()), Size: uint64(c.Uint32())}
+	}
+	if err := c.Err(); err != nil {
+		return target.Corruptf("PE optional header of %d bytes: %w", len(b), err)
+	}
+	return nil
+}
+
+func peArch(machine uint16) target.Arch {
+	for _, os := range machineOS {
+		switch machine ^ os {
+		case machineAMD64:
+			return target.ArchAMD64
+		case machineARM64:
+			return target.ArchARM64
+		case machineI386:
+			return target.Arch386 // also what images of pure IL say
+		case machineARMNT:
+			return target.ArchARM
+		}
+	}
+	return target.ArchUnknown
+}
+
+func (im *Image) readSections(off uint64, n int) error {
+	if n > limits.Sections {
+		return target.Corruptf("PE image with %d sections", n)
+	}
+	b, err := im.raw.bytes(off, n*peSectionSize)
+	if err != nil {
+		return fmt.Errorf("section headers: %w", err)
+	}
+	im.extents = append(im.extents, extent{n: uint64(im.pe.sizeOfHeaders)})
+	for c := cursor.New(b, int64(off)); c.Len() > 0; {
+		name, _, _ := bytes.Cut(c.Take(8), []byte{0})
+		s := Section{Name: string(name), Size: uint64(c.Uint32()), RVA: RVA(c.Uint32()), FileSize: uint64(c.Uint32()), Offset: uint64(c.Uint32())}
+		c.Skip(12) // relocations and line numbers of object files
+		flags := c.Uint32()
+		s.Prot = peProt(flags)
+		if s.Size == 0 { // so old linkers wrote it
+			s.Size = s.FileSize
+		}
+		im.sections = append(im.sections, s)
+		// The file's part is padded to the file alignment: what lies past the
+		// section's size is not the section's.
+		im.extents = append(im.extents, extent{uint64(s.RVA), s.Offset, min(s.FileSize, s.Size), flags&scnMemWrite != 0})
+	}
+	im.extents = sortExtents(im.extents)
+	return nil
+}
+
+func peProt(flags uint32) (p target.Protection) {
+	if flags&scnMemRead != 0 {
+		p |= target.ProtRead
+	}
+	if flags&scnMemWrite != 0 {
+		p |= target.ProtWrite
+	}
+	if flags&scnMemExecute != 0 {
+		p |= target.ProtExec
+	}
+	return p
+}
+
+// detectLayout decides whether a PE image in memory is loaded or flat. In this
+// order: the CLR header and the metadata signature where they are in the dump;
+// where the file's pages are mapped (ELF cores tell); loaded.
+func (im *Image) detectLayout(m *target.Module) Layout {
+	loaded, flat := *im, *im
+	loaded.setLayout(Loaded)
+	flat.setLayout(Flat)
+	l, f := loaded.metadataAt(), flat.metadataAt()
+	switch {
+	case l != f && l != unknown:
+		if l == yes {
+			return Loaded
+		}
+		if f == yes {
+			return Flat
+		}
+	case l == unknown && f == yes:
+		return Flat
+	}
+	if m != nil {
+		if l := layoutOfMappings(m, im.sections); l != LayoutUnknown {
+			return l
+		}
+	}
+	if l == no && f == unknown {
+		return Flat
+	}
+	return Loaded
+}
+
+// A verdict is the answer to a question that missing memory can leave open.
+type verdict uint8
+
+const (
+	unknown verdict = iota
+	no
+	yes
+)
+
+// metadataAt reports whether a CLR header, and metadata where it points, are
+// at their RVAs.
+func (im *Image) metadataAt() verdict {
+	h, err := im.CLRHeader()
+	if errors.Is(err, target.ErrCorrupt) {
+		return no
+	}
+	if err != nil {
+		return unknown
+	}
+	sig, err := im.BytesRVA(h.Metadata.RVA, 4)
+	switch {
+	case errors.Is(err, target.ErrCorrupt), err == nil && string(sig) != metadataMagic:
+		return no
+	case err != nil:
+		return unknown
+	}
+	return yes
+}
+
+// layoutOfMappings compares the file mappings of a module to its sections. A
+// loaded image has some section mapped where its offset is not its RVA; a flat
+// one has the offset of each address equal to its distance from the base.
+func layoutOfMappings(m *target.Module, sections []Section) Layout {
+	for _, s := range sections {
+		if uint64(s.RVA) == s.Offset || s.FileSize == 0 {
+			continue
+		}
+		for _, p := range m.Mappings {
+			loaded := m.Base + target.Addr(s.RVA)
+			if loaded >= p.Start && loaded < p.End && p.Offset+uint64(loaded-p.Start) == s.Offset {
+				return Loaded
+			}
+			flat := m.Base + target.Addr(s.Offset)
+			if flat >= p.Start && flat < p.End && p.Offset+uint64(flat-p.Start) == s.Offset {
+				return Flat
+			}
+		}
+	}
+	return LayoutUnknown
+}
+
+// peDirectory returns entry i of the data directories.
+func (im *Image) peDirectory(i int, what string) (Directory, error) {
+	switch {
+	case im.pe == nil:
+		return Directory{}, target.Unsupportedf("%s image: no %s", im.kind, what)
+	case !im.pe.hasHeaders:
+		return Directory{}, fmt.Errorf("%s: the headers of the image: %w", what, target.ErrNotInDump)
+	case im.pe.dirs[i].RVA == 0:
+		return Directory{}, target.Unsupportedf("the PE image has no %s", what)
+	}
+	return im.pe.dirs[i], nil
+}
+
+// TimeDateStamp is the PE header's: seconds since 1970, or a hash in
+// deterministic builds. Together with SizeOfImage it identifies a PE image.
+// For an image without headers it is the module list's. 0 for ELF.
+func (im *Image) TimeDateStamp() uint32 {
+	if im.pe == nil {
+		return 0
+	}
+	return im.pe.timeDateStamp
+}
+
+// SizeOfImage is the PE header's, in bytes; 0 for ELF.
+func (im *Image) SizeOfImage() uint32 {
+	if im.pe == nil {
+		return 0
+	}
+	return im.pe.sizeOfImage
+}
+
+// ExceptionDirectory is the range of the RUNTIME_FUNCTION table (.pdata) of a PE
+// image, zero where it has none.
+func (im *Image) ExceptionDirectory() Directory {
+	if im.pe == nil {
+		return Directory{}
+	}
+	return im.pe.dirs[dirException]
+}
+
+func le16(b []byte, off int) uint16 { return binary.LittleEndian.Uint16(b[off:]) }

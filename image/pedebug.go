@@ -1,0 +1,103 @@
+package image
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/target"
+)
+
+const (
+	debugEntrySize    = 28 // sizeof(IMAGE_DEBUG_DIRECTORY)
+	debugCodeView     = 2
+	portablePDBMinor  = 0x504d // "MP": PE-COFF.md of dotnet/runtime, "CodeView Debug Directory Entry"
+	codeViewSignature = "RSDS"
+	codeViewHead      = 24 // signature, GUID, age
+	debugEntries      = 256
+)
+
+// A CodeView is a CodeView entry of the debug directory: it names a PDB.
+type CodeView struct {
+	target.PDBID
+	Portable bool // a portable PDB; else a Windows one, such as the *.ni.pdb of ReadyToRun code
+}
+
+// CodeViews returns the CodeView entries in the image's order. What could be
+// read is returned together with the error. target.ErrUnsupported: the image
+// has no debug directory.
+func (im *Image) CodeViews() ([]CodeView, error) {
+	d, err := im.peDirectory(dirDebug, "debug directory")
+	if err != nil {
+		return nil, err
+	}
+	b, err := im.directory(d, debugEntries*debugEntrySize)
+	if err != nil {
+		return nil, fmt.Errorf("debug directory: %w", err)
+	}
+	var out []CodeView
+	for ; len(b) >= debugEntrySize; b = b[debugEntrySize:] {
+		if le32(b, 12) != debugCodeView {
+			continue
+		}
+		cv, ok, cerr := im.codeView(b)
+		if cerr != nil {
+			err = cerr
+		} else if ok {
+			out = append(out, cv)
+		}
+	}
+	return out, err
+}
+
+// codeView reads the data of one entry; ok is false for the older formats
+// (NB10), which name no GUID.
+func (im *Image) codeView(entry []byte) (cv CodeView, ok bool, err error) {
+	n, rva := le32(entry, 16), RVA(le32(entry, 20))
+	if n < codeViewHead || n > codeViewHead+limits.PathBytes {
+		return cv, false, target.Corruptf("CodeView record of %d bytes", n)
+	}
+	b, err := im.debugData(rva, uint64(le32(entry, 24)), int(n))
+	if err != nil {
+		return cv, false, fmt.Errorf("CodeView record: %w", err)
+	}
+	if string(b[:4]) != codeViewSignature {
+		return cv, false, nil
+	}
+	copy(cv.GUID[:], b[4:])
+	cv.Age = le32(b, 20)
+	path, _, _ := bytes.Cut(b[codeViewHead:], []byte{0})
+	cv.Path = string(path)
+	cv.Portable = le16(entry, 10) == portablePDBMinor
+	return cv, true, nil
+}
+
+// debugData reads the data of a debug entry, which need not be in a section:
+// then it has an offset in the file and no RVA.
+func (im *Image) debugData(rva RVA, off uint64, n int) ([]byte, error) {
+	if rva != 0 {
+		return im.BytesRVA(rva, n)
+	}
+	if im.layout != Flat {
+		return nil, errNoFileBytes
+	}
+	return im.raw.bytes(off, n)
+}
+
+// PDB returns the identity of the PDB with the image's line numbers and locals: the
+// portable entry of a managed image, else the first.
+func (im *Image) PDB() (target.PDBID, error) {
+	list, err := im.CodeViews()
+	for _, cv := range list {
+		if cv.Portable {
+			return cv.PDBID, nil
+		}
+	}
+	if len(list) > 0 {
+		return list[0].PDBID, nil
+	}
+	if err == nil {
+		err = target.Unsupportedf("the image names no PDB")
+	}
+	return target.PDBID{}, err
+}

@@ -1,0 +1,233 @@
+package image
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"iter"
+	"path"
+	"strings"
+
+	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/target"
+)
+
+// exportDir is an IMAGE_EXPORT_DIRECTORY.
+type exportDir struct {
+	self                       Directory
+	name                       RVA
+	nFuncs, nNames             uint32
+	functions, names, ordinals RVA
+}
+
+func decodeExportDir(b []byte, self Directory) exportDir {
+	return exportDir{
+		self:      self,
+		name:      RVA(le32(b, 12)),
+		nFuncs:    le32(b, 20),
+		nNames:    le32(b, 24),
+		functions: RVA(le32(b, 28)),
+		names:     RVA(le32(b, 32)),
+		ordinals:  RVA(le32(b, 36)),
+	}
+}
+
+func (im *Image) exportDir() (exportDir, error) {
+	var d Directory
+	if im.pe != nil {
+		d = im.pe.dirs[dirExport] // known even where the headers are not
+	}
+	if d.RVA == 0 {
+		if _, err := im.peDirectory(dirExport, "export directory"); err != nil {
+			return exportDir{}, err
+		}
+	}
+	b, err := im.BytesRVA(d.RVA, exportDirSize)
+	if err != nil {
+		return exportDir{}, fmt.Errorf("export directory: %w", err)
+	}
+	e := decodeExportDir(b, d)
+	if e.nNames > limits.ExportNames || e.nFuncs > limits.ExportNames {
+		return e, target.Corruptf("export directory with %d names, %d functions", e.nNames, e.nFuncs)
+	}
+	return e, nil
+}
+
+func (im *Image) peSymbol(name string) (RVA, error) {
+	e, err := im.exportDir()
+	if err != nil {
+		return 0, err
+	}
+	lo, hi := uint32(0), e.nNames
+	for lo < hi {
+		mid := (lo + hi) / 2
+		got, err := im.exportName(&e, mid)
+		if err != nil {
+			return 0, err
+		}
+		switch c := strings.Compare(got, name); {
+		case c == 0:
+			return im.exportRVA(&e, mid)
+		case c < 0:
+			lo = mid + 1
+		default:
+			hi = mid
+		}
+	}
+	return 0, noSymbol(name)
+}
+
+func (im *Image) exportName(e *exportDir, i uint32) (string, error) {
+	rva, err := im.uint32At(e.names + RVA(4*uint64(i)))
+	if err != nil {
+		return "", fmt.Errorf("export name %d: %w", i, err)
+	}
+	s, err := target.CString(im.rvas, target.Addr(rva), limits.IdentifierBytes)
+	if err != nil {
+		return "", fmt.Errorf("export name %d: %w", i, err)
+	}
+	return s, nil
+}
+
+// exportAddress returns the address table's value for name i.
+func (im *Image) exportAddress(e *exportDir, i uint32) (RVA, error) {
+	ord, err := target.Uint16(im.rvas, target.Addr(e.ordinals)+target.Addr(2*uint64(i)))
+	if err != nil {
+		return 0, fmt.Errorf("export ordinal %d: %w", i, err)
+	}
+	if uint32(ord) >= e.nFuncs {
+		return 0, target.Corruptf("export %d: ordinal %d of %d", i, ord, e.nFuncs)
+	}
+	rva, err := im.uint32At(e.functions + RVA(4*uint64(ord)))
+	if err != nil {
+		return 0, fmt.Errorf("export address %d: %w", ord, err)
+	}
+	return RVA(rva), nil
+}
+
+// forwards reports whether an exported RVA is the name of another module's
+// export: those lie in the export directory itself.
+func (e *exportDir) forwards(rva RVA) bool {
+	return rva >= e.self.RVA && uint64(rva-e.self.RVA) < e.self.Size
+}
+
+func (im *Image) exportRVA(e *exportDir, i uint32) (RVA, error) {
+	rva, err := im.exportAddress(e, i)
+	if err == nil && e.forwards(rva) {
+		return 0, target.Unsupportedf("the export is forwarded to another module")
+	}
+	if err == nil && uint64(rva) >= im.size {
+		return 0, target.Corruptf("export at RVA %#x lies outside the image", uint64(rva))
+	}
+	return rva, err
+}
+
+// peExports yields the named exports, sorted by name as the linker sorted them.
+func (im *Image) peExports() iter.Seq2[Export, error] {
+	return func(yield func(Export, error) bool) {
+		e, err := im.exportDir()
+		if err != nil {
+			// An image without exports yields none; whatever kept the
+			// directory from being read is an error.
+			if !errors.Is(err, target.ErrUnsupported) {
+				yield(Export{}, err)
+			}
+			return
+		}
+		for i := range e.nNames {
+			x, err := im.peExport(&e, i)
+			if !yield(x, err) {
+				return
+			}
+		}
+	}
+}
+
+func (im *Image) peExport(e *exportDir, i uint32) (Export, error) {
+	name, err := im.exportName(e, i)
+	if err != nil {
+		return Export{}, err
+	}
+	rva, err := im.exportAddress(e, i)
+	if err != nil || !e.forwards(rva) {
+		return Export{Name: name, RVA: rva}, err
+	}
+	fwd, err := target.CString(im.rvas, target.Addr(rva), limits.IdentifierBytes)
+	return Export{Name: name, Forward: fwd}, err
+}
+
+// openHeadless finds a PE image whose headers are missing by its export
+// directory. Windows minidumps with heap keep that directory of the runtime's
+// library (the data-access library reads it while the dump is written) though
+// they leave out the headers.
+func openHeadless(mem target.Memory, m *target.Module) (*Image, error) {
+	im := &Image{
+		kind: KindPE, path: m.Path, base: m.Base,
+		size: max(m.Size, uint64(m.SizeOfImage)),
+		raw:  area{mem, m.Base, ^uint64(m.Base)},
+		pe:   &peImage{timeDateStamp: m.TimeDateStamp, sizeOfImage: m.SizeOfImage, checkSum: m.CheckSum},
+	}
+	im.setLayout(Loaded)
+	d, err := im.scanExportDir(baseName(m.Path))
+	if err != nil {
+		return nil, err
+	}
+	im.pe.dirs[dirExport] = d
+	return im, nil
+}
+
+// baseName is the file name of a path of either system.
+func baseName(p string) string { return path.Base(strings.ReplaceAll(p, `\`, "/")) }
+
+// scanExportDir searches the stored bytes of an image for its export directory.
+// The test is strict: the counts and tables fit, and the directory's name is
+// the module's file name.
+func (im *Image) scanExportDir(file string) (Directory, error) {
+	for off := uint64(0); off < im.size; {
+		b := im.raw.Span(target.Addr(off))
+		if b == nil {
+			off = off&^(elfPage-1) + elfPage
+			continue
+		}
+		for i := -int(off) & 3; i+exportDirSize <= len(b); i += 4 {
+			d := Directory{RVA: RVA(off) + RVA(i)}
+			e := decodeExportDir(b[i:], d)
+			if e.plausible(im.size) && im.exportDirNamed(&e, file) {
+				// The true size is the header's. The names end the directory.
+				d.Size = im.exportDirEnd(&e)
+				return d, nil
+			}
+		}
+		off += uint64(len(b))
+	}
+	return Directory{}, fmt.Errorf("headers and export directory: %w", target.ErrNotInDump)
+}
+
+// plausible reports whether e can be the export directory of an image of size
+// bytes: the linker lays the tables out behind it in one fixed order.
+func (e *exportDir) plausible(size uint64) bool {
+	return e.functions == e.self.RVA+exportDirSize &&
+		e.nFuncs > 0 && e.nFuncs <= limits.ExportNames && e.nNames <= e.nFuncs &&
+		e.names == e.functions+RVA(4*uint64(e.nFuncs)) &&
+		e.ordinals == e.names+RVA(4*uint64(e.nNames)) &&
+		e.name >= e.ordinals && uint64(e.name) < size
+}
+
+func (im *Image) exportDirNamed(e *exportDir, file string) bool {
+	b, err := im.BytesRVA(e.name, len(file)+1)
+	return err == nil && b[len(file)] == 0 && bytes.EqualFold(b[:len(file)], []byte(file))
+}
+
+// exportDirEnd is the size of a directory up to the end of its last name, or
+// of its tables where that name is missing.
+func (im *Image) exportDirEnd(e *exportDir) uint64 {
+	end := e.name
+	if e.nNames > 0 {
+		if rva, err := im.uint32At(e.names + RVA(4*uint64(e.nNames-1))); err == nil {
+			if s, err := target.CString(im.rvas, target.Addr(rva), limits.IdentifierBytes); err == nil {
+				end = max(end, RVA(rva)+RVA(len(s))+1)
+			}
+		}
+	}
+	return uint64(end - e.self.RVA)
+}

@@ -1,0 +1,118 @@
+package image
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf16"
+
+	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/target"
+)
+
+// Resource types (winuser.h).
+const (
+	ResourceRCData  = 10
+	ResourceVersion = 16
+)
+
+const (
+	resourceDirSize   = 16
+	resourceEntrySize = 8
+	resourceEntries   = 1 << 16
+	resourceHigh      = 1 << 31 // of a name: it is a string; of an offset: it is a directory
+)
+
+// resourceTree is the resource directory of a PE image (PE/COFF
+// specification, "The .rsrc Section").
+type resourceTree struct {
+	im   *Image
+	root Directory
+}
+
+// Resource returns the data of the resource of the given type and name, in
+// the first language that it has. Names compare without case; "#5" is number 5.
+// A resource that the image lacks is target.ErrUnsupported.
+func (im *Image) Resource(typ uint16, name string) ([]byte, error) {
+	d, err := im.peDirectory(dirResource, "resources")
+	if err != nil {
+		return nil, err
+	}
+	t := resourceTree{im, d}
+	off, err := t.find(0, fmt.Sprintf("#%d", typ))
+	if err == nil {
+		off, err = t.find(off, name)
+	}
+	if err == nil {
+		off, err = t.find(off, "")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("resource %s: %w", name, err)
+	}
+	b, err := t.bytes(off, 8)
+	if err != nil {
+		return nil, fmt.Errorf("resource %s: %w", name, err)
+	}
+	return im.directory(directoryAt(b, 0), peResourceSize)
+}
+
+func (t *resourceTree) bytes(off uint32, n int) ([]byte, error) {
+	if uint64(off) > t.root.Size || uint64(n) > t.root.Size-uint64(off) {
+		return nil, target.Corruptf("%d bytes at %#x of the resources lie outside them", n, off)
+	}
+	return t.im.BytesRVA(t.root.RVA+RVA(off), n)
+}
+
+// find returns what the entry with the given name of the directory at dir
+// points to; "" is the first entry. The tree has three levels and find is
+// called once for each, so that no cycle can trap it.
+func (t *resourceTree) find(dir uint32, name string) (uint32, error) {
+	dir &^= resourceHigh
+	h, err := t.bytes(dir, resourceDirSize)
+	if err != nil {
+		return 0, err
+	}
+	n := int(le16(h, 12)) + int(le16(h, 14))
+	if n > resourceEntries {
+		return 0, target.Corruptf("resource directory with %d entries", n)
+	}
+	b, err := t.bytes(dir+resourceDirSize, n*resourceEntrySize)
+	if err != nil {
+		return 0, err
+	}
+	for ; len(b) > 0; b = b[resourceEntrySize:] {
+		if name == "" {
+			return le32(b, 4), nil
+		}
+		got, err := t.name(le32(b, 0))
+		if err != nil {
+			return 0, err
+		}
+		if strings.EqualFold(got, name) {
+			return le32(b, 4), nil
+		}
+	}
+	return 0, target.Unsupportedf("the image has no such resource")
+}
+
+func (t *resourceTree) name(v uint32) (string, error) {
+	if v&resourceHigh == 0 {
+		return fmt.Sprintf("#%d", v), nil
+	}
+	v &^= resourceHigh
+	b, err := t.bytes(v, 2)
+	if err != nil {
+		return "", err
+	}
+	if b, err = t.bytes(v+2, 2*int(le16(b, 0))); err != nil {
+		return "", err
+	}
+	return decodeUTF16(b), nil
+}
+
+func decodeUTF16(b []byte) string {
+	u := make([]uint16, 0, min(len(b)/2, limits.IdentifierBytes))
+	for ; len(b) >= 2; b = b[2:] {
+		u = append(u, le16(b, 0))
+	}
+	return string(utf16.Decode(u))
+}

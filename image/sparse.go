@@ -1,0 +1,86 @@
+package image
+
+import (
+	"fmt"
+
+	"github.com/sosgo/sosgo/target"
+)
+
+const (
+	sparsePage = 4096
+	// sparseSmall is the size up to which a range may be nearly empty: a
+	// bigger one must have at least one byte in sparseRatio stored, so that a
+	// lying size can't make the reader allocate.
+	sparseSmall = 64 << 20
+	sparseRatio = 4096
+)
+
+// A Gap is a part of a byte slice that stands for memory which is not in the
+// dump.
+type Gap struct{ Off, Len int }
+
+func (g Gap) overlaps(off, n int) bool { return off < g.Off+g.Len && g.Off < off+n }
+
+// ReadSparse returns the n bytes at a with those that are not in the dump as
+// zeros, and where these are. It fails with target.ErrNotInDump when there is
+// none at a itself. Within a page, what lies behind the first missing byte
+// counts as missing too.
+func ReadSparse(mem target.Memory, a target.Addr, n int) ([]byte, []Gap, error) {
+	return readSparse(mem, a, n, 0)
+}
+
+// readSparse is ReadSparse for a Memory whose addresses are off by bias from
+// those that decide what a page is.
+func readSparse(mem target.Memory, a target.Addr, n int, bias uint64) ([]byte, []Gap, error) {
+	if n < 0 {
+		return nil, nil, target.Corruptf("%d bytes at %#x", n, uint64(a))
+	}
+	if b, ok := mem.View(a, n); ok {
+		return b, nil, nil
+	}
+	var head [1]byte
+	if _, err := mem.ReadMemory(head[:min(1, n)], a); err != nil {
+		return nil, nil, err
+	}
+	if n > sparseSmall {
+		if stored := storedPages(mem, a, n, bias); stored*sparsePage < n/sparseRatio {
+			return nil, nil, fmt.Errorf("%d pages of %d bytes at %#x: %w", stored, n, uint64(a), target.ErrNotInDump)
+		}
+	}
+	out := make([]byte, n)
+	var gaps []Gap
+	for off := 0; off < n; {
+		k := min(n-off, pageRest(uint64(a)+uint64(off)+bias))
+		got, err := mem.ReadMemory(out[off:off+k], a+target.Addr(off))
+		if err != nil && got < k {
+			clear(out[off+got : off+k])
+			gaps = addGap(gaps, Gap{off + got, k - got})
+		}
+		off += k
+	}
+	return out, gaps, nil
+}
+
+// pageRest is the number of bytes from a to the end of its page.
+func pageRest(a uint64) int { return sparsePage - int(a%sparsePage) }
+
+// addGap appends g, joined to the last gap where they touch.
+func addGap(gaps []Gap, g Gap) []Gap {
+	if i := len(gaps) - 1; i >= 0 && gaps[i].Off+gaps[i].Len == g.Off {
+		gaps[i].Len += g.Len
+		return gaps
+	}
+	return append(gaps, g)
+}
+
+// storedPages counts the pages of a range whose first byte is stored.
+func storedPages(mem target.Memory, a target.Addr, n int, bias uint64) int {
+	var b [1]byte
+	stored := 0
+	for off := 0; off < n; off += pageRest(uint64(a) + uint64(off) + bias) {
+		if _, err := mem.ReadMemory(b[:], a+target.Addr(off)); err == nil {
+			stored++
+		}
+	}
+	return stored
+}
