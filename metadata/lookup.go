@@ -1,0 +1,263 @@
+package metadata
+
+import (
+	"cmp"
+	"iter"
+	"slices"
+	"sync"
+)
+
+// A RowRange is a run of rows of one table that belong together: the fields of
+// a type, say. The zero RowRange is empty.
+type RowRange struct {
+	md    *Metadata
+	table TableID
+	first uint32 // rid in the table, in its Ptr table, or index in perm
+	n     uint32
+	ptr   bool     // first counts rows of the Ptr table
+	perm  []uint32 // rids in the order of the key, when the table is not sorted
+}
+
+// Table is the table that the rows belong to.
+func (r RowRange) Table() TableID { return r.table }
+
+// Len is the number of rows.
+func (r RowRange) Len() int { return int(r.n) }
+
+// RID is the rid of the i-th row, 0 <= i < Len. It can fail in uncompressed
+// metadata only, whose lists may go through a Ptr table.
+func (r RowRange) RID(i int) (uint32, error) {
+	if i < 0 || i >= int(r.n) {
+		return 0, corruptf(0, "row %d of %d %s rows", i, r.n, r.table)
+	}
+	if r.perm != nil {
+		return r.perm[int(r.first)+i], nil
+	}
+	rid := r.first + uint32(i)
+	if !r.ptr {
+		return rid, nil
+	}
+	p := r.md.row(ptrTable(r.table), rid)
+	return p.u32(0), p.err
+}
+
+// All yields the rids in order, and the errors of rows that can't be read.
+func (r RowRange) All() iter.Seq2[uint32, error] {
+	return func(yield func(uint32, error) bool) {
+		for i := range int(r.n) {
+			if !yield(r.RID(i)) {
+				return
+			}
+		}
+	}
+}
+
+// list is the run of rows that column col of row rid of table id starts; it
+// ends where the next row's run starts (ECMA-335 II.22, "runs").
+func (md *Metadata) list(id TableID, rid uint32, col int) (RowRange, error) {
+	r := md.row(id, rid)
+	start := r.u32(col)
+	if r.err != nil {
+		return RowRange{}, r.err
+	}
+	of := TableID(schema[id][col].arg)
+	res := RowRange{md: md, table: of, first: start}
+	rows := md.tables[of].rows
+	if p := ptrTable(of); p != noTable && md.tables[p].rows > 0 {
+		res.ptr, rows = true, md.tables[p].rows
+	}
+	end := rows + 1
+	if rid < md.tables[id].rows {
+		next := md.row(id, rid+1)
+		if end = next.u32(col); next.err != nil {
+			return RowRange{}, next.err
+		}
+	}
+	if start == 0 { // nil: no rows
+		return res, nil
+	}
+	if start > end || end > rows+1 {
+		return RowRange{}, corruptf(r.off, "rows %d to %d of %d in table %s", start, end, rows, of)
+	}
+	res.n = end - start
+	return res, nil
+}
+
+// search finds the first row of a table, sorted by column col, whose column is
+// at least key; it is one more than the row count when there is none.
+func (md *Metadata) search(id TableID, col int, key uint64) (uint32, error) {
+	lo, hi := uint32(1), md.tables[id].rows+1
+	for lo < hi {
+		mid := lo + (hi-lo)/2
+		r := md.row(id, mid)
+		v := uint64(r.u32(col))
+		if r.err != nil {
+			return 0, r.err
+		}
+		if v < key {
+			lo = mid + 1
+		} else {
+			hi = mid
+		}
+	}
+	return lo, nil
+}
+
+// ownerOf finds the row of table id whose list in column col holds child.
+func (md *Metadata) ownerOf(id TableID, col int, child uint32) (uint32, error) {
+	of := TableID(schema[id][col].arg)
+	if child == 0 || child > md.tables[of].rows {
+		return 0, corruptf(0, "row %d of table %s, which has %d", child, of, md.tables[of].rows)
+	}
+	if p := ptrTable(of); md.tables[p].rows > 0 {
+		pos, err := md.ptrPosition(p, child)
+		if err != nil {
+			return 0, err
+		}
+		child = pos
+	}
+	next, err := md.search(id, col, uint64(child)+1)
+	if err != nil {
+		return 0, err
+	}
+	if next <= 1 {
+		return 0, corruptf(0, "row %d of table %s has no owner", child, of)
+	}
+	return next - 1, nil
+}
+
+// ptrPosition is the row of Ptr table p that refers to rid.
+func (md *Metadata) ptrPosition(p TableID, rid uint32) (uint32, error) {
+	rows, err := md.ptrOwners[p].find(md, p, 0, rid)
+	if err != nil {
+		return 0, err
+	}
+	if rows.n == 0 {
+		return 0, corruptf(md.tables[p].off, "table %s does not refer to row %d", p, rid)
+	}
+	return rows.RID(0)
+}
+
+// A lookup is the order of an unsorted table by one of its columns. It is built
+// on first use.
+type lookup struct {
+	once  sync.Once
+	perm  []uint32 // rids by key, then by rid
+	holes bool     // rows were missing
+}
+
+// find returns the rows of table id whose column col is key.
+func (l *lookup) find(md *Metadata, id TableID, col int, key uint32) (RowRange, error) {
+	l.once.Do(func() { l.build(md, id, col) })
+	value := func(rid uint32) uint32 {
+		r := md.row(id, rid)
+		return r.u32(col)
+	}
+	lo, _ := slices.BinarySearchFunc(l.perm, key, func(rid, key uint32) int {
+		return cmp.Compare(value(rid), key)
+	})
+	hi := lo
+	for hi < len(l.perm) && value(l.perm[hi]) == key {
+		hi++
+	}
+	if lo == hi && l.holes {
+		return RowRange{}, &MissingError{Off: int64(md.tables[id].off), Size: int(md.tables[id].rows) * int(md.tables[id].rowSize)}
+	}
+	return RowRange{md: md, table: id, first: uint32(lo), n: uint32(hi - lo), perm: l.perm}, nil
+}
+
+func (l *lookup) build(md *Metadata, id TableID, col int) {
+	type entry struct{ key, rid uint32 }
+	entries := make([]entry, 0, md.tables[id].rows)
+	for rid := uint32(1); rid <= md.tables[id].rows; rid++ {
+		r := md.row(id, rid)
+		if r.err != nil {
+			l.holes = true
+			continue
+		}
+		entries = append(entries, entry{r.u32(col), rid})
+	}
+	slices.SortFunc(entries, func(a, b entry) int {
+		return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.rid, b.rid))
+	})
+	l.perm = make([]uint32, len(entries))
+	for i, e := range entries {
+		l.perm[i] = e.rid
+	}
+}
+
+// byKey returns the rows of a table whose key column holds key: by binary
+// search when the writer declared the table sorted, else through an index that
+// is built on first use.
+func (md *Metadata) byKey(id TableID, col int, key uint32) (RowRange, error) {
+	if md.tables[id].rows == 0 {
+		return RowRange{table: id}, nil
+	}
+	if !md.Sorted(id) || !sortedBy(id, col) {
+		return md.lookups[lookupKey{id, col}.slot()].find(md, id, col, key)
+	}
+	first, err := md.search(id, col, uint64(key))
+	if err != nil {
+		return RowRange{}, err
+	}
+	end, err := md.search(id, col, uint64(key)+1)
+	if err != nil {
+		return RowRange{}, err
+	}
+	return RowRange{md: md, table: id, first: first, n: end - first}, nil
+}
+
+// one returns the only row whose key column holds key. It reports false when
+// there is none.
+func (md *Metadata) one(id TableID, col int, key uint32) (uint32, bool, error) {
+	rows, err := md.byKey(id, col, key)
+	if err != nil || rows.n == 0 {
+		return 0, false, err
+	}
+	rid, err := rows.RID(0)
+	return rid, err == nil, err
+}
+
+// byToken is byKey for a coded key column.
+func (md *Metadata) byToken(id TableID, col int, t Token) (RowRange, error) {
+	key, ok := codedIndex(schema[id][col].arg).encode(t)
+	if !ok {
+		return RowRange{}, corruptf(0, "table %s has no rows for token %s", id, t)
+	}
+	return md.byKey(id, col, key)
+}
+
+// A lookupKey is a column that rows are looked up by.
+type lookupKey struct {
+	table TableID
+	col   int
+}
+
+// lookupKeys lists the columns that rows are looked up by.
+var lookupKeys = [...]lookupKey{
+	{TableInterfaceImpl, 0}, {TableConstant, 1}, {TableCustomAttribute, 0},
+	{TableFieldMarshal, 0}, {TableClassLayout, 2}, {TableFieldLayout, 1},
+	{TableEventMap, 0}, {TablePropertyMap, 0}, {TableMethodSemantics, 1},
+	{TableMethodSemantics, 2}, {TableMethodImpl, 0}, {TableImplMap, 1},
+	{TableFieldRVA, 1}, {TableNestedClass, 0}, {TableNestedClass, 1},
+	{TableGenericParam, 2}, {TableGenericParamConstraint, 0}, {TableLocalScope, 0},
+	{TableStateMachineMethod, 0}, {TableCustomDebugInformation, 0},
+}
+
+const numLookups = len(lookupKeys)
+
+// slot is the index of k in lookupKeys. It panics for a key that is not there,
+// which only a mistake in this package can cause.
+func (k lookupKey) slot() int { return slices.Index(lookupKeys[:], k) }
+
+// sortedBy reports whether the specification sorts a table by column col
+// (ECMA-335 II.22, portable PDB v1.0). The maps and the second columns of
+// MethodSemantics and NestedClass are in the order they were written in.
+func sortedBy(id TableID, col int) bool {
+	switch (lookupKey{id, col}) {
+	case lookupKey{TableEventMap, 0}, lookupKey{TablePropertyMap, 0},
+		lookupKey{TableMethodSemantics, 1}, lookupKey{TableNestedClass, 1}:
+		return false
+	}
+	return true
+}

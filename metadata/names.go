@@ -1,0 +1,233 @@
+package metadata
+
+import (
+	"sync"
+
+	"github.com/sosgo/sosgo/internal/limits"
+)
+
+// nameBuffer is the size of the stack buffers that names are built in; longer
+// names cost an allocation more.
+const nameBuffer = 256
+
+// TypeDefName is the namespace and the name of a type, by TypeDef rid. A nested
+// type has no namespace of its own.
+func (md *Metadata) TypeDefName(rid uint32) (namespace, name string, err error) {
+	row, err := md.TypeDef(rid)
+	if err != nil {
+		return "", "", err
+	}
+	return md.twoStrings(row.Namespace, row.Name)
+}
+
+// TypeRefName is the namespace and the name of a type reference, by TypeRef rid.
+func (md *Metadata) TypeRefName(rid uint32) (namespace, name string, err error) {
+	row, err := md.TypeRef(rid)
+	if err != nil {
+		return "", "", err
+	}
+	return md.twoStrings(row.Namespace, row.Name)
+}
+
+func (md *Metadata) twoStrings(a, b StringIndex) (string, string, error) {
+	x, err := md.String(a)
+	if err != nil {
+		return "", "", err
+	}
+	y, err := md.String(b)
+	return x, y, err
+}
+
+// TypeDefFullName is the reflection name of a type, "Ns.Outer+Inner", by
+// TypeDef rid. A chain of enclosing types that is longer than
+// limits.NestedTypeDepth is corrupt.
+func (md *Metadata) TypeDefFullName(rid uint32) (string, error) {
+	var buf [nameBuffer]byte
+	b, err := md.AppendTypeDefFullName(buf[:0], rid)
+	if err != nil {
+		return "", err
+	}
+	return string(b), nil
+}
+
+// AppendTypeDefFullName appends what TypeDefFullName returns. After an error
+// the result is dst.
+func (md *Metadata) AppendTypeDefFullName(dst []byte, rid uint32) ([]byte, error) {
+	var chain [limits.NestedTypeDepth]uint32 // innermost first
+	n := 0
+	for rid != 0 {
+		if n == len(chain) {
+			return dst, corruptf(md.tables[TableNestedClass].off, "types are nested more than %d deep", n)
+		}
+		chain[n] = rid
+		n++
+		outer, err := md.EnclosingClass(rid)
+		if err != nil {
+			return dst, err
+		}
+		rid = outer
+	}
+	out := dst
+	for n--; n >= 0; n-- {
+		row, err := md.TypeDef(chain[n])
+		if err == nil {
+			out, err = md.appendName(out, row.Namespace, row.Name)
+		}
+		if err != nil {
+			return dst, err
+		}
+		if n > 0 {
+			out = append(out, '+')
+		}
+	}
+	return out, nil
+}
+
+// TypeRefFullName is the reflection name of a type reference, "Ns.Outer+Inner",
+// by TypeRef rid, without its assembly.
+func (md *Metadata) TypeRefFullName(rid uint32) (string, error) {
+	var buf [nameBuffer]byte
+	b, err := md.AppendTypeRefFullName(buf[:0], rid)
+	if err != nil {
+		return "", err
+	}
+	return string(b), nil
+}
+
+// AppendTypeRefFullName appends what TypeRefFullName returns. After an error
+// the result is dst.
+func (md *Metadata) AppendTypeRefFullName(dst []byte, rid uint32) ([]byte, error) {
+	var chain [limits.NestedTypeDepth]TypeRefRow // innermost first
+	n := 0
+	for {
+		if n == len(chain) {
+			return dst, corruptf(md.tables[TableTypeRef].off, "type references are nested more than %d deep", n)
+		}
+		row, err := md.TypeRef(rid)
+		if err != nil {
+			return dst, err
+		}
+		chain[n] = row
+		n++
+		if row.Scope.Table() != TableTypeRef || row.Scope.IsNil() {
+			break
+		}
+		rid = row.Scope.Row()
+	}
+	out, err := dst, error(nil)
+	for n--; n >= 0; n-- {
+		if out, err = md.appendName(out, chain[n].Namespace, chain[n].Name); err != nil {
+			return dst, err
+		}
+		if n > 0 {
+			out = append(out, '+')
+		}
+	}
+	return out, nil
+}
+
+// TypeRefScope is the resolution scope of a type reference, or of the outermost
+// type that encloses it: a Module, ModuleRef or AssemblyRef.
+func (md *Metadata) TypeRefScope(rid uint32) (Token, error) {
+	for range limits.NestedTypeDepth {
+		row, err := md.TypeRef(rid)
+		if err != nil || row.Scope.Table() != TableTypeRef {
+			return row.Scope, err
+		}
+		rid = row.Scope.Row()
+	}
+	return 0, corruptf(md.tables[TableTypeRef].off, "type references are nested more than %d deep", limits.NestedTypeDepth)
+}
+
+// appendName appends "namespace.name".
+func (md *Metadata) appendName(dst []byte, namespace, name StringIndex) ([]byte, error) {
+	ns, err := md.StringBytes(namespace)
+	if err != nil {
+		return dst, err
+	}
+	nm, err := md.StringBytes(name)
+	if err != nil {
+		return dst, err
+	}
+	if len(ns) > 0 {
+		dst = append(append(dst, ns...), '.')
+	}
+	return append(dst, nm...), nil
+}
+
+// A typeIndex is an open hash table from full names to TypeDef rids. Names are
+// not stored: a hit is checked against the name that the metadata has.
+type typeIndex struct {
+	once  sync.Once
+	slots []typeSlot // a power of two, at most half full
+}
+
+type typeSlot struct{ hash, rid uint32 }
+
+// FindTypeDef finds a type by its reflection name, "Ns.Outer+Inner". The first
+// of two types with one name wins. Types whose names are missing from the dump
+// or corrupt are not found.
+func (md *Metadata) FindTypeDef(fullName string) (Token, bool) {
+	md.types.once.Do(md.buildTypeIndex)
+	slots := md.types.slots
+	if len(slots) == 0 {
+		return 0, false
+	}
+	var buf [nameBuffer]byte
+	h := hashName(fullName)
+	for i := int(h); ; i++ {
+		s := slots[i&(len(slots)-1)]
+		if s.rid == 0 {
+			return 0, false
+		}
+		if s.hash != h {
+			continue
+		}
+		name, err := md.AppendTypeDefFullName(buf[:0], s.rid)
+		if err == nil && string(name) == fullName {
+			return NewToken(TableTypeDef, s.rid), true
+		}
+	}
+}
+
+// buildTypeIndex hashes every name. The bytes that it hashes are bounded by a
+// multiple of the metadata's size, far above what namespaces that are repeated
+// need, so that rows which all share a long string can't make it quadratic.
+func (md *Metadata) buildTypeIndex() {
+	rows := md.tables[TableTypeDef].rows
+	size := 1
+	for size < 2*int(rows) {
+		size *= 2
+	}
+	if rows == 0 {
+		return
+	}
+	slots := make([]typeSlot, size)
+	budget := 64 * len(md.b)
+	var buf []byte
+	for rid := uint32(1); rid <= rows && budget > 0; rid++ {
+		name, err := md.AppendTypeDefFullName(buf[:0], rid)
+		if err != nil {
+			continue
+		}
+		buf = name
+		budget -= len(name)
+		h := hashName(name)
+		i := int(h)
+		for slots[i&(size-1)].rid != 0 {
+			i++
+		}
+		slots[i&(size-1)] = typeSlot{h, rid}
+	}
+	md.types.slots = slots
+}
+
+// hashName is 64-bit FNV-1a, folded to 32 bits.
+func hashName[T string | []byte](name T) uint32 {
+	const offset, prime = 14695981039346656037, 1099511628211
+	h := uint64(offset)
+	for i := range len(name) {
+		h = (h ^ uint64(name[i])) * prime
+	}
+	return uint32(h ^ h>>32)
+}

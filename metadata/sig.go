@@ -1,0 +1,470 @@
+package metadata
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"github.com/sosgo/sosgo/internal/limits"
+)
+
+// An ElementType starts a type in a signature (ECMA-335 II.23.1.16).
+type ElementType uint8
+
+// The element types. Internal and CModInternal occur in the runtime's memory
+// only: a pointer to a type that is loaded takes the place of a token
+// (runtime: corhdr.h).
+const (
+	ElementEnd          ElementType = 0x00
+	ElementVoid         ElementType = 0x01
+	ElementBoolean      ElementType = 0x02
+	ElementChar         ElementType = 0x03
+	ElementI1           ElementType = 0x04
+	ElementU1           ElementType = 0x05
+	ElementI2           ElementType = 0x06
+	ElementU2           ElementType = 0x07
+	ElementI4           ElementType = 0x08
+	ElementU4           ElementType = 0x09
+	ElementI8           ElementType = 0x0A
+	ElementU8           ElementType = 0x0B
+	ElementR4           ElementType = 0x0C
+	ElementR8           ElementType = 0x0D
+	ElementString       ElementType = 0x0E
+	ElementPtr          ElementType = 0x0F
+	ElementByRef        ElementType = 0x10
+	ElementValueType    ElementType = 0x11
+	ElementClass        ElementType = 0x12
+	ElementVar          ElementType = 0x13
+	ElementArray        ElementType = 0x14
+	ElementGenericInst  ElementType = 0x15
+	ElementTypedByRef   ElementType = 0x16
+	ElementI            ElementType = 0x18
+	ElementU            ElementType = 0x19
+	ElementFnPtr        ElementType = 0x1B
+	ElementObject       ElementType = 0x1C
+	ElementSZArray      ElementType = 0x1D
+	ElementMVar         ElementType = 0x1E
+	ElementCModReqd     ElementType = 0x1F
+	ElementCModOpt      ElementType = 0x20
+	ElementInternal     ElementType = 0x21
+	ElementCModInternal ElementType = 0x22
+	ElementModifier     ElementType = 0x40
+	ElementSentinel     ElementType = 0x41
+	ElementPinned       ElementType = 0x45
+)
+
+var elementNames = [...]string{
+	ElementEnd: "End", ElementVoid: "Void", ElementBoolean: "Boolean", ElementChar: "Char",
+	ElementI1: "I1", ElementU1: "U1", ElementI2: "I2", ElementU2: "U2", ElementI4: "I4",
+	ElementU4: "U4", ElementI8: "I8", ElementU8: "U8", ElementR4: "R4", ElementR8: "R8",
+	ElementString: "String", ElementPtr: "Ptr", ElementByRef: "ByRef",
+	ElementValueType: "ValueType", ElementClass: "Class", ElementVar: "Var",
+	ElementArray: "Array", ElementGenericInst: "GenericInst", ElementTypedByRef: "TypedByRef",
+	ElementI: "I", ElementU: "U", ElementFnPtr: "FnPtr", ElementObject: "Object",
+	ElementSZArray: "SZArray", ElementMVar: "MVar", ElementCModReqd: "CModReqd",
+	ElementCModOpt: "CModOpt", ElementInternal: "Internal", ElementCModInternal: "CModInternal",
+	ElementModifier: "Modifier", ElementSentinel: "Sentinel", ElementPinned: "Pinned",
+}
+
+// String is the name in the specification without its prefix: "I4" for
+// ELEMENT_TYPE_I4.
+func (e ElementType) String() string {
+	if int(e) < len(elementNames) && elementNames[e] != "" {
+		return elementNames[e]
+	}
+	return fmt.Sprintf("ElementType(%#x)", uint8(e))
+}
+
+// IsPrimitive reports whether the element type alone is a type with a fixed
+// meaning: Void to String, TypedByRef, I, U and Object.
+func (e ElementType) IsPrimitive() bool {
+	return e >= ElementVoid && e <= ElementString || e == ElementTypedByRef ||
+		e == ElementI || e == ElementU || e == ElementObject
+}
+
+// A TypeSig is a type in a signature. Kind says which fields count:
+//
+//	ValueType, Class           Token
+//	Var, MVar                  Number
+//	Ptr, ByRef, SZArray, Pinned Elem
+//	Array                      Elem, Shape
+//	GenericInst                Elem (the generic type), Args
+//	FnPtr                      Method
+//	CModReqd, CModOpt          Token, Elem (the modified type)
+//	Internal                   Handle
+//	CModInternal               Handle, Required, Elem (the modified type)
+type TypeSig struct {
+	Kind     ElementType
+	Required bool
+	Token    Token // TypeDef, TypeRef or TypeSpec
+	Number   uint32
+	Handle   uint64 // TypeHandle: an address in the target
+	Elem     *TypeSig
+	Args     []TypeSig
+	Shape    *ArrayShape
+	Method   *MethodSig
+}
+
+// Unmodified is the type behind custom modifiers and Pinned.
+func (t *TypeSig) Unmodified() *TypeSig {
+	for t.Kind == ElementCModReqd || t.Kind == ElementCModOpt ||
+		t.Kind == ElementCModInternal || t.Kind == ElementPinned {
+		t = t.Elem
+	}
+	return t
+}
+
+// An ArrayShape describes an array that is not an SZArray (ECMA-335 II.23.2.13).
+type ArrayShape struct {
+	Rank        uint32
+	Sizes       []uint32 // of the first dimensions
+	LowerBounds []int32  // of the first dimensions
+}
+
+// A CallConv is the first byte of a signature (ECMA-335 II.23.2.1 to 3).
+type CallConv uint8
+
+// The kinds of a signature, in the low four bits, and the flags above them.
+const (
+	CallDefault      CallConv = 0x00
+	CallC            CallConv = 0x01
+	CallStdCall      CallConv = 0x02
+	CallThisCall     CallConv = 0x03
+	CallFastCall     CallConv = 0x04
+	CallVarArg       CallConv = 0x05
+	CallField        CallConv = 0x06
+	CallLocalSig     CallConv = 0x07
+	CallProperty     CallConv = 0x08
+	CallUnmanaged    CallConv = 0x09
+	CallGenericInst  CallConv = 0x0A
+	CallNativeVarArg CallConv = 0x0B
+
+	CallGeneric      CallConv = 0x10
+	CallHasThis      CallConv = 0x20
+	CallExplicitThis CallConv = 0x40
+)
+
+// Kind is the low four bits.
+func (c CallConv) Kind() CallConv { return c & 0x0F }
+
+// HasThis reports whether the method has an implicit this argument.
+func (c CallConv) HasThis() bool { return c&CallHasThis != 0 }
+
+// A MethodSig is the signature of a method, a call site or a function pointer
+// (ECMA-335 II.23.2.1 to 3), or of a property (II.23.2.5).
+type MethodSig struct {
+	Conv          CallConv
+	GenericParams uint32 // 0 for a method that is not generic
+	Return        TypeSig
+	Params        []TypeSig
+	Sentinel      int // Params from here on are a call site's varargs; -1 when there is no sentinel
+}
+
+// FixedParams are the parameters before the varargs of a call site.
+func (m *MethodSig) FixedParams() []TypeSig {
+	if m.Sentinel >= 0 {
+		return m.Params[:m.Sentinel]
+	}
+	return m.Params
+}
+
+// ParseMethodSig decodes the signature of a MethodDef, MemberRef or
+// StandAloneSig. It fails for the signatures of fields, locals and properties.
+func ParseMethodSig(b []byte) (MethodSig, error) {
+	r := sigReader{b: b}
+	m := r.method(0)
+	return finish(&r, m)
+}
+
+// ParsePropertySig decodes the signature of a property: Return is its type,
+// Params are its index parameters.
+func ParsePropertySig(b []byte) (MethodSig, error) {
+	r := sigReader{b: b}
+	conv := r.expect(CallProperty)
+	m := r.params(conv, 0)
+	return finish(&r, m)
+}
+
+// ParseFieldSig decodes the signature of a field, with its custom modifiers.
+func ParseFieldSig(b []byte) (TypeSig, error) {
+	r := sigReader{b: b}
+	r.expect(CallField)
+	t := r.typ(0)
+	return finish(&r, t)
+}
+
+// ParseLocalSig decodes the signature of a method's local variables.
+func ParseLocalSig(b []byte) ([]TypeSig, error) {
+	r := sigReader{b: b}
+	r.expect(CallLocalSig)
+	ts := r.types(r.count(), 0)
+	return finish(&r, ts)
+}
+
+// ParseMethodSpec decodes the generic arguments of a MethodSpec.
+func ParseMethodSpec(b []byte) ([]TypeSig, error) {
+	r := sigReader{b: b}
+	r.expect(CallGenericInst)
+	ts := r.types(r.count(), 0)
+	return finish(&r, ts)
+}
+
+// ParseTypeSpec decodes the signature of a TypeSpec: a type and no more.
+func ParseTypeSpec(b []byte) (TypeSig, error) {
+	r := sigReader{b: b}
+	t := r.typ(0)
+	return finish(&r, t)
+}
+
+// A sigReader reads a signature. The first failure sticks.
+type sigReader struct {
+	b   []byte
+	off int
+	err error
+}
+
+func (r *sigReader) fail(format string, args ...any) {
+	if r.err == nil {
+		r.err = corruptf(r.off, "signature: "+format, args...)
+	}
+}
+
+// finish returns v, or nothing when the signature broke or goes on after v.
+func finish[T any](r *sigReader, v T) (T, error) {
+	if r.err == nil && r.off != len(r.b) {
+		r.fail("%d bytes too many", r.left())
+	}
+	if r.err != nil {
+		var none T
+		return none, r.err
+	}
+	return v, nil
+}
+
+func (r *sigReader) left() int { return len(r.b) - r.off }
+
+func (r *sigReader) byte() byte {
+	if r.err != nil || r.left() < 1 {
+		r.fail("ends early")
+		return 0
+	}
+	r.off++
+	return r.b[r.off-1]
+}
+
+func (r *sigReader) peek() byte {
+	if r.err != nil || r.left() < 1 {
+		return 0
+	}
+	return r.b[r.off]
+}
+
+func (r *sigReader) uint() uint32 {
+	if r.err != nil {
+		return 0
+	}
+	v, n := uncompress(r.b[r.off:])
+	if n == 0 {
+		r.fail("no compressed integer")
+	}
+	r.off += n
+	return v
+}
+
+func (r *sigReader) int() int32 {
+	if r.err != nil {
+		return 0
+	}
+	v, n := uncompressSigned(r.b[r.off:])
+	if n == 0 {
+		r.fail("no compressed integer")
+	}
+	r.off += n
+	return v
+}
+
+// count reads a number of things that take at least a byte each.
+func (r *sigReader) count() int {
+	n := r.uint()
+	if uint64(n) > uint64(r.left()) {
+		r.fail("%d elements in %d bytes", n, r.left())
+		return 0
+	}
+	return int(n)
+}
+
+// pointer reads the address that follows Internal: eight bytes on the
+// architectures that are interpreted.
+func (r *sigReader) pointer() uint64 {
+	if r.err != nil || r.left() < 8 {
+		r.fail("ends early")
+		return 0
+	}
+	r.off += 8
+	return binary.LittleEndian.Uint64(r.b[r.off-8:])
+}
+
+// token reads a TypeDefOrRefOrSpecEncoded (ECMA-335 II.23.2.8).
+func (r *sigReader) token() Token {
+	v := r.uint()
+	t, ok := codedTypeDefOrRef.decode(v)
+	if !ok {
+		r.fail("coded token %#x", v)
+	}
+	return t
+}
+
+func (r *sigReader) expect(kind CallConv) CallConv {
+	c := CallConv(r.byte())
+	if c.Kind() != kind {
+		r.fail("starts with %#x instead of %#x", uint8(c), uint8(kind))
+	}
+	return c
+}
+
+func (r *sigReader) method(depth int) MethodSig {
+	c := CallConv(r.byte())
+	switch k := c.Kind(); {
+	case k <= CallVarArg, k == CallUnmanaged, k == CallNativeVarArg:
+		return r.params(c, depth)
+	}
+	r.fail("%#x starts no method", uint8(c))
+	return MethodSig{}
+}
+
+// params reads what follows the first byte of a method's or property's
+// signature.
+func (r *sigReader) params(c CallConv, depth int) MethodSig {
+	m := MethodSig{Conv: c, Sentinel: -1}
+	if c&CallGeneric != 0 {
+		m.GenericParams = r.uint()
+	}
+	n := r.uint()
+	if uint64(n) > uint64(r.left()) {
+		r.fail("%d parameters in %d bytes", n, r.left())
+		return m
+	}
+	m.Return = r.typ(depth + 1)
+	m.Params = makeTypes(int(n))
+	for range n {
+		if ElementType(r.peek()) == ElementSentinel && m.Sentinel < 0 {
+			r.byte()
+			m.Sentinel = len(m.Params)
+		}
+		m.Params = append(m.Params, r.typ(depth+1))
+		if r.err != nil {
+			return m
+		}
+	}
+	return m
+}
+
+// makeTypes makes room for n types, but for few in advance: a count is bounded
+// by the bytes that are left, yet each level of a nested signature could claim
+// them anew.
+func makeTypes(n int) []TypeSig {
+	if n == 0 {
+		return nil
+	}
+	return make([]TypeSig, 0, min(n, 8))
+}
+
+func (r *sigReader) types(n, depth int) []TypeSig {
+	ts := makeTypes(n)
+	for range n {
+		ts = append(ts, r.typ(depth+1))
+		if r.err != nil {
+			break
+		}
+	}
+	return ts
+}
+
+func (r *sigReader) elem(depth int) *TypeSig {
+	t := r.typ(depth + 1)
+	return &t
+}
+
+// typ reads a type. After a failure the tree is incomplete and finish drops it.
+func (r *sigReader) typ(depth int) TypeSig {
+	t := TypeSig{Kind: ElementType(r.byte())}
+	if depth > limits.SignatureDepth {
+		r.fail("nested more than %d deep", limits.SignatureDepth)
+	}
+	if r.err != nil {
+		return TypeSig{}
+	}
+	switch t.Kind {
+	case ElementValueType, ElementClass:
+		t.Token = r.token()
+	case ElementVar, ElementMVar:
+		t.Number = r.uint()
+	case ElementPtr, ElementByRef, ElementSZArray, ElementPinned:
+		t.Elem = r.elem(depth)
+	case ElementArray:
+		t.Elem = r.elem(depth)
+		t.Shape = r.shape()
+	case ElementGenericInst:
+		t.Elem = r.elem(depth)
+		t.Args = r.genericArgs(depth)
+	case ElementFnPtr:
+		m := r.method(depth + 1)
+		t.Method = &m
+	case ElementCModReqd, ElementCModOpt:
+		t.Token = r.token()
+		t.Elem = r.elem(depth)
+	case ElementInternal:
+		t.Handle = r.pointer()
+	case ElementCModInternal:
+		t.Required = r.byte() != 0
+		t.Handle = r.pointer()
+		t.Elem = r.elem(depth)
+	default:
+		if !t.Kind.IsPrimitive() {
+			r.off--
+			r.fail("element type %#x", uint8(t.Kind))
+		}
+	}
+	return t
+}
+
+func (r *sigReader) genericArgs(depth int) []TypeSig {
+	n := r.count()
+	if n > limits.GenericArguments {
+		r.fail("%d generic arguments", n)
+		return nil
+	}
+	return r.types(n, depth)
+}
+
+// shape reads the shape of a general array (ECMA-335 II.23.2.13).
+func (r *sigReader) shape() *ArrayShape {
+	s := &ArrayShape{Rank: r.uint()}
+	if s.Rank == 0 || s.Rank > limits.ArrayRank {
+		r.fail("array of rank %d", s.Rank)
+	}
+	if n := r.dimensions(s.Rank); n > 0 {
+		s.Sizes = make([]uint32, n)
+		for i := range s.Sizes {
+			s.Sizes[i] = r.uint()
+		}
+	}
+	if n := r.dimensions(s.Rank); n > 0 {
+		s.LowerBounds = make([]int32, n)
+		for i := range s.LowerBounds {
+			s.LowerBounds[i] = r.int()
+		}
+	}
+	return s
+}
+
+// dimensions reads how many dimensions have a size, or a lower bound.
+func (r *sigReader) dimensions(rank uint32) int {
+	n := r.count()
+	if r.err == nil && n > int(rank) {
+		r.fail("%d bounds for an array of rank %d", n, rank)
+	}
+	if r.err != nil {
+		return 0
+	}
+	return n
+}

@@ -1,0 +1,295 @@
+package metadata
+
+import "strconv"
+
+// A Resolver names what a signature refers to. Methods return "" for what they
+// can't name.
+type Resolver interface {
+	// TypeName is the name of a TypeDef, TypeRef or TypeSpec.
+	TypeName(t Token) string
+	// Var is the n-th generic argument of the type, MVar of the method.
+	Var(n uint32) string
+	MVar(n uint32) string
+	// TypeHandle is the name of a loaded type by its address.
+	TypeHandle(addr uint64) string
+}
+
+// Names resolves the tokens of md in the way that both styles of printing want
+// them: "Ns.Name", with a nested type's own name only, which is what the
+// runtime prints in signatures (runtime: vm/sigformat.cpp). Generic arguments
+// and type handles stay unnamed.
+func (md *Metadata) Names() Resolver { return tokenNames{md} }
+
+type tokenNames struct{ md *Metadata }
+
+func (n tokenNames) TypeName(t Token) string {
+	var ns, name string
+	var err error
+	switch t.Table() {
+	case TableTypeDef:
+		ns, name, err = n.md.TypeDefName(t.Row())
+	case TableTypeRef:
+		ns, name, err = n.md.TypeRefName(t.Row())
+	}
+	if err != nil || ns == "" {
+		return name
+	}
+	return ns + "." + name
+}
+
+func (tokenNames) Var(uint32) string        { return "" }
+func (tokenNames) MVar(uint32) string       { return "" }
+func (tokenNames) TypeHandle(uint64) string { return "" }
+
+// unknownType stands for what has no name, in the runtime's words.
+const unknownType = "**UNKNOWN TYPE**"
+
+// FormatMethod is a method's name followed by its parameters, in the style that
+// SOS prints methods in: "Ns.Type.Name(Int32, System.String, Byte ByRef)".
+func FormatMethod(name string, m *MethodSig, r Resolver) string {
+	return string(AppendParams([]byte(name), m, r))
+}
+
+// AppendParams appends the parameters of a method in SOS's style, with their
+// parentheses.
+func AppendParams(dst []byte, m *MethodSig, r Resolver) []byte {
+	dst = append(dst, '(')
+	params := m.FixedParams()
+	for i := range params {
+		if i > 0 {
+			dst = append(dst, ", "...)
+		}
+		dst = AppendType(dst, &params[i], r)
+	}
+	return append(appendVarArgs(dst, m, len(params)), ')')
+}
+
+func appendVarArgs(dst []byte, m *MethodSig, fixed int) []byte {
+	if m.Conv.Kind() != CallVarArg {
+		return dst
+	}
+	if fixed > 0 {
+		dst = append(dst, ", "...)
+	}
+	return append(dst, "..."...)
+}
+
+// FormatType is a type in SOS's style: primitive types without namespace,
+// String and Object with it (runtime: vm/sigformat.cpp, SigFormat).
+func FormatType(t *TypeSig, r Resolver) string { return string(AppendType(nil, t, r)) }
+
+// AppendType appends what FormatType returns.
+func AppendType(dst []byte, t *TypeSig, r Resolver) []byte {
+	t = t.Unmodified()
+	switch t.Kind {
+	case ElementValueType, ElementClass:
+		return append(dst, r.TypeName(t.Token)...)
+	case ElementInternal:
+		return appendOr(dst, r.TypeHandle(t.Handle), unknownType)
+	case ElementVar:
+		return appendVar(dst, "!", t.Number, r.Var(t.Number))
+	case ElementMVar:
+		return appendVar(dst, "!!", t.Number, r.MVar(t.Number))
+	case ElementByRef:
+		return append(AppendType(dst, t.Elem, r), " ByRef"...)
+	case ElementPtr:
+		return append(AppendType(dst, t.Elem, r), '*')
+	case ElementSZArray:
+		return append(AppendType(dst, t.Elem, r), "[]"...)
+	case ElementArray:
+		dst = append(AppendType(dst, t.Elem, r), '[')
+		for range t.Shape.Rank - 1 {
+			dst = append(dst, ',')
+		}
+		return append(dst, ']')
+	case ElementGenericInst:
+		return appendGeneric(dst, t, r, AppendType)
+	case ElementFnPtr:
+		dst = append(AppendType(dst, &t.Method.Return, r), ' ')
+		return AppendParams(dst, t.Method, r)
+	}
+	return appendOr(dst, clrName(t.Kind), unknownType)
+}
+
+type typeAppender func(dst []byte, t *TypeSig, r Resolver) []byte
+
+// appendGeneric appends "Type<arg,arg>".
+func appendGeneric(dst []byte, t *TypeSig, r Resolver, one typeAppender) []byte {
+	dst = append(one(dst, t.Elem, r), '<')
+	for i := range t.Args {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = one(dst, &t.Args[i], r)
+	}
+	return append(dst, '>')
+}
+
+func appendVar(dst []byte, prefix string, n uint32, name string) []byte {
+	if name != "" {
+		return append(dst, name...)
+	}
+	return strconv.AppendUint(append(dst, prefix...), uint64(n), 10)
+}
+
+func appendOr(dst []byte, s, otherwise string) []byte {
+	if s == "" {
+		s = otherwise
+	}
+	return append(dst, s...)
+}
+
+// clrName is the name of a primitive type in the style of SOS, "" for other
+// element types.
+func clrName(e ElementType) string {
+	switch e {
+	case ElementVoid, ElementBoolean, ElementChar:
+		return e.String()
+	case ElementI1:
+		return "SByte"
+	case ElementU1:
+		return "Byte"
+	case ElementI2:
+		return "Int16"
+	case ElementU2:
+		return "UInt16"
+	case ElementI4:
+		return "Int32"
+	case ElementU4:
+		return "UInt32"
+	case ElementI8:
+		return "Int64"
+	case ElementU8:
+		return "UInt64"
+	case ElementR4:
+		return "Single"
+	case ElementR8:
+		return "Double"
+	case ElementI:
+		return "IntPtr"
+	case ElementU:
+		return "UIntPtr"
+	case ElementString:
+		return "System.String"
+	case ElementObject:
+		return "System.Object"
+	case ElementTypedByRef:
+		return "TypedReference"
+	}
+	return ""
+}
+
+// FormatMethodECMA is a method in the style of dumpsig and clrstack -i:
+// "[DEFAULT] [hasThis] Boolean Ns.Type.Name(I4,ByRef Class System.Exception)".
+// An empty name leaves the return type and the parameters.
+func FormatMethodECMA(name string, m *MethodSig, r Resolver) string {
+	dst := appendConv(nil, m.Conv)
+	dst = AppendTypeECMA(append(dst, ' '), &m.Return, r)
+	if name != "" {
+		dst = append(append(dst, ' '), name...)
+	}
+	return string(appendParamsECMA(dst, m, r))
+}
+
+func appendConv(dst []byte, c CallConv) []byte {
+	names := [...]string{
+		CallDefault: "[DEFAULT]", CallC: "[C]", CallStdCall: "[STDCALL]", CallThisCall: "[THISCALL]",
+		CallFastCall: "[FASTCALL]", CallVarArg: "[VARARG]", CallField: "[FIELD]",
+		CallLocalSig: "[LOCALSIG]", CallProperty: "[PROPERTY]", CallUnmanaged: "[UNMANAGED]",
+		CallGenericInst: "[GENERICINST]", CallNativeVarArg: "[NATIVEVARARG]",
+	}
+	if k := c.Kind(); int(k) < len(names) {
+		dst = append(dst, names[k]...)
+	}
+	if c.HasThis() {
+		dst = append(dst, " [hasThis]"...)
+	}
+	if c&CallExplicitThis != 0 {
+		dst = append(dst, " [explicit]"...)
+	}
+	return dst
+}
+
+func appendParamsECMA(dst []byte, m *MethodSig, r Resolver) []byte {
+	dst = append(dst, '(')
+	for i := range m.Params {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		if i == m.Sentinel {
+			dst = append(dst, "<ELEMENT_TYPE_SENTINEL> "...)
+		}
+		dst = AppendTypeECMA(dst, &m.Params[i], r)
+	}
+	return append(dst, ')')
+}
+
+// FormatTypeECMA is a type in the style of dumpsigelem: "SZArray ValueType
+// Ns.Name".
+func FormatTypeECMA(t *TypeSig, r Resolver) string { return string(AppendTypeECMA(nil, t, r)) }
+
+// AppendTypeECMA appends what FormatTypeECMA returns.
+func AppendTypeECMA(dst []byte, t *TypeSig, r Resolver) []byte {
+	switch t.Kind {
+	case ElementValueType, ElementClass:
+		dst = append(append(dst, t.Kind.String()...), ' ')
+		return append(dst, r.TypeName(t.Token)...)
+	case ElementInternal:
+		dst = append(dst, "Internal "...)
+		return appendOr(dst, r.TypeHandle(t.Handle), unknownType)
+	case ElementVar:
+		return appendVar(dst, "!", t.Number, r.Var(t.Number))
+	case ElementMVar:
+		return appendVar(dst, "!!", t.Number, r.MVar(t.Number))
+	case ElementByRef, ElementPtr, ElementSZArray:
+		dst = append(append(dst, t.Kind.String()...), ' ')
+		return AppendTypeECMA(dst, t.Elem, r)
+	case ElementPinned:
+		return AppendTypeECMA(append(dst, "PINNED "...), t.Elem, r)
+	case ElementArray:
+		dst = AppendTypeECMA(append(dst, "MDArray "...), t.Elem, r)
+		return appendShapeECMA(dst, t.Shape)
+	case ElementGenericInst:
+		return appendGeneric(dst, t, r, AppendTypeECMA)
+	case ElementCModReqd, ElementCModOpt, ElementCModInternal:
+		return appendModified(dst, t, r)
+	case ElementFnPtr:
+		dst = appendConv(append(dst, "FNPTR "...), t.Method.Conv)
+		dst = AppendTypeECMA(append(dst, ' '), &t.Method.Return, r)
+		return appendParamsECMA(dst, t.Method, r)
+	case ElementI, ElementU, ElementTypedByRef:
+		return append(dst, clrName(t.Kind)...)
+	}
+	return append(dst, t.Kind.String()...)
+}
+
+// appendModified appends a custom modifier and the type that it modifies.
+func appendModified(dst []byte, t *TypeSig, r Resolver) []byte {
+	name := r.TypeName(t.Token)
+	required := t.Kind == ElementCModReqd
+	if t.Kind == ElementCModInternal {
+		name, required = r.TypeHandle(t.Handle), t.Required
+	}
+	if required {
+		dst = append(dst, "CMOD_REQD "...)
+	} else {
+		dst = append(dst, "CMOD_OPT "...)
+	}
+	dst = append(appendOr(dst, name, unknownType), ' ')
+	return AppendTypeECMA(dst, t.Elem, r)
+}
+
+// appendShapeECMA appends the rank, then the number of sizes and the sizes,
+// then the number of lower bounds and the lower bounds.
+func appendShapeECMA(dst []byte, s *ArrayShape) []byte {
+	dst = strconv.AppendUint(append(dst, ' '), uint64(s.Rank), 10)
+	dst = strconv.AppendInt(append(dst, ' '), int64(len(s.Sizes)), 10)
+	for _, n := range s.Sizes {
+		dst = strconv.AppendUint(append(dst, ' '), uint64(n), 10)
+	}
+	dst = strconv.AppendInt(append(dst, ' '), int64(len(s.LowerBounds)), 10)
+	for _, n := range s.LowerBounds {
+		dst = strconv.AppendInt(append(dst, ' '), int64(n), 10)
+	}
+	return dst
+}
