@@ -14,6 +14,8 @@ const (
 	peSignature     = "PE\x00\x00"
 	peSizeOfImage   = 24 + 56 // from the signature; the same in PE32 and PE32+
 	peSizeOfHeaders = 24 + 60
+	peCheckSum      = 24 + 64
+	peTimeDateStamp = 8
 )
 
 // maxImageSegments bounds the program headers that are read of one image.
@@ -32,11 +34,12 @@ const (
 // An imageHeader is what the header of an image says about where its parts
 // lie.
 type imageHeader struct {
-	kind  imageKind
-	size  uint64    // bytes from the base to the end in the loaded layout, 0 if the header does not tell
-	heads uint64    // PE: bytes of headers
-	loads []segment // ELF: the loaded segments
-	bias  uint64    // ELF: what to add to p_vaddr
+	kind            imageKind
+	size            uint64    // bytes from the base to the end in the loaded layout, 0 if the header does not tell
+	headers         uint64    // PE: bytes of headers
+	stamp, checkSum uint32    // PE
+	loads           []segment // ELF: the loaded segments
+	bias            uint64    // ELF: what to add to p_vaddr
 }
 
 // readImageHeader reads the header of the image at base, as far as it is in
@@ -108,7 +111,7 @@ func (f *File) readPEHeader(base target.Addr) imageHeader {
 	if err != nil {
 		return h
 	}
-	b, err := target.Bytes(f, base+target.Addr(off), peSizeOfHeaders+4)
+	b, err := target.Bytes(f, base+target.Addr(off), peCheckSum+4)
 	if err != nil {
 		return h
 	}
@@ -116,29 +119,38 @@ func (f *File) readPEHeader(base target.Addr) imageHeader {
 		return imageHeader{kind: imageNone}
 	}
 	h.size = uint64(binary.LittleEndian.Uint32(b[peSizeOfImage:]))
-	h.heads = uint64(binary.LittleEndian.Uint32(b[peSizeOfHeaders:]))
+	h.headers = uint64(binary.LittleEndian.Uint32(b[peSizeOfHeaders:]))
+	h.stamp = binary.LittleEndian.Uint32(b[peTimeDateStamp:])
+	h.checkSum = binary.LittleEndian.Uint32(b[peCheckSum:])
 	return h
 }
 
-// holds reports whether m, a mapping of the same file behind base, belongs to
-// the image at base, and whether the header could tell.
+// holds reports whether m, a mapping of the same file behind the image's first
+// one, belongs to the image at base, and whether the header could tell.
+//
+// What lies inside the loaded image belongs to it, unless the first mapping
+// shows the file as it is on disk: then that is all of the image.
 func (h *imageHeader) holds(base target.Addr, first, m target.Mapping) (in, known bool) {
-	switch {
-	case h.size == 0:
+	if h.size == 0 {
 		return false, false
-	case h.kind == imagePE:
-		// The first mapping of an image laid out by sections holds the headers
-		// alone. One that holds more is the file as it is on disk.
-		flat := uint64(first.End-first.Start) > pageUp(h.heads)
-		return !flat && uint64(m.Start-base) < h.size, true
 	}
+	return !h.flat(first) && uint64(m.Start-base) < h.size, true
+}
+
+// flat reports whether an image's first mapping shows the file as it is on
+// disk. That of a loaded PE image holds the headers alone, that of a loaded
+// ELF image the first segment or so.
+func (h *imageHeader) flat(first target.Mapping) bool {
+	size := uint64(first.End - first.Start)
+	if h.kind == imagePE {
+		return size > pageUp(h.headers)
+	}
+	end, moved := uint64(0), false
 	for _, s := range h.loads {
-		start := target.Addr(h.bias + uint64(s.addr))
-		if uint64(m.Start)-m.Offset == uint64(start)-s.off && m.Start < start+target.Addr(s.memSize) && m.End > start {
-			return true, true
-		}
+		end = max(end, s.off+s.fileSize)
+		moved = moved || h.bias+uint64(s.addr)-s.off != uint64(first.Start)
 	}
-	return false, true
+	return moved && size >= end
 }
 
 func pageUp(n uint64) uint64 { return (n + stackPage - 1) &^ (stackPage - 1) }

@@ -156,11 +156,14 @@ func namedLikeImage(name string) bool {
 func (r *imageRun) module() target.Module {
 	m := target.Module{Base: r.base, Path: r.path, Mappings: r.maps}
 	m.Size = uint64(r.maps[len(r.maps)-1].End - r.base)
-	// The end of an ELF image is memory without a file: its .bss. A PE image
-	// ends with a section of the file. An ELF file that is mapped as it lies
-	// on disk has one mapping and no .bss.
-	if r.head.kind == imageELF && r.head.size > 0 && (len(r.maps) > 1 || len(r.head.loads) == 1) {
-		m.Size = r.head.size
+	switch r.head.kind {
+	case imageELF:
+		// The end of a loaded image is memory without a file: its .bss.
+		if !r.head.flat(r.maps[0]) {
+			m.Size = max(m.Size, r.head.size)
+		}
+	case imagePE:
+		m.TimeDateStamp, m.SizeOfImage, m.CheckSum = r.head.stamp, uint32(r.head.size), r.head.checkSum
 	}
 	return m
 }
