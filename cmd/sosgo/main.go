@@ -1,0 +1,40 @@
+// Command sosgo answers what SOS answers about dumps of .NET processes.
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/sosgo/sosgo/internal/cli"
+)
+
+func main() {
+	// A closed pipe is then an error of the write, which ends the command
+	// quietly.
+	signal.Ignore(syscall.SIGPIPE)
+	os.Exit(cli.Main(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr, environment(interrupts())))
+}
+
+// environment is what sosgo is made of: the commands, and what opens dumps.
+func environment(interrupt <-chan os.Signal) cli.Env {
+	return cli.Env{Getenv: os.Getenv, Interrupt: interrupt}
+}
+
+// interrupts delivers Ctrl-C. A second one before the first was taken ends
+// the process: something does not listen.
+func interrupts() <-chan os.Signal {
+	raw, out := make(chan os.Signal, 1), make(chan os.Signal, 1)
+	signal.Notify(raw, os.Interrupt)
+	go func() {
+		for s := range raw {
+			select {
+			case out <- s:
+			default:
+				os.Exit(cli.ExitInterrupted)
+			}
+		}
+	}()
+	return out
+}

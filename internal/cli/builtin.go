@@ -1,0 +1,178 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"runtime"
+	"runtime/debug"
+	"strings"
+
+	"github.com/sosgo/sosgo/report"
+)
+
+// versionResult is the JSON result of version.
+type versionResult struct {
+	Version  string `json:"version" doc:"of sosgo; \"devel\" for a build from a checkout"`
+	Revision string `json:"revision,omitempty" doc:"the commit it was built from"`
+	Go       string `json:"go" doc:"the Go release it was built with"`
+	Platform string `json:"platform" doc:"operating system and processor it was built for"`
+}
+
+// helpResult is an item of the JSON result of help.
+type helpResult struct {
+	Name    string   `json:"name" doc:"of the command"`
+	Aliases []string `json:"aliases,omitempty" doc:"other names"`
+	Group   string   `json:"group" doc:"heading in the command list"`
+	Summary string   `json:"summary" doc:"one line"`
+	Usage   string   `json:"usage" doc:"name, options and arguments"`
+}
+
+// builtinCommands are the commands that need no dump.
+func (a *app) builtinCommands() []Command {
+	return []Command{
+		{Name: "help", Aliases: []string{"?"}, Group: GroupShell, Summary: "list the commands, or explain one",
+			Args:     []Arg{{Name: "command", Kind: Str, Optional: true, Summary: "the command to explain"}},
+			Examples: []Example{{"help dumpheap", "the options of dumpheap"}},
+			Result:   []report.Part{report.ListOf[helpResult]("")},
+			Run:      a.runHelp},
+		{Name: "version", Group: GroupShell, Summary: "print the version of sosgo",
+			Result: []report.Part{report.Whole[versionResult]()}, Run: runVersion},
+		{Name: "exit", Aliases: []string{"quit", "q"}, Group: GroupShell, Summary: "leave the prompt",
+			Run: func(*Context) error { return errExit }},
+	}
+}
+
+func runVersion(c *Context) error {
+	v := versionResult{Version: "devel", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
+	if info, ok := debug.ReadBuildInfo(); ok {
+		if m := info.Main.Version; m != "" && m != "(devel)" {
+			v.Version = m
+		}
+		for _, s := range info.Settings {
+			if s.Key == "vcs.revision" {
+				v.Revision = s.Value
+			}
+		}
+	}
+	if c.JSON() != nil {
+		return c.JSON().Value(v)
+	}
+	c.Printf("sosgo %s (%s, %s)\n", v.Version, v.Go, v.Platform)
+	return nil
+}
+
+func (a *app) runHelp(c *Context) error {
+	name, one := c.Str("command")
+	if !one && c.JSON() == nil {
+		_, err := io.WriteString(c.Out, a.overview())
+		return err
+	}
+	if !one {
+		return a.helpJSON(c, a.table.list)
+	}
+	cmd, err := a.table.find(name)
+	if err != nil {
+		return err
+	}
+	if c.JSON() != nil {
+		return a.helpJSON(c, []*Command{cmd})
+	}
+	_, err = io.WriteString(c.Out, commandHelp(cmd))
+	return err
+}
+
+func (a *app) helpJSON(c *Context, commands []*Command) error {
+	for _, cmd := range commands {
+		if cmd.Hidden {
+			continue
+		}
+		err := c.JSON().Item("", helpResult{cmd.Name, cmd.Aliases, string(cmd.Group), cmd.Summary, cmd.UsageLine()})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// overview is the help without a command.
+func (a *app) overview() string {
+	var b strings.Builder
+	b.WriteString("sosgo answers what SOS answers about dumps of .NET processes, with nothing installed.\n\n" +
+		"usage: sosgo [OPTIONS] COMMAND [ARGUMENTS]\n\n")
+	for _, g := range Groups() {
+		a.writeGroup(&b, g)
+	}
+	b.WriteString("Options, before or after the command:\n")
+	writeOptions(&b, globalOptions())
+	b.WriteString("\nOptions are written -name or --name, in any case; addresses in hexadecimal, with or without 0x.\n" +
+		"\"sosgo help COMMAND\" explains a command.\n")
+	return b.String()
+}
+
+func (a *app) writeGroup(b *strings.Builder, g Group) {
+	first := true
+	for _, c := range a.table.list {
+		if c.Group != g || c.Hidden {
+			continue
+		}
+		if first {
+			fmt.Fprintf(b, "%s:\n", g)
+			first = false
+		}
+		writeTerm(b, strings.Join(append([]string{c.Name}, c.Aliases...), ", "), c.Summary)
+	}
+	if !first {
+		b.WriteByte('\n')
+	}
+}
+
+// commandHelp is the help on one command.
+func commandHelp(c *Command) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %s\n\nusage: %s\n", c.Name, c.Summary, c.UsageLine())
+	if len(c.Aliases) > 0 {
+		fmt.Fprintf(&b, "aliases: %s\n", strings.Join(c.Aliases, ", "))
+	}
+	if c.Help != "" {
+		fmt.Fprintf(&b, "\n%s\n", strings.TrimSpace(c.Help))
+	}
+	if len(c.Args) > 0 {
+		b.WriteString("\nArguments:\n")
+		for _, a := range c.Args {
+			writeTerm(&b, strings.ToUpper(a.Name), a.Summary)
+		}
+	}
+	if len(c.Options) > 0 {
+		b.WriteString("\nOptions:\n")
+		writeOptions(&b, c.Options)
+	}
+	if len(c.Examples) > 0 {
+		b.WriteString("\nExamples:\n")
+		for _, e := range c.Examples {
+			writeTerm(&b, e.Line, e.Text)
+		}
+	}
+	return b.String()
+}
+
+func writeOptions(b *strings.Builder, options []Option) {
+	for i := range options {
+		o := &options[i]
+		term := o.synopsis()
+		for _, alias := range o.Aliases {
+			term += ", -" + alias
+		}
+		writeTerm(b, term, o.Summary)
+	}
+}
+
+// writeTerm writes a term and its explanation in two columns; a long term has
+// a line of its own.
+func writeTerm(b *strings.Builder, term, text string) {
+	const column = 26
+	if len(term) > column-4 {
+		fmt.Fprintf(b, "  %s\n%*s%s\n", term, column, "", text)
+		return
+	}
+	fmt.Fprintf(b, "  %-*s%s\n", column-2, term, text)
+}

@@ -1,0 +1,227 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/sosgo/sosgo/report"
+)
+
+// A Group is a heading of the command list.
+type Group string
+
+// The groups, in the order of the command list.
+const (
+	GroupObjects Group = "Objects and heap"
+	GroupThreads Group = "Threads and stacks"
+	GroupTypes   Group = "Types and code"
+	GroupProcess Group = "Process and memory"
+	GroupShell   Group = "sosgo itself"
+)
+
+// Groups lists the groups in the order of the command list.
+func Groups() []Group {
+	return []Group{GroupObjects, GroupThreads, GroupTypes, GroupProcess, GroupShell}
+}
+
+// A Command is one entry of the command table, from which parsing, help,
+// completion, the manual page and the documents are made.
+type Command struct {
+	Name     string // lower case
+	Aliases  []string
+	Group    Group
+	Summary  string // one line, no full stop
+	Usage    string // without the name; empty: made from Options and Args
+	Help     string // further paragraphs
+	Options  []Option
+	Args     []Arg
+	Examples []Example
+
+	// Result describes the JSON result. Text that a command prints in JSON
+	// mode becomes the list "text".
+	Result []report.Part
+
+	NeedsDump bool // the dump is open when Run starts
+	DumpArg   bool // the first argument may name the dump file
+	Hidden    bool // not in lists
+
+	Run func(*Context) error
+
+	// session marks the prompt: it runs other commands, each of which has its
+	// own output and is interrupted alone.
+	session bool
+}
+
+// A Kind says what the value of an option or argument is.
+type Kind uint8
+
+// The kinds of values.
+const (
+	Bool     Kind = iota // no value; -name=false switches off
+	Address              // hexadecimal, with or without 0x, ` and _ allowed
+	Int                  // decimal, or hexadecimal with 0x
+	Size                 // bytes: an Int, with an optional unit k, m, g or t
+	Str                  // any text
+	TypeName             // text; completion offers type names
+	File                 // text; completion offers file names
+)
+
+var kindWords = [...]string{Bool: "", Address: "ADDRESS", Int: "N", Size: "SIZE", Str: "TEXT", TypeName: "TYPE", File: "FILE"}
+
+// An Option is a named option: -name, --name, in any case.
+type Option struct {
+	Name    string // lower case, without dash
+	Aliases []string
+	Kind    Kind
+	Value   string   // placeholder in help; empty: the kind's word
+	Choices []string // the only values allowed, compared without case
+	Repeat  bool     // may come several times (read with Strings)
+	Summary string
+}
+
+func (o *Option) is(name string) bool {
+	return strings.EqualFold(o.Name, name) ||
+		slices.ContainsFunc(o.Aliases, func(a string) bool { return strings.EqualFold(a, name) })
+}
+
+func (o *Option) placeholder() string {
+	switch {
+	case o.Value != "":
+		return o.Value
+	case len(o.Choices) > 0:
+		return strings.Join(o.Choices, "|")
+	}
+	return kindWords[o.Kind]
+}
+
+// An Arg is a positional argument. Its value is read from the Context by
+// name, as an option's is.
+type Arg struct {
+	Name     string
+	Kind     Kind // not Bool
+	Choices  []string
+	Optional bool
+	Rest     bool // takes all arguments that are left (read with Strings)
+	Summary  string
+}
+
+// An Example is a command line and what it is for.
+type Example struct{ Line, Text string }
+
+// UsageLine is the command's name with its options and arguments.
+func (c *Command) UsageLine() string {
+	if c.Usage != "" {
+		return c.Name + " " + c.Usage
+	}
+	var b strings.Builder
+	b.WriteString(c.Name)
+	for i := range c.Options {
+		b.WriteString(" [" + c.Options[i].synopsis() + "]")
+	}
+	for _, a := range c.Args {
+		word := strings.ToUpper(a.Name)
+		if a.Rest {
+			word += "..."
+		}
+		if a.Optional {
+			word = "[" + word + "]"
+		}
+		b.WriteString(" " + word)
+	}
+	return b.String()
+}
+
+func (o *Option) synopsis() string {
+	s := "-" + o.Name
+	if o.Kind != Bool {
+		s += " " + o.placeholder()
+	}
+	return s
+}
+
+// A table is the commands by name.
+type table struct {
+	list   []*Command // sorted by name
+	byName map[string]*Command
+}
+
+func newTable(sets ...[]Command) *table {
+	t := &table{byName: map[string]*Command{}}
+	for _, set := range sets {
+		for i := range set {
+			c := &set[i]
+			t.list = append(t.list, c)
+			t.byName[strings.ToLower(c.Name)] = c
+			for _, a := range c.Aliases {
+				t.byName[strings.ToLower(a)] = c
+			}
+		}
+	}
+	slices.SortFunc(t.list, func(a, b *Command) int { return strings.Compare(a.Name, b.Name) })
+	return t
+}
+
+func (t *table) find(name string) (*Command, error) {
+	if c := t.byName[strings.ToLower(name)]; c != nil {
+		return c, nil
+	}
+	err := &UsageError{Text: fmt.Sprintf("there is no command %q", name), Hint: `"sosgo help" lists the commands`}
+	var names []string
+	for _, c := range t.list {
+		if !c.Hidden {
+			names = append(append(names, c.Name), c.Aliases...)
+		}
+	}
+	if s := suggest(name, names); s != "" {
+		err.Hint = fmt.Sprintf("did you mean %q? ", s) + err.Hint
+	}
+	return nil, err
+}
+
+// Check reports what is wrong with a table of commands: names that clash or
+// are not lower case, options without text, arguments in an impossible order.
+func Check(commands []Command) error {
+	seen := map[string]string{}
+	for i := range commands {
+		c := &commands[i]
+		for _, n := range append([]string{c.Name}, c.Aliases...) {
+			if n == "" || n != strings.ToLower(n) || strings.ContainsAny(n, " -|>") {
+				return fmt.Errorf("command %q: bad name %q", c.Name, n)
+			}
+			if seen[n] != "" {
+				return fmt.Errorf("command %q: the name %q is taken by %q", c.Name, n, seen[n])
+			}
+			seen[n] = c.Name
+		}
+		if c.Summary == "" || c.Run == nil || !slices.Contains(Groups(), c.Group) {
+			return fmt.Errorf("command %q has no summary, no function or no group", c.Name)
+		}
+		if err := c.check(); err != nil {
+			return fmt.Errorf("command %q: %w", c.Name, err)
+		}
+	}
+	return nil
+}
+
+func (c *Command) check() error {
+	seen := map[string]bool{}
+	for _, o := range c.Options {
+		for _, n := range append([]string{o.Name}, o.Aliases...) {
+			if n == "" || seen[strings.ToLower(n)] || o.Summary == "" {
+				return fmt.Errorf("option %q is empty, double or without summary", n)
+			}
+			seen[strings.ToLower(n)] = true
+		}
+	}
+	for i, a := range c.Args {
+		switch {
+		case seen[strings.ToLower(a.Name)] || a.Name == "" || a.Kind == Bool:
+			return fmt.Errorf("argument %q clashes, is empty or is a Bool", a.Name)
+		case a.Rest && i != len(c.Args)-1, !a.Optional && i > 0 && c.Args[i-1].Optional:
+			return fmt.Errorf("argument %q stands in an impossible place", a.Name)
+		}
+		seen[strings.ToLower(a.Name)] = true
+	}
+	return nil
+}

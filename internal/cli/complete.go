@@ -1,0 +1,174 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// completionLimit is how many type names are offered at most.
+const completionLimit = 200
+
+// A candidate is a completion of a word.
+type candidate struct {
+	text  string
+	about string
+}
+
+// complete finds completions of the word current that follows words. It
+// reports files when file names should be offered instead.
+func (a *app) complete(words []word, current string, global []Option) (found []candidate, files bool) {
+	p := &parser{global: global, values: values{}, globals: values{}}
+	rest, err := p.parse(words, true)
+	switch {
+	case err != nil: // a value is missing: current is that value, or the line is wrong
+		return a.completeValue(p, words, current)
+	case len(rest) == 0 && strings.HasPrefix(current, "-"):
+		return matchOptions(global, current), false
+	case len(rest) == 0:
+		return a.matchCommands(current), false
+	}
+	cmd, err := a.table.find(rest[0].text)
+	if err != nil {
+		return nil, false
+	}
+	p.command = cmd
+	if _, err := p.parse(rest[1:], false); err != nil {
+		return a.completeValue(p, rest[1:], current)
+	}
+	if strings.HasPrefix(current, "-") {
+		return matchOptions(append(slices.Clone(cmd.Options), global...), current), false
+	}
+	return a.completeArg(cmd, len(p.args), current)
+}
+
+// completeValue completes the value of the option that is the last word.
+func (a *app) completeValue(p *parser, words []word, current string) ([]candidate, bool) {
+	if len(words) == 0 || !words[len(words)-1].isOption() {
+		return nil, false
+	}
+	name, _, hasValue := words[len(words)-1].cutOption()
+	o, _ := p.find(name)
+	if o == nil || hasValue {
+		return nil, false
+	}
+	return a.matchKind(o.Kind, o.Choices, current)
+}
+
+// completeArg completes the n-th positional argument.
+func (a *app) completeArg(cmd *Command, n int, current string) ([]candidate, bool) {
+	if len(cmd.Args) == 0 {
+		return nil, false
+	}
+	if last := len(cmd.Args) - 1; n > last {
+		if !cmd.Args[last].Rest {
+			return nil, false
+		}
+		n = last
+	}
+	if cmd.Name == "help" {
+		return a.matchCommands(current), false
+	}
+	return a.matchKind(cmd.Args[n].Kind, cmd.Args[n].Choices, current)
+}
+
+func (a *app) matchKind(kind Kind, choices []string, current string) (found []candidate, files bool) {
+	switch {
+	case len(choices) > 0:
+		for _, c := range choices {
+			found = appendMatch(found, current, c, "")
+		}
+	case kind == File:
+		return nil, true
+	case kind == Address:
+		found = a.matchAddresses(current)
+	case kind == TypeName && a.env.TypeNames != nil && a.session.dump != nil:
+		for _, n := range a.env.TypeNames(a.session.dump, current, completionLimit) {
+			found = append(found, candidate{text: n})
+		}
+	}
+	return found, false
+}
+
+// matchAddresses offers the addresses used in the session and those that it
+// printed last.
+func (a *app) matchAddresses(current string) []candidate {
+	var found []candidate
+	for _, addr := range a.session.Recent() {
+		found = appendMatch(found, strings.TrimPrefix(current, "0x"), fmt.Sprintf("%x", uint64(addr)), "")
+	}
+	for _, s := range a.printed.addresses() {
+		found = appendMatch(found, strings.TrimPrefix(current, "0x"), s, "")
+	}
+	return found
+}
+
+func (a *app) matchCommands(current string) []candidate {
+	var found []candidate
+	for _, c := range a.table.list {
+		if c.Hidden {
+			continue
+		}
+		for _, n := range append([]string{c.Name}, c.Aliases...) {
+			found = appendMatch(found, current, n, c.Summary)
+		}
+	}
+	return found
+}
+
+func matchOptions(options []Option, current string) []candidate {
+	dashes := "-"
+	if strings.HasPrefix(current, "--") {
+		dashes = "--"
+	}
+	var found []candidate
+	for i := range options {
+		found = appendMatch(found, current, dashes+options[i].Name, options[i].Summary)
+	}
+	return found
+}
+
+// appendMatch adds text if it starts with current, in any case, and is new.
+func appendMatch(found []candidate, current, text, about string) []candidate {
+	if len(text) < len(current) || !strings.EqualFold(text[:len(current)], current) ||
+		slices.ContainsFunc(found, func(c candidate) bool { return c.text == text }) {
+		return found
+	}
+	return append(found, candidate{text, about})
+}
+
+// tailBytes is how much of the prompt's output is kept to find addresses in.
+const tailBytes = 32 << 10
+
+// A tailBuffer keeps the end of what was printed, so that addresses on the
+// screen can be completed. The zero value is ready.
+type tailBuffer struct{ b []byte }
+
+func (t *tailBuffer) Write(p []byte) (int, error) {
+	n := len(p)
+	if n >= tailBytes {
+		t.b, p = t.b[:0], p[n-tailBytes:]
+	} else if over := len(t.b) + n - tailBytes; over > 0 {
+		t.b = append(t.b[:0], t.b[over:]...)
+	}
+	t.b = append(t.b, p...)
+	return n, nil
+}
+
+// addresses are the words of the output that look like addresses, the last
+// one first, without zeros in front.
+func (t *tailBuffer) addresses() []string {
+	isHex := func(r rune) bool {
+		return r >= '0' && r <= '9' || r >= 'a' && r <= 'f' || r >= 'A' && r <= 'F'
+	}
+	var out []string
+	fields := strings.FieldsFunc(string(t.b), func(r rune) bool { return !isHex(r) })
+	for _, f := range slices.Backward(fields) {
+		digits := strings.ToLower(strings.TrimLeft(f, "0"))
+		const shortest = 8 // digits; below that a number is more likely a count
+		if len(f) >= 12 && len(f) <= 16 && len(digits) >= shortest {
+			out = append(out, digits)
+		}
+	}
+	return out
+}

@@ -1,0 +1,225 @@
+package cli
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/sosgo/sosgo/report"
+	"github.com/sosgo/sosgo/target"
+)
+
+// distinctWarnings is how many different warnings one command keeps; the rest
+// is only counted.
+const distinctWarnings = 100
+
+// A Context is one run of a command: its options, its output, its session.
+// It is for one goroutine, except Progress.
+type Context struct {
+	Command *Command
+	Session *Session
+	// Out is the command's output. It is buffered, and errors of it can be
+	// ignored: a command whose output nobody reads is canceled. In JSON mode
+	// lines of text become items of the result "text".
+	Out io.Writer
+	// SOS asks for SOS's exact form, without what sosgo adds.
+	SOS bool
+	// Jobs is the number of workers asked for, 0 for one a processor.
+	Jobs int
+
+	ctx    context.Context
+	values values
+	dump   Dump
+	buf    *bufio.Writer
+	json   *report.JSONEncoder
+	text   *jsonText
+	stderr *stderrWriter
+
+	warnings []report.Problem
+	warned   int
+	misuse   error
+}
+
+// Context is canceled when the user stops the command or nobody reads its
+// output any more. Loops over many items look at it now and then.
+func (c *Context) Context() context.Context { return c.ctx }
+
+// Dump is the open dump; nil unless the command NeedsDump.
+func (c *Context) Dump() Dump { return c.dump }
+
+// OpenDump opens the dump for commands that don't always need it.
+func (c *Context) OpenDump() (Dump, error) {
+	if c.dump != nil {
+		return c.dump, nil
+	}
+	p := c.Progress("opening")
+	defer p.Done()
+	d, err := c.Session.Open(c.ctx, p.Set)
+	if err == nil {
+		c.dump = d
+	}
+	return c.dump, err
+}
+
+// JSON is the encoder of the command's result, or nil when text is wanted.
+func (c *Context) JSON() *report.JSONEncoder { return c.json }
+
+// Flush writes out what Out holds back, for commands that find things slowly.
+func (c *Context) Flush() error { return c.buf.Flush() }
+
+// Printf prints to Out.
+func (c *Context) Printf(format string, args ...any) { fmt.Fprintf(c.Out, format, args...) }
+
+// Usagef returns an error that says how the command line is wrong.
+func (c *Context) Usagef(format string, args ...any) error {
+	p := parser{command: c.Command}
+	return p.usagef(format, args...)
+}
+
+// Warn notes that a part of the answer is missing or doubtful. The command
+// goes on; one line on stderr sums up at its end, and JSON lists the warnings.
+func (c *Context) Warn(err error) {
+	c.warned++
+	text, kind := err.Error(), kindWord(err)
+	i := slices.IndexFunc(c.warnings, func(p report.Problem) bool { return p.Text == text })
+	switch {
+	case i >= 0:
+		c.warnings[i].Count = max(c.warnings[i].Count, 1) + 1
+	case len(c.warnings) < distinctWarnings:
+		c.warnings = append(c.warnings, report.Problem{Text: text, Kind: kind, Advice: Advice(err)})
+	}
+}
+
+// warningLine sums the warnings up; it is empty when there are none.
+func (c *Context) warningLine() string {
+	if c.warned == 0 {
+		return ""
+	}
+	first := report.Escape(c.warnings[0].Text)
+	if c.warned == 1 {
+		return fmt.Sprintf("warning: %s", first)
+	}
+	return fmt.Sprintf("warning: %d parts of the answer are missing or doubtful; the first: %s", c.warned, first)
+}
+
+// Has reports whether the option or argument was given.
+func (c *Context) Has(name string) bool {
+	_, ok := c.value(name)
+	return ok
+}
+
+// Bool is the value of a Bool option; false when it was not given.
+func (c *Context) Bool(name string) bool {
+	v, _ := c.value(name, Bool)
+	return v.num != 0
+}
+
+// Addr is the value of an Address option or argument, and whether it was given.
+func (c *Context) Addr(name string) (target.Addr, bool) {
+	v, ok := c.value(name, Address)
+	return target.Addr(v.num), ok
+}
+
+// Int is the value of an Int option or argument, and whether it was given.
+func (c *Context) Int(name string) (int64, bool) {
+	v, ok := c.value(name, Int)
+	return int64(v.num), ok
+}
+
+// Size is the value in bytes of a Size option or argument, and whether it was
+// given.
+func (c *Context) Size(name string) (uint64, bool) {
+	v, ok := c.value(name, Size)
+	return v.num, ok
+}
+
+// Str is the text of an option or argument, and whether it was given.
+func (c *Context) Str(name string) (string, bool) {
+	v, ok := c.value(name)
+	return v.text, ok
+}
+
+// Strings are the texts of a Repeat option or a Rest argument.
+func (c *Context) Strings(name string) []string {
+	v, _ := c.value(name)
+	return v.list
+}
+
+// value looks name up. Asking for what the command does not declare, or for
+// another kind, is a mistake in the command: it makes the command fail.
+func (c *Context) value(name string, kind ...Kind) (value, bool) {
+	k, ok := c.Command.kind(name)
+	if c.misuse == nil && (!ok || len(kind) > 0 && !slices.Contains(kind, k)) {
+		c.misuse = fmt.Errorf("command %s reads %q, which it does not declare so", c.Command.Name, name)
+	}
+	v, ok := c.values[name]
+	return v, ok
+}
+
+func (c *Command) kind(name string) (Kind, bool) {
+	for i := range c.Options {
+		if c.Options[i].Name == name {
+			return c.Options[i].Kind, true
+		}
+	}
+	for i := range c.Args {
+		if c.Args[i].Name == name {
+			return c.Args[i].Kind, true
+		}
+	}
+	return 0, false
+}
+
+// jsonText turns lines of text into items of the JSON result "text".
+type jsonText struct {
+	enc  *report.JSONEncoder
+	part []byte
+}
+
+func (t *jsonText) Write(p []byte) (int, error) {
+	rest := p
+	for {
+		line, after, found := bytes.Cut(rest, []byte("\n"))
+		t.part = append(t.part, line...)
+		if !found {
+			return len(p), nil
+		}
+		if err := t.flush(); err != nil {
+			return 0, err
+		}
+		rest = after
+	}
+}
+
+func (t *jsonText) flush() error {
+	err := t.enc.Item("text", string(t.part))
+	t.part = t.part[:0]
+	return err
+}
+
+// close writes a last line that has no end.
+func (t *jsonText) close() error {
+	if len(t.part) == 0 {
+		return nil
+	}
+	return t.flush()
+}
+
+// errorLine is err as it stands on stderr.
+func errorLine(command string, err error) string {
+	var b strings.Builder
+	b.WriteString("sosgo: ")
+	if command != "" {
+		b.WriteString(command + ": ")
+	}
+	b.WriteString(report.Escape(err.Error()) + "\n")
+	if a := Advice(err); a != "" && !errors.Is(err, errInterrupted) {
+		b.WriteString("  " + report.Escape(a) + "\n")
+	}
+	return b.String()
+}

@@ -1,0 +1,145 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/sosgo/sosgo/report"
+	"github.com/sosgo/sosgo/target"
+)
+
+// The exit codes of sosgo.
+const (
+	ExitOK          = 0
+	ExitUsage       = 1   // the command line is wrong
+	ExitOpen        = 2   // the dump, or another file, can't be opened, read or written
+	ExitNotInDump   = 3   // the answer needs memory that the dump does not have
+	ExitCorrupt     = 4   // the data is there and impossible
+	ExitUnsupported = 5   // the data is there and sosgo can't interpret it
+	ExitInterrupted = 130 // stopped by Ctrl-C, as shells have it
+)
+
+// A UsageError says that the command line is wrong.
+type UsageError struct {
+	Command string // empty when it is not about one command
+	Text    string
+	Hint    string // what to type instead; may be empty
+}
+
+func (e *UsageError) Error() string { return e.Text }
+
+// Usagef returns a UsageError; Context.Usagef adds the command.
+func Usagef(format string, args ...any) error {
+	return &UsageError{Text: fmt.Sprintf(format, args...)}
+}
+
+// An OpenError says that the dump can't be opened.
+type OpenError struct {
+	Path string // empty when no dump was named
+	Err  error
+}
+
+func (e *OpenError) Error() string {
+	if e.Path == "" {
+		return e.Err.Error()
+	}
+	return fmt.Sprintf("%s: %v", e.Path, e.Err)
+}
+
+func (e *OpenError) Unwrap() error { return e.Err }
+
+var (
+	errInterrupted = errors.New("stopped")
+	// errOutputClosed is the cause of a cancellation because nobody reads on:
+	// a closed pipe, or a filter that has what it wants.
+	errOutputClosed = errors.New("output closed")
+	// errExit ends a session.
+	errExit = errors.New("exit")
+)
+
+// ExitCode is the exit code for err. Failing to open the dump is ExitOpen
+// whatever the reason is; errors of the host are ExitOpen too.
+func ExitCode(err error) int {
+	var usage *UsageError
+	var open *OpenError
+	switch {
+	case err == nil || err == errExit:
+		return ExitOK
+	case errors.As(err, &usage):
+		return ExitUsage
+	case errors.As(err, &open):
+		return ExitOpen
+	case errors.Is(err, errInterrupted) || errors.Is(err, context.Canceled):
+		return ExitInterrupted
+	case errors.Is(err, target.ErrNotInDump):
+		return ExitNotInDump
+	case errors.Is(err, target.ErrCorrupt):
+		return ExitCorrupt
+	case errors.Is(err, target.ErrUnsupported):
+		return ExitUnsupported
+	}
+	return ExitOpen
+}
+
+// kindWord names the kind of err in the JSON envelope and in warnings.
+func kindWord(err error) string {
+	switch code := ExitCode(err); {
+	case code == ExitUsage:
+		return "usage"
+	case code == ExitInterrupted:
+		return "canceled"
+	case code == ExitNotInDump:
+		return "not in dump"
+	case code == ExitCorrupt:
+		return "corrupt"
+	case code == ExitUnsupported:
+		return "unsupported"
+	case errors.As(err, new(*OpenError)):
+		return "open"
+	}
+	return "other"
+}
+
+// Advice says in plain words what the user can do about err; it is empty when
+// there is nothing to add.
+func Advice(err error) string {
+	var usage *UsageError
+	var open *OpenError
+	switch {
+	case err == nil:
+		return ""
+	case errors.As(err, &usage):
+		return usage.Hint
+	case errors.Is(err, fs.ErrNotExist):
+		return "check the file name; --dump FILE, SOSGO_DUMP or the only dump in the current folder name the dump"
+	case errors.Is(err, fs.ErrPermission):
+		return "you may not read this file: copy it, or ask its owner; dumps are often written with mode 600"
+	case errors.As(err, &open):
+		return openAdvice(err)
+	case errors.Is(err, target.ErrNotInDump):
+		return `the writer of the dump left this memory out; "sosgo info" tells the kind of dump, ` +
+			"a dump of kind heap or full has it; --modules DIR adds module files from disk"
+	case errors.Is(err, target.ErrCorrupt):
+		return "check the address; if it is right, the process overwrote this memory or the dump is damaged"
+	case errors.Is(err, target.ErrUnsupported):
+		return `"sosgo info" tells what the dump is and what sosgo knows about its runtime; --runtime chooses another one`
+	}
+	return ""
+}
+
+func openAdvice(err error) string {
+	switch {
+	case errors.Is(err, target.ErrCorrupt):
+		return "the file is cut off or damaged: compare its size with the original, copy it again"
+	case errors.Is(err, target.ErrUnsupported):
+		return "sosgo reads ELF cores and Windows minidumps, also as .gz or .zst"
+	}
+	return ""
+}
+
+// problem is err for the JSON envelope.
+func problem(err error) *report.Problem {
+	return &report.Problem{Text: err.Error(), Kind: kindWord(err), Advice: Advice(err), Exit: ExitCode(err)}
+}

@@ -1,0 +1,177 @@
+package cli
+
+import (
+	"context"
+	"io"
+	"os"
+	"strings"
+)
+
+// A line is one line of a session: a command, the filters that its output
+// goes through, and the file it goes to.
+type line struct {
+	command []word
+	filters [][]word
+	file    string // empty: the session's output
+	append  bool
+}
+
+// parseLine splits a line into words. Single and double quotes keep a word
+// together and literal; a back-slash is an ordinary character, because paths
+// have them. | ends a command anywhere, > and >> name a file where they start
+// a word (type names have > inside).
+func parseLine(text string) (line, error) {
+	var l line
+	words, err := lex(text)
+	if err != nil {
+		return l, err
+	}
+	cur, piped := []word(nil), false
+	store := func() error {
+		switch {
+		case len(cur) == 0 && (piped || l.file != ""):
+			return Usagef("a command or filter is missing in %q", text)
+		case piped:
+			l.filters = append(l.filters, cur)
+		default:
+			l.command = cur
+		}
+		cur = nil
+		return nil
+	}
+	for i := 0; i < len(words); i++ {
+		switch op := words[i]; {
+		case op.literal || op.text != "|" && op.text != ">" && op.text != ">>":
+			cur = append(cur, op)
+		case op.text == "|":
+			if len(cur) == 0 {
+				return l, Usagef("a command is missing before | in %q", text)
+			}
+			if err := store(); err != nil {
+				return l, err
+			}
+			piped = true
+		case i != len(words)-2 || isOperator(words[i+1]):
+			return l, Usagef("%s wants one file name, at the end of the line", op.text)
+		default:
+			l.file, l.append = words[i+1].text, op.text == ">>"
+			i++
+		}
+	}
+	return l, store()
+}
+
+func isOperator(w word) bool {
+	return !w.literal && (w.text == "|" || w.text == ">" || w.text == ">>")
+}
+
+// lex splits text into words and operators.
+func lex(text string) ([]word, error) {
+	var words []word
+	for {
+		text = strings.TrimLeft(text, " \t\r\n")
+		switch {
+		case text == "":
+			return words, nil
+		case strings.HasPrefix(text, ">>"):
+			words, text = append(words, word{text: ">>"}), text[2:]
+		case text[0] == '>' || text[0] == '|':
+			words, text = append(words, word{text: text[:1]}), text[1:]
+		default:
+			w, n, err := lexWord(text)
+			if err != nil {
+				return nil, err
+			}
+			words, text = append(words, w), text[n:]
+		}
+	}
+}
+
+// lexWord reads the word at the start of text and returns its length. A word
+// that begins with a quote is literal.
+func lexWord(text string) (w word, n int, err error) {
+	var b strings.Builder
+	w.literal = text[0] == '"' || text[0] == '\''
+	for n < len(text) {
+		c := text[n]
+		switch {
+		case strings.IndexByte(" \t\r\n|", c) >= 0:
+			w.text = b.String()
+			return w, n, nil
+		case c == '"' || c == '\'':
+			end := strings.IndexByte(text[n+1:], c)
+			if end < 0 {
+				return w, n, Usagef("a %c is not closed", c)
+			}
+			b.WriteString(text[n+1 : n+1+end])
+			n += end + 2
+		default:
+			b.WriteByte(c)
+			n++
+		}
+	}
+	w.text = b.String()
+	return w, n, nil
+}
+
+// runLine runs one line of a session.
+func (a *app) runLine(ctx context.Context, text string) error {
+	if t := strings.TrimSpace(text); t == "" || t[0] == '#' {
+		return nil
+	}
+	l, err := parseLine(text)
+	if err == nil {
+		for _, f := range l.filters {
+			if err = expand(f, a.session); err != nil {
+				break
+			}
+		}
+	}
+	if err != nil {
+		a.fail("", err)
+		return err
+	}
+	return a.runParsed(ctx, l)
+}
+
+// runParsed sends the output of l's command through its filters.
+func (a *app) runParsed(ctx context.Context, l line) error {
+	w, closeFile, err := a.redirect(l)
+	if err != nil {
+		a.fail("", err)
+		return err
+	}
+	w, flush, err := newPipeline(l.filters, w)
+	if err != nil {
+		a.fail("", err)
+		return closeFile(err)
+	}
+	err = a.run(ctx, l.command, w)
+	if e := flush(); e != nil && err == nil {
+		a.stderr.print(errorLine("", e))
+		err = e
+	}
+	return closeFile(err)
+}
+
+// redirect opens the file of l, if it has one.
+func (a *app) redirect(l line) (io.Writer, func(error) error, error) {
+	if l.file == "" {
+		return a.stdout, func(err error) error { return err }, nil
+	}
+	mode := os.O_TRUNC
+	if l.append {
+		mode = os.O_APPEND
+	}
+	f, err := os.OpenFile(l.file, os.O_WRONLY|os.O_CREATE|mode, 0o666)
+	if err != nil {
+		return nil, nil, err
+	}
+	return f, func(err error) error {
+		if e := f.Close(); e != nil && err == nil {
+			a.stderr.print(errorLine("", e))
+			return e
+		}
+		return err
+	}, nil
+}

@@ -1,0 +1,378 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"runtime"
+	"strings"
+
+	"golang.org/x/term"
+
+	"github.com/sosgo/sosgo/report"
+)
+
+// outputBuffer is the size of a command's output buffer in bytes.
+const outputBuffer = 64 << 10
+
+// An Env is what a process gives to Main besides its arguments and streams.
+// The zero value has only the built-in commands.
+type Env struct {
+	Commands []Command
+	Open     Opener
+	// TypeNames completes type names: at most limit of those that start with
+	// prefix, in any case. Nil offers none.
+	TypeNames func(d Dump, prefix string, limit int) []string
+	// Getenv is os.Getenv; nil knows no variable.
+	Getenv func(string) string
+	// Dir is the folder in which a dump is looked for; empty: the current one.
+	Dir string
+	// Interrupt delivers the user's requests to stop the running command.
+	Interrupt <-chan os.Signal
+	// IsTerminal reports whether a stream is a terminal; nil asks the system.
+	IsTerminal func(stream any) bool
+}
+
+func (e *Env) getenv(name string) string {
+	if e.Getenv == nil {
+		return ""
+	}
+	return e.Getenv(name)
+}
+
+func (e *Env) dir() string {
+	if e.Dir == "" {
+		return "."
+	}
+	return e.Dir
+}
+
+func (e *Env) isTerminal(stream any) bool {
+	if e.IsTerminal != nil {
+		return e.IsTerminal(stream)
+	}
+	f, ok := stream.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// globalOptions are accepted before the command, and after it where the
+// command has no option of the same name.
+func globalOptions() []Option {
+	return []Option{
+		{Name: "dump", Aliases: []string{"d"}, Kind: File, Summary: "the dump; else SOSGO_DUMP, or the only dump in the current folder"},
+		{Name: "modules", Kind: File, Value: "DIR", Repeat: true, Summary: "a folder with module files (runtime, assemblies); may repeat"},
+		{Name: "runtime", Kind: Str, Value: "N|VERSION", Summary: "which runtime of the process to look at"},
+		{Name: "sos", Summary: "print exactly what SOS prints, nothing added (also SOSGO_SOS=1)"},
+		{Name: "json", Summary: "print one JSON document a command"},
+		{Name: "no-mmap", Summary: "read the dump instead of mapping it, for files that may shrink or network drives"},
+		{Name: "jobs", Kind: Int, Summary: "worker threads; default: one a processor"},
+		{Name: "c", Kind: Str, Value: "COMMAND", Repeat: true, Summary: "run this command line; may repeat, all share the session"},
+	}
+}
+
+// An app is one process of sosgo.
+type app struct {
+	env      *Env
+	table    *table
+	builtins []Command
+	session  *Session
+	stdin    io.Reader
+	stdout   io.Writer
+	stderr   *stderrWriter
+	globals  values
+	prompt   bool       // a prompt is running
+	printed  tailBuffer // by the prompt
+}
+
+// Main runs sosgo with the arguments that follow the program's name and
+// returns the exit code. It prints results to stdout and all else to stderr.
+func Main(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer, env Env) int {
+	a := newApp(stdin, stdout, stderr, &env)
+	code := a.main(ctx, args)
+	if err := a.session.Close(); err != nil && code == ExitOK {
+		a.stderr.print(errorLine("", err))
+		code = ExitOpen
+	}
+	return code
+}
+
+func newApp(stdin io.Reader, stdout, stderr io.Writer, env *Env) *app {
+	a := &app{env: env, stdin: stdin, stdout: stdout, globals: values{}}
+	a.stderr = &stderrWriter{w: stderr, terminal: env.isTerminal(stderr)}
+	a.session = &Session{open: env.Open, choose: a.chooseDump}
+	if a.session.open == nil {
+		a.session.open = func(context.Context, string, OpenOptions) (Dump, error) {
+			return nil, errors.New("this program can't open dumps")
+		}
+	}
+	a.builtins = a.builtinCommands()
+	a.table = newTable(a.builtins, env.Commands)
+	return a
+}
+
+func (a *app) main(ctx context.Context, args []string) int {
+	if len(args) > 0 && isCobra(args[0]) {
+		return a.cobra(args)
+	}
+	p := parser{global: globalOptions(), globals: a.globals}
+	words, err := p.parse(literalWords(args), true)
+	if err != nil {
+		return a.fail("", err)
+	}
+	if len(words) == 0 && len(a.globals["c"].list) == 0 {
+		return a.noCommand(ctx, p.help)
+	}
+	if p.help {
+		words = append([]word{{text: "help"}}, words...)
+	}
+	return a.start(ctx, words)
+}
+
+// noCommand is sosgo without a command: the help, which is an answer only if
+// it was asked for.
+func (a *app) noCommand(ctx context.Context, asked bool) int {
+	if asked {
+		return ExitCode(a.run(ctx, []word{{text: "help"}}, a.stdout))
+	}
+	a.stderr.print(a.overview())
+	return ExitUsage
+}
+
+// start runs the command of the arguments, or else those of -c.
+func (a *app) start(ctx context.Context, words []word) int {
+	lines := func() []string { return a.globals["c"].list }
+	if len(words) > 0 {
+		if before := lines(); len(before) > 0 && !a.isPrompt(words[0].text) {
+			return a.fail("", Usagef("both -c and the command %q are given; use one of them", words[0].text))
+		}
+		return ExitCode(a.run(ctx, words, a.stdout))
+	}
+	return a.runLines(ctx, lines())
+}
+
+func (a *app) isPrompt(name string) bool {
+	c, err := a.table.find(name)
+	return err == nil && c.session
+}
+
+// runLines runs all lines, also after one has failed, and returns the exit
+// code of the first that did.
+func (a *app) runLines(ctx context.Context, lines []string) int {
+	code := ExitOK
+	for _, line := range lines {
+		err := a.runLine(ctx, line)
+		if err == errExit {
+			break
+		}
+		if code == ExitOK {
+			code = ExitCode(err)
+		}
+		if errors.Is(err, errInterrupted) {
+			break
+		}
+	}
+	return code
+}
+
+// fail prints an error that came before any command could run.
+func (a *app) fail(command string, err error) int {
+	if a.globals["json"].num != 0 {
+		// An error of stdout here has nowhere to go.
+		_ = report.NewJSONEncoder(a.stdout, command).Close(nil, problem(err))
+	}
+	a.stderr.print(errorLine(command, err))
+	return ExitCode(err)
+}
+
+// run runs one command with its output to w. It prints the error; callers
+// only want its exit code.
+func (a *app) run(ctx context.Context, words []word, w io.Writer) error {
+	cmd, p, err := a.parseCommand(words)
+	if err != nil {
+		name := ""
+		if cmd != nil {
+			name = cmd.Name
+		}
+		a.fail(name, err)
+		return err
+	}
+	if p.help {
+		cmd, p.values = a.table.byName["help"], values{"command": {text: cmd.Name}}
+	}
+	if cmd.session {
+		return cmd.Run(&Context{Command: cmd, Session: a.session, ctx: ctx, values: p.values, stderr: a.stderr})
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer a.watchInterrupt(cancel)()
+	out := &sink{w: w, cancel: cancel}
+	c := a.newContext(ctx, cmd, p, out)
+	err = a.finish(c, out, a.execute(c))
+	cancel(nil)
+	return err
+}
+
+// parseCommand reads a command and its options. Global options of a line of
+// a session hold for that line only.
+func (a *app) parseCommand(words []word) (*Command, *parser, error) {
+	if err := expand(words, a.session); err != nil {
+		return nil, nil, err
+	}
+	cmd, err := a.table.find(words[0].text)
+	if err != nil {
+		return nil, nil, err
+	}
+	p := &parser{command: cmd, global: globalOptions(), values: values{}, globals: a.globals}
+	if a.prompt || len(a.globals["c"].list) > 0 {
+		p.global = lineOptions(p.global)
+		p.globals = values{"json": a.globals["json"], "sos": a.globals["sos"], "jobs": a.globals["jobs"]}
+	}
+	if _, err := p.parse(words[1:], false); err != nil {
+		return cmd, p, err
+	}
+	if p.help {
+		return cmd, p, nil
+	}
+	if err := p.bind(); err != nil {
+		return cmd, p, err
+	}
+	return cmd, p, a.configure(cmd, p)
+}
+
+// lineOptions are the global options that make sense for one line of a session.
+func lineOptions(all []Option) []Option {
+	var out []Option
+	for _, o := range all {
+		if o.Name == "json" || o.Name == "sos" || o.Name == "jobs" {
+			out = append(out, o)
+		}
+	}
+	return out
+}
+
+// configure hands the global options to the session before the dump is open.
+func (a *app) configure(cmd *Command, p *parser) error {
+	if a.session.opened {
+		return nil
+	}
+	if cmd.DumpArg && len(cmd.Args) > 0 {
+		if file, ok := p.values[cmd.Args[0].Name]; ok {
+			a.session.path = file.text
+		}
+	}
+	if v, ok := a.globals["dump"]; ok && a.session.path == "" {
+		a.session.path = v.text
+	}
+	jobs := int64(a.globals["jobs"].num)
+	if jobs < 0 || jobs > maxJobs {
+		return p.usagef("option -jobs: %d is not between 1 and %d", jobs, maxJobs)
+	}
+	a.session.options = OpenOptions{
+		Modules: a.globals["modules"].list,
+		Runtime: a.globals["runtime"].text,
+		NoMmap:  a.globals["no-mmap"].num != 0,
+		Jobs:    int(jobs),
+	}
+	return nil
+}
+
+// maxJobs bounds --jobs.
+const maxJobs = 1024
+
+func (a *app) newContext(ctx context.Context, cmd *Command, p *parser, out *sink) *Context {
+	c := &Context{Command: cmd, Session: a.session, ctx: ctx, values: p.values, stderr: a.stderr}
+	c.buf = bufio.NewWriterSize(out, outputBuffer)
+	c.Out = c.buf
+	c.SOS = p.globals["sos"].num != 0 || isTrue(a.env.getenv("SOSGO_SOS"))
+	c.Jobs = int(p.globals["jobs"].num)
+	if c.Jobs == 0 {
+		c.Jobs = runtime.GOMAXPROCS(0)
+	}
+	if p.globals["json"].num != 0 {
+		c.json = report.NewJSONEncoder(c.buf, cmd.Name)
+		c.text = &jsonText{enc: c.json}
+		c.Out = c.text
+	}
+	return c
+}
+
+func isTrue(s string) bool { return s != "" && s != "0" && !strings.EqualFold(s, "false") }
+
+// execute opens the dump, if the command needs it, and runs the command.
+func (a *app) execute(c *Context) error {
+	for i := range c.Command.Args {
+		if arg := &c.Command.Args[i]; arg.Kind == Address && c.Has(arg.Name) {
+			addr, _ := c.Addr(arg.Name)
+			c.Session.SetLast(addr)
+		}
+	}
+	if c.Command.NeedsDump {
+		if _, err := c.OpenDump(); err != nil {
+			return err
+		}
+	}
+	err := c.Command.Run(c)
+	if c.misuse != nil {
+		return c.misuse
+	}
+	return err
+}
+
+// finish ends the output of a command and prints its warnings and its error.
+func (a *app) finish(c *Context, out *sink, err error) error {
+	switch cause := context.Cause(c.ctx); {
+	case errors.Is(cause, errOutputClosed):
+		err = nil
+	case errors.Is(cause, errInterrupted) && errors.Is(err, context.Canceled):
+		err = errInterrupted
+	}
+	if endErr := c.end(err); err == nil && out.err == nil {
+		err = endErr
+	}
+	if e := out.outputError(); e != nil && err == nil {
+		err = e
+	}
+	if line := c.warningLine(); line != "" {
+		a.stderr.print("sosgo: " + c.Command.Name + ": " + line + "\n")
+	}
+	if err != nil && err != errExit {
+		a.stderr.print(errorLine(c.Command.Name, err))
+	}
+	return err
+}
+
+// end completes the JSON document and flushes the output.
+func (c *Context) end(err error) error {
+	var jsonErr error
+	if c.json != nil {
+		var failure *report.Problem
+		if err != nil && err != errExit {
+			failure = problem(err)
+		}
+		jsonErr = errors.Join(c.text.close(), c.json.Close(c.warnings, failure))
+	}
+	return errors.Join(jsonErr, c.buf.Flush())
+}
+
+// watchInterrupt cancels a command when the user asks for it. The function
+// that it returns ends the watch.
+func (a *app) watchInterrupt(cancel context.CancelCauseFunc) (stop func()) {
+	if a.env.Interrupt == nil {
+		return func() {}
+	}
+	select { // what came while nothing ran is not for this command
+	case <-a.env.Interrupt:
+	default:
+	}
+	end := make(chan struct{})
+	go func() {
+		select {
+		case <-a.env.Interrupt:
+			cancel(errInterrupted)
+		case <-end:
+		}
+	}()
+	return func() { close(end) }
+}

@@ -1,0 +1,206 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// A word is one word of a command line.
+type word struct {
+	text    string
+	literal bool // was quoted: neither an option nor a variable
+}
+
+func literalWords(args []string) []word {
+	w := make([]word, len(args))
+	for i, a := range args {
+		w[i].text = a
+	}
+	return w
+}
+
+// isOption reports whether w has the form of an option.
+func (w word) isOption() bool { return !w.literal && len(w.text) > 1 && w.text[0] == '-' }
+
+// cutOption splits -name=value.
+func (w word) cutOption() (name, val string, hasValue bool) {
+	s := strings.TrimPrefix(strings.TrimPrefix(w.text, "-"), "-")
+	return strings.Cut(s, "=")
+}
+
+// A parser reads options out of words. A command's own options go before the
+// global ones of the same name.
+type parser struct {
+	command *Command // nil before the command is known
+	global  []Option
+
+	values  values // of the command
+	globals values
+	args    []word
+	help    bool // -h, -help, -? was given
+}
+
+// parse reads words. With first set it stops at the first word that is not an
+// option, and returns the words from there on.
+func (p *parser) parse(words []word, first bool) (rest []word, err error) {
+	for len(words) > 0 {
+		w := words[0]
+		switch {
+		case w.text == "--" && !w.literal:
+			if first {
+				return words[1:], nil
+			}
+			p.args = append(p.args, words[1:]...)
+			return nil, nil
+		case w.isOption():
+			if words, err = p.option(words); err != nil {
+				return nil, err
+			}
+		case first:
+			return words, nil
+		default:
+			p.args, words = append(p.args, w), words[1:]
+		}
+	}
+	return nil, nil
+}
+
+// option reads the option at the head of words and returns the rest.
+func (p *parser) option(words []word) ([]word, error) {
+	name, val, hasValue := words[0].cutOption()
+	o, into := p.find(name)
+	if o == nil {
+		if isHelp(name) && !hasValue {
+			p.help = true
+			return words[1:], nil
+		}
+		return nil, p.unknown(words[0].text, name)
+	}
+	words = words[1:]
+	switch {
+	case hasValue:
+	case o.Kind == Bool:
+		val = "true"
+	case len(words) == 0 || p.isKnownOption(words[0]):
+		return nil, p.usagef("the option -%s needs a value: -%s %s", o.Name, o.Name, o.placeholder())
+	default:
+		val, words = words[0].text, words[1:]
+	}
+	if err := into.set(o.Name, o.Kind, o.Choices, val); err != nil {
+		return nil, p.usagef("option -%s: %v", o.Name, err)
+	}
+	return words, nil
+}
+
+// isKnownOption reports whether w, which stands where a value should, is an
+// option: a forgotten value must not swallow it.
+func (p *parser) isKnownOption(w word) bool {
+	if !w.isOption() {
+		return false
+	}
+	name, _, _ := w.cutOption()
+	o, _ := p.find(name)
+	return o != nil || isHelp(name)
+}
+
+func isHelp(name string) bool {
+	return name == "?" || strings.EqualFold(name, "h") || strings.EqualFold(name, "help")
+}
+
+func (p *parser) find(name string) (*Option, values) {
+	if p.command != nil {
+		for i := range p.command.Options {
+			if o := &p.command.Options[i]; o.is(name) {
+				return o, p.values
+			}
+		}
+	}
+	for i := range p.global {
+		if o := &p.global[i]; o.is(name) {
+			return o, p.globals
+		}
+	}
+	return nil, nil
+}
+
+func (p *parser) unknown(text, name string) error {
+	var names []string
+	if p.command != nil {
+		names = optionNames(p.command.Options)
+	}
+	names = append(names, optionNames(p.global)...)
+	err := p.usagef("unknown option %s", text)
+	if s := suggest(name, names); s != "" {
+		err.Hint = fmt.Sprintf("did you mean -%s? ", s) + err.Hint
+	}
+	return err
+}
+
+func optionNames(options []Option) []string {
+	var names []string
+	for i := range options {
+		names = append(append(names, options[i].Name), options[i].Aliases...)
+	}
+	return names
+}
+
+// bind gives the positional words to the command's arguments.
+func (p *parser) bind() error {
+	words := p.args
+	for i := range p.command.Args {
+		a := &p.command.Args[i]
+		if len(words) == 0 {
+			if !a.Optional {
+				return p.usagef("%s is missing", strings.ToUpper(a.Name))
+			}
+			return nil
+		}
+		n := 1
+		if a.Rest {
+			n = len(words)
+		}
+		for _, w := range words[:n] {
+			if err := p.values.set(a.Name, a.Kind, a.Choices, w.text); err != nil {
+				return p.usagef("%s: %v", strings.ToUpper(a.Name), err)
+			}
+		}
+		words = words[n:]
+	}
+	if len(words) > 0 {
+		return p.usagef("unexpected argument %q", words[0].text)
+	}
+	return nil
+}
+
+func (p *parser) usagef(format string, args ...any) *UsageError {
+	e := &UsageError{Text: fmt.Sprintf(format, args...), Hint: `see "sosgo help"`}
+	if p.command != nil {
+		e.Command = p.command.Name
+		e.Hint = fmt.Sprintf("usage: %s; \"help %s\" tells more", p.command.UsageLine(), p.command.Name)
+	}
+	return e
+}
+
+// errNoVariable is why a variable has no value yet.
+var errNoVariable = errors.New("has no value yet")
+
+// expand replaces the variables $_ (the last address) and $thread (the id of
+// the current thread) where they are a whole unquoted word.
+func expand(words []word, s *Session) error {
+	for i := range words {
+		w := &words[i]
+		if w.literal || !strings.HasPrefix(w.text, "$") {
+			continue
+		}
+		text, known, ok := s.variable(w.text)
+		switch {
+		case known && !ok:
+			return &UsageError{Text: fmt.Sprintf("%s %v", w.text, errNoVariable),
+				Hint: "$_ is the last address that a command was given or found; $thread is set by setthread"}
+		case known:
+			w.text = text
+		}
+	}
+	return nil
+}

@@ -1,0 +1,67 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"io"
+	"runtime"
+	"sync"
+	"syscall"
+)
+
+// A sink is the end of a command's output. Its first error stays, and cancels
+// the command: walking a heap for nobody is waste.
+type sink struct {
+	w      io.Writer
+	cancel context.CancelCauseFunc
+	err    error
+}
+
+func (s *sink) Write(p []byte) (int, error) {
+	if s.err != nil {
+		return 0, s.err
+	}
+	n, err := s.w.Write(p)
+	if err != nil {
+		s.err = err
+		s.cancel(errOutputClosed)
+	}
+	return n, err
+}
+
+// outputError is what the user must know of s's error: nothing when the
+// reader just went away.
+func (s *sink) outputError() error {
+	if s.err == nil || errors.Is(s.err, errOutputClosed) || isBrokenPipe(s.err) {
+		return nil
+	}
+	return s.err
+}
+
+// isBrokenPipe reports whether err says that the reader of a pipe is gone.
+func isBrokenPipe(err error) bool {
+	if errors.Is(err, syscall.EPIPE) || errors.Is(err, io.ErrClosedPipe) {
+		return true
+	}
+	const errorBrokenPipe, errorNoData = syscall.Errno(109), syscall.Errno(232)
+	return runtime.GOOS == "windows" && (errors.Is(err, errorBrokenPipe) || errors.Is(err, errorNoData))
+}
+
+// A stderrWriter lets progress bars, which draw from their own goroutine, and
+// messages share stderr.
+type stderrWriter struct {
+	mu       sync.Mutex
+	w        io.Writer
+	terminal bool
+}
+
+func (s *stderrWriter) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.w.Write(p)
+}
+
+func (s *stderrWriter) print(text string) {
+	// There is nowhere left to report an error of stderr.
+	_, _ = io.WriteString(s, text)
+}

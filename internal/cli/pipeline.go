@@ -1,0 +1,341 @@
+package cli
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// A lineWriter takes the lines of an output, without their ends. It returns
+// errOutputClosed when it wants no more.
+type lineWriter interface {
+	writeLine(b []byte) error
+	close() error
+}
+
+// newPipeline returns a writer that sends what it gets through filters to w,
+// and a function that ends the output.
+func newPipeline(filters [][]word, w io.Writer) (io.Writer, func() error, error) {
+	if len(filters) == 0 {
+		return w, func() error { return nil }, nil
+	}
+	var next lineWriter = &lineEnd{bufio.NewWriter(w)}
+	for _, f := range slices.Backward(filters) {
+		l, err := newFilter(f, next)
+		if err != nil {
+			return nil, nil, err
+		}
+		next = l
+	}
+	s := &lineSplitter{next: next}
+	return s, s.close, nil
+}
+
+// filterUsage names the filters, for errors and help.
+const filterUsage = "the filters are: grep [-i] [-v] [-F] TEXT, head [-n N], tail [-n N], sort [-r] [-n], wc -l, count, uniq"
+
+func newFilter(words []word, next lineWriter) (lineWriter, error) {
+	switch name := strings.ToLower(words[0].text); name {
+	case "grep", "findstr":
+		return newGrep(words, next)
+	case "head", "tail":
+		n, err := lineCount(words)
+		if err != nil {
+			return nil, err
+		}
+		if name == "head" {
+			return &head{next: next, left: n}, nil
+		}
+		return &tail{next: next, n: n}, nil
+	case "sort":
+		return newSort(words, next)
+	case "wc", "count":
+		if _, err := filterOptions(words, &Command{Name: name, Options: []Option{{Name: "l"}}}); err != nil {
+			return nil, err
+		}
+		return &count{next: next}, nil
+	case "uniq":
+		_, err := filterOptions(words, &Command{Name: name})
+		return &uniq{next: next}, err
+	}
+	return nil, &UsageError{Text: fmt.Sprintf("there is no filter %q", words[0].text), Hint: filterUsage}
+}
+
+// filterOptions parses the options of a filter as those of a command.
+func filterOptions(words []word, c *Command) (values, error) {
+	p := parser{command: c, values: values{}}
+	if _, err := p.parse(words[1:], false); err != nil {
+		return nil, err
+	}
+	if p.help {
+		return nil, &UsageError{Command: c.Name, Text: c.UsageLine(), Hint: filterUsage}
+	}
+	if err := p.bind(); err != nil {
+		return nil, err
+	}
+	return p.values, nil
+}
+
+// lineCount reads the number of head and tail: -n 5, or -5; 10 without.
+func lineCount(words []word) (int, error) {
+	if len(words) == 2 && words[1].isOption() {
+		if n, err := strconv.ParseUint(words[1].text[1:], 10, 31); err == nil {
+			return int(n), nil
+		}
+	}
+	v, err := filterOptions(words, &Command{Name: words[0].text, Options: []Option{{Name: "n", Kind: Int}}})
+	if err != nil {
+		return 0, err
+	}
+	n, ok := v["n"]
+	switch {
+	case !ok:
+		return 10, nil
+	case n.num > 1<<31-1:
+		return 0, Usagef("%s: %s is not a number of lines", words[0].text, n.text)
+	}
+	return int(n.num), nil
+}
+
+// A lineSplitter makes lines of what is written.
+type lineSplitter struct {
+	next lineWriter
+	part []byte
+}
+
+func (s *lineSplitter) Write(p []byte) (int, error) {
+	rest := p
+	for {
+		i := bytes.IndexByte(rest, '\n')
+		if i < 0 {
+			s.part = append(s.part, rest...)
+			return len(p), nil
+		}
+		l := rest[:i]
+		if len(s.part) > 0 {
+			s.part = append(s.part, l...)
+			l = s.part
+		}
+		if err := s.next.writeLine(l); err != nil {
+			return 0, err
+		}
+		s.part, rest = s.part[:0], rest[i+1:]
+	}
+}
+
+func (s *lineSplitter) close() error {
+	if len(s.part) > 0 {
+		if err := s.next.writeLine(s.part); err != nil && !errors.Is(err, errOutputClosed) {
+			return err
+		}
+	}
+	err := s.next.close()
+	if errors.Is(err, errOutputClosed) || isBrokenPipe(err) {
+		return nil
+	}
+	return err
+}
+
+// lineEnd writes lines out.
+type lineEnd struct{ w *bufio.Writer }
+
+func (e *lineEnd) writeLine(b []byte) error {
+	if _, err := e.w.Write(b); err != nil {
+		return err
+	}
+	return e.w.WriteByte('\n')
+}
+
+func (e *lineEnd) close() error { return e.w.Flush() }
+
+// grep passes lines that contain the text, or match it as a regular
+// expression. Both, because type names are full of characters that mean
+// something in expressions: Outer+Inner must find itself.
+type grep struct {
+	next   lineWriter
+	text   []byte
+	re     *regexp.Regexp // nil when the text is no expression
+	fold   bool
+	invert bool
+}
+
+func newGrep(words []word, next lineWriter) (lineWriter, error) {
+	v, err := filterOptions(words, &Command{Name: "grep",
+		Options: []Option{{Name: "i"}, {Name: "v"}, {Name: "f"}, {Name: "e"}},
+		Args:    []Arg{{Name: "text", Kind: Str}}})
+	if err != nil {
+		return nil, err
+	}
+	g := &grep{next: next, fold: v["i"].num != 0, invert: v["v"].num != 0}
+	text := v["text"].text
+	g.text = []byte(text)
+	if g.fold {
+		g.text, text = bytes.ToLower(g.text), "(?i)"+text
+	}
+	if v["f"].num == 0 && regexp.QuoteMeta(text) != text {
+		// Text that is no expression is looked for as it stands.
+		g.re, _ = regexp.Compile(text)
+	}
+	return g, nil
+}
+
+func (g *grep) writeLine(b []byte) error {
+	if g.match(b) == g.invert {
+		return nil
+	}
+	return g.next.writeLine(b)
+}
+
+func (g *grep) match(b []byte) bool {
+	l := b
+	if g.fold {
+		l = bytes.ToLower(b)
+	}
+	return bytes.Contains(l, g.text) || g.re != nil && g.re.Match(b)
+}
+
+func (g *grep) close() error { return g.next.close() }
+
+// head passes the first lines.
+type head struct {
+	next lineWriter
+	left int
+}
+
+func (h *head) writeLine(b []byte) error {
+	if h.left == 0 {
+		return errOutputClosed
+	}
+	h.left--
+	if err := h.next.writeLine(b); err != nil {
+		return err
+	}
+	if h.left == 0 {
+		return errOutputClosed
+	}
+	return nil
+}
+
+func (h *head) close() error { return h.next.close() }
+
+// tail passes the last n lines.
+type tail struct {
+	next  lineWriter
+	n     int
+	lines [][]byte // a ring
+	at    int
+}
+
+func (t *tail) writeLine(b []byte) error {
+	switch {
+	case t.n == 0:
+	case len(t.lines) < t.n:
+		t.lines = append(t.lines, bytes.Clone(b))
+	default:
+		t.lines[t.at] = append(t.lines[t.at][:0], b...)
+		t.at = (t.at + 1) % t.n
+	}
+	return nil
+}
+
+func (t *tail) close() error {
+	return writeAll(t.next, slices.Concat(t.lines[t.at:], t.lines[:t.at]))
+}
+
+func writeAll(next lineWriter, lines [][]byte) error {
+	for _, l := range lines {
+		if err := next.writeLine(l); errors.Is(err, errOutputClosed) {
+			break
+		} else if err != nil {
+			return err
+		}
+	}
+	return next.close()
+}
+
+// sorter passes all lines in order: of their bytes, or of the numbers that
+// they start with.
+type sorter struct {
+	next    lineWriter
+	lines   [][]byte
+	reverse bool
+	numeric bool
+}
+
+func newSort(words []word, next lineWriter) (lineWriter, error) {
+	v, err := filterOptions(words, &Command{Name: "sort", Options: []Option{{Name: "r"}, {Name: "n"}}})
+	return &sorter{next: next, reverse: v["r"].num != 0, numeric: v["n"].num != 0}, err
+}
+
+func (s *sorter) writeLine(b []byte) error {
+	s.lines = append(s.lines, bytes.Clone(b))
+	return nil
+}
+
+func (s *sorter) close() error {
+	slices.SortStableFunc(s.lines, func(a, b []byte) int {
+		if s.reverse {
+			a, b = b, a
+		}
+		if s.numeric {
+			if d := cmp.Compare(leadingNumber(a), leadingNumber(b)); d != 0 {
+				return d
+			}
+		}
+		return bytes.Compare(a, b)
+	})
+	return writeAll(s.next, s.lines)
+}
+
+// leadingNumber is the number at the start of a line; commas are skipped.
+func leadingNumber(b []byte) float64 {
+	b = bytes.TrimLeft(b, " \t")
+	end := 0
+	for end < len(b) && strings.IndexByte("0123456789,.-", b[end]) >= 0 {
+		end++
+	}
+	n, err := strconv.ParseFloat(strings.ReplaceAll(string(b[:end]), ",", ""), 64)
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// count passes the number of lines.
+type count struct {
+	next lineWriter
+	n    int
+}
+
+func (c *count) writeLine([]byte) error {
+	c.n++
+	return nil
+}
+
+func (c *count) close() error {
+	return writeAll(c.next, [][]byte{strconv.AppendInt(nil, int64(c.n), 10)})
+}
+
+// uniq drops lines that equal the one before.
+type uniq struct {
+	next lineWriter
+	last []byte
+	any  bool
+}
+
+func (u *uniq) writeLine(b []byte) error {
+	if u.any && bytes.Equal(b, u.last) {
+		return nil
+	}
+	u.last, u.any = append(u.last[:0], b...), true
+	return u.next.writeLine(b)
+}
+
+func (u *uniq) close() error { return u.next.close() }

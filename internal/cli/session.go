@@ -1,0 +1,133 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/sosgo/sosgo/target"
+)
+
+// A Dump is an open dump. Commands assert it to the concrete type in one
+// helper of theirs; this package only closes it.
+type Dump interface{ Close() error }
+
+// OpenOptions are the global options that concern opening.
+type OpenOptions struct {
+	Modules []string // folders with module files
+	Runtime string   // number or version of the runtime to look at; empty: the first
+	NoMmap  bool     // read the file instead of mapping it
+	Jobs    int      // worker goroutines; 0: one a processor
+	// Progress is told how many bytes of how many are unpacked; total is 0
+	// where it is not known. It may be called from several goroutines.
+	Progress func(done, total uint64)
+}
+
+// An Opener opens a dump.
+type Opener func(ctx context.Context, path string, o OpenOptions) (Dump, error)
+
+// recentAddresses is how many addresses a session remembers for completion.
+const recentAddresses = 64
+
+// A Session is what commands of one process share: the dump, which is opened
+// when it is first wanted, the current thread and the last address. It is for
+// one goroutine.
+type Session struct {
+	open    Opener
+	choose  func() (string, error)
+	options OpenOptions
+
+	path   string
+	opened bool
+	dump   Dump
+	err    error
+
+	thread    uint32
+	hasThread bool
+	recent    []target.Addr // the last one is $_
+}
+
+// Open returns the dump, and opens it the first time. The error is an
+// OpenError, and stays.
+func (s *Session) Open(ctx context.Context, progress func(done, total uint64)) (Dump, error) {
+	if s.opened {
+		return s.dump, s.err
+	}
+	if s.path == "" {
+		path, err := s.choose()
+		if err != nil {
+			return nil, err
+		}
+		s.path = path
+	}
+	o := s.options
+	o.Progress = progress
+	d, err := s.open(ctx, s.path, o)
+	if err != nil {
+		err = &OpenError{s.path, err}
+		if ctx.Err() != nil { // stopped by the user: the next command may try again
+			return nil, err
+		}
+		d = nil
+	}
+	s.opened, s.dump, s.err = true, d, err
+	return s.dump, s.err
+}
+
+// Path is the dump's file name; empty while none is chosen.
+func (s *Session) Path() string { return s.path }
+
+// Close closes the dump.
+func (s *Session) Close() error {
+	if s.dump == nil {
+		return nil
+	}
+	d := s.dump
+	s.dump = nil
+	return d.Close()
+}
+
+// SetThread makes the thread with that OS id the current one.
+func (s *Session) SetThread(id uint32) { s.thread, s.hasThread = id, true }
+
+// Thread is the OS id of the current thread, and whether one was chosen.
+func (s *Session) Thread() (id uint32, ok bool) { return s.thread, s.hasThread }
+
+// SetLast makes a the last address, $_.
+func (s *Session) SetLast(a target.Addr) {
+	s.recent = slices.DeleteFunc(s.recent, func(b target.Addr) bool { return a == b })
+	if len(s.recent) == recentAddresses {
+		s.recent = slices.Delete(s.recent, 0, 1)
+	}
+	s.recent = append(s.recent, a)
+}
+
+// Last is the last address that a command was given or that one set.
+func (s *Session) Last() (a target.Addr, ok bool) {
+	if len(s.recent) == 0 {
+		return 0, false
+	}
+	return s.recent[len(s.recent)-1], true
+}
+
+// Recent are the addresses used so far, the last one first.
+func (s *Session) Recent() []target.Addr {
+	r := slices.Clone(s.recent)
+	slices.Reverse(r)
+	return r
+}
+
+// variable is the text of a variable; known tells whether there is such a
+// variable, ok whether it has a value. Addresses come without zeros and
+// prefix in front, so that they also match inside any output.
+func (s *Session) variable(name string) (text string, known, ok bool) {
+	switch strings.ToLower(name) {
+	case "$_":
+		a, ok := s.Last()
+		return fmt.Sprintf("%x", uint64(a)), true, ok
+	case "$thread":
+		return fmt.Sprintf("%#x", s.thread), true, s.hasThread
+	}
+	return "", false, false
+}

@@ -1,0 +1,112 @@
+package cli
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// sniffBytes is enough of a file to tell a dump: the ELF header's type field
+// ends at byte 18.
+const sniffBytes = 18
+
+// LooksLikeDump reports whether r starts as an ELF core or a minidump does,
+// also inside gzip or zstd.
+func LooksLikeDump(r io.Reader) bool {
+	br := bufio.NewReader(r)
+	magic, _ := br.Peek(4)
+	switch {
+	case bytes.HasPrefix(magic, []byte{0x1f, 0x8b}):
+		z, err := gzip.NewReader(br)
+		return err == nil && isDumpHeader(z)
+	case bytes.Equal(magic, []byte{0x28, 0xb5, 0x2f, 0xfd}):
+		z, err := zstd.NewReader(br, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true))
+		if err != nil {
+			return false
+		}
+		defer z.Close()
+		return isDumpHeader(z)
+	}
+	return isDumpHeader(br)
+}
+
+func isDumpHeader(r io.Reader) bool {
+	var h [sniffBytes]byte
+	if _, err := io.ReadFull(r, h[:]); err != nil {
+		return false
+	}
+	const etCore = 4
+	return bytes.HasPrefix(h[:], []byte("MDMP")) ||
+		bytes.HasPrefix(h[:], []byte("\x7fELF")) && (h[16] == etCore || h[17] == etCore)
+}
+
+// chooseDump names the dump when no option did: SOSGO_DUMP, or the only dump
+// in the folder.
+func (a *app) chooseDump() (string, error) {
+	if path := a.env.getenv("SOSGO_DUMP"); path != "" {
+		a.stderr.print("sosgo: dump " + path + " (SOSGO_DUMP)\n")
+		return path, nil
+	}
+	dumps, err := dumpsIn(a.env.dir())
+	if err != nil {
+		return "", &OpenError{Err: err}
+	}
+	switch len(dumps) {
+	case 1:
+		a.stderr.print("sosgo: dump " + dumps[0] + " (the only one in this folder)\n")
+		return filepath.Join(a.env.Dir, dumps[0]), nil
+	case 0:
+		return "", &UsageError{Text: "no dump is named, and there is none in this folder",
+			Hint: "name one with --dump FILE or SOSGO_DUMP"}
+	}
+	const listed = 20
+	list := strings.Join(dumps[:min(len(dumps), listed)], ", ")
+	if len(dumps) > listed {
+		list += ", ..."
+	}
+	return "", &UsageError{Text: fmt.Sprintf("no dump is named, and this folder has %d: %s", len(dumps), list),
+		Hint: "name one with --dump FILE or SOSGO_DUMP"}
+}
+
+// dumpsIn lists the dumps in a folder, by name.
+func dumpsIn(dir string) ([]string, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	var dumps []string
+	for _, e := range entries {
+		if isDump, err := sniffFile(filepath.Join(dir, e.Name())); err == nil && isDump {
+			dumps = append(dumps, e.Name())
+		}
+	}
+	return dumps, nil
+}
+
+// errNotFile is for folders and devices, which must not even be opened: a
+// named pipe would block.
+var errNotFile = errors.New("not a file")
+
+func sniffFile(path string) (bool, error) {
+	st, err := os.Stat(path)
+	if err != nil {
+		return false, err
+	}
+	if !st.Mode().IsRegular() {
+		return false, errNotFile
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	return LooksLikeDump(f), nil
+}
