@@ -39,6 +39,9 @@ func (a *app) builtinCommands() []Command {
 			Result: []report.Part{report.Whole[versionResult]()}, Run: runVersion},
 		{Name: "exit", Aliases: []string{"quit", "q"}, Group: GroupShell, Summary: "leave the prompt",
 			Run: func(*Context) error { return errExit }},
+		a.promptCommand(),
+		a.completionCommand(),
+		a.docsCommand(),
 	}
 }
 

@@ -1,23 +1,23 @@
 package cli
 
 import (
+	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
 )
 
-// isCobra reports whether an argument is for cobra, which sosgo uses for the
-// completion of its command line in shells: the scripts, and the hidden
-// commands that the scripts call. Cobra's own option syntax can't read
-// -stat or -MT, so commands themselves never pass through it, and its tree
-// is only built here.
+// isCobra reports whether an argument is a hidden command that the completion
+// scripts call.
 func isCobra(arg string) bool {
-	return arg == "completion" || arg == cobra.ShellCompRequestCmd || arg == cobra.ShellCompNoDescRequestCmd
+	return arg == cobra.ShellCompRequestCmd || arg == cobra.ShellCompNoDescRequestCmd
 }
 
-// cobra runs the completion command that args name.
-func (a *app) cobra(args []string) int {
-	root := &cobra.Command{
+// cobraRoot is sosgo as cobra sees it, which serves the completion of the
+// command line in shells. Cobra's own option syntax can't read -stat or -MT,
+// so commands never pass through it, and the tree is built only when wanted.
+func (a *app) cobraRoot() *cobra.Command {
+	return &cobra.Command{
 		Use:                "sosgo",
 		Args:               cobra.ArbitraryArgs,
 		DisableFlagParsing: true,
@@ -28,13 +28,44 @@ func (a *app) cobra(args []string) int {
 			return a.completeShell(before, current)
 		},
 	}
+}
+
+// answerShell answers a completion script.
+func (a *app) answerShell(args []string) int {
+	root := a.cobraRoot()
 	root.SetArgs(args)
 	root.SetOut(a.stdout)
-	root.SetErr(a.stderr)
+	root.SetErr(io.Discard) // it repeats the directive in words
 	if err := root.Execute(); err != nil {
-		return a.fail("completion", Usagef("%v", err))
+		return a.fail("", Usagef("%v", err))
 	}
 	return ExitOK
+}
+
+func (a *app) completionCommand() Command {
+	return Command{
+		Name: "completion", Group: GroupShell, Summary: "print the completion script for a shell",
+		Args: []Arg{{Name: "shell", Kind: Str, Choices: []string{"bash", "zsh", "fish", "powershell"}, Summary: "which shell"}},
+		Examples: []Example{
+			{"completion bash > /etc/bash_completion.d/sosgo", "for all users"},
+			{"completion zsh > ~/.zfunc/_sosgo", "with ~/.zfunc in fpath"},
+		},
+		Run: a.runCompletion,
+	}
+}
+
+func (a *app) runCompletion(c *Context) error {
+	root := a.cobraRoot()
+	switch shell, _ := c.Str("shell"); shell {
+	case "bash":
+		return root.GenBashCompletionV2(c.Out, true)
+	case "zsh":
+		return root.GenZshCompletion(c.Out)
+	case "fish":
+		return root.GenFishCompletion(c.Out, true)
+	default:
+		return root.GenPowerShellCompletionWithDesc(c.Out)
+	}
 }
 
 // completeShell completes a word of sosgo's own command line.

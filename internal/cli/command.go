@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -222,6 +223,9 @@ func (c *Command) check() error {
 			return fmt.Errorf("argument %q stands in an impossible place", a.Name)
 		}
 		seen[strings.ToLower(a.Name)] = true
+	}
+	if c.DumpArg && len(c.Args) == 0 {
+		return errors.New("there is no argument to name the dump")
 	}
 	return nil
 }

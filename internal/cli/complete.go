@@ -94,11 +94,12 @@ func (a *app) matchKind(kind Kind, choices []string, current string) (found []ca
 // printed last.
 func (a *app) matchAddresses(current string) []candidate {
 	var found []candidate
+	current = trimHexPrefix(current)
 	for _, addr := range a.session.Recent() {
-		found = appendMatch(found, strings.TrimPrefix(current, "0x"), fmt.Sprintf("%x", uint64(addr)), "")
+		found = appendMatch(found, current, fmt.Sprintf("%x", uint64(addr)), "")
 	}
 	for _, s := range a.printed.addresses() {
-		found = appendMatch(found, strings.TrimPrefix(current, "0x"), s, "")
+		found = appendMatch(found, current, s, "")
 	}
 	return found
 }
@@ -130,11 +131,16 @@ func matchOptions(options []Option, current string) []candidate {
 
 // appendMatch adds text if it starts with current, in any case, and is new.
 func appendMatch(found []candidate, current, text, about string) []candidate {
-	if len(text) < len(current) || !strings.EqualFold(text[:len(current)], current) ||
+	if !matches(text, current) ||
 		slices.ContainsFunc(found, func(c candidate) bool { return c.text == text }) {
 		return found
 	}
 	return append(found, candidate{text, about})
+}
+
+// matches reports whether text starts with current, in any case.
+func matches(text, current string) bool {
+	return len(text) >= len(current) && strings.EqualFold(text[:len(current)], current)
 }
 
 // tailBytes is how much of the prompt's output is kept to find addresses in.

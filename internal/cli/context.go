@@ -29,7 +29,7 @@ type Context struct {
 	Out io.Writer
 	// SOS asks for SOS's exact form, without what sosgo adds.
 	SOS bool
-	// Jobs is the number of workers asked for, 0 for one a processor.
+	// Jobs is the number of workers that the command may use, at least 1.
 	Jobs int
 
 	ctx    context.Context

@@ -79,11 +79,13 @@ type app struct {
 	builtins []Command
 	session  *Session
 	stdin    io.Reader
-	stdout   io.Writer
+	stdout   io.Writer // safe: what a terminal would act on is escaped
+	screen   io.Writer // stdout as it is, for the prompt's own drawing
 	stderr   *stderrWriter
 	globals  values
-	prompt   bool       // a prompt is running
-	printed  tailBuffer // by the prompt
+
+	inSession bool       // lines of -c, of a script or of the prompt are running
+	printed   tailBuffer // by the prompt
 }
 
 // Main runs sosgo with the arguments that follow the program's name and
@@ -99,7 +101,10 @@ func Main(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io
 }
 
 func newApp(stdin io.Reader, stdout, stderr io.Writer, env *Env) *app {
-	a := &app{env: env, stdin: stdin, stdout: stdout, globals: values{}}
+	a := &app{env: env, stdin: stdin, stdout: stdout, screen: stdout, globals: values{}}
+	if env.isTerminal(stdout) {
+		a.stdout = &terminalWriter{w: stdout}
+	}
 	a.stderr = &stderrWriter{w: stderr, terminal: env.isTerminal(stderr)}
 	a.session = &Session{open: env.Open, choose: a.chooseDump}
 	if a.session.open == nil {
@@ -114,7 +119,7 @@ func newApp(stdin io.Reader, stdout, stderr io.Writer, env *Env) *app {
 
 func (a *app) main(ctx context.Context, args []string) int {
 	if len(args) > 0 && isCobra(args[0]) {
-		return a.cobra(args)
+		return a.answerShell(args)
 	}
 	p := parser{global: globalOptions(), globals: a.globals}
 	words, err := p.parse(literalWords(args), true)
@@ -142,38 +147,31 @@ func (a *app) noCommand(ctx context.Context, asked bool) int {
 
 // start runs the command of the arguments, or else those of -c.
 func (a *app) start(ctx context.Context, words []word) int {
-	lines := func() []string { return a.globals["c"].list }
 	if len(words) > 0 {
-		if before := lines(); len(before) > 0 && !a.isPrompt(words[0].text) {
-			return a.fail("", Usagef("both -c and the command %q are given; use one of them", words[0].text))
-		}
 		return ExitCode(a.run(ctx, words, a.stdout))
 	}
-	return a.runLines(ctx, lines())
+	err, _ := a.runLines(ctx, a.globals["c"].list)
+	return ExitCode(err)
 }
 
-func (a *app) isPrompt(name string) bool {
-	c, err := a.table.find(name)
-	return err == nil && c.session
-}
-
-// runLines runs all lines, also after one has failed, and returns the exit
-// code of the first that did.
-func (a *app) runLines(ctx context.Context, lines []string) int {
-	code := ExitOK
+// runLines runs all lines, also after one has failed, and returns the error
+// of the first that did. It ends early at exit and at an interrupt.
+func (a *app) runLines(ctx context.Context, lines []string) (first error, ended bool) {
+	a.inSession = true
+	defer func() { a.inSession = false }()
 	for _, line := range lines {
 		err := a.runLine(ctx, line)
 		if err == errExit {
-			break
+			return first, true
 		}
-		if code == ExitOK {
-			code = ExitCode(err)
+		if first == nil {
+			first = err
 		}
 		if errors.Is(err, errInterrupted) {
-			break
+			return first, true
 		}
 	}
-	return code
+	return first, false
 }
 
 // fail prints an error that came before any command could run.
@@ -225,12 +223,15 @@ func (a *app) parseCommand(words []word) (*Command, *parser, error) {
 		return nil, nil, err
 	}
 	p := &parser{command: cmd, global: globalOptions(), values: values{}, globals: a.globals}
-	if a.prompt || len(a.globals["c"].list) > 0 {
+	if a.inSession {
 		p.global = lineOptions(p.global)
 		p.globals = values{"json": a.globals["json"], "sos": a.globals["sos"], "jobs": a.globals["jobs"]}
 	}
 	if _, err := p.parse(words[1:], false); err != nil {
 		return cmd, p, err
+	}
+	if !a.inSession && !cmd.session && len(a.globals["c"].list) > 0 {
+		return cmd, p, p.usagef("both -c and a command are given; use one of them")
 	}
 	if p.help {
 		return cmd, p, nil
@@ -254,16 +255,8 @@ func lineOptions(all []Option) []Option {
 
 // configure hands the global options to the session before the dump is open.
 func (a *app) configure(cmd *Command, p *parser) error {
-	if a.session.opened {
-		return nil
-	}
-	if cmd.DumpArg && len(cmd.Args) > 0 {
-		if file, ok := p.values[cmd.Args[0].Name]; ok {
-			a.session.path = file.text
-		}
-	}
-	if v, ok := a.globals["dump"]; ok && a.session.path == "" {
-		a.session.path = v.text
+	if err := a.nameDump(cmd, p); err != nil || a.session.opened {
+		return err
 	}
 	jobs := int64(a.globals["jobs"].num)
 	if jobs < 0 || jobs > maxJobs {
@@ -275,6 +268,28 @@ func (a *app) configure(cmd *Command, p *parser) error {
 		NoMmap:  a.globals["no-mmap"].num != 0,
 		Jobs:    int(jobs),
 	}
+	return nil
+}
+
+// nameDump takes the dump's file name from --dump or from the argument of a
+// command that has one.
+func (a *app) nameDump(cmd *Command, p *parser) error {
+	named, ok := a.globals["dump"]
+	if cmd.DumpArg {
+		if file, given := p.values[cmd.Args[0].Name]; given {
+			if ok && file.text != named.text {
+				return p.usagef("two dumps are named: %s and %s", named.text, file.text)
+			}
+			named, ok = file, true
+		}
+	}
+	switch {
+	case !ok:
+		return nil
+	case a.session.path != "" && a.session.path != named.text:
+		return p.usagef("this session looks at %s; start another sosgo for %s", a.session.path, named.text)
+	}
+	a.session.path = named.text
 	return nil
 }
 

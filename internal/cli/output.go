@@ -7,6 +7,9 @@ import (
 	"runtime"
 	"sync"
 	"syscall"
+	"unicode/utf8"
+
+	"github.com/sosgo/sosgo/report"
 )
 
 // A sink is the end of a command's output. Its first error stays, and cancels
@@ -45,6 +48,27 @@ func isBrokenPipe(err error) bool {
 	}
 	const errorBrokenPipe, errorNoData = syscall.Errno(109), syscall.Errno(232)
 	return runtime.GOOS == "windows" && (errors.Is(err, errorBrokenPipe) || errors.Is(err, errorNoData))
+}
+
+// A terminalWriter is the last guard between a dump and a terminal: it escapes
+// whatever moves the cursor or changes the terminal's state. Commands escape
+// what they print themselves, in place; this is for what slipped through.
+type terminalWriter struct {
+	w    io.Writer
+	part []byte // the start of a character whose rest is still to come
+}
+
+func (t *terminalWriter) Write(p []byte) (int, error) {
+	b := append(t.part, p...)
+	n := len(b)
+	for i := max(0, n-utf8.UTFMax+1); i < n; i++ {
+		if utf8.RuneStart(b[i]) && !utf8.FullRune(b[i:]) {
+			n = i
+		}
+	}
+	_, err := io.WriteString(t.w, report.EscapeText(string(b[:n])))
+	t.part = append(t.part[:0], b[n:]...)
+	return len(p), err
 }
 
 // A stderrWriter lets progress bars, which draw from their own goroutine, and

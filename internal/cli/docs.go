@@ -1,0 +1,158 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/sosgo/sosgo/report"
+)
+
+func (a *app) docsCommand() Command {
+	return Command{
+		Name: "docs", Group: GroupShell, Summary: "print a document that is made from the command table",
+		Args: []Arg{{Name: "document", Kind: Str, Choices: []string{"man", "commands", "json"},
+			Summary: "the manual page (roff), the command reference or the fields of the JSON results (Markdown)"}},
+		Examples: []Example{{"docs man > sosgo.1", "the manual page"}},
+		Run:      a.runDocs,
+	}
+}
+
+func (a *app) runDocs(c *Context) error {
+	switch document, _ := c.Str("document"); document {
+	case "man":
+		return a.writeMan(c.Out)
+	case "commands":
+		return a.writeReference(c.Out)
+	default:
+		return a.writeJSONFields(c.Out)
+	}
+}
+
+// visible are the commands of a group that are listed.
+func (a *app) visible(g Group) []*Command {
+	var out []*Command
+	for _, c := range a.table.list {
+		if c.Group == g && !c.Hidden {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// writeReference writes the command list in Markdown.
+func (a *app) writeReference(w io.Writer) error {
+	var b strings.Builder
+	for _, g := range Groups() {
+		commands := a.visible(g)
+		if len(commands) == 0 {
+			continue
+		}
+		fmt.Fprintf(&b, "**%s**\n\n| command | aliases | answers |\n|---|---|---|\n", g)
+		for _, c := range commands {
+			usage := strings.ReplaceAll(c.UsageLine(), "|", `\|`)
+			fmt.Fprintf(&b, "| `%s` | %s | %s |\n", usage, strings.Join(c.Aliases, ", "), strings.ReplaceAll(c.Summary, "|", `\|`))
+		}
+		b.WriteByte('\n')
+	}
+	_, err := io.WriteString(w, strings.TrimSuffix(b.String(), "\n"))
+	return err
+}
+
+// writeJSONFields writes the fields of each command's JSON result in Markdown.
+func (a *app) writeJSONFields(w io.Writer) error {
+	var b strings.Builder
+	for _, c := range a.table.list {
+		if c.Hidden || c.session || c.Name == "exit" {
+			continue
+		}
+		parts := c.Result
+		if len(parts) == 0 {
+			parts = []report.Part{report.ListOf[string]("text")}
+		}
+		fmt.Fprintf(&b, "### %s\n\n", c.Name)
+		if err := report.WriteFields(&b, parts...); err != nil {
+			return err
+		}
+		b.WriteByte('\n')
+	}
+	_, err := io.WriteString(w, strings.TrimSuffix(b.String(), "\n"))
+	return err
+}
+
+// exitCodes are the exit codes in words, for the manual page.
+var exitCodes = [...]struct {
+	code int
+	text string
+}{
+	{ExitOK, "The command answered. Parts that are missing are printed as such and summed up in a warning."},
+	{ExitUsage, "The command line is wrong."},
+	{ExitOpen, "The dump, or another file, can't be opened, read or written."},
+	{ExitNotInDump, "The answer needs memory that the dump does not have."},
+	{ExitCorrupt, "The data is there and impossible."},
+	{ExitUnsupported, "The data is there and sosgo can't interpret it."},
+	{ExitInterrupted, "Stopped by Ctrl-C."},
+}
+
+// writeMan writes the manual page.
+func (a *app) writeMan(w io.Writer) error {
+	var b strings.Builder
+	b.WriteString(".TH SOSGO 1\n.SH NAME\nsosgo \\- answer what SOS answers about dumps of .NET processes\n" +
+		".SH SYNOPSIS\n.B sosgo\n[\\fIOPTIONS\\fR] \\fICOMMAND\\fR [\\fIARGUMENTS\\fR]\n" +
+		".SH DESCRIPTION\nOptions are written \\-name or \\-\\-name, in any case. Addresses are hexadecimal, with or without 0x.\n" +
+		"Several lines given with \\-c share one session and are all run; the exit code is that of the first that failed.\n" +
+		".SH OPTIONS\n")
+	manOptions(&b, globalOptions())
+	b.WriteString(".SH COMMANDS\n")
+	for _, g := range Groups() {
+		if commands := a.visible(g); len(commands) > 0 {
+			fmt.Fprintf(&b, ".SS %s\n", roff(string(g)))
+			for _, c := range commands {
+				manCommand(&b, c)
+			}
+		}
+	}
+	b.WriteString(".SH EXIT STATUS\n")
+	for _, e := range exitCodes {
+		fmt.Fprintf(&b, ".TP\n%d\n%s\n", e.code, roff(e.text))
+	}
+	b.WriteString(".SH ENVIRONMENT\n.TP\nSOSGO_DUMP\nThe dump, where no option names it.\n" +
+		".TP\nSOSGO_SOS\nSet to 1: as \\-sos.\n.TP\nXDG_STATE_HOME\nThe prompt's history is kept in sosgo/history there.\n")
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func manCommand(b *strings.Builder, c *Command) {
+	fmt.Fprintf(b, ".TP\n.B %s\n%s.", roff(c.UsageLine()), roff(c.Summary))
+	if len(c.Aliases) > 0 {
+		fmt.Fprintf(b, " Also: %s.", roff(strings.Join(c.Aliases, ", ")))
+	}
+	b.WriteByte('\n')
+	if len(c.Options) > 0 {
+		b.WriteString(".RS\n")
+		manOptions(b, c.Options)
+		b.WriteString(".RE\n")
+	}
+	if c.Help != "" {
+		fmt.Fprintf(b, ".IP\n.nf\n%s\n.fi\n", roff(strings.TrimSpace(c.Help)))
+	}
+}
+
+func manOptions(b *strings.Builder, options []Option) {
+	for i := range options {
+		fmt.Fprintf(b, ".TP\n.B %s\n%s.\n", roff(options[i].synopsis()), roff(options[i].Summary))
+	}
+}
+
+// roff escapes what roff would act on: back-slashes, dashes, and dots and
+// quotes at the start of a line.
+func roff(s string) string {
+	s = strings.NewReplacer(`\`, `\e`, "-", `\-`).Replace(s)
+	lines := strings.Split(s, "\n")
+	for i, l := range lines {
+		if strings.HasPrefix(l, ".") || strings.HasPrefix(l, "'") {
+			lines[i] = `\&` + l
+		}
+	}
+	return strings.Join(lines, "\n")
+}

@@ -1,0 +1,236 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/chzyer/readline"
+
+	"github.com/sosgo/sosgo/report"
+)
+
+const (
+	// historyLines is how many lines the history file keeps.
+	historyLines = 2000
+	// scriptLine is the longest line in bytes of a script on stdin.
+	scriptLine = 1 << 20
+)
+
+// promptHelp explains what the prompt adds to the commands.
+const promptHelp = `
+The dump is opened once; then each line is a command, as after "sosgo".
+Tab completes commands, options, type names and addresses that were
+printed. Ctrl-C stops the command that runs, Ctrl-D or exit leaves.
+
+  $_               the last address that a command was given or found
+  $thread          the OS id of the current thread (see setthread)
+  'text' "text"    one word, taken as it stands
+  CMD | grep TEXT  lines with TEXT, which may be a regular expression;
+                   -i in any case, -v those without, -F not an expression
+  CMD | head -n 5, tail -n 5, sort [-r] [-n], uniq, count (or wc -l)
+  CMD > FILE       into a file; >> appends
+
+When standard input is not a terminal it is read as a script: no prompt is
+printed, all lines are run, and the exit code is that of the first command
+that failed. Lines that start with # are comments. -c lines run first.`
+
+func (a *app) promptCommand() Command {
+	return Command{
+		Name: "analyze", Group: GroupShell, Summary: "open a dump at the interactive prompt", Help: promptHelp,
+		Args:    []Arg{{Name: "file", Kind: File, Optional: true, Summary: "the dump"}},
+		DumpArg: true, session: true, Run: a.runPrompt,
+		Examples: []Example{
+			{"analyze core.4711", "explore a core interactively"},
+			{`analyze app.dmp -c "clrthreads" -c exit`, "run commands and leave, as with dotnet-dump"},
+		},
+	}
+}
+
+// runPrompt reads and runs lines until the end of input. Errors of commands
+// are printed where they happen; it returns the first one of -c lines and of
+// scripts, for the exit code.
+func (a *app) runPrompt(c *Context) error {
+	if a.inSession {
+		err := Usagef("this is the prompt; start another sosgo for another dump")
+		a.fail(c.Command.Name, err)
+		return err
+	}
+	if err := a.openForPrompt(c); err != nil {
+		a.fail(c.Command.Name, err)
+		return err
+	}
+	first, ended := a.runLines(c.ctx, a.globals["c"].list)
+	if ended {
+		return first
+	}
+	if !a.env.isTerminal(a.stdin) {
+		err := a.runScript(c.ctx)
+		if first == nil {
+			first = err
+		}
+		return first
+	}
+	if err := a.runInteractive(c.ctx); err != nil {
+		a.stderr.print(errorLine(c.Command.Name, err))
+		return err
+	}
+	return first
+}
+
+func (a *app) openForPrompt(c *Context) error {
+	ctx, cancel := context.WithCancelCause(c.ctx)
+	defer cancel(nil)
+	defer a.watchInterrupt(cancel)()
+	p := c.Progress("opening")
+	defer p.Done()
+	_, err := a.session.Open(ctx, p.Set)
+	return err
+}
+
+// runScript runs the lines of stdin.
+func (a *app) runScript(ctx context.Context) error {
+	a.inSession = true
+	var first error
+	scanner := bufio.NewScanner(a.stdin)
+	scanner.Buffer(nil, scriptLine)
+	for scanner.Scan() {
+		err := a.runLine(ctx, scanner.Text())
+		if err == errExit {
+			return first
+		}
+		if first == nil {
+			first = err
+		}
+	}
+	if err := scanner.Err(); err != nil {
+		err = fmt.Errorf("standard input: %w", err)
+		a.fail("analyze", err)
+		if first == nil {
+			first = err
+		}
+	}
+	return first
+}
+
+// A lineReader is what the prompt needs of readline.
+type lineReader interface {
+	Readline() (string, error)
+	Close() error
+}
+
+func (a *app) runInteractive(ctx context.Context) error {
+	rl, err := a.newReadline()
+	if err != nil {
+		return err
+	}
+	a.stdout = io.MultiWriter(a.stdout, &a.printed)
+	a.stderr.print("sosgo: " + report.Escape(a.session.Path()) + `; "help" lists the commands, Ctrl-D leaves` + "\n")
+	a.interact(ctx, rl)
+	return rl.Close()
+}
+
+// interact runs what the user types. Failed commands have said so already.
+func (a *app) interact(ctx context.Context, rl lineReader) {
+	a.inSession = true
+	for {
+		text, err := rl.Readline()
+		if errors.Is(err, readline.ErrInterrupt) {
+			continue
+		}
+		if err != nil || a.runLine(ctx, text) == errExit {
+			return
+		}
+	}
+}
+
+func (a *app) newReadline() (lineReader, error) {
+	cfg := &readline.Config{
+		Prompt:            "> ",
+		HistoryFile:       a.historyFile(),
+		HistoryLimit:      historyLines,
+		HistorySearchFold: true,
+		AutoComplete:      completer{a},
+		InterruptPrompt:   "^C",
+		EOFPrompt:         "exit",
+		Stdout:            a.screen,
+		Stderr:            a.stderr,
+		FuncIsTerminal:    func() bool { return true },
+	}
+	if f, ok := a.stdin.(*os.File); ok {
+		cfg.Stdin = readline.NewCancelableStdin(f)
+	}
+	return readline.NewEx(cfg)
+}
+
+// historyFile is where the prompt keeps its history: the folder for state of
+// the XDG specification, or its like on Windows. Without one there is no
+// history.
+func (a *app) historyFile() string {
+	dir := a.env.getenv("XDG_STATE_HOME")
+	switch home := a.env.getenv("HOME"); {
+	case dir != "":
+	case runtime.GOOS == "windows":
+		dir = a.env.getenv("LOCALAPPDATA")
+	case home != "":
+		dir = filepath.Join(home, ".local", "state")
+	}
+	if dir == "" {
+		return ""
+	}
+	dir = filepath.Join(dir, "sosgo")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return ""
+	}
+	return filepath.Join(dir, "history")
+}
+
+// A completer offers completions to readline.
+type completer struct{ a *app }
+
+// Do returns what may follow the cursor, and how much of the line in front of
+// it the candidates share.
+func (c completer) Do(text []rune, pos int) (suffixes [][]rune, length int) {
+	words, current := completionWords(string(text[:pos]))
+	var found []candidate
+	if words == nil {
+		found = c.a.matchCommands(current)
+	} else {
+		// File names come from the shell's completion only.
+		found, _ = c.a.complete(words, current, lineOptions(globalOptions()))
+	}
+	typed := trimHexPrefix(current) // addresses are offered without 0x
+	for _, f := range found {
+		n := len(current)
+		if !matches(f.text, current) {
+			n = len(typed)
+		}
+		if n <= len(f.text) && report.Escape(f.text) == f.text {
+			suffixes = append(suffixes, []rune(f.text[n:]+" "))
+		}
+	}
+	return suffixes, len([]rune(current))
+}
+
+// completionWords splits the line in front of the cursor into the words of
+// the command that the cursor is in, and the word that is being typed.
+func completionWords(text string) (words []word, current string) {
+	words, err := lex(text)
+	if err != nil { // inside quotes
+		i := strings.LastIndexAny(text, `'"`)
+		words, _ = lex(text[:i])
+		current = text[i+1:]
+	} else if n := len(words); n > 0 && !strings.HasSuffix(text, " ") {
+		words, current = words[:n-1], words[n-1].text
+	}
+	if len(words) == 0 {
+		return nil, current
+	}
+	return words, current
+}
