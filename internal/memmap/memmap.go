@@ -3,10 +3,12 @@
 package memmap
 
 import (
+	"cmp"
+	"container/heap"
 	"errors"
 	"fmt"
 	"io"
-	"sort"
+	"slices"
 
 	"github.com/sosgo/sosgo/target"
 )
@@ -27,7 +29,15 @@ type Range struct {
 	Offset int64
 }
 
+// end is the address behind r. It is zero for a range that ends with the
+// address space: compare distances instead, or last.
 func (r *Range) end() target.Addr { return r.Addr + target.Addr(r.Size) }
+
+// last is the address of the last byte of r, which is not empty.
+func (r *Range) last() target.Addr { return r.Addr + target.Addr(r.Size-1) }
+
+// contains reports whether a lies in r.
+func (r *Range) contains(a target.Addr) bool { return uint64(a-r.Addr) < r.Size }
 
 // A Map is an immutable address space. It is safe for concurrent use.
 type Map struct {
@@ -49,82 +59,162 @@ var _ target.Memory = (*Map)(nil)
 // Each is told in a warning. New takes ownership of ranges.
 func New(src Source, ranges []Range) (*Map, []error) {
 	var warnings []error
-	size := src.Size()
-	kept := ranges[:0]
-	cut := 0
+	kept, past, wrapped := usable(ranges, src.Size())
+	if past > 0 {
+		warnings = append(warnings, target.Corruptf("%d memory ranges lie past the end of the file (%d bytes): the dump is truncated", past, src.Size()))
+	}
+	if wrapped > 0 {
+		warnings = append(warnings, target.Corruptf("%d memory ranges wrap around the address space", wrapped))
+	}
+	disjoint, overlaps := resolve(kept)
+	if overlaps > 0 {
+		warnings = append(warnings, target.Corruptf("%d memory ranges overlap others: the first in the dump counts", overlaps))
+	}
+	m := &Map{src: src, ranges: merge(disjoint)}
+	m.starts = make([]target.Addr, len(m.ranges))
+	for i := range m.ranges {
+		m.starts[i] = m.ranges[i].Addr
+	}
+	return m, warnings
+}
+
+// usable keeps, in place, what of ranges is not empty, lies in a source of
+// that size, and does not wrap.
+func usable(ranges []Range, size int64) (kept []Range, past, wrapped int) {
+	kept = ranges[:0]
 	for _, r := range ranges {
-		if r.Size == 0 {
+		switch {
+		case r.Size == 0:
 			continue
-		}
-		if r.Offset < 0 || r.Offset >= size || r.Addr+target.Addr(r.Size-1) < r.Addr {
-			cut++
+		case r.last() < r.Addr:
+			wrapped++
 			continue
-		}
-		if r.Size > uint64(size-r.Offset) {
+		case r.Offset < 0 || r.Offset >= size:
+			past++
+			continue
+		case r.Size > uint64(size-r.Offset):
 			r.Size = uint64(size - r.Offset)
-			cut++
+			past++
 		}
 		kept = append(kept, r)
 	}
-	if cut > 0 {
-		warnings = append(warnings, target.Corruptf("%d memory ranges lie past the end of the file (%d bytes): the dump is truncated", cut, size))
-	}
+	return kept, past, wrapped
+}
 
-	// A stable sort keeps the dump's order among equal addresses.
-	order := make([]int, len(kept))
+// resolve returns ranges sorted and disjoint, and how many of them lost bytes
+// to an earlier one. It takes O(n log n) however they overlap.
+func resolve(ranges []Range) (disjoint []Range, overlaps int) {
+	order := make([]int, len(ranges))
 	for i := range order {
 		order[i] = i
 	}
-	sort.SliceStable(order, func(i, j int) bool { return kept[order[i]].Addr < kept[order[j]].Addr })
-	sorted := make([]Range, 0, len(kept))
-	overlaps := 0
-	prevIdx := -1
-	for _, k := range order {
-		r := kept[k]
-		for {
-			if len(sorted) == 0 || r.Addr >= sorted[len(sorted)-1].end() {
-				sorted = append(sorted, r)
-				prevIdx = k
-				break
-			}
-			overlaps++
-			last := &sorted[len(sorted)-1]
-			if prevIdx < k || r.Addr == last.Addr && prevIdx < k {
-				// The earlier range of the dump keeps its bytes.
-				if r.end() <= last.end() {
-					break
-				}
-				d := uint64(last.end() - r.Addr)
-				r.Addr, r.Offset, r.Size = last.end(), r.Offset+int64(d), r.Size-d
-				continue
-			}
-			// r comes first in the dump: last keeps what lies before and after it.
-			tail := Range{}
-			if last.end() > r.end() {
-				d := uint64(r.end() - last.Addr)
-				tail = Range{Addr: r.end(), Offset: last.Offset + int64(d), Size: last.Size - d}
-			}
-			tailIdx := prevIdx
-			last.Size = uint64(r.Addr - last.Addr)
-			if last.Size == 0 {
-				sorted = sorted[:len(sorted)-1]
-			}
-			sorted = append(sorted, r)
-			prevIdx = k
-			if tail.Size > 0 {
-				sorted = append(sorted, tail)
-				prevIdx = tailIdx
-			}
-			break
+	// Without a stable sort: equal addresses may come in any order, as the
+	// sweep looks at all ranges that begin at an address together.
+	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(ranges[i].Addr, ranges[j].Addr) })
+	if isDisjoint(ranges, order) {
+		disjoint = make([]Range, len(ranges))
+		for i, k := range order {
+			disjoint[i] = ranges[k]
+		}
+		return disjoint, 0
+	}
+	s := sweep{ranges: ranges, order: order}
+	return s.run()
+}
+
+func isDisjoint(ranges []Range, order []int) bool {
+	for i := 1; i < len(order); i++ {
+		if ranges[order[i]].Addr <= ranges[order[i-1]].last() {
+			return false
 		}
 	}
-	if overlaps > 0 {
-		warnings = append(warnings, target.Corruptf("%d memory ranges overlap: the first in the dump counts", overlaps))
-	}
+	return true
+}
 
-	// Neighbours in both spaces become one range, so that views can cross them.
-	merged := sorted[:0]
-	for _, r := range sorted {
+// A sweep goes through the address space once. At each address the range that
+// comes first in the dump, among those that cover it, owns the byte. It moves
+// from one start or end of a range to the next, so it takes at most two steps
+// for each range.
+type sweep struct {
+	ranges []Range
+	order  []int // ranges by address; those before next have begun
+	next   int
+	open   indexHeap // ranges that have begun and may not have ended
+	out    []Range
+	owned  []uint64 // bytes that each range has got
+}
+
+func (s *sweep) run() (disjoint []Range, overlaps int) {
+	s.owned = make([]uint64, len(s.ranges))
+	for at, ok := s.begin(0, false); ok; at, ok = s.step(at) {
+	}
+	for i := range s.ranges {
+		if s.owned[i] < s.ranges[i].Size {
+			overlaps++
+		}
+	}
+	return s.out, overlaps
+}
+
+// begin opens the ranges that start at an address: at that one, if some range
+// is open there, otherwise at the next at which any starts. It reports false
+// when none is left.
+func (s *sweep) begin(at target.Addr, covered bool) (target.Addr, bool) {
+	if !covered {
+		if s.next == len(s.order) {
+			return 0, false
+		}
+		at = s.ranges[s.order[s.next]].Addr
+	}
+	for s.next < len(s.order) && s.ranges[s.order[s.next]].Addr <= at {
+		heap.Push(&s.open, s.order[s.next])
+		s.next++
+	}
+	return at, true
+}
+
+// step gives the bytes from at to the next change to their owner.
+func (s *sweep) step(at target.Addr) (target.Addr, bool) {
+	owner := s.open[0]
+	r := s.ranges[owner]
+	last := r.last()
+	if s.next < len(s.order) {
+		last = min(last, s.ranges[s.order[s.next]].Addr-1)
+	}
+	skip := uint64(at - r.Addr)
+	size := uint64(last-at) + 1
+	s.out = append(s.out, Range{Addr: at, Size: size, Offset: r.Offset + int64(skip)})
+	s.owned[owner] += size
+	// Nothing lies behind the last address, and nothing can begin there.
+	if last == ^target.Addr(0) {
+		return 0, false
+	}
+	at = last + 1
+	for len(s.open) > 0 && s.ranges[s.open[0]].last() < at {
+		heap.Pop(&s.open)
+	}
+	return s.begin(at, len(s.open) > 0)
+}
+
+// An indexHeap has the range that comes first in the dump on top.
+type indexHeap []int
+
+func (h indexHeap) Len() int           { return len(h) }
+func (h indexHeap) Less(i, j int) bool { return h[i] < h[j] }
+func (h indexHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
+func (h *indexHeap) Push(x any)        { *h = append(*h, x.(int)) }
+func (h *indexHeap) Pop() any {
+	old := *h
+	x := old[len(old)-1]
+	*h = old[:len(old)-1]
+	return x
+}
+
+// merge makes one range of neighbours in both the address space and the file,
+// in place, so that views can cross them.
+func merge(ranges []Range) []Range {
+	merged := ranges[:0]
+	for _, r := range ranges {
 		if n := len(merged); n > 0 {
 			p := &merged[n-1]
 			if p.end() == r.Addr && p.Offset+int64(p.Size) == r.Offset {
@@ -134,11 +224,7 @@ func New(src Source, ranges []Range) (*Map, []error) {
 		}
 		merged = append(merged, r)
 	}
-	m := &Map{src: src, ranges: merged, starts: make([]target.Addr, len(merged))}
-	for i, r := range merged {
-		m.starts[i] = r.Addr
-	}
-	return m, warnings
+	return merged
 }
 
 // Ranges returns the map's ranges, sorted and disjoint. Don't change them.
@@ -165,8 +251,8 @@ func (m *Map) find(a target.Addr) int {
 // Stored is the number of bytes from a on that the dump holds without a gap.
 func (m *Map) Stored(a target.Addr) uint64 {
 	var n uint64
-	for i := m.find(a); i >= 0 && i < len(m.ranges) && m.ranges[i].Addr <= a && a < m.ranges[i].end(); i++ {
-		d := uint64(m.ranges[i].end() - a)
+	for i := m.find(a); i >= 0 && i < len(m.ranges) && m.ranges[i].contains(a); i++ {
+		d := m.ranges[i].Size - uint64(a-m.ranges[i].Addr)
 		n, a = n+d, a+target.Addr(d)
 	}
 	return n
@@ -177,12 +263,13 @@ func (m *Map) ReadMemory(p []byte, a target.Addr) (int, error) {
 	done := 0
 	for i := m.find(a); done < len(p); i++ {
 		at := a + target.Addr(done)
-		if i < 0 || i >= len(m.ranges) || at < m.ranges[i].Addr || at >= m.ranges[i].end() {
+		if i < 0 || i >= len(m.ranges) || !m.ranges[i].contains(at) {
 			return done, &target.MemoryError{Addr: at, Size: len(p) - done, Err: target.ErrNotInDump}
 		}
 		r := &m.ranges[i]
-		off := r.Offset + int64(at-r.Addr)
-		n := int(min(uint64(len(p)-done), uint64(r.end()-at)))
+		skip := uint64(at - r.Addr)
+		off := r.Offset + int64(skip)
+		n := int(min(uint64(len(p)-done), r.Size-skip))
 		if b := m.src.Bytes(off, n); b != nil {
 			copy(p[done:], b)
 		} else if got, err := m.src.ReadAt(p[done:done+n], off); got < n {

@@ -1,0 +1,391 @@
+package memmap
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo/target"
+)
+
+// pattern is a file of n bytes in which neighbours differ.
+func pattern(n int) []byte {
+	b := make([]byte, n)
+	for i := range b {
+		b[i] = byte(i*7 + i>>8)
+	}
+	return b
+}
+
+// naive says which byte of the file an address has, by looking at the ranges
+// in the dump's order.
+func naive(ranges []Range, size int64, a target.Addr) (off int64, ok bool) {
+	for _, r := range ranges {
+		d := uint64(a - r.Addr)
+		if d >= r.Size || a < r.Addr || r.Addr+target.Addr(r.Size-1) < r.Addr {
+			continue
+		}
+		if r.Offset < 0 || r.Offset >= size || d >= uint64(size-r.Offset) {
+			continue
+		}
+		return r.Offset + int64(d), true
+	}
+	return 0, false
+}
+
+// check compares the map of ranges with naive from first on, n addresses.
+func check(t *testing.T, file []byte, ranges []Range, first target.Addr, n int) {
+	t.Helper()
+	input := bytes.Clone(file)
+	lent, _ := New(Bytes(input), append([]Range(nil), ranges...))
+	copied, _ := New(ReaderAt(bytes.NewReader(input), int64(len(input))), append([]Range(nil), ranges...))
+	for i := 1; i < len(lent.Ranges()); i++ {
+		x, y := lent.Ranges()[i-1], lent.Ranges()[i]
+		require.Less(t, x.last(), y.Addr, "ranges are sorted and disjoint: %v", lent.Ranges())
+	}
+	run := uint64(0) // bytes stored from a on; addresses are visited downwards
+	for i := n - 1; i >= 0; i-- {
+		a := first + target.Addr(i)
+		off, ok := naive(ranges, int64(len(file)), a)
+		b, got := lent.View(a, 1)
+		require.Equal(t, ok, got, "address %#x of %v", uint64(a), ranges)
+		var one [1]byte
+		_, err := copied.ReadMemory(one[:], a)
+		if !ok {
+			run = 0
+			require.ErrorIs(t, err, target.ErrNotInDump)
+			require.Nil(t, lent.Span(a))
+			require.Zero(t, lent.Stored(a))
+			continue
+		}
+		run++
+		require.NoError(t, err)
+		require.Equal(t, file[off], b[0], "address %#x of %v", uint64(a), ranges)
+		require.Equal(t, file[off], one[0])
+		require.GreaterOrEqual(t, lent.Stored(a), run)
+		s := lent.Span(a)
+		require.NotEmpty(t, s)
+		require.LessOrEqual(t, uint64(len(s)), lent.Stored(a))
+	}
+}
+
+func TestNewOverlaps(t *testing.T) {
+	top := ^target.Addr(0)
+	tests := []struct {
+		name   string
+		ranges []Range
+		want   []Range
+		warns  int
+	}{
+		{name: "none"},
+		{name: "empty", ranges: []Range{{0x10, 0, 0}}},
+		{name: "sorts", ranges: []Range{{0x20, 8, 0}, {0x10, 8, 8}}, want: []Range{{0x10, 8, 8}, {0x20, 8, 0}}},
+		{name: "merges neighbours in memory and file", ranges: []Range{{0x10, 8, 0}, {0x18, 8, 8}}, want: []Range{{0x10, 16, 0}}},
+		{name: "keeps neighbours in memory alone apart", ranges: []Range{{0x10, 8, 0}, {0x18, 8, 16}}, want: []Range{{0x10, 8, 0}, {0x18, 8, 16}}},
+		{name: "first keeps its bytes", ranges: []Range{{0x10, 8, 0}, {0x14, 8, 32}}, want: []Range{{0x10, 8, 0}, {0x18, 4, 36}}, warns: 1},
+		{name: "first in the dump, higher in memory", ranges: []Range{{0x14, 8, 32}, {0x10, 8, 0}}, want: []Range{{0x10, 4, 0}, {0x14, 8, 32}}, warns: 1},
+		{name: "first cuts a hole", ranges: []Range{{0x14, 4, 32}, {0x10, 16, 0}}, want: []Range{{0x10, 4, 0}, {0x14, 4, 32}, {0x18, 8, 8}}, warns: 1},
+		{name: "inner is lost", ranges: []Range{{0x10, 16, 0}, {0x14, 4, 32}}, want: []Range{{0x10, 16, 0}}, warns: 1},
+		{name: "the same twice", ranges: []Range{{0x10, 16, 0}, {0x10, 16, 32}}, want: []Range{{0x10, 16, 0}}, warns: 1},
+		{
+			name:   "a tail goes to the third, not back to the second",
+			ranges: []Range{{0x10, 4, 0}, {0x12, 12, 16}, {0x10, 32, 32}},
+			want:   []Range{{0x10, 4, 0}, {0x14, 10, 18}, {0x1e, 18, 46}}, warns: 1,
+		},
+		{
+			name:   "the first wins against two that meet in it",
+			ranges: []Range{{0x14, 8, 0}, {0x10, 8, 16}, {0x18, 16, 32}},
+			want:   []Range{{0x10, 4, 16}, {0x14, 8, 0}, {0x1c, 12, 36}}, warns: 1,
+		},
+		{
+			name:   "nested three deep",
+			ranges: []Range{{0x18, 2, 0}, {0x14, 8, 8}, {0x10, 16, 16}},
+			want:   []Range{{0x10, 4, 16}, {0x14, 4, 8}, {0x18, 2, 0}, {0x1a, 2, 14}, {0x1c, 4, 28}}, warns: 1,
+		},
+		{name: "to the last address", ranges: []Range{{top - 7, 8, 0}}, want: []Range{{top - 7, 8, 0}}},
+		{name: "overlap at the last address", ranges: []Range{{top - 3, 4, 0}, {top - 7, 8, 8}}, want: []Range{{top - 7, 4, 8}, {top - 3, 4, 0}}, warns: 1},
+		{name: "around the end of the address space", ranges: []Range{{top - 7, 9, 0}}, warns: 1},
+		{name: "past the end of the file", ranges: []Range{{0x10, 8, 64}}, warns: 1},
+		{name: "tail past the end of the file", ranges: []Range{{0x10, 8, 60}}, want: []Range{{0x10, 4, 60}}, warns: 1},
+		{name: "negative offset", ranges: []Range{{0x10, 8, -1}}, warns: 1},
+		{name: "largest size", ranges: []Range{{0x10, math.MaxUint64 - 0x10, 8}}, want: []Range{{0x10, 56, 8}}, warns: 1},
+	}
+	file := pattern(64)
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			input := append([]Range(nil), tt.ranges...)
+			m, warnings := New(Bytes(file), append([]Range(nil), tt.ranges...))
+			assert.Equal(t, tt.want, append([]Range(nil), m.Ranges()...))
+			assert.Len(t, warnings, tt.warns)
+			for _, w := range warnings {
+				assert.ErrorIs(t, w, target.ErrCorrupt)
+			}
+			check(t, file, input, 0, 0x80)
+			check(t, file, input, top-0x1f, 0x20)
+		})
+	}
+}
+
+// nearTop is the last 128 addresses' first.
+const nearTop = ^target.Addr(0x7f)
+
+// fuzzRanges makes ranges of eight bytes each of input, crowded around two
+// places.
+func fuzzRanges(data []byte) []Range {
+	var ranges []Range
+	for ; len(data) >= 8 && len(ranges) < 64; data = data[8:] {
+		r := Range{
+			Addr:   target.Addr(binary.LittleEndian.Uint16(data)) & 0xff,
+			Size:   uint64(data[2] & 0x7f),
+			Offset: int64(int16(binary.LittleEndian.Uint16(data[4:]))) % 600,
+		}
+		if data[3]&1 != 0 {
+			r.Addr = nearTop + r.Addr&0x7f
+		}
+		if data[3] == 0xfe {
+			r.Size = -r.Size
+		}
+		ranges = append(ranges, r)
+	}
+	return ranges
+}
+
+func FuzzNew(f *testing.F) {
+	f.Add([]byte{})
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 20 {
+		b := make([]byte, 8*(1+r.IntN(20)))
+		for i := range b {
+			b[i] = byte(r.Uint32())
+		}
+		f.Add(b)
+	}
+	file := pattern(512)
+	f.Fuzz(func(t *testing.T, data []byte) {
+		ranges := fuzzRanges(data)
+		check(t, file, ranges, 0, 0x200)
+		check(t, file, ranges, nearTop, 0x80)
+	})
+}
+
+func TestNewRandom(t *testing.T) {
+	file := pattern(512)
+	r := rand.New(rand.NewPCG(3, 4))
+	for range 300 {
+		data := make([]byte, 8*(1+r.IntN(40)))
+		for i := range data {
+			data[i] = byte(r.Uint32())
+		}
+		check(t, file, fuzzRanges(data), 0, 0x200)
+		check(t, file, fuzzRanges(data), nearTop, 0x80)
+	}
+}
+
+// TestNewManyOverlaps is about time: each of these is quadratic for a method
+// that compares neighbours only.
+func TestNewManyOverlaps(t *testing.T) {
+	const n = 100_000
+	shapes := map[string]func(i int) Range{
+		"nested, inner first": func(i int) Range {
+			return Range{target.Addr(n - i), uint64(2*i + 1), 0}
+		},
+		"nested, outer first": func(i int) Range {
+			return Range{target.Addr(i), uint64(2*(n-i) + 1), 0}
+		},
+		"one over all, last": func(i int) Range {
+			if i == n-1 {
+				return Range{0, 16 * n, 0}
+			}
+			return Range{target.Addr(16 * i), 8, int64(i)}
+		},
+		"staircase, first highest": func(i int) Range { return Range{target.Addr(16 * (n - i)), 8 * n, 0} },
+		"all the same":             func(int) Range { return Range{0x1000, 64, 0} },
+	}
+	file := make([]byte, 16*n+16)
+	for name, shape := range shapes {
+		t.Run(name, func(t *testing.T) {
+			ranges := make([]Range, n)
+			for i := range ranges {
+				ranges[i] = shape(i)
+			}
+			start := time.Now()
+			m, warnings := New(Bytes(file), ranges)
+			assert.Less(t, time.Since(start), 3*time.Second)
+			assert.LessOrEqual(t, len(m.Ranges()), 2*n)
+			assert.NotEmpty(t, warnings)
+		})
+	}
+}
+
+// split is a map whose ranges are neighbours in memory and not in the file:
+// the bytes 0 to 7 at 0x1000, 32 to 39 at 0x1008, 16 to 23 at 0x1010.
+func split(src Source) *Map {
+	m, _ := New(src, []Range{{0x1008, 8, 32}, {0x1000, 8, 0}, {0x1010, 8, 16}})
+	return m
+}
+
+func TestReadAcrossRanges(t *testing.T) {
+	file := pattern(64)
+	want := append(append(append([]byte(nil), file[:8]...), file[32:40]...), file[16:24]...)
+	for name, src := range map[string]Source{"lent": Bytes(file), "copied": ReaderAt(bytes.NewReader(file), 64)} {
+		t.Run(name, func(t *testing.T) {
+			m := split(src)
+			p := make([]byte, 24)
+			n, err := m.ReadMemory(p, 0x1000)
+			require.NoError(t, err)
+			assert.Equal(t, 24, n)
+			assert.Equal(t, want, p)
+
+			n, err = m.ReadMemory(make([]byte, 10), 0x100e)
+			require.NoError(t, err)
+			assert.Equal(t, 10, n)
+
+			p = make([]byte, 16)
+			n, err = m.ReadMemory(p, 0x1010)
+			assert.Equal(t, 8, n)
+			assert.Equal(t, file[16:24], p[:8])
+			var me *target.MemoryError
+			require.ErrorAs(t, err, &me)
+			assert.Equal(t, target.MemoryError{Addr: 0x1018, Size: 8, Err: target.ErrNotInDump}, *me)
+
+			assert.EqualValues(t, 20, m.Stored(0x1004))
+			_, err = m.ReadMemory(nil, 0x5000)
+			assert.NoError(t, err, "nothing is always there")
+		})
+	}
+}
+
+func TestView(t *testing.T) {
+	file := pattern(64)
+	m := split(Bytes(file))
+	tests := []struct {
+		a    target.Addr
+		n    int
+		want []byte
+	}{
+		{0x1000, 8, file[:8]},
+		{0x1002, 6, file[2:8]},
+		{0x1002, 7, nil},
+		{0x1008, 8, file[32:40]},
+		{0xfff, 2, nil},
+		{0x1018, 1, nil},
+		{0x1000, -1, nil},
+		{0x1000, math.MaxInt, nil},
+	}
+	for _, tt := range tests {
+		b, ok := m.View(tt.a, tt.n)
+		assert.Equal(t, tt.want != nil, ok, "%#x+%d", uint64(tt.a), tt.n)
+		assert.Equal(t, tt.want, b)
+	}
+	assert.Equal(t, file[34:40], m.Span(0x100a))
+	assert.Nil(t, m.Span(0x1018))
+
+	merged, _ := New(Bytes(file), []Range{{0x1008, 8, 8}, {0x1000, 8, 0}})
+	b, ok := merged.View(0x1004, 8)
+	assert.True(t, ok, "a view crosses ranges that are neighbours in memory and file")
+	assert.Equal(t, file[4:12], b)
+	assert.Equal(t, 8, cap(b), "an append can't write into the dump")
+
+	unlent := split(ReaderAt(bytes.NewReader(file), 64))
+	_, ok = unlent.View(0x1000, 1)
+	assert.False(t, ok)
+	assert.Nil(t, unlent.Span(0x1000))
+}
+
+// brokenReader fails behind its first n bytes.
+type brokenReader struct {
+	n   int64
+	err error
+}
+
+func (r brokenReader) ReadAt(p []byte, off int64) (int, error) {
+	n := min(max(r.n-off, 0), int64(len(p)))
+	if int(n) < len(p) {
+		return int(n), r.err
+	}
+	return int(n), nil
+}
+
+func TestReadErrorsOfTheHost(t *testing.T) {
+	disk := errors.New("disk error")
+	for _, tt := range []struct{ err, want error }{{disk, disk}, {io.EOF, io.ErrUnexpectedEOF}} {
+		m, _ := New(ReaderAt(brokenReader{20, tt.err}, 64), []Range{{0x1000, 64, 0}})
+		n, err := m.ReadMemory(make([]byte, 16), 0x1008)
+		assert.Equal(t, 12, n)
+		assert.ErrorIs(t, err, tt.want)
+		assert.NotErrorIs(t, err, target.ErrNotInDump)
+		var me *target.MemoryError
+		require.ErrorAs(t, err, &me)
+		assert.Equal(t, target.Addr(0x1014), me.Addr)
+		assert.Equal(t, 4, me.Size)
+	}
+}
+
+func benchmarkMap(b *testing.B, n int) *Map {
+	file := make([]byte, n*64)
+	ranges := make([]Range, n)
+	for i := range ranges {
+		// Gaps keep the ranges apart.
+		ranges[i] = Range{target.Addr(0x7f0000000000 + i*4096), 64, int64(i * 64)}
+	}
+	m, warnings := New(Bytes(file), ranges)
+	require.Empty(b, warnings)
+	require.Len(b, m.Ranges(), n)
+	return m
+}
+
+func BenchmarkView(b *testing.B) {
+	const n = 16_000
+	m := benchmarkMap(b, n)
+	addrs := make([]target.Addr, 1<<12)
+	r := rand.New(rand.NewPCG(5, 6))
+	for i := range addrs {
+		addrs[i] = target.Addr(0x7f0000000000 + r.IntN(n)*4096 + 8)
+	}
+	b.ReportAllocs()
+	i := 0
+	for b.Loop() {
+		if _, ok := m.View(addrs[i&(len(addrs)-1)], 8); !ok {
+			b.Fatal("not there")
+		}
+		i++
+	}
+}
+
+func BenchmarkReadMemory(b *testing.B) {
+	const n = 16_000
+	m := benchmarkMap(b, n)
+	var p [8]byte
+	b.ReportAllocs()
+	i := 0
+	for b.Loop() {
+		if _, err := m.ReadMemory(p[:], target.Addr(0x7f0000000000+(i*7919%n)*4096)); err != nil {
+			b.Fatal(err)
+		}
+		i++
+	}
+}
+
+func BenchmarkNew(b *testing.B) {
+	for _, n := range []int{16_000, 100_000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			src := Bytes(make([]byte, n*64))
+			for b.Loop() {
+				ranges := make([]Range, n)
+				for i := range ranges {
+					ranges[i] = Range{target.Addr(i * 4096), 64, int64(i * 64)}
+				}
+				New(src, ranges)
+			}
+		})
+	}
+}
