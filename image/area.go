@@ -1,6 +1,7 @@
 package image
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +14,10 @@ import (
 // errNoFileBytes reports an RVA whose bytes begin as zeros in the process.
 // What the process made of them is in the dump or nowhere.
 var errNoFileBytes = fmt.Errorf("the file has no bytes there: %w", target.ErrNotInDump)
+
+// pageSize is the unit in which dumps hold memory and loaders map files on the
+// architectures that are read in full.
+const pageSize = 4096
 
 // readChunk bounds what a lying size can make readBytes allocate beyond the
 // bytes that exist.
@@ -116,15 +121,7 @@ type extent struct {
 // sortExtents orders extents by RVA and cuts those that overlap an earlier
 // one; valid images have none.
 func sortExtents(list []extent) []extent {
-	slices.SortStableFunc(list, func(a, b extent) int {
-		if a.rva < b.rva {
-			return -1
-		}
-		if a.rva > b.rva {
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(list, func(a, b extent) int { return cmp.Compare(a.rva, b.rva) })
 	out := list[:0]
 	var end uint64
 	for _, e := range list {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/sosgo/sosgo/internal/cursor"
 	"github.com/sosgo/sosgo/internal/limits"
@@ -76,6 +77,11 @@ type Metadata struct {
 	// Gaps are the parts of Data that the dump does not hold; they read as
 	// zeros. Empty when all is there.
 	Gaps []Gap
+}
+
+// missing reports whether any of the n bytes at off of Data is in a gap.
+func (md *Metadata) missing(off, n int) bool {
+	return slices.ContainsFunc(md.Gaps, func(g Gap) bool { return g.overlaps(off, n) })
 }
 
 // Metadata returns the image's metadata: lent by the dump or file where it is
@@ -179,14 +185,15 @@ func (im *Image) MVID() ([16]byte, error) {
 	if err != nil {
 		return id, err
 	}
+	if md.missing(0, metadataHead) {
+		return id, fmt.Errorf("MVID: %w", target.ErrNotInDump)
+	}
 	off, err := mvidOffset(md.Data)
 	if err != nil {
 		return id, err
 	}
-	for _, g := range md.Gaps {
-		if g.overlaps(off, len(id)) || g.overlaps(0, metadataHead) {
-			return id, fmt.Errorf("MVID: %w", target.ErrNotInDump)
-		}
+	if md.missing(off, len(id)) {
+		return id, fmt.Errorf("MVID: %w", target.ErrNotInDump)
 	}
 	copy(id[:], md.Data[off:])
 	return id, nil

@@ -37,7 +37,6 @@ const (
 	// elfNotesSize bounds a note segment: those of libraries have a few
 	// hundred bytes.
 	elfNotesSize = 1 << 20
-	elfPage      = 4096
 )
 
 // elfImage is what an ELF image has beyond an Image.
@@ -132,7 +131,7 @@ func (im *Image) setSegments(phdrs []elfPhdr) error {
 		if p.vaddr+p.memsz < p.vaddr || p.filesz > p.memsz {
 			return target.Corruptf("PT_LOAD at %#x: %d bytes in the file, %d in memory", p.vaddr, p.filesz, p.memsz)
 		}
-		if v := p.vaddr &^ (elfPage - 1); first || v < im.elf.bias {
+		if v := p.vaddr &^ (pageSize - 1); first || v < im.elf.bias {
 			im.elf.bias = v
 		}
 		first, end = false, max(end, p.vaddr+p.memsz)

@@ -234,6 +234,23 @@ func (im *Image) BytesRVA(rva RVA, n int) ([]byte, error) {
 	return readBytes(im.rvas, target.Addr(rva), n)
 }
 
+// Address returns where the byte at rva lies in the target's memory. It fails
+// with target.ErrUnsupported for an image from a file, and with
+// target.ErrNotInDump for a part of a flat image that the file does not have.
+func (im *Image) Address(rva RVA) (target.Addr, error) {
+	switch {
+	case im.base == 0:
+		return 0, target.Unsupportedf("%s is not in a dump", im.path)
+	case im.layout == Loaded:
+		return im.base + target.Addr(rva), nil
+	}
+	i, ok := findExtent(im.extents, uint64(rva))
+	if !ok {
+		return 0, fmt.Errorf("RVA %#x of %s: %w", uint64(rva), im.path, errNoFileBytes)
+	}
+	return im.base + target.Addr(im.extents[i].off+uint64(rva)-im.extents[i].rva), nil
+}
+
 // directory returns the bytes of a directory whose size came from the image.
 func (im *Image) directory(d Directory, limit uint64) ([]byte, error) {
 	if d.Size > limit {

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/sosgo/sosgo/internal/cursor"
 	"github.com/sosgo/sosgo/internal/limits"
@@ -22,15 +23,16 @@ const (
 	pe32          = 0x10b
 	pe32Plus      = 0x20b
 
-	dirExport      = 0
-	dirResource    = 2
-	dirException   = 3
-	dirBaseReloc   = 5
-	dirDebug       = 6
-	dirLoadConfig  = 10
-	dirIAT         = 12
-	dirCLR         = 14
-	dirCount       = 16
+	dirExport     = 0
+	dirResource   = 2
+	dirException  = 3
+	dirBaseReloc  = 5
+	dirDebug      = 6
+	dirLoadConfig = 10
+	dirIAT        = 12
+	dirCLR        = 14
+	dirCount      = 16
+
 	scnMemExecute  = 0x20000000
 	scnMemRead     = 0x40000000
 	scnMemWrite    = 0x80000000
@@ -38,7 +40,6 @@ const (
 	machineARMNT   = 0x1c4
 	machineAMD64   = 0x8664
 	machineARM64   = 0xaa64
-	imageFileDLL   = 0x2000
 	exportDirSize  = 40
 	peResourceSize = limits.ResourceBytes
 )
@@ -205,34 +206,47 @@ func peProt(flags uint32) (p target.Protection) {
 	return p
 }
 
-// detectLayout decides whether a PE image in memory is loaded or flat. In this
-// order: the CLR header and the metadata signature where they are in the dump;
-// where the file's pages are mapped (ELF cores tell); loaded.
+// detectLayout decides whether a PE image in memory is loaded or flat: by the
+// file mappings where the dump tells them, then by where metadata is found,
+// then by whether the module has room for the loaded image. Without any of
+// these an image counts as loaded.
 func (im *Image) detectLayout(m *target.Module) Layout {
-	loaded, flat := *im, *im
-	loaded.setLayout(Loaded)
-	flat.setLayout(Flat)
-	l, f := loaded.metadataAt(), flat.metadataAt()
-	switch {
-	case l != f && l != unknown:
-		if l == yes {
-			return Loaded
-		}
-		if f == yes {
-			return Flat
-		}
-	case l == unknown && f == yes:
-		return Flat
-	}
 	if m != nil {
 		if l := layoutOfMappings(m, im.sections); l != LayoutUnknown {
 			return l
 		}
 	}
-	if l == no && f == unknown {
+	asLoaded, asFlat := *im, *im
+	asLoaded.setLayout(Loaded)
+	asFlat.setLayout(Flat)
+	loaded, _ := asLoaded.metadataAt()
+	flat, rva := asFlat.metadataAt()
+	switch {
+	case loaded == yes:
+		return Loaded
+	case flat == yes && (loaded == no || asFlat.beyondHeaders(rva)):
+		return Flat
+	case loaded == no && flat == unknown, m != nil && m.Size != 0 && m.Size < im.sectionsEnd():
 		return Flat
 	}
 	return Loaded
+}
+
+// beyondHeaders reports whether the bytes of rva lie behind the file's first
+// page. That page is also the first of a loaded image, with whatever of the
+// sections it holds, and proves nothing.
+func (im *Image) beyondHeaders(rva RVA) bool {
+	i, ok := findExtent(im.extents, uint64(rva))
+	return ok && im.extents[i].off+uint64(rva)-im.extents[i].rva >= pageSize
+}
+
+// sectionsEnd is the end of the last section once it is loaded.
+func (im *Image) sectionsEnd() uint64 {
+	var end uint64
+	for _, s := range im.sections {
+		end = max(end, uint64(s.RVA)+s.Size)
+	}
+	return end
 }
 
 // A verdict is the answer to a question that missing memory can leave open.
@@ -245,45 +259,57 @@ const (
 )
 
 // metadataAt reports whether a CLR header, and metadata where it points, are
-// at their RVAs.
-func (im *Image) metadataAt() verdict {
+// at their RVAs, and the metadata's RVA.
+func (im *Image) metadataAt() (verdict, RVA) {
 	h, err := im.CLRHeader()
-	if errors.Is(err, target.ErrCorrupt) {
-		return no
-	}
 	if err != nil {
-		return unknown
+		return verdictOf(err), 0
 	}
-	sig, err := im.BytesRVA(h.Metadata.RVA, 4)
-	switch {
-	case errors.Is(err, target.ErrCorrupt), err == nil && string(sig) != metadataMagic:
-		return no
-	case err != nil:
-		return unknown
+	sig, err := im.BytesRVA(h.Metadata.RVA, len(metadataMagic))
+	if err == nil && string(sig) != metadataMagic {
+		return no, h.Metadata.RVA
 	}
-	return yes
+	return verdictOf(err), h.Metadata.RVA
 }
 
-// layoutOfMappings compares the file mappings of a module to its sections. A
-// loaded image has some section mapped where its offset is not its RVA; a flat
-// one has the offset of each address equal to its distance from the base.
+func verdictOf(err error) verdict {
+	switch {
+	case err == nil:
+		return yes
+	case errors.Is(err, target.ErrCorrupt):
+		return no
+	}
+	return unknown
+}
+
+// layoutOfMappings compares the file mappings of a module to its sections: a
+// loaded image has a section mapped at its RVA, a flat one the last bytes of a
+// section at their offset. (The first page of the file is where it is in both.)
 func layoutOfMappings(m *target.Module, sections []Section) Layout {
+	flat := false
 	for _, s := range sections {
 		if uint64(s.RVA) == s.Offset || s.FileSize == 0 {
 			continue
 		}
-		for _, p := range m.Mappings {
-			loaded := m.Base + target.Addr(s.RVA)
-			if loaded >= p.Start && loaded < p.End && p.Offset+uint64(loaded-p.Start) == s.Offset {
-				return Loaded
-			}
-			flat := m.Base + target.Addr(s.Offset)
-			if flat >= p.Start && flat < p.End && p.Offset+uint64(flat-p.Start) == s.Offset {
-				return Flat
-			}
+		if mapped(m, uint64(s.RVA), s.Offset) {
+			return Loaded
 		}
+		last := s.Offset + s.FileSize - 1
+		flat = flat || mapped(m, last, last)
+	}
+	if flat {
+		return Flat
 	}
 	return LayoutUnknown
+}
+
+// mapped reports whether offset off of the file is mapped at distance d from
+// the module's base.
+func mapped(m *target.Module, d, off uint64) bool {
+	a := m.Base + target.Addr(d)
+	return slices.ContainsFunc(m.Mappings, func(p target.Mapping) bool {
+		return a >= p.Start && a < p.End && p.Offset+uint64(a-p.Start) == off
+	})
 }
 
 // peDirectory returns entry i of the data directories.

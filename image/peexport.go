@@ -186,7 +186,7 @@ func (im *Image) scanExportDir(file string) (Directory, error) {
 	for off := uint64(0); off < im.size; {
 		b := im.raw.Span(target.Addr(off))
 		if b == nil {
-			off = off&^(elfPage-1) + elfPage
+			off = off&^(pageSize-1) + pageSize
 			continue
 		}
 		for i := -int(off) & 3; i+exportDirSize <= len(b); i += 4 {

@@ -7,7 +7,6 @@ import (
 )
 
 const (
-	sparsePage = 4096
 	// sparseSmall is the size up to which a range may be nearly empty: a
 	// bigger one must have at least one byte in sparseRatio stored, so that a
 	// lying size can't make the reader allocate.
@@ -43,7 +42,7 @@ func readSparse(mem target.Memory, a target.Addr, n int, bias uint64) ([]byte, [
 		return nil, nil, err
 	}
 	if n > sparseSmall {
-		if stored := storedPages(mem, a, n, bias); stored*sparsePage < n/sparseRatio {
+		if stored := storedPages(mem, a, n, bias); stored*pageSize < n/sparseRatio {
 			return nil, nil, fmt.Errorf("%d pages of %d bytes at %#x: %w", stored, n, uint64(a), target.ErrNotInDump)
 		}
 	}
@@ -62,7 +61,7 @@ func readSparse(mem target.Memory, a target.Addr, n int, bias uint64) ([]byte, [
 }
 
 // pageRest is the number of bytes from a to the end of its page.
-func pageRest(a uint64) int { return sparsePage - int(a%sparsePage) }
+func pageRest(a uint64) int { return pageSize - int(a%pageSize) }
 
 // addGap appends g, joined to the last gap where they touch.
 func addGap(gaps []Gap, g Gap) []Gap {

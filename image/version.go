@@ -125,7 +125,7 @@ func dottedVersion(s string) string {
 // was missing.
 func scanVersion(mem target.Memory, e extent) (s string, whole bool) {
 	whole = true
-	buf := make([]byte, 0, sparsePage+sccsMax)
+	buf := make([]byte, 0, pageSize+sccsMax)
 	end := e.rva + min(e.n, sccsScan)
 	for a := e.rva; a < end; {
 		k := int(min(uint64(pageRest(a)), end-a))

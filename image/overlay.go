@@ -1,0 +1,341 @@
+package image
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/sosgo/sosgo/target"
+)
+
+const (
+	// SourceDump is what Overlay.Source calls the dump itself.
+	SourceDump = "dump"
+
+	// overlaySpan bounds what Span lends from a file: to find its end each
+	// page is looked up in the dump.
+	overlaySpan = 256 << 10
+	// overlayProbes is the number of stored pages that Add compares.
+	overlayProbes = 64
+	// overlayTolerance is how many pages must be equal for one that differs.
+	overlayTolerance = 4
+)
+
+// An Overlay is a dump's memory completed by module files. The dump comes
+// first. Where it has no byte, the file of the module there supplies it if
+// the loader maps that part of the file unchanged: ELF segments and PE
+// sections that aren't writable, and headers; PE base relocations are
+// applied. What the loader writes to (import tables, control-flow guard
+// pointers) stays absent.
+//
+// Within one page the file supplies all that follows the first missing byte.
+//
+// An Overlay is safe for concurrent use, also while modules are added. The
+// images must stay open as long as it is used.
+type Overlay struct {
+	dump  target.Memory
+	mu    sync.Mutex // serialises Add
+	parts atomic.Pointer[[]part]
+}
+
+var _ target.Memory = (*Overlay)(nil)
+
+// NewOverlay returns an Overlay over mem with no files.
+func NewOverlay(mem target.Memory) *Overlay {
+	o := &Overlay{dump: mem}
+	o.parts.Store(&[]part{})
+	return o
+}
+
+// A part is a range of addresses whose bytes a file can supply.
+type part struct {
+	start, end target.Addr
+	off        uint64 // of start in the file
+	file       *overlayFile
+}
+
+// An overlayFile is a module with its file.
+type overlayFile struct {
+	im     *Image
+	base   target.Addr
+	delta  uint64                   // what a base relocation adds
+	relocs func() ([]uint32, error) // RVAs of relocated quadwords, ascending
+}
+
+// Add lets img, opened from a file, supply what the dump lacks of m. It fails
+// with target.ErrCorrupt, and adds nothing, when img is not the file that was
+// loaded: its identity, or bytes that the dump holds, differ.
+func (o *Overlay) Add(m *target.Module, img *Image) error {
+	if img.layout != Flat || img.base != 0 {
+		return target.Unsupportedf("overlay: %s is not an image from a file", img.path)
+	}
+	if err := sameIdentity(o.dump, m, img); err != nil {
+		return fmt.Errorf("overlay: %s: %w", img.path, err)
+	}
+	file := &overlayFile{im: img, base: m.Base}
+	parts, err := file.parts(o.dump, m)
+	if err == nil {
+		err = o.compare(parts)
+	}
+	if err != nil {
+		return fmt.Errorf("overlay: %s: %w", img.path, err)
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	all := mergeParts(append(slices.Clone(*o.parts.Load()), parts...))
+	o.parts.Store(&all)
+	return nil
+}
+
+// sameIdentity compares what the dump knows of a module to its file.
+func sameIdentity(mem target.Memory, m *target.Module, img *Image) error {
+	if img.kind == KindPE {
+		if m.SizeOfImage != 0 && (m.TimeDateStamp != img.pe.timeDateStamp || m.SizeOfImage != img.pe.sizeOfImage) {
+			return target.Corruptf("time stamp %08x, size %#x; the dump's module has %08x, %#x",
+				img.pe.timeDateStamp, img.pe.sizeOfImage, m.TimeDateStamp, m.SizeOfImage)
+		}
+		return nil
+	}
+	loaded, err := OpenMemory(mem, m)
+	if err != nil {
+		return nil // the bytes of the parts are compared in any case
+	}
+	want, err := loaded.BuildID()
+	if err != nil {
+		return nil
+	}
+	if got, err := img.BuildID(); err != nil || !bytes.Equal(got, want) {
+		return target.Corruptf("build id %x; the dump's module has %x", got, want)
+	}
+	return nil
+}
+
+// parts lists what the file can supply of m.
+func (f *overlayFile) parts(mem target.Memory, m *target.Module) ([]part, error) {
+	im := f.im
+	f.relocs = func() ([]uint32, error) { return nil, nil }
+	if im.kind == KindELF {
+		if d, err := im.elf.dyn(); im.elf.dynamic.Size != 0 && (err != nil || d.textRel) {
+			return nil, target.Unsupportedf("text relocations, or a dynamic section that can't be read")
+		}
+		return f.cut(im.extents, nil), nil
+	}
+	// The layout is that of the dump: its bytes, under the file's headers.
+	probe := *im
+	probe.base, probe.raw = m.Base, area{mem, m.Base, ^uint64(m.Base)}
+	if probe.detectLayout(m) == Flat {
+		return []part{{m.Base, m.Base + target.Addr(im.raw.size), 0, f}}, nil
+	}
+	f.delta = uint64(m.Base) - im.pe.imageBase
+	if f.delta != 0 && im.pe.plus {
+		f.relocs = sync.OnceValues(func() ([]uint32, error) { return im.relocations(relocDir64) })
+	}
+	holes, err := im.loaderWrites(f.delta)
+	if err != nil {
+		return nil, err
+	}
+	return f.cut(im.extents, holes), nil
+}
+
+// cut turns the read-only extents, without the ranges in holes, into parts.
+func (f *overlayFile) cut(extents []extent, holes []Directory) []part {
+	slices.SortFunc(holes, func(a, b Directory) int { return cmp.Compare(a.RVA, b.RVA) })
+	var out []part
+	for _, e := range extents {
+		if e.writable || e.off >= f.im.raw.size {
+			continue
+		}
+		rva, end := e.rva, e.rva+min(e.n, f.im.raw.size-e.off)
+		for _, h := range holes {
+			from, to := uint64(h.RVA), uint64(h.RVA)+h.Size
+			if to <= rva || from >= end {
+				continue
+			}
+			out = f.appendPart(out, e, rva, from)
+			rva = to
+		}
+		out = f.appendPart(out, e, rva, end)
+	}
+	return out
+}
+
+func (f *overlayFile) appendPart(out []part, e extent, rva, end uint64) []part {
+	if rva >= end || uint64(f.base)+end < uint64(f.base) {
+		return out
+	}
+	return append(out, part{f.base + target.Addr(rva), f.base + target.Addr(end), e.off + rva - e.rva, f})
+}
+
+// mergeParts sorts parts and cuts those that overlap one that was added
+// before them, in the order of their addresses.
+func mergeParts(parts []part) []part {
+	slices.SortStableFunc(parts, func(a, b part) int { return cmp.Compare(a.start, b.start) })
+	out := parts[:0]
+	var end target.Addr
+	for _, p := range parts {
+		if p.start < end {
+			d := end - p.start
+			p.start, p.off = end, p.off+uint64(d)
+		}
+		if p.start < p.end {
+			out, end = append(out, p), p.end
+		}
+	}
+	return out
+}
+
+// compare checks some pages that the dump has against the file. One page of
+// many may differ: the process can have made it writable (libcoreclr.so of
+// .NET 10 does so with a page of .rodata).
+func (o *Overlay) compare(parts []part) error {
+	var total uint64
+	for _, p := range parts {
+		total += uint64(p.end-p.start)/pageSize + 1
+	}
+	step := (total/overlayProbes + 1) * pageSize
+	same, different := 0, 0
+	for i := range parts {
+		p := &parts[i]
+		for off := uint64(0); off < uint64(p.end-p.start); off += step {
+			n, equal, err := o.comparePage(p, p.start+target.Addr(off))
+			switch {
+			case err != nil:
+				return err
+			case n == 0:
+			case equal:
+				same++
+			default:
+				different++
+			}
+		}
+	}
+	if different > same/overlayTolerance {
+		return target.Corruptf("the dump holds other bytes than the file on %d of %d pages: not the file that was loaded", different, same+different)
+	}
+	return nil
+}
+
+// comparePage compares the n bytes that the dump has from a to the end of its
+// page with the file's.
+func (o *Overlay) comparePage(p *part, a target.Addr) (n int, equal bool, err error) {
+	var have, want [pageSize]byte
+	n = int(min(uint64(pageRest(uint64(a))), uint64(p.end-a)))
+	n, _ = o.dump.ReadMemory(have[:n], a)
+	if err := p.read(want[:n], a); err != nil {
+		return n, false, err
+	}
+	return n, bytes.Equal(have[:n], want[:n]), nil
+}
+
+// find returns the part that holds a, or nil.
+func (o *Overlay) find(a target.Addr) *part {
+	parts := *o.parts.Load()
+	i, ok := slices.BinarySearchFunc(parts, a, func(p part, a target.Addr) int {
+		switch {
+		case a < p.start:
+			return 1
+		case a >= p.end:
+			return -1
+		}
+		return 0
+	})
+	if !ok {
+		return nil
+	}
+	return &parts[i]
+}
+
+// read copies the process's bytes at a, which are in the part.
+func (p *part) read(b []byte, a target.Addr) error {
+	if n, err := p.file.im.raw.ReadMemory(b, target.Addr(p.off+uint64(a-p.start))); n < len(b) {
+		return err
+	}
+	return p.file.relocate(b, uint64(a-p.file.base))
+}
+
+// ReadMemory implements target.Memory.
+func (o *Overlay) ReadMemory(p []byte, a target.Addr) (int, error) {
+	n, err := o.dump.ReadMemory(p, a)
+	for n < len(p) && errors.Is(err, target.ErrNotInDump) {
+		at := a + target.Addr(n)
+		pt := o.find(at)
+		if pt == nil {
+			break
+		}
+		k := int(min(uint64(len(p)-n), uint64(pt.end-at), uint64(pageRest(uint64(at)))))
+		if rerr := pt.read(p[n:n+k], at); rerr != nil {
+			return n, &target.MemoryError{Addr: at, Size: len(p) - n, Err: rerr}
+		}
+		if n += k; n == len(p) {
+			return n, nil
+		}
+		var got int
+		got, err = o.dump.ReadMemory(p[n:], a+target.Addr(n))
+		n += got
+	}
+	return n, err
+}
+
+// View implements target.Memory.
+func (o *Overlay) View(a target.Addr, n int) ([]byte, bool) {
+	if b, ok := o.dump.View(a, n); ok {
+		return b, true
+	}
+	if b := o.lend(a, n); n > 0 && len(b) == n {
+		return b, true
+	}
+	return nil, false
+}
+
+// Span implements target.Memory. Of a file it lends no more than 256 KB.
+func (o *Overlay) Span(a target.Addr) []byte {
+	if b := o.dump.Span(a); b != nil {
+		return b
+	}
+	return o.lend(a, overlaySpan)
+}
+
+// lend returns at most limit bytes of a file, up to where the dump has bytes
+// of its own, the part ends, or a relocation changes them.
+func (o *Overlay) lend(a target.Addr, limit int) []byte {
+	p := o.find(a)
+	if p == nil || limit <= 0 {
+		return nil
+	}
+	n := p.file.unrelocated(uint64(a-p.file.base), min(uint64(limit), uint64(p.end-a)))
+	var absent uint64
+	for absent < n && !o.stored(a+target.Addr(absent)) {
+		absent += uint64(pageRest(uint64(a) + absent))
+	}
+	b, _ := p.file.im.raw.View(target.Addr(p.off+uint64(a-p.start)), int(min(n, absent)))
+	if len(b) == 0 {
+		return nil
+	}
+	return b
+}
+
+// stored reports whether the dump itself has the byte at a.
+func (o *Overlay) stored(a target.Addr) bool {
+	if _, ok := o.dump.View(a, 1); ok {
+		return true
+	}
+	var b [1]byte
+	_, err := o.dump.ReadMemory(b[:], a)
+	return !errors.Is(err, target.ErrNotInDump)
+}
+
+// Source says where the byte at a comes from: SourceDump, the path of a file,
+// or "" for a byte that neither has.
+func (o *Overlay) Source(a target.Addr) string {
+	if o.stored(a) {
+		return SourceDump
+	}
+	if p := o.find(a); p != nil {
+		return p.file.im.path
+	}
+	return ""
+}
