@@ -174,7 +174,7 @@ func (f *File) names(stream string) *nameReader {
 
 // bytes returns the n bytes at rva.
 func (r *nameReader) bytes(rva uint32, n int64) ([]byte, error) {
-	if n > r.left {
+	if n > r.left && n <= r.f.src.Size() {
 		return nil, &FormatError{Stream: r.stream, Off: int64(rva), Msg: "names and records overlap one another"}
 	}
 	b, err := r.f.read(r.stream, int64(rva), n)

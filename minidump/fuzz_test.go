@@ -1,0 +1,84 @@
+package minidump_test
+
+import (
+	"errors"
+	"path/filepath"
+	"testing"
+
+	"github.com/sosgo/sosgo/internal/memmap"
+	"github.com/sosgo/sosgo/internal/synth"
+	"github.com/sosgo/sosgo/minidump"
+	"github.com/sosgo/sosgo/target"
+)
+
+// isKnown reports whether err answers to one of the sentinels.
+func isKnown(err error) bool {
+	return errors.Is(err, target.ErrCorrupt) || errors.Is(err, target.ErrUnsupported) || errors.Is(err, target.ErrNotInDump)
+}
+
+func FuzzOpen(f *testing.F) {
+	f.Add(sample())
+	for _, arch := range []uint16{synth.MinidumpX86, synth.MinidumpARM64} {
+		m := synth.NewMinidump()
+		m.SystemInfo(arch)
+		m.Threads(synth.MinidumpThread{ID: 1, TEB: tebAddr, Context: synth.ARM64Context(0x400003, 0, [33]uint64{})})
+		m.Modules(synth.MinidumpModule{Base: heapAddr, Size: 0x1000, Path: "x"})
+		m.Memory(memory()...)
+		m.Memory64(memory()[2:]...)
+		f.Add(m.Bytes())
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		d, err := minidump.Open(memmap.Bytes(b))
+		if err != nil {
+			if !isKnown(err) {
+				t.Fatalf("%v is none of the sentinels", err)
+			}
+			return
+		}
+		if touch(d) != touch(d) {
+			t.Fatal("two walks differ")
+		}
+		for _, w := range d.Warnings() {
+			if !isKnown(w) {
+				t.Fatalf("warning %v is none of the sentinels", w)
+			}
+		}
+	})
+}
+
+func BenchmarkOpen(b *testing.B) {
+	dump := sample()
+	b.ReportAllocs()
+	for b.Loop() {
+		touch(open(b, dump))
+	}
+}
+
+// BenchmarkOpenCorpus opens every Windows dump of the corpus, and decodes all
+// that a user can ask for.
+func BenchmarkOpenCorpus(b *testing.B) {
+	for _, dir := range corpusCases(b) {
+		name := filepath.Base(dir)
+		src := readFile(b, filepath.Join(dir, name+".dmp"))
+		b.Run(name+"/open", func(b *testing.B) {
+			for b.Loop() {
+				open(b, src)
+			}
+		})
+		b.Run(name+"/all", func(b *testing.B) {
+			for b.Loop() {
+				open(b, src).Warnings()
+			}
+		})
+	}
+}
+
+func BenchmarkReadPointer(b *testing.B) {
+	f := open(b, sample())
+	b.ReportAllocs()
+	for b.Loop() {
+		if v, err := target.Pointer(f, heapAddr); err != nil || v != 0x1122334455667788 {
+			b.Fatal(v, err)
+		}
+	}
+}
