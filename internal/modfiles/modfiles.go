@@ -1,0 +1,178 @@
+// Package modfiles finds the files of a dump's modules on this machine. A
+// file is returned only if its content proves that it is the one that was
+// loaded; names decide nothing but where to look.
+package modfiles
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"iter"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"github.com/sosgo/sosgo/image"
+	"github.com/sosgo/sosgo/target"
+)
+
+// ErrMismatch reports a file that is not the one that was loaded.
+var ErrMismatch = errors.New("not the file that was loaded")
+
+// An Identity is what a dump says of a module that a file can be held to. The
+// zero value says nothing; each part that is not zero must agree.
+type Identity struct {
+	BuildID       []byte   // ELF
+	TimeDateStamp uint32   // PE, with SizeOfImage
+	SizeOfImage   uint32   // PE
+	MVID          [16]byte // managed images, as stored
+}
+
+// IdentityOf reads the identity of m from a dump's module list and memory.
+func IdentityOf(mem target.Memory, m *target.Module) Identity {
+	id := Identity{TimeDateStamp: m.TimeDateStamp, SizeOfImage: m.SizeOfImage}
+	im, err := image.OpenMemory(mem, m)
+	if err != nil {
+		return id
+	}
+	if b, err := im.BuildID(); err == nil {
+		id.BuildID = b
+	}
+	if id.SizeOfImage == 0 && im.HasHeaders() {
+		id.TimeDateStamp, id.SizeOfImage = im.TimeDateStamp(), im.SizeOfImage()
+	}
+	if v, err := im.MVID(); err == nil {
+		id.MVID = v
+	}
+	return id
+}
+
+// Known reports whether the identity says anything.
+func (id *Identity) Known() bool {
+	return len(id.BuildID) > 0 || id.SizeOfImage != 0 || id.MVID != [16]byte{}
+}
+
+// Check compares a file to the identity. It returns ErrMismatch with what
+// differs, or what kept the file from being read.
+func (id *Identity) Check(im *image.Image) error {
+	if len(id.BuildID) > 0 {
+		got, err := im.BuildID()
+		if err != nil {
+			return err
+		}
+		if !bytes.Equal(got, id.BuildID) {
+			return fmt.Errorf("build id %x, not %x: %w", got, id.BuildID, ErrMismatch)
+		}
+	}
+	if id.SizeOfImage != 0 && (im.TimeDateStamp() != id.TimeDateStamp || im.SizeOfImage() != id.SizeOfImage) {
+		return fmt.Errorf("time stamp %08x and size %#x, not %08x and %#x: %w",
+			im.TimeDateStamp(), im.SizeOfImage(), id.TimeDateStamp, id.SizeOfImage, ErrMismatch)
+	}
+	if id.MVID != [16]byte{} {
+		got, err := im.MVID()
+		if err != nil {
+			return err
+		}
+		if got != id.MVID {
+			return fmt.Errorf("MVID %x, not %x: %w", got, id.MVID, ErrMismatch)
+		}
+	}
+	return nil
+}
+
+// A Source proposes files for modules.
+type Source interface {
+	// Candidates yields paths of files that may be m's, the likeliest first.
+	Candidates(m *target.Module, id *Identity) iter.Seq[string]
+}
+
+// A Candidate is a file that Find looked at. Err says why it was refused, and
+// is nil for the one that was taken.
+type Candidate struct {
+	Path string
+	Err  error
+}
+
+// A Finder finds module files. Its fields must not change after the first
+// Find. It is safe for concurrent use.
+type Finder struct {
+	Dirs     []string // searched with their subfolders; a file stands for itself
+	Recorded bool     // also try the path that the dump records
+	More     []Source // tried last, in order
+
+	once sync.Once
+	dirs []Source
+}
+
+// Find returns the file of m, opened, and the files that were looked at in
+// order. The error is target.ErrUnsupported when id says nothing, and wraps
+// os.ErrNotExist when no file was the right one.
+func (f *Finder) Find(m *target.Module, id Identity) (*image.Image, []Candidate, error) {
+	if !id.Known() {
+		return nil, nil, target.Unsupportedf("%s: the dump does not identify the file", m.Path)
+	}
+	f.once.Do(func() {
+		for _, d := range f.Dirs {
+			f.dirs = append(f.dirs, &folder{root: d})
+		}
+		if f.Recorded {
+			f.dirs = append(f.dirs, recorded{})
+		}
+		f.dirs = append(f.dirs, f.More...)
+	})
+	var tried []Candidate
+	seen := map[string]bool{}
+	for _, s := range f.dirs {
+		for p := range s.Candidates(m, &id) {
+			if seen[p] {
+				continue
+			}
+			seen[p] = true
+			im, err := open(p, &id)
+			tried = append(tried, Candidate{p, err})
+			if err == nil {
+				return im, tried, nil
+			}
+		}
+	}
+	return nil, tried, fmt.Errorf("%s: none of %d files found is the one that was loaded: %w", m.Path, len(tried), os.ErrNotExist)
+}
+
+// open opens and checks one file. Only regular files are opened: a path can
+// come from the dump and name a device.
+func open(p string, id *Identity) (*image.Image, error) {
+	st, err := os.Stat(p)
+	if err != nil {
+		return nil, err
+	}
+	if !st.Mode().IsRegular() {
+		return nil, target.Unsupportedf("%s is not a regular file", p)
+	}
+	im, err := image.OpenFile(p)
+	if err != nil {
+		return nil, err
+	}
+	if err := id.Check(im); err != nil {
+		return nil, errors.Join(err, im.Close())
+	}
+	return im, nil
+}
+
+// baseName is the file name of a path of either system, in lower case.
+func baseName(p string) string {
+	return strings.ToLower(path.Base(strings.ReplaceAll(p, `\`, "/")))
+}
+
+// recorded proposes the path that the dump records.
+type recorded struct{}
+
+func (recorded) Candidates(m *target.Module, _ *Identity) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		// A dump must not make this machine talk to a file server.
+		if filepath.IsAbs(m.Path) && !strings.HasPrefix(m.Path, `\\`) && !strings.HasPrefix(m.Path, "//") {
+			yield(filepath.Clean(m.Path))
+		}
+	}
+}
