@@ -163,7 +163,9 @@ func newTable(sets ...[]Command) *table {
 	return t
 }
 
+// find looks a command up; a ! in front of it, as in other debuggers, is fine.
 func (t *table) find(name string) (*Command, error) {
+	name = strings.TrimPrefix(name, "!")
 	if c := t.byName[strings.ToLower(name)]; c != nil {
 		return c, nil
 	}
