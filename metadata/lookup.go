@@ -129,24 +129,25 @@ func (md *Metadata) ownerOf(id TableID, col int, child uint32) (uint32, error) {
 // ptrPosition is the row of Ptr table p that refers to rid.
 func (md *Metadata) ptrPosition(p TableID, rid uint32) (uint32, error) {
 	rows, err := md.ptrOwners[p].find(md, p, 0, rid)
-	if err != nil {
+	switch {
+	case rows.n > 0:
+		return rows.RID(0)
+	case err != nil:
 		return 0, err
 	}
-	if rows.n == 0 {
-		return 0, corruptf(md.tables[p].off, "table %s does not refer to row %d", p, rid)
-	}
-	return rows.RID(0)
+	return 0, corruptf(md.tables[p].off, "table %s does not refer to row %d", p, rid)
 }
 
 // A lookup is the order of an unsorted table by one of its columns. It is built
 // on first use.
 type lookup struct {
-	once  sync.Once
-	perm  []uint32 // rids by key, then by rid
-	holes bool     // rows were missing
+	once    sync.Once
+	perm    []uint32 // rids by key, then by rid
+	missing error    // of the first row that was missing; such rows are not in perm
 }
 
-// find returns the rows of table id whose column col is key.
+// find returns the rows of table id whose column col is key. When rows are
+// missing it returns those that it found and the error.
 func (l *lookup) find(md *Metadata, id TableID, col int, key uint32) (RowRange, error) {
 	l.once.Do(func() { l.build(md, id, col) })
 	value := func(rid uint32) uint32 {
@@ -160,10 +161,8 @@ func (l *lookup) find(md *Metadata, id TableID, col int, key uint32) (RowRange, 
 	for hi < len(l.perm) && value(l.perm[hi]) == key {
 		hi++
 	}
-	if lo == hi && l.holes {
-		return RowRange{}, &MissingError{Off: int64(md.tables[id].off), Size: int(md.tables[id].rows) * int(md.tables[id].rowSize)}
-	}
-	return RowRange{md: md, table: id, first: uint32(lo), n: uint32(hi - lo), perm: l.perm}, nil
+	rows := RowRange{md: md, table: id, first: uint32(lo), n: uint32(hi - lo), perm: l.perm}
+	return rows, l.missing
 }
 
 func (l *lookup) build(md *Metadata, id TableID, col int) {
@@ -172,7 +171,7 @@ func (l *lookup) build(md *Metadata, id TableID, col int) {
 	for rid := uint32(1); rid <= md.tables[id].rows; rid++ {
 		r := md.row(id, rid)
 		if r.err != nil {
-			l.holes = true
+			l.missing = cmp.Or(l.missing, r.err)
 			continue
 		}
 		entries = append(entries, entry{r.u32(col), rid})
@@ -188,7 +187,8 @@ func (l *lookup) build(md *Metadata, id TableID, col int) {
 
 // byKey returns the rows of a table whose key column holds key: by binary
 // search when the writer declared the table sorted, else through an index that
-// is built on first use.
+// is built on first use. When rows of an unsorted table are missing it returns
+// those that it found and the error.
 func (md *Metadata) byKey(id TableID, col int, key uint32) (RowRange, error) {
 	if md.tables[id].rows == 0 {
 		return RowRange{table: id}, nil
@@ -207,11 +207,11 @@ func (md *Metadata) byKey(id TableID, col int, key uint32) (RowRange, error) {
 	return RowRange{md: md, table: id, first: first, n: end - first}, nil
 }
 
-// one returns the only row whose key column holds key. It reports false when
-// there is none.
+// one returns the only row whose key column holds key; that others are missing
+// does not matter then. It reports false when there is none.
 func (md *Metadata) one(id TableID, col int, key uint32) (uint32, bool, error) {
 	rows, err := md.byKey(id, col, key)
-	if err != nil || rows.n == 0 {
+	if rows.n == 0 {
 		return 0, false, err
 	}
 	rid, err := rows.RID(0)

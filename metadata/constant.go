@@ -1,0 +1,99 @@
+package metadata
+
+import (
+	"encoding/binary"
+	"math"
+)
+
+// ConstantOf is the compile-time value of a Field, Param or Property: a bool,
+// Char, sized integer, float, string, or nil for a null reference. It reports
+// false when the token has none.
+func (md *Metadata) ConstantOf(t Token) (value any, ok bool, err error) {
+	rows, err := md.byToken(TableConstant, 1, t)
+	if err != nil || rows.Len() == 0 {
+		return nil, false, err
+	}
+	rid, err := rows.RID(0)
+	if err != nil {
+		return nil, false, err
+	}
+	row, err := md.Constant(rid)
+	if err != nil {
+		return nil, false, err
+	}
+	b, err := md.Blob(row.Value)
+	if err != nil {
+		return nil, false, err
+	}
+	value, err = decodeConstant(row.Type, b)
+	return value, err == nil, err
+}
+
+// A Char is a UTF-16 code unit, the value of a System.Char.
+type Char uint16
+
+// fixedSize is the size in bytes of a value in constants and custom attributes,
+// 0 for the types that have no fixed size.
+func fixedSize(e ElementType) int {
+	switch e {
+	case ElementBoolean, ElementI1, ElementU1:
+		return 1
+	case ElementChar, ElementI2, ElementU2:
+		return 2
+	case ElementI4, ElementU4, ElementR4:
+		return 4
+	case ElementI8, ElementU8, ElementR8:
+		return 8
+	}
+	return 0
+}
+
+// fixedValue decodes fixedSize(e) bytes.
+func fixedValue(e ElementType, b []byte) any {
+	le := binary.LittleEndian
+	switch e {
+	case ElementBoolean:
+		return b[0] != 0
+	case ElementChar:
+		return Char(le.Uint16(b))
+	case ElementI1:
+		return int8(b[0])
+	case ElementU1:
+		return b[0]
+	case ElementI2:
+		return int16(le.Uint16(b))
+	case ElementU2:
+		return le.Uint16(b)
+	case ElementI4:
+		return int32(le.Uint32(b))
+	case ElementU4:
+		return le.Uint32(b)
+	case ElementI8:
+		return int64(le.Uint64(b))
+	case ElementU8:
+		return le.Uint64(b)
+	case ElementR4:
+		return math.Float32frombits(le.Uint32(b))
+	case ElementR8:
+		return math.Float64frombits(le.Uint64(b))
+	}
+	return nil
+}
+
+// decodeConstant decodes the value of a Constant row (ECMA-335 II.22.9).
+func decodeConstant(e ElementType, b []byte) (any, error) {
+	switch n := fixedSize(e); {
+	case e == ElementString:
+		if len(b)%2 != 0 {
+			return nil, corruptf(0, "constant string of %d bytes", len(b))
+		}
+		return decodeUTF16(b), nil
+	case e == ElementClass: // null
+		return nil, nil
+	case n == 0:
+		return nil, corruptf(0, "constant of type %s", e)
+	case len(b) < n:
+		return nil, corruptf(0, "constant of type %s in %d bytes", e, len(b))
+	}
+	return fixedValue(e, b), nil
+}
