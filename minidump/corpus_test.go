@@ -3,9 +3,12 @@ package minidump_test
 import (
 	"bufio"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -90,13 +93,12 @@ func TestCorpus(t *testing.T) {
 			assert.Equal(t, m.PID, p.ID)
 			assert.Contains(t, p.Command, "Debuggee")
 			assert.True(t, p.DumpTime.After(p.Created) && p.DumpTime.Sub(p.Created) < time.Hour, "%v, %v", p.Created, p.DumpTime)
-			_, crashed := f.Exception()
-			assert.Equal(t, m.Tool == "debugger", crashed)
 
+			checkException(t, f, m)
 			checkThreads(t, f, m)
 			checkModules(t, f, filepath.Join(dir, "oracle"))
 			checkRegions(t, f)
-			checkStackPointers(t, f, filepath.Join(dir, "oracle"))
+			checkStacks(t, f, filepath.Join(dir, "oracle"))
 		})
 	}
 }
@@ -136,14 +138,57 @@ func checkModules(t *testing.T, f *minidump.File, oracle string) {
 		IndexSize hex    `json:"indexSize"`
 		TimeStamp hex    `json:"timeStamp"`
 	}
-	var got []module
+	type versioned struct {
+		module
+		Version string `json:"version"`
+	}
+	var want, got []module
+	versions := make(map[string]string)
+	for _, m := range jsonLines[versioned](t, filepath.Join(oracle, "nativemodules.jsonl")) {
+		want = append(want, m.module)
+		versions[m.Name] = m.Version
+	}
 	for _, m := range f.Modules() {
 		got = append(got, module{hex(m.Base), m.Path, hex(m.SizeOfImage), hex(m.TimeDateStamp)})
-		if filepath.Ext(m.Path) == ".dll" && filepath.Base(m.Path) == "coreclr.dll" {
-			assert.NotNil(t, m.PDB)
+		// The oracle reads the version from the image, so mostly it has none.
+		if v := m.Version; versions[m.Path] != "0.0" {
+			assert.Equal(t, versions[m.Path], fmt.Sprintf("%d.%d.%d.%d", v[0], v[1], v[2], v[3]), m.Path)
+		}
+		if strings.HasSuffix(m.Path, `\coreclr.dll`) {
+			require.NotNil(t, m.PDB)
+			assert.Contains(t, m.PDB.Path, "coreclr.pdb")
+			assert.NotZero(t, m.Version)
 		}
 	}
-	assert.Equal(t, jsonLines[module](t, filepath.Join(oracle, "nativemodules.jsonl")), got)
+	assert.Equal(t, want, got)
+}
+
+// checkException asserts that the dumps of a postmortem debugger, and no
+// others, have an exception, and that it is one that the runtime raises.
+func checkException(t *testing.T, f *minidump.File, m manifest) {
+	e, ok := f.Exception()
+	require.Equal(t, m.Tool == "debugger", ok)
+	if !ok {
+		return
+	}
+	assert.True(t, slices.ContainsFunc(f.Threads(), func(th target.Thread) bool { return th.ID == e.ThreadID }))
+	ip, ok := e.Registers.IP()
+	require.True(t, ok)
+	raised := slices.ContainsFunc(f.Modules(), func(m target.Module) bool { return m.Contains(ip) })
+	assert.True(t, raised, "the instruction pointer %v is in no module", ip)
+	if e.Code == 0xc0000005 {
+		// A null reference: reading an address in the first page. The runtime
+		// raises it again, so that the address is the first fault's.
+		require.Len(t, e.Parameters, 2)
+		assert.Less(t, e.Parameters[1], uint64(0x1000))
+		return
+	}
+	require.Equal(t, uint32(0xe0434352), e.Code, "a managed exception")
+	assert.Equal(t, e.Address, ip)
+	require.Len(t, e.Parameters, 5)
+	i := slices.IndexFunc(f.Modules(), func(m target.Module) bool { return uint64(m.Base) == e.Parameters[4] })
+	require.GreaterOrEqual(t, i, 0)
+	assert.Equal(t, `C:\app\net`+strings.Split(m.Runtime, ".")[0]+`\coreclr.dll`, f.Modules()[i].Path)
 }
 
 // checkRegions asserts that the regions are ascending and disjoint, and that
@@ -164,19 +209,30 @@ func checkRegions(t *testing.T, f *minidump.File) {
 	assert.Equal(t, minidump.StoredBytes(f), stored)
 }
 
-// checkStackPointers asserts that the oracle's frames of each thread lie in
-// the stack that the thread is said to have.
-func checkStackPointers(t *testing.T, f *minidump.File, oracle string) {
-	stacks := make(map[uint32]target.Thread)
+// checkStacks compares the threads' stacks with what the runtime knows of
+// them, and asserts that the oracle's frames lie in them.
+func checkStacks(t *testing.T, f *minidump.File, oracle string) {
+	threads := make(map[uint32]target.Thread)
 	for _, th := range f.Threads() {
-		stacks[th.ID] = th
+		threads[th.ID] = th
+	}
+	type managed struct {
+		Thread uint32 `json:"osId"`
+		Base   hex    `json:"stackBase"`
+		Limit  hex    `json:"stackLimit"`
+	}
+	for _, m := range jsonLines[managed](t, filepath.Join(oracle, "threads.jsonl")) {
+		if th, ok := threads[m.Thread]; ok && m.Base != 0 {
+			assert.Equal(t, target.Addr(m.Base), th.Stack.End, "thread %#x", th.ID)
+			assert.GreaterOrEqual(t, th.Stack.Start, target.Addr(m.Limit), "thread %#x: committed below what is reserved", th.ID)
+		}
 	}
 	type frame struct {
 		Thread uint32 `json:"osId"`
 		SP     hex    `json:"sp"`
 	}
 	for _, fr := range jsonLines[frame](t, filepath.Join(oracle, "stacks.jsonl")) {
-		th, ok := stacks[fr.Thread]
+		th, ok := threads[fr.Thread]
 		if ok && fr.SP != 0 && !th.Stack.Contains(target.Addr(fr.SP)) {
 			t.Errorf("thread %#x: frame at %#x outside of %v", th.ID, uint64(fr.SP), th.Stack)
 		}

@@ -2,6 +2,7 @@ package minidump
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/sosgo/sosgo/target"
 )
@@ -61,6 +62,10 @@ func (f *File) loadException(n *notes) *exception {
 	e.Parameters = make([]uint64, count)
 	for i := range e.Parameters {
 		e.Parameters[i] = le.Uint64(b[40+8*i:])
+	}
+	isIt := func(t target.Thread) bool { return t.ID == e.ThreadID }
+	if threads := f.Threads(); len(threads) > 0 && !slices.ContainsFunc(threads, isIt) {
+		n.add(s.errorf(0, nil, "the exception's thread %#x is not in the thread list", e.ThreadID))
 	}
 	e.Registers.Arch = f.platform.Arch
 	if loc := locationAt(b[160:]); loc.size != 0 && readsContexts(f.platform.Arch) {

@@ -109,6 +109,11 @@ func TestLies(t *testing.T) {
 				e, _ := f.Exception()
 				assert.Len(t, e.Parameters, 15)
 			}, "1000 exception parameters"},
+		{"exception of no thread", func(m *synth.Minidump) { m.Exception(0x77, 5, 6, nil, nil) }, func(t *testing.T, f *minidump.File) {
+			e, _ := f.Exception()
+			assert.Equal(t, uint32(5), e.Code)
+			assert.False(t, e.Registers.Known())
+		}, "is not in the thread list"},
 		{"system information cut", func(m *synth.Minidump) { m.Stream(7, make([]byte, 8)) },
 			func(t *testing.T, f *minidump.File) { assert.Equal(t, target.ArchUnknown, f.Platform().Arch) }, "architecture is unknown"},
 		{"region around the address space", func(m *synth.Minidump) {

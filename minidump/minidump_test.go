@@ -428,12 +428,14 @@ func TestRegions(t *testing.T) {
 
 func TestRegionsWithoutInfos(t *testing.T) {
 	m := synth.NewMinidump()
-	m.Modules(synth.MinidumpModule{Base: 0x4000, Size: 0x2000, Path: "a.dll"})
+	m.Modules(synth.MinidumpModule{Base: 0x4f80, Size: 0x200, Path: "a.dll"}, synth.MinidumpModule{Base: 0x5180, Size: 0x20, Path: "b.dll"})
 	m.Memory(synth.MinidumpRange{Addr: 0x5000, Data: page()}, synth.MinidumpRange{Addr: 0x5100, Data: page()},
-		synth.MinidumpRange{Addr: 0x1000, Data: page()})
+		synth.MinidumpRange{Addr: 0x4f00, Data: page()})
 	assert.Equal(t, []target.Region{
-		{Start: 0x1000, Size: 0x100, Stored: 0x100},
-		{Start: 0x5000, Size: 0x200, Stored: 0x200, Kind: "image", Path: "a.dll"},
+		{Start: 0x4f00, Size: 0x80, Stored: 0x80},
+		{Start: 0x4f80, Size: 0x200, Stored: 0x200, Kind: "image", Path: "a.dll"},
+		{Start: 0x5180, Size: 0x20, Stored: 0x20, Kind: "image", Path: "b.dll"},
+		{Start: 0x51a0, Size: 0x60, Stored: 0x60},
 	}, slices.Collect(open(t, m.Bytes()).Regions()))
 }
 

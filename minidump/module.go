@@ -34,7 +34,7 @@ type moduleList struct {
 
 // Modules implements target.Target. A module's Size and SizeOfImage are those
 // of the module list; Mappings is empty: the loader of Windows maps an image
-// as a whole.
+// as a whole. The caller must not change the slice.
 func (f *File) Modules() []target.Module { return f.modules.get(f.loadModules).sorted }
 
 func (f *File) loadModules(n *notes) moduleList {

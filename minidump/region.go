@@ -165,13 +165,36 @@ type regionWalk struct {
 func (w *regionWalk) unlisted(limit target.Addr) bool {
 	for len(w.runs) > 0 && w.runs[0].Start < limit {
 		run := w.runs[0]
-		run.End = min(run.End, limit)
+		run.End = min(run.End, limit, w.moduleEdge(run.Start))
 		w.drop(run.End)
 		if !w.give(target.Region{Start: run.Start, Size: run.Size(), Stored: run.Size()}) {
 			return false
 		}
 	}
 	return true
+}
+
+// moduleEdge is the lowest address above a where a module begins or ends.
+func (w *regionWalk) moduleEdge(a target.Addr) target.Addr {
+	i := sort.Search(len(w.modules), func(i int) bool { return w.modules[i].Base > a })
+	edge := target.Addr(math.MaxUint64)
+	if i < len(w.modules) {
+		edge = w.modules[i].Base
+	}
+	if m := w.module(a); m != nil && m.Size-uint64(a-m.Base) < uint64(edge-a) {
+		edge = m.Base + target.Addr(m.Size)
+	}
+	return edge
+}
+
+// module is the module that a is in, or nil. Of modules that overlap it is
+// the one that begins last.
+func (w *regionWalk) module(a target.Addr) *target.Module {
+	i := sort.Search(len(w.modules), func(i int) bool { return w.modules[i].Base > a }) - 1
+	if i < 0 || !w.modules[i].Contains(a) {
+		return nil
+	}
+	return &w.modules[i]
 }
 
 // listed gives r in pieces. The runs below r have been given.
@@ -209,9 +232,8 @@ func (w *regionWalk) drop(limit target.Addr) {
 // give yields r with the path of the module that it is a part of.
 func (w *regionWalk) give(r target.Region) bool {
 	if r.Kind == "" || r.Kind == "image" {
-		i := sort.Search(len(w.modules), func(i int) bool { return w.modules[i].Base > r.Start }) - 1
-		if i >= 0 && w.modules[i].Contains(r.Start) {
-			r.Kind, r.Path = "image", w.modules[i].Path
+		if m := w.module(r.Start); m != nil {
+			r.Kind, r.Path = "image", m.Path
 		}
 	}
 	return w.yield(r)

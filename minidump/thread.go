@@ -94,7 +94,8 @@ func ticks(v uint64) time.Duration {
 //
 // Stack is what the thread's TEB says, where the dump has the TEB, and else
 // the range that the thread list names. The registers are those of the moment
-// of the dump; for the thread of an exception see Exception.
+// of the dump; for the thread of an exception see Exception. Their Float lends
+// the dump's bytes, as View does. The caller must not change the slice.
 func (f *File) Threads() []target.Thread { return f.threads.get(f.loadThreads) }
 
 func (f *File) loadThreads(n *notes) []target.Thread {
@@ -174,20 +175,19 @@ func (f *File) stackDescriptor(e []byte) target.Range {
 // stack chooses between the range that the thread list names, which is what
 // was in use, and the limits in the TEB, which are those of the whole stack.
 func (f *File) stack(t *target.Thread, named target.Range, n *notes) target.Range {
-	limits, ok := f.stackLimits(t.TEB)
+	whole, ok := f.stackLimits(t.TEB)
 	if !ok {
 		return named
 	}
-	if limits.Start >= limits.End {
-		n.add(target.Corruptf("thread %#x: its TEB has the stack limits %#x and %#x",
-			t.ID, uint64(limits.Start), uint64(limits.End)))
+	if whole.Start >= whole.End {
+		n.add(target.Corruptf("thread %#x: its TEB has the stack limits %#x and %#x", t.ID, uint64(whole.Start), uint64(whole.End)))
 		return named
 	}
-	if sp, ok := t.Registers.SP(); ok && !limits.Contains(sp) && named.Contains(sp) {
+	if sp, ok := t.Registers.SP(); ok && !whole.Contains(sp) && named.Contains(sp) {
 		n.add(target.Corruptf("thread %#x: its stack pointer %#x is outside the stack that its TEB names", t.ID, uint64(sp)))
 		return named
 	}
-	return limits
+	return whole
 }
 
 // stackLimits reads NT_TIB.StackLimit and StackBase (winnt.h): the second and

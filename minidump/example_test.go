@@ -1,0 +1,24 @@
+package minidump_test
+
+import (
+	"fmt"
+
+	"github.com/sosgo/sosgo/internal/memmap"
+	"github.com/sosgo/sosgo/minidump"
+)
+
+func ExampleOpen() {
+	f, err := minidump.Open(memmap.Bytes(sample()))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(f.Platform().OS, f.Platform().Arch)
+	for _, m := range f.Modules() {
+		fmt.Println(m.Base, m.Path)
+	}
+	// Output:
+	// windows x64
+	// 00007ff600000000 C:\app\a.exe
+	// 00007ff810000000 C:\app\coreclr.dll
+}
