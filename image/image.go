@@ -129,9 +129,10 @@ func (im *Image) Size() uint64 { return im.size }
 // the section headers.
 func (im *Image) Sections() []Section { return im.sections }
 
-// HasHeaders reports whether the image's headers could be read. Minidumps
-// with heap keep the export directory of coreclr.dll and not its headers:
-// such an image has exports, and all else is target.ErrNotInDump.
+// HasHeaders reports whether the image's headers could be read. Minidumps can
+// lack those of a module in their list: such an image has the list's identity,
+// exports if the dump holds the export directory, and all else is
+// target.ErrNotInDump.
 func (im *Image) HasHeaders() bool { return im.elf != nil || im.pe != nil && im.pe.hasHeaders }
 
 // Close releases the file of an image from OpenFile. Views of it die with it.
@@ -144,9 +145,9 @@ func (im *Image) Close() error {
 
 // OpenMemory opens the image of m in the memory of a target. m needs Base; the
 // other fields help where headers are missing or don't tell loaded from flat.
-// Where only the headers of a PE image are missing, the image is found by its
-// export directory (HasHeaders). If that is absent too, the error is
-// target.ErrNotInDump; bytes that are neither PE nor ELF are target.ErrCorrupt.
+// Missing headers are target.ErrNotInDump, unless m has SizeOfImage: then the
+// image is one without headers (HasHeaders). Bytes that are neither PE nor ELF
+// are target.ErrCorrupt.
 func OpenMemory(mem target.Memory, m *target.Module) (*Image, error) {
 	return OpenMemoryLayout(mem, m, LayoutUnknown)
 }
@@ -156,10 +157,8 @@ func OpenMemory(mem target.Memory, m *target.Module) (*Image, error) {
 func OpenMemoryLayout(mem target.Memory, m *target.Module, l Layout) (*Image, error) {
 	im := &Image{path: m.Path, base: m.Base, raw: area{mem, m.Base, ^uint64(m.Base)}}
 	err := im.open(l, m)
-	if errors.Is(err, target.ErrNotInDump) && (m.SizeOfImage != 0 || m.TimeDateStamp != 0) {
-		if headless, herr := openHeadless(mem, m); herr == nil {
-			return headless, nil
-		}
+	if errors.Is(err, target.ErrNotInDump) && m.SizeOfImage != 0 {
+		return headless(mem, m), nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("image at %#x (%s): %w", uint64(m.Base), m.Path, err)

@@ -1,9 +1,10 @@
 package image_test
 
 import (
-	"bytes"
+	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/sosgo/sosgo/image"
@@ -11,46 +12,57 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
+// patched are the bytes of a library that the process changed although they
+// are in a read-only segment: the runtime's copies of the write barrier in
+// 3.1, and one quadword of .rodata in all.
+const patched = 256
+
 // TestCorpusOverlayAgrees compares what an overlay supplies for every module
 // file with every byte of the module that the dump holds: the two must agree,
 // or the overlay would invent memory where the dump has none.
 func TestCorpusOverlayAgrees(t *testing.T) {
 	empty, _ := memmap.New(memmap.Bytes(nil), nil)
 	eachCase(t, "", func(t *testing.T, c *corpusCase) {
-		if c.modules == "" {
-			t.Skip("no module files")
-		}
-		var compared, supplied int
+		compared, supplied := 0, 0
 		for _, m := range c.Modules() {
 			path := c.fileOf(m.Path)
-			if !exists(path) {
-				continue
+			if !exists(path) || baseName(path) == "ucrtbase.dll" {
+				continue // the C runtime of another system than the process's
 			}
 			im, err := image.OpenFile(path)
 			require.NoError(t, err)
 			// Over no memory at all: every byte comes from the file.
 			alone := image.NewOverlay(empty)
-			if err := image.NewOverlay(c).Add(&m, im); err != nil {
-				t.Errorf("%s at %#x: %v", m.Path, uint64(m.Base), err)
+			require.NoError(t, alone.Add(&m, im))
+			assert.NoError(t, image.NewOverlay(c).Add(&m, im))
+			n, k, differ := compareModule(c, alone, &m)
+			compared, supplied = compared+n, supplied+k
+			if strings.HasPrefix(baseName(path), "libcoreclr") {
+				assert.Less(t, differ, patched, m.Path)
 			} else {
-				require.NoError(t, alone.Add(&m, im))
-			}
-			var have, want [4096]byte
-			for a := m.Base; a < m.Base+target.Addr(m.Size); a += target.Addr(len(have)) {
-				n, _ := c.ReadMemory(have[:], a)
-				k, _ := alone.ReadMemory(want[:], a)
-				supplied += k
-				compared += min(n, k)
-				if n = min(n, k); !bytes.Equal(have[:n], want[:n]) {
-					i := 0
-					for have[i] == want[i] {
-						i++
-					}
-					t.Errorf("%s at %#x (RVA %#x): dump % x, file % x", m.Path, uint64(a)+uint64(i), uint64(a-m.Base)+uint64(i), have[i:min(n, i+16)], want[i:min(n, i+16)])
-				}
+				assert.Zero(t, differ, m.Path)
 			}
 			require.NoError(t, im.Close())
 		}
 		t.Logf("%d bytes compared, %d supplied", compared, supplied)
 	})
 }
+
+// compareModule compares the bytes of m that both memories have.
+func compareModule(a, b target.Memory, m *target.Module) (compared, supplied, differ int) {
+	var x, y [4096]byte
+	for at := m.Base; at < m.Base+target.Addr(m.Size); at += target.Addr(len(x)) {
+		n, _ := a.ReadMemory(x[:], at)
+		k, _ := b.ReadMemory(y[:], at)
+		supplied += k
+		compared += min(n, k)
+		for i := range min(n, k) {
+			if x[i] != y[i] {
+				differ++
+			}
+		}
+	}
+	return compared, supplied, differ
+}
+
+func baseName(path string) string { return path[strings.LastIndexAny(path, `/\`)+1:] }

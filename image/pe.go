@@ -61,6 +61,7 @@ type peImage struct {
 	sizeOfImage   uint32
 	plus          bool
 	dirs          [dirCount]Directory
+	scan          func() (Directory, error) // without headers: finds the export directory
 }
 
 func (im *Image) openPE(l Layout, m *target.Module) error {

@@ -7,6 +7,7 @@ import (
 	"iter"
 	"path"
 	"strings"
+	"sync"
 
 	"github.com/sosgo/sosgo/internal/limits"
 	"github.com/sosgo/sosgo/target"
@@ -33,14 +34,13 @@ func decodeExportDir(b []byte, self Directory) exportDir {
 }
 
 func (im *Image) exportDir() (exportDir, error) {
-	var d Directory
-	if im.pe != nil {
-		d = im.pe.dirs[dirExport] // known even where the headers are not
+	find := func() (Directory, error) { return im.peDirectory(dirExport, "export directory") }
+	if im.pe != nil && !im.pe.hasHeaders {
+		find = im.pe.scan
 	}
-	if d.RVA == 0 {
-		if _, err := im.peDirectory(dirExport, "export directory"); err != nil {
-			return exportDir{}, err
-		}
+	d, err := find()
+	if err != nil {
+		return exportDir{}, err
 	}
 	b, err := im.BytesRVA(d.RVA, exportDirSize)
 	if err != nil {
@@ -156,11 +156,11 @@ func (im *Image) peExport(e *exportDir, i uint32) (Export, error) {
 	return Export{Name: name, Forward: fwd}, err
 }
 
-// openHeadless finds a PE image whose headers are missing by its export
-// directory. Windows minidumps with heap keep that directory of the runtime's
-// library (the data-access library reads it while the dump is written) though
-// they leave out the headers.
-func openHeadless(mem target.Memory, m *target.Module) (*Image, error) {
+// headless is a PE image whose headers are missing. What the module list says
+// of it is known, and its exports if the dump has the export directory:
+// Windows minidumps with heap keep that of the runtime's library, because the
+// data-access library reads it while the dump is written.
+func headless(mem target.Memory, m *target.Module) *Image {
 	im := &Image{
 		kind: KindPE, path: m.Path, base: m.Base,
 		size: max(m.Size, uint64(m.SizeOfImage)),
@@ -168,37 +168,30 @@ func openHeadless(mem target.Memory, m *target.Module) (*Image, error) {
 		pe:   &peImage{timeDateStamp: m.TimeDateStamp, sizeOfImage: m.SizeOfImage, checkSum: m.CheckSum},
 	}
 	im.setLayout(Loaded)
-	d, err := im.scanExportDir(baseName(m.Path))
-	if err != nil {
-		return nil, err
-	}
-	im.pe.dirs[dirExport] = d
-	return im, nil
+	im.pe.scan = sync.OnceValues(im.scanExportDir)
+	return im
 }
 
 // baseName is the file name of a path of either system.
 func baseName(p string) string { return path.Base(strings.ReplaceAll(p, `\`, "/")) }
 
 // scanExportDir searches the stored bytes of an image for its export directory.
-// The test is strict: the counts and tables fit, and the directory's name is
-// the module's file name.
-func (im *Image) scanExportDir(file string) (Directory, error) {
-	for off := uint64(0); off < im.size; {
-		b := im.raw.Span(target.Addr(off))
-		if b == nil {
-			off = off&^(pageSize-1) + pageSize
+// Minidumps hold it as a piece of its own, anywhere in a page. The test is
+// strict: the counts and tables fit, and the directory's name is the module's
+// file name.
+func (im *Image) scanExportDir() (Directory, error) {
+	file := baseName(im.path)
+	w := target.NewWindow(im.raw)
+	for off := uint64(0); off+exportDirSize <= im.raw.size; off += 4 {
+		b, err := w.Bytes(target.Addr(off), exportDirSize)
+		if err != nil {
 			continue
 		}
-		for i := -int(off) & 3; i+exportDirSize <= len(b); i += 4 {
-			d := Directory{RVA: RVA(off) + RVA(i)}
-			e := decodeExportDir(b[i:], d)
-			if e.plausible(im.size) && im.exportDirNamed(&e, file) {
-				// The true size is the header's. The names end the directory.
-				d.Size = im.exportDirEnd(&e)
-				return d, nil
-			}
+		d := Directory{RVA: RVA(off)}
+		if e := decodeExportDir(b, d); e.plausible(im.size) && im.exportDirNamed(&e, file) {
+			d.Size = im.exportDirEnd(&e)
+			return d, nil
 		}
-		off += uint64(len(b))
 	}
 	return Directory{}, fmt.Errorf("headers and export directory: %w", target.ErrNotInDump)
 }
@@ -218,8 +211,8 @@ func (im *Image) exportDirNamed(e *exportDir, file string) bool {
 	return err == nil && b[len(file)] == 0 && bytes.EqualFold(b[:len(file)], []byte(file))
 }
 
-// exportDirEnd is the size of a directory up to the end of its last name, or
-// of its tables where that name is missing.
+// exportDirEnd is the size of a directory, which its header would tell, up to
+// the end of its last name, or of its tables where that name is missing.
 func (im *Image) exportDirEnd(e *exportDir) uint64 {
 	end := e.name
 	if e.nNames > 0 {
