@@ -73,6 +73,22 @@ func BenchmarkOpenCorpus(b *testing.B) {
 	}
 }
 
+// BenchmarkOpenManyRanges opens a dump with the ranges of a 10 GB process.
+func BenchmarkOpenManyRanges(b *testing.B) {
+	ranges := make([]synth.MinidumpRange, 100_000)
+	for i := range ranges {
+		ranges[i] = synth.MinidumpRange{Addr: heapAddr + uint64(i)*0x2000, Data: page()[:16]}
+	}
+	m := synth.NewMinidump()
+	process(m)
+	m.Memory64(ranges...)
+	dump := m.Bytes()
+	b.ReportAllocs()
+	for b.Loop() {
+		open(b, dump)
+	}
+}
+
 func BenchmarkReadPointer(b *testing.B) {
 	f := open(b, sample())
 	b.ReportAllocs()

@@ -219,6 +219,23 @@ func TestSharedNames(t *testing.T) {
 	assert.Less(t, allocated(func() { assert.Len(t, f.Handles(), 10_000) }), uint64(16<<20))
 }
 
+// TestListLimit has more unloaded modules than any process.
+func TestListLimit(t *testing.T) {
+	m := synth.NewMinidump()
+	m.Stream(14, append(synth.Fields(uint32(12), uint32(24), uint32(100_001)), make([]byte, 24*100_001)...))
+	m.Memory(memory()...)
+	f := open(t, m.Bytes())
+	assert.Len(t, f.UnloadedModules(), 100_000)
+	assert.Condition(t, func() bool {
+		for _, w := range f.Warnings() {
+			if strings.Contains(w.Error(), "the first 100000 are read") {
+				return true
+			}
+		}
+		return false
+	})
+}
+
 // TestWarningsAreFew has a thousand broken threads.
 func TestWarningsAreFew(t *testing.T) {
 	m := synth.NewMinidump()

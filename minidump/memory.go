@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 
 	"github.com/sosgo/sosgo/internal/limits"
 	"github.com/sosgo/sosgo/internal/memmap"
@@ -39,6 +40,7 @@ func (f *File) memoryList(ranges []memmap.Range, n *notes) []memmap.Range {
 		return ranges
 	}
 	t := s.list(memoryDescriptorSize, limits.MemoryRanges, n)
+	ranges = slices.Grow(ranges, t.len())
 	for i := range t.len() {
 		d := t.at(i)
 		at := locationAt(d[8:])
@@ -61,6 +63,7 @@ func (f *File) memory64List(ranges []memmap.Range, n *notes) []memmap.Range {
 		return ranges
 	}
 	t := s.table(c.Offset(), count, memoryDescriptor64Size, limits.MemoryRanges, n)
+	ranges = slices.Grow(ranges, t.len())
 	for i := range t.len() {
 		d := t.at(i)
 		size := le.Uint64(d[8:])

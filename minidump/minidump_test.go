@@ -378,6 +378,51 @@ func TestException(t *testing.T) {
 	assert.False(t, nested)
 }
 
+func TestNestedException(t *testing.T) {
+	m := synth.NewMinidump()
+	m.Stream(6, synth.Fields(uint64(1), uint64(5), uint64(0xabc0), make([]byte, 144)))
+	m.Memory(memory()...)
+	a, ok := open(t, m.Bytes()).NestedException()
+	assert.True(t, ok)
+	assert.Equal(t, target.Addr(0xabc0), a)
+}
+
+func TestBothComments(t *testing.T) {
+	m := synth.NewMinidump()
+	m.Comment("wide")
+	m.Stream(10, []byte("narrow\x00"))
+	m.Memory(memory()...)
+	assert.Equal(t, "narrow\nwide", open(t, m.Bytes()).Process().Comment)
+}
+
+// TestPlatforms has the systems whose minidumps others than Windows write.
+func TestPlatforms(t *testing.T) {
+	for id, want := range map[uint32]target.OS{2: target.OSWindows, 0x8101: target.OSDarwin, 0x8201: target.OSLinux, 7: target.OSUnknown} {
+		m := synth.NewMinidump()
+		pack := m.PlaceString("Service Pack 1")
+		m.Stream(7, synth.Fields(uint16(5), make([]byte, 6), uint32(6), uint32(1), uint32(7601), id, pack, make([]byte, 28)))
+		m.Memory(memory()...)
+		p := open(t, m.Bytes()).Platform()
+		assert.Equal(t, target.Platform{OS: want, Arch: target.ArchARM, OSVersion: "6.1.7601 Service Pack 1"}, p)
+	}
+}
+
+// TestMissingStreams asserts that what the writer left out is told as such.
+func TestMissingStreams(t *testing.T) {
+	m := synth.NewMinidump()
+	m.Memory(memory()...)
+	f := open(t, m.Bytes())
+	assert.Empty(t, f.Modules())
+	assert.Empty(t, f.Threads())
+	missing := 0
+	for _, w := range f.Warnings() {
+		if errors.Is(w, target.ErrNotInDump) {
+			missing++
+		}
+	}
+	assert.Equal(t, 3, missing, "system information, modules, threads: %v", f.Warnings())
+}
+
 func TestHandles(t *testing.T) {
 	assert.Equal(t, []minidump.Handle{
 		{Value: 4, Type: "Event", Attributes: 1, GrantedAccess: 0x1f0003, HandleCount: 2, PointerCount: 3},
@@ -398,6 +443,8 @@ func TestMemory(t *testing.T) {
 				require.NoError(t, err)
 				assert.Equal(t, r.Data, b)
 			}
+			assert.Len(t, f.Span(heapAddr+0x10), 0xf0)
+			assert.Nil(t, f.Span(heapAddr+0x100))
 			_, err := target.Uint64(f, heapAddr+0x100-4)
 			require.ErrorIs(t, err, target.ErrNotInDump)
 		})
@@ -437,6 +484,20 @@ func TestRegionsWithoutInfos(t *testing.T) {
 		{Start: 0x5180, Size: 0x20, Stored: 0x20, Kind: "image", Path: "b.dll"},
 		{Start: 0x51a0, Size: 0x60, Stored: 0x60},
 	}, slices.Collect(open(t, m.Bytes()).Regions()))
+}
+
+// TestProtection has the page protections of winnt.h, with and without the
+// guard bit.
+func TestProtection(t *testing.T) {
+	for protect, want := range map[uint32]string{0: "---", 1: "---", 2: "r--", 4: "rw-", 8: "rw-", 0x10: "--x", 0x20: "r-x",
+		0x40: "rwx", 0x80: "rwx", 0x104: "rw-"} {
+		m := synth.NewMinidump()
+		m.MemoryInfo(synth.MinidumpInfo{Start: 0x1000, Size: 0x100, State: 0x1000, Protect: protect, Type: 0x20000})
+		m.Memory(synth.MinidumpRange{Addr: 0x1000, Data: page()})
+		for r := range open(t, m.Bytes()).Regions() {
+			assert.Equal(t, want, r.Prot.String(), "%#x", protect)
+		}
+	}
 }
 
 // TestPaddedLists has lists whose elements are aligned to eight bytes.

@@ -40,7 +40,7 @@ func (f *File) Modules() []target.Module { return f.modules.get(f.loadModules).s
 func (f *File) loadModules(n *notes) moduleList {
 	s, ok := f.section(ModuleListStream, n)
 	if !ok {
-		n.add(target.Corruptf("minidump: no module list"))
+		n.add(fmt.Errorf("minidump: module list: %w", target.ErrNotInDump))
 		return moduleList{}
 	}
 	t := s.list(moduleSize, limits.Modules, n)

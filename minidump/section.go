@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"strings"
 	"unicode/utf16"
 
@@ -28,7 +29,7 @@ func (f *File) read(stream string, off, n int64) ([]byte, error) {
 
 func readSource(src memmap.Source, stream string, off, n int64) ([]byte, error) {
 	size := src.Size()
-	if off < 0 || n < 0 || off > size || n > size-off {
+	if off < 0 || n < 0 || n > math.MaxInt || off > size || n > size-off {
 		msg := fmt.Sprintf("%d bytes wanted, the file has %d bytes", n, size)
 		return nil, &FormatError{Stream: stream, Off: off, Msg: msg, Err: io.ErrUnexpectedEOF}
 	}

@@ -17,7 +17,7 @@ const systemInfoSize = 32
 func (f *File) loadPlatform(n *notes) target.Platform {
 	s, ok := f.section(SystemInfoStream, n)
 	if !ok {
-		n.add(target.Corruptf("minidump: no system information: the architecture is unknown"))
+		n.add(fmt.Errorf("minidump: system information, without which the architecture is unknown: %w", target.ErrNotInDump))
 		return target.Platform{}
 	}
 	c := s.cursor()

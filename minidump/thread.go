@@ -104,7 +104,7 @@ func (f *File) loadThreads(n *notes) []target.Thread {
 	if !ok {
 		// Only Itanium needs the longer form, but it begins like the other.
 		if s, ok = f.section(ThreadExListStream, n); !ok {
-			n.add(target.Corruptf("minidump: no thread list"))
+			n.add(fmt.Errorf("minidump: thread list: %w", target.ErrNotInDump))
 			return nil
 		}
 		stride = threadExSize
@@ -150,7 +150,7 @@ func (f *File) thread(s *section, e []byte, info ThreadInfo, listed bool, n *not
 	switch {
 	case !readsContexts(f.platform.Arch):
 	case info.DumpFlags&threadInvalidContext != 0:
-		n.add(target.Corruptf("minidump: thread %#x: the writer of the dump could not get its registers", t.ID))
+		n.add(fmt.Errorf("thread %#x: its registers, which the writer could not get: %w", t.ID, target.ErrNotInDump))
 	default:
 		regs, err := f.registers(s.name, locationAt(e[40:]))
 		if err != nil {
