@@ -138,8 +138,9 @@ func (h *imageHeader) holds(base target.Addr, first, m target.Mapping) (in, know
 }
 
 // flat reports whether an image's first mapping shows the file as it is on
-// disk. That of a loaded PE image holds the headers alone, that of a loaded
-// ELF image the first segment or so.
+// disk. That of a loaded PE image holds the headers alone. That of a loaded
+// ELF image holds the first segment, or more of the file where segments with
+// the same protection lie side by side, but not all of it.
 func (h *imageHeader) flat(first target.Mapping) bool {
 	size := uint64(first.End - first.Start)
 	if h.kind == imagePE {
@@ -150,7 +151,7 @@ func (h *imageHeader) flat(first target.Mapping) bool {
 		end = max(end, s.off+s.fileSize)
 		moved = moved || h.bias+uint64(s.addr)-s.off != uint64(first.Start)
 	}
-	return moved && size >= end
+	return moved && size >= end && size > pageUp(h.loads[0].off+h.loads[0].fileSize)
 }
 
 func pageUp(n uint64) uint64 { return (n + stackPage - 1) &^ (stackPage - 1) }
