@@ -20,8 +20,8 @@ type signature struct {
 var signatures = [...]signature{
 	{0, "PAGEDU64", "a Windows kernel dump (64-bit): sosgo reads dumps of processes"},
 	{0, "PAGEDUMP", "a Windows kernel dump (32-bit): sosgo reads dumps of processes"},
-	{0, "Nettrace", "an EventPipe trace (.nettrace or .gcdump), not a dump: it holds no memory"},
-	{0, "!FastSerialization", "a .NET trace or heap snapshot, not a dump: it holds no memory"},
+	{0, "Nettrace", "an EventPipe trace (.nettrace), not a dump: it holds no memory"},
+	{4, "!FastSerialization", "a heap snapshot (.gcdump) or a trace, not a dump: it holds no memory"},
 	{0, "JAVA PROFILE", "a Java heap dump"},
 	{0, "go1.", "a Go heap dump"},
 	{0, "KDUMP   ", "a Linux kernel dump: sosgo reads dumps of processes"},
