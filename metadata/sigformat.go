@@ -184,6 +184,10 @@ func clrName(e ElementType) string {
 // An empty name leaves the return type and the parameters.
 func FormatMethodECMA(name string, m *MethodSig, r Resolver) string {
 	dst := appendConv(nil, m.Conv)
+	if m.Conv&CallGeneric != 0 {
+		dst = strconv.AppendUint(append(dst, " [generic:"...), uint64(m.GenericParams), 10)
+		dst = append(dst, ']')
+	}
 	dst = AppendTypeECMA(append(dst, ' '), &m.Return, r)
 	if name != "" {
 		dst = append(append(dst, ' '), name...)
