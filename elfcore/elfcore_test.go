@@ -210,6 +210,7 @@ func TestException(t *testing.T) {
 		{name: "createdump without siginfo", notes: []synth.ELFNote{first, thread(1, 0), thread(2, 6), thread(3, 0)}, words: "SIGABRT", thread: 2},
 		{name: "createdump 3.1, which gives it to all", notes: []synth.ELFNote{first, thread(1, 6), thread(2, 6)}},
 		{name: "none", notes: []synth.ELFNote{thread(1, 0), thread(2, 0)}},
+		{name: "gcore", notes: []synth.ELFNote{first, thread(1, 0), synth.ELFSignal(19, 0, 0x80, 0)}},
 		{name: "signal without a thread", notes: []synth.ELFNote{synth.ELFSignal(4, 0, 1, 0x10)}, words: "SIGILL/ILL_ILLOPC", addr: 0x10, params: []uint64{1, 0}},
 		{name: "unknown", notes: []synth.ELFNote{thread(1, 0), synth.ELFSignal(60, 1, 9, 0)}, words: "SIG(60)/code 9", thread: 1, params: []uint64{9, 1}},
 	}

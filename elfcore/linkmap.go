@@ -32,17 +32,39 @@ const (
 func (b *builder) modulesWithoutFiles() {
 	found := map[target.Addr]bool{}
 	b.modulesOfLinker(found)
+	var last scannedPE
 	for _, s := range b.sortedLoads() {
 		if found[s.addr] || len(b.modules) >= limits.Modules {
 			continue
 		}
 		head := b.readImageHeader(s.addr)
-		if head.size == 0 {
+		if head.size == 0 || last.repeats(s.addr, &head) {
 			continue
 		}
 		found[s.addr] = true
-		b.modules = append(b.modules, target.Module{Base: s.addr, Size: head.size, Path: b.soName(s.addr, &head)})
+		m := target.Module{Base: s.addr, Size: head.size, Path: b.soName(s.addr, &head)}
+		if head.kind == imagePE {
+			last = scannedPE{s, head}
+			m.TimeDateStamp, m.SizeOfImage, m.CheckSum = head.stamp, uint32(head.size), head.checkSum
+		}
+		b.modules = append(b.modules, m)
 	}
+}
+
+// A scannedPE is a PE image that was found by its header at the start of a
+// segment.
+type scannedPE struct {
+	start  segment
+	header imageHeader
+}
+
+// repeats reports whether the header at a is the image's own, seen again at
+// the start of one of its sections: precompiled .NET assemblies are mapped in
+// such a way that their first section begins in the page of the headers.
+func (p *scannedPE) repeats(a target.Addr, h *imageHeader) bool {
+	return h.kind == imagePE && p.header.kind == imagePE &&
+		h.stamp == p.header.stamp && h.size == p.header.size && h.checkSum == p.header.checkSum &&
+		uint64(a-p.start.addr) < p.header.size && p.start.memSize <= pageUp(p.header.headers)
 }
 
 // modulesOfLinker follows the dynamic linker's list of objects: the program's

@@ -194,6 +194,7 @@ func linked() *synth.ELFCore {
 			{Addr: data, Data: area, Flags: 6},
 			{Addr: lib, Data: libImage, Flags: 5},
 			{Addr: asm, Data: synth.PEImage(0x8000, 0x400), Flags: 4},
+			{Addr: asm + 0x2000, Data: synth.PEImage(0x8000, 0x400), Flags: 5}, // its first section
 			{Addr: 0x7200_0000, Data: append(other, "\x00soname\x00"...), Flags: 5},
 			{Addr: 0x7200_3000, Data: synth.Fields(uint64(5), uint64(0x7200_1000), uint64(14), uint64(1), uint64(0), uint64(0)), Flags: 6},
 		},

@@ -48,6 +48,8 @@ func (t NoteType) String() string {
 		return "NT_X86_XSTATE"
 	case 0x204:
 		return "NT_X86_SHSTK"
+	case 0x205:
+		return "NT_X86_XSAVE_LAYOUT"
 	case 0x401:
 		return "NT_ARM_TLS"
 	case 0x405:

@@ -48,6 +48,8 @@ func (b *builder) decodeSignal(n *Note) error {
 //   - elsewhere a signal counts if exactly one thread has it. createdump of
 //     .NET Core 3.1 gives SIGABRT to all threads of any process, which says
 //     nothing.
+//
+// A signal that stops a process ends none: gdb stops the process for gcore.
 func (b *builder) findException() {
 	thread, number := -1, int32(0)
 	switch {
@@ -61,7 +63,7 @@ func (b *builder) findException() {
 			number = int32(b.threads[thread].Signal)
 		}
 	}
-	if number == 0 {
+	if number == 0 || stops(number) {
 		return
 	}
 	e := &target.Exception{Code: uint32(number), Words: signalName(number)}
@@ -113,10 +115,16 @@ const (
 	sigBUS  = 7
 	sigFPE  = 8
 	sigSEGV = 11
+	sigSTOP = 19
+	sigTTOU = 22
 )
 
 // codeKernel is SI_KERNEL: raised by the kernel for no more specific reason.
 const codeKernel = 0x80
+
+// stops reports whether the signal stops a process: SIGSTOP, SIGTSTP, SIGTTIN
+// and SIGTTOU.
+func stops(number int32) bool { return number >= sigSTOP && number <= sigTTOU }
 
 // isFault reports whether si_addr is the address of a fault. SI_KERNEL comes
 // from accesses, such as those to non-canonical addresses, for which the
