@@ -62,10 +62,12 @@ func appendFields(out []FieldDoc, path string, t reflect.Type, doc string, list 
 	for f := range t.Fields() {
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 		switch {
-		case !f.IsExported() || name == "-":
+		case name == "-":
 			continue
-		case f.Anonymous && name == "":
+		case f.Anonymous && name == "": // encoding/json takes its fields even if the type is unexported
 			out = appendEmbedded(out, path, f.Type, depth)
+			continue
+		case !f.IsExported():
 			continue
 		case name == "":
 			name = f.Name

@@ -53,7 +53,8 @@ func (p *Progress) show(w *stderrWriter, label string) {
 	case <-time.After(progressDelay):
 	}
 	bar := progressbar.NewOptions64(-1, progressbar.OptionSetWriter(w), progressbar.OptionSetDescription(label),
-		progressbar.OptionClearOnFinish(), progressbar.OptionSetWidth(30))
+		progressbar.OptionClearOnFinish(), progressbar.OptionSetWidth(30),
+		progressbar.OptionSetSpinnerChangeInterval(0)) // or a goroutine of the bar draws on, also after the end
 	tick := time.NewTicker(progressTick)
 	defer tick.Stop()
 	for {
@@ -64,8 +65,8 @@ func (p *Progress) show(w *stderrWriter, label string) {
 		_ = bar.Set64(int64(p.done.Load()))
 		select {
 		case <-p.stop:
-			_ = bar.Clear()
 			_ = bar.Exit()
+			_ = bar.Clear()
 			return
 		case <-tick.C:
 		}
