@@ -82,7 +82,7 @@ func (e *FormatError) Unwrap() []error {
 // A File is an ELF core. It implements target.Target, is immutable, and is
 // safe for concurrent use.
 type File struct {
-	*memmap.Map
+	mem       *memmap.Map
 	platform  target.Platform
 	process   target.Process
 	modules   []target.Module
@@ -129,7 +129,7 @@ func Open(src memmap.Source) (*File, error) {
 	if err := f.mapMemory(src, segments); err != nil {
 		return nil, err
 	}
-	b := &builder{File: f, segments: segments}
+	b := &builder{File: f, segments: segments, loads: sortedLoads(segments)}
 	b.readNotes(src)
 	b.decodeNotes()
 	b.findModules()
@@ -144,6 +144,7 @@ func Open(src memmap.Source) (*File, error) {
 type builder struct {
 	*File
 	segments    []segment
+	loads       []segment     // those that describe memory, sorted by address
 	files       []fileMapping // of NT_FILE, sorted by address
 	signalInfo  *signalInfo
 	kernelOrder bool // the notes stand in the order of the kernel
@@ -305,14 +306,23 @@ func (f *File) mapMemory(src memmap.Source, segments []segment) error {
 		f.warnings = append(f.warnings, target.Corruptf("%d segments are larger in the file than in memory: the excess is ignored", contradictory))
 	}
 	var warnings []error
-	f.Map, warnings = memmap.New(src, ranges)
+	f.mem, warnings = memmap.New(src, ranges)
 	f.warnings = append(f.warnings, warnings...)
-	if len(f.Ranges()) == 0 {
+	if len(f.mem.Ranges()) == 0 {
 		return &FormatError{Off: headerSize, Msg: fmt.Sprintf("no memory is in the file (%d segments, %d bytes): the core is truncated or empty",
 			len(segments), src.Size())}
 	}
 	return nil
 }
+
+// ReadMemory implements target.Memory.
+func (f *File) ReadMemory(p []byte, a target.Addr) (int, error) { return f.mem.ReadMemory(p, a) }
+
+// View implements target.Memory.
+func (f *File) View(a target.Addr, n int) ([]byte, bool) { return f.mem.View(a, n) }
+
+// Span implements target.Memory.
+func (f *File) Span(a target.Addr) []byte { return f.mem.Span(a) }
 
 // Platform implements target.Target. A core tells neither the version of the
 // operating system nor the number of processors.

@@ -378,7 +378,7 @@ func touch(f *elfcore.File) {
 	for _, th := range f.Threads() {
 		for range th.Registers.All {
 		}
-		f.Stored(th.Stack.Start)
+		f.Span(th.Stack.Start)
 	}
 	var p [64]byte
 	for r := range f.Regions() {

@@ -1,6 +1,7 @@
 package elfcore
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/sosgo/sosgo/internal/limits"
@@ -33,7 +34,7 @@ func (b *builder) modulesWithoutFiles() {
 	found := map[target.Addr]bool{}
 	b.modulesOfLinker(found)
 	var last scannedPE
-	for _, s := range b.sortedLoads() {
+	for _, s := range b.loads {
 		if found[s.addr] || len(b.modules) >= limits.Modules {
 			continue
 		}
@@ -71,15 +72,16 @@ func (p *scannedPE) repeats(a target.Addr, h *imageHeader) bool {
 // headers (AT_PHDR) lead to its dynamic section, DT_DEBUG in that to r_debug,
 // and that to the list.
 func (b *builder) modulesOfLinker(found map[target.Addr]bool) {
+	seen := map[target.Addr]bool{}
 	link, ok := b.firstLink()
-	for range limits.LinkMap {
-		if !ok || link == 0 {
+	for ; ok && link != 0; link, ok = b.pointer(link + linkNext) {
+		if seen[link] || len(seen) == limits.LinkMap {
+			b.warn(target.Corruptf("the dynamic linker's list of objects has no end: the first %d were looked at", len(seen)))
 			return
 		}
+		seen[link] = true
 		b.addLink(link, found)
-		link, ok = b.pointer(link + linkNext)
 	}
-	b.warn(target.Corruptf("the dynamic linker's list of objects has no end: the first %d were looked at", limits.LinkMap))
 }
 
 func (b *builder) pointer(a target.Addr) (target.Addr, bool) {
@@ -138,8 +140,11 @@ func (b *builder) addLink(link target.Addr, found map[target.Addr]bool) {
 		headers, _ := b.aux(auxProgHeaders)
 		base = target.Addr(headers) &^ (stackPage - 1)
 	}
+	if found[base] {
+		return
+	}
 	head := b.readImageHeader(base)
-	if head.kind != imageELF && head.kind != imageUnread || found[base] {
+	if head.kind != imageELF && head.kind != imageUnread {
 		return
 	}
 	m := target.Module{Base: base, Size: head.size}
@@ -176,10 +181,12 @@ func (b *builder) execName() string {
 // sizeUpTo is the size of an image whose header is not in the dump: up to the
 // end of the segment that holds a.
 func (b *builder) sizeUpTo(base, a target.Addr) uint64 {
-	for _, s := range b.segments {
-		if s.typ == progLoad && a >= s.addr && uint64(a-s.addr) < s.memSize && a >= base {
-			return min(uint64(s.addr-base)+s.memSize, maxImageSize)
-		}
+	i, found := slices.BinarySearchFunc(b.loads, a, func(s segment, a target.Addr) int { return cmp.Compare(s.addr, a) })
+	if !found {
+		i--
+	}
+	if i >= 0 && a >= base && b.loads[i].addr >= base && uint64(a-b.loads[i].addr) < b.loads[i].memSize {
+		return min(uint64(b.loads[i].addr-base)+b.loads[i].memSize, maxImageSize)
 	}
 	return stackPage
 }

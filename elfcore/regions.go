@@ -25,7 +25,7 @@ func (b *builder) buildRegions() {
 	}
 	files := b.files
 	var at target.Addr // everything below is done
-	for _, s := range b.sortedLoads() {
+	for _, s := range b.loads {
 		start, end := max(s.addr, at), s.addr+target.Addr(s.memSize)
 		for start < end {
 			for len(files) > 0 && files[0].End <= start {
@@ -44,7 +44,7 @@ func (b *builder) buildRegions() {
 				r.Path, r.Kind = files[0].path, kindOfFile(images[files[0].Start])
 			}
 			r.Size = uint64(stop - start)
-			r.Stored = min(r.Size, b.Stored(start))
+			r.Stored = b.mem.Stored(start, r.Size)
 			b.regions = append(b.regions, r)
 			start, at = stop, stop
 		}
@@ -73,9 +73,9 @@ func kindOfFile(image bool) string {
 
 // sortedLoads returns the segments that describe memory, by address. Those
 // that wrap around the address space describe none.
-func (b *builder) sortedLoads() []segment {
+func sortedLoads(segments []segment) []segment {
 	var loads []segment
-	for _, s := range b.segments {
+	for _, s := range segments {
 		if s.typ == progLoad && s.memSize > 0 && s.addr+target.Addr(s.memSize) > s.addr {
 			loads = append(loads, s)
 		}

@@ -248,14 +248,15 @@ func (m *Map) find(a target.Addr) int {
 	return lo - 1
 }
 
-// Stored is the number of bytes from a on that the dump holds without a gap.
-func (m *Map) Stored(a target.Addr) uint64 {
+// Stored is the number of bytes, at most limit, from a on that the dump holds
+// without a gap. It takes time for each range up to there.
+func (m *Map) Stored(a target.Addr, limit uint64) uint64 {
 	var n uint64
-	for i := m.find(a); i >= 0 && i < len(m.ranges) && m.ranges[i].contains(a); i++ {
+	for i := m.find(a); n < limit && i >= 0 && i < len(m.ranges) && m.ranges[i].contains(a); i++ {
 		d := m.ranges[i].Size - uint64(a-m.ranges[i].Addr)
 		n, a = n+d, a+target.Addr(d)
 	}
-	return n
+	return min(n, limit)
 }
 
 // ReadMemory implements target.Memory.

@@ -64,17 +64,18 @@ func check(t *testing.T, file []byte, ranges []Range, first target.Addr, n int) 
 			run = 0
 			require.ErrorIs(t, err, target.ErrNotInDump)
 			require.Nil(t, lent.Span(a))
-			require.Zero(t, lent.Stored(a))
+			require.Zero(t, lent.Stored(a, math.MaxUint64))
 			continue
 		}
 		run++
 		require.NoError(t, err)
 		require.Equal(t, file[off], b[0], "address %#x of %v", uint64(a), ranges)
 		require.Equal(t, file[off], one[0])
-		require.GreaterOrEqual(t, lent.Stored(a), run)
+		require.GreaterOrEqual(t, lent.Stored(a, math.MaxUint64), run)
+		require.Equal(t, min(run, 3), lent.Stored(a, min(run, 3)))
 		s := lent.Span(a)
 		require.NotEmpty(t, s)
-		require.LessOrEqual(t, uint64(len(s)), lent.Stored(a))
+		require.LessOrEqual(t, uint64(len(s)), lent.Stored(a, math.MaxUint64))
 	}
 }
 
@@ -257,7 +258,7 @@ func TestReadAcrossRanges(t *testing.T) {
 			require.ErrorAs(t, err, &me)
 			assert.Equal(t, target.MemoryError{Addr: 0x1018, Size: 8, Err: target.ErrNotInDump}, *me)
 
-			assert.EqualValues(t, 20, m.Stored(0x1004))
+			assert.EqualValues(t, 20, m.Stored(0x1004, 100))
 			_, err = m.ReadMemory(nil, 0x5000)
 			assert.NoError(t, err, "nothing is always there")
 		})
