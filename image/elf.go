@@ -37,6 +37,8 @@ const (
 	// elfNotesSize bounds a note segment: those of libraries have a few
 	// hundred bytes.
 	elfNotesSize = 1 << 20
+	// elfNotes bounds the note segments that are looked at.
+	elfNotes = 32
 )
 
 // elfImage is what an ELF image has beyond an Image.
@@ -156,7 +158,9 @@ func (im *Image) addPhdr(p elfPhdr) {
 	case ptDynamic:
 		im.elf.dynamic = d
 	case ptNote:
-		im.elf.notes = append(im.elf.notes, d)
+		if len(im.elf.notes) < elfNotes {
+			im.elf.notes = append(im.elf.notes, d)
+		}
 	case ptGNUEHFrame:
 		im.elf.ehFrame = d
 	}

@@ -319,12 +319,7 @@ func (im *Image) elfExports() iter.Seq2[Export, error] {
 			yield(Export{}, err)
 			return
 		}
-		for i := uint32(1); i < n; i++ {
-			e, ok, err := im.elfExport(d, i)
-			if (ok || err != nil) && !yield(e, err) {
-				return
-			}
-		}
+		eachExport(n, func(i uint32) (Export, bool, error) { return im.elfExport(d, i) }, yield)
 	}
 }
 

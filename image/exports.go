@@ -33,11 +33,36 @@ func (im *Image) Symbol(name string) (rva RVA, size uint64, err error) {
 	return rva, 0, err
 }
 
-// Exports yields the exported names in the table's order. After an error the
-// rest may be missing.
+// Bounds of Exports on what a file or dump can make it do.
+const (
+	exportErrors = 4096     // entries that can't be read before it gives up
+	exportBytes  = 64 << 20 // of names
+)
+
+// Exports yields the exported names in the table's order. An entry that can't
+// be read is an error and not the end, but after many of them, and after an
+// impossible table, the rest is left out.
 func (im *Image) Exports() iter.Seq2[Export, error] {
 	if im.elf != nil {
 		return im.elfExports()
 	}
 	return im.peExports()
+}
+
+// eachExport yields entries 0 to n-1 within the bounds. get reports false for
+// an entry that is no export.
+func eachExport(n uint32, get func(i uint32) (Export, bool, error), yield func(Export, error) bool) {
+	failed, bytes := 0, 0
+	for i := range n {
+		e, ok, err := get(i)
+		if err != nil {
+			failed++
+		} else if bytes += len(e.Name) + len(e.Forward); bytes > exportBytes {
+			yield(Export{}, target.Corruptf("exports: names of more than %d bytes", exportBytes))
+			return
+		}
+		if (ok || err != nil) && !yield(e, err) || failed > exportErrors {
+			return
+		}
+	}
 }

@@ -143,22 +143,41 @@ func (f *overlayFile) parts(mem target.Memory, m *target.Module) ([]part, error)
 
 // cut turns the read-only extents, without the ranges in holes, into parts.
 func (f *overlayFile) cut(extents []extent, holes []Directory) []part {
-	slices.SortFunc(holes, func(a, b Directory) int { return cmp.Compare(a.RVA, b.RVA) })
+	holes = mergeHoles(holes)
 	var out []part
 	for _, e := range extents {
 		if e.writable || e.off >= f.im.raw.size {
 			continue
 		}
 		rva, end := e.rva, e.rva+min(e.n, f.im.raw.size-e.off)
-		for _, h := range holes {
-			from, to := uint64(h.RVA), uint64(h.RVA)+h.Size
-			if to <= rva || from >= end {
-				continue
+		first, _ := slices.BinarySearchFunc(holes, rva, func(h Directory, v uint64) int {
+			if uint64(h.RVA)+h.Size <= v {
+				return -1
 			}
-			out = f.appendPart(out, e, rva, from)
-			rva = to
+			return 1
+		})
+		for _, h := range holes[first:] {
+			if uint64(h.RVA) >= end {
+				break
+			}
+			out = f.appendPart(out, e, rva, uint64(h.RVA))
+			rva = uint64(h.RVA) + h.Size
 		}
 		out = f.appendPart(out, e, rva, end)
+	}
+	return out
+}
+
+// mergeHoles sorts holes and joins those that overlap.
+func mergeHoles(holes []Directory) []Directory {
+	slices.SortFunc(holes, func(a, b Directory) int { return cmp.Compare(a.RVA, b.RVA) })
+	out := holes[:0]
+	for _, h := range holes {
+		if n := len(out); n > 0 && h.RVA <= out[n-1].RVA+RVA(out[n-1].Size) {
+			out[n-1].Size = max(out[n-1].Size, uint64(h.RVA-out[n-1].RVA)+h.Size)
+		} else {
+			out = append(out, h)
+		}
 	}
 	return out
 }
@@ -198,7 +217,8 @@ func (o *Overlay) compare(parts []part) error {
 	}
 	step := (total/overlayProbes + 1) * pageSize
 	same, different := 0, 0
-	for i := range parts {
+	// Many small parts, between what is relocated, are compared in part.
+	for i := 0; i < len(parts); i += len(parts)/overlayProbes + 1 {
 		p := &parts[i]
 		for off := uint64(0); off < uint64(p.end-p.start); off += step {
 			n, equal, err := o.comparePage(p, p.start+target.Addr(off))

@@ -20,8 +20,13 @@ const (
 	peLfanewMax   = 64 << 10
 	peFileHeader  = 24 // signature and IMAGE_FILE_HEADER
 	peSectionSize = 40
-	pe32          = 0x10b
-	pe32Plus      = 0x20b
+	// ImageBase is in these bytes of the optional header, in PE32 (with
+	// BaseOfData before it) and in PE32+.
+	peImageBaseAt  = 24
+	peImageBaseEnd = 32
+
+	pe32     = 0x10b
+	pe32Plus = 0x20b
 
 	dirExport     = 0
 	dirResource   = 2
@@ -54,7 +59,6 @@ type peImage struct {
 	hasHeaders    bool
 	machine       uint16
 	timeDateStamp uint32
-	checkSum      uint32
 	sizeOfHeaders uint32
 	imageBase     uint64
 	imageBaseAt   RVA // of the header's own field
@@ -109,14 +113,33 @@ func (im *Image) readPEHeaders() (off uint64, sections int, err error) {
 	c.Skip(8) // COFF symbols
 	optSize := int(c.Uint16())
 	off = lfanew + peFileHeader
-	if b, err = im.raw.bytes(off, optSize); err != nil {
-		return 0, 0, fmt.Errorf("PE optional header: %w", err)
-	}
-	if err := pe.decodeOptional(b, off); err != nil {
+	if err := pe.readOptional(im.raw, off, optSize); err != nil {
 		return 0, 0, err
 	}
 	im.kind, im.pe, im.arch, im.size = KindPE, pe, peArch(pe.machine), uint64(pe.sizeOfImage)
 	return off + uint64(optSize), sections, nil
+}
+
+// readOptional reads the optional header, n bytes at offset off. The field
+// ImageBase, which loaders change, may be missing: only files need it.
+func (pe *peImage) readOptional(raw area, off uint64, n int) error {
+	if n < peImageBaseEnd {
+		return target.Corruptf("PE optional header of %d bytes", n)
+	}
+	b := make([]byte, n)
+	for _, part := range [][2]int{{0, peImageBaseAt}, {peImageBaseEnd, n}} {
+		p, err := raw.bytes(off+uint64(part[0]), part[1]-part[0])
+		if err != nil {
+			return fmt.Errorf("PE optional header: %w", err)
+		}
+		copy(b[part[0]:], p)
+	}
+	p, err := raw.bytes(off+peImageBaseAt, peImageBaseEnd-peImageBaseAt)
+	if err != nil && !errors.Is(err, target.ErrNotInDump) {
+		return fmt.Errorf("PE optional header: %w", err)
+	}
+	copy(b[peImageBaseAt:], p)
+	return pe.decodeOptional(b, off)
 }
 
 // decodeOptional decodes the optional header b, which lies at offset at.
@@ -124,19 +147,19 @@ func (pe *peImage) decodeOptional(b []byte, at uint64) error {
 	c := cursor.New(b, int64(at))
 	magic := c.Uint16()
 	pe.plus = magic == pe32Plus
-	if c.Err() == nil && magic != pe32 && magic != pe32Plus {
+	if magic != pe32 && magic != pe32Plus {
 		return target.Corruptf("PE optional header with magic %#x", magic)
 	}
 	if pe.plus {
-		c.Seek(24)
-		pe.imageBaseAt, pe.imageBase = RVA(at+24), c.Uint64()
+		c.Seek(peImageBaseAt)
+		pe.imageBaseAt, pe.imageBase = RVA(at+peImageBaseAt), c.Uint64()
 	} else {
-		c.Seek(28)
-		pe.imageBaseAt, pe.imageBase = RVA(at+28), uint64(c.Uint32())
+		c.Seek(peImageBaseAt + 4)
+		pe.imageBaseAt, pe.imageBase = RVA(at+peImageBaseAt+4), uint64(c.Uint32())
 	}
 	c.Seek(56)
-	pe.sizeOfImage, pe.sizeOfHeaders, pe.checkSum = c.Uint32(), c.Uint32(), c.Uint32()
-	c.Skip(4) // Subsystem, DllCharacteristics
+	pe.sizeOfImage, pe.sizeOfHeaders = c.Uint32(), c.Uint32()
+	c.Skip(8) // CheckSum, Subsystem, DllCharacteristics
 	if c.Skip(16); pe.plus {
 		c.Skip(16) // four sizes, of 8 bytes instead of 4
 	}

@@ -13,6 +13,9 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
+// exportScan bounds the search for an export directory; coreclr.dll has 5 MB.
+const exportScan = 32 << 20
+
 // exportDir is an IMAGE_EXPORT_DIRECTORY.
 type exportDir struct {
 	self                       Directory
@@ -134,12 +137,10 @@ func (im *Image) peExports() iter.Seq2[Export, error] {
 			}
 			return
 		}
-		for i := range e.nNames {
+		eachExport(e.nNames, func(i uint32) (Export, bool, error) {
 			x, err := im.peExport(&e, i)
-			if !yield(x, err) {
-				return
-			}
-		}
+			return x, true, err
+		}, yield)
 	}
 }
 
@@ -165,7 +166,7 @@ func headless(mem target.Memory, m *target.Module) *Image {
 		kind: KindPE, path: m.Path, base: m.Base,
 		size: max(m.Size, uint64(m.SizeOfImage)),
 		raw:  area{mem, m.Base, ^uint64(m.Base)},
-		pe:   &peImage{timeDateStamp: m.TimeDateStamp, sizeOfImage: m.SizeOfImage, checkSum: m.CheckSum},
+		pe:   &peImage{timeDateStamp: m.TimeDateStamp, sizeOfImage: m.SizeOfImage},
 	}
 	im.setLayout(Loaded)
 	im.pe.scan = sync.OnceValues(im.scanExportDir)
@@ -182,7 +183,7 @@ func baseName(p string) string { return path.Base(strings.ReplaceAll(p, `\`, "/"
 func (im *Image) scanExportDir() (Directory, error) {
 	file := baseName(im.path)
 	w := target.NewWindow(im.raw)
-	for off := uint64(0); off+exportDirSize <= im.raw.size; off += 4 {
+	for off := uint64(0); off+exportDirSize <= min(im.raw.size, exportScan); off += 4 {
 		b, err := w.Bytes(target.Addr(off), exportDirSize)
 		if err != nil {
 			continue

@@ -83,30 +83,36 @@ func (t *resourceTree) find(dir uint32, name string) (uint32, error) {
 		if name == "" {
 			return le32(b, 4), nil
 		}
-		got, err := t.name(le32(b, 0))
+		ok, err := t.named(le32(b, 0), name)
 		if err != nil {
 			return 0, err
 		}
-		if strings.EqualFold(got, name) {
+		if ok {
 			return le32(b, 4), nil
 		}
 	}
 	return 0, target.Unsupportedf("the image has no such resource")
 }
 
-func (t *resourceTree) name(v uint32) (string, error) {
+// named reports whether v, the name of an entry, is name.
+func (t *resourceTree) named(v uint32, name string) (bool, error) {
 	if v&resourceHigh == 0 {
-		return fmt.Sprintf("#%d", v), nil
+		return fmt.Sprintf("#%d", v) == name, nil
 	}
 	v &^= resourceHigh
 	b, err := t.bytes(v, 2)
 	if err != nil {
-		return "", err
+		return false, err
 	}
-	if b, err = t.bytes(v+2, 2*int(le16(b, 0))); err != nil {
-		return "", err
+	// Most names are told apart by their length.
+	n := int(le16(b, 0))
+	if n != len(utf16.Encode([]rune(name))) {
+		return false, nil
 	}
-	return decodeUTF16(b), nil
+	if b, err = t.bytes(v+2, 2*n); err != nil {
+		return false, err
+	}
+	return strings.EqualFold(decodeUTF16(b), name), nil
 }
 
 func decodeUTF16(b []byte) string {

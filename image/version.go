@@ -16,7 +16,7 @@ const (
 	// (sccsid of eng/native/version: @(#)Version 8.0.23.53103 @Commit: …).
 	sccsPrefix = "@(#)Version "
 	sccsMax    = 512
-	// sccsScan bounds the search. The runtime's library has 8 MB.
+	// sccsScan bounds the search, in bytes. The runtime's library has 8 MB.
 	sccsScan   = 64 << 20
 	versionMax = 64 << 10
 )
@@ -91,12 +91,14 @@ func (im *Image) VersionString() (string, error) {
 		return dottedVersion(v.FileVersion), nil
 	}
 	// The constant lies in .data of most builds, which dumps hold more often.
-	complete := true
+	complete, budget := true, uint64(sccsScan)
 	for _, writable := range []bool{true, false} {
 		for _, e := range im.extents {
 			if e.writable != writable {
 				continue
 			}
+			e.n = min(e.n, budget)
+			budget -= e.n
 			s, whole := scanVersion(im.rvas, e)
 			if s != "" {
 				return s, nil
@@ -126,9 +128,8 @@ func dottedVersion(s string) string {
 func scanVersion(mem target.Memory, e extent) (s string, whole bool) {
 	whole = true
 	buf := make([]byte, 0, pageSize+sccsMax)
-	end := e.rva + min(e.n, sccsScan)
-	for a := e.rva; a < end; {
-		k := int(min(uint64(pageRest(a)), end-a))
+	for a := e.rva; a < e.rva+e.n; {
+		k := int(min(uint64(pageRest(a)), e.rva+e.n-a))
 		n := len(buf)
 		got, _ := mem.ReadMemory(buf[n:n+k], target.Addr(a))
 		buf = buf[:n+got]

@@ -1,0 +1,132 @@
+package image_test
+
+import (
+	"encoding/binary"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo/image"
+	"github.com/sosgo/sosgo/target"
+)
+
+// relocated is the synthetic PE image as a loader that moves it to testBase
+// leaves it, with what the loader writes.
+func relocated() blob {
+	b := loadPE(buildPE())
+	b.u64(peTextRVA+pePointer, testBase+peDataRVA)
+	b.u64(0x98+24, testBase)
+	b.u64(peTextRVA+peIAT, 0xdddddddddddddddd)
+	b.u64(peTextRVA+0x970, 0xcccccccccccccccc)
+	return b
+}
+
+func peFile(t testing.TB) *image.Image {
+	im, err := image.NewBytes(buildPE(), image.Flat)
+	require.NoError(t, err)
+	return im
+}
+
+func TestOverlayPE(t *testing.T) {
+	m := &target.Module{Base: testBase, Size: peImageSize, TimeDateStamp: peStamp, SizeOfImage: peImageSize}
+	mem := relocated()
+	o := image.NewOverlay(memory(mem, testBase, 0, 1, 2, 3, 4))
+	require.NoError(t, o.Add(m, peFile(t)))
+
+	p, err := target.Uint64(o, testBase+peTextRVA+pePointer)
+	require.NoError(t, err)
+	assert.Equal(t, uint64(testBase+peDataRVA), p, "relocated")
+	_, ok := o.View(testBase+peTextRVA+pePointer, 8)
+	assert.False(t, ok, "nothing that is relocated is lent")
+	half, err := target.Uint32(o, testBase+peTextRVA+pePointer+4)
+	require.NoError(t, err)
+	assert.Equal(t, uint32(testBase>>32), half, "half of a pointer")
+
+	for name, rva := range map[string]target.Addr{"import table": peTextRVA + peIAT, "guard pointer": peTextRVA + 0x970,
+		"image base": 0x98 + 24, "data": peDataRVA, "beyond": peImageSize} {
+		_, err := target.Uint8(o, testBase+rva)
+		assert.ErrorIs(t, err, target.ErrNotInDump, name)
+		assert.Empty(t, o.Source(testBase+rva))
+	}
+	assert.Len(t, o.Span(testBase+peTextRVA), pePointer, "up to the relocation")
+
+	im, err := image.OpenMemory(o, m)
+	require.NoError(t, err)
+	assert.True(t, im.HasHeaders())
+	checkPEIdentity(t, im)
+	checkCLR(t, im)
+}
+
+func TestOverlayDumpFirst(t *testing.T) {
+	m := &target.Module{Base: testBase, Size: peImageSize}
+	mem := relocated()
+	mem[peTextRVA+0xff0] = 0x77 // a byte that the process changed
+	o := image.NewOverlay(memory(mem, testBase, 3, 4))
+	file := peFile(t)
+	require.NoError(t, o.Add(m, file))
+	b, err := target.Uint8(o, testBase+peTextRVA+0xff0)
+	require.NoError(t, err)
+	assert.Equal(t, byte(0x77), b)
+	assert.Equal(t, image.SourceDump, o.Source(testBase+peTextRVA))
+	v, ok := o.View(testBase+peTextRVA, 4)
+	require.True(t, ok)
+	assert.Equal(t, uint32(72), binary.LittleEndian.Uint32(v))
+}
+
+func TestOverlayFlat(t *testing.T) {
+	file := buildPE()
+	o := image.NewOverlay(memory(file, testBase, 1))
+	require.NoError(t, o.Add(&target.Module{Base: testBase, Size: peFileSize}, peFile(t)))
+	got := make([]byte, peFileSize)
+	_, err := o.ReadMemory(got, testBase)
+	require.NoError(t, err)
+	assert.Equal(t, []byte(file), got, "a flat image is the file, relocated nowhere")
+}
+
+func TestOverlayELF(t *testing.T) {
+	file := buildELF(true, 0)
+	im, err := image.NewBytes(file, image.Flat)
+	require.NoError(t, err)
+	o := image.NewOverlay(memory(file[:0x2000], testBase, 0))
+	require.NoError(t, o.Add(&target.Module{Base: testBase}, im))
+	b, err := target.Bytes(o, testBase, 0x1000)
+	require.NoError(t, err)
+	assert.Equal(t, []byte(file[:0x1000]), b)
+	_, err = target.Uint8(o, testBase+0x2000)
+	assert.ErrorIs(t, err, target.ErrNotInDump, "bss")
+	n, err := o.ReadMemory(make([]byte, 0x3000), testBase)
+	assert.Equal(t, 0x2000, n, "file, then dump")
+	var me *target.MemoryError
+	require.ErrorAs(t, err, &me)
+	assert.Equal(t, target.Addr(testBase+0x2000), me.Addr)
+}
+
+// TestOverlayRefuses: a file that is not the module's adds nothing.
+func TestOverlayRefuses(t *testing.T) {
+	file := peFile(t)
+	o := image.NewOverlay(memory(relocated(), testBase))
+	err := o.Add(&target.Module{Base: testBase, TimeDateStamp: 1, SizeOfImage: peImageSize}, file)
+	assert.ErrorIs(t, err, target.ErrCorrupt, "time stamp")
+
+	other := relocated()
+	for i := range other[peTextRVA : peTextRVA+0x1000] {
+		other[peTextRVA+i] ^= 0x55
+	}
+	o = image.NewOverlay(memory(other, testBase, 0, 4))
+	err = o.Add(&target.Module{Base: testBase, Mappings: []target.Mapping{{Start: testBase + peTextRVA, End: testBase + 0x3000, Offset: peTextOff}}}, file)
+	assert.ErrorIs(t, err, target.ErrCorrupt, "bytes")
+	_, err = target.Uint8(o, testBase)
+	assert.ErrorIs(t, err, target.ErrNotInDump)
+
+	loaded, err := image.OpenMemory(memory(relocated(), testBase), &target.Module{Base: testBase})
+	require.NoError(t, err)
+	assert.ErrorIs(t, o.Add(&target.Module{Base: testBase}, loaded), target.ErrUnsupported, "not a file")
+
+	changed := buildELF(true, 0)
+	changed[elfNote+16] ^= 1
+	im, err := image.NewBytes(changed, image.Flat)
+	require.NoError(t, err)
+	err = image.NewOverlay(elfMemory(buildELF(true, 0), testBase)).Add(&target.Module{Base: testBase}, im)
+	assert.ErrorIs(t, err, target.ErrCorrupt, "build id")
+}
