@@ -32,14 +32,17 @@ const (
 )
 
 // An imageHeader is what the header of an image says about where its parts
-// lie.
+// lie. All sizes are in bytes.
 type imageHeader struct {
-	kind            imageKind
-	size            uint64    // bytes from the base to the end in the loaded layout, 0 if the header does not tell
-	headers         uint64    // PE: bytes of headers
-	stamp, checkSum uint32    // PE
-	loads           []segment // ELF: the loaded segments
-	bias            uint64    // ELF: what to add to p_vaddr
+	kind  imageKind
+	size  uint64 // of the loaded image, 0 if the header does not tell
+	first uint64 // of what the first mapping of a loaded image shows: PE headers, the first ELF segment
+
+	bias    uint64 // ELF: what to add to p_vaddr
+	fileEnd uint64 // ELF: end of the last segment in the file
+	moved   bool   // ELF: the loaded layout differs from the file's
+
+	stamp, checkSum uint32 // PE
 }
 
 // readImageHeader reads the header of the image at base, as far as it is in
@@ -59,23 +62,22 @@ func (f *File) readImageHeader(base target.Addr) imageHeader {
 
 func (f *File) readELFHeader(base target.Addr) imageHeader {
 	h := imageHeader{kind: imageELF}
-	segments := f.imageSegments(base)
-	for _, s := range segments {
-		if s.typ == progLoad && s.memSize > 0 {
-			h.loads = append(h.loads, s)
+	for _, s := range f.imageSegments(base) {
+		if s.typ != progLoad || s.memSize == 0 {
+			continue
 		}
-	}
-	if len(h.loads) == 0 {
-		return h
-	}
-	first := h.loads[0]
-	h.bias = uint64(base) - (uint64(first.addr) - first.off)
-	for _, s := range h.loads {
-		end := h.bias + uint64(s.addr) + s.memSize - uint64(base)
-		if s.memSize > maxImageSize || end > maxImageSize {
+		if h.size == 0 {
+			h.bias = uint64(base) - (uint64(s.addr) - s.off)
+			h.first = s.off + s.fileSize
+		}
+		start := h.bias + uint64(s.addr)
+		end := start + s.memSize - uint64(base)
+		if s.memSize > maxImageSize || end > maxImageSize || end == 0 {
 			return imageHeader{kind: imageELF}
 		}
 		h.size = max(h.size, end)
+		h.fileEnd = max(h.fileEnd, s.off+s.fileSize)
+		h.moved = h.moved || start-s.off != uint64(base)
 	}
 	return h
 }
@@ -119,7 +121,7 @@ func (f *File) readPEHeader(base target.Addr) imageHeader {
 		return imageHeader{kind: imageNone}
 	}
 	h.size = uint64(binary.LittleEndian.Uint32(b[peSizeOfImage:]))
-	h.headers = uint64(binary.LittleEndian.Uint32(b[peSizeOfHeaders:]))
+	h.first = uint64(binary.LittleEndian.Uint32(b[peSizeOfHeaders:]))
 	h.stamp = binary.LittleEndian.Uint32(b[peTimeDateStamp:])
 	h.checkSum = binary.LittleEndian.Uint32(b[peCheckSum:])
 	return h
@@ -143,15 +145,10 @@ func (h *imageHeader) holds(base target.Addr, first, m target.Mapping) (in, know
 // the same protection lie side by side, but not all of it.
 func (h *imageHeader) flat(first target.Mapping) bool {
 	size := uint64(first.End - first.Start)
-	if h.kind == imagePE {
-		return size > pageUp(h.headers)
+	if size <= pageUp(h.first) {
+		return false
 	}
-	end, moved := uint64(0), false
-	for _, s := range h.loads {
-		end = max(end, s.off+s.fileSize)
-		moved = moved || h.bias+uint64(s.addr)-s.off != uint64(first.Start)
-	}
-	return moved && size >= end && size > pageUp(h.loads[0].off+h.loads[0].fileSize)
+	return h.kind == imagePE || h.moved && size >= h.fileEnd
 }
 
 func pageUp(n uint64) uint64 { return (n + stackPage - 1) &^ (stackPage - 1) }

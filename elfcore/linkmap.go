@@ -65,7 +65,7 @@ type scannedPE struct {
 func (p *scannedPE) repeats(a target.Addr, h *imageHeader) bool {
 	return h.kind == imagePE && p.header.kind == imagePE &&
 		h.stamp == p.header.stamp && h.size == p.header.size && h.checkSum == p.header.checkSum &&
-		uint64(a-p.start.addr) < p.header.size && p.start.memSize <= pageUp(p.header.headers)
+		uint64(a-p.start.addr) < p.header.size && p.start.memSize <= pageUp(p.header.first)
 }
 
 // modulesOfLinker follows the dynamic linker's list of objects: the program's

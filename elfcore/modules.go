@@ -33,6 +33,11 @@ func (b *builder) findModules() {
 		b.modulesWithoutFiles()
 	}
 	slices.SortStableFunc(b.modules, func(x, y target.Module) int { return cmp.Compare(x.Base, y.Base) })
+	before := len(b.modules)
+	b.modules = slices.CompactFunc(b.modules, func(x, y target.Module) bool { return x.Base == y.Base })
+	if n := before - len(b.modules); n > 0 {
+		b.warn(target.Corruptf("%d modules lie where others do: the first of each counts", n))
+	}
 	if len(b.modules) > limits.Modules {
 		b.warn(target.Corruptf("%d modules: the first %d are listed", len(b.modules), limits.Modules))
 		b.modules = b.modules[:limits.Modules:limits.Modules]

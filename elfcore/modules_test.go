@@ -2,10 +2,15 @@ package elfcore_test
 
 import (
 	"fmt"
+	"runtime"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
+	"github.com/sosgo/sosgo/elfcore"
+	"github.com/sosgo/sosgo/internal/memmap"
 	"github.com/sosgo/sosgo/internal/synth"
 	"github.com/sosgo/sosgo/target"
 )
@@ -154,6 +159,48 @@ func TestModules(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestModulesInOnePlace(t *testing.T) {
+	file := synth.ELFFile{Start: 0x10000, End: 0x12000, Path: "/a.so"}
+	other := file
+	other.Path = "/b.so"
+	f := open(t, &synth.ELFCore{
+		Notes:    []synth.ELFNote{synth.ELFFiles(page, file, other)},
+		Segments: []synth.ELFSegment{{Addr: 0x7fff_0000_0000, Data: fill(8)}},
+	})
+	assert.Equal(t, []string{"10000+2000 /a.so x1"}, describe(f.Modules()))
+	if assert.Len(t, f.Warnings(), 1) {
+		assert.ErrorIs(t, f.Warnings()[0], target.ErrCorrupt)
+	}
+}
+
+// TestHostileSize is about claims that cost more than the file is worth: many
+// mappings of one image, whose header has many segments.
+func TestHostileSize(t *testing.T) {
+	loads := make([][4]uint64, 70)
+	for i := range loads {
+		loads[i] = [4]uint64{0, 0, 0x1000, 0x1000}
+	}
+	image := append(synth.ELFImage(3, 0, loads[:70]...), fill(page)...)
+	files := make([]synth.ELFFile, 50_000)
+	c := &synth.ELFCore{Segments: []synth.ELFSegment{{Addr: 0x10000, Data: image}}}
+	for i := range files {
+		files[i] = synth.ELFFile{Start: 0x10000, End: 0x11000, Path: string(rune('a' + i%26))}
+		c.Notes = append(c.Notes, synth.ELFThread(uint32(i), 0, regs(0x20000)))
+		c.Segments = append(c.Segments, synth.ELFSegment{Addr: 0x20000 + uint64(i), Data: []byte{1}, Size: 1 << 20, Flags: 6})
+	}
+	c.Notes = append(c.Notes, synth.ELFFiles(page, files...))
+	b := c.Bytes()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	start := time.Now()
+	f, err := elfcore.Open(memmap.Bytes(b))
+	require.NoError(t, err)
+	assert.Less(t, time.Since(start), 5*time.Second)
+	runtime.ReadMemStats(&after)
+	assert.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(20*len(b)), "allocation is in proportion to the file (%d bytes)", len(b))
+	assert.Len(t, f.Modules(), 1)
 }
 
 func TestModuleIdentity(t *testing.T) {
