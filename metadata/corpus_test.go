@@ -2,12 +2,17 @@ package metadata
 
 import (
 	"encoding/binary"
+	"errors"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo/target"
 )
 
 // corpusModules lists the managed modules of the corpus. The test is skipped
@@ -40,18 +45,21 @@ func corpusModule(t testing.TB, set, name string) string {
 	return path
 }
 
-// peMetadata finds the metadata of a PE file, by the CLI header (ECMA-335
-// II.25.3.3). It is nil when the file has none. debug/pe is no help: it rejects
-// the machine types of precompiled modules.
-func peMetadata(t testing.TB, path string) []byte {
+// A peFile is a PE image on disk, as far as finding metadata and IL takes.
+// debug/pe is no help: it rejects the machine types of precompiled modules.
+type peFile struct {
+	image    []byte
+	sections [][]byte // headers
+	cli      uint32   // RVA of the CLI header, 0 when there is none
+}
+
+func openPE(t testing.TB, path string) peFile {
 	t.Helper()
 	image, err := os.ReadFile(path)
 	require.NoError(t, err)
-	if string(image[:4]) == "BSJB" { // a portable PDB
-		return image
-	}
+	f := peFile{image: image}
 	if string(image[:2]) != "MZ" {
-		return nil
+		return f
 	}
 	le := binary.LittleEndian
 	header := image[le.Uint32(image[0x3C:]):]
@@ -60,22 +68,43 @@ func peMetadata(t testing.TB, path string) []byte {
 		directories = header[24+112:]
 	}
 	const cliHeader = 14
-	rva := le.Uint32(directories[8*cliHeader:])
-	if rva == 0 {
-		return nil
-	}
+	f.cli = le.Uint32(directories[8*cliHeader:])
 	sections := header[24+int(le.Uint16(header[20:])):]
-	at := func(rva uint32) []byte {
-		for i := range int(le.Uint16(header[6:])) {
-			s := sections[40*i:]
-			if start := le.Uint32(s[12:]); rva-start < le.Uint32(s[16:]) {
-				return image[le.Uint32(s[20:])+rva-start:]
-			}
+	for i := range int(le.Uint16(header[6:])) {
+		f.sections = append(f.sections, sections[40*i:40*i+40])
+	}
+	return f
+}
+
+// at is the image from an RVA to the end of its section.
+func (f peFile) at(rva uint32) []byte {
+	le := binary.LittleEndian
+	for _, s := range f.sections {
+		if start, size := le.Uint32(s[12:]), le.Uint32(s[16:]); rva-start < size {
+			raw := le.Uint32(s[20:])
+			return f.image[raw+rva-start : raw+size]
 		}
+	}
+	return nil
+}
+
+// metadata is found by the CLI header (ECMA-335 II.25.3.3); a portable PDB is
+// all metadata. It is nil when the file has none.
+func (f peFile) metadata() []byte {
+	if string(f.image[:4]) == "BSJB" {
+		return f.image
+	}
+	if f.cli == 0 {
 		return nil
 	}
-	cli := at(rva)
-	return at(le.Uint32(cli[8:]))[:le.Uint32(cli[12:])]
+	cli := f.at(f.cli)
+	le := binary.LittleEndian
+	return f.at(le.Uint32(cli[8:]))[:le.Uint32(cli[12:])]
+}
+
+func peMetadata(t testing.TB, path string) []byte {
+	t.Helper()
+	return openPE(t, path).metadata()
 }
 
 func openModule(t testing.TB, path string) *Metadata {
@@ -179,6 +208,166 @@ func checkSignatures(md *Metadata) error {
 		}
 	}
 	return nil
+}
+
+// inSets reports whether a module belongs to the sets that the slow tests keep
+// to: the newest and the oldest runtime.
+func inSets(path string) bool {
+	set := filepath.Base(filepath.Dir(path))
+	return set == "net10-linux" || set == "net31-linux"
+}
+
+// TestCorpusBodies decodes the IL of every method, and checks that branches and
+// tokens lead somewhere.
+func TestCorpusBodies(t *testing.T) {
+	bodies, instructions := 0, 0
+	for _, path := range corpusModules(t) {
+		f := openPE(t, path)
+		b := f.metadata()
+		if b == nil || f.cli == 0 || !inSets(path) {
+			continue
+		}
+		md, err := Parse(b)
+		require.NoError(t, err)
+		for rid := uint32(1); rid <= md.RowCount(TableMethodDef); rid++ {
+			row, err := md.MethodDef(rid)
+			require.NoError(t, err)
+			const codeTypeMask = 3 // MethodImplAttributes: 0 is IL
+			if row.RVA == 0 || row.ImplFlags&codeTypeMask != 0 {
+				continue
+			}
+			m, err := ParseMethodBody(f.at(row.RVA))
+			require.NoError(t, err, "%s method %d", path, rid)
+			bodies++
+			instructions += checkBody(t, md, &m, path)
+		}
+	}
+	t.Logf("%d bodies, %d instructions", bodies, instructions)
+}
+
+func checkBody(t *testing.T, md *Metadata, m *MethodBody, path string) int {
+	t.Helper()
+	if !m.LocalSig.IsNil() {
+		row, err := md.StandAloneSig(m.LocalSig.Row())
+		require.NoError(t, err)
+		b, err := md.Blob(row.Signature)
+		require.NoError(t, err)
+		_, err = ParseLocalSig(b)
+		require.NoError(t, err, path)
+	}
+	starts := map[int]bool{}
+	var targets []int
+	n := 0
+	for i, err := range Instructions(m.Code) {
+		require.NoError(t, err, path)
+		n++
+		starts[i.Offset] = true
+		switch {
+		case i.Kind == OperandBranch8 || i.Kind == OperandBranch32:
+			targets = append(targets, i.Target())
+		case i.Kind == OperandSwitch:
+			targets = slices.AppendSeq(targets, i.Targets())
+		case i.Kind == OperandString:
+			_, err := md.UserString(i.Token())
+			require.NoError(t, err, path)
+		case i.Kind.IsToken():
+			require.LessOrEqual(t, i.Token().Row(), md.RowCount(i.Token().Table()), path)
+		}
+	}
+	for _, target := range targets {
+		require.True(t, starts[target], path)
+	}
+	return n
+}
+
+// coreEnums resolves the enums of other modules by name in the core library.
+type coreEnums struct{ md, core *Metadata }
+
+func (e coreEnums) Enum(t Token) (ElementType, bool) {
+	if t.Table() != TableTypeRef {
+		return 0, false
+	}
+	name, err := e.md.TypeRefFullName(t.Row())
+	if err != nil {
+		return 0, false
+	}
+	return e.EnumByName(name)
+}
+
+func (e coreEnums) EnumByName(name string) (ElementType, bool) {
+	name, _, _ = strings.Cut(name, ",")
+	t, ok := e.core.FindTypeDef(name)
+	if !ok {
+		return 0, false
+	}
+	k, err := e.core.EnumType(t.Row())
+	return k, err == nil
+}
+
+// TestCorpusAttributes decodes every custom attribute and constant.
+func TestCorpusAttributes(t *testing.T) {
+	attributes, constants, unknown := 0, 0, 0
+	for _, path := range corpusModules(t) {
+		b := peMetadata(t, path)
+		core := filepath.Join(filepath.Dir(path), "System.Private.CoreLib.dll")
+		if b == nil || filepath.Ext(path) == ".pdb" || !inSets(path) {
+			continue
+		}
+		md, err := Parse(b)
+		require.NoError(t, err)
+		enums := coreEnums{md, md}
+		if _, err := os.Stat(core); err == nil {
+			enums.core = openModule(t, core)
+		}
+		for rid := uint32(1); rid <= md.RowCount(TableCustomAttribute); rid++ {
+			row, err := md.CustomAttribute(rid)
+			require.NoError(t, err)
+			if _, err = md.AttributeValue(row, enums); errors.Is(err, target.ErrUnsupported) {
+				unknown++
+				continue
+			}
+			require.NoError(t, err, "%s attribute %d", path, rid)
+			attributes++
+		}
+		for rid := uint32(1); rid <= md.RowCount(TableField); rid++ {
+			_, ok, err := md.ConstantOf(NewToken(TableField, rid))
+			require.NoError(t, err)
+			if ok {
+				constants++
+			}
+		}
+	}
+	t.Logf("%d attributes, %d with enums of other modules, %d constants", attributes, unknown, constants)
+}
+
+// TestCorpusSequencePoints reads the source lines of every method in the
+// corpus's own PDBs.
+func TestCorpusSequencePoints(t *testing.T) {
+	points := 0
+	for _, path := range corpusModules(t) {
+		if filepath.Ext(path) != ".pdb" {
+			continue
+		}
+		md, err := Parse(peMetadata(t, path))
+		require.NoError(t, err, path)
+		require.NotNil(t, md.PDB(), path)
+		for rid := uint32(1); rid <= md.RowCount(TableMethodDebugInformation); rid++ {
+			for p, err := range md.SequencePoints(rid) {
+				require.NoError(t, err, path)
+				if p.Hidden {
+					continue
+				}
+				points++
+				require.Less(t, p.StartLine, uint32(10_000), path)
+				require.LessOrEqual(t, p.StartLine, p.EndLine, path)
+				name, err := md.DocumentName(p.Document.Row())
+				require.NoError(t, err, path)
+				require.Contains(t, name, ".cs", path)
+			}
+		}
+	}
+	t.Logf("%d sequence points", points)
+	assert.NotZero(t, points)
 }
 
 func BenchmarkParseCoreLib(b *testing.B) {

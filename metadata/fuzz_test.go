@@ -29,6 +29,7 @@ func FuzzParse(f *testing.F) {
 	}
 	unsorted.more = []string{"#JTD"}
 	f.Add(unsorted.bytes())
+	f.Add(pdbOf(0x1F, 0, 0, 0, 4, 2, 9, 3, 0, 0).bytes())
 	f.Fuzz(func(t *testing.T, b []byte) {
 		md, err := Parse(b)
 		if err != nil {
@@ -86,6 +87,12 @@ func visit(t *testing.T, md *Metadata) {
 		return err
 	})
 	each(TableDocument, func(rid uint32) error { _, err := md.DocumentName(rid); return err })
+	each(TableMethodDebugInformation, func(rid uint32) error {
+		for _, err := range md.SequencePoints(rid) {
+			known(t, err)
+		}
+		return nil
+	})
 	each(TableEvent, func(rid uint32) error { _, err := md.EventOwner(rid); return err })
 	each(TableProperty, func(rid uint32) error { _, err := md.PropertyOwner(rid); return err })
 	each(TableParam, func(rid uint32) error { _, err := md.ParamOwner(rid); return err })

@@ -284,6 +284,35 @@ func TestPortablePDB(t *testing.T) {
 	assert.Equal(t, []uint32{1}, rids(t, r, err))
 }
 
+// TestAllocations guards the hot paths.
+func TestAllocations(t *testing.T) {
+	md := zoo().open(t)
+	md.FindTypeDef("Zoo.Animal")
+	var buf [256]byte
+	for name, c := range map[string]struct {
+		max float64
+		fn  func() error
+	}{
+		"row":            {0, func() error { _, err := md.MethodDef(2); return err }},
+		"string bytes":   {0, func() error { _, err := md.StringBytes(1); return err }},
+		"blob":           {0, func() error { _, err := md.Blob(1); return err }},
+		"owner":          {0, func() error { _, err := md.MethodOwner(3); return err }},
+		"fields":         {0, func() error { _, err := md.Fields(2); return err }},
+		"attributes":     {0, func() error { _, err := md.CustomAttributes(NewToken(TableTypeDef, 2)); return err }},
+		"appended name":  {0, func() error { _, err := md.AppendTypeDefFullName(buf[:0], 4); return err }},
+		"full name":      {1, func() error { _, err := md.TypeDefFullName(4); return err }},
+		"reference name": {1, func() error { _, err := md.TypeRefFullName(3); return err }},
+		"find":           {0, func() error { md.FindTypeDef("Zoo.Animal+Cage+Lock"); return nil }},
+	} {
+		n := testing.AllocsPerRun(100, func() {
+			if err := c.fn(); err != nil {
+				t.Fatal(name, err)
+			}
+		})
+		assert.LessOrEqual(t, n, c.max, name)
+	}
+}
+
 func TestCorruptMetadata(t *testing.T) {
 	good := zoo().bytes()
 	cases := map[string]func() []byte{

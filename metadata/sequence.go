@@ -1,0 +1,116 @@
+package metadata
+
+import "iter"
+
+// A SequencePoint ties an IL offset to a place in the source (portable PDB
+// v1.0, "Sequence Points Blob").
+type SequencePoint struct {
+	ILOffset               uint32 // bytes
+	Document               Token
+	Hidden                 bool // no source; the lines and columns are 0
+	StartLine, EndLine     uint32
+	StartColumn, EndColumn uint32
+}
+
+// SequencePoints yields the sequence points of a method in the order of their
+// IL offsets, by MethodDef rid. It ends after the first error; a method without
+// points yields nothing.
+func (md *Metadata) SequencePoints(method uint32) iter.Seq2[SequencePoint, error] {
+	return func(yield func(SequencePoint, error) bool) {
+		row, err := md.MethodDebugInformation(method)
+		if err != nil {
+			yield(SequencePoint{}, err)
+			return
+		}
+		b, err := md.Blob(row.SequencePoints)
+		if err != nil {
+			yield(SequencePoint{}, err)
+			return
+		}
+		r := pointReader{sigReader: sigReader{b: b}, doc: row.Document}
+		if len(b) > 0 {
+			r.header()
+		}
+		for r.err == nil && r.left() > 0 {
+			if p, ok := r.next(); ok && !yield(p, nil) {
+				return
+			}
+		}
+		if r.err != nil {
+			yield(SequencePoint{}, r.err)
+		}
+	}
+}
+
+// A pointReader reads a sequence points blob. Offsets, lines and columns are
+// stored as differences to the point before.
+type pointReader struct {
+	sigReader
+	doc          Token
+	il           uint32
+	line, column uint32 // of the last point that was not hidden
+	started      bool   // a point was read
+	visible      bool   // a point that is not hidden was read
+}
+
+// header reads the signature of the locals, which is not of interest, and the
+// first document of a method that has several.
+func (r *pointReader) header() {
+	r.uint()
+	if r.doc.IsNil() {
+		r.document()
+	}
+}
+
+func (r *pointReader) document() {
+	rid := r.uint()
+	if rid == 0 || rid > maxRID {
+		r.fail("document %d", rid)
+	}
+	r.doc = NewToken(TableDocument, rid)
+}
+
+// next reads a record. It reports false when that changed the document only,
+// which a difference of 0 in the IL offset says, or failed.
+func (r *pointReader) next() (SequencePoint, bool) {
+	delta := r.uint()
+	if delta == 0 && r.started {
+		r.document()
+		return SequencePoint{}, false
+	}
+	r.il += delta
+	p := SequencePoint{ILOffset: r.il, Document: r.doc}
+	if r.il < delta {
+		r.fail("IL offset passes 32 bits")
+	}
+	r.started = true
+	lines, columns := r.extent()
+	if lines == 0 && columns == 0 {
+		p.Hidden = true
+		return p, r.err == nil
+	}
+	r.start()
+	p.StartLine, p.StartColumn = r.line, r.column
+	p.EndLine, p.EndColumn = r.line+lines, r.column+uint32(columns)
+	return p, r.err == nil
+}
+
+// extent reads the lines and columns that a point covers; the columns can be
+// negative only when there is more than one line.
+func (r *pointReader) extent() (lines uint32, columns int32) {
+	if lines = r.uint(); lines == 0 {
+		return 0, int32(r.uint())
+	}
+	return lines, r.int()
+}
+
+// start moves to the start of the next point; the first is absolute.
+func (r *pointReader) start() {
+	if !r.visible {
+		r.visible = true
+		r.line, r.column = r.uint(), r.uint()
+		return
+	}
+	r.line += uint32(r.int())
+	r.column += uint32(r.int())
+}
