@@ -1,24 +1,25 @@
 package report
 
-import "strconv"
+import (
+	"math/bits"
+	"strconv"
+)
 
 const hexDigits = "0123456789abcdef"
 
 // AppendHex appends v in lower-case hexadecimal, zero-padded to at least
 // digits digits.
 func AppendHex(b []byte, v uint64, digits int) []byte {
-	n := 1
-	for x := v >> 4; x != 0; x >>= 4 {
-		n++
+	var d [16]byte
+	n := max((bits.Len64(v)+3)/4, min(digits, len(d)), 1)
+	for ; digits > len(d); digits-- {
+		b = append(b, '0')
 	}
-	for i := max(n, digits) - 1; i >= 0; i-- {
-		if i >= 16 {
-			b = append(b, '0')
-			continue
-		}
-		b = append(b, hexDigits[v>>(4*i)&15])
+	for i := n - 1; i >= 0; i-- {
+		d[i] = hexDigits[v&15]
+		v >>= 4
 	}
-	return b
+	return append(b, d[:n]...)
 }
 
 // Hex16 is v as SOS prints a 64-bit pointer: sixteen digits and no prefix.

@@ -130,13 +130,13 @@ func (t *Table) any(c any) {
 
 // Uint adds a cell in the form of its column's kind.
 func (t *Table) Uint(v uint64) {
-	t.num = appendUnsigned(t.num[:0], v, t.column().Kind)
+	t.num = appendUnsigned(t.num[:0], v, t.kind())
 	t.number()
 }
 
 // Int adds a cell in the form of its column's kind.
 func (t *Table) Int(v int64) {
-	t.num = appendSigned(t.num[:0], v, t.column().Kind)
+	t.num = appendSigned(t.num[:0], v, t.kind())
 	t.number()
 }
 
@@ -161,9 +161,20 @@ func (t *Table) number() {
 		t.cur = append(t.cur, string(t.num))
 		return
 	}
-	c := t.column()
+	width, left := unlimited, true
+	if t.cell < len(t.cols) {
+		c := &t.cols[t.cell]
+		width, left = c.Width, c.left()
+	}
 	t.separate()
-	t.row = appendPadded(t.row, t.num, c.Width, c.left())
+	pad := width - len(t.num)
+	if !left {
+		t.row = appendSpaces(t.row, pad)
+	}
+	t.row = append(t.row, t.num...)
+	if left {
+		t.row = appendSpaces(t.row, pad)
+	}
 	t.cell++
 }
 
@@ -199,17 +210,17 @@ func (t *Table) Flush() error {
 	return t.err
 }
 
-// column is the column of the cell that comes next; cells beyond the last
-// column are text.
-func (t *Table) column() Column {
+// kind is the kind of the cell that comes next; cells beyond the last column
+// are text.
+func (t *Table) kind() Kind {
 	i := t.cell
 	if t.fit {
 		i = len(t.cur)
 	}
 	if i < len(t.cols) {
-		return t.cols[i]
+		return t.cols[i].Kind
 	}
-	return Column{Kind: Text, Width: unlimited}
+	return Text
 }
 
 func (t *Table) append(s string) {
@@ -286,10 +297,10 @@ func runeOffset(s string, n int) int {
 	return len(s)
 }
 
-func appendPadded[S string | []byte](b []byte, s S, width int, left bool) []byte {
-	pad := width - len(s)
-	if pad > 0 || width >= 0 && pad < 0 {
-		pad = width - runeCount(s)
+func appendPadded(b []byte, s string, width int, left bool) []byte {
+	pad := 0
+	if width > 0 {
+		pad = width - utf8.RuneCountInString(s)
 	}
 	if !left {
 		b = appendSpaces(b, pad)
@@ -301,19 +312,11 @@ func appendPadded[S string | []byte](b []byte, s S, width int, left bool) []byte
 	return b
 }
 
-func runeCount[S string | []byte](s S) int {
-	n := 0
-	for i := range len(s) {
-		if utf8.RuneStart(s[i]) {
-			n++
-		}
-	}
-	return n
-}
-
 func appendSpaces(b []byte, n int) []byte {
-	for ; n > 0; n-- {
-		b = append(b, ' ')
+	const spaces = "                                "
+	for n > 0 {
+		k := min(n, len(spaces))
+		b, n = append(b, spaces[:k]...), n-k
 	}
 	return b
 }
