@@ -1,0 +1,115 @@
+package modfiles
+
+import (
+	"encoding/binary"
+	"iter"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo/image"
+	"github.com/sosgo/sosgo/target"
+)
+
+// library is the least ELF library: one segment and a build id.
+func library(id byte) []byte {
+	b := make([]byte, 0x200)
+	copy(b, "\x7fELF\x02\x01\x01")
+	le := binary.LittleEndian
+	le.PutUint16(b[18:], 62)
+	le.PutUint64(b[32:], 64)
+	le.PutUint16(b[54:], 56)
+	le.PutUint16(b[56:], 2)
+	for i, p := range [][3]uint64{{1, 0, 0x200}, {4, 0x100, 20}} {
+		h := b[64+56*i:]
+		le.PutUint32(h, uint32(p[0]))
+		le.PutUint32(h[4:], 4)
+		le.PutUint64(h[8:], p[1])
+		le.PutUint64(h[16:], p[1])
+		le.PutUint64(h[32:], p[2])
+		le.PutUint64(h[40:], p[2])
+	}
+	le.PutUint32(b[0x100:], 4)
+	le.PutUint32(b[0x104:], 4)
+	le.PutUint32(b[0x108:], 3)
+	copy(b[0x10c:], "GNU\x00")
+	copy(b[0x110:], []byte{id, 2, 3, 4})
+	return b
+}
+
+func write(t *testing.T, path string, b []byte) string {
+	require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
+	require.NoError(t, os.WriteFile(path, b, 0o600))
+	return path
+}
+
+func TestFind(t *testing.T) {
+	dir := t.TempDir()
+	wrong := write(t, filepath.Join(dir, "a", "libx.so"), library(9))
+	text := write(t, filepath.Join(dir, "b", "LIBX.so"), []byte("text, and not an image"))
+	right := write(t, filepath.Join(dir, "c", "d", "libx.so"), library(1))
+	write(t, filepath.Join(dir, "c", "other.so"), library(1))
+	require.NoError(t, os.Mkdir(filepath.Join(dir, "libx.so"), 0o700))
+
+	f := &Finder{Dirs: []string{filepath.Join(dir, "absent"), dir}}
+	m := &target.Module{Path: "/app/libx.so"}
+	im, tried, err := f.Find(m, Identity{BuildID: []byte{1, 2, 3, 4}})
+	require.NoError(t, err)
+	defer im.Close()
+	assert.Equal(t, right, im.Path())
+	require.Len(t, tried, 3)
+	assert.Equal(t, []string{wrong, text, right}, []string{tried[0].Path, tried[1].Path, tried[2].Path})
+	assert.ErrorIs(t, tried[0].Err, ErrMismatch)
+	assert.ErrorIs(t, tried[1].Err, target.ErrCorrupt)
+	assert.NoError(t, tried[2].Err)
+
+	_, tried, err = f.Find(m, Identity{BuildID: []byte{7}})
+	assert.ErrorIs(t, err, os.ErrNotExist)
+	assert.Len(t, tried, 3)
+	_, _, err = f.Find(m, Identity{})
+	assert.ErrorIs(t, err, target.ErrUnsupported, "a file that can't be checked is not taken")
+}
+
+// fixed proposes one path.
+type fixed string
+
+func (p fixed) Candidates(*target.Module, *Identity) iter.Seq[string] {
+	return slices.Values([]string{string(p)})
+}
+
+func TestSources(t *testing.T) {
+	path := write(t, filepath.Join(t.TempDir(), "libx.so"), library(1))
+	id := Identity{BuildID: []byte{1, 2, 3, 4}}
+	for name, f := range map[string]*Finder{
+		"recorded": {Recorded: true},
+		"file":     {Dirs: []string{path}},
+		"more":     {More: []Source{fixed("/dev/null"), fixed(path)}},
+	} {
+		im, _, err := f.Find(&target.Module{Path: path}, id)
+		require.NoError(t, err, name)
+		assert.Equal(t, path, im.Path(), name)
+		require.NoError(t, im.Close())
+	}
+	for _, p := range []string{`\\server\share\libx.so`, "//server/share/libx.so", "libx.so"} {
+		_, tried, err := (&Finder{Recorded: true}).Find(&target.Module{Path: p}, id)
+		assert.ErrorIs(t, err, os.ErrNotExist)
+		assert.Empty(t, tried, p)
+	}
+}
+
+func TestCheck(t *testing.T) {
+	im, err := image.NewBytes(library(1), image.Flat)
+	require.NoError(t, err)
+	for name, id := range map[string]Identity{
+		"build id":   {BuildID: []byte{1}},
+		"time stamp": {TimeDateStamp: 1, SizeOfImage: 2},
+	} {
+		assert.ErrorIs(t, id.Check(im), ErrMismatch, name)
+	}
+	assert.ErrorIs(t, (&Identity{MVID: [16]byte{1}}).Check(im), target.ErrUnsupported)
+	assert.NoError(t, (&Identity{BuildID: []byte{1, 2, 3, 4}}).Check(im))
+}
