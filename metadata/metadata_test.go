@@ -74,6 +74,13 @@ func TestNames(t *testing.T) {
 	ref, err := md.TypeRefFullName(3)
 	require.NoError(t, err)
 	assert.Equal(t, "System.Environment+SpecialFolder", ref)
+	for tok, want := range map[Token]string{0x02000003: "Zoo.Animal+Cage", 0x01000001: "System.Object"} {
+		got, err := md.TypeFullName(tok)
+		require.NoError(t, err)
+		assert.Equal(t, want, got)
+	}
+	_, err = md.TypeFullName(0x1B000001)
+	assert.ErrorIs(t, err, target.ErrUnsupported)
 	scope, err := md.TypeRefScope(3)
 	require.NoError(t, err)
 	assert.Equal(t, NewToken(TableAssemblyRef, 1), scope)

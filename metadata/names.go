@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/target"
 )
 
 // nameBuffer is the size of the stack buffers that names are built in; longer
@@ -124,6 +125,18 @@ func (md *Metadata) AppendTypeRefFullName(dst []byte, rid uint32) ([]byte, error
 		}
 	}
 	return out, nil
+}
+
+// TypeFullName is the reflection name of a TypeDef or TypeRef. Other tokens are
+// target.ErrUnsupported: a TypeSpec has a signature instead of a name.
+func (md *Metadata) TypeFullName(t Token) (string, error) {
+	switch t.Table() {
+	case TableTypeDef:
+		return md.TypeDefFullName(t.Row())
+	case TableTypeRef:
+		return md.TypeRefFullName(t.Row())
+	}
+	return "", target.Unsupportedf("token %s names no type", t)
 }
 
 // TypeRefScope is the resolution scope of a type reference, or of the outermost
