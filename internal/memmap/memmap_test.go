@@ -336,7 +336,7 @@ func benchmarkMap(b *testing.B, n int) *Map {
 	ranges := make([]Range, n)
 	for i := range ranges {
 		// Gaps keep the ranges apart.
-		ranges[i] = Range{target.Addr(0x7f0000000000 + i*4096), 64, int64(i * 64)}
+		ranges[i] = Range{0x7f0000000000 + target.Addr(i)*4096, 64, int64(i * 64)}
 	}
 	m, warnings := New(Bytes(file), ranges)
 	require.Empty(b, warnings)
@@ -350,7 +350,7 @@ func BenchmarkView(b *testing.B) {
 	addrs := make([]target.Addr, 1<<12)
 	r := rand.New(rand.NewPCG(5, 6))
 	for i := range addrs {
-		addrs[i] = target.Addr(0x7f0000000000 + r.IntN(n)*4096 + 8)
+		addrs[i] = 0x7f0000000008 + target.Addr(r.IntN(n))*4096
 	}
 	b.ReportAllocs()
 	i := 0
@@ -369,7 +369,7 @@ func BenchmarkReadMemory(b *testing.B) {
 	b.ReportAllocs()
 	i := 0
 	for b.Loop() {
-		if _, err := m.ReadMemory(p[:], target.Addr(0x7f0000000000+(i*7919%n)*4096)); err != nil {
+		if _, err := m.ReadMemory(p[:], 0x7f0000000000+target.Addr(i*7919%n)*4096); err != nil {
 			b.Fatal(err)
 		}
 		i++
