@@ -3,6 +3,7 @@ package metadata
 import (
 	"encoding/binary"
 	"fmt"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -579,4 +580,23 @@ func rowsOf(r RowRange) (out []uint32) {
 		out = append(out, rid)
 	}
 	return out
+}
+
+// TestConcurrent builds the lazy indexes from several goroutines; it is for the
+// race detector.
+func TestConcurrent(t *testing.T) {
+	w := zoo()
+	w.sorted = 0
+	md := w.open(t)
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			_, ok := md.FindTypeDef("Zoo.Animal+Cage+Lock")
+			assert.True(t, ok)
+			for _, a := range describe(md) {
+				assert.NoError(t, a.err, a.what)
+			}
+		})
+	}
+	wg.Wait()
 }
