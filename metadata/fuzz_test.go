@@ -37,7 +37,7 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		visit(t, md)
-		holed, err := Parse(b, Sparse(func(off, n int) bool { return off%7 != 0 }))
+		holed, err := Parse(b, Sparse(func(off, n int) bool { return off%7 != 3 }))
 		if err != nil {
 			known(t, err)
 			return

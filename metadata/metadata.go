@@ -150,16 +150,19 @@ func cutNUL(b []byte) []byte {
 
 func (md *Metadata) parseStreamHeader(c *cursor.Cursor, s *streamSet) error {
 	start := c.Offset()
-	if err := md.need(start, min(8+maxStreamName, c.Len())); err != nil {
-		return err
-	}
 	off, size := c.Uint32(), c.Uint32()
 	rest := md.b[c.Offset():min(len(md.b), c.Offset()+maxStreamName)]
 	end := bytes.IndexByte(rest, 0)
 	if c.Err() == nil && end < 0 {
+		if err := md.need(start, 8+len(rest)); err != nil {
+			return err
+		}
 		return corruptf(start, "stream name without end")
 	}
 	name := c.Take((end + 4) &^ 3)
+	if err := md.need(start, c.Offset()-start); err != nil {
+		return err
+	}
 	if c.Err() != nil {
 		return &FormatError{Off: int64(start), Msg: "stream header", Err: c.Err()}
 	}
@@ -259,7 +262,8 @@ func (md *Metadata) parseTables(h heap) error {
 	if valid>>numTables != 0 {
 		return &FormatError{Off: int64(h.off), Msg: "table stream has unknown tables"}
 	}
-	if err := md.need(h.off+c.Offset(), min(4*bits.OnesCount64(valid)+4, c.Len())); err != nil {
+	counts := 4 * bits.OnesCount64(valid)
+	if err := md.need(h.off+c.Offset(), min(counts, c.Len())); err != nil {
 		return err
 	}
 	for m := valid; m != 0; m &= m - 1 {
