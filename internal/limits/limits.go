@@ -53,11 +53,12 @@ const (
 
 // The GC heap.
 const (
-	GCHeaps      = 1024
-	Generations  = 16
-	Segments     = 1_000_000
-	ArrayRank    = 32
-	StringChars  = 1 << 30
-	StackScan    = 256 << 20 // bytes of one thread's stack that are scanned
-	ObjectLength = 1 << 40
+	GCHeaps        = 1024
+	Generations    = 16
+	Segments       = 1_000_000
+	GenerationSize = 4096 // bytes of one entry of the generation table
+	ArrayRank      = 32
+	StringChars    = 1 << 30
+	StackScan      = 256 << 20 // bytes of one thread's stack that are scanned
+	ObjectLength   = 1 << 40
 )

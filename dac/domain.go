@@ -1,0 +1,136 @@
+package dac
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/sosgo/sosgo/internal/layout"
+	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/target"
+)
+
+// An AppDomain is the process's application domain (appdomain.hpp); since
+// .NET Core there is one.
+type AppDomain struct {
+	Addr target.Addr
+	Name string // friendly name, "clrhost"
+}
+
+// AppDomain returns the application domain.
+func (r *Runtime) AppDomain() (AppDomain, error) {
+	a, err := r.globalPointer("AppDomain")
+	if err != nil {
+		return AppDomain{}, fmt.Errorf("AppDomain: %w", err)
+	}
+	d := AppDomain{Addr: a}
+	p, err := r.ptr(a, r.off.AppDomain.FriendlyName, "AppDomain.FriendlyName")
+	if err == nil && p != 0 {
+		d.Name, err = target.UTF16String(r.mem, p, limits.PathBytes)
+	}
+	if err != nil {
+		err = fmt.Errorf("name of AppDomain %016x: %w", uint64(a), err)
+	}
+	return d, err
+}
+
+// SystemDomain returns the address of the system domain.
+func (r *Runtime) SystemDomain() (target.Addr, error) { return r.globalPointer("SystemDomain") }
+
+// Modules returns the modules of the application domain in the order in which
+// they were loaded. It returns what it found together with the first error.
+func (r *Runtime) Modules() ([]*Module, error) {
+	return r.assembled.get(r.readModules)
+}
+
+func (r *Runtime) readModules() ([]*Module, error) {
+	domain, err := r.globalPointer("AppDomain")
+	if err != nil {
+		return nil, fmt.Errorf("assemblies: %w", err)
+	}
+	list := domain + target.Addr(r.off.AppDomain.Assemblies)
+	rd := reader{mem: r.mem, base: list}
+	count := rd.u32(r.off.ArrayList.Count)
+	if rd.err != nil {
+		return nil, fmt.Errorf("assemblies: %w", rd.err)
+	}
+	if count > limits.AssembliesList {
+		return nil, target.Corruptf("list of %d assemblies", count)
+	}
+	var out []*Module
+	var firstErr error
+	note := func(err error) {
+		if firstErr == nil {
+			firstErr = fmt.Errorf("assemblies: %w", err)
+		}
+	}
+	block := list + target.Addr(r.off.ArrayList.First)
+	for seen := uint32(0); block != 0 && seen < count; {
+		b := reader{mem: r.mem, base: block}
+		next, size := b.ptr(r.off.ArrayListBlock.Next), b.u32(r.off.ArrayListBlock.Size)
+		if b.err == nil && size == 0 {
+			b.err = target.Corruptf("empty block of the assembly list at %#x", uint64(block))
+		}
+		if b.err != nil {
+			note(b.err)
+			break
+		}
+		for i := uint32(0); i < size && seen < count; i, seen = i+1, seen+1 {
+			m, err := r.domainModule(block + target.Addr(r.off.ArrayListBlock.Items) + target.Addr(8*i))
+			if err != nil {
+				note(err)
+			} else if m != nil {
+				out = append(out, m)
+			}
+		}
+		block = next
+	}
+	return out, firstErr
+}
+
+// domainModule returns the module of the DomainAssembly that the word at slot
+// points to, nil for an empty slot.
+func (r *Runtime) domainModule(slot target.Addr) (*Module, error) {
+	da, err := target.Pointer(r.mem, slot)
+	if err != nil || da == 0 {
+		return nil, err
+	}
+	var module target.Addr
+	if r.off.DomainAssembly.Assembly != layout.Absent {
+		var assembly target.Addr
+		if assembly, err = r.ptr(da, r.off.DomainAssembly.Assembly, "DomainAssembly.Assembly"); err == nil && assembly != 0 {
+			module, err = r.ptr(assembly, r.off.Assembly.Module, "Assembly.Module")
+		}
+	} else {
+		module, err = r.ptr(da, r.off.DomainAssembly.Module, "DomainAssembly.Module")
+	}
+	if err != nil || module == 0 {
+		return nil, err
+	}
+	return r.Module(module)
+}
+
+// CoreLib is the module that defines System.Object.
+func (r *Runtime) CoreLib() (*Module, error) {
+	mt, err := r.TrustedMethodTable(r.known.Object)
+	if err != nil {
+		return nil, err
+	}
+	return r.Module(mt.Module)
+}
+
+// KnownModules is Modules for dumps that lack the list of assemblies: it adds
+// CoreLib and modules that were met through types.
+func (r *Runtime) KnownModules() ([]*Module, error) {
+	mods, err := r.Modules()
+	if err == nil || !errors.Is(err, target.ErrNotInDump) {
+		return mods, err
+	}
+	have := map[target.Addr]bool{}
+	for _, m := range mods {
+		have[m.Addr] = true
+	}
+	if m, cerr := r.CoreLib(); cerr == nil && !have[m.Addr] {
+		mods = append([]*Module{m}, mods...)
+	}
+	return mods, err
+}

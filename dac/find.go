@@ -1,0 +1,221 @@
+package dac
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"sync"
+
+	"github.com/sosgo/sosgo/image"
+	"github.com/sosgo/sosgo/internal/layout"
+	"github.com/sosgo/sosgo/target"
+)
+
+// A Flavor is the kind of .NET runtime.
+type Flavor uint8
+
+// The flavors.
+const (
+	FlavorCoreCLR Flavor = iota
+	FlavorNativeAOT
+)
+
+func (f Flavor) String() string {
+	if f == FlavorNativeAOT {
+		return "NativeAOT"
+	}
+	return ".NET Core"
+}
+
+// The symbols that a runtime exports for debuggers.
+const (
+	symDescriptor = "DotNetRuntimeContractDescriptor" // 9 and later
+	symDacTable   = "g_dacTable"                      // CoreCLR; before 8 only in some builds
+	symAOTHeader  = "DotNetRuntimeDebugHeader"        // NativeAOT
+	symSingleFile = "DotNetRuntimeInfo"               // single-file applications
+)
+
+// An Instance is a CLR that was found in the process. It is not opened yet.
+type Instance struct {
+	Index      int // in the order of the modules' addresses
+	Module     target.Module
+	Image      *image.Image
+	Identity   layout.Identity
+	Flavor     Flavor
+	SingleFile bool
+
+	tgt        target.Target
+	mem        target.Memory
+	files      ModuleFiles
+	descriptor target.Addr // 0 where the runtime exports none
+	dacTable   target.Addr
+	dacSize    uint64 // 0 where unknown
+	version    sync.Once
+	versionStr string
+	fileOnce   sync.Once
+	file       *image.Image
+	fileErr    error
+}
+
+// Find returns the CLRs of a process. Every module is looked at, whatever its
+// name: in a single-file application the main executable is the runtime. mem
+// is t's memory, or an overlay of it.
+func Find(t target.Target, mem target.Memory, files ModuleFiles) []*Instance {
+	var out []*Instance
+	mods := t.Modules()
+	for i := range mods {
+		if inst := examine(t, mem, files, &mods[i]); inst != nil {
+			inst.Index = len(out)
+			out = append(out, inst)
+		}
+	}
+	return out
+}
+
+// examine returns the runtime in m, or nil if it is no runtime.
+func examine(t target.Target, mem target.Memory, files ModuleFiles, m *target.Module) *Instance {
+	img, err := image.OpenMemory(mem, m)
+	if err != nil {
+		return nil // a module without readable headers says nothing about itself
+	}
+	inst := &Instance{Module: *m, Image: img, tgt: t, mem: mem, files: files}
+	inst.Identity = identityOf(img, m)
+	var errDesc, errTable error
+	inst.descriptor, _, errDesc = inst.symbol(symDescriptor)
+	inst.dacTable, inst.dacSize, errTable = inst.symbol(symDacTable)
+	if _, _, err := inst.symbol(symAOTHeader); err == nil && errTable != nil {
+		inst.Flavor = FlavorNativeAOT
+		return inst
+	}
+	if errDesc != nil && errTable != nil && !namedRuntime(m.Path) {
+		return nil
+	}
+	_, _, err = inst.symbol(symSingleFile)
+	inst.SingleFile = err == nil && !namedRuntime(m.Path)
+	return inst
+}
+
+// namedRuntime reports whether a path names the runtime's library. It counts
+// only where the library exports nothing that would tell.
+func namedRuntime(path string) bool {
+	switch strings.ToLower(BaseName(path)) {
+	case "libcoreclr.so", "coreclr.dll", "libcoreclr.dylib":
+		return true
+	}
+	return false
+}
+
+func (i *Instance) symbol(name string) (target.Addr, uint64, error) {
+	rva, size, err := i.Image.Symbol(name)
+	if err != nil {
+		return 0, 0, err
+	}
+	return i.Module.Base + target.Addr(rva), size, nil
+}
+
+func identityOf(img *image.Image, m *target.Module) layout.Identity {
+	if img.Kind() == image.KindELF {
+		id, err := img.BuildID()
+		if err != nil {
+			return layout.Identity{}
+		}
+		return layout.Identity{BuildID: id}
+	}
+	return layout.Identity{TimeDateStamp: m.TimeDateStamp, SizeOfImage: m.SizeOfImage}
+}
+
+// versionInPath finds the version in the folder of a shared framework:
+// .../Microsoft.NETCore.App/8.0.5/libcoreclr.so.
+var versionInPath = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`[/\\]Microsoft\.NETCore\.App[/\\](\d+\.\d+\.\d+)`)
+})
+
+// Version is the runtime's version as far as the process tells it: the file
+// version ("10.0.1426.52326") where a version resource or string can be read,
+// the folder's or the catalogue's ("10.0.14") elsewhere, or empty.
+func (i *Instance) Version() string {
+	i.version.Do(func() { i.versionStr = i.findVersion() })
+	return i.versionStr
+}
+
+func (i *Instance) findVersion() string {
+	if v := i.Module.Version; v != [4]uint16{} {
+		return fmt.Sprintf("%d.%d.%d.%d", v[0], v[1], v[2], v[3])
+	}
+	if s := i.VersionText(); s != "" {
+		return strings.TrimSuffix(strings.Fields(s)[0], ",")
+	}
+	if b, err := layout.KnownBuild(i.Identity); err == nil && b != nil {
+		return b.Version
+	}
+	if m := versionInPath().FindStringSubmatch(i.Module.Path); m != nil {
+		return m[1]
+	}
+	return ""
+}
+
+// VersionText is the runtime's own version string, "10.0.1426.52326 @Commit:
+// …", or empty where neither the dump nor a file of the build has it.
+func (i *Instance) VersionText() string {
+	if s, err := i.Image.VersionString(); err == nil {
+		return strings.TrimSpace(s)
+	}
+	if file, err := i.openFile(); err == nil {
+		if s, err := file.VersionString(); err == nil {
+			return strings.TrimSpace(s)
+		}
+	}
+	return ""
+}
+
+// openFile opens the runtime's own file on this machine.
+func (i *Instance) openFile() (*image.Image, error) {
+	i.fileOnce.Do(func() {
+		if i.files == nil {
+			i.fileErr = errors.New("no module files were searched")
+			return
+		}
+		i.file, i.fileErr = i.files.File(&i.Module, i.Image)
+	})
+	return i.file, i.fileErr
+}
+
+// slots resolves the runtime's DAC table as t says it is made.
+func (i *Instance) slots(t *layout.DacTable) func(int) (target.Addr, bool) {
+	if t == nil {
+		return nil
+	}
+	width := 8
+	if t.Slot == "rva32" {
+		width = 4
+	}
+	table, size, read := i.dacTable, i.dacSize, i.mem
+	if table == 0 {
+		return nil
+	}
+	return func(slot int) (target.Addr, bool) {
+		if size != 0 && uint64(slot) >= size/uint64(width) {
+			return 0, false
+		}
+		at := table + target.Addr(slot*width)
+		var v target.Addr
+		if width == 4 {
+			rva, err := target.Uint32(read, at)
+			if err != nil || rva == 0 {
+				return 0, false
+			}
+			v = i.Module.Base + target.Addr(rva)
+		} else {
+			var err error
+			if v, err = target.Pointer(read, at); err != nil {
+				return 0, false
+			}
+		}
+		return v, i.Module.Contains(v)
+	}
+}
+
+// CompareVersions compares dotted decimal versions part by part; it is
+// negative when a is older. An unknown version is the oldest.
+func CompareVersions(a, b string) int { return layout.CompareVersions(a, b) }

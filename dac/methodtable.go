@@ -1,0 +1,364 @@
+package dac
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"github.com/sosgo/sosgo/internal/layout"
+	"github.com/sosgo/sosgo/metadata"
+	"github.com/sosgo/sosgo/target"
+)
+
+// The bits of MethodTable::m_dwFlags (methodtable.h, WFLAGS_HIGH_ENUM and
+// WFLAGS_LOW_ENUM). They are the same on 3.1 to 10; those that differ stand in
+// the layout's constants.
+const (
+	mtfComponentSize   = 0x80000000 // the low word is the component size
+	mtfCategoryMask    = 0x000f0000
+	mtfArrayMask       = 0x000c0000
+	mtfArray           = 0x00080000
+	mtfGenericsMask    = 0x00000030
+	mtfGenericInst     = 0x00000010
+	mtfGenericShared   = 0x00000020
+	mtfGenericTypical  = 0x00000030 // open definition
+	mtfFinalizer       = 0x00100000
+	mtfContainsPtrs    = 0x01000000
+	mtfContainsVars    = 0x20000000
+	mtfStaticsMask     = 0x00000006 // before 9: of the low word
+	mtfStaticsGeneric  = 0x00000004
+	mtf2DynamicStatics = 0x00000002 // 9 and later: of the second flags
+)
+
+// A Category is the kind of type that a MethodTable describes.
+type Category uint8
+
+// The categories (enum_flag_Category_*).
+const (
+	CategoryClass         Category = 0x0
+	CategoryValueType     Category = 0x4
+	CategoryNullable      Category = 0x5
+	CategoryPrimitive     Category = 0x6 // an enum or a struct of one primitive
+	CategoryTruePrimitive Category = 0x7
+	CategoryArray         Category = 0x8 // multi-dimensional
+	CategorySZArray       Category = 0xa
+	CategoryInterface     Category = 0xc
+)
+
+// A MethodTable describes a type at run time (methodtable.h). Verified on 3.1,
+// 6, 8, 9 and 10.
+type MethodTable struct {
+	Addr          target.Addr
+	Flags         uint32
+	Flags2        uint32
+	BaseSize      uint32 // bytes of an instance without its components, header word included
+	ComponentSize uint16 // bytes of a component of a string or array
+	NumVirtuals   uint16
+	NumInterfaces uint16
+	Parent        target.Addr // MethodTable of the base class, 0 for none
+	Module        target.Addr // that defines the type; of an array: that its element is loaded in
+	EEClass       target.Addr
+	Canonical     target.Addr // MethodTable that owns the EEClass; Addr itself for most
+	Auxiliary     target.Addr // MethodTableAuxiliaryData, before 9 MethodTableWriteableData
+	PerInstInfo   target.Addr // dictionaries; of an array: the element's TypeHandle
+	Token         metadata.Token
+}
+
+// IsArray reports whether the type is an array of any rank.
+func (m *MethodTable) IsArray() bool { return m.Flags&mtfArrayMask == mtfArray }
+
+// Category is the kind of the type.
+func (m *MethodTable) Category() Category { return Category(m.Flags & mtfCategoryMask >> 16) }
+
+// IsValueType reports whether instances are stored in place.
+func (m *MethodTable) IsValueType() bool {
+	c := m.Category()
+	return c >= CategoryValueType && c <= CategoryTruePrimitive
+}
+
+// IsInterface reports whether the type is an interface.
+func (m *MethodTable) IsInterface() bool { return m.Category() == CategoryInterface }
+
+// HasComponents reports whether instances have a length: strings and arrays.
+func (m *MethodTable) HasComponents() bool { return m.Flags&mtfComponentSize != 0 }
+
+// generics is the kind of genericity; strings and arrays have none.
+func (m *MethodTable) generics() uint32 {
+	if m.HasComponents() {
+		return 0
+	}
+	return m.Flags & mtfGenericsMask
+}
+
+// IsGeneric reports whether the type has type arguments or parameters.
+func (m *MethodTable) IsGeneric() bool { return m.generics() != 0 }
+
+// IsOpen reports whether the type is a generic definition.
+func (m *MethodTable) IsOpen() bool { return m.generics() == mtfGenericTypical }
+
+// HasFinalizer reports whether instances are finalizable.
+func (m *MethodTable) HasFinalizer() bool { return m.Flags&mtfFinalizer != 0 }
+
+// ContainsPointers reports whether instances hold references that the GC sees.
+func (m *MethodTable) ContainsPointers() bool { return m.Flags&mtfContainsPtrs != 0 }
+
+// Size is the size in bytes of an instance with n components, as SOS and the
+// GC count it: not rounded up, at least the smallest object.
+func (m *MethodTable) Size(n uint32) uint64 {
+	return max(minObjectSize, uint64(m.BaseSize)+uint64(m.ComponentSize)*uint64(n))
+}
+
+// minObjectSize is the size of the smallest object on a 64-bit target: header,
+// MethodTable and one pointer (MIN_OBJECT_SIZE, gc.h).
+const minObjectSize = 24
+
+// An mtCache maps addresses to decoded MethodTables. Reading takes no lock: a
+// type is looked up once per object by every walk.
+type mtCache struct {
+	mu    sync.Mutex
+	table atomic.Pointer[mtTable]
+}
+
+type mtTable struct {
+	slots []atomic.Pointer[MethodTable] // a power of two, linear probing
+	n     int
+}
+
+func mtHash(a target.Addr) uint64 { return uint64(a>>3) * 0x9e3779b97f4a7c15 >> 20 }
+
+func (c *mtCache) get(a target.Addr) *MethodTable {
+	t := c.table.Load()
+	if t == nil {
+		return nil
+	}
+	mask := uint64(len(t.slots) - 1)
+	for i := mtHash(a) & mask; ; i = (i + 1) & mask {
+		mt := t.slots[i].Load()
+		if mt == nil || mt.Addr == a {
+			return mt
+		}
+	}
+}
+
+func (t *mtTable) put(mt *MethodTable) *MethodTable {
+	mask := uint64(len(t.slots) - 1)
+	for i := mtHash(mt.Addr) & mask; ; i = (i + 1) & mask {
+		old := t.slots[i].Load()
+		if old == nil {
+			t.slots[i].Store(mt)
+			t.n++
+			return mt
+		}
+		if old.Addr == mt.Addr {
+			return old
+		}
+	}
+}
+
+func (c *mtCache) add(mt *MethodTable) *MethodTable {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	t := c.table.Load()
+	if t == nil || t.n >= len(t.slots)/2 {
+		size := 1024
+		if t != nil {
+			size = 2 * len(t.slots)
+		}
+		bigger := &mtTable{slots: make([]atomic.Pointer[MethodTable], size)}
+		if t != nil {
+			for i := range t.slots {
+				if old := t.slots[i].Load(); old != nil {
+					bigger.put(old)
+				}
+			}
+		}
+		mt = bigger.put(mt)
+		c.table.Store(bigger)
+		return mt
+	}
+	return t.put(mt)
+}
+
+// MethodTable reads and checks the MethodTable at a. The result is shared and
+// must not be changed. An address that holds no MethodTable is an error that
+// is target.ErrCorrupt; where the proof is missing from the dump it is
+// target.ErrNotInDump.
+func (r *Runtime) MethodTable(a target.Addr) (*MethodTable, error) {
+	if mt := r.mts.get(a); mt != nil {
+		return mt, nil
+	}
+	mt, err := r.readMethodTable(a)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.checkMethodTable(mt); err != nil {
+		return nil, err
+	}
+	return r.mts.add(mt), nil
+}
+
+// TrustedMethodTable is MethodTable for an address that is known to be one
+// because the runtime's own structures name it: a proof that the dump lacks
+// (partial dumps have few EEClasses) is not demanded.
+func (r *Runtime) TrustedMethodTable(a target.Addr) (*MethodTable, error) {
+	mt, err := r.MethodTable(a)
+	if !errors.Is(err, target.ErrNotInDump) {
+		return mt, err
+	}
+	mt, err = r.readMethodTable(a)
+	if err != nil {
+		return nil, err
+	}
+	return r.mts.add(mt), nil
+}
+
+func (r *Runtime) readMethodTable(a target.Addr) (*MethodTable, error) {
+	if a == 0 || a%8 != 0 {
+		return nil, target.Corruptf("%#x is not a MethodTable", uint64(a))
+	}
+	o := &r.off.MethodTable
+	b, err := target.Bytes(r.mem, a, o.span)
+	if err != nil {
+		return nil, fmt.Errorf("MethodTable %#x: %w", uint64(a), err)
+	}
+	le := binary.LittleEndian
+	mt := &MethodTable{
+		Addr:          a,
+		Flags:         le.Uint32(b[o.Flags:]),
+		BaseSize:      le.Uint32(b[o.BaseSize:]),
+		NumVirtuals:   le.Uint16(b[o.NumVirtuals:]),
+		NumInterfaces: le.Uint16(b[o.NumIfaces:]),
+		Parent:        target.Addr(le.Uint64(b[o.Parent:])),
+		Auxiliary:     target.Addr(le.Uint64(b[o.Auxiliary:])),
+		PerInstInfo:   target.Addr(le.Uint64(b[o.PerInstInfo:])),
+	}
+	if mt.Flags&mtfComponentSize != 0 {
+		mt.ComponentSize = uint16(mt.Flags)
+	}
+	rid := uint32(0)
+	if r.consts.tokenInFlags2 {
+		mt.Flags2 = le.Uint32(b[o.Flags2:])
+		rid = mt.Flags2 >> 8
+	} else {
+		mt.Flags2 = uint32(le.Uint16(b[o.Flags2:]))
+		rid = uint32(le.Uint16(b[o.Token:]))
+	}
+	mt.Token = metadata.Token(0x02000000 | rid)
+	class := le.Uint64(b[o.EEClass:])
+	if class&r.consts.canonTag != 0 {
+		mt.Canonical = target.Addr(class &^ r.consts.canonTag)
+	} else {
+		mt.Canonical, mt.EEClass = a, target.Addr(class)
+	}
+	if o.Module != layout.Absent {
+		mt.Module = target.Addr(le.Uint64(b[o.Module:]))
+	} else {
+		mt.Module, err = r.moduleBefore9(mt, target.Addr(le.Uint64(b[o.LoaderModule:])))
+		if err != nil && !errors.Is(err, target.ErrNotInDump) {
+			return nil, err
+		}
+	}
+	return mt, nil
+}
+
+// checkMethodTable proves that mt is one: the EEClass names the canonical
+// MethodTable (the runtime's own test, MethodTable::ValidateWithPossibleAV).
+func (r *Runtime) checkMethodTable(mt *MethodTable) error {
+	if mt.Addr == r.known.Free {
+		return nil // the free object's MethodTable has no EEClass on some runtimes
+	}
+	if mt.Canonical != mt.Addr {
+		class, err := target.Uint64(r.mem, mt.Canonical+target.Addr(r.off.MethodTable.EEClass))
+		if err != nil {
+			return fmt.Errorf("MethodTable %#x: canonical MethodTable: %w", uint64(mt.Addr), err)
+		}
+		if class&r.consts.canonTag != 0 {
+			return notMethodTable(mt.Addr)
+		}
+		mt.EEClass = target.Addr(class)
+	}
+	if mt.EEClass == 0 || mt.EEClass%8 != 0 {
+		return notMethodTable(mt.Addr)
+	}
+	back, err := r.ptr(mt.EEClass, r.off.EEClass.MethodTable, "EEClass.MethodTable")
+	if err != nil {
+		return fmt.Errorf("MethodTable %#x: EEClass: %w", uint64(mt.Addr), err)
+	}
+	if back != mt.Canonical {
+		return notMethodTable(mt.Addr)
+	}
+	return nil
+}
+
+func notMethodTable(a target.Addr) error {
+	return target.Corruptf("%016x is not a MethodTable", uint64(a))
+}
+
+// The multipurpose slots of a MethodTable before .NET 9 (methodtable.h,
+// WFLAGS2_ENUM): which of them a type has is in its second flags.
+const (
+	mtf2ModuleOverride = 0x10
+	mtf2SlotsMask      = 0x1f
+	mtf2NonVirtual     = 0x08
+)
+
+// moduleBefore9 finds the defining module of a type on runtimes whose
+// MethodTable has a loader module and, for some types, an override.
+func (r *Runtime) moduleBefore9(mt *MethodTable, loader target.Addr) (target.Addr, error) {
+	if !mt.IsGeneric() || mt.IsArray() {
+		return r.overriddenModule(mt, loader)
+	}
+	if mt.Canonical == mt.Addr {
+		return r.overriddenModule(mt, loader)
+	}
+	canon, err := r.readMethodTable(mt.Canonical)
+	if err != nil {
+		return 0, err
+	}
+	return canon.Module, nil
+}
+
+func (r *Runtime) overriddenModule(mt *MethodTable, loader target.Addr) (target.Addr, error) {
+	if mt.Flags2&mtf2ModuleOverride == 0 {
+		return loader, nil
+	}
+	return target.Pointer(r.mem, r.multipurposeSlot(mt, mtf2ModuleOverride))
+}
+
+// multipurposeSlot is the address of the slot of flag (layouts.md §4.1): the
+// slots of the flags that are set, in order, fill PerInstInfo, InterfaceMap
+// and then the words after the virtual methods' chunk pointers.
+func (r *Runtime) multipurposeSlot(mt *MethodTable, flag uint32) target.Addr {
+	lower := mt.Flags2 & mtf2SlotsMask & (flag - 1)
+	index := onesCount(lower)
+	if lower == 2 {
+		index = 0
+	}
+	return r.slotAddress(mt, index)
+}
+
+func (r *Runtime) slotAddress(mt *MethodTable, index int) target.Addr {
+	switch index {
+	case 0:
+		return mt.Addr + target.Addr(r.off.MethodTable.PerInstInfo)
+	case 1:
+		return mt.Addr + target.Addr(r.off.MethodTable.InterfaceMap)
+	}
+	return r.afterVTable(mt) + target.Addr(8*(index-2))
+}
+
+// afterVTable is the address behind the chunk pointers of the virtual methods,
+// eight methods a chunk.
+func (r *Runtime) afterVTable(mt *MethodTable) target.Addr {
+	chunks := (int(mt.NumVirtuals) + 7) / 8
+	return mt.Addr + target.Addr(r.off.MethodTableSize.Size+8*chunks)
+}
+
+func onesCount(v uint32) (n int) {
+	for ; v != 0; v &= v - 1 {
+		n++
+	}
+	return n
+}

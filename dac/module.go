@@ -1,0 +1,488 @@
+package dac
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+	"path"
+	"sort"
+	"strings"
+
+	"github.com/sosgo/sosgo/image"
+	"github.com/sosgo/sosgo/internal/layout"
+	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/metadata"
+	"github.com/sosgo/sosgo/target"
+)
+
+// A Module is a managed module as the runtime knows it (ceeload.h). Its
+// methods read the dump when they are called and keep what they found; it is
+// safe for concurrent use. Verified on 3.1, 6, 8, 9 and 10.
+type Module struct {
+	Addr       target.Addr
+	Assembly   target.Addr
+	PEAssembly target.Addr
+	Flags      uint32
+
+	r     *Runtime
+	image lazy[*image.Image]
+	base  lazy[target.Range]
+	path  lazy[string]
+	meta  lazy[*metadata.Metadata]
+	where MetadataSource
+}
+
+// A MetadataSource says where a module's metadata was read.
+type MetadataSource struct {
+	Addr target.Addr // in the target, 0 if it came from a file alone
+	Size uint64
+	Path string // of the file that supplied what the dump lacks, or empty
+}
+
+// Module returns the module at a, checked by the assembly that it names.
+func (r *Runtime) Module(a target.Addr) (*Module, error) {
+	if m, ok := r.modules.Load(a); ok {
+		return m.(*Module), nil
+	}
+	m, err := r.readModule(a)
+	if err != nil {
+		return nil, fmt.Errorf("Module %016x: %w", uint64(a), err)
+	}
+	kept, _ := r.modules.LoadOrStore(a, m)
+	return kept.(*Module), nil
+}
+
+func (r *Runtime) readModule(a target.Addr) (*Module, error) {
+	if a == 0 || a%8 != 0 {
+		return nil, target.Corruptf("not a Module")
+	}
+	o := &r.off.Module
+	rd := reader{mem: r.mem, base: a}
+	m := &Module{Addr: a, r: r, Assembly: rd.ptr(o.Assembly), Flags: rd.u32(o.Flags), PEAssembly: rd.ptr(o.PEAssembly)}
+	if rd.err != nil {
+		return nil, rd.err
+	}
+	back, err := r.ptr(m.Assembly, r.off.Assembly.Module, "Assembly.Module")
+	if err != nil && !errors.Is(err, target.ErrNotInDump) {
+		return nil, err
+	}
+	// One assembly has one module since .NET Core.
+	if err == nil && back != a {
+		return nil, target.Corruptf("its Assembly %016x names the Module %016x", uint64(m.Assembly), uint64(back))
+	}
+	return m, nil
+}
+
+// LoaderAllocator is the allocator of the module's structures. Runtimes before
+// 8 have one for all; the layout lacks the member there.
+func (m *Module) LoaderAllocator() (target.Addr, error) {
+	return m.r.ptr(m.Addr, m.r.off.Module.LoaderAllocator, "Module.LoaderAllocator")
+}
+
+// Path is the path that the module was loaded from, empty for a module that
+// was made in memory.
+func (m *Module) Path() (string, error) { return m.path.get(m.readPath) }
+
+func (m *Module) readPath() (string, error) {
+	r := m.r
+	if r.off.Module.Path != layout.Absent {
+		p, err := r.ptr(m.Addr, r.off.Module.Path, "Module.Path")
+		if err == nil && p == 0 {
+			return "", nil
+		}
+		if err == nil {
+			if s, err := target.UTF16String(r.mem, p, limits.PathBytes); err == nil {
+				return s, nil
+			}
+		}
+	}
+	if m.PEAssembly == 0 {
+		return "", nil
+	}
+	img, err := r.ptr(m.PEAssembly, r.off.PEAssembly.Image, "PEAssembly.PEImage")
+	if err == nil && img == 0 {
+		return "", nil // dynamic
+	}
+	var p target.Addr
+	if err == nil {
+		p, err = r.ptr(img, r.off.PEImage.Path, "PEImage.Path")
+	}
+	if err == nil {
+		if p == 0 {
+			return "", nil
+		}
+		var s string
+		if s, err = target.UTF16String(r.mem, p, limits.PathBytes); err == nil {
+			return s, nil
+		}
+	}
+	if !errors.Is(err, target.ErrNotInDump) {
+		return "", err
+	}
+	// Partial dumps leave paths out; the dump's own module list has them.
+	if base, berr := m.Image(); berr == nil {
+		if tm := r.targetModule(base.Start); tm != nil {
+			return tm.Path, nil
+		}
+	}
+	return "", fmt.Errorf("path of Module %016x: %w", uint64(m.Addr), err)
+}
+
+// SimpleName is the name of the module's assembly, "System.Console".
+func (m *Module) SimpleName() (string, error) {
+	p, err := m.r.ptr(m.Addr, m.r.off.Module.SimpleName, "Module.SimpleName")
+	if err == nil && p != 0 {
+		if s, err := target.CString(m.r.mem, p, limits.IdentifierBytes); err == nil {
+			return s, nil
+		}
+	}
+	if md, err := m.Metadata(); err == nil {
+		if row, err := md.Assembly(1); err == nil {
+			if name, err := md.String(row.Name); err == nil {
+				return name, nil
+			}
+		}
+	}
+	full, err := m.Path()
+	if err != nil {
+		return "", err
+	}
+	base := BaseName(full)
+	return strings.TrimSuffix(base, path.Ext(base)), nil
+}
+
+// BaseName is the last part of a path of either OS.
+func BaseName(p string) string { return p[strings.LastIndexAny(p, `/\`)+1:] }
+
+// Image is where the module's image lies in the target: Start is 0 for a
+// dynamic module. End is Start where the dump does not say how long it is.
+func (m *Module) Image() (target.Range, error) { return m.base.get(m.readImage) }
+
+func (m *Module) readImage() (target.Range, error) {
+	r := m.r
+	var base target.Addr
+	var err error
+	if r.off.Module.Base != layout.Absent {
+		base, err = r.ptr(m.Addr, r.off.Module.Base, "Module.Base")
+		if err == nil && base == 0 {
+			return target.Range{}, nil
+		}
+	}
+	lay, lerr := m.peLayout()
+	if lerr != nil {
+		if base != 0 {
+			return target.Range{Start: base, End: base}, nil
+		}
+		if err == nil {
+			err = lerr
+		}
+		return target.Range{}, err
+	}
+	if lay == 0 {
+		return target.Range{Start: base, End: base}, nil
+	}
+	rd := reader{mem: r.mem, base: lay}
+	lbase, size := rd.ptr(r.off.PEImageLayout.Base), rd.u32(r.off.PEImageLayout.Size)
+	if rd.err != nil && base == 0 {
+		return target.Range{}, rd.err
+	}
+	if base == 0 {
+		base = lbase
+	}
+	return target.Range{Start: base, End: base + target.Addr(size)}, nil
+}
+
+// peLayout is the module's PEImageLayout, 0 if it has none.
+func (m *Module) peLayout() (target.Addr, error) {
+	if m.PEAssembly == 0 {
+		return 0, nil
+	}
+	img, err := m.r.ptr(m.PEAssembly, m.r.off.PEAssembly.Image, "PEAssembly.PEImage")
+	if err != nil || img == 0 {
+		return 0, err
+	}
+	return m.r.ptr(img, m.r.off.PEImage.Layout, "PEImage.LoadedImageLayout")
+}
+
+// IsDynamic reports whether the module was made by Reflection.Emit: its first
+// word is the vtable of ReflectionModule.
+func (m *Module) IsDynamic() (bool, error) {
+	vt, err := target.Pointer(m.r.mem, m.Addr)
+	if err != nil {
+		return false, err
+	}
+	for class, at := range m.r.layout.VTables {
+		if class == "ReflectionModule" {
+			return vt == at, nil
+		}
+	}
+	return false, &layout.Error{Type: "vtable ReflectionModule"}
+}
+
+// targetModule is the dump's module that covers a.
+func (r *Runtime) targetModule(a target.Addr) *target.Module {
+	mods := r.tgt.Modules()
+	lo, hi := 0, len(mods)
+	for lo < hi {
+		mid := (lo + hi) / 2
+		if mods[mid].Base <= a {
+			lo = mid + 1
+		} else {
+			hi = mid
+		}
+	}
+	if lo > 0 && mods[lo-1].Contains(a) {
+		return &mods[lo-1]
+	}
+	return nil
+}
+
+// imageModule describes the module's image for package image.
+func (m *Module) imageModule() (*target.Module, error) {
+	at, err := m.Image()
+	if err != nil {
+		return nil, err
+	}
+	if at.Start == 0 {
+		return nil, target.Unsupportedf("module %016x has no image: it was made in memory", uint64(m.Addr))
+	}
+	if tm := m.r.targetModule(at.Start); tm != nil && tm.Base == at.Start {
+		return tm, nil
+	}
+	p, _ := m.Path() // the image is read without it as well
+	return &target.Module{Base: at.Start, Size: at.Size(), Path: p}, nil
+}
+
+// PEImage opens the module's image in the target, or its file where the dump
+// lacks the headers.
+func (m *Module) PEImage() (*image.Image, error) {
+	return m.image.get(func() (*image.Image, error) {
+		tm, err := m.imageModule()
+		if err != nil {
+			return nil, err
+		}
+		return image.OpenMemory(m.r.mem, tm)
+	})
+}
+
+// Metadata returns the module's metadata, from the target's memory or, where
+// the dump lacks parts of it, from the module's file.
+func (m *Module) Metadata() (*metadata.Metadata, error) {
+	return m.meta.get(func() (*metadata.Metadata, error) {
+		md, err := m.readMetadata()
+		if err != nil {
+			return nil, fmt.Errorf("metadata of %s: %w", m.label(), err)
+		}
+		return md, nil
+	})
+}
+
+// MetadataSource says where Metadata was read. It is empty before Metadata
+// succeeded.
+func (m *Module) MetadataSource() MetadataSource {
+	if _, err := m.Metadata(); err != nil {
+		return MetadataSource{}
+	}
+	return m.where
+}
+
+func (m *Module) label() string {
+	if p, err := m.Path(); err == nil && p != "" {
+		return BaseName(p)
+	}
+	return fmt.Sprintf("module %016x", uint64(m.Addr))
+}
+
+func (m *Module) readMetadata() (*metadata.Metadata, error) {
+	at, err := m.Image()
+	if err != nil {
+		return nil, err
+	}
+	if at.Start == 0 {
+		return m.dynamicMetadata()
+	}
+	img, err := m.PEImage()
+	var blob image.Metadata
+	if err == nil {
+		blob, err = img.Metadata()
+	}
+	if err == nil && len(blob.Gaps) == 0 {
+		m.where = MetadataSource{Addr: at.Start + target.Addr(blob.RVA), Size: uint64(len(blob.Data))}
+		return metadata.Parse(blob.Data)
+	}
+	// The dump's copy is incomplete: a file that is proved to be the same does.
+	if file, ferr := m.openFile(img); ferr == nil {
+		if fb, ferr := file.Metadata(); ferr == nil {
+			m.where = MetadataSource{Size: uint64(len(fb.Data)), Path: file.Path()}
+			if err == nil {
+				m.where.Addr = at.Start + target.Addr(blob.RVA)
+			}
+			return metadata.Parse(fb.Data)
+		}
+	} else if err != nil {
+		return nil, errors.Join(err, ferr)
+	}
+	if err != nil {
+		return nil, err
+	}
+	m.where = MetadataSource{Addr: at.Start + target.Addr(blob.RVA), Size: uint64(len(blob.Data))}
+	return metadata.Parse(blob.Data, metadata.Sparse(holds(blob.Gaps)))
+}
+
+// holds tells which parts of a blob are there.
+func holds(gaps []image.Gap) func(off, n int) bool {
+	return func(off, n int) bool {
+		// The first gap that ends behind off decides: gaps are sorted.
+		i := sort.Search(len(gaps), func(i int) bool { return gaps[i].Off+gaps[i].Len > off })
+		return i == len(gaps) || gaps[i].Off >= off+n
+	}
+}
+
+func (m *Module) openFile(img *image.Image) (*image.Image, error) {
+	if m.r.files == nil {
+		return nil, target.ErrNotInDump
+	}
+	tm, err := m.imageModule()
+	if err != nil {
+		return nil, err
+	}
+	return m.r.files.File(tm, img)
+}
+
+// dynamicMetadata reads what the runtime saved of a Reflection.Emit module for
+// debuggers: a size and the metadata behind it.
+func (m *Module) dynamicMetadata() (*metadata.Metadata, error) {
+	r := m.r
+	p, err := r.ptr(m.Addr, r.off.Module.DynamicMetadata, "Module.DynamicMetadata")
+	if err != nil {
+		return nil, err
+	}
+	if p == 0 {
+		return nil, target.Unsupportedf("the module was made in memory and the runtime saved no metadata of it")
+	}
+	size, err := r.u32(p, r.off.DynamicMetadata.Size, "DynamicMetadata.Size")
+	if err != nil {
+		return nil, err
+	}
+	if uint64(size) > limits.MetadataSize || !target.Available(r.mem, p, 4) {
+		return nil, target.Corruptf("dynamic metadata of %d bytes", size)
+	}
+	at := p + target.Addr(r.off.DynamicMetadata.Data)
+	// A size that the dump can't back is refused before anything is allocated.
+	if uint64(len(r.mem.Span(at))) < uint64(size) && !target.Available(r.mem, at+target.Addr(size)-1, 1) {
+		return nil, &target.MemoryError{Addr: at, Size: int(size), Err: target.ErrNotInDump}
+	}
+	b, err := target.Bytes(r.mem, at, int(size))
+	if err != nil {
+		return nil, err
+	}
+	m.where = MetadataSource{Addr: at, Size: uint64(size)}
+	return metadata.Parse(b)
+}
+
+// A Map names one of a module's tables from metadata rows to structures.
+type Map int
+
+// The lookup maps of a Module (ceeload.h, LookupMap).
+const (
+	MapTypeDef Map = iota
+	MapTypeRef
+	MapMethodDef
+	MapFieldDef
+	MapMemberRef
+	MapFileRef
+	MapAssemblyRef
+)
+
+// MapAddr is the address of a lookup map, which stands in the Module.
+func (m *Module) MapAddr(k Map) (target.Addr, error) {
+	o := &m.r.off.Module
+	off := [...]int{o.TypeDefs, o.TypeRefs, o.MethodDefs, o.FieldDefs, o.MemberRefs, o.FileRefs, o.AssemblyRefs}[k]
+	if off == layout.Absent {
+		return 0, &layout.Error{Type: "Module", Field: fmt.Sprintf("lookup map %d", k)}
+	}
+	return m.Addr + target.Addr(off), nil
+}
+
+// Lookup returns the entry of a row in a lookup map, 0 if there is none yet.
+func (m *Module) Lookup(k Map, rid uint32) (target.Addr, error) {
+	at, err := m.MapAddr(k)
+	if err != nil {
+		return 0, err
+	}
+	for range limits.LookupMapParts {
+		part, err := m.r.lookupPart(at)
+		if err != nil {
+			return 0, err
+		}
+		if rid < part.count {
+			v, err := target.Pointer(m.r.mem, part.table+target.Addr(8*rid))
+			return v &^ part.mask, err
+		}
+		rid -= part.count
+		if at = part.next; at == 0 {
+			return 0, nil
+		}
+	}
+	return 0, target.Corruptf("lookup map of module %016x has no end", uint64(m.Addr))
+}
+
+type lookupPart struct {
+	next, table target.Addr
+	count       uint32
+	mask        target.Addr
+}
+
+func (r *Runtime) lookupPart(at target.Addr) (lookupPart, error) {
+	o := &r.off.LookupMap
+	rd := reader{mem: r.mem, base: at}
+	p := lookupPart{next: rd.ptr(o.Next), table: rd.ptr(o.TableData), count: rd.u32(o.Count), mask: rd.ptr(o.Mask)}
+	if rd.err == nil && p.count > limits.LookupMapEntries {
+		return p, target.Corruptf("lookup map at %#x has %d entries", uint64(at), p.count)
+	}
+	return p, rd.err
+}
+
+// Entries iterates over the filled entries of a lookup map: row and value. A
+// part of the map that can't be read is an error, and the rest goes on.
+func (m *Module) Entries(k Map) iter.Seq2[MapEntry, error] {
+	return func(yield func(MapEntry, error) bool) {
+		at, err := m.MapAddr(k)
+		if err != nil {
+			yield(MapEntry{}, err)
+			return
+		}
+		rid := uint32(0)
+		for range limits.LookupMapParts {
+			part, err := m.r.lookupPart(at)
+			if err != nil {
+				yield(MapEntry{}, err)
+				return
+			}
+			w := target.NewWindow(m.r.mem)
+			for i := range part.count {
+				v, err := w.Uint64(part.table + target.Addr(8*i))
+				if err != nil {
+					if !yield(MapEntry{Row: rid + i}, err) {
+						return
+					}
+					break
+				}
+				if a := target.Addr(v) &^ part.mask; a != 0 && !yield(MapEntry{rid + i, a}, nil) {
+					return
+				}
+			}
+			rid += part.count
+			if at = part.next; at == 0 {
+				return
+			}
+		}
+		yield(MapEntry{}, target.Corruptf("lookup map of module %016x has no end", uint64(m.Addr)))
+	}
+}
+
+// A MapEntry is one filled entry of a lookup map.
+type MapEntry struct {
+	Row   uint32
+	Value target.Addr
+}

@@ -1,0 +1,326 @@
+package dac
+
+import (
+	"reflect"
+
+	"github.com/sosgo/sosgo/internal/layout"
+)
+
+// offsets holds where the members of the runtime's structures are, resolved
+// once when a runtime is opened. The names are the descriptor's. A member that
+// not every runtime has is optional; layout.Absent marks it where it lacks.
+//
+// The span of a structure is the number of bytes that one read of it needs.
+type offsets struct {
+	MethodTable struct {
+		span         int
+		Flags        int `layout:"MTFlags"`
+		BaseSize     int `layout:"BaseSize"`
+		Flags2       int `layout:"MTFlags2|Flags2"`
+		Token        int `layout:"Token,optional"` // before 9; later the upper bits of MTFlags2
+		NumVirtuals  int `layout:"NumVirtuals"`
+		NumIfaces    int `layout:"NumInterfaces"`
+		Parent       int `layout:"ParentMethodTable"`
+		Module       int `layout:"Module,optional"`       // 9 and later
+		LoaderModule int `layout:"LoaderModule,optional"` // before 9
+		Auxiliary    int `layout:"AuxiliaryData|WriteableData"`
+		EEClass      int `layout:"EEClassOrCanonMT"`
+		PerInstInfo  int `layout:"PerInstInfo"`
+		InterfaceMap int `layout:"InterfaceMap"`
+	}
+	MethodTableSize struct {
+		Size int `layout:"size,optional"`
+	} `struct:"MethodTable"`
+	Auxiliary struct {
+		Flags        int `layout:"Flags"`
+		LoaderModule int `layout:"LoaderModule"`
+		ClassObject  int `layout:"ExposedClassObject,optional"`
+		NonVirtual   int `layout:"OffsetToNonVirtualSlots"`
+	} `struct:"MethodTableAuxiliaryData,optional"`
+	Writeable struct {
+		Flags       int `layout:"Flags"`
+		ClassObject int `layout:"ExposedClassObject"`
+	} `struct:"MethodTableWriteableData,optional"`
+	EEClass struct {
+		MethodTable    int `layout:"MethodTable"`
+		FieldDescList  int `layout:"FieldDescList"`
+		Chunks         int `layout:"MethodDescChunk"`
+		Attributes     int `layout:"CorTypeAttr"`
+		ElementType    int `layout:"InternalCorElementType"`
+		NumInstance    int `layout:"NumInstanceFields,optional"` // 9 and later
+		NumStatic      int `layout:"NumStaticFields,optional"`
+		NumThread      int `layout:"NumThreadStaticFields,optional"`
+		NumMethods     int `layout:"NumMethods,optional"`
+		NumNonVirtual  int `layout:"NumNonVirtualSlots,optional"`
+		FieldsPacked   int `layout:"FieldsArePacked,optional"` // before 9
+		FixedFieldsEnd int `layout:"FixedEEClassFields,optional"`
+	}
+	Packed struct {
+		NumInstance   int `layout:"NumInstanceFields"`
+		NumMethods    int `layout:"NumMethods"`
+		NumStatic     int `layout:"NumStaticFields"`
+		NumThread     int `layout:"NumThreadStaticFields"`
+		NumNonVirtual int `layout:"NumNonVirtualSlots"`
+	} `struct:"EEClassPackedFields,optional"`
+	ArrayClass struct {
+		Rank int `layout:"Rank"`
+	}
+	GenericsDict struct {
+		NumDicts    int `layout:"NumDicts"`
+		NumTypeArgs int `layout:"NumTypeArgs"`
+	} `struct:"GenericsDictInfo"`
+	GenericsStatics struct {
+		FieldDescs    int `layout:"FieldDescs"`
+		DynamicTypeID int `layout:"DynamicTypeID"`
+	} `struct:"GenericsStaticsInfo,optional"`
+	TypeDesc struct {
+		TypeAndFlags int `layout:"TypeAndFlags"`
+	}
+	ParamTypeDesc struct {
+		TypeArg int `layout:"TypeArg"`
+	}
+	TypeVar struct {
+		Module int `layout:"Module"`
+		Token  int `layout:"Token"`
+	} `struct:"TypeVarTypeDesc,optional"`
+	FieldDesc struct {
+		Size   int `layout:"size"`
+		MT     int `layout:"MTOfEnclosingClass"`
+		DWord1 int `layout:"DWord1"`
+		DWord2 int `layout:"DWord2"`
+	}
+	String struct {
+		Length    int `layout:"m_StringLength"`
+		FirstChar int `layout:"m_FirstChar"`
+	}
+	Array struct {
+		NumComponents int `layout:"m_NumComponents"`
+		Size          int `layout:"size"`
+	}
+	Exception struct {
+		Message         int `layout:"_message"`
+		Inner           int `layout:"_innerException"`
+		StackTrace      int `layout:"_stackTrace"`
+		StackTraceText  int `layout:"_stackTraceString"`
+		RemoteTraceText int `layout:"_remoteStackTraceString"`
+		HResult         int `layout:"_HResult"`
+		XCode           int `layout:"_xcode"`
+	}
+	Statics struct {
+		Size        int `layout:"size"`
+		GC          int `layout:"GCStatics"`
+		NonGC       int `layout:"NonGCStatics"`
+		MethodTable int `layout:"MethodTable"`
+	} `struct:"DynamicStaticsInfo,optional"`
+	ThreadStatics struct {
+		Size  int `layout:"size"`
+		NonGC int `layout:"NonGCTlsIndex"`
+		GC    int `layout:"GCTlsIndex"`
+	} `struct:"ThreadStaticsInfo,optional"`
+	ThreadLocalData struct {
+		NonCollectibleCount int `layout:"NonCollectibleTlsDataCount"`
+		CollectibleCount    int `layout:"CollectibleTlsDataCount"`
+		NonCollectible      int `layout:"NonCollectibleTlsArrayData"`
+		Collectible         int `layout:"CollectibleTlsArrayData"`
+		InFlight            int `layout:"InFlightData"`
+	} `struct:"ThreadLocalData,optional"`
+	InFlight struct {
+		Next  int `layout:"Next"`
+		Index int `layout:"TlsIndex"`
+		Data  int `layout:"TLSData"`
+	} `struct:"InFlightTLSData,optional"`
+	DomainLocalModule struct {
+		DynamicTable   int `layout:"DynamicClassTable"`
+		DynamicEntries int `layout:"DynamicEntries"`
+		GC             int `layout:"GCStatics"`
+		DataBlob       int `layout:"DataBlob"`
+	} `struct:"DomainLocalModule,optional"`
+	ThreadLocalModule struct {
+		DynamicTable   int `layout:"DynamicClassTable"`
+		DynamicEntries int `layout:"DynamicEntries"`
+		GC             int `layout:"GCStatics"`
+	} `struct:"ThreadLocalModule,optional"`
+	Module struct {
+		SimpleName      int `layout:"SimpleName,optional"`
+		Path            int `layout:"Path,optional"`
+		FileName        int `layout:"FileName,optional"`
+		PEAssembly      int `layout:"PEAssembly"`
+		Base            int `layout:"Base,optional"`
+		Flags           int `layout:"Flags"`
+		Assembly        int `layout:"Assembly"`
+		LoaderAllocator int `layout:"LoaderAllocator,optional"`
+		TypeDefs        int `layout:"TypeDefToMethodTableMap"`
+		TypeRefs        int `layout:"TypeRefToMethodTableMap"`
+		MethodDefs      int `layout:"MethodDefToDescMap"`
+		FieldDefs       int `layout:"FieldDefToDescMap"`
+		MemberRefs      int `layout:"MemberRefToDescMap,optional"`
+		FileRefs        int `layout:"FileReferencesMap,optional"`
+		AssemblyRefs    int `layout:"ManifestModuleReferencesMap"`
+		ReadyToRun      int `layout:"ReadyToRunInfo,optional"`
+		DynamicMetadata int `layout:"DynamicMetadata,optional"`
+		ThunkHeap       int `layout:"ThunkHeap,optional"`
+		ID              int `layout:"ModuleID,optional"`
+		Index           int `layout:"ModuleIndex,optional"`
+	}
+	LookupMap struct {
+		Next      int `layout:"Next"`
+		TableData int `layout:"TableData"`
+		Count     int `layout:"Count"`
+		Mask      int `layout:"SupportedFlagsMask"`
+	} `struct:"ModuleLookupMap"`
+	PEAssembly struct {
+		Image  int `layout:"PEImage"`
+		Binder int `layout:"AssemblyBinder,optional"`
+	}
+	PEImage struct {
+		Path   int `layout:"Path"`
+		Layout int `layout:"LoadedImageLayout"`
+	}
+	PEImageLayout struct {
+		Base  int `layout:"Base"`
+		Size  int `layout:"Size"`
+		Flags int `layout:"Flags"`
+	}
+	DynamicMetadata struct {
+		Size int `layout:"Size"`
+		Data int `layout:"Data"`
+	} `struct:"DynamicMetadata,optional"`
+	Assembly struct {
+		Module          int `layout:"Module"`
+		PEAssembly      int `layout:"PEAssembly"`
+		LoaderAllocator int `layout:"LoaderAllocator,optional"`
+		IsCollectible   int `layout:"IsCollectible,optional"`
+	}
+	DomainAssembly struct {
+		Assembly int `layout:"Assembly,optional"`
+		Module   int `layout:"Module,optional"`
+	}
+	ArrayList struct {
+		Count int `layout:"Count"`
+		First int `layout:"FirstBlock"`
+	} `struct:"ArrayListBase"`
+	ArrayListBlock struct {
+		Next  int `layout:"Next"`
+		Size  int `layout:"Size"`
+		Items int `layout:"ArrayStart"`
+	}
+	AppDomain struct {
+		Assemblies   int `layout:"DomainAssemblyList"`
+		FriendlyName int `layout:"FriendlyName"`
+		RootAssembly int `layout:"RootAssembly,optional"`
+	}
+	SystemDomain struct {
+		SystemAssembly  int `layout:"SystemAssembly"`
+		GlobalAllocator int `layout:"GlobalLoaderAllocator,optional"`
+	}
+	ThreadStore struct {
+		First      int `layout:"FirstThreadLink"`
+		Count      int `layout:"ThreadCount"`
+		Unstarted  int `layout:"UnstartedCount"`
+		Background int `layout:"BackgroundCount"`
+		Pending    int `layout:"PendingCount"`
+		Dead       int `layout:"DeadCount"`
+	}
+	Thread struct {
+		State        int `layout:"State"`
+		GCDisabled   int `layout:"PreemptiveGCDisabled"`
+		Frame        int `layout:"Frame"`
+		ID           int `layout:"Id"`
+		OSID         int `layout:"OSId"`
+		Domain       int `layout:"Domain,optional"`
+		Locals       int `layout:"RuntimeThreadLocals,optional"`
+		LockCount    int `layout:"LockCount,optional"`
+		TEB          int `layout:"TEB,optional"`
+		Alloc        int `layout:"AllocContext,optional"`
+		Link         int `layout:"LinkNext"`
+		StackBase    int `layout:"StackBase"`
+		StackLimit   int `layout:"StackLimit"`
+		GCHandle     int `layout:"GCHandle"`
+		StrongHandle int `layout:"StrongGCHandle,optional"`
+		LastThrown   int `layout:"LastThrownObject"`
+		Tracker      int `layout:"ExceptionTracker"`
+		LocalDataPtr int `layout:"ThreadLocalDataPtr,optional"`
+		TLMTable     int `layout:"TLMTable,optional"`
+	}
+	ThreadLocals struct {
+		Alloc int `layout:"AllocContext"`
+	} `struct:"RuntimeThreadLocals,optional"`
+	EEAlloc struct {
+		GC int `layout:"GCAllocationContext"`
+	} `struct:"EEAllocContext,optional"`
+	GCAlloc struct {
+		Pointer int `layout:"Pointer"`
+		Limit   int `layout:"Limit"`
+	} `struct:"GCAllocContext"`
+	ExceptionInfo struct {
+		Previous int `layout:"PreviousNestedInfo"`
+		Thrown   int `layout:"ThrownObject"`
+	} `struct:"ExceptionInfo,optional"`
+	Tracker struct {
+		Throwable int `layout:"Throwable"`
+	} `struct:"ExceptionTracker,optional"`
+	SyncEntry struct {
+		Size   int `layout:"size"`
+		Block  int `layout:"SyncBlock"`
+		Object int `layout:"Object"`
+	} `struct:"SyncTableEntry"`
+	SyncBlock struct {
+		LockState     int `layout:"LockState"`
+		Recursion     int `layout:"Recursion"`
+		HoldingID     int `layout:"HoldingThreadId,optional"`
+		HoldingThread int `layout:"HoldingThread,optional"`
+		Index         int `layout:"SyncIndex"`
+	}
+	TraceArray struct {
+		Count    int `layout:"Count"`
+		Elements int `layout:"Elements"`
+	} `struct:"StackTraceArray"`
+	TraceElement struct {
+		Size   int `layout:"size"`
+		IP     int `layout:"IP"`
+		SP     int `layout:"SP"`
+		Method int `layout:"MethodDesc"`
+		Flags  int `layout:"Flags"`
+	} `struct:"StackTraceElement"`
+}
+
+// bind resolves all structures. The name of a structure in the layout is that
+// of the field, or the tag `struct`; all members of an optional structure that
+// the layout lacks become Absent.
+func (o *offsets) bind(l *layout.Layout) error {
+	v := reflect.ValueOf(o).Elem()
+	for i := range v.NumField() {
+		f := v.Type().Field(i)
+		name, optional := f.Name, false
+		if tag, ok := f.Tag.Lookup("struct"); ok {
+			if tag, optional = cutSuffix(tag, ",optional"); tag != "" {
+				name = tag
+			}
+		}
+		if err := l.Bind(name, v.Field(i).Addr().Interface()); err != nil {
+			if !optional {
+				return err
+			}
+			setAbsent(v.Field(i))
+		}
+	}
+	mt := &o.MethodTable
+	mt.span = 8 + max(mt.Flags, mt.BaseSize, mt.Flags2, mt.Token, mt.NumVirtuals, mt.NumIfaces, mt.Parent, mt.Module,
+		mt.LoaderModule, mt.Auxiliary, mt.EEClass, mt.PerInstInfo)
+	return nil
+}
+
+func setAbsent(v reflect.Value) {
+	for i := range v.NumField() {
+		if v.Field(i).CanSet() {
+			v.Field(i).SetInt(layout.Absent)
+		}
+	}
+}
+
+func cutSuffix(s, suffix string) (string, bool) {
+	if n := len(s) - len(suffix); n >= 0 && s[n:] == suffix {
+		return s[:n], true
+	}
+	return s, false
+}

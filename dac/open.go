@@ -1,0 +1,257 @@
+package dac
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/sosgo/sosgo/image"
+	"github.com/sosgo/sosgo/internal/layout"
+	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/target"
+)
+
+// A LayoutError says that no source of layout fits a runtime.
+type LayoutError struct {
+	Runtime string   // path, version and identity of the runtime
+	Tried   []string // what was tried, and why it was refused
+}
+
+func (e *LayoutError) Error() string {
+	return fmt.Sprintf("no layout fits %s: %s", e.Runtime, strings.Join(e.Tried, "; "))
+}
+
+// Unwrap makes an unknown runtime an unsupported one.
+func (e *LayoutError) Unwrap() error { return target.ErrUnsupported }
+
+// Open chooses the layout of the runtime and opens it. What the runtime says
+// about itself is believed first: its contract descriptor in the dump, then
+// that of the same build from the catalogue, then from its file; the tables
+// fill what these lack. Each combination must pass the probes.
+func (i *Instance) Open() (*Runtime, error) {
+	if i.Flavor == FlavorNativeAOT {
+		return nil, target.Unsupportedf("%s is a NativeAOT application: it has no CLR, and no metadata, MethodTables or DAC", BaseName(i.Module.Path))
+	}
+	own, tried := i.ownParts()
+	candidates, err := layout.Candidates(i.tgt.Platform().OS, i.tgt.Platform().Arch, i.Version())
+	if err != nil {
+		return nil, err
+	}
+	var best *Runtime
+	bestScore := -1
+	for _, c := range candidates {
+		rt, err := i.try(own, c)
+		if err != nil {
+			tried = append(tried, fmt.Sprintf("%s: %v", c.Major, err))
+			continue
+		}
+		passed, failed := tally(rt.probes)
+		if len(failed) > 0 || passed == 0 {
+			tried = append(tried, fmt.Sprintf("%s: %s", c.Major, describe(failed)))
+			continue
+		}
+		if passed > bestScore {
+			best, bestScore = rt, passed
+		}
+		if v := i.Version(); v == c.Major || strings.HasPrefix(v, c.Major+".") {
+			break // the runtime's own version and the probes agree
+		}
+	}
+	if best == nil {
+		return nil, &LayoutError{Runtime: i.describe(), Tried: tried}
+	}
+	return best, nil
+}
+
+func (i *Instance) describe() string {
+	v := i.Version()
+	if v == "" {
+		v = "unknown version"
+	}
+	return fmt.Sprintf("%s (%s, %s)", i.Module.Path, v, i.Identity)
+}
+
+func describe(failed []Probe) string {
+	if len(failed) == 0 {
+		return "nothing in the dump can prove it"
+	}
+	return fmt.Sprintf("probe %s failed: %s", failed[0].Name, failed[0].Detail)
+}
+
+// A part that is the runtime's own, with the addresses of its globals.
+type ownPart struct {
+	part *layout.Part
+	at   layout.Addresses
+}
+
+// ownParts collects what the runtime says about itself.
+func (i *Instance) ownParts() (parts []ownPart, tried []string) {
+	if p, err := i.descriptorInDump(); err == nil {
+		parts = append(parts, p)
+	} else if i.descriptor != 0 {
+		tried = append(tried, fmt.Sprintf("contract descriptor in the dump: %v", err))
+	}
+	if b, err := layout.KnownBuild(i.Identity); err != nil {
+		tried = append(tried, err.Error())
+	} else if b != nil {
+		if i.dacTable == 0 && b.DacTableRVA != 0 {
+			i.dacTable, i.dacSize = i.Module.Base+b.DacTableRVA, b.DacTableSize
+		}
+		parts = append(parts, ownPart{b.Part, layout.Addresses{Pointer: func(n int) (target.Addr, bool) {
+			if n >= len(b.PointerRVAs) || b.PointerRVAs[n] == 0 {
+				return 0, false
+			}
+			return i.Module.Base + target.Addr(b.PointerRVAs[n]), true
+		}}})
+	} else if i.descriptor != 0 && len(parts) == 0 {
+		p, err := i.descriptorInFile()
+		if err == nil {
+			parts = append(parts, p)
+		} else {
+			tried = append(tried, fmt.Sprintf("contract descriptor in the runtime's file: %v", err))
+		}
+	}
+	return parts, tried
+}
+
+// The header of a contract descriptor (datacontracts, contract-descriptor.md):
+// magic, flags, size of the JSON, its address, count of pointers, padding,
+// their address.
+const (
+	descMagic      = 0x0043414443434e44 // "DNCCDAC\0"
+	descHeaderSize = 40
+)
+
+type descriptorHeader struct {
+	flags, jsonSize, pointers uint32
+	json, data                target.Addr
+}
+
+func decodeDescriptorHeader(b []byte) (descriptorHeader, error) {
+	rd := reader{mem: bytesMemory(b)}
+	if magic := rd.u64(0); rd.err == nil && magic != descMagic {
+		return descriptorHeader{}, target.Corruptf("contract descriptor without its magic number")
+	}
+	h := descriptorHeader{flags: rd.u32(8), jsonSize: rd.u32(12), json: rd.ptr(16), pointers: rd.u32(24), data: rd.ptr(32)}
+	if rd.err == nil && (h.jsonSize > limits.DescriptorJSON || h.pointers > limits.ExportNames) {
+		return h, target.Corruptf("contract descriptor of %d bytes with %d pointers", h.jsonSize, h.pointers)
+	}
+	return h, rd.err
+}
+
+// descriptorInDump reads the descriptor from the process's memory.
+func (i *Instance) descriptorInDump() (ownPart, error) {
+	if i.descriptor == 0 {
+		return ownPart{}, errors.New("the runtime exports none")
+	}
+	b, err := target.Bytes(i.mem, i.descriptor, descHeaderSize)
+	if err != nil {
+		return ownPart{}, err
+	}
+	h, err := decodeDescriptorHeader(b)
+	if err != nil {
+		return ownPart{}, err
+	}
+	if !target.Available(i.mem, h.json, int(h.jsonSize)) {
+		return ownPart{}, &target.MemoryError{Addr: h.json, Size: int(h.jsonSize), Err: target.ErrNotInDump}
+	}
+	raw, err := target.Bytes(i.mem, h.json, int(h.jsonSize))
+	if err != nil {
+		return ownPart{}, err
+	}
+	p, err := layout.ParseDescriptor(raw, "contract descriptor in the dump")
+	if err != nil {
+		return ownPart{}, err
+	}
+	return ownPart{p, layout.Addresses{Pointer: func(n int) (target.Addr, bool) {
+		if uint32(n) >= h.pointers {
+			return 0, false
+		}
+		a, err := target.Pointer(i.mem, h.data+target.Addr(8*n))
+		return a, err == nil && i.Module.Contains(a)
+	}}}, nil
+}
+
+// descriptorInFile reads the descriptor from the file of the same build. Its
+// pointers are relocated by the loader, so that the file only has the JSON;
+// the globals come from the DAC table.
+func (i *Instance) descriptorInFile() (ownPart, error) {
+	file, err := i.openFile()
+	if err != nil {
+		return ownPart{}, err
+	}
+	raw, err := descriptorJSON(file)
+	if err != nil {
+		return ownPart{}, err
+	}
+	p, err := layout.ParseDescriptor(raw, "contract descriptor in "+file.Path())
+	return ownPart{part: p}, err
+}
+
+func descriptorJSON(file *image.Image) ([]byte, error) {
+	rva, _, err := file.Symbol(symDescriptor)
+	if err != nil {
+		return nil, err
+	}
+	b, err := file.BytesRVA(rva, descHeaderSize)
+	if err != nil {
+		return nil, err
+	}
+	h, err := decodeDescriptorHeader(b)
+	if err != nil {
+		return nil, err
+	}
+	at, err := file.PointerRVA(rva + 16)
+	if err != nil {
+		return nil, err
+	}
+	return file.BytesRVA(at, int(h.jsonSize))
+}
+
+// try opens the runtime with its own parts and one candidate of the tables.
+func (i *Instance) try(own []ownPart, c layout.Candidate) (*Runtime, error) {
+	b := layout.NewBuilder()
+	for _, p := range own {
+		b.Add(p.part, p.at)
+	}
+	for n, p := range c.Parts {
+		if n < len(c.Parts)-1 && len(own) > 0 {
+			continue // a descriptor of the same major: the runtime's own is better
+		}
+		b.Add(p, layout.Addresses{Slot: i.slots(c.Parts[len(c.Parts)-1].DacTable())})
+	}
+	rt, err := newRuntime(i, i.mem, b.Layout(), i.files)
+	if err != nil {
+		return nil, err
+	}
+	rt.probes = rt.runProbes()
+	return rt, nil
+}
+
+// bytesMemory lets the structure reader read a slice; address 0 is its start.
+type bytesMemory []byte
+
+func (m bytesMemory) ReadMemory(p []byte, a target.Addr) (int, error) {
+	n := 0
+	if a <= target.Addr(len(m)) {
+		n = copy(p, m[a:])
+	}
+	if n < len(p) {
+		return n, &target.MemoryError{Addr: a + target.Addr(n), Size: len(p) - n, Err: target.ErrCorrupt}
+	}
+	return n, nil
+}
+
+func (m bytesMemory) View(a target.Addr, n int) ([]byte, bool) {
+	if uint64(a) > uint64(len(m)) || n > len(m)-int(a) {
+		return nil, false
+	}
+	return m[a:][:n:n], true
+}
+
+func (m bytesMemory) Span(a target.Addr) []byte {
+	if uint64(a) >= uint64(len(m)) {
+		return nil
+	}
+	return m[a:]
+}

@@ -1,0 +1,258 @@
+package dac
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/sosgo/sosgo/target"
+)
+
+// A ProbeResult says how a probe ended.
+type ProbeResult uint8
+
+// The results. A probe whose bytes are missing proves nothing either way.
+const (
+	ProbePassed ProbeResult = iota
+	ProbeFailed
+	ProbeNotInDump
+)
+
+func (p ProbeResult) String() string {
+	return [...]string{"passed", "failed", "not in the dump"}[p]
+}
+
+// A Probe is one check that the layout fits the process: an invariant between
+// structures that a wrong table does not meet.
+type Probe struct {
+	Name   string
+	Result ProbeResult
+	Detail string // why it failed, or what it found
+}
+
+func tally(probes []Probe) (passed int, failed []Probe) {
+	for _, p := range probes {
+		switch p.Result {
+		case ProbePassed:
+			passed++
+		case ProbeFailed:
+			failed = append(failed, p)
+		}
+	}
+	return passed, failed
+}
+
+// runProbes checks the layout against the process. Each probe reads a handful
+// of structures.
+func (r *Runtime) runProbes() []Probe {
+	var out []Probe
+	for _, p := range []struct {
+		name string
+		run  func() (string, error)
+	}{
+		{"System.Object", r.probeObject},
+		{"System.String", r.probeString},
+		{"free object", r.probeFree},
+		{"EEClass", r.probeClass},
+		{"FieldDesc", r.probeFields},
+		{"Module", r.probeModule},
+		{"ThreadStore", r.probeThreads},
+		{"GcDacVars", r.probeGC},
+	} {
+		detail, err := p.run()
+		probe := Probe{Name: p.name, Detail: detail}
+		switch {
+		case err == nil:
+		case errors.Is(err, target.ErrNotInDump):
+			probe.Result, probe.Detail = ProbeNotInDump, err.Error()
+		default:
+			probe.Result, probe.Detail = ProbeFailed, err.Error()
+		}
+		out = append(out, probe)
+	}
+	return out
+}
+
+func (r *Runtime) probeObject() (string, error) {
+	mt, err := r.readMethodTable(r.known.Object)
+	if err != nil {
+		return "", err
+	}
+	if mt.Parent != 0 || mt.BaseSize != minObjectSize || mt.HasComponents() || mt.Canonical != mt.Addr {
+		return "", target.Corruptf("System.Object has parent %#x, base size %#x, flags %#x", uint64(mt.Parent), mt.BaseSize, mt.Flags)
+	}
+	return fmt.Sprintf("at %016x", uint64(mt.Addr)), nil
+}
+
+// stringBaseSize is a string's size without characters: header, MethodTable,
+// length and the terminating zero.
+const stringBaseSize = 22
+
+func (r *Runtime) probeString() (string, error) {
+	if r.known.String == 0 {
+		return "", target.Corruptf("the runtime does not name System.String")
+	}
+	mt, err := r.readMethodTable(r.known.String)
+	if err != nil {
+		return "", err
+	}
+	if mt.Parent != r.known.Object || mt.ComponentSize != 2 || mt.BaseSize != stringBaseSize {
+		return "", target.Corruptf("System.String has parent %#x, base size %#x, component size %d", uint64(mt.Parent), mt.BaseSize, mt.ComponentSize)
+	}
+	return fmt.Sprintf("at %016x", uint64(mt.Addr)), nil
+}
+
+func (r *Runtime) probeFree() (string, error) {
+	mt, err := r.readMethodTable(r.known.Free)
+	if err != nil {
+		return "", err
+	}
+	if mt.ComponentSize != 1 || mt.BaseSize != minObjectSize {
+		return "", target.Corruptf("the free object has base size %#x, component size %d", mt.BaseSize, mt.ComponentSize)
+	}
+	return fmt.Sprintf("at %016x", uint64(mt.Addr)), nil
+}
+
+// probeTypes are the types whose class the probes look at, as many as the dump
+// has.
+func (r *Runtime) probeTypes(f func(*MethodTable) error) (string, error) {
+	var missing error
+	n := 0
+	for _, a := range []target.Addr{r.known.Object, r.known.String, r.known.Exception} {
+		if a == 0 {
+			continue
+		}
+		mt, err := r.readMethodTable(a)
+		if err == nil {
+			err = f(mt)
+		}
+		if errors.Is(err, target.ErrNotInDump) {
+			missing = err
+			continue
+		}
+		if err != nil {
+			return "", err
+		}
+		n++
+	}
+	if n == 0 && missing != nil {
+		return "", missing
+	}
+	return fmt.Sprintf("%d types", n), nil
+}
+
+func (r *Runtime) probeClass() (string, error) {
+	return r.probeTypes(func(mt *MethodTable) error {
+		if err := r.checkMethodTable(mt); err != nil {
+			return err
+		}
+		c, err := r.EEClass(mt)
+		if err != nil {
+			return err
+		}
+		// System.Exception has more than ten fields on every version, String two.
+		if c.NumInstanceFields > 64 || c.NumMethods > 4096 || (mt.Addr == r.known.Exception) != (c.NumInstanceFields > 4) {
+			return target.Corruptf("EEClass %#x has %d fields and %d methods", uint64(c.Addr), c.NumInstanceFields, c.NumMethods)
+		}
+		return nil
+	})
+}
+
+func (r *Runtime) probeFields() (string, error) {
+	return r.probeTypes(func(mt *MethodTable) error {
+		fields, err := r.Fields(mt)
+		if err != nil {
+			return err
+		}
+		for _, f := range fields {
+			if !f.Static && f.Offset >= mt.BaseSize {
+				return target.Corruptf("field %v at offset %#x of an object of %#x bytes", f.Token, f.Offset, mt.BaseSize)
+			}
+		}
+		return nil
+	})
+}
+
+func (r *Runtime) probeModule() (string, error) {
+	mt, err := r.readMethodTable(r.known.Object)
+	if err != nil {
+		return "", err
+	}
+	m, err := r.readModule(mt.Module)
+	if err != nil {
+		return "", err
+	}
+	got, err := m.Lookup(MapTypeDef, mt.Token.Row())
+	if err != nil {
+		return "", err
+	}
+	if got != mt.Addr {
+		return "", target.Corruptf("module %#x has %#x as type %v, not System.Object", uint64(m.Addr), uint64(got), mt.Token)
+	}
+	return fmt.Sprintf("CoreLib at %016x", uint64(m.Addr)), nil
+}
+
+func (r *Runtime) probeThreads() (string, error) {
+	l, err := r.readThreads()
+	if err != nil {
+		return "", err
+	}
+	// A dump of a process that was not stopped can have fewer: a thread that
+	// comes or goes is counted before it is linked.
+	if len(l.threads) == 0 && l.counts.Threads != 0 {
+		return "", target.Corruptf("no thread in the list of %d", l.counts.Threads)
+	}
+	os := map[uint32]bool{}
+	for _, t := range r.tgt.Threads() {
+		os[t.ID] = true
+	}
+	known := 0
+	for i := range l.threads {
+		t := &l.threads[i]
+		if t.Stack.End < t.Stack.Start {
+			return "", target.Corruptf("Thread %#x has the stack %#x-%#x", uint64(t.Addr), uint64(t.Stack.Start), uint64(t.Stack.End))
+		}
+		if os[t.OSID] {
+			known++
+		}
+	}
+	if len(l.threads) > 0 && known == 0 {
+		return "", target.Corruptf("none of %d managed threads is a thread of the dump", len(l.threads))
+	}
+	return fmt.Sprintf("%d threads, %d of them in the dump", len(l.threads), known), nil
+}
+
+// The plausible numbers of the GC: layouts.md §1.2 and §2.1.
+const (
+	minGenerationSize, maxGenerationSize = 0x40, 0x400
+	minGenerations, maxGenerations       = 4, 5
+)
+
+func (r *Runtime) probeGC() (string, error) {
+	at, err := r.globalPointer("GcDacVars")
+	if err != nil {
+		return "", err
+	}
+	size, err := r.layout.Offset("GcDacVars", "GenerationSize")
+	if err != nil {
+		return "", err
+	}
+	gen, err := target.Uint64(r.mem, at+target.Addr(size))
+	if err != nil {
+		return "", err
+	}
+	if gen < minGenerationSize || gen > maxGenerationSize {
+		return "", target.Corruptf("a generation of %#x bytes", gen)
+	}
+	off, err := r.layout.Offset("GcDacVars", "TotalGenerationCount")
+	if err != nil {
+		return "3 generations and the large object heap", nil // 3.1 does not count them
+	}
+	n, err := target.Uint32(r.mem, at+target.Addr(off))
+	if err != nil {
+		return "", err
+	}
+	if n < minGenerations || n > maxGenerations {
+		return "", target.Corruptf("%d generations", n)
+	}
+	return fmt.Sprintf("%d generations", n), nil
+}

@@ -1,0 +1,179 @@
+// Package dac reads the structures of a CLR from a dumped process: what the
+// runtime's own data-access library (the "DAC", behind IXCLRDataProcess and
+// ISOSDacInterface) answers, without it. MethodTable, EEClass, FieldDesc,
+// Module and the others keep the runtime's names.
+//
+// Where the structures keep their members is told by a layout (package
+// internal/layout) that is chosen, and checked by probes, when the runtime is
+// opened; no code here knows a version.
+//
+// A Runtime is safe for concurrent use. What it caches is behind mutexes.
+package dac
+
+import (
+	"sync"
+
+	"github.com/sosgo/sosgo/image"
+	"github.com/sosgo/sosgo/internal/layout"
+	"github.com/sosgo/sosgo/target"
+)
+
+// A Runtime is one CLR of a dumped process, opened with a layout that fits it.
+type Runtime struct {
+	inst   *Instance
+	tgt    target.Target
+	mem    target.Memory
+	layout *layout.Layout
+	off    offsets
+	files  ModuleFiles
+	probes []Probe
+
+	known     WellKnown
+	consts    constants
+	mts       mtCache
+	modules   sync.Map // target.Addr -> *Module
+	names     nameCache
+	threads   lazy[threadList]
+	assembled lazy[[]*Module]
+}
+
+// A ModuleFiles finds the files of modules on this machine. Implementations
+// verify a file before they return it.
+type ModuleFiles interface {
+	// File opens the file of m, whose image in the target is img (nil if it
+	// could not be opened), or returns an error that says what was tried.
+	File(m *target.Module, img *image.Image) (*image.Image, error)
+}
+
+// WellKnown holds the MethodTables that the runtime itself names, 0 where it
+// does not.
+type WellKnown struct {
+	Object, String, Exception, Free, ObjectArray target.Addr
+}
+
+// constants are the numbers of the layout that readers need often.
+type constants struct {
+	canonTag         uint64 // of MethodTable.EEClassOrCanonMT
+	objectMask       uint64 // bits of an object's first word that are not its MethodTable
+	tokenInFlags2    bool
+	collectible      uint32
+	thinLockIDBits   uint
+	thinLockRecBits  uint
+	objectHeaderSize int
+}
+
+// Instance is the CLR in the process that this runtime reads.
+func (r *Runtime) Instance() *Instance { return r.inst }
+
+// Target is the process.
+func (r *Runtime) Target() target.Target { return r.tgt }
+
+// Memory is the process's memory, completed by the read-only parts of module
+// files where the dump lacks them.
+func (r *Runtime) Memory() target.Memory { return r.mem }
+
+// Layout is what the runtime's structures are read with.
+func (r *Runtime) Layout() *layout.Layout { return r.layout }
+
+// Probes lists the checks that the layout passed when it was chosen.
+func (r *Runtime) Probes() []Probe { return r.probes }
+
+// WellKnown returns the MethodTables that the runtime names.
+func (r *Runtime) WellKnown() WellKnown { return r.known }
+
+// newRuntime opens inst with l. It fails when l lacks a required member or a
+// global that nothing works without.
+func newRuntime(inst *Instance, mem target.Memory, l *layout.Layout, files ModuleFiles) (*Runtime, error) {
+	r := &Runtime{inst: inst, tgt: inst.tgt, mem: mem, layout: l, files: files}
+	if err := r.off.bind(l); err != nil {
+		return nil, err
+	}
+	if err := r.readConstants(); err != nil {
+		return nil, err
+	}
+	var err error
+	for _, g := range []struct {
+		name string
+		dst  *target.Addr
+	}{
+		{"ObjectMethodTable", &r.known.Object},
+		{"StringMethodTable", &r.known.String},
+		{"ExceptionMethodTable", &r.known.Exception},
+		{"FreeObjectMethodTable", &r.known.Free},
+		{"ObjectArrayMethodTable", &r.known.ObjectArray},
+	} {
+		if *g.dst, err = r.globalPointer(g.name); err != nil && (g.name == "ObjectMethodTable" || g.name == "FreeObjectMethodTable") {
+			return nil, err
+		}
+	}
+	return r, nil
+}
+
+func (r *Runtime) readConstants() error {
+	c := &r.consts
+	for _, k := range []struct {
+		name string
+		set  func(uint64)
+	}{
+		{"CanonMTTagMask", func(v uint64) { c.canonTag = v }},
+		{"ObjectToMethodTableUnmask", func(v uint64) { c.objectMask = v }},
+		{"MTFlagCollectible", func(v uint64) { c.collectible = uint32(v) }},
+		{"ThinLockThreadIdBits", func(v uint64) { c.thinLockIDBits = uint(v) & 31 }},
+		{"ThinLockRecursionBits", func(v uint64) { c.thinLockRecBits = uint(v) & 31 }},
+		{"ObjectHeaderSize", func(v uint64) { c.objectHeaderSize = int(v) }},
+	} {
+		v, err := r.layout.Uint(k.name)
+		if err != nil {
+			if k.name == "ObjectHeaderSize" || k.name == "ObjectToMethodTableUnmask" {
+				// The descriptor of 9 has neither; both follow from the 64-bit ABI:
+				// one pointer before the object, three low bits for the GC's marks.
+				v = map[string]uint64{"ObjectHeaderSize": 8, "ObjectToMethodTableUnmask": 7}[k.name]
+			} else {
+				return err
+			}
+		}
+		k.set(v)
+	}
+	return r.layout.Constant("TypeTokenInFlags2", &c.tokenInFlags2)
+}
+
+// globalPointer reads a pointer variable of the runtime.
+func (r *Runtime) globalPointer(name string) (target.Addr, error) {
+	at, err := r.layout.Variable(name)
+	if err != nil {
+		return 0, err
+	}
+	return target.Pointer(r.mem, at)
+}
+
+// GlobalPointer reads the runtime's pointer variable of that name in the
+// layout.
+func (r *Runtime) GlobalPointer(name string) (target.Addr, error) { return r.globalPointer(name) }
+
+// ptr reads the pointer member at offset off of the structure at a.
+func (r *Runtime) ptr(a target.Addr, off int, what string) (target.Addr, error) {
+	if off == layout.Absent {
+		return 0, &layout.Error{Type: what}
+	}
+	return target.Pointer(r.mem, a+target.Addr(off))
+}
+
+// u32 reads the 32-bit member at offset off of the structure at a.
+func (r *Runtime) u32(a target.Addr, off int, what string) (uint32, error) {
+	if off == layout.Absent {
+		return 0, &layout.Error{Type: what}
+	}
+	return target.Uint32(r.mem, a+target.Addr(off))
+}
+
+// A lazy value is computed once, at the first use.
+type lazy[T any] struct {
+	once sync.Once
+	v    T
+	err  error
+}
+
+func (l *lazy[T]) get(f func() (T, error)) (T, error) {
+	l.once.Do(func() { l.v, l.err = f() })
+	return l.v, l.err
+}

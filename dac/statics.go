@@ -1,0 +1,402 @@
+package dac
+
+import (
+	"fmt"
+
+	"github.com/sosgo/sosgo/image"
+	"github.com/sosgo/sosgo/internal/layout"
+	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/metadata"
+	"github.com/sosgo/sosgo/target"
+)
+
+// A StaticState says what is known of a static field's storage.
+type StaticState uint8
+
+// The states. Only a StaticReady field has an address.
+const (
+	// StaticReady: the storage exists and the class constructor has run.
+	StaticReady StaticState = iota
+	// StaticNotInitialized: the class constructor has not finished, or the
+	// storage does not exist yet. There is no value, not even zero.
+	StaticNotInitialized
+	// StaticNone: the type has no storage, because it is an open definition.
+	StaticNone
+)
+
+// A StaticAddr is where a static field is stored.
+type StaticAddr struct {
+	State StaticState
+	Addr  target.Addr
+}
+
+// isRef reports whether a static of the element type lies in the GC's part of
+// the statics. A struct is boxed there.
+func isRef(et metadata.ElementType) bool {
+	switch et {
+	case metadata.ElementString, metadata.ElementValueType, metadata.ElementClass, metadata.ElementArray,
+		metadata.ElementGenericInst, metadata.ElementObject, metadata.ElementSZArray, metadata.ElementVar:
+		return true
+	}
+	return false
+}
+
+// StaticField returns where the static field fd of mt is stored. For a thread
+// static use ThreadStaticField.
+func (r *Runtime) StaticField(mt *MethodTable, fd *FieldDesc) (StaticAddr, error) {
+	if mt.IsOpen() {
+		return StaticAddr{State: StaticNone}, nil
+	}
+	if fd.RVA {
+		return r.rvaStatic(mt, fd)
+	}
+	var s StaticAddr
+	var err error
+	if r.off.Statics.GC != layout.Absent {
+		s, err = r.staticBase(mt, fd)
+	} else {
+		s, err = r.domainStaticBase(mt, fd)
+	}
+	if err != nil {
+		return s, fmt.Errorf("statics of %016x: %w", uint64(mt.Addr), err)
+	}
+	if s.State == StaticReady {
+		s.Addr += target.Addr(fd.Offset)
+	}
+	return s, nil
+}
+
+// rvaStatic finds a field whose value lies in the module's image.
+func (r *Runtime) rvaStatic(mt *MethodTable, fd *FieldDesc) (StaticAddr, error) {
+	m, err := r.Module(mt.Module)
+	if err != nil {
+		return StaticAddr{}, err
+	}
+	md, err := m.Metadata()
+	if err != nil {
+		return StaticAddr{}, err
+	}
+	rva, ok, err := md.RVAOf(fd.Token.Row())
+	if err == nil && !ok {
+		err = target.Corruptf("field %v has no RVA", fd.Token)
+	}
+	if err != nil {
+		return StaticAddr{}, err
+	}
+	at, err := m.rvaAddr(rva)
+	return StaticAddr{Addr: at}, err
+}
+
+// rvaAddr is the address of an RVA of the module's image, in either layout.
+func (m *Module) rvaAddr(rva uint32) (target.Addr, error) {
+	at, err := m.Image()
+	if err != nil {
+		return 0, err
+	}
+	if at.Start == 0 {
+		return 0, target.Unsupportedf("module %016x has no image", uint64(m.Addr))
+	}
+	img, err := m.PEImage()
+	if err != nil {
+		return at.Start + target.Addr(rva), nil // no headers: only a loaded image runs without
+	}
+	return img.Address(image.RVA(rva))
+}
+
+// staticBase reads DynamicStaticsInfo, which stands before the auxiliary data
+// (.NET 9 and later). Bit 0 of a base: the class constructor has not finished.
+func (r *Runtime) staticBase(mt *MethodTable, fd *FieldDesc) (StaticAddr, error) {
+	if mt.Flags2&mtf2DynamicStatics == 0 {
+		return StaticAddr{State: StaticNotInitialized}, nil
+	}
+	o := &r.off.Statics
+	rd := reader{mem: r.mem, base: mt.Auxiliary - target.Addr(o.Size)}
+	owner := rd.ptr(o.MethodTable)
+	off := o.NonGC
+	if isRef(fd.ElementType) {
+		off = o.GC
+	}
+	base := rd.ptr(off)
+	if rd.err != nil {
+		return StaticAddr{}, rd.err
+	}
+	if owner != mt.Addr {
+		return StaticAddr{}, target.Corruptf("the statics belong to %016x", uint64(owner))
+	}
+	if base&1 != 0 || base == 0 {
+		return StaticAddr{State: StaticNotInitialized}, nil
+	}
+	return StaticAddr{Addr: base}, nil
+}
+
+// The bits of DomainLocalModule's byte per class (appdomain.hpp,
+// ClassInitFlags).
+const classInitialized = 1
+
+// domainStaticBase reads the DomainLocalModule of the type's module (before
+// .NET 9).
+func (r *Runtime) domainStaticBase(mt *MethodTable, fd *FieldDesc) (StaticAddr, error) {
+	o := &r.off.DomainLocalModule
+	loader, err := r.ptr(mt.Addr, r.off.MethodTable.LoaderModule, "MethodTable.LoaderModule")
+	if err != nil {
+		return StaticAddr{}, err
+	}
+	dynamic := mt.Flags&mtfStaticsMask != 0 && !mt.HasComponents()
+	owner := mt.Module
+	if dynamic {
+		owner = loader
+	}
+	dlm, err := r.ptr(owner, r.off.Module.ID, "Module.ModuleID")
+	if err != nil {
+		return StaticAddr{}, err
+	}
+	if dlm == 0 || dlm&1 != 0 {
+		return StaticAddr{State: StaticNotInitialized}, nil
+	}
+	if dynamic {
+		return r.dynamicEntry(mt, fd, dlm)
+	}
+	flags, err := target.Uint8(r.mem, dlm+target.Addr(o.DataBlob)+target.Addr(mt.Token.Row()-1))
+	if err != nil {
+		return StaticAddr{}, err
+	}
+	if flags&classInitialized == 0 {
+		return StaticAddr{State: StaticNotInitialized}, nil
+	}
+	if !isRef(fd.ElementType) {
+		return StaticAddr{Addr: dlm}, nil
+	}
+	base, err := r.ptr(dlm, o.GC, "DomainLocalModule.GCStatics")
+	if err == nil && base == 0 {
+		return StaticAddr{State: StaticNotInitialized}, nil
+	}
+	return StaticAddr{Addr: base}, err
+}
+
+// dynamicTypeID is the number of a generic or reflected type in the dynamic
+// class tables. It stands in the MethodTable's first optional member.
+func (r *Runtime) dynamicTypeID(mt *MethodTable) (uint64, error) {
+	next := onesCount(mt.Flags2 & mtf2SlotsMask)
+	at := r.afterVTable(mt)
+	if next > 2 {
+		at = r.slotAddress(mt, next)
+	}
+	v, err := r.ptr(at, r.off.GenericsStatics.DynamicTypeID, "GenericsStaticsInfo.DynamicTypeID")
+	return uint64(v), err
+}
+
+func (r *Runtime) dynamicEntry(mt *MethodTable, fd *FieldDesc, dlm target.Addr) (StaticAddr, error) {
+	o := &r.off.DomainLocalModule
+	id, err := r.dynamicTypeID(mt)
+	if err != nil {
+		return StaticAddr{}, err
+	}
+	rd := reader{mem: r.mem, base: dlm}
+	table, n := rd.ptr(o.DynamicTable), rd.u64(o.DynamicEntries)
+	if rd.err != nil {
+		return StaticAddr{}, rd.err
+	}
+	if id >= n || table == 0 {
+		return StaticAddr{State: StaticNotInitialized}, nil
+	}
+	// An entry of the table: {entry*, flags} of sixteen bytes.
+	e := reader{mem: r.mem, base: table + target.Addr(16*id)}
+	entry, flags := e.ptr(0), e.u32(8)
+	if e.err != nil {
+		return StaticAddr{}, e.err
+	}
+	if entry == 0 || flags&classInitialized == 0 {
+		return StaticAddr{State: StaticNotInitialized}, nil
+	}
+	if !isRef(fd.ElementType) {
+		return StaticAddr{Addr: entry}, nil
+	}
+	base, err := target.Pointer(r.mem, entry)
+	if err == nil && base == 0 {
+		return StaticAddr{State: StaticNotInitialized}, nil
+	}
+	return StaticAddr{Addr: base}, err
+}
+
+// ThreadStaticField returns where thread t keeps the thread static fd of mt.
+func (r *Runtime) ThreadStaticField(mt *MethodTable, fd *FieldDesc, t *Thread) (StaticAddr, error) {
+	if mt.IsOpen() {
+		return StaticAddr{State: StaticNone}, nil
+	}
+	var s StaticAddr
+	var err error
+	if r.off.ThreadStatics.GC != layout.Absent {
+		s, err = r.tlsBase(mt, fd, t)
+	} else {
+		s, err = r.threadLocalModuleBase(mt, fd, t)
+	}
+	if err != nil {
+		return s, fmt.Errorf("thread statics of %016x: %w", uint64(mt.Addr), err)
+	}
+	if s.State == StaticReady {
+		s.Addr += target.Addr(fd.Offset)
+	}
+	return s, nil
+}
+
+// The kinds of a TLSIndex: its top byte (threadstatics.h, TLSIndexType).
+const (
+	tlsNonCollectible = 0
+	tlsCollectible    = 1
+	tlsDirect         = 2
+)
+
+// tlsBase follows a TLSIndex into the thread's ThreadLocalData (9 and later).
+func (r *Runtime) tlsBase(mt *MethodTable, fd *FieldDesc, t *Thread) (StaticAddr, error) {
+	o := &r.off.ThreadStatics
+	if mt.Flags2&mtf2DynamicStatics == 0 {
+		return StaticAddr{State: StaticNotInitialized}, nil
+	}
+	off := o.NonGC
+	if isRef(fd.ElementType) {
+		off = o.GC
+	}
+	index, err := r.u32(mt.Auxiliary-target.Addr(o.Size), off, "ThreadStaticsInfo")
+	if err != nil {
+		return StaticAddr{}, err
+	}
+	if index == ^uint32(0) {
+		return StaticAddr{State: StaticNotInitialized}, nil
+	}
+	data, err := r.ptr(t.Addr, r.off.Thread.LocalDataPtr, "Thread.ThreadLocalDataPtr")
+	if err != nil || data == 0 {
+		return StaticAddr{State: StaticNotInitialized}, err
+	}
+	base, err := r.tlsObject(data, index)
+	if err != nil {
+		return StaticAddr{}, err
+	}
+	if base == 0 {
+		if base, err = r.inFlight(data, index); err != nil || base == 0 {
+			return StaticAddr{State: StaticNotInitialized}, err
+		}
+	}
+	return StaticAddr{Addr: base}, nil
+}
+
+func (r *Runtime) tlsObject(data target.Addr, index uint32) (target.Addr, error) {
+	o := &r.off.ThreadLocalData
+	kind, i := index>>24, index&0xffffff
+	rd := reader{mem: r.mem, base: data}
+	switch kind {
+	case tlsNonCollectible:
+		unused, err := r.layout.Uint("NumberOfTlsOffsetsNotUsedInNoncollectibleArray")
+		if err != nil {
+			return 0, err
+		}
+		first, err := r.layout.Uint("PtrArrayOffsetToDataArray")
+		if err != nil {
+			return 0, err
+		}
+		count, array := rd.u32(o.NonCollectibleCount), rd.ptr(o.NonCollectible)
+		if rd.err != nil || i >= count || uint64(i) < unused || array == 0 {
+			return 0, rd.err
+		}
+		return target.Pointer(r.mem, array+target.Addr(first+8*(uint64(i)-unused)))
+	case tlsCollectible:
+		count, array := rd.u32(o.CollectibleCount), rd.ptr(o.Collectible)
+		if rd.err != nil || i >= count || array == 0 {
+			return 0, rd.err
+		}
+		handle, err := target.Pointer(r.mem, array+target.Addr(8*i))
+		if err != nil || handle == 0 {
+			return 0, err
+		}
+		return target.Pointer(r.mem, handle)
+	case tlsDirect:
+		return data + target.Addr(i), nil
+	}
+	return 0, target.Corruptf("thread static of kind %d", kind)
+}
+
+// inFlight looks an index up in the list of thread statics that are being set
+// up.
+func (r *Runtime) inFlight(data target.Addr, index uint32) (target.Addr, error) {
+	o := &r.off.InFlight
+	at, err := r.ptr(data, r.off.ThreadLocalData.InFlight, "ThreadLocalData.InFlightData")
+	for n := 0; err == nil && at != 0; n++ {
+		if n > limits.InFlightTLS {
+			return 0, target.Corruptf("list of thread statics in flight has no end")
+		}
+		rd := reader{mem: r.mem, base: at}
+		if rd.u32(o.Index) == index && rd.err == nil {
+			handle := rd.ptr(o.Data)
+			if rd.err != nil || handle == 0 {
+				return 0, rd.err
+			}
+			return target.Pointer(r.mem, handle)
+		}
+		if rd.err != nil {
+			return 0, rd.err
+		}
+		at, err = r.ptr(at, o.Next, "InFlightTLSData.Next")
+	}
+	return 0, err
+}
+
+// threadLocalModuleBase finds a thread static before 9: the thread's table of
+// ThreadLocalModules, by the module's index.
+func (r *Runtime) threadLocalModuleBase(mt *MethodTable, fd *FieldDesc, t *Thread) (StaticAddr, error) {
+	none := StaticAddr{State: StaticNotInitialized}
+	loader, err := r.ptr(mt.Addr, r.off.MethodTable.LoaderModule, "MethodTable.LoaderModule")
+	if err != nil {
+		return none, err
+	}
+	dynamic := mt.Flags&mtfStaticsMask != 0 && !mt.HasComponents()
+	owner := mt.Module
+	if dynamic {
+		owner = loader
+	}
+	index, err := r.ptr(owner, r.off.Module.Index, "Module.ModuleIndex")
+	if err != nil {
+		return none, err
+	}
+	table, err := r.ptr(t.Addr, r.off.Thread.TLMTable, "Thread.TLMTable")
+	if err != nil || table == 0 {
+		return none, err
+	}
+	size, err := r.u32(t.Addr, r.off.Thread.TLMTable+8, "Thread.TLMTable") // ThreadLocalBlock::m_TLMTableSize
+	if err != nil || uint64(index) >= uint64(size) {
+		return none, err
+	}
+	tlm, err := target.Pointer(r.mem, table+8*index)
+	if err != nil || tlm == 0 {
+		return none, err
+	}
+	o := &r.off.ThreadLocalModule
+	base, gcOff := tlm, o.GC
+	if dynamic {
+		id, err := r.dynamicTypeID(mt)
+		if err != nil {
+			return none, err
+		}
+		rd := reader{mem: r.mem, base: tlm}
+		entries, n := rd.ptr(o.DynamicTable), rd.u64(o.DynamicEntries)
+		if rd.err != nil || id >= n || entries == 0 {
+			return none, rd.err
+		}
+		if base, err = target.Pointer(r.mem, entries+target.Addr(16*id)); err != nil || base == 0 {
+			return none, err
+		}
+		gcOff = 0
+	}
+	if !isRef(fd.ElementType) {
+		return StaticAddr{Addr: base}, nil
+	}
+	// The references lie in an object[] that a handle keeps; its elements start
+	// behind the array's header.
+	handle, err := r.ptr(base, gcOff, "ThreadLocalModule.GCStatics")
+	if err != nil || handle == 0 {
+		return none, err
+	}
+	obj, err := target.Pointer(r.mem, handle)
+	if err != nil || obj == 0 {
+		return none, err
+	}
+	return StaticAddr{Addr: obj + target.Addr(r.off.Array.Size)}, nil
+}

@@ -1,0 +1,106 @@
+package dac
+
+import (
+	"fmt"
+
+	"github.com/sosgo/sosgo/internal/layout"
+	"github.com/sosgo/sosgo/target"
+)
+
+// The bits of an object's header word (syncblk.h, BIT_SBLK_*).
+const (
+	headerHashOrSyncBlock = 0x08000000
+	headerIsHashCode      = 0x04000000
+	headerSyncIndexMask   = 0x03ffffff
+)
+
+// An ObjectHeader is the word before an object.
+type ObjectHeader uint32
+
+// ObjectHeader reads the header of the object at a.
+func (r *Runtime) ObjectHeader(a target.Addr) (ObjectHeader, error) {
+	v, err := target.Uint32(r.mem, a-4)
+	return ObjectHeader(v), err
+}
+
+// SyncBlockIndex is the index of the object's sync block, 0 for none.
+func (h ObjectHeader) SyncBlockIndex() uint32 {
+	if h&headerHashOrSyncBlock == 0 || h&headerIsHashCode != 0 {
+		return 0
+	}
+	return uint32(h & headerSyncIndexMask)
+}
+
+// A ThinLock is a lock that is kept in the object's header.
+type ThinLock struct {
+	Owner     uint32 // managed thread id
+	Recursion uint32 // times that the owner entered again
+}
+
+// ThinLock decodes the lock in h; it reports false when there is none.
+func (r *Runtime) ThinLock(h ObjectHeader) (ThinLock, bool) {
+	if h&headerHashOrSyncBlock != 0 {
+		return ThinLock{}, false
+	}
+	c := &r.consts
+	l := ThinLock{
+		Owner:     uint32(h) & (1<<c.thinLockIDBits - 1),
+		Recursion: uint32(h) >> c.thinLockIDBits & (1<<c.thinLockRecBits - 1),
+	}
+	return l, l.Owner != 0
+}
+
+// A SyncBlock holds a lock, a hash code or interop data of an object
+// (syncblk.h).
+type SyncBlock struct {
+	Index       uint32
+	Addr        target.Addr
+	Object      target.Addr // 0 when the entry is free
+	Held        bool
+	Recursion   uint32
+	Waiters     uint32
+	OwnerThread target.Addr // Thread that holds it; 0 where the runtime keeps an id
+	OwnerID     uint32      // managed id of the holder; 0 where the runtime keeps a Thread
+}
+
+// SyncBlock reads the sync block with an index. A free entry has no Object.
+func (r *Runtime) SyncBlock(index uint32) (SyncBlock, error) {
+	b, err := r.readSyncBlock(index)
+	if err != nil {
+		err = fmt.Errorf("sync block %d: %w", index, err)
+	}
+	return b, err
+}
+
+func (r *Runtime) readSyncBlock(index uint32) (SyncBlock, error) {
+	table, err := r.globalPointer("SyncTableEntries")
+	if err != nil {
+		return SyncBlock{}, err
+	}
+	e, o := &r.off.SyncEntry, &r.off.SyncBlock
+	rd := reader{mem: r.mem, base: table + target.Addr(int(index)*e.Size)}
+	b := SyncBlock{Index: index, Addr: rd.ptr(e.Block), Object: rd.ptr(e.Object)}
+	if rd.err != nil {
+		return b, rd.err
+	}
+	if b.Object&1 != 0 || b.Addr == 0 {
+		return SyncBlock{Index: index}, nil // in the free list
+	}
+	s := reader{mem: r.mem, base: b.Addr}
+	state := s.u32(o.LockState)
+	b.Held, b.Waiters = state&1 != 0, state>>6
+	b.Recursion = s.u32(o.Recursion)
+	if o.HoldingID != layout.Absent {
+		b.OwnerID = s.u32(o.HoldingID)
+	} else {
+		b.OwnerThread = s.ptr(o.HoldingThread)
+	}
+	own := s.u32(o.Index) & 0x7fffffff
+	if s.err != nil {
+		return b, s.err
+	}
+	if own != index {
+		return b, target.Corruptf("it says that its index is %d", own)
+	}
+	return b, nil
+}

@@ -1,0 +1,221 @@
+package dac
+
+import (
+	"fmt"
+
+	"github.com/sosgo/sosgo/internal/layout"
+	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/target"
+)
+
+// A ThreadState is Thread::m_State (threads.h, enum ThreadState).
+type ThreadState uint32
+
+// The bits of a ThreadState that sosgo itself asks for; threadstate prints all.
+const (
+	ThreadBackground       ThreadState = 0x00000200
+	ThreadUnstarted        ThreadState = 0x00000400
+	ThreadDead             ThreadState = 0x00000800
+	ThreadInSTA            ThreadState = 0x00004000
+	ThreadInMTA            ThreadState = 0x00008000
+	ThreadPoolWorker       ThreadState = 0x01000000
+	ThreadPoolIOCompletion ThreadState = 0x08000000
+)
+
+// A Thread is a managed thread (threads.h). Verified on 3.1, 6, 8, 9 and 10.
+type Thread struct {
+	Addr            target.Addr
+	ManagedID       uint32
+	OSID            uint32 // 0 when no OS thread runs it (dead, unstarted)
+	State           ThreadState
+	Cooperative     bool // PreemptiveGCDisabled
+	Domain          target.Addr
+	LockCount       uint32 // 0xffffffff where the runtime no longer counts
+	AllocContext    AllocContext
+	Stack           target.Range // as the runtime knows it; empty before the thread ran
+	Frame           target.Addr  // first explicit frame
+	TEB             target.Addr  // Windows
+	ExposedHandle   target.Addr  // GC handle of the managed Thread object
+	LastThrown      target.Addr  // the exception object, 0 for none
+	LastThrownError error        // why LastThrown could not be read
+	ExInfo          target.Addr  // exception tracker, 0 when no exception is being handled
+	Finalizer       bool
+	GC              bool // runs a collection
+}
+
+// An AllocContext is the piece of the heap that a thread allocates from. The
+// bytes from Pointer to Limit hold no objects yet.
+type AllocContext struct{ Pointer, Limit target.Addr }
+
+// ThreadCounts are the thread store's own counters.
+type ThreadCounts struct {
+	Threads, Unstarted, Background, Pending, Dead uint32
+}
+
+type threadList struct {
+	threads []Thread
+	counts  ThreadCounts
+}
+
+// Threads returns the managed threads in the order of the thread store. It
+// returns what it found together with the first error.
+func (r *Runtime) Threads() ([]Thread, error) {
+	l, err := r.threads.get(r.readThreads)
+	return l.threads, err
+}
+
+// ThreadCounts returns the thread store's counters.
+func (r *Runtime) ThreadCounts() (ThreadCounts, error) {
+	l, err := r.threads.get(r.readThreads)
+	if len(l.threads) > 0 {
+		err = nil // the list is longer than the counters that stand before it
+	}
+	return l.counts, err
+}
+
+func (r *Runtime) readThreads() (threadList, error) {
+	var l threadList
+	store, err := r.globalPointer("ThreadStore")
+	if err != nil {
+		return l, fmt.Errorf("thread store: %w", err)
+	}
+	o := &r.off.ThreadStore
+	rd := reader{mem: r.mem, base: store}
+	l.counts = ThreadCounts{Threads: rd.u32(o.Count), Unstarted: rd.u32(o.Unstarted), Background: rd.u32(o.Background),
+		Pending: rd.u32(o.Pending), Dead: rd.u32(o.Dead)}
+	link := rd.ptr(o.First)
+	if rd.err != nil {
+		return l, fmt.Errorf("thread store: %w", rd.err)
+	}
+	finalizer, _ := r.globalPointer("FinalizerThread") // only annotations: absent ones mark nothing
+	gc, _ := r.globalPointer("GCThread")
+	var firstErr error
+	for n := uint32(0); link != 0; n++ {
+		if n >= min(l.counts.Threads, limits.ManagedThreads) {
+			return l, target.Corruptf("the thread list goes on after the %d threads of the thread store", l.counts.Threads)
+		}
+		t, err := r.readThread(link - target.Addr(r.off.Thread.Link))
+		if err != nil {
+			if firstErr == nil {
+				firstErr = err
+			}
+		} else {
+			t.Finalizer, t.GC = t.Addr == finalizer, t.Addr == gc
+			l.threads = append(l.threads, t)
+		}
+		if link, err = target.Pointer(r.mem, link); err != nil {
+			return l, fmt.Errorf("thread list: %w", err)
+		}
+	}
+	return l, firstErr
+}
+
+func (r *Runtime) readThread(a target.Addr) (Thread, error) {
+	o := &r.off.Thread
+	rd := reader{mem: r.mem, base: a}
+	t := Thread{
+		Addr:          a,
+		ManagedID:     rd.u32(o.ID),
+		OSID:          rd.u32(o.OSID),
+		State:         ThreadState(rd.u32(o.State)),
+		Cooperative:   rd.u32(o.GCDisabled) != 0,
+		LockCount:     ^uint32(0),
+		Frame:         rd.ptr(o.Frame),
+		Stack:         target.Range{Start: rd.ptr(o.StackLimit), End: rd.ptr(o.StackBase)},
+		ExposedHandle: rd.ptr(o.GCHandle),
+	}
+	thrown, tracker := rd.ptr(o.LastThrown), rd.ptr(o.Tracker)
+	if o.LockCount != layout.Absent {
+		t.LockCount = rd.u32(o.LockCount)
+	}
+	if o.TEB != layout.Absent {
+		t.TEB = rd.ptr(o.TEB)
+	}
+	if o.Domain != layout.Absent {
+		t.Domain = rd.ptr(o.Domain)
+	} else if rd.err == nil {
+		t.Domain, rd.err = r.globalPointer("AppDomain")
+	}
+	if rd.err != nil {
+		return t, fmt.Errorf("Thread %016x: %w", uint64(a), rd.err)
+	}
+	t.ExInfo = tracker
+	if thrown != 0 {
+		t.LastThrown, t.LastThrownError = target.Pointer(r.mem, thrown)
+	}
+	var err error
+	if t.AllocContext, err = r.allocContext(a); err != nil {
+		return t, fmt.Errorf("Thread %016x: allocation context: %w", uint64(a), err)
+	}
+	return t, nil
+}
+
+// allocContext finds the allocation context of the Thread at a: in the Thread
+// itself, or in the runtime's thread locals that it points to.
+func (r *Runtime) allocContext(a target.Addr) (AllocContext, error) {
+	at := a + target.Addr(max(r.off.Thread.Alloc, 0))
+	if r.off.Thread.Alloc == layout.Absent {
+		locals, err := r.ptr(a, r.off.Thread.Locals, "Thread.RuntimeThreadLocals")
+		if err != nil || locals == 0 {
+			return AllocContext{}, err // a dead thread has no locals any more
+		}
+		at = locals + target.Addr(r.off.ThreadLocals.Alloc)
+		if r.off.EEAlloc.GC != layout.Absent {
+			at += target.Addr(r.off.EEAlloc.GC)
+		}
+	}
+	rd := reader{mem: r.mem, base: at}
+	c := AllocContext{Pointer: rd.ptr(r.off.GCAlloc.Pointer), Limit: rd.ptr(r.off.GCAlloc.Limit)}
+	return c, rd.err
+}
+
+// CurrentException returns the exception that t is handling now, 0 for none:
+// the innermost entry of its exception trackers.
+func (r *Runtime) CurrentException(t *Thread) (target.Addr, error) {
+	if t.ExInfo == 0 {
+		return 0, nil
+	}
+	off := r.off.ExceptionInfo.Thrown
+	if off == layout.Absent {
+		off = r.off.Tracker.Throwable
+	}
+	handle, err := r.ptr(t.ExInfo, off, "ExceptionInfo.ThrownObject")
+	if err != nil || handle == 0 {
+		return 0, err
+	}
+	return target.Pointer(r.mem, handle)
+}
+
+// NestedExceptions returns the exceptions that t was handling when the current
+// one was thrown, innermost first.
+func (r *Runtime) NestedExceptions(t *Thread) ([]target.Addr, error) {
+	prev := r.off.ExceptionInfo.Previous
+	thrown := r.off.ExceptionInfo.Thrown
+	if thrown == layout.Absent {
+		// ExceptionTracker before 9: the previous one is the second word
+		// (exceptionhandling.h, ExInfo's base; layouts.md §7).
+		prev, thrown = 8, r.off.Tracker.Throwable
+	}
+	var out []target.Addr
+	seen := map[target.Addr]bool{t.ExInfo: true}
+	at := t.ExInfo
+	for at != 0 {
+		next, err := r.ptr(at, prev, "ExceptionInfo.PreviousNestedInfo")
+		if err != nil || next == 0 || seen[next] {
+			return out, err
+		}
+		seen[next], at = true, next
+		handle, err := r.ptr(at, thrown, "ExceptionInfo.ThrownObject")
+		if err != nil {
+			return out, err
+		}
+		if handle != 0 {
+			obj, err := target.Pointer(r.mem, handle)
+			if err != nil {
+				return out, err
+			}
+			out = append(out, obj)
+		}
+	}
+	return out, nil
+}

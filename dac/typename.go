@@ -1,0 +1,406 @@
+package dac
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/metadata"
+	"github.com/sosgo/sosgo/target"
+)
+
+// A NameStyle is one of the two ways in which SOS writes type names.
+type NameStyle uint8
+
+const (
+	// NameNative is the runtime's own: Dictionary`2[[System.Int32, System.Private.CoreLib],[Zoo.Dog, Zoo]].
+	// dumpobj, dumpmt and the other commands of native SOS print it.
+	NameNative NameStyle = iota
+	// NameManaged is ClrMD's: Dictionary<System.Int32, Zoo.Dog>. dumpheap, dso
+	// and the other managed commands print it.
+	NameManaged
+)
+
+type nameKey struct {
+	th    target.Addr
+	style NameStyle
+}
+
+// A nameCache keeps the names that were asked for.
+type nameCache struct {
+	mu sync.RWMutex
+	m  map[nameKey]string
+}
+
+// TypeName returns the name of the type with the MethodTable mt.
+func (r *Runtime) TypeName(mt target.Addr, style NameStyle) (string, error) {
+	return r.TypeHandleName(mt, style)
+}
+
+// TypeHandleName returns the name of the type that a TypeHandle names: a
+// MethodTable, or a TypeDesc with the second bit set.
+func (r *Runtime) TypeHandleName(th target.Addr, style NameStyle) (string, error) {
+	k := nameKey{th, style}
+	r.names.mu.RLock()
+	s, ok := r.names.m[k]
+	r.names.mu.RUnlock()
+	if ok {
+		return s, nil
+	}
+	f := nameFormatter{r: r, style: style}
+	if err := f.typeHandle(th, 0); err != nil {
+		return "", fmt.Errorf("name of type %016x: %w", uint64(th), err)
+	}
+	s = f.b.String()
+	r.names.mu.Lock()
+	if r.names.m == nil {
+		r.names.m = map[nameKey]string{}
+	}
+	r.names.m[k] = s
+	r.names.mu.Unlock()
+	return s, nil
+}
+
+// maxTypeName bounds a name: type arguments that name each other could
+// otherwise grow it without end.
+const maxTypeName = 64 << 10
+
+type nameFormatter struct {
+	r     *Runtime
+	style NameStyle
+	b     strings.Builder
+}
+
+func (f *nameFormatter) typeHandle(th target.Addr, depth int) error {
+	if depth > limits.TypeNameDepth || f.b.Len() > maxTypeName {
+		return target.Corruptf("type %016x is nested too deeply", uint64(th))
+	}
+	if th&2 != 0 {
+		return f.typeDesc(th&^2, depth)
+	}
+	mt, err := f.r.TrustedMethodTable(th)
+	if err != nil {
+		return err
+	}
+	switch {
+	case mt.Addr == f.r.known.Free:
+		f.b.WriteString("Free")
+		return nil
+	case mt.IsArray():
+		return f.array(mt, depth)
+	}
+	return f.class(mt, depth)
+}
+
+// typeDesc writes the types that have no MethodTable (typedesc.h).
+func (f *nameFormatter) typeDesc(a target.Addr, depth int) error {
+	r := f.r
+	flags, err := r.u32(a, r.off.TypeDesc.TypeAndFlags, "TypeDesc.TypeAndFlags")
+	if err != nil {
+		return err
+	}
+	switch et := metadata.ElementType(flags & 0xff); et {
+	case metadata.ElementPtr, metadata.ElementByRef, metadata.ElementSZArray, metadata.ElementArray:
+		arg, err := r.ptr(a, r.off.ParamTypeDesc.TypeArg, "ParamTypeDesc.TypeArg")
+		if err != nil {
+			return err
+		}
+		if err := f.typeHandle(arg, depth+1); err != nil {
+			return err
+		}
+		f.b.WriteString(map[metadata.ElementType]string{metadata.ElementPtr: "*", metadata.ElementByRef: "&",
+			metadata.ElementSZArray: "[]", metadata.ElementArray: "[,]"}[et])
+	case metadata.ElementVar, metadata.ElementMVar:
+		f.b.WriteString(f.typeVar(a))
+	case metadata.ElementFnPtr:
+		f.b.WriteString("(FNPTR)")
+	default:
+		return target.Corruptf("TypeDesc %016x of element type %#x", uint64(a), uint8(et))
+	}
+	return nil
+}
+
+// typeVar is the name of a type parameter; it is worth less than the type it
+// stands in, so that one without metadata is a question mark.
+func (f *nameFormatter) typeVar(a target.Addr) string {
+	rd := reader{mem: f.r.mem, base: a}
+	module, token := rd.ptr(f.r.off.TypeVar.Module), metadata.Token(rd.u32(f.r.off.TypeVar.Token))
+	if rd.err != nil {
+		return "?"
+	}
+	m, err := f.r.Module(module)
+	if err != nil {
+		return "?"
+	}
+	md, err := m.Metadata()
+	if err != nil {
+		return "?"
+	}
+	row, err := md.GenericParam(token.Row())
+	if err != nil {
+		return "?"
+	}
+	name, err := md.String(row.Name)
+	if err != nil {
+		return "?"
+	}
+	return name
+}
+
+func (f *nameFormatter) array(mt *MethodTable, depth int) error {
+	rank, err := f.r.ArrayRank(mt)
+	if err != nil {
+		return err
+	}
+	if err := f.typeHandle(mt.PerInstInfo, depth+1); err != nil {
+		return err
+	}
+	if rank == 1 && mt.Category() != CategorySZArray {
+		// ClrMD reads the star as a type argument; the name is known by it.
+		f.b.WriteString([2]string{"[*]", "<*>"}[boolInt(f.style == NameManaged)])
+		return nil
+	}
+	f.b.WriteByte('[')
+	for range rank - 1 {
+		f.b.WriteByte(',')
+	}
+	f.b.WriteByte(']')
+	return nil
+}
+
+// ArrayRank is the number of dimensions of an array type.
+func (r *Runtime) ArrayRank(mt *MethodTable) (int, error) {
+	if mt.Category() == CategorySZArray {
+		return 1, nil
+	}
+	class := mt.EEClass
+	if class == 0 {
+		v, err := target.Uint64(r.mem, mt.Canonical+target.Addr(r.off.MethodTable.EEClass))
+		if err != nil {
+			return 0, err
+		}
+		class = target.Addr(v)
+	}
+	rank, err := target.Uint8(r.mem, class+target.Addr(r.off.ArrayClass.Rank))
+	if err != nil {
+		return 0, err
+	}
+	if rank == 0 || int(rank) > limits.ArrayRank {
+		return 0, target.Corruptf("array type %016x of rank %d", uint64(mt.Addr), rank)
+	}
+	return int(rank), nil
+}
+
+func (f *nameFormatter) class(mt *MethodTable, depth int) error {
+	name, err := f.r.definitionName(mt)
+	if err != nil {
+		return err
+	}
+	if !mt.IsGeneric() {
+		f.b.WriteString(name)
+		return nil
+	}
+	if mt.IsOpen() {
+		f.open(name)
+		return nil
+	}
+	args, err := f.r.TypeArguments(mt)
+	if err != nil {
+		return err
+	}
+	if f.style == NameManaged {
+		return f.managedInstance(name, args, depth)
+	}
+	f.b.WriteString(name)
+	for i, a := range args {
+		f.b.WriteString([2]string{",[", "[["}[boolInt(i == 0)])
+		if err := f.typeHandle(a, depth+1); err != nil {
+			return err
+		}
+		f.b.WriteString(", ")
+		assembly, err := f.r.assemblyOf(a)
+		if err != nil {
+			return err
+		}
+		f.b.WriteString(assembly)
+		f.b.WriteByte(']')
+	}
+	f.b.WriteByte(']')
+	return nil
+}
+
+func boolInt(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// open writes the name of a generic definition. ClrMD numbers the parameters
+// of the last part only.
+func (f *nameFormatter) open(name string) {
+	head, n := cutArity(name)
+	if f.style != NameManaged || n == 0 {
+		f.b.WriteString(name)
+		return
+	}
+	parts := splitNested(head)
+	for i, p := range parts {
+		if i > 0 {
+			f.b.WriteByte('+')
+		}
+		k := n
+		if i < len(parts)-1 {
+			p, k = cutArity(p)
+		}
+		f.b.WriteString(p)
+		for j := range k {
+			f.b.WriteString([2]string{", T", "<T"}[boolInt(j == 0)])
+			f.b.WriteString(strconv.Itoa(j + 1))
+		}
+		if k > 0 {
+			f.b.WriteByte('>')
+		}
+	}
+}
+
+// managedInstance hands the type arguments out to the nested parts of the name
+// by their arity: Outer<A>+Inner<B>.
+func (f *nameFormatter) managedInstance(name string, args []target.Addr, depth int) error {
+	for i, part := range splitNested(name) {
+		if i > 0 {
+			f.b.WriteByte('+')
+		}
+		head, n := cutArity(part)
+		if n == 0 {
+			f.b.WriteString(part)
+			continue
+		}
+		f.b.WriteString(head)
+		f.b.WriteByte('<')
+		n = min(n, len(args))
+		for j, a := range args[:n] {
+			if j > 0 {
+				f.b.WriteString(", ")
+			}
+			if err := f.typeHandle(a, depth+1); err != nil {
+				return err
+			}
+		}
+		args = args[n:]
+		f.b.WriteByte('>')
+	}
+	return nil
+}
+
+// splitNested cuts a full name at the pluses that join nested types.
+func splitNested(name string) []string { return strings.Split(name, "+") }
+
+// cutArity cuts the arity off a name: List`1 is List and 1.
+func cutArity(name string) (string, int) {
+	i := strings.LastIndexByte(name, '`')
+	if i < 0 {
+		return name, 0
+	}
+	n, err := strconv.Atoi(name[i+1:])
+	if err != nil || n <= 0 || n > limits.GenericArguments {
+		return name, 0
+	}
+	return name[:i], n
+}
+
+// definitionName is the full name of the type's definition in metadata.
+func (r *Runtime) definitionName(mt *MethodTable) (string, error) {
+	m, err := r.Module(mt.Module)
+	if err != nil {
+		return "", err
+	}
+	md, err := m.Metadata()
+	if err != nil {
+		return "", err
+	}
+	return md.TypeDefFullName(mt.Token.Row())
+}
+
+// TypeArguments returns the TypeHandles that a generic instance was made with.
+func (r *Runtime) TypeArguments(mt *MethodTable) ([]target.Addr, error) {
+	if !mt.IsGeneric() || mt.PerInstInfo == 0 {
+		return nil, nil
+	}
+	o := &r.off.GenericsDict
+	numTypeArgs, err := target.Uint16(r.mem, mt.PerInstInfo-8+target.Addr(o.NumTypeArgs))
+	if err != nil {
+		return nil, err
+	}
+	numDicts, err := target.Uint16(r.mem, mt.PerInstInfo-8+target.Addr(o.NumDicts))
+	if err != nil {
+		return nil, err
+	}
+	if numDicts == 0 || int(numDicts) > limits.ParentChain {
+		return nil, target.Corruptf("type %016x has %d dictionaries", uint64(mt.Addr), numDicts)
+	}
+	dict, err := target.Pointer(r.mem, mt.PerInstInfo+target.Addr(8*(int(numDicts)-1)))
+	if err != nil {
+		return nil, err
+	}
+	rd, out := reader{mem: r.mem, base: dict}, []target.Addr(nil)
+	for i := range int(numTypeArgs) {
+		out = append(out, rd.ptr(8*i))
+		if rd.err != nil {
+			return nil, rd.err
+		}
+	}
+	return out, nil
+}
+
+// assemblyOf is the simple name of the assembly that defines the type.
+func (r *Runtime) assemblyOf(th target.Addr) (string, error) {
+	for range limits.TypeNameDepth {
+		if th&2 != 0 {
+			a := th &^ 2
+			flags, err := r.u32(a, r.off.TypeDesc.TypeAndFlags, "TypeDesc.TypeAndFlags")
+			if err != nil {
+				return "", err
+			}
+			switch metadata.ElementType(flags & 0xff) {
+			case metadata.ElementVar, metadata.ElementMVar:
+				rd := reader{mem: r.mem, base: a}
+				module := rd.ptr(r.off.TypeVar.Module)
+				if rd.err != nil {
+					return "", rd.err
+				}
+				return r.moduleName(module)
+			case metadata.ElementFnPtr:
+				m, err := r.CoreLib()
+				if err != nil {
+					return "", err
+				}
+				return m.SimpleName()
+			}
+			if th, err = r.ptr(a, r.off.ParamTypeDesc.TypeArg, "ParamTypeDesc.TypeArg"); err != nil {
+				return "", err
+			}
+			continue
+		}
+		mt, err := r.TrustedMethodTable(th)
+		if err != nil {
+			return "", err
+		}
+		if mt.IsArray() {
+			th = mt.PerInstInfo
+			continue
+		}
+		return r.moduleName(mt.Module)
+	}
+	return "", target.Corruptf("type %016x is nested too deeply", uint64(th))
+}
+
+func (r *Runtime) moduleName(a target.Addr) (string, error) {
+	m, err := r.Module(a)
+	if err != nil {
+		return "", err
+	}
+	return m.SimpleName()
+}

@@ -1,0 +1,405 @@
+// Package heap reads the GC heap of a dumped process: its sub heaps, segments
+// and regions, generations, and every object in address order.
+//
+// A Heap is immutable after Open and safe for concurrent use.
+package heap
+
+import (
+	"errors"
+	"fmt"
+	"sort"
+
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/internal/layout"
+	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/target"
+)
+
+// A Heap is the GC heap of one runtime.
+type Heap struct {
+	rt       *dac.Runtime
+	mem      target.Memory // the dump alone: no file supplies heap memory
+	server   bool
+	regions  bool
+	genCount int
+	subHeaps []SubHeap
+	segments []Segment // by Objects.Start
+	contexts []dac.AllocContext
+	stored   []target.Range // what the dump holds, for skipping holes
+	inGC     bool
+	warnings []error
+	datas    *uint64
+	free     target.Addr
+}
+
+// A SubHeap is one of the heaps of a server GC, or the only one of a
+// workstation GC.
+type SubHeap struct {
+	Index             int
+	Addr              target.Addr // gc_heap; 0 for a workstation GC
+	EphemeralSegment  target.Addr
+	AllocAllocated    target.Addr // end of the objects in the ephemeral segment
+	FinalizeQueue     target.Addr
+	Generations       []GenerationData
+	GenerationTableAt target.Addr
+}
+
+// GenerationData is one entry of a sub heap's generation table.
+type GenerationData struct {
+	StartSegment    target.Addr
+	AllocationStart target.Addr // 0 with regions
+	AllocContext    dac.AllocContext
+}
+
+// Open reads the heap's structures, not its objects.
+func Open(rt *dac.Runtime, t target.Target) (*Heap, error) {
+	h := &Heap{rt: rt, mem: t, free: rt.WellKnown().Free}
+	if err := h.open(); err != nil {
+		return nil, fmt.Errorf("GC heap: %w", err)
+	}
+	h.readContexts()
+	h.readStored(t)
+	return h, nil
+}
+
+// Runtime is the runtime that owns the heap.
+func (h *Heap) Runtime() *dac.Runtime { return h.rt }
+
+// Server reports whether the GC is a server GC.
+func (h *Heap) Server() bool { return h.server }
+
+// Regions reports whether the heap is made of regions and not of segments.
+func (h *Heap) Regions() bool { return h.regions }
+
+// InGC reports whether the dump was taken while a collection moved objects:
+// the heap is then read as far as it is sound.
+func (h *Heap) InGC() bool { return h.inGC }
+
+// SubHeaps lists the heaps.
+func (h *Heap) SubHeaps() []SubHeap { return h.subHeaps }
+
+// Segments lists the segments or regions by the address of their objects.
+func (h *Heap) Segments() []Segment { return h.segments }
+
+// AllocContexts lists the allocation contexts that are in use, by address.
+func (h *Heap) AllocContexts() []dac.AllocContext { return h.contexts }
+
+// DATAS is the mode of dynamic adaptation to application sizes, and whether
+// the runtime tells it.
+func (h *Heap) DATAS() (uint64, bool) {
+	if h.datas == nil {
+		return 0, false
+	}
+	return *h.datas, true
+}
+
+// Warnings lists what opening had to leave out.
+func (h *Heap) Warnings() []error { return h.warnings }
+
+func (h *Heap) open() error {
+	v, err := h.readVars()
+	if err != nil {
+		return err
+	}
+	h.genCount = v.generations
+	if err := h.readSubHeaps(v); err != nil {
+		return err
+	}
+	h.regions = v.genOffsets[genAllocationStart] < 0
+	for i := range h.subHeaps {
+		h.readSegments(&h.subHeaps[i])
+	}
+	sort.Slice(h.segments, func(i, j int) bool { return h.segments[i].Objects.Start < h.segments[j].Objects.Start })
+	return h.checkDisjoint()
+}
+
+// vars are the GC's variables, which the GC itself publishes (gcinterface.dac.h,
+// GcDacVars).
+type vars struct {
+	r              target.Memory
+	l              *layout.Layout
+	at             target.Addr
+	generations    int
+	generationSize int
+	genOffsets     [3]int32
+	heapCount      int
+}
+
+// The entries of GenerationFieldOffsets (gcinterface.dac.h,
+// generation_field_offsets).
+const (
+	genAllocContext = iota
+	genStartSegment
+	genAllocationStart
+)
+
+// The entries of GCHeapFieldOffsets that sosgo uses (dac_gcheap_fields.h, by
+// the order of its DEFINE_* lines).
+const (
+	heapAllocAllocated     = 0
+	heapEphemeralSegment   = 1
+	heapFinalizeQueue      = 2
+	heapGenerationTable    = 18
+	heapTypeServer         = 2 // GC_HEAP_SVR
+	defaultGenerationCount = 4 // of runtimes that do not publish it
+)
+
+func (v *vars) addr(field string) (target.Addr, error) {
+	off, err := v.l.Offset("GcDacVars", field)
+	if err != nil {
+		return 0, err
+	}
+	return target.Pointer(v.r, v.at+target.Addr(off))
+}
+
+// deref reads the variable whose address the field holds.
+func (v *vars) deref(field string) (target.Addr, error) {
+	a, err := v.addr(field)
+	if err != nil || a == 0 {
+		return 0, err
+	}
+	return target.Pointer(v.r, a)
+}
+
+func (h *Heap) readVars() (*vars, error) {
+	l := h.rt.Layout()
+	v := &vars{r: h.mem, l: l, generations: defaultGenerationCount}
+	var err error
+	if v.at, err = h.rt.GlobalPointer("GcDacVars"); err != nil {
+		return nil, err
+	}
+	if v.at == 0 {
+		return nil, target.Unsupportedf("the GC heap is not initialized yet")
+	}
+	if off, err := l.Offset("GcDacVars", "TotalGenerationCount"); err == nil {
+		n, err := target.Uint32(h.mem, v.at+target.Addr(off))
+		if err != nil {
+			return nil, err
+		}
+		v.generations = int(n)
+	}
+	size, err := v.addr("GenerationSize")
+	if err != nil {
+		return nil, err
+	}
+	v.generationSize = int(size)
+	if v.generations > limits.Generations || v.generationSize > limits.GenerationSize {
+		return nil, target.Corruptf("%d generations of %#x bytes", v.generations, uint64(size))
+	}
+	if err := h.readGenerationOffsets(v); err != nil {
+		return nil, err
+	}
+	return v, h.readMode(v)
+}
+
+func (h *Heap) readGenerationOffsets(v *vars) error {
+	if err := v.l.Constant("GenerationFieldOffsets", &v.genOffsets); err != nil {
+		return err
+	}
+	at, err := v.addr("GenerationFieldOffsets")
+	if err != nil {
+		return nil // 3.1 publishes none: the table's are right
+	}
+	b, err := target.Bytes(h.rt.Memory(), at, 4*len(v.genOffsets))
+	if err != nil {
+		return nil // read-only data of the GC's module, which small dumps lack
+	}
+	for i := range v.genOffsets {
+		v.genOffsets[i] = int32(le32(b[4*i:]))
+	}
+	for _, off := range v.genOffsets[:genAllocationStart] {
+		if off < 0 || int(off) > v.generationSize-8 {
+			return target.Corruptf("generation field at %#x of %#x bytes", off, v.generationSize)
+		}
+	}
+	return nil
+}
+
+// readMode reads whether the GC is a server GC, and whether it was at work.
+func (h *Heap) readMode(v *vars) error {
+	if at, err := v.l.Variable("HeapType"); err == nil {
+		t, err := target.Uint32(h.mem, at)
+		if err != nil {
+			return err
+		}
+		h.server = t == heapTypeServer
+	}
+	if at, err := v.addr("StructuresInvalidCount"); err == nil && at != 0 {
+		n, err := target.Uint32(h.mem, at)
+		h.inGC = err == nil && n != 0
+	}
+	if at, err := v.addr("DynamicAdaptationMode"); err == nil && at != 0 && h.server {
+		if n, err := target.Uint32(h.mem, at); err == nil {
+			mode := uint64(n)
+			h.datas = &mode
+		}
+	}
+	return nil
+}
+
+func (h *Heap) readSubHeaps(v *vars) error {
+	if !h.server {
+		s := SubHeap{}
+		var err error
+		if s.GenerationTableAt, err = v.addr("GenerationTable"); err != nil {
+			return err
+		}
+		if s.EphemeralSegment, err = v.deref("EphemeralHeapSegment"); err != nil {
+			return err
+		}
+		if s.AllocAllocated, err = v.deref("AllocAllocated"); err != nil {
+			return err
+		}
+		if s.FinalizeQueue, err = v.deref("FinalizeQueue"); err != nil {
+			h.warnings = append(h.warnings, fmt.Errorf("finalizer queue: %w", err))
+		}
+		if err := h.readGenerations(v, &s); err != nil {
+			return err
+		}
+		h.subHeaps = []SubHeap{s}
+		return nil
+	}
+	nAt, err := v.addr("NHeaps")
+	if err != nil {
+		return err
+	}
+	n, err := target.Uint32(h.mem, nAt)
+	if err != nil {
+		return err
+	}
+	if n == 0 || n > limits.GCHeaps {
+		return target.Corruptf("%d GC heaps", n)
+	}
+	table, err := v.deref("GHeaps")
+	if err != nil {
+		return err
+	}
+	offsets, err := v.addr("GCHeapFieldOffsets")
+	if err != nil {
+		return err
+	}
+	b, err := target.Bytes(h.rt.Memory(), offsets, 4*(heapGenerationTable+1))
+	if err != nil {
+		return fmt.Errorf("offsets of gc_heap: %w", err)
+	}
+	for i := range int(n) {
+		s := SubHeap{Index: i}
+		if s.Addr, err = target.Pointer(h.mem, table+target.Addr(8*i)); err != nil {
+			return err
+		}
+		field := func(k int) target.Addr { return s.Addr + target.Addr(int32(le32(b[4*k:]))) }
+		s.GenerationTableAt = field(heapGenerationTable)
+		if s.EphemeralSegment, err = target.Pointer(h.mem, field(heapEphemeralSegment)); err != nil {
+			return err
+		}
+		if s.AllocAllocated, err = target.Pointer(h.mem, field(heapAllocAllocated)); err != nil {
+			return err
+		}
+		if s.FinalizeQueue, err = target.Pointer(h.mem, field(heapFinalizeQueue)); err != nil {
+			h.warnings = append(h.warnings, fmt.Errorf("finalizer queue of heap %d: %w", i, err))
+		}
+		if err := h.readGenerations(v, &s); err != nil {
+			return err
+		}
+		h.subHeaps = append(h.subHeaps, s)
+	}
+	return nil
+}
+
+func (h *Heap) readGenerations(v *vars, s *SubHeap) error {
+	gc := struct {
+		Pointer int `layout:"Pointer"`
+		Limit   int `layout:"Limit"`
+	}{}
+	if err := v.l.Bind("GCAllocContext", &gc); err != nil {
+		return err
+	}
+	for i := range v.generations {
+		at := s.GenerationTableAt + target.Addr(i*v.generationSize)
+		b, err := target.Bytes(h.mem, at, v.generationSize)
+		if err != nil {
+			return fmt.Errorf("generation %d: %w", i, err)
+		}
+		ac := int(v.genOffsets[genAllocContext])
+		g := GenerationData{
+			StartSegment: target.Addr(le64(b[v.genOffsets[genStartSegment]:])),
+			AllocContext: dac.AllocContext{Pointer: target.Addr(le64(b[ac+gc.Pointer:])), Limit: target.Addr(le64(b[ac+gc.Limit:]))},
+		}
+		if off := v.genOffsets[genAllocationStart]; off >= 0 && int(off) <= len(b)-8 {
+			g.AllocationStart = target.Addr(le64(b[off:]))
+		}
+		s.Generations = append(s.Generations, g)
+	}
+	return nil
+}
+
+// readContexts collects the allocation contexts of the threads and of the
+// heaps. Objects end at Pointer and go on behind Limit.
+func (h *Heap) readContexts() {
+	threads, err := h.rt.Threads()
+	if err != nil {
+		h.warnings = append(h.warnings, fmt.Errorf("allocation contexts: %w", err))
+	}
+	for i := range threads {
+		h.addContext(threads[i].AllocContext)
+	}
+	for i := range h.subHeaps {
+		for _, g := range h.subHeaps[i].Generations[:min(1, h.genCount)] {
+			h.addContext(g.AllocContext)
+		}
+	}
+	sort.Slice(h.contexts, func(i, j int) bool { return h.contexts[i].Pointer < h.contexts[j].Pointer })
+}
+
+func (h *Heap) addContext(c dac.AllocContext) {
+	if c.Pointer != 0 && c.Limit >= c.Pointer {
+		h.contexts = append(h.contexts, c)
+	}
+}
+
+func (h *Heap) readStored(t target.Target) {
+	for r := range t.Regions() {
+		if r.Stored == 0 {
+			continue
+		}
+		end := r.Start + target.Addr(r.Stored)
+		if n := len(h.stored); n > 0 && h.stored[n-1].End >= r.Start {
+			h.stored[n-1].End = max(h.stored[n-1].End, end)
+			continue
+		}
+		h.stored = append(h.stored, target.Range{Start: r.Start, End: end})
+	}
+}
+
+// nextStored is the first address from a on that the dump holds, or false.
+func (h *Heap) nextStored(a target.Addr) (target.Addr, bool) {
+	i := sort.Search(len(h.stored), func(i int) bool { return h.stored[i].End > a })
+	if i == len(h.stored) {
+		return 0, false
+	}
+	return max(a, h.stored[i].Start), true
+}
+
+// checkDisjoint refuses segments that share addresses: a wrong layout or a
+// corrupt list, in which every object would be counted twice.
+func (h *Heap) checkDisjoint() error {
+	kept := h.segments[:0]
+	for _, s := range h.segments {
+		if n := len(kept); n > 0 && kept[n-1].Objects.End > s.Objects.Start {
+			h.warnings = append(h.warnings, target.Corruptf("segment %#x overlaps segment %#x and is left out", uint64(s.Addr), uint64(kept[n-1].Addr)))
+			continue
+		}
+		kept = append(kept, s)
+	}
+	h.segments = kept
+	if len(kept) == 0 && len(h.warnings) > 0 {
+		return errors.Join(h.warnings...)
+	}
+	return nil
+}
+
+func le32(b []byte) uint32 {
+	return uint32(b[0]) | uint32(b[1])<<8 | uint32(b[2])<<16 | uint32(b[3])<<24
+}
+
+func le64(b []byte) uint64 { return uint64(le32(b)) | uint64(le32(b[4:]))<<32 }

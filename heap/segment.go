@@ -1,0 +1,226 @@
+package heap
+
+import (
+	"fmt"
+	"sort"
+
+	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/target"
+)
+
+// A Generation is where the GC keeps an object.
+type Generation uint8
+
+// The generations. The last three are heaps of their own that are collected
+// with generation 2.
+const (
+	Generation0 Generation = iota
+	Generation1
+	Generation2
+	GenerationLarge
+	GenerationPinned
+	GenerationFrozen
+	GenerationUnknown
+)
+
+// String is the name that gcwhere prints.
+func (g Generation) String() string {
+	switch g {
+	case Generation0, Generation1, Generation2:
+		return fmt.Sprint(uint8(g))
+	case GenerationLarge:
+		return "large"
+	case GenerationPinned:
+		return "pinned"
+	case GenerationFrozen:
+		return "frozen"
+	}
+	return "???"
+}
+
+// A SegmentKind says what a segment holds.
+type SegmentKind uint8
+
+// The kinds. A region holds one generation; an ephemeral segment holds
+// generations 0 and 1, and a part of 2.
+const (
+	KindGeneration0 SegmentKind = iota
+	KindGeneration1
+	KindGeneration2
+	KindLarge
+	KindPinned
+	KindFrozen
+	KindEphemeral
+)
+
+func (k SegmentKind) String() string {
+	return [...]string{"Generation0", "Generation1", "Generation2", "Large", "Pinned", "Frozen", "Ephemeral"}[k]
+}
+
+// A Segment is a piece of the heap: a segment or a region (gcpriv.h,
+// heap_segment).
+type Segment struct {
+	Addr      target.Addr // of the heap_segment
+	SubHeap   int
+	Kind      SegmentKind
+	Flags     uint64
+	Objects   target.Range // from the first object to the end of the last
+	Committed target.Range
+	Reserved  target.Range // behind Committed
+	// Of an ephemeral segment: where its generations lie.
+	Gen0, Gen1, Gen2 target.Range
+}
+
+// Generation is the generation of the object at a.
+func (s *Segment) Generation(a target.Addr) Generation {
+	switch s.Kind {
+	case KindEphemeral:
+		switch {
+		case s.Gen0.Contains(a):
+			return Generation0
+		case s.Gen1.Contains(a):
+			return Generation1
+		case s.Gen2.Contains(a):
+			return Generation2
+		}
+		return GenerationUnknown
+	case KindLarge:
+		return GenerationLarge
+	case KindPinned:
+		return GenerationPinned
+	case KindFrozen:
+		return GenerationFrozen
+	}
+	return Generation(s.Kind)
+}
+
+// segmentFlagFrozen is heap_segment_flags_readonly: the NonGC heap.
+const segmentFlagFrozen = 1
+
+type segmentLayout struct {
+	Allocated int `layout:"Allocated"`
+	Committed int `layout:"Committed"`
+	Reserved  int `layout:"Reserved"`
+	Mem       int `layout:"Mem"`
+	Flags     int `layout:"Flags"`
+	Next      int `layout:"Next"`
+}
+
+// readSegments follows a sub heap's lists. With regions every generation has
+// its own list; segments hang on generation 2 and the large generations.
+func (h *Heap) readSegments(s *SubHeap) {
+	var o segmentLayout
+	if err := h.rt.Layout().Bind("HeapSegment", &o); err != nil {
+		h.warnings = append(h.warnings, err)
+		return
+	}
+	first := int(Generation2)
+	if h.regions {
+		first = 0
+	}
+	seen := map[target.Addr]bool{}
+	for g := first; g < len(s.Generations); g++ {
+		at := s.Generations[g].StartSegment
+		for at != 0 && !seen[at] {
+			seen[at] = true
+			if len(h.segments) >= limits.Segments {
+				h.warnings = append(h.warnings, target.Corruptf("more than %d segments", limits.Segments))
+				return
+			}
+			seg, next, err := h.readSegment(&o, s, at, g)
+			if err != nil {
+				h.warnings = append(h.warnings, fmt.Errorf("segment %#x of generation %d: %w", uint64(at), g, err))
+				break
+			}
+			h.segments = append(h.segments, seg)
+			at = next
+		}
+	}
+}
+
+func (h *Heap) readSegment(o *segmentLayout, s *SubHeap, at target.Addr, gen int) (Segment, target.Addr, error) {
+	size := 8 + max(o.Allocated, o.Committed, o.Reserved, o.Mem, o.Flags, o.Next)
+	b, err := target.Bytes(h.mem, at, size)
+	if err != nil {
+		return Segment{}, 0, err
+	}
+	word := func(off int) target.Addr { return target.Addr(le64(b[off:])) }
+	seg := Segment{Addr: at, SubHeap: s.Index, Flags: uint64(word(o.Flags))}
+	mem, end := word(o.Mem), word(o.Allocated)
+	if at == s.EphemeralSegment {
+		end = s.AllocAllocated
+	}
+	committed, reserved := word(o.Committed), word(o.Reserved)
+	if end < mem || committed < mem || reserved < committed {
+		return Segment{}, 0, target.Corruptf("memory %#x, allocated %#x, committed %#x, reserved %#x", uint64(mem), uint64(end), uint64(committed), uint64(reserved))
+	}
+	seg.Objects = target.Range{Start: mem, End: end}
+	// The committed memory begins at the page of the first object: a region's
+	// objects start 0x28 bytes into it. A segment before regions carries its
+	// own heap_segment in that first page.
+	start := mem &^ (pageSize - 1)
+	if !h.regions && at < mem && mem-at <= pageSize {
+		start = at
+	}
+	seg.Committed = target.Range{Start: start, End: committed}
+	seg.Reserved = target.Range{Start: committed, End: reserved}
+	seg.Kind = h.kind(s, at, gen, seg.Flags)
+	if seg.Kind == KindEphemeral {
+		g0, g1 := s.Generations[0].AllocationStart, s.Generations[1].AllocationStart
+		if g1 < mem || g0 < g1 || end < g0 {
+			return seg, 0, target.Corruptf("generations 0 and 1 start at %#x and %#x", uint64(g0), uint64(g1))
+		}
+		seg.Gen2 = target.Range{Start: mem, End: g1}
+		seg.Gen1 = target.Range{Start: g1, End: g0}
+		seg.Gen0 = target.Range{Start: g0, End: end}
+	}
+	return seg, word(o.Next), nil
+}
+
+// pageSize is the unit in which the GC commits memory on the supported
+// targets.
+const pageSize = 0x1000
+
+func (h *Heap) kind(s *SubHeap, at target.Addr, gen int, flags uint64) SegmentKind {
+	switch {
+	case flags&segmentFlagFrozen != 0:
+		return KindFrozen
+	case gen == int(GenerationLarge):
+		return KindLarge
+	case gen == int(GenerationPinned):
+		return KindPinned
+	case h.regions:
+		return SegmentKind(gen)
+	case at == s.EphemeralSegment:
+		return KindEphemeral
+	}
+	return KindGeneration2
+}
+
+// Segment returns the segment whose objects cover a, nil if none does.
+func (h *Heap) Segment(a target.Addr) *Segment {
+	i := sort.Search(len(h.segments), func(i int) bool { return h.segments[i].Objects.Start > a }) - 1
+	if i >= 0 && h.segments[i].Objects.Contains(a) {
+		return &h.segments[i]
+	}
+	return nil
+}
+
+// SegmentByAddr returns the segment that a names, by the address of its
+// heap_segment or by an address in its committed memory.
+func (h *Heap) SegmentByAddr(a target.Addr) *Segment {
+	for i := range h.segments {
+		if s := &h.segments[i]; s.Addr == a || s.Committed.Contains(a) {
+			return s
+		}
+	}
+	return nil
+}
+
+// Bounds is the smallest range that covers all objects.
+func (h *Heap) Bounds() target.Range {
+	if len(h.segments) == 0 {
+		return target.Range{}
+	}
+	return target.Range{Start: h.segments[0].Objects.Start, End: h.segments[len(h.segments)-1].Objects.End}
+}

@@ -1,0 +1,228 @@
+package layout
+
+import (
+	"bytes"
+	"embed"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"path"
+	"sort"
+	"strconv"
+	"strings"
+
+	"github.com/sosgo/sosgo/target"
+)
+
+// The tables of this folder:
+//
+//	descriptor-VERSION-RID.json   the contract descriptor of one build, unchanged, with the build's
+//	                              identity and the offsets of its globals from the module's base
+//	supplementMAJOR-OS-ARCH.json  what the descriptors of a major lack
+//	clrMAJOR-OS-ARCH.json         whole tables of runtimes without a descriptor
+//
+//go:embed tables/*.json
+var tables embed.FS
+
+// An Identity is what tells one build of a runtime from another.
+type Identity struct {
+	BuildID       []byte // ELF
+	TimeDateStamp uint32 // PE
+	SizeOfImage   uint32
+}
+
+func (id Identity) String() string {
+	if len(id.BuildID) > 0 {
+		return "build id " + hex.EncodeToString(id.BuildID)
+	}
+	if id.SizeOfImage != 0 {
+		return fmt.Sprintf("timestamp %08x size %x", id.TimeDateStamp, id.SizeOfImage)
+	}
+	return "unknown build"
+}
+
+// A Build is a known build of a runtime, from the catalogue.
+type Build struct {
+	Version      string
+	Part         *Part
+	PointerRVAs  []uint64    // of the globals, from the module's base
+	DacTableRVA  target.Addr // from the module's base, 0 if unknown
+	DacTableSize uint64
+}
+
+type descriptorFile struct {
+	Version string `json:"version"`
+	Key     struct {
+		BuildID     string `json:"build_id"`
+		Timestamp   string `json:"timestamp"`
+		SizeOfImage string `json:"size_of_image"`
+	} `json:"key"`
+	PointerDataRVAs []string `json:"pointer_data_rvas"`
+	DacTable        struct {
+		RVA  string `json:"rva"`
+		Size uint64 `json:"size"`
+	} `json:"dac_table"`
+	Descriptor json.RawMessage `json:"descriptor"`
+}
+
+func (f *descriptorFile) is(id Identity) bool {
+	if len(id.BuildID) > 0 {
+		return strings.EqualFold(f.Key.BuildID, hex.EncodeToString(id.BuildID))
+	}
+	return id.SizeOfImage != 0 && number(f.Key.Timestamp) == uint64(id.TimeDateStamp) && number(f.Key.SizeOfImage) == uint64(id.SizeOfImage)
+}
+
+func number(s string) uint64 {
+	v, err := strconv.ParseUint(s, 0, 64)
+	if err != nil {
+		return 0
+	}
+	return v
+}
+
+// KnownBuild looks id up in the catalogue. It returns nil for a build that is
+// not in it.
+func KnownBuild(id Identity) (*Build, error) {
+	key := []byte(hex.EncodeToString(id.BuildID))
+	if len(key) == 0 {
+		key = fmt.Appendf(nil, "%#x", id.TimeDateStamp)
+	}
+	for _, name := range tableNames("descriptor-") {
+		raw, err := tables.ReadFile(name)
+		if err != nil {
+			return nil, err
+		}
+		if !bytes.Contains(raw, key) { // most are other builds: don't decode those
+			continue
+		}
+		var f descriptorFile
+		if err := json.Unmarshal(raw, &f); err != nil {
+			return nil, fmt.Errorf("catalogue %s: %w", name, err)
+		}
+		if !f.is(id) {
+			continue
+		}
+		part, err := ParseDescriptor(f.Descriptor, "catalogue of builds, "+f.Version)
+		if err != nil {
+			return nil, err
+		}
+		b := &Build{Version: f.Version, Part: part, DacTableRVA: target.Addr(number(f.DacTable.RVA)), DacTableSize: f.DacTable.Size}
+		for _, s := range f.PointerDataRVAs {
+			b.PointerRVAs = append(b.PointerRVAs, number(s))
+		}
+		return b, nil
+	}
+	return nil, nil
+}
+
+// A Candidate is a set of parts that may fit a runtime of one major version.
+type Candidate struct {
+	Major string  // "10.0"
+	Parts []*Part // in the order of belief
+}
+
+// Candidates returns what the tables have for an OS and architecture, newest
+// major first. prefer, if not empty, is a version or major ("8.0.5") whose
+// candidate comes first.
+func Candidates(os target.OS, arch target.Arch, prefer string) ([]Candidate, error) {
+	suffix := "-" + osTag(os) + "-" + arch.String() + ".json"
+	var out []Candidate
+	for _, name := range tableNames("") {
+		base := path.Base(name)
+		if strings.HasPrefix(base, "descriptor-") || !strings.HasSuffix(base, suffix) {
+			continue
+		}
+		raw, err := tables.ReadFile(name)
+		if err != nil {
+			return nil, err
+		}
+		p, err := parseTable(raw, "table "+strings.TrimSuffix(base, ".json"))
+		if err != nil {
+			return nil, err
+		}
+		c := Candidate{Major: p.Major, Parts: []*Part{p}}
+		if d, err := newestDescriptor(p.Major, osTag(os), arch.String()); err != nil {
+			return nil, err
+		} else if d != nil {
+			c.Parts = []*Part{d, p}
+		}
+		out = append(out, c)
+	}
+	sort.SliceStable(out, func(i, j int) bool {
+		pi, pj := matches(prefer, out[i].Major), matches(prefer, out[j].Major)
+		if pi != pj {
+			return pi
+		}
+		return CompareVersions(out[i].Major, out[j].Major) > 0
+	})
+	return out, nil
+}
+
+func matches(version, major string) bool {
+	return version == major || strings.HasPrefix(version, major+".")
+}
+
+// newestDescriptor is the catalogue's newest descriptor of a major. The types
+// of all builds of a major were equal on every build seen; its globals belong
+// to its own build, and are reached through the DAC table instead.
+func newestDescriptor(major, os, arch string) (*Part, error) {
+	best, bestVersion := "", ""
+	for _, name := range tableNames("descriptor-" + major + ".") {
+		v, ok := strings.CutSuffix(strings.TrimPrefix(path.Base(name), "descriptor-"), "-"+os+"-"+arch+".json")
+		if ok && (best == "" || CompareVersions(v, bestVersion) > 0) {
+			best, bestVersion = name, v
+		}
+	}
+	if best == "" {
+		return nil, nil
+	}
+	raw, err := tables.ReadFile(best)
+	if err != nil {
+		return nil, err
+	}
+	var f descriptorFile
+	if err := json.Unmarshal(raw, &f); err != nil {
+		return nil, fmt.Errorf("catalogue %s: %w", best, err)
+	}
+	return ParseDescriptor(f.Descriptor, "descriptor of "+bestVersion+" from the catalogue")
+}
+
+func osTag(os target.OS) string {
+	if os == target.OSWindows {
+		return "win"
+	}
+	return os.String()
+}
+
+func tableNames(prefix string) []string {
+	entries, err := tables.ReadDir("tables")
+	if err != nil {
+		return nil // the folder is embedded: it is always there
+	}
+	var out []string
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), prefix) {
+			out = append(out, "tables/"+e.Name())
+		}
+	}
+	return out
+}
+
+// CompareVersions compares dotted decimal versions part by part; it is
+// negative when a is older.
+func CompareVersions(a, b string) int {
+	as, bs := strings.Split(a, "."), strings.Split(b, ".")
+	for i := range max(len(as), len(bs)) {
+		x, y := 0, 0
+		if i < len(as) {
+			x, _ = strconv.Atoi(as[i])
+		}
+		if i < len(bs) {
+			y, _ = strconv.Atoi(bs[i])
+		}
+		if x != y {
+			return x - y
+		}
+	}
+	return 0
+}

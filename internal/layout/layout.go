@@ -1,0 +1,316 @@
+package layout
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strings"
+
+	"github.com/sosgo/sosgo/target"
+)
+
+// An Error names a member that no source of the layout has.
+type Error struct {
+	Type, Field string // Field is empty for a type, a global or a constant
+}
+
+func (e *Error) Error() string {
+	if e.Field == "" {
+		return fmt.Sprintf("the layout of this runtime lacks %s", e.Type)
+	}
+	return fmt.Sprintf("the layout of this runtime lacks %s.%s", e.Type, e.Field)
+}
+
+// Unwrap makes a missing member an unsupported one.
+func (e *Error) Unwrap() error { return target.ErrUnsupported }
+
+// A Layout is what several parts say together about one runtime in one
+// process. It is built by a Builder and immutable then.
+type Layout struct {
+	types     map[string]*mergedType
+	globals   map[string]Global
+	vtables   map[string]Global
+	constants map[string]constant
+	contracts map[string]int
+	sources   []string
+}
+
+type mergedType struct {
+	size, sizeSource int
+	fields           map[string]mergedField
+}
+
+type mergedField struct {
+	Field
+	source int
+}
+
+type constant struct {
+	raw    json.RawMessage
+	source int
+}
+
+// A Global is a variable of the runtime, or a value that the descriptor gives
+// directly.
+type Global struct {
+	Addr   target.Addr // of the variable; 0 when Direct
+	Value  uint64      // when Direct
+	Text   string      // when Direct: as written
+	Direct bool
+	source int
+}
+
+// A Builder merges parts. Add them in the order of belief: the first part that
+// has a member counts, later ones only fill what is missing.
+type Builder struct{ l *Layout }
+
+// NewBuilder returns an empty Builder.
+func NewBuilder() *Builder {
+	return &Builder{&Layout{types: map[string]*mergedType{}, globals: map[string]Global{}, vtables: map[string]Global{},
+		constants: map[string]constant{}, contracts: map[string]int{}}}
+}
+
+// Addresses resolves the globals of one part. A nil function resolves nothing.
+type Addresses struct {
+	Pointer func(index int) (target.Addr, bool) // the descriptor's pointer data
+	Slot    func(slot int) (target.Addr, bool)  // the runtime's DAC table
+}
+
+// Add merges p. Globals that can't be resolved are left to later parts.
+func (b *Builder) Add(p *Part, at Addresses) {
+	l := b.l
+	src := len(l.sources)
+	l.sources = append(l.sources, p.Source)
+	for name, t := range p.types {
+		m := l.types[name]
+		if m == nil {
+			m = &mergedType{size: -1, fields: make(map[string]mergedField, len(t.fields))}
+			l.types[name] = m
+		}
+		if m.size < 0 && t.size >= 0 {
+			m.size, m.sizeSource = t.size, src
+		}
+		for f, v := range t.fields {
+			if _, have := m.fields[f]; !have {
+				m.fields[f] = mergedField{v, src}
+			}
+		}
+	}
+	for name, g := range p.globals {
+		if _, have := l.globals[name]; have {
+			continue
+		}
+		if r, ok := g.resolve(at); ok {
+			r.source = src
+			l.globals[name] = r
+		}
+	}
+	for class, slot := range p.vtables {
+		if _, have := l.vtables[class]; have || at.Slot == nil {
+			continue
+		}
+		if a, ok := at.Slot(slot); ok {
+			l.vtables[class] = Global{Addr: a, source: src}
+		}
+	}
+	for name, raw := range p.constants {
+		if _, have := l.constants[name]; !have {
+			l.constants[name] = constant{raw, src}
+		}
+	}
+	for name, v := range p.contracts {
+		if _, have := l.contracts[name]; !have {
+			l.contracts[name] = v
+		}
+	}
+}
+
+func (g partGlobal) resolve(at Addresses) (Global, bool) {
+	switch {
+	case g.direct:
+		return Global{Value: g.value, Text: g.text, Direct: true}, true
+	case g.index >= 0 && at.Pointer != nil:
+		a, ok := at.Pointer(g.index)
+		return Global{Addr: a}, ok && a != 0
+	case g.slot >= 0 && at.Slot != nil:
+		a, ok := at.Slot(g.slot)
+		return Global{Addr: a}, ok && a != 0
+	}
+	return Global{}, false
+}
+
+// Layout returns what was merged. The Builder must not be used afterwards.
+func (b *Builder) Layout() *Layout { return b.l }
+
+// Offset returns the offset of a field.
+func (l *Layout) Offset(typ, field string) (int, error) {
+	if t := l.types[typ]; t != nil {
+		if f, ok := t.fields[field]; ok {
+			return f.Offset, nil
+		}
+	}
+	return 0, &Error{typ, field}
+}
+
+// Size returns the size of a structure in bytes.
+func (l *Layout) Size(typ string) (int, error) {
+	if t := l.types[typ]; t != nil && t.size >= 0 {
+		return t.size, nil
+	}
+	return 0, &Error{typ, "size"}
+}
+
+// Global returns a variable of the runtime by name.
+func (l *Layout) Global(name string) (Global, error) {
+	if g, ok := l.globals[name]; ok {
+		return g, nil
+	}
+	return Global{}, &Error{Type: "global " + name}
+}
+
+// Variable returns the address of a variable of the runtime.
+func (l *Layout) Variable(name string) (target.Addr, error) {
+	g, err := l.Global(name)
+	if err == nil && g.Direct {
+		err = &Error{Type: "variable " + name}
+	}
+	return g.Addr, err
+}
+
+// Globals calls yield for each global, in the order of the names.
+func (l *Layout) Globals(yield func(string, Global) bool) {
+	for _, name := range sortedKeys(l.globals) {
+		if !yield(name, l.globals[name]) {
+			return
+		}
+	}
+}
+
+// VTables calls yield for each known class with the value that the first word
+// of its objects has.
+func (l *Layout) VTables(yield func(string, target.Addr) bool) {
+	for _, class := range sortedKeys(l.vtables) {
+		if !yield(class, l.vtables[class].Addr) {
+			return
+		}
+	}
+}
+
+// Uint returns a constant, from the tables' constants or from the descriptor's
+// direct globals.
+func (l *Layout) Uint(name string) (uint64, error) {
+	if g, ok := l.globals[name]; ok && g.Direct {
+		return g.Value, nil
+	}
+	var v uint64
+	if err := l.Constant(name, &v); err != nil {
+		return 0, err
+	}
+	return v, nil
+}
+
+// Constant decodes a constant of the tables into v.
+func (l *Layout) Constant(name string, v any) error {
+	c, ok := l.constants[name]
+	if !ok {
+		return &Error{Type: "constant " + name}
+	}
+	if err := json.Unmarshal(c.raw, v); err != nil {
+		return target.Corruptf("layout constant %s: %w", name, err)
+	}
+	return nil
+}
+
+// Contract returns the version of a contract, 0 if the runtime names none.
+func (l *Layout) Contract(name string) int { return l.contracts[name] }
+
+// Sources lists the merged parts in the order of belief.
+func (l *Layout) Sources() []string { return l.sources }
+
+// A Member is one member of the layout and where it came from.
+type Member struct {
+	Name   string // "Thread.OSId", "Thread.size", "global ThreadStore", "constant NibbleMap"
+	Value  string
+	Source string
+}
+
+// Members lists everything that the layout knows, sorted by name.
+func (l *Layout) Members() []Member {
+	var out []Member
+	for _, name := range sortedKeys(l.types) {
+		t := l.types[name]
+		if t.size >= 0 {
+			out = append(out, Member{name + ".size", fmt.Sprint(t.size), l.sources[t.sizeSource]})
+		}
+		for _, f := range sortedKeys(t.fields) {
+			out = append(out, Member{name + "." + f, fmt.Sprint(t.fields[f].Offset), l.sources[t.fields[f].source]})
+		}
+	}
+	for _, name := range sortedKeys(l.globals) {
+		g := l.globals[name]
+		v := fmt.Sprintf("%#x", uint64(g.Addr))
+		if g.Direct {
+			v = fmt.Sprintf("%#x", g.Value)
+			if g.Text != "" {
+				v = g.Text
+			}
+		}
+		out = append(out, Member{"global " + name, v, l.sources[g.source]})
+	}
+	for _, name := range sortedKeys(l.vtables) {
+		out = append(out, Member{"vtable " + name, fmt.Sprintf("%#x", uint64(l.vtables[name].Addr)), l.sources[l.vtables[name].source]})
+	}
+	for _, name := range sortedKeys(l.constants) {
+		out = append(out, Member{"constant " + name, strings.Join(strings.Fields(string(l.constants[name].raw)), " "), l.sources[l.constants[name].source]})
+	}
+	return out
+}
+
+// Absent is the offset of a member that the layout lacks.
+const Absent = -1
+
+// Bind fills the int fields of the structure that dst points to with the
+// offsets of typ's members. The tag names the member, or alternatives in the
+// order of preference; "size" is the structure's size:
+//
+//	Flags int `layout:"MTFlags2|Flags2"`
+//	TEB   int `layout:"TEB,optional"`
+//
+// An optional member that is missing becomes Absent; a required one is an
+// *Error.
+func (l *Layout) Bind(typ string, dst any) error {
+	v := reflect.ValueOf(dst).Elem()
+	for i := range v.NumField() {
+		tag, ok := v.Type().Field(i).Tag.Lookup("layout")
+		if !ok {
+			continue
+		}
+		names, mode, _ := strings.Cut(tag, ",")
+		off, err := l.first(typ, names)
+		if err != nil {
+			if mode != "optional" {
+				return err
+			}
+			off = Absent
+		}
+		v.Field(i).SetInt(int64(off))
+	}
+	return nil
+}
+
+func (l *Layout) first(typ, names string) (int, error) {
+	var firstErr error
+	for name := range strings.SplitSeq(names, "|") {
+		off, err := l.Offset(typ, name)
+		if name == "size" {
+			off, err = l.Size(typ)
+		}
+		if err == nil {
+			return off, nil
+		}
+		if firstErr == nil {
+			firstErr = err
+		}
+	}
+	return 0, firstErr
+}

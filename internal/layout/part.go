@@ -1,0 +1,248 @@
+// Package layout says where a runtime keeps its structures: offsets of fields,
+// sizes, addresses of global variables, constants. It merges what the runtime
+// tells about itself (its contract descriptor) with tables that were measured,
+// member by member, and remembers where each member came from.
+//
+// It only knows the form of this knowledge. Which part fits a process is
+// decided by package dac, which probes the process with it.
+package layout
+
+import (
+	"encoding/json"
+	"fmt"
+	"sort"
+	"strconv"
+	"strings"
+
+	"github.com/sosgo/sosgo/target"
+)
+
+// A Part is one source of layout: a contract descriptor or a table. Parts are
+// immutable.
+type Part struct {
+	Source    string // what it is, for people: "contract descriptor in the dump"
+	Major     string // runtime the part was made for: "10.0"; empty if it is the runtime's own
+	types     map[string]partType
+	globals   map[string]partGlobal
+	vtables   map[string]int // class -> slot
+	constants map[string]json.RawMessage
+	contracts map[string]int
+	table     *DacTable
+}
+
+type partType struct {
+	size   int // absent: -1
+	fields map[string]Field
+}
+
+// A Field is the place of one member in a structure.
+type Field struct {
+	Offset int    // bytes from the start of the structure
+	Type   string // as the descriptor names it; often empty
+}
+
+type partGlobal struct {
+	value  uint64
+	text   string
+	direct bool
+	index  int // into the descriptor's pointer data, else -1
+	slot   int // in the DAC table, else -1
+}
+
+// A DacTable says how a runtime's table of global variables is found and read.
+type DacTable struct {
+	Symbol   string // exported symbol of the table, or empty
+	Resource string // PE resource that holds it instead
+	Slot     string // "abs64": addresses; "rva32": offsets from the module's base
+}
+
+// ParseDescriptor decodes the JSON of a contract descriptor (data contract
+// descriptor of .NET 9 and later, "compact" form, version 0).
+func ParseDescriptor(raw []byte, source string) (*Part, error) {
+	var d struct {
+		Version   int                                   `json:"version"`
+		Baseline  string                                `json:"baseline"`
+		Types     map[string]map[string]json.RawMessage `json:"types"`
+		Globals   map[string]json.RawMessage            `json:"globals"`
+		Contracts map[string]int                        `json:"contracts"`
+	}
+	if err := json.Unmarshal(raw, &d); err != nil {
+		return nil, target.Corruptf("contract descriptor: %w", err)
+	}
+	if d.Version != 0 {
+		return nil, target.Unsupportedf("contract descriptor of version %d: sosgo reads version 0", d.Version)
+	}
+	if d.Baseline != "" && d.Baseline != "empty" {
+		return nil, target.Unsupportedf("contract descriptor with baseline %q: sosgo reads only complete ones", d.Baseline)
+	}
+	p := &Part{Source: source, contracts: d.Contracts}
+	var err error
+	if p.types, err = parseTypes(d.Types); err != nil {
+		return nil, err
+	}
+	if p.globals, err = parseGlobals(d.Globals); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+func parseTypes(in map[string]map[string]json.RawMessage) (map[string]partType, error) {
+	out := make(map[string]partType, len(in))
+	for name, members := range in {
+		t := partType{size: -1, fields: make(map[string]Field, len(members))}
+		for member, raw := range members {
+			f, err := parseField(raw)
+			if err != nil {
+				return nil, target.Corruptf("layout of %s.%s: %w", name, member, err)
+			}
+			if member == "!" {
+				t.size = f.Offset
+				continue
+			}
+			t.fields[member] = f
+		}
+		out[name] = t
+	}
+	return out, nil
+}
+
+// maxOffset bounds what a structure of the runtime can measure.
+const maxOffset = 1 << 20
+
+// parseField decodes 16 or [16, "type"].
+func parseField(raw json.RawMessage) (Field, error) {
+	var f Field
+	if len(raw) > 0 && raw[0] == '[' {
+		pair := []any{&f.Offset, &f.Type}
+		if err := json.Unmarshal(raw, &pair); err != nil {
+			return f, err
+		}
+	} else if err := json.Unmarshal(raw, &f.Offset); err != nil {
+		return f, err
+	}
+	if f.Offset < 0 || f.Offset > maxOffset {
+		return f, fmt.Errorf("offset %d", f.Offset)
+	}
+	return f, nil
+}
+
+func parseGlobals(in map[string]json.RawMessage) (map[string]partGlobal, error) {
+	out := make(map[string]partGlobal, len(in))
+	for name, raw := range in {
+		g, err := parseGlobal(raw)
+		if err != nil {
+			return nil, target.Corruptf("layout of global %s: %w", name, err)
+		}
+		out[name] = g
+	}
+	return out, nil
+}
+
+// parseGlobal decodes the descriptor's forms (value, [value, "type"], [index],
+// [[index], "type"]) and the tables' {"dacSlot": n}.
+func parseGlobal(raw json.RawMessage) (partGlobal, error) {
+	g := partGlobal{index: -1, slot: -1}
+	if len(raw) == 0 {
+		return g, fmt.Errorf("empty")
+	}
+	switch raw[0] {
+	case '{':
+		var s struct{ DacSlot *int }
+		if err := json.Unmarshal(raw, &s); err != nil {
+			return g, err
+		}
+		if s.DacSlot == nil || *s.DacSlot < 0 {
+			return g, fmt.Errorf("no dacSlot")
+		}
+		g.slot = *s.DacSlot
+		return g, nil
+	case '[':
+		var list []json.RawMessage
+		if err := json.Unmarshal(raw, &list); err != nil {
+			return g, err
+		}
+		if len(list) == 0 {
+			return g, fmt.Errorf("empty")
+		}
+		if len(list[0]) > 0 && list[0][0] == '[' {
+			return parseGlobalIndex(g, list[0])
+		}
+		if len(list) == 1 {
+			return parseGlobalIndex(g, raw)
+		}
+		raw = list[0]
+	}
+	return parseGlobalValue(g, raw)
+}
+
+func parseGlobalIndex(g partGlobal, raw json.RawMessage) (partGlobal, error) {
+	var idx []int
+	if err := json.Unmarshal(raw, &idx); err != nil {
+		return g, err
+	}
+	if len(idx) != 1 || idx[0] < 0 {
+		return g, fmt.Errorf("pointer index %v", idx)
+	}
+	g.index = idx[0]
+	return g, nil
+}
+
+func parseGlobalValue(g partGlobal, raw json.RawMessage) (partGlobal, error) {
+	g.direct = true
+	if raw[0] == '"' {
+		if err := json.Unmarshal(raw, &g.text); err != nil {
+			return g, err
+		}
+		g.value, _ = strconv.ParseUint(g.text, 0, 64) // text that is no number stays text
+		return g, nil
+	}
+	return g, json.Unmarshal(raw, &g.value)
+}
+
+// parseTable decodes one of our own tables.
+func parseTable(raw []byte, source string) (*Part, error) {
+	var d struct {
+		Runtime   string                                `json:"runtime"`
+		Types     map[string]map[string]json.RawMessage `json:"types"`
+		Globals   map[string]json.RawMessage            `json:"globals"`
+		VTables   map[string]struct{ DacSlot int }      `json:"vtables"`
+		Constants map[string]json.RawMessage            `json:"constants"`
+		DacTable  *DacTable                             `json:"dacTable"`
+	}
+	if err := json.Unmarshal(raw, &d); err != nil {
+		return nil, target.Corruptf("layout table %s: %w", source, err)
+	}
+	p := &Part{Source: source, Major: d.Runtime, table: d.DacTable, constants: d.Constants, vtables: map[string]int{}}
+	for class, v := range d.VTables {
+		p.vtables[class] = v.DacSlot
+	}
+	var err error
+	if p.types, err = parseTypes(d.Types); err != nil {
+		return nil, err
+	}
+	p.globals, err = parseGlobals(d.Globals)
+	return p, err
+}
+
+// DacTable is how the runtime's table of globals is found, nil if the part
+// does not say.
+func (p *Part) DacTable() *DacTable { return p.table }
+
+// PointerCount is one more than the highest index into the pointer data.
+func (p *Part) PointerCount() int {
+	n := 0
+	for _, g := range p.globals {
+		n = max(n, g.index+1)
+	}
+	return n
+}
+
+// sortedKeys keeps everything that is printed in one order.
+func sortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	sort.Slice(keys, func(i, j int) bool { return strings.Compare(keys[i], keys[j]) < 0 })
+	return keys
+}

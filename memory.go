@@ -1,0 +1,123 @@
+package sosgo
+
+import (
+	"errors"
+	"sort"
+	"sync"
+
+	"github.com/sosgo/sosgo/image"
+	"github.com/sosgo/sosgo/internal/modfiles"
+	"github.com/sosgo/sosgo/target"
+)
+
+// moduleFiles finds module files on this machine and keeps them open.
+type moduleFiles struct {
+	finder *modfiles.Finder
+	mem    target.Memory
+
+	mu    sync.Mutex
+	files map[target.Addr]*foundFile
+}
+
+type foundFile struct {
+	once sync.Once
+	img  *image.Image
+	err  error
+}
+
+func newModuleFiles(t target.Target, o Options) *moduleFiles {
+	return &moduleFiles{
+		finder: &modfiles.Finder{Dirs: o.Modules, Recorded: !o.NoLocalFiles},
+		mem:    t,
+		files:  map[target.Addr]*foundFile{},
+	}
+}
+
+// File implements dac.ModuleFiles.
+func (f *moduleFiles) File(m *target.Module, _ *image.Image) (*image.Image, error) {
+	f.mu.Lock()
+	found := f.files[m.Base]
+	if found == nil {
+		found = &foundFile{}
+		f.files[m.Base] = found
+	}
+	f.mu.Unlock()
+	found.once.Do(func() {
+		found.img, _, found.err = f.finder.Find(m, modfiles.IdentityOf(f.mem, m))
+	})
+	return found.img, found.err
+}
+
+func (f *moduleFiles) close() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, found := range f.files {
+		if found.img != nil {
+			found.img.Close()
+		}
+	}
+}
+
+// memory is the dump's memory, completed by module files. The file of a module
+// is looked for when the first byte is missed in it, and not before.
+type memory struct {
+	base    target.Target
+	overlay *image.Overlay
+	files   *moduleFiles
+	modules []target.Module // sorted by Base
+	added   []sync.Once     // beside modules
+}
+
+func newMemory(t target.Target, files *moduleFiles) *memory {
+	mods := t.Modules()
+	return &memory{base: t, overlay: image.NewOverlay(t), files: files, modules: mods, added: make([]sync.Once, len(mods))}
+}
+
+// miss makes the file of the module at a available; it reports whether the
+// overlay may have the byte now.
+func (m *memory) miss(a target.Addr) bool {
+	i := sort.Search(len(m.modules), func(i int) bool { return m.modules[i].Base > a }) - 1
+	if i < 0 || !m.modules[i].Contains(a) {
+		return false
+	}
+	m.added[i].Do(func() {
+		if img, err := m.files.File(&m.modules[i], nil); err == nil {
+			// A file that contradicts the dump is left out: the bytes stay absent.
+			_ = m.overlay.Add(&m.modules[i], img)
+		}
+	})
+	return true
+}
+
+// ReadMemory implements target.Memory.
+func (m *memory) ReadMemory(p []byte, a target.Addr) (int, error) {
+	n, err := m.base.ReadMemory(p, a)
+	var missing *target.MemoryError
+	if err == nil || !errors.As(err, &missing) || !errors.Is(err, target.ErrNotInDump) || !m.miss(missing.Addr) {
+		return n, err
+	}
+	return m.overlay.ReadMemory(p, a)
+}
+
+// View implements target.Memory.
+func (m *memory) View(a target.Addr, n int) ([]byte, bool) {
+	if b, ok := m.base.View(a, n); ok || !m.miss(a) {
+		return b, ok
+	}
+	return m.overlay.View(a, n)
+}
+
+// Span implements target.Memory.
+func (m *memory) Span(a target.Addr) []byte {
+	if b := m.base.Span(a); b != nil || !m.miss(a) {
+		return b
+	}
+	return m.overlay.Span(a)
+}
+
+func (m *memory) source(a target.Addr) string {
+	if m.base.Span(a) == nil {
+		m.miss(a)
+	}
+	return m.overlay.Source(a)
+}
