@@ -1,0 +1,133 @@
+package heap_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/target"
+)
+
+type manifest struct {
+	Kind    string `json:"kind"`
+	Modules string `json:"modules"`
+}
+
+// corpus calls f for every unpacked case of SOSGO_CORPUS that holds a heap.
+func corpus(t *testing.T, f func(t *testing.T, dir string, d *sosgo.Dump)) {
+	root := os.Getenv("SOSGO_CORPUS")
+	if root == "" {
+		t.Skip("SOSGO_CORPUS names no corpus")
+	}
+	files, err := filepath.Glob(filepath.Join(root, "*", "manifest.json"))
+	require.NoError(t, err)
+	for _, file := range files {
+		dir := filepath.Dir(file)
+		raw, err := os.ReadFile(file)
+		require.NoError(t, err)
+		var m manifest
+		require.NoError(t, json.Unmarshal(raw, &m))
+		if m.Kind != "full" && m.Kind != "withheap" || filepath.Base(dir) == "nativeaot-crash-full" {
+			continue
+		}
+		t.Run(filepath.Base(dir), func(t *testing.T) {
+			d, err := sosgo.Open(filepath.Join(dir, filepath.Base(dir)+".dmp"), sosgo.Options{Modules: []string{filepath.Join(dir, m.Modules)}})
+			require.NoError(t, err)
+			defer d.Close()
+			f(t, dir, d)
+		})
+	}
+}
+
+func lines(t *testing.T, path string, f func(map[string]any)) {
+	file, err := os.Open(path)
+	require.NoError(t, err)
+	defer file.Close()
+	sc := bufio.NewScanner(file)
+	sc.Buffer(nil, 1<<26)
+	for sc.Scan() {
+		var m map[string]any
+		require.NoError(t, json.Unmarshal(sc.Bytes(), &m))
+		f(m)
+	}
+}
+
+func hex(v any) target.Addr {
+	s, _ := v.(string)
+	n, _ := strconv.ParseUint(s, 0, 64)
+	return target.Addr(n)
+}
+
+// TestObjects holds every object of the oracle against the walk.
+func TestObjects(t *testing.T) {
+	corpus(t, func(t *testing.T, dir string, d *sosgo.Dump) {
+		h, err := d.Heap()
+		require.NoError(t, err)
+		type object struct {
+			mt   target.Addr
+			size uint64
+			free bool
+		}
+		got := map[target.Addr]object{}
+		for o, err := range h.Objects() {
+			require.NoError(t, err)
+			got[o.Addr] = object{o.Type.Addr, o.Size, o.Free}
+		}
+		bad := 0
+		lines(t, filepath.Join(dir, "oracle", "objects.jsonl"), func(m map[string]any) {
+			if total, ok := m["total"].(float64); ok && int(total) != len(got) {
+				t.Errorf("%v objects, got %d", total, len(got))
+			}
+			if m["address"] == nil {
+				return
+			}
+			a := hex(m["address"])
+			want := object{hex(m["mt"]), uint64(m["size"].(float64)), m["free"].(bool)}
+			if got[a] != want {
+				if bad++; bad < 5 {
+					t.Errorf("object %x: want %+v, got %+v", uint64(a), want, got[a])
+				}
+			}
+			if s := h.Segment(a); s == nil {
+				t.Errorf("object %x is in no segment", uint64(a))
+			}
+		})
+		t.Logf("%d objects", len(got))
+	})
+}
+
+// TestSegments holds every segment of the oracle against ours.
+func TestSegments(t *testing.T) {
+	corpus(t, func(t *testing.T, dir string, d *sosgo.Dump) {
+		h, err := d.Heap()
+		require.NoError(t, err)
+		require.Empty(t, h.Warnings())
+		n := 0
+		lines(t, filepath.Join(dir, "oracle", "segments.jsonl"), func(m map[string]any) {
+			if m["kind"] == nil {
+				return
+			}
+			n++
+			objects, committed, reserved := m["objects"].([]any), m["committed"].([]any), m["reserved"].([]any)
+			for _, s := range h.Segments() {
+				if s.Addr != hex(m["address"]) {
+					continue
+				}
+				require.Equal(t, target.Range{Start: hex(objects[0]), End: hex(objects[1])}, s.Objects)
+				require.Equal(t, target.Range{Start: hex(committed[0]), End: hex(committed[1])}, s.Committed)
+				require.Equal(t, target.Range{Start: hex(reserved[0]), End: hex(reserved[1])}, s.Reserved)
+				require.Equal(t, m["kind"], s.Kind.String())
+				return
+			}
+			t.Errorf("segment %v is missing", m["address"])
+		})
+		require.Equal(t, n, len(h.Segments()))
+	})
+}
+

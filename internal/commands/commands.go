@@ -1,0 +1,55 @@
+// Package commands holds sosgo's commands: each one parses its options, asks
+// the library, and prints the result in SOS's form or as JSON. What a command
+// prints can all be had as Go values from the library; nothing is computed
+// here.
+package commands
+
+import (
+	"context"
+	"slices"
+
+	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/cli"
+)
+
+// All returns the commands, by group.
+func All() []cli.Command {
+	return slices.Concat(
+		objectCommands(),
+		heapCommands(),
+		threadCommands(),
+		typeCommands(),
+		codeCommands(),
+		processCommands(),
+		memoryCommands(),
+	)
+}
+
+// Open opens a dump for the command line.
+func Open(_ context.Context, path string, o cli.OpenOptions) (cli.Dump, error) {
+	options := sosgo.Options{Modules: o.Modules, Runtime: o.Runtime, NoMmap: o.NoMmap, Jobs: o.Jobs}
+	if o.Progress != nil {
+		options.Progress = func(done, total int64) { o.Progress(uint64(done), uint64(total)) }
+	}
+	return sosgo.Open(path, options)
+}
+
+// dumpOf is the open dump of a command that NeedsDump.
+func dumpOf(c *cli.Context) *sosgo.Dump { return c.Dump().(*sosgo.Dump) }
+
+// runtimeOf opens the runtime that the user chose.
+func runtimeOf(c *cli.Context) (*dac.Runtime, error) { return dumpOf(c).Runtime() }
+
+// heapOf opens the GC heap of that runtime and passes its warnings on.
+func heapOf(c *cli.Context) (*heap.Heap, error) {
+	h, err := dumpOf(c).Heap()
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range h.Warnings() {
+		c.Warn(w)
+	}
+	return h, nil
+}
