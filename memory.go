@@ -115,6 +115,9 @@ func (m *memory) Span(a target.Addr) []byte {
 	return m.overlay.Span(a)
 }
 
+// NextStored implements target.SparseMemory for the dump's own bytes.
+func (m *memory) NextStored(a target.Addr) (target.Addr, bool) { return target.NextStored(m.base, a) }
+
 func (m *memory) source(a target.Addr) string {
 	if m.base.Span(a) == nil {
 		m.miss(a)

@@ -324,6 +324,9 @@ func (f *File) View(a target.Addr, n int) ([]byte, bool) { return f.mem.View(a, 
 // Span implements target.Memory.
 func (f *File) Span(a target.Addr) []byte { return f.mem.Span(a) }
 
+// NextStored implements target.SparseMemory.
+func (f *File) NextStored(a target.Addr) (target.Addr, bool) { return f.mem.NextStored(a) }
+
 // Platform implements target.Target. A core tells neither the version of the
 // operating system nor the number of processors.
 func (f *File) Platform() target.Platform { return f.platform }

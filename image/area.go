@@ -83,6 +83,12 @@ func (s area) Span(a target.Addr) []byte {
 	return b[:min(uint64(len(b)), s.size-uint64(a))]
 }
 
+// NextStored implements target.SparseMemory.
+func (s area) NextStored(a target.Addr) (target.Addr, bool) {
+	next, ok := target.NextStored(s.mem, s.base+a)
+	return next - s.base, ok && next >= s.base && uint64(next-s.base) < s.size
+}
+
 func (s area) bytes(off uint64, n int) ([]byte, error) { return readBytes(s, target.Addr(off), n) }
 
 // fileArea is the area of a whole file.

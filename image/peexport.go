@@ -186,6 +186,11 @@ func (im *Image) scanExportDir() (Directory, error) {
 	for off := uint64(0); off+exportDirSize <= min(im.raw.size, exportScan); off += 4 {
 		b, err := w.Bytes(target.Addr(off), exportDirSize)
 		if err != nil {
+			next, ok := im.raw.NextStored(target.Addr(off + 4))
+			if !ok {
+				break
+			}
+			off = (uint64(next)+3)&^3 - 4
 			continue
 		}
 		d := Directory{RVA: RVA(off)}

@@ -160,6 +160,9 @@ func (f *File) View(a target.Addr, n int) ([]byte, bool) { return f.mem.View(a, 
 // Span implements target.Memory.
 func (f *File) Span(a target.Addr) []byte { return f.mem.Span(a) }
 
+// NextStored implements target.SparseMemory.
+func (f *File) NextStored(a target.Addr) (target.Addr, bool) { return f.mem.NextStored(a) }
+
 // Warnings tells what opening and decoding had to skip or to decide. It
 // decodes every stream that has not been used yet, so that the answer does not
 // depend on what was asked before.

@@ -73,6 +73,25 @@ func Available(m Memory, a Addr, n int) bool {
 	return err == nil
 }
 
+// A SparseMemory knows where its holes are. The dumps' own memories do.
+type SparseMemory interface {
+	// NextStored is the first address from a on that is stored, and whether
+	// there is one.
+	NextStored(a Addr) (Addr, bool)
+}
+
+// NextStored is the first address from a on that m may hold, and whether there
+// is one. Of a memory that does not know its holes it is the start of the next
+// page.
+func NextStored(m Memory, a Addr) (Addr, bool) {
+	if s, ok := m.(SparseMemory); ok {
+		return s.NextStored(a)
+	}
+	const page = 4096
+	next := (a + page) &^ (page - 1)
+	return next, next > a
+}
+
 // CString reads the NUL-terminated bytes at a, at most limit of them.
 func CString(m Memory, a Addr, limit int) (string, error) {
 	var out []byte

@@ -309,3 +309,15 @@ func (m *Map) Span(a target.Addr) []byte {
 	d := uint64(a - r.Addr)
 	return m.src.Bytes(r.Offset+int64(d), int(r.Size-d))
 }
+
+// NextStored implements target.SparseMemory.
+func (m *Map) NextStored(a target.Addr) (target.Addr, bool) {
+	if m.find(a) >= 0 {
+		return a, true
+	}
+	i, _ := slices.BinarySearch(m.starts, a)
+	if i == len(m.starts) {
+		return 0, false
+	}
+	return m.starts[i], true
+}
