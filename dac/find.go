@@ -181,41 +181,6 @@ func (i *Instance) openFile() (*image.Image, error) {
 	return i.file, i.fileErr
 }
 
-// slots resolves the runtime's DAC table as t says it is made.
-func (i *Instance) slots(t *layout.DacTable) func(int) (target.Addr, bool) {
-	if t == nil {
-		return nil
-	}
-	width := 8
-	if t.Slot == "rva32" {
-		width = 4
-	}
-	table, size, read := i.dacTable, i.dacSize, i.mem
-	if table == 0 {
-		return nil
-	}
-	return func(slot int) (target.Addr, bool) {
-		if size != 0 && uint64(slot) >= size/uint64(width) {
-			return 0, false
-		}
-		at := table + target.Addr(slot*width)
-		var v target.Addr
-		if width == 4 {
-			rva, err := target.Uint32(read, at)
-			if err != nil || rva == 0 {
-				return 0, false
-			}
-			v = i.Module.Base + target.Addr(rva)
-		} else {
-			var err error
-			if v, err = target.Pointer(read, at); err != nil {
-				return 0, false
-			}
-		}
-		return v, i.Module.Contains(v)
-	}
-}
-
 // CompareVersions compares dotted decimal versions part by part; it is
 // negative when a is older. An unknown version is the oldest.
 func CompareVersions(a, b string) int { return layout.CompareVersions(a, b) }

@@ -16,6 +16,9 @@ import (
 // exportScan bounds the search for an export directory; coreclr.dll has 5 MB.
 const exportScan = 32 << 20
 
+// exportFunctionsAt is where an IMAGE_EXPORT_DIRECTORY keeps AddressOfFunctions.
+const exportFunctionsAt = 28
+
 // exportDir is an IMAGE_EXPORT_DIRECTORY.
 type exportDir struct {
 	self                       Directory
@@ -30,7 +33,7 @@ func decodeExportDir(b []byte, self Directory) exportDir {
 		name:      RVA(le32(b, 12)),
 		nFuncs:    le32(b, 20),
 		nNames:    le32(b, 24),
-		functions: RVA(le32(b, 28)),
+		functions: RVA(le32(b, exportFunctionsAt)),
 		names:     RVA(le32(b, 32)),
 		ordinals:  RVA(le32(b, 36)),
 	}
@@ -192,6 +195,9 @@ func (im *Image) scanExportDir() (Directory, error) {
 			}
 			off = (uint64(next)+3)&^3 - 4
 			continue
+		}
+		if uint64(le32(b, exportFunctionsAt)) != off+exportDirSize {
+			continue // decides nearly always, and cheaply
 		}
 		d := Directory{RVA: RVA(off)}
 		if e := decodeExportDir(b, d); e.plausible(im.size) && im.exportDirNamed(&e, file) {
