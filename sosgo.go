@@ -67,8 +67,18 @@ type Dump struct {
 	mem     *memory
 
 	runtimes lazy[[]*dac.Instance]
-	runtime  lazy[*dac.Runtime]
-	heap     lazy[*heap.Heap]
+
+	mu      sync.Mutex
+	want    string // the runtime that is looked at, as Options.Runtime
+	current *view
+	views   map[*dac.Instance]*view
+}
+
+// A view is one of the process's runtimes, opened at its first use.
+type view struct {
+	inst    *dac.Instance
+	runtime lazy[*dac.Runtime]
+	heap    lazy[*heap.Heap]
 }
 
 // Open opens the dump in a file: an ELF core or a Windows minidump, also
@@ -98,7 +108,7 @@ func newDump(f *dump.File, o Options) *Dump {
 	if o.Jobs <= 0 {
 		o.Jobs = runtime.GOMAXPROCS(0)
 	}
-	d := &Dump{file: f, options: o}
+	d := &Dump{file: f, options: o, want: o.Runtime, views: map[*dac.Instance]*view{}}
 	d.files = newModuleFiles(f, o)
 	d.mem = newMemory(f, d.files)
 	return d
@@ -140,20 +150,81 @@ func (d *Dump) Runtimes() []*dac.Instance {
 	return list
 }
 
-// Runtime opens the runtime that Options.Runtime chooses.
+// Runtime opens the runtime that Options.Runtime or UseRuntime chose.
 func (d *Dump) Runtime() (*dac.Runtime, error) {
-	return d.runtime.get(func() (*dac.Runtime, error) {
-		inst, err := d.chosen()
+	v, err := d.view()
+	if err != nil {
+		return nil, err
+	}
+	return v.runtime.get(v.inst.Open)
+}
+
+// Heap opens the GC heap of the chosen runtime.
+func (d *Dump) Heap() (*heap.Heap, error) {
+	v, err := d.view()
+	if err != nil {
+		return nil, err
+	}
+	return v.heap.get(func() (*heap.Heap, error) {
+		rt, err := v.runtime.get(v.inst.Open)
 		if err != nil {
 			return nil, err
 		}
-		return inst.Open()
+		return heap.Open(rt, d.file)
 	})
 }
 
-func (d *Dump) chosen() (*dac.Instance, error) {
+// UseRuntime makes another runtime of the process the chosen one: want is its
+// number in Runtimes, or the start of its version. What Runtime and Heap
+// returned before stays valid.
+func (d *Dump) UseRuntime(want string) error {
+	inst, err := d.choose(want)
+	if err != nil {
+		return err
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.want, d.current = want, d.viewOf(inst)
+	return nil
+}
+
+// ChosenRuntime is the runtime that Runtime opens. Nothing of it is read but
+// what Runtimes reads.
+func (d *Dump) ChosenRuntime() (*dac.Instance, error) {
+	v, err := d.view()
+	if err != nil {
+		return nil, err
+	}
+	return v.inst, nil
+}
+
+// view is the chosen runtime's.
+func (d *Dump) view() (*view, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.current == nil {
+		inst, err := d.choose(d.want)
+		if err != nil {
+			return nil, err
+		}
+		d.current = d.viewOf(inst)
+	}
+	return d.current, nil
+}
+
+// viewOf returns the only view of a runtime. The caller holds mu.
+func (d *Dump) viewOf(inst *dac.Instance) *view {
+	v := d.views[inst]
+	if v == nil {
+		v = &view{inst: inst}
+		d.views[inst] = v
+	}
+	return v
+}
+
+func (d *Dump) choose(want string) (*dac.Instance, error) {
 	all := d.Runtimes()
-	want := strings.TrimPrefix(d.options.Runtime, "#")
+	want = strings.TrimPrefix(want, "#")
 	if len(all) == 0 {
 		return nil, target.Unsupportedf("no .NET runtime found among %d modules of the process", len(d.file.Modules()))
 	}
@@ -174,18 +245,7 @@ func (d *Dump) chosen() (*dac.Instance, error) {
 			return inst, nil
 		}
 	}
-	return nil, fmt.Errorf("no runtime %q in the process: %w", d.options.Runtime, target.ErrUnsupported)
-}
-
-// Heap opens the GC heap of the chosen runtime.
-func (d *Dump) Heap() (*heap.Heap, error) {
-	return d.heap.get(func() (*heap.Heap, error) {
-		rt, err := d.Runtime()
-		if err != nil {
-			return nil, err
-		}
-		return heap.Open(rt, d.file)
-	})
+	return nil, fmt.Errorf("no runtime %q in the process: %w", want, target.ErrUnsupported)
 }
 
 // A lazy value is computed once, at the first use.
