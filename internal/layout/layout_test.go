@@ -1,0 +1,239 @@
+package layout
+
+import (
+	"encoding/json"
+	"path"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo/target"
+)
+
+const sample = `{"version":0,"baseline":"empty",
+ "types":{"Thread":{"!":16,"Id":4,"Link":[8,"pointer"]}},
+ "globals":{"Direct":["0x10","uint32"],"Name":["x64","string"],"Number":7,"One":[1],"Two":[[2],"pointer"]},
+ "contracts":{"Thread":1}}`
+
+func addresses(list ...target.Addr) func(int) (target.Addr, bool) {
+	return func(i int) (target.Addr, bool) {
+		if i >= len(list) {
+			return 0, false
+		}
+		return list[i], true
+	}
+}
+
+func TestDescriptor(t *testing.T) {
+	p, err := ParseDescriptor([]byte(sample), "sample")
+	require.NoError(t, err)
+	require.Equal(t, 3, p.PointerCount())
+	b := NewBuilder()
+	b.Add(p, Addresses{Pointer: addresses(0, 0x1000, 0x2000)})
+	l := b.Layout()
+
+	off, err := l.Offset("Thread", "Link")
+	require.NoError(t, err)
+	require.Equal(t, 8, off)
+	size, err := l.Size("Thread")
+	require.NoError(t, err)
+	require.Equal(t, 16, size)
+	v, err := l.Uint("Direct")
+	require.NoError(t, err)
+	require.EqualValues(t, 0x10, v)
+	v, err = l.Uint("Number")
+	require.NoError(t, err)
+	require.EqualValues(t, 7, v)
+	g, err := l.Global("Name")
+	require.NoError(t, err)
+	require.Equal(t, "x64", g.Text)
+	one, err := l.Variable("One")
+	require.NoError(t, err)
+	require.EqualValues(t, 0x1000, one)
+	two, err := l.Variable("Two")
+	require.NoError(t, err)
+	require.EqualValues(t, 0x2000, two)
+	require.Equal(t, 1, l.Contract("Thread"))
+}
+
+func TestMissingMembersAreUnsupported(t *testing.T) {
+	p, err := ParseDescriptor([]byte(sample), "sample")
+	require.NoError(t, err)
+	b := NewBuilder()
+	b.Add(p, Addresses{}) // no pointer data: indirect globals stay unresolved
+	l := b.Layout()
+	for name, err := range map[string]error{
+		"field":    second(l.Offset("Thread", "Nope")),
+		"type":     second(l.Offset("Nope", "Id")),
+		"global":   second(l.Variable("One")),
+		"direct":   second(l.Variable("Direct")),
+		"constant": second(l.Uint("Nope")),
+	} {
+		require.ErrorIs(t, err, target.ErrUnsupported, name)
+	}
+}
+
+func second[T any](_ T, err error) error { return err }
+
+// TestFirstPartWins checks the merge: a later part fills what is missing and
+// overrides nothing, member by member.
+func TestFirstPartWins(t *testing.T) {
+	first, err := ParseDescriptor([]byte(`{"types":{"A":{"x":1}},"globals":{"G":[[0],"pointer"]}}`), "first")
+	require.NoError(t, err)
+	second, err := parseTable([]byte(`{"types":{"A":{"!":64,"x":2,"y":3}},"globals":{"G":{"dacSlot":5},"H":{"dacSlot":1}},"constants":{"C":[1,2]}}`), "second")
+	require.NoError(t, err)
+	b := NewBuilder()
+	b.Add(first, Addresses{Pointer: addresses(0x10)})
+	b.Add(second, Addresses{Slot: addresses(0xa, 0xb, 0xc, 0xd, 0xe, 0xf)})
+	l := b.Layout()
+
+	var o struct {
+		X    int `layout:"x"`
+		Y    int `layout:"nope|y"`
+		Z    int `layout:"z,optional"`
+		Size int `layout:"size"`
+	}
+	require.NoError(t, l.Bind("A", &o))
+	require.Equal(t, []int{1, 3, Absent, 64}, []int{o.X, o.Y, o.Z, o.Size})
+	g, err := l.Variable("G")
+	require.NoError(t, err)
+	require.EqualValues(t, 0x10, g)
+	h, err := l.Variable("H")
+	require.NoError(t, err)
+	require.EqualValues(t, 0xb, h)
+	var c []int
+	require.NoError(t, l.Constant("C", &c))
+	require.Equal(t, []int{1, 2}, c)
+
+	from := map[string]string{}
+	for _, m := range l.Members() {
+		from[m.Name] = m.Source
+	}
+	require.Equal(t, "first", from["A.x"])
+	require.Equal(t, "second", from["A.y"])
+	require.Equal(t, "second", from["A.size"])
+}
+
+func TestBadDescriptors(t *testing.T) {
+	for name, c := range map[string]struct {
+		text string
+		want error
+	}{
+		"not JSON":         {`{`, target.ErrCorrupt},
+		"another version":  {`{"version":1}`, target.ErrUnsupported},
+		"with a baseline":  {`{"version":0,"baseline":"net10"}`, target.ErrUnsupported},
+		"negative offset":  {`{"types":{"A":{"x":-1}}}`, target.ErrCorrupt},
+		"huge offset":      {`{"types":{"A":{"x":1099511627776}}}`, target.ErrCorrupt},
+		"text offset":      {`{"types":{"A":{"x":"one"}}}`, target.ErrCorrupt},
+		"negative index":   {`{"globals":{"G":[[-1],"pointer"]}}`, target.ErrCorrupt},
+		"two indexes":      {`{"globals":{"G":[[1,2],"pointer"]}}`, target.ErrCorrupt},
+		"empty list":       {`{"globals":{"G":[]}}`, target.ErrCorrupt},
+		"slot without one": {`{"globals":{"G":{}}}`, target.ErrCorrupt},
+	} {
+		_, err := ParseDescriptor([]byte(c.text), name)
+		require.ErrorIs(t, err, c.want, name)
+	}
+}
+
+// TestTables holds each embedded table to what package dac relies on.
+func TestTables(t *testing.T) {
+	for _, name := range tableNames("") {
+		raw, err := tables.ReadFile(name)
+		require.NoError(t, err)
+		if strings.HasPrefix(path.Base(name), "descriptor-") {
+			var f descriptorFile
+			require.NoError(t, json.Unmarshal(raw, &f), name)
+			p, err := ParseDescriptor(f.Descriptor, name)
+			require.NoError(t, err, name)
+			require.LessOrEqual(t, p.PointerCount(), len(f.PointerDataRVAs), name)
+			continue
+		}
+		p, err := parseTable(raw, name)
+		require.NoError(t, err, name)
+		require.NotEmpty(t, p.Major, name)
+		require.NotNil(t, p.DacTable(), name)
+		for _, c := range []string{"CanonMTTagMask", "MTFlagCollectible", "ThinLockThreadIdBits", "TypeTokenInFlags2", "GenerationFieldOffsets", "NibbleMap"} {
+			require.Contains(t, p.constants, c, name)
+		}
+		for _, g := range []string{"ObjectMethodTable", "FreeObjectMethodTable", "ThreadStore", "GcDacVars", "AppDomain"} {
+			require.Contains(t, p.globals, g, name)
+		}
+	}
+}
+
+func TestCandidates(t *testing.T) {
+	c, err := Candidates(target.OSLinux, target.ArchAMD64, "8.0.5")
+	require.NoError(t, err)
+	var majors []string
+	for _, x := range c {
+		majors = append(majors, x.Major)
+	}
+	require.Equal(t, []string{"8.0", "10.0", "9.0", "3.1"}, majors)
+	c, err = Candidates(target.OSWindows, target.ArchARM64, "")
+	require.NoError(t, err)
+	require.Empty(t, c)
+}
+
+func TestKnownBuild(t *testing.T) {
+	b, err := KnownBuild(Identity{TimeDateStamp: 0x6adaee43, SizeOfImage: 0x47a000})
+	require.NoError(t, err)
+	require.NotNil(t, b)
+	require.Equal(t, "10.0.14", b.Version)
+	b, err = KnownBuild(Identity{TimeDateStamp: 0x6adaee43, SizeOfImage: 0x47b000})
+	require.NoError(t, err)
+	require.Nil(t, b)
+	b, err = KnownBuild(Identity{})
+	require.NoError(t, err)
+	require.Nil(t, b)
+}
+
+func TestCompareVersions(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		want int
+	}{{"8.0.33", "10.0.1", -1}, {"10.0", "9.0", 1}, {"8.0", "8.0.0", 0}, {"", "3.1", -1}, {"10.0.1426.52326", "10.0.14", 1}} {
+		got := CompareVersions(c.a, c.b)
+		require.Equal(t, c.want, max(-1, min(1, got)), "%s %s", c.a, c.b)
+	}
+}
+
+func FuzzDescriptor(f *testing.F) {
+	f.Add([]byte(sample))
+	for _, name := range tableNames("descriptor-10") {
+		raw, _ := tables.ReadFile(name)
+		var d descriptorFile
+		if json.Unmarshal(raw, &d) == nil {
+			f.Add([]byte(d.Descriptor))
+		}
+	}
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		p, err := ParseDescriptor(raw, "fuzz")
+		if err != nil {
+			return
+		}
+		b := NewBuilder()
+		b.Add(p, Addresses{Pointer: addresses(1, 2, 3), Slot: addresses(1, 2, 3)})
+		for _, m := range b.Layout().Members() {
+			if m.Source != "fuzz" {
+				t.Fatalf("%s from %q", m.Name, m.Source)
+			}
+		}
+	})
+}
+
+func FuzzTable(f *testing.F) {
+	for _, name := range tableNames("clr8") {
+		raw, _ := tables.ReadFile(name)
+		f.Add(raw)
+	}
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		p, err := parseTable(raw, "fuzz")
+		if err != nil {
+			return
+		}
+		b := NewBuilder()
+		b.Add(p, Addresses{Slot: addresses(1, 2, 3)})
+		b.Layout().Members()
+	})
+}
