@@ -48,7 +48,7 @@ type ModuleFiles interface {
 // WellKnown holds the MethodTables that the runtime itself names, 0 where it
 // does not.
 type WellKnown struct {
-	Object, String, Exception, Free, ObjectArray target.Addr
+	Object, String, Exception, Free target.Addr
 }
 
 // constants are the numbers of the layout that readers need often.
@@ -100,7 +100,6 @@ func newRuntime(inst *Instance, mem target.Memory, l *layout.Layout, files Modul
 		{"StringMethodTable", &r.known.String},
 		{"ExceptionMethodTable", &r.known.Exception},
 		{"FreeObjectMethodTable", &r.known.Free},
-		{"ObjectArrayMethodTable", &r.known.ObjectArray},
 	} {
 		if *g.dst, err = r.globalPointer(g.name); err != nil && (g.name == "ObjectMethodTable" || g.name == "FreeObjectMethodTable") {
 			return nil, err

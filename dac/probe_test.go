@@ -1,0 +1,87 @@
+package dac
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo/dump"
+	"github.com/sosgo/sosgo/internal/layout"
+	"github.com/sosgo/sosgo/target"
+)
+
+// TestWrongTablesAreRefused takes each table for each dump: only the one that
+// was made for the runtime's major and system may pass the probes.
+func TestWrongTablesAreRefused(t *testing.T) {
+	root := os.Getenv("SOSGO_CORPUS")
+	if root == "" {
+		t.Skip("SOSGO_CORPUS names no corpus")
+	}
+	dumps, err := filepath.Glob(filepath.Join(root, "*", "*.dmp"))
+	require.NoError(t, err)
+	for _, file := range dumps {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			d, err := dump.Open(file, dump.Options{})
+			require.NoError(t, err)
+			defer d.Close()
+			for _, inst := range Find(d, d, nil) {
+				if inst.Flavor == FlavorCoreCLR {
+					refuseOthers(t, inst)
+					openAsUnknown(t, inst)
+				}
+			}
+		})
+	}
+}
+
+func refuseOthers(t *testing.T, inst *Instance) {
+	rt, err := inst.Open()
+	require.NoError(t, err)
+	right := rt.Layout().Sources()
+	rightTable := right[len(right)-1]
+	for _, system := range []target.OS{target.OSLinux, target.OSWindows} {
+		candidates, err := layout.Candidates(system, target.ArchAMD64, "")
+		require.NoError(t, err)
+		for _, c := range candidates {
+			own := c.Parts[len(c.Parts)-1]
+			if own.Source == rightTable {
+				continue
+			}
+			other, err := inst.try(nil, c)
+			if err != nil {
+				continue // it lacks what nothing works without
+			}
+			passed, failed := tally(other.probes)
+			if len(failed) == 0 && passed > 0 {
+				t.Errorf("%s passes %d probes on a runtime of %s", own.Source, passed, strings.Join(right, ", "))
+			}
+		}
+	}
+}
+
+// openAsUnknown opens the runtime as if its build were in no catalogue and it
+// told nothing about itself: the tables and the DAC table must do, which is
+// what an unknown patch of a known major has.
+func openAsUnknown(t *testing.T, inst *Instance) {
+	stranger := &Instance{Module: inst.Module, Image: inst.Image, tgt: inst.tgt, mem: inst.mem}
+	stranger.dacTable, stranger.dacSize, _ = stranger.symbol(symDacTable)
+	want, err := inst.Open()
+	require.NoError(t, err)
+	sources := want.Layout().Sources()
+	candidates, err := layout.Candidates(inst.tgt.Platform().OS, inst.tgt.Platform().Arch, "")
+	require.NoError(t, err)
+	for _, c := range candidates {
+		if c.Parts[len(c.Parts)-1].Source != sources[len(sources)-1] {
+			continue
+		}
+		rt, err := stranger.try(nil, c)
+		require.NoError(t, err)
+		passed, failed := tally(rt.probes)
+		require.Empty(t, failed)
+		require.Positive(t, passed)
+		require.Equal(t, want.known, rt.known)
+	}
+}
