@@ -284,10 +284,21 @@ type offsets struct {
 	} `struct:"StackTraceElement"`
 }
 
-// bind resolves all structures. The name of a structure in the layout is that
-// of the field, or the tag `struct`; all members of an optional structure that
-// the layout lacks become Absent.
+// bind resolves all structures.
 func (o *offsets) bind(l *layout.Layout) error {
+	if err := bindAll(l, o); err != nil {
+		return err
+	}
+	mt := &o.MethodTable
+	mt.span = 8 + max(mt.Flags, mt.BaseSize, mt.Flags2, mt.Token, mt.NumVirtuals, mt.NumIfaces, mt.Parent, mt.Module,
+		mt.LoaderModule, mt.Auxiliary, mt.EEClass, mt.PerInstInfo)
+	return nil
+}
+
+// bindAll resolves the structures that are fields of the structure at o. The
+// name of a structure in the layout is that of the field, or the tag `struct`;
+// all members of an optional structure that the layout lacks become Absent.
+func bindAll(l *layout.Layout, o any) error {
 	v := reflect.ValueOf(o).Elem()
 	for i := range v.NumField() {
 		f := v.Type().Field(i)
@@ -304,9 +315,6 @@ func (o *offsets) bind(l *layout.Layout) error {
 			setAbsent(v.Field(i))
 		}
 	}
-	mt := &o.MethodTable
-	mt.span = 8 + max(mt.Flags, mt.BaseSize, mt.Flags2, mt.Token, mt.NumVirtuals, mt.NumIfaces, mt.Parent, mt.Module,
-		mt.LoaderModule, mt.Auxiliary, mt.EEClass, mt.PerInstInfo)
 	return nil
 }
 

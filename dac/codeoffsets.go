@@ -1,0 +1,248 @@
+package dac
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/sosgo/sosgo/internal/layout"
+	"github.com/sosgo/sosgo/target"
+)
+
+// codeOffsets holds where the members of the structures behind methods and
+// code are. It is bound when the first method is asked for, so that a runtime
+// whose layout lacks them opens all the same.
+type codeOffsets struct {
+	MethodDesc struct {
+		Flags3     int `layout:"Flags3AndTokenRemainder"`
+		ChunkIndex int `layout:"ChunkIndex"`
+		Flags2     int `layout:"Flags2|EntryPointFlags,optional"`
+		Slot       int `layout:"Slot"`
+		Flags      int `layout:"Flags"`
+		CodeData   int `layout:"CodeData,optional"` // 9 and later
+	}
+	Chunk struct {
+		HeaderSize  int `layout:"size"`
+		MethodTable int `layout:"MethodTable"`
+		Next        int `layout:"Next"`
+		Size        int `layout:"Size"`
+		Count       int `layout:"Count"`
+		TokenRange  int `layout:"FlagsAndTokenRange"`
+	} `struct:"MethodDescChunk"`
+	Instantiated struct {
+		PerInstInfo int `layout:"PerInstInfo"`
+		Flags2      int `layout:"Flags2"`
+		NumArgs     int `layout:"NumGenericArgs"`
+	} `struct:"InstantiatedMethodDesc,optional"`
+	StoredSig struct {
+		Sig   int `layout:"Sig"`
+		Size  int `layout:"cSig"`
+		Flags int `layout:"ExtendedFlags"`
+	} `struct:"StoredSigMethodDesc,optional"`
+	Dynamic struct {
+		Name int `layout:"MethodName"`
+	} `struct:"DynamicMethodDesc,optional"`
+	CodeData struct {
+		Versioning int `layout:"VersioningState"`
+		Temporary  int `layout:"TemporaryEntryPoint"`
+	} `struct:"MethodDescCodeData,optional"`
+	Versioning struct {
+		MethodDesc int `layout:"MethodDesc,optional"` // before 9
+		Flags      int `layout:"Flags"`
+		First      int `layout:"NativeCodeVersionNode"`
+	} `struct:"MethodDescVersioningState,optional"`
+	VersionNode struct {
+		NativeCode  int `layout:"NativeCode"`
+		MethodDesc  int `layout:"MethodDesc"`
+		ILVersionID int `layout:"ILVersionId,optional"`
+		Next        int `layout:"Next"`
+		Tier        int `layout:"OptimizationTier,optional"`
+		Flags       int `layout:"Flags"`
+	} `struct:"NativeCodeVersionNode,optional"`
+	VersionTable struct {
+		Methods int `layout:"MethodDescVersioningStates,optional"` // before 9: in the AppDomain
+	} `struct:"CodeVersionManager,optional"`
+	SHash struct {
+		Table int `layout:"Table"`
+		Size  int `layout:"TableSize"`
+		Count int `layout:"TableCount"`
+	} `struct:"SHash,optional"`
+	RangeMap struct {
+		Top int `layout:"TopLevelData"`
+	} `struct:"RangeSectionMap,optional"` // 8 and later
+	Fragment struct {
+		Next    int `layout:"Next"`
+		Begin   int `layout:"RangeBegin"`
+		End     int `layout:"RangeEndOpen"`
+		Section int `layout:"RangeSection"`
+	} `struct:"RangeSectionFragment,optional"`
+	RangeSection struct {
+		Begin          int `layout:"RangeBegin"`
+		End            int `layout:"RangeEndOpen"`
+		Flags          int `layout:"Flags"`
+		JitManager     int `layout:"JitManager"`
+		Next           int `layout:"Next,optional"` // before 8
+		HeapList       int `layout:"HeapList|HeapListOrZapModule"`
+		R2RModule      int `layout:"R2RModule|HeapListOrZapModule"`
+		RangeList      int `layout:"RangeList,optional"`
+		StubKindOffset int `layout:"StubKind,optional"`
+	} `struct:"RangeSection,optional"`
+	CodeHeap struct {
+		Next  int `layout:"Next"`
+		Heap  int `layout:"Heap,optional"`
+		Start int `layout:"StartAddress"`
+		End   int `layout:"EndAddress"`
+		Base  int `layout:"MapBase"`
+		Map   int `layout:"HeaderMap"`
+	} `struct:"CodeHeapListNode,optional"`
+	CodeHeader struct {
+		DebugInfo  int `layout:"DebugInfo,optional"`
+		EHInfo     int `layout:"EHInfo,optional"`
+		GCInfo     int `layout:"GCInfo"`
+		MethodDesc int `layout:"MethodDesc"`
+		NumUnwind  int `layout:"NumUnwindInfos"`
+		Unwind     int `layout:"UnwindInfos"`
+	} `struct:"RealCodeHeader,optional"`
+	ReadyToRun struct {
+		Header       int `layout:"ReadyToRunHeader"`
+		Composite    int `layout:"CompositeInfo,optional"`
+		Functions    int `layout:"RuntimeFunctions"`
+		NumFunctions int `layout:"NumRuntimeFunctions"`
+		HotCold      int `layout:"HotColdMap,optional"`
+		NumHotCold   int `layout:"NumHotColdMap,optional"`
+		EntryPoints  int `layout:"EntryPointToMethodDescMap"`
+	} `struct:"ReadyToRunInfo,optional"`
+	Function struct {
+		Size   int `layout:"size"`
+		Begin  int `layout:"BeginAddress"`
+		End    int `layout:"EndAddress,optional"`
+		Unwind int `layout:"UnwindData"`
+	} `struct:"RuntimeFunction,optional"`
+	HashMap struct {
+		Buckets int `layout:"Buckets"`
+	} `struct:"HashMap,optional"`
+	Bucket struct {
+		Size   int `layout:"size"`
+		Keys   int `layout:"Keys"`
+		Values int `layout:"Values"`
+	} `struct:"Bucket,optional"`
+}
+
+// codeLayout is what the layout knows of methods and code.
+type codeLayout struct {
+	codeOffsets
+	baseSizes      [8]int // of a MethodDesc, by kind
+	nativeCodeSlot flagBit
+	tokenBits      uint // of the token that stand in the MethodDesc
+	nibbleMap      int  // version; 0 unknown
+	stubKindLast   uint64
+	debugInfo      debugInfoFormat
+	jitManager     target.Addr // what RangeSection.JitManager is for compiled code
+	r2rManager     target.Addr // and for images
+	rangeMap       target.Addr // 8 and later
+	rangeList      target.Addr // before: the address of the first RangeSection
+}
+
+// A debugInfoFormat says how the compiler's debug information is stored.
+type debugInfoFormat struct {
+	FlagByte           int `json:"JitDebugInfoFlagByte"` // 1: a byte of flags comes first
+	PatchpointSize     int `json:"PatchpointInfoSize"`
+	PatchpointNumLocal int `json:"PatchpointInfoNumLocals"`
+	BoundsPacked       int `json:"BoundsPacked"`
+}
+
+// A flagBit is a bit of a MethodDesc that the layout's constants name as
+// "Flags:0x20".
+type flagBit struct {
+	flags2 bool // else Flags
+	mask   uint16
+}
+
+func parseFlagBit(s string) (flagBit, error) {
+	member, mask, ok := strings.Cut(s, ":")
+	v, err := strconv.ParseUint(mask, 0, 16)
+	if !ok || err != nil || member != "Flags" && member != "Flags2" {
+		return flagBit{}, target.Corruptf("layout constant: %q is no flag", s)
+	}
+	return flagBit{flags2: member == "Flags2", mask: uint16(v)}, nil
+}
+
+func (b flagBit) of(flags, flags2 uint16) bool {
+	if b.flags2 {
+		flags = flags2
+	}
+	return flags&b.mask != 0
+}
+
+// stubCodeBlockLast is the highest number that stands in the place of a code
+// header for code that is no method (codeman.h, STUB_CODE_BLOCK_LAST).
+const stubCodeBlockLast = 0xf
+
+// codeLayout binds the members of methods and code.
+func (r *Runtime) codeLayout() (*codeLayout, error) {
+	return r.code.layout.get(func() (*codeLayout, error) {
+		c := &codeLayout{stubKindLast: stubCodeBlockLast}
+		if err := bindAll(r.layout, &c.codeOffsets); err != nil {
+			return nil, err
+		}
+		return c, c.constants(r)
+	})
+}
+
+// constants reads the numbers. Methods need the first ones; what code lookup
+// needs is optional here and missed where it is used.
+func (c *codeLayout) constants(r *Runtime) error {
+	if err := r.layout.Constant("MethodDescBaseSizes", &c.baseSizes); err != nil {
+		return err
+	}
+	var slot string
+	if err := r.layout.Constant("NativeCodeSlotFlag", &slot); err != nil {
+		return err
+	}
+	var err error
+	if c.nativeCodeSlot, err = parseFlagBit(slot); err != nil {
+		return err
+	}
+	bits, err := r.layout.Uint("MethodDescTokenRemainderBitCount")
+	if err != nil {
+		return err
+	}
+	if bits > 16 {
+		return target.Corruptf("%d bits of a token in a MethodDesc", bits)
+	}
+	c.tokenBits = uint(bits)
+	if v, err := r.layout.Uint("NibbleMap"); err == nil {
+		c.nibbleMap = int(v)
+	}
+	if v, err := r.layout.Uint("StubCodeBlockLast"); err == nil {
+		c.stubKindLast = v
+	}
+	if err := r.layout.Constant("DebugInfo", &c.debugInfo); err != nil {
+		c.debugInfo.FlagByte = layout.Absent
+	}
+	c.globals(r)
+	return nil
+}
+
+func (c *codeLayout) globals(r *Runtime) {
+	for _, g := range []struct {
+		dst   *target.Addr
+		names [2]string
+		deref bool
+	}{
+		{&c.rangeMap, [2]string{"ExecutionManagerCodeRangeMapAddress", "CodeRangeMap"}, false},
+		{&c.rangeList, [2]string{"CodeRangeList"}, false},
+		{&c.jitManager, [2]string{"EEJitManager"}, true},
+		{&c.r2rManager, [2]string{"ReadyToRunJitManager"}, true},
+	} {
+		for _, name := range g.names {
+			at, err := r.layout.Variable(name)
+			if err == nil && g.deref {
+				at, err = target.Pointer(r.mem, at)
+			}
+			if err == nil && at != 0 {
+				*g.dst = at
+				break
+			}
+		}
+	}
+}
