@@ -57,6 +57,10 @@ type Options struct {
 	// Progress, if not nil, is told how far the unpacking of a compressed dump
 	// is, in bytes of the file.
 	Progress func(done, total int64)
+	// WrapMemory, if not nil, returns what stands between the readers and the
+	// process's memory, for programs that trace reads or feign faults. What it
+	// returns must be safe for concurrent use.
+	WrapMemory func(target.Memory) target.Memory
 }
 
 // A Dump is an open dump.
@@ -65,6 +69,7 @@ type Dump struct {
 	options Options
 	files   *moduleFiles
 	mem     *memory
+	read    target.Memory // mem, or what WrapMemory made of it
 
 	runtimes lazy[[]*dac.Instance]
 
@@ -111,6 +116,10 @@ func newDump(f *dump.File, o Options) *Dump {
 	d := &Dump{file: f, options: o, want: o.Runtime, views: map[*dac.Instance]*view{}}
 	d.files = newModuleFiles(f, o)
 	d.mem = newMemory(f, d.files)
+	d.read = d.mem
+	if o.WrapMemory != nil {
+		d.read = o.WrapMemory(d.mem)
+	}
 	return d
 }
 
@@ -128,7 +137,7 @@ func (d *Dump) Target() target.Target { return d.file }
 
 // Memory is the process's memory, completed by the read-only parts of module
 // files where the dump lacks them.
-func (d *Dump) Memory() target.Memory { return d.mem }
+func (d *Dump) Memory() target.Memory { return d.read }
 
 // MemorySource says where the byte at a comes from: "dump", the path of a
 // module's file, or "" if neither has it.
@@ -140,7 +149,7 @@ func (d *Dump) Jobs() int { return d.options.Jobs }
 // Runtimes returns the .NET runtimes in the process, oldest version first.
 func (d *Dump) Runtimes() []*dac.Instance {
 	list, _ := d.runtimes.get(func() ([]*dac.Instance, error) {
-		found := dac.Find(d.file, d.mem, d.files)
+		found := dac.Find(d.file, d.read, d.files)
 		sort.SliceStable(found, func(i, j int) bool { return dac.CompareVersions(found[i].Version(), found[j].Version()) < 0 })
 		for i := range found {
 			found[i].Index = i
