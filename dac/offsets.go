@@ -161,7 +161,16 @@ type offsets struct {
 		ThunkHeap       int `layout:"ThunkHeap,optional"`
 		ID              int `layout:"ModuleID,optional"`
 		Index           int `layout:"ModuleIndex,optional"`
+		Constructed     int `layout:"AvailableTypeParams,optional"`
 	}
+	TypeHash struct {
+		Buckets         int `layout:"Buckets,optional"`     // 8 and later: the length is the first slot
+		WarmBuckets     int `layout:"WarmBuckets,optional"` // before
+		WarmBucketCount int `layout:"WarmBucketCount,optional"`
+		Count           int `layout:"Count"`
+		Value           int `layout:"VolatileEntryValue"`
+		Next            int `layout:"VolatileEntryNextEntry"`
+	} `struct:"EETypeHashTable,optional"`
 	LookupMap struct {
 		Next      int `layout:"Next"`
 		TableData int `layout:"TableData"`

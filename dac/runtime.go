@@ -15,6 +15,7 @@ import (
 
 	"github.com/sosgo/sosgo/image"
 	"github.com/sosgo/sosgo/internal/layout"
+	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -35,6 +36,8 @@ type Runtime struct {
 	names     nameCache
 	threads   lazy[threadList]
 	assembled lazy[[]*Module]
+	built     lazy[*constructedIndex]
+	corTypes  lazy[map[metadata.ElementType]target.Addr]
 }
 
 // A ModuleFiles finds the files of modules on this machine. Implementations

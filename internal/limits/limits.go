@@ -49,6 +49,7 @@ const (
 	InFlightTLS      = 100_000
 	SyncBlocks       = 1 << 26
 	RangeFragments   = 100_000
+	ConstructedTypes = 1 << 22 // arrays, pointers and generic instances of a module
 )
 
 // The GC heap.

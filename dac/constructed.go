@@ -1,0 +1,147 @@
+package dac
+
+import (
+	"encoding/binary"
+	"iter"
+
+	"github.com/sosgo/sosgo/internal/layout"
+	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/metadata"
+	"github.com/sosgo/sosgo/target"
+)
+
+// ConstructedTypes iterates over the TypeHandles of the arrays, pointers and
+// generic instances that the runtime keeps in module m: its EETypeHashTable
+// (typehash.h). A generic instance is kept in the module on which it depends
+// last. A chain that can't be read is an error, and the rest goes on.
+func (m *Module) ConstructedTypes() iter.Seq2[target.Addr, error] {
+	return func(yield func(target.Addr, error) bool) {
+		buckets, n, err := m.typeBuckets()
+		if err != nil {
+			yield(0, err)
+			return
+		}
+		left := limits.ConstructedTypes
+		for i := range n {
+			if !m.typeChain(buckets+target.Addr(8*i), &left, yield) {
+				return
+			}
+		}
+	}
+}
+
+// typeBuckets finds the buckets of the module's table of constructed types.
+func (m *Module) typeBuckets() (at target.Addr, n uint64, err error) {
+	r, o := m.r, &m.r.off.TypeHash
+	table, err := r.ptr(m.Addr, r.off.Module.Constructed, "Module.AvailableTypeParams")
+	if err != nil || table == 0 {
+		return 0, 0, err
+	}
+	rd := reader{mem: r.mem, base: table}
+	if o.Buckets != layout.Absent {
+		at = rd.ptr(o.Buckets)
+		if rd.err == nil && at != 0 {
+			// The first two slots hold the number of the others and the buckets
+			// that replace these while the table grows (dacenumerablehash.h).
+			b := reader{mem: r.mem, base: at}
+			n, at, rd.err = b.u64(0), at+16, b.err
+		}
+	} else {
+		at, n = rd.ptr(o.WarmBuckets), uint64(rd.u32(o.WarmBucketCount))
+	}
+	if rd.err != nil || at == 0 {
+		return 0, 0, rd.err
+	}
+	if n > limits.ConstructedTypes {
+		return 0, 0, target.Corruptf("table of constructed types with %d buckets", n)
+	}
+	return at, n, nil
+}
+
+// typeChain yields the entries of one bucket. The end of a chain is a zero or,
+// since .NET 8, an odd number.
+func (m *Module) typeChain(bucket target.Addr, left *int, yield func(target.Addr, error) bool) bool {
+	o := &m.r.off.TypeHash
+	entry, err := target.Pointer(m.r.mem, bucket)
+	for err == nil && entry != 0 && entry&1 == 0 {
+		if *left--; *left < 0 {
+			return yield(0, target.Corruptf("table of constructed types of module %016x has no end", uint64(m.Addr)))
+		}
+		rd := reader{mem: m.r.mem, base: entry}
+		th := rd.ptr(o.Value) &^ 1 // a mark of images that are no longer made
+		next := rd.ptr(o.Next)
+		if rd.err != nil {
+			return yield(0, rd.err)
+		}
+		if !yield(th, nil) {
+			return false
+		}
+		entry = next
+	}
+	return err == nil || yield(0, err)
+}
+
+// A constructedIndex finds constructed types by what they are made of.
+type constructedIndex struct {
+	types map[string]target.Addr
+}
+
+// constructed builds the index of all modules. Entries that can't be read are
+// as good as not loaded: the index is an aid to find a type by its parts.
+func (r *Runtime) constructed() *constructedIndex {
+	idx, _ := r.built.get(func() (*constructedIndex, error) {
+		idx := &constructedIndex{types: map[string]target.Addr{}}
+		modules, _ := r.KnownModules()
+		var key []byte
+		for _, m := range modules {
+			for th, err := range m.ConstructedTypes() {
+				if err != nil {
+					continue
+				}
+				key, err = r.constructedKey(key[:0], th)
+				if _, have := idx.types[string(key)]; err == nil && !have {
+					idx.types[string(key)] = th
+				}
+			}
+		}
+		return idx, nil
+	})
+	return idx
+}
+
+// constructedKey appends what identifies the type th: its form and its parts.
+func (r *Runtime) constructedKey(key []byte, th target.Addr) ([]byte, error) {
+	if th&2 != 0 {
+		rd := reader{mem: r.mem, base: th &^ 2}
+		et := metadata.ElementType(rd.u32(r.off.TypeDesc.TypeAndFlags))
+		arg := rd.ptr(r.off.ParamTypeDesc.TypeArg)
+		return elementKey(key, et, 0, arg), rd.err
+	}
+	mt, err := r.TrustedMethodTable(th)
+	if err != nil {
+		return key, err
+	}
+	if mt.IsArray() {
+		rank, err := r.ArrayRank(mt)
+		et := metadata.ElementArray
+		if mt.Category() == CategorySZArray {
+			et = metadata.ElementSZArray
+		}
+		return elementKey(key, et, rank, mt.PerInstInfo), err
+	}
+	args, err := r.TypeArguments(mt)
+	return instanceKey(key, mt.Module, mt.Token, args), err
+}
+
+func elementKey(key []byte, et metadata.ElementType, rank int, elem target.Addr) []byte {
+	return binary.LittleEndian.AppendUint64(append(key, byte(et), byte(rank)), uint64(elem))
+}
+
+func instanceKey(key []byte, module target.Addr, token metadata.Token, args []target.Addr) []byte {
+	key = binary.LittleEndian.AppendUint64(append(key, byte(metadata.ElementGenericInst)), uint64(module))
+	key = binary.LittleEndian.AppendUint32(key, uint32(token))
+	for _, a := range args {
+		key = binary.LittleEndian.AppendUint64(key, uint64(a))
+	}
+	return key
+}

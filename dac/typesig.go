@@ -1,0 +1,271 @@
+package dac
+
+import (
+	"strings"
+
+	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/metadata"
+	"github.com/sosgo/sosgo/target"
+)
+
+// A SigContext says where a signature stands: the module whose tokens it has,
+// and the TypeHandles for its type parameters.
+type SigContext struct {
+	Module     *Module
+	TypeArgs   []target.Addr
+	MethodArgs []target.Addr
+}
+
+// ResolveType returns the TypeHandle of the type that sig means, 0 if the
+// process has not loaded it. Nothing is loaded to find it, as in a debugger.
+func (r *Runtime) ResolveType(sig *metadata.TypeSig, c SigContext) (target.Addr, error) {
+	return r.resolveType(sig, c, 0)
+}
+
+func (r *Runtime) resolveType(sig *metadata.TypeSig, c SigContext, depth int) (target.Addr, error) {
+	if depth > limits.SignatureDepth {
+		return 0, target.Corruptf("type signature is nested too deeply")
+	}
+	sig = sig.Unmodified()
+	switch sig.Kind {
+	case metadata.ElementClass, metadata.ElementValueType:
+		return r.resolveToken(sig.Token, c, depth)
+	case metadata.ElementVar:
+		return typeArgument(c.TypeArgs, sig.Number)
+	case metadata.ElementMVar:
+		return typeArgument(c.MethodArgs, sig.Number)
+	case metadata.ElementInternal:
+		return target.Addr(sig.Handle), nil
+	case metadata.ElementGenericInst:
+		return r.resolveInstance(sig, c, depth)
+	case metadata.ElementSZArray, metadata.ElementArray, metadata.ElementPtr, metadata.ElementByRef:
+		elem, err := r.resolveType(sig.Elem, c, depth+1)
+		if err != nil || elem == 0 {
+			return 0, err
+		}
+		rank := 0
+		if sig.Kind == metadata.ElementSZArray {
+			rank = 1
+		} else if sig.Shape != nil {
+			rank = int(sig.Shape.Rank)
+		}
+		return r.constructed().types[string(elementKey(nil, sig.Kind, rank, elem))], nil
+	case metadata.ElementFnPtr:
+		return 0, nil // its TypeDesc says nothing that the signature does not
+	}
+	return r.CorType(sig.Kind)
+}
+
+func typeArgument(args []target.Addr, n uint32) (target.Addr, error) {
+	if uint64(n) >= uint64(len(args)) {
+		return 0, target.Corruptf("type parameter %d of %d", n, len(args))
+	}
+	return args[n], nil
+}
+
+// resolveToken finds the type of a TypeDef, TypeRef or TypeSpec token in the
+// module's lookup maps.
+func (r *Runtime) resolveToken(t metadata.Token, c SigContext, depth int) (target.Addr, error) {
+	switch t.Table() {
+	case metadata.TableTypeDef:
+		return c.Module.Lookup(MapTypeDef, t.Row())
+	case metadata.TableTypeRef:
+		return c.Module.Lookup(MapTypeRef, t.Row())
+	case metadata.TableTypeSpec:
+		md, err := c.Module.Metadata()
+		if err != nil {
+			return 0, err
+		}
+		row, err := md.TypeSpec(t.Row())
+		if err != nil {
+			return 0, err
+		}
+		blob, err := md.Blob(row.Signature)
+		if err != nil {
+			return 0, err
+		}
+		sig, err := metadata.ParseTypeSpec(blob)
+		if err != nil {
+			return 0, err
+		}
+		return r.resolveType(&sig, c, depth+1)
+	}
+	return 0, target.Corruptf("token %v is no type", t)
+}
+
+func (r *Runtime) resolveInstance(sig *metadata.TypeSig, c SigContext, depth int) (target.Addr, error) {
+	def, err := r.resolveType(sig.Elem, c, depth+1)
+	if err != nil || def == 0 {
+		return 0, err
+	}
+	mt, err := r.TrustedMethodTable(def)
+	if err != nil {
+		return 0, err
+	}
+	args := make([]target.Addr, len(sig.Args))
+	for i := range sig.Args {
+		if args[i], err = r.resolveType(&sig.Args[i], c, depth+1); err != nil || args[i] == 0 {
+			return 0, err
+		}
+	}
+	return r.GenericInstance(mt, args), nil
+}
+
+// GenericInstance returns the loaded instance of a generic type with the given
+// arguments, 0 if there is none.
+func (r *Runtime) GenericInstance(def *MethodTable, args []target.Addr) target.Addr {
+	return r.constructed().types[string(instanceKey(nil, def.Module, def.Token, args))]
+}
+
+// corTypeNames are the types that signatures have a byte for.
+var corTypeNames = map[metadata.ElementType]string{
+	metadata.ElementVoid:       "System.Void",
+	metadata.ElementBoolean:    "System.Boolean",
+	metadata.ElementChar:       "System.Char",
+	metadata.ElementI1:         "System.SByte",
+	metadata.ElementU1:         "System.Byte",
+	metadata.ElementI2:         "System.Int16",
+	metadata.ElementU2:         "System.UInt16",
+	metadata.ElementI4:         "System.Int32",
+	metadata.ElementU4:         "System.UInt32",
+	metadata.ElementI8:         "System.Int64",
+	metadata.ElementU8:         "System.UInt64",
+	metadata.ElementR4:         "System.Single",
+	metadata.ElementR8:         "System.Double",
+	metadata.ElementString:     "System.String",
+	metadata.ElementTypedByRef: "System.TypedReference",
+	metadata.ElementI:          "System.IntPtr",
+	metadata.ElementU:          "System.UIntPtr",
+	metadata.ElementObject:     "System.Object",
+}
+
+// CorTypeName is the name of a type that signatures have a byte for, empty for
+// other element types.
+func CorTypeName(et metadata.ElementType) string { return corTypeNames[et] }
+
+// CorType returns the MethodTable of a type that signatures have a byte for, 0
+// if it is not loaded.
+func (r *Runtime) CorType(et metadata.ElementType) (target.Addr, error) {
+	switch et {
+	case metadata.ElementString:
+		if r.known.String != 0 {
+			return r.known.String, nil
+		}
+	case metadata.ElementObject:
+		return r.known.Object, nil
+	}
+	types, err := r.corTypes.get(r.readCorTypes)
+	return types[et], err
+}
+
+func (r *Runtime) readCorTypes() (map[metadata.ElementType]target.Addr, error) {
+	m, err := r.CoreLib()
+	if err != nil {
+		return nil, err
+	}
+	md, err := m.Metadata()
+	if err != nil {
+		return nil, err
+	}
+	types := map[metadata.ElementType]target.Addr{}
+	for et, name := range corTypeNames {
+		t, ok := md.FindTypeDef(name)
+		if !ok {
+			continue
+		}
+		// Which of them a partial dump lacks does not matter to the others.
+		if mt, err := m.Lookup(MapTypeDef, t.Row()); err == nil {
+			types[et] = mt
+		}
+	}
+	return types, nil
+}
+
+// SigTypeName is the name of the type that sig means: that of the loaded type,
+// and of one that is not loaded what metadata calls it.
+func (r *Runtime) SigTypeName(sig *metadata.TypeSig, c SigContext, style NameStyle) (string, error) {
+	var b strings.Builder
+	err := r.sigName(&b, sig, c, style, 0)
+	return b.String(), err
+}
+
+func (r *Runtime) sigName(b *strings.Builder, sig *metadata.TypeSig, c SigContext, style NameStyle, depth int) error {
+	if depth > limits.SignatureDepth || b.Len() > maxTypeName {
+		return target.Corruptf("type signature is nested too deeply")
+	}
+	sig = sig.Unmodified()
+	if th, err := r.resolveType(sig, c, depth); err == nil && th != 0 {
+		name, err := r.TypeHandleName(th, style)
+		b.WriteString(name)
+		return err
+	}
+	elem := func(suffix string) error {
+		err := r.sigName(b, sig.Elem, c, style, depth+1)
+		b.WriteString(suffix)
+		return err
+	}
+	switch sig.Kind {
+	case metadata.ElementSZArray:
+		return elem("[]")
+	case metadata.ElementArray:
+		return elem("[" + strings.Repeat(",", int(sig.Shape.Rank)-1) + "]")
+	case metadata.ElementPtr:
+		return elem("*")
+	case metadata.ElementByRef:
+		return elem("&")
+	case metadata.ElementFnPtr:
+		b.WriteString("(FNPTR)")
+		return nil
+	case metadata.ElementGenericInst:
+		return r.sigInstanceName(b, sig, c, style, depth)
+	case metadata.ElementClass, metadata.ElementValueType:
+		md, err := c.Module.Metadata()
+		if err != nil {
+			return err
+		}
+		name, err := md.TypeFullName(sig.Token)
+		b.WriteString(name)
+		return err
+	}
+	if name := corTypeNames[sig.Kind]; name != "" {
+		b.WriteString(name)
+		return nil
+	}
+	return target.Unsupportedf("no name for a type signature of kind %v", sig.Kind)
+}
+
+func (r *Runtime) sigInstanceName(b *strings.Builder, sig *metadata.TypeSig, c SigContext, style NameStyle, depth int) error {
+	md, err := c.Module.Metadata()
+	if err != nil {
+		return err
+	}
+	def := sig.Elem.Unmodified()
+	name, err := md.TypeFullName(def.Token)
+	if err != nil {
+		return err
+	}
+	args := make([]string, len(sig.Args))
+	for i := range sig.Args {
+		var a strings.Builder
+		if err := r.sigName(&a, &sig.Args[i], c, style, depth+1); err != nil {
+			return err
+		}
+		args[i] = a.String()
+	}
+	if style == NameNative {
+		b.WriteString(name + "[[" + strings.Join(args, "],[") + "]]")
+		return nil
+	}
+	for i, part := range splitNested(name) {
+		if i > 0 {
+			b.WriteByte('+')
+		}
+		head, n := cutArity(part)
+		b.WriteString(head)
+		if n = min(n, len(args)); n > 0 {
+			b.WriteString("<" + strings.Join(args[:n], ", ") + ">")
+			args = args[n:]
+		}
+	}
+	return nil
+}
