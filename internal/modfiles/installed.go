@@ -1,0 +1,112 @@
+package modfiles
+
+import (
+	"iter"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"sync"
+
+	"github.com/sosgo/sosgo/target"
+)
+
+// Installed proposes the files of the .NET that is installed on this machine,
+// and those in NuGet's package folder: the same builds are on many machines.
+type Installed struct {
+	// DotnetRoots and PackageFolders replace this machine's own; nil stands for
+	// those.
+	DotnetRoots    []string
+	PackageFolders []string
+}
+
+// packagesInPath finds package and version in a path such as
+// …/microsoft.netcore.app.runtime.linux-x64/8.0.5/runtimes/… .
+var packagesInPath = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)[/\\]packages[/\\]([\w.-]+)[/\\](\d[\w.-]*)[/\\](.+)$`)
+})
+
+// Candidates implements Source.
+func (s Installed) Candidates(m *target.Module, _ *Identity) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		name := baseNameAsWritten(m.Path)
+		if name == "" {
+			return
+		}
+		for _, root := range s.roots() {
+			// shared/FRAMEWORK/VERSION/FILE; names that are patterns match nothing.
+			found, err := filepath.Glob(filepath.Join(globEscape(root), "shared", "*", "*", globEscape(name)))
+			if err != nil {
+				continue
+			}
+			for _, p := range found {
+				if !yield(p) {
+					return
+				}
+			}
+		}
+		if match := packagesInPath().FindStringSubmatch(m.Path); match != nil {
+			for _, folder := range s.packages() {
+				rest := filepath.FromSlash(strings.ReplaceAll(match[3], `\`, "/"))
+				p := filepath.Join(folder, strings.ToLower(match[1]), strings.ToLower(match[2]), rest)
+				if rel, err := filepath.Rel(folder, p); err != nil || strings.HasPrefix(rel, "..") {
+					continue // a recorded path must not lead out of the folder
+				}
+				if !yield(p) {
+					return
+				}
+			}
+		}
+	}
+}
+
+func baseNameAsWritten(p string) string {
+	name := p[strings.LastIndexAny(p, `/\`)+1:]
+	if name == "." || name == ".." {
+		return ""
+	}
+	return name
+}
+
+// globEscape makes filepath.Glob take s by the letter.
+func globEscape(s string) string {
+	if runtime.GOOS == "windows" {
+		return s // Windows names hold no pattern characters, and \ separates
+	}
+	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(s)
+}
+
+func (s Installed) roots() []string {
+	if s.DotnetRoots != nil {
+		return s.DotnetRoots
+	}
+	var out []string
+	if v := os.Getenv("DOTNET_ROOT"); v != "" {
+		out = append(out, v)
+	}
+	if runtime.GOOS == "windows" {
+		if v := os.Getenv("ProgramFiles"); v != "" {
+			out = append(out, filepath.Join(v, "dotnet"))
+		}
+	} else {
+		out = append(out, "/usr/share/dotnet", "/usr/lib/dotnet", "/usr/lib64/dotnet", "/usr/local/share/dotnet", "/opt/dotnet")
+	}
+	if home, err := os.UserHomeDir(); err == nil {
+		out = append(out, filepath.Join(home, ".dotnet"))
+	}
+	return out
+}
+
+func (s Installed) packages() []string {
+	if s.PackageFolders != nil {
+		return s.PackageFolders
+	}
+	if v := os.Getenv("NUGET_PACKAGES"); v != "" {
+		return []string{v}
+	}
+	if home, err := os.UserHomeDir(); err == nil {
+		return []string{filepath.Join(home, ".nuget", "packages")}
+	}
+	return nil
+}

@@ -1,0 +1,108 @@
+// Package symstore finds module files in symbol stores: folders and servers
+// that keep files under a key made of a file's name and its identity (the
+// Simple Symbol Query Protocol, github.com/dotnet/symstore,
+// docs/specs/SSQP_Key_Conventions.md). dotnet-symbol and debuggers keep their
+// caches in the same form.
+//
+// A store proves nothing: what it proposes is checked by package modfiles like
+// every other file.
+package symstore
+
+import (
+	"encoding/hex"
+	"fmt"
+	"iter"
+	"net/url"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/sosgo/sosgo/internal/modfiles"
+	"github.com/sosgo/sosgo/target"
+)
+
+// FileKey is the key of a module's file, "libcoreclr.so/elf-buildid-…/libcoreclr.so",
+// or empty where the identity is not enough for one.
+func FileKey(modulePath string, id *modfiles.Identity) string {
+	name := fileName(modulePath)
+	switch {
+	case name == "":
+		return ""
+	case len(id.BuildID) > 0:
+		return path.Join(name, "elf-buildid-"+hex.EncodeToString(id.BuildID), name)
+	case id.SizeOfImage != 0:
+		// The time stamp has eight digits, the size as many as it needs.
+		return path.Join(name, fmt.Sprintf("%08x%x", id.TimeDateStamp, id.SizeOfImage), name)
+	}
+	return ""
+}
+
+// PortablePDBKey is the key of a portable PDB by the GUID of its id, which is
+// stored with its first three parts little-endian.
+func PortablePDBKey(pdbPath string, guid [16]byte) string {
+	name := fileName(pdbPath)
+	if name == "" {
+		return ""
+	}
+	g := guid
+	g[0], g[1], g[2], g[3] = guid[3], guid[2], guid[1], guid[0]
+	g[4], g[5], g[6], g[7] = guid[5], guid[4], guid[7], guid[6]
+	return path.Join(name, hex.EncodeToString(g[:])+"ffffffff", name)
+}
+
+// fileName is the last part of a path of either system in lower case, as keys
+// have it; empty if it could leave a folder.
+func fileName(p string) string {
+	name := strings.ToLower(path.Base(strings.ReplaceAll(p, `\`, "/")))
+	if name == "." || name == ".." || name == "/" || strings.ContainsAny(name, "\x00:*?\"<>|") {
+		return ""
+	}
+	return name
+}
+
+// A Cache is a folder in the form of a symbol store.
+type Cache struct{ Dir string }
+
+// DefaultCaches are the folders in which the .NET tools keep what they
+// downloaded, as far as they exist on this machine.
+func DefaultCaches() []Cache {
+	var out []Cache
+	add := func(parts ...string) {
+		dir := filepath.Join(parts...)
+		if st, err := os.Stat(dir); err == nil && st.IsDir() {
+			out = append(out, Cache{dir})
+		}
+	}
+	if home, err := os.UserHomeDir(); err == nil {
+		add(home, ".dotnet", "symbolcache")
+	}
+	add(os.TempDir(), "SymbolCache")
+	return out
+}
+
+// path is where the file of a key lies in the cache.
+func (c Cache) path(key string) string { return filepath.Join(c.Dir, filepath.FromSlash(key)) }
+
+// Candidates implements modfiles.Source.
+func (c Cache) Candidates(m *target.Module, id *modfiles.Identity) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		key := FileKey(m.Path, id)
+		if key == "" {
+			return
+		}
+		p := c.path(key)
+		if st, err := os.Stat(p); err == nil && st.Mode().IsRegular() {
+			yield(p)
+		}
+	}
+}
+
+// escape makes a key a path of a URL.
+func escape(key string) string {
+	parts := strings.Split(key, "/")
+	for i, p := range parts {
+		parts[i] = url.PathEscape(p)
+	}
+	return strings.Join(parts, "/")
+}
