@@ -7,6 +7,7 @@ import (
 
 	"github.com/sosgo/sosgo/image"
 	"github.com/sosgo/sosgo/internal/modfiles"
+	"github.com/sosgo/sosgo/internal/symstore"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -27,10 +28,29 @@ type foundFile struct {
 
 func newModuleFiles(t target.Target, o Options) *moduleFiles {
 	return &moduleFiles{
-		finder: &modfiles.Finder{Dirs: o.Modules, Recorded: !o.NoLocalFiles},
+		finder: &modfiles.Finder{Dirs: o.Modules, Recorded: !o.NoLocalFiles, More: moduleSources(o)},
 		mem:    t,
 		files:  map[target.Addr]*foundFile{},
 	}
+}
+
+// moduleSources are the places beyond the folders that the user names.
+func moduleSources(o Options) []modfiles.Source {
+	var out []modfiles.Source
+	if !o.NoLocalFiles {
+		out = append(out, modfiles.Installed{})
+		for _, c := range symstore.DefaultCaches() {
+			out = append(out, c)
+		}
+	}
+	cache := symstore.Cache{Dir: o.SymbolCache}
+	if cache.Dir == "" {
+		cache = symstore.DownloadCache()
+	}
+	for _, url := range o.SymbolServers {
+		out = append(out, &symstore.Server{URL: url, Cache: cache})
+	}
+	return out
 }
 
 // File implements dac.ModuleFiles.

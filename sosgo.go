@@ -43,6 +43,12 @@ type Options struct {
 	// NoLocalFiles keeps the paths that the dump records from being tried on
 	// this machine.
 	NoLocalFiles bool
+	// SymbolServers are asked, in order, for module files that are found
+	// nowhere on this machine; empty asks none.
+	SymbolServers []string
+	// SymbolCache is the folder for what they gave; empty is the cache of the
+	// .NET tools in the user's home folder.
+	SymbolCache string
 	// Runtime chooses one of several CLRs: its number in Runtimes, or the start
 	// of its version. Empty is the first.
 	Runtime string

@@ -63,6 +63,8 @@ func globalOptions() []Option {
 	return []Option{
 		{Name: "dump", Aliases: []string{"d"}, Kind: File, Summary: "the dump; else SOSGO_DUMP, or the only dump in the current folder"},
 		{Name: "modules", Kind: File, Value: "DIR", Repeat: true, Summary: "a folder with module files (runtime, assemblies); may repeat"},
+		{Name: "symbol-server", Kind: Str, Value: "URL", Repeat: true, Summary: "download module files that are missing from this symbol server; may repeat"},
+		{Name: "symbol-cache", Kind: File, Value: "DIR", Summary: "where downloads are kept; default: the .NET tools' cache in the home folder"},
 		{Name: "runtime", Kind: Str, Value: "N|VERSION", Summary: "which runtime of the process to look at"},
 		{Name: "sos", Summary: "print exactly what SOS prints, nothing added (also SOSGO_SOS=1)"},
 		{Name: "json", Summary: "print one JSON document a command"},
@@ -265,8 +267,12 @@ func (a *app) configure(cmd *Command, p *parser) error {
 	a.session.options = OpenOptions{
 		Modules: a.globals["modules"].list,
 		Runtime: a.globals["runtime"].text,
-		NoMmap:  a.globals["no-mmap"].num != 0,
-		Jobs:    int(jobs),
+
+		SymbolServers: a.globals["symbol-server"].list,
+		SymbolCache:   a.globals["symbol-cache"].text,
+
+		NoMmap: a.globals["no-mmap"].num != 0,
+		Jobs:   int(jobs),
 	}
 	return nil
 }

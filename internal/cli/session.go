@@ -15,10 +15,12 @@ type Dump interface{ Close() error }
 
 // OpenOptions are the global options that concern opening.
 type OpenOptions struct {
-	Modules []string // folders with module files
-	Runtime string   // number or version of the runtime to look at; empty: the first
-	NoMmap  bool     // read the file instead of mapping it
-	Jobs    int      // worker goroutines; 0: one a processor
+	Modules       []string // folders with module files
+	Runtime       string   // number or version of the runtime to look at; empty: the first
+	SymbolServers []string // asked for module files that are found nowhere else
+	SymbolCache   string   // folder of what they gave; empty: the default
+	NoMmap        bool     // read the file instead of mapping it
+	Jobs          int      // worker goroutines; 0: one a processor
 	// Progress is told how many bytes of how many are unpacked; total is 0
 	// where it is not known. It may be called from several goroutines.
 	Progress func(done, total uint64)

@@ -29,7 +29,8 @@ func All() []cli.Command {
 
 // Open opens a dump for the command line.
 func Open(_ context.Context, path string, o cli.OpenOptions) (cli.Dump, error) {
-	options := sosgo.Options{Modules: o.Modules, Runtime: o.Runtime, NoMmap: o.NoMmap, Jobs: o.Jobs}
+	options := sosgo.Options{Modules: o.Modules, SymbolServers: o.SymbolServers, SymbolCache: o.SymbolCache,
+		Runtime: o.Runtime, NoMmap: o.NoMmap, Jobs: o.Jobs}
 	if o.Progress != nil {
 		options.Progress = func(done, total int64) { o.Progress(uint64(done), uint64(total)) }
 	}

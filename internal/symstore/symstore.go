@@ -81,6 +81,16 @@ func DefaultCaches() []Cache {
 	return out
 }
 
+// DownloadCache is the folder for downloads where the user names none: the
+// .NET tools', so that both profit.
+func DownloadCache() Cache {
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return Cache{filepath.Join(os.TempDir(), "SymbolCache")}
+	}
+	return Cache{filepath.Join(home, ".dotnet", "symbolcache")}
+}
+
 // path is where the file of a key lies in the cache.
 func (c Cache) path(key string) string { return filepath.Join(c.Dir, filepath.FromSlash(key)) }
 
