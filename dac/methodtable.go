@@ -114,9 +114,14 @@ func (m *MethodTable) Size(n uint32) uint64 {
 // MethodTable and one pointer (MIN_OBJECT_SIZE, gc.h).
 const minObjectSize = 24
 
-// An mtCache maps addresses to decoded MethodTables. Reading takes no lock: a
+// An mtCache keeps MethodTables that are proven to be such apart from those that
+// were only trusted, because the dump lacks their EEClass: what MethodTable
+// answers must not depend on what was trusted before.
+type mtCache struct{ proven, trusted mtSet }
+
+// An mtSet maps addresses to decoded MethodTables. Reading takes no lock: a
 // type is looked up once per object by every walk.
-type mtCache struct {
+type mtSet struct {
 	mu    sync.Mutex
 	table atomic.Pointer[mtTable]
 }
@@ -128,7 +133,7 @@ type mtTable struct {
 
 func mtHash(a target.Addr) uint64 { return uint64(a>>3) * 0x9e3779b97f4a7c15 >> 20 }
 
-func (c *mtCache) get(a target.Addr) *MethodTable {
+func (c *mtSet) get(a target.Addr) *MethodTable {
 	t := c.table.Load()
 	if t == nil {
 		return nil
@@ -157,7 +162,7 @@ func (t *mtTable) put(mt *MethodTable) *MethodTable {
 	}
 }
 
-func (c *mtCache) add(mt *MethodTable) *MethodTable {
+func (c *mtSet) add(mt *MethodTable) *MethodTable {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	t := c.table.Load()
@@ -186,7 +191,7 @@ func (c *mtCache) add(mt *MethodTable) *MethodTable {
 // is target.ErrCorrupt; where the proof is missing from the dump it is
 // target.ErrNotInDump.
 func (r *Runtime) MethodTable(a target.Addr) (*MethodTable, error) {
-	if mt := r.mts.get(a); mt != nil {
+	if mt := r.mts.proven.get(a); mt != nil {
 		return mt, nil
 	}
 	mt, err := r.readMethodTable(a)
@@ -196,13 +201,16 @@ func (r *Runtime) MethodTable(a target.Addr) (*MethodTable, error) {
 	if err := r.checkMethodTable(mt); err != nil {
 		return nil, err
 	}
-	return r.mts.add(mt), nil
+	return r.mts.proven.add(mt), nil
 }
 
 // TrustedMethodTable is MethodTable for an address that is known to be one
 // because the runtime's own structures name it: a proof that the dump lacks
 // (partial dumps have few EEClasses) is not demanded.
 func (r *Runtime) TrustedMethodTable(a target.Addr) (*MethodTable, error) {
+	if mt := r.mts.trusted.get(a); mt != nil {
+		return mt, nil
+	}
 	mt, err := r.MethodTable(a)
 	if !errors.Is(err, target.ErrNotInDump) {
 		return mt, err
@@ -211,7 +219,7 @@ func (r *Runtime) TrustedMethodTable(a target.Addr) (*MethodTable, error) {
 	if err != nil {
 		return nil, err
 	}
-	return r.mts.add(mt), nil
+	return r.mts.trusted.add(mt), nil
 }
 
 func (r *Runtime) readMethodTable(a target.Addr) (*MethodTable, error) {
