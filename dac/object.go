@@ -1,0 +1,42 @@
+package dac
+
+import (
+	"fmt"
+
+	"github.com/sosgo/sosgo/target"
+)
+
+// ObjectMethodTable reads the address of the MethodTable of the object at a,
+// without the marks that a collection leaves in it. It does not check that a
+// is an object.
+func (r *Runtime) ObjectMethodTable(a target.Addr) (target.Addr, error) {
+	v, err := target.Uint64(r.mem, a)
+	if err != nil {
+		return 0, fmt.Errorf("object %016x: %w", uint64(a), err)
+	}
+	return target.Addr(v &^ r.consts.objectMask), nil
+}
+
+// ObjectLength reads the number of components of the string or array at a.
+func (r *Runtime) ObjectLength(a target.Addr) (uint32, error) {
+	// A string keeps its length where an array does (object.h).
+	v, err := target.Uint32(r.mem, a+target.Addr(r.off.Array.NumComponents))
+	if err != nil {
+		return 0, fmt.Errorf("length of object %016x: %w", uint64(a), err)
+	}
+	return v, nil
+}
+
+// StringChars is where the characters of the string at a start, and how many
+// UTF-16 code units they are.
+func (r *Runtime) StringChars(a target.Addr) (target.Addr, uint32, error) {
+	v, err := target.Uint32(r.mem, a+target.Addr(r.off.String.Length))
+	if err != nil {
+		return 0, 0, fmt.Errorf("length of string %016x: %w", uint64(a), err)
+	}
+	return a + target.Addr(r.off.String.FirstChar), v, nil
+}
+
+// ObjectHeaderBytes is the number of bytes of an object before its fields: the
+// MethodTable pointer.
+const ObjectHeaderBytes = 8

@@ -1,0 +1,169 @@
+package objects
+
+import (
+	"fmt"
+	"iter"
+
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/metadata"
+	"github.com/sosgo/sosgo/target"
+)
+
+// An Array is an array of any rank.
+type Array struct {
+	Object
+	Rank        int
+	Len         uint32  // elements of all dimensions together
+	Lengths     []int32 // by dimension
+	LowerBounds []int32 // by dimension; zeros for most
+
+	data target.Addr
+	elem metadata.ElementType
+	typ  *Type // of the elements, nil for pointers
+}
+
+// Array returns the array that o is. Bounds that do not multiply to the number
+// of elements are target.ErrCorrupt.
+func (o Object) Array() (Array, error) {
+	a, err := o.array()
+	if err != nil {
+		return Array{}, fmt.Errorf("array %016x: %w", uint64(o.Addr), err)
+	}
+	return a, nil
+}
+
+func (o Object) array() (Array, error) {
+	mt, r := o.Type.MT, o.Type.r
+	if !mt.IsArray() {
+		return Array{}, target.Unsupportedf("not an array")
+	}
+	a := Array{Object: o}
+	var err error
+	if a.Rank, err = r.rt.ArrayRank(mt); err != nil {
+		return Array{}, err
+	}
+	if a.Len, err = o.Length(); err != nil {
+		return Array{}, err
+	}
+	// All that is no element stands before the elements, but for the header
+	// word of the next object, which BaseSize counts.
+	a.data = o.Addr + target.Addr(mt.BaseSize) - 8
+	if err := a.readBounds(); err != nil {
+		return Array{}, err
+	}
+	return a, a.readElement()
+}
+
+// readBounds reads lengths and lower bounds, which only an array that is no
+// SZArray has.
+func (a *Array) readBounds() error {
+	mt := a.Type.MT
+	if mt.Category() == dac.CategorySZArray {
+		a.Lengths, a.LowerBounds = []int32{int32(a.Len)}, []int32{0}
+		return nil
+	}
+	if need := 24 + 8*uint32(a.Rank); mt.BaseSize != need {
+		return target.Corruptf("type %016x of rank %d has a base size of %#x", uint64(mt.Addr), a.Rank, mt.BaseSize)
+	}
+	bounds := a.data - target.Addr(8*a.Rank)
+	b, err := target.Bytes(a.Type.r.mem, bounds, 8*a.Rank)
+	if err != nil {
+		return err
+	}
+	all := make([]int32, 2*a.Rank)
+	for i := range all {
+		all[i] = int32(uintOf(b[4*i : 4*i+4]))
+	}
+	a.Lengths, a.LowerBounds = all[:a.Rank], all[a.Rank:]
+	product := uint64(1)
+	for _, n := range a.Lengths {
+		if n < 0 || product*uint64(n) > 1<<32-1 {
+			return target.Corruptf("array of lengths %v", a.Lengths)
+		}
+		product *= uint64(n)
+	}
+	if product != uint64(a.Len) {
+		return target.Corruptf("array of %d elements with lengths %v", a.Len, a.Lengths)
+	}
+	return nil
+}
+
+func (a *Array) readElement() error {
+	if a.Type.MT.PerInstInfo&2 != 0 {
+		a.elem = metadata.ElementPtr // the only elements without a MethodTable
+		return nil
+	}
+	var err error
+	if a.typ, err = a.Type.Element(); err != nil {
+		return err
+	}
+	if !a.typ.MT.IsValueType() {
+		a.elem = metadata.ElementClass
+		return nil
+	}
+	a.elem, err = a.typ.ElementType()
+	return err
+}
+
+// ElementType is how the elements are stored: Class for references, of enums
+// their underlying type.
+func (a *Array) ElementType() metadata.ElementType { return a.elem }
+
+// Element is the type of the elements, nil for pointers.
+func (a *Array) Element() *Type { return a.typ }
+
+// ElementAddr is the address of the element with the given index in each
+// dimension, counted from its lower bound. An index out of bounds is
+// target.ErrUnsupported.
+func (a *Array) ElementAddr(index ...int32) (target.Addr, error) {
+	if len(index) != a.Rank {
+		return 0, target.Unsupportedf("%d indexes for an array of rank %d", len(index), a.Rank)
+	}
+	n := uint64(0)
+	for d, i := range index {
+		k := int64(i) - int64(a.LowerBounds[d])
+		if k < 0 || k >= int64(a.Lengths[d]) {
+			return 0, target.Unsupportedf("index %d out of bounds in dimension %d", i, d)
+		}
+		n = n*uint64(a.Lengths[d]) + uint64(k)
+	}
+	return a.addr(n), nil
+}
+
+func (a *Array) addr(n uint64) target.Addr {
+	return a.data + target.Addr(n*uint64(a.Type.MT.ComponentSize))
+}
+
+// At returns the n-th element in the order of memory, 0 <= n < Len.
+func (a *Array) At(n uint32) Value {
+	if n >= a.Len {
+		return Value{err: target.Unsupportedf("element %d of %d", n, a.Len)}
+	}
+	return a.Type.r.value(a.elem, a.addr(uint64(n)), nil, a.typ)
+}
+
+// Index is the index of the n-th element in the order of memory. It is written
+// to dst, which needs room for the rank.
+func (a *Array) Index(n uint32, dst []int32) []int32 {
+	dst = dst[:a.Rank]
+	for d := a.Rank - 1; d >= 0; d-- {
+		length := uint32(a.Lengths[d])
+		if length == 0 {
+			length = 1
+		}
+		dst[d] = int32(n%length) + a.LowerBounds[d]
+		n /= length
+	}
+	return dst
+}
+
+// Values iterates over the elements in the order of memory.
+func (a *Array) Values() iter.Seq2[uint32, Value] {
+	return func(yield func(uint32, Value) bool) {
+		for n := range a.Len {
+			if !yield(n, a.At(n)) {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,189 @@
+package objects
+
+import (
+	"sort"
+	"strconv"
+	"strings"
+
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/metadata"
+	"github.com/sosgo/sosgo/target"
+)
+
+// An Enum is what metadata says about an enum.
+type Enum struct {
+	Underlying metadata.ElementType
+	Flags      bool // it has the FlagsAttribute
+	Members    []EnumMember
+}
+
+// An EnumMember is a name of an enum. Value holds as many bits as the
+// underlying type has, not sign-extended.
+type EnumMember struct {
+	Name  string
+	Value uint64
+}
+
+// IsEnum reports whether the type is an enum: its base class is System.Enum.
+func (t *Type) IsEnum() bool {
+	if t.MT.Category() != dac.CategoryPrimitive || t.MT.Parent == 0 {
+		return false
+	}
+	name, err := t.r.rt.TypeName(t.MT.Parent, dac.NameNative)
+	return err == nil && name == "System.Enum"
+}
+
+// Enum returns the members of an enum type.
+func (t *Type) Enum() (*Enum, error) { return t.enum.get(t.readEnum) }
+
+// fieldLiteral is the attribute of a constant (ECMA-335 II.23.1.5).
+const fieldLiteral = 0x0040
+
+func (t *Type) readEnum() (*Enum, error) {
+	if !t.IsEnum() {
+		return nil, target.Unsupportedf("type %016x is no enum", uint64(t.MT.Addr))
+	}
+	m, err := t.Module()
+	if err != nil {
+		return nil, err
+	}
+	md, err := m.Metadata()
+	if err != nil {
+		return nil, err
+	}
+	e := &Enum{}
+	if e.Underlying, err = md.EnumType(t.MT.Token.Row()); err != nil {
+		return nil, err
+	}
+	if e.Flags, err = hasAttribute(md, t.MT.Token, "System.FlagsAttribute"); err != nil {
+		return nil, err
+	}
+	fields, err := md.Fields(t.MT.Token.Row())
+	if err != nil {
+		return nil, err
+	}
+	for rid, err := range fields.All() {
+		if err != nil {
+			return nil, err
+		}
+		row, err := md.Field(rid)
+		if err != nil {
+			return nil, err
+		}
+		if row.Flags&fieldLiteral == 0 {
+			continue
+		}
+		name, err := md.String(row.Name)
+		if err != nil {
+			return nil, err
+		}
+		c, ok, err := md.ConstantOf(metadata.NewToken(metadata.TableField, rid))
+		if err != nil {
+			return nil, err
+		}
+		if bits, isInt := constantBits(c); ok && isInt {
+			e.Members = append(e.Members, EnumMember{Name: name, Value: bits})
+		}
+	}
+	return e, nil
+}
+
+func hasAttribute(md *metadata.Metadata, parent metadata.Token, name string) (bool, error) {
+	attributes, err := md.CustomAttributes(parent)
+	if err != nil {
+		return false, err
+	}
+	for rid, err := range attributes.All() {
+		if err != nil {
+			return false, err
+		}
+		row, err := md.CustomAttribute(rid)
+		if err != nil {
+			return false, err
+		}
+		class, err := md.AttributeType(row)
+		if err != nil {
+			return false, err
+		}
+		if full, err := md.TypeFullName(class); err == nil && full == name {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// constantBits is an integer constant with the bits of its own size.
+func constantBits(c any) (uint64, bool) {
+	switch c := c.(type) {
+	case bool:
+		if c {
+			return 1, true
+		}
+		return 0, true
+	case metadata.Char:
+		return uint64(c), true
+	case int8:
+		return uint64(uint8(c)), true
+	case uint8:
+		return uint64(c), true
+	case int16:
+		return uint64(uint16(c)), true
+	case uint16:
+		return uint64(c), true
+	case int32:
+		return uint64(uint32(c)), true
+	case uint32:
+		return uint64(c), true
+	case int64:
+		return uint64(c), true
+	case uint64:
+		return c, true
+	}
+	return 0, false
+}
+
+// Format is the text of a value of the enum, as Enum.ToString makes it: a name,
+// names of flags, or the number.
+func (e *Enum) Format(bits uint64) string {
+	for i := range e.Members {
+		if e.Members[i].Value == bits {
+			return e.Members[i].Name
+		}
+	}
+	if e.Flags && bits != 0 {
+		if s := e.flags(bits); s != "" {
+			return s
+		}
+	}
+	if k := int(e.Underlying); k < len(kinds) && kinds[k].kind == KindInt {
+		shift := 64 - 8*int(kinds[k].size)
+		return strconv.FormatInt(int64(bits<<shift)>>shift, 10)
+	}
+	return strconv.FormatUint(bits, 10)
+}
+
+// flags joins the names whose values make up bits, the greatest taken first
+// and printed last; it is empty when bits are left over.
+func (e *Enum) flags(bits uint64) string {
+	order := make([]*EnumMember, 0, len(e.Members))
+	for i := range e.Members {
+		if e.Members[i].Value != 0 {
+			order = append(order, &e.Members[i])
+		}
+	}
+	sort.SliceStable(order, func(i, j int) bool { return order[i].Value > order[j].Value })
+	var names []string
+	for _, m := range order {
+		if bits&m.Value == m.Value {
+			bits &^= m.Value
+			names = append(names, m.Name)
+		}
+	}
+	if bits != 0 {
+		return ""
+	}
+	for i, j := 0, len(names)-1; i < j; i, j = i+1, j-1 {
+		names[i], names[j] = names[j], names[i]
+	}
+	return strings.Join(names, ", ")
+}

@@ -1,0 +1,175 @@
+package objects
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+	"sync"
+
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/target"
+)
+
+// A Reader reads objects of one runtime.
+type Reader struct {
+	rt  *dac.Runtime
+	mem target.Memory
+
+	mu    sync.RWMutex
+	types map[target.Addr]*Type
+}
+
+// New returns a Reader for the objects of rt.
+func New(rt *dac.Runtime) *Reader {
+	return &Reader{rt: rt, mem: rt.Memory(), types: map[target.Addr]*Type{}}
+}
+
+// Runtime is the runtime whose objects are read.
+func (r *Reader) Runtime() *dac.Runtime { return r.rt }
+
+// Type returns the type with the MethodTable at mt. It is target.ErrCorrupt
+// when there is none.
+func (r *Reader) Type(mt target.Addr) (*Type, error) {
+	r.mu.RLock()
+	t := r.types[mt]
+	r.mu.RUnlock()
+	if t != nil {
+		return t, nil
+	}
+	m, err := r.rt.MethodTable(mt)
+	if errors.Is(err, target.ErrNotInDump) {
+		m, err = r.partialMethodTable(mt)
+	}
+	if err != nil {
+		return nil, err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if t := r.types[mt]; t != nil {
+		return t, nil
+	}
+	t = &Type{MT: m, r: r}
+	r.types[mt] = t
+	return t, nil
+}
+
+// partialMethodTable reads a MethodTable whose EEClass the dump lacks. That its
+// module is one is then the proof.
+func (r *Reader) partialMethodTable(mt target.Addr) (*dac.MethodTable, error) {
+	m, err := r.rt.TrustedMethodTable(mt)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := r.rt.Module(m.Module); err != nil {
+		return nil, fmt.Errorf("MethodTable %016x: %w", uint64(mt), err)
+	}
+	return m, nil
+}
+
+// An Object is an object on the heap.
+type Object struct {
+	Addr target.Addr
+	Type *Type
+}
+
+// Object returns the object at a. An address that holds no object is
+// target.ErrCorrupt.
+func (r *Reader) Object(a target.Addr) (Object, error) {
+	o, err := r.object(a)
+	if err != nil {
+		return Object{}, fmt.Errorf("object %016x: %w", uint64(a), err)
+	}
+	return o, nil
+}
+
+func (r *Reader) object(a target.Addr) (Object, error) {
+	if a == 0 || a%8 != 0 {
+		return Object{}, target.Corruptf("not the address of an object")
+	}
+	mt, err := r.rt.ObjectMethodTable(a)
+	if err != nil {
+		return Object{}, err
+	}
+	t, err := r.Type(mt)
+	if err != nil {
+		return Object{}, err
+	}
+	if t.MT.BaseSize < 2*dac.ObjectHeaderBytes || t.MT.IsOpen() || t.MT.IsInterface() {
+		return Object{}, target.Corruptf("type %016x has no instances", uint64(mt))
+	}
+	return Object{Addr: a, Type: t}, nil
+}
+
+// Length is the number of elements of an array or of UTF-16 code units of a
+// string; 0 for all others.
+func (o Object) Length() (uint32, error) {
+	if !o.Type.MT.HasComponents() {
+		return 0, nil
+	}
+	return o.Type.r.rt.ObjectLength(o.Addr)
+}
+
+// Size is the object's size in bytes, not rounded up.
+func (o Object) Size() (uint64, error) {
+	n, err := o.Length()
+	return o.Type.MT.Size(n), err
+}
+
+// IsFree reports whether the object is a free block of the heap.
+func (o Object) IsFree() bool { return o.Type.MT.Addr == o.Type.r.rt.WellKnown().Free }
+
+// IsString reports whether the object is a string.
+func (o Object) IsString() bool { return o.Type.IsString() }
+
+// IsBoxed reports whether the object is a value type in a box.
+func (o Object) IsBoxed() bool { return o.Type.MT.IsValueType() }
+
+// Unbox returns the value in the box.
+func (o Object) Unbox() (Struct, error) {
+	if !o.IsBoxed() {
+		return Struct{}, target.Unsupportedf("object %016x is no boxed value", uint64(o.Addr))
+	}
+	return Struct{Addr: o.data(), Type: o.Type}, nil
+}
+
+// data is where the fields start.
+func (o Object) data() target.Addr { return o.Addr + dac.ObjectHeaderBytes }
+
+// Field returns the value of the instance field name, the most derived class's
+// where several have one.
+func (o Object) Field(name string) Value { return o.Type.read(o.data(), name) }
+
+// Value returns the value of one instance field of the object's type.
+func (o Object) Value(f *Field) Value { return f.at(o.data()) }
+
+// Fields iterates over the instance fields with their values, the base class's
+// first. Fields that can't be listed are an error of Type.Fields.
+func (o Object) Fields() iter.Seq2[*Field, Value] { return o.Type.values(o.data()) }
+
+// A Struct is a value type in place: in an object, an array, another struct or
+// a box.
+type Struct struct {
+	Addr target.Addr // of the first field
+	Type *Type
+}
+
+// Struct returns the value of type mt at a.
+func (r *Reader) Struct(mt, a target.Addr) (Struct, error) {
+	t, err := r.Type(mt)
+	if err != nil {
+		return Struct{}, err
+	}
+	if !t.MT.IsValueType() {
+		return Struct{}, target.Unsupportedf("%016x is no value type", uint64(mt))
+	}
+	return Struct{Addr: a, Type: t}, nil
+}
+
+// Field returns the value of a field by name.
+func (s Struct) Field(name string) Value { return s.Type.read(s.Addr, name) }
+
+// Value returns the value of one field of the struct's type.
+func (s Struct) Value(f *Field) Value { return f.at(s.Addr) }
+
+// Fields iterates over the fields with their values.
+func (s Struct) Fields() iter.Seq2[*Field, Value] { return s.Type.values(s.Addr) }

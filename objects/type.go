@@ -1,0 +1,315 @@
+package objects
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+	"sync"
+
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/metadata"
+	"github.com/sosgo/sosgo/target"
+)
+
+// A Type is the type of objects or values. It is shared and safe for
+// concurrent use.
+type Type struct {
+	MT *dac.MethodTable
+	r  *Reader
+
+	args   lazy[[]target.Addr]
+	own    lazy[[]*Field]
+	fields lazy[[]*Field]
+	byName lazy[map[string]*Field]
+	enum   lazy[*Enum]
+}
+
+// Name is the type's name as dumpobj prints it: dac.NameNative.
+func (t *Type) Name() (string, error) { return t.r.rt.TypeName(t.MT.Addr, dac.NameNative) }
+
+// ManagedName is the type's name as dumpheap prints it: dac.NameManaged.
+func (t *Type) ManagedName() (string, error) { return t.r.rt.TypeName(t.MT.Addr, dac.NameManaged) }
+
+// Base returns the base class, nil for System.Object and interfaces.
+func (t *Type) Base() (*Type, error) {
+	if t.MT.Parent == 0 {
+		return nil, nil
+	}
+	return t.r.Type(t.MT.Parent)
+}
+
+// Module is the module that defines the type.
+func (t *Type) Module() (*dac.Module, error) { return t.r.rt.Module(t.MT.Module) }
+
+// IsString reports whether the type is System.String.
+func (t *Type) IsString() bool {
+	s := t.r.rt.WellKnown().String
+	if s != 0 {
+		return t.MT.Addr == s
+	}
+	return t.MT.HasComponents() && !t.MT.IsArray() && t.MT.ComponentSize == 2
+}
+
+// ElementType is the runtime's normalised element type: the underlying type of
+// an enum, metadata.ElementValueType for most structs, Class for classes.
+func (t *Type) ElementType() (metadata.ElementType, error) {
+	c, err := t.r.rt.EEClass(t.MT)
+	if err != nil {
+		return 0, err
+	}
+	return c.ElementType, nil
+}
+
+// Element returns the type of an array's elements.
+func (t *Type) Element() (*Type, error) {
+	if !t.MT.IsArray() {
+		return nil, target.Unsupportedf("type %016x is no array", uint64(t.MT.Addr))
+	}
+	th := t.MT.PerInstInfo
+	if th&2 != 0 {
+		return nil, target.Unsupportedf("elements of type %016x have no MethodTable: pointers", uint64(th))
+	}
+	return t.r.Type(th)
+}
+
+// Arguments are the TypeHandles of the type's generic arguments.
+func (t *Type) Arguments() ([]target.Addr, error) {
+	return t.args.get(func() ([]target.Addr, error) { return t.r.rt.TypeArguments(t.MT) })
+}
+
+// context is what signatures in the type's definition refer to.
+func (t *Type) context() (dac.SigContext, error) {
+	m, err := t.Module()
+	if err != nil {
+		return dac.SigContext{}, err
+	}
+	args, err := t.Arguments()
+	return dac.SigContext{Module: m, TypeArgs: args}, err
+}
+
+// OwnFields returns the fields that the type itself declares, in the order of
+// the runtime: instance fields, then statics.
+func (t *Type) OwnFields() ([]*Field, error) { return t.own.get(t.readOwn) }
+
+func (t *Type) readOwn() ([]*Field, error) {
+	descs, err := t.r.rt.Fields(t.MT)
+	// One allocation for all: a type is read whole.
+	all, out := make([]Field, len(descs)), make([]*Field, len(descs))
+	for i := range descs {
+		all[i] = Field{FieldDesc: descs[i], Declaring: t}
+		all[i].read()
+		out[i] = &all[i]
+	}
+	return out, err
+}
+
+// Fields returns all fields, instance and static, those of base classes first:
+// the order in which dumpobj prints them. Where a class can't be read the
+// others are returned together with the error.
+func (t *Type) Fields() ([]*Field, error) { return t.fields.get(t.readFields) }
+
+func (t *Type) readFields() ([]*Field, error) {
+	var chain []*Type
+	var firstErr error
+	for at := t; at != nil; {
+		if len(chain) > limits.ParentChain {
+			return nil, target.Corruptf("type %016x has no end of base classes", uint64(t.MT.Addr))
+		}
+		chain = append(chain, at)
+		base, err := at.Base()
+		if err != nil {
+			firstErr = fmt.Errorf("base class of %016x: %w", uint64(at.MT.Addr), err)
+		}
+		at = base
+	}
+	var out []*Field
+	for i := len(chain) - 1; i >= 0; i-- {
+		own, err := chain[i].OwnFields()
+		out = append(out, own...)
+		if err != nil && firstErr == nil {
+			firstErr = err
+		}
+	}
+	return out, firstErr
+}
+
+// InstanceField finds an instance field by name, the most derived class's where
+// several have one.
+func (t *Type) InstanceField(name string) (*Field, error) {
+	m, err := t.byName.get(func() (map[string]*Field, error) {
+		fields, err := t.Fields()
+		m := make(map[string]*Field, len(fields))
+		for _, f := range fields {
+			if !f.Static {
+				m[f.Name] = f
+			}
+		}
+		return m, err
+	})
+	if f := m[name]; f != nil {
+		return f, nil
+	}
+	if err == nil {
+		err = target.Unsupportedf("type %016x has no field %s", uint64(t.MT.Addr), name)
+	}
+	return nil, err
+}
+
+// StaticField finds a static field that the type itself declares.
+func (t *Type) StaticField(name string) (*Field, error) {
+	own, err := t.OwnFields()
+	for _, f := range own {
+		if f.Static && f.Name == name {
+			return f, nil
+		}
+	}
+	if err == nil {
+		err = target.Unsupportedf("type %016x has no static field %s", uint64(t.MT.Addr), name)
+	}
+	return nil, err
+}
+
+func (t *Type) read(data target.Addr, name string) Value {
+	f, err := t.InstanceField(name)
+	if err != nil {
+		return Value{err: err, r: t.r}
+	}
+	return f.at(data)
+}
+
+func (t *Type) values(data target.Addr) iter.Seq2[*Field, Value] {
+	return func(yield func(*Field, Value) bool) {
+		fields, _ := t.Fields()
+		for _, f := range fields {
+			if !f.Static && !yield(f, f.at(data)) {
+				return
+			}
+		}
+	}
+}
+
+// A Field is a field of a type. The embedded FieldDesc is what the runtime
+// knows of it; name and declared type come from metadata.
+type Field struct {
+	dac.FieldDesc
+	Name       string
+	Declaring  *Type
+	Attributes uint16 // FieldAttributes, ECMA-335 II.23.1.5
+
+	sig    metadata.TypeSig
+	err    error // why name or signature are unknown
+	exact  lazy[target.Addr]
+	shared lazy[target.Addr]
+}
+
+// read fills in what metadata tells.
+func (f *Field) read() {
+	f.err = func() error {
+		m, err := f.Declaring.Module()
+		if err != nil {
+			return err
+		}
+		md, err := m.Metadata()
+		if err != nil {
+			return err
+		}
+		row, err := md.Field(f.Token.Row())
+		if err != nil {
+			return err
+		}
+		f.Attributes = row.Flags
+		if f.Name, err = md.String(row.Name); err != nil {
+			return err
+		}
+		blob, err := md.Blob(row.Signature)
+		if err != nil {
+			return err
+		}
+		f.sig, err = metadata.ParseFieldSig(blob)
+		return err
+	}()
+	if f.err != nil {
+		f.err = fmt.Errorf("field %v of %016x: %w", f.Token, uint64(f.Declaring.MT.Addr), f.err)
+	}
+}
+
+// Err says why the field's name or signature are unknown, nil if they are not.
+func (f *Field) Err() error { return f.err }
+
+// Signature is the field's declared type; nil where Err is not.
+func (f *Field) Signature() *metadata.TypeSig {
+	if f.err != nil {
+		return nil
+	}
+	return f.sig.Unmodified()
+}
+
+// InPlace reports whether the field holds its value and no reference or
+// pointer: what SOS marks VT.
+func (f *Field) InPlace() bool {
+	et := f.ElementType
+	return et >= metadata.ElementBoolean && et <= metadata.ElementR8 || et == metadata.ElementValueType ||
+		et == metadata.ElementI || et == metadata.ElementU
+}
+
+// TypeHandle is the field's type, 0 if it is not loaded. Type parameters are
+// those of the object's own type.
+func (f *Field) TypeHandle() (target.Addr, error) {
+	return f.exact.get(func() (target.Addr, error) { return f.resolve(f.Declaring) })
+}
+
+// SharedTypeHandle is TypeHandle as code that generic instances share sees it,
+// and SOS with it: references among the type arguments are System.__Canon.
+func (f *Field) SharedTypeHandle() (target.Addr, error) {
+	return f.shared.get(func() (target.Addr, error) {
+		canon, err := f.Declaring.r.Type(f.Declaring.MT.Canonical)
+		if errors.Is(err, target.ErrNotInDump) {
+			canon, err = f.Declaring, nil
+		}
+		if err != nil {
+			return 0, err
+		}
+		return f.resolve(canon)
+	})
+}
+
+func (f *Field) resolve(owner *Type) (target.Addr, error) {
+	if f.err != nil {
+		return 0, f.err
+	}
+	c, err := owner.context()
+	if err != nil {
+		return 0, err
+	}
+	return f.Declaring.r.rt.ResolveType(&f.sig, c)
+}
+
+// TypeName is the name of the field's type, loaded or not.
+func (f *Field) TypeName(style dac.NameStyle) (string, error) {
+	if f.err != nil {
+		return "", f.err
+	}
+	c, err := f.Declaring.context()
+	if err != nil {
+		return "", err
+	}
+	return f.Declaring.r.rt.SigTypeName(&f.sig, c, style)
+}
+
+// at reads the field of the instance whose fields start at data.
+func (f *Field) at(data target.Addr) Value {
+	return f.Declaring.r.value(f.ElementType, data+target.Addr(f.Offset), f, nil)
+}
+
+// A lazy value is computed once, at the first use.
+type lazy[T any] struct {
+	once sync.Once
+	v    T
+	err  error
+}
+
+func (l *lazy[T]) get(f func() (T, error)) (T, error) {
+	l.once.Do(func() { l.v, l.err = f() })
+	return l.v, l.err
+}

@@ -1,0 +1,254 @@
+package objects
+
+import (
+	"encoding/binary"
+	"math"
+
+	"github.com/sosgo/sosgo/metadata"
+	"github.com/sosgo/sosgo/target"
+)
+
+// A Kind says what a Value is.
+type Kind uint8
+
+// The kinds of values.
+const (
+	KindUnknown   Kind = iota // Err says why
+	KindBool                  // Bool
+	KindChar                  // Char
+	KindInt                   // Int: signed, 8 to 64 bits
+	KindUint                  // Uint: unsigned, 8 to 64 bits
+	KindFloat                 // Float: 32 or 64 bits
+	KindPointer               // Addr: native integers, pointers, pointers to functions
+	KindByRef                 // Addr: an interior or stack address
+	KindReference             // Addr, Object: a reference to an object, or null
+	KindStruct                // Struct: a value type in place
+)
+
+// String is the kind in words.
+func (k Kind) String() string {
+	return [...]string{"unknown", "bool", "char", "int", "uint", "float", "pointer", "byref", "reference", "struct"}[k]
+}
+
+// kinds is the kind and the size in bytes of each element type, by number.
+var kinds = [...]struct {
+	kind Kind
+	size uint8
+}{
+	metadata.ElementBoolean:    {KindBool, 1},
+	metadata.ElementChar:       {KindChar, 2},
+	metadata.ElementI1:         {KindInt, 1},
+	metadata.ElementU1:         {KindUint, 1},
+	metadata.ElementI2:         {KindInt, 2},
+	metadata.ElementU2:         {KindUint, 2},
+	metadata.ElementI4:         {KindInt, 4},
+	metadata.ElementU4:         {KindUint, 4},
+	metadata.ElementI8:         {KindInt, 8},
+	metadata.ElementU8:         {KindUint, 8},
+	metadata.ElementR4:         {KindFloat, 4},
+	metadata.ElementR8:         {KindFloat, 8},
+	metadata.ElementString:     {KindReference, 8},
+	metadata.ElementPtr:        {KindPointer, 8},
+	metadata.ElementByRef:      {KindByRef, 8},
+	metadata.ElementValueType:  {KindStruct, 0},
+	metadata.ElementClass:      {KindReference, 8},
+	metadata.ElementVar:        {KindReference, 8},
+	metadata.ElementArray:      {KindReference, 8},
+	metadata.ElementTypedByRef: {KindStruct, 0},
+	metadata.ElementI:          {KindPointer, 8},
+	metadata.ElementU:          {KindPointer, 8},
+	metadata.ElementFnPtr:      {KindPointer, 8},
+	metadata.ElementObject:     {KindReference, 8},
+	metadata.ElementSZArray:    {KindReference, 8},
+	metadata.ElementMVar:       {KindReference, 8},
+}
+
+// A Value is what a field or element holds, or the reason why that is not
+// known. It costs no allocation. The methods that return the value fail with
+// that reason, or with target.ErrUnsupported where the kind does not fit.
+type Value struct {
+	r    *Reader
+	at   target.Addr // where it is stored
+	bits uint64      // as stored, not sign-extended
+	err  error
+	elem metadata.ElementType
+
+	field *Field // tells the type, if not nil
+	typ   *Type  // of a struct or enum where there is no field
+}
+
+// value reads a value of element type et at a.
+func (r *Reader) value(et metadata.ElementType, a target.Addr, f *Field, t *Type) Value {
+	v := Value{r: r, at: a, elem: et, field: f, typ: t}
+	size := uint8(0)
+	if int(et) < len(kinds) {
+		size = kinds[et].size
+	}
+	if size == 0 {
+		if v.kind() == KindUnknown {
+			v.err = target.Unsupportedf("value of element type %#x", uint8(et))
+		}
+		return v
+	}
+	if b, ok := r.mem.View(a, int(size)); ok {
+		v.bits = uintOf(b)
+		return v
+	}
+	var buf [8]byte
+	if _, err := r.mem.ReadMemory(buf[:size], a); err != nil {
+		v.err = err
+		return v
+	}
+	v.bits = uintOf(buf[:size])
+	return v
+}
+
+// uintOf is the little-endian number in b, which has 1, 2, 4 or 8 bytes.
+func uintOf(b []byte) uint64 {
+	switch len(b) {
+	case 1:
+		return uint64(b[0])
+	case 2:
+		return uint64(binary.LittleEndian.Uint16(b))
+	case 4:
+		return uint64(binary.LittleEndian.Uint32(b))
+	}
+	return binary.LittleEndian.Uint64(b)
+}
+
+func (v Value) kind() Kind {
+	if int(v.elem) < len(kinds) {
+		return kinds[v.elem].kind
+	}
+	return KindUnknown
+}
+
+// Kind is the kind of the value, KindUnknown when it could not be read.
+func (v Value) Kind() Kind {
+	if v.err != nil {
+		return KindUnknown
+	}
+	return v.kind()
+}
+
+// Err says why the value is unknown, nil when it is known.
+func (v Value) Err() error { return v.err }
+
+// Location is the address where the value is stored.
+func (v Value) Location() target.Addr { return v.at }
+
+// ElementType is how the value is stored: of an enum its underlying type.
+func (v Value) ElementType() metadata.ElementType { return v.elem }
+
+// Field is the field that holds the value, nil for elements and boxes.
+func (v Value) Field() *Field { return v.field }
+
+// Size is the number of bytes of the value; 0 for a struct.
+func (v Value) Size() int {
+	if int(v.elem) < len(kinds) {
+		return int(kinds[v.elem].size)
+	}
+	return 0
+}
+
+// Bits are the bytes of the value as a little-endian number, not
+// sign-extended; 0 for a struct.
+func (v Value) Bits() (uint64, error) { return v.bits, v.err }
+
+func (v Value) want(k Kind) error {
+	if v.err == nil && v.kind() != k {
+		return target.Unsupportedf("a value of kind %v is no %v", v.kind(), k)
+	}
+	return v.err
+}
+
+// Bool is the value of a System.Boolean.
+func (v Value) Bool() (bool, error) { return v.bits != 0, v.want(KindBool) }
+
+// Char is the value of a System.Char: a UTF-16 code unit.
+func (v Value) Char() (uint16, error) { return uint16(v.bits), v.want(KindChar) }
+
+// Int is the value of a signed integer or enum.
+func (v Value) Int() (int64, error) {
+	shift := 64 - 8*v.Size()
+	return int64(v.bits<<shift) >> shift, v.want(KindInt)
+}
+
+// Uint is the value of an unsigned integer or enum.
+func (v Value) Uint() (uint64, error) { return v.bits, v.want(KindUint) }
+
+// Float is the value of a System.Single or System.Double.
+func (v Value) Float() (float64, error) {
+	if v.elem == metadata.ElementR4 {
+		return float64(math.Float32frombits(uint32(v.bits))), v.want(KindFloat)
+	}
+	return math.Float64frombits(v.bits), v.want(KindFloat)
+}
+
+// Addr is the value of a pointer, native integer, byref or reference.
+func (v Value) Addr() (target.Addr, error) {
+	switch v.kind() {
+	case KindPointer, KindByRef, KindReference:
+		return target.Addr(v.bits), v.err
+	}
+	return 0, v.want(KindPointer)
+}
+
+// IsNull reports whether the value is a null reference or pointer.
+func (v Value) IsNull() bool {
+	a, err := v.Addr()
+	return err == nil && a == 0
+}
+
+// Object is the object that a reference refers to. Null is
+// target.ErrUnsupported.
+func (v Value) Object() (Object, error) {
+	if err := v.want(KindReference); err != nil {
+		return Object{}, err
+	}
+	if v.bits == 0 {
+		return Object{}, target.Unsupportedf("a null reference")
+	}
+	return v.r.Object(target.Addr(v.bits))
+}
+
+// Type is the declared type of the value where it is loaded, nil elsewhere. A
+// reference may refer to an object of a derived type.
+func (v Value) Type() (*Type, error) {
+	if v.typ != nil {
+		return v.typ, nil
+	}
+	if v.field == nil {
+		return nil, v.err
+	}
+	th, err := v.field.TypeHandle()
+	if err != nil || th == 0 || th&2 != 0 {
+		return nil, err
+	}
+	return v.r.Type(th)
+}
+
+// Struct is the value type that is stored in place.
+func (v Value) Struct() (Struct, error) {
+	if err := v.want(KindStruct); err != nil {
+		return Struct{}, err
+	}
+	t, err := v.Type()
+	if err != nil {
+		return Struct{}, err
+	}
+	if t == nil {
+		return Struct{}, target.Unsupportedf("the type of the value is not loaded")
+	}
+	return Struct{Addr: v.at, Type: t}, nil
+}
+
+// Text is the string that the value refers to: at most limit UTF-16 code units
+// of it, all when limit is negative.
+func (v Value) Text(limit int) (string, error) {
+	o, err := v.Object()
+	if err != nil {
+		return "", err
+	}
+	return o.Text(limit)
+}
