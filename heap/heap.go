@@ -25,11 +25,11 @@ type Heap struct {
 	subHeaps []SubHeap
 	segments []Segment // by Objects.Start
 	contexts []dac.AllocContext
-	stored   []target.Range // what the dump holds, for skipping holes
+	gaps     []target.Range // from a context's pointer to the next object, inside segments, by address
+	types    *typeTable
 	inGC     bool
 	warnings []error
 	datas    *uint64
-	free     target.Addr
 }
 
 // A SubHeap is one of the heaps of a server GC, or the only one of a
@@ -53,12 +53,15 @@ type GenerationData struct {
 
 // Open reads the heap's structures, not its objects.
 func Open(rt *dac.Runtime, t target.Target) (*Heap, error) {
-	h := &Heap{rt: rt, mem: t, free: rt.WellKnown().Free}
+	h := &Heap{rt: rt, mem: t, types: newTypeTable(rt, rt.WellKnown().Free)}
 	if err := h.open(); err != nil {
 		return nil, fmt.Errorf("GC heap: %w", err)
 	}
 	h.readContexts()
-	h.readStored(t)
+	h.readGaps()
+	if h.inGC {
+		h.warnings = append(h.warnings, target.Corruptf("the dump was taken during a garbage collection: the heap is read as far as it is sound"))
+	}
 	return h, nil
 }
 
@@ -357,27 +360,21 @@ func (h *Heap) addContext(c dac.AllocContext) {
 	}
 }
 
-func (h *Heap) readStored(t target.Target) {
-	for r := range t.Regions() {
-		if r.Stored == 0 {
+// readGaps finds what the allocation contexts leave empty. A context that does
+// not fit its segment is left out: to believe it would hide objects.
+func (h *Heap) readGaps() {
+	for _, c := range h.contexts {
+		s := h.Segment(c.Pointer)
+		if s == nil {
+			continue // of a heap that the dump does not have, or an empty one at the end
+		}
+		if c.Limit > s.Objects.End || len(h.gaps) > 0 && c.Pointer < h.gaps[len(h.gaps)-1].End {
+			h.warnings = append(h.warnings, target.Corruptf("allocation context %#x-%#x does not fit segment %#x and is left out", uint64(c.Pointer), uint64(c.Limit), uint64(s.Addr)))
 			continue
 		}
-		end := r.Start + target.Addr(r.Stored)
-		if n := len(h.stored); n > 0 && h.stored[n-1].End >= r.Start {
-			h.stored[n-1].End = max(h.stored[n-1].End, end)
-			continue
-		}
-		h.stored = append(h.stored, target.Range{Start: r.Start, End: end})
+		end := min(s.Objects.End, c.Limit+minObjectSize)
+		h.gaps = append(h.gaps, target.Range{Start: c.Pointer, End: end})
 	}
-}
-
-// nextStored is the first address from a on that the dump holds, or false.
-func (h *Heap) nextStored(a target.Addr) (target.Addr, bool) {
-	i := sort.Search(len(h.stored), func(i int) bool { return h.stored[i].End > a })
-	if i == len(h.stored) {
-		return 0, false
-	}
-	return max(a, h.stored[i].Start), true
 }
 
 // checkDisjoint refuses segments that share addresses: a wrong layout or a

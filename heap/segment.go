@@ -151,7 +151,7 @@ func (h *Heap) readSegment(o *segmentLayout, s *SubHeap, at target.Addr, gen int
 		end = s.AllocAllocated
 	}
 	committed, reserved := word(o.Committed), word(o.Reserved)
-	if end < mem || committed < mem || reserved < committed {
+	if end < mem || committed < mem || reserved < committed || reserved > maxAddress || end > maxAddress {
 		return Segment{}, 0, target.Corruptf("memory %#x, allocated %#x, committed %#x, reserved %#x", uint64(mem), uint64(end), uint64(committed), uint64(reserved))
 	}
 	seg.Objects = target.Range{Start: mem, End: end}
@@ -176,6 +176,10 @@ func (h *Heap) readSegment(o *segmentLayout, s *SubHeap, at target.Addr, gen int
 	}
 	return seg, word(o.Next), nil
 }
+
+// maxAddress is behind all that a 64-bit process can use; below it sums of
+// addresses and sizes don't wrap.
+const maxAddress = 1 << 62
 
 // pageSize is the unit in which the GC commits memory on the supported
 // targets.

@@ -1,0 +1,152 @@
+package heap
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/sosgo/sosgo/target"
+)
+
+// A Corruption is a place of the heap where the walk could not go on. The walk
+// continues at Next.
+type Corruption struct {
+	Addr    target.Addr // where an object should be
+	Segment *Segment
+	Next    target.Addr // the next known good address, the segment's end if there is none
+	Err     error       // ErrCorrupt, or ErrNotInDump for a hole in the dump
+}
+
+func (e *Corruption) Error() string {
+	if errors.Is(e.Err, target.ErrNotInDump) {
+		return fmt.Sprintf("heap from %#x to %#x is not in the dump", uint64(e.Addr), uint64(e.Next))
+	}
+	return fmt.Sprintf("heap corruption at %#x (%v), going on at %#x", uint64(e.Addr), e.Err, uint64(e.Next))
+}
+
+func (e *Corruption) Unwrap() error { return e.Err }
+
+const (
+	plausibleRun = 4       // objects that must follow each other where a walk can go on
+	badCacheSize = 1 << 12 // entries
+	cancelEvery  = 1 << 20 // bytes that resync looks at between two looks at the context
+)
+
+// resync finds where the walk can go on after a failure at a: behind the next
+// allocation context, or at the first address from which objects follow each
+// other; the segment's end if there is none. Each word is looked at once, so
+// that it takes time in proportion to what it skips.
+func (w *walker) resync(a, end target.Addr) target.Addr {
+	limit := end
+	if gaps := w.h.gapsFrom(a + 1); len(gaps) > 0 {
+		limit = min(end, gaps[0].Start)
+	}
+	return w.find(min(a+8, limit), limit, end)
+}
+
+// find returns the first address in [at, limit) from which objects follow each
+// other, limit if there is none. Holes in the dump are skipped.
+func (w *walker) find(at, limit, end target.Addr) target.Addr {
+	for at < limit {
+		b, err := w.bytes(at, end)
+		if err != nil {
+			next, ok := target.NextStored(w.h.mem, at+1)
+			if !ok || next >= limit {
+				return limit
+			}
+			at = (next + 7) &^ 7
+			continue
+		}
+		n := min(uint64(len(b)-headSize)&^7+8, uint64(limit-at), cancelEvery)
+		if w.ctx != nil && w.ctx.Err() != nil {
+			return limit
+		}
+		for off := uint64(0); off < n; off += 8 {
+			if w.startsRun(at+target.Addr(off), end, b[off:]) {
+				return at + target.Addr(off)
+			}
+		}
+		at += target.Addr(n)
+	}
+	return limit
+}
+
+// startsRun reports whether a run of objects starts at a, where b lies. Their
+// MethodTables must be proven, so that what garbage points at does not pass.
+func (w *walker) startsRun(a, end target.Addr, b []byte) bool {
+	for range plausibleRun {
+		info := w.proven(methodTableOf(b))
+		if info == nil {
+			return false
+		}
+		o := info.object(a, b)
+		size := (o.Size + 7) &^ 7
+		if size > uint64(end-a) {
+			return false
+		}
+		a += target.Addr(size)
+		if a == end || w.h.isGap(a) {
+			return true
+		}
+		if size <= uint64(len(b)) && uint64(len(b))-size >= headSize {
+			b = b[size:]
+		} else if b = w.peek(a); b == nil {
+			return false
+		}
+	}
+	return true
+}
+
+// peek reads the head of the object at a without losing the place in buf.
+func (w *walker) peek(a target.Addr) []byte {
+	if b := w.h.mem.Span(a); len(b) >= headSize {
+		return b
+	}
+	if _, err := w.h.mem.ReadMemory(w.head[:], a); err != nil {
+		return nil
+	}
+	return w.head[:]
+}
+
+// proven returns the type at a if it is certainly one. What it says must not
+// depend on what was asked before, or results would depend on the number of
+// workers.
+func (w *walker) proven(a target.Addr) *typeInfo {
+	if a == 0 {
+		return nil
+	}
+	slot := typeSlot(a)
+	if info := &w.cache[slot]; info.addr == a {
+		if info.proven {
+			return info
+		}
+		return nil
+	}
+	if w.bad == nil {
+		w.bad = make([]target.Addr, badCacheSize)
+	}
+	if w.bad[slot] == a {
+		return nil
+	}
+	// Most words of garbage are pointers to objects, or no pointers at all.
+	if !w.h.Bounds().Contains(a) && w.h.mayHold(a) {
+		if info, err := w.miss(a); err == nil && info.proven {
+			return info
+		}
+	}
+	w.bad[slot] = a
+	return nil
+}
+
+// mayHold reports whether the dump may hold the byte at a.
+func (h *Heap) mayHold(a target.Addr) bool {
+	if _, ok := h.mem.(target.SparseMemory); !ok {
+		return true
+	}
+	next, ok := target.NextStored(h.mem, a)
+	return ok && next == a
+}
+
+func (h *Heap) isGap(a target.Addr) bool {
+	g := h.gapsFrom(a)
+	return len(g) > 0 && g[0].Start == a
+}
