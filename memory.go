@@ -5,6 +5,7 @@ import (
 	"sort"
 	"sync"
 
+	"github.com/sosgo/sosgo/dump"
 	"github.com/sosgo/sosgo/image"
 	"github.com/sosgo/sosgo/internal/modfiles"
 	"github.com/sosgo/sosgo/internal/symstore"
@@ -14,6 +15,7 @@ import (
 // moduleFiles finds module files on this machine and keeps them open.
 type moduleFiles struct {
 	finder *modfiles.Finder
+	packed []dump.PackedFile
 	mem    target.Memory
 
 	mu    sync.Mutex
@@ -26,10 +28,11 @@ type foundFile struct {
 	err  error
 }
 
-func newModuleFiles(t target.Target, o Options) *moduleFiles {
+func newModuleFiles(f *dump.File, o Options) *moduleFiles {
 	return &moduleFiles{
 		finder: &modfiles.Finder{Dirs: o.Modules, Recorded: !o.NoLocalFiles, More: moduleSources(o)},
-		mem:    t,
+		packed: f.PackedFiles(),
+		mem:    f,
 		files:  map[target.Addr]*foundFile{},
 	}
 }
@@ -63,9 +66,28 @@ func (f *moduleFiles) File(m *target.Module, _ *image.Image) (*image.Image, erro
 	}
 	f.mu.Unlock()
 	found.once.Do(func() {
-		found.img, _, found.err = f.finder.Find(m, modfiles.IdentityOf(f.mem, m))
+		id := modfiles.IdentityOf(f.mem, m)
+		if found.img = f.fromPack(m, &id); found.img == nil {
+			found.img, _, found.err = f.finder.Find(m, id)
+		}
 	})
 	return found.img, found.err
+}
+
+// fromPack opens the file of m in the pack that the dump came in, nil if there
+// is none that is proved to be the one.
+func (f *moduleFiles) fromPack(m *target.Module, id *modfiles.Identity) *image.Image {
+	for i := range f.packed {
+		p := &f.packed[i]
+		if p.Path != m.Path || !id.Known() {
+			continue
+		}
+		img, err := image.OpenSource(p.Path, p.Source())
+		if err == nil && id.Check(img) == nil {
+			return img
+		}
+	}
+	return nil
 }
 
 func (f *moduleFiles) close() {

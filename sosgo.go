@@ -31,6 +31,7 @@ import (
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/dump"
 	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/stackscan"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -90,6 +91,7 @@ type view struct {
 	inst    *dac.Instance
 	runtime lazy[*dac.Runtime]
 	heap    lazy[*heap.Heap]
+	scanner lazy[*stackscan.Scanner]
 }
 
 // Open opens the dump in a file: an ELF core or a Windows minidump, also

@@ -63,7 +63,7 @@ func (c *compression) unpack(src memmap.Source, o Options) (*os.File, error) {
 		return nil, unpackError(err)
 	}
 	// What is inside is told before a terabyte of it is written.
-	if head = head[:n]; !elfcore.Sniff(head) && !minidump.Sniff(head) {
+	if head = head[:n]; !elfcore.Sniff(head) && !minidump.Sniff(head) && !isTar(head) {
 		return nil, notADump(head, int64(n))
 	}
 	tmp, err := createTemp(o.TempDir)

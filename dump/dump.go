@@ -49,7 +49,17 @@ type File struct {
 	Size       int64  // of the dump in bytes, unpacked
 
 	closers []io.Closer
+	packed  []PackedFile
+	src     memmap.Source
 }
+
+// NextStored implements target.SparseMemory.
+func (f *File) NextStored(a target.Addr) (target.Addr, bool) {
+	return target.NextStored(f.Target, a)
+}
+
+// Content is the dump itself, unpacked, as an io.ReaderAt of Size bytes.
+func (f *File) Content() io.ReaderAt { return f.src }
 
 // Close releases the dump. No memory that it lent may be used afterwards: not
 // what View and Span returned, and not what was taken from a note.
@@ -134,9 +144,16 @@ func openUnpacked(tmp *os.File, o Options) (*File, error) {
 	return nil, err
 }
 
-// openPlain opens an uncompressed dump that begins with head.
+// openPlain opens an uncompressed dump, or a pack, that begins with head.
 func openPlain(src memmap.Source, head []byte) (*File, error) {
-	f := &File{Size: src.Size()}
+	if isTar(head) {
+		return openPack(src)
+	}
+	return openContainer(src, head)
+}
+
+func openContainer(src memmap.Source, head []byte) (*File, error) {
+	f := &File{Size: src.Size(), src: src}
 	switch {
 	case elfcore.Sniff(head):
 		t, err := elfcore.Open(src)

@@ -37,7 +37,6 @@ var signatures = [...]signature{
 	{0, "MSCF", "a cabinet file: unpack it first"},
 	{0, "\x1f\x8b", "compressed with gzip again: unpack it first"},
 	{0, "\x28\xb5\x2f\xfd", "compressed with zstd again: unpack it first"},
-	{257, "ustar", "a tar archive: unpack it first"},
 	{0, "\xce\xfa\xed\xfe", "a 32-bit Mach-O file"},
 	{0, "\xca\xfe\xba\xbe", "a Mach-O universal binary or a Java class, not a dump"},
 }

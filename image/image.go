@@ -179,6 +179,16 @@ func OpenFile(path string) (*Image, error) {
 	return im, nil
 }
 
+// OpenSource opens an image whose file is src; path is what it is called in
+// messages. The image does not close src.
+func OpenSource(path string, src memmap.Source) (*Image, error) {
+	im := &Image{path: path, raw: fileArea(src)}
+	if err := im.open(Flat, nil); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return im, nil
+}
+
 // NewBytes opens an image that is in b, as it lies in a file or as it was
 // loaded. It keeps b.
 func NewBytes(b []byte, l Layout) (*Image, error) {

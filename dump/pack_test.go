@@ -1,0 +1,66 @@
+package dump_test
+
+import (
+	"archive/tar"
+	"bytes"
+	"io"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo/dump"
+	"github.com/sosgo/sosgo/target"
+)
+
+type entry struct{ name, path, content string }
+
+func pack(t *testing.T, entries ...entry) []byte {
+	var b bytes.Buffer
+	w := tar.NewWriter(&b)
+	for _, e := range entries {
+		h := &tar.Header{Name: e.name, Size: int64(len(e.content)), Mode: 0o644, Format: tar.FormatPAX}
+		if e.path != "" {
+			h.PAXRecords = map[string]string{dump.PackPathRecord: e.path}
+		}
+		require.NoError(t, w.WriteHeader(h))
+		_, err := io.WriteString(w, e.content)
+		require.NoError(t, err)
+	}
+	require.NoError(t, w.Close())
+	return b.Bytes()
+}
+
+func TestPack(t *testing.T) {
+	b := pack(t, entry{dump.PackMark, "", dump.PackMarkText}, entry{"dump/core", "", string(core())},
+		entry{"modules/0/libx.so", "/app/libx.so", "the library"}, entry{"other", "", "ignored"})
+	for _, b := range [][]byte{b, zst(t, b), gz(t, b)} {
+		f, err := dump.OpenReaderAt(bytes.NewReader(b), int64(len(b)), dump.Options{})
+		require.NoError(t, err)
+		require.Equal(t, int64(len(core())), f.Size)
+		require.Equal(t, dump.FormatELFCore, f.Format)
+		files := f.PackedFiles()
+		require.Len(t, files, 1)
+		require.Equal(t, "/app/libx.so", files[0].Path)
+		got, err := io.ReadAll(io.NewSectionReader(files[0].Source(), 0, files[0].Source().Size()))
+		require.NoError(t, err)
+		require.Equal(t, "the library", string(got))
+		require.NoError(t, f.Close())
+	}
+}
+
+func TestBadPacks(t *testing.T) {
+	whole := pack(t, entry{dump.PackMark, "", dump.PackMarkText}, entry{"dump/core", "", string(core())})
+	for name, c := range map[string]struct {
+		b    []byte
+		want error
+	}{
+		"another archive": {pack(t, entry{"readme", "", "x"}, entry{"dump/core", "", string(core())}), target.ErrUnsupported},
+		"no dump":         {pack(t, entry{dump.PackMark, "", dump.PackMarkText}), target.ErrCorrupt},
+		"no dump in it":   {pack(t, entry{dump.PackMark, "", dump.PackMarkText}, entry{"dump/x", "", "text"}), target.ErrUnsupported},
+		"cut":             {whole[:2500], target.ErrCorrupt},
+		"pack in a pack":  {pack(t, entry{dump.PackMark, "", dump.PackMarkText}, entry{"dump/x", "", string(whole)}), target.ErrUnsupported},
+	} {
+		_, err := dump.OpenReaderAt(bytes.NewReader(c.b), int64(len(c.b)), dump.Options{})
+		require.ErrorIs(t, err, c.want, name)
+	}
+}
