@@ -31,6 +31,7 @@ import (
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/dump"
 	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/stackscan"
 	"github.com/sosgo/sosgo/target"
 )
@@ -91,6 +92,7 @@ type view struct {
 	inst    *dac.Instance
 	runtime lazy[*dac.Runtime]
 	heap    lazy[*heap.Heap]
+	objects lazy[*objects.Reader]
 	scanner lazy[*stackscan.Scanner]
 }
 
@@ -174,6 +176,21 @@ func (d *Dump) Runtime() (*dac.Runtime, error) {
 		return nil, err
 	}
 	return v.runtime.get(v.inst.Open)
+}
+
+// Objects returns the reader of the chosen runtime's objects.
+func (d *Dump) Objects() (*objects.Reader, error) {
+	v, err := d.view()
+	if err != nil {
+		return nil, err
+	}
+	return v.objects.get(func() (*objects.Reader, error) {
+		rt, err := v.runtime.get(v.inst.Open)
+		if err != nil {
+			return nil, err
+		}
+		return objects.New(rt), nil
+	})
 }
 
 // Heap opens the GC heap of the chosen runtime.
