@@ -7,6 +7,7 @@ package heap
 import (
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"sort"
 
 	"github.com/sosgo/sosgo/dac"
@@ -27,6 +28,7 @@ type Heap struct {
 	contexts []dac.AllocContext
 	gaps     []target.Range // from a context's pointer to the next object, inside segments, by address
 	types    *typeTable
+	seeds    [2]maphash.Seed // for telling contents apart
 	inGC     bool
 	warnings []error
 	datas    *uint64
@@ -54,6 +56,7 @@ type GenerationData struct {
 // Open reads the heap's structures, not its objects.
 func Open(rt *dac.Runtime, t target.Target) (*Heap, error) {
 	h := &Heap{rt: rt, mem: t, types: newTypeTable(rt, rt.WellKnown().Free)}
+	h.seeds = [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}
 	if err := h.open(); err != nil {
 		return nil, fmt.Errorf("GC heap: %w", err)
 	}

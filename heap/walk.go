@@ -243,3 +243,12 @@ func (h *Heap) gapsFrom(a target.Addr) []target.Range {
 	i := sort.Search(len(h.gaps), func(i int) bool { return h.gaps[i].Start >= a })
 	return h.gaps[i:]
 }
+
+// gapAround is the gap that a lies in, empty if there is none.
+func (h *Heap) gapAround(a target.Addr) target.Range {
+	i := sort.Search(len(h.gaps), func(i int) bool { return h.gaps[i].End > a })
+	if i < len(h.gaps) && h.gaps[i].Contains(a) {
+		return h.gaps[i]
+	}
+	return target.Range{}
+}

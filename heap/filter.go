@@ -1,0 +1,136 @@
+package heap
+
+import (
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/target"
+)
+
+// A Filter chooses objects. The zero value chooses all.
+type Filter struct {
+	// Segments chooses whole segments; nil chooses all.
+	Segments func(*Segment) bool
+	// Generations is the set of generations of the objects; nil is all.
+	Generations []Generation
+	// Range is where the objects start; empty is everywhere.
+	Range target.Range
+	// Type chooses types; nil chooses all. It may be called by several
+	// goroutines, a few times for each type.
+	Type func(*dac.MethodTable) bool
+	// MinSize and MaxSize bound the size in bytes; 0 does not.
+	MinSize, MaxSize uint64
+}
+
+// Spans are the parts of segments that the filter's objects lie in, in address
+// order.
+func (h *Heap) Spans(f *Filter) []Span {
+	var spans []Span
+	for i := range h.segments {
+		s := &h.segments[i]
+		if f.Segments != nil && !f.Segments(s) {
+			continue
+		}
+		for _, r := range s.generations(f.Generations) {
+			if f.Range != (target.Range{}) {
+				r = target.Range{Start: max(r.Start, f.Range.Start), End: min(r.End, f.Range.End)}
+			}
+			if r.Size() > 0 {
+				spans = append(spans, Span{Segment: s, Range: r})
+			}
+		}
+	}
+	return spans
+}
+
+// generations are the parts of s that hold one of gens, by address.
+func (s *Segment) generations(gens []Generation) []target.Range {
+	if gens == nil {
+		return []target.Range{s.Objects}
+	}
+	var parts []target.Range
+	for _, g := range [...]Generation{Generation2, Generation1, Generation0, GenerationLarge, GenerationPinned, GenerationFrozen} {
+		if r := s.GenerationRange(g); r.Size() > 0 && contains(gens, g) {
+			parts = append(parts, r)
+		}
+	}
+	return parts
+}
+
+func contains(gens []Generation, g Generation) bool {
+	for _, x := range gens {
+		if x == g {
+			return true
+		}
+	}
+	return false
+}
+
+// GenerationRange is the part of s whose objects are in generation g, empty if
+// there is none. In an ephemeral segment generation 2 lies first.
+func (s *Segment) GenerationRange(g Generation) target.Range {
+	if s.Kind != KindEphemeral {
+		if s.Generation(s.Objects.Start) == g {
+			return s.Objects
+		}
+		return target.Range{}
+	}
+	switch g {
+	case Generation0:
+		return s.Gen0
+	case Generation1:
+		return s.Gen1
+	case Generation2:
+		return s.Gen2
+	}
+	return target.Range{}
+}
+
+// A Sieve applies a Filter's tests of single objects. It is for one goroutine.
+type Sieve struct {
+	filter *Filter
+	all    bool
+	types  []verdict // by Object.typeID
+	max    uint64
+}
+
+type verdict uint8
+
+const (
+	unknown verdict = iota
+	chosen
+	refused
+)
+
+// NewSieve returns a Sieve for f.
+func NewSieve(f *Filter) *Sieve {
+	s := &Sieve{filter: f, max: f.MaxSize}
+	if s.max == 0 {
+		s.max = ^uint64(0)
+	}
+	s.all = f.Type == nil && f.MinSize == 0 && f.MaxSize == 0
+	return s
+}
+
+// Pass reports whether o passes.
+func (s *Sieve) Pass(o *Object) bool {
+	if s.all {
+		return true
+	}
+	if o.Size < s.filter.MinSize || o.Size > s.max {
+		return false
+	}
+	return s.filter.Type == nil || s.passType(o)
+}
+
+func (s *Sieve) passType(o *Object) bool {
+	if int(o.typeID) >= len(s.types) {
+		s.types = append(s.types, make([]verdict, int(o.typeID)+1-len(s.types))...)
+	}
+	v := &s.types[o.typeID]
+	if *v == unknown {
+		*v = refused
+		if s.filter.Type(o.Type) {
+			*v = chosen
+		}
+	}
+	return *v == chosen
+}

@@ -1,0 +1,237 @@
+package heap
+
+import (
+	"context"
+	"runtime"
+	"sync"
+
+	"github.com/sosgo/sosgo/target"
+)
+
+// A Span is the part of a segment that a scan looks at: the objects that start
+// in Range.
+type Span struct {
+	Segment *Segment
+	Range   target.Range
+}
+
+// A Collector gathers what a scan is after from a run of consecutive objects.
+// One goroutine at a time uses it.
+type Collector interface {
+	// Objects is given objects of a segment in address order. The slice is
+	// valid during the call.
+	Objects(s *Segment, batch []Object)
+	// Corrupt is told where the walk could not go on.
+	Corrupt(c *Corruption)
+	// Reset forgets what was gathered, so that the Collector can be used again.
+	Reset()
+}
+
+// ScanOptions say how to scan. The zero value uses all processors.
+type ScanOptions struct {
+	Jobs     int                      // goroutines; 0 stands for one a processor
+	Progress func(done, total uint64) // if not nil, is told the bytes of the heap that are done
+}
+
+func (o *ScanOptions) jobs() int {
+	if o.Jobs > 0 {
+		return o.Jobs
+	}
+	return runtime.GOMAXPROCS(0)
+}
+
+// Scan walks spans with several goroutines. Each run of objects is gathered in a
+// Collector of its own, and merge is called with these in the order of the
+// spans and addresses, by the caller's goroutine: the result is the same for
+// any number of workers. A merged Collector is Reset and used again.
+//
+// Segments are cut into runs where objects certainly start: at a cut a worker
+// guesses the first object, and what it gathered counts only if the run before
+// ended there; otherwise the run is walked again from where that ended.
+//
+// Scan returns the context's error if it was canceled, or merge's first error.
+func Scan[C Collector](ctx context.Context, h *Heap, spans []Span, o ScanOptions, create func() C, merge func(C) error) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	jobs := o.jobs()
+	// Twice as many runs as workers may be finished and wait for their turn.
+	s := scanner[C]{h: h, ctx: ctx, create: create, queue: make(chan *run[C], 2*jobs), order: make(chan *run[C], 2*jobs)}
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	for range jobs {
+		wg.Go(s.work)
+	}
+	wg.Go(func() { s.feed(spans) })
+	err := s.merge(spans, o.Progress, merge)
+	cancel()
+	return err
+}
+
+// runSize is how many bytes of the heap one worker walks at a time: a region's
+// size, so that most regions are one run.
+const runSize = 4 << 20
+
+// A run is a part of a span that is walked at once: from an object's start near
+// from, to the first object at or behind to.
+type run[C Collector] struct {
+	span     Span
+	from, to target.Addr
+	first    bool // from is the segment's start, and not a guess
+
+	done       chan struct{} // closed when the rest is valid
+	into       C
+	start, end target.Addr // where the walk began and ended; start is 0 if no start was found
+}
+
+type scanner[C Collector] struct {
+	h            *Heap
+	ctx          context.Context
+	create       func() C
+	queue, order chan *run[C]
+	spare        sync.Pool
+}
+
+// feed makes runs of the spans. It ends the workers when it is done.
+func (s *scanner[C]) feed(spans []Span) {
+	defer close(s.order)
+	defer close(s.queue)
+	for _, sp := range spans {
+		// Large objects are few: who walks them looks at little memory, and cuts
+		// would lie in the middle of them.
+		size := target.Addr(runSize)
+		if sp.Segment.Kind == KindLarge {
+			size = maxAddress
+		}
+		from, end := sp.Segment.Objects.Start, min(sp.Segment.Objects.End, sp.Range.End)
+		for first := true; from < end; first = false {
+			to := end
+			if end-from > size+size/2 {
+				to = from + size
+			}
+			r := &run[C]{span: sp, from: from, to: to, first: first, done: make(chan struct{})}
+			select {
+			case s.order <- r:
+			case <-s.ctx.Done():
+				return
+			}
+			s.queue <- r // has as much room as order
+			from = to
+		}
+	}
+}
+
+func (s *scanner[C]) work() {
+	w := newWalker(s.h)
+	w.ctx = s.ctx
+	for r := range s.queue {
+		if s.ctx.Err() == nil {
+			r.into = s.collector()
+			r.start = r.from
+			if !r.first {
+				r.start = w.guess(r.span.Segment, r.from, r.to)
+			}
+			if r.start != 0 {
+				r.end = s.walk(w, r, r.start)
+			}
+		}
+		close(r.done)
+	}
+}
+
+func (s *scanner[C]) collector() C {
+	if c, ok := s.spare.Get().(C); ok {
+		return c
+	}
+	return s.create()
+}
+
+func (s *scanner[C]) walk(w *walker, r *run[C], from target.Addr) target.Addr {
+	end, _ := w.walk(r.span.Segment, from, r.to, &collecting{r.into, r.span.Range.Start, s.ctx})
+	return end
+}
+
+// merge passes the runs on in order, and walks those again that began at a
+// wrong guess.
+func (s *scanner[C]) merge(spans []Span, progress func(done, total uint64), merge func(C) error) error {
+	var w *walker
+	var done, total uint64
+	for _, sp := range spans {
+		total += sp.Segment.Objects.Size()
+	}
+	var at target.Addr // where the run before ended
+	for r := range s.order {
+		<-r.done
+		if err := s.ctx.Err(); err != nil {
+			return err
+		}
+		if r.first {
+			at = r.from
+		}
+		if r.start != at {
+			r.into.Reset()
+			if w == nil {
+				w = newWalker(s.h)
+				w.ctx = s.ctx
+			}
+			r.end = s.walk(w, r, at)
+		}
+		at = r.end
+		if err := s.ctx.Err(); err != nil {
+			return err // in the middle of a run
+		}
+		if err := merge(r.into); err != nil {
+			return err
+		}
+		r.into.Reset()
+		s.spare.Put(r.into)
+		if done += uint64(r.to - r.from); progress != nil {
+			progress(min(done, total), total)
+		}
+	}
+	return s.ctx.Err()
+}
+
+// collecting is the sink that fills a Collector.
+type collecting struct {
+	into Collector
+	from target.Addr // earlier objects are only passed
+	ctx  context.Context
+}
+
+func (c *collecting) objects(s *Segment, batch []Object) bool {
+	for len(batch) > 0 && batch[0].Addr < c.from {
+		batch = batch[1:]
+	}
+	if len(batch) > 0 {
+		c.into.Objects(s, batch)
+	}
+	return c.ctx.Err() == nil
+}
+
+func (c *collecting) corrupt(e *Corruption) bool {
+	if e.Next > c.from {
+		c.into.Corrupt(e)
+	}
+	return c.ctx.Err() == nil
+}
+
+// guessWindow is how far behind a cut a worker looks for an object's start. In
+// a large object there is none, and to look at all of it would cost more than
+// to leave it to the run before.
+const guessWindow = 64 << 10
+
+// guess returns an address at or behind from at which an object seems to start,
+// 0 if there is none nearby.
+func (w *walker) guess(s *Segment, from, to target.Addr) target.Addr {
+	if g := w.h.gapAround(from); g.Size() > 0 {
+		return g.End
+	}
+	limit := min(from+guessWindow, to)
+	if gaps := w.h.gapsFrom(from); len(gaps) > 0 {
+		limit = min(limit, gaps[0].Start)
+	}
+	if a := w.find(from, limit, s.Objects.End); a < limit {
+		return a
+	}
+	return 0
+}

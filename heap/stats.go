@@ -1,0 +1,156 @@
+package heap
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/sosgo/sosgo/dac"
+)
+
+// TypeStats are the number and size of the objects of one type.
+type TypeStats struct {
+	Type  *dac.MethodTable
+	Count uint64
+	Size  uint64 // bytes
+}
+
+// Stats are what a scan counted.
+type Stats struct {
+	Types []TypeStats // in the order of their first objects
+	Count uint64
+	Size  uint64 // bytes
+	// Corruptions are places where the walk could not go on, in address order,
+	// at most MaxCorruptions of them; Corrupt is their number.
+	Corruptions []*Corruption
+	Corrupt     int
+}
+
+// MaxCorruptions is how many corruptions a result keeps.
+const MaxCorruptions = 1000
+
+// BySize sorts types by their total size, the smallest first; equal ones keep
+// the order of their first objects.
+func (s *Stats) BySize() {
+	slices.SortStableFunc(s.Types, func(a, b TypeStats) int { return cmp.Compare(a.Size, b.Size) })
+}
+
+// ByCount sorts types by the number of their objects, as BySize does by size.
+func (s *Stats) ByCount() {
+	slices.SortStableFunc(s.Types, func(a, b TypeStats) int { return cmp.Compare(a.Count, b.Count) })
+}
+
+// Stats counts the objects that f chooses, by type.
+func (h *Heap) Stats(ctx context.Context, f *Filter, o ScanOptions) (Stats, error) {
+	total := NewCounter(h)
+	err := Scan(ctx, h, h.Spans(f), o, func() *statsCollector {
+		return &statsCollector{NewCounter(h), NewSieve(f)}
+	}, func(c *statsCollector) error {
+		total.Add(c.Counter)
+		return nil
+	})
+	return total.Stats(), err
+}
+
+type statsCollector struct {
+	*Counter
+	sieve *Sieve
+}
+
+func (c *statsCollector) Objects(_ *Segment, batch []Object) {
+	if c.sieve.all {
+		c.CountAll(batch)
+		return
+	}
+	for i := range batch {
+		if o := &batch[i]; c.sieve.Pass(o) {
+			c.Count(o)
+		}
+	}
+}
+
+// A Counter counts objects by type without an allocation for each. It is for
+// one goroutine; a Collector may embed it.
+type Counter struct {
+	h       *Heap
+	entries []counterEntry // by Object.typeID
+	seen    []uint32       // typeIDs in the order of their first objects
+	corrupt []*Corruption
+	nCorr   int
+}
+
+type counterEntry struct{ count, size uint64 }
+
+// NewCounter returns a Counter for objects of h.
+func NewCounter(h *Heap) *Counter { return &Counter{h: h} }
+
+// Count counts one object.
+func (c *Counter) Count(o *Object) {
+	if int(o.typeID) >= len(c.entries) || c.entries[o.typeID].count == 0 {
+		c.meet(o.typeID)
+	}
+	e := &c.entries[o.typeID]
+	e.count++
+	e.size += o.Size
+}
+
+// CountAll counts the objects of a batch.
+func (c *Counter) CountAll(batch []Object) {
+	for i := range batch {
+		o := &batch[i]
+		if int(o.typeID) >= len(c.entries) || c.entries[o.typeID].count == 0 {
+			c.meet(o.typeID)
+		}
+		e := &c.entries[o.typeID]
+		e.count++
+		e.size += o.Size
+	}
+}
+
+// meet makes room for a type that was not seen before.
+func (c *Counter) meet(id uint32) {
+	if n := int(id) + 1 - len(c.entries); n > 0 {
+		c.entries = append(c.entries, make([]counterEntry, n)...)
+	}
+	c.seen = append(c.seen, id)
+}
+
+// Corrupt notes a corruption.
+func (c *Counter) Corrupt(e *Corruption) {
+	if c.nCorr++; len(c.corrupt) < MaxCorruptions {
+		c.corrupt = append(c.corrupt, e)
+	}
+}
+
+// Reset forgets everything.
+func (c *Counter) Reset() {
+	for _, id := range c.seen {
+		c.entries[id] = counterEntry{}
+	}
+	c.seen, c.corrupt, c.nCorr = c.seen[:0], nil, 0
+}
+
+// Add adds what b counted behind what c counted.
+func (c *Counter) Add(b *Counter) {
+	for _, id := range b.seen {
+		if int(id) >= len(c.entries) || c.entries[id].count == 0 {
+			c.meet(id)
+		}
+		c.entries[id].count += b.entries[id].count
+		c.entries[id].size += b.entries[id].size
+	}
+	c.nCorr += b.nCorr
+	c.corrupt = append(c.corrupt, b.corrupt[:min(len(b.corrupt), MaxCorruptions-len(c.corrupt))]...)
+}
+
+// Stats is the result.
+func (c *Counter) Stats() Stats {
+	s := Stats{Types: make([]TypeStats, 0, len(c.seen)), Corruptions: c.corrupt, Corrupt: c.nCorr}
+	for _, id := range c.seen {
+		e := c.entries[id]
+		s.Types = append(s.Types, TypeStats{Type: c.h.types.get(id).mt, Count: e.count, Size: e.size})
+		s.Count += e.count
+		s.Size += e.size
+	}
+	return s
+}
