@@ -38,6 +38,7 @@ type Runtime struct {
 	assembled lazy[[]*Module]
 	built     lazy[*constructedIndex]
 	corTypes  lazy[map[metadata.ElementType]target.Addr]
+	loader    lazy[*loaderOffsets]
 }
 
 // A ModuleFiles finds the files of modules on this machine. Implementations

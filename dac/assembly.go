@@ -1,0 +1,95 @@
+package dac
+
+import (
+	"fmt"
+
+	"github.com/sosgo/sosgo/internal/layout"
+	"github.com/sosgo/sosgo/target"
+)
+
+// An Assembly is a loaded assembly (assembly.hpp). Since .NET Core it has one
+// module. Verified on 3.1, 6, 8, 9 and 10.
+type Assembly struct {
+	Addr            target.Addr
+	Module          *Module
+	PEAssembly      target.Addr
+	LoaderAllocator target.Addr // 0 where the layout does not say
+}
+
+// Assembly reads the assembly at a and checks it by its module.
+func (r *Runtime) Assembly(a target.Addr) (*Assembly, error) {
+	as, err := r.readAssembly(a)
+	if err != nil {
+		return nil, fmt.Errorf("Assembly %016x: %w", uint64(a), err)
+	}
+	return as, nil
+}
+
+func (r *Runtime) readAssembly(a target.Addr) (*Assembly, error) {
+	if a == 0 || a%8 != 0 {
+		return nil, target.Corruptf("not an Assembly")
+	}
+	o := &r.off.Assembly
+	rd := reader{mem: r.mem, base: a}
+	module, pe := rd.ptr(o.Module), rd.ptr(o.PEAssembly)
+	as := &Assembly{Addr: a, PEAssembly: pe}
+	if o.LoaderAllocator != layout.Absent {
+		as.LoaderAllocator = rd.ptr(o.LoaderAllocator)
+	}
+	if rd.err != nil {
+		return nil, rd.err
+	}
+	var err error
+	if as.Module, err = r.Module(module); err != nil {
+		return nil, err
+	}
+	if as.Module.Assembly != a {
+		return nil, target.Corruptf("its Module names the Assembly %016x", uint64(as.Module.Assembly))
+	}
+	return as, nil
+}
+
+// MapTable is the address of the first part of a lookup map's table, 0 while
+// the map is empty. SOS calls it the map.
+func (m *Module) MapTable(k Map) (target.Addr, error) {
+	at, err := m.MapAddr(k)
+	if err != nil {
+		return 0, err
+	}
+	return m.r.ptr(at, m.r.off.LookupMap.TableData, "ModuleLookupMap.TableData")
+}
+
+// ImageLayout flags of PEImageLayout (peimagelayout.h).
+const peLayoutMapped = 0x01
+
+// IsFlat reports whether the module's image lies in memory as in its file, not
+// spread to the RVAs of its sections.
+func (m *Module) IsFlat() (bool, error) {
+	lay, err := m.peLayout()
+	if err != nil || lay == 0 {
+		return false, err
+	}
+	flags, err := m.r.u32(lay, m.r.off.PEImageLayout.Flags, "PEImageLayout.Flags")
+	return err == nil && flags&peLayoutMapped == 0, err
+}
+
+// Interfaces returns the MethodTables of the interfaces that mt implements
+// (MethodTable::m_pInterfaceMap).
+func (r *Runtime) Interfaces(mt *MethodTable) ([]target.Addr, error) {
+	if mt.NumInterfaces == 0 {
+		return nil, nil
+	}
+	m, err := r.ptr(mt.Addr, r.off.MethodTable.InterfaceMap, "MethodTable.InterfaceMap")
+	if err != nil {
+		return nil, err
+	}
+	rd, out := reader{mem: r.mem, base: m}, make([]target.Addr, 0, mt.NumInterfaces)
+	for i := range int(mt.NumInterfaces) {
+		// The lowest bit marks an entry that is not loaded exactly yet.
+		out = append(out, rd.ptr(8*i)&^1)
+	}
+	if rd.err != nil {
+		return nil, fmt.Errorf("interfaces of %016x: %w", uint64(mt.Addr), rd.err)
+	}
+	return out, nil
+}

@@ -1,0 +1,106 @@
+package dac
+
+import (
+	"fmt"
+
+	"github.com/sosgo/sosgo/internal/layout"
+	"github.com/sosgo/sosgo/target"
+)
+
+// LoadContext returns the managed AssemblyLoadContext object that m was loaded
+// into. It is 0 where the managed object was never made, as in most processes
+// for the default context. Runtimes before 8 don't say.
+//
+// The binder of the assembly has a handle of it (assemblybinder.h). Since 10
+// the PEAssembly names its binder; before, the binder's assembly does, or for
+// assemblies without a file the fallback binder.
+func (m *Module) LoadContext() (target.Addr, error) {
+	o, err := m.r.loaderLayout()
+	if err != nil {
+		return 0, err
+	}
+	obj, err := m.r.loadContext(o, m.PEAssembly)
+	if err != nil {
+		return 0, fmt.Errorf("AssemblyLoadContext of %s: %w", m.label(), err)
+	}
+	return obj, nil
+}
+
+func (r *Runtime) loadContext(o *loaderOffsets, pe target.Addr) (target.Addr, error) {
+	if o.Binder.LoadContext == layout.Absent {
+		return 0, &layout.Error{Type: "AssemblyBinder", Field: "AssemblyLoadContext"}
+	}
+	binder, err := r.binder(o, pe)
+	if err != nil || binder == 0 {
+		return 0, err
+	}
+	handle, err := r.ptr(binder, o.Binder.LoadContext, "AssemblyBinder.AssemblyLoadContext")
+	if err != nil || handle == 0 {
+		return 0, err
+	}
+	return target.Pointer(r.mem, handle)
+}
+
+func (r *Runtime) binder(o *loaderOffsets, pe target.Addr) (target.Addr, error) {
+	if o.PEAssembly.Binder != layout.Absent {
+		return r.ptr(pe, o.PEAssembly.Binder, "PEAssembly.AssemblyBinder")
+	}
+	host, err := r.ptr(pe, o.PEAssembly.HostAssembly, "PEAssembly.HostAssembly")
+	if err != nil {
+		return 0, err
+	}
+	if host == 0 {
+		return r.ptr(pe, o.PEAssembly.FallbackBinder, "PEAssembly.FallbackBinder")
+	}
+	return r.ptr(host, o.HostAssembly.Binder, "BinderAssembly.Binder")
+}
+
+// LoaderModule is the module whose allocator keeps the structures of mt: of a
+// generic instance it may differ from the module that defines the type.
+func (r *Runtime) LoaderModule(mt *MethodTable) (target.Addr, error) {
+	if off := r.off.MethodTable.LoaderModule; off != layout.Absent {
+		return r.ptr(mt.Addr, off, "MethodTable.LoaderModule")
+	}
+	return r.ptr(mt.Auxiliary, r.off.Auxiliary.LoaderModule, "MethodTableAuxiliaryData.LoaderModule")
+}
+
+// IsCollectible reports whether the type can be unloaded.
+func (r *Runtime) IsCollectible(mt *MethodTable) bool { return mt.Flags&r.consts.collectible != 0 }
+
+// LoaderAllocatorObject returns the managed LoaderAllocator object that keeps
+// the collectible type mt alive, 0 for a type that can't be unloaded or whose
+// allocator object is gone.
+func (r *Runtime) LoaderAllocatorObject(mt *MethodTable) (target.Addr, error) {
+	if !r.IsCollectible(mt) {
+		return 0, nil
+	}
+	obj, err := r.loaderAllocatorObject(mt)
+	if err != nil {
+		return 0, fmt.Errorf("LoaderAllocator of %016x: %w", uint64(mt.Addr), err)
+	}
+	return obj, nil
+}
+
+func (r *Runtime) loaderAllocatorObject(mt *MethodTable) (target.Addr, error) {
+	o, err := r.loaderLayout()
+	if err != nil {
+		return 0, err
+	}
+	loader, err := r.LoaderModule(mt)
+	if err != nil {
+		return 0, err
+	}
+	m, err := r.Module(loader)
+	if err != nil {
+		return 0, err
+	}
+	allocator, err := m.LoaderAllocator()
+	if err != nil {
+		return 0, err
+	}
+	handle, err := r.ptr(allocator, o.Allocator.ObjectHandle, "LoaderAllocator.ObjectHandle")
+	if err != nil || handle == 0 {
+		return 0, err
+	}
+	return target.Pointer(r.mem, handle)
+}

@@ -1,0 +1,273 @@
+package dac
+
+import (
+	"fmt"
+
+	"github.com/sosgo/sosgo/internal/layout"
+	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/target"
+)
+
+// A LoaderHeapKind says what the runtime keeps in a native heap.
+type LoaderHeapKind uint8
+
+// The heaps of a LoaderAllocator (loaderallocator.hpp) and of its
+// VirtualCallStubManager, in the order in which SOS lists them, and the code
+// heaps of the JIT manager (codeman.h).
+const (
+	LowFrequencyHeap LoaderHeapKind = iota
+	HighFrequencyHeap
+	StubHeap
+	ExecutableHeap
+	FixupPrecodeHeap
+	NewStubPrecodeHeap
+	IndirectionCellHeap
+	CacheEntryHeap
+	StaticsHeap
+	LoaderCodeHeap
+	HostCodeHeap
+)
+
+var loaderHeapNames = [...]string{"LowFrequencyHeap", "HighFrequencyHeap", "StubHeap", "ExecutableHeap", "FixupPrecodeHeap",
+	"NewStubPrecodeHeap", "IndirectionCellHeap", "CacheEntryHeap", "StaticsHeap", "LoaderCodeHeap", "HostCodeHeap"}
+
+func (k LoaderHeapKind) String() string {
+	if int(k) < len(loaderHeapNames) {
+		return loaderHeapNames[k]
+	}
+	return fmt.Sprintf("LoaderHeapKind(%d)", uint8(k))
+}
+
+// A LoaderHeapBlock is a reserved range of a native heap. How much of it is
+// committed, the operating system knows: pages that were never touched are in
+// no dump.
+type LoaderHeapBlock struct {
+	Range   target.Range
+	Current bool // the heap still allocates from it
+}
+
+// A LoaderHeap is one native heap of the runtime (loaderheap.h).
+type LoaderHeap struct {
+	Kind   LoaderHeapKind
+	Addr   target.Addr
+	Blocks []LoaderHeapBlock // in the order of the runtime's list
+	Err    error             // why blocks are missing, nil if none are
+}
+
+// A LoaderAllocator owns the memory of what is loaded together: all assemblies
+// that can't be unloaded, or those of one collectible AssemblyLoadContext.
+type LoaderAllocator struct {
+	Addr  target.Addr
+	Heaps []LoaderHeap // by Kind; those that the runtime has not made are left out
+}
+
+// Heap returns the heap of kind k, nil if there is none.
+func (l *LoaderAllocator) Heap(k LoaderHeapKind) *LoaderHeap {
+	for i := range l.Heaps {
+		if l.Heaps[i].Kind == k {
+			return &l.Heaps[i]
+		}
+	}
+	return nil
+}
+
+// GlobalLoaderAllocator returns the address of the allocator of everything that
+// can't be unloaded. Runtimes before 8 have its heaps in the system domain,
+// whose address then stands for the allocator.
+func (r *Runtime) GlobalLoaderAllocator() (target.Addr, error) {
+	domain, err := r.SystemDomain()
+	if err != nil {
+		return 0, err
+	}
+	if off := r.off.SystemDomain.GlobalAllocator; off != layout.Absent {
+		return domain + target.Addr(off), nil
+	}
+	return domain, nil
+}
+
+// LoaderAllocator reads the heaps of the allocator at a. What a partial dump
+// lacks of a heap is its Err.
+func (r *Runtime) LoaderAllocator(a target.Addr) (*LoaderAllocator, error) {
+	o, err := r.loaderLayout()
+	if err != nil {
+		return nil, err
+	}
+	l := &LoaderAllocator{Addr: a}
+	var firstErr error
+	for _, h := range o.heaps() {
+		at := a + target.Addr(h.off)
+		if !h.inPlace {
+			at, err = r.heapPointer(o, a, h)
+		}
+		switch {
+		case err != nil && firstErr == nil:
+			firstErr = fmt.Errorf("%v of LoaderAllocator %016x: %w", h.kind, uint64(a), err)
+		case err == nil && at != 0:
+			l.Heaps = append(l.Heaps, r.loaderHeap(o, h.kind, at))
+		}
+	}
+	if len(l.Heaps) == 0 && firstErr == nil {
+		firstErr = &layout.Error{Type: "LoaderAllocator"}
+	}
+	if len(l.Heaps) == 0 {
+		return nil, firstErr
+	}
+	return l, firstErr
+}
+
+// A heapMember says where a LoaderAllocator has a heap.
+type heapMember struct {
+	kind    LoaderHeapKind
+	off     int
+	inPlace bool // the heap itself, not a pointer to it
+	stub    bool // a member of the VirtualCallStubManager
+}
+
+// heaps lists the heaps that the layout knows, by kind.
+func (o *loaderOffsets) heaps() []heapMember {
+	all := []heapMember{
+		{LowFrequencyHeap, o.Allocator.LowFrequency, false, false},
+		{HighFrequencyHeap, o.Allocator.HighFrequency, false, false},
+		{StubHeap, o.Allocator.Stub, false, false},
+		{LowFrequencyHeap, o.SystemDomain.LowFrequency, true, false},
+		{HighFrequencyHeap, o.SystemDomain.HighFrequency, true, false},
+		{StubHeap, o.SystemDomain.Stub, true, false},
+		{ExecutableHeap, o.Allocator.Executable, false, false},
+		{FixupPrecodeHeap, o.Allocator.Fixup, false, false},
+		{NewStubPrecodeHeap, o.Allocator.NewStub, false, false},
+		{IndirectionCellHeap, o.CallStubs.Indcell, false, true},
+		{CacheEntryHeap, o.CallStubs.CacheEntry, false, true},
+		{StaticsHeap, o.Allocator.Statics, false, false},
+	}
+	known := all[:0]
+	for _, h := range all {
+		if h.off != layout.Absent && !(h.stub && o.Allocator.CallStubs == layout.Absent) {
+			known = append(known, h)
+		}
+	}
+	return known
+}
+
+// heapPointer reads the pointer to a heap of the allocator at a, 0 where the
+// runtime has not made it.
+func (r *Runtime) heapPointer(o *loaderOffsets, a target.Addr, h heapMember) (target.Addr, error) {
+	if h.stub {
+		manager, err := r.ptr(a, o.Allocator.CallStubs, "LoaderAllocator.VirtualCallStubManager")
+		if err != nil || manager == 0 {
+			return 0, err
+		}
+		a = manager
+	}
+	return r.ptr(a, h.off, "LoaderAllocator."+h.kind.String())
+}
+
+// loaderHeap reads the blocks of the heap at a.
+func (r *Runtime) loaderHeap(o *loaderOffsets, kind LoaderHeapKind, a target.Addr) LoaderHeap {
+	h := LoaderHeap{Kind: kind, Addr: a}
+	first, err := r.ptr(a, o.Heap.First, "LoaderHeap.FirstBlock")
+	if err == nil {
+		h.Blocks, err = r.loaderBlocks(o, first)
+	}
+	h.Err = err
+	r.markCurrent(o, &h)
+	return h
+}
+
+// markCurrent finds the block that the heap allocates from. New blocks are put
+// in front since 8, and at the end before; the allocation pointer tells.
+func (r *Runtime) markCurrent(o *loaderOffsets, h *LoaderHeap) {
+	at, err := r.ptr(h.Addr, o.Heap.AllocPtr, "LoaderHeap.AllocPtr")
+	if err != nil {
+		return
+	}
+	for i := range h.Blocks {
+		b := &h.Blocks[i]
+		b.Current = at >= b.Range.Start && at <= b.Range.End
+	}
+}
+
+// loaderBlocks reads a list of LoaderHeapBlocks (loaderheap.h).
+func (r *Runtime) loaderBlocks(o *loaderOffsets, a target.Addr) ([]LoaderHeapBlock, error) {
+	var out []LoaderHeapBlock
+	for a != 0 {
+		if len(out) >= limits.LoaderBlocks {
+			return out, target.Corruptf("list of loader heap blocks has no end")
+		}
+		rd := reader{mem: r.mem, base: a}
+		next, start, size := rd.ptr(o.Block.Next), rd.ptr(o.Block.Address), rd.u64(o.Block.Size)
+		if rd.err != nil {
+			return out, rd.err
+		}
+		if size > uint64(-start-1) || start == 0 {
+			return out, target.Corruptf("loader heap block %016x: %d bytes at %#x", uint64(a), size, uint64(start))
+		}
+		out = append(out, LoaderHeapBlock{Range: target.Range{Start: start, End: start + target.Addr(size)}})
+		a = next
+	}
+	return out, nil
+}
+
+// A CodeHeap is memory that the JIT compiler puts code into.
+type CodeHeap struct {
+	Node target.Addr // the HeapList that describes it
+	LoaderHeap
+}
+
+// JitManager is the address of the manager of JIT-compiled code (EEJitManager,
+// codeman.h).
+func (r *Runtime) JitManager() (target.Addr, error) { return r.globalPointer("EEJitManager") }
+
+// CodeHeaps returns the code heaps of the JIT manager, the newest first. It
+// returns what it found together with the first error.
+func (r *Runtime) CodeHeaps() ([]CodeHeap, error) {
+	o, err := r.loaderLayout()
+	if err != nil {
+		return nil, err
+	}
+	manager, err := r.JitManager()
+	if err != nil {
+		return nil, err
+	}
+	node, err := r.ptr(manager, o.JitManager.CodeHeaps, "EEJitManager.AllCodeHeaps")
+	var out []CodeHeap
+	for err == nil && node != 0 {
+		if len(out) >= limits.LoaderBlocks {
+			return out, target.Corruptf("list of code heaps has no end")
+		}
+		out = append(out, r.codeHeap(o, node))
+		node, err = r.ptr(node, o.CodeHeapNode.Next, "CodeHeapListNode.Next")
+	}
+	if err != nil {
+		err = fmt.Errorf("code heaps: %w", err)
+	}
+	return out, err
+}
+
+// codeHeap reads the heap of a HeapList node. A HostCodeHeap, which holds the
+// code of dynamic methods, keeps its start where a LoaderCodeHeap keeps the end
+// of its committed part; the node's MapBase tells them apart, so that no vtable
+// has to be known.
+func (r *Runtime) codeHeap(o *loaderOffsets, node target.Addr) CodeHeap {
+	n := reader{mem: r.mem, base: node}
+	heap, base := n.ptr(o.CodeHeapNode.Heap), n.ptr(o.CodeHeapNode.MapBase)
+	if n.err != nil {
+		return CodeHeap{Node: node, LoaderHeap: LoaderHeap{Kind: LoaderCodeHeap, Err: n.err}}
+	}
+	h := CodeHeap{Node: node, LoaderHeap: LoaderHeap{Kind: LoaderCodeHeap, Addr: heap}}
+	rd := reader{mem: r.mem, base: heap}
+	start, end := rd.ptr(o.HostCodeHeap.Base), rd.ptr(o.HostCodeHeap.Current)
+	if rd.err == nil && start == base && end >= start {
+		h.Kind = HostCodeHeap
+		h.Blocks = []LoaderHeapBlock{{Range: target.Range{Start: start, End: end}, Current: true}}
+		return h
+	}
+	first, err := r.ptr(heap, o.LoaderCodeHeap.First, "LoaderCodeHeap.FirstBlock")
+	if err == nil {
+		h.Blocks, err = r.loaderBlocks(o, first)
+	}
+	for i := range h.Blocks {
+		h.Blocks[i].Current = true
+	}
+	h.Err = err
+	return h
+}

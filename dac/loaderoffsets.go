@@ -1,0 +1,71 @@
+package dac
+
+// loaderOffsets holds where the members of the structures of loading are:
+// allocators, their heaps, load contexts. It is bound when the first of them is
+// asked for, so that a runtime whose layout lacks them opens all the same.
+type loaderOffsets struct {
+	Allocator struct {
+		LowFrequency  int `layout:"LowFrequencyHeap,optional"`
+		HighFrequency int `layout:"HighFrequencyHeap,optional"`
+		Statics       int `layout:"StaticsHeap,optional"`
+		Stub          int `layout:"StubHeap,optional"`
+		Executable    int `layout:"ExecutableHeap,optional"`
+		Fixup         int `layout:"FixupPrecodeHeap,optional"`
+		NewStub       int `layout:"NewStubPrecodeHeap,optional"`
+		ObjectHandle  int `layout:"ObjectHandle,optional"`
+		CallStubs     int `layout:"VirtualCallStubManager,optional"`
+	} `struct:"LoaderAllocator,optional"`
+	CallStubs struct {
+		Indcell    int `layout:"IndcellHeap"`
+		CacheEntry int `layout:"CacheEntryHeap"`
+	} `struct:"VirtualCallStubManager,optional"`
+	// Before 8 the heaps stand in the system domain itself.
+	SystemDomain struct {
+		LowFrequency  int `layout:"LowFrequencyHeap"`
+		HighFrequency int `layout:"HighFrequencyHeap"`
+		Stub          int `layout:"StubHeap"`
+	} `struct:"SystemDomain,optional"`
+	Heap struct {
+		First    int `layout:"FirstBlock"`
+		AllocPtr int `layout:"AllocPtr,optional"`
+	} `struct:"LoaderHeap,optional"`
+	Block struct {
+		Next    int `layout:"Next"`
+		Address int `layout:"VirtualAddress"`
+		Size    int `layout:"VirtualSize"`
+	} `struct:"LoaderHeapBlock,optional"`
+	JitManager struct {
+		CodeHeaps int `layout:"AllCodeHeaps"`
+	} `struct:"EEJitManager,optional"`
+	CodeHeapNode struct {
+		Next    int `layout:"Next"`
+		Heap    int `layout:"Heap"`
+		MapBase int `layout:"MapBase"`
+	} `struct:"CodeHeapListNode,optional"`
+	LoaderCodeHeap struct {
+		First int `layout:"FirstBlock"`
+	} `struct:"LoaderCodeHeap,optional"`
+	HostCodeHeap struct {
+		Base    int `layout:"BaseAddress"`
+		Current int `layout:"CurrentAddress"`
+	} `struct:"HostCodeHeap,optional"`
+	PEAssembly struct {
+		Binder         int `layout:"AssemblyBinder,optional"` // 10 and later
+		HostAssembly   int `layout:"HostAssembly,optional"`
+		FallbackBinder int `layout:"FallbackBinder,optional"`
+	} `struct:"PEAssembly"`
+	HostAssembly struct {
+		Binder int `layout:"Binder"`
+	} `struct:"BinderAssembly,optional"`
+	Binder struct {
+		LoadContext int `layout:"AssemblyLoadContext"`
+	} `struct:"AssemblyBinder,optional"`
+}
+
+// loaderLayout binds the members of the structures of loading.
+func (r *Runtime) loaderLayout() (*loaderOffsets, error) {
+	return r.loader.get(func() (*loaderOffsets, error) {
+		o := &loaderOffsets{}
+		return o, bindAll(r.layout, o)
+	})
+}
