@@ -76,15 +76,12 @@ type codeOffsets struct {
 		Section int `layout:"RangeSection"`
 	} `struct:"RangeSectionFragment,optional"`
 	RangeSection struct {
-		Begin          int `layout:"RangeBegin"`
-		End            int `layout:"RangeEndOpen"`
-		Flags          int `layout:"Flags"`
-		JitManager     int `layout:"JitManager"`
-		Next           int `layout:"Next,optional"` // before 8
-		HeapList       int `layout:"HeapList|HeapListOrZapModule"`
-		R2RModule      int `layout:"R2RModule|HeapListOrZapModule"`
-		RangeList      int `layout:"RangeList,optional"`
-		StubKindOffset int `layout:"StubKind,optional"`
+		Begin      int `layout:"RangeBegin"`
+		End        int `layout:"RangeEndOpen"`
+		JitManager int `layout:"JitManager"`
+		Next       int `layout:"Next,optional"` // before 8
+		HeapList   int `layout:"HeapList|HeapListOrZapModule"`
+		R2RModule  int `layout:"R2RModule|HeapListOrZapModule"`
 	} `struct:"RangeSection,optional"`
 	CodeHeap struct {
 		Next  int `layout:"Next"`
@@ -230,7 +227,7 @@ func (c *codeLayout) globals(r *Runtime) {
 		deref bool
 	}{
 		{&c.rangeMap, [2]string{"ExecutionManagerCodeRangeMapAddress", "CodeRangeMap"}, false},
-		{&c.rangeList, [2]string{"CodeRangeList"}, false},
+		{&c.rangeList, [2]string{"CodeRangeList"}, true},
 		{&c.jitManager, [2]string{"EEJitManager"}, true},
 		{&c.r2rManager, [2]string{"ReadyToRunJitManager"}, true},
 	} {

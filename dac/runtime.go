@@ -36,6 +36,7 @@ type Runtime struct {
 	names     nameCache
 	threads   lazy[threadList]
 	assembled lazy[[]*Module]
+	code      codeCache
 	built     lazy[*constructedIndex]
 	corTypes  lazy[map[metadata.ElementType]target.Addr]
 	loader    lazy[*loaderOffsets]

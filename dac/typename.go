@@ -214,6 +214,15 @@ func (f *nameFormatter) class(mt *MethodTable, depth int) error {
 		return f.managedInstance(name, args, depth)
 	}
 	f.b.WriteString(name)
+	return f.arguments(args, depth)
+}
+
+// arguments writes generic arguments in the native style:
+// [[System.Int32, System.Private.CoreLib],[Zoo.Dog, Zoo]].
+func (f *nameFormatter) arguments(args []target.Addr, depth int) error {
+	if len(args) == 0 {
+		return nil
+	}
 	for i, a := range args {
 		f.b.WriteString([2]string{",[", "[["}[boolInt(i == 0)])
 		if err := f.typeHandle(a, depth+1); err != nil {

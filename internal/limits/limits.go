@@ -43,6 +43,17 @@ const (
 	ParentChain      = 10_000
 	FieldsPerType    = 65_536
 	MethodChunks     = 1_000_000
+	SignatureBytes   = 64 << 10 // of a signature in memory
+	RadixNodes       = 100_000  // of the map from addresses to ranges of code
+	RangeSections    = 100_000
+	CodeVersions     = 10_000  // of one method
+	NibbleWords      = 1 << 21 // of a nibble map that one look-up goes back: 512 MB of code
+	Funclets         = 65_536  // of one method
+	RuntimeFunctions = 1 << 24 // of one image
+	HashBuckets      = 1 << 24
+	HashProbes       = 1024
+	DebugInfoBytes   = 64 << 20
+	ILBytes          = 64 << 20
 	LoaderBlocks     = 1_000_000
 	HandleSegments   = 1_000_000
 	FrameChain       = 1_000_000
@@ -62,4 +73,22 @@ const (
 	StringChars    = 1 << 30
 	StackScan      = 256 << 20 // bytes of one thread's stack that are scanned
 	ObjectLength   = 1 << 40
+)
+
+// Stacks.
+const (
+	StackFrames     = 16 << 20 // of one thread
+	UnwindChain     = 32       // UNWIND_INFOs of one function
+	UnwindInfoCodes = 4096     // of one function, those of its chain included
+	FDEBytes        = 1 << 20  // of one FDE or CIE
+	FrameTableItems = 16 << 20 // entries of .eh_frame_hdr
+)
+
+// What the compilers record beside code.
+const (
+	MethodCode  = 64 << 20 // bytes of one method
+	GCInfoBytes = 16 << 20 // of one method
+	GCSlots     = 1 << 18  // of one method
+	EHClauses   = 65_536   // of one method
+	NativeVars  = 1 << 20  // locations of one method's variables
 )

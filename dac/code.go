@@ -1,0 +1,240 @@
+package dac
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/sosgo/sosgo/internal/layout"
+	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/target"
+)
+
+// A CodeKind says where code comes from.
+type CodeKind uint8
+
+// The kinds.
+const (
+	CodeJIT        CodeKind = iota // compiled in the process
+	CodeReadyToRun                 // compiled ahead of time, in an image
+	CodeStub                       // made by the runtime; belongs to no method
+)
+
+func (k CodeKind) String() string {
+	return [...]string{"JIT", "ReadyToRun", "stub"}[k]
+}
+
+// ErrNoCode is the error for an address that lies in no managed code. It is
+// target.ErrCorrupt: what named the address as code was wrong.
+var ErrNoCode = target.Corruptf("not in managed code")
+
+// A RuntimeFunction says which unwind information holds for a range of code
+// (RUNTIME_FUNCTION). Managed code has the format of Windows on every OS.
+type RuntimeFunction struct {
+	Begin, End target.Addr
+	Unwind     target.Addr // of the UNWIND_INFO
+}
+
+// CodeInfo is what is known about one address in managed code.
+type CodeInfo struct {
+	Kind     CodeKind
+	Method   *MethodDesc // nil for a stub
+	Start    target.Addr // of the body: its entry point
+	Size     uint64      // of the body with its funclets in bytes, without the cold part; 0 where unknown
+	Offset   uint32      // of the address from Start; in a cold part, the hot part's size is counted in
+	Base     target.Addr // that the RVAs in unwind information count from
+	Function RuntimeFunction
+	Funclet  bool // Function is that of an exception handler
+	Cold     bool // the address lies in the method's cold part
+	GCInfo   target.Addr
+	Header   target.Addr // RealCodeHeader of compiled code, 0 for others
+	Image    *Module     // with the code of CodeReadyToRun
+	StubKind uint8       // of CodeStub inside a heap of the compiler (codeman.h, StubCodeBlockKind)
+
+	index int // of the RUNTIME_FUNCTION of Start, in the image's table
+}
+
+// codeCache is what the runtime keeps of methods and code.
+type codeCache struct {
+	layout   lazy[*codeLayout]
+	methods  sync.Map // target.Addr -> *MethodDesc
+	names    sync.Map // methodNameKey -> string
+	sections sync.Map // target.Addr -> *RangeSection
+	list     lazy[[]*RangeSection]
+	bodies   sync.Map // entry point, target.Addr -> *codeBody
+	versions lazy[map[target.Addr]target.Addr]
+	pdbs     sync.Map // *Module -> *lazy[*pdb]
+}
+
+// A codeBody is the code of one method: what all its addresses share.
+type codeBody struct {
+	info      CodeInfo
+	functions []RuntimeFunction // of compiled code, by address
+}
+
+// MethodAt tells what managed code the address ip lies in. An address outside
+// of managed code is ErrNoCode.
+func (r *Runtime) MethodAt(ip target.Addr) (CodeInfo, error) {
+	c, err := r.codeLayout()
+	if err != nil {
+		return CodeInfo{}, err
+	}
+	s, err := r.rangeSection(c, ip)
+	if err != nil {
+		return CodeInfo{}, err
+	}
+	switch s.Kind {
+	case CodeJIT:
+		return r.jitCode(c, s, ip)
+	case CodeReadyToRun:
+		return r.imageCode(c, s, ip)
+	}
+	return CodeInfo{Kind: CodeStub, Start: s.Range.Start, Offset: uint32(ip - s.Range.Start), Base: s.Range.Start}, nil
+}
+
+// jitCode looks ip up in a heap of the JIT compiler.
+func (r *Runtime) jitCode(c *codeLayout, s *RangeSection, ip target.Addr) (CodeInfo, error) {
+	h := &s.heap
+	if !h.code.Contains(ip) {
+		return CodeInfo{}, ErrNoCode
+	}
+	off, ok, err := h.nib.start(uint64(ip - h.base))
+	if err != nil {
+		return CodeInfo{}, fmt.Errorf("code of %016x: %w", uint64(ip), err)
+	}
+	start := h.base + target.Addr(off)
+	if !ok || start > ip || start < h.code.Start {
+		return CodeInfo{}, ErrNoCode
+	}
+	body, err := r.jitBody(c, s, start)
+	if err != nil {
+		return CodeInfo{}, fmt.Errorf("code at %016x: %w", uint64(start), err)
+	}
+	info := body.info
+	if info.Kind == CodeStub {
+		info.Offset = uint32(ip - start)
+		return info, nil
+	}
+	if uint64(ip-start) >= info.Size {
+		return CodeInfo{}, ErrNoCode // in what the heap has no code in
+	}
+	info.Offset = uint32(ip - start)
+	info.Function, info.Funclet = body.function(ip)
+	return info, nil
+}
+
+// function is the RUNTIME_FUNCTION that covers ip, and whether it is not the
+// first.
+func (b *codeBody) function(ip target.Addr) (RuntimeFunction, bool) {
+	for i := len(b.functions) - 1; i > 0; i-- {
+		if ip >= b.functions[i].Begin {
+			return b.functions[i], true
+		}
+	}
+	return b.functions[0], false
+}
+
+// jitBody reads what stands in front of the code at start: a pointer to its
+// RealCodeHeader, or a small number for a stub (codeman.h, CodeHeader).
+func (r *Runtime) jitBody(c *codeLayout, s *RangeSection, start target.Addr) (*codeBody, error) {
+	if b, ok := r.code.bodies.Load(start); ok {
+		return b.(*codeBody), nil
+	}
+	header, err := target.Pointer(r.mem, start-8)
+	if err != nil {
+		return nil, err
+	}
+	b := &codeBody{info: CodeInfo{Start: start, Base: s.Range.Start}}
+	if uint64(header) <= c.stubKindLast {
+		b.info.Kind, b.info.StubKind = CodeStub, uint8(header)
+	} else if err := r.readCodeHeader(c, b, header); err != nil {
+		return nil, err
+	}
+	kept, _ := r.code.bodies.LoadOrStore(start, b)
+	return kept.(*codeBody), nil
+}
+
+func (r *Runtime) readCodeHeader(c *codeLayout, b *codeBody, header target.Addr) error {
+	o := &c.CodeHeader
+	rd := reader{mem: r.mem, base: header}
+	b.info.Header = header
+	b.info.GCInfo = rd.ptr(o.GCInfo)
+	md, n := rd.ptr(o.MethodDesc), rd.u32(o.NumUnwind)
+	if rd.err != nil {
+		return fmt.Errorf("RealCodeHeader %016x: %w", uint64(header), rd.err)
+	}
+	if n == 0 || n > limits.Funclets {
+		return target.Corruptf("RealCodeHeader %016x with %d unwind infos", uint64(header), n)
+	}
+	var err error
+	if b.info.Method, err = r.MethodDesc(md); err != nil {
+		return err
+	}
+	if b.functions, err = r.functions(c, header+target.Addr(o.Unwind), int(n), b.info.Base); err != nil {
+		return err
+	}
+	if b.functions[0].Begin != b.info.Start {
+		return target.Corruptf("code at %016x with the unwind info of %016x", uint64(b.info.Start), uint64(b.functions[0].Begin))
+	}
+	b.info.Size = uint64(b.functions[n-1].End - b.info.Start)
+	return nil
+}
+
+// functions decodes n RUNTIME_FUNCTIONs in ascending order.
+func (r *Runtime) functions(c *codeLayout, at target.Addr, n int, base target.Addr) ([]RuntimeFunction, error) {
+	if c.Function.Size == layout.Absent || c.Function.End == layout.Absent {
+		return nil, &layout.Error{Type: "RuntimeFunction"}
+	}
+	b, err := target.Bytes(r.mem, at, n*c.Function.Size)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]RuntimeFunction, n)
+	for i := range out {
+		out[i] = c.function(b[i*c.Function.Size:], base)
+		if out[i].End <= out[i].Begin || i > 0 && out[i].Begin < out[i-1].End {
+			return nil, target.Corruptf("RUNTIME_FUNCTION %d at %016x", i, uint64(at))
+		}
+	}
+	return out, nil
+}
+
+// function decodes the RUNTIME_FUNCTION at b[0].
+func (c *codeLayout) function(b []byte, base target.Addr) RuntimeFunction {
+	le, o := binary.LittleEndian, &c.Function
+	return RuntimeFunction{
+		Begin:  base + target.Addr(le.Uint32(b[o.Begin:])),
+		End:    base + target.Addr(le.Uint32(b[o.End:])),
+		Unwind: base + target.Addr(le.Uint32(b[o.Unwind:])),
+	}
+}
+
+// Functions returns all RUNTIME_FUNCTIONs of the body that info describes: the
+// first is the method itself, the others its funclets.
+func (r *Runtime) Functions(info CodeInfo) ([]RuntimeFunction, error) {
+	c, err := r.codeLayout()
+	if err != nil {
+		return nil, err
+	}
+	switch info.Kind {
+	case CodeJIT:
+		b, err := r.jitBody(c, &RangeSection{Range: target.Range{Start: info.Base}}, info.Start)
+		if err != nil {
+			return nil, err
+		}
+		return b.functions, nil
+	case CodeReadyToRun:
+		return r.imageFunctions(c, info)
+	}
+	return nil, target.Unsupportedf("a stub has no unwind information")
+}
+
+// IsCode reports whether ip lies in managed code of a method.
+func (r *Runtime) IsCode(ip target.Addr) (bool, error) {
+	info, err := r.MethodAt(ip)
+	if errors.Is(err, ErrNoCode) {
+		return false, nil
+	}
+	return err == nil && info.Method != nil, err
+}

@@ -1,0 +1,121 @@
+package dac_test
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/target"
+)
+
+// completed calls f for every case of the corpus, with the case's module files.
+func completed(t *testing.T, f func(t *testing.T, dir string, rt *dac.Runtime)) {
+	root := os.Getenv("SOSGO_CORPUS")
+	if root == "" {
+		t.Skip("SOSGO_CORPUS names no corpus")
+	}
+	cases, err := filepath.Glob(filepath.Join(root, "*", "manifest.json"))
+	require.NoError(t, err)
+	for _, c := range cases {
+		dir := filepath.Dir(c)
+		var manifest struct{ Modules string }
+		b, err := os.ReadFile(c)
+		require.NoError(t, err)
+		require.NoError(t, json.Unmarshal(b, &manifest))
+		t.Run(filepath.Base(dir), func(t *testing.T) {
+			d, err := sosgo.Open(filepath.Join(dir, filepath.Base(dir)+".dmp"), sosgo.Options{Modules: []string{filepath.Join(dir, manifest.Modules)}})
+			require.NoError(t, err)
+			defer d.Close()
+			rt, err := d.Runtime()
+			if err != nil {
+				t.Skip(err)
+			}
+			f(t, dir, rt)
+		})
+	}
+}
+
+// TestMethods holds every method of the oracle against ours: its name, and the
+// code that belongs to it at its start, middle and end.
+func TestMethods(t *testing.T) {
+	completed(t, func(t *testing.T, dir string, rt *dac.Runtime) {
+		path := filepath.Join(dir, "oracle", "methods.jsonl")
+		if _, err := os.Stat(path); err != nil {
+			t.Skip(err)
+		}
+		good, bad, sizes, wrongSizes := 0, 0, 0, 0
+		lines(t, path, func(m map[string]any) {
+			if m["method"] == nil {
+				return
+			}
+			md, err := rt.MethodDesc(hex(m["method"]))
+			if !assert.NoError(t, err, m["signature"]) {
+				return
+			}
+			name, err := rt.MethodName(md, dac.MethodFull)
+			if name != m["signature"] {
+				if bad++; bad < 6 {
+					t.Errorf("got %q %v, want %q", name, err, m["signature"])
+				}
+				return
+			}
+			assert.Equal(t, hex(m["token"]), target.Addr(md.Token), m["signature"])
+			hot, _ := m["hot"].([]any)
+			size, _ := hot[1].(float64)
+			start := hex(hot[0])
+			if size == 0 {
+				good++
+				return
+			}
+			for _, off := range []uint64{0, uint64(size) / 2, uint64(size) - 1} {
+				info, err := rt.MethodAt(start + target.Addr(off))
+				if err != nil || info.Method != md || info.Start != start || uint64(info.Offset) != off {
+					if bad++; bad < 6 {
+						t.Errorf("%v %x+%x: got %+v %v", m["signature"], start, off, info, err)
+					}
+					return
+				}
+				sizes++
+				if info.Size != uint64(size) {
+					if wrongSizes++; wrongSizes < 4 {
+						t.Errorf("%v: %v size %d, want %v", m["signature"], info.Kind, info.Size, size)
+					}
+				}
+			}
+			good++
+		})
+		t.Logf("%d methods right, %d wrong; %d sizes, %d wrong", good, bad, sizes, wrongSizes)
+	})
+}
+
+// TestStackMethods looks up every instruction pointer of the oracle's stacks.
+func TestStackMethods(t *testing.T) {
+	completed(t, func(t *testing.T, dir string, rt *dac.Runtime) {
+		path := filepath.Join(dir, "oracle", "stacks.jsonl")
+		if _, err := os.Stat(path); err != nil {
+			t.Skip(err)
+		}
+		good, bad := 0, 0
+		lines(t, path, func(m map[string]any) {
+			if m["kind"] != "ManagedMethod" || m["method"] == nil {
+				return
+			}
+			info, err := rt.MethodAt(hex(m["ip"]))
+			if err != nil || info.Method == nil || info.Method.Addr != hex(m["method"]) || info.Start != hex(m["code"]) {
+				if bad++; bad < 6 {
+					t.Errorf("%v %v: got %+v %v %v", m["ip"], m["signature"], info, err, errors.Is(err, dac.ErrNoCode))
+				}
+				return
+			}
+			good++
+		})
+		t.Logf("%d frames right, %d wrong", good, bad)
+	})
+}

@@ -1,0 +1,310 @@
+package dac
+
+import (
+	"fmt"
+	"iter"
+	"sort"
+
+	"github.com/sosgo/sosgo/internal/layout"
+	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/target"
+)
+
+// A RangeSection is a range of addresses with managed code (codeman.h): a heap
+// of the JIT compiler, or a ReadyToRun image. Verified on 3.1, 6, 8, 9 and 10.
+type RangeSection struct {
+	Addr  target.Addr
+	Range target.Range
+	Kind  CodeKind    // CodeJIT, CodeReadyToRun, or CodeStub where the manager is another
+	Heap  target.Addr // CodeHeapListNode of compiled code
+	Image target.Addr // Module of an image
+
+	heap codeHeap
+	r2r  lazy[*r2rImage]
+	err  error // why the rest could not be read
+}
+
+// The map from addresses to sections of .NET 8 and later (codeman.h,
+// RangeSectionMap): a radix tree over 57 address bits with eight bits a level.
+// The lowest bit of a pointer marks parts that can be unloaded.
+const (
+	radixLevels   = 5
+	radixBits     = 8
+	radixTopShift = 49
+	radixFlag     = 1
+)
+
+// rangeSection finds the section that holds ip.
+func (r *Runtime) rangeSection(c *codeLayout, ip target.Addr) (*RangeSection, error) {
+	if c.rangeMap == 0 {
+		return r.listedSection(c, ip)
+	}
+	if c.RangeMap.Top == layout.Absent || c.Fragment.Section == layout.Absent {
+		return nil, &layout.Error{Type: "RangeSectionMap"}
+	}
+	at := c.rangeMap + target.Addr(c.RangeMap.Top)
+	for level := range radixLevels {
+		index := uint64(ip) >> (radixTopShift - radixBits*level) & (1<<radixBits - 1)
+		p, err := target.Pointer(r.mem, at+target.Addr(8*index))
+		if err != nil {
+			return nil, fmt.Errorf("code of %016x: %w", uint64(ip), err)
+		}
+		if at = p &^ radixFlag; at == 0 {
+			return nil, ErrNoCode
+		}
+	}
+	return r.fragment(c, at, ip)
+}
+
+// fragment searches a leaf's list of fragments.
+func (r *Runtime) fragment(c *codeLayout, at, ip target.Addr) (*RangeSection, error) {
+	for range limits.RangeFragments {
+		if at == 0 {
+			return nil, ErrNoCode
+		}
+		rd := reader{mem: r.mem, base: at}
+		if rg := (target.Range{Start: rd.ptr(c.Fragment.Begin), End: rd.ptr(c.Fragment.End)}); rg.Contains(ip) {
+			section := rd.ptr(c.Fragment.Section)
+			if rd.err != nil {
+				return nil, rd.err
+			}
+			return r.section(c, section)
+		}
+		at = rd.ptr(c.Fragment.Next) &^ radixFlag
+		if rd.err != nil {
+			return nil, fmt.Errorf("code of %016x: %w", uint64(ip), rd.err)
+		}
+	}
+	return nil, target.Corruptf("the list of code fragments of %016x has no end", uint64(ip))
+}
+
+// section reads a RangeSection and keeps it.
+func (r *Runtime) section(c *codeLayout, a target.Addr) (*RangeSection, error) {
+	if s, ok := r.code.sections.Load(a); ok {
+		return s.(*RangeSection), s.(*RangeSection).err
+	}
+	s := &RangeSection{Addr: a}
+	s.err = r.readSection(c, s)
+	kept, _ := r.code.sections.LoadOrStore(a, s)
+	return kept.(*RangeSection), kept.(*RangeSection).err
+}
+
+func (r *Runtime) readSection(c *codeLayout, s *RangeSection) error {
+	rd, o := reader{mem: r.mem, base: s.Addr}, &c.RangeSection
+	s.Range = target.Range{Start: rd.ptr(o.Begin), End: rd.ptr(o.End)}
+	manager := rd.ptr(o.JitManager)
+	heap, image := rd.ptr(o.HeapList), rd.ptr(o.R2RModule)
+	if rd.err != nil {
+		return fmt.Errorf("RangeSection %016x: %w", uint64(s.Addr), rd.err)
+	}
+	if s.Range.End < s.Range.Start {
+		return target.Corruptf("RangeSection %016x from %016x to %016x", uint64(s.Addr), uint64(s.Range.Start), uint64(s.Range.End))
+	}
+	switch {
+	case manager != 0 && manager == c.r2rManager:
+		s.Kind, s.Image = CodeReadyToRun, image
+	case manager != 0 && manager == c.jitManager:
+		s.Kind, s.Heap = CodeJIT, heap
+		return r.readCodeHeap(c, s)
+	default:
+		s.Kind = CodeStub
+	}
+	return nil
+}
+
+// listedSection searches the list of sections of runtimes before 8.
+func (r *Runtime) listedSection(c *codeLayout, ip target.Addr) (*RangeSection, error) {
+	list, err := r.code.list.get(func() ([]*RangeSection, error) { return r.readSections(c) })
+	i := sort.Search(len(list), func(i int) bool { return list[i].Range.Start > ip }) - 1
+	if i >= 0 && list[i].Range.Contains(ip) {
+		return list[i], list[i].err
+	}
+	if err != nil {
+		return nil, err
+	}
+	return nil, ErrNoCode
+}
+
+// readSections follows the list. It returns what it found also when it fails.
+func (r *Runtime) readSections(c *codeLayout) ([]*RangeSection, error) {
+	if c.rangeList == 0 || c.RangeSection.Next == layout.Absent {
+		return nil, &layout.Error{Type: "global CodeRangeList"}
+	}
+	var out []*RangeSection
+	at := c.rangeList
+	for range limits.RangeSections {
+		if at == 0 {
+			return ordered(out), nil
+		}
+		s, err := r.section(c, at)
+		if err != nil && s.Range.Size() == 0 {
+			return ordered(out), err
+		}
+		out = append(out, s)
+		if at, err = r.ptr(at, c.RangeSection.Next, "RangeSection.Next"); err != nil {
+			return ordered(out), err
+		}
+	}
+	return ordered(out), target.Corruptf("the list of code ranges has no end")
+}
+
+// ordered sorts sections by address and leaves out those that overlap one
+// before them.
+func ordered(list []*RangeSection) []*RangeSection {
+	sort.Slice(list, func(i, j int) bool {
+		if list[i].Range.Start != list[j].Range.Start {
+			return list[i].Range.Start < list[j].Range.Start
+		}
+		return list[i].Addr < list[j].Addr
+	})
+	out := list[:0]
+	for _, s := range list {
+		if n := len(out); n == 0 || s.Range.Start >= out[n-1].Range.End {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// RangeSections returns all ranges of managed code by address. With an error it
+// returns those that it found.
+func (r *Runtime) RangeSections() ([]*RangeSection, error) {
+	c, err := r.codeLayout()
+	if err != nil {
+		return nil, err
+	}
+	return r.code.list.get(func() ([]*RangeSection, error) {
+		if c.rangeMap == 0 {
+			return r.readSections(c)
+		}
+		w := radixWalk{r: r, c: c, nodes: map[target.Addr]bool{}, found: map[target.Addr]*RangeSection{}}
+		err := w.level(c.rangeMap+target.Addr(c.RangeMap.Top), 0)
+		out := make([]*RangeSection, 0, len(w.found))
+		for _, s := range w.found {
+			out = append(out, s)
+		}
+		if err == nil {
+			err = w.err
+		}
+		return ordered(out), err
+	})
+}
+
+// A radixWalk visits the whole map. A node that is met twice is corrupt: the
+// tree of a hostile dump would otherwise have 2^40 leaves.
+type radixWalk struct {
+	r     *Runtime
+	c     *codeLayout
+	nodes map[target.Addr]bool
+	found map[target.Addr]*RangeSection
+	err   error // first part that could not be read
+}
+
+func (w *radixWalk) level(at target.Addr, level int) error {
+	if w.nodes[at] || len(w.nodes) >= limits.RadixNodes {
+		return target.Corruptf("the map of code ranges has a cycle at %016x", uint64(at))
+	}
+	w.nodes[at] = true
+	if level == radixLevels {
+		return w.leaf(at)
+	}
+	b, err := target.Bytes(w.r.mem, at, 8<<radixBits)
+	if err != nil {
+		w.keep(err)
+		return nil
+	}
+	rd := reader{mem: bytesMemory(b)}
+	for i := range 1 << radixBits {
+		if next := rd.ptr(8*i) &^ radixFlag; next != 0 {
+			if err := w.level(next, level+1); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// leaf collects the sections of a list of fragments. A section has a fragment
+// in each leaf that it reaches into, so that they repeat.
+func (w *radixWalk) leaf(at target.Addr) error {
+	for n := 0; at != 0; n++ {
+		if n == limits.RangeFragments {
+			return target.Corruptf("the list of code fragments has no end")
+		}
+		rd := reader{mem: w.r.mem, base: at}
+		section, next := rd.ptr(w.c.Fragment.Section), rd.ptr(w.c.Fragment.Next)
+		if rd.err != nil {
+			w.keep(rd.err)
+			return nil
+		}
+		if w.found[section] == nil {
+			if len(w.found) >= limits.RangeSections {
+				return target.Corruptf("more than %d ranges of code", limits.RangeSections)
+			}
+			s, err := w.r.section(w.c, section)
+			if err != nil {
+				w.keep(err)
+			}
+			if s.Range.Size() > 0 {
+				w.found[section] = s
+			}
+		}
+		at = next &^ radixFlag
+	}
+	return nil
+}
+
+func (w *radixWalk) keep(err error) {
+	if w.err == nil {
+		w.err = err
+	}
+}
+
+// A codeHeap is a CodeHeapListNode: memory that the JIT compiler puts code in,
+// with a nibble map that has the starts.
+type codeHeap struct {
+	code target.Range
+	base target.Addr // that the nibble map counts from
+	nib  nibbleMap
+}
+
+func (r *Runtime) readCodeHeap(c *codeLayout, s *RangeSection) error {
+	rd, o := reader{mem: r.mem, base: s.Heap}, &c.CodeHeap
+	s.heap = codeHeap{code: target.Range{Start: rd.ptr(o.Start), End: rd.ptr(o.End)}, base: rd.ptr(o.Base)}
+	s.heap.nib = nibbleMap{mem: r.mem, at: rd.ptr(o.Map), pointers: c.nibbleMap == nibbleMapPointers}
+	switch {
+	case rd.err != nil:
+		return fmt.Errorf("code heap %016x: %w", uint64(s.Heap), rd.err)
+	case c.nibbleMap == 0:
+		return &layout.Error{Type: "constant NibbleMap"}
+	case s.heap.code.Start < s.heap.base || s.heap.code.End < s.heap.code.Start:
+		return target.Corruptf("code heap %016x from %016x to %016x, mapped from %016x", uint64(s.Heap),
+			uint64(s.heap.code.Start), uint64(s.heap.code.End), uint64(s.heap.base))
+	}
+	return nil
+}
+
+// JITCode iterates over all code that was compiled in the process, by address:
+// methods, dynamic methods and stubs. It ends a heap at what can't be read.
+func (r *Runtime) JITCode() iter.Seq2[CodeInfo, error] {
+	return func(yield func(CodeInfo, error) bool) {
+		sections, err := r.RangeSections()
+		if err != nil && !yield(CodeInfo{}, err) {
+			return
+		}
+		for _, s := range sections {
+			if s.Kind != CodeJIT || s.err != nil {
+				continue
+			}
+			for start, err := range s.heap.nib.starts(uint64(s.heap.code.End - s.heap.base)) {
+				var info CodeInfo
+				if err == nil {
+					info, err = r.MethodAt(s.heap.base + target.Addr(start))
+				}
+				if !yield(info, err) {
+					return
+				}
+			}
+		}
+	}
+}

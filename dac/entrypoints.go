@@ -1,0 +1,81 @@
+package dac
+
+import (
+	"fmt"
+
+	"github.com/sosgo/sosgo/internal/layout"
+	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/target"
+)
+
+// entryPoints is the HashMap from the entry points of ahead-of-time code to
+// MethodDescs (hash.h, class HashMap). A bucket has four keys and four values;
+// the first bucket holds only their number.
+type entryPoints struct {
+	mem     target.Memory
+	buckets target.Addr // the first that has keys
+	count   uint64      // of buckets
+	layout  *codeLayout
+}
+
+const (
+	hashSlots    = 4
+	hashValue    = 1<<63 - 1 // the highest bit of the first value says that the search goes on
+	hashSeed     = 2         // bits that are shifted out of a key for the seed
+	hashIncrease = 5         // and for the step
+)
+
+func (r *Runtime) readEntryPoints(c *codeLayout, info target.Addr) (entryPoints, error) {
+	e := entryPoints{mem: r.mem, layout: c}
+	if c.HashMap.Buckets == layout.Absent || c.Bucket.Size == layout.Absent {
+		return e, &layout.Error{Type: "HashMap"}
+	}
+	at, err := r.ptr(info+target.Addr(c.ReadyToRun.EntryPoints), c.HashMap.Buckets, "HashMap.Buckets")
+	if err != nil {
+		return e, fmt.Errorf("entry points: %w", err)
+	}
+	if e.count, err = target.Uint64(r.mem, at); err != nil {
+		return e, fmt.Errorf("entry points: %w", err)
+	}
+	if e.count > limits.HashBuckets {
+		return e, target.Corruptf("entry points in %d buckets", e.count)
+	}
+	e.buckets = at + target.Addr(c.Bucket.Size)
+	return e, nil
+}
+
+// lookup is the MethodDesc with the given entry point, 0 if the runtime never
+// prepared that method. Keys are spread by double hashing in 32 bits; as the
+// number of buckets is a prime, that many steps see all of them.
+func (e *entryPoints) lookup(entry target.Addr) (target.Addr, error) {
+	if e.count < 2 {
+		return 0, nil
+	}
+	key := uint64(entry)
+	seed := uint32(key >> hashSeed)
+	step := 1 + uint32((uint64(uint32(key>>hashIncrease))+1)&0xffffffff%(e.count-1))
+	for range min(e.count, limits.HashProbes) {
+		b, err := target.Bytes(e.mem, e.buckets+target.Addr(uint64(seed)%e.count*uint64(e.layout.Bucket.Size)), e.layout.Bucket.Size)
+		if err != nil {
+			return 0, fmt.Errorf("entry points: %w", err)
+		}
+		value, more := e.search(b, key)
+		if value != 0 || !more {
+			return value, nil
+		}
+		seed += step
+	}
+	return 0, nil
+}
+
+// search looks for key in one bucket; more says whether the search goes on.
+func (e *entryPoints) search(b []byte, key uint64) (value target.Addr, more bool) {
+	rd := reader{mem: bytesMemory(b)}
+	o := &e.layout.Bucket
+	for i := range hashSlots {
+		if rd.u64(o.Keys+8*i) == key {
+			return target.Addr(rd.u64(o.Values+8*i) & hashValue << 1), false
+		}
+	}
+	return 0, rd.u64(o.Values)&^hashValue != 0
+}

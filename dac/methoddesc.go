@@ -1,0 +1,344 @@
+package dac
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"iter"
+
+	"github.com/sosgo/sosgo/internal/layout"
+	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/metadata"
+	"github.com/sosgo/sosgo/target"
+)
+
+// A MethodKind says what a MethodDesc describes (method.hpp,
+// MethodClassification). The numbers are the runtime's.
+type MethodKind uint8
+
+// The kinds.
+const (
+	MethodIL           MethodKind = iota // ordinary method with IL
+	MethodFCall                          // implemented inside the runtime
+	MethodPInvoke                        // of a native library
+	MethodEEImpl                         // made by the runtime: a delegate's Invoke
+	MethodArray                          // Get, Set and the like of an array type
+	MethodInstantiated                   // generic method, or its instance
+	MethodComInterop                     // call to a COM object
+	MethodDynamic                        // without metadata: DynamicMethod or IL stub
+)
+
+func (k MethodKind) String() string {
+	return [...]string{"IL", "FCall", "PInvoke", "EEImpl", "Array", "Instantiated", "ComInterop", "Dynamic"}[k&mdKindMask]
+}
+
+// The bits of MethodDesc::m_wFlags (method.hpp, MethodDescFlags), the same on
+// 3.1 to 10 except for that of the native code slot, which the layout names.
+const (
+	mdKindMask      = 0x0007
+	mdNonVtableSlot = 0x0008 // the slot stands in the MethodDesc
+	mdMethodImpl    = 0x0010 // implements methods of other slots
+	mdStatic        = 0x0080
+)
+
+// The sizes of what can follow a MethodDesc, in this order: a slot, a
+// MethodImpl of two pointers, the slot of the native code (method.hpp).
+const (
+	mdSlotSize       = 8
+	mdMethodImplSize = 16
+)
+
+// A MethodDesc describes a method at run time (method.hpp). Verified on 3.1,
+// 6, 8, 9 and 10.
+type MethodDesc struct {
+	Addr        target.Addr
+	Chunk       target.Addr // MethodDescChunk that holds it
+	MethodTable target.Addr // canonical type that declares it
+	Kind        MethodKind
+	Token       metadata.Token // its row is 0 for methods without metadata
+	Slot        uint16
+	Flags       uint16
+	Flags2      uint8 // m_bFlags2; since 9 the flags of the entry point
+	Size        int   // bytes, with what follows the structure proper
+
+	flags3 uint16
+	r      *Runtime
+}
+
+// IsStatic reports whether the method is static.
+func (m *MethodDesc) IsStatic() bool { return m.Flags&mdStatic != 0 }
+
+// MethodDesc reads and checks the MethodDesc at a: the chunk that it says it
+// stands in must belong to a type. The result is shared and must not be
+// changed. An address that holds no MethodDesc is target.ErrCorrupt.
+func (r *Runtime) MethodDesc(a target.Addr) (*MethodDesc, error) {
+	if m, ok := r.code.methods.Load(a); ok {
+		return m.(*MethodDesc), nil
+	}
+	m, err := r.readMethodDesc(a)
+	if errors.Is(err, target.ErrCorrupt) {
+		return nil, target.Corruptf("%016x is not a MethodDesc", uint64(a))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("MethodDesc %016x: %w", uint64(a), err)
+	}
+	kept, _ := r.code.methods.LoadOrStore(a, m)
+	return kept.(*MethodDesc), nil
+}
+
+func (r *Runtime) readMethodDesc(a target.Addr) (*MethodDesc, error) {
+	c, err := r.codeLayout()
+	if err != nil {
+		return nil, err
+	}
+	if a == 0 || a%8 != 0 {
+		return nil, target.Corruptf("address")
+	}
+	index, err := target.Uint8(r.mem, a+target.Addr(c.MethodDesc.ChunkIndex))
+	if err != nil {
+		return nil, err
+	}
+	before := target.Addr(c.Chunk.HeaderSize + mdAlignment*int(index))
+	if before > a {
+		return nil, target.Corruptf("chunk index")
+	}
+	chunk, err := r.readChunk(c, a-before)
+	if err != nil {
+		return nil, err
+	}
+	return chunk.method(a)
+}
+
+// mdAlignment is the unit of a chunk's size and index (MethodDesc::ALIGNMENT).
+const mdAlignment = 8
+
+// A chunk is a MethodDescChunk: some of the methods of one type.
+type chunk struct {
+	r          *Runtime
+	layout     *codeLayout
+	addr       target.Addr
+	mt, next   target.Addr
+	count      int // of methods
+	tokenRange uint16
+	b          []byte // the methods
+}
+
+// readChunk reads the chunk at a and checks its MethodTable.
+func (r *Runtime) readChunk(l *codeLayout, a target.Addr) (*chunk, error) {
+	rd, o := reader{mem: r.mem, base: a}, &l.Chunk
+	c := &chunk{r: r, layout: l, addr: a, mt: rd.ptr(o.MethodTable), next: rd.ptr(o.Next),
+		count: int(rd.u8(o.Count)) + 1, tokenRange: rd.u16(o.TokenRange)}
+	size := mdAlignment * (int(rd.u8(o.Size)) + 1)
+	if rd.err != nil {
+		return nil, rd.err
+	}
+	// Partial dumps have chunks whose type's class is missing.
+	mt, err := r.MethodTable(c.mt)
+	if err != nil && !errors.Is(err, target.ErrNotInDump) {
+		return nil, err
+	}
+	if err == nil && mt.Canonical != mt.Addr {
+		return nil, target.Corruptf("chunk %016x of %016x, which is not canonical", uint64(a), uint64(c.mt))
+	}
+	c.b, err = target.Bytes(r.mem, a+target.Addr(o.HeaderSize), size)
+	return c, err
+}
+
+// method decodes the method at a, which must lie in the chunk.
+func (c *chunk) method(a target.Addr) (*MethodDesc, error) {
+	o := &c.layout.MethodDesc
+	start := c.addr + target.Addr(c.layout.Chunk.HeaderSize)
+	off := int(a - start)
+	if a < start || off > len(c.b)-c.layout.baseSizes[MethodIL] {
+		return nil, target.Corruptf("method %016x outside of chunk %016x", uint64(a), uint64(c.addr))
+	}
+	le, b := binary.LittleEndian, c.b[off:]
+	m := &MethodDesc{
+		Addr: a, Chunk: c.addr, MethodTable: c.mt, r: c.r,
+		Slot: le.Uint16(b[o.Slot:]), Flags: le.Uint16(b[o.Flags:]), flags3: le.Uint16(b[o.Flags3:]),
+	}
+	if o.Flags2 != layout.Absent {
+		m.Flags2 = b[o.Flags2]
+	}
+	m.Kind = MethodKind(m.Flags & mdKindMask)
+	m.Token = c.token(m.flags3)
+	m.Size = c.layout.size(m)
+	if c.layout.baseSizes[m.Kind] == 0 || m.Size > len(b) || int(b[o.ChunkIndex])*mdAlignment != off {
+		return nil, target.Corruptf("method %016x: flags %#x, chunk index %d", uint64(a), m.Flags, b[o.ChunkIndex])
+	}
+	return m, nil
+}
+
+// token joins the part of a method's token that the chunk has with that of the
+// method (method.hpp, GetMemberDef).
+func (c *chunk) token(flags3 uint16) metadata.Token {
+	bits := c.layout.tokenBits
+	high := uint32(c.tokenRange) & (0xffffff >> bits) << bits
+	return metadata.NewToken(metadata.TableMethodDef, high|uint32(flags3)&(1<<bits-1))
+}
+
+// size is the size of m with what follows it.
+func (c *codeLayout) size(m *MethodDesc) int {
+	n := c.baseSizes[m.Kind]
+	if m.Flags&mdNonVtableSlot != 0 {
+		n += mdSlotSize
+	}
+	if m.Flags&mdMethodImpl != 0 {
+		n += mdMethodImplSize
+	}
+	if c.hasCodeSlot(m) {
+		n += mdSlotSize
+	}
+	return n
+}
+
+func (c *codeLayout) hasCodeSlot(m *MethodDesc) bool {
+	return c.nativeCodeSlot.of(m.Flags, uint16(m.Flags2))
+}
+
+// Methods iterates over the methods that the type mt itself declares, in the
+// order of its chunks. What can't be read is an error, and ends a chunk. For an
+// instance of a generic type they are those of its canonical type.
+func (r *Runtime) Methods(mt *MethodTable) iter.Seq2[*MethodDesc, error] {
+	return func(yield func(*MethodDesc, error) bool) {
+		fail := func(err error) { yield(nil, fmt.Errorf("methods of %016x: %w", uint64(mt.Addr), err)) }
+		l, err := r.codeLayout()
+		if err != nil {
+			fail(err)
+			return
+		}
+		class, err := r.EEClass(mt)
+		if err != nil {
+			fail(err)
+			return
+		}
+		at := class.MethodDescChunk
+		for range limits.MethodChunks {
+			if at == 0 {
+				return
+			}
+			c, err := r.readChunk(l, at)
+			if err == nil && c.mt != class.MethodTable {
+				err = target.Corruptf("chunk %016x belongs to %016x", uint64(at), uint64(c.mt))
+			}
+			if err != nil {
+				fail(err)
+				return
+			}
+			if !c.each(yield) {
+				return
+			}
+			at = c.next
+		}
+		fail(target.Corruptf("the list of chunks has no end"))
+	}
+}
+
+// each yields the chunk's methods; it reports whether to go on.
+func (c *chunk) each(yield func(*MethodDesc, error) bool) bool {
+	at := c.addr + target.Addr(c.layout.Chunk.HeaderSize)
+	for range c.count {
+		m, err := c.method(at)
+		if err != nil {
+			return yield(nil, err)
+		}
+		kept, _ := c.r.code.methods.LoadOrStore(at, m)
+		if !yield(kept.(*MethodDesc), nil) {
+			return false
+		}
+		at += target.Addr(m.Size)
+	}
+	return true
+}
+
+// Module is the module whose metadata has the method.
+func (m *MethodDesc) Module() (*Module, error) {
+	mt, err := m.r.TrustedMethodTable(m.MethodTable)
+	if err != nil {
+		return nil, err
+	}
+	return m.r.Module(mt.Module)
+}
+
+// def is the method's row of metadata.
+func (m *MethodDesc) def() (*metadata.Metadata, metadata.MethodDefRow, error) {
+	if m.Token.IsNil() {
+		return nil, metadata.MethodDefRow{}, target.Unsupportedf("method %016x has no metadata", uint64(m.Addr))
+	}
+	mod, err := m.Module()
+	if err != nil {
+		return nil, metadata.MethodDefRow{}, err
+	}
+	md, err := mod.Metadata()
+	if err != nil {
+		return nil, metadata.MethodDefRow{}, err
+	}
+	row, err := md.MethodDef(m.Token.Row())
+	return md, row, err
+}
+
+// optional is the address of what follows the structure proper: a slot, a
+// MethodImpl, the native code slot, each if the method has it.
+func (m *MethodDesc) optional(c *codeLayout, what uint16) target.Addr {
+	at := m.Addr + target.Addr(c.baseSizes[m.Kind])
+	if what == mdNonVtableSlot {
+		return at
+	}
+	if m.Flags&mdNonVtableSlot != 0 {
+		at += mdSlotSize
+	}
+	if what == mdMethodImpl {
+		return at
+	}
+	if m.Flags&mdMethodImpl != 0 {
+		at += mdMethodImplSize
+	}
+	return at
+}
+
+// TypeArguments returns the TypeHandles that a generic method was instantiated
+// with, nil for a method that is not generic and for a definition.
+func (m *MethodDesc) TypeArguments() ([]target.Addr, error) {
+	if m.Kind != MethodInstantiated {
+		return nil, nil
+	}
+	c, err := m.r.codeLayout()
+	if err != nil {
+		return nil, err
+	}
+	o := &c.Instantiated
+	rd := reader{mem: m.r.mem, base: m.Addr}
+	dict, n, flags := rd.ptr(o.PerInstInfo), int(rd.u16(o.NumArgs)), rd.u16(o.Flags2)
+	if rd.err != nil || n == 0 || dict == 0 || flags&imdKindMask == imdDefinition {
+		return nil, rd.err
+	}
+	args, out := reader{mem: m.r.mem, base: dict}, []target.Addr(nil)
+	for i := range n {
+		out = append(out, args.ptr(8*i))
+		if args.err != nil {
+			return nil, args.err
+		}
+	}
+	return out, nil
+}
+
+// IsGenericDefinition reports whether the method has type parameters and no
+// arguments for them.
+func (m *MethodDesc) IsGenericDefinition() (bool, error) {
+	if m.Kind != MethodInstantiated {
+		return false, nil
+	}
+	c, err := m.r.codeLayout()
+	if err != nil {
+		return false, err
+	}
+	rd := reader{mem: m.r.mem, base: m.Addr}
+	flags := rd.u16(c.Instantiated.Flags2)
+	return flags&imdKindMask == imdDefinition, rd.err
+}
+
+// The kinds of an InstantiatedMethodDesc (method.hpp, its m_wFlags2).
+const (
+	imdKindMask   = 0x07
+	imdDefinition = 0x01 // the generic method itself
+)

@@ -1,0 +1,132 @@
+package dac
+
+import (
+	"encoding/binary"
+	"iter"
+
+	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/target"
+)
+
+// A nibbleMap finds the start of the code that an address lies in
+// (nibblemapmacros.h). Each nibble stands for a bucket of 32 bytes and tells
+// where in it code starts: 0 nowhere, else (nibble-1)*4 bytes in. Eight nibbles
+// are a word, the first in its highest bits. In maps with pointers a word whose
+// last nibble is above 8 holds, for buckets without a start, the start that is
+// before them (ExecutionManager contract, version 2).
+type nibbleMap struct {
+	mem      target.Memory
+	at       target.Addr
+	pointers bool
+}
+
+// nibbleMapPointers is the version of maps with pointers.
+const nibbleMapPointers = 2
+
+const (
+	nibbleBucket = 32                         // bytes that a nibble stands for
+	nibbleAlign  = 4                          // of code in a bucket
+	nibbleWord   = 8                          // nibbles in a word
+	nibbleMax    = nibbleBucket / nibbleAlign // the highest nibble that is no pointer
+)
+
+// start returns where the code begins that the byte at offset delta from the
+// map's base belongs to, as an offset, and whether there is any.
+func (m *nibbleMap) start(delta uint64) (uint64, bool, error) {
+	pos := delta / nibbleBucket
+	word, err := m.word(pos / nibbleWord)
+	if err != nil {
+		return 0, false, err
+	}
+	if s, ok := m.pointer(word); ok {
+		return s, true, nil
+	}
+	if n := nibble(word, pos%nibbleWord); n != 0 && uint64(n-1)*nibbleAlign <= delta%nibbleBucket {
+		return nibbleStart(pos, n), true, nil
+	}
+	if s, ok := lastStart(word, pos/nibbleWord, pos%nibbleWord); ok {
+		return s, true, nil
+	}
+	return m.before(pos / nibbleWord)
+}
+
+// before finds the last start in front of a word.
+func (m *nibbleMap) before(index uint64) (uint64, bool, error) {
+	for n := 0; index > 0; n++ {
+		if n == limits.NibbleWords {
+			return 0, false, target.Corruptf("nibble map at %016x: no code starts for %d words", uint64(m.at), n)
+		}
+		index--
+		word, err := m.word(index)
+		if err != nil {
+			return 0, false, err
+		}
+		if s, ok := m.pointer(word); ok {
+			return s, true, nil
+		}
+		if s, ok := lastStart(word, index, nibbleWord); ok {
+			return s, true, nil
+		}
+		if m.pointers {
+			break // a start further back would be pointed to
+		}
+	}
+	return 0, false, nil
+}
+
+func (m *nibbleMap) word(index uint64) (uint32, error) {
+	return target.Uint32(m.mem, m.at+target.Addr(4*index))
+}
+
+// pointer decodes a word that holds an offset from the map's base.
+func (m *nibbleMap) pointer(word uint32) (uint64, bool) {
+	if last := word & 0xf; m.pointers && last > nibbleMax {
+		return uint64(word&^0xf) + uint64(last-nibbleMax-1)*nibbleAlign, true
+	}
+	return 0, false
+}
+
+// nibble is the i-th nibble of a word.
+func nibble(word uint32, i uint64) uint32 { return word >> (28 - 4*i) & 0xf }
+
+func nibbleStart(pos uint64, n uint32) uint64 { return pos*nibbleBucket + uint64(n-1)*nibbleAlign }
+
+// lastStart is the last start among the first n buckets of a word.
+func lastStart(word uint32, index, n uint64) (uint64, bool) {
+	for n > 0 {
+		n--
+		if v := nibble(word, n); v != 0 {
+			return nibbleStart(index*nibbleWord+n, v), true
+		}
+	}
+	return 0, false
+}
+
+// starts yields the offsets at which code starts, for the first size bytes.
+func (m *nibbleMap) starts(size uint64) iter.Seq2[uint64, error] {
+	return func(yield func(uint64, error) bool) {
+		words := (size + nibbleBucket*nibbleWord - 1) / (nibbleBucket * nibbleWord)
+		if words > limits.NibbleWords {
+			yield(0, target.Corruptf("nibble map at %016x for %d bytes", uint64(m.at), size))
+			return
+		}
+		w := target.NewWindow(m.mem)
+		for index := range words {
+			b, err := w.Bytes(m.at+target.Addr(4*index), 4)
+			if err != nil {
+				yield(0, err)
+				return
+			}
+			word := binary.LittleEndian.Uint32(b)
+			if _, ok := m.pointer(word); ok {
+				continue
+			}
+			for i := range uint64(nibbleWord) {
+				n := nibble(word, i)
+				if n != 0 && !yield(nibbleStart(index*nibbleWord+i, n), nil) {
+					return
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,262 @@
+package dac
+
+import (
+	"encoding/binary"
+	"fmt"
+	"sort"
+
+	"github.com/sosgo/sosgo/internal/layout"
+	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/target"
+)
+
+// An r2rImage is the ReadyToRun code of an image as the runtime loaded it
+// (readytoruninfo.h, ReadyToRunInfo). A composite image has one for each of its
+// components, with the same tables.
+type r2rImage struct {
+	module    *Module
+	info      target.Addr
+	base      target.Addr // of the image
+	functions target.Addr // table of RUNTIME_FUNCTIONs
+	count     int
+	table     []byte // the table, nil where the dump holds it in part only
+	entries   entryPoints
+	hotCold   []byte // pairs of function numbers: cold part, method
+}
+
+// imageCode looks ip up in a ReadyToRun image.
+func (r *Runtime) imageCode(c *codeLayout, s *RangeSection, ip target.Addr) (CodeInfo, error) {
+	im, err := s.r2r.get(func() (*r2rImage, error) { return r.readR2R(c, s) })
+	if err != nil {
+		return CodeInfo{}, fmt.Errorf("code of %016x: %w", uint64(ip), err)
+	}
+	info, err := im.lookup(r, c, ip)
+	if err != nil && err != ErrNoCode {
+		err = fmt.Errorf("code of %016x: %w", uint64(ip), err)
+	}
+	return info, err
+}
+
+func (r *Runtime) readR2R(c *codeLayout, s *RangeSection) (*r2rImage, error) {
+	m, err := r.Module(s.Image)
+	if err != nil {
+		return nil, err
+	}
+	info, err := r.ptr(m.Addr, r.off.Module.ReadyToRun, "Module.ReadyToRunInfo")
+	if err != nil {
+		return nil, err
+	}
+	o := &c.ReadyToRun
+	rd := reader{mem: r.mem, base: info}
+	im := &r2rImage{module: m, info: info, base: s.Range.Start, functions: rd.ptr(o.Functions)}
+	n := rd.u32(o.NumFunctions)
+	if rd.err != nil {
+		return nil, fmt.Errorf("ReadyToRunInfo %016x: %w", uint64(info), rd.err)
+	}
+	if n > limits.RuntimeFunctions || c.Function.Size == layout.Absent || c.Function.End == layout.Absent {
+		return nil, target.Corruptf("ReadyToRunInfo %016x with %d functions", uint64(info), n)
+	}
+	im.count = int(n)
+	im.readTable(r, c)
+	if err := im.readHotCold(r, c); err != nil {
+		return nil, err
+	}
+	owner := info
+	if o.Composite != layout.Absent {
+		if owner, err = r.ptr(info, o.Composite, "ReadyToRunInfo.CompositeInfo"); err != nil {
+			return nil, err
+		}
+	}
+	im.entries, err = r.readEntryPoints(c, owner)
+	return im, err
+}
+
+// readTable takes the whole table at once where all of it is there.
+func (im *r2rImage) readTable(r *Runtime, c *codeLayout) {
+	size := im.count * c.Function.Size
+	if size > 0 && target.Available(r.mem, im.functions+target.Addr(size-1), 1) {
+		if b, err := target.Bytes(r.mem, im.functions, size); err == nil {
+			im.table = b
+		}
+	}
+}
+
+// readHotCold reads the pairs of images whose methods are split.
+func (im *r2rImage) readHotCold(r *Runtime, c *codeLayout) error {
+	o := &c.ReadyToRun
+	if o.HotCold == layout.Absent || o.NumHotCold == layout.Absent {
+		return nil
+	}
+	rd := reader{mem: r.mem, base: im.info}
+	at, n := rd.ptr(o.HotCold), rd.u32(o.NumHotCold)
+	if rd.err != nil || n == 0 {
+		return rd.err
+	}
+	if n%2 != 0 || uint64(n) > 2*uint64(im.count) {
+		return target.Corruptf("%d numbers of hot and cold code for %d functions", n, im.count)
+	}
+	var err error
+	im.hotCold, err = target.Bytes(r.mem, at, 4*int(n))
+	return err
+}
+
+// function decodes the i-th RUNTIME_FUNCTION.
+func (im *r2rImage) function(r *Runtime, c *codeLayout, i int) (RuntimeFunction, error) {
+	off := i * c.Function.Size
+	if im.table != nil {
+		return c.function(im.table[off:], im.base), nil
+	}
+	b, err := target.Bytes(r.mem, im.functions+target.Addr(off), c.Function.Size)
+	if err != nil {
+		return RuntimeFunction{}, fmt.Errorf("RUNTIME_FUNCTION %d of %s: %w", i, im.module.label(), err)
+	}
+	return c.function(b, im.base), nil
+}
+
+// find is the number of the last function that begins at or before ip, -1 if
+// there is none.
+func (im *r2rImage) find(r *Runtime, c *codeLayout, ip target.Addr) (int, error) {
+	var failed error
+	i := sort.Search(im.count, func(i int) bool {
+		f, err := im.function(r, c, i)
+		if err != nil && failed == nil {
+			failed = err
+		}
+		return f.Begin > ip
+	})
+	return i - 1, failed
+}
+
+func (im *r2rImage) lookup(r *Runtime, c *codeLayout, ip target.Addr) (CodeInfo, error) {
+	at, err := im.find(r, c, ip)
+	if err != nil {
+		return CodeInfo{}, err
+	}
+	if at < 0 {
+		return CodeInfo{}, ErrNoCode
+	}
+	f, err := im.function(r, c, at)
+	if err != nil {
+		return CodeInfo{}, err
+	}
+	if ip >= f.End {
+		return CodeInfo{}, ErrNoCode // a thunk or padding between methods
+	}
+	method, cold := im.hotPart(at)
+	body, err := im.body(r, c, method)
+	if err != nil {
+		return CodeInfo{}, err
+	}
+	info := body.info
+	info.Function, info.Cold, info.Funclet = f, cold, at != info.index && !cold
+	if cold {
+		info.Offset = uint32(info.Size) + uint32(ip-f.Begin)
+		return info, nil
+	}
+	if info.Offset = uint32(ip - info.Start); info.Size != 0 && uint64(info.Offset) >= info.Size {
+		// Of a method that the process never prepared: the runtime does not know it.
+		return CodeInfo{}, ErrNoCode
+	}
+	return info, nil
+}
+
+// hotPart is the number of the function whose cold part function i is, or i
+// itself (readytorun-format.md, "Hot/cold map").
+func (im *r2rImage) hotPart(i int) (int, bool) {
+	pairs := len(im.hotCold) / 8
+	le := binary.LittleEndian
+	n := sort.Search(pairs, func(k int) bool { return int64(le.Uint32(im.hotCold[8*k:])) > int64(i) }) - 1
+	if n < 0 {
+		return i, false
+	}
+	hot := int64(le.Uint32(im.hotCold[8*n+4:]))
+	if hot >= int64(i) {
+		return i, false
+	}
+	return int(hot), true
+}
+
+// body goes back from function i, which may be a funclet, to the entry point
+// of a method.
+func (im *r2rImage) body(r *Runtime, c *codeLayout, i int) (*codeBody, error) {
+	for first := i; i >= 0 && first-i < limits.Funclets; i-- {
+		f, err := im.function(r, c, i)
+		if err != nil {
+			return nil, err
+		}
+		if b, ok := r.code.bodies.Load(f.Begin); ok {
+			return b.(*codeBody), nil
+		}
+		md, err := im.entries.lookup(f.Begin)
+		if err != nil {
+			return nil, err
+		}
+		if md == 0 {
+			continue
+		}
+		return im.readBody(r, f, i, md)
+	}
+	return nil, ErrNoCode
+}
+
+func (im *r2rImage) readBody(r *Runtime, f RuntimeFunction, i int, md target.Addr) (*codeBody, error) {
+	m, err := r.MethodDesc(md)
+	if err != nil {
+		return nil, err
+	}
+	b := &codeBody{info: CodeInfo{Kind: CodeReadyToRun, Method: m, Start: f.Begin, Base: im.base, Image: im.module, index: i}}
+	// Code and unwind information may be missing from the dump; a method is
+	// known all the same.
+	if b.info.GCInfo, err = r.gcInfoAfter(f.Unwind); err == nil {
+		if n, err := r.gcCodeLength(b.info.GCInfo); err == nil {
+			b.info.Size = n
+		}
+	}
+	kept, _ := r.code.bodies.LoadOrStore(f.Begin, b)
+	return kept.(*codeBody), nil
+}
+
+// imageFunctions are the RUNTIME_FUNCTIONs of a method and its funclets.
+func (r *Runtime) imageFunctions(c *codeLayout, info CodeInfo) ([]RuntimeFunction, error) {
+	s, err := r.rangeSection(c, info.Start)
+	if err != nil {
+		return nil, err
+	}
+	im, err := s.r2r.get(func() (*r2rImage, error) { return r.readR2R(c, s) })
+	if err != nil {
+		return nil, err
+	}
+	var out []RuntimeFunction
+	for i := info.index; i < im.count && i-info.index < limits.Funclets; i++ {
+		f, err := im.function(r, c, i)
+		if err != nil {
+			return out, err
+		}
+		if i > info.index && uint64(f.Begin-info.Start) >= info.Size {
+			break
+		}
+		out = append(out, f)
+	}
+	return out, nil
+}
+
+// unwindHeader is the size of an UNWIND_INFO without its codes; each of them
+// takes two bytes and they are padded to an even number. A handler follows
+// (learn.microsoft.com, "x64 exception handling").
+const (
+	unwindHeader      = 4
+	unwindCode        = 2
+	personalityRVA    = 4
+	unwindCountOffset = 2
+)
+
+// gcInfoAfter is the address of the GC info of ahead-of-time code: it follows
+// the UNWIND_INFO of the method.
+func (r *Runtime) gcInfoAfter(unwind target.Addr) (target.Addr, error) {
+	count, err := target.Uint8(r.mem, unwind+unwindCountOffset)
+	if err != nil {
+		return 0, err
+	}
+	codes := (int(count) + 1) &^ 1
+	return unwind + target.Addr(unwindHeader+unwindCode*codes+personalityRVA), nil
+}
