@@ -1,0 +1,107 @@
+package dac
+
+import (
+	"encoding/binary"
+	"fmt"
+	"unicode/utf16"
+
+	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/target"
+)
+
+// maxThreadName is how many UTF-16 units of a thread's name are read.
+const maxThreadName = 1024
+
+// ThreadName reads the name that managed code gave to a thread, empty if it
+// gave none or the thread has no managed object yet.
+func (r *Runtime) ThreadName(t *Thread) (string, error) {
+	name, err := r.threadName(t)
+	if err != nil {
+		return "", fmt.Errorf("name of thread %d: %w", t.ManagedID, err)
+	}
+	return name, nil
+}
+
+func (r *Runtime) threadName(t *Thread) (string, error) {
+	if t.ExposedHandle == 0 {
+		return "", nil
+	}
+	obj, err := target.Pointer(r.mem, t.ExposedHandle)
+	if err != nil || obj == 0 {
+		return "", err
+	}
+	word, err := target.Uint64(r.mem, obj)
+	if err != nil {
+		return "", err
+	}
+	mt, err := r.TrustedMethodTable(target.Addr(word &^ r.consts.objectMask))
+	if err != nil {
+		return "", err
+	}
+	// System.Threading.Thread names it _name, and m_Name in old runtimes.
+	fd, err := r.instanceField(mt, "_name", "m_Name")
+	if err != nil {
+		return "", err
+	}
+	s, err := target.Pointer(r.mem, obj+8+target.Addr(fd.Offset))
+	if err != nil || s == 0 {
+		return "", err
+	}
+	return r.StringAt(s, maxThreadName)
+}
+
+// instanceField finds a field that mt itself declares, by name.
+func (r *Runtime) instanceField(mt *MethodTable, names ...string) (FieldDesc, error) {
+	fields, err := r.Fields(mt)
+	if err != nil {
+		return FieldDesc{}, err
+	}
+	mod, err := r.Module(mt.Module)
+	if err != nil {
+		return FieldDesc{}, err
+	}
+	md, err := mod.Metadata()
+	if err != nil {
+		return FieldDesc{}, err
+	}
+	for i := range fields {
+		if fields[i].Static {
+			continue
+		}
+		row, err := md.Field(fields[i].Token.Row())
+		if err != nil {
+			return FieldDesc{}, err
+		}
+		name, err := md.String(row.Name)
+		if err != nil {
+			return FieldDesc{}, err
+		}
+		for _, n := range names {
+			if name == n {
+				return fields[i], nil
+			}
+		}
+	}
+	return FieldDesc{}, target.Unsupportedf("the type has no field %s", names[0])
+}
+
+// StringAt reads the text of the System.String at a, at most limit UTF-16 units
+// of it. Invalid surrogates become U+FFFD.
+func (r *Runtime) StringAt(a target.Addr, limit int) (string, error) {
+	n, err := target.Uint32(r.mem, a+target.Addr(r.off.String.Length))
+	if err != nil {
+		return "", fmt.Errorf("string %016x: %w", uint64(a), err)
+	}
+	if n > limits.StringChars {
+		return "", target.Corruptf("string %016x has %d characters", uint64(a), n)
+	}
+	b, err := target.Bytes(r.mem, a+target.Addr(r.off.String.FirstChar), 2*min(int(n), limit))
+	if err != nil {
+		return "", fmt.Errorf("string %016x: %w", uint64(a), err)
+	}
+	units := make([]uint16, len(b)/2)
+	for i := range units {
+		units[i] = binary.LittleEndian.Uint16(b[2*i:])
+	}
+	return string(utf16.Decode(units)), nil
+}

@@ -1,0 +1,238 @@
+package commands
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/internal/cli"
+	"github.com/sosgo/sosgo/report"
+	"github.com/sosgo/sosgo/stackscan"
+	"github.com/sosgo/sosgo/target"
+)
+
+func dumpStackObjectsCommand() cli.Command {
+	return cli.Command{
+		Name: "dumpstackobjects", Aliases: []string{"dso"}, Group: cli.GroupThreads, NeedsDump: true,
+		Summary: "list the objects that a thread's registers and stack refer to",
+		Help: "Every word of the stack is looked at, also those that no longer matter. Only addresses count at which a " +
+			"walk of the heap finds an object; where the dump lacks the heap, what looks like an object is marked (unproven). " +
+			"With one argument that thread is taken (see threads for its numbers), with two the memory between them.",
+		Usage: "[-verify] [-all | THREAD | TOP BOTTOM]",
+		Args:  []cli.Arg{{Name: "what", Kind: cli.Str, Optional: true, Rest: true, Summary: "a thread, or the ends of a range of memory"}},
+		Options: append(threadOptions(),
+			cli.Option{Name: "verify", Summary: "leave out unproven and damaged objects"},
+			cli.Option{Name: "all", Summary: "all threads, one after the other"}),
+		Examples: []cli.Example{
+			{Line: "dso", Text: "the current thread"},
+			{Line: "dso -m 4", Text: "the thread with the managed id 4"},
+			{Line: "dso 7ffc6db0bf70 7ffc6db0c370", Text: "a range of memory"},
+		},
+		Result: []report.Part{report.ListOf[stackObject]("objects")},
+		Run:    runDumpStackObjects,
+	}
+}
+
+type stackObject struct {
+	OSID     uint32         `json:"osId,omitempty" doc:"OS id of the thread"`
+	Slot     report.Address `json:"slot,omitempty" doc:"the word of the stack that refers to the object"`
+	Register string         `json:"register,omitempty" doc:"the register that does"`
+	Object   report.Address `json:"object" doc:"the object"`
+	Type     string         `json:"type" doc:"its type"`
+	Value    string         `json:"value,omitempty" doc:"text of a string, message of an exception"`
+	Unproven bool           `json:"unproven,omitempty" doc:"no walk of the heap reaches the object: it looks like one"`
+}
+
+func runDumpStackObjects(c *cli.Context) error {
+	rt, err := runtimeOf(c)
+	if err != nil {
+		return err
+	}
+	scanner, err := dumpOf(c).StackScanner()
+	if err != nil {
+		return err
+	}
+	threads, err := allThreads(c)
+	if err != nil {
+		return err
+	}
+	if c.JSON() != nil {
+		if err := c.JSON().List("objects"); err != nil {
+			return err
+		}
+	}
+	p := &stackPrinter{c: c, rt: rt, scanner: scanner, names: map[target.Addr]string{}}
+	args := c.Strings("what")
+	switch {
+	case c.Bool("all"):
+		return p.allThreads(threads)
+	case len(args) == 2:
+		return p.rangeOf(currentThread(c, threads), args[0], args[1])
+	case len(args) > 2:
+		return c.Usagef("give a thread, or the two ends of a range")
+	}
+	text := ""
+	if len(args) == 1 {
+		text = args[0]
+	}
+	t, err := chosenThread(c, threads, text)
+	if err != nil {
+		return err
+	}
+	return p.thread(t)
+}
+
+// A stackPrinter prints what scans find.
+type stackPrinter struct {
+	c       *cli.Context
+	rt      *dac.Runtime
+	scanner *stackscan.Scanner
+	names   map[target.Addr]string // of MethodTables
+}
+
+func (p *stackPrinter) allThreads(threads []sosgo.Thread) error {
+	first := true
+	for i := range threads {
+		t := &threads[i]
+		if t.OS == nil {
+			continue
+		}
+		if !first && p.c.JSON() == nil {
+			p.c.Printf("\n")
+		}
+		first = false
+		if err := p.thread(t); errors.Is(err, target.ErrNotInDump) {
+			p.c.Warn(err)
+		} else if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *stackPrinter) rangeOf(t *sosgo.Thread, from, to string) error {
+	a, err := cli.ParseAddress(from)
+	if err != nil {
+		return p.c.Usagef("%v", err)
+	}
+	b, err := cli.ParseAddress(to)
+	if err != nil {
+		return p.c.Usagef("%v", err)
+	}
+	if a > b {
+		a, b = b, a
+	}
+	return p.scan(t, sosgo.Stack{Ranges: []target.Range{{Start: a &^ 7, End: alignUp(b)}}})
+}
+
+// alignUp is the next multiple of the pointer size, if there is one.
+func alignUp(a target.Addr) target.Addr {
+	if a > ^target.Addr(7) {
+		return ^target.Addr(7)
+	}
+	return (a + 7) &^ 7
+}
+
+func (p *stackPrinter) thread(t *sosgo.Thread) error {
+	stack, err := dumpOf(p.c).Stack(t)
+	if err != nil {
+		return err
+	}
+	return p.scan(t, stack)
+}
+
+func (p *stackPrinter) scan(t *sosgo.Thread, stack sosgo.Stack) error {
+	c := p.c
+	table := report.NewTable(c.Out, report.Column{Name: "SP/REG", Kind: report.Pointer}, report.Column{Name: "Object", Kind: report.Pointer},
+		report.Column{Name: "Name", Kind: report.TypeName})
+	if c.JSON() == nil {
+		c.Printf("%s\n", threadHeading(t))
+		if stack.Alternate {
+			normal := stack.Ranges[1]
+			c.Printf("Note: Thread appears to be on alternate signal stack. Also scanning normal thread stack %x-%x.\n",
+				uint64(normal.Start), uint64(normal.End))
+		}
+		if err := table.Header(); err != nil {
+			return err
+		}
+	}
+	o := stackscan.Options{Ranges: stack.Ranges, Verify: c.Bool("verify")}
+	if t.OS != nil {
+		o.Registers = &t.OS.Registers
+	}
+	for slot, err := range p.scanner.Scan(o) {
+		if c.Context().Err() != nil {
+			return c.Context().Err()
+		}
+		if err != nil {
+			c.Warn(fmt.Errorf("thread %#x: %w", t.ID(), err))
+			continue
+		}
+		if err := p.row(t, table, &slot); err != nil {
+			return err
+		}
+	}
+	return table.Flush()
+}
+
+func (p *stackPrinter) row(t *sosgo.Thread, table *report.Table, s *stackscan.Slot) error {
+	unproven := s.Trust != stackscan.TrustWalked
+	if j := p.c.JSON(); j != nil {
+		r := stackObject{OSID: t.ID(), Slot: report.Address(s.Addr), Object: report.Address(s.Object), Type: p.name(s), Unproven: unproven}
+		if s.Source == stackscan.SourceRegister {
+			r.Register = target.RegName(t.OS.Registers.Arch, s.Register)
+		}
+		r.Value, _ = p.value(s)
+		return j.Item("objects", r)
+	}
+	if s.Source == stackscan.SourceRegister {
+		table.Text(target.RegName(t.OS.Registers.Arch, s.Register))
+	} else {
+		table.Uint(uint64(s.Addr))
+	}
+	table.Uint(uint64(s.Object))
+	name := p.name(s)
+	if !p.c.SOS {
+		if v, ok := p.value(s); ok {
+			name += " " + v
+		}
+		if unproven {
+			name += " (unproven)"
+		}
+	}
+	table.Text(name)
+	return table.End()
+}
+
+func (p *stackPrinter) name(s *stackscan.Slot) string {
+	if s.Free {
+		return "Free"
+	}
+	if name, ok := p.names[s.Type.Addr]; ok {
+		return name
+	}
+	name, err := p.rt.TypeName(s.Type.Addr, dac.NameManaged)
+	if err != nil {
+		p.c.Warn(err)
+		name = "Unknown (MethodTable: " + report.Hex12(s.Type.Addr) + ")"
+	}
+	p.names[s.Type.Addr] = name
+	return name
+}
+
+// maxInline is how many characters of a text are shown in a line.
+const maxInline = 80
+
+// value is the text of a string in quotes.
+func (p *stackPrinter) value(s *stackscan.Slot) (string, bool) {
+	if s.Type.Addr != p.rt.WellKnown().String {
+		return "", false
+	}
+	text, err := p.rt.StringAt(s.Object, maxInline+1)
+	if err != nil {
+		return notInDump, true
+	}
+	return strconv.Quote(report.CutEnd(text, maxInline)), true
+}
