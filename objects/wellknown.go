@@ -1,0 +1,276 @@
+package objects
+
+import (
+	"encoding/binary"
+	"math"
+	"math/big"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/sosgo/sosgo/metadata"
+)
+
+// known is the short form of a struct of System.Private.CoreLib that has one.
+// Its fields are found by the names that metadata has for them; a struct
+// without the expected fields is shown as any other.
+func (s Struct) known(name string, limit, depth int) (string, bool) {
+	switch name {
+	case "System.DateTime":
+		return s.dateTime()
+	case "System.DateTimeOffset":
+		return s.dateTimeOffset()
+	case "System.TimeSpan":
+		return s.timeSpan()
+	case "System.DateOnly":
+		return s.dateOnly()
+	case "System.TimeOnly":
+		return s.timeOnly()
+	case "System.Guid":
+		return s.guid()
+	case "System.Decimal":
+		return s.decimal()
+	case "System.Half":
+		return s.half()
+	case "System.Int128":
+		return s.int128(true)
+	case "System.UInt128":
+		return s.int128(false)
+	case "System.IntPtr", "System.UIntPtr":
+		return s.native()
+	case "System.Nullable`1":
+		return s.nullable(limit, depth)
+	}
+	return "", false
+}
+
+// number reads an integer field that has one of the names, as its bits.
+func (s Struct) number(names ...string) (uint64, bool) {
+	for _, n := range names {
+		v := s.Field(n)
+		switch v.Kind() {
+		case KindInt:
+			i, err := v.Int()
+			return uint64(i), err == nil
+		case KindUint, KindBool, KindChar:
+			return v.bits, true
+		}
+	}
+	return 0, false
+}
+
+// ticksToUnix is the number of ticks, of 100 nanoseconds, from year 1 to 1970.
+const ticksToUnix = 621355968000000000
+
+const ticksPerSecond = 10_000_000
+
+// maxTicks is the last tick of year 9999.
+const maxTicks = 3155378975999999999
+
+func ticksTime(ticks uint64) time.Time {
+	t := int64(ticks) - ticksToUnix
+	sec, rest := t/ticksPerSecond, t%ticksPerSecond
+	return time.Unix(sec, rest*100).UTC()
+}
+
+// dateTime formats a DateTime: the ticks in 62 bits, the kind in the upper two
+// (0 unspecified, 1 UTC, 2 and 3 local).
+func (s Struct) dateTime() (string, bool) {
+	data, ok := s.number("_dateData", "dateData")
+	if !ok || data&(1<<62-1) > maxTicks {
+		return "", false
+	}
+	text := ticksTime(data & (1<<62 - 1)).Format("2006-01-02T15:04:05.9999999")
+	switch data >> 62 {
+	case 1:
+		text += "Z"
+	case 2, 3:
+		text += " (local)"
+	}
+	return text, true
+}
+
+func (s Struct) dateTimeOffset() (string, bool) {
+	d, err := s.Field("_dateTime").Struct()
+	if err != nil {
+		return "", false
+	}
+	data, ok := d.number("_dateData", "dateData")
+	if !ok {
+		return "", false
+	}
+	minutes, ok := s.number("_offsetMinutes")
+	ticks := data & (1<<62 - 1)
+	if !ok || ticks > maxTicks || int64(minutes) > 14*60 || int64(minutes) < -14*60 {
+		return "", false
+	}
+	zone := time.FixedZone("", int(int64(minutes))*60)
+	return ticksTime(ticks).In(zone).Format("2006-01-02T15:04:05.9999999-07:00"), true
+}
+
+func (s Struct) timeSpan() (string, bool) {
+	ticks, ok := s.number("_ticks")
+	return formatTicks(int64(ticks)), ok
+}
+
+// formatTicks is TimeSpan's constant form: [-][d.]hh:mm:ss[.fffffff].
+func formatTicks(ticks int64) string {
+	var b strings.Builder
+	u := uint64(ticks)
+	if ticks < 0 {
+		b.WriteByte('-')
+		u = -u
+	}
+	sec, frac := u/ticksPerSecond, u%ticksPerSecond
+	if days := sec / 86400; days > 0 {
+		b.WriteString(strconv.FormatUint(days, 10) + ".")
+	}
+	for i, v := range [...]uint64{sec / 3600 % 24, sec / 60 % 60, sec % 60} {
+		if i > 0 {
+			b.WriteByte(':')
+		}
+		pad(&b, v, 2)
+	}
+	if frac > 0 {
+		b.WriteByte('.')
+		pad(&b, frac, 7)
+	}
+	return b.String()
+}
+
+func pad(b *strings.Builder, v uint64, width int) {
+	s := strconv.FormatUint(v, 10)
+	b.WriteString(strings.Repeat("0", max(0, width-len(s))) + s)
+}
+
+func (s Struct) dateOnly() (string, bool) {
+	days, ok := s.number("_dayNumber")
+	if !ok || days > maxTicks/ticksPerSecond/86400 {
+		return "", false
+	}
+	return ticksTime(days * 86400 * ticksPerSecond).Format("2006-01-02"), true
+}
+
+func (s Struct) timeOnly() (string, bool) {
+	ticks, ok := s.number("_ticks")
+	if !ok || ticks >= 86400*ticksPerSecond {
+		return "", false
+	}
+	return formatTicks(int64(ticks)), true
+}
+
+func (s Struct) guid() (string, bool) {
+	var g metadata.GUID
+	a, ok := s.number("_a")
+	if !ok {
+		return "", false
+	}
+	binary.LittleEndian.PutUint32(g[0:], uint32(a))
+	for i, name := range []string{"_b", "_c"} {
+		v, ok := s.number(name)
+		if !ok {
+			return "", false
+		}
+		binary.LittleEndian.PutUint16(g[4+2*i:], uint16(v))
+	}
+	for i := range 8 {
+		v, ok := s.number("_" + string(rune('d'+i)))
+		if !ok {
+			return "", false
+		}
+		g[8+i] = byte(v)
+	}
+	return g.String(), true
+}
+
+// decimal formats a Decimal: 96 bits, the scale in bits 16 to 23 of the flags
+// and the sign in bit 31.
+func (s Struct) decimal() (string, bool) {
+	flags, ok := s.number("_flags", "flags")
+	hi, ok2 := s.number("_hi32", "hi")
+	if !ok || !ok2 {
+		return "", false
+	}
+	lo64, ok := s.number("_lo64")
+	if !ok { // before .NET 5: two words
+		lo, ok1 := s.number("lo")
+		mid, ok2 := s.number("mid")
+		if !ok1 || !ok2 {
+			return "", false
+		}
+		lo64 = uint64(uint32(mid))<<32 | uint64(uint32(lo))
+	}
+	scale := int(uint32(flags) >> 16 & 0xff)
+	if scale > 28 {
+		return "", false
+	}
+	n := new(big.Int).SetUint64(uint64(uint32(hi)))
+	n.Lsh(n, 64).Or(n, new(big.Int).SetUint64(lo64))
+	digits := n.String()
+	if len(digits) <= scale {
+		digits = strings.Repeat("0", scale-len(digits)+1) + digits
+	}
+	if scale > 0 {
+		digits = digits[:len(digits)-scale] + "." + digits[len(digits)-scale:]
+	}
+	if uint32(flags)>>31 != 0 {
+		digits = "-" + digits
+	}
+	return digits, true
+}
+
+// half formats an IEEE 754 binary16.
+func (s Struct) half() (string, bool) {
+	v, ok := s.number("_value", "m_value")
+	if !ok {
+		return "", false
+	}
+	sign, exp, frac := 1.0, int(v>>10&0x1f), float64(v&0x3ff)
+	if v>>15&1 != 0 {
+		sign = -1
+	}
+	var f float64
+	switch exp {
+	case 0:
+		f = sign * math.Ldexp(frac, -24)
+	case 31:
+		f = math.Inf(int(sign))
+		if frac != 0 {
+			f = math.NaN()
+		}
+	default:
+		f = sign * math.Ldexp(1024+frac, exp-25)
+	}
+	return strconv.FormatFloat(f, 'g', 5, 64), true
+}
+
+func (s Struct) int128(signed bool) (string, bool) {
+	lower, ok := s.number("_lower")
+	upper, ok2 := s.number("_upper")
+	if !ok || !ok2 {
+		return "", false
+	}
+	n := new(big.Int).SetUint64(upper)
+	n.Lsh(n, 64).Or(n, new(big.Int).SetUint64(lower))
+	if signed && upper>>63 != 0 {
+		n.Sub(n, new(big.Int).Lsh(big.NewInt(1), 128))
+	}
+	return n.String(), true
+}
+
+// native formats an IntPtr or UIntPtr that stands in a box.
+func (s Struct) native() (string, bool) {
+	for _, v := range s.Fields() {
+		a, err := v.Addr()
+		return "0x" + strconv.FormatUint(uint64(a), 16), err == nil
+	}
+	return "", false
+}
+
+func (s Struct) nullable(limit, depth int) (string, bool) {
+	has := s.Field("hasValue")
+	if b, err := has.Bool(); err != nil || !b {
+		return "null", err == nil
+	}
+	return s.Field("value").plain(limit, depth+1), true
+}
