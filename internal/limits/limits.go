@@ -86,9 +86,10 @@ const (
 
 // What the compilers record beside code.
 const (
-	MethodCode  = 64 << 20 // bytes of one method
-	GCInfoBytes = 16 << 20 // of one method
-	GCSlots     = 1 << 18  // of one method
-	EHClauses   = 65_536   // of one method
-	NativeVars  = 1 << 20  // locations of one method's variables
+	MethodCode     = 64 << 20 // bytes of one method
+	GCInfoBytes    = 16 << 20 // of one method
+	GCSlots        = 1 << 18  // of one method
+	EHClauses      = 65_536   // of one method
+	ImageEHMethods = 1 << 24  // methods of an image that have exception clauses
+	NativeVars     = 1 << 20  // locations of one method's variables
 )

@@ -1,0 +1,163 @@
+package codeinfo
+
+import (
+	"encoding/binary"
+	"io"
+	"math"
+	"math/bits"
+
+	"github.com/sosgo/sosgo/target"
+)
+
+// maxRead is the most bits that one read of a bitReader returns: what is left
+// of an eight-byte load after up to seven bits of the first byte.
+const maxRead = 57
+
+// A bitReader reads bits, the low ones of a byte first. The first failure
+// sticks: every later read returns zero. Copies read on independently.
+type bitReader struct {
+	b   []byte
+	pos uint64 // in bits
+	bad readFailure
+}
+
+// A readFailure says why a bitReader could not read on.
+type readFailure uint8
+
+const (
+	readOK        readFailure = iota
+	readShort                 // more bits are wanted than there are
+	readMalformed             // the bits are no number that the encoding has
+)
+
+// err is the reader's failure as an error, or nil.
+func (r *bitReader) err() error {
+	switch r.bad {
+	case readShort:
+		return target.Corruptf("GC info ends within its data: %w", io.ErrUnexpectedEOF)
+	case readMalformed:
+		return target.Corruptf("GC info has a number of more than 32 bits near bit %d", r.pos)
+	}
+	return nil
+}
+
+// size is the number of bits in all.
+func (r *bitReader) size() uint64 { return uint64(len(r.b)) * 8 }
+
+// left is the number of bits that have not been read.
+func (r *bitReader) left() uint64 { return r.size() - r.pos }
+
+// fail makes f the reader's failure unless it has one.
+func (r *bitReader) fail(f readFailure) {
+	if r.bad == readOK {
+		r.bad = f
+	}
+}
+
+// seek continues at bit pos.
+func (r *bitReader) seek(pos uint64) {
+	if pos > r.size() {
+		r.fail(readShort)
+		return
+	}
+	r.pos = pos
+}
+
+// skip passes over count things of width bits each.
+func (r *bitReader) skip(count, width uint64) {
+	hi, n := bits.Mul64(count, width)
+	if hi != 0 || n > r.left() {
+		r.fail(readShort)
+		return
+	}
+	r.pos += n
+}
+
+// align continues at the next multiple of eight bits.
+func (r *bitReader) align() { r.seek((r.pos + 7) &^ 7) }
+
+// peek returns the next n bits without passing over them; n is at most
+// maxRead and at most what is left.
+func (r *bitReader) peek(n uint64) uint64 {
+	i := int(r.pos >> 3)
+	var v uint64
+	if len(r.b)-i >= 8 {
+		v = binary.LittleEndian.Uint64(r.b[i:])
+	} else {
+		for k := len(r.b) - 1; k >= i; k-- {
+			v = v<<8 | uint64(r.b[k])
+		}
+	}
+	return v >> (r.pos & 7) & (1<<n - 1)
+}
+
+// read returns the next n bits; n is at most maxRead.
+func (r *bitReader) read(n uint64) uint64 {
+	if r.bad != readOK {
+		return 0
+	}
+	if n > r.left() {
+		r.bad = readShort
+		return 0
+	}
+	v := r.peek(n)
+	r.pos += n
+	return v
+}
+
+// bit reads one bit.
+func (r *bitReader) bit() bool { return r.read(1) != 0 }
+
+// uvarint reads a number of groups of base bits, low group first, each
+// followed by a bit that is set when another group follows.
+func (r *bitReader) uvarint(base uint64) uint32 {
+	more := uint64(1) << base
+	chunk := r.read(base + 1)
+	v := chunk &^ more
+	for shift := base; chunk&more != 0; shift += base {
+		if shift >= 32 {
+			r.fail(readMalformed)
+			return 0
+		}
+		chunk = r.read(base + 1)
+		v |= (chunk &^ more) << shift
+	}
+	if v > math.MaxUint32 {
+		r.fail(readMalformed)
+		return 0
+	}
+	return uint32(v)
+}
+
+// varint is uvarint for signed numbers: the highest bit of the last group is
+// the sign.
+func (r *bitReader) varint(base uint64) int32 {
+	more := uint64(1) << base
+	var v, width uint64
+	for {
+		if width >= 32 {
+			r.fail(readMalformed)
+			return 0
+		}
+		chunk := r.read(base + 1)
+		v |= (chunk &^ more) << width
+		width += base
+		if chunk&more == 0 {
+			break
+		}
+	}
+	s := int64(v<<(64-width)) >> (64 - width)
+	if s != int64(int32(s)) {
+		r.fail(readMalformed)
+		return 0
+	}
+	return int32(s)
+}
+
+// ceilLog2 is the number of bits that hold the numbers below x.
+func ceilLog2(x uint32) uint64 {
+	if x == 0 {
+		return 0
+	}
+	return uint64(bits.Len32(x - 1))
+}

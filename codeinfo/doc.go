@@ -1,0 +1,12 @@
+// Package codeinfo decodes what the compilers record beside code: which
+// registers and stack slots hold references at an instruction (GC info),
+// where variables live (debug information) and what the exception clauses
+// cover.
+//
+// It knows encodings only. Where the blobs of a method lie, and which version
+// of an encoding they have, is the business of package dac. All decoders take
+// bytes that may be garbage: they end after work that the bytes bound, and
+// answer with [target.ErrCorrupt].
+//
+// Only the encodings of AMD64 are known.
+package codeinfo

@@ -1,0 +1,376 @@
+package codeinfo
+
+import (
+	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/target"
+)
+
+// The versions of the encoding that [GCDecoder] reads. 2 and 3 have one form
+// and differ in what an active frame reports; 4 drops the return kind and the
+// PSPSym and records the return addresses of calls as they are.
+const (
+	minGCInfoVersion = 2
+	maxGCInfoVersion = 4
+)
+
+// GCInfoVersionReadyToRun is the version of the GC info in a ReadyToRun image
+// whose header has the given major version (runtime: gcinfo.h,
+// ReadyToRunVersionToGcInfoVersion). The runtime that loads the image does
+// not matter.
+func GCInfoVersionReadyToRun(major uint16) int {
+	if major >= 11 {
+		return 4
+	}
+	return 3
+}
+
+// Bits of a fat header (runtime: gcinfodecoder.h, GcInfoHeaderFlags).
+const (
+	headerVarArg         = 1 << 0
+	headerGSCookie       = 1 << 2
+	headerPSPSym         = 1 << 3
+	headerContextShift   = 4 // two bits: a GenericContext
+	headerStackBase      = 1 << 6
+	headerReportLeafOnly = 1 << 7
+	headerEnC            = 1 << 8
+	headerReversePInvoke = 1 << 9
+	headerBits           = 10
+)
+
+// Group widths of the numbers on AMD64 (runtime: gcinfotypes.h,
+// AMD64GcInfoEncoding).
+const (
+	baseStackSlotHeader = 6 // GS cookie, PSPSym, generic context, reverse P/Invoke frame
+	baseCodeLength      = 8
+	baseStackBase       = 3
+	baseStackArea       = 3
+	baseEnCArea         = 4
+	baseNumRegisters    = 2
+	baseNumStackSlots   = 2
+	baseNumUntracked    = 1
+	basePrologSize      = 5
+	baseEpilogSize      = 3
+	baseRange           = 6
+	baseRegister        = 3
+	baseRegisterDelta   = 2
+	baseStackSlot       = 6
+	baseStackSlotDelta  = 4
+	baseNumSafePoints   = 2
+	baseNumRanges       = 1
+	basePointerSize     = 3
+	baseRun             = 2
+	baseSkip            = 4
+
+	returnKindBitsSlim = 2
+	returnKindBitsFat  = 4
+
+	chunkOffsetBits = 6 // a chunk covers 64 bytes of interruptible code
+	chunkSize       = 1 << chunkOffsetBits
+	slotAlignShift  = 3 // stack offsets are stored in units of 8 bytes
+	stackBaseXor    = uint32(target.RBP)
+)
+
+// A GenericContext says where a shared generic method finds its exact type
+// arguments.
+type GenericContext uint8
+
+// The kinds of generic context.
+const (
+	ContextNone        GenericContext = iota // not shared, or not kept
+	ContextMethodTable                       // a MethodTable, passed as hidden argument
+	ContextMethodDesc                        // a MethodDesc, passed as hidden argument
+	ContextThis                              // the object's MethodTable; the slot holds the object
+)
+
+// A ReturnKind says which of the registers RAX and RDX hold references when
+// the method returns: two bits a register, RAX in the low ones; 1 is an
+// object and 2 a managed pointer. GC info of version 4 does not record it.
+type ReturnKind uint8
+
+// String is the kind as SOS words it.
+func (k ReturnKind) String() string {
+	names := [...]string{"Scalar", "Object", "ByRef", "UNSET"}
+	low, high := k&3, k>>2&3
+	if high == 0 {
+		return names[low]
+	}
+	if low == 3 || high == 3 {
+		return "!Impossible!"
+	}
+	return "{" + names[low] + ", " + names[high] + "}"
+}
+
+// A StackOffset is a place in a frame that the header of GC info names, in
+// bytes. Zero is a valid offset, so Present tells whether there is one.
+type StackOffset struct {
+	Offset  int32
+	Present bool
+}
+
+// A CodeRange is a half-open range of code, in bytes from the method's start.
+type CodeRange struct{ Start, End uint32 }
+
+// A GCHeader is the fixed part of a method's GC info.
+type GCHeader struct {
+	Version        int
+	Slim           bool // the two-bit header: everything that is not below it is absent
+	VarArg         bool
+	ReportLeafOnly bool // a frame whose funclet was reported reports nothing
+
+	Return    ReturnKind // versions 2 and 3
+	HasReturn bool
+
+	CodeLength uint32 // bytes, funclets and cold part included
+	PrologSize uint32 // bytes, 0 where not recorded: only with a GS cookie or a generic context
+
+	// GSCookie and ReversePInvokeFrame are relative to the frame register,
+	// or to RSP where there is none; so is the slot of the generic context.
+	GSCookie            StackOffset
+	GSCookieRange       CodeRange   // where the cookie is valid
+	PSPSym              StackOffset // relative to the RSP after the prolog; versions 2 and 3
+	Context             GenericContext
+	ContextSlot         StackOffset
+	ReversePInvokeFrame StackOffset
+
+	StackBase    target.Reg // the frame register
+	HasStackBase bool
+
+	EnCArea    uint32 // bytes of the frame that Edit and Continue preserves
+	HasEnCArea bool
+
+	// OutgoingArea is the size in bytes of the area at RSP where the method
+	// puts arguments of its callees. The callee owns it during a call.
+	OutgoingArea uint32
+
+	SafePoints int // number of them
+}
+
+// A GCDecoder decodes the GC info of one method after the other and reuses
+// its memory. The zero value is ready for [GCDecoder.Reset]. It is for one
+// goroutine.
+//
+// Source of the encoding: runtime, gcinfodecoder.cpp and gcinfotypes.h.
+type GCDecoder struct {
+	GCHeader
+
+	r          bitReader
+	pointBits  uint64 // width of a safe point
+	pointStart uint64 // bit position of the safe points
+	live       uint64 // bit position of what follows the slot table
+
+	ranges     []CodeRange
+	interrupts uint32 // bytes of code in ranges
+	slots      []Slot
+	tracked    int // slots before the untracked ones
+
+	points []uint32 // scratch of offsets
+	source source
+}
+
+// Reset decodes the GC info that starts with b[0]. Bytes after its end are
+// ignored; how many it takes is not recorded. version is that of the runtime
+// for compiled code, [GCInfoVersionReadyToRun] for images.
+//
+// The decoder keeps b. It fails with target.ErrUnsupported for a version that
+// it doesn't know and with target.ErrCorrupt for bytes that are no GC info.
+func (d *GCDecoder) Reset(b []byte, version int) error {
+	d.source = source{}
+	return d.reset(b, version)
+}
+
+func (d *GCDecoder) reset(b []byte, version int) error {
+	if version < minGCInfoVersion || version > maxGCInfoVersion {
+		return target.Unsupportedf("GC info version %d", version)
+	}
+	d.GCHeader = GCHeader{Version: version}
+	d.r = bitReader{b: b[:min(len(b), limits.GCInfoBytes)]}
+	d.ranges, d.slots, d.interrupts, d.tracked = d.ranges[:0], d.slots[:0], 0, 0
+	ranges := d.header()
+	if err := d.r.err(); err != nil {
+		return err
+	}
+	if err := d.locatePoints(); err != nil {
+		return err
+	}
+	if err := d.readRanges(ranges); err != nil {
+		return err
+	}
+	if err := d.readSlots(); err != nil {
+		return err
+	}
+	d.live = d.r.pos
+	return nil
+}
+
+// header reads the header and returns the number of interruptible ranges.
+func (d *GCDecoder) header() (ranges uint32) {
+	r := &d.r
+	if !r.bit() {
+		d.slimHeader()
+		d.SafePoints = int(r.uvarint(baseNumSafePoints))
+		return 0
+	}
+	d.fatHeader()
+	d.SafePoints = int(r.uvarint(baseNumSafePoints))
+	return r.uvarint(baseNumRanges)
+}
+
+// slimHeader reads the form for methods that need no other facts.
+func (d *GCDecoder) slimHeader() {
+	d.Slim = true
+	if d.r.bit() {
+		d.StackBase, d.HasStackBase = target.RBP, true
+	}
+	d.returnKind(returnKindBitsSlim)
+	d.CodeLength = d.r.uvarint(baseCodeLength)
+}
+
+func (d *GCDecoder) fatHeader() {
+	r := &d.r
+	flags := r.read(headerBits)
+	d.VarArg = flags&headerVarArg != 0
+	d.ReportLeafOnly = flags&headerReportLeafOnly != 0
+	d.Context = GenericContext(flags >> headerContextShift & 3)
+	d.returnKind(returnKindBitsFat)
+	d.CodeLength = r.uvarint(baseCodeLength)
+	d.prolog(flags&headerGSCookie != 0)
+	d.GSCookie = d.stackOffset(flags&headerGSCookie != 0)
+	d.PSPSym = d.stackOffset(flags&headerPSPSym != 0 && d.Version < 4)
+	d.ContextSlot = d.stackOffset(d.Context != ContextNone)
+	if flags&headerStackBase != 0 {
+		n := r.uvarint(baseStackBase) ^ stackBaseXor
+		if n > uint32(target.R15) {
+			r.fail(readMalformed)
+		}
+		d.StackBase, d.HasStackBase = target.Reg(n), true
+	}
+	if flags&headerEnC != 0 {
+		d.EnCArea, d.HasEnCArea = r.uvarint(baseEnCArea), true
+	}
+	d.ReversePInvokeFrame = d.stackOffset(flags&headerReversePInvoke != 0)
+	d.OutgoingArea = r.uvarint(baseStackArea) << slotAlignShift
+}
+
+// prolog reads the sizes that go with a GS cookie or a generic context.
+func (d *GCDecoder) prolog(cookie bool) {
+	if !cookie && d.Context == ContextNone {
+		return
+	}
+	d.PrologSize = d.r.uvarint(basePrologSize) + 1
+	if !cookie {
+		return
+	}
+	epilog := d.r.uvarint(baseEpilogSize)
+	if epilog > d.CodeLength || d.PrologSize > d.CodeLength-epilog {
+		d.r.fail(readMalformed)
+		return
+	}
+	d.GSCookieRange = CodeRange{d.PrologSize, d.CodeLength - epilog}
+}
+
+func (d *GCDecoder) returnKind(width uint64) {
+	if d.Version < 4 {
+		d.Return, d.HasReturn = ReturnKind(d.r.read(width)), true
+	}
+}
+
+func (d *GCDecoder) stackOffset(present bool) StackOffset {
+	if !present {
+		return StackOffset{}
+	}
+	return StackOffset{d.r.varint(baseStackSlotHeader) << slotAlignShift, true}
+}
+
+// locatePoints notes where the safe points are and passes over them.
+func (d *GCDecoder) locatePoints() error {
+	if d.CodeLength == 0 || d.CodeLength > limits.MethodCode {
+		return target.Corruptf("GC info says that the code has %d bytes", d.CodeLength)
+	}
+	if uint64(d.SafePoints) > uint64(d.CodeLength) {
+		return target.Corruptf("GC info has %d safe points in %d bytes of code", d.SafePoints, d.CodeLength)
+	}
+	d.pointBits, d.pointStart = ceilLog2(d.CodeLength), d.r.pos
+	d.r.skip(uint64(d.SafePoints), d.pointBits)
+	return d.r.err()
+}
+
+// readRanges reads the ranges of interruptible code. They ascend, so the
+// code's length bounds their number.
+func (d *GCDecoder) readRanges(n uint32) error {
+	var last uint32
+	for range n {
+		start := d.r.uvarint(baseRange)
+		size := d.r.uvarint(baseRange)
+		if d.r.bad != readOK {
+			return d.r.err()
+		}
+		if start > d.CodeLength-last || size >= d.CodeLength-last-start {
+			return target.Corruptf("GC info has an interruptible range past the code's %d bytes", d.CodeLength)
+		}
+		start += last
+		last = start + size + 1
+		d.ranges = append(d.ranges, CodeRange{start, last})
+		d.interrupts += size + 1
+	}
+	return nil
+}
+
+// Interruptible are the ranges of code in which the thread can be stopped at
+// every instruction, ascending. The slice is valid until the next Reset.
+func (d *GCDecoder) Interruptible() []CodeRange { return d.ranges }
+
+// SafePointOffsets are the offsets of the instructions after the calls at
+// which the live slots are recorded, ascending. The slice is valid until the
+// decoder's next method.
+func (d *GCDecoder) SafePointOffsets() []uint32 {
+	d.points = d.points[:0]
+	for i := range d.SafePoints {
+		d.points = append(d.points, d.safePoint(i)+d.callAdjust())
+	}
+	return d.points
+}
+
+// callAdjust is what is stored less of a safe point's offset: before version
+// 4 an offset within the call.
+func (d *GCDecoder) callAdjust() uint32 {
+	if d.Version < 4 {
+		return 1
+	}
+	return 0
+}
+
+// safePoint is the i-th safe point as it is stored.
+func (d *GCDecoder) safePoint(i int) uint32 {
+	r := bitReader{b: d.r.b, pos: d.pointStart + uint64(i)*d.pointBits}
+	return uint32(r.read(d.pointBits))
+}
+
+// findSafePoint is the index of the safe point that is stored as offset.
+func (d *GCDecoder) findSafePoint(offset uint32) (int, bool) {
+	lo, hi := 0, d.SafePoints
+	for lo < hi {
+		mid := int(uint(lo+hi) >> 1)
+		if d.safePoint(mid) < offset {
+			lo = mid + 1
+		} else {
+			hi = mid
+		}
+	}
+	return lo, lo < d.SafePoints && d.safePoint(lo) == offset
+}
+
+// findRange is the position of offset in the interruptible code without the
+// gaps between the ranges.
+func (d *GCDecoder) findRange(offset uint32) (uint32, bool) {
+	var before uint32
+	for _, r := range d.ranges {
+		if offset < r.Start {
+			break
+		}
+		if offset < r.End {
+			return before + offset - r.Start, true
+		}
+		before += r.End - r.Start
+	}
+	return 0, false
+}

@@ -1,0 +1,440 @@
+package codeinfo
+
+import (
+	"math/bits"
+	"slices"
+
+	"github.com/sosgo/sosgo/target"
+)
+
+// A FrameState says what is known of a frame whose slots are asked for.
+type FrameState uint8
+
+// The properties of a frame (runtime: eetwain.h, ICodeManagerFlags).
+const (
+	// ActiveFrame is a frame that runs, or will go on at this very
+	// instruction: the leaf, or the frame under a resumable or redirected
+	// one. Only such a frame's scratch registers hold references.
+	ActiveFrame FrameState = 1 << iota
+	// ExecutionAborted is a frame that faulted and won't go on here: it
+	// reports what is live if the instruction is in interruptible code, and
+	// nothing elsewhere.
+	ExecutionAborted
+	// ParentOfFunclet is a frame of a method of which a funclet was reported
+	// before: the funclet reported the untracked slots, and where
+	// ReportLeafOnly says so all others too.
+	ParentOfFunclet
+	// NoUntracked leaves out the untracked slots: a filter funclet, whose
+	// parent reports them.
+	NoUntracked
+	// FrameSlotsOnly leaves out everything that is not relative to the frame
+	// register: the parent of a funclet that shares its frame.
+	FrameSlotsOnly
+)
+
+// A CallingConvention says which registers a callee preserves.
+type CallingConvention uint8
+
+// The calling conventions of AMD64.
+const (
+	SystemV      CallingConvention = iota // Linux, macOS
+	MicrosoftX64                          // Windows
+)
+
+// Preserves reports whether a callee preserves reg.
+func (c CallingConvention) Preserves(reg target.Reg) bool {
+	switch reg {
+	case target.RBX, target.RBP, target.R12, target.R13, target.R14, target.R15:
+		return true
+	case target.RSI, target.RDI:
+		return c == MicrosoftX64
+	}
+	return false
+}
+
+// A Query is a question for [GCDecoder.LiveSlots].
+type Query struct {
+	// Offset is that of the frame's instruction pointer from the method's
+	// start, in bytes. It is the return address of a frame that called.
+	Offset uint32
+	State  FrameState
+	ABI    CallingConvention
+}
+
+// LiveSlots appends to dst the slots that hold references at an instruction,
+// in the order of the slot table.
+//
+// At an instruction of which the method records nothing only the untracked
+// slots are live. Errors are target.ErrCorrupt; what dst had stays.
+func (d *GCDecoder) LiveSlots(dst []Slot, q Query) ([]Slot, error) {
+	if d.ReportLeafOnly && q.State&ParentOfFunclet != 0 {
+		return dst, nil
+	}
+	out, err := d.liveSlots(dst, q)
+	for err != nil && d.grow() {
+		out, err = d.liveSlots(dst, q)
+	}
+	if err != nil {
+		return dst, d.missing(err)
+	}
+	return out, nil
+}
+
+func (d *GCDecoder) liveSlots(dst []Slot, q Query) ([]Slot, error) {
+	d.r.bad = readOK
+	at, known := d.lookup(q)
+	if !known && q.State&ExecutionAborted != 0 {
+		return dst, nil
+	}
+	if known && d.tracked > 0 {
+		d.r.seek(d.live)
+		if at.point >= 0 {
+			dst = d.liveAtPoint(dst, at.point, q)
+		} else {
+			dst = d.liveInRange(dst, at.position, q)
+		}
+		if err := d.r.err(); err != nil {
+			return nil, err
+		}
+	}
+	if q.State&(ParentOfFunclet|NoUntracked) != 0 {
+		return dst, nil
+	}
+	for _, s := range d.Untracked() {
+		// An untracked slot is never scratch.
+		if q.State&FrameSlotsOnly == 0 || s.Base == BaseFrame {
+			dst = append(dst, s)
+		}
+	}
+	return dst, nil
+}
+
+// A place is where the states of the slots at an instruction are recorded: at
+// a safe point, or at a position of the interruptible code.
+type place struct {
+	point    int // -1: none
+	position uint32
+}
+
+// lookup finds the place for q. What a frame looks up is the runtime's rule
+// of each version: before 4 a safe point is an offset within its call, so a
+// frame that called looks up the byte before its return address; from 3 on an
+// active frame can be at a safe point too.
+func (d *GCDecoder) lookup(q Query) (place, bool) {
+	offset := q.Offset
+	within := q.State&(ActiveFrame|ExecutionAborted) == 0 || d.Version == 3 && len(d.ranges) == 0
+	if d.Version < 4 && within && offset > 0 {
+		offset--
+	}
+	if q.State&ExecutionAborted == 0 {
+		if i, ok := d.findSafePoint(offset); ok {
+			return place{point: i}, true
+		}
+	}
+	position, ok := d.findRange(offset)
+	return place{point: -1, position: position}, ok
+}
+
+// report appends slot i if q's frame reports it.
+func (d *GCDecoder) report(dst []Slot, i int, q Query) []Slot {
+	s := d.slots[i]
+	if q.State&FrameSlotsOnly != 0 && s.Base != BaseFrame {
+		return dst
+	}
+	if q.State&ActiveFrame == 0 && d.scratch(s, q.ABI) {
+		return dst
+	}
+	return append(dst, s)
+}
+
+// scratch reports whether a call destroys s: a register that callees don't
+// preserve, or a place in the outgoing arguments.
+func (d *GCDecoder) scratch(s Slot, abi CallingConvention) bool {
+	switch s.Base {
+	case BaseRegister:
+		return !abi.Preserves(s.Reg)
+	case BaseSP:
+		return s.Offset >= 0 && uint32(s.Offset) < d.OutgoingArea
+	}
+	return false
+}
+
+// indirectBits reads the width of the offsets of the safe points' states, 0
+// when the states stand one after the other.
+func (d *GCDecoder) indirectBits() uint64 {
+	if d.SafePoints == 0 || !d.r.bit() {
+		return 0
+	}
+	return d.pointerBits(1)
+}
+
+// pointerBits reads a width of offsets into GC info.
+func (d *GCDecoder) pointerBits(plus uint64) uint64 {
+	n := uint64(d.r.uvarint(basePointerSize)) + plus
+	if n > 32 {
+		d.r.fail(readMalformed)
+		return 0
+	}
+	return n
+}
+
+// liveAtPoint appends the slots that are live at a safe point.
+func (d *GCDecoder) liveAtPoint(dst []Slot, point int, q Query) []Slot {
+	r := &d.r
+	width := d.indirectBits()
+	var v slotVector
+	if width == 0 {
+		r.skip(uint64(point), uint64(d.tracked))
+		v = slotVector{r: *r, n: d.tracked}
+	} else {
+		table := r.pos
+		r.skip(uint64(point), width)
+		offset := r.read(width)
+		r.seek(table)
+		r.skip(uint64(d.SafePoints), width)
+		r.align()
+		r.skip(offset, 1)
+		v = newSlotVector(*r, d.tracked)
+	}
+	for i, ok := v.next(); ok; i, ok = v.next() {
+		dst = d.report(dst, i, q)
+	}
+	*r = v.r
+	return dst
+}
+
+// A chunkTable says where the chunks of the interruptible code's states are.
+type chunkTable struct {
+	start uint64 // bit position of the pointers
+	width uint64 // of a pointer
+	base  uint64 // bit position that pointers count from, and one less
+}
+
+// chunkTable reads the table's position, and whether there are any chunks.
+func (d *GCDecoder) chunkTable() (chunkTable, bool) {
+	r := &d.r
+	r.seek(d.live)
+	if d.indirectBits() != 0 {
+		// The encoder keeps such states only where there are no ranges.
+		r.fail(readMalformed)
+	}
+	r.skip(uint64(d.SafePoints), uint64(d.tracked))
+	t := chunkTable{width: d.pointerBits(0)}
+	t.start = r.pos
+	r.skip(uint64(d.interrupts+chunkSize-1)/chunkSize, t.width)
+	r.align()
+	t.base = r.pos
+	return t, t.width != 0 && r.bad == readOK
+}
+
+// seekChunk continues at a chunk, and reports false where there is none: all
+// states are as in the chunk before.
+func (d *GCDecoder) seekChunk(t chunkTable, chunk uint32) bool {
+	d.r.seek(t.start + uint64(chunk)*t.width)
+	pointer := d.r.read(t.width)
+	if pointer == 0 {
+		return false
+	}
+	d.r.seek(t.base)
+	d.r.skip(pointer-1, 1)
+	return d.r.bad == readOK
+}
+
+// liveInRange appends the slots that are live at a position of the
+// interruptible code.
+//
+// A chunk says which slots change in it or live after it, then the state of
+// each of these at its end, then for each the offsets at which it changes.
+func (d *GCDecoder) liveInRange(dst []Slot, position uint32, q Query) []Slot {
+	t, ok := d.chunkTable()
+	if !ok {
+		return dst
+	}
+	chunk := position / chunkSize
+	own := d.seekChunk(t, chunk)
+	for found := own; !found; found = d.seekChunk(t, chunk) {
+		if chunk == 0 || d.r.bad != readOK {
+			return dst
+		}
+		chunk--
+	}
+	r := &d.r
+	start := *r
+	v := newSlotVector(start, d.tracked)
+	count := v.count()
+	finals := v.r
+	*r = finals
+	r.skip(count, 1)
+	v = newSlotVector(start, d.tracked)
+	for i, ok := v.next(); ok; i, ok = v.next() {
+		live := finals.bit()
+		for own && r.bit() {
+			if uint32(r.read(chunkOffsetBits)) > position%chunkSize {
+				live = !live
+			}
+		}
+		if live {
+			dst = d.report(dst, i, q)
+		}
+	}
+	if finals.bad != readOK {
+		r.fail(finals.bad)
+	}
+	return dst
+}
+
+// A slotVector is a set of slots: one bit a slot, or runs of slots that are
+// not in the set and runs that are, in turns.
+type slotVector struct {
+	r     bitReader
+	n     int // slots
+	index int // of the next slot
+	rle   bool
+	run   int    // slots left of a run
+	out   uint64 // group width of the lengths of runs outside the set
+	in    uint64 // and of runs inside
+	first bool   // the first run outside can be empty
+}
+
+// newSlotVector starts the set of n slots whose form the first bits tell.
+func newSlotVector(r bitReader, n int) slotVector {
+	v := slotVector{r: r, n: n}
+	if !v.r.bit() {
+		return v
+	}
+	v.rle, v.first, v.out, v.in = true, true, baseSkip, baseRun
+	if v.r.bit() {
+		v.out, v.in = baseRun, baseSkip
+	}
+	return v
+}
+
+// next returns the next slot of the set.
+func (v *slotVector) next() (int, bool) {
+	if v.r.bad != readOK {
+		return 0, false
+	}
+	if v.rle {
+		return v.nextInRuns()
+	}
+	for v.index < v.n {
+		n := min(uint64(v.n-v.index), maxRead, v.r.left())
+		if n == 0 {
+			v.r.fail(readShort)
+			return 0, false
+		}
+		w := v.r.peek(n)
+		if w == 0 {
+			v.r.pos += n
+			v.index += int(n)
+			continue
+		}
+		zeros := bits.TrailingZeros64(w)
+		v.r.pos += uint64(zeros) + 1
+		v.index += zeros + 1
+		return v.index - 1, true
+	}
+	return 0, false
+}
+
+func (v *slotVector) nextInRuns() (int, bool) {
+	if v.run == 0 {
+		if v.index >= v.n {
+			return 0, false
+		}
+		gap := uint64(v.r.uvarint(v.out))
+		if !v.first {
+			gap++
+		}
+		v.first = false
+		if v.r.bad != readOK || gap >= uint64(v.n-v.index) {
+			v.index = v.n
+			return 0, false
+		}
+		v.index += int(gap)
+		run := uint64(v.r.uvarint(v.in)) + 1
+		if run > uint64(v.n-v.index) {
+			v.r.fail(readMalformed)
+		}
+		if v.r.bad != readOK {
+			return 0, false
+		}
+		v.run = int(run)
+	}
+	v.run--
+	v.index++
+	return v.index - 1, true
+}
+
+// count passes over the rest of the set and returns the number of its slots.
+func (v *slotVector) count() uint64 {
+	var n uint64
+	for _, ok := v.next(); ok; _, ok = v.next() {
+		n++
+	}
+	return n
+}
+
+// ChangeOffsets are the offsets, ascending, at which the set of live slots
+// can change: bounds of the interruptible ranges, changes recorded in them,
+// and where lookups find the safe points. The slice is valid until the
+// decoder's next method.
+func (d *GCDecoder) ChangeOffsets() ([]uint32, error) {
+	out, err := d.changeOffsets()
+	for err != nil && d.grow() {
+		out, err = d.changeOffsets()
+	}
+	return out, d.missing(err)
+}
+
+func (d *GCDecoder) changeOffsets() ([]uint32, error) {
+	d.r.bad = readOK
+	out := d.points[:0]
+	for i := range d.SafePoints {
+		p := d.safePoint(i)
+		out = append(out, p, p+1)
+	}
+	t, ok := chunkTable{}, false
+	if len(d.ranges) > 0 && d.tracked > 0 {
+		t, ok = d.chunkTable()
+	}
+	var before uint32
+	for _, r := range d.ranges {
+		out = append(out, r.Start, r.End)
+		end := before + r.End - r.Start
+		for chunk := before / chunkSize; ok && chunk*chunkSize < end; chunk++ {
+			out = d.chunkChanges(out, t, chunk, before, r)
+		}
+		before = end
+	}
+	if err := d.r.err(); err != nil {
+		return nil, err
+	}
+	slices.Sort(out)
+	d.points = slices.Compact(out)
+	return d.points, nil
+}
+
+// chunkChanges appends the offsets in r at which slots change in a chunk,
+// the chunk's own start included. The position of r's start is before.
+func (d *GCDecoder) chunkChanges(out []uint32, t chunkTable, chunk, before uint32, r CodeRange) []uint32 {
+	if !d.seekChunk(t, chunk) {
+		return out
+	}
+	add := func(position uint32) {
+		if position >= before && position-before < r.End-r.Start {
+			out = append(out, r.Start+position-before)
+		}
+	}
+	add(chunk * chunkSize)
+	v := newSlotVector(d.r, d.tracked)
+	n := v.count()
+	d.r = v.r
+	d.r.skip(n, 1)
+	for ; n > 0 && d.r.bad == readOK; n-- {
+		for d.r.bit() {
+			add(chunk*chunkSize + uint32(d.r.read(chunkOffsetBits)))
+		}
+	}
+	return out
+}

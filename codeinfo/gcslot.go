@@ -1,0 +1,176 @@
+package codeinfo
+
+import (
+	"strconv"
+
+	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/target"
+)
+
+// A SlotBase says what the place of a slot is relative to.
+type SlotBase uint8
+
+// The bases of slots. The first three are stored so.
+const (
+	BaseCallerSP SlotBase = iota // the RSP of the caller, after the call
+	BaseSP                       // the frame's RSP
+	BaseFrame                    // the frame register
+	BaseRegister                 // no place in memory: the slot is a register
+)
+
+// SlotFlags are properties of the reference in a slot.
+type SlotFlags uint8
+
+// The flags of a slot.
+const (
+	SlotInterior  SlotFlags = 1 << iota // may point inside an object, or at no object at all
+	SlotPinned                          // keeps the object where it is
+	SlotUntracked                       // live in the whole method; null until first used
+)
+
+// String are the flags in the words of SOS: "(pinned)(interior)(untracked)".
+func (f SlotFlags) String() string {
+	s := ""
+	if f&SlotPinned != 0 {
+		s += "(pinned)"
+	}
+	if f&SlotInterior != 0 {
+		s += "(interior)"
+	}
+	if f&SlotUntracked != 0 {
+		s += "(untracked)"
+	}
+	return s
+}
+
+// A Slot is a register or a place on the stack that holds a reference.
+type Slot struct {
+	Base   SlotBase
+	Flags  SlotFlags
+	Reg    target.Reg // the register of BaseRegister, the frame register of BaseFrame
+	Offset int32      // bytes from the base, otherwise
+}
+
+// String is the slot without its flags: "rbx", "rbp-18", "rsp+20",
+// "caller.sp-8", the offset in hexadecimal.
+func (s Slot) String() string {
+	base := "caller.sp"
+	switch s.Base {
+	case BaseRegister:
+		return target.RegName(target.ArchAMD64, s.Reg)
+	case BaseSP:
+		base = target.RegName(target.ArchAMD64, target.RSP)
+	case BaseFrame:
+		base = target.RegName(target.ArchAMD64, s.Reg)
+	}
+	return base + FormatOffset(s.Offset)
+}
+
+// FormatOffset is a signed hexadecimal offset: "+10", "-8".
+func FormatOffset(offset int32) string {
+	if offset < 0 {
+		return "-" + strconv.FormatInt(-int64(offset), 16)
+	}
+	return "+" + strconv.FormatInt(int64(offset), 16)
+}
+
+// Address is where the slot lies in memory. It reports false for a register
+// slot, and when the register that it needs is not known. callerSP is the RSP
+// of the caller once the frame has returned.
+func (s Slot) Address(regs *target.Registers, callerSP target.Addr) (target.Addr, bool) {
+	reg := s.Reg
+	switch s.Base {
+	case BaseRegister:
+		return 0, false
+	case BaseCallerSP:
+		return callerSP + target.Addr(int64(s.Offset)), callerSP != 0
+	case BaseSP:
+		reg = target.RSP
+	}
+	v, ok := regs.Get(reg)
+	return target.Addr(v + uint64(int64(s.Offset))), ok
+}
+
+// Slots is the table of the method's slots: first the registers, then the
+// stack slots whose lifetimes are recorded, then the untracked ones. The
+// slice is valid until the next Reset.
+func (d *GCDecoder) Slots() []Slot { return d.slots }
+
+// Untracked are the slots that are live in the whole method.
+func (d *GCDecoder) Untracked() []Slot { return d.slots[d.tracked:] }
+
+// readSlots reads the slot table.
+func (d *GCDecoder) readSlots() error {
+	r := &d.r
+	var registers, stack, untracked uint32
+	if r.bit() {
+		registers = r.uvarint(baseNumRegisters)
+	}
+	if r.bit() {
+		stack = r.uvarint(baseNumStackSlots)
+		untracked = r.uvarint(baseNumUntracked)
+	}
+	if r.bad != readOK {
+		return r.err()
+	}
+	total := uint64(registers) + uint64(stack) + uint64(untracked)
+	if total > limits.GCSlots || total > r.left() {
+		return target.Corruptf("GC info has %d slots", total)
+	}
+	d.readRegisters(int(registers))
+	d.readStackSlots(int(stack), 0)
+	d.tracked = len(d.slots)
+	d.readStackSlots(int(untracked), SlotUntracked)
+	return r.err()
+}
+
+// readRegisters reads n register slots. A register follows the one before as
+// a difference, unless that one has flags.
+func (d *GCDecoder) readRegisters(n int) {
+	r := &d.r
+	var reg uint32
+	var flags SlotFlags
+	for i := range n {
+		if i == 0 || flags != 0 {
+			reg = r.uvarint(baseRegister)
+			flags = SlotFlags(r.read(2))
+		} else {
+			delta := r.uvarint(baseRegisterDelta)
+			reg += min(delta, uint32(target.R15)) + 1
+		}
+		if reg > uint32(target.R15) || reg == uint32(target.RSP) {
+			r.fail(readMalformed)
+		}
+		if r.bad != readOK {
+			return
+		}
+		d.slots = append(d.slots, Slot{Base: BaseRegister, Reg: target.Reg(reg), Flags: flags})
+	}
+}
+
+// readStackSlots reads n stack slots in the same manner and gives each extra.
+func (d *GCDecoder) readStackSlots(n int, extra SlotFlags) {
+	r := &d.r
+	var offset int32
+	var flags SlotFlags
+	for i := range n {
+		base := SlotBase(r.read(2))
+		if i == 0 || flags != 0 {
+			offset = r.varint(baseStackSlot)
+			flags = SlotFlags(r.read(2))
+		} else {
+			offset += int32(r.uvarint(baseStackSlotDelta))
+		}
+		if base > BaseFrame || base == BaseFrame && !d.HasStackBase {
+			r.fail(readMalformed)
+		}
+		if r.bad != readOK {
+			return
+		}
+		s := Slot{Base: base, Offset: offset << slotAlignShift, Flags: flags | extra}
+		if base == BaseFrame {
+			s.Reg = d.StackBase
+		}
+		d.slots = append(d.slots, s)
+	}
+}

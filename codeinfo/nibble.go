@@ -1,0 +1,51 @@
+package codeinfo
+
+import (
+	"io"
+
+	"github.com/sosgo/sosgo/target"
+)
+
+// A nibbleReader reads the numbers of debug information: four bits at a time,
+// the low half of a byte first; three bits of the number each, the high ones
+// first; the fourth is set when more follow (runtime: nibblestream.h). The
+// first failure sticks.
+type nibbleReader struct {
+	b   []byte
+	pos int // in nibbles
+	err error
+}
+
+// left is the number of nibbles that have not been read.
+func (r *nibbleReader) left() int { return 2*len(r.b) - r.pos }
+
+// uint reads an unsigned number.
+func (r *nibbleReader) uint() uint32 {
+	var v uint64
+	for r.err == nil {
+		if r.pos >= 2*len(r.b) {
+			r.err = target.Corruptf("debug information ends within a number: %w", io.ErrUnexpectedEOF)
+			break
+		}
+		n := r.b[r.pos/2] >> (4 * (r.pos & 1))
+		r.pos++
+		v = v<<3 | uint64(n&7)
+		if v>>32 != 0 {
+			r.err = target.Corruptf("debug information has a number of more than 32 bits")
+			break
+		}
+		if n&8 == 0 {
+			return uint32(v)
+		}
+	}
+	return 0
+}
+
+// int reads a signed number: its lowest bit is the sign.
+func (r *nibbleReader) int() int32 {
+	v := r.uint()
+	if v&1 != 0 {
+		return -int32(v >> 1)
+	}
+	return int32(v >> 1)
+}

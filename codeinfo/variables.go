@@ -1,0 +1,154 @@
+package codeinfo
+
+import (
+	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/target"
+)
+
+// Numbers of variables that are no arguments or locals of the IL (runtime:
+// cordebuginfo.h). The arguments have the numbers from 0 on, a this pointer
+// first; the locals follow.
+const (
+	VarArgsHandle int32 = -1 // the handle of a vararg method's arguments
+	VarReturnBuf  int32 = -2 // where the caller wants the result
+	VarTypeArg    int32 = -3 // the generic context, as hidden argument
+	VarUnknown    int32 = -4
+
+	minVarNumber = -4
+)
+
+// A LocationKind says how a variable is stored.
+type LocationKind uint8
+
+// The kinds of location (runtime: cordebuginfo.h, VarLocType).
+const (
+	LocRegister         LocationKind = iota // in Reg
+	LocRegisterByRef                        // at the address in Reg
+	LocRegisterFloat                        // in the vector register XMM0 + Reg
+	LocStack                                // at Base + Offset
+	LocStackByRef                           // at the address that is stored at Base + Offset
+	LocRegisterRegister                     // low half in Reg, high half in Reg2
+	LocRegisterStack                        // low half in Reg, high half at Base + Offset
+	LocStackRegister                        // low half at Base + Offset, high half in Reg
+	LocStack2                               // in two words at Base + Offset
+	LocFloatStack                           // x87 register Index
+	LocVarArg                               // Index bytes from the first argument of a vararg method
+
+	locationKinds
+)
+
+// AmbientSP stands in Location.Base for the RSP that the method has after its
+// prolog, whatever it pushes later.
+const AmbientSP = target.Reg(16)
+
+// A Location is where a variable is in a range of code. Which members hold is
+// told by Kind.
+type Location struct {
+	Kind   LocationKind
+	Reg    target.Reg
+	Reg2   target.Reg
+	Base   target.Reg // or AmbientSP
+	Offset int32      // bytes
+	Index  uint32
+}
+
+// A Variable is an argument, a local or a hidden argument, and where it is
+// while the instruction pointer is in a range. A variable can have several,
+// and none where the compiler keeps no track of it.
+type Variable struct {
+	Number   int32 // of the argument or local, or one of the Var constants
+	Code     CodeRange
+	Location Location
+}
+
+// Holds reports whether v says where the variable is when offset bytes of the
+// method lie before the instruction pointer.
+func (v *Variable) Holds(offset uint32) bool {
+	return v.Code.Start <= offset && offset < v.Code.End
+}
+
+// Variables decodes the part of a method's debug information that tells where
+// variables are. All versions of the runtime have the same form (runtime:
+// debuginfostore.cpp). b holds exactly that part; it may be empty.
+func Variables(b []byte) ([]Variable, error) {
+	if len(b) == 0 {
+		return nil, nil
+	}
+	r := nibbleReader{b: b}
+	n := r.uint()
+	if r.err != nil {
+		return nil, r.err
+	}
+	const fewest = 5 // nibbles of one variable
+	if uint64(n) > uint64(r.left()/fewest) || n > limits.NativeVars {
+		return nil, target.Corruptf("%d variables in %d bytes of debug information", n, len(b))
+	}
+	out := make([]Variable, n)
+	for i := range out {
+		r.variable(&out[i])
+	}
+	if r.err != nil {
+		return nil, r.err
+	}
+	return out, nil
+}
+
+// variable reads one variable.
+func (r *nibbleReader) variable(v *Variable) {
+	start := r.uint()
+	size := r.uint()
+	v.Number = int32(r.uint()) + minVarNumber
+	kind := r.uint()
+	if r.err == nil && (kind >= uint32(locationKinds) || size > ^uint32(0)-start) {
+		r.err = target.Corruptf("variable %d with location kind %d at %#x+%#x", v.Number, kind, start, size)
+	}
+	if r.err != nil {
+		return
+	}
+	v.Code = CodeRange{start, start + size}
+	v.Location.Kind = LocationKind(kind)
+	r.location(&v.Location)
+}
+
+// location reads what follows the kind.
+func (r *nibbleReader) location(l *Location) {
+	switch l.Kind {
+	case LocRegister, LocRegisterByRef, LocRegisterFloat:
+		l.Reg = r.register()
+	case LocStack, LocStackByRef, LocStack2:
+		l.Base = r.register()
+		l.Offset = r.int()
+	case LocRegisterRegister:
+		l.Reg = r.register()
+		l.Reg2 = r.register()
+	case LocRegisterStack:
+		l.Reg = r.register()
+		l.Base = r.register()
+		l.Offset = r.int()
+	case LocStackRegister:
+		l.Offset = r.int()
+		l.Base = r.register()
+		l.Reg = r.register()
+	case LocFloatStack, LocVarArg:
+		l.Index = r.uint()
+	}
+}
+
+// register reads the number of a register. On AMD64 they are the processor's;
+// the one that counts the registers is not used, and the next is the ambient
+// RSP.
+func (r *nibbleReader) register() target.Reg {
+	const count, ambient = 16, 17
+	n := r.uint()
+	switch {
+	case r.err != nil:
+	case n < count:
+		return target.Reg(n)
+	case n == ambient:
+		return AmbientSP
+	default:
+		// JIT's numbers of vector registers follow those of the others.
+		r.err = target.Corruptf("variable in register %d", n)
+	}
+	return 0
+}
