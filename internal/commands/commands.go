@@ -24,6 +24,7 @@ func All() []cli.Command {
 		codeCommands(),
 		processCommands(),
 		memoryCommands(),
+		supportCommands(),
 	)
 }
 
