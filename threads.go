@@ -172,10 +172,25 @@ const (
 // String is the name that clrthreads prints.
 func (a Apartment) String() string { return [...]string{"Ukn", "STA", "MTA", "NTA"}[a&3] }
 
-// Apartment is the thread's COM apartment, from its environment block. Only
-// Windows has them; elsewhere it is unknown without an error. A thread that
-// did not initialize COM is unknown too.
+// Apartment is the thread's COM apartment, from its environment block or, where
+// the dump lacks that, from what the runtime recorded. Only Windows has
+// apartments; elsewhere it is unknown without an error. A thread that did not
+// initialize COM is unknown too.
 func (d *Dump) Apartment(t *Thread) (Apartment, error) {
+	a, err := d.tebApartment(t)
+	if !errors.Is(err, target.ErrNotInDump) || t.Managed == nil {
+		return a, err
+	}
+	switch state := t.Managed.State; {
+	case state&dac.ThreadInSTA != 0:
+		return ApartmentSTA, nil
+	case state&dac.ThreadInMTA != 0:
+		return ApartmentMTA, nil
+	}
+	return ApartmentUnknown, err
+}
+
+func (d *Dump) tebApartment(t *Thread) (Apartment, error) {
 	teb := target.Addr(0)
 	switch {
 	case t.OS != nil && t.OS.TEB != 0:

@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -199,13 +200,19 @@ func threadNotes(c *cli.Context, rt *dac.Runtime, t *sosgo.Thread) string {
 	}
 	switch {
 	case m.LastThrownError != nil:
-		b.WriteString("<exception " + strings.Trim(notInDump, "<>") + "> ")
+		b.WriteString(notInDump)
 		c.Warn(fmt.Errorf("exception of thread %d: %w", m.ManagedID, m.LastThrownError))
 	case m.LastThrown != 0:
-		if name, err := objectTypeName(rt, m.LastThrown); err == nil {
-			b.WriteString(name + " " + report.Hex16(m.LastThrown))
-		} else {
+		name, err := objectTypeName(rt, m.LastThrown)
+		switch {
+		case errors.Is(err, target.ErrCorrupt):
 			b.WriteString("<Invalid Object> (" + report.Hex16(m.LastThrown) + ")")
+		case err != nil:
+			b.WriteString(notInDump + " " + report.Hex16(m.LastThrown))
+		default:
+			b.WriteString(name + " " + report.Hex16(m.LastThrown))
+		}
+		if err != nil {
 			c.Warn(fmt.Errorf("exception of thread %d: %w", m.ManagedID, err))
 		}
 		if hasNested(c, rt, m) {
@@ -242,7 +249,11 @@ func objectTypeName(rt *dac.Runtime, a target.Addr) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return rt.TypeName(mt.Addr, dac.NameNative)
+	name, err := rt.TypeName(mt.Addr, dac.NameNative)
+	if err != nil {
+		return "", fmt.Errorf("type %016x of object %016x: %w", uint64(mt.Addr), uint64(a), err)
+	}
+	return name, nil
 }
 
 // printSpecialThreads lists the runtime's own threads, by the names that it

@@ -140,7 +140,33 @@ func (p *stackPrinter) thread(t *sosgo.Thread) error {
 	if err != nil {
 		return err
 	}
+	if p.c.SOS {
+		p.extend(t, &stack)
+	}
 	return p.scan(t, stack)
+}
+
+// sosMargin is how far SOS scans behind the outermost frame where no thread
+// environment block tells the base of the stack.
+const sosMargin = 0x2000
+
+// extend makes the stack as long as SOS takes it, which may be longer than it
+// is: the rows from the memory behind it belong to something else.
+func (p *stackPrinter) extend(t *sosgo.Thread, stack *sosgo.Stack) {
+	if t.Managed == nil || t.OS.TEB != 0 || stack.Alternate {
+		return
+	}
+	chain, _ := p.rt.FrameChain(t.Managed) // as far as it goes
+	if len(chain) == 0 {
+		return
+	}
+	r := &stack.Ranges[0]
+	if last := chain[len(chain)-1]; last >= r.Start && last < r.End {
+		// Only as far as the dump goes: it is no part of the stack that could be missed.
+		if more := last + sosMargin; more > r.End {
+			r.End += target.Addr(min(uint64(more-r.End), uint64(len(p.rt.Target().Span(r.End)))))
+		}
+	}
 }
 
 func (p *stackPrinter) scan(t *sosgo.Thread, stack sosgo.Stack) error {

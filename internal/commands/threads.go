@@ -81,7 +81,7 @@ func printOSThread(c *cli.Context, t *sosgo.Thread, current bool) {
 	if current {
 		mark = "*"
 	}
-	c.Printf("%s%d 0x%04x (%d)%s\n", mark, t.Index, t.OS.ID, t.OS.ID, threadRemark(c, t))
+	c.Printf("%s%d 0x%04X (%d)%s\n", mark, t.Index, t.OS.ID, t.OS.ID, threadRemark(c, t))
 	if !c.Bool("verbose") {
 		return
 	}
@@ -226,7 +226,7 @@ func printRegister(c *cli.Context, regs *target.Registers, n target.Reg) error {
 		c.Printf("%s = %s\n", name, notInDump)
 		return nil
 	}
-	c.Printf("%s = 0x%0*x\n", name, registerDigits(regs.Arch, n), v)
+	c.Printf("%s = 0x%0*X\n", name, registerDigits(regs.Arch, n), v)
 	return nil
 }
 
