@@ -171,31 +171,40 @@ func (r *Runtime) readCodeHeader(c *codeLayout, b *codeBody, header target.Addr)
 	if b.info.Method, err = r.MethodDesc(md); err != nil {
 		return err
 	}
-	if b.functions, err = r.functions(c, header+target.Addr(o.Unwind), int(n), b.info.Base); err != nil {
+	b.functions, err = r.functions(c, header+target.Addr(o.Unwind), int(n), b.info.Base)
+	if len(b.functions) == 0 || err != nil && !errors.Is(err, target.ErrNotInDump) {
 		return err
 	}
 	if b.functions[0].Begin != b.info.Start {
 		return target.Corruptf("code at %016x with the unwind info of %016x", uint64(b.info.Start), uint64(b.functions[0].Begin))
 	}
-	b.info.Size = uint64(b.functions[n-1].End - b.info.Start)
-	return nil
+	b.info.Size = uint64(b.functions[len(b.functions)-1].End - b.info.Start)
+	if err != nil { // funclets are missing
+		b.info.Size, err = r.gcCodeLength(r.mem, b.info.GCInfo)
+	}
+	return err
 }
 
-// functions decodes n RUNTIME_FUNCTIONs in ascending order.
+// functions decodes n RUNTIME_FUNCTIONs in ascending order. The last one may be
+// reserved for a cold part that the method does not have.
 func (r *Runtime) functions(c *codeLayout, at target.Addr, n int, base target.Addr) ([]RuntimeFunction, error) {
 	if c.Function.Size == layout.Absent || c.Function.End == layout.Absent {
 		return nil, &layout.Error{Type: "RuntimeFunction"}
 	}
-	b, err := target.Bytes(r.mem, at, n*c.Function.Size)
-	if err != nil {
-		return nil, err
-	}
-	out := make([]RuntimeFunction, n)
-	for i := range out {
-		out[i] = c.function(b[i*c.Function.Size:], base)
-		if out[i].End <= out[i].Begin || i > 0 && out[i].Begin < out[i-1].End {
-			return nil, target.Corruptf("RUNTIME_FUNCTION %d at %016x", i, uint64(at))
+	var out []RuntimeFunction
+	for i := range n {
+		b, err := target.Bytes(r.mem, at+target.Addr(i*c.Function.Size), c.Function.Size)
+		if err != nil {
+			return out, err
 		}
+		f := c.function(b, base)
+		if i > 0 && f.Begin == base {
+			break
+		}
+		if f.End <= f.Begin || i > 0 && f.Begin < out[i-1].End {
+			return out, target.Corruptf("RUNTIME_FUNCTION %d at %016x", i, uint64(at))
+		}
+		out = append(out, f)
 	}
 	return out, nil
 }

@@ -2,7 +2,6 @@ package dac_test
 
 import (
 	"encoding/json"
-	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -70,7 +69,7 @@ func TestMethods(t *testing.T) {
 			hot, _ := m["hot"].([]any)
 			size, _ := hot[1].(float64)
 			start := hex(hot[0])
-			if size == 0 {
+			if size == 0 || start == ^target.Addr(0) || md.Kind == dac.MethodFCall { // none, or in the runtime itself
 				good++
 				return
 			}
@@ -78,7 +77,7 @@ func TestMethods(t *testing.T) {
 				info, err := rt.MethodAt(start + target.Addr(off))
 				if err != nil || info.Method != md || info.Start != start || uint64(info.Offset) != off {
 					if bad++; bad < 6 {
-						t.Errorf("%v %x+%x: got %+v %v", m["signature"], start, off, info, err)
+						t.Errorf("%v %x+%x: %v, got %+v", m["signature"], uint64(start), off, err, info)
 					}
 					return
 				}
@@ -110,7 +109,7 @@ func TestStackMethods(t *testing.T) {
 			info, err := rt.MethodAt(hex(m["ip"]))
 			if err != nil || info.Method == nil || info.Method.Addr != hex(m["method"]) || info.Start != hex(m["code"]) {
 				if bad++; bad < 6 {
-					t.Errorf("%v %v: got %+v %v %v", m["ip"], m["signature"], info, err, errors.Is(err, dac.ErrNoCode))
+					t.Errorf("%v %v: %v, got %+v", m["ip"], m["signature"], err, info)
 				}
 				return
 			}

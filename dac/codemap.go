@@ -103,7 +103,7 @@ func (r *Runtime) readSection(c *codeLayout, s *RangeSection) error {
 	switch {
 	case manager != 0 && manager == c.r2rManager:
 		s.Kind, s.Image = CodeReadyToRun, image
-	case manager != 0 && manager == c.jitManager:
+	case manager != 0 && manager == c.jitManager && heap != 0: // 0: precode and other stubs
 		s.Kind, s.Heap = CodeJIT, heap
 		return r.readCodeHeap(c, s)
 	default:

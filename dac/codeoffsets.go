@@ -1,6 +1,7 @@
 package dac
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -58,13 +59,12 @@ type codeOffsets struct {
 		Tier        int `layout:"OptimizationTier,optional"`
 		Flags       int `layout:"Flags"`
 	} `struct:"NativeCodeVersionNode,optional"`
-	VersionTable struct {
-		Methods int `layout:"MethodDescVersioningStates,optional"` // before 9: in the AppDomain
-	} `struct:"CodeVersionManager,optional"`
+	AppDomain struct {
+		VersioningStates int `layout:"MethodDescVersioningStates,optional"` // before 9
+	}
 	SHash struct {
 		Table int `layout:"Table"`
 		Size  int `layout:"TableSize"`
-		Count int `layout:"TableCount"`
 	} `struct:"SHash,optional"`
 	RangeMap struct {
 		Top int `layout:"TopLevelData"`
@@ -129,8 +129,10 @@ type codeLayout struct {
 	codeOffsets
 	baseSizes      [8]int // of a MethodDesc, by kind
 	nativeCodeSlot flagBit
-	tokenBits      uint // of the token that stand in the MethodDesc
-	nibbleMap      int  // version; 0 unknown
+	tiered         flagBit // of methods that can be compiled again with more optimization
+	genericDef     uint64  // kind of an InstantiatedMethodDesc that is a definition
+	tokenBits      uint    // of the token that stand in the MethodDesc
+	nibbleMap      int     // version; 0 unknown
 	stubKindLast   uint64
 	debugInfo      debugInfoFormat
 	jitManager     target.Addr // what RangeSection.JitManager is for compiled code
@@ -150,24 +152,28 @@ type debugInfoFormat struct {
 // A flagBit is a bit of a MethodDesc that the layout's constants name as
 // "Flags:0x20".
 type flagBit struct {
-	flags2 bool // else Flags
+	member string // Flags, Flags2 or Flags3
 	mask   uint16
 }
 
 func parseFlagBit(s string) (flagBit, error) {
 	member, mask, ok := strings.Cut(s, ":")
 	v, err := strconv.ParseUint(mask, 0, 16)
-	if !ok || err != nil || member != "Flags" && member != "Flags2" {
+	if !ok || err != nil || !slices.Contains([]string{"Flags", "Flags2", "Flags3"}, member) {
 		return flagBit{}, target.Corruptf("layout constant: %q is no flag", s)
 	}
-	return flagBit{flags2: member == "Flags2", mask: uint16(v)}, nil
+	return flagBit{member, uint16(v)}, nil
 }
 
-func (b flagBit) of(flags, flags2 uint16) bool {
-	if b.flags2 {
-		flags = flags2
+func (b flagBit) of(m *MethodDesc) bool {
+	v := m.Flags
+	switch b.member {
+	case "Flags2":
+		v = uint16(m.Flags2)
+	case "Flags3":
+		v = m.flags3
 	}
-	return flags&b.mask != 0
+	return v&b.mask != 0
 }
 
 // stubCodeBlockLast is the highest number that stands in the place of a code
@@ -191,12 +197,21 @@ func (c *codeLayout) constants(r *Runtime) error {
 	if err := r.layout.Constant("MethodDescBaseSizes", &c.baseSizes); err != nil {
 		return err
 	}
-	var slot string
-	if err := r.layout.Constant("NativeCodeSlotFlag", &slot); err != nil {
-		return err
+	for _, f := range []struct {
+		name string
+		dst  *flagBit
+	}{{"NativeCodeSlotFlag", &c.nativeCodeSlot}, {"TieredCompilationFlag", &c.tiered}} {
+		var text string
+		if err := r.layout.Constant(f.name, &text); err != nil {
+			return err
+		}
+		var err error
+		if *f.dst, err = parseFlagBit(text); err != nil {
+			return err
+		}
 	}
 	var err error
-	if c.nativeCodeSlot, err = parseFlagBit(slot); err != nil {
+	if c.genericDef, err = r.layout.Uint("GenericMethodDefinition"); err != nil {
 		return err
 	}
 	bits, err := r.layout.Uint("MethodDescTokenRemainderBitCount")

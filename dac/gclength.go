@@ -20,12 +20,12 @@ const (
 
 // gcCodeLength is the length of the code in bytes, with its funclets, that the
 // GC info at a describes.
-func (r *Runtime) gcCodeLength(a target.Addr) (uint64, error) {
+func (r *Runtime) gcCodeLength(mem target.Memory, a target.Addr) (uint64, error) {
 	version, err := r.layout.Uint("GCInfoVersion")
 	if err != nil {
 		return 0, err
 	}
-	b, err := target.Bytes(r.mem, a, gcHeaderBytes)
+	b, err := target.Bytes(mem, a, gcHeaderBytes)
 	if err != nil {
 		return 0, err
 	}

@@ -193,7 +193,7 @@ func (c *codeLayout) size(m *MethodDesc) int {
 }
 
 func (c *codeLayout) hasCodeSlot(m *MethodDesc) bool {
-	return c.nativeCodeSlot.of(m.Flags, uint16(m.Flags2))
+	return c.nativeCodeSlot.of(m)
 }
 
 // Methods iterates over the methods that the type mt itself declares, in the
@@ -309,7 +309,7 @@ func (m *MethodDesc) TypeArguments() ([]target.Addr, error) {
 	o := &c.Instantiated
 	rd := reader{mem: m.r.mem, base: m.Addr}
 	dict, n, flags := rd.ptr(o.PerInstInfo), int(rd.u16(o.NumArgs)), rd.u16(o.Flags2)
-	if rd.err != nil || n == 0 || dict == 0 || flags&imdKindMask == imdDefinition {
+	if rd.err != nil || n == 0 || dict == 0 || uint64(flags&imdKindMask) == c.genericDef {
 		return nil, rd.err
 	}
 	args, out := reader{mem: m.r.mem, base: dict}, []target.Addr(nil)
@@ -334,11 +334,9 @@ func (m *MethodDesc) IsGenericDefinition() (bool, error) {
 	}
 	rd := reader{mem: m.r.mem, base: m.Addr}
 	flags := rd.u16(c.Instantiated.Flags2)
-	return flags&imdKindMask == imdDefinition, rd.err
+	return uint64(flags&imdKindMask) == c.genericDef, rd.err
 }
 
-// The kinds of an InstantiatedMethodDesc (method.hpp, its m_wFlags2).
-const (
-	imdKindMask   = 0x07
-	imdDefinition = 0x01 // the generic method itself
-)
+// imdKindMask cuts the kind of an InstantiatedMethodDesc out of its m_wFlags2
+// (method.hpp).
+const imdKindMask = 0x07

@@ -2,6 +2,7 @@ package dac
 
 import (
 	"encoding/binary"
+	"errors"
 	"iter"
 
 	"github.com/sosgo/sosgo/internal/limits"
@@ -31,35 +32,39 @@ const (
 )
 
 // start returns where the code begins that the byte at offset delta from the
-// map's base belongs to, as an offset, and whether there is any.
+// map's base belongs to, as an offset, and whether there is any. Of a map that
+// the dump has in part it returns the last start that it has: the caller
+// compares the length of that code.
 func (m *nibbleMap) start(delta uint64) (uint64, bool, error) {
 	pos := delta / nibbleBucket
-	word, err := m.word(pos / nibbleWord)
-	if err != nil {
-		return 0, false, err
+	index, before := pos/nibbleWord, pos%nibbleWord
+	word, err := m.word(index)
+	if err == nil {
+		if s, ok := m.pointer(word); ok {
+			return s, true, nil
+		}
+		if n := nibble(word, before); n != 0 && uint64(n-1)*nibbleAlign <= delta%nibbleBucket {
+			return nibbleStart(pos, n), true, nil
+		}
+		if s, ok := lastStart(word, index, before); ok {
+			return s, true, nil
+		}
 	}
-	if s, ok := m.pointer(word); ok {
-		return s, true, nil
-	}
-	if n := nibble(word, pos%nibbleWord); n != 0 && uint64(n-1)*nibbleAlign <= delta%nibbleBucket {
-		return nibbleStart(pos, n), true, nil
-	}
-	if s, ok := lastStart(word, pos/nibbleWord, pos%nibbleWord); ok {
-		return s, true, nil
-	}
-	return m.before(pos / nibbleWord)
+	return m.before(index, err)
 }
 
-// before finds the last start in front of a word.
-func (m *nibbleMap) before(index uint64) (uint64, bool, error) {
+// before finds the last start in front of a word. missing is why that word
+// could not be read.
+func (m *nibbleMap) before(index uint64, missing error) (uint64, bool, error) {
 	for n := 0; index > 0; n++ {
-		if n == limits.NibbleWords {
-			return 0, false, target.Corruptf("nibble map at %016x: no code starts for %d words", uint64(m.at), n)
+		if missing != nil && !errors.Is(missing, target.ErrNotInDump) || n == limits.NibbleWords {
+			break
 		}
 		index--
 		word, err := m.word(index)
 		if err != nil {
-			return 0, false, err
+			missing = err
+			continue
 		}
 		if s, ok := m.pointer(word); ok {
 			return s, true, nil
@@ -67,11 +72,11 @@ func (m *nibbleMap) before(index uint64) (uint64, bool, error) {
 		if s, ok := lastStart(word, index, nibbleWord); ok {
 			return s, true, nil
 		}
-		if m.pointers {
+		if m.pointers && missing == nil {
 			break // a start further back would be pointed to
 		}
 	}
-	return 0, false, nil
+	return 0, false, missing
 }
 
 func (m *nibbleMap) word(index uint64) (uint32, error) {

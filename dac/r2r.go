@@ -2,9 +2,11 @@ package dac
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"sort"
 
+	"github.com/sosgo/sosgo/image"
 	"github.com/sosgo/sosgo/internal/layout"
 	"github.com/sosgo/sosgo/internal/limits"
 	"github.com/sosgo/sosgo/target"
@@ -15,6 +17,7 @@ import (
 // components, with the same tables.
 type r2rImage struct {
 	module    *Module
+	mem       target.Memory // completed by the image's file
 	info      target.Addr
 	base      target.Addr // of the image
 	functions target.Addr // table of RUNTIME_FUNCTIONs
@@ -48,7 +51,7 @@ func (r *Runtime) readR2R(c *codeLayout, s *RangeSection) (*r2rImage, error) {
 	}
 	o := &c.ReadyToRun
 	rd := reader{mem: r.mem, base: info}
-	im := &r2rImage{module: m, info: info, base: s.Range.Start, functions: rd.ptr(o.Functions)}
+	im := &r2rImage{module: m, mem: newImageMemory(r, m, s.Range), info: info, base: s.Range.Start, functions: rd.ptr(o.Functions)}
 	n := rd.u32(o.NumFunctions)
 	if rd.err != nil {
 		return nil, fmt.Errorf("ReadyToRunInfo %016x: %w", uint64(info), rd.err)
@@ -57,7 +60,7 @@ func (r *Runtime) readR2R(c *codeLayout, s *RangeSection) (*r2rImage, error) {
 		return nil, target.Corruptf("ReadyToRunInfo %016x with %d functions", uint64(info), n)
 	}
 	im.count = int(n)
-	im.readTable(r, c)
+	im.readTable(c)
 	if err := im.readHotCold(r, c); err != nil {
 		return nil, err
 	}
@@ -72,10 +75,10 @@ func (r *Runtime) readR2R(c *codeLayout, s *RangeSection) (*r2rImage, error) {
 }
 
 // readTable takes the whole table at once where all of it is there.
-func (im *r2rImage) readTable(r *Runtime, c *codeLayout) {
+func (im *r2rImage) readTable(c *codeLayout) {
 	size := im.count * c.Function.Size
-	if size > 0 && target.Available(r.mem, im.functions+target.Addr(size-1), 1) {
-		if b, err := target.Bytes(r.mem, im.functions, size); err == nil {
+	if size > 0 && target.Available(im.mem, im.functions+target.Addr(size-1), 1) {
+		if b, err := target.Bytes(im.mem, im.functions, size); err == nil {
 			im.table = b
 		}
 	}
@@ -96,17 +99,17 @@ func (im *r2rImage) readHotCold(r *Runtime, c *codeLayout) error {
 		return target.Corruptf("%d numbers of hot and cold code for %d functions", n, im.count)
 	}
 	var err error
-	im.hotCold, err = target.Bytes(r.mem, at, 4*int(n))
+	im.hotCold, err = target.Bytes(im.mem, at, 4*int(n))
 	return err
 }
 
 // function decodes the i-th RUNTIME_FUNCTION.
-func (im *r2rImage) function(r *Runtime, c *codeLayout, i int) (RuntimeFunction, error) {
+func (im *r2rImage) function(c *codeLayout, i int) (RuntimeFunction, error) {
 	off := i * c.Function.Size
 	if im.table != nil {
 		return c.function(im.table[off:], im.base), nil
 	}
-	b, err := target.Bytes(r.mem, im.functions+target.Addr(off), c.Function.Size)
+	b, err := target.Bytes(im.mem, im.functions+target.Addr(off), c.Function.Size)
 	if err != nil {
 		return RuntimeFunction{}, fmt.Errorf("RUNTIME_FUNCTION %d of %s: %w", i, im.module.label(), err)
 	}
@@ -115,10 +118,10 @@ func (im *r2rImage) function(r *Runtime, c *codeLayout, i int) (RuntimeFunction,
 
 // find is the number of the last function that begins at or before ip, -1 if
 // there is none.
-func (im *r2rImage) find(r *Runtime, c *codeLayout, ip target.Addr) (int, error) {
+func (im *r2rImage) find(c *codeLayout, ip target.Addr) (int, error) {
 	var failed error
 	i := sort.Search(im.count, func(i int) bool {
-		f, err := im.function(r, c, i)
+		f, err := im.function(c, i)
 		if err != nil && failed == nil {
 			failed = err
 		}
@@ -128,14 +131,14 @@ func (im *r2rImage) find(r *Runtime, c *codeLayout, ip target.Addr) (int, error)
 }
 
 func (im *r2rImage) lookup(r *Runtime, c *codeLayout, ip target.Addr) (CodeInfo, error) {
-	at, err := im.find(r, c, ip)
+	at, err := im.find(c, ip)
 	if err != nil {
 		return CodeInfo{}, err
 	}
 	if at < 0 {
 		return CodeInfo{}, ErrNoCode
 	}
-	f, err := im.function(r, c, at)
+	f, err := im.function(c, at)
 	if err != nil {
 		return CodeInfo{}, err
 	}
@@ -180,7 +183,7 @@ func (im *r2rImage) hotPart(i int) (int, bool) {
 // of a method.
 func (im *r2rImage) body(r *Runtime, c *codeLayout, i int) (*codeBody, error) {
 	for first := i; i >= 0 && first-i < limits.Funclets; i-- {
-		f, err := im.function(r, c, i)
+		f, err := im.function(c, i)
 		if err != nil {
 			return nil, err
 		}
@@ -207,8 +210,8 @@ func (im *r2rImage) readBody(r *Runtime, f RuntimeFunction, i int, md target.Add
 	b := &codeBody{info: CodeInfo{Kind: CodeReadyToRun, Method: m, Start: f.Begin, Base: im.base, Image: im.module, index: i}}
 	// Code and unwind information may be missing from the dump; a method is
 	// known all the same.
-	if b.info.GCInfo, err = r.gcInfoAfter(f.Unwind); err == nil {
-		if n, err := r.gcCodeLength(b.info.GCInfo); err == nil {
+	if b.info.GCInfo, err = gcInfoAfter(im.mem, f.Unwind); err == nil {
+		if n, err := r.gcCodeLength(im.mem, b.info.GCInfo); err == nil {
 			b.info.Size = n
 		}
 	}
@@ -228,7 +231,7 @@ func (r *Runtime) imageFunctions(c *codeLayout, info CodeInfo) ([]RuntimeFunctio
 	}
 	var out []RuntimeFunction
 	for i := info.index; i < im.count && i-info.index < limits.Funclets; i++ {
-		f, err := im.function(r, c, i)
+		f, err := im.function(c, i)
 		if err != nil {
 			return out, err
 		}
@@ -252,11 +255,65 @@ const (
 
 // gcInfoAfter is the address of the GC info of ahead-of-time code: it follows
 // the UNWIND_INFO of the method.
-func (r *Runtime) gcInfoAfter(unwind target.Addr) (target.Addr, error) {
-	count, err := target.Uint8(r.mem, unwind+unwindCountOffset)
+func gcInfoAfter(mem target.Memory, unwind target.Addr) (target.Addr, error) {
+	count, err := target.Uint8(mem, unwind+unwindCountOffset)
 	if err != nil {
 		return 0, err
 	}
 	codes := (int(count) + 1) &^ 1
 	return unwind + target.Addr(unwindHeader+unwindCode*codes+personalityRVA), nil
+}
+
+// imageMemory is the memory of an image whose constant parts its file has. The
+// ReadyToRun tables stand in a section that is writable as a whole, so that the
+// runtime's memory is not completed there; but nothing ever writes to them.
+type imageMemory struct {
+	target.Memory
+	m     *Module
+	image target.Range
+	file  *lazy[*image.Image]
+}
+
+func newImageMemory(r *Runtime, m *Module, at target.Range) *imageMemory {
+	return &imageMemory{Memory: r.mem, m: m, image: at, file: &lazy[*image.Image]{}}
+}
+
+// fromFile opens the image's file for the address a.
+func (im *imageMemory) fromFile(a target.Addr) (*image.Image, bool) {
+	if !im.image.Contains(a) {
+		return nil, false
+	}
+	file, err := im.file.get(func() (*image.Image, error) { return im.m.openFile(nil) })
+	return file, err == nil
+}
+
+// ReadMemory implements target.Memory.
+func (im *imageMemory) ReadMemory(p []byte, a target.Addr) (int, error) {
+	n, err := im.Memory.ReadMemory(p, a)
+	if err == nil || !errors.Is(err, target.ErrNotInDump) {
+		return n, err
+	}
+	file, ok := im.fromFile(a + target.Addr(n))
+	if !ok {
+		return n, err
+	}
+	more, ferr := file.ReadRVA(p[n:], image.RVA(a+target.Addr(n)-im.image.Start))
+	if n += more; n == len(p) {
+		return n, nil
+	}
+	return n, &target.MemoryError{Addr: a + target.Addr(n), Size: len(p) - n, Err: errors.Join(target.ErrNotInDump, ferr)}
+}
+
+// View implements target.Memory.
+func (im *imageMemory) View(a target.Addr, n int) ([]byte, bool) {
+	if b, ok := im.Memory.View(a, n); ok {
+		return b, true
+	}
+	if target.Available(im.Memory, a, n) {
+		return nil, false // in pieces: what the dump has comes first
+	}
+	if file, ok := im.fromFile(a); ok {
+		return file.ViewRVA(image.RVA(a-im.image.Start), n)
+	}
+	return nil, false
 }
