@@ -116,7 +116,7 @@ func (r *Runtime) jitCode(c *codeLayout, s *RangeSection, ip target.Addr) (CodeI
 		info.Offset = uint32(ip - start)
 		return info, nil
 	}
-	if uint64(ip-start) >= info.Size {
+	if info.Size != 0 && uint64(ip-start) >= info.Size {
 		return CodeInfo{}, ErrNoCode // in what the heap has no code in
 	}
 	info.Offset = uint32(ip - start)
@@ -179,10 +179,13 @@ func (r *Runtime) readCodeHeader(c *codeLayout, b *codeBody, header target.Addr)
 		return target.Corruptf("code at %016x with the unwind info of %016x", uint64(b.info.Start), uint64(b.functions[0].Begin))
 	}
 	b.info.Size = uint64(b.functions[len(b.functions)-1].End - b.info.Start)
-	if err != nil { // funclets are missing
-		b.info.Size, err = r.gcCodeLength(r.mem, b.info.GCInfo)
+	if err != nil { // the dump lacks funclets
+		b.info.Size = 0
+		if n, err := r.gcCodeLength(r.mem, b.info.GCInfo); err == nil {
+			b.info.Size = n
+		}
 	}
-	return err
+	return nil
 }
 
 // functions decodes n RUNTIME_FUNCTIONs in ascending order. The last one may be

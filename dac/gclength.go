@@ -25,11 +25,13 @@ func (r *Runtime) gcCodeLength(mem target.Memory, a target.Addr) (uint64, error)
 	if err != nil {
 		return 0, err
 	}
-	b, err := target.Bytes(mem, a, gcHeaderBytes)
-	if err != nil {
-		return 0, err
+	var b [gcHeaderBytes]byte
+	n, missing := mem.ReadMemory(b[:], a)
+	length, err := gcLength(b[:n], version)
+	if err != nil && missing != nil {
+		err = missing
 	}
-	return gcLength(b, version)
+	return length, err
 }
 
 func gcLength(b []byte, version uint64) (uint64, error) {
