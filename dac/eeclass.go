@@ -130,3 +130,24 @@ func (d *reader) ptr(off int) target.Addr {
 	}
 	return target.Addr(d.u64(off))
 }
+
+// CanonicalForClass reports whether the runtime is one of those whose
+// data-access library answers with a canonical MethodTable where earlier ones
+// named the EEClass: since the MethodTable names its module itself (9).
+func (r *Runtime) CanonicalForClass() bool { return r.off.MethodTable.Module != layout.Absent }
+
+// MethodTableOfClass returns the MethodTable that owns the EEClass at a.
+func (r *Runtime) MethodTableOfClass(a target.Addr) (*MethodTable, error) {
+	mt, err := r.ptr(a, r.off.EEClass.MethodTable, "EEClass.MethodTable")
+	if err != nil {
+		return nil, fmt.Errorf("EEClass %016x: %w", uint64(a), err)
+	}
+	owner, err := r.MethodTable(mt)
+	if err == nil && owner.EEClass != a {
+		err = target.Corruptf("its MethodTable names another one")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("EEClass %016x: %w", uint64(a), err)
+	}
+	return owner, nil
+}

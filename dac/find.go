@@ -36,6 +36,12 @@ const (
 	symSingleFile = "DotNetRuntimeInfo"               // single-file applications
 )
 
+// ExportedSymbols are the names that a runtime may export for debuggers, in the
+// order in which SOS lists them.
+func ExportedSymbols() []string {
+	return []string{symSingleFile, symDacTable, symAOTHeader, symDescriptor}
+}
+
 // An Instance is a CLR that was found in the process. It is not opened yet.
 type Instance struct {
 	Index      int // in the order of the modules' addresses

@@ -293,6 +293,16 @@ func (m *Module) label() string {
 	return fmt.Sprintf("module %016x", uint64(m.Addr))
 }
 
+// metadataAddr is where metadata lies in the target, 0 if that can't be told:
+// in an image that lies flat it is not at its RVA.
+func metadataAddr(img *image.Image, blob image.Metadata) target.Addr {
+	a, err := img.Address(blob.RVA)
+	if err != nil {
+		return 0
+	}
+	return a
+}
+
 func (m *Module) readMetadata() (*metadata.Metadata, error) {
 	at, err := m.Image()
 	if err != nil {
@@ -307,7 +317,7 @@ func (m *Module) readMetadata() (*metadata.Metadata, error) {
 		blob, err = img.Metadata()
 	}
 	if err == nil && len(blob.Gaps) == 0 {
-		m.where = MetadataSource{Addr: at.Start + target.Addr(blob.RVA), Size: uint64(len(blob.Data))}
+		m.where = MetadataSource{Addr: metadataAddr(img, blob), Size: uint64(len(blob.Data))}
 		return metadata.Parse(blob.Data)
 	}
 	// The dump's copy is incomplete: a file that is proved to be the same does.
@@ -315,7 +325,7 @@ func (m *Module) readMetadata() (*metadata.Metadata, error) {
 		if fb, ferr := file.Metadata(); ferr == nil {
 			m.where = MetadataSource{Size: uint64(len(fb.Data)), Path: file.Path()}
 			if err == nil {
-				m.where.Addr = at.Start + target.Addr(blob.RVA)
+				m.where.Addr = metadataAddr(img, blob)
 			}
 			return metadata.Parse(fb.Data)
 		}
@@ -325,7 +335,7 @@ func (m *Module) readMetadata() (*metadata.Metadata, error) {
 	if err != nil {
 		return nil, err
 	}
-	m.where = MetadataSource{Addr: at.Start + target.Addr(blob.RVA), Size: uint64(len(blob.Data))}
+	m.where = MetadataSource{Addr: metadataAddr(img, blob), Size: uint64(len(blob.Data))}
 	return metadata.Parse(blob.Data, metadata.Sparse(holds(blob.Gaps)))
 }
 

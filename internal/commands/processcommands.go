@@ -2,4 +2,9 @@ package commands
 
 import "github.com/sosgo/sosgo/internal/cli"
 
-func processCommands() []cli.Command { return nil }
+func processCommands() []cli.Command {
+	return []cli.Command{
+		modulesCommand(),
+		assembliesCommand(),
+	}
+}
