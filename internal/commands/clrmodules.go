@@ -137,7 +137,7 @@ func newAssembly(c *cli.Context, d *sosgo.Dump, m *dac.Module, verbose bool) ass
 
 func (a *assemblyResult) addDetails(c *cli.Context, d *sosgo.Dump, m *dac.Module) {
 	if flat, err := m.IsFlat(); err == nil && a.PE {
-		a.Layout = [2]string{"Mapped", "Flat"}[boolIndex(flat)]
+		a.Layout = [2]string{"Mapped", "Flat"}[trueIndex(flat)]
 	}
 	if _, err := m.Metadata(); err != nil {
 		c.Warn(err)
@@ -162,7 +162,7 @@ func (a *assemblyResult) addDetails(c *cli.Context, d *sosgo.Dump, m *dac.Module
 }
 
 func (a *assemblyResult) print(c *cli.Context, verbose bool) {
-	dynamic := [2]string{"", "(Dynamic)"}[boolIndex(a.Dynamic)]
+	dynamic := [2]string{"", "(Dynamic)"}[trueIndex(a.Dynamic)]
 	name := report.Escape(a.Name) + dynamic
 	if !verbose {
 		c.Printf("%016x %08x %s\n", uint64(a.ImageBase), a.Size, name)

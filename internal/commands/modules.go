@@ -182,7 +182,7 @@ func (r *moduleResult) print(c *cli.Context) {
 	}
 	if r.PDB != nil {
 		// SOS says of the record, not of the file, that it is portable.
-		line("PdbInfo:", fmt.Sprintf("%s %d %s%s", r.PDB.GUID, r.PDB.Age, [2]string{"", "(portable) "}[boolIndex(r.Managed)], r.PDB.Path))
+		line("PdbInfo:", fmt.Sprintf("%s %d %s%s", r.PDB.GUID, r.PDB.Age, [2]string{"", "(portable) "}[trueIndex(r.Managed)], r.PDB.Path))
 	}
 	line("BuildId:", orNone(r.BuildID))
 	if len(r.Exports) > 0 {

@@ -65,7 +65,7 @@ func moduleLabel(m *dac.Module) (string, error) {
 	return "Unknown Module", nil
 }
 
-func boolIndex(b bool) int {
+func trueIndex(b bool) int {
 	if b {
 		return 1
 	}
@@ -73,7 +73,7 @@ func boolIndex(b bool) int {
 }
 
 // yes is a truth value as SOS's managed commands print it.
-func yes(b bool) string { return [2]string{"False", "True"}[boolIndex(b)] }
+func yes(b bool) string { return [2]string{"False", "True"}[trueIndex(b)] }
 
 // orNone is s, or <none> in its place.
 func orNone(s string) string {
