@@ -109,6 +109,30 @@ func (d *GCDecoder) liveSlots(dst []Slot, q Query) ([]Slot, error) {
 	return dst, nil
 }
 
+// LiveAtSafePoint appends to dst all tracked slots that are live at the i-th
+// of SafePointOffsets, also those that the callee destroys: the registers with
+// its result, that is. Errors are target.ErrCorrupt; what dst had stays.
+func (d *GCDecoder) LiveAtSafePoint(dst []Slot, i int) ([]Slot, error) {
+	out, err := d.allAtPoint(dst, i)
+	for err != nil && d.grow() {
+		out, err = d.allAtPoint(dst, i)
+	}
+	if err != nil {
+		return dst, d.missing(err)
+	}
+	return out, nil
+}
+
+func (d *GCDecoder) allAtPoint(dst []Slot, i int) ([]Slot, error) {
+	d.r.bad = readOK
+	if d.tracked == 0 {
+		return dst, nil
+	}
+	d.r.seek(d.live)
+	dst = d.liveAtPoint(dst, i, Query{State: ActiveFrame})
+	return dst, d.r.err()
+}
+
 // A place is where the states of the slots at an instruction are recorded: at
 // a safe point, or at a position of the interruptible code.
 type place struct {

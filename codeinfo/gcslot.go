@@ -114,8 +114,12 @@ func (d *GCDecoder) readSlots() error {
 		return r.err()
 	}
 	total := uint64(registers) + uint64(stack) + uint64(untracked)
-	if total > limits.GCSlots || total > r.left() {
+	if total > limits.GCSlots {
 		return target.Corruptf("GC info has %d slots", total)
+	}
+	if total > r.left() { // a slot takes several bits
+		r.fail(readShort)
+		return r.err()
 	}
 	d.readRegisters(int(registers))
 	d.readStackSlots(int(stack), 0)

@@ -1,0 +1,135 @@
+package dac
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"github.com/sosgo/sosgo/codeinfo"
+	"github.com/sosgo/sosgo/internal/layout"
+	"github.com/sosgo/sosgo/target"
+)
+
+// The header of ReadyToRun code in an image (readytorun.h, READYTORUN_HEADER,
+// READYTORUN_SECTION).
+const (
+	r2rSignature    = 0x00525452 // "RTR"
+	r2rMajorOffset  = 4
+	r2rCountOffset  = 12
+	r2rHeaderSize   = 16
+	r2rSectionSize  = 12
+	r2rMaxSections  = 1024
+	r2rSectionEH    = 104
+	r2rSectionStart = 4 // RVA, then the size in bytes
+)
+
+// DecodeGCInfo makes d decode the GC info of the code that info describes:
+// which of its registers and stack slots hold references.
+func (r *Runtime) DecodeGCInfo(d *codeinfo.GCDecoder, info CodeInfo) error {
+	if info.GCInfo == 0 {
+		return target.Unsupportedf("code at %016x has no GC info", uint64(info.Start))
+	}
+	version, err := r.gcInfoVersion(info)
+	if err != nil {
+		return err
+	}
+	return d.ResetAt(r.mem, info.GCInfo, version)
+}
+
+// gcInfoVersion is the version of the GC info of the code: the runtime's own
+// for what it compiled, that of the image's compiler for other code.
+func (r *Runtime) gcInfoVersion(info CodeInfo) (int, error) {
+	if info.Kind == CodeReadyToRun {
+		h, err := r.r2rHeader(info)
+		if err != nil {
+			return 0, err
+		}
+		return codeinfo.GCInfoVersionReadyToRun(h.major), nil
+	}
+	version, err := r.layout.Uint("GCInfoVersion")
+	return int(version), err
+}
+
+// EHClauses returns the exception clauses of the code that info describes.
+func (r *Runtime) EHClauses(info CodeInfo) ([]codeinfo.EHClause, error) {
+	switch info.Kind {
+	case CodeJIT:
+		c, err := r.codeLayout()
+		if err != nil {
+			return nil, err
+		}
+		at, err := r.ptr(info.Header, c.CodeHeader.EHInfo, "RealCodeHeader.EHInfo")
+		if err != nil {
+			return nil, err
+		}
+		return codeinfo.ReadEHClauses(r.mem, at)
+	case CodeReadyToRun:
+		h, err := r.r2rHeader(info)
+		if err != nil {
+			return nil, err
+		}
+		table := h.section(r2rSectionEH)
+		return codeinfo.ReadImageEHClauses(r.mem, info.Base, table, uint32(info.Start-info.Base))
+	}
+	return nil, nil
+}
+
+// An r2rHeader is the header of the image that holds ReadyToRun code: the
+// composite image's where there is one.
+type r2rHeader struct {
+	major    uint16
+	base     target.Addr
+	sections []byte
+}
+
+// r2rHeader reads the header of the image with the code that info describes.
+func (r *Runtime) r2rHeader(info CodeInfo) (r2rHeader, error) {
+	c, err := r.codeLayout()
+	if err != nil {
+		return r2rHeader{}, err
+	}
+	at, err := r.ptr(info.Image.Addr, r.off.Module.ReadyToRun, "Module.ReadyToRunInfo")
+	if err != nil {
+		return r2rHeader{}, err
+	}
+	if o := c.ReadyToRun.Composite; o != layout.Absent {
+		if at, err = r.ptr(at, o, "ReadyToRunInfo.CompositeInfo"); err != nil {
+			return r2rHeader{}, err
+		}
+	}
+	if at, err = r.ptr(at, c.ReadyToRun.Header, "ReadyToRunInfo.ReadyToRunHeader"); err != nil {
+		return r2rHeader{}, err
+	}
+	h, err := r.readR2RHeader(at)
+	if err != nil {
+		return r2rHeader{}, fmt.Errorf("ReadyToRun header of %s: %w", info.Image.label(), err)
+	}
+	h.base = info.Base
+	return h, nil
+}
+
+func (r *Runtime) readR2RHeader(at target.Addr) (r2rHeader, error) {
+	b, err := target.Bytes(r.mem, at, r2rHeaderSize)
+	if err != nil {
+		return r2rHeader{}, err
+	}
+	le := binary.LittleEndian
+	n := le.Uint32(b[r2rCountOffset:])
+	if le.Uint32(b) != r2rSignature || n > r2rMaxSections {
+		return r2rHeader{}, target.Corruptf("signature %#x, %d sections", le.Uint32(b), n)
+	}
+	h := r2rHeader{major: le.Uint16(b[r2rMajorOffset:])}
+	h.sections, err = target.Bytes(r.mem, at+r2rHeaderSize, int(n)*r2rSectionSize)
+	return h, err
+}
+
+// section is where the image's section of a type lies; empty if it has none.
+func (h r2rHeader) section(kind uint32) target.Range {
+	le := binary.LittleEndian
+	for b := h.sections; len(b) >= r2rSectionSize; b = b[r2rSectionSize:] {
+		if le.Uint32(b) == kind {
+			start := h.base + target.Addr(le.Uint32(b[r2rSectionStart:]))
+			return target.Range{Start: start, End: start + target.Addr(le.Uint32(b[r2rSectionStart+4:]))}
+		}
+	}
+	return target.Range{}
+}
