@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"iter"
+	"sort"
 
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/heap"
@@ -97,7 +98,8 @@ func New(rt *dac.Runtime, h *heap.Heap) *Scanner {
 // not in the dump, is an error in the sequence and not its end.
 func (s *Scanner) Scan(o Options) iter.Seq2[Slot, error] {
 	return func(yield func(Slot, error) bool) {
-		c := scan{Scanner: s, verify: o.Verify, yield: yield, exclude: o.Ranges}
+		c := scan{mem: s.rt.Target(), bounds: s.bounds, all: !s.complete, yield: yield}
+		c.resolve = func(slot *Slot) bool { return s.object(slot, &o) }
 		if o.Registers != nil && !c.registers(o.Registers) {
 			return
 		}
@@ -111,24 +113,30 @@ func (s *Scanner) Scan(o Options) iter.Seq2[Slot, error] {
 
 // A scan is one run of a Scanner.
 type scan struct {
-	*Scanner
-	verify  bool
-	yield   func(Slot, error) bool
-	exclude []target.Range // stacks hold no objects of their own
-	buf     []byte         // what the target could not lend
+	mem     target.Memory
+	bounds  target.Range           // where objects can be
+	all     bool                   // objects can be elsewhere too
+	resolve func(slot *Slot) bool  // completes a slot; false if its address is no object's
+	yield   func(Slot, error) bool // reports false to end the scan
+	buf     []byte                 // what the target could not lend
+	slot    Slot                   // the one at work: resolve makes its address escape
 }
 
 // general is the number of registers, from the first, that can hold an object.
-const general = int(target.R15) + 1
+func general(arch target.Arch) target.Reg {
+	if arch == target.ArchARM64 {
+		return target.ARM64LR + 1
+	}
+	return target.R15 + 1
+}
 
 func (c *scan) registers(regs *target.Registers) bool {
-	for n := range target.Reg(general) {
+	for n := range general(regs.Arch) {
 		v, ok := regs.Get(n)
 		if !ok {
 			continue
 		}
-		slot := Slot{Source: SourceRegister, Register: n, Object: target.Addr(v)}
-		if c.object(&slot) && !c.yield(slot, nil) {
+		if !c.found(Slot{Source: SourceRegister, Register: n, Object: target.Addr(v)}) {
 			return false
 		}
 	}
@@ -136,8 +144,10 @@ func (c *scan) registers(regs *target.Registers) bool {
 }
 
 func (c *scan) stack(r target.Range) bool {
-	at := (r.Start + 7) &^ 7
-	end := r.End &^ 7
+	at, end := (r.Start+7)&^7, r.End&^7
+	if at < r.Start {
+		return true // rounding up passed the end of the address space
+	}
 	if at < end && uint64(end-at) > limits.StackScan {
 		end = at + limits.StackScan
 		if !c.yield(Slot{}, target.Corruptf("a stack of %#x bytes: only the first %#x are scanned", r.Size(), limits.StackScan)) {
@@ -147,7 +157,7 @@ func (c *scan) stack(r target.Range) bool {
 	for at < end {
 		b := c.chunk(at, end)
 		if len(b) < 8 {
-			next, ok := target.NextStored(c.rt.Target(), at+8)
+			next, ok := target.NextStored(c.mem, at+8)
 			if next = (next + 7) &^ 7; !ok || next > end || next <= at {
 				next = end
 			}
@@ -171,79 +181,79 @@ const chunkSize = 64 << 10
 
 // chunk returns the stored bytes from at on, or nothing.
 func (c *scan) chunk(at, end target.Addr) []byte {
-	mem := c.rt.Target()
 	size := uint64(end - at)
-	if b := mem.Span(at); len(b) >= 8 {
+	if b := c.mem.Span(at); len(b) >= 8 {
 		return b[:min(uint64(len(b)), size)]
 	}
 	if c.buf == nil {
 		c.buf = make([]byte, chunkSize)
 	}
-	n, _ := mem.ReadMemory(c.buf[:min(chunkSize, size)], at)
+	n, _ := c.mem.ReadMemory(c.buf[:min(chunkSize, size)], at)
 	return c.buf[:n]
 }
 
 func (c *scan) words(at target.Addr, b []byte) bool {
-	bounds, size := c.bounds, c.bounds.Size()
 	for ; len(b) >= 8; at, b = at+8, b[8:] {
-		v := binary.LittleEndian.Uint64(b)
-		if v-uint64(bounds.Start) >= size && c.complete || v%8 != 0 {
-			continue
-		}
-		slot := Slot{Source: SourceStack, Addr: at, Object: target.Addr(v)}
-		if c.object(&slot) && !c.yield(slot, nil) {
+		v := target.Addr(binary.LittleEndian.Uint64(b))
+		if c.candidate(v) && !c.found(Slot{Source: SourceStack, Addr: at, Object: v}) {
 			return false
 		}
 	}
 	return true
 }
 
-// object completes a slot; it reports false if its address is no object's.
-func (c *scan) object(slot *Slot) bool {
-	a := slot.Object
-	if c.heap == nil || c.heap.Segment(a) == nil {
-		return !c.complete && !c.verify && c.plausible(slot)
-	}
-	switch start, err := c.starts.IsStart(a); {
-	case err != nil:
-		return !c.verify && c.plausible(slot)
-	case !start:
-		return false
-	}
-	o, err := c.heap.ObjectAt(a)
-	if err != nil {
-		return false // the walk read it: an I/O error of the host
-	}
-	slot.Type, slot.Free = o.Type, o.Free
-	return !c.verify || c.sound(&o)
+// found yields a slot if its address is an object's.
+func (c *scan) found(s Slot) bool {
+	c.slot = s
+	return !c.candidate(s.Object) || !c.resolve(&c.slot) || c.yield(c.slot, nil)
+}
+
+// candidate is the cheap test that most words fail.
+func (c *scan) candidate(v target.Addr) bool {
+	return v%8 == 0 && (c.bounds.Contains(v) || c.all && v >= firstPage)
 }
 
 // firstPage is the end of the addresses that no process maps.
 const firstPage = 0x1000
 
-// plausible completes a slot whose object no walk reaches.
-func (c *scan) plausible(slot *Slot) bool {
+// object completes a slot; it reports false if its address is no object's.
+func (s *Scanner) object(slot *Slot, o *Options) bool {
 	a := slot.Object
-	if a%8 != 0 || a < firstPage {
+	if s.heap == nil || s.heap.Segment(a) == nil {
+		return !s.complete && !o.Verify && s.plausible(slot, o.Ranges)
+	}
+	switch start, err := s.starts.IsStart(a); {
+	case err != nil:
+		return !o.Verify && s.plausible(slot, o.Ranges)
+	case !start:
 		return false
 	}
-	for _, r := range c.exclude {
+	obj, err := s.heap.ObjectAt(a)
+	if err != nil {
+		return false // the walk read it: an I/O error of the host
+	}
+	slot.Type, slot.Free = obj.Type, obj.Free
+	return !o.Verify || s.sound(&obj)
+}
+
+// plausible completes a slot whose object no walk reaches. Stacks have no
+// objects in them.
+func (s *Scanner) plausible(slot *Slot, stacks []target.Range) bool {
+	a := slot.Object
+	for _, r := range stacks {
 		if r.Contains(a) {
 			return false
 		}
 	}
-	word, err := target.Uint64(c.rt.Target(), a)
+	word, err := target.Uint64(s.rt.Target(), a)
 	if err != nil {
 		return false
 	}
-	mt, err := c.rt.MethodTable(target.Addr(word))
-	if err != nil || mt.BaseSize < minObject {
+	mt, err := s.rt.MethodTable(target.Addr(word))
+	if err != nil || mt.BaseSize < minObject || s.image(a) {
 		return false
 	}
-	if c.image(a) {
-		return false
-	}
-	slot.Trust, slot.Type, slot.Free = TrustPlausible, mt, mt.Addr == c.rt.WellKnown().Free
+	slot.Trust, slot.Type, slot.Free = TrustPlausible, mt, mt.Addr == s.rt.WellKnown().Free
 	return true
 }
 
@@ -252,21 +262,29 @@ const minObject = 16
 
 // image reports whether a lies in a module: what looks like an object there is
 // a pointer to a MethodTable.
-func (c *scan) image(a target.Addr) bool {
-	mods := c.rt.Target().Modules()
-	lo, hi := 0, len(mods)
-	for lo < hi {
-		if m := (lo + hi) / 2; mods[m].Base > a {
-			hi = m
-		} else {
-			lo = m + 1
-		}
-	}
-	return lo > 0 && mods[lo-1].Contains(a)
+func (s *Scanner) image(a target.Addr) bool {
+	mods := s.rt.Target().Modules()
+	i := sort.Search(len(mods), func(i int) bool { return mods[i].Base > a })
+	return i > 0 && mods[i-1].Contains(a)
 }
 
-// sound reports whether an object ends inside its segment.
-func (c *scan) sound(o *heap.Object) bool {
-	s := c.heap.Segment(o.Addr)
-	return s != nil && o.Size <= uint64(s.Objects.End-o.Addr)
+// sound reports whether an object that a walk reaches is undamaged: it ends
+// inside its segment, and what it refers to are objects, as far as a walk can
+// tell.
+func (s *Scanner) sound(o *heap.Object) bool {
+	if seg := s.heap.Segment(o.Addr); seg == nil || o.Size > uint64(seg.Objects.End-o.Addr) {
+		return false
+	}
+	if o.Free {
+		return true
+	}
+	for ref, err := range s.heap.References(*o) {
+		if err != nil {
+			continue // absent is not damaged
+		}
+		if start, err := s.starts.IsStart(ref.Target); err == nil && !start && s.complete {
+			return false
+		}
+	}
+	return true
 }

@@ -1,0 +1,142 @@
+package stackscan_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/stackscan"
+	"github.com/sosgo/sosgo/target"
+)
+
+// root is a line of oracle/stackroots.jsonl: a reference that the GC itself
+// would report.
+type root struct {
+	OSID     uint32 `json:"osId"`
+	Address  string `json:"address"`
+	Object   string `json:"object"`
+	Interior bool   `json:"interior"`
+}
+
+// TestRootsAreFound compares with the roots that the GC reports for each
+// stack: the conservative scan must find every one that lies on the stack and
+// is the address of an object.
+func TestRootsAreFound(t *testing.T) {
+	corpus := os.Getenv("SOSGO_CORPUS")
+	if corpus == "" {
+		t.Skip("SOSGO_CORPUS names no corpus")
+	}
+	for _, name := range []string{"net10-stacks-withheap", "net9-stacks-withheap", "net8-stacks-withheap", "net10-zoo-servergc-withheap", "win-net8-stacks-withheap"} {
+		t.Run(name, func(t *testing.T) {
+			dir := filepath.Join(corpus, name)
+			d, err := sosgo.Open(filepath.Join(dir, name+".dmp"), sosgo.Options{})
+			if os.IsNotExist(err) {
+				t.Skip(err)
+			}
+			require.NoError(t, err)
+			defer d.Close()
+			found := scanAll(t, d)
+			total := 0
+			for _, r := range readRoots(t, dir) {
+				at, obj := number(r.Address), number(r.Object)
+				if r.Interior || at == 0 || obj == 0 {
+					continue
+				}
+				total++
+				assert.Equal(t, obj, found[at], "thread %x slot %x", r.OSID, uint64(at))
+			}
+			assert.NotZero(t, total)
+			t.Logf("%d roots among %d slots", total, len(found))
+		})
+	}
+}
+
+func scanAll(t *testing.T, d *sosgo.Dump) map[target.Addr]target.Addr {
+	s, err := d.StackScanner()
+	require.NoError(t, err)
+	threads, err := d.Threads()
+	require.NoError(t, err)
+	found := map[target.Addr]target.Addr{}
+	for i := range threads {
+		if threads[i].OS == nil {
+			continue
+		}
+		stack, err := d.Stack(&threads[i])
+		require.NoError(t, err)
+		require.False(t, stack.Alternate)
+		for slot, err := range s.Scan(stackscan.Options{Ranges: stack.Ranges, Registers: &threads[i].OS.Registers}) {
+			require.NoError(t, err)
+			if slot.Source == stackscan.SourceStack {
+				found[slot.Addr] = slot.Object
+			}
+		}
+	}
+	return found
+}
+
+func readRoots(t *testing.T, dir string) (out []root) {
+	f, err := os.Open(filepath.Join(dir, "oracle", "stackroots.jsonl"))
+	if os.IsNotExist(err) {
+		t.Skip(err)
+	}
+	require.NoError(t, err)
+	defer f.Close()
+	lines := bufio.NewScanner(f)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		var r root
+		if json.Unmarshal(lines.Bytes(), &r) == nil {
+			out = append(out, r)
+		}
+	}
+	require.NoError(t, lines.Err())
+	return out
+}
+
+func number(s string) target.Addr {
+	v, err := strconv.ParseUint(strings.TrimPrefix(s, "0x"), 16, 64)
+	if err != nil {
+		return 0
+	}
+	return target.Addr(v)
+}
+
+// BenchmarkThread scans the stack of one thread of a real dump, which must be
+// named by SOSGO_BENCH_DUMP.
+func BenchmarkThread(b *testing.B) {
+	path := os.Getenv("SOSGO_BENCH_DUMP")
+	if path == "" {
+		b.Skip("SOSGO_BENCH_DUMP names no dump")
+	}
+	d, err := sosgo.Open(path, sosgo.Options{})
+	require.NoError(b, err)
+	defer d.Close()
+	s, err := d.StackScanner()
+	require.NoError(b, err)
+	threads, err := d.Threads()
+	require.NoError(b, err)
+	stack, err := d.Stack(&threads[0])
+	require.NoError(b, err)
+	slots := 0
+	run := func() {
+		for _, err := range s.Scan(stackscan.Options{Ranges: stack.Ranges, Registers: &threads[0].OS.Registers}) {
+			if err == nil {
+				slots++
+			}
+		}
+	}
+	run() // the first walks the heap around the objects
+	b.SetBytes(int64(stack.Ranges[0].Size()))
+	b.ReportAllocs()
+	for b.Loop() {
+		run()
+	}
+}
