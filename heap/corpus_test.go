@@ -130,4 +130,3 @@ func TestSegments(t *testing.T) {
 		require.Equal(t, n, len(h.Segments()))
 	})
 }
-

@@ -6,11 +6,11 @@ type Fragment struct{ Free, Next Object }
 // FragmentSize is the size in bytes from which a free block is worth a line.
 const FragmentSize = 512 << 10
 
-// Fragment returns the fragment that the free block o makes, and whether it
+// fragment returns the fragment that the free block o makes, and whether it
 // makes one: it is large, a live object follows it without a gap, and it lies
 // where the GC compacts. Large and pinned objects are not moved, and frozen
 // ones not freed, so that holes between them say nothing.
-func (h *Heap) Fragment(s *Segment, o *Object) (Fragment, bool) {
+func (h *Heap) fragment(s *Segment, o *Object) (Fragment, bool) {
 	if !o.Free || o.Size < FragmentSize || s.Kind == KindLarge || s.Kind == KindPinned || s.Kind == KindFrozen {
 		return Fragment{}, false
 	}

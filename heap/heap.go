@@ -234,13 +234,44 @@ func (h *Heap) readMode(v *vars) error {
 		n, err := target.Uint32(h.mem, at)
 		h.inGC = err == nil && n != 0
 	}
-	if at, err := v.addr("DynamicAdaptationMode"); err == nil && at != 0 && h.server {
-		if n, err := target.Uint32(h.mem, at); err == nil {
-			mode := uint64(n)
-			h.datas = &mode
+	h.datas = v.adaptationMode()
+	return nil
+}
+
+// adaptationMode reads GcDacVars.dynamic_adaptation_mode, which a server GC
+// points at the variable. The member came with version 2.4 of the structure
+// (gcinterface.dacvars.def); a GC that was loaded beside the runtime's may be
+// older than the runtime.
+func (v *vars) adaptationMode() *uint64 {
+	const major, minor = 2, 4
+	version, err := v.version()
+	if err != nil || version[0] != major || version[1] < minor {
+		return nil
+	}
+	at, err := v.addr("DynamicAdaptationMode")
+	if err != nil || at == 0 {
+		return nil
+	}
+	n, err := target.Uint32(v.r, at)
+	if err != nil {
+		return nil
+	}
+	mode := uint64(n)
+	return &mode
+}
+
+// version is the version of GcDacVars: major, minor.
+func (v *vars) version() (b [2]byte, err error) {
+	for i, field := range [...]string{"Major", "Minor"} {
+		off, err := v.l.Offset("GcDacVars", field)
+		if err != nil {
+			return b, err
+		}
+		if b[i], err = target.Uint8(v.r, v.at+target.Addr(off)); err != nil {
+			return b, err
 		}
 	}
-	return nil
+	return b, nil
 }
 
 func (h *Heap) readSubHeaps(v *vars) error {

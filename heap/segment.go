@@ -210,6 +210,17 @@ func (h *Heap) Segment(a target.Addr) *Segment {
 	return nil
 }
 
+// SegmentAround returns the segment whose memory, committed or only reserved,
+// covers a, nil if none does.
+func (h *Heap) SegmentAround(a target.Addr) *Segment {
+	for i := range h.segments {
+		if s := &h.segments[i]; s.Objects.Contains(a) || s.Committed.Contains(a) || s.Reserved.Contains(a) {
+			return s
+		}
+	}
+	return nil
+}
+
 // SegmentByAddr returns the segment that a names, by the address of its
 // heap_segment or by an address in its committed memory.
 func (h *Heap) SegmentByAddr(a target.Addr) *Segment {

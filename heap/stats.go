@@ -24,10 +24,16 @@ type Stats struct {
 	// at most MaxCorruptions of them; Corrupt is their number.
 	Corruptions []*Corruption
 	Corrupt     int
+	// Fragments are large free blocks in front of a live object, in address
+	// order, at most MaxFragments of them.
+	Fragments []Fragment
 }
 
-// MaxCorruptions is how many corruptions a result keeps.
-const MaxCorruptions = 1000
+// How many of a kind a result keeps.
+const (
+	MaxCorruptions = 1000
+	MaxFragments   = 100_000
+)
 
 // BySize sorts types by their total size, the smallest first; equal ones keep
 // the order of their first objects.
@@ -42,68 +48,56 @@ func (s *Stats) ByCount() {
 
 // Stats counts the objects that f chooses, by type.
 func (h *Heap) Stats(ctx context.Context, f *Filter, o ScanOptions) (Stats, error) {
-	total := NewCounter(h)
-	err := Scan(ctx, h, h.Spans(f), o, func() *statsCollector {
-		return &statsCollector{NewCounter(h), NewSieve(f)}
-	}, func(c *statsCollector) error {
-		total.Add(c.Counter)
+	total := NewCounter(h, f)
+	err := Scan(ctx, h, h.Spans(f), o, func() *Counter { return NewCounter(h, f) }, func(c *Counter) error {
+		total.Add(c)
 		return nil
 	})
 	return total.Stats(), err
 }
 
-type statsCollector struct {
-	*Counter
-	sieve *Sieve
-}
-
-func (c *statsCollector) Objects(_ *Segment, batch []Object) {
-	if c.sieve.all {
-		c.CountAll(batch)
-		return
-	}
-	for i := range batch {
-		if o := &batch[i]; c.sieve.Pass(o) {
-			c.Count(o)
-		}
-	}
-}
-
-// A Counter counts objects by type without an allocation for each. It is for
-// one goroutine; a Collector may embed it.
+// A Counter is a Collector that counts the objects that a Filter chooses, by
+// type, without an allocation for each.
 type Counter struct {
-	h       *Heap
-	entries []counterEntry // by Object.typeID
-	seen    []uint32       // typeIDs in the order of their first objects
-	corrupt []*Corruption
-	nCorr   int
+	h         *Heap
+	sieve     *Sieve
+	entries   []counterEntry // by Object.typeID
+	seen      []uint32       // typeIDs in the order of their first objects
+	corrupt   []*Corruption
+	nCorrupt  int
+	fragments []Fragment
 }
 
 type counterEntry struct{ count, size uint64 }
 
-// NewCounter returns a Counter for objects of h.
-func NewCounter(h *Heap) *Counter { return &Counter{h: h} }
+// NewCounter returns a Counter for objects of h that f chooses.
+func NewCounter(h *Heap, f *Filter) *Counter { return &Counter{h: h, sieve: NewSieve(f)} }
 
-// Count counts one object.
-func (c *Counter) Count(o *Object) {
+// Objects counts those that the filter chooses.
+func (c *Counter) Objects(s *Segment, batch []Object) {
+	for i := range batch {
+		if o := &batch[i]; c.sieve.all || c.sieve.Pass(o) {
+			c.Count(s, o)
+		}
+	}
+}
+
+// Count counts one object without looking at the filter.
+func (c *Counter) Count(s *Segment, o *Object) {
 	if int(o.typeID) >= len(c.entries) || c.entries[o.typeID].count == 0 {
 		c.meet(o.typeID)
 	}
 	e := &c.entries[o.typeID]
 	e.count++
 	e.size += o.Size
+	if o.Free && o.Size >= FragmentSize {
+		c.fragment(s, o)
+	}
 }
 
-// CountAll counts the objects of a batch.
-func (c *Counter) CountAll(batch []Object) {
-	for i := range batch {
-		o := &batch[i]
-		if int(o.typeID) >= len(c.entries) || c.entries[o.typeID].count == 0 {
-			c.meet(o.typeID)
-		}
-		e := &c.entries[o.typeID]
-		e.count++
-		e.size += o.Size
+func (c *Counter) fragment(s *Segment, o *Object) {
+	if f, ok := c.h.fragment(s, o); ok && c.sieve.Pass(&f.Next) && len(c.fragments) < MaxFragments {
+		c.fragments = append(c.fragments, f)
 	}
 }
 
@@ -117,7 +111,7 @@ func (c *Counter) meet(id uint32) {
 
 // Corrupt notes a corruption.
 func (c *Counter) Corrupt(e *Corruption) {
-	if c.nCorr++; len(c.corrupt) < MaxCorruptions {
+	if c.nCorrupt++; len(c.corrupt) < MaxCorruptions {
 		c.corrupt = append(c.corrupt, e)
 	}
 }
@@ -127,7 +121,7 @@ func (c *Counter) Reset() {
 	for _, id := range c.seen {
 		c.entries[id] = counterEntry{}
 	}
-	c.seen, c.corrupt, c.nCorr = c.seen[:0], nil, 0
+	c.seen, c.corrupt, c.nCorrupt, c.fragments = c.seen[:0], nil, 0, nil
 }
 
 // Add adds what b counted behind what c counted.
@@ -139,13 +133,14 @@ func (c *Counter) Add(b *Counter) {
 		c.entries[id].count += b.entries[id].count
 		c.entries[id].size += b.entries[id].size
 	}
-	c.nCorr += b.nCorr
+	c.nCorrupt += b.nCorrupt
 	c.corrupt = append(c.corrupt, b.corrupt[:min(len(b.corrupt), MaxCorruptions-len(c.corrupt))]...)
+	c.fragments = append(c.fragments, b.fragments[:min(len(b.fragments), MaxFragments-len(c.fragments))]...)
 }
 
 // Stats is the result.
 func (c *Counter) Stats() Stats {
-	s := Stats{Types: make([]TypeStats, 0, len(c.seen)), Corruptions: c.corrupt, Corrupt: c.nCorr}
+	s := Stats{Types: make([]TypeStats, 0, len(c.seen)), Corruptions: c.corrupt, Corrupt: c.nCorrupt, Fragments: c.fragments}
 	for _, id := range c.seen {
 		e := c.entries[id]
 		s.Types = append(s.Types, TypeStats{Type: c.h.types.get(id).mt, Count: e.count, Size: e.size})

@@ -32,11 +32,9 @@ const comparedChars = 1024
 // the strings as objects.
 func (h *Heap) Strings(ctx context.Context, f *Filter, o ScanOptions) ([]StringStats, Stats, error) {
 	sf := h.StringFilter(f)
-	total := NewStringCounter(h)
-	err := Scan(ctx, h, h.Spans(sf), o, func() *stringsCollector {
-		return &stringsCollector{NewStringCounter(h), NewSieve(sf)}
-	}, func(c *stringsCollector) error {
-		total.Add(c.StringCounter)
+	total := NewStringCounter(h, sf)
+	err := Scan(ctx, h, h.Spans(sf), o, func() *StringCounter { return NewStringCounter(h, sf) }, func(c *StringCounter) error {
+		total.Add(c)
 		return nil
 	})
 	return total.Strings(), total.Stats(), err
@@ -51,23 +49,9 @@ func (h *Heap) StringFilter(f *Filter) *Filter {
 	return &sf
 }
 
-type stringsCollector struct {
-	*StringCounter
-	sieve *Sieve
-}
-
-func (c *stringsCollector) Objects(_ *Segment, batch []Object) {
-	for i := range batch {
-		if o := &batch[i]; c.sieve.Pass(o) {
-			c.Count(o)
-		}
-	}
-}
-
 type stringKey struct{ a, b uint64 }
 
-// A StringCounter counts strings by content. It is for one goroutine; a
-// Collector may embed it.
+// A StringCounter is a Collector that counts strings by content.
 type StringCounter struct {
 	Counter
 	win   *target.Window
@@ -77,15 +61,25 @@ type StringCounter struct {
 	keys  []stringKey // beside list
 }
 
-// NewStringCounter returns a StringCounter for strings of h.
-func NewStringCounter(h *Heap) *StringCounter {
-	return &StringCounter{Counter: *NewCounter(h), win: target.NewWindow(h.mem), seeds: &h.seeds, index: map[stringKey]int{}}
+// NewStringCounter returns a StringCounter for the objects of h that f chooses,
+// which must be strings (see Heap.StringFilter).
+func NewStringCounter(h *Heap, f *Filter) *StringCounter {
+	return &StringCounter{Counter: *NewCounter(h, f), win: target.NewWindow(h.mem), seeds: &h.seeds, index: map[stringKey]int{}}
+}
+
+// Objects counts those that the filter chooses.
+func (c *StringCounter) Objects(s *Segment, batch []Object) {
+	for i := range batch {
+		if o := &batch[i]; c.sieve.Pass(o) {
+			c.Count(s, o)
+		}
+	}
 }
 
 // Count counts the string o. One that can't be read counts as the object that
 // it is, without content.
-func (c *StringCounter) Count(o *Object) {
-	c.Counter.Count(o)
+func (c *StringCounter) Count(s *Segment, o *Object) {
+	c.Counter.Count(s, o)
 	b, err := c.win.Bytes(o.Addr+stringChars, 2*int(min(o.Length, comparedChars)))
 	if err != nil {
 		return

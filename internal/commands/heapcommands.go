@@ -1,5 +1,76 @@
 package commands
 
-import "github.com/sosgo/sosgo/internal/cli"
+import (
+	"fmt"
 
-func heapCommands() []cli.Command { return nil }
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/cli"
+	"github.com/sosgo/sosgo/report"
+	"github.com/sosgo/sosgo/target"
+)
+
+func heapCommands() []cli.Command {
+	return []cli.Command{
+		dumpHeapCommand(),
+		eeheapCommand(),
+		gcWhereCommand(),
+		dumpGenCommand(),
+		gcHeapStatCommand(),
+		sizeStatsCommand(),
+		listNearObjCommand(),
+	}
+}
+
+// generationNames are SOS's names of generations, and sosgo's.
+var generationNames = []struct {
+	name string
+	gen  heap.Generation
+}{
+	{"gen0", heap.Generation0},
+	{"gen1", heap.Generation1},
+	{"gen2", heap.Generation2},
+	{"loh", heap.GenerationLarge}, {"large", heap.GenerationLarge},
+	{"poh", heap.GenerationPinned}, {"pinned", heap.GenerationPinned},
+	{"foh", heap.GenerationFrozen}, {"frozen", heap.GenerationFrozen},
+}
+
+// scanOptions are those of a scan with a progress display, which the returned
+// function ends.
+func scanOptions(c *cli.Context, label string) (heap.ScanOptions, func()) {
+	p := c.Progress(label)
+	return heap.ScanOptions{Jobs: c.Jobs, Progress: p.Set}, p.Done
+}
+
+// typeNameOr is the name of a type, or what SOS prints where there is none.
+func typeNameOr(c *cli.Context, rt *dac.Runtime, mt target.Addr) string {
+	name, err := rt.TypeName(mt, dac.NameManaged)
+	if err != nil {
+		c.Warn(err)
+		return fmt.Sprintf("<unknown_type_%x>", uint64(mt))
+	}
+	return name
+}
+
+// warnCorrupt passes on what a scan could not read. When it read nothing at
+// all, that is the command's error.
+func warnCorrupt(c *cli.Context, s *heap.Stats) error {
+	if s.Count == 0 && len(s.Corruptions) > 0 {
+		return fmt.Errorf("no object can be read: %w", s.Corruptions[0])
+	}
+	for _, e := range s.Corruptions {
+		c.Warn(e)
+	}
+	if more := s.Corrupt - len(s.Corruptions); more > 0 {
+		c.Warn(target.Corruptf("%d further places of the heap can't be read", more))
+	}
+	return nil
+}
+
+// typeStatItem is the JSON of one line of statistics.
+type typeStatItem struct {
+	MethodTable report.Address `json:"methodTable" doc:"the type"`
+	Count       uint64         `json:"count" doc:"objects of the type"`
+	Size        uint64         `json:"size" doc:"their total size in bytes"`
+	Type        string         `json:"type" doc:"name of the type"`
+}

@@ -1,0 +1,55 @@
+package heap
+
+import (
+	"context"
+
+	"github.com/sosgo/sosgo/dac"
+)
+
+// A LockedObject is an object that is locked through its header.
+type LockedObject struct {
+	Object Object
+	Lock   dac.ThinLock
+}
+
+// ThinLocks returns the objects chosen by f that are locked through their
+// header, in address order, and the Stats of all objects that it looked at.
+func (h *Heap) ThinLocks(ctx context.Context, f *Filter, o ScanOptions) ([]LockedObject, Stats, error) {
+	total := NewCounter(h, f)
+	var locked []LockedObject
+	err := Scan(ctx, h, h.Spans(f), o, func() *lockCollector {
+		return &lockCollector{Counter: NewCounter(h, f)}
+	}, func(c *lockCollector) error {
+		total.Add(c.Counter)
+		locked = append(locked, c.locked...)
+		return nil
+	})
+	return locked, total.Stats(), err
+}
+
+type lockCollector struct {
+	*Counter
+	locked []LockedObject
+}
+
+func (c *lockCollector) Objects(s *Segment, batch []Object) {
+	for i := range batch {
+		o := &batch[i]
+		if o.Free || !c.sieve.Pass(o) {
+			continue
+		}
+		c.Count(s, o)
+		// The first object of a segment may have its header outside of what is
+		// stored; it holds no lock that anybody could see.
+		if header, err := c.h.rt.ObjectHeader(o.Addr); err == nil {
+			if lock, ok := c.h.rt.ThinLock(header); ok {
+				c.locked = append(c.locked, LockedObject{Object: *o, Lock: lock})
+			}
+		}
+	}
+}
+
+func (c *lockCollector) Reset() {
+	c.Counter.Reset()
+	c.locked = c.locked[:0]
+}
