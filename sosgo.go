@@ -94,6 +94,7 @@ type view struct {
 	heap    lazy[*heap.Heap]
 	objects lazy[*objects.Reader]
 	scanner lazy[*stackscan.Scanner]
+	walker  lazy[*stackscan.Walker]
 }
 
 // Open opens the dump in a file: an ELF core or a Windows minidump, also

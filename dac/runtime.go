@@ -37,6 +37,7 @@ type Runtime struct {
 	threads   lazy[threadList]
 	assembled lazy[[]*Module]
 	code      codeCache
+	frames    lazy[*frameLayout]
 	built     lazy[*constructedIndex]
 	corTypes  lazy[map[metadata.ElementType]target.Addr]
 	loader    lazy[*loaderOffsets]

@@ -20,6 +20,7 @@ func All() []cli.Command {
 		objectCommands(),
 		heapCommands(),
 		threadCommands(),
+		stackCommands(),
 		typeCommands(),
 		codeCommands(),
 		processCommands(),

@@ -1,0 +1,434 @@
+package dac
+
+import (
+	"fmt"
+	"iter"
+
+	"github.com/sosgo/sosgo/internal/layout"
+	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/target"
+)
+
+// A FrameKind says what an explicit frame knows about its caller.
+type FrameKind uint8
+
+// The kinds: one for each way of finding the caller.
+const (
+	FrameUnknown           FrameKind = iota // a class that the layout does not name
+	FramePlain                              // a marker, without a caller of its own
+	FrameInlinedCall                        // a call into unmanaged code, inside a managed frame
+	FrameTransition                         // a call from managed code through a stub of the runtime
+	FrameHelper                             // managed code called the runtime; before 10
+	FrameSoftwareException                  // a throw
+	FrameFault                              // an instruction that faulted
+	FrameRedirected                         // the runtime stopped the thread where it was
+	FrameHijack                             // the runtime replaced a return address
+	FrameFuncEval                           // a debugger's call
+)
+
+// frameKinds are the classes of frames.h and what they are.
+var frameKinds = map[string]FrameKind{
+	"InlinedCallFrame":              FrameInlinedCall,
+	"HelperMethodFrame":             FrameHelper,
+	"HelperMethodFrame_1OBJ":        FrameHelper,
+	"HelperMethodFrame_2OBJ":        FrameHelper,
+	"HelperMethodFrame_3OBJ":        FrameHelper,
+	"HelperMethodFrame_PROTECTOBJ":  FrameHelper,
+	"PrestubMethodFrame":            FrameTransition,
+	"CallCountingHelperFrame":       FrameTransition,
+	"StubDispatchFrame":             FrameTransition,
+	"ExternalMethodFrame":           FrameTransition,
+	"DynamicHelperFrame":            FrameTransition,
+	"PInvokeCalliFrame":             FrameTransition,
+	"MulticastFrame":                FrameTransition,
+	"SecureDelegateFrame":           FrameTransition,
+	"StubHelperFrame":               FrameTransition,
+	"ComPlusMethodFrame":            FrameTransition,
+	"CLRToCOMMethodFrame":           FrameTransition,
+	"SoftwareExceptionFrame":        FrameSoftwareException,
+	"FaultingExceptionFrame":        FrameFault,
+	"ResumableFrame":                FrameRedirected,
+	"RedirectedThreadFrame":         FrameRedirected,
+	"HijackFrame":                   FrameHijack,
+	"FuncEvalFrame":                 FrameFuncEval,
+	"DebuggerClassInitMarkFrame":    FramePlain,
+	"DebuggerSecurityCodeMarkFrame": FramePlain,
+	"DebuggerExitFrame":             FramePlain,
+	"DebuggerU2MCatchHandlerFrame":  FramePlain,
+	"ProtectByRefsFrame":            FramePlain,
+	"ProtectValueClassFrame":        FramePlain,
+	"ExceptionFilterFrame":          FramePlain,
+	"ContextTransitionFrame":        FramePlain,
+	"ComMethodFrame":                FramePlain,
+	"ComPrestubMethodFrame":         FramePlain,
+	"GCFrame":                       FramePlain,
+	"TailCallFrame":                 FramePlain,
+}
+
+// A Frame is an explicit frame: a structure that the runtime puts on a
+// thread's stack where managed code goes over to the runtime or to unmanaged
+// code (frames.h, class Frame). Verified on 3.1, 6, 8, 9 and 10.
+type Frame struct {
+	Addr  target.Addr
+	Next  target.Addr // the frame below, 0 for the last
+	Class string      // as SOS prints it
+	Kind  FrameKind
+}
+
+// topFrame ends a chain of frames (frames.h, FRAME_TOP).
+const topFrame = ^target.Addr(0)
+
+// Frame reads the explicit frame at a.
+func (r *Runtime) Frame(a target.Addr) (Frame, error) {
+	l, err := r.frameLayout()
+	if err != nil {
+		return Frame{}, err
+	}
+	rd := reader{mem: r.mem, base: a}
+	id, next := rd.u64(0), rd.ptr(l.Frame.Next)
+	if rd.err != nil {
+		return Frame{}, fmt.Errorf("Frame %016x: %w", uint64(a), rd.err)
+	}
+	f := Frame{Addr: a, Next: next, Class: l.classes[id]}
+	if f.Class == "" {
+		return f, target.Corruptf("Frame %016x: its first word %#x is of no class", uint64(a), id)
+	}
+	if f.Kind = frameKinds[f.Class]; f.Kind == FrameUnknown {
+		f.Kind = FramePlain // a class that the descriptor names and that is new
+	}
+	switch {
+	case next == topFrame:
+		f.Next = 0
+	case next <= a:
+		return f, target.Corruptf("Frame %016x: the next one is at %016x, not below it on the stack", uint64(a), uint64(next))
+	}
+	return f, nil
+}
+
+// Frames iterates over the explicit frames of t, from the one on top. A frame
+// that can't be read is an error and the end.
+func (r *Runtime) Frames(t *Thread) iter.Seq2[Frame, error] {
+	return func(yield func(Frame, error) bool) {
+		at := t.Frame
+		for range limits.FrameChain {
+			if at == 0 || at == topFrame {
+				return
+			}
+			f, err := r.Frame(at)
+			if err == nil && t.Stack.Size() > 0 && !t.Stack.Contains(at) {
+				err = target.Corruptf("Frame %016x lies outside of the stack of thread %d", uint64(at), t.ManagedID)
+			}
+			if !yield(f, err) || err != nil {
+				return
+			}
+			at = f.Next
+		}
+		yield(Frame{}, target.Corruptf("thread %d has more than %d frames", t.ManagedID, limits.FrameChain))
+	}
+}
+
+// A FrameCaller says what FrameCaller found.
+type FrameCaller uint8
+
+const (
+	// CallerNone: the frame does not tell; the next one may.
+	CallerNone FrameCaller = iota
+	// CallerReturn: the registers are those of managed code that called, with
+	// the return address.
+	CallerReturn
+	// CallerInterrupted: the registers are those of managed code where it was
+	// stopped.
+	CallerInterrupted
+	// CallerNative: the registers are those of the runtime's own code. Unwind
+	// it until managed code comes: that is the caller (LazyMachState).
+	CallerNative
+)
+
+// FrameCaller puts what f knows about its caller into regs, which are those of
+// the thread's innermost frame that is known; registers that f does not know
+// stay as they are.
+func (r *Runtime) FrameCaller(f *Frame, regs *target.Registers) (FrameCaller, error) {
+	l, err := r.frameLayout()
+	if err != nil {
+		return CallerNone, err
+	}
+	out := *regs
+	how, err := r.frameCaller(l, f, &out)
+	if err != nil {
+		return CallerNone, fmt.Errorf("%s %016x: %w", f.Class, uint64(f.Addr), err)
+	}
+	if how != CallerNone {
+		*regs = out
+	}
+	return how, nil
+}
+
+func (r *Runtime) frameCaller(l *frameLayout, f *Frame, regs *target.Registers) (FrameCaller, error) {
+	switch f.Kind {
+	case FrameInlinedCall:
+		return r.inlinedCaller(l, f, regs)
+	case FrameTransition:
+		return r.transitionCaller(l, f, regs)
+	case FrameHelper:
+		return r.helperCaller(l, f, regs)
+	case FrameSoftwareException:
+		return CallerReturn, r.contextAt(f.Addr, l.SoftwareException.Context, regs)
+	case FrameFault:
+		return CallerInterrupted, r.contextAt(f.Addr, l.Faulting.Context, regs)
+	case FrameRedirected:
+		ctx, err := r.ptr(f.Addr, l.Resumable.Context, "ResumableFrame.TargetContextPtr")
+		if err != nil {
+			return CallerNone, err
+		}
+		return CallerInterrupted, r.contextAt(ctx, 0, regs)
+	case FrameHijack:
+		return r.hijackCaller(l, f, regs)
+	case FrameFuncEval:
+		eval, err := r.ptr(f.Addr, l.FuncEval.Eval, "FuncEvalFrame.DebuggerEvalPtr")
+		if err != nil {
+			return CallerNone, err
+		}
+		return CallerReturn, r.contextAt(eval, l.Eval.Context, regs)
+	}
+	return CallerNone, nil
+}
+
+// inlinedCaller: the method that holds the frame is the caller while a call is
+// active.
+func (r *Runtime) inlinedCaller(l *frameLayout, f *Frame, regs *target.Registers) (FrameCaller, error) {
+	o := &l.Inlined
+	rd := reader{mem: r.mem, base: f.Addr}
+	ip, sp, fp := rd.u64(o.ReturnAddress), rd.u64(o.CallSiteSP), rd.u64(o.FP)
+	if rd.err != nil || ip == 0 {
+		return CallerNone, rd.err
+	}
+	setRegs(regs, ip, sp)
+	regs.Set(target.RBP, fp)
+	return CallerReturn, nil
+}
+
+// transitionCaller: the stub saved the registers in a TransitionBlock in front
+// of the caller's arguments.
+func (r *Runtime) transitionCaller(l *frameLayout, f *Frame, regs *target.Registers) (FrameCaller, error) {
+	block, err := r.ptr(f.Addr, l.Framed.Block, "FramedMethodFrame.TransitionBlockPtr")
+	if err != nil {
+		return CallerNone, err
+	}
+	rd := reader{mem: r.mem, base: block}
+	ip := rd.u64(l.Block.ReturnAddress)
+	if rd.err != nil || ip == 0 {
+		return CallerNone, rd.err
+	}
+	setRegs(regs, ip, uint64(block)+uint64(l.Block.Size))
+	return CallerReturn, r.savedRegisters(l, block, l.Block.CalleeSaved, regs)
+}
+
+// helperCaller: the registers of the managed caller once they were computed
+// (MachState), else those that the runtime's function captured, from which they
+// can be.
+func (r *Runtime) helperCaller(l *frameLayout, f *Frame, regs *target.Registers) (FrameCaller, error) {
+	o := &l.Helper
+	rd := reader{mem: r.mem, base: f.Addr}
+	if computed := rd.u64(o.ReturnAddress); computed != 0 {
+		setRegs(regs, rd.u64(o.RIP), rd.u64(o.RSP))
+		if rd.err != nil {
+			return CallerNone, rd.err
+		}
+		if o.Unwound != layout.Absent {
+			return CallerReturn, r.savedRegisters(l, f.Addr, o.Unwound, regs)
+		}
+		return CallerReturn, r.savedPointers(l, f.Addr, o.Pointers, regs)
+	}
+	// CaptureRsp is that of the capturing function: its return address lies on
+	// top (LazyMachStateCaptureState).
+	ip, sp := rd.u64(o.CaptureRIP), rd.u64(o.CaptureRSP)
+	if rd.err != nil {
+		return CallerNone, rd.err
+	}
+	if ip == 0 {
+		return CallerNone, nil
+	}
+	*regs = target.Registers{Arch: regs.Arch}
+	setRegs(regs, ip, sp+8)
+	return CallerNative, r.savedRegisters(l, f.Addr, o.Capture, regs)
+}
+
+// hijackCaller: what the stub saved that the method returned to instead.
+func (r *Runtime) hijackCaller(l *frameLayout, f *Frame, regs *target.Registers) (FrameCaller, error) {
+	args, err := r.ptr(f.Addr, l.Hijack.Args, "HijackFrame.HijackArgsPtr")
+	if err != nil {
+		return CallerNone, err
+	}
+	rd := reader{mem: r.mem, base: f.Addr}
+	ip := rd.u64(l.Hijack.ReturnAddress)
+	if rd.err != nil {
+		return CallerNone, rd.err
+	}
+	sp := uint64(args) + uint64(max(l.HijackArgs.Size, 0))
+	if l.HijackArgs.RSP != layout.Absent {
+		v, err := target.Uint64(r.mem, args+target.Addr(l.HijackArgs.RSP))
+		if err != nil {
+			return CallerNone, err
+		}
+		sp = v
+	}
+	setRegs(regs, ip, sp)
+	return CallerReturn, r.savedRegisters(l, args, l.HijackArgs.CalleeSaved, regs)
+}
+
+func setRegs(regs *target.Registers, ip, sp uint64) {
+	regs.Set(target.RIP, ip)
+	regs.Set(target.RSP, sp)
+}
+
+// savedRegisters reads the CalleeSavedRegisters at an offset from a.
+func (r *Runtime) savedRegisters(l *frameLayout, a target.Addr, off int, regs *target.Registers) error {
+	if off == layout.Absent || len(l.saved) == 0 {
+		return &layout.Error{Type: "CalleeSavedRegisters"}
+	}
+	rd := reader{mem: r.mem, base: a}
+	for _, m := range l.saved {
+		regs.Set(m.reg, rd.u64(off+m.offset))
+	}
+	return rd.err
+}
+
+// savedPointers reads a CalleeSavedRegistersPointers: where each register was
+// saved, 0 where it was not.
+func (r *Runtime) savedPointers(l *frameLayout, a target.Addr, off int, regs *target.Registers) error {
+	rd := reader{mem: r.mem, base: a}
+	for _, m := range l.saved {
+		p := rd.ptr(off + m.offset)
+		if rd.err != nil {
+			return rd.err
+		}
+		if p == 0 {
+			continue
+		}
+		v, err := target.Uint64(r.mem, p)
+		if err != nil {
+			return err
+		}
+		regs.Set(m.reg, v)
+	}
+	return nil
+}
+
+// contextAMD64 gives the places of the registers in a CONTEXT (winnt.h; the
+// runtime's PAL has the same): R8 to R15 follow at the end.
+var contextAMD64 = [...]target.Reg{target.RAX, target.RCX, target.RDX, target.RBX, target.RSP, target.RBP, target.RSI, target.RDI,
+	target.R8, target.R9, target.R10, target.R11, target.R12, target.R13, target.R14, target.R15, target.RIP}
+
+const (
+	contextRAX    = 0x78
+	contextFlags  = 0x30
+	contextEFlags = 0x44
+
+	contextControl = 1 // CONTEXT_CONTROL: RSP, RIP, EFLAGS
+	contextInteger = 2
+)
+
+// contextAt reads the CONTEXT at an offset from a: all its registers are known
+// that its flags say so of, and the control registers always.
+func (r *Runtime) contextAt(a target.Addr, off int, regs *target.Registers) error {
+	if off == layout.Absent {
+		return &layout.Error{Type: "a context"}
+	}
+	a += target.Addr(off)
+	rd := reader{mem: r.mem, base: a}
+	flags := rd.u32(contextFlags)
+	for i, reg := range contextAMD64 {
+		v := rd.u64(contextRAX + 8*i)
+		if rd.err != nil {
+			return rd.err
+		}
+		if control := reg == target.RSP || reg == target.RIP; control || flags&contextInteger != 0 || calleeSaved(reg) {
+			regs.Set(reg, v)
+		}
+	}
+	return nil
+}
+
+// calleeSaved reports whether calls preserve r in every convention of x64. The
+// runtime fills these in without setting the flag for all of them.
+func calleeSaved(r target.Reg) bool {
+	switch r {
+	case target.RBX, target.RBP, target.R12, target.R13, target.R14, target.R15:
+		return true
+	}
+	return false
+}
+
+// FrameMethod returns the address of the MethodDesc that f runs for, 0 where
+// it does not tell.
+func (r *Runtime) FrameMethod(f *Frame) (target.Addr, error) {
+	l, err := r.frameLayout()
+	if err != nil {
+		return 0, err
+	}
+	switch f.Kind {
+	case FrameInlinedCall:
+		return r.inlinedMethod(l, f)
+	case FrameTransition:
+		if l.Framed.MethodDesc == layout.Absent {
+			return 0, nil
+		}
+		return target.Pointer(r.mem, f.Addr+target.Addr(l.Framed.MethodDesc))
+	case FrameHelper:
+		return r.helperMethod(l, f)
+	}
+	return 0, nil
+}
+
+// inlinedMethod: the datum is the MethodDesc of the P/Invoke, or a tagged or
+// small number (frames.h, InlinedCallFrame::HasFunction).
+func (r *Runtime) inlinedMethod(l *frameLayout, f *Frame) (target.Addr, error) {
+	if l.Inlined.Datum == layout.Absent {
+		return 0, nil
+	}
+	rd := reader{mem: r.mem, base: f.Addr}
+	active, datum := rd.u64(l.Inlined.ReturnAddress), rd.ptr(l.Inlined.Datum)
+	if rd.err != nil || active == 0 || datum&1 != 0 || datum&^0xffff == 0 {
+		return 0, rd.err
+	}
+	return datum, nil
+}
+
+const (
+	// fcallBuckets is the size of the runtime's table of FCalls by address
+	// (ecall.cpp, FCALL_HASH_SIZE).
+	fcallBuckets = 127
+	maxFCalls    = 10_000
+)
+
+// helperMethod: the runtime's table of FCalls tells the method by the address
+// of the function (ecall.cpp, ECall::MapTargetBackToMethod; ECHash is {next,
+// function, MethodDesc}). The frame's own word is a cache that is filled
+// together with the registers.
+func (r *Runtime) helperMethod(l *frameLayout, f *Frame) (target.Addr, error) {
+	o := &l.Helper
+	rd := reader{mem: r.mem, base: f.Addr}
+	computed, md, fn := rd.u64(o.ReturnAddress), rd.ptr(o.MethodDesc), rd.ptr(o.FCall)
+	if rd.err != nil {
+		return 0, rd.err
+	}
+	if computed != 0 {
+		return md, nil
+	}
+	if fn == 0 || l.fcalls == 0 {
+		return 0, nil
+	}
+	at, err := target.Pointer(r.mem, l.fcalls+8*(fn%fcallBuckets))
+	for range maxFCalls {
+		if err != nil || at == 0 {
+			return 0, err
+		}
+		e := reader{mem: r.mem, base: at}
+		next, entry, method := e.ptr(0), e.ptr(8), e.ptr(16)
+		if e.err == nil && entry == fn {
+			return method, nil
+		}
+		at, err = next, e.err
+	}
+	return 0, target.Corruptf("the table of FCalls at %016x does not end", uint64(l.fcalls))
+}

@@ -1,0 +1,127 @@
+package dac
+
+import (
+	"strings"
+
+	"github.com/sosgo/sosgo/internal/layout"
+	"github.com/sosgo/sosgo/target"
+)
+
+// frameOffsets holds where the members of explicit frames are. A class whose
+// members the layout lacks is one whose caller can't be found.
+type frameOffsets struct {
+	Frame struct {
+		Next int `layout:"Next"`
+	}
+	Inlined struct {
+		Datum         int `layout:"Datum,optional"`
+		CallSiteSP    int `layout:"CallSiteSP"`
+		ReturnAddress int `layout:"CallerReturnAddress"`
+		FP            int `layout:"CalleeSavedFP"`
+	} `struct:"InlinedCallFrame"`
+	Framed struct {
+		Block      int `layout:"TransitionBlockPtr"`
+		MethodDesc int `layout:"MethodDesc,optional"`
+	} `struct:"FramedMethodFrame,optional"`
+	Block struct {
+		Size          int `layout:"size"`
+		CalleeSaved   int `layout:"CalleeSavedRegisters"`
+		ReturnAddress int `layout:"ReturnAddress"`
+	} `struct:"TransitionBlock,optional"`
+	Helper struct { // before 10
+		MethodDesc    int `layout:"MethodDesc"`
+		FCall         int `layout:"FCallEntry"`
+		RIP           int `layout:"MachStateRip"`
+		RSP           int `layout:"MachStateRsp"`
+		Capture       int `layout:"MachStateCapture"`
+		Pointers      int `layout:"MachStatePtrs"`
+		ReturnAddress int `layout:"MachStateRetAddrPtr"`
+		Unwound       int `layout:"MachStateUnwound,optional"`
+		CaptureRIP    int `layout:"CaptureRip"`
+		CaptureRSP    int `layout:"CaptureRsp"`
+	} `struct:"HelperMethodFrame,optional"`
+	SoftwareException struct {
+		Context int `layout:"TargetContext"`
+	} `struct:"SoftwareExceptionFrame,optional"`
+	Faulting struct {
+		Context int `layout:"TargetContext"`
+	} `struct:"FaultingExceptionFrame,optional"`
+	Resumable struct {
+		Context int `layout:"TargetContextPtr"`
+	} `struct:"ResumableFrame,optional"`
+	Hijack struct {
+		ReturnAddress int `layout:"ReturnAddress"`
+		Args          int `layout:"HijackArgsPtr"`
+	} `struct:"HijackFrame,optional"`
+	HijackArgs struct {
+		Size        int `layout:"size"`
+		CalleeSaved int `layout:"CalleeSavedRegisters"`
+		RSP         int `layout:"Rsp,optional"`
+	} `struct:"HijackArgs,optional"`
+	FuncEval struct {
+		Eval int `layout:"DebuggerEvalPtr"`
+	} `struct:"FuncEvalFrame,optional"`
+	Eval struct {
+		Context int `layout:"TargetContext"`
+	} `struct:"DebuggerEval,optional"`
+	Saved struct {
+		RDI int `layout:"Rdi,optional"` // Windows
+		RSI int `layout:"Rsi,optional"`
+		RBX int `layout:"Rbx"`
+		RBP int `layout:"Rbp"`
+		R12 int `layout:"R12"`
+		R13 int `layout:"R13"`
+		R14 int `layout:"R14"`
+		R15 int `layout:"R15"`
+	} `struct:"CalleeSavedRegisters,optional"`
+}
+
+// savedRegister is one member of CalleeSavedRegisters.
+type savedRegister struct {
+	reg    target.Reg
+	offset int
+}
+
+// A frameLayout is what reading explicit frames needs.
+type frameLayout struct {
+	frameOffsets
+	classes map[uint64]string // first word of a frame -> class
+	saved   []savedRegister
+	fcalls  target.Addr // the table of FCalls, 0 if unknown
+}
+
+const frameIdentifier = "FrameIdentifier"
+
+func (r *Runtime) frameLayout() (*frameLayout, error) {
+	return r.frames.get(func() (*frameLayout, error) {
+		f := &frameLayout{classes: map[uint64]string{}}
+		if err := bindAll(r.layout, &f.frameOffsets); err != nil {
+			return nil, err
+		}
+		// 10 tags frames with small numbers, which its descriptor names; before,
+		// their first word is the vtable.
+		r.layout.Globals(func(name string, g layout.Global) bool {
+			if class, ok := strings.CutSuffix(name, frameIdentifier); ok && g.Direct {
+				f.classes[g.Value] = class + "Frame"
+			}
+			return true
+		})
+		r.layout.VTables(func(class string, a target.Addr) bool {
+			if frameKinds[class] != FrameUnknown || strings.Contains(class, "Frame") {
+				f.classes[uint64(a)] = class
+			}
+			return true
+		})
+		if a, err := r.layout.Variable("FCallMethods"); err == nil {
+			f.fcalls = a
+		}
+		s := &f.Saved
+		for _, m := range []savedRegister{{target.RBX, s.RBX}, {target.RBP, s.RBP}, {target.RSI, s.RSI}, {target.RDI, s.RDI},
+			{target.R12, s.R12}, {target.R13, s.R13}, {target.R14, s.R14}, {target.R15, s.R15}} {
+			if m.offset != layout.Absent {
+				f.saved = append(f.saved, m)
+			}
+		}
+		return f, nil
+	})
+}

@@ -1,0 +1,274 @@
+package commands
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/internal/cli"
+	"github.com/sosgo/sosgo/report"
+	"github.com/sosgo/sosgo/stackscan"
+	"github.com/sosgo/sosgo/target"
+	"github.com/sosgo/sosgo/unwind"
+)
+
+func stackCommands() []cli.Command {
+	return []cli.Command{
+		clrStackCommand(),
+	}
+}
+
+func clrStackCommand() cli.Command {
+	return cli.Command{
+		Name: "clrstack", Group: cli.GroupThreads, NeedsDump: true,
+		Summary: "list the managed frames of a thread's stack",
+		Help: "Each line has the stack pointer of a frame, the address that it goes on at, and its method. The runtime's own " +
+			"frames, which stand where managed code called other code, are in brackets. The thread is the current one, or " +
+			"the one given (see threads for its numbers).",
+		Usage: "[-all] [-f] [-r] [-n] [-c COUNT] [THREAD]",
+		Args:  []cli.Arg{{Name: "thread", Kind: cli.Str, Optional: true, Summary: "the thread"}},
+		Options: append(threadOptions(),
+			cli.Option{Name: "all", Summary: "all managed threads"},
+			cli.Option{Name: "f", Summary: "full: modules and offsets"},
+			cli.Option{Name: "r", Summary: "the registers of each frame"},
+			cli.Option{Name: "n", Summary: "no source files and lines"},
+			cli.Option{Name: "native", Summary: "native frames too"},
+			cli.Option{Name: "c", Kind: cli.Int, Summary: "at most so many frames"}),
+		Examples: []cli.Example{
+			{Line: "clrstack", Text: "the current thread"},
+			{Line: "clrstack -all", Text: "all managed threads"},
+			{Line: "clrstack -native -m 1", Text: "the thread with the managed id 1, with the native frames between"},
+		},
+		Result: []report.Part{report.ListOf[stackFrame]("frames")},
+		Run:    runClrStack,
+	}
+}
+
+type stackFrame struct {
+	OSID     uint32            `json:"osId" doc:"OS id of the thread"`
+	Kind     string            `json:"kind" doc:"managed, explicit (the runtime's own frame) or native"`
+	SP       report.Address    `json:"sp" doc:"stack pointer; of an explicit frame its address"`
+	IP       report.Address    `json:"ip" doc:"instruction pointer"`
+	Trust    string            `json:"trust" doc:"how the frame was found: context, unwind, frame pointer, scan"`
+	Frame    string            `json:"frame,omitempty" doc:"class of an explicit frame"`
+	Method   string            `json:"method,omitempty" doc:"the method"`
+	MD       report.Address    `json:"methodDesc,omitempty" doc:"its MethodDesc"`
+	Module   string            `json:"module,omitempty" doc:"file name of the module"`
+	Offset   uint64            `json:"offset,omitempty" doc:"of the instruction pointer in the method, or in the module of a native frame"`
+	File     string            `json:"file,omitempty" doc:"source file"`
+	Line     int               `json:"line,omitempty" doc:"line in it"`
+	Register map[string]string `json:"registers,omitempty" doc:"with -r: the registers that are known"`
+	Error    string            `json:"error,omitempty" doc:"why the walk ended here"`
+}
+
+func runClrStack(c *cli.Context) error {
+	rt, err := runtimeOf(c)
+	if err != nil {
+		return err
+	}
+	walker, err := dumpOf(c).StackWalker()
+	if err != nil {
+		return err
+	}
+	threads, err := allThreads(c)
+	if err != nil {
+		return err
+	}
+	if c.JSON() != nil {
+		if err := c.JSON().List("frames"); err != nil {
+			return err
+		}
+	}
+	p := &framePrinter{c: c, rt: rt, walker: walker, max: -1}
+	if n, ok := c.Int("c"); ok {
+		p.max = int(n)
+	}
+	if c.Bool("all") {
+		return p.all(threads)
+	}
+	text, _ := c.Str("thread")
+	t, err := chosenThread(c, threads, text)
+	if err != nil {
+		return err
+	}
+	p.heading(threadHeading(t))
+	return p.stack(t)
+}
+
+// A framePrinter prints stacks.
+type framePrinter struct {
+	c      *cli.Context
+	rt     *dac.Runtime
+	walker *stackscan.Walker
+	max    int // frames of a thread, -1 for all
+}
+
+// all prints the stacks of the managed threads that an OS thread runs, in the
+// runtime's order.
+func (p *framePrinter) all(threads []sosgo.Thread) error {
+	byThread := map[target.Addr]*sosgo.Thread{}
+	for i := range threads {
+		if m := threads[i].Managed; m != nil {
+			byThread[m.Addr] = &threads[i]
+		}
+	}
+	managed, err := p.rt.Threads()
+	if err != nil {
+		p.c.Warn(err)
+	}
+	for i := range managed {
+		t := byThread[managed[i].Addr]
+		if t == nil || managed[i].OSID == 0 {
+			continue
+		}
+		p.heading(fmt.Sprintf("OS Thread Id: %#x", managed[i].OSID))
+		if err := p.stack(t); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *framePrinter) heading(s string) {
+	if p.c.JSON() == nil {
+		p.c.Printf("%s\n", s)
+	}
+}
+
+const unmanagedThread = "Unable to walk the managed stack. The current thread is likely not a \n" +
+	"managed thread. You can run clrthreads to get a list of managed threads in\nthe process\n"
+
+// stack prints one thread's stack.
+func (p *framePrinter) stack(t *sosgo.Thread) error {
+	if t.Managed == nil || t.OS == nil {
+		p.heading(strings.TrimSuffix(unmanagedThread, "\n"))
+		return nil
+	}
+	p.heading(fmt.Sprintf("%16s %16s %s", "Child SP", "IP", "Call Site"))
+	n := 0
+	for f := range p.walker.Walk(t.Managed, t.OS.Registers, stackscan.WalkOptions{Native: p.c.Bool("native")}) {
+		if n == p.max {
+			return nil
+		}
+		if f.Err != nil {
+			p.c.Warn(fmt.Errorf("stack of thread %#x ends at %#x: %w", t.OS.ID, uint64(f.SP), f.Err))
+		}
+		if err := p.frame(t, &f); err != nil {
+			return err
+		}
+		n++
+	}
+	return nil
+}
+
+func (p *framePrinter) frame(t *sosgo.Thread, f *stackscan.Frame) error {
+	r := p.describe(t, f)
+	if p.c.JSON() != nil {
+		return p.c.JSON().Item("frames", r)
+	}
+	ip := report.Hex16(f.IP)
+	if f.Kind == stackscan.FrameExplicit && p.c.Bool("f") {
+		ip = strings.Repeat(" ", 16)
+	}
+	p.c.Printf("%s %s %s\n", report.Hex16(f.SP), ip, p.callSite(f, r))
+	if p.c.Bool("r") {
+		p.registers(&f.Regs)
+	}
+	return nil
+}
+
+// describe collects what is printed about f.
+func (p *framePrinter) describe(t *sosgo.Thread, f *stackscan.Frame) *stackFrame {
+	r := &stackFrame{OSID: t.OS.ID, Kind: f.Kind.String(), SP: report.Address(f.SP), IP: report.Address(f.IP), Trust: f.Trust.String()}
+	if f.Err != nil {
+		r.Error = f.Err.Error()
+	}
+	if f.Kind == stackscan.FrameExplicit {
+		r.Frame = f.Explicit.Class
+	}
+	if f.Module.Base != 0 {
+		r.Module, r.Offset = dac.BaseName(f.Module.Path), uint64(f.IP-f.Module.Base)
+	}
+	p.method(f, r)
+	if p.c.Bool("r") {
+		r.Register = map[string]string{}
+		for reg, v := range f.Regs.All {
+			r.Register[target.RegName(f.Regs.Arch, reg)] = fmt.Sprintf("%#x", v)
+		}
+	}
+	return r
+}
+
+// method names f's method and its place in it.
+func (p *framePrinter) method(f *stackscan.Frame, r *stackFrame) {
+	md, err := f.Method()
+	if err != nil {
+		r.Method = absent(p.c, err)
+		return
+	}
+	if md == nil {
+		return
+	}
+	r.MD = report.Address(md.Addr)
+	name, err := p.rt.MethodName(md, dac.MethodFull)
+	r.Method = textOr(p.c, name, err)
+	if f.Kind != stackscan.FrameManaged {
+		return
+	}
+	r.Offset = uint64(f.Code.Offset)
+	if m, err := md.Module(); err == nil {
+		if file, err := moduleFile(m); err == nil {
+			r.Module = dac.BaseName(file)
+		}
+	}
+	p.source(f, md, r)
+}
+
+// callSite is the last column.
+func (p *framePrinter) callSite(f *stackscan.Frame, r *stackFrame) string {
+	var b strings.Builder
+	switch f.Kind {
+	case stackscan.FrameExplicit:
+		fmt.Fprintf(&b, "[%s: %s] ", report.Escape(r.Frame), report.Hex16(f.SP))
+		b.WriteString(report.Escape(r.Method))
+	case stackscan.FrameManaged:
+		if p.c.Bool("f") && r.Module != "" {
+			b.WriteString(report.Escape(r.Module) + "!")
+		}
+		b.WriteString(report.Escape(r.Method))
+		if p.c.Bool("f") {
+			fmt.Fprintf(&b, " + %d", r.Offset)
+		}
+	case stackscan.FrameNative:
+		fmt.Fprintf(&b, "%s + %d", report.Escape(r.Module), r.Offset)
+	}
+	if r.File != "" {
+		fmt.Fprintf(&b, " [%s @ %d]", report.Escape(r.File), r.Line)
+	}
+	if !p.c.SOS && f.Trust < unwind.TrustUnwind {
+		fmt.Fprintf(&b, " (found by %s)", f.Trust)
+	}
+	return b.String()
+}
+
+// registerRows is how SOS groups the registers of x64.
+var registerRows = [][]target.Reg{
+	{target.RSP, target.RBP, target.RIP}, {target.RAX, target.RBX, target.RCX}, {target.RDX, target.RSI, target.RDI},
+	{target.R8, target.R9, target.R10}, {target.R11, target.R12, target.R13}, {target.R14, target.R15},
+}
+
+func (p *framePrinter) registers(regs *target.Registers) {
+	for _, row := range registerRows {
+		p.c.Printf("   ")
+		for _, r := range row {
+			v, ok := regs.Get(r)
+			text := report.Hex16(v)
+			if !ok {
+				text = fmt.Sprintf("%-16s", "<unknown>")
+			}
+			p.c.Printf(" %3s=%s", target.RegName(regs.Arch, r), text)
+		}
+		p.c.Printf("\n")
+	}
+}

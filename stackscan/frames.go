@@ -1,0 +1,72 @@
+package stackscan
+
+import (
+	"fmt"
+
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/target"
+	"github.com/sosgo/sosgo/unwind"
+)
+
+// A FrameKind says what a Frame of a walk is.
+type FrameKind uint8
+
+// The kinds.
+const (
+	FrameManaged  FrameKind = iota // an activation of a managed method
+	FrameExplicit                  // a Frame structure of the runtime
+	FrameNative                    // an activation of other code
+)
+
+func (k FrameKind) String() string {
+	switch k {
+	case FrameManaged:
+		return "managed"
+	case FrameExplicit:
+		return "explicit"
+	case FrameNative:
+		return "native"
+	}
+	return fmt.Sprintf("FrameKind(%d)", uint8(k))
+}
+
+// A Frame is one entry of a stack walk.
+type Frame struct {
+	Kind FrameKind
+	// IP and SP are those of the activation. Of an explicit frame SP is its
+	// address, and IP that of the registers that were known when the walk came
+	// to it.
+	IP, SP target.Addr
+	// Regs are the registers of the activation. Those that a callee was free
+	// to destroy are not known, but in the leaf.
+	Regs  target.Registers
+	Trust unwind.Trust
+	// Exact says that IP is the instruction that runs next, or that faulted,
+	// and not the one behind a call.
+	Exact bool
+
+	Runtime  *dac.Runtime  // whose frame it is; nil for FrameNative
+	Code     dac.CodeInfo  // FrameManaged
+	Explicit dac.Frame     // FrameExplicit
+	Module   target.Module // FrameNative: the module that IP is in, zero if none
+
+	// Err is set on the last frame of a walk that did not reach the end of the
+	// stack, and says why.
+	Err error
+}
+
+// Method returns the method that the frame runs or stands for, nil where there
+// is none.
+func (f *Frame) Method() (*dac.MethodDesc, error) {
+	switch f.Kind {
+	case FrameManaged:
+		return f.Code.Method, nil
+	case FrameExplicit:
+		a, err := f.Runtime.FrameMethod(&f.Explicit)
+		if err != nil || a == 0 {
+			return nil, err
+		}
+		return f.Runtime.MethodDesc(a)
+	}
+	return nil, nil
+}

@@ -1,0 +1,311 @@
+package stackscan
+
+import (
+	"errors"
+	"iter"
+
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/target"
+	"github.com/sosgo/sosgo/unwind"
+)
+
+// A Walker walks the stacks of the threads of one process. It keeps what it
+// learns about code and is safe for concurrent use.
+type Walker struct {
+	rt       *dac.Runtime
+	codes    *codeMap
+	unwinder *unwind.Unwinder
+}
+
+// NewWalker returns a Walker for the threads of rt. Code of others, further
+// runtimes in the process, is unwound through but not reported.
+func NewWalker(rt *dac.Runtime, others ...*dac.Runtime) *Walker {
+	w := &Walker{rt: rt, codes: &codeMap{
+		runtimes: append([]*dac.Runtime{rt}, others...),
+		native:   newNativeCode(rt.Target(), rt.Memory()),
+	}}
+	w.unwinder = unwind.New(rt.Memory(), w.codes)
+	return w
+}
+
+// WalkOptions choose what a walk yields.
+type WalkOptions struct {
+	Native bool // activations of native code too
+}
+
+// Walk iterates over the stack of t, whose registers are regs, from the leaf
+// on: managed activations, and the runtime's explicit frames where they belong,
+// each before the managed activation that holds it, as SOS lists them. An
+// explicit frame of an unmanaged call stands twice: once for the unmanaged
+// code, with the registers of the thread, and once in its method.
+//
+// A walk that can't go on ends with a frame whose Err is set. One that can't
+// begin yields a single FrameNative with Err.
+func (w *Walker) Walk(t *dac.Thread, regs target.Registers, o WalkOptions) iter.Seq[Frame] {
+	return func(yield func(Frame) bool) {
+		s := &walk{w: w, thread: t, options: o, yield: yield, cur: w.unwinder.Cursor(stackOf(t, &regs))}
+		s.at = unwind.Frame{Regs: regs, Trust: unwind.TrustContext, Exact: true}
+		s.run()
+	}
+}
+
+// stackOf is the stack that the registers are on: the runtime's, or unknown
+// when the thread runs on another one.
+func stackOf(t *dac.Thread, regs *target.Registers) target.Range {
+	if sp, ok := regs.SP(); ok && t.Stack.Contains(sp) {
+		return t.Stack
+	}
+	return target.Range{}
+}
+
+// walk is the state of one walk. It goes through the stack as the runtime's own
+// walker does (stackwalk.cpp, StackFrameIterator): managed code is unwound, and
+// native code is left by the next explicit frame.
+type walk struct {
+	w       *Walker
+	thread  *dac.Thread
+	options WalkOptions
+	yield   func(Frame) bool
+	cur     *unwind.Cursor
+
+	at       unwind.Frame
+	code     dac.CodeInfo
+	managed  bool      // at is in managed code, which is code
+	codeErr  error     // why that could not be told
+	frame    dac.Frame // the next explicit frame
+	hasFrame bool
+	frameErr error
+	stopped  bool
+	count    int
+	last     *Frame // not yielded yet: the end of the walk may have to be noted in it
+	slot     Frame
+}
+
+func (s *walk) run() {
+	s.setFrame(s.thread.Frame)
+	s.lookup()
+	for !s.stopped {
+		if s.count++; s.count > limits.StackFrames {
+			s.finish(target.Corruptf("more than %d frames", limits.StackFrames))
+			return
+		}
+		var more bool
+		var err error
+		if s.managed {
+			more, err = s.stepManaged()
+		} else {
+			more, err = s.stepNative()
+		}
+		if err != nil || !more {
+			s.finish(err)
+			return
+		}
+	}
+}
+
+// lookup finds out what code the registers are in.
+func (s *walk) lookup() {
+	ip, _ := s.at.Regs.IP()
+	info, err := s.w.rt.MethodAt(ip)
+	s.managed, s.codeErr = err == nil && info.Method != nil, nil
+	if s.managed {
+		s.code = info
+	} else if err != nil && !errors.Is(err, dac.ErrNoCode) {
+		s.codeErr = err
+	}
+}
+
+// setFrame makes the explicit frame at a the next one.
+func (s *walk) setFrame(a target.Addr) {
+	s.hasFrame, s.frameErr = false, nil
+	if a == 0 || a == ^target.Addr(0) {
+		return
+	}
+	if st := s.thread.Stack; st.Size() > 0 && !st.Contains(a) {
+		s.frameErr = target.Corruptf("the explicit frame %#x lies outside of the thread's stack", uint64(a))
+		return
+	}
+	f, err := s.w.rt.Frame(a)
+	if err != nil {
+		s.frameErr = err
+		return
+	}
+	s.frame, s.hasFrame = f, true
+}
+
+// stepManaged yields the explicit frames inside of a managed activation, and
+// the activation, and goes to its caller.
+func (s *walk) stepManaged() (bool, error) {
+	caller := s.at
+	more, err := s.cur.StepIn(&caller, managedCode(&s.code), unwind.TrustFP)
+	if err == nil && more {
+		end, _ := caller.Regs.SP()
+		for s.hasFrame && s.frame.Addr < end {
+			if !s.emitExplicit() {
+				return false, nil
+			}
+			s.setFrame(s.frame.Next)
+		}
+	}
+	if !s.emitActivation(FrameManaged) || !more {
+		return false, err
+	}
+	s.at = caller
+	s.lookup()
+	return true, err
+}
+
+// stepNative leaves native code: by unwinding it where native frames are
+// wanted, and in any case through the next explicit frame, which knows the
+// managed code below.
+func (s *walk) stepNative() (bool, error) {
+	if s.options.Native && !s.unwindNative() {
+		return false, nil
+	}
+	if s.managed {
+		return true, nil
+	}
+	if !s.hasFrame {
+		return false, errors.Join(s.frameErr, s.codeErr)
+	}
+	if !s.emitExplicit() {
+		return false, nil
+	}
+	f := s.frame
+	caller, how, err := s.callerOf(&f)
+	if how == dac.CallerNone && err != nil {
+		// The frame is of no use; the next one may be.
+		s.setFrame(f.Next)
+		if !s.hasFrame {
+			return false, err
+		}
+		return true, nil
+	}
+	active := false
+	if how != dac.CallerNone {
+		was := s.at
+		s.at = caller
+		if s.lookup(); !s.managed {
+			s.at = was
+		}
+		active = f.Kind == dac.FrameInlinedCall && s.managed
+	}
+	// A call from a managed method stands inside it: its frame comes again
+	// there.
+	if !active {
+		s.setFrame(f.Next)
+	}
+	return true, nil
+}
+
+// callerOf is the managed code that an explicit frame returns to.
+func (s *walk) callerOf(f *dac.Frame) (unwind.Frame, dac.FrameCaller, error) {
+	at := unwind.Frame{Regs: s.at.Regs, Trust: unwind.TrustContext}
+	how, err := s.w.rt.FrameCaller(f, &at.Regs)
+	if err != nil {
+		return at, dac.CallerNone, err
+	}
+	at.Exact = how == dac.CallerInterrupted
+	if how == dac.CallerNative {
+		err = s.leaveRuntime(&at, f.Addr)
+	}
+	return at, how, err
+}
+
+// maxRuntimeFrames bounds the activations of the runtime's own code between a
+// captured state and the managed code that called it.
+const maxRuntimeFrames = 64
+
+// leaveRuntime unwinds the runtime's code to the managed code that called it,
+// as LazyMachState::unwindLazyState does.
+func (s *walk) leaveRuntime(at *unwind.Frame, frame target.Addr) error {
+	for range maxRuntimeFrames {
+		more, err := s.cur.Step(at, unwind.TrustFP)
+		if err != nil {
+			return err
+		}
+		if !more {
+			break
+		}
+		ip, _ := at.Regs.IP()
+		if info, err := s.w.rt.MethodAt(ip); err == nil && info.Method != nil {
+			return nil
+		}
+	}
+	return target.Corruptf("no managed code calls the runtime at the frame %#x", uint64(frame))
+}
+
+// unwindNative yields the native activations from the current one on, up to
+// managed code or the end. It stops at the next explicit frame, when unwinding
+// fails below it.
+func (s *walk) unwindNative() bool {
+	for range limits.StackFrames {
+		next := s.at
+		more, err := s.cur.Step(&next, unwind.TrustScan)
+		if !s.emitActivation(FrameNative) {
+			return false
+		}
+		if err != nil || !more {
+			s.last.Err = err
+			return true
+		}
+		if sp, _ := next.Regs.SP(); s.hasFrame && sp > s.frame.Addr && s.frame.Kind != dac.FramePlain && next.Trust < unwind.TrustUnwind {
+			return true
+		}
+		s.at = next
+		if s.lookup(); s.managed {
+			return true
+		}
+	}
+	return true
+}
+
+// emitActivation yields the current registers as an activation.
+func (s *walk) emitActivation(k FrameKind) bool {
+	ip, _ := s.at.Regs.IP()
+	sp, _ := s.at.Regs.SP()
+	f := Frame{Kind: k, IP: ip, SP: sp, Regs: s.at.Regs, Trust: s.at.Trust, Exact: s.at.Exact}
+	if k == FrameManaged {
+		f.Runtime, f.Code = s.w.rt, s.code
+	} else if m := s.w.codes.native.module(ip); m != nil {
+		f.Module = *m
+	}
+	return s.emit(f)
+}
+
+// emitExplicit yields the next explicit frame.
+func (s *walk) emitExplicit() bool {
+	ip, _ := s.at.Regs.IP()
+	return s.emit(Frame{Kind: FrameExplicit, IP: ip, SP: s.frame.Addr, Regs: s.at.Regs, Trust: unwind.TrustContext,
+		Runtime: s.w.rt, Explicit: s.frame})
+}
+
+// emit yields the frame before f and keeps f.
+func (s *walk) emit(f Frame) bool {
+	if !s.flush() {
+		return false
+	}
+	s.slot = f
+	s.last = &s.slot
+	return true
+}
+
+func (s *walk) flush() bool {
+	if s.last != nil && !s.stopped {
+		s.stopped = !s.yield(*s.last)
+		s.last = nil
+	}
+	return !s.stopped
+}
+
+// finish yields what is left, with the reason of the end.
+func (s *walk) finish(err error) {
+	if s.last == nil && err != nil && !s.stopped {
+		s.emitActivation(FrameNative)
+	}
+	if s.last != nil && err != nil {
+		s.last.Err = err
+	}
+	s.flush()
+}

@@ -1,0 +1,320 @@
+package unwind
+
+import (
+	"encoding/binary"
+
+	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/target"
+)
+
+// The unwind operations of x64 (UNWIND_CODE, "x64 exception handling"). 11 is
+// the CLR's on Unix: its frames can be larger than SET_FPREG can say
+// (src/coreclr/inc/win64unwind.h).
+const (
+	opPushNonvol    = 0
+	opAllocLarge    = 1
+	opAllocSmall    = 2
+	opSetFPReg      = 3
+	opSaveNonvol    = 4
+	opSaveNonvolFar = 5
+	opEpilog        = 6 // version 2; the padding has it too
+	opSpare         = 7
+	opSaveXMM       = 8
+	opSaveXMMFar    = 9
+	opPushMachFrame = 10
+	opSetFPRegLarge = 11
+)
+
+const unwChained = 4 // UNW_FLAG_CHAININFO
+
+// windowsInfo is decoded unwind data of one function or fragment.
+type windowsInfo struct {
+	prolog   uint32 // bytes
+	fpReg    target.Reg
+	hasFP    bool
+	fpOffset uint64
+	chained  bool // into a parent's data: ops of the parent follow those of the fragment
+	ops      []windowsOp
+	epilogs  []epilog // version 2
+	err      error    // the data are corrupt or unknown
+	arm64    *arm64Info
+}
+
+type windowsOp struct {
+	offset uint8 // in the prologue, behind the instruction; 0 for a parent's
+	op     uint8
+	reg    uint8 // register, or for a machine frame whether it has an error code
+	value  uint32
+}
+
+// An epilog of version 2, in bytes from the function's end.
+type epilog struct{ fromEnd, size uint32 }
+
+// info returns the decoded unwind data of code.
+func (u *Unwinder) info(code *Code, decode func(*Code) *windowsInfo) *windowsInfo {
+	key := infoKey{code.Base, code.Info, code.Packed}
+	u.mu.RLock()
+	wi := u.infos[key]
+	u.mu.RUnlock()
+	if wi != nil {
+		return wi
+	}
+	wi = decode(code)
+	u.mu.Lock()
+	u.infos[key] = wi
+	u.mu.Unlock()
+	return wi
+}
+
+func (u *Unwinder) decodeAMD64(code *Code) *windowsInfo {
+	wi := &windowsInfo{}
+	at := code.Info
+	total := 0
+	for depth := 0; ; depth++ {
+		if depth == limits.UnwindChain {
+			wi.err = target.Corruptf("UNWIND_INFO %#x: a chain of more than %d", uint64(code.Info), depth)
+			return wi
+		}
+		head, err := target.Bytes(u.mem, at, 4)
+		if err != nil {
+			wi.err = err
+			return wi
+		}
+		version, flags, count := head[0]&7, head[0]>>3, int(head[2])
+		if version != 1 && version != 2 {
+			wi.err = target.Corruptf("UNWIND_INFO %#x: version %d", uint64(at), version)
+			return wi
+		}
+		if total += count; total > limits.UnwindInfoCodes {
+			wi.err = target.Corruptf("UNWIND_INFO %#x: more than %d unwind codes", uint64(code.Info), limits.UnwindInfoCodes)
+			return wi
+		}
+		if depth == 0 {
+			wi.prolog = uint32(head[1])
+		}
+		if head[3]&15 != 0 {
+			wi.hasFP, wi.fpReg, wi.fpOffset = true, target.Reg(head[3]&15), 16*uint64(head[3]>>4)
+		}
+		codes, err := target.Bytes(u.mem, at+4, 2*count)
+		if err == nil {
+			err = wi.add(codes, version, depth > 0, head[3]>>4)
+		}
+		if err != nil {
+			wi.err = err
+			return wi
+		}
+		if flags&unwChained == 0 {
+			return wi
+		}
+		wi.chained = true
+		next, err := target.Uint32(u.mem, at+4+target.Addr((count+1)&^1)*2+8)
+		if err != nil {
+			wi.err = err
+			return wi
+		}
+		at = code.Base + target.Addr(next&^1)
+	}
+}
+
+// slots is the number of UNWIND_CODEs that an operation takes.
+func slots(op, info byte) int {
+	switch op {
+	case opAllocLarge:
+		if info == 0 {
+			return 2
+		}
+		return 3
+	case opSaveNonvol, opSaveXMM:
+		return 2
+	case opSaveNonvolFar, opSpare, opSaveXMMFar, opSetFPRegLarge:
+		return 3
+	}
+	return 1
+}
+
+// add decodes unwind codes. Those of a parent have run when the fragment runs.
+func (wi *windowsInfo) add(codes []byte, version byte, parent bool, fpOffset byte) error {
+	first := true
+	for len(codes) > 0 {
+		c := windowsOp{offset: codes[0], op: codes[1] & 15, reg: codes[1] >> 4}
+		n := 2 * slots(c.op, c.reg)
+		if n > len(codes) {
+			return target.Corruptf("unwind code %d needs %d bytes, %d are left", c.op, n, len(codes))
+		}
+		arg := codes[2:n]
+		codes = codes[n:]
+		if parent {
+			c.offset = 0
+		}
+		switch c.op {
+		case opPushNonvol, opSetFPReg:
+		case opPushMachFrame:
+			if c.reg > 1 {
+				return target.Corruptf("machine frame of kind %d", c.reg)
+			}
+		case opAllocSmall:
+			c.op, c.value = opAllocLarge, 8*uint32(c.reg)+8
+		case opAllocLarge:
+			if c.reg == 0 {
+				c.value = 8 * uint32(binary.LittleEndian.Uint16(arg))
+			} else {
+				c.value = binary.LittleEndian.Uint32(arg)
+			}
+		case opSaveNonvol:
+			c.value = 8 * uint32(binary.LittleEndian.Uint16(arg))
+		case opSaveNonvolFar:
+			c.op, c.value = opSaveNonvol, binary.LittleEndian.Uint32(arg)
+		case opSetFPRegLarge:
+			if fpOffset != 15 {
+				return target.Corruptf("SET_FPREG_LARGE with a small offset %d", fpOffset)
+			}
+			c.op = opSetFPReg
+			wi.fpOffset = 16 * uint64(binary.LittleEndian.Uint32(arg))
+		case opEpilog:
+			if version == 2 && !parent {
+				wi.addEpilog(c, first)
+			}
+			first = false
+			continue
+		case opSpare, opSaveXMM, opSaveXMMFar:
+			continue // vector registers aren't followed
+		default:
+			return target.Corruptf("unwind operation %d", c.op)
+		}
+		if c.op == opSetFPReg && !wi.hasFP {
+			return target.Corruptf("SET_FPREG without a frame register")
+		}
+		wi.ops = append(wi.ops, c)
+	}
+	return nil
+}
+
+// addEpilog decodes an epilogue of version 2: the first code has their size,
+// and bit 0 of its info says that one stands at the end; each other code has
+// the distance of one from the end.
+func (wi *windowsInfo) addEpilog(c windowsOp, first bool) {
+	if first {
+		size := uint32(c.offset)
+		from := uint32(0)
+		if c.reg&1 != 0 {
+			from = size
+		}
+		wi.epilogs = append(wi.epilogs, epilog{from, size})
+		return
+	}
+	if len(wi.epilogs) == 0 {
+		return
+	}
+	if from := uint32(c.offset) | uint32(c.reg)<<8; from != 0 {
+		wi.epilogs = append(wi.epilogs, epilog{from, wi.epilogs[0].size})
+	}
+}
+
+// volatileAMD64 are the registers that a call does not preserve under Windows'
+// convention. RSI and RDI, which Unix does not preserve either, are left: code
+// that uses these codes there says nothing about them.
+var volatileAMD64 = [...]target.Reg{target.RAX, target.RCX, target.RDX, target.R8, target.R9, target.R10, target.R11}
+
+func (c *Cursor) stepAMD64(f *Frame, exact bool) error {
+	wi := c.u.info(&f.Code, c.u.decodeAMD64)
+	if wi.err != nil {
+		return wi.err
+	}
+	ip, _ := f.Regs.IP()
+	offset := uint64(ip - f.Code.Range.Start)
+	if exact && (offset >= uint64(wi.prolog) || wi.chained) {
+		if done, err := c.epilogueAMD64(f, wi, ip); done || err != nil {
+			return err
+		}
+	}
+	sp, ok := f.Regs.Get(target.RSP)
+	if !ok {
+		return target.Unsupportedf("the stack pointer is not known")
+	}
+	frame, err := wi.frameBase(f, sp, offset)
+	if err != nil {
+		return err
+	}
+	for i := range wi.ops {
+		o := &wi.ops[i]
+		if uint64(o.offset) > offset {
+			continue
+		}
+		switch o.op {
+		case opPushNonvol:
+			v, err := c.win.Uint64(target.Addr(sp))
+			if err != nil {
+				return err
+			}
+			f.Regs.Set(target.Reg(o.reg), v)
+			sp += 8
+		case opAllocLarge:
+			sp += uint64(o.value)
+		case opSetFPReg:
+			sp = frame
+		case opSaveNonvol:
+			v, err := c.win.Uint64(target.Addr(frame + uint64(o.value)))
+			if err != nil {
+				return err
+			}
+			f.Regs.Set(target.Reg(o.reg), v)
+		case opPushMachFrame:
+			return c.machineFrame(f, target.Addr(sp+8*uint64(o.reg)))
+		}
+	}
+	f.Regs.Set(target.RSP, sp)
+	return c.returnAMD64(f)
+}
+
+// frameBase is what the offsets of saved registers count from: the frame
+// register less its offset once it is set, else the stack pointer.
+func (wi *windowsInfo) frameBase(f *Frame, sp, offset uint64) (uint64, error) {
+	if !wi.hasFP {
+		return sp, nil
+	}
+	set := offset >= uint64(wi.prolog) || wi.chained
+	for i := range wi.ops {
+		if wi.ops[i].op == opSetFPReg && uint64(wi.ops[i].offset) <= offset {
+			set = true
+		}
+	}
+	if !set {
+		return sp, nil
+	}
+	v, ok := f.Regs.Get(wi.fpReg)
+	if !ok {
+		return 0, target.Unsupportedf("the frame register %s is not known", target.RegName(target.ArchAMD64, wi.fpReg))
+	}
+	return v - wi.fpOffset, nil
+}
+
+// machineFrame takes the registers that the processor pushed at an interrupt.
+func (c *Cursor) machineFrame(f *Frame, at target.Addr) error {
+	b, err := c.win.Bytes(at, 40) // RIP, CS, EFLAGS, RSP, SS
+	if err != nil {
+		return err
+	}
+	f.Regs.Set(target.RIP, binary.LittleEndian.Uint64(b))
+	f.Regs.Set(target.EFLAGS, binary.LittleEndian.Uint64(b[16:]))
+	f.Regs.Set(target.RSP, binary.LittleEndian.Uint64(b[24:]))
+	f.Exact = true
+	return nil
+}
+
+// returnAMD64 pops the return address.
+func (c *Cursor) returnAMD64(f *Frame) error {
+	sp, ok := f.Regs.Get(target.RSP)
+	if !ok {
+		return target.Unsupportedf("the stack pointer is not known")
+	}
+	ip, err := c.win.Uint64(target.Addr(sp))
+	if err != nil {
+		return err
+	}
+	f.Regs.Set(target.RIP, ip)
+	f.Regs.Set(target.RSP, sp+8)
+	for _, r := range volatileAMD64 {
+		f.Regs.Forget(r)
+	}
+	return nil
+}

@@ -1,0 +1,221 @@
+package unwind
+
+import (
+	"encoding/binary"
+	"fmt"
+	"sort"
+	"sync"
+
+	"github.com/go-delve/delve/pkg/dwarf/frame"
+	"github.com/go-delve/delve/pkg/dwarf/op"
+
+	"github.com/sosgo/sosgo/target"
+)
+
+// This file is all that knows delve's parsers of call frame information and
+// DWARF expressions. They were written for debuggers of programs that one
+// trusts: on bad data they panic, by index or by intention, so each entry is
+// behind recovered.
+
+// recovered calls f and turns a panic of the parsers into an error.
+func recovered(f func() error) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = target.Corruptf("call frame information: %v", r)
+		}
+	}()
+	return f()
+}
+
+// An fde is one entry of a table: the rules of a function.
+type fde struct {
+	code      target.Range
+	entry     *frame.FrameDescriptionEntry
+	returnReg uint64
+	signal    bool
+	err       error
+
+	mu   sync.Mutex
+	rows []*dwarfRow // sorted by pc; only those that were asked for
+}
+
+// maxRows bounds the rows that an fde keeps.
+const maxRows = 4096
+
+type ruleKind uint8
+
+const (
+	ruleUndefined ruleKind = iota
+	ruleSame
+	ruleOffset        // saved at CFA + offset
+	ruleValOffset     // CFA + offset
+	ruleRegister      // in another register
+	ruleExpression    // saved at the address that an expression computes
+	ruleValExpression // what an expression computes
+	ruleCFA           // register + offset, for the CFA itself
+)
+
+type dwarfRule struct {
+	kind   ruleKind
+	reg    uint64
+	other  uint64
+	offset int64
+	expr   []byte
+}
+
+// A dwarfRow is what the program of an fde says about one address.
+type dwarfRow struct {
+	pc    uint64
+	cfa   dwarfRule
+	rules []dwarfRule // by register
+	err   error
+}
+
+// parseFDE decodes an FDE, which stands at an address, and its CIE, both with
+// their length words.
+func parseFDE(cie, entry []byte, at target.Addr, debug bool, static uint64) (*fde, error) {
+	if len(cie)%4 != 0 { // so that the FDE behind it stays aligned as it was
+		return nil, target.Corruptf("a CIE of %d bytes", len(cie))
+	}
+	b := append(append(make([]byte, 0, len(cie)+len(entry)), cie...), entry...)
+	var ehAddr uint64
+	if debug {
+		binary.LittleEndian.PutUint32(b[len(cie)+4:], 0)
+	} else {
+		binary.LittleEndian.PutUint32(b[len(cie)+4:], uint32(len(cie)+4))
+		if ehAddr = uint64(at) - uint64(len(cie)); ehAddr == 0 {
+			return nil, target.Corruptf("an FDE at %#x", uint64(at))
+		}
+	}
+	var f *fde
+	err := recovered(func() error {
+		entries, err := frame.Parse(b, binary.LittleEndian, static, 8, ehAddr)
+		if err != nil {
+			return target.Corruptf("FDE %#x: %v", uint64(at), err)
+		}
+		if len(entries) != 1 {
+			return target.Corruptf("FDE %#x: %d entries in its bytes", uint64(at), len(entries))
+		}
+		e := entries[0]
+		if e.CIE.CodeAlignmentFactor == 0 {
+			return target.Corruptf("FDE %#x: a code alignment of 0", uint64(at))
+		}
+		f = &fde{entry: e, code: target.Range{Start: target.Addr(e.Begin()), End: target.Addr(e.End())},
+			returnReg: e.CIE.ReturnAddressRegister, signal: isSignalFrame(e.CIE.Augmentation)}
+		if f.code.End < f.code.Start {
+			return target.Corruptf("FDE %#x covers %#x bytes at %#x", uint64(at), e.End()-e.Begin(), e.Begin())
+		}
+		return nil
+	})
+	return f, err
+}
+
+// row returns the rules for pc.
+func (f *fde) row(pc uint64) (*dwarfRow, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	i := sort.Search(len(f.rows), func(i int) bool { return f.rows[i].pc >= pc })
+	if i < len(f.rows) && f.rows[i].pc == pc {
+		return f.rows[i], f.rows[i].err
+	}
+	r := &dwarfRow{pc: pc}
+	r.err = recovered(func() error { return f.run(r) })
+	if len(f.rows) < maxRows {
+		f.rows = append(f.rows, nil)
+		copy(f.rows[i+1:], f.rows[i:])
+		f.rows[i] = r
+	}
+	return r, r.err
+}
+
+// run executes the program of f up to r's address.
+func (f *fde) run(r *dwarfRow) error {
+	ctx, err := f.entry.EstablishFrame(r.pc)
+	if err != nil {
+		return target.Corruptf("call frame program: %v", err)
+	}
+	if r.cfa, err = convert(0, ctx.CFA); err != nil {
+		return err
+	}
+	for reg, rule := range ctx.Regs {
+		c, err := convert(reg, rule)
+		if err != nil {
+			return err
+		}
+		r.rules = append(r.rules, c)
+	}
+	sort.Slice(r.rules, func(i, j int) bool { return r.rules[i].reg < r.rules[j].reg })
+	return nil
+}
+
+func convert(reg uint64, d frame.DWRule) (dwarfRule, error) {
+	r := dwarfRule{reg: reg, other: d.Reg, offset: d.Offset, expr: d.Expression}
+	switch d.Rule {
+	case frame.RuleUndefined:
+		r.kind = ruleUndefined
+	case frame.RuleSameVal:
+		r.kind = ruleSame
+	case frame.RuleOffset:
+		r.kind = ruleOffset
+	case frame.RuleValOffset:
+		r.kind = ruleValOffset
+	case frame.RuleRegister:
+		r.kind = ruleRegister
+	case frame.RuleExpression:
+		r.kind = ruleExpression
+	case frame.RuleValExpression:
+		r.kind = ruleValExpression
+	case frame.RuleCFA:
+		r.kind = ruleCFA
+	default:
+		return r, target.Unsupportedf("call frame rule %d", d.Rule)
+	}
+	return r, nil
+}
+
+// opConst8u is DW_OP_const8u: the CFA stands on the stack when the expression
+// of a register starts (DWARF 5, 6.4.2.3).
+const opConst8u = 0x0e
+
+// expression computes a DWARF expression over the registers of f.
+func (c *Cursor) expression(f *Frame, program []byte, cfa uint64, withCFA bool) (uint64, error) {
+	if withCFA {
+		p := binary.LittleEndian.AppendUint64([]byte{opConst8u}, cfa)
+		program = append(p, program...)
+	}
+	regs := make([]*op.DwarfRegister, 17)
+	if f.Regs.Arch == target.ArchARM64 {
+		regs = make([]*op.DwarfRegister, 33)
+	}
+	for n := range regs {
+		if r, ok := fromDWARF(f.Regs.Arch, uint64(n)); ok {
+			if v, known := f.Regs.Get(r); known {
+				regs[n] = op.DwarfRegisterFromUint64(v)
+			}
+		}
+	}
+	var missing error
+	read := func(p []byte, a uint64) (int, error) {
+		n, err := c.u.mem.ReadMemory(p, target.Addr(a))
+		if err != nil {
+			missing = err
+		}
+		return n, err
+	}
+	var v int64
+	err := recovered(func() error {
+		dr := op.NewDwarfRegisters(0, regs, binary.LittleEndian, 16, 7, 6, 30)
+		// The interpreter takes an unknown register for zero, but asks first.
+		dr.SetLoadMoreCallback(func() { missing = target.Unsupportedf("a call frame expression needs a register that is not known") })
+		var err error
+		v, _, err = op.ExecuteStackProgram(*dr, program, 8, read)
+		return err
+	})
+	if missing != nil {
+		return 0, missing
+	}
+	if err != nil {
+		return 0, fmt.Errorf("call frame expression: %v: %w", err, target.ErrCorrupt)
+	}
+	return uint64(v), nil
+}

@@ -1,0 +1,336 @@
+package unwind
+
+import (
+	"encoding/binary"
+	"sort"
+	"strings"
+	"sync"
+
+	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/target"
+)
+
+// DWARF is the call frame information of one image. It reads an FDE when it is
+// first needed and keeps it, behind a mutex; it is safe for concurrent use.
+type DWARF struct {
+	mem    target.Memory
+	index  func(pc target.Addr) (target.Addr, bool) // address of the FDE that may cover pc
+	debug  bool                                     // .debug_frame: CIEs are named by offset
+	base   target.Addr                              // of the section, for .debug_frame
+	static uint64                                   // what addresses in .debug_frame lack
+
+	mu   sync.RWMutex
+	fdes map[target.Addr]*fde
+}
+
+// OpenEHFrame opens the .eh_frame of an image in mem through the table of its
+// .eh_frame_hdr (PT_GNU_EH_FRAME), size bytes at hdr. The format is that of
+// the Linux Standard Base, "Exception Frames".
+func OpenEHFrame(mem target.Memory, hdr target.Addr, size uint64) (*DWARF, error) {
+	b, err := target.Bytes(mem, hdr, 12)
+	if err != nil {
+		return nil, err
+	}
+	// What every linker writes: version 1, .eh_frame relative to its place in
+	// 4 bytes, a 4-byte count, a table of 4-byte values relative to hdr.
+	if b[0] != 1 || b[1] != 0x1b || b[2] != 0x03 || b[3] != 0x3b {
+		return nil, target.Unsupportedf(".eh_frame_hdr %#x of the form % x", uint64(hdr), b[:4])
+	}
+	count := uint64(binary.LittleEndian.Uint32(b[8:]))
+	if count > limits.FrameTableItems || size != 0 && count > (size-min(size, 12))/8 {
+		return nil, target.Corruptf(".eh_frame_hdr %#x: %d entries in %d bytes", uint64(hdr), count, size)
+	}
+	d := &DWARF{mem: mem, fdes: map[target.Addr]*fde{}}
+	d.index = func(pc target.Addr) (target.Addr, bool) {
+		var fail bool
+		entry := func(i int) (start, fde target.Addr) {
+			e, err := target.Bytes(mem, hdr+12+8*target.Addr(i), 8)
+			if err != nil {
+				fail = true
+				return 0, 0
+			}
+			return hdr + target.Addr(int32(binary.LittleEndian.Uint32(e))), hdr + target.Addr(int32(binary.LittleEndian.Uint32(e[4:])))
+		}
+		i := sort.Search(int(count), func(i int) bool { start, _ := entry(i); return start > pc }) - 1
+		if i < 0 || fail {
+			return 0, false
+		}
+		_, at := entry(i)
+		return at, !fail
+	}
+	return d, nil
+}
+
+// OpenDebugFrame opens a .debug_frame section, lent as b, of an image that was
+// loaded bias bytes above the addresses that it was linked for.
+func OpenDebugFrame(b []byte, bias uint64) (*DWARF, error) {
+	d := &DWARF{mem: sectionMemory(b), debug: true, static: bias, fdes: map[target.Addr]*fde{}}
+	type entry struct{ start, at target.Addr }
+	var entries []entry
+	for at := target.Addr(0); uint64(at) < uint64(len(b)); {
+		if uint64(len(b))-uint64(at) < 8 {
+			return nil, target.Corruptf(".debug_frame ends inside of an entry at %#x", uint64(at))
+		}
+		n := uint64(binary.LittleEndian.Uint32(b[at:]))
+		if n > uint64(len(b))-uint64(at)-4 || n < 4 {
+			return nil, target.Corruptf(".debug_frame entry %#x of %d bytes", uint64(at), n)
+		}
+		if binary.LittleEndian.Uint32(b[at+4:]) != 0xffffffff {
+			f, err := d.read(at)
+			if err != nil {
+				return nil, err
+			}
+			entries = append(entries, entry{f.code.Start, at})
+		}
+		at += 4 + target.Addr(n)
+	}
+	sort.Slice(entries, func(i, j int) bool { return entries[i].start < entries[j].start })
+	d.index = func(pc target.Addr) (target.Addr, bool) {
+		i := sort.Search(len(entries), func(i int) bool { return entries[i].start > pc }) - 1
+		if i < 0 {
+			return 0, false
+		}
+		return entries[i].at, true
+	}
+	return d, nil
+}
+
+// Find returns the code that the table has for pc.
+func (d *DWARF) Find(pc target.Addr) (Code, bool) {
+	at, ok := d.index(pc)
+	if !ok {
+		return Code{}, false
+	}
+	d.mu.RLock()
+	f := d.fdes[at]
+	d.mu.RUnlock()
+	if f == nil {
+		var err error
+		if f, err = d.read(at); err != nil {
+			f = &fde{err: err}
+		}
+		d.mu.Lock()
+		d.fdes[at] = f
+		d.mu.Unlock()
+	}
+	if f.err != nil || !f.code.Contains(pc) {
+		return Code{}, false
+	}
+	return Code{Range: f.code, Format: FormatDWARF, fde: f}, true
+}
+
+// entryBytes returns an entry with its length word.
+func (d *DWARF) entryBytes(at target.Addr) ([]byte, error) {
+	n, err := target.Uint32(d.mem, at)
+	if err != nil {
+		return nil, err
+	}
+	if n < 4 || n > limits.FDEBytes {
+		return nil, target.Corruptf("call frame entry %#x of %d bytes", uint64(at), n)
+	}
+	return target.Bytes(d.mem, at, int(n)+4)
+}
+
+// read reads the FDE at an address together with its CIE.
+func (d *DWARF) read(at target.Addr) (*fde, error) {
+	entry, err := d.entryBytes(at)
+	if err != nil {
+		return nil, err
+	}
+	link := binary.LittleEndian.Uint32(entry[4:])
+	cieAt := at + 4 - target.Addr(link)
+	if d.debug {
+		cieAt = target.Addr(link)
+	} else if link == 0 {
+		return nil, target.Corruptf("a CIE at %#x where an FDE should be", uint64(at))
+	}
+	cie, err := d.entryBytes(cieAt)
+	if err != nil {
+		return nil, err
+	}
+	isCIE := binary.LittleEndian.Uint32(cie[4:])
+	if !d.debug && isCIE != 0 || d.debug && isCIE != 0xffffffff {
+		return nil, target.Corruptf("the FDE at %#x names no CIE at %#x", uint64(at), uint64(cieAt))
+	}
+	return parseFDE(cie, entry, at, d.debug, d.static)
+}
+
+// isSignalFrame reports whether a CIE's augmentation marks the frames that a
+// kernel pushed for a signal handler: their caller was interrupted, not
+// calling.
+func isSignalFrame(augmentation string) bool { return strings.Contains(augmentation, "S") }
+
+// dwarfAMD64 gives the registers of x64 in DWARF's order (System V ABI for
+// x86-64, figure 3.36).
+var dwarfAMD64 = [...]target.Reg{target.RAX, target.RDX, target.RCX, target.RBX, target.RSI, target.RDI, target.RBP, target.RSP,
+	target.R8, target.R9, target.R10, target.R11, target.R12, target.R13, target.R14, target.R15, target.RIP}
+
+func fromDWARF(arch target.Arch, n uint64) (target.Reg, bool) {
+	if arch == target.ArchARM64 {
+		return target.Reg(n), n <= 31
+	}
+	if n < uint64(len(dwarfAMD64)) {
+		return dwarfAMD64[n], true
+	}
+	return 0, false
+}
+
+// volatileDWARF reports whether a call destroys r under the System V
+// conventions.
+func volatileDWARF(arch target.Arch, r target.Reg) bool {
+	if arch == target.ArchARM64 {
+		return r < 19
+	}
+	switch r {
+	case target.RBX, target.RBP, target.R12, target.R13, target.R14, target.R15, target.RSP, target.RIP:
+		return false
+	}
+	return r < target.RIP
+}
+
+// stepDWARF applies the rules of the row that the instruction pointer is in.
+func (c *Cursor) stepDWARF(f *Frame, exact bool) error {
+	d := f.Code.fde
+	at, _ := f.Regs.IP()
+	if !exact && !d.signal { // the address in a kernel's frame is exact, however it was reached
+		at--
+	}
+	row, err := d.row(uint64(at))
+	if err != nil {
+		return err
+	}
+	cfa, err := c.cfa(f, row)
+	if err != nil {
+		return err
+	}
+	out := f.Regs
+	for r := range target.Reg(target.RIP) {
+		if !d.signal && volatileDWARF(f.Regs.Arch, r) {
+			out.Forget(r)
+		}
+	}
+	setSP(&out, cfa)
+	returned := false
+	for i := range row.rules {
+		rule := &row.rules[i]
+		v, known, err := c.rule(f, rule, cfa)
+		if err != nil {
+			return err
+		}
+		if rule.reg == d.returnReg {
+			if returned = true; !known {
+				return errEnd
+			}
+			setIP(&out, v)
+			continue
+		}
+		if r, ok := fromDWARF(f.Regs.Arch, rule.reg); ok {
+			switch {
+			case known:
+				out.Set(r, v)
+			case volatileDWARF(f.Regs.Arch, r):
+				out.Forget(r)
+			}
+		}
+	}
+	if !returned {
+		lr, ok := f.Regs.Get(target.ARM64LR)
+		if f.Regs.Arch != target.ArchARM64 || !ok {
+			return target.Corruptf("no rule for the return address at %#x", uint64(at))
+		}
+		setIP(&out, lr)
+	}
+	f.Regs, f.Exact = out, d.signal
+	return nil
+}
+
+func setSP(r *target.Registers, v uint64) {
+	if r.Arch == target.ArchARM64 {
+		r.Set(target.ARM64SP, v)
+	} else {
+		r.Set(target.RSP, v)
+	}
+}
+
+func setIP(r *target.Registers, v uint64) {
+	if r.Arch == target.ArchARM64 {
+		r.Set(target.ARM64PC, v)
+	} else {
+		r.Set(target.RIP, v)
+	}
+}
+
+// cfa computes the canonical frame address.
+func (c *Cursor) cfa(f *Frame, row *dwarfRow) (uint64, error) {
+	if row.cfa.kind == ruleValExpression || row.cfa.kind == ruleExpression {
+		return c.expression(f, row.cfa.expr, 0, false)
+	}
+	r, ok := fromDWARF(f.Regs.Arch, row.cfa.other)
+	v, known := f.Regs.Get(r)
+	if row.cfa.kind != ruleCFA || !ok || !known {
+		return 0, target.Unsupportedf("the canonical frame address needs register %d", row.cfa.other)
+	}
+	return v + uint64(row.cfa.offset), nil
+}
+
+// rule computes a register of the caller; it is not known when the rule says
+// so.
+func (c *Cursor) rule(f *Frame, r *dwarfRule, cfa uint64) (v uint64, known bool, err error) {
+	switch r.kind {
+	case ruleUndefined:
+		return 0, false, nil
+	case ruleSame:
+		if reg, ok := fromDWARF(f.Regs.Arch, r.reg); ok {
+			v, known = f.Regs.Get(reg)
+		}
+		return v, known, nil
+	case ruleOffset:
+		v, err = c.win.Uint64(target.Addr(cfa + uint64(r.offset)))
+		return v, err == nil, err
+	case ruleValOffset:
+		return cfa + uint64(r.offset), true, nil
+	case ruleRegister:
+		if reg, ok := fromDWARF(f.Regs.Arch, r.other); ok {
+			v, known = f.Regs.Get(reg)
+		}
+		return v, known, nil
+	case ruleExpression:
+		if v, err = c.expression(f, r.expr, cfa, true); err == nil {
+			v, err = c.win.Uint64(target.Addr(v))
+		}
+		return v, err == nil, err
+	case ruleValExpression:
+		v, err = c.expression(f, r.expr, cfa, true)
+		return v, err == nil, err
+	}
+	return 0, false, target.Unsupportedf("call frame rule %d", r.kind)
+}
+
+// sectionMemory lets the readers of target memory read a section of a file;
+// address 0 is its start.
+type sectionMemory []byte
+
+func (m sectionMemory) ReadMemory(p []byte, a target.Addr) (int, error) {
+	n := 0
+	if uint64(a) <= uint64(len(m)) {
+		n = copy(p, m[a:])
+	}
+	if n < len(p) {
+		return n, &target.MemoryError{Addr: a + target.Addr(n), Size: len(p) - n, Err: target.ErrCorrupt}
+	}
+	return n, nil
+}
+
+func (m sectionMemory) View(a target.Addr, n int) ([]byte, bool) {
+	if uint64(a) > uint64(len(m)) || n < 0 || n > len(m)-int(a) {
+		return nil, false
+	}
+	return m[a:][:n:n], true
+}
+
+func (m sectionMemory) Span(a target.Addr) []byte {
+	if uint64(a) >= uint64(len(m)) {
+		return nil
+	}
+	return m[a:]
+}

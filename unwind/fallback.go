@@ -1,0 +1,153 @@
+package unwind
+
+import (
+	"encoding/binary"
+
+	"github.com/sosgo/sosgo/target"
+)
+
+const (
+	// maxFrame bounds the frame that a frame pointer may span where the
+	// stack's range is not known.
+	maxFrame = 8 << 20
+	// scanWords is how far above the stack pointer a return address is looked
+	// for.
+	scanWords = 4096
+)
+
+// inStack reports whether a can be a slot of the stack above sp.
+func (c *Cursor) inStack(a, sp target.Addr) bool {
+	if a < sp || a%8 != 0 {
+		return false
+	}
+	if c.stack.Contains(sp) {
+		return c.stack.Contains(a)
+	}
+	return a-sp < maxFrame
+}
+
+// framePointer follows the frame pointer: both architectures keep the caller's
+// frame pointer where it points to, and the return address above. It is wrong
+// where code uses the register for something else that looks alike.
+func (c *Cursor) framePointer(f *Frame) bool {
+	fp, known := f.Regs.FP()
+	sp, ok := f.Regs.SP()
+	if !known || !ok || !c.inStack(fp, sp) {
+		return false
+	}
+	b, err := c.win.Bytes(fp, 16)
+	if err != nil {
+		return false
+	}
+	next, ip := target.Addr(binary.LittleEndian.Uint64(b)), target.Addr(binary.LittleEndian.Uint64(b[8:]))
+	// The caller's frame pointer is above, or the chain ends here.
+	if next != 0 && !c.inStack(next, fp+16) || ip == 0 || !c.u.codes.InCode(ip-1) {
+		return false
+	}
+	c.fallback(f, TrustFP, ip, fp+16)
+	f.Regs.Set(fpReg(f.Regs.Arch), uint64(next))
+	return true
+}
+
+// scan takes the first word above the stack pointer that is a return address:
+// it lies in code, behind a call where that can be seen. It is wrong where the
+// stack holds a stale one.
+func (c *Cursor) scan(f *Frame) bool {
+	sp, ok := f.Regs.SP()
+	if !ok {
+		return false
+	}
+	sp = (sp + 7) &^ 7
+	for a := sp; a < sp+8*scanWords && c.inStack(a, sp); a += 8 {
+		v, err := c.win.Uint64(a)
+		if err != nil {
+			return false
+		}
+		ip := target.Addr(v)
+		if ip < 4096 || !c.u.codes.InCode(ip-1) || !c.afterCall(f.Regs.Arch, ip) {
+			continue
+		}
+		c.fallback(f, TrustScan, ip, a+8)
+		f.Regs.Forget(fpReg(f.Regs.Arch))
+		return true
+	}
+	return false
+}
+
+// fallback replaces f by a caller of which only these are known.
+func (c *Cursor) fallback(f *Frame, t Trust, ip, sp target.Addr) {
+	arch := f.Regs.Arch
+	f.Regs = target.Registers{Arch: arch}
+	if arch == target.ArchARM64 {
+		f.Regs.Set(target.ARM64PC, uint64(ip))
+		f.Regs.Set(target.ARM64SP, uint64(sp))
+	} else {
+		f.Regs.Set(target.RIP, uint64(ip))
+		f.Regs.Set(target.RSP, uint64(sp))
+	}
+	f.Code = Code{}
+	f.Trust, f.Exact, f.Err = t, false, nil
+}
+
+func fpReg(a target.Arch) target.Reg {
+	if a == target.ArchARM64 {
+		return target.ARM64FP
+	}
+	return target.RBP
+}
+
+// afterCall reports whether a call instruction ends at ip, or can't be ruled
+// out because the dump lacks the code.
+func (c *Cursor) afterCall(arch target.Arch, ip target.Addr) bool {
+	if arch == target.ArchARM64 {
+		w, err := target.Uint32(c.u.mem, ip-4)
+		// BL, BLR (and their pointer-authenticating forms).
+		return err != nil || w>>26 == 0x25 || w&0xfffffc1f == 0xd63f0000 || w&0xfefff800 == 0xd63f0800
+	}
+	b, err := target.Bytes(c.u.mem, ip-7, 7)
+	if err != nil {
+		return true
+	}
+	if b[2] == 0xe8 { // call rel32
+		return true
+	}
+	// ff /2: call r/m64, with two to seven bytes.
+	for n := 2; n <= 7; n++ {
+		if p := b[7-n:]; p[0] == 0xff && p[1]>>3&7 == 2 && callLength(p) == n {
+			return true
+		}
+	}
+	return false
+}
+
+// callLength is the length of the instruction ff /2 at p: opcode, ModRM, SIB
+// and displacement.
+func callLength(p []byte) int {
+	mod, rm := p[1]>>6, p[1]&7
+	n := 2
+	if mod != 3 && rm == 4 {
+		if len(p) < 3 {
+			return 0
+		}
+		if mod == 0 && p[2]&7 == 5 {
+			n += 4
+		}
+		n++
+	}
+	switch {
+	case mod == 1:
+		n++
+	case mod == 2, mod == 0 && rm == 5:
+		n += 4
+	}
+	return n
+}
+
+// stepLeaf unwinds a function that keeps its return address where the call put
+// it.
+func (c *Cursor) stepLeaf(f *Frame) error {
+	if f.Regs.Arch == target.ArchARM64 {
+		return c.returnARM64(f)
+	}
+	return c.returnAMD64(f)
+}

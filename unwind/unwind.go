@@ -1,0 +1,245 @@
+// Package unwind finds the caller of a frame: from the registers of one
+// activation to those of the one below it. It knows processors and unwind
+// formats, and no CLR: what code an address is in, and where its unwind data
+// lie, it is told by a CodeMap.
+//
+// Formats: the unwind codes of Windows for x64 (learn.microsoft.com,
+// "x64 exception handling"; versions 1 and 2), which the CLR uses for its own
+// code on every OS, with the runtime's extension SET_FPREG_LARGE; those for
+// ARM64 ("ARM64 exception handling", .pdata and .xdata); and DWARF call frame
+// information (.eh_frame and .debug_frame).
+//
+// Where a frame has no unwind data, or they can't be read, the frame pointer
+// and then a scan of the stack find a plausible caller; such frames say so in
+// their Trust.
+package unwind
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+	"sync"
+
+	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/target"
+)
+
+// A Trust says how a frame was found, and so how far to believe it.
+type Trust uint8
+
+// The kinds of trust, lowest first.
+const (
+	TrustNone    Trust = iota
+	TrustScan          // a word of the stack that looks like a return address
+	TrustFP            // the chain of frame pointers
+	TrustUnwind        // unwind data of the frame that it called
+	TrustContext       // registers that the dump or the runtime recorded
+)
+
+func (t Trust) String() string {
+	switch t {
+	case TrustNone:
+		return "none"
+	case TrustScan:
+		return "scan"
+	case TrustFP:
+		return "frame pointer"
+	case TrustUnwind:
+		return "unwind"
+	case TrustContext:
+		return "context"
+	}
+	return fmt.Sprintf("Trust(%d)", uint8(t))
+}
+
+// A Format is a kind of unwind data.
+type Format uint8
+
+// The formats.
+const (
+	FormatNone    Format = iota // code without unwind data
+	FormatWindows               // UNWIND_INFO of x64, .xdata or packed words of ARM64
+	FormatDWARF                 // call frame information
+	FormatLeaf                  // a function that changes nothing but the return address
+)
+
+// Code is a piece of code with one set of unwind data: a function, or a
+// fragment or funclet of one.
+type Code struct {
+	Range  target.Range
+	Format Format
+	Base   target.Addr // FormatWindows: what RVAs in the unwind data count from
+	Info   target.Addr // FormatWindows: the unwind data
+	Packed uint32      // FormatWindows on ARM64: the packed word, when Info is 0
+
+	fde *fde // FormatDWARF
+}
+
+// A CodeMap says what code an instruction pointer is in, and where its unwind
+// data lie. Implementations are safe for concurrent use.
+type CodeMap interface {
+	// FindCode finds the code at ip. It reports false where nothing is known
+	// about ip.
+	FindCode(ip target.Addr) (Code, bool)
+	// InCode reports whether ip may be in code at all. The fallbacks believe
+	// nothing else.
+	InCode(ip target.Addr) bool
+}
+
+// A Frame is one activation.
+type Frame struct {
+	Regs  target.Registers
+	Code  Code // of the callee that it was found from; in Walk, the frame's own; zero if unknown
+	Trust Trust
+	// Exact says that the instruction pointer is where the thread goes on, and
+	// not behind a call: in the leaf, and where a signal or an exception
+	// interrupted the code.
+	Exact bool
+	// Err says why the walk ended at this frame, where it did not reach the
+	// end of the stack.
+	Err error
+}
+
+// Lookup is the address to look code up with: the instruction pointer, or of a
+// return address the byte before, because a call can be the last instruction
+// of a function.
+func (f *Frame) Lookup() target.Addr {
+	ip, _ := f.Regs.IP()
+	if !f.Exact && ip > 0 {
+		ip--
+	}
+	return ip
+}
+
+// An Unwinder unwinds the stacks of one process. It keeps the unwind data that
+// it decoded, behind a mutex, and is safe for concurrent use.
+type Unwinder struct {
+	mem   target.Memory
+	codes CodeMap
+
+	mu    sync.RWMutex
+	infos map[infoKey]*windowsInfo
+}
+
+type infoKey struct {
+	base, info target.Addr
+	packed     uint32
+}
+
+// New returns an Unwinder of code that codes knows, in mem.
+func New(mem target.Memory, codes CodeMap) *Unwinder {
+	return &Unwinder{mem: mem, codes: codes, infos: map[infoKey]*windowsInfo{}}
+}
+
+// maxSwitches bounds how often a walk may leave a stack for another one, as
+// signal frames and machine frames do: the only steps that may go down.
+const maxSwitches = 64
+
+// A Cursor steps through one stack. It is for one goroutine.
+type Cursor struct {
+	u        *Unwinder
+	win      *target.Window
+	stack    target.Range
+	switches int
+}
+
+// Cursor returns a Cursor for a stack. The range bounds what the fallbacks
+// believe; empty means that it is not known.
+func (u *Unwinder) Cursor(stack target.Range) *Cursor {
+	return &Cursor{u: u, win: target.NewWindow(u.mem), stack: stack}
+}
+
+// errEnd says that a frame has no caller: it is no failure.
+var errEnd = errors.New("end of the stack")
+
+// Step makes f its caller: by unwind data or, where these fail, by a fallback
+// that deserves at least the trust given. It reports false at the end of the
+// stack, and with an error where the caller can't be found; f is unchanged
+// then.
+func (c *Cursor) Step(f *Frame, least Trust) (bool, error) {
+	code, ok := c.u.codes.FindCode(f.Lookup())
+	if !ok {
+		code = Code{}
+	}
+	return c.StepIn(f, code, least)
+}
+
+// StepIn is Step for a caller that knows what code f is in.
+func (c *Cursor) StepIn(f *Frame, code Code, least Trust) (bool, error) {
+	next := *f
+	next.Code = code
+	err := c.unwind(&next)
+	if err == nil {
+		err = c.check(f, &next)
+	}
+	switch {
+	case err == errEnd:
+		return false, nil
+	case err == nil:
+		next.Trust, next.Err = TrustUnwind, nil
+		*f = next
+		return true, nil
+	}
+	if least <= TrustFP && c.framePointer(f) || least <= TrustScan && c.scan(f) {
+		return true, nil
+	}
+	return false, err
+}
+
+func (c *Cursor) unwind(f *Frame) error {
+	exact := f.Exact
+	f.Exact = false
+	windows := f.Code.Format == FormatWindows
+	switch {
+	case f.Code.Format == FormatDWARF:
+		return c.stepDWARF(f, exact)
+	case windows && f.Regs.Arch == target.ArchAMD64:
+		return c.stepAMD64(f, exact)
+	case windows && f.Regs.Arch == target.ArchARM64:
+		return c.stepARM64(f, exact)
+	case f.Code.Format == FormatLeaf:
+		return c.stepLeaf(f)
+	}
+	return target.Unsupportedf("no unwind data for the code at %#x", uint64(f.Lookup()))
+}
+
+// check refuses a step that makes no progress, and recognises the end.
+func (c *Cursor) check(from, to *Frame) error {
+	ip, _ := to.Regs.IP()
+	if ip == 0 {
+		return errEnd
+	}
+	old, _ := from.Regs.SP()
+	sp, _ := to.Regs.SP()
+	if sp%8 != 0 {
+		return target.Corruptf("the caller of %#x has its stack pointer at %#x, which is not aligned", uint64(from.Lookup()), uint64(sp))
+	}
+	was, _ := from.Regs.IP()
+	// An ARM64 leaf keeps the stack pointer.
+	if sp > old || sp == old && ip != was && from.Exact && from.Regs.Arch == target.ArchARM64 {
+		return nil
+	}
+	if c.switches++; to.Exact && sp != old && c.switches <= maxSwitches {
+		return nil
+	}
+	return target.Corruptf("the stack pointer goes from %#x to %#x", uint64(old), uint64(sp))
+}
+
+// Walk iterates over the frames of a stack, from the one with regs on. The
+// last frame has Err set when the walk did not reach the end of the stack.
+func (u *Unwinder) Walk(regs target.Registers, stack target.Range) iter.Seq[Frame] {
+	return func(yield func(Frame) bool) {
+		c := u.Cursor(stack)
+		f := Frame{Regs: regs, Trust: TrustContext, Exact: true}
+		for range limits.StackFrames {
+			next := f
+			f.Code, _ = u.codes.FindCode(f.Lookup())
+			more, err := c.StepIn(&next, f.Code, TrustScan)
+			f.Err = err
+			if !yield(f) || !more {
+				return
+			}
+			f = next
+		}
+	}
+}
