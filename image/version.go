@@ -138,11 +138,16 @@ func scanVersion(mem target.Memory, e extent) (s string, whole bool) {
 		}
 		if got < k {
 			whole, buf = false, buf[:0]
-		} else {
-			// Keep what a string that crosses into the next page needs.
-			tail := min(len(buf), sccsMax)
-			buf = buf[:copy(buf[:tail], buf[len(buf)-tail:])]
+			next, ok := target.NextStored(mem, target.Addr(a)+target.Addr(got))
+			if !ok || uint64(next) <= a {
+				return "", false
+			}
+			a = uint64(next)
+			continue
 		}
+		// Keep what a string that crosses into the next page needs.
+		tail := min(len(buf), sccsMax)
+		buf = buf[:copy(buf[:tail], buf[len(buf)-tail:])]
 		a += uint64(k)
 	}
 	return "", whole
