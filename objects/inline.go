@@ -49,6 +49,10 @@ func (v Value) inline(limit, depth int) string {
 	return ""
 }
 
+// Plain is Inline, or the number or address where Inline is empty; of a value
+// that could not be read it is the reason in angle brackets.
+func (v Value) Plain(limit int) string { return v.plain(limit, 0) }
+
 // plain is inline for places where a number has to stand for itself.
 func (v Value) plain(limit, depth int) string {
 	if v.err != nil {

@@ -140,7 +140,7 @@ func (o Object) data() target.Addr { return o.Addr + dac.ObjectHeaderBytes }
 func (o Object) Field(name string) Value { return o.Type.read(o.data(), name) }
 
 // Value returns the value of one instance field of the object's type.
-func (o Object) Value(f *Field) Value { return f.at(o.data()) }
+func (o Object) Value(f *Field) Value { return f.At(o.data()) }
 
 // Fields iterates over the instance fields with their values, the base class's
 // first. Fields that can't be listed are an error of Type.Fields.
@@ -169,7 +169,7 @@ func (r *Reader) Struct(mt, a target.Addr) (Struct, error) {
 func (s Struct) Field(name string) Value { return s.Type.read(s.Addr, name) }
 
 // Value returns the value of one field of the struct's type.
-func (s Struct) Value(f *Field) Value { return f.at(s.Addr) }
+func (s Struct) Value(f *Field) Value { return f.At(s.Addr) }
 
 // Fields iterates over the fields with their values.
 func (s Struct) Fields() iter.Seq2[*Field, Value] { return s.Type.values(s.Addr) }

@@ -175,14 +175,14 @@ func (t *Type) read(data target.Addr, name string) Value {
 	if err != nil {
 		return Value{err: err, r: t.r}
 	}
-	return f.at(data)
+	return f.At(data)
 }
 
 func (t *Type) values(data target.Addr) iter.Seq2[*Field, Value] {
 	return func(yield func(*Field, Value) bool) {
 		fields, _ := t.Fields()
 		for _, f := range fields {
-			if !f.Static && !yield(f, f.at(data)) {
+			if !f.Static && !yield(f, f.At(data)) {
 				return
 			}
 		}
@@ -297,8 +297,9 @@ func (f *Field) TypeName(style dac.NameStyle) (string, error) {
 	return f.Declaring.r.rt.SigTypeName(&f.sig, c, style)
 }
 
-// at reads the field of the instance whose fields start at data.
-func (f *Field) at(data target.Addr) Value {
+// At reads an instance field of the instance whose fields start at data: eight
+// bytes behind the address of an object, or the address of a struct.
+func (f *Field) At(data target.Addr) Value {
 	return f.Declaring.r.value(f.ElementType, data+target.Addr(f.Offset), f, nil)
 }
 

@@ -2,4 +2,12 @@ package commands
 
 import "github.com/sosgo/sosgo/internal/cli"
 
-func objectCommands() []cli.Command { return nil }
+func objectCommands() []cli.Command {
+	return []cli.Command{
+		dumpObjCommand(),
+		dumpVCCommand(),
+		dumpArrayCommand(),
+		dumpStringCommand(),
+		dumpObjGCRefsCommand(),
+	}
+}
