@@ -46,6 +46,7 @@ const (
 	SignatureBytes   = 64 << 10 // of a signature in memory
 	RadixNodes       = 100_000  // of the map from addresses to ranges of code
 	RangeSections    = 100_000
+	VersioningStates = 1 << 24 // slots of the table of methods with versions
 	CodeVersions     = 10_000  // of one method
 	NibbleWords      = 1 << 21 // of a nibble map that one look-up goes back: 512 MB of code
 	Funclets         = 65_536  // of one method

@@ -1,0 +1,74 @@
+package commands
+
+import (
+	"slices"
+
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/internal/cli"
+	"github.com/sosgo/sosgo/report"
+	"github.com/sosgo/sosgo/target"
+)
+
+// printMethodTable prints the methods of a type, as dumpmt -md does.
+func printMethodTable(c *cli.Context, mt *dac.MethodTable) error {
+	rt, err := runtimeOf(c)
+	if err != nil {
+		return err
+	}
+	slots, err := methodSlots(rt, mt)
+	if err != nil {
+		c.Warn(err)
+	}
+	c.Printf("--------------------------------------\nMethodDesc Table\n")
+	t := report.NewColumnTable(c.Out, 16, 16, 6, 16, 0)
+	if err := t.Row("Entry", "MethodDesc", "JIT", "Slot", "Name"); err != nil {
+		return err
+	}
+	for _, s := range slots {
+		name, err := rt.MethodName(s.Method, dac.MethodFull)
+		if err := t.Row(report.Hex16(s.Entry), report.Hex16(s.Method.Addr), compiled(c, rt, s), report.Hex16(uint64(s.Slot)), textOr(c, name, err)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// methodSlots lists a type's methods in SOS's order: since .NET 9 as the runtime
+// has them, and before in the order of their slots.
+func methodSlots(rt *dac.Runtime, mt *dac.MethodTable) ([]dac.MethodSlot, error) {
+	slots, err := rt.MethodSlots(mt)
+	if !rt.CanonicalForClass() {
+		slices.SortStableFunc(slots, func(a, b dac.MethodSlot) int { return a.Slot - b.Slot })
+	}
+	return slots, err
+}
+
+// compiled says where the code of a method comes from, in SOS's words.
+func compiled(c *cli.Context, rt *dac.Runtime, s dac.MethodSlot) string {
+	code, err := rt.NativeCode(s.Method)
+	if err != nil {
+		c.Warn(err)
+		return "NONE"
+	}
+	if kind, ok := codeKind(rt, code); ok {
+		return kind
+	}
+	if rt.HasRuntimeCode(s.Method, s.Entry) {
+		return "FCALL"
+	}
+	return "NONE"
+}
+
+func codeKind(rt *dac.Runtime, code target.Addr) (string, bool) {
+	if code == 0 {
+		return "", false
+	}
+	info, err := rt.MethodAt(code)
+	if err != nil || info.Method == nil {
+		return "", false
+	}
+	if info.Kind == dac.CodeReadyToRun {
+		return "PreJIT", true
+	}
+	return "JIT", true
+}
