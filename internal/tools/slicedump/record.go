@@ -1,0 +1,99 @@
+package main
+
+import (
+	"io"
+	"sync"
+
+	"github.com/sosgo/sosgo/target"
+)
+
+// pageSize is the grain of a slice. It says nothing of the target's pages.
+const pageSize = 4096
+
+// A recorder notes which pages were read. It is safe for concurrent use.
+type recorder struct {
+	mu    sync.Mutex
+	pages map[uint64]bool // by address or offset, divided by pageSize
+}
+
+func newRecorder() *recorder { return &recorder{pages: map[uint64]bool{}} }
+
+func (r *recorder) note(at, n uint64) {
+	if n == 0 {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for p := at / pageSize; p <= (at+n-1)/pageSize; p++ {
+		r.pages[p] = true
+	}
+}
+
+func (r *recorder) read(at, n uint64) bool {
+	for p := at / pageSize; n > 0 && p <= (at+n-1)/pageSize; p++ {
+		if r.pages[p] {
+			return true
+		}
+	}
+	return false
+}
+
+// reads are what was read, noted apart where it was pages or more at once:
+// whoever reads those of a native image searches it, and needs the page with
+// what he finds.
+type reads struct{ parts, pages *recorder }
+
+func newReads() *reads { return &reads{newRecorder(), newRecorder()} }
+
+func (r *reads) note(at uint64, n int) {
+	if n >= pageSize {
+		r.pages.note(at, uint64(n))
+		return
+	}
+	r.parts.note(at, uint64(n))
+}
+
+// A recordingFile notes what is read of a dump's file. Nothing is lent from
+// it, so everything that is used is read.
+type recordingFile struct {
+	io.ReaderAt
+	seen *reads
+}
+
+func (f recordingFile) ReadAt(p []byte, off int64) (int, error) {
+	n, err := f.ReaderAt.ReadAt(p, off)
+	f.seen.note(uint64(off), n)
+	return n, err
+}
+
+// A recordingMemory notes what is read of a process's memory, from whatever
+// source.
+type recordingMemory struct {
+	target.Memory
+	seen *reads
+}
+
+func (m recordingMemory) ReadMemory(p []byte, a target.Addr) (int, error) {
+	n, err := m.Memory.ReadMemory(p, a)
+	m.seen.note(uint64(a), n)
+	return n, err
+}
+
+func (m recordingMemory) View(a target.Addr, n int) ([]byte, bool) {
+	b, ok := m.Memory.View(a, n)
+	m.seen.note(uint64(a), len(b))
+	return b, ok
+}
+
+// Span lends no more than a page, so that what is lent is what is wanted.
+func (m recordingMemory) Span(a target.Addr) []byte {
+	b := m.Memory.Span(a)
+	b = b[:min(len(b), int(pageSize-uint64(a)%pageSize))]
+	m.seen.parts.note(uint64(a), uint64(len(b)))
+	return b
+}
+
+// NextStored implements target.SparseMemory.
+func (m recordingMemory) NextStored(a target.Addr) (target.Addr, bool) {
+	return target.NextStored(m.Memory, a)
+}
