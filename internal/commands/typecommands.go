@@ -2,4 +2,9 @@ package commands
 
 import "github.com/sosgo/sosgo/internal/cli"
 
-func typeCommands() []cli.Command { return nil }
+func typeCommands() []cli.Command {
+	return []cli.Command{
+		dumpMTCommand(),
+		dumpClassCommand(),
+	}
+}
