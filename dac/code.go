@@ -201,8 +201,8 @@ func (r *Runtime) functions(c *codeLayout, at target.Addr, n int, base target.Ad
 			return out, err
 		}
 		f := c.function(b, base)
-		if i > 0 && f.Begin == base {
-			break
+		if i > 0 && (f.Begin == base || f.End <= f.Begin) {
+			break // reserved, and never written
 		}
 		if f.End <= f.Begin || i > 0 && f.Begin < out[i-1].End {
 			return out, target.Corruptf("RUNTIME_FUNCTION %d at %016x", i, uint64(at))
