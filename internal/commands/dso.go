@@ -3,11 +3,11 @@ package commands
 import (
 	"errors"
 	"fmt"
-	"strconv"
 
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/cli"
+	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/report"
 	"github.com/sosgo/sosgo/stackscan"
 	"github.com/sosgo/sosgo/target"
@@ -63,7 +63,7 @@ func runDumpStackObjects(c *cli.Context) error {
 			return err
 		}
 	}
-	p := &stackPrinter{c: c, rt: rt, scanner: scanner, names: map[target.Addr]string{}}
+	p := &stackPrinter{c: c, rt: rt, scanner: scanner, objects: objects.New(rt), names: map[target.Addr]string{}}
 	args := c.Strings("what")
 	switch {
 	case c.Bool("all"):
@@ -89,6 +89,7 @@ type stackPrinter struct {
 	c       *cli.Context
 	rt      *dac.Runtime
 	scanner *stackscan.Scanner
+	objects *objects.Reader
 	names   map[target.Addr]string // of MethodTables
 }
 
@@ -251,14 +252,27 @@ func (p *stackPrinter) name(s *stackscan.Slot) string {
 // maxInline is how many characters of a text are shown in a line.
 const maxInline = 80
 
-// value is the text of a string in quotes.
+// value says in a few characters what is in the object: the text of a string,
+// the message of an exception, a boxed value.
 func (p *stackPrinter) value(s *stackscan.Slot) (string, bool) {
-	if s.Type.Addr != p.rt.WellKnown().String {
+	if s.Free {
 		return "", false
 	}
-	text, err := p.rt.StringAt(s.Object, maxInline+1)
-	if err != nil {
-		return notInDump, true
+	if ok, err := p.rt.IsException(s.Type); ok && err == nil {
+		e, err := p.rt.Exception(s.Object)
+		if err != nil || e.Message == 0 {
+			return "", false
+		}
+		text, err := p.rt.StringAt(e.Message, maxInline+1)
+		if err != nil {
+			return notInDump, true
+		}
+		return objects.Quote(report.CutEnd(text, maxInline)), true
 	}
-	return strconv.Quote(report.CutEnd(text, maxInline)), true
+	o, err := p.objects.Object(s.Object)
+	if err != nil {
+		return "", false
+	}
+	text := o.Inline(maxInline)
+	return text, text != ""
 }

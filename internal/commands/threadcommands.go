@@ -17,6 +17,7 @@ func threadCommands() []cli.Command {
 		registersCommand(),
 		threadStateCommand(),
 		dumpStackObjectsCommand(),
+		syncBlkCommand(),
 	}
 }
 

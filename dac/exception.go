@@ -1,0 +1,179 @@
+package dac
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/target"
+)
+
+// An Exception is an object of System.Exception or a type derived from it. Its
+// texts are addresses of strings, 0 for none; StringAt reads them.
+type Exception struct {
+	Addr             target.Addr
+	Type             *MethodTable
+	Message          target.Addr
+	Inner            target.Addr // the exception that caused it
+	HResult          uint32
+	XCode            uint32      // code of the hardware exception, or 0xe0434352
+	StackTraceString target.Addr // made by managed code, for most exceptions only when it is asked for
+	RemoteStackTrace target.Addr // kept by ExceptionDispatchInfo
+	stackTrace       target.Addr
+}
+
+// IsException reports whether mt is System.Exception or derived from it. Where
+// the dump lacks a base class the answer is an error.
+func (r *Runtime) IsException(mt *MethodTable) (bool, error) {
+	for range limits.ParentChain {
+		if mt.Addr == r.known.Exception {
+			return true, nil
+		}
+		if mt.Parent == 0 || mt.Parent == r.known.Object || mt.HasComponents() {
+			return false, nil
+		}
+		var err error
+		if mt, err = r.TrustedMethodTable(mt.Parent); err != nil {
+			return false, err
+		}
+	}
+	return false, target.Corruptf("a chain of more than %d base classes", limits.ParentChain)
+}
+
+// Exception reads the exception object at a. An object of another type is
+// target.ErrCorrupt.
+func (r *Runtime) Exception(a target.Addr) (Exception, error) {
+	e, err := r.readException(a)
+	if err != nil {
+		err = fmt.Errorf("exception %016x: %w", uint64(a), err)
+	}
+	return e, err
+}
+
+func (r *Runtime) readException(a target.Addr) (Exception, error) {
+	word, err := target.Uint64(r.mem, a)
+	if err != nil {
+		return Exception{}, err
+	}
+	mt, err := r.TrustedMethodTable(target.Addr(word &^ r.consts.objectMask))
+	if err != nil {
+		return Exception{}, err
+	}
+	ok, err := r.IsException(mt)
+	if err == nil && !ok {
+		return Exception{}, target.Corruptf("an object of another type")
+	}
+	if err != nil && !errors.Is(err, target.ErrNotInDump) {
+		return Exception{}, err // what the dump lacks is no proof against it
+	}
+	o := &r.off.Exception
+	rd := reader{mem: r.mem, base: a}
+	e := Exception{
+		Addr:             a,
+		Type:             mt,
+		Message:          rd.ptr(o.Message),
+		Inner:            rd.ptr(o.Inner),
+		HResult:          rd.u32(o.HResult),
+		XCode:            rd.u32(o.XCode),
+		StackTraceString: rd.ptr(o.StackTraceText),
+		RemoteStackTrace: rd.ptr(o.RemoteTraceText),
+		stackTrace:       rd.ptr(o.StackTrace),
+	}
+	return e, rd.err
+}
+
+// A TraceFrame is a frame of the stack trace that an exception collects on its
+// way (clrex.h, StackTraceElement).
+type TraceFrame struct {
+	IP     target.Addr // return address, or the instruction that faulted
+	SP     target.Addr
+	Method target.Addr // MethodDesc
+	// Foreign marks the last frame of a trace that was taken over from another
+	// throw of the exception.
+	Foreign bool
+}
+
+// The flags of a StackTraceElement (clrex.h, StackTraceElementFlags).
+const traceForeign = 1
+
+// StackTrace reads the frames of e, the innermost first; none before it was
+// thrown.
+func (r *Runtime) StackTrace(e *Exception) ([]TraceFrame, error) {
+	if e.stackTrace == 0 {
+		return nil, nil
+	}
+	frames, err := r.readTrace(e.stackTrace)
+	if err != nil {
+		err = fmt.Errorf("stack trace of exception %016x: %w", uint64(e.Addr), err)
+	}
+	return frames, err
+}
+
+func (r *Runtime) readTrace(array target.Addr) ([]TraceFrame, error) {
+	data, length, size, err := r.arrayData(array)
+	if err != nil {
+		return nil, err
+	}
+	if size == 8 && length > 0 {
+		// 9 and later: an array whose first element is the trace, and whose
+		// others keep the methods of collectible code alive.
+		if array, err = target.Pointer(r.mem, data); err != nil {
+			return nil, err
+		}
+		if data, length, size, err = r.arrayData(array); err != nil {
+			return nil, err
+		}
+	}
+	if size != 1 {
+		return nil, target.Corruptf("an array of elements of %d bytes", size)
+	}
+	h, o := &r.off.TraceArray, &r.off.TraceElement
+	if uint64(length) < uint64(h.Elements) {
+		return nil, nil // nothing was appended yet
+	}
+	count, err := target.Uint32(r.mem, data+target.Addr(h.Count)) // the upper half before 9 is zero
+	if err != nil {
+		return nil, err
+	}
+	if room := (uint64(length) - uint64(h.Elements)) / uint64(o.Size); uint64(count) > room {
+		return nil, target.Corruptf("%d frames in an array with room for %d", count, room)
+	}
+	frames := make([]TraceFrame, 0, min(count, traceAtOnce))
+	for i := range count {
+		rd := reader{mem: r.mem, base: data + target.Addr(h.Elements) + target.Addr(i)*target.Addr(o.Size)}
+		f := TraceFrame{
+			// What is stored lies inside the call: one less than the return address.
+			IP:      rd.ptr(o.IP) + 1,
+			SP:      rd.ptr(o.SP),
+			Method:  rd.ptr(o.Method),
+			Foreign: rd.u32(o.Flags)&traceForeign != 0,
+		}
+		if rd.err != nil {
+			return frames, rd.err
+		}
+		frames = append(frames, f)
+	}
+	return frames, nil
+}
+
+// traceAtOnce bounds what is allocated before the frames have been read: the
+// length of an array is the dump's word.
+const traceAtOnce = 1024
+
+// arrayData is where the elements of a one-dimensional array are, how many
+// there are, and the bytes of one.
+func (r *Runtime) arrayData(a target.Addr) (data target.Addr, length uint32, size uint16, err error) {
+	word, err := target.Uint64(r.mem, a)
+	if err != nil {
+		return 0, 0, 0, err
+	}
+	mt, err := r.TrustedMethodTable(target.Addr(word &^ r.consts.objectMask))
+	if err != nil {
+		return 0, 0, 0, err
+	}
+	if !mt.IsArray() {
+		return 0, 0, 0, target.Corruptf("%016x is no array", uint64(a))
+	}
+	length, err = target.Uint32(r.mem, a+target.Addr(r.off.Array.NumComponents))
+	return a + target.Addr(r.off.Array.Size), length, mt.ComponentSize, err
+}
