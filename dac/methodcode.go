@@ -2,6 +2,7 @@ package dac
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/sosgo/sosgo/internal/layout"
 	"github.com/sosgo/sosgo/internal/limits"
@@ -254,8 +255,8 @@ type MethodSlot struct {
 }
 
 // MethodSlots returns the methods of a type: those of its virtual slots, which
-// it can inherit, then those that it declares itself. With an error it returns
-// what it found.
+// it can inherit, of its other slots, and then those that it declares without a
+// slot in the type. With an error it returns what it found.
 func (r *Runtime) MethodSlots(mt *MethodTable) ([]MethodSlot, error) {
 	var failed error
 	keep := func(err error) {
@@ -274,6 +275,14 @@ func (r *Runtime) MethodSlots(mt *MethodTable) ([]MethodSlot, error) {
 		keep(err)
 		out = append(out, MethodSlot{slot, m, entry})
 	}
+	class, err := r.EEClass(mt)
+	if err != nil {
+		return out, err
+	}
+	inType, start := int(mt.NumVirtuals), len(out)
+	if mt.Canonical == mt.Addr { // only the canonical type has the array of the other slots
+		inType += class.NumNonVirtualSlots
+	}
 	for m, err := range r.Methods(mt) {
 		if keep(err); err != nil || m.Slot < mt.NumVirtuals {
 			continue
@@ -282,6 +291,7 @@ func (r *Runtime) MethodSlots(mt *MethodTable) ([]MethodSlot, error) {
 		keep(err)
 		out = append(out, MethodSlot{int(m.Slot), m, entry})
 	}
+	slices.SortStableFunc(out[start:], func(a, b MethodSlot) int { return min(a.Slot, inType) - min(b.Slot, inType) })
 	return out, failed
 }
 

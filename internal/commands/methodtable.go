@@ -20,7 +20,7 @@ func printMethodTable(c *cli.Context, mt *dac.MethodTable) error {
 		c.Warn(err)
 	}
 	c.Printf("--------------------------------------\nMethodDesc Table\n")
-	t := report.NewColumnTable(c.Out, 16, 16, 6, 16, 0)
+	t := report.NewColumnTable(c.Out, 16, 16, 6, -16, 0)
 	if err := t.Row("Entry", "MethodDesc", "JIT", "Slot", "Name"); err != nil {
 		return err
 	}
