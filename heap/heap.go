@@ -5,7 +5,6 @@
 package heap
 
 import (
-	"errors"
 	"fmt"
 	"hash/maphash"
 	"sort"
@@ -53,7 +52,8 @@ type GenerationData struct {
 	AllocContext    dac.AllocContext
 }
 
-// Open reads the heap's structures, not its objects.
+// Open reads the heap's structures, not its objects. Segments that the dump
+// lacks, or that are corrupt, are warnings.
 func Open(rt *dac.Runtime, t target.Target) (*Heap, error) {
 	h := &Heap{rt: rt, mem: t, types: newTypeTable(rt, rt.WellKnown().Free)}
 	h.seeds = [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}
@@ -61,10 +61,8 @@ func Open(rt *dac.Runtime, t target.Target) (*Heap, error) {
 		return nil, fmt.Errorf("GC heap: %w", err)
 	}
 	h.readContexts()
+	h.readStored(t)
 	h.readGaps()
-	if h.inGC {
-		h.warnings = append(h.warnings, target.Corruptf("the dump was taken during a garbage collection: the heap is read as far as it is sound"))
-	}
 	return h, nil
 }
 
@@ -116,7 +114,8 @@ func (h *Heap) open() error {
 		h.readSegments(&h.subHeaps[i])
 	}
 	sort.Slice(h.segments, func(i, j int) bool { return h.segments[i].Objects.Start < h.segments[j].Objects.Start })
-	return h.checkDisjoint()
+	h.checkDisjoint()
+	return nil
 }
 
 // vars are the GC's variables, which the GC itself publishes (gcinterface.dac.h,
@@ -394,6 +393,18 @@ func (h *Heap) addContext(c dac.AllocContext) {
 	}
 }
 
+// readStored measures how much of each segment the dump holds.
+func (h *Heap) readStored(t target.Target) {
+	for r := range t.Regions() {
+		end := r.Start + target.Addr(r.Stored)
+		first := sort.Search(len(h.segments), func(i int) bool { return h.segments[i].Objects.End > r.Start })
+		for i := first; i < len(h.segments) && h.segments[i].Objects.Start < end; i++ {
+			o := h.segments[i].Objects
+			h.segments[i].stored += uint64(min(o.End, end) - max(o.Start, r.Start))
+		}
+	}
+}
+
 // readGaps finds what the allocation contexts leave empty. A context that does
 // not fit its segment is left out: to believe it would hide objects.
 func (h *Heap) readGaps() {
@@ -413,7 +424,7 @@ func (h *Heap) readGaps() {
 
 // checkDisjoint refuses segments that share addresses: a wrong layout or a
 // corrupt list, in which every object would be counted twice.
-func (h *Heap) checkDisjoint() error {
+func (h *Heap) checkDisjoint() {
 	kept := h.segments[:0]
 	for _, s := range h.segments {
 		if n := len(kept); n > 0 && kept[n-1].Objects.End > s.Objects.Start {
@@ -423,10 +434,6 @@ func (h *Heap) checkDisjoint() error {
 		kept = append(kept, s)
 	}
 	h.segments = kept
-	if len(kept) == 0 && len(h.warnings) > 0 {
-		return errors.Join(h.warnings...)
-	}
-	return nil
 }
 
 func le32(b []byte) uint32 {

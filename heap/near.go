@@ -1,6 +1,10 @@
 package heap
 
-import "github.com/sosgo/sosgo/target"
+import (
+	"sort"
+
+	"github.com/sosgo/sosgo/target"
+)
 
 // Neighbours are an address of the heap and what lies around it.
 type Neighbours struct {
@@ -61,11 +65,10 @@ func (h *Heap) gapBetween(n *Neighbours) target.Range {
 	if n.Next != nil {
 		to = n.Next.Addr
 	}
-	for _, g := range h.gapsFrom(from) {
-		if g.Start < to {
-			return g
-		}
-		break
+	gaps := h.gapsFrom(from)
+	if len(gaps) == 0 || gaps[0].Start >= to {
+		return target.Range{}
 	}
-	return target.Range{}
+	i := sort.Search(len(h.contexts), func(i int) bool { return h.contexts[i].Pointer >= gaps[0].Start })
+	return target.Range{Start: h.contexts[i].Pointer, End: h.contexts[i].Limit}
 }

@@ -35,7 +35,14 @@ const (
 // allocation context, or at the first address from which objects follow each
 // other; the segment's end if there is none. Each word is looked at once, so
 // that it takes time in proportion to what it skips.
-func (w *walker) resync(a, end target.Addr) target.Addr {
+//
+// Dumps without the heap hold single pages of it, which something else refers
+// to. What lies there is no sample of the heap, and is not taken for it.
+func (w *walker) resync(s *Segment, a target.Addr, err error) target.Addr {
+	end := s.Objects.End
+	if s.sparse() && errors.Is(err, target.ErrNotInDump) {
+		return end
+	}
 	limit := end
 	if gaps := w.h.gapsFrom(a + 1); len(gaps) > 0 {
 		limit = min(end, gaps[0].Start)

@@ -69,7 +69,12 @@ type Segment struct {
 	Reserved  target.Range // behind Committed
 	// Of an ephemeral segment: where its generations lie.
 	Gen0, Gen1, Gen2 target.Range
+
+	stored uint64 // bytes of Objects that the dump holds
 }
+
+// sparse reports whether the dump lacks most of the objects of s.
+func (s *Segment) sparse() bool { return s.stored < s.Objects.Size()/2 }
 
 // Generation is the generation of the object at a.
 func (s *Segment) Generation(a target.Addr) Generation {

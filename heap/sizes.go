@@ -13,7 +13,8 @@ type GenerationSizes struct {
 	Segments  int    // that hold the generation alone
 	Allocated uint64 // of these, from the first object to the end of the last
 	Committed uint64 // of these
-	Live      uint64 // objects, whether reachable or not
+	Shared    uint64 // objects in a segment that is shared with other generations
+	Live      uint64 // objects, whether reachable or not, Shared included
 	Free      uint64 // free blocks
 }
 
@@ -64,6 +65,7 @@ func (z *SubHeapSizes) of(s *Segment) *GenerationSizes {
 
 func (z *SubHeapSizes) add(b *SubHeapSizes) {
 	for g := range z.Generations {
+		z.Generations[g].Shared += b.Generations[g].Shared
 		z.Generations[g].Live += b.Generations[g].Live
 		z.Generations[g].Free += b.Generations[g].Free
 	}
@@ -88,6 +90,9 @@ func (c *sizeCollector) Objects(s *Segment, batch []Object) {
 		z.Generations[g].count(o)
 		if s.Kind == KindEphemeral {
 			z.Ephemeral.count(o)
+			if !o.Free {
+				z.Generations[g].Shared += o.Size
+			}
 		}
 	}
 }

@@ -157,7 +157,7 @@ func (w *walker) walk(s *Segment, a, limit target.Addr, out sink) (target.Addr, 
 		if err == nil {
 			continue
 		}
-		c := &Corruption{Addr: a, Segment: s, Err: err, Next: w.resync(a, s.Objects.End)}
+		c := &Corruption{Addr: a, Segment: s, Err: err, Next: w.resync(s, a, err)}
 		if !out.corrupt(c) {
 			return a, false
 		}

@@ -33,7 +33,7 @@ func runDumpGen(c *cli.Context) error {
 	if !ok {
 		return c.Usagef("%s is not a supported generation (gen0, gen1, gen2, loh, poh, foh)", name)
 	}
-	h, err := heapOf(c)
+	h, err := scannedHeap(c, false)
 	if err != nil {
 		return err
 	}

@@ -106,7 +106,7 @@ func runDumpHeap(c *cli.Context) error {
 	if c.Bool("live") || c.Bool("dead") {
 		return target.Unsupportedf("-live and -dead are not there yet: they need the object graph")
 	}
-	h, err := heapFor(c)
+	h, err := scannedHeap(c, c.Bool("ignoregcstate"))
 	if err != nil {
 		return err
 	}
@@ -126,15 +126,6 @@ func runDumpHeap(c *cli.Context) error {
 		return d.statistics()
 	}
 	return d.objects()
-}
-
-// heapFor is heapOf, but without a word about a collection if the user wants
-// none.
-func heapFor(c *cli.Context) (*heap.Heap, error) {
-	if !c.Bool("ignoregcstate") {
-		return heapOf(c)
-	}
-	return dumpOf(c).Heap()
 }
 
 func rangeOf(c *cli.Context, f *heap.Filter) error {

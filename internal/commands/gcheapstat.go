@@ -37,7 +37,7 @@ func runGCHeapStat(c *cli.Context) error {
 	if c.Bool("unreachable") {
 		return target.Unsupportedf("-unreachable is not there yet: it needs the object graph")
 	}
-	h, err := heapOf(c)
+	h, err := scannedHeap(c, false)
 	if err != nil {
 		return err
 	}
@@ -54,7 +54,7 @@ func runGCHeapStat(c *cli.Context) error {
 		return encodeSizes(c, sizes)
 	}
 	t := newSizesText(c, h, sizes)
-	t.block("", t.allocated, false)
+	t.block("", allocated, false)
 	t.block("Free space:\n", func(g *heap.GenerationSizes) uint64 { return g.Free }, true)
 	t.block("Committed space:\n", func(g *heap.GenerationSizes) uint64 { return g.Committed }, false)
 	return nil
@@ -102,14 +102,9 @@ func newSizesText(c *cli.Context, h *heap.Heap, sizes []heap.SubHeapSizes) *size
 	return t
 }
 
-// allocated is the size of a generation's segments, or of its objects if it
-// shares a segment.
-func (t *sizesText) allocated(g *heap.GenerationSizes) uint64 {
-	if t.ephemeral && g.Segments == 0 {
-		return g.Live
-	}
-	return g.Allocated
-}
+// allocated is the size of a generation's own segments, and of its objects in
+// those that it shares.
+func allocated(g *heap.GenerationSizes) uint64 { return g.Allocated + g.Shared }
 
 func (t *sizesText) block(title string, value func(*heap.GenerationSizes) uint64, percents bool) {
 	t.c.Printf("%s", title)
@@ -119,7 +114,7 @@ func (t *sizesText) block(title string, value func(*heap.GenerationSizes) uint64
 		z := &t.sizes[i]
 		tail := ""
 		if percents {
-			tail = t.percents(z)
+			tail = freeShares(z)
 		}
 		t.row(fmt.Sprintf("Heap%d", z.Index), func(g heap.Generation) string { return fmt.Sprint(value(&z.Generations[g])) }, fmt.Sprint(value(&z.Ephemeral)), tail)
 		for g := range z.Generations {
@@ -151,18 +146,13 @@ func (t *sizesText) row(name string, cell func(heap.Generation) string, ephemera
 	t.c.Printf(" %s\n", tail)
 }
 
-// percents says how much of what is allocated is free.
-func (t *sizesText) percents(z *heap.SubHeapSizes) string {
+// freeShares says how much of what is allocated is free.
+func freeShares(z *heap.SubHeapSizes) string {
 	var free, all uint64
 	for g := heap.Generation0; g <= heap.Generation2; g++ {
-		if t.ephemeral && z.Generations[g].Segments == 0 {
-			continue // part of the ephemeral segment
-		}
 		free += z.Generations[g].Free
-		all += z.Generations[g].Allocated
+		all += allocated(&z.Generations[g])
 	}
-	free += z.Ephemeral.Free
-	all += z.Ephemeral.Allocated
 	large, pinned := &z.Generations[heap.GenerationLarge], &z.Generations[heap.GenerationPinned]
 	return fmt.Sprintf("%-8s %-8s %-8s", percent("SOH", free, all), percent("LOH", large.Free, large.Allocated), percent("POH", pinned.Free, pinned.Allocated))
 }

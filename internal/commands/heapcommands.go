@@ -52,6 +52,23 @@ func typeNameOr(c *cli.Context, rt *dac.Runtime, mt target.Addr) string {
 	return name
 }
 
+// scannedHeap is heapOf for commands that need objects: a heap without segments
+// is an error that says why, and one that a collection was changing is told,
+// unless the user does not want to hear it.
+func scannedHeap(c *cli.Context, ignoreGCState bool) (*heap.Heap, error) {
+	h, err := dumpOf(c).Heap()
+	if err != nil {
+		return nil, err
+	}
+	if len(h.Segments()) == 0 && len(h.Warnings()) > 0 {
+		return nil, fmt.Errorf("no segment of the heap can be read: %w", h.Warnings()[0])
+	}
+	if h.InGC() && !ignoreGCState {
+		c.Warn(target.Corruptf("the dump was taken during a garbage collection: the heap is read as far as it is sound"))
+	}
+	return heapOf(c)
+}
+
 // warnCorrupt passes on what a scan could not read. When it read nothing at
 // all, that is the command's error.
 func warnCorrupt(c *cli.Context, s *heap.Stats) error {

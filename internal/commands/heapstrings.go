@@ -72,7 +72,8 @@ func (d *dumpHeap) content(e *heap.StringStats) string {
 }
 
 // sosString is a string as SOS prints it: letters and digits alone stay as they
-// are, others are cut, and lose what is not printable.
+// are, others are cut, and lose what is neither letter, digit, punctuation nor
+// space.
 func sosString(s string) string {
 	plain := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 	if strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0 {
@@ -81,7 +82,7 @@ func sosString(s string) string {
 	r := []rune(s)
 	r = r[:min(len(r), sosStringWidth)]
 	for i, c := range r {
-		if !plain(c) && !unicode.IsPunct(c) && !unicode.IsSymbol(c) {
+		if !plain(c) && !unicode.IsPunct(c) && !unicode.Is(unicode.Zs, c) {
 			r[i] = '.'
 		}
 	}

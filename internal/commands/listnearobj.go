@@ -34,7 +34,7 @@ type nearObject struct {
 }
 
 func runListNearObj(c *cli.Context) error {
-	h, err := heapOf(c)
+	h, err := scannedHeap(c, false)
 	if err != nil {
 		return err
 	}
@@ -112,6 +112,6 @@ func (p *nearText) gap(o *heap.Object) {
 	if o == nil || g.Size() == 0 || o.Next() != g.Start {
 		return
 	}
-	p.c.Printf("%-22s %s %-30s %s\n", "Gap:", report.Hex12(g.Start), fmt.Sprintf("%s (0x%x)", report.Commas(g.Size()), g.Size()),
+	p.c.Printf("%-22s %s %-30s %s\n", "Gap:", rangeText(g), fmt.Sprintf("%s (0x%x)", report.Commas(g.Size()), g.Size()),
 		"GC Allocation Context (expected gap in the heap)")
 }

@@ -27,7 +27,7 @@ type sizeCountItem struct {
 }
 
 func runSizeStats(c *cli.Context) error {
-	h, err := heapOf(c)
+	h, err := scannedHeap(c, false)
 	if err != nil {
 		return err
 	}
