@@ -159,6 +159,12 @@ func (m *MethodDesc) Signature() (metadata.MethodSig, *metadata.Metadata, error)
 		return metadata.MethodSig{}, nil, err
 	}
 	sig, err := metadata.ParseMethodSig(b)
+	if n := len(b) - 1; err != nil && n >= 0 && b[n] == byte(metadata.ElementEnd) {
+		// The stubs for calls from unmanaged code store a terminator.
+		if cut, cutErr := metadata.ParseMethodSig(b[:n]); cutErr == nil {
+			sig, err = cut, nil
+		}
+	}
 	return sig, md, err
 }
 
@@ -203,8 +209,13 @@ func (m *MethodDesc) storedSignature() ([]byte, *metadata.Metadata, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	// The signature of a dynamic method names types by their handles: it needs
+	// no metadata, and its module may have none.
 	md, err := mod.Metadata()
-	return b, md, err
+	if err != nil {
+		return b, nil, nil
+	}
+	return b, md, nil
 }
 
 // resolver names what the method's signature refers to: tokens of md and the
