@@ -139,6 +139,7 @@ type offsets struct {
 		DynamicTable   int `layout:"DynamicClassTable"`
 		DynamicEntries int `layout:"DynamicEntries"`
 		GC             int `layout:"GCStatics"`
+		DataBlob       int `layout:"DataBlob"`
 	} `struct:"ThreadLocalModule,optional"`
 	Module struct {
 		SimpleName      int `layout:"SimpleName,optional"`

@@ -13,12 +13,13 @@ import (
 // A StaticState says what is known of a static field's storage.
 type StaticState uint8
 
-// The states. Only a StaticReady field has an address.
+// The states. A StaticReady field has an address, a StaticNone field has not.
 const (
 	// StaticReady: the storage exists and the class constructor has run.
 	StaticReady StaticState = iota
 	// StaticNotInitialized: the class constructor has not finished, or the
-	// storage does not exist yet. There is no value, not even zero.
+	// storage does not exist yet. There is no value, not even zero. The address
+	// is that of the storage, 0 if there is none.
 	StaticNotInitialized
 	// StaticNone: the type has no storage, because it is an open definition.
 	StaticNone
@@ -60,7 +61,7 @@ func (r *Runtime) StaticField(mt *MethodTable, fd *FieldDesc) (StaticAddr, error
 	if err != nil {
 		return s, fmt.Errorf("statics of %016x: %w", uint64(mt.Addr), err)
 	}
-	if s.State == StaticReady {
+	if s.Addr != 0 {
 		s.Addr += target.Addr(fd.Offset)
 	}
 	return s, nil
@@ -124,7 +125,7 @@ func (r *Runtime) staticBase(mt *MethodTable, fd *FieldDesc) (StaticAddr, error)
 		return StaticAddr{}, target.Corruptf("the statics belong to %016x", uint64(owner))
 	}
 	if base&1 != 0 || base == 0 {
-		return StaticAddr{State: StaticNotInitialized}, nil
+		return StaticAddr{State: StaticNotInitialized, Addr: base &^ 1}, nil
 	}
 	return StaticAddr{Addr: base}, nil
 }
@@ -160,17 +161,27 @@ func (r *Runtime) domainStaticBase(mt *MethodTable, fd *FieldDesc) (StaticAddr, 
 	if err != nil {
 		return StaticAddr{}, err
 	}
+	s := StaticAddr{State: classState(uint32(flags)), Addr: dlm}
+	if isRef(fd.ElementType) {
+		s.Addr, err = r.ptr(dlm, o.GC, "DomainLocalModule.GCStatics")
+	}
+	return s.needsStorage(), err
+}
+
+// classState is what the flags of a class say about its statics.
+func classState(flags uint32) StaticState {
 	if flags&classInitialized == 0 {
-		return StaticAddr{State: StaticNotInitialized}, nil
+		return StaticNotInitialized
 	}
-	if !isRef(fd.ElementType) {
-		return StaticAddr{Addr: dlm}, nil
+	return StaticReady
+}
+
+// needsStorage makes a static without storage one that is not initialised.
+func (s StaticAddr) needsStorage() StaticAddr {
+	if s.Addr == 0 {
+		s.State = StaticNotInitialized
 	}
-	base, err := r.ptr(dlm, o.GC, "DomainLocalModule.GCStatics")
-	if err == nil && base == 0 {
-		return StaticAddr{State: StaticNotInitialized}, nil
-	}
-	return StaticAddr{Addr: base}, err
+	return s
 }
 
 // dynamicTypeID is the number of a generic or reflected type in the dynamic
@@ -205,17 +216,11 @@ func (r *Runtime) dynamicEntry(mt *MethodTable, fd *FieldDesc, dlm target.Addr) 
 	if e.err != nil {
 		return StaticAddr{}, e.err
 	}
-	if entry == 0 || flags&classInitialized == 0 {
-		return StaticAddr{State: StaticNotInitialized}, nil
+	s := StaticAddr{State: classState(flags), Addr: entry}
+	if entry != 0 && isRef(fd.ElementType) {
+		s.Addr, err = target.Pointer(r.mem, entry)
 	}
-	if !isRef(fd.ElementType) {
-		return StaticAddr{Addr: entry}, nil
-	}
-	base, err := target.Pointer(r.mem, entry)
-	if err == nil && base == 0 {
-		return StaticAddr{State: StaticNotInitialized}, nil
-	}
-	return StaticAddr{Addr: base}, err
+	return s.needsStorage(), err
 }
 
 // ThreadStaticField returns where thread t keeps the thread static fd of mt.
@@ -384,6 +389,8 @@ func (r *Runtime) threadLocalModuleBase(mt *MethodTable, fd *FieldDesc, t *Threa
 			return none, err
 		}
 		gcOff = 0
+	} else if ready, err := r.threadClassReady(tlm, mt); err != nil || !ready {
+		return none, err
 	}
 	if !isRef(fd.ElementType) {
 		return StaticAddr{Addr: base}, nil
@@ -399,4 +406,15 @@ func (r *Runtime) threadLocalModuleBase(mt *MethodTable, fd *FieldDesc, t *Threa
 		return none, err
 	}
 	return StaticAddr{Addr: obj + target.Addr(r.off.Array.Size)}, nil
+}
+
+// threadClassReady reports whether a thread has set up its statics of mt: the
+// class's flags in the thread's module say so.
+func (r *Runtime) threadClassReady(tlm target.Addr, mt *MethodTable) (bool, error) {
+	off := r.off.ThreadLocalModule.DataBlob
+	if off == layout.Absent {
+		return false, &layout.Error{Type: "ThreadLocalModule", Field: "DataBlob"}
+	}
+	flags, err := target.Uint8(r.mem, tlm+target.Addr(off)+target.Addr(mt.Token.Row()-1))
+	return flags != 0, err
 }

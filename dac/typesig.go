@@ -70,7 +70,11 @@ func (r *Runtime) resolveToken(t metadata.Token, c SigContext, depth int) (targe
 	case metadata.TableTypeDef:
 		return c.Module.Lookup(MapTypeDef, t.Row())
 	case metadata.TableTypeRef:
-		return c.Module.Lookup(MapTypeRef, t.Row())
+		th, err := c.Module.Lookup(MapTypeRef, t.Row())
+		if err != nil || th != 0 {
+			return th, err
+		}
+		return r.resolveTypeRef(c.Module, t.Row())
 	case metadata.TableTypeSpec:
 		md, err := c.Module.Metadata()
 		if err != nil {
@@ -91,6 +95,87 @@ func (r *Runtime) resolveToken(t metadata.Token, c SigContext, depth int) (targe
 		return r.resolveType(&sig, c, depth+1)
 	}
 	return 0, target.Corruptf("token %v is no type", t)
+}
+
+// resolveTypeRef finds a type that the module names but has not used itself: by
+// its name, in the assembly that has it. One whose assembly or metadata is not
+// there counts as not loaded.
+func (r *Runtime) resolveTypeRef(m *Module, rid uint32) (target.Addr, error) {
+	md, err := m.Metadata()
+	if err != nil {
+		return 0, err
+	}
+	name, err := md.TypeRefFullName(rid)
+	if err != nil {
+		return 0, err
+	}
+	scope, err := md.TypeRefScope(rid)
+	if err != nil {
+		return 0, err
+	}
+	for range limits.TypeForwarders {
+		if m, md = r.referencedModule(md, scope); m == nil {
+			return 0, nil
+		}
+		if t, ok := md.FindTypeDef(name); ok {
+			return m.Lookup(MapTypeDef, t.Row())
+		}
+		if scope = forwarder(md, name); scope.IsNil() {
+			return 0, nil
+		}
+	}
+	return 0, target.Corruptf("type %s is forwarded without end", name)
+}
+
+// referencedModule is the loaded module of an AssemblyRef, nil if there is none
+// with metadata.
+func (r *Runtime) referencedModule(md *metadata.Metadata, scope metadata.Token) (*Module, *metadata.Metadata) {
+	if scope.Table() != metadata.TableAssemblyRef {
+		return nil, nil
+	}
+	row, err := md.AssemblyRef(scope.Row())
+	if err != nil {
+		return nil, nil
+	}
+	want, err := md.String(row.Name)
+	if err != nil {
+		return nil, nil
+	}
+	modules, _ := r.KnownModules() // those that are there
+	for _, m := range modules {
+		if name, err := m.SimpleName(); err != nil || name != want {
+			continue
+		}
+		if md, err := m.Metadata(); err == nil {
+			return m, md
+		}
+	}
+	return nil, nil
+}
+
+// forwarder is the assembly to which a module forwards a type, nil for none.
+// Only types that are not nested are looked for.
+func forwarder(md *metadata.Metadata, name string) metadata.Token {
+	if i := strings.IndexByte(name, '+'); i >= 0 {
+		name = name[:i]
+	}
+	space := ""
+	if i := strings.LastIndexByte(name, '.'); i >= 0 {
+		space, name = name[:i], name[i+1:]
+	}
+	for rid := range md.RowCount(metadata.TableExportedType) {
+		row, err := md.ExportedType(rid + 1)
+		if err != nil {
+			return 0
+		}
+		if b, err := md.StringBytes(row.Name); err != nil || string(b) != name {
+			continue
+		}
+		if b, err := md.StringBytes(row.Namespace); err == nil && string(b) == space {
+			return row.Implementation
+		}
+	}
+	return 0
 }
 
 func (r *Runtime) resolveInstance(sig *metadata.TypeSig, c SigContext, depth int) (target.Addr, error) {

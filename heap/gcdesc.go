@@ -1,9 +1,11 @@
 package heap
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"iter"
+	"slices"
 
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/target"
@@ -60,8 +62,7 @@ func readGCDesc(mem target.Memory, mt target.Addr) (*GCDesc, error) {
 	if n < 0 {
 		return readRepeat(mem, mt, int(-n))
 	}
-	// The series lie downwards from the count, the one with the highest offset
-	// next to it.
+	// The series lie downwards from the count.
 	b, err := target.Bytes(mem, mt-8-target.Addr(16*n), int(16*n))
 	if err != nil {
 		return nil, err
@@ -76,6 +77,7 @@ func readGCDesc(mem target.Memory, mt target.Addr) (*GCDesc, error) {
 			return nil, target.Corruptf("series at offset %#x", o)
 		}
 	}
+	slices.SortFunc(d.series, func(a, b gcSeries) int { return cmp.Compare(a.offset, b.offset) })
 	return d, nil
 }
 

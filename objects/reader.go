@@ -109,10 +109,10 @@ func (o Object) Length() (uint32, error) {
 	return o.Type.r.rt.ObjectLength(o.Addr)
 }
 
-// Size is the object's size in bytes, not rounded up.
+// Size is the object's size in bytes, not rounded up to what the heap gives it.
 func (o Object) Size() (uint64, error) {
 	n, err := o.Length()
-	return o.Type.MT.Size(n), err
+	return uint64(o.Type.MT.BaseSize) + uint64(o.Type.MT.ComponentSize)*uint64(n), err
 }
 
 // IsFree reports whether the object is a free block of the heap.

@@ -9,14 +9,17 @@ import (
 // A Static is what a static field holds, or why it holds nothing.
 type Static struct {
 	State dac.StaticState
-	Slot  target.Addr // where the field is stored; of a struct the reference to its box
-	Value Value       // meaningful when State is dac.StaticReady and Err nil
+	Slot  target.Addr // where the field is stored; of a struct the reference to its box; 0 for nowhere
 	Err   error       // why the storage was not found
+
+	// Value is what is stored. It is the field's value only when State is
+	// dac.StaticReady; before the class constructor has finished it is what the
+	// memory holds so far, if Slot is not 0.
+	Value Value
 }
 
 // StaticValue reads a static field that all threads share, of the type that
-// declares it. A field of a class whose constructor has not finished is not
-// read: it has no value.
+// declares it.
 func (f *Field) StaticValue() Static {
 	at, err := f.Declaring.r.rt.StaticField(f.Declaring.MT, &f.FieldDesc)
 	return f.static(at, err)
@@ -30,19 +33,18 @@ func (f *Field) ThreadStatic(t *dac.Thread) Static {
 
 func (f *Field) static(at dac.StaticAddr, err error) Static {
 	s := Static{State: at.State, Slot: at.Addr, Err: err}
-	if err != nil || at.State != dac.StaticReady {
+	if err != nil || at.Addr == 0 {
 		return s
 	}
 	r, data := f.Declaring.r, at.Addr
 	if f.ElementType == metadata.ElementValueType && !f.RVA {
 		// The slot refers to a box.
 		box, err := target.Pointer(r.mem, at.Addr)
-		switch {
-		case err != nil:
-			s.Value = Value{r: r, at: at.Addr, elem: f.ElementType, field: f, err: err}
-			return s
-		case box == 0:
-			s.State = dac.StaticNotInitialized
+		if err != nil || box == 0 {
+			s.Value = Value{r: r, elem: f.ElementType, field: f, err: err}
+			if err == nil {
+				s.State = dac.StaticNotInitialized
+			}
 			return s
 		}
 		data = box + dac.ObjectHeaderBytes

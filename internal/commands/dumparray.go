@@ -77,7 +77,7 @@ func (p *objectPrinter) arrayRange(a *objects.Array) (first, n uint32, err error
 	if hasStart {
 		start -= int64(a.LowerBounds[0])
 	}
-	if start < 0 || start > int64(a.Len) || hasStart && start == int64(a.Len) && a.Len > 0 || hasStart && a.Len == 0 {
+	if start < 0 || start > int64(a.Len) {
 		p.refuse("Start index out of range\n")
 		return 0, 0, p.c.Usagef("start index %d is out of range: the array has %d elements from index %d", start+int64(a.LowerBounds[0]), a.Len, a.LowerBounds[0])
 	}

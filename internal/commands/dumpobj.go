@@ -145,7 +145,7 @@ func (p *objectPrinter) file(t *objects.Type) {
 	m, err := t.Module()
 	path := ""
 	if err == nil {
-		path, err = m.Path()
+		path, err = moduleFile(m)
 	}
 	if err == nil && path == "" {
 		path = "Unknown Module"

@@ -152,15 +152,15 @@ func (ft *fieldTable) typeOf(f *objects.Field) (mt, name string) {
 		th = 0
 	}
 	et := f.ElementType
-	if th&2 != 0 {
-		// A TypeDesc stands for a pointer-sized number.
-		number := metadata.ElementU
-		if et == metadata.ElementFnPtr {
-			number = metadata.ElementI
-		}
-		if th, err = ft.rt.CorType(number); err != nil {
-			th = 0
-		}
+	// A TypeDesc stands for a number of a pointer's size.
+	switch {
+	case et == metadata.ElementFnPtr:
+		th, err = ft.rt.CorType(metadata.ElementI)
+	case th&2 != 0:
+		th, err = ft.rt.CorType(metadata.ElementU)
+	}
+	if err != nil {
+		th = 0
 	}
 	return report.Hex16(th), report.CutStart(ft.typeName(f, th), 20)
 }
@@ -275,20 +275,27 @@ func sosValue(v objects.Value, at target.Addr) string {
 }
 
 // static reads a static field that all threads share. One that is not
-// initialised has no value: the column stays blank, as in SOS.
+// initialised has no value; what its memory holds so far is printed where that
+// is not zero, and by SOS always.
 func (ft *fieldTable) static(f *objects.Field) (text, note string) {
 	s := f.StaticValue()
-	if err := s.Err; err != nil {
-		ft.warn(err)
-		return missingText(err), ""
+	if s.Err != nil {
+		ft.warn(s.Err)
+		return missingText(s.Err), ""
 	}
-	if s.State != dac.StaticReady {
-		if ft.sos {
-			return blankValue, ""
-		}
-		return blankValue, "<not initialised>"
+	if s.State == dac.StaticReady {
+		return ft.value(s.Value, s.Slot)
 	}
-	return ft.value(s.Value, s.Slot)
+	note = "<not initialised>"
+	if ft.sos {
+		note = ""
+	}
+	bits, err := s.Value.Bits()
+	if s.Slot == 0 || !ft.sos && err == nil && bits == 0 {
+		return blankValue, note
+	}
+	text, _ = ft.value(s.Value, s.Value.Location())
+	return text, note
 }
 
 // threadStatics prints the values of a thread static by thread.

@@ -212,7 +212,7 @@ func (p *objectPrinter) jsonFile(t *objects.Type) string {
 	m, err := t.Module()
 	path := ""
 	if err == nil {
-		path, err = m.Path()
+		path, err = moduleFile(m)
 	}
 	if err != nil {
 		p.c.Warn(err)

@@ -27,6 +27,7 @@ const (
 	SignatureDepth   = 64
 	NestedTypeDepth  = 64
 	TypeNameDepth    = 64
+	TypeForwarders   = 16 // assemblies that pass a type on to the next
 	GenericArguments = 65_536
 	BuildIDBytes     = 256
 	ResourceBytes    = 64 << 20
