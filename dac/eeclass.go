@@ -151,3 +151,13 @@ func (r *Runtime) MethodTableOfClass(a target.Addr) (*MethodTable, error) {
 	}
 	return owner, nil
 }
+
+// NumSlots is the number of the type's method slots: those of its vtable and,
+// where the type has them, those that are not virtual. Before 9 a flag of the
+// MethodTable says so (MethodTable::HasNonVirtualSlots).
+func (r *Runtime) NumSlots(mt *MethodTable, c *EEClass) int {
+	if !r.CanonicalForClass() && mt.Flags2&mtf2NonVirtual == 0 {
+		return int(mt.NumVirtuals)
+	}
+	return int(mt.NumVirtuals) + c.NumNonVirtualSlots
+}

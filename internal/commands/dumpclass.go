@@ -99,7 +99,7 @@ func (f *typeFacts) printDetails(c *cli.Context, rt *dac.Runtime) {
 	c.Printf("\n")
 	if !rt.CanonicalForClass() && f.mt.NumVirtuals != 0 {
 		c.Printf("Vtable Slots:    %d\n", f.mt.NumVirtuals)
-		c.Printf("Total Method Slots:  %d\n", int(f.mt.NumVirtuals)+class.NumNonVirtualSlots)
+		c.Printf("Total Method Slots:  %d\n", rt.NumSlots(f.mt, class))
 	}
 	c.Printf("NumInstanceFields:   %d\n", class.NumInstanceFields)
 	c.Printf("NumStaticFields:     %d\n", class.NumStaticFields)

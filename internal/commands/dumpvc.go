@@ -92,6 +92,8 @@ func printFields(c *cli.Context, mt *dac.MethodTable) error {
 	if err != nil {
 		return err
 	}
-	p.fieldTable(0, mt.IsValueType()).print(t)
+	// Offsets are those in a box, of value types too: as SOS counts without an
+	// instance.
+	p.fieldTable(0, false).print(t)
 	return nil
 }

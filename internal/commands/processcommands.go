@@ -6,5 +6,7 @@ func processCommands() []cli.Command {
 	return []cli.Command{
 		modulesCommand(),
 		assembliesCommand(),
+		runtimesCommand(),
+		eeVersionCommand(),
 	}
 }
