@@ -85,7 +85,7 @@ func (r *Runtime) readException(a target.Addr) (Exception, error) {
 // A TraceFrame is a frame of the stack trace that an exception collects on its
 // way (clrex.h, StackTraceElement).
 type TraceFrame struct {
-	IP     target.Addr // return address, or the instruction that faulted
+	IP     target.Addr // inside the call, one less than the return address; or the instruction that faulted
 	SP     target.Addr
 	Method target.Addr // MethodDesc
 	// Foreign marks the last frame of a trace that was taken over from another
@@ -142,8 +142,7 @@ func (r *Runtime) readTrace(array target.Addr) ([]TraceFrame, error) {
 	for i := range count {
 		rd := reader{mem: r.mem, base: data + target.Addr(h.Elements) + target.Addr(i)*target.Addr(o.Size)}
 		f := TraceFrame{
-			// What is stored lies inside the call: one less than the return address.
-			IP:      rd.ptr(o.IP) + 1,
+			IP:      rd.ptr(o.IP),
 			SP:      rd.ptr(o.SP),
 			Method:  rd.ptr(o.Method),
 			Foreign: rd.u32(o.Flags)&traceForeign != 0,

@@ -18,6 +18,7 @@ func threadCommands() []cli.Command {
 		threadStateCommand(),
 		dumpStackObjectsCommand(),
 		syncBlkCommand(),
+		printExceptionCommand(),
 	}
 }
 
