@@ -6,5 +6,9 @@ func typeCommands() []cli.Command {
 	return []cli.Command{
 		dumpMTCommand(),
 		dumpClassCommand(),
+		dumpModuleCommand(),
+		dumpAssemblyCommand(),
+		dumpDomainCommand(),
+		findAppDomainCommand(),
 	}
 }
