@@ -16,6 +16,7 @@ import (
 func stackCommands() []cli.Command {
 	return []cli.Command{
 		clrStackCommand(),
+		parallelStacksCommand(),
 	}
 }
 
@@ -102,32 +103,43 @@ type framePrinter struct {
 	rt     *dac.Runtime
 	walker *stackscan.Walker
 	max    int // frames of a thread, -1 for all
+
+	// carried are the registers as SOS prints them: what a frame does not tell
+	// keeps the value of the frame above.
+	carried target.Registers
 }
 
-// all prints the stacks of the managed threads that an OS thread runs, in the
-// runtime's order.
+// all prints the stacks of all managed threads that an OS thread runs.
 func (p *framePrinter) all(threads []sosgo.Thread) error {
-	byThread := map[target.Addr]*sosgo.Thread{}
-	for i := range threads {
-		if m := threads[i].Managed; m != nil {
-			byThread[m.Addr] = &threads[i]
-		}
-	}
-	managed, err := p.rt.Threads()
-	if err != nil {
-		p.c.Warn(err)
-	}
-	for i := range managed {
-		t := byThread[managed[i].Addr]
-		if t == nil || managed[i].OSID == 0 {
-			continue
-		}
-		p.heading(fmt.Sprintf("OS Thread Id: %#x", managed[i].OSID))
+	for _, t := range managedOrder(p.c, p.rt, threads) {
+		p.heading(fmt.Sprintf("OS Thread Id: %#x", t.OS.ID))
 		if err := p.stack(t); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// managedOrder picks the managed threads that an OS thread runs, in the
+// runtime's order.
+func managedOrder(c *cli.Context, rt *dac.Runtime, threads []sosgo.Thread) []*sosgo.Thread {
+	byThread := map[target.Addr]*sosgo.Thread{}
+	for i := range threads {
+		if m := threads[i].Managed; m != nil && threads[i].OS != nil {
+			byThread[m.Addr] = &threads[i]
+		}
+	}
+	managed, err := rt.Threads()
+	if err != nil {
+		c.Warn(err)
+	}
+	var out []*sosgo.Thread
+	for i := range managed {
+		if t := byThread[managed[i].Addr]; t != nil {
+			out = append(out, t)
+		}
+	}
+	return out
 }
 
 func (p *framePrinter) heading(s string) {
@@ -146,6 +158,7 @@ func (p *framePrinter) stack(t *sosgo.Thread) error {
 		return nil
 	}
 	p.heading(fmt.Sprintf("%16s %16s %s", "Child SP", "IP", "Call Site"))
+	p.carried = target.Registers{Arch: t.OS.Registers.Arch}
 	n := 0
 	for f := range p.walker.Walk(t.Managed, t.OS.Registers, stackscan.WalkOptions{Native: p.c.Bool("native")}) {
 		if n == p.max {
@@ -259,6 +272,12 @@ var registerRows = [][]target.Reg{
 }
 
 func (p *framePrinter) registers(regs *target.Registers) {
+	if p.c.SOS {
+		for r, v := range regs.All {
+			p.carried.Set(r, v)
+		}
+		regs = &p.carried
+	}
 	for _, row := range registerRows {
 		p.c.Printf("   ")
 		for _, r := range row {

@@ -1,0 +1,217 @@
+package commands
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/internal/cli"
+	"github.com/sosgo/sosgo/report"
+	"github.com/sosgo/sosgo/stackscan"
+)
+
+func parallelStacksCommand() cli.Command {
+	return cli.Command{
+		Name: "parallelstacks", Aliases: []string{"pstacks"}, Group: cli.GroupThreads, NeedsDump: true,
+		Summary: "show the stacks of all threads in one picture",
+		Help: "Threads that came through the same calls share their lines; the number before a call is how many threads " +
+			"are in it. The outermost caller of each group stands last, and the threads (~~~~) above the call that they are in.",
+		Options: []cli.Option{
+			{Name: "allthreads", Aliases: []string{"a"}, Summary: "all thread ids of a group, instead of four"},
+			{Name: "runtime", Aliases: []string{"r"}, Summary: "the runtime's own frames too"},
+		},
+		Examples: []cli.Example{{Line: "pstacks -a", Text: "with all thread ids"}},
+		Result:   []report.Part{report.ListOf[mergedStack]("stacks")},
+		Run:      runParallelStacks,
+	}
+}
+
+type mergedStack struct {
+	Threads []uint32 `json:"threads" doc:"OS ids of the threads that have this stack"`
+	Methods []string `json:"methods" doc:"the methods, from the one that is running on"`
+}
+
+func runParallelStacks(c *cli.Context) error {
+	rt, err := runtimeOf(c)
+	if err != nil {
+		return err
+	}
+	walker, err := dumpOf(c).StackWalker()
+	if err != nil {
+		return err
+	}
+	threads, err := allThreads(c)
+	if err != nil {
+		return err
+	}
+	wanted := func(f *stackscan.Frame) bool {
+		return f.Kind == stackscan.FrameManaged || c.Bool("runtime")
+	}
+	var tree stackscan.StackTree
+	for _, t := range managedOrder(c, rt, threads) {
+		frames := walker.Walk(t.Managed, t.OS.Registers, stackscan.WalkOptions{})
+		if err := tree.Add(t.OS.ID, frames, wanted); err != nil {
+			c.Warn(fmt.Errorf("stack of thread %#x: %w", t.OS.ID, err))
+		}
+	}
+	p := &treePrinter{c: c, rt: rt, limit: 4}
+	if c.Bool("allthreads") {
+		p.limit = -1
+	}
+	if c.JSON() != nil {
+		return p.json(&tree)
+	}
+	c.Printf("\n")
+	for _, root := range tree.Roots {
+		c.Printf("________________________________________________")
+		p.node(root, 0)
+		c.Printf("\n\n\n")
+	}
+	c.Printf("==> %d threads with %d roots\n\n", len(tree.Threads), len(tree.Roots))
+	return nil
+}
+
+// A treePrinter prints a StackTree in SOS's form.
+type treePrinter struct {
+	c     *cli.Context
+	rt    *dac.Runtime
+	limit int // thread ids of a group, -1 for all
+}
+
+const treeIndent = 5
+
+// node prints a call below its callees. Calls that all threads share are a run
+// of one depth, so that the recursion is never deeper than there are threads.
+func (p *treePrinter) node(n *stackscan.StackNode, depth int) {
+	run := []*stackscan.StackNode{n}
+	for len(n.Calls) == 1 && len(n.Calls[0].Threads) == len(n.Threads) {
+		n = n.Calls[0]
+		run = append(run, n)
+	}
+	if own := n.Own(); len(n.Calls) < 2 || !p.c.SOS && len(own) > 0 {
+		p.threads(own, depth)
+	}
+	calls := slices.Clone(n.Calls)
+	slices.SortStableFunc(calls, func(a, b *stackscan.StackNode) int { return len(a.Threads) - len(b.Threads) })
+	for _, call := range calls {
+		p.node(call, depth+1)
+	}
+	for _, m := range slices.Backward(run) {
+		p.c.Printf("\n%*s%*d %s", treeIndent*depth, "", treeIndent, len(m.Threads), report.Escape(p.label(m.Method)))
+	}
+}
+
+func (p *treePrinter) threads(ids []uint32, depth int) {
+	var text []string
+	for i, id := range ids {
+		if i == p.limit {
+			break
+		}
+		text = append(text, fmt.Sprintf("%x", id))
+	}
+	list := strings.Join(text, ",")
+	if len(text) < len(ids) {
+		list += "..."
+	}
+	p.c.Printf("\n%*s ~~~~ %s", treeIndent*depth, "", list)
+}
+
+// label is a method with its type in full and its parameters without their
+// namespaces.
+func (p *treePrinter) label(md *dac.MethodDesc) string {
+	full, err := p.rt.MethodName(md, dac.MethodFull)
+	if err != nil {
+		return absent(p.c, err)
+	}
+	name, err := md.Name()
+	if err != nil {
+		return absent(p.c, err)
+	}
+	class := dynamicClass
+	if t, err := p.rt.TypeName(md.MethodTable, dac.NameManaged); err == nil && t != "" {
+		class = t
+	}
+	return class + "." + name + shortParameters(parameters(full))
+}
+
+// dynamicClass stands for the class of methods that have none.
+const dynamicClass = "(dynamicClass)"
+
+// parameters is the part of a method's full name that lists its parameters:
+// from the first parenthesis outside of type arguments on.
+func parameters(full string) string {
+	depth := 0
+	for i := range len(full) {
+		switch full[i] {
+		case '[':
+			depth++
+		case ']':
+			depth--
+		case '(':
+			if depth == 0 {
+				return full[i:]
+			}
+		}
+	}
+	return ""
+}
+
+// shortParameters takes the namespaces and the numbers of generic parameters
+// out of the types of s.
+func shortParameters(s string) string {
+	var b strings.Builder
+	for len(s) > 0 {
+		n := strings.IndexAny(s, "<>(),[] ")
+		if n < 0 {
+			n = len(s)
+		}
+		word := s[:n]
+		word = word[strings.LastIndexByte(word, '.')+1:]
+		if i := strings.IndexByte(word, '`'); i >= 0 {
+			word = word[:i]
+		}
+		b.WriteString(word)
+		if n < len(s) {
+			b.WriteByte(s[n])
+			n++
+		}
+		s = s[n:]
+	}
+	return b.String()
+}
+
+// json writes each stack that threads stand in, merged where it is the same.
+func (p *treePrinter) json(tree *stackscan.StackTree) error {
+	if err := p.c.JSON().List("stacks"); err != nil {
+		return err
+	}
+	type place struct {
+		node  *stackscan.StackNode
+		depth int
+	}
+	var path []*stackscan.StackNode
+	todo := make([]place, 0, len(tree.Roots))
+	for _, r := range slices.Backward(tree.Roots) {
+		todo = append(todo, place{r, 0})
+	}
+	for len(todo) > 0 {
+		at := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		path = append(path[:at.depth], at.node)
+		if own := at.node.Own(); len(own) > 0 {
+			s := mergedStack{Threads: own}
+			for _, n := range slices.Backward(path) {
+				name, err := p.rt.MethodName(n.Method, dac.MethodFull)
+				s.Methods = append(s.Methods, textOr(p.c, name, err))
+			}
+			if err := p.c.JSON().Item("stacks", &s); err != nil {
+				return err
+			}
+		}
+		for _, call := range slices.Backward(at.node.Calls) {
+			todo = append(todo, place{call, at.depth + 1})
+		}
+	}
+	return nil
+}
