@@ -2,6 +2,7 @@ package dac_test
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -13,6 +14,57 @@ import (
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/target"
 )
+
+// TestILMaps holds the maps of the oracle against ours.
+func TestILMaps(t *testing.T) {
+	completed(t, func(t *testing.T, dir string, rt *dac.Runtime) {
+		path := filepath.Join(dir, "oracle", "methods.jsonl")
+		if _, err := os.Stat(path); err != nil {
+			t.Skip(err)
+		}
+		good, bad, none := 0, 0, 0
+		lines(t, path, func(m map[string]any) {
+			rows, _ := m["map"].([]any)
+			start := hex(m["code"])
+			if len(rows) == 0 || start == 0 || start == ^target.Addr(0) {
+				return
+			}
+			// The map can be that of another body than the one that runs now; with
+			// several, the oracle mixes them.
+			if first := hex(rows[0].([]any)[1]); first < start || first-start > 1<<16 {
+				start = first
+			}
+			info, err := rt.MethodAt(start)
+			if err != nil || info.Start != start {
+				return // TestMethods looks at those
+			}
+			got, err := rt.ILMap(info)
+			if errors.Is(err, target.ErrNotInDump) {
+				none++
+				return
+			}
+			want := map[[2]int64]bool{}
+			for _, row := range rows {
+				r := row.([]any)
+				if at := uint64(hex(r[1]) - start); at <= info.Size {
+					want[[2]int64{int64(r[0].(float64)), int64(at)}] = true
+				}
+			}
+			have := map[[2]int64]bool{}
+			for _, g := range got {
+				have[[2]int64{int64(g.IL), int64(g.Native)}] = true
+			}
+			if !assert.ObjectsAreEqual(want, have) {
+				if bad++; bad < 3 {
+					t.Errorf("%v %v: %v got %v, want %v", m["signature"], info.Kind, err, have, want)
+				}
+				return
+			}
+			good++
+		})
+		t.Logf("%d maps right, %d wrong, %d not in the dump", good, bad, none)
+	})
+}
 
 // completed calls f for every case of the corpus, with the case's module files.
 func completed(t *testing.T, f func(t *testing.T, dir string, rt *dac.Runtime)) {
@@ -101,7 +153,7 @@ func TestStackMethods(t *testing.T) {
 		if _, err := os.Stat(path); err != nil {
 			t.Skip(err)
 		}
-		good, bad := 0, 0
+		good, bad, offsets, wrongOffsets := 0, 0, 0, 0
 		lines(t, path, func(m map[string]any) {
 			if m["kind"] != "ManagedMethod" || m["method"] == nil {
 				return
@@ -114,7 +166,22 @@ func TestStackMethods(t *testing.T) {
 				return
 			}
 			good++
+			want, ok := m["il"].(float64)
+			// The oracle gives that of the call, and no mapping where we go back to
+			// one; on the first frame it is that of the address itself.
+			call := info
+			call.Offset--
+			before, _, err := rt.ILOffset(call)
+			il, _, _ := rt.ILOffset(info)
+			if ok && err == nil && want > 0 {
+				if offsets++; before != int(want) && il != int(want) {
+					if wrongOffsets++; wrongOffsets < 4 {
+						list, _ := rt.ILMap(info)
+						t.Errorf("%v %v+%x: IL offset %d, want %v %v", m["signature"], info.Kind, info.Offset, before, want, list)
+					}
+				}
+			}
 		})
-		t.Logf("%d frames right, %d wrong", good, bad)
+		t.Logf("%d frames right, %d wrong; %d IL offsets, %d wrong", good, bad, offsets, wrongOffsets)
 	})
 }

@@ -25,6 +25,7 @@ type r2rImage struct {
 	table     []byte // the table, nil where the dump holds it in part only
 	entries   entryPoints
 	hotCold   []byte // pairs of function numbers: cold part, method
+	debug     lazy[*r2rDebug]
 }
 
 // imageCode looks ip up in a ReadyToRun image.
@@ -219,13 +220,35 @@ func (im *r2rImage) readBody(r *Runtime, f RuntimeFunction, i int, md target.Add
 	return kept.(*codeBody), nil
 }
 
-// imageFunctions are the RUNTIME_FUNCTIONs of a method and its funclets.
-func (r *Runtime) imageFunctions(c *codeLayout, info CodeInfo) ([]RuntimeFunction, error) {
+// imageOf is the image with the code that info describes.
+func (r *Runtime) imageOf(c *codeLayout, info CodeInfo) (*r2rImage, error) {
 	s, err := r.rangeSection(c, info.Start)
 	if err != nil {
 		return nil, err
 	}
-	im, err := s.r2r.get(func() (*r2rImage, error) { return r.readR2R(c, s) })
+	return s.r2r.get(func() (*r2rImage, error) { return r.readR2R(c, s) })
+}
+
+// codeMemory is the memory to read what belongs to code from: for code of an
+// image, completed by the constant data that only the image's file has.
+func (r *Runtime) codeMemory(info CodeInfo) (target.Memory, error) {
+	if info.Kind != CodeReadyToRun {
+		return r.mem, nil
+	}
+	c, err := r.codeLayout()
+	if err != nil {
+		return nil, err
+	}
+	im, err := r.imageOf(c, info)
+	if err != nil {
+		return nil, err
+	}
+	return im.mem, nil
+}
+
+// imageFunctions are the RUNTIME_FUNCTIONs of a method and its funclets.
+func (r *Runtime) imageFunctions(c *codeLayout, info CodeInfo) ([]RuntimeFunction, error) {
+	im, err := r.imageOf(c, info)
 	if err != nil {
 		return nil, err
 	}
