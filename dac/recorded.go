@@ -9,17 +9,19 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// The header of ReadyToRun code in an image (readytorun.h, READYTORUN_HEADER,
-// READYTORUN_SECTION).
+// What an image says of its ReadyToRun code (readytorun.h, READYTORUN_HEADER
+// and READYTORUN_SECTION): a signature, the version of the format, and where
+// the sections of each type lie.
 const (
 	r2rSignature    = 0x00525452 // "RTR"
 	r2rMajorOffset  = 4
 	r2rCountOffset  = 12
 	r2rHeaderSize   = 16
 	r2rSectionSize  = 12
+	r2rSectionStart = 4 // then the size in bytes
 	r2rMaxSections  = 1024
-	r2rSectionEH    = 104
-	r2rSectionStart = 4 // RVA, then the size in bytes
+
+	r2rSectionEH = 104 // ReadyToRunSectionType::ExceptionInfo
 )
 
 // DecodeGCInfo makes d decode the GC info of the code that info describes:
@@ -32,7 +34,11 @@ func (r *Runtime) DecodeGCInfo(d *codeinfo.GCDecoder, info CodeInfo) error {
 	if err != nil {
 		return err
 	}
-	return d.ResetAt(r.mem, info.GCInfo, version)
+	mem, err := r.codeMemory(info)
+	if err != nil {
+		return err
+	}
+	return d.ResetAt(mem, info.GCInfo, version)
 }
 
 // gcInfoVersion is the version of the GC info of the code: the runtime's own
@@ -68,16 +74,17 @@ func (r *Runtime) EHClauses(info CodeInfo) ([]codeinfo.EHClause, error) {
 			return nil, err
 		}
 		table := h.section(r2rSectionEH)
-		return codeinfo.ReadImageEHClauses(r.mem, info.Base, table, uint32(info.Start-info.Base))
+		return codeinfo.ReadImageEHClauses(h.mem, info.Base, table, uint32(info.Start-info.Base))
 	}
 	return nil, nil
 }
 
-// An r2rHeader is the header of the image that holds ReadyToRun code: the
-// composite image's where there is one.
+// An r2rHeader is the header of an image with ReadyToRun code: the composite
+// image's where there is one.
 type r2rHeader struct {
-	major    uint16
+	mem      target.Memory // completed by the image's file
 	base     target.Addr
+	major    uint16
 	sections []byte
 }
 
@@ -87,10 +94,11 @@ func (r *Runtime) r2rHeader(info CodeInfo) (r2rHeader, error) {
 	if err != nil {
 		return r2rHeader{}, err
 	}
-	at, err := r.ptr(info.Image.Addr, r.off.Module.ReadyToRun, "Module.ReadyToRunInfo")
+	im, err := r.imageOf(c, info)
 	if err != nil {
 		return r2rHeader{}, err
 	}
+	at := im.info
 	if o := c.ReadyToRun.Composite; o != layout.Absent {
 		if at, err = r.ptr(at, o, "ReadyToRunInfo.CompositeInfo"); err != nil {
 			return r2rHeader{}, err
@@ -99,31 +107,30 @@ func (r *Runtime) r2rHeader(info CodeInfo) (r2rHeader, error) {
 	if at, err = r.ptr(at, c.ReadyToRun.Header, "ReadyToRunInfo.ReadyToRunHeader"); err != nil {
 		return r2rHeader{}, err
 	}
-	h, err := r.readR2RHeader(at)
-	if err != nil {
-		return r2rHeader{}, fmt.Errorf("ReadyToRun header of %s: %w", info.Image.label(), err)
+	h := r2rHeader{mem: im.mem, base: im.base}
+	if err := h.read(at); err != nil {
+		return r2rHeader{}, fmt.Errorf("ReadyToRun header of %s: %w", im.module.label(), err)
 	}
-	h.base = info.Base
 	return h, nil
 }
 
-func (r *Runtime) readR2RHeader(at target.Addr) (r2rHeader, error) {
-	b, err := target.Bytes(r.mem, at, r2rHeaderSize)
+func (h *r2rHeader) read(at target.Addr) error {
+	b, err := target.Bytes(h.mem, at, r2rHeaderSize)
 	if err != nil {
-		return r2rHeader{}, err
+		return err
 	}
 	le := binary.LittleEndian
 	n := le.Uint32(b[r2rCountOffset:])
 	if le.Uint32(b) != r2rSignature || n > r2rMaxSections {
-		return r2rHeader{}, target.Corruptf("signature %#x, %d sections", le.Uint32(b), n)
+		return target.Corruptf("signature %#x, %d sections", le.Uint32(b), n)
 	}
-	h := r2rHeader{major: le.Uint16(b[r2rMajorOffset:])}
-	h.sections, err = target.Bytes(r.mem, at+r2rHeaderSize, int(n)*r2rSectionSize)
-	return h, err
+	h.major = le.Uint16(b[r2rMajorOffset:])
+	h.sections, err = target.Bytes(h.mem, at+r2rHeaderSize, int(n)*r2rSectionSize)
+	return err
 }
 
 // section is where the image's section of a type lies; empty if it has none.
-func (h r2rHeader) section(kind uint32) target.Range {
+func (h *r2rHeader) section(kind uint32) target.Range {
 	le := binary.LittleEndian
 	for b := h.sections; len(b) >= r2rSectionSize; b = b[r2rSectionSize:] {
 		if le.Uint32(b) == kind {
