@@ -41,10 +41,16 @@ func (m *Module) typeBuckets() (at target.Addr, n uint64, err error) {
 	if o.Buckets != layout.Absent {
 		at = rd.ptr(o.Buckets)
 		if rd.err == nil && at != 0 {
-			// The first two slots hold the number of the others and the buckets
-			// that replace these while the table grows (dacenumerablehash.h).
+			// Special slots come first (dacenumerablehash.h): the number of
+			// buckets, the table that replaces this one while it grows, and, where
+			// chains end with a mark and not with zero, the first such mark.
 			b := reader{mem: r.mem, base: at}
-			n, at, rd.err = b.u64(0), at+16, b.err
+			n = b.u64(0)
+			at += 16
+			if b.u64(16)&1 != 0 {
+				at += 8
+			}
+			rd.err = b.err
 		}
 	} else {
 		at, n = rd.ptr(o.WarmBuckets), uint64(rd.u32(o.WarmBucketCount))

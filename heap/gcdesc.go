@@ -19,7 +19,6 @@ type GCDesc struct {
 	// Of an array of structs: the pattern that repeats from first to the end.
 	repeat []gcRepeat
 	first  uint64 // bytes from the object's start
-	stride uint64 // bytes of the whole pattern
 }
 
 // A gcSeries is a run of references.
@@ -73,8 +72,8 @@ func readGCDesc(mem target.Memory, mt target.Addr) (*GCDesc, error) {
 			size:   int64(binary.LittleEndian.Uint64(b[16*i:])),
 			offset: binary.LittleEndian.Uint64(b[16*i+8:]),
 		}
-		if o := d.series[i].offset; o < 8 || o%8 != 0 || o > maxBaseSize {
-			return nil, target.Corruptf("series at offset %#x", o)
+		if s := d.series[i]; s.offset < 8 || s.offset%8 != 0 || s.offset > maxBaseSize || s.size%8 != 0 || s.size > maxBaseSize {
+			return nil, target.Corruptf("series of %d bytes at offset %#x", s.size, s.offset)
 		}
 	}
 	slices.SortFunc(d.series, func(a, b gcSeries) int { return cmp.Compare(a.offset, b.offset) })
@@ -89,17 +88,22 @@ func readRepeat(mem target.Memory, mt target.Addr, n int) (*GCDesc, error) {
 	if err != nil {
 		return nil, err
 	}
+	stride := uint64(0)
 	d := &GCDesc{first: binary.LittleEndian.Uint64(b[8*n:]), repeat: make([]gcRepeat, n)}
 	if d.first < 8 || d.first%8 != 0 || d.first > maxBaseSize {
 		return nil, target.Corruptf("pattern at offset %#x", d.first)
 	}
 	for i := range d.repeat {
 		w := b[8*(n-1-i):]
-		d.repeat[i] = gcRepeat{pointers: binary.LittleEndian.Uint32(w), skip: binary.LittleEndian.Uint32(w[4:])}
-		d.stride += 8*uint64(d.repeat[i].pointers) + uint64(d.repeat[i].skip)
+		r := gcRepeat{pointers: binary.LittleEndian.Uint32(w), skip: binary.LittleEndian.Uint32(w[4:])}
+		if r.skip%8 != 0 {
+			return nil, target.Corruptf("pattern that skips %d bytes", r.skip)
+		}
+		d.repeat[i] = r
+		stride += 8*uint64(r.pointers) + uint64(r.skip)
 	}
-	if d.stride == 0 || d.stride%8 != 0 {
-		return nil, target.Corruptf("pattern of %d bytes", d.stride)
+	if stride == 0 {
+		return nil, target.Corruptf("empty pattern")
 	}
 	return d, nil
 }
