@@ -1,0 +1,161 @@
+package testdump
+
+import (
+	"archive/tar"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// corpusCases lists the cases of the corpus: of SOSGO_CORPUS, or of the folder
+// shared/corpus beside the module. There may be none.
+var corpusCases = sync.OnceValues(func() ([]*opener, error) {
+	dir := os.Getenv("SOSGO_CORPUS")
+	if dir == "" {
+		root, err := moduleRoot()
+		if err != nil {
+			return nil, err
+		}
+		dir = filepath.Join(root, "..", "shared", "corpus")
+	}
+	return casesIn(dir, false)
+})
+
+// unpack makes the case readable at once: a dump of the corpus that is
+// compressed is unpacked into the user's cache, where it stays, and so are the
+// module files.
+func (c *Case) unpack() error {
+	if c.Canned || filepath.Ext(c.Path) != ".zst" {
+		return nil
+	}
+	cache, err := cacheDir()
+	if err != nil {
+		return err
+	}
+	plain := filepath.Join(cache, c.Name, strings.TrimSuffix(filepath.Base(c.Path), ".zst"))
+	if err := unpackFile(plain, c.Path); err != nil {
+		return err
+	}
+	c.Path = plain
+	if c.Modules == "" {
+		return nil
+	}
+	archive := filepath.Join(filepath.Dir(c.Dir), "modules.tar.zst")
+	c.Modules = filepath.Join(cache, c.Name, c.Manifest.Modules)
+	return unpackModules(cache, archive)
+}
+
+func cacheDir() (string, error) {
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		dir = os.TempDir()
+	}
+	dir = filepath.Join(dir, "sosgo-corpus")
+	return dir, os.MkdirAll(dir, 0o755)
+}
+
+// unpackFile unpacks src as dst. Other test binaries may do the same now: each
+// writes a file of its own and renames it.
+func unpackFile(dst, src string) error {
+	from, err := os.Stat(src)
+	if err != nil {
+		return err
+	}
+	if to, err := os.Stat(dst); err == nil && to.ModTime().After(from.ModTime()) {
+		return nil
+	}
+	r, err := openZstd(src)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	return writeFile(dst, r)
+}
+
+func writeFile(dst string, r io.Reader) error {
+	if err := os.MkdirAll(filepath.Dir(dst), 0o755); err != nil {
+		return err
+	}
+	tmp, err := os.CreateTemp(filepath.Dir(dst), ".unpacking*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(tmp.Name())
+	_, err = io.Copy(tmp, r)
+	if err = errors.Join(err, tmp.Close()); err != nil {
+		return err
+	}
+	return os.Rename(tmp.Name(), dst)
+}
+
+type zstdFile struct {
+	io.ReadCloser
+	f *os.File
+}
+
+func (z zstdFile) Close() error { return errors.Join(z.ReadCloser.Close(), z.f.Close()) }
+
+func openZstd(path string) (io.ReadCloser, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	dec, err := zstd.NewReader(f, zstd.WithDecoderMaxWindow(1<<27))
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return zstdFile{dec.IOReadCloser(), f}, nil
+}
+
+// unpackModules unpacks the archive of module files into dir, once.
+func unpackModules(dir, archive string) error {
+	done := filepath.Join(dir, "modules", ".complete")
+	if _, err := os.Stat(done); err == nil {
+		return nil
+	}
+	r, err := openZstd(archive)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	if err := untar(dir, tar.NewReader(r)); err != nil {
+		return fmt.Errorf("%s: %w", archive, err)
+	}
+	return os.WriteFile(done, nil, 0o644)
+}
+
+func untar(dir string, t *tar.Reader) error {
+	for {
+		h, err := t.Next()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if !filepath.IsLocal(h.Name) {
+			return fmt.Errorf("%s leads out of the archive", h.Name)
+		}
+		path := filepath.Join(dir, h.Name)
+		switch h.Typeflag {
+		case tar.TypeReg:
+			err = writeFile(path, t)
+		case tar.TypeSymlink:
+			err = os.Symlink(h.Linkname, path)
+		case tar.TypeLink:
+			err = os.Link(filepath.Join(dir, h.Linkname), path)
+		case tar.TypeDir:
+			err = os.MkdirAll(path, 0o755)
+		}
+		if err != nil && !errors.Is(err, fs.ErrExist) {
+			return err
+		}
+	}
+}

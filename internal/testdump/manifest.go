@@ -1,0 +1,189 @@
+package testdump
+
+import (
+	"bufio"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/sosgo/sosgo/target"
+)
+
+// A Manifest is what is known about a dump from the side of the program that
+// was dumped.
+type Manifest struct {
+	Name        string
+	Dump        string
+	Modules     string
+	OS          string // "linux" or "windows"
+	Runtime     string // version; of two runtimes both
+	Kind        string // "full", "withheap", "normal", "triage"
+	Scenario    string
+	Environment map[string]string
+	PID         uint32
+	Facts       map[string]json.RawMessage
+}
+
+func readManifest(file string) (Manifest, error) {
+	var m Manifest
+	raw, err := os.ReadFile(file)
+	if err == nil {
+		err = json.Unmarshal(raw, &m)
+	}
+	if err != nil {
+		return m, fmt.Errorf("%s: %w", file, err)
+	}
+	return m, nil
+}
+
+// NativeAOT reports whether the program was compiled ahead of time, without a
+// runtime that has metadata.
+func (m *Manifest) NativeAOT() bool {
+	return strings.Contains(m.Runtime, "NativeAOT") || strings.HasPrefix(m.Name, "nativeaot")
+}
+
+// Frozen is the generation that the GC gives objects of the frozen heap.
+const Frozen = 1<<31 - 1
+
+// An ObjectFact is an object that the program knew: its address, its type as
+// Type.ToString says it, and its generation then.
+type ObjectFact struct {
+	Name       string
+	Addr       target.Addr
+	Type       string
+	Generation int
+}
+
+// A TypeFact is the MethodTable of a type.
+type TypeFact struct {
+	Name string // as Type.ToString says it
+	Addr target.Addr
+}
+
+// Objects are the facts about objects, by address.
+func (m *Manifest) Objects() []ObjectFact {
+	var out []ObjectFact
+	m.each(func(name, value string) {
+		words := strings.Fields(value)
+		if len(words) < 3 {
+			return
+		}
+		gen, ok := strings.CutPrefix(words[len(words)-1], "gen")
+		n, err := strconv.Atoi(gen)
+		addr, isAddr := address(words[0])
+		if ok && err == nil && isAddr {
+			out = append(out, ObjectFact{name, addr, strings.Join(words[1:len(words)-1], " "), n})
+		}
+	})
+	slices.SortFunc(out, func(a, b ObjectFact) int {
+		return cmp.Or(cmp.Compare(a.Addr, b.Addr), cmp.Compare(a.Name, b.Name))
+	})
+	return out
+}
+
+// Types are the facts about types, by name.
+func (m *Manifest) Types() []TypeFact {
+	var out []TypeFact
+	m.each(func(name, value string) {
+		if name, ok := strings.CutPrefix(name, "type "); ok {
+			if addr, ok := address(value); ok {
+				out = append(out, TypeFact{name, addr})
+			}
+		}
+	})
+	slices.SortFunc(out, func(a, b TypeFact) int {
+		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Addr, b.Addr))
+	})
+	return out
+}
+
+// Fact is the text of the fact of that name, the first where there are several.
+func (m *Manifest) Fact(name string) (string, bool) {
+	values := texts(m.Facts[name])
+	if len(values) == 0 {
+		return "", false
+	}
+	return values[0], true
+}
+
+func (m *Manifest) each(f func(name, value string)) {
+	for name, raw := range m.Facts {
+		for _, v := range texts(raw) {
+			f(name, v)
+		}
+	}
+}
+
+// texts are the values of a fact: a text, or a list of them.
+func texts(raw json.RawMessage) []string {
+	var one string
+	if json.Unmarshal(raw, &one) == nil {
+		return []string{one}
+	}
+	var many []string
+	if json.Unmarshal(raw, &many) != nil {
+		return nil
+	}
+	return many
+}
+
+func address(s string) (target.Addr, bool) {
+	digits, ok := strings.CutPrefix(s, "0x")
+	n, err := strconv.ParseUint(digits, 16, 64)
+	return target.Addr(n), ok && err == nil
+}
+
+// Address reads an address of the oracle; it is 0 for what is none.
+func Address(v any) target.Addr {
+	s, _ := v.(string)
+	a, _ := address(s)
+	return a
+}
+
+// Oracle calls f for each line of a file of the case's oracle: what another
+// tool says about the dump. A case without that file has no lines.
+func (c *Case) Oracle(t testing.TB, name string, f func(line map[string]any)) {
+	t.Helper()
+	path := filepath.Join(c.Dir, "oracle", name+".jsonl")
+	r, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		if _, err := os.Stat(path + ".zst"); errors.Is(err, fs.ErrNotExist) {
+			return
+		}
+		z, err := openZstd(path + ".zst")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer z.Close()
+		scanLines(t, bufio.NewScanner(z), f)
+		return
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	scanLines(t, bufio.NewScanner(r), f)
+}
+
+func scanLines(t testing.TB, sc *bufio.Scanner, f func(line map[string]any)) {
+	t.Helper()
+	sc.Buffer(nil, 64<<20)
+	for sc.Scan() {
+		var line map[string]any
+		if err := json.Unmarshal(sc.Bytes(), &line); err != nil {
+			t.Fatal(err)
+		}
+		f(line)
+	}
+	if err := sc.Err(); err != nil {
+		t.Fatal(err)
+	}
+}
