@@ -17,6 +17,7 @@ type moduleFiles struct {
 	finder *modfiles.Finder
 	packed []dump.PackedFile
 	mem    target.Memory
+	wrap   func(*target.Module, target.Memory) target.Memory // Options.WrapFile
 
 	mu    sync.Mutex
 	files map[target.Addr]*foundFile
@@ -25,6 +26,7 @@ type moduleFiles struct {
 type foundFile struct {
 	once sync.Once
 	img  *image.Image
+	read *image.Image // img, or img through Options.WrapFile
 	err  error
 }
 
@@ -33,6 +35,7 @@ func newModuleFiles(f *dump.File, o Options) *moduleFiles {
 		finder: &modfiles.Finder{Dirs: o.Modules, Recorded: !o.NoLocalFiles, More: moduleSources(o)},
 		packed: f.PackedFiles(),
 		mem:    f,
+		wrap:   o.WrapFile,
 		files:  map[target.Addr]*foundFile{},
 	}
 }
@@ -58,6 +61,11 @@ func moduleSources(o Options) []modfiles.Source {
 
 // File implements dac.ModuleFiles.
 func (f *moduleFiles) File(m *target.Module, _ *image.Image) (*image.Image, error) {
+	found := f.find(m)
+	return found.read, found.err
+}
+
+func (f *moduleFiles) find(m *target.Module) *foundFile {
 	f.mu.Lock()
 	found := f.files[m.Base]
 	if found == nil {
@@ -70,8 +78,12 @@ func (f *moduleFiles) File(m *target.Module, _ *image.Image) (*image.Image, erro
 		if found.img = f.fromPack(m, &id); found.img == nil {
 			found.img, _, found.err = f.finder.Find(m, id)
 		}
+		found.read = found.img
+		if f.wrap != nil && found.img != nil {
+			found.read = found.img.Through(func(rvas target.Memory) target.Memory { return f.wrap(m, rvas) })
+		}
 	})
-	return found.img, found.err
+	return found
 }
 
 // fromPack opens the file of m in the pack that the dump came in, nil if there
@@ -123,9 +135,9 @@ func (m *memory) miss(a target.Addr) bool {
 		return false
 	}
 	m.added[i].Do(func() {
-		if img, err := m.files.File(&m.modules[i], nil); err == nil {
+		if found := m.files.find(&m.modules[i]); found.err == nil {
 			// A file that contradicts the dump is left out: the bytes stay absent.
-			_ = m.overlay.Add(&m.modules[i], img)
+			_ = m.overlay.Add(&m.modules[i], found.img)
 		}
 	})
 	return true

@@ -69,6 +69,10 @@ type Options struct {
 	// process's memory, for programs that trace reads or feign faults. What it
 	// returns must be safe for concurrent use.
 	WrapMemory func(target.Memory) target.Memory
+	// WrapFile, if not nil, does the same for what is read of a module's file,
+	// which is addressed as the loaded image is, from 0. What a file adds to the
+	// process's memory is read through WrapMemory alone.
+	WrapFile func(m *target.Module, image target.Memory) target.Memory
 }
 
 // A Dump is an open dump.

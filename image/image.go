@@ -189,6 +189,14 @@ func OpenSource(path string, src memmap.Source) (*Image, error) {
 	return im, nil
 }
 
+// Through returns the image with wrap's result between it and its bytes, which
+// are addressed by RVA. What Overlay takes from the image does not pass there.
+func (im *Image) Through(wrap func(target.Memory) target.Memory) *Image {
+	w := *im
+	w.rvas = wrap(im.rvas)
+	return &w
+}
+
 // NewBytes opens an image that is in b, as it lies in a file or as it was
 // loaded. It keeps b.
 func NewBytes(b []byte, l Layout) (*Image, error) {

@@ -59,6 +59,7 @@ type segment struct {
 // build writes the notes as they are, and the segments cut where memory is
 // left out. What is left out keeps a header without bytes.
 func (e *elfContainer) build(pieces []piece) ([]byte, error) {
+	slices.SortFunc(pieces, func(a, b piece) int { return cmp.Compare(a.addr, b.addr) })
 	segments := e.segments(pieces)
 	if len(segments) >= progMany {
 		return nil, fmt.Errorf("%d segments", len(segments))

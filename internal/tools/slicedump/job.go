@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -38,7 +37,7 @@ type job struct {
 type container interface {
 	// ranges are the stored ranges of memory.
 	ranges() []memmap.Range
-	// build returns the file with other memory.
+	// build returns the file with other memory: disjoint pieces in any order.
 	build(pieces []piece) ([]byte, error)
 }
 
@@ -64,11 +63,12 @@ func (j *job) run(ctx context.Context) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	offsets, addrs := newReads(), newReads()
+	offsets, addrs, files := newReads(), newReads(), newFileReads()
 	open := func() (*sosgo.Dump, error) {
 		return sosgo.OpenReaderAt(recordingFile{memmap.Bytes(raw), offsets}, file.Size(), sosgo.Options{
 			Modules: j.modules, NoLocalFiles: true, Jobs: 1,
-			WrapMemory: func(m target.Memory) target.Memory { return recordingMemory{m, addrs} },
+			WrapMemory: func(m target.Memory) target.Memory { return recordingMemory{m, addrs.note} },
+			WrapFile:   files.wrap,
 		})
 	}
 	want := answers(ctx, open, j.commands)
@@ -79,7 +79,8 @@ func (j *job) run(ctx context.Context) ([]byte, error) {
 	defer wide.Close()
 	walk(wide)
 	keepImages(wide, addrs)
-	small, err := box.build(j.choose(wide, box, offsets, addrs))
+	pieces := j.choose(wide, box, offsets, addrs)
+	small, err := box.build(append(pieces, files.pieces(wide, pieces)...))
 	if err != nil {
 		return nil, err
 	}
@@ -300,7 +301,6 @@ func (j *job) choose(d *sosgo.Dump, box container, offsets, addrs *reads) []piec
 			pieces = append(pieces, p)
 		}
 	}
-	slices.SortFunc(pieces, func(a, b piece) int { return cmp.Compare(a.addr, b.addr) })
 	return pieces
 }
 

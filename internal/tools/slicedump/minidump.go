@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -74,6 +75,7 @@ func (m *minidumpContainer) build(pieces []piece) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	slices.SortFunc(pieces, func(a, b piece) int { return cmp.Compare(a.addr, b.addr) })
 	list := len(out)
 	out = le.AppendUint64(out, uint64(len(pieces)))
 	out = le.AppendUint64(out, uint64(list+16+16*len(pieces)))

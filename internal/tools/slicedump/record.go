@@ -66,30 +66,30 @@ func (f recordingFile) ReadAt(p []byte, off int64) (int, error) {
 	return n, err
 }
 
-// A recordingMemory notes what is read of a process's memory, from whatever
-// source.
+// A recordingMemory notes what is read of a memory, from whatever source.
 type recordingMemory struct {
 	target.Memory
-	seen *reads
+	note func(at uint64, n int)
 }
 
 func (m recordingMemory) ReadMemory(p []byte, a target.Addr) (int, error) {
 	n, err := m.Memory.ReadMemory(p, a)
-	m.seen.note(uint64(a), n)
+	m.note(uint64(a), n)
 	return n, err
 }
 
 func (m recordingMemory) View(a target.Addr, n int) ([]byte, bool) {
 	b, ok := m.Memory.View(a, n)
-	m.seen.note(uint64(a), len(b))
+	m.note(uint64(a), len(b))
 	return b, ok
 }
 
-// Span lends no more than a page, so that what is lent is what is wanted.
+// Span lends no more than the rest of a page, so that what is lent is what is
+// wanted.
 func (m recordingMemory) Span(a target.Addr) []byte {
 	b := m.Memory.Span(a)
 	b = b[:min(len(b), int(pageSize-uint64(a)%pageSize))]
-	m.seen.parts.note(uint64(a), uint64(len(b)))
+	m.note(uint64(a), len(b))
 	return b
 }
 
