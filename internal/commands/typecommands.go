@@ -6,6 +6,8 @@ func typeCommands() []cli.Command {
 	return []cli.Command{
 		dumpMTCommand(),
 		dumpClassCommand(),
+		name2EECommand(),
+		token2EECommand(),
 		dumpModuleCommand(),
 		dumpAssemblyCommand(),
 		dumpDomainCommand(),

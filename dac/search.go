@@ -1,0 +1,162 @@
+package dac
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/sosgo/sosgo/metadata"
+	"github.com/sosgo/sosgo/target"
+)
+
+// A Match is a type of a module, or a member of it, that was found by name.
+type Match struct {
+	Type   metadata.Token // TypeDef
+	Member metadata.Token // MethodDef or Field; nil for the type itself
+}
+
+// FindName returns what the full name names in the module's metadata, loaded or
+// not: a type, "Ns.Outer+Inner`1", or all members of a type with that name,
+// "Ns.Type.Member", "Ns.Type..ctor". A slash may stand for the plus.
+func (m *Module) FindName(name string) ([]Match, error) {
+	md, err := m.Metadata()
+	if err != nil {
+		return nil, err
+	}
+	name = strings.ReplaceAll(name, "/", "+")
+	if t, ok := findType(md, name); ok {
+		return []Match{{Type: t}}, nil
+	}
+	owner, member := splitMember(name)
+	if owner == "" {
+		return nil, nil
+	}
+	t, ok := findType(md, owner)
+	if !ok {
+		return nil, nil
+	}
+	return membersNamed(md, t, member)
+}
+
+// findType finds a type by its exact name, else by its name in any case.
+func findType(md *metadata.Metadata, name string) (metadata.Token, bool) {
+	if t, ok := md.FindTypeDef(name); ok {
+		return t, true
+	}
+	var b []byte
+	for rid := uint32(1); rid <= md.RowCount(metadata.TableTypeDef); rid++ {
+		var err error
+		if b, err = md.AppendTypeDefFullName(b[:0], rid); err == nil && len(b) == len(name) && strings.EqualFold(string(b), name) {
+			return metadata.NewToken(metadata.TableTypeDef, rid), true
+		}
+	}
+	return 0, false
+}
+
+// splitMember cuts a name at its last full stop; that of .ctor and .cctor
+// belongs to the member.
+func splitMember(name string) (owner, member string) {
+	i := strings.LastIndexByte(name, '.')
+	if i <= 0 {
+		return "", ""
+	}
+	if name[i-1] == '.' {
+		i--
+	}
+	return name[:i], name[i+1:]
+}
+
+// membersNamed lists the methods and fields of a type with a name.
+func membersNamed(md *metadata.Metadata, t metadata.Token, name string) ([]Match, error) {
+	methods, err := md.Methods(t.Row())
+	if err != nil {
+		return nil, err
+	}
+	fields, err := md.Fields(t.Row())
+	if err != nil {
+		return nil, err
+	}
+	var out []Match
+	for rid := range methods.All() {
+		row, err := md.MethodDef(rid)
+		if err != nil {
+			return out, err
+		}
+		if s, err := md.StringBytes(row.Name); err == nil && string(s) == name {
+			out = append(out, Match{t, metadata.NewToken(metadata.TableMethodDef, rid)})
+		}
+	}
+	for rid := range fields.All() {
+		row, err := md.Field(rid)
+		if err != nil {
+			return out, err
+		}
+		if s, err := md.StringBytes(row.Name); err == nil && string(s) == name {
+			out = append(out, Match{t, metadata.NewToken(metadata.TableField, rid)})
+		}
+	}
+	return out, nil
+}
+
+// FindLoaded returns the loaded types of the module whose name contains part,
+// in any case, in the order of their tokens. It returns what it found together
+// with the first error.
+func (m *Module) FindLoaded(part string) ([]Match, error) {
+	md, err := m.Metadata()
+	if err != nil {
+		return nil, err
+	}
+	part = strings.ToLower(strings.ReplaceAll(part, "/", "+"))
+	var out []Match
+	var first error
+	var b []byte
+	for e, err := range m.Entries(MapTypeDef) {
+		if err == nil {
+			b, err = md.AppendTypeDefFullName(b[:0], e.Row)
+		}
+		if err != nil {
+			if first == nil {
+				first = err
+			}
+			continue
+		}
+		if strings.Contains(strings.ToLower(string(b)), part) {
+			out = append(out, Match{Type: metadata.NewToken(metadata.TableTypeDef, e.Row)})
+		}
+	}
+	return out, first
+}
+
+// LoadedType is the MethodTable of a TypeDef or TypeRef of the module, 0 if the
+// type is not loaded.
+func (m *Module) LoadedType(t metadata.Token) (target.Addr, error) {
+	kind := MapTypeDef
+	if t.Table() == metadata.TableTypeRef {
+		kind = MapTypeRef
+	}
+	return m.Lookup(kind, t.Row())
+}
+
+// MethodDefName is the name of a method from metadata alone, with its type and
+// parameters.
+func (m *Module) MethodDefName(t metadata.Token) (string, error) {
+	md, err := m.Metadata()
+	if err != nil {
+		return "", err
+	}
+	row, err := md.MethodDef(t.Row())
+	if err != nil {
+		return "", err
+	}
+	owner, err1 := md.MethodOwner(t.Row())
+	full, err2 := md.TypeDefFullName(owner)
+	name, err3 := md.String(row.Name)
+	blob, err4 := md.Blob(row.Signature)
+	if err := errors.Join(err1, err2, err3, err4); err != nil {
+		return "", err
+	}
+	sig, err := metadata.ParseMethodSig(blob)
+	if err != nil {
+		return "", err
+	}
+	return metadata.FormatMethod(full+"."+name, &sig, md.Names()), nil
+}
