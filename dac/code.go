@@ -64,7 +64,7 @@ type codeCache struct {
 	list     lazy[[]*RangeSection]
 	bodies   sync.Map // entry point, target.Addr -> *codeBody
 	versions lazy[map[target.Addr]target.Addr]
-	pdbs     sync.Map // *Module -> *lazy[*pdb]
+	pdbs     sync.Map // of a Module, target.Addr -> *lazy[*PDB]
 }
 
 // A codeBody is the code of one method: what all its addresses share.

@@ -113,15 +113,7 @@ func (f *Finder) Find(m *target.Module, id Identity) (*image.Image, []Candidate,
 	if !id.Known() {
 		return nil, nil, target.Unsupportedf("%s: the dump does not identify the file", m.Path)
 	}
-	f.once.Do(func() {
-		for _, d := range f.Dirs {
-			f.dirs = append(f.dirs, &folder{root: d})
-		}
-		if f.Recorded {
-			f.dirs = append(f.dirs, recorded{})
-		}
-		f.dirs = append(f.dirs, f.More...)
-	})
+	f.start()
 	var tried []Candidate
 	seen := map[string]bool{}
 	for _, s := range f.dirs {
@@ -138,6 +130,19 @@ func (f *Finder) Find(m *target.Module, id Identity) (*image.Image, []Candidate,
 		}
 	}
 	return nil, tried, fmt.Errorf("%s: none of %d files found is the one that was loaded: %w", m.Path, len(tried), os.ErrNotExist)
+}
+
+// start lists the sources, the first time.
+func (f *Finder) start() {
+	f.once.Do(func() {
+		for _, d := range f.Dirs {
+			f.dirs = append(f.dirs, &folder{root: d})
+		}
+		if f.Recorded {
+			f.dirs = append(f.dirs, recorded{})
+		}
+		f.dirs = append(f.dirs, f.More...)
+	})
 }
 
 // open opens and checks one file. Only regular files are opened: a path can

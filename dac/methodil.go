@@ -1,0 +1,134 @@
+package dac
+
+import (
+	"fmt"
+
+	"github.com/sosgo/sosgo/image"
+	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/metadata"
+	"github.com/sosgo/sosgo/target"
+)
+
+// ErrNoIL is the error for a method without a body in IL: native, made by the
+// runtime, or abstract. It is target.ErrUnsupported.
+var ErrNoIL = target.Unsupportedf("the method has no IL body")
+
+// ILAddress is where the IL of m lies in the target: the header of its body. It
+// is known also where the dump lacks the bytes.
+func (r *Runtime) ILAddress(m *MethodDesc) (target.Addr, error) {
+	im, rva, err := m.ilPlace()
+	if err != nil {
+		return 0, err
+	}
+	return im.Address(rva)
+}
+
+func (m *MethodDesc) ilPlace() (*image.Image, image.RVA, error) {
+	if m.Token.IsNil() {
+		return nil, 0, ErrNoIL
+	}
+	_, row, err := m.def()
+	if err != nil {
+		return nil, 0, err
+	}
+	if row.RVA == 0 || m.Kind != MethodIL && m.Kind != MethodInstantiated {
+		return nil, 0, ErrNoIL
+	}
+	mod, err := m.Module()
+	if err != nil {
+		return nil, 0, err
+	}
+	im, err := mod.PEImage()
+	return im, image.RVA(row.RVA), err
+}
+
+// IL returns the body of m in IL: from the dump, or from the module's file.
+func (r *Runtime) IL(m *MethodDesc) (metadata.MethodBody, error) {
+	im, rva, err := m.ilPlace()
+	if err != nil {
+		return metadata.MethodBody{}, err
+	}
+	body, err := readBody(func(off, n int) ([]byte, error) { return im.BytesRVA(rva+image.RVA(off), n) })
+	if err == nil {
+		return body, nil
+	}
+	if mod, merr := m.Module(); merr == nil {
+		if file, ferr := mod.openFile(im); ferr == nil {
+			if body, ferr := readBody(func(off, n int) ([]byte, error) { return file.BytesRVA(rva+image.RVA(off), n) }); ferr == nil {
+				return body, nil
+			}
+		}
+	}
+	return metadata.MethodBody{}, fmt.Errorf("IL of method %016x: %w", uint64(m.Addr), err)
+}
+
+// ILAt returns the body in IL whose header is at a.
+func (r *Runtime) ILAt(a target.Addr) (metadata.MethodBody, error) {
+	body, err := readBody(func(off, n int) ([]byte, error) { return target.Bytes(r.mem, a+target.Addr(off), n) })
+	if err != nil {
+		return body, fmt.Errorf("IL at %016x: %w", uint64(a), err)
+	}
+	return body, nil
+}
+
+// The headers of bodies and of the sections behind them (ECMA-335 II.25.4).
+const (
+	ilFormatMask    = 0x3
+	ilTiny          = 0x2
+	ilMoreSections  = 0x8
+	ilFatHeader     = 12
+	ilSectionFat    = 0x40
+	ilSectionMore   = 0x80
+	ilSectionHeader = 4
+	ilSmallClause   = 12
+	ilFatClause     = 24
+)
+
+// readBody reads a body through read: first its header, then what that says
+// there is, so that no byte is asked for that the body does not have.
+func readBody(read func(off, n int) ([]byte, error)) (metadata.MethodBody, error) {
+	size, err := bodySize(read)
+	if err != nil {
+		return metadata.MethodBody{}, err
+	}
+	b, err := read(0, size)
+	if err != nil {
+		return metadata.MethodBody{}, err
+	}
+	return metadata.ParseMethodBody(b)
+}
+
+func bodySize(read func(off, n int) ([]byte, error)) (int, error) {
+	b, err := read(0, 1)
+	if err != nil {
+		return 0, err
+	}
+	if b[0]&ilFormatMask == ilTiny {
+		return 1 + int(b[0]>>2), nil
+	}
+	if b, err = read(0, ilFatHeader); err != nil {
+		return 0, err
+	}
+	rd := reader{mem: bytesMemory(b)}
+	flags, code := rd.u16(0), rd.u32(4)
+	if code > limits.ILBytes {
+		return 0, target.Corruptf("%d bytes of IL", code)
+	}
+	size := 4*int(flags>>12) + int(code)
+	for more := flags&ilMoreSections != 0; more; {
+		start := (size + 3) &^ 3
+		if b, err = read(start, ilSectionHeader); err != nil {
+			return 0, err
+		}
+		n, clause := int(b[1]), ilSmallClause
+		if b[0]&ilSectionFat != 0 {
+			n, clause = n|int(b[2])<<8|int(b[3])<<16, ilFatClause
+		}
+		if n < ilSectionHeader || size > limits.ILBytes {
+			return 0, target.Corruptf("section of %d bytes behind IL", n)
+		}
+		// Some compilers don't count the section's header.
+		size, more = start+max(n, ilSectionHeader+n/clause*clause), b[0]&ilSectionMore != 0
+	}
+	return size, nil
+}
