@@ -24,7 +24,7 @@ type LocationKind uint8
 const (
 	LocRegister         LocationKind = iota // in Reg
 	LocRegisterByRef                        // at the address in Reg
-	LocRegisterFloat                        // in the vector register XMM0 + Reg
+	LocRegisterFloat                        // in the vector register Reg
 	LocStack                                // at Base + Offset
 	LocStackByRef                           // at the address that is stored at Base + Offset
 	LocRegisterRegister                     // low half in Reg, high half in Reg2
@@ -37,9 +37,25 @@ const (
 	locationKinds
 )
 
-// AmbientSP stands in Location.Base for the RSP that the method has after its
-// prolog, whatever it pushes later.
-const AmbientSP = target.Reg(16)
+// Numbers that a Location has beside those of the processor's registers.
+const (
+	// AmbientSP stands in Location.Base for the RSP that the method has after
+	// its prolog, whatever it pushes later.
+	AmbientSP = target.Reg(63)
+	// XMM0 is the first of 32 vector registers. They can stand where the kind
+	// of the location names any register.
+	XMM0 = target.Reg(64)
+)
+
+// The compilers' numbers of registers. Since .NET 10 sixteen more integer
+// registers come before the vector registers (runtime: jit/register.h).
+const (
+	integerRegisters = 16
+	ambientNumber    = 17
+	xmm0Number       = 16
+	xmm0NumberAPX    = 32
+	vectorRegisters  = 32
+)
 
 // A Location is where a variable is in a range of code. Which members hold is
 // told by Kind.
@@ -68,13 +84,17 @@ func (v *Variable) Holds(offset uint32) bool {
 }
 
 // Variables decodes the part of a method's debug information that tells where
-// variables are. All versions of the runtime have the same form (runtime:
-// debuginfostore.cpp). b holds exactly that part; it may be empty.
-func Variables(b []byte) ([]Variable, error) {
+// variables are (runtime: debuginfostore.cpp). b holds exactly that part; it
+// may be empty. All compilers write the same form, but since .NET 10 they
+// number the vector registers differently; apx tells which.
+func Variables(b []byte, apx bool) ([]Variable, error) {
 	if len(b) == 0 {
 		return nil, nil
 	}
-	r := nibbleReader{b: b}
+	r := variableReader{nibbleReader: nibbleReader{b: b}, xmm0: xmm0Number}
+	if apx {
+		r.xmm0 = xmm0NumberAPX
+	}
 	n := r.uint()
 	if r.err != nil {
 		return nil, r.err
@@ -93,8 +113,14 @@ func Variables(b []byte) ([]Variable, error) {
 	return out, nil
 }
 
+// A variableReader reads variables.
+type variableReader struct {
+	nibbleReader
+	xmm0 uint32 // number of the first vector register
+}
+
 // variable reads one variable.
-func (r *nibbleReader) variable(v *Variable) {
+func (r *variableReader) variable(v *Variable) {
 	start := r.uint()
 	size := r.uint()
 	v.Number = int32(r.uint()) + minVarNumber
@@ -111,44 +137,58 @@ func (r *nibbleReader) variable(v *Variable) {
 }
 
 // location reads what follows the kind.
-func (r *nibbleReader) location(l *Location) {
+func (r *variableReader) location(l *Location) {
 	switch l.Kind {
 	case LocRegister, LocRegisterByRef, LocRegisterFloat:
 		l.Reg = r.register()
 	case LocStack, LocStackByRef, LocStack2:
-		l.Base = r.register()
+		l.Base = r.base()
 		l.Offset = r.int()
 	case LocRegisterRegister:
 		l.Reg = r.register()
 		l.Reg2 = r.register()
 	case LocRegisterStack:
 		l.Reg = r.register()
-		l.Base = r.register()
+		l.Base = r.base()
 		l.Offset = r.int()
 	case LocStackRegister:
 		l.Offset = r.int()
-		l.Base = r.register()
+		l.Base = r.base()
 		l.Reg = r.register()
 	case LocFloatStack, LocVarArg:
 		l.Index = r.uint()
 	}
 }
 
-// register reads the number of a register. On AMD64 they are the processor's;
-// the one that counts the registers is not used, and the next is the ambient
-// RSP.
-func (r *nibbleReader) register() target.Reg {
-	const count, ambient = 16, 17
+// register reads the number of a register.
+func (r *variableReader) register() target.Reg {
 	n := r.uint()
 	switch {
-	case r.err != nil:
-	case n < count:
+	case n < integerRegisters:
 		return target.Reg(n)
-	case n == ambient:
-		return AmbientSP
-	default:
-		// JIT's numbers of vector registers follow those of the others.
-		r.err = target.Corruptf("variable in register %d", n)
+	case n >= r.xmm0 && n < r.xmm0+vectorRegisters:
+		return XMM0 + target.Reg(n-r.xmm0)
 	}
+	r.fail("variable in register %d", n)
 	return 0
+}
+
+// base reads the number of the register that a place on the stack is relative
+// to.
+func (r *variableReader) base() target.Reg {
+	n := r.uint()
+	switch {
+	case n < integerRegisters:
+		return target.Reg(n)
+	case n == ambientNumber:
+		return AmbientSP
+	}
+	r.fail("variable on the stack by register %d", n)
+	return 0
+}
+
+func (r *variableReader) fail(format string, args ...any) {
+	if r.err == nil {
+		r.err = target.Corruptf(format, args...)
+	}
 }

@@ -1,0 +1,140 @@
+package codeinfo
+
+import (
+	"io"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo/target"
+)
+
+// A nibbleWriter writes what a nibbleReader reads.
+type nibbleWriter struct {
+	b []byte
+	n int
+}
+
+func (w *nibbleWriter) nibble(v byte) {
+	if w.n%2 == 0 {
+		w.b = append(w.b, v)
+	} else {
+		w.b[w.n/2] |= v << 4
+	}
+	w.n++
+}
+
+func (w *nibbleWriter) uint(values ...uint32) *nibbleWriter {
+	for _, v := range values {
+		shift := 0
+		for v>>shift > 7 {
+			shift += 3
+		}
+		for ; shift > 0; shift -= 3 {
+			w.nibble(byte(v>>shift&7) | 8)
+		}
+		w.nibble(byte(v & 7))
+	}
+	return w
+}
+
+func (w *nibbleWriter) int(v int32) *nibbleWriter {
+	if v < 0 {
+		return w.uint(uint32(-v)<<1 | 1)
+	}
+	return w.uint(uint32(v) << 1)
+}
+
+func TestVariables(t *testing.T) {
+	const rbp, rcx, r15, ambient = 5, 1, 15, 17
+	w := (&nibbleWriter{}).uint(11)
+	head := func(number int32, kind LocationKind) *nibbleWriter {
+		return w.uint(0x10, 0x20, uint32(number-minVarNumber), uint32(kind))
+	}
+	head(0, LocRegister).uint(rcx)
+	head(1, LocRegisterByRef).uint(r15)
+	head(2, LocRegisterFloat).uint(16 + 3)
+	head(3, LocStack).uint(rbp).int(-40)
+	head(4, LocStackByRef).uint(ambient).int(1000)
+	head(5, LocRegisterRegister).uint(rcx, r15)
+	head(6, LocRegisterStack).uint(rcx, rbp).int(16)
+	head(7, LocStackRegister).int(-8).uint(rbp, r15)
+	head(VarTypeArg, LocStack2).uint(rbp).int(24)
+	head(VarReturnBuf, LocFloatStack).uint(2)
+	head(VarArgsHandle, LocVarArg).uint(8)
+	got, err := Variables(w.b, false)
+	require.NoError(t, err)
+	want := []Location{
+		{Kind: LocRegister, Reg: target.RCX},
+		{Kind: LocRegisterByRef, Reg: target.R15},
+		{Kind: LocRegisterFloat, Reg: XMM0 + 3},
+		{Kind: LocStack, Base: target.RBP, Offset: -40},
+		{Kind: LocStackByRef, Base: AmbientSP, Offset: 1000},
+		{Kind: LocRegisterRegister, Reg: target.RCX, Reg2: target.R15},
+		{Kind: LocRegisterStack, Reg: target.RCX, Base: target.RBP, Offset: 16},
+		{Kind: LocStackRegister, Reg: target.R15, Base: target.RBP, Offset: -8},
+		{Kind: LocStack2, Base: target.RBP, Offset: 24},
+		{Kind: LocFloatStack, Index: 2},
+		{Kind: LocVarArg, Index: 8},
+	}
+	numbers := []int32{0, 1, 2, 3, 4, 5, 6, 7, VarTypeArg, VarReturnBuf, VarArgsHandle}
+	require.Len(t, got, len(want))
+	for i, v := range got {
+		assert.Equal(t, Variable{numbers[i], CodeRange{0x10, 0x30}, want[i]}, v)
+	}
+	assert.True(t, got[0].Holds(0x10))
+	assert.False(t, got[0].Holds(0x30))
+
+	for n := 1; n < len(w.b); n++ {
+		_, err := Variables(w.b[:n], false)
+		assert.ErrorIs(t, err, target.ErrCorrupt, "%d bytes", n)
+	}
+	_, err = Variables(w.b[:len(w.b)-1], false)
+	assert.ErrorIs(t, err, io.ErrUnexpectedEOF)
+	none, err := Variables(nil, false)
+	assert.NoError(t, err)
+	assert.Empty(t, none)
+}
+
+// TestVectorRegisters: .NET 10 has other numbers than earlier compilers.
+func TestVectorRegisters(t *testing.T) {
+	b := (&nibbleWriter{}).uint(1, 0, 5, 4, uint32(LocRegisterRegister), 1, 33).b
+	old, err := Variables(b, false)
+	require.NoError(t, err)
+	assert.Equal(t, Location{Kind: LocRegisterRegister, Reg: target.RCX, Reg2: XMM0 + 17}, old[0].Location)
+	apx, err := Variables(b, true)
+	require.NoError(t, err)
+	assert.Equal(t, XMM0+1, apx[0].Location.Reg2)
+	_, err = Variables((&nibbleWriter{}).uint(1, 0, 5, 4, uint32(LocRegister), 20).b, true)
+	assert.ErrorIs(t, err, target.ErrCorrupt)
+}
+
+func TestLyingVariables(t *testing.T) {
+	for name, w := range map[string]*nibbleWriter{
+		"a billion":           (&nibbleWriter{}).uint(1<<30, 0, 0, 4, 0, 0),
+		"unknown kind":        (&nibbleWriter{}).uint(1, 0, 0, 4, 11, 0, 0),
+		"register 48":         (&nibbleWriter{}).uint(1, 0, 0, 4, 0, 48),
+		"stack by a vector":   (&nibbleWriter{}).uint(1, 0, 0, 4, 3, 18, 0),
+		"range past 4 GB":     (&nibbleWriter{}).uint(1, 0xffffffff, 1, 4, 0, 0),
+		"number of 33 bits":   {b: []byte{0xff, 0xff, 0xff, 0xff, 0xff, 0x07}, n: 11},
+		"number without end":  {b: []byte{0xff}, n: 2},
+		"count and no entry":  (&nibbleWriter{}).uint(1),
+		"half of an entry":    (&nibbleWriter{}).uint(2, 0, 0, 4, 0, 0),
+		"nothing but a count": (&nibbleWriter{}).uint(7),
+	} {
+		_, err := Variables(w.b, false)
+		assert.ErrorIs(t, err, target.ErrCorrupt, name)
+	}
+}
+
+func FuzzVariables(f *testing.F) {
+	f.Add((&nibbleWriter{}).uint(1, 0, 5, 4, 3, 5).int(-8).b)
+	f.Fuzz(func(t *testing.T, b []byte) {
+		vars, err := Variables(b, len(b)%2 == 0)
+		checkSentinel(t, err)
+		if len(vars) > 2*len(b) {
+			t.Fatal("more variables than nibbles")
+		}
+	})
+}
