@@ -127,7 +127,6 @@ type vars struct {
 	generations    int
 	generationSize int
 	genOffsets     [3]int32
-	heapCount      int
 }
 
 // The entries of GenerationFieldOffsets (gcinterface.dac.h,

@@ -293,8 +293,8 @@ func scanned(t *testing.T, h *Heap, f *Filter, jobs int) recorder {
 // same objects and corruptions in the same order, for any number of workers.
 func TestScanIsSequential(t *testing.T) {
 	both(t, func(t *testing.T, lends bool) {
-		for seed := range uint64(4) {
-			h := randomHeap(seed, 5*runSize, lends)
+		for seed := range uint64(2) {
+			h := randomHeap(seed, 3*runSize, lends)
 			want, bad := walked(h)
 			require.NotEmpty(t, bad)
 			first := scanned(t, h, &Filter{}, 1)
@@ -304,7 +304,7 @@ func TestScanIsSequential(t *testing.T) {
 			}
 			require.Len(t, first.bad, len(bad))
 			for _, jobs := range []int{2, 7} {
-				require.Equal(t, first, scanned(t, randomHeap(seed, 5*runSize, lends), &Filter{}, jobs))
+				require.Equal(t, first, scanned(t, randomHeap(seed, 3*runSize, lends), &Filter{}, jobs))
 			}
 			r := target.Range{Start: want[len(want)/3], End: want[len(want)/2]}
 			part := scanned(t, h, &Filter{Range: r}, 3)

@@ -22,7 +22,10 @@ func eeheapCommand() cli.Command {
 			{Name: "segment", Kind: cli.Address, Summary: "only this segment or region: its address or one in it"},
 		},
 		Examples: []cli.Example{{Line: "eeheap -gc", Text: "the generations and their segments"}},
-		Result:   []report.Part{report.FieldOf[gcHeapItem]("gc")},
+		Result: []report.Part{
+			report.ListOf[loaderHeapItem]("loaderHeaps"),
+			report.FieldOf[gcHeapItem]("gc"),
+		},
 	}
 }
 
@@ -49,22 +52,44 @@ type segmentItem struct {
 
 func runEEHeap(c *cli.Context) error {
 	gc, loader := c.Bool("gc"), c.Bool("loader")
-	if loader && !gc {
-		return target.Unsupportedf("the loader heaps are not there yet")
+	both := gc == loader
+	var total uint64
+	if loader || both {
+		n, err := printLoaderHeaps(c)
+		if err != nil {
+			return err
+		}
+		total += n
 	}
+	if gc || both {
+		n, err := printGCHeap(c)
+		if err != nil {
+			return err
+		}
+		total += n
+	}
+	if !gc && !loader && c.JSON() == nil {
+		c.Printf("\nTotal bytes consumed by CLR: 0x%x (%d)\n\n", total, total)
+	}
+	return nil
+}
+
+// printGCHeap prints the segments of the GC heap and returns the bytes that are
+// committed for them.
+func printGCHeap(c *cli.Context) (uint64, error) {
 	h, err := heapOf(c)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	keep, err := segmentFilter(c, h)
 	if err != nil {
-		return err
+		return 0, err
 	}
+	item := gcHeapOf(h, keep)
 	if c.JSON() != nil {
-		return c.JSON().Field("gc", gcHeapOf(h, keep))
+		return item.Committed, c.JSON().Field("gc", item)
 	}
-	e := newGCHeapText(c, h, keep)
-	return e.print()
+	return item.Committed, newGCHeapText(c, h, keep).print(&item)
 }
 
 func gcHeapOf(h *heap.Heap, keep func(*heap.Segment) bool) gcHeapItem {
@@ -125,38 +150,29 @@ func (e *gcHeapText) size(n uint64) string {
 	return fmt.Sprintf("0x%x (%d)", n, n)
 }
 
-func (e *gcHeapText) print() error {
-	mode := ""
-	if m, ok := e.h.DATAS(); ok {
-		mode = fmt.Sprint(m)
-	}
-	if e.c.SOS || mode != "" {
-		e.c.Printf("\nDATAS = %s\n", mode)
+func (e *gcHeapText) print(all *gcHeapItem) error {
+	if all.DATAS != nil {
+		e.c.Printf("\nDATAS = %d\n", *all.DATAS)
+	} else if e.c.SOS {
+		e.c.Printf("\nDATAS = \n")
 	}
 	e.c.Printf("========================================\n")
-	e.c.Printf("Number of GC Heaps: %d\n", len(e.h.SubHeaps()))
+	e.c.Printf("Number of GC Heaps: %d\n", all.Heaps)
 	e.c.Printf("----------------------------------------\n")
 	for i := range e.h.SubHeaps() {
-		if err := e.subHeap(&e.h.SubHeaps()[i]); err != nil {
-			return err
-		}
-	}
-	var allocated, committed uint64
-	for _, s := range e.segments {
-		allocated += s.Objects.Size()
-		committed += s.Committed.Size()
+		e.subHeap(&e.h.SubHeaps()[i])
 	}
 	prefix := ""
 	if e.partial {
 		prefix = "Partial "
 	}
-	e.c.Printf("%sGC Allocated Heap Size:    Size: %s bytes.\n", prefix, e.size(allocated))
-	e.c.Printf("%sGC Committed Heap Size:    Size: %s bytes.\n", prefix, e.size(committed))
-	return nil
+	e.c.Printf("%sGC Allocated Heap Size:    Size: %s bytes.\n", prefix, e.size(all.Allocated))
+	_, err := fmt.Fprintf(e.c.Out, "%sGC Committed Heap Size:    Size: %s bytes.\n", prefix, e.size(all.Committed))
+	return err
 }
 
 // subHeap prints one heap, unless a filter leaves nothing of it.
-func (e *gcHeapText) subHeap(s *heap.SubHeap) error {
+func (e *gcHeapText) subHeap(s *heap.SubHeap) {
 	of := func(kinds ...heap.SegmentKind) (list []*heap.Segment) {
 		for _, x := range e.segments {
 			if x.SubHeap == s.Index && slices.Contains(kinds, x.Kind) {
@@ -169,7 +185,7 @@ func (e *gcHeapText) subHeap(s *heap.SubHeap) error {
 	frozen, large, pinned := of(heap.KindFrozen), of(heap.KindLarge), of(heap.KindPinned)
 	all := slices.Concat(small, frozen, large, pinned)
 	if e.partial && len(all) == 0 {
-		return nil
+		return
 	}
 	if e.h.Server() {
 		e.c.Printf("Heap %d (%s)\n", s.Index, report.Hex16(s.Addr))
@@ -193,7 +209,6 @@ func (e *gcHeapText) subHeap(s *heap.SubHeap) error {
 		e.c.Printf("Partial Committed Size:              Size: %s bytes.\n", e.size(committed))
 	}
 	e.c.Printf("------------------------------\n")
-	return nil
 }
 
 // generationStarts prints where the generations start in the ephemeral segment;
@@ -210,7 +225,6 @@ func (e *gcHeapText) generationStarts(s *heap.SubHeap) {
 		e.c.Printf("none\n")
 		return
 	}
-	// SOS prints the second number in decimal.
 	a := s.Generations[0].AllocContext
 	e.c.Printf("(0x%x, 0x%x)\n", uint64(a.Pointer), uint64(a.Limit))
 }
