@@ -19,7 +19,7 @@ func printExceptionCommand() cli.Command {
 		Help:    "Without an address it is the exception that the current thread threw last.",
 		Args:    []cli.Arg{{Name: "address", Kind: cli.Address, Optional: true, Summary: "of the exception object"}},
 		Options: []cli.Option{
-			{Name: "lines", Summary: "also print source files and lines"},
+			{Name: "lines", Summary: "also print source files and lines (outside SOS's form they are always printed)"},
 			{Name: "nested", Summary: "also print the exceptions that the thread was handling when it threw"},
 			{Name: "ccw", Kind: cli.Address, Summary: "not supported: needs the tables of COM interop"},
 		},
@@ -46,6 +46,8 @@ type traceFrame struct {
 	IP       report.Address `json:"ip" doc:"instruction pointer, inside the call"`
 	Function string         `json:"function" doc:"module and method"`
 	Offset   *uint64        `json:"offset,omitempty" doc:"of the instruction in the method's code"`
+	File     string         `json:"file,omitempty" doc:"source file"`
+	Line     int            `json:"line,omitempty" doc:"line in it"`
 	Foreign  bool           `json:"foreign,omitempty" doc:"the last frame before the exception was thrown again elsewhere"`
 }
 
@@ -224,6 +226,12 @@ func (p *exceptionPrinter) frame(f *dac.TraceFrame) traceFrame {
 		offset = uint64(info.Offset)
 	}
 	r.Offset = &offset
+	if p.c.Bool("lines") || !p.c.SOS {
+		// Most modules of a dump have no symbols: that is no part of the answer.
+		if line, err := p.rt.SourceLine(info); err == nil {
+			r.File, r.Line = line.File, line.Line
+		}
+	}
 	return r
 }
 
@@ -292,7 +300,11 @@ func (p *exceptionPrinter) printFrames(frames []traceFrame) {
 		if f.Offset != nil {
 			offset = fmt.Sprintf("+0x%x", *f.Offset)
 		}
-		c.Printf("    %s %s %s%s\n", report.Hex16(f.SP), report.Hex16(f.IP), report.Escape(f.Function), offset)
+		line := ""
+		if f.File != "" {
+			line = fmt.Sprintf(" [%s @ %d]", report.Escape(f.File), f.Line)
+		}
+		c.Printf("    %s %s %s%s%s\n", report.Hex16(f.SP), report.Hex16(f.IP), report.Escape(f.Function), offset, line)
 		if f.Foreign && !c.SOS {
 			c.Printf("    --- thrown again from here ---\n")
 		}
