@@ -75,6 +75,16 @@ type Frame struct {
 	Kind  FrameKind
 }
 
+// CallsUnmanaged reports whether f stands where managed code called unmanaged
+// code, and not the runtime.
+func (f *Frame) CallsUnmanaged() bool {
+	switch f.Class {
+	case "PInvokeCalliFrame", "ComPlusMethodFrame", "CLRToCOMMethodFrame":
+		return true
+	}
+	return f.Kind == FrameInlinedCall
+}
+
 // topFrame ends a chain of frames (frames.h, FRAME_TOP).
 const topFrame = ^target.Addr(0)
 
@@ -172,15 +182,15 @@ func (r *Runtime) frameCaller(l *frameLayout, f *Frame, regs *target.Registers) 
 	case FrameHelper:
 		return r.helperCaller(l, f, regs)
 	case FrameSoftwareException:
-		return CallerReturn, r.contextAt(f.Addr, l.SoftwareException.Context, regs)
+		return CallerReturn, r.contextAt(l, f.Addr, l.SoftwareException.Context, false, regs)
 	case FrameFault:
-		return CallerInterrupted, r.contextAt(f.Addr, l.Faulting.Context, regs)
+		return CallerInterrupted, r.contextAt(l, f.Addr, l.Faulting.Context, true, regs)
 	case FrameRedirected:
 		ctx, err := r.ptr(f.Addr, l.Resumable.Context, "ResumableFrame.TargetContextPtr")
 		if err != nil {
 			return CallerNone, err
 		}
-		return CallerInterrupted, r.contextAt(ctx, 0, regs)
+		return CallerInterrupted, r.contextAt(l, ctx, 0, true, regs)
 	case FrameHijack:
 		return r.hijackCaller(l, f, regs)
 	case FrameFuncEval:
@@ -188,7 +198,7 @@ func (r *Runtime) frameCaller(l *frameLayout, f *Frame, regs *target.Registers) 
 		if err != nil {
 			return CallerNone, err
 		}
-		return CallerReturn, r.contextAt(eval, l.Eval.Context, regs)
+		return CallerReturn, r.contextAt(l, eval, l.Eval.Context, false, regs)
 	}
 	return CallerNone, nil
 }
@@ -319,42 +329,29 @@ func (r *Runtime) savedPointers(l *frameLayout, a target.Addr, off int, regs *ta
 var contextAMD64 = [...]target.Reg{target.RAX, target.RCX, target.RDX, target.RBX, target.RSP, target.RBP, target.RSI, target.RDI,
 	target.R8, target.R9, target.R10, target.R11, target.R12, target.R13, target.R14, target.R15, target.RIP}
 
-const (
-	contextRAX    = 0x78
-	contextFlags  = 0x30
-	contextEFlags = 0x44
+const contextRAX = 0x78
 
-	contextControl = 1 // CONTEXT_CONTROL: RSP, RIP, EFLAGS
-	contextInteger = 2
-)
-
-// contextAt reads the CONTEXT at an offset from a: all its registers are known
-// that its flags say so of, and the control registers always.
-func (r *Runtime) contextAt(a target.Addr, off int, regs *target.Registers) error {
+// contextAt reads the CONTEXT at an offset from a. Of code that called, and was
+// not stopped, only the registers that calls preserve mean anything.
+func (r *Runtime) contextAt(l *frameLayout, a target.Addr, off int, stopped bool, regs *target.Registers) error {
 	if off == layout.Absent {
 		return &layout.Error{Type: "a context"}
 	}
-	a += target.Addr(off)
-	rd := reader{mem: r.mem, base: a}
-	flags := rd.u32(contextFlags)
+	rd := reader{mem: r.mem, base: a + target.Addr(off)}
 	for i, reg := range contextAMD64 {
-		v := rd.u64(contextRAX + 8*i)
-		if rd.err != nil {
-			return rd.err
-		}
-		if control := reg == target.RSP || reg == target.RIP; control || flags&contextInteger != 0 || calleeSaved(reg) {
+		if v := rd.u64(contextRAX + 8*i); stopped || reg == target.RSP || reg == target.RIP || l.preserves(reg) {
 			regs.Set(reg, v)
 		}
 	}
-	return nil
+	return rd.err
 }
 
-// calleeSaved reports whether calls preserve r in every convention of x64. The
-// runtime fills these in without setting the flag for all of them.
-func calleeSaved(r target.Reg) bool {
-	switch r {
-	case target.RBX, target.RBP, target.R12, target.R13, target.R14, target.R15:
-		return true
+// preserves reports whether calls preserve reg in the process's convention.
+func (l *frameLayout) preserves(reg target.Reg) bool {
+	for _, m := range l.saved {
+		if m.reg == reg {
+			return true
+		}
 	}
 	return false
 }

@@ -45,8 +45,7 @@ type WalkOptions struct {
 func (w *Walker) Walk(t *dac.Thread, regs target.Registers, o WalkOptions) iter.Seq[Frame] {
 	return func(yield func(Frame) bool) {
 		s := &walk{w: w, thread: t, options: o, yield: yield, cur: w.unwinder.Cursor(stackOf(t, &regs))}
-		s.at = unwind.Frame{Regs: regs, Trust: unwind.TrustContext, Exact: true}
-		s.run()
+		s.begin(&regs, false)
 	}
 }
 
@@ -76,15 +75,29 @@ type walk struct {
 	frame    dac.Frame // the next explicit frame
 	hasFrame bool
 	frameErr error
+	blind    bool // native code is not unwound any further: the explicit frames lead on
+	runs     bool // each run of native code is yielded as one activation
 	stopped  bool
 	count    int
 	last     *Frame // not yielded yet: the end of the walk may have to be noted in it
 	slot     Frame
 }
 
-func (s *walk) run() {
+// begin walks from regs on. Those of a seed are of a frame that called; the
+// explicit frames above it do not count.
+func (s *walk) begin(regs *target.Registers, seeded bool) {
+	s.at = unwind.Frame{Regs: *regs, Trust: unwind.TrustContext, Exact: !seeded}
 	s.setFrame(s.thread.Frame)
+	if sp, ok := regs.SP(); ok && seeded {
+		for s.hasFrame && s.frame.Addr < sp {
+			s.setFrame(s.frame.Next)
+		}
+	}
 	s.lookup()
+	s.run()
+}
+
+func (s *walk) run() {
 	for !s.stopped {
 		if s.count++; s.count > limits.StackFrames {
 			s.finish(target.Corruptf("more than %d frames", limits.StackFrames))
@@ -97,7 +110,7 @@ func (s *walk) run() {
 		} else {
 			more, err = s.stepNative()
 		}
-		if err != nil || !more {
+		if !more {
 			s.finish(err)
 			return
 		}
@@ -110,7 +123,7 @@ func (s *walk) lookup() {
 	info, err := s.w.rt.MethodAt(ip)
 	s.managed, s.codeErr = err == nil && info.Method != nil, nil
 	if s.managed {
-		s.code = info
+		s.code, s.blind = info, false
 	} else if err != nil && !errors.Is(err, dac.ErrNoCode) {
 		s.codeErr = err
 	}
@@ -153,18 +166,21 @@ func (s *walk) stepManaged() (bool, error) {
 	}
 	s.at = caller
 	s.lookup()
-	return true, err
+	return true, nil
 }
 
 // stepNative leaves native code: by unwinding it where native frames are
-// wanted, and in any case through the next explicit frame, which knows the
-// managed code below.
+// wanted, and else through the next explicit frame, which knows the managed
+// code below.
 func (s *walk) stepNative() (bool, error) {
-	if s.options.Native && !s.unwindNative() {
-		return false, nil
-	}
-	if s.managed {
-		return true, nil
+	if !s.blind {
+		if s.options.Native {
+			return s.unwindNative()
+		}
+		s.blind = true
+		if s.runs && !s.emitActivation(FrameNative) {
+			return false, nil
+		}
 	}
 	if !s.hasFrame {
 		return false, errors.Join(s.frameErr, s.codeErr)
@@ -172,18 +188,16 @@ func (s *walk) stepNative() (bool, error) {
 	if !s.emitExplicit() {
 		return false, nil
 	}
+	return s.leaveByFrame()
+}
+
+// leaveByFrame goes to the caller that the next explicit frame knows, if it
+// knows one, and to the frame after it.
+func (s *walk) leaveByFrame() (bool, error) {
 	f := s.frame
 	caller, how, err := s.callerOf(&f)
-	if how == dac.CallerNone && err != nil {
-		// The frame is of no use; the next one may be.
-		s.setFrame(f.Next)
-		if !s.hasFrame {
-			return false, err
-		}
-		return true, nil
-	}
 	active := false
-	if how != dac.CallerNone {
+	if err == nil && how != dac.CallerNone {
 		was := s.at
 		s.at = caller
 		if s.lookup(); !s.managed {
@@ -195,6 +209,9 @@ func (s *walk) stepNative() (bool, error) {
 	// there.
 	if !active {
 		s.setFrame(f.Next)
+	}
+	if err != nil && !s.hasFrame {
+		return false, err
 	}
 	return true, nil
 }
@@ -236,29 +253,32 @@ func (s *walk) leaveRuntime(at *unwind.Frame, frame target.Addr) error {
 	return target.Corruptf("no managed code calls the runtime at the frame %#x", uint64(frame))
 }
 
-// unwindNative yields the native activations from the current one on, up to
-// managed code or the end. It stops at the next explicit frame, when unwinding
-// fails below it.
-func (s *walk) unwindNative() bool {
-	for range limits.StackFrames {
-		next := s.at
-		more, err := s.cur.Step(&next, unwind.TrustScan)
-		if !s.emitActivation(FrameNative) {
-			return false
-		}
-		if err != nil || !more {
-			s.last.Err = err
-			return true
-		}
-		if sp, _ := next.Regs.SP(); s.hasFrame && sp > s.frame.Addr && s.frame.Kind != dac.FramePlain && next.Trust < unwind.TrustUnwind {
-			return true
-		}
-		s.at = next
-		if s.lookup(); s.managed {
-			return true
-		}
+// unwindNative yields a native activation and the explicit frames inside of it,
+// and goes to its caller.
+func (s *walk) unwindNative() (bool, error) {
+	next := s.at
+	more, err := s.cur.Step(&next, unwind.TrustScan)
+	if !s.emitActivation(FrameNative) {
+		return false, nil
 	}
-	return true
+	if err != nil || !more {
+		s.blind = true // the explicit frames may lead on
+		return err == nil || s.hasFrame, err
+	}
+	end, _ := next.Regs.SP()
+	for s.hasFrame && s.frame.Addr < end {
+		if next.Trust < unwind.TrustUnwind && s.frame.Kind != dac.FramePlain {
+			s.blind = true // what the frame knows is better than a guess
+			return true, nil
+		}
+		if !s.emitExplicit() {
+			return false, nil
+		}
+		s.setFrame(s.frame.Next)
+	}
+	s.at = next
+	s.lookup()
+	return true, nil
 }
 
 // emitActivation yields the current registers as an activation.

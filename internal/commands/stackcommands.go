@@ -226,16 +226,15 @@ func (p *framePrinter) method(f *stackscan.Frame, r *stackFrame) {
 	r.MD = report.Address(md.Addr)
 	name, err := p.rt.MethodName(md, dac.MethodFull)
 	r.Method = textOr(p.c, name, err)
-	if f.Kind != stackscan.FrameManaged {
-		return
-	}
-	r.Offset = uint64(f.Code.Offset)
 	if m, err := md.Module(); err == nil {
 		if file, err := moduleFile(m); err == nil {
 			r.Module = dac.BaseName(file)
 		}
 	}
-	p.source(f, md, r)
+	if f.Kind == stackscan.FrameManaged {
+		r.Offset = uint64(f.Code.Offset)
+		p.source(f, md, r)
+	}
 }
 
 // callSite is the last column.
@@ -244,12 +243,9 @@ func (p *framePrinter) callSite(f *stackscan.Frame, r *stackFrame) string {
 	switch f.Kind {
 	case stackscan.FrameExplicit:
 		fmt.Fprintf(&b, "[%s: %s] ", report.Escape(r.Frame), report.Hex16(f.SP))
-		b.WriteString(report.Escape(r.Method))
+		p.methodText(&b, r)
 	case stackscan.FrameManaged:
-		if p.c.Bool("f") && r.Module != "" {
-			b.WriteString(report.Escape(r.Module) + "!")
-		}
-		b.WriteString(report.Escape(r.Method))
+		p.methodText(&b, r)
 		if p.c.Bool("f") {
 			fmt.Fprintf(&b, " + %d", r.Offset)
 		}
@@ -263,6 +259,14 @@ func (p *framePrinter) callSite(f *stackscan.Frame, r *stackFrame) string {
 		fmt.Fprintf(&b, " (found by %s)", f.Trust)
 	}
 	return b.String()
+}
+
+// methodText writes the method, with -f after its module.
+func (p *framePrinter) methodText(b *strings.Builder, r *stackFrame) {
+	if p.c.Bool("f") && r.Module != "" {
+		b.WriteString(report.Escape(r.Module) + "!")
+	}
+	b.WriteString(report.Escape(r.Method))
 }
 
 // registerRows is how SOS groups the registers of x64.

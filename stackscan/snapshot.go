@@ -1,0 +1,232 @@
+package stackscan
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/target"
+)
+
+// The outcomes of a Snapshot beside success. Each is a state of the thread or a
+// wish of the caller, not damage; a stack that breaks off is an error of
+// package target.
+var (
+	// ErrSnapshotAborted: the caller stopped the walk
+	// (CORPROF_E_STACKSNAPSHOT_ABORTED).
+	ErrSnapshotAborted = errors.New("the snapshot was aborted")
+	// ErrSnapshotUnsafe: the thread can't be walked at all: it is dead, has not
+	// started, or the dump has no registers of it
+	// (CORPROF_E_STACKSNAPSHOT_UNSAFE).
+	ErrSnapshotUnsafe = fmt.Errorf("the thread can't be walked: %w", target.ErrUnsupported)
+	// ErrSnapshotUnmanagedContext: the thread runs code of the runtime itself,
+	// which nothing leads out of without a seed; or the seed is not in managed
+	// code (CORPROF_E_STACKSNAPSHOT_UNMANAGED_CTX).
+	ErrSnapshotUnmanagedContext = fmt.Errorf("unmanaged code on top, and no seed in managed code: %w", target.ErrUnsupported)
+	// ErrSnapshotNoManagedFrames: the stack has no managed frame.
+	ErrSnapshotNoManagedFrames = fmt.Errorf("no managed frames: %w", target.ErrUnsupported)
+)
+
+// SnapshotOptions choose how a Snapshot is taken.
+type SnapshotOptions struct {
+	// Registers asks for the registers of each entry
+	// (COR_PRF_SNAPSHOT_REGISTER_CONTEXT).
+	Registers bool
+	// Seed are registers of the thread somewhere further down its stack, in
+	// managed code. They are a hint: where the way to the first managed frame
+	// is known without them, they are not used.
+	Seed *target.Registers
+	// Synchronous walks the thread as one that asks for its own stack: the
+	// explicit frames lead out of the runtime's code too, and no seed is
+	// needed.
+	Synchronous bool
+	// Hybrid has the unmanaged frames of each run in its entry.
+	Hybrid bool
+}
+
+// A SnapshotFrame is one entry of a Snapshot.
+type SnapshotFrame struct {
+	// Function is the method of a managed frame. It is nil for a run of
+	// unmanaged frames, however many they are ("function 0").
+	Function *dac.MethodDesc
+	// Class is the MethodTable that declares Function. Code that instantiations
+	// share has the canonical one.
+	Class target.Addr
+	// IP and SP are those of the frame, of a run those of its leaf.
+	IP, SP target.Addr
+	// Registers is set if SnapshotOptions asked for it.
+	Registers *target.Registers
+	// Native are the frames of a run, from the leaf on, with Hybrid.
+	Native []Frame
+}
+
+// A Snapshot walks one thread's stack under the contract of the profiling API's
+// DoStackSnapshot (ICorProfilerInfo2), over a dump:
+//
+//   - Entries come leaf first, and the outermost caller last.
+//   - Each managed frame is one entry; each run of unmanaged frames between, on
+//     top or at the bottom is one entry with no Function. Walking the
+//     unmanaged frames is left to the caller, or done with Hybrid.
+//   - A thread that stopped in managed code, or in unmanaged code that managed
+//     code called through P/Invoke or COM, is walked from its leaf on. If it
+//     stopped in the runtime's own code, because that was asked to compile,
+//     to allocate or to collect, the first managed frame is not known: without
+//     Seed the outcome is ErrSnapshotUnmanagedContext, with Seed the walk
+//     starts there and ignores what is above. Synchronous lifts this rule.
+//   - A seed must point to managed code, or the outcome is
+//     ErrSnapshotUnmanagedContext. A wrong seed gives wrong entries; it can't do
+//     harm.
+//   - The caller can stop at any entry: the outcome is ErrSnapshotAborted.
+//
+// The thread of a dump stands still, so what the API says of suspending threads
+// and of locks does not apply.
+type Snapshot struct {
+	w       *Walker
+	thread  *dac.Thread
+	regs    target.Registers
+	options SnapshotOptions
+	err     error
+}
+
+// Snapshot prepares a snapshot of t, whose registers are regs.
+func (w *Walker) Snapshot(t *dac.Thread, regs target.Registers, o SnapshotOptions) *Snapshot {
+	return &Snapshot{w: w, thread: t, regs: regs, options: o}
+}
+
+// Err is the outcome of the last walk: nil, one of the ErrSnapshot errors, or
+// why the stack broke off.
+func (s *Snapshot) Err() error { return s.err }
+
+// Frames walks the stack. Err tells the outcome afterwards.
+func (s *Snapshot) Frames() iter.Seq[SnapshotFrame] {
+	return func(yield func(SnapshotFrame) bool) {
+		start, err := s.start()
+		if err != nil {
+			s.err = err
+			return
+		}
+		g := &snapshotGrouper{options: s.options, yield: yield}
+		w := &walk{w: s.w, thread: s.thread, options: WalkOptions{Native: s.options.Hybrid}, runs: true, yield: g.add,
+			cur: s.w.unwinder.Cursor(stackOf(s.thread, start))}
+		w.begin(start, start == s.options.Seed)
+		g.flush()
+		s.err = g.outcome()
+	}
+}
+
+// start returns the registers to start with.
+func (s *Snapshot) start() (*target.Registers, error) {
+	const gone = dac.ThreadDead | dac.ThreadUnstarted
+	ip, known := s.regs.IP()
+	if _, ok := s.regs.SP(); !known || !ok || s.thread.State&gone != 0 {
+		return nil, ErrSnapshotUnsafe
+	}
+	if s.isManaged(ip) || s.options.Synchronous || s.leadsOut() {
+		return &s.regs, nil
+	}
+	if s.options.Seed == nil {
+		return nil, ErrSnapshotUnmanagedContext
+	}
+	if ip, ok := s.options.Seed.IP(); !ok || !s.isManaged(ip) {
+		return nil, ErrSnapshotUnmanagedContext
+	}
+	return s.options.Seed, nil
+}
+
+func (s *Snapshot) isManaged(ip target.Addr) bool {
+	info, err := s.w.rt.MethodAt(ip)
+	return err == nil && info.Method != nil
+}
+
+// leadsOut reports whether the topmost explicit frame that is not a mere marker
+// is that of a call from managed into unmanaged code. A thread without such
+// frames runs no code of the runtime's on behalf of managed code.
+func (s *Snapshot) leadsOut() bool {
+	for f, err := range s.w.rt.Frames(s.thread) {
+		if err != nil {
+			return false
+		}
+		switch f.Kind {
+		case dac.FramePlain:
+			continue
+		case dac.FrameInlinedCall:
+			how, err := s.w.rt.FrameCaller(&f, &target.Registers{Arch: s.regs.Arch})
+			if err == nil && how == dac.CallerNone {
+				continue // between two calls
+			}
+			return err == nil
+		}
+		return f.Kind == dac.FrameTransition && f.CallsUnmanaged()
+	}
+	return true
+}
+
+// A snapshotGrouper makes a Snapshot's entries of a walk's frames.
+type snapshotGrouper struct {
+	options SnapshotOptions
+	yield   func(SnapshotFrame) bool
+	run     *SnapshotFrame // of unmanaged frames, not yielded yet
+	managed int
+	stopped bool
+	err     error
+}
+
+func (g *snapshotGrouper) add(f Frame) bool {
+	if f.Err != nil {
+		g.err = f.Err
+	}
+	switch f.Kind {
+	case FrameNative:
+		if g.run == nil {
+			g.run = g.entry(&f)
+		}
+		if g.options.Hybrid {
+			g.run.Native = append(g.run.Native, f)
+		}
+	case FrameManaged:
+		if !g.flush() {
+			return false
+		}
+		g.managed++
+		e := g.entry(&f)
+		e.Function, e.Class = f.Code.Method, f.Code.Method.MethodTable
+		return g.emit(e)
+	}
+	return !g.stopped
+}
+
+func (g *snapshotGrouper) entry(f *Frame) *SnapshotFrame {
+	e := &SnapshotFrame{IP: f.IP, SP: f.SP}
+	if g.options.Registers {
+		regs := f.Regs
+		e.Registers = &regs
+	}
+	return e
+}
+
+// flush yields the run of unmanaged frames that is open.
+func (g *snapshotGrouper) flush() bool {
+	if run := g.run; run != nil && !g.stopped {
+		g.run = nil
+		return g.emit(run)
+	}
+	return !g.stopped
+}
+
+func (g *snapshotGrouper) emit(e *SnapshotFrame) bool {
+	g.stopped = !g.yield(*e)
+	return !g.stopped
+}
+
+func (g *snapshotGrouper) outcome() error {
+	switch {
+	case g.stopped:
+		return ErrSnapshotAborted
+	case g.err != nil:
+		return g.err
+	case g.managed == 0:
+		return ErrSnapshotNoManagedFrames
+	}
+	return nil
+}
