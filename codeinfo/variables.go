@@ -77,10 +77,38 @@ type Variable struct {
 	Location Location
 }
 
-// Holds reports whether v says where the variable is when offset bytes of the
-// method lie before the instruction pointer.
-func (v *Variable) Holds(offset uint32) bool {
-	return v.Code.Start <= offset && offset < v.Code.End
+// Locate finds where variable number is when the instruction pointer is offset
+// bytes into the code. It is the debugger's rule: the first that covers the
+// offset, its end included, because the instruction pointer of a frame that
+// called stands behind the call, and that may be the last instruction of the
+// range.
+func Locate(vars []Variable, number int32, offset uint32) (Location, bool) {
+	for i := range vars {
+		v := &vars[i]
+		if v.Number == number && v.Code.Start <= offset && offset <= v.Code.End {
+			return v.Location, true
+		}
+	}
+	return Location{}, false
+}
+
+// Address is where the variable, or the part of it in memory, lies. It reports
+// false for one that is in registers alone, and when the register that it
+// needs is not known. Of LocStackByRef it is the place of the address.
+func (l *Location) Address(regs *target.Registers) (target.Addr, bool) {
+	switch l.Kind {
+	case LocStack, LocStackByRef, LocStack2, LocRegisterStack, LocStackRegister:
+		base := l.Base
+		if base == AmbientSP {
+			base = target.RSP
+		}
+		v, ok := regs.Get(base)
+		return target.Addr(v + uint64(int64(l.Offset))), ok
+	case LocRegisterByRef:
+		v, ok := regs.Get(l.Reg)
+		return target.Addr(v), ok
+	}
+	return 0, false
 }
 
 // Variables decodes the part of a method's debug information that tells where

@@ -83,8 +83,22 @@ func TestVariables(t *testing.T) {
 	for i, v := range got {
 		assert.Equal(t, Variable{numbers[i], CodeRange{0x10, 0x30}, want[i]}, v)
 	}
-	assert.True(t, got[0].Holds(0x10))
-	assert.False(t, got[0].Holds(0x30))
+	for offset, want := range map[uint32]bool{0xf: false, 0x10: true, 0x30: true, 0x31: false} {
+		_, ok := Locate(got, 0, offset)
+		assert.Equal(t, want, ok, offset)
+	}
+	_, ok := Locate(got, 20, 0x10)
+	assert.False(t, ok)
+
+	regs := &target.Registers{Arch: target.ArchAMD64}
+	regs.Set(target.RBP, 0x1000)
+	regs.Set(target.RSP, 0x800)
+	regs.Set(target.R15, 0x7777)
+	for i, want := range []target.Addr{0, 0x7777, 0, 0x1000 - 40, 0x800 + 1000, 0, 0x1010, 0xff8, 0x1018, 0, 0} {
+		a, ok := got[i].Location.Address(regs)
+		assert.Equal(t, want, a, i)
+		assert.Equal(t, want != 0, ok, i)
+	}
 
 	for n := 1; n < len(w.b); n++ {
 		_, err := Variables(w.b[:n], false)
