@@ -4,6 +4,8 @@ import "github.com/sosgo/sosgo/internal/cli"
 
 func processCommands() []cli.Command {
 	return []cli.Command{
+		infoCommand(),
+		doctorCommand(),
 		modulesCommand(),
 		assembliesCommand(),
 		runtimesCommand(),
