@@ -1,6 +1,7 @@
 package dac
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/sosgo/sosgo/image"
@@ -23,6 +24,9 @@ const (
 	StaticNotInitialized
 	// StaticNone: the type has no storage, because it is an open definition.
 	StaticNone
+	// StaticUnknown: the storage exists, and the dump lacks what would tell
+	// whether the class constructor has run.
+	StaticUnknown
 )
 
 // A StaticAddr is where a static field is stored.
@@ -157,11 +161,14 @@ func (r *Runtime) domainStaticBase(mt *MethodTable, fd *FieldDesc) (StaticAddr, 
 	if dynamic {
 		return r.dynamicEntry(mt, fd, dlm)
 	}
+	s := StaticAddr{State: StaticUnknown, Addr: dlm}
 	flags, err := target.Uint8(r.mem, dlm+target.Addr(o.DataBlob)+target.Addr(mt.Token.Row()-1))
-	if err != nil {
+	if err == nil {
+		s.State = classState(uint32(flags))
+	} else if !errors.Is(err, target.ErrNotInDump) {
 		return StaticAddr{}, err
 	}
-	s := StaticAddr{State: classState(uint32(flags)), Addr: dlm}
+	err = nil
 	if isRef(fd.ElementType) {
 		s.Addr, err = r.ptr(dlm, o.GC, "DomainLocalModule.GCStatics")
 	}

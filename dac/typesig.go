@@ -1,6 +1,7 @@
 package dac
 
 import (
+	"errors"
 	"strings"
 
 	"github.com/sosgo/sosgo/internal/limits"
@@ -280,9 +281,12 @@ func (r *Runtime) sigName(b *strings.Builder, sig *metadata.TypeSig, c SigContex
 	}
 	sig = sig.Unmodified()
 	if th, err := r.resolveType(sig, c, depth); err == nil && th != 0 {
+		// Partial dumps lack MethodTables whose name metadata has.
 		name, err := r.TypeHandleName(th, style)
-		b.WriteString(name)
-		return err
+		if !errors.Is(err, target.ErrNotInDump) {
+			b.WriteString(name)
+			return err
+		}
 	}
 	elem := func(suffix string) error {
 		err := r.sigName(b, sig.Elem, c, style, depth+1)

@@ -12,9 +12,9 @@ type Static struct {
 	Slot  target.Addr // where the field is stored; of a struct the reference to its box; 0 for nowhere
 	Err   error       // why the storage was not found
 
-	// Value is what is stored. It is the field's value only when State is
-	// dac.StaticReady; before the class constructor has finished it is what the
-	// memory holds so far, if Slot is not 0.
+	// Value is what is stored, if Slot is not 0. It is the field's value when
+	// State is dac.StaticReady; before the class constructor has finished it is
+	// what the memory holds so far.
 	Value Value
 }
 

@@ -238,7 +238,7 @@ func (v Value) Struct() (Struct, error) {
 		return Struct{}, err
 	}
 	if t == nil {
-		return Struct{}, target.Unsupportedf("the type of the value is not loaded")
+		return Struct{}, target.Unsupportedf("the type of the value is not among the types that were found")
 	}
 	return Struct{Addr: v.at, Type: t}, nil
 }

@@ -283,10 +283,14 @@ func (ft *fieldTable) static(f *objects.Field) (text, note string) {
 		ft.warn(s.Err)
 		return missingText(s.Err), ""
 	}
-	if s.State == dac.StaticReady {
+	switch s.State {
+	case dac.StaticReady:
 		return ft.value(s.Value, s.Slot)
+	case dac.StaticUnknown:
+		note = "<perhaps not initialised>"
+	default:
+		note = "<not initialised>"
 	}
-	note = "<not initialised>"
 	if ft.sos {
 		note = ""
 	}
@@ -294,7 +298,10 @@ func (ft *fieldTable) static(f *objects.Field) (text, note string) {
 	if s.Slot == 0 || !ft.sos && err == nil && bits == 0 {
 		return blankValue, note
 	}
-	text, _ = ft.value(s.Value, s.Value.Location())
+	text, more := ft.value(s.Value, s.Value.Location())
+	if more != "" {
+		note = more + " " + note
+	}
 	return text, note
 }
 

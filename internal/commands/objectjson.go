@@ -279,7 +279,7 @@ func (p *objectPrinter) jsonStatic(f *objects.Field, res *fieldResult) {
 	case s.Err != nil:
 		p.c.Warn(s.Err)
 		res.Missing = s.Err.Error()
-	case s.State != dac.StaticReady:
+	case s.State != dac.StaticReady && s.State != dac.StaticUnknown:
 		res.Missing = "not initialised"
 	default:
 		at := report.Address(s.Slot)

@@ -1,0 +1,339 @@
+package objects_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/metadata"
+	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/target"
+)
+
+// corpus calls f for every unpacked case of the corpus that SOSGO_CORPUS
+// names.
+func corpus(t *testing.T, f func(t *testing.T, dir string, r *objects.Reader)) {
+	root := os.Getenv("SOSGO_CORPUS")
+	if root == "" {
+		t.Skip("SOSGO_CORPUS names no corpus")
+	}
+	manifests, err := filepath.Glob(filepath.Join(root, "*", "manifest.json"))
+	require.NoError(t, err)
+	for _, m := range manifests {
+		dir := filepath.Dir(m)
+		t.Run(filepath.Base(dir), func(t *testing.T) {
+			d, err := sosgo.Open(filepath.Join(dir, filepath.Base(dir)+".dmp"), sosgo.Options{Modules: modules(t, m)})
+			require.NoError(t, err)
+			defer d.Close()
+			r, err := d.Objects()
+			if err != nil {
+				t.Skip(err)
+			}
+			f(t, dir, r)
+		})
+	}
+}
+
+func modules(t *testing.T, manifest string) []string {
+	b, err := os.ReadFile(manifest)
+	require.NoError(t, err)
+	var m struct{ Modules string }
+	require.NoError(t, json.Unmarshal(b, &m))
+	if m.Modules == "" {
+		return nil
+	}
+	return []string{filepath.Join(filepath.Dir(manifest), m.Modules)}
+}
+
+func rows[T any](t *testing.T, path string, f func(T)) {
+	file, err := os.Open(path)
+	if os.IsNotExist(err) {
+		return
+	}
+	require.NoError(t, err)
+	defer file.Close()
+	sc := bufio.NewScanner(file)
+	sc.Buffer(nil, 1<<26)
+	for sc.Scan() {
+		var row T
+		require.NoError(t, json.Unmarshal(sc.Bytes(), &row))
+		f(row)
+	}
+}
+
+func number(s string) target.Addr {
+	n, _ := strconv.ParseUint(s, 0, 64)
+	return target.Addr(n)
+}
+
+// A score counts what agrees with the oracle.
+type score struct {
+	t         *testing.T
+	good, bad int
+}
+
+func (s *score) want(ok bool, format string, args ...any) {
+	if ok {
+		s.good++
+		return
+	}
+	if s.bad++; s.bad < 8 {
+		s.t.Errorf(format, args...)
+	}
+}
+
+type fieldRow struct {
+	MT, Type, Kind, Name, Token, ElementType, FieldType, Containing string
+	Offset                                                          int
+	Attributes                                                      string
+	Initialized                                                     *bool
+	Domain, Address                                                 string
+	OSID                                                            uint32
+	Value                                                           json.RawMessage
+}
+
+// TestFields holds each field of the oracle against ours: where it is, what it
+// is called, and its type.
+func TestFields(t *testing.T) {
+	corpus(t, func(t *testing.T, dir string, r *objects.Reader) {
+		s := score{t: t}
+		rows(t, filepath.Join(dir, "oracle", "fields.jsonl"), func(row fieldRow) {
+			typ, err := r.Type(number(row.MT))
+			if err != nil {
+				s.want(false, "%s %s: %v", row.MT, row.Type, err)
+				return
+			}
+			fields, err := typ.Fields()
+			if err != nil && !errors.Is(err, target.ErrNotInDump) {
+				s.want(false, "%s %s: %v", row.MT, row.Type, err)
+				return
+			}
+			f := find(fields, row)
+			if f == nil {
+				s.want(false, "%s.%s is missing", row.Type, row.Name)
+				return
+			}
+			s.want(int(f.Offset) == row.Offset && strconv.FormatUint(uint64(f.Attributes), 16) == strings.TrimPrefix(row.Attributes, "0x"),
+				"%s.%s: offset %#x attributes %#x, want %#x %s", row.Type, row.Name, f.Offset, f.Attributes, row.Offset, row.Attributes)
+			if row.FieldType == "" || strings.Contains(row.FieldType, "Unknown") || strings.HasPrefix(row.FieldType, "error") {
+				return
+			}
+			name, err := f.TypeName(dac.NameManaged)
+			s.want(sameType(name, row.FieldType, f), "%s.%s: type %q %v, want %q", row.Type, row.Name, name, err, row.FieldType)
+		})
+		t.Logf("%d right, %d wrong", s.good, s.bad)
+	})
+}
+
+// find is the field with a row's token and kind.
+func find(fields []*objects.Field, row fieldRow) *objects.Field {
+	for _, f := range fields {
+		if target.Addr(f.Token) == number(row.Token) && f.Name == row.Name && f.Static == (row.Kind != "instance") {
+			return f
+		}
+	}
+	return nil
+}
+
+// sameType tells whether a name is the oracle's. That names types by the
+// instance that shared code uses, gives the arguments of an outer type to an
+// inner one, and takes another type, or a word, for one that is not loaded.
+func sameType(name, want string, f *objects.Field) bool {
+	switch {
+	case name == want, strings.Contains(want, ",,,,"), strings.Contains(want, "__Canon"), strings.Contains(want, "`"), strings.Contains(name, "?"),
+		strings.Contains(name, "<") && strings.Contains(want, "<T"), want == "System.Void", !strings.Contains(want, "."):
+		return true
+	}
+	declaring, err := f.Declaring.ManagedName()
+	if err == nil && strings.Contains(declaring, ">+") && f.Signature() != nil && f.Signature().Kind == metadata.ElementVar {
+		return true
+	}
+	th, err := f.TypeHandle()
+	return err == nil && (th == 0 || th&2 != 0)
+}
+
+// TestStatics holds each static of the oracle against ours: whether it is
+// initialised, where it is, and its value.
+func TestStatics(t *testing.T) {
+	corpus(t, func(t *testing.T, dir string, r *objects.Reader) {
+		threads, _ := r.Runtime().Threads()
+		s := score{t: t}
+		rows(t, filepath.Join(dir, "oracle", "statics.jsonl"), func(row fieldRow) {
+			if row.Initialized == nil || row.ElementType == "FunctionPointer" {
+				return // no statement, or one that is known to be wrong
+			}
+			typ, err := r.Type(number(row.MT))
+			if err != nil {
+				s.want(false, "%s %s: %v", row.MT, row.Type, err)
+				return
+			}
+			f, err := typ.StaticField(row.Name)
+			if err != nil {
+				s.want(false, "%s.%s: %v", row.Type, row.Name, err)
+				return
+			}
+			got := f.StaticValue()
+			if f.Thread {
+				got = objects.Static{State: dac.StaticNotInitialized}
+				for i := range threads {
+					if threads[i].OSID == row.OSID {
+						got = f.ThreadStatic(&threads[i])
+					}
+				}
+			}
+			switch {
+			case got.Err != nil:
+				// Windows dumps lack flags that were there when the oracle was made.
+				s.want(errors.Is(got.Err, target.ErrNotInDump), "%s.%s: %v", row.Type, row.Name, got.Err)
+				return
+			case !*row.Initialized || typ.MT.IsOpen():
+				return // an address of a class that is not initialised says nothing
+			case f.Thread && got.State == dac.StaticNotInitialized && isZero(row.Value):
+				return // a thread that has not used its statics: the oracle reads zeros
+			}
+			s.want(got.State != dac.StaticNotInitialized && got.Slot == number(row.Address), "%s %s.%s thread %x: state %d at %v, want %s",
+				row.MT, row.Type, row.Name, row.OSID, got.State, got.Slot, row.Address)
+			if got.State == dac.StaticReady {
+				s.want(sameValue(got.Value, row.Value), "%s.%s = %s, want %s", row.Type, row.Name, got.Value.Plain(100), row.Value)
+			}
+		})
+		t.Logf("%d right, %d wrong", s.good, s.bad)
+	})
+}
+
+func isZero(raw json.RawMessage) bool {
+	switch string(raw) {
+	case "null", "0", "false", "[]", `"0x0"`:
+		return true
+	}
+	var fields []valueField
+	if json.Unmarshal(raw, &fields) != nil {
+		return false
+	}
+	for _, f := range fields {
+		if !isZero(f.Value) {
+			return false
+		}
+	}
+	return true
+}
+
+// sameValue compares a value with the oracle's.
+func sameValue(v objects.Value, raw json.RawMessage) bool {
+	var want any
+	if json.Unmarshal(raw, &want) != nil {
+		return true
+	}
+	switch w := want.(type) {
+	case nil:
+		return v.IsNull() || v.Err() != nil
+	case bool:
+		b, err := v.Bool()
+		return err == nil && b == w
+	case string:
+		if !strings.HasPrefix(w, "0x") {
+			return true
+		}
+		bits, err := v.Bits()
+		return err == nil && target.Addr(bits) == number(w)
+	case map[string]any:
+		o, _ := w["object"].(string)
+		a, err := v.Addr()
+		return err == nil && a == number(o)
+	case float64:
+		return sameNumber(v, w, string(raw))
+	}
+	return true // a struct's fields: TestValues has those
+}
+
+func sameNumber(v objects.Value, f float64, text string) bool {
+	switch v.Kind() {
+	case objects.KindInt:
+		n, err := v.Int()
+		return err == nil && strconv.FormatInt(n, 10) == text
+	case objects.KindFloat:
+		g, err := v.Float()
+		return err == nil && (g == f || float32(g) == float32(f) && v.Size() == 4)
+	}
+	bits, err := v.Bits()
+	return err == nil && strconv.FormatUint(bits, 10) == text
+}
+
+type valueRow struct {
+	Address, MT, Type string
+	Fields            json.RawMessage
+}
+
+type valueField struct {
+	Name, Type, ElementType string
+	Offset                  int
+	Value                   json.RawMessage
+}
+
+// TestValues holds the fields of the oracle's objects, and of the structs in
+// them, against ours.
+func TestValues(t *testing.T) {
+	corpus(t, func(t *testing.T, dir string, r *objects.Reader) {
+		s := score{t: t}
+		rows(t, filepath.Join(dir, "oracle", "values.jsonl"), func(row valueRow) {
+			var fields []valueField
+			if row.Address == "" || json.Unmarshal(row.Fields, &fields) != nil {
+				return
+			}
+			o, err := r.Object(number(row.Address))
+			if err != nil {
+				s.want(false, "%s %s: %v", row.Address, row.Type, err)
+				return
+			}
+			compareFields(&s, row.Type, o.Type, o.Addr+dac.ObjectHeaderBytes, fields)
+		})
+		t.Logf("%d right, %d wrong", s.good, s.bad)
+	})
+}
+
+func compareFields(s *score, name string, typ *objects.Type, data target.Addr, want []valueField) {
+	fields, err := typ.Fields()
+	if err != nil {
+		s.want(false, "%s: %v", name, err)
+		return
+	}
+	for _, w := range want {
+		if strings.Contains(w.Type, "<T") {
+			continue // the oracle took the definition for an instance it did not find
+		}
+		var f *objects.Field
+		for _, g := range fields {
+			if !g.Static && g.Name == w.Name && int(g.Offset) == w.Offset {
+				f = g
+			}
+		}
+		if f == nil {
+			s.want(false, "%s.%s at %#x is missing", name, w.Name, w.Offset)
+			continue
+		}
+		v := f.At(data)
+		var inner []valueField
+		if json.Unmarshal(w.Value, &inner) == nil && v.Kind() == objects.KindStruct && w.ElementType == "Struct" {
+			st, err := v.Struct()
+			if err != nil {
+				s.want(len(inner) == 0, "%s.%s: %v", name, w.Name, err)
+				continue
+			}
+			compareFields(s, name+"."+w.Name, st.Type, st.Addr, inner)
+			continue
+		}
+		if string(w.Value) == "[]" {
+			continue // a type that the oracle does not know
+		}
+		s.want(sameValue(v, w.Value), "%s.%s = %s, want %s", name, w.Name, v.Plain(100), w.Value)
+	}
+}
