@@ -4,8 +4,6 @@ import "github.com/sosgo/sosgo/internal/cli"
 
 func processCommands() []cli.Command {
 	return []cli.Command{
-		infoCommand(),
-		doctorCommand(),
 		modulesCommand(),
 		assembliesCommand(),
 		runtimesCommand(),
