@@ -63,7 +63,7 @@ func imageSize(m target.Module, files []mappedFile) uint64 {
 
 // Image opens the image of m in the process's memory, completed by its file.
 func (d *Dump) Image(m *NativeModule) (*image.Image, error) {
-	return image.OpenMemory(d.mem, &m.Module)
+	return image.OpenMemory(d.read, &m.Module)
 }
 
 // FileVersion is the file version of a module as its version resource or the
