@@ -20,8 +20,14 @@ func (s byteSource) ReadAt(p []byte, off int64) (int, error) {
 	return n, nil
 }
 
-// ReaderAt is a Source over r, which holds size bytes and is only read.
-func ReaderAt(r io.ReaderAt, size int64) Source { return readerSource{r, size} }
+// ReaderAt is a Source over r, which holds size bytes and is only read, unless
+// it is a Source itself.
+func ReaderAt(r io.ReaderAt, size int64) Source {
+	if s, ok := r.(Source); ok && s.Size() == size {
+		return s
+	}
+	return readerSource{r, size}
+}
 
 type readerSource struct {
 	io.ReaderAt
