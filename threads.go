@@ -3,7 +3,6 @@ package sosgo
 import (
 	"errors"
 	"fmt"
-	"sort"
 
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/limits"
@@ -14,8 +13,8 @@ import (
 // A Thread is a thread of the process: as the operating system knows it, as
 // the chosen runtime knows it, or both.
 type Thread struct {
-	// Index is the thread's number as SOS counts the threads of the OS (DBG),
-	// by their ids; -1 for a managed thread that no OS thread runs.
+	// Index is the thread's number as SOS and debuggers count (DBG): its place
+	// in the dump's list; -1 for a managed thread that no OS thread runs.
 	Index   int
 	OS      *target.Thread // nil if no OS thread runs it
 	Managed *dac.Thread    // nil if it never ran managed code of the chosen runtime
@@ -29,20 +28,16 @@ func (t *Thread) ID() uint32 {
 	return 0
 }
 
-// Threads returns all threads: those of the OS by their ids, then the managed
-// threads that no OS thread runs (dead, or not started yet). Where the
+// Threads returns all threads: those of the OS as the dump lists them, then the
+// managed threads that no OS thread runs (dead, or not started yet). Where the
 // runtime's threads can't be read it returns the others with the error.
 func (d *Dump) Threads() ([]Thread, error) {
 	native := d.file.Threads()
 	out := make([]Thread, len(native))
-	for i := range native {
-		out[i].OS = &native[i]
-	}
-	sort.SliceStable(out, func(i, j int) bool { return out[i].OS.ID < out[j].OS.ID })
 	byID := make(map[uint32]int, len(out))
-	for i := range out {
-		out[i].Index = i
-		byID[out[i].OS.ID] = i
+	for i := range native {
+		out[i] = Thread{Index: i, OS: &native[i]}
+		byID[native[i].ID] = i
 	}
 	rt, err := d.Runtime()
 	if err != nil {

@@ -50,11 +50,11 @@ func threadDump(t *testing.T) *sosgo.Dump {
 	return d
 }
 
-func TestThreadsAreNumberedById(t *testing.T) {
+func TestThreadsAreNumberedAsListed(t *testing.T) {
 	threads, err := threadDump(t).Threads()
 	assert.ErrorIs(t, err, target.ErrUnsupported, "there is no runtime")
 	require.Len(t, threads, 2)
-	for i, id := range []uint32{50, 100} {
+	for i, id := range []uint32{100, 50} {
 		assert.Equal(t, i, threads[i].Index)
 		assert.Equal(t, id, threads[i].ID())
 		assert.Nil(t, threads[i].Managed)

@@ -270,9 +270,11 @@ func (p *stackPrinter) value(s *stackscan.Slot) (string, bool) {
 		return objects.Quote(report.CutEnd(text, maxInline)), true
 	}
 	o, err := p.objects.Object(s.Object)
-	if err != nil {
+	if err != nil || !o.IsString() && !o.IsBoxed() {
 		return "", false
 	}
-	text := o.Inline(maxInline)
-	return text, text != ""
+	if o.IsBoxed() {
+		return o.Boxed().Plain(maxInline), true
+	}
+	return o.Inline(maxInline), true
 }
