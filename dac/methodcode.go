@@ -120,6 +120,9 @@ func (r *Runtime) defaultCode(c *codeLayout, m *MethodDesc) (target.Addr, error)
 	if err != nil || entry == 0 {
 		return 0, err
 	}
+	if r.HasRuntimeCode(m, entry) {
+		return entry, nil
+	}
 	info, err := r.MethodAt(entry)
 	if err != nil || info.Method != m || info.Start != entry {
 		return 0, nil
@@ -134,7 +137,7 @@ func (r *Runtime) defaultTier(c *codeLayout, m *MethodDesc, code target.Addr) Ti
 		return TierReadyToRun
 	}
 	if c.tiered.of(m) {
-		return TierQuickJitted
+		return r.firstTier(m)
 	}
 	if m.Kind == MethodIL || m.Kind == MethodInstantiated {
 		if mod, err := m.Module(); err == nil && mod.optimizationsDisabled() {
@@ -144,17 +147,68 @@ func (r *Runtime) defaultTier(c *codeLayout, m *MethodDesc, code target.Addr) Ti
 	return TierOptimized
 }
 
+// firstTier is the tier that a method with several starts at. Some are compiled
+// with optimizations at once (tieredcompilation.cpp,
+// GetInitialOptimizationTier): those that native code calls, and, where the
+// runtime does not replace the code of a running loop, those with loops.
+func (r *Runtime) firstTier(m *MethodDesc) Tier {
+	if mod, err := m.Module(); err == nil && mod.hasAttribute(m.Token, "System.Runtime.InteropServices.UnmanagedCallersOnlyAttribute", nil) {
+		return TierOptimized
+	}
+	quick, err := r.layout.Uint("QuickJitForLoops")
+	if err != nil || quick != 0 {
+		return TierQuickJitted
+	}
+	body, err := r.IL(m)
+	if err == nil && hasLoop(body.Code) {
+		return TierOptimized
+	}
+	return TierQuickJitted
+}
+
+// hasLoop reports whether IL branches backwards.
+func hasLoop(code []byte) bool {
+	for in, err := range metadata.Instructions(code) {
+		if err != nil {
+			return false
+		}
+		switch in.Kind {
+		case metadata.OperandBranch8, metadata.OperandBranch32:
+			if in.Target() <= in.Offset {
+				return true
+			}
+		case metadata.OperandSwitch:
+			for t := range in.Targets() {
+				if t <= in.Offset {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
 // disableOptimizations is the bit of DebuggableAttribute.DebuggingModes.
 const disableOptimizations = 0x100
 
 // optimizationsDisabled reports whether the module's assembly was built for
 // debugging (System.Diagnostics.DebuggableAttribute).
 func (m *Module) optimizationsDisabled() bool {
+	return m.hasAttribute(metadata.NewToken(metadata.TableAssembly, 1), "System.Diagnostics.DebuggableAttribute", func(b []byte) bool {
+		// A prolog of two bytes, then the modes, or two booleans in the old form:
+		// the bit is in the same place.
+		return len(b) >= 6 && (uint16(b[2])|uint16(b[3])<<8)&disableOptimizations != 0
+	})
+}
+
+// hasAttribute reports whether a token has a custom attribute of that type
+// whose value, if value is not nil, it accepts.
+func (m *Module) hasAttribute(t metadata.Token, name string, value func([]byte) bool) bool {
 	md, err := m.Metadata()
 	if err != nil {
 		return false
 	}
-	rows, err := md.CustomAttributes(metadata.NewToken(metadata.TableAssembly, 1))
+	rows, err := md.CustomAttributes(t)
 	if err != nil {
 		return false
 	}
@@ -170,13 +224,11 @@ func (m *Module) optimizationsDisabled() bool {
 		if err != nil {
 			continue
 		}
-		if name, err := md.TypeFullName(typ); err != nil || name != "System.Diagnostics.DebuggableAttribute" {
+		if got, err := md.TypeFullName(typ); err != nil || got != name {
 			continue
 		}
 		b, err := md.Blob(row.Value)
-		// A prolog of two bytes, then the modes, or two booleans in the old form:
-		// the bit is in the same place.
-		return err == nil && len(b) >= 6 && (uint16(b[2])|uint16(b[3])<<8)&disableOptimizations != 0
+		return err == nil && (value == nil || value(b))
 	}
 	return false
 }

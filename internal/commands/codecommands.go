@@ -2,4 +2,7 @@ package commands
 
 import "github.com/sosgo/sosgo/internal/cli"
 
-func codeCommands() []cli.Command { return nil }
+// codeCommands are the commands about methods.
+func codeCommands() []cli.Command {
+	return []cli.Command{dumpMDCommand(), ip2mdCommand()}
+}
