@@ -6,11 +6,13 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -128,5 +130,80 @@ func TestSegments(t *testing.T) {
 			t.Errorf("segment %v is missing", m["address"])
 		})
 		require.Equal(t, n, len(h.Segments()))
+	})
+}
+
+// TestStats holds counts and sizes by type against the oracle, with one worker
+// and with several.
+func TestStats(t *testing.T) {
+	corpus(t, func(t *testing.T, dir string, d *sosgo.Dump) {
+		h, err := d.Heap()
+		require.NoError(t, err)
+		one, err := h.Stats(t.Context(), &heap.Filter{}, heap.ScanOptions{Jobs: 1})
+		require.NoError(t, err)
+		many, err := h.Stats(t.Context(), &heap.Filter{}, heap.ScanOptions{Jobs: 5})
+		require.NoError(t, err)
+		require.Equal(t, one, many)
+		require.Zero(t, one.Corrupt)
+		got := map[target.Addr]heap.TypeStats{}
+		for _, s := range one.Types {
+			got[s.Type.Addr] = s
+		}
+		lines(t, filepath.Join(dir, "oracle", "heapstat.jsonl"), func(m map[string]any) {
+			if m["mt"] == nil || hex(m["mt"]) == 0 {
+				return
+			}
+			s := got[hex(m["mt"])]
+			require.EqualValues(t, m["count"], s.Count, m["type"])
+			require.EqualValues(t, m["size"], s.Size, m["type"])
+		})
+	})
+}
+
+// TestSizes: what a generation's objects and the gaps between them take is what
+// its segments have.
+func TestSizes(t *testing.T) {
+	corpus(t, func(t *testing.T, _ string, d *sosgo.Dump) {
+		h, err := d.Heap()
+		require.NoError(t, err)
+		sizes, stats, err := h.Sizes(t.Context(), heap.ScanOptions{})
+		require.NoError(t, err)
+		var live, free uint64
+		for _, z := range sizes {
+			for _, g := range z.Generations {
+				live += g.Live
+				free += g.Free
+				if h.Regions() {
+					require.LessOrEqual(t, g.Live+g.Free, g.Allocated)
+				}
+			}
+		}
+		require.Equal(t, stats.Size, live+free)
+		list, _, err := h.SizeHistograms(t.Context(), heap.ScanOptions{})
+		require.NoError(t, err)
+		var n uint64
+		for _, g := range list {
+			for _, s := range g.Sizes {
+				n += s.Count
+			}
+		}
+		require.Equal(t, stats.Count, n)
+	})
+}
+
+// TestDATAS: only a server GC of .NET 10 tells its mode; a fixed number of heaps
+// switches it off.
+func TestDATAS(t *testing.T) {
+	corpus(t, func(t *testing.T, dir string, d *sosgo.Dump) {
+		h, err := d.Heap()
+		require.NoError(t, err)
+		mode, ok := h.DATAS()
+		rt, err := d.Runtime()
+		require.NoError(t, err)
+		major, _, _ := strings.Cut(rt.Instance().Version(), ".")
+		require.Equal(t, h.Server() && major == "10", ok)
+		if ok && filepath.Base(dir) == "net10-zoo-servergc-withheap" {
+			require.Zero(t, mode)
+		}
 	})
 }

@@ -1,12 +1,15 @@
 // Package heap reads the GC heap of a dumped process: its sub heaps, segments
 // and regions, generations, and every object in address order.
 //
-// A Heap is immutable after Open and safe for concurrent use.
+// A Heap is safe for concurrent use. After Open nothing of it changes but the
+// table of the types that walks have met, which has a mutex.
 package heap
 
 import (
+	"cmp"
 	"fmt"
 	"hash/maphash"
+	"slices"
 	"sort"
 
 	"github.com/sosgo/sosgo/dac"
@@ -113,7 +116,10 @@ func (h *Heap) open() error {
 	for i := range h.subHeaps {
 		h.readSegments(&h.subHeaps[i])
 	}
-	sort.Slice(h.segments, func(i, j int) bool { return h.segments[i].Objects.Start < h.segments[j].Objects.Start })
+	// An empty segment goes before one that begins at the same address.
+	slices.SortFunc(h.segments, func(a, b Segment) int {
+		return cmp.Or(cmp.Compare(a.Objects.Start, b.Objects.Start), cmp.Compare(a.Objects.End, b.Objects.End))
+	})
 	h.checkDisjoint()
 	return nil
 }
@@ -186,10 +192,10 @@ func (h *Heap) readVars() (*vars, error) {
 	if err != nil {
 		return nil, err
 	}
-	v.generationSize = int(size)
-	if v.generations > limits.Generations || v.generationSize > limits.GenerationSize {
+	if v.generations > limits.Generations || size > limits.GenerationSize {
 		return nil, target.Corruptf("%d generations of %#x bytes", v.generations, uint64(size))
 	}
+	v.generationSize = int(size)
 	if err := h.readGenerationOffsets(v); err != nil {
 		return nil, err
 	}
@@ -200,16 +206,14 @@ func (h *Heap) readGenerationOffsets(v *vars) error {
 	if err := v.l.Constant("GenerationFieldOffsets", &v.genOffsets); err != nil {
 		return err
 	}
-	at, err := v.addr("GenerationFieldOffsets")
-	if err != nil {
-		return nil // 3.1 publishes none: the table's are right
-	}
-	b, err := target.Bytes(h.rt.Memory(), at, 4*len(v.genOffsets))
-	if err != nil {
-		return nil // read-only data of the GC's module, which small dumps lack
-	}
-	for i := range v.genOffsets {
-		v.genOffsets[i] = int32(le32(b[4*i:]))
+	// 3.1 publishes none, and small dumps lack the read-only data of the GC's
+	// module: the table's are right then.
+	if at, err := v.addr("GenerationFieldOffsets"); err == nil {
+		if b, err := target.Bytes(h.rt.Memory(), at, 4*len(v.genOffsets)); err == nil {
+			for i := range v.genOffsets {
+				v.genOffsets[i] = int32(le32(b[4*i:]))
+			}
+		}
 	}
 	for _, off := range v.genOffsets[:genAllocationStart] {
 		if off < 0 || int(off) > v.generationSize-8 {
@@ -348,6 +352,9 @@ func (h *Heap) readGenerations(v *vars, s *SubHeap) error {
 	}{}
 	if err := v.l.Bind("GCAllocContext", &gc); err != nil {
 		return err
+	}
+	if end := int(v.genOffsets[genAllocContext]) + max(gc.Pointer, gc.Limit) + 8; end > v.generationSize {
+		return target.Corruptf("allocation context up to %#x of %#x bytes", end, v.generationSize)
 	}
 	for i := range v.generations {
 		at := s.GenerationTableAt + target.Addr(i*v.generationSize)

@@ -54,6 +54,9 @@ const (
 )
 
 func (k SegmentKind) String() string {
+	if k > KindEphemeral {
+		return fmt.Sprintf("SegmentKind(%d)", uint8(k))
+	}
 	return [...]string{"Generation0", "Generation1", "Generation2", "Large", "Pinned", "Frozen", "Ephemeral"}[k]
 }
 
@@ -124,7 +127,8 @@ func (h *Heap) readSegments(s *SubHeap) {
 		first = 0
 	}
 	seen := map[target.Addr]bool{}
-	for g := first; g < len(s.Generations); g++ {
+	// What a later runtime may have behind the pinned generation is not known.
+	for g := first; g < min(len(s.Generations), int(GenerationPinned)+1); g++ {
 		at := s.Generations[g].StartSegment
 		for at != 0 && !seen[at] {
 			seen[at] = true
