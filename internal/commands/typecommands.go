@@ -6,6 +6,8 @@ func typeCommands() []cli.Command {
 	return []cli.Command{
 		dumpMTCommand(),
 		dumpClassCommand(),
+		dumpALCCommand(),
+		dumpRuntimeTypesCommand(),
 		name2EECommand(),
 		token2EECommand(),
 		dumpModuleCommand(),
