@@ -157,12 +157,15 @@ func (p *stackPrinter) extend(t *sosgo.Thread, stack *sosgo.Stack) {
 	if t.Managed == nil || t.OS.TEB != 0 || stack.Alternate {
 		return
 	}
-	chain, _ := p.rt.FrameChain(t.Managed) // as far as it goes
-	if len(chain) == 0 {
-		return
+	var last target.Addr
+	for f, err := range p.rt.Frames(t.Managed) {
+		if err != nil {
+			break // as far as the chain goes
+		}
+		last = f.Addr
 	}
 	r := &stack.Ranges[0]
-	if last := chain[len(chain)-1]; last >= r.Start && last < r.End {
+	if last >= r.Start && last < r.End {
 		// Only as far as the dump goes: it is no part of the stack that could be missed.
 		if more := last + sosMargin; more > r.End {
 			r.End += target.Addr(min(uint64(more-r.End), uint64(len(p.rt.Target().Span(r.End)))))
