@@ -121,7 +121,11 @@ func (r *Runtime) constructedKey(key []byte, th target.Addr) ([]byte, error) {
 		rd := reader{mem: r.mem, base: th &^ 2}
 		et := metadata.ElementType(rd.u32(r.off.TypeDesc.TypeAndFlags))
 		arg := rd.ptr(r.off.ParamTypeDesc.TypeArg)
-		return elementKey(key, et, 0, arg), rd.err
+		if rd.err != nil {
+			return key, rd.err
+		}
+		rank, err := r.typeDescRank(et, th)
+		return elementKey(key, et, rank, arg), err
 	}
 	mt, err := r.TrustedMethodTable(th)
 	if err != nil {
@@ -137,6 +141,42 @@ func (r *Runtime) constructedKey(key []byte, th target.Addr) ([]byte, error) {
 	}
 	args, err := r.TypeArguments(mt)
 	return instanceKey(key, mt.Module, mt.Token, args), err
+}
+
+// typeDescRank is the rank of an array that has a TypeDesc, 0 for other types.
+func (r *Runtime) typeDescRank(et metadata.ElementType, th target.Addr) (int, error) {
+	switch et {
+	case metadata.ElementSZArray:
+		return 1, nil
+	case metadata.ElementArray:
+		a, err := r.TypeHandleMethodTable(th)
+		if err != nil || a == 0 {
+			return 0, err
+		}
+		mt, err := r.TrustedMethodTable(a)
+		if err != nil {
+			return 0, err
+		}
+		return r.ArrayRank(mt)
+	}
+	return 0, nil
+}
+
+// TypeHandleMethodTable is the MethodTable that the objects of a type have: th
+// itself, or of an array that has a TypeDesc (before .NET 5) the one that it
+// shares. It is 0 for pointers, type parameters and other types without
+// objects.
+func (r *Runtime) TypeHandleMethodTable(th target.Addr) (target.Addr, error) {
+	if th&2 == 0 {
+		return th, nil
+	}
+	rd := reader{mem: r.mem, base: th &^ 2}
+	et := metadata.ElementType(rd.u32(r.off.TypeDesc.TypeAndFlags))
+	if rd.err != nil || et != metadata.ElementSZArray && et != metadata.ElementArray {
+		return 0, rd.err
+	}
+	mt := rd.ptr(r.off.ParamTypeDesc.TemplateMT)
+	return mt, rd.err
 }
 
 func elementKey(key []byte, et metadata.ElementType, rank int, elem target.Addr) []byte {

@@ -77,7 +77,8 @@ type offsets struct {
 		TypeAndFlags int `layout:"TypeAndFlags"`
 	}
 	ParamTypeDesc struct {
-		TypeArg int `layout:"TypeArg"`
+		TemplateMT int `layout:"TemplateMT,optional"` // of arrays, before 5
+		TypeArg    int `layout:"TypeArg"`
 	}
 	TypeVar struct {
 		Module int `layout:"Module"`

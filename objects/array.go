@@ -89,12 +89,15 @@ func (a *Array) readBounds() error {
 }
 
 func (a *Array) readElement() error {
-	if a.Type.MT.PerInstInfo&2 != 0 {
+	mt, err := a.Type.r.rt.TypeHandleMethodTable(a.Type.MT.PerInstInfo)
+	if err == nil && mt == 0 {
 		a.elem = metadata.ElementPtr // the only elements without a MethodTable
 		return nil
 	}
-	var err error
-	if a.typ, err = a.Type.Element(); err != nil {
+	if err != nil {
+		return err
+	}
+	if a.typ, err = a.Type.r.Type(mt); err != nil {
 		return err
 	}
 	if !a.typ.MT.IsValueType() {

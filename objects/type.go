@@ -67,10 +67,14 @@ func (t *Type) Element() (*Type, error) {
 		return nil, target.Unsupportedf("type %016x is no array", uint64(t.MT.Addr))
 	}
 	th := t.MT.PerInstInfo
-	if th&2 != 0 {
-		return nil, target.Unsupportedf("elements of type %016x have no MethodTable: pointers", uint64(th))
+	mt, err := t.r.rt.TypeHandleMethodTable(th)
+	if err == nil && mt == 0 {
+		err = target.Unsupportedf("elements of type %016x have no MethodTable: pointers", uint64(th))
 	}
-	return t.r.Type(th)
+	if err != nil {
+		return nil, err
+	}
+	return t.r.Type(mt)
 }
 
 // Arguments are the TypeHandles of the type's generic arguments.

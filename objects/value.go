@@ -222,7 +222,10 @@ func (v Value) Type() (*Type, error) {
 		return nil, v.err
 	}
 	th, err := v.field.TypeHandle()
-	if err != nil || th == 0 || th&2 != 0 {
+	if err == nil && th != 0 {
+		th, err = v.r.rt.TypeHandleMethodTable(th)
+	}
+	if err != nil || th == 0 {
 		return nil, err
 	}
 	return v.r.Type(th)

@@ -152,12 +152,14 @@ func (ft *fieldTable) typeOf(f *objects.Field) (mt, name string) {
 		th = 0
 	}
 	et := f.ElementType
-	// A TypeDesc stands for a number of a pointer's size.
+	// A pointer goes as a number of its size.
 	switch {
 	case et == metadata.ElementFnPtr:
 		th, err = ft.rt.CorType(metadata.ElementI)
-	case th&2 != 0:
+	case et == metadata.ElementPtr && th != 0:
 		th, err = ft.rt.CorType(metadata.ElementU)
+	default:
+		th, err = ft.rt.TypeHandleMethodTable(th)
 	}
 	if err != nil {
 		th = 0
