@@ -153,7 +153,7 @@ func rangeOf(c *cli.Context, f *heap.Filter) error {
 	return nil
 }
 
-// scan options of this command.
+// options are those of a scan, and what ends its progress display.
 func (d *dumpHeap) options() (heap.ScanOptions, func()) {
 	if d.c.Bool("noprogress") {
 		return heap.ScanOptions{Jobs: d.c.Jobs}, func() {}
@@ -189,6 +189,11 @@ func (d *dumpHeap) list(f *heap.Filter, each func(*objectList)) error {
 	o, done := d.options()
 	defer done()
 	header := d.c.JSON() == nil && !d.c.Bool("short")
+	if enc := d.c.JSON(); enc != nil {
+		if err := enc.List("objects"); err != nil {
+			return err
+		}
+	}
 	return heap.Scan(d.c.Context(), d.h, d.h.Spans(f), o, func() *objectList { return newObjectList(d, f) }, func(l *objectList) error {
 		if each != nil {
 			each(l)
