@@ -1,6 +1,8 @@
 package commands
 
 import (
+	"fmt"
+
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/cli"
 	"github.com/sosgo/sosgo/report"
@@ -9,17 +11,40 @@ import (
 
 // codeInfoCommands are the commands about what is recorded beside code.
 func codeInfoCommands() []cli.Command {
-	return []cli.Command{gcInfoCommand()}
+	return []cli.Command{gcInfoCommand(), ehInfoCommand()}
 }
 
 // codeAt is the code at an address inside a method, or that of a MethodDesc:
-// what runs when the method is called now.
+// what runs when the method is called now. Of a method that was never compiled
+// only Method is set.
 func codeAt(rt *dac.Runtime, a target.Addr) (dac.CodeInfo, error) {
 	info, err := rt.MethodAt(a)
 	if err == nil && info.Method != nil {
 		return info, nil
 	}
-	return dac.CodeInfo{}, err
+	// The map of code may have holes where there is no code.
+	m, err := rt.MethodDesc(a)
+	if err != nil {
+		return dac.CodeInfo{}, fmt.Errorf("%s is neither a MethodDesc nor in the code of a method: %w", a, err)
+	}
+	start, err := rt.NativeCode(m)
+	if err != nil {
+		return dac.CodeInfo{}, err
+	}
+	if start == 0 {
+		return dac.CodeInfo{Method: m}, nil
+	}
+	return rt.MethodAt(start)
+}
+
+// noCode is the answer for a method that was never compiled: empty is its JSON
+// form.
+func noCode(c *cli.Context, text string, empty any) error {
+	if e := c.JSON(); e != nil {
+		return e.Value(empty)
+	}
+	c.Printf("%s\n", text)
+	return nil
 }
 
 // methodLabel is the MethodDesc of code and its name.

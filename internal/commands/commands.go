@@ -23,6 +23,7 @@ func All() []cli.Command {
 		stackCommands(),
 		typeCommands(),
 		codeCommands(),
+		codeInfoCommands(),
 		processCommands(),
 		memoryCommands(),
 		supportCommands(),

@@ -16,8 +16,7 @@ func gcInfoCommand() cli.Command {
 	return cli.Command{
 		Name:    "gcinfo",
 		Group:   cli.GroupTypes,
-		Summary: "Which registers and stack slots of a method hold references",
-		Usage:   "ADDRESS",
+		Summary: "tell which registers and stack slots of a method hold references",
 		Help: "ADDRESS is a MethodDesc, or any address in the code of a method. Each line gives an offset from the " +
 			"start of the code and what changes there: +slot begins to hold a reference, -slot ends. At a safepoint " +
 			"all slots that live across the call are listed.",
@@ -79,6 +78,11 @@ func runGCInfo(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	if info.Start == 0 {
+		out := gcInfoResult{Ranges: []codeSpan{}, Untracked: []gcSlot{}, States: []gcState{}}
+		out.Method, out.Name = methodLabel(c, rt, info)
+		return noCode(c, "No GC info available", out)
+	}
 	var d codeinfo.GCDecoder
 	if err := rt.DecodeGCInfo(&d, info); err != nil {
 		return err
@@ -127,20 +131,12 @@ func printGCHeader(c *cli.Context, d *codeinfo.GCDecoder) {
 	if d.HasStackBase {
 		frame = target.RegName(target.ArchAMD64, d.StackBase)
 	}
-	c.Printf("\nVarargs: %d\nFrame pointer: %s\nWants Report Only Leaf: %d\n", zeroOne(d.VarArg), frame, zeroOne(d.ReportLeafOnly))
+	c.Printf("\nVarargs: %d\nFrame pointer: %s\nWants Report Only Leaf: %d\n", boolIndex(d.VarArg), frame, boolIndex(d.ReportLeafOnly))
 	c.Printf("Size of parameter area: %x\n", d.OutgoingArea)
 	if d.HasReturn {
 		c.Printf("Return Kind: %s\n", d.Return)
 	}
 	c.Printf("Code size: %x\n", d.CodeLength)
-}
-
-// zeroOne is how SOS prints what is so or not.
-func zeroOne(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 func stackOffset(base string, o codeinfo.StackOffset) string {
