@@ -23,6 +23,7 @@ const (
 	ExportNames      = 1 << 20
 	Sections         = 4096
 	DescriptorJSON   = 16 << 20
+	CrashRecord      = 16 << 20 // bytes of JSON of a NativeAOT crash
 	MetadataSize     = 1 << 31
 	SignatureDepth   = 64
 	NestedTypeDepth  = 64
