@@ -19,10 +19,10 @@ slice() {
 slice net10-zoo net10-zoo-withheap
 slice net10-zoo-noregions net10-zoo-noregions-withheap -lean
 slice net10-zoo-servergc net10-zoo-servergc-withheap -lean
-slice net10-stacks net10-stacks-withheap
+slice net10-stacks net10-stacks-withheap -lean
 slice net10-crash-nested net10-crash-nested-withheap -lean
-slice net10-crash-null-triage net10-crash-null-triage
+slice net10-crash-null-triage net10-crash-null-triage -lean
 slice net8-zoo net8-zoo-withheap
 slice win-net10-zoo win-net10-zoo-withheap
-slice win-net10-zoo-normal win-net10-zoo-normal -lean
-slice win-net8-zoo win-net8-zoo-withheap
+slice win-net10-zoo-triage win-net10-zoo-triage -lean
+slice win-net8-zoo win-net8-zoo-withheap -lean

@@ -24,6 +24,7 @@ type fileRead struct {
 	module target.Module
 	image  target.Memory // by RVA
 	seen   map[span]bool
+	large  touchedPages
 }
 
 // A span is a range of an image.
@@ -45,24 +46,29 @@ func (f *fileReads) wrap(m *target.Module, image target.Memory) target.Memory {
 		f.mu.Lock()
 		defer f.mu.Unlock()
 		r.seen[span{rva, uint64(n)}] = true
-	}}
+	}, &r.large}
 }
 
 // pieces are the bytes that were read of the files and that have is without.
-func (f *fileReads) pieces(d *sosgo.Dump, have []piece) []piece {
+func (f *fileReads) pieces(d *sosgo.Dump, have []piece) ([]piece, error) {
 	var out []piece
 	for _, base := range slices.Sorted(maps.Keys(f.files)) {
 		r := f.files[base]
 		img, err := image.OpenMemory(d.Memory(), &r.module)
-		if err != nil || img.Layout() != image.Loaded {
-			continue // files that are mapped as they are complete the memory
+		if err != nil {
+			continue // the dump does not show how the file lies in memory
+		}
+		err = r.large.touched(func(rva uint64, n int) { r.seen[span{rva, uint64(n)}] = true })
+		if err != nil {
+			return nil, err
 		}
 		for _, p := range r.read(img.Kind() == image.KindPE) {
-			p.addr += uint64(base)
-			out = append(out, subtract(p, have)...)
+			if at, err := img.Address(image.RVA(p.addr)); err == nil {
+				out = append(out, subtract(piece{uint64(at), p.data}, have)...)
+			}
 		}
 	}
-	return out
+	return out, nil
 }
 
 // read returns what was read, by RVA and disjoint. Whole pages of an image that

@@ -16,6 +16,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -71,7 +72,12 @@ func slice(ctx context.Context, dir string, o options) error {
 	}
 	c := &job{dump: filepath.Join(dir, m.text("dump")), lean: o.lean}
 	if set := m.text("modules"); set != "" {
-		c.modules = []string{filepath.Join(dir, set)}
+		folder, err := withoutPDBs(filepath.Join(dir, set))
+		if err != nil {
+			return err
+		}
+		defer os.RemoveAll(folder)
+		c.modules = []string{folder}
 	}
 	if c.commands, err = commandsOf(dir, m); err != nil {
 		return err
@@ -86,6 +92,33 @@ func slice(ctx context.Context, dir string, o options) error {
 	}
 	// A dump that answers otherwise is written too, so that one can see why.
 	return errors.Join(err, write(filepath.Join(o.out, name), name, m, small))
+}
+
+// withoutPDBs makes a folder of links to the module files in dir: what PDBs
+// tell can't become memory of a dump.
+func withoutPDBs(dir string) (string, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return "", err
+	}
+	out, err := os.MkdirTemp("", "slicedump")
+	if err != nil {
+		return "", err
+	}
+	return out, filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || strings.EqualFold(filepath.Ext(path), ".pdb") {
+			return err
+		}
+		rel, err := filepath.Rel(dir, path)
+		if err != nil {
+			return err
+		}
+		link := filepath.Join(out, rel)
+		if err := os.MkdirAll(filepath.Dir(link), 0o755); err != nil {
+			return err
+		}
+		return os.Symlink(path, link)
+	})
 }
 
 // write writes the folder of a canned dump.

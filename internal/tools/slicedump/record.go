@@ -1,9 +1,9 @@
 package main
 
 import (
-	"io"
 	"sync"
 
+	"github.com/sosgo/sosgo/internal/memmap"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -53,24 +53,37 @@ func (r *reads) note(at uint64, n int) {
 	r.parts.note(at, uint64(n))
 }
 
-// A recordingFile notes what is read of a dump's file. Nothing is lent from
-// it, so everything that is used is read.
+// A recordingFile notes what is read of a dump's file. What is lent in large
+// pieces is noted by who looks at it.
 type recordingFile struct {
-	io.ReaderAt
+	memmap.Source
 	seen *reads
 }
 
 func (f recordingFile) ReadAt(p []byte, off int64) (int, error) {
-	n, err := f.ReaderAt.ReadAt(p, off)
+	n, err := f.Source.ReadAt(p, off)
 	f.seen.note(uint64(off), n)
 	return n, err
+}
+
+// Bytes implements memmap.Source.
+func (f recordingFile) Bytes(off int64, n int) []byte {
+	b := f.Source.Bytes(off, n)
+	if n < largeView {
+		f.seen.note(uint64(off), n)
+	}
+	return b
 }
 
 // A recordingMemory notes what is read of a memory, from whatever source.
 type recordingMemory struct {
 	target.Memory
-	note func(at uint64, n int)
+	note  func(at uint64, n int)
+	large *touchedPages
 }
+
+// largeView is the size in bytes from which a view is watched page by page.
+const largeView = 8 * pageSize
 
 func (m recordingMemory) ReadMemory(p []byte, a target.Addr) (int, error) {
 	n, err := m.Memory.ReadMemory(p, a)
@@ -80,6 +93,11 @@ func (m recordingMemory) ReadMemory(p []byte, a target.Addr) (int, error) {
 
 func (m recordingMemory) View(a target.Addr, n int) ([]byte, bool) {
 	b, ok := m.Memory.View(a, n)
+	if len(b) >= largeView {
+		if lent, err := m.large.lend(uint64(a), b); err == nil {
+			return lent, true
+		}
+	}
 	m.note(uint64(a), len(b))
 	return b, ok
 }
