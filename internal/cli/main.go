@@ -25,6 +25,9 @@ type Env struct {
 	// TypeNames completes type names: at most limit of those that start with
 	// prefix, in any case. Nil offers none.
 	TypeNames func(d Dump, prefix string, limit int) []string
+	// Greeting returns the lines that the prompt begins with for a dump; nil
+	// begins with none.
+	Greeting func(d Dump) []string
 	// Getenv is os.Getenv; nil knows no variable.
 	Getenv func(string) string
 	// Dir is the folder in which a dump is looked for; empty: the current one.

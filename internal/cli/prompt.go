@@ -84,6 +84,21 @@ func (a *app) runPrompt(c *Context) error {
 	return first
 }
 
+// greet prints what the dump wants to be said first, on stderr like the rest
+// of the prompt's own words.
+func (a *app) greet(ctx context.Context) {
+	if a.env.Greeting == nil {
+		return
+	}
+	d, err := a.session.Open(ctx, nil)
+	if err != nil {
+		return // said already
+	}
+	for _, line := range a.env.Greeting(d) {
+		a.stderr.print(report.Escape(line) + "\n")
+	}
+}
+
 func (a *app) openForPrompt(c *Context) error {
 	ctx, cancel := context.WithCancelCause(c.ctx)
 	defer cancel(nil)
@@ -132,6 +147,7 @@ func (a *app) runInteractive(ctx context.Context) error {
 	}
 	a.stdout = io.MultiWriter(a.stdout, &a.printed)
 	a.stderr.print("sosgo: " + report.Escape(a.session.Path()) + `; "help" lists the commands, Ctrl-D leaves` + "\n")
+	a.greet(ctx)
 	a.interact(ctx, rl)
 	return rl.Close()
 }
