@@ -50,23 +50,24 @@ type windowsOp struct {
 // An epilog of version 2, in bytes from the function's end.
 type epilog struct{ fromEnd, size uint32 }
 
-// info returns the decoded unwind data of code.
-func (u *Unwinder) info(code *Code, decode func(*Code) *windowsInfo) *windowsInfo {
-	key := infoKey{code.Base, code.Info, code.Packed}
+// cached returns the unwind data that were decoded before, nil for none.
+func (u *Unwinder) cached(key infoKey) *windowsInfo {
 	u.mu.RLock()
-	wi := u.infos[key]
-	u.mu.RUnlock()
-	if wi != nil {
-		return wi
-	}
-	wi = decode(code)
+	defer u.mu.RUnlock()
+	return u.infos[key]
+}
+
+// keep keeps decoded unwind data.
+func (u *Unwinder) keep(key infoKey, wi *windowsInfo) *windowsInfo {
 	u.mu.Lock()
+	defer u.mu.Unlock()
 	u.infos[key] = wi
-	u.mu.Unlock()
 	return wi
 }
 
-func (u *Unwinder) decodeAMD64(code *Code) *windowsInfo {
+func (c *Code) key() infoKey { return infoKey{c.Base, c.Info, c.Packed} }
+
+func (u *Unwinder) decodeAMD64(code Code) *windowsInfo {
 	wi := &windowsInfo{}
 	at := code.Info
 	total := 0
@@ -216,7 +217,10 @@ func (wi *windowsInfo) addEpilog(c windowsOp, first bool) {
 var volatileAMD64 = [...]target.Reg{target.RAX, target.RCX, target.RDX, target.R8, target.R9, target.R10, target.R11}
 
 func (c *Cursor) stepAMD64(f *Frame, exact bool) error {
-	wi := c.u.info(&f.Code, c.u.decodeAMD64)
+	wi := c.u.cached(f.Code.key())
+	if wi == nil {
+		wi = c.u.keep(f.Code.key(), c.u.decodeAMD64(f.Code))
+	}
 	if wi.err != nil {
 		return wi.err
 	}

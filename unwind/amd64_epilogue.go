@@ -89,7 +89,7 @@ func (e *epilogueScan) scan(c *Cursor) bool {
 // one.
 func (e *epilogueScan) release(p []byte) ([]byte, bool) {
 	sp, ok := e.regs.Get(target.RSP)
-	if !ok || len(p) < 2 {
+	if !ok {
 		return p, false
 	}
 	switch {

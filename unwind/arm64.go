@@ -1,12 +1,416 @@
 package unwind
 
-import "github.com/sosgo/sosgo/target"
+import (
+	"encoding/binary"
 
-func (c *Cursor) stepARM64(f *Frame, exact bool) error { return errEnd }
-func (c *Cursor) returnARM64(f *Frame) error           { return errEnd }
+	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/target"
+)
 
-type arm64Info struct{}
+// ARM64 unwind data of Windows ("ARM64 exception handling"): each unwind code
+// stands for one instruction of the prologue, in reverse order, so that a
+// function that is inside of it, or of an epilogue, needs those codes only
+// whose instructions have run.
 
+type arm64Kind uint8
+
+const (
+	armNop     arm64Kind = iota // an instruction that needs no undoing
+	armAlloc                    // SP was lowered by value
+	armSave                     // count registers from reg on were stored at SP + value
+	armSaveLR                   // and one of them with LR
+	armSetFP                    // FP = SP + value
+	armNext                     // the registers behind those of the next save were stored behind them
+	armMachine                  // the processor's state at an interrupt
+	armUnknown
+)
+
+// arm64Op is one unwind code.
+type arm64Op struct {
+	kind  arm64Kind
+	reg   target.Reg
+	count uint8
+	value uint32 // bytes
+	pre   uint32 // bytes that SP was lowered by in the same instruction
+}
+
+// arm64Info is decoded unwind data: codes of the prologue, and of each epilogue
+// from its start on.
+type arm64Info struct {
+	ops      []arm64Op
+	noProlog bool // a fragment: all of the prologue has run
+	epilogs  []arm64Epilog
+}
+
+type arm64Epilog struct {
+	start uint32 // instructions from the start of the function
+	ops   []arm64Op
+}
+
+// codeARM64 decodes a .pdata entry for the code at rva.
 func codeARM64(mem target.Memory, base target.Addr, e []byte, rva uint32) (Code, bool) {
-	return Code{}, false
+	begin, word := binary.LittleEndian.Uint32(e), binary.LittleEndian.Uint32(e[4:])
+	c := Code{Format: FormatWindows, Base: base}
+	var words uint32
+	switch word & 3 {
+	case 0:
+		c.Info = base + target.Addr(word)
+		head, err := target.Uint32(mem, c.Info)
+		if err != nil {
+			return Code{}, false
+		}
+		words = head & (1<<18 - 1)
+	case 1, 2:
+		c.Packed, words = word, word>>2&(1<<11-1)
+	default:
+		return Code{}, false
+	}
+	if uint64(rva)-uint64(begin) >= 4*uint64(words) {
+		return Code{Format: FormatLeaf}, true
+	}
+	c.Range = target.Range{Start: base + target.Addr(begin), End: base + target.Addr(begin) + 4*target.Addr(words)}
+	return c, true
+}
+
+func (u *Unwinder) decodeARM64(code Code) *windowsInfo {
+	wi := &windowsInfo{arm64: &arm64Info{}}
+	if code.Info == 0 {
+		wi.arm64.unpack(code.Packed)
+	} else {
+		wi.err = u.readXData(code, wi.arm64)
+	}
+	return wi
+}
+
+// readXData reads an .xdata record.
+func (u *Unwinder) readXData(code Code, info *arm64Info) error {
+	head, err := target.Uint32(u.mem, code.Info)
+	if err != nil {
+		return err
+	}
+	if v := head >> 18 & 3; v != 0 {
+		return target.Unsupportedf(".xdata %#x: version %d", uint64(code.Info), v)
+	}
+	at := code.Info + 4
+	epilogs, codeWords := head>>22&31, head>>27
+	if epilogs == 0 && codeWords == 0 {
+		ext, err := target.Uint32(u.mem, at)
+		if err != nil {
+			return err
+		}
+		at += 4
+		epilogs, codeWords = ext&0xffff, ext>>16&0xff
+	}
+	single := head>>21&1 != 0
+	scopes := int(epilogs)
+	if single {
+		scopes = 0
+	}
+	b, err := target.Bytes(u.mem, at, 4*(scopes+int(codeWords)))
+	if err != nil {
+		return err
+	}
+	codes := b[4*scopes:]
+	if info.ops, err = decodeCodesARM64(codes); err != nil {
+		return err
+	}
+	if single {
+		// One epilogue, at the end; its codes begin at the index that the count
+		// holds. Its length is that of its codes and the return.
+		ops, err := epilogCodes(codes, epilogs)
+		if err != nil {
+			return err
+		}
+		words := uint32(code.Range.Size() / 4)
+		if n := uint32(len(ops)) + 1; n <= words {
+			info.epilogs = append(info.epilogs, arm64Epilog{words - n, ops})
+		}
+		return nil
+	}
+	for i := range scopes {
+		w := binary.LittleEndian.Uint32(b[4*i:])
+		ops, err := epilogCodes(codes, w>>22)
+		if err != nil {
+			return err
+		}
+		if info.epilogs = append(info.epilogs, arm64Epilog{w & (1<<18 - 1), ops}); len(info.epilogs)*len(codes) > limits.UnwindInfoCodes*64 {
+			return target.Corruptf(".xdata %#x: %d epilogues of %d bytes of codes", uint64(code.Info), scopes, len(codes))
+		}
+	}
+	return nil
+}
+
+func epilogCodes(codes []byte, index uint32) ([]arm64Op, error) {
+	if uint64(index) >= uint64(len(codes)) {
+		return nil, target.Corruptf("an epilogue with unwind code %d of %d", index, len(codes))
+	}
+	return decodeCodesARM64(codes[index:])
+}
+
+// decodeCodesARM64 decodes unwind codes up to the end code.
+func decodeCodesARM64(b []byte) ([]arm64Op, error) {
+	var ops []arm64Op
+	for len(b) > 0 {
+		n := lengthARM64(b[0])
+		if n > len(b) {
+			return nil, target.Corruptf("unwind code %#02x is cut off", b[0])
+		}
+		if b[0] == 0xe4 { // end
+			return ops, nil
+		}
+		if b[0] != 0xe5 { // end_c: the parent's codes follow
+			ops = append(ops, opARM64(b[:n]))
+		}
+		b = b[n:]
+	}
+	return nil, target.Corruptf("unwind codes without an end")
+}
+
+// lengthARM64 is the number of bytes of an unwind code.
+func lengthARM64(b byte) int {
+	switch {
+	case b == 0xe0: // alloc_l
+		return 4
+	case b == 0xe7: // save_any_reg
+		return 3
+	case b == 0xe2, b >= 0xc0 && b <= 0xdf:
+		return 2
+	case b == 0xf8:
+		return 2
+	case b == 0xf9:
+		return 3
+	case b == 0xfa:
+		return 4
+	case b == 0xfb:
+		return 5
+	}
+	return 1
+}
+
+// opARM64 decodes one unwind code of full length.
+func opARM64(b []byte) arm64Op {
+	w := uint32(b[0])
+	if len(b) > 1 {
+		w = w<<8 | uint32(b[1])
+	}
+	z6, x4 := 8*(w&63), target.Reg(w>>6&15)
+	switch c := b[0]; {
+	case c < 0x20: // alloc_s
+		return arm64Op{kind: armAlloc, value: 16 * uint32(c)}
+	case c < 0x40: // save_r19r20_x
+		return arm64Op{kind: armSave, reg: 19, count: 2, pre: 8 * uint32(c&31)}
+	case c < 0x80: // save_fplr
+		return arm64Op{kind: armSave, reg: target.ARM64FP, count: 2, value: 8 * uint32(c&63)}
+	case c < 0xc0: // save_fplr_x
+		return arm64Op{kind: armSave, reg: target.ARM64FP, count: 2, pre: 8*uint32(c&63) + 8}
+	case c < 0xc8: // alloc_m
+		return arm64Op{kind: armAlloc, value: 16 * (w & (1<<11 - 1))}
+	case c < 0xcc: // save_regp
+		return arm64Op{kind: armSave, reg: 19 + x4, count: 2, value: z6}
+	case c < 0xd0: // save_regp_x
+		return arm64Op{kind: armSave, reg: 19 + x4, count: 2, pre: z6 + 8}
+	case c < 0xd4: // save_reg
+		return arm64Op{kind: armSave, reg: 19 + x4, count: 1, value: z6}
+	case c < 0xd6: // save_reg_x
+		return arm64Op{kind: armSave, reg: 19 + target.Reg(w>>5&15), count: 1, pre: 8*(w&31) + 8}
+	case c < 0xd8: // save_lrpair
+		return arm64Op{kind: armSaveLR, reg: 19 + 2*(x4&7), value: z6}
+	case c < 0xda, c >= 0xdc && c < 0xde: // save_fregp, save_freg
+		return arm64Op{kind: armNop}
+	case c < 0xdc: // save_fregp_x
+		return arm64Op{kind: armAlloc, value: z6 + 8}
+	case c == 0xde: // save_freg_x
+		return arm64Op{kind: armAlloc, value: 8*(w&31) + 8}
+	case c == 0xe0: // alloc_l
+		return arm64Op{kind: armAlloc, value: 16 * (uint32(b[1])<<16 | uint32(b[2])<<8 | uint32(b[3]))}
+	case c == 0xe1: // set_fp
+		return arm64Op{kind: armSetFP}
+	case c == 0xe2: // add_fp
+		return arm64Op{kind: armSetFP, value: 8 * uint32(b[1])}
+	case c == 0xe3, c == 0xec, c == 0xfc: // nop, clear_unwound_to_call, pac_sign_lr
+		return arm64Op{kind: armNop}
+	case c == 0xe6: // save_next
+		return arm64Op{kind: armNext}
+	case c == 0xe9: // machine frame
+		return arm64Op{kind: armMachine}
+	}
+	return arm64Op{kind: armUnknown, value: uint32(b[0])}
+}
+
+// unpack makes the codes of a packed entry, which stands for a prologue of the
+// prescribed form, and of its mirror image as the only epilogue.
+func (a *arm64Info) unpack(w uint32) {
+	a.noProlog = w&3 == 2
+	regF, regI, home, cr, frame := w>>13&7, w>>16&15, w>>20&1, w>>21&3, 16*(w>>23)
+	ints, floats := 8*regI, 8*regF
+	if cr == 1 {
+		ints += 8
+	}
+	if regF != 0 {
+		floats += 8
+	}
+	saved := (ints + floats + 64*home + 15) &^ 15
+	locals := frame - min(saved, frame)
+	var prolog []arm64Op // in the order of execution
+	if cr == 2 {
+		prolog = append(prolog, arm64Op{kind: armNop}) // pacibsp
+	}
+	prolog = append(prolog, packedSaves(regI, cr == 1, saved)...)
+	for i := uint32(0); i < floats/8; i += 2 {
+		op := arm64Op{kind: armNop}
+		if i == 0 && ints == 0 {
+			op = arm64Op{kind: armAlloc, value: saved}
+		}
+		prolog = append(prolog, op)
+	}
+	for range 4 * home {
+		prolog = append(prolog, arm64Op{kind: armNop})
+	}
+	fplr := arm64Op{kind: armSave, reg: target.ARM64FP, count: 2}
+	switch {
+	case cr >= 2 && locals <= 512:
+		fplr.pre = locals
+		prolog = append(prolog, fplr, arm64Op{kind: armSetFP})
+	case cr >= 2:
+		prolog = append(append(prolog, packedAlloc(locals)...), fplr, arm64Op{kind: armSetFP})
+	default:
+		prolog = append(prolog, packedAlloc(locals)...)
+	}
+	for i := len(prolog) - 1; i >= 0; i-- {
+		a.ops = append(a.ops, prolog[i])
+	}
+}
+
+// packedSaves are the stores of n registers from X19 on, and of LR.
+func packedSaves(n uint32, lr bool, saved uint32) []arm64Op {
+	var ops []arm64Op
+	for i := uint32(0); i < n; i += 2 {
+		op := arm64Op{kind: armSave, reg: target.Reg(19 + i), count: uint8(min(2, n-i)), value: 8 * i}
+		if op.count == 1 && lr {
+			op.kind, lr = armSaveLR, false
+		}
+		ops = append(ops, op)
+	}
+	if lr {
+		ops = append(ops, arm64Op{kind: armSave, reg: target.ARM64LR, count: 1, value: 8 * n})
+	}
+	if len(ops) > 0 {
+		ops[0].pre = saved
+	}
+	return ops
+}
+
+// packedAlloc lowers SP: more than 4080 bytes take two instructions.
+func packedAlloc(n uint32) []arm64Op {
+	switch {
+	case n == 0:
+		return nil
+	case n > 4080:
+		return []arm64Op{{kind: armAlloc, value: 4080}, {kind: armAlloc, value: n - 4080}}
+	}
+	return []arm64Op{{kind: armAlloc, value: n}}
+}
+
+// pending returns the codes that have to be undone at an offset of so many
+// instructions.
+func (a *arm64Info) pending(at uint32, exact bool) []arm64Op {
+	if !exact {
+		return a.ops // behind a call, so in the body
+	}
+	if n := uint32(len(a.ops)); !a.noProlog && at < n {
+		return a.ops[n-at:]
+	}
+	for _, e := range a.epilogs {
+		if at >= e.start && at-e.start <= uint32(len(e.ops)) {
+			return e.ops[at-e.start:]
+		}
+	}
+	return a.ops
+}
+
+func (c *Cursor) stepARM64(f *Frame, exact bool) error {
+	wi := c.u.cached(f.Code.key())
+	if wi == nil {
+		wi = c.u.keep(f.Code.key(), c.u.decodeARM64(f.Code))
+	}
+	if wi.err != nil {
+		return wi.err
+	}
+	ip, _ := f.Regs.IP()
+	sp, ok := f.Regs.Get(target.ARM64SP)
+	if !ok {
+		return target.Unsupportedf("the stack pointer is not known")
+	}
+	next := uint8(0)
+	for _, op := range wi.arm64.pending(uint32((ip-f.Code.Range.Start)/4), exact) {
+		switch op.kind {
+		case armAlloc:
+			sp += uint64(op.value)
+		case armSetFP:
+			fp, ok := f.Regs.Get(target.ARM64FP)
+			if !ok {
+				return target.Unsupportedf("the frame pointer is not known")
+			}
+			sp = fp - uint64(op.value)
+		case armNext:
+			next++
+		case armSave, armSaveLR:
+			if err := c.restoreARM64(f, &op, sp, next); err != nil {
+				return err
+			}
+			next, sp = 0, sp+uint64(op.pre)
+		case armMachine: // SP, PC
+			b, err := c.win.Bytes(target.Addr(sp), 16)
+			if err != nil {
+				return err
+			}
+			f.Regs.Set(target.ARM64SP, binary.LittleEndian.Uint64(b))
+			f.Regs.Set(target.ARM64PC, binary.LittleEndian.Uint64(b[8:]))
+			f.Exact = true
+			return nil
+		case armUnknown:
+			return target.Unsupportedf("unwind code %#02x", op.value)
+		}
+	}
+	f.Regs.Set(target.ARM64SP, sp)
+	return c.returnARM64(f)
+}
+
+// restoreARM64 loads the registers of a save, and of the save_next codes that
+// came before it.
+func (c *Cursor) restoreARM64(f *Frame, op *arm64Op, sp uint64, next uint8) error {
+	at := target.Addr(sp + uint64(op.value))
+	if op.kind == armSaveLR {
+		b, err := c.win.Bytes(at, 16)
+		if err != nil {
+			return err
+		}
+		f.Regs.Set(op.reg, binary.LittleEndian.Uint64(b))
+		f.Regs.Set(target.ARM64LR, binary.LittleEndian.Uint64(b[8:]))
+		return nil
+	}
+	n := int(op.count) + 2*int(next)
+	b, err := c.win.Bytes(at, 8*n)
+	if err != nil {
+		return err
+	}
+	for i := range n {
+		if r := op.reg + target.Reg(i); r <= target.ARM64LR {
+			f.Regs.Set(r, binary.LittleEndian.Uint64(b[8*i:]))
+		}
+	}
+	return nil
+}
+
+// returnARM64 goes where the link register says.
+func (c *Cursor) returnARM64(f *Frame) error {
+	lr, ok := f.Regs.Get(target.ARM64LR)
+	if !ok {
+		return target.Unsupportedf("the link register is not known")
+	}
+	f.Regs.Set(target.ARM64PC, lr)
+	for r := target.Reg(0); r < 19; r++ {
+		f.Regs.Forget(r)
+	}
+	return nil
 }

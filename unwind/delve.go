@@ -48,7 +48,6 @@ const (
 	ruleUndefined ruleKind = iota
 	ruleSame
 	ruleOffset        // saved at CFA + offset
-	ruleValOffset     // CFA + offset
 	ruleRegister      // in another register
 	ruleExpression    // saved at the address that an expression computes
 	ruleValExpression // what an expression computes
@@ -148,6 +147,9 @@ func (f *fde) run(r *dwarfRow) error {
 	return nil
 }
 
+// convert takes over a rule. The parser forgets to scale the offset of
+// DW_CFA_val_offset, which no compiler emits, and its rule can't be told from
+// that of DW_CFA_val_offset_sf: both are refused.
 func convert(reg uint64, d frame.DWRule) (dwarfRule, error) {
 	r := dwarfRule{reg: reg, other: d.Reg, offset: d.Offset, expr: d.Expression}
 	switch d.Rule {
@@ -157,8 +159,6 @@ func convert(reg uint64, d frame.DWRule) (dwarfRule, error) {
 		r.kind = ruleSame
 	case frame.RuleOffset:
 		r.kind = ruleOffset
-	case frame.RuleValOffset:
-		r.kind = ruleValOffset
 	case frame.RuleRegister:
 		r.kind = ruleRegister
 	case frame.RuleExpression:

@@ -229,6 +229,8 @@ func (c *Cursor) stepDWARF(f *Frame, exact bool) error {
 			case known:
 				out.Set(r, v)
 			case volatileDWARF(f.Regs.Arch, r):
+				// A register that calls preserve and that has no value is one
+				// whose rule DW_CFA_restore reset: delve calls it undefined.
 				out.Forget(r)
 			}
 		}
@@ -287,8 +289,6 @@ func (c *Cursor) rule(f *Frame, r *dwarfRule, cfa uint64) (v uint64, known bool,
 	case ruleOffset:
 		v, err = c.win.Uint64(target.Addr(cfa + uint64(r.offset)))
 		return v, err == nil, err
-	case ruleValOffset:
-		return cfa + uint64(r.offset), true, nil
 	case ruleRegister:
 		if reg, ok := fromDWARF(f.Regs.Arch, r.other); ok {
 			v, known = f.Regs.Get(reg)

@@ -1,0 +1,148 @@
+package unwind
+
+import (
+	"encoding/binary"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo/target"
+)
+
+func arm64Frame(ip, sp target.Addr, set ...uint64) Frame {
+	f := Frame{Regs: target.Registers{Arch: target.ArchARM64}, Trust: TrustContext}
+	f.Regs.Set(target.ARM64PC, uint64(ip))
+	f.Regs.Set(target.ARM64SP, uint64(sp))
+	for i := 0; i+1 < len(set); i += 2 {
+		f.Regs.Set(target.Reg(set[i]), set[i+1])
+	}
+	return f
+}
+
+// xdata builds an .xdata record of a function of 0x1000 bytes with one epilogue
+// at its end, whose codes begin at an index.
+func xdata(epilog uint32, codes ...byte) []byte {
+	for len(codes)%4 != 0 {
+		codes = append(codes, 0xe3)
+	}
+	b := binary.LittleEndian.AppendUint32(nil, 0x400|1<<21|epilog<<22|uint32(len(codes)/4)<<27)
+	return append(b, codes...)
+}
+
+func TestARM64Codes(t *testing.T) {
+	sp := uint64(testStack)
+	for _, tc := range []struct {
+		name  string
+		codes []byte
+		stack []byte
+		regs  []uint64
+		sp    uint64
+		want  map[target.Reg]uint64
+	}{
+		{"save_fplr_x", []byte{0x81, 0xe4}, words(5, testRet), nil, sp + 16, map[target.Reg]uint64{target.ARM64FP: 5}},
+		{"alloc_s, save_fplr", []byte{0x40, 0x02, 0xe4}, words(5, testRet, 0, 0), nil, sp + 32, map[target.Reg]uint64{target.ARM64FP: 5}},
+		{"set_fp", []byte{0xe1, 0x81, 0xe4}, words(0, 0, 5, testRet), []uint64{29, sp + 16}, sp + 32, map[target.Reg]uint64{target.ARM64FP: 5}},
+		{"add_fp", []byte{0xe2, 1, 0x81, 0xe4}, words(0, 0, 5, testRet), []uint64{29, sp + 24}, sp + 32, map[target.Reg]uint64{target.ARM64FP: 5}},
+		{"save_r19r20_x", []byte{0x81, 0x22, 0xe4}, words(5, testRet, 19, 20), nil, sp + 32, map[target.Reg]uint64{19: 19, 20: 20}},
+		{"save_regp", []byte{0xc8, 0x82, 0x83, 0xe4}, words(5, testRet, 21, 22), nil, sp + 32, map[target.Reg]uint64{21: 21, 22: 22}},
+		{"save_reg, save_lrpair", []byte{0xd0, 0x01, 0xd6, 0x42, 0x03, 0xe4}, words(0, 19, 21, testRet, 0, 0), nil, sp + 48,
+			map[target.Reg]uint64{19: 19, 21: 21}},
+		{"save_next", []byte{0x81, 0xe6, 0x24, 0xe4}, words(5, testRet, 19, 20, 21, 22), nil, sp + 48, map[target.Reg]uint64{19: 19, 20: 20, 21: 21, 22: 22}},
+		{"alloc_m", []byte{0x81, 0xc0, 2, 0xe4}, words(5, testRet, 0, 0, 0, 0), nil, sp + 48, nil},
+		{"alloc_l", []byte{0x81, 0xe0, 0, 0, 2, 0xe4}, words(5, testRet, 0, 0, 0, 0), nil, sp + 48, nil},
+		{"save_reg_x", []byte{0x81, 0xd4, 0x21, 0xe4}, words(5, testRet, 20, 0), nil, sp + 32, map[target.Reg]uint64{20: 20}},
+		{"vector registers", []byte{0x81, 0xd8, 0, 0xdc, 0, 0xda, 1, 0xde, 1, 0xe4}, words(5, testRet, 0, 0, 0, 0), nil, sp + 48, nil},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			c := testUnwinder(xdata(0, tc.codes...), tc.stack, nil).Cursor(target.Range{})
+			f := arm64Frame(testStart+0x504, testStack, tc.regs...)
+			more, err := c.Step(&f, TrustUnwind)
+			require.NoError(t, err)
+			require.True(t, more)
+			assert.Equal(t, uint64(testRet), get(t, &f, target.ARM64PC))
+			assert.Equal(t, tc.sp, get(t, &f, target.ARM64SP))
+			for r, v := range tc.want {
+				assert.Equal(t, v, get(t, &f, r), "x%d", r)
+			}
+		})
+	}
+}
+
+func TestARM64PrologueAndEpilogue(t *testing.T) {
+	// stp fp, lr, [sp, #-16]!; mov fp, sp; sub sp, sp, #16; …; add sp, sp, #16; ldp fp, lr, [sp], #16; ret
+	full := xdata(4, 0x01, 0xe1, 0x81, 0xe4, 0x01, 0x81, 0xe4)
+	for at, want := range map[target.Addr]uint64{0: 0, 4: 16, 8: 16, 0xff4: 32, 0xff8: 16, 0xffc: 0} {
+		c := testUnwinder(full, words(5, testRet, 5, testRet), nil).Cursor(target.Range{})
+		f := arm64Frame(testStart+at, testStack, 29, uint64(testStack), uint64(target.ARM64LR), testRet)
+		f.Exact = true
+		_, err := c.Step(&f, TrustUnwind)
+		require.NoError(t, err, "at %#x", uint64(at))
+		assert.Equal(t, uint64(testStack)+want, get(t, &f, target.ARM64SP), "at %#x", uint64(at))
+		assert.Equal(t, uint64(testRet), get(t, &f, target.ARM64PC))
+	}
+}
+
+func TestARM64Packed(t *testing.T) {
+	// Two registers from X19 on, FP and LR chained, 48 bytes.
+	word := uint32(1) | 0x400<<2 | 2<<16 | 3<<21 | 3<<23
+	entry := binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint32(nil, uint32(testStart-testBase)), word)
+	code, ok := codeARM64(testMemory{}, testBase, entry, uint32(testStart-testBase)+0x500)
+	require.True(t, ok)
+	assert.Equal(t, target.Range{Start: testStart, End: testStart + 0x1000}, code.Range)
+	u := New(testMemory{testStack: words(5, testRet, 0, 0, 19, 20)}, testCodes{code})
+	f := arm64Frame(testStart+0x504, testStack, 29, uint64(testStack))
+	_, err := u.Cursor(target.Range{}).Step(&f, TrustUnwind)
+	require.NoError(t, err)
+	assert.Equal(t, uint64(testStack)+48, get(t, &f, target.ARM64SP))
+	assert.Equal(t, uint64(testRet), get(t, &f, target.ARM64PC))
+	assert.Equal(t, uint64(5), get(t, &f, target.ARM64FP))
+	assert.Equal(t, uint64(19), get(t, &f, 19))
+	assert.Equal(t, uint64(20), get(t, &f, 20))
+
+	// LR beside an odd register; then only the saves have run.
+	word = uint32(1) | 0x400<<2 | 1<<16 | 1<<21 | 2<<23
+	entry = binary.LittleEndian.AppendUint32(entry[:4], word)
+	code, _ = codeARM64(testMemory{}, testBase, entry, uint32(testStart-testBase))
+	u = New(testMemory{testStack: words(19, testRet)}, testCodes{code})
+	f = arm64Frame(testStart+4, testStack)
+	f.Exact = true
+	_, err = u.Cursor(target.Range{}).Step(&f, TrustUnwind)
+	require.NoError(t, err)
+	assert.Equal(t, uint64(testStack)+16, get(t, &f, target.ARM64SP))
+	assert.Equal(t, uint64(19), get(t, &f, 19))
+}
+
+func TestARM64Leaf(t *testing.T) {
+	u := New(testMemory{}, testCodes{{Range: target.Range{Start: testStart, End: testStart + 0x1000}, Format: FormatLeaf}})
+	f := arm64Frame(testStart+0x20, testStack, uint64(target.ARM64LR), testRet)
+	f.Exact = true
+	c := u.Cursor(target.Range{})
+	more, err := c.Step(&f, TrustUnwind)
+	require.NoError(t, err)
+	require.True(t, more)
+	_, err = c.Step(&f, TrustUnwind)
+	assert.ErrorIs(t, err, target.ErrCorrupt, "only the leaf may keep the stack pointer")
+}
+
+func TestARM64Bad(t *testing.T) {
+	for name, tc := range map[string]struct {
+		info []byte
+		want error
+	}{
+		"no data":       {nil, target.ErrNotInDump},
+		"version 1":     {[]byte{0, 0, 4, 0}, target.ErrUnsupported},
+		"no end":        {xdata(0, 0x01, 0x01, 0x01, 0x01), target.ErrCorrupt},
+		"cut off":       {xdata(0, 0x01, 0x01, 0x01, 0xe0), target.ErrCorrupt},
+		"epilogue":      {xdata(30, 0xe4), target.ErrCorrupt},
+		"codes lacking": {xdata(0, 0x81, 0xe4)[:5], target.ErrNotInDump},
+		"unknown code":  {xdata(0, 0xff, 0xe4), target.ErrUnsupported},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := testUnwinder(tc.info, words(5, testRet), nil).Cursor(target.Range{})
+			f := arm64Frame(testStart+0x504, testStack)
+			_, err := c.Step(&f, TrustUnwind)
+			assert.ErrorIs(t, err, tc.want)
+		})
+	}
+}

@@ -1,0 +1,173 @@
+package unwind
+
+import (
+	"encoding/binary"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo/target"
+)
+
+// testMemory is memory of separate ranges.
+type testMemory map[target.Addr][]byte
+
+func (m testMemory) Span(a target.Addr) []byte {
+	for at, b := range m {
+		if a >= at && uint64(a-at) < uint64(len(b)) {
+			return b[a-at:]
+		}
+	}
+	return nil
+}
+
+func (m testMemory) View(a target.Addr, n int) ([]byte, bool) {
+	s := m.Span(a)
+	if n > len(s) {
+		return nil, false
+	}
+	return s[:n:n], true
+}
+
+func (m testMemory) ReadMemory(p []byte, a target.Addr) (int, error) {
+	n := copy(p, m.Span(a))
+	if n < len(p) {
+		return n, &target.MemoryError{Addr: a + target.Addr(n), Size: len(p) - n, Err: target.ErrNotInDump}
+	}
+	return n, nil
+}
+
+// testCodes is a CodeMap of fixed pieces.
+type testCodes []Code
+
+func (c testCodes) FindCode(ip target.Addr) (Code, bool) {
+	for _, k := range c {
+		if k.Range.Contains(ip) {
+			return k, true
+		}
+	}
+	return Code{}, false
+}
+
+func (c testCodes) InCode(ip target.Addr) bool {
+	_, ok := c.FindCode(ip)
+	return ok
+}
+
+const (
+	testBase  = target.Addr(0x10000)
+	testStart = target.Addr(0x11000) // of the function
+	testInfo  = target.Addr(0x12000)
+	testStack = target.Addr(0x7fff0000)
+	testRet   = 0x11500
+)
+
+func words(v ...uint64) []byte {
+	var b []byte
+	for _, w := range v {
+		b = binary.LittleEndian.AppendUint64(b, w)
+	}
+	return b
+}
+
+func amd64Frame(ip, sp target.Addr, set ...uint64) Frame {
+	f := Frame{Regs: target.Registers{Arch: target.ArchAMD64}, Trust: TrustContext}
+	f.Regs.Set(target.RIP, uint64(ip))
+	f.Regs.Set(target.RSP, uint64(sp))
+	for i := 0; i+1 < len(set); i += 2 {
+		f.Regs.Set(target.Reg(set[i]), set[i+1])
+	}
+	return f
+}
+
+func testUnwinder(info, stack, code []byte) *Unwinder {
+	mem := testMemory{testInfo: info, testStack: stack}
+	if code != nil {
+		mem[testStart] = code
+	}
+	return New(mem, testCodes{{Range: target.Range{Start: testStart, End: testStart + 0x1000}, Format: FormatWindows,
+		Base: testBase, Info: testInfo}})
+}
+
+func get(t *testing.T, f *Frame, r target.Reg) uint64 {
+	t.Helper()
+	v, ok := f.Regs.Get(r)
+	require.True(t, ok, "%s is not known", target.RegName(f.Regs.Arch, r))
+	return v
+}
+
+func TestWalkEndsWithReason(t *testing.T) {
+	// A function of one push, that calls itself twice; then the stack is cut off.
+	u := testUnwinder([]byte{1, 1, 1, 0, 1, opPushNonvol | byte(target.RBP)<<4}, words(1, testRet, 2, testRet), nil)
+	var frames []Frame
+	for f := range u.Walk(amd64Frame(testRet, testStack).Regs, target.Range{}) {
+		frames = append(frames, f)
+	}
+	require.Len(t, frames, 3)
+	assert.Equal(t, TrustContext, frames[0].Trust)
+	assert.True(t, frames[0].Exact)
+	assert.Equal(t, TrustUnwind, frames[1].Trust)
+	assert.NoError(t, frames[1].Err)
+	assert.ErrorIs(t, frames[2].Err, target.ErrNotInDump)
+	assert.Equal(t, testStart, frames[2].Code.Range.Start)
+}
+
+func TestWalkReachesTheEnd(t *testing.T) {
+	u := testUnwinder([]byte{1, 1, 1, 0, 1, opPushNonvol | byte(target.RBP)<<4}, words(1, testRet, 2, 0), nil)
+	n := 0
+	for f := range u.Walk(amd64Frame(testRet, testStack).Regs, target.Range{}) {
+		assert.NoError(t, f.Err)
+		n++
+	}
+	assert.Equal(t, 2, n)
+}
+
+func TestFallbacks(t *testing.T) {
+	stack := words(0xdead, 0, testRet, 7, uint64(testStack)+0x30, testRet, 0, 0)
+	codes := testCodes{{Range: target.Range{Start: testStart, End: testStart + 0x1000}}}
+	u := New(testMemory{testStack: stack}, codes)
+	c := u.Cursor(target.Range{})
+
+	f := amd64Frame(testRet, testStack, uint64(target.RBP), uint64(testStack)+0x20)
+	more, err := c.Step(&f, TrustUnwind)
+	assert.False(t, more)
+	assert.ErrorIs(t, err, target.ErrUnsupported)
+
+	more, err = c.Step(&f, TrustFP)
+	require.NoError(t, err)
+	require.True(t, more)
+	assert.Equal(t, TrustFP, f.Trust)
+	assert.Equal(t, uint64(testStack)+0x30, get(t, &f, target.RSP))
+	assert.Equal(t, uint64(testStack)+0x30, get(t, &f, target.RBP))
+
+	f = amd64Frame(testRet, testStack, uint64(target.RBP), 12)
+	more, err = c.Step(&f, TrustScan)
+	require.NoError(t, err)
+	require.True(t, more)
+	assert.Equal(t, TrustScan, f.Trust)
+	assert.Equal(t, uint64(testStack)+0x18, get(t, &f, target.RSP))
+	_, known := f.Regs.FP()
+	assert.False(t, known)
+}
+
+func TestAfterCall(t *testing.T) {
+	for _, tc := range []struct {
+		name string
+		code []byte
+		want bool
+	}{
+		{"call rel32", []byte{0x90, 0x90, 0xe8, 1, 2, 3, 4}, true},
+		{"call rax", []byte{0x90, 0x90, 0x90, 0x90, 0x90, 0xff, 0xd0}, true},
+		{"call [rip+disp32]", []byte{0x90, 0xff, 0x15, 1, 2, 3, 4}, true},
+		{"call [rsp+disp8]", []byte{0x90, 0x90, 0x90, 0xff, 0x54, 0x24, 8}, true},
+		{"jmp rel32", []byte{0x90, 0x90, 0xe9, 1, 2, 3, 4}, false},
+		{"jmp [rip+disp32]", []byte{0x90, 0xff, 0x25, 1, 2, 3, 4}, false},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			u := New(testMemory{testStart: tc.code}, testCodes{})
+			c := u.Cursor(target.Range{})
+			assert.Equal(t, tc.want, c.afterCall(target.ArchAMD64, testStart+7))
+		})
+	}
+}
