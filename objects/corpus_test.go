@@ -12,46 +12,23 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/internal/testdump"
 	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/target"
 )
 
-// corpus calls f for every unpacked case of the corpus that SOSGO_CORPUS
-// names.
+// corpus calls f for every case of the corpus that has a runtime.
 func corpus(t *testing.T, f func(t *testing.T, dir string, r *objects.Reader)) {
-	root := os.Getenv("SOSGO_CORPUS")
-	if root == "" {
-		t.Skip("SOSGO_CORPUS names no corpus")
-	}
-	manifests, err := filepath.Glob(filepath.Join(root, "*", "manifest.json"))
-	require.NoError(t, err)
-	for _, m := range manifests {
-		dir := filepath.Dir(m)
-		t.Run(filepath.Base(dir), func(t *testing.T) {
-			d, err := sosgo.Open(filepath.Join(dir, filepath.Base(dir)+".dmp"), sosgo.Options{Modules: modules(t, m)})
-			require.NoError(t, err)
-			defer d.Close()
-			r, err := d.Objects()
-			if err != nil {
-				t.Skip(err)
-			}
-			f(t, dir, r)
-		})
-	}
-}
-
-func modules(t *testing.T, manifest string) []string {
-	b, err := os.ReadFile(manifest)
-	require.NoError(t, err)
-	var m struct{ Modules string }
-	require.NoError(t, json.Unmarshal(b, &m))
-	if m.Modules == "" {
-		return nil
-	}
-	return []string{filepath.Join(filepath.Dir(manifest), m.Modules)}
+	testdump.Corpus(t, func(t *testing.T, d *testdump.Dump) {
+		if !d.HasRuntime() {
+			t.Skip("no runtime with metadata")
+		}
+		r, err := d.Objects()
+		require.NoError(t, err)
+		f(t, d.Dir, r)
+	})
 }
 
 func rows[T any](t *testing.T, path string, f func(T)) {
