@@ -1,6 +1,7 @@
 package sosgo
 
 import (
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"strconv"
@@ -151,19 +152,13 @@ func (d *Dump) failFast() (uint32, []uint64, error) {
 	if err != nil {
 		return 0, nil, err
 	}
-	n := min(le32(b[recordNumParams:]), 15)
+	n := min(binary.LittleEndian.Uint32(b[recordNumParams:]), 15)
 	params := make([]uint64, n)
 	for i := range params {
-		params[i] = le64(b[recordParams+8*i:])
+		params[i] = binary.LittleEndian.Uint64(b[recordParams+8*i:])
 	}
-	return le32(b), params, nil
+	return binary.LittleEndian.Uint32(b), params, nil
 }
-
-func le32(b []byte) uint32 {
-	return uint32(b[0]) | uint32(b[1])<<8 | uint32(b[2])<<16 | uint32(b[3])<<24
-}
-
-func le64(b []byte) uint64 { return uint64(le32(b)) | uint64(le32(b[4:]))<<32 }
 
 // crashJSON is the record as it is written: all numbers are text.
 type crashJSON struct {
