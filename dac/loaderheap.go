@@ -189,8 +189,9 @@ func (r *Runtime) markCurrent(o *loaderOffsets, h *LoaderHeap) {
 // loaderBlocks reads a list of LoaderHeapBlocks (loaderheap.h).
 func (r *Runtime) loaderBlocks(o *loaderOffsets, a target.Addr) ([]LoaderHeapBlock, error) {
 	var out []LoaderHeapBlock
+	var guard listGuard
 	for a != 0 {
-		if len(out) >= limits.LoaderBlocks {
+		if len(out) >= limits.LoaderBlocks || guard.cycle(a) {
 			return out, target.Corruptf("list of loader heap blocks has no end")
 		}
 		rd := reader{mem: r.mem, base: a}
@@ -205,6 +206,25 @@ func (r *Runtime) loaderBlocks(o *loaderOffsets, a target.Addr) ([]LoaderHeapBlo
 		a = next
 	}
 	return out, nil
+}
+
+// A listGuard notices a linked list that leads back into itself, at the latest
+// when twice its nodes were visited (R. P. Brent, 1980).
+type listGuard struct {
+	mark         target.Addr
+	steps, limit int
+}
+
+// cycle reports whether the list came back to a.
+func (g *listGuard) cycle(a target.Addr) bool {
+	if a == g.mark {
+		return true
+	}
+	if g.steps == g.limit {
+		g.mark, g.steps, g.limit = a, 0, 2*g.limit+1
+	}
+	g.steps++
+	return false
 }
 
 // A CodeHeap is memory that the JIT compiler puts code into.
@@ -230,8 +250,9 @@ func (r *Runtime) CodeHeaps() ([]CodeHeap, error) {
 	}
 	node, err := r.ptr(manager, o.JitManager.CodeHeaps, "EEJitManager.AllCodeHeaps")
 	var out []CodeHeap
+	var guard listGuard
 	for err == nil && node != 0 {
-		if len(out) >= limits.LoaderBlocks {
+		if len(out) >= limits.LoaderBlocks || guard.cycle(node) {
 			return out, target.Corruptf("list of code heaps has no end")
 		}
 		out = append(out, r.codeHeap(o, node))

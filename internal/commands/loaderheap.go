@@ -105,7 +105,12 @@ func (p *loaderHeapPrinter) allocator(a target.Addr) {
 	}
 	var size, wasted uint64
 	if l != nil {
+		seen := map[target.Addr]bool{} // a collectible allocator has one heap for several kinds
 		for i := range l.Heaps {
+			if seen[l.Heaps[i].Addr] {
+				continue
+			}
+			seen[l.Heaps[i].Addr] = true
 			s, w := p.heap(a, &l.Heaps[i])
 			size, wasted = size+s, wasted+w
 		}

@@ -1,0 +1,189 @@
+package dac_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/internal/testdump"
+	"github.com/sosgo/sosgo/target"
+)
+
+// nativeBlock is a block of a native heap as the oracle has it.
+type nativeBlock struct {
+	r    target.Range
+	kind string
+}
+
+// stubHeaps are the heaps of virtual calls of .NET Core 3.1 and .NET 6, whose
+// place the tables lack.
+var stubHeaps = map[string]bool{"IndirectionCellHeap": true, "LookupHeap": true, "ResolveHeap": true, "DispatchHeap": true, "CacheEntryHeap": true}
+
+// TestNativeHeaps compares loader heaps and code heaps, block by block and with
+// the block that each allocates from.
+func TestNativeHeaps(t *testing.T) {
+	testdump.Corpus(t, func(t *testing.T, d *testdump.Dump) {
+		if !d.HasRuntime() {
+			t.Skip("no CLR")
+		}
+		want := map[nativeBlock]string{}
+		d.Oracle(t, "nativeheaps", func(l map[string]any) {
+			kind, _ := l["kind"].(string)
+			if kind == "Unknown" || strings.HasSuffix(kind, "Heap") {
+				state, _ := l["state"].(string)
+				want[nativeBlock{target.Range{Start: testdump.Address(l["start"]), End: testdump.Address(l["end"])}, kind}] = state
+			}
+		})
+		rt, err := d.Runtime()
+		require.NoError(t, err)
+		if len(want) == 0 {
+			t.Skip("the oracle has no native heaps of this case")
+		}
+		got := ownBlocks(t, rt)
+		for b, state := range want {
+			current, ok := got[b]
+			if b.kind == "Unknown" { // that tool does not know the StaticsHeap
+				current, ok = got[nativeBlock{b.r, dac.StaticsHeap.String()}]
+			}
+			if !ok && stubHeaps[b.kind] && !hasStubHeaps(rt) {
+				continue
+			}
+			if assert.True(t, ok, "missing: %s %v", b.kind, b.r) {
+				assert.Equal(t, state == "Active", current, "current: %s %v", b.kind, b.r)
+			}
+		}
+		if !d.HasHeap() {
+			return // of partial dumps the oracle's tool finds less
+		}
+		for b := range got {
+			_, ok := want[b]
+			unknown := b.kind == dac.StaticsHeap.String() // to that tool
+			assert.True(t, ok || unknown || b.r.Size() == 0, "not in the oracle: %s %v", b.kind, b.r)
+		}
+	})
+}
+
+func ownBlocks(t *testing.T, rt *dac.Runtime) map[nativeBlock]bool {
+	got := map[nativeBlock]bool{}
+	add := func(h *dac.LoaderHeap) {
+		for _, b := range h.Blocks {
+			got[nativeBlock{b.Range, h.Kind.String()}] = b.Current
+		}
+	}
+	global, err := rt.GlobalLoaderAllocator()
+	require.NoError(t, err)
+	allocators := map[target.Addr]bool{global: true}
+	mods, _ := rt.KnownModules()
+	for _, m := range mods {
+		if a, err := m.LoaderAllocator(); err == nil {
+			allocators[a] = true // collectible ones have their own
+		}
+	}
+	for a := range allocators {
+		l, err := rt.LoaderAllocator(a)
+		require.NotNil(t, l, "%v", err)
+		for i := range l.Heaps {
+			add(&l.Heaps[i])
+		}
+	}
+	code, _ := rt.CodeHeaps()
+	for i := range code {
+		add(&code[i].LoaderHeap)
+	}
+	return got
+}
+
+func hasStubHeaps(rt *dac.Runtime) bool {
+	_, err := rt.Layout().Offset("LoaderAllocator", "VirtualCallStubManager")
+	return err == nil
+}
+
+// TestLoadContexts holds that what modules were loaded into are
+// AssemblyLoadContexts, and what keeps collectible types alive LoaderAllocators.
+func TestLoadContexts(t *testing.T) {
+	testdump.Each(t, func(t *testing.T, d *testdump.Dump) {
+		if !d.HasRuntime() {
+			t.Skip("no CLR")
+		}
+		rt, err := d.Runtime()
+		require.NoError(t, err)
+		mods, _ := rt.KnownModules()
+		contexts := 0
+		for _, m := range mods {
+			obj, err := m.LoadContext()
+			if err != nil || obj == 0 {
+				continue // older runtimes and partial dumps don't tell
+			}
+			contexts++
+			assert.Contains(t, objectType(t, rt, obj), "LoadContext")
+		}
+		t.Logf("%d of %d modules have a managed load context", contexts, len(mods))
+		d.Oracle(t, "types", func(l map[string]any) {
+			handle := testdump.Address(l["loaderAllocatorHandle"])
+			if handle == 0 {
+				return
+			}
+			mt, err := rt.MethodTable(testdump.Address(l["mt"]))
+			require.NoError(t, err)
+			want, err := target.Pointer(rt.Memory(), handle)
+			require.NoError(t, err)
+			got, err := rt.LoaderAllocatorObject(mt)
+			require.NoError(t, err)
+			assert.Equal(t, want, got, "%v", l["name"])
+			assert.Equal(t, "System.Reflection.LoaderAllocator", objectType(t, rt, got))
+		})
+	})
+}
+
+func objectType(t *testing.T, rt *dac.Runtime, a target.Addr) string {
+	mt, err := rt.ObjectMethodTable(a)
+	require.NoError(t, err)
+	name, err := rt.TypeName(mt, dac.NameManaged)
+	require.NoError(t, err)
+	return name
+}
+
+// TestInterfaces compares the names of the interfaces of every type.
+func TestInterfaces(t *testing.T) {
+	testdump.Corpus(t, func(t *testing.T, d *testdump.Dump) {
+		if !d.HasRuntime() {
+			t.Skip("no CLR")
+		}
+		rt, err := d.Runtime()
+		require.NoError(t, err)
+		compared := 0
+		d.Oracle(t, "types", func(l map[string]any) {
+			want, ok := l["interfaces"].([]any)
+			if !ok {
+				return
+			}
+			mt, err := rt.MethodTable(testdump.Address(l["mt"]))
+			if err != nil {
+				return
+			}
+			got, err := rt.Interfaces(mt)
+			if err != nil && !d.HasHeap() {
+				return
+			}
+			require.NoError(t, err)
+			var names []string
+			for _, i := range got {
+				name, err := rt.TypeName(i, dac.NameManaged)
+				if err != nil && !d.HasHeap() {
+					return
+				}
+				require.NoError(t, err)
+				names = append(names, name)
+			}
+			for _, w := range want {
+				if assert.Contains(t, names, w, "%v", l["name"]) {
+					compared++
+				}
+			}
+		})
+		t.Logf("%d interfaces", compared)
+	})
+}
