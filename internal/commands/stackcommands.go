@@ -103,6 +103,7 @@ type framePrinter struct {
 	rt     *dac.Runtime
 	walker *stackscan.Walker
 	max    int // frames of a thread, -1 for all
+	lines  map[target.Addr]dac.SourceLine
 
 	// carried are the registers as SOS prints them: what a frame does not tell
 	// keeps the value of the frame above.
@@ -233,7 +234,7 @@ func (p *framePrinter) method(f *stackscan.Frame, r *stackFrame) {
 	}
 	if f.Kind == stackscan.FrameManaged {
 		r.Offset = uint64(f.Code.Offset)
-		p.source(f, md, r)
+		p.source(f, r)
 	}
 }
 

@@ -3,8 +3,26 @@ package commands
 import (
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/stackscan"
+	"github.com/sosgo/sosgo/target"
 )
 
-// source finds f's place in the source.
-func (p *framePrinter) source(f *stackscan.Frame, md *dac.MethodDesc, r *stackFrame) {
+// source finds f's place in the source. What has none, or whose PDB is not at
+// hand, is left without: that is no fault of the dump's.
+func (p *framePrinter) source(f *stackscan.Frame, r *stackFrame) {
+	if p.c.Bool("n") {
+		return
+	}
+	line, ok := p.lines[f.IP]
+	if !ok {
+		code := f.Code
+		if !f.Exact && code.Offset > 0 {
+			code.Offset-- // into the call that the frame waits for
+		}
+		line, _ = p.rt.SourceLine(code)
+		if p.lines == nil {
+			p.lines = map[target.Addr]dac.SourceLine{}
+		}
+		p.lines[f.IP] = line
+	}
+	r.File, r.Line = line.File, line.Line
 }
