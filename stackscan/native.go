@@ -61,10 +61,9 @@ type nativeCode struct {
 // moduleCode is the code of one module.
 type moduleCode struct {
 	once  sync.Once
-	img   *image.Image
 	code  []target.Range // executable; empty where the headers are missing
 	dwarf *unwind.DWARF
-	pdata target.Range // table of RUNTIME_FUNCTIONs
+	pdata *unwind.PData
 }
 
 func newNativeCode(t target.Target, mem target.Memory) *nativeCode {
@@ -95,18 +94,18 @@ func (n *nativeCode) at(a target.Addr) *moduleCode {
 		return nil
 	}
 	m := &n.tables[i]
-	m.once.Do(func() { m.open(n.mem, &n.modules[i]) })
+	m.once.Do(func() { m.open(n, &n.modules[i]) })
 	return m
 }
 
 // open reads where the module has code and unwind data. What can't be read is
 // left out: the unwinder falls back then.
-func (m *moduleCode) open(mem target.Memory, mod *target.Module) {
+func (m *moduleCode) open(n *nativeCode, mod *target.Module) {
+	mem := n.mem
 	img, err := image.OpenMemory(mem, mod)
 	if err != nil {
 		return
 	}
-	m.img = img
 	for _, s := range img.Sections() {
 		if a, err := img.Address(s.RVA); err == nil && s.Prot&target.ProtExec != 0 {
 			m.code = append(m.code, target.Range{Start: a, End: a + target.Addr(s.Size)})
@@ -119,7 +118,7 @@ func (m *moduleCode) open(mem target.Memory, mod *target.Module) {
 	}
 	if d := img.ExceptionDirectory(); d.Size > 0 {
 		if a, err := img.Address(d.RVA); err == nil {
-			m.pdata = target.Range{Start: a, End: a + target.Addr(d.Size)}
+			m.pdata = unwind.OpenPData(mem, n.arch, img.Base(), target.Range{Start: a, End: a + target.Addr(d.Size)})
 		}
 	}
 }
@@ -131,8 +130,8 @@ func (n *nativeCode) FindCode(ip target.Addr) (unwind.Code, bool) {
 	case m == nil:
 	case m.dwarf != nil:
 		return m.dwarf.Find(ip)
-	case m.pdata.Size() > 0:
-		return unwind.FindRuntimeFunction(n.mem, n.arch, m.img.Base(), m.pdata, ip)
+	case m.pdata != nil:
+		return m.pdata.Find(ip)
 	}
 	return unwind.Code{}, false
 }

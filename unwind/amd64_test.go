@@ -178,7 +178,7 @@ func TestAMD64Bad(t *testing.T) {
 	}
 }
 
-func TestFindRuntimeFunction(t *testing.T) {
+func TestPData(t *testing.T) {
 	var table []byte
 	for _, v := range []uint32{0x1000, 0x1010, 0x2000, 0x1010, 0x1020, 0x2004, 0x1040, 0x1050, 0x3001} {
 		table = binary.LittleEndian.AppendUint32(table, v)
@@ -198,7 +198,7 @@ func TestFindRuntimeFunction(t *testing.T) {
 		{0x1000, FormatWindows, 0x1000, 0x2000}, {0x100f, FormatWindows, 0x1000, 0x2000}, {0x1010, FormatWindows, 0x1010, 0x2004},
 		{0x1020, FormatLeaf, 0, 0}, {0x0fff, FormatLeaf, 0, 0}, {0x1045, FormatWindows, 0x1010, 0x2004}, {0x9000, FormatLeaf, 0, 0},
 	} {
-		c, ok := FindRuntimeFunction(mem, target.ArchAMD64, testBase, at, testBase+tc.rva)
+		c, ok := OpenPData(mem, target.ArchAMD64, testBase, at).Find(testBase + tc.rva)
 		require.True(t, ok)
 		assert.Equal(t, tc.want, c.Format, "%#x", uint64(tc.rva))
 		if tc.want == FormatWindows {
@@ -206,10 +206,15 @@ func TestFindRuntimeFunction(t *testing.T) {
 			assert.Equal(t, testBase+tc.info, c.Info)
 		}
 	}
-	_, ok := FindRuntimeFunction(testMemory{}, target.ArchAMD64, testBase, at, testBase+0x1000)
+	_, ok := OpenPData(testMemory{}, target.ArchAMD64, testBase, at).Find(testBase + 0x1000)
 	assert.False(t, ok, "the table is not in the dump")
-	_, ok = FindRuntimeFunction(mem, target.ArchAMD64, testBase, at, 0x10)
+	_, ok = OpenPData(mem, target.ArchAMD64, testBase, at).Find(0x10)
 	assert.False(t, ok, "below the image")
+	mem[testBase+0x5000] = table[:24] // the last entry is missing: what is there is found
+	_, ok = OpenPData(mem, target.ArchAMD64, testBase, at).Find(testBase + 0x1000)
+	assert.True(t, ok)
+	_, ok = OpenPData(mem, target.ArchAMD64, testBase, at).Find(testBase + 0x1045)
+	assert.False(t, ok)
 }
 
 func FuzzUnwindInfo(f *testing.F) {

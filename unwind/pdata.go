@@ -6,51 +6,73 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// FindRuntimeFunction finds the code at ip in a table of RUNTIME_FUNCTIONs
-// (.pdata) of an image at base. Code of x64 that the table does not list is a
-// leaf function, by the convention. It reports false where the table can't be
+// PData is the table of RUNTIME_FUNCTIONs of an image (.pdata).
+type PData struct {
+	mem   target.Memory
+	arch  target.Arch
+	base  target.Addr
+	table target.Range
+	b     []byte // the whole table, nil where parts of it are missing
+}
+
+// maxPData is the most bytes of a table that are kept.
+const maxPData = 64 << 20
+
+// OpenPData opens the table of an image at base.
+func OpenPData(mem target.Memory, arch target.Arch, base target.Addr, table target.Range) *PData {
+	p := &PData{mem: mem, arch: arch, base: base, table: table}
+	if n := table.Size(); n <= maxPData {
+		if b, err := target.Bytes(mem, table.Start, int(n)); err == nil {
+			p.b = b
+		}
+	}
+	return p
+}
+
+// Find finds the code at ip. Code of the image that the table does not list is
+// a leaf function, by the convention. It reports false where the table can't be
 // read.
-func FindRuntimeFunction(mem target.Memory, arch target.Arch, base target.Addr, table target.Range, ip target.Addr) (Code, bool) {
+func (p *PData) Find(ip target.Addr) (Code, bool) {
 	size := 12
-	if arch == target.ArchARM64 {
+	if p.arch == target.ArchARM64 {
 		size = 8
 	}
-	if ip < base || uint64(ip-base) > 1<<32-1 {
+	if ip < p.base || uint64(ip-p.base) > 1<<32-1 {
 		return Code{}, false
 	}
-	rva := uint32(ip - base)
-	e, ok := lastEntry(mem, table, size, rva)
+	rva := uint32(ip - p.base)
+	e, ok := p.lastEntry(size, rva)
 	if !ok {
 		return Code{}, false
 	}
 	if e == nil {
 		return Code{Format: FormatLeaf}, true
 	}
-	if arch == target.ArchARM64 {
-		return codeARM64(mem, base, e, rva)
+	if p.arch == target.ArchARM64 {
+		return codeARM64(p.mem, p.base, e, rva)
 	}
 	begin, end, info := binary.LittleEndian.Uint32(e), binary.LittleEndian.Uint32(e[4:]), binary.LittleEndian.Uint32(e[8:])
 	if rva >= end {
 		return Code{Format: FormatLeaf}, true
 	}
 	if info&1 != 0 { // another RUNTIME_FUNCTION stands for this one
-		e, err := target.Bytes(mem, base+target.Addr(info&^1), 12)
+		e, err := target.Bytes(p.mem, p.base+target.Addr(info&^1), 12)
 		if err != nil {
 			return Code{}, false
 		}
 		begin, info = binary.LittleEndian.Uint32(e), binary.LittleEndian.Uint32(e[8:])&^1
 	}
-	return Code{Range: target.Range{Start: base + target.Addr(begin), End: base + target.Addr(end)},
-		Format: FormatWindows, Base: base, Info: base + target.Addr(info)}, true
+	return Code{Range: target.Range{Start: p.base + target.Addr(begin), End: p.base + target.Addr(end)},
+		Format: FormatWindows, Base: p.base, Info: p.base + target.Addr(info)}, true
 }
 
-// lastEntry returns the last entry of a sorted table that begins at or before
-// rva, nil if none does. It reports false where the table can't be read.
-func lastEntry(mem target.Memory, table target.Range, size int, rva uint32) ([]byte, bool) {
-	lo, hi := 0, int(min(table.Size()/uint64(size), 1<<28))
+// lastEntry returns the last entry that begins at or before rva, nil if none
+// does. It reports false where the table can't be read.
+func (p *PData) lastEntry(size int, rva uint32) ([]byte, bool) {
+	lo, hi := 0, int(min(p.table.Size()/uint64(size), 1<<28))
 	for lo < hi {
 		mid := int(uint(lo+hi) / 2)
-		e, err := target.Bytes(mem, table.Start+target.Addr(mid*size), size)
+		e, err := p.entry(mid, size)
 		if err != nil {
 			return nil, false
 		}
@@ -63,6 +85,13 @@ func lastEntry(mem target.Memory, table target.Range, size int, rva uint32) ([]b
 	if lo == 0 {
 		return nil, true
 	}
-	e, err := target.Bytes(mem, table.Start+target.Addr((lo-1)*size), size)
+	e, err := p.entry(lo-1, size)
 	return e, err == nil
+}
+
+func (p *PData) entry(i, size int) ([]byte, error) {
+	if p.b != nil {
+		return p.b[i*size:][:size], nil
+	}
+	return target.Bytes(p.mem, p.table.Start+target.Addr(i*size), size)
 }
