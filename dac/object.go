@@ -11,10 +11,7 @@ import (
 // is an object.
 func (r *Runtime) ObjectMethodTable(a target.Addr) (target.Addr, error) {
 	v, err := target.Uint64(r.mem, a)
-	if err != nil {
-		return 0, fmt.Errorf("object %016x: %w", uint64(a), err)
-	}
-	return target.Addr(v &^ r.consts.objectMask), nil
+	return target.Addr(v &^ r.consts.objectMask), err
 }
 
 // ObjectLength reads the number of components of the string or array at a.
@@ -22,7 +19,7 @@ func (r *Runtime) ObjectLength(a target.Addr) (uint32, error) {
 	// A string keeps its length where an array does (object.h).
 	v, err := target.Uint32(r.mem, a+target.Addr(r.off.Array.NumComponents))
 	if err != nil {
-		return 0, fmt.Errorf("length of object %016x: %w", uint64(a), err)
+		return 0, fmt.Errorf("length: %w", err)
 	}
 	return v, nil
 }
@@ -32,7 +29,7 @@ func (r *Runtime) ObjectLength(a target.Addr) (uint32, error) {
 func (r *Runtime) StringChars(a target.Addr) (target.Addr, uint32, error) {
 	v, err := target.Uint32(r.mem, a+target.Addr(r.off.String.Length))
 	if err != nil {
-		return 0, 0, fmt.Errorf("length of string %016x: %w", uint64(a), err)
+		return 0, 0, fmt.Errorf("length: %w", err)
 	}
 	return a + target.Addr(r.off.String.FirstChar), v, nil
 }

@@ -53,12 +53,21 @@ func (r *Reader) Type(mt target.Addr) (*Type, error) {
 	return t, nil
 }
 
+// maxUserAddress is the last address that a 64-bit process can have, on x64 and
+// on ARM64: what lies behind it is no pointer.
+const maxUserAddress = 1<<48 - 1
+
 // partialMethodTable reads a MethodTable whose EEClass the dump lacks. That its
 // module is one is then the proof.
 func (r *Reader) partialMethodTable(mt target.Addr) (*dac.MethodTable, error) {
 	m, err := r.rt.TrustedMethodTable(mt)
 	if err != nil {
 		return nil, err
+	}
+	for _, a := range []target.Addr{m.Module, m.Canonical, m.Parent} {
+		if a%8 != 0 || a > maxUserAddress {
+			return nil, target.Corruptf("%016x is not a MethodTable", uint64(mt))
+		}
 	}
 	if _, err := r.rt.Module(m.Module); err != nil {
 		return nil, fmt.Errorf("MethodTable %016x: %w", uint64(mt), err)
