@@ -40,8 +40,13 @@ type codeOffsets struct {
 		Flags int `layout:"ExtendedFlags"`
 	} `struct:"StoredSigMethodDesc,optional"`
 	Dynamic struct {
-		Name int `layout:"MethodName"`
+		Name     int `layout:"MethodName"`
+		Resolver int `layout:"Resolver,optional"`
 	} `struct:"DynamicMethodDesc,optional"`
+	LCGResolver struct {
+		Method  int `layout:"DynamicMethod"`
+		Managed int `layout:"ManagedResolver"`
+	} `struct:"LCGMethodResolver,optional"`
 	CodeData struct {
 		Versioning int `layout:"VersioningState"`
 		Temporary  int `layout:"TemporaryEntryPoint"`

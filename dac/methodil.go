@@ -1,6 +1,7 @@
 package dac
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/sosgo/sosgo/image"
@@ -131,4 +132,33 @@ func bodySize(read func(off, n int) ([]byte, error)) (int, error) {
 		size, more = start+max(n, ilSectionHeader+n/clause*clause), b[0]&ilSectionMore != 0
 	}
 	return size, nil
+}
+
+// DynamicResolver is the managed DynamicResolver object of a DynamicMethod,
+// which has its IL and the objects that its tokens stand for (dynamicmethod.h,
+// LCGMethodResolver). It is 0 when the object is gone.
+func (r *Runtime) DynamicResolver(m *MethodDesc) (target.Addr, error) {
+	if lcg, err := m.IsLCG(); err != nil || !lcg {
+		return 0, cmp.Or(err, ErrNoIL)
+	}
+	c, err := r.codeLayout()
+	if err != nil {
+		return 0, err
+	}
+	resolver, err := r.ptr(m.Addr, c.Dynamic.Resolver, "DynamicMethodDesc.Resolver")
+	if err != nil {
+		return 0, err
+	}
+	back, err := r.ptr(resolver, c.LCGResolver.Method, "LCGMethodResolver.DynamicMethod")
+	if err != nil {
+		return 0, err
+	}
+	if back != m.Addr {
+		return 0, target.Corruptf("resolver %016x of method %016x names method %016x", uint64(resolver), uint64(m.Addr), uint64(back))
+	}
+	handle, err := r.ptr(resolver, c.LCGResolver.Managed, "LCGMethodResolver.ManagedResolver")
+	if err != nil || handle == 0 {
+		return 0, err
+	}
+	return target.Pointer(r.mem, handle)
 }
