@@ -1,0 +1,111 @@
+package stackscan_test
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/stackscan"
+	"github.com/sosgo/sosgo/target"
+)
+
+// gdbFrame is an activation that gdb found. One that was given to it, because
+// it can't unwind managed code, proves nothing.
+type gdbFrame struct {
+	ip, sp target.Addr
+	given  bool
+}
+
+func (f gdbFrame) String() string { return fmt.Sprintf("%x at %x", uint64(f.ip), uint64(f.sp)) }
+
+// TestNativeFramesAreGDBs compares the walks of all threads, those that never
+// ran managed code too, with what gdb says about the same core. The data is
+// recorded: testdata/gdb/frames.py makes it.
+func TestNativeFramesAreGDBs(t *testing.T) {
+	corpus := os.Getenv("SOSGO_CORPUS")
+	if corpus == "" {
+		t.Skip("SOSGO_CORPUS names no corpus")
+	}
+	for name, modules := range map[string]string{"net10-stacks-full": "net10-linux", "sxs-full": "sxs-linux"} {
+		t.Run(name, func(t *testing.T) {
+			d, err := sosgo.Open(filepath.Join(corpus, name, name+".dmp"),
+				sosgo.Options{Modules: []string{filepath.Join(corpus, "modules", modules)}, NoLocalFiles: true})
+			if os.IsNotExist(err) {
+				t.Skip(err)
+			}
+			require.NoError(t, err)
+			defer d.Close()
+			compareWithGDB(t, d, readGDB(t, filepath.Join("testdata", "gdb", name+".txt")))
+		})
+	}
+}
+
+func compareWithGDB(t *testing.T, d *sosgo.Dump, want map[uint32][]gdbFrame) {
+	walker, err := d.StackWalker()
+	require.NoError(t, err)
+	threads, err := d.Threads()
+	require.NoError(t, err)
+	found := 0
+	for i := range threads {
+		th := &threads[i]
+		if th.OS == nil {
+			continue
+		}
+		managed := th.Managed
+		if managed == nil {
+			managed = &dac.Thread{} // no explicit frames: unwinding alone
+		}
+		frames := want[th.OS.ID]
+		require.NotEmpty(t, frames, "thread %d", th.OS.ID)
+		n := 0
+		for f := range walker.Walk(managed, th.OS.Registers, stackscan.WalkOptions{Native: true}) {
+			assert.NoError(t, f.Err, "thread %d", th.OS.ID)
+			if f.Kind == stackscan.FrameExplicit {
+				continue
+			}
+			require.Less(t, n, len(frames), "thread %d: gdb's walk has ended before %x", th.OS.ID, uint64(f.IP))
+			w := frames[n]
+			require.Equal(t, w, gdbFrame{f.IP, f.SP, w.given}, "thread %d, frame %d", th.OS.ID, n)
+			if !w.given {
+				found++
+			}
+			n++
+		}
+		assert.Len(t, frames, n, "thread %d: gdb goes on", th.OS.ID)
+		delete(want, th.OS.ID)
+	}
+	assert.Empty(t, want, "threads that only gdb has")
+	assert.NotZero(t, found)
+	t.Logf("%d threads, %d frames that gdb found itself", len(threads), found)
+}
+
+// readGDB reads the stacks that frames.py wrote, by thread.
+func readGDB(t *testing.T, path string) map[uint32][]gdbFrame {
+	f, err := os.Open(path)
+	require.NoError(t, err)
+	defer f.Close()
+	out := map[uint32][]gdbFrame{}
+	var thread uint32
+	for lines := bufio.NewScanner(f); lines.Scan(); {
+		words := strings.Fields(lines.Text())
+		switch {
+		case len(words) < 2 || words[0] == "#":
+		case words[0] == "thread":
+			id, err := strconv.ParseUint(words[1], 10, 32)
+			require.NoError(t, err)
+			thread = uint32(id)
+		default:
+			out[thread] = append(out[thread], gdbFrame{number(words[0]), number(words[1]), len(words) > 2})
+		}
+	}
+	return out
+}
