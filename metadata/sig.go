@@ -215,6 +215,30 @@ func ParseTypeSpec(b []byte) (TypeSig, error) {
 	return finish(&r, t)
 }
 
+// MethodSigSize is the number of bytes of the method's signature that b starts
+// with: signatures in a process's memory don't tell their length.
+func MethodSigSize(b []byte) (int, error) {
+	r := sigReader{b: b}
+	r.method(0)
+	return r.off, r.err
+}
+
+// FieldSigSize is the number of bytes of the field's signature that b starts
+// with.
+func FieldSigSize(b []byte) (int, error) {
+	r := sigReader{b: b}
+	r.expect(CallField)
+	r.typ(0)
+	return r.off, r.err
+}
+
+// TypeSigSize is the number of bytes of the type that b starts with.
+func TypeSigSize(b []byte) (int, error) {
+	r := sigReader{b: b}
+	r.typ(0)
+	return r.off, r.err
+}
+
 // A sigReader reads a signature. The first failure sticks.
 type sigReader struct {
 	b   []byte

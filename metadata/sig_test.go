@@ -186,3 +186,24 @@ func TestElementTypeString(t *testing.T) {
 	assert.Equal(t, "ValueType", ElementValueType.String())
 	assert.Equal(t, "ElementType(0x17)", ElementType(0x17).String())
 }
+
+// TestSigSizes: what follows a signature in memory does not belong to it.
+func TestSigSizes(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		size func([]byte) (int, error)
+		sig  []byte
+	}{
+		{"method", MethodSigSize, []byte{0x20, 1, 1, 0x0e}},
+		{"field", FieldSigSize, []byte{0x06, 0x1d, 0x08}},
+		{"type", TypeSigSize, []byte{0x1d, 0x0e}},
+	} {
+		n, err := c.size(append(append([]byte(nil), c.sig...), 0xff, 0xff))
+		if err != nil || n != len(c.sig) {
+			t.Errorf("%s: %d, %v", c.name, n, err)
+		}
+		if _, err := c.size(c.sig[:len(c.sig)-1]); err == nil {
+			t.Errorf("%s: cut signature has a size", c.name)
+		}
+	}
+}

@@ -5,6 +5,7 @@ import "github.com/sosgo/sosgo/internal/cli"
 func processCommands() []cli.Command {
 	return []cli.Command{
 		modulesCommand(),
+		saveModuleCommand(),
 		assembliesCommand(),
 		runtimesCommand(),
 		eeVersionCommand(),

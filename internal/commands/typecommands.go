@@ -8,6 +8,8 @@ func typeCommands() []cli.Command {
 		dumpClassCommand(),
 		dumpALCCommand(),
 		dumpRuntimeTypesCommand(),
+		dumpSigCommand(),
+		dumpSigElemCommand(),
 		name2EECommand(),
 		token2EECommand(),
 		dumpModuleCommand(),
