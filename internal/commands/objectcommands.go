@@ -8,6 +8,7 @@ func objectCommands() []cli.Command {
 		dumpVCCommand(),
 		dumpArrayCommand(),
 		dumpStringCommand(),
+		dumpDelegateCommand(),
 		dumpObjGCRefsCommand(),
 	}
 }

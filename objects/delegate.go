@@ -1,0 +1,114 @@
+package objects
+
+import (
+	"fmt"
+
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/target"
+)
+
+// A DelegateCall is one call that a delegate makes when it is invoked.
+type DelegateCall struct {
+	Delegate   target.Addr // the delegate, or the one of its invocation list
+	Target     target.Addr // _target: the delegate itself for a static method
+	Entry      target.Addr // code that is called, 0 where MethodDesc is known at once
+	MethodDesc target.Addr
+
+	r *Reader
+}
+
+// Method is the method that the call reaches.
+func (c DelegateCall) Method() (*dac.MethodDesc, error) {
+	if c.MethodDesc != 0 {
+		return c.r.rt.MethodDesc(c.MethodDesc)
+	}
+	return c.r.rt.MethodOfEntry(c.Entry)
+}
+
+// maxInvocations bounds the list of a multicast delegate.
+const maxInvocations = 1 << 20
+
+// Delegate lists the calls that a delegate makes, in their order. An object
+// without the fields of System.MulticastDelegate is target.ErrUnsupported. What
+// was found before a part that can't be read is returned with the error.
+func (o Object) Delegate() ([]DelegateCall, error) {
+	call, err := o.delegateCall()
+	if err != nil {
+		return nil, fmt.Errorf("delegate %016x: %w", uint64(o.Addr), err)
+	}
+	list := o.Field("_invocationList")
+	if err := list.Err(); err != nil {
+		return nil, fmt.Errorf("delegate %016x: %w", uint64(o.Addr), err)
+	}
+	if list.IsNull() {
+		return []DelegateCall{call}, nil
+	}
+	l, err := list.Object()
+	if err != nil {
+		return []DelegateCall{call}, err
+	}
+	if !l.Type.MT.IsArray() {
+		return []DelegateCall{call}, nil // what keeps a collectible or dynamic method alive
+	}
+	return o.invocations(l)
+}
+
+// invocations lists the delegates of a multicast delegate.
+func (o Object) invocations(list Object) ([]DelegateCall, error) {
+	a, err := list.Array()
+	if err != nil {
+		return nil, err
+	}
+	count, err := o.Field("_invocationCount").Addr()
+	if err != nil {
+		return nil, err
+	}
+	if uint64(count) > uint64(a.Len) || count > maxInvocations {
+		return nil, target.Corruptf("%d of %d invocations", count, a.Len)
+	}
+	var out []DelegateCall
+	for i := range uint32(count) {
+		d, err := a.At(i).Object()
+		if err != nil {
+			return out, err
+		}
+		call, err := d.delegateCall()
+		if err != nil {
+			return out, err
+		}
+		out = append(out, call)
+	}
+	return out, nil
+}
+
+// delegateCall reads the call of one delegate (comdelegate.cpp tells the forms):
+// of a static method, or an instance method without a target, the method stands
+// in _methodPtrAux behind a thunk in _methodPtr; of a virtual one without a
+// target, _invocationCount is the MethodDesc.
+func (o Object) delegateCall() (DelegateCall, error) {
+	call := DelegateCall{Delegate: o.Addr, r: o.Type.r}
+	var err error
+	read := func(name string) target.Addr {
+		a, ferr := o.Field(name).Addr()
+		if ferr != nil && err == nil {
+			err = ferr
+		}
+		return a
+	}
+	call.Target = read("_target")
+	ptr, aux, count := read("_methodPtr"), read("_methodPtrAux"), read("_invocationCount")
+	if err != nil {
+		return DelegateCall{}, err
+	}
+	call.Entry = ptr
+	if aux == 0 {
+		return call, nil
+	}
+	call.Entry = aux
+	if count != 0 && o.Field("_invocationList").IsNull() {
+		if _, err := call.r.rt.MethodDesc(count); err == nil {
+			call.Entry, call.MethodDesc = 0, count
+		}
+	}
+	return call, nil
+}
