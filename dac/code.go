@@ -242,6 +242,20 @@ func (r *Runtime) Functions(info CodeInfo) ([]RuntimeFunction, error) {
 	return nil, target.Unsupportedf("a stub has no unwind information")
 }
 
+// CodeKindAt tells what kind of code lies around ip, without asking which
+// method it belongs to.
+func (r *Runtime) CodeKindAt(ip target.Addr) (CodeKind, error) {
+	c, err := r.codeLayout()
+	if err != nil {
+		return CodeStub, err
+	}
+	s, err := r.rangeSection(c, ip)
+	if err != nil {
+		return CodeStub, err
+	}
+	return s.Kind, nil
+}
+
 // IsCode reports whether ip lies in managed code of a method.
 func (r *Runtime) IsCode(ip target.Addr) (bool, error) {
 	info, err := r.MethodAt(ip)

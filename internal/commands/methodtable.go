@@ -53,21 +53,22 @@ func compiled(c *cli.Context, rt *dac.Runtime, s dac.MethodSlot) string {
 	if kind, ok := codeKind(rt, code); ok {
 		return kind
 	}
-	if rt.HasRuntimeCode(s.Method, s.Entry) {
+	if rt.HasRuntimeCode(s.Method, code) {
 		return "FCALL"
 	}
 	return "NONE"
 }
 
+// codeKind is SOS's word for where code comes from.
 func codeKind(rt *dac.Runtime, code target.Addr) (string, bool) {
 	if code == 0 {
 		return "", false
 	}
-	info, err := rt.MethodAt(code)
-	if err != nil || info.Method == nil {
+	kind, err := rt.CodeKindAt(code)
+	switch {
+	case err != nil || kind == dac.CodeStub:
 		return "", false
-	}
-	if info.Kind == dac.CodeReadyToRun {
+	case kind == dac.CodeReadyToRun:
 		return "PreJIT", true
 	}
 	return "JIT", true
