@@ -124,10 +124,11 @@ func (r *Runtime) Frames(t *Thread) iter.Seq2[Frame, error] {
 			if at == 0 || at == topFrame {
 				return
 			}
-			f, err := r.Frame(at)
-			if err == nil && t.Stack.Size() > 0 && !t.Stack.Contains(at) {
-				err = target.Corruptf("Frame %016x lies outside of the stack of thread %d", uint64(at), t.ManagedID)
+			if t.Stack.Size() > 0 && !t.Stack.Contains(at) {
+				yield(Frame{}, target.Corruptf("Frame %016x lies outside of the stack of thread %d", uint64(at), t.ManagedID))
+				return
 			}
+			f, err := r.Frame(at)
 			if !yield(f, err) || err != nil {
 				return
 			}

@@ -1,0 +1,278 @@
+package stackscan_test
+
+import (
+	"encoding/binary"
+	"errors"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/internal/testdump"
+	"github.com/sosgo/sosgo/stackscan"
+	"github.com/sosgo/sosgo/target"
+	"github.com/sosgo/sosgo/unwind"
+)
+
+// calleeSaved are the registers that the oracle tells of each frame.
+var calleeSaved = map[string]target.Reg{"rbx": target.RBX, "rbp": target.RBP, "r12": target.R12, "r13": target.R13,
+	"r14": target.R14, "r15": target.R15}
+
+// eachStack calls f for each thread of d that has a managed stack.
+func eachStack(t testing.TB, d *sosgo.Dump, f func(w *stackscan.Walker, th *sosgo.Thread)) {
+	threads, err := d.Threads()
+	if err != nil {
+		t.Logf("threads: %v", err)
+	}
+	w, err := d.StackWalker()
+	if errors.Is(err, target.ErrUnsupported) {
+		t.Skip(err)
+	}
+	require.NoError(t, err)
+	for i := range threads {
+		if threads[i].Managed != nil && threads[i].OS != nil {
+			f(w, &threads[i])
+		}
+	}
+}
+
+// TestWalkAgainstOracle compares every frame with what the runtime's own data
+// access library says: order, addresses, kinds and preserved registers.
+func TestWalkAgainstOracle(t *testing.T) {
+	testdump.Corpus(t, func(t *testing.T, d *testdump.Dump) {
+		if !d.HasRuntime() {
+			t.Skip("no runtime with managed frames")
+		}
+		want := map[uint32][]map[string]any{}
+		d.Oracle(t, "stacks", func(line map[string]any) {
+			if _, ok := line["ip"]; ok {
+				id := uint32(line["osId"].(float64))
+				want[id] = append(want[id], line)
+			}
+		})
+		frames, registers, wrong := 0, 0, 0
+		eachStack(t, d.Dump, func(w *stackscan.Walker, th *sosgo.Thread) {
+			list := want[th.OS.ID]
+			if len(list) == 1 && list[0]["method"] == nil && list[0]["frame"] == nil {
+				list = nil // the oracle's word for a thread without frames
+			}
+			i := 0
+			for f := range w.Walk(th.Managed, th.OS.Registers, stackscan.WalkOptions{}) {
+				if i >= len(list) {
+					assert.Empty(t, list, "thread %x goes on at %v", th.OS.ID, f.SP) // the oracle has none of a thread that it failed on
+					break
+				}
+				line := list[i]
+				i++
+				frames++
+				assert.Equal(t, testdump.Address(line["ip"]), f.IP, "thread %x frame %d", th.OS.ID, i-1)
+				assert.Equal(t, testdump.Address(line["sp"]), f.SP, "thread %x frame %d", th.OS.ID, i-1)
+				assert.Equal(t, line["kind"] == "ManagedMethod", f.Kind == stackscan.FrameManaged)
+				if name, ok := line["frame"]; ok {
+					assert.Equal(t, name, f.Explicit.Class)
+				}
+				regs, _ := line["registers"].(map[string]any)
+				for name, v := range regs {
+					if got, known := f.Regs.Get(calleeSaved[name]); known {
+						if registers++; testdump.Address(v) != target.Addr(got) {
+							wrong++
+							t.Logf("thread %x frame %d: %s is %#x, the oracle says %v", th.OS.ID, i-1, name, got, v)
+						}
+					}
+				}
+			}
+			assert.Equal(t, len(list), i, "frames of thread %x", th.OS.ID)
+		})
+		t.Logf("%d frames, %d registers, %d of them differ", frames, registers, wrong)
+		assert.LessOrEqual(t, wrong, registers/100)
+	})
+}
+
+// TestWalkCanned walks every stack of the canned dumps in every way: frames
+// come in the order of the stack, and the walk ends.
+func TestWalkCanned(t *testing.T) {
+	testdump.Canned(t, func(t *testing.T, d *testdump.Dump) {
+		eachStack(t, d.Dump, func(w *stackscan.Walker, th *sosgo.Thread) {
+			for _, native := range []bool{false, true} {
+				var last target.Addr
+				for f := range w.Walk(th.Managed, th.OS.Registers, stackscan.WalkOptions{Native: native}) {
+					if f.Kind != stackscan.FrameExplicit {
+						assert.Greater(t, f.SP, last)
+						last = f.SP
+					}
+				}
+			}
+		})
+	})
+}
+
+func snapshot(w *stackscan.Walker, th *sosgo.Thread, o stackscan.SnapshotOptions) ([]stackscan.SnapshotFrame, error) {
+	s := w.Snapshot(th.Managed, th.OS.Registers, o)
+	var out []stackscan.SnapshotFrame
+	for f := range s.Frames() {
+		out = append(out, f)
+	}
+	return out, s.Err()
+}
+
+// TestSnapshotContract checks what DoStackSnapshot promises on every stack.
+func TestSnapshotContract(t *testing.T) {
+	testdump.Each(t, func(t *testing.T, d *testdump.Dump) {
+		if !d.HasRuntime() {
+			t.Skip("no runtime with managed frames")
+		}
+		eachStack(t, d.Dump, func(w *stackscan.Walker, th *sosgo.Thread) {
+			var managed []stackscan.Frame
+			for f := range w.Walk(th.Managed, th.OS.Registers, stackscan.WalkOptions{}) {
+				if f.Kind == stackscan.FrameManaged {
+					managed = append(managed, f)
+				}
+			}
+			got, err := snapshot(w, th, stackscan.SnapshotOptions{Synchronous: true, Registers: true})
+			n := 0
+			for i, f := range got {
+				require.NotNil(t, f.Registers)
+				if f.Function == nil {
+					assert.False(t, i > 0 && got[i-1].Function == nil, "two runs of unmanaged frames beside each other")
+					continue
+				}
+				require.Less(t, n, len(managed))
+				assert.Equal(t, managed[n].IP, f.IP, "one entry for each managed frame, leaf first")
+				assert.Equal(t, managed[n].SP, f.SP)
+				assert.Equal(t, managed[n].Code.Method, f.Function)
+				n++
+			}
+			assert.Equal(t, len(managed), n)
+			if n == 0 {
+				assert.Error(t, err)
+				return
+			}
+			checkSeeds(t, w, th, managed, got)
+			checkAbort(t, w, th)
+		})
+	})
+}
+
+// checkSeeds: where the top of the stack is the runtime's, only a seed helps,
+// and elsewhere it is ignored.
+func checkSeeds(t *testing.T, w *stackscan.Walker, th *sosgo.Thread, managed []stackscan.Frame, whole []stackscan.SnapshotFrame) {
+	seed := managed[len(managed)-1].Regs
+	unseeded, err := snapshot(w, th, stackscan.SnapshotOptions{})
+	seeded, seededErr := snapshot(w, th, stackscan.SnapshotOptions{Seed: &seed})
+	if errors.Is(err, stackscan.ErrSnapshotUnmanagedContext) {
+		assert.Empty(t, unseeded)
+		require.NotEmpty(t, seeded)
+		assert.Equal(t, managed[len(managed)-1].IP, seeded[0].IP, "the walk starts at the seed")
+		bad := th.OS.Registers
+		_, err := snapshot(w, th, stackscan.SnapshotOptions{Seed: &bad})
+		assert.ErrorIs(t, err, stackscan.ErrSnapshotUnmanagedContext, "a seed in unmanaged code")
+		return
+	}
+	assert.Equal(t, len(whole), len(unseeded))
+	assert.Equal(t, unseeded, seeded, "a seed that is not needed is ignored")
+	assert.Equal(t, err, seededErr)
+}
+
+func checkAbort(t *testing.T, w *stackscan.Walker, th *sosgo.Thread) {
+	s := w.Snapshot(th.Managed, th.OS.Registers, stackscan.SnapshotOptions{Synchronous: true})
+	for range s.Frames() {
+		break
+	}
+	assert.ErrorIs(t, s.Err(), stackscan.ErrSnapshotAborted)
+}
+
+func TestSnapshotUnsafe(t *testing.T) {
+	d := testdump.Open(t, "net10-zoo")
+	eachStack(t, d.Dump, func(w *stackscan.Walker, th *sosgo.Thread) {
+		gone := *th
+		os := *th.OS
+		os.Registers = target.Registers{Arch: target.ArchAMD64}
+		gone.OS = &os
+		_, err := snapshot(w, &gone, stackscan.SnapshotOptions{})
+		assert.ErrorIs(t, err, stackscan.ErrSnapshotUnsafe)
+	})
+}
+
+// stackMemory puts other bytes in the place of one stack.
+type stackMemory struct {
+	target.Memory
+	at target.Addr
+	b  []byte
+}
+
+func (m *stackMemory) Span(a target.Addr) []byte {
+	if a >= m.at && uint64(a-m.at) < uint64(len(m.b)) {
+		return m.b[a-m.at:]
+	}
+	if s := m.Memory.Span(a); a >= m.at || uint64(len(s)) <= uint64(m.at-a) {
+		return s
+	}
+	return m.Memory.Span(a)[:m.at-a]
+}
+
+func (m *stackMemory) View(a target.Addr, n int) ([]byte, bool) {
+	s := m.Span(a)
+	if n > len(s) {
+		return nil, false
+	}
+	return s[:n:n], true
+}
+
+func (m *stackMemory) ReadMemory(p []byte, a target.Addr) (int, error) {
+	for n := 0; n < len(p); {
+		if s := m.Span(a + target.Addr(n)); len(s) > 0 {
+			n += copy(p[n:], s)
+			continue
+		}
+		return n, &target.MemoryError{Addr: a + target.Addr(n), Size: len(p) - n, Err: target.ErrNotInDump}
+	}
+	return len(p), nil
+}
+
+// FuzzWalk walks a stack of arbitrary content in a real process: its words are
+// addresses of code, of explicit frames, and whatever.
+func FuzzWalk(f *testing.F) {
+	d := testdump.Open(f, "net10-stacks")
+	wrapped := &stackMemory{}
+	o := d.Options()
+	o.WrapMemory = func(m target.Memory) target.Memory { wrapped.Memory = m; return wrapped }
+	fuzzed, err := sosgo.Open(d.Path, o)
+	if err != nil {
+		f.Skip(err)
+	}
+	defer fuzzed.Close()
+	var threads []sosgo.Thread
+	var walker *stackscan.Walker
+	eachStack(f, fuzzed, func(w *stackscan.Walker, th *sosgo.Thread) { walker, threads = w, append(threads, *th) })
+	if len(threads) == 0 {
+		f.Skip("no managed threads")
+	}
+	for i := range threads {
+		sp, _ := threads[i].OS.Registers.SP()
+		if b := wrapped.Memory.Span(sp); len(b) > 0 {
+			f.Add(uint8(i), append([]byte(nil), b[:min(len(b), 2048)]...), uint16(0))
+		}
+	}
+	f.Fuzz(func(t *testing.T, thread uint8, stack []byte, frame uint16) {
+		th := threads[int(thread)%len(threads)]
+		sp, _ := th.OS.Registers.SP()
+		wrapped.at, wrapped.b = sp, stack
+		if len(stack) >= 8 && frame%2 == 1 { // an explicit frame inside
+			m := *th.Managed
+			m.Frame = sp + target.Addr(frame)%target.Addr(len(stack))&^7
+			binary.LittleEndian.PutUint64(stack[(m.Frame-sp)&^7:][:8:8], uint64(frame>>1)%20)
+			th.Managed = &m
+		}
+		n := 0
+		for _, o := range []stackscan.WalkOptions{{}, {Native: true}} {
+			for fr := range walker.Walk(th.Managed, th.OS.Registers, o) {
+				_, _ = fr.Method()
+				if n++; n > 1<<20 {
+					t.Fatal("the walk does not end")
+				}
+			}
+		}
+		_ = unwind.TrustScan
+	})
+}
