@@ -6,6 +6,7 @@ import (
 
 	"github.com/sosgo/sosgo/codeinfo"
 	"github.com/sosgo/sosgo/internal/layout"
+	"github.com/sosgo/sosgo/internal/limits"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -139,4 +140,21 @@ func (h *r2rHeader) section(kind uint32) target.Range {
 		}
 	}
 	return target.Range{}
+}
+
+// Code returns the machine code of the body that info describes, its funclets
+// included and its cold part not.
+func (r *Runtime) Code(info CodeInfo) ([]byte, error) {
+	if info.Size == 0 || info.Size > limits.MethodCode {
+		return nil, target.Unsupportedf("code at %016x of unknown size", uint64(info.Start))
+	}
+	mem, err := r.codeMemory(info)
+	if err != nil {
+		return nil, err
+	}
+	b, err := target.Bytes(mem, info.Start, int(info.Size))
+	if err != nil {
+		return nil, fmt.Errorf("code at %016x: %w", uint64(info.Start), err)
+	}
+	return b, nil
 }

@@ -11,7 +11,7 @@ import (
 
 // codeInfoCommands are the commands about what is recorded beside code.
 func codeInfoCommands() []cli.Command {
-	return []cli.Command{gcInfoCommand(), ehInfoCommand()}
+	return []cli.Command{gcInfoCommand(), ehInfoCommand(), clruCommand()}
 }
 
 // codeAt is the code at an address inside a method, or that of a MethodDesc:

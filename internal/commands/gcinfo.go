@@ -97,8 +97,11 @@ func runGCInfo(c *cli.Context) error {
 	c.Printf("entry point %s\n", report.Hex16(info.Start))
 	c.Printf("%s\n", codeOrigin(info))
 	c.Printf("GC info %s\n", report.Hex16(info.GCInfo))
-	printGCHeader(c, &d)
-	printGCStates(c, &d, states)
+	c.Printf("Pointer table:\n")
+	printGCFacts(c, &d)
+	for _, line := range gcLines(&d, states) {
+		c.Printf("%08x%s\n", line.offset, line.text)
+	}
 	return nil
 }
 
@@ -110,9 +113,8 @@ func codeOrigin(info dac.CodeInfo) string {
 	return "Normal JIT generated code"
 }
 
-// printGCHeader prints the facts of the method as a whole.
-func printGCHeader(c *cli.Context, d *codeinfo.GCDecoder) {
-	c.Printf("Pointer table:\n")
+// printGCFacts prints what holds in the whole method.
+func printGCFacts(c *cli.Context, d *codeinfo.GCDecoder) {
 	if !d.GSCookie.Present || d.ContextSlot.Present {
 		c.Printf("Prolog size: %d\n", d.PrologSize)
 	}
@@ -137,6 +139,9 @@ func printGCHeader(c *cli.Context, d *codeinfo.GCDecoder) {
 		c.Printf("Return Kind: %s\n", d.Return)
 	}
 	c.Printf("Code size: %x\n", d.CodeLength)
+	if len(d.Untracked()) > 0 {
+		c.Printf("Untracked:%s\n", changeText("+", d.Untracked()))
+	}
 }
 
 func stackOffset(base string, o codeinfo.StackOffset) string {
@@ -189,16 +194,6 @@ func gcStates(d *codeinfo.GCDecoder) ([]liveState, error) {
 
 func interruptible(d *codeinfo.GCDecoder, offset uint32) bool {
 	return slices.ContainsFunc(d.Interruptible(), func(r codeinfo.CodeRange) bool { return r.Start <= offset && offset < r.End })
-}
-
-// printGCStates prints the untracked slots, then what changes at each offset.
-func printGCStates(c *cli.Context, d *codeinfo.GCDecoder, states []liveState) {
-	if len(d.Untracked()) > 0 {
-		c.Printf("Untracked:%s\n", changeText("+", d.Untracked()))
-	}
-	for _, line := range gcLines(d, states) {
-		c.Printf("%08x%s\n", line.offset, line.text)
-	}
 }
 
 // A gcLine says what happens at an offset.

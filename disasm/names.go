@@ -1,0 +1,235 @@
+package disasm
+
+import (
+	"fmt"
+	"path"
+	"sort"
+	"strings"
+
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/target"
+)
+
+// Names says what lies at the addresses that instructions name. It is safe for
+// concurrent use.
+type Names struct {
+	rt      *dac.Runtime
+	objects *objects.Reader
+	modules []target.Module // sorted by Base
+}
+
+// NewNames returns the names of a process as a runtime of it knows them.
+func NewNames(rt *dac.Runtime, r *objects.Reader) *Names {
+	return &Names{rt: rt, objects: r, modules: rt.Target().Modules()}
+}
+
+// longestString is how much of a string literal is quoted, in UTF-16 units.
+const longestString = 60
+
+// Of says what an instruction refers to, in the words of SOS: the signature of
+// a method, "MT: type", "Object: type" or a string in quotes, and where code
+// is the runtime's own, its module. It is empty where nothing is known.
+func (n *Names) Of(in *Instruction) string {
+	switch in.Kind {
+	case RefCall, RefJump:
+		return n.code(in.Ref)
+	case RefCallSlot, RefJumpSlot:
+		return n.slot(in.Ref)
+	case RefMemory:
+		p, err := target.Pointer(n.rt.Memory(), in.Ref)
+		if err != nil {
+			return ""
+		}
+		return n.data(p)
+	case RefAddress, RefImmediate:
+		return n.data(in.Ref)
+	}
+	return ""
+}
+
+// slot names the code that the pointer at a leads to.
+func (n *Names) slot(a target.Addr) string {
+	if m := n.precode(a); m != nil {
+		return n.method(m, 0)
+	}
+	p, err := target.Pointer(n.rt.Memory(), a)
+	if err != nil {
+		return ""
+	}
+	return n.code(p)
+}
+
+// maxJumps is how many stubs lead from a call to the code of a method: one of
+// the image, one of the type, a precode, one that counts calls.
+const maxJumps = 8
+
+// code names code, after the stubs that the runtime puts before it.
+func (n *Names) code(a target.Addr) string {
+	for range maxJumps {
+		info, err := n.rt.MethodAt(a)
+		if err == nil && info.Method != nil {
+			return n.method(info.Method, info.Offset)
+		}
+		if m := n.fixupPrecode(a); m != nil {
+			return n.method(m, 0)
+		}
+		in, ok := n.stubEnd(a)
+		switch {
+		case !ok:
+			return n.module(a)
+		case in.Kind == RefJumpSlot:
+			if m := n.precode(in.Ref); m != nil {
+				return n.method(m, 0)
+			}
+			if a, err = target.Pointer(n.rt.Memory(), in.Ref); err != nil {
+				return ""
+			}
+		default:
+			a = in.Ref
+		}
+	}
+	return n.module(a)
+}
+
+// stubInstructions is how many instructions a stub has before it jumps.
+const stubInstructions = 6
+
+// stubEnd finds the jump that ends the stub at a.
+func (n *Names) stubEnd(a target.Addr) (Instruction, bool) {
+	b := n.rt.Memory().Span(a)
+	for range stubInstructions {
+		if len(b) == 0 {
+			break
+		}
+		in := decodeOne(b[:min(len(b), longest)], a)
+		switch {
+		case in.Text == "" || in.Kind == RefCall || in.Kind == RefCallSlot || in.Text == "ret":
+			return Instruction{}, false
+		case in.Kind == RefJumpSlot, in.Kind == RefJump && strings.HasPrefix(in.Text, "jmp"):
+			return in, true
+		}
+		b, a = b[len(in.Bytes):], a+target.Addr(len(in.Bytes))
+	}
+	return Instruction{}, false
+}
+
+// precodeReach is more than lies between a precode and its data, which are on
+// pages side by side.
+const precodeReach = 64 << 10
+
+// precode is the method whose precode jumps through slot: its MethodDesc
+// stands beside the slot, before or behind it (precode.h, FixupPrecodeData,
+// StubPrecodeData). That the method's own entry point is close by proves it.
+func (n *Names) precode(slot target.Addr) *dac.MethodDesc {
+	for _, at := range []target.Addr{slot + 8, slot - 8} {
+		p, err := target.Pointer(n.rt.Memory(), at)
+		if err != nil || p == 0 {
+			continue
+		}
+		m, err := n.rt.MethodDesc(p)
+		if err != nil {
+			continue
+		}
+		if entry, err := n.rt.MethodEntry(m); err == nil && entry < slot && slot-entry < precodeReach {
+			return m
+		}
+	}
+	return nil
+}
+
+// A FixupPrecode before .NET 7 holds a call or a jump, a type, and two indexes:
+// of its MethodDesc in units of eight bytes, and of how many more precodes come
+// before the address that this counts from (precode.h, FixupPrecode).
+const (
+	fixupPrecodeSize   = 8
+	fixupCall          = 0xe8
+	fixupJump          = 0xe9
+	fixupTypeAt        = 5
+	fixupType          = 0x5f // already compiled
+	fixupTypeUnfixed   = 0x5e
+	fixupMethodAt      = 6
+	fixupPrecodeAt     = 7
+	methodDescAlign    = 8
+	fixupPrecodeOpcode = 0
+)
+
+// fixupPrecode is the method whose entry point is such a precode at a.
+func (n *Names) fixupPrecode(a target.Addr) *dac.MethodDesc {
+	b, err := target.Bytes(n.rt.Memory(), a, fixupPrecodeSize)
+	if err != nil || b[fixupPrecodeOpcode] != fixupCall && b[fixupPrecodeOpcode] != fixupJump ||
+		b[fixupTypeAt] != fixupType && b[fixupTypeAt] != fixupTypeUnfixed {
+		return nil
+	}
+	index, method := target.Addr(b[fixupPrecodeAt]), target.Addr(b[fixupMethodAt])
+	base, err := target.Pointer(n.rt.Memory(), a+(index+1)*fixupPrecodeSize)
+	if err != nil {
+		return nil
+	}
+	m, err := n.rt.MethodDesc(base + method*methodDescAlign)
+	if err != nil {
+		return nil
+	}
+	if entry, err := n.rt.MethodEntry(m); err != nil || entry != a {
+		return nil
+	}
+	return m
+}
+
+func (n *Names) method(m *dac.MethodDesc, offset uint32) string {
+	name, err := n.rt.MethodName(m, dac.MethodFull)
+	if err != nil {
+		return ""
+	}
+	if !m.Token.IsNil() {
+		name += fmt.Sprintf(", mdToken: %08x", uint32(m.Token))
+	}
+	if offset != 0 {
+		name += fmt.Sprintf(", +%#x", offset)
+	}
+	return name
+}
+
+// data names what a pointer points to.
+func (n *Names) data(a target.Addr) string {
+	if a == 0 || a%8 != 0 {
+		return ""
+	}
+	if _, err := n.rt.MethodTable(a); err == nil {
+		if name, err := n.rt.TypeName(a, dac.NameNative); err == nil {
+			return "MT: " + name
+		}
+	}
+	if o, err := n.objects.Object(a); err == nil {
+		return n.object(o)
+	}
+	if m, err := n.rt.MethodDesc(a); err == nil {
+		if name := n.method(m, 0); name != "" {
+			return "MD: " + name
+		}
+	}
+	return ""
+}
+
+func (n *Names) object(o objects.Object) string {
+	if o.IsString() {
+		if s := o.Inline(longestString); s != "" {
+			return s
+		}
+	}
+	name, err := n.rt.TypeName(o.Type.MT.Addr, dac.NameNative)
+	if err != nil {
+		return ""
+	}
+	return "Object: " + name
+}
+
+// module is the native module that a lies in, and where.
+func (n *Names) module(a target.Addr) string {
+	i := sort.Search(len(n.modules), func(i int) bool { return n.modules[i].Base > a }) - 1
+	if i < 0 || !n.modules[i].Contains(a) {
+		return ""
+	}
+	m := &n.modules[i]
+	return fmt.Sprintf("%s+%#x", path.Base(strings.ReplaceAll(m.Path, `\`, "/")), uint64(a-m.Base))
+}
