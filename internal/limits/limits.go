@@ -59,6 +59,7 @@ const (
 	ILBytes          = 64 << 20
 	LoaderBlocks     = 1_000_000
 	HandleSegments   = 1_000_000
+	HandleBuckets    = 1_000_000 // handle tables, without those of further heaps
 	FrameChain       = 1_000_000
 	InFlightTLS      = 100_000
 	SyncBlocks       = 1 << 26
@@ -76,6 +77,8 @@ const (
 	StringChars    = 1 << 30
 	StackScan      = 256 << 20 // bytes of one thread's stack that are scanned
 	ObjectLength   = 1 << 40
+
+	FinalizerQueueBytes = 8 << 30
 )
 
 // Stacks.

@@ -1,0 +1,107 @@
+package heap
+
+import (
+	"encoding/binary"
+	"fmt"
+	"iter"
+
+	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/target"
+)
+
+// A FinalizerQueue is the queue of one sub heap of the objects that have a
+// finalizer: an array that is cut into parts (gcpriv.h, CFinalize).
+type FinalizerQueue struct {
+	SubHeap int
+	Addr    target.Addr // of the queue, 0 if the heap has none
+	// Generations are the parts of objects whose finalizer is registered, by
+	// Generation; addresses of words.
+	Generations []target.Range
+	// Critical and Ready are the parts of objects that nothing refers to any
+	// more and whose finalizer will run: those of CriticalFinalizerObject, which
+	// come last, and the others. The queue keeps them alive.
+	Critical, Ready target.Range
+	// Bounds are the parts' bounds as the queue has them, the generations from
+	// the highest to the lowest, then Critical and Ready.
+	Bounds []target.Addr
+}
+
+// Finalizable is all parts of registered finalizers.
+func (q *FinalizerQueue) Finalizable() target.Range {
+	if len(q.Generations) == 0 {
+		return target.Range{}
+	}
+	return target.Range{Start: q.Bounds[0], End: q.Critical.Start}
+}
+
+// FReachable is Critical and Ready together.
+func (q *FinalizerQueue) FReachable() target.Range {
+	return target.Range{Start: q.Critical.Start, End: q.Ready.End}
+}
+
+// FinalizerQueue reads the finalizer queue of the sub heap with that index,
+// without its objects.
+func (h *Heap) FinalizerQueue(subHeap int) (FinalizerQueue, error) {
+	q := FinalizerQueue{SubHeap: subHeap}
+	if subHeap < 0 || subHeap >= len(h.subHeaps) {
+		return q, target.Unsupportedf("finalizer queue: there is no heap %d", subHeap)
+	}
+	if q.Addr = h.subHeaps[subHeap].FinalizeQueue; q.Addr == 0 {
+		return q, nil
+	}
+	if err := q.read(h.mem, h.genCount); err != nil {
+		return q, fmt.Errorf("finalizer queue of heap %d: %w", subHeap, err)
+	}
+	return q, nil
+}
+
+// read reads the members of CFinalize: the ends of the parts, and the bounds of
+// the array. Parts follow each other, so that only the first needs a start.
+func (q *FinalizerQueue) read(mem target.Memory, generations int) error {
+	parts := generations + 2
+	b, err := target.Bytes(mem, q.Addr, 8*(parts+2))
+	if err != nil {
+		return err
+	}
+	words := make([]target.Addr, parts+2)
+	for i := range words {
+		words[i] = target.Addr(binary.LittleEndian.Uint64(b[8*i:]))
+	}
+	array := target.Range{Start: words[parts], End: words[parts+1]}
+	bounds := append([]target.Addr{array.Start}, words[:parts]...)
+	for i, a := range bounds {
+		if a%8 != 0 || a > array.End || i > 0 && a < bounds[i-1] {
+			return target.Corruptf("part %d ends at %#x, the array is %#x-%#x", i-1, uint64(a), uint64(array.Start), uint64(array.End))
+		}
+	}
+	if array.End-array.Start > limits.FinalizerQueueBytes {
+		return target.Corruptf("an array of %#x bytes", uint64(array.End-array.Start))
+	}
+	q.Bounds = bounds
+	for g := range generations {
+		k := generations - 1 - g
+		q.Generations = append(q.Generations, target.Range{Start: bounds[k], End: bounds[k+1]})
+	}
+	q.Critical = target.Range{Start: bounds[generations], End: bounds[generations+1]}
+	q.Ready = target.Range{Start: bounds[generations+1], End: bounds[generations+2]}
+	return nil
+}
+
+// FinalizerSlots iterates over the objects in a part of a FinalizerQueue: the
+// slot and the object that it refers to. A stretch that the dump lacks is an
+// error and ends the sequence.
+func (h *Heap) FinalizerSlots(part target.Range) iter.Seq2[Reference, error] {
+	return func(yield func(Reference, error) bool) {
+		win := target.NewWindow(h.mem)
+		for a := part.Start; a < part.End; a += 8 {
+			v, err := win.Uint64(a)
+			if err != nil {
+				yield(Reference{Slot: a}, fmt.Errorf("finalizer queue: %w", err))
+				return
+			}
+			if v != 0 && !yield(Reference{Slot: a, Target: target.Addr(v)}, nil) {
+				return
+			}
+		}
+	}
+}

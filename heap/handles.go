@@ -1,0 +1,406 @@
+package heap
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"iter"
+
+	"github.com/sosgo/sosgo/internal/layout"
+	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/target"
+)
+
+// A HandleType says what a GC handle does (gcinterface.h, HandleType).
+type HandleType uint8
+
+// The types. The numbers are the runtime's.
+const (
+	HandleWeakShort           HandleType = iota // forgets its object before finalization
+	HandleWeakLong                              // and this one after it
+	HandleStrong                                // keeps its object alive
+	HandlePinned                                // and in its place
+	HandleVariable                              // one of the types above, chosen at run time
+	HandleRefCounted                            // strong while COM counts references
+	HandleDependent                             // keeps a second object alive while the first lives
+	HandleAsyncPinned                           // pins what an overlapped operation uses
+	HandleSizedRef                              // strong, and measured by collections
+	HandleWeakNativeCOM                         // weak, knows the native object behind a COM wrapper
+	HandleWeakInteriorPointer                   // weak, keeps a pointer into the object up to date
+	HandleCrossReference                        // of the bridge to another collector
+)
+
+var handleTypeNames = [...]string{"WeakShort", "WeakLong", "Strong", "Pinned", "Variable", "RefCounted", "Dependent",
+	"AsyncPinned", "SizedRef", "WeakWinRT", "WeakInteriorPointer", "CrossReference"}
+
+// String is the name that gchandles prints.
+func (t HandleType) String() string {
+	if int(t) < len(handleTypeNames) {
+		return handleTypeNames[t]
+	}
+	return fmt.Sprintf("HandleType(%d)", uint8(t))
+}
+
+// Strong reports whether the handle keeps its object alive by itself. A
+// variable or reference-counted handle may, and counts as one that does.
+func (t HandleType) Strong() bool {
+	switch t {
+	case HandleStrong, HandlePinned, HandleVariable, HandleRefCounted, HandleAsyncPinned, HandleSizedRef:
+		return true
+	}
+	return false
+}
+
+// A Handle is a GC handle that is in use.
+type Handle struct {
+	Addr   target.Addr // the slot, which is what an OBJECTHANDLE or a GCHandle points at
+	Type   HandleType
+	Object target.Addr // not null
+	// Extra is the second word of types that have one, 0 for others: the second
+	// object of a dependent handle, the native object of a WeakNativeCOM.
+	Extra uint64
+	// Table is the index of the table that the handle is in. A workstation GC
+	// has one; a server GC has one for each processor, which may be more than
+	// the heaps that it uses at the moment.
+	Table int
+}
+
+// Dependent is the object that a dependent handle keeps alive as long as
+// Object lives, 0 for none and for other types.
+func (h *Handle) Dependent() target.Addr {
+	if h.Type != HandleDependent {
+		return 0
+	}
+	return target.Addr(h.Extra)
+}
+
+// Handles iterates over the GC handles, table by table, in the order of memory
+// inside a segment of a table. What can't be read, or is no handle table, is an
+// error in the sequence and not its end. An error that comes with a Handle says
+// that its object is none of the heap's.
+//
+// The structure is that of handletablepriv.h, which says nothing about itself:
+// a segment counts if it names its table, is aligned as such and has no type of
+// block that the runtime lacks.
+func (h *Heap) Handles() iter.Seq2[Handle, error] {
+	return func(yield func(Handle, error) bool) {
+		t, err := h.openHandleTables()
+		if err != nil {
+			yield(Handle{}, fmt.Errorf("GC handles: %w", err))
+			return
+		}
+		t.walk(func(e Handle, err error) bool {
+			if err != nil {
+				return yield(e, fmt.Errorf("GC handles: %w", err))
+			}
+			return yield(e, h.checkHandle(&e))
+		})
+	}
+}
+
+// checkHandle proves that a handle refers into the heap, as far as the heap is
+// known.
+func (h *Heap) checkHandle(e *Handle) error {
+	if e.Object%8 == 0 && (len(h.warnings) > 0 || len(h.segments) == 0 || h.Segment(e.Object) != nil) {
+		return nil
+	}
+	return target.Corruptf("GC handle %#x: %#x is no object of the heap", uint64(e.Addr), uint64(e.Object))
+}
+
+// handleLayout is where the members of the handle tables are.
+type handleLayout struct {
+	Map struct {
+		Buckets  int `layout:"Buckets"`
+		Next     int `layout:"Next"`
+		MaxIndex int `layout:"MaxIndex"`
+	}
+	Bucket struct {
+		Table int `layout:"Table"`
+	}
+	Table struct {
+		SegmentList int `layout:"SegmentList,optional"`
+	}
+	Segment struct {
+		Size      int `layout:"size"`
+		BlockType int `layout:"BlockType"`
+		UserData  int `layout:"UserData"`
+		Next      int `layout:"NextSegment"`
+		Table     int `layout:"HandleTable"`
+		Values    int `layout:"Values"`
+	}
+	dataBlock uint8 // the first type of a block that holds no handles
+	blocks    int   // in a segment
+	perBlock  int   // handles in a block
+}
+
+const handleSize = 8
+
+func bindHandleLayout(l *layout.Layout) (*handleLayout, error) {
+	o := &handleLayout{}
+	for _, b := range []struct {
+		name string
+		dst  any
+	}{
+		{"HandleTableMap", &o.Map}, {"HandleTableBucket", &o.Bucket}, {"HandleTable", &o.Table}, {"TableSegment", &o.Segment},
+	} {
+		if err := l.Bind(b.name, b.dst); err != nil {
+			return nil, err
+		}
+	}
+	if err := l.Constant("HandleTypeDataBlock", &o.dataBlock); err != nil {
+		return nil, err
+	}
+	return o, o.check()
+}
+
+// check derives what follows from the places of the arrays: the user data
+// lies right behind the types, one byte for each block; the values fill the
+// rest of the segment.
+func (o *handleLayout) check() error {
+	s := &o.Segment
+	o.blocks = s.UserData - s.BlockType
+	inHeader := func(off, size int) bool { return off >= 0 && off <= s.Values-size }
+	if o.blocks <= 0 || s.Values <= 0 || s.Size <= s.Values || s.Size&(s.Size-1) != 0 || !inHeader(s.BlockType, o.blocks) ||
+		!inHeader(s.UserData, o.blocks) || !inHeader(s.Next, 8) || !inHeader(s.Table, 8) {
+		return target.Corruptf("layout of a handle table's segment: %+v", *s)
+	}
+	o.perBlock = (s.Size - s.Values) / handleSize / o.blocks
+	return nil
+}
+
+// handleTables walks the handle tables of a process.
+type handleTables struct {
+	o        *handleLayout
+	mem      target.Memory
+	at       target.Addr // the first HandleTableMap
+	subHeaps int
+	server   bool
+	seen     map[target.Addr]bool // tables and segments
+}
+
+func (h *Heap) openHandleTables() (*handleTables, error) {
+	v, err := h.readVars()
+	if err != nil {
+		return nil, err
+	}
+	t := &handleTables{mem: h.mem, subHeaps: len(h.subHeaps), server: h.server, seen: map[target.Addr]bool{}}
+	if t.o, err = bindHandleLayout(v.l); err != nil {
+		return nil, err
+	}
+	if t.at, err = v.addr("HandleTableMap"); err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+type handleYield func(Handle, error) bool
+
+// walk passes the maps, which are chained: each goes on at the index where the
+// one before ended.
+func (t *handleTables) walk(yield handleYield) {
+	first := uint32(0)
+	for at, n := t.at, 0; at != 0; n++ {
+		b, err := target.Bytes(t.mem, at, max(t.o.Map.Buckets+8, t.o.Map.Next+8, t.o.Map.MaxIndex+4))
+		if err != nil {
+			yield(Handle{}, err)
+			return
+		}
+		end := binary.LittleEndian.Uint32(b[t.o.Map.MaxIndex:])
+		if end <= first || end > limits.HandleBuckets || n == limits.HandleBuckets {
+			yield(Handle{}, target.Corruptf("map of handle tables %d to %d", first, end))
+			return
+		}
+		if !t.buckets(target.Addr(le64(b[t.o.Map.Buckets:])), int(end-first), yield) {
+			return
+		}
+		first, at = end, target.Addr(le64(b[t.o.Map.Next:]))
+	}
+}
+
+// buckets passes an array of pointers to buckets, null where there is none.
+func (t *handleTables) buckets(at target.Addr, n int, yield handleYield) bool {
+	b, err := target.Bytes(t.mem, at, 8*n)
+	if err != nil {
+		return yield(Handle{}, err)
+	}
+	for ; len(b) > 0; b = b[8:] {
+		bucket := target.Addr(le64(b))
+		if bucket == 0 {
+			continue
+		}
+		if !t.bucket(bucket, yield) {
+			return false
+		}
+	}
+	return true
+}
+
+// bucket passes the tables of a bucket. A workstation GC has one. A server GC
+// has one for each processor, which are at least as many as its heaps; how many
+// the process does not tell, so that behind the heaps' tables whatever proves
+// to be a table is one.
+func (t *handleTables) bucket(at target.Addr, yield handleYield) bool {
+	array, err := target.Pointer(t.mem, at+target.Addr(t.o.Bucket.Table))
+	if err != nil {
+		return yield(Handle{}, err)
+	}
+	for i := range limits.GCHeaps {
+		expected := i < t.subHeaps
+		if !expected && !t.server {
+			return true
+		}
+		table, err := target.Pointer(t.mem, array+target.Addr(8*i))
+		var segment target.Addr
+		if err == nil && table != 0 {
+			segment, err = t.firstSegment(table)
+		}
+		switch {
+		case err != nil && expected:
+			if !yield(Handle{}, fmt.Errorf("table of heap %d: %w", i, err)) {
+				return false
+			}
+			continue
+		case err != nil || !expected && table == 0:
+			return true
+		case table == 0 || t.seen[table]:
+			continue
+		}
+		t.seen[table] = true
+		if !t.table(table, segment, i, yield) {
+			return false
+		}
+	}
+	return true
+}
+
+// tableSearch is how many bytes of a table are searched for its list of
+// segments where the layout's place for it is wrong: builds for different
+// operating systems differ in the size of the lock in front of it.
+const tableSearch = 0x200
+
+// firstSegment finds the list of a table's segments. Where none is found, and
+// the one that the layout names is not in the dump, that is the error.
+func (t *handleTables) firstSegment(table target.Addr) (target.Addr, error) {
+	var missing error
+	if off := t.o.Table.SegmentList; off != layout.Absent {
+		s, err := target.Pointer(t.mem, table+target.Addr(off))
+		if err != nil {
+			return 0, err
+		}
+		if err := t.checkSegment(s, table); err == nil {
+			return s, nil
+		} else if errors.Is(err, target.ErrNotInDump) {
+			missing = err
+		}
+	}
+	b, err := target.Bytes(t.mem, table, tableSearch)
+	if err != nil {
+		return 0, err
+	}
+	for ; len(b) > 0; b = b[8:] {
+		if s := target.Addr(le64(b)); t.checkSegment(s, table) == nil {
+			return s, nil
+		}
+	}
+	if missing != nil {
+		return 0, missing
+	}
+	return 0, target.Corruptf("no segment belongs to handle table %#x", uint64(table))
+}
+
+// checkSegment proves that there is a segment of table at s.
+func (t *handleTables) checkSegment(s, table target.Addr) error {
+	if s == 0 || uint64(s)&uint64(t.o.Segment.Size-1) != 0 {
+		return target.Corruptf("%#x is no segment of a handle table", uint64(s))
+	}
+	own, err := target.Pointer(t.mem, s+target.Addr(t.o.Segment.Table))
+	if err == nil && own != table {
+		err = target.Corruptf("segment %#x belongs to handle table %#x, not %#x", uint64(s), uint64(own), uint64(table))
+	}
+	return err
+}
+
+// table passes the segments of a table.
+func (t *handleTables) table(table, segment target.Addr, index int, yield handleYield) bool {
+	for segment != 0 {
+		if t.seen[segment] || len(t.seen) > limits.HandleSegments {
+			return yield(Handle{}, target.Corruptf("the list of segments of handle table %#x does not end", uint64(table)))
+		}
+		t.seen[segment] = true
+		if err := t.checkSegment(segment, table); err != nil {
+			return yield(Handle{}, err)
+		}
+		head, err := target.Bytes(t.mem, segment, t.o.Segment.Values)
+		if err != nil {
+			return yield(Handle{}, err)
+		}
+		if !t.segment(segment, head, index, yield) {
+			return false
+		}
+		segment = target.Addr(le64(head[t.o.Segment.Next:]))
+	}
+	return true
+}
+
+// freeBlock is the type of a block that belongs to no type, and the user data
+// of a block that has none (handletablepriv.h, TYPE_INVALID, BLOCK_INVALID).
+const freeBlock = 0xff
+
+// segment passes the handles of a segment.
+func (t *handleTables) segment(at target.Addr, head []byte, table int, yield handleYield) bool {
+	types := head[t.o.Segment.BlockType:][:t.o.blocks]
+	for i, typ := range types {
+		if typ > t.o.dataBlock && typ != freeBlock {
+			return yield(Handle{}, target.Corruptf("block %d of segment %#x has type %d", i, uint64(at), typ))
+		}
+	}
+	for i, typ := range types {
+		if typ >= t.o.dataBlock {
+			continue
+		}
+		if !t.block(at, i, head[t.o.Segment.UserData+i], Handle{Type: HandleType(typ), Table: table}, yield) {
+			return false
+		}
+	}
+	return true
+}
+
+// block passes the handles of a block; extra is the block of their second
+// words. proto has what all of them share.
+func (t *handleTables) block(segment target.Addr, index int, extra byte, proto Handle, yield handleYield) bool {
+	at, values, err := t.values(segment, index)
+	if err != nil {
+		return yield(Handle{}, err)
+	}
+	var second []byte
+	if extra != freeBlock {
+		if int(extra) >= t.o.blocks {
+			return yield(Handle{}, target.Corruptf("block %d of segment %#x has its data in block %d", index, uint64(segment), extra))
+		}
+		if _, second, err = t.values(segment, int(extra)); err != nil && !yield(Handle{}, err) {
+			return false
+		}
+	}
+	for i := range t.o.perBlock {
+		e := proto
+		e.Addr, e.Object = at+target.Addr(handleSize*i), target.Addr(le64(values[handleSize*i:]))
+		if e.Object == 0 {
+			continue
+		}
+		if second != nil {
+			e.Extra = le64(second[handleSize*i:])
+		}
+		if !yield(e, nil) {
+			return false
+		}
+	}
+	return true
+}
+
+// values are the words of a block and where they stand.
+func (t *handleTables) values(segment target.Addr, block int) (target.Addr, []byte, error) {
+	size := handleSize * t.o.perBlock
+	at := segment + target.Addr(t.o.Segment.Values+block*size)
+	b, err := target.Bytes(t.mem, at, size)
+	return at, b, err
+}
