@@ -176,7 +176,7 @@ func (f *typeFacts) print(c *cli.Context, rt *dac.Runtime) {
 	row(c, "mdToken:", report.Hex16(uint64(mt.Token)))
 	row(c, "File:", textOr(c, f.file, f.fileErr))
 	f.printLoader(c)
-	row(c, "BaseSize:", report.Hex(uint64(mt.BaseSize)))
+	row(c, "BaseSize:", report.Hex(uint64(baseSize(rt, mt))))
 	if mt.ComponentSize != 0 {
 		row(c, "ComponentSize:", report.Hex(uint64(mt.ComponentSize)))
 	}
@@ -204,4 +204,13 @@ func (f *typeFacts) printLoader(c *cli.Context) {
 	default:
 		row(c, "AssemblyLoadContext:", report.Hex16(f.alc))
 	}
+}
+
+// baseSize is the base size that the data-access library answers: of strings
+// without the terminating character.
+func baseSize(rt *dac.Runtime, mt *dac.MethodTable) uint32 {
+	if mt.Addr == rt.WellKnown().String {
+		return mt.BaseSize - uint32(mt.ComponentSize)
+	}
+	return mt.BaseSize
 }
