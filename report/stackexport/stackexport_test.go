@@ -1,0 +1,119 @@
+package stackexport
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/pprof/profile"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// sample has three threads: two that stand in the same place, and one in a
+// method of a hostile name.
+func sample() *Profile {
+	p := &Profile{}
+	main := p.Frame(Frame{Name: "App.Main()", Module: "app.dll", File: "/src/a.cs", Line: 7, IP: 0x1000})
+	work := p.Frame(Frame{Name: "App.Work(Int32, String)", Module: "app.dll", File: "/src/a.cs", Line: 20, IP: 0x2000})
+	again := p.Frame(Frame{Name: "App.Work(Int32, String)", Module: "app.dll", File: "/src/a.cs", Line: 20, IP: 0x2010})
+	evil := p.Frame(Frame{Name: "a;b\n9 \x1b[2J", IP: 0x3000})
+	p.Stacks = []Stack{
+		{OSID: 1, ManagedID: 1, Frames: []int{work, again, main}},
+		{OSID: 2, ManagedID: 4, Name: "pool", Frames: []int{work, again, main}},
+		{OSID: 3, Frames: []int{evil}},
+		{OSID: 4, Name: "no frames"},
+	}
+	return p
+}
+
+func TestFrameIsHeldOnce(t *testing.T) {
+	p := sample()
+	assert.Equal(t, 1, p.Frame(p.Frames[1]))
+	assert.Len(t, p.Frames, 4)
+}
+
+func TestFolded(t *testing.T) {
+	var b bytes.Buffer
+	require.NoError(t, Folded(&b, sample(), false))
+	assert.Equal(t, "App.Main();App.Work(Int32, String);App.Work(Int32, String) 2\na,b\\n9 \\x1b[2J 1\n", b.String())
+	b.Reset()
+	require.NoError(t, Folded(&b, sample(), true))
+	lines := strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
+	require.Len(t, lines, 3)
+	assert.Equal(t, "pool (0x2);App.Main();App.Work(Int32, String);App.Work(Int32, String) 1", lines[0])
+}
+
+func TestSpeedscope(t *testing.T) {
+	var b bytes.Buffer
+	require.NoError(t, Speedscope(&b, sample(), "core.1"))
+	var f speedscopeFile
+	d := json.NewDecoder(&b)
+	d.DisallowUnknownFields()
+	require.NoError(t, d.Decode(&f))
+	assert.Equal(t, speedscopeSchema, f.Schema)
+	assert.Equal(t, "core.1", f.Name)
+	require.Len(t, f.Profiles, 5)
+	require.Len(t, f.Shared.Frames, 3, "two calls of one line are one frame")
+	for _, p := range f.Profiles {
+		assert.Equal(t, "sampled", p.Type)
+		require.Len(t, p.Weights, len(p.Samples))
+		assert.Equal(t, len(p.Samples), p.End-p.Start, "the weights add up to the range")
+		for _, s := range p.Samples {
+			require.NotNil(t, s)
+			for _, i := range s {
+				require.Less(t, i, len(f.Shared.Frames))
+			}
+		}
+	}
+	first := f.Profiles[0].Samples[0]
+	assert.Equal(t, "App.Main()", f.Shared.Frames[first[0]].Name, "the outermost caller comes first")
+	assert.Equal(t, "pool (0x2)", f.Profiles[2].Name)
+}
+
+func TestPprof(t *testing.T) {
+	var b bytes.Buffer
+	require.NoError(t, Pprof(&b, sample()))
+	p, err := profile.Parse(&b)
+	require.NoError(t, err)
+	require.NoError(t, p.CheckValid())
+	require.Len(t, p.Sample, 3)
+	s := p.Sample[1]
+	assert.Equal(t, []int64{1}, s.Value)
+	assert.Equal(t, []string{"pool"}, s.Label["thread"])
+	assert.Equal(t, []int64{4}, s.NumLabel["managed_id"])
+	require.Len(t, s.Location, 3)
+	leaf := s.Location[0]
+	assert.Equal(t, uint64(0x2000), leaf.Address)
+	assert.Equal(t, "app.dll", leaf.Mapping.File)
+	assert.Equal(t, "App.Work(Int32, String)", leaf.Line[0].Function.Name)
+	assert.Equal(t, int64(20), leaf.Line[0].Line)
+	assert.Same(t, leaf.Line[0].Function, s.Location[1].Line[0].Function, "one method is one function")
+}
+
+type fullDisk struct{}
+
+var errFull = errors.New("the disk is full")
+
+func (fullDisk) Write([]byte) (int, error) { return 0, errFull }
+
+func TestWriteErrors(t *testing.T) {
+	assert.ErrorIs(t, Folded(fullDisk{}, sample(), false), errFull)
+	assert.ErrorIs(t, Speedscope(fullDisk{}, sample(), ""), errFull)
+	assert.ErrorIs(t, Pprof(fullDisk{}, sample()), errFull)
+}
+
+func TestNoStacks(t *testing.T) {
+	var b bytes.Buffer
+	require.NoError(t, Folded(&b, &Profile{}, false))
+	assert.Empty(t, b.String())
+	require.NoError(t, Speedscope(&b, &Profile{}, "empty"))
+	assert.NotContains(t, b.String(), "null")
+	b.Reset()
+	require.NoError(t, Pprof(&b, &Profile{}))
+	p, err := profile.Parse(&b)
+	require.NoError(t, err)
+	assert.Empty(t, p.Sample)
+}

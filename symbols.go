@@ -1,0 +1,124 @@
+package sosgo
+
+import (
+	"fmt"
+	"slices"
+	"sort"
+	"sync"
+
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/image"
+	"github.com/sosgo/sosgo/target"
+)
+
+// A Symbol names an address in native code.
+type Symbol struct {
+	Module target.Module
+	// Name is the export that the address belongs to, or empty.
+	Name string
+	// Offset is that of the address from the export, or from the module where
+	// there is no Name.
+	Offset uint64
+}
+
+// String is "libc.so.6!pthread_cond_wait+0x1b8", or "libc.so.6+0x7f1b8".
+func (s Symbol) String() string {
+	name := dac.BaseName(s.Module.Path)
+	if s.Name != "" {
+		name += "!" + s.Name
+	}
+	return fmt.Sprintf("%s+%#x", name, s.Offset)
+}
+
+// Symbols names addresses by the modules that hold them and by what those
+// export. It keeps the exports of the modules that it was asked about, and is
+// safe for concurrent use.
+type Symbols struct {
+	mem     target.Memory
+	modules []target.Module // by address
+	exports []moduleExports // beside modules
+}
+
+// moduleExports are the exports of one module, by address.
+type moduleExports struct {
+	once sync.Once
+	list []export
+}
+
+type export struct {
+	addr target.Addr
+	size uint64 // 0 where the image does not say
+	name string
+}
+
+// Symbols returns the names of native code in the process.
+func (d *Dump) Symbols() *Symbols {
+	mods := d.file.Modules()
+	return &Symbols{mem: d.read, modules: mods, exports: make([]moduleExports, len(mods))}
+}
+
+// At names the address a. It reports false where no module holds it.
+func (s *Symbols) At(a target.Addr) (Symbol, bool) {
+	i := sort.Search(len(s.modules), func(i int) bool { return s.modules[i].Base > a }) - 1
+	if i < 0 || !s.modules[i].Contains(a) {
+		return Symbol{}, false
+	}
+	m := &s.modules[i]
+	x := &s.exports[i]
+	x.once.Do(func() { x.list = readExports(s.mem, m) })
+	if e := x.before(a); e != nil {
+		return Symbol{Module: *m, Name: e.name, Offset: uint64(a - e.addr)}, true
+	}
+	return Symbol{Module: *m, Offset: uint64(a - m.Base)}, true
+}
+
+// maxExportDistance bounds how far behind an export without a size, as PE
+// images have them, an address is named after it: functions that are not
+// exported lie between, and most functions are shorter.
+const maxExportDistance = 0x1000
+
+// before returns the export that a belongs to, nil for none.
+func (x *moduleExports) before(a target.Addr) *export {
+	i := sort.Search(len(x.list), func(i int) bool { return x.list[i].addr > a }) - 1
+	if i < 0 {
+		return nil
+	}
+	e := &x.list[i]
+	limit := e.size
+	if limit == 0 {
+		limit = maxExportDistance
+	}
+	if uint64(a-e.addr) >= limit {
+		return nil
+	}
+	return e
+}
+
+// readExports reads what can be read of a module's exports; code without them
+// is named by its module.
+func readExports(mem target.Memory, m *target.Module) []export {
+	img, err := image.OpenMemory(mem, m)
+	if err != nil {
+		return nil
+	}
+	var list []export
+	for e, err := range img.Exports() {
+		if err != nil || e.Forward != "" || e.Name == "" {
+			continue
+		}
+		if a, err := img.Address(e.RVA); err == nil {
+			list = append(list, export{a, e.Size, e.Name})
+		}
+	}
+	// One address can have several names: the first in the table stays.
+	slices.SortStableFunc(list, func(a, b export) int {
+		switch {
+		case a.addr < b.addr:
+			return -1
+		case a.addr > b.addr:
+			return 1
+		}
+		return 0
+	})
+	return slices.CompactFunc(list, func(a, b export) bool { return a.addr == b.addr })
+}
