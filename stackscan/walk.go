@@ -75,8 +75,9 @@ type walk struct {
 	frame    dac.Frame // the next explicit frame
 	hasFrame bool
 	frameErr error
-	blind    bool // native code is not unwound any further: the explicit frames lead on
-	runs     bool // each run of native code is yielded as one activation
+	left     target.Addr // the explicit frame that native code was last left by
+	blind    bool        // native code is not unwound any further: the explicit frames lead on
+	runs     bool        // each run of native code is yielded as one activation
 	stopped  bool
 	count    int
 	last     *Frame // not yielded yet: the end of the walk may have to be noted in it
@@ -204,6 +205,7 @@ func (s *walk) leaveByFrame() (bool, error) {
 			s.at = was
 		}
 		active = f.Kind == dac.FrameInlinedCall && s.managed
+		s.left = f.Addr
 	}
 	// A call from a managed method stands inside it: its frame comes again
 	// there.
@@ -227,7 +229,22 @@ func (s *walk) callerOf(f *dac.Frame) (unwind.Frame, dac.FrameCaller, error) {
 	if how == dac.CallerNative {
 		err = s.leaveRuntime(&at, f.Addr)
 	}
+	if err == nil && how != dac.CallerNone {
+		err = s.checkCaller(f, &at)
+	}
 	return at, how, err
+}
+
+// checkCaller refuses a caller that lies above what was walked already, or that
+// the same frame led to before. A thread on another stack, a signal's, may come
+// back to its own.
+func (s *walk) checkCaller(f *dac.Frame, at *unwind.Frame) error {
+	now, _ := s.at.Regs.SP()
+	sp, _ := at.Regs.SP()
+	if f.Addr == s.left || s.thread.Stack.Contains(now) && sp < now {
+		return target.Corruptf("the explicit frame %#x leads back to %#x", uint64(f.Addr), uint64(sp))
+	}
+	return nil
 }
 
 // maxRuntimeFrames bounds the activations of the runtime's own code between a
