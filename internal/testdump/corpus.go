@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -29,8 +30,9 @@ var corpusCases = sync.OnceValues(func() ([]*opener, error) {
 })
 
 // unpack makes the case readable at once: a dump of the corpus that is
-// compressed is unpacked into the user's cache, where it stays, and so are the
-// module files.
+// compressed is unpacked into the cache, where it stays, and so are the module
+// files. The cache has the layout of the corpus's own tools, so that they can
+// share it: SOSGO_DUMP_CACHE names it to both.
 func (c *Case) unpack() error {
 	if c.Canned || filepath.Ext(c.Path) != ".zst" {
 		return nil
@@ -39,7 +41,7 @@ func (c *Case) unpack() error {
 	if err != nil {
 		return err
 	}
-	plain := filepath.Join(cache, c.Name, strings.TrimSuffix(filepath.Base(c.Path), ".zst"))
+	plain := filepath.Join(cache, strings.TrimSuffix(filepath.Base(c.Path), ".zst"))
 	if err := unpackFile(plain, c.Path); err != nil {
 		return err
 	}
@@ -47,17 +49,25 @@ func (c *Case) unpack() error {
 	if c.Modules == "" {
 		return nil
 	}
-	archive := filepath.Join(filepath.Dir(c.Dir), "modules.tar.zst")
-	c.Modules = filepath.Join(cache, c.Name, c.Manifest.Modules)
-	return unpackModules(cache, archive)
+	archive := filepath.Dir(c.Modules) + ".tar.zst"
+	info, err := os.Stat(archive)
+	if err != nil {
+		return err
+	}
+	sets := filepath.Join(cache, "modules", strconv.FormatInt(info.Size(), 10))
+	c.Modules = filepath.Join(sets, filepath.Base(c.Modules))
+	return unpackModules(sets, archive)
 }
 
 func cacheDir() (string, error) {
-	dir, err := os.UserCacheDir()
-	if err != nil {
-		dir = os.TempDir()
+	dir := os.Getenv("SOSGO_DUMP_CACHE")
+	if dir == "" {
+		user, err := os.UserCacheDir()
+		if err != nil {
+			user = os.TempDir()
+		}
+		dir = filepath.Join(user, "sosgo-dumps")
 	}
-	dir = filepath.Join(dir, "sosgo-corpus")
 	return dir, os.MkdirAll(dir, 0o755)
 }
 
@@ -114,10 +124,9 @@ func openZstd(path string) (io.ReadCloser, error) {
 	return zstdFile{dec.IOReadCloser(), f}, nil
 }
 
-// unpackModules unpacks the archive of module files into dir, once.
+// unpackModules unpacks the archive of module files as dir, unless it is there.
 func unpackModules(dir, archive string) error {
-	done := filepath.Join(dir, "modules", ".complete")
-	if _, err := os.Stat(done); err == nil {
+	if _, err := os.Stat(dir); err == nil {
 		return nil
 	}
 	r, err := openZstd(archive)
@@ -125,10 +134,22 @@ func unpackModules(dir, archive string) error {
 		return err
 	}
 	defer r.Close()
-	if err := untar(dir, tar.NewReader(r)); err != nil {
+	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
+		return err
+	}
+	tmp, err := os.MkdirTemp(filepath.Dir(dir), ".unpacking")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(tmp)
+	if err := untar(tmp, tar.NewReader(r)); err != nil {
 		return fmt.Errorf("%s: %w", archive, err)
 	}
-	return os.WriteFile(done, nil, 0o644)
+	err = os.Rename(filepath.Join(tmp, "modules"), dir)
+	if _, statErr := os.Stat(dir); statErr == nil {
+		return nil // another test binary was faster
+	}
+	return err
 }
 
 func untar(dir string, t *tar.Reader) error {

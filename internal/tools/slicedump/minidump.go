@@ -87,7 +87,7 @@ func (m *minidumpContainer) build(pieces []piece) ([]byte, error) {
 	for _, p := range pieces {
 		out = append(out, p.data...)
 	}
-	if len(m.lists) == 0 || len(out) > math.MaxUint32 {
+	if len(m.lists) == 0 || uint64(len(out)) > math.MaxUint32 {
 		return nil, errors.New("no list of memory to replace, or too much memory")
 	}
 	for i, e := range m.lists {
