@@ -175,7 +175,7 @@ type handleTables struct {
 	at       target.Addr // the first HandleTableMap
 	subHeaps int
 	server   bool
-	seen     map[target.Addr]bool // tables and segments
+	seen     map[target.Addr]bool // buckets, tables and segments
 }
 
 func (h *Heap) openHandleTables() (*handleTables, error) {
@@ -225,9 +225,10 @@ func (t *handleTables) buckets(at target.Addr, n int, yield handleYield) bool {
 	}
 	for ; len(b) > 0; b = b[8:] {
 		bucket := target.Addr(le64(b))
-		if bucket == 0 {
+		if bucket == 0 || t.seen[bucket] {
 			continue
 		}
+		t.seen[bucket] = true
 		if !t.bucket(bucket, yield) {
 			return false
 		}
@@ -250,22 +251,26 @@ func (t *handleTables) bucket(at target.Addr, yield handleYield) bool {
 			return true
 		}
 		table, err := target.Pointer(t.mem, array+target.Addr(8*i))
+		if !expected && (err != nil || table == 0 || t.seen[table]) {
+			return true
+		}
+		if err == nil && (table == 0 || t.seen[table]) {
+			continue
+		}
+		t.seen[table] = true
 		var segment target.Addr
-		if err == nil && table != 0 {
+		if err == nil {
 			segment, err = t.firstSegment(table)
 		}
-		switch {
-		case err != nil && expected:
+		if err != nil && !expected {
+			return true
+		}
+		if err != nil {
 			if !yield(Handle{}, fmt.Errorf("table of heap %d: %w", i, err)) {
 				return false
 			}
 			continue
-		case err != nil || !expected && table == 0:
-			return true
-		case table == 0 || t.seen[table]:
-			continue
 		}
-		t.seen[table] = true
 		if !t.table(table, segment, i, yield) {
 			return false
 		}

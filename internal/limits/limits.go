@@ -59,7 +59,7 @@ const (
 	ILBytes          = 64 << 20
 	LoaderBlocks     = 1_000_000
 	HandleSegments   = 1_000_000
-	HandleBuckets    = 1_000_000 // handle tables, without those of further heaps
+	HandleBuckets    = 65_536 // handle tables, without those of further heaps
 	FrameChain       = 1_000_000
 	InFlightTLS      = 100_000
 	SyncBlocks       = 1 << 26
