@@ -21,6 +21,7 @@ func All() []cli.Command {
 		heapCommands(),
 		threadCommands(),
 		stackCommands(),
+		stackToolCommands(),
 		typeCommands(),
 		codeCommands(),
 		codeInfoCommands(),
