@@ -175,6 +175,9 @@ func (b *debugBlob) bounds() ([]byte, error) {
 func plainBounds(b []byte) ([]ILMapping, error) {
 	n := nibbleReader{next: byteAt(b)}
 	count := n.uint()
+	if n.err != nil {
+		return nil, n.err
+	}
 	if uint64(count) > 2*uint64(len(b)) { // each takes three nibbles at least
 		return nil, target.Corruptf("%d mappings in %d bytes", count, len(b))
 	}
