@@ -12,7 +12,7 @@ import (
 
 func dumpDelegateCommand() cli.Command {
 	return cli.Command{
-		Name: "dumpdelegate", Group: cli.GroupObjects,
+		Name: "dumpdelegate", Aliases: []string{"getdelegatemethod"}, Group: cli.GroupObjects,
 		Summary:   "list the methods that a delegate calls, with their targets",
 		Args:      []cli.Arg{{Name: "address", Kind: cli.Address, Summary: "address of the delegate"}},
 		Result:    []report.Part{report.ListOf[delegateResult]("")},

@@ -280,7 +280,10 @@ func sosValue(v objects.Value, at target.Addr) string {
 // initialised has no value; what its memory holds so far is printed where that
 // is not zero, and by SOS always.
 func (ft *fieldTable) static(f *objects.Field) (text, note string) {
-	s := f.StaticValue()
+	return ft.staticText(f.StaticValue())
+}
+
+func (ft *fieldTable) staticText(s objects.Static) (text, note string) {
 	if s.Err != nil {
 		ft.warn(s.Err)
 		return missingText(s.Err), ""
@@ -301,7 +304,10 @@ func (ft *fieldTable) static(f *objects.Field) (text, note string) {
 		return blankValue, note
 	}
 	text, more := ft.value(s.Value, s.Value.Location())
-	if more != "" {
+	switch {
+	case err != nil:
+		note = ""
+	case more != "":
 		note = more + " " + note
 	}
 	return text, note

@@ -10,5 +10,7 @@ func objectCommands() []cli.Command {
 		dumpStringCommand(),
 		dumpDelegateCommand(),
 		dumpObjGCRefsCommand(),
+		typesCommand(),
+		staticsCommand(),
 	}
 }

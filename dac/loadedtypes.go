@@ -1,0 +1,78 @@
+package dac
+
+import (
+	"errors"
+	"iter"
+	"slices"
+
+	"github.com/sosgo/sosgo/target"
+)
+
+// IsShared reports whether the type stands for all generic instances that share
+// its code, with System.__Canon for references: it has neither objects nor
+// statics.
+func (m *MethodTable) IsShared() bool { return m.generics() == mtfGenericShared }
+
+// LoadedTypes iterates over the MethodTables of all types that the process has
+// loaded: module by module those of the TypeDef map in the order of their
+// tokens, then arrays and generic instances by address. What can't be read is
+// an error, and the rest goes on.
+func (r *Runtime) LoadedTypes() iter.Seq2[*MethodTable, error] {
+	return func(yield func(*MethodTable, error) bool) {
+		modules, err := r.KnownModules()
+		if err != nil && !yield(nil, err) {
+			return
+		}
+		seen := map[target.Addr]bool{}
+		for _, m := range modules {
+			if !m.loadedTypes(seen, yield) {
+				return
+			}
+		}
+	}
+}
+
+func (m *Module) loadedTypes(seen map[target.Addr]bool, yield func(*MethodTable, error) bool) bool {
+	one := func(a target.Addr) bool {
+		if a == 0 || seen[a] {
+			return true
+		}
+		seen[a] = true
+		mt, err := m.r.TrustedMethodTable(a)
+		return yield(mt, err)
+	}
+	for e, err := range m.Entries(MapTypeDef) {
+		if err != nil {
+			if !yield(nil, err) {
+				return false
+			}
+			continue
+		}
+		if !one(e.Value) {
+			return false
+		}
+	}
+	var built []target.Addr
+	for th, err := range m.ConstructedTypes() {
+		if err == nil {
+			th, err = m.r.TypeHandleMethodTable(th)
+		}
+		if errors.Is(err, target.ErrUnsupported) {
+			break // the layout lacks the table of this runtime
+		}
+		if err != nil {
+			if !yield(nil, err) {
+				return false
+			}
+			continue
+		}
+		built = append(built, th)
+	}
+	slices.Sort(built)
+	for _, a := range built {
+		if !one(a) {
+			return false
+		}
+	}
+	return true
+}
