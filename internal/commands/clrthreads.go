@@ -22,6 +22,7 @@ func clrThreadsCommand() cli.Command {
 		Options: []cli.Option{
 			{Name: "live", Summary: "leave out threads that no OS thread runs"},
 			{Name: "special", Summary: "also list the runtime's own threads"},
+			{Name: "stacks", Summary: "what each thread does or waits for, its topmost managed frame, and the topmost that is not the framework's"},
 			{Name: "managedexception", Summary: "make the first thread that threw an exception the current one, and print nothing"},
 		},
 		Result: []report.Part{report.FieldOf[threadCounts]("counts"), report.ListOf[clrThread]("threads")},
@@ -51,6 +52,7 @@ type clrThread struct {
 	Nested       bool            `json:"nestedExceptions,omitempty" doc:"other exceptions were being handled when it was thrown"`
 	StackLow     *report.Address `json:"stackLow,omitempty" doc:"lowest address of the stack"`
 	StackHigh    *report.Address `json:"stackHigh,omitempty" doc:"end of the stack"`
+	Activity     *threadActivity `json:"activity,omitempty" doc:"with -stacks: what the thread does"`
 }
 
 type thrownObject struct {
@@ -84,6 +86,9 @@ func runClrThreads(c *cli.Context) error {
 		return clrThreadsJSON(c, rt, counts, threads)
 	}
 	printThreadCounts(c, counts)
+	if c.Bool("stacks") {
+		return printActivities(c, rt, threads)
+	}
 	printClrThreads(c, rt, threads)
 	if c.Bool("special") {
 		printSpecialThreads(c)
@@ -286,8 +291,18 @@ func clrThreadsJSON(c *cli.Context, rt *dac.Runtime, n dac.ThreadCounts, threads
 	if err := j.List("threads"); err != nil {
 		return err
 	}
+	var activities []threadActivity
+	if c.Bool("stacks") {
+		if activities, err = threadActivities(c, rt, threads); err != nil {
+			return err
+		}
+	}
 	for i := range threads {
-		if err := j.Item("threads", newClrThread(c, rt, &threads[i])); err != nil {
+		r := newClrThread(c, rt, &threads[i])
+		if activities != nil {
+			r.Activity = &activities[i]
+		}
+		if err := j.Item("threads", r); err != nil {
 			return err
 		}
 	}

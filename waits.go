@@ -1,0 +1,283 @@
+package sosgo
+
+import (
+	"fmt"
+	"iter"
+	"strings"
+
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/stackscan"
+)
+
+// An Activity says what a thread does, or what it waits for.
+type Activity uint8
+
+// The activities.
+const (
+	ActivityUnknown     Activity = iota
+	ActivityRunning              // managed code
+	ActivityNative               // unmanaged code that is not known to wait
+	ActivityRuntime              // code of the runtime, on behalf of managed code
+	ActivityCollecting           // the garbage collection
+	ActivitySuspended            // stopped by the runtime, mostly for a collection
+	ActivityIdle                 // work to come: the runtime's own threads, and workers of the pool
+	ActivitySleep                // time to pass
+	ActivityLock                 // a lock
+	ActivityMonitorWait          // a pulse (Monitor.Wait)
+	ActivityEvent                // an event, a semaphore, a barrier
+	ActivityTask                 // a task
+	ActivityJoin                 // another thread's end
+	ActivityStaticInit           // a static constructor
+	ActivitySocket               // the network
+	ActivityFile                 // files, pipes, changes of the file system
+	ActivityConsole              // the console
+	ActivityProcess              // another process's end
+	ActivityQueue                // a queue's items
+)
+
+var activityNames = [...]string{"unknown", "running", "native", "runtime", "collecting", "suspended", "idle", "sleep", "lock",
+	"monitor", "event", "task", "join", "static constructor", "socket", "file", "console", "process", "queue"}
+
+func (a Activity) String() string {
+	if int(a) < len(activityNames) {
+		return activityNames[a]
+	}
+	return fmt.Sprintf("Activity(%d)", uint8(a))
+}
+
+// A ThreadActivity is what a stack tells of what its thread does.
+type ThreadActivity struct {
+	Activity Activity
+	// Text is the same in words, "waits for a task".
+	Text string
+	// Top is the method of the topmost managed frame, nil for none.
+	Top *dac.MethodDesc
+	// By is the method that Text was concluded from, nil for none.
+	By *dac.MethodDesc
+	// Caller is the topmost method that is not the framework's, nil for none.
+	Caller *dac.MethodDesc
+	// Err is why the stack could not be walked to what tells.
+	Err error
+}
+
+// A waitRule says what a method of the framework waits for. Methods that wait
+// have kept their names since .NET Core 3.1 or have more than one rule.
+type waitRule struct {
+	class    string // the type, without type arguments; with a * at the end, all that begin so
+	methods  string // beginnings of names, with spaces between; empty for all
+	activity Activity
+	text     string
+}
+
+// waitRules are in order: the first that fits counts.
+var waitRules = []waitRule{
+	{"System.Threading.PortableThreadPool+GateThread", "GateThreadStart", ActivityIdle, "idle (gate of the thread pool)"},
+	{"System.Threading.PortableThreadPool+WorkerThread", "WorkerThreadStart WorkerDoWork WaitForSignal", ActivityIdle, "idle (worker of the thread pool)"},
+	{"System.Threading.PortableThreadPool+WaitThread", "WaitThreadStart", ActivityEvent, "waits for handles (thread pool)"},
+	{"System.Threading.PortableThreadPool+IOCompletionPoller", "", ActivityIdle, "idle (I/O completions of the thread pool)"},
+	{"System.Threading.WindowsThreadPool", "", ActivityIdle, "idle (thread pool)"},
+	{"System.Threading.TimerQueue", "TimerThread", ActivityIdle, "idle (timers)"},
+	{"System.Net.Sockets.SocketAsyncEngine", "EventLoop", ActivityIdle, "idle (events of sockets)"},
+	{"System.IO.FileSystemWatcher+RunningInstance", "ProcessEvents", ActivityFile, "waits for changes of the file system"},
+	{"System.Collections.Concurrent.BlockingCollection`1", "", ActivityQueue, "waits for a queue's items"},
+	{"System.Threading.Tasks.Task*", "Wait InternalWait SpinThenBlockingWait GetResultCore get_Result", ActivityTask, "waits for a task"},
+	{"System.Runtime.CompilerServices.TaskAwaiter*", "GetResult HandleNonSuccess", ActivityTask, "waits for a task"},
+	{"System.Threading.Tasks.Parallel", "", ActivityTask, "waits for a parallel loop"},
+	{"System.Threading.Thread", "Sleep UninterruptibleSleep", ActivitySleep, "sleeps"},
+	{"System.Threading.Thread", "Join", ActivityJoin, "waits for a thread to end"},
+	{"System.Threading.Monitor", "Wait ObjWait", ActivityMonitorWait, "waits for a pulse (Monitor.Wait)"},
+	{"System.Threading.Condition", "Wait", ActivityMonitorWait, "waits for a pulse (Monitor.Wait)"},
+	{"System.Threading.Monitor", "Enter ReliableEnter TryEnter", ActivityLock, "waits for a lock (Monitor.Enter)"},
+	{"System.Threading.Lock", "Enter TryEnter", ActivityLock, "waits for a lock (Lock.Enter)"},
+	{"System.Threading.ReaderWriterLock*", "", ActivityLock, "waits for a reader-writer lock"},
+	{"System.Threading.SpinLock", "", ActivityLock, "waits for a spin lock"},
+	{"System.Threading.Mutex", "", ActivityLock, "waits for a mutex"},
+	{"System.Threading.SemaphoreSlim", "Wait", ActivityEvent, "waits for a semaphore"},
+	{"System.Threading.ManualResetEventSlim", "Wait", ActivityEvent, "waits for an event"},
+	{"System.Threading.CountdownEvent", "Wait", ActivityEvent, "waits for an event"},
+	{"System.Threading.Barrier", "SignalAndWait", ActivityEvent, "waits at a barrier"},
+	{"System.Threading.WaitHandle", "Wait SignalAndWait InternalWait", ActivityEvent, "waits for an event (WaitHandle)"},
+	{"System.Threading.LowLevelLifoSemaphore*", "", ActivityEvent, "waits for a semaphore"},
+	{"System.Threading.LowLevelLock", "", ActivityLock, "waits for a lock"},
+	{"System.Threading.LowLevelMonitor", "", ActivityLock, "waits for a lock"},
+	{"System.Runtime.CompilerServices.InitHelpers", "", ActivityStaticInit, "waits for a static constructor or runs one"},
+	{"System.Runtime.CompilerServices.StaticsHelpers", "", ActivityStaticInit, "waits for a static constructor or runs one"},
+	{"System.Runtime.CompilerServices.RuntimeHelpers", "RunClassConstructor", ActivityStaticInit, "waits for a static constructor or runs one"},
+	{"System.Diagnostics.Process*", "WaitFor", ActivityProcess, "waits for a process to end"},
+	{"System.Net.Sockets.*", "", ActivitySocket, "waits for the network (socket)"},
+	{"System.Net.Security.*", "", ActivitySocket, "waits for the network (TLS)"},
+	{"System.Net.Dns", "", ActivitySocket, "waits for the network (name resolution)"},
+	{"System.Net.NameResolutionPal", "", ActivitySocket, "waits for the network (name resolution)"},
+	{"System.Console*", "", ActivityConsole, "waits for the console"},
+	{"System.IO.StdInReader", "", ActivityConsole, "waits for the console"},
+	{"System.IO.SyncTextReader", "", ActivityConsole, "waits for the console"},
+	{"System.IO.Pipes.*", "", ActivityFile, "waits for a pipe"},
+	{"System.IO.RandomAccess", "", ActivityFile, "reads or writes a file"},
+	{"System.IO.FileStream", "", ActivityFile, "reads or writes a file"},
+	{"System.IO.Strategies.*", "", ActivityFile, "reads or writes a file"},
+	{"System.IO.File*", "", ActivityFile, "works with files"},
+	{"System.IO.Directory*", "", ActivityFile, "works with files"},
+	{"System.GC", "", ActivityRuntime, "asked for a collection"},
+}
+
+// waitEnds are the methods of the framework that run somebody's work: what
+// stands below them on the stack has started the wait, but does not explain it.
+var waitEnds = []waitRule{
+	{class: "System.Threading.ThreadPoolWorkQueue", methods: "Dispatch"},
+	{class: "System.Threading._ThreadPoolWaitCallback"},
+	{class: "System.Threading.ExecutionContext", methods: "Run"},
+	{class: "System.Threading.TimerQueueTimer", methods: "Fire CallCallback"},
+	{class: "System.Threading.ThreadHelper"},
+	{class: "System.Reflection.*", methods: "Invoke"},
+}
+
+// fits reports whether the rule is for a method.
+func (r *waitRule) fits(class, method string) bool {
+	if prefix, ok := strings.CutSuffix(r.class, "*"); ok {
+		if !strings.HasPrefix(class, prefix) {
+			return false
+		}
+	} else if class != r.class {
+		return false
+	}
+	if r.methods == "" {
+		return true
+	}
+	for m := range strings.FieldsSeq(r.methods) {
+		if strings.HasPrefix(method, m) {
+			return true
+		}
+	}
+	return false
+}
+
+func findRule(rules []waitRule, class, method string) *waitRule {
+	for i := range rules {
+		if rules[i].fits(class, method) {
+			return &rules[i]
+		}
+	}
+	return nil
+}
+
+// Activity tells from the stack of a thread, leaf first and without native
+// frames, what the thread does. A thread whose leaf is managed code runs it.
+// Else the calls of the framework at the top of the stack are compared with a
+// table: of those that wait, the outermost is what the program asked for
+// (Task.Wait ends in Monitor.Wait). It is a conclusion from names, and no proof
+// that the thread did not wake up a moment ago.
+func (t *Thread) Activity(frames iter.Seq[stackscan.Frame]) ThreadActivity {
+	a := &activityFinder{thread: t, framework: true}
+	for f := range frames {
+		if !a.frame(&f) {
+			break
+		}
+	}
+	return a.conclude()
+}
+
+// activityFinder looks at one stack.
+type activityFinder struct {
+	thread    *Thread
+	out       ThreadActivity
+	first     *stackscan.Frame
+	framework bool // only methods of the framework so far
+}
+
+// frame looks at the next frame outwards and reports whether more are wanted.
+func (a *activityFinder) frame(f *stackscan.Frame) bool {
+	if f.Err != nil {
+		a.out.Err = f.Err
+	}
+	if a.first == nil {
+		first := *f
+		a.first = &first
+	}
+	md, err := f.Method()
+	if err != nil || md == nil {
+		return true
+	}
+	if f.Kind == stackscan.FrameManaged && a.out.Top == nil {
+		a.out.Top = md
+	}
+	class, method := methodNames(f.Runtime, md)
+	if !isFramework(class) {
+		a.framework = false
+		if f.Kind == stackscan.FrameManaged {
+			a.out.Caller = md
+		}
+		return a.out.Caller == nil
+	}
+	if a.framework {
+		if findRule(waitEnds, class, method) != nil {
+			a.framework = false
+		} else if r := findRule(waitRules, class, method); r != nil {
+			a.out.Activity, a.out.Text, a.out.By = r.activity, r.text, md
+		}
+	}
+	return true
+}
+
+// methodNames are the names of the type, without its arguments, and of the
+// method; empty where they can't be read.
+func methodNames(rt *dac.Runtime, md *dac.MethodDesc) (class, method string) {
+	method, _ = md.Name()
+	class, _ = rt.TypeName(md.MethodTable, dac.NameNative)
+	class, _, _ = strings.Cut(class, "[")
+	return class, method
+}
+
+// isFramework reports whether a type belongs to what waits on a program's
+// behalf. Stubs have no type and count too.
+func isFramework(class string) bool {
+	return class == "" || strings.HasPrefix(class, "System.") || strings.HasPrefix(class, "Interop") ||
+		strings.HasPrefix(class, "Microsoft.Win32.")
+}
+
+// conclude weighs the frames against what is known about the thread.
+func (a *activityFinder) conclude() ThreadActivity {
+	out := &a.out
+	m := a.thread.Managed
+	switch {
+	case m == nil:
+		out.set(ActivityNative, "runs no managed code")
+	case a.thread.OS == nil:
+		out.set(ActivityUnknown, "has ended or has not started")
+	case m.GC:
+		out.set(ActivityCollecting, "collects garbage")
+	case a.first != nil && a.first.Kind == stackscan.FrameManaged:
+		out.By = nil
+		out.set(ActivityRunning, "runs")
+	case a.first != nil && stopsThread(a.first.Explicit.Kind):
+		out.By = nil
+		out.set(ActivitySuspended, "was stopped by the runtime")
+	case out.By != nil:
+	case out.Top == nil && m.Finalizer:
+		out.set(ActivityIdle, "idle (finalizer)")
+	case out.Top == nil:
+		out.set(ActivityUnknown, "has no managed frames")
+	case a.first.Kind == stackscan.FrameExplicit:
+		out.leave(&a.first.Explicit)
+	}
+	return *out
+}
+
+func (o *ThreadActivity) set(a Activity, text string) { o.Activity, o.Text = a, text }
+
+// leave says how managed code was left where no rule tells what for.
+func (o *ThreadActivity) leave(f *dac.Frame) {
+	switch {
+	case f.CallsUnmanaged():
+		o.set(ActivityNative, "runs unmanaged code")
+	case f.Kind == dac.FrameSoftwareException || f.Kind == dac.FrameFault:
+		o.set(ActivityRuntime, "handles an exception")
+	case f.Class == "PrestubMethodFrame":
+		o.set(ActivityRuntime, "prepares a method (compiles it)")
+	default:
+		o.set(ActivityRuntime, "runs the runtime's code")
+	}
+}
+
+// stopsThread reports whether a frame is there because the runtime stopped the
+// thread in managed code.
+func stopsThread(k dac.FrameKind) bool { return k == dac.FrameRedirected || k == dac.FrameHijack }

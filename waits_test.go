@@ -1,0 +1,88 @@
+package sosgo_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/internal/testdump"
+	"github.com/sosgo/sosgo/stackscan"
+	"github.com/sosgo/sosgo/target"
+)
+
+// stackActivities says what the threads of the scenario "stacks" do, by their
+// names, as its source has it.
+var stackActivities = map[string]sosgo.Activity{
+	"deep":                   sosgo.ActivitySleep,
+	"generic":                sosgo.ActivitySleep,
+	"spinning":               sosgo.ActivityRunning,
+	"unmanaged":              sosgo.ActivityNative,
+	"async":                  sosgo.ActivityTask,
+	"monitor wait":           sosgo.ActivityMonitorWait,
+	"deadlock one":           sosgo.ActivityLock,
+	"deadlock two":           sosgo.ActivityLock,
+	"waits for a Lock":       sosgo.ActivityLock,
+	"static constructor":     sosgo.ActivitySleep,
+	"dead":                   sosgo.ActivityUnknown,
+	"unstarted":              sosgo.ActivityUnknown,
+	"unmanaged callers only": sosgo.ActivitySleep,
+}
+
+// TestActivities compares with what the threads of the dumped programs were
+// made to do.
+func TestActivities(t *testing.T) {
+	testdump.Each(t, func(t *testing.T, d *testdump.Dump) {
+		if d.Manifest.Scenario != "stacks" {
+			t.Skip("another scenario")
+		}
+		walker, err := d.StackWalker()
+		require.NoError(t, err)
+		threads, err := d.Threads()
+		require.NoError(t, err)
+		seen := 0
+		for i := range threads {
+			th := &threads[i]
+			if th.Managed == nil {
+				continue
+			}
+			var regs target.Registers
+			if th.OS != nil {
+				regs = th.OS.Registers
+			}
+			a := th.Activity(walker.Walk(th.Managed, regs, stackscan.WalkOptions{}))
+			require.NotEmpty(t, a.Text)
+			name, _ := d.ThreadName(th)
+			if want, ok := stackActivities[name]; ok {
+				seen++
+				assert.Equal(t, want.String(), a.Activity.String(), "%s: %s", name, a.Text)
+			}
+			if th.Managed.Finalizer && th.OS != nil {
+				assert.Equal(t, sosgo.ActivityIdle, a.Activity)
+			}
+		}
+		if d.HasHeap() { // else there are no names
+			assert.Greater(t, seen, 8)
+		}
+	})
+}
+
+// TestActivityOfNothing: threads without a stack have an activity too.
+func TestActivityOfNothing(t *testing.T) {
+	none := slices.Values([]stackscan.Frame{})
+	native := &sosgo.Thread{OS: &target.Thread{ID: 7}}
+	assert.Equal(t, sosgo.ActivityNative, native.Activity(none).Activity)
+	dead := &sosgo.Thread{Index: -1, Managed: &dac.Thread{}}
+	assert.Equal(t, "has ended or has not started", dead.Activity(none).Text)
+	collecting := &sosgo.Thread{OS: native.OS, Managed: &dac.Thread{GC: true}}
+	assert.Equal(t, sosgo.ActivityCollecting, collecting.Activity(none).Activity)
+	finalizer := &sosgo.Thread{OS: native.OS, Managed: &dac.Thread{Finalizer: true}}
+	assert.Equal(t, "idle (finalizer)", finalizer.Activity(none).Text)
+	broken := slices.Values([]stackscan.Frame{{Kind: stackscan.FrameNative, Err: target.ErrNotInDump}})
+	a := (&sosgo.Thread{OS: native.OS, Managed: &dac.Thread{}}).Activity(broken)
+	assert.ErrorIs(t, a.Err, target.ErrNotInDump)
+	assert.Equal(t, sosgo.ActivityUnknown, a.Activity)
+}
