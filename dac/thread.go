@@ -13,6 +13,7 @@ type ThreadState uint32
 
 // The bits of a ThreadState that sosgo itself asks for; threadstate prints all.
 const (
+	ThreadHijacked         ThreadState = 0x00000080
 	ThreadBackground       ThreadState = 0x00000200
 	ThreadUnstarted        ThreadState = 0x00000400
 	ThreadDead             ThreadState = 0x00000800

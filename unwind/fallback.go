@@ -99,25 +99,41 @@ func fpReg(a target.Arch) target.Reg {
 // afterCall reports whether a call instruction ends at ip, or can't be ruled
 // out because the dump lacks the code.
 func (c *Cursor) afterCall(arch target.Arch, ip target.Addr) bool {
+	_, ok, err := CallBefore(c.u.mem, arch, ip)
+	return ok || err != nil
+}
+
+// CallBefore reports whether a call instruction ends at ip, and what it calls:
+// 0 where only the registers of that moment would tell. The error says that the
+// code before ip can't be read.
+func CallBefore(mem target.Memory, arch target.Arch, ip target.Addr) (callee target.Addr, ok bool, err error) {
 	if arch == target.ArchARM64 {
-		w, err := target.Uint32(c.u.mem, ip-4)
-		// BL, BLR (and their pointer-authenticating forms).
-		return err != nil || w>>26 == 0x25 || w&0xfffffc1f == 0xd63f0000 || w&0xfefff800 == 0xd63f0800
+		w, err := target.Uint32(mem, ip-4)
+		if err == nil && w>>26 == 0x25 { // BL
+			return ip - 4 + target.Addr(int64(w<<6)<<32>>32>>4), true, nil
+		}
+		// BLR and its pointer-authenticating forms.
+		return 0, err == nil && (w&0xfffffc1f == 0xd63f0000 || w&0xfefff800 == 0xd63f0800), err
 	}
-	b, err := target.Bytes(c.u.mem, ip-7, 7)
+	b, err := target.Bytes(mem, ip-7, 7)
 	if err != nil {
-		return true
+		return 0, false, err
 	}
 	if b[2] == 0xe8 { // call rel32
-		return true
+		return ip + target.Addr(int32(binary.LittleEndian.Uint32(b[3:]))), true, nil
 	}
 	// ff /2: call r/m64, with two to seven bytes.
 	for n := 2; n <= 7; n++ {
-		if p := b[7-n:]; p[0] == 0xff && p[1]>>3&7 == 2 && callLength(p) == n {
-			return true
+		p := b[7-n:]
+		if p[0] != 0xff || p[1]>>3&7 != 2 || callLength(p) != n {
+			continue
 		}
+		if p[1] == 0x15 { // through memory: [rip+disp32]
+			callee, _ = target.Pointer(mem, ip+target.Addr(int32(binary.LittleEndian.Uint32(p[2:]))))
+		}
+		return callee, true, nil
 	}
-	return false
+	return 0, false, nil
 }
 
 // callLength is the length of the instruction ff /2 at p: opcode, ModRM, SIB

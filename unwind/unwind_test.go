@@ -170,4 +170,16 @@ func TestAfterCall(t *testing.T) {
 			assert.Equal(t, tc.want, c.afterCall(target.ArchAMD64, testStart+7))
 		})
 	}
+	mem := testMemory{testStart: {0x90, 0x90, 0xe8, 0xf9, 0xff, 0xff, 0xff}}
+	callee, ok, err := CallBefore(mem, target.ArchAMD64, testStart+7)
+	require.NoError(t, err)
+	assert.True(t, ok)
+	assert.Equal(t, testStart, callee)
+	mem[testStart] = binary.LittleEndian.AppendUint32(nil, 0x97ffffff) // bl -4
+	callee, ok, err = CallBefore(mem, target.ArchARM64, testStart+4)
+	require.NoError(t, err)
+	assert.True(t, ok)
+	assert.Equal(t, testStart-4, callee)
+	_, _, err = CallBefore(mem, target.ArchAMD64, 0x999)
+	assert.ErrorIs(t, err, target.ErrNotInDump)
 }

@@ -17,6 +17,8 @@ func stackCommands() []cli.Command {
 	return []cli.Command{
 		clrStackCommand(),
 		parallelStacksCommand(),
+		dumpStackCommand(),
+		eeStackCommand(),
 	}
 }
 

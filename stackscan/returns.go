@@ -1,0 +1,59 @@
+package stackscan
+
+import (
+	"encoding/binary"
+	"iter"
+
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/target"
+	"github.com/sosgo/sosgo/unwind"
+)
+
+// A Return is a word of a stack that is the address behind a call instruction:
+// the remains of a call, of one that is still going on or of one that ended.
+type Return struct {
+	Slot   target.Addr
+	IP     target.Addr // the word
+	Callee target.Addr // what is called, 0 where the code alone does not tell
+}
+
+// Returns iterates over the return addresses among the words of a range. No
+// unwind data are needed, so it works on damaged stacks. A stretch that the
+// dump lacks is an error in the sequence, and the scan goes on behind it.
+func (w *Walker) Returns(r target.Range) iter.Seq2[Return, error] {
+	return func(yield func(Return, error) bool) {
+		mem, arch := w.rt.Memory(), w.rt.Target().Platform().Arch
+		for at := (r.Start + 7) &^ 7; at < r.End && r.End-at >= 8; {
+			b := mem.Span(at)
+			if len(b) < 8 {
+				next, ok := target.NextStored(mem, at+8)
+				if !yield(Return{Slot: at}, &target.MemoryError{Addr: at, Size: 8, Err: target.ErrNotInDump}) || !ok || next <= at {
+					return
+				}
+				at = (next + 7) &^ 7
+				continue
+			}
+			for ; len(b) >= 8 && at < r.End && r.End-at >= 8; b, at = b[8:], at+8 {
+				ip := target.Addr(binary.LittleEndian.Uint64(b))
+				if ip < 4096 || !w.codes.InCode(ip-1) {
+					continue
+				}
+				callee, ok, err := unwind.CallBefore(mem, arch, ip)
+				if err == nil && ok && !yield(Return{Slot: at, IP: ip, Callee: callee}, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Module returns the native module at a, and whether there is one.
+func (w *Walker) Module(a target.Addr) (target.Module, bool) {
+	if m := w.codes.native.module(a); m != nil {
+		return *m, true
+	}
+	return target.Module{}, false
+}
+
+// Runtime is the runtime whose threads are walked.
+func (w *Walker) Runtime() *dac.Runtime { return w.rt }
