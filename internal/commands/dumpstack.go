@@ -11,6 +11,7 @@ import (
 	"github.com/sosgo/sosgo/report"
 	"github.com/sosgo/sosgo/stackscan"
 	"github.com/sosgo/sosgo/target"
+	"github.com/sosgo/sosgo/unwind"
 )
 
 func dumpStackCommand() cli.Command {
@@ -47,7 +48,8 @@ type stackReturn struct {
 	OSID     uint32         `json:"osId,omitempty" doc:"OS id of the thread"`
 	Slot     report.Address `json:"slot" doc:"the word of the stack"`
 	IP       report.Address `json:"ip" doc:"the return address"`
-	Method   string         `json:"method,omitempty" doc:"the method or the native module that the address is in"`
+	Method   string         `json:"method,omitempty" doc:"the method or the native module that the address is in, with the nearest export"`
+	Trust    string         `json:"trust" doc:"scan: the call may have ended long ago"`
 	Callee   report.Address `json:"callee,omitempty" doc:"what the instruction before it calls, where the code tells"`
 	CalleeIn string         `json:"calleeIn,omitempty" doc:"the method or native module of the callee"`
 }
@@ -105,9 +107,10 @@ func runEEStack(c *cli.Context) error {
 
 // A returnPrinter prints the return addresses of stacks.
 type returnPrinter struct {
-	c      *cli.Context
-	rt     *dac.Runtime
-	walker *stackscan.Walker
+	c       *cli.Context
+	rt      *dac.Runtime
+	walker  *stackscan.Walker
+	symbols *sosgo.Symbols
 }
 
 func newReturnPrinter(c *cli.Context) (*returnPrinter, []sosgo.Thread, error) {
@@ -126,7 +129,7 @@ func newReturnPrinter(c *cli.Context) (*returnPrinter, []sosgo.Thread, error) {
 	if c.JSON() != nil {
 		err = c.JSON().List("returns")
 	}
-	return &returnPrinter{c: c, rt: rt, walker: walker}, threads, err
+	return &returnPrinter{c: c, rt: rt, walker: walker, symbols: dumpOf(c).Symbols()}, threads, err
 }
 
 func (p *returnPrinter) print(format string, args ...any) {
@@ -159,7 +162,11 @@ func (p *returnPrinter) ranges(t *sosgo.Thread, ranges ...target.Range) error {
 		ip, _ := t.OS.Registers.IP()
 		p.print("Current frame: %s\n", report.Escape(p.place(ip)))
 	}
-	p.print("%-16s %-16s %s\n", "Child-SP", "RetAddr", "Caller, Callee")
+	note := " (found by scan: each is a call that may have ended)"
+	if p.c.SOS {
+		note = ""
+	}
+	p.print("%-16s %-16s %s%s\n", "Child-SP", "RetAddr", "Caller, Callee", note)
 	for _, r := range ranges {
 		for ret, err := range p.walker.Returns(r) {
 			if err != nil {
@@ -179,7 +186,8 @@ func (p *returnPrinter) row(t *sosgo.Thread, ret stackscan.Return) error {
 	if managed := err == nil && info.Method != nil; p.c.Bool("EE") && !managed {
 		return nil
 	}
-	r := stackReturn{OSID: t.ID(), Slot: report.Address(ret.Slot), IP: report.Address(ret.IP), Method: p.place(ret.IP), Callee: report.Address(ret.Callee)}
+	r := stackReturn{OSID: t.ID(), Slot: report.Address(ret.Slot), IP: report.Address(ret.IP), Method: p.place(ret.IP),
+		Trust: unwind.TrustScan.String(), Callee: report.Address(ret.Callee)}
 	if ret.Callee != 0 && !p.c.Bool("EE") {
 		r.CalleeIn = p.place(ret.Callee)
 	}
@@ -201,8 +209,8 @@ func (p *returnPrinter) place(a target.Addr) string {
 		name, err := p.rt.MethodName(info.Method, dac.MethodFull)
 		return fmt.Sprintf("(MethodDesc %s + %#x %s)", report.Hex16(info.Method.Addr), info.Offset, textOr(p.c, name, err))
 	}
-	if m, ok := p.walker.Module(a); ok {
-		return fmt.Sprintf("%s + %#x", dac.BaseName(m.Path), uint64(a-m.Base))
+	if s, ok := p.symbols.At(a); ok {
+		return s.String()
 	}
 	return report.Hex16(a)
 }
