@@ -1,0 +1,145 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo/internal/cli"
+	"github.com/sosgo/sosgo/internal/commands"
+)
+
+var updateReadme = flag.Bool("readme", false, "rewrite the outputs and the matrix of README.md")
+
+const (
+	root       = "../.."
+	matrixOpen = "<!-- matrix -->\n"
+	matrixEnd  = "<!-- /matrix -->\n"
+	maxLine    = 150 // characters of a line of output in the README
+	maxLines   = 16  // lines of one output
+)
+
+// run runs sosgo in the module's folder, as the README's reader does.
+func run(t *testing.T, args ...string) (stdout, stderr string, code int) {
+	t.Helper()
+	t.Chdir(root)
+	var out, errs bytes.Buffer
+	env := cli.Env{Commands: commands.All(), Open: commands.Open}
+	code = cli.Main(context.Background(), args, strings.NewReader(""), &out, &errs, env)
+	return out.String(), errs.String(), code
+}
+
+// TestReadme runs the commands of README.md and compares what they print.
+func TestReadme(t *testing.T) {
+	if _, err := os.Stat(filepath.Join(root, "testdata", "dumps", "net10-zoo")); err != nil {
+		t.Skip("the canned dumps are not here")
+	}
+	name := filepath.Join(root, "README.md")
+	text, err := os.ReadFile(name)
+	require.NoError(t, err)
+	parts := strings.Split(string(text), "```console\n")
+	ran := 0
+	for i, part := range parts[1:] {
+		block, rest, ok := strings.Cut(part, "```\n")
+		require.True(t, ok, "a block without end")
+		command, want, _ := strings.Cut(block, "\n")
+		args, ok := strings.CutPrefix(command, "$ sosgo ")
+		require.True(t, ok, command)
+		t.Run(args, func(t *testing.T) {
+			got, errs, code := run(t, strings.Fields(args)...)
+			require.Zero(t, code, errs)
+			got = cut(got)
+			if *updateReadme {
+				parts[i+1] = command + "\n" + got + "```\n" + rest
+				return
+			}
+			require.Equal(t, want, got)
+		})
+		ran++
+	}
+	require.GreaterOrEqual(t, ran, 5)
+	if *updateReadme {
+		require.NoError(t, os.WriteFile(name, []byte(strings.Join(parts, "```console\n")), 0o644))
+	}
+}
+
+// cut shortens long lines and long outputs, so that the README stays readable.
+func cut(s string) string {
+	var b strings.Builder
+	n := 0
+	for line := range strings.Lines(s) {
+		if n++; n > maxLines {
+			b.WriteString("…\n")
+			break
+		}
+		line = strings.TrimRight(line, " \n")
+		if r := []rune(line); len(r) > maxLine {
+			line = string(r[:maxLine]) + "…"
+		}
+		b.WriteString(line + "\n")
+	}
+	return b.String()
+}
+
+// matrixCommands are the columns of the support matrix.
+var matrixCommands = []struct{ title, line string }{
+	{"clrthreads", "clrthreads"}, {"clrstack", "clrstack -all"}, {"dso", "dso -all"}, {"pe", "dumpexceptions"}, {"modules", "clrmodules"},
+	{"types", "name2ee *!System.String"}, {"dumpheap", "dumpheap -stat"}, {"eeheap", "eeheap -gc"}, {"syncblk", "syncblk -all"},
+}
+
+// TestSupportMatrix makes the table of README.md from what the commands answer
+// on the canned dumps.
+func TestSupportMatrix(t *testing.T) {
+	dumps, err := filepath.Glob(filepath.Join(root, "testdata", "dumps", "*", "*.dmp.zst"))
+	require.NoError(t, err)
+	if len(dumps) == 0 {
+		t.Skip("the canned dumps are not here")
+	}
+	var b strings.Builder
+	b.WriteString("| dump |")
+	for _, c := range matrixCommands {
+		b.WriteString(" " + c.title + " |")
+	}
+	b.WriteString("\n|---|" + strings.Repeat("---|", len(matrixCommands)) + "\n")
+	for _, d := range dumps {
+		name := strings.TrimSuffix(filepath.Base(d), ".dmp.zst")
+		b.WriteString("| " + name + " |")
+		for _, c := range matrixCommands {
+			t.Run(name+"/"+c.title, func(t *testing.T) { b.WriteString(" " + answer(t, d, c.line) + " |") })
+		}
+		b.WriteString("\n")
+	}
+	file := filepath.Join(root, "README.md")
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	head, rest, ok := strings.Cut(string(text), matrixOpen)
+	require.True(t, ok)
+	old, tail, ok := strings.Cut(rest, matrixEnd)
+	require.True(t, ok)
+	if *updateReadme {
+		require.NoError(t, os.WriteFile(file, []byte(head+matrixOpen+b.String()+matrixEnd+tail), 0o644))
+		return
+	}
+	require.Equal(t, old, b.String())
+}
+
+func answer(t *testing.T, dump, line string) string {
+	rel, err := filepath.Rel(root, dump)
+	require.NoError(t, err)
+	out, errs, code := run(t, "-d", rel, "-c", line)
+	switch {
+	case code == cli.ExitNotInDump || strings.TrimSpace(out) == "":
+		return "○"
+	case code != 0:
+		t.Fatalf("%s: exit code %d: %s", line, code, errs)
+	case strings.Contains(errs, "warning"):
+		return "◐"
+	}
+	return "●"
+}
