@@ -19,6 +19,7 @@ func All() []cli.Command {
 	return slices.Concat(
 		objectCommands(),
 		heapCommands(),
+		handleCommands(),
 		threadCommands(),
 		stackCommands(),
 		stackToolCommands(),

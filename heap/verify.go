@@ -1,0 +1,316 @@
+package heap
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/target"
+)
+
+// A FaultKind says what is wrong with an object.
+type FaultKind uint8
+
+// The kinds.
+const (
+	FaultNotOnHeap          FaultKind = iota // the address lies in no segment
+	FaultNotAligned                          // the address is no multiple of a pointer's size
+	FaultMethodTable                         // its first word leads to no MethodTable
+	FaultTooLarge                            // it ends behind its segment
+	FaultThinLock                            // locked through its header by a thread that does not exist
+	FaultSyncBlock                           // its header names a sync block that does not name it
+	FaultSyncBlockZero                       // its header names a sync block that is free
+	FaultReferenceAlignment                  // a reference is no multiple of a pointer's size
+	FaultReference                           // a reference leads to no object
+	FaultReferenceToFree                     // a reference leads to a free block
+	FaultGCDesc                              // where it holds references can't be read
+)
+
+var faultNames = [...]string{"ObjectNotOnTheHeap", "ObjectNotPointerAligned", "InvalidMethodTable", "ObjectTooLarge", "InvalidThinlock",
+	"SyncBlockMismatch", "SyncBlockZero", "ObjectReferenceNotPointerAligned", "InvalidObjectReference", "FreeObjectReference", "CouldNotReadGCDesc"}
+
+// String is the name that verifyheap prints.
+func (k FaultKind) String() string {
+	if int(k) < len(faultNames) {
+		return faultNames[k]
+	}
+	return fmt.Sprintf("FaultKind(%d)", uint8(k))
+}
+
+// A Fault is something wrong with an object of the heap.
+type Fault struct {
+	Kind    FaultKind
+	Object  target.Addr
+	Segment *Segment    // that the object is in, nil if none
+	Offset  uint64      // bytes from the object's start: of a reference, 0 for the object itself
+	Value   target.Addr // what stands there, or the index of the sync block
+	Err     error       // why, if there is more to say
+}
+
+// String says what is wrong in a sentence.
+func (f *Fault) String() string {
+	o := uint64(f.Object)
+	switch f.Kind {
+	case FaultNotOnHeap:
+		return fmt.Sprintf("Address %x is in no segment of the heap", o)
+	case FaultNotAligned:
+		return fmt.Sprintf("Object %x is not pointer aligned", o)
+	case FaultMethodTable:
+		return fmt.Sprintf("Object %x has an invalid method table %x", o, uint64(f.Value))
+	case FaultTooLarge:
+		return fmt.Sprintf("Object %x is too large: %x bytes", o, uint64(f.Value))
+	case FaultThinLock:
+		return fmt.Sprintf("Object %x has an invalid thin lock: no thread has the id %d", o, uint64(f.Value))
+	case FaultSyncBlock:
+		return fmt.Sprintf("Object %x has the index %d of a sync block that is not its own", o, uint64(f.Value))
+	case FaultSyncBlockZero:
+		return fmt.Sprintf("Object %x has the index %d of a sync block that is free", o, uint64(f.Value))
+	case FaultReferenceAlignment:
+		return fmt.Sprintf("Object %x has an unaligned member at offset %x: %x", o, f.Offset, uint64(f.Value))
+	case FaultReference:
+		return fmt.Sprintf("Object %x has a bad member at offset %x: %x", o, f.Offset, uint64(f.Value))
+	case FaultReferenceToFree:
+		return fmt.Sprintf("Object %x refers to a free block at offset %x: %x", o, f.Offset, uint64(f.Value))
+	case FaultGCDesc:
+		return fmt.Sprintf("Object %x has a type whose references can't be found: %v", o, f.Err)
+	}
+	return f.Kind.String()
+}
+
+// A Verification is what Verify found.
+type Verification struct {
+	Faults  []Fault // in address order, at most MaxCorruptions
+	Faulty  int     // their number
+	Objects uint64
+	// Missing is the number of objects, or stretches of a segment, that could
+	// not be verified because the dump lacks memory; the first is MissingErr.
+	Missing    int
+	MissingErr error
+}
+
+func (v *Verification) fault(f Fault) {
+	if v.Faulty++; len(v.Faults) < MaxCorruptions {
+		v.Faults = append(v.Faults, f)
+	}
+}
+
+func (v *Verification) missing(err error) {
+	if v.Missing++; v.MissingErr == nil {
+		v.MissingErr = err
+	}
+}
+
+func (v *Verification) add(w *Verification) {
+	for _, f := range w.Faults {
+		v.fault(f)
+	}
+	v.Faulty += w.Faulty - len(w.Faults)
+	v.Objects += w.Objects
+	if w.MissingErr != nil {
+		v.missing(w.MissingErr)
+		v.Missing += w.Missing - 1
+	}
+}
+
+// A Verifier verifies objects for one goroutine.
+type Verifier struct {
+	h       *Heap
+	threads map[uint32]bool // managed ids
+	descs   map[target.Addr]*GCDesc
+	win     *target.Window
+	out     Verification
+}
+
+// NewVerifier prepares verification. The threads' ids tell thin locks from
+// rubbish; where the dump lacks them, locks are not verified.
+func NewVerifier(h *Heap) *Verifier {
+	v := &Verifier{h: h, descs: map[target.Addr]*GCDesc{}, win: target.NewWindow(h.mem)}
+	if threads, err := h.rt.Threads(); err == nil {
+		v.threads = map[uint32]bool{}
+		for i := range threads {
+			v.threads[threads[i].ManagedID] = true
+		}
+	}
+	return v
+}
+
+// Verify verifies the objects that f chooses: headers, types and references.
+func (h *Heap) Verify(ctx context.Context, f *Filter, o ScanOptions) (Verification, error) {
+	var total Verification
+	shared := NewVerifier(h)
+	err := Scan(ctx, h, h.Spans(f), o, func() *verifyCollector {
+		v := NewVerifier(h)
+		v.threads = shared.threads
+		return &verifyCollector{Verifier: v, sieve: NewSieve(f)}
+	}, func(c *verifyCollector) error {
+		total.add(&c.out)
+		return nil
+	})
+	return total, err
+}
+
+type verifyCollector struct {
+	*Verifier
+	sieve *Sieve
+}
+
+func (c *verifyCollector) Objects(s *Segment, batch []Object) {
+	for i := range batch {
+		if o := &batch[i]; c.sieve.Pass(o) {
+			c.out.Objects++
+			c.object(s, o)
+		}
+	}
+}
+
+func (c *verifyCollector) Corrupt(e *Corruption) { c.head(e.Segment, e.Addr, e.Err) }
+
+func (c *verifyCollector) Reset() { c.out = Verification{} }
+
+// Object verifies the object at a, whose address need not be one.
+func (v *Verifier) Object(a target.Addr) Verification {
+	v.out = Verification{Objects: 1}
+	s := v.h.Segment(a)
+	switch {
+	case s == nil:
+		v.out.fault(Fault{Kind: FaultNotOnHeap, Object: a})
+	case a%8 != 0:
+		v.out.fault(Fault{Kind: FaultNotAligned, Object: a, Segment: s})
+	default:
+		o, err := v.h.ObjectAt(a)
+		if err != nil {
+			v.head(s, a, err)
+			break
+		}
+		v.object(s, &o)
+	}
+	return v.out
+}
+
+// lowestAddress is the first address that a process can have memory at: what
+// the dump lacks below it is no memory that was left out.
+const lowestAddress = 0x10000
+
+// head notes why there is no object at a.
+func (v *Verifier) head(s *Segment, a target.Addr, err error) {
+	f := Fault{Kind: FaultMethodTable, Object: a, Segment: s, Err: err}
+	word, werr := target.Pointer(v.h.mem, a)
+	if werr != nil {
+		v.out.missing(werr)
+		return
+	}
+	f.Value = word &^ 7
+	if errors.Is(err, target.ErrNotInDump) && f.Value >= lowestAddress {
+		v.out.missing(err)
+		return
+	}
+	if info, err := v.h.types.lookup(f.Value); err == nil {
+		f.Kind = FaultTooLarge
+		if head, err := target.Bytes(v.h.mem, a, headSize); err == nil {
+			o := info.object(a, head)
+			f.Value = target.Addr(o.Size)
+		}
+	}
+	v.out.fault(f)
+}
+
+func (v *Verifier) object(s *Segment, o *Object) {
+	if o.Free {
+		return
+	}
+	v.header(s, o)
+	d, err := v.desc(o.Type)
+	if errors.Is(err, target.ErrNotInDump) {
+		v.out.missing(err)
+		return
+	}
+	if err != nil {
+		v.out.fault(Fault{Kind: FaultGCDesc, Object: o.Addr, Segment: s, Err: err})
+		return
+	}
+	d.Slots(o.Size, func(off uint64) bool {
+		to, err := v.win.Uint64(o.Addr + target.Addr(off))
+		if err != nil {
+			v.out.missing(err)
+			return false
+		}
+		if to != 0 {
+			v.reference(s, o, off, target.Addr(to))
+		}
+		return true
+	})
+}
+
+func (v *Verifier) desc(mt *dac.MethodTable) (*GCDesc, error) {
+	if d := v.descs[mt.Addr]; d != nil {
+		return d, nil
+	}
+	d, err := ReadGCDesc(v.h.mem, mt)
+	if err == nil {
+		v.descs[mt.Addr] = d
+	}
+	return d, err
+}
+
+// reference verifies that an object starts at to, as far as its first words
+// tell.
+func (v *Verifier) reference(s *Segment, o *Object, off uint64, to target.Addr) {
+	f := Fault{Object: o.Addr, Segment: s, Offset: off, Value: to}
+	if to%8 != 0 {
+		f.Kind = FaultReferenceAlignment
+		v.out.fault(f)
+		return
+	}
+	f.Kind = FaultReference
+	if v.h.Segment(to) == nil {
+		if len(v.h.warnings) == 0 { // else a segment that is not known may have it
+			v.out.fault(f)
+		}
+		return
+	}
+	word, err := target.Pointer(v.h.mem, to)
+	if err != nil {
+		v.out.missing(err)
+		return
+	}
+	info, err := v.h.types.lookup(word &^ 7)
+	switch {
+	case errors.Is(err, target.ErrNotInDump) && word >= lowestAddress:
+		v.out.missing(err)
+	case err != nil:
+		f.Err = err
+		v.out.fault(f)
+	case info.free:
+		f.Kind = FaultReferenceToFree
+		v.out.fault(f)
+	}
+}
+
+// header verifies what the header says about locks.
+func (v *Verifier) header(s *Segment, o *Object) {
+	header, err := v.h.rt.ObjectHeader(o.Addr)
+	if err != nil {
+		return // of the first object of a segment it may lie outside of what is stored
+	}
+	f := Fault{Object: o.Addr, Segment: s}
+	if index := header.SyncBlockIndex(); index != 0 {
+		f.Value = target.Addr(index)
+		b, err := v.h.rt.SyncBlock(index)
+		switch {
+		case errors.Is(err, target.ErrNotInDump):
+			v.out.missing(err)
+		case err == nil && b.Object == 0:
+			f.Kind = FaultSyncBlockZero
+			v.out.fault(f)
+		case err != nil || b.Object != o.Addr:
+			f.Kind, f.Err = FaultSyncBlock, err
+			v.out.fault(f)
+		}
+		return
+	}
+	if lock, ok := v.h.rt.ThinLock(header); ok && v.threads != nil && !v.threads[lock.Owner] {
+		f.Kind, f.Value = FaultThinLock, target.Addr(lock.Owner)
+		v.out.fault(f)
+	}
+}
