@@ -145,15 +145,16 @@ func (d *GCDesc) Slots(size uint64, yield func(offset uint64) bool) {
 	}
 }
 
-// A Reference is a reference inside an object.
+// A Reference is a reference that an object holds.
 type Reference struct {
-	Slot   target.Addr // where it is stored
+	Slot   target.Addr // where it is stored; 0 for the LoaderAllocator of a collectible type
 	Target target.Addr // the object that it refers to, not null
 }
 
 // References iterates over the references that the object o holds and that are
-// not null. Parts of it that are not in the dump are an error each, and the
-// rest goes on.
+// not null, in the order of memory; last comes the LoaderAllocator that an
+// object of a collectible type keeps alive. Parts of the object that are not in
+// the dump are an error each, and the rest goes on.
 func (h *Heap) References(o Object) iter.Seq2[Reference, error] {
 	return func(yield func(Reference, error) bool) {
 		d, err := ReadGCDesc(h.mem, o.Type)
@@ -161,14 +162,22 @@ func (h *Heap) References(o Object) iter.Seq2[Reference, error] {
 			yield(Reference{}, err)
 			return
 		}
-		win := target.NewWindow(h.mem)
+		win, stopped := target.NewWindow(h.mem), false
 		d.Slots(o.Size, func(off uint64) bool {
 			slot := o.Addr + target.Addr(off)
 			v, err := win.Uint64(slot)
 			if err != nil {
-				return yield(Reference{Slot: slot}, err)
+				stopped = !yield(Reference{Slot: slot}, err)
+			} else if v != 0 {
+				stopped = !yield(Reference{Slot: slot, Target: target.Addr(v)}, nil)
 			}
-			return v == 0 || yield(Reference{Slot: slot, Target: target.Addr(v)}, nil)
+			return !stopped
 		})
+		if stopped || !h.rt.IsCollectible(o.Type) {
+			return
+		}
+		if a, err := h.rt.LoaderAllocatorObject(o.Type); err != nil || a != 0 {
+			yield(Reference{Target: a}, err)
+		}
 	}
 }

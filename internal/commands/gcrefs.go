@@ -100,6 +100,17 @@ func (p *objectPrinter) referenceList(o objects.Object) []referenceResult {
 		}
 		return p.c.Context().Err() == nil
 	})
+	if p.c.SOS || !p.rt.IsCollectible(o.Type.MT) {
+		return out
+	}
+	// What keeps the object's type alive is not stored in the object.
+	keeper, err := p.rt.LoaderAllocatorObject(o.Type.MT)
+	if err != nil {
+		p.c.Warn(err)
+	}
+	if keeper != 0 {
+		out = append(out, referenceResult{Field: "(LoaderAllocator)", Object: report.Address(keeper), Type: p.typeOfObject(keeper)})
+	}
 	return out
 }
 
