@@ -1,6 +1,8 @@
 package dac
 
 import (
+	"encoding/binary"
+	"errors"
 	"fmt"
 	"iter"
 	"sort"
@@ -34,11 +36,25 @@ const (
 	radixFlag     = 1
 )
 
-// rangeSection finds the section that holds ip.
+// rangeSection finds the section that holds ip: among those of the whole map,
+// which is read once, or through the map where the dump lacks parts of it.
 func (r *Runtime) rangeSection(c *codeLayout, ip target.Addr) (*RangeSection, error) {
-	if c.rangeMap == 0 {
-		return r.listedSection(c, ip)
+	list, err := r.sectionList(c)
+	i := sort.Search(len(list), func(i int) bool { return list[i].Range.Start > ip }) - 1
+	if i >= 0 && list[i].Range.Contains(ip) {
+		return list[i], list[i].err
 	}
+	switch {
+	case err == nil:
+		return nil, ErrNoCode
+	case c.rangeMap == 0 || !errors.Is(err, target.ErrNotInDump):
+		return nil, err
+	}
+	return r.mappedSection(c, ip)
+}
+
+// mappedSection finds the section that holds ip through the map.
+func (r *Runtime) mappedSection(c *codeLayout, ip target.Addr) (*RangeSection, error) {
 	if c.RangeMap.Top == layout.Absent || c.Fragment.Section == layout.Absent {
 		return nil, &layout.Error{Type: "RangeSectionMap"}
 	}
@@ -58,7 +74,7 @@ func (r *Runtime) rangeSection(c *codeLayout, ip target.Addr) (*RangeSection, er
 
 // fragment searches a leaf's list of fragments.
 func (r *Runtime) fragment(c *codeLayout, at, ip target.Addr) (*RangeSection, error) {
-	for range limits.RangeFragments {
+	for range limits.FragmentsPerLeaf {
 		if at == 0 {
 			return nil, ErrNoCode
 		}
@@ -112,19 +128,6 @@ func (r *Runtime) readSection(c *codeLayout, s *RangeSection) error {
 	return nil
 }
 
-// listedSection searches the list of sections of runtimes before 8.
-func (r *Runtime) listedSection(c *codeLayout, ip target.Addr) (*RangeSection, error) {
-	list, err := r.code.list.get(func() ([]*RangeSection, error) { return r.readSections(c) })
-	i := sort.Search(len(list), func(i int) bool { return list[i].Range.Start > ip }) - 1
-	if i >= 0 && list[i].Range.Contains(ip) {
-		return list[i], list[i].err
-	}
-	if err != nil {
-		return nil, err
-	}
-	return nil, ErrNoCode
-}
-
 // readSections follows the list. It returns what it found also when it fails.
 func (r *Runtime) readSections(c *codeLayout) ([]*RangeSection, error) {
 	if c.rangeList == 0 || c.RangeSection.Next == layout.Absent {
@@ -173,21 +176,33 @@ func (r *Runtime) RangeSections() ([]*RangeSection, error) {
 	if err != nil {
 		return nil, err
 	}
+	return r.sectionList(c)
+}
+
+func (r *Runtime) sectionList(c *codeLayout) ([]*RangeSection, error) {
 	return r.code.list.get(func() ([]*RangeSection, error) {
 		if c.rangeMap == 0 {
 			return r.readSections(c)
 		}
-		w := radixWalk{r: r, c: c, nodes: map[target.Addr]bool{}, found: map[target.Addr]*RangeSection{}}
-		err := w.level(c.rangeMap+target.Addr(c.RangeMap.Top), 0)
-		out := make([]*RangeSection, 0, len(w.found))
-		for _, s := range w.found {
-			out = append(out, s)
-		}
-		if err == nil {
-			err = w.err
-		}
-		return ordered(out), err
+		return r.mappedSections(c)
 	})
+}
+
+// mappedSections reads the whole map.
+func (r *Runtime) mappedSections(c *codeLayout) ([]*RangeSection, error) {
+	if c.RangeMap.Top == layout.Absent || c.Fragment.Section == layout.Absent {
+		return nil, &layout.Error{Type: "RangeSectionMap"}
+	}
+	w := radixWalk{r: r, c: c, nodes: map[target.Addr]bool{}, found: map[target.Addr]*RangeSection{}}
+	err := w.level(c.rangeMap+target.Addr(c.RangeMap.Top), 0)
+	out := make([]*RangeSection, 0, len(w.found))
+	for _, s := range w.found {
+		out = append(out, s)
+	}
+	if err == nil {
+		err = w.err
+	}
+	return ordered(out), err
 }
 
 // A radixWalk visits the whole map. A node that is met twice is corrupt: the
@@ -201,6 +216,9 @@ type radixWalk struct {
 }
 
 func (w *radixWalk) level(at target.Addr, level int) error {
+	if w.nodes[at] && level == radixLevels {
+		return nil
+	}
 	if w.nodes[at] || len(w.nodes) >= limits.RadixNodes {
 		return target.Corruptf("the map of code ranges has a cycle at %016x", uint64(at))
 	}
@@ -213,9 +231,8 @@ func (w *radixWalk) level(at target.Addr, level int) error {
 		w.keep(err)
 		return nil
 	}
-	rd := reader{mem: bytesMemory(b)}
-	for i := range 1 << radixBits {
-		if next := rd.ptr(8*i) &^ radixFlag; next != 0 {
+	for ; len(b) > 0; b = b[8:] {
+		if next := target.Addr(binary.LittleEndian.Uint64(b)) &^ radixFlag; next != 0 {
 			if err := w.level(next, level+1); err != nil {
 				return err
 			}
@@ -228,7 +245,7 @@ func (w *radixWalk) level(at target.Addr, level int) error {
 // in each leaf that it reaches into, so that they repeat.
 func (w *radixWalk) leaf(at target.Addr) error {
 	for n := 0; at != 0; n++ {
-		if n == limits.RangeFragments {
+		if n == limits.FragmentsPerLeaf {
 			return target.Corruptf("the list of code fragments has no end")
 		}
 		rd := reader{mem: w.r.mem, base: at}

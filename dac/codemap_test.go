@@ -123,7 +123,7 @@ func TestFragmentCycle(t *testing.T) {
 	b := newCodeBuilder()
 	top := b.add(make([]uint64, 256)...)
 	b.c.rangeMap = target.Addr(top)
-	f := b.add(0, 1, 2, 3)
+	f := b.add(0, 1, 2, b.section(1, 2, 0))
 	b.set(f, f)
 	b.set(b.radix(top, 0x7f0000000000), f)
 	r := b.runtime()

@@ -165,5 +165,8 @@ func (a *nativeArray) at(index uint32) (offset int, ok bool, err error) {
 			return 0, false, nil
 		}
 	}
+	if pos < 0 || pos >= len(a.b) {
+		return 0, false, target.Corruptf("element %d at %#x of %#x bytes", index, pos, len(a.b))
+	}
 	return pos, true, nil
 }

@@ -46,15 +46,16 @@ const (
 	FieldsPerType    = 65_536
 	MethodChunks     = 1_000_000
 	SignatureBytes   = 64 << 10 // of a signature in memory
+	FragmentsPerLeaf = 4096     // of code, in 128 KB of addresses
 	RadixNodes       = 100_000  // of the map from addresses to ranges of code
 	RangeSections    = 100_000
 	VersioningStates = 1 << 24 // slots of the table of methods with versions
 	CodeVersions     = 10_000  // of one method
-	NibbleWords      = 1 << 21 // of a nibble map that one look-up goes back: 512 MB of code
+	NibbleWords      = 1 << 16 // of a nibble map that one look-up goes back: 16 MB of code
 	Funclets         = 65_536  // of one method
 	RuntimeFunctions = 1 << 24 // of one image
 	HashBuckets      = 1 << 24
-	HashProbes       = 1024
+	HashProbes       = 256
 	DebugInfoBytes   = 64 << 20
 	ILBytes          = 64 << 20
 	LoaderBlocks     = 1_000_000
@@ -63,7 +64,6 @@ const (
 	FrameChain       = 1_000_000
 	InFlightTLS      = 100_000
 	SyncBlocks       = 1 << 26
-	RangeFragments   = 100_000
 	ConstructedTypes = 1 << 22 // arrays, pointers and generic instances of a module
 )
 
