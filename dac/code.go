@@ -181,7 +181,7 @@ func (r *Runtime) readCodeHeader(c *codeLayout, b *codeBody, header target.Addr)
 	b.info.Size = uint64(b.functions[len(b.functions)-1].End - b.info.Start)
 	if err != nil { // the dump lacks funclets
 		b.info.Size = 0
-		if n, err := r.gcCodeLength(r.mem, b.info.GCInfo); err == nil {
+		if n, err := r.gcCodeLength(r.mem, b.info); err == nil {
 			b.info.Size = n
 		}
 	}

@@ -19,14 +19,15 @@ const (
 )
 
 // gcCodeLength is the length of the code in bytes, with its funclets, that the
-// GC info at a describes.
-func (r *Runtime) gcCodeLength(mem target.Memory, a target.Addr) (uint64, error) {
-	version, err := r.layout.Uint("GCInfoVersion")
+// GC info of info describes. Its version is that of the compiler: an image
+// made for another major than the runtime's has another.
+func (r *Runtime) gcCodeLength(mem target.Memory, info CodeInfo) (uint64, error) {
+	version, err := r.gcInfoVersion(info)
 	if err != nil {
 		return 0, err
 	}
 	var b [gcHeaderBytes]byte
-	n, missing := mem.ReadMemory(b[:], a)
+	n, missing := mem.ReadMemory(b[:], info.GCInfo)
 	length, err := gcLength(b[:n], version)
 	if err != nil && missing != nil {
 		err = missing
@@ -34,7 +35,7 @@ func (r *Runtime) gcCodeLength(mem target.Memory, a target.Addr) (uint64, error)
 	return length, err
 }
 
-func gcLength(b []byte, version uint64) (uint64, error) {
+func gcLength(b []byte, version int) (uint64, error) {
 	bits := bitReader{b: b}
 	flags, kind := gcSlimFlagBits-1, gcReturnKindSlim
 	if bits.read(1) == 1 {

@@ -212,7 +212,7 @@ func (im *r2rImage) readBody(r *Runtime, f RuntimeFunction, i int, md target.Add
 	// Code and unwind information may be missing from the dump; a method is
 	// known all the same.
 	if b.info.GCInfo, err = gcInfoAfter(im.mem, f.Unwind); err == nil {
-		if n, err := r.gcCodeLength(im.mem, b.info.GCInfo); err == nil {
+		if n, err := r.gcCodeLength(im.mem, b.info); err == nil {
 			b.info.Size = n
 		}
 	}
