@@ -197,7 +197,7 @@ func TestGCLength(t *testing.T) {
 				break
 			}
 		}
-		got, err := gcLength(append(w.b, 0, 0), c.version)
+		got, err := gcLength(append(w.b, 0, 0), int(c.version))
 		assert.NoError(t, err)
 		assert.Equal(t, c.length, got)
 	}
