@@ -40,6 +40,7 @@ type methodTableResult struct {
 	ComponentSize   uint16           `json:"componentSize,omitempty" doc:"bytes of a component of a string or array"`
 	GCPointers      bool             `json:"gcPointers" doc:"instances hold references"`
 	Methods         *int             `json:"methods,omitempty" doc:"number of methods, inherited virtual ones included"`
+	MethodList      []methodRow      `json:"methodList,omitempty" doc:"with -md: the methods"`
 	Interfaces      []report.Address `json:"interfaces,omitempty" doc:"MethodTables of the interfaces"`
 	Attributes      *report.Address  `json:"attributes,omitempty" doc:"TypeAttributes of ECMA-335 II.23.1.15"`
 	InstanceFields  *int             `json:"instanceFields,omitempty" doc:"number of instance fields, inherited ones included"`
@@ -81,7 +82,11 @@ func runDumpMT(c *cli.Context) error {
 	}
 	f := gatherType(rt, mt)
 	if c.JSON() != nil {
-		return c.JSON().Value(f.result(c, rt))
+		res := f.result(c, rt)
+		if c.Bool("md") || c.Bool("all") {
+			res.MethodList = methodRows(c, rt, mt)
+		}
+		return c.JSON().Value(res)
 	}
 	f.print(c, rt)
 	if c.Bool("md") || c.Bool("all") {

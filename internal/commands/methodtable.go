@@ -9,6 +9,31 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
+// methodRow is one method of a type in JSON.
+type methodRow struct {
+	Entry      report.Address `json:"entry" doc:"where calls go, 0x0 if the runtime has not made it yet"`
+	MethodDesc report.Address `json:"methodDesc" doc:"address of the MethodDesc"`
+	Code       string         `json:"code" doc:"\"JIT\", \"PreJIT\" (ahead of time), \"FCALL\" (in the runtime itself) or \"NONE\""`
+	Slot       int            `json:"slot" doc:"in the type's table of methods"`
+	Name       string         `json:"name,omitempty" doc:"type, name, generic arguments and parameters"`
+}
+
+func methodRows(c *cli.Context, rt *dac.Runtime, mt *dac.MethodTable) []methodRow {
+	slots, err := methodSlots(rt, mt)
+	if err != nil {
+		c.Warn(err)
+	}
+	var out []methodRow
+	for _, s := range slots {
+		name, err := rt.MethodName(s.Method, dac.MethodFull)
+		if err != nil {
+			c.Warn(err)
+		}
+		out = append(out, methodRow{report.Address(s.Entry), report.Address(s.Method.Addr), compiled(c, rt, s), s.Slot, name})
+	}
+	return out
+}
+
 // printMethodTable prints the methods of a type, as dumpmt -md does.
 func printMethodTable(c *cli.Context, mt *dac.MethodTable) error {
 	rt, err := runtimeOf(c)
