@@ -185,3 +185,61 @@ func TestStackMethods(t *testing.T) {
 		t.Logf("%d frames right, %d wrong; %d IL offsets, %d wrong", good, bad, offsets, wrongOffsets)
 	})
 }
+
+// TestSourceLines finds the source of every frame that is in the debuggee.
+func TestSourceLines(t *testing.T) {
+	completed(t, func(t *testing.T, dir string, rt *dac.Runtime) {
+		path := filepath.Join(dir, "oracle", "stacks.jsonl")
+		if _, err := os.Stat(path); err != nil {
+			t.Skip(err)
+		}
+		found, missing := 0, 0
+		lines(t, path, func(m map[string]any) {
+			if m["kind"] != "ManagedMethod" || m["module"] != "Debuggee.dll" {
+				return
+			}
+			info, err := rt.MethodAt(hex(m["ip"]))
+			if err != nil || info.Method == nil || info.Method.Token.IsNil() {
+				return
+			}
+			info.Offset--
+			line, err := rt.SourceLine(info)
+			if err != nil {
+				missing++ // without map: an optimized wrapper, or not in the dump
+				return
+			}
+			found++
+			assert.Regexp(t, `^/src/\w+\.cs$`, line.File)
+			assert.Positive(t, line.Line)
+		})
+		t.Logf("%d lines, %d frames without", found, missing)
+		if found+missing > 0 {
+			assert.Greater(t, found, missing, "frames with a line")
+		}
+	})
+}
+
+// TestOtherPDB: the PDB of another build is refused.
+func TestOtherPDB(t *testing.T) {
+	root := os.Getenv("SOSGO_CORPUS")
+	if root == "" {
+		t.Skip("SOSGO_CORPUS names no corpus")
+	}
+	d, err := sosgo.Open(filepath.Join(root, "net10-zoo-withheap", "net10-zoo-withheap.dmp"),
+		sosgo.Options{Modules: []string{filepath.Join(root, "modules", "net8-linux")}, NoLocalFiles: true})
+	require.NoError(t, err)
+	defer d.Close()
+	rt, err := d.Runtime()
+	require.NoError(t, err)
+	mods, err := rt.Modules()
+	require.NoError(t, err)
+	for _, m := range mods {
+		if p, _ := m.Path(); dac.BaseName(p) == "Debuggee.dll" {
+			_, err := m.PDB()
+			assert.ErrorIs(t, err, os.ErrNotExist)
+			assert.ErrorContains(t, err, "the module names")
+			return
+		}
+	}
+	t.Error("no Debuggee.dll")
+}
