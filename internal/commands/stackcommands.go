@@ -29,10 +29,13 @@ func clrStackCommand() cli.Command {
 		Help: "Each line has the stack pointer of a frame, the address that it goes on at, and its method. The runtime's own " +
 			"frames, which stand where managed code called other code, are in brackets. The thread is the current one, or " +
 			"the one given (see threads for its numbers).",
-		Usage: "[-all] [-f] [-r] [-n] [-c COUNT] [THREAD]",
+		Usage: "[-all] [-a | -p | -l] [-f] [-r] [-n] [-c COUNT] [THREAD]",
 		Args:  []cli.Arg{{Name: "thread", Kind: cli.Str, Optional: true, Summary: "the thread"}},
 		Options: append(threadOptions(),
 			cli.Option{Name: "all", Summary: "all managed threads"},
+			cli.Option{Name: "a", Summary: "arguments and locals"},
+			cli.Option{Name: "p", Summary: "arguments"},
+			cli.Option{Name: "l", Summary: "locals"},
 			cli.Option{Name: "f", Summary: "full: modules and offsets"},
 			cli.Option{Name: "r", Summary: "the registers of each frame"},
 			cli.Option{Name: "n", Summary: "no source files and lines"},
@@ -49,20 +52,22 @@ func clrStackCommand() cli.Command {
 }
 
 type stackFrame struct {
-	OSID     uint32            `json:"osId" doc:"OS id of the thread"`
-	Kind     string            `json:"kind" doc:"managed, explicit (the runtime's own frame) or native"`
-	SP       report.Address    `json:"sp" doc:"stack pointer; of an explicit frame its address"`
-	IP       report.Address    `json:"ip" doc:"instruction pointer"`
-	Trust    string            `json:"trust" doc:"how the frame was found: context, unwind, frame pointer, scan"`
-	Frame    string            `json:"frame,omitempty" doc:"class of an explicit frame"`
-	Method   string            `json:"method,omitempty" doc:"the method"`
-	MD       report.Address    `json:"methodDesc,omitempty" doc:"its MethodDesc"`
-	Module   string            `json:"module,omitempty" doc:"file name of the module"`
-	Offset   uint64            `json:"offset,omitempty" doc:"of the instruction pointer in the method, or in the module of a native frame"`
-	File     string            `json:"file,omitempty" doc:"source file"`
-	Line     int               `json:"line,omitempty" doc:"line in it"`
-	Register map[string]string `json:"registers,omitempty" doc:"with -r: the registers that are known"`
-	Error    string            `json:"error,omitempty" doc:"why the walk ended here"`
+	OSID      uint32            `json:"osId" doc:"OS id of the thread"`
+	Kind      string            `json:"kind" doc:"managed, explicit (the runtime's own frame) or native"`
+	SP        report.Address    `json:"sp" doc:"stack pointer; of an explicit frame its address"`
+	IP        report.Address    `json:"ip" doc:"instruction pointer"`
+	Trust     string            `json:"trust" doc:"how the frame was found: context, unwind, frame pointer, scan"`
+	Frame     string            `json:"frame,omitempty" doc:"class of an explicit frame"`
+	Method    string            `json:"method,omitempty" doc:"the method"`
+	MD        report.Address    `json:"methodDesc,omitempty" doc:"its MethodDesc"`
+	Module    string            `json:"module,omitempty" doc:"file name of the module"`
+	Offset    uint64            `json:"offset,omitempty" doc:"of the instruction pointer in the method, or in the module of a native frame"`
+	File      string            `json:"file,omitempty" doc:"source file"`
+	Line      int               `json:"line,omitempty" doc:"line in it"`
+	Register  map[string]string `json:"registers,omitempty" doc:"with -r: the registers that are known"`
+	Arguments []frameVariable   `json:"arguments,omitempty" doc:"with -a or -p: the arguments"`
+	Locals    []frameVariable   `json:"locals,omitempty" doc:"with -a or -l: the locals"`
+	Error     string            `json:"error,omitempty" doc:"why the walk ended here"`
 }
 
 func runClrStack(c *cli.Context) error {
@@ -83,7 +88,11 @@ func runClrStack(c *cli.Context) error {
 			return err
 		}
 	}
-	p := &framePrinter{c: c, rt: rt, walker: walker, max: -1}
+	vars, err := newVariablePrinter(c)
+	if err != nil {
+		return err
+	}
+	p := &framePrinter{c: c, rt: rt, walker: walker, max: -1, vars: vars}
 	if n, ok := c.Int("c"); ok {
 		p.max = int(n)
 	}
@@ -106,6 +115,7 @@ type framePrinter struct {
 	walker *stackscan.Walker
 	max    int // frames of a thread, -1 for all
 	lines  map[target.Addr]dac.SourceLine
+	vars   *variablePrinter
 
 	// carried are the registers as SOS prints them: what a frame does not tell
 	// keeps the value of the frame above.
@@ -181,6 +191,9 @@ func (p *framePrinter) stack(t *sosgo.Thread) error {
 func (p *framePrinter) frame(t *sosgo.Thread, f *stackscan.Frame) error {
 	r := p.describe(t, f)
 	if p.c.JSON() != nil {
+		if p.vars.wants(f) {
+			p.vars.variablesJSON(f, r)
+		}
 		return p.c.JSON().Item("frames", r)
 	}
 	ip := report.Hex16(f.IP)
@@ -190,6 +203,9 @@ func (p *framePrinter) frame(t *sosgo.Thread, f *stackscan.Frame) error {
 	p.c.Printf("%s %s %s\n", report.Hex16(f.SP), ip, p.callSite(f, r))
 	if p.c.Bool("r") {
 		p.registers(&f.Regs)
+	}
+	if p.vars.wants(f) {
+		p.vars.print(f)
 	}
 	return nil
 }

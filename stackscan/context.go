@@ -1,0 +1,87 @@
+package stackscan
+
+import (
+	"github.com/sosgo/sosgo/codeinfo"
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/target"
+)
+
+// frameContext is what the type parameters in the signatures of f's method
+// mean. Code that instantiations share was passed its exact arguments; where
+// the frame does not tell them, they are the shared ones.
+func frameContext(f *Frame) dac.SigContext {
+	rt, m := f.Runtime, f.Code.Method
+	var c dac.SigContext
+	c.Module, _ = m.Module()
+	c.MethodArgs, _ = m.TypeArguments()
+	mt, err := rt.MethodTable(m.MethodTable)
+	if err != nil {
+		return c
+	}
+	c.TypeArgs, _ = rt.TypeArguments(mt)
+	kind, a, err := genericContext(f)
+	if err != nil || a == 0 {
+		return c
+	}
+	switch kind {
+	case codeinfo.ContextMethodTable:
+		c.TypeArgs = argumentsOf(rt, a, mt, c.TypeArgs)
+	case codeinfo.ContextThis:
+		if object, err := rt.ObjectMethodTable(a); err == nil {
+			c.TypeArgs = argumentsOf(rt, object, mt, c.TypeArgs)
+		}
+	case codeinfo.ContextMethodDesc:
+		if exact, err := rt.MethodDesc(a); err == nil {
+			c.TypeArgs = argumentsOf(rt, exact.MethodTable, mt, c.TypeArgs)
+			if args, err := exact.TypeArguments(); err == nil {
+				c.MethodArgs = args
+			}
+		}
+	}
+	return c
+}
+
+// genericContext reads the generic context that f's method keeps in its frame:
+// a MethodTable, a MethodDesc or an object, as the kind says. 0 means that it
+// keeps none.
+func genericContext(f *Frame) (codeinfo.GenericContext, target.Addr, error) {
+	var d codeinfo.GCDecoder
+	if err := f.Runtime.DecodeGCInfo(&d, f.Code); err != nil || d.Context == codeinfo.ContextNone || !d.ContextSlot.Present {
+		return codeinfo.ContextNone, 0, err
+	}
+	if f.Code.Offset < d.PrologSize {
+		return d.Context, 0, nil // not stored yet
+	}
+	base := target.RSP
+	if d.HasStackBase {
+		base = d.StackBase
+	}
+	v, ok := f.Regs.Get(base)
+	if !ok {
+		return d.Context, 0, nil
+	}
+	a, err := target.Pointer(f.Runtime.Memory(), target.Addr(v+uint64(int64(d.ContextSlot.Offset))))
+	return d.Context, a, err
+}
+
+// argumentsOf are the type arguments of the exact type, or base class of it,
+// that shares the code of mt; otherwise are those to take if there is none.
+func argumentsOf(rt *dac.Runtime, exact target.Addr, mt *dac.MethodTable, otherwise []target.Addr) []target.Addr {
+	for range limits.ParentChain {
+		t, err := rt.MethodTable(exact)
+		if err != nil {
+			return otherwise
+		}
+		if t.Canonical == mt.Canonical {
+			if args, err := rt.TypeArguments(t); err == nil {
+				return args
+			}
+			return otherwise
+		}
+		if exact = t.Parent; exact == 0 {
+			return otherwise
+		}
+	}
+	return otherwise
+}

@@ -1,0 +1,64 @@
+package stackscan
+
+import "github.com/sosgo/sosgo/metadata"
+
+// hiddenVariable marks a local that the compiler made for itself (portable PDB
+// format, LocalVariable attributes).
+const hiddenVariable = 1
+
+// localNames are the names of the locals whose scopes hold the frame's
+// instruction, by index. Without a PDB there are none: names are a help, and
+// their absence is no error.
+func (v *variables) localNames() map[int]string {
+	names := map[int]string{}
+	m, err := v.method.Module()
+	if err != nil {
+		return names
+	}
+	pdb, err := m.PDB()
+	if err != nil {
+		return names
+	}
+	code := v.frame.Code
+	if !v.frame.Exact && code.Offset > 0 {
+		code.Offset-- // the call, and not what follows it
+	}
+	il, ok, err := v.rt.ILOffset(code)
+	if err != nil || !ok {
+		return names
+	}
+	rows, err := pdb.Metadata.LocalScopes(v.method.Token.Row())
+	if err != nil {
+		return names
+	}
+	for rid, err := range rows.All() {
+		if err != nil {
+			return names
+		}
+		scope, err := pdb.Metadata.LocalScope(rid)
+		if err == nil && uint64(il) >= uint64(scope.StartOffset) && uint64(il) < uint64(scope.StartOffset)+uint64(scope.Length) {
+			scopeNames(names, pdb.Metadata, rid)
+		}
+	}
+	return names
+}
+
+// scopeNames adds the names of one scope.
+func scopeNames(names map[int]string, pdb *metadata.Metadata, scope uint32) {
+	rows, err := pdb.LocalVariables(scope)
+	if err != nil {
+		return
+	}
+	for rid, err := range rows.All() {
+		if err != nil {
+			return
+		}
+		row, err := pdb.LocalVariable(rid)
+		if err != nil || row.Attributes&hiddenVariable != 0 {
+			continue
+		}
+		if name, err := pdb.String(row.Name); err == nil {
+			names[int(row.Index)] = name
+		}
+	}
+}

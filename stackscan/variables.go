@@ -1,0 +1,323 @@
+package stackscan
+
+import (
+	"fmt"
+
+	"github.com/sosgo/sosgo/codeinfo"
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/metadata"
+	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/target"
+)
+
+// A Variable is an argument or a local of an activation.
+type Variable struct {
+	Index int    // among the arguments, where this comes first, or among the locals
+	Name  string // empty where no metadata or PDB tells it
+
+	// Type is the declared type and Context what its tokens and type parameters
+	// mean, as exactly as the frame tells. Of this, Type is nil and Class has
+	// the MethodTable that declares the method.
+	Type    *metadata.TypeSig
+	Context dac.SigContext
+	Class   target.Addr
+
+	// Located says that the compiler recorded where the variable is at the
+	// frame's instruction. If not, it was optimised away or has no value here.
+	Located  bool
+	Location codeinfo.Location
+	// Addr is the place in memory, 0 for a variable in registers alone.
+	Addr target.Addr
+
+	// Err says why the place or the type could not be told. It is nil for a
+	// variable that has no place.
+	Err error
+
+	frame  *Frame
+	reader *objects.Reader
+	elem   metadata.ElementType
+	typ    *objects.Type
+}
+
+// Variables finds the arguments and locals of a managed activation. r reads
+// their values.
+//
+// Names of arguments come from metadata, those of locals from the module's
+// portable PDB, as far as their scopes hold the frame's instruction. A method
+// whose IL or local signature is missing has no locals, and an error beside its
+// arguments.
+func Variables(f *Frame, r *objects.Reader) (args, locals []Variable, err error) {
+	if f.Kind != FrameManaged || f.Code.Method == nil {
+		return nil, nil, target.Unsupportedf("a frame of kind %v has no variables", f.Kind)
+	}
+	v := variables{frame: f, rt: f.Runtime, method: f.Code.Method, reader: r}
+	if args, err = v.arguments(); err != nil {
+		return nil, nil, fmt.Errorf("arguments of method %016x: %w", uint64(v.method.Addr), err)
+	}
+	if locals, err = v.locals(len(args)); err != nil {
+		return args, nil, fmt.Errorf("locals of method %016x: %w", uint64(v.method.Addr), err)
+	}
+	return args, locals, nil
+}
+
+// variables is what the variables of a frame have in common.
+type variables struct {
+	frame  *Frame
+	rt     *dac.Runtime
+	method *dac.MethodDesc
+	reader *objects.Reader
+
+	places    []codeinfo.Variable
+	placesErr error
+	context   dac.SigContext
+}
+
+func (v *variables) arguments() ([]Variable, error) {
+	sig, md, err := v.method.Signature()
+	if err != nil {
+		return nil, err
+	}
+	if v.places, v.placesErr = v.rt.Variables(v.frame.Code); dac.NoDebugInfo(v.placesErr) {
+		v.placesErr = nil
+	}
+	v.context = frameContext(v.frame)
+	params := sig.FixedParams()
+	var out []Variable
+	first := 0
+	if sig.Conv.HasThis() {
+		first = 1
+		out = append(out, v.this())
+	}
+	names, err := v.parameterNames(md, len(params))
+	if err != nil {
+		return nil, err
+	}
+	for i := range params {
+		out = append(out, v.variable(first+i, first+i, names[i], &params[i]))
+	}
+	return out, nil
+}
+
+// this is the first argument of an instance method. That of a struct is its
+// address.
+func (v *variables) this() Variable {
+	a := Variable{Name: "this", Class: v.method.MethodTable, elem: metadata.ElementClass, frame: v.frame, reader: v.reader}
+	if mt, err := v.rt.MethodTable(a.Class); err == nil && mt.IsValueType() {
+		a.elem = metadata.ElementByRef
+	}
+	v.locate(&a, 0)
+	return a
+}
+
+// parameterNames are the names of the n parameters, empty where metadata has
+// none.
+func (v *variables) parameterNames(md *metadata.Metadata, n int) ([]string, error) {
+	names := make([]string, n)
+	rid := v.method.Token.Row()
+	if md == nil || rid == 0 {
+		return names, nil
+	}
+	rows, err := md.Params(rid)
+	if err != nil {
+		return nil, err
+	}
+	for rid, err := range rows.All() {
+		if err != nil {
+			return nil, err
+		}
+		row, err := md.Param(rid)
+		if err != nil {
+			return nil, err
+		}
+		if row.Sequence == 0 || int(row.Sequence) > n {
+			continue
+		}
+		if names[row.Sequence-1], err = md.String(row.Name); err != nil {
+			return nil, err
+		}
+	}
+	return names, nil
+}
+
+// locals lists the locals; their numbers follow those of the arguments.
+func (v *variables) locals(args int) ([]Variable, error) {
+	if v.method.Kind != dac.MethodIL && v.method.Kind != dac.MethodInstantiated || v.method.Token.Row() == 0 {
+		return nil, nil
+	}
+	body, err := v.rt.IL(v.method)
+	if err != nil || body.LocalSig.IsNil() {
+		return nil, err
+	}
+	types, err := v.localTypes(body.LocalSig)
+	if err != nil {
+		return nil, err
+	}
+	names := v.localNames()
+	out := make([]Variable, 0, len(types))
+	for i := range types {
+		out = append(out, v.variable(i, args+i, names[i], &types[i]))
+	}
+	return out, nil
+}
+
+func (v *variables) localTypes(t metadata.Token) ([]metadata.TypeSig, error) {
+	m, err := v.method.Module()
+	if err != nil {
+		return nil, err
+	}
+	md, err := m.Metadata()
+	if err != nil {
+		return nil, err
+	}
+	row, err := md.StandAloneSig(t.Row())
+	if err != nil {
+		return nil, err
+	}
+	blob, err := md.Blob(row.Signature)
+	if err != nil {
+		return nil, err
+	}
+	return metadata.ParseLocalSig(blob)
+}
+
+// variable describes the variable that the compiler gave a number.
+func (v *variables) variable(index, number int, name string, sig *metadata.TypeSig) Variable {
+	out := Variable{Index: index, Name: name, Type: sig, Context: v.context, frame: v.frame, reader: v.reader}
+	out.elem, out.typ, out.Err = v.stored(sig)
+	v.locate(&out, int32(number))
+	return out
+}
+
+// stored says how values of a type are stored.
+func (v *variables) stored(sig *metadata.TypeSig) (metadata.ElementType, *objects.Type, error) {
+	sig = sig.Unmodified()
+	kind := sig.Kind
+	if kind == metadata.ElementGenericInst {
+		kind = sig.Elem.Kind
+	}
+	switch kind {
+	case metadata.ElementValueType, metadata.ElementVar, metadata.ElementMVar, metadata.ElementInternal, metadata.ElementTypedByRef:
+	default:
+		return kind, nil, nil
+	}
+	t, err := v.loaded(sig)
+	if err != nil || t == nil {
+		return metadata.ElementValueType, nil, err
+	}
+	et, err := t.ElementType()
+	return et, t, err
+}
+
+// loaded is the type that a signature means, nil if it is not loaded.
+func (v *variables) loaded(sig *metadata.TypeSig) (*objects.Type, error) {
+	th, err := v.rt.ResolveType(sig, v.context)
+	if err == nil && th != 0 {
+		th, err = v.rt.TypeHandleMethodTable(th)
+	}
+	if err != nil || th == 0 {
+		return nil, err
+	}
+	return v.reader.Type(th)
+}
+
+func (v *variables) locate(out *Variable, number int32) {
+	if v.placesErr != nil {
+		out.Err = v.placesErr
+		return
+	}
+	out.Location, out.Located = codeinfo.Locate(v.places, number, v.frame.Code.Offset)
+	if out.Located {
+		out.Addr, _ = out.Location.Address(&v.frame.Regs)
+	}
+}
+
+// Split reports whether the variable is in two places at once.
+func (a *Variable) Split() bool {
+	switch a.Location.Kind {
+	case codeinfo.LocRegisterRegister, codeinfo.LocRegisterStack, codeinfo.LocStackRegister:
+		return a.Located
+	}
+	return false
+}
+
+// TypeName is the name of the declared type.
+func (a *Variable) TypeName(style dac.NameStyle) (string, error) {
+	if a.Type == nil {
+		return a.frame.Runtime.TypeName(a.Class, style)
+	}
+	return a.frame.Runtime.SigTypeName(a.Type, a.Context, style)
+}
+
+// Value reads the variable. Without a place it is target.ErrUnsupported.
+func (a *Variable) Value() (objects.Value, error) {
+	if a.Err != nil {
+		return objects.Value{}, a.Err
+	}
+	at, err := a.storage()
+	if err != nil {
+		return objects.Value{}, err
+	}
+	if at != 0 {
+		v := a.reader.ValueAt(a.elem, at, a.typ)
+		return v, v.Err()
+	}
+	bits, err := a.register()
+	if err != nil {
+		return objects.Value{}, err
+	}
+	v := a.reader.ValueOf(a.elem, bits, a.typ)
+	return v, v.Err()
+}
+
+// storage is where the value lies in memory, 0 for a register.
+func (a *Variable) storage() (target.Addr, error) {
+	switch {
+	case !a.Located:
+		return 0, target.Unsupportedf("the variable has no place here")
+	case a.Split():
+		return 0, target.Unsupportedf("the variable is in two places")
+	case a.Location.Kind == codeinfo.LocStackByRef && a.Addr != 0:
+		return target.Pointer(a.frame.Runtime.Memory(), a.Addr)
+	}
+	return a.Addr, nil
+}
+
+// register is the content of the register that the variable is in.
+func (a *Variable) register() (uint64, error) {
+	if a.Location.Kind == codeinfo.LocRegister {
+		if bits, ok := a.frame.Regs.Get(a.Location.Reg); ok {
+			return bits, nil
+		}
+	}
+	return 0, target.Unsupportedf("the variable is in a register that the frame does not know")
+}
+
+// Word is the number that stands in the variable's place: as many bytes as its
+// type has if that is a number, a truth value or a character, and eight of any
+// other. It is what debuggers print that do not look at types; of enums and
+// structs it may be more or less than the value.
+func (a *Variable) Word() (uint64, error) {
+	if a.Err != nil && !a.Located {
+		return 0, a.Err
+	}
+	if a.Addr != 0 {
+		return a.reader.ValueAt(a.wordType(), a.Addr, nil).Bits()
+	}
+	bits, err := a.register()
+	if err != nil {
+		return 0, err
+	}
+	return a.reader.ValueOf(a.wordType(), bits, nil).Bits()
+}
+
+// Size is the number of bytes of Word.
+func (a *Variable) Size() int {
+	return a.reader.ValueOf(a.wordType(), 0, nil).Size()
+}
+
+func (a *Variable) wordType() metadata.ElementType {
+	if a.elem.IsPrimitive() && (a.typ == nil || !a.typ.IsEnum()) {
+		return a.elem
+	}
+	return metadata.ElementU8
+}
