@@ -200,12 +200,12 @@ func (v *Verifier) head(s *Segment, a target.Addr, err error) {
 		v.out.missing(werr)
 		return
 	}
-	f.Value = word &^ 7
-	if errors.Is(err, target.ErrNotInDump) && f.Value >= lowestAddress {
+	f.Value = word
+	if errors.Is(err, target.ErrNotInDump) && word >= lowestAddress {
 		v.out.missing(err)
 		return
 	}
-	if info, err := v.h.types.lookup(f.Value); err == nil {
+	if info, err := v.h.types.lookup(word &^ 7); err == nil {
 		f.Kind = FaultTooLarge
 		if head, err := target.Bytes(v.h.mem, a, headSize); err == nil {
 			o := info.object(a, head)

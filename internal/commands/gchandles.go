@@ -193,9 +193,12 @@ func (p *handlePrinter) count(o *heap.Object) string {
 	return s.Type
 }
 
+// shownExtra are the types whose second word is shown.
+var shownExtra = [...]heap.HandleType{heap.HandleDependent, heap.HandleWeakNativeCOM, heap.HandleWeakInteriorPointer}
+
 func (p *handlePrinter) row(e *heap.Handle, item *handleItem) {
 	data := ""
-	if e.Type == heap.HandleDependent || e.Type == heap.HandleWeakNativeCOM {
+	if slices.Contains(shownExtra[:], e.Type) {
 		data = report.Hex16(e.Extra)
 	}
 	p.c.Printf("%s %-11s %s %8d %16s %s\n", report.Hex16(e.Addr), handleColumn(e.Type), report.Hex16(e.Object), item.Size, data,
@@ -265,11 +268,17 @@ func (p *handlePrinter) printStatistics(list []*typeStatItem, total uint64) {
 	p.c.Printf("Total %d objects\n", total)
 }
 
+const labelWidth = 21
+
 func (p *handlePrinter) printCounts(counts map[heap.HandleType]uint64) {
 	p.c.Printf("\nHandles:\n")
 	for _, l := range handleLabels {
 		if n := counts[l.typ]; n != 0 {
-			p.c.Printf("    %-21s %d\n", l.label, n)
+			label := l.label
+			if p.c.SOS {
+				label = report.CutEnd(label, labelWidth)
+			}
+			p.c.Printf("    %-*s %d\n", labelWidth, label, n)
 		}
 	}
 }

@@ -14,6 +14,7 @@ func handleCommands() []cli.Command {
 		dumpExceptionsCommand(),
 		verifyHeapCommand(),
 		verifyObjCommand(),
+		traverseHeapCommand(),
 	}
 }
 
