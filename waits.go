@@ -194,7 +194,17 @@ func (a *activityFinder) frame(f *stackscan.Frame) bool {
 		a.first = &first
 	}
 	md, err := f.Method()
-	if err != nil || md == nil {
+	if err != nil {
+		return true
+	}
+	if a.framework && a.throws(f, md) {
+		// What stands below has failed, and waits no more.
+		a.framework = false
+		if a.out.Activity == ActivityUnknown {
+			a.out.set(ActivityRuntime, "handles an exception")
+		}
+	}
+	if md == nil {
 		return true
 	}
 	if f.Kind == stackscan.FrameManaged && a.out.Top == nil {
@@ -216,6 +226,23 @@ func (a *activityFinder) frame(f *stackscan.Frame) bool {
 		}
 	}
 	return true
+}
+
+// throws reports whether the runtime handles an exception at f: its managed
+// code does (9 and later), or a frame stands for the throw. Before 10 that of a
+// throw is one of a helper that is no method.
+func (a *activityFinder) throws(f *stackscan.Frame, md *dac.MethodDesc) bool {
+	if f.Kind == stackscan.FrameManaged && md != nil {
+		class, _ := methodNames(f.Runtime, md)
+		return class == "System.Runtime.EH"
+	}
+	switch f.Explicit.Kind {
+	case dac.FrameSoftwareException, dac.FrameFault:
+		return true
+	case dac.FrameHelper:
+		return md == nil && a.thread.Managed != nil && a.thread.Managed.ExInfo != 0
+	}
+	return false
 }
 
 // methodNames are the names of the type, without its arguments, and of the
@@ -251,7 +278,7 @@ func (a *activityFinder) conclude() ThreadActivity {
 	case a.first != nil && stopsThread(a.first.Explicit.Kind):
 		out.By = nil
 		out.set(ActivitySuspended, "was stopped by the runtime")
-	case out.By != nil:
+	case out.Activity != ActivityUnknown:
 	case out.Top == nil && m.Finalizer:
 		out.set(ActivityIdle, "idle (finalizer)")
 	case out.Top == nil:
@@ -269,8 +296,6 @@ func (o *ThreadActivity) leave(f *dac.Frame) {
 	switch {
 	case f.CallsUnmanaged():
 		o.set(ActivityNative, "runs unmanaged code")
-	case f.Kind == dac.FrameSoftwareException || f.Kind == dac.FrameFault:
-		o.set(ActivityRuntime, "handles an exception")
 	case f.Class == "PrestubMethodFrame":
 		o.set(ActivityRuntime, "prepares a method (compiles it)")
 	default:

@@ -70,6 +70,23 @@ func TestActivities(t *testing.T) {
 	})
 }
 
+// TestActivityOfCrash: a thread that dies of an exception handles it, also
+// where a method that waits threw it.
+func TestActivityOfCrash(t *testing.T) {
+	testdump.Each(t, func(t *testing.T, d *testdump.Dump) {
+		crash, err := d.Crash()
+		if crash == nil || crash.Thread == nil || crash.Thread.Managed == nil || crash.Thrown == 0 {
+			t.Skip("no crash by a managed exception", err)
+		}
+		walker, err := d.StackWalker()
+		require.NoError(t, err)
+		th := crash.Thread
+		a := th.Activity(walker.Walk(th.Managed, th.OS.Registers, stackscan.WalkOptions{}))
+		assert.Equal(t, "handles an exception", a.Text)
+		assert.NotNil(t, a.Caller)
+	})
+}
+
 // TestActivityOfNothing: threads without a stack have an activity too.
 func TestActivityOfNothing(t *testing.T) {
 	none := slices.Values([]stackscan.Frame{})
@@ -81,6 +98,8 @@ func TestActivityOfNothing(t *testing.T) {
 	assert.Equal(t, sosgo.ActivityCollecting, collecting.Activity(none).Activity)
 	finalizer := &sosgo.Thread{OS: native.OS, Managed: &dac.Thread{Finalizer: true}}
 	assert.Equal(t, "idle (finalizer)", finalizer.Activity(none).Text)
+	odd := slices.Values([]stackscan.Frame{{}}) // managed without a method
+	assert.Equal(t, sosgo.ActivityRunning, (&sosgo.Thread{OS: native.OS, Managed: &dac.Thread{}}).Activity(odd).Activity)
 	broken := slices.Values([]stackscan.Frame{{Kind: stackscan.FrameNative, Err: target.ErrNotInDump}})
 	a := (&sosgo.Thread{OS: native.OS, Managed: &dac.Thread{}}).Activity(broken)
 	assert.ErrorIs(t, a.Err, target.ErrNotInDump)
