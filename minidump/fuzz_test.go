@@ -35,7 +35,7 @@ func FuzzOpen(f *testing.F) {
 			}
 			return
 		}
-		if touch(d) != touch(d) {
+		if first, second := touch(d), touch(d); first != second {
 			t.Fatal("two walks differ")
 		}
 		for _, w := range d.Warnings() {

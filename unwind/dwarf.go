@@ -16,7 +16,6 @@ type DWARF struct {
 	mem    target.Memory
 	index  func(pc target.Addr) (target.Addr, bool) // address of the FDE that may cover pc
 	debug  bool                                     // .debug_frame: CIEs are named by offset
-	base   target.Addr                              // of the section, for .debug_frame
 	static uint64                                   // what addresses in .debug_frame lack
 
 	mu   sync.RWMutex
