@@ -107,3 +107,18 @@ func requireInPart(t *testing.T, h *heap.Heap, a target.Addr, g heap.Generation)
 		require.LessOrEqual(t, g, own)
 	}
 }
+
+// TestVerify: the heaps of the corpus are sound, and every object is looked at.
+func TestVerify(t *testing.T) {
+	corpus(t, func(t *testing.T, _ string, d *sosgo.Dump) {
+		h, err := d.Heap()
+		require.NoError(t, err)
+		v, err := h.Verify(t.Context(), &heap.Filter{}, heap.ScanOptions{Jobs: 3})
+		require.NoError(t, err)
+		s, err := h.Stats(t.Context(), &heap.Filter{}, heap.ScanOptions{})
+		require.NoError(t, err)
+		require.Empty(t, v.Faults)
+		require.Zero(t, v.Missing, v.MissingErr)
+		require.Equal(t, s.Count, v.Objects)
+	})
+}

@@ -79,8 +79,19 @@ func handleType(name string) (heap.HandleType, bool) {
 	return 0, false
 }
 
-// handleColumn is the type as it fits the column.
-func handleColumn(t heap.HandleType) string { return report.CutEnd(t.String(), 11) }
+// The widths of the columns of types and of their labels.
+const (
+	typeWidth  = 11
+	labelWidth = 21
+)
+
+// cut fits a text into a column as SOS does: the rest of it is lost.
+func (p *handlePrinter) cut(s string, width int) string {
+	if p.c.SOS && len(s) > width {
+		return s[:width]
+	}
+	return s
+}
 
 // A handlePrinter prints handles and counts them.
 type handlePrinter struct {
@@ -201,7 +212,7 @@ func (p *handlePrinter) row(e *heap.Handle, item *handleItem) {
 	if slices.Contains(shownExtra[:], e.Type) {
 		data = report.Hex16(e.Extra)
 	}
-	p.c.Printf("%s %-11s %s %8d %16s %s\n", report.Hex16(e.Addr), handleColumn(e.Type), report.Hex16(e.Object), item.Size, data,
+	p.c.Printf("%s %-*s %s %8d %16s %s\n", report.Hex16(e.Addr), typeWidth, p.cut(item.Type, typeWidth), report.Hex16(e.Object), item.Size, data,
 		report.Escape(item.ObjectType))
 }
 
@@ -268,17 +279,11 @@ func (p *handlePrinter) printStatistics(list []*typeStatItem, total uint64) {
 	p.c.Printf("Total %d objects\n", total)
 }
 
-const labelWidth = 21
-
 func (p *handlePrinter) printCounts(counts map[heap.HandleType]uint64) {
 	p.c.Printf("\nHandles:\n")
 	for _, l := range handleLabels {
 		if n := counts[l.typ]; n != 0 {
-			label := l.label
-			if p.c.SOS {
-				label = report.CutEnd(label, labelWidth)
-			}
-			p.c.Printf("    %-*s %d\n", labelWidth, label, n)
+			p.c.Printf("    %-*s %d\n", labelWidth, p.cut(l.label, labelWidth), n)
 		}
 	}
 }
