@@ -1,7 +1,6 @@
 package stackscan
 
 import (
-	"encoding/binary"
 	"iter"
 
 	"github.com/sosgo/sosgo/dac"
@@ -23,25 +22,25 @@ type Return struct {
 func (w *Walker) Returns(r target.Range) iter.Seq2[Return, error] {
 	return func(yield func(Return, error) bool) {
 		mem, arch := w.rt.Memory(), w.rt.Target().Platform().Arch
+		win := target.NewWindow(mem)
 		for at := (r.Start + 7) &^ 7; at < r.End && r.End-at >= 8; {
-			b := mem.Span(at)
-			if len(b) < 8 {
+			word, err := win.Uint64(at)
+			if err != nil {
 				next, ok := target.NextStored(mem, at+8)
-				if !yield(Return{Slot: at}, &target.MemoryError{Addr: at, Size: 8, Err: target.ErrNotInDump}) || !ok || next <= at {
+				if !yield(Return{Slot: at}, err) || !ok || next <= at {
 					return
 				}
 				at = (next + 7) &^ 7
 				continue
 			}
-			for ; len(b) >= 8 && at < r.End && r.End-at >= 8; b, at = b[8:], at+8 {
-				ip := target.Addr(binary.LittleEndian.Uint64(b))
-				if ip < 4096 || !w.codes.InCode(ip-1) {
-					continue
-				}
-				callee, ok, err := unwind.CallBefore(mem, arch, ip)
-				if err == nil && ok && !yield(Return{Slot: at, IP: ip, Callee: callee}, nil) {
-					return
-				}
+			slot, ip := at, target.Addr(word)
+			at += 8
+			if ip < firstPage || !w.codes.InCode(ip-1) {
+				continue
+			}
+			callee, ok, err := unwind.CallBefore(mem, arch, ip)
+			if err == nil && ok && !yield(Return{Slot: slot, IP: ip, Callee: callee}, nil) {
+				return
 			}
 		}
 	}

@@ -1,0 +1,46 @@
+package sosgo_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/stackscan"
+)
+
+// TestMergedWalk stitches the relay of two CLRs on one thread, whose order the
+// program's own manifest states.
+func TestMergedWalk(t *testing.T) {
+	root := os.Getenv("SOSGO_CORPUS")
+	if root == "" {
+		t.Skip("SOSGO_CORPUS names no corpus")
+	}
+	const name = "sxs-full"
+	dir := filepath.Join(root, name)
+	d, err := sosgo.Open(filepath.Join(dir, name+".dmp"), sosgo.Options{Modules: []string{filepath.Join(root, "modules", "sxs-linux")}})
+	require.NoError(t, err)
+	defer d.Close()
+	threads, err := d.Threads()
+	require.NoError(t, err)
+	var got []string
+	for f := range d.MergedWalk(threads[0].ID(), stackscan.WalkOptions{}) {
+		if f.Kind != stackscan.FrameManaged {
+			continue
+		}
+		md, err := f.Method()
+		require.NoError(t, err)
+		method, err := f.Runtime.MethodName(md, dac.MethodQualified)
+		require.NoError(t, err)
+		if strings.HasPrefix(method, "Sxs.Relay.") {
+			method, _, _ = strings.Cut(method, "(")
+			got = append(got, f.Runtime.Instance().Version()[:2]+" "+method)
+		}
+	}
+	require.Equal(t, []string{"8. Sxs.Relay.Park", "8. Sxs.Relay.Enter", "10 Sxs.Relay.Enter", "8. Sxs.Relay.Enter",
+		"10 Sxs.Relay.Enter", "8. Sxs.Relay.Enter"}, got)
+}
