@@ -2,6 +2,7 @@ package commands
 
 import (
 	"fmt"
+	"iter"
 	"strings"
 
 	"github.com/sosgo/sosgo"
@@ -173,7 +174,7 @@ func (p *framePrinter) stack(t *sosgo.Thread) error {
 	p.heading(fmt.Sprintf("%16s %16s %s", "Child SP", "IP", "Call Site"))
 	p.carried = target.Registers{Arch: t.OS.Registers.Arch}
 	n := 0
-	for f := range p.walker.Walk(t.Managed, t.OS.Registers, stackscan.WalkOptions{Native: p.c.Bool("native")}) {
+	for f := range p.frames(t) {
 		if n == p.max {
 			return nil
 		}
@@ -186,6 +187,16 @@ func (p *framePrinter) stack(t *sosgo.Thread) error {
 		n++
 	}
 	return nil
+}
+
+// frames walks t: through the chosen runtime's eyes, or, in a process with
+// several CLRs of which the user chose none, through those of all.
+func (p *framePrinter) frames(t *sosgo.Thread) iter.Seq[stackscan.Frame] {
+	o := stackscan.WalkOptions{Native: p.c.Bool("native")}
+	if d := dumpOf(p.c); !p.c.SOS && d.SeveralRuntimes() {
+		return d.MergedWalk(t.OS.ID, o)
+	}
+	return p.walker.Walk(t.Managed, t.OS.Registers, o)
 }
 
 func (p *framePrinter) frame(t *sosgo.Thread, f *stackscan.Frame) error {
@@ -243,7 +254,7 @@ func (p *framePrinter) method(f *stackscan.Frame, r *stackFrame) {
 		return
 	}
 	r.MD = report.Address(md.Addr)
-	name, err := p.rt.MethodName(md, dac.MethodFull)
+	name, err := f.Runtime.MethodName(md, dac.MethodFull)
 	r.Method = textOr(p.c, name, err)
 	if m, err := md.Module(); err == nil {
 		if file, err := moduleFile(m); err == nil {

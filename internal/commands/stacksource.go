@@ -18,7 +18,7 @@ func (p *framePrinter) source(f *stackscan.Frame, r *stackFrame) {
 		if !f.Exact && code.Offset > 0 {
 			code.Offset-- // into the call that the frame waits for
 		}
-		line, _ = p.rt.SourceLine(code)
+		line, _ = f.Runtime.SourceLine(code)
 		if p.lines == nil {
 			p.lines = map[target.Addr]dac.SourceLine{}
 		}
