@@ -94,6 +94,7 @@ func (m *Manifest) Types() []TypeFact {
 	var out []TypeFact
 	m.each(func(name, value string) {
 		if name, ok := strings.CutPrefix(name, "type "); ok {
+			name, _, _ = strings.Cut(name, " of ") // the assembly of types of one name
 			if addr, ok := address(value); ok {
 				out = append(out, TypeFact{name, addr})
 			}

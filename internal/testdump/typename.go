@@ -54,7 +54,7 @@ func (p *nameParser) arguments() []string {
 	var args []string
 	for p.rest[0] != ']' {
 		p.rest = p.rest[1:]
-		args = append(args, p.name())
+		args = append(args, p.argument())
 	}
 	p.rest = p.rest[1:]
 	return args
@@ -71,4 +71,17 @@ func spread(base string, args []string) string {
 		}
 	}
 	return strings.Join(parts, "+")
+}
+
+// argument reads an argument, A or [A, Assembly, Version=…].
+func (p *nameParser) argument() string {
+	if p.rest == "" || p.rest[0] != '[' {
+		return p.name()
+	}
+	p.rest = p.rest[1:]
+	name := p.name()
+	if end := strings.IndexByte(p.rest, ']'); end >= 0 {
+		p.rest = p.rest[end+1:]
+	}
+	return name
 }
