@@ -54,6 +54,12 @@ func plainCommands() []string {
 	return names
 }
 
+// isCommand reports whether a line starts with the name of a command.
+func isCommand(line string) bool {
+	name, _, _ := strings.Cut(line, " ")
+	return slices.ContainsFunc(commands.All(), func(c cli.Command) bool { return c.Name == name })
+}
+
 // factCommands ask for a few objects and types that the manifest names.
 func factCommands(d *testdump.Dump) []string {
 	var lines []string

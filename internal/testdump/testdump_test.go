@@ -26,7 +26,9 @@ func TestManagedName(t *testing.T) {
 func TestCanned(t *testing.T) {
 	Canned(t, func(t *testing.T, d *Dump) {
 		require.Equal(t, d.Manifest.OS, d.Target().Platform().OS.String())
-		require.Equal(t, d.Manifest.PID, d.Target().Process().ID)
+		if d.Manifest.PID != 0 { // the program of a crash may have been gone before it could be asked
+			require.Equal(t, d.Manifest.PID, d.Target().Process().ID)
+		}
 		require.Empty(t, d.Case.Modules, "a canned dump needs no module files")
 		raw, err := d.Raw()
 		require.NoError(t, err)

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"io"
 	"iter"
 	"maps"
 	"os"
@@ -86,7 +85,7 @@ func (j *job) run(ctx context.Context) ([]byte, error) {
 	}
 	defer wide.Close()
 	j.walk(wide)
-	if err := large.touched(addrs.note); err != nil {
+	if err := large.touched(func(at uint64, n int) { addrs.parts.note(at, uint64(n)) }); err != nil {
 		return nil, err
 	}
 	keepImages(wide, addrs)
@@ -134,8 +133,8 @@ func firstDifference(want, got []byte) string {
 	return ""
 }
 
-// answers runs command lines in one session and returns what each printed to
-// stdout.
+// answers runs command lines in one session and returns what each printed,
+// warnings and errors too.
 func answers(ctx context.Context, open func() (*sosgo.Dump, error), lines []string) [][]byte {
 	var out bytes.Buffer
 	ends := make([]int, len(lines))
@@ -154,7 +153,7 @@ func answers(ctx context.Context, open func() (*sosgo.Dump, error), lines []stri
 		Commands: append(commands.All(), mark, inventory()),
 		Open:     func(context.Context, string, cli.OpenOptions) (cli.Dump, error) { return open() },
 	}
-	cli.Main(ctx, args, strings.NewReader(""), &out, io.Discard, env)
+	cli.Main(ctx, args, strings.NewReader(""), &out, &out, env)
 	parts, start := make([][]byte, len(lines)), 0
 	for i, end := range ends {
 		parts[i] = out.Bytes()[start:max(start, end)]
@@ -297,14 +296,15 @@ func keepImages(d *sosgo.Dump, addrs *reads) {
 
 // choose cuts the memory of d down.
 func (j *job) choose(d *sosgo.Dump, box container, offsets, addrs *reads) []piece {
-	own, stack := ownMemory(d), stackMemory(d.Target())
+	own, inStack, inUse := ownMemory(d), stackMemory(d.Target(), false), stackMemory(d.Target(), true)
 	pages := maps.Clone(addrs.parts.pages)
 	for _, r := range box.ranges() {
 		for a := uint64(r.Addr); a < uint64(r.Addr)+r.Size; a = (a/pageSize + 1) * pageSize {
 			n := min((a/pageSize+1)*pageSize, uint64(r.Addr)+r.Size) - a
 			off := uint64(r.Offset) + a - uint64(r.Addr)
 			searched := offsets.pages.read(off, n) || addrs.pages.read(a, n)
-			if offsets.parts.read(off, n) || own(a) && (searched || (!j.lean || stack(a)) && (r.Size <= smallRange || !zero(d, a, n))) {
+			if offsets.parts.read(off, n) || inUse(a) ||
+				own(a) && (searched || (!j.lean || inStack(a)) && (r.Size <= smallRange || !zero(d, a, n))) {
 				pages[a/pageSize] = true
 			}
 		}
@@ -347,22 +347,25 @@ func ownMemory(d *sosgo.Dump) func(a uint64) bool {
 }
 
 // stackMemory tells which addresses are those of stacks: of the region that a
-// thread's stack pointer points to. Stacks are scanned without a record.
-func stackMemory(t target.Target) func(a uint64) bool {
-	var pointers []target.Addr
+// thread's stack pointer points to, or of the part in use. Stacks are scanned
+// without a record.
+func stackMemory(t target.Target, inUse bool) func(a uint64) bool {
+	var stacks []target.Range
 	for _, th := range t.Threads() {
-		if sp, ok := th.Registers.SP(); ok {
-			pointers = append(pointers, sp)
-		}
-	}
-	var stacks []target.Region
-	for r := range t.Regions() {
-		if slices.ContainsFunc(pointers, func(sp target.Addr) bool { return uint64(sp-r.Start) < r.Size }) {
-			stacks = append(stacks, r)
+		sp, ok := th.Registers.SP()
+		for r := range t.Regions() {
+			if at := uint64(sp - r.Start); !ok || at >= r.Size {
+				continue
+			}
+			if stack := (target.Range{Start: r.Start, End: r.Start + target.Addr(r.Size)}); inUse {
+				stacks = append(stacks, target.Range{Start: sp &^ (pageSize - 1), End: stack.End})
+			} else {
+				stacks = append(stacks, stack)
+			}
 		}
 	}
 	return func(a uint64) bool {
-		return slices.ContainsFunc(stacks, func(r target.Region) bool { return a-uint64(r.Start) < r.Size })
+		return slices.ContainsFunc(stacks, func(r target.Range) bool { return r.Contains(target.Addr(a)) })
 	}
 }
 
@@ -391,11 +394,8 @@ func appendPage(pieces []piece, d *sosgo.Dump, a uint64) []piece {
 		} else if n > 0 {
 			pieces = append(pieces, piece{at, b[:n]})
 		}
-		// Where the dump has nothing, a file may have the rest of the page.
+		// Parts of files begin anywhere in a page.
 		at = max(at+uint64(n), at+1)
-		if next, ok := target.NextStored(d.Target(), target.Addr(at)); ok && d.MemorySource(target.Addr(at)) == "" {
-			at = uint64(next)
-		}
 	}
 	return pieces
 }
