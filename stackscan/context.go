@@ -9,8 +9,9 @@ import (
 
 // frameContext is what the type parameters in the signatures of f's method
 // mean. Code that instantiations share was passed its exact arguments; where
-// the frame does not tell them, they are the shared ones.
-func frameContext(f *Frame) dac.SigContext {
+// the frame does not tell them, they are the shared ones. places are where the
+// variables of the method are.
+func frameContext(f *Frame, places []codeinfo.Variable, this bool) dac.SigContext {
 	rt, m := f.Runtime, f.Code.Method
 	var c dac.SigContext
 	c.Module, _ = m.Module()
@@ -20,8 +21,14 @@ func frameContext(f *Frame) dac.SigContext {
 		return c
 	}
 	c.TypeArgs, _ = rt.TypeArguments(mt)
+	if len(c.TypeArgs) == 0 && len(c.MethodArgs) == 0 {
+		return c
+	}
 	kind, a, err := genericContext(f)
 	if err != nil || a == 0 {
+		kind, a = contextVariable(f, places, this && !mt.IsValueType(), len(c.MethodArgs) > 0)
+	}
+	if a == 0 {
 		return c
 	}
 	switch kind {
@@ -40,6 +47,41 @@ func frameContext(f *Frame) dac.SigContext {
 		}
 	}
 	return c
+}
+
+// contextVariable finds the generic context among the variables, for methods
+// that the garbage collector needs none of: the hidden argument, and else this.
+func contextVariable(f *Frame, places []codeinfo.Variable, this, generic bool) (codeinfo.GenericContext, target.Addr) {
+	if a := placeWord(f, places, codeinfo.VarTypeArg); a != 0 && generic {
+		return codeinfo.ContextMethodDesc, a
+	} else if a != 0 {
+		return codeinfo.ContextMethodTable, a
+	}
+	if !this {
+		return codeinfo.ContextNone, 0
+	}
+	return codeinfo.ContextThis, placeWord(f, places, 0)
+}
+
+// placeWord is the pointer in a variable's place, 0 if it can't be told.
+func placeWord(f *Frame, places []codeinfo.Variable, number int32) target.Addr {
+	l, ok := codeinfo.Locate(places, number, f.Code.Offset)
+	if !ok {
+		return 0
+	}
+	if l.Kind == codeinfo.LocRegister {
+		v, _ := f.Regs.Get(l.Reg)
+		return target.Addr(v)
+	}
+	a, ok := l.Address(&f.Regs)
+	if !ok {
+		return 0
+	}
+	p, err := target.Pointer(f.Runtime.Memory(), a)
+	if err != nil {
+		return 0
+	}
+	return p
 }
 
 // genericContext reads the generic context that f's method keeps in its frame:

@@ -3,124 +3,207 @@ package stackscan
 import (
 	"fmt"
 	"iter"
-	"strings"
 
 	"github.com/sosgo/sosgo/codeinfo"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/target"
+	"github.com/sosgo/sosgo/unwind"
 )
 
-// A Root is a reference that the GC finds in a managed activation.
+// A Root is a register or a word of a stack that holds a reference, as the
+// garbage collector sees it.
 type Root struct {
-	Frame    *Frame      // valid during the iteration's step
-	Register target.Reg  // that holds the reference, if Addr is 0
-	Addr     target.Addr // of the word of the stack that does
-	Object   target.Addr // not null; of an Interior reference an address inside an object, or none of the heap
-	Interior bool
-	Pinned   bool
+	// FrameIP and FrameSP are those of the frame that the reference belongs to.
+	FrameIP, FrameSP target.Addr
+	Method           *dac.MethodDesc
+
+	Slot codeinfo.Slot
+	Addr target.Addr // of the word, 0 for a register
+	// Object is what the word or register holds: null, the address of an
+	// object, or of an Interior reference of anything.
+	Object   target.Addr
+	Interior bool // it may point into an object, or at none
+	Pinned   bool // it keeps the object where it is
 }
 
-// Roots iterates over the references that the managed activations of t hold by
-// the word of the compiler (package codeinfo), the leaf's first. It leaves out
-// those that only explicit frames hold: arguments of a call that has not begun.
-// Activations that an exception has left, but which are still on the stack,
-// count: what they hold may be collected already, so that a Root need not lead
-// to an object. A frame whose GC info can't be read is an error, and the rest
-// goes on.
+// Roots iterates over the references that the frames of t hold at the place
+// where the thread stands, from the leaf on. What an exception has left behind
+// holds none, and a method whose funclet runs is told through the funclet.
+//
+// A frame whose references can't be told is an error in the sequence, and the
+// walk goes on behind it.
 func (w *Walker) Roots(t *dac.Thread, regs target.Registers) iter.Seq2[Root, error] {
 	return func(yield func(Root, error) bool) {
-		r := &rootReader{w: w, yield: yield, active: true}
+		s := rootScan{w: w, abi: codeinfo.SystemV, cursor: w.unwinder.Cursor(stackOf(t, &regs))}
 		if w.rt.Target().Platform().OS == target.OSWindows {
-			r.abi = codeinfo.MicrosoftX64
+			s.abi = codeinfo.MicrosoftX64
 		}
 		for f := range w.Walk(t, regs, WalkOptions{}) {
-			if f.Err != nil && !yield(Root{}, f.Err) {
+			if !s.frame(&f, yield) {
 				return
 			}
-			if !r.frame(&f) {
+			if f.Err != nil && !yield(Root{FrameIP: f.IP, FrameSP: f.SP}, f.Err) {
 				return
 			}
 		}
 	}
 }
 
-// A rootReader reads the roots of one stack's frames.
-type rootReader struct {
+// rootScan is the state of a scan for the roots of one thread.
+type rootScan struct {
 	w       *Walker
-	yield   func(Root, error) bool
 	abi     codeinfo.CallingConvention
-	active  bool        // the next activation goes on at its very instruction
-	funclet target.Addr // method whose funclet was reported, and whose parent was not yet
+	cursor  *unwind.Cursor
 	decoder codeinfo.GCDecoder
 	slots   []codeinfo.Slot
+	above   dac.FrameKind // the explicit frame before, if it was the frame before
+	parent  parent
+
+	// dispatching says that the frames behind a funclet are those of the
+	// runtime's managed exception handling, which called it: they live, unlike
+	// those behind the explicit frame of the throw.
+	dispatching bool
 }
 
-func (r *rootReader) frame(f *Frame) bool {
+// parent is the activation that a funclet belongs to. Until it comes, the
+// frames are those that the exception left behind; a filter runs before it
+// leaves any.
+type parent struct {
+	start  target.Addr // of the method, 0 for none
+	fp     target.Addr
+	filter bool
+}
+
+// of reports whether f is that activation. Its funclets have its frame pointer.
+func (p *parent) of(f *Frame) bool {
+	fp, _ := f.Regs.FP()
+	return f.Code.Start == p.start && fp == p.fp
+}
+
+// frame yields the roots of one frame.
+func (s *rootScan) frame(f *Frame, yield func(Root, error) bool) bool {
 	if f.Kind != FrameManaged {
-		// Under these the thread goes on where it was interrupted (frames.h,
-		// Frame::IsInterrupted...: ResumableFrame, RedirectedThreadFrame).
-		r.active = f.Kind == FrameExplicit && (strings.HasPrefix(f.Explicit.Class, "Redirected") || f.Explicit.Class == "ResumableFrame")
+		if s.above = f.Explicit.Kind; s.above != dac.FrameInlinedCall {
+			s.dispatching = false
+		}
 		return true
 	}
-	q := codeinfo.Query{Offset: f.Code.Offset, ABI: r.abi}
-	if r.active {
-		q.State |= codeinfo.ActiveFrame
+	above := s.above
+	s.above = dac.FrameUnknown
+	state, skip, err := s.state(f, above)
+	if err == nil && !skip {
+		err = s.live(f, state)
 	}
-	r.active = false
-	if f.Code.Method == nil {
-		return true // a stub, which holds nothing
+	if err != nil {
+		err = fmt.Errorf("references of the frame %016x: %w", uint64(f.SP), err)
+		return yield(Root{FrameIP: f.IP, FrameSP: f.SP, Method: f.Code.Method}, err)
 	}
-	method := f.Code.Method.Addr
-	if r.funclet == method {
-		q.State |= codeinfo.ParentOfFunclet
+	if skip {
+		return true
 	}
-	switch {
-	case f.Code.Funclet:
-		r.funclet = method
-	case r.funclet == method:
-		r.funclet = 0
-	}
-	if err := r.live(f, q); err != nil {
-		return r.yield(Root{Frame: f}, fmt.Errorf("references of the frame at %#x: %w", uint64(f.SP), err))
-	}
-	for i := range r.slots {
-		if !r.slot(f, &r.slots[i]) {
+	for i := range s.slots {
+		if r, err := s.root(f, s.slots[i]); !yield(r, err) {
 			return false
 		}
 	}
 	return true
 }
 
-func (r *rootReader) live(f *Frame, q codeinfo.Query) error {
-	r.slots = r.slots[:0]
-	err := r.w.rt.DecodeGCInfo(&r.decoder, f.Code)
-	if err == nil {
-		r.slots, err = r.decoder.LiveSlots(r.slots, q)
+// state is what the garbage collector would be told of the frame, and whether
+// the frame is dead.
+func (s *rootScan) state(f *Frame, above dac.FrameKind) (state codeinfo.FrameState, skip bool, err error) {
+	switch {
+	case above == dac.FrameFault || above == dac.FrameSoftwareException:
+		state = codeinfo.ExecutionAborted
+	case f.Exact:
+		state = codeinfo.ActiveFrame
 	}
+	if s.parent.start == 0 {
+		if !f.Code.Funclet {
+			return state, false, nil
+		}
+		return s.funclet(f, state)
+	}
+	p := s.parent
+	if f.Code.Funclet || !p.of(f) {
+		// What the funclet's exception left behind. Another funclet of the same
+		// activation shares its frame, which was told already.
+		s.dispatching = s.dispatching && !f.Code.Funclet
+		skip = !p.filter && !s.dispatching
+		s.dispatching = s.dispatching || f.Code.Funclet
+		return state, skip, nil
+	}
+	s.parent, s.dispatching = parent{}, false
+	if !p.filter {
+		state |= codeinfo.ParentOfFunclet
+	}
+	return state, false, nil
+}
+
+// funclet is state for the first funclet of an activation.
+func (s *rootScan) funclet(f *Frame, state codeinfo.FrameState) (codeinfo.FrameState, bool, error) {
+	filter, err := isFilter(f)
+	fp, _ := f.Regs.FP()
+	s.parent, s.dispatching = parent{start: f.Code.Start, fp: fp, filter: filter}, true
+	if filter {
+		state |= codeinfo.NoUntracked
+	}
+	return state, false, err
+}
+
+// isFilter reports whether the funclet that f runs is the filter of a clause.
+func isFilter(f *Frame) (bool, error) {
+	clauses, err := f.Runtime.EHClauses(f.Code)
+	if err != nil {
+		return false, err
+	}
+	for i := range clauses {
+		c := &clauses[i]
+		if c.Kind == codeinfo.EHFilter && f.Code.Start+target.Addr(c.Filter) == f.Code.Function.Begin {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// live decodes the slots that are live in a frame.
+func (s *rootScan) live(f *Frame, state codeinfo.FrameState) error {
+	s.slots = s.slots[:0]
+	if err := f.Runtime.DecodeGCInfo(&s.decoder, f.Code); err != nil {
+		return err
+	}
+	var err error
+	s.slots, err = s.decoder.LiveSlots(s.slots, codeinfo.Query{Offset: f.Code.Offset, State: state, ABI: s.abi})
 	return err
 }
 
-func (r *rootReader) slot(f *Frame, s *codeinfo.Slot) bool {
-	root := Root{Frame: f, Interior: s.Flags&codeinfo.SlotInterior != 0, Pinned: s.Flags&codeinfo.SlotPinned != 0}
-	switch s.Base {
-	case codeinfo.BaseRegister:
-		v, ok := f.Regs.Get(s.Reg)
+// root reads a slot.
+func (s *rootScan) root(f *Frame, slot codeinfo.Slot) (Root, error) {
+	r := Root{FrameIP: f.IP, FrameSP: f.SP, Method: f.Code.Method, Slot: slot,
+		Interior: slot.Flags&codeinfo.SlotInterior != 0, Pinned: slot.Flags&codeinfo.SlotPinned != 0}
+	if slot.Base == codeinfo.BaseRegister {
+		v, ok := f.Regs.Get(slot.Reg)
+		r.Object = target.Addr(v)
 		if !ok {
-			return r.yield(root, target.Unsupportedf("the register that holds a reference of the frame at %#x is not known", uint64(f.SP)))
+			return r, target.Unsupportedf("the reference in %s of the frame %016x: the register is not known", slot, uint64(f.SP))
 		}
-		root.Register, root.Object = s.Reg, target.Addr(v)
-	case codeinfo.BaseCallerSP:
-		return r.yield(root, target.Unsupportedf("a slot of the frame at %#x is relative to its caller", uint64(f.SP)))
-	default:
-		var ok bool
-		if root.Addr, ok = s.Address(&f.Regs, 0); !ok {
-			return r.yield(root, target.Unsupportedf("the base of a slot of the frame at %#x is not known", uint64(f.SP)))
-		}
-		v, err := target.Pointer(r.w.rt.Memory(), root.Addr)
-		if err != nil {
-			return r.yield(root, err)
-		}
-		root.Object = v
+		return r, nil
 	}
-	return root.Object == 0 || r.yield(root, nil)
+	var callerSP target.Addr
+	if slot.Base == codeinfo.BaseCallerSP {
+		caller := unwind.Frame{Regs: f.Regs, Trust: f.Trust, Exact: f.Exact}
+		if _, err := s.cursor.StepIn(&caller, managedCode(&f.Code), unwind.TrustUnwind); err != nil {
+			return r, err
+		}
+		callerSP, _ = caller.Regs.SP()
+	}
+	var ok bool
+	if r.Addr, ok = slot.Address(&f.Regs, callerSP); !ok {
+		return r, target.Unsupportedf("the place %s of the frame %016x: the register is not known", slot, uint64(f.SP))
+	}
+	var err error
+	if r.Object, err = target.Pointer(f.Runtime.Memory(), r.Addr); err != nil {
+		return r, fmt.Errorf("reference at %s of the frame %016x: %w", slot, uint64(f.SP), err)
+	}
+	return r, nil
 }

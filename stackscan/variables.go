@@ -80,7 +80,7 @@ func (v *variables) arguments() ([]Variable, error) {
 	if v.places, v.placesErr = v.rt.Variables(v.frame.Code); dac.NoDebugInfo(v.placesErr) {
 		v.placesErr = nil
 	}
-	v.context = frameContext(v.frame)
+	v.context = frameContext(v.frame, v.places, sig.Conv.HasThis())
 	params := sig.FixedParams()
 	var out []Variable
 	first := 0

@@ -73,7 +73,6 @@ func (p *variablePrinter) list(title string, vars []stackscan.Variable, names bo
 		return
 	}
 	p.c.Printf("    %s:\n", title)
-	placed := false
 	for i := range vars {
 		if !p.c.SOS {
 			p.c.Printf("        %s\n", p.line(&vars[i], title == "LOCALS"))
@@ -84,8 +83,7 @@ func (p *variablePrinter) list(title string, vars []stackscan.Variable, names bo
 			text = report.Escape(vars[i].Name) + " "
 		}
 		text += sosPlace(&vars[i], names)
-		placed = placed || vars[i].Located && !vars[i].Split()
-		if text != "" || placed {
+		if text != "" {
 			text += "= "
 		}
 		p.c.Printf("        %s%s\n", text, p.sosValue(&vars[i]))
