@@ -1,0 +1,134 @@
+package sosgo_test
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+const modulePath = "github.com/sosgo/sosgo"
+
+// mayImport says which packages of this module each package may import, as
+// docs/architecture.md explains it: nobody imports what comes later on the
+// data's path from file to printed line. "" is the root package.
+var mayImport = map[string]string{
+	"target":             "",
+	"internal/cursor":    "",
+	"internal/limits":    "",
+	"internal/memmap":    "target",
+	"internal/mmapfile":  "target internal/memmap",
+	"minidump":           "target internal/cursor internal/limits internal/memmap",
+	"elfcore":            "target internal/cursor internal/limits internal/memmap",
+	"dump":               "target minidump elfcore internal/limits internal/memmap internal/mmapfile",
+	"image":              "target internal/cursor internal/limits internal/memmap internal/mmapfile",
+	"metadata":           "target internal/cursor internal/limits",
+	"internal/layout":    "target",
+	"internal/modfiles":  "target image metadata internal/limits",
+	"internal/symstore":  "target internal/modfiles",
+	"codeinfo":           "target internal/cursor internal/limits",
+	"unwind":             "target internal/cursor internal/limits",
+	"dac":                "target image metadata codeinfo internal/layout internal/limits",
+	"heap":               "target dac internal/layout internal/limits",
+	"objects":            "target dac heap metadata internal/layout internal/limits",
+	"stackscan":          "target codeinfo dac heap image metadata objects unwind internal/limits",
+	"disasm":             "target dac objects",
+	"":                   "target codeinfo dac dump elfcore heap image metadata minidump objects stackscan unwind internal/limits internal/modfiles internal/symstore",
+	"report":             "",
+	"report/stackexport": "report",
+	"internal/cli":       "target report",
+	"internal/commands": " target codeinfo dac disasm dump elfcore heap image metadata minidump objects report report/stackexport stackscan unwind " +
+		"internal/cli internal/limits SELF",
+	"cmd/sosgo": "internal/cli internal/commands",
+}
+
+// thirdParty says who may import what is not ours.
+var thirdParty = map[string]string{
+	"github.com/spf13/cobra":            "internal/cli",
+	"github.com/chzyer/readline":        "internal/cli",
+	"github.com/schollz/progressbar/v3": "internal/cli",
+	"golang.org/x/term":                 "internal/cli",
+	"golang.org/x/sys":                  "internal/mmapfile dump internal/cli",
+	"github.com/klauspost/compress":     "dump internal/cli SELF",
+	"github.com/olekukonko/tablewriter": "report",
+	"github.com/go-delve/delve":         "unwind",
+	"golang.org/x/arch":                 "disasm",
+	"github.com/google/pprof":           "report/stackexport",
+}
+
+// TestImportDirections reads the imports of all packages. Tests and tools may
+// import what they like.
+func TestImportDirections(t *testing.T) {
+	seen := map[string]bool{}
+	err := filepath.WalkDir(".", func(p string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			if name := d.Name(); err == nil && (name == "testdata" || name == "tools" || strings.HasPrefix(name, ".") && name != ".") {
+				return fs.SkipDir
+			}
+			return err
+		}
+		dir := path.Clean(filepath.ToSlash(filepath.Dir(p)))
+		if !strings.HasSuffix(p, ".go") || strings.HasSuffix(p, "_test.go") || dir == "internal/synth" || dir == "internal/testdump" {
+			return nil
+		}
+		if dir == "." {
+			dir = ""
+		}
+		seen[dir] = true
+		checkImports(t, p, dir)
+		return nil
+	})
+	require.NoError(t, err)
+	for dir := range mayImport {
+		require.True(t, seen[dir], "there is no package %q", dir)
+	}
+}
+
+func checkImports(t *testing.T, file, dir string) {
+	src, err := os.ReadFile(file)
+	require.NoError(t, err)
+	f, err := parser.ParseFile(token.NewFileSet(), file, src, parser.ImportsOnly)
+	require.NoError(t, err)
+	allowed, known := mayImport[dir]
+	require.True(t, known, "%s: package %q is not in the table", file, dir)
+	for _, spec := range f.Imports {
+		imported, err := strconv.Unquote(spec.Path.Value)
+		require.NoError(t, err)
+		if own, ok := strings.CutPrefix(imported, modulePath); ok {
+			own = strings.TrimPrefix(own, "/")
+			if own == "" {
+				own = "SELF"
+			}
+			if !slices.Contains(strings.Fields(allowed), own) {
+				t.Errorf("%s imports %s", file, imported)
+			}
+			continue
+		}
+		if !strings.Contains(strings.Split(imported, "/")[0], ".") {
+			continue // the standard library
+		}
+		if !mayUse(dir, imported) {
+			t.Errorf("%s imports %s", file, imported)
+		}
+	}
+}
+
+func mayUse(dir, imported string) bool {
+	if dir == "" {
+		dir = "SELF"
+	}
+	for module, users := range thirdParty {
+		if imported == module || strings.HasPrefix(imported, module+"/") {
+			return slices.Contains(strings.Fields(users), dir)
+		}
+	}
+	return false
+}
