@@ -20,10 +20,11 @@ func dumpStackObjectsCommand() cli.Command {
 		Help: "Every word of the stack is looked at, also those that no longer matter. Only addresses count at which a " +
 			"walk of the heap finds an object; where the dump lacks the heap, what looks like an object is marked (unproven). " +
 			"With one argument that thread is taken (see threads for its numbers), with two the memory between them.",
-		Usage: "[-verify] [-all | THREAD | TOP BOTTOM]",
+		Usage: "[-verify | -precise] [-all | THREAD | TOP BOTTOM]",
 		Args:  []cli.Arg{{Name: "what", Kind: cli.Str, Optional: true, Rest: true, Summary: "a thread, or the ends of a range of memory"}},
 		Options: append(threadOptions(),
 			cli.Option{Name: "verify", Summary: "leave out unproven and damaged objects"},
+			cli.Option{Name: "precise", Summary: "only what the garbage collector takes for live, frame by frame"},
 			cli.Option{Name: "all", Summary: "all threads, one after the other"}),
 		Examples: []cli.Example{
 			{Line: "dso", Text: "the current thread"},
@@ -42,6 +43,9 @@ type stackObject struct {
 	Object   report.Address `json:"object" doc:"the object"`
 	Type     string         `json:"type" doc:"its type"`
 	Value    string         `json:"value,omitempty" doc:"text of a string, message of an exception"`
+	Frame    report.Address `json:"frame,omitempty" doc:"with -precise: stack pointer of the frame that holds the reference"`
+	Interior bool           `json:"interior,omitempty" doc:"with -precise: it may point into an object, or at none"`
+	Pinned   bool           `json:"pinned,omitempty" doc:"with -precise: it keeps the object where it is"`
 	Unproven bool           `json:"unproven,omitempty" doc:"no walk of the heap reaches the object: it looks like one"`
 }
 
@@ -137,6 +141,9 @@ func alignUp(a target.Addr) target.Addr {
 }
 
 func (p *stackPrinter) thread(t *sosgo.Thread) error {
+	if p.c.Bool("precise") {
+		return p.precise(t)
+	}
 	stack, err := dumpOf(p.c).Stack(t)
 	if err != nil {
 		return err

@@ -30,13 +30,14 @@ func clrStackCommand() cli.Command {
 		Help: "Each line has the stack pointer of a frame, the address that it goes on at, and its method. The runtime's own " +
 			"frames, which stand where managed code called other code, are in brackets. The thread is the current one, or " +
 			"the one given (see threads for its numbers).",
-		Usage: "[-all] [-a | -p | -l] [-f] [-r] [-n] [-c COUNT] [THREAD]",
+		Usage: "[-all] [-a | -p | -l] [-gc] [-f] [-r] [-n] [-c COUNT] [THREAD]",
 		Args:  []cli.Arg{{Name: "thread", Kind: cli.Str, Optional: true, Summary: "the thread"}},
 		Options: append(threadOptions(),
 			cli.Option{Name: "all", Summary: "all managed threads"},
 			cli.Option{Name: "a", Summary: "arguments and locals"},
 			cli.Option{Name: "p", Summary: "arguments"},
 			cli.Option{Name: "l", Summary: "locals"},
+			cli.Option{Name: "gc", Summary: "the references that each frame holds"},
 			cli.Option{Name: "f", Summary: "full: modules and offsets"},
 			cli.Option{Name: "r", Summary: "the registers of each frame"},
 			cli.Option{Name: "n", Summary: "no source files and lines"},
@@ -53,22 +54,23 @@ func clrStackCommand() cli.Command {
 }
 
 type stackFrame struct {
-	OSID      uint32            `json:"osId" doc:"OS id of the thread"`
-	Kind      string            `json:"kind" doc:"managed, explicit (the runtime's own frame) or native"`
-	SP        report.Address    `json:"sp" doc:"stack pointer; of an explicit frame its address"`
-	IP        report.Address    `json:"ip" doc:"instruction pointer"`
-	Trust     string            `json:"trust" doc:"how the frame was found: context, unwind, frame pointer, scan"`
-	Frame     string            `json:"frame,omitempty" doc:"class of an explicit frame"`
-	Method    string            `json:"method,omitempty" doc:"the method"`
-	MD        report.Address    `json:"methodDesc,omitempty" doc:"its MethodDesc"`
-	Module    string            `json:"module,omitempty" doc:"file name of the module"`
-	Offset    uint64            `json:"offset,omitempty" doc:"of the instruction pointer in the method, or in the module of a native frame"`
-	File      string            `json:"file,omitempty" doc:"source file"`
-	Line      int               `json:"line,omitempty" doc:"line in it"`
-	Register  map[string]string `json:"registers,omitempty" doc:"with -r: the registers that are known"`
-	Arguments []frameVariable   `json:"arguments,omitempty" doc:"with -a or -p: the arguments"`
-	Locals    []frameVariable   `json:"locals,omitempty" doc:"with -a or -l: the locals"`
-	Error     string            `json:"error,omitempty" doc:"why the walk ended here"`
+	OSID       uint32            `json:"osId" doc:"OS id of the thread"`
+	Kind       string            `json:"kind" doc:"managed, explicit (the runtime's own frame) or native"`
+	SP         report.Address    `json:"sp" doc:"stack pointer; of an explicit frame its address"`
+	IP         report.Address    `json:"ip" doc:"instruction pointer"`
+	Trust      string            `json:"trust" doc:"how the frame was found: context, unwind, frame pointer, scan"`
+	Frame      string            `json:"frame,omitempty" doc:"class of an explicit frame"`
+	Method     string            `json:"method,omitempty" doc:"the method"`
+	MD         report.Address    `json:"methodDesc,omitempty" doc:"its MethodDesc"`
+	Module     string            `json:"module,omitempty" doc:"file name of the module"`
+	Offset     uint64            `json:"offset,omitempty" doc:"of the instruction pointer in the method, or in the module of a native frame"`
+	File       string            `json:"file,omitempty" doc:"source file"`
+	Line       int               `json:"line,omitempty" doc:"line in it"`
+	Register   map[string]string `json:"registers,omitempty" doc:"with -r: the registers that are known"`
+	Arguments  []frameVariable   `json:"arguments,omitempty" doc:"with -a or -p: the arguments"`
+	Locals     []frameVariable   `json:"locals,omitempty" doc:"with -a or -l: the locals"`
+	References []frameReference  `json:"references,omitempty" doc:"with -gc: the references that the frame holds, as the garbage collector sees it"`
+	Error      string            `json:"error,omitempty" doc:"why the walk ended here"`
 }
 
 func runClrStack(c *cli.Context) error {
@@ -89,11 +91,11 @@ func runClrStack(c *cli.Context) error {
 			return err
 		}
 	}
-	vars, err := newVariablePrinter(c)
+	refs, err := newReferencePrinter(c, walker)
 	if err != nil {
 		return err
 	}
-	p := &framePrinter{c: c, rt: rt, walker: walker, max: -1, vars: vars}
+	p := &framePrinter{c: c, rt: rt, walker: walker, max: -1, vars: newVariablePrinter(c), refs: refs}
 	if n, ok := c.Int("c"); ok {
 		p.max = int(n)
 	}
@@ -117,6 +119,7 @@ type framePrinter struct {
 	max    int // frames of a thread, -1 for all
 	lines  map[target.Addr]dac.SourceLine
 	vars   *variablePrinter
+	refs   *referencePrinter
 
 	// carried are the registers as SOS prints them: what a frame does not tell
 	// keeps the value of the frame above.
@@ -173,6 +176,7 @@ func (p *framePrinter) stack(t *sosgo.Thread) error {
 	}
 	p.heading(fmt.Sprintf("%16s %16s %s", "Child SP", "IP", "Call Site"))
 	p.carried = target.Registers{Arch: t.OS.Registers.Arch}
+	p.refs.thread(t)
 	n := 0
 	for f := range p.frames(t) {
 		if n == p.max {
@@ -205,6 +209,7 @@ func (p *framePrinter) frame(t *sosgo.Thread, f *stackscan.Frame) error {
 		if p.vars.wants(f) {
 			p.vars.variablesJSON(f, r)
 		}
+		r.References = p.refs.referencesJSON(f)
 		return p.c.JSON().Item("frames", r)
 	}
 	ip := report.Hex16(f.IP)
@@ -215,6 +220,7 @@ func (p *framePrinter) frame(t *sosgo.Thread, f *stackscan.Frame) error {
 	if p.c.Bool("r") {
 		p.registers(&f.Regs)
 	}
+	p.refs.print(f)
 	if p.vars.wants(f) {
 		p.vars.print(f)
 	}

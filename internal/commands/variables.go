@@ -27,18 +27,13 @@ type frameVariable struct {
 // A variablePrinter prints the arguments and locals of frames.
 type variablePrinter struct {
 	c            *cli.Context
-	objects      *objects.Reader
+	objects      map[*dac.Runtime]*objects.Reader // a stack can have frames of several
 	args, locals bool
 }
 
-func newVariablePrinter(c *cli.Context) (*variablePrinter, error) {
-	p := &variablePrinter{c: c, args: c.Bool("a") || c.Bool("p"), locals: c.Bool("a") || c.Bool("l")}
-	if !p.args && !p.locals {
-		return p, nil
-	}
-	var err error
-	p.objects, err = dumpOf(c).Objects()
-	return p, err
+func newVariablePrinter(c *cli.Context) *variablePrinter {
+	return &variablePrinter{c: c, args: c.Bool("a") || c.Bool("p"), locals: c.Bool("a") || c.Bool("l"),
+		objects: map[*dac.Runtime]*objects.Reader{}}
 }
 
 // wants reports whether variables of f were asked for.
@@ -48,7 +43,12 @@ func (p *variablePrinter) wants(f *stackscan.Frame) bool {
 
 // of returns the variables that were asked for.
 func (p *variablePrinter) of(f *stackscan.Frame) (args, locals []stackscan.Variable) {
-	args, locals, err := stackscan.Variables(f, p.objects)
+	r := p.objects[f.Runtime]
+	if r == nil {
+		r = objects.New(f.Runtime)
+		p.objects[f.Runtime] = r
+	}
+	args, locals, err := stackscan.Variables(f, r)
 	if err != nil {
 		p.c.Warn(err)
 	}
