@@ -1,148 +1,134 @@
 package sosgo_test
 
 import (
-	"encoding/json"
-	"errors"
-	"io"
-	"os/exec"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 )
 
-const module = "github.com/sosgo/sosgo"
+const modulePath = "github.com/sosgo/sosgo"
 
-// mayImport says which packages of this module each package may import, test
-// files aside: the data's way from the file to the printed line, and never back
-// (docs/architecture.md). A package that suddenly needs one above it wants a
-// different design.
+// mayImport says which packages of this module each package may import, as
+// docs/architecture.md explains it: nobody imports what comes later on the
+// data's path from file to printed line. "" is the root package.
 var mayImport = map[string]string{
-	"target":          "",
-	"internal/cursor": "",
-	"internal/limits": "",
-	"internal/synth":  "",
-	"metadata":        "internal/cursor internal/limits target",
-	"codeinfo":        "internal/limits target",
-	"unwind":          "internal/limits target",
-
-	"internal/mmapfile": "target",
-	"internal/memmap":   "target",
-	"internal/layout":   "target",
-	"minidump":          "internal/cursor internal/limits internal/memmap target",
-	"elfcore":           "internal/cursor internal/limits internal/memmap target",
-	"dump":              "elfcore internal/limits internal/memmap internal/mmapfile minidump target",
-	"image":             "internal/cursor internal/limits internal/memmap internal/mmapfile target",
-	"internal/modfiles": "image internal/limits target",
-	"internal/symstore": "internal/limits internal/modfiles target",
-
-	"dac":       "codeinfo image internal/layout internal/limits metadata target",
-	"heap":      "dac internal/layout internal/limits target",
-	"objects":   "dac internal/limits metadata target",
-	"graph":     "dac heap internal/limits objects stackscan target",
-	"stackscan": "codeinfo dac heap image internal/limits metadata objects target unwind",
-	"disasm":    "dac objects target",
-
-	// The root package is the façade: whatever answers, and nothing that prints.
-	"": "codeinfo dac disasm dump elfcore graph heap image internal/limits internal/modfiles internal/symstore metadata minidump objects " +
-		"stackscan target unwind",
-
+	"target":             "",
+	"internal/cursor":    "",
+	"internal/limits":    "",
+	"internal/memmap":    "target",
+	"internal/mmapfile":  "target internal/memmap",
+	"minidump":           "target internal/cursor internal/limits internal/memmap",
+	"elfcore":            "target internal/cursor internal/limits internal/memmap",
+	"dump":               "target minidump elfcore internal/limits internal/memmap internal/mmapfile",
+	"image":              "target internal/cursor internal/limits internal/memmap internal/mmapfile",
+	"metadata":           "target internal/cursor internal/limits",
+	"internal/layout":    "target",
+	"internal/modfiles":  "target image metadata internal/limits",
+	"internal/symstore":  "target internal/modfiles",
+	"codeinfo":           "target internal/cursor internal/limits",
+	"unwind":             "target internal/cursor internal/limits",
+	"dac":                "target image metadata codeinfo internal/layout internal/limits",
+	"heap":               "target dac internal/layout internal/limits",
+	"objects":            "target dac heap metadata internal/layout internal/limits",
+	"stackscan":          "target codeinfo dac heap image metadata objects unwind internal/limits",
+	"disasm":             "target dac objects",
+	"":                   "target codeinfo dac dump elfcore heap image metadata minidump objects stackscan unwind internal/limits internal/modfiles internal/symstore",
 	"report":             "",
 	"report/stackexport": "report",
-	"internal/cli":       "report target",
-	"internal/commands": ". codeinfo dac disasm dump elfcore graph heap image internal/cli internal/limits metadata minidump objects report " +
-		"report/stackexport stackscan target unwind",
+	"internal/cli":       "target report",
+	"internal/commands": " target codeinfo dac disasm dump elfcore heap image metadata minidump objects report report/stackexport stackscan unwind " +
+		"internal/cli internal/limits SELF",
 	"cmd/sosgo": "internal/cli internal/commands",
-
-	"internal/testdump":        ". target",
-	"internal/tools/floors":    "",
-	"internal/tools/slicedump": ". dac elfcore image internal/cli internal/commands internal/memmap internal/mmapfile target",
 }
 
-// mayDepend says where other people's modules are used, so that each is known
-// to few. Those that only tests need are not listed.
-var mayDepend = map[string]string{
+// thirdParty says who may import what is not ours.
+var thirdParty = map[string]string{
 	"github.com/spf13/cobra":            "internal/cli",
 	"github.com/chzyer/readline":        "internal/cli",
 	"github.com/schollz/progressbar/v3": "internal/cli",
 	"golang.org/x/term":                 "internal/cli",
-	"github.com/klauspost/compress":     ". dump internal/cli internal/testdump internal/tools/slicedump",
+	"golang.org/x/sys":                  "internal/mmapfile dump internal/cli",
+	"github.com/klauspost/compress":     "dump internal/cli SELF",
 	"github.com/olekukonko/tablewriter": "report",
-	"github.com/google/pprof":           "report/stackexport",
 	"github.com/go-delve/delve":         "unwind",
 	"golang.org/x/arch":                 "disasm",
-	"golang.org/x/sys":                  "internal/mmapfile internal/tools/slicedump",
+	"github.com/google/pprof":           "report/stackexport",
 }
 
-// A listed package is what go list says of it.
-type listed struct {
-	ImportPath string
-	Imports    []string
-	Module     *struct{ Path string }
-}
-
+// TestImportDirections reads the imports of all packages. Tests and tools may
+// import what they like.
 func TestImportDirections(t *testing.T) {
-	for _, p := range goList(t, "./...") {
-		name := local(p.ImportPath)
-		allowed, known := mayImport[name]
-		if !known {
-			t.Errorf("%s is not in the table of this test: where does it stand?", p.ImportPath)
+	seen := map[string]bool{}
+	err := filepath.WalkDir(".", func(p string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			if name := d.Name(); err == nil && (name == "testdata" || name == "tools" || strings.HasPrefix(name, ".") && name != ".") {
+				return fs.SkipDir
+			}
+			return err
+		}
+		dir := path.Clean(filepath.ToSlash(filepath.Dir(p)))
+		if !strings.HasSuffix(p, ".go") || strings.HasSuffix(p, "_test.go") || dir == "internal/synth" || dir == "internal/testdump" {
+			return nil
+		}
+		if dir == "." {
+			dir = ""
+		}
+		seen[dir] = true
+		checkImports(t, p, dir)
+		return nil
+	})
+	require.NoError(t, err)
+	for dir := range mayImport {
+		require.True(t, seen[dir], "there is no package %q", dir)
+	}
+}
+
+func checkImports(t *testing.T, file, dir string) {
+	src, err := os.ReadFile(file)
+	require.NoError(t, err)
+	f, err := parser.ParseFile(token.NewFileSet(), file, src, parser.ImportsOnly)
+	require.NoError(t, err)
+	allowed, known := mayImport[dir]
+	require.True(t, known, "%s: package %q is not in the table", file, dir)
+	for _, spec := range f.Imports {
+		imported, err := strconv.Unquote(spec.Path.Value)
+		require.NoError(t, err)
+		if own, ok := strings.CutPrefix(imported, modulePath); ok {
+			own = strings.TrimPrefix(own, "/")
+			if own == "" {
+				own = "SELF"
+			}
+			if !slices.Contains(strings.Fields(allowed), own) {
+				t.Errorf("%s imports %s", file, imported)
+			}
 			continue
 		}
-		for _, i := range p.Imports {
-			if strings.HasPrefix(i, module) && !slices.Contains(strings.Fields(allowed), orDot(local(i))) {
-				t.Errorf("%s imports %s, which is not below it", p.ImportPath, i)
-			}
+		if !strings.Contains(strings.Split(imported, "/")[0], ".") {
+			continue // the standard library
+		}
+		if !mayUse(dir, imported) {
+			t.Errorf("%s imports %s", file, imported)
 		}
 	}
 }
 
-func TestDependencies(t *testing.T) {
-	modules := map[string]string{} // by package
-	for _, p := range goList(t, "-deps", "./...") {
-		if p.Module != nil && p.Module.Path != module {
-			modules[p.ImportPath] = p.Module.Path
+func mayUse(dir, imported string) bool {
+	if dir == "" {
+		dir = "SELF"
+	}
+	for module, users := range thirdParty {
+		if imported == module || strings.HasPrefix(imported, module+"/") {
+			return slices.Contains(strings.Fields(users), dir)
 		}
 	}
-	for _, p := range goList(t, "./...") {
-		for _, i := range p.Imports {
-			dep, foreign := modules[i]
-			if foreign && !slices.Contains(strings.Fields(mayDepend[dep]), orDot(local(p.ImportPath))) {
-				t.Errorf("%s imports %s: only %q may", p.ImportPath, i, mayDepend[dep])
-			}
-		}
-	}
-}
-
-// local is the path of a package inside the module.
-func local(path string) string { return strings.TrimPrefix(strings.TrimPrefix(path, module), "/") }
-
-// orDot is how the tables name the root package among others.
-func orDot(name string) string {
-	if name == "" {
-		return "."
-	}
-	return name
-}
-
-func goList(t *testing.T, args ...string) []listed {
-	t.Helper()
-	cmd := exec.Command("go", append([]string{"list", "-json=ImportPath,Imports,Module"}, args...)...)
-	out, err := cmd.Output()
-	if exit := new(exec.ExitError); errors.As(err, &exit) {
-		t.Fatalf("go list: %s", exit.Stderr)
-	}
-	require.NoError(t, err)
-	var all []listed
-	dec := json.NewDecoder(strings.NewReader(string(out)))
-	for {
-		var p listed
-		if err := dec.Decode(&p); err == io.EOF {
-			return all
-		} else if err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, p)
-	}
+	return false
 }
