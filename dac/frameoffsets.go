@@ -61,6 +61,11 @@ type frameOffsets struct {
 	FuncEval struct {
 		Eval int `layout:"DebuggerEvalPtr"`
 	} `struct:"FuncEvalFrame,optional"`
+	GC struct { // 3.1
+		References int `layout:"ObjRefsPtr"`
+		Count      int `layout:"NumObjRefs"`
+		Interior   int `layout:"MaybeInterior"`
+	} `struct:"GCFrame,optional"`
 	Eval struct {
 		Context int `layout:"TargetContext"`
 	} `struct:"DebuggerEval,optional"`

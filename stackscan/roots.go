@@ -16,6 +16,9 @@ type Root struct {
 	// FrameIP and FrameSP are those of the frame that the reference belongs to.
 	FrameIP, FrameSP target.Addr
 	Method           *dac.MethodDesc
+	// Explicit is the class of the explicit frame that holds the reference,
+	// empty for an activation. Such a reference has no Slot.
+	Explicit string
 
 	Slot codeinfo.Slot
 	Addr target.Addr // of the word, 0 for a register
@@ -27,7 +30,9 @@ type Root struct {
 }
 
 // Roots iterates over the references that the frames of t hold at the place
-// where the thread stands, from the leaf on. What an exception has left behind
+// where the thread stands, from the leaf on. Of the explicit frames only those
+// are asked that keep references for native code (GCFrame); arguments on their
+// way through a stub of the runtime are not among the roots. What an exception has left behind
 // holds none, and a method whose funclet runs is told through the funclet.
 //
 // A frame whose references can't be told is an error in the sequence, and the
@@ -86,7 +91,7 @@ func (s *rootScan) frame(f *Frame, yield func(Root, error) bool) bool {
 		if s.above = f.Explicit.Kind; s.above != dac.FrameInlinedCall {
 			s.dispatching = false
 		}
-		return true
+		return f.Kind != FrameExplicit || s.protected(f, yield)
 	}
 	above := s.above
 	s.above = dac.FrameUnknown
@@ -103,6 +108,27 @@ func (s *rootScan) frame(f *Frame, yield func(Root, error) bool) bool {
 	}
 	for i := range s.slots {
 		if r, err := s.root(f, s.slots[i]); !yield(r, err) {
+			return false
+		}
+	}
+	return true
+}
+
+// protected yields what an explicit frame holds.
+func (s *rootScan) protected(f *Frame, yield func(Root, error) bool) bool {
+	r := Root{FrameIP: f.IP, FrameSP: f.SP, Explicit: f.Explicit.Class}
+	p, err := f.Runtime.Protected(&f.Explicit)
+	if err != nil {
+		return yield(r, err)
+	}
+	r.Interior = p.Interior
+	for i := range p.Count {
+		r.Addr = p.At + target.Addr(i)*8
+		if r.Object, err = target.Pointer(f.Runtime.Memory(), r.Addr); err != nil {
+			err = fmt.Errorf("references of the frame %016x: %w", uint64(f.SP), err)
+			return yield(r, err)
+		}
+		if !yield(r, nil) {
 			return false
 		}
 	}

@@ -15,7 +15,7 @@ import (
 )
 
 type frameReference struct {
-	Place    string         `json:"place" doc:"the register, or register and offset, that tells where the reference is"`
+	Place    string         `json:"place,omitempty" doc:"the register, or register and offset, that tells where the reference is; absent in an explicit frame"`
 	Addr     report.Address `json:"address,omitempty" doc:"the word of the stack; absent for a register"`
 	Object   report.Address `json:"object" doc:"what it holds: null, or the address of an object, or of anything if interior"`
 	Type     string         `json:"type,omitempty" doc:"type of the object"`
@@ -63,7 +63,7 @@ func (p *referencePrinter) thread(t *sosgo.Thread) {
 
 // of are the references of a frame.
 func (p *referencePrinter) of(f *stackscan.Frame) []stackscan.Root {
-	if p == nil || f.Kind != stackscan.FrameManaged {
+	if p == nil {
 		return nil
 	}
 	return p.frames[frameKey{f.IP, f.SP}]
@@ -82,7 +82,9 @@ func (p *referencePrinter) print(f *stackscan.Frame) {
 // line is a reference in SOS's form.
 func (p *referencePrinter) line(r *stackscan.Root) string {
 	var b strings.Builder
-	b.WriteString(sosSlot(r.Slot) + ": ")
+	if r.Explicit == "" {
+		b.WriteString(sosSlot(r.Slot) + ": ")
+	}
 	if r.Addr != 0 {
 		b.WriteString(report.Hex16(r.Addr) + " -> ")
 	}
@@ -151,8 +153,11 @@ func (p *referencePrinter) describe(a target.Addr, limit int) (name, text string
 func (p *referencePrinter) referencesJSON(f *stackscan.Frame) []frameReference {
 	var out []frameReference
 	for _, r := range p.of(f) {
-		j := frameReference{Place: r.Slot.String(), Addr: report.Address(r.Addr), Object: report.Address(r.Object),
+		j := frameReference{Addr: report.Address(r.Addr), Object: report.Address(r.Object),
 			Interior: r.Interior, Pinned: r.Pinned}
+		if r.Explicit == "" {
+			j.Place = r.Slot.String()
+		}
 		if r.Object != 0 && !r.Interior {
 			j.Type, j.Value = p.describe(r.Object, maxInline)
 		}
@@ -196,6 +201,10 @@ func (p *stackPrinter) precise(t *sosgo.Thread) error {
 
 func (p *stackPrinter) frameHeading(r *stackscan.Root) {
 	if p.c.JSON() != nil {
+		return
+	}
+	if r.Explicit != "" {
+		p.c.Printf("%s %s [%s]\n", report.Hex16(r.FrameSP), report.Hex16(r.FrameIP), report.Escape(r.Explicit))
 		return
 	}
 	name, err := p.rt.MethodName(r.Method, dac.MethodFull)
