@@ -1,0 +1,30 @@
+package report
+
+import "testing"
+
+func TestPrettyMethod(t *testing.T) {
+	for _, c := range []struct{ in, want string }{
+		{"System.Threading.Thread.Sleep(Int32)", "System.Threading.Thread.Sleep(Int32)"},
+		{"Debuggee.Zoo.Scenario+<>c__DisplayClass1_0.<Run>b__1()", "Debuggee.Zoo.Scenario.Run.<lambda>()"},
+		{"Debuggee.Crash.Scenario+<>c.<Run>b__0_2()", "Debuggee.Crash.Scenario.Run.<lambda>()"},
+		{"Shop.Cart.<Pay>g__Check|3_0(Int32)", "Shop.Cart.Pay.Check(Int32)"},
+		{"Debuggee.AsyncWork.Scenario+<ValueTasks>d__13.MoveNext()", "Debuggee.AsyncWork.Scenario.ValueTasks [state machine]"},
+		{"Debuggee.AsyncWork.Scenario+<Generic>d__16`1[[Debuggee.AsyncWork.Order, Debuggee]].MoveNext()", "Debuggee.AsyncWork.Scenario.Generic [state machine]"},
+		{"A.B..ctor(System.String)", "A.B..ctor(System.String)"},
+		{"<PrivateImplementationDetails>.ComputeStringHash(System.String)", "<PrivateImplementationDetails>.ComputeStringHash(System.String)"},
+		{"<Program>$.<Main>$(System.String[])", "<Program>$.<Main>$(System.String[])"},
+		{"<", "<"},
+		{"<>", "<>"},
+		{"", ""},
+	} {
+		if got := PrettyMethod(c.in); got != c.want {
+			t.Errorf("%s: got %s, want %s", c.in, got, c.want)
+		}
+	}
+}
+
+func FuzzPrettyMethod(f *testing.F) {
+	f.Add("A+<>c__DisplayClass1_0.<Run>b__1()")
+	f.Add("A+<B>d__1`1[[C, D]].MoveNext()")
+	f.Fuzz(func(t *testing.T, s string) { PrettyMethod(s) })
+}
