@@ -40,6 +40,9 @@ type frameOffsets struct {
 		CaptureRIP    int `layout:"CaptureRip"`
 		CaptureRSP    int `layout:"CaptureRsp"`
 	} `struct:"HelperMethodFrame,optional"`
+	HelperObjects struct { // the same in the classes with more
+		References int `layout:"ObjRefPtrs"`
+	} `struct:"HelperMethodFrame_1OBJ,optional"`
 	SoftwareException struct {
 		Context int `layout:"TargetContext"`
 	} `struct:"SoftwareExceptionFrame,optional"`

@@ -31,7 +31,7 @@ type Root struct {
 
 // Roots iterates over the references that the frames of t hold at the place
 // where the thread stands, from the leaf on. Of the explicit frames only those
-// are asked that keep references for native code (GCFrame); arguments on their
+// are asked that keep references for native code; arguments on their
 // way through a stub of the runtime are not among the roots. What an exception has left behind
 // holds none, and a method whose funclet runs is told through the funclet.
 //
@@ -117,18 +117,16 @@ func (s *rootScan) frame(f *Frame, yield func(Root, error) bool) bool {
 // protected yields what an explicit frame holds.
 func (s *rootScan) protected(f *Frame, yield func(Root, error) bool) bool {
 	r := Root{FrameIP: f.IP, FrameSP: f.SP, Explicit: f.Explicit.Class}
-	p, err := f.Runtime.Protected(&f.Explicit)
+	slots, interior, err := f.Runtime.Protected(&f.Explicit)
 	if err != nil {
 		return yield(r, err)
 	}
-	r.Interior = p.Interior
-	for i := range p.Count {
-		r.Addr = p.At + target.Addr(i)*8
+	r.Interior = interior
+	for _, r.Addr = range slots {
 		if r.Object, err = target.Pointer(f.Runtime.Memory(), r.Addr); err != nil {
 			err = fmt.Errorf("references of the frame %016x: %w", uint64(f.SP), err)
-			return yield(r, err)
 		}
-		if !yield(r, nil) {
+		if !yield(r, err) {
 			return false
 		}
 	}
