@@ -65,6 +65,17 @@ func (s *Server) Candidates(m *target.Module, id *modfiles.Identity) iter.Seq[st
 	}
 }
 
+// PortablePDB returns the path of a portable PDB in the cache, after a download
+// if need be, and whether there is one.
+func (s *Server) PortablePDB(pdbPath string, guid [16]byte) (string, bool) {
+	key := PortablePDBKey(pdbPath, guid)
+	if key == "" {
+		return "", false
+	}
+	p, err := s.Get(context.Background(), key)
+	return p, err == nil
+}
+
 // Errors returns what went wrong, by key. A file that the server does not have
 // is ErrNotOnServer.
 func (s *Server) Errors() map[string]error {

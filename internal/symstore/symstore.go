@@ -108,6 +108,17 @@ func (c Cache) Candidates(m *target.Module, id *modfiles.Identity) iter.Seq[stri
 	}
 }
 
+// PortablePDB returns the path of a portable PDB in the cache, and whether it is
+// there.
+func (c Cache) PortablePDB(pdbPath string, guid [16]byte) (string, bool) {
+	key := PortablePDBKey(pdbPath, guid)
+	if key == "" {
+		return "", false
+	}
+	st, err := os.Stat(c.path(key))
+	return c.path(key), err == nil && st.Mode().IsRegular()
+}
+
 // escape makes a key a path of a URL.
 func escape(key string) string {
 	parts := strings.Split(key, "/")

@@ -149,3 +149,18 @@ func TestGarbageIsRefused(t *testing.T) {
 	require.Len(t, tried, 1)
 	require.Error(t, tried[0].Err)
 }
+
+func TestPortablePDB(t *testing.T) {
+	guid := [16]byte{1, 2, 3, 4}
+	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		require.Equal(t, "/symbols/app.pdb/04030201000000000000000000000000ffffffff/app.pdb", r.URL.Path)
+		fmt.Fprint(w, "BSJB")
+	})
+	file, ok := s.PortablePDB("/src/App.pdb", guid)
+	require.True(t, ok)
+	cached, ok := s.Cache.PortablePDB("/src/App.pdb", guid)
+	require.True(t, ok)
+	require.Equal(t, file, cached)
+	_, ok = s.Cache.PortablePDB("/src/Other.pdb", guid)
+	require.False(t, ok)
+}
