@@ -42,6 +42,7 @@ func clrStackCommand() cli.Command {
 			cli.Option{Name: "r", Summary: "the registers of each frame"},
 			cli.Option{Name: "n", Summary: "no source files and lines"},
 			cli.Option{Name: "native", Summary: "native frames too"},
+			cli.Option{Name: "pretty", Summary: "lambdas, local functions and async methods by the names in the source"},
 			cli.Option{Name: "c", Kind: cli.Int, Summary: "at most so many frames"}),
 		Examples: []cli.Example{
 			{Line: "clrstack", Text: "the current thread"},
@@ -262,6 +263,9 @@ func (p *framePrinter) method(f *stackscan.Frame, r *stackFrame) {
 	r.MD = report.Address(md.Addr)
 	name, err := f.Runtime.MethodName(md, dac.MethodFull)
 	r.Method = textOr(p.c, name, err)
+	if p.c.Bool("pretty") {
+		r.Method = report.PrettyMethod(r.Method)
+	}
 	if m, err := md.Module(); err == nil {
 		if file, err := moduleFile(m); err == nil {
 			r.Module = dac.BaseName(file)
