@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/sosgo/sosgo/internal/cli"
 	"github.com/sosgo/sosgo/internal/commands"
+	"github.com/sosgo/sosgo/internal/testdump"
 )
 
 var updateReadme = flag.Bool("readme", false, "rewrite the outputs and the matrix of README.md")
@@ -89,32 +91,26 @@ func cut(s string) string {
 
 // matrixCommands are the columns of the support matrix.
 var matrixCommands = []struct{ title, line string }{
-	{"clrthreads", "clrthreads"}, {"clrstack", "clrstack -all"}, {"dso", "dso -all"}, {"pe", "dumpexceptions"}, {"modules", "clrmodules"},
+	{"crashinfo", "crashinfo"}, {"clrthreads", "clrthreads"}, {"clrstack", "clrstack -all"}, {"dso", "dso -all"}, {"pe", "dumpexceptions"}, {"modules", "clrmodules"},
 	{"types", "name2ee *!System.String"}, {"dumpheap", "dumpheap -stat"}, {"eeheap", "eeheap -gc"}, {"syncblk", "syncblk -all"},
 }
 
 // TestSupportMatrix makes the table of README.md from what the commands answer
 // on the canned dumps.
 func TestSupportMatrix(t *testing.T) {
-	dumps, err := filepath.Glob(filepath.Join(root, "testdata", "dumps", "*", "*.dmp.zst"))
-	require.NoError(t, err)
-	if len(dumps) == 0 {
-		t.Skip("the canned dumps are not here")
-	}
 	var b strings.Builder
-	b.WriteString("| dump |")
+	b.WriteString("| dump | runtime | system | kind |")
 	for _, c := range matrixCommands {
 		b.WriteString(" " + c.title + " |")
 	}
-	b.WriteString("\n|---|" + strings.Repeat("---|", len(matrixCommands)) + "\n")
-	for _, d := range dumps {
-		name := strings.TrimSuffix(filepath.Base(d), ".dmp.zst")
-		b.WriteString("| " + name + " |")
+	b.WriteString("\n|---|---|---|---|" + strings.Repeat("---|", len(matrixCommands)) + "\n")
+	testdump.Canned(t, func(t *testing.T, d *testdump.Dump) {
+		fmt.Fprintf(&b, "| %s | %s | %s | %s |", d.Name, d.Manifest.Runtime, d.Manifest.OS, d.Manifest.Kind)
 		for _, c := range matrixCommands {
-			t.Run(name+"/"+c.title, func(t *testing.T) { b.WriteString(" " + answer(t, d, c.line) + " |") })
+			t.Run(c.title, func(t *testing.T) { b.WriteString(" " + answer(t, d.Path, c.line) + " |") })
 		}
 		b.WriteString("\n")
-	}
+	})
 	file := filepath.Join(root, "README.md")
 	text, err := os.ReadFile(file)
 	require.NoError(t, err)
@@ -129,10 +125,9 @@ func TestSupportMatrix(t *testing.T) {
 	require.Equal(t, old, b.String())
 }
 
+// answer runs a command and says how much of an answer there was.
 func answer(t *testing.T, dump, line string) string {
-	rel, err := filepath.Rel(root, dump)
-	require.NoError(t, err)
-	out, errs, code := run(t, "-d", rel, "-c", line)
+	out, errs, code := run(t, "-d", dump, "-c", line)
 	switch {
 	case code == cli.ExitNotInDump || strings.TrimSpace(out) == "":
 		return "○"
