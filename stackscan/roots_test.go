@@ -107,10 +107,9 @@ func readGCRoots(t *testing.T, file string) map[string]string {
 	for line := range strings.Lines(string(b)) {
 		var r gcRoot
 		require.NoError(t, json.Unmarshal([]byte(line), &r))
-		// Without a register it is one that an explicit frame holds. What has no
-		// type and is in a register is no object: the oracle looked at another
-		// register.
-		if r.Register != nil && (r.Type != nil || number(r.Address) != 0 && number(r.Object)%8 == 0) {
+		// What has no type and is in a register is no object: the oracle looked
+		// at another register.
+		if r.Type != nil || number(r.Address) != 0 && number(r.Object)%8 == 0 {
 			out[r.key()] = r.Frame.SP
 		}
 	}

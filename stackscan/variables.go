@@ -39,6 +39,8 @@ type Variable struct {
 	typ    *objects.Type
 }
 
+var errNoPlace = target.Unsupportedf("the variable has no place here")
+
 // Variables finds the arguments and locals of a managed activation. r reads
 // their values.
 //
@@ -273,7 +275,7 @@ func (a *Variable) Value() (objects.Value, error) {
 func (a *Variable) storage() (target.Addr, error) {
 	switch {
 	case !a.Located:
-		return 0, target.Unsupportedf("the variable has no place here")
+		return 0, errNoPlace
 	case a.Split():
 		return 0, target.Unsupportedf("the variable is in two places")
 	case a.Location.Kind == codeinfo.LocStackByRef && a.Addr != 0:
@@ -297,8 +299,11 @@ func (a *Variable) register() (uint64, error) {
 // other. It is what debuggers print that do not look at types; of enums and
 // structs it may be more or less than the value.
 func (a *Variable) Word() (uint64, error) {
-	if a.Err != nil && !a.Located {
-		return 0, a.Err
+	if !a.Located {
+		if a.Err != nil {
+			return 0, a.Err
+		}
+		return 0, errNoPlace
 	}
 	if a.Addr != 0 {
 		return a.reader.ValueAt(a.wordType(), a.Addr, nil).Bits()

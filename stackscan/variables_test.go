@@ -1,0 +1,111 @@
+package stackscan_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/stackscan"
+	"github.com/sosgo/sosgo/target"
+)
+
+// TestVariables looks at the arguments of a method that calls itself with one
+// less each time: their names, types and values in every frame, on all
+// runtimes.
+func TestVariables(t *testing.T) {
+	corpus := os.Getenv("SOSGO_CORPUS")
+	if corpus == "" {
+		t.Skip("SOSGO_CORPUS names no corpus")
+	}
+	dirs, err := filepath.Glob(filepath.Join(corpus, "*-stacks-*"))
+	require.NoError(t, err)
+	for _, dir := range dirs {
+		t.Run(filepath.Base(dir), func(t *testing.T) {
+			d := openCase(t, dir)
+			defer d.Close()
+			depth := int64(0)
+			framesOf(t, d, "Recurse", func(f *stackscan.Frame, r *objects.Reader) {
+				args, locals, err := stackscan.Variables(f, r)
+				require.NoError(t, err)
+				assert.Empty(t, locals)
+				require.Len(t, args, 2)
+				assert.Equal(t, []string{"depth", "tag"}, []string{args[0].Name, args[1].Name})
+				name, err := args[1].TypeName(dac.NameManaged)
+				require.NoError(t, err)
+				assert.Equal(t, "System.String", name)
+				v, err := args[0].Value()
+				require.NoError(t, err)
+				n, err := v.Int()
+				require.NoError(t, err)
+				assert.Equal(t, depth, n)
+				w, err := args[0].Word()
+				require.NoError(t, err)
+				assert.EqualValues(t, depth, w)
+				assert.Equal(t, 4, args[0].Size())
+				depth++
+			})
+			assert.NotZero(t, depth)
+		})
+	}
+}
+
+// TestVariablesWithoutPlace: an argument that was optimised away has no value,
+// and that is no zero.
+func TestVariablesWithoutPlace(t *testing.T) {
+	dir := filepath.Join(os.Getenv("SOSGO_CORPUS"), "net10-stacks-withheap")
+	if _, err := os.Stat(dir); err != nil || os.Getenv("SOSGO_CORPUS") == "" {
+		t.Skip("no corpus case")
+	}
+	d := openCase(t, dir)
+	defer d.Close()
+	seen := 0
+	framesOf(t, d, "Sleep", func(f *stackscan.Frame, r *objects.Reader) {
+		args, _, err := stackscan.Variables(f, r)
+		require.NoError(t, err)
+		require.Len(t, args, 1)
+		assert.False(t, args[0].Located)
+		assert.NoError(t, args[0].Err)
+		_, err = args[0].Value()
+		assert.ErrorIs(t, err, target.ErrUnsupported)
+		_, err = args[0].Word()
+		assert.ErrorIs(t, err, target.ErrUnsupported)
+		seen++
+	})
+	assert.NotZero(t, seen)
+}
+
+func TestVariablesOfOtherFrames(t *testing.T) {
+	_, _, err := stackscan.Variables(&stackscan.Frame{Kind: stackscan.FrameNative}, nil)
+	assert.ErrorIs(t, err, target.ErrUnsupported)
+}
+
+// framesOf calls f for the managed frames of all threads whose method has a
+// name.
+func framesOf(t *testing.T, d *sosgo.Dump, name string, f func(*stackscan.Frame, *objects.Reader)) {
+	w, err := d.StackWalker()
+	require.NoError(t, err)
+	r, err := d.Objects()
+	require.NoError(t, err)
+	threads, err := d.Threads()
+	require.NoError(t, err)
+	for i := range threads {
+		th := &threads[i]
+		if th.OS == nil || th.Managed == nil {
+			continue
+		}
+		for frame := range w.Walk(th.Managed, th.OS.Registers, stackscan.WalkOptions{}) {
+			if frame.Kind != stackscan.FrameManaged {
+				continue
+			}
+			if got, err := frame.Code.Method.Name(); err == nil && got == name {
+				f(&frame, r)
+			}
+		}
+	}
+}
