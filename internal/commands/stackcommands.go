@@ -30,7 +30,7 @@ func clrStackCommand() cli.Command {
 		Help: "Each line has the stack pointer of a frame, the address that it goes on at, and its method. The runtime's own " +
 			"frames, which stand where managed code called other code, are in brackets. The thread is the current one, or " +
 			"the one given (see threads for its numbers).",
-		Usage: "[-all] [-a | -p | -l] [-gc] [-f] [-r] [-n] [-c COUNT] [THREAD]",
+		Usage: "[-all] [-a | -p | -l] [-gc] [-i] [-f] [-r] [-n] [-c COUNT] [THREAD]",
 		Args:  []cli.Arg{{Name: "thread", Kind: cli.Str, Optional: true, Summary: "the thread"}},
 		Options: append(threadOptions(),
 			cli.Option{Name: "all", Summary: "all managed threads"},
@@ -38,6 +38,7 @@ func clrStackCommand() cli.Command {
 			cli.Option{Name: "p", Summary: "arguments"},
 			cli.Option{Name: "l", Summary: "locals"},
 			cli.Option{Name: "gc", Summary: "the references that each frame holds"},
+			cli.Option{Name: "i", Summary: "the form of the debugging API: native code between managed frames, signatures of metadata"},
 			cli.Option{Name: "f", Summary: "full: modules and offsets"},
 			cli.Option{Name: "r", Summary: "the registers of each frame"},
 			cli.Option{Name: "n", Summary: "no source files and lines"},
@@ -107,6 +108,10 @@ func runClrStack(c *cli.Context) error {
 	t, err := chosenThread(c, threads, text)
 	if err != nil {
 		return err
+	}
+	if c.Bool("i") && c.JSON() == nil {
+		p.debugStack(t)
+		return nil
 	}
 	p.heading(threadHeading(t))
 	return p.stack(t)
