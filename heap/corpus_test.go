@@ -1,11 +1,7 @@
 package heap_test
 
 import (
-	"bufio"
-	"encoding/json"
-	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -13,58 +9,23 @@ import (
 
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/testdump"
 	"github.com/sosgo/sosgo/target"
 )
 
-type manifest struct {
-	Kind    string `json:"kind"`
-	Modules string `json:"modules"`
-}
-
-// corpus calls f for every unpacked case of SOSGO_CORPUS that holds a heap.
+// corpus calls f for each case of the corpus that holds a heap.
 func corpus(t *testing.T, f func(t *testing.T, dir string, d *sosgo.Dump)) {
-	root := os.Getenv("SOSGO_CORPUS")
-	if root == "" {
-		t.Skip("SOSGO_CORPUS names no corpus")
-	}
-	files, err := filepath.Glob(filepath.Join(root, "*", "manifest.json"))
-	require.NoError(t, err)
-	for _, file := range files {
-		dir := filepath.Dir(file)
-		raw, err := os.ReadFile(file)
-		require.NoError(t, err)
-		var m manifest
-		require.NoError(t, json.Unmarshal(raw, &m))
-		if m.Kind != "full" && m.Kind != "withheap" || filepath.Base(dir) == "nativeaot-crash-full" {
-			continue
+	testdump.Corpus(t, func(t *testing.T, d *testdump.Dump) {
+		if !d.HasHeap() {
+			t.Skip("no heap in the dump")
 		}
-		t.Run(filepath.Base(dir), func(t *testing.T) {
-			d, err := sosgo.Open(filepath.Join(dir, filepath.Base(dir)+".dmp"), sosgo.Options{Modules: []string{filepath.Join(dir, m.Modules)}})
-			require.NoError(t, err)
-			defer d.Close()
-			f(t, dir, d)
-		})
-	}
+		f(t, d.Dir, d.Dump)
+	})
 }
 
-func lines(t *testing.T, path string, f func(map[string]any)) {
-	file, err := os.Open(path)
-	require.NoError(t, err)
-	defer file.Close()
-	sc := bufio.NewScanner(file)
-	sc.Buffer(nil, 1<<26)
-	for sc.Scan() {
-		var m map[string]any
-		require.NoError(t, json.Unmarshal(sc.Bytes(), &m))
-		f(m)
-	}
-}
+func lines(t *testing.T, path string, f func(map[string]any)) { testdump.Lines(t, path, f) }
 
-func hex(v any) target.Addr {
-	s, _ := v.(string)
-	n, _ := strconv.ParseUint(s, 0, 64)
-	return target.Addr(n)
-}
+func hex(v any) target.Addr { return testdump.Address(v) }
 
 // TestObjects holds every object of the oracle against the walk.
 func TestObjects(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -153,19 +154,19 @@ func Address(v any) target.Addr {
 // tool says about the dump. A case without that file has no lines.
 func (c *Case) Oracle(t testing.TB, name string, f func(line map[string]any)) {
 	t.Helper()
-	path := filepath.Join(c.Dir, "oracle", name+".jsonl")
+	Lines(t, filepath.Join(c.Dir, "oracle", name+".jsonl"), f)
+}
+
+// Lines calls f for each line of a file of JSON documents, which may also be
+// there compressed, as path.zst. A file that is not there has no lines.
+func Lines(t testing.TB, path string, f func(line map[string]any)) {
+	t.Helper()
+	var r io.ReadCloser
 	r, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		if _, err := os.Stat(path + ".zst"); errors.Is(err, fs.ErrNotExist) {
+		if r, err = openZstd(path + ".zst"); errors.Is(err, fs.ErrNotExist) {
 			return
 		}
-		z, err := openZstd(path + ".zst")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer z.Close()
-		scanLines(t, bufio.NewScanner(z), f)
-		return
 	}
 	if err != nil {
 		t.Fatal(err)
