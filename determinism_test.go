@@ -11,6 +11,7 @@ import (
 // workers: it prints the same bytes each time.
 func TestDeterminism(t *testing.T) {
 	testdump.Canned(t, func(t *testing.T, d *testdump.Dump) {
+		t.Parallel()
 		raw := mustRaw(t, d)
 		for _, line := range slices.Concat(plainCommands(), factCommands(d)) {
 			first := runLines(t.Context(), raw, 1, line)
@@ -27,6 +28,7 @@ func TestDeterminism(t *testing.T) {
 // one has read does not change what another prints.
 func TestSessionKeepsNothing(t *testing.T) {
 	testdump.Canned(t, func(t *testing.T, d *testdump.Dump) {
+		t.Parallel()
 		raw := mustRaw(t, d)
 		lines := slices.Concat(plainCommands(), factCommands(d))
 		var alone string
