@@ -64,6 +64,7 @@ func stackOf(t *dac.Thread, regs *target.Registers) target.Range {
 type walk struct {
 	w       *Walker
 	thread  *dac.Thread
+	signal  target.Range // of the stack that the thread is on, where that is not its own
 	options WalkOptions
 	yield   func(Frame) bool
 	cur     *unwind.Cursor
@@ -88,6 +89,9 @@ type walk struct {
 // explicit frames above it do not count.
 func (s *walk) begin(regs *target.Registers, seeded bool) {
 	s.at = unwind.Frame{Regs: *regs, Trust: unwind.TrustContext, Exact: !seeded}
+	if sp, ok := regs.SP(); ok && !s.thread.Stack.Contains(sp) {
+		s.signal = target.Range{Start: sp, End: sp + signalStack}
+	}
 	s.setFrame(s.thread.Frame)
 	if sp, ok := regs.SP(); ok && seeded {
 		for s.hasFrame && s.frame.Addr < sp {
@@ -97,6 +101,10 @@ func (s *walk) begin(regs *target.Registers, seeded bool) {
 	s.lookup()
 	s.run()
 }
+
+// signalStack bounds the alternate stack that a signal handler runs on. The
+// runtime's own explicit frames lie there when it handles a stack overflow.
+const signalStack = 1 << 20
 
 func (s *walk) run() {
 	for !s.stopped {
@@ -136,7 +144,7 @@ func (s *walk) setFrame(a target.Addr) {
 	if a == 0 || a == ^target.Addr(0) {
 		return
 	}
-	if st := s.thread.Stack; st.Size() > 0 && !st.Contains(a) {
+	if st := s.thread.Stack; st.Size() > 0 && !st.Contains(a) && !s.signal.Contains(a) {
 		s.frameErr = target.Corruptf("the explicit frame %#x lies outside of the thread's stack", uint64(a))
 		return
 	}
