@@ -30,6 +30,7 @@ type crashFrame struct {
 	Method string         `json:"method" doc:"method, or kind of frame"`
 	File   string         `json:"file,omitempty" doc:"source file"`
 	Line   int            `json:"line,omitempty" doc:"line in it"`
+	Repeat int            `json:"repeat,omitempty" doc:"how often the same call follows itself, if more than once"`
 }
 
 func crashInfoCommand() cli.Command {
@@ -141,6 +142,11 @@ func crashStack(c *cli.Context, rt *dac.Runtime, t *sosgo.Thread) []crashFrame {
 		}
 		if line, err := rt.SourceLine(code); err == nil {
 			row.File, row.Line = line.File, line.Line
+		}
+		// A stack overflow has a hundred thousand frames of one method.
+		if n := len(out); n > 0 && out[n-1].Method == row.Method && out[n-1].Line == row.Line && row.Method != "" {
+			out[n-1].Repeat = max(out[n-1].Repeat, 1) + 1
+			continue
 		}
 		out = append(out, row)
 	}
@@ -267,6 +273,9 @@ func printCrash(c *cli.Context, r *crashResult) {
 		where := ""
 		if f.File != "" {
 			where = fmt.Sprintf(" [%s @ %d]", report.Escape(f.File), f.Line)
+		}
+		if f.Repeat > 1 {
+			where += fmt.Sprintf(" (%s times)", report.Commas(uint64(f.Repeat)))
 		}
 		c.Printf("    %s %s %s%s\n", report.Hex16(f.SP), report.Hex16(f.IP), report.Escape(f.Method), where)
 	}
