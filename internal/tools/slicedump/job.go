@@ -3,13 +3,8 @@ package main
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"iter"
-	"maps"
 	"os"
-	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/klauspost/compress/zstd"
 
@@ -17,8 +12,6 @@ import (
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/elfcore"
 	"github.com/sosgo/sosgo/image"
-	"github.com/sosgo/sosgo/internal/cli"
-	"github.com/sosgo/sosgo/internal/commands"
 	"github.com/sosgo/sosgo/internal/memmap"
 	"github.com/sosgo/sosgo/internal/mmapfile"
 	"github.com/sosgo/sosgo/target"
@@ -99,107 +92,6 @@ func (j *job) run(ctx context.Context) ([]byte, error) {
 		return nil, err
 	}
 	return small, j.verify(ctx, small, want)
-}
-
-// verify runs the commands over the slice.
-func (j *job) verify(ctx context.Context, small []byte, want [][]byte) error {
-	open := func() (*sosgo.Dump, error) {
-		return sosgo.OpenReaderAt(memmap.Bytes(small), int64(len(small)), sosgo.Options{NoLocalFiles: true})
-	}
-	differ := 0
-	for i, got := range answers(ctx, open, j.commands) {
-		if !bytes.Equal(got, want[i]) && !slices.Contains(moreThanWanted, j.commands[i]) {
-			if differ++; differ <= 10 {
-				fmt.Fprintf(os.Stderr, "differs: %s\n%s\n", j.commands[i], firstDifference(want[i], got))
-			}
-		}
-	}
-	if differ > 0 {
-		return fmt.Errorf("%d of %d commands print something else", differ, len(j.commands))
-	}
-	return nil
-}
-
-func firstDifference(want, got []byte) string {
-	w, g := strings.Split(string(want), "\n"), strings.Split(string(got), "\n")
-	for i := range max(len(w), len(g)) {
-		if i >= len(w) || i >= len(g) {
-			return fmt.Sprintf("  %d lines, want %d", len(g), len(w))
-		}
-		if w[i] != g[i] {
-			return fmt.Sprintf("  want %s\n  got  %s", w[i], g[i])
-		}
-	}
-	return ""
-}
-
-// answers runs command lines in one session and returns what each printed,
-// warnings and errors too.
-func answers(ctx context.Context, open func() (*sosgo.Dump, error), lines []string) [][]byte {
-	var out bytes.Buffer
-	ends := make([]int, len(lines))
-	mark := cli.Command{Name: "slicedumpmark", Group: cli.GroupShell, Summary: "notes where an answer ends", Hidden: true,
-		Args: []cli.Arg{{Name: "line", Kind: cli.Int, Summary: "the number of the line"}},
-		Run: func(c *cli.Context) error {
-			i, _ := c.Int("line")
-			ends[i] = out.Len()
-			return nil
-		}}
-	args := []string{"-d", "dump"}
-	for i, line := range lines {
-		args = append(args, "-c", line, "-c", mark.Name+" "+strconv.Itoa(i))
-	}
-	env := cli.Env{
-		Commands: append(commands.All(), mark, inventory()),
-		Open:     func(context.Context, string, cli.OpenOptions) (cli.Dump, error) { return open() },
-	}
-	cli.Main(ctx, args, strings.NewReader(""), &out, &out, env)
-	parts, start := make([][]byte, len(lines)), 0
-	for i, end := range ends {
-		parts[i] = out.Bytes()[start:max(start, end)]
-		start = max(start, end)
-	}
-	return parts
-}
-
-// inventory is a command that prints what the library finds.
-func inventory() cli.Command {
-	return cli.Command{Name: inventoryName, Group: cli.GroupShell, Summary: "prints what the library finds", Hidden: true,
-		NeedsDump: true,
-		Run: func(c *cli.Context) error {
-			d := c.Dump().(*sosgo.Dump)
-			for _, inst := range d.Runtimes() {
-				c.Printf("runtime %s %v\n", inst.Version(), inst.Module.Base)
-			}
-			rt, err := d.Runtime()
-			if err != nil {
-				return err
-			}
-			threads, err := rt.Threads()
-			for _, t := range threads {
-				c.Printf("thread %v %d %#x %v\n", t.Addr, t.ManagedID, t.OSID, t.LastThrown)
-			}
-			c.Printf("%v\n", err)
-			modules, err := rt.KnownModules()
-			for _, m := range modules {
-				name, nameErr := m.SimpleName()
-				c.Printf("module %v %s %v\n", m.Addr, name, nameErr)
-			}
-			c.Printf("%v\n", err)
-			h, err := d.Heap()
-			if err != nil {
-				return err
-			}
-			for o, err := range h.Objects() {
-				if err != nil {
-					c.Printf("%v\n", err)
-					continue
-				}
-				name, nameErr := rt.TypeName(o.Type.Addr, dac.NameNative)
-				c.Printf("%v %v %d %s %v\n", o.Addr, o.Type.Addr, o.Size, name, nameErr)
-			}
-			return nil
-		}}
 }
 
 // walk reads what any analysis needs, whatever the commands were: identities of
@@ -292,112 +184,6 @@ func keepImages(d *sosgo.Dump, addrs *reads) {
 			}
 		}
 	}
-}
-
-// choose cuts the memory of d down.
-func (j *job) choose(d *sosgo.Dump, box container, offsets, addrs *reads) []piece {
-	own, inStack, inUse := ownMemory(d), stackMemory(d.Target(), false), stackMemory(d.Target(), true)
-	pages := maps.Clone(addrs.parts.pages)
-	for _, r := range box.ranges() {
-		for a := uint64(r.Addr); a < uint64(r.Addr)+r.Size; a = (a/pageSize + 1) * pageSize {
-			n := min((a/pageSize+1)*pageSize, uint64(r.Addr)+r.Size) - a
-			off := uint64(r.Offset) + a - uint64(r.Addr)
-			searched := offsets.pages.read(off, n) || addrs.pages.read(a, n)
-			if offsets.parts.read(off, n) || inUse(a) ||
-				own(a) && (searched || (!j.lean || inStack(a)) && (r.Size <= smallRange || !zero(d, a, n))) {
-				pages[a/pageSize] = true
-			}
-		}
-	}
-	var pieces []piece
-	for _, p := range slices.Sorted(maps.Keys(pages)) {
-		pieces = appendPage(pieces, d, p*pageSize)
-	}
-	for _, inst := range d.Runtimes() {
-		if p, ok := versionConstant(d, inst); ok && !target.Available(d.Target(), target.Addr(p.addr), 1) {
-			pieces = append(pieces, p)
-		}
-	}
-	return pieces
-}
-
-// ownMemory tells which addresses are the process's own: not those of files,
-// but the variables of the runtimes, and files without a name, through which
-// runtimes map code twice.
-func ownMemory(d *sosgo.Dump) func(a uint64) bool {
-	var regions []target.Region
-	for r := range d.Target().Regions() {
-		file := r.Kind == "image" || r.Path != "" && !strings.HasPrefix(r.Path, "/memfd:")
-		if file && !isVariables(d, r) {
-			regions = append(regions, r)
-		}
-	}
-	return func(a uint64) bool {
-		_, found := slices.BinarySearchFunc(regions, a, func(r target.Region, a uint64) int {
-			switch {
-			case uint64(r.Start) > a:
-				return 1
-			case a-uint64(r.Start) >= r.Size:
-				return -1
-			}
-			return 0
-		})
-		return !found
-	}
-}
-
-// stackMemory tells which addresses are those of stacks: of the region that a
-// thread's stack pointer points to, or of the part in use. Stacks are scanned
-// without a record.
-func stackMemory(t target.Target, inUse bool) func(a uint64) bool {
-	var stacks []target.Range
-	for _, th := range t.Threads() {
-		sp, ok := th.Registers.SP()
-		for r := range t.Regions() {
-			if at := uint64(sp - r.Start); !ok || at >= r.Size {
-				continue
-			}
-			if stack := (target.Range{Start: r.Start, End: r.Start + target.Addr(r.Size)}); inUse {
-				stacks = append(stacks, target.Range{Start: sp &^ (pageSize - 1), End: stack.End})
-			} else {
-				stacks = append(stacks, stack)
-			}
-		}
-	}
-	return func(a uint64) bool {
-		return slices.ContainsFunc(stacks, func(r target.Range) bool { return r.Contains(target.Addr(a)) })
-	}
-}
-
-// isVariables reports whether r is a writable part of a runtime. A page that is
-// executable too is one that the loader had not copied for writing.
-func isVariables(d *sosgo.Dump, r target.Region) bool {
-	if r.Prot&(target.ProtWrite|target.ProtExec) != target.ProtWrite {
-		return false
-	}
-	return slices.ContainsFunc(d.Runtimes(), func(inst *dac.Instance) bool { return inst.Module.Contains(r.Start) })
-}
-
-func zero(d *sosgo.Dump, a, n uint64) bool {
-	b, err := target.Bytes(d.Target(), target.Addr(a), int(n))
-	return err == nil && len(bytes.Trim(b, "\x00")) == 0
-}
-
-// appendPage adds what can be read of the page at a: the dump's bytes, and
-// those of module files.
-func appendPage(pieces []piece, d *sosgo.Dump, a uint64) []piece {
-	for at, end := a, a+pageSize; at < end; {
-		b := make([]byte, end-at)
-		n, _ := d.Memory().ReadMemory(b, target.Addr(at))
-		if last := len(pieces) - 1; n > 0 && last >= 0 && pieces[last].end() == at {
-			pieces[last].data = append(pieces[last].data, b[:n]...)
-		} else if n > 0 {
-			pieces = append(pieces, piece{at, b[:n]})
-		}
-		// Parts of files begin anywhere in a page.
-		at = max(at+uint64(n), at+1)
-	}
-	return pieces
 }
 
 func openContainer(raw []byte) (container, error) {

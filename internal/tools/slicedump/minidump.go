@@ -117,7 +117,7 @@ func (m *minidumpContainer) head() ([]byte, error) {
 	for e := m.dir; e < m.dir+12*m.streams; e += 12 {
 		typ, size, at := le.Uint32(out[e:]), int64(le.Uint32(out[e+4:])), int64(le.Uint32(out[e+8:]))
 		switch {
-		case typ == 0 || at < start:
+		case typ == 0 || at < start || typ == memoryListStream || typ == memory64ListStream: // stays, or is replaced
 		case typ == memoryInfoListStream && at >= end:
 			le.PutUint32(out[e+8:], uint32(len(out)))
 			out = append(out, m.raw[at:at+size]...)
