@@ -39,13 +39,14 @@ var mayImport = map[string]string{
 	"dac":                "target image metadata codeinfo internal/layout internal/limits",
 	"heap":               "target dac internal/layout internal/limits",
 	"objects":            "target dac heap metadata internal/layout internal/limits",
-	"stackscan":          "target codeinfo dac heap image metadata objects unwind internal/limits",
+	"stackscan":          "target dac heap internal/limits",
+	"stackwalk":          "target codeinfo dac image metadata objects unwind internal/limits",
 	"disasm":             "target dac objects",
-	"":                   "target codeinfo dac dump elfcore heap image metadata minidump objects stackscan unwind internal/limits internal/modfiles internal/symstore",
+	"":                   "target codeinfo dac dump elfcore heap image metadata minidump objects stackscan stackwalk unwind internal/limits internal/modfiles internal/symstore",
 	"report":             "",
 	"report/stackexport": "report",
 	"internal/cli":       "target report",
-	"internal/commands": " target codeinfo dac disasm dump elfcore heap image metadata minidump objects report report/stackexport stackscan unwind " +
+	"internal/commands": " target codeinfo dac disasm dump elfcore heap image metadata minidump objects report report/stackexport stackscan stackwalk unwind " +
 		"internal/cli internal/limits SELF",
 	"cmd/sosgo": "internal/cli internal/commands",
 }

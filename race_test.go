@@ -14,6 +14,7 @@ import (
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/testdump"
 	"github.com/sosgo/sosgo/stackscan"
+	"github.com/sosgo/sosgo/stackwalk"
 )
 
 // TestConcurrency has many goroutines use one dump at once, from its opening
@@ -110,7 +111,7 @@ func stacks(b *strings.Builder, d *sosgo.Dump) {
 			}
 			fmt.Fprintf(b, "thread %#x: %d slots\n", t.ID(), n)
 		}
-		for f := range d.MergedWalk(t.ID(), stackscan.WalkOptions{}) {
+		for f := range d.MergedWalk(t.ID(), stackwalk.WalkOptions{}) {
 			fmt.Fprintf(b, "frame %v %v %v\n", f.SP, f.IP, f.Err)
 		}
 	}

@@ -15,8 +15,8 @@
 //
 // The packages below can be used by themselves: target (the process), minidump
 // and elfcore (the containers), image and metadata (what modules contain), dac
-// (the runtime's structures), heap (the GC heap), objects (values), stackscan
-// (stacks).
+// (the runtime's structures), heap (the GC heap), objects (values), stackwalk
+// (stacks and their frames), stackscan (the objects that stacks may refer to).
 package sosgo
 
 import (
@@ -33,6 +33,7 @@ import (
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/stackscan"
+	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -98,7 +99,7 @@ type view struct {
 	heap    lazy[*heap.Heap]
 	objects lazy[*objects.Reader]
 	scanner lazy[*stackscan.Scanner]
-	walker  lazy[*stackscan.Walker]
+	walker  lazy[*stackwalk.Walker]
 }
 
 // Open opens the dump in a file: an ELF core or a Windows minidump, also

@@ -6,23 +6,23 @@ import (
 	"slices"
 
 	"github.com/sosgo/sosgo/dac"
-	"github.com/sosgo/sosgo/stackscan"
+	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
 )
 
 // StackWalker walks the stacks of the chosen runtime's threads. Code of the
 // other runtimes in the process is unwound through.
-func (d *Dump) StackWalker() (*stackscan.Walker, error) {
+func (d *Dump) StackWalker() (*stackwalk.Walker, error) {
 	v, err := d.view()
 	if err != nil {
 		return nil, err
 	}
-	return v.walker.get(func() (*stackscan.Walker, error) {
+	return v.walker.get(func() (*stackwalk.Walker, error) {
 		rt, err := v.runtime.get(v.inst.Open)
 		if err != nil {
 			return nil, err
 		}
-		return stackscan.NewWalker(rt, d.otherRuntimes(v)...), nil
+		return stackwalk.NewWalker(rt, d.otherRuntimes(v)...), nil
 	})
 }
 
@@ -64,17 +64,17 @@ func (d *Dump) SeveralRuntimes() bool {
 // runtime's explicit frames before what they stand on. With several CLRs every
 // frame names its Runtime. A walk that ends early ends with a frame whose Err
 // says why; the others go on.
-func (d *Dump) MergedWalk(osThread uint32, o stackscan.WalkOptions) iter.Seq[stackscan.Frame] {
-	return func(yield func(stackscan.Frame) bool) {
-		var all []stackscan.Frame
+func (d *Dump) MergedWalk(osThread uint32, o stackwalk.WalkOptions) iter.Seq[stackwalk.Frame] {
+	return func(yield func(stackwalk.Frame) bool) {
+		var all []stackwalk.Frame
 		for _, inst := range d.Runtimes() {
 			if inst.Flavor == dac.FlavorCoreCLR {
 				all = append(all, d.framesOf(inst, osThread, o)...)
 			}
 		}
-		slices.SortStableFunc(all, func(a, b stackscan.Frame) int { return cmp.Compare(a.SP, b.SP) })
+		slices.SortStableFunc(all, func(a, b stackwalk.Frame) int { return cmp.Compare(a.SP, b.SP) })
 		for i, f := range all {
-			if i > 0 && f.Kind == stackscan.FrameNative && slices.ContainsFunc(all[:i], func(g stackscan.Frame) bool { return g.SP == f.SP && g.IP == f.IP }) {
+			if i > 0 && f.Kind == stackwalk.FrameNative && slices.ContainsFunc(all[:i], func(g stackwalk.Frame) bool { return g.SP == f.SP && g.IP == f.IP }) {
 				continue // each runtime saw it
 			}
 			if !yield(f) {
@@ -85,7 +85,7 @@ func (d *Dump) MergedWalk(osThread uint32, o stackscan.WalkOptions) iter.Seq[sta
 }
 
 // framesOf collects one runtime's frames on an OS thread.
-func (d *Dump) framesOf(inst *dac.Instance, osThread uint32, o stackscan.WalkOptions) []stackscan.Frame {
+func (d *Dump) framesOf(inst *dac.Instance, osThread uint32, o stackwalk.WalkOptions) []stackwalk.Frame {
 	d.mu.Lock()
 	v := d.viewOf(inst)
 	d.mu.Unlock()
@@ -99,8 +99,8 @@ func (d *Dump) framesOf(inst *dac.Instance, osThread uint32, o stackscan.WalkOpt
 	if i < 0 || os < 0 {
 		return nil
 	}
-	walker, err := v.walker.get(func() (*stackscan.Walker, error) {
-		return stackscan.NewWalker(rt, d.otherRuntimes(v)...), nil
+	walker, err := v.walker.get(func() (*stackwalk.Walker, error) {
+		return stackwalk.NewWalker(rt, d.otherRuntimes(v)...), nil
 	})
 	if err != nil {
 		return nil

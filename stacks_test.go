@@ -10,7 +10,7 @@ import (
 
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/dac"
-	"github.com/sosgo/sosgo/stackscan"
+	"github.com/sosgo/sosgo/stackwalk"
 )
 
 // TestMergedWalk stitches the relay of two CLRs on one thread, whose order the
@@ -28,8 +28,8 @@ func TestMergedWalk(t *testing.T) {
 	threads, err := d.Threads()
 	require.NoError(t, err)
 	var got []string
-	for f := range d.MergedWalk(threads[0].ID(), stackscan.WalkOptions{}) {
-		if f.Kind != stackscan.FrameManaged {
+	for f := range d.MergedWalk(threads[0].ID(), stackwalk.WalkOptions{}) {
+		if f.Kind != stackwalk.FrameManaged {
 			continue
 		}
 		md, err := f.Method()

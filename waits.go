@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/sosgo/sosgo/dac"
-	"github.com/sosgo/sosgo/stackscan"
+	"github.com/sosgo/sosgo/stackwalk"
 )
 
 // An Activity says what a thread does, or what it waits for.
@@ -166,7 +166,7 @@ func findRule(rules []waitRule, class, method string) *waitRule {
 // table: of those that wait, the outermost is what the program asked for
 // (Task.Wait ends in Monitor.Wait). It is a conclusion from names, and no proof
 // that the thread did not wake up a moment ago.
-func (t *Thread) Activity(frames iter.Seq[stackscan.Frame]) ThreadActivity {
+func (t *Thread) Activity(frames iter.Seq[stackwalk.Frame]) ThreadActivity {
 	a := &activityFinder{thread: t, framework: true}
 	for f := range frames {
 		if !a.frame(&f) {
@@ -180,12 +180,12 @@ func (t *Thread) Activity(frames iter.Seq[stackscan.Frame]) ThreadActivity {
 type activityFinder struct {
 	thread    *Thread
 	out       ThreadActivity
-	first     *stackscan.Frame
+	first     *stackwalk.Frame
 	framework bool // only methods of the framework so far
 }
 
 // frame looks at the next frame outwards and reports whether more are wanted.
-func (a *activityFinder) frame(f *stackscan.Frame) bool {
+func (a *activityFinder) frame(f *stackwalk.Frame) bool {
 	if f.Err != nil {
 		a.out.Err = f.Err
 	}
@@ -207,13 +207,13 @@ func (a *activityFinder) frame(f *stackscan.Frame) bool {
 	if md == nil {
 		return true
 	}
-	if f.Kind == stackscan.FrameManaged && a.out.Top == nil {
+	if f.Kind == stackwalk.FrameManaged && a.out.Top == nil {
 		a.out.Top = md
 	}
 	class, method := methodNames(f.Runtime, md)
 	if !isFramework(class) {
 		a.framework = false
-		if f.Kind == stackscan.FrameManaged {
+		if f.Kind == stackwalk.FrameManaged {
 			a.out.Caller = md
 		}
 		return a.out.Caller == nil
@@ -231,8 +231,8 @@ func (a *activityFinder) frame(f *stackscan.Frame) bool {
 // throws reports whether the runtime handles an exception at f: its managed
 // code does (9 and later), or a frame stands for the throw. Before 10 that of a
 // throw is one of a helper that is no method.
-func (a *activityFinder) throws(f *stackscan.Frame, md *dac.MethodDesc) bool {
-	if f.Kind == stackscan.FrameManaged && md != nil {
+func (a *activityFinder) throws(f *stackwalk.Frame, md *dac.MethodDesc) bool {
+	if f.Kind == stackwalk.FrameManaged && md != nil {
 		class, _ := methodNames(f.Runtime, md)
 		return class == "System.Runtime.EH"
 	}
@@ -272,7 +272,7 @@ func (a *activityFinder) conclude() ThreadActivity {
 		out.set(ActivityUnknown, "has ended or has not started")
 	case m.GC:
 		out.set(ActivityCollecting, "collects garbage")
-	case a.first != nil && a.first.Kind == stackscan.FrameManaged:
+	case a.first != nil && a.first.Kind == stackwalk.FrameManaged:
 		out.By = nil
 		out.set(ActivityRunning, "runs")
 	case a.first != nil && stopsThread(a.first.Explicit.Kind):
@@ -283,7 +283,7 @@ func (a *activityFinder) conclude() ThreadActivity {
 		out.set(ActivityIdle, "idle (finalizer)")
 	case out.Top == nil:
 		out.set(ActivityUnknown, "has no managed frames")
-	case a.first.Kind == stackscan.FrameExplicit:
+	case a.first.Kind == stackwalk.FrameExplicit:
 		out.leave(&a.first.Explicit)
 	}
 	return *out

@@ -10,7 +10,7 @@ import (
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/testdump"
-	"github.com/sosgo/sosgo/stackscan"
+	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -53,7 +53,7 @@ func TestActivities(t *testing.T) {
 			if th.OS != nil {
 				regs = th.OS.Registers
 			}
-			a := th.Activity(walker.Walk(th.Managed, regs, stackscan.WalkOptions{}))
+			a := th.Activity(walker.Walk(th.Managed, regs, stackwalk.WalkOptions{}))
 			require.NotEmpty(t, a.Text)
 			name, _ := d.ThreadName(th)
 			if want, ok := stackActivities[name]; ok {
@@ -81,7 +81,7 @@ func TestActivityOfCrash(t *testing.T) {
 		walker, err := d.StackWalker()
 		require.NoError(t, err)
 		th := crash.Thread
-		a := th.Activity(walker.Walk(th.Managed, th.OS.Registers, stackscan.WalkOptions{}))
+		a := th.Activity(walker.Walk(th.Managed, th.OS.Registers, stackwalk.WalkOptions{}))
 		assert.Equal(t, "handles an exception", a.Text)
 		assert.NotNil(t, a.Caller)
 	})
@@ -89,7 +89,7 @@ func TestActivityOfCrash(t *testing.T) {
 
 // TestActivityOfNothing: threads without a stack have an activity too.
 func TestActivityOfNothing(t *testing.T) {
-	none := slices.Values([]stackscan.Frame{})
+	none := slices.Values([]stackwalk.Frame{})
 	native := &sosgo.Thread{OS: &target.Thread{ID: 7}}
 	assert.Equal(t, sosgo.ActivityNative, native.Activity(none).Activity)
 	dead := &sosgo.Thread{Index: -1, Managed: &dac.Thread{}}
@@ -98,9 +98,9 @@ func TestActivityOfNothing(t *testing.T) {
 	assert.Equal(t, sosgo.ActivityCollecting, collecting.Activity(none).Activity)
 	finalizer := &sosgo.Thread{OS: native.OS, Managed: &dac.Thread{Finalizer: true}}
 	assert.Equal(t, "idle (finalizer)", finalizer.Activity(none).Text)
-	odd := slices.Values([]stackscan.Frame{{}}) // managed without a method
+	odd := slices.Values([]stackwalk.Frame{{}}) // managed without a method
 	assert.Equal(t, sosgo.ActivityRunning, (&sosgo.Thread{OS: native.OS, Managed: &dac.Thread{}}).Activity(odd).Activity)
-	broken := slices.Values([]stackscan.Frame{{Kind: stackscan.FrameNative, Err: target.ErrNotInDump}})
+	broken := slices.Values([]stackwalk.Frame{{Kind: stackwalk.FrameNative, Err: target.ErrNotInDump}})
 	a := (&sosgo.Thread{OS: native.OS, Managed: &dac.Thread{}}).Activity(broken)
 	assert.ErrorIs(t, a.Err, target.ErrNotInDump)
 	assert.Equal(t, sosgo.ActivityUnknown, a.Activity)

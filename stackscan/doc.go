@@ -1,6 +1,5 @@
-// Package stackscan finds what the stacks of a dumped process hold.
-//
-// # The conservative scan
+// Package stackscan finds the objects that the stacks and registers of a dumped
+// process may refer to, without walking the stacks (package stackwalk does).
 //
 // A Scanner looks at every aligned word of a stack, and at every register, and
 // reports those that hold the address of an object. It needs neither code nor
@@ -10,11 +9,11 @@
 // address.
 //
 // What it does not report is wrong objects. An address counts as one if a walk
-// of the heap, from a known start, finds an object there (TrustWalked): an
+// of the heap, from a known start, finds an object there: an
 // address inside an object, a swept object or an old string in a free block is
 // left out. Where the dump lacks the heap around an address no walk can tell;
-// there an address is reported if what it points to has a proven MethodTable
-// (TrustPlausible), because in a partial dump that is all there is.
+// there an address is reported as unproven if what it points to has a proven
+// MethodTable, because in a partial dump that is all there is.
 //
 // The order is fixed: registers in the processor's order, then words by
 // address. A stretch of the stack that the dump lacks is an error in the

@@ -29,36 +29,18 @@ func (s Source) String() string {
 	return "stack"
 }
 
-// A Trust says how sure it is that there is an object.
-type Trust uint8
-
-// The degrees of trust, the surest first.
-const (
-	// TrustWalked: a walk of the heap passes the object.
-	TrustWalked Trust = iota
-	// TrustPlausible: no walk reaches the place, but its first word is a
-	// MethodTable.
-	TrustPlausible
-)
-
-// String is "walked" or "plausible".
-func (t Trust) String() string {
-	if t == TrustWalked {
-		return "walked"
-	}
-	return "plausible"
-}
-
 // A Slot is a register or a word of a stack that holds the address of an
 // object.
 type Slot struct {
 	Source   Source
-	Trust    Trust
 	Register target.Reg  // of a SourceRegister
 	Addr     target.Addr // of the word, for a SourceStack
 	Object   target.Addr
 	Type     *dac.MethodTable
 	Free     bool // no object but a free block of the heap
+	// Unproven says that no walk of the heap reaches the place, because the dump lacks the heap around it: only the
+	// first word, a MethodTable, speaks for an object. If not set, a walk passes the object.
+	Unproven bool
 }
 
 // Options say what is scanned.
@@ -68,7 +50,7 @@ type Options struct {
 	Ranges []target.Range
 	// Registers, if not nil, come before the stacks.
 	Registers *target.Registers
-	// Verify leaves out what is not TrustWalked, and objects that are damaged:
+	// Verify leaves out what is Unproven, and objects that are damaged:
 	// that end behind their segment or refer to what is no object.
 	Verify bool
 }
@@ -84,7 +66,7 @@ type Scanner struct {
 }
 
 // New prepares scans for the objects of rt. h is its heap, or nil if the dump
-// has too little of it to open one: then all results are TrustPlausible.
+// has too little of it to open one: then all results are Unproven.
 func New(rt *dac.Runtime, h *heap.Heap) *Scanner {
 	s := &Scanner{rt: rt, heap: h}
 	if h != nil {
@@ -210,11 +192,8 @@ func (c *scan) found(s Slot) bool {
 
 // candidate is the cheap test that most words fail.
 func (c *scan) candidate(v target.Addr) bool {
-	return v%8 == 0 && (c.bounds.Contains(v) || c.all && v >= firstPage)
+	return v%8 == 0 && (c.bounds.Contains(v) || c.all && v >= target.FirstPage)
 }
-
-// firstPage is the end of the addresses that no process maps.
-const firstPage = 0x1000
 
 // object completes a slot; it reports false if its address is no object's.
 func (s *Scanner) object(slot *Slot, o *Options) bool {
@@ -253,7 +232,7 @@ func (s *Scanner) plausible(slot *Slot, stacks []target.Range) bool {
 	if err != nil || mt.BaseSize < minObject || s.image(a) {
 		return false
 	}
-	slot.Trust, slot.Type, slot.Free = TrustPlausible, mt, mt.Addr == s.rt.WellKnown().Free
+	slot.Unproven, slot.Type, slot.Free = true, mt, mt.Addr == s.rt.WellKnown().Free
 	return true
 }
 

@@ -19,6 +19,10 @@ type Addr uint64
 // String formats a as SOS does: sixteen lower-case hexadecimal digits.
 func (a Addr) String() string { return fmt.Sprintf("%016x", uint64(a)) }
 
+// FirstPage is the end of the addresses that no process maps: what is below is a
+// small number and no pointer.
+const FirstPage Addr = 0x1000
+
 // A Memory reads the address space of a target.
 //
 // Bytes that the dump does not hold are an error, never zeros.

@@ -64,7 +64,7 @@ func (c *Cursor) scan(f *Frame) bool {
 			return false
 		}
 		ip := target.Addr(v)
-		if ip < 4096 || !c.u.codes.InCode(ip-1) || !c.afterCall(f.Regs.Arch, ip) {
+		if ip < target.FirstPage || !c.u.codes.InCode(ip-1) || !c.afterCall(f.Regs.Arch, ip) {
 			continue
 		}
 		c.fallback(f, TrustScan, ip, a+8)

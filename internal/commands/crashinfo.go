@@ -9,7 +9,7 @@ import (
 	"github.com/sosgo/sosgo/internal/cli"
 	"github.com/sosgo/sosgo/internal/limits"
 	"github.com/sosgo/sosgo/report"
-	"github.com/sosgo/sosgo/stackscan"
+	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -121,11 +121,11 @@ func crashStack(c *cli.Context, rt *dac.Runtime, t *sosgo.Thread) []crashFrame {
 		return nil
 	}
 	var out []crashFrame
-	for f := range walker.Walk(t.Managed, t.OS.Registers, stackscan.WalkOptions{}) {
+	for f := range walker.Walk(t.Managed, t.OS.Registers, stackwalk.WalkOptions{}) {
 		if f.Err != nil {
 			c.Warn(fmt.Errorf("the stack ends at %#x: %w", uint64(f.SP), f.Err))
 		}
-		if f.Kind != stackscan.FrameManaged {
+		if f.Kind != stackwalk.FrameManaged {
 			continue
 		}
 		row := crashFrame{SP: report.Address(f.SP), IP: report.Address(f.IP)}

@@ -8,7 +8,7 @@ import (
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/report"
-	"github.com/sosgo/sosgo/stackscan"
+	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -29,7 +29,7 @@ func (p *framePrinter) debugStack(t *sosgo.Thread) {
 
 func (p *framePrinter) debugFrames(t *sosgo.Thread) {
 	internal := p.internalFrames(t.Managed)
-	snap := p.walker.Snapshot(t.Managed, t.OS.Registers, stackscan.SnapshotOptions{Synchronous: true})
+	snap := p.walker.Snapshot(t.Managed, t.OS.Registers, stackwalk.SnapshotOptions{Synchronous: true})
 	for f := range snap.Frames() {
 		for len(internal) > 0 && internal[0].Addr < f.SP {
 			p.internalFrame(&internal[0])

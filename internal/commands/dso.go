@@ -215,9 +215,8 @@ func (p *stackPrinter) scan(t *sosgo.Thread, stack sosgo.Stack) error {
 }
 
 func (p *stackPrinter) row(t *sosgo.Thread, table *report.Table, s *stackscan.Slot) error {
-	unproven := s.Trust != stackscan.TrustWalked
 	if j := p.c.JSON(); j != nil {
-		r := stackObject{OSID: t.ID(), Slot: report.Address(s.Addr), Object: report.Address(s.Object), Type: p.name(s), Unproven: unproven}
+		r := stackObject{OSID: t.ID(), Slot: report.Address(s.Addr), Object: report.Address(s.Object), Type: p.name(s), Unproven: s.Unproven}
 		if s.Source == stackscan.SourceRegister {
 			r.Register = target.RegName(t.OS.Registers.Arch, s.Register)
 		}
@@ -235,7 +234,7 @@ func (p *stackPrinter) row(t *sosgo.Thread, table *report.Table, s *stackscan.Sl
 		if v, ok := p.value(s); ok {
 			name += " " + v
 		}
-		if unproven {
+		if s.Unproven {
 			name += " (unproven)"
 		}
 	}

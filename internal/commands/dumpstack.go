@@ -9,7 +9,7 @@ import (
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/cli"
 	"github.com/sosgo/sosgo/report"
-	"github.com/sosgo/sosgo/stackscan"
+	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
 	"github.com/sosgo/sosgo/unwind"
 )
@@ -109,7 +109,7 @@ func runEEStack(c *cli.Context) error {
 type returnPrinter struct {
 	c       *cli.Context
 	rt      *dac.Runtime
-	walker  *stackscan.Walker
+	walker  *stackwalk.Walker
 	symbols *sosgo.Symbols
 }
 
@@ -181,7 +181,7 @@ func (p *returnPrinter) ranges(t *sosgo.Thread, ranges ...target.Range) error {
 	return nil
 }
 
-func (p *returnPrinter) row(t *sosgo.Thread, ret stackscan.Return) error {
+func (p *returnPrinter) row(t *sosgo.Thread, ret stackwalk.Return) error {
 	info, err := p.rt.MethodAt(ret.IP)
 	if managed := err == nil && info.Method != nil; p.c.Bool("EE") && !managed {
 		return nil

@@ -10,7 +10,7 @@ import (
 	"github.com/sosgo/sosgo/internal/cli"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/report"
-	"github.com/sosgo/sosgo/stackscan"
+	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -27,16 +27,16 @@ type frameReference struct {
 // A referencePrinter prints the references that frames hold.
 type referencePrinter struct {
 	c       *cli.Context
-	walker  *stackscan.Walker
+	walker  *stackwalk.Walker
 	objects *objects.Reader
-	frames  map[frameKey][]stackscan.Root // of the thread
+	frames  map[frameKey][]stackwalk.Root // of the thread
 }
 
 // A frameKey tells a frame from the others of a thread.
 type frameKey struct{ ip, sp target.Addr }
 
 // newReferencePrinter returns nil if nobody asked for references.
-func newReferencePrinter(c *cli.Context, w *stackscan.Walker) (*referencePrinter, error) {
+func newReferencePrinter(c *cli.Context, w *stackwalk.Walker) (*referencePrinter, error) {
 	if !c.Bool("gc") {
 		return nil, nil
 	}
@@ -50,7 +50,7 @@ func (p *referencePrinter) thread(t *sosgo.Thread) {
 	if p == nil {
 		return
 	}
-	p.frames = map[frameKey][]stackscan.Root{}
+	p.frames = map[frameKey][]stackwalk.Root{}
 	for r, err := range p.walker.Roots(t.Managed, t.OS.Registers) {
 		if err != nil {
 			p.c.Warn(err)
@@ -62,7 +62,7 @@ func (p *referencePrinter) thread(t *sosgo.Thread) {
 }
 
 // of are the references of a frame.
-func (p *referencePrinter) of(f *stackscan.Frame) []stackscan.Root {
+func (p *referencePrinter) of(f *stackwalk.Frame) []stackwalk.Root {
 	if p == nil {
 		return nil
 	}
@@ -73,14 +73,14 @@ func (p *referencePrinter) of(f *stackscan.Frame) []stackscan.Root {
 // IP.
 const sosIndent = 34
 
-func (p *referencePrinter) print(f *stackscan.Frame) {
+func (p *referencePrinter) print(f *stackwalk.Frame) {
 	for _, r := range p.of(f) {
 		p.c.Printf("%*s%s\n", sosIndent, "", p.line(&r))
 	}
 }
 
 // line is a reference in SOS's form.
-func (p *referencePrinter) line(r *stackscan.Root) string {
+func (p *referencePrinter) line(r *stackwalk.Root) string {
 	var b strings.Builder
 	if r.Explicit == "" {
 		b.WriteString(sosSlot(r.Slot) + ": ")
@@ -150,7 +150,7 @@ func (p *referencePrinter) describe(a target.Addr, limit int) (name, text string
 }
 
 // referencesJSON are the references of a frame for JSON.
-func (p *referencePrinter) referencesJSON(f *stackscan.Frame) []frameReference {
+func (p *referencePrinter) referencesJSON(f *stackwalk.Frame) []frameReference {
 	var out []frameReference
 	for _, r := range p.of(f) {
 		j := frameReference{Addr: report.Address(r.Addr), Object: report.Address(r.Object),
@@ -199,7 +199,7 @@ func (p *stackPrinter) precise(t *sosgo.Thread) error {
 	return nil
 }
 
-func (p *stackPrinter) frameHeading(r *stackscan.Root) {
+func (p *stackPrinter) frameHeading(r *stackwalk.Root) {
 	if p.c.JSON() != nil {
 		return
 	}
@@ -211,7 +211,7 @@ func (p *stackPrinter) frameHeading(r *stackscan.Root) {
 	p.c.Printf("%s %s %s\n", report.Hex16(r.FrameSP), report.Hex16(r.FrameIP), report.Escape(textOr(p.c, name, err)))
 }
 
-func (p *stackPrinter) preciseRow(t *sosgo.Thread, refs *referencePrinter, r *stackscan.Root) error {
+func (p *stackPrinter) preciseRow(t *sosgo.Thread, refs *referencePrinter, r *stackwalk.Root) error {
 	if p.c.JSON() == nil {
 		p.c.Printf("    %s\n", refs.line(r))
 		return nil

@@ -8,7 +8,7 @@ import (
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/cli"
 	"github.com/sosgo/sosgo/report"
-	"github.com/sosgo/sosgo/stackscan"
+	"github.com/sosgo/sosgo/stackwalk"
 )
 
 func parallelStacksCommand() cli.Command {
@@ -45,12 +45,12 @@ func runParallelStacks(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	wanted := func(f *stackscan.Frame) bool {
-		return f.Kind == stackscan.FrameManaged || c.Bool("runtime")
+	wanted := func(f *stackwalk.Frame) bool {
+		return f.Kind == stackwalk.FrameManaged || c.Bool("runtime")
 	}
-	var tree stackscan.StackTree
+	var tree stackwalk.StackTree
 	for _, t := range managedOrder(c, rt, threads) {
-		frames := walker.Walk(t.Managed, t.OS.Registers, stackscan.WalkOptions{})
+		frames := walker.Walk(t.Managed, t.OS.Registers, stackwalk.WalkOptions{})
 		if err := tree.Add(t.OS.ID, frames, wanted); err != nil {
 			c.Warn(fmt.Errorf("stack of thread %#x: %w", t.OS.ID, err))
 		}
@@ -83,8 +83,8 @@ const treeIndent = 5
 
 // node prints a call below its callees. Calls that all threads share are a run
 // of one depth, so that the recursion is never deeper than there are threads.
-func (p *treePrinter) node(n *stackscan.StackNode, depth int) {
-	run := []*stackscan.StackNode{n}
+func (p *treePrinter) node(n *stackwalk.StackNode, depth int) {
+	run := []*stackwalk.StackNode{n}
 	for len(n.Calls) == 1 && len(n.Calls[0].Threads) == len(n.Threads) {
 		n = n.Calls[0]
 		run = append(run, n)
@@ -93,7 +93,7 @@ func (p *treePrinter) node(n *stackscan.StackNode, depth int) {
 		p.threads(own, depth)
 	}
 	calls := slices.Clone(n.Calls)
-	slices.SortStableFunc(calls, func(a, b *stackscan.StackNode) int { return len(a.Threads) - len(b.Threads) })
+	slices.SortStableFunc(calls, func(a, b *stackwalk.StackNode) int { return len(a.Threads) - len(b.Threads) })
 	for _, call := range calls {
 		p.node(call, depth+1)
 	}
@@ -182,15 +182,15 @@ func shortParameters(s string) string {
 }
 
 // json writes each stack that threads stand in, merged where it is the same.
-func (p *treePrinter) json(tree *stackscan.StackTree) error {
+func (p *treePrinter) json(tree *stackwalk.StackTree) error {
 	if err := p.c.JSON().List("stacks"); err != nil {
 		return err
 	}
 	type place struct {
-		node  *stackscan.StackNode
+		node  *stackwalk.StackNode
 		depth int
 	}
-	var path []*stackscan.StackNode
+	var path []*stackwalk.StackNode
 	todo := make([]place, 0, len(tree.Roots))
 	for _, r := range slices.Backward(tree.Roots) {
 		todo = append(todo, place{r, 0})

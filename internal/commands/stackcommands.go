@@ -9,7 +9,7 @@ import (
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/cli"
 	"github.com/sosgo/sosgo/report"
-	"github.com/sosgo/sosgo/stackscan"
+	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
 	"github.com/sosgo/sosgo/unwind"
 )
@@ -121,7 +121,7 @@ func runClrStack(c *cli.Context) error {
 type framePrinter struct {
 	c      *cli.Context
 	rt     *dac.Runtime
-	walker *stackscan.Walker
+	walker *stackwalk.Walker
 	max    int // frames of a thread, -1 for all
 	lines  map[target.Addr]dac.SourceLine
 	vars   *variablePrinter
@@ -201,15 +201,15 @@ func (p *framePrinter) stack(t *sosgo.Thread) error {
 
 // frames walks t: through the chosen runtime's eyes, or, in a process with
 // several CLRs of which the user chose none, through those of all.
-func (p *framePrinter) frames(t *sosgo.Thread) iter.Seq[stackscan.Frame] {
-	o := stackscan.WalkOptions{Native: p.c.Bool("native")}
+func (p *framePrinter) frames(t *sosgo.Thread) iter.Seq[stackwalk.Frame] {
+	o := stackwalk.WalkOptions{Native: p.c.Bool("native")}
 	if d := dumpOf(p.c); !p.c.SOS && d.SeveralRuntimes() {
 		return d.MergedWalk(t.OS.ID, o)
 	}
 	return p.walker.Walk(t.Managed, t.OS.Registers, o)
 }
 
-func (p *framePrinter) frame(t *sosgo.Thread, f *stackscan.Frame) error {
+func (p *framePrinter) frame(t *sosgo.Thread, f *stackwalk.Frame) error {
 	r := p.describe(t, f)
 	if p.c.JSON() != nil {
 		if p.vars.wants(f) {
@@ -219,7 +219,7 @@ func (p *framePrinter) frame(t *sosgo.Thread, f *stackscan.Frame) error {
 		return p.c.JSON().Item("frames", r)
 	}
 	ip := report.Hex16(f.IP)
-	if f.Kind == stackscan.FrameExplicit && p.c.Bool("f") {
+	if f.Kind == stackwalk.FrameExplicit && p.c.Bool("f") {
 		ip = strings.Repeat(" ", 16)
 	}
 	p.c.Printf("%s %s %s\n", report.Hex16(f.SP), ip, p.callSite(f, r))
@@ -234,12 +234,12 @@ func (p *framePrinter) frame(t *sosgo.Thread, f *stackscan.Frame) error {
 }
 
 // describe collects what is printed about f.
-func (p *framePrinter) describe(t *sosgo.Thread, f *stackscan.Frame) *stackFrame {
+func (p *framePrinter) describe(t *sosgo.Thread, f *stackwalk.Frame) *stackFrame {
 	r := &stackFrame{OSID: t.OS.ID, Kind: f.Kind.String(), SP: report.Address(f.SP), IP: report.Address(f.IP), Trust: f.Trust.String()}
 	if f.Err != nil {
 		r.Error = f.Err.Error()
 	}
-	if f.Kind == stackscan.FrameExplicit {
+	if f.Kind == stackwalk.FrameExplicit {
 		r.Frame = f.Explicit.Class
 	}
 	if f.Module.Base != 0 {
@@ -256,7 +256,7 @@ func (p *framePrinter) describe(t *sosgo.Thread, f *stackscan.Frame) *stackFrame
 }
 
 // method names f's method and its place in it.
-func (p *framePrinter) method(f *stackscan.Frame, r *stackFrame) {
+func (p *framePrinter) method(f *stackwalk.Frame, r *stackFrame) {
 	md, err := f.Method()
 	if err != nil {
 		r.Method = absent(p.c, err)
@@ -276,25 +276,25 @@ func (p *framePrinter) method(f *stackscan.Frame, r *stackFrame) {
 			r.Module = dac.BaseName(file)
 		}
 	}
-	if f.Kind == stackscan.FrameManaged {
+	if f.Kind == stackwalk.FrameManaged {
 		r.Offset = uint64(f.Code.Offset)
 		p.source(f, r)
 	}
 }
 
 // callSite is the last column.
-func (p *framePrinter) callSite(f *stackscan.Frame, r *stackFrame) string {
+func (p *framePrinter) callSite(f *stackwalk.Frame, r *stackFrame) string {
 	var b strings.Builder
 	switch f.Kind {
-	case stackscan.FrameExplicit:
+	case stackwalk.FrameExplicit:
 		fmt.Fprintf(&b, "[%s: %s] ", report.Escape(r.Frame), report.Hex16(f.SP))
 		p.methodText(&b, r)
-	case stackscan.FrameManaged:
+	case stackwalk.FrameManaged:
 		p.methodText(&b, r)
 		if p.c.Bool("f") {
 			fmt.Fprintf(&b, " + %d", r.Offset)
 		}
-	case stackscan.FrameNative:
+	case stackwalk.FrameNative:
 		fmt.Fprintf(&b, "%s + %d", report.Escape(r.Module), r.Offset)
 	}
 	if r.File != "" {

@@ -11,7 +11,7 @@ import (
 	"github.com/sosgo/sosgo/internal/cli"
 	"github.com/sosgo/sosgo/report"
 	"github.com/sosgo/sosgo/report/stackexport"
-	"github.com/sosgo/sosgo/stackscan"
+	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -164,13 +164,13 @@ type stackCollector struct {
 	known   map[stackPlace]int
 }
 
-func (x *stackCollector) add(t *sosgo.Thread, walker *stackscan.Walker) {
+func (x *stackCollector) add(t *sosgo.Thread, walker *stackwalk.Walker) {
 	s := stackexport.Stack{OSID: t.OS.ID, ManagedID: t.Managed.ManagedID, Name: threadName(x.c, t)}
-	for f := range walker.Walk(t.Managed, t.OS.Registers, stackscan.WalkOptions{Native: x.c.Bool("native")}) {
+	for f := range walker.Walk(t.Managed, t.OS.Registers, stackwalk.WalkOptions{Native: x.c.Bool("native")}) {
 		if f.Err != nil {
 			x.c.Warn(fmt.Errorf("stack of thread %#x ends at %#x: %w", t.OS.ID, uint64(f.SP), f.Err))
 		}
-		if f.Kind == stackscan.FrameExplicit || f.Kind == stackscan.FrameNative && !x.c.Bool("native") {
+		if f.Kind == stackwalk.FrameExplicit || f.Kind == stackwalk.FrameNative && !x.c.Bool("native") {
 			continue
 		}
 		at := stackPlace{f.IP, f.Exact}
@@ -185,9 +185,9 @@ func (x *stackCollector) add(t *sosgo.Thread, walker *stackscan.Walker) {
 }
 
 // frame describes a frame of a walk.
-func (x *stackCollector) frame(f *stackscan.Frame) stackexport.Frame {
+func (x *stackCollector) frame(f *stackwalk.Frame) stackexport.Frame {
 	out := stackexport.Frame{IP: uint64(f.IP)}
-	if f.Kind == stackscan.FrameNative {
+	if f.Kind == stackwalk.FrameNative {
 		out.Name = nativeName(x.symbols, f.IP)
 		out.Module = dac.BaseName(f.Module.Path)
 		return out

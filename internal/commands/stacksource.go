@@ -2,13 +2,13 @@ package commands
 
 import (
 	"github.com/sosgo/sosgo/dac"
-	"github.com/sosgo/sosgo/stackscan"
+	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
 )
 
 // source finds f's place in the source. What has none, or whose PDB is not at
 // hand, is left without: that is no fault of the dump's.
-func (p *framePrinter) source(f *stackscan.Frame, r *stackFrame) {
+func (p *framePrinter) source(f *stackwalk.Frame, r *stackFrame) {
 	if p.c.Bool("n") {
 		return
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/cli"
 	"github.com/sosgo/sosgo/report"
-	"github.com/sosgo/sosgo/stackscan"
+	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -32,7 +32,7 @@ func threadActivities(c *cli.Context, rt *dac.Runtime, threads []sosgo.Thread) (
 		if t.OS != nil {
 			regs = t.OS.Registers
 		}
-		a := t.Activity(walker.Walk(t.Managed, regs, stackscan.WalkOptions{}))
+		a := t.Activity(walker.Walk(t.Managed, regs, stackwalk.WalkOptions{}))
 		if a.Err != nil && t.OS != nil {
 			c.Warn(fmt.Errorf("stack of thread %#x: %w", t.ID(), a.Err))
 		}

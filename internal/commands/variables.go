@@ -9,7 +9,7 @@ import (
 	"github.com/sosgo/sosgo/internal/cli"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/report"
-	"github.com/sosgo/sosgo/stackscan"
+	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -37,18 +37,18 @@ func newVariablePrinter(c *cli.Context) *variablePrinter {
 }
 
 // wants reports whether variables of f were asked for.
-func (p *variablePrinter) wants(f *stackscan.Frame) bool {
-	return (p.args || p.locals) && f.Kind == stackscan.FrameManaged
+func (p *variablePrinter) wants(f *stackwalk.Frame) bool {
+	return (p.args || p.locals) && f.Kind == stackwalk.FrameManaged
 }
 
 // of returns the variables that were asked for.
-func (p *variablePrinter) of(f *stackscan.Frame) (args, locals []stackscan.Variable) {
+func (p *variablePrinter) of(f *stackwalk.Frame) (args, locals []stackwalk.Variable) {
 	r := p.objects[f.Runtime]
 	if r == nil {
 		r = objects.New(f.Runtime)
 		p.objects[f.Runtime] = r
 	}
-	args, locals, err := stackscan.Variables(f, r)
+	args, locals, err := stackwalk.Variables(f, r)
 	if err != nil {
 		p.c.Warn(err)
 	}
@@ -61,14 +61,14 @@ func (p *variablePrinter) of(f *stackscan.Frame) (args, locals []stackscan.Varia
 	return args, locals
 }
 
-func (p *variablePrinter) print(f *stackscan.Frame) {
+func (p *variablePrinter) print(f *stackwalk.Frame) {
 	args, locals := p.of(f)
 	p.list("PARAMETERS", args, true)
 	p.list("LOCALS", locals, false)
 	p.c.Printf("\n")
 }
 
-func (p *variablePrinter) list(title string, vars []stackscan.Variable, names bool) {
+func (p *variablePrinter) list(title string, vars []stackwalk.Variable, names bool) {
 	if len(vars) == 0 {
 		return
 	}
@@ -91,7 +91,7 @@ func (p *variablePrinter) list(title string, vars []stackscan.Variable, names bo
 }
 
 // sosPlace is where a variable is, as SOS words it.
-func sosPlace(v *stackscan.Variable, parentheses bool) string {
+func sosPlace(v *stackwalk.Variable, parentheses bool) string {
 	if !v.Located || v.Split() {
 		return ""
 	}
@@ -106,7 +106,7 @@ func sosPlace(v *stackscan.Variable, parentheses bool) string {
 }
 
 // sosValue is the number in a variable's place. SOS extends the sign of 16 bits.
-func (p *variablePrinter) sosValue(v *stackscan.Variable) string {
+func (p *variablePrinter) sosValue(v *stackwalk.Variable) string {
 	if !v.Located && v.Err == nil {
 		return "<no data>"
 	}
@@ -122,7 +122,7 @@ func (p *variablePrinter) sosValue(v *stackscan.Variable) string {
 }
 
 // line is a variable with its name, place, type and value.
-func (p *variablePrinter) line(v *stackscan.Variable, local bool) string {
+func (p *variablePrinter) line(v *stackwalk.Variable, local bool) string {
 	r := p.describe(v)
 	name := r.Name
 	if name == "" {
@@ -147,7 +147,7 @@ const (
 	stateNoData = "no data"
 )
 
-func (p *variablePrinter) describe(v *stackscan.Variable) frameVariable {
+func (p *variablePrinter) describe(v *stackwalk.Variable) frameVariable {
 	r := frameVariable{Name: v.Name, Index: v.Index, State: stateValue, Addr: report.Address(v.Addr)}
 	name, err := v.TypeName(dac.NameManaged)
 	r.Type = textOr(p.c, name, err)
@@ -195,7 +195,7 @@ func variableText(v objects.Value) string {
 }
 
 // variablesJSON are the variables of a frame for JSON.
-func (p *variablePrinter) variablesJSON(f *stackscan.Frame, r *stackFrame) {
+func (p *variablePrinter) variablesJSON(f *stackwalk.Frame, r *stackFrame) {
 	args, locals := p.of(f)
 	for i := range args {
 		r.Arguments = append(r.Arguments, p.describe(&args[i]))

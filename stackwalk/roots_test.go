@@ -1,10 +1,11 @@
-package stackscan_test
+package stackwalk_test
 
 import (
 	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -12,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sosgo/sosgo"
-	"github.com/sosgo/sosgo/stackscan"
+	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -46,7 +47,7 @@ func (r *gcRoot) key() string {
 	return fmt.Sprintf("thread %x %s: %s pinned %v", r.OSID, place, object, r.Pinned)
 }
 
-func keyOf(osID uint32, r *stackscan.Root) string {
+func keyOf(osID uint32, r *stackwalk.Root) string {
 	place := fmt.Sprintf("at %x", uint64(r.Addr))
 	if r.Addr == 0 {
 		place = fmt.Sprintf("in %s of %x", r.Slot, uint64(r.FrameSP))
@@ -143,4 +144,13 @@ func rootsOf(t *testing.T, d *sosgo.Dump) (objects, all map[string]bool, failed 
 		}
 	}
 	return objects, all, failed
+}
+
+// number is a hexadecimal address of an oracle, 0 for none.
+func number(s string) target.Addr {
+	v, err := strconv.ParseUint(strings.TrimPrefix(s, "0x"), 16, 64)
+	if err != nil {
+		return 0
+	}
+	return target.Addr(v)
 }

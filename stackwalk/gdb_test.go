@@ -1,4 +1,4 @@
-package stackscan_test
+package stackwalk_test
 
 import (
 	"bufio"
@@ -14,7 +14,7 @@ import (
 
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/dac"
-	"github.com/sosgo/sosgo/stackscan"
+	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -67,9 +67,9 @@ func compareWithGDB(t *testing.T, d *sosgo.Dump, want map[uint32][]gdbFrame) {
 		frames := want[th.OS.ID]
 		require.NotEmpty(t, frames, "thread %d", th.OS.ID)
 		n := 0
-		for f := range walker.Walk(managed, th.OS.Registers, stackscan.WalkOptions{Native: true}) {
+		for f := range walker.Walk(managed, th.OS.Registers, stackwalk.WalkOptions{Native: true}) {
 			assert.NoError(t, f.Err, "thread %d", th.OS.ID)
-			if f.Kind == stackscan.FrameExplicit {
+			if f.Kind == stackwalk.FrameExplicit {
 				continue
 			}
 			require.Less(t, n, len(frames), "thread %d: gdb's walk has ended before %x", th.OS.ID, uint64(f.IP))

@@ -1,4 +1,4 @@
-package stackscan_test
+package stackwalk_test
 
 import (
 	"os"
@@ -11,7 +11,7 @@ import (
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/objects"
-	"github.com/sosgo/sosgo/stackscan"
+	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -30,8 +30,8 @@ func TestVariables(t *testing.T) {
 			d := openCase(t, dir)
 			defer d.Close()
 			depth := int64(0)
-			framesOf(t, d, "Recurse", func(f *stackscan.Frame, r *objects.Reader) {
-				args, locals, err := stackscan.Variables(f, r)
+			framesOf(t, d, "Recurse", func(f *stackwalk.Frame, r *objects.Reader) {
+				args, locals, err := stackwalk.Variables(f, r)
 				require.NoError(t, err)
 				assert.Empty(t, locals)
 				require.Len(t, args, 2)
@@ -65,8 +65,8 @@ func TestVariablesWithoutPlace(t *testing.T) {
 	d := openCase(t, dir)
 	defer d.Close()
 	seen := 0
-	framesOf(t, d, "Sleep", func(f *stackscan.Frame, r *objects.Reader) {
-		args, _, err := stackscan.Variables(f, r)
+	framesOf(t, d, "Sleep", func(f *stackwalk.Frame, r *objects.Reader) {
+		args, _, err := stackwalk.Variables(f, r)
 		require.NoError(t, err)
 		require.Len(t, args, 1)
 		assert.False(t, args[0].Located)
@@ -81,13 +81,13 @@ func TestVariablesWithoutPlace(t *testing.T) {
 }
 
 func TestVariablesOfOtherFrames(t *testing.T) {
-	_, _, err := stackscan.Variables(&stackscan.Frame{Kind: stackscan.FrameNative}, nil)
+	_, _, err := stackwalk.Variables(&stackwalk.Frame{Kind: stackwalk.FrameNative}, nil)
 	assert.ErrorIs(t, err, target.ErrUnsupported)
 }
 
 // framesOf calls f for the managed frames of all threads whose method has a
 // name.
-func framesOf(t *testing.T, d *sosgo.Dump, name string, f func(*stackscan.Frame, *objects.Reader)) {
+func framesOf(t *testing.T, d *sosgo.Dump, name string, f func(*stackwalk.Frame, *objects.Reader)) {
 	w, err := d.StackWalker()
 	require.NoError(t, err)
 	r, err := d.Objects()
@@ -99,8 +99,8 @@ func framesOf(t *testing.T, d *sosgo.Dump, name string, f func(*stackscan.Frame,
 		if th.OS == nil || th.Managed == nil {
 			continue
 		}
-		for frame := range w.Walk(th.Managed, th.OS.Registers, stackscan.WalkOptions{}) {
-			if frame.Kind != stackscan.FrameManaged {
+		for frame := range w.Walk(th.Managed, th.OS.Registers, stackwalk.WalkOptions{}) {
+			if frame.Kind != stackwalk.FrameManaged {
 				continue
 			}
 			if got, err := frame.Code.Method.Name(); err == nil && got == name {

@@ -1,4 +1,4 @@
-package stackscan
+package stackwalk
 
 import (
 	"fmt"

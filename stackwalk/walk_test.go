@@ -1,4 +1,4 @@
-package stackscan_test
+package stackwalk_test
 
 import (
 	"encoding/binary"
@@ -10,7 +10,7 @@ import (
 
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/internal/testdump"
-	"github.com/sosgo/sosgo/stackscan"
+	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
 	"github.com/sosgo/sosgo/unwind"
 )
@@ -20,7 +20,7 @@ var calleeSaved = map[string]target.Reg{"rbx": target.RBX, "rbp": target.RBP, "r
 	"r14": target.R14, "r15": target.R15}
 
 // eachStack calls f for each thread of d that has a managed stack.
-func eachStack(t testing.TB, d *sosgo.Dump, f func(w *stackscan.Walker, th *sosgo.Thread)) {
+func eachStack(t testing.TB, d *sosgo.Dump, f func(w *stackwalk.Walker, th *sosgo.Thread)) {
 	threads, err := d.Threads()
 	if err != nil {
 		t.Logf("threads: %v", err)
@@ -52,13 +52,13 @@ func TestWalkAgainstOracle(t *testing.T) {
 			}
 		})
 		frames, registers, wrong := 0, 0, 0
-		eachStack(t, d.Dump, func(w *stackscan.Walker, th *sosgo.Thread) {
+		eachStack(t, d.Dump, func(w *stackwalk.Walker, th *sosgo.Thread) {
 			list := want[th.OS.ID]
 			if len(list) == 1 && list[0]["method"] == nil && list[0]["frame"] == nil {
 				list = nil // the oracle's word for a thread without frames
 			}
 			i := 0
-			for f := range w.Walk(th.Managed, th.OS.Registers, stackscan.WalkOptions{}) {
+			for f := range w.Walk(th.Managed, th.OS.Registers, stackwalk.WalkOptions{}) {
 				if i >= len(list) {
 					assert.Empty(t, list, "thread %x goes on at %v", th.OS.ID, f.SP) // the oracle has none of a thread that it failed on
 					break
@@ -68,7 +68,7 @@ func TestWalkAgainstOracle(t *testing.T) {
 				frames++
 				assert.Equal(t, testdump.Address(line["ip"]), f.IP, "thread %x frame %d", th.OS.ID, i-1)
 				assert.Equal(t, testdump.Address(line["sp"]), f.SP, "thread %x frame %d", th.OS.ID, i-1)
-				assert.Equal(t, line["kind"] == "ManagedMethod", f.Kind == stackscan.FrameManaged)
+				assert.Equal(t, line["kind"] == "ManagedMethod", f.Kind == stackwalk.FrameManaged)
 				if name, ok := line["frame"]; ok {
 					assert.Equal(t, name, f.Explicit.Class)
 				}
@@ -93,11 +93,11 @@ func TestWalkAgainstOracle(t *testing.T) {
 // come in the order of the stack, and the walk ends.
 func TestWalkCanned(t *testing.T) {
 	testdump.Canned(t, func(t *testing.T, d *testdump.Dump) {
-		eachStack(t, d.Dump, func(w *stackscan.Walker, th *sosgo.Thread) {
+		eachStack(t, d.Dump, func(w *stackwalk.Walker, th *sosgo.Thread) {
 			for _, native := range []bool{false, true} {
 				var last target.Addr
-				for f := range w.Walk(th.Managed, th.OS.Registers, stackscan.WalkOptions{Native: native}) {
-					if f.Kind != stackscan.FrameExplicit {
+				for f := range w.Walk(th.Managed, th.OS.Registers, stackwalk.WalkOptions{Native: native}) {
+					if f.Kind != stackwalk.FrameExplicit {
 						assert.Greater(t, f.SP, last)
 						last = f.SP
 					}
@@ -107,9 +107,9 @@ func TestWalkCanned(t *testing.T) {
 	})
 }
 
-func snapshot(w *stackscan.Walker, th *sosgo.Thread, o stackscan.SnapshotOptions) ([]stackscan.SnapshotFrame, error) {
+func snapshot(w *stackwalk.Walker, th *sosgo.Thread, o stackwalk.SnapshotOptions) ([]stackwalk.SnapshotFrame, error) {
 	s := w.Snapshot(th.Managed, th.OS.Registers, o)
-	var out []stackscan.SnapshotFrame
+	var out []stackwalk.SnapshotFrame
 	for f := range s.Frames() {
 		out = append(out, f)
 	}
@@ -122,14 +122,14 @@ func TestSnapshotContract(t *testing.T) {
 		if !d.HasRuntime() {
 			t.Skip("no runtime with managed frames")
 		}
-		eachStack(t, d.Dump, func(w *stackscan.Walker, th *sosgo.Thread) {
-			var managed []stackscan.Frame
-			for f := range w.Walk(th.Managed, th.OS.Registers, stackscan.WalkOptions{}) {
-				if f.Kind == stackscan.FrameManaged {
+		eachStack(t, d.Dump, func(w *stackwalk.Walker, th *sosgo.Thread) {
+			var managed []stackwalk.Frame
+			for f := range w.Walk(th.Managed, th.OS.Registers, stackwalk.WalkOptions{}) {
+				if f.Kind == stackwalk.FrameManaged {
 					managed = append(managed, f)
 				}
 			}
-			got, err := snapshot(w, th, stackscan.SnapshotOptions{Synchronous: true, Registers: true})
+			got, err := snapshot(w, th, stackwalk.SnapshotOptions{Synchronous: true, Registers: true})
 			n := 0
 			for i, f := range got {
 				require.NotNil(t, f.Registers)
@@ -156,17 +156,17 @@ func TestSnapshotContract(t *testing.T) {
 
 // checkSeeds: where the top of the stack is the runtime's, only a seed helps,
 // and elsewhere it is ignored.
-func checkSeeds(t *testing.T, w *stackscan.Walker, th *sosgo.Thread, managed []stackscan.Frame, whole []stackscan.SnapshotFrame) {
+func checkSeeds(t *testing.T, w *stackwalk.Walker, th *sosgo.Thread, managed []stackwalk.Frame, whole []stackwalk.SnapshotFrame) {
 	seed := managed[len(managed)-1].Regs
-	unseeded, err := snapshot(w, th, stackscan.SnapshotOptions{})
-	seeded, seededErr := snapshot(w, th, stackscan.SnapshotOptions{Seed: &seed})
-	if errors.Is(err, stackscan.ErrSnapshotUnmanagedContext) {
+	unseeded, err := snapshot(w, th, stackwalk.SnapshotOptions{})
+	seeded, seededErr := snapshot(w, th, stackwalk.SnapshotOptions{Seed: &seed})
+	if errors.Is(err, stackwalk.ErrSnapshotUnmanagedContext) {
 		assert.Empty(t, unseeded)
 		require.NotEmpty(t, seeded)
 		assert.Equal(t, managed[len(managed)-1].IP, seeded[0].IP, "the walk starts at the seed")
 		bad := th.OS.Registers
-		_, err := snapshot(w, th, stackscan.SnapshotOptions{Seed: &bad})
-		assert.ErrorIs(t, err, stackscan.ErrSnapshotUnmanagedContext, "a seed in unmanaged code")
+		_, err := snapshot(w, th, stackwalk.SnapshotOptions{Seed: &bad})
+		assert.ErrorIs(t, err, stackwalk.ErrSnapshotUnmanagedContext, "a seed in unmanaged code")
 		return
 	}
 	assert.Equal(t, len(whole), len(unseeded))
@@ -174,23 +174,23 @@ func checkSeeds(t *testing.T, w *stackscan.Walker, th *sosgo.Thread, managed []s
 	assert.Equal(t, err, seededErr)
 }
 
-func checkAbort(t *testing.T, w *stackscan.Walker, th *sosgo.Thread) {
-	s := w.Snapshot(th.Managed, th.OS.Registers, stackscan.SnapshotOptions{Synchronous: true})
+func checkAbort(t *testing.T, w *stackwalk.Walker, th *sosgo.Thread) {
+	s := w.Snapshot(th.Managed, th.OS.Registers, stackwalk.SnapshotOptions{Synchronous: true})
 	for range s.Frames() {
 		break
 	}
-	assert.ErrorIs(t, s.Err(), stackscan.ErrSnapshotAborted)
+	assert.ErrorIs(t, s.Err(), stackwalk.ErrSnapshotAborted)
 }
 
 func TestSnapshotUnsafe(t *testing.T) {
 	d := testdump.Open(t, "net10-zoo")
-	eachStack(t, d.Dump, func(w *stackscan.Walker, th *sosgo.Thread) {
+	eachStack(t, d.Dump, func(w *stackwalk.Walker, th *sosgo.Thread) {
 		gone := *th
 		os := *th.OS
 		os.Registers = target.Registers{Arch: target.ArchAMD64}
 		gone.OS = &os
-		_, err := snapshot(w, &gone, stackscan.SnapshotOptions{})
-		assert.ErrorIs(t, err, stackscan.ErrSnapshotUnsafe)
+		_, err := snapshot(w, &gone, stackwalk.SnapshotOptions{})
+		assert.ErrorIs(t, err, stackwalk.ErrSnapshotUnsafe)
 	})
 }
 
@@ -243,8 +243,8 @@ func FuzzWalk(f *testing.F) {
 	}
 	defer fuzzed.Close()
 	var threads []sosgo.Thread
-	var walker *stackscan.Walker
-	eachStack(f, fuzzed, func(w *stackscan.Walker, th *sosgo.Thread) { walker, threads = w, append(threads, *th) })
+	var walker *stackwalk.Walker
+	eachStack(f, fuzzed, func(w *stackwalk.Walker, th *sosgo.Thread) { walker, threads = w, append(threads, *th) })
 	if len(threads) == 0 {
 		f.Skip("no managed threads")
 	}
@@ -265,7 +265,7 @@ func FuzzWalk(f *testing.F) {
 			th.Managed = &m
 		}
 		n := 0
-		for _, o := range []stackscan.WalkOptions{{}, {Native: true}} {
+		for _, o := range []stackwalk.WalkOptions{{}, {Native: true}} {
 			for fr := range walker.Walk(th.Managed, th.OS.Registers, o) {
 				_, _ = fr.Method()
 				if n++; n > 1<<20 {

@@ -1,4 +1,4 @@
-package stackscan
+package stackwalk
 
 import (
 	"iter"
@@ -35,7 +35,7 @@ func (w *Walker) Returns(r target.Range) iter.Seq2[Return, error] {
 			}
 			slot, ip := at, target.Addr(word)
 			at += 8
-			if ip < firstPage || !w.codes.InCode(ip-1) {
+			if ip < target.FirstPage || !w.codes.InCode(ip-1) {
 				continue
 			}
 			callee, ok, err := unwind.CallBefore(mem, arch, ip)
