@@ -23,6 +23,7 @@ const modulePath = "github.com/sosgo/sosgo"
 var mayImport = map[string]string{
 	"target":             "",
 	"internal/cursor":    "",
+	"internal/lazy":      "",
 	"internal/limits":    "",
 	"internal/memmap":    "target",
 	"internal/mmapfile":  "target internal/memmap",
@@ -42,7 +43,7 @@ var mayImport = map[string]string{
 	"stackscan":          "target dac heap internal/limits",
 	"stackwalk":          "target codeinfo dac image metadata objects unwind internal/limits",
 	"disasm":             "target dac objects",
-	"":                   "target codeinfo dac dump elfcore heap image metadata minidump objects stackscan stackwalk unwind internal/limits internal/modfiles internal/symstore",
+	"":                   "target codeinfo dac dump elfcore heap image metadata minidump objects stackscan stackwalk unwind internal/lazy internal/limits internal/modfiles internal/symstore",
 	"report":             "",
 	"report/stackexport": "report",
 	"internal/cli":       "target report",

@@ -56,23 +56,23 @@ type CrashFrame struct {
 
 // Crash returns why the process died, nil if the dump says nothing of a crash.
 // The error tells what could not be read of it.
-func (d *Dump) Crash() (*Crash, error) {
+func (v *View) Crash() (*Crash, error) {
 	var c Crash
-	if x, ok := d.file.Exception(); ok {
+	if x, ok := v.dump.file.Exception(); ok {
 		c.Exception = &x
 	}
 	var err error
-	if c.Record, err = d.crashRecord(); err != nil {
+	if c.Record, err = v.dump.crashRecord(); err != nil {
 		err = fmt.Errorf("crash record: %w", err)
 	}
-	id, ok := d.CrashThread()
+	id, ok := v.dump.CrashThread()
 	if c.Exception == nil && c.Record == nil && !ok {
 		return nil, err
 	}
 	if !ok || c.Record != nil {
 		return &c, err // a NativeAOT process has no managed threads to look at
 	}
-	threads, terr := d.Threads()
+	threads, terr := v.Threads()
 	if err == nil {
 		err = terr
 	}
@@ -82,7 +82,7 @@ func (d *Dump) Crash() (*Crash, error) {
 		}
 	}
 	if c.Thread != nil && c.Thread.Managed != nil {
-		thrown, xerr := d.thrownBy(c.Thread)
+		thrown, xerr := v.thrownBy(c.Thread)
 		if c.Thrown = thrown; err == nil {
 			err = xerr
 		}
@@ -92,8 +92,8 @@ func (d *Dump) Crash() (*Crash, error) {
 
 // thrownBy is the exception that a thread is handling, else the last that it
 // threw.
-func (d *Dump) thrownBy(t *Thread) (target.Addr, error) {
-	rt, err := d.Runtime()
+func (v *View) thrownBy(t *Thread) (target.Addr, error) {
+	rt, err := v.Runtime()
 	if err != nil {
 		return 0, err
 	}

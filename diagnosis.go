@@ -23,7 +23,7 @@ type Diagnosis struct {
 	Stored   uint64 // bytes of the process's memory that the dump holds
 	Warnings []error
 	Runtimes []RuntimeDiagnosis
-	Parts    []PartDiagnosis // of the chosen runtime
+	Parts    []PartDiagnosis // of the View's runtime
 	Files    []WantedFile    // that would help
 }
 
@@ -71,8 +71,10 @@ type WantedFile struct {
 }
 
 // Diagnose looks at everything that can keep sosgo from an answer. It opens
-// every runtime of the process; it walks no heap.
-func (d *Dump) Diagnose() *Diagnosis {
+// every runtime of the process, and looks at the heap, the stacks and the modules
+// of the View's; it walks no heap.
+func (v *View) Diagnose() *Diagnosis {
+	d := v.dump
 	g := &Diagnosis{
 		File: d.file, Platform: d.file.Platform(), Process: d.file.Process(), Threads: len(d.file.Threads()),
 		Modules: len(d.file.Modules()), Warnings: d.file.Warnings(),
@@ -80,18 +82,17 @@ func (d *Dump) Diagnose() *Diagnosis {
 	for r := range d.file.Regions() {
 		g.Stored += r.Stored
 	}
-	chosen, _ := d.ChosenRuntime()
 	for _, inst := range d.Runtimes() {
-		g.Runtimes = append(g.Runtimes, d.diagnoseRuntime(inst, inst == chosen))
+		g.Runtimes = append(g.Runtimes, d.diagnoseRuntime(inst, inst == v.inst))
 	}
-	rt, err := d.Runtime()
+	rt, err := v.Runtime()
 	if err != nil {
-		if chosen != nil && chosen.Flavor == dac.FlavorCoreCLR {
-			g.want(d, &chosen.Module, "the runtime itself: its version and its contract descriptor")
+		if v.inst != nil && v.inst.Flavor == dac.FlavorCoreCLR {
+			g.want(d, &v.inst.Module, "the runtime itself: its version and its contract descriptor")
 		}
 		return g
 	}
-	g.Parts = append(g.Parts, d.diagnoseHeap(), d.diagnoseStacks())
+	g.Parts = append(g.Parts, v.diagnoseHeap(), d.diagnoseStacks())
 	g.Parts = append(g.Parts, d.diagnoseMetadata(rt, g), d.diagnoseCode(rt, g))
 	return g
 }
@@ -103,7 +104,7 @@ func (d *Dump) diagnoseRuntime(inst *dac.Instance, chosen bool) RuntimeDiagnosis
 	} else {
 		r.FileErr = err
 	}
-	rt, err := inst.Open()
+	rt, err := d.viewOf(inst).Runtime()
 	if err != nil {
 		r.Err = err
 		return r
@@ -125,16 +126,16 @@ var (
 )
 
 // diagnoseHeap counts what the dump holds of the objects' memory.
-func (d *Dump) diagnoseHeap() PartDiagnosis {
+func (v *View) diagnoseHeap() PartDiagnosis {
 	p := PartDiagnosis{Name: "GC heap"}
-	h, err := d.Heap()
+	h, err := v.Heap()
 	if err != nil {
 		return p.failed(err, heapCommands)
 	}
 	var all, stored uint64
 	for _, s := range h.Segments() {
 		all += s.Objects.Size()
-		stored += d.storedIn(s.Objects)
+		stored += v.dump.storedIn(s.Objects)
 	}
 	p.Detail = fmt.Sprintf("%d of %d bytes in %d segments", stored, all, len(h.Segments()))
 	if h.InGC() {

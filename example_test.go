@@ -82,10 +82,10 @@ func ExampleDump_Heap() {
 }
 
 // Scan the stack of one thread for the objects that it refers to.
-func ExampleDump_StackScanner() {
+func ExampleDump_Scanner() {
 	d := open(zoo)
 	defer d.Close()
-	scanner, err := d.StackScanner()
+	scanner, err := d.Scanner()
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -99,7 +99,7 @@ func ExampleDump_StackScanner() {
 	}
 	for i := range threads {
 		t := &threads[i]
-		if name, _ := d.ThreadName(t); name != "zoo worker" {
+		if name, _ := t.Name(); name != "zoo worker" {
 			continue
 		}
 		stack, err := d.Stack(t)

@@ -97,7 +97,7 @@ func objects(b *strings.Builder, h *heap.Heap) {
 func stacks(b *strings.Builder, d *sosgo.Dump) {
 	threads, err := d.Threads()
 	fmt.Fprintf(b, "%d threads %v\n", len(threads), err)
-	scanner, err := d.StackScanner()
+	scanner, err := d.Scanner()
 	if err != nil {
 		fmt.Fprintf(b, "scanner: %v\n", err)
 		return

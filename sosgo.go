@@ -20,20 +20,14 @@
 package sosgo
 
 import (
-	"fmt"
 	"io"
 	"runtime"
 	"sort"
-	"strconv"
-	"strings"
 	"sync"
 
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/dump"
-	"github.com/sosgo/sosgo/heap"
-	"github.com/sosgo/sosgo/objects"
-	"github.com/sosgo/sosgo/stackscan"
-	"github.com/sosgo/sosgo/stackwalk"
+	"github.com/sosgo/sosgo/internal/lazy"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -52,8 +46,8 @@ type Options struct {
 	// SymbolCache is the folder for what they gave; empty is the cache of the
 	// .NET tools in the user's home folder.
 	SymbolCache string
-	// Runtime chooses one of several CLRs: its number in Runtimes, or the start
-	// of its version. Empty is the first.
+	// Runtime is the runtime of the default View: its number in Runtimes, or the
+	// start of its version. Empty is the first CLR.
 	Runtime string
 	// Jobs is the number of goroutines that walks may use; 0 is one a
 	// processor.
@@ -84,22 +78,10 @@ type Dump struct {
 	mem     *memory
 	read    target.Memory // mem, or what WrapMemory made of it
 
-	runtimes lazy[[]*dac.Instance]
+	runtimes lazy.Value[[]*dac.Instance]
 
-	mu      sync.Mutex
-	want    string // the runtime that is looked at, as Options.Runtime
-	current *view
-	views   map[*dac.Instance]*view
-}
-
-// A view is one of the process's runtimes, opened at its first use.
-type view struct {
-	inst    *dac.Instance
-	runtime lazy[*dac.Runtime]
-	heap    lazy[*heap.Heap]
-	objects lazy[*objects.Reader]
-	scanner lazy[*stackscan.Scanner]
-	walker  lazy[*stackwalk.Walker]
+	mu    sync.Mutex
+	views map[*dac.Instance]*View
 }
 
 // Open opens the dump in a file: an ELF core or a Windows minidump, also
@@ -129,7 +111,7 @@ func newDump(f *dump.File, o Options) *Dump {
 	if o.Jobs <= 0 {
 		o.Jobs = runtime.GOMAXPROCS(0)
 	}
-	d := &Dump{file: f, options: o, want: o.Runtime, views: map[*dac.Instance]*view{}}
+	d := &Dump{file: f, options: o, views: map[*dac.Instance]*View{}}
 	d.files = newModuleFiles(f, o)
 	d.mem = newMemory(f, d.files)
 	d.read = d.mem
@@ -164,7 +146,7 @@ func (d *Dump) Jobs() int { return d.options.Jobs }
 
 // Runtimes returns the .NET runtimes in the process, oldest version first.
 func (d *Dump) Runtimes() []*dac.Instance {
-	list, _ := d.runtimes.get(func() ([]*dac.Instance, error) {
+	list, _ := d.runtimes.Get(func() ([]*dac.Instance, error) {
 		found := dac.Find(d.file, d.read, d.files)
 		sort.SliceStable(found, func(i, j int) bool { return dac.CompareVersions(found[i].Version(), found[j].Version()) < 0 })
 		for i := range found {
@@ -173,129 +155,4 @@ func (d *Dump) Runtimes() []*dac.Instance {
 		return found, nil
 	})
 	return list
-}
-
-// Runtime opens the runtime that Options.Runtime or UseRuntime chose.
-func (d *Dump) Runtime() (*dac.Runtime, error) {
-	v, err := d.view()
-	if err != nil {
-		return nil, err
-	}
-	return v.runtime.get(v.inst.Open)
-}
-
-// Objects returns the reader of the chosen runtime's objects.
-func (d *Dump) Objects() (*objects.Reader, error) {
-	v, err := d.view()
-	if err != nil {
-		return nil, err
-	}
-	return v.objects.get(func() (*objects.Reader, error) {
-		rt, err := v.runtime.get(v.inst.Open)
-		if err != nil {
-			return nil, err
-		}
-		return objects.New(rt), nil
-	})
-}
-
-// Heap opens the GC heap of the chosen runtime.
-func (d *Dump) Heap() (*heap.Heap, error) {
-	v, err := d.view()
-	if err != nil {
-		return nil, err
-	}
-	return v.heap.get(func() (*heap.Heap, error) {
-		rt, err := v.runtime.get(v.inst.Open)
-		if err != nil {
-			return nil, err
-		}
-		return heap.Open(rt, d.file)
-	})
-}
-
-// UseRuntime makes another runtime of the process the chosen one: want is its
-// number in Runtimes, or the start of its version. What Runtime and Heap
-// returned before stays valid.
-func (d *Dump) UseRuntime(want string) error {
-	inst, err := d.choose(want)
-	if err != nil {
-		return err
-	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.want, d.current = want, d.viewOf(inst)
-	return nil
-}
-
-// ChosenRuntime is the runtime that Runtime opens. Nothing of it is read but
-// what Runtimes reads.
-func (d *Dump) ChosenRuntime() (*dac.Instance, error) {
-	v, err := d.view()
-	if err != nil {
-		return nil, err
-	}
-	return v.inst, nil
-}
-
-// view is the chosen runtime's.
-func (d *Dump) view() (*view, error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.current == nil {
-		inst, err := d.choose(d.want)
-		if err != nil {
-			return nil, err
-		}
-		d.current = d.viewOf(inst)
-	}
-	return d.current, nil
-}
-
-// viewOf returns the only view of a runtime. The caller holds mu.
-func (d *Dump) viewOf(inst *dac.Instance) *view {
-	v := d.views[inst]
-	if v == nil {
-		v = &view{inst: inst}
-		d.views[inst] = v
-	}
-	return v
-}
-
-func (d *Dump) choose(want string) (*dac.Instance, error) {
-	all := d.Runtimes()
-	want = strings.TrimPrefix(want, "#")
-	if len(all) == 0 {
-		return nil, target.Unsupportedf("no .NET runtime found among %d modules of the process", len(d.file.Modules()))
-	}
-	if want == "" {
-		// A CLR answers more than a NativeAOT image beside it.
-		for _, inst := range all {
-			if inst.Flavor == dac.FlavorCoreCLR {
-				return inst, nil
-			}
-		}
-		return all[0], nil
-	}
-	if n, err := strconv.Atoi(want); err == nil && n >= 0 && n < len(all) {
-		return all[n], nil
-	}
-	for _, inst := range all {
-		if v := inst.Version(); v == want || strings.HasPrefix(v, want+".") {
-			return inst, nil
-		}
-	}
-	return nil, fmt.Errorf("no runtime %q in the process: %w", want, target.ErrUnsupported)
-}
-
-// A lazy value is computed once, at the first use.
-type lazy[T any] struct {
-	once sync.Once
-	v    T
-	err  error
-}
-
-func (l *lazy[T]) get(f func() (T, error)) (T, error) {
-	l.once.Do(func() { l.v, l.err = f() })
-	return l.v, l.err
 }

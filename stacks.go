@@ -10,53 +10,16 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// StackWalker walks the stacks of the chosen runtime's threads. Code of the
-// other runtimes in the process is unwound through.
-func (d *Dump) StackWalker() (*stackwalk.Walker, error) {
-	v, err := d.view()
-	if err != nil {
-		return nil, err
-	}
-	return v.walker.get(func() (*stackwalk.Walker, error) {
-		rt, err := v.runtime.get(v.inst.Open)
-		if err != nil {
-			return nil, err
-		}
-		return stackwalk.NewWalker(rt, d.otherRuntimes(v)...), nil
-	})
-}
-
-// otherRuntimes opens the CLRs beside v's; one that can't be opened is left
-// out, and its code is like any other native code.
-func (d *Dump) otherRuntimes(v *view) []*dac.Runtime {
-	var out []*dac.Runtime
-	for _, inst := range d.Runtimes() {
-		if inst == v.inst || inst.Flavor != dac.FlavorCoreCLR {
-			continue
-		}
-		d.mu.Lock()
-		o := d.viewOf(inst)
-		d.mu.Unlock()
-		if rt, err := o.runtime.get(inst.Open); err == nil {
-			out = append(out, rt)
-		}
-	}
-	return out
-}
-
-// SeveralRuntimes reports whether the process has more than one CLR and none was
-// chosen, so that stacks are best shown through all of them.
+// SeveralRuntimes reports whether the process has more than one CLR, so that
+// stacks are best shown through all of them.
 func (d *Dump) SeveralRuntimes() bool {
-	d.mu.Lock()
-	want := d.want
-	d.mu.Unlock()
 	n := 0
 	for _, inst := range d.Runtimes() {
 		if inst.Flavor == dac.FlavorCoreCLR {
 			n++
 		}
 	}
-	return want == "" && n > 1
+	return n > 1
 }
 
 // MergedWalk walks the stack of an OS thread through all CLRs of the process:
@@ -86,10 +49,8 @@ func (d *Dump) MergedWalk(osThread uint32, o stackwalk.WalkOptions) iter.Seq[sta
 
 // framesOf collects one runtime's frames on an OS thread.
 func (d *Dump) framesOf(inst *dac.Instance, osThread uint32, o stackwalk.WalkOptions) []stackwalk.Frame {
-	d.mu.Lock()
 	v := d.viewOf(inst)
-	d.mu.Unlock()
-	rt, err := v.runtime.get(inst.Open)
+	rt, err := v.Runtime()
 	if err != nil {
 		return nil // Runtime and doctor tell why
 	}
@@ -99,9 +60,7 @@ func (d *Dump) framesOf(inst *dac.Instance, osThread uint32, o stackwalk.WalkOpt
 	if i < 0 || os < 0 {
 		return nil
 	}
-	walker, err := v.walker.get(func() (*stackwalk.Walker, error) {
-		return stackwalk.NewWalker(rt, d.otherRuntimes(v)...), nil
-	})
+	walker, err := v.Walker()
 	if err != nil {
 		return nil
 	}

@@ -6,18 +6,19 @@ import (
 
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/limits"
-	"github.com/sosgo/sosgo/stackscan"
 	"github.com/sosgo/sosgo/target"
 )
 
 // A Thread is a thread of the process: as the operating system knows it, as
-// the chosen runtime knows it, or both.
+// a runtime knows it, or both.
 type Thread struct {
 	// Index is the thread's number as SOS and debuggers count (DBG): its place
 	// in the dump's list; -1 for a managed thread that no OS thread runs.
 	Index   int
 	OS      *target.Thread // nil if no OS thread runs it
-	Managed *dac.Thread    // nil if it never ran managed code of the chosen runtime
+	Managed *dac.Thread    // nil if it never ran managed code of the view's runtime
+
+	rt *dac.Runtime // that Managed is of
 }
 
 // ID is the OS thread id, 0 for none.
@@ -31,15 +32,15 @@ func (t *Thread) ID() uint32 {
 // Threads returns all threads: those of the OS as the dump lists them, then the
 // managed threads that no OS thread runs (dead, or not started yet). Where the
 // runtime's threads can't be read it returns the others with the error.
-func (d *Dump) Threads() ([]Thread, error) {
-	native := d.file.Threads()
+func (v *View) Threads() ([]Thread, error) {
+	native := v.dump.file.Threads()
 	out := make([]Thread, len(native))
 	byID := make(map[uint32]int, len(out))
 	for i := range native {
 		out[i] = Thread{Index: i, OS: &native[i]}
 		byID[native[i].ID] = i
 	}
-	rt, err := d.Runtime()
+	rt, err := v.Runtime()
 	if err != nil {
 		return out, err
 	}
@@ -47,9 +48,9 @@ func (d *Dump) Threads() ([]Thread, error) {
 	for i := range managed {
 		m := &managed[i]
 		if k, ok := byID[m.OSID]; ok && m.OSID != 0 && out[k].Managed == nil {
-			out[k].Managed = m
+			out[k].Managed, out[k].rt = m, rt
 		} else {
-			out = append(out, Thread{Index: -1, Managed: m})
+			out = append(out, Thread{Index: -1, Managed: m, rt: rt})
 		}
 	}
 	return out, err
@@ -214,39 +215,14 @@ func (d *Dump) tebApartment(t *Thread) (Apartment, error) {
 	return ApartmentUnknown, nil
 }
 
-// StackScanner scans stacks for objects of the chosen runtime. Where the dump
-// has too little of the heap to open it, the scanner goes by the objects'
-// types alone.
-func (d *Dump) StackScanner() (*stackscan.Scanner, error) {
-	v, err := d.view()
-	if err != nil {
-		return nil, err
-	}
-	return v.scanner.get(func() (*stackscan.Scanner, error) {
-		rt, err := d.Runtime()
-		if err != nil {
-			return nil, err
-		}
-		h, err := d.Heap()
-		if err != nil && !errors.Is(err, target.ErrNotInDump) {
-			return nil, err
-		}
-		return stackscan.New(rt, h), nil
-	})
-}
-
-// ThreadName is the name of a thread: the one that the OS has, else that of
-// its managed Thread object, or empty.
-func (d *Dump) ThreadName(t *Thread) (string, error) {
+// Name is the name of a thread: the one that the OS has, else that of its
+// managed Thread object, or empty.
+func (t *Thread) Name() (string, error) {
 	if t.OS != nil && t.OS.Name != "" {
 		return t.OS.Name, nil
 	}
-	if t.Managed == nil {
+	if t.Managed == nil || t.rt == nil {
 		return "", nil
 	}
-	rt, err := d.Runtime()
-	if err != nil {
-		return "", err
-	}
-	return rt.ThreadName(t.Managed)
+	return t.rt.ThreadName(t.Managed)
 }

@@ -39,7 +39,7 @@ func TestActivities(t *testing.T) {
 		if d.Manifest.Scenario != "stacks" {
 			t.Skip("another scenario")
 		}
-		walker, err := d.StackWalker()
+		walker, err := d.Walker()
 		require.NoError(t, err)
 		threads, err := d.Threads()
 		require.NoError(t, err)
@@ -55,7 +55,7 @@ func TestActivities(t *testing.T) {
 			}
 			a := th.Activity(walker.Walk(th.Managed, regs, stackwalk.WalkOptions{}))
 			require.NotEmpty(t, a.Text)
-			name, _ := d.ThreadName(th)
+			name, _ := th.Name()
 			if want, ok := stackActivities[name]; ok {
 				seen++
 				assert.Equal(t, want.String(), a.Activity.String(), "%s: %s", name, a.Text)
@@ -78,7 +78,7 @@ func TestActivityOfCrash(t *testing.T) {
 		if crash == nil || crash.Thread == nil || crash.Thread.Managed == nil || crash.Thrown == 0 {
 			t.Skip("no crash by a managed exception", err)
 		}
-		walker, err := d.StackWalker()
+		walker, err := d.Walker()
 		require.NoError(t, err)
 		th := crash.Thread
 		a := th.Activity(walker.Walk(th.Managed, th.OS.Registers, stackwalk.WalkOptions{}))

@@ -60,7 +60,7 @@ func TestRootsAreFound(t *testing.T) {
 }
 
 func scanAll(t *testing.T, d *sosgo.Dump) map[target.Addr]target.Addr {
-	s, err := d.StackScanner()
+	s, err := d.Scanner()
 	require.NoError(t, err)
 	threads, err := d.Threads()
 	require.NoError(t, err)
@@ -119,7 +119,7 @@ func BenchmarkThread(b *testing.B) {
 	d, err := sosgo.Open(path, sosgo.Options{})
 	require.NoError(b, err)
 	defer d.Close()
-	s, err := d.StackScanner()
+	s, err := d.Scanner()
 	require.NoError(b, err)
 	threads, err := d.Threads()
 	require.NoError(b, err)

@@ -50,7 +50,7 @@ func TestNativeFramesAreGDBs(t *testing.T) {
 }
 
 func compareWithGDB(t *testing.T, d *sosgo.Dump, want map[uint32][]gdbFrame) {
-	walker, err := d.StackWalker()
+	walker, err := d.Walker()
 	require.NoError(t, err)
 	threads, err := d.Threads()
 	require.NoError(t, err)

@@ -120,7 +120,7 @@ func readGCRoots(t *testing.T, file string) map[string]string {
 // rootsOf are the roots of all threads: those that refer to objects, and all;
 // and the frames whose roots the dump does not tell.
 func rootsOf(t *testing.T, d *sosgo.Dump) (objects, all map[string]bool, failed map[target.Addr]bool) {
-	w, err := d.StackWalker()
+	w, err := d.Walker()
 	require.NoError(t, err)
 	threads, err := d.Threads()
 	require.NoError(t, err)

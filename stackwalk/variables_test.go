@@ -88,7 +88,7 @@ func TestVariablesOfOtherFrames(t *testing.T) {
 // framesOf calls f for the managed frames of all threads whose method has a
 // name.
 func framesOf(t *testing.T, d *sosgo.Dump, name string, f func(*stackwalk.Frame, *objects.Reader)) {
-	w, err := d.StackWalker()
+	w, err := d.Walker()
 	require.NoError(t, err)
 	r, err := d.Objects()
 	require.NoError(t, err)

@@ -25,7 +25,7 @@ func eachStack(t testing.TB, d *sosgo.Dump, f func(w *stackwalk.Walker, th *sosg
 	if err != nil {
 		t.Logf("threads: %v", err)
 	}
-	w, err := d.StackWalker()
+	w, err := d.Walker()
 	if errors.Is(err, target.ErrUnsupported) {
 		t.Skip(err)
 	}

@@ -364,7 +364,7 @@ func TestTerminalIsSafe(t *testing.T) {
 
 func TestCompletion(t *testing.T) {
 	a := fakeApp(t, io.Discard, nil)
-	a.env.TypeNames = func(_ Dump, prefix string, _ int) []string { return []string{prefix + "ring", "bad\x1b"} }
+	a.env.TypeNames = func(_ Dump, _, prefix string, _ int) []string { return []string{prefix + "ring", "bad\x1b"} }
 	a.session.dump = fakeDump{new(int)}
 	a.session.SetLast(0x7f0c00001000)
 	fmt.Fprintf(&a.printed, "obj 00007f0c0000a000 and 7f0c0000b000, not 1234\n")

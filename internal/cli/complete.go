@@ -83,7 +83,7 @@ func (a *app) matchKind(kind Kind, choices []string, current string) (found []ca
 	case kind == Address:
 		found = a.matchAddresses(current)
 	case kind == TypeName && a.env.TypeNames != nil && a.session.dump != nil:
-		for _, n := range a.env.TypeNames(a.session.dump, current, completionLimit) {
+		for _, n := range a.env.TypeNames(a.session.dump, a.session.Runtime(), current, completionLimit) {
 			found = append(found, candidate{text: n})
 		}
 	}

@@ -150,7 +150,7 @@ func runMain(t *testing.T, dir, stdin string, vars map[string]string, args ...st
 			o.opened = append(o.opened, path)
 			return fakeDump{&o.closed}, nil
 		},
-		TypeNames: func(_ Dump, prefix string, _ int) []string { return []string{prefix + ".String", "bad\x1bname"} },
+		TypeNames: func(_ Dump, _, prefix string, _ int) []string { return []string{prefix + ".String", "bad\x1bname"} },
 	}
 	var stdout, stderr bytes.Buffer
 	o.code = Main(t.Context(), args, strings.NewReader(stdin), &stdout, &stderr, env)

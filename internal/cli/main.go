@@ -22,12 +22,12 @@ const outputBuffer = 64 << 10
 type Env struct {
 	Commands []Command
 	Open     Opener
-	// TypeNames completes type names: at most limit of those that start with
-	// prefix, in any case. Nil offers none.
-	TypeNames func(d Dump, prefix string, limit int) []string
-	// Greeting returns the lines that the prompt begins with for a dump; nil
-	// begins with none.
-	Greeting func(d Dump) []string
+	// TypeNames completes type names of the runtime that the session looks at: at
+	// most limit of those that start with prefix, in any case. Nil offers none.
+	TypeNames func(d Dump, runtime, prefix string, limit int) []string
+	// Greeting returns the lines that the prompt begins with for a dump, whose
+	// runtime the session looks at; nil begins with none.
+	Greeting func(d Dump, runtime string) []string
 	// Getenv is os.Getenv; nil knows no variable.
 	Getenv func(string) string
 	// Dir is the folder in which a dump is looked for; empty: the current one.
@@ -267,15 +267,13 @@ func (a *app) configure(cmd *Command, p *parser) error {
 	if jobs < 0 || jobs > maxJobs {
 		return p.usagef("option -jobs: %d is not between 1 and %d", jobs, maxJobs)
 	}
+	a.session.runtime = a.globals["runtime"].text
 	a.session.options = OpenOptions{
-		Modules: a.globals["modules"].list,
-		Runtime: a.globals["runtime"].text,
-
+		Modules:       a.globals["modules"].list,
 		SymbolServers: a.globals["symbol-server"].list,
 		SymbolCache:   a.globals["symbol-cache"].text,
-
-		NoMmap: a.globals["no-mmap"].num != 0,
-		Jobs:   int(jobs),
+		NoMmap:        a.globals["no-mmap"].num != 0,
+		Jobs:          int(jobs),
 	}
 	return nil
 }

@@ -94,7 +94,7 @@ func (a *app) greet(ctx context.Context) {
 	if err != nil {
 		return // said already
 	}
-	for _, line := range a.env.Greeting(d) {
+	for _, line := range a.env.Greeting(d, a.session.Runtime()) {
 		a.stderr.print(report.Escape(line) + "\n")
 	}
 }

@@ -16,7 +16,6 @@ type Dump interface{ Close() error }
 // OpenOptions are the global options that concern opening.
 type OpenOptions struct {
 	Modules       []string // folders with module files
-	Runtime       string   // number or version of the runtime to look at; empty: the first
 	SymbolServers []string // asked for module files that are found nowhere else
 	SymbolCache   string   // folder of what they gave; empty: the default
 	NoMmap        bool     // read the file instead of mapping it
@@ -33,8 +32,8 @@ type Opener func(ctx context.Context, path string, o OpenOptions) (Dump, error)
 const recentAddresses = 64
 
 // A Session is what commands of one process share: the dump, which is opened
-// when it is first wanted, the current thread and the last address. It is for
-// one goroutine.
+// when it is first wanted, the runtime that is looked at, the current thread and
+// the last address. It is for one goroutine.
 type Session struct {
 	open    Opener
 	choose  func() (string, error)
@@ -45,6 +44,7 @@ type Session struct {
 	dump   Dump
 	err    error
 
+	runtime   string // that commands look at, empty for the first
 	thread    uint32
 	hasThread bool
 	recent    []target.Addr // the last one is $_
@@ -89,6 +89,14 @@ func (s *Session) Close() error {
 	s.dump = nil
 	return d.Close()
 }
+
+// SetRuntime makes another runtime of the process the one that commands look
+// at: its number, or the start of its version; empty is the first CLR.
+func (s *Session) SetRuntime(want string) { s.runtime = want }
+
+// Runtime is the runtime that commands look at, as --runtime or SetRuntime named
+// it; empty where none was chosen.
+func (s *Session) Runtime() string { return s.runtime }
 
 // SetThread makes the thread with that OS id the current one.
 func (s *Session) SetThread(id uint32) { s.thread, s.hasThread = id, true }

@@ -270,7 +270,7 @@ func printSpecialThreads(c *cli.Context) {
 		c.Printf("-special not supported.\n")
 		return
 	}
-	threads, _ := dumpOf(c).Threads() // clrthreads has warned of the error
+	threads, _ := viewOf(c).Threads() // clrthreads has warned of the error
 	t := report.NewColumnTable(c.Out, 4, 8, 0)
 	_ = t.Row("", "OSID", "Special thread type")
 	for i := range threads {

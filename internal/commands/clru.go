@@ -82,7 +82,7 @@ func runClru(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	r, err := dumpOf(c).Objects()
+	r, err := viewOf(c).Objects()
 	if err != nil {
 		return err
 	}

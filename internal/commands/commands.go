@@ -32,10 +32,11 @@ func All() []cli.Command {
 	)
 }
 
-// Open opens a dump for the command line.
+// Open opens a dump for the command line. Which of its runtimes is looked at is
+// the session's to remember.
 func Open(_ context.Context, path string, o cli.OpenOptions) (cli.Dump, error) {
 	options := sosgo.Options{Modules: o.Modules, SymbolServers: o.SymbolServers, SymbolCache: o.SymbolCache,
-		Runtime: o.Runtime, NoMmap: o.NoMmap, Jobs: o.Jobs}
+		NoMmap: o.NoMmap, Jobs: o.Jobs}
 	if o.Progress != nil {
 		options.Progress = func(done, total int64) { o.Progress(uint64(done), uint64(total)) }
 	}
@@ -45,12 +46,19 @@ func Open(_ context.Context, path string, o cli.OpenOptions) (cli.Dump, error) {
 // dumpOf is the open dump of a command that NeedsDump.
 func dumpOf(c *cli.Context) *sosgo.Dump { return c.Dump().(*sosgo.Dump) }
 
-// runtimeOf opens the runtime that the user chose.
-func runtimeOf(c *cli.Context) (*dac.Runtime, error) { return dumpOf(c).Runtime() }
+// viewOf is the view of the runtime that the session looks at. Where there is
+// none, the view's methods return why.
+func viewOf(c *cli.Context) *sosgo.View {
+	v, _ := dumpOf(c).View(c.Session.Runtime())
+	return v
+}
+
+// runtimeOf opens the runtime that the session looks at.
+func runtimeOf(c *cli.Context) (*dac.Runtime, error) { return viewOf(c).Runtime() }
 
 // heapOf opens the GC heap of that runtime and passes its warnings on.
 func heapOf(c *cli.Context) (*heap.Heap, error) {
-	h, err := dumpOf(c).Heap()
+	h, err := viewOf(c).Heap()
 	if err != nil {
 		return nil, err
 	}

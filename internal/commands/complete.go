@@ -9,15 +9,16 @@ import (
 	"github.com/sosgo/sosgo/metadata"
 )
 
-// TypeNames completes the names of types that the loaded modules define, in
+// TypeNames completes the names of types that the runtime's modules define, in
 // any case, at most limit of them in alphabetical order. What can't be read
 // completes nothing.
-func TypeNames(d cli.Dump, prefix string, limit int) []string {
+func TypeNames(d cli.Dump, runtime, prefix string, limit int) []string {
 	opened, ok := d.(*sosgo.Dump)
 	if !ok || limit <= 0 {
 		return nil
 	}
-	rt, err := opened.Runtime()
+	v, _ := opened.View(runtime) // it keeps the error
+	rt, err := v.Runtime()
 	if err != nil {
 		return nil
 	}

@@ -50,7 +50,7 @@ func crashInfoCommand() cli.Command {
 }
 
 func runCrashInfo(c *cli.Context) error {
-	crash, err := dumpOf(c).Crash()
+	crash, err := viewOf(c).Crash()
 	if crash == nil {
 		if err != nil {
 			return err
@@ -83,7 +83,7 @@ func crashPage(c *cli.Context, crash *sosgo.Crash) *crashResult {
 	}
 	if t := crash.Thread; t != nil {
 		r.ThreadID = t.ID()
-		name, err := dumpOf(c).ThreadName(t)
+		name, err := t.Name()
 		r.ThreadName = textOr(c, name, err)
 	}
 	rt, err := runtimeOf(c)
@@ -115,7 +115,7 @@ func crashStack(c *cli.Context, rt *dac.Runtime, t *sosgo.Thread) []crashFrame {
 	if t.Managed == nil || t.OS == nil {
 		return nil
 	}
-	walker, err := dumpOf(c).StackWalker()
+	walker, err := viewOf(c).Walker()
 	if err != nil {
 		c.Warn(err)
 		return nil

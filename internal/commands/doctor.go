@@ -83,7 +83,7 @@ func doctorCommand() cli.Command {
 }
 
 func runDoctor(c *cli.Context) error {
-	g := dumpOf(c).Diagnose()
+	g := viewOf(c).Diagnose()
 	if e := c.JSON(); e != nil {
 		return e.Value(doctorJSON(g))
 	}

@@ -54,7 +54,7 @@ func runDumpStackObjects(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	scanner, err := dumpOf(c).StackScanner()
+	scanner, err := viewOf(c).Scanner()
 	if err != nil {
 		return err
 	}

@@ -68,7 +68,7 @@ func newObjectPrinter(c *cli.Context) (*objectPrinter, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := dumpOf(c).Objects()
+	r, err := viewOf(c).Objects()
 	if err != nil {
 		return nil, err
 	}

@@ -31,7 +31,7 @@ func runDumpRuntimeTypes(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	r, err := dumpOf(c).Objects()
+	r, err := viewOf(c).Objects()
 	if err != nil {
 		return err
 	}

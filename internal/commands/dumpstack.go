@@ -118,7 +118,7 @@ func newReturnPrinter(c *cli.Context) (*returnPrinter, []sosgo.Thread, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	walker, err := dumpOf(c).StackWalker()
+	walker, err := viewOf(c).Walker()
 	if err != nil {
 		return nil, nil, err
 	}

@@ -38,7 +38,7 @@ type stringResult struct {
 }
 
 func runDumpString(c *cli.Context) error {
-	r, err := dumpOf(c).Objects()
+	r, err := viewOf(c).Objects()
 	if err != nil {
 		return err
 	}

@@ -40,7 +40,7 @@ func newReferencePrinter(c *cli.Context, w *stackwalk.Walker) (*referencePrinter
 	if !c.Bool("gc") {
 		return nil, nil
 	}
-	r, err := dumpOf(c).Objects()
+	r, err := viewOf(c).Objects()
 	return &referencePrinter{c: c, walker: w, objects: r}, err
 }
 
@@ -168,7 +168,7 @@ func (p *referencePrinter) referencesJSON(f *stackwalk.Frame) []frameReference {
 
 // precise lists the objects that the frames of a thread hold, frame by frame.
 func (p *stackPrinter) precise(t *sosgo.Thread) error {
-	w, err := dumpOf(p.c).StackWalker()
+	w, err := viewOf(p.c).Walker()
 	if err != nil {
 		return err
 	}

@@ -10,12 +10,13 @@ import (
 
 // Greeting is what the prompt says of a dump before anything was asked: why
 // the process died, if it did. What can't be read is left to crashinfo.
-func Greeting(d cli.Dump) []string {
+func Greeting(d cli.Dump, runtime string) []string {
 	opened, ok := d.(*sosgo.Dump)
 	if !ok {
 		return nil
 	}
-	crash, _ := opened.Crash() // crashinfo tells what failed
+	v, _ := opened.View(runtime) // it keeps the error
+	crash, _ := v.Crash()        // crashinfo tells what failed
 	if crash == nil {
 		return nil
 	}
@@ -26,7 +27,7 @@ func Greeting(d cli.Dump) []string {
 	if crash.Exception != nil {
 		out = append(out, "crash: "+crashReason(crash.Exception))
 	}
-	rt, err := opened.Runtime()
+	rt, err := v.Runtime()
 	if err != nil || crash.Thrown == 0 {
 		return out
 	}

@@ -56,7 +56,7 @@ func typeNameOr(c *cli.Context, rt *dac.Runtime, mt target.Addr) string {
 // is an error that says why, and one that a collection was changing is told,
 // unless the user does not want to hear it.
 func scannedHeap(c *cli.Context, ignoreGCState bool) (*heap.Heap, error) {
-	h, err := dumpOf(c).Heap()
+	h, err := viewOf(c).Heap()
 	if err != nil {
 		return nil, err
 	}

@@ -37,7 +37,7 @@ func runParallelStacks(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	walker, err := dumpOf(c).StackWalker()
+	walker, err := viewOf(c).Walker()
 	if err != nil {
 		return err
 	}

@@ -55,7 +55,7 @@ func runRuntimes(c *cli.Context) error {
 	if want, ok := c.Str("id"); ok || c.Bool("netcore") {
 		return useRuntime(c, want)
 	}
-	chosen, err := d.ChosenRuntime()
+	chosen, err := viewOf(c).Instance()
 	if err != nil {
 		return err
 	}
@@ -88,14 +88,15 @@ func (r *runtimeResult) print(c *cli.Context) {
 }
 
 func useRuntime(c *cli.Context, want string) error {
-	d := dumpOf(c)
-	if err := d.UseRuntime(want); err != nil {
-		return err
-	}
-	inst, err := d.ChosenRuntime()
+	v, err := dumpOf(c).View(want)
 	if err != nil {
 		return err
 	}
+	inst, err := v.Instance()
+	if err != nil {
+		return err
+	}
+	c.Session.SetRuntime(want)
 	if c.JSON() != nil {
 		return c.JSON().Item("", newRuntime(inst, true))
 	}
@@ -119,7 +120,7 @@ type versionResult struct {
 }
 
 func runEEVersion(c *cli.Context) error {
-	inst, err := dumpOf(c).ChosenRuntime()
+	inst, err := viewOf(c).Instance()
 	if err != nil {
 		return err
 	}

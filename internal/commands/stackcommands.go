@@ -80,7 +80,7 @@ func runClrStack(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	walker, err := dumpOf(c).StackWalker()
+	walker, err := viewOf(c).Walker()
 	if err != nil {
 		return err
 	}
@@ -203,7 +203,7 @@ func (p *framePrinter) stack(t *sosgo.Thread) error {
 // several CLRs of which the user chose none, through those of all.
 func (p *framePrinter) frames(t *sosgo.Thread) iter.Seq[stackwalk.Frame] {
 	o := stackwalk.WalkOptions{Native: p.c.Bool("native")}
-	if d := dumpOf(p.c); !p.c.SOS && d.SeveralRuntimes() {
+	if d := dumpOf(p.c); !p.c.SOS && p.c.Session.Runtime() == "" && d.SeveralRuntimes() {
 		return d.MergedWalk(t.OS.ID, o)
 	}
 	return p.walker.Walk(t.Managed, t.OS.Registers, o)

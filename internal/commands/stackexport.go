@@ -131,7 +131,7 @@ func collectStacks(c *cli.Context) (*stackexport.Profile, error) {
 	if err != nil {
 		return nil, err
 	}
-	walker, err := dumpOf(c).StackWalker()
+	walker, err := viewOf(c).Walker()
 	if err != nil {
 		return nil, err
 	}

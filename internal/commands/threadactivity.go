@@ -21,7 +21,7 @@ type threadActivity struct {
 
 // threadActivities looks at the stacks of threads.
 func threadActivities(c *cli.Context, rt *dac.Runtime, threads []sosgo.Thread) ([]threadActivity, error) {
-	walker, err := dumpOf(c).StackWalker()
+	walker, err := viewOf(c).Walker()
 	if err != nil {
 		return nil, err
 	}

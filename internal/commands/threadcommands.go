@@ -35,7 +35,7 @@ func threadOptions() []cli.Option {
 // allThreads lists the threads; what can't be read of the runtime's is a
 // warning, because the threads of the OS answer much alone.
 func allThreads(c *cli.Context) ([]sosgo.Thread, error) {
-	threads, err := dumpOf(c).Threads()
+	threads, err := viewOf(c).Threads()
 	if len(threads) == 0 {
 		if err == nil {
 			err = fmt.Errorf("threads: %w", target.ErrNotInDump)
@@ -130,7 +130,7 @@ func newThreadResult(c *cli.Context, t *sosgo.Thread) threadResult {
 // threadName is the name of a thread, empty if it has none; one that can't be
 // read is a warning.
 func threadName(c *cli.Context, t *sosgo.Thread) string {
-	name, err := dumpOf(c).ThreadName(t)
+	name, err := t.Name()
 	if err != nil {
 		c.Warn(err)
 	}

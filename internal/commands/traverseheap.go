@@ -171,7 +171,7 @@ func (t *traversal) collectRoots() {
 }
 
 func (t *traversal) stackRoots() {
-	walker, err := dumpOf(t.c).StackWalker()
+	walker, err := viewOf(t.c).Walker()
 	if err != nil {
 		t.c.Warn(err)
 		return

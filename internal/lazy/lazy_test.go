@@ -1,0 +1,30 @@
+package lazy_test
+
+import (
+	"errors"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/sosgo/sosgo/internal/lazy"
+)
+
+func TestGet(t *testing.T) {
+	var (
+		l     lazy.Value[int]
+		calls atomic.Int32
+		wg    sync.WaitGroup
+	)
+	broken := errors.New("only half of it")
+	for range 8 {
+		wg.Go(func() {
+			v, err := l.Get(func() (int, error) { calls.Add(1); return 21, broken })
+			assert.Equal(t, 21, v)
+			assert.ErrorIs(t, err, broken)
+		})
+	}
+	wg.Wait()
+	assert.EqualValues(t, 1, calls.Load())
+}

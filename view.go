@@ -1,0 +1,210 @@
+package sosgo
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/lazy"
+	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/stackscan"
+	"github.com/sosgo/sosgo/stackwalk"
+	"github.com/sosgo/sosgo/target"
+)
+
+// A View is the process as one of its runtimes sees it. It opens what it is
+// asked for at the first use, keeps it, and is safe for concurrent use.
+type View struct {
+	dump *Dump
+	inst *dac.Instance // nil where there is no such runtime
+	err  error         // why there is none
+
+	runtime lazy.Value[*dac.Runtime]
+	heap    lazy.Value[*heap.Heap]
+	objects lazy.Value[*objects.Reader]
+	scanner lazy.Value[*stackscan.Scanner]
+	walker  lazy.Value[*stackwalk.Walker]
+}
+
+// View returns the view of a runtime of the process: its number in Runtimes, or
+// the start of its version. Empty is Options.Runtime and, where that is empty
+// too, the first CLR. There is one View of a runtime; nothing of the runtime is
+// read for it but what Runtimes reads.
+//
+// Where the process has no such runtime, the View that comes with the error
+// answers what needs no runtime: the threads of the operating system, and the
+// signal or exception record.
+func (d *Dump) View(runtime string) (*View, error) {
+	inst, err := d.choose(runtime)
+	if err != nil {
+		return &View{dump: d, err: err}, err
+	}
+	return d.viewOf(inst), nil
+}
+
+// viewOf returns the only view of a runtime.
+func (d *Dump) viewOf(inst *dac.Instance) *View {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	v := d.views[inst]
+	if v == nil {
+		v = &View{dump: d, inst: inst}
+		d.views[inst] = v
+	}
+	return v
+}
+
+func (d *Dump) choose(want string) (*dac.Instance, error) {
+	if want == "" {
+		want = d.options.Runtime
+	}
+	all := d.Runtimes()
+	want = strings.TrimPrefix(want, "#")
+	if len(all) == 0 {
+		return nil, target.Unsupportedf("no .NET runtime found among %d modules of the process", len(d.file.Modules()))
+	}
+	if want == "" {
+		// A CLR answers more than a NativeAOT image beside it.
+		for _, inst := range all {
+			if inst.Flavor == dac.FlavorCoreCLR {
+				return inst, nil
+			}
+		}
+		return all[0], nil
+	}
+	if n, err := strconv.Atoi(want); err == nil && n >= 0 && n < len(all) {
+		return all[n], nil
+	}
+	for _, inst := range all {
+		if v := inst.Version(); v == want || strings.HasPrefix(v, want+".") {
+			return inst, nil
+		}
+	}
+	return nil, fmt.Errorf("no runtime %q in the process: %w", want, target.ErrUnsupported)
+}
+
+// Dump is the dump that the view is of.
+func (v *View) Dump() *Dump { return v.dump }
+
+// Instance says which runtime the view is of.
+func (v *View) Instance() (*dac.Instance, error) { return v.inst, v.err }
+
+// Runtime opens the runtime. The error tells which layouts were tried and why
+// each was refused.
+func (v *View) Runtime() (*dac.Runtime, error) {
+	if v.err != nil {
+		return nil, v.err
+	}
+	return v.runtime.Get(v.inst.Open)
+}
+
+// Heap opens the runtime's GC heap.
+func (v *View) Heap() (*heap.Heap, error) {
+	return v.heap.Get(func() (*heap.Heap, error) {
+		rt, err := v.Runtime()
+		if err != nil {
+			return nil, err
+		}
+		return heap.Open(rt, v.dump.file)
+	})
+}
+
+// Objects returns the reader of the runtime's objects.
+func (v *View) Objects() (*objects.Reader, error) {
+	return v.objects.Get(func() (*objects.Reader, error) {
+		rt, err := v.Runtime()
+		if err != nil {
+			return nil, err
+		}
+		return objects.New(rt), nil
+	})
+}
+
+// Scanner scans stacks for the runtime's objects, word by word. Where the dump
+// has too little of the heap to open it, the scanner goes by the objects' types
+// alone.
+func (v *View) Scanner() (*stackscan.Scanner, error) {
+	return v.scanner.Get(func() (*stackscan.Scanner, error) {
+		rt, err := v.Runtime()
+		if err != nil {
+			return nil, err
+		}
+		h, err := v.Heap()
+		if err != nil && !errors.Is(err, target.ErrNotInDump) {
+			return nil, err
+		}
+		return stackscan.New(rt, h), nil
+	})
+}
+
+// Walker walks the stacks of the runtime's threads. Code of the other runtimes
+// in the process is unwound through.
+func (v *View) Walker() (*stackwalk.Walker, error) {
+	return v.walker.Get(func() (*stackwalk.Walker, error) {
+		rt, err := v.Runtime()
+		if err != nil {
+			return nil, err
+		}
+		return stackwalk.NewWalker(rt, v.otherRuntimes()...), nil
+	})
+}
+
+// otherRuntimes opens the CLRs beside v's; one that can't be opened is left
+// out, and its code is like any other native code.
+func (v *View) otherRuntimes() []*dac.Runtime {
+	var out []*dac.Runtime
+	for _, inst := range v.dump.Runtimes() {
+		if inst == v.inst || inst.Flavor != dac.FlavorCoreCLR {
+			continue
+		}
+		if rt, err := v.dump.viewOf(inst).Runtime(); err == nil {
+			out = append(out, rt)
+		}
+	}
+	return out
+}
+
+// Runtime is the Runtime of the default View.
+func (d *Dump) Runtime() (*dac.Runtime, error) {
+	v, _ := d.View("") // it keeps the error
+	return v.Runtime()
+}
+
+// Heap is the Heap of the default View.
+func (d *Dump) Heap() (*heap.Heap, error) {
+	v, _ := d.View("")
+	return v.Heap()
+}
+
+// Objects is the Objects of the default View.
+func (d *Dump) Objects() (*objects.Reader, error) {
+	v, _ := d.View("")
+	return v.Objects()
+}
+
+// Scanner is the Scanner of the default View.
+func (d *Dump) Scanner() (*stackscan.Scanner, error) {
+	v, _ := d.View("")
+	return v.Scanner()
+}
+
+// Walker is the Walker of the default View.
+func (d *Dump) Walker() (*stackwalk.Walker, error) {
+	v, _ := d.View("")
+	return v.Walker()
+}
+
+// Threads are the Threads of the default View.
+func (d *Dump) Threads() ([]Thread, error) {
+	v, _ := d.View("")
+	return v.Threads()
+}
+
+// Crash is the Crash of the default View.
+func (d *Dump) Crash() (*Crash, error) {
+	v, _ := d.View("")
+	return v.Crash()
+}

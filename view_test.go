@@ -1,0 +1,65 @@
+package sosgo_test
+
+import (
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/internal/testdump"
+	"github.com/sosgo/sosgo/target"
+)
+
+// TestViewIsOne: whoever asks for a runtime, however and at once with others,
+// gets its only view.
+func TestViewIsOne(t *testing.T) {
+	d := testdump.Open(t, "net8-zoo")
+	inst := d.Runtimes()[0]
+	var wg sync.WaitGroup
+	views := make([]*sosgo.View, 12)
+	for i := range views {
+		wg.Go(func() {
+			v, err := d.View([]string{"", "0", "#0", inst.Version()}[i%4])
+			assert.NoError(t, err)
+			_, err = v.Heap()
+			assert.NoError(t, err)
+			views[i] = v
+		})
+	}
+	wg.Wait()
+	for _, v := range views {
+		assert.Same(t, views[0], v)
+	}
+	got, err := views[0].Instance()
+	require.NoError(t, err)
+	assert.Same(t, inst, got)
+	a, err := d.Heap()
+	require.NoError(t, err)
+	b, err := views[0].Heap()
+	require.NoError(t, err)
+	assert.Same(t, a, b)
+}
+
+// TestViewOfNothing: a runtime that is not there is an error of everything but
+// the operating system's threads.
+func TestViewOfNothing(t *testing.T) {
+	d := testdump.Open(t, "net8-zoo")
+	v, err := d.View("99")
+	require.ErrorIs(t, err, target.ErrUnsupported)
+	_, ierr := v.Instance()
+	_, rerr := v.Runtime()
+	_, herr := v.Heap()
+	_, oerr := v.Objects()
+	_, serr := v.Scanner()
+	_, werr := v.Walker()
+	for _, e := range []error{ierr, rerr, herr, oerr, serr, werr} {
+		assert.Equal(t, err, e)
+	}
+	threads, terr := v.Threads()
+	assert.Equal(t, err, terr)
+	require.NotEmpty(t, threads)
+	assert.NotNil(t, threads[0].OS)
+	assert.Nil(t, threads[0].Managed)
+}
