@@ -17,6 +17,10 @@ import (
 
 const modulePath = "github.com/sosgo/sosgo"
 
+// library is what commands may ask: all packages of the library, the root's
+// too, and package report for the answer that they give.
+const library = "answer codeinfo dac disasm dump heap image metadata objects report stackscan stackwalk target unwind SELF"
+
 // mayImport says which packages of this module each package may import, as
 // docs/architecture.md explains it: nobody imports what comes later on the
 // data's path from file to printed line. "" is the root package.
@@ -37,18 +41,32 @@ var mayImport = map[string]string{
 	"internal/symstore":  "target internal/modfiles",
 	"codeinfo":           "target internal/cursor internal/limits",
 	"unwind":             "target internal/cursor internal/limits",
-	"dac":                "target image metadata codeinfo internal/layout internal/limits",
-	"heap":               "target dac internal/layout internal/limits",
-	"objects":            "target dac heap metadata internal/layout internal/limits",
+	"answer":             "target",
+	"dac":                "answer target image metadata codeinfo internal/layout internal/limits",
+	"heap":               "answer target dac internal/layout internal/limits",
+	"objects":            "answer target dac heap metadata internal/layout internal/limits",
 	"stackscan":          "target dac heap internal/limits",
 	"stackwalk":          "target codeinfo dac image metadata objects unwind internal/limits",
 	"disasm":             "target dac objects",
 	"":                   "target codeinfo dac dump elfcore heap image metadata minidump objects stackscan stackwalk unwind internal/lazy internal/limits internal/modfiles internal/symstore",
-	"report":             "",
+	"report":             "answer target",
 	"report/stackexport": "report",
 	"internal/cli":       "target report",
-	"internal/commands": " target codeinfo dac disasm dump elfcore heap image metadata minidump objects report report/stackexport stackscan stackwalk unwind " +
-		"internal/cli internal/limits SELF",
+
+	// Renderers get answers and can read nothing.
+	"internal/text":             "answer report target",
+	"internal/text/objecttext":  "answer report target internal/text",
+	"internal/text/threadtext":  "answer report target internal/text",
+	"internal/text/typetext":    "answer report target internal/text",
+	"internal/text/processtext": "answer report target internal/text",
+
+	"internal/commands/ask":        library + " internal/cli",
+	"internal/commands/objectcmd":  library + " internal/cli internal/commands/ask internal/text/objecttext",
+	"internal/commands/threadcmd":  library + " internal/cli internal/commands/ask internal/text/threadtext",
+	"internal/commands/typecmd":    library + " internal/cli internal/commands/ask internal/text/typetext",
+	"internal/commands/processcmd": library + " internal/cli internal/commands/ask internal/text/processtext",
+	"internal/commands": library + " elfcore minidump report/stackexport internal/limits internal/cli internal/commands/ask " +
+		"internal/commands/objectcmd internal/commands/threadcmd internal/commands/typecmd internal/commands/processcmd",
 	"cmd/sosgo": "internal/cli internal/commands",
 }
 

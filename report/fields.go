@@ -5,6 +5,9 @@ import (
 	"io"
 	"reflect"
 	"strings"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/target"
 )
 
 // A Part describes one part of a command's JSON result, so that the field
@@ -17,6 +20,10 @@ type Part struct {
 
 // Whole describes a result that is one T.
 func Whole[T any]() Part { return Part{Type: reflect.TypeFor[T]()} }
+
+// Result describes a result that is one T. It is the only part of a command that
+// answers with an [Answer].
+func Result[T any]() []Part { return []Part{Whole[T]()} }
 
 // ListOf describes a list of T: the field name of the result, or the result
 // itself when name is empty.
@@ -46,10 +53,7 @@ func Fields(parts ...Part) []FieldDoc {
 }
 
 func appendFields(out []FieldDoc, path string, t reflect.Type, doc string, list bool, depth int) []FieldDoc {
-	for t.Kind() == reflect.Pointer || isList(t) {
-		list = list || t.Kind() != reflect.Pointer
-		t = t.Elem()
-	}
+	t, list = elementType(t, list)
 	if list {
 		path += "[]"
 	}
@@ -75,6 +79,26 @@ func appendFields(out []FieldDoc, path string, t reflect.Type, doc string, list 
 		out = appendFields(out, join(path, name), f.Type, f.Tag.Get("doc"), false, depth+1)
 	}
 	return out
+}
+
+// elementType takes pointers and lists off t, and what marks a value that may be
+// missing.
+func elementType(t reflect.Type, list bool) (reflect.Type, bool) {
+	type typed interface{ JSONType() reflect.Type }
+	for {
+		switch {
+		case t.Kind() == reflect.Pointer:
+			t = t.Elem()
+		case isRows(t):
+			t, list = t.In(0).In(0), true
+		case t.Implements(reflect.TypeFor[typed]()):
+			t = reflect.Zero(t).Interface().(typed).JSONType()
+		case isList(t):
+			t, list = t.Elem(), true
+		default:
+			return t, list
+		}
+	}
 }
 
 // appendEmbedded lists the fields of an embedded struct as its owner's.
@@ -106,7 +130,7 @@ func isText(t reflect.Type) bool {
 
 func typeWord(t reflect.Type) string {
 	switch {
-	case t == reflect.TypeFor[Address]():
+	case t == reflect.TypeFor[Address](), t == reflect.TypeFor[target.Addr](), t == reflect.TypeFor[answer.Hex]():
 		return "address"
 	case isText(t) || t.Kind() == reflect.String:
 		return "string"

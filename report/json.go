@@ -77,6 +77,7 @@ type JSONEncoder struct {
 	list  string
 	done  map[string]bool
 	items int
+	fresh bool // an object without a field so far
 	err   error
 }
 
@@ -177,8 +178,11 @@ func (e *JSONEncoder) enterField(name string) bool {
 	case jsonField:
 		e.buf = append(e.buf, `],`...)
 	case jsonObject:
-		e.buf = append(e.buf, ',')
+		if !e.fresh {
+			e.buf = append(e.buf, ',')
+		}
 	}
+	e.fresh = false
 	e.state, e.done[name] = jsonObject, true
 	e.value(name)
 	e.buf = append(e.buf, ':')

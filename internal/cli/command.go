@@ -39,13 +39,19 @@ type Command struct {
 	Args     []Arg
 	Examples []Example
 
-	// Result describes the JSON result. Text that a command prints in JSON
-	// mode becomes the list "text".
+	// Result describes the value of the answer, for the documents. Answers that
+	// are only text become the list "text" in JSON.
 	Result []report.Part
 
 	NeedsDump bool // the dump is open when Run starts
 	DumpArg   bool // the first argument may name the dump file
 	Hidden    bool // not in lists
+
+	// Ask turns the options into a question to the library and returns its
+	// answer, which is then written in the form that the user wants. An answer
+	// may come beside an error: what could be had before it. The form is none of
+	// the command's business.
+	Ask func(*Context) (report.Answer, error)
 
 	Run func(*Context) error
 
@@ -197,7 +203,7 @@ func Check(commands []Command) error {
 			}
 			seen[n] = c.Name
 		}
-		if c.Summary == "" || c.Run == nil || !slices.Contains(Groups(), c.Group) {
+		if c.Summary == "" || c.Run == nil && c.Ask == nil || !slices.Contains(Groups(), c.Group) {
 			return fmt.Errorf("command %q has no summary, no function or no group", c.Name)
 		}
 		if err := c.check(); err != nil {

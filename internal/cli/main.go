@@ -2,8 +2,10 @@ package cli
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"runtime"
@@ -335,11 +337,48 @@ func (a *app) execute(c *Context) error {
 			return err
 		}
 	}
-	err := c.Command.Run(c)
+	err := c.run()
 	if c.misuse != nil {
 		return c.misuse
 	}
 	return err
+}
+
+func (c *Context) run() error {
+	if c.Command.Ask == nil {
+		return c.Command.Run(c)
+	}
+	a, err := c.Command.Ask(c)
+	written := c.write(&a, err != nil)
+	return cmp.Or(err, written)
+}
+
+// write writes an answer in the form that the user wants, and passes on what
+// it lacks. Beside a failure, JSON has no text.
+func (c *Context) write(a *report.Answer, failed bool) error {
+	var err error
+	switch {
+	case c.json != nil && a.Value != nil:
+		if err = report.CheckResult(a.Value, c.Command.Result); err != nil {
+			return fmt.Errorf("command %s: %w", c.Command.Name, err)
+		}
+		err = c.json.Answer(a.Value, c.Warn)
+	case a.Text != nil && (c.json == nil || !failed):
+		page := report.NewPage(c.Out, c.SOS, c.Warn, c.Flush)
+		a.Text(page)
+		err = page.Err()
+	}
+	lacking, ok := a.Value.(interface {
+		Noted() []error
+		Failure() error
+	})
+	if !ok {
+		return err
+	}
+	for _, gap := range lacking.Noted() {
+		c.Warn(gap)
+	}
+	return cmp.Or(err, lacking.Failure())
 }
 
 // finish ends the output of a command and prints its warnings and its error.

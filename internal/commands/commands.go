@@ -12,6 +12,11 @@ import (
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/cli"
+	"github.com/sosgo/sosgo/internal/commands/ask"
+	"github.com/sosgo/sosgo/internal/commands/objectcmd"
+	"github.com/sosgo/sosgo/internal/commands/processcmd"
+	"github.com/sosgo/sosgo/internal/commands/threadcmd"
+	"github.com/sosgo/sosgo/internal/commands/typecmd"
 )
 
 // All returns the commands, by group.
@@ -29,6 +34,10 @@ func All() []cli.Command {
 		processCommands(),
 		memoryCommands(),
 		supportCommands(),
+		objectcmd.Commands(),
+		threadcmd.Commands(),
+		typecmd.Commands(),
+		processcmd.Commands(),
 	)
 }
 
@@ -43,27 +52,8 @@ func Open(_ context.Context, path string, o cli.OpenOptions) (cli.Dump, error) {
 	return sosgo.Open(path, options)
 }
 
-// dumpOf is the open dump of a command that NeedsDump.
-func dumpOf(c *cli.Context) *sosgo.Dump { return c.Dump().(*sosgo.Dump) }
-
-// viewOf is the view of the runtime that the session looks at. Where there is
-// none, the view's methods return why.
-func viewOf(c *cli.Context) *sosgo.View {
-	v, _ := dumpOf(c).View(c.Session.Runtime())
-	return v
-}
-
-// runtimeOf opens the runtime that the session looks at.
-func runtimeOf(c *cli.Context) (*dac.Runtime, error) { return viewOf(c).Runtime() }
-
-// heapOf opens the GC heap of that runtime and passes its warnings on.
-func heapOf(c *cli.Context) (*heap.Heap, error) {
-	h, err := viewOf(c).Heap()
-	if err != nil {
-		return nil, err
-	}
-	for _, w := range h.Warnings() {
-		c.Warn(w)
-	}
-	return h, nil
-}
+// The helpers of package ask, for the commands that still stand here.
+func dumpOf(c *cli.Context) *sosgo.Dump              { return ask.Dump(c) }
+func viewOf(c *cli.Context) *sosgo.View              { return ask.View(c) }
+func runtimeOf(c *cli.Context) (*dac.Runtime, error) { return ask.Runtime(c) }
+func heapOf(c *cli.Context) (*heap.Heap, error)      { return ask.Heap(c) }

@@ -14,7 +14,6 @@ func heapCommands() []cli.Command {
 	return []cli.Command{
 		dumpHeapCommand(),
 		eeheapCommand(),
-		gcWhereCommand(),
 		dumpGenCommand(),
 		gcHeapStatCommand(),
 		sizeStatsCommand(),

@@ -115,3 +115,10 @@ func (p *nearText) gap(o *heap.Object) {
 	p.c.Printf("%-22s %s %-30s %s\n", "Gap:", rangeText(g), fmt.Sprintf("%s (0x%x)", report.Commas(g.Size()), g.Size()),
 		"GC Allocation Context (expected gap in the heap)")
 }
+
+type rangeItem struct {
+	Start report.Address `json:"start" doc:"first byte"`
+	End   report.Address `json:"end" doc:"behind the last byte"`
+}
+
+func rangeText(r target.Range) string { return report.Hex12(r.Start) + "-" + report.Hex12(r.End) }

@@ -15,7 +15,6 @@ func threadCommands() []cli.Command {
 		clrThreadsCommand(),
 		threadsCommand(),
 		registersCommand(),
-		threadStateCommand(),
 		dumpStackObjectsCommand(),
 		syncBlkCommand(),
 		printExceptionCommand(),

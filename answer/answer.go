@@ -1,0 +1,136 @@
+// Package answer holds what sosgo has to say about a dump, as plain values:
+// one type for each thing that can be asked for, such as [Where]. The
+// packages of the subjects (heap, objects, dac, …) fill them in; packages
+// that write them (as text, as JSON) get nothing else, and can read nothing
+// else: this package knows no dump and imports only the vocabulary of package
+// target.
+//
+// # Shape
+//
+// Answers are structs whose json and doc tags are the documentation of the
+// JSON results (docs/json.md is made from them). Long lists are iterators,
+// iter.Seq2[T, error]: they read while they are ranged over, once, and not
+// after the dump is closed. An error beside a row says that the row is missing,
+// and the list goes on, unless the error is the context's.
+//
+// # What is missing
+//
+// Nothing that could not be read is ever zero in an answer. A part that is
+// missing is a [Text] or a [Maybe] with its error, or it is left out; the
+// reasons are noted in the answer's [Gaps]. Every reason is, as everywhere,
+// errors.Is one of target.ErrNotInDump, target.ErrCorrupt and
+// target.ErrUnsupported.
+package answer
+
+import (
+	"encoding/json"
+	"errors"
+	"reflect"
+	"strconv"
+
+	"github.com/sosgo/sosgo/target"
+)
+
+// Gaps are what an answer lacks. Answers embed them. The zero value lacks
+// nothing. Gaps are for one goroutine.
+type Gaps struct {
+	noted   []error
+	failure error
+}
+
+// Note notes why a part of the answer is missing or doubtful; nil is ignored.
+func (g *Gaps) Note(err error) {
+	if err != nil {
+		g.noted = append(g.noted, err)
+	}
+}
+
+// Noted lists what was noted, in order, also twice what was noted twice.
+func (g Gaps) Noted() []error { return g.noted }
+
+// Fail notes that the answer as a whole is worth nothing, which may turn out
+// only while its rows are read; the first failure stays, nil is ignored.
+func (g *Gaps) Fail(err error) {
+	if g.failure == nil {
+		g.failure = err
+	}
+}
+
+// Failure is what Fail noted.
+func (g Gaps) Failure() error { return g.failure }
+
+// Text makes a Text and notes its error.
+func (g *Gaps) Text(s string, err error) Text {
+	g.Note(err)
+	return Text{s, err}
+}
+
+// A Text is a piece of text or, with Err, the reason for which it is missing.
+type Text struct {
+	S   string
+	Err error
+}
+
+// String is the text, or the words that stand in its place (see [Absent]).
+func (t Text) String() string {
+	if t.Err != nil {
+		return Absent(t.Err)
+	}
+	return t.S
+}
+
+// MarshalText is String for encoding/json.
+func (t Text) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
+
+// IsZero reports whether the text is known and empty.
+func (t Text) IsZero() bool { return t.S == "" && t.Err == nil }
+
+// A Maybe is a value or, with Err, the reason for which it is missing. JSON
+// leaves a missing one out (with the tag omitzero) or has null.
+type Maybe[T any] struct {
+	Value T
+	Err   error
+}
+
+// Known is a value that is not missing.
+func Known[T any](v T) Maybe[T] { return Maybe[T]{Value: v} }
+
+// IsZero reports whether the value is missing.
+func (m Maybe[T]) IsZero() bool { return m.Err != nil }
+
+// MarshalJSON writes the value, or null.
+func (m Maybe[T]) MarshalJSON() ([]byte, error) {
+	if m.Err != nil {
+		return []byte("null"), nil
+	}
+	return json.Marshal(m.Value)
+}
+
+// JSONType is the type that MarshalJSON writes, for documentation.
+func (m Maybe[T]) JSONType() reflect.Type { return reflect.TypeFor[T]() }
+
+// A Hex is a number that people read in hexadecimal and that is no address: a
+// token, flags, an offset. JSON has it as a string such as "0x1f".
+type Hex uint64
+
+// MarshalText is for encoding/json.
+func (h Hex) MarshalText() ([]byte, error) {
+	return strconv.AppendUint([]byte("0x"), uint64(h), 16), nil
+}
+
+// Absent is the word that stands in the place of what is missing for err.
+func Absent(err error) string {
+	switch {
+	case errors.Is(err, target.ErrNotInDump):
+		return "<not in dump>"
+	case errors.Is(err, target.ErrUnsupported):
+		return "<not supported>"
+	}
+	return "<corrupt>"
+}
+
+// A Range is a range of addresses.
+type Range struct {
+	Start target.Addr `json:"start" doc:"first byte"`
+	End   target.Addr `json:"end" doc:"behind the last byte"`
+}

@@ -1,0 +1,25 @@
+package heap
+
+import (
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/target"
+)
+
+// Where says in which heap, segment and generation a lies; memory that a
+// segment has reserved behind its objects counts.
+func (h *Heap) Where(a target.Addr) *answer.Where {
+	w := &answer.Where{Address: a}
+	s := h.SegmentAround(a)
+	if s == nil {
+		return w
+	}
+	w.Found, w.Heap, w.Segment = true, s.SubHeap, s.Addr
+	w.Generation = s.Generation(a).String()
+	if s.Reserved.Contains(a) {
+		w.Generation = "reserve"
+	}
+	w.Allocated, w.Committed, w.Reserved = rangeOf(s.Objects), rangeOf(s.Committed), rangeOf(s.Reserved)
+	return w
+}
+
+func rangeOf(r target.Range) *answer.Range { return &answer.Range{Start: r.Start, End: r.End} }

@@ -1,0 +1,36 @@
+// Package ask has what the commands share when they put a question to the
+// library: the dump and its runtime, the thread or the objects that options
+// choose.
+package ask
+
+import (
+	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/cli"
+)
+
+// Dump is the open dump of a command that NeedsDump.
+func Dump(c *cli.Context) *sosgo.Dump { return c.Dump().(*sosgo.Dump) }
+
+// View is the view of the runtime that the session looks at. Where there is
+// none, the view's methods return why.
+func View(c *cli.Context) *sosgo.View {
+	v, _ := Dump(c).View(c.Session.Runtime())
+	return v
+}
+
+// Runtime opens the runtime that the session looks at.
+func Runtime(c *cli.Context) (*dac.Runtime, error) { return View(c).Runtime() }
+
+// Heap opens the GC heap of that runtime and passes its warnings on.
+func Heap(c *cli.Context) (*heap.Heap, error) {
+	h, err := View(c).Heap()
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range h.Warnings() {
+		c.Warn(w)
+	}
+	return h, nil
+}

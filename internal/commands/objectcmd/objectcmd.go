@@ -1,0 +1,12 @@
+// Package objectcmd has the commands about objects and the heap: each turns its
+// options into a question to the library and names the renderer of the answer.
+package objectcmd
+
+import "github.com/sosgo/sosgo/internal/cli"
+
+// Commands are the commands of the group.
+func Commands() []cli.Command {
+	return []cli.Command{
+		gcWhereCommand(),
+	}
+}

@@ -1,0 +1,8 @@
+// Package processcmd has the commands about the process and its memory: each turns its options into a
+// question to the library and names the renderer of the answer.
+package processcmd
+
+import "github.com/sosgo/sosgo/internal/cli"
+
+// Commands are the commands of the group.
+func Commands() []cli.Command { return nil }

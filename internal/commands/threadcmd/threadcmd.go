@@ -1,0 +1,12 @@
+// Package threadcmd has the commands about threads and stacks: each turns its
+// options into a question to the library and names the renderer of the answer.
+package threadcmd
+
+import "github.com/sosgo/sosgo/internal/cli"
+
+// Commands are the commands of the group.
+func Commands() []cli.Command {
+	return []cli.Command{
+		threadStateCommand(),
+	}
+}

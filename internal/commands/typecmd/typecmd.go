@@ -1,0 +1,8 @@
+// Package typecmd has the commands about types and code: each turns its options into a
+// question to the library and names the renderer of the answer.
+package typecmd
+
+import "github.com/sosgo/sosgo/internal/cli"
+
+// Commands are the commands of the group.
+func Commands() []cli.Command { return nil }

@@ -1,0 +1,22 @@
+package objecttext
+
+import (
+	"strconv"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/report"
+)
+
+// Where is the text of gcwhere.
+func Where(p *report.Page, w *answer.Where) {
+	if !w.Found {
+		p.Printf("Address %x not found in the managed heap.\n", uint64(w.Address))
+		return
+	}
+	t := p.Columns(-16, -6, -16, -10, -25, -25, -25)
+	t.Row("Address", "Heap", "Segment", "Generation", "Allocated", "Committed", "Reserved")
+	t.Row(report.Hex12(w.Address), strconv.Itoa(w.Heap), report.Hex12(w.Segment), w.Generation,
+		rangeText(w.Allocated), rangeText(w.Committed), rangeText(w.Reserved))
+}
+
+func rangeText(r *answer.Range) string { return report.Hex12(r.Start) + "-" + report.Hex12(r.End) }

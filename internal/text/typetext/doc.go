@@ -1,0 +1,3 @@
+// Package typetext writes answers about types and code as text: in the form of SOS, to
+// the character, or with what sosgo adds. It gets answers and can read nothing.
+package typetext

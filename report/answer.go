@@ -1,0 +1,122 @@
+package report
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+)
+
+// An Answer is what a command has to say: one value, from which JSON is
+// encoded, and a function that writes the same value as text.
+type Answer struct {
+	// Value is an answer of package answer. Nil for commands that only have
+	// text, such as a manual page: its lines are then the JSON result "text".
+	Value any
+	// Text writes the value. It gets no more than the value and the page.
+	Text func(*Page)
+}
+
+// Say makes the answer v, written by text.
+func Say[T any](v T, text func(*Page, T)) Answer {
+	return Answer{Value: v, Text: func(p *Page) { text(p, v) }}
+}
+
+// SayText is an answer that is only text.
+func SayText(text func(*Page)) Answer { return Answer{Text: text} }
+
+// A Page is what an answer's text is written on. Errors of the writer need not
+// be looked at by those who write: the first one stays, and comes out at the
+// end. It is for one goroutine.
+type Page struct {
+	// SOS asks for SOS's exact form, without what sosgo adds.
+	SOS bool
+
+	w     io.Writer
+	flush func() error
+	warn  func(error)
+	err   error
+}
+
+// NewPage returns a page on w; warn is told what is missing, and flush, if not
+// nil, sends on what w holds back.
+func NewPage(w io.Writer, sos bool, warn func(error), flush func() error) *Page {
+	return &Page{SOS: sos, w: w, warn: warn, flush: flush}
+}
+
+// Write is for those who write bytes or lines of their own.
+func (p *Page) Write(b []byte) (int, error) {
+	n, err := p.w.Write(b)
+	p.Fail(err)
+	return n, err
+}
+
+// Print writes s, which is safe for a terminal (see Escape).
+func (p *Page) Print(s string) {
+	_, err := io.WriteString(p.w, s)
+	p.Fail(err)
+}
+
+// Printf formats; text of the dump has to be escaped before.
+func (p *Page) Printf(format string, args ...any) {
+	_, err := fmt.Fprintf(p.w, format, args...)
+	p.Fail(err)
+}
+
+// Table is a table in the form of SOS's managed commands.
+func (p *Page) Table(cols ...Column) *Table { return NewTable(p, cols...) }
+
+// Columns is a table in the form of SOS's native commands: see ColumnTable.
+func (p *Page) Columns(widths ...int) *ColumnTable { return NewColumnTable(p, widths...) }
+
+// Flush sends on what was written so far, for answers that come slowly.
+func (p *Page) Flush() {
+	if p.flush != nil {
+		p.Fail(p.flush())
+	}
+}
+
+// Warn notes that a part of the answer is missing; nil is ignored.
+func (p *Page) Warn(err error) {
+	if err != nil {
+		p.warn(err)
+	}
+}
+
+// Fail ends the answer with an error; the first one stays, nil is ignored.
+func (p *Page) Fail(err error) {
+	if p.err == nil {
+		p.err = err
+	}
+}
+
+// Err is the first error of the writer, or of Fail.
+func (p *Page) Err() error { return p.err }
+
+// Each ranges over the rows of an answer. A row that is missing is warned of
+// and left out; the end of the context, or of the page's writer, ends the loop.
+func Each[T any](p *Page, rows iter.Seq2[T, error]) iter.Seq[T] {
+	return func(yield func(T) bool) {
+		if rows == nil {
+			return
+		}
+		for row, err := range rows {
+			switch {
+			case isStop(err):
+				p.Fail(err)
+			case err != nil:
+				p.Warn(err)
+				continue
+			}
+			if p.err != nil || !yield(row) {
+				return
+			}
+		}
+	}
+}
+
+// isStop reports whether err ends a list: the user wants no more of it.
+func isStop(err error) bool {
+	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+}

@@ -1,0 +1,196 @@
+package report
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+)
+
+// A RowStreamer is a long list that formats its rows by several workers: JSON
+// of a heap has millions of them.
+type RowStreamer interface {
+	// StreamJSON calls emit with pieces of JSON in the order of the rows: rows
+	// separated by "," and a line feed. An empty list calls it never.
+	StreamJSON(emit func(rows []byte) error) error
+}
+
+// Answer writes an answer as the whole result: a struct field by field, its
+// lists row by row. warn is told of rows that are missing.
+func (e *JSONEncoder) Answer(v any, warn func(error)) error {
+	rv := reflect.ValueOf(v)
+	for rv.Kind() == reflect.Pointer && !rv.IsNil() {
+		rv = rv.Elem()
+	}
+	switch {
+	case isRows(rv.Type()) || rv.Kind() == reflect.Slice && !isText(rv.Type()):
+		return e.rows("", rv, warn)
+	case rv.Kind() != reflect.Struct || isMarshaler(rv.Type()):
+		return e.Value(v)
+	}
+	if err := e.startObject(); err != nil {
+		return err
+	}
+	return e.fields(rv, warn)
+}
+
+// startObject makes the result an object, which may stay empty.
+func (e *JSONEncoder) startObject() error {
+	if e.state != jsonEmpty {
+		return e.fail("result")
+	}
+	e.buf = append(e.buf, `,"result":{`...)
+	e.state, e.done, e.fresh = jsonObject, map[string]bool{}, true
+	return e.err
+}
+
+func (e *JSONEncoder) fields(rv reflect.Value, warn func(error)) error {
+	t := rv.Type()
+	for i := range t.NumField() {
+		f, v := t.Field(i), rv.Field(i)
+		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if name == "-" {
+			continue
+		}
+		if f.Anonymous && name == "" {
+			if v.Kind() == reflect.Pointer && v.IsNil() {
+				continue
+			}
+			if err := e.fields(reflect.Indirect(v), warn); err != nil {
+				return err
+			}
+			continue
+		}
+		if !f.IsExported() || isOmitted(v, options) {
+			continue
+		}
+		if name == "" {
+			name = f.Name
+		}
+		if err := e.field(name, v, warn); err != nil {
+			return err
+		}
+	}
+	return e.err
+}
+
+func (e *JSONEncoder) field(name string, v reflect.Value, warn func(error)) error {
+	if s, ok := v.Interface().(RowStreamer); ok {
+		if err := e.List(name); err != nil {
+			return err
+		}
+		return s.StreamJSON(func(rows []byte) error { return e.rawItems(name, rows) })
+	}
+	if isRows(v.Type()) || v.Kind() == reflect.Slice && !isText(v.Type()) && v.Type().Elem().Kind() != reflect.Uint8 {
+		return e.rows(name, v, warn)
+	}
+	return e.Field(name, v.Interface())
+}
+
+// rows writes a slice or an iterator with errors as the list name.
+func (e *JSONEncoder) rows(name string, v reflect.Value, warn func(error)) error {
+	if err := e.List(name); err != nil {
+		return err
+	}
+	if v.Kind() == reflect.Slice {
+		for i := range v.Len() {
+			if err := e.Item(name, v.Index(i).Interface()); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if v.IsNil() {
+		return nil
+	}
+	for row, problem := range v.Seq2() {
+		err, _ := problem.Interface().(error)
+		switch {
+		case isStop(err):
+			return err
+		case err != nil:
+			warn(err)
+			continue
+		}
+		if err := e.Item(name, row.Interface()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// rawItems appends rows that are JSON already to a list that was started.
+func (e *JSONEncoder) rawItems(list string, rows []byte) error {
+	if e.state != jsonField || e.list != list {
+		return e.fail(list)
+	}
+	if len(rows) == 0 {
+		return e.err
+	}
+	if e.items > 0 {
+		e.buf = append(e.buf, ',')
+	}
+	e.items++
+	e.buf = append(e.buf, '\n')
+	from := len(e.buf)
+	e.buf = append(e.buf, rows...)
+	e.escapeFrom(from)
+	return e.flush()
+}
+
+// isOmitted says whether encoding/json would leave the field out.
+func isOmitted(v reflect.Value, options string) bool {
+	for o := range strings.SplitSeq(options, ",") {
+		switch o {
+		case "omitempty":
+			switch v.Kind() {
+			case reflect.Array, reflect.Map, reflect.Slice, reflect.String:
+				if v.Len() == 0 {
+					return true
+				}
+			case reflect.Struct:
+			default:
+				if v.IsZero() {
+					return true
+				}
+			}
+		case "omitzero":
+			if z, ok := v.Interface().(interface{ IsZero() bool }); ok {
+				return z.IsZero()
+			}
+			return v.IsZero()
+		}
+	}
+	return false
+}
+
+// isRows reports whether t is an iter.Seq2[T, error].
+func isRows(t reflect.Type) bool {
+	return t.Kind() == reflect.Func && t.CanSeq2() && t.In(0).In(1) == reflect.TypeFor[error]()
+}
+
+func isMarshaler(t reflect.Type) bool {
+	type marshaler interface{ MarshalJSON() ([]byte, error) }
+	m := reflect.TypeFor[marshaler]()
+	return isText(t) || t.Implements(m) || reflect.PointerTo(t).Implements(m)
+}
+
+// CheckResult reports whether v is what the parts describe: the commands'
+// documents are made from the parts.
+func CheckResult(v any, parts []Part) error {
+	got := reflect.TypeOf(v)
+	for got != nil && got.Kind() == reflect.Pointer {
+		got = got.Elem()
+	}
+	if len(parts) == 1 && parts[0].Name == "" {
+		want := parts[0].Type
+		for want.Kind() == reflect.Pointer {
+			want = want.Elem()
+		}
+		if want == got {
+			return nil
+		}
+		return fmt.Errorf("the answer is a %v, and documented as a %v", got, want)
+	}
+	return errors.New("the answer has no documented type")
+}
