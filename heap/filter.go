@@ -1,11 +1,14 @@
 package heap
 
 import (
+	"slices"
+
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Filter chooses objects. The zero value chooses all.
+// A Filter chooses objects. The zero value chooses all, and so does a nil
+// *Filter wherever one is wanted.
 type Filter struct {
 	// Segments chooses whole segments; nil chooses all.
 	Segments func(*Segment) bool
@@ -20,9 +23,18 @@ type Filter struct {
 	MinSize, MaxSize uint64
 }
 
+// orAll is f, or what chooses all.
+func (f *Filter) orAll() *Filter {
+	if f == nil {
+		return &Filter{}
+	}
+	return f
+}
+
 // Spans are the parts of segments that the filter's objects lie in, in address
 // order.
 func (h *Heap) Spans(f *Filter) []Span {
+	f = f.orAll()
 	var spans []Span
 	for i := range h.segments {
 		s := &h.segments[i]
@@ -48,20 +60,11 @@ func (s *Segment) generations(gens []Generation) []target.Range {
 	}
 	var parts []target.Range
 	for _, g := range [...]Generation{Generation2, Generation1, Generation0, GenerationLarge, GenerationPinned, GenerationFrozen} {
-		if r := s.GenerationRange(g); r.Size() > 0 && contains(gens, g) {
+		if r := s.GenerationRange(g); r.Size() > 0 && slices.Contains(gens, g) {
 			parts = append(parts, r)
 		}
 	}
 	return parts
-}
-
-func contains(gens []Generation, g Generation) bool {
-	for _, x := range gens {
-		if x == g {
-			return true
-		}
-	}
-	return false
 }
 
 // GenerationRange is the part of s whose objects are in generation g, empty if
@@ -102,6 +105,7 @@ const (
 
 // NewSieve returns a Sieve for f.
 func NewSieve(f *Filter) *Sieve {
+	f = f.orAll()
 	s := &Sieve{filter: f, max: f.MaxSize}
 	if s.max == 0 {
 		s.max = ^uint64(0)

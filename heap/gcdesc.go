@@ -3,8 +3,6 @@ package heap
 import (
 	"cmp"
 	"encoding/binary"
-	"fmt"
-	"iter"
 	"slices"
 
 	"github.com/sosgo/sosgo/dac"
@@ -37,14 +35,15 @@ type gcRepeat struct {
 // many fields.
 const maxSeries = 1 << 16
 
-// ReadGCDesc reads the GCDesc of mt.
+// ReadGCDesc reads the GCDesc of mt. Its errors are *GCDescErrors. Who wants the
+// references themselves has Edges.
 func ReadGCDesc(mem target.Memory, mt *dac.MethodTable) (*GCDesc, error) {
 	if !mt.ContainsPointers() {
 		return &GCDesc{}, nil
 	}
 	d, err := readGCDesc(mem, mt.Addr)
 	if err != nil {
-		return nil, fmt.Errorf("GCDesc of %016x: %w", uint64(mt.Addr), err)
+		return nil, &GCDescError{MethodTable: mt.Addr, Err: err}
 	}
 	return d, nil
 }
@@ -141,43 +140,6 @@ func (d *GCDesc) Slots(size uint64, yield func(offset uint64) bool) {
 				off += 8
 			}
 			off += uint64(r.skip)
-		}
-	}
-}
-
-// A Reference is a reference that an object holds.
-type Reference struct {
-	Slot   target.Addr // where it is stored; 0 for the LoaderAllocator of a collectible type
-	Target target.Addr // the object that it refers to, not null
-}
-
-// References iterates over the references that the object o holds and that are
-// not null, in the order of memory; last comes the LoaderAllocator that an
-// object of a collectible type keeps alive. Parts of the object that are not in
-// the dump are an error each, and the rest goes on.
-func (h *Heap) References(o Object) iter.Seq2[Reference, error] {
-	return func(yield func(Reference, error) bool) {
-		d, err := ReadGCDesc(h.mem, o.Type)
-		if err != nil {
-			yield(Reference{}, err)
-			return
-		}
-		win, stopped := target.NewWindow(h.mem), false
-		d.Slots(o.Size, func(off uint64) bool {
-			slot := o.Addr + target.Addr(off)
-			v, err := win.Uint64(slot)
-			if err != nil {
-				stopped = !yield(Reference{Slot: slot}, err)
-			} else if v != 0 {
-				stopped = !yield(Reference{Slot: slot, Target: target.Addr(v)}, nil)
-			}
-			return !stopped
-		})
-		if stopped || !h.rt.IsCollectible(o.Type) {
-			return
-		}
-		if a, err := h.rt.LoaderAllocatorObject(o.Type); err != nil || a != 0 {
-			yield(Reference{Target: a}, err)
 		}
 	}
 }

@@ -1,8 +1,8 @@
 // Package heap reads the GC heap of a dumped process: its sub heaps, segments
 // and regions, generations, and every object in address order.
 //
-// A Heap is safe for concurrent use. After Open nothing of it changes but the
-// table of the types that walks have met, which has a mutex.
+// A Heap is safe for concurrent use. After Open nothing of it changes but
+// what it keeps of the types that walks have met, which is read without locks.
 package heap
 
 import (
@@ -30,6 +30,8 @@ type Heap struct {
 	contexts []dac.AllocContext
 	gaps     []target.Range // from a context's pointer to the next object, inside segments, by address
 	types    *typeTable
+	edges    *edgeTypes
+	bricks   brickTables
 	seeds    [2]maphash.Seed // for telling contents apart
 	inGC     bool
 	warnings []error
@@ -58,7 +60,7 @@ type GenerationData struct {
 // Open reads the heap's structures, not its objects. Segments that the dump
 // lacks, or that are corrupt, are warnings.
 func Open(rt *dac.Runtime, t target.Target) (*Heap, error) {
-	h := &Heap{rt: rt, mem: t, types: newTypeTable(rt, rt.WellKnown().Free)}
+	h := &Heap{rt: rt, mem: t, types: newTypeTable(rt, rt.WellKnown().Free), edges: newEdgeTypes(rt, t)}
 	h.seeds = [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}
 	if err := h.open(); err != nil {
 		return nil, fmt.Errorf("GC heap: %w", err)

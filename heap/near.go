@@ -18,42 +18,90 @@ type Neighbours struct {
 	Corrupt []*Corruption
 }
 
-// Near walks the segment around a and returns the neighbours of a, or nil if a
-// lies in no segment's objects.
+// Near returns the neighbours of a, or nil if a lies in no segment's objects.
+// The first call for a segment walks it up to a; what it learns makes later ones
+// cost a walk of a few kilobytes.
 func (h *Heap) Near(a target.Addr) *Neighbours {
 	s := h.Segment(a)
 	if s == nil {
 		return nil
 	}
 	n := &Neighbours{Segment: s}
-	var before Object
-	for o, err := range h.ObjectsIn(s, s.Objects) {
-		switch {
-		case err != nil:
-			n.corrupt(err.(*Corruption), a)
-		case o.Addr < a:
-			before = o
-			n.Before = &before
-		case o.Addr == a:
-			current := o
-			n.Current = &current
-		default:
-			next := o
-			n.Next = &next
-		}
-		if n.Next != nil {
-			break
-		}
-	}
+	h.walkAround(s, a, &nearSink{n, a})
 	n.Gap = h.gapBetween(n)
 	return n
 }
 
-// corrupt keeps a corruption that lies at or behind the object before a.
-func (n *Neighbours) corrupt(c *Corruption, a target.Addr) {
-	if c.Next >= a || n.Before == nil {
-		n.Corrupt = append(n.Corrupt, c)
+// A nearSink fills in the neighbours of an address.
+type nearSink struct {
+	*Neighbours
+	a target.Addr
+}
+
+func (n *nearSink) objects(_ *Segment, batch []Object) bool {
+	i := sort.Search(len(batch), func(i int) bool { return batch[i].Addr >= n.a })
+	if i > 0 {
+		before := batch[i-1]
+		n.Before, n.Corrupt = &before, nil // what lies before it is not among them
 	}
+	if i < len(batch) && batch[i].Addr == n.a {
+		current := batch[i]
+		n.Current = &current
+		i++
+	}
+	if i < len(batch) {
+		next := batch[i]
+		n.Next = &next
+	}
+	return n.Next == nil
+}
+
+func (n *nearSink) corrupt(c *Corruption) bool {
+	n.Corrupt = append(n.Corrupt, c)
+	return true
+}
+
+// ObjectContaining returns the object, or the free block, that starts at a or
+// that a lies in, as a walk of the heap finds it: it is exact where ObjectAt
+// believes what looks like an object. It costs what Near does. An address in no
+// object is target.ErrCorrupt; where the walk could not go on the error is its
+// *Corruption.
+func (h *Heap) ObjectContaining(a target.Addr) (Object, error) {
+	s := h.Segment(a)
+	if s == nil {
+		return Object{}, target.Corruptf("%#x is in no segment of the heap", uint64(a))
+	}
+	find := containingSink{a: a}
+	h.walkAround(s, a, &find)
+	switch {
+	case find.last.Type != nil && a < find.last.Next():
+		return find.last, nil
+	case find.bad != nil:
+		return Object{}, find.bad
+	}
+	return Object{}, target.Corruptf("%#x is in an allocation context, which holds no objects", uint64(a))
+}
+
+// A containingSink finds the last object that starts at or before an address.
+type containingSink struct {
+	a    target.Addr
+	last Object
+	bad  *Corruption // that a lies in
+}
+
+func (f *containingSink) objects(_ *Segment, batch []Object) bool {
+	i := sort.Search(len(batch), func(i int) bool { return batch[i].Addr > f.a })
+	if i > 0 {
+		f.last = batch[i-1]
+	}
+	return i == len(batch)
+}
+
+func (f *containingSink) corrupt(c *Corruption) bool {
+	if c.Addr <= f.a && f.a < c.Next {
+		f.bad = c
+	}
+	return c.Next <= f.a
 }
 
 // gapBetween is the first gap between the neighbours.

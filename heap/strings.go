@@ -42,6 +42,7 @@ func (h *Heap) Strings(ctx context.Context, f *Filter, o ScanOptions) ([]StringS
 
 // StringFilter is f for strings alone.
 func (h *Heap) StringFilter(f *Filter) *Filter {
+	f = f.orAll()
 	sf := *f
 	sf.Type = func(mt *dac.MethodTable) bool {
 		return mt.Addr == h.rt.WellKnown().String && (f.Type == nil || f.Type(mt))

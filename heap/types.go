@@ -43,21 +43,18 @@ type typeTable struct {
 	src  typeSource
 	free target.Addr
 
-	mu     sync.RWMutex
-	byAddr map[target.Addr]*typeInfo
+	byAddr addrMap[typeInfo]
+	mu     sync.RWMutex // of byID
 	byID   []*typeInfo
 }
 
 func newTypeTable(src typeSource, free target.Addr) *typeTable {
-	return &typeTable{src: src, free: free, byAddr: map[target.Addr]*typeInfo{}}
+	return &typeTable{src: src, free: free}
 }
 
 // lookup returns the type at a.
 func (t *typeTable) lookup(a target.Addr) (*typeInfo, error) {
-	t.mu.RLock()
-	info := t.byAddr[a]
-	t.mu.RUnlock()
-	if info != nil {
+	if info := t.byAddr.get(a); info != nil {
 		return info, nil
 	}
 	// The heap's own types: where a heap is in the dump so are their classes,
@@ -79,14 +76,13 @@ func (t *typeTable) lookup(a target.Addr) (*typeInfo, error) {
 func (t *typeTable) add(mt *dac.MethodTable, proven bool) *typeInfo {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if info := t.byAddr[mt.Addr]; info != nil {
+	if info := t.byAddr.get(mt.Addr); info != nil {
 		return info
 	}
-	info := &typeInfo{
+	info := t.byAddr.add(mt.Addr, typeInfo{
 		addr: mt.Addr, mt: mt, base: mt.BaseSize, comp: uint32(mt.ComponentSize),
 		id: uint32(len(t.byID)), free: mt.Addr == t.free, proven: proven,
-	}
-	t.byAddr[mt.Addr] = info
+	})
 	t.byID = append(t.byID, info)
 	return info
 }

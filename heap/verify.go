@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -117,15 +116,14 @@ func (v *Verification) add(w *Verification) {
 type Verifier struct {
 	h       *Heap
 	threads map[uint32]bool // managed ids
-	descs   map[target.Addr]*GCDesc
-	win     *target.Window
+	edges   *Edges
 	out     Verification
 }
 
 // NewVerifier prepares verification. The threads' ids tell thin locks from
 // rubbish; where the dump lacks them, locks are not verified.
 func NewVerifier(h *Heap) *Verifier {
-	v := &Verifier{h: h, descs: map[target.Addr]*GCDesc{}, win: target.NewWindow(h.mem)}
+	v := &Verifier{h: h, edges: h.Edges(EdgeOptions{})}
 	if threads, err := h.rt.Threads(); err == nil {
 		v.threads = map[uint32]bool{}
 		for i := range threads {
@@ -220,37 +218,22 @@ func (v *Verifier) object(s *Segment, o *Object) {
 		return
 	}
 	v.header(s, o)
-	d, err := v.desc(o.Type)
-	if errors.Is(err, target.ErrNotInDump) {
-		v.out.missing(err)
-		return
+	for ref, err := range v.edges.Of(o) {
+		if err != nil {
+			v.unread(s, o, err)
+			return
+		}
+		v.reference(s, o, uint64(ref.Slot-o.Addr), ref.Target)
 	}
-	if err != nil {
+}
+
+// unread notes why references of o are not known.
+func (v *Verifier) unread(s *Segment, o *Object, err error) {
+	if desc := (*GCDescError)(nil); errors.As(err, &desc) && !errors.Is(err, target.ErrNotInDump) {
 		v.out.fault(Fault{Kind: FaultGCDesc, Object: o.Addr, Segment: s, Err: err})
 		return
 	}
-	d.Slots(o.Size, func(off uint64) bool {
-		to, err := v.win.Uint64(o.Addr + target.Addr(off))
-		if err != nil {
-			v.out.missing(err)
-			return false
-		}
-		if to != 0 {
-			v.reference(s, o, off, target.Addr(to))
-		}
-		return true
-	})
-}
-
-func (v *Verifier) desc(mt *dac.MethodTable) (*GCDesc, error) {
-	if d := v.descs[mt.Addr]; d != nil {
-		return d, nil
-	}
-	d, err := ReadGCDesc(v.h.mem, mt)
-	if err == nil {
-		v.descs[mt.Addr] = d
-	}
-	return d, err
+	v.out.missing(err)
 }
 
 // reference verifies that an object starts at to, as far as its first words

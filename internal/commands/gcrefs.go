@@ -78,40 +78,37 @@ func (p *objectPrinter) references(o objects.Object) error {
 
 // referenceList collects the references of o. What can't be read is a warning.
 func (p *objectPrinter) referenceList(o objects.Object) []referenceResult {
-	desc, err := heap.ReadGCDesc(p.rt.Memory(), o.Type.MT)
-	size, serr := o.Size()
-	if err == nil {
-		err = serr
-	}
+	size, err := o.Size()
 	if err != nil {
 		p.c.Warn(err)
 		return nil
 	}
 	var out []referenceResult
-	desc.Slots(size, func(off uint64) bool {
-		to, err := target.Pointer(p.rt.Memory(), o.Addr+target.Addr(off))
+	edges := heap.NewEdges(p.rt, heap.EdgeOptions{LoaderAllocators: !p.c.SOS})
+	for ref, err := range edges.Of(&heap.Object{Addr: o.Addr, Type: o.Type.MT, Size: size}) {
+		if p.c.Context().Err() != nil {
+			break
+		}
 		if err != nil {
 			p.c.Warn(err)
-			return p.c.Context().Err() == nil
+			continue
 		}
-		if to != 0 {
-			data := off - dac.ObjectHeaderBytes
-			out = append(out, referenceResult{Field: p.fieldPath(o.Type, data), Offset: data, Object: report.Address(to), Type: p.typeOfObject(to)})
-		}
-		return p.c.Context().Err() == nil
-	})
-	if p.c.SOS || !p.rt.IsCollectible(o.Type.MT) {
-		return out
-	}
-	// What keeps the object's type alive is not stored in the object.
-	keeper, err := p.rt.LoaderAllocatorObject(o.Type.MT)
-	if err != nil {
-		p.c.Warn(err)
-	}
-	if keeper != 0 {
-		out = append(out, referenceResult{Field: "(LoaderAllocator)", Object: report.Address(keeper), Type: p.typeOfObject(keeper)})
+		out = append(out, p.reference(o, ref))
 	}
 	return out
+}
+
+// reference names what holds a reference of o.
+func (p *objectPrinter) reference(o objects.Object, ref heap.Reference) referenceResult {
+	res := referenceResult{Object: report.Address(ref.Target), Type: p.typeOfObject(ref.Target)}
+	if ref.Slot == 0 {
+		// What keeps the object's type alive is not stored in the object.
+		res.Field = "(LoaderAllocator)"
+		return res
+	}
+	res.Offset = uint64(ref.Slot-o.Addr) - dac.ObjectHeaderBytes
+	res.Field = p.fieldPath(o.Type, res.Offset)
+	return res
 }
 
 func (p *objectPrinter) typeOfObject(a target.Addr) string {

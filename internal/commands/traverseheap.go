@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/xml"
+	"errors"
 	"fmt"
 	"io"
 
@@ -39,11 +40,17 @@ func runTraverseHeap(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	t := &traversal{c: c, h: h, ids: map[target.Addr]int{}}
+	t := &traversal{c: c, h: h, ids: map[target.Addr]int{}, blind: map[target.Addr]bool{}}
 	if err := t.types(); err != nil {
 		return err
 	}
-	t.collectRoots()
+	for r, err := range viewOf(c).Roots(c.Context()) {
+		if err != nil {
+			c.Warn(err)
+			continue
+		}
+		t.roots = append(t.roots, r)
+	}
 	name, _ := c.Str("file")
 	item := traverseItem{File: name, Types: len(t.names), Roots: len(t.roots)}
 	if err := writeNewFile(name, func(w io.Writer) error {
@@ -65,24 +72,16 @@ func runTraverseHeap(c *cli.Context) error {
 	return nil
 }
 
-// A heapRoot keeps an object alive.
-type heapRoot struct {
-	kind   string
-	object target.Addr
-}
-
 // A traversal writes the graph of a heap.
 type traversal struct {
 	c     *cli.Context
 	h     *heap.Heap
 	ids   map[target.Addr]int // of types, from 1 on
 	names []string            // by id
-	roots []heapRoot
+	roots []heap.Root
 	out   graphWriter
 	count uint64
-	refs  []target.Addr
-	descs map[target.Addr]*heap.GCDesc
-	win   *target.Window
+	blind map[target.Addr]bool // types whose references can't be told, and of which a warning told so
 }
 
 // noFree chooses what is no free block.
@@ -109,122 +108,40 @@ func (t *traversal) types() error {
 
 func (t *traversal) write() error {
 	t.out.begin(t.names, t.roots)
-	t.descs, t.win = map[target.Addr]*heap.GCDesc{}, target.NewWindow(t.h.Runtime().Memory())
-	if err := eachObject(t.c, t.h, t.noFree(), t.object); err != nil {
+	o, done := scanOptions(t.c, "scanning the heap")
+	s, err := t.h.Graph(t.c.Context(), t.noFree(), heap.EdgeOptions{}, o, t.object)
+	done()
+	if err == nil {
+		err = warnCorrupt(t.c, &s)
+	}
+	if err != nil {
 		return err
 	}
 	return t.out.end()
 }
 
-func (t *traversal) object(o *heap.Object) error {
+func (t *traversal) object(n *heap.Node) error {
 	t.count++
-	t.refs = t.refs[:0]
-	d := t.descs[o.Type.Addr]
-	if d == nil {
-		var err error
-		if d, err = heap.ReadGCDesc(t.h.Runtime().Memory(), o.Type); err != nil {
-			t.c.Warn(err)
-			d = &heap.GCDesc{} // once for each type
-		}
-		t.descs[o.Type.Addr] = d
+	o := &n.Object
+	if n.Err != nil {
+		t.warn(o, n.Err)
 	}
-	d.Slots(o.Size, func(off uint64) bool {
-		to, err := t.win.Uint64(o.Addr + target.Addr(off))
-		if err != nil {
-			t.c.Warn(fmt.Errorf("references of object %016x: %w", uint64(o.Addr), err))
-			return false
-		}
-		if to != 0 {
-			t.refs = append(t.refs, target.Addr(to))
-		}
-		return true
-	})
-	return t.out.object(t.count, o.Addr, t.ids[o.Type.Addr], o.Size, t.refs)
+	return t.out.object(t.count, o.Addr, t.ids[o.Type.Addr], o.Size, n.References)
 }
 
-// collectRoots lists the roots: handles, finalizer queues, stacks. What can't
-// be read is a warning.
-func (t *traversal) collectRoots() {
-	for e, err := range t.h.Handles() {
-		switch {
-		case err != nil:
-			t.c.Warn(err)
-		case e.Type.Strong():
-			t.roots = append(t.roots, heapRoot{"handle", e.Object})
-		}
-	}
-	for i := range t.h.SubHeaps() {
-		q, err := t.h.FinalizerQueue(i)
-		if err != nil {
-			t.c.Warn(err)
-			continue
-		}
-		for r, err := range t.h.FinalizerSlots(q.FReachable()) {
-			if err != nil {
-				t.c.Warn(err)
-				break
-			}
-			t.roots = append(t.roots, heapRoot{"finalizer", r.Target})
-		}
-	}
-	t.stackRoots()
-}
-
-func (t *traversal) stackRoots() {
-	walker, err := viewOf(t.c).Walker()
-	if err != nil {
+// warn tells why references of o are missing: for a whole type once.
+func (t *traversal) warn(o *heap.Object, err error) {
+	if desc := (*heap.GCDescError)(nil); !errors.As(err, &desc) {
+		t.c.Warn(fmt.Errorf("references of object %016x: %w", uint64(o.Addr), err))
+	} else if !t.blind[desc.MethodTable] {
+		t.blind[desc.MethodTable] = true
 		t.c.Warn(err)
-		return
 	}
-	threads, err := allThreads(t.c)
-	if err != nil {
-		t.c.Warn(err)
-		return
-	}
-	for i := range threads {
-		th := &threads[i]
-		if th.Managed == nil || th.OS == nil {
-			continue
-		}
-		for r, err := range walker.Roots(th.Managed, th.OS.Registers) {
-			if err != nil {
-				t.c.Warn(fmt.Errorf("stack of thread %#x: %w", th.OS.ID, err))
-			} else if a := t.objectOf(r.Object, r.Interior); a != 0 {
-				t.roots = append(t.roots, heapRoot{"stack", a})
-			}
-		}
-	}
-}
-
-// objectOf is the object that a reference of a stack leads to, 0 if there is
-// none: interior references may be to other memory, and frames that an exception
-// has left to anything.
-func (t *traversal) objectOf(a target.Addr, interior bool) target.Addr {
-	if t.h.Segment(a) == nil {
-		return 0
-	}
-	if interior {
-		n := t.h.Near(a)
-		if n == nil || n.Current == nil && n.Before == nil {
-			return 0
-		}
-		if n.Current != nil {
-			return n.Current.Addr
-		}
-		if n.Before.Free || a >= n.Before.Next() {
-			return 0
-		}
-		return n.Before.Addr
-	}
-	if o, err := t.h.ObjectAt(a); err != nil || o.Free {
-		return 0
-	}
-	return a
 }
 
 // A graphWriter writes the graph in one of the forms.
 type graphWriter interface {
-	begin(types []string, roots []heapRoot)
+	begin(types []string, roots []heap.Root)
 	object(id uint64, a target.Addr, typeID int, size uint64, refs []target.Addr) error
 	end() error
 }
@@ -233,13 +150,13 @@ type graphWriter interface {
 // and come out of Flush.
 type textGraph struct{ w *bufio.Writer }
 
-func (g textGraph) begin(types []string, roots []heapRoot) {
+func (g textGraph) begin(types []string, roots []heap.Root) {
 	for i, name := range types {
 		fmt.Fprintf(g.w, "t %d 0 %s\n", i+1, report.Escape(name))
 	}
 	g.w.WriteString("\nr")
 	for _, r := range roots {
-		g.address(' ', r.object)
+		g.address(' ', r.Object)
 	}
 	g.w.WriteByte('\n')
 }
@@ -262,14 +179,14 @@ func (g textGraph) end() error { return nil }
 // xmlGraph is the XML form.
 type xmlGraph struct{ w *bufio.Writer }
 
-func (g xmlGraph) begin(types []string, roots []heapRoot) {
+func (g xmlGraph) begin(types []string, roots []heap.Root) {
 	g.w.WriteString(xml.Header + "<gcheap>\n<types>\n")
 	for i, name := range types {
 		fmt.Fprintf(g.w, "<type id=\"%d\" name=\"%s\"/>\n", i+1, xmlText(name))
 	}
 	g.w.WriteString("</types>\n<roots>\n")
 	for _, r := range roots {
-		fmt.Fprintf(g.w, "<root kind=\"%s\" address=\"0x%016x\"/>\n", r.kind, uint64(r.object))
+		fmt.Fprintf(g.w, "<root kind=\"%s\" address=\"0x%016x\"/>\n", r.Kind, uint64(r.Object))
 	}
 	g.w.WriteString("</roots>\n<objects>\n")
 }

@@ -1,0 +1,105 @@
+package heap
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/target"
+)
+
+const edgesAt = target.Addr(0x20000)
+
+// edgesOver is an Edges over a type with two references at 8, whose keeper is
+// the object 0x30000, and the object's memory: as many of its words as given.
+func edgesOver(o EdgeOptions, desc []uint64, words ...uint64) (*Edges, *Object) {
+	m := &fakeMemory{lends: true, pieces: []fakePiece{
+		{gcMT - target.Addr(8*len(desc)), gcDescMemory(desc...).b}, {edgesAt, gcDescMemory(words...).b},
+	}}
+	types := &edgeTypes{mem: m, keeper: func(*dac.MethodTable) (target.Addr, error) { return 0x30000, nil }}
+	mt := &dac.MethodTable{Addr: gcMT, Flags: flagContainsGC}
+	return &Edges{win: target.NewWindow(m), types: types, options: o}, &Object{Addr: edgesAt, Type: mt, Size: 32}
+}
+
+func TestEdges(t *testing.T) {
+	two := []uint64{minus(16), 8, 1}
+	all := func(e *Edges, o *Object) (refs []Reference, errs []error) {
+		for ref, err := range e.Of(o) {
+			if err != nil {
+				errs = append(errs, err)
+				continue
+			}
+			refs = append(refs, ref)
+		}
+		return refs, errs
+	}
+	t.Run("stored", func(t *testing.T) {
+		e, o := edgesOver(EdgeOptions{}, two, gcMT, 0x111000, 0)
+		refs, errs := all(e, o)
+		require.Empty(t, errs)
+		require.Equal(t, []Reference{{edgesAt + 8, 0x111000}}, refs, "null is none")
+	})
+	t.Run("keeper", func(t *testing.T) {
+		e, o := edgesOver(EdgeOptions{LoaderAllocators: true}, two, gcMT, 0x111000, 0x222000)
+		refs, errs := all(e, o)
+		require.Empty(t, errs)
+		require.Equal(t, []Reference{{edgesAt + 8, 0x111000}, {edgesAt + 16, 0x222000}, {0, 0x30000}}, refs)
+		for range e.Of(o) {
+			break // is asked no more
+		}
+	})
+	t.Run("size", func(t *testing.T) {
+		e, o := edgesOver(EdgeOptions{}, []uint64{0, 8, 1}, gcMT, 0x111000, 0x222000, 0x333000)
+		o.Size = 24
+		refs, errs := all(e, o)
+		require.Empty(t, errs)
+		require.Equal(t, []Reference{{edgesAt + 8, 0x111000}}, refs, "nothing behind the object")
+	})
+	t.Run("missing", func(t *testing.T) {
+		e, o := edgesOver(EdgeOptions{LoaderAllocators: true}, two, gcMT, 0x111000)
+		refs, errs := all(e, o)
+		require.Equal(t, []Reference{{edgesAt + 8, 0x111000}, {0, 0x30000}}, refs, "the rest goes on")
+		require.Len(t, errs, 1)
+		require.ErrorIs(t, errs[0], target.ErrNotInDump)
+	})
+	t.Run("corrupt", func(t *testing.T) {
+		e, o := edgesOver(EdgeOptions{LoaderAllocators: true}, []uint64{0}, gcMT, 0x111000)
+		for range 2 { // read once, told each time
+			refs, errs := all(e, o)
+			require.Empty(t, refs)
+			require.Len(t, errs, 1)
+			var desc *GCDescError
+			require.True(t, errors.As(errs[0], &desc))
+			require.EqualValues(t, gcMT, desc.MethodTable)
+			require.ErrorIs(t, errs[0], target.ErrCorrupt)
+		}
+	})
+}
+
+// TestEdgesAllocate: an object of a known type costs no allocation.
+func TestEdgesAllocate(t *testing.T) {
+	e, o := edgesOver(EdgeOptions{LoaderAllocators: true}, []uint64{minus(16), 8, 1}, gcMT, 0x111000, 0x222000)
+	n := 0
+	require.Zero(t, testing.AllocsPerRun(100, func() {
+		for range e.Of(o) {
+			n++
+		}
+	}))
+	require.Equal(t, 3*101, n)
+}
+
+func TestAddrMap(t *testing.T) {
+	var m addrMap[int]
+	require.Nil(t, m.get(8))
+	const n = 10 * minAddrSlots
+	for i := range n {
+		m.add(target.Addr(8*i), i)
+	}
+	require.Equal(t, 3, *m.add(24, 4), "the first stays")
+	for i := range n {
+		require.Equal(t, i, *m.get(target.Addr(8 * i)))
+	}
+	require.Nil(t, m.get(8*n))
+}
