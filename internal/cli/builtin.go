@@ -2,7 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"io"
 	"runtime"
 	"runtime/debug"
 	"strings"
@@ -33,19 +32,19 @@ func (a *app) builtinCommands() []Command {
 		{Name: "help", Aliases: []string{"?"}, Group: GroupShell, Summary: "list the commands, or explain one",
 			Args:     []Arg{{Name: "command", Kind: Str, Optional: true, Summary: "the command to explain"}},
 			Examples: []Example{{"help dumpheap", "the options of dumpheap"}},
-			Result:   []report.Part{report.ListOf[helpResult]("")},
-			Run:      a.runHelp},
+			Result:   report.Result[[]helpResult](),
+			Ask:      a.askHelp},
 		{Name: "version", Group: GroupShell, Summary: "print the version of sosgo",
-			Result: []report.Part{report.Whole[versionResult]()}, Run: runVersion},
+			Result: report.Result[versionResult](), Ask: askVersion},
 		{Name: "exit", Aliases: []string{"quit", "q"}, Group: GroupShell, Summary: "leave the prompt",
-			Run: func(*Context) error { return errExit }},
+			Ask: func(*Context) (report.Answer, error) { return report.Answer{}, errExit }},
 		a.promptCommand(),
 		a.completionCommand(),
 		a.docsCommand(),
 	}
 }
 
-func runVersion(c *Context) error {
+func askVersion(*Context) (report.Answer, error) {
 	v := versionResult{Version: "devel", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
 	if info, ok := debug.ReadBuildInfo(); ok {
 		if m := info.Main.Version; m != "" && m != "(devel)" {
@@ -57,44 +56,27 @@ func runVersion(c *Context) error {
 			}
 		}
 	}
-	if c.JSON() != nil {
-		return c.JSON().Value(v)
-	}
-	c.Printf("sosgo %s (%s, %s)\n", v.Version, v.Go, v.Platform)
-	return nil
+	return report.Say(v, func(p *report.Page, v versionResult) {
+		p.Printf("sosgo %s (%s, %s)\n", v.Version, v.Go, v.Platform)
+	}), nil
 }
 
-func (a *app) runHelp(c *Context) error {
-	name, one := c.Str("command")
-	if !one && c.JSON() == nil {
-		_, err := io.WriteString(c.Out, a.overview())
-		return err
-	}
-	if !one {
-		return a.helpJSON(c, a.table.list)
-	}
-	cmd, err := a.table.find(name)
-	if err != nil {
-		return err
-	}
-	if c.JSON() != nil {
-		return a.helpJSON(c, []*Command{cmd})
-	}
-	_, err = io.WriteString(c.Out, commandHelp(cmd))
-	return err
-}
-
-func (a *app) helpJSON(c *Context, commands []*Command) error {
-	for _, cmd := range commands {
-		if cmd.Hidden {
-			continue
-		}
-		err := c.JSON().Item("", helpResult{cmd.Name, cmd.Aliases, string(cmd.Group), cmd.Summary, cmd.UsageLine()})
+func (a *app) askHelp(c *Context) (report.Answer, error) {
+	list, text := a.table.list, a.overview
+	if name, one := c.Str("command"); one {
+		cmd, err := a.table.find(name)
 		if err != nil {
-			return err
+			return report.Answer{}, err
+		}
+		list, text = []*Command{cmd}, func() string { return commandHelp(cmd) }
+	}
+	var results []helpResult
+	for _, cmd := range list {
+		if !cmd.Hidden {
+			results = append(results, helpResult{cmd.Name, cmd.Aliases, string(cmd.Group), cmd.Summary, cmd.UsageLine()})
 		}
 	}
-	return nil
+	return report.Say(results, func(p *report.Page, _ []helpResult) { p.Print(text()) }), nil
 }
 
 // overview is the help without a command.

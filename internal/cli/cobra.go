@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/sosgo/sosgo/report"
 )
 
 // isCobra reports whether an argument is a hidden command that the completion
@@ -50,22 +52,22 @@ func (a *app) completionCommand() Command {
 			{"completion bash > /etc/bash_completion.d/sosgo", "for all users"},
 			{"completion zsh > ~/.zfunc/_sosgo", "with ~/.zfunc in fpath"},
 		},
-		Run: a.runCompletion,
+		Ask: a.askCompletion,
 	}
 }
 
-func (a *app) runCompletion(c *Context) error {
+func (a *app) askCompletion(c *Context) (report.Answer, error) {
 	root := a.cobraRoot()
+	write := root.GenPowerShellCompletionWithDesc
 	switch shell, _ := c.Str("shell"); shell {
 	case "bash":
-		return root.GenBashCompletionV2(c.Out, true)
+		write = func(w io.Writer) error { return root.GenBashCompletionV2(w, true) }
 	case "zsh":
-		return root.GenZshCompletion(c.Out)
+		write = root.GenZshCompletion
 	case "fish":
-		return root.GenFishCompletion(c.Out, true)
-	default:
-		return root.GenPowerShellCompletionWithDesc(c.Out)
+		write = func(w io.Writer) error { return root.GenFishCompletion(w, true) }
 	}
+	return report.SayText(func(p *report.Page) { p.Fail(write(p)) }), nil
 }
 
 // completeShell completes a word of sosgo's own command line.

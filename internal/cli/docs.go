@@ -14,19 +14,19 @@ func (a *app) docsCommand() Command {
 		Args: []Arg{{Name: "document", Kind: Str, Choices: []string{"man", "commands", "json"},
 			Summary: "the manual page (roff), the command reference or the fields of the JSON results (Markdown)"}},
 		Examples: []Example{{"docs man > sosgo.1", "the manual page"}},
-		Run:      a.runDocs,
+		Ask:      a.askDocs,
 	}
 }
 
-func (a *app) runDocs(c *Context) error {
+func (a *app) askDocs(c *Context) (report.Answer, error) {
+	write := a.writeJSONFields
 	switch document, _ := c.Str("document"); document {
 	case "man":
-		return a.writeMan(c.Out)
+		write = a.writeMan
 	case "commands":
-		return a.writeReference(c.Out)
-	default:
-		return a.writeJSONFields(c.Out)
+		write = a.writeReference
 	}
+	return report.SayText(func(p *report.Page) { p.Fail(write(p)) }), nil
 }
 
 // visible are the commands of a group that are listed.
