@@ -37,6 +37,10 @@ const (
 	headerBits           = 10
 )
 
+// encoded is the processor whose encoding is read. Others have widths of their
+// own (runtime: gcinfotypes.h, ARM64GcInfoEncoding).
+var encoded = target.AMD64
+
 // Group widths of the numbers on AMD64 (runtime: gcinfotypes.h,
 // AMD64GcInfoEncoding).
 const (
@@ -67,7 +71,6 @@ const (
 	chunkOffsetBits = 6 // a chunk covers 64 bytes of interruptible code
 	chunkSize       = 1 << chunkOffsetBits
 	slotAlignShift  = 3 // stack offsets are stored in units of 8 bytes
-	stackBaseXor    = uint32(target.RBP)
 )
 
 // A GenericContext says where a shared generic method finds its exact type
@@ -219,7 +222,7 @@ func (d *GCDecoder) header() (ranges uint32) {
 func (d *GCDecoder) slimHeader() {
 	d.Slim = true
 	if d.r.bit() {
-		d.StackBase, d.HasStackBase = target.RBP, true
+		d.StackBase, d.HasStackBase = encoded.FP, true
 	}
 	d.returnKind(returnKindBitsSlim)
 	d.CodeLength = d.r.uvarint(baseCodeLength)
@@ -238,8 +241,9 @@ func (d *GCDecoder) fatHeader() {
 	d.PSPSym = d.stackOffset(flags&headerPSPSym != 0 && d.Version < 4)
 	d.ContextSlot = d.stackOffset(d.Context != ContextNone)
 	if flags&headerStackBase != 0 {
-		n := r.uvarint(baseStackBase) ^ stackBaseXor
-		if n > uint32(target.R15) {
+		// The usual frame pointer is stored as 0.
+		n := r.uvarint(baseStackBase) ^ uint32(encoded.FP)
+		if !isGeneral(n) {
 			r.fail(readMalformed)
 		}
 		d.StackBase, d.HasStackBase = target.Reg(n), true

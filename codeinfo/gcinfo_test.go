@@ -138,7 +138,7 @@ func TestHeader(t *testing.T) {
 		if version < 4 {
 			w.varint(4, baseStackSlotHeader)
 		}
-		w.varint(-100, baseStackSlotHeader).uvarint(uint64(stackBaseXor^uint32(target.R13)), baseStackBase)
+		w.varint(-100, baseStackSlotHeader).uvarint(uint64(uint32(target.RBP)^uint32(target.R13)), baseStackBase)
 		w.uvarint(77, baseEnCArea).varint(-6, baseStackSlotHeader).uvarint(5, baseStackArea)
 		w.uvarint(0, baseNumSafePoints).uvarint(0, baseNumRanges).flag(false).flag(false)
 

@@ -32,33 +32,15 @@ const (
 	FrameSlotsOnly
 )
 
-// A CallingConvention says which registers a callee preserves.
-type CallingConvention uint8
-
-// The calling conventions of AMD64.
-const (
-	SystemV      CallingConvention = iota // Linux, macOS
-	MicrosoftX64                          // Windows
-)
-
-// Preserves reports whether a callee preserves reg.
-func (c CallingConvention) Preserves(reg target.Reg) bool {
-	switch reg {
-	case target.RBX, target.RBP, target.R12, target.R13, target.R14, target.R15:
-		return true
-	case target.RSI, target.RDI:
-		return c == MicrosoftX64
-	}
-	return false
-}
-
 // A Query is a question for [GCDecoder.LiveSlots].
 type Query struct {
 	// Offset is that of the frame's instruction pointer from the method's
 	// start, in bytes. It is the return address of a frame that called.
 	Offset uint32
 	State  FrameState
-	ABI    CallingConvention
+	// ABI is the convention of the method's calls, which tells the scratch
+	// registers; with nil it is what all conventions have in common.
+	ABI *target.ABI
 }
 
 // LiveSlots appends to dst the slots that hold references at an instruction,
@@ -173,9 +155,12 @@ func (d *GCDecoder) report(dst []Slot, i int, q Query) []Slot {
 
 // scratch reports whether a call destroys s: a register that callees don't
 // preserve, or a place in the outgoing arguments.
-func (d *GCDecoder) scratch(s Slot, abi CallingConvention) bool {
+func (d *GCDecoder) scratch(s Slot, abi *target.ABI) bool {
 	switch s.Base {
 	case BaseRegister:
+		if abi == nil {
+			return !encoded.Preserved.Has(s.Reg)
+		}
 		return !abi.Preserves(s.Reg)
 	case BaseSP:
 		return s.Offset >= 0 && uint32(s.Offset) < d.OutgoingArea

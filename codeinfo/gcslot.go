@@ -57,11 +57,11 @@ func (s Slot) String() string {
 	base := "caller.sp"
 	switch s.Base {
 	case BaseRegister:
-		return target.RegName(target.ArchAMD64, s.Reg)
+		return target.RegName(encoded.Arch, s.Reg)
 	case BaseSP:
-		base = target.RegName(target.ArchAMD64, target.RSP)
+		base = target.RegName(encoded.Arch, encoded.SP)
 	case BaseFrame:
-		base = target.RegName(target.ArchAMD64, s.Reg)
+		base = target.RegName(encoded.Arch, s.Reg)
 	}
 	return base + FormatOffset(s.Offset)
 }
@@ -78,17 +78,18 @@ func FormatOffset(offset int32) string {
 // slot, and when the register that it needs is not known. callerSP is the RSP
 // of the caller once the frame has returned.
 func (s Slot) Address(regs *target.Registers, callerSP target.Addr) (target.Addr, bool) {
-	reg := s.Reg
+	offset := target.Addr(int64(s.Offset))
 	switch s.Base {
 	case BaseRegister:
 		return 0, false
 	case BaseCallerSP:
-		return callerSP + target.Addr(int64(s.Offset)), callerSP != 0
+		return callerSP + offset, callerSP != 0
 	case BaseSP:
-		reg = target.RSP
+		sp, ok := regs.SP()
+		return sp + offset, ok
 	}
-	v, ok := regs.Get(reg)
-	return target.Addr(v + uint64(int64(s.Offset))), ok
+	v, ok := regs.Get(s.Reg)
+	return target.Addr(v) + offset, ok
 }
 
 // Slots is the table of the method's slots: first the registers, then the
@@ -140,9 +141,9 @@ func (d *GCDecoder) readRegisters(n int) {
 			flags = SlotFlags(r.read(2))
 		} else {
 			delta := r.uvarint(baseRegisterDelta)
-			reg += min(delta, uint32(target.R15)) + 1
+			reg += min(delta, 1<<8) + 1
 		}
-		if reg > uint32(target.R15) || reg == uint32(target.RSP) {
+		if !isGeneral(reg) || target.Reg(reg) == encoded.SP {
 			r.fail(readMalformed)
 		}
 		if r.bad != readOK {
@@ -151,6 +152,9 @@ func (d *GCDecoder) readRegisters(n int) {
 		d.slots = append(d.slots, Slot{Base: BaseRegister, Reg: target.Reg(reg), Flags: flags})
 	}
 }
+
+// isGeneral reports whether n is the number of a general register.
+func isGeneral(n uint32) bool { return n < 1<<8 && encoded.General.Has(target.Reg(n)) }
 
 // readStackSlots reads n stack slots in the same manner and gives each extra.
 func (d *GCDecoder) readStackSlots(n int, extra SlotFlags) {

@@ -93,10 +93,8 @@ func TestStackRoots(t *testing.T) {
 			}
 			want[key] = append(want[key], text+flagText(r.Interior, r.Pinned))
 		}
-		abi := codeinfo.SystemV
-		if rt.Target().Platform().OS == target.OSWindows {
-			abi = codeinfo.MicrosoftX64
-		}
+		abi, err := rt.Target().Platform().ABI()
+		require.NoError(t, err)
 		var d codeinfo.GCDecoder
 		var last oracleFrame
 		frames, exact, roots, unknown := 0, 0, 0, 0

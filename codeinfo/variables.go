@@ -39,7 +39,7 @@ const (
 
 // Numbers that a Location has beside those of the processor's registers.
 const (
-	// AmbientSP stands in Location.Base for the RSP that the method has after
+	// AmbientSP stands in Location.Base for the stack pointer that the method has after
 	// its prolog, whatever it pushes later.
 	AmbientSP = target.Reg(63)
 	// XMM0 is the first of 32 vector registers. They can stand where the kind
@@ -98,12 +98,13 @@ func Locate(vars []Variable, number int32, offset uint32) (Location, bool) {
 func (l *Location) Address(regs *target.Registers) (target.Addr, bool) {
 	switch l.Kind {
 	case LocStack, LocStackByRef, LocStack2, LocRegisterStack, LocStackRegister:
-		base := l.Base
-		if base == AmbientSP {
-			base = target.RSP
+		offset := target.Addr(int64(l.Offset))
+		if l.Base == AmbientSP {
+			sp, ok := regs.SP()
+			return sp + offset, ok
 		}
-		v, ok := regs.Get(base)
-		return target.Addr(v + uint64(int64(l.Offset))), ok
+		v, ok := regs.Get(l.Base)
+		return target.Addr(v) + offset, ok
 	case LocRegisterByRef:
 		v, ok := regs.Get(l.Reg)
 		return target.Addr(v), ok

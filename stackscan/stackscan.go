@@ -80,7 +80,12 @@ func New(rt *dac.Runtime, h *heap.Heap) *Scanner {
 // not in the dump, is an error in the sequence and not its end.
 func (s *Scanner) Scan(o Options) iter.Seq2[Slot, error] {
 	return func(yield func(Slot, error) bool) {
-		c := scan{mem: s.rt.Target(), bounds: s.bounds, all: !s.complete, yield: yield}
+		processor, err := s.rt.Target().Platform().Arch.Processor()
+		if err != nil {
+			yield(Slot{}, err)
+			return
+		}
+		c := scan{mem: s.rt.Target(), processor: processor, bounds: s.bounds, all: !s.complete, yield: yield}
 		c.resolve = func(slot *Slot) bool { return s.object(slot, &o) }
 		if o.Registers != nil && !c.registers(o.Registers) {
 			return
@@ -95,25 +100,18 @@ func (s *Scanner) Scan(o Options) iter.Seq2[Slot, error] {
 
 // A scan is one run of a Scanner.
 type scan struct {
-	mem     target.Memory
-	bounds  target.Range           // where objects can be
-	all     bool                   // objects can be elsewhere too
-	resolve func(slot *Slot) bool  // completes a slot; false if its address is no object's
-	yield   func(Slot, error) bool // reports false to end the scan
-	buf     []byte                 // what the target could not lend
-	slot    Slot                   // the one at work: resolve makes its address escape
-}
-
-// general is the number of registers, from the first, that can hold an object.
-func general(arch target.Arch) target.Reg {
-	if arch == target.ArchARM64 {
-		return target.ARM64LR + 1
-	}
-	return target.R15 + 1
+	mem       target.Memory
+	processor *target.Processor
+	bounds    target.Range           // where objects can be
+	all       bool                   // objects can be elsewhere too
+	resolve   func(slot *Slot) bool  // completes a slot; false if its address is no object's
+	yield     func(Slot, error) bool // reports false to end the scan
+	buf       []byte                 // what the target could not lend
+	slot      Slot                   // the one at work: resolve makes its address escape
 }
 
 func (c *scan) registers(regs *target.Registers) bool {
-	for n := range general(regs.Arch) {
+	for n := range c.processor.General.All {
 		v, ok := regs.Get(n)
 		if !ok {
 			continue
@@ -192,7 +190,7 @@ func (c *scan) found(s Slot) bool {
 
 // candidate is the cheap test that most words fail.
 func (c *scan) candidate(v target.Addr) bool {
-	return v%8 == 0 && (c.bounds.Contains(v) || c.all && v >= target.FirstPage)
+	return v%8 == 0 && (c.bounds.Contains(v) || c.all && c.processor.Mappable(v))
 }
 
 // object completes a slot; it reports false if its address is no object's.

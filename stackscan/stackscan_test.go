@@ -77,10 +77,11 @@ const (
 // heapStart to heapEnd.
 func testScan(mem target.Memory, yield func(Slot, error) bool) *scan {
 	return &scan{
-		mem:     mem,
-		bounds:  target.Range{Start: heapStart, End: heapEnd},
-		resolve: func(s *Slot) bool { return s.Object%0x100 == 0 },
-		yield:   yield,
+		mem:       mem,
+		processor: target.AMD64,
+		bounds:    target.Range{Start: heapStart, End: heapEnd},
+		resolve:   func(s *Slot) bool { return s.Object%0x100 == 0 },
+		yield:     yield,
 	}
 }
 

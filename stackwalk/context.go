@@ -95,15 +95,16 @@ func genericContext(f *Frame) (codeinfo.GenericContext, target.Addr, error) {
 	if f.Code.Offset < d.PrologSize {
 		return d.Context, 0, nil // not stored yet
 	}
-	base := target.RSP
+	base, ok := f.Regs.SP()
 	if d.HasStackBase {
-		base = d.StackBase
+		var v uint64
+		v, ok = f.Regs.Get(d.StackBase)
+		base = target.Addr(v)
 	}
-	v, ok := f.Regs.Get(base)
 	if !ok {
 		return d.Context, 0, nil
 	}
-	a, err := target.Pointer(f.Runtime.Memory(), target.Addr(v+uint64(int64(d.ContextSlot.Offset))))
+	a, err := target.Pointer(f.Runtime.Memory(), base+target.Addr(int64(d.ContextSlot.Offset)))
 	return d.Context, a, err
 }
 

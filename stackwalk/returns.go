@@ -22,6 +22,11 @@ type Return struct {
 func (w *Walker) Returns(r target.Range) iter.Seq2[Return, error] {
 	return func(yield func(Return, error) bool) {
 		mem, arch := w.rt.Memory(), w.rt.Target().Platform().Arch
+		processor, err := arch.Processor()
+		if err != nil {
+			yield(Return{}, err)
+			return
+		}
 		win := target.NewWindow(mem)
 		for at := (r.Start + 7) &^ 7; at < r.End && r.End-at >= 8; {
 			word, err := win.Uint64(at)
@@ -35,7 +40,7 @@ func (w *Walker) Returns(r target.Range) iter.Seq2[Return, error] {
 			}
 			slot, ip := at, target.Addr(word)
 			at += 8
-			if ip < target.FirstPage || !w.codes.InCode(ip-1) {
+			if !processor.Mappable(ip) || !w.codes.InCode(ip-1) {
 				continue
 			}
 			callee, ok, err := unwind.CallBefore(mem, arch, ip)

@@ -39,10 +39,12 @@ type Root struct {
 // walk goes on behind it.
 func (w *Walker) Roots(t *dac.Thread, regs target.Registers) iter.Seq2[Root, error] {
 	return func(yield func(Root, error) bool) {
-		s := rootScan{w: w, abi: codeinfo.SystemV, cursor: w.unwinder.Cursor(stackOf(t, &regs))}
-		if w.rt.Target().Platform().OS == target.OSWindows {
-			s.abi = codeinfo.MicrosoftX64
+		abi, err := w.rt.Target().Platform().ABI()
+		if err != nil {
+			yield(Root{}, err)
+			return
 		}
+		s := rootScan{w: w, abi: abi, cursor: w.unwinder.Cursor(stackOf(t, &regs))}
 		for f := range w.Walk(t, regs, WalkOptions{}) {
 			if !s.frame(&f, yield) {
 				return
@@ -57,7 +59,7 @@ func (w *Walker) Roots(t *dac.Thread, regs target.Registers) iter.Seq2[Root, err
 // rootScan is the state of a scan for the roots of one thread.
 type rootScan struct {
 	w       *Walker
-	abi     codeinfo.CallingConvention
+	abi     *target.ABI
 	cursor  *unwind.Cursor
 	decoder codeinfo.GCDecoder
 	slots   []codeinfo.Slot

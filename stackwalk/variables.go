@@ -242,6 +242,15 @@ func (a *Variable) Split() bool {
 	return false
 }
 
+// Register is the name of the register that holds the variable, empty for one that
+// is elsewhere or has no place.
+func (a *Variable) Register() string {
+	if !a.Located || a.Location.Kind != codeinfo.LocRegister || a.frame == nil {
+		return ""
+	}
+	return target.RegName(a.frame.Regs.Arch, a.Location.Reg)
+}
+
 // TypeName is the name of the declared type.
 func (a *Variable) TypeName(style dac.NameStyle) (string, error) {
 	if a.Type == nil {

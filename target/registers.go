@@ -50,9 +50,6 @@ const (
 // maxRegs is the number of registers that a Registers can hold.
 const maxRegs = 34
 
-var amd64Names = [...]string{"rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi", "r8", "r9", "r10", "r11", "r12",
-	"r13", "r14", "r15", "rip", "eflags", "cs", "ss", "ds", "es", "fs", "gs", "fs_base", "gs_base"}
-
 // Registers are the integer registers of one thread or frame. A register that
 // is not known is told apart from one that is zero. The zero value knows none.
 type Registers struct {
@@ -98,46 +95,68 @@ func (r *Registers) All(yield func(Reg, uint64) bool) {
 }
 
 // IP is the instruction pointer, and whether it is known.
-func (r *Registers) IP() (Addr, bool) { return r.addr(RIP, ARM64PC) }
+func (r *Registers) IP() (Addr, bool) {
+	p := r.Arch.processor()
+	if p == nil {
+		return 0, false
+	}
+	v, ok := r.Get(p.IP)
+	return Addr(v), ok
+}
 
 // SP is the stack pointer, and whether it is known.
-func (r *Registers) SP() (Addr, bool) { return r.addr(RSP, ARM64SP) }
+func (r *Registers) SP() (Addr, bool) {
+	p := r.Arch.processor()
+	if p == nil {
+		return 0, false
+	}
+	v, ok := r.Get(p.SP)
+	return Addr(v), ok
+}
 
 // FP is the frame pointer, and whether it is known.
-func (r *Registers) FP() (Addr, bool) { return r.addr(RBP, ARM64FP) }
-
-func (r *Registers) addr(amd64, arm64 Reg) (Addr, bool) {
-	n := amd64
-	if r.Arch == ArchARM64 {
-		n = arm64
+func (r *Registers) FP() (Addr, bool) {
+	p := r.Arch.processor()
+	if p == nil {
+		return 0, false
 	}
-	v, ok := r.Get(n)
+	v, ok := r.Get(p.FP)
 	return Addr(v), ok
+}
+
+// SetIP makes the instruction pointer known. Of an architecture without a
+// Processor it sets nothing.
+func (r *Registers) SetIP(v Addr) {
+	if p := r.Arch.processor(); p != nil {
+		r.Set(p.IP, uint64(v))
+	}
+}
+
+// SetSP makes the stack pointer known, as SetIP does.
+func (r *Registers) SetSP(v Addr) {
+	if p := r.Arch.processor(); p != nil {
+		r.Set(p.SP, uint64(v))
+	}
+}
+
+// SetFP makes the frame pointer known, as SetIP does.
+func (r *Registers) SetFP(v Addr) {
+	if p := r.Arch.processor(); p != nil {
+		r.Set(p.FP, uint64(v))
+	}
+}
+
+// ForgetFP makes the frame pointer unknown.
+func (r *Registers) ForgetFP() {
+	if p := r.Arch.processor(); p != nil {
+		r.Forget(p.FP)
+	}
 }
 
 // RegName is the name of n on arch, as debuggers print it.
 func RegName(arch Arch, n Reg) string {
-	switch arch {
-	case ArchAMD64:
-		if int(n) < len(amd64Names) {
-			return amd64Names[n]
-		}
-	case ArchARM64:
-		switch n {
-		case ARM64FP:
-			return "fp"
-		case ARM64LR:
-			return "lr"
-		case ARM64SP:
-			return "sp"
-		case ARM64PC:
-			return "pc"
-		case ARM64CPSR:
-			return "cpsr"
-		}
-		if n < ARM64FP {
-			return fmt.Sprintf("x%d", n)
-		}
+	if p := arch.processor(); p != nil && int(n) < len(p.names) {
+		return p.names[n]
 	}
 	return fmt.Sprintf("Reg(%d)", uint8(n))
 }

@@ -20,10 +20,6 @@ type Addr uint64
 // String formats a as SOS does: sixteen lower-case hexadecimal digits.
 func (a Addr) String() string { return fmt.Sprintf("%016x", uint64(a)) }
 
-// FirstPage is the end of the addresses that no process maps: what is below is a
-// small number and no pointer.
-const FirstPage Addr = 0x1000
-
 // MarshalText is for encoding/json: "0x7f0c", because JSON numbers lose bits.
 func (a Addr) MarshalText() ([]byte, error) {
 	return strconv.AppendUint([]byte("0x"), uint64(a), 16), nil

@@ -214,7 +214,7 @@ func (wi *windowsInfo) addEpilog(c windowsOp, first bool) {
 // volatileAMD64 are the registers that a call does not preserve under Windows'
 // convention. RSI and RDI, which Unix does not preserve either, are left: code
 // that uses these codes there says nothing about them.
-var volatileAMD64 = [...]target.Reg{target.RAX, target.RCX, target.RDX, target.R8, target.R9, target.R10, target.R11}
+var volatileAMD64 = target.WindowsAMD64.Scratch()
 
 func (c *Cursor) stepAMD64(f *Frame, exact bool) error {
 	wi := c.u.cached(f.Code.key())
@@ -317,7 +317,7 @@ func (c *Cursor) returnAMD64(f *Frame) error {
 	}
 	f.Regs.Set(target.RIP, ip)
 	f.Regs.Set(target.RSP, sp+8)
-	for _, r := range volatileAMD64 {
+	for r := range volatileAMD64.All {
 		f.Regs.Forget(r)
 	}
 	return nil

@@ -174,17 +174,15 @@ func fromDWARF(arch target.Arch, n uint64) (target.Reg, bool) {
 	return 0, false
 }
 
-// volatileDWARF reports whether a call destroys r under the System V
-// conventions.
-func volatileDWARF(arch target.Arch, r target.Reg) bool {
-	if arch == target.ArchARM64 {
-		return r < 19
+// volatileDWARF are the registers that a call destroys, as far as code with call
+// frame information preserves no more than every convention asks for. The link
+// register is left: without a rule of its own it still holds the return address.
+func volatileDWARF(arch target.Arch) target.RegSet {
+	p, err := arch.Processor()
+	if err != nil {
+		return 0
 	}
-	switch r {
-	case target.RBX, target.RBP, target.R12, target.R13, target.R14, target.R15, target.RSP, target.RIP:
-		return false
-	}
-	return r < target.RIP
+	return p.General &^ (p.Preserved | target.Regs(p.SP, p.Link))
 }
 
 // stepDWARF applies the rules of the row that the instruction pointer is in.
@@ -203,12 +201,13 @@ func (c *Cursor) stepDWARF(f *Frame, exact bool) error {
 		return err
 	}
 	out := f.Regs
-	for r := range target.Reg(target.RIP) {
-		if !d.signal && volatileDWARF(f.Regs.Arch, r) {
+	volatile := volatileDWARF(f.Regs.Arch)
+	if !d.signal {
+		for r := range volatile.All {
 			out.Forget(r)
 		}
 	}
-	setSP(&out, cfa)
+	out.SetSP(target.Addr(cfa))
 	returned := false
 	for i := range row.rules {
 		rule := &row.rules[i]
@@ -220,14 +219,14 @@ func (c *Cursor) stepDWARF(f *Frame, exact bool) error {
 			if returned = true; !known {
 				return errEnd
 			}
-			setIP(&out, v)
+			out.SetIP(target.Addr(v))
 			continue
 		}
 		if r, ok := fromDWARF(f.Regs.Arch, rule.reg); ok {
 			switch {
 			case known:
 				out.Set(r, v)
-			case volatileDWARF(f.Regs.Arch, r):
+			case volatile.Has(r):
 				// A register that calls preserve and that has no value is one
 				// whose rule DW_CFA_restore reset: delve calls it undefined.
 				out.Forget(r)
@@ -239,26 +238,10 @@ func (c *Cursor) stepDWARF(f *Frame, exact bool) error {
 		if f.Regs.Arch != target.ArchARM64 || !ok {
 			return target.Corruptf("no rule for the return address at %#x", uint64(at))
 		}
-		setIP(&out, lr)
+		out.SetIP(target.Addr(lr))
 	}
 	f.Regs, f.Exact = out, d.signal
 	return nil
-}
-
-func setSP(r *target.Registers, v uint64) {
-	if r.Arch == target.ArchARM64 {
-		r.Set(target.ARM64SP, v)
-	} else {
-		r.Set(target.RSP, v)
-	}
-}
-
-func setIP(r *target.Registers, v uint64) {
-	if r.Arch == target.ArchARM64 {
-		r.Set(target.ARM64PC, v)
-	} else {
-		r.Set(target.RIP, v)
-	}
 }
 
 // cfa computes the canonical frame address.

@@ -45,7 +45,7 @@ func (c *Cursor) framePointer(f *Frame) bool {
 		return false
 	}
 	c.fallback(f, TrustFP, ip, fp+16)
-	f.Regs.Set(fpReg(f.Regs.Arch), uint64(next))
+	f.Regs.SetFP(next)
 	return true
 }
 
@@ -57,6 +57,10 @@ func (c *Cursor) scan(f *Frame) bool {
 	if !ok {
 		return false
 	}
+	processor, err := f.Regs.Arch.Processor()
+	if err != nil {
+		return false
+	}
 	sp = (sp + 7) &^ 7
 	for a := sp; a < sp+8*scanWords && c.inStack(a, sp); a += 8 {
 		v, err := c.win.Uint64(a)
@@ -64,11 +68,11 @@ func (c *Cursor) scan(f *Frame) bool {
 			return false
 		}
 		ip := target.Addr(v)
-		if ip < target.FirstPage || !c.u.codes.InCode(ip-1) || !c.afterCall(f.Regs.Arch, ip) {
+		if !processor.Mappable(ip) || !c.u.codes.InCode(ip-1) || !c.afterCall(f.Regs.Arch, ip) {
 			continue
 		}
 		c.fallback(f, TrustScan, ip, a+8)
-		f.Regs.Forget(fpReg(f.Regs.Arch))
+		f.Regs.ForgetFP()
 		return true
 	}
 	return false
@@ -76,24 +80,11 @@ func (c *Cursor) scan(f *Frame) bool {
 
 // fallback replaces f by a caller of which only these are known.
 func (c *Cursor) fallback(f *Frame, t Trust, ip, sp target.Addr) {
-	arch := f.Regs.Arch
-	f.Regs = target.Registers{Arch: arch}
-	if arch == target.ArchARM64 {
-		f.Regs.Set(target.ARM64PC, uint64(ip))
-		f.Regs.Set(target.ARM64SP, uint64(sp))
-	} else {
-		f.Regs.Set(target.RIP, uint64(ip))
-		f.Regs.Set(target.RSP, uint64(sp))
-	}
+	f.Regs = target.Registers{Arch: f.Regs.Arch}
+	f.Regs.SetIP(ip)
+	f.Regs.SetSP(sp)
 	f.Code = Code{}
 	f.Trust, f.Exact, f.Err = t, false, nil
-}
-
-func fpReg(a target.Arch) target.Reg {
-	if a == target.ArchARM64 {
-		return target.ARM64FP
-	}
-	return target.RBP
 }
 
 // afterCall reports whether a call instruction ends at ip, or can't be ruled

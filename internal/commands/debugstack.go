@@ -65,7 +65,7 @@ func (p *framePrinter) internalFrames(t *dac.Thread) (out []dac.Frame) {
 			break
 		}
 		if f.Kind == dac.FrameInlinedCall {
-			how, err := p.rt.FrameCaller(&f, &target.Registers{Arch: target.ArchAMD64})
+			how, err := p.rt.FrameCaller(&f, &target.Registers{Arch: p.rt.Target().Platform().Arch})
 			if err != nil || how == dac.CallerNone {
 				continue // between two calls
 			}

@@ -131,7 +131,7 @@ func printGCFacts(c *cli.Context, d *codeinfo.GCDecoder) {
 	}
 	frame := "<none>"
 	if d.HasStackBase {
-		frame = target.RegName(target.ArchAMD64, d.StackBase)
+		frame = target.RegName(dumpOf(c).Target().Platform().Arch, d.StackBase)
 	}
 	c.Printf("\nVarargs: %d\nFrame pointer: %s\nWants Report Only Leaf: %d\n", boolIndex(d.VarArg), frame, boolIndex(d.ReportLeafOnly))
 	c.Printf("Size of parameter area: %x\n", d.OutgoingArea)
@@ -274,7 +274,7 @@ func newGCInfoResult(c *cli.Context, rt *dac.Runtime, info dac.CodeInfo, d *code
 		out.Context = contextName(d.Context)
 	}
 	if d.HasStackBase {
-		out.FrameBase = target.RegName(target.ArchAMD64, d.StackBase)
+		out.FrameBase = target.RegName(dumpOf(c).Target().Platform().Arch, d.StackBase)
 	}
 	if d.HasReturn {
 		out.Returns = d.Return.String()

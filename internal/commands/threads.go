@@ -148,26 +148,6 @@ type registerResult struct {
 	Value report.Address `json:"value" doc:"its value"`
 }
 
-// sosRegisters is the order in which SOS prints the registers of AMD64.
-var sosRegisters = [...]target.Reg{
-	target.CS, target.DS, target.ES, target.FS, target.GS, target.SS, target.EFLAGS,
-	target.RAX, target.RCX, target.RDX, target.RBX, target.RSP, target.RBP, target.RSI, target.RDI,
-	target.R8, target.R9, target.R10, target.R11, target.R12, target.R13, target.R14, target.R15, target.RIP,
-}
-
-// registerDigits is how many hexadecimal digits a register has.
-func registerDigits(arch target.Arch, n target.Reg) int {
-	switch {
-	case arch != target.ArchAMD64:
-		return 16
-	case n == target.EFLAGS:
-		return 8
-	case n >= target.CS && n <= target.GS:
-		return 4
-	}
-	return 16
-}
-
 func runRegisters(c *cli.Context) error {
 	threads, err := allThreads(c)
 	if err != nil {
@@ -192,14 +172,14 @@ func runRegisters(c *cli.Context) error {
 	return nil
 }
 
-// registerOrder lists what to print: SOS's registers in SOS's order, then the
-// known ones that SOS does not have.
+// registerOrder lists what to print: SOS's registers in SOS's order, which is that
+// of the processor's CONTEXT, then the known ones that SOS does not have.
 func registerOrder(c *cli.Context, regs *target.Registers) []target.Reg {
 	var out []target.Reg
 	listed := map[target.Reg]bool{}
-	if regs.Arch == target.ArchAMD64 {
-		for _, n := range sosRegisters {
-			out, listed[n] = append(out, n), true
+	if p, err := regs.Arch.Processor(); err == nil {
+		for _, m := range p.Context.Registers {
+			out, listed[m.Reg] = append(out, m.Reg), true
 		}
 	}
 	if c.SOS && len(out) > 0 {
@@ -226,7 +206,11 @@ func printRegister(c *cli.Context, regs *target.Registers, n target.Reg) error {
 		c.Printf("%s = %s\n", name, notInDump)
 		return nil
 	}
-	c.Printf("%s = 0x%0*X\n", name, registerDigits(regs.Arch, n), v)
+	digits := 16
+	if p, err := regs.Arch.Processor(); err == nil {
+		digits = 2 * p.RegSize(n)
+	}
+	c.Printf("%s = 0x%0*X\n", name, digits, v)
 	return nil
 }
 

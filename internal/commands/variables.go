@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/sosgo/sosgo/codeinfo"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/cli"
 	"github.com/sosgo/sosgo/objects"
@@ -151,9 +150,7 @@ func (p *variablePrinter) describe(v *stackwalk.Variable) frameVariable {
 	r := frameVariable{Name: v.Name, Index: v.Index, State: stateValue, Addr: report.Address(v.Addr)}
 	name, err := v.TypeName(dac.NameManaged)
 	r.Type = textOr(p.c, name, err)
-	if v.Located && v.Location.Kind == codeinfo.LocRegister {
-		r.Register = target.RegName(target.ArchAMD64, v.Location.Reg)
-	}
+	r.Register = v.Register()
 	if !v.Located && v.Err == nil {
 		r.State = stateNoData
 		return r

@@ -1,0 +1,280 @@
+package target
+
+import (
+	"encoding/binary"
+	"math/bits"
+)
+
+// This file is the one place that says what a processor is and how compiled code
+// uses it: a new architecture is a Processor and its ABIs here. What it adds to
+// formats stands with them: unwind codes in package unwind, the widths of GC info
+// in package codeinfo, the kernel's order of registers in package elfcore.
+
+// A RegSet is a set of registers of one architecture: bit n is Reg(n).
+type RegSet uint64
+
+// Regs is the set of the registers given.
+func Regs(regs ...Reg) RegSet {
+	var s RegSet
+	for _, r := range regs {
+		s |= 1 << r
+	}
+	return s
+}
+
+// Has reports whether r is in the set.
+func (s RegSet) Has(r Reg) bool { return r < 64 && s&(1<<r) != 0 }
+
+// All calls yield for each register of the set, in the architecture's order.
+func (s RegSet) All(yield func(Reg) bool) {
+	for ; s != 0; s &= s - 1 {
+		if !yield(Reg(bits.TrailingZeros64(uint64(s)))) {
+			return
+		}
+	}
+}
+
+// A Processor is the register file of an architecture and what its instructions do
+// to a stack. Processors are read-only.
+type Processor struct {
+	Arch       Arch
+	IP, SP, FP Reg // instruction, stack and frame pointer
+	// Link is the register that a call leaves the return address in. It is NoReg
+	// where a call pushes it.
+	Link Reg
+	// General are the registers that can hold the address of an object.
+	General RegSet
+	// Preserved are the registers that a callee preserves under every convention of
+	// the processor. SP is not among them: it is restored by returning.
+	Preserved RegSet
+	// ReturnAddressSize is the number of bytes that a call pushes.
+	ReturnAddressSize int
+	// AddressBits is the width of a virtual address, with the largest page tables;
+	// the bits above repeat the highest.
+	AddressBits int
+	Context     ContextLayout
+
+	names []string // by Reg, as debuggers print them
+}
+
+// NoReg is no register.
+const NoReg Reg = 0xff
+
+// The processors whose registers are read.
+var (
+	AMD64 = &Processor{
+		Arch: ArchAMD64, IP: RIP, SP: RSP, FP: RBP, Link: NoReg,
+		General:           1<<(R15+1) - 1,
+		Preserved:         Regs(RBX, RBP, R12, R13, R14, R15),
+		ReturnAddressSize: 8,
+		AddressBits:       57, // five-level paging
+		Context:           contextAMD64,
+		names: []string{"rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi", "r8", "r9", "r10", "r11", "r12",
+			"r13", "r14", "r15", "rip", "eflags", "cs", "ss", "ds", "es", "fs", "gs", "fs_base", "gs_base"},
+	}
+	ARM64 = &Processor{
+		Arch: ArchARM64, IP: ARM64PC, SP: ARM64SP, FP: ARM64FP, Link: ARM64LR,
+		General:     1<<(ARM64LR+1) - 1,
+		Preserved:   1<<(ARM64FP+1) - 1<<(ARM64X0+19), // X19 to X28, FP
+		AddressBits: 52,
+		Context:     contextARM64,
+		names: []string{"x0", "x1", "x2", "x3", "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11", "x12", "x13", "x14",
+			"x15", "x16", "x17", "x18", "x19", "x20", "x21", "x22", "x23", "x24", "x25", "x26", "x27", "x28", "fp", "lr",
+			"sp", "pc", "cpsr"},
+	}
+)
+
+// Processor is the register file of a. It is target.ErrUnsupported for one whose
+// registers are not read.
+func (a Arch) Processor() (*Processor, error) {
+	if p := a.processor(); p != nil {
+		return p, nil
+	}
+	return nil, Unsupportedf("the registers of %v", a)
+}
+
+// processor is Processor, nil where there is none.
+func (a Arch) processor() *Processor {
+	switch a {
+	case ArchAMD64:
+		return AMD64
+	case ArchARM64:
+		return ARM64
+	}
+	return nil
+}
+
+// RegSize is the number of bytes that a CONTEXT has for r, 8 for a register that it
+// lacks.
+func (p *Processor) RegSize(r Reg) int {
+	for i := range p.Context.Registers {
+		if m := &p.Context.Registers[i]; m.Reg == r {
+			return m.Size
+		}
+	}
+	return 8
+}
+
+// Canonical reports whether a is an address of the processor: its unused bits
+// repeat the highest one that is used.
+func (p *Processor) Canonical(a Addr) bool {
+	unused := 64 - p.AddressBits
+	return Addr(int64(a)<<unused>>unused) == a
+}
+
+// firstPage is the end of the addresses that no process maps: what is below is a
+// small number and no pointer.
+const firstPage Addr = 0x1000
+
+// Mappable reports whether a process can have memory at a: it is a canonical
+// address in the lower half, which systems leave to processes, behind the first
+// page.
+func (p *Processor) Mappable(a Addr) bool { return a >= firstPage && a>>(p.AddressBits-1) == 0 }
+
+// An ABI is how compiled code uses a processor on an operating system: the
+// convention of its calls. ABIs are read-only.
+type ABI struct {
+	*Processor
+	Name string
+	// Arguments are the registers of the first integer arguments, in order. Those of
+	// a method are, before its parameters, this, the place of the result and the
+	// generic context, as far as it has them (runtime: clr-abi.md).
+	Arguments []Reg
+	// RedZone is the number of bytes below the stack pointer that a function may use
+	// without moving it.
+	RedZone int
+	// PointerAuthentication are the bits of a code pointer that hold a signature, and
+	// no address. It is 0 where pointers are not signed.
+	PointerAuthentication uint64
+
+	extra RegSet // preserved, beside those that every convention preserves
+}
+
+// The ABIs in which .NET code is compiled. Sources: System V ABI for x86-64, 3.2;
+// learn.microsoft.com, "x64 calling convention".
+var (
+	SystemVAMD64 = &ABI{Processor: AMD64, Name: "System V", Arguments: []Reg{RDI, RSI, RDX, RCX, R8, R9}, RedZone: 128}
+	WindowsAMD64 = &ABI{Processor: AMD64, Name: "Microsoft x64", Arguments: []Reg{RCX, RDX, R8, R9}, extra: Regs(RSI, RDI)}
+)
+
+// ABI is the convention of the platform's compiled code. It is
+// target.ErrUnsupported for a platform whose convention is not known.
+func (p Platform) ABI() (*ABI, error) {
+	switch {
+	case p.Arch != ArchAMD64:
+		return nil, Unsupportedf("the calling convention of %v", p.Arch)
+	case p.OS == OSWindows:
+		return WindowsAMD64, nil
+	}
+	return SystemVAMD64, nil
+}
+
+// Preserves reports whether a callee preserves r.
+func (a *ABI) Preserves(r Reg) bool { return (a.Preserved | a.extra).Has(r) }
+
+// Scratch are the general registers that a call destroys.
+func (a *ABI) Scratch() RegSet { return a.General &^ (a.Preserved | a.extra | Regs(a.SP)) }
+
+// A ContextPart is a group of registers that a CONTEXT claims to hold or not: its
+// bit in ContextFlags (winnt.h).
+type ContextPart uint32
+
+// The parts of a CONTEXT.
+const (
+	ContextControl  ContextPart = 1
+	ContextInteger  ContextPart = 2
+	ContextSegments ContextPart = 4 // AMD64 only
+	ContextFloat    ContextPart = 8 // AMD64; here the FXSAVE area
+)
+
+// A ContextRegister is a member of a CONTEXT.
+type ContextRegister struct {
+	Reg    Reg
+	Part   ContextPart
+	Offset int // in bytes
+	Size   int // in bytes: 2, 4 or 8
+}
+
+// A ContextLayout is the structure CONTEXT of a processor (winnt.h; the runtime
+// has the same on every system). All offsets and sizes are in bytes.
+type ContextLayout struct {
+	Size      int               // without what extended features add behind it
+	Flags     int               // offset of ContextFlags, 4 bytes
+	Arch      uint32            // the bit of ContextFlags that tells the processor
+	Registers []ContextRegister // by Offset
+	Float     int               // offset of the FXSAVE area, if FloatSize is not 0
+	FloatSize int
+}
+
+var (
+	contextAMD64 = ContextLayout{Size: 1232, Flags: 0x30, Arch: 0x100000, Registers: contextRegistersAMD64(), Float: 0x100, FloatSize: 512}
+	contextARM64 = ContextLayout{Size: 912, Flags: 0, Arch: 0x400000, Registers: contextRegistersARM64()}
+)
+
+// contextRegistersAMD64: segments from 0x38 on, EFLAGS, the integer registers in
+// encoding order from 0x78 on, RIP behind them.
+func contextRegistersAMD64() []ContextRegister {
+	const segments, flags, integers = 0x38, 0x44, 0x78
+	var out []ContextRegister
+	for i, r := range [...]Reg{CS, DS, ES, FS, GS, SS} {
+		part := ContextSegments
+		if r == CS || r == SS {
+			part = ContextControl
+		}
+		out = append(out, ContextRegister{r, part, segments + 2*i, 2})
+	}
+	out = append(out, ContextRegister{EFLAGS, ContextControl, flags, 4})
+	for r := RAX; r <= RIP; r++ {
+		part := ContextInteger
+		if r == RSP || r == RIP {
+			part = ContextControl
+		}
+		out = append(out, ContextRegister{r, part, integers + 8*int(r), 8})
+	}
+	return out
+}
+
+// contextRegistersARM64: CPSR, then X0 to X28, FP, LR, SP and PC.
+func contextRegistersARM64() []ContextRegister {
+	const cpsr, x0 = 4, 8
+	out := []ContextRegister{{ARM64CPSR, ContextControl, cpsr, 4}}
+	for r := ARM64X0; r <= ARM64PC; r++ {
+		part := ContextInteger
+		if r >= ARM64FP {
+			part = ContextControl
+		}
+		out = append(out, ContextRegister{r, part, x0 + 8*int(r), 8})
+	}
+	return out
+}
+
+// Decode sets the registers that b, a CONTEXT of Size bytes, claims to hold. It
+// reports false, and the flags, if b is not of this processor or too short.
+func (l *ContextLayout) Decode(regs *Registers, b []byte) (flags uint32, ok bool) {
+	if len(b) < l.Size {
+		return 0, false
+	}
+	flags = binary.LittleEndian.Uint32(b[l.Flags:])
+	if flags&l.Arch == 0 {
+		return flags, false
+	}
+	for _, m := range l.Registers {
+		if ContextPart(flags)&m.Part != 0 {
+			regs.Set(m.Reg, m.value(b))
+		}
+	}
+	if l.FloatSize > 0 && ContextPart(flags)&ContextFloat != 0 {
+		regs.Float = b[l.Float:][:l.FloatSize:l.FloatSize]
+	}
+	return flags, true
+}
+
+func (m *ContextRegister) value(b []byte) uint64 {
+	switch b = b[m.Offset:]; m.Size {
+	case 2:
+		return uint64(binary.LittleEndian.Uint16(b))
+	case 4:
+		return uint64(binary.LittleEndian.Uint32(b))
+	}
+	return binary.LittleEndian.Uint64(b)
+}
