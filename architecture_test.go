@@ -19,7 +19,7 @@ const modulePath = "github.com/sosgo/sosgo"
 
 // library is what commands may ask: all packages of the library, the root's
 // too, and package report for the answer that they give.
-const library = "answer codeinfo dac disasm dump heap image metadata objects report stackscan stackwalk target unwind SELF"
+const library = "answer codeinfo dac disasm dump heap image metadata objects report stackscan stackwalk target threads unwind SELF"
 
 // mayImport says which packages of this module each package may import, as
 // docs/architecture.md explains it: nobody imports what comes later on the
@@ -31,7 +31,8 @@ var mayImport = map[string]string{
 	"internal/limits":    "",
 	"internal/memmap":    "target",
 	"internal/mmapfile":  "target internal/memmap",
-	"minidump":           "target internal/cursor internal/limits internal/memmap",
+	"internal/teb":       "target",
+	"minidump":           "target internal/cursor internal/limits internal/memmap internal/teb",
 	"elfcore":            "target internal/cursor internal/limits internal/memmap",
 	"dump":               "target minidump elfcore internal/limits internal/memmap internal/mmapfile",
 	"image":              "target internal/cursor internal/limits internal/memmap internal/mmapfile",
@@ -47,8 +48,9 @@ var mayImport = map[string]string{
 	"objects":            "answer target dac heap metadata internal/layout internal/limits",
 	"stackscan":          "target dac heap internal/limits",
 	"stackwalk":          "target codeinfo dac image metadata objects unwind internal/limits",
+	"threads":            "answer target dac stackwalk internal/limits internal/teb",
 	"disasm":             "target dac objects",
-	"":                   "target codeinfo dac dump elfcore heap image metadata minidump objects stackscan stackwalk unwind internal/lazy internal/limits internal/modfiles internal/symstore",
+	"":                   "target codeinfo dac dump elfcore heap image metadata minidump objects stackscan stackwalk threads unwind internal/lazy internal/limits internal/modfiles internal/symstore",
 	"report":             "answer target",
 	"report/stackexport": "report",
 	"internal/cli":       "target report",

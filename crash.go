@@ -10,13 +10,14 @@ import (
 	"github.com/sosgo/sosgo/elfcore"
 	"github.com/sosgo/sosgo/internal/limits"
 	"github.com/sosgo/sosgo/target"
+	"github.com/sosgo/sosgo/threads"
 )
 
 // A Crash says why the process died, as far as the dump tells. A dump that was
 // taken of a running process has none.
 type Crash struct {
 	Exception *target.Exception // the signal or exception record, nil if there is none
-	Thread    *Thread           // that died, nil if it is not known
+	Thread    *threads.Thread   // that died, nil if it is not known
 	Thrown    target.Addr       // the managed exception that thread was handling or threw last, 0 for none
 	Record    *CrashRecord      // what a NativeAOT process wrote about itself, nil for others
 }
@@ -54,6 +55,13 @@ type CrashFrame struct {
 	Name   string      // empty if the record has none
 }
 
+// CrashThread is the thread that the dump was written for, where it says so:
+// the one that raised the exception or took the signal.
+func (d *Dump) CrashThread() (id uint32, ok bool) {
+	e, ok := d.file.Exception()
+	return e.ThreadID, ok && e.ThreadID != 0
+}
+
 // Crash returns why the process died, nil if the dump says nothing of a crash.
 // The error tells what could not be read of it.
 func (v *View) Crash() (*Crash, error) {
@@ -72,15 +80,11 @@ func (v *View) Crash() (*Crash, error) {
 	if !ok || c.Record != nil {
 		return &c, err // a NativeAOT process has no managed threads to look at
 	}
-	threads, terr := v.Threads()
+	list, terr := v.Threads()
 	if err == nil {
 		err = terr
 	}
-	for i := range threads {
-		if threads[i].OS != nil && threads[i].OS.ID == id {
-			c.Thread = &threads[i]
-		}
-	}
+	c.Thread = threads.ByID(list, id)
 	if c.Thread != nil && c.Thread.Managed != nil {
 		thrown, xerr := v.thrownBy(c.Thread)
 		if c.Thrown = thrown; err == nil {

@@ -57,7 +57,7 @@ func addDecl(out map[string]bool, pkg string, decl ast.Decl) {
 // TestInterfaceTable checks docs/isosdac.md: each method has an answer, and
 // what the answers name exists.
 func TestInterfaceTable(t *testing.T) {
-	names := exported(t, ".", "dac", "heap", "objects", "stackscan", "stackwalk", "codeinfo", "target")
+	names := exported(t, ".", "dac", "heap", "objects", "stackscan", "stackwalk", "codeinfo", "target", "threads")
 	text, err := os.ReadFile(filepath.Join("docs", "isosdac.md"))
 	require.NoError(t, err)
 	code := regexp.MustCompile("`([a-z]+\\.[A-Z][A-Za-z.]*)`")

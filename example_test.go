@@ -102,7 +102,7 @@ func ExampleDump_Scanner() {
 		if name, _ := t.Name(); name != "zoo worker" {
 			continue
 		}
-		stack, err := d.Stack(t)
+		stack, err := t.Stack(d.Target())
 		if err != nil {
 			log.Fatal(err)
 		}

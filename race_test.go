@@ -104,7 +104,7 @@ func stacks(b *strings.Builder, d *sosgo.Dump) {
 	}
 	for i := range threads {
 		t := &threads[i]
-		if stack, err := d.Stack(t); err == nil && t.OS != nil {
+		if stack, err := t.Stack(d.Target()); err == nil && t.OS != nil {
 			n := 0
 			for range scanner.Scan(stackscan.Options{Ranges: stack.Ranges, Registers: &t.OS.Registers}) {
 				n++

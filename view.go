@@ -13,7 +13,11 @@ import (
 	"github.com/sosgo/sosgo/stackscan"
 	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
+	"github.com/sosgo/sosgo/threads"
 )
+
+// A Thread is a thread of the process; package threads tells more of it.
+type Thread = threads.Thread
 
 // A View is the process as one of its runtimes sees it. It opens what it is
 // asked for at the first use, keeps it, and is safe for concurrent use.
@@ -165,6 +169,18 @@ func (v *View) otherRuntimes() []*dac.Runtime {
 		}
 	}
 	return out
+}
+
+// Threads returns all threads of the process, joined with those that the runtime
+// knows; see threads.List. Where the runtime can't be opened they are those of
+// the operating system, with the error.
+func (v *View) Threads() ([]Thread, error) {
+	rt, err := v.Runtime()
+	list, lerr := threads.List(v.dump.file, rt)
+	if err == nil {
+		err = lerr
+	}
+	return list, err
 }
 
 // Runtime is the Runtime of the default View.

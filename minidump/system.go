@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/internal/teb"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -204,10 +205,9 @@ func (f *File) comment(n *notes) string {
 // maxComment is the part of a comment stream that is read, in bytes.
 const maxComment = 1 << 20
 
-// What winternl.h documents of the way from a thread to the command line, for
+// What winternl.h documents of the way from the process environment block to the command line, for
 // 64-bit processes.
 const (
-	tebPEB               = 0x60 // TEB.ProcessEnvironmentBlock
 	pebProcessParameters = 0x20 // PEB.ProcessParameters
 	paramsCommandLine    = 0x70 // RTL_USER_PROCESS_PARAMETERS.CommandLine
 	unicodeStringBuffer  = 8    // UNICODE_STRING.Buffer, behind Length in bytes
@@ -219,7 +219,7 @@ func (f *File) commandLine() (string, bool) {
 	if len(threads) == 0 || threads[0].TEB == 0 || f.platform.Arch.PointerSize() != 8 {
 		return "", false
 	}
-	peb, err := target.Pointer(f.mem, threads[0].TEB+tebPEB)
+	peb, err := teb.PEB(f.mem, threads[0].TEB)
 	if err != nil {
 		return "", false
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/internal/teb"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -175,8 +176,8 @@ func (f *File) stackDescriptor(e []byte) target.Range {
 // stack chooses between the range that the thread list names, which is what
 // was in use, and the limits in the TEB, which are those of the whole stack.
 func (f *File) stack(t *target.Thread, named target.Range, n *notes) target.Range {
-	whole, ok := f.stackLimits(t.TEB)
-	if !ok {
+	whole, err := teb.Stack(f.mem, t.TEB, f.platform.Arch)
+	if err != nil {
 		return named
 	}
 	if whole.Start >= whole.End {
@@ -188,23 +189,6 @@ func (f *File) stack(t *target.Thread, named target.Range, n *notes) target.Rang
 		return named
 	}
 	return whole
-}
-
-// stackLimits reads NT_TIB.StackLimit and StackBase (winnt.h): the second and
-// third pointer, behind ExceptionList.
-func (f *File) stackLimits(teb target.Addr) (target.Range, bool) {
-	size := f.platform.Arch.PointerSize()
-	if teb == 0 {
-		return target.Range{}, false
-	}
-	b, err := target.Bytes(f.mem, teb, 3*size)
-	if err != nil {
-		return target.Range{}, false
-	}
-	if size == 4 {
-		return target.Range{Start: target.Addr(le.Uint32(b[8:])), End: target.Addr(le.Uint32(b[4:]))}, true
-	}
-	return target.Range{Start: target.Addr(le.Uint64(b[16:])), End: target.Addr(le.Uint64(b[8:]))}, true
 }
 
 // threadNames reads MINIDUMP_THREAD_NAME_LIST.

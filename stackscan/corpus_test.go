@@ -69,7 +69,7 @@ func scanAll(t *testing.T, d *sosgo.Dump) map[target.Addr]target.Addr {
 		if threads[i].OS == nil {
 			continue
 		}
-		stack, err := d.Stack(&threads[i])
+		stack, err := threads[i].Stack(d.Target())
 		require.NoError(t, err)
 		require.False(t, stack.Alternate)
 		for slot, err := range s.Scan(stackscan.Options{Ranges: stack.Ranges, Registers: &threads[i].OS.Registers}) {
@@ -123,7 +123,7 @@ func BenchmarkThread(b *testing.B) {
 	require.NoError(b, err)
 	threads, err := d.Threads()
 	require.NoError(b, err)
-	stack, err := d.Stack(&threads[0])
+	stack, err := threads[0].Stack(d.Target())
 	require.NoError(b, err)
 	slots := 0
 	run := func() {

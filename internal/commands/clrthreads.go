@@ -11,6 +11,7 @@ import (
 	"github.com/sosgo/sosgo/internal/cli"
 	"github.com/sosgo/sosgo/report"
 	"github.com/sosgo/sosgo/target"
+	"github.com/sosgo/sosgo/threads"
 )
 
 func clrThreadsCommand() cli.Command {
@@ -103,20 +104,14 @@ func managedThreads(c *cli.Context, rt *dac.Runtime) ([]sosgo.Thread, error) {
 	if err != nil {
 		return nil, err
 	}
-	byAddr := make(map[target.Addr]sosgo.Thread, len(all))
-	for _, t := range all {
-		if t.Managed != nil {
-			byAddr[t.Managed.Addr] = t
-		}
-	}
-	stored, err := rt.Threads()
+	stored, err := threads.InRuntimeOrder(all, rt)
 	if err != nil && len(stored) == 0 {
 		return nil, err
 	}
 	var out []sosgo.Thread
-	for i := range stored {
-		if t := byAddr[stored[i].Addr]; t.OS != nil || !c.Bool("live") {
-			out = append(out, t)
+	for _, t := range stored {
+		if t.OS != nil || !c.Bool("live") {
+			out = append(out, *t)
 		}
 	}
 	return out, nil
@@ -170,8 +165,8 @@ func lockCount(m *dac.Thread) string {
 	return strconv.FormatUint(uint64(m.LockCount), 10)
 }
 
-func apartment(c *cli.Context, t *sosgo.Thread) sosgo.Apartment {
-	a, err := dumpOf(c).Apartment(t)
+func apartment(c *cli.Context, t *sosgo.Thread) threads.Apartment {
+	a, err := t.Apartment(dumpOf(c).Target())
 	if err != nil {
 		c.Warn(fmt.Errorf("apartment of thread %#x: %w", t.ID(), err))
 	}

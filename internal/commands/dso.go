@@ -11,6 +11,7 @@ import (
 	"github.com/sosgo/sosgo/report"
 	"github.com/sosgo/sosgo/stackscan"
 	"github.com/sosgo/sosgo/target"
+	"github.com/sosgo/sosgo/threads"
 )
 
 func dumpStackObjectsCommand() cli.Command {
@@ -129,7 +130,7 @@ func (p *stackPrinter) rangeOf(t *sosgo.Thread, from, to string) error {
 	if a > b {
 		a, b = b, a
 	}
-	return p.scan(t, sosgo.Stack{Ranges: []target.Range{{Start: a &^ 7, End: alignUp(b)}}})
+	return p.scan(t, threads.Stack{Ranges: []target.Range{{Start: a &^ 7, End: alignUp(b)}}})
 }
 
 // alignUp is the next multiple of the pointer size, if there is one.
@@ -144,7 +145,7 @@ func (p *stackPrinter) thread(t *sosgo.Thread) error {
 	if p.c.Bool("precise") {
 		return p.precise(t)
 	}
-	stack, err := dumpOf(p.c).Stack(t)
+	stack, err := t.Stack(dumpOf(p.c).Target())
 	if err != nil {
 		return err
 	}
@@ -160,7 +161,7 @@ const sosMargin = 0x2000
 
 // extend makes the stack as long as SOS takes it, which may be longer than it
 // is: the rows from the memory behind it belong to something else.
-func (p *stackPrinter) extend(t *sosgo.Thread, stack *sosgo.Stack) {
+func (p *stackPrinter) extend(t *sosgo.Thread, stack *threads.Stack) {
 	if t.Managed == nil || t.OS.TEB != 0 || stack.Alternate {
 		return
 	}
@@ -180,7 +181,7 @@ func (p *stackPrinter) extend(t *sosgo.Thread, stack *sosgo.Stack) {
 	}
 }
 
-func (p *stackPrinter) scan(t *sosgo.Thread, stack sosgo.Stack) error {
+func (p *stackPrinter) scan(t *sosgo.Thread, stack threads.Stack) error {
 	c := p.c
 	table := report.NewTable(c.Out, report.Column{Name: "SP/REG", Kind: report.Pointer}, report.Column{Name: "Object", Kind: report.Pointer},
 		report.Column{Name: "Name", Kind: report.TypeName})

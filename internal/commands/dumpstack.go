@@ -91,7 +91,7 @@ func runEEStack(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, t := range managedOrder(c, p.rt, threads) {
+	for _, t := range runningThreads(c, p.rt, threads) {
 		p.print("---------------------------------------------\nThread %3d\n", t.Index)
 		if c.Bool("short") && !p.isBusy(t) {
 			continue
@@ -150,7 +150,7 @@ func (p *returnPrinter) isBusy(t *sosgo.Thread) bool {
 }
 
 func (p *returnPrinter) thread(t *sosgo.Thread) error {
-	s, err := dumpOf(p.c).Stack(t)
+	s, err := t.Stack(dumpOf(p.c).Target())
 	if err != nil {
 		return err
 	}

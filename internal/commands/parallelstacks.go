@@ -49,7 +49,7 @@ func runParallelStacks(c *cli.Context) error {
 		return f.Kind == stackwalk.FrameManaged || c.Bool("runtime")
 	}
 	var tree stackwalk.StackTree
-	for _, t := range managedOrder(c, rt, threads) {
+	for _, t := range runningThreads(c, rt, threads) {
 		frames := walker.Walk(t.Managed, t.OS.Registers, stackwalk.WalkOptions{})
 		if err := tree.Add(t.OS.ID, frames, wanted); err != nil {
 			c.Warn(fmt.Errorf("stack of thread %#x: %w", t.OS.ID, err))

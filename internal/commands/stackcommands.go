@@ -3,6 +3,7 @@ package commands
 import (
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 
 	"github.com/sosgo/sosgo"
@@ -11,6 +12,7 @@ import (
 	"github.com/sosgo/sosgo/report"
 	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
+	"github.com/sosgo/sosgo/threads"
 	"github.com/sosgo/sosgo/unwind"
 )
 
@@ -134,7 +136,7 @@ type framePrinter struct {
 
 // all prints the stacks of all managed threads that an OS thread runs.
 func (p *framePrinter) all(threads []sosgo.Thread) error {
-	for _, t := range managedOrder(p.c, p.rt, threads) {
+	for _, t := range runningThreads(p.c, p.rt, threads) {
 		p.heading(fmt.Sprintf("OS Thread Id: %#x", t.OS.ID))
 		if err := p.stack(t); err != nil {
 			return err
@@ -143,26 +145,14 @@ func (p *framePrinter) all(threads []sosgo.Thread) error {
 	return nil
 }
 
-// managedOrder picks the managed threads that an OS thread runs, in the
+// runningThreads picks the managed threads that an OS thread runs, in the
 // runtime's order.
-func managedOrder(c *cli.Context, rt *dac.Runtime, threads []sosgo.Thread) []*sosgo.Thread {
-	byThread := map[target.Addr]*sosgo.Thread{}
-	for i := range threads {
-		if m := threads[i].Managed; m != nil && threads[i].OS != nil {
-			byThread[m.Addr] = &threads[i]
-		}
-	}
-	managed, err := rt.Threads()
+func runningThreads(c *cli.Context, rt *dac.Runtime, list []sosgo.Thread) []*sosgo.Thread {
+	out, err := threads.InRuntimeOrder(list, rt)
 	if err != nil {
 		c.Warn(err)
 	}
-	var out []*sosgo.Thread
-	for i := range managed {
-		if t := byThread[managed[i].Addr]; t != nil {
-			out = append(out, t)
-		}
-	}
-	return out
+	return slices.DeleteFunc(out, func(t *sosgo.Thread) bool { return t.OS == nil })
 }
 
 func (p *framePrinter) heading(s string) {

@@ -140,7 +140,7 @@ func collectStacks(c *cli.Context) (*stackexport.Profile, error) {
 		return nil, err
 	}
 	x := &stackCollector{c: c, rt: rt, symbols: dumpOf(c).Symbols(), known: map[stackPlace]int{}}
-	for _, t := range managedOrder(c, rt, threads) {
+	for _, t := range runningThreads(c, rt, threads) {
 		if err := c.Context().Err(); err != nil {
 			return nil, err
 		}

@@ -2,12 +2,14 @@ package commands
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/internal/cli"
 	"github.com/sosgo/sosgo/report"
 	"github.com/sosgo/sosgo/target"
+	"github.com/sosgo/sosgo/threads"
 )
 
 func threadCommands() []cli.Command {
@@ -58,47 +60,52 @@ func chosenThread(c *cli.Context, threads []sosgo.Thread, text string) (*sosgo.T
 
 // currentThread is the thread that setthread chose. Without one it is the
 // thread of the crash; SOS takes the first instead.
-func currentThread(c *cli.Context, threads []sosgo.Thread) *sosgo.Thread {
+func currentThread(c *cli.Context, list []sosgo.Thread) *sosgo.Thread {
 	id, ok := c.Session.Thread()
 	if !ok && !c.SOS {
 		id, ok = dumpOf(c).CrashThread()
 	}
 	if ok {
-		for i := range threads {
-			if threads[i].ID() == id {
-				return &threads[i]
-			}
+		if t := threads.ByID(list, id); t != nil {
+			return t
 		}
 	}
-	return &threads[0]
+	return &list[0]
 }
 
 // findThread finds a thread by its index, its OS id or its managed id. A number
 // without options is an index, or an OS id if there is no such index or it is
 // hexadecimal.
-func findThread(c *cli.Context, threads []sosgo.Thread, text string) (*sosgo.Thread, error) {
+func findThread(c *cli.Context, list []sosgo.Thread, text string) (*sosgo.Thread, error) {
 	n, err := cli.ParseInt(text)
 	if err != nil {
 		return nil, c.Usagef("%v", err)
 	}
 	hex := strings.HasPrefix(strings.ToLower(text), "0x")
-	match := func(t *sosgo.Thread) bool { return int64(t.Index) == n && n >= 0 }
-	byID := func(t *sosgo.Thread) bool { return t.OS != nil && int64(t.OS.ID) == n }
 	kind := "index or OS id"
+	var t *sosgo.Thread
 	switch {
 	case c.Bool("managed"):
-		match, byID, kind = func(t *sosgo.Thread) bool { return t.Managed != nil && int64(t.Managed.ManagedID) == n }, nil, "managed id"
+		t, kind = threadBy(threads.ByManagedID, list, n), "managed id"
 	case c.Bool("tid") || hex:
-		match, byID, kind = byID, nil, "OS id"
-	}
-	for _, f := range []func(*sosgo.Thread) bool{match, byID} {
-		for i := range threads {
-			if f != nil && f(&threads[i]) {
-				return &threads[i], nil
-			}
+		t, kind = threadBy(threads.ByID, list, n), "OS id"
+	default:
+		if t = threads.ByIndex(list, int(n)); t == nil {
+			t = threadBy(threads.ByID, list, n)
 		}
 	}
-	return nil, c.Usagef("no thread has the %s %s; threads lists them", kind, text)
+	if t == nil {
+		return nil, c.Usagef("no thread has the %s %s; threads lists them", kind, text)
+	}
+	return t, nil
+}
+
+// threadBy finds a thread by an id that the user gave, which may be no id.
+func threadBy(find func([]sosgo.Thread, uint32) *sosgo.Thread, list []sosgo.Thread, n int64) *sosgo.Thread {
+	if n < 0 || n > math.MaxUint32 {
+		return nil
+	}
+	return find(list, uint32(n))
 }
 
 // threadHeading is the line that SOS prints before what belongs to a thread.

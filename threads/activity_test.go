@@ -1,4 +1,4 @@
-package sosgo_test
+package threads_test
 
 import (
 	"slices"
@@ -7,29 +7,29 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/testdump"
 	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
+	"github.com/sosgo/sosgo/threads"
 )
 
 // stackActivities says what the threads of the scenario "stacks" do, by their
 // names, as its source has it.
-var stackActivities = map[string]sosgo.Activity{
-	"deep":                   sosgo.ActivitySleep,
-	"generic":                sosgo.ActivitySleep,
-	"spinning":               sosgo.ActivityRunning,
-	"unmanaged":              sosgo.ActivityNative,
-	"async":                  sosgo.ActivityTask,
-	"monitor wait":           sosgo.ActivityMonitorWait,
-	"deadlock one":           sosgo.ActivityLock,
-	"deadlock two":           sosgo.ActivityLock,
-	"waits for a Lock":       sosgo.ActivityLock,
-	"static constructor":     sosgo.ActivitySleep,
-	"dead":                   sosgo.ActivityUnknown,
-	"unstarted":              sosgo.ActivityUnknown,
-	"unmanaged callers only": sosgo.ActivitySleep,
+var stackActivities = map[string]threads.Activity{
+	"deep":                   threads.ActivitySleep,
+	"generic":                threads.ActivitySleep,
+	"spinning":               threads.ActivityRunning,
+	"unmanaged":              threads.ActivityNative,
+	"async":                  threads.ActivityTask,
+	"monitor wait":           threads.ActivityMonitorWait,
+	"deadlock one":           threads.ActivityLock,
+	"deadlock two":           threads.ActivityLock,
+	"waits for a Lock":       threads.ActivityLock,
+	"static constructor":     threads.ActivitySleep,
+	"dead":                   threads.ActivityUnknown,
+	"unstarted":              threads.ActivityUnknown,
+	"unmanaged callers only": threads.ActivitySleep,
 }
 
 // TestActivities compares with what the threads of the dumped programs were
@@ -41,11 +41,11 @@ func TestActivities(t *testing.T) {
 		}
 		walker, err := d.Walker()
 		require.NoError(t, err)
-		threads, err := d.Threads()
+		list, err := d.Threads()
 		require.NoError(t, err)
 		seen := 0
-		for i := range threads {
-			th := &threads[i]
+		for i := range list {
+			th := &list[i]
 			if th.Managed == nil {
 				continue
 			}
@@ -61,7 +61,7 @@ func TestActivities(t *testing.T) {
 				assert.Equal(t, want.String(), a.Activity.String(), "%s: %s", name, a.Text)
 			}
 			if th.Managed.Finalizer && th.OS != nil {
-				assert.Equal(t, sosgo.ActivityIdle, a.Activity)
+				assert.Equal(t, threads.ActivityIdle, a.Activity)
 			}
 		}
 		if d.HasHeap() { // else there are no names
@@ -90,18 +90,18 @@ func TestActivityOfCrash(t *testing.T) {
 // TestActivityOfNothing: threads without a stack have an activity too.
 func TestActivityOfNothing(t *testing.T) {
 	none := slices.Values([]stackwalk.Frame{})
-	native := &sosgo.Thread{OS: &target.Thread{ID: 7}}
-	assert.Equal(t, sosgo.ActivityNative, native.Activity(none).Activity)
-	dead := &sosgo.Thread{Index: -1, Managed: &dac.Thread{}}
+	native := &threads.Thread{OS: &target.Thread{ID: 7}}
+	assert.Equal(t, threads.ActivityNative, native.Activity(none).Activity)
+	dead := &threads.Thread{Index: -1, Managed: &dac.Thread{}}
 	assert.Equal(t, "has ended or has not started", dead.Activity(none).Text)
-	collecting := &sosgo.Thread{OS: native.OS, Managed: &dac.Thread{GC: true}}
-	assert.Equal(t, sosgo.ActivityCollecting, collecting.Activity(none).Activity)
-	finalizer := &sosgo.Thread{OS: native.OS, Managed: &dac.Thread{Finalizer: true}}
+	collecting := &threads.Thread{OS: native.OS, Managed: &dac.Thread{GC: true}}
+	assert.Equal(t, threads.ActivityCollecting, collecting.Activity(none).Activity)
+	finalizer := &threads.Thread{OS: native.OS, Managed: &dac.Thread{Finalizer: true}}
 	assert.Equal(t, "idle (finalizer)", finalizer.Activity(none).Text)
 	odd := slices.Values([]stackwalk.Frame{{}}) // managed without a method
-	assert.Equal(t, sosgo.ActivityRunning, (&sosgo.Thread{OS: native.OS, Managed: &dac.Thread{}}).Activity(odd).Activity)
+	assert.Equal(t, threads.ActivityRunning, (&threads.Thread{OS: native.OS, Managed: &dac.Thread{}}).Activity(odd).Activity)
 	broken := slices.Values([]stackwalk.Frame{{Kind: stackwalk.FrameNative, Err: target.ErrNotInDump}})
-	a := (&sosgo.Thread{OS: native.OS, Managed: &dac.Thread{}}).Activity(broken)
+	a := (&threads.Thread{OS: native.OS, Managed: &dac.Thread{}}).Activity(broken)
 	assert.ErrorIs(t, a.Err, target.ErrNotInDump)
-	assert.Equal(t, sosgo.ActivityUnknown, a.Activity)
+	assert.Equal(t, threads.ActivityUnknown, a.Activity)
 }

@@ -1,4 +1,4 @@
-package sosgo
+package threads
 
 import (
 	"fmt"

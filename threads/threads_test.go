@@ -1,4 +1,4 @@
-package sosgo_test
+package threads_test
 
 import (
 	"bytes"
@@ -11,6 +11,7 @@ import (
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/synth"
 	"github.com/sosgo/sosgo/target"
+	"github.com/sosgo/sosgo/threads"
 )
 
 const (
@@ -51,15 +52,15 @@ func threadDump(t *testing.T) *sosgo.Dump {
 }
 
 func TestThreadsAreNumberedAsListed(t *testing.T) {
-	threads, err := threadDump(t).Threads()
+	list, err := threadDump(t).Threads()
 	assert.ErrorIs(t, err, target.ErrUnsupported, "there is no runtime")
-	require.Len(t, threads, 2)
+	require.Len(t, list, 2)
 	for i, id := range []uint32{100, 50} {
-		assert.Equal(t, i, threads[i].Index)
-		assert.Equal(t, id, threads[i].ID())
-		assert.Nil(t, threads[i].Managed)
+		assert.Equal(t, i, list[i].Index)
+		assert.Equal(t, id, list[i].ID())
+		assert.Nil(t, list[i].Managed)
 	}
-	assert.Zero(t, (&sosgo.Thread{Index: -1}).ID())
+	assert.Zero(t, (&threads.Thread{Index: -1}).ID())
 }
 
 // osThread is a thread with a stack pointer; 0 for none.
@@ -78,37 +79,37 @@ func TestStack(t *testing.T) {
 	}
 	tests := []struct {
 		name      string
-		thread    sosgo.Thread
+		thread    threads.Thread
 		want      []target.Range
 		alternate bool
 	}{
-		{"the environment block knows the base", sosgo.Thread{OS: osThread(stackAt+0x101, tebAt), Managed: managed(stackAt, stackAt+0x800)},
+		{"the environment block knows the base", threads.Thread{OS: osThread(stackAt+0x101, tebAt), Managed: managed(stackAt, stackAt+0x800)},
 			[]target.Range{{Start: stackAt + 0x100, End: stackAt + 0x1000}}, false},
-		{"the runtime knows it", sosgo.Thread{OS: osThread(stackAt+0x100, 0), Managed: managed(stackAt, stackAt+0x800)},
+		{"the runtime knows it", threads.Thread{OS: osThread(stackAt+0x100, 0), Managed: managed(stackAt, stackAt+0x800)},
 			[]target.Range{{Start: stackAt + 0x100, End: stackAt + 0x800}}, false},
-		{"the mapping", sosgo.Thread{OS: osThread(stackAt+0x100, 0)},
+		{"the mapping", threads.Thread{OS: osThread(stackAt+0x100, 0)},
 			[]target.Range{{Start: stackAt + 0x100, End: stackAt + 0x2000}}, false},
-		{"a base that can't be", sosgo.Thread{OS: osThread(stackAt+0x100, teb2At)},
+		{"a base that can't be", threads.Thread{OS: osThread(stackAt+0x100, teb2At)},
 			[]target.Range{{Start: stackAt + 0x100, End: stackAt + 0x2000}}, false},
-		{"an environment block that is missing", sosgo.Thread{OS: osThread(stackAt+0x100, 0x900000)},
+		{"an environment block that is missing", threads.Thread{OS: osThread(stackAt+0x100, 0x900000)},
 			[]target.Range{{Start: stackAt + 0x100, End: stackAt + 0x2000}}, false},
-		{"an alternate signal stack", sosgo.Thread{OS: osThread(tebAt+0x10, 0), Managed: managed(stackAt, stackAt+0x800)},
+		{"an alternate signal stack", threads.Thread{OS: osThread(tebAt+0x10, 0), Managed: managed(stackAt, stackAt+0x800)},
 			[]target.Range{{Start: tebAt + 0x10, End: tebAt + 0x2000}, {Start: stackAt, End: stackAt + 0x800}}, true},
-		{"a stack that the runtime got wrong", sosgo.Thread{OS: osThread(stackAt+0x100, 0), Managed: managed(stackAt+0x800, stackAt)},
+		{"a stack that the runtime got wrong", threads.Thread{OS: osThread(stackAt+0x100, 0), Managed: managed(stackAt+0x800, stackAt)},
 			[]target.Range{{Start: stackAt + 0x100, End: stackAt + 0x2000}}, false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			s, err := d.Stack(&tt.thread)
+			s, err := tt.thread.Stack(d.Target())
 			require.NoError(t, err)
 			assert.Equal(t, tt.want, s.Ranges)
 			assert.Equal(t, tt.alternate, s.Alternate)
 		})
 	}
-	for name, th := range map[string]sosgo.Thread{
+	for name, th := range map[string]threads.Thread{
 		"dead": {Index: -1, Managed: managed(stackAt, stackAt+0x800)}, "no stack pointer": {OS: osThread(0, 0)}, "no mapping": {OS: osThread(0x900000, 0)},
 	} {
-		_, err := d.Stack(&th)
+		_, err := th.Stack(d.Target())
 		assert.ErrorIs(t, err, target.ErrNotInDump, name)
 	}
 }
@@ -117,22 +118,22 @@ func TestApartment(t *testing.T) {
 	d := threadDump(t)
 	tests := []struct {
 		name   string
-		thread sosgo.Thread
-		want   sosgo.Apartment
+		thread threads.Thread
+		want   threads.Apartment
 		err    error
 	}{
-		{"Linux", sosgo.Thread{OS: osThread(0, 0)}, sosgo.ApartmentUnknown, nil},
-		{"flags", sosgo.Thread{OS: osThread(0, tebAt)}, sosgo.ApartmentSTA, nil},
-		{"COM is not initialized", sosgo.Thread{OS: osThread(0, teb2At)}, sosgo.ApartmentUnknown, nil},
-		{"missing", sosgo.Thread{OS: osThread(0, 0x900000)}, sosgo.ApartmentUnknown, target.ErrNotInDump},
-		{"missing, but the runtime knows", sosgo.Thread{OS: osThread(0, 0x900000), Managed: &dac.Thread{State: dac.ThreadInMTA}}, sosgo.ApartmentMTA, nil},
-		{"missing, and the runtime does not know", sosgo.Thread{OS: osThread(0, 0x900000), Managed: &dac.Thread{}}, sosgo.ApartmentUnknown, target.ErrNotInDump},
+		{"Linux", threads.Thread{OS: osThread(0, 0)}, threads.ApartmentUnknown, nil},
+		{"flags", threads.Thread{OS: osThread(0, tebAt)}, threads.ApartmentSTA, nil},
+		{"COM is not initialized", threads.Thread{OS: osThread(0, teb2At)}, threads.ApartmentUnknown, nil},
+		{"missing", threads.Thread{OS: osThread(0, 0x900000)}, threads.ApartmentUnknown, target.ErrNotInDump},
+		{"missing, but the runtime knows", threads.Thread{OS: osThread(0, 0x900000), Managed: &dac.Thread{State: dac.ThreadInMTA}}, threads.ApartmentMTA, nil},
+		{"missing, and the runtime does not know", threads.Thread{OS: osThread(0, 0x900000), Managed: &dac.Thread{}}, threads.ApartmentUnknown, target.ErrNotInDump},
 	}
 	for _, tt := range tests {
-		got, err := d.Apartment(&tt.thread)
+		got, err := tt.thread.Apartment(d.Target())
 		assert.Equal(t, tt.want, got, tt.name)
 		assert.ErrorIs(t, err, tt.err, tt.name)
 	}
-	assert.Equal(t, "STA", sosgo.ApartmentSTA.String())
-	assert.Equal(t, "Ukn", sosgo.ApartmentUnknown.String())
+	assert.Equal(t, "STA", threads.ApartmentSTA.String())
+	assert.Equal(t, "Ukn", threads.ApartmentUnknown.String())
 }

@@ -1,0 +1,60 @@
+// Package teb reads the thread environment block that Windows keeps of each
+// thread (winternl.h, NT_TIB and TEB): a part of the system's ABI, the same on
+// all versions of Windows.
+package teb
+
+import (
+	"encoding/binary"
+
+	"github.com/sosgo/sosgo/target"
+)
+
+// Offsets in the block. NT_TIB begins with three pointers: ExceptionList,
+// StackBase and StackLimit. Those behind it are of 64-bit processes.
+const (
+	processEnvironmentBlock = 0x60   // TEB.ProcessEnvironmentBlock
+	reservedForOle          = 0x1758 // TEB.ReservedForOle
+	oleFlags                = 0x14   // SOleTlsData.dwFlags: two pointers and the apartment id come first
+)
+
+// The bits of SOleTlsData.dwFlags (OLETLSFLAGS) that name the apartment that a
+// thread has entered.
+const (
+	OLEApartmentThreaded = 0x80
+	OLEMultiThreaded     = 0x100
+	OLEInNeutral         = 0x800
+)
+
+// Stack is the whole stack of the thread whose block is at a, from StackLimit
+// to StackBase, as it is written: it may be empty or upside down. A block that
+// is not known is target.ErrNotInDump.
+func Stack(mem target.Memory, a target.Addr, arch target.Arch) (target.Range, error) {
+	if a == 0 {
+		return target.Range{}, target.ErrNotInDump
+	}
+	size := arch.PointerSize()
+	b, err := target.Bytes(mem, a, 3*size)
+	if err != nil {
+		return target.Range{}, err
+	}
+	le := binary.LittleEndian
+	if size == 4 {
+		return target.Range{Start: target.Addr(le.Uint32(b[8:])), End: target.Addr(le.Uint32(b[4:]))}, nil
+	}
+	return target.Range{Start: target.Addr(le.Uint64(b[16:])), End: target.Addr(le.Uint64(b[8:]))}, nil
+}
+
+// PEB is the address of the process environment block of a 64-bit process.
+func PEB(mem target.Memory, a target.Addr) (target.Addr, error) {
+	return target.Pointer(mem, a+processEnvironmentBlock)
+}
+
+// OLEFlags are the flags that COM keeps of a thread of a 64-bit process, 0 for
+// one that did not initialize COM.
+func OLEFlags(mem target.Memory, a target.Addr) (uint32, error) {
+	ole, err := target.Pointer(mem, a+reservedForOle)
+	if err != nil || ole == 0 {
+		return 0, err
+	}
+	return target.Uint32(mem, ole+oleFlags)
+}

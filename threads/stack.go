@@ -1,0 +1,78 @@
+package threads
+
+import (
+	"fmt"
+
+	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/internal/teb"
+	"github.com/sosgo/sosgo/target"
+)
+
+// A Stack is the memory of a thread's stack that is in use.
+type Stack struct {
+	// Ranges are scanned in this order. The first begins at the stack pointer.
+	Ranges []target.Range
+	// Alternate: the thread runs on an alternate signal stack, the first of the
+	// Ranges; the second is its normal stack, with the part below the
+	// interrupted frame, which is not in use.
+	Alternate bool
+}
+
+// Stack finds the stack of a thread of p in its whole extent, from the stack pointer
+// to the base that the thread's environment block (Windows), the runtime, or
+// the mapping that holds the stack pointer tells.
+func (t *Thread) Stack(p target.Target) (Stack, error) {
+	if t.OS == nil {
+		return Stack{}, fmt.Errorf("no OS thread runs the thread, it has no stack: %w", target.ErrNotInDump)
+	}
+	sp, ok := t.OS.Registers.SP()
+	if !ok {
+		return Stack{}, fmt.Errorf("stack pointer of thread %#x: %w", t.OS.ID, target.ErrNotInDump)
+	}
+	sp &^= 7
+	if whole, err := teb.Stack(p, t.OS.TEB, p.Platform().Arch); err == nil && sp < whole.End && uint64(whole.End-sp) <= limits.StackScan {
+		return Stack{Ranges: []target.Range{{Start: sp, End: whole.End}}}, nil
+	}
+	normal := managedStack(t)
+	if normal.Contains(sp) {
+		return Stack{Ranges: []target.Range{{Start: sp, End: normal.End}}}, nil
+	}
+	here, err := mappingOf(p, t.OS, sp)
+	if err != nil {
+		return Stack{}, err
+	}
+	s := Stack{Ranges: []target.Range{{Start: sp, End: here}}}
+	if normal.Size() > 0 && (here <= normal.Start || sp >= normal.End) {
+		s.Ranges, s.Alternate = append(s.Ranges, normal), true
+	}
+	return s, nil
+}
+
+// managedStack is the stack as the runtime recorded it when the thread first
+// ran managed code, empty if it did not.
+func managedStack(t *Thread) target.Range {
+	if t.Managed == nil || t.Managed.Stack.End <= t.Managed.Stack.Start {
+		return target.Range{}
+	}
+	return t.Managed.Stack
+}
+
+// mappingOf is the end of the memory that holds a thread's stack pointer.
+func mappingOf(p target.Target, t *target.Thread, sp target.Addr) (target.Addr, error) {
+	end := target.Addr(0)
+	if t.Stack.Contains(sp) {
+		end = t.Stack.End
+	}
+	for r := range p.Regions() {
+		if r.Start > sp {
+			break
+		}
+		if uint64(sp-r.Start) < r.Size {
+			end = max(end, r.Start+target.Addr(r.Size))
+		}
+	}
+	if end == 0 {
+		return 0, fmt.Errorf("stack of thread %#x at %#x: %w", t.ID, uint64(sp), target.ErrNotInDump)
+	}
+	return end, nil
+}
