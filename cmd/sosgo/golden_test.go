@@ -1,77 +1,244 @@
 package main
 
 import (
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
-	"strconv"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/sosgo/sosgo/internal/testdump"
 )
 
-// goldenCommands pin how answers look; what they say is held to facts and to
-// other tools elsewhere. A command that names a fact of the manifest in braces
-// gets its address.
-var goldenCommands = []string{
-	"clrthreads",
-	"eeheap -gc",
-	"dumpheap -stat -type Debuggee",
-	"dumpheap -stat -type Debuggee -json",
-	"dumpobj {root.Dog}",
-	"dumpobj {root.Dog} -json",
-	"dumpobj {root.Primitives}",
-	"dumparray {root.Arrays.Ints}",
-	"dumpmt {type Debuggee.Zoo.Dog}",
-	"printexception {root.Exception}",
-	"dumpstackobjects -all",
-	"clrstack -all",
+// goldenLines are, for each command, the lines whose answers are pinned. They
+// pin how answers look; what they say is held to facts and to other tools
+// elsewhere. In braces stand names: of a fact of the manifest, whose address is
+// meant, or of something that clrstack and clrmodules tell (see names).
+var goldenLines = map[string][]string{
+	"dumparray":        {"dumparray {root.Arrays.Ints}", "dumparray -details {root.Arrays.Points}", "dumparray {root.Arrays.Cube}", "dumparray -start 1 -length 2 {root.Arrays.Strings}", "dumparray {root.Dog}"},
+	"dumpdelegate":     {"dumpdelegate {root.Delegates.Multicast}", "dumpdelegate {root.Delegates.Closure}"},
+	"dumpexceptions":   {"dumpexceptions"},
+	"dumpgen":          {"dumpgen 0", "dumpgen loh"},
+	"dumpheap":         {"dumpheap -stat", "dumpheap -stat -type Debuggee", "dumpheap -type Debuggee.Zoo.D", "dumpheap -short -type Dog", "dumpheap -strings -min 200", "dumpheap -thinlock"},
+	"dumpobj":          {"dumpobj {root.Dog}", "dumpobj {root.Primitives}", "dumpobj -refs {root}", "dumpobj {root.Primitives.String}", "dumpobj {root.Arrays.Bytes}", "dumpobj {root.Type}", "dumpobj {root.Locked}", "dumpobj 10"},
+	"dumpobjgcrefs":    {"dumpobjgcrefs {root}"},
+	"dumpstring":       {"dumpstring {root.Primitives.String}"},
+	"dumpvc":           {"dumpvc {type Debuggee.Zoo.Point} {root.Primitives.BoxedStruct}"},
+	"eeheap":           {"eeheap", "eeheap -gc", "eeheap -loader"},
+	"finalizequeue":    {"finalizequeue", "finalizequeue -stat"},
+	"gchandles":        {"gchandles", "gchandles -stat", "gchandles -type Pinned"},
+	"gcheapstat":       {"gcheapstat", "gcheapstat -iu"},
+	"gcwhere":          {"gcwhere {root.Dog}", "gcwhere 10"},
+	"listnearobj":      {"listnearobj {root.Dog}"},
+	"sizestats":        {"sizestats"},
+	"verifyheap":       {"verifyheap"},
+	"verifyobj":        {"verifyobj {root.Dog}", "verifyobj 10"},
+	"types":            {"types *Zoo*"},
+	"statics":          {"statics Debuggee.Zoo.Statics"},
+	"clrstack":         {"clrstack", "clrstack -a", "clrstack -all", "clrstack -f -r", "clrstack -gc", "clrstack -i", "clrstack -native -c 5"},
+	"clrthreads":       {"clrthreads", "clrthreads -special", "clrthreads -stacks"},
+	"crashinfo":        {"crashinfo"},
+	"dumpstack":        {"dumpstack", "dumpstack -EE"},
+	"dumpstackobjects": {"dumpstackobjects", "dumpstackobjects -all"},
+	"eestack":          {"eestack -short -EE"},
+	"parallelstacks":   {"parallelstacks"},
+	"printexception":   {"printexception {root.Exception}", "printexception -nested -lines"},
+	"registers":        {"registers"},
+	"stacks":           {"stacks", "stacks --export speedscope"},
+	"syncblk":          {"syncblk", "syncblk -all"},
+	"threads":          {"threads", "threads -v"},
+	"threadstate":      {"threadstate 1021220"},
+	"watsonbuckets":    {"watsonbuckets"},
+	"clru":             {"clru {md}", "clru -gcinfo -ehinfo {ip}"},
+	"dumpalc":          {"dumpalc {root.Dog}"},
+	"dumpassembly":     {"dumpassembly {assembly}"},
+	"dumpclass":        {"dumpclass {type Debuggee.Zoo.Dog}"},
+	"dumpdomain":       {"dumpdomain"},
+	"dumpil":           {"dumpil {md}"},
+	"dumpmd":           {"dumpmd {md}"},
+	"dumpmodule":       {"dumpmodule {module}", "dumpmodule -mt {module}"},
+	"dumpmt":           {"dumpmt {type Debuggee.Zoo.Dog}", "dumpmt -md -all {type Debuggee.Zoo.Dog}"},
+	"dumpruntimetypes": {"dumpruntimetypes"},
+	"dumpsig":          {"dumpsig {ip} {module}"},
+	"dumpsigelem":      {"dumpsigelem {ip} {module}"},
+	"ehinfo":           {"ehinfo {md}"},
+	"findappdomain":    {"findappdomain {root.Dog}"},
+	"gcinfo":           {"gcinfo {md}"},
+	"ip2md":            {"ip2md {ip}"},
+	"name2ee":          {"name2ee *!Debuggee.Zoo.Dog", "name2ee Debuggee.dll!Debuggee.Program.Main"},
+	"token2ee":         {"token2ee Debuggee.dll 02000002"},
+	"clrmodules":       {"clrmodules", "clrmodules -v"},
+	"assemblies":       {"assemblies"},
+	"d":                {"d {root.Dog}"},
+	"da":               {"da {root.Dog}"},
+	"db":               {"db {root.Dog}"},
+	"dc":               {"dc {root.Primitives.String}"},
+	"dd":               {"dd {root.Dog}"},
+	"dp":               {"dp {root.Dog}"},
+	"dq":               {"dq {root.Dog}", "dq 0"},
+	"du":               {"du {root.Primitives.String}"},
+	"dw":               {"dw {root.Dog}"},
+	"doctor":           {"doctor"},
+	"eeversion":        {"eeversion"},
+	"modules":          {"modules", "modules -v"},
+	"runtimes":         {"runtimes"},
+	"help":             {"help", "help dumpheap"},
+	"version":          {},
+	"exit":             {"exit"},
+	"completion":       {"completion bash"},
+	"docs":             {"docs commands"},
+	"pack":             {}, // writes a file: TestPack
+	"savemodule":       {}, // writes a file: TestSaveModule
+	"traverseheap":     {}, // writes a file: TestTraverseHeapForms
 }
 
-// TestGolden compares answers, in the form of a terminal and in SOS's, with
-// those under testdata/golden: go test ./cmd/sosgo -run TestGolden -update
-// writes them anew.
+// goldenForms are the forms of an answer, by the options that choose them.
+var goldenForms = map[string][]string{"sosgo": {"-sos=false"}, "sos": {"-sos"}, "json": {"-json"}}
+
+// goldenDumps: one of each container, and one that lacks much.
+var goldenDumps = []string{"net10-zoo", "net10-crash-null-triage", "win-net8-zoo"}
+
+// TestGolden compares the answers of every command, in each form, with those
+// under testdata/golden. go test ./cmd/sosgo -run TestGolden -update writes
+// them anew.
 func TestGolden(t *testing.T) {
-	folder, err := filepath.Abs(filepath.Join("testdata", "golden"))
-	require.NoError(t, err)
-	for _, name := range []string{"net10-zoo", "net8-zoo", "net31-zoo", "win-net10-zoo", "net10-crash-null-triage"} {
+	got := map[string]*strings.Builder{}
+	answered := map[string]bool{}
+	for _, name := range goldenDumps {
 		d := testdump.Open(t, name)
-		for _, command := range goldenCommands {
-			line, ok := withFacts(d, command)
-			if !ok {
-				continue
-			}
-			for _, form := range []string{"", ".sos"} {
-				if form != "" && strings.Contains(line, "-json") {
+		names := namesOf(t, d)
+		path, err := filepath.Rel(moduleRoot, d.Path) // doctor prints it
+		require.NoError(t, err)
+		path = filepath.ToSlash(path)
+		for command, lines := range goldenLines {
+			for _, template := range lines {
+				line, ok := fillIn(template, names)
+				if !ok {
 					continue
 				}
-				file := filepath.Join(name, fileName(command)+form+".txt")
-				t.Run(file, func(t *testing.T) {
-					out, errs, _ := run(t, "-d", d.Path, "-sos="+strconv.FormatBool(form != ""), "-c", line)
-					compareGolden(t, filepath.Join(folder, file), out+errs)
-				})
+				for _, form := range slices.Sorted(maps.Keys(goldenForms)) {
+					out, errs, code := run(t, slices.Concat([]string{"-d", path}, goldenForms[form], []string{"-c", line})...)
+					answered[template] = true
+					if got[command] == nil {
+						got[command] = &strings.Builder{}
+					}
+					fmt.Fprintf(got[command], "==== %s %s: %s\n%s%s", name, form, line, abridge(out), abridge(errs))
+					if code != 0 {
+						fmt.Fprintf(got[command], "exit code %d\n", code)
+					}
+				}
 			}
+		}
+	}
+	for command, lines := range goldenLines {
+		for _, template := range lines {
+			assert.True(t, answered[template], "%q was never run: its names are in none of the dumps", template)
+		}
+		if b := got[command]; b != nil {
+			compareGolden(t, filepath.Join(moduleRoot, "cmd", "sosgo", "testdata", "golden", command+".txt"), b.String())
 		}
 	}
 }
 
-// withFacts fills in the addresses of facts; it reports false where the dump's
-// manifest has no such fact.
-func withFacts(d *testdump.Dump, command string) (string, bool) {
-	before, rest, ok := strings.Cut(command, "{")
-	if !ok {
-		return command, true
+// TestGoldenOfEveryCommand: a new command has to have goldens.
+func TestGoldenOfEveryCommand(t *testing.T) {
+	known := map[string]bool{"analyze": true} // the prompt; internal/cli tests it
+	out, errs, code := run(t, "-json", "help")
+	require.Zero(t, code, errs)
+	var help struct{ Result []struct{ Name string } }
+	require.NoError(t, json.Unmarshal([]byte(out), &help))
+	require.NotEmpty(t, help.Result)
+	for _, c := range help.Result {
+		_, ok := goldenLines[c.Name]
+		assert.True(t, ok || known[c.Name], "goldenLines has no line for %s", c.Name)
 	}
-	name, after, _ := strings.Cut(rest, "}")
-	value, ok := d.Manifest.Fact(name)
-	address, _, _ := strings.Cut(value, " ")
-	return before + address + after, ok
 }
 
-func fileName(command string) string {
-	return strings.NewReplacer("{", "", "}", "", "type Debuggee.Zoo.", "", " -", "-", " ", "-").Replace(command)
+// namesOf are the names that golden lines may use for a dump: the facts of its
+// manifest that are addresses, and of the main module and the innermost managed
+// method of the first stack: {module}, {assembly}, {md}, {ip}.
+func namesOf(t *testing.T, d *testdump.Dump) map[string]string {
+	names := map[string]string{}
+	for name := range d.Manifest.Facts {
+		value, _ := d.Manifest.Fact(name)
+		if address, _, _ := strings.Cut(value, " "); strings.HasPrefix(address, "0x") {
+			names[name] = strings.TrimPrefix(address, "0x")
+		}
+	}
+	var stack struct {
+		Result struct {
+			Frames []struct{ Method, MethodDesc, IP, Module string }
+		}
+	}
+	out, _, _ := run(t, "-d", d.Path, "-json", "clrstack", "-all")
+	require.NoError(t, json.Unmarshal([]byte(out), &stack))
+	for _, f := range stack.Result.Frames {
+		if f.Module == "Debuggee.dll" {
+			names["md"], names["ip"] = strings.TrimPrefix(f.MethodDesc, "0x"), strings.TrimPrefix(f.IP, "0x")
+			break
+		}
+	}
+	var modules struct {
+		Result []struct{ Module, Assembly, Name string }
+	}
+	out, _, _ = run(t, "-d", d.Path, "-json", "assemblies")
+	require.NoError(t, json.Unmarshal([]byte(out), &modules))
+	for _, m := range modules.Result {
+		if strings.HasSuffix(m.Name, "Debuggee.dll") {
+			names["module"], names["assembly"] = strings.TrimPrefix(m.Module, "0x"), strings.TrimPrefix(m.Assembly, "0x")
+		}
+	}
+	return names
+}
+
+var braces = regexp.MustCompile(`\{[^}]+\}`)
+
+// fillIn puts what names say in the place of braces; it reports false where
+// they lack one.
+func fillIn(template string, names map[string]string) (line string, ok bool) {
+	ok = true
+	return braces.ReplaceAllStringFunc(template, func(name string) string {
+		v, known := names[strings.Trim(name, "{}")]
+		ok = ok && known
+		return v
+	}), ok
+}
+
+// How much of an answer a golden shows; the rest counts through its hash.
+const (
+	goldenLineBytes = 300
+	goldenMaxLines  = 40
+)
+
+// abridge keeps the head of an answer for people, and all of it as a hash.
+func abridge(s string) string {
+	lines := strings.SplitAfter(s, "\n")
+	if lines[len(lines)-1] == "" {
+		lines = lines[:len(lines)-1]
+	}
+	var b strings.Builder
+	whole := len(lines) <= goldenMaxLines
+	for _, l := range lines[:min(len(lines), goldenMaxLines)] {
+		if len(l) > goldenLineBytes {
+			whole, l = false, strings.ToValidUTF8(l[:goldenLineBytes], "")+"…\n"
+		}
+		b.WriteString(l)
+	}
+	if !strings.HasSuffix(b.String(), "\n") && b.Len() > 0 {
+		b.WriteString("\n")
+	}
+	if !whole {
+		fmt.Fprintf(&b, "… %d lines, SHA-256 %x\n", len(lines), sha256.Sum256([]byte(s)))
+	}
+	return b.String()
 }
 
 func compareGolden(t *testing.T, file, got string) {
@@ -90,9 +257,13 @@ func compareGolden(t *testing.T, file, got string) {
 
 func firstDifference(want, got string) string {
 	w, g := strings.Split(want, "\n"), strings.Split(got, "\n")
+	section := ""
 	for i := range min(len(w), len(g)) {
 		if w[i] != g[i] {
-			return "want " + w[i] + "\ngot  " + g[i]
+			return section + "\nwant " + w[i] + "\ngot  " + g[i]
+		}
+		if strings.HasPrefix(g[i], "====") {
+			section = g[i]
 		}
 	}
 	return "one is longer than the other"

@@ -27,10 +27,13 @@ const (
 	maxLines   = 16  // lines of one output
 )
 
+// moduleRoot is root as an absolute path.
+var moduleRoot, _ = filepath.Abs(root)
+
 // run runs sosgo in the module's folder, as the README's reader does.
 func run(t *testing.T, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
-	t.Chdir(root)
+	t.Chdir(moduleRoot)
 	var out, errs bytes.Buffer
 	env := cli.Env{Commands: commands.All(), Open: commands.Open}
 	code = cli.Main(context.Background(), args, strings.NewReader(""), &out, &errs, env)
