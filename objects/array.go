@@ -3,6 +3,7 @@ package objects
 import (
 	"fmt"
 	"iter"
+	"slices"
 
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/metadata"
@@ -33,6 +34,9 @@ func (o Object) Array() (Array, error) {
 }
 
 func (o Object) array() (Array, error) {
+	if o.Type == nil {
+		return Array{}, errNoObject
+	}
 	mt, r := o.Type.MT, o.Type.r
 	if !mt.IsArray() {
 		return Array{}, target.Unsupportedf("not an array")
@@ -119,6 +123,9 @@ func (a *Array) Element() *Type { return a.typ }
 // dimension, counted from its lower bound. An index out of bounds is
 // target.ErrUnsupported.
 func (a *Array) ElementAddr(index ...int32) (target.Addr, error) {
+	if a.Type == nil {
+		return 0, errNoObject
+	}
 	if len(index) != a.Rank {
 		return 0, target.Unsupportedf("%d indexes for an array of rank %d", len(index), a.Rank)
 	}
@@ -146,9 +153,9 @@ func (a *Array) At(n uint32) Value {
 }
 
 // Index is the index of the n-th element in the order of memory. It is written
-// to dst, which needs room for the rank.
+// to dst if that has room for the rank.
 func (a *Array) Index(n uint32, dst []int32) []int32 {
-	dst = dst[:a.Rank]
+	dst = slices.Grow(dst[:0], a.Rank)[:a.Rank]
 	for d := a.Rank - 1; d >= 0; d-- {
 		length := uint32(a.Lengths[d])
 		if length == 0 {

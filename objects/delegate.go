@@ -86,6 +86,9 @@ func (o Object) invocations(list Object) ([]DelegateCall, error) {
 // in _methodPtrAux behind a thunk in _methodPtr; of a virtual one without a
 // target, _invocationCount is the MethodDesc.
 func (o Object) delegateCall() (DelegateCall, error) {
+	if o.Type == nil {
+		return DelegateCall{}, errNoObject
+	}
 	call := DelegateCall{Delegate: o.Addr, r: o.Type.r}
 	var err error
 	read := func(name string) target.Addr {

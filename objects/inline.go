@@ -128,6 +128,8 @@ func (o Object) Inline(limit int) string { return o.inline(limit, 0, Value{}) }
 
 func (o Object) inline(limit, depth int, from Value) string {
 	switch {
+	case o.Type == nil:
+		return ""
 	case o.IsString():
 		return o.quoted(limit)
 	case o.IsBoxed():
@@ -164,7 +166,7 @@ func (o Object) boxed() Value {
 // Boxed returns the value in a box.
 func (o Object) Boxed() Value {
 	if !o.IsBoxed() {
-		return Value{r: o.Type.r, err: target.Unsupportedf("object %016x is no boxed value", uint64(o.Addr))}
+		return Value{err: target.Unsupportedf("object %016x is no boxed value", uint64(o.Addr))}
 	}
 	return o.boxed()
 }
@@ -257,7 +259,7 @@ func (o Object) arrayText() string {
 func (s Struct) Inline(limit int) string { return s.inline(limit, 0) }
 
 func (s Struct) inline(limit, depth int) string {
-	if depth > inlineDepth {
+	if depth > inlineDepth || s.Type == nil {
 		return ""
 	}
 	name, err := s.Type.Name()

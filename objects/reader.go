@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -43,14 +44,7 @@ func (r *Reader) Type(mt target.Addr) (*Type, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if t := r.types[mt]; t != nil {
-		return t, nil
-	}
-	t = &Type{MT: m, r: r}
-	r.types[mt] = t
-	return t, nil
+	return r.typeOf(m), nil
 }
 
 // maxUserAddress is the last address that a 64-bit process can have, on x64 and
@@ -75,10 +69,53 @@ func (r *Reader) partialMethodTable(mt target.Addr) (*dac.MethodTable, error) {
 	return m, nil
 }
 
-// An Object is an object on the heap.
+// Of returns the object that a walk of the heap found, or Heap.ObjectAt: its
+// type is known there, and no memory is read.
+func (r *Reader) Of(o heap.Object) (Object, error) {
+	if o.Type == nil {
+		return Object{}, errNoObject
+	}
+	return Object{Addr: o.Addr, Type: r.typeOf(o.Type)}, nil
+}
+
+// typeOf is the Type of a MethodTable.
+func (r *Reader) typeOf(mt *dac.MethodTable) *Type {
+	r.mu.RLock()
+	t := r.types[mt.Addr]
+	r.mu.RUnlock()
+	if t != nil {
+		return t
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if t := r.types[mt.Addr]; t != nil {
+		return t
+	}
+	t = &Type{MT: mt, r: r}
+	r.types[mt.Addr] = t
+	return t
+}
+
+// errNoObject is about the zero Object, the zero Struct and the nil Type.
+var errNoObject = target.Unsupportedf("the zero value is no object")
+
+// An Object is an object on the heap. The zero Object is none: its methods fail
+// with target.ErrUnsupported.
 type Object struct {
 	Addr target.Addr
 	Type *Type
+}
+
+// Heap is the object as a walk of the heap sees it, which heap.Edges wants.
+func (o Object) Heap() (heap.Object, error) {
+	if o.Type == nil {
+		return heap.Object{}, errNoObject
+	}
+	n, err := o.Length()
+	if err != nil {
+		return heap.Object{}, err
+	}
+	return heap.Object{Addr: o.Addr, Type: o.Type.MT, Size: o.Type.MT.Size(n), Length: n, Free: o.IsFree()}, nil
 }
 
 // Object returns the object at a. An address that holds no object is
@@ -112,6 +149,9 @@ func (r *Reader) object(a target.Addr) (Object, error) {
 // Length is the number of elements of an array or of UTF-16 code units of a
 // string; 0 for all others.
 func (o Object) Length() (uint32, error) {
+	if o.Type == nil {
+		return 0, errNoObject
+	}
 	if !o.Type.MT.HasComponents() {
 		return 0, nil
 	}
@@ -121,17 +161,22 @@ func (o Object) Length() (uint32, error) {
 // Size is the object's size in bytes, not rounded up to what the heap gives it.
 func (o Object) Size() (uint64, error) {
 	n, err := o.Length()
+	if o.Type == nil {
+		return 0, err
+	}
 	return uint64(o.Type.MT.BaseSize) + uint64(o.Type.MT.ComponentSize)*uint64(n), err
 }
 
 // IsFree reports whether the object is a free block of the heap.
-func (o Object) IsFree() bool { return o.Type.MT.Addr == o.Type.r.rt.WellKnown().Free }
+func (o Object) IsFree() bool {
+	return o.Type != nil && o.Type.MT.Addr == o.Type.r.rt.WellKnown().Free
+}
 
 // IsString reports whether the object is a string.
 func (o Object) IsString() bool { return o.Type.IsString() }
 
 // IsBoxed reports whether the object is a value type in a box.
-func (o Object) IsBoxed() bool { return o.Type.MT.IsValueType() }
+func (o Object) IsBoxed() bool { return o.Type != nil && o.Type.MT.IsValueType() }
 
 // Unbox returns the value in the box.
 func (o Object) Unbox() (Struct, error) {

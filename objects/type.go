@@ -23,6 +23,7 @@ type Type struct {
 	fields lazy[[]*Field]
 	byName lazy[map[string]*Field]
 	enum   lazy[*Enum]
+	ifaces lazy[[]Interface]
 }
 
 // Name is the type's name as dumpobj prints it: dac.NameNative.
@@ -44,6 +45,9 @@ func (t *Type) Module() (*dac.Module, error) { return t.r.rt.Module(t.MT.Module)
 
 // IsString reports whether the type is System.String.
 func (t *Type) IsString() bool {
+	if t == nil {
+		return false
+	}
 	s := t.r.rt.WellKnown().String
 	if s != 0 {
 		return t.MT.Addr == s
@@ -175,6 +179,9 @@ func (t *Type) StaticField(name string) (*Field, error) {
 }
 
 func (t *Type) read(data target.Addr, name string) Value {
+	if t == nil {
+		return Value{err: errNoObject}
+	}
 	f, err := t.InstanceField(name)
 	if err != nil {
 		return Value{err: err, r: t.r}
@@ -184,6 +191,9 @@ func (t *Type) read(data target.Addr, name string) Value {
 
 func (t *Type) values(data target.Addr) iter.Seq2[*Field, Value] {
 	return func(yield func(*Field, Value) bool) {
+		if t == nil {
+			return
+		}
 		fields, _ := t.Fields()
 		for _, f := range fields {
 			if !f.Static && !yield(f, f.At(data)) {
@@ -304,6 +314,9 @@ func (f *Field) TypeName(style dac.NameStyle) (string, error) {
 // At reads an instance field of the instance whose fields start at data: eight
 // bytes behind the address of an object, or the address of a struct.
 func (f *Field) At(data target.Addr) Value {
+	if f == nil {
+		return Value{err: target.Unsupportedf("no field")}
+	}
 	return f.Declaring.r.value(f.ElementType, data+target.Addr(f.Offset), f, nil)
 }
 

@@ -290,7 +290,7 @@ func (ft *fieldTable) staticText(s objects.Static) (text, note string) {
 	}
 	switch s.State {
 	case dac.StaticReady:
-		return ft.value(s.Value, s.Slot)
+		return ft.value(s.Stored, s.Slot)
 	case dac.StaticUnknown:
 		note = "<perhaps not initialised>"
 	default:
@@ -299,11 +299,11 @@ func (ft *fieldTable) staticText(s objects.Static) (text, note string) {
 	if ft.sos {
 		note = ""
 	}
-	bits, err := s.Value.Bits()
+	bits, err := s.Stored.Bits()
 	if s.Slot == 0 || !ft.sos && err == nil && bits == 0 {
 		return blankValue, note
 	}
-	text, more := ft.value(s.Value, s.Value.Location())
+	text, more := ft.value(s.Stored, s.Stored.Location())
 	switch {
 	case err != nil:
 		note = ""
@@ -331,7 +331,7 @@ func (ft *fieldTable) threadStatics(f *objects.Field) {
 		if s.State != dac.StaticReady {
 			continue
 		}
-		text, note := ft.value(s.Value, s.Slot)
+		text, note := ft.value(s.Stored, s.Slot)
 		ft.out.printf("        %x:", t.OSID)
 		ft.out.print(text)
 		if note != "" {

@@ -78,14 +78,14 @@ func (p *objectPrinter) references(o objects.Object) error {
 
 // referenceList collects the references of o. What can't be read is a warning.
 func (p *objectPrinter) referenceList(o objects.Object) []referenceResult {
-	size, err := o.Size()
+	ho, err := o.Heap()
 	if err != nil {
 		p.c.Warn(err)
 		return nil
 	}
 	var out []referenceResult
 	edges := heap.NewEdges(p.rt, heap.EdgeOptions{LoaderAllocators: !p.c.SOS})
-	for ref, err := range edges.Of(&heap.Object{Addr: o.Addr, Type: o.Type.MT, Size: size}) {
+	for ref, err := range edges.Of(&ho) {
 		if p.c.Context().Err() != nil {
 			break
 		}

@@ -284,7 +284,7 @@ func (p *objectPrinter) jsonStatic(f *objects.Field, res *fieldResult) {
 	default:
 		at := report.Address(s.Slot)
 		res.Address = &at
-		res.Value, res.Text, res.Missing = p.jsonValue(s.Value)
+		res.Value, res.Text, res.Missing = p.jsonValue(s.Stored)
 	}
 }
 
@@ -304,7 +304,7 @@ func (p *objectPrinter) threadValues(f *objects.Field) []threadValueResult {
 		case s.State != dac.StaticReady:
 			continue
 		default:
-			r.Value, r.Text, r.Missing = p.jsonValue(s.Value)
+			r.Value, r.Text, r.Missing = p.jsonValue(s.Stored)
 		}
 		out = append(out, r)
 	}

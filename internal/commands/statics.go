@@ -142,7 +142,7 @@ func (l *staticsLister) field(declaring string, f *objects.Field) error {
 }
 
 func (l *staticsLister) one(declaring string, f *objects.Field, s objects.Static, thread uint32) error {
-	if l.refs && (s.Err != nil || s.Slot == 0 || s.Value.Kind() != objects.KindReference || s.Value.IsNull()) {
+	if l.refs && (s.Err != nil || s.Slot == 0 || s.Stored.Kind() != objects.KindReference || s.Stored.IsNull()) {
 		return nil
 	}
 	if l.c.JSON() != nil {
@@ -179,7 +179,7 @@ func (l *staticsLister) item(declaring string, f *objects.Field, s objects.Stati
 	default:
 		at := report.Address(s.Slot)
 		item.Address = &at
-		item.Value, item.Text, item.Missing = l.jsonValue(s.Value)
+		item.Value, item.Text, item.Missing = l.jsonValue(s.Stored)
 	}
 	return item
 }

@@ -1,0 +1,123 @@
+package objects
+
+import (
+	"errors"
+	"iter"
+	"strings"
+
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/target"
+)
+
+// TypeByName iterates over the loaded types of that name, of the assembly with
+// that simple name or, if it is empty, of all: different assemblies, and one
+// assembly in several load contexts, have different types of one name. The name
+// is exact. It is the name in metadata, "System.Collections.Generic.List`1" or
+// "Ns.Outer+Inner", of which a generic one stands for the definition; or what
+// ManagedName writes for an array or instance,
+// "System.Collections.Generic.List<System.Int32>", which takes a look at all
+// types that are loaded. What can't be read is an error, and the rest goes on.
+func (r *Reader) TypeByName(name, assembly string) iter.Seq2[*Type, error] {
+	return func(yield func(*Type, error) bool) {
+		if strings.ContainsAny(name, "<[*&") {
+			r.constructedByName(name, assembly, yield)
+			return
+		}
+		modules, err := r.rt.KnownModules()
+		if err != nil && !yield(nil, err) {
+			return
+		}
+		for _, m := range modules {
+			t, err := r.definition(m, name, assembly)
+			if (t != nil || err != nil) && !yield(t, err) {
+				return
+			}
+		}
+	}
+}
+
+// definition is the type of that name that m defines, nil if there is none that
+// is loaded.
+func (r *Reader) definition(m *dac.Module, name, assembly string) (*Type, error) {
+	if in, err := inAssembly(m, assembly); err != nil || !in {
+		return nil, err
+	}
+	md, err := m.Metadata()
+	if errors.Is(err, target.ErrUnsupported) {
+		return nil, nil // a module without metadata defines no types
+	}
+	if err != nil {
+		return nil, err
+	}
+	token, ok := md.FindTypeDef(name)
+	if !ok {
+		return nil, nil
+	}
+	mt, err := m.Lookup(dac.MapTypeDef, token.Row())
+	if err != nil || mt == 0 {
+		return nil, err
+	}
+	return r.Type(mt)
+}
+
+// inAssembly reports whether m is of the assembly with that simple name; the
+// empty name is everybody's.
+func inAssembly(m *dac.Module, assembly string) (bool, error) {
+	if assembly == "" {
+		return true, nil
+	}
+	name, err := m.SimpleName()
+	return strings.EqualFold(name, assembly), err
+}
+
+func (r *Reader) constructedByName(name, assembly string, yield func(*Type, error) bool) {
+	for mt, err := range r.rt.LoadedTypes() {
+		if err != nil {
+			if !yield(nil, err) {
+				return
+			}
+			continue
+		}
+		if mt.IsOpen() || !mt.IsArray() && !mt.IsGeneric() {
+			continue
+		}
+		t, err := r.named(mt, name, assembly)
+		if (t != nil || err != nil) && !yield(t, err) {
+			return
+		}
+	}
+}
+
+// named is the type with the MethodTable mt, nil if it has another name.
+func (r *Reader) named(mt *dac.MethodTable, name, assembly string) (*Type, error) {
+	have, err := r.rt.TypeName(mt.Addr, dac.NameManaged)
+	if err != nil || have != name {
+		return nil, err
+	}
+	m, err := r.rt.Module(mt.Module)
+	if err != nil {
+		return nil, err
+	}
+	if in, err := inAssembly(m, assembly); err != nil || !in {
+		return nil, err
+	}
+	return r.typeOf(mt), nil
+}
+
+// Methods iterates over the methods that the type itself declares, as
+// dac.Runtime.Methods does: of an instance of a generic type those of the type
+// whose code it shares.
+func (t *Type) Methods() iter.Seq2[*dac.MethodDesc, error] { return t.r.rt.Methods(t.MT) }
+
+// Statics returns the static fields that the type itself declares, those of
+// threads included. It returns the others where some can't be read.
+func (t *Type) Statics() ([]*Field, error) {
+	own, err := t.OwnFields()
+	var out []*Field
+	for _, f := range own {
+		if f.Static {
+			out = append(out, f)
+		}
+	}
+	return out, err
+}
