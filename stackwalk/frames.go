@@ -62,6 +62,9 @@ func (f *Frame) Method() (*dac.MethodDesc, error) {
 	case FrameManaged:
 		return f.Code.Method, nil
 	case FrameExplicit:
+		if f.Runtime == nil {
+			return nil, nil
+		}
 		a, err := f.Runtime.FrameMethod(&f.Explicit)
 		if err != nil || a == 0 {
 			return nil, err

@@ -19,11 +19,7 @@ func (v *variables) localNames() map[int]string {
 	if err != nil {
 		return names
 	}
-	code := v.frame.Code
-	if !v.frame.Exact && code.Offset > 0 {
-		code.Offset-- // the call, and not what follows it
-	}
-	il, ok, err := v.rt.ILOffset(code)
+	il, ok, err := v.rt.ILOffset(v.frame.CallSite())
 	if err != nil || !ok {
 		return names
 	}

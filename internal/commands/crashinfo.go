@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/sosgo/sosgo"
-	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/cli"
 	"github.com/sosgo/sosgo/internal/limits"
 	"github.com/sosgo/sosgo/report"
@@ -104,14 +103,14 @@ func crashPage(c *cli.Context, crash *sosgo.Crash) *crashResult {
 		a = target.Addr(e.Inner)
 	}
 	if crash.Thread != nil {
-		r.Stack = crashStack(c, rt, crash.Thread)
+		r.Stack = crashStack(c, crash.Thread)
 	}
 	r.Likely = likelyCause(r)
 	return r
 }
 
 // crashStack lists the managed frames of the thread that died.
-func crashStack(c *cli.Context, rt *dac.Runtime, t *sosgo.Thread) []crashFrame {
+func crashStack(c *cli.Context, t *sosgo.Thread) []crashFrame {
 	if t.Managed == nil || t.OS == nil {
 		return nil
 	}
@@ -129,18 +128,9 @@ func crashStack(c *cli.Context, rt *dac.Runtime, t *sosgo.Thread) []crashFrame {
 			continue
 		}
 		row := crashFrame{SP: report.Address(f.SP), IP: report.Address(f.IP)}
-		md, err := f.Method()
-		if err != nil {
-			row.Method = absent(c, err)
-		} else if md != nil {
-			name, err := rt.MethodName(md, dac.MethodFull)
-			row.Method = textOr(c, name, err)
-		}
-		code := f.Code
-		if !f.Exact && code.Offset > 0 {
-			code.Offset-- // inside the call, not behind it
-		}
-		if line, err := rt.SourceLine(code); err == nil {
+		name, err := f.Name()
+		row.Method = textOr(c, name, err)
+		if line, err := f.SourceLine(); err == nil {
 			row.File, row.Line = line.File, line.Line
 		}
 		// A stack overflow has a hundred thousand frames of one method.

@@ -117,68 +117,10 @@ func (p *treePrinter) threads(ids []uint32, depth int) {
 	p.c.Printf("\n%*s ~~~~ %s", treeIndent*depth, "", list)
 }
 
-// label is a method with its type in full and its parameters without their
-// namespaces.
+// label is the short name of a method, or the words for one that can't be read.
 func (p *treePrinter) label(md *dac.MethodDesc) string {
-	full, err := p.rt.MethodName(md, dac.MethodFull)
-	if err != nil {
-		return absent(p.c, err)
-	}
-	name, err := md.Name()
-	if err != nil {
-		return absent(p.c, err)
-	}
-	class := dynamicClass
-	if t, err := p.rt.TypeName(md.MethodTable, dac.NameManaged); err == nil && t != "" {
-		class = t
-	}
-	return class + "." + name + shortParameters(parameters(full))
-}
-
-// dynamicClass stands for the class of methods that have none.
-const dynamicClass = "(dynamicClass)"
-
-// parameters is the part of a method's full name that lists its parameters:
-// from the first parenthesis outside of type arguments on.
-func parameters(full string) string {
-	depth := 0
-	for i := range len(full) {
-		switch full[i] {
-		case '[':
-			depth++
-		case ']':
-			depth--
-		case '(':
-			if depth == 0 {
-				return full[i:]
-			}
-		}
-	}
-	return ""
-}
-
-// shortParameters takes the namespaces and the numbers of generic parameters
-// out of the types of s.
-func shortParameters(s string) string {
-	var b strings.Builder
-	for len(s) > 0 {
-		n := strings.IndexAny(s, "<>(),[] ")
-		if n < 0 {
-			n = len(s)
-		}
-		word := s[:n]
-		word = word[strings.LastIndexByte(word, '.')+1:]
-		if i := strings.IndexByte(word, '`'); i >= 0 {
-			word = word[:i]
-		}
-		b.WriteString(word)
-		if n < len(s) {
-			b.WriteByte(s[n])
-			n++
-		}
-		s = s[n:]
-	}
-	return b.String()
+	name, err := stackwalk.ShortName(p.rt, md)
+	return textOr(p.c, name, err)
 }
 
 // json writes each stack that threads stand in, merged where it is the same.

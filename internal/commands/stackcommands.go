@@ -256,7 +256,7 @@ func (p *framePrinter) method(f *stackwalk.Frame, r *stackFrame) {
 		return
 	}
 	r.MD = report.Address(md.Addr)
-	name, err := f.Runtime.MethodName(md, dac.MethodFull)
+	name, err := f.Name()
 	r.Method = textOr(p.c, name, err)
 	if p.c.Bool("pretty") {
 		r.Method = report.PrettyMethod(r.Method)

@@ -139,7 +139,7 @@ func collectStacks(c *cli.Context) (*stackexport.Profile, error) {
 	if err != nil {
 		return nil, err
 	}
-	x := &stackCollector{c: c, rt: rt, symbols: dumpOf(c).Symbols(), known: map[stackPlace]int{}}
+	x := &stackCollector{c: c, symbols: dumpOf(c).Symbols(), known: map[stackPlace]int{}}
 	for _, t := range runningThreads(c, rt, threads) {
 		if err := c.Context().Err(); err != nil {
 			return nil, err
@@ -158,7 +158,6 @@ type stackPlace struct {
 // A stackCollector makes a profile of walks.
 type stackCollector struct {
 	c       *cli.Context
-	rt      *dac.Runtime
 	symbols *sosgo.Symbols
 	profile stackexport.Profile
 	known   map[stackPlace]int
@@ -192,19 +191,14 @@ func (x *stackCollector) frame(f *stackwalk.Frame) stackexport.Frame {
 		out.Module = dac.BaseName(f.Module.Path)
 		return out
 	}
-	md := f.Code.Method
-	name, err := x.rt.MethodName(md, dac.MethodFull)
+	name, err := f.Name()
 	out.Name = textOr(x.c, name, err)
-	if m, err := md.Module(); err == nil {
+	if m, err := f.Code.Method.Module(); err == nil {
 		if file, err := moduleFile(m); err == nil {
 			out.Module = dac.BaseName(file)
 		}
 	}
-	code := f.Code
-	if !f.Exact && code.Offset > 0 {
-		code.Offset-- // into the call that the frame waits for
-	}
-	if line, err := x.rt.SourceLine(code); err == nil {
+	if line, err := f.SourceLine(); err == nil {
 		out.File, out.Line = line.File, line.Line
 	}
 	return out

@@ -14,11 +14,7 @@ func (p *framePrinter) source(f *stackwalk.Frame, r *stackFrame) {
 	}
 	line, ok := p.lines[f.IP]
 	if !ok {
-		code := f.Code
-		if !f.Exact && code.Offset > 0 {
-			code.Offset-- // into the call that the frame waits for
-		}
-		line, _ = f.Runtime.SourceLine(code)
+		line, _ = f.SourceLine()
 		if p.lines == nil {
 			p.lines = map[target.Addr]dac.SourceLine{}
 		}
