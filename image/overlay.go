@@ -42,7 +42,10 @@ type Overlay struct {
 	parts atomic.Pointer[[]part]
 }
 
-var _ target.Memory = (*Overlay)(nil)
+var _ interface {
+	target.Memory
+	target.SparseMemory
+} = (*Overlay)(nil)
 
 // NewOverlay returns an Overlay over mem with no files.
 func NewOverlay(mem target.Memory) *Overlay {
@@ -317,6 +320,26 @@ func (o *Overlay) Span(a target.Addr) []byte {
 		return b
 	}
 	return o.lend(a, overlaySpan)
+}
+
+// NextStored implements target.SparseMemory.
+func (o *Overlay) NextStored(a target.Addr) (target.Addr, bool) {
+	next, ok := target.NextStored(o.dump, a)
+	parts := *o.parts.Load()
+	i, _ := slices.BinarySearchFunc(parts, a, func(p part, a target.Addr) int {
+		if p.end <= a {
+			return -1
+		}
+		return 1
+	})
+	if i == len(parts) {
+		return next, ok
+	}
+	supplied := max(a, parts[i].start)
+	if !ok || supplied < next {
+		return supplied, true
+	}
+	return next, true
 }
 
 // lend returns at most limit bytes of a file, up to where the dump has bytes

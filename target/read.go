@@ -81,15 +81,21 @@ type SparseMemory interface {
 }
 
 // NextStored is the first address from a on that m may hold, and whether there
-// is one. Of a memory that does not know its holes it is the start of the next
-// page.
+// is one. A memory that does not know its holes is asked for each word up to
+// the end of the page, as a dump may hold a piece of a page; after that the
+// answer is the start of the next page.
 func NextStored(m Memory, a Addr) (Addr, bool) {
 	if s, ok := m.(SparseMemory); ok {
 		return s.NextStored(a)
 	}
-	const page = 4096
-	next := (a + page) &^ (page - 1)
-	return next, next > a
+	const page, word = 4096, 4
+	end := (a + page) &^ (page - 1)
+	for next := a; next-a < page && next != end; next = (next + word) &^ (word - 1) {
+		if Available(m, next, 1) {
+			return next, true
+		}
+	}
+	return end, end > a
 }
 
 // CString reads the NUL-terminated bytes at a, at most limit of them.

@@ -1,0 +1,42 @@
+package target_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/sosgo/sosgo/target"
+)
+
+// piece is a Memory of one piece that does not know its holes.
+type piece struct{ target.Range }
+
+func (p piece) ReadMemory(b []byte, a target.Addr) (int, error) {
+	if !p.Contains(a) {
+		return 0, &target.MemoryError{Addr: a, Size: len(b), Err: target.ErrNotInDump}
+	}
+	return min(len(b), int(p.End-a)), nil
+}
+
+func (p piece) View(target.Addr, int) ([]byte, bool) { return nil, false }
+
+func (p piece) Span(target.Addr) []byte { return nil }
+
+// TestNextStoredOfPieces: a piece that begins within a page is found, also by
+// who asks for a byte of it.
+func TestNextStoredOfPieces(t *testing.T) {
+	m := piece{target.Range{Start: 0x1234, End: 0x1240}}
+	for from, want := range map[target.Addr]target.Addr{
+		0x0:    0x1000, // nothing in that page; the next may have something
+		0x1000: 0x1234,
+		0x1234: 0x1234,
+		0x1238: 0x1238,
+		0x1240: 0x2000,
+	} {
+		got, ok := target.NextStored(m, from)
+		assert.True(t, ok, "%v", from)
+		assert.Equal(t, want, got, "from %v", from)
+	}
+	_, ok := target.NextStored(m, ^target.Addr(0))
+	assert.False(t, ok, "the end of the address space")
+}
