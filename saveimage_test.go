@@ -29,7 +29,7 @@ var _ io.WriterAt = (*fileBytes)(nil)
 
 // TestSaveImage: of an image that lies flat the file comes back byte by byte.
 func TestSaveImage(t *testing.T) {
-	testdump.Corpus(t, func(t *testing.T, d *testdump.Dump) {
+	testdump.CorpusRuntimes(t, func(t *testing.T, d *testdump.Dump) int {
 		compared := 0
 		for _, m := range d.Dump.Modules() {
 			want, err := os.ReadFile(filepath.Join(d.Case.Modules, dac.BaseName(m.Path)))
@@ -50,5 +50,9 @@ func TestSaveImage(t *testing.T) {
 			assert.True(t, bytes.Equal(want[:len(f.b)], f.b), "%s", m.Path)
 		}
 		t.Logf("%d images", compared)
+		if compared == 0 {
+			t.Skip("no image lies flat and whole in the dump")
+		}
+		return compared
 	})
 }

@@ -1,30 +1,20 @@
 package sosgo_test
 
 import (
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/internal/testdump"
 	"github.com/sosgo/sosgo/stackwalk"
 )
 
 // TestMergedWalk stitches the relay of two CLRs on one thread, whose order the
 // program's own manifest states.
 func TestMergedWalk(t *testing.T) {
-	root := os.Getenv("SOSGO_CORPUS")
-	if root == "" {
-		t.Skip("SOSGO_CORPUS names no corpus")
-	}
-	const name = "sxs-full"
-	dir := filepath.Join(root, name)
-	d, err := sosgo.Open(filepath.Join(dir, name+".dmp"), sosgo.Options{Modules: []string{filepath.Join(root, "modules", "sxs-linux")}})
-	require.NoError(t, err)
-	defer d.Close()
+	d := testdump.OpenCase(t, "sxs-full")
 	threads, err := d.Threads()
 	require.NoError(t, err)
 	var got []string

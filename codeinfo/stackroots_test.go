@@ -1,11 +1,7 @@
 package codeinfo_test
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -15,6 +11,7 @@ import (
 
 	"github.com/sosgo/sosgo/codeinfo"
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/internal/testcase"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -43,20 +40,6 @@ type oracleRoot struct {
 	Address        string
 }
 
-func readOracle[T any](t *testing.T, dir, name string) []T {
-	b, err := os.ReadFile(filepath.Join(dir, "oracle", name))
-	if err != nil {
-		t.Skip(err)
-	}
-	var out []T
-	for line := range bytes.Lines(b) {
-		var v T
-		require.NoError(t, json.Unmarshal(line, &v))
-		out = append(out, v)
-	}
-	return out
-}
-
 func number(s string) uint64 {
 	n, _ := strconv.ParseUint(s, 0, 64)
 	return n
@@ -80,9 +63,9 @@ func (f *oracleFrame) registers() *target.Registers {
 // exception has left behind or whose funclet was reported before. Which frames
 // these are is for the stack walk to know.
 func TestStackRoots(t *testing.T) {
-	corpus(t, func(t *testing.T, dir string, rt *dac.Runtime) {
+	corpus(t, func(t *testing.T, c *testcase.Case, rt *dac.Runtime) int {
 		want := map[string][]string{}
-		for _, r := range readOracle[oracleRoot](t, dir, "stackroots.jsonl") {
+		for _, r := range testcase.OracleIfAny[oracleRoot](t, c, "stackroots") {
 			if r.Register == nil {
 				continue // of an explicit frame
 			}
@@ -98,7 +81,7 @@ func TestStackRoots(t *testing.T) {
 		var d codeinfo.GCDecoder
 		var last oracleFrame
 		frames, exact, roots, unknown := 0, 0, 0, 0
-		for _, f := range readOracle[oracleFrame](t, dir, "stacks.jsonl") {
+		for _, f := range testcase.Oracle[oracleFrame](t, c, "stacks") {
 			previous := last
 			last = f
 			if f.Kind != "ManagedMethod" {
@@ -130,6 +113,7 @@ func TestStackRoots(t *testing.T) {
 			}
 		}
 		t.Logf("%d frames, %d exact, %d references; GC info of %d frames not in the dump", frames, exact, roots, unknown)
+		return frames
 	})
 }
 

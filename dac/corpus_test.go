@@ -1,10 +1,10 @@
 package dac_test
 
 import (
-	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/sosgo/sosgo/dac"
@@ -12,36 +12,34 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// corpus calls f for the runtime of each case of the corpus.
-func corpus(t *testing.T, f func(t *testing.T, dir string, rt *dac.Runtime)) {
-	testdump.Corpus(t, func(t *testing.T, d *testdump.Dump) {
-		if !d.HasRuntime() {
-			t.Skip("compiled ahead of time")
-		}
+// corpus calls f for the runtime of each case of the corpus; f returns how much
+// it compared.
+func corpus(t *testing.T, f func(t *testing.T, d *testdump.Dump, rt *dac.Runtime) int) {
+	testdump.CorpusRuntimes(t, func(t *testing.T, d *testdump.Dump) int {
 		rt, err := d.Runtime()
 		require.NoError(t, err)
-		f(t, d.Dir, rt)
+		return f(t, d, rt)
 	})
 }
 
+// TestProbes holds that what opening a runtime tries out does not fail.
 func TestProbes(t *testing.T) {
-	corpus(t, func(t *testing.T, dir string, rt *dac.Runtime) {
+	corpus(t, func(t *testing.T, d *testdump.Dump, rt *dac.Runtime) int {
 		for _, p := range rt.Probes() {
-			t.Logf("%s: %v: %s", p.Name, p.Result, p.Detail)
+			assert.NotEqual(t, dac.ProbeFailed, p.Result, "%s: %s", p.Name, p.Detail)
 		}
 		t.Log(rt.Layout().Sources(), rt.Instance().Version())
+		return len(rt.Probes())
 	})
 }
-
-func lines(t *testing.T, path string, f func(map[string]any)) { testdump.Lines(t, path, f) }
 
 func hex(v any) target.Addr { return testdump.Address(v) }
 
 // TestTypes holds every type of the oracle against ours.
 func TestTypes(t *testing.T) {
-	corpus(t, func(t *testing.T, dir string, rt *dac.Runtime) {
+	corpus(t, func(t *testing.T, d *testdump.Dump, rt *dac.Runtime) int {
 		good, bad := 0, 0
-		lines(t, filepath.Join(dir, "oracle", "types.jsonl"), func(m map[string]any) {
+		d.Oracle(t, "types", func(m map[string]any) {
 			name, _ := m["name"].(string)
 			if m["mt"] == nil || name == "" || strings.Contains(name, "<T1>") { // of an argument that ClrMD can't name
 				return
@@ -61,5 +59,6 @@ func TestTypes(t *testing.T) {
 			good++
 		})
 		t.Logf("%d names right, %d wrong", good, bad)
+		return good
 	})
 }

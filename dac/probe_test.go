@@ -1,8 +1,6 @@
 package dac
 
 import (
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -10,34 +8,29 @@ import (
 
 	"github.com/sosgo/sosgo/dump"
 	"github.com/sosgo/sosgo/internal/layout"
+	"github.com/sosgo/sosgo/internal/testcase"
 	"github.com/sosgo/sosgo/target"
 )
 
 // TestWrongTablesAreRefused takes each table for each dump: only the one that
 // was made for the runtime's major and system may pass the probes.
 func TestWrongTablesAreRefused(t *testing.T) {
-	root := os.Getenv("SOSGO_CORPUS")
-	if root == "" {
-		t.Skip("SOSGO_CORPUS names no corpus")
-	}
-	dumps, err := filepath.Glob(filepath.Join(root, "*", "*.dmp"))
-	require.NoError(t, err)
-	for _, file := range dumps {
-		t.Run(filepath.Base(file), func(t *testing.T) {
-			d, err := dump.Open(file, dump.Options{})
-			require.NoError(t, err)
-			defer d.Close()
-			for _, inst := range Find(d, d, nil) {
-				if inst.Flavor == FlavorCoreCLR {
-					refuseOthers(t, inst)
-					openAsUnknown(t, inst)
-				}
+	testcase.Corpus(t, (*testcase.Case).HasRuntime, func(t *testing.T, c *testcase.Case) (refused int) {
+		d, err := dump.Open(c.Path, dump.Options{})
+		require.NoError(t, err)
+		defer d.Close()
+		for _, inst := range Find(d, d, nil) {
+			if inst.Flavor == FlavorCoreCLR {
+				refused += refuseOthers(t, inst)
+				openAsUnknown(t, inst)
 			}
-		})
-	}
+		}
+		return refused
+	})
 }
 
-func refuseOthers(t *testing.T, inst *Instance) {
+// refuseOthers returns how many tables it tried in vain.
+func refuseOthers(t *testing.T, inst *Instance) (refused int) {
 	rt, err := inst.Open()
 	require.NoError(t, err)
 	right := rt.Layout().Sources()
@@ -52,14 +45,17 @@ func refuseOthers(t *testing.T, inst *Instance) {
 			}
 			other, err := inst.try(nil, c)
 			if err != nil {
+				refused++
 				continue // it lacks what nothing works without
 			}
 			passed, failed := tally(other.probes)
 			if len(failed) == 0 && passed > 0 {
 				t.Errorf("%s passes %d probes on a runtime of %s", own.Source, passed, strings.Join(right, ", "))
 			}
+			refused++
 		}
 	}
+	return refused
 }
 
 // openAsUnknown opens the runtime as if its build were in no catalogue and it

@@ -1,12 +1,8 @@
 package elfcore_test
 
 import (
-	"bufio"
 	"cmp"
-	"encoding/json"
 	"fmt"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -18,55 +14,21 @@ import (
 
 	"github.com/sosgo/sosgo/elfcore"
 	"github.com/sosgo/sosgo/internal/mmapfile"
+	"github.com/sosgo/sosgo/internal/testcase"
 	"github.com/sosgo/sosgo/target"
 )
 
-// A corpusCase is a folder of the corpus that holds an ELF core.
-type corpusCase struct {
-	dir, name string
-	core      *elfcore.File
-}
-
-// corpus calls f for every ELF core of the folder that SOSGO_CORPUS names.
-func corpus(t *testing.T, f func(*testing.T, *corpusCase)) {
-	root := os.Getenv("SOSGO_CORPUS")
-	if root == "" {
-		t.Skip("SOSGO_CORPUS is not set")
-	}
-	dirs, err := filepath.Glob(filepath.Join(root, "*", "manifest.json"))
-	require.NoError(t, err)
-	for _, manifest := range dirs {
-		c := &corpusCase{dir: filepath.Dir(manifest)}
-		c.name = filepath.Base(c.dir)
-		if strings.HasPrefix(c.name, "win-") {
-			continue
-		}
-		t.Run(c.name, func(t *testing.T) {
-			src, err := mmapfile.Open(filepath.Join(c.dir, c.name+".dmp"), false)
-			require.NoError(t, err)
-			defer src.Close()
-			c.core, err = elfcore.Open(src)
-			require.NoError(t, err)
-			f(t, c)
-		})
-	}
-}
-
-// lines calls f for each line of a file of the case, if it has it.
-func (c *corpusCase) lines(t *testing.T, name string, f func(line string)) bool {
-	file, err := os.Open(filepath.Join(c.dir, name))
-	if os.IsNotExist(err) {
-		return false
-	}
-	require.NoError(t, err)
-	defer file.Close()
-	s := bufio.NewScanner(file)
-	s.Buffer(nil, 1<<20)
-	for s.Scan() {
-		f(s.Text())
-	}
-	require.NoError(t, s.Err())
-	return true
+// corpus calls f for every ELF core of the corpus; f returns how much it
+// compared.
+func corpus(t *testing.T, f func(*testing.T, *testcase.Case, *elfcore.File) int) {
+	testcase.Corpus(t, testcase.OnLinux, func(t *testing.T, c *testcase.Case) int {
+		src, err := mmapfile.Open(c.Path, false)
+		require.NoError(t, err)
+		defer src.Close()
+		core, err := elfcore.Open(src)
+		require.NoError(t, err)
+		return f(t, c, core)
+	})
 }
 
 func parseHex(t *testing.T, s string) uint64 {
@@ -76,74 +38,66 @@ func parseHex(t *testing.T, s string) uint64 {
 }
 
 func TestCorpusOpens(t *testing.T) {
-	corpus(t, func(t *testing.T, c *corpusCase) {
-		assert.Empty(t, c.core.Warnings())
+	corpus(t, func(t *testing.T, c *testcase.Case, core *elfcore.File) int {
+		assert.Empty(t, core.Warnings())
+		return 1
 	})
 }
 
 func TestCorpusManifest(t *testing.T) {
-	corpus(t, func(t *testing.T, c *corpusCase) {
-		b, err := os.ReadFile(filepath.Join(c.dir, "manifest.json"))
-		require.NoError(t, err)
-		var m struct {
-			PID     uint32
-			Tool    string
-			Threads []struct{ TID uint32 }
-		}
-		require.NoError(t, json.Unmarshal(b, &m))
+	corpus(t, func(t *testing.T, c *testcase.Case, core *elfcore.File) int {
+		m := &c.Manifest
 		if m.PID != 0 {
-			assert.Equal(t, m.PID, c.core.Process().ID)
+			assert.Equal(t, m.PID, core.Process().ID)
 		}
 		ids := map[uint32]bool{}
-		for _, th := range c.core.Threads() {
+		for _, th := range core.Threads() {
 			ids[th.ID] = true
 			assert.False(t, th.Stack.Size() == 0, "thread %d has no stack", th.ID)
 		}
 		for _, th := range m.Threads {
 			assert.True(t, ids[th.TID], "thread %d", th.TID)
 		}
-		e, ok := c.core.Exception()
-		assert.Equal(t, m.Tool == "runtime", ok, "exception")
-		if ok {
-			assert.Equal(t, "SIGABRT", e.Words)
-		}
+		e, ok := core.Exception()
+		signal := map[string]string{"runtime": "SIGABRT", "qemu": "SIGSEGV"}[m.Tool] // how the process ended
+		assert.Equal(t, signal != "", ok, "exception")
+		assert.Equal(t, signal, e.Words)
+		return len(ids)
 	})
 }
 
 // TestCorpusModules compares with the module list of SOS and of ClrMD.
 func TestCorpusModules(t *testing.T) {
 	line := regexp.MustCompile(`^([0-9A-F]{16}) ([0-9A-F]{8,}) (.+)$`)
-	corpus(t, func(t *testing.T, c *corpusCase) {
+	corpus(t, func(t *testing.T, c *testcase.Case, core *elfcore.File) int {
 		ours := map[target.Addr]target.Module{}
-		for _, m := range c.core.Modules() {
+		for _, m := range core.Modules() {
 			ours[m.Base] = m
 		}
 		listed := map[target.Addr]bool{}
-		found := c.lines(t, "sos/modules.txt", func(s string) {
-			f := line.FindStringSubmatch(s)
+		for s := range strings.Lines(c.SOS(t, "modules.txt")) {
+			f := line.FindStringSubmatch(strings.TrimSpace(s))
 			if f == nil {
-				return
+				continue
 			}
 			base := target.Addr(parseHex(t, f[1]))
 			listed[base] = true
 			m, ok := ours[base]
 			if assert.True(t, ok, "missing: %s", s) {
 				assert.Equal(t, f[3], m.Path)
-				assert.Equal(t, f[2], fmt.Sprintf("%08X", sizeOfSOS(c.core, m)), "%v %s", m.Base, m.Path)
+				assert.Equal(t, f[2], fmt.Sprintf("%08X", sizeOfSOS(core, m)), "%v %s", m.Base, m.Path)
 			}
-		})
-		if !found {
-			return
 		}
 		for a, m := range ours {
 			// SOS does not list the dynamic linker, nor images whose header
 			// is not in the dump, nor the second image of a file whose
 			// first has none.
-			again := slices.ContainsFunc(c.core.Modules(), func(o target.Module) bool {
-				return o.Path == m.Path && !target.Available(c.core, o.Base, 2)
+			again := slices.ContainsFunc(core.Modules(), func(o target.Module) bool {
+				return o.Path == m.Path && !target.Available(core, o.Base, 2)
 			})
 			assert.True(t, listed[a] || strings.Contains(m.Path, "/ld-linux") || again, "SOS does not list %v %#x %s", a, m.Size, m.Path)
 		}
+		return len(listed)
 	})
 }
 
@@ -166,10 +120,11 @@ func sizeOfSOS(f *elfcore.File, m target.Module) uint64 {
 func TestCorpusRegisters(t *testing.T) {
 	thread := regexp.MustCompile(`^[* ]\s*(\d+) 0x([0-9A-F]+) \((\d+)\)`)
 	value := regexp.MustCompile(`^\s+(IP|SP|FP)\s+0x([0-9A-F]+)$`)
-	corpus(t, func(t *testing.T, c *corpusCase) {
-		threads := c.core.Threads()
+	corpus(t, func(t *testing.T, c *testcase.Case, core *elfcore.File) int {
+		threads := core.Threads()
 		current := -1
-		if !c.lines(t, "sos/threads-v.txt", func(s string) {
+		for s := range strings.Lines(c.SOS(t, "threads-v.txt")) {
+			s = strings.TrimRight(s, "\r\n")
 			if f := thread.FindStringSubmatch(s); f != nil {
 				current, _ = strconv.Atoi(f[1])
 				require.Less(t, current, len(threads))
@@ -182,10 +137,9 @@ func TestCorpusRegisters(t *testing.T) {
 				assert.True(t, ok)
 				assert.Equal(t, parseHex(t, f[2]), uint64(v), "thread %d %s", current, f[1])
 			}
-		}) {
-			return
 		}
 		assert.Equal(t, len(threads)-1, current)
+		return current + 1
 	})
 }
 
@@ -196,19 +150,21 @@ func TestCorpusRegistersInFull(t *testing.T) {
 	set := regexp.MustCompile(`^\$ setthread (\d+)`)
 	value := regexp.MustCompile(`^([a-z0-9]+) = 0x([0-9A-F]+)$`)
 	names := map[string]string{"r8": "r9", "r9": "r8"}
-	corpus(t, func(t *testing.T, c *corpusCase) {
-		for _, file := range []string{"sos/registers.txt", "sos/registers-00.txt"} {
+	corpus(t, func(t *testing.T, c *testcase.Case, core *elfcore.File) int {
+		total := 0
+		for _, file := range []string{"registers.txt", "registers-00.txt"} {
 			// The commands come first, then their output, which begins with cs.
 			var order []int
 			block, compared := -1, 0
-			found := c.lines(t, file, func(s string) {
+			for s := range strings.Lines(c.SOS(t, file)) {
+				s = strings.TrimSpace(s)
 				if f := set.FindStringSubmatch(s); f != nil {
 					n, _ := strconv.Atoi(f[1])
 					order = append(order, n)
 				}
 				f := value.FindStringSubmatch(s)
 				if f == nil || f[1] == "eflags" {
-					return
+					continue
 				}
 				if f[1] == "cs" {
 					block++
@@ -218,14 +174,16 @@ func TestCorpusRegistersInFull(t *testing.T) {
 					current = order[block]
 				}
 				name := cmp.Or(names[f[1]], f[1])
-				for r, v := range c.core.Threads()[current].Registers.All {
+				for r, v := range core.Threads()[current].Registers.All {
 					if target.RegName(target.ArchAMD64, r) == name {
 						assert.Equal(t, parseHex(t, f[2]), v, "thread %d %s", current, f[1])
 						compared++
 					}
 				}
-			})
-			assert.True(t, !found || compared > 20, file)
+			}
+			assert.Greater(t, compared, 20, file)
+			total += compared
 		}
+		return total
 	})
 }

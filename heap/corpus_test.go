@@ -1,35 +1,28 @@
 package heap_test
 
 import (
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/testcase"
 	"github.com/sosgo/sosgo/internal/testdump"
 	"github.com/sosgo/sosgo/target"
 )
 
-// corpus calls f for each case of the corpus that holds a heap.
-func corpus(t *testing.T, f func(t *testing.T, dir string, d *sosgo.Dump)) {
-	testdump.Corpus(t, func(t *testing.T, d *testdump.Dump) {
-		if !d.HasHeap() {
-			t.Skip("no heap in the dump")
-		}
-		f(t, d.Dir, d.Dump)
-	})
+// corpus calls f for each case of the corpus that holds a heap; f returns how
+// much it compared.
+func corpus(t *testing.T, f func(t *testing.T, d *testdump.Dump) int) {
+	testdump.Corpus(t, (*testcase.Case).HasHeap, f)
 }
-
-func lines(t *testing.T, path string, f func(map[string]any)) { testdump.Lines(t, path, f) }
 
 func hex(v any) target.Addr { return testdump.Address(v) }
 
 // TestObjects holds every object of the oracle against the walk.
 func TestObjects(t *testing.T) {
-	corpus(t, func(t *testing.T, dir string, d *sosgo.Dump) {
+	corpus(t, func(t *testing.T, d *testdump.Dump) int {
 		h, err := d.Heap()
 		require.NoError(t, err)
 		type object struct {
@@ -43,7 +36,7 @@ func TestObjects(t *testing.T) {
 			got[o.Addr] = object{o.Type.Addr, o.Size, o.Free}
 		}
 		bad := 0
-		lines(t, filepath.Join(dir, "oracle", "objects.jsonl"), func(m map[string]any) {
+		d.Oracle(t, "objects", func(m map[string]any) {
 			if total, ok := m["total"].(float64); ok && int(total) != len(got) {
 				t.Errorf("%v objects, got %d", total, len(got))
 			}
@@ -62,17 +55,18 @@ func TestObjects(t *testing.T) {
 			}
 		})
 		t.Logf("%d objects", len(got))
+		return len(got)
 	})
 }
 
 // TestSegments holds every segment of the oracle against ours.
 func TestSegments(t *testing.T) {
-	corpus(t, func(t *testing.T, dir string, d *sosgo.Dump) {
+	corpus(t, func(t *testing.T, d *testdump.Dump) int {
 		h, err := d.Heap()
 		require.NoError(t, err)
 		require.Empty(t, h.Warnings())
 		n := 0
-		lines(t, filepath.Join(dir, "oracle", "segments.jsonl"), func(m map[string]any) {
+		d.Oracle(t, "segments", func(m map[string]any) {
 			if m["kind"] == nil {
 				return
 			}
@@ -91,13 +85,14 @@ func TestSegments(t *testing.T) {
 			t.Errorf("segment %v is missing", m["address"])
 		})
 		require.Equal(t, n, len(h.Segments()))
+		return n
 	})
 }
 
 // TestStats holds counts and sizes by type against the oracle, with one worker
 // and with several.
 func TestStats(t *testing.T) {
-	corpus(t, func(t *testing.T, dir string, d *sosgo.Dump) {
+	corpus(t, func(t *testing.T, d *testdump.Dump) int {
 		h, err := d.Heap()
 		require.NoError(t, err)
 		one, err := h.Stats(t.Context(), &heap.Filter{}, heap.ScanOptions{Jobs: 1})
@@ -110,7 +105,7 @@ func TestStats(t *testing.T) {
 		for _, s := range one.Types {
 			got[s.Type.Addr] = s
 		}
-		lines(t, filepath.Join(dir, "oracle", "heapstat.jsonl"), func(m map[string]any) {
+		d.Oracle(t, "heapstat", func(m map[string]any) {
 			if m["mt"] == nil || hex(m["mt"]) == 0 {
 				return
 			}
@@ -118,13 +113,14 @@ func TestStats(t *testing.T) {
 			require.EqualValues(t, m["count"], s.Count, m["type"])
 			require.EqualValues(t, m["size"], s.Size, m["type"])
 		})
+		return len(got)
 	})
 }
 
 // TestSizes: what a generation's objects and the gaps between them take is what
 // its segments have.
 func TestSizes(t *testing.T) {
-	corpus(t, func(t *testing.T, _ string, d *sosgo.Dump) {
+	corpus(t, func(t *testing.T, d *testdump.Dump) int {
 		h, err := d.Heap()
 		require.NoError(t, err)
 		sizes, stats, err := h.Sizes(t.Context(), heap.ScanOptions{})
@@ -149,13 +145,14 @@ func TestSizes(t *testing.T) {
 			}
 		}
 		require.Equal(t, stats.Count, n)
+		return len(list)
 	})
 }
 
 // TestDATAS: only a server GC of .NET 10 tells its mode; a fixed number of heaps
 // switches it off.
 func TestDATAS(t *testing.T) {
-	corpus(t, func(t *testing.T, dir string, d *sosgo.Dump) {
+	corpus(t, func(t *testing.T, d *testdump.Dump) int {
 		h, err := d.Heap()
 		require.NoError(t, err)
 		mode, ok := h.DATAS()
@@ -163,8 +160,9 @@ func TestDATAS(t *testing.T) {
 		require.NoError(t, err)
 		major, _, _ := strings.Cut(rt.Instance().Version(), ".")
 		require.Equal(t, h.Server() && major == "10", ok)
-		if ok && filepath.Base(dir) == "net10-zoo-servergc-withheap" {
+		if ok && d.Name == "net10-zoo-servergc-withheap" {
 			require.Zero(t, mode)
 		}
+		return 1
 	})
 }

@@ -1,10 +1,8 @@
 package image_test
 
 import (
-	"bufio"
 	"encoding/binary"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -18,74 +16,35 @@ import (
 	"github.com/sosgo/sosgo/elfcore"
 	"github.com/sosgo/sosgo/image"
 	"github.com/sosgo/sosgo/internal/mmapfile"
+	"github.com/sosgo/sosgo/internal/testcase"
 	"github.com/sosgo/sosgo/minidump"
 	"github.com/sosgo/sosgo/target"
 )
 
 // A corpusCase is a case of the corpus with its dump opened.
 type corpusCase struct {
-	name     string
-	dir      string
-	modules  string // folder of module files, empty if the case has none
-	kind     string
-	runtime  string
-	platform string
+	*testcase.Case
 	target.Target
 }
 
-// eachCase runs f for every unpacked case whose name begins with prefix. It
-// skips the test where there is no corpus.
-func eachCase(t *testing.T, prefix string, f func(t *testing.T, c *corpusCase)) {
-	root := os.Getenv("SOSGO_CORPUS")
-	if root == "" {
-		t.Skip("SOSGO_CORPUS is not set")
-	}
-	manifests, err := filepath.Glob(filepath.Join(root, prefix+"*", "manifest.json"))
-	require.NoError(t, err)
-	for _, path := range manifests {
-		t.Run(filepath.Base(filepath.Dir(path)), func(t *testing.T) { f(t, openCase(t, path)) })
-	}
+// eachCase runs f for the cases of the corpus that want picks; f returns how
+// much it compared.
+func eachCase(t *testing.T, want testcase.Filter, f func(t *testing.T, c *corpusCase) int) {
+	testcase.Corpus(t, want, func(t *testing.T, c *testcase.Case) int { return f(t, openCase(t, c)) })
 }
 
-func openCase(t testing.TB, manifest string) *corpusCase {
-	b, err := os.ReadFile(manifest)
-	require.NoError(t, err)
-	var m struct{ Name, Dump, Modules, OS, Kind, Runtime string }
-	require.NoError(t, json.Unmarshal(b, &m))
-	c := &corpusCase{name: m.Name, dir: filepath.Dir(manifest), kind: m.Kind, runtime: m.Runtime, platform: m.OS}
-	if m.Modules != "" {
-		c.modules = filepath.Join(c.dir, m.Modules)
-	}
-	f, err := mmapfile.Open(filepath.Join(c.dir, m.Dump), false)
+func openCase(t testing.TB, c *testcase.Case) *corpusCase {
+	f, err := mmapfile.Open(c.Path, false)
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, f.Close()) })
-	if m.OS == "windows" {
-		c.Target, err = minidump.Open(f)
+	var tgt target.Target
+	if testcase.OnWindows(c) {
+		tgt, err = minidump.Open(f)
 	} else {
-		c.Target, err = elfcore.Open(f)
+		tgt, err = elfcore.Open(f)
 	}
 	require.NoError(t, err)
-	return c
-}
-
-// oracle decodes the lines of an oracle file of the case.
-func oracle[T any](t testing.TB, c *corpusCase, file string) []T {
-	f, err := os.Open(filepath.Join(c.dir, "oracle", file))
-	if os.IsNotExist(err) {
-		return nil
-	}
-	require.NoError(t, err)
-	defer f.Close()
-	var out []T
-	s := bufio.NewScanner(f)
-	s.Buffer(nil, 64<<20)
-	for s.Scan() {
-		var v T
-		require.NoError(t, json.Unmarshal(s.Bytes(), &v))
-		out = append(out, v)
-	}
-	require.NoError(t, s.Err())
-	return out
+	return &corpusCase{c, tgt}
 }
 
 // addr is a number that the oracle writes as "0x…".
@@ -118,11 +77,11 @@ type moduleLine struct {
 
 // runtimes are the CLRs of a case with the dump's module for each.
 func runtimes(t *testing.T, c *corpusCase) []runtimeLine {
-	return append(oracle[runtimeLine](t, c, "runtime.jsonl"), oracle[runtimeLine](t, c, "clr1/runtime.jsonl")...)
+	return append(testcase.Oracle[runtimeLine](t, c.Case, "runtime"), testcase.OracleIfAny[runtimeLine](t, c.Case, "clr1/runtime")...)
 }
 
 func moduleAt(c *corpusCase, base addr) *target.Module {
-	list := c.Modules()
+	list := c.Target.Modules()
 	for i := range list {
 		if list[i].Base == target.Addr(base) {
 			return &list[i]
@@ -134,10 +93,10 @@ func moduleAt(c *corpusCase, base addr) *target.Module {
 // fileOf is the module set's file of a path in the dump.
 func (c *corpusCase) fileOf(path string) string {
 	parts := strings.Split(strings.ReplaceAll(path, `\`, "/"), "/")
-	file := filepath.Join(c.modules, parts[len(parts)-1])
+	file := filepath.Join(c.Case.Modules, parts[len(parts)-1])
 	if len(parts) > 1 {
 		// sxs: a folder for each runtime.
-		if sub := filepath.Join(c.modules, parts[len(parts)-2], parts[len(parts)-1]); exists(sub) {
+		if sub := filepath.Join(c.Case.Modules, parts[len(parts)-2], parts[len(parts)-1]); exists(sub) {
 			return sub
 		}
 	}
@@ -151,8 +110,9 @@ func exists(path string) bool {
 
 // TestCorpusRuntime holds the runtime library of every dump to the oracle.
 func TestCorpusRuntime(t *testing.T) {
-	eachCase(t, "", func(t *testing.T, c *corpusCase) {
-		for _, rt := range runtimes(t, c) {
+	eachCase(t, (*testcase.Case).HasRuntime, func(t *testing.T, c *corpusCase) int {
+		list := runtimes(t, c)
+		for _, rt := range list {
 			m := moduleAt(c, rt.Base)
 			require.NotNil(t, m, "module at %#x", rt.Base)
 			im, err := image.OpenMemory(c, m)
@@ -160,6 +120,7 @@ func TestCorpusRuntime(t *testing.T) {
 			assert.Equal(t, rt.Build, buildOf(t, im))
 			checkSymbols(t, c, im, rt)
 		}
+		return len(list)
 	})
 }
 
@@ -178,10 +139,10 @@ func buildOf(t *testing.T, im *image.Image) string {
 func checkSymbols(t *testing.T, c *corpusCase, im *image.Image, rt runtimeLine) {
 	_, size, err := im.Symbol("g_dacTable")
 	switch {
-	case strings.HasPrefix(c.name, "net31"):
+	case strings.HasPrefix(c.Name, "net31"):
 		require.ErrorIs(t, err, target.ErrNotInDump)
 		return
-	case strings.HasPrefix(c.name, "win-net6"):
+	case strings.HasPrefix(c.Name, "win-net6"):
 		require.ErrorIs(t, err, image.ErrNoSymbol)
 	default:
 		require.NoError(t, err)
@@ -213,8 +174,9 @@ func checkSymbols(t *testing.T, c *corpusCase, im *image.Image, rt runtimeLine) 
 
 // TestCorpusHeadless finds the exports of coreclr.dll without its headers.
 func TestCorpusHeadless(t *testing.T) {
-	eachCase(t, "win-net10", func(t *testing.T, c *corpusCase) {
-		for _, rt := range runtimes(t, c) {
+	eachCase(t, testcase.Named("win-net10-*"), func(t *testing.T, c *corpusCase) int {
+		list := runtimes(t, c)
+		for _, rt := range list {
 			m := moduleAt(c, rt.Base)
 			im, err := image.OpenMemory(holed{c, target.Range{Start: m.Base, End: m.Base + 4096}}, m)
 			require.NoError(t, err)
@@ -225,6 +187,7 @@ func TestCorpusHeadless(t *testing.T) {
 			_, err = im.Metadata()
 			require.ErrorIs(t, err, target.ErrNotInDump)
 		}
+		return len(list)
 	})
 }
 
@@ -255,6 +218,13 @@ func (h holed) View(a target.Addr, n int) ([]byte, bool) {
 	return nil, false
 }
 
+func (h holed) NextStored(a target.Addr) (target.Addr, bool) {
+	if h.hole.Contains(a) {
+		a = h.hole.End
+	}
+	return target.NextStored(h.Memory, a)
+}
+
 func (h holed) Span(a target.Addr) []byte {
 	if h.hole.Contains(a) {
 		return nil
@@ -269,11 +239,8 @@ func (h holed) Span(a target.Addr) []byte {
 // TestCorpusVersion compares version strings with what eeversion prints: from
 // the dump where it holds them, else through the module file.
 func TestCorpusVersion(t *testing.T) {
-	eachCase(t, "", func(t *testing.T, c *corpusCase) {
-		for i, rt := range runtimes(t, c) {
-			if i > 0 {
-				break // eeversion speaks of the first runtime
-			}
+	eachCase(t, (*testcase.Case).HasRuntime, func(t *testing.T, c *corpusCase) int {
+		for _, rt := range runtimes(t, c)[:1] { // eeversion speaks of the first runtime
 			m := moduleAt(c, rt.Base)
 			im, err := image.OpenMemory(c, m)
 			require.NoError(t, err)
@@ -288,29 +255,30 @@ func TestCorpusVersion(t *testing.T) {
 			}
 			number, commit, ok := strings.Cut(v, " @Commit: ")
 			assert.True(t, ok && len(commit) == 40, v)
-			if sos, err := os.ReadFile(filepath.Join(c.dir, "sos", "eeversion.txt")); err == nil {
+			if sos, err := os.ReadFile(filepath.Join(c.Dir, "sos", "eeversion.txt")); err == nil {
 				assert.Contains(t, string(sos), v)
 			} else {
-				assert.True(t, strings.HasPrefix(number, strings.Join(strings.Split(c.runtime, ".")[:2], ".")), v)
+				assert.True(t, strings.HasPrefix(number, strings.Join(strings.Split(c.Manifest.Runtime, ".")[:2], ".")), v)
 			}
 		}
+		return 1
 	})
 }
 
 // TestCorpusManaged holds layouts, metadata and PDB records to the oracle:
 // through an overlay with the module files, so that nothing is missing.
 func TestCorpusManaged(t *testing.T) {
-	eachCase(t, "", func(t *testing.T, c *corpusCase) {
+	eachCase(t, (*testcase.Case).HasRuntime, func(t *testing.T, c *corpusCase) int {
 		o := overlay(t, c)
 		checked := 0
-		for _, line := range oracle[moduleLine](t, c, "modules.jsonl") {
+		for _, line := range testcase.Oracle[moduleLine](t, c.Case, "modules") {
 			m := moduleAt(c, line.ImageBase)
 			if m == nil || !exists(c.fileOf(m.Path)) {
 				continue // dynamic, or loaded from bytes
 			}
 			im, err := image.OpenMemory(o, m)
 			require.NoError(t, err)
-			if c.platform == "linux" && !strings.HasPrefix(c.name, "net31") {
+			if testcase.OnLinux(c.Case) && !strings.HasPrefix(c.Name, "net31") {
 				// On 3.1 the reader that made the oracle takes flat for mapped.
 				assert.Equal(t, map[string]image.Layout{"Mapped": image.Loaded, "Flat": image.Flat}[line.Layout], im.Layout(), m.Path)
 			}
@@ -318,13 +286,14 @@ func TestCorpusManaged(t *testing.T) {
 			checked++
 		}
 		t.Logf("%d modules", checked)
+		return checked
 	})
 }
 
 // overlay completes a case's memory by all its module files that fit.
 func overlay(t testing.TB, c *corpusCase) *image.Overlay {
 	o := image.NewOverlay(c)
-	for _, m := range c.Modules() {
+	for _, m := range c.Target.Modules() {
 		if path := c.fileOf(m.Path); exists(path) {
 			im, err := image.OpenFile(path)
 			require.NoError(t, err)
@@ -365,8 +334,8 @@ func guid(b [16]byte) string {
 
 // TestCorpusResource reads 6.0's table of globals (layouts: u32 120, u32 68).
 func TestCorpusResource(t *testing.T) {
-	eachCase(t, "win-net6", func(t *testing.T, c *corpusCase) {
-		im, err := image.OpenFile(filepath.Join(c.modules, "coreclr.dll"))
+	eachCase(t, testcase.Named("win-net6-*"), func(t *testing.T, c *corpusCase) int {
+		im, err := image.OpenFile(filepath.Join(c.Case.Modules, "coreclr.dll"))
 		require.NoError(t, err)
 		defer im.Close()
 		b, err := im.Resource(image.ResourceRCData, "COREXTERNALDATAACCESSRESOURCE")
@@ -374,31 +343,29 @@ func TestCorpusResource(t *testing.T) {
 		require.Greater(t, len(b), 24+4*188-1)
 		assert.Equal(t, uint32(120), binary.LittleEndian.Uint32(b))
 		assert.Equal(t, uint32(68), binary.LittleEndian.Uint32(b[4:]))
+		return 1
 	})
 }
 
 // TestCorpusStaticSymbol finds 3.1's g_dacTable in .symtab (layouts 1.2).
 func TestCorpusStaticSymbol(t *testing.T) {
-	eachCase(t, "net31-zoo-withheap", func(t *testing.T, c *corpusCase) {
-		im, err := image.OpenFile(filepath.Join(c.modules, "libcoreclr.so"))
+	eachCase(t, testcase.Named("net31-zoo-withheap"), func(t *testing.T, c *corpusCase) int {
+		im, err := image.OpenFile(filepath.Join(c.Case.Modules, "libcoreclr.so"))
 		require.NoError(t, err)
 		defer im.Close()
 		rva, size, err := im.Symbol("g_dacTable")
 		require.NoError(t, err)
 		assert.Equal(t, image.RVA(0x765688), rva)
 		assert.Equal(t, uint64(0x2c4), size)
+		return 1
 	})
 }
 
 // BenchmarkSymbol measures a lookup in a dump, opening included.
 func BenchmarkSymbol(b *testing.B) {
-	root := os.Getenv("SOSGO_CORPUS")
-	if root == "" {
-		b.Skip("SOSGO_CORPUS is not set")
-	}
-	c := openCase(b, filepath.Join(root, "net10-zoo-withheap", "manifest.json"))
+	c := openCase(b, testcase.Open(b, "net10-zoo-withheap"))
 	var m *target.Module
-	for _, x := range c.Modules() {
+	for _, x := range c.Target.Modules() {
 		if strings.HasSuffix(x.Path, "libcoreclr.so") {
 			m = &x
 		}
@@ -418,11 +385,7 @@ func BenchmarkSymbol(b *testing.B) {
 
 // BenchmarkOverlayView measures what an overlay adds to a view of the dump.
 func BenchmarkOverlayView(b *testing.B) {
-	root := os.Getenv("SOSGO_CORPUS")
-	if root == "" {
-		b.Skip("SOSGO_CORPUS is not set")
-	}
-	c := openCase(b, filepath.Join(root, "net10-zoo-withheap", "manifest.json"))
+	c := openCase(b, testcase.Open(b, "net10-zoo-withheap"))
 	sp, ok := c.Threads()[0].Registers.SP()
 	require.True(b, ok)
 	for name, mem := range map[string]target.Memory{"dump": c, "overlay": overlay(b, c)} {

@@ -12,37 +12,29 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/sosgo/sosgo/internal/testcase"
 	"github.com/sosgo/sosgo/target"
 )
 
-// corpusModules lists the managed modules of the corpus. The test is skipped
-// when the corpus is not there.
+// corpusModules lists the managed modules of the corpus and their PDBs.
 func corpusModules(t testing.TB) []string {
 	t.Helper()
-	root := os.Getenv("SOSGO_CORPUS")
-	if root == "" {
-		t.Skip("SOSGO_CORPUS is not set")
+	var files []string
+	for _, dir := range testcase.ModuleSets(t) {
+		for _, pattern := range []string{"*.dll", "*.pdb"} {
+			found, err := filepath.Glob(filepath.Join(dir, pattern))
+			require.NoError(t, err)
+			files = append(files, found...)
+		}
 	}
-	files, err := filepath.Glob(filepath.Join(root, "modules", "*", "*.dll"))
-	require.NoError(t, err)
-	pdbs, err := filepath.Glob(filepath.Join(root, "modules", "*", "*.pdb"))
-	require.NoError(t, err)
-	files = append(files, pdbs...)
-	if len(files) == 0 {
-		t.Skip("no modules in SOSGO_CORPUS")
-	}
+	require.NotEmpty(t, files)
 	return files
 }
 
 // corpusModule is the path of one module of the corpus.
 func corpusModule(t testing.TB, set, name string) string {
 	t.Helper()
-	corpusModules(t)
-	path := filepath.Join(os.Getenv("SOSGO_CORPUS"), "modules", set, name)
-	if _, err := os.Stat(path); err != nil {
-		t.Skip(err)
-	}
-	return path
+	return filepath.Join(testcase.ModuleSet(t, set), name)
 }
 
 // A peFile is a PE image on disk, as far as finding metadata and IL takes.
@@ -118,6 +110,7 @@ func openModule(t testing.TB, path string) *Metadata {
 
 // TestCorpusModules decodes everything in every module of the corpus.
 func TestCorpusModules(t *testing.T) {
+	checked := 0
 	for _, path := range corpusModules(t) {
 		b := peMetadata(t, path)
 		if b == nil {
@@ -128,7 +121,9 @@ func TestCorpusModules(t *testing.T) {
 		if err := checkAll(md); err != nil {
 			assert.NoError(t, err, path)
 		}
+		checked++
 	}
+	testcase.Compared(t, checked)
 }
 
 // checkAll decodes every name and signature and returns the first failure.
@@ -243,6 +238,7 @@ func TestCorpusBodies(t *testing.T) {
 		}
 	}
 	t.Logf("%d bodies, %d instructions", bodies, instructions)
+	testcase.Compared(t, bodies)
 }
 
 func checkBody(t *testing.T, md *Metadata, m *MethodBody, path string) int {
@@ -338,6 +334,7 @@ func TestCorpusAttributes(t *testing.T) {
 		}
 	}
 	t.Logf("%d attributes, %d with enums of other modules, %d constants", attributes, unknown, constants)
+	testcase.Compared(t, min(attributes, constants))
 }
 
 // TestCorpusSequencePoints reads the source lines of every method in the
@@ -367,7 +364,7 @@ func TestCorpusSequencePoints(t *testing.T) {
 		}
 	}
 	t.Logf("%d sequence points", points)
-	assert.NotZero(t, points)
+	testcase.Compared(t, points)
 }
 
 func BenchmarkParseCoreLib(b *testing.B) {

@@ -1,11 +1,8 @@
 package minidump_test
 
 import (
-	"bufio"
-	"encoding/json"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,22 +12,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/sosgo/sosgo/internal/testcase"
 	"github.com/sosgo/sosgo/minidump"
 	"github.com/sosgo/sosgo/target"
 )
-
-// manifest is the part of a case's manifest that a container can be held to.
-type manifest struct {
-	Dump    string `json:"dump"`
-	Runtime string `json:"runtime"`
-	Kind    string `json:"kind"`
-	Tool    string `json:"tool"`
-	PID     uint32 `json:"pid"`
-	Threads []struct {
-		TID  uint32 `json:"tid"`
-		Comm string `json:"comm"`
-	} `json:"threads"`
-}
 
 // hex is a number that the oracle writes as "0x…".
 type hex uint64
@@ -41,71 +26,36 @@ func (h *hex) UnmarshalText(b []byte) error {
 	return err
 }
 
-// corpusCases are the folders of the Windows cases; the test is skipped where
-// the corpus isn't unpacked.
-func corpusCases(t testing.TB) []string {
-	root := os.Getenv("SOSGO_CORPUS")
-	if root == "" {
-		t.Skip("SOSGO_CORPUS is not set")
-	}
-	cases, err := filepath.Glob(filepath.Join(root, "win-*"))
-	require.NoError(t, err)
-	if len(cases) == 0 {
-		t.Skip("no Windows case in SOSGO_CORPUS")
-	}
-	return cases
-}
-
 func readFile(t testing.TB, path string) []byte {
 	b, err := os.ReadFile(path)
 	require.NoError(t, err)
 	return b
 }
 
-// jsonLines decodes the lines of a file, and none where there is no such file.
-func jsonLines[T any](t *testing.T, path string) []T {
-	r, err := os.Open(path)
-	if os.IsNotExist(err) {
-		return nil
-	}
-	require.NoError(t, err)
-	defer r.Close()
-	var out []T
-	for s := bufio.NewScanner(r); s.Scan(); {
-		var v T
-		require.NoError(t, json.Unmarshal(s.Bytes(), &v))
-		out = append(out, v)
-	}
-	return out
-}
-
 func TestCorpus(t *testing.T) {
-	for _, dir := range corpusCases(t) {
-		t.Run(filepath.Base(dir), func(t *testing.T) {
-			var m manifest
-			require.NoError(t, json.Unmarshal(readFile(t, filepath.Join(dir, "manifest.json")), &m))
-			f := open(t, readFile(t, filepath.Join(dir, m.Dump)))
+	testcase.Corpus(t, testcase.OnWindows, func(t *testing.T, c *testcase.Case) int {
+		f, m := open(t, readFile(t, c.Path)), &c.Manifest
 
-			assert.Empty(t, f.Warnings())
-			assert.Equal(t, target.OSWindows, f.Platform().OS)
-			assert.Equal(t, target.ArchAMD64, f.Platform().Arch)
-			p := f.Process()
-			assert.Equal(t, m.PID, p.ID)
-			assert.Contains(t, p.Command, "Debuggee")
-			assert.True(t, p.DumpTime.After(p.Created) && p.DumpTime.Sub(p.Created) < time.Hour, "%v, %v", p.Created, p.DumpTime)
+		assert.Empty(t, f.Warnings())
+		assert.Equal(t, target.OSWindows, f.Platform().OS)
+		assert.Equal(t, target.ArchAMD64, f.Platform().Arch)
+		p := f.Process()
+		assert.Equal(t, m.PID, p.ID)
+		assert.Contains(t, p.Command, "Debuggee")
+		assert.True(t, p.DumpTime.After(p.Created) && p.DumpTime.Sub(p.Created) < time.Hour, "%v, %v", p.Created, p.DumpTime)
 
-			checkException(t, f, m)
-			checkThreads(t, f, m)
-			checkModules(t, f, filepath.Join(dir, "oracle"))
-			checkRegions(t, f)
-			checkStacks(t, f, filepath.Join(dir, "oracle"))
-		})
-	}
+		checkException(t, f, m)
+		checkThreads(t, f, m)
+		checkModules(t, f, c)
+		checkRegions(t, f)
+		checkStacks(t, f, c)
+		return len(f.Modules())
+	})
 }
 
 // checkThreads compares the threads with the manifest, which was written just
 // before the dump.
-func checkThreads(t *testing.T, f *minidump.File, m manifest) {
+func checkThreads(t *testing.T, f *minidump.File, m *testcase.Manifest) {
 	names := make(map[uint32]string)
 	for _, th := range f.Threads() {
 		names[th.ID] = th.Name
@@ -131,7 +81,7 @@ func checkThreads(t *testing.T, f *minidump.File, m manifest) {
 }
 
 // checkModules compares the modules with the oracle's.
-func checkModules(t *testing.T, f *minidump.File, oracle string) {
+func checkModules(t *testing.T, f *minidump.File, c *testcase.Case) {
 	type module struct {
 		Base      hex    `json:"base"`
 		Name      string `json:"name"`
@@ -144,7 +94,7 @@ func checkModules(t *testing.T, f *minidump.File, oracle string) {
 	}
 	var want, got []module
 	versions := make(map[string]string)
-	for _, m := range jsonLines[versioned](t, filepath.Join(oracle, "nativemodules.jsonl")) {
+	for _, m := range testcase.OracleIfAny[versioned](t, c, "nativemodules") {
 		want = append(want, m.module)
 		versions[m.Name] = m.Version
 	}
@@ -165,7 +115,7 @@ func checkModules(t *testing.T, f *minidump.File, oracle string) {
 
 // checkException asserts that the dumps of a postmortem debugger, and no
 // others, have an exception, and that it is one that the runtime raises.
-func checkException(t *testing.T, f *minidump.File, m manifest) {
+func checkException(t *testing.T, f *minidump.File, m *testcase.Manifest) {
 	e, ok := f.Exception()
 	require.Equal(t, m.Tool == "debugger", ok)
 	if !ok {
@@ -211,7 +161,7 @@ func checkRegions(t *testing.T, f *minidump.File) {
 
 // checkStacks compares the threads' stacks with what the runtime knows of
 // them, and asserts that the oracle's frames lie in them.
-func checkStacks(t *testing.T, f *minidump.File, oracle string) {
+func checkStacks(t *testing.T, f *minidump.File, c *testcase.Case) {
 	threads := make(map[uint32]target.Thread)
 	for _, th := range f.Threads() {
 		threads[th.ID] = th
@@ -221,7 +171,7 @@ func checkStacks(t *testing.T, f *minidump.File, oracle string) {
 		Base   hex    `json:"stackBase"`
 		Limit  hex    `json:"stackLimit"`
 	}
-	for _, m := range jsonLines[managed](t, filepath.Join(oracle, "threads.jsonl")) {
+	for _, m := range testcase.OracleIfAny[managed](t, c, "threads") {
 		if th, ok := threads[m.Thread]; ok && m.Base != 0 {
 			assert.Equal(t, target.Addr(m.Base), th.Stack.End, "thread %#x", th.ID)
 			assert.GreaterOrEqual(t, th.Stack.Start, target.Addr(m.Limit), "thread %#x: committed below what is reserved", th.ID)
@@ -231,7 +181,7 @@ func checkStacks(t *testing.T, f *minidump.File, oracle string) {
 		Thread uint32 `json:"osId"`
 		SP     hex    `json:"sp"`
 	}
-	for _, fr := range jsonLines[frame](t, filepath.Join(oracle, "stacks.jsonl")) {
+	for _, fr := range testcase.OracleIfAny[frame](t, c, "stacks") {
 		th, ok := threads[fr.Thread]
 		if ok && fr.SP != 0 && !th.Stack.Contains(target.Addr(fr.SP)) {
 			t.Errorf("thread %#x: frame at %#x outside of %v", th.ID, uint64(fr.SP), th.Stack)

@@ -1,11 +1,8 @@
 package objects_test
 
 import (
-	"bufio"
 	"encoding/json"
 	"errors"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -13,38 +10,29 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/internal/testcase"
 	"github.com/sosgo/sosgo/internal/testdump"
 	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/target"
 )
 
-// corpus calls f for every case of the corpus that has a runtime.
-func corpus(t *testing.T, f func(t *testing.T, dir string, r *objects.Reader)) {
-	testdump.Corpus(t, func(t *testing.T, d *testdump.Dump) {
-		if !d.HasRuntime() {
-			t.Skip("no runtime with metadata")
-		}
+// corpus calls f for each row of a section of the oracle, in every case that has
+// a runtime; f counts what it compares.
+func corpus[T any](t *testing.T, section string, f func(r *objects.Reader, s *score, row T)) {
+	testdump.CorpusRuntimes(t, func(t *testing.T, d *testdump.Dump) int {
 		r, err := d.Objects()
 		require.NoError(t, err)
-		f(t, d.Dir, r)
+		s := score{t: t}
+		for _, row := range testcase.Oracle[T](t, d.Case, section) {
+			f(r, &s, row)
+		}
+		t.Logf("%d right, %d wrong", s.good, s.bad)
+		if s.good+s.bad == 0 {
+			t.Skipf("the oracle makes no statement about %s that the dump can be held to", section)
+		}
+		return s.good + s.bad
 	})
-}
-
-func rows[T any](t *testing.T, path string, f func(T)) {
-	file, err := os.Open(path)
-	if os.IsNotExist(err) {
-		return
-	}
-	require.NoError(t, err)
-	defer file.Close()
-	sc := bufio.NewScanner(file)
-	sc.Buffer(nil, 1<<26)
-	for sc.Scan() {
-		var row T
-		require.NoError(t, json.Unmarshal(sc.Bytes(), &row))
-		f(row)
-	}
 }
 
 func number(s string) target.Addr {
@@ -81,33 +69,29 @@ type fieldRow struct {
 // TestFields holds each field of the oracle against ours: where it is, what it
 // is called, and its type.
 func TestFields(t *testing.T) {
-	corpus(t, func(t *testing.T, dir string, r *objects.Reader) {
-		s := score{t: t}
-		rows(t, filepath.Join(dir, "oracle", "fields.jsonl"), func(row fieldRow) {
-			typ, err := r.Type(number(row.MT))
-			if err != nil {
-				s.want(false, "%s %s: %v", row.MT, row.Type, err)
-				return
-			}
-			fields, err := typ.Fields()
-			if err != nil && !errors.Is(err, target.ErrNotInDump) {
-				s.want(false, "%s %s: %v", row.MT, row.Type, err)
-				return
-			}
-			f := find(fields, row)
-			if f == nil {
-				s.want(false, "%s.%s is missing", row.Type, row.Name)
-				return
-			}
-			s.want(int(f.Offset) == row.Offset && strconv.FormatUint(uint64(f.Attributes), 16) == strings.TrimPrefix(row.Attributes, "0x"),
-				"%s.%s: offset %#x attributes %#x, want %#x %s", row.Type, row.Name, f.Offset, f.Attributes, row.Offset, row.Attributes)
-			if row.FieldType == "" || strings.Contains(row.FieldType, "Unknown") || strings.HasPrefix(row.FieldType, "error") {
-				return
-			}
-			name, err := f.TypeName(dac.NameManaged)
-			s.want(sameType(name, row.FieldType, f), "%s.%s: type %q %v, want %q", row.Type, row.Name, name, err, row.FieldType)
-		})
-		t.Logf("%d right, %d wrong", s.good, s.bad)
+	corpus(t, "fields", func(r *objects.Reader, s *score, row fieldRow) {
+		typ, err := r.Type(number(row.MT))
+		if err != nil {
+			s.want(false, "%s %s: %v", row.MT, row.Type, err)
+			return
+		}
+		fields, err := typ.Fields()
+		if err != nil && !errors.Is(err, target.ErrNotInDump) {
+			s.want(false, "%s %s: %v", row.MT, row.Type, err)
+			return
+		}
+		f := find(fields, row)
+		if f == nil {
+			s.want(false, "%s.%s is missing", row.Type, row.Name)
+			return
+		}
+		s.want(int(f.Offset) == row.Offset && strconv.FormatUint(uint64(f.Attributes), 16) == strings.TrimPrefix(row.Attributes, "0x"),
+			"%s.%s: offset %#x attributes %#x, want %#x %s", row.Type, row.Name, f.Offset, f.Attributes, row.Offset, row.Attributes)
+		if row.FieldType == "" || strings.Contains(row.FieldType, "Unknown") || strings.HasPrefix(row.FieldType, "error") {
+			return
+		}
+		name, err := f.TypeName(dac.NameManaged)
+		s.want(sameType(name, row.FieldType, f), "%s.%s: type %q %v, want %q", row.Type, row.Name, name, err, row.FieldType)
 	})
 }
 
@@ -141,49 +125,45 @@ func sameType(name, want string, f *objects.Field) bool {
 // TestStatics holds each static of the oracle against ours: whether it is
 // initialised, where it is, and its value.
 func TestStatics(t *testing.T) {
-	corpus(t, func(t *testing.T, dir string, r *objects.Reader) {
-		threads, _ := r.Runtime().Threads()
-		s := score{t: t}
-		rows(t, filepath.Join(dir, "oracle", "statics.jsonl"), func(row fieldRow) {
-			if row.Initialized == nil || row.ElementType == "FunctionPointer" {
-				return // no statement, or one that is known to be wrong
-			}
-			typ, err := r.Type(number(row.MT))
-			if err != nil {
-				s.want(false, "%s %s: %v", row.MT, row.Type, err)
-				return
-			}
-			f, err := typ.StaticField(row.Name)
-			if err != nil {
-				s.want(false, "%s.%s: %v", row.Type, row.Name, err)
-				return
-			}
-			got := f.StaticValue()
-			if f.Thread {
-				got = objects.Static{State: dac.StaticNotInitialized}
-				for i := range threads {
-					if threads[i].OSID == row.OSID {
-						got = f.ThreadStatic(&threads[i])
-					}
+	corpus(t, "statics", func(r *objects.Reader, s *score, row fieldRow) {
+		if row.Initialized == nil || row.ElementType == "FunctionPointer" {
+			return // no statement, or one that is known to be wrong
+		}
+		typ, err := r.Type(number(row.MT))
+		if err != nil {
+			s.want(false, "%s %s: %v", row.MT, row.Type, err)
+			return
+		}
+		f, err := typ.StaticField(row.Name)
+		if err != nil {
+			s.want(false, "%s.%s: %v", row.Type, row.Name, err)
+			return
+		}
+		got := f.StaticValue()
+		if f.Thread {
+			got = objects.Static{State: dac.StaticNotInitialized}
+			threads, _ := r.Runtime().Threads()
+			for i := range threads {
+				if threads[i].OSID == row.OSID {
+					got = f.ThreadStatic(&threads[i])
 				}
 			}
-			switch {
-			case got.Err != nil:
-				// Windows dumps lack flags that were there when the oracle was made.
-				s.want(errors.Is(got.Err, target.ErrNotInDump), "%s.%s: %v", row.Type, row.Name, got.Err)
-				return
-			case !*row.Initialized || typ.MT.IsOpen():
-				return // an address of a class that is not initialised says nothing
-			case f.Thread && got.State == dac.StaticNotInitialized && isZero(row.Value):
-				return // a thread that has not used its statics: the oracle reads zeros
-			}
-			s.want(got.State != dac.StaticNotInitialized && got.Slot == number(row.Address), "%s %s.%s thread %x: state %d at %v, want %s",
-				row.MT, row.Type, row.Name, row.OSID, got.State, got.Slot, row.Address)
-			if got.State == dac.StaticReady {
-				s.want(sameValue(got.Value, row.Value), "%s.%s = %s, want %s", row.Type, row.Name, got.Value.Plain(100), row.Value)
-			}
-		})
-		t.Logf("%d right, %d wrong", s.good, s.bad)
+		}
+		switch {
+		case got.Err != nil:
+			// Windows dumps lack flags that were there when the oracle was made.
+			s.want(errors.Is(got.Err, target.ErrNotInDump), "%s.%s: %v", row.Type, row.Name, got.Err)
+			return
+		case !*row.Initialized || typ.MT.IsOpen():
+			return // an address of a class that is not initialised says nothing
+		case f.Thread && got.State == dac.StaticNotInitialized && isZero(row.Value):
+			return // a thread that has not used its statics: the oracle reads zeros
+		}
+		s.want(got.State != dac.StaticNotInitialized && got.Slot == number(row.Address), "%s %s.%s thread %x: state %d at %v, want %s",
+			row.MT, row.Type, row.Name, row.OSID, got.State, got.Slot, row.Address)
+		if got.State == dac.StaticReady {
+			s.want(sameValue(got.Value, row.Value), "%s.%s = %s, want %s", row.Type, row.Name, got.Value.Plain(100), row.Value)
+		}
 	})
 }
 
@@ -259,21 +239,17 @@ type valueField struct {
 // TestValues holds the fields of the oracle's objects, and of the structs in
 // them, against ours.
 func TestValues(t *testing.T) {
-	corpus(t, func(t *testing.T, dir string, r *objects.Reader) {
-		s := score{t: t}
-		rows(t, filepath.Join(dir, "oracle", "values.jsonl"), func(row valueRow) {
-			var fields []valueField
-			if row.Address == "" || json.Unmarshal(row.Fields, &fields) != nil {
-				return
-			}
-			o, err := r.Object(number(row.Address))
-			if err != nil {
-				s.want(false, "%s %s: %v", row.Address, row.Type, err)
-				return
-			}
-			compareFields(&s, row.Type, o.Type, o.Addr+dac.ObjectHeaderBytes, fields)
-		})
-		t.Logf("%d right, %d wrong", s.good, s.bad)
+	corpus(t, "values", func(r *objects.Reader, s *score, row valueRow) {
+		var fields []valueField
+		if row.Address == "" || json.Unmarshal(row.Fields, &fields) != nil {
+			return
+		}
+		o, err := r.Object(number(row.Address))
+		if err != nil {
+			s.want(false, "%s %s: %v", row.Address, row.Type, err)
+			return
+		}
+		compareFields(s, row.Type, o.Type, o.Addr+dac.ObjectHeaderBytes, fields)
 	})
 }
 

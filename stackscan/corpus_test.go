@@ -1,10 +1,7 @@
 package stackscan_test
 
 import (
-	"bufio"
-	"encoding/json"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -13,6 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/internal/testcase"
+	"github.com/sosgo/sosgo/internal/testdump"
 	"github.com/sosgo/sosgo/stackscan"
 	"github.com/sosgo/sosgo/target"
 )
@@ -30,33 +29,22 @@ type root struct {
 // stack: the conservative scan must find every one that lies on the stack and
 // is the address of an object.
 func TestRootsAreFound(t *testing.T) {
-	corpus := os.Getenv("SOSGO_CORPUS")
-	if corpus == "" {
-		t.Skip("SOSGO_CORPUS names no corpus")
-	}
-	for _, name := range []string{"net10-stacks-withheap", "net9-stacks-withheap", "net8-stacks-withheap", "net10-zoo-servergc-withheap", "win-net8-stacks-withheap"} {
-		t.Run(name, func(t *testing.T) {
-			dir := filepath.Join(corpus, name)
-			d, err := sosgo.Open(filepath.Join(dir, name+".dmp"), sosgo.Options{})
-			if os.IsNotExist(err) {
-				t.Skip(err)
+	cases := testcase.Named("net10-stacks-withheap", "net9-stacks-withheap", "net8-stacks-withheap", "net10-zoo-servergc-withheap",
+		"win-net8-stacks-withheap")
+	testdump.Corpus(t, cases, func(t *testing.T, d *testdump.Dump) int {
+		found := scanAll(t, d.Dump)
+		total := 0
+		for _, r := range testcase.Oracle[root](t, d.Case, "stackroots") {
+			at, obj := number(r.Address), number(r.Object)
+			if r.Interior || at == 0 || obj == 0 {
+				continue
 			}
-			require.NoError(t, err)
-			defer d.Close()
-			found := scanAll(t, d)
-			total := 0
-			for _, r := range readRoots(t, dir) {
-				at, obj := number(r.Address), number(r.Object)
-				if r.Interior || at == 0 || obj == 0 {
-					continue
-				}
-				total++
-				assert.Equal(t, obj, found[at], "thread %x slot %x", r.OSID, uint64(at))
-			}
-			assert.NotZero(t, total)
-			t.Logf("%d roots among %d slots", total, len(found))
-		})
-	}
+			total++
+			assert.Equal(t, obj, found[at], "thread %x slot %x", r.OSID, uint64(at))
+		}
+		t.Logf("%d roots among %d slots", total, len(found))
+		return total
+	})
 }
 
 func scanAll(t *testing.T, d *sosgo.Dump) map[target.Addr]target.Addr {
@@ -80,25 +68,6 @@ func scanAll(t *testing.T, d *sosgo.Dump) map[target.Addr]target.Addr {
 		}
 	}
 	return found
-}
-
-func readRoots(t *testing.T, dir string) (out []root) {
-	f, err := os.Open(filepath.Join(dir, "oracle", "stackroots.jsonl"))
-	if os.IsNotExist(err) {
-		t.Skip(err)
-	}
-	require.NoError(t, err)
-	defer f.Close()
-	lines := bufio.NewScanner(f)
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
-		var r root
-		if json.Unmarshal(lines.Bytes(), &r) == nil {
-			out = append(out, r)
-		}
-	}
-	require.NoError(t, lines.Err())
-	return out
 }
 
 func number(s string) target.Addr {

@@ -1,10 +1,7 @@
 package stackwalk_test
 
 import (
-	"encoding/json"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -13,6 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/internal/testcase"
+	"github.com/sosgo/sosgo/internal/testdump"
 	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
 )
@@ -63,51 +62,27 @@ func keyOf(osID uint32, r *stackwalk.Root) string {
 // leaves out null and what points at no object; where the runtime's own
 // enumeration failed, it has less than there is, and its status says so.
 func TestRoots(t *testing.T) {
-	corpus := os.Getenv("SOSGO_CORPUS")
-	if corpus == "" {
-		t.Skip("SOSGO_CORPUS names no corpus")
-	}
-	dirs, err := filepath.Glob(filepath.Join(corpus, "*", "oracle", "stackroots.jsonl"))
-	require.NoError(t, err)
-	for _, file := range dirs {
-		dir := filepath.Dir(filepath.Dir(file))
-		t.Run(filepath.Base(dir), func(t *testing.T) {
-			want := readGCRoots(t, file)
-			d := openCase(t, dir)
-			defer d.Close()
-			got, all, failed := rootsOf(t, d)
-			for key, sp := range want {
-				assert.True(t, all[key] || failed[number(sp)], "missing: %s", key)
+	testdump.CorpusRuntimes(t, func(t *testing.T, d *testdump.Dump) int {
+		want := readGCRoots(t, d.Case)
+		got, all, failed := rootsOf(t, d.Dump)
+		for key, sp := range want {
+			assert.True(t, all[key] || failed[number(sp)], "missing: %s", key)
+		}
+		extra := 0
+		for key := range got {
+			if _, ok := want[key]; !ok {
+				extra++
 			}
-			extra := 0
-			for key := range got {
-				if _, ok := want[key]; !ok {
-					extra++
-				}
-			}
-			t.Logf("%d roots of the oracle, %d others", len(want), extra)
-		})
-	}
-}
-
-func openCase(t *testing.T, dir string) *sosgo.Dump {
-	var manifest struct{ Modules string }
-	b, err := os.ReadFile(filepath.Join(dir, "manifest.json"))
-	require.NoError(t, err)
-	require.NoError(t, json.Unmarshal(b, &manifest))
-	d, err := sosgo.Open(filepath.Join(dir, filepath.Base(dir)+".dmp"), sosgo.Options{Modules: []string{filepath.Join(dir, manifest.Modules)}})
-	require.NoError(t, err)
-	return d
+		}
+		t.Logf("%d roots of the oracle, %d others", len(want), extra)
+		return len(want)
+	})
 }
 
 // readGCRoots returns the roots by key, with the SP of their frames.
-func readGCRoots(t *testing.T, file string) map[string]string {
-	b, err := os.ReadFile(file)
-	require.NoError(t, err)
+func readGCRoots(t *testing.T, c *testcase.Case) map[string]string {
 	out := map[string]string{}
-	for line := range strings.Lines(string(b)) {
-		var r gcRoot
-		require.NoError(t, json.Unmarshal([]byte(line), &r))
+	for _, r := range testcase.Oracle[gcRoot](t, c, "stackroots") {
 		// What has no type and is in a register is no object: the oracle looked
 		// at another register.
 		if r.Type != nil || number(r.Address) != 0 && number(r.Object)%8 == 0 {

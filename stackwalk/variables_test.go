@@ -1,8 +1,6 @@
 package stackwalk_test
 
 import (
-	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -10,6 +8,8 @@ import (
 
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/internal/testcase"
+	"github.com/sosgo/sosgo/internal/testdump"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
@@ -19,53 +19,38 @@ import (
 // less each time: their names, types and values in every frame, on all
 // runtimes.
 func TestVariables(t *testing.T) {
-	corpus := os.Getenv("SOSGO_CORPUS")
-	if corpus == "" {
-		t.Skip("SOSGO_CORPUS names no corpus")
-	}
-	dirs, err := filepath.Glob(filepath.Join(corpus, "*-stacks-*"))
-	require.NoError(t, err)
-	for _, dir := range dirs {
-		t.Run(filepath.Base(dir), func(t *testing.T) {
-			d := openCase(t, dir)
-			defer d.Close()
-			depth := int64(0)
-			framesOf(t, d, "Recurse", func(f *stackwalk.Frame, r *objects.Reader) {
-				args, locals, err := stackwalk.Variables(f, r)
-				require.NoError(t, err)
-				assert.Empty(t, locals)
-				require.Len(t, args, 2)
-				assert.Equal(t, []string{"depth", "tag"}, []string{args[0].Name, args[1].Name})
-				name, err := args[1].TypeName(dac.NameManaged)
-				require.NoError(t, err)
-				assert.Equal(t, "System.String", name)
-				v, err := args[0].Value()
-				require.NoError(t, err)
-				n, err := v.Int()
-				require.NoError(t, err)
-				assert.Equal(t, depth, n)
-				w, err := args[0].Word()
-				require.NoError(t, err)
-				assert.EqualValues(t, depth, w)
-				assert.Equal(t, 4, args[0].Size())
-				depth++
-			})
-			assert.NotZero(t, depth)
+	testdump.Corpus(t, testcase.Named("*-stacks-*"), func(t *testing.T, d *testdump.Dump) int {
+		depth := int64(0)
+		framesOf(t, d.Dump, "Recurse", func(f *stackwalk.Frame, r *objects.Reader) {
+			args, locals, err := stackwalk.Variables(f, r)
+			require.NoError(t, err)
+			assert.Empty(t, locals)
+			require.Len(t, args, 2)
+			assert.Equal(t, []string{"depth", "tag"}, []string{args[0].Name, args[1].Name})
+			name, err := args[1].TypeName(dac.NameManaged)
+			require.NoError(t, err)
+			assert.Equal(t, "System.String", name)
+			v, err := args[0].Value()
+			require.NoError(t, err)
+			n, err := v.Int()
+			require.NoError(t, err)
+			assert.Equal(t, depth, n)
+			w, err := args[0].Word()
+			require.NoError(t, err)
+			assert.EqualValues(t, depth, w)
+			assert.Equal(t, 4, args[0].Size())
+			depth++
 		})
-	}
+		return int(depth)
+	})
 }
 
 // TestVariablesWithoutPlace: an argument that was optimised away has no value,
 // and that is no zero.
 func TestVariablesWithoutPlace(t *testing.T) {
-	dir := filepath.Join(os.Getenv("SOSGO_CORPUS"), "net10-stacks-withheap")
-	if _, err := os.Stat(dir); err != nil || os.Getenv("SOSGO_CORPUS") == "" {
-		t.Skip("no corpus case")
-	}
-	d := openCase(t, dir)
-	defer d.Close()
+	d := testdump.OpenCase(t, "net10-stacks-withheap")
 	seen := 0
-	framesOf(t, d, "Sleep", func(f *stackwalk.Frame, r *objects.Reader) {
+	framesOf(t, d.Dump, "Sleep", func(f *stackwalk.Frame, r *objects.Reader) {
 		args, _, err := stackwalk.Variables(f, r)
 		require.NoError(t, err)
 		require.Len(t, args, 1)

@@ -8,7 +8,13 @@ func typeCommands() []cli.Command {
 		dumpClassCommand(),
 		dumpALCCommand(),
 		dumpRuntimeTypesCommand(),
+		dumpSigCommand(),
+		dumpSigElemCommand(),
 		name2EECommand(),
 		token2EECommand(),
+		dumpModuleCommand(),
+		dumpAssemblyCommand(),
+		dumpDomainCommand(),
+		findAppDomainCommand(),
 	}
 }

@@ -1,19 +1,13 @@
-package testdump
+package testcase
 
 import (
-	"bufio"
 	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
-	"testing"
 
 	"github.com/sosgo/sosgo/target"
 )
@@ -25,12 +19,21 @@ type Manifest struct {
 	Dump        string
 	Modules     string
 	OS          string // "linux" or "windows"
+	Arch        string // "x64" or "arm64"
 	Runtime     string // version; of two runtimes both
 	Kind        string // "full", "withheap", "normal", "triage"
 	Scenario    string
 	Environment map[string]string
+	Tool        string // what wrote the dump
 	PID         uint32
+	Threads     []ThreadFact
 	Facts       map[string]json.RawMessage
+}
+
+// A ThreadFact is a thread of the process just before the dump.
+type ThreadFact struct {
+	TID  uint32
+	Comm string // its name to the system
 }
 
 func readManifest(file string) (Manifest, error) {
@@ -148,44 +151,4 @@ func Address(v any) target.Addr {
 	s, _ := v.(string)
 	a, _ := address(s)
 	return a
-}
-
-// Oracle calls f for each line of a file of the case's oracle: what another
-// tool says about the dump. A case without that file has no lines.
-func (c *Case) Oracle(t testing.TB, name string, f func(line map[string]any)) {
-	t.Helper()
-	Lines(t, filepath.Join(c.Dir, "oracle", name+".jsonl"), f)
-}
-
-// Lines calls f for each line of a file of JSON documents, which may also be
-// there compressed, as path.zst. A file that is not there has no lines.
-func Lines(t testing.TB, path string, f func(line map[string]any)) {
-	t.Helper()
-	var r io.ReadCloser
-	r, err := os.Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		if r, err = openZstd(path + ".zst"); errors.Is(err, fs.ErrNotExist) {
-			return
-		}
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
-	scanLines(t, bufio.NewScanner(r), f)
-}
-
-func scanLines(t testing.TB, sc *bufio.Scanner, f func(line map[string]any)) {
-	t.Helper()
-	sc.Buffer(nil, 64<<20)
-	for sc.Scan() {
-		var line map[string]any
-		if err := json.Unmarshal(sc.Bytes(), &line); err != nil {
-			t.Fatal(err)
-		}
-		f(line)
-	}
-	if err := sc.Err(); err != nil {
-		t.Fatal(err)
-	}
 }

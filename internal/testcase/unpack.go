@@ -1,4 +1,4 @@
-package testdump
+package testcase
 
 import (
 	"archive/tar"
@@ -8,33 +8,39 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
-	"sync"
+	"testing"
 
 	"github.com/klauspost/compress/zstd"
 )
 
-// corpusCases lists the cases of the corpus: of SOSGO_CORPUS, or of the folder
-// shared/corpus beside the module. There may be none.
-var corpusCases = sync.OnceValues(func() ([]*opener, error) {
-	dir := os.Getenv("SOSGO_CORPUS")
-	if dir == "" {
-		root, err := moduleRoot()
-		if err != nil {
-			return nil, err
-		}
-		dir = filepath.Join(root, "..", "shared", "corpus")
-	}
-	return casesIn(dir, false)
-})
+// Unpack makes the case readable: a dump of the corpus that is compressed is
+// unpacked into the cache, where it stays, and so are its module files. The
+// cache has the layout of the corpus's own tools, so that they can share it:
+// SOSGO_DUMP_CACHE names it to both.
+func (c *Case) Unpack() error { return c.unpacked() }
 
-// unpack makes the case readable at once: a dump of the corpus that is
-// compressed is unpacked into the cache, where it stays, and so are the module
-// files. The cache has the layout of the corpus's own tools, so that they can
-// share it: SOSGO_DUMP_CACHE names it to both.
+func (c *Case) mustUnpack(t testing.TB) {
+	t.Helper()
+	if err := c.Unpack(); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func (c *Case) unpack() error {
-	if c.Canned || filepath.Ext(c.Path) != ".zst" {
+	if c.Canned {
+		return nil
+	}
+	if c.Modules != "" {
+		dir, err := moduleSet(c.Modules)
+		if err != nil {
+			return err
+		}
+		c.Modules = dir
+	}
+	if filepath.Ext(c.Path) != ".zst" {
 		return nil
 	}
 	cache, err := cacheDir()
@@ -46,17 +52,58 @@ func (c *Case) unpack() error {
 		return err
 	}
 	c.Path = plain
-	if c.Modules == "" {
-		return nil
+	return nil
+}
+
+// moduleSet is the plain folder of a set of module files that a manifest names
+// as ARCHIVE/SET: the set itself, or what the archive beside it has.
+func moduleSet(set string) (string, error) {
+	if _, err := os.Stat(set); err == nil {
+		return set, nil
 	}
-	archive := filepath.Dir(c.Modules) + ".tar.zst"
+	archive := filepath.Dir(set) + ".tar.zst"
 	info, err := os.Stat(archive)
 	if err != nil {
-		return err
+		return "", err
 	}
-	sets := filepath.Join(cache, "modules", strconv.FormatInt(info.Size(), 10))
-	c.Modules = filepath.Join(sets, filepath.Base(c.Modules))
-	return unpackModules(sets, archive)
+	cache, err := cacheDir()
+	if err != nil {
+		return "", err
+	}
+	dir := filepath.Join(cache, "modules", strconv.FormatInt(info.Size(), 10))
+	return filepath.Join(dir, filepath.Base(set)), unpackModules(dir, archive)
+}
+
+// ModuleSets returns the folders of all sets of module files of the corpus, by
+// name. The test is skipped where there is no corpus.
+func ModuleSets(t testing.TB) []string {
+	t.Helper()
+	var out []string
+	t.Attr(AttrCase, "modules")
+	for _, c := range corpus(t) {
+		if c.Modules != "" {
+			c.mustUnpack(t)
+			out = append(out, c.Modules)
+		}
+	}
+	slices.Sort(out)
+	out = slices.Compact(out)
+	if len(out) == 0 {
+		t.Fatal("the corpus has no module files")
+	}
+	return out
+}
+
+// ModuleSet returns the folder of one set of module files of the corpus.
+func ModuleSet(t testing.TB, name string) string {
+	t.Helper()
+	for _, dir := range ModuleSets(t) {
+		if filepath.Base(dir) == name {
+			return dir
+		}
+	}
+	t.Fatalf("the corpus has no module files %s", name)
+	return ""
 }
 
 func cacheDir() (string, error) {
@@ -145,7 +192,8 @@ func unpackModules(dir, archive string) error {
 	if err := untar(tmp, tar.NewReader(r)); err != nil {
 		return fmt.Errorf("%s: %w", archive, err)
 	}
-	err = os.Rename(filepath.Join(tmp, "modules"), dir)
+	// All is in one folder, which has the archive's own name.
+	err = os.Rename(filepath.Join(tmp, strings.TrimSuffix(filepath.Base(archive), ".tar.zst")), dir)
 	if _, statErr := os.Stat(dir); statErr == nil {
 		return nil // another test binary was faster
 	}

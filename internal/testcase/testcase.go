@@ -1,0 +1,238 @@
+// Package testcase is the one place where tests find dumps on disk: the canned
+// ones of testdata/dumps, and the corpus of larger ones, with the module files
+// that belong to them and what other tools said about them (the oracle).
+//
+// The corpus is the folder that SOSGO_CORPUS names, or ../shared/corpus beside
+// the module, packed or not. Where there is none, tests that want it are
+// skipped with one reason. Where there is one, a test that gets no case from
+// it, or compares nothing in a case, fails.
+//
+// It knows files alone and nothing of how they are read, so that the tests of
+// every package can use it; package testdump opens the dumps.
+package testcase
+
+import (
+	"errors"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// A Case is a dump on disk with what is known about it.
+type Case struct {
+	Name     string
+	Dir      string // its folder
+	Path     string // its file; of the corpus, once Unpack ran, the plain one
+	Modules  string // folder with module files; empty for canned dumps, which need none
+	Canned   bool
+	Manifest Manifest
+
+	unpacked func() error
+}
+
+// HasHeap reports whether the dump was written with the GC heap, of a runtime
+// that this reads.
+func (c *Case) HasHeap() bool {
+	return (c.Manifest.Kind == "full" || c.Manifest.Kind == "withheap") && c.HasRuntime()
+}
+
+// HasRuntime reports whether the process had a runtime that this reads:
+// NativeAOT has no metadata, and there are no layouts for ARM64.
+func (c *Case) HasRuntime() bool { return !c.Manifest.NativeAOT() && c.Manifest.Arch != "arm64" }
+
+// SkipSlotsOf800 skips the test for a known defect: the runtime's table of
+// globals has other slots in 8.0.0 than in the later builds of 8.0 whose numbers
+// are used for it, so that there is no sync table, and explicit frames are
+// called by the names of their neighbours.
+func (c *Case) SkipSlotsOf800(t testing.TB) {
+	t.Helper()
+	if strings.HasPrefix(c.Manifest.Runtime, "8.0.0") {
+		t.Skip("a known defect: 8.0.0 is read with the table slots of later builds")
+	}
+}
+
+// Raw returns the unpacked bytes of the dump.
+func (c *Case) Raw() ([]byte, error) {
+	b, err := os.ReadFile(c.Path)
+	if err != nil || filepath.Ext(c.Path) != ".zst" {
+		return b, err
+	}
+	dec, err := zstd.NewReader(nil)
+	if err != nil {
+		return nil, err
+	}
+	defer dec.Close()
+	return dec.DecodeAll(b, nil)
+}
+
+// A Filter picks cases; nil picks all.
+type Filter func(*Case) bool
+
+// Named picks the cases whose name matches one of the patterns of path.Match.
+func Named(patterns ...string) Filter {
+	return func(c *Case) bool {
+		return slices.ContainsFunc(patterns, func(p string) bool { ok, _ := path.Match(p, c.Name); return ok })
+	}
+}
+
+// OnLinux picks the cases of Linux processes.
+func OnLinux(c *Case) bool { return c.Manifest.OS == "linux" }
+
+// OnWindows picks the cases of Windows processes.
+func OnWindows(c *Case) bool { return c.Manifest.OS == "windows" }
+
+// What a test says with -json about the case that it looks at, and why it was
+// skipped as a whole: docs/HEALTH.md is made of them.
+const (
+	AttrCase     = "case"
+	AttrNoCorpus = "no-corpus"
+)
+
+// Corpus calls f for each case of the corpus that want picks, unpacked, in a
+// subtest of its own. The number that f returns is how much it compared: a
+// case in which nothing was compared fails, unless f skips it and says why.
+func Corpus(t *testing.T, want Filter, f func(t *testing.T, c *Case) int) {
+	t.Helper()
+	cases := corpus(t)
+	found := false
+	for _, c := range cases {
+		if want != nil && !want(c) {
+			continue
+		}
+		found = true
+		t.Run(c.Name, func(t *testing.T) {
+			t.Attr(AttrCase, c.Name)
+			c.mustUnpack(t)
+			Compared(t, f(t, c))
+		})
+	}
+	if !found {
+		t.Fatal("the corpus has no case for this test")
+	}
+}
+
+// Compared fails the test if nothing was compared.
+func Compared(t testing.TB, n int) {
+	t.Helper()
+	if n == 0 && !t.Failed() {
+		t.Error("nothing was compared: a case without anything to compare is to be skipped, with the reason")
+	}
+}
+
+// Open returns the case of the corpus of that name, unpacked.
+func Open(t testing.TB, name string) *Case {
+	t.Helper()
+	cases := corpus(t)
+	i := slices.IndexFunc(cases, func(c *Case) bool { return c.Name == name })
+	if i < 0 {
+		t.Fatalf("the corpus has no case %s", name)
+	}
+	t.Attr(AttrCase, name)
+	cases[i].mustUnpack(t)
+	return cases[i]
+}
+
+// corpus lists the corpus for a test that is nothing without it.
+func corpus(t testing.TB) []*Case {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("-short: the corpus is left out")
+	}
+	cases, err := CorpusCases()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(cases) == 0 {
+		t.Attr(AttrNoCorpus, "true")
+		t.Skip("no corpus: there is no ../shared/corpus beside the module, and SOSGO_CORPUS names none")
+	}
+	return cases
+}
+
+// CorpusCases lists the corpus, by name. There are none where there is no
+// corpus; a folder without cases that SOSGO_CORPUS names is an error.
+var CorpusCases = sync.OnceValues(func() ([]*Case, error) {
+	dir, err := corpusDir()
+	if err != nil || dir == "" {
+		return nil, err
+	}
+	cases, err := casesIn(dir, false)
+	if err == nil && len(cases) == 0 {
+		err = errors.New(dir + " has no cases")
+	}
+	return cases, err
+})
+
+// corpusDir is the folder of the corpus, or empty.
+func corpusDir() (string, error) {
+	if dir := os.Getenv("SOSGO_CORPUS"); dir != "" {
+		return dir, nil
+	}
+	root, err := ModuleRoot()
+	if err != nil {
+		return "", err
+	}
+	dir := filepath.Join(root, "..", "shared", "corpus")
+	if _, err := os.Stat(dir); err != nil {
+		return "", nil
+	}
+	return dir, nil
+}
+
+// CannedCases lists testdata/dumps, by name. There are none where this module
+// is a dependency: they are a module of their own.
+var CannedCases = sync.OnceValues(func() ([]*Case, error) {
+	root, err := ModuleRoot()
+	if err != nil {
+		return nil, err
+	}
+	return casesIn(filepath.Join(root, "testdata", "dumps"), true)
+})
+
+// casesIn lists the folders of dir that have a manifest.
+func casesIn(dir string, canned bool) ([]*Case, error) {
+	files, err := filepath.Glob(filepath.Join(dir, "*", "manifest.json"))
+	if err != nil {
+		return nil, err
+	}
+	var out []*Case
+	for _, file := range files {
+		m, err := readManifest(file)
+		if err != nil {
+			return nil, err
+		}
+		c := &Case{Name: m.Name, Dir: filepath.Dir(file), Canned: canned, Manifest: m}
+		c.Path = filepath.Join(c.Dir, m.Dump)
+		if m.Modules != "" {
+			c.Modules = filepath.Join(c.Dir, m.Modules)
+		}
+		c.unpacked = sync.OnceValue(c.unpack)
+		out = append(out, c)
+	}
+	return out, nil
+}
+
+// ModuleRoot is the folder of this module, found from the folder in which the
+// test runs.
+func ModuleRoot() (string, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(dir, "sosgo.go")); err == nil {
+			return dir, nil
+		}
+		parent := filepath.Dir(dir)
+		if parent == dir {
+			return "", errors.New("the test does not run inside the module")
+		}
+		dir = parent
+	}
+}
