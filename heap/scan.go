@@ -29,8 +29,11 @@ type Collector interface {
 
 // ScanOptions say how to scan. The zero value uses all processors.
 type ScanOptions struct {
-	Jobs     int                      // goroutines; 0 stands for one a processor
-	Progress func(done, total uint64) // if not nil, is told the bytes of the heap that are done
+	Jobs int // goroutines; 0 stands for one a processor
+	// Progress, if not nil, is told the bytes of the heap that are done, by the
+	// caller's goroutine. The last call of a scan that comes to its end, and only
+	// that, has done equal to total.
+	Progress func(done, total uint64)
 }
 
 func (o *ScanOptions) jobs() int {
@@ -184,11 +187,17 @@ func (s *scanner[C]) merge(spans []Span, progress func(done, total uint64), merg
 		}
 		r.into.Reset()
 		s.spare.Put(r.into)
-		if done += uint64(r.to - r.from); progress != nil {
-			progress(min(done, total), total)
+		if done += uint64(r.to - r.from); progress != nil && done < total {
+			progress(done, total)
 		}
 	}
-	return s.ctx.Err()
+	if err := s.ctx.Err(); err != nil {
+		return err
+	}
+	if progress != nil {
+		progress(total, total)
+	}
+	return nil
 }
 
 // collecting is the sink that fills a Collector.

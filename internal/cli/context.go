@@ -40,6 +40,8 @@ type Context struct {
 	text   *jsonText
 	stderr *stderrWriter
 
+	progress []*Progress
+
 	warnings []report.Problem
 	warned   int
 	misuse   error

@@ -345,6 +345,7 @@ func (a *app) execute(c *Context) error {
 }
 
 func (c *Context) run() error {
+	defer c.endProgress()
 	if c.Command.Ask == nil {
 		return c.Command.Run(c)
 	}

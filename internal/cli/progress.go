@@ -23,9 +23,11 @@ type Progress struct {
 	ended       sync.WaitGroup
 }
 
-// Progress starts a progress display. The caller ends it with Done.
+// Progress starts a progress display. The caller ends it with Done; at the
+// latest it ends with the command.
 func (c *Context) Progress(label string) *Progress {
 	p := &Progress{stop: make(chan struct{})}
+	c.progress = append(c.progress, p)
 	if c.stderr.terminal {
 		p.ended.Add(1)
 		go p.show(c.stderr, label)
@@ -37,6 +39,13 @@ func (c *Context) Progress(label string) *Progress {
 func (p *Progress) Set(done, total uint64) {
 	p.total.Store(total)
 	p.done.Store(done)
+}
+
+// endProgress removes what displays are left.
+func (c *Context) endProgress() {
+	for _, p := range c.progress {
+		p.Done()
+	}
 }
 
 // Done removes the display.

@@ -93,6 +93,14 @@ func (p *handlePrinter) cut(s string, width int) string {
 	return s
 }
 
+// typeStatItem is the JSON of one line of statistics.
+type typeStatItem struct {
+	MethodTable report.Address `json:"methodTable" doc:"the type"`
+	Count       uint64         `json:"count" doc:"objects of the type"`
+	Size        uint64         `json:"size" doc:"their total size in bytes"`
+	Type        string         `json:"type" doc:"name of the type"`
+}
+
 // A handlePrinter prints handles and counts them.
 type handlePrinter struct {
 	c       *cli.Context

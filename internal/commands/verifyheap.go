@@ -6,6 +6,7 @@ import (
 
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/cli"
+	"github.com/sosgo/sosgo/internal/commands/ask"
 	"github.com/sosgo/sosgo/report"
 	"github.com/sosgo/sosgo/target"
 )
@@ -72,7 +73,7 @@ func runVerifyHeap(c *cli.Context) error {
 	if f.Segments, err = segmentFilter(c, h); err != nil {
 		return err
 	}
-	if err := rangeOf(c, f); err != nil {
+	if f.Range, err = ask.AddressRange(c); err != nil {
 		return err
 	}
 	o, done := heap.ScanOptions{Jobs: c.Jobs}, func() {}

@@ -1,0 +1,82 @@
+package answer
+
+import (
+	"bytes"
+	"iter"
+	"reflect"
+	"strconv"
+
+	"github.com/sosgo/sosgo/target"
+)
+
+// A HeapObject is an object of the heap, or a free block.
+type HeapObject struct {
+	Address     target.Addr `json:"address" doc:"the object"`
+	MethodTable target.Addr `json:"methodTable" doc:"its type"`
+	Size        uint64      `json:"size" doc:"bytes"`
+	Free        bool        `json:"free,omitempty" doc:"a free block and no object"`
+	// String is the beginning of what a string says, if that was asked for; it
+	// is nil for other objects.
+	String *Excerpt `json:"-"`
+}
+
+// An Excerpt is the beginning of a text.
+type Excerpt struct {
+	Text  Text
+	Whole bool // it is all of it
+}
+
+// AppendJSON appends o as JSON: there may be millions of them.
+func (o *HeapObject) AppendJSON(b []byte) []byte {
+	b = strconv.AppendUint(append(b, `{"address":"0x`...), uint64(o.Address), 16)
+	b = strconv.AppendUint(append(b, `","methodTable":"0x`...), uint64(o.MethodTable), 16)
+	b = strconv.AppendUint(append(b, `","size":`...), o.Size, 10)
+	if o.Free {
+		b = append(b, `,"free":true`...)
+	}
+	return append(b, '}')
+}
+
+// Objects is a long list of objects. They are read while the list is: once, in
+// its order, and nothing is allocated for each.
+type Objects struct{ source ObjectSource }
+
+// An ObjectSource reads the objects of an Objects.
+type ObjectSource interface {
+	// All is what Objects.All returns.
+	All() iter.Seq2[HeapObject, error]
+	// Format is what Objects.Format does.
+	Format(chars int, newRow func() AppendObject, emit func(rows []byte) error) error
+}
+
+// AppendObject appends the row of an object to b. The object is valid during
+// the call.
+type AppendObject func(b []byte, o *HeapObject) []byte
+
+// NewObjects returns the list of what source reads.
+func NewObjects(source ObjectSource) *Objects { return &Objects{source} }
+
+// All iterates over the objects, without what strings say.
+func (l *Objects) All() iter.Seq2[HeapObject, error] { return l.source.All() }
+
+// Format formats the objects by several workers, and calls emit with their rows,
+// many at a time, in the order of the list, by the caller's goroutine. Each
+// worker appends rows with a function of its own that newRow makes. chars is how
+// much of what a string says the rows are told, 0 for nothing. The error is
+// emit's or the context's.
+func (l *Objects) Format(chars int, newRow func() AppendObject, emit func(rows []byte) error) error {
+	return l.source.Format(chars, newRow, emit)
+}
+
+// StreamJSON calls emit with JSON rows, which are separated by a comma and a
+// line feed.
+func (l *Objects) StreamJSON(emit func(rows []byte) error) error {
+	const separator = ",\n"
+	row := func(b []byte, o *HeapObject) []byte { return append(o.AppendJSON(b), separator...) }
+	return l.Format(0, func() AppendObject { return row }, func(rows []byte) error {
+		return emit(bytes.TrimSuffix(rows, []byte(separator)))
+	})
+}
+
+// JSONType is the type that StreamJSON writes, for documentation.
+func (Objects) JSONType() reflect.Type { return reflect.TypeFor[[]HeapObject]() }

@@ -1,0 +1,77 @@
+package heap
+
+import (
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/target"
+)
+
+// FinalizerOptions say which objects ListFinalizers lists.
+type FinalizerOptions struct {
+	Filter *Filter // of which Segments, Generations and Range do not count
+	// OnlyStatistics leaves the list empty.
+	OnlyStatistics bool
+	// ByCount sorts the statistics by the number of objects, not by their size.
+	ByCount bool
+}
+
+// ListFinalizers lists the objects in the finalizer queues of all heaps: those
+// whose finalizer is registered, the oldest generation first, then those whose
+// finalizer will run. What can't be read is noted; that no queue can is an error.
+func (h *Heap) ListFinalizers(o FinalizerOptions) (*answer.Finalizers, error) {
+	a := &answer.Finalizers{}
+	var objects []Object
+	sieve, total := NewSieve(o.Filter), NewCounter(h, o.Filter)
+	for i := range h.subHeaps {
+		q, err := h.FinalizerQueue(i)
+		if err != nil {
+			a.Note(err)
+			continue
+		}
+		a.Queues = append(a.Queues, finalizerQueue(&q))
+		h.finalizable(&a.Gaps, &q, func(x *Object) {
+			if !sieve.Pass(x) {
+				return
+			}
+			total.Count(h.Segment(x.Addr), x)
+			if !o.OnlyStatistics {
+				objects = append(objects, *x)
+			}
+		})
+	}
+	if noted := a.Noted(); len(a.Queues) == 0 && len(noted) > 0 {
+		return nil, noted[len(noted)-1]
+	}
+	a.Objects = answer.NewObjects(&sliceList{h: h, list: objects})
+	s := total.Stats()
+	a.Statistics = h.statistics(&a.Gaps, &s, o.ByCount)
+	return a, nil
+}
+
+// finalizable calls visit with the objects of a queue, in its order.
+func (h *Heap) finalizable(g *answer.Gaps, q *FinalizerQueue, visit func(*Object)) {
+	all := target.Range{Start: q.Finalizable().Start, End: q.FReachable().End}
+	for r, err := range h.FinalizerSlots(all) {
+		if err != nil {
+			g.Note(err)
+			return
+		}
+		o, err := h.ObjectAt(r.Target)
+		if err != nil {
+			g.Note(err)
+			continue
+		}
+		visit(&o)
+	}
+}
+
+func finalizerQueue(q *FinalizerQueue) answer.FinalizerQueue {
+	a := answer.FinalizerQueue{Heap: q.SubHeap, Queue: q.Addr, Ready: finalizerPart("", q.Ready), Critical: finalizerPart("", q.Critical), Bounds: q.Bounds}
+	for g, r := range q.Generations {
+		a.Generations = append(a.Generations, finalizerPart(Generation(g).String(), r))
+	}
+	return a
+}
+
+func finalizerPart(generation string, r target.Range) answer.FinalizerPart {
+	return answer.FinalizerPart{Generation: generation, Count: r.Size() / 8, Start: r.Start, End: r.End}
+}

@@ -1,0 +1,193 @@
+package heap
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/target"
+)
+
+// ListOptions say which objects an answer is about. The zero value is about all.
+type ListOptions struct {
+	Filter *Filter
+	// OnlyObjects leaves out the statistics behind a list.
+	OnlyObjects bool
+	// ByCount sorts statistics by the number of objects, not by their size.
+	ByCount bool
+	Scan    ScanOptions
+}
+
+// List lists objects in address order, and counts them by type, the types with
+// most bytes last. Where the walk could not go on is noted in the answer, and so
+// is that no object could be read at all.
+func (h *Heap) List(ctx context.Context, o ListOptions) *answer.Listing {
+	l := &answer.Listing{}
+	l.Objects = h.list(ctx, o.Filter, o.Scan, func(s *Stats) {
+		if err := noteCorrupt(&l.Gaps, s); err != nil {
+			l.Fail(err)
+		} else if !o.OnlyObjects {
+			l.Statistics = h.statistics(&l.Gaps, s, o.ByCount)
+		}
+	})
+	return l
+}
+
+// Count counts objects by type, as List does.
+func (h *Heap) Count(ctx context.Context, o ListOptions) (*answer.Listing, error) {
+	s, err := h.Stats(ctx, o.Filter, o.Scan)
+	if err != nil {
+		return nil, err
+	}
+	l := &answer.Listing{}
+	if err := noteCorrupt(&l.Gaps, &s); err != nil {
+		return nil, err
+	}
+	l.Statistics = h.statistics(&l.Gaps, &s, o.ByCount)
+	return l, nil
+}
+
+// ListStrings lists strings in address order, and counts them by content, those
+// with most bytes last. It scans the heap for each of the two.
+func (h *Heap) ListStrings(ctx context.Context, o ListOptions) *answer.Listing {
+	f := h.StringFilter(o.Filter.orAll())
+	l := &answer.Listing{}
+	l.Objects = h.list(ctx, f, o.Scan, func(*Stats) {})
+	if !o.OnlyObjects {
+		l.Strings = h.contents(ctx, &l.Gaps, f, o.Scan)
+	}
+	return l
+}
+
+// CountStrings counts strings by content, as ListStrings does.
+func (h *Heap) CountStrings(ctx context.Context, o ListOptions) *answer.Listing {
+	l := &answer.Listing{}
+	l.Strings = h.contents(ctx, &l.Gaps, o.Filter, o.Scan)
+	return l
+}
+
+// ListLocks lists the objects that are locked through their header.
+func (h *Heap) ListLocks(ctx context.Context, o ListOptions) (*answer.Listing, error) {
+	locked, stats, err := h.ThinLocks(ctx, o.Filter, o.Scan)
+	if err != nil {
+		return nil, err
+	}
+	l := &answer.Listing{Locks: []answer.ThinLock{}}
+	if err := noteCorrupt(&l.Gaps, &stats); err != nil {
+		return nil, err
+	}
+	threads, err := h.rt.Threads()
+	l.Note(err)
+	byID := map[uint32]*dac.Thread{}
+	for i := range threads {
+		byID[threads[i].ManagedID] = &threads[i]
+	}
+	for i := range locked {
+		lock := locked[i].Lock
+		row := answer.ThinLock{Object: locked[i].Object.Addr, ManagedID: lock.Owner, Recursion: lock.Recursion}
+		if t := byID[lock.Owner]; t != nil {
+			row.Thread, row.OSID = t.Addr, t.OSID
+		}
+		l.Locks = append(l.Locks, row)
+	}
+	return l, nil
+}
+
+// errUnread stands for what is known behind a list that was not read, or that
+// failed.
+var errUnread = errors.New("the objects were not read")
+
+// ListGeneration lists objects of one generation in address order, and counts
+// them.
+func (h *Heap) ListGeneration(ctx context.Context, g Generation, o ListOptions) *answer.GenerationObjects {
+	l := &answer.GenerationObjects{Count: answer.Maybe[uint64]{Err: errUnread}}
+	l.Objects = h.list(ctx, o.Filter.in(g), o.Scan, func(s *Stats) {
+		if err := noteCorrupt(&l.Gaps, s); err != nil {
+			l.Fail(err)
+			return
+		}
+		l.Count = answer.Known(s.Count)
+	})
+	return l
+}
+
+// CountGeneration counts objects of one generation by type, the types with most
+// bytes last.
+func (h *Heap) CountGeneration(ctx context.Context, g Generation, o ListOptions) (*answer.GenerationObjects, error) {
+	o.Filter = o.Filter.in(g)
+	l, err := h.Count(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	return &answer.GenerationObjects{Gaps: l.Gaps, Types: l.Types, Count: answer.Known(l.Statistics.Count)}, nil
+}
+
+// in is f for one generation.
+func (f *Filter) in(g Generation) *Filter {
+	in := *f.orAll()
+	in.Generations = []Generation{g}
+	return &in
+}
+
+// list lists the objects that f chooses; end is told what was counted.
+func (h *Heap) list(ctx context.Context, f *Filter, o ScanOptions, end func(*Stats)) *answer.Objects {
+	return answer.NewObjects(&scanList{h: h, ctx: ctx, f: f, o: o, end: end})
+}
+
+// noteCorrupt notes what a scan could not read. When it read nothing at all,
+// that is an error.
+func noteCorrupt(g *answer.Gaps, s *Stats) error {
+	if s.Count == 0 && len(s.Corruptions) > 0 {
+		return fmt.Errorf("no object can be read: %w", s.Corruptions[0])
+	}
+	for _, e := range s.Corruptions {
+		g.Note(e)
+	}
+	if more := s.Corrupt - len(s.Corruptions); more > 0 {
+		g.Note(target.Corruptf("%d further places of the heap can't be read", more))
+	}
+	return nil
+}
+
+func (h *Heap) statistics(g *answer.Gaps, s *Stats, byCount bool) *answer.Statistics {
+	if byCount {
+		s.ByCount()
+	} else {
+		s.BySize()
+	}
+	a := &answer.Statistics{Types: make([]answer.TypeCount, len(s.Types)), Count: s.Count, Size: s.Size}
+	for i := range s.Types {
+		t := &s.Types[i]
+		a.Types[i] = answer.TypeCount{MethodTable: t.Type.Addr, Count: t.Count, Size: t.Size, Type: h.typeName(g, t.Type)}
+	}
+	for i := range s.Fragments {
+		f := &s.Fragments[i]
+		a.Fragments = append(a.Fragments, answer.Fragment{Address: f.Free.Addr, Size: f.Free.Size, Next: f.Next.Addr,
+			NextMethodTable: f.Next.Type.Addr, NextType: h.typeName(g, f.Next.Type)})
+	}
+	return a
+}
+
+// contents counts strings by content while it is ranged over.
+func (h *Heap) contents(ctx context.Context, g *answer.Gaps, f *Filter, o ScanOptions) iter.Seq2[answer.StringCount, error] {
+	return func(yield func(answer.StringCount, error) bool) {
+		list, stats, err := h.Strings(ctx, f, o)
+		if err == nil {
+			err = noteCorrupt(g, &stats)
+		}
+		if err != nil {
+			g.Fail(err)
+			return
+		}
+		for i := range list {
+			s := &list[i]
+			text, _, err := h.StringText(s.First, comparedChars)
+			if !yield(answer.StringCount{Count: s.Count, Size: s.TotalSize(), Address: s.First, Text: g.Text(text, err)}, nil) {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,154 @@
+package ask
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/cli"
+	"github.com/sosgo/sosgo/target"
+)
+
+// ScannedHeap is Heap for commands that need objects: a heap without segments is
+// an error that says why, and one that a collection was changing is told of,
+// unless the user does not want to hear it.
+func ScannedHeap(c *cli.Context, ignoreGCState bool) (*heap.Heap, error) {
+	h, err := View(c).Heap()
+	if err != nil {
+		return nil, err
+	}
+	if len(h.Segments()) == 0 && len(h.Warnings()) > 0 {
+		return nil, fmt.Errorf("no segment of the heap can be read: %w", h.Warnings()[0])
+	}
+	if h.InGC() && !ignoreGCState {
+		c.Warn(target.Corruptf("the dump was taken during a garbage collection: the heap is read as far as it is sound"))
+	}
+	return Heap(c)
+}
+
+// Scan are the options of a scan of the heap. Each scan that is made with them
+// has a progress display, which ends with it.
+func Scan(c *cli.Context, label string) heap.ScanOptions {
+	var p *cli.Progress
+	return heap.ScanOptions{Jobs: c.Jobs, Progress: func(done, total uint64) {
+		if p == nil {
+			p = c.Progress(label)
+		}
+		p.Set(done, total)
+		if done == total {
+			p.Done()
+			p = nil
+		}
+	}}
+}
+
+// FilterOptions are the options that choose objects.
+func FilterOptions() []cli.Option {
+	return []cli.Option{
+		{Name: "mt", Kind: cli.Address, Summary: "only objects of this MethodTable"},
+		{Name: "type", Kind: cli.TypeName, Summary: "only objects of types whose name contains this"},
+		{Name: "min", Kind: cli.Size, Summary: "only objects of at least this size"},
+		{Name: "max", Kind: cli.Size, Summary: "only objects of at most this size"},
+		{Name: "gen", Aliases: []string{"generation"}, Kind: cli.Str, Value: "GEN", Summary: "only this generation: gen0, gen1, gen2, loh (large), poh (pinned), foh (frozen)"},
+		{Name: "heap", Kind: cli.Int, Summary: "only this heap of a server GC"},
+		{Name: "segment", Kind: cli.Address, Summary: "only this segment or region: its address or one in it"},
+	}
+}
+
+// Filter makes a filter of FilterOptions.
+func Filter(c *cli.Context, h *heap.Heap) (*heap.Filter, error) {
+	f := &heap.Filter{}
+	f.MinSize, _ = c.Size("min")
+	f.MaxSize, _ = c.Size("max")
+	if f.MaxSize != 0 && f.MinSize > f.MaxSize {
+		return nil, c.Usagef("-min is larger than -max")
+	}
+	if name, ok := c.Str("gen"); ok {
+		g, ok := heap.ParseGeneration(name)
+		if !ok {
+			return nil, c.Usagef("Unknown generation: %s. Only gen0, gen1, gen2, loh (large), poh (pinned) and foh (frozen) are supported", name)
+		}
+		f.Generations = []heap.Generation{g}
+	}
+	var err error
+	if f.Segments, err = SegmentFilter(c, h); err != nil {
+		return nil, err
+	}
+	f.Type, err = TypeFilter(c, h)
+	return f, err
+}
+
+// SegmentFilter reads -heap and -segment; nil stands for all.
+func SegmentFilter(c *cli.Context, h *heap.Heap) (func(*heap.Segment) bool, error) {
+	index, hasIndex := c.Int("heap")
+	at, hasSegment := c.Addr("segment")
+	if !hasIndex && !hasSegment {
+		return nil, nil
+	}
+	if hasIndex && (index < 0 || index >= int64(len(h.SubHeaps()))) {
+		return nil, c.Usagef("there is no heap %d: the process has %d", index, len(h.SubHeaps()))
+	}
+	var only *heap.Segment
+	if hasSegment {
+		if only = h.SegmentByAddr(at); only == nil {
+			return nil, c.Usagef("%x is no segment, and no address in one (eeheap -gc lists them)", uint64(at))
+		}
+	}
+	return func(s *heap.Segment) bool {
+		return (!hasIndex || s.SubHeap == int(index)) && (only == nil || s == only)
+	}, nil
+}
+
+// TypeFilter reads -mt and -type; nil stands for all.
+func TypeFilter(c *cli.Context, h *heap.Heap) (func(*dac.MethodTable) bool, error) {
+	mt, hasMT := c.Addr("mt")
+	part, hasType := c.Str("type")
+	if hasMT {
+		if _, err := h.Runtime().TrustedMethodTable(mt); err != nil {
+			return nil, err
+		}
+	}
+	is, named := heap.TypeIs(mt), h.TypeContains(part)
+	switch {
+	case hasMT && hasType:
+		return func(t *dac.MethodTable) bool { return is(t) && named(t) }, nil
+	case hasMT:
+		return is, nil
+	case hasType:
+		return named, nil
+	}
+	return nil, nil
+}
+
+// RangeArgs are the arguments of AddressRange.
+func RangeArgs() []cli.Arg {
+	return []cli.Arg{
+		{Name: "start", Kind: cli.Address, Optional: true, Summary: "first address"},
+		{Name: "end", Kind: cli.Str, Optional: true, Summary: "address behind the last, or L and a number of bytes in hexadecimal"},
+	}
+}
+
+// AddressRange reads RangeArgs; an empty range stands for all.
+func AddressRange(c *cli.Context) (target.Range, error) {
+	start, ok := c.Addr("start")
+	if !ok {
+		return target.Range{}, nil
+	}
+	text, ok := c.Str("end")
+	if !ok {
+		return target.Range{Start: start, End: ^target.Addr(0)}, nil
+	}
+	size, isSize := strings.CutPrefix(strings.ToUpper(text), "L")
+	end, err := cli.ParseAddress(size)
+	if err != nil {
+		return target.Range{}, c.Usagef("END: %v", err)
+	}
+	if isSize {
+		end += start
+	}
+	if end <= start {
+		return target.Range{}, c.Usagef("the range ends at %x, before it starts", uint64(end))
+	}
+	return target.Range{Start: start, End: end}, nil
+}

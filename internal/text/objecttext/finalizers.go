@@ -1,0 +1,68 @@
+package objecttext
+
+import (
+	"strconv"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/report"
+	"github.com/sosgo/sosgo/target"
+)
+
+// Finalizers is the text of finalizequeue.
+func Finalizers(p *report.Page, f *answer.Finalizers, o ListingOptions) {
+	if !o.Short {
+		finalizerQueues(p, f.Queues)
+	}
+	Listing(p, &f.Listing, o)
+}
+
+func finalizerQueues(p *report.Page, queues []answer.FinalizerQueue) {
+	if p.SOS {
+		// Only Windows has COM objects, and their tables are not read.
+		p.Print("Free-Threaded Interfaces to be released: 0\nMTA Interfaces to be released: 0\nSTA Interfaces to be released: 0\n" +
+			"----------------------------------\n\n")
+	}
+	for i := range queues {
+		q := &queues[i]
+		p.Printf("Heap %d\n", q.Heap)
+		for _, part := range shownParts(p, q) {
+			p.Printf("generation %s has %d objects (%x->%x)\n", part.Generation, part.Count, uint64(part.Start), uint64(part.End))
+		}
+		p.Printf("Ready for finalization %d objects (%x->%x)\n", q.Critical.Count+q.Ready.Count, uint64(q.Critical.Start), uint64(q.Ready.End))
+		p.Print("------------------------------\n")
+	}
+	p.Print("Statistics for all finalizable objects (including all objects ready for finalization):\n")
+}
+
+// smallGenerations are those that have a line also when they are empty.
+const smallGenerations = 3
+
+// shownParts are the parts of the generations 0, 1 and 2, and of others that
+// are not empty.
+func shownParts(p *report.Page, q *answer.FinalizerQueue) []answer.FinalizerPart {
+	if p.SOS {
+		return sosParts(q)
+	}
+	var parts []answer.FinalizerPart
+	for g, part := range q.Generations {
+		if g < smallGenerations || part.Count > 0 {
+			parts = append(parts, part)
+		}
+	}
+	return parts
+}
+
+// sosParts are what SOS takes for the generations 0, 1 and 2: the parts behind
+// the first, as if there were no heap of pinned objects.
+func sosParts(q *answer.FinalizerQueue) []answer.FinalizerPart {
+	var parts []answer.FinalizerPart
+	for g := range min(smallGenerations, len(q.Generations)) {
+		last := smallGenerations - g
+		if last+1 >= len(q.Bounds) {
+			continue
+		}
+		r := target.Range{Start: q.Bounds[last], End: q.Bounds[last+1]}
+		parts = append(parts, answer.FinalizerPart{Generation: strconv.Itoa(g), Count: r.Size() / 8, Start: r.Start, End: r.End})
+	}
+	return parts
+}
