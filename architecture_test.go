@@ -19,7 +19,7 @@ const modulePath = "github.com/sosgo/sosgo"
 
 // library is what commands may ask: all packages of the library, the root's
 // too, and package report for the answer that they give.
-const library = "answer codeinfo dac disasm dump heap image metadata objects report stackscan stackwalk target threads unwind SELF"
+const library = "answer hexdump codeinfo dac disasm dump heap image metadata objects report stackscan stackwalk target threads unwind SELF"
 
 // mayImport says which packages of this module each package may import, as
 // docs/architecture.md explains it: nobody imports what comes later on the
@@ -43,6 +43,7 @@ var mayImport = map[string]string{
 	"codeinfo":           "target internal/cursor internal/limits",
 	"unwind":             "target internal/cursor internal/limits",
 	"answer":             "target",
+	"hexdump":            "answer target internal/limits",
 	"dac":                "answer target image metadata codeinfo internal/layout internal/limits",
 	"heap":               "answer target dac internal/layout internal/limits",
 	"objects":            "answer target dac heap metadata internal/layout internal/limits",
@@ -66,7 +67,7 @@ var mayImport = map[string]string{
 	"internal/commands/objectcmd":  library + " internal/cli internal/commands/ask internal/text/objecttext",
 	"internal/commands/threadcmd":  library + " internal/cli internal/commands/ask internal/text/threadtext",
 	"internal/commands/typecmd":    library + " internal/cli internal/commands/ask internal/text/typetext",
-	"internal/commands/processcmd": library + " internal/cli internal/commands/ask internal/text/processtext",
+	"internal/commands/processcmd": library + " internal/cli internal/commands/ask internal/limits internal/text/processtext",
 	"internal/commands": library + " elfcore minidump report/stackexport internal/limits internal/cli internal/commands/ask " +
 		"internal/commands/objectcmd internal/commands/threadcmd internal/commands/typecmd internal/commands/processcmd",
 	"cmd/sosgo": "internal/cli internal/commands",

@@ -32,7 +32,6 @@ func All() []cli.Command {
 		codeCommands(),
 		codeInfoCommands(),
 		processCommands(),
-		memoryCommands(),
 		supportCommands(),
 		objectcmd.Commands(),
 		threadcmd.Commands(),

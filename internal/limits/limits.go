@@ -90,6 +90,13 @@ const (
 	FrameTableItems = 16 << 20 // entries of .eh_frame_hdr
 )
 
+// What one command shows of memory.
+const (
+	MemoryElements = 1 << 28
+	MemoryWidth    = 1 << 12  // elements of a row
+	TextUnits      = 16 << 20 // UTF-16 code units of a text that ends with a zero
+)
+
 // What the compilers record beside code.
 const (
 	MethodCode     = 64 << 20 // bytes of one method

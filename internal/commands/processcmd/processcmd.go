@@ -5,4 +5,4 @@ package processcmd
 import "github.com/sosgo/sosgo/internal/cli"
 
 // Commands are the commands of the group.
-func Commands() []cli.Command { return nil }
+func Commands() []cli.Command { return memoryCommands() }

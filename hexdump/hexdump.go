@@ -1,0 +1,112 @@
+// Package hexdump reads memory as people look at it: as rows of numbers, or as
+// text up to a zero.
+package hexdump
+
+import (
+	"context"
+	"encoding/binary"
+	"unicode/utf16"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/target"
+)
+
+// A Shape says how memory is cut into rows.
+type Shape struct {
+	Length int // bytes of an element: 1, 2, 4 or 8, little-endian
+	Count  int // elements in all
+	Width  int // elements of a row
+}
+
+// Rows is the memory from a on. An element that the dump does not hold is nil
+// in its row, and noted once. If it holds none of them, that is the answer's
+// failure. A shape that is impossible is target.ErrUnsupported.
+func Rows(ctx context.Context, mem target.Memory, a target.Addr, s Shape) (*answer.Memory, error) {
+	if err := checkLength(s.Length); err != nil {
+		return nil, err
+	}
+	if s.Count < 0 || s.Width <= 0 {
+		return nil, target.Unsupportedf("%d elements in rows of %d", s.Count, s.Width)
+	}
+	m := &answer.Memory{Address: a, Length: s.Length, Width: s.Width}
+	m.Rows = func(yield func(answer.MemoryRow, error) bool) {
+		var missing error
+		held := false
+		for n := 0; n < s.Count; n += s.Width {
+			if err := ctx.Err(); err != nil {
+				yield(answer.MemoryRow{}, err)
+				return
+			}
+			row := answer.MemoryRow{Address: a + target.Addr(n*s.Length)}
+			row.Elements = make([]*answer.Hex, min(s.Width, s.Count-n))
+			for i := range row.Elements {
+				b, err := target.Bytes(mem, row.Address+target.Addr(i*s.Length), s.Length)
+				if err != nil {
+					missing = err
+					continue
+				}
+				v := answer.Hex(littleEndian(b))
+				row.Elements[i], held = &v, true
+			}
+			if !yield(row, nil) {
+				return
+			}
+		}
+		if held {
+			m.Note(missing)
+		} else {
+			m.Fail(missing)
+		}
+	}
+	return m, nil
+}
+
+// Text is the text at a up to its first zero, of UTF-16 code units that take
+// length bytes each: 1 for ASCII, 2, or more. What could be read before an error
+// is in the answer.
+func Text(mem target.Memory, a target.Addr, length int) (*answer.MemoryText, error) {
+	if err := checkLength(length); err != nil {
+		return nil, err
+	}
+	t := &answer.MemoryText{Address: a}
+	units, err := characters(mem, a, length)
+	if err != nil && len(units) == 0 {
+		return nil, err
+	}
+	t.Note(err)
+	t.Units, t.Text = units, string(utf16.Decode(units))
+	return t, nil
+}
+
+func checkLength(n int) error {
+	switch n {
+	case 1, 2, 4, 8:
+		return nil
+	}
+	return target.Unsupportedf("elements of %d bytes", n)
+}
+
+func characters(mem target.Memory, a target.Addr, length int) ([]uint16, error) {
+	w := target.NewWindow(mem)
+	var units []uint16
+	for len(units) < limits.TextUnits {
+		b, err := w.Bytes(a, length)
+		if err != nil {
+			return units, err
+		}
+		u := uint16(littleEndian(b))
+		if u == 0 {
+			return units, nil
+		}
+		units = append(units, u)
+		a += target.Addr(length)
+	}
+	return units, target.Corruptf("string without an end in the first %d characters", limits.TextUnits)
+}
+
+func littleEndian(b []byte) uint64 {
+	var w [8]byte
+	copy(w[:], b)
+	return binary.LittleEndian.Uint64(w[:])
+}
