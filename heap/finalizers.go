@@ -39,7 +39,7 @@ func (h *Heap) ListFinalizers(o FinalizerOptions) (*answer.Finalizers, error) {
 		})
 	}
 	if noted := a.Noted(); len(a.Queues) == 0 && len(noted) > 0 {
-		return nil, noted[len(noted)-1]
+		return a, noted[len(noted)-1]
 	}
 	a.Objects = answer.NewObjects(&sliceList{h: h, list: objects})
 	s := total.Stats()

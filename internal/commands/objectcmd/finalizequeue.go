@@ -43,6 +43,9 @@ func askFinalizeQueue(c *cli.Context) (report.Answer, error) {
 	}
 	f, err := h.ListFinalizers(o)
 	if err != nil {
+		for _, gap := range f.Noted() {
+			c.Warn(gap)
+		}
 		return report.Answer{}, err
 	}
 	return report.Say(f, func(p *report.Page, f *answer.Finalizers) {
