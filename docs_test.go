@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"iter"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -11,6 +12,10 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/testdump"
 )
 
 // exported lists the exported functions, types and methods of the packages, as
@@ -75,4 +80,77 @@ func TestInterfaceTable(t *testing.T) {
 		}
 	}
 	require.Greater(t, rows, 150)
+}
+
+// answers asks what docs/isosdac.md names for the rows that lists are behind;
+// each returns how much there is.
+var answers = map[string]func(rt *dac.Runtime, h *heap.Heap) (int, error){
+	"GetThreadStoreData": func(rt *dac.Runtime, _ *heap.Heap) (int, error) {
+		list, err := rt.Threads()
+		return len(list), err
+	},
+	"GetModuleData": func(rt *dac.Runtime, _ *heap.Heap) (int, error) {
+		list, err := rt.Modules()
+		return len(list), err
+	},
+	"GetCodeHeapList": func(rt *dac.Runtime, _ *heap.Heap) (int, error) {
+		list, err := rt.CodeHeaps()
+		return len(list), err
+	},
+	"TraverseLoaderHeap": func(rt *dac.Runtime, _ *heap.Heap) (int, error) {
+		global, err := rt.GlobalLoaderAllocator()
+		if err != nil {
+			return 0, err
+		}
+		l, err := rt.LoaderAllocator(global)
+		return len(l.Heaps), err
+	},
+	"GetSyncBlockData": func(rt *dac.Runtime, _ *heap.Heap) (int, error) { return count(rt.SyncBlocks()) },
+	"GetHandleEnum":    func(_ *dac.Runtime, h *heap.Heap) (int, error) { return count(h.Handles()) },
+	"8 GetFinalizationFillPointers": func(_ *dac.Runtime, h *heap.Heap) (int, error) {
+		q, err := h.FinalizerQueue(0)
+		return int(q.Finalizable().Size() + q.FReachable().Size()), err
+	},
+	"8 GetGenerationTable": func(_ *dac.Runtime, h *heap.Heap) (int, error) { return len(h.SubHeaps()), nil },
+	"12 GetGlobalAllocationContext": func(_ *dac.Runtime, h *heap.Heap) (int, error) {
+		return len(h.AllocContexts()), nil
+	},
+	"5 GetTieredVersions": func(rt *dac.Runtime, _ *heap.Heap) (int, error) {
+		for info, err := range rt.JITCode() {
+			if err == nil && info.Method != nil {
+				list, err := rt.CodeVersions(info.Method)
+				return len(list), err
+			}
+		}
+		return 0, nil
+	},
+}
+
+// count returns the number of values before the first error.
+func count[T any](values iter.Seq2[T, error]) (n int, err error) {
+	for _, err := range values {
+		if err != nil {
+			return n, err
+		}
+		n++
+	}
+	return n, nil
+}
+
+// TestInterfaceAnswers asks for the lists that docs/isosdac.md names: about a
+// real dump each has something to say.
+func TestInterfaceAnswers(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("docs", "isosdac.md"))
+	require.NoError(t, err)
+	d := testdump.Open(t, "net10-zoo")
+	rt, err := d.Runtime()
+	require.NoError(t, err)
+	h, err := d.Heap()
+	require.NoError(t, err)
+	for row, ask := range answers {
+		require.Contains(t, string(text), "\n| "+row+" | ")
+		n, err := ask(rt, h)
+		require.NoError(t, err, row)
+		require.Positive(t, n, row)
+	}
 }
