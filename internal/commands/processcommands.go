@@ -7,7 +7,5 @@ func processCommands() []cli.Command {
 		modulesCommand(),
 		saveModuleCommand(),
 		assembliesCommand(),
-		runtimesCommand(),
-		eeVersionCommand(),
 	}
 }

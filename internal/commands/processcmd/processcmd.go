@@ -5,4 +5,9 @@ package processcmd
 import "github.com/sosgo/sosgo/internal/cli"
 
 // Commands are the commands of the group.
-func Commands() []cli.Command { return memoryCommands() }
+func Commands() []cli.Command {
+	return append(memoryCommands(),
+		runtimesCommand(),
+		eeVersionCommand(),
+	)
+}

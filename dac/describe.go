@@ -1,0 +1,53 @@
+package dac
+
+import (
+	"encoding/hex"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/image"
+	"github.com/sosgo/sosgo/target"
+)
+
+// Describe says what is known of a runtime without opening it. Chosen is left
+// to the caller.
+func (inst *Instance) Describe() answer.Runtime {
+	r := answer.Runtime{
+		Index: inst.Index, Flavor: inst.Flavor.String(), Version: inst.Version(), Text: inst.VersionText(),
+		Address: inst.Module.Base, Size: inst.Module.Size, Path: inst.Module.Path, SingleFile: inst.SingleFile,
+		Exports: Exports(inst.Image, inst.Module.Base, true),
+	}
+	if id := inst.Identity; len(id.BuildID) > 0 {
+		r.Identity = hex.EncodeToString(id.BuildID)
+	} else {
+		r.Identity = fmt.Sprintf("%08x %08x", id.TimeDateStamp, id.SizeOfImage)
+	}
+	return r
+}
+
+// Exports are the symbols for debuggers that the image at base exports; with
+// all, also those that it does not, without address.
+func Exports(img *image.Image, base target.Addr, all bool) []answer.Export {
+	var out []answer.Export
+	for _, name := range ExportedSymbols() {
+		rva, _, err := img.Symbol(name)
+		switch {
+		case err == nil:
+			out = append(out, answer.Export{Name: name, Address: base + target.Addr(rva)})
+		case all:
+			out = append(out, answer.Export{Name: name})
+		}
+	}
+	return out
+}
+
+// IsCore3 reports whether the runtime is of .NET Core 3, whose file versions
+// begin with 4.700.
+func (inst *Instance) IsCore3() bool {
+	major, rest, _ := strings.Cut(inst.Version(), ".")
+	minor, _, _ := strings.Cut(rest, ".")
+	n, err := strconv.Atoi(minor)
+	return major == "3" || major == "4" && err == nil && n >= 700
+}

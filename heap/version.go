@@ -1,0 +1,22 @@
+package heap
+
+import (
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/dac"
+)
+
+// Version tells the version of a runtime and the kind of its GC. The heap may be
+// nil, with the reason in err, where the dump lacks it.
+func Version(inst *dac.Instance, h *Heap, err error) *answer.EEVersion {
+	v := &answer.EEVersion{Version: inst.Version(), Text: inst.VersionText(), Core3: inst.IsCore3()}
+	if h == nil {
+		v.Note(err)
+		return v
+	}
+	server := h.Server()
+	v.Server, v.Heaps, v.InGC = &server, len(h.SubHeaps()), h.InGC()
+	if mode, ok := h.DATAS(); ok && server {
+		v.DATAS = &mode
+	}
+	return v
+}
