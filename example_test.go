@@ -2,6 +2,7 @@ package sosgo_test
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"log"
 	"maps"
@@ -106,7 +107,7 @@ func ExampleDump_Scanner() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		for slot, err := range scanner.Scan(stackscan.Options{Ranges: stack.Ranges}) {
+		for slot, err := range scanner.Scan(context.Background(), stackscan.Options{Ranges: stack.Ranges}) {
 			if err != nil {
 				log.Fatal(err)
 			}

@@ -1,6 +1,7 @@
 package sosgo_test
 
 import (
+	"context"
 	"fmt"
 	"hash/fnv"
 	"strings"
@@ -106,12 +107,12 @@ func stacks(b *strings.Builder, d *sosgo.Dump) {
 		t := &threads[i]
 		if stack, err := t.Stack(d.Target()); err == nil && t.OS != nil {
 			n := 0
-			for range scanner.Scan(stackscan.Options{Ranges: stack.Ranges, Registers: &t.OS.Registers}) {
+			for range scanner.Scan(context.Background(), stackscan.Options{Ranges: stack.Ranges, Registers: &t.OS.Registers}) {
 				n++
 			}
 			fmt.Fprintf(b, "thread %#x: %d slots\n", t.ID(), n)
 		}
-		for f := range d.MergedWalk(t.ID(), stackwalk.WalkOptions{}) {
+		for f := range d.MergedWalk(context.Background(), t.ID(), stackwalk.WalkOptions{}) {
 			fmt.Fprintf(b, "frame %v %v %v\n", f.SP, f.IP, f.Err)
 		}
 	}

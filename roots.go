@@ -48,7 +48,7 @@ func (v *View) stackRoots(ctx context.Context, h *heap.Heap, yield func(heap.Roo
 		if t.Managed == nil || t.OS == nil {
 			continue
 		}
-		for ref, err := range walker.Roots(t.Managed, t.OS.Registers) {
+		for ref, err := range walker.Roots(ctx, t.Managed, t.OS.Registers) {
 			if ctx.Err() != nil {
 				yield(heap.Root{}, ctx.Err())
 				return

@@ -2,6 +2,7 @@ package sosgo
 
 import (
 	"cmp"
+	"context"
 	"iter"
 	"slices"
 
@@ -27,12 +28,12 @@ func (d *Dump) SeveralRuntimes() bool {
 // runtime's explicit frames before what they stand on. With several CLRs every
 // frame names its Runtime. A walk that ends early ends with a frame whose Err
 // says why; the others go on.
-func (d *Dump) MergedWalk(osThread uint32, o stackwalk.WalkOptions) iter.Seq[stackwalk.Frame] {
+func (d *Dump) MergedWalk(ctx context.Context, osThread uint32, o stackwalk.WalkOptions) iter.Seq[stackwalk.Frame] {
 	return func(yield func(stackwalk.Frame) bool) {
 		var all []stackwalk.Frame
 		for _, inst := range d.Runtimes() {
 			if inst.Flavor == dac.FlavorCoreCLR {
-				all = append(all, d.framesOf(inst, osThread, o)...)
+				all = append(all, d.framesOf(ctx, inst, osThread, o)...)
 			}
 		}
 		slices.SortStableFunc(all, func(a, b stackwalk.Frame) int { return cmp.Compare(a.SP, b.SP) })
@@ -48,7 +49,7 @@ func (d *Dump) MergedWalk(osThread uint32, o stackwalk.WalkOptions) iter.Seq[sta
 }
 
 // framesOf collects one runtime's frames on an OS thread.
-func (d *Dump) framesOf(inst *dac.Instance, osThread uint32, o stackwalk.WalkOptions) []stackwalk.Frame {
+func (d *Dump) framesOf(ctx context.Context, inst *dac.Instance, osThread uint32, o stackwalk.WalkOptions) []stackwalk.Frame {
 	v := d.viewOf(inst)
 	rt, err := v.Runtime()
 	if err != nil {
@@ -64,5 +65,5 @@ func (d *Dump) framesOf(inst *dac.Instance, osThread uint32, o stackwalk.WalkOpt
 	if err != nil {
 		return nil
 	}
-	return slices.Collect(walker.Walk(&threads[i], d.file.Threads()[os].Registers, o))
+	return slices.Collect(walker.Walk(ctx, &threads[i], d.file.Threads()[os].Registers, o))
 }

@@ -1,6 +1,7 @@
 package sosgo_test
 
 import (
+	"context"
 	"strings"
 	"testing"
 
@@ -18,7 +19,7 @@ func TestMergedWalk(t *testing.T) {
 	threads, err := d.Threads()
 	require.NoError(t, err)
 	var got []string
-	for f := range d.MergedWalk(threads[0].ID(), stackwalk.WalkOptions{}) {
+	for f := range d.MergedWalk(context.Background(), threads[0].ID(), stackwalk.WalkOptions{}) {
 		if f.Kind != stackwalk.FrameManaged {
 			continue
 		}

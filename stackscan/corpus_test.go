@@ -1,6 +1,7 @@
 package stackscan_test
 
 import (
+	"context"
 	"os"
 	"strconv"
 	"strings"
@@ -60,7 +61,7 @@ func scanAll(t *testing.T, d *sosgo.Dump) map[target.Addr]target.Addr {
 		stack, err := threads[i].Stack(d.Target())
 		require.NoError(t, err)
 		require.False(t, stack.Alternate)
-		for slot, err := range s.Scan(stackscan.Options{Ranges: stack.Ranges, Registers: &threads[i].OS.Registers}) {
+		for slot, err := range s.Scan(context.Background(), stackscan.Options{Ranges: stack.Ranges, Registers: &threads[i].OS.Registers}) {
 			require.NoError(t, err)
 			if slot.Source == stackscan.SourceStack {
 				found[slot.Addr] = slot.Object
@@ -96,7 +97,7 @@ func BenchmarkThread(b *testing.B) {
 	require.NoError(b, err)
 	slots := 0
 	run := func() {
-		for _, err := range s.Scan(stackscan.Options{Ranges: stack.Ranges, Registers: &threads[0].OS.Registers}) {
+		for _, err := range s.Scan(context.Background(), stackscan.Options{Ranges: stack.Ranges, Registers: &threads[0].OS.Registers}) {
 			if err == nil {
 				slots++
 			}

@@ -1,6 +1,7 @@
 package stackscan
 
 import (
+	"context"
 	"encoding/binary"
 	"fmt"
 	"iter"
@@ -77,15 +78,20 @@ func New(rt *dac.Runtime, h *heap.Heap) *Scanner {
 
 // Scan yields the references to objects in registers and stacks. Nothing is
 // allocated per word. Damage to the scan itself, a part of a stack that is
-// not in the dump, is an error in the sequence and not its end.
-func (s *Scanner) Scan(o Options) iter.Seq2[Slot, error] {
+// not in the dump, is an error in the sequence and not its end; that of ctx is its
+// end. A Scanner without a runtime, as the zero value, is target.ErrUnsupported.
+func (s *Scanner) Scan(ctx context.Context, o Options) iter.Seq2[Slot, error] {
 	return func(yield func(Slot, error) bool) {
+		if s.rt == nil {
+			yield(Slot{}, target.Unsupportedf("no runtime to find the objects of"))
+			return
+		}
 		processor, err := s.rt.Target().Platform().Arch.Processor()
 		if err != nil {
 			yield(Slot{}, err)
 			return
 		}
-		c := scan{mem: s.rt.Target(), processor: processor, bounds: s.bounds, all: !s.complete, yield: yield}
+		c := scan{ctx: ctx, mem: s.rt.Target(), processor: processor, bounds: s.bounds, all: !s.complete, yield: yield}
 		c.resolve = func(slot *Slot) bool { return s.object(slot, &o) }
 		if o.Registers != nil && !c.registers(o.Registers) {
 			return
@@ -100,6 +106,7 @@ func (s *Scanner) Scan(o Options) iter.Seq2[Slot, error] {
 
 // A scan is one run of a Scanner.
 type scan struct {
+	ctx       context.Context
 	mem       target.Memory
 	processor *target.Processor
 	bounds    target.Range           // where objects can be
@@ -135,6 +142,10 @@ func (c *scan) stack(r target.Range) bool {
 		}
 	}
 	for at < end {
+		if err := c.ctx.Err(); err != nil {
+			c.yield(Slot{}, err)
+			return false
+		}
 		b := c.chunk(at, end)
 		if len(b) < 8 {
 			next, ok := target.NextStored(c.mem, at+8)
@@ -184,6 +195,10 @@ func (c *scan) words(at target.Addr, b []byte) bool {
 
 // found yields a slot if its address is an object's.
 func (c *scan) found(s Slot) bool {
+	if err := c.ctx.Err(); err != nil { // a look at the heap may take a walk
+		c.yield(Slot{}, err)
+		return false
+	}
 	c.slot = s
 	return !c.candidate(s.Object) || !c.resolve(&c.slot) || c.yield(c.slot, nil)
 }

@@ -1,6 +1,7 @@
 package stackscan
 
 import (
+	"context"
 	"encoding/binary"
 	"errors"
 	"testing"
@@ -77,6 +78,7 @@ const (
 // heapStart to heapEnd.
 func testScan(mem target.Memory, yield func(Slot, error) bool) *scan {
 	return &scan{
+		ctx:       context.Background(),
 		mem:       mem,
 		processor: target.AMD64,
 		bounds:    target.Range{Start: heapStart, End: heapEnd},

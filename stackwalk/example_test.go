@@ -1,6 +1,7 @@
 package stackwalk_test
 
 import (
+	"context"
 	"fmt"
 	"log"
 
@@ -33,7 +34,7 @@ func ExampleWalker_Walk() {
 		if name, _ := t.Name(); name != "zoo worker" {
 			continue
 		}
-		for f := range walker.Walk(t.Managed, t.OS.Registers, stackwalk.WalkOptions{}) {
+		for f := range walker.Walk(context.Background(), t.Managed, t.OS.Registers, stackwalk.WalkOptions{}) {
 			if f.Kind != stackwalk.FrameManaged {
 				continue
 			}

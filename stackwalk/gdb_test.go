@@ -2,6 +2,7 @@ package stackwalk_test
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -56,7 +57,7 @@ func compareWithGDB(t *testing.T, d *sosgo.Dump, want map[uint32][]gdbFrame) (fo
 		frames := want[th.OS.ID]
 		require.NotEmpty(t, frames, "thread %d", th.OS.ID)
 		n := 0
-		for f := range walker.Walk(managed, th.OS.Registers, stackwalk.WalkOptions{Native: true}) {
+		for f := range walker.Walk(context.Background(), managed, th.OS.Registers, stackwalk.WalkOptions{Native: true}) {
 			assert.NoError(t, f.Err, "thread %d", th.OS.ID)
 			if f.Kind == stackwalk.FrameExplicit {
 				continue

@@ -1,6 +1,7 @@
 package stackwalk
 
 import (
+	"context"
 	"iter"
 
 	"github.com/sosgo/sosgo/dac"
@@ -18,9 +19,14 @@ type Return struct {
 
 // Returns iterates over the return addresses among the words of a range. No
 // unwind data are needed, so it works on damaged stacks. A stretch that the
-// dump lacks is an error in the sequence, and the scan goes on behind it.
-func (w *Walker) Returns(r target.Range) iter.Seq2[Return, error] {
+// dump lacks is an error in the sequence, and the scan goes on behind it; that of ctx
+// ends it.
+func (w *Walker) Returns(ctx context.Context, r target.Range) iter.Seq2[Return, error] {
 	return func(yield func(Return, error) bool) {
+		if w.rt == nil {
+			yield(Return{}, errNoRuntime)
+			return
+		}
 		mem, arch := w.rt.Memory(), w.rt.Target().Platform().Arch
 		processor, err := arch.Processor()
 		if err != nil {
@@ -39,7 +45,10 @@ func (w *Walker) Returns(r target.Range) iter.Seq2[Return, error] {
 				continue
 			}
 			slot, ip := at, target.Addr(word)
-			at += 8
+			if at += 8; at%contextBytes == 0 && ctx.Err() != nil {
+				yield(Return{Slot: slot}, ctx.Err())
+				return
+			}
 			if !processor.Mappable(ip) || !w.codes.InCode(ip-1) {
 				continue
 			}
@@ -51,8 +60,14 @@ func (w *Walker) Returns(r target.Range) iter.Seq2[Return, error] {
 	}
 }
 
+// contextBytes is how much of a stack is scanned between two looks at the context.
+const contextBytes = 4096
+
 // Module returns the native module at a, and whether there is one.
 func (w *Walker) Module(a target.Addr) (target.Module, bool) {
+	if w.rt == nil {
+		return target.Module{}, false
+	}
 	if m := w.codes.native.module(a); m != nil {
 		return *m, true
 	}

@@ -1,6 +1,7 @@
 package stackwalk
 
 import (
+	"context"
 	"fmt"
 	"iter"
 
@@ -36,16 +37,19 @@ type Root struct {
 // holds none, and a method whose funclet runs is told through the funclet.
 //
 // A frame whose references can't be told is an error in the sequence, and the
-// walk goes on behind it.
-func (w *Walker) Roots(t *dac.Thread, regs target.Registers) iter.Seq2[Root, error] {
+// walk goes on behind it, unless the error is that of ctx.
+func (w *Walker) Roots(ctx context.Context, t *dac.Thread, regs target.Registers) iter.Seq2[Root, error] {
 	return func(yield func(Root, error) bool) {
+		if w.rt == nil || t == nil {
+			return // native code holds none
+		}
 		abi, err := w.rt.Target().Platform().ABI()
 		if err != nil {
 			yield(Root{}, err)
 			return
 		}
 		s := rootScan{w: w, abi: abi, cursor: w.unwinder.Cursor(stackOf(t, &regs))}
-		for f := range w.Walk(t, regs, WalkOptions{}) {
+		for f := range w.Walk(ctx, t, regs, WalkOptions{}) {
 			if !s.frame(&f, yield) {
 				return
 			}

@@ -1,6 +1,7 @@
 package stackwalk_test
 
 import (
+	"context"
 	"fmt"
 	"strconv"
 	"strings"
@@ -105,7 +106,7 @@ func rootsOf(t *testing.T, d *sosgo.Dump) (objects, all map[string]bool, failed 
 		if th.OS == nil || th.Managed == nil {
 			continue
 		}
-		for r, err := range w.Roots(th.Managed, th.OS.Registers) {
+		for r, err := range w.Roots(context.Background(), th.Managed, th.OS.Registers) {
 			if err != nil {
 				assert.ErrorIs(t, err, target.ErrNotInDump)
 				failed[r.FrameSP] = true

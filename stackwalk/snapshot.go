@@ -1,6 +1,7 @@
 package stackwalk
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"iter"
@@ -98,8 +99,8 @@ func (w *Walker) Snapshot(t *dac.Thread, regs target.Registers, o SnapshotOption
 // why the stack broke off.
 func (s *Snapshot) Err() error { return s.err }
 
-// Frames walks the stack. Err tells the outcome afterwards.
-func (s *Snapshot) Frames() iter.Seq[SnapshotFrame] {
+// Frames walks the stack. Err tells the outcome afterwards, which may be that of ctx.
+func (s *Snapshot) Frames(ctx context.Context) iter.Seq[SnapshotFrame] {
 	return func(yield func(SnapshotFrame) bool) {
 		start, err := s.start()
 		if err != nil {
@@ -107,7 +108,7 @@ func (s *Snapshot) Frames() iter.Seq[SnapshotFrame] {
 			return
 		}
 		g := &snapshotGrouper{options: s.options, yield: yield}
-		w := &walk{w: s.w, thread: s.thread, options: WalkOptions{Native: s.options.Hybrid}, runs: true, yield: g.add,
+		w := &walk{ctx: ctx, w: s.w, thread: s.thread, options: WalkOptions{Native: s.options.Hybrid}, runs: true, yield: g.add,
 			cur: s.w.unwinder.Cursor(stackOf(s.thread, start))}
 		w.begin(start, start == s.options.Seed)
 		g.flush()
@@ -119,7 +120,7 @@ func (s *Snapshot) Frames() iter.Seq[SnapshotFrame] {
 func (s *Snapshot) start() (*target.Registers, error) {
 	const gone = dac.ThreadDead | dac.ThreadUnstarted
 	ip, known := s.regs.IP()
-	if _, ok := s.regs.SP(); !known || !ok || s.thread.State&gone != 0 {
+	if _, ok := s.regs.SP(); !known || !ok || s.w == nil || s.w.rt == nil || s.thread == nil || s.thread.State&gone != 0 {
 		return nil, ErrSnapshotUnsafe
 	}
 	if s.isManaged(ip) || s.options.Synchronous || s.leadsOut() {

@@ -49,7 +49,7 @@ var errNoPlace = target.Unsupportedf("the variable has no place here")
 // whose IL or local signature is missing has no locals, and an error beside its
 // arguments.
 func Variables(f *Frame, r *objects.Reader) (args, locals []Variable, err error) {
-	if f.Kind != FrameManaged || f.Code.Method == nil {
+	if f.Kind != FrameManaged || f.Runtime == nil || f.Code.Method == nil || r == nil {
 		return nil, nil, target.Unsupportedf("a frame of kind %v has no variables", f.Kind)
 	}
 	v := variables{frame: f, rt: f.Runtime, method: f.Code.Method, reader: r}
@@ -253,6 +253,9 @@ func (a *Variable) Register() string {
 
 // TypeName is the name of the declared type.
 func (a *Variable) TypeName(style dac.NameStyle) (string, error) {
+	if a.frame == nil {
+		return "", errNoPlace
+	}
 	if a.Type == nil {
 		return a.frame.Runtime.TypeName(a.Class, style)
 	}

@@ -1,6 +1,7 @@
 package stackwalk_test
 
 import (
+	"context"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -84,7 +85,7 @@ func framesOf(t *testing.T, d *sosgo.Dump, name string, f func(*stackwalk.Frame,
 		if th.OS == nil || th.Managed == nil {
 			continue
 		}
-		for frame := range w.Walk(th.Managed, th.OS.Registers, stackwalk.WalkOptions{}) {
+		for frame := range w.Walk(context.Background(), th.Managed, th.OS.Registers, stackwalk.WalkOptions{}) {
 			if frame.Kind != stackwalk.FrameManaged {
 				continue
 			}

@@ -1,6 +1,7 @@
 package stackwalk
 
 import (
+	"context"
 	"errors"
 	"iter"
 
@@ -19,8 +20,12 @@ type Walker struct {
 }
 
 // NewWalker returns a Walker for the threads of rt. Code of others, further
-// runtimes in the process, is unwound through but not reported.
+// runtimes in the process, is unwound through but not reported. The walks of a
+// Walker without a runtime, as the zero value, end with target.ErrUnsupported.
 func NewWalker(rt *dac.Runtime, others ...*dac.Runtime) *Walker {
+	if rt == nil {
+		return new(Walker)
+	}
 	w := &Walker{rt: rt, codes: &codeMap{
 		runtimes: append([]*dac.Runtime{rt}, others...),
 		native:   newNativeCode(rt.Target(), rt.Memory()),
@@ -40,14 +45,27 @@ type WalkOptions struct {
 // explicit frame of an unmanaged call stands twice: once for the unmanaged
 // code, with the registers of the thread, and once in its method.
 //
-// A walk that can't go on ends with a frame whose Err is set. One that can't
-// begin yields a single FrameNative with Err.
-func (w *Walker) Walk(t *dac.Thread, regs target.Registers, o WalkOptions) iter.Seq[Frame] {
+// t is nil for a thread that never ran managed code of the runtime: its stack has
+// native activations alone.
+//
+// A walk that can't go on ends with a frame whose Err is set, also that of ctx. One
+// that can't begin yields a single FrameNative with Err.
+func (w *Walker) Walk(ctx context.Context, t *dac.Thread, regs target.Registers, o WalkOptions) iter.Seq[Frame] {
 	return func(yield func(Frame) bool) {
-		s := &walk{w: w, thread: t, options: o, yield: yield, cur: w.unwinder.Cursor(stackOf(t, &regs))}
+		if w.rt == nil {
+			yield(Frame{Kind: FrameNative, Regs: regs, Err: errNoRuntime})
+			return
+		}
+		if t == nil {
+			t = new(dac.Thread)
+		}
+		s := &walk{ctx: ctx, w: w, thread: t, options: o, yield: yield, cur: w.unwinder.Cursor(stackOf(t, &regs))}
 		s.begin(&regs, false)
 	}
 }
+
+// errNoRuntime is the answer of a Walker without a runtime.
+var errNoRuntime = target.Unsupportedf("no runtime to walk the threads of")
 
 // stackOf is the stack that the registers are on: the runtime's, or unknown
 // when the thread runs on another one.
@@ -62,6 +80,7 @@ func stackOf(t *dac.Thread, regs *target.Registers) target.Range {
 // walker does (stackwalk.cpp, StackFrameIterator): managed code is unwound, and
 // native code is left by the next explicit frame.
 type walk struct {
+	ctx     context.Context
 	w       *Walker
 	thread  *dac.Thread
 	signal  target.Range // of the stack that the thread is on, where that is not its own
@@ -108,6 +127,10 @@ const signalStack = 1 << 20
 
 func (s *walk) run() {
 	for !s.stopped {
+		if err := s.ctx.Err(); err != nil {
+			s.finish(err)
+			return
+		}
 		if s.count++; s.count > limits.StackFrames {
 			s.finish(target.Corruptf("more than %d frames", limits.StackFrames))
 			return

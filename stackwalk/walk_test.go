@@ -1,6 +1,7 @@
 package stackwalk_test
 
 import (
+	"context"
 	"encoding/binary"
 	"errors"
 	"testing"
@@ -56,7 +57,7 @@ func TestWalkAgainstOracle(t *testing.T) {
 				list = nil // the oracle's word for a thread without frames
 			}
 			i := 0
-			for f := range w.Walk(th.Managed, th.OS.Registers, stackwalk.WalkOptions{}) {
+			for f := range w.Walk(context.Background(), th.Managed, th.OS.Registers, stackwalk.WalkOptions{}) {
 				if i >= len(list) {
 					assert.Empty(t, list, "thread %x goes on at %v", th.OS.ID, f.SP) // the oracle has none of a thread that it failed on
 					break
@@ -95,7 +96,7 @@ func TestWalkCanned(t *testing.T) {
 		eachStack(t, d.Dump, func(w *stackwalk.Walker, th *sosgo.Thread) {
 			for _, native := range []bool{false, true} {
 				var last target.Addr
-				for f := range w.Walk(th.Managed, th.OS.Registers, stackwalk.WalkOptions{Native: native}) {
+				for f := range w.Walk(context.Background(), th.Managed, th.OS.Registers, stackwalk.WalkOptions{Native: native}) {
 					if f.Kind != stackwalk.FrameExplicit {
 						assert.Greater(t, f.SP, last)
 						last = f.SP
@@ -109,7 +110,7 @@ func TestWalkCanned(t *testing.T) {
 func snapshot(w *stackwalk.Walker, th *sosgo.Thread, o stackwalk.SnapshotOptions) ([]stackwalk.SnapshotFrame, error) {
 	s := w.Snapshot(th.Managed, th.OS.Registers, o)
 	var out []stackwalk.SnapshotFrame
-	for f := range s.Frames() {
+	for f := range s.Frames(context.Background()) {
 		out = append(out, f)
 	}
 	return out, s.Err()
@@ -123,7 +124,7 @@ func TestSnapshotContract(t *testing.T) {
 		}
 		eachStack(t, d.Dump, func(w *stackwalk.Walker, th *sosgo.Thread) {
 			var managed []stackwalk.Frame
-			for f := range w.Walk(th.Managed, th.OS.Registers, stackwalk.WalkOptions{}) {
+			for f := range w.Walk(context.Background(), th.Managed, th.OS.Registers, stackwalk.WalkOptions{}) {
 				if f.Kind == stackwalk.FrameManaged {
 					managed = append(managed, f)
 				}
@@ -175,7 +176,7 @@ func checkSeeds(t *testing.T, w *stackwalk.Walker, th *sosgo.Thread, managed []s
 
 func checkAbort(t *testing.T, w *stackwalk.Walker, th *sosgo.Thread) {
 	s := w.Snapshot(th.Managed, th.OS.Registers, stackwalk.SnapshotOptions{Synchronous: true})
-	for range s.Frames() {
+	for range s.Frames(context.Background()) {
 		break
 	}
 	assert.ErrorIs(t, s.Err(), stackwalk.ErrSnapshotAborted)
@@ -265,7 +266,7 @@ func FuzzWalk(f *testing.F) {
 		}
 		n := 0
 		for _, o := range []stackwalk.WalkOptions{{}, {Native: true}} {
-			for fr := range walker.Walk(th.Managed, th.OS.Registers, o) {
+			for fr := range walker.Walk(context.Background(), th.Managed, th.OS.Registers, o) {
 				_, _ = fr.Method()
 				if n++; n > 1<<20 {
 					t.Fatal("the walk does not end")

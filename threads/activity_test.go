@@ -1,6 +1,7 @@
 package threads_test
 
 import (
+	"context"
 	"slices"
 	"testing"
 
@@ -53,7 +54,7 @@ func TestActivities(t *testing.T) {
 			if th.OS != nil {
 				regs = th.OS.Registers
 			}
-			a := th.Activity(walker.Walk(th.Managed, regs, stackwalk.WalkOptions{}))
+			a := th.Activity(walker.Walk(context.Background(), th.Managed, regs, stackwalk.WalkOptions{}))
 			require.NotEmpty(t, a.Text)
 			name, _ := th.Name()
 			if want, ok := stackActivities[name]; ok {
@@ -81,7 +82,7 @@ func TestActivityOfCrash(t *testing.T) {
 		walker, err := d.Walker()
 		require.NoError(t, err)
 		th := crash.Thread
-		a := th.Activity(walker.Walk(th.Managed, th.OS.Registers, stackwalk.WalkOptions{}))
+		a := th.Activity(walker.Walk(context.Background(), th.Managed, th.OS.Registers, stackwalk.WalkOptions{}))
 		assert.Equal(t, "handles an exception", a.Text)
 		assert.NotNil(t, a.Caller)
 	})

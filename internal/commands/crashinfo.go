@@ -120,7 +120,7 @@ func crashStack(c *cli.Context, t *sosgo.Thread) []crashFrame {
 		return nil
 	}
 	var out []crashFrame
-	for f := range walker.Walk(t.Managed, t.OS.Registers, stackwalk.WalkOptions{}) {
+	for f := range walker.Walk(c.Context(), t.Managed, t.OS.Registers, stackwalk.WalkOptions{}) {
 		if f.Err != nil {
 			c.Warn(fmt.Errorf("the stack ends at %#x: %w", uint64(f.SP), f.Err))
 		}

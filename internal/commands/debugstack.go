@@ -30,7 +30,7 @@ func (p *framePrinter) debugStack(t *sosgo.Thread) {
 func (p *framePrinter) debugFrames(t *sosgo.Thread) {
 	internal := p.internalFrames(t.Managed)
 	snap := p.walker.Snapshot(t.Managed, t.OS.Registers, stackwalk.SnapshotOptions{Synchronous: true})
-	for f := range snap.Frames() {
+	for f := range snap.Frames(p.c.Context()) {
 		for len(internal) > 0 && internal[0].Addr < f.SP {
 			p.internalFrame(&internal[0])
 			internal = internal[1:]

@@ -200,7 +200,7 @@ func (p *stackPrinter) scan(t *sosgo.Thread, stack threads.Stack) error {
 	if t.OS != nil {
 		o.Registers = &t.OS.Registers
 	}
-	for slot, err := range p.scanner.Scan(o) {
+	for slot, err := range p.scanner.Scan(c.Context(), o) {
 		if c.Context().Err() != nil {
 			return c.Context().Err()
 		}

@@ -168,7 +168,7 @@ func (p *returnPrinter) ranges(t *sosgo.Thread, ranges ...target.Range) error {
 	}
 	p.print("%-16s %-16s %s%s\n", "Child-SP", "RetAddr", "Caller, Callee", note)
 	for _, r := range ranges {
-		for ret, err := range p.walker.Returns(r) {
+		for ret, err := range p.walker.Returns(p.c.Context(), r) {
 			if err != nil {
 				p.c.Warn(err)
 				continue

@@ -51,7 +51,7 @@ func (p *referencePrinter) thread(t *sosgo.Thread) {
 		return
 	}
 	p.frames = map[frameKey][]stackwalk.Root{}
-	for r, err := range p.walker.Roots(t.Managed, t.OS.Registers) {
+	for r, err := range p.walker.Roots(p.c.Context(), t.Managed, t.OS.Registers) {
 		if err != nil {
 			p.c.Warn(err)
 			continue
@@ -180,7 +180,7 @@ func (p *stackPrinter) precise(t *sosgo.Thread) error {
 		return nil
 	}
 	var last frameKey
-	for r, err := range w.Roots(t.Managed, t.OS.Registers) {
+	for r, err := range w.Roots(p.c.Context(), t.Managed, t.OS.Registers) {
 		if err != nil {
 			p.c.Warn(err)
 			continue

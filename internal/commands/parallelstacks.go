@@ -50,7 +50,7 @@ func runParallelStacks(c *cli.Context) error {
 	}
 	var tree stackwalk.StackTree
 	for _, t := range runningThreads(c, rt, threads) {
-		frames := walker.Walk(t.Managed, t.OS.Registers, stackwalk.WalkOptions{})
+		frames := walker.Walk(c.Context(), t.Managed, t.OS.Registers, stackwalk.WalkOptions{})
 		if err := tree.Add(t.OS.ID, frames, wanted); err != nil {
 			c.Warn(fmt.Errorf("stack of thread %#x: %w", t.OS.ID, err))
 		}

@@ -186,7 +186,7 @@ func (p *framePrinter) stack(t *sosgo.Thread) error {
 		}
 		n++
 	}
-	return nil
+	return p.c.Context().Err()
 }
 
 // frames walks t: through the chosen runtime's eyes, or, in a process with
@@ -194,9 +194,9 @@ func (p *framePrinter) stack(t *sosgo.Thread) error {
 func (p *framePrinter) frames(t *sosgo.Thread) iter.Seq[stackwalk.Frame] {
 	o := stackwalk.WalkOptions{Native: p.c.Bool("native")}
 	if d := dumpOf(p.c); !p.c.SOS && p.c.Session.Runtime() == "" && d.SeveralRuntimes() {
-		return d.MergedWalk(t.OS.ID, o)
+		return d.MergedWalk(p.c.Context(), t.OS.ID, o)
 	}
-	return p.walker.Walk(t.Managed, t.OS.Registers, o)
+	return p.walker.Walk(p.c.Context(), t.Managed, t.OS.Registers, o)
 }
 
 func (p *framePrinter) frame(t *sosgo.Thread, f *stackwalk.Frame) error {

@@ -146,7 +146,7 @@ func collectStacks(c *cli.Context) (*stackexport.Profile, error) {
 		}
 		x.add(t, walker)
 	}
-	return &x.profile, nil
+	return &x.profile, c.Context().Err()
 }
 
 // A stackPlace is what the name and the line of a frame depend on.
@@ -165,7 +165,7 @@ type stackCollector struct {
 
 func (x *stackCollector) add(t *sosgo.Thread, walker *stackwalk.Walker) {
 	s := stackexport.Stack{OSID: t.OS.ID, ManagedID: t.Managed.ManagedID, Name: threadName(x.c, t)}
-	for f := range walker.Walk(t.Managed, t.OS.Registers, stackwalk.WalkOptions{Native: x.c.Bool("native")}) {
+	for f := range walker.Walk(x.c.Context(), t.Managed, t.OS.Registers, stackwalk.WalkOptions{Native: x.c.Bool("native")}) {
 		if f.Err != nil {
 			x.c.Warn(fmt.Errorf("stack of thread %#x ends at %#x: %w", t.OS.ID, uint64(f.SP), f.Err))
 		}

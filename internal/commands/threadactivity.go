@@ -32,7 +32,7 @@ func threadActivities(c *cli.Context, rt *dac.Runtime, threads []sosgo.Thread) (
 		if t.OS != nil {
 			regs = t.OS.Registers
 		}
-		a := t.Activity(walker.Walk(t.Managed, regs, stackwalk.WalkOptions{}))
+		a := t.Activity(walker.Walk(c.Context(), t.Managed, regs, stackwalk.WalkOptions{}))
 		if a.Err != nil && t.OS != nil {
 			c.Warn(fmt.Errorf("stack of thread %#x: %w", t.ID(), a.Err))
 		}

@@ -1,0 +1,77 @@
+package stackwalk_test
+
+import (
+	"context"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo/internal/testdump"
+	"github.com/sosgo/sosgo/stackwalk"
+	"github.com/sosgo/sosgo/target"
+)
+
+func TestZeroValues(t *testing.T) {
+	var f stackwalk.Frame
+	name, err := f.Name()
+	assert.Empty(t, name)
+	assert.NoError(t, err)
+	_, err = f.SourceLine()
+	assert.ErrorIs(t, err, target.ErrUnsupported)
+	_, err = f.GenericContext()
+	assert.ErrorIs(t, err, target.ErrUnsupported)
+	_, _, err = stackwalk.Variables(&f, nil)
+	assert.ErrorIs(t, err, target.ErrUnsupported)
+	md, err := (&stackwalk.Frame{Kind: stackwalk.FrameExplicit}).Method()
+	assert.Nil(t, md)
+	assert.NoError(t, err)
+
+	var v stackwalk.Variable
+	_, err = v.TypeName(0)
+	assert.ErrorIs(t, err, target.ErrUnsupported)
+	_, err = v.Value()
+	assert.ErrorIs(t, err, target.ErrUnsupported)
+	_, err = v.Word()
+	assert.ErrorIs(t, err, target.ErrUnsupported)
+	assert.Empty(t, v.Register())
+
+	for _, w := range []*stackwalk.Walker{new(stackwalk.Walker), stackwalk.NewWalker(nil)} {
+		ctx := context.Background()
+		frames := slices.Collect(w.Walk(ctx, nil, target.Registers{}, stackwalk.WalkOptions{}))
+		require.Len(t, frames, 1)
+		assert.ErrorIs(t, frames[0].Err, target.ErrUnsupported)
+		for range w.Roots(ctx, nil, target.Registers{}) {
+			t.Error("a root of nothing")
+		}
+		for _, err := range w.Returns(ctx, target.Range{End: 8}) {
+			assert.ErrorIs(t, err, target.ErrUnsupported)
+		}
+		s := w.Snapshot(nil, target.Registers{}, stackwalk.SnapshotOptions{})
+		assert.Empty(t, slices.Collect(s.Frames(ctx)))
+		assert.ErrorIs(t, s.Err(), stackwalk.ErrSnapshotUnsafe)
+		_, ok := w.Module(0)
+		assert.False(t, ok)
+	}
+}
+
+// TestThreadsWithoutManagedPart walks all threads as if no runtime knew them, and
+// none once the context has ended.
+func TestThreadsWithoutManagedPart(t *testing.T) {
+	d := testdump.Open(t, "net10-zoo")
+	w, err := d.Walker()
+	require.NoError(t, err)
+	ended, cancel := context.WithCancel(context.Background())
+	cancel()
+	native := stackwalk.WalkOptions{Native: true}
+	for _, th := range d.Target().Threads() {
+		frames := slices.Collect(w.Walk(context.Background(), nil, th.Registers, native))
+		require.NotEmpty(t, frames)
+		ip, _ := th.Registers.IP()
+		assert.Equal(t, ip, frames[0].IP)
+		frames = slices.Collect(w.Walk(ended, nil, th.Registers, native))
+		require.Len(t, frames, 1)
+		assert.ErrorIs(t, frames[0].Err, context.Canceled)
+	}
+}
