@@ -19,7 +19,7 @@ const modulePath = "github.com/sosgo/sosgo"
 
 // library is what commands may ask: all packages of the library, the root's
 // too, and package report for the answer that they give.
-const library = "answer hexdump codeinfo dac disasm dump heap image metadata objects report stackscan stackwalk target threads unwind SELF"
+const library = "answer codeinfo crash dac disasm dump heap hexdump image metadata objects report stackscan stackwalk target threads unwind SELF"
 
 // mayImport says which packages of this module each package may import, as
 // docs/architecture.md explains it: nobody imports what comes later on the
@@ -50,8 +50,9 @@ var mayImport = map[string]string{
 	"stackscan":          "target dac heap internal/limits",
 	"stackwalk":          "target codeinfo dac image metadata objects unwind internal/limits",
 	"threads":            "answer target dac stackwalk internal/limits internal/teb",
+	"crash":              "answer target dac threads internal/limits",
 	"disasm":             "target dac objects",
-	"":                   "target codeinfo dac dump elfcore heap image metadata minidump objects stackscan stackwalk threads unwind internal/lazy internal/limits internal/modfiles internal/symstore",
+	"":                   "target codeinfo crash dac dump elfcore heap image metadata minidump objects stackscan stackwalk threads unwind internal/lazy internal/limits internal/modfiles internal/symstore",
 	"report":             "answer target",
 	"report/stackexport": "report",
 	"internal/cli":       "target report",

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/sosgo/sosgo/crash"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/lazy"
@@ -183,6 +184,13 @@ func (v *View) Threads() ([]Thread, error) {
 	return list, err
 }
 
+// Crash returns why the process died, nil if the dump says nothing of a crash;
+// see crash.Read. The error tells what could not be read of it.
+func (v *View) Crash() (*crash.Crash, error) {
+	d := v.dump
+	return crash.Read(crash.Process{Target: d.file, Memory: d.mem, Threads: v.Threads, Runtime: v.Runtime})
+}
+
 // Runtime is the Runtime of the default View.
 func (d *Dump) Runtime() (*dac.Runtime, error) {
 	v, _ := d.View("") // it keeps the error
@@ -220,7 +228,7 @@ func (d *Dump) Threads() ([]Thread, error) {
 }
 
 // Crash is the Crash of the default View.
-func (d *Dump) Crash() (*Crash, error) {
+func (d *Dump) Crash() (*crash.Crash, error) {
 	v, _ := d.View("")
 	return v.Crash()
 }

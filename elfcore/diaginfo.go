@@ -52,7 +52,7 @@ func (b *builder) readDiagInfo() {
 	if d.Version >= diagHasRuntime {
 		d.RuntimeBase = target.Addr(c.Uint64())
 	}
-	b.diag = &d
+	b.diag, b.process.ExceptionRecord = &d, d.ExceptionRecord
 	// The page is not the process's.
 	if i := b.regionAt(diagAddr); i >= 0 && b.regions[i].Size == diagPage {
 		b.regions[i].Kind = ""

@@ -130,6 +130,10 @@ type Process struct {
 	DumpTime  time.Time // when the dump was written
 	Container string    // "ELF core", "Windows minidump"
 	Comment   string    // comment streams, the core's signal in words
+	// ExceptionRecord is where the process keeps the EXCEPTION_RECORD64 (winnt.h)
+	// of its crash, where an ELF core points to one: a NativeAOT process that
+	// createdump of .NET 8 or later was called for. Else it is 0.
+	ExceptionRecord Addr
 }
 
 // A Mapping is one file-backed range of a module.

@@ -2,9 +2,9 @@ package commands
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/crash"
 	"github.com/sosgo/sosgo/internal/cli"
 	"github.com/sosgo/sosgo/internal/limits"
 	"github.com/sosgo/sosgo/report"
@@ -49,8 +49,8 @@ func crashInfoCommand() cli.Command {
 }
 
 func runCrashInfo(c *cli.Context) error {
-	crash, err := viewOf(c).Crash()
-	if crash == nil {
+	died, err := viewOf(c).Crash()
+	if died == nil {
 		if err != nil {
 			return err
 		}
@@ -63,10 +63,10 @@ func runCrashInfo(c *cli.Context) error {
 	if err != nil {
 		c.Warn(err)
 	}
-	if crash.Record != nil {
-		return crashRecord(c, crash.Record)
+	if died.Record != nil {
+		return crashRecord(c, died.Record)
 	}
-	r := crashPage(c, crash)
+	r := crashPage(c, died)
 	if e := c.JSON(); e != nil {
 		return e.Value(r)
 	}
@@ -75,12 +75,12 @@ func runCrashInfo(c *cli.Context) error {
 }
 
 // crashPage collects what is known of a crash of CoreCLR.
-func crashPage(c *cli.Context, crash *sosgo.Crash) *crashResult {
+func crashPage(c *cli.Context, died *crash.Crash) *crashResult {
 	r := &crashResult{Reason: "unknown"}
-	if x := crash.Exception; x != nil {
-		r.Reason, r.Code, r.Address = crashReason(x), x.Words, report.Address(x.Address)
+	if x := died.Exception; x != nil {
+		r.Reason, r.Code, r.Address = crash.Reason(x), x.Words, report.Address(x.Address)
 	}
-	if t := crash.Thread; t != nil {
+	if t := died.Thread; t != nil {
 		r.ThreadID = t.ID()
 		name, err := t.Name()
 		r.ThreadName = textOr(c, name, err)
@@ -92,7 +92,7 @@ func crashPage(c *cli.Context, crash *sosgo.Crash) *crashResult {
 	}
 	p := &exceptionPrinter{c: c, rt: rt}
 	seen := map[target.Addr]bool{}
-	for a := crash.Thrown; a != 0 && !seen[a] && len(seen) < limits.ParentChain; {
+	for a := died.Thrown; a != 0 && !seen[a] && len(seen) < limits.ParentChain; {
 		seen[a] = true
 		e, err := p.result(a)
 		if err != nil {
@@ -102,10 +102,10 @@ func crashPage(c *cli.Context, crash *sosgo.Crash) *crashResult {
 		r.Exceptions = append(r.Exceptions, *e)
 		a = target.Addr(e.Inner)
 	}
-	if crash.Thread != nil {
-		r.Stack = crashStack(c, crash.Thread)
+	if died.Thread != nil {
+		r.Stack = crashStack(c, died.Thread)
 	}
-	r.Likely = likelyCause(r)
+	r.Likely = crash.LikelyCause(faults(r.Exceptions))
 	return r
 }
 
@@ -143,90 +143,20 @@ func crashStack(c *cli.Context, t *sosgo.Thread) []crashFrame {
 	return out
 }
 
-// crashReasons are the codes that processes die of, in words.
-var crashReasons = map[string]string{
-	"SIGABRT":    "the process aborted itself: an unhandled exception, FailFast, or a native assertion",
-	"SIGSEGV":    "memory was touched that the process may not touch",
-	"SIGBUS":     "memory was touched that is not there: a mapped file that shrank, or a wrong alignment",
-	"SIGFPE":     "an arithmetic fault in native code",
-	"SIGILL":     "an instruction that the processor does not have",
-	"SIGQUIT":    "somebody asked for the dump (SIGQUIT)",
-	"SIGTRAP":    "a breakpoint or a trap",
-	"SIGKILL":    "the process was killed",
-	"0xe0434352": "a managed exception was not handled",
-	"0xc0000005": "memory was touched that the process may not touch (access violation)",
-	"0xc00000fd": "the stack overflowed",
-	"0xc0000409": "the process ended itself at once (fail fast)",
-	"0xc0000374": "the native heap is corrupt",
-	"0xc0000094": "an integer was divided by zero in native code",
-	"0x80000003": "a breakpoint",
-	"0x80131506": "the runtime found an error in itself (ExecutionEngineException)",
-}
-
-func crashReason(x *target.Exception) string {
-	name, _, _ := strings.Cut(x.Words, "/")
-	if s, ok := crashReasons[strings.ToLower(name)]; ok {
-		return s
-	}
-	if s, ok := crashReasons[name]; ok {
-		return s
-	}
-	return "exception or signal " + x.Words
-}
-
-// causes explain the exceptions whose name alone does not.
-var causes = map[string]string{
-	"System.NullReferenceException":         "a member was used of a reference that was null",
-	"System.OutOfMemoryException":           "no memory could be had: see eeheap and gcheapstat, and the limits of the container",
-	"System.StackOverflowException":         "a method called itself without end: the stack shows which",
-	"System.AccessViolationException":       "native code, or unsafe code, touched memory that is not its own",
-	"System.IndexOutOfRangeException":       "an array was used with an index outside its bounds",
-	"System.InvalidCastException":           "an object was not of the type that the code took it for",
-	"System.DllNotFoundException":           "a native library was not found where the process looked for it",
-	"System.TypeInitializationException":    "a static constructor threw: the inner exception says what",
-	"System.AggregateException":             "tasks failed: the inner exceptions say how",
-	"System.ObjectDisposedException":        "an object was used after it had been disposed",
-	"System.Threading.ThreadAbortException": "the thread was aborted",
-}
-
-// likelyCause words what the exceptions and the stack say together.
-func likelyCause(r *crashResult) string {
-	if len(r.Exceptions) == 0 {
-		return ""
-	}
-	first, root := r.Exceptions[0], r.Exceptions[len(r.Exceptions)-1]
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s was not caught", first.Type)
-	if len(r.Exceptions) > 1 {
-		fmt.Fprintf(&b, "; it goes back to %s", root.Type)
-	}
-	if root.Message != nil && *root.Message != "" {
-		fmt.Fprintf(&b, ": %s", *root.Message)
-	}
-	if s, ok := causes[root.Type]; ok {
-		fmt.Fprintf(&b, " (%s)", s)
-	}
-	if f := culprit(root.Frames); f != nil {
-		fmt.Fprintf(&b, ", in %s", f.Function)
-		if f.File != "" {
-			fmt.Fprintf(&b, " [%s @ %d]", f.File, f.Line)
+// faults are what crash looks at of exceptions.
+func faults(list []exceptionResult) []crash.Fault {
+	out := make([]crash.Fault, len(list))
+	for i := range list {
+		e := &list[i]
+		out[i].Type = e.Type
+		if e.Message != nil {
+			out[i].Message = *e.Message
+		}
+		for _, f := range e.Frames {
+			out[i].Trace = append(out[i].Trace, crash.Place{Function: f.Function, File: f.File, Line: f.Line})
 		}
 	}
-	return b.String()
-}
-
-// culprit is the innermost frame that is not the framework's: there a fault is
-// most likely made. Nil for no frames.
-func culprit(frames []traceFrame) *traceFrame {
-	for i := range frames {
-		if f := frames[i].Function; !strings.HasPrefix(f, "System.") && !strings.HasPrefix(f, "Microsoft.") {
-			return &frames[i]
-		}
-	}
-	if len(frames) == 0 {
-		return nil
-	}
-	return &frames[0]
+	return out
 }
 
 func printCrash(c *cli.Context, r *crashResult) {

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/crash"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/cli"
 	"github.com/sosgo/sosgo/report"
@@ -28,7 +28,7 @@ const recordRule = "-----------------------------------------------"
 // crashRecord prints what a NativeAOT process wrote about its crash. SOS has
 // the exception three times: as the current one, as the thread's, and as a
 // list of all that are nested in it.
-func crashRecord(c *cli.Context, r *sosgo.CrashRecord) error {
+func crashRecord(c *cli.Context, r *crash.Record) error {
 	if e := c.JSON(); e != nil {
 		return e.Value(crashRecordJSON(c, r))
 	}
@@ -56,7 +56,7 @@ func crashRecord(c *cli.Context, r *sosgo.CrashRecord) error {
 	return nil
 }
 
-func printRecorded(c *cli.Context, x *sosgo.CrashException, indent string) {
+func printRecorded(c *cli.Context, x *crash.RecordedException, indent string) {
 	c.Printf("%s%s\n", indent, recordRule)
 	if indent != "" {
 		indent = strings.Repeat(" ", len(indent))
@@ -77,7 +77,7 @@ func printRecorded(c *cli.Context, x *sosgo.CrashException, indent string) {
 	}
 }
 
-func recordedFunction(c *cli.Context, f sosgo.CrashFrame) string {
+func recordedFunction(c *cli.Context, f crash.RecordedFrame) string {
 	name := f.Name
 	if name == "" {
 		name = "<unknown>"
@@ -90,10 +90,10 @@ func recordedFunction(c *cli.Context, f sosgo.CrashFrame) string {
 	return name
 }
 
-func crashRecordJSON(c *cli.Context, r *sosgo.CrashRecord) *crashResult {
+func crashRecordJSON(c *cli.Context, r *crash.Record) *crashResult {
 	out := &crashResult{Reason: wordOf(recordReasons, r.Reason), Code: fmt.Sprintf("%#x", r.HResult), ThreadID: r.Thread, Likely: r.Message}
-	var add func(x *sosgo.CrashException)
-	add = func(x *sosgo.CrashException) {
+	var add func(x *crash.RecordedException)
+	add = func(x *crash.RecordedException) {
 		message := x.Message
 		e := exceptionResult{Address: report.Address(x.Address), Type: x.Type, Message: &message, HResult: report.Address(x.HResult)}
 		for _, f := range x.Stack {

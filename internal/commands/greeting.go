@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/crash"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/cli"
 )
@@ -16,22 +17,22 @@ func Greeting(d cli.Dump, runtime string) []string {
 		return nil
 	}
 	v, _ := opened.View(runtime) // it keeps the error
-	crash, _ := v.Crash()        // crashinfo tells what failed
-	if crash == nil {
+	died, _ := v.Crash()         // crashinfo tells what failed
+	if died == nil {
 		return nil
 	}
-	if r := crash.Record; r != nil {
+	if r := died.Record; r != nil {
 		return []string{fmt.Sprintf("crash: %s: %s", wordOf(recordReasons, r.Reason), r.Message)}
 	}
 	var out []string
-	if crash.Exception != nil {
-		out = append(out, "crash: "+crashReason(crash.Exception))
+	if died.Exception != nil {
+		out = append(out, "crash: "+crash.Reason(died.Exception))
 	}
 	rt, err := v.Runtime()
-	if err != nil || crash.Thrown == 0 {
+	if err != nil || died.Thrown == 0 {
 		return out
 	}
-	e, err := rt.Exception(crash.Thrown)
+	e, err := rt.Exception(died.Thrown)
 	if err != nil {
 		return out
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/crash"
 	"github.com/sosgo/sosgo/internal/cli"
 	"github.com/sosgo/sosgo/report"
 	"github.com/sosgo/sosgo/target"
@@ -63,7 +64,7 @@ func chosenThread(c *cli.Context, threads []sosgo.Thread, text string) (*sosgo.T
 func currentThread(c *cli.Context, list []sosgo.Thread) *sosgo.Thread {
 	id, ok := c.Session.Thread()
 	if !ok && !c.SOS {
-		id, ok = dumpOf(c).CrashThread()
+		id, ok = crash.ThreadID(dumpOf(c).Target())
 	}
 	if ok {
 		if t := threads.ByID(list, id); t != nil {

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/crash"
 	"github.com/sosgo/sosgo/internal/cli"
 	"github.com/sosgo/sosgo/report"
 	"github.com/sosgo/sosgo/target"
@@ -111,7 +112,7 @@ func threadRemark(c *cli.Context, t *sosgo.Thread) string {
 	if name := threadName(c, t); name != "" {
 		s += " " + strconv.Quote(name)
 	}
-	if id, ok := dumpOf(c).CrashThread(); ok && id == t.ID() {
+	if id, ok := crash.ThreadID(dumpOf(c).Target()); ok && id == t.ID() {
 		e, _ := dumpOf(c).Target().Exception()
 		s += " crashed: " + report.Escape(e.Words)
 	}
