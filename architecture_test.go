@@ -19,7 +19,7 @@ const modulePath = "github.com/sosgo/sosgo"
 
 // library is what commands may ask: all packages of the library, the root's
 // too, and package report for the answer that they give.
-const library = "answer codeinfo crash dac disasm dump heap hexdump image metadata objects report stackscan stackwalk target threads unwind SELF"
+const library = "answer codeinfo crash dac diagnosis disasm dump heap hexdump image metadata objects report stackscan stackwalk target threads unwind SELF"
 
 // mayImport says which packages of this module each package may import, as
 // docs/architecture.md explains it: nobody imports what comes later on the
@@ -50,9 +50,10 @@ var mayImport = map[string]string{
 	"stackscan":          "target dac heap internal/limits",
 	"stackwalk":          "target codeinfo dac image metadata objects unwind internal/limits",
 	"threads":            "answer target dac stackwalk internal/limits internal/teb",
+	"diagnosis":          "target dac dump heap internal/modfiles internal/symstore",
 	"crash":              "answer target dac threads internal/limits",
 	"disasm":             "target dac objects",
-	"":                   "target codeinfo crash dac dump elfcore heap image metadata minidump objects stackscan stackwalk threads unwind internal/lazy internal/limits internal/modfiles internal/symstore",
+	"":                   "target codeinfo crash dac diagnosis dump elfcore heap image metadata minidump objects stackscan stackwalk threads unwind internal/lazy internal/limits internal/modfiles internal/symstore",
 	"report":             "answer target",
 	"report/stackexport": "report",
 	"internal/cli":       "target report",
@@ -81,7 +82,7 @@ var thirdParty = map[string]string{
 	"github.com/schollz/progressbar/v3": "internal/cli",
 	"golang.org/x/term":                 "internal/cli",
 	"golang.org/x/sys":                  "internal/mmapfile dump internal/cli",
-	"github.com/klauspost/compress":     "dump internal/cli SELF",
+	"github.com/klauspost/compress":     "dump internal/cli",
 	"github.com/olekukonko/tablewriter": "report",
 	"github.com/go-delve/delve":         "unwind",
 	"golang.org/x/arch":                 "disasm",

@@ -2,7 +2,6 @@ package sosgo
 
 import (
 	"errors"
-	"sort"
 	"sync"
 
 	"github.com/sosgo/sosgo/dump"
@@ -130,8 +129,8 @@ func newMemory(t target.Target, files *moduleFiles) *memory {
 // miss makes the file of the module at a available; it reports whether the
 // overlay may have the byte now.
 func (m *memory) miss(a target.Addr) bool {
-	i := sort.Search(len(m.modules), func(i int) bool { return m.modules[i].Base > a }) - 1
-	if i < 0 || !m.modules[i].Contains(a) {
+	i := target.ModuleIndex(m.modules, a)
+	if i < 0 {
 		return false
 	}
 	m.added[i].Do(func() {

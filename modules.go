@@ -1,10 +1,14 @@
 package sosgo
 
 import (
+	"context"
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/diagnosis"
+	"github.com/sosgo/sosgo/dump"
 	"github.com/sosgo/sosgo/image"
 	"github.com/sosgo/sosgo/target"
 )
@@ -64,6 +68,48 @@ func imageSize(m target.Module, files []mappedFile) uint64 {
 // Image opens the image of m in the process's memory, completed by its file.
 func (d *Dump) Image(m *NativeModule) (*image.Image, error) {
 	return image.OpenMemory(d.read, &m.Module)
+}
+
+// SaveImage rebuilds the file of m from the process's memory; see
+// image.Image.Save.
+func (d *Dump) SaveImage(ctx context.Context, w io.WriterAt, m *NativeModule) (image.Saved, error) {
+	img, err := d.Image(m)
+	if err != nil {
+		return image.Saved{}, err
+	}
+	saved, err := img.Save(ctx, w)
+	if err != nil {
+		err = fmt.Errorf("%s: %w", m.Path, err)
+	}
+	return saved, err
+}
+
+// Symbols returns the names of native code in the process.
+func (d *Dump) Symbols() *image.Symbols { return image.NewSymbols(d.read, d.file.Modules()) }
+
+// Pack writes a pack of the dump to w: one file with the dump and the files of
+// its modules, which Open opens directly; see dump.File.Pack.
+func (d *Dump) Pack(ctx context.Context, w io.Writer, progress func(done, total int64)) (*dump.Packed, error) {
+	return d.file.Pack(ctx, w, func(_ context.Context, m *target.Module) (string, error) { return d.modulePath(m) }, progress)
+}
+
+// modulePath is the path of a module's file on this machine.
+func (d *Dump) modulePath(m *target.Module) (string, error) {
+	img, err := d.files.File(m, nil)
+	if err != nil {
+		return "", err
+	}
+	return img.Path(), nil
+}
+
+// Diagnose looks at everything that can keep sosgo from an answer; see
+// diagnosis.Of.
+func (v *View) Diagnose() *diagnosis.Diagnosis {
+	d := v.dump
+	return diagnosis.Of(diagnosis.Source{
+		File: d.file, Runtimes: d.Runtimes(), Chosen: v.inst, Heap: v.Heap, ModuleFile: d.modulePath, MemorySource: d.MemorySource,
+		Open: func(inst *dac.Instance) (*dac.Runtime, error) { return d.viewOf(inst).Runtime() },
+	})
 }
 
 // FileVersion is the file version of a module as its version resource or the

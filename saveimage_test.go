@@ -41,7 +41,7 @@ func TestSaveImage(t *testing.T) {
 				continue
 			}
 			var f fileBytes
-			saved, err := d.SaveImage(&f, &m)
+			saved, err := d.SaveImage(t.Context(), &f, &m)
 			require.NoError(t, err)
 			if saved.Missing > 0 || len(f.b) > len(want) {
 				continue // another file of that name, or a partial dump

@@ -2,8 +2,6 @@ package disasm
 
 import (
 	"fmt"
-	"path"
-	"sort"
 	"strings"
 
 	"github.com/sosgo/sosgo/dac"
@@ -226,10 +224,9 @@ func (n *Names) object(o objects.Object) string {
 
 // module is the native module that a lies in, and where.
 func (n *Names) module(a target.Addr) string {
-	i := sort.Search(len(n.modules), func(i int) bool { return n.modules[i].Base > a }) - 1
-	if i < 0 || !n.modules[i].Contains(a) {
+	m := target.ModuleAt(n.modules, a)
+	if m == nil {
 		return ""
 	}
-	m := &n.modules[i]
-	return fmt.Sprintf("%s+%#x", path.Base(strings.ReplaceAll(m.Path, `\`, "/")), uint64(a-m.Base))
+	return fmt.Sprintf("%s+%#x", target.BaseName(m.Path), uint64(a-m.Base))
 }

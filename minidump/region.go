@@ -187,15 +187,8 @@ func (w *regionWalk) moduleEdge(a target.Addr) target.Addr {
 	return edge
 }
 
-// module is the module that a is in, or nil. Of modules that overlap it is
-// the one that begins last.
-func (w *regionWalk) module(a target.Addr) *target.Module {
-	i := sort.Search(len(w.modules), func(i int) bool { return w.modules[i].Base > a }) - 1
-	if i < 0 || !w.modules[i].Contains(a) {
-		return nil
-	}
-	return &w.modules[i]
-}
+// module is the module that a is in, or nil.
+func (w *regionWalk) module(a target.Addr) *target.Module { return target.ModuleAt(w.modules, a) }
 
 // listed gives r in pieces. The runs below r have been given.
 func (w *regionWalk) listed(r target.Region) bool {

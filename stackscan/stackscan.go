@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"iter"
-	"sort"
 
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/heap"
@@ -255,9 +254,7 @@ const minObject = 16
 // image reports whether a lies in a module: what looks like an object there is
 // a pointer to a MethodTable.
 func (s *Scanner) image(a target.Addr) bool {
-	mods := s.rt.Target().Modules()
-	i := sort.Search(len(mods), func(i int) bool { return mods[i].Base > a })
-	return i > 0 && mods[i-1].Contains(a)
+	return target.ModuleAt(s.rt.Target().Modules(), a) != nil
 }
 
 // sound reports whether an object that a walk reaches is undamaged: it ends

@@ -1,7 +1,6 @@
 package stackwalk
 
 import (
-	"sort"
 	"sync"
 
 	"github.com/sosgo/sosgo/dac"
@@ -73,19 +72,10 @@ func newNativeCode(t target.Target, mem target.Memory) *nativeCode {
 
 // module returns the module at a, nil for none.
 func (n *nativeCode) module(a target.Addr) *target.Module {
-	if i := n.index(a); i >= 0 {
-		return &n.modules[i]
-	}
-	return nil
+	return target.ModuleAt(n.modules, a)
 }
 
-func (n *nativeCode) index(a target.Addr) int {
-	i := sort.Search(len(n.modules), func(i int) bool { return n.modules[i].Base > a }) - 1
-	if i >= 0 && !n.modules[i].Contains(a) {
-		return -1
-	}
-	return i
-}
+func (n *nativeCode) index(a target.Addr) int { return target.ModuleIndex(n.modules, a) }
 
 // at returns the code of the module at a, nil for none.
 func (n *nativeCode) at(a target.Addr) *moduleCode {

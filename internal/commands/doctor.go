@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/diagnosis"
 	"github.com/sosgo/sosgo/internal/cli"
 	"github.com/sosgo/sosgo/report"
 )
@@ -94,7 +94,26 @@ func runDoctor(c *cli.Context) error {
 	return nil
 }
 
-func doctorJSON(g *sosgo.Diagnosis) doctorResult {
+// costs are the commands that can't answer, or only in part, where a part of the
+// process is missing.
+func costs(p *diagnosis.PartDiagnosis) []string {
+	if p.State == diagnosis.PartWhole {
+		return nil
+	}
+	switch p.Part {
+	case diagnosis.PartHeap:
+		return []string{"dumpheap", "dumpobj", "dumparray", "dumpstring", "gcwhere", "eeheap -gc", "dumpgen", "gcheapstat"}
+	case diagnosis.PartStacks:
+		return []string{"clrstack", "dumpstackobjects", "parallelstacks"}
+	case diagnosis.PartMetadata:
+		return []string{"name2ee", "dumpmt", "dumpobj", "dumpheap", "clrstack", "dumpil"}
+	case diagnosis.PartCode:
+		return []string{"clrstack", "ip2md", "parallelstacks", "printexception"}
+	}
+	return nil
+}
+
+func doctorJSON(g *diagnosis.Diagnosis) doctorResult {
 	r := doctorResult{
 		File: g.File.Path, Format: g.File.Format, Packed: g.File.Compressed, Size: g.File.Size, OS: g.Platform.OS.String(),
 		OSText: g.Platform.OSVersion, Arch: g.Platform.Arch.String(), PID: g.Process.ID, Command: g.Process.Command,
@@ -104,7 +123,7 @@ func doctorJSON(g *sosgo.Diagnosis) doctorResult {
 		r.Runtimes = append(r.Runtimes, doctorRuntimeJSON(&g.Runtimes[i]))
 	}
 	for _, p := range g.Parts {
-		r.Parts = append(r.Parts, doctorPart{p.Name, p.State.String(), p.Detail, p.Costs})
+		r.Parts = append(r.Parts, doctorPart{p.Part.String(), p.State.String(), p.Detail, costs(&p)})
 	}
 	for _, f := range g.Files {
 		r.Files = append(r.Files, doctorFile(f))
@@ -115,7 +134,7 @@ func doctorJSON(g *sosgo.Diagnosis) doctorResult {
 	return r
 }
 
-func doctorRuntimeJSON(d *sosgo.RuntimeDiagnosis) doctorRuntime {
+func doctorRuntimeJSON(d *diagnosis.RuntimeDiagnosis) doctorRuntime {
 	inst := d.Instance
 	r := doctorRuntime{
 		Index: inst.Index, Chosen: d.Chosen, Kind: inst.Flavor.String(), Version: inst.Version(), Path: inst.Module.Path,
@@ -133,7 +152,7 @@ func doctorRuntimeJSON(d *sosgo.RuntimeDiagnosis) doctorRuntime {
 	return r
 }
 
-func printDoctor(c *cli.Context, g *sosgo.Diagnosis) {
+func printDoctor(c *cli.Context, g *diagnosis.Diagnosis) {
 	line := func(label, format string, args ...any) {
 		c.Printf("%-14s %s\n", label, report.Escape(fmt.Sprintf(format, args...)))
 	}
@@ -154,9 +173,9 @@ func printDoctor(c *cli.Context, g *sosgo.Diagnosis) {
 		c.Printf("\n")
 	}
 	for _, p := range g.Parts {
-		line(p.Name+":", "%s: %s", p.State, p.Detail)
-		if len(p.Costs) > 0 {
-			line("", "this costs: %s", strings.Join(p.Costs, ", "))
+		line(p.Part.String()+":", "%s: %s", p.State, p.Detail)
+		if costs := costs(&p); len(costs) > 0 {
+			line("", "this costs: %s", strings.Join(costs, ", "))
 		}
 	}
 	if len(g.Files) > 0 {
@@ -177,7 +196,7 @@ func prefixed(prefix, s string) string {
 	return prefix + s
 }
 
-func printDoctorRuntime(c *cli.Context, d *sosgo.RuntimeDiagnosis, line func(string, string, ...any)) {
+func printDoctorRuntime(c *cli.Context, d *diagnosis.RuntimeDiagnosis, line func(string, string, ...any)) {
 	inst := d.Instance
 	mark := ""
 	if d.Chosen {

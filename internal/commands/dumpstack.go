@@ -7,6 +7,7 @@ import (
 
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/image"
 	"github.com/sosgo/sosgo/internal/cli"
 	"github.com/sosgo/sosgo/report"
 	"github.com/sosgo/sosgo/stackwalk"
@@ -110,7 +111,7 @@ type returnPrinter struct {
 	c       *cli.Context
 	rt      *dac.Runtime
 	walker  *stackwalk.Walker
-	symbols *sosgo.Symbols
+	symbols *image.Symbols
 }
 
 func newReturnPrinter(c *cli.Context) (*returnPrinter, []sosgo.Thread, error) {

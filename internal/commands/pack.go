@@ -5,7 +5,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/dump"
 	"github.com/sosgo/sosgo/internal/cli"
 	"github.com/sosgo/sosgo/report"
 )
@@ -63,7 +63,7 @@ func runPack(c *cli.Context) error {
 
 // writePack writes the archive beside its place and moves it there when it is
 // whole.
-func writePack(c *cli.Context, name string) (_ *sosgo.Packed, err error) {
+func writePack(c *cli.Context, name string) (_ *dump.Packed, err error) {
 	if _, err := os.Lstat(name); err == nil {
 		return nil, c.Usagef("%s exists already", name)
 	}

@@ -44,7 +44,7 @@ func saveModule(c *cli.Context, d *sosgo.Dump, m *sosgo.NativeModule, name strin
 	if err != nil {
 		return err
 	}
-	saved, err := d.SaveImage(f, m)
+	saved, err := d.SaveImage(c.Context(), f, m)
 	if err == nil {
 		err = f.Truncate(int64(saved.Size))
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/image"
 	"github.com/sosgo/sosgo/internal/cli"
 	"github.com/sosgo/sosgo/report"
 	"github.com/sosgo/sosgo/report/stackexport"
@@ -158,7 +159,7 @@ type stackPlace struct {
 // A stackCollector makes a profile of walks.
 type stackCollector struct {
 	c       *cli.Context
-	symbols *sosgo.Symbols
+	symbols *image.Symbols
 	profile stackexport.Profile
 	known   map[stackPlace]int
 }
@@ -205,7 +206,7 @@ func (x *stackCollector) frame(f *stackwalk.Frame) stackexport.Frame {
 }
 
 // nativeName names an address in native code, or is the address.
-func nativeName(symbols *sosgo.Symbols, a target.Addr) string {
+func nativeName(symbols *image.Symbols, a target.Addr) string {
 	if s, ok := symbols.At(a); ok {
 		return s.String()
 	}

@@ -1,16 +1,32 @@
-package sosgo
+// Package diagnosis says what a dump holds, how it is read, what is missing, and
+// what would help.
+package diagnosis
 
 import (
 	"errors"
 	"fmt"
-	"sort"
 
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/dump"
+	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/modfiles"
 	"github.com/sosgo/sosgo/internal/symstore"
 	"github.com/sosgo/sosgo/target"
 )
+
+// A Source is what a diagnosis looks at.
+type Source struct {
+	File     *dump.File
+	Runtimes []*dac.Instance
+	Chosen   *dac.Instance // whose heap, stacks and modules are looked at, nil for none
+	Open     func(*dac.Instance) (*dac.Runtime, error)
+	Heap     func() (*heap.Heap, error) // of Chosen
+	// ModuleFile returns the path of a module's file on this machine.
+	ModuleFile func(*target.Module) (string, error)
+	// MemorySource says where the byte at an address comes from, empty if it is
+	// nowhere.
+	MemorySource func(target.Addr) string
+}
 
 // A Diagnosis says what a dump holds, how it is read, what is missing and what
 // would help. A stranger's report of a problem is this.
@@ -23,7 +39,7 @@ type Diagnosis struct {
 	Stored   uint64 // bytes of the process's memory that the dump holds
 	Warnings []error
 	Runtimes []RuntimeDiagnosis
-	Parts    []PartDiagnosis // of the View's runtime
+	Parts    []PartDiagnosis // of the chosen runtime
 	Files    []WantedFile    // that would help
 }
 
@@ -54,12 +70,26 @@ func (s PartState) String() string {
 	return [...]string{"whole", "in part", "missing", "unreadable"}[s]
 }
 
-// A PartDiagnosis says what is there of one part, and which commands suffer.
+// A Part is a part of the process that answers are made of.
+type Part uint8
+
+// The parts.
+const (
+	PartHeap     Part = iota // the objects' memory
+	PartStacks               // the threads' stacks
+	PartMetadata             // names of types and members
+	PartCode                 // unwind tables of precompiled code
+)
+
+func (p Part) String() string {
+	return [...]string{"GC heap", "thread stacks", "metadata", "precompiled code"}[p&3]
+}
+
+// A PartDiagnosis says what is there of one part.
 type PartDiagnosis struct {
-	Name   string
+	Part   Part
 	State  PartState
 	Detail string
-	Costs  []string // commands that can't answer, or only in part
 }
 
 // A WantedFile is a file that would complete the dump.
@@ -70,41 +100,39 @@ type WantedFile struct {
 	Why      string
 }
 
-// Diagnose looks at everything that can keep sosgo from an answer. It opens
-// every runtime of the process, and looks at the heap, the stacks and the modules
-// of the View's; it walks no heap.
-func (v *View) Diagnose() *Diagnosis {
-	d := v.dump
+// Of looks at everything that can keep sosgo from an answer. It opens every
+// runtime of the process, and looks at the heap, the stacks and the modules of
+// the chosen one; it walks no heap.
+func Of(s Source) *Diagnosis {
+	d := &s
 	g := &Diagnosis{
-		File: d.file, Platform: d.file.Platform(), Process: d.file.Process(), Threads: len(d.file.Threads()),
-		Modules: len(d.file.Modules()), Warnings: d.file.Warnings(),
+		File: d.File, Platform: d.File.Platform(), Process: d.File.Process(), Threads: len(d.File.Threads()),
+		Modules: len(d.File.Modules()), Warnings: d.File.Warnings(),
 	}
-	for r := range d.file.Regions() {
+	for r := range d.File.Regions() {
 		g.Stored += r.Stored
 	}
-	for _, inst := range d.Runtimes() {
-		g.Runtimes = append(g.Runtimes, d.diagnoseRuntime(inst, inst == v.inst))
+	for _, inst := range d.Runtimes {
+		g.Runtimes = append(g.Runtimes, d.runtime(inst))
 	}
-	rt, err := v.Runtime()
+	if d.Chosen == nil {
+		return g
+	}
+	rt, err := d.Open(d.Chosen)
 	if err != nil {
-		if v.inst != nil && v.inst.Flavor == dac.FlavorCoreCLR {
-			g.want(d, &v.inst.Module, "the runtime itself: its version and its contract descriptor")
+		if d.Chosen.Flavor == dac.FlavorCoreCLR {
+			g.want(&d.Chosen.Module, "the runtime itself: its version and its contract descriptor")
 		}
 		return g
 	}
-	g.Parts = append(g.Parts, v.diagnoseHeap(), d.diagnoseStacks())
-	g.Parts = append(g.Parts, d.diagnoseMetadata(rt, g), d.diagnoseCode(rt, g))
+	g.Parts = []PartDiagnosis{d.heap(), d.stacks(), d.metadata(rt, g), d.code(rt, g)}
 	return g
 }
 
-func (d *Dump) diagnoseRuntime(inst *dac.Instance, chosen bool) RuntimeDiagnosis {
-	r := RuntimeDiagnosis{Instance: inst, Chosen: chosen}
-	if img, err := d.files.File(&inst.Module, inst.Image); err == nil {
-		r.File = img.Path()
-	} else {
-		r.FileErr = err
-	}
-	rt, err := d.viewOf(inst).Runtime()
+func (d *Source) runtime(inst *dac.Instance) RuntimeDiagnosis {
+	r := RuntimeDiagnosis{Instance: inst, Chosen: inst == d.Chosen}
+	r.File, r.FileErr = d.ModuleFile(&inst.Module)
+	rt, err := d.Open(inst)
 	if err != nil {
 		r.Err = err
 		return r
@@ -117,37 +145,29 @@ func (d *Dump) diagnoseRuntime(inst *dac.Instance, chosen bool) RuntimeDiagnosis
 	return r
 }
 
-// The commands that a missing part costs.
-var (
-	heapCommands     = []string{"dumpheap", "dumpobj", "dumparray", "dumpstring", "gcwhere", "eeheap -gc", "dumpgen", "gcheapstat"}
-	stackCommands    = []string{"clrstack", "dumpstackobjects", "parallelstacks"}
-	metadataCommands = []string{"name2ee", "dumpmt", "dumpobj", "dumpheap", "clrstack", "dumpil"}
-	codeCommands     = []string{"clrstack", "ip2md", "parallelstacks", "printexception"}
-)
-
-// diagnoseHeap counts what the dump holds of the objects' memory.
-func (v *View) diagnoseHeap() PartDiagnosis {
-	p := PartDiagnosis{Name: "GC heap"}
-	h, err := v.Heap()
+// heap counts what the dump holds of the objects' memory.
+func (d *Source) heap() PartDiagnosis {
+	p := PartDiagnosis{Part: PartHeap}
+	h, err := d.Heap()
 	if err != nil {
-		return p.failed(err, heapCommands)
+		return p.failed(err)
 	}
 	var all, stored uint64
 	for _, s := range h.Segments() {
 		all += s.Objects.Size()
-		stored += v.dump.storedIn(s.Objects)
+		stored += d.storedIn(s.Objects)
 	}
 	p.Detail = fmt.Sprintf("%d of %d bytes in %d segments", stored, all, len(h.Segments()))
 	if h.InGC() {
 		p.Detail += "; the dump was taken during a collection"
 	}
-	return p.measured(stored, all, heapCommands)
+	return p.measured(stored, all)
 }
 
 // storedIn counts the bytes of r that the dump holds.
-func (d *Dump) storedIn(r target.Range) uint64 {
+func (d *Source) storedIn(r target.Range) uint64 {
 	n := uint64(0)
-	for region := range d.file.Regions() {
+	for region := range d.File.Regions() {
 		if region.Stored == 0 || region.Start >= r.End {
 			continue
 		}
@@ -159,32 +179,32 @@ func (d *Dump) storedIn(r target.Range) uint64 {
 	return n
 }
 
-// diagnoseStacks counts the threads whose top of stack is there.
-func (d *Dump) diagnoseStacks() PartDiagnosis {
-	p := PartDiagnosis{Name: "thread stacks"}
+// stacks counts the threads whose top of stack is there.
+func (d *Source) stacks() PartDiagnosis {
+	p := PartDiagnosis{Part: PartStacks}
 	there := uint64(0)
-	threads := d.file.Threads()
+	threads := d.File.Threads()
 	for i := range threads {
-		if sp, ok := threads[i].Registers.SP(); ok && target.Available(d.file, sp, 8) {
+		if sp, ok := threads[i].Registers.SP(); ok && target.Available(d.File, sp, 8) {
 			there++
 		}
 	}
 	p.Detail = fmt.Sprintf("%d of %d threads", there, len(threads))
-	return p.measured(there, uint64(len(threads)), stackCommands)
+	return p.measured(there, uint64(len(threads)))
 }
 
-// diagnoseMetadata counts the modules whose metadata can be read.
-func (d *Dump) diagnoseMetadata(rt *dac.Runtime, g *Diagnosis) PartDiagnosis {
-	p := PartDiagnosis{Name: "metadata"}
+// metadata counts the modules whose metadata can be read.
+func (d *Source) metadata(rt *dac.Runtime, g *Diagnosis) PartDiagnosis {
+	p := PartDiagnosis{Part: PartMetadata}
 	modules, err := rt.KnownModules()
 	if len(modules) == 0 {
-		return p.failed(err, metadataCommands)
+		return p.failed(err)
 	}
 	there, fromFiles := uint64(0), 0
 	for _, m := range modules {
 		if _, err := m.Metadata(); err != nil {
 			if at, aerr := m.Image(); aerr == nil && at.Start != 0 {
-				g.wantAt(d, at.Start, "names of types and members")
+				g.wantAt(at.Start, "names of types and members")
 			}
 			continue
 		}
@@ -197,16 +217,16 @@ func (d *Dump) diagnoseMetadata(rt *dac.Runtime, g *Diagnosis) PartDiagnosis {
 	if err != nil {
 		p.Detail += fmt.Sprintf("; the list of modules is incomplete: %v", err)
 	}
-	return p.measured(there, uint64(len(modules)), metadataCommands)
+	return p.measured(there, uint64(len(modules)))
 }
 
-// diagnoseCode counts the bytes of the precompiled images' unwind tables that
+// code counts the bytes of the precompiled images' unwind tables that
 // can be read. Small dumps hold those pages that the stacks needed.
-func (d *Dump) diagnoseCode(rt *dac.Runtime, g *Diagnosis) PartDiagnosis {
-	p := PartDiagnosis{Name: "precompiled code"}
+func (d *Source) code(rt *dac.Runtime, g *Diagnosis) PartDiagnosis {
+	p := PartDiagnosis{Part: PartCode}
 	modules, err := rt.KnownModules()
 	if len(modules) == 0 {
-		return p.failed(err, codeCommands)
+		return p.failed(err)
 	}
 	images, all, there := 0, uint64(0), uint64(0)
 	for _, m := range modules {
@@ -227,14 +247,14 @@ func (d *Dump) diagnoseCode(rt *dac.Runtime, g *Diagnosis) PartDiagnosis {
 		}
 		there += n
 		if n < dir.Size {
-			g.wantAt(d, img.Base(), "unwind data of its precompiled code")
+			g.wantAt(img.Base(), "unwind data of its precompiled code")
 		}
 	}
 	p.Detail = fmt.Sprintf("%d of %d bytes of the unwind tables of %d images", there, all, images)
-	return p.measured(there, all, codeCommands)
+	return p.measured(there, all)
 }
 
-func (p PartDiagnosis) measured(there, all uint64, costs []string) PartDiagnosis {
+func (p PartDiagnosis) measured(there, all uint64) PartDiagnosis {
 	switch {
 	case there >= all:
 		p.State = PartWhole
@@ -244,12 +264,11 @@ func (p PartDiagnosis) measured(there, all uint64, costs []string) PartDiagnosis
 	default:
 		p.State = PartPartly
 	}
-	p.Costs = costs
 	return p
 }
 
-func (p PartDiagnosis) failed(err error, costs []string) PartDiagnosis {
-	p.State, p.Costs = PartUnknown, costs
+func (p PartDiagnosis) failed(err error) PartDiagnosis {
+	p.State = PartUnknown
 	if errors.Is(err, target.ErrNotInDump) {
 		p.State = PartMissing
 	}
@@ -260,15 +279,13 @@ func (p PartDiagnosis) failed(err error, costs []string) PartDiagnosis {
 }
 
 // wantAt asks for the file of the dump's module at a.
-func (g *Diagnosis) wantAt(d *Dump, a target.Addr, why string) {
-	mods := d.file.Modules()
-	i := sort.Search(len(mods), func(i int) bool { return mods[i].Base > a }) - 1
-	if i >= 0 && mods[i].Contains(a) {
-		g.want(d, &mods[i], why)
+func (g *Diagnosis) wantAt(a target.Addr, why string) {
+	if m := target.ModuleAt(g.File.Modules(), a); m != nil {
+		g.want(m, why)
 	}
 }
 
-func (g *Diagnosis) want(d *Dump, m *target.Module, why string) {
+func (g *Diagnosis) want(m *target.Module, why string) {
 	for i := range g.Files {
 		if g.Files[i].Path == m.Path {
 			if g.Files[i].Why != why {
@@ -277,7 +294,7 @@ func (g *Diagnosis) want(d *Dump, m *target.Module, why string) {
 			return
 		}
 	}
-	id := modfiles.IdentityOf(d.file, m)
+	id := modfiles.IdentityOf(g.File, m)
 	w := WantedFile{Path: m.Path, Key: symstore.FileKey(m.Path, &id), Why: why}
 	switch {
 	case len(id.BuildID) > 0:

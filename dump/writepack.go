@@ -1,4 +1,4 @@
-package sosgo
+package dump
 
 import (
 	"archive/tar"
@@ -12,40 +12,46 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	"github.com/sosgo/sosgo/dump"
 	"github.com/sosgo/sosgo/target"
 )
 
 // Packed tells what Pack put into a pack.
 type Packed struct {
-	Files   []PackedFile
+	Files   []PackEntry
 	Missing []target.Module // images of the process whose files were not found
 }
 
-// A PackedFile is a file in a pack.
-type PackedFile struct {
+// A PackEntry is a file that was put into a pack.
+type PackEntry struct {
 	Path string // of the file on this machine
 	Size int64  // bytes
+
+	module string // the path that the process had it under
 }
 
 // Pack writes a pack of the dump to w: one .tar.zst with the dump and the files
 // of its modules, which Open opens directly, so that a dump can be moved and
-// still be complete. Only files that are proved to be the ones that the
-// process had loaded are packed, and the portable PDBs that lie beside them.
-// progress, if not nil, is told the bytes that were read, and how many there
-// are in all.
-func (d *Dump) Pack(ctx context.Context, w io.Writer, progress func(done, total int64)) (*Packed, error) {
-	result, modules := d.packContents()
-	total := d.file.Size
-	for _, f := range result.Files {
-		total += f.Size
+// still be complete. find returns the path of a module's file on this machine, if
+// it is proved to be the one that the process had loaded; the portable PDBs that
+// lie beside them are packed too. progress, if not nil, is told the bytes that
+// were read, and how many there are in all. Pack ends with the context's error
+// when ctx does.
+func (f *File) Pack(ctx context.Context, w io.Writer, find func(context.Context, *target.Module) (string, error),
+	progress func(done, total int64)) (*Packed, error) {
+	result, err := f.packContents(ctx, find)
+	if err != nil {
+		return nil, fmt.Errorf("pack: %w", err)
+	}
+	total := f.Size
+	for _, e := range result.Files {
+		total += e.Size
 	}
 	zw, err := zstd.NewWriter(w, zstd.WithEncoderLevel(zstd.SpeedDefault))
 	if err != nil {
 		return nil, err
 	}
 	p := &packer{ctx: ctx, tar: tar.NewWriter(zw), total: total, progress: progress}
-	err = p.write(d.file, result, modules)
+	err = p.write(f, result)
 	if cerr := p.tar.Close(); err == nil {
 		err = cerr
 	}
@@ -58,35 +64,38 @@ func (d *Dump) Pack(ctx context.Context, w io.Writer, progress func(done, total 
 	return result, nil
 }
 
-// packContents finds the files that belong beside the dump. The second result
-// has, beside each file, the path of the module that it stands for.
-func (d *Dump) packContents() (*Packed, []string) {
+// packContents finds the files that belong beside the dump.
+func (f *File) packContents(ctx context.Context, find func(context.Context, *target.Module) (string, error)) (*Packed, error) {
 	result := &Packed{}
-	var modules []string
-	add := func(path, module string) bool {
-		st, err := os.Stat(path)
-		if err != nil || !st.Mode().IsRegular() {
-			return false
-		}
-		result.Files = append(result.Files, PackedFile{Path: path, Size: st.Size()})
-		modules = append(modules, module)
-		return true
-	}
 	seen := map[string]bool{}
-	for _, m := range d.file.Modules() {
+	for _, m := range f.Modules() {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		if seen[m.Path] {
 			continue
 		}
 		seen[m.Path] = true
-		img, err := d.files.File(&m, nil)
-		if err != nil || !add(img.Path(), m.Path) {
+		file, err := find(ctx, &m)
+		if err != nil || !result.add(file, m.Path) {
 			result.Missing = append(result.Missing, m)
 			continue
 		}
-		pdb := strings.TrimSuffix(img.Path(), filepath.Ext(img.Path())) + ".pdb"
-		add(pdb, strings.TrimSuffix(m.Path, filepath.Ext(m.Path))+".pdb")
+		result.add(withoutExt(file)+".pdb", withoutExt(m.Path)+".pdb")
 	}
-	return result, modules
+	return result, nil
+}
+
+func withoutExt(path string) string { return strings.TrimSuffix(path, filepath.Ext(path)) }
+
+// add adds the file at path, which stands for a module, if it is one.
+func (c *Packed) add(path, module string) bool {
+	st, err := os.Stat(path)
+	if err != nil || !st.Mode().IsRegular() {
+		return false
+	}
+	c.Files = append(c.Files, PackEntry{Path: path, Size: st.Size(), module: module})
+	return true
 }
 
 type packer struct {
@@ -96,25 +105,25 @@ type packer struct {
 	progress    func(done, total int64)
 }
 
-func (p *packer) write(d *dump.File, c *Packed, modules []string) error {
-	mark := &tar.Header{Name: dump.PackMark, Mode: 0o644, Size: int64(len(dump.PackMarkText)), Format: tar.FormatPAX}
+func (p *packer) write(d *File, c *Packed) error {
+	mark := &tar.Header{Name: PackMark, Mode: 0o644, Size: int64(len(PackMarkText)), Format: tar.FormatPAX}
 	if err := p.tar.WriteHeader(mark); err != nil {
 		return err
 	}
-	if _, err := io.WriteString(p.tar, dump.PackMarkText); err != nil {
+	if _, err := io.WriteString(p.tar, PackMarkText); err != nil {
 		return err
 	}
 	name := filepath.Base(d.Path)
 	if d.Path == "" {
 		name = "dump"
 	}
-	if err := p.entry(&tar.Header{Name: dump.PackDumpDir + name}, io.NewSectionReader(d.Content(), 0, d.Size), d.Size); err != nil {
+	if err := p.entry(&tar.Header{Name: PackDumpDir + name}, io.NewSectionReader(d.Content(), 0, d.Size), d.Size); err != nil {
 		return err
 	}
 	for i, f := range c.Files {
 		h := &tar.Header{
-			Name:       dump.PackModuleDir + strconv.Itoa(i) + "/" + filepath.Base(f.Path),
-			PAXRecords: map[string]string{dump.PackPathRecord: modules[i]},
+			Name:       PackModuleDir + strconv.Itoa(i) + "/" + filepath.Base(f.Path),
+			PAXRecords: map[string]string{PackPathRecord: f.module},
 		}
 		if err := p.file(f, h); err != nil {
 			return fmt.Errorf("%s: %w", f.Path, err)
@@ -123,7 +132,7 @@ func (p *packer) write(d *dump.File, c *Packed, modules []string) error {
 	return nil
 }
 
-func (p *packer) file(f PackedFile, h *tar.Header) error {
+func (p *packer) file(f PackEntry, h *tar.Header) error {
 	r, err := os.Open(f.Path)
 	if err != nil {
 		return err

@@ -1,4 +1,4 @@
-package sosgo
+package image
 
 import (
 	"fmt"
@@ -6,8 +6,6 @@ import (
 	"sort"
 	"sync"
 
-	"github.com/sosgo/sosgo/dac"
-	"github.com/sosgo/sosgo/image"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -23,7 +21,7 @@ type Symbol struct {
 
 // String is "libc.so.6!pthread_cond_wait+0x1b8", or "libc.so.6+0x7f1b8".
 func (s Symbol) String() string {
-	name := dac.BaseName(s.Module.Path)
+	name := target.BaseName(s.Module.Path)
 	if s.Name != "" {
 		name += "!" + s.Name
 	}
@@ -51,16 +49,16 @@ type export struct {
 	name string
 }
 
-// Symbols returns the names of native code in the process.
-func (d *Dump) Symbols() *Symbols {
-	mods := d.file.Modules()
-	return &Symbols{mem: d.read, modules: mods, exports: make([]moduleExports, len(mods))}
+// NewSymbols names the code of modules, which are sorted by Base, by their images
+// in mem.
+func NewSymbols(mem target.Memory, modules []target.Module) *Symbols {
+	return &Symbols{mem: mem, modules: modules, exports: make([]moduleExports, len(modules))}
 }
 
 // At names the address a. It reports false where no module holds it.
 func (s *Symbols) At(a target.Addr) (Symbol, bool) {
-	i := sort.Search(len(s.modules), func(i int) bool { return s.modules[i].Base > a }) - 1
-	if i < 0 || !s.modules[i].Contains(a) {
+	i := target.ModuleIndex(s.modules, a)
+	if i < 0 {
 		return Symbol{}, false
 	}
 	m := &s.modules[i]
@@ -97,7 +95,7 @@ func (x *moduleExports) before(a target.Addr) *export {
 // readExports reads what can be read of a module's exports; code without them
 // is named by its module.
 func readExports(mem target.Memory, m *target.Module) []export {
-	img, err := image.OpenMemory(mem, m)
+	img, err := OpenMemory(mem, m)
 	if err != nil {
 		return nil
 	}

@@ -1,15 +1,15 @@
-package sosgo
+package image
 
 import (
+	"context"
 	"io"
 	"slices"
 
-	"github.com/sosgo/sosgo/image"
 	"github.com/sosgo/sosgo/target"
 )
 
-// A SavedImage says what SaveImage wrote.
-type SavedImage struct {
+// A Saved says what Save wrote.
+type Saved struct {
 	Size    uint64 // bytes of the file
 	Missing uint64 // bytes of it that neither the dump nor a file has; they are zeros
 }
@@ -17,21 +17,18 @@ type SavedImage struct {
 // maxSavedImage bounds the size of a file that headers can ask for.
 const maxSavedImage = 4 << 30
 
-// SaveImage rebuilds the file of m from the process's memory: headers, and each
-// section or segment at its place in the file. What the loader changed stays
-// changed: relocations, import tables, writable data. What is missing is
-// counted. Sections that lie outside of what a file may be are
-// target.ErrCorrupt.
-func (d *Dump) SaveImage(w io.WriterAt, m *NativeModule) (SavedImage, error) {
-	img, err := d.Image(m)
-	if err != nil {
-		return SavedImage{}, err
-	}
-	sections := slices.Clone(img.Sections())
+// Save rebuilds the file of an image from its memory: headers, and each section
+// or segment at its place in the file. What the loader changed stays changed:
+// relocations, import tables, writable data. What is missing is counted. An image
+// without sections is target.ErrUnsupported, sections that lie outside of what a
+// file may be are target.ErrCorrupt. It ends with the context's error when ctx
+// does.
+func (m *Image) Save(ctx context.Context, w io.WriterAt) (Saved, error) {
+	sections := slices.Clone(m.Sections())
 	if len(sections) == 0 {
-		return SavedImage{}, target.Unsupportedf("%s has no sections that could be saved", m.Path)
+		return Saved{}, target.Unsupportedf("the image has no sections that could be saved")
 	}
-	var s SavedImage
+	var s Saved
 	headers := uint64(maxSavedImage)
 	for _, sec := range sections {
 		if sec.FileSize > 0 {
@@ -39,10 +36,10 @@ func (d *Dump) SaveImage(w io.WriterAt, m *NativeModule) (SavedImage, error) {
 		}
 	}
 	if headers < maxSavedImage {
-		sections = append(sections, image.Section{Size: headers, FileSize: headers})
+		sections = append(sections, Section{Size: headers, FileSize: headers})
 	}
 	for _, sec := range sections {
-		if err := s.save(w, img, sec); err != nil {
+		if err := s.save(ctx, w, m, sec); err != nil {
 			return s, err
 		}
 	}
@@ -50,7 +47,7 @@ func (d *Dump) SaveImage(w io.WriterAt, m *NativeModule) (SavedImage, error) {
 }
 
 // save writes the part of a section that the file has.
-func (s *SavedImage) save(w io.WriterAt, img *image.Image, sec image.Section) error {
+func (s *Saved) save(ctx context.Context, w io.WriterAt, img *Image, sec Section) error {
 	n := min(sec.FileSize, sec.Size)
 	if sec.Offset > maxSavedImage || sec.FileSize > maxSavedImage-sec.Offset {
 		return target.Corruptf("section %q: %d bytes at %#x of the file", sec.Name, sec.FileSize, sec.Offset)
@@ -58,8 +55,11 @@ func (s *SavedImage) save(w io.WriterAt, img *image.Image, sec image.Section) er
 	s.Size = max(s.Size, sec.Offset+sec.FileSize)
 	buf := make([]byte, 64<<10)
 	for done := uint64(0); done < n; {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		part := buf[:min(uint64(len(buf)), n-done)]
-		got, _ := img.ReadRVA(part, sec.RVA+image.RVA(done)) // what is missing is counted
+		got, _ := img.ReadRVA(part, sec.RVA+RVA(done)) // what is missing is counted
 		if got > 0 {
 			if _, err := w.WriteAt(part[:got], int64(sec.Offset+done)); err != nil {
 				return err

@@ -1,0 +1,30 @@
+package target
+
+import (
+	"sort"
+	"strings"
+)
+
+// ModuleIndex returns the place in modules, which are sorted by Base, of the one
+// that holds a, -1 for none. Of modules that overlap it is the one that begins
+// last.
+func ModuleIndex(modules []Module, a Addr) int {
+	i := sort.Search(len(modules), func(i int) bool { return modules[i].Base > a }) - 1
+	if i >= 0 && !modules[i].Contains(a) {
+		return -1
+	}
+	return i
+}
+
+// ModuleAt returns the module that holds a, nil for none, as ModuleIndex finds
+// it.
+func ModuleAt(modules []Module, a Addr) *Module {
+	if i := ModuleIndex(modules, a); i >= 0 {
+		return &modules[i]
+	}
+	return nil
+}
+
+// BaseName is the last part of a path as the dumped process wrote it: the parts
+// are separated by slashes or backslashes, whatever system this is.
+func BaseName(path string) string { return path[strings.LastIndexAny(path, `/\`)+1:] }
