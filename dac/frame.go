@@ -213,8 +213,8 @@ func (r *Runtime) inlinedCaller(l *frameLayout, f *Frame, regs *target.Registers
 	if rd.err != nil || ip == 0 {
 		return CallerNone, rd.err
 	}
-	setRegs(regs, ip, sp)
-	regs.Set(target.RBP, fp)
+	l.setRegs(regs, ip, sp)
+	regs.Set(l.abi.FP, fp)
 	return CallerReturn, nil
 }
 
@@ -230,7 +230,7 @@ func (r *Runtime) transitionCaller(l *frameLayout, f *Frame, regs *target.Regist
 	if rd.err != nil || ip == 0 {
 		return CallerNone, rd.err
 	}
-	setRegs(regs, ip, uint64(block)+uint64(l.Block.Size))
+	l.setRegs(regs, ip, uint64(block)+uint64(l.Block.Size))
 	return CallerReturn, r.savedRegisters(l, block, l.Block.CalleeSaved, regs)
 }
 
@@ -241,7 +241,7 @@ func (r *Runtime) helperCaller(l *frameLayout, f *Frame, regs *target.Registers)
 	o := &l.Helper
 	rd := reader{mem: r.mem, base: f.Addr}
 	if computed := rd.u64(o.ReturnAddress); computed != 0 {
-		setRegs(regs, rd.u64(o.RIP), rd.u64(o.RSP))
+		l.setRegs(regs, rd.u64(o.RIP), rd.u64(o.RSP))
 		if rd.err != nil {
 			return CallerNone, rd.err
 		}
@@ -260,7 +260,7 @@ func (r *Runtime) helperCaller(l *frameLayout, f *Frame, regs *target.Registers)
 		return CallerNone, nil
 	}
 	*regs = target.Registers{Arch: regs.Arch}
-	setRegs(regs, ip, sp+8)
+	l.setRegs(regs, ip, sp+uint64(l.abi.ReturnAddressSize))
 	return CallerNative, r.savedRegisters(l, f.Addr, o.Capture, regs)
 }
 
@@ -283,13 +283,13 @@ func (r *Runtime) hijackCaller(l *frameLayout, f *Frame, regs *target.Registers)
 		}
 		sp = v
 	}
-	setRegs(regs, ip, sp)
+	l.setRegs(regs, ip, sp)
 	return CallerReturn, r.savedRegisters(l, args, l.HijackArgs.CalleeSaved, regs)
 }
 
-func setRegs(regs *target.Registers, ip, sp uint64) {
-	regs.Set(target.RIP, ip)
-	regs.Set(target.RSP, sp)
+func (l *frameLayout) setRegs(regs *target.Registers, ip, sp uint64) {
+	regs.Set(l.abi.IP, ip)
+	regs.Set(l.abi.SP, sp)
 }
 
 // savedRegisters reads the CalleeSavedRegisters at an offset from a.
@@ -325,13 +325,6 @@ func (r *Runtime) savedPointers(l *frameLayout, a target.Addr, off int, regs *ta
 	return nil
 }
 
-// contextAMD64 gives the places of the registers in a CONTEXT (winnt.h; the
-// runtime's PAL has the same): R8 to R15 follow at the end.
-var contextAMD64 = [...]target.Reg{target.RAX, target.RCX, target.RDX, target.RBX, target.RSP, target.RBP, target.RSI, target.RDI,
-	target.R8, target.R9, target.R10, target.R11, target.R12, target.R13, target.R14, target.R15, target.RIP}
-
-const contextRAX = 0x78
-
 // contextAt reads the CONTEXT at an offset from a. Of code that called, and was
 // not stopped, only the registers that calls preserve mean anything.
 func (r *Runtime) contextAt(l *frameLayout, a target.Addr, off int, stopped bool, regs *target.Registers) error {
@@ -339,22 +332,15 @@ func (r *Runtime) contextAt(l *frameLayout, a target.Addr, off int, stopped bool
 		return &layout.Error{Type: "a context"}
 	}
 	rd := reader{mem: r.mem, base: a + target.Addr(off)}
-	for i, reg := range contextAMD64 {
-		if v := rd.u64(contextRAX + 8*i); stopped || reg == target.RSP || reg == target.RIP || l.preserves(reg) {
-			regs.Set(reg, v)
+	for _, m := range l.abi.Context.Registers {
+		if m.Size != 8 {
+			continue // flags and segments
+		}
+		if v := rd.u64(m.Offset); stopped || m.Reg == l.abi.SP || m.Reg == l.abi.IP || l.abi.Preserves(m.Reg) {
+			regs.Set(m.Reg, v)
 		}
 	}
 	return rd.err
-}
-
-// preserves reports whether calls preserve reg in the process's convention.
-func (l *frameLayout) preserves(reg target.Reg) bool {
-	for _, m := range l.saved {
-		if m.reg == reg {
-			return true
-		}
-	}
-	return false
 }
 
 // FrameMethod returns the address of the MethodDesc that f runs for, 0 where

@@ -58,12 +58,19 @@ const frameLayoutJSON = `{"types": {
 		"FaultingExceptionFrameIdentifier": ["0x5", "nuint"], "ResumableFrameIdentifier": ["0x6", "nuint"],
 		"HijackFrameIdentifier": ["0x7", "nuint"], "DebuggerExitFrameIdentifier": ["0x8", "nuint"]}, "contracts": {}, "version": 0, "baseline": "empty"}`
 
+// linuxTarget is a process of which only the platform is known.
+type linuxTarget struct{ target.Target }
+
+func (linuxTarget) Platform() target.Platform {
+	return target.Platform{OS: target.OSLinux, Arch: target.ArchAMD64}
+}
+
 func frameRuntime(t testing.TB, stack []byte) *Runtime {
 	p, err := layout.ParseDescriptor([]byte(frameLayoutJSON), "test")
 	require.NoError(t, err)
 	b := layout.NewBuilder()
 	b.Add(p, layout.Addresses{})
-	return &Runtime{mem: frameStack(stack), layout: b.Layout()}
+	return &Runtime{tgt: linuxTarget{}, mem: frameStack(stack), layout: b.Layout()}
 }
 
 func stackWords(v ...uint64) []byte {
@@ -110,7 +117,7 @@ func TestFrameChain(t *testing.T) {
 func TestFrameCaller(t *testing.T) {
 	context := func(front ...uint64) []byte {
 		b := stackWords(front...)
-		b = append(b, make([]byte, contextRAX)...)
+		b = append(b, make([]byte, 0x78)...) // RAX is the first
 		for i := range uint64(17) {
 			b = append(b, stackWords(100+i)...)
 		}

@@ -95,6 +95,7 @@ type frameLayout struct {
 	frameOffsets
 	classes map[uint64]string // first word of a frame -> class
 	saved   []savedRegister
+	abi     *target.ABI
 	fcalls  target.Addr // the table of FCalls, 0 if unknown
 }
 
@@ -102,7 +103,11 @@ const frameIdentifier = "FrameIdentifier"
 
 func (r *Runtime) frameLayout() (*frameLayout, error) {
 	return r.frames.get(func() (*frameLayout, error) {
-		f := &frameLayout{classes: map[uint64]string{}}
+		abi, err := r.tgt.Platform().ABI()
+		if err != nil {
+			return nil, err
+		}
+		f := &frameLayout{classes: map[uint64]string{}, abi: abi}
 		if err := bindAll(r.layout, &f.frameOffsets); err != nil {
 			return nil, err
 		}
