@@ -1,12 +1,14 @@
-// Command floors holds the agreement with other tools to what was reached
-// before: it reads the results of sosdiff and oraclediff (their --json files)
-// and a file of floors, one "TOOL CASE PERCENT" a line, and fails if a case
-// agrees less than its floor.
+// Command floors holds the agreement with other tools, and the coverage of the
+// tests, to what was reached before: it reads the results of sosdiff and
+// oraclediff (their --json files) or a coverage profile of "go test", and a file
+// of floors, one "TOOL CASE PERCENT" a line, and fails if a case agrees less
+// than its floor, or a package is covered less.
 //
 //	floors -file .ci/floors [-raise] sosdiff=FILE oraclediff=FILE
+//	floors -file .ci/coverage [-raise] coverage=FILE
 //
 // With -raise it writes the floors that rose, and those of new cases; no floor
-// ever falls.
+// ever falls. Coverage counts in whole percents, as any edit moves it a little.
 package main
 
 import (
@@ -18,6 +20,7 @@ import (
 	"maps"
 	"math"
 	"os"
+	pathpkg "path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -37,7 +40,7 @@ func main() {
 	}
 }
 
-// A key is a tool and a case.
+// A key is a tool and a case, or for coverage a package.
 type key struct{ tool, name string }
 
 // A score counts questions and right answers.
@@ -66,6 +69,9 @@ func check(file string, raise bool, results []string) (low bool, err error) {
 	}
 	for _, k := range sorted(maps.Keys(scores)) {
 		got, floor := scores[k].percent(), floors[k]
+		if k.tool == coverage {
+			got = math.Floor(got)
+		}
 		switch {
 		case got < floor:
 			low = true
@@ -90,6 +96,9 @@ func sorted(keys func(func(key) bool)) []key {
 // readResults adds up what a tool says of each case: sosdiff compares lines of
 // files, oraclediff answers to questions.
 func readResults(tool, path string, scores map[key]score) error {
+	if tool == coverage {
+		return readProfile(path, scores)
+	}
 	var rows []struct {
 		File         string // of sosdiff: CASE/sos/FILE
 		Want, Same   int
@@ -113,6 +122,48 @@ func readResults(tool, path string, scores map[key]score) error {
 	}
 	return nil
 }
+
+// coverage is the tool whose results are a coverage profile.
+const coverage = "coverage"
+
+// readProfile counts the statements of each package and those that ran. The
+// profile has a block once for each test binary that could have run it.
+func readProfile(path string, scores map[key]score) error {
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	ran, statements := map[string]bool{}, map[string]int{}
+	for line := range strings.Lines(string(raw)) {
+		block, counts, ok := strings.Cut(strings.TrimSpace(line), " ")
+		var n, count int
+		if !ok || block == "mode:" {
+			continue
+		}
+		if _, err := fmt.Sscan(counts, &n, &count); err != nil {
+			return fmt.Errorf("%s: %q: %w", path, line, err)
+		}
+		statements[block] = n
+		ran[block] = ran[block] || count > 0
+	}
+	for block, n := range statements {
+		file, _, _ := strings.Cut(block, ":")
+		k := key{coverage, strings.TrimPrefix(strings.TrimPrefix(pathpkg.Dir(file), module), "/")}
+		if k.name == "" {
+			k.name = "."
+		}
+		s := scores[k]
+		s.asked += n
+		if ran[block] {
+			s.right += n
+		}
+		scores[k] = s
+	}
+	return nil
+}
+
+// module is the import path that every block of a profile begins with.
+const module = "github.com/sosgo/sosgo"
 
 func readFloors(file string) (map[key]float64, error) {
 	floors := map[key]float64{}
@@ -141,7 +192,7 @@ func readFloors(file string) (map[key]float64, error) {
 
 func writeFloors(file string, floors map[key]float64) error {
 	var b strings.Builder
-	b.WriteString("# Agreement with SOS and with the runtime's data-access library, percent. Floors only rise: .ci/run -raise\n")
+	b.WriteString("# Percent. Floors only rise: .ci/run -raise\n")
 	for _, k := range sorted(maps.Keys(floors)) {
 		fmt.Fprintf(&b, "%s %s %.2f\n", k.tool, k.name, floors[k])
 	}

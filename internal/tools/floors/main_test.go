@@ -37,3 +37,20 @@ func TestFloors(t *testing.T) {
 	_, err = check(floors, false, []string{"sosdiff=" + filepath.Join(dir, "absent")})
 	require.ErrorIs(t, err, os.ErrNotExist)
 }
+
+func TestCoverage(t *testing.T) {
+	dir := t.TempDir()
+	profile := filepath.Join(dir, "cover")
+	require.NoError(t, os.WriteFile(profile, []byte("mode: set\n"+
+		"github.com/sosgo/sosgo/heap/a.go:1.1,2.2 2 0\n"+
+		"github.com/sosgo/sosgo/heap/a.go:3.1,4.2 1 0\n"+
+		"github.com/sosgo/sosgo/heap/a.go:1.1,2.2 2 1\n"+ // of another test binary
+		"github.com/sosgo/sosgo/a.go:1.1,2.2 2 1\n"), 0o644))
+	floors := filepath.Join(dir, "coverage")
+	low, err := check(floors, true, []string{"coverage=" + profile})
+	require.NoError(t, err)
+	require.False(t, low)
+	text, err := os.ReadFile(floors)
+	require.NoError(t, err)
+	require.Contains(t, string(text), "\ncoverage . 100.00\ncoverage heap 66.00\n")
+}
