@@ -154,3 +154,18 @@ func TestInterfaceAnswers(t *testing.T) {
 		require.Positive(t, n, row)
 	}
 }
+
+// TestHowDoI checks the index in the package documentation: what it names
+// exists.
+func TestHowDoI(t *testing.T) {
+	names := exported(t, ".", "heap", "objects", "stackwalk", "threads", "crash")
+	text, err := os.ReadFile("sosgo.go")
+	require.NoError(t, err)
+	doc, _, found := strings.Cut(string(text), "\npackage sosgo\n")
+	require.True(t, found)
+	links := regexp.MustCompile(`\[([A-Za-z]+\.[A-Za-z.]+)\]`).FindAllStringSubmatch(doc, -1)
+	require.Greater(t, len(links), 20)
+	for _, m := range links {
+		require.True(t, names[m[1]] || names["sosgo."+m[1]], "there is no %s", m[1])
+	}
+}

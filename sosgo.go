@@ -13,10 +13,35 @@
 // panics; errors answer errors.Is for target.ErrNotInDump, target.ErrCorrupt or
 // target.ErrUnsupported.
 //
+// # How do I …
+//
+//   - look at one of several runtimes: [Dump.Runtimes] lists them, [Dump.View] is
+//     one of them; Dump's own Runtime, Heap, Objects … are those of the default
+//   - list the objects of the heap: [heap.Heap.Objects]; count them by type:
+//     [heap.Heap.Stats]
+//   - find a type by its name: [objects.Reader.TypeByName]; ask what it is:
+//     [objects.Type.Implements], [objects.Type.Fields], [objects.Type.Statics]
+//   - read a field: [objects.Reader.Object] of its object, then
+//     [objects.Object.Field]
+//   - find the object that an address lies in: [heap.Heap.ObjectContaining]
+//   - find what an object refers to: [heap.Heap.References]; what keeps objects
+//     alive: [heap.Heap.Roots], [heap.Heap.Handles], [stackwalk.Walker.Roots]
+//   - list the threads: [View.Threads]; find one: [threads.ByID],
+//     [threads.ByManagedID]; say what it waits for: [threads.Thread.Activity]
+//   - walk a stack: [View.Walker], [stackwalk.Walker.Walk]; with the frames of
+//     several runtimes: [Dump.MergedWalk]; its arguments and locals:
+//     [stackwalk.Variables]
+//   - find what may be objects on a stack: [View.Scanner], [threads.Thread.Stack]
+//   - say why the process died: [View.Crash], [crash.LikelyCause]
+//   - say what the dump lacks: [View.Diagnose]; move it with what it needs:
+//     [Dump.Pack]
+//   - name native code: [Dump.Symbols]; save a module: [Dump.SaveImage]
+//
 // The packages below can be used by themselves: target (the process), minidump
 // and elfcore (the containers), image and metadata (what modules contain), dac
 // (the runtime's structures), heap (the GC heap), objects (values), stackwalk
-// (stacks and their frames), stackscan (the objects that stacks may refer to).
+// (stacks and their frames), stackscan (the objects that stacks may refer to),
+// threads, crash and diagnosis.
 package sosgo
 
 import (

@@ -1,0 +1,39 @@
+package diagnosis_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo/diagnosis"
+	"github.com/sosgo/sosgo/internal/testdump"
+)
+
+func TestParts(t *testing.T) {
+	d := testdump.Open(t, "net8-zoo")
+	v, err := d.View("")
+	require.NoError(t, err)
+	g := v.Diagnose()
+	require.Len(t, g.Runtimes, len(d.Runtimes()))
+	assert.True(t, g.Runtimes[0].Chosen)
+	assert.NotEmpty(t, g.Runtimes[0].Probes)
+	require.Len(t, g.Parts, 4)
+	for i, p := range g.Parts {
+		assert.Equal(t, diagnosis.Part(i), p.Part)
+		assert.NotEmpty(t, p.Detail, p.Part)
+	}
+	assert.NotEqual(t, diagnosis.PartMissing, g.Parts[diagnosis.PartHeap].State)
+}
+
+// TestWithoutRuntime: what needs none is told.
+func TestWithoutRuntime(t *testing.T) {
+	d := testdump.Open(t, "net8-zoo")
+	v, err := d.View("99")
+	require.Error(t, err)
+	g := v.Diagnose()
+	assert.Empty(t, g.Parts)
+	assert.NotZero(t, g.Stored)
+	require.NotEmpty(t, g.Runtimes)
+	assert.False(t, g.Runtimes[0].Chosen)
+}
