@@ -19,7 +19,7 @@ const modulePath = "github.com/sosgo/sosgo"
 
 // library is what commands may ask: all packages of the library, the root's
 // too, and package report for the answer that they give.
-const library = "answer codeinfo crash dac diagnosis disasm dump heap hexdump image metadata objects report stackscan stackwalk target threads unwind SELF"
+const library = "answer codeinfo crash dac dac/code diagnosis disasm dump heap hexdump image metadata objects report stackscan stackwalk target threads unwind SELF"
 
 // mayImport says which packages of this module each package may import, as
 // docs/architecture.md explains it: nobody imports what comes later on the
@@ -44,16 +44,17 @@ var mayImport = map[string]string{
 	"unwind":             "target internal/cursor internal/limits",
 	"answer":             "target",
 	"hexdump":            "answer target internal/limits",
-	"dac":                "answer target image metadata codeinfo internal/layout internal/limits",
+	"dac":                "answer target image metadata internal/layout internal/limits",
+	"dac/code":           "target image metadata codeinfo dac internal/layout internal/limits",
 	"heap":               "answer target dac internal/layout internal/limits",
-	"objects":            "answer target dac heap metadata internal/layout internal/limits",
+	"objects":            "answer target dac dac/code heap metadata internal/layout internal/limits",
 	"stackscan":          "target dac heap internal/limits",
-	"stackwalk":          "target codeinfo dac image metadata objects unwind internal/limits",
-	"threads":            "answer target dac stackwalk internal/limits internal/teb",
+	"stackwalk":          "target codeinfo dac dac/code image metadata objects unwind internal/limits",
+	"threads":            "answer target dac dac/code stackwalk internal/limits internal/teb",
 	"diagnosis":          "target dac dump heap internal/modfiles internal/symstore",
 	"crash":              "answer target dac threads internal/limits",
-	"disasm":             "target dac objects",
-	"":                   "target codeinfo crash dac diagnosis dump elfcore heap image metadata minidump objects stackscan stackwalk threads unwind internal/lazy internal/limits internal/modfiles internal/symstore",
+	"disasm":             "target dac dac/code objects",
+	"":                   "target codeinfo crash dac dac/code diagnosis dump elfcore heap image metadata minidump objects stackscan stackwalk threads unwind internal/lazy internal/limits internal/modfiles internal/symstore",
 	"report":             "answer target",
 	"report/stackexport": "report",
 	"internal/cli":       "target report",

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/testdump"
 )
@@ -62,7 +63,7 @@ func addDecl(out map[string]bool, pkg string, decl ast.Decl) {
 // TestInterfaceTable checks docs/isosdac.md: each method has an answer, and
 // what the answers name exists.
 func TestInterfaceTable(t *testing.T) {
-	names := exported(t, ".", "dac", "heap", "objects", "stackscan", "stackwalk", "codeinfo", "target", "threads")
+	names := exported(t, ".", "dac", "dac/code", "heap", "objects", "stackscan", "stackwalk", "codeinfo", "target", "threads")
 	text, err := os.ReadFile(filepath.Join("docs", "isosdac.md"))
 	require.NoError(t, err)
 	code := regexp.MustCompile("`([a-z]+\\.[A-Z][A-Za-z.]*)`")
@@ -116,9 +117,9 @@ var answers = map[string]func(rt *dac.Runtime, h *heap.Heap) (int, error){
 		return len(h.AllocContexts()), nil
 	},
 	"5 GetTieredVersions": func(rt *dac.Runtime, _ *heap.Heap) (int, error) {
-		for info, err := range rt.JITCode() {
+		for info, err := range code.Of(rt).JITCode() {
 			if err == nil && info.Method != nil {
-				list, err := rt.CodeVersions(info.Method)
+				list, err := code.Of(rt).CodeVersions(info.Method)
 				return len(list), err
 			}
 		}

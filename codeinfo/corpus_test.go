@@ -15,6 +15,7 @@ import (
 
 	"github.com/sosgo/sosgo/codeinfo"
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/internal/testcase"
 	"github.com/sosgo/sosgo/internal/testdump"
 	"github.com/sosgo/sosgo/target"
@@ -44,11 +45,11 @@ func TestBodiesOfCorpus(t *testing.T) {
 			s, _ := m.Hot[0].(string)
 			start, _ := strconv.ParseUint(s, 0, 64)
 			size, _ := m.Hot[1].(float64)
-			info, err := rt.MethodAt(target.Addr(start))
+			info, err := code.Of(rt).MethodAt(target.Addr(start))
 			if start == 0 || err != nil || info.Method == nil {
 				continue
 			}
-			err = rt.DecodeGCInfo(&d, info)
+			err = code.Of(rt).DecodeGCInfo(&d, info)
 			if err != nil {
 				absent++
 				assert.ErrorIs(t, err, target.ErrNotInDump, m.Signature)
@@ -57,7 +58,7 @@ func TestBodiesOfCorpus(t *testing.T) {
 			methods++
 			assert.GreaterOrEqual(t, d.CodeLength, uint32(size), m.Signature)
 			slots += checkLiveSlots(t, &d, m.Signature)
-			eh, err := rt.EHClauses(info)
+			eh, err := code.Of(rt).EHClauses(info)
 			if err != nil {
 				assert.ErrorIs(t, err, target.ErrNotInDump, m.Signature)
 			}
@@ -105,7 +106,7 @@ func TestGCInfoAddresses(t *testing.T) {
 			require.NoError(t, err)
 			for _, m := range goldenGCInfo.FindAllStringSubmatch(string(b), -1) {
 				entry, _ := strconv.ParseUint(m[1], 16, 64)
-				info, err := rt.MethodAt(target.Addr(entry))
+				info, err := code.Of(rt).MethodAt(target.Addr(entry))
 				require.NoError(t, err)
 				assert.Equal(t, strings.ToLower(m[2]), fmt.Sprintf("%016x", uint64(info.GCInfo)))
 				compared++

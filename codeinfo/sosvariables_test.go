@@ -14,6 +14,7 @@ import (
 
 	"github.com/sosgo/sosgo/codeinfo"
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/internal/testcase"
 	"github.com/sosgo/sosgo/target"
 )
@@ -44,11 +45,11 @@ func (s *sosFrames) heading(sp, ip uint64) {
 	if !ok {
 		return
 	}
-	info, err := s.rt.MethodAt(target.Addr(ip))
+	info, err := code.Of(s.rt).MethodAt(target.Addr(ip))
 	if err != nil || info.Method == nil {
 		return
 	}
-	if s.vars, err = s.rt.Variables(info); err == nil {
+	if s.vars, err = code.Of(s.rt).Variables(info); err == nil {
 		s.frame, s.offset = &f, info.Offset
 	}
 }

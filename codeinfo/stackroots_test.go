@@ -11,6 +11,7 @@ import (
 
 	"github.com/sosgo/sosgo/codeinfo"
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/internal/testcase"
 	"github.com/sosgo/sosgo/target"
 )
@@ -91,7 +92,7 @@ func TestStackRoots(t *testing.T) {
 			if f.Index == 0 || resumes(previous) {
 				state = codeinfo.ActiveFrame
 			}
-			info, err := rt.MethodAt(target.Addr(number(f.IP)))
+			info, err := code.Of(rt).MethodAt(target.Addr(number(f.IP)))
 			if err != nil || info.Method == nil {
 				unknown++
 				t.Logf("%s %s: %v", f.IP, f.Signature, err)
@@ -133,8 +134,8 @@ func flagText(interior, pinned bool) string {
 }
 
 // liveTexts are the live slots of a frame that don't hold null.
-func liveTexts(rt *dac.Runtime, d *codeinfo.GCDecoder, info dac.CodeInfo, regs *target.Registers, q codeinfo.Query) ([]string, error) {
-	if err := rt.DecodeGCInfo(d, info); err != nil {
+func liveTexts(rt *dac.Runtime, d *codeinfo.GCDecoder, info code.Info, regs *target.Registers, q codeinfo.Query) ([]string, error) {
+	if err := code.Of(rt).DecodeGCInfo(d, info); err != nil {
 		return nil, err
 	}
 	slots, err := d.LiveSlots(nil, q)

@@ -30,14 +30,14 @@ func (r *Runtime) readAssembly(a target.Addr) (*Assembly, error) {
 		return nil, target.Corruptf("not an Assembly")
 	}
 	o := &r.off.Assembly
-	rd := reader{mem: r.mem, base: a}
-	module, pe := rd.ptr(o.Module), rd.ptr(o.PEAssembly)
+	rd := layout.Reader{Mem: r.mem, Base: a}
+	module, pe := rd.Ptr(o.Module), rd.Ptr(o.PEAssembly)
 	as := &Assembly{Addr: a, PEAssembly: pe}
 	if o.LoaderAllocator != layout.Absent {
-		as.LoaderAllocator = rd.ptr(o.LoaderAllocator)
+		as.LoaderAllocator = rd.Ptr(o.LoaderAllocator)
 	}
-	if rd.err != nil {
-		return nil, rd.err
+	if rd.Err != nil {
+		return nil, rd.Err
 	}
 	var err error
 	if as.Module, err = r.Module(module); err != nil {
@@ -83,13 +83,13 @@ func (r *Runtime) Interfaces(mt *MethodTable) ([]target.Addr, error) {
 	if err != nil {
 		return nil, err
 	}
-	rd, out := reader{mem: r.mem, base: m}, make([]target.Addr, 0, mt.NumInterfaces)
+	rd, out := layout.Reader{Mem: r.mem, Base: m}, make([]target.Addr, 0, mt.NumInterfaces)
 	for i := range int(mt.NumInterfaces) {
 		// The lowest bit marks an entry that is not loaded exactly yet.
-		out = append(out, rd.ptr(8*i)&^1)
+		out = append(out, rd.Ptr(8*i)&^1)
 	}
-	if rd.err != nil {
-		return nil, fmt.Errorf("interfaces of %016x: %w", uint64(mt.Addr), rd.err)
+	if rd.Err != nil {
+		return nil, fmt.Errorf("interfaces of %016x: %w", uint64(mt.Addr), rd.Err)
 	}
 	return out, nil
 }

@@ -37,26 +37,26 @@ func (m *Module) typeBuckets() (at target.Addr, n uint64, err error) {
 	if err != nil || table == 0 {
 		return 0, 0, err
 	}
-	rd := reader{mem: r.mem, base: table}
+	rd := layout.Reader{Mem: r.mem, Base: table}
 	if o.Buckets != layout.Absent {
-		at = rd.ptr(o.Buckets)
-		if rd.err == nil && at != 0 {
+		at = rd.Ptr(o.Buckets)
+		if rd.Err == nil && at != 0 {
 			// Special slots come first (dacenumerablehash.h): the number of
 			// buckets, the table that replaces this one while it grows, and, where
 			// chains end with a mark and not with zero, the first such mark.
-			b := reader{mem: r.mem, base: at}
-			n = b.u64(0)
+			b := layout.Reader{Mem: r.mem, Base: at}
+			n = b.U64(0)
 			at += 16
-			if b.u64(16)&1 != 0 {
+			if b.U64(16)&1 != 0 {
 				at += 8
 			}
-			rd.err = b.err
+			rd.Err = b.Err
 		}
 	} else {
-		at, n = rd.ptr(o.WarmBuckets), uint64(rd.u32(o.WarmBucketCount))
+		at, n = rd.Ptr(o.WarmBuckets), uint64(rd.U32(o.WarmBucketCount))
 	}
-	if rd.err != nil || at == 0 {
-		return 0, 0, rd.err
+	if rd.Err != nil || at == 0 {
+		return 0, 0, rd.Err
 	}
 	if n > limits.ConstructedTypes {
 		return 0, 0, target.Corruptf("table of constructed types with %d buckets", n)
@@ -73,11 +73,11 @@ func (m *Module) typeChain(bucket target.Addr, left *int, yield func(target.Addr
 		if *left--; *left < 0 {
 			return yield(0, target.Corruptf("table of constructed types of module %016x has no end", uint64(m.Addr)))
 		}
-		rd := reader{mem: m.r.mem, base: entry}
-		th := rd.ptr(o.Value) &^ 1 // a mark of images that are no longer made
-		next := rd.ptr(o.Next)
-		if rd.err != nil {
-			return yield(0, rd.err)
+		rd := layout.Reader{Mem: m.r.mem, Base: entry}
+		th := rd.Ptr(o.Value) &^ 1 // a mark of images that are no longer made
+		next := rd.Ptr(o.Next)
+		if rd.Err != nil {
+			return yield(0, rd.Err)
 		}
 		if !yield(th, nil) {
 			return false
@@ -118,11 +118,11 @@ func (r *Runtime) constructed() *constructedIndex {
 // constructedKey appends what identifies the type th: its form and its parts.
 func (r *Runtime) constructedKey(key []byte, th target.Addr) ([]byte, error) {
 	if th&2 != 0 {
-		rd := reader{mem: r.mem, base: th &^ 2}
-		et := metadata.ElementType(rd.u32(r.off.TypeDesc.TypeAndFlags))
-		arg := rd.ptr(r.off.ParamTypeDesc.TypeArg)
-		if rd.err != nil {
-			return key, rd.err
+		rd := layout.Reader{Mem: r.mem, Base: th &^ 2}
+		et := metadata.ElementType(rd.U32(r.off.TypeDesc.TypeAndFlags))
+		arg := rd.Ptr(r.off.ParamTypeDesc.TypeArg)
+		if rd.Err != nil {
+			return key, rd.Err
 		}
 		rank, err := r.typeDescRank(et, th)
 		return elementKey(key, et, rank, arg), err
@@ -170,13 +170,13 @@ func (r *Runtime) TypeHandleMethodTable(th target.Addr) (target.Addr, error) {
 	if th&2 == 0 {
 		return th, nil
 	}
-	rd := reader{mem: r.mem, base: th &^ 2}
-	et := metadata.ElementType(rd.u32(r.off.TypeDesc.TypeAndFlags))
-	if rd.err != nil || et != metadata.ElementSZArray && et != metadata.ElementArray {
-		return 0, rd.err
+	rd := layout.Reader{Mem: r.mem, Base: th &^ 2}
+	et := metadata.ElementType(rd.U32(r.off.TypeDesc.TypeAndFlags))
+	if rd.Err != nil || et != metadata.ElementSZArray && et != metadata.ElementArray {
+		return 0, rd.Err
 	}
-	mt := rd.ptr(r.off.ParamTypeDesc.TemplateMT)
-	return mt, rd.err
+	mt := rd.Ptr(r.off.ParamTypeDesc.TemplateMT)
+	return mt, rd.Err
 }
 
 func elementKey(key []byte, et metadata.ElementType, rank int, elem target.Addr) []byte {

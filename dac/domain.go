@@ -48,10 +48,10 @@ func (r *Runtime) readModules() ([]*Module, error) {
 		return nil, fmt.Errorf("assemblies: %w", err)
 	}
 	list := domain + target.Addr(r.off.AppDomain.Assemblies)
-	rd := reader{mem: r.mem, base: list}
-	count := rd.u32(r.off.ArrayList.Count)
-	if rd.err != nil {
-		return nil, fmt.Errorf("assemblies: %w", rd.err)
+	rd := layout.Reader{Mem: r.mem, Base: list}
+	count := rd.U32(r.off.ArrayList.Count)
+	if rd.Err != nil {
+		return nil, fmt.Errorf("assemblies: %w", rd.Err)
 	}
 	if count > limits.AssembliesList {
 		return nil, target.Corruptf("list of %d assemblies", count)
@@ -65,13 +65,13 @@ func (r *Runtime) readModules() ([]*Module, error) {
 	}
 	block := list + target.Addr(r.off.ArrayList.First)
 	for seen := uint32(0); block != 0 && seen < count; {
-		b := reader{mem: r.mem, base: block}
-		next, size := b.ptr(r.off.ArrayListBlock.Next), b.u32(r.off.ArrayListBlock.Size)
-		if b.err == nil && size == 0 {
-			b.err = target.Corruptf("empty block of the assembly list at %#x", uint64(block))
+		b := layout.Reader{Mem: r.mem, Base: block}
+		next, size := b.Ptr(r.off.ArrayListBlock.Next), b.U32(r.off.ArrayListBlock.Size)
+		if b.Err == nil && size == 0 {
+			b.Err = target.Corruptf("empty block of the assembly list at %#x", uint64(block))
 		}
-		if b.err != nil {
-			note(b.err)
+		if b.Err != nil {
+			note(b.Err)
 			break
 		}
 		for i := uint32(0); i < size && seen < count; i, seen = i+1, seen+1 {

@@ -45,26 +45,26 @@ func (r *Runtime) readEEClass(mt *MethodTable) (*EEClass, error) {
 	}
 	o := &r.off.EEClass
 	c := &EEClass{Addr: a}
-	rd := reader{mem: r.mem, base: a}
-	c.MethodTable = rd.ptr(o.MethodTable)
-	c.FieldDescList = rd.ptr(o.FieldDescList)
-	c.MethodDescChunk = rd.ptr(o.Chunks)
-	c.Attributes = rd.u32(o.Attributes)
-	c.ElementType = metadata.ElementType(rd.u8(o.ElementType))
+	rd := layout.Reader{Mem: r.mem, Base: a}
+	c.MethodTable = rd.Ptr(o.MethodTable)
+	c.FieldDescList = rd.Ptr(o.FieldDescList)
+	c.MethodDescChunk = rd.Ptr(o.Chunks)
+	c.Attributes = rd.U32(o.Attributes)
+	c.ElementType = metadata.ElementType(rd.U8(o.ElementType))
 	if o.NumInstance != layout.Absent {
-		c.NumInstanceFields = int(rd.u16(o.NumInstance))
-		c.NumStaticFields = int(rd.u16(o.NumStatic))
-		c.NumThreadStatics = int(rd.u16(o.NumThread))
-		c.NumMethods = int(rd.u16(o.NumMethods))
-		c.NumNonVirtualSlots = int(rd.u16(o.NumNonVirtual))
-		return c, rd.err
+		c.NumInstanceFields = int(rd.U16(o.NumInstance))
+		c.NumStaticFields = int(rd.U16(o.NumStatic))
+		c.NumThreadStatics = int(rd.U16(o.NumThread))
+		c.NumMethods = int(rd.U16(o.NumMethods))
+		c.NumNonVirtualSlots = int(rd.U16(o.NumNonVirtual))
+		return c, rd.Err
 	}
-	if rd.u8(o.FieldsPacked) != 0 && rd.err == nil {
+	if rd.U8(o.FieldsPacked) != 0 && rd.Err == nil {
 		// Only NGEN images packed them, and .NET Core's loader unpacks.
 		return nil, target.Unsupportedf("EEClass %#x has packed fields", uint64(a))
 	}
 	// EEClassPackedFields: an array of u32 behind the class proper.
-	p, po := reader{mem: r.mem, base: a + target.Addr(rd.u8(o.FixedFieldsEnd)), err: rd.err}, &r.off.Packed
+	p, po := layout.Reader{Mem: r.mem, Base: a + target.Addr(rd.U8(o.FixedFieldsEnd)), Err: rd.Err}, &r.off.Packed
 	for _, f := range []struct {
 		dst *int
 		off int
@@ -72,63 +72,12 @@ func (r *Runtime) readEEClass(mt *MethodTable) (*EEClass, error) {
 		{&c.NumInstanceFields, po.NumInstance}, {&c.NumStaticFields, po.NumStatic}, {&c.NumThreadStatics, po.NumThread},
 		{&c.NumMethods, po.NumMethods}, {&c.NumNonVirtualSlots, po.NumNonVirtual},
 	} {
-		*f.dst = int(p.u32(f.off))
+		*f.dst = int(p.U32(f.off))
 	}
-	if p.err == nil && (c.NumInstanceFields > limits.FieldsPerType || c.NumStaticFields > limits.FieldsPerType || c.NumMethods > limits.FieldsPerType) {
-		p.err = target.Corruptf("EEClass %#x: %d instance fields, %d statics, %d methods", uint64(a), c.NumInstanceFields, c.NumStaticFields, c.NumMethods)
+	if p.Err == nil && (c.NumInstanceFields > limits.FieldsPerType || c.NumStaticFields > limits.FieldsPerType || c.NumMethods > limits.FieldsPerType) {
+		p.Err = target.Corruptf("EEClass %#x: %d instance fields, %d statics, %d methods", uint64(a), c.NumInstanceFields, c.NumStaticFields, c.NumMethods)
 	}
-	return c, p.err
-}
-
-// A reader reads members of the structure at base. The first failure sticks.
-type reader struct {
-	mem  target.Memory
-	base target.Addr
-	err  error
-}
-
-func (d *reader) bytes(off, n int) []byte {
-	if d.err == nil && off == layout.Absent {
-		d.err = &layout.Error{Type: "a member of the structure"}
-	}
-	if d.err != nil {
-		return nil
-	}
-	var b []byte
-	b, d.err = target.Bytes(d.mem, d.base+target.Addr(off), n)
-	return b
-}
-
-func (d *reader) u8(off int) uint8 {
-	if b := d.bytes(off, 1); b != nil {
-		return b[0]
-	}
-	return 0
-}
-
-func (d *reader) u16(off int) uint16 {
-	if b := d.bytes(off, 2); b != nil {
-		return uint16(b[0]) | uint16(b[1])<<8
-	}
-	return 0
-}
-
-func (d *reader) u32(off int) uint32 {
-	if b := d.bytes(off, 4); b != nil {
-		return uint32(b[0]) | uint32(b[1])<<8 | uint32(b[2])<<16 | uint32(b[3])<<24
-	}
-	return 0
-}
-
-func (d *reader) u64(off int) uint64 {
-	return uint64(d.u32(off)) | uint64(d.u32(off+4))<<32
-}
-
-func (d *reader) ptr(off int) target.Addr {
-	if off == layout.Absent {
-		return target.Addr(d.u32(off)) // fails with the layout's error
-	}
-	return target.Addr(d.u64(off))
+	return c, p.Err
 }
 
 // CanonicalForClass reports whether the runtime is one of those whose

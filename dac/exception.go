@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/sosgo/sosgo/internal/layout"
 	"github.com/sosgo/sosgo/internal/limits"
 	"github.com/sosgo/sosgo/target"
 )
@@ -67,19 +68,19 @@ func (r *Runtime) readException(a target.Addr) (Exception, error) {
 		return Exception{}, err // what the dump lacks is no proof against it
 	}
 	o := &r.off.Exception
-	rd := reader{mem: r.mem, base: a}
+	rd := layout.Reader{Mem: r.mem, Base: a}
 	e := Exception{
 		Addr:             a,
 		Type:             mt,
-		Message:          rd.ptr(o.Message),
-		Inner:            rd.ptr(o.Inner),
-		HResult:          rd.u32(o.HResult),
-		XCode:            rd.u32(o.XCode),
-		StackTraceString: rd.ptr(o.StackTraceText),
-		RemoteStackTrace: rd.ptr(o.RemoteTraceText),
-		stackTrace:       rd.ptr(o.StackTrace),
+		Message:          rd.Ptr(o.Message),
+		Inner:            rd.Ptr(o.Inner),
+		HResult:          rd.U32(o.HResult),
+		XCode:            rd.U32(o.XCode),
+		StackTraceString: rd.Ptr(o.StackTraceText),
+		RemoteStackTrace: rd.Ptr(o.RemoteTraceText),
+		stackTrace:       rd.Ptr(o.StackTrace),
 	}
-	return e, rd.err
+	return e, rd.Err
 }
 
 // A TraceFrame is a frame of the stack trace that an exception collects on its
@@ -140,15 +141,15 @@ func (r *Runtime) readTrace(array target.Addr) ([]TraceFrame, error) {
 	}
 	frames := make([]TraceFrame, 0, min(count, traceAtOnce))
 	for i := range count {
-		rd := reader{mem: r.mem, base: data + target.Addr(h.Elements) + target.Addr(i)*target.Addr(o.Size)}
+		rd := layout.Reader{Mem: r.mem, Base: data + target.Addr(h.Elements) + target.Addr(i)*target.Addr(o.Size)}
 		f := TraceFrame{
-			IP:      rd.ptr(o.IP),
-			SP:      rd.ptr(o.SP),
-			Method:  rd.ptr(o.Method),
-			Foreign: rd.u32(o.Flags)&traceForeign != 0,
+			IP:      rd.Ptr(o.IP),
+			SP:      rd.Ptr(o.SP),
+			Method:  rd.Ptr(o.Method),
+			Foreign: rd.U32(o.Flags)&traceForeign != 0,
 		}
-		if rd.err != nil {
-			return frames, rd.err
+		if rd.Err != nil {
+			return frames, rd.Err
 		}
 		frames = append(frames, f)
 	}

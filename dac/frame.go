@@ -94,10 +94,10 @@ func (r *Runtime) Frame(a target.Addr) (Frame, error) {
 	if err != nil {
 		return Frame{}, err
 	}
-	rd := reader{mem: r.mem, base: a}
-	id, next := rd.u64(0), rd.ptr(l.Frame.Next)
-	if rd.err != nil {
-		return Frame{}, fmt.Errorf("Frame %016x: %w", uint64(a), rd.err)
+	rd := layout.Reader{Mem: r.mem, Base: a}
+	id, next := rd.U64(0), rd.Ptr(l.Frame.Next)
+	if rd.Err != nil {
+		return Frame{}, fmt.Errorf("Frame %016x: %w", uint64(a), rd.Err)
 	}
 	f := Frame{Addr: a, Next: next, Class: l.classes[id]}
 	if f.Class == "" {
@@ -208,10 +208,10 @@ func (r *Runtime) frameCaller(l *frameLayout, f *Frame, regs *target.Registers) 
 // active.
 func (r *Runtime) inlinedCaller(l *frameLayout, f *Frame, regs *target.Registers) (FrameCaller, error) {
 	o := &l.Inlined
-	rd := reader{mem: r.mem, base: f.Addr}
-	ip, sp, fp := rd.u64(o.ReturnAddress), rd.u64(o.CallSiteSP), rd.u64(o.FP)
-	if rd.err != nil || ip == 0 {
-		return CallerNone, rd.err
+	rd := layout.Reader{Mem: r.mem, Base: f.Addr}
+	ip, sp, fp := rd.U64(o.ReturnAddress), rd.U64(o.CallSiteSP), rd.U64(o.FP)
+	if rd.Err != nil || ip == 0 {
+		return CallerNone, rd.Err
 	}
 	l.setRegs(regs, ip, sp)
 	regs.Set(l.abi.FP, fp)
@@ -225,10 +225,10 @@ func (r *Runtime) transitionCaller(l *frameLayout, f *Frame, regs *target.Regist
 	if err != nil {
 		return CallerNone, err
 	}
-	rd := reader{mem: r.mem, base: block}
-	ip := rd.u64(l.Block.ReturnAddress)
-	if rd.err != nil || ip == 0 {
-		return CallerNone, rd.err
+	rd := layout.Reader{Mem: r.mem, Base: block}
+	ip := rd.U64(l.Block.ReturnAddress)
+	if rd.Err != nil || ip == 0 {
+		return CallerNone, rd.Err
 	}
 	l.setRegs(regs, ip, uint64(block)+uint64(l.Block.Size))
 	return CallerReturn, r.savedRegisters(l, block, l.Block.CalleeSaved, regs)
@@ -239,11 +239,11 @@ func (r *Runtime) transitionCaller(l *frameLayout, f *Frame, regs *target.Regist
 // can be.
 func (r *Runtime) helperCaller(l *frameLayout, f *Frame, regs *target.Registers) (FrameCaller, error) {
 	o := &l.Helper
-	rd := reader{mem: r.mem, base: f.Addr}
-	if computed := rd.u64(o.ReturnAddress); computed != 0 {
-		l.setRegs(regs, rd.u64(o.RIP), rd.u64(o.RSP))
-		if rd.err != nil {
-			return CallerNone, rd.err
+	rd := layout.Reader{Mem: r.mem, Base: f.Addr}
+	if computed := rd.U64(o.ReturnAddress); computed != 0 {
+		l.setRegs(regs, rd.U64(o.RIP), rd.U64(o.RSP))
+		if rd.Err != nil {
+			return CallerNone, rd.Err
 		}
 		if o.Unwound != layout.Absent {
 			return CallerReturn, r.savedRegisters(l, f.Addr, o.Unwound, regs)
@@ -252,9 +252,9 @@ func (r *Runtime) helperCaller(l *frameLayout, f *Frame, regs *target.Registers)
 	}
 	// CaptureRsp is that of the capturing function: its return address lies on
 	// top (LazyMachStateCaptureState).
-	ip, sp := rd.u64(o.CaptureRIP), rd.u64(o.CaptureRSP)
-	if rd.err != nil {
-		return CallerNone, rd.err
+	ip, sp := rd.U64(o.CaptureRIP), rd.U64(o.CaptureRSP)
+	if rd.Err != nil {
+		return CallerNone, rd.Err
 	}
 	if ip == 0 {
 		return CallerNone, nil
@@ -270,10 +270,10 @@ func (r *Runtime) hijackCaller(l *frameLayout, f *Frame, regs *target.Registers)
 	if err != nil {
 		return CallerNone, err
 	}
-	rd := reader{mem: r.mem, base: f.Addr}
-	ip := rd.u64(l.Hijack.ReturnAddress)
-	if rd.err != nil {
-		return CallerNone, rd.err
+	rd := layout.Reader{Mem: r.mem, Base: f.Addr}
+	ip := rd.U64(l.Hijack.ReturnAddress)
+	if rd.Err != nil {
+		return CallerNone, rd.Err
 	}
 	sp := uint64(args) + uint64(max(l.HijackArgs.Size, 0))
 	if l.HijackArgs.RSP != layout.Absent {
@@ -297,21 +297,21 @@ func (r *Runtime) savedRegisters(l *frameLayout, a target.Addr, off int, regs *t
 	if off == layout.Absent || len(l.saved) == 0 {
 		return &layout.Error{Type: "CalleeSavedRegisters"}
 	}
-	rd := reader{mem: r.mem, base: a}
+	rd := layout.Reader{Mem: r.mem, Base: a}
 	for _, m := range l.saved {
-		regs.Set(m.reg, rd.u64(off+m.offset))
+		regs.Set(m.reg, rd.U64(off+m.offset))
 	}
-	return rd.err
+	return rd.Err
 }
 
 // savedPointers reads a CalleeSavedRegistersPointers: where each register was
 // saved, 0 where it was not.
 func (r *Runtime) savedPointers(l *frameLayout, a target.Addr, off int, regs *target.Registers) error {
-	rd := reader{mem: r.mem, base: a}
+	rd := layout.Reader{Mem: r.mem, Base: a}
 	for _, m := range l.saved {
-		p := rd.ptr(off + m.offset)
-		if rd.err != nil {
-			return rd.err
+		p := rd.Ptr(off + m.offset)
+		if rd.Err != nil {
+			return rd.Err
 		}
 		if p == 0 {
 			continue
@@ -331,16 +331,16 @@ func (r *Runtime) contextAt(l *frameLayout, a target.Addr, off int, stopped bool
 	if off == layout.Absent {
 		return &layout.Error{Type: "a context"}
 	}
-	rd := reader{mem: r.mem, base: a + target.Addr(off)}
+	rd := layout.Reader{Mem: r.mem, Base: a + target.Addr(off)}
 	for _, m := range l.abi.Context.Registers {
 		if m.Size != 8 {
 			continue // flags and segments
 		}
-		if v := rd.u64(m.Offset); stopped || m.Reg == l.abi.SP || m.Reg == l.abi.IP || l.abi.Preserves(m.Reg) {
+		if v := rd.U64(m.Offset); stopped || m.Reg == l.abi.SP || m.Reg == l.abi.IP || l.abi.Preserves(m.Reg) {
 			regs.Set(m.Reg, v)
 		}
 	}
-	return rd.err
+	return rd.Err
 }
 
 // FrameMethod returns the address of the MethodDesc that f runs for, 0 where
@@ -370,10 +370,10 @@ func (r *Runtime) inlinedMethod(l *frameLayout, f *Frame) (target.Addr, error) {
 	if l.Inlined.Datum == layout.Absent {
 		return 0, nil
 	}
-	rd := reader{mem: r.mem, base: f.Addr}
-	active, datum := rd.u64(l.Inlined.ReturnAddress), rd.ptr(l.Inlined.Datum)
-	if rd.err != nil || active == 0 || datum&1 != 0 || datum&^0xffff == 0 {
-		return 0, rd.err
+	rd := layout.Reader{Mem: r.mem, Base: f.Addr}
+	active, datum := rd.U64(l.Inlined.ReturnAddress), rd.Ptr(l.Inlined.Datum)
+	if rd.Err != nil || active == 0 || datum&1 != 0 || datum&^0xffff == 0 {
+		return 0, rd.Err
 	}
 	return datum, nil
 }
@@ -391,10 +391,10 @@ const (
 // together with the registers.
 func (r *Runtime) helperMethod(l *frameLayout, f *Frame) (target.Addr, error) {
 	o := &l.Helper
-	rd := reader{mem: r.mem, base: f.Addr}
-	computed, md, fn := rd.u64(o.ReturnAddress), rd.ptr(o.MethodDesc), rd.ptr(o.FCall)
-	if rd.err != nil {
-		return 0, rd.err
+	rd := layout.Reader{Mem: r.mem, Base: f.Addr}
+	computed, md, fn := rd.U64(o.ReturnAddress), rd.Ptr(o.MethodDesc), rd.Ptr(o.FCall)
+	if rd.Err != nil {
+		return 0, rd.Err
 	}
 	if computed != 0 {
 		return md, nil
@@ -407,12 +407,12 @@ func (r *Runtime) helperMethod(l *frameLayout, f *Frame) (target.Addr, error) {
 		if err != nil || at == 0 {
 			return 0, err
 		}
-		e := reader{mem: r.mem, base: at}
-		next, entry, method := e.ptr(0), e.ptr(8), e.ptr(16)
-		if e.err == nil && entry == fn {
+		e := layout.Reader{Mem: r.mem, Base: at}
+		next, entry, method := e.Ptr(0), e.Ptr(8), e.Ptr(16)
+		if e.Err == nil && entry == fn {
 			return method, nil
 		}
-		at, err = next, e.err
+		at, err = next, e.Err
 	}
 	return 0, target.Corruptf("the table of FCalls at %016x does not end", uint64(l.fcalls))
 }

@@ -108,7 +108,7 @@ func (r *Runtime) frameLayout() (*frameLayout, error) {
 			return nil, err
 		}
 		f := &frameLayout{classes: map[uint64]string{}, abi: abi}
-		if err := bindAll(r.layout, &f.frameOffsets); err != nil {
+		if err := r.layout.BindAll(&f.frameOffsets); err != nil {
 			return nil, err
 		}
 		// 10 tags frames with small numbers, which its descriptor names; before,

@@ -21,7 +21,7 @@ func (m *Module) LoadContext() (target.Addr, error) {
 	}
 	obj, err := m.r.loadContext(o, m.PEAssembly)
 	if err != nil {
-		return 0, fmt.Errorf("AssemblyLoadContext of %s: %w", m.label(), err)
+		return 0, fmt.Errorf("AssemblyLoadContext of %s: %w", m.Label(), err)
 	}
 	return obj, nil
 }

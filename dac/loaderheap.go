@@ -194,10 +194,10 @@ func (r *Runtime) loaderBlocks(o *loaderOffsets, a target.Addr) ([]LoaderHeapBlo
 		if len(out) >= limits.LoaderBlocks || guard.cycle(a) {
 			return out, target.Corruptf("list of loader heap blocks has no end")
 		}
-		rd := reader{mem: r.mem, base: a}
-		next, start, size := rd.ptr(o.Block.Next), rd.ptr(o.Block.Address), rd.u64(o.Block.Size)
-		if rd.err != nil {
-			return out, rd.err
+		rd := layout.Reader{Mem: r.mem, Base: a}
+		next, start, size := rd.Ptr(o.Block.Next), rd.Ptr(o.Block.Address), rd.U64(o.Block.Size)
+		if rd.Err != nil {
+			return out, rd.Err
 		}
 		if size > uint64(-start-1) || start == 0 {
 			return out, target.Corruptf("loader heap block %016x: %d bytes at %#x", uint64(a), size, uint64(start))
@@ -269,15 +269,15 @@ func (r *Runtime) CodeHeaps() ([]CodeHeap, error) {
 // of its committed part; the node's MapBase tells them apart, so that no vtable
 // has to be known.
 func (r *Runtime) codeHeap(o *loaderOffsets, node target.Addr) CodeHeap {
-	n := reader{mem: r.mem, base: node}
-	heap, base := n.ptr(o.CodeHeapNode.Heap), n.ptr(o.CodeHeapNode.MapBase)
-	if n.err != nil {
-		return CodeHeap{Node: node, LoaderHeap: LoaderHeap{Kind: LoaderCodeHeap, Err: n.err}}
+	n := layout.Reader{Mem: r.mem, Base: node}
+	heap, base := n.Ptr(o.CodeHeapNode.Heap), n.Ptr(o.CodeHeapNode.MapBase)
+	if n.Err != nil {
+		return CodeHeap{Node: node, LoaderHeap: LoaderHeap{Kind: LoaderCodeHeap, Err: n.Err}}
 	}
 	h := CodeHeap{Node: node, LoaderHeap: LoaderHeap{Kind: LoaderCodeHeap, Addr: heap}}
-	rd := reader{mem: r.mem, base: heap}
-	start, end := rd.ptr(o.HostCodeHeap.Base), rd.ptr(o.HostCodeHeap.Current)
-	if rd.err == nil && start == base && end >= start {
+	rd := layout.Reader{Mem: r.mem, Base: heap}
+	start, end := rd.Ptr(o.HostCodeHeap.Base), rd.Ptr(o.HostCodeHeap.Current)
+	if rd.Err == nil && start == base && end >= start {
 		h.Kind = HostCodeHeap
 		h.Blocks = []LoaderHeapBlock{{Range: target.Range{Start: start, End: end}, Current: true}}
 		return h

@@ -66,6 +66,6 @@ type loaderOffsets struct {
 func (r *Runtime) loaderLayout() (*loaderOffsets, error) {
 	return r.loader.get(func() (*loaderOffsets, error) {
 		o := &loaderOffsets{}
-		return o, bindAll(r.layout, o)
+		return o, r.layout.BindAll(o)
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math/bits"
 	"sync"
 	"sync/atomic"
 
@@ -340,7 +341,7 @@ func (r *Runtime) overriddenModule(mt *MethodTable, loader target.Addr) (target.
 // and then the words after the virtual methods' chunk pointers.
 func (r *Runtime) multipurposeSlot(mt *MethodTable, flag uint32) target.Addr {
 	lower := mt.Flags2 & mtf2SlotsMask & (flag - 1)
-	index := onesCount(lower)
+	index := bits.OnesCount32(lower)
 	if lower == 2 {
 		index = 0
 	}
@@ -362,11 +363,4 @@ func (r *Runtime) slotAddress(mt *MethodTable, index int) target.Addr {
 func (r *Runtime) afterVTable(mt *MethodTable) target.Addr {
 	chunks := (int(mt.NumVirtuals) + 7) / 8
 	return mt.Addr + target.Addr(r.off.MethodTableSize.Size+8*chunks)
-}
-
-func onesCount(v uint32) (n int) {
-	for ; v != 0; v &= v - 1 {
-		n++
-	}
-	return n
 }

@@ -29,6 +29,7 @@ type Module struct {
 	base  lazy[target.Range]
 	path  lazy[string]
 	meta  lazy[*metadata.Metadata]
+	pdb   lazy[*PDB]
 	where MetadataSource
 }
 
@@ -57,10 +58,10 @@ func (r *Runtime) readModule(a target.Addr) (*Module, error) {
 		return nil, target.Corruptf("not a Module")
 	}
 	o := &r.off.Module
-	rd := reader{mem: r.mem, base: a}
-	m := &Module{Addr: a, r: r, Assembly: rd.ptr(o.Assembly), Flags: rd.u32(o.Flags), PEAssembly: rd.ptr(o.PEAssembly)}
-	if rd.err != nil {
-		return nil, rd.err
+	rd := layout.Reader{Mem: r.mem, Base: a}
+	m := &Module{Addr: a, r: r, Assembly: rd.Ptr(o.Assembly), Flags: rd.U32(o.Flags), PEAssembly: rd.Ptr(o.PEAssembly)}
+	if rd.Err != nil {
+		return nil, rd.Err
 	}
 	back, err := r.ptr(m.Assembly, r.off.Assembly.Module, "Assembly.Module")
 	if err != nil && !errors.Is(err, target.ErrNotInDump) {
@@ -181,10 +182,10 @@ func (m *Module) readImage() (target.Range, error) {
 	if lay == 0 {
 		return target.Range{Start: base, End: base}, nil
 	}
-	rd := reader{mem: r.mem, base: lay}
-	lbase, size := rd.ptr(r.off.PEImageLayout.Base), rd.u32(r.off.PEImageLayout.Size)
-	if rd.err != nil && base == 0 {
-		return target.Range{}, rd.err
+	rd := layout.Reader{Mem: r.mem, Base: lay}
+	lbase, size := rd.Ptr(r.off.PEImageLayout.Base), rd.U32(r.off.PEImageLayout.Size)
+	if rd.Err != nil && base == 0 {
+		return target.Range{}, rd.Err
 	}
 	if base == 0 {
 		base = lbase
@@ -271,7 +272,7 @@ func (m *Module) Metadata() (*metadata.Metadata, error) {
 	return m.meta.get(func() (*metadata.Metadata, error) {
 		md, err := m.readMetadata()
 		if err != nil {
-			return nil, fmt.Errorf("metadata of %s: %w", m.label(), err)
+			return nil, fmt.Errorf("metadata of %s: %w", m.Label(), err)
 		}
 		return md, nil
 	})
@@ -286,7 +287,9 @@ func (m *Module) MetadataSource() MetadataSource {
 	return m.where
 }
 
-func (m *Module) label() string {
+// Label names the module in messages: by the last part of its path, or by its
+// address.
+func (m *Module) Label() string {
 	if p, err := m.Path(); err == nil && p != "" {
 		return BaseName(p)
 	}
@@ -321,7 +324,7 @@ func (m *Module) readMetadata() (*metadata.Metadata, error) {
 		return metadata.Parse(blob.Data)
 	}
 	// The dump's copy is incomplete: a file that is proved to be the same does.
-	if file, ferr := m.openFile(img); ferr == nil {
+	if file, ferr := m.OpenFile(img); ferr == nil {
 		if fb, ferr := file.Metadata(); ferr == nil {
 			m.where = MetadataSource{Size: uint64(len(fb.Data)), Path: file.Path()}
 			if err == nil {
@@ -348,7 +351,10 @@ func holds(gaps []image.Gap) func(off, n int) bool {
 	}
 }
 
-func (m *Module) openFile(img *image.Image) (*image.Image, error) {
+// OpenFile finds the module's file on this machine. img is the module's image in
+// the target, nil if it could not be opened. Where no files were asked for it is
+// target.ErrNotInDump.
+func (m *Module) OpenFile(img *image.Image) (*image.Image, error) {
 	if m.r.files == nil {
 		return nil, target.ErrNotInDump
 	}
@@ -445,12 +451,12 @@ type lookupPart struct {
 
 func (r *Runtime) lookupPart(at target.Addr) (lookupPart, error) {
 	o := &r.off.LookupMap
-	rd := reader{mem: r.mem, base: at}
-	p := lookupPart{next: rd.ptr(o.Next), table: rd.ptr(o.TableData), count: rd.u32(o.Count), mask: rd.ptr(o.Mask)}
-	if rd.err == nil && p.count > limits.LookupMapEntries {
+	rd := layout.Reader{Mem: r.mem, Base: at}
+	p := lookupPart{next: rd.Ptr(o.Next), table: rd.Ptr(o.TableData), count: rd.U32(o.Count), mask: rd.Ptr(o.Mask)}
+	if rd.Err == nil && p.count > limits.LookupMapEntries {
 		return p, target.Corruptf("lookup map at %#x has %d entries", uint64(at), p.count)
 	}
-	return p, rd.err
+	return p, rd.Err
 }
 
 // Entries iterates over the filled entries of a lookup map: row and value. A

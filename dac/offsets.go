@@ -1,8 +1,6 @@
 package dac
 
 import (
-	"reflect"
-
 	"github.com/sosgo/sosgo/internal/layout"
 )
 
@@ -158,7 +156,6 @@ type offsets struct {
 		MemberRefs      int `layout:"MemberRefToDescMap,optional"`
 		FileRefs        int `layout:"FileReferencesMap,optional"`
 		AssemblyRefs    int `layout:"ManifestModuleReferencesMap"`
-		ReadyToRun      int `layout:"ReadyToRunInfo,optional"`
 		DynamicMetadata int `layout:"DynamicMetadata,optional"`
 		ThunkHeap       int `layout:"ThunkHeap,optional"`
 		ID              int `layout:"ModuleID,optional"`
@@ -297,49 +294,11 @@ type offsets struct {
 
 // bind resolves all structures.
 func (o *offsets) bind(l *layout.Layout) error {
-	if err := bindAll(l, o); err != nil {
+	if err := l.BindAll(o); err != nil {
 		return err
 	}
 	mt := &o.MethodTable
 	mt.span = 8 + max(mt.Flags, mt.BaseSize, mt.Flags2, mt.Token, mt.NumVirtuals, mt.NumIfaces, mt.Parent, mt.Module,
 		mt.LoaderModule, mt.Auxiliary, mt.EEClass, mt.PerInstInfo)
 	return nil
-}
-
-// bindAll resolves the structures that are fields of the structure at o. The
-// name of a structure in the layout is that of the field, or the tag `struct`;
-// all members of an optional structure that the layout lacks become Absent.
-func bindAll(l *layout.Layout, o any) error {
-	v := reflect.ValueOf(o).Elem()
-	for i := range v.NumField() {
-		f := v.Type().Field(i)
-		name, optional := f.Name, false
-		if tag, ok := f.Tag.Lookup("struct"); ok {
-			if tag, optional = cutSuffix(tag, ",optional"); tag != "" {
-				name = tag
-			}
-		}
-		if err := l.Bind(name, v.Field(i).Addr().Interface()); err != nil {
-			if !optional {
-				return err
-			}
-			setAbsent(v.Field(i))
-		}
-	}
-	return nil
-}
-
-func setAbsent(v reflect.Value) {
-	for i := range v.NumField() {
-		if v.Field(i).CanSet() {
-			v.Field(i).SetInt(layout.Absent)
-		}
-	}
-}
-
-func cutSuffix(s, suffix string) (string, bool) {
-	if n := len(s) - len(suffix); n >= 0 && s[n:] == suffix {
-		return s[:n], true
-	}
-	return s, false
 }

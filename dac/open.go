@@ -128,15 +128,15 @@ type descriptorHeader struct {
 }
 
 func decodeDescriptorHeader(b []byte) (descriptorHeader, error) {
-	rd := reader{mem: bytesMemory(b)}
-	if magic := rd.u64(0); rd.err == nil && magic != descMagic {
+	rd := layout.Reader{Mem: bytesMemory(b)}
+	if magic := rd.U64(0); rd.Err == nil && magic != descMagic {
 		return descriptorHeader{}, target.Corruptf("contract descriptor without its magic number")
 	}
-	h := descriptorHeader{flags: rd.u32(8), jsonSize: rd.u32(12), json: rd.ptr(16), pointers: rd.u32(24), data: rd.ptr(32)}
-	if rd.err == nil && (h.jsonSize > limits.DescriptorJSON || h.pointers > limits.ExportNames) {
+	h := descriptorHeader{flags: rd.U32(8), jsonSize: rd.U32(12), json: rd.Ptr(16), pointers: rd.U32(24), data: rd.Ptr(32)}
+	if rd.Err == nil && (h.jsonSize > limits.DescriptorJSON || h.pointers > limits.ExportNames) {
 		return h, target.Corruptf("contract descriptor of %d bytes with %d pointers", h.jsonSize, h.pointers)
 	}
-	return h, rd.err
+	return h, rd.Err
 }
 
 // descriptorInDump reads the descriptor from the process's memory.

@@ -41,10 +41,10 @@ func (r *Runtime) Protected(f *Frame) (slots []target.Addr, interior bool, err e
 // gcFrame are the references of an array that a GCFrame protects: up to .NET
 // Core 3.1 one of the explicit frames (GCFrame::GcScanRoots).
 func (r *Runtime) gcFrame(l *frameLayout, f *Frame) ([]target.Addr, bool, error) {
-	rd := reader{mem: r.mem, base: f.Addr}
-	at, n, interior := rd.ptr(l.GC.References), rd.u32(l.GC.Count), rd.u32(l.GC.Interior)
-	if rd.err != nil {
-		return nil, false, rd.err
+	rd := layout.Reader{Mem: r.mem, Base: f.Addr}
+	at, n, interior := rd.Ptr(l.GC.References), rd.U32(l.GC.Count), rd.U32(l.GC.Interior)
+	if rd.Err != nil {
+		return nil, false, rd.Err
 	}
 	if n > maxProtected {
 		return nil, false, target.Corruptf("%d references", n)
@@ -59,10 +59,10 @@ func (r *Runtime) gcFrame(l *frameLayout, f *Frame) ([]target.Addr, bool, error)
 // helperObjects follows the pointers to the locals that a helper's frame
 // protects.
 func (r *Runtime) helperObjects(l *frameLayout, f *Frame) ([]target.Addr, error) {
-	rd := reader{mem: r.mem, base: f.Addr}
+	rd := layout.Reader{Mem: r.mem, Base: f.Addr}
 	slots := make([]target.Addr, helperObjects[f.Class])
 	for i := range slots {
-		slots[i] = rd.ptr(l.HelperObjects.References + 8*i)
+		slots[i] = rd.Ptr(l.HelperObjects.References + 8*i)
 	}
-	return slots, rd.err
+	return slots, rd.Err
 }

@@ -36,7 +36,7 @@ type Runtime struct {
 	names     nameCache
 	threads   lazy[threadList]
 	assembled lazy[[]*Module]
-	code      codeCache
+	above     sync.Map // *perRuntime -> any: what PerRuntime made
 	frames    lazy[*frameLayout]
 	built     lazy[*constructedIndex]
 	corTypes  lazy[map[metadata.ElementType]target.Addr]
@@ -157,18 +157,12 @@ func (r *Runtime) GlobalPointer(name string) (target.Addr, error) { return r.glo
 
 // ptr reads the pointer member at offset off of the structure at a.
 func (r *Runtime) ptr(a target.Addr, off int, what string) (target.Addr, error) {
-	if off == layout.Absent {
-		return 0, &layout.Error{Type: what}
-	}
-	return target.Pointer(r.mem, a+target.Addr(off))
+	return layout.Pointer(r.mem, a, off, what)
 }
 
 // u32 reads the 32-bit member at offset off of the structure at a.
 func (r *Runtime) u32(a target.Addr, off int, what string) (uint32, error) {
-	if off == layout.Absent {
-		return 0, &layout.Error{Type: what}
-	}
-	return target.Uint32(r.mem, a+target.Addr(off))
+	return layout.Uint32(r.mem, a, off, what)
 }
 
 // A lazy value is computed once, at the first use.

@@ -3,6 +3,7 @@ package dac
 import (
 	"errors"
 	"fmt"
+	"math/bits"
 
 	"github.com/sosgo/sosgo/image"
 	"github.com/sosgo/sosgo/internal/layout"
@@ -115,15 +116,15 @@ func (r *Runtime) staticBase(mt *MethodTable, fd *FieldDesc) (StaticAddr, error)
 		return StaticAddr{State: StaticNotInitialized}, nil
 	}
 	o := &r.off.Statics
-	rd := reader{mem: r.mem, base: mt.Auxiliary - target.Addr(o.Size)}
-	owner := rd.ptr(o.MethodTable)
+	rd := layout.Reader{Mem: r.mem, Base: mt.Auxiliary - target.Addr(o.Size)}
+	owner := rd.Ptr(o.MethodTable)
 	off := o.NonGC
 	if isRef(fd.ElementType) {
 		off = o.GC
 	}
-	base := rd.ptr(off)
-	if rd.err != nil {
-		return StaticAddr{}, rd.err
+	base := rd.Ptr(off)
+	if rd.Err != nil {
+		return StaticAddr{}, rd.Err
 	}
 	if owner != mt.Addr {
 		return StaticAddr{}, target.Corruptf("the statics belong to %016x", uint64(owner))
@@ -194,7 +195,7 @@ func (s StaticAddr) needsStorage() StaticAddr {
 // dynamicTypeID is the number of a generic or reflected type in the dynamic
 // class tables. It stands in the MethodTable's first optional member.
 func (r *Runtime) dynamicTypeID(mt *MethodTable) (uint64, error) {
-	next := onesCount(mt.Flags2 & mtf2SlotsMask)
+	next := bits.OnesCount32(mt.Flags2 & mtf2SlotsMask)
 	at := r.afterVTable(mt)
 	if next > 2 {
 		at = r.slotAddress(mt, next)
@@ -209,19 +210,19 @@ func (r *Runtime) dynamicEntry(mt *MethodTable, fd *FieldDesc, dlm target.Addr) 
 	if err != nil {
 		return StaticAddr{}, err
 	}
-	rd := reader{mem: r.mem, base: dlm}
-	table, n := rd.ptr(o.DynamicTable), rd.u64(o.DynamicEntries)
-	if rd.err != nil {
-		return StaticAddr{}, rd.err
+	rd := layout.Reader{Mem: r.mem, Base: dlm}
+	table, n := rd.Ptr(o.DynamicTable), rd.U64(o.DynamicEntries)
+	if rd.Err != nil {
+		return StaticAddr{}, rd.Err
 	}
 	if id >= n || table == 0 {
 		return StaticAddr{State: StaticNotInitialized}, nil
 	}
 	// An entry of the table: {entry*, flags} of sixteen bytes.
-	e := reader{mem: r.mem, base: table + target.Addr(16*id)}
-	entry, flags := e.ptr(0), e.u32(8)
-	if e.err != nil {
-		return StaticAddr{}, e.err
+	e := layout.Reader{Mem: r.mem, Base: table + target.Addr(16*id)}
+	entry, flags := e.Ptr(0), e.U32(8)
+	if e.Err != nil {
+		return StaticAddr{}, e.Err
 	}
 	s := StaticAddr{State: classState(flags), Addr: entry}
 	if entry != 0 && isRef(fd.ElementType) {
@@ -294,7 +295,7 @@ func (r *Runtime) tlsBase(mt *MethodTable, fd *FieldDesc, t *Thread) (StaticAddr
 func (r *Runtime) tlsObject(data target.Addr, index uint32) (target.Addr, error) {
 	o := &r.off.ThreadLocalData
 	kind, i := index>>24, index&0xffffff
-	rd := reader{mem: r.mem, base: data}
+	rd := layout.Reader{Mem: r.mem, Base: data}
 	switch kind {
 	case tlsNonCollectible:
 		unused, err := r.layout.Uint("NumberOfTlsOffsetsNotUsedInNoncollectibleArray")
@@ -305,15 +306,15 @@ func (r *Runtime) tlsObject(data target.Addr, index uint32) (target.Addr, error)
 		if err != nil {
 			return 0, err
 		}
-		count, array := rd.u32(o.NonCollectibleCount), rd.ptr(o.NonCollectible)
-		if rd.err != nil || i >= count || uint64(i) < unused || array == 0 {
-			return 0, rd.err
+		count, array := rd.U32(o.NonCollectibleCount), rd.Ptr(o.NonCollectible)
+		if rd.Err != nil || i >= count || uint64(i) < unused || array == 0 {
+			return 0, rd.Err
 		}
 		return target.Pointer(r.mem, array+target.Addr(first+8*(uint64(i)-unused)))
 	case tlsCollectible:
-		count, array := rd.u32(o.CollectibleCount), rd.ptr(o.Collectible)
-		if rd.err != nil || i >= count || array == 0 {
-			return 0, rd.err
+		count, array := rd.U32(o.CollectibleCount), rd.Ptr(o.Collectible)
+		if rd.Err != nil || i >= count || array == 0 {
+			return 0, rd.Err
 		}
 		handle, err := target.Pointer(r.mem, array+target.Addr(8*i))
 		if err != nil || handle == 0 {
@@ -335,16 +336,16 @@ func (r *Runtime) inFlight(data target.Addr, index uint32) (target.Addr, error) 
 		if n > limits.InFlightTLS {
 			return 0, target.Corruptf("list of thread statics in flight has no end")
 		}
-		rd := reader{mem: r.mem, base: at}
-		if rd.u32(o.Index) == index && rd.err == nil {
-			handle := rd.ptr(o.Data)
-			if rd.err != nil || handle == 0 {
-				return 0, rd.err
+		rd := layout.Reader{Mem: r.mem, Base: at}
+		if rd.U32(o.Index) == index && rd.Err == nil {
+			handle := rd.Ptr(o.Data)
+			if rd.Err != nil || handle == 0 {
+				return 0, rd.Err
 			}
 			return target.Pointer(r.mem, handle)
 		}
-		if rd.err != nil {
-			return 0, rd.err
+		if rd.Err != nil {
+			return 0, rd.Err
 		}
 		at, err = r.ptr(at, o.Next, "InFlightTLSData.Next")
 	}
@@ -387,10 +388,10 @@ func (r *Runtime) threadLocalModuleBase(mt *MethodTable, fd *FieldDesc, t *Threa
 		if err != nil {
 			return none, err
 		}
-		rd := reader{mem: r.mem, base: tlm}
-		entries, n := rd.ptr(o.DynamicTable), rd.u64(o.DynamicEntries)
-		if rd.err != nil || id >= n || entries == 0 {
-			return none, rd.err
+		rd := layout.Reader{Mem: r.mem, Base: tlm}
+		entries, n := rd.Ptr(o.DynamicTable), rd.U64(o.DynamicEntries)
+		if rd.Err != nil || id >= n || entries == 0 {
+			return none, rd.Err
 		}
 		if base, err = target.Pointer(r.mem, entries+target.Addr(16*id)); err != nil || base == 0 {
 			return none, err

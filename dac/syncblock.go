@@ -78,26 +78,26 @@ func (r *Runtime) readSyncBlock(index uint32) (SyncBlock, error) {
 		return SyncBlock{}, err
 	}
 	e, o := &r.off.SyncEntry, &r.off.SyncBlock
-	rd := reader{mem: r.mem, base: table + target.Addr(int(index)*e.Size)}
-	b := SyncBlock{Index: index, Addr: rd.ptr(e.Block), Object: rd.ptr(e.Object)}
-	if rd.err != nil {
-		return b, rd.err
+	rd := layout.Reader{Mem: r.mem, Base: table + target.Addr(int(index)*e.Size)}
+	b := SyncBlock{Index: index, Addr: rd.Ptr(e.Block), Object: rd.Ptr(e.Object)}
+	if rd.Err != nil {
+		return b, rd.Err
 	}
 	if b.Object&1 != 0 || b.Addr == 0 {
 		return SyncBlock{Index: index}, nil // in the free list
 	}
-	s := reader{mem: r.mem, base: b.Addr}
-	state := s.u32(o.LockState)
+	s := layout.Reader{Mem: r.mem, Base: b.Addr}
+	state := s.U32(o.LockState)
 	b.Held, b.Waiters = state&1 != 0, state>>6
-	b.Recursion = s.u32(o.Recursion)
+	b.Recursion = s.U32(o.Recursion)
 	if o.HoldingID != layout.Absent {
-		b.OwnerID = s.u32(o.HoldingID)
+		b.OwnerID = s.U32(o.HoldingID)
 	} else {
-		b.OwnerThread = s.ptr(o.HoldingThread)
+		b.OwnerThread = s.Ptr(o.HoldingThread)
 	}
-	own := s.u32(o.Index) & 0x7fffffff
-	if s.err != nil {
-		return b, s.err
+	own := s.U32(o.Index) & 0x7fffffff
+	if s.Err != nil {
+		return b, s.Err
 	}
 	if own != index {
 		return b, target.Corruptf("it says that its index is %d", own)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"iter"
 
+	"github.com/sosgo/sosgo/internal/layout"
 	"github.com/sosgo/sosgo/internal/limits"
 	"github.com/sosgo/sosgo/target"
 )
@@ -42,11 +43,11 @@ func (r *Runtime) SyncBlocks() iter.Seq2[SyncBlock, error] {
 // and the rest is the next index.
 func (r *Runtime) syncEntryUsed(table target.Addr, index uint32) (bool, error) {
 	o := &r.off.SyncEntry
-	rd := reader{mem: r.mem, base: table + target.Addr(index)*target.Addr(o.Size)}
-	block, object := rd.ptr(o.Block), rd.ptr(o.Object)
+	rd := layout.Reader{Mem: r.mem, Base: table + target.Addr(index)*target.Addr(o.Size)}
+	block, object := rd.Ptr(o.Block), rd.Ptr(o.Object)
 	switch {
-	case rd.err != nil:
-		return false, rd.err
+	case rd.Err != nil:
+		return false, rd.Err
 	case object&1 != 0:
 		return object>>1 < limits.SyncBlocks, nil
 	case object == 0 || block == 0 || object%8 != 0 || block%8 != 0:

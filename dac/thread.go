@@ -81,12 +81,12 @@ func (r *Runtime) readThreads() (threadList, error) {
 		return l, fmt.Errorf("thread store: %w", err)
 	}
 	o := &r.off.ThreadStore
-	rd := reader{mem: r.mem, base: store}
-	l.counts = ThreadCounts{Threads: rd.u32(o.Count), Unstarted: rd.u32(o.Unstarted), Background: rd.u32(o.Background),
-		Pending: rd.u32(o.Pending), Dead: rd.u32(o.Dead)}
-	link := rd.ptr(o.First)
-	if rd.err != nil {
-		return l, fmt.Errorf("thread store: %w", rd.err)
+	rd := layout.Reader{Mem: r.mem, Base: store}
+	l.counts = ThreadCounts{Threads: rd.U32(o.Count), Unstarted: rd.U32(o.Unstarted), Background: rd.U32(o.Background),
+		Pending: rd.U32(o.Pending), Dead: rd.U32(o.Dead)}
+	link := rd.Ptr(o.First)
+	if rd.Err != nil {
+		return l, fmt.Errorf("thread store: %w", rd.Err)
 	}
 	finalizer, _ := r.globalPointer("FinalizerThread") // only annotations: absent ones mark nothing
 	gc, _ := r.globalPointer("GCThread")
@@ -113,32 +113,32 @@ func (r *Runtime) readThreads() (threadList, error) {
 
 func (r *Runtime) readThread(a target.Addr) (Thread, error) {
 	o := &r.off.Thread
-	rd := reader{mem: r.mem, base: a}
+	rd := layout.Reader{Mem: r.mem, Base: a}
 	t := Thread{
 		Addr:          a,
-		ManagedID:     rd.u32(o.ID),
-		OSID:          rd.u32(o.OSID),
-		State:         ThreadState(rd.u32(o.State)),
-		Cooperative:   rd.u32(o.GCDisabled) != 0,
+		ManagedID:     rd.U32(o.ID),
+		OSID:          rd.U32(o.OSID),
+		State:         ThreadState(rd.U32(o.State)),
+		Cooperative:   rd.U32(o.GCDisabled) != 0,
 		LockCount:     ^uint32(0),
-		Frame:         rd.ptr(o.Frame),
-		Stack:         target.Range{Start: rd.ptr(o.StackLimit), End: rd.ptr(o.StackBase)},
-		ExposedHandle: rd.ptr(o.GCHandle),
+		Frame:         rd.Ptr(o.Frame),
+		Stack:         target.Range{Start: rd.Ptr(o.StackLimit), End: rd.Ptr(o.StackBase)},
+		ExposedHandle: rd.Ptr(o.GCHandle),
 	}
-	thrown, tracker := rd.ptr(o.LastThrown), rd.ptr(o.Tracker)
+	thrown, tracker := rd.Ptr(o.LastThrown), rd.Ptr(o.Tracker)
 	if o.LockCount != layout.Absent {
-		t.LockCount = rd.u32(o.LockCount)
+		t.LockCount = rd.U32(o.LockCount)
 	}
 	if o.TEB != layout.Absent {
-		t.TEB = rd.ptr(o.TEB)
+		t.TEB = rd.Ptr(o.TEB)
 	}
 	if o.Domain != layout.Absent {
-		t.Domain = rd.ptr(o.Domain)
-	} else if rd.err == nil {
-		t.Domain, rd.err = r.globalPointer("AppDomain")
+		t.Domain = rd.Ptr(o.Domain)
+	} else if rd.Err == nil {
+		t.Domain, rd.Err = r.globalPointer("AppDomain")
 	}
-	if rd.err != nil {
-		return t, fmt.Errorf("Thread %016x: %w", uint64(a), rd.err)
+	if rd.Err != nil {
+		return t, fmt.Errorf("Thread %016x: %w", uint64(a), rd.Err)
 	}
 	t.ExInfo = tracker
 	if thrown != 0 {
@@ -165,9 +165,9 @@ func (r *Runtime) allocContext(a target.Addr) (AllocContext, error) {
 			at += target.Addr(r.off.EEAlloc.GC)
 		}
 	}
-	rd := reader{mem: r.mem, base: at}
-	c := AllocContext{Pointer: rd.ptr(r.off.GCAlloc.Pointer), Limit: rd.ptr(r.off.GCAlloc.Limit)}
-	return c, rd.err
+	rd := layout.Reader{Mem: r.mem, Base: at}
+	c := AllocContext{Pointer: rd.Ptr(r.off.GCAlloc.Pointer), Limit: rd.Ptr(r.off.GCAlloc.Limit)}
+	return c, rd.Err
 }
 
 // CurrentException returns the exception that t is handling now, 0 for none:

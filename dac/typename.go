@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/sosgo/sosgo/internal/layout"
 	"github.com/sosgo/sosgo/internal/limits"
 	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/target"
@@ -125,9 +126,9 @@ func (f *nameFormatter) typeDesc(a target.Addr, depth int) error {
 // typeVar is the name of a type parameter; it is worth less than the type it
 // stands in, so that one without metadata is a question mark.
 func (f *nameFormatter) typeVar(a target.Addr) string {
-	rd := reader{mem: f.r.mem, base: a}
-	module, token := rd.ptr(f.r.off.TypeVar.Module), metadata.Token(rd.u32(f.r.off.TypeVar.Token))
-	if rd.err != nil {
+	rd := layout.Reader{Mem: f.r.mem, Base: a}
+	module, token := rd.Ptr(f.r.off.TypeVar.Module), metadata.Token(rd.U32(f.r.off.TypeVar.Token))
+	if rd.Err != nil {
 		return "?"
 	}
 	m, err := f.r.Module(module)
@@ -238,6 +239,15 @@ func (f *nameFormatter) arguments(args []target.Addr, depth int) error {
 	}
 	f.b.WriteByte(']')
 	return nil
+}
+
+// TypeArgumentNames writes generic arguments, named by their TypeHandles, as the
+// native style does: [[System.Int32, System.Private.CoreLib]]. It is empty for
+// none.
+func (r *Runtime) TypeArgumentNames(args []target.Addr) (string, error) {
+	f := nameFormatter{r: r, style: NameNative}
+	err := f.arguments(args, 0)
+	return f.b.String(), err
 }
 
 func boolInt(b bool) int {
@@ -354,11 +364,11 @@ func (r *Runtime) TypeArguments(mt *MethodTable) ([]target.Addr, error) {
 	if err != nil {
 		return nil, err
 	}
-	rd, out := reader{mem: r.mem, base: dict}, []target.Addr(nil)
+	rd, out := layout.Reader{Mem: r.mem, Base: dict}, []target.Addr(nil)
 	for i := range int(numTypeArgs) {
-		out = append(out, rd.ptr(8*i))
-		if rd.err != nil {
-			return nil, rd.err
+		out = append(out, rd.Ptr(8*i))
+		if rd.Err != nil {
+			return nil, rd.Err
 		}
 	}
 	return out, nil
@@ -375,10 +385,10 @@ func (r *Runtime) assemblyOf(th target.Addr) (string, error) {
 			}
 			switch metadata.ElementType(flags & 0xff) {
 			case metadata.ElementVar, metadata.ElementMVar:
-				rd := reader{mem: r.mem, base: a}
-				module := rd.ptr(r.off.TypeVar.Module)
-				if rd.err != nil {
-					return "", rd.err
+				rd := layout.Reader{Mem: r.mem, Base: a}
+				module := rd.Ptr(r.off.TypeVar.Module)
+				if rd.Err != nil {
+					return "", rd.Err
 				}
 				return r.moduleName(module)
 			case metadata.ElementFnPtr:

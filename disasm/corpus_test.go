@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/disasm"
 	"github.com/sosgo/sosgo/internal/testdump"
 )
@@ -20,11 +21,11 @@ func TestCorpus(t *testing.T) {
 		require.NoError(t, err)
 		names := disasm.NewNames(rt, r)
 		methods, calls, named := 0, 0, 0
-		for info, err := range rt.JITCode() {
+		for info, err := range code.Of(rt).JITCode() {
 			if err != nil || info.Method == nil {
 				continue
 			}
-			code, err := rt.Code(info)
+			code, err := code.Of(rt).Code(info)
 			if err != nil {
 				continue
 			}

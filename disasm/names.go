@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/target"
 )
@@ -65,7 +66,7 @@ const maxJumps = 8
 // code names code, after the stubs that the runtime puts before it.
 func (n *Names) code(a target.Addr) string {
 	for range maxJumps {
-		info, err := n.rt.MethodAt(a)
+		info, err := code.Of(n.rt).MethodAt(a)
 		if err == nil && info.Method != nil {
 			return n.method(info.Method, info.Offset)
 		}
@@ -119,17 +120,17 @@ const precodeReach = 64 << 10
 // precode is the method whose precode jumps through slot: its MethodDesc
 // stands beside the slot, before or behind it (precode.h, FixupPrecodeData,
 // StubPrecodeData). That the method's own entry point is close by proves it.
-func (n *Names) precode(slot target.Addr) *dac.MethodDesc {
+func (n *Names) precode(slot target.Addr) *code.MethodDesc {
 	for _, at := range []target.Addr{slot + 8, slot - 8} {
 		p, err := target.Pointer(n.rt.Memory(), at)
 		if err != nil || p == 0 {
 			continue
 		}
-		m, err := n.rt.MethodDesc(p)
+		m, err := code.Of(n.rt).MethodDesc(p)
 		if err != nil {
 			continue
 		}
-		if entry, err := n.rt.MethodEntry(m); err == nil && entry < slot && slot-entry < precodeReach {
+		if entry, err := code.Of(n.rt).MethodEntry(m); err == nil && entry < slot && slot-entry < precodeReach {
 			return m
 		}
 	}
@@ -153,7 +154,7 @@ const (
 )
 
 // fixupPrecode is the method whose entry point is such a precode at a.
-func (n *Names) fixupPrecode(a target.Addr) *dac.MethodDesc {
+func (n *Names) fixupPrecode(a target.Addr) *code.MethodDesc {
 	b, err := target.Bytes(n.rt.Memory(), a, fixupPrecodeSize)
 	if err != nil || b[fixupPrecodeOpcode] != fixupCall && b[fixupPrecodeOpcode] != fixupJump ||
 		b[fixupTypeAt] != fixupType && b[fixupTypeAt] != fixupTypeUnfixed {
@@ -164,18 +165,18 @@ func (n *Names) fixupPrecode(a target.Addr) *dac.MethodDesc {
 	if err != nil {
 		return nil
 	}
-	m, err := n.rt.MethodDesc(base + method*methodDescAlign)
+	m, err := code.Of(n.rt).MethodDesc(base + method*methodDescAlign)
 	if err != nil {
 		return nil
 	}
-	if entry, err := n.rt.MethodEntry(m); err != nil || entry != a {
+	if entry, err := code.Of(n.rt).MethodEntry(m); err != nil || entry != a {
 		return nil
 	}
 	return m
 }
 
-func (n *Names) method(m *dac.MethodDesc, offset uint32) string {
-	name, err := n.rt.MethodName(m, dac.MethodFull)
+func (n *Names) method(m *code.MethodDesc, offset uint32) string {
+	name, err := code.Of(n.rt).MethodName(m, code.MethodFull)
 	if err != nil {
 		return ""
 	}
@@ -201,7 +202,7 @@ func (n *Names) data(a target.Addr) string {
 	if o, err := n.objects.Object(a); err == nil {
 		return n.object(o)
 	}
-	if m, err := n.rt.MethodDesc(a); err == nil {
+	if m, err := code.Of(n.rt).MethodDesc(a); err == nil {
 		if name := n.method(m, 0); name != "" {
 			return "MD: " + name
 		}

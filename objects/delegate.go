@@ -3,7 +3,7 @@ package objects
 import (
 	"fmt"
 
-	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -18,11 +18,11 @@ type DelegateCall struct {
 }
 
 // Method is the method that the call reaches.
-func (c DelegateCall) Method() (*dac.MethodDesc, error) {
+func (c DelegateCall) Method() (*code.MethodDesc, error) {
 	if c.MethodDesc != 0 {
-		return c.r.rt.MethodDesc(c.MethodDesc)
+		return code.Of(c.r.rt).MethodDesc(c.MethodDesc)
 	}
-	return c.r.rt.MethodOfEntry(c.Entry)
+	return code.Of(c.r.rt).MethodOfEntry(c.Entry)
 }
 
 // maxInvocations bounds the list of a multicast delegate.
@@ -109,7 +109,7 @@ func (o Object) delegateCall() (DelegateCall, error) {
 	}
 	call.Entry = aux
 	if count != 0 && o.Field("_invocationList").IsNull() {
-		if _, err := call.r.rt.MethodDesc(count); err == nil {
+		if _, err := code.Of(call.r.rt).MethodDesc(count); err == nil {
 			call.Entry, call.MethodDesc = 0, count
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -107,7 +108,7 @@ func (r *Reader) named(mt *dac.MethodTable, name, assembly string) (*Type, error
 // Methods iterates over the methods that the type itself declares, as
 // dac.Runtime.Methods does: of an instance of a generic type those of the type
 // whose code it shares.
-func (t *Type) Methods() iter.Seq2[*dac.MethodDesc, error] { return t.r.rt.Methods(t.MT) }
+func (t *Type) Methods() iter.Seq2[*code.MethodDesc, error] { return code.Of(t.r.rt).Methods(t.MT) }
 
 // Statics returns the static fields that the type itself declares, those of
 // threads included. It returns the others where some can't be read.

@@ -3,6 +3,7 @@ package stackwalk
 import (
 	"github.com/sosgo/sosgo/codeinfo"
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/internal/limits"
 	"github.com/sosgo/sosgo/target"
 )
@@ -39,7 +40,7 @@ func frameContext(f *Frame, places []codeinfo.Variable, this bool) dac.SigContex
 			c.TypeArgs = argumentsOf(rt, object, mt, c.TypeArgs)
 		}
 	case codeinfo.ContextMethodDesc:
-		if exact, err := rt.MethodDesc(a); err == nil {
+		if exact, err := code.Of(rt).MethodDesc(a); err == nil {
 			c.TypeArgs = argumentsOf(rt, exact.MethodTable, mt, c.TypeArgs)
 			if args, err := exact.TypeArguments(); err == nil {
 				c.MethodArgs = args
@@ -89,7 +90,7 @@ func placeWord(f *Frame, places []codeinfo.Variable, number int32) target.Addr {
 // keeps none.
 func genericContext(f *Frame) (codeinfo.GenericContext, target.Addr, error) {
 	var d codeinfo.GCDecoder
-	if err := f.Runtime.DecodeGCInfo(&d, f.Code); err != nil || d.Context == codeinfo.ContextNone || !d.ContextSlot.Present {
+	if err := code.Of(f.Runtime).DecodeGCInfo(&d, f.Code); err != nil || d.Context == codeinfo.ContextNone || !d.ContextSlot.Present {
 		return codeinfo.ContextNone, 0, err
 	}
 	if f.Code.Offset < d.PrologSize {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/target"
 	"github.com/sosgo/sosgo/unwind"
 )
@@ -46,7 +47,7 @@ type Frame struct {
 	Exact bool
 
 	Runtime  *dac.Runtime  // whose frame it is; nil for FrameNative
-	Code     dac.CodeInfo  // FrameManaged
+	Code     code.Info     // FrameManaged
 	Explicit dac.Frame     // FrameExplicit
 	Module   target.Module // FrameNative: the module that IP is in, zero if none
 
@@ -57,7 +58,7 @@ type Frame struct {
 
 // Method returns the method that the frame runs or stands for, nil where there
 // is none.
-func (f *Frame) Method() (*dac.MethodDesc, error) {
+func (f *Frame) Method() (*code.MethodDesc, error) {
 	switch f.Kind {
 	case FrameManaged:
 		return f.Code.Method, nil
@@ -69,7 +70,7 @@ func (f *Frame) Method() (*dac.MethodDesc, error) {
 		if err != nil || a == 0 {
 			return nil, err
 		}
-		return f.Runtime.MethodDesc(a)
+		return code.Of(f.Runtime).MethodDesc(a)
 	}
 	return nil, nil
 }

@@ -1,6 +1,9 @@
 package stackwalk
 
-import "github.com/sosgo/sosgo/metadata"
+import (
+	"github.com/sosgo/sosgo/dac/code"
+	"github.com/sosgo/sosgo/metadata"
+)
 
 // hiddenVariable marks a local that the compiler made for itself (portable PDB
 // format, LocalVariable attributes).
@@ -19,7 +22,7 @@ func (v *variables) localNames() map[int]string {
 	if err != nil {
 		return names
 	}
-	il, ok, err := v.rt.ILOffset(v.frame.CallSite())
+	il, ok, err := code.Of(v.rt).ILOffset(v.frame.CallSite())
 	if err != nil || !ok {
 		return names
 	}

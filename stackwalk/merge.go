@@ -4,7 +4,7 @@ import (
 	"iter"
 	"slices"
 
-	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -17,7 +17,7 @@ type StackTree struct {
 
 // A StackNode is one call in a StackTree.
 type StackNode struct {
-	Method  *dac.MethodDesc
+	Method  *code.MethodDesc
 	Threads []uint32     // that stand in this call or in one of its callees
 	Calls   []*StackNode // callees, in the order in which they came
 }
@@ -26,7 +26,7 @@ type StackNode struct {
 // not wanted, or have no method, are left out; a stack with no frame left does
 // not count. It returns the first error in telling a frame's method.
 func (t *StackTree) Add(thread uint32, frames iter.Seq[Frame], wanted func(*Frame) bool) error {
-	var methods []*dac.MethodDesc
+	var methods []*code.MethodDesc
 	var firstErr error
 	for f := range frames {
 		if !wanted(&f) {

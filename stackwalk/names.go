@@ -5,6 +5,7 @@ import (
 
 	"github.com/sosgo/sosgo/codeinfo"
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -18,7 +19,7 @@ func (f *Frame) Name() (string, error) {
 	if err != nil || md == nil {
 		return "", err
 	}
-	return f.Runtime.MethodName(md, dac.MethodFull)
+	return code.Of(f.Runtime).MethodName(md, code.MethodFull)
 }
 
 // CallSite is the place in its method that the frame stands for, and the home of
@@ -26,7 +27,7 @@ func (f *Frame) Name() (string, error) {
 // call, which may be the last instruction of a line, of a scope, of an exception
 // clause or of the method itself. So such a frame counts from the byte before,
 // inside the call; a frame that is Exact, from its instruction.
-func (f *Frame) CallSite() dac.CodeInfo {
+func (f *Frame) CallSite() code.Info {
 	at := f.Code
 	if !f.Exact && at.Offset > 0 {
 		at.Offset--
@@ -38,11 +39,11 @@ func (f *Frame) CallSite() dac.CodeInfo {
 // for, or of its instruction (see CallSite). It is target.ErrUnsupported for a
 // frame without one, as that of native code or of a stub; where the module's PDB is
 // not at hand the error is that of Module.PDB.
-func (f *Frame) SourceLine() (dac.SourceLine, error) {
+func (f *Frame) SourceLine() (code.SourceLine, error) {
 	if f.Kind != FrameManaged || f.Runtime == nil {
-		return dac.SourceLine{}, target.Unsupportedf("a frame of kind %v has no source", f.Kind)
+		return code.SourceLine{}, target.Unsupportedf("a frame of kind %v has no source", f.Kind)
 	}
-	return f.Runtime.SourceLine(f.CallSite())
+	return code.Of(f.Runtime).SourceLine(f.CallSite())
 }
 
 // GenericContext is what the type parameters in the signature and the code of the
@@ -58,7 +59,7 @@ func (f *Frame) GenericContext() (dac.SigContext, error) {
 		return dac.SigContext{}, err
 	}
 	var places []codeinfo.Variable // not every method has them
-	if v, err := f.Runtime.Variables(f.Code); err == nil {
+	if v, err := code.Of(f.Runtime).Variables(f.Code); err == nil {
 		places = v
 	}
 	return frameContext(f, places, sig.Conv.HasThis()), nil
@@ -66,8 +67,8 @@ func (f *Frame) GenericContext() (dac.SigContext, error) {
 
 // ShortName names a method as pictures of many stacks do: its type in full, its
 // parameters without their namespaces.
-func ShortName(rt *dac.Runtime, md *dac.MethodDesc) (string, error) {
-	full, err := rt.MethodName(md, dac.MethodFull)
+func ShortName(rt *dac.Runtime, md *code.MethodDesc) (string, error) {
+	full, err := code.Of(rt).MethodName(md, code.MethodFull)
 	if err != nil {
 		return "", err
 	}

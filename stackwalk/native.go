@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/image"
 	"github.com/sosgo/sosgo/target"
 	"github.com/sosgo/sosgo/unwind"
@@ -19,7 +20,7 @@ type codeMap struct {
 // FindCode implements unwind.CodeMap.
 func (m *codeMap) FindCode(ip target.Addr) (unwind.Code, bool) {
 	for _, rt := range m.runtimes {
-		if info, err := rt.MethodAt(ip); err == nil && info.Kind != dac.CodeStub {
+		if info, err := code.Of(rt).MethodAt(ip); err == nil && info.Kind != code.Stub {
 			return managedCode(&info), true
 		}
 	}
@@ -32,7 +33,7 @@ func (m *codeMap) InCode(ip target.Addr) bool {
 		return true
 	}
 	for _, rt := range m.runtimes {
-		if _, err := rt.MethodAt(ip); err == nil {
+		if _, err := code.Of(rt).MethodAt(ip); err == nil {
 			return true
 		}
 	}
@@ -41,7 +42,7 @@ func (m *codeMap) InCode(ip target.Addr) bool {
 
 // managedCode is what the unwinder needs of managed code, whose unwind data
 // have the format of Windows on every OS.
-func managedCode(c *dac.CodeInfo) unwind.Code {
+func managedCode(c *code.Info) unwind.Code {
 	return unwind.Code{
 		Range:  target.Range{Start: c.Function.Begin, End: c.Function.End},
 		Format: unwind.FormatWindows, Base: c.Base, Info: c.Function.Unwind,

@@ -7,6 +7,7 @@ import (
 
 	"github.com/sosgo/sosgo/codeinfo"
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/target"
 	"github.com/sosgo/sosgo/unwind"
 )
@@ -16,7 +17,7 @@ import (
 type Root struct {
 	// FrameIP and FrameSP are those of the frame that the reference belongs to.
 	FrameIP, FrameSP target.Addr
-	Method           *dac.MethodDesc
+	Method           *code.MethodDesc
 	// Explicit is the class of the explicit frame that holds the reference,
 	// empty for an activation. Such a reference has no Slot.
 	Explicit string
@@ -183,7 +184,7 @@ func (s *rootScan) funclet(f *Frame, state codeinfo.FrameState) (codeinfo.FrameS
 
 // isFilter reports whether the funclet that f runs is the filter of a clause.
 func isFilter(f *Frame) (bool, error) {
-	clauses, err := f.Runtime.EHClauses(f.Code)
+	clauses, err := code.Of(f.Runtime).EHClauses(f.Code)
 	if err != nil {
 		return false, err
 	}
@@ -199,7 +200,7 @@ func isFilter(f *Frame) (bool, error) {
 // live decodes the slots that are live in a frame.
 func (s *rootScan) live(f *Frame, state codeinfo.FrameState) error {
 	s.slots = s.slots[:0]
-	if err := f.Runtime.DecodeGCInfo(&s.decoder, f.Code); err != nil {
+	if err := code.Of(f.Runtime).DecodeGCInfo(&s.decoder, f.Code); err != nil {
 		return err
 	}
 	var err error

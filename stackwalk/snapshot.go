@@ -7,6 +7,7 @@ import (
 	"iter"
 
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -50,7 +51,7 @@ type SnapshotOptions struct {
 type SnapshotFrame struct {
 	// Function is the method of a managed frame. It is nil for a run of
 	// unmanaged frames, however many they are ("function 0").
-	Function *dac.MethodDesc
+	Function *code.MethodDesc
 	// Class is the MethodTable that declares Function. Code that instantiations
 	// share has the canonical one.
 	Class target.Addr
@@ -136,7 +137,7 @@ func (s *Snapshot) start() (*target.Registers, error) {
 }
 
 func (s *Snapshot) isManaged(ip target.Addr) bool {
-	info, err := s.w.rt.MethodAt(ip)
+	info, err := code.Of(s.w.rt).MethodAt(ip)
 	return err == nil && info.Method != nil
 }
 

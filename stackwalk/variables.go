@@ -5,6 +5,7 @@ import (
 
 	"github.com/sosgo/sosgo/codeinfo"
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/target"
@@ -66,7 +67,7 @@ func Variables(f *Frame, r *objects.Reader) (args, locals []Variable, err error)
 type variables struct {
 	frame  *Frame
 	rt     *dac.Runtime
-	method *dac.MethodDesc
+	method *code.MethodDesc
 	reader *objects.Reader
 
 	places    []codeinfo.Variable
@@ -79,7 +80,7 @@ func (v *variables) arguments() ([]Variable, error) {
 	if err != nil {
 		return nil, err
 	}
-	if v.places, v.placesErr = v.rt.Variables(v.frame.Code); dac.NoDebugInfo(v.placesErr) {
+	if v.places, v.placesErr = code.Of(v.rt).Variables(v.frame.Code); code.NoDebugInfo(v.placesErr) {
 		v.placesErr = nil
 	}
 	v.context = frameContext(v.frame, v.places, sig.Conv.HasThis())
@@ -143,10 +144,10 @@ func (v *variables) parameterNames(md *metadata.Metadata, n int) ([]string, erro
 
 // locals lists the locals; their numbers follow those of the arguments.
 func (v *variables) locals(args int) ([]Variable, error) {
-	if v.method.Kind != dac.MethodIL && v.method.Kind != dac.MethodInstantiated || v.method.Token.Row() == 0 {
+	if v.method.Kind != code.MethodIL && v.method.Kind != code.MethodInstantiated || v.method.Token.Row() == 0 {
 		return nil, nil
 	}
-	body, err := v.rt.IL(v.method)
+	body, err := code.Of(v.rt).IL(v.method)
 	if err != nil || body.LocalSig.IsNil() {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"iter"
 
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/internal/limits"
 	"github.com/sosgo/sosgo/target"
 	"github.com/sosgo/sosgo/unwind"
@@ -89,7 +90,7 @@ type walk struct {
 	cur     *unwind.Cursor
 
 	at       unwind.Frame
-	code     dac.CodeInfo
+	code     code.Info
 	managed  bool      // at is in managed code, which is code
 	codeErr  error     // why that could not be told
 	frame    dac.Frame // the next explicit frame
@@ -152,11 +153,11 @@ func (s *walk) run() {
 // lookup finds out what code the registers are in.
 func (s *walk) lookup() {
 	ip, _ := s.at.Regs.IP()
-	info, err := s.w.rt.MethodAt(ip)
+	info, err := code.Of(s.w.rt).MethodAt(ip)
 	s.managed, s.codeErr = err == nil && info.Method != nil, nil
 	if s.managed {
 		s.code, s.blind = info, false
-	} else if err != nil && !errors.Is(err, dac.ErrNoCode) {
+	} else if err != nil && !errors.Is(err, code.ErrNoCode) {
 		s.codeErr = err
 	}
 }
@@ -294,7 +295,7 @@ func (s *walk) leaveRuntime(at *unwind.Frame, frame target.Addr) error {
 			break
 		}
 		ip, _ := at.Regs.IP()
-		if info, err := s.w.rt.MethodAt(ip); err == nil && info.Method != nil {
+		if info, err := code.Of(s.w.rt).MethodAt(ip); err == nil && info.Method != nil {
 			return nil
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/stackwalk"
 )
 
@@ -51,11 +52,11 @@ type ThreadActivity struct {
 	// Text is the same in words, "waits for a task".
 	Text string
 	// Top is the method of the topmost managed frame, nil for none.
-	Top *dac.MethodDesc
+	Top *code.MethodDesc
 	// By is the method that Text was concluded from, nil for none.
-	By *dac.MethodDesc
+	By *code.MethodDesc
 	// Caller is the topmost method that is not the framework's, nil for none.
-	Caller *dac.MethodDesc
+	Caller *code.MethodDesc
 	// Err is why the stack could not be walked to what tells.
 	Err error
 }
@@ -231,7 +232,7 @@ func (a *activityFinder) frame(f *stackwalk.Frame) bool {
 // throws reports whether the runtime handles an exception at f: its managed
 // code does (9 and later), or a frame stands for the throw. Before 10 that of a
 // throw is one of a helper that is no method.
-func (a *activityFinder) throws(f *stackwalk.Frame, md *dac.MethodDesc) bool {
+func (a *activityFinder) throws(f *stackwalk.Frame, md *code.MethodDesc) bool {
 	if f.Kind == stackwalk.FrameManaged && md != nil {
 		class, _ := methodNames(f.Runtime, md)
 		return class == "System.Runtime.EH"
@@ -247,7 +248,7 @@ func (a *activityFinder) throws(f *stackwalk.Frame, md *dac.MethodDesc) bool {
 
 // methodNames are the names of the type, without its arguments, and of the
 // method; empty where they can't be read.
-func methodNames(rt *dac.Runtime, md *dac.MethodDesc) (class, method string) {
+func methodNames(rt *dac.Runtime, md *code.MethodDesc) (class, method string) {
 	method, _ = md.Name()
 	class, _ = rt.TypeName(md.MethodTable, dac.NameNative)
 	class, _, _ = strings.Cut(class, "[")

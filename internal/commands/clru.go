@@ -8,6 +8,7 @@ import (
 
 	"github.com/sosgo/sosgo/codeinfo"
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/disasm"
 	"github.com/sosgo/sosgo/internal/cli"
 	"github.com/sosgo/sosgo/metadata"
@@ -66,15 +67,15 @@ type instructionResult struct {
 type disassembly struct {
 	c     *cli.Context
 	rt    *dac.Runtime
-	info  dac.CodeInfo
+	info  code.Info
 	asked target.Addr
 	names *disasm.Names
 
 	gc     []gcLine
 	eh     []codeinfo.EHClause
-	ilMap  []dac.ILMapping
+	ilMap  []code.ILMapping
 	il     *ilListing
-	source dac.SourceLine
+	source code.SourceLine
 }
 
 func runClru(c *cli.Context) error {
@@ -95,17 +96,17 @@ func runClru(c *cli.Context) error {
 	if info.Start == 0 {
 		return noCode(c, "Not jitted yet", d.result(nil))
 	}
-	code, err := rt.Code(info)
+	text, err := code.Of(rt).Code(info)
 	if err != nil {
 		return err
 	}
-	if d.ilMap, err = rt.ILMap(info); err != nil && !dac.NoDebugInfo(err) {
+	if d.ilMap, err = code.Of(rt).ILMap(info); err != nil && !code.NoDebugInfo(err) {
 		c.Warn(err)
 	}
 	if e := c.JSON(); e != nil {
-		return e.Value(d.result(code))
+		return e.Value(d.result(text))
 	}
-	return d.print(code)
+	return d.print(text)
 }
 
 func (d *disassembly) print(code []byte) error {
@@ -141,7 +142,7 @@ func (d *disassembly) gather() error {
 	}
 	if c.Bool("ehinfo") {
 		var err error
-		if d.eh, err = d.rt.EHClauses(d.info); err != nil {
+		if d.eh, err = code.Of(d.rt).EHClauses(d.info); err != nil {
 			c.Printf("EH info: %s\n", absent(c, err))
 		}
 	}
@@ -150,7 +151,7 @@ func (d *disassembly) gather() error {
 		switch {
 		case err == nil:
 			d.il = il
-		case !errors.Is(err, dac.ErrNoIL):
+		case !errors.Is(err, code.ErrNoIL):
 			c.Printf("IL: %s\n", absent(c, err))
 		}
 	}
@@ -159,7 +160,7 @@ func (d *disassembly) gather() error {
 
 func (d *disassembly) gatherGC() error {
 	var g codeinfo.GCDecoder
-	if err := d.rt.DecodeGCInfo(&g, d.info); err != nil {
+	if err := code.Of(d.rt).DecodeGCInfo(&g, d.info); err != nil {
 		return err
 	}
 	states, err := gcStates(&g)
@@ -193,10 +194,10 @@ func (d *disassembly) printSource(offset uint32) {
 	}
 }
 
-func (d *disassembly) sourceAt(offset uint32) (dac.SourceLine, bool) {
+func (d *disassembly) sourceAt(offset uint32) (code.SourceLine, bool) {
 	info := d.info
 	info.Offset = offset
-	line, err := d.rt.SourceLine(info)
+	line, err := code.Of(d.rt).SourceLine(info)
 	return line, err == nil
 }
 

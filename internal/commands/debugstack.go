@@ -6,6 +6,7 @@ import (
 
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/report"
 	"github.com/sosgo/sosgo/stackwalk"
@@ -44,7 +45,7 @@ func (p *framePrinter) debugFrames(t *sosgo.Thread) {
 		default:
 			// A method without metadata; SOS does not end the line either.
 			if !p.c.SOS {
-				name, err := p.rt.MethodName(f.Function, dac.MethodFull)
+				name, err := code.Of(p.rt).MethodName(f.Function, code.MethodFull)
 				p.c.Printf("%s\n", report.Escape(textOr(p.c, name, err)))
 			}
 		}
@@ -96,7 +97,7 @@ func (p *framePrinter) internalFrame(f *dac.Frame) {
 }
 
 // debugMethod is a method with its signature and module.
-func (p *framePrinter) debugMethod(m *dac.MethodDesc) string {
+func (p *framePrinter) debugMethod(m *code.MethodDesc) string {
 	text, err := methodECMA(m)
 	if err != nil {
 		return absent(p.c, err)
@@ -109,7 +110,7 @@ func (p *framePrinter) debugMethod(m *dac.MethodDesc) string {
 	return fmt.Sprintf("%s (%s)", report.Escape(text), report.Escape(textOr(p.c, file, err)))
 }
 
-func methodECMA(m *dac.MethodDesc) (string, error) {
+func methodECMA(m *code.MethodDesc) (string, error) {
 	sig, md, err := m.Signature()
 	if err != nil {
 		return "", err

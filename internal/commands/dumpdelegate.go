@@ -3,7 +3,7 @@ package commands
 import (
 	"slices"
 
-	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/internal/cli"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/report"
@@ -68,7 +68,7 @@ func (p *objectPrinter) delegateMethod(call objects.DelegateCall) (target.Addr, 
 	if err != nil {
 		return 0, "", err
 	}
-	name, err := p.rt.MethodName(md, dac.MethodFull)
+	name, err := code.Of(p.rt).MethodName(md, code.MethodFull)
 	return md.Addr, name, err
 }
 

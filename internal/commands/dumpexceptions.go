@@ -2,6 +2,7 @@ package commands
 
 import (
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/cli"
 	"github.com/sosgo/sosgo/report"
@@ -111,10 +112,10 @@ func (p *exceptionLister) innermost(e *dac.Exception) string {
 	if len(frames) == 0 {
 		return ""
 	}
-	md, err := p.rt.MethodDesc(frames[0].Method)
+	md, err := code.Of(p.rt).MethodDesc(frames[0].Method)
 	if err != nil {
 		return absent(p.c, err)
 	}
-	name, err := p.rt.MethodName(md, dac.MethodFull)
+	name, err := code.Of(p.rt).MethodName(md, code.MethodFull)
 	return textOr(p.c, name, err)
 }

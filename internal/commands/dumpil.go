@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/internal/cli"
 	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/report"
@@ -62,7 +63,7 @@ type ilListing struct {
 	body    metadata.MethodBody
 	at      target.Addr
 	atErr   error
-	method  *dac.MethodDesc
+	method  *code.MethodDesc
 	operand func(metadata.Token) (string, error)
 	names   *tokenNames // nil where the tokens are not a module's
 	dynamic bool        // of a DynamicMethod
@@ -101,23 +102,23 @@ func runDumpIL(c *cli.Context) error {
 }
 
 // methodOrCode is the method of a MethodDesc, or that of code.
-func methodOrCode(rt *dac.Runtime, a target.Addr) (*dac.MethodDesc, error) {
-	m, err := rt.MethodDesc(a)
+func methodOrCode(rt *dac.Runtime, a target.Addr) (*code.MethodDesc, error) {
+	m, err := code.Of(rt).MethodDesc(a)
 	if err == nil {
 		return m, nil
 	}
-	if info, codeErr := rt.MethodAt(a); codeErr == nil && info.Method != nil {
+	if info, codeErr := code.Of(rt).MethodAt(a); codeErr == nil && info.Method != nil {
 		return info.Method, nil
 	}
 	return nil, err
 }
 
 // sayNoIL says why there is no IL, in SOS's words.
-func sayNoIL(c *cli.Context, m *dac.MethodDesc, err error) error {
+func sayNoIL(c *cli.Context, m *code.MethodDesc, err error) error {
 	switch {
-	case !errors.Is(err, dac.ErrNoIL) || c.JSON() != nil:
+	case !errors.Is(err, code.ErrNoIL) || c.JSON() != nil:
 		return err
-	case c.SOS && (m.Kind == dac.MethodIL || m.Kind == dac.MethodInstantiated):
+	case c.SOS && (m.Kind == code.MethodIL || m.Kind == code.MethodInstantiated):
 		c.Printf("Unknown error in reading function IL\nUnable to retrieve IL for this method (ilAddr is %016x).\n", 0)
 	default:
 		c.Printf("This method has no IL body (e.g. IL stubs generated for P/Invoke or Reverse P/Invoke marshaling).\n")
@@ -126,13 +127,13 @@ func sayNoIL(c *cli.Context, m *dac.MethodDesc, err error) error {
 }
 
 // methodIL reads the IL of a method that has metadata.
-func methodIL(c *cli.Context, rt *dac.Runtime, m *dac.MethodDesc) (*ilListing, error) {
-	body, err := rt.IL(m)
+func methodIL(c *cli.Context, rt *dac.Runtime, m *code.MethodDesc) (*ilListing, error) {
+	body, err := code.Of(rt).IL(m)
 	if err != nil {
 		return nil, err
 	}
 	l := &ilListing{c: c, body: body, method: m}
-	l.at, l.atErr = rt.ILAddress(m)
+	l.at, l.atErr = code.Of(rt).ILAddress(m)
 	mod, err := m.Module()
 	if err != nil {
 		return nil, err
@@ -152,7 +153,7 @@ func (l *ilListing) named(md *metadata.Metadata) {
 
 // ilAt prints IL at an address. SOS does not ask which module it belongs to.
 func ilAt(c *cli.Context, rt *dac.Runtime, a target.Addr) error {
-	body, err := rt.ILAt(a)
+	body, err := code.Of(rt).ILAt(a)
 	if err != nil {
 		return err
 	}
@@ -314,7 +315,7 @@ func (l *ilListing) result() ilResult {
 	if l.method != nil {
 		res.MethodDesc = report.Address(l.method.Addr)
 		if rt, err := runtimeOf(l.c); err == nil {
-			res.Name, _ = rt.MethodName(l.method, dac.MethodFull)
+			res.Name, _ = code.Of(rt).MethodName(l.method, code.MethodFull)
 		}
 	}
 	res.Locals = l.locals()

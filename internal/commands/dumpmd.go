@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/internal/cli"
 	"github.com/sosgo/sosgo/report"
 	"github.com/sosgo/sosgo/target"
@@ -66,7 +67,7 @@ func runDumpMD(c *cli.Context) error {
 		return err
 	}
 	a, _ := c.Addr("address")
-	m, err := rt.MethodDesc(a)
+	m, err := code.Of(rt).MethodDesc(a)
 	if err != nil {
 		sayInSOS(c, fmt.Sprintf("%016x is not a MethodDesc", uint64(a)))
 		return err
@@ -87,11 +88,11 @@ func runIP2MD(c *cli.Context) error {
 	a, _ := c.Addr("address")
 	if a == 0 {
 		sayInSOS(c, fmt.Sprintf("%016x is not IP", uint64(a)))
-		return fmt.Errorf("%016x is not an instruction pointer: %w", uint64(a), dac.ErrNoCode)
+		return fmt.Errorf("%016x is not an instruction pointer: %w", uint64(a), code.ErrNoCode)
 	}
-	info, err := rt.MethodAt(a)
+	info, err := code.Of(rt).MethodAt(a)
 	if err == nil && info.Method == nil {
-		err = dac.ErrNoCode
+		err = code.ErrNoCode
 	}
 	if err != nil {
 		sayInSOS(c, "Failed to request MethodData, not in JIT code range")
@@ -99,7 +100,7 @@ func runIP2MD(c *cli.Context) error {
 	}
 	f := gatherMethod(c, rt, info.Method)
 	f.running = info.Start
-	line, lineErr := rt.SourceLine(info)
+	line, lineErr := code.Of(rt).SourceLine(info)
 	if c.JSON() != nil {
 		res := f.result(c)
 		address := report.Address(a)
@@ -127,7 +128,7 @@ func sayInSOS(c *cli.Context, text string) {
 // methodFacts is what dumpmd tells of a method. A member that could not be read
 // has its error beside it.
 type methodFacts struct {
-	m        *dac.MethodDesc
+	m        *code.MethodDesc
 	name     string
 	nameErr  error
 	class    target.Addr
@@ -136,28 +137,28 @@ type methodFacts struct {
 	modErr   error
 	il       target.Addr
 	ilErr    error
-	versions []dac.CodeVersion
+	versions []code.Version
 	verErr   error
 	running  target.Addr // body that holds the address that was asked for, 0 for none
 }
 
-func gatherMethod(c *cli.Context, rt *dac.Runtime, m *dac.MethodDesc) *methodFacts {
+func gatherMethod(c *cli.Context, rt *dac.Runtime, m *code.MethodDesc) *methodFacts {
 	f := &methodFacts{m: m}
-	f.name, f.nameErr = rt.MethodName(m, dac.MethodFull)
+	f.name, f.nameErr = code.Of(rt).MethodName(m, code.MethodFull)
 	f.classOf(rt)
-	if f.il, f.ilErr = rt.ILAddress(m); errors.Is(f.ilErr, dac.ErrNoIL) {
+	if f.il, f.ilErr = code.Of(rt).ILAddress(m); errors.Is(f.ilErr, code.ErrNoIL) {
 		f.ilErr = nil
 	}
 	if c.SOS && !metadataInDump(rt, m) {
 		f.il, f.ilErr = 0, nil // SOS reads metadata from the dump alone here
 	}
-	f.versions, f.verErr = rt.CodeVersions(m)
+	f.versions, f.verErr = code.Of(rt).CodeVersions(m)
 	return f
 }
 
 // metadataInDump reports whether the dump itself holds the metadata of m's
 // module.
-func metadataInDump(rt *dac.Runtime, m *dac.MethodDesc) bool {
+func metadataInDump(rt *dac.Runtime, m *code.MethodDesc) bool {
 	mod, err := m.Module()
 	if err != nil {
 		return false
@@ -189,7 +190,7 @@ func (f *methodFacts) current() target.Addr {
 	if f.running != 0 {
 		return f.running
 	}
-	i := slices.IndexFunc(f.versions, func(v dac.CodeVersion) bool { return v.Active })
+	i := slices.IndexFunc(f.versions, func(v code.Version) bool { return v.Active })
 	if i < 0 {
 		return 0
 	}

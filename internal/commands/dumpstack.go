@@ -7,6 +7,7 @@ import (
 
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/image"
 	"github.com/sosgo/sosgo/internal/cli"
 	"github.com/sosgo/sosgo/report"
@@ -146,7 +147,7 @@ func (p *returnPrinter) isBusy(t *sosgo.Thread) bool {
 		return true
 	}
 	ip, _ := t.OS.Registers.IP()
-	managed, err := p.rt.IsCode(ip)
+	managed, err := code.Of(p.rt).IsCode(ip)
 	return err == nil && managed
 }
 
@@ -183,7 +184,7 @@ func (p *returnPrinter) ranges(t *sosgo.Thread, ranges ...target.Range) error {
 }
 
 func (p *returnPrinter) row(t *sosgo.Thread, ret stackwalk.Return) error {
-	info, err := p.rt.MethodAt(ret.IP)
+	info, err := code.Of(p.rt).MethodAt(ret.IP)
 	if managed := err == nil && info.Method != nil; p.c.Bool("EE") && !managed {
 		return nil
 	}
@@ -205,9 +206,9 @@ func (p *returnPrinter) row(t *sosgo.Thread, ret stackwalk.Return) error {
 
 // place says what code an address is in.
 func (p *returnPrinter) place(a target.Addr) string {
-	info, err := p.rt.MethodAt(a)
+	info, err := code.Of(p.rt).MethodAt(a)
 	if err == nil && info.Method != nil {
-		name, err := p.rt.MethodName(info.Method, dac.MethodFull)
+		name, err := code.Of(p.rt).MethodName(info.Method, code.MethodFull)
 		return fmt.Sprintf("(MethodDesc %s + %#x %s)", report.Hex16(info.Method.Addr), info.Offset, textOr(p.c, name, err))
 	}
 	if s, ok := p.symbols.At(a); ok {

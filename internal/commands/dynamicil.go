@@ -2,6 +2,7 @@ package commands
 
 import (
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/internal/cli"
 	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/objects"
@@ -46,13 +47,13 @@ func dynamicIL(c *cli.Context, rt *dac.Runtime, a target.Addr) (*ilListing, erro
 
 // dynamicResolver is the resolver object behind a; nil when a is no dynamic
 // method.
-func dynamicResolver(rt *dac.Runtime, r *objects.Reader, a target.Addr) (*objects.Object, *dac.MethodDesc, error) {
-	m, err := rt.MethodDesc(a)
+func dynamicResolver(rt *dac.Runtime, r *objects.Reader, a target.Addr) (*objects.Object, *code.MethodDesc, error) {
+	m, err := code.Of(rt).MethodDesc(a)
 	if err == nil {
 		if lcg, err := m.IsLCG(); err != nil || !lcg {
 			return nil, nil, nil
 		}
-		at, err := rt.DynamicResolver(m)
+		at, err := code.Of(rt).DynamicResolver(m)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -150,8 +151,8 @@ func dynamicItem(rt *dac.Runtime, o objects.Object) (string, bool) {
 	if !ok {
 		return "", false
 	}
-	if m, err := rt.MethodDesc(h); err == nil {
-		name, err := rt.MethodName(m, dac.MethodFull)
+	if m, err := code.Of(rt).MethodDesc(h); err == nil {
+		name, err := code.Of(rt).MethodName(m, code.MethodFull)
 		return name, err == nil
 	}
 	name, err := rt.TypeHandleName(h, dac.NameNative)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/sosgo/sosgo/codeinfo"
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/internal/cli"
 	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/report"
@@ -57,7 +58,7 @@ func runEHInfo(c *cli.Context) error {
 	if info.Start == 0 {
 		return noCode(c, "No EH info available", newEHInfoResult(c, rt, info, nil))
 	}
-	clauses, err := rt.EHClauses(info)
+	clauses, err := code.Of(rt).EHClauses(info)
 	if err != nil {
 		return err
 	}
@@ -73,7 +74,7 @@ func runEHInfo(c *cli.Context) error {
 	return nil
 }
 
-func printEHClause(c *cli.Context, rt *dac.Runtime, info dac.CodeInfo, i int, clause *codeinfo.EHClause) {
+func printEHClause(c *cli.Context, rt *dac.Runtime, info code.Info, i int, clause *codeinfo.EHClause) {
 	c.Printf("EHHandler %d: %s ", i, clause.Kind)
 	if clause.Kind == codeinfo.EHTyped {
 		c.Printf("catch(%s) ", report.Escape(caughtType(c, rt, info, clause)))
@@ -92,7 +93,7 @@ func printEHClause(c *cli.Context, rt *dac.Runtime, info dac.CodeInfo, i int, cl
 }
 
 // codeRange is a range as addresses and as offsets, in SOS's form.
-func codeRange(info dac.CodeInfo, r codeinfo.CodeRange) string {
+func codeRange(info code.Info, r codeinfo.CodeRange) string {
 	return fmt.Sprintf("[%s, %s] [%x, %x]",
 		tickAddress(info.Start+target.Addr(r.Start)), tickAddress(info.Start+target.Addr(r.End)), r.Start, r.End)
 }
@@ -104,7 +105,7 @@ func tickAddress(a target.Addr) string {
 }
 
 // caughtType names the type that a clause catches.
-func caughtType(c *cli.Context, rt *dac.Runtime, info dac.CodeInfo, clause *codeinfo.EHClause) string {
+func caughtType(c *cli.Context, rt *dac.Runtime, info code.Info, clause *codeinfo.EHClause) string {
 	switch {
 	case clause.TypeHandle != 0:
 		name, err := rt.TypeHandleName(clause.TypeHandle, dac.NameNative)
@@ -117,7 +118,7 @@ func caughtType(c *cli.Context, rt *dac.Runtime, info dac.CodeInfo, clause *code
 }
 
 // tokenTypeName names a TypeDef, TypeRef or TypeSpec of the method's module.
-func tokenTypeName(m *dac.MethodDesc, token metadata.Token) (string, error) {
+func tokenTypeName(m *code.MethodDesc, token metadata.Token) (string, error) {
 	mod, err := m.Module()
 	if err != nil {
 		return "", err
@@ -133,7 +134,7 @@ func tokenTypeName(m *dac.MethodDesc, token metadata.Token) (string, error) {
 	return name, nil
 }
 
-func newEHInfoResult(c *cli.Context, rt *dac.Runtime, info dac.CodeInfo, clauses []codeinfo.EHClause) ehInfoResult {
+func newEHInfoResult(c *cli.Context, rt *dac.Runtime, info code.Info, clauses []codeinfo.EHClause) ehInfoResult {
 	out := ehInfoResult{Start: report.Address(info.Start), Clauses: []ehClause{}}
 	out.Method, out.Name = methodLabel(c, rt, info)
 	for i := range clauses {

@@ -6,7 +6,7 @@ import (
 
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/codeinfo"
-	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/internal/cli"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/report"
@@ -207,7 +207,7 @@ func (p *stackPrinter) frameHeading(r *stackwalk.Root) {
 		p.c.Printf("%s %s [%s]\n", report.Hex16(r.FrameSP), report.Hex16(r.FrameIP), report.Escape(r.Explicit))
 		return
 	}
-	name, err := p.rt.MethodName(r.Method, dac.MethodFull)
+	name, err := code.Of(p.rt).MethodName(r.Method, code.MethodFull)
 	p.c.Printf("%s %s %s\n", report.Hex16(r.FrameSP), report.Hex16(r.FrameIP), report.Escape(textOr(p.c, name, err)))
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/sosgo/sosgo/codeinfo"
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/internal/cli"
 	"github.com/sosgo/sosgo/report"
 	"github.com/sosgo/sosgo/target"
@@ -84,7 +85,7 @@ func runGCInfo(c *cli.Context) error {
 		return noCode(c, "No GC info available", out)
 	}
 	var d codeinfo.GCDecoder
-	if err := rt.DecodeGCInfo(&d, info); err != nil {
+	if err := code.Of(rt).DecodeGCInfo(&d, info); err != nil {
 		return err
 	}
 	states, err := gcStates(&d)
@@ -106,8 +107,8 @@ func runGCInfo(c *cli.Context) error {
 }
 
 // codeOrigin says where code comes from, in SOS's words.
-func codeOrigin(info dac.CodeInfo) string {
-	if info.Kind == dac.CodeReadyToRun {
+func codeOrigin(info code.Info) string {
+	if info.Kind == code.ReadyToRun {
 		return "preJIT generated code"
 	}
 	return "Normal JIT generated code"
@@ -264,7 +265,7 @@ func changeText(sign string, slots []codeinfo.Slot) string {
 	return b.String()
 }
 
-func newGCInfoResult(c *cli.Context, rt *dac.Runtime, info dac.CodeInfo, d *codeinfo.GCDecoder, states []liveState) gcInfoResult {
+func newGCInfoResult(c *cli.Context, rt *dac.Runtime, info code.Info, d *codeinfo.GCDecoder, states []liveState) gcInfoResult {
 	out := gcInfoResult{Start: report.Address(info.Start), Kind: info.Kind.String(), GCInfo: report.Address(info.GCInfo),
 		Version: d.Version, CodeSize: d.CodeLength, PrologSize: d.PrologSize,
 		GSCookie: optionalOffset(d.GSCookie), PSPSym: optionalOffset(d.PSPSym), ContextSlot: optionalOffset(d.ContextSlot),

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/internal/cli"
 	"github.com/sosgo/sosgo/report"
 	"github.com/sosgo/sosgo/target"
@@ -25,7 +26,7 @@ func methodRows(c *cli.Context, rt *dac.Runtime, mt *dac.MethodTable) []methodRo
 	}
 	var out []methodRow
 	for _, s := range slots {
-		name, err := rt.MethodName(s.Method, dac.MethodFull)
+		name, err := code.Of(rt).MethodName(s.Method, code.MethodFull)
 		if err != nil {
 			c.Warn(err)
 		}
@@ -50,7 +51,7 @@ func printMethodTable(c *cli.Context, mt *dac.MethodTable) error {
 		return err
 	}
 	for _, s := range slots {
-		name, err := rt.MethodName(s.Method, dac.MethodFull)
+		name, err := code.Of(rt).MethodName(s.Method, code.MethodFull)
 		if err := t.Row(report.Hex16(s.Entry), report.Hex16(s.Method.Addr), compiled(c, rt, s), report.Hex16(uint64(s.Slot)), textOr(c, name, err)); err != nil {
 			return err
 		}
@@ -60,40 +61,40 @@ func printMethodTable(c *cli.Context, mt *dac.MethodTable) error {
 
 // methodSlots lists a type's methods in SOS's order: since .NET 9 as the runtime
 // has them, and before in the order of their slots.
-func methodSlots(rt *dac.Runtime, mt *dac.MethodTable) ([]dac.MethodSlot, error) {
-	slots, err := rt.MethodSlots(mt)
+func methodSlots(rt *dac.Runtime, mt *dac.MethodTable) ([]code.MethodSlot, error) {
+	slots, err := code.Of(rt).MethodSlots(mt)
 	if !rt.CanonicalForClass() {
-		slices.SortStableFunc(slots, func(a, b dac.MethodSlot) int { return a.Slot - b.Slot })
+		slices.SortStableFunc(slots, func(a, b code.MethodSlot) int { return a.Slot - b.Slot })
 	}
 	return slots, err
 }
 
 // compiled says where the code of a method comes from, in SOS's words.
-func compiled(c *cli.Context, rt *dac.Runtime, s dac.MethodSlot) string {
-	code, err := rt.NativeCode(s.Method)
+func compiled(c *cli.Context, rt *dac.Runtime, s code.MethodSlot) string {
+	entry, err := code.Of(rt).NativeCode(s.Method)
 	if err != nil {
 		c.Warn(err)
 		return "NONE"
 	}
-	if kind, ok := codeKind(rt, code); ok {
+	if kind, ok := codeKind(rt, entry); ok {
 		return kind
 	}
-	if rt.HasRuntimeCode(s.Method, code) {
+	if code.Of(rt).HasRuntimeCode(s.Method, entry) {
 		return "FCALL"
 	}
 	return "NONE"
 }
 
 // codeKind is SOS's word for where code comes from.
-func codeKind(rt *dac.Runtime, code target.Addr) (string, bool) {
-	if code == 0 {
+func codeKind(rt *dac.Runtime, entry target.Addr) (string, bool) {
+	if entry == 0 {
 		return "", false
 	}
-	kind, err := rt.CodeKindAt(code)
+	kind, err := code.Of(rt).KindAt(entry)
 	switch {
-	case err != nil || kind == dac.CodeStub:
+	case err != nil || kind == code.Stub:
 		return "", false
-	case kind == dac.CodeReadyToRun:
+	case kind == code.ReadyToRun:
 		return "PreJIT", true
 	}
 	return "JIT", true

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/internal/cli"
 	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/report"
@@ -257,13 +258,13 @@ func (p *matchPrinter) method(m *dac.Module, t metadata.Token, n *nameMatch) {
 	n.Kind, n.Token = "method", report.Address(t)
 	a, err := m.Lookup(dac.MapMethodDef, t.Row())
 	if err == nil && a != 0 {
-		var md *dac.MethodDesc
-		if md, err = p.rt.MethodDesc(a); err == nil {
+		var md *code.MethodDesc
+		if md, err = code.Of(p.rt).MethodDesc(a); err == nil {
 			n.MethodDesc = report.Address(a)
-			if n.Name, err = p.rt.MethodName(md, dac.MethodFull); err == nil {
-				var code target.Addr
-				code, err = p.rt.NativeCode(md)
-				n.Code = report.Address(code)
+			if n.Name, err = code.Of(p.rt).MethodName(md, code.MethodFull); err == nil {
+				var entry target.Addr
+				entry, err = code.Of(p.rt).NativeCode(md)
+				n.Code = report.Address(entry)
 			}
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/internal/cli"
 	"github.com/sosgo/sosgo/report"
 	"github.com/sosgo/sosgo/stackwalk"
@@ -118,7 +119,7 @@ func (p *treePrinter) threads(ids []uint32, depth int) {
 }
 
 // label is the short name of a method, or the words for one that can't be read.
-func (p *treePrinter) label(md *dac.MethodDesc) string {
+func (p *treePrinter) label(md *code.MethodDesc) string {
 	name, err := stackwalk.ShortName(p.rt, md)
 	return textOr(p.c, name, err)
 }
@@ -144,7 +145,7 @@ func (p *treePrinter) json(tree *stackwalk.StackTree) error {
 		if own := at.node.Own(); len(own) > 0 {
 			s := mergedStack{Threads: own}
 			for _, n := range slices.Backward(path) {
-				name, err := p.rt.MethodName(n.Method, dac.MethodFull)
+				name, err := code.Of(p.rt).MethodName(n.Method, code.MethodFull)
 				s.Methods = append(s.Methods, textOr(p.c, name, err))
 			}
 			if err := p.c.JSON().Item("stacks", &s); err != nil {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/internal/cli"
 	"github.com/sosgo/sosgo/report"
 	"github.com/sosgo/sosgo/target"
@@ -216,7 +217,7 @@ func (p *exceptionPrinter) frame(f *dac.TraceFrame) traceFrame {
 	if f.IP == 0 {
 		return r // written before the runtime knew the address
 	}
-	info, err := p.rt.MethodAt(f.IP)
+	info, err := code.Of(p.rt).MethodAt(f.IP)
 	if err != nil {
 		p.c.Warn(err)
 		return r
@@ -228,7 +229,7 @@ func (p *exceptionPrinter) frame(f *dac.TraceFrame) traceFrame {
 	r.Offset = &offset
 	if p.c.Bool("lines") || !p.c.SOS {
 		// Most modules of a dump have no symbols: that is no part of the answer.
-		if line, err := p.rt.SourceLine(info); err == nil {
+		if line, err := code.Of(p.rt).SourceLine(info); err == nil {
 			r.File, r.Line = line.File, line.Line
 		}
 	}
@@ -237,11 +238,11 @@ func (p *exceptionPrinter) frame(f *dac.TraceFrame) traceFrame {
 
 // function is Module.dll!Type.Method(Parameters).
 func (p *exceptionPrinter) function(method target.Addr) (string, error) {
-	md, err := p.rt.MethodDesc(method)
+	md, err := code.Of(p.rt).MethodDesc(method)
 	if err != nil {
 		return "", err
 	}
-	name, err := p.rt.MethodName(md, dac.MethodFull)
+	name, err := code.Of(p.rt).MethodName(md, code.MethodFull)
 	if err != nil {
 		return "", err
 	}

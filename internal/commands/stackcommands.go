@@ -8,6 +8,7 @@ import (
 
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/internal/cli"
 	"github.com/sosgo/sosgo/report"
 	"github.com/sosgo/sosgo/stackwalk"
@@ -125,7 +126,7 @@ type framePrinter struct {
 	rt     *dac.Runtime
 	walker *stackwalk.Walker
 	max    int // frames of a thread, -1 for all
-	lines  map[target.Addr]dac.SourceLine
+	lines  map[target.Addr]code.SourceLine
 	vars   *variablePrinter
 	refs   *referencePrinter
 

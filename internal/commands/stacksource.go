@@ -1,7 +1,7 @@
 package commands
 
 import (
-	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
 )
@@ -16,7 +16,7 @@ func (p *framePrinter) source(f *stackwalk.Frame, r *stackFrame) {
 	if !ok {
 		line, _ = f.SourceLine()
 		if p.lines == nil {
-			p.lines = map[target.Addr]dac.SourceLine{}
+			p.lines = map[target.Addr]code.SourceLine{}
 		}
 		p.lines[f.IP] = line
 	}

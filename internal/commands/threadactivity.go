@@ -6,6 +6,7 @@ import (
 
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/internal/cli"
 	"github.com/sosgo/sosgo/report"
 	"github.com/sosgo/sosgo/stackwalk"
@@ -42,11 +43,11 @@ func threadActivities(c *cli.Context, rt *dac.Runtime, threads []sosgo.Thread) (
 }
 
 // methodText is the name of a method that may be none.
-func methodText(c *cli.Context, rt *dac.Runtime, md *dac.MethodDesc) string {
+func methodText(c *cli.Context, rt *dac.Runtime, md *code.MethodDesc) string {
 	if md == nil {
 		return ""
 	}
-	name, err := rt.MethodName(md, dac.MethodFull)
+	name, err := code.Of(rt).MethodName(md, code.MethodFull)
 	return textOr(c, name, err)
 }
 

@@ -314,3 +314,36 @@ func (l *Layout) first(typ, names string) (int, error) {
 	}
 	return 0, firstErr
 }
+
+// BindAll binds the structures that are the fields of the structure that dst
+// points to. The name of a structure in the layout is that of the field, or
+// what the tag says; all members of an optional structure that the layout lacks
+// become Absent:
+//
+//	Chunk struct{ … } `struct:"MethodDescChunk"`
+//	SHash struct{ … } `struct:"SHash,optional"`
+func (l *Layout) BindAll(dst any) error {
+	v := reflect.ValueOf(dst).Elem()
+	for i := range v.NumField() {
+		f := v.Type().Field(i)
+		name, mode, _ := strings.Cut(f.Tag.Get("struct"), ",")
+		if name == "" {
+			name = f.Name
+		}
+		if err := l.Bind(name, v.Field(i).Addr().Interface()); err != nil {
+			if mode != "optional" {
+				return err
+			}
+			setAbsent(v.Field(i))
+		}
+	}
+	return nil
+}
+
+func setAbsent(v reflect.Value) {
+	for i := range v.NumField() {
+		if v.Field(i).CanSet() {
+			v.Field(i).SetInt(Absent)
+		}
+	}
+}

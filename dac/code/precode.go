@@ -1,4 +1,4 @@
-package dac
+package code
 
 import (
 	"encoding/binary"
@@ -12,7 +12,7 @@ import (
 // whose code lies there, or the one whose precode does. A precode is the small
 // stub that stands for a method before, and often after, it is compiled
 // (precode.h). An address that is neither is ErrNoCode.
-func (r *Runtime) MethodOfEntry(a target.Addr) (*MethodDesc, error) {
+func (r *Reader) MethodOfEntry(a target.Addr) (*MethodDesc, error) {
 	info, err := r.MethodAt(a)
 	if err == nil && info.Method != nil {
 		return info.Method, nil
@@ -35,8 +35,8 @@ const precodeBytes = 24
 // and later) or as a constant (StubPrecode before). The FixupPrecode before 7
 // loads nothing: it ends with its place in a chunk of precodes and that of its
 // MethodDesc in a MethodDescChunk.
-func (r *Runtime) precodeMethod(a target.Addr) (*MethodDesc, error) {
-	if arch := r.tgt.Platform().Arch; arch != target.ArchAMD64 {
+func (r *Reader) precodeMethod(a target.Addr) (*MethodDesc, error) {
+	if arch := r.rt.Target().Platform().Arch; arch != target.ArchAMD64 {
 		return nil, target.Unsupportedf("precodes of %v", arch)
 	}
 	b, err := target.Bytes(r.mem, a, precodeBytes)
@@ -60,7 +60,7 @@ func (r *Runtime) precodeMethod(a target.Addr) (*MethodDesc, error) {
 func isLoadR10(b []byte) bool { return b[0] == 0x4c && b[1] == 0x8b && b[2] == 0x15 }
 
 // methodBehind reads the MethodDesc that the instruction at offset off loads.
-func (r *Runtime) methodBehind(a target.Addr, b []byte, off int) (*MethodDesc, error) {
+func (r *Reader) methodBehind(a target.Addr, b []byte, off int) (*MethodDesc, error) {
 	const size = 7 // of the instruction
 	disp := int32(binary.LittleEndian.Uint32(b[off+3:]))
 	md, err := target.Pointer(r.mem, a+target.Addr(off+size)+target.Addr(int64(disp)))
@@ -82,7 +82,7 @@ const (
 	fixupPrecodeCalled = 0x5e
 )
 
-func (r *Runtime) chunkedPrecode(a target.Addr, b []byte) (*MethodDesc, error) {
+func (r *Reader) chunkedPrecode(a target.Addr, b []byte) (*MethodDesc, error) {
 	if kind := b[5]; kind != fixupPrecodeJumped && kind != fixupPrecodeCalled {
 		return nil, ErrNoCode
 	}

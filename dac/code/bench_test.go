@@ -1,9 +1,10 @@
-package dac_test
+package code_test
 
 import (
 	"encoding/binary"
 	"testing"
 
+	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/internal/testdump"
 	"github.com/sosgo/sosgo/target"
 )
@@ -16,8 +17,9 @@ func BenchmarkMethodAt(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
+	methods := code.Of(rt)
 	var ips []target.Addr
-	for info, err := range rt.JITCode() {
+	for info, err := range methods.JITCode() {
 		if err == nil {
 			ips = append(ips, info.Start+target.Addr(info.Size/2))
 		}
@@ -27,7 +29,7 @@ func BenchmarkMethodAt(b *testing.B) {
 		at, err := target.Bytes(rt.Memory(), sp&^7, 4096)
 		for ; err == nil && len(at) >= 8; at = at[8:] {
 			ip := target.Addr(binary.LittleEndian.Uint64(at))
-			if _, err := rt.MethodAt(ip); err == nil {
+			if _, err := methods.MethodAt(ip); err == nil {
 				ips = append(ips, ip)
 			}
 		}
@@ -37,6 +39,6 @@ func BenchmarkMethodAt(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
-		_, _ = rt.MethodAt(ips[i%len(ips)])
+		_, _ = methods.MethodAt(ips[i%len(ips)])
 	}
 }

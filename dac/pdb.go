@@ -24,11 +24,10 @@ type PDB struct {
 // PDB finds the module's portable PDB: in the image itself, or a file with the
 // identity that the image names. Any other file is refused.
 func (m *Module) PDB() (*PDB, error) {
-	l, _ := m.r.code.pdbs.LoadOrStore(m.Addr, &lazy[*PDB]{})
-	return l.(*lazy[*PDB]).get(func() (*PDB, error) {
+	return m.pdb.get(func() (*PDB, error) {
 		p, err := m.findPDB()
 		if err != nil {
-			return nil, fmt.Errorf("PDB of %s: %w", m.label(), err)
+			return nil, fmt.Errorf("PDB of %s: %w", m.Label(), err)
 		}
 		return p, nil
 	})
@@ -40,7 +39,7 @@ func (m *Module) findPDB() (*PDB, error) {
 		return nil, err
 	}
 	id, err := im.PDB()
-	file, ferr := m.openFile(im)
+	file, ferr := m.OpenFile(im)
 	if err != nil && ferr == nil {
 		im = file
 		id, err = im.PDB()
@@ -91,63 +90,4 @@ func checkPDB(b []byte, id target.PDBID) (*metadata.Metadata, error) {
 		return nil, target.Corruptf("the PDB has the id %v, the module names %v", metadata.GUID(got), metadata.GUID(id.GUID))
 	}
 	return md, nil
-}
-
-// A SourceLine is a place in a source file.
-type SourceLine struct {
-	File         string // as the compiler recorded it
-	Line, Column int    // from 1
-	EndLine      int
-	EndColumn    int
-}
-
-// SourceLine returns the place in the source of the instruction at info.Offset.
-// For a return address, whose call is before it, the caller takes one from
-// Offset. Code without a place, hidden by the compiler or without a map to IL,
-// is target.ErrUnsupported.
-func (r *Runtime) SourceLine(info CodeInfo) (SourceLine, error) {
-	if info.Method == nil {
-		return SourceLine{}, target.Unsupportedf("a stub has no source")
-	}
-	if info.Method.Token.IsNil() {
-		return SourceLine{}, target.Unsupportedf("the method has no source")
-	}
-	il, ok, err := r.ILOffset(info)
-	if err != nil {
-		return SourceLine{}, err
-	}
-	if !ok {
-		return SourceLine{}, target.Unsupportedf("the instruction has no place in the source")
-	}
-	return r.SourceLineOfIL(info.Method, il)
-}
-
-// SourceLineOfIL returns the place in the source of the instruction of m at an
-// offset in its IL.
-func (r *Runtime) SourceLineOfIL(m *MethodDesc, il int) (SourceLine, error) {
-	mod, err := m.Module()
-	if err != nil {
-		return SourceLine{}, err
-	}
-	pdb, err := mod.PDB()
-	if err != nil {
-		return SourceLine{}, err
-	}
-	var best metadata.SequencePoint
-	for p, err := range pdb.Metadata.SequencePoints(m.Token.Row()) {
-		if err != nil {
-			return SourceLine{}, err
-		}
-		if int64(p.ILOffset) > int64(il) {
-			break
-		}
-		if !p.Hidden {
-			best = p
-		}
-	}
-	if best.StartLine == 0 {
-		return SourceLine{}, target.Unsupportedf("the instruction has no place in the source")
-	}
-	file, err := pdb.Metadata.DocumentName(best.Document.Row())
-	return SourceLine{file, int(best.StartLine), int(best.StartColumn), int(best.EndLine), int(best.EndColumn)}, err
 }

@@ -1,4 +1,4 @@
-package dac
+package code
 
 import (
 	"encoding/binary"
@@ -15,7 +15,7 @@ import (
 // are offsets in it.
 type codeBuilder struct {
 	b []byte
-	c *codeLayout
+	c *members
 }
 
 const (
@@ -24,7 +24,7 @@ const (
 )
 
 func newCodeBuilder() *codeBuilder {
-	c := &codeLayout{stubKindLast: stubCodeBlockLast, nibbleMap: 1, jitManager: testJIT, r2rManager: testR2R}
+	c := &members{stubKindLast: stubCodeBlockLast, nibbleMap: 1, jitManager: testJIT, r2rManager: testR2R}
 	c.Fragment.Begin, c.Fragment.End, c.Fragment.Section = 8, 16, 24
 	s := &c.RangeSection
 	s.End, s.JitManager, s.R2RModule, s.HeapList, s.Next = 8, 24, 32, 40, 48
@@ -61,9 +61,9 @@ func (b *codeBuilder) section(start, end, manager uint64) uint64 {
 	return b.add(start, end, 0, manager, 0, heap, 0)
 }
 
-func (b *codeBuilder) runtime() *Runtime {
-	r := &Runtime{mem: bytesMemory(b.b)}
-	_, _ = r.code.layout.get(func() (*codeLayout, error) { return b.c, nil })
+func (b *codeBuilder) runtime() *Reader {
+	r := &Reader{mem: bytesMemory(b.b)}
+	_, _ = r.bound.get(func() (*members, error) { return b.c, nil })
 	return r
 }
 
@@ -81,8 +81,8 @@ func TestRadixMap(t *testing.T) {
 	for _, c := range []struct {
 		ip   target.Addr
 		want target.Addr
-		kind CodeKind
-	}{{0x7f0000000000, target.Addr(jit), CodeJIT}, {0x7f000003ffff, target.Addr(jit), CodeJIT}, {0x7f0000040000, target.Addr(other), CodeStub}} {
+		kind Kind
+	}{{0x7f0000000000, target.Addr(jit), JIT}, {0x7f000003ffff, target.Addr(jit), JIT}, {0x7f0000040000, target.Addr(other), Stub}} {
 		s, err := r.rangeSection(b.c, c.ip)
 		require.NoError(t, err)
 		assert.Equal(t, c.want, s.Addr)
@@ -163,7 +163,7 @@ func TestCodeHeader(t *testing.T) {
 	b.c.Function.Size, b.c.Function.End, b.c.Function.Unwind = 12, 4, 8
 	for name, count := range map[string]uint64{"none": 0, "too many": limits.Funclets + 1} {
 		header := b.add(0, 0, 0, 0, count, 0)
-		body := &codeBody{}
+		body := &body{}
 		err := b.runtime().readCodeHeader(b.c, body, target.Addr(header))
 		assert.ErrorIs(t, err, target.ErrCorrupt, name)
 	}

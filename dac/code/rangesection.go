@@ -1,4 +1,4 @@
-package dac
+package code
 
 import (
 	"encoding/binary"
@@ -17,7 +17,7 @@ import (
 type RangeSection struct {
 	Addr  target.Addr
 	Range target.Range
-	Kind  CodeKind    // CodeJIT, CodeReadyToRun, or CodeStub where the manager is another
+	Kind  Kind        // CodeJIT, CodeReadyToRun, or CodeStub where the manager is another
 	Heap  target.Addr // CodeHeapListNode of compiled code
 	Image target.Addr // Module of an image
 
@@ -38,7 +38,7 @@ const (
 
 // rangeSection finds the section that holds ip: among those of the whole map,
 // which is read once, or through the map where the dump lacks parts of it.
-func (r *Runtime) rangeSection(c *codeLayout, ip target.Addr) (*RangeSection, error) {
+func (r *Reader) rangeSection(c *members, ip target.Addr) (*RangeSection, error) {
 	list, err := r.sectionList(c)
 	i := sort.Search(len(list), func(i int) bool { return list[i].Range.Start > ip }) - 1
 	if i >= 0 && list[i].Range.Contains(ip) {
@@ -54,7 +54,7 @@ func (r *Runtime) rangeSection(c *codeLayout, ip target.Addr) (*RangeSection, er
 }
 
 // mappedSection finds the section that holds ip through the map.
-func (r *Runtime) mappedSection(c *codeLayout, ip target.Addr) (*RangeSection, error) {
+func (r *Reader) mappedSection(c *members, ip target.Addr) (*RangeSection, error) {
 	if c.RangeMap.Top == layout.Absent || c.Fragment.Section == layout.Absent {
 		return nil, &layout.Error{Type: "RangeSectionMap"}
 	}
@@ -73,63 +73,63 @@ func (r *Runtime) mappedSection(c *codeLayout, ip target.Addr) (*RangeSection, e
 }
 
 // fragment searches a leaf's list of fragments.
-func (r *Runtime) fragment(c *codeLayout, at, ip target.Addr) (*RangeSection, error) {
+func (r *Reader) fragment(c *members, at, ip target.Addr) (*RangeSection, error) {
 	for range limits.FragmentsPerLeaf {
 		if at == 0 {
 			return nil, ErrNoCode
 		}
-		rd := reader{mem: r.mem, base: at}
-		if rg := (target.Range{Start: rd.ptr(c.Fragment.Begin), End: rd.ptr(c.Fragment.End)}); rg.Contains(ip) {
-			section := rd.ptr(c.Fragment.Section)
-			if rd.err != nil {
-				return nil, rd.err
+		rd := layout.Reader{Mem: r.mem, Base: at}
+		if rg := (target.Range{Start: rd.Ptr(c.Fragment.Begin), End: rd.Ptr(c.Fragment.End)}); rg.Contains(ip) {
+			section := rd.Ptr(c.Fragment.Section)
+			if rd.Err != nil {
+				return nil, rd.Err
 			}
 			return r.section(c, section)
 		}
-		at = rd.ptr(c.Fragment.Next) &^ radixFlag
-		if rd.err != nil {
-			return nil, fmt.Errorf("code of %016x: %w", uint64(ip), rd.err)
+		at = rd.Ptr(c.Fragment.Next) &^ radixFlag
+		if rd.Err != nil {
+			return nil, fmt.Errorf("code of %016x: %w", uint64(ip), rd.Err)
 		}
 	}
 	return nil, target.Corruptf("the list of code fragments of %016x has no end", uint64(ip))
 }
 
 // section reads a RangeSection and keeps it.
-func (r *Runtime) section(c *codeLayout, a target.Addr) (*RangeSection, error) {
-	if s, ok := r.code.sections.Load(a); ok {
+func (r *Reader) section(c *members, a target.Addr) (*RangeSection, error) {
+	if s, ok := r.sections.Load(a); ok {
 		return s.(*RangeSection), s.(*RangeSection).err
 	}
 	s := &RangeSection{Addr: a}
 	s.err = r.readSection(c, s)
-	kept, _ := r.code.sections.LoadOrStore(a, s)
+	kept, _ := r.sections.LoadOrStore(a, s)
 	return kept.(*RangeSection), kept.(*RangeSection).err
 }
 
-func (r *Runtime) readSection(c *codeLayout, s *RangeSection) error {
-	rd, o := reader{mem: r.mem, base: s.Addr}, &c.RangeSection
-	s.Range = target.Range{Start: rd.ptr(o.Begin), End: rd.ptr(o.End)}
-	manager := rd.ptr(o.JitManager)
-	heap, image := rd.ptr(o.HeapList), rd.ptr(o.R2RModule)
-	if rd.err != nil {
-		return fmt.Errorf("RangeSection %016x: %w", uint64(s.Addr), rd.err)
+func (r *Reader) readSection(c *members, s *RangeSection) error {
+	rd, o := layout.Reader{Mem: r.mem, Base: s.Addr}, &c.RangeSection
+	s.Range = target.Range{Start: rd.Ptr(o.Begin), End: rd.Ptr(o.End)}
+	manager := rd.Ptr(o.JitManager)
+	heap, image := rd.Ptr(o.HeapList), rd.Ptr(o.R2RModule)
+	if rd.Err != nil {
+		return fmt.Errorf("RangeSection %016x: %w", uint64(s.Addr), rd.Err)
 	}
 	if s.Range.End < s.Range.Start {
 		return target.Corruptf("RangeSection %016x from %016x to %016x", uint64(s.Addr), uint64(s.Range.Start), uint64(s.Range.End))
 	}
 	switch {
 	case manager != 0 && manager == c.r2rManager:
-		s.Kind, s.Image = CodeReadyToRun, image
+		s.Kind, s.Image = ReadyToRun, image
 	case manager != 0 && manager == c.jitManager && heap != 0: // 0: precode and other stubs
-		s.Kind, s.Heap = CodeJIT, heap
+		s.Kind, s.Heap = JIT, heap
 		return r.readCodeHeap(c, s)
 	default:
-		s.Kind = CodeStub
+		s.Kind = Stub
 	}
 	return nil
 }
 
 // readSections follows the list. It returns what it found also when it fails.
-func (r *Runtime) readSections(c *codeLayout) ([]*RangeSection, error) {
+func (r *Reader) readSections(c *members) ([]*RangeSection, error) {
 	if c.rangeList == 0 || c.RangeSection.Next == layout.Absent {
 		return nil, &layout.Error{Type: "global CodeRangeList"}
 	}
@@ -171,16 +171,16 @@ func ordered(list []*RangeSection) []*RangeSection {
 
 // RangeSections returns all ranges of managed code by address. With an error it
 // returns those that it found.
-func (r *Runtime) RangeSections() ([]*RangeSection, error) {
-	c, err := r.codeLayout()
+func (r *Reader) RangeSections() ([]*RangeSection, error) {
+	c, err := r.members()
 	if err != nil {
 		return nil, err
 	}
 	return r.sectionList(c)
 }
 
-func (r *Runtime) sectionList(c *codeLayout) ([]*RangeSection, error) {
-	return r.code.list.get(func() ([]*RangeSection, error) {
+func (r *Reader) sectionList(c *members) ([]*RangeSection, error) {
+	return r.list.get(func() ([]*RangeSection, error) {
 		if c.rangeMap == 0 {
 			return r.readSections(c)
 		}
@@ -189,7 +189,7 @@ func (r *Runtime) sectionList(c *codeLayout) ([]*RangeSection, error) {
 }
 
 // mappedSections reads the whole map.
-func (r *Runtime) mappedSections(c *codeLayout) ([]*RangeSection, error) {
+func (r *Reader) mappedSections(c *members) ([]*RangeSection, error) {
 	if c.RangeMap.Top == layout.Absent || c.Fragment.Section == layout.Absent {
 		return nil, &layout.Error{Type: "RangeSectionMap"}
 	}
@@ -208,8 +208,8 @@ func (r *Runtime) mappedSections(c *codeLayout) ([]*RangeSection, error) {
 // A radixWalk visits the whole map. A node that is met twice is corrupt: the
 // tree of a hostile dump would otherwise have 2^40 leaves.
 type radixWalk struct {
-	r     *Runtime
-	c     *codeLayout
+	r     *Reader
+	c     *members
 	nodes map[target.Addr]bool
 	found map[target.Addr]*RangeSection
 	err   error // first part that could not be read
@@ -248,10 +248,10 @@ func (w *radixWalk) leaf(at target.Addr) error {
 		if n == limits.FragmentsPerLeaf {
 			return target.Corruptf("the list of code fragments has no end")
 		}
-		rd := reader{mem: w.r.mem, base: at}
-		section, next := rd.ptr(w.c.Fragment.Section), rd.ptr(w.c.Fragment.Next)
-		if rd.err != nil {
-			w.keep(rd.err)
+		rd := layout.Reader{Mem: w.r.mem, Base: at}
+		section, next := rd.Ptr(w.c.Fragment.Section), rd.Ptr(w.c.Fragment.Next)
+		if rd.Err != nil {
+			w.keep(rd.Err)
 			return nil
 		}
 		if w.found[section] == nil {
@@ -285,13 +285,13 @@ type codeHeap struct {
 	nib  nibbleMap
 }
 
-func (r *Runtime) readCodeHeap(c *codeLayout, s *RangeSection) error {
-	rd, o := reader{mem: r.mem, base: s.Heap}, &c.CodeHeap
-	s.heap = codeHeap{code: target.Range{Start: rd.ptr(o.Start), End: rd.ptr(o.End)}, base: rd.ptr(o.Base)}
-	s.heap.nib = nibbleMap{mem: r.mem, at: rd.ptr(o.Map), pointers: c.nibbleMap == nibbleMapPointers}
+func (r *Reader) readCodeHeap(c *members, s *RangeSection) error {
+	rd, o := layout.Reader{Mem: r.mem, Base: s.Heap}, &c.CodeHeap
+	s.heap = codeHeap{code: target.Range{Start: rd.Ptr(o.Start), End: rd.Ptr(o.End)}, base: rd.Ptr(o.Base)}
+	s.heap.nib = nibbleMap{mem: r.mem, at: rd.Ptr(o.Map), pointers: c.nibbleMap == nibbleMapPointers}
 	switch {
-	case rd.err != nil:
-		return fmt.Errorf("code heap %016x: %w", uint64(s.Heap), rd.err)
+	case rd.Err != nil:
+		return fmt.Errorf("code heap %016x: %w", uint64(s.Heap), rd.Err)
 	case c.nibbleMap == 0:
 		return &layout.Error{Type: "constant NibbleMap"}
 	case s.heap.code.Start < s.heap.base || s.heap.code.End < s.heap.code.Start:
@@ -303,18 +303,18 @@ func (r *Runtime) readCodeHeap(c *codeLayout, s *RangeSection) error {
 
 // JITCode iterates over all code that was compiled in the process, by address:
 // methods, dynamic methods and stubs. It ends a heap at what can't be read.
-func (r *Runtime) JITCode() iter.Seq2[CodeInfo, error] {
-	return func(yield func(CodeInfo, error) bool) {
+func (r *Reader) JITCode() iter.Seq2[Info, error] {
+	return func(yield func(Info, error) bool) {
 		sections, err := r.RangeSections()
-		if err != nil && !yield(CodeInfo{}, err) {
+		if err != nil && !yield(Info{}, err) {
 			return
 		}
 		for _, s := range sections {
-			if s.Kind != CodeJIT || s.err != nil {
+			if s.Kind != JIT || s.err != nil {
 				continue
 			}
 			for start, err := range s.heap.nib.starts(uint64(s.heap.code.End - s.heap.base)) {
-				var info CodeInfo
+				var info Info
 				if err == nil {
 					info, err = r.MethodAt(s.heap.base + target.Addr(start))
 				}

@@ -1,4 +1,4 @@
-package dac
+package code
 
 import (
 	"github.com/sosgo/sosgo/target"
@@ -21,7 +21,7 @@ const (
 // gcCodeLength is the length of the code in bytes, with its funclets, that the
 // GC info of info describes. Its version is that of the compiler: an image
 // made for another major than the runtime's has another.
-func (r *Runtime) gcCodeLength(mem target.Memory, info CodeInfo) (uint64, error) {
+func (r *Reader) gcCodeLength(mem target.Memory, info Info) (uint64, error) {
 	version, err := r.gcInfoVersion(info)
 	if err != nil {
 		return 0, err

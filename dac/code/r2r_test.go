@@ -1,4 +1,4 @@
-package dac
+package code
 
 import (
 	"encoding/binary"
@@ -12,8 +12,8 @@ import (
 )
 
 // bucketLayout is where a bucket has its keys and values on every runtime.
-func bucketLayout() *codeLayout {
-	c := &codeLayout{}
+func bucketLayout() *members {
+	c := &members{}
 	c.Bucket.Size, c.Bucket.Keys, c.Bucket.Values = 64, 0, 32
 	return c
 }
@@ -67,7 +67,7 @@ func TestEntryPointsLies(t *testing.T) {
 	b := make([]byte, 128)
 	binary.LittleEndian.PutUint64(b, 64) // the address of the buckets
 	binary.LittleEndian.PutUint64(b[64:], limits.HashBuckets+1)
-	r := &Runtime{mem: bytesMemory(b)}
+	r := &Reader{mem: bytesMemory(b)}
 	_, err := r.readEntryPoints(c, 0)
 	assert.ErrorIs(t, err, target.ErrCorrupt)
 	binary.LittleEndian.PutUint64(b[64:], 5000) // more buckets than there is memory

@@ -1,4 +1,4 @@
-package dac
+package code
 
 import (
 	"fmt"
@@ -11,7 +11,7 @@ import (
 // Variables returns where the arguments and locals of the code that info
 // describes are stored, in the compiler's order. Code without debug
 // information is target.ErrUnsupported (see NoDebugInfo).
-func (r *Runtime) Variables(info CodeInfo) ([]codeinfo.Variable, error) {
+func (r *Reader) Variables(info Info) ([]codeinfo.Variable, error) {
 	// The compilers that pack bounds are those that know APX.
 	blob, packed, err := r.debugInfo(info)
 	if err != nil {

@@ -1,4 +1,4 @@
-package dac
+package code
 
 import (
 	"encoding/binary"
@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 
+	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/layout"
 	"github.com/sosgo/sosgo/internal/limits"
 	"github.com/sosgo/sosgo/metadata"
@@ -62,7 +63,7 @@ type MethodDesc struct {
 	Size        int   // bytes, with what follows the structure proper
 
 	flags3 uint16
-	r      *Runtime
+	r      *Reader
 }
 
 // IsStatic reports whether the method is static.
@@ -71,8 +72,8 @@ func (m *MethodDesc) IsStatic() bool { return m.Flags&mdStatic != 0 }
 // MethodDesc reads and checks the MethodDesc at a: the chunk that it says it
 // stands in must belong to a type. The result is shared and must not be
 // changed. An address that holds no MethodDesc is target.ErrCorrupt.
-func (r *Runtime) MethodDesc(a target.Addr) (*MethodDesc, error) {
-	if m, ok := r.code.methods.Load(a); ok {
+func (r *Reader) MethodDesc(a target.Addr) (*MethodDesc, error) {
+	if m, ok := r.methods.Load(a); ok {
 		return m.(*MethodDesc), nil
 	}
 	m, err := r.readMethodDesc(a)
@@ -82,12 +83,12 @@ func (r *Runtime) MethodDesc(a target.Addr) (*MethodDesc, error) {
 	if err != nil {
 		return nil, fmt.Errorf("MethodDesc %016x: %w", uint64(a), err)
 	}
-	kept, _ := r.code.methods.LoadOrStore(a, m)
+	kept, _ := r.methods.LoadOrStore(a, m)
 	return kept.(*MethodDesc), nil
 }
 
-func (r *Runtime) readMethodDesc(a target.Addr) (*MethodDesc, error) {
-	c, err := r.codeLayout()
+func (r *Reader) readMethodDesc(a target.Addr) (*MethodDesc, error) {
+	c, err := r.members()
 	if err != nil {
 		return nil, err
 	}
@@ -114,8 +115,8 @@ const mdAlignment = 8
 
 // A chunk is a MethodDescChunk: some of the methods of one type.
 type chunk struct {
-	r          *Runtime
-	layout     *codeLayout
+	r          *Reader
+	layout     *members
 	addr       target.Addr
 	mt, next   target.Addr
 	count      int // of methods
@@ -124,16 +125,16 @@ type chunk struct {
 }
 
 // readChunk reads the chunk at a and checks its MethodTable.
-func (r *Runtime) readChunk(l *codeLayout, a target.Addr) (*chunk, error) {
-	rd, o := reader{mem: r.mem, base: a}, &l.Chunk
-	c := &chunk{r: r, layout: l, addr: a, mt: rd.ptr(o.MethodTable), next: rd.ptr(o.Next),
-		count: int(rd.u8(o.Count)) + 1, tokenRange: rd.u16(o.TokenRange)}
-	size := mdAlignment * (int(rd.u8(o.Size)) + 1)
-	if rd.err != nil {
-		return nil, rd.err
+func (r *Reader) readChunk(l *members, a target.Addr) (*chunk, error) {
+	rd, o := layout.Reader{Mem: r.mem, Base: a}, &l.Chunk
+	c := &chunk{r: r, layout: l, addr: a, mt: rd.Ptr(o.MethodTable), next: rd.Ptr(o.Next),
+		count: int(rd.U8(o.Count)) + 1, tokenRange: rd.U16(o.TokenRange)}
+	size := mdAlignment * (int(rd.U8(o.Size)) + 1)
+	if rd.Err != nil {
+		return nil, rd.Err
 	}
 	// Partial dumps have chunks whose type's class is missing.
-	mt, err := r.MethodTable(c.mt)
+	mt, err := r.rt.MethodTable(c.mt)
 	if err != nil && !errors.Is(err, target.ErrNotInDump) {
 		return nil, err
 	}
@@ -178,7 +179,7 @@ func (c *chunk) token(flags3 uint16) metadata.Token {
 }
 
 // size is the size of m with what follows it.
-func (c *codeLayout) size(m *MethodDesc) int {
+func (c *members) size(m *MethodDesc) int {
 	n := c.baseSizes[m.Kind]
 	if m.Flags&mdNonVtableSlot != 0 {
 		n += mdSlotSize
@@ -192,22 +193,22 @@ func (c *codeLayout) size(m *MethodDesc) int {
 	return n
 }
 
-func (c *codeLayout) hasCodeSlot(m *MethodDesc) bool {
+func (c *members) hasCodeSlot(m *MethodDesc) bool {
 	return c.nativeCodeSlot.of(m)
 }
 
 // Methods iterates over the methods that the type mt itself declares, in the
 // order of its chunks. What can't be read is an error, and ends a chunk. For an
 // instance of a generic type they are those of its canonical type.
-func (r *Runtime) Methods(mt *MethodTable) iter.Seq2[*MethodDesc, error] {
+func (r *Reader) Methods(mt *dac.MethodTable) iter.Seq2[*MethodDesc, error] {
 	return func(yield func(*MethodDesc, error) bool) {
 		fail := func(err error) { yield(nil, fmt.Errorf("methods of %016x: %w", uint64(mt.Addr), err)) }
-		l, err := r.codeLayout()
+		l, err := r.members()
 		if err != nil {
 			fail(err)
 			return
 		}
-		class, err := r.EEClass(mt)
+		class, err := r.rt.EEClass(mt)
 		if err != nil {
 			fail(err)
 			return
@@ -242,7 +243,7 @@ func (c *chunk) each(yield func(*MethodDesc, error) bool) bool {
 		if err != nil {
 			return yield(nil, err)
 		}
-		kept, _ := c.r.code.methods.LoadOrStore(at, m)
+		kept, _ := c.r.methods.LoadOrStore(at, m)
 		if !yield(kept.(*MethodDesc), nil) {
 			return false
 		}
@@ -252,12 +253,12 @@ func (c *chunk) each(yield func(*MethodDesc, error) bool) bool {
 }
 
 // Module is the module whose metadata has the method.
-func (m *MethodDesc) Module() (*Module, error) {
-	mt, err := m.r.TrustedMethodTable(m.MethodTable)
+func (m *MethodDesc) Module() (*dac.Module, error) {
+	mt, err := m.r.rt.TrustedMethodTable(m.MethodTable)
 	if err != nil {
 		return nil, err
 	}
-	return m.r.Module(mt.Module)
+	return m.r.rt.Module(mt.Module)
 }
 
 // def is the method's row of metadata.
@@ -279,7 +280,7 @@ func (m *MethodDesc) def() (*metadata.Metadata, metadata.MethodDefRow, error) {
 
 // optional is the address of what follows the structure proper: a slot, a
 // MethodImpl, the native code slot, each if the method has it.
-func (m *MethodDesc) optional(c *codeLayout, what uint16) target.Addr {
+func (m *MethodDesc) optional(c *members, what uint16) target.Addr {
 	at := m.Addr + target.Addr(c.baseSizes[m.Kind])
 	if what == mdNonVtableSlot {
 		return at
@@ -302,21 +303,21 @@ func (m *MethodDesc) TypeArguments() ([]target.Addr, error) {
 	if m.Kind != MethodInstantiated {
 		return nil, nil
 	}
-	c, err := m.r.codeLayout()
+	c, err := m.r.members()
 	if err != nil {
 		return nil, err
 	}
 	o := &c.Instantiated
-	rd := reader{mem: m.r.mem, base: m.Addr}
-	dict, n, flags := rd.ptr(o.PerInstInfo), int(rd.u16(o.NumArgs)), rd.u16(o.Flags2)
-	if rd.err != nil || n == 0 || dict == 0 || uint64(flags&imdKindMask) == c.genericDef {
-		return nil, rd.err
+	rd := layout.Reader{Mem: m.r.mem, Base: m.Addr}
+	dict, n, flags := rd.Ptr(o.PerInstInfo), int(rd.U16(o.NumArgs)), rd.U16(o.Flags2)
+	if rd.Err != nil || n == 0 || dict == 0 || uint64(flags&imdKindMask) == c.genericDef {
+		return nil, rd.Err
 	}
-	args, out := reader{mem: m.r.mem, base: dict}, []target.Addr(nil)
+	args, out := layout.Reader{Mem: m.r.mem, Base: dict}, []target.Addr(nil)
 	for i := range n {
-		out = append(out, args.ptr(8*i))
-		if args.err != nil {
-			return nil, args.err
+		out = append(out, args.Ptr(8*i))
+		if args.Err != nil {
+			return nil, args.Err
 		}
 	}
 	return out, nil
@@ -328,13 +329,13 @@ func (m *MethodDesc) IsGenericDefinition() (bool, error) {
 	if m.Kind != MethodInstantiated {
 		return false, nil
 	}
-	c, err := m.r.codeLayout()
+	c, err := m.r.members()
 	if err != nil {
 		return false, err
 	}
-	rd := reader{mem: m.r.mem, base: m.Addr}
-	flags := rd.u16(c.Instantiated.Flags2)
-	return uint64(flags&imdKindMask) == c.genericDef, rd.err
+	rd := layout.Reader{Mem: m.r.mem, Base: m.Addr}
+	flags := rd.U16(c.Instantiated.Flags2)
+	return uint64(flags&imdKindMask) == c.genericDef, rd.Err
 }
 
 // imdKindMask cuts the kind of an InstantiatedMethodDesc out of its m_wFlags2

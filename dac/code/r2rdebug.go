@@ -1,4 +1,4 @@
-package dac
+package code
 
 import (
 	"github.com/sosgo/sosgo/internal/limits"
@@ -14,13 +14,14 @@ const (
 // methods.
 type r2rDebug struct {
 	section []byte
+	at      target.Addr // of the section
 	methods nativeArray
 	packed  bool
 }
 
 // imageDebugInfo finds the debug information of a method that was compiled
 // ahead of time: by the number of its RUNTIME_FUNCTION.
-func (r *Runtime) imageDebugInfo(c *codeLayout, info CodeInfo) (*debugBlob, bool, error) {
+func (r *Reader) imageDebugInfo(c *members, info Info) (*debugBlob, bool, error) {
 	im, err := r.imageOf(c, info)
 	if err != nil {
 		return nil, false, err
@@ -44,10 +45,10 @@ func (r *Runtime) imageDebugInfo(c *codeLayout, info CodeInfo) (*debugBlob, bool
 		}
 		data.pos = entry - int(back)
 	}
-	return &debugBlob{mem: bytesMemory(d.section), at: target.Addr(data.pos)}, d.packed, data.err
+	return &debugBlob{mem: im.mem, at: d.at + target.Addr(data.pos)}, d.packed, data.err
 }
 
-func (r *Runtime) readR2RDebug(info CodeInfo) (*r2rDebug, error) {
+func (r *Reader) readR2RDebug(info Info) (*r2rDebug, error) {
 	h, err := r.r2rHeader(info)
 	if err != nil {
 		return nil, err
@@ -63,7 +64,7 @@ func (r *Runtime) readR2RDebug(info CodeInfo) (*r2rDebug, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &r2rDebug{section: b, packed: h.major >= r2rPackedBounds}
+	d := &r2rDebug{section: b, at: at.Start, packed: h.major >= r2rPackedBounds}
 	d.methods, err = newNativeArray(b)
 	return d, err
 }

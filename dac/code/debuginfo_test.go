@@ -1,4 +1,4 @@
-package dac
+package code
 
 import (
 	"testing"

@@ -1,9 +1,10 @@
-package dac
+package code
 
 import (
 	"fmt"
 	"slices"
 
+	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/layout"
 	"github.com/sosgo/sosgo/internal/limits"
 	"github.com/sosgo/sosgo/metadata"
@@ -40,7 +41,7 @@ var nodeTiers = [...]Tier{TierQuickJitted, TierOptimizedTier1, TierOptimizedTier
 	TierQuickJittedInstrumented, TierOptimizedTier1Instrumented}
 
 // A CodeVersion is one body of a method.
-type CodeVersion struct {
+type Version struct {
 	Node   target.Addr // NativeCodeVersionNode, 0 for the default version
 	Code   target.Addr // 0 while it is not compiled
 	Tier   Tier
@@ -55,8 +56,8 @@ const (
 
 // CodeVersions returns the bodies of m, the default version first. With an
 // error it returns what it found.
-func (r *Runtime) CodeVersions(m *MethodDesc) ([]CodeVersion, error) {
-	c, err := r.codeLayout()
+func (r *Reader) CodeVersions(m *MethodDesc) ([]Version, error) {
+	c, err := r.members()
 	if err != nil {
 		return nil, err
 	}
@@ -64,15 +65,15 @@ func (r *Runtime) CodeVersions(m *MethodDesc) ([]CodeVersion, error) {
 	if err != nil {
 		return nil, fmt.Errorf("code of method %016x: %w", uint64(m.Addr), err)
 	}
-	out := []CodeVersion{{Code: code, Tier: r.defaultTier(c, m, code), Active: true}}
+	out := []Version{{Code: code, Tier: r.defaultTier(c, m, code), Active: true}}
 	state, err := r.versioningState(c, m)
 	if err != nil || state == 0 {
 		return out, err
 	}
-	rd := reader{mem: r.mem, base: state}
-	flags, node := rd.u8(c.Versioning.Flags), rd.ptr(c.Versioning.First)
-	if rd.err != nil {
-		return out, rd.err
+	rd := layout.Reader{Mem: r.mem, Base: state}
+	flags, node := rd.U8(c.Versioning.Flags), rd.Ptr(c.Versioning.First)
+	if rd.Err != nil {
+		return out, rd.Err
 	}
 	if out[0].Active = flags&defaultVersionActive != 0; !out[0].Active {
 		out[0].Active = node == 0
@@ -81,25 +82,25 @@ func (r *Runtime) CodeVersions(m *MethodDesc) ([]CodeVersion, error) {
 }
 
 // versionNodes appends the versions of the list that starts at node.
-func (r *Runtime) versionNodes(c *codeLayout, m *MethodDesc, node target.Addr, out []CodeVersion) ([]CodeVersion, error) {
+func (r *Reader) versionNodes(c *members, m *MethodDesc, node target.Addr, out []Version) ([]Version, error) {
 	o, active := &c.VersionNode, out[0].Active
 	for range limits.CodeVersions {
 		if node == 0 {
 			out[0].Active = out[0].Active || !active // the runtime names none: the default one
 			return out, nil
 		}
-		rd := reader{mem: r.mem, base: node}
-		v := CodeVersion{Node: node, Code: rd.ptr(o.NativeCode), Active: rd.u32(o.Flags)&nodeActive != 0}
-		owner := rd.ptr(o.MethodDesc)
+		rd := layout.Reader{Mem: r.mem, Base: node}
+		v := Version{Node: node, Code: rd.Ptr(o.NativeCode), Active: rd.U32(o.Flags)&nodeActive != 0}
+		owner := rd.Ptr(o.MethodDesc)
 		if o.Tier != layout.Absent {
 			v.Tier = TierUnknown
-			if n := rd.u32(o.Tier); int64(n) < int64(len(nodeTiers)) {
+			if n := rd.U32(o.Tier); int64(n) < int64(len(nodeTiers)) {
 				v.Tier = nodeTiers[n]
 			}
 		}
-		next := rd.ptr(o.Next)
-		if rd.err != nil {
-			return out, rd.err
+		next := rd.Ptr(o.Next)
+		if rd.Err != nil {
+			return out, rd.Err
 		}
 		if owner != m.Addr {
 			return out, target.Corruptf("code version %016x of method %016x names method %016x", uint64(node), uint64(m.Addr), uint64(owner))
@@ -111,7 +112,7 @@ func (r *Runtime) versionNodes(c *codeLayout, m *MethodDesc, node target.Addr, o
 }
 
 // defaultCode is the code of the version that every method has.
-func (r *Runtime) defaultCode(c *codeLayout, m *MethodDesc) (target.Addr, error) {
+func (r *Reader) defaultCode(c *members, m *MethodDesc) (target.Addr, error) {
 	if c.hasCodeSlot(m) {
 		return target.Pointer(r.mem, m.optional(c, 0))
 	}
@@ -132,15 +133,15 @@ func (r *Runtime) defaultCode(c *codeLayout, m *MethodDesc) (target.Addr, error)
 
 // defaultTier is the tier of the default version, which has no node that would
 // say it: that of its image, or what the method is eligible for.
-func (r *Runtime) defaultTier(c *codeLayout, m *MethodDesc, code target.Addr) Tier {
-	if s, err := r.rangeSection(c, code); code != 0 && err == nil && s.Kind == CodeReadyToRun {
+func (r *Reader) defaultTier(c *members, m *MethodDesc, code target.Addr) Tier {
+	if s, err := r.rangeSection(c, code); code != 0 && err == nil && s.Kind == ReadyToRun {
 		return TierReadyToRun
 	}
 	if c.tiered.of(m) {
 		return r.firstTier(m)
 	}
 	if m.Kind == MethodIL || m.Kind == MethodInstantiated {
-		if mod, err := m.Module(); err == nil && mod.optimizationsDisabled() {
+		if mod, err := m.Module(); err == nil && optimizationsDisabled(mod) {
 			return TierMinOptJitted
 		}
 	}
@@ -151,11 +152,11 @@ func (r *Runtime) defaultTier(c *codeLayout, m *MethodDesc, code target.Addr) Ti
 // with optimizations at once (tieredcompilation.cpp,
 // GetInitialOptimizationTier): those that native code calls, and, where the
 // runtime does not replace the code of a running loop, those with loops.
-func (r *Runtime) firstTier(m *MethodDesc) Tier {
-	if mod, err := m.Module(); err == nil && mod.hasAttribute(m.Token, "System.Runtime.InteropServices.UnmanagedCallersOnlyAttribute", nil) {
+func (r *Reader) firstTier(m *MethodDesc) Tier {
+	if mod, err := m.Module(); err == nil && hasAttribute(mod, m.Token, "System.Runtime.InteropServices.UnmanagedCallersOnlyAttribute", nil) {
 		return TierOptimized
 	}
-	quick, err := r.layout.Uint("QuickJitForLoops")
+	quick, err := r.rt.Layout().Uint("QuickJitForLoops")
 	if err != nil || quick != 0 {
 		return TierQuickJitted
 	}
@@ -193,8 +194,8 @@ const disableOptimizations = 0x100
 
 // optimizationsDisabled reports whether the module's assembly was built for
 // debugging (System.Diagnostics.DebuggableAttribute).
-func (m *Module) optimizationsDisabled() bool {
-	return m.hasAttribute(metadata.NewToken(metadata.TableAssembly, 1), "System.Diagnostics.DebuggableAttribute", func(b []byte) bool {
+func optimizationsDisabled(m *dac.Module) bool {
+	return hasAttribute(m, metadata.NewToken(metadata.TableAssembly, 1), "System.Diagnostics.DebuggableAttribute", func(b []byte) bool {
 		// A prolog of two bytes, then the modes, or two booleans in the old form:
 		// the bit is in the same place.
 		return len(b) >= 6 && (uint16(b[2])|uint16(b[3])<<8)&disableOptimizations != 0
@@ -203,7 +204,7 @@ func (m *Module) optimizationsDisabled() bool {
 
 // hasAttribute reports whether a token has a custom attribute of that type
 // whose value, if value is not nil, it accepts.
-func (m *Module) hasAttribute(t metadata.Token, name string, value func([]byte) bool) bool {
+func hasAttribute(m *dac.Module, t metadata.Token, name string, value func([]byte) bool) bool {
 	md, err := m.Metadata()
 	if err != nil {
 		return false
@@ -235,7 +236,7 @@ func (m *Module) hasAttribute(t metadata.Token, name string, value func([]byte) 
 
 // versioningState is the address of the method's MethodDescVersioningState, 0
 // if it never had a second version.
-func (r *Runtime) versioningState(c *codeLayout, m *MethodDesc) (target.Addr, error) {
+func (r *Reader) versioningState(c *members, m *MethodDesc) (target.Addr, error) {
 	if c.MethodDesc.CodeData != layout.Absent {
 		data, err := r.ptr(m.Addr, c.MethodDesc.CodeData, "MethodDesc.CodeData")
 		if err != nil || data == 0 {
@@ -246,21 +247,21 @@ func (r *Runtime) versioningState(c *codeLayout, m *MethodDesc) (target.Addr, er
 	if c.AppDomain.VersioningStates == layout.Absent || c.SHash.Table == layout.Absent {
 		return 0, nil // no layout has it: the default version is what is known
 	}
-	states, err := r.code.versions.get(func() (map[target.Addr]target.Addr, error) { return r.readVersioningStates(c) })
+	states, err := r.versions.get(func() (map[target.Addr]target.Addr, error) { return r.readVersioningStates(c) })
 	return states[m.Addr], err
 }
 
 // readVersioningStates reads the hash table of runtimes before 9, from methods
 // to their states.
-func (r *Runtime) readVersioningStates(c *codeLayout) (map[target.Addr]target.Addr, error) {
-	domain, err := r.globalPointer("AppDomain")
+func (r *Reader) readVersioningStates(c *members) (map[target.Addr]target.Addr, error) {
+	domain, err := r.rt.GlobalPointer("AppDomain")
 	if err != nil {
 		return nil, err
 	}
-	rd := reader{mem: r.mem, base: domain + target.Addr(c.AppDomain.VersioningStates)}
-	table, size := rd.ptr(c.SHash.Table), rd.u32(c.SHash.Size)
-	if rd.err != nil || table == 0 {
-		return nil, rd.err
+	rd := layout.Reader{Mem: r.mem, Base: domain + target.Addr(c.AppDomain.VersioningStates)}
+	table, size := rd.Ptr(c.SHash.Table), rd.U32(c.SHash.Size)
+	if rd.Err != nil || table == 0 {
+		return nil, rd.Err
 	}
 	if size > limits.VersioningStates {
 		return nil, target.Corruptf("%d slots for the versions of methods", size)
@@ -286,7 +287,7 @@ func (r *Runtime) readVersioningStates(c *codeLayout) (map[target.Addr]target.Ad
 }
 
 // NativeCode is the code that calls of m run now, 0 if it was never compiled.
-func (r *Runtime) NativeCode(m *MethodDesc) (target.Addr, error) {
+func (r *Reader) NativeCode(m *MethodDesc) (target.Addr, error) {
 	versions, err := r.CodeVersions(m)
 	for _, v := range versions {
 		if v.Active {
@@ -309,7 +310,7 @@ type MethodSlot struct {
 // MethodSlots returns the methods of a type: those of its virtual slots, which
 // it can inherit, of its other slots, and then those that it declares without a
 // slot in the type. With an error it returns what it found.
-func (r *Runtime) MethodSlots(mt *MethodTable) ([]MethodSlot, error) {
+func (r *Reader) MethodSlots(mt *dac.MethodTable) ([]MethodSlot, error) {
 	var failed error
 	keep := func(err error) {
 		if err != nil && failed == nil {
@@ -327,7 +328,7 @@ func (r *Runtime) MethodSlots(mt *MethodTable) ([]MethodSlot, error) {
 		keep(err)
 		out = append(out, MethodSlot{slot, m, entry})
 	}
-	class, err := r.EEClass(mt)
+	class, err := r.rt.EEClass(mt)
 	if err != nil {
 		return out, err
 	}
@@ -349,7 +350,7 @@ func (r *Runtime) MethodSlots(mt *MethodTable) ([]MethodSlot, error) {
 
 // virtualMethods finds the method of each virtual slot: that of the most
 // derived type in the chain of base classes which has one for the slot.
-func (r *Runtime) virtualMethods(mt *MethodTable) ([]*MethodDesc, error) {
+func (r *Reader) virtualMethods(mt *dac.MethodTable) ([]*MethodDesc, error) {
 	out := make([]*MethodDesc, mt.NumVirtuals)
 	left := len(out)
 	var failed error
@@ -372,7 +373,7 @@ func (r *Runtime) virtualMethods(mt *MethodTable) ([]*MethodDesc, error) {
 			return out, failed
 		}
 		var err error
-		if mt, err = r.TrustedMethodTable(mt.Parent); err != nil {
+		if mt, err = r.rt.TrustedMethodTable(mt.Parent); err != nil {
 			return out, err
 		}
 	}
@@ -381,12 +382,12 @@ func (r *Runtime) virtualMethods(mt *MethodTable) ([]*MethodDesc, error) {
 
 // slotsOf lists the slots that m fills: its own and those of the methods that
 // it implements (methodimpl.h: their number, then the slots).
-func (r *Runtime) slotsOf(m *MethodDesc) []int {
+func (r *Reader) slotsOf(m *MethodDesc) []int {
 	out := []int{int(m.Slot)}
 	if m.Flags&mdMethodImpl == 0 {
 		return out
 	}
-	c, err := r.codeLayout()
+	c, err := r.members()
 	if err != nil {
 		return out
 	}
@@ -410,71 +411,28 @@ func (r *Runtime) slotsOf(m *MethodDesc) []int {
 
 // MethodEntry is the entry point of a method through the slot of the type that
 // declares it, 0 if the runtime has not made one.
-func (r *Runtime) MethodEntry(m *MethodDesc) (target.Addr, error) {
-	mt, err := r.TrustedMethodTable(m.MethodTable)
+func (r *Reader) MethodEntry(m *MethodDesc) (target.Addr, error) {
+	mt, err := r.rt.TrustedMethodTable(m.MethodTable)
 	if err != nil {
 		return 0, err
 	}
 	return r.slotEntry(mt, m, int(m.Slot))
 }
 
-// slotEntry reads a slot (layouts.md, section 8): virtual ones through the
-// vtable's chunks of eight, the others in the MethodDesc or in an array of the
-// canonical type.
-func (r *Runtime) slotEntry(mt *MethodTable, m *MethodDesc, slot int) (target.Addr, error) {
-	c, err := r.codeLayout()
-	if err != nil {
-		return 0, err
-	}
-	if slot < int(mt.NumVirtuals) {
-		chunk, err := target.Pointer(r.mem, mt.Addr+target.Addr(r.off.MethodTableSize.Size+8*(slot/vtableChunk)))
+// slotEntry reads the slot of m in mt: its own, where it has one outside of the
+// vtable (method.hpp, mdfHasNonVtableSlot), or one of the type.
+func (r *Reader) slotEntry(mt *dac.MethodTable, m *MethodDesc, slot int) (target.Addr, error) {
+	if slot >= int(mt.NumVirtuals) && m.Flags&mdNonVtableSlot != 0 {
+		c, err := r.members()
 		if err != nil {
 			return 0, err
 		}
-		return target.Pointer(r.mem, chunk+target.Addr(8*(slot%vtableChunk)))
-	}
-	if m.Flags&mdNonVtableSlot != 0 {
 		return target.Pointer(r.mem, m.optional(c, mdNonVtableSlot))
 	}
-	canon, err := r.TrustedMethodTable(mt.Canonical)
-	if err != nil {
-		return 0, err
-	}
-	return r.nonVirtualEntry(canon, slot)
-}
-
-// vtableChunk is the number of slots in a chunk of a vtable
-// (methodtable.h, VTABLE_SLOTS_PER_CHUNK).
-const vtableChunk = 8
-
-// mtf2SingleNonVirtual marks a type, before 9, with one slot that is not virtual:
-// it stands where the pointer to the array would be.
-const mtf2SingleNonVirtual = 0x4000
-
-func (r *Runtime) nonVirtualEntry(canon *MethodTable, slot int) (target.Addr, error) {
-	n := slot - int(canon.NumVirtuals)
-	if n < 0 {
-		return 0, target.Corruptf("slot %d of type %016x", slot, uint64(canon.Addr))
-	}
-	if o := r.off.Auxiliary.NonVirtual; o != layout.Absent {
-		off, err := target.Uint16(r.mem, canon.Auxiliary+target.Addr(o))
-		if err != nil {
-			return 0, err
-		}
-		return target.Pointer(r.mem, canon.Auxiliary+target.Addr(int64(int16(off)))-target.Addr(8*(1+n)))
-	}
-	if canon.Flags2&mtf2NonVirtual == 0 {
-		return 0, target.Corruptf("type %016x has no slot %d", uint64(canon.Addr), slot)
-	}
-	at := r.multipurposeSlot(canon, mtf2NonVirtual)
-	v, err := target.Pointer(r.mem, at)
-	if err != nil || canon.Flags2&mtf2SingleNonVirtual != 0 {
-		return v, err
-	}
-	return target.Pointer(r.mem, v+target.Addr(8*n))
+	return r.rt.SlotEntry(mt, slot)
 }
 
 // HasRuntimeCode reports whether calls of m end in the runtime itself.
-func (r *Runtime) HasRuntimeCode(m *MethodDesc, entry target.Addr) bool {
-	return m.Kind == MethodFCall && r.inst.Module.Contains(entry)
+func (r *Reader) HasRuntimeCode(m *MethodDesc, entry target.Addr) bool {
+	return m.Kind == MethodFCall && r.rt.Instance().Module.Contains(entry)
 }

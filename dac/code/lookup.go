@@ -1,27 +1,27 @@
-package dac
+package code
 
 import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"sync"
 
+	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/layout"
 	"github.com/sosgo/sosgo/internal/limits"
 	"github.com/sosgo/sosgo/target"
 )
 
 // A CodeKind says where code comes from.
-type CodeKind uint8
+type Kind uint8
 
 // The kinds.
 const (
-	CodeJIT        CodeKind = iota // compiled in the process
-	CodeReadyToRun                 // compiled ahead of time, in an image
-	CodeStub                       // made by the runtime; belongs to no method
+	JIT        Kind = iota // compiled in the process
+	ReadyToRun             // compiled ahead of time, in an image
+	Stub                   // made by the runtime; belongs to no method
 )
 
-func (k CodeKind) String() string {
+func (k Kind) String() string {
 	return [...]string{"JIT", "ReadyToRun", "stub"}[k]
 }
 
@@ -37,8 +37,8 @@ type RuntimeFunction struct {
 }
 
 // CodeInfo is what is known about one address in managed code.
-type CodeInfo struct {
-	Kind     CodeKind
+type Info struct {
+	Kind     Kind
 	Method   *MethodDesc // nil for a stub
 	Start    target.Addr // of the body: its entry point
 	Size     uint64      // of the body with its funclets in bytes, without the cold part; 0 where unknown
@@ -49,75 +49,63 @@ type CodeInfo struct {
 	Cold     bool // the address lies in the method's cold part
 	GCInfo   target.Addr
 	Header   target.Addr // RealCodeHeader of compiled code, 0 for others
-	Image    *Module     // with the code of CodeReadyToRun
+	Image    *dac.Module // with the code of CodeReadyToRun
 	StubKind uint8       // of CodeStub inside a heap of the compiler (codeman.h, StubCodeBlockKind)
 
 	index int // of the RUNTIME_FUNCTION of Start, in the image's table
 }
 
-// codeCache is what the runtime keeps of methods and code.
-type codeCache struct {
-	layout   lazy[*codeLayout]
-	methods  sync.Map // target.Addr -> *MethodDesc
-	names    sync.Map // methodNameKey -> string
-	sections sync.Map // target.Addr -> *RangeSection
-	list     lazy[[]*RangeSection]
-	bodies   sync.Map // entry point, target.Addr -> *codeBody
-	versions lazy[map[target.Addr]target.Addr]
-	pdbs     sync.Map // of a Module, target.Addr -> *lazy[*PDB]
-}
-
 // A codeBody is the code of one method: what all its addresses share.
-type codeBody struct {
-	info      CodeInfo
+type body struct {
+	info      Info
 	functions []RuntimeFunction // of compiled code, by address
 }
 
 // MethodAt tells what managed code the address ip lies in. An address outside
 // of managed code is ErrNoCode.
-func (r *Runtime) MethodAt(ip target.Addr) (CodeInfo, error) {
-	c, err := r.codeLayout()
+func (r *Reader) MethodAt(ip target.Addr) (Info, error) {
+	c, err := r.members()
 	if err != nil {
-		return CodeInfo{}, err
+		return Info{}, err
 	}
 	s, err := r.rangeSection(c, ip)
 	if err != nil {
-		return CodeInfo{}, err
+		return Info{}, err
 	}
 	switch s.Kind {
-	case CodeJIT:
+	case JIT:
 		return r.jitCode(c, s, ip)
-	case CodeReadyToRun:
+	case ReadyToRun:
 		return r.imageCode(c, s, ip)
 	}
-	return CodeInfo{Kind: CodeStub, Start: s.Range.Start, Offset: uint32(ip - s.Range.Start), Base: s.Range.Start}, nil
+	return Info{Kind: Stub, Start: s.Range.Start, Offset: uint32(ip - s.Range.Start), Base: s.Range.Start}, nil
 }
 
 // jitCode looks ip up in a heap of the JIT compiler.
-func (r *Runtime) jitCode(c *codeLayout, s *RangeSection, ip target.Addr) (CodeInfo, error) {
+func (r *Reader) jitCode(c *members, s *RangeSection, ip target.Addr) (Info, error) {
 	h := &s.heap
 	if !h.code.Contains(ip) {
-		return CodeInfo{}, ErrNoCode
+		return Info{}, ErrNoCode
 	}
 	off, ok, err := h.nib.start(uint64(ip - h.base))
 	if err != nil {
-		return CodeInfo{}, fmt.Errorf("code of %016x: %w", uint64(ip), err)
+		return Info{}, fmt.Errorf("code of %016x: %w", uint64(ip), err)
 	}
 	start := h.base + target.Addr(off)
 	if !ok || start > ip || start < h.code.Start {
-		return CodeInfo{}, ErrNoCode
+		return Info{}, ErrNoCode
 	}
 	body, err := r.jitBody(c, s, start)
 	if err != nil {
-		return CodeInfo{}, fmt.Errorf("code at %016x: %w", uint64(start), err)
+		return Info{}, fmt.Errorf("code at %016x: %w", uint64(start), err)
 	}
 	info := body.info
-	if info.Kind == CodeStub {
+	if info.Kind == Stub {
 		info.Offset = uint32(ip - start)
 		return info, nil
 	}
 	if info.Size != 0 && uint64(ip-start) >= info.Size {
-		return CodeInfo{}, ErrNoCode // in what the heap has no code in
+		return Info{}, ErrNoCode // in what the heap has no code in
 	}
 	info.Offset = uint32(ip - start)
 	info.Function, info.Funclet = body.function(ip)
@@ -126,7 +114,7 @@ func (r *Runtime) jitCode(c *codeLayout, s *RangeSection, ip target.Addr) (CodeI
 
 // function is the RUNTIME_FUNCTION that covers ip, and whether it is not the
 // first.
-func (b *codeBody) function(ip target.Addr) (RuntimeFunction, bool) {
+func (b *body) function(ip target.Addr) (RuntimeFunction, bool) {
 	for i := len(b.functions) - 1; i > 0; i-- {
 		if ip >= b.functions[i].Begin {
 			return b.functions[i], true
@@ -137,32 +125,32 @@ func (b *codeBody) function(ip target.Addr) (RuntimeFunction, bool) {
 
 // jitBody reads what stands in front of the code at start: a pointer to its
 // RealCodeHeader, or a small number for a stub (codeman.h, CodeHeader).
-func (r *Runtime) jitBody(c *codeLayout, s *RangeSection, start target.Addr) (*codeBody, error) {
-	if b, ok := r.code.bodies.Load(start); ok {
-		return b.(*codeBody), nil
+func (r *Reader) jitBody(c *members, s *RangeSection, start target.Addr) (*body, error) {
+	if b, ok := r.bodies.Load(start); ok {
+		return b.(*body), nil
 	}
 	header, err := target.Pointer(r.mem, start-8)
 	if err != nil {
 		return nil, err
 	}
-	b := &codeBody{info: CodeInfo{Start: start, Base: s.Range.Start}}
+	b := &body{info: Info{Start: start, Base: s.Range.Start}}
 	if uint64(header) <= c.stubKindLast {
-		b.info.Kind, b.info.StubKind = CodeStub, uint8(header)
+		b.info.Kind, b.info.StubKind = Stub, uint8(header)
 	} else if err := r.readCodeHeader(c, b, header); err != nil {
 		return nil, err
 	}
-	kept, _ := r.code.bodies.LoadOrStore(start, b)
-	return kept.(*codeBody), nil
+	kept, _ := r.bodies.LoadOrStore(start, b)
+	return kept.(*body), nil
 }
 
-func (r *Runtime) readCodeHeader(c *codeLayout, b *codeBody, header target.Addr) error {
+func (r *Reader) readCodeHeader(c *members, b *body, header target.Addr) error {
 	o := &c.CodeHeader
-	rd := reader{mem: r.mem, base: header}
+	rd := layout.Reader{Mem: r.mem, Base: header}
 	b.info.Header = header
-	b.info.GCInfo = rd.ptr(o.GCInfo)
-	md, n := rd.ptr(o.MethodDesc), rd.u32(o.NumUnwind)
-	if rd.err != nil {
-		return fmt.Errorf("RealCodeHeader %016x: %w", uint64(header), rd.err)
+	b.info.GCInfo = rd.Ptr(o.GCInfo)
+	md, n := rd.Ptr(o.MethodDesc), rd.U32(o.NumUnwind)
+	if rd.Err != nil {
+		return fmt.Errorf("RealCodeHeader %016x: %w", uint64(header), rd.Err)
 	}
 	if n == 0 || n > limits.Funclets {
 		return target.Corruptf("RealCodeHeader %016x with %d unwind infos", uint64(header), n)
@@ -190,7 +178,7 @@ func (r *Runtime) readCodeHeader(c *codeLayout, b *codeBody, header target.Addr)
 
 // functions decodes n RUNTIME_FUNCTIONs in ascending order. The last one may be
 // reserved for a cold part that the method does not have.
-func (r *Runtime) functions(c *codeLayout, at target.Addr, n int, base target.Addr) ([]RuntimeFunction, error) {
+func (r *Reader) functions(c *members, at target.Addr, n int, base target.Addr) ([]RuntimeFunction, error) {
 	if c.Function.Size == layout.Absent || c.Function.End == layout.Absent {
 		return nil, &layout.Error{Type: "RuntimeFunction"}
 	}
@@ -213,7 +201,7 @@ func (r *Runtime) functions(c *codeLayout, at target.Addr, n int, base target.Ad
 }
 
 // function decodes the RUNTIME_FUNCTION at b[0].
-func (c *codeLayout) function(b []byte, base target.Addr) RuntimeFunction {
+func (c *members) function(b []byte, base target.Addr) RuntimeFunction {
 	le, o := binary.LittleEndian, &c.Function
 	return RuntimeFunction{
 		Begin:  base + target.Addr(le.Uint32(b[o.Begin:])),
@@ -224,19 +212,19 @@ func (c *codeLayout) function(b []byte, base target.Addr) RuntimeFunction {
 
 // Functions returns all RUNTIME_FUNCTIONs of the body that info describes: the
 // first is the method itself, the others its funclets.
-func (r *Runtime) Functions(info CodeInfo) ([]RuntimeFunction, error) {
-	c, err := r.codeLayout()
+func (r *Reader) Functions(info Info) ([]RuntimeFunction, error) {
+	c, err := r.members()
 	if err != nil {
 		return nil, err
 	}
 	switch info.Kind {
-	case CodeJIT:
+	case JIT:
 		b, err := r.jitBody(c, &RangeSection{Range: target.Range{Start: info.Base}}, info.Start)
 		if err != nil {
 			return nil, err
 		}
 		return b.functions, nil
-	case CodeReadyToRun:
+	case ReadyToRun:
 		return r.imageFunctions(c, info)
 	}
 	return nil, target.Unsupportedf("a stub has no unwind information")
@@ -244,20 +232,20 @@ func (r *Runtime) Functions(info CodeInfo) ([]RuntimeFunction, error) {
 
 // CodeKindAt tells what kind of code lies around ip, without asking which
 // method it belongs to.
-func (r *Runtime) CodeKindAt(ip target.Addr) (CodeKind, error) {
-	c, err := r.codeLayout()
+func (r *Reader) KindAt(ip target.Addr) (Kind, error) {
+	c, err := r.members()
 	if err != nil {
-		return CodeStub, err
+		return Stub, err
 	}
 	s, err := r.rangeSection(c, ip)
 	if err != nil {
-		return CodeStub, err
+		return Stub, err
 	}
 	return s.Kind, nil
 }
 
 // IsCode reports whether ip lies in managed code of a method.
-func (r *Runtime) IsCode(ip target.Addr) (bool, error) {
+func (r *Reader) IsCode(ip target.Addr) (bool, error) {
 	info, err := r.MethodAt(ip)
 	if errors.Is(err, ErrNoCode) {
 		return false, nil

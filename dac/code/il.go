@@ -1,7 +1,8 @@
-package dac
+package code
 
 import (
 	"cmp"
+	"encoding/binary"
 	"fmt"
 
 	"github.com/sosgo/sosgo/image"
@@ -16,7 +17,7 @@ var ErrNoIL = target.Unsupportedf("the method has no IL body")
 
 // ILAddress is where the IL of m lies in the target: the header of its body. It
 // is known also where the dump lacks the bytes.
-func (r *Runtime) ILAddress(m *MethodDesc) (target.Addr, error) {
+func (r *Reader) ILAddress(m *MethodDesc) (target.Addr, error) {
 	im, rva, err := m.ilPlace()
 	if err != nil {
 		return 0, err
@@ -44,7 +45,7 @@ func (m *MethodDesc) ilPlace() (*image.Image, image.RVA, error) {
 }
 
 // IL returns the body of m in IL: from the dump, or from the module's file.
-func (r *Runtime) IL(m *MethodDesc) (metadata.MethodBody, error) {
+func (r *Reader) IL(m *MethodDesc) (metadata.MethodBody, error) {
 	im, rva, err := m.ilPlace()
 	if err != nil {
 		return metadata.MethodBody{}, err
@@ -54,7 +55,7 @@ func (r *Runtime) IL(m *MethodDesc) (metadata.MethodBody, error) {
 		return body, nil
 	}
 	if mod, merr := m.Module(); merr == nil {
-		if file, ferr := mod.openFile(im); ferr == nil {
+		if file, ferr := mod.OpenFile(im); ferr == nil {
 			if body, ferr := readBody(func(off, n int) ([]byte, error) { return file.BytesRVA(rva+image.RVA(off), n) }); ferr == nil {
 				return body, nil
 			}
@@ -64,7 +65,7 @@ func (r *Runtime) IL(m *MethodDesc) (metadata.MethodBody, error) {
 }
 
 // ILAt returns the body in IL whose header is at a.
-func (r *Runtime) ILAt(a target.Addr) (metadata.MethodBody, error) {
+func (r *Reader) ILAt(a target.Addr) (metadata.MethodBody, error) {
 	body, err := readBody(func(off, n int) ([]byte, error) { return target.Bytes(r.mem, a+target.Addr(off), n) })
 	if err != nil {
 		return body, fmt.Errorf("IL at %016x: %w", uint64(a), err)
@@ -110,8 +111,7 @@ func bodySize(read func(off, n int) ([]byte, error)) (int, error) {
 	if b, err = read(0, ilFatHeader); err != nil {
 		return 0, err
 	}
-	rd := reader{mem: bytesMemory(b)}
-	flags, code := rd.u16(0), rd.u32(4)
+	flags, code := binary.LittleEndian.Uint16(b), binary.LittleEndian.Uint32(b[4:])
 	if code > limits.ILBytes {
 		return 0, target.Corruptf("%d bytes of IL", code)
 	}
@@ -137,11 +137,11 @@ func bodySize(read func(off, n int) ([]byte, error)) (int, error) {
 // DynamicResolver is the managed DynamicResolver object of a DynamicMethod,
 // which has its IL and the objects that its tokens stand for (dynamicmethod.h,
 // LCGMethodResolver). It is 0 when the object is gone.
-func (r *Runtime) DynamicResolver(m *MethodDesc) (target.Addr, error) {
+func (r *Reader) DynamicResolver(m *MethodDesc) (target.Addr, error) {
 	if lcg, err := m.IsLCG(); err != nil || !lcg {
 		return 0, cmp.Or(err, ErrNoIL)
 	}
-	c, err := r.codeLayout()
+	c, err := r.members()
 	if err != nil {
 		return 0, err
 	}

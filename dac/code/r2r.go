@@ -1,4 +1,4 @@
-package dac
+package code
 
 import (
 	"encoding/binary"
@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"sort"
 
+	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/image"
 	"github.com/sosgo/sosgo/internal/layout"
 	"github.com/sosgo/sosgo/internal/limits"
@@ -16,7 +17,7 @@ import (
 // (readytoruninfo.h, ReadyToRunInfo). A composite image has one for each of its
 // components, with the same tables.
 type r2rImage struct {
-	module    *Module
+	module    *dac.Module
 	mem       target.Memory // completed by the image's file
 	info      target.Addr
 	base      target.Addr // of the image
@@ -29,10 +30,10 @@ type r2rImage struct {
 }
 
 // imageCode looks ip up in a ReadyToRun image.
-func (r *Runtime) imageCode(c *codeLayout, s *RangeSection, ip target.Addr) (CodeInfo, error) {
+func (r *Reader) imageCode(c *members, s *RangeSection, ip target.Addr) (Info, error) {
 	im, err := s.r2r.get(func() (*r2rImage, error) { return r.readR2R(c, s) })
 	if err != nil {
-		return CodeInfo{}, fmt.Errorf("code of %016x: %w", uint64(ip), err)
+		return Info{}, fmt.Errorf("code of %016x: %w", uint64(ip), err)
 	}
 	info, err := im.lookup(r, c, ip)
 	if err != nil && err != ErrNoCode {
@@ -41,21 +42,21 @@ func (r *Runtime) imageCode(c *codeLayout, s *RangeSection, ip target.Addr) (Cod
 	return info, err
 }
 
-func (r *Runtime) readR2R(c *codeLayout, s *RangeSection) (*r2rImage, error) {
-	m, err := r.Module(s.Image)
+func (r *Reader) readR2R(c *members, s *RangeSection) (*r2rImage, error) {
+	m, err := r.rt.Module(s.Image)
 	if err != nil {
 		return nil, err
 	}
-	info, err := r.ptr(m.Addr, r.off.Module.ReadyToRun, "Module.ReadyToRunInfo")
+	info, err := r.ptr(m.Addr, c.Module.ReadyToRun, "Module.ReadyToRunInfo")
 	if err != nil {
 		return nil, err
 	}
 	o := &c.ReadyToRun
-	rd := reader{mem: r.mem, base: info}
-	im := &r2rImage{module: m, mem: newImageMemory(r, m, s.Range), info: info, base: s.Range.Start, functions: rd.ptr(o.Functions)}
-	n := rd.u32(o.NumFunctions)
-	if rd.err != nil {
-		return nil, fmt.Errorf("ReadyToRunInfo %016x: %w", uint64(info), rd.err)
+	rd := layout.Reader{Mem: r.mem, Base: info}
+	im := &r2rImage{module: m, mem: newImageMemory(r, m, s.Range), info: info, base: s.Range.Start, functions: rd.Ptr(o.Functions)}
+	n := rd.U32(o.NumFunctions)
+	if rd.Err != nil {
+		return nil, fmt.Errorf("ReadyToRunInfo %016x: %w", uint64(info), rd.Err)
 	}
 	if n > limits.RuntimeFunctions || c.Function.Size == layout.Absent || c.Function.End == layout.Absent {
 		return nil, target.Corruptf("ReadyToRunInfo %016x with %d functions", uint64(info), n)
@@ -76,7 +77,7 @@ func (r *Runtime) readR2R(c *codeLayout, s *RangeSection) (*r2rImage, error) {
 }
 
 // readTable takes the whole table at once where all of it is there.
-func (im *r2rImage) readTable(c *codeLayout) {
+func (im *r2rImage) readTable(c *members) {
 	size := im.count * c.Function.Size
 	if size > 0 && target.Available(im.mem, im.functions+target.Addr(size-1), 1) {
 		if b, err := target.Bytes(im.mem, im.functions, size); err == nil {
@@ -86,15 +87,15 @@ func (im *r2rImage) readTable(c *codeLayout) {
 }
 
 // readHotCold reads the pairs of images whose methods are split.
-func (im *r2rImage) readHotCold(r *Runtime, c *codeLayout) error {
+func (im *r2rImage) readHotCold(r *Reader, c *members) error {
 	o := &c.ReadyToRun
 	if o.HotCold == layout.Absent || o.NumHotCold == layout.Absent {
 		return nil
 	}
-	rd := reader{mem: r.mem, base: im.info}
-	at, n := rd.ptr(o.HotCold), rd.u32(o.NumHotCold)
-	if rd.err != nil || n == 0 {
-		return rd.err
+	rd := layout.Reader{Mem: r.mem, Base: im.info}
+	at, n := rd.Ptr(o.HotCold), rd.U32(o.NumHotCold)
+	if rd.Err != nil || n == 0 {
+		return rd.Err
 	}
 	if n%2 != 0 || uint64(n) > 2*uint64(im.count) {
 		return target.Corruptf("%d numbers of hot and cold code for %d functions", n, im.count)
@@ -105,21 +106,21 @@ func (im *r2rImage) readHotCold(r *Runtime, c *codeLayout) error {
 }
 
 // function decodes the i-th RUNTIME_FUNCTION.
-func (im *r2rImage) function(c *codeLayout, i int) (RuntimeFunction, error) {
+func (im *r2rImage) function(c *members, i int) (RuntimeFunction, error) {
 	off := i * c.Function.Size
 	if im.table != nil {
 		return c.function(im.table[off:], im.base), nil
 	}
 	b, err := target.Bytes(im.mem, im.functions+target.Addr(off), c.Function.Size)
 	if err != nil {
-		return RuntimeFunction{}, fmt.Errorf("RUNTIME_FUNCTION %d of %s: %w", i, im.module.label(), err)
+		return RuntimeFunction{}, fmt.Errorf("RUNTIME_FUNCTION %d of %s: %w", i, im.module.Label(), err)
 	}
 	return c.function(b, im.base), nil
 }
 
 // find is the number of the last function that begins at or before ip, -1 if
 // there is none.
-func (im *r2rImage) find(c *codeLayout, ip target.Addr) (int, error) {
+func (im *r2rImage) find(c *members, ip target.Addr) (int, error) {
 	var failed error
 	i := sort.Search(im.count, func(i int) bool {
 		f, err := im.function(c, i)
@@ -131,25 +132,25 @@ func (im *r2rImage) find(c *codeLayout, ip target.Addr) (int, error) {
 	return i - 1, failed
 }
 
-func (im *r2rImage) lookup(r *Runtime, c *codeLayout, ip target.Addr) (CodeInfo, error) {
+func (im *r2rImage) lookup(r *Reader, c *members, ip target.Addr) (Info, error) {
 	at, err := im.find(c, ip)
 	if err != nil {
-		return CodeInfo{}, err
+		return Info{}, err
 	}
 	if at < 0 {
-		return CodeInfo{}, ErrNoCode
+		return Info{}, ErrNoCode
 	}
 	f, err := im.function(c, at)
 	if err != nil {
-		return CodeInfo{}, err
+		return Info{}, err
 	}
 	if ip >= f.End {
-		return CodeInfo{}, ErrNoCode // a thunk or padding between methods
+		return Info{}, ErrNoCode // a thunk or padding between methods
 	}
 	method, cold := im.hotPart(at)
 	body, err := im.body(r, c, method)
 	if err != nil {
-		return CodeInfo{}, err
+		return Info{}, err
 	}
 	info := body.info
 	info.Function, info.Cold, info.Funclet = f, cold, at != info.index && !cold
@@ -159,7 +160,7 @@ func (im *r2rImage) lookup(r *Runtime, c *codeLayout, ip target.Addr) (CodeInfo,
 	}
 	if info.Offset = uint32(ip - info.Start); info.Size != 0 && uint64(info.Offset) >= info.Size {
 		// Of a method that the process never prepared: the runtime does not know it.
-		return CodeInfo{}, ErrNoCode
+		return Info{}, ErrNoCode
 	}
 	return info, nil
 }
@@ -182,14 +183,14 @@ func (im *r2rImage) hotPart(i int) (int, bool) {
 
 // body goes back from function i, which may be a funclet, to the entry point
 // of a method.
-func (im *r2rImage) body(r *Runtime, c *codeLayout, i int) (*codeBody, error) {
+func (im *r2rImage) body(r *Reader, c *members, i int) (*body, error) {
 	for first := i; i >= 0 && first-i < limits.Funclets; i-- {
 		f, err := im.function(c, i)
 		if err != nil {
 			return nil, err
 		}
-		if b, ok := r.code.bodies.Load(f.Begin); ok {
-			return b.(*codeBody), nil
+		if b, ok := r.bodies.Load(f.Begin); ok {
+			return b.(*body), nil
 		}
 		md, err := im.entries.lookup(f.Begin)
 		if err != nil {
@@ -203,12 +204,12 @@ func (im *r2rImage) body(r *Runtime, c *codeLayout, i int) (*codeBody, error) {
 	return nil, ErrNoCode
 }
 
-func (im *r2rImage) readBody(r *Runtime, f RuntimeFunction, i int, md target.Addr) (*codeBody, error) {
+func (im *r2rImage) readBody(r *Reader, f RuntimeFunction, i int, md target.Addr) (*body, error) {
 	m, err := r.MethodDesc(md)
 	if err != nil {
 		return nil, err
 	}
-	b := &codeBody{info: CodeInfo{Kind: CodeReadyToRun, Method: m, Start: f.Begin, Base: im.base, Image: im.module, index: i}}
+	b := &body{info: Info{Kind: ReadyToRun, Method: m, Start: f.Begin, Base: im.base, Image: im.module, index: i}}
 	// Code and unwind information may be missing from the dump; a method is
 	// known all the same.
 	if b.info.GCInfo, err = gcInfoAfter(im.mem, f.Unwind); err == nil {
@@ -216,12 +217,12 @@ func (im *r2rImage) readBody(r *Runtime, f RuntimeFunction, i int, md target.Add
 			b.info.Size = n
 		}
 	}
-	kept, _ := r.code.bodies.LoadOrStore(f.Begin, b)
-	return kept.(*codeBody), nil
+	kept, _ := r.bodies.LoadOrStore(f.Begin, b)
+	return kept.(*body), nil
 }
 
 // imageOf is the image with the code that info describes.
-func (r *Runtime) imageOf(c *codeLayout, info CodeInfo) (*r2rImage, error) {
+func (r *Reader) imageOf(c *members, info Info) (*r2rImage, error) {
 	s, err := r.rangeSection(c, info.Start)
 	if err != nil {
 		return nil, err
@@ -231,11 +232,11 @@ func (r *Runtime) imageOf(c *codeLayout, info CodeInfo) (*r2rImage, error) {
 
 // codeMemory is the memory to read what belongs to code from: for code of an
 // image, completed by the constant data that only the image's file has.
-func (r *Runtime) codeMemory(info CodeInfo) (target.Memory, error) {
-	if info.Kind != CodeReadyToRun {
+func (r *Reader) codeMemory(info Info) (target.Memory, error) {
+	if info.Kind != ReadyToRun {
 		return r.mem, nil
 	}
-	c, err := r.codeLayout()
+	c, err := r.members()
 	if err != nil {
 		return nil, err
 	}
@@ -247,7 +248,7 @@ func (r *Runtime) codeMemory(info CodeInfo) (target.Memory, error) {
 }
 
 // imageFunctions are the RUNTIME_FUNCTIONs of a method and its funclets.
-func (r *Runtime) imageFunctions(c *codeLayout, info CodeInfo) ([]RuntimeFunction, error) {
+func (r *Reader) imageFunctions(c *members, info Info) ([]RuntimeFunction, error) {
 	im, err := r.imageOf(c, info)
 	if err != nil {
 		return nil, err
@@ -292,12 +293,12 @@ func gcInfoAfter(mem target.Memory, unwind target.Addr) (target.Addr, error) {
 // runtime's memory is not completed there; but nothing ever writes to them.
 type imageMemory struct {
 	target.Memory
-	m     *Module
+	m     *dac.Module
 	image target.Range
 	file  *lazy[*image.Image]
 }
 
-func newImageMemory(r *Runtime, m *Module, at target.Range) *imageMemory {
+func newImageMemory(r *Reader, m *dac.Module, at target.Range) *imageMemory {
 	return &imageMemory{Memory: r.mem, m: m, image: at, file: &lazy[*image.Image]{}}
 }
 
@@ -306,7 +307,7 @@ func (im *imageMemory) fromFile(a target.Addr) (*image.Image, bool) {
 	if !im.image.Contains(a) {
 		return nil, false
 	}
-	file, err := im.file.get(func() (*image.Image, error) { return im.m.openFile(nil) })
+	file, err := im.file.get(func() (*image.Image, error) { return im.m.OpenFile(nil) })
 	return file, err == nil
 }
 

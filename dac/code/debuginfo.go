@@ -1,4 +1,4 @@
-package dac
+package code
 
 import (
 	"errors"
@@ -27,7 +27,7 @@ type ILMapping struct {
 // ILMap returns the map from the code that info describes to the method's IL,
 // by native offset. Code without one, such as that of a stub, is
 // target.ErrUnsupported. The map belongs to this body of the method.
-func (r *Runtime) ILMap(info CodeInfo) ([]ILMapping, error) {
+func (r *Reader) ILMap(info Info) ([]ILMapping, error) {
 	blob, packed, err := r.debugInfo(info)
 	if err != nil {
 		return nil, err
@@ -53,7 +53,7 @@ func (r *Runtime) ILMap(info CodeInfo) ([]ILMapping, error) {
 
 // ILOffset is the offset in the method's IL of the instruction that the code at
 // info.Offset belongs to, and whether there is one.
-func (r *Runtime) ILOffset(info CodeInfo) (int, bool, error) {
+func (r *Reader) ILOffset(info Info) (int, bool, error) {
 	list, err := r.ILMap(info)
 	if err != nil {
 		return 0, false, err
@@ -82,8 +82,8 @@ var errNoDebugInfo = target.Unsupportedf("the code has no map to IL")
 
 // debugInfo finds the compiler's debug information of a body, and whether its
 // bounds are packed.
-func (r *Runtime) debugInfo(info CodeInfo) (*debugBlob, bool, error) {
-	c, err := r.codeLayout()
+func (r *Reader) debugInfo(info Info) (*debugBlob, bool, error) {
+	c, err := r.members()
 	if err != nil {
 		return nil, false, err
 	}
@@ -91,7 +91,7 @@ func (r *Runtime) debugInfo(info CodeInfo) (*debugBlob, bool, error) {
 		return nil, false, &layout.Error{Type: "constant DebugInfo"}
 	}
 	switch info.Kind {
-	case CodeJIT:
+	case JIT:
 		at, err := r.ptr(info.Header, c.CodeHeader.DebugInfo, "RealCodeHeader.DebugInfo")
 		if err == nil && at == 0 {
 			err = errNoDebugInfo
@@ -102,7 +102,7 @@ func (r *Runtime) debugInfo(info CodeInfo) (*debugBlob, bool, error) {
 		b := &debugBlob{mem: r.mem, at: at}
 		b.skipHeader(&c.debugInfo)
 		return b, c.debugInfo.BoundsPacked != 0, b.err
-	case CodeReadyToRun:
+	case ReadyToRun:
 		return r.imageDebugInfo(c, info)
 	}
 	return nil, false, errNoDebugInfo

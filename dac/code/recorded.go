@@ -1,4 +1,4 @@
-package dac
+package code
 
 import (
 	"encoding/binary"
@@ -27,7 +27,7 @@ const (
 
 // DecodeGCInfo makes d decode the GC info of the code that info describes:
 // which of its registers and stack slots hold references.
-func (r *Runtime) DecodeGCInfo(d *codeinfo.GCDecoder, info CodeInfo) error {
+func (r *Reader) DecodeGCInfo(d *codeinfo.GCDecoder, info Info) error {
 	if info.GCInfo == 0 {
 		return target.Unsupportedf("code at %016x has no GC info", uint64(info.Start))
 	}
@@ -44,23 +44,23 @@ func (r *Runtime) DecodeGCInfo(d *codeinfo.GCDecoder, info CodeInfo) error {
 
 // gcInfoVersion is the version of the GC info of the code: the runtime's own
 // for what it compiled, that of the image's compiler for other code.
-func (r *Runtime) gcInfoVersion(info CodeInfo) (int, error) {
-	if info.Kind == CodeReadyToRun {
+func (r *Reader) gcInfoVersion(info Info) (int, error) {
+	if info.Kind == ReadyToRun {
 		h, err := r.r2rHeader(info)
 		if err != nil {
 			return 0, err
 		}
 		return codeinfo.GCInfoVersionReadyToRun(h.major), nil
 	}
-	version, err := r.layout.Uint("GCInfoVersion")
+	version, err := r.rt.Layout().Uint("GCInfoVersion")
 	return int(version), err
 }
 
 // EHClauses returns the exception clauses of the code that info describes.
-func (r *Runtime) EHClauses(info CodeInfo) ([]codeinfo.EHClause, error) {
+func (r *Reader) EHClauses(info Info) ([]codeinfo.EHClause, error) {
 	switch info.Kind {
-	case CodeJIT:
-		c, err := r.codeLayout()
+	case JIT:
+		c, err := r.members()
 		if err != nil {
 			return nil, err
 		}
@@ -69,7 +69,7 @@ func (r *Runtime) EHClauses(info CodeInfo) ([]codeinfo.EHClause, error) {
 			return nil, err
 		}
 		return codeinfo.ReadEHClauses(r.mem, at)
-	case CodeReadyToRun:
+	case ReadyToRun:
 		h, err := r.r2rHeader(info)
 		if err != nil {
 			return nil, err
@@ -90,8 +90,8 @@ type r2rHeader struct {
 }
 
 // r2rHeader reads the header of the image with the code that info describes.
-func (r *Runtime) r2rHeader(info CodeInfo) (r2rHeader, error) {
-	c, err := r.codeLayout()
+func (r *Reader) r2rHeader(info Info) (r2rHeader, error) {
+	c, err := r.members()
 	if err != nil {
 		return r2rHeader{}, err
 	}
@@ -110,7 +110,7 @@ func (r *Runtime) r2rHeader(info CodeInfo) (r2rHeader, error) {
 	}
 	h := r2rHeader{mem: im.mem, base: im.base}
 	if err := h.read(at); err != nil {
-		return r2rHeader{}, fmt.Errorf("ReadyToRun header of %s: %w", im.module.label(), err)
+		return r2rHeader{}, fmt.Errorf("ReadyToRun header of %s: %w", im.module.Label(), err)
 	}
 	return h, nil
 }
@@ -144,7 +144,7 @@ func (h *r2rHeader) section(kind uint32) target.Range {
 
 // Code returns the machine code of the body that info describes, its funclets
 // included and its cold part not.
-func (r *Runtime) Code(info CodeInfo) ([]byte, error) {
+func (r *Reader) Code(info Info) ([]byte, error) {
 	if info.Size == 0 || info.Size > limits.MethodCode {
 		return nil, target.Unsupportedf("code at %016x of unknown size", uint64(info.Start))
 	}

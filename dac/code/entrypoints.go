@@ -1,6 +1,7 @@
-package dac
+package code
 
 import (
+	"encoding/binary"
 	"fmt"
 
 	"github.com/sosgo/sosgo/internal/layout"
@@ -15,7 +16,7 @@ type entryPoints struct {
 	mem     target.Memory
 	buckets target.Addr // the first that has keys
 	count   uint64      // of buckets
-	layout  *codeLayout
+	layout  *members
 }
 
 const (
@@ -25,9 +26,9 @@ const (
 	hashIncrease = 5         // and for the step
 )
 
-func (r *Runtime) readEntryPoints(c *codeLayout, info target.Addr) (entryPoints, error) {
+func (r *Reader) readEntryPoints(c *members, info target.Addr) (entryPoints, error) {
 	e := entryPoints{mem: r.mem, layout: c}
-	if c.HashMap.Buckets == layout.Absent || c.Bucket.Size == layout.Absent {
+	if c.HashMap.Buckets == layout.Absent || c.Bucket.Size < bucketSize(&c.offsets) {
 		return e, &layout.Error{Type: "HashMap"}
 	}
 	at, err := r.ptr(info+target.Addr(c.ReadyToRun.EntryPoints), c.HashMap.Buckets, "HashMap.Buckets")
@@ -42,6 +43,11 @@ func (r *Runtime) readEntryPoints(c *codeLayout, info target.Addr) (entryPoints,
 	}
 	e.buckets = at + target.Addr(c.Bucket.Size)
 	return e, nil
+}
+
+// bucketSize is the number of bytes in which a bucket's keys and values stand.
+func bucketSize(o *offsets) int {
+	return 8*hashSlots + max(o.Bucket.Keys, o.Bucket.Values)
 }
 
 // lookup is the MethodDesc with the given entry point, 0 if the runtime never
@@ -70,12 +76,11 @@ func (e *entryPoints) lookup(entry target.Addr) (target.Addr, error) {
 
 // search looks for key in one bucket; more says whether the search goes on.
 func (e *entryPoints) search(b []byte, key uint64) (value target.Addr, more bool) {
-	rd := reader{mem: bytesMemory(b)}
-	o := &e.layout.Bucket
+	le, o := binary.LittleEndian, &e.layout.Bucket
 	for i := range hashSlots {
-		if rd.u64(o.Keys+8*i) == key {
-			return target.Addr(rd.u64(o.Values+8*i) & hashValue << 1), false
+		if le.Uint64(b[o.Keys+8*i:]) == key {
+			return target.Addr(le.Uint64(b[o.Values+8*i:]) & hashValue << 1), false
 		}
 	}
-	return 0, rd.u64(o.Values)&^hashValue != 0
+	return 0, le.Uint64(b[o.Values:])&^hashValue != 0
 }

@@ -1,4 +1,4 @@
-package dac
+package code
 
 import (
 	"slices"
@@ -12,7 +12,7 @@ import (
 // codeOffsets holds where the members of the structures behind methods and
 // code are. It is bound when the first method is asked for, so that a runtime
 // whose layout lacks them opens all the same.
-type codeOffsets struct {
+type offsets struct {
 	MethodDesc struct {
 		Flags3     int `layout:"Flags3AndTokenRemainder"`
 		ChunkIndex int `layout:"ChunkIndex"`
@@ -104,6 +104,9 @@ type codeOffsets struct {
 		NumUnwind  int `layout:"NumUnwindInfos"`
 		Unwind     int `layout:"UnwindInfos"`
 	} `struct:"RealCodeHeader,optional"`
+	Module struct {
+		ReadyToRun int `layout:"ReadyToRunInfo,optional"`
+	}
 	ReadyToRun struct {
 		Header       int `layout:"ReadyToRunHeader"`
 		Composite    int `layout:"CompositeInfo,optional"`
@@ -130,8 +133,8 @@ type codeOffsets struct {
 }
 
 // codeLayout is what the layout knows of methods and code.
-type codeLayout struct {
-	codeOffsets
+type members struct {
+	offsets
 	baseSizes      [8]int // of a MethodDesc, by kind
 	nativeCodeSlot flagBit
 	tiered         flagBit // of methods that can be compiled again with more optimization
@@ -186,10 +189,10 @@ func (b flagBit) of(m *MethodDesc) bool {
 const stubCodeBlockLast = 0xf
 
 // codeLayout binds the members of methods and code.
-func (r *Runtime) codeLayout() (*codeLayout, error) {
-	return r.code.layout.get(func() (*codeLayout, error) {
-		c := &codeLayout{stubKindLast: stubCodeBlockLast}
-		if err := bindAll(r.layout, &c.codeOffsets); err != nil {
+func (r *Reader) members() (*members, error) {
+	return r.bound.get(func() (*members, error) {
+		c := &members{stubKindLast: stubCodeBlockLast}
+		if err := r.rt.Layout().BindAll(&c.offsets); err != nil {
 			return nil, err
 		}
 		return c, c.constants(r)
@@ -198,8 +201,8 @@ func (r *Runtime) codeLayout() (*codeLayout, error) {
 
 // constants reads the numbers. Methods need the first ones; what code lookup
 // needs is optional here and missed where it is used.
-func (c *codeLayout) constants(r *Runtime) error {
-	if err := r.layout.Constant("MethodDescBaseSizes", &c.baseSizes); err != nil {
+func (c *members) constants(r *Reader) error {
+	if err := r.rt.Layout().Constant("MethodDescBaseSizes", &c.baseSizes); err != nil {
 		return err
 	}
 	for _, f := range []struct {
@@ -207,7 +210,7 @@ func (c *codeLayout) constants(r *Runtime) error {
 		dst  *flagBit
 	}{{"NativeCodeSlotFlag", &c.nativeCodeSlot}, {"TieredCompilationFlag", &c.tiered}} {
 		var text string
-		if err := r.layout.Constant(f.name, &text); err != nil {
+		if err := r.rt.Layout().Constant(f.name, &text); err != nil {
 			return err
 		}
 		var err error
@@ -216,10 +219,10 @@ func (c *codeLayout) constants(r *Runtime) error {
 		}
 	}
 	var err error
-	if c.genericDef, err = r.layout.Uint("GenericMethodDefinition"); err != nil {
+	if c.genericDef, err = r.rt.Layout().Uint("GenericMethodDefinition"); err != nil {
 		return err
 	}
-	bits, err := r.layout.Uint("MethodDescTokenRemainderBitCount")
+	bits, err := r.rt.Layout().Uint("MethodDescTokenRemainderBitCount")
 	if err != nil {
 		return err
 	}
@@ -227,20 +230,20 @@ func (c *codeLayout) constants(r *Runtime) error {
 		return target.Corruptf("%d bits of a token in a MethodDesc", bits)
 	}
 	c.tokenBits = uint(bits)
-	if v, err := r.layout.Uint("NibbleMap"); err == nil {
+	if v, err := r.rt.Layout().Uint("NibbleMap"); err == nil {
 		c.nibbleMap = int(v)
 	}
-	if v, err := r.layout.Uint("StubCodeBlockLast"); err == nil {
+	if v, err := r.rt.Layout().Uint("StubCodeBlockLast"); err == nil {
 		c.stubKindLast = v
 	}
-	if err := r.layout.Constant("DebugInfo", &c.debugInfo); err != nil {
+	if err := r.rt.Layout().Constant("DebugInfo", &c.debugInfo); err != nil {
 		c.debugInfo.FlagByte = layout.Absent
 	}
 	c.globals(r)
 	return nil
 }
 
-func (c *codeLayout) globals(r *Runtime) {
+func (c *members) globals(r *Reader) {
 	for _, g := range []struct {
 		dst   *target.Addr
 		names [2]string
@@ -252,7 +255,7 @@ func (c *codeLayout) globals(r *Runtime) {
 		{&c.r2rManager, [2]string{"ReadyToRunJitManager"}, true},
 	} {
 		for _, name := range g.names {
-			at, err := r.layout.Variable(name)
+			at, err := r.rt.Layout().Variable(name)
 			if err == nil && g.deref {
 				at, err = target.Pointer(r.mem, at)
 			}

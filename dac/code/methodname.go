@@ -1,0 +1,237 @@
+package code
+
+import (
+	"fmt"
+
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/internal/layout"
+	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/metadata"
+	"github.com/sosgo/sosgo/target"
+)
+
+// A MethodStyle is a form of a method's name.
+type MethodStyle uint8
+
+const (
+	// MethodFull is what SOS prints: type, name, generic arguments, parameters:
+	// "Ns.Type`1[[System.__Canon, System.Private.CoreLib]].Name(Int32)".
+	MethodFull MethodStyle = iota
+	// MethodQualified is the type's name and the method's: "Ns.Type.Name".
+	MethodQualified
+)
+
+// The classes that the runtime names for methods without metadata
+// (typestring.cpp, TypeString::AppendMethodInternal).
+const (
+	dynamicClass = "DynamicClass"
+	stubClass    = "ILStubClass"
+)
+
+// extendedLCG marks a System.Reflection.Emit.DynamicMethod, as against an IL
+// stub, in StoredSigMethodDesc's extended flags.
+const dynamicLCG = "DynamicMethodLCGFlag"
+
+type methodNameKey struct {
+	md    target.Addr
+	style MethodStyle
+}
+
+// MethodName returns the name of m. It is kept.
+func (r *Reader) MethodName(m *MethodDesc, style MethodStyle) (string, error) {
+	k := methodNameKey{m.Addr, style}
+	if s, ok := r.names.Load(k); ok {
+		return s.(string), nil
+	}
+	s, err := r.methodName(m, style)
+	if err != nil {
+		return "", fmt.Errorf("name of method %016x: %w", uint64(m.Addr), err)
+	}
+	r.names.Store(k, s)
+	return s, nil
+}
+
+func (r *Reader) methodName(m *MethodDesc, style MethodStyle) (string, error) {
+	class, err := m.className()
+	if err != nil {
+		return "", err
+	}
+	name, err := m.Name()
+	if err != nil {
+		return "", err
+	}
+	if name = class + "." + name; style == MethodQualified {
+		return name, nil
+	}
+	args, err := m.TypeArguments()
+	if err != nil {
+		return "", err
+	}
+	list, err := r.rt.TypeArgumentNames(args)
+	if err != nil {
+		return "", err
+	}
+	sig, md, err := m.Signature()
+	if err != nil {
+		return "", err
+	}
+	res, err := m.resolver(md)
+	if err != nil {
+		return "", err
+	}
+	return metadata.FormatMethod(name+list, &sig, res), nil
+}
+
+// className is the name of the type in front of a method's name.
+func (m *MethodDesc) className() (string, error) {
+	if m.Kind != MethodDynamic {
+		return m.r.rt.TypeName(m.MethodTable, dac.NameNative)
+	}
+	lcg, err := m.IsLCG()
+	if err != nil || lcg {
+		return dynamicClass, err
+	}
+	return stubClass, nil
+}
+
+// IsLCG reports whether the method is a System.Reflection.Emit.DynamicMethod.
+// The other methods without metadata are stubs that the runtime made.
+func (m *MethodDesc) IsLCG() (bool, error) {
+	if m.Kind != MethodDynamic {
+		return false, nil
+	}
+	c, err := m.r.members()
+	if err != nil {
+		return false, err
+	}
+	mask, err := m.r.rt.Layout().Uint(dynamicLCG)
+	if err != nil {
+		return false, err
+	}
+	flags, err := m.r.u32(m.Addr, c.StoredSig.Flags, "StoredSigMethodDesc.ExtendedFlags")
+	return uint64(flags)&mask != 0, err
+}
+
+// Name is the method's own name, such as ".ctor".
+func (m *MethodDesc) Name() (string, error) {
+	switch m.Kind {
+	case MethodArray:
+		return m.arrayName()
+	case MethodDynamic:
+		c, err := m.r.members()
+		if err != nil {
+			return "", err
+		}
+		at, err := m.r.ptr(m.Addr, c.Dynamic.Name, "DynamicMethodDesc.MethodName")
+		if err != nil {
+			return "", err
+		}
+		return target.CString(m.r.mem, at, limits.IdentifierBytes)
+	}
+	md, row, err := m.def()
+	if err != nil {
+		return "", err
+	}
+	return md.String(row.Name)
+}
+
+// arrayMethods are the methods that each array type has behind the virtual
+// ones, in the order of their slots (array.cpp, ArrayMethodDesc); from the
+// fourth on all are constructors.
+var arrayMethods = [...]string{"Get", "Set", "Address", ".ctor"}
+
+func (m *MethodDesc) arrayName() (string, error) {
+	mt, err := m.r.rt.TrustedMethodTable(m.MethodTable)
+	if err != nil {
+		return "", err
+	}
+	if m.Slot < mt.NumVirtuals {
+		return "", target.Corruptf("array method in slot %d of %d virtual ones", m.Slot, mt.NumVirtuals)
+	}
+	return arrayMethods[min(int(m.Slot-mt.NumVirtuals), len(arrayMethods)-1)], nil
+}
+
+// Signature decodes the method's signature and returns the metadata that its
+// tokens belong to, nil for the methods of arrays.
+func (m *MethodDesc) Signature() (metadata.MethodSig, *metadata.Metadata, error) {
+	b, md, err := m.SignatureBlob()
+	if err != nil {
+		return metadata.MethodSig{}, nil, err
+	}
+	sig, err := metadata.ParseMethodSig(b)
+	if n := len(b) - 1; err != nil && n >= 0 && b[n] == byte(metadata.ElementEnd) {
+		// The stubs for calls from unmanaged code store a terminator.
+		if cut, cutErr := metadata.ParseMethodSig(b[:n]); cutErr == nil {
+			sig, err = cut, nil
+		}
+	}
+	return sig, md, err
+}
+
+// SignatureBlob is the method's signature as it is stored: in metadata, or in
+// memory for the methods that the runtime made.
+func (m *MethodDesc) SignatureBlob() ([]byte, *metadata.Metadata, error) {
+	if m.Kind == MethodArray || m.Kind == MethodDynamic {
+		return m.storedSignature()
+	}
+	md, row, err := m.def()
+	if err != nil {
+		return nil, nil, err
+	}
+	b, err := md.Blob(row.Signature)
+	return b, md, err
+}
+
+func (m *MethodDesc) storedSignature() ([]byte, *metadata.Metadata, error) {
+	c, err := m.r.members()
+	if err != nil {
+		return nil, nil, err
+	}
+	if c.StoredSig.Sig == layout.Absent {
+		return nil, nil, &layout.Error{Type: "StoredSigMethodDesc", Field: "Sig"}
+	}
+	rd := layout.Reader{Mem: m.r.mem, Base: m.Addr}
+	at, size := rd.Ptr(c.StoredSig.Sig), rd.U32(c.StoredSig.Size)
+	if rd.Err != nil {
+		return nil, nil, rd.Err
+	}
+	if size > limits.SignatureBytes {
+		return nil, nil, target.Corruptf("signature of %d bytes", size)
+	}
+	b, err := target.Bytes(m.r.mem, at, int(size))
+	if err != nil {
+		return nil, nil, err
+	}
+	if m.Kind == MethodArray {
+		return b, nil, nil
+	}
+	mod, err := m.Module()
+	if err != nil {
+		return nil, nil, err
+	}
+	// The signature of a dynamic method names types by their handles: it needs
+	// no metadata, and its module may have none.
+	md, err := mod.Metadata()
+	if err != nil {
+		return b, nil, nil
+	}
+	return b, md, nil
+}
+
+// resolver names what the method's signature refers to: tokens of md and the
+// exact generic arguments of its type and of itself.
+func (m *MethodDesc) resolver(md *metadata.Metadata) (metadata.Resolver, error) {
+	mt, err := m.r.rt.TrustedMethodTable(m.MethodTable)
+	if err != nil {
+		return nil, err
+	}
+	if mt.IsArray() {
+		return m.r.rt.SigNames(md, []target.Addr{mt.PerInstInfo}, nil), nil
+	}
+	typeArgs, err := m.r.rt.TypeArguments(mt)
+	if err != nil {
+		return nil, err
+	}
+	methodArgs, err := m.TypeArguments()
+	return m.r.rt.SigNames(md, typeArgs, methodArgs), err
+}

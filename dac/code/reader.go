@@ -1,0 +1,50 @@
+// Package code reads what a CLR knows of methods and their code: MethodDescs and
+// the versions of their code, which method an address in code belongs to, names
+// and signatures of methods, IL, what the compilers record beside code (package
+// codeinfo decodes it), and lines of source. Structures keep the runtime's
+// names.
+//
+// Of gives the Reader of a runtime that package dac opened. A Reader is safe for
+// concurrent use.
+package code
+
+import (
+	"sync"
+
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/internal/layout"
+	"github.com/sosgo/sosgo/target"
+)
+
+// A Reader reads the methods and the code of one runtime. What it found it
+// keeps.
+type Reader struct {
+	rt  *dac.Runtime
+	mem target.Memory // of the runtime
+
+	bound    lazy[*members]
+	methods  sync.Map // target.Addr -> *MethodDesc
+	names    sync.Map // methodNameKey -> string
+	sections sync.Map // target.Addr -> *RangeSection
+	list     lazy[[]*RangeSection]
+	bodies   sync.Map // entry point, target.Addr -> *codeBody
+	versions lazy[map[target.Addr]target.Addr]
+}
+
+// Of returns the Reader of rt: the same one for every caller.
+func Of(rt *dac.Runtime) *Reader { return readers(rt) }
+
+var readers = dac.PerRuntime(func(rt *dac.Runtime) *Reader { return &Reader{rt: rt, mem: rt.Memory()} })
+
+// Runtime is the runtime that r reads.
+func (r *Reader) Runtime() *dac.Runtime { return r.rt }
+
+// ptr reads the pointer member at offset off of the structure at a.
+func (r *Reader) ptr(a target.Addr, off int, what string) (target.Addr, error) {
+	return layout.Pointer(r.mem, a, off, what)
+}
+
+// u32 reads the 32-bit member at offset off of the structure at a.
+func (r *Reader) u32(a target.Addr, off int, what string) (uint32, error) {
+	return layout.Uint32(r.mem, a, off, what)
+}

@@ -1,0 +1,65 @@
+package code
+
+import (
+	"github.com/sosgo/sosgo/metadata"
+	"github.com/sosgo/sosgo/target"
+)
+
+// A SourceLine is a place in a source file.
+type SourceLine struct {
+	File         string // as the compiler recorded it
+	Line, Column int    // from 1
+	EndLine      int
+	EndColumn    int
+}
+
+// SourceLine returns the place in the source of the instruction at info.Offset.
+// For a return address, whose call is before it, the caller takes one from
+// Offset. Code without a place, hidden by the compiler or without a map to IL,
+// is target.ErrUnsupported.
+func (r *Reader) SourceLine(info Info) (SourceLine, error) {
+	if info.Method == nil {
+		return SourceLine{}, target.Unsupportedf("a stub has no source")
+	}
+	if info.Method.Token.IsNil() {
+		return SourceLine{}, target.Unsupportedf("the method has no source")
+	}
+	il, ok, err := r.ILOffset(info)
+	if err != nil {
+		return SourceLine{}, err
+	}
+	if !ok {
+		return SourceLine{}, target.Unsupportedf("the instruction has no place in the source")
+	}
+	return r.SourceLineOfIL(info.Method, il)
+}
+
+// SourceLineOfIL returns the place in the source of the instruction of m at an
+// offset in its IL.
+func (r *Reader) SourceLineOfIL(m *MethodDesc, il int) (SourceLine, error) {
+	mod, err := m.Module()
+	if err != nil {
+		return SourceLine{}, err
+	}
+	pdb, err := mod.PDB()
+	if err != nil {
+		return SourceLine{}, err
+	}
+	var best metadata.SequencePoint
+	for p, err := range pdb.Metadata.SequencePoints(m.Token.Row()) {
+		if err != nil {
+			return SourceLine{}, err
+		}
+		if int64(p.ILOffset) > int64(il) {
+			break
+		}
+		if !p.Hidden {
+			best = p
+		}
+	}
+	if best.StartLine == 0 {
+		return SourceLine{}, target.Unsupportedf("the instruction has no place in the source")
+	}
+	file, err := pdb.Metadata.DocumentName(best.Document.Row())
+	return SourceLine{file, int(best.StartLine), int(best.StartColumn), int(best.EndLine), int(best.EndColumn)}, err
+}
