@@ -13,3 +13,180 @@ type Where struct {
 	Committed  *Range      `json:"committed,omitempty" doc:"committed memory"`
 	Reserved   *Range      `json:"reserved,omitempty" doc:"reserved memory behind it"`
 }
+
+// GenerationSizes say how full the generations of each heap are.
+type GenerationSizes struct {
+	Gaps
+	Heaps []HeapSizes `json:"heaps"`
+	// Regions says that no generation shares a segment with others.
+	Regions bool `json:"-"`
+}
+
+// HeapSizes are the sizes of the generations of one of the GC's heaps.
+type HeapSizes struct {
+	Heap        int              `json:"heap" doc:"number of the heap"`
+	Generations []GenerationSize `json:"generations" doc:"its generations"`
+}
+
+// Ephemeral is the Generation of a segment that generations share.
+const Ephemeral = "ephemeral"
+
+// GenerationSize is the size of one generation in bytes.
+type GenerationSize struct {
+	Generation string `json:"generation" doc:"\"0\", \"1\", \"2\", \"large\", \"pinned\", \"frozen\", or \"ephemeral\" for a segment that generations share"`
+	Allocated  uint64 `json:"allocated" doc:"bytes from the first object to the end of the last, in segments of the generation alone"`
+	Committed  uint64 `json:"committed" doc:"bytes committed for these segments"`
+	Live       uint64 `json:"live" doc:"bytes of objects, whether reachable or not"`
+	Free       uint64 `json:"free" doc:"bytes of free blocks"`
+	// Shared are the objects in a segment that other generations share.
+	Shared uint64 `json:"-"`
+}
+
+// SizeStatistics count the objects, and then the free blocks, of each
+// generation by size.
+type SizeStatistics struct {
+	Gaps
+	Generations []SizeHistogram `json:"generations"`
+}
+
+// A SizeHistogram counts the objects, or the free blocks, of a generation.
+type SizeHistogram struct {
+	Generation string      `json:"generation" doc:"\"0\", \"1\", \"2\", \"large\", \"pinned\" or \"frozen\""`
+	Free       bool        `json:"free" doc:"of free blocks, not of objects"`
+	Sizes      []SizeCount `json:"sizes" doc:"by size"`
+}
+
+// A SizeCount says how many objects have a size.
+type SizeCount struct {
+	Size  uint64 `json:"size" doc:"bytes, rounded up to the heap's alignment"`
+	Count uint64 `json:"count" doc:"objects of that size"`
+}
+
+// RuntimeHeaps are the memory that the runtime manages: its native heaps and the
+// GC heap, as far as they were asked for.
+type RuntimeHeaps struct {
+	Gaps
+	*LoaderHeaps
+	GC *GCHeap `json:"gc,omitempty"`
+}
+
+// LoaderHeaps are the native heaps of a runtime.
+type LoaderHeaps struct {
+	Gaps
+	// Heaps are those of GlobalAllocator, of JITManager, then those of the
+	// Collectible allocators; Of finds them.
+	Heaps []LoaderHeap `json:"loaderHeaps"`
+
+	SystemDomain    target.Addr            `json:"-"`
+	GlobalAllocator target.Addr            `json:"-"` // the LoaderAllocator of what can't be unloaded
+	AppDomain       target.Addr            `json:"-"` // shares GlobalAllocator; 0 if the dump lacks it
+	JITManager      target.Addr            `json:"-"`
+	Collectible     []CollectibleAllocator `json:"-"` // that can be unloaded
+}
+
+// Of lists the heaps that belong to an allocator, or to the JIT manager.
+func (l *LoaderHeaps) Of(allocator target.Addr) []LoaderHeap {
+	var of []LoaderHeap
+	for i := range l.Heaps {
+		if l.Heaps[i].Allocator == allocator {
+			of = append(of, l.Heaps[i])
+		}
+	}
+	return of
+}
+
+// A CollectibleAllocator is a LoaderAllocator that can be unloaded.
+type CollectibleAllocator struct {
+	Address target.Addr
+	Module  Text // one of its modules
+}
+
+// A LoaderHeap is one native heap of the runtime.
+type LoaderHeap struct {
+	Allocator target.Addr   `json:"allocator" doc:"LoaderAllocator that owns the heap; of code the JIT manager"`
+	Kind      string        `json:"kind" doc:"what the runtime keeps in it"`
+	Blocks    []LoaderBlock `json:"blocks" doc:"its reserved ranges, in the order of the runtime's list"`
+	Complete  bool          `json:"complete" doc:"false: the dump lacks a part of the list"`
+	// Err says why it is not complete.
+	Err error `json:"-"`
+}
+
+// Sizes are how many bytes of the heap are there, and how many of the ranges
+// that it no longer allocates from are not.
+func (h *LoaderHeap) Sizes() (size, wasted uint64) {
+	for _, b := range h.Blocks {
+		size += b.Stored
+		if !b.Current {
+			wasted += b.Size - min(b.Stored, b.Size)
+		}
+	}
+	return size, wasted
+}
+
+// A LoaderBlock is a reserved range of a LoaderHeap.
+type LoaderBlock struct {
+	Address target.Addr `json:"address" doc:"start of the range"`
+	Size    uint64      `json:"size" doc:"bytes reserved"`
+	Stored  uint64      `json:"stored" doc:"bytes from the start that the dump holds; the process never touched the rest, or the dump left it out"`
+	Current bool        `json:"current" doc:"the heap still allocates from it"`
+}
+
+// GCHeap is the GC heap, or the part of it that was asked for.
+type GCHeap struct {
+	Server    bool      `json:"server" doc:"server GC"`
+	Regions   bool      `json:"regions" doc:"the heap is made of regions, not of segments"`
+	InGC      bool      `json:"inCollection" doc:"the dump was taken during a garbage collection"`
+	DATAS     *uint64   `json:"datas,omitempty" doc:"mode of dynamic adaptation to application sizes, where the runtime tells it"`
+	Heaps     int       `json:"heaps" doc:"number of heaps"`
+	Allocated uint64    `json:"allocated" doc:"bytes from the first object to the end of the last, of the segments listed"`
+	Committed uint64    `json:"committed" doc:"bytes committed, of the segments listed"`
+	Segments  []Segment `json:"segments" doc:"the segments or regions by address"`
+
+	Partial  bool     `json:"-"` // not all segments were asked for
+	SubHeaps []GCPart `json:"-"` // all heaps
+	// MaxAllocated and MaxCommitted are of the segment, listed or not, with the
+	// most: columns are as wide as they.
+	MaxAllocated uint64 `json:"-"`
+	MaxCommitted uint64 `json:"-"`
+}
+
+// A GCPart is one of the heaps of a server GC, or the only one of a workstation
+// GC.
+type GCPart struct {
+	Index       int
+	Address     target.Addr // gc_heap; 0 for a workstation GC
+	Generations []GCGeneration
+}
+
+// A GCGeneration says where a generation begins in a heap without regions.
+type GCGeneration struct {
+	Start        target.Addr
+	AllocContext Range // empty if it has none
+}
+
+// A Segment is a segment or region of the GC heap.
+type Segment struct {
+	Heap      int         `json:"heap" doc:"number of the heap"`
+	Address   target.Addr `json:"address" doc:"the segment"`
+	Kind      SegmentKind `json:"kind" doc:"\"Generation0\", \"Generation1\", \"Generation2\", \"Large\", \"Pinned\", \"Frozen\" or \"Ephemeral\""`
+	Objects   Range       `json:"objects" doc:"from the first object to the end of the last"`
+	Committed Range       `json:"committed" doc:"committed memory"`
+	Reserved  Range       `json:"reserved" doc:"reserved memory behind it"`
+}
+
+// A SegmentKind says what a segment holds.
+type SegmentKind string
+
+// The kinds.
+const (
+	SegmentGeneration0 SegmentKind = "Generation0"
+	SegmentGeneration1 SegmentKind = "Generation1"
+	SegmentGeneration2 SegmentKind = "Generation2"
+	SegmentLarge       SegmentKind = "Large"
+	SegmentPinned      SegmentKind = "Pinned"
+	SegmentFrozen      SegmentKind = "Frozen"
+	SegmentEphemeral   SegmentKind = "Ephemeral" // generations 0 and 1, and a part of 2
+)
+
+// Size is the number of bytes in r.
+func (r Range) Size() uint64 { return uint64(r.End - r.Start) }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/testcase"
 	"github.com/sosgo/sosgo/internal/testdump"
@@ -123,11 +124,16 @@ func TestSizes(t *testing.T) {
 	corpus(t, func(t *testing.T, d *testdump.Dump) int {
 		h, err := d.Heap()
 		require.NoError(t, err)
-		sizes, stats, err := h.Sizes(t.Context(), heap.ScanOptions{})
+		stats, err := h.Stats(t.Context(), nil, heap.ScanOptions{})
+		require.NoError(t, err)
+		sizes, err := h.Sizes(t.Context(), heap.ScanOptions{})
 		require.NoError(t, err)
 		var live, free uint64
-		for _, z := range sizes {
+		for _, z := range sizes.Heaps {
 			for _, g := range z.Generations {
+				if g.Generation == answer.Ephemeral {
+					continue // is part of the others
+				}
 				live += g.Live
 				free += g.Free
 				if h.Regions() {
@@ -136,16 +142,16 @@ func TestSizes(t *testing.T) {
 			}
 		}
 		require.Equal(t, stats.Size, live+free)
-		list, _, err := h.SizeHistograms(t.Context(), heap.ScanOptions{})
+		list, err := h.SizeHistograms(t.Context(), heap.ScanOptions{})
 		require.NoError(t, err)
 		var n uint64
-		for _, g := range list {
+		for _, g := range list.Generations {
 			for _, s := range g.Sizes {
 				n += s.Count
 			}
 		}
 		require.Equal(t, stats.Count, n)
-		return len(list)
+		return len(list.Generations)
 	})
 }
 

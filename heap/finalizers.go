@@ -16,7 +16,8 @@ type FinalizerOptions struct {
 
 // ListFinalizers lists the objects in the finalizer queues of all heaps: those
 // whose finalizer is registered, the oldest generation first, then those whose
-// finalizer will run. What can't be read is noted; that no queue can is an error.
+// finalizer will run. What can't be read is noted; that no queue can is an error,
+// beside an answer that has only these notes.
 func (h *Heap) ListFinalizers(o FinalizerOptions) (*answer.Finalizers, error) {
 	a := &answer.Finalizers{}
 	var objects []Object

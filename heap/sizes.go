@@ -1,15 +1,18 @@
 package heap
 
 import (
+	"cmp"
 	"context"
 	"slices"
+
+	"github.com/sosgo/sosgo/answer"
 )
 
 // allGenerations lists the generations in the order of results.
 var allGenerations = [...]Generation{Generation0, Generation1, Generation2, GenerationLarge, GenerationPinned, GenerationFrozen}
 
-// GenerationSizes are the sizes of one generation of one sub heap in bytes.
-type GenerationSizes struct {
+// generationSizes are the sizes of one generation of one sub heap in bytes.
+type generationSizes struct {
 	Segments  int    // that hold the generation alone
 	Allocated uint64 // of these, from the first object to the end of the last
 	Committed uint64 // of these
@@ -18,19 +21,49 @@ type GenerationSizes struct {
 	Free      uint64 // free blocks
 }
 
-// SubHeapSizes are the sizes of one sub heap.
-type SubHeapSizes struct {
+// subHeapSizes are the sizes of one sub heap.
+type subHeapSizes struct {
 	Index       int
-	Generations [GenerationUnknown]GenerationSizes // by Generation
+	Generations [GenerationUnknown]generationSizes // by Generation
 	// Of the ephemeral segment, which generations share; its Live and Free are
 	// part of theirs.
-	Ephemeral GenerationSizes
+	Ephemeral generationSizes
 }
 
-// Sizes measures the generations of every sub heap. The Stats are of all
-// objects.
-func (h *Heap) Sizes(ctx context.Context, o ScanOptions) ([]SubHeapSizes, Stats, error) {
-	sizes := make([]SubHeapSizes, len(h.subHeaps))
+// Sizes measures the generations of every sub heap.
+func (h *Heap) Sizes(ctx context.Context, o ScanOptions) (*answer.GenerationSizes, error) {
+	sizes, stats, err := h.measure(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	a := &answer.GenerationSizes{Regions: h.regions, Heaps: make([]answer.HeapSizes, len(sizes))}
+	if err := noteCorrupt(&a.Gaps, &stats); err != nil {
+		return nil, err
+	}
+	for i := range sizes {
+		a.Heaps[i] = sizes[i].answer()
+	}
+	return a, nil
+}
+
+func (z *subHeapSizes) answer() answer.HeapSizes {
+	a := answer.HeapSizes{Heap: z.Index}
+	for g := range z.Generations {
+		a.Generations = append(a.Generations, z.Generations[g].answer(Generation(g).String()))
+	}
+	if z.Ephemeral.Segments > 0 {
+		a.Generations = append(a.Generations, z.Ephemeral.answer(answer.Ephemeral))
+	}
+	return a
+}
+
+func (g *generationSizes) answer(name string) answer.GenerationSize {
+	return answer.GenerationSize{Generation: name, Allocated: g.Allocated, Committed: g.Committed, Live: g.Live, Free: g.Free, Shared: g.Shared}
+}
+
+// measure is Sizes in numbers; the Stats are of all objects.
+func (h *Heap) measure(ctx context.Context, o ScanOptions) ([]subHeapSizes, Stats, error) {
+	sizes := make([]subHeapSizes, len(h.subHeaps))
 	for i := range sizes {
 		sizes[i].Index = i
 	}
@@ -44,7 +77,7 @@ func (h *Heap) Sizes(ctx context.Context, o ScanOptions) ([]SubHeapSizes, Stats,
 	f := &Filter{}
 	total := NewCounter(h, f)
 	err := Scan(ctx, h, h.Spans(f), o, func() *sizeCollector {
-		return &sizeCollector{Counter: NewCounter(h, f), sizes: make([]SubHeapSizes, len(h.subHeaps))}
+		return &sizeCollector{Counter: NewCounter(h, f), sizes: make([]subHeapSizes, len(h.subHeaps))}
 	}, func(c *sizeCollector) error {
 		total.Add(c.Counter)
 		for i := range sizes {
@@ -56,14 +89,14 @@ func (h *Heap) Sizes(ctx context.Context, o ScanOptions) ([]SubHeapSizes, Stats,
 }
 
 // of is where the memory of s counts.
-func (z *SubHeapSizes) of(s *Segment) *GenerationSizes {
+func (z *subHeapSizes) of(s *Segment) *generationSizes {
 	if s.Kind == KindEphemeral {
 		return &z.Ephemeral
 	}
 	return &z.Generations[s.Generation(s.Objects.Start)]
 }
 
-func (z *SubHeapSizes) add(b *SubHeapSizes) {
+func (z *subHeapSizes) add(b *subHeapSizes) {
 	for g := range z.Generations {
 		z.Generations[g].Shared += b.Generations[g].Shared
 		z.Generations[g].Live += b.Generations[g].Live
@@ -75,7 +108,7 @@ func (z *SubHeapSizes) add(b *SubHeapSizes) {
 
 type sizeCollector struct {
 	*Counter
-	sizes []SubHeapSizes
+	sizes []subHeapSizes
 }
 
 func (c *sizeCollector) Objects(s *Segment, batch []Object) {
@@ -97,7 +130,7 @@ func (c *sizeCollector) Objects(s *Segment, batch []Object) {
 	}
 }
 
-func (g *GenerationSizes) count(o *Object) {
+func (g *generationSizes) count(o *Object) {
 	if o.Free {
 		g.Free += o.Size
 	} else {
@@ -110,21 +143,9 @@ func (c *sizeCollector) Reset() {
 	clear(c.sizes)
 }
 
-// SizeCount says how many objects have a size in bytes, rounded up to the
-// heap's alignment.
-type SizeCount struct{ Size, Count uint64 }
-
-// A SizeHistogram counts the objects, or the free blocks, of one generation by
-// size.
-type SizeHistogram struct {
-	Generation Generation
-	Free       bool
-	Sizes      []SizeCount // by size
-}
-
 // SizeHistograms counts the objects of each generation that the process has by
 // size, then the free blocks.
-func (h *Heap) SizeHistograms(ctx context.Context, o ScanOptions) ([]SizeHistogram, Stats, error) {
+func (h *Heap) SizeHistograms(ctx context.Context, o ScanOptions) (*answer.SizeStatistics, error) {
 	f := &Filter{}
 	total := newHistogramCollector(h, f)
 	err := Scan(ctx, h, h.Spans(f), o, func() *histogramCollector { return newHistogramCollector(h, f) }, func(c *histogramCollector) error {
@@ -134,7 +155,16 @@ func (h *Heap) SizeHistograms(ctx context.Context, o ScanOptions) ([]SizeHistogr
 		}
 		return nil
 	})
-	return total.histograms(), total.Stats(), err
+	if err != nil {
+		return nil, err
+	}
+	a := &answer.SizeStatistics{}
+	stats := total.Stats()
+	if err := noteCorrupt(&a.Gaps, &stats); err != nil {
+		return nil, err
+	}
+	a.Generations = total.histograms()
+	return a, nil
 }
 
 type sizeKey struct {
@@ -180,31 +210,26 @@ func (c *histogramCollector) Reset() {
 	clear(c.counts)
 }
 
-func (c *histogramCollector) histograms() []SizeHistogram {
-	var list []SizeHistogram
+func (c *histogramCollector) histograms() []answer.SizeHistogram {
+	var list []answer.SizeHistogram
 	for _, free := range [...]bool{false, true} {
 		for _, g := range allGenerations {
 			if c.h.has(g) && (g != GenerationFrozen || !free) {
-				list = append(list, SizeHistogram{Generation: g, Free: free, Sizes: c.sizes(g, free)})
+				list = append(list, answer.SizeHistogram{Generation: g.String(), Free: free, Sizes: c.sizes(g, free)})
 			}
 		}
 	}
 	return list
 }
 
-func (c *histogramCollector) sizes(g Generation, free bool) []SizeCount {
-	var list []SizeCount
+func (c *histogramCollector) sizes(g Generation, free bool) []answer.SizeCount {
+	list := []answer.SizeCount{}
 	for k, n := range c.counts {
 		if k.gen == g && k.free == free {
-			list = append(list, SizeCount{k.size, n})
+			list = append(list, answer.SizeCount{Size: k.size, Count: n})
 		}
 	}
-	slices.SortFunc(list, func(a, b SizeCount) int {
-		if a.Size < b.Size {
-			return -1
-		}
-		return 1
-	})
+	slices.SortFunc(list, func(a, b answer.SizeCount) int { return cmp.Compare(a.Size, b.Size) })
 	return list
 }
 

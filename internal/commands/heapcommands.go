@@ -12,9 +12,6 @@ import (
 
 func heapCommands() []cli.Command {
 	return []cli.Command{
-		eeheapCommand(),
-		gcHeapStatCommand(),
-		sizeStatsCommand(),
 		listNearObjCommand(),
 	}
 }

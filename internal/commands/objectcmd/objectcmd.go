@@ -9,7 +9,10 @@ func Commands() []cli.Command {
 	return []cli.Command{
 		dumpGenCommand(),
 		dumpHeapCommand(),
+		eeheapCommand(),
 		finalizeQueueCommand(),
+		gcHeapStatCommand(),
 		gcWhereCommand(),
+		sizeStatsCommand(),
 	}
 }

@@ -1,0 +1,125 @@
+package dac
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/target"
+)
+
+// storedPage is the unit in which LoaderHeaps counts what the dump holds.
+const storedPage = 4096
+
+// LoaderHeaps lists the native heaps of the runtime: those that all assemblies
+// share that can't be unloaded, those of code in the order of addresses, and
+// those of collectible assemblies. What can't be read is noted; without the
+// system domain there is only the error.
+func (r *Runtime) LoaderHeaps() (*answer.LoaderHeaps, error) {
+	m := loaderMemory{r: r, out: &answer.LoaderHeaps{Heaps: []answer.LoaderHeap{}}}
+	var err error
+	if m.out.SystemDomain, err = r.SystemDomain(); err != nil {
+		return nil, err
+	}
+	if m.out.GlobalAllocator, err = r.GlobalLoaderAllocator(); err != nil {
+		return nil, err
+	}
+	m.allocator(m.out.GlobalAllocator)
+	domain, err := r.AppDomain()
+	m.out.Note(err)
+	m.out.AppDomain = domain.Addr
+	m.code()
+	m.collectible()
+	return m.out, nil
+}
+
+// A loaderMemory gathers native heaps.
+type loaderMemory struct {
+	r   *Runtime
+	out *answer.LoaderHeaps
+}
+
+// allocator adds the heaps of one LoaderAllocator.
+func (m *loaderMemory) allocator(a target.Addr) {
+	l, err := m.r.LoaderAllocator(a)
+	m.out.Note(err)
+	if l == nil {
+		return
+	}
+	seen := map[target.Addr]bool{} // a collectible allocator has one heap for several kinds
+	for i := range l.Heaps {
+		if h := &l.Heaps[i]; !seen[h.Addr] {
+			seen[h.Addr] = true
+			m.heap(a, h)
+		}
+	}
+}
+
+// heap adds one heap, unless it is empty.
+func (m *loaderMemory) heap(owner target.Addr, h *LoaderHeap) {
+	row := answer.LoaderHeap{Allocator: owner, Kind: h.Kind.String(), Blocks: []answer.LoaderBlock{}, Complete: h.Err == nil}
+	for _, b := range h.Blocks {
+		if b.Range.Size() > 0 {
+			row.Blocks = append(row.Blocks, answer.LoaderBlock{Address: b.Range.Start, Size: b.Range.Size(), Stored: m.stored(b.Range), Current: b.Current})
+		}
+	}
+	if h.Err != nil {
+		row.Err = fmt.Errorf("%v %016x: %w", h.Kind, uint64(h.Addr), h.Err)
+		m.out.Note(row.Err)
+	}
+	if len(row.Blocks) > 0 || row.Err != nil {
+		m.out.Heaps = append(m.out.Heaps, row)
+	}
+}
+
+// stored counts the whole pages at the start of a range that the dump holds.
+// Files don't tell what the process touched, so that the dump alone counts.
+func (m *loaderMemory) stored(of target.Range) uint64 {
+	var n uint64
+	for n < of.Size() && target.Available(m.r.tgt, of.Start+target.Addr(n), storedPage) {
+		n += storedPage
+	}
+	return n
+}
+
+// code adds the memory of code.
+func (m *loaderMemory) code() {
+	manager, err := m.r.JitManager()
+	var heaps []CodeHeap
+	if err == nil {
+		heaps, err = m.r.CodeHeaps()
+	}
+	m.out.Note(err)
+	m.out.JITManager = manager
+	slices.SortFunc(heaps, func(a, b CodeHeap) int {
+		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.start(), b.start()))
+	})
+	for i := range heaps {
+		m.heap(manager, &heaps[i].LoaderHeap)
+	}
+}
+
+// start is where the first block begins, 0 if there is none.
+func (h *LoaderHeap) start() target.Addr {
+	if len(h.Blocks) == 0 {
+		return 0
+	}
+	return h.Blocks[0].Range.Start
+}
+
+// collectible adds the heaps of the LoaderAllocators that can be unloaded.
+func (m *loaderMemory) collectible() {
+	mods, err := m.r.KnownModules()
+	m.out.Note(err)
+	seen := map[target.Addr]bool{m.out.GlobalAllocator: true}
+	for _, mod := range mods {
+		a, err := mod.LoaderAllocator()
+		if err != nil || a == 0 || seen[a] {
+			continue // runtimes before 8 have no such member
+		}
+		seen[a] = true
+		m.out.Collectible = append(m.out.Collectible, answer.CollectibleAllocator{Address: a, Module: m.out.Text(mod.Title())})
+		m.allocator(a)
+	}
+}

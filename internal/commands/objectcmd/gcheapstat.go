@@ -1,0 +1,36 @@
+package objectcmd
+
+import (
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/cli"
+	"github.com/sosgo/sosgo/internal/commands/ask"
+	"github.com/sosgo/sosgo/internal/text/objecttext"
+	"github.com/sosgo/sosgo/report"
+	"github.com/sosgo/sosgo/target"
+)
+
+func gcHeapStatCommand() cli.Command {
+	return cli.Command{
+		Name: "gcheapstat", Aliases: []string{"heapstat"}, Group: cli.GroupObjects, NeedsDump: true, Ask: askGCHeapStat,
+		Summary: "shows how full the generations of each heap are",
+		Options: []cli.Option{
+			{Name: "unreachable", Aliases: []string{"iu", "inclunrooted"}, Kind: cli.Bool, Summary: "also the objects that nothing refers to"},
+		},
+		Result: report.Result[answer.GenerationSizes](),
+	}
+}
+
+func askGCHeapStat(c *cli.Context) (report.Answer, error) {
+	if c.Bool("unreachable") {
+		return report.Answer{}, target.Unsupportedf("-unreachable is not there yet: it needs the object graph")
+	}
+	h, err := ask.ScannedHeap(c, false)
+	if err != nil {
+		return report.Answer{}, err
+	}
+	s, err := h.Sizes(c.Context(), ask.Scan(c, "scanning the heap"))
+	if err != nil {
+		return report.Answer{}, err
+	}
+	return report.Say(s, objecttext.GenerationSizes), nil
+}

@@ -1,0 +1,112 @@
+package objecttext
+
+import (
+	"fmt"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/report"
+)
+
+// generationTitles are the columns of gcheapstat, in the order of generations.
+var generationTitles = [...]string{"Gen0", "Gen1", "Gen2", "LOH", "POH", "FRZ"}
+
+// The places of generations in answer.HeapSizes.
+const (
+	largeGeneration  = 3
+	pinnedGeneration = 4
+	frozenGeneration = 5
+)
+
+// GenerationSizes is the text of gcheapstat: one line a heap, one column a
+// generation.
+func GenerationSizes(p *report.Page, s *answer.GenerationSizes) {
+	t := sizesText{p: p, sizes: s, columns: frozenGeneration}
+	for i := range s.Heaps {
+		if s.Heaps[i].Generations[frozenGeneration].Allocated > 0 {
+			t.columns = frozenGeneration + 1
+		}
+	}
+	t.block("", allocated, false)
+	t.block("Free space:\n", func(g *answer.GenerationSize) uint64 { return g.Free }, true)
+	t.block("Committed space:\n", func(g *answer.GenerationSize) uint64 { return g.Committed }, false)
+}
+
+// allocated is the size of a generation's own segments, and of its objects in
+// those that it shares.
+func allocated(g *answer.GenerationSize) uint64 { return g.Allocated + g.Shared }
+
+type sizesText struct {
+	p       *report.Page
+	sizes   *answer.GenerationSizes
+	columns int
+}
+
+// block writes one value of all generations.
+func (t *sizesText) block(title string, value func(*answer.GenerationSize) uint64, percents bool) {
+	t.p.Print(title)
+	t.row("Heap", generationTitles[:t.columns], "EPH", "")
+	total := make([]uint64, t.columns+1) // the ephemeral segment's is the last
+	for i := range t.sizes.Heaps {
+		z := &t.sizes.Heaps[i]
+		values := make([]uint64, t.columns+1)
+		for g := range t.columns {
+			values[g] = value(&z.Generations[g])
+		}
+		if e := &z.Generations[len(z.Generations)-1]; e.Generation == answer.Ephemeral {
+			values[t.columns] = value(e)
+		}
+		for k, v := range values {
+			total[k] += v
+		}
+		tail := ""
+		if percents {
+			tail = freeShares(z.Generations)
+		}
+		t.numbers(fmt.Sprintf("Heap%d", z.Heap), values, tail)
+	}
+	t.numbers("Total", total, "")
+	t.p.Print("\n")
+}
+
+// numbers writes one line of values. SOS has a column for the frozen heap, and
+// no value in it.
+func (t *sizesText) numbers(name string, values []uint64, tail string) {
+	cells := make([]string, len(values))
+	for i, v := range values {
+		cells[i] = fmt.Sprint(v)
+	}
+	shown := t.columns
+	if t.p.SOS {
+		shown = min(shown, frozenGeneration)
+	}
+	t.row(name, cells[:shown], cells[t.columns], tail)
+}
+
+func (t *sizesText) row(name string, cells []string, ephemeral, tail string) {
+	t.p.Printf("%-8s", name)
+	if !t.sizes.Regions {
+		t.p.Printf(" %-10s", ephemeral)
+	}
+	for _, cell := range cells {
+		t.p.Printf(" %-10s", cell)
+	}
+	t.p.Printf(" %s\n", tail)
+}
+
+// freeShares says how much of what is allocated is free.
+func freeShares(list []answer.GenerationSize) string {
+	var free, all uint64
+	for g := range largeGeneration {
+		free += list[g].Free
+		all += allocated(&list[g])
+	}
+	return fmt.Sprintf("%-8s %-8s %-8s", percent("SOH", free, all), percent("LOH", list[largeGeneration].Free, list[largeGeneration].Allocated),
+		percent("POH", list[pinnedGeneration].Free, list[pinnedGeneration].Allocated))
+}
+
+func percent(name string, part, all uint64) string {
+	if all == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s:%d%%", name, part*100/all)
+}

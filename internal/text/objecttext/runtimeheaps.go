@@ -1,0 +1,258 @@
+package objecttext
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/report"
+	"github.com/sosgo/sosgo/target"
+)
+
+// RuntimeHeapsOptions choose the form of eeheap.
+type RuntimeHeapsOptions struct {
+	Total bool // the sum of all comes last
+}
+
+// RuntimeHeaps is the text of eeheap.
+func RuntimeHeaps(p *report.Page, h *answer.RuntimeHeaps, o RuntimeHeapsOptions) {
+	var total uint64
+	if h.LoaderHeaps != nil {
+		total += loaderHeaps(p, h.LoaderHeaps)
+	}
+	if h.GC != nil {
+		gcHeap(p, h.GC)
+		total += h.GC.Committed
+	}
+	if o.Total {
+		p.Printf("\nTotal bytes consumed by CLR: 0x%x (%d)\n\n", total, total)
+	}
+}
+
+const loaderHeapDivider = "----------------------------------------"
+
+// loaderHeaps writes the runtime's native heaps, and returns how many bytes of
+// them are there. SOS means to write those of collectible assemblies, and misses
+// them all.
+func loaderHeaps(p *report.Page, l *answer.LoaderHeaps) uint64 {
+	t := loaderText{p}
+	p.Printf("Loader Heap:\n%s\n", loaderHeapDivider)
+	t.row("System Domain:", report.Hex12(l.SystemDomain))
+	t.row("LoaderAllocator:", report.Hex12(l.GlobalAllocator))
+	total := t.allocator(l.Of(l.GlobalAllocator))
+	p.Printf("%s\n", loaderHeapDivider)
+	t.row("Domain 1:", report.Hex12(l.AppDomain))
+	t.row("LoaderAllocator:", report.Hex12(l.GlobalAllocator))
+	p.Printf("No unique loader heaps found.\n%s\n", loaderHeapDivider)
+	t.row("JIT Manager:", report.Hex12(l.JITManager))
+	size, wasted := t.heaps(l.Of(l.JITManager))
+	t.row("Total size:", loaderSizes(size, wasted))
+	p.Printf("%s\n", loaderHeapDivider)
+	total += size
+	if p.SOS {
+		return total
+	}
+	for _, c := range l.Collectible {
+		t.row("LoaderAllocator:", report.Hex12(c.Address)+" "+report.Escape(c.Module.String()))
+		total += t.allocator(l.Of(c.Address))
+		p.Printf("%s\n", loaderHeapDivider)
+	}
+	return total
+}
+
+type loaderText struct{ p *report.Page }
+
+func (t loaderText) row(label, text string) { t.p.Printf("%-21s %s\n", label, text) }
+
+// allocator writes the heaps of one LoaderAllocator.
+func (t loaderText) allocator(heaps []answer.LoaderHeap) uint64 {
+	size, wasted := t.heaps(heaps)
+	if size == 0 {
+		t.p.Print("No unique loader heaps found.\n")
+		return 0
+	}
+	t.row("Total size:", loaderSizes(size, wasted))
+	return size
+}
+
+// heaps writes heaps and returns their sizes.
+func (t loaderText) heaps(list []answer.LoaderHeap) (size, wasted uint64) {
+	for i := range list {
+		h := &list[i]
+		s, w := h.Sizes()
+		size, wasted = size+s, wasted+w
+		var text strings.Builder
+		for _, b := range h.Blocks {
+			fmt.Fprintf(&text, "%s(%x:%x) ", report.Hex12(b.Address), b.Size, b.Stored)
+		}
+		if h.Err != nil && !t.p.SOS { // SOS says nothing of what it can't read
+			text.WriteString(answer.Absent(h.Err) + " ")
+		}
+		if text.Len() > 0 {
+			t.row(t.label(h.Kind), text.String()+loaderSizes(s, w))
+		}
+	}
+	return size, wasted
+}
+
+// label is the kind as SOS names it: it knows no StaticsHeap.
+func (t loaderText) label(kind string) string {
+	if t.p.SOS && kind == "StaticsHeap" {
+		return "Unknown:"
+	}
+	return kind + ":"
+}
+
+// loaderSizes words sizes as eeheap does; none at all is empty there.
+func loaderSizes(size, wasted uint64) string {
+	text := "Size: " + memorySize(size) + " bytes total"
+	if wasted > 0 {
+		text += ", " + memorySize(wasted) + " bytes wasted"
+	}
+	return text + "."
+}
+
+func memorySize(n uint64) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("0x%x (%d)", n, n)
+}
+
+// gcHeapText writes the GC heap.
+type gcHeapText struct {
+	p     *report.Page
+	h     *answer.GCHeap
+	table *report.Table
+}
+
+func gcHeap(p *report.Page, h *answer.GCHeap) {
+	t := gcHeapText{p: p, h: h}
+	t.table = p.Table(
+		report.Column{Name: "segment", Kind: report.Pointer},
+		report.Column{Name: "begin", Kind: report.Pointer},
+		report.Column{Name: "allocated", Kind: report.Pointer},
+		report.Column{Name: "committed", Kind: report.Pointer},
+		report.Column{Name: "allocated size", Kind: report.Text, Width: max(len("allocated size"), len(t.size(h.MaxAllocated)))},
+		report.Column{Name: "committed size", Kind: report.Text, Width: max(len("committed size"), len(t.size(h.MaxCommitted)))})
+	if h.DATAS != nil {
+		p.Printf("\nDATAS = %d\n", *h.DATAS)
+	} else if p.SOS {
+		p.Print("\nDATAS = \n")
+	}
+	p.Print("========================================\n")
+	p.Printf("Number of GC Heaps: %d\n", h.Heaps)
+	p.Print("----------------------------------------\n")
+	for i := range h.SubHeaps {
+		t.subHeap(&h.SubHeaps[i])
+	}
+	prefix := ""
+	if h.Partial {
+		prefix = "Partial "
+	}
+	p.Printf("%sGC Allocated Heap Size:    Size: %s bytes.\n", prefix, t.size(h.Allocated))
+	p.Printf("%sGC Committed Heap Size:    Size: %s bytes.\n", prefix, t.size(h.Committed))
+}
+
+// size is a number of bytes as SOS prints it; sosgo leaves nothing empty.
+func (t *gcHeapText) size(n uint64) string {
+	if t.p.SOS {
+		return memorySize(n)
+	}
+	return fmt.Sprintf("0x%x (%d)", n, n)
+}
+
+// of lists the segments of a heap by kind and address.
+func (t *gcHeapText) of(heap int, kinds ...answer.SegmentKind) (list []*answer.Segment) {
+	for _, kind := range kinds {
+		for i := range t.h.Segments {
+			if s := &t.h.Segments[i]; s.Heap == heap && s.Kind == kind {
+				list = append(list, s)
+			}
+		}
+	}
+	return list
+}
+
+// subHeap writes one heap, unless a filter leaves nothing of it.
+func (t *gcHeapText) subHeap(s *answer.GCPart) {
+	small := t.of(s.Index, answer.SegmentGeneration0, answer.SegmentGeneration1, answer.SegmentGeneration2, answer.SegmentEphemeral)
+	frozen := t.of(s.Index, answer.SegmentFrozen)
+	large := t.of(s.Index, answer.SegmentLarge)
+	pinned := t.of(s.Index, answer.SegmentPinned)
+	if t.h.Partial && len(small)+len(frozen)+len(large)+len(pinned) == 0 {
+		return
+	}
+	if t.h.Server {
+		t.p.Printf("Heap %d (%s)\n", s.Index, report.Hex16(s.Address))
+	}
+	t.generationStarts(s)
+	t.section("Small object heap", small)
+	if len(frozen) > 0 {
+		t.section("NonGC heap", frozen)
+	}
+	t.section("Large object heap"+t.startsAt(s, largeGeneration), large)
+	if len(pinned) > 0 {
+		t.section("Pinned object heap"+t.startsAt(s, pinnedGeneration), pinned)
+	}
+	if t.h.Partial {
+		t.partialSizes(small, frozen, large, pinned)
+	}
+	t.p.Print("------------------------------\n")
+}
+
+func (t *gcHeapText) partialSizes(lists ...[]*answer.Segment) {
+	var allocated, committed uint64
+	for _, list := range lists {
+		for _, s := range list {
+			allocated += s.Objects.Size()
+			committed += s.Committed.Size()
+		}
+	}
+	t.p.Printf("Partial Allocated Size:              Size: %s bytes.\n", t.size(allocated))
+	t.p.Printf("Partial Committed Size:              Size: %s bytes.\n", t.size(committed))
+}
+
+// generationStarts writes where the generations start in the ephemeral segment;
+// regions have no such place.
+func (t *gcHeapText) generationStarts(s *answer.GCPart) {
+	if t.h.Regions {
+		return
+	}
+	for i, g := range s.Generations[:min(smallGenerations, len(s.Generations))] {
+		t.p.Printf("generation %d starts at %x\n", i, uint64(g.Start))
+	}
+	t.p.Print("ephemeral segment allocation context: ")
+	if len(s.Generations) == 0 || s.Generations[0].AllocContext.Size() == 0 {
+		t.p.Print("none\n")
+		return
+	}
+	a := s.Generations[0].AllocContext
+	t.p.Printf("(0x%x, 0x%x)\n", uint64(a.Start), uint64(a.End))
+}
+
+func (t *gcHeapText) startsAt(s *answer.GCPart, generation int) string {
+	if t.h.Regions || generation >= len(s.Generations) {
+		return ""
+	}
+	return fmt.Sprintf(" starts at %x", uint64(s.Generations[generation].Start))
+}
+
+// section writes segments; regions stand behind the name of their generation.
+func (t *gcHeapText) section(title string, list []*answer.Segment) {
+	t.p.Printf("%s\n", title)
+	t.table.Header()
+	var last answer.SegmentKind
+	for _, s := range list {
+		if number, ok := strings.CutPrefix(string(s.Kind), "Generation"); ok && t.h.Regions && s.Kind != last {
+			t.p.Printf("generation %s:\n", number)
+			last = s.Kind
+		}
+		for _, a := range [...]target.Addr{s.Address, s.Objects.Start, s.Objects.End, s.Committed.End} {
+			t.table.Uint(uint64(a))
+		}
+		t.table.Text(t.size(s.Objects.Size()))
+		t.table.Text(t.size(s.Committed.Size()))
+		t.table.End()
+	}
+}
