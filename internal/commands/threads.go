@@ -9,6 +9,7 @@ import (
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/crash"
 	"github.com/sosgo/sosgo/internal/cli"
+	"github.com/sosgo/sosgo/internal/commands/ask"
 	"github.com/sosgo/sosgo/report"
 	"github.com/sosgo/sosgo/target"
 )
@@ -47,7 +48,7 @@ func runThreads(c *cli.Context) error {
 		return err
 	}
 	if text, ok := c.Str("thread"); ok {
-		t, err := findThread(c, threads, text)
+		t, err := ask.FindThread(c, threads, text)
 		if err != nil {
 			return err
 		}

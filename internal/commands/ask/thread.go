@@ -1,0 +1,95 @@
+package ask
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/sosgo/sosgo/crash"
+	"github.com/sosgo/sosgo/internal/cli"
+	"github.com/sosgo/sosgo/target"
+	"github.com/sosgo/sosgo/threads"
+)
+
+// ThreadOptions choose between the numbers that a thread has.
+func ThreadOptions() []cli.Option {
+	return []cli.Option{
+		{Name: "tid", Aliases: []string{"t"}, Summary: "the thread is given by its OS id"},
+		{Name: "managed", Aliases: []string{"m"}, Summary: "the thread is given by its managed id"},
+	}
+}
+
+// Threads lists the threads; what can't be read of the runtime's is a warning,
+// because the threads of the OS answer much alone. The list is not empty.
+func Threads(c *cli.Context) ([]threads.Thread, error) {
+	list, err := View(c).Threads()
+	if len(list) == 0 {
+		if err == nil {
+			err = fmt.Errorf("threads: %w", target.ErrNotInDump)
+		}
+		return nil, err
+	}
+	if err != nil {
+		c.Warn(err)
+	}
+	return list, nil
+}
+
+// Thread is the thread of the list that text gives (see FindThread), and of an
+// empty text the current one.
+func Thread(c *cli.Context, list []threads.Thread, text string) (*threads.Thread, error) {
+	if text != "" {
+		return FindThread(c, list, text)
+	}
+	return CurrentThread(c, list), nil
+}
+
+// CurrentThread is the thread that setthread chose. Without one it is the
+// thread of the crash; SOS takes the first instead.
+func CurrentThread(c *cli.Context, list []threads.Thread) *threads.Thread {
+	id, ok := c.Session.Thread()
+	if !ok && !c.SOS {
+		id, ok = crash.ThreadID(Dump(c).Target())
+	}
+	if ok {
+		if t := threads.ByID(list, id); t != nil {
+			return t
+		}
+	}
+	return &list[0]
+}
+
+// FindThread finds a thread by its index, its OS id or its managed id, as
+// ThreadOptions say. A number without options is an index, or an OS id if there
+// is no such index or it is hexadecimal.
+func FindThread(c *cli.Context, list []threads.Thread, text string) (*threads.Thread, error) {
+	n, err := cli.ParseInt(text)
+	if err != nil {
+		return nil, c.Usagef("%v", err)
+	}
+	hex := strings.HasPrefix(strings.ToLower(text), "0x")
+	kind := "index or OS id"
+	var t *threads.Thread
+	switch {
+	case c.Bool("managed"):
+		t, kind = threadBy(threads.ByManagedID, list, n), "managed id"
+	case c.Bool("tid") || hex:
+		t, kind = threadBy(threads.ByID, list, n), "OS id"
+	default:
+		if t = threads.ByIndex(list, int(n)); t == nil {
+			t = threadBy(threads.ByID, list, n)
+		}
+	}
+	if t == nil {
+		return nil, c.Usagef("no thread has the %s %s; threads lists them", kind, text)
+	}
+	return t, nil
+}
+
+// threadBy finds a thread by an id that the user gave, which may be no id.
+func threadBy(find func([]threads.Thread, uint32) *threads.Thread, list []threads.Thread, n int64) *threads.Thread {
+	if n < 0 || n > math.MaxUint32 {
+		return nil
+	}
+	return find(list, uint32(n))
+}
