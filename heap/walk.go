@@ -39,6 +39,58 @@ func (h *Heap) Objects() iter.Seq2[Object, error] {
 	}
 }
 
+// Walk iterates over the objects that f chooses, in address order; a nil f
+// chooses all. Unlike Objects it looks at the context, also while it seeks where
+// a damaged heap goes on: once that is done, its error is the last item.
+func (h *Heap) Walk(ctx context.Context, f *Filter) iter.Seq2[Object, error] {
+	return func(yield func(Object, error) bool) {
+		w := newWalker(h)
+		w.ctx = ctx
+		out := walkSink{ctx: ctx, sieve: NewSieve(f), yield: yield}
+		for _, sp := range h.Spans(f) {
+			out.from = sp.Range.Start
+			w.walk(sp.Segment, sp.Segment.Objects.Start, min(sp.Segment.Objects.End, sp.Range.End), &out)
+			if out.stopped {
+				return
+			}
+			if err := ctx.Err(); err != nil {
+				yield(Object{}, err)
+				return
+			}
+		}
+	}
+}
+
+// A walkSink is the sink of Walk.
+type walkSink struct {
+	ctx     context.Context
+	sieve   *Sieve
+	from    target.Addr // earlier objects are only passed
+	yield   func(Object, error) bool
+	stopped bool // yield wants no more
+}
+
+func (y *walkSink) objects(_ *Segment, batch []Object) bool {
+	for i := range batch {
+		if y.ctx.Err() != nil {
+			return false
+		}
+		if batch[i].Addr >= y.from && y.sieve.Pass(&batch[i]) && !y.yield(batch[i], nil) {
+			y.stopped = true
+			return false
+		}
+	}
+	return true
+}
+
+func (y *walkSink) corrupt(c *Corruption) bool {
+	if y.ctx.Err() != nil {
+		return false // resync gave up
+	}
+	y.stopped = c.Next > y.from && !y.yield(Object{}, c)
+	return !y.stopped
+}
+
 // ObjectsIn iterates over the objects of a segment that start inside r, in
 // address order. It passes all objects from the segment's start, because only
 // they tell where the next one begins.
