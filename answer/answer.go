@@ -109,6 +109,22 @@ func (m Maybe[T]) MarshalJSON() ([]byte, error) {
 // JSONType is the type that MarshalJSON writes, for documentation.
 func (m Maybe[T]) JSONType() reflect.Type { return reflect.TypeFor[T]() }
 
+// Of is the value, or with err the reason for which it is missing.
+func Of[T any](v T, err error) Maybe[T] { return Maybe[T]{v, err} }
+
+// A Pointer is an address, or 0 where there is nothing to point at. JSON leaves
+// it out (with the tag omitzero) if it is missing or 0.
+type Pointer struct{ Maybe[target.Addr] }
+
+// IsZero reports whether the address is missing or 0.
+func (p Pointer) IsZero() bool { return p.Err != nil || p.Value == 0 }
+
+// Pointer makes a Pointer and notes its error.
+func (g *Gaps) Pointer(a target.Addr, err error) Pointer {
+	g.Note(err)
+	return Pointer{Of(a, err)}
+}
+
 // A Hex is a number that people read in hexadecimal and that is no address: a
 // token, flags, an offset. JSON has it as a string such as "0x1f".
 type Hex uint64

@@ -95,8 +95,10 @@ func (p *Page) Fail(err error) {
 func (p *Page) Err() error { return p.err }
 
 // Each ranges over the rows of an answer. A row that is missing is warned of
-// and left out; the end of the context, or of the page's writer, ends the loop.
+// and left out; what a row notes in Gaps of its own is warned of, too. The end
+// of the context, or of the page's writer, ends the loop.
 func Each[T any](p *Page, rows iter.Seq2[T, error]) iter.Seq[T] {
+	_, notes := any(*new(T)).(noter)
 	return func(yield func(T) bool) {
 		if rows == nil {
 			return
@@ -109,10 +111,22 @@ func Each[T any](p *Page, rows iter.Seq2[T, error]) iter.Seq[T] {
 				p.Warn(err)
 				continue
 			}
+			if notes {
+				warnAll(any(row).(noter), p.Warn)
+			}
 			if p.err != nil || !yield(row) {
 				return
 			}
 		}
+	}
+}
+
+// A noter is a row with Gaps of its own.
+type noter interface{ Noted() []error }
+
+func warnAll(n noter, warn func(error)) {
+	for _, err := range n.Noted() {
+		warn(err)
 	}
 }
 

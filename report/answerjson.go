@@ -112,6 +112,9 @@ func (e *JSONEncoder) rows(name string, v reflect.Value, warn func(error)) error
 			warn(err)
 			continue
 		}
+		if n, ok := row.Interface().(noter); ok {
+			warnAll(n, warn)
+		}
 		if err := e.Item(name, row.Interface()); err != nil {
 			return err
 		}

@@ -8,13 +8,7 @@ func typeCommands() []cli.Command {
 		dumpClassCommand(),
 		dumpALCCommand(),
 		dumpRuntimeTypesCommand(),
-		dumpSigCommand(),
-		dumpSigElemCommand(),
 		name2EECommand(),
 		token2EECommand(),
-		dumpModuleCommand(),
-		dumpAssemblyCommand(),
-		dumpDomainCommand(),
-		findAppDomainCommand(),
 	}
 }

@@ -30,40 +30,9 @@ func textOr(c *cli.Context, s string, err error) string {
 	return s
 }
 
-// moduleFile is the name that SOS prints for a module: the path of its file, of
-// an assembly that was loaded from bytes its own name, of a dynamic module
-// nothing.
-func moduleFile(m *dac.Module) (string, error) {
-	path, err := m.Path()
-	if err != nil || path != "" {
-		return path, err
-	}
-	at, err := m.Image()
-	if err != nil || at.Start == 0 {
-		return "", err
-	}
-	md, err := m.Metadata()
-	if err != nil {
-		return "", err
-	}
-	row, err := md.Module(1)
-	if err != nil {
-		return "", err
-	}
-	return md.String(row.Name)
-}
-
-// moduleLabel is moduleFile, or words for a module without one.
-func moduleLabel(m *dac.Module) (string, error) {
-	name, err := moduleFile(m)
-	if err != nil || name != "" {
-		return name, err
-	}
-	if dynamic, err := m.IsDynamic(); err == nil && dynamic {
-		return "Dynamic Module", nil
-	}
-	return "Unknown Module", nil
-}
+// moduleFile and moduleLabel stand for the methods of Module.
+func moduleFile(m *dac.Module) (string, error)  { return m.File() }
+func moduleLabel(m *dac.Module) (string, error) { return m.Title() }
 
 func trueIndex(b bool) int {
 	if b {

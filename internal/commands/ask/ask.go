@@ -8,6 +8,7 @@ import (
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/cli"
+	"github.com/sosgo/sosgo/report"
 )
 
 // Dump is the open dump of a command that NeedsDump.
@@ -33,4 +34,12 @@ func Heap(c *cli.Context) (*heap.Heap, error) {
 		c.Warn(w)
 	}
 	return h, nil
+}
+
+// Say is the answer v, written by text, unless err says that there is none.
+func Say[T any](v T, err error, text func(*report.Page, T)) (report.Answer, error) {
+	if err != nil {
+		return report.Answer{}, err
+	}
+	return report.Say(v, text), nil
 }

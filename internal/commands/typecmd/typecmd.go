@@ -5,4 +5,13 @@ package typecmd
 import "github.com/sosgo/sosgo/internal/cli"
 
 // Commands are the commands of the group.
-func Commands() []cli.Command { return nil }
+func Commands() []cli.Command {
+	return []cli.Command{
+		dumpSigCommand(),
+		dumpSigElemCommand(),
+		dumpModuleCommand(),
+		dumpAssemblyCommand(),
+		dumpDomainCommand(),
+		findAppDomainCommand(),
+	}
+}

@@ -1,0 +1,138 @@
+package dac_test
+
+import (
+	"path"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/internal/testdump"
+	"github.com/sosgo/sosgo/target"
+)
+
+// TestDescribeModules: the modules of the types that the program knew describe
+// themselves, list these types, and name their assembly, which names them.
+func TestDescribeModules(t *testing.T) {
+	testdump.Canned(t, func(t *testing.T, d *testdump.Dump) {
+		if !d.HasRuntime() {
+			t.Skip("no CLR")
+		}
+		rt, err := d.Runtime()
+		require.NoError(t, err)
+		seen := map[target.Addr]map[target.Addr]bool{}
+		for _, fact := range d.Manifest.Types() {
+			mt, err := rt.MethodTable(fact.Addr)
+			if err != nil || mt.IsArray() {
+				continue
+			}
+			if seen[mt.Module] == nil {
+				seen[mt.Module] = describedTypes(t, rt, mt.Module)
+			}
+			if mt.Canonical == mt.Addr && !strings.Contains(fact.Name, "[") {
+				assert.True(t, seen[mt.Module][mt.Addr], "%s is missing", fact.Name)
+			}
+		}
+		if d.HasHeap() && len(d.Manifest.Types()) > 0 {
+			assert.NotEmpty(t, seen)
+		}
+	})
+}
+
+func describedTypes(t *testing.T, rt *dac.Runtime, module target.Addr) map[target.Addr]bool {
+	m, err := rt.DescribeModule(module, dac.ModuleOptions{Types: true})
+	require.NoError(t, err)
+	assert.Equal(t, module, m.Module.Module)
+	assert.NotEmpty(t, m.Module.Name.String())
+	assert.Len(t, m.Module.Maps, 7)
+	types := map[target.Addr]bool{}
+	for row, err := range m.Types {
+		if err == nil {
+			types[row.MethodTable] = true
+		}
+	}
+	for row, err := range m.References {
+		if err == nil {
+			assert.EqualValues(t, 0x01, row.Token>>24, "references are TypeRefs")
+		}
+	}
+	as, err := rt.DescribeAssembly(m.Module.Assembly)
+	if err == nil {
+		assert.Equal(t, module, as.Module)
+		assert.Equal(t, path.Base(m.Module.Name.String()), path.Base(as.Name.String()))
+	} else {
+		assert.ErrorIs(t, err, target.ErrNotInDump)
+	}
+	return types
+}
+
+// TestDescribeWrong: what lies at an address that holds something else is
+// corrupt, and never described.
+func TestDescribeWrong(t *testing.T) {
+	rt, err := testdump.Open(t, "net10-zoo").Runtime()
+	require.NoError(t, err)
+	object := rt.WellKnown().Object
+	_, err = rt.DescribeModule(object+1, dac.ModuleOptions{})
+	require.ErrorIs(t, err, target.ErrCorrupt)
+	_, err = rt.DescribeAssembly(object)
+	require.ErrorIs(t, err, target.ErrCorrupt)
+	_, err = rt.DescribeDomains(object)
+	require.ErrorIs(t, err, target.ErrCorrupt)
+	_, err = rt.AppDomainOf(0)
+	require.Error(t, err)
+}
+
+// TestDescribeDomains: there are two domains, each can be had alone, and the
+// application's has the assemblies of all modules.
+func TestDescribeDomains(t *testing.T) {
+	testdump.Canned(t, func(t *testing.T, d *testdump.Dump) {
+		if !d.HasRuntime() {
+			t.Skip("no CLR")
+		}
+		rt, err := d.Runtime()
+		require.NoError(t, err)
+		mods, _ := rt.Modules()
+		domains, err := rt.DescribeDomains()
+		if err != nil {
+			require.ErrorIs(t, err, target.ErrNotInDump)
+			return
+		}
+		var kinds []string
+		for domain, err := range domains {
+			if err != nil {
+				require.ErrorIs(t, err, target.ErrNotInDump)
+				continue
+			}
+			kinds = append(kinds, domain.Kind)
+			if domain.Kind == "application" {
+				assert.Len(t, domain.Assemblies, len(mods))
+			}
+			one, err := rt.DescribeDomains(domain.Address)
+			require.NoError(t, err)
+			for alone, err := range one {
+				if err == nil {
+					assert.Equal(t, domain.Address, alone.Address)
+				}
+			}
+		}
+		assert.Equal(t, []string{"system", "application"}, kinds)
+		for _, o := range d.Manifest.Objects() {
+			if of, err := rt.AppDomainOf(o.Addr); err == nil {
+				assert.Equal(t, 1, of.ID)
+				return
+			}
+		}
+	})
+}
+
+// TestDescribeSignature: without bytes or with a wrong module there is no answer.
+func TestDescribeSignature(t *testing.T) {
+	rt, err := testdump.Open(t, "net10-zoo").Runtime()
+	require.NoError(t, err)
+	_, err = rt.DescribeSignature(0, 0)
+	require.ErrorIs(t, err, target.ErrNotInDump)
+	_, err = rt.DescribeTypeSignature(0, rt.WellKnown().Object)
+	require.ErrorIs(t, err, target.ErrCorrupt, "the module is none")
+}

@@ -1,0 +1,221 @@
+package dac
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/metadata"
+	"github.com/sosgo/sosgo/target"
+)
+
+// lookupMapNames are what SOS calls the lookup maps.
+var lookupMapNames = map[Map]string{
+	MapTypeDef: "TypeDefToMethodTableMap", MapTypeRef: "TypeRefToMethodTableMap", MapMethodDef: "MethodDefToDescMap",
+	MapFieldDef: "FieldDefToDescMap", MapMemberRef: "MemberRefToDescMap", MapFileRef: "FileReferencesMap",
+	MapAssemblyRef: "AssemblyReferencesMap",
+}
+
+// ModuleOptions says what DescribeModule adds.
+type ModuleOptions struct {
+	Types bool // the loaded types that the module defines and refers to
+}
+
+// DescribeModule describes the Module at a. What the runtime does not record in
+// its version is 0; what the dump lacks is missing.
+func (r *Runtime) DescribeModule(a target.Addr, o ModuleOptions) (*answer.ModuleDetails, error) {
+	m, err := r.Module(a)
+	if err != nil {
+		return nil, fmt.Errorf("%016x is not a Module: %w", uint64(a), err)
+	}
+	d := &answer.ModuleDetails{Module: answer.Module{Module: m.Addr, Assembly: m.Assembly}}
+	d.Module.Name = d.Text(m.FileOr("Unknown Module"))
+	d.Module.Dynamic, _ = m.IsDynamic() // a layout that can't tell knows no dynamic module
+	m.describeImage(d)
+	d.Module.Maps = m.describeMaps(&d.Gaps)
+	allocator, err := m.LoaderAllocator()
+	d.Module.LoaderAllocator = d.Pointer(allocator, recorded(err))
+	m.describeMetadata(d)
+	if o.Types {
+		d.Types, d.References = m.types(&d.Gaps, MapTypeDef), m.types(&d.Gaps, MapTypeRef)
+	}
+	return d, nil
+}
+
+// recorded is err without target.ErrUnsupported: what runtimes of a version
+// don't record is not missing.
+func recorded(err error) error {
+	if errors.Is(err, target.ErrUnsupported) {
+		return nil
+	}
+	return err
+}
+
+func (m *Module) describeImage(d *answer.ModuleDetails) {
+	at, err := m.Image()
+	d.Module.ImageBase = d.Pointer(at.Start, err)
+	path, pathErr := m.Path()
+	d.Module.InMemory = pathErr == nil && path == "" && at.Start != 0
+	d.Module.Flat, err = m.IsFlat()
+	d.Note(err)
+}
+
+func (m *Module) describeMaps(g *answer.Gaps) map[string]answer.Maybe[target.Addr] {
+	out := make(map[string]answer.Maybe[target.Addr], len(lookupMapNames))
+	for kind := MapTypeDef; kind <= MapAssemblyRef; kind++ {
+		table, err := m.MapTable(kind)
+		err = recorded(err)
+		g.Note(err)
+		out[lookupMapNames[kind]] = answer.Of(table, err)
+	}
+	return out
+}
+
+func (m *Module) describeMetadata(d *answer.ModuleDetails) {
+	_, err := m.Metadata()
+	where := m.MetadataSource()
+	d.Module.Metadata, d.Module.MetadataSize = d.Pointer(where.Addr, err), where.Size
+}
+
+// types lists the loaded types of a lookup map, MapTypeDef or MapTypeRef.
+func (m *Module) types(g *answer.Gaps, kind Map) iter.Seq2[answer.ModuleType, error] {
+	table := metadata.TableTypeDef
+	if kind == MapTypeRef {
+		table = metadata.TableTypeRef
+	}
+	return func(yield func(answer.ModuleType, error) bool) {
+		for e, err := range m.Entries(kind) {
+			t := answer.ModuleType{}
+			if err == nil {
+				token := metadata.NewToken(table, e.Row)
+				t = answer.ModuleType{MethodTable: e.Value, Token: answer.Hex(token), Name: g.Text(m.rowName(token, e.Value))}
+			}
+			if !yield(t, err) {
+				return
+			}
+		}
+	}
+}
+
+// rowName is the name of a type that a lookup map has: what metadata calls it,
+// which is there in dumps that lack the MethodTable.
+func (m *Module) rowName(token metadata.Token, mt target.Addr) (string, error) {
+	if md, err := m.Metadata(); err == nil {
+		if name, err := md.TypeFullName(token); err == nil {
+			return name, nil
+		}
+	}
+	return m.r.TypeHandleName(mt, NameNative)
+}
+
+// DescribeAssembly describes the Assembly at a.
+func (r *Runtime) DescribeAssembly(a target.Addr) (*answer.Assembly, error) {
+	as, err := r.Assembly(a)
+	if err != nil {
+		return nil, fmt.Errorf("%016x is not an Assembly: %w", uint64(a), err)
+	}
+	domain, err := r.AppDomain()
+	if domain.Addr != 0 {
+		err = nil // only its name is missing
+	}
+	out := &answer.Assembly{}
+	out.Note(err)
+	*out = as.Module.describeAssembly(answer.Of(domain.Addr, err), out.Gaps)
+	return out, nil
+}
+
+// describeAssembly describes the assembly of m; g are the gaps so far.
+func (m *Module) describeAssembly(domain answer.Maybe[target.Addr], g answer.Gaps) answer.Assembly {
+	a := answer.Assembly{Gaps: g, Assembly: m.Assembly, Domain: domain, Module: m.Addr}
+	a.Path = a.Text(m.Path())
+	a.Dynamic, _ = m.IsDynamic() // a layout that can't tell knows no dynamic module
+	a.Name = a.Text(m.Title())
+	return a
+}
+
+// DescribeDomains lists the system domain and the application domain, since
+// .NET Core has no others; or only those at the addresses, which are
+// target.ErrCorrupt if no domain lies there.
+func (r *Runtime) DescribeDomains(only ...target.Addr) (iter.Seq2[answer.Domain, error], error) {
+	system, err := r.SystemDomain()
+	if err != nil {
+		return nil, err
+	}
+	app, err := r.AppDomain()
+	if err != nil && app.Addr == 0 {
+		return nil, err
+	}
+	for _, a := range only {
+		if a != system && a != app.Addr {
+			return nil, fmt.Errorf("%016x is not a domain: %w", uint64(a), target.ErrCorrupt)
+		}
+	}
+	wanted := func(a target.Addr) bool { return len(only) == 0 || slices.Contains(only, a) }
+	return func(yield func(answer.Domain, error) bool) {
+		heaps, heapsErr := r.domainHeaps()
+		if heapsErr != nil && !yield(answer.Domain{}, heapsErr) {
+			return
+		}
+		if wanted(system) && !yield(answer.Domain{Address: system, Kind: "system", Heaps: heaps}, nil) {
+			return
+		}
+		if wanted(app.Addr) {
+			yield(r.describeAppDomain(app.Addr, answer.Text{S: app.Name, Err: err}, heaps), nil)
+		}
+	}, nil
+}
+
+func (r *Runtime) describeAppDomain(a target.Addr, name answer.Text, heaps []answer.DomainHeap) answer.Domain {
+	d := answer.Domain{Address: a, Kind: "application", Heaps: heaps}
+	d.Name = d.Text(name.S, name.Err)
+	mods, err := r.Modules()
+	d.Note(err)
+	for _, m := range mods {
+		as := m.describeAssembly(answer.Known(a), answer.Gaps{})
+		for _, gap := range as.Noted() {
+			d.Note(gap)
+		}
+		d.Assemblies = append(d.Assemblies, as)
+	}
+	return d
+}
+
+// domainHeaps are the heaps that SOS names for a domain.
+func (r *Runtime) domainHeaps() ([]answer.DomainHeap, error) {
+	global, err := r.GlobalLoaderAllocator()
+	var l *LoaderAllocator
+	if err == nil {
+		l, err = r.LoaderAllocator(global)
+	}
+	if l == nil {
+		return nil, err
+	}
+	var out []answer.DomainHeap
+	for _, k := range []LoaderHeapKind{LowFrequencyHeap, HighFrequencyHeap, StubHeap} {
+		if h := l.Heap(k); h != nil {
+			out = append(out, answer.DomainHeap{Kind: k.String(), Address: h.Addr})
+		}
+	}
+	return out, err
+}
+
+// AppDomainOf says which application domain the object at a belongs to: since
+// .NET Core there is one, with the number 1.
+func (r *Runtime) AppDomainOf(a target.Addr) (*answer.AppDomain, error) {
+	mt, err := r.ObjectMethodTable(a)
+	if err == nil {
+		_, err = r.MethodTable(mt)
+	}
+	if errors.Is(err, target.ErrCorrupt) || a == 0 {
+		return nil, fmt.Errorf("%016x is not a managed object: %w", uint64(a), err)
+	}
+	domain, err := r.AppDomain()
+	if err != nil && domain.Addr == 0 {
+		return nil, err
+	}
+	out := &answer.AppDomain{Address: domain.Addr, ID: 1}
+	out.Name = out.Text(domain.Name, err)
+	return out, nil
+}
