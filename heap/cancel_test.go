@@ -28,8 +28,8 @@ func TestCancel(t *testing.T) {
 		"Strings":        func(ctx context.Context) error { _, _, err := h.Strings(ctx, nil, o); return err },
 		"ThinLocks":      func(ctx context.Context) error { _, _, err := h.ThinLocks(ctx, nil, o); return err },
 		"Verify":         func(ctx context.Context) error { _, err := h.Verify(ctx, nil, o); return err },
-		"Sizes":          func(ctx context.Context) error { _, _, err := h.Sizes(ctx, o); return err },
-		"SizeHistograms": func(ctx context.Context) error { _, _, err := h.SizeHistograms(ctx, o); return err },
+		"Sizes":          func(ctx context.Context) error { _, err := h.Sizes(ctx, o); return err },
+		"SizeHistograms": func(ctx context.Context) error { _, err := h.SizeHistograms(ctx, o); return err },
 		"Graph": func(ctx context.Context) error {
 			_, err := h.Graph(ctx, nil, heap.EdgeOptions{}, o, func(*heap.Node) error { return nil })
 			return err
