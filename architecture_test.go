@@ -45,7 +45,7 @@ var mayImport = map[string]string{
 	"answer":             "target",
 	"hexdump":            "answer target internal/limits",
 	"dac":                "answer target image metadata internal/layout internal/limits",
-	"dac/code":           "target image metadata codeinfo dac internal/layout internal/limits",
+	"dac/code":           "answer target image metadata codeinfo dac internal/layout internal/limits",
 	"heap":               "answer target dac internal/layout internal/limits",
 	"objects":            "answer target dac dac/code heap metadata internal/layout internal/limits",
 	"stackscan":          "target dac heap internal/limits",

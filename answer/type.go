@@ -77,3 +77,50 @@ type AppDomain struct {
 type Signature struct {
 	Signature string `json:"signature" doc:"the signature in words"`
 }
+
+// A NameSearch is what a name or a token means in the modules that were looked
+// at.
+type NameSearch struct {
+	Gaps
+	Matches []NameMatch `json:"matches" doc:"in the order of the modules"`
+	Without int         `json:"modulesWithoutMatch" doc:"how many modules have none"`
+
+	// Modules are the modules that were looked at, with or without a match.
+	Modules []SearchedModule `json:"-"`
+	// All says that all modules were to be looked at, not those of one name.
+	All bool `json:"-"`
+	// Token is the token that was looked for, 0 for a name.
+	Token Hex `json:"-"`
+}
+
+// A SearchedModule is a module in which a name or token was looked for.
+type SearchedModule struct {
+	Module  target.Addr
+	File    Text
+	Matches []NameMatch
+	// Similar are the matches in SOS's way: also loaded types whose name contains
+	// what was looked for, in the order of their tokens, where the name is not a
+	// member's. Nil where Matches has them.
+	Similar iter.Seq2[NameMatch, error]
+}
+
+// A NameMatch is a type, method or field with a name or token.
+type NameMatch struct {
+	Module      target.Addr `json:"module" doc:"address of the Module"`
+	File        Text        `json:"file,omitzero" doc:"file name of the module"`
+	Kind        string      `json:"kind" doc:"\"type\", \"method\" or \"field\""`
+	Token       Hex         `json:"token" doc:"metadata token of the type or method, of a field that of its type"`
+	FieldToken  Hex         `json:"fieldToken,omitempty" doc:"metadata token of a field"`
+	Field       Text        `json:"field,omitzero" doc:"name of a field"`
+	MethodTable Pointer     `json:"methodTable,omitzero" doc:"of the type; absent while it is not loaded"`
+	MethodDesc  Pointer     `json:"methodDesc,omitzero" doc:"of the method; absent while its type is not loaded"`
+	Name        Text        `json:"name,omitzero" doc:"of the type, or of the method with its parameters"`
+	Code        Pointer     `json:"code,omitzero" doc:"compiled code of the method"`
+}
+
+// The kinds of matches.
+const (
+	MatchType   = "type"
+	MatchMethod = "method"
+	MatchField  = "field"
+)

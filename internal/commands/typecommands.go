@@ -8,7 +8,5 @@ func typeCommands() []cli.Command {
 		dumpClassCommand(),
 		dumpALCCommand(),
 		dumpRuntimeTypesCommand(),
-		name2EECommand(),
-		token2EECommand(),
 	}
 }

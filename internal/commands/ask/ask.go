@@ -6,6 +6,7 @@ package ask
 import (
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/cli"
 	"github.com/sosgo/sosgo/report"
@@ -23,6 +24,15 @@ func View(c *cli.Context) *sosgo.View {
 
 // Runtime opens the runtime that the session looks at.
 func Runtime(c *cli.Context) (*dac.Runtime, error) { return View(c).Runtime() }
+
+// Code reads the methods and the code of that runtime.
+func Code(c *cli.Context) (*code.Reader, error) {
+	rt, err := Runtime(c)
+	if err != nil {
+		return nil, err
+	}
+	return code.Of(rt), nil
+}
 
 // Heap opens the GC heap of that runtime and passes its warnings on.
 func Heap(c *cli.Context) (*heap.Heap, error) {

@@ -9,6 +9,8 @@ func Commands() []cli.Command {
 	return []cli.Command{
 		dumpSigCommand(),
 		dumpSigElemCommand(),
+		name2EECommand(),
+		token2EECommand(),
 		dumpModuleCommand(),
 		dumpAssemblyCommand(),
 		dumpDomainCommand(),

@@ -1,0 +1,237 @@
+package code
+
+import (
+	"fmt"
+	"iter"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/metadata"
+	"github.com/sosgo/sosgo/target"
+)
+
+// AllModules is the name of a module that stands for all of them.
+const AllModules = "*"
+
+// FindName looks for a type, "Ns.Outer+Inner`1", loaded or not, or the members
+// of that name of a type, "Ns.Type.Member", in the modules that module names: by
+// file name with or without extension, by path, or AllModules. If nothing has
+// the name, the answer has the loaded types whose name contains it, in any case.
+// That no module has that name is target.ErrUnsupported.
+func (r *Reader) FindName(module, name string) (*answer.NameSearch, error) {
+	s, mods, err := r.newSearch(module)
+	if err != nil {
+		return nil, err
+	}
+	found, exact := make([][]dac.Match, len(mods)), false
+	for i, m := range mods {
+		found[i], err = m.FindName(name)
+		s.Note(err)
+		exact = exact || len(found[i]) > 0
+	}
+	for i, m := range mods {
+		if !exact {
+			found[i], _ = m.FindLoaded(name) // FindName met the same problems
+		}
+		s.add(m, found[i])
+		if exact {
+			s.last().Similar = s.similar(m, found[i], name)
+		}
+	}
+	return s.done(), nil
+}
+
+// FindToken looks a TypeDef, TypeRef, MethodDef or FieldDef up in the modules
+// that module names, as FindName does. Of AllModules only those count in which
+// the token means something that is loaded.
+func (r *Reader) FindToken(module string, token metadata.Token) (*answer.NameSearch, error) {
+	s, mods, err := r.newSearch(module)
+	if err != nil {
+		return nil, err
+	}
+	s.Token = answer.Hex(token)
+	for _, m := range mods {
+		match, ok, err := tokenMatch(m, token)
+		s.Note(err)
+		if !ok {
+			s.add(m, nil)
+			continue
+		}
+		s.add(m, []dac.Match{match})
+		if n := &s.last().Matches[0]; s.All && n.MethodTable.IsZero() && n.MethodDesc.IsZero() {
+			s.last().Matches = nil
+		}
+	}
+	return s.done(), nil
+}
+
+// tokenMatch is what a token means in m; it reports false for one that the
+// module's metadata lacks.
+func tokenMatch(m *dac.Module, token metadata.Token) (dac.Match, bool, error) {
+	md, err := m.Metadata()
+	if err != nil || token.IsNil() || token.Row() > md.RowCount(token.Table()) {
+		return dac.Match{}, false, err
+	}
+	switch token.Table() {
+	case metadata.TableMethodDef:
+		return dac.Match{Member: token}, true, nil
+	case metadata.TableField:
+		owner, err := md.FieldOwner(token.Row())
+		return dac.Match{Type: metadata.NewToken(metadata.TableTypeDef, owner), Member: token}, err == nil, err
+	}
+	return dac.Match{Type: token}, true, nil
+}
+
+// A nameSearch collects the matches of a search.
+type nameSearch struct {
+	*answer.NameSearch
+	r *Reader
+}
+
+// newSearch starts a search in the modules of a name.
+func (r *Reader) newSearch(module string) (nameSearch, []*dac.Module, error) {
+	s := nameSearch{&answer.NameSearch{All: module == AllModules, Matches: []answer.NameMatch{}}, r}
+	mods, err := r.rt.KnownModules()
+	if err != nil && len(mods) == 0 {
+		return s, nil, err
+	}
+	s.Note(err)
+	if s.All {
+		return s, mods, nil
+	}
+	mods = slices.DeleteFunc(slices.Clone(mods), func(m *dac.Module) bool { return !isNamed(m, module) })
+	if len(mods) == 0 {
+		return s, nil, fmt.Errorf("no module is named %s: %w", strconv.Quote(module), target.ErrUnsupported)
+	}
+	return s, mods, nil
+}
+
+// isNamed reports whether name is that of the module's file, with or without
+// its extension or its folder, in any case.
+func isNamed(m *dac.Module, name string) bool {
+	file, err := m.File()
+	if err != nil || file == "" {
+		return false
+	}
+	base := dac.BaseName(file)
+	return strings.EqualFold(base, name) || strings.EqualFold(strings.TrimSuffix(base, path.Ext(base)), name) || strings.EqualFold(file, name)
+}
+
+// add adds a module with its matches.
+func (s nameSearch) add(m *dac.Module, found []dac.Match) {
+	in := answer.SearchedModule{Module: m.Addr, File: s.file(m)}
+	for _, f := range found {
+		in.Matches = append(in.Matches, s.resolve(m, in.File, f))
+	}
+	s.Modules = append(s.Modules, in)
+}
+
+// last is the module that was added last.
+func (s nameSearch) last() *answer.SearchedModule { return &s.Modules[len(s.Modules)-1] }
+
+// done adds the modules up.
+func (s nameSearch) done() *answer.NameSearch {
+	for i := range s.Modules {
+		s.Matches = append(s.Matches, s.Modules[i].Matches...)
+		if len(s.Modules[i].Matches) == 0 {
+			s.Without++
+		}
+	}
+	return s.NameSearch
+}
+
+// file is the file name of a module, "<dynamic>" for one made by
+// Reflection.Emit.
+func (s nameSearch) file(m *dac.Module) answer.Text {
+	file, err := m.FileOr("<dynamic>")
+	if err != nil {
+		return s.Text("", err)
+	}
+	return answer.Text{S: dac.BaseName(file)}
+}
+
+// similar lists found and the loaded types whose name contains name. A member's
+// name is no part of a type's.
+func (s nameSearch) similar(m *dac.Module, found []dac.Match, name string) iter.Seq2[answer.NameMatch, error] {
+	return func(yield func(answer.NameMatch, error) bool) {
+		if len(found) == 0 || found[0].Member.IsNil() {
+			loaded, err := m.FindLoaded(name)
+			if err != nil && len(found) > 0 && !yield(answer.NameMatch{}, err) {
+				return
+			}
+			if len(found) > 0 && slices.Contains(loaded, found[0]) {
+				found = nil
+			}
+			found = append(slices.Clone(found), loaded...)
+		}
+		for _, f := range found {
+			if !yield(s.resolve(m, s.file(m), f), nil) {
+				return
+			}
+		}
+	}
+}
+
+// resolve finds what the runtime has for a match.
+func (s nameSearch) resolve(m *dac.Module, file answer.Text, f dac.Match) answer.NameMatch {
+	n := answer.NameMatch{Module: m.Addr, File: file, Kind: answer.MatchType, Token: answer.Hex(f.Type)}
+	if f.Member.Table() == metadata.TableMethodDef {
+		s.method(m, f.Member, &n)
+		return n
+	}
+	n.MethodTable = s.Pointer(m.LoadedType(f.Type))
+	n.Name = s.Text(s.typeName(m, f.Type, n.MethodTable.Value))
+	if !f.Member.IsNil() {
+		n.Kind, n.FieldToken = answer.MatchField, answer.Hex(f.Member)
+		n.Field = s.Text(fieldName(m, f.Member))
+	}
+	return n
+}
+
+// typeName is the type's name as SOS's managed commands write it.
+func (s nameSearch) typeName(m *dac.Module, t metadata.Token, mt target.Addr) (string, error) {
+	if mt != 0 {
+		if name, err := s.r.rt.TypeHandleName(mt, dac.NameManaged); err == nil {
+			return name, nil
+		}
+	}
+	md, err := m.Metadata()
+	if err != nil {
+		return "", err
+	}
+	return md.TypeFullName(t)
+}
+
+func fieldName(m *dac.Module, t metadata.Token) (string, error) {
+	md, err := m.Metadata()
+	if err != nil {
+		return "", err
+	}
+	row, err := md.Field(t.Row())
+	if err != nil {
+		return "", err
+	}
+	return md.String(row.Name)
+}
+
+func (s nameSearch) method(m *dac.Module, t metadata.Token, n *answer.NameMatch) {
+	n.Kind, n.Token = answer.MatchMethod, answer.Hex(t)
+	n.MethodDesc = s.Pointer(m.Lookup(dac.MapMethodDef, t.Row()))
+	if a := n.MethodDesc.Value; a != 0 {
+		md, err := s.r.MethodDesc(a)
+		if err == nil {
+			n.Name.S, err = s.r.MethodName(md, MethodFull)
+			s.Note(err)
+			n.Code = s.Pointer(s.r.NativeCode(md))
+		} else {
+			n.MethodDesc = s.Pointer(0, err)
+		}
+	}
+	if n.Name.S == "" {
+		n.Name = s.Text(m.MethodDefName(t))
+	}
+}
