@@ -53,7 +53,7 @@ var mayImport = map[string]string{
 	"threads":            "answer target dac dac/code stackwalk internal/limits internal/teb",
 	"diagnosis":          "target dac dump heap internal/modfiles internal/symstore",
 	"crash":              "answer target dac threads internal/limits",
-	"disasm":             "target dac dac/code objects",
+	"disasm":             "answer target metadata dac dac/code objects",
 	"":                   "target codeinfo crash dac dac/code diagnosis dump elfcore heap image metadata minidump objects stackscan stackwalk threads unwind internal/lazy internal/limits internal/modfiles internal/symstore",
 	"report":             "answer target",
 	"report/stackexport": "report",

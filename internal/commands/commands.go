@@ -29,8 +29,6 @@ func All() []cli.Command {
 		stackCommands(),
 		stackToolCommands(),
 		typeCommands(),
-		codeCommands(),
-		codeInfoCommands(),
 		processCommands(),
 		supportCommands(),
 		objectcmd.Commands(),

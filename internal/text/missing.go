@@ -12,3 +12,6 @@ func Hex16[T ~uint64](m answer.Maybe[T]) string {
 	}
 	return report.Hex16(m.Value)
 }
+
+// String is a text, or the word for why it is missing. It is not escaped.
+func String(m answer.Maybe[string]) string { return answer.Text{S: m.Value, Err: m.Err}.String() }

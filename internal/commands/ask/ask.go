@@ -7,6 +7,7 @@ import (
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/dac/code"
+	"github.com/sosgo/sosgo/disasm"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/cli"
 	"github.com/sosgo/sosgo/report"
@@ -32,6 +33,19 @@ func Code(c *cli.Context) (*code.Reader, error) {
 		return nil, err
 	}
 	return code.Of(rt), nil
+}
+
+// Lister lists the code of that runtime's methods.
+func Lister(c *cli.Context) (*disasm.Lister, error) {
+	rt, err := Runtime(c)
+	if err != nil {
+		return nil, err
+	}
+	r, err := View(c).Objects()
+	if err != nil {
+		return nil, err
+	}
+	return disasm.NewLister(rt, r), nil
 }
 
 // Heap opens the GC heap of that runtime and passes its warnings on.

@@ -9,6 +9,12 @@ func Commands() []cli.Command {
 	return []cli.Command{
 		dumpSigCommand(),
 		dumpSigElemCommand(),
+		dumpMDCommand(),
+		ip2mdCommand(),
+		dumpILCommand(),
+		gcInfoCommand(),
+		ehInfoCommand(),
+		clruCommand(),
 		name2EECommand(),
 		token2EECommand(),
 		dumpModuleCommand(),

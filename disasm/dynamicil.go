@@ -1,12 +1,14 @@
-package commands
+package disasm
 
 import (
+	"strconv"
+
+	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/dac/code"
-	"github.com/sosgo/sosgo/internal/cli"
 	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/objects"
-	"github.com/sosgo/sosgo/report"
+
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -23,49 +25,53 @@ var (
 
 const resolverType = "System.Reflection.Emit.DynamicResolver"
 
-// dynamicIL reads the IL of a DynamicMethod by its MethodDesc, its object or its
+// dynamicIL lists the IL of a DynamicMethod by its MethodDesc, its object or its
 // resolver. It returns nil for any other address.
-func dynamicIL(c *cli.Context, rt *dac.Runtime, a target.Addr) (*ilListing, error) {
-	r := objects.New(rt)
-	resolver, m, err := dynamicResolver(rt, r, a)
+func (l *Lister) dynamicIL(a target.Addr) (*answer.IL, error) {
+	resolver, m, err := l.dynamicResolver(a)
 	if err != nil || resolver == nil {
 		return nil, err
 	}
-	code, err := byteArray(resolver.Field(codeField))
+	body, err := byteArray(resolver.Field(codeField))
 	if err != nil {
 		return nil, err
 	}
-	l := &ilListing{c: c, method: m, body: metadata.MethodBody{Code: code}, dynamic: true}
-	items, err := scopeItems(resolver)
-	if err != nil {
-		c.Warn(err)
+	items, itemsErr := scopeItems(resolver)
+	b := &ilBody{MethodBody: metadata.MethodBody{Code: body}}
+	b.name = func(t metadata.Token) (answer.ILToken, error) {
+		name, err := l.dynamicToken(items, t)
+		return answer.ILToken{Before: name}, err
 	}
-	l.items = items.Addr
-	l.operand = func(t metadata.Token) (string, error) { return dynamicToken(rt, items, t) }
-	return l, nil
+	out := b.list()
+	out.Dynamic, out.Items = true, out.Pointer(items.Addr, itemsErr)
+	out.Name = answer.Maybe[string]{Err: errUnnamed}
+	if m != nil {
+		out.MethodDesc, out.Name = m.Addr, answer.Of(l.code.MethodName(m, code.MethodFull))
+	}
+	return out, nil
 }
 
 // dynamicResolver is the resolver object behind a; nil when a is no dynamic
 // method.
-func dynamicResolver(rt *dac.Runtime, r *objects.Reader, a target.Addr) (*objects.Object, *code.MethodDesc, error) {
-	m, err := code.Of(rt).MethodDesc(a)
+func (l *Lister) dynamicResolver(a target.Addr) (*objects.Object, *code.MethodDesc, error) {
+	m, err := l.code.MethodDesc(a)
 	if err == nil {
 		if lcg, err := m.IsLCG(); err != nil || !lcg {
 			return nil, nil, nil
 		}
-		at, err := code.Of(rt).DynamicResolver(m)
+		at, err := l.code.DynamicResolver(m)
 		if err != nil {
 			return nil, nil, err
 		}
-		o, err := r.Object(at)
+		o, err := l.objects.Object(at)
 		return &o, m, err
 	}
-	o, err := r.Object(a)
+	o, err := l.objects.Object(a)
 	if err != nil {
 		return nil, nil, nil
 	}
 	for range 2 { // an RTDynamicMethod stands before the DynamicMethod
-		if name, _ := rt.TypeName(o.Type.MT.Addr, dac.NameNative); name == resolverType {
+		if name, _ := l.rt.TypeName(o.Type.MT.Addr, dac.NameNative); name == resolverType {
 			return &o, nil, nil
 		}
 		next, ok := firstObject(o, append(resolverFields, "_owner", "m_owner"))
@@ -74,7 +80,7 @@ func dynamicResolver(rt *dac.Runtime, r *objects.Reader, a target.Addr) (*object
 		}
 		o = next
 	}
-	if name, _ := rt.TypeName(o.Type.MT.Addr, dac.NameNative); name == resolverType {
+	if name, _ := l.rt.TypeName(o.Type.MT.Addr, dac.NameNative); name == resolverType {
 		return &o, nil, nil
 	}
 	return nil, nil, nil
@@ -125,8 +131,8 @@ func scopeItems(resolver *objects.Object) (objects.Object, error) {
 }
 
 // dynamicToken names a token of a dynamic method: "6000002 Ns.Type.Name()".
-func dynamicToken(rt *dac.Runtime, items objects.Object, t metadata.Token) (string, error) {
-	text := report.Hex(uint64(t))[2:]
+func (l *Lister) dynamicToken(items objects.Object, t metadata.Token) (string, error) {
+	text := strconv.FormatUint(uint64(t), 16)
 	a, err := items.Array()
 	if err != nil {
 		return text, nil
@@ -135,15 +141,15 @@ func dynamicToken(rt *dac.Runtime, items objects.Object, t metadata.Token) (stri
 	if err != nil || o.Addr == 0 {
 		return text, err
 	}
-	if name, ok := dynamicItem(rt, o); ok {
+	if name, ok := l.dynamicItem(o); ok {
 		return text + " " + name, nil
 	}
-	return text + " (" + report.Hex16(o.Addr) + ")", nil
+	return text + " (" + o.Addr.String() + ")", nil
 }
 
 // dynamicItem names an object that a token stands for: a literal, or a handle
 // of a method, type or field.
-func dynamicItem(rt *dac.Runtime, o objects.Object) (string, bool) {
+func (l *Lister) dynamicItem(o objects.Object) (string, bool) {
 	if o.IsString() {
 		return o.Inline(-1), true
 	}
@@ -151,11 +157,11 @@ func dynamicItem(rt *dac.Runtime, o objects.Object) (string, bool) {
 	if !ok {
 		return "", false
 	}
-	if m, err := code.Of(rt).MethodDesc(h); err == nil {
-		name, err := code.Of(rt).MethodName(m, code.MethodFull)
+	if m, err := l.code.MethodDesc(h); err == nil {
+		name, err := l.code.MethodName(m, code.MethodFull)
 		return name, err == nil
 	}
-	name, err := rt.TypeHandleName(h, dac.NameNative)
+	name, err := l.rt.TypeHandleName(h, dac.NameNative)
 	return name, err == nil
 }
 

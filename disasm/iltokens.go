@@ -1,41 +1,25 @@
-package commands
+package disasm
 
 import (
 	"strings"
 
+	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/metadata"
-	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/target"
 )
 
-// tokenNames names the tokens in IL, in the style of SOS's dumpil.
-type tokenNames struct {
-	md  *metadata.Metadata
-	cut bool // as short as SOS's buffers
-}
+// tokenNames names the tokens in IL by a module's metadata.
+type tokenNames struct{ md *metadata.Metadata }
 
-// The lengths that SOS cuts names to: those of definitions, of references to
-// other modules, and of types with a signature.
-const (
-	sosNameChars = 48
-	sosRefChars  = 49
-	sosSpecChars = 50
-)
-
-func (n tokenNames) shorten(s string, limit int) string {
-	if n.cut && len(s) > limit {
-		return s[:limit]
-	}
-	return s
-}
-
-// text names a token of any kind.
-func (n tokenNames) text(t metadata.Token) (string, error) {
+// token names a token of any kind.
+func (n tokenNames) token(t metadata.Token) (answer.ILToken, error) {
 	switch t.Table() {
 	case metadata.TableTypeDef, metadata.TableTypeRef:
-		return n.typeName(t)
+		typ, err := n.typeName(t)
+		return answer.ILToken{Type: typ}, err
 	case metadata.TableTypeSpec:
-		return n.spec(t.Row())
+		spec, err := n.spec(t.Row())
+		return answer.ILToken{Before: spec}, err
 	case metadata.TableField:
 		return n.field(t.Row())
 	case metadata.TableMethodDef:
@@ -48,50 +32,42 @@ func (n tokenNames) text(t metadata.Token) (string, error) {
 		return n.callSite(t.Row())
 	case metadata.UserStringHeap:
 		s, err := n.md.UserString(t)
-		if n.cut {
-			return `"` + s + `"`, err
-		}
-		return objects.Quote(s), err
+		return answer.ILToken{Literal: &s}, err
 	}
-	return "", target.Corruptf("token %v names nothing", t)
+	return answer.ILToken{}, target.Corruptf("token %v names nothing", t)
 }
 
-// typeName is the name of a TypeDef or TypeRef; a nested type has its own name
-// only in SOS's form.
-func (n tokenNames) typeName(t metadata.Token) (string, error) {
-	if !n.cut {
-		full, err := n.md.TypeFullName(t)
-		return strings.ReplaceAll(full, "+", "/"), err
+// typeName is the name of a TypeDef or TypeRef.
+func (n tokenNames) typeName(t metadata.Token) (answer.ILType, error) {
+	full, err := n.md.TypeFullName(t)
+	if err != nil {
+		return answer.ILType{}, err
 	}
+	out := answer.ILType{Kind: answer.ILTypeDef, Full: strings.ReplaceAll(full, "+", "/")}
 	var ns, name string
-	var err error
-	limit := sosNameChars
 	if t.Table() == metadata.TableTypeDef {
 		ns, name, err = n.md.TypeDefName(t.Row())
 	} else {
+		out.Kind = answer.ILTypeRef
 		ns, name, err = n.md.TypeRefName(t.Row())
-		limit = sosRefChars
 	}
 	if ns != "" {
 		name = ns + "." + name
 	}
-	return n.shorten(name, limit), err
-}
-
-func (n tokenNames) specSig(rid uint32) (metadata.TypeSig, error) {
-	row, err := n.md.TypeSpec(rid)
-	if err != nil {
-		return metadata.TypeSig{}, err
-	}
-	b, err := n.md.Blob(row.Signature)
-	if err != nil {
-		return metadata.TypeSig{}, err
-	}
-	return metadata.ParseTypeSpec(b)
+	out.Own = name
+	return out, err
 }
 
 func (n tokenNames) spec(rid uint32) (string, error) {
-	sig, err := n.specSig(rid)
+	row, err := n.md.TypeSpec(rid)
+	if err != nil {
+		return "", err
+	}
+	b, err := n.md.Blob(row.Signature)
+	if err != nil {
+		return "", err
+	}
+	sig, err := metadata.ParseTypeSpec(b)
 	if err != nil {
 		return "", err
 	}
@@ -99,70 +75,71 @@ func (n tokenNames) spec(rid uint32) (string, error) {
 }
 
 // owner is the type in front of a member's name.
-func (n tokenNames) owner(t metadata.Token) (string, error) {
+func (n tokenNames) owner(t metadata.Token) (answer.ILType, error) {
 	switch t.Table() {
 	case metadata.TableTypeSpec:
 		s, err := n.spec(t.Row())
-		return n.shorten(s, sosSpecChars), err
+		return answer.ILType{Kind: answer.ILTypeSpec, Full: s, Own: s}, err
 	case metadata.TableMethodDef:
 		rid, err := n.md.MethodOwner(t.Row())
 		if err != nil {
-			return "", err
+			return answer.ILType{}, err
 		}
 		return n.typeName(metadata.NewToken(metadata.TableTypeDef, rid))
 	case metadata.TableModuleRef:
 		row, err := n.md.ModuleRef(t.Row())
 		if err != nil {
-			return "", err
+			return answer.ILType{}, err
 		}
-		return n.md.String(row.Name)
+		s, err := n.md.String(row.Name)
+		return answer.ILType{Kind: answer.ILModule, Full: s, Own: s}, err
 	}
 	return n.typeName(t)
 }
 
-func (n tokenNames) field(rid uint32) (string, error) {
+func (n tokenNames) field(rid uint32) (answer.ILToken, error) {
 	row, err := n.md.Field(rid)
 	if err != nil {
-		return "", err
+		return answer.ILToken{}, err
 	}
 	owner, err := n.md.FieldOwner(rid)
 	if err != nil {
-		return "", err
+		return answer.ILToken{}, err
 	}
 	return n.qualified(metadata.NewToken(metadata.TableTypeDef, owner), row.Name)
 }
 
-// qualified is "Type::Name".
-func (n tokenNames) qualified(owner metadata.Token, name metadata.StringIndex) (string, error) {
-	class, err := n.owner(owner)
+// qualified is a member of a type.
+func (n tokenNames) qualified(owner metadata.Token, name metadata.StringIndex) (answer.ILToken, error) {
+	typ, err := n.owner(owner)
 	if err != nil {
-		return "", err
+		return answer.ILToken{}, err
 	}
 	s, err := n.md.String(name)
-	return class + "::" + n.shorten(s, sosNameChars), err
+	return answer.ILToken{Type: typ, Member: s}, err
 }
 
 // method is "return Type::Name<arguments>(parameters)" of a MethodDef.
-func (n tokenNames) method(rid uint32, args string) (string, error) {
+func (n tokenNames) method(rid uint32, args string) (answer.ILToken, error) {
 	row, err := n.md.MethodDef(rid)
 	if err != nil {
-		return "", err
+		return answer.ILToken{}, err
 	}
 	owner, err := n.md.MethodOwner(rid)
 	if err != nil {
-		return "", err
+		return answer.ILToken{}, err
 	}
 	return n.signed(metadata.NewToken(metadata.TableTypeDef, owner), row.Name, row.Signature, args)
 }
 
-func (n tokenNames) member(rid uint32, args string) (string, error) {
+func (n tokenNames) member(rid uint32, args string) (answer.ILToken, error) {
 	row, err := n.md.MemberRef(rid)
 	if err != nil {
-		return "", err
+		return answer.ILToken{}, err
 	}
 	b, err := n.md.Blob(row.Signature)
 	if err != nil {
-		return "", err
+		return answer.ILToken{}, err
 	}
 	if len(b) > 0 && metadata.CallConv(b[0]).Kind() == metadata.CallField {
 		return n.qualified(row.Class, row.Name)
@@ -170,32 +147,33 @@ func (n tokenNames) member(rid uint32, args string) (string, error) {
 	return n.signed(row.Class, row.Name, row.Signature, args)
 }
 
-func (n tokenNames) signed(owner metadata.Token, name metadata.StringIndex, blob metadata.BlobIndex, args string) (string, error) {
+func (n tokenNames) signed(owner metadata.Token, name metadata.StringIndex, blob metadata.BlobIndex, args string) (answer.ILToken, error) {
 	b, err := n.md.Blob(blob)
 	if err != nil {
-		return "", err
+		return answer.ILToken{}, err
 	}
 	sig, err := metadata.ParseMethodSig(b)
 	if err != nil {
-		return "", err
+		return answer.ILToken{}, err
 	}
-	q, err := n.qualified(owner, name)
-	return n.md.FormatTypeIL(&sig.Return) + " " + q + args + n.md.FormatParamsIL(&sig), err
+	out, err := n.qualified(owner, name)
+	out.Before, out.After = n.md.FormatTypeIL(&sig.Return)+" ", args+n.md.FormatParamsIL(&sig)
+	return out, err
 }
 
 // instance is a generic method with its arguments.
-func (n tokenNames) instance(rid uint32) (string, error) {
+func (n tokenNames) instance(rid uint32) (answer.ILToken, error) {
 	row, err := n.md.MethodSpec(rid)
 	if err != nil {
-		return "", err
+		return answer.ILToken{}, err
 	}
 	b, err := n.md.Blob(row.Instantiation)
 	if err != nil {
-		return "", err
+		return answer.ILToken{}, err
 	}
 	args, err := metadata.ParseMethodSpec(b)
 	if err != nil {
-		return "", err
+		return answer.ILToken{}, err
 	}
 	text := n.md.FormatArgumentsIL(args)
 	if row.Method.Table() == metadata.TableMemberRef {
@@ -205,18 +183,18 @@ func (n tokenNames) instance(rid uint32) (string, error) {
 }
 
 // callSite is the signature of a calli.
-func (n tokenNames) callSite(rid uint32) (string, error) {
+func (n tokenNames) callSite(rid uint32) (answer.ILToken, error) {
 	row, err := n.md.StandAloneSig(rid)
 	if err != nil {
-		return "", err
+		return answer.ILToken{}, err
 	}
 	b, err := n.md.Blob(row.Signature)
 	if err != nil {
-		return "", err
+		return answer.ILToken{}, err
 	}
 	sig, err := metadata.ParseMethodSig(b)
 	if err != nil {
-		return "", err
+		return answer.ILToken{}, err
 	}
-	return n.md.FormatTypeIL(&sig.Return) + n.md.FormatParamsIL(&sig), nil
+	return answer.ILToken{Before: n.md.FormatTypeIL(&sig.Return) + n.md.FormatParamsIL(&sig)}, nil
 }

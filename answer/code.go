@@ -1,0 +1,328 @@
+package answer
+
+import (
+	"fmt"
+	"iter"
+	"strconv"
+	"strings"
+
+	"github.com/sosgo/sosgo/target"
+)
+
+// A Method describes a method by its MethodDesc.
+type Method struct {
+	Gaps
+	MethodDesc  target.Addr   `json:"methodDesc" doc:"address of the MethodDesc"`
+	Name        Maybe[string] `json:"name,omitzero" doc:"type, name, generic arguments and parameters"`
+	Kind        string        `json:"kind" doc:"what the MethodDesc describes: \"IL\", \"FCall\", \"PInvoke\", \"EEImpl\", \"Array\", \"Instantiated\", \"ComInterop\" or \"Dynamic\""`
+	Class       Pointer       `json:"class,omitzero" doc:"EEClass of the type"`
+	MethodTable target.Addr   `json:"methodTable" doc:"type that declares the method"`
+	Token       Hex           `json:"token" doc:"metadata token, 0x6000000 for a method without metadata"`
+	Module      Pointer       `json:"module,omitzero" doc:"module that defines the type"`
+	Slot        int           `json:"slot" doc:"in the type's table of methods"`
+	Jitted      Maybe[bool]   `json:"jitted" doc:"the method has code"`
+	Code        Pointer       `json:"code,omitzero" doc:"code that calls run now; of ip2md, the body that holds the address"`
+	IL          Pointer       `json:"il,omitzero" doc:"body in IL"`
+	Versions    []CodeVersion `json:"versions" doc:"bodies of code, the default one first"`
+	Address     *target.Addr  `json:"address,omitempty" doc:"the address that ip2md was asked for"`
+	Offset      *uint32       `json:"offset,omitempty" doc:"of that address from the start of its body, in bytes"`
+	Source      *SourcePlace  `json:"source,omitempty" doc:"place of that address in the source"`
+
+	// MetadataInDump says that the dump itself holds the metadata of the method's
+	// module, and no file had to supply it.
+	MetadataInDump bool `json:"-"`
+}
+
+// A CodeVersion is one body of a method's code.
+type CodeVersion struct {
+	Node   target.Addr `json:"node" doc:"NativeCodeVersionNode, 0x0 for the default version"`
+	Code   target.Addr `json:"code" doc:"start of the code, 0x0 while it is not compiled"`
+	Tier   string      `json:"tier" doc:"how it was compiled, in SOS's words"`
+	Active bool        `json:"active" doc:"calls run it now"`
+}
+
+// A SourcePlace is a place in a source file.
+type SourcePlace struct {
+	File string `json:"file" doc:"as the compiler recorded it"`
+	Line int    `json:"line" doc:"from 1"`
+}
+
+// A CodeSpan is a part of a method's code, in bytes from its start.
+type CodeSpan struct {
+	Start uint32 `json:"start" doc:"offset in bytes"`
+	End   uint32 `json:"end" doc:"offset of the first byte behind it"`
+}
+
+// A Handlers lists the exception handlers of a method's code.
+type Handlers struct {
+	Gaps
+	Method  target.Addr     `json:"method" doc:"MethodDesc"`
+	Name    Text            `json:"name" doc:"method"`
+	Start   target.Addr     `json:"start" doc:"entry point of the code, 0x0 if there is none"`
+	Clauses []HandlerClause `json:"clauses" doc:"innermost first"`
+
+	// Details describe the method; nil if it has no code.
+	Details *Method `json:"-"`
+}
+
+// A HandlerClause is one exception handler with the code that it protects.
+type HandlerClause struct {
+	Kind      string   `json:"kind" doc:"TYPED, FILTER, FINALLY or FAULT"`
+	Catches   Text     `json:"catches,omitzero" doc:"type that a TYPED clause catches"`
+	Try       CodeSpan `json:"try" doc:"code that is covered"`
+	Handler   CodeSpan `json:"handler" doc:"code of the handler"`
+	Filter    *uint32  `json:"filter,omitempty" doc:"offset of the filter"`
+	Duplicate bool     `json:"duplicate,omitempty" doc:"repeats another clause for code that the compiler moved"`
+	Cloned    bool     `json:"clonedFinally,omitempty" doc:"marks the copy of a finally for the way without an exception"`
+}
+
+// HandlerTyped is the Kind of a clause that catches a type.
+const HandlerTyped = "TYPED"
+
+// A GCInfo says which registers and stack slots of a method hold references,
+// and where in its code.
+type GCInfo struct {
+	Gaps
+	Method      target.Addr `json:"method" doc:"MethodDesc"`
+	Name        Text        `json:"name" doc:"method"`
+	Start       target.Addr `json:"start" doc:"entry point of the code"`
+	Kind        string      `json:"kind" doc:"JIT or ReadyToRun"`
+	GCInfo      target.Addr `json:"gcInfo" doc:"address of the GC info"`
+	Version     int         `json:"version" doc:"version of its encoding"`
+	CodeSize    uint32      `json:"codeSize" doc:"bytes of code, funclets included"`
+	PrologSize  uint32      `json:"prologSize" doc:"bytes; 0 when not recorded"`
+	GSCookie    *int32      `json:"gsCookie,omitempty" doc:"stack offset of the security cookie"`
+	PSPSym      *int32      `json:"pspSym,omitempty" doc:"stack offset of the PSPSym"`
+	Context     string      `json:"genericContext,omitempty" doc:"METHODHANDLE, METHODDESC or THIS: where shared code finds its type arguments"`
+	ContextSlot *int32      `json:"genericContextSlot,omitempty" doc:"stack offset of it"`
+	FrameBase   string      `json:"frameBase,omitempty" doc:"frame register"`
+	Returns     string      `json:"returns,omitempty" doc:"what the method returns in registers; versions 2 and 3"`
+	LeafOnly    bool        `json:"reportOnlyLeaf" doc:"only the leaf of a method and its funclets reports its slots"`
+	Outgoing    uint32      `json:"outgoingArea" doc:"bytes of stack for arguments of callees"`
+	Ranges      []CodeSpan  `json:"interruptible" doc:"code that can be stopped at every instruction"`
+	Untracked   []GCSlot    `json:"untracked" doc:"slots that hold references in the whole method"`
+	States      []GCState   `json:"states" doc:"live slots wherever they change"`
+
+	CookieRange CodeSpan   `json:"-"` // code in which the security cookie is valid
+	VarArg      bool       `json:"-"` // the method takes a variable number of arguments
+	Changes     []GCChange `json:"-"` // the states as what changes from one to the next
+}
+
+// A GCSlot is a register or stack slot that holds a reference.
+type GCSlot struct {
+	Slot     string `json:"slot" doc:"register, or base register and offset in hexadecimal"`
+	Interior bool   `json:"interior,omitempty" doc:"may point inside an object"`
+	Pinned   bool   `json:"pinned,omitempty" doc:"keeps the object where it is"`
+
+	// FromSP is the offset of a slot that is found by the stack pointer; else nil.
+	FromSP *int32 `json:"-"`
+}
+
+// A GCState is the set of slots that hold references from an offset on, or at a
+// safe point alone.
+type GCState struct {
+	Offset    uint32   `json:"offset" doc:"offset in bytes"`
+	SafePoint bool     `json:"safePoint,omitempty" doc:"the state holds at this return address only"`
+	Live      []GCSlot `json:"live" doc:"slots that hold references, untracked ones left out"`
+}
+
+// A GCChange is what changes at an offset: slots that cease and begin to hold
+// references, and whether code can be stopped at every instruction. Of a safe
+// point it is all that lives there.
+type GCChange struct {
+	Offset        uint32
+	SafePoint     bool
+	Switches      bool // Interruptible is another than before
+	Interruptible bool
+	Ends, Begins  []GCSlot
+}
+
+// An IL is the body of a method in IL.
+type IL struct {
+	Gaps
+	MethodDesc   target.Addr                     `json:"methodDesc,omitempty" doc:"address of the MethodDesc"`
+	Name         Maybe[string]                   `json:"name,omitzero" doc:"of the method; absent for IL at an address"`
+	NoBody       bool                            `json:"noBody,omitempty" doc:"the method has no IL; nothing else is known"`
+	Address      Pointer                         `json:"address,omitzero" doc:"of the body's header in the process"`
+	MaxStack     uint16                          `json:"maxStack" doc:"slots of the evaluation stack"`
+	InitLocals   bool                            `json:"initLocals" doc:"local variables start as zeros"`
+	Dynamic      bool                            `json:"dynamic,omitempty" doc:"the IL is of a DynamicMethod: tokens number the objects of its scope"`
+	Locals       iter.Seq2[string, error]        `json:"locals,omitempty" doc:"types of the local variables"`
+	Instructions iter.Seq2[ILInstruction, error] `json:"instructions" doc:"in the order of their offsets"`
+	Clauses      []ILClause                      `json:"clauses,omitempty" doc:"exception handlers"`
+
+	CodeSize int `json:"-"` // bytes of the instructions
+	// Compiled says of a method without a body that it is of a kind that is
+	// compiled from IL.
+	Compiled bool `json:"-"`
+	// Items is the array of the objects that the tokens of a DynamicMethod number.
+	Items Pointer `json:"-"`
+}
+
+// An ILInstruction is one instruction of IL.
+type ILInstruction struct {
+	Offset  int       `json:"offset" doc:"bytes from the start of the code"`
+	Opcode  string    `json:"opcode" doc:"as the IL assembler names it"`
+	Operand ILOperand `json:"operand,omitzero" doc:"in words: name, literal, constant or target"`
+	Token   Hex       `json:"token,omitempty" doc:"metadata token"`
+}
+
+// An ILClause is an exception handler in IL.
+type ILClause struct {
+	Kind    string    `json:"kind" doc:"\"catch\", \"filter\", \"finally\" or \"fault\""`
+	Try     [2]uint32 `json:"try" doc:"offset and length of what is protected"`
+	Handler [2]uint32 `json:"handler" doc:"offset and length of the handler"`
+	Type    Text      `json:"type,omitzero" doc:"of the exceptions that a catch takes"`
+	Token   Hex       `json:"token,omitempty" doc:"of that type"`
+	Filter  uint32    `json:"filter,omitempty" doc:"offset of the filter"`
+}
+
+// The kinds of ILClause that have a name of their own in listings.
+const (
+	ILFinally = "finally"
+	ILFault   = "fault"
+)
+
+// An ILOperandKind says what an instruction of IL has behind its opcode.
+type ILOperandKind uint8
+
+// The kinds of operands.
+const (
+	ILNone     ILOperandKind = iota
+	ILVariable               // Int is the number of a variable or argument
+	ILInt                    // Int is a constant
+	ILFloat                  // Float is a constant
+	ILBranch                 // Targets is one offset
+	ILSwitch                 // Targets are the offsets of a switch
+	ILName                   // Name is what Token names
+	ILUnnamed                // Token, without a module that would name it
+	ILLost                   // Token, which nothing could be found for
+)
+
+// An ILOperand is an operand of IL, so that each form can word it.
+type ILOperand struct {
+	Kind    ILOperandKind
+	Int     int64
+	Float   float64
+	Targets []int
+	Token   Hex
+	Name    ILToken
+}
+
+// IsZero reports whether there is no operand.
+func (o ILOperand) IsZero() bool { return o.Kind == ILNone }
+
+// MarshalText is String for encoding/json.
+func (o ILOperand) MarshalText() ([]byte, error) { return []byte(o.String()), nil }
+
+// String is the operand in words.
+func (o ILOperand) String() string {
+	switch o.Kind {
+	case ILVariable:
+		return "VAR OR ARG " + strconv.FormatInt(o.Int, 10)
+	case ILInt:
+		return strconv.FormatInt(o.Int, 10)
+	case ILFloat:
+		return strconv.FormatFloat(o.Float, 'g', -1, 64)
+	case ILBranch:
+		return targets(o.Targets)
+	case ILSwitch:
+		return "(" + targets(o.Targets) + ")"
+	case ILName:
+		return o.Name.String()
+	case ILUnnamed:
+		return "TOKEN " + strconv.FormatUint(uint64(o.Token), 16)
+	case ILLost:
+		return fmt.Sprintf("<token %08x>", uint64(o.Token))
+	}
+	return ""
+}
+
+func targets(offsets []int) string {
+	words := make([]string, len(offsets))
+	for i, t := range offsets {
+		words[i] = fmt.Sprintf("IL_%04x", t)
+	}
+	return strings.Join(words, ", ")
+}
+
+// An ILToken is what a token in IL names, in parts: "Before Type::Member After",
+// or a string literal.
+type ILToken struct {
+	Before  string // the type that a method returns, with a blank; a whole signature; what an object of a scope is
+	Type    ILType // a type, or the owner of a member
+	Member  string // name of a field or method
+	After   string // generic arguments and parameters of a method
+	Literal *string
+}
+
+// An ILType is a type that a token in IL names.
+type ILType struct {
+	Kind ILTypeKind
+	Full string // with the types around it: "Ns.Outer/Inner"
+	Own  string // without them: "Inner"
+}
+
+// An ILTypeKind says which table of metadata names a type.
+type ILTypeKind uint8
+
+// The kinds.
+const (
+	ILNoType   ILTypeKind = iota
+	ILTypeDef             // of the module
+	ILTypeRef             // of another module
+	ILTypeSpec            // with a signature
+	ILModule              // no type: a module's global members
+)
+
+// String is the name.
+func (t ILToken) String() string {
+	if t.Literal != nil {
+		return Quote(*t.Literal)
+	}
+	return t.Join(t.Type.Full, t.Member)
+}
+
+// Join is the name, with these names of the type and of the member.
+func (t ILToken) Join(typ, member string) string {
+	if t.Member != "" {
+		typ += "::" + member
+	}
+	return t.Before + typ + t.After
+}
+
+// A Disassembly is the code of a method as the machine runs it.
+type Disassembly struct {
+	Gaps
+	Method       target.Addr                          `json:"method" doc:"MethodDesc"`
+	Name         Text                                 `json:"name" doc:"method"`
+	Kind         string                               `json:"kind" doc:"JIT or ReadyToRun"`
+	Start        target.Addr                          `json:"start" doc:"entry point of the code, 0x0 if there is none"`
+	Size         uint64                               `json:"size" doc:"bytes"`
+	GC           *GCInfo                              `json:"gcInfo,omitempty" doc:"with -gcinfo: where the code holds references"`
+	Handlers     []HandlerClause                      `json:"handlers,omitempty" doc:"with -ehinfo: exception handlers, innermost first"`
+	Map          []ILRange                            `json:"map,omitempty" doc:"with -map: which code was made from which IL"`
+	Instructions iter.Seq2[MachineInstruction, error] `json:"instructions" doc:"by address"`
+
+	Asked                     target.Addr `json:"-"` // the address that was asked for
+	GCErr, HandlersErr, ILErr error       `json:"-"` // why what was wanted is missing
+}
+
+// An ILRange is code that was made from one piece of IL.
+type ILRange struct {
+	IL    Hex         `json:"il" doc:"offset of the IL; 0xffffffff for no IL, 0xfffffffe the prolog, 0xfffffffd the epilog"`
+	Start target.Addr `json:"start" doc:"first byte"`
+	End   target.Addr `json:"end" doc:"behind the last byte"`
+}
+
+// A MachineInstruction is one instruction of the processor.
+type MachineInstruction struct {
+	Offset uint32          `json:"offset" doc:"from the start, in bytes"`
+	Bytes  string          `json:"bytes" doc:"hexadecimal"`
+	Text   string          `json:"text,omitempty" doc:"mnemonic and operands; absent for bytes that are no instruction"`
+	Ref    *target.Addr    `json:"ref,omitempty" doc:"address that the instruction names"`
+	Name   string          `json:"name,omitempty" doc:"what lies there"`
+	IL     *int            `json:"il,omitempty" doc:"offset of the IL that the code from here on was made from"`
+	Source *SourcePlace    `json:"source,omitempty" doc:"source line from here on"`
+	ILCode []ILInstruction `json:"ilCode,omitempty" doc:"with -il: that IL, up to the next offset"`
+}

@@ -1,0 +1,106 @@
+package code
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/target"
+)
+
+// DescribeMethod describes the method whose MethodDesc is at a.
+func (r *Reader) DescribeMethod(a target.Addr) (*answer.Method, error) {
+	m, err := r.MethodDesc(a)
+	if err != nil {
+		return nil, err
+	}
+	return r.describeMethod(m, 0), nil
+}
+
+// DescribeMethodAt describes the method that the address ip in code belongs to,
+// with the place of ip. For an address outside of the code of methods the error
+// is ErrNoCode.
+func (r *Reader) DescribeMethodAt(ip target.Addr) (*answer.Method, error) {
+	if ip == 0 {
+		return nil, fmt.Errorf("%016x is not an instruction pointer: %w", uint64(ip), ErrNoCode)
+	}
+	info, err := r.MethodAt(ip)
+	if err == nil && info.Method == nil {
+		err = ErrNoCode
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%016x: %w", uint64(ip), err)
+	}
+	out := r.describeMethod(info.Method, info.Start)
+	out.Address, out.Offset = &ip, &info.Offset
+	if line, err := r.SourceLine(info); err == nil { // most methods have no source
+		out.Source = &answer.SourcePlace{File: line.File, Line: line.Line}
+	}
+	return out, nil
+}
+
+// describeMethod describes m; running is the body that counts, 0 for the one
+// that calls run now.
+func (r *Reader) describeMethod(m *MethodDesc, running target.Addr) *answer.Method {
+	out := &answer.Method{MethodDesc: m.Addr, Kind: m.Kind.String(), MethodTable: m.MethodTable, Token: answer.Hex(m.Token),
+		Slot: int(m.Slot), Versions: []answer.CodeVersion{}, MetadataInDump: r.metadataInDump(m)}
+	out.Name = answer.Of(r.MethodName(m, MethodFull))
+	out.Note(out.Name.Err)
+	r.describeOwner(m, out)
+	il, err := r.ILAddress(m)
+	if errors.Is(err, ErrNoIL) {
+		err = nil
+	}
+	out.IL = out.Pointer(il, err)
+	r.describeVersions(m, running, out)
+	return out
+}
+
+// describeOwner adds the class and the module of m's type.
+func (r *Reader) describeOwner(m *MethodDesc, out *answer.Method) {
+	mt, err := r.rt.TrustedMethodTable(m.MethodTable)
+	if err != nil {
+		out.Class, out.Module = out.Pointer(0, err), out.Pointer(0, err)
+		return
+	}
+	out.Module = out.Pointer(mt.Module, nil)
+	if r.rt.CanonicalForClass() {
+		out.Class = out.Pointer(mt.Canonical, nil)
+		return
+	}
+	class, err := r.rt.EEClass(mt)
+	if err != nil {
+		out.Class = out.Pointer(0, err)
+		return
+	}
+	out.Class = out.Pointer(class.Addr, nil)
+}
+
+func (r *Reader) describeVersions(m *MethodDesc, running target.Addr, out *answer.Method) {
+	versions, err := r.CodeVersions(m)
+	for _, v := range versions {
+		out.Versions = append(out.Versions, answer.CodeVersion{Node: v.Node, Code: v.Code, Tier: v.Tier.String(), Active: v.Active})
+	}
+	out.Note(err)
+	if running == 0 {
+		if i := slices.IndexFunc(versions, func(v Version) bool { return v.Active }); i >= 0 {
+			running, err = versions[i].Code, nil
+		}
+	} else {
+		err = nil
+	}
+	out.Code = answer.Pointer{Maybe: answer.Of(running, err)}
+	out.Jitted = answer.Of(running != 0, err)
+}
+
+// metadataInDump reports whether the dump itself holds the metadata of m's
+// module.
+func (r *Reader) metadataInDump(m *MethodDesc) bool {
+	mod, err := m.Module()
+	if err != nil {
+		return false
+	}
+	at := mod.MetadataSource()
+	return at.Path == "" && target.Available(r.rt.Target(), at.Addr, int(at.Size))
+}

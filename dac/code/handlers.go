@@ -1,0 +1,103 @@
+package code
+
+import (
+	"fmt"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/codeinfo"
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/metadata"
+	"github.com/sosgo/sosgo/target"
+)
+
+// CodeOf is the code at an address inside a method, or that of the MethodDesc at
+// the address: what runs when the method is called now. Of a method that was
+// never compiled only Method is set.
+func (r *Reader) CodeOf(a target.Addr) (Info, error) {
+	info, err := r.MethodAt(a)
+	if err == nil && info.Method != nil {
+		return info, nil
+	}
+	// The map of code may have holes where there is no code.
+	m, err := r.MethodDesc(a)
+	if err != nil {
+		return Info{}, fmt.Errorf("%s is neither a MethodDesc nor in the code of a method: %w", a, err)
+	}
+	start, err := r.NativeCode(m)
+	if err != nil {
+		return Info{}, err
+	}
+	if start == 0 {
+		return Info{Method: m}, nil
+	}
+	return r.MethodAt(start)
+}
+
+// DescribeHandlers lists the exception handlers of the code that CodeOf finds
+// at a: none of a method that was never compiled.
+func (r *Reader) DescribeHandlers(a target.Addr) (*answer.Handlers, error) {
+	info, err := r.CodeOf(a)
+	if err != nil {
+		return nil, err
+	}
+	out := &answer.Handlers{Method: info.Method.Addr, Start: info.Start, Clauses: []answer.HandlerClause{}}
+	if info.Start == 0 {
+		out.Name = out.Text(r.MethodName(info.Method, MethodFull))
+		return out, nil
+	}
+	if out.Clauses, err = r.Handlers(info, &out.Gaps); err != nil {
+		return nil, err
+	}
+	out.Details = r.describeMethod(info.Method, 0)
+	out.Name = answer.Text{S: out.Details.Name.Value, Err: out.Details.Name.Err}
+	for _, gap := range out.Details.Noted() {
+		out.Note(gap)
+	}
+	return out, nil
+}
+
+// Handlers are the exception handlers of code, innermost first; g notes what
+// types have no name.
+func (r *Reader) Handlers(info Info, g *answer.Gaps) ([]answer.HandlerClause, error) {
+	clauses, err := r.EHClauses(info)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]answer.HandlerClause, len(clauses))
+	for i := range clauses {
+		c := &clauses[i]
+		out[i] = answer.HandlerClause{Kind: c.Kind.String(), Try: answer.CodeSpan(c.Try), Handler: answer.CodeSpan(c.Handler),
+			Duplicate: c.Duplicated, Cloned: c.ClonedFinally()}
+		switch c.Kind {
+		case codeinfo.EHTyped:
+			out[i].Catches = g.Text(r.caughtType(info.Method, c))
+		case codeinfo.EHFilter:
+			out[i].Filter = &c.Filter
+		}
+	}
+	return out, nil
+}
+
+// caughtType names the type that a clause of m catches.
+func (r *Reader) caughtType(m *MethodDesc, c *codeinfo.EHClause) (string, error) {
+	switch {
+	case c.TypeHandle != 0:
+		return r.rt.TypeHandleName(c.TypeHandle, dac.NameNative)
+	case c.ClassToken == 0:
+		return "System.Object", nil
+	}
+	mod, err := m.Module()
+	if err != nil {
+		return "", err
+	}
+	md, err := mod.Metadata()
+	if err != nil {
+		return "", err
+	}
+	token := metadata.Token(c.ClassToken)
+	name := md.Names().TypeName(token)
+	if name == "" {
+		return "", target.Corruptf("token %08x names no type", uint32(token))
+	}
+	return name, nil
+}

@@ -1,0 +1,212 @@
+package disasm
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/dac/code"
+	"github.com/sosgo/sosgo/metadata"
+	"github.com/sosgo/sosgo/target"
+)
+
+// IL lists the IL of the method whose MethodDesc is at a, whose code holds a, or
+// that the DynamicMethod at a or its resolver stands for. A method that has no
+// IL is an answer with NoBody; an address that is none of these is a
+// [NoMethodError].
+func (l *Lister) IL(a target.Addr) (*answer.IL, error) {
+	if d, err := l.dynamicIL(a); d != nil || err != nil {
+		return d, err
+	}
+	m, err := l.methodOrCode(a)
+	if err != nil {
+		return nil, &NoMethodError{err}
+	}
+	b, err := l.methodIL(m)
+	if errors.Is(err, code.ErrNoIL) {
+		compiled := m.Kind == code.MethodIL || m.Kind == code.MethodInstantiated
+		return &answer.IL{MethodDesc: m.Addr, Name: answer.Of(l.code.MethodName(m, code.MethodFull)), NoBody: true, Compiled: compiled}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	out := b.list()
+	out.MethodDesc, out.Name = m.Addr, answer.Of(l.code.MethodName(m, code.MethodFull))
+	out.Address = out.Pointer(l.code.ILAddress(m))
+	return out, nil
+}
+
+// ILAt lists the IL that starts at a. The tokens have names if a lies in the
+// image of a module.
+func (l *Lister) ILAt(a target.Addr) (*answer.IL, error) {
+	body, err := l.code.ILAt(a)
+	if err != nil {
+		return nil, err
+	}
+	b := &ilBody{MethodBody: body, name: func(metadata.Token) (answer.ILToken, error) { return answer.ILToken{}, errUnnamed }}
+	if md := l.metadataAt(a); md != nil {
+		b.named(md)
+	}
+	out := b.list()
+	out.Name = answer.Maybe[string]{Err: errUnnamed}
+	out.Address = out.Pointer(a, nil)
+	return out, nil
+}
+
+// errUnnamed is for IL of which no method and no module is known.
+var errUnnamed = target.Unsupportedf("IL at an address has no name")
+
+// methodOrCode is the method of a MethodDesc, or that of code.
+func (l *Lister) methodOrCode(a target.Addr) (*code.MethodDesc, error) {
+	m, err := l.code.MethodDesc(a)
+	if err == nil {
+		return m, nil
+	}
+	if info, codeErr := l.code.MethodAt(a); codeErr == nil && info.Method != nil {
+		return info.Method, nil
+	}
+	return nil, err
+}
+
+// metadataAt is the metadata of the module whose image holds a, or nil.
+func (l *Lister) metadataAt(a target.Addr) *metadata.Metadata {
+	mods, _ := l.rt.KnownModules() // of what is known the one that fits is enough
+	for _, m := range mods {
+		if at, err := m.Image(); err == nil && at.Contains(a) {
+			md, err := m.Metadata()
+			if err != nil {
+				return nil
+			}
+			return md
+		}
+	}
+	return nil
+}
+
+// An ilBody is IL with what names its tokens.
+type ilBody struct {
+	metadata.MethodBody
+	name func(metadata.Token) (answer.ILToken, error)
+	md   *metadata.Metadata // nil where the tokens are not a module's
+}
+
+// methodIL reads the IL of a method that has metadata.
+func (l *Lister) methodIL(m *code.MethodDesc) (*ilBody, error) {
+	body, err := l.code.IL(m)
+	if err != nil {
+		return nil, err
+	}
+	mod, err := m.Module()
+	if err != nil {
+		return nil, err
+	}
+	md, err := mod.Metadata()
+	if err != nil {
+		return nil, err
+	}
+	b := &ilBody{MethodBody: body}
+	b.named(md)
+	return b, nil
+}
+
+func (b *ilBody) named(md *metadata.Metadata) {
+	b.md, b.name = md, tokenNames{md}.token
+}
+
+// list is the listing without what tells which method it is of. Instructions
+// that can't be decoded end it as a failure: the length of no further one is
+// known.
+func (b *ilBody) list() *answer.IL {
+	out := &answer.IL{MaxStack: b.MaxStack, InitLocals: b.InitLocals, CodeSize: len(b.Code)}
+	if b.md != nil && !b.LocalSig.IsNil() {
+		out.Locals = b.locals
+	}
+	for i := range b.Clauses {
+		out.Clauses = append(out.Clauses, b.clause(&b.Clauses[i], &out.Gaps))
+	}
+	out.Instructions = func(yield func(answer.ILInstruction, error) bool) {
+		for in, err := range metadata.Instructions(b.Code) {
+			if err != nil {
+				out.Fail(fmt.Errorf("IL: %w", err))
+				return
+			}
+			if !yield(b.instruction(&in, &out.Gaps), nil) {
+				return
+			}
+		}
+	}
+	return out
+}
+
+func (b *ilBody) instruction(in *metadata.Instruction, g *answer.Gaps) answer.ILInstruction {
+	out := answer.ILInstruction{Offset: in.Offset, Opcode: in.Opcode.String(), Operand: b.operand(in, g)}
+	if in.Kind.IsToken() {
+		out.Token = answer.Hex(in.Token())
+	}
+	return out
+}
+
+func (b *ilBody) operand(in *metadata.Instruction, g *answer.Gaps) answer.ILOperand {
+	switch in.Kind {
+	case metadata.OperandNone:
+		return answer.ILOperand{}
+	case metadata.OperandVar8, metadata.OperandVar16:
+		return answer.ILOperand{Kind: answer.ILVariable, Int: in.Int()}
+	case metadata.OperandFloat32, metadata.OperandFloat64:
+		return answer.ILOperand{Kind: answer.ILFloat, Float: in.Float()}
+	case metadata.OperandBranch8, metadata.OperandBranch32:
+		return answer.ILOperand{Kind: answer.ILBranch, Targets: []int{in.Target()}}
+	case metadata.OperandSwitch:
+		return answer.ILOperand{Kind: answer.ILSwitch, Targets: slices.Collect(in.Targets())}
+	}
+	if !in.Kind.IsToken() {
+		return answer.ILOperand{Kind: answer.ILInt, Int: in.Int()}
+	}
+	out := answer.ILOperand{Kind: answer.ILName, Token: answer.Hex(in.Token())}
+	var err error
+	switch out.Name, err = b.name(in.Token()); {
+	case err == errUnnamed:
+		out.Kind = answer.ILUnnamed
+	case err != nil:
+		out.Kind = answer.ILLost
+		g.Note(err)
+	}
+	return out
+}
+
+func (b *ilBody) clause(c *metadata.Clause, g *answer.Gaps) answer.ILClause {
+	out := answer.ILClause{Kind: c.Kind.String(), Try: [2]uint32{c.TryOffset, c.TryLength}, Handler: [2]uint32{c.HandlerOffset, c.HandlerLength},
+		Token: answer.Hex(c.CatchType), Filter: c.FilterOffset}
+	if c.Kind == metadata.ClauseCatch && b.md != nil {
+		typ, err := tokenNames{b.md}.owner(c.CatchType)
+		out.Type = g.Text(typ.Full, err)
+	}
+	return out
+}
+
+// locals yields the types of the local variables.
+func (b *ilBody) locals(yield func(string, error) bool) {
+	sig, err := b.localSig()
+	if err != nil {
+		yield("", fmt.Errorf("local variables: %w", err))
+		return
+	}
+	for i := range sig {
+		if !yield(b.md.FormatTypeIL(&sig[i]), nil) {
+			return
+		}
+	}
+}
+
+func (b *ilBody) localSig() ([]metadata.TypeSig, error) {
+	row, err := b.md.StandAloneSig(b.LocalSig.Row())
+	if err != nil {
+		return nil, err
+	}
+	blob, err := b.md.Blob(row.Signature)
+	if err != nil {
+		return nil, err
+	}
+	return metadata.ParseLocalSig(blob)
+}
