@@ -25,7 +25,6 @@ const (
 	mtfGenericInst     = 0x00000010
 	mtfGenericShared   = 0x00000020
 	mtfGenericTypical  = 0x00000030 // open definition
-	mtfFinalizer       = 0x00100000
 	mtfContainsPtrs    = 0x01000000
 	mtfContainsVars    = 0x20000000
 	mtfStaticsMask     = 0x00000006 // before 9: of the low word
@@ -98,9 +97,6 @@ func (m *MethodTable) IsGeneric() bool { return m.generics() != 0 }
 
 // IsOpen reports whether the type is a generic definition.
 func (m *MethodTable) IsOpen() bool { return m.generics() == mtfGenericTypical }
-
-// HasFinalizer reports whether instances are finalizable.
-func (m *MethodTable) HasFinalizer() bool { return m.Flags&mtfFinalizer != 0 }
 
 // ContainsPointers reports whether instances hold references that the GC sees.
 func (m *MethodTable) ContainsPointers() bool { return m.Flags&mtfContainsPtrs != 0 }

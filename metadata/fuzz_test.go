@@ -95,7 +95,6 @@ func visit(t *testing.T, md *Metadata) {
 	})
 	each(TableEvent, func(rid uint32) error { _, err := md.EventOwner(rid); return err })
 	each(TableProperty, func(rid uint32) error { _, err := md.PropertyOwner(rid); return err })
-	each(TableParam, func(rid uint32) error { _, err := md.ParamOwner(rid); return err })
 	each(TableLocalScope, func(rid uint32) error {
 		r, err := md.LocalVariables(rid)
 		drain(t, r)
@@ -221,8 +220,6 @@ func FuzzSignature(f *testing.F) {
 		_, err = ParseFieldSig(b)
 		known(t, err)
 		_, err = ParseLocalSig(b)
-		known(t, err)
-		_, err = ParsePropertySig(b)
 		known(t, err)
 		_, err = ParseMethodSpec(b)
 		known(t, err)

@@ -129,10 +129,7 @@ func TestRelations(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, want, got)
 	}
-	owner, err := md.ParamOwner(2)
-	require.NoError(t, err)
-	assert.EqualValues(t, 2, owner)
-	owner, err = md.PropertyOwner(1)
+	owner, err := md.PropertyOwner(1)
 	require.NoError(t, err)
 	assert.EqualValues(t, 2, owner)
 
@@ -282,12 +279,6 @@ func TestPortablePDB(t *testing.T) {
 	v, err := md.LocalVariable(1)
 	require.NoError(t, err)
 	assert.EqualValues(t, 3, v.Index)
-	kick, err := md.KickoffMethod(0xFFFF)
-	require.NoError(t, err)
-	assert.EqualValues(t, 7, kick)
-	kick, err = md.KickoffMethod(5)
-	require.NoError(t, err)
-	assert.Zero(t, kick)
 	r, err = md.CustomDebugInfos(NewToken(TableDocument, 1))
 	assert.Equal(t, []uint32{1}, rids(t, r, err))
 }

@@ -26,11 +26,6 @@ func (md *Metadata) MethodOwner(method uint32) (uint32, error) {
 	return md.ownerOf(TableTypeDef, 5, method)
 }
 
-// ParamOwner is the rid of the MethodDef that has the parameter.
-func (md *Metadata) ParamOwner(param uint32) (uint32, error) {
-	return md.ownerOf(TableMethodDef, 5, param)
-}
-
 // EnclosingClass is the rid of the TypeDef that encloses a type; 0 when the
 // type is not nested.
 func (md *Metadata) EnclosingClass(typeDef uint32) (uint32, error) {
@@ -50,11 +45,6 @@ func (md *Metadata) NestedClasses(typeDef uint32) (RowRange, error) {
 // GenericParams are the generic parameters of a TypeDef or MethodDef.
 func (md *Metadata) GenericParams(owner Token) (RowRange, error) {
 	return md.byToken(TableGenericParam, 2, owner)
-}
-
-// GenericParamConstraints are the constraints of a generic parameter.
-func (md *Metadata) GenericParamConstraints(genericParam uint32) (RowRange, error) {
-	return md.byKey(TableGenericParamConstraint, 0, genericParam)
 }
 
 // InterfaceImpls are the InterfaceImpl rows of a type, by TypeDef rid.
@@ -182,17 +172,6 @@ func (md *Metadata) LocalVariables(scope uint32) (RowRange, error) {
 // LocalConstants are the constants of a LocalScope row.
 func (md *Metadata) LocalConstants(scope uint32) (RowRange, error) {
 	return md.list(TableLocalScope, scope, 3)
-}
-
-// KickoffMethod is the rid of the method that a state machine's MoveNext was
-// made from; 0 when method is no MoveNext.
-func (md *Metadata) KickoffMethod(method uint32) (uint32, error) {
-	rid, ok, err := md.one(TableStateMachineMethod, 0, method)
-	if !ok {
-		return 0, err
-	}
-	row, err := md.StateMachineMethod(rid)
-	return row.Kickoff.Row(), err
 }
 
 // CustomDebugInfos are the CustomDebugInformation rows of a token.

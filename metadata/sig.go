@@ -175,15 +175,6 @@ func ParseMethodSig(b []byte) (MethodSig, error) {
 	return finish(&r, m)
 }
 
-// ParsePropertySig decodes the signature of a property: Return is its type,
-// Params are its index parameters.
-func ParsePropertySig(b []byte) (MethodSig, error) {
-	r := sigReader{b: b}
-	conv := r.expect(CallProperty)
-	m := r.params(conv, 0)
-	return finish(&r, m)
-}
-
 // ParseFieldSig decodes the signature of a field, with its custom modifiers.
 func ParseFieldSig(b []byte) (TypeSig, error) {
 	r := sigReader{b: b}

@@ -120,12 +120,6 @@ func TestOtherSignatures(t *testing.T) {
 	require.Len(t, args, 1)
 	assert.Equal(t, ElementString, args[0].Kind)
 
-	prop, err := ParsePropertySig([]byte{0x28, 1, 0x08, 0x0E})
-	require.NoError(t, err)
-	assert.True(t, prop.Conv.HasThis())
-	assert.Equal(t, ElementI4, prop.Return.Kind)
-	require.Len(t, prop.Params, 1)
-
 	field, err := ParseFieldSig([]byte{0x06, 0x1F, 0x05, 0x08})
 	require.NoError(t, err)
 	assert.Equal(t, ElementI4, field.Unmodified().Kind)
@@ -174,8 +168,6 @@ func TestCorruptSignatures(t *testing.T) {
 	_, err = ParseFieldSig([]byte{0x00, 0x08})
 	assert.ErrorIs(t, err, target.ErrCorrupt)
 	_, err = ParseLocalSig([]byte{0x07, 0x7F, 0x08})
-	assert.ErrorIs(t, err, target.ErrCorrupt)
-	_, err = ParsePropertySig(nil)
 	assert.ErrorIs(t, err, target.ErrCorrupt)
 	_, err = ParseMethodSpec([]byte{0x0A})
 	assert.ErrorIs(t, err, target.ErrCorrupt)

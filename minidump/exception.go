@@ -13,12 +13,6 @@ const (
 	exceptionMaxParameters = 15
 )
 
-// exception is the Exception stream.
-type exception struct {
-	target.Exception
-	nested target.Addr
-}
-
 // Exception implements target.Target. Its registers are those of the moment
 // of the exception; the thread list has those of the moment of the dump.
 func (f *File) Exception() (target.Exception, bool) {
@@ -26,20 +20,10 @@ func (f *File) Exception() (target.Exception, bool) {
 	if e == nil {
 		return target.Exception{}, false
 	}
-	return e.Exception, true
+	return *e, true
 }
 
-// NestedException is the address of the EXCEPTION_RECORD that the exception's
-// own record points to, and false where there is none.
-func (f *File) NestedException() (target.Addr, bool) {
-	e := f.exception.get(f.loadException)
-	if e == nil || e.nested == 0 {
-		return 0, false
-	}
-	return e.nested, true
-}
-
-func (f *File) loadException(n *notes) *exception {
+func (f *File) loadException(n *notes) *target.Exception {
 	s, ok := f.section(ExceptionStream, n)
 	if !ok {
 		return nil
@@ -50,8 +34,7 @@ func (f *File) loadException(n *notes) *exception {
 		n.add(s.errorf(0, c.Err(), "no exception record"))
 		return nil
 	}
-	e := &exception{nested: f.addr(le.Uint64(b[16:]))}
-	e.ThreadID, e.Code, e.Flags = le.Uint32(b), le.Uint32(b[8:]), le.Uint32(b[12:])
+	e := &target.Exception{ThreadID: le.Uint32(b), Code: le.Uint32(b[8:]), Flags: le.Uint32(b[12:])}
 	e.Address = f.addr(le.Uint64(b[24:]))
 	e.Words = fmt.Sprintf("0x%08x", e.Code)
 	count := le.Uint32(b[32:])

@@ -43,7 +43,7 @@ type File struct {
 	modules     lazy[moduleList]
 	threads     lazy[[]target.Thread]
 	threadInfos lazy[[]ThreadInfo]
-	exception   lazy[*exception]
+	exception   lazy[*target.Exception]
 	infos       lazy[[]MemoryInfo]
 	handles     lazy[[]Handle]
 	unloaded    lazy[[]UnloadedModule]

@@ -374,17 +374,6 @@ func TestException(t *testing.T) {
 	e.Registers = target.Registers{}
 	assert.Equal(t, target.Exception{ThreadID: 0x10, Code: 0xe0434352, Flags: 1, Address: dllAddr + 0x1000,
 		Parameters: []uint64{0x80004003, 0, 0, 0, dllAddr}, Words: "0xe0434352"}, e)
-	_, nested := f.NestedException()
-	assert.False(t, nested)
-}
-
-func TestNestedException(t *testing.T) {
-	m := synth.NewMinidump()
-	m.Stream(6, synth.Fields(uint64(1), uint64(5), uint64(0xabc0), make([]byte, 144)))
-	m.Memory(memory()...)
-	a, ok := open(t, m.Bytes()).NestedException()
-	assert.True(t, ok)
-	assert.Equal(t, target.Addr(0xabc0), a)
 }
 
 func TestBothComments(t *testing.T) {
@@ -631,9 +620,6 @@ func touch(f *minidump.File) int {
 		len(f.MiscInfo().Build) + len(f.Warnings())
 	e, _ := f.Exception()
 	n += len(e.Parameters)
-	if _, ok := f.NestedException(); ok {
-		n++
-	}
 	for _, s := range f.Streams() {
 		b, _ := f.StreamBytes(s)
 		n += len(b) + len(s.Name())

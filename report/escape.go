@@ -21,15 +21,6 @@ func escape(s string, lines bool) string {
 	return string(appendEscaped(append(make([]byte, 0, len(s)+16), s[:i]...), s[i:], lines))
 }
 
-// AppendEscaped appends Escape(s) to b.
-func AppendEscaped(b []byte, s string) []byte {
-	i := firstUnsafe(s, false)
-	if i < 0 {
-		return append(b, s...)
-	}
-	return appendEscaped(append(b, s[:i]...), s[i:], false)
-}
-
 func firstUnsafe(s string, lines bool) int {
 	for i := 0; i < len(s); {
 		if c := s[i]; c < utf8.RuneSelf {

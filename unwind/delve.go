@@ -72,23 +72,19 @@ type dwarfRow struct {
 
 // parseFDE decodes an FDE, which stands at an address, and its CIE, both with
 // their length words.
-func parseFDE(cie, entry []byte, at target.Addr, debug bool, static uint64) (*fde, error) {
+func parseFDE(cie, entry []byte, at target.Addr) (*fde, error) {
 	if len(cie)%4 != 0 { // so that the FDE behind it stays aligned as it was
 		return nil, target.Corruptf("a CIE of %d bytes", len(cie))
 	}
 	b := append(append(make([]byte, 0, len(cie)+len(entry)), cie...), entry...)
-	var ehAddr uint64
-	if debug {
-		binary.LittleEndian.PutUint32(b[len(cie)+4:], 0)
-	} else {
-		binary.LittleEndian.PutUint32(b[len(cie)+4:], uint32(len(cie)+4))
-		if ehAddr = uint64(at) - uint64(len(cie)); ehAddr == 0 {
-			return nil, target.Corruptf("an FDE at %#x", uint64(at))
-		}
+	binary.LittleEndian.PutUint32(b[len(cie)+4:], uint32(len(cie)+4))
+	ehAddr := uint64(at) - uint64(len(cie))
+	if ehAddr == 0 { // delve reads a .debug_frame then
+		return nil, target.Corruptf("an FDE at %#x", uint64(at))
 	}
 	var f *fde
 	err := recovered(func() error {
-		entries, err := frame.Parse(b, binary.LittleEndian, static, 8, ehAddr)
+		entries, err := frame.Parse(b, binary.LittleEndian, 0, 8, ehAddr)
 		if err != nil {
 			return target.Corruptf("FDE %#x: %v", uint64(at), err)
 		}

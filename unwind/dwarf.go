@@ -13,10 +13,8 @@ import (
 // DWARF is the call frame information of one image. It reads an FDE when it is
 // first needed and keeps it, behind a mutex; it is safe for concurrent use.
 type DWARF struct {
-	mem    target.Memory
-	index  func(pc target.Addr) (target.Addr, bool) // address of the FDE that may cover pc
-	debug  bool                                     // .debug_frame: CIEs are named by offset
-	static uint64                                   // what addresses in .debug_frame lack
+	mem   target.Memory
+	index func(pc target.Addr) (target.Addr, bool) // address of the FDE that may cover pc
 
 	mu   sync.RWMutex
 	fdes map[target.Addr]*fde
@@ -56,40 +54,6 @@ func OpenEHFrame(mem target.Memory, hdr target.Addr, size uint64) (*DWARF, error
 		}
 		_, at := entry(i)
 		return at, !fail
-	}
-	return d, nil
-}
-
-// OpenDebugFrame opens a .debug_frame section, lent as b, of an image that was
-// loaded bias bytes above the addresses that it was linked for.
-func OpenDebugFrame(b []byte, bias uint64) (*DWARF, error) {
-	d := &DWARF{mem: sectionMemory(b), debug: true, static: bias, fdes: map[target.Addr]*fde{}}
-	type entry struct{ start, at target.Addr }
-	var entries []entry
-	for at := target.Addr(0); uint64(at) < uint64(len(b)); {
-		if uint64(len(b))-uint64(at) < 8 {
-			return nil, target.Corruptf(".debug_frame ends inside of an entry at %#x", uint64(at))
-		}
-		n := uint64(binary.LittleEndian.Uint32(b[at:]))
-		if n > uint64(len(b))-uint64(at)-4 || n < 4 {
-			return nil, target.Corruptf(".debug_frame entry %#x of %d bytes", uint64(at), n)
-		}
-		if binary.LittleEndian.Uint32(b[at+4:]) != 0xffffffff {
-			f, err := d.read(at)
-			if err != nil {
-				return nil, err
-			}
-			entries = append(entries, entry{f.code.Start, at})
-		}
-		at += 4 + target.Addr(n)
-	}
-	sort.Slice(entries, func(i, j int) bool { return entries[i].start < entries[j].start })
-	d.index = func(pc target.Addr) (target.Addr, bool) {
-		i := sort.Search(len(entries), func(i int) bool { return entries[i].start > pc }) - 1
-		if i < 0 {
-			return 0, false
-		}
-		return entries[i].at, true
 	}
 	return d, nil
 }
@@ -138,20 +102,17 @@ func (d *DWARF) read(at target.Addr) (*fde, error) {
 	}
 	link := binary.LittleEndian.Uint32(entry[4:])
 	cieAt := at + 4 - target.Addr(link)
-	if d.debug {
-		cieAt = target.Addr(link)
-	} else if link == 0 {
+	if link == 0 {
 		return nil, target.Corruptf("a CIE at %#x where an FDE should be", uint64(at))
 	}
 	cie, err := d.entryBytes(cieAt)
 	if err != nil {
 		return nil, err
 	}
-	isCIE := binary.LittleEndian.Uint32(cie[4:])
-	if !d.debug && isCIE != 0 || d.debug && isCIE != 0xffffffff {
+	if binary.LittleEndian.Uint32(cie[4:]) != 0 {
 		return nil, target.Corruptf("the FDE at %#x names no CIE at %#x", uint64(at), uint64(cieAt))
 	}
-	return parseFDE(cie, entry, at, d.debug, d.static)
+	return parseFDE(cie, entry, at)
 }
 
 // isSignalFrame reports whether a CIE's augmentation marks the frames that a
@@ -286,33 +247,4 @@ func (c *Cursor) rule(f *Frame, r *dwarfRule, cfa uint64) (v uint64, known bool,
 		return v, err == nil, err
 	}
 	return 0, false, target.Unsupportedf("call frame rule %d", r.kind)
-}
-
-// sectionMemory lets the readers of target memory read a section of a file;
-// address 0 is its start.
-type sectionMemory []byte
-
-func (m sectionMemory) ReadMemory(p []byte, a target.Addr) (int, error) {
-	n := 0
-	if uint64(a) <= uint64(len(m)) {
-		n = copy(p, m[a:])
-	}
-	if n < len(p) {
-		return n, &target.MemoryError{Addr: a + target.Addr(n), Size: len(p) - n, Err: target.ErrCorrupt}
-	}
-	return n, nil
-}
-
-func (m sectionMemory) View(a target.Addr, n int) ([]byte, bool) {
-	if uint64(a) > uint64(len(m)) || n < 0 || n > len(m)-int(a) {
-		return nil, false
-	}
-	return m[a:][:n:n], true
-}
-
-func (m sectionMemory) Span(a target.Addr) []byte {
-	if uint64(a) >= uint64(len(m)) {
-		return nil
-	}
-	return m[a:]
 }

@@ -161,29 +161,6 @@ func TestOpenEHFrameBad(t *testing.T) {
 	assert.ErrorIs(t, err, target.ErrNotInDump)
 }
 
-func TestDebugFrame(t *testing.T) {
-	// A CIE of version 3 without augmentation, and an FDE with absolute addresses.
-	cie := entry(append([]byte{0xff, 0xff, 0xff, 0xff, 3, 0, 1, 0x78, 16}, callFrame...))
-	body := binary.LittleEndian.AppendUint32(nil, 0)
-	body = append(body, words(0x500, 0x1000)...)
-	section := append(cie, entry(append(body, 0x0e, 16))...)
-	d, err := OpenDebugFrame(section, uint64(testStart)-0x500)
-	require.NoError(t, err)
-	code, ok := d.Find(testStart + 7)
-	require.True(t, ok)
-	assert.Equal(t, target.Range{Start: testStart, End: testStart + 0x1000}, code.Range)
-	_, ok = d.Find(testStart - 1)
-	assert.False(t, ok)
-	u := New(testMemory{testStack: words(0, testRet)}, dwarfCodes{d})
-	f := amd64Frame(testRet, testStack)
-	_, err = u.Cursor(target.Range{}).Step(&f, TrustUnwind)
-	require.NoError(t, err)
-	assert.Equal(t, uint64(testStack)+16, get(t, &f, target.RSP))
-
-	_, err = OpenDebugFrame(section[:len(section)-5], 0)
-	assert.ErrorIs(t, err, target.ErrCorrupt)
-}
-
 func FuzzEHFrame(f *testing.F) {
 	for _, program := range [][]byte{{0x41, 0x0e, 16, 0x86, 2}, {0x10, 3, 2, 0x77, 8}, {0x0f, 3, 0x2f, 0xfd, 0xff}, {0x0a, 0x0b}} {
 		mem := ehFrame("zR", callFrame, program)
@@ -200,9 +177,6 @@ func FuzzEHFrame(f *testing.F) {
 					t.Fatalf("%d frames on a stack of %d bytes", n, len(stack))
 				}
 			}
-		}
-		if d, err = OpenDebugFrame(frames, 0); err == nil {
-			d.Find(testStart)
 		}
 	})
 }

@@ -7,7 +7,7 @@
 // "x64 exception handling"; versions 1 and 2), which the CLR uses for its own
 // code on every OS, with the runtime's extension SET_FPREG_LARGE; those for
 // ARM64 ("ARM64 exception handling", .pdata and .xdata); and DWARF call frame
-// information (.eh_frame and .debug_frame).
+// information (.eh_frame).
 //
 // Where a frame has no unwind data, or they can't be read, the frame pointer
 // and then a scan of the stack find a plausible caller; such frames say so in

@@ -323,21 +323,6 @@ func (m *MethodDesc) TypeArguments() ([]target.Addr, error) {
 	return out, nil
 }
 
-// IsGenericDefinition reports whether the method has type parameters and no
-// arguments for them.
-func (m *MethodDesc) IsGenericDefinition() (bool, error) {
-	if m.Kind != MethodInstantiated {
-		return false, nil
-	}
-	c, err := m.r.members()
-	if err != nil {
-		return false, err
-	}
-	rd := layout.Reader{Mem: m.r.mem, Base: m.Addr}
-	flags := rd.U16(c.Instantiated.Flags2)
-	return uint64(flags&imdKindMask) == c.genericDef, rd.Err
-}
-
 // imdKindMask cuts the kind of an InstantiatedMethodDesc out of its m_wFlags2
 // (method.hpp).
 const imdKindMask = 0x07

@@ -42,9 +42,7 @@ type Server struct {
 	// the size that the server names, -1 if it names none.
 	Progress func(name string, done, total int64)
 
-	// Stall replaces stallTimeout where it is not 0.
-	Stall time.Duration
-
+	stall  time.Duration // replaces stallTimeout where it is not 0: tests wait less
 	once   sync.Once
 	client *http.Client
 	mu     sync.Mutex
@@ -176,7 +174,7 @@ func (s *Server) store(resp *http.Response, key, dst string, cancel func()) (err
 			err = errors.Join(err, tmp.Close(), os.Remove(tmp.Name()))
 		}
 	}()
-	stall := s.Stall
+	stall := s.stall
 	if stall == 0 {
 		stall = stallTimeout
 	}

@@ -64,7 +64,7 @@ func TestCache(t *testing.T) {
 func serve(t *testing.T, h http.HandlerFunc) *Server {
 	srv := httptest.NewServer(h)
 	t.Cleanup(srv.Close)
-	return &Server{URL: srv.URL + "/symbols/", Cache: Cache{t.TempDir()}, Stall: 200 * time.Millisecond}
+	return &Server{URL: srv.URL + "/symbols/", Cache: Cache{t.TempDir()}, stall: 200 * time.Millisecond}
 }
 
 func TestDownload(t *testing.T) {
