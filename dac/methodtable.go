@@ -332,9 +332,10 @@ func (r *Runtime) overriddenModule(mt *MethodTable, loader target.Addr) (target.
 	return target.Pointer(r.mem, r.multipurposeSlot(mt, mtf2ModuleOverride))
 }
 
-// multipurposeSlot is the address of the slot of flag (layouts.md §4.1): the
-// slots of the flags that are set, in order, fill PerInstInfo, InterfaceMap
-// and then the words after the virtual methods' chunk pointers.
+// multipurposeSlot is the address of the slot of flag (methodtable.h,
+// MethodTable::GetMultipurposeSlotPtr): the slots of the flags that are set, in
+// order, fill PerInstInfo, InterfaceMap and then the words after the virtual
+// methods' chunk pointers.
 func (r *Runtime) multipurposeSlot(mt *MethodTable, flag uint32) target.Addr {
 	lower := mt.Flags2 & mtf2SlotsMask & (flag - 1)
 	index := bits.OnesCount32(lower)

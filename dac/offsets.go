@@ -134,6 +134,17 @@ type offsets struct {
 		GC             int `layout:"GCStatics"`
 		DataBlob       int `layout:"DataBlob"`
 	} `struct:"DomainLocalModule,optional"`
+	// Before 9 (appdomain.hpp, DomainLocalModule; threadstatics.h,
+	// ThreadLocalModule): the statics of generic types and of those that were
+	// made at run time.
+	DynamicClassInfo struct {
+		Size  int `layout:"size"`
+		Entry int `layout:"DynamicEntry"`
+		Flags int `layout:"Flags"`
+	} `struct:"DynamicClassInfo,optional"`
+	DynamicEntry struct {
+		GC int `layout:"GCStatics"`
+	} `struct:"DynamicEntry,optional"`
 	ThreadLocalModule struct {
 		DynamicTable   int `layout:"DynamicClassTable"`
 		DynamicEntries int `layout:"DynamicEntries"`
@@ -248,7 +259,8 @@ type offsets struct {
 		LastThrown   int `layout:"LastThrownObject"`
 		Tracker      int `layout:"ExceptionTracker"`
 		LocalDataPtr int `layout:"ThreadLocalDataPtr,optional"`
-		TLMTable     int `layout:"TLMTable,optional"`
+		TLMTable     int `layout:"TLMTable,optional"`     // threadstatics.h, ThreadLocalBlock; before 9
+		TLMTableSize int `layout:"TLMTableSize,optional"` // beside it
 	}
 	ThreadLocals struct {
 		Alloc int `layout:"AllocContext"`
@@ -264,7 +276,9 @@ type offsets struct {
 		Previous int `layout:"PreviousNestedInfo"`
 		Thrown   int `layout:"ThrownObject"`
 	} `struct:"ExceptionInfo,optional"`
+	// Before 9 (exceptionhandling.h).
 	Tracker struct {
+		Previous  int `layout:"Previous"`
 		Throwable int `layout:"Throwable"`
 	} `struct:"ExceptionTracker,optional"`
 	SyncEntry struct {

@@ -221,7 +221,9 @@ func (r *Runtime) probeThreads() (string, error) {
 	return fmt.Sprintf("%d threads, %d of them in the dump", len(l.threads), known), nil
 }
 
-// The plausible numbers of the GC: layouts.md §1.2 and §2.1.
+// The plausible numbers of the GC (gcinterface.dac.h, GcDacVars: generation_size
+// and total_generation_count): three generations, the one of large objects, and
+// since 5 that of pinned ones.
 const (
 	minGenerationSize, maxGenerationSize = 0x40, 0x400
 	minGenerations, maxGenerations       = 4, 5

@@ -218,15 +218,15 @@ func (r *Runtime) dynamicEntry(mt *MethodTable, fd *FieldDesc, dlm target.Addr) 
 	if id >= n || table == 0 {
 		return StaticAddr{State: StaticNotInitialized}, nil
 	}
-	// An entry of the table: {entry*, flags} of sixteen bytes.
-	e := layout.Reader{Mem: r.mem, Base: table + target.Addr(16*id)}
-	entry, flags := e.Ptr(0), e.U32(8)
+	info := &r.off.DynamicClassInfo
+	e := layout.Reader{Mem: r.mem, Base: table + target.Addr(uint64(info.Size)*id)}
+	entry, flags := e.Ptr(info.Entry), e.U32(info.Flags)
 	if e.Err != nil {
 		return StaticAddr{}, e.Err
 	}
 	s := StaticAddr{State: classState(flags), Addr: entry}
 	if entry != 0 && isRef(fd.ElementType) {
-		s.Addr, err = target.Pointer(r.mem, entry)
+		s.Addr, err = r.ptr(entry, r.off.DynamicEntry.GC, "DynamicEntry.GCStatics")
 	}
 	return s.needsStorage(), err
 }
@@ -373,7 +373,7 @@ func (r *Runtime) threadLocalModuleBase(mt *MethodTable, fd *FieldDesc, t *Threa
 	if err != nil || table == 0 {
 		return none, err
 	}
-	size, err := r.u32(t.Addr, r.off.Thread.TLMTable+8, "Thread.TLMTable") // ThreadLocalBlock::m_TLMTableSize
+	size, err := r.u32(t.Addr, r.off.Thread.TLMTableSize, "Thread.TLMTableSize")
 	if err != nil || uint64(index) >= uint64(size) {
 		return none, err
 	}
@@ -393,10 +393,11 @@ func (r *Runtime) threadLocalModuleBase(mt *MethodTable, fd *FieldDesc, t *Threa
 		if rd.Err != nil || id >= n || entries == 0 {
 			return none, rd.Err
 		}
-		if base, err = target.Pointer(r.mem, entries+target.Addr(16*id)); err != nil || base == 0 {
+		info := &r.off.DynamicClassInfo
+		if base, err = r.ptr(entries+target.Addr(uint64(info.Size)*id), info.Entry, "DynamicClassInfo.DynamicEntry"); err != nil || base == 0 {
 			return none, err
 		}
-		gcOff = 0
+		gcOff = r.off.DynamicEntry.GC
 	} else if ready, err := r.threadClassReady(tlm, mt); err != nil || !ready {
 		return none, err
 	}

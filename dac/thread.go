@@ -193,9 +193,7 @@ func (r *Runtime) NestedExceptions(t *Thread) ([]target.Addr, error) {
 	prev := r.off.ExceptionInfo.Previous
 	thrown := r.off.ExceptionInfo.Thrown
 	if thrown == layout.Absent {
-		// ExceptionTracker before 9: the previous one is the second word
-		// (exceptionhandling.h, ExInfo's base; layouts.md §7).
-		prev, thrown = 8, r.off.Tracker.Throwable
+		prev, thrown = r.off.Tracker.Previous, r.off.Tracker.Throwable
 	}
 	var out []target.Addr
 	seen := map[target.Addr]bool{t.ExInfo: true}
