@@ -1,7 +1,8 @@
-// Package disasm turns machine code into instructions, with the addresses that
-// they name told apart from the text, so that a caller can say what lies there.
+// Package disasm lists the code of methods: their IL, with what its tokens
+// name, and the machine's instructions, with the addresses that they name told
+// apart from the text, so that a caller can say what lies there.
 //
-// Only AMD64 is known. The text is that of golang.org/x/arch in Intel syntax.
+// Of machine code only AMD64 is known. The text is that of golang.org/x/arch in Intel syntax.
 package disasm
 
 import (
