@@ -1,6 +1,168 @@
 package answer
 
+import (
+	"iter"
+
+	"github.com/sosgo/sosgo/target"
+)
+
 // ThreadStates are the bits of a managed thread's state, in words.
 type ThreadStates struct {
 	States []string `json:"states" doc:"what the bits say, from the lowest on"`
+}
+
+// A Thread says which thread is meant, by all the numbers that it has.
+type Thread struct {
+	Index     *int        `json:"index,omitempty" doc:"number among the threads of the OS; none for a thread that is dead or has not started"`
+	OSID      uint32      `json:"osId,omitempty" doc:"OS thread id"`
+	ManagedID uint32      `json:"managedId,omitempty" doc:"managed thread id"`
+	Name      string      `json:"name,omitempty" doc:"name of the thread"`
+	Thread    target.Addr `json:"thread,omitempty" doc:"the runtime's Thread"`
+}
+
+// OSThreads are the threads of the operating system.
+type OSThreads struct {
+	Gaps
+	Threads []OSThread `json:"threads"`
+}
+
+// An OSThread is a thread of the operating system.
+type OSThread struct {
+	Thread
+	Current bool               `json:"current,omitempty" doc:"the current thread"`
+	IP      Maybe[target.Addr] `json:"ip,omitzero" doc:"instruction pointer"`
+	SP      Maybe[target.Addr] `json:"sp,omitzero" doc:"stack pointer"`
+	FP      Maybe[target.Addr] `json:"fp,omitzero" doc:"frame pointer"`
+	TEB     target.Addr        `json:"teb,omitempty" doc:"thread environment block (Windows)"`
+	Signal  int                `json:"signal,omitempty" doc:"signal that the thread took (Linux)"`
+	Crashed string             `json:"crashed,omitempty" doc:"of the thread that the process died of: its signal or exception code"`
+}
+
+// Registers are the registers of a thread, those of the processor's CONTEXT
+// first and in its order.
+type Registers struct {
+	Gaps
+	Registers []Register      `json:"registers"`
+	Float     *FloatRegisters `json:"float,omitempty" doc:"with -verbose: the floating-point and vector registers"`
+}
+
+// A Register is one register with its value.
+type Register struct {
+	Name  string     `json:"name" doc:"name of the register"`
+	Value Maybe[Hex] `json:"value,omitzero" doc:"its value; absent if the dump lacks it"`
+	// Size is the number of bytes that are shown.
+	Size int `json:"-"`
+	// InContext: the register is one of the processor's CONTEXT.
+	InContext bool `json:"-"`
+}
+
+// FloatRegisters are the registers of an FXSAVE area.
+type FloatRegisters struct {
+	MXCSR Hex            `json:"mxcsr" doc:"control and status of the vector unit"`
+	ST    []WideRegister `json:"st" doc:"the x87 registers, of 80 bits"`
+	XMM   []WideRegister `json:"xmm" doc:"the vector registers, of 128 bits"`
+}
+
+// A WideRegister is a register of more than 64 bits.
+type WideRegister struct {
+	Name string `json:"name" doc:"name of the register"`
+	High Hex    `json:"high" doc:"the bits above the lower 64"`
+	Low  Hex    `json:"low" doc:"the lower 64 bits"`
+}
+
+// ManagedThreads are the threads that a runtime knows, in its order.
+type ManagedThreads struct {
+	Gaps
+	Counts  ThreadCounts    `json:"counts"`
+	Threads []ManagedThread `json:"threads"`
+	Special *SpecialThreads `json:"special,omitempty" doc:"with -special: the runtime's own threads"`
+}
+
+// ThreadCounts are the runtime's own counters.
+type ThreadCounts struct {
+	Threads    uint32 `json:"threads" doc:"managed threads"`
+	Unstarted  uint32 `json:"unstarted" doc:"that have not started"`
+	Background uint32 `json:"background" doc:"that do not keep the process alive"`
+	Pending    uint32 `json:"pending" doc:"that are being created"`
+	Dead       uint32 `json:"dead" doc:"that ended"`
+}
+
+// A ManagedThread is a thread that a runtime knows.
+type ManagedThread struct {
+	Thread
+	State        Hex             `json:"state" doc:"the runtime's thread state bits, see threadstate"`
+	GCMode       string          `json:"gcMode" doc:"\"Preemptive\" or \"Cooperative\""`
+	AllocPointer target.Addr     `json:"allocPointer" doc:"where the thread allocates next"`
+	AllocLimit   target.Addr     `json:"allocLimit" doc:"end of its allocation context"`
+	Domain       target.Addr     `json:"domain" doc:"AppDomain"`
+	LockCount    *uint32         `json:"lockCount,omitempty" doc:"locks held; absent where the runtime does not count"`
+	Apartment    string          `json:"apartment" doc:"COM apartment: \"STA\", \"MTA\", \"NTA\" or \"Ukn\""`
+	Special      []string        `json:"special,omitempty" doc:"what the thread is for: \"Finalizer\", \"GC\", \"Threadpool Worker\", \"Threadpool Completion Port\""`
+	Exception    *ThrownObject   `json:"exception,omitempty" doc:"the exception that the thread threw last"`
+	Nested       bool            `json:"nestedExceptions,omitempty" doc:"other exceptions were being handled when it was thrown"`
+	StackLow     *target.Addr    `json:"stackLow,omitempty" doc:"lowest address of the stack"`
+	StackHigh    *target.Addr    `json:"stackHigh,omitempty" doc:"end of the stack"`
+	Activity     *ThreadActivity `json:"activity,omitempty" doc:"with -stacks: what the thread does"`
+
+	// ExceptionError is why it is not known which exception the thread threw.
+	ExceptionError error `json:"-"`
+}
+
+// A ThrownObject is an exception that a thread threw.
+type ThrownObject struct {
+	Address target.Addr `json:"address,omitempty" doc:"the exception object"`
+	Type    Text        `json:"type,omitzero" doc:"its type"`
+}
+
+// A ThreadActivity is what a thread does.
+type ThreadActivity struct {
+	Kind   string `json:"kind" doc:"a word for the kind, such as \"running\", \"lock\", \"sleep\", \"idle\""`
+	Text   string `json:"text" doc:"what the thread does or waits for, concluded from the names of the methods on its stack"`
+	Top    Text   `json:"topFrame,omitzero" doc:"the topmost managed method"`
+	Caller Text   `json:"callerFrame,omitzero" doc:"the topmost method that is not the framework's"`
+}
+
+// SpecialThreads are the runtime's own threads, which it names.
+type SpecialThreads struct {
+	Named   bool            `json:"named" doc:"whether the system has the names that tell; else there is no list"`
+	Threads []SpecialThread `json:"threads,omitempty"`
+}
+
+// A SpecialThread is a thread of the runtime's own.
+type SpecialThread struct {
+	Index int    `json:"index" doc:"number among the threads of the OS"`
+	OSID  uint32 `json:"osId" doc:"OS thread id"`
+	Kind  string `json:"kind" doc:"what it is for"`
+}
+
+// SyncBlocks are the entries of a runtime's table of sync blocks.
+type SyncBlocks struct {
+	Gaps
+	// Blocks have, where one can't be read, its index beside the error.
+	Blocks iter.Seq2[SyncBlock, error] `json:"blocks"`
+	// SyncBlockCounts are nil until Blocks were read, and if there is no table.
+	*SyncBlockCounts
+}
+
+// SyncBlockCounts count the entries of the table, also those not listed.
+type SyncBlockCounts struct {
+	Total int `json:"total" doc:"entries of the table"`
+	Free  int `json:"free" doc:"those of them that are of no object"`
+}
+
+// A SyncBlock is what a lock has that somebody waited for.
+type SyncBlock struct {
+	Index       uint32      `json:"index" doc:"index of the sync block"`
+	Address     target.Addr `json:"address" doc:"the SyncBlock"`
+	MonitorHeld uint32      `json:"monitorHeld" doc:"1 for the owner and 2 for each waiting thread"`
+	Waiters     uint32      `json:"waiters" doc:"threads that wait"`
+	Recursion   uint32      `json:"recursion" doc:"times that the owner entered"`
+	Thread      target.Addr `json:"thread,omitempty" doc:"Thread that holds the lock"`
+	OSID        uint32      `json:"osId,omitempty" doc:"its OS thread id"`
+	Object      target.Addr `json:"object" doc:"the object that is locked; 0 for a free entry"`
+	Type        Text        `json:"type,omitzero" doc:"its type"`
+
+	Held       bool        `json:"-"` // whether there is an owner
+	Recorded   target.Addr `json:"-"` // the owner as the block names it, also if that Thread is gone
+	OwnerIndex *int        `json:"-"` // the owner's number among the threads of the OS
 }

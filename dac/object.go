@@ -37,3 +37,20 @@ func (r *Runtime) StringChars(a target.Addr) (target.Addr, uint32, error) {
 // ObjectHeaderBytes is the number of bytes of an object before its fields: the
 // MethodTable pointer.
 const ObjectHeaderBytes = 8
+
+// ObjectTypeName is the name of the type of the object at a, as the runtime
+// writes it. Something else than an object is target.ErrCorrupt.
+func (r *Runtime) ObjectTypeName(a target.Addr) (string, error) {
+	mt, err := r.ObjectMethodTable(a)
+	if err != nil {
+		return "", err
+	}
+	if _, err := r.TrustedMethodTable(mt); err != nil {
+		return "", err
+	}
+	name, err := r.TypeName(mt, NameNative)
+	if err != nil {
+		return "", fmt.Errorf("type %016x of object %016x: %w", uint64(mt), uint64(a), err)
+	}
+	return name, nil
+}

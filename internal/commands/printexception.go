@@ -159,7 +159,7 @@ func (p *exceptionPrinter) result(a target.Addr) (*exceptionResult, error) {
 		Message: p.text(e.Message), StackTrace: p.text(e.StackTraceString), Inner: report.Address(e.Inner),
 	}
 	if e.Inner != 0 {
-		name, err := objectTypeName(p.rt, e.Inner)
+		name, err := p.rt.ObjectTypeName(e.Inner)
 		r.InnerType = textOr(p.c, name, err)
 	}
 	frames, err := p.rt.StackTrace(&e)

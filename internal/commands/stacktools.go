@@ -6,6 +6,5 @@ import "github.com/sosgo/sosgo/internal/cli"
 func stackToolCommands() []cli.Command {
 	return []cli.Command{
 		stacksCommand(),
-		watsonBucketsCommand(),
 	}
 }

@@ -10,11 +10,7 @@ import (
 
 func threadCommands() []cli.Command {
 	return []cli.Command{
-		clrThreadsCommand(),
-		threadsCommand(),
-		registersCommand(),
 		dumpStackObjectsCommand(),
-		syncBlkCommand(),
 		printExceptionCommand(),
 	}
 }

@@ -7,6 +7,11 @@ import "github.com/sosgo/sosgo/internal/cli"
 // Commands are the commands of the group.
 func Commands() []cli.Command {
 	return []cli.Command{
+		clrThreadsCommand(),
+		registersCommand(),
+		syncBlkCommand(),
 		threadStateCommand(),
+		threadsCommand(),
+		watsonBucketsCommand(),
 	}
 }

@@ -1,0 +1,41 @@
+package target
+
+import "encoding/binary"
+
+// An FXSave is the content of an FXSAVE area: the floating-point and vector
+// registers of x64 (Intel SDM, volume 1, 10.5.1).
+type FXSave struct {
+	MXCSR uint32
+	ST    [8]Wide  // the x87 registers; of High the lower 16 bits count
+	XMM   [16]Wide // the lower halves of the vector registers
+}
+
+// A Wide is a value of up to 128 bits.
+type Wide struct{ High, Low uint64 }
+
+// The members of an FXSAVE area.
+const (
+	fxMXCSR = 24
+	fxST    = 32 // 16 bytes each, of which 10 count
+	fxXMM   = 160
+	fxSize  = 512
+)
+
+// FXSave decodes Float. It is ErrNotInDump where the dump lacks it.
+func (r *Registers) FXSave() (*FXSave, error) {
+	b := r.Float
+	if len(b) < fxSize {
+		return nil, ErrNotInDump
+	}
+	le := binary.LittleEndian
+	s := &FXSave{MXCSR: le.Uint32(b[fxMXCSR:])}
+	for i := range s.ST {
+		at := b[fxST+16*i:]
+		s.ST[i] = Wide{High: uint64(le.Uint16(at[8:])), Low: le.Uint64(at)}
+	}
+	for i := range s.XMM {
+		at := b[fxXMM+16*i:]
+		s.XMM[i] = Wide{High: le.Uint64(at[8:]), Low: le.Uint64(at)}
+	}
+	return s, nil
+}

@@ -1,0 +1,102 @@
+package threads
+
+import (
+	"fmt"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/target"
+)
+
+// Describe says which thread t is. A name that can't be read is left out, and
+// noted in g.
+func (t *Thread) Describe(g *answer.Gaps) answer.Thread {
+	name, err := t.Name()
+	g.Note(err)
+	d := answer.Thread{OSID: t.ID(), Name: name}
+	if t.Index >= 0 {
+		d.Index = &t.Index
+	}
+	if t.Managed != nil {
+		d.ManagedID, d.Thread, d.OSID = t.Managed.ManagedID, t.Managed.Addr, t.Managed.OSID
+	}
+	return d
+}
+
+// DescribeOS describes the threads of a List that the operating system runs.
+// current, which may be nil, is marked; p tells which one crashed.
+func DescribeOS(p target.Target, list []Thread, current *Thread) *answer.OSThreads {
+	out := &answer.OSThreads{}
+	crash, _ := p.Exception()
+	for i := range list {
+		t := &list[i]
+		if t.OS == nil {
+			continue
+		}
+		regs := &t.OS.Registers
+		d := answer.OSThread{Thread: t.Describe(&out.Gaps), Current: t == current, TEB: t.OS.TEB, Signal: t.OS.Signal,
+			IP: pointer(regs.IP()), SP: pointer(regs.SP()), FP: pointer(regs.FP())}
+		if t.OS.ID != 0 && t.OS.ID == crash.ThreadID {
+			d.Crashed = crash.Words
+		}
+		out.Threads = append(out.Threads, d)
+	}
+	return out
+}
+
+func pointer(a target.Addr, known bool) answer.Maybe[target.Addr] {
+	if !known {
+		return answer.Maybe[target.Addr]{Err: target.ErrNotInDump}
+	}
+	return answer.Known(a)
+}
+
+// DescribeRegisters describes the registers of t, with float also the
+// floating-point and vector registers. Without any it is target.ErrNotInDump.
+func (t *Thread) DescribeRegisters(float bool) (*answer.Registers, error) {
+	if t.OS == nil || !t.OS.Registers.Known() {
+		return nil, fmt.Errorf("registers of thread %#x: %w", t.ID(), target.ErrNotInDump)
+	}
+	regs := &t.OS.Registers
+	out := &answer.Registers{}
+	var listed target.RegSet
+	size := func(target.Reg) int { return 8 }
+	if p, err := regs.Arch.Processor(); err == nil {
+		size = p.RegSize
+		for _, m := range p.Context.Registers {
+			listed |= target.Regs(m.Reg)
+			out.Registers = append(out.Registers, register(regs, m.Reg, m.Size, true))
+		}
+	}
+	for r := range regs.All {
+		if !listed.Has(r) {
+			out.Registers = append(out.Registers, register(regs, r, size(r), false))
+		}
+	}
+	if float {
+		s, err := regs.FXSave()
+		if err != nil {
+			out.Note(fmt.Errorf("floating-point registers: %w", err))
+			return out, nil
+		}
+		out.Float = &answer.FloatRegisters{MXCSR: answer.Hex(s.MXCSR), ST: wide("st", s.ST[:]), XMM: wide("xmm", s.XMM[:])}
+	}
+	return out, nil
+}
+
+func register(regs *target.Registers, r target.Reg, size int, inContext bool) answer.Register {
+	d := answer.Register{Name: target.RegName(regs.Arch, r), Size: size, InContext: inContext}
+	if v, ok := regs.Get(r); ok {
+		d.Value = answer.Known(answer.Hex(v))
+	} else {
+		d.Value.Err = target.ErrNotInDump
+	}
+	return d
+}
+
+func wide(prefix string, values []target.Wide) []answer.WideRegister {
+	out := make([]answer.WideRegister, len(values))
+	for i, v := range values {
+		out[i] = answer.WideRegister{Name: fmt.Sprintf("%s%d", prefix, i), High: answer.Hex(v.High), Low: answer.Hex(v.Low)}
+	}
+	return out
+}

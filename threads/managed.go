@@ -1,0 +1,174 @@
+package threads
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/dac/code"
+	"github.com/sosgo/sosgo/stackwalk"
+	"github.com/sosgo/sosgo/target"
+)
+
+// ManagedOptions choose what DescribeManaged tells.
+type ManagedOptions struct {
+	Live    bool // leave out threads that no OS thread runs
+	Special bool // also list the runtime's own threads
+	// Walker walks the stacks from which follows what the threads do; nil for no
+	// activities.
+	Walker *stackwalk.Walker
+}
+
+// DescribeManaged describes the threads of a List that rt knows, in the order of
+// its thread store. p has the environment blocks and the names of the threads.
+func DescribeManaged(ctx context.Context, p target.Target, rt *dac.Runtime, list []Thread, o ManagedOptions) (*answer.ManagedThreads, error) {
+	n, err := rt.ThreadCounts()
+	if err != nil {
+		return nil, err
+	}
+	stored, err := InRuntimeOrder(list, rt)
+	if err != nil && len(stored) == 0 {
+		return nil, err
+	}
+	out := &answer.ManagedThreads{Counts: answer.ThreadCounts{Threads: n.Threads, Unstarted: n.Unstarted, Background: n.Background,
+		Pending: n.Pending, Dead: n.Dead}}
+	for _, t := range stored {
+		if t.OS == nil && o.Live {
+			continue
+		}
+		d := t.describeManaged(&out.Gaps, p, rt)
+		if o.Walker != nil {
+			d.Activity = t.describeActivity(ctx, &out.Gaps, o.Walker)
+		}
+		out.Threads = append(out.Threads, d)
+	}
+	if o.Special {
+		out.Special = specialThreads(p, list)
+	}
+	return out, nil
+}
+
+// FirstThrower is the first thread, in the order of rt's thread store, that
+// threw an exception and still runs; nil for none.
+func FirstThrower(list []Thread, rt *dac.Runtime) (*Thread, error) {
+	stored, err := InRuntimeOrder(list, rt)
+	for _, t := range stored {
+		if t.Managed.LastThrown != 0 && t.OS != nil {
+			return t, nil
+		}
+	}
+	if len(stored) > 0 {
+		err = nil
+	}
+	return nil, err
+}
+
+// noLockCount is the count of runtimes that do not count.
+const noLockCount = ^uint32(0)
+
+func (t *Thread) describeManaged(g *answer.Gaps, p target.Target, rt *dac.Runtime) answer.ManagedThread {
+	m := t.Managed
+	apartment, err := t.Apartment(p)
+	if err != nil {
+		g.Note(fmt.Errorf("apartment of thread %#x: %w", t.ID(), err))
+	}
+	d := answer.ManagedThread{
+		Thread:       t.Describe(g),
+		State:        answer.Hex(m.State),
+		GCMode:       "Preemptive",
+		AllocPointer: m.AllocContext.Pointer,
+		AllocLimit:   m.AllocContext.Limit,
+		Domain:       m.Domain,
+		Apartment:    apartment.String(),
+		Special:      purposes(m),
+	}
+	if m.Cooperative {
+		d.GCMode = "Cooperative"
+	}
+	if m.LockCount != noLockCount {
+		d.LockCount = &m.LockCount
+	}
+	if m.Stack.Size() > 0 {
+		d.StackLow, d.StackHigh = &m.Stack.Start, &m.Stack.End
+	}
+	describeThrown(g, &d, rt, m)
+	return d
+}
+
+// describeThrown adds the exception that the thread threw last.
+func describeThrown(g *answer.Gaps, d *answer.ManagedThread, rt *dac.Runtime, m *dac.Thread) {
+	note := func(what string, err error) {
+		if err != nil {
+			g.Note(fmt.Errorf("%s of thread %d: %w", what, m.ManagedID, err))
+		}
+	}
+	note("exception", m.LastThrownError)
+	d.ExceptionError = m.LastThrownError
+	if m.LastThrownError != nil || m.LastThrown == 0 {
+		return
+	}
+	name, err := rt.ObjectTypeName(m.LastThrown)
+	note("exception", err)
+	d.Exception = &answer.ThrownObject{Address: m.LastThrown, Type: answer.Text{S: name, Err: err}}
+	nested, err := rt.NestedExceptions(m)
+	note("nested exceptions", err)
+	d.Nested = len(nested) > 0
+}
+
+// purposes are what the runtime uses a thread for.
+func purposes(m *dac.Thread) []string {
+	var out []string
+	if m.Finalizer {
+		out = append(out, "Finalizer")
+	}
+	if m.GC {
+		out = append(out, "GC")
+	}
+	switch {
+	case m.State&dac.ThreadPoolWorker != 0:
+		out = append(out, "Threadpool Worker")
+	case m.State&dac.ThreadPoolIOCompletion != 0:
+		out = append(out, "Threadpool Completion Port")
+	}
+	return out
+}
+
+// describeActivity looks at the thread's stack.
+func (t *Thread) describeActivity(ctx context.Context, g *answer.Gaps, w *stackwalk.Walker) *answer.ThreadActivity {
+	var regs target.Registers
+	if t.OS != nil {
+		regs = t.OS.Registers
+	}
+	a := t.Activity(w.Walk(ctx, t.Managed, regs, stackwalk.WalkOptions{}))
+	if a.Err != nil && t.OS != nil {
+		g.Note(fmt.Errorf("stack of thread %#x: %w", t.ID(), a.Err))
+	}
+	name := func(md *code.MethodDesc) answer.Text {
+		if md == nil {
+			return answer.Text{}
+		}
+		return g.Text(code.Of(t.rt).MethodName(md, code.MethodFull))
+	}
+	return &answer.ThreadActivity{Kind: a.Activity.String(), Text: a.Text, Top: name(a.Top), Caller: name(a.Caller)}
+}
+
+// specialThreads are the runtime's own threads, by the names that it gives them
+// on Windows. createdump records no names.
+func specialThreads(p target.Target, list []Thread) *answer.SpecialThreads {
+	out := &answer.SpecialThreads{Named: p.Platform().OS == target.OSWindows}
+	if !out.Named {
+		return out
+	}
+	for i := range list {
+		t := &list[i]
+		if t.OS == nil {
+			continue
+		}
+		if kind, ok := strings.CutPrefix(t.OS.Name, ".NET "); ok {
+			out.Threads = append(out.Threads, answer.SpecialThread{Index: t.Index, OSID: t.OS.ID, Kind: kind})
+		}
+	}
+	return out
+}

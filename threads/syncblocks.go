@@ -1,0 +1,95 @@
+package threads
+
+import (
+	"context"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/target"
+)
+
+// SyncBlockOptions choose sync blocks. The zero value chooses those that are
+// locked.
+type SyncBlockOptions struct {
+	All   bool   // also those that are not locked
+	Index *int64 // only this one, locked or not; nil for no such choice
+}
+
+// chooses reports whether a block is wanted; err is why it can't be read.
+func (o *SyncBlockOptions) chooses(b *dac.SyncBlock, err error) bool {
+	if o.Index != nil {
+		return int64(b.Index) == *o.Index
+	}
+	return b.Held || b.Waiters > 0 || o.All || err != nil
+}
+
+// SyncBlocks lists the sync blocks of rt with the threads of a List that own
+// them. Where there is no table the answer fails when its blocks are read.
+func SyncBlocks(ctx context.Context, rt *dac.Runtime, list []Thread, o SyncBlockOptions) *answer.SyncBlocks {
+	out := &answer.SyncBlocks{}
+	out.Blocks = func(yield func(answer.SyncBlock, error) bool) {
+		var counts answer.SyncBlockCounts
+		for b, err := range rt.SyncBlocks() {
+			if ctx.Err() != nil {
+				yield(answer.SyncBlock{}, ctx.Err())
+				return
+			}
+			if err != nil && b.Index <= 1 && b.Addr == 0 {
+				out.Fail(err) // there is no table
+				return
+			}
+			if b.Index == 0 {
+				continue
+			}
+			counts.Total++
+			if err == nil && b.Object == 0 {
+				counts.Free++
+			}
+			if o.chooses(&b, err) && !yield(describeSyncBlock(&out.Gaps, rt, list, &b, err)) {
+				return
+			}
+		}
+		out.SyncBlockCounts = &counts
+	}
+	return out
+}
+
+func describeSyncBlock(g *answer.Gaps, rt *dac.Runtime, list []Thread, b *dac.SyncBlock, err error) (answer.SyncBlock, error) {
+	d := answer.SyncBlock{Index: b.Index}
+	if err != nil {
+		return d, err
+	}
+	d.Address, d.Waiters, d.Recursion, d.Object = b.Addr, b.Waiters, b.Recursion, b.Object
+	d.Held, d.Recorded, d.MonitorHeld = b.Held, b.OwnerThread, 2*b.Waiters
+	if b.Held {
+		d.MonitorHeld++
+	}
+	d.Type = lockedType(g, rt, b.Object)
+	if t := ownerOf(list, b); t != nil {
+		d.Thread, d.OSID = t.Managed.Addr, t.Managed.OSID
+		if t.Index >= 0 {
+			d.OwnerIndex = &t.Index
+		}
+	}
+	return d, nil
+}
+
+// lockedType is the name of the type of a locked object, Free of a free entry.
+func lockedType(g *answer.Gaps, rt *dac.Runtime, object target.Addr) answer.Text {
+	if object == 0 {
+		return answer.Text{S: "Free"}
+	}
+	return g.Text(rt.ObjectTypeName(object))
+}
+
+// ownerOf is the thread that holds the block's lock, nil if nobody does or the
+// thread is gone.
+func ownerOf(list []Thread, b *dac.SyncBlock) *Thread {
+	if !b.Held {
+		return nil
+	}
+	return find(list, func(t *Thread) bool {
+		m := t.Managed
+		return m != nil && (b.OwnerThread != 0 && m.Addr == b.OwnerThread || b.OwnerID != 0 && m.ManagedID == b.OwnerID)
+	})
+}
