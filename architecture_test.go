@@ -71,7 +71,7 @@ var mayImport = map[string]string{
 	"internal/commands/threadcmd":  library + " internal/cli internal/commands/ask internal/text/threadtext",
 	"internal/commands/typecmd":    library + " internal/cli internal/commands/ask internal/text/typetext",
 	"internal/commands/processcmd": library + " internal/cli internal/commands/ask internal/limits internal/text/processtext",
-	"internal/commands": library + " elfcore minidump report/stackexport internal/limits internal/cli internal/commands/ask " +
+	"internal/commands": library + " elfcore minidump report/stackexport internal/limits internal/cli internal/text internal/commands/ask " +
 		"internal/commands/objectcmd internal/commands/threadcmd internal/commands/typecmd internal/commands/processcmd",
 	"cmd/sosgo": "internal/cli internal/commands",
 }

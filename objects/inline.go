@@ -1,12 +1,10 @@
 package objects
 
 import (
-	"errors"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
-	"github.com/sosgo/sosgo/metadata"
+	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -20,86 +18,65 @@ const (
 // escaped string of at most limit UTF-16 code units, the name of an enum's
 // value, the date of a DateTime, the fields of a struct in braces. It is empty
 // where the value says no more than its number or address does.
-func (v Value) Inline(limit int) string { return v.inline(limit, 0) }
+func (v Value) Inline(limit int) string { return v.Line(limit).String() }
 
-func (v Value) inline(limit, depth int) string {
+// Line is Inline in pieces, for who wants to cut the strings in it again.
+func (v Value) Line(limit int) answer.Line { return v.inline(limit, 0) }
+
+func (v Value) inline(limit, depth int) answer.Line {
 	switch v.Kind() {
 	case KindBool:
-		return strconv.FormatBool(v.bits != 0)
+		return answer.Words(strconv.FormatBool(v.bits != 0))
 	case KindChar:
-		return quoteChar(uint16(v.bits))
+		return answer.Words(quoteChar(uint16(v.bits)))
 	case KindInt, KindUint:
-		return v.enumText()
+		return answer.Words(v.enumText())
 	case KindReference:
 		if v.bits == 0 {
-			return ""
+			return nil
 		}
 		o, err := v.Object()
 		if err != nil {
-			return ""
+			return nil
 		}
 		return o.inline(limit, depth, v)
 	case KindStruct:
 		s, err := v.Struct()
 		if err != nil {
-			return ""
+			return nil
 		}
 		return s.inline(limit, depth)
 	}
-	return ""
+	return nil
 }
 
 // Plain is Inline, or the number or address where Inline is empty; of a value
 // that could not be read it is the reason in angle brackets.
-func (v Value) Plain(limit int) string { return v.plain(limit, 0) }
+func (v Value) Plain(limit int) string { return v.plain(limit, 0).String() }
 
 // plain is inline for places where a number has to stand for itself.
-func (v Value) plain(limit, depth int) string {
+func (v Value) plain(limit, depth int) answer.Line {
 	if v.err != nil {
-		return "<" + reason(v.err) + ">"
+		return answer.Words(answer.Absent(v.err))
 	}
-	if s := v.inline(limit, depth); s != "" {
-		return s
+	if l := v.inline(limit, depth); len(l) > 0 {
+		return l
 	}
-	switch v.kind() {
-	case KindInt:
-		n, _ := v.Int()
-		return strconv.FormatInt(n, 10)
-	case KindUint:
-		return strconv.FormatUint(v.bits, 10)
-	case KindFloat:
-		return v.FormatFloat()
-	case KindReference:
-		if v.bits == 0 {
-			return "null"
-		}
-		return target.Addr(v.bits).String()
-	case KindStruct:
-		return "{…}"
-	}
-	return "0x" + strconv.FormatUint(v.bits, 16)
+	return answer.Words(v.answer().Plain())
 }
 
-// reason is why a value is unknown, in few words.
-func reason(err error) string {
-	if errors.Is(err, target.ErrNotInDump) {
-		return target.ErrNotInDump.Error()
-	}
-	return "unreadable"
+// answer is the value as answers have it.
+func (v Value) answer() answer.Value {
+	return answer.Value{Kind: v.Kind(), Size: v.Size(), Bits: v.bits, At: v.at}
 }
 
 // FormatFloat is a floating-point number in the shortest form that reads back
 // the same.
 func (v Value) FormatFloat() string {
-	f, err := v.Float()
-	if err != nil {
+	if v.want(KindFloat) != nil {
 		return ""
 	}
-	bits := 64
-	if v.elem == metadata.ElementR4 {
-		bits = 32
-	}
-	return strconv.FormatFloat(f, 'g', -1, bits)
+	return v.answer().Shortest()
 }
 
 // enumText is the name of an enum's value, empty for a plain number.
@@ -124,34 +101,34 @@ func (v Value) enumText() string {
 
 // Inline is the object on one line: the text of a string, a boxed value, the
 // type and lengths of an array; empty for other objects.
-func (o Object) Inline(limit int) string { return o.inline(limit, 0, Value{}) }
+func (o Object) Inline(limit int) string { return o.inline(limit, 0, Value{}).String() }
 
-func (o Object) inline(limit, depth int, from Value) string {
+func (o Object) inline(limit, depth int, from Value) answer.Line {
 	switch {
 	case o.Type == nil:
-		return ""
+		return nil
 	case o.IsString():
 		return o.quoted(limit)
 	case o.IsBoxed():
 		name, err := o.Type.ManagedName()
 		if err != nil {
-			return ""
+			return nil
 		}
-		return "(" + name + ") " + o.boxed().plain(limit, depth)
+		return append(answer.Words("("+name+") "), o.boxed().plain(limit, depth)...)
 	case o.Type.MT.IsArray():
-		return o.arrayText()
+		return answer.Words(o.arrayText())
 	}
 	// A type that the field does not already tell.
 	if from.field != nil {
 		if th, err := from.field.TypeHandle(); err == nil && th == o.Type.MT.Addr {
-			return ""
+			return nil
 		}
 	}
 	name, err := o.Type.ManagedName()
 	if err != nil || depth > 0 {
-		return ""
+		return nil
 	}
-	return name
+	return answer.Words(name)
 }
 
 // boxed is the value in a box, with its type.
@@ -171,46 +148,17 @@ func (o Object) Boxed() Value {
 	return o.boxed()
 }
 
-func (o Object) quoted(limit int) string {
+// quoted is the text of a string, up to a hole in the dump.
+func (o Object) quoted(limit int) answer.Line {
 	n, err := o.Length()
 	if err != nil {
-		return ""
+		return nil
 	}
 	s, err := o.Text(limit)
-	if err != nil {
-		return ""
+	if err != nil && s == "" {
+		return nil
 	}
-	q := Quote(s)
-	if limit >= 0 && uint64(n) > uint64(limit) {
-		q += "… (" + strconv.FormatUint(uint64(n), 10) + " characters)"
-	}
-	return q
-}
-
-// Quote is s in double quotes, with control characters, invisible ones and
-// quotes escaped.
-func Quote(s string) string {
-	var b strings.Builder
-	b.WriteByte('"')
-	for _, r := range s {
-		if r == '"' || r == '\\' {
-			b.WriteByte('\\')
-			b.WriteRune(r)
-			continue
-		}
-		if r == utf8.RuneError {
-			b.WriteRune(r)
-			continue
-		}
-		if strconv.IsPrint(r) {
-			b.WriteRune(r)
-			continue
-		}
-		q := strconv.QuoteRune(r)
-		b.WriteString(q[1 : len(q)-1])
-	}
-	b.WriteByte('"')
-	return b.String()
+	return answer.Quoted(s, n)
 }
 
 func quoteChar(c uint16) string {
@@ -256,48 +204,51 @@ func (o Object) arrayText() string {
 }
 
 // Inline is the struct on one line.
-func (s Struct) Inline(limit int) string { return s.inline(limit, 0) }
+func (s Struct) Inline(limit int) string { return s.inline(limit, 0).String() }
 
-func (s Struct) inline(limit, depth int) string {
+func (s Struct) inline(limit, depth int) answer.Line {
 	if depth > inlineDepth || s.Type == nil {
-		return ""
+		return nil
 	}
 	name, err := s.Type.Name()
 	if err != nil {
-		return ""
+		return nil
 	}
 	if i := strings.IndexByte(name, '['); i > 0 {
 		name = name[:i]
 	}
-	if text, ok := s.known(name, limit, depth); ok {
-		return text
+	if name == "System.Nullable`1" {
+		if l := s.nullable(limit, depth); len(l) > 0 {
+			return l
+		}
+	}
+	if text, ok := s.known(name); ok {
+		return answer.Words(text)
 	}
 	return s.braces(limit, depth)
 }
 
 // braces lists the fields: {X=1, Y=2}.
-func (s Struct) braces(limit, depth int) string {
-	var b strings.Builder
-	b.WriteByte('{')
+func (s Struct) braces(limit, depth int) answer.Line {
+	var l answer.Line
 	n := 0
 	for f, v := range s.Fields() {
 		if n == inlineFields {
-			b.WriteString(", …")
+			l = append(l, answer.Words(", …")...)
 			break
 		}
+		lead := "{"
 		if n > 0 {
-			b.WriteString(", ")
+			lead = ", "
 		}
 		n++
-		b.WriteString(FieldLabel(f.Name))
-		b.WriteByte('=')
-		b.WriteString(v.plain(limit, depth+1))
+		l = append(l, answer.Words(lead+FieldLabel(f.Name)+"=")...)
+		l = append(l, v.plain(limit, depth+1)...)
 	}
 	if n == 0 {
-		return ""
+		return nil
 	}
-	b.WriteByte('}')
-	return b.String()
+	return append(l, answer.Words("}")...)
 }
 
 // FieldLabel is the name of a field as the source has it: the property's for

@@ -118,12 +118,22 @@ func (o Object) Heap() (heap.Object, error) {
 	return heap.Object{Addr: o.Addr, Type: o.Type.MT, Size: o.Type.MT.Size(n), Length: n, Free: o.IsFree()}, nil
 }
 
-// Object returns the object at a. An address that holds no object is
-// target.ErrCorrupt.
+// An InvalidError says that there is no object at an address.
+type InvalidError struct {
+	Addr target.Addr
+	Err  error // target.ErrCorrupt, or target.ErrNotInDump
+}
+
+func (e *InvalidError) Error() string { return fmt.Sprintf("object %016x: %v", uint64(e.Addr), e.Err) }
+
+func (e *InvalidError) Unwrap() error { return e.Err }
+
+// Object returns the object at a. An address that holds no object is an
+// *InvalidError.
 func (r *Reader) Object(a target.Addr) (Object, error) {
 	o, err := r.object(a)
 	if err != nil {
-		return Object{}, fmt.Errorf("object %016x: %w", uint64(a), err)
+		return Object{}, &InvalidError{Addr: a, Err: err}
 	}
 	return o, nil
 }

@@ -3,6 +3,7 @@ package objects
 import (
 	"fmt"
 
+	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/target"
@@ -11,7 +12,7 @@ import (
 // ErrNotInitialised says that a static field has no value, not even zero: the
 // class constructor has not finished, or the storage does not exist yet. It is
 // a kind of target.ErrUnsupported, as a null reference is.
-var ErrNotInitialised = fmt.Errorf("the static field is not initialised: %w", target.ErrUnsupported)
+var ErrNotInitialised = answer.ErrNotInitialised
 
 // A Static is what a static field holds, or why it holds nothing.
 type Static struct {

@@ -46,19 +46,6 @@ func TestUTF16Pieces(t *testing.T) {
 	}
 }
 
-func TestQuote(t *testing.T) {
-	for s, want := range map[string]string{
-		"":                 `""`,
-		`say "hi" \ bye`:   `"say \"hi\" \\ bye"`,
-		"a\tb\nc":          `"a\tb\nc"`,
-		"\x1b[31m":         `"\x1b[31m"`,
-		"grüße 你好 𝄞":       `"grüße 你好 𝄞"`,
-		"\u202eevil\u200b": `"\u202eevil\u200b"`,
-	} {
-		assert.Equal(t, want, Quote(s))
-	}
-}
-
 func TestEnumFormat(t *testing.T) {
 	rights := Enum{Underlying: metadata.ElementI4, Flags: true, Members: []EnumMember{
 		{"None", 0}, {"Read", 1}, {"Write", 2}, {"Execute", 4}, {"ReadWrite", 3},

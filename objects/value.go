@@ -4,31 +4,27 @@ import (
 	"encoding/binary"
 	"math"
 
+	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/target"
 )
 
 // A Kind says what a Value is.
-type Kind uint8
+type Kind = answer.ValueKind
 
-// The kinds of values.
+// The kinds of values, with the methods of Value that read them.
 const (
-	KindUnknown   Kind = iota // Err says why
-	KindBool                  // Bool
-	KindChar                  // Char
-	KindInt                   // Int: signed, 8 to 64 bits
-	KindUint                  // Uint: unsigned, 8 to 64 bits
-	KindFloat                 // Float: 32 or 64 bits
-	KindPointer               // Addr: native integers, pointers, pointers to functions
-	KindByRef                 // Addr: an interior or stack address
-	KindReference             // Addr, Object: a reference to an object, or null
-	KindStruct                // Struct: a value type in place
+	KindUnknown   = answer.KindUnknown   // Err says why
+	KindBool      = answer.KindBool      // Bool
+	KindChar      = answer.KindChar      // Char
+	KindInt       = answer.KindInt       // Int
+	KindUint      = answer.KindUint      // Uint
+	KindFloat     = answer.KindFloat     // Float
+	KindPointer   = answer.KindPointer   // Addr
+	KindByRef     = answer.KindByRef     // Addr
+	KindReference = answer.KindReference // Addr, Object
+	KindStruct    = answer.KindStruct    // Struct
 )
-
-// String is the kind in words.
-func (k Kind) String() string {
-	return [...]string{"unknown", "bool", "char", "int", "uint", "float", "pointer", "byref", "reference", "struct"}[k]
-}
 
 // kinds is the kind and the size in bytes of each element type, by number.
 var kinds = [...]struct {

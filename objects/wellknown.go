@@ -8,13 +8,14 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/metadata"
 )
 
 // known is the short form of a struct of System.Private.CoreLib that has one.
 // Its fields are found by the names that metadata has for them; a struct
 // without the expected fields is shown as any other.
-func (s Struct) known(name string, limit, depth int) (string, bool) {
+func (s Struct) known(name string) (string, bool) {
 	switch name {
 	case "System.DateTime":
 		return s.dateTime()
@@ -38,8 +39,6 @@ func (s Struct) known(name string, limit, depth int) (string, bool) {
 		return s.int128(false)
 	case "System.IntPtr", "System.UIntPtr":
 		return s.native()
-	case "System.Nullable`1":
-		return s.nullable(limit, depth)
 	}
 	return "", false
 }
@@ -267,10 +266,15 @@ func (s Struct) native() (string, bool) {
 	return "", false
 }
 
-func (s Struct) nullable(limit, depth int) (string, bool) {
-	has := s.Field("hasValue")
-	if b, err := has.Bool(); err != nil || !b {
-		return "null", err == nil
+// nullable is the value of a Nullable<T>, empty where the struct has not the
+// expected fields.
+func (s Struct) nullable(limit, depth int) answer.Line {
+	has, err := s.Field("hasValue").Bool()
+	if err != nil {
+		return nil
 	}
-	return s.Field("value").plain(limit, depth+1), true
+	if !has {
+		return answer.Words("null")
+	}
+	return s.Field("value").plain(limit, depth+1)
 }

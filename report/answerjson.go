@@ -1,9 +1,11 @@
 package report
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 )
 
@@ -13,6 +15,12 @@ type RowStreamer interface {
 	// StreamJSON calls emit with pieces of JSON in the order of the rows: rows
 	// separated by "," and a line feed. An empty list calls it never.
 	StreamJSON(emit func(rows []byte) error) error
+}
+
+// A TextStreamer is a string that may be too long to be held.
+type TextStreamer interface {
+	// StreamText calls emit with pieces of the text that hold whole characters.
+	StreamText(emit func(part string) error) error
 }
 
 // Answer writes an answer as the whole result: a struct field by field, its
@@ -81,10 +89,29 @@ func (e *JSONEncoder) field(name string, v reflect.Value, warn func(error)) erro
 		}
 		return s.StreamJSON(func(rows []byte) error { return e.rawItems(name, rows) })
 	}
+	if s, ok := v.Interface().(TextStreamer); ok {
+		return e.stream(name, s)
+	}
 	if isRows(v.Type()) || v.Kind() == reflect.Slice && !isText(v.Type()) && v.Type().Elem().Kind() != reflect.Uint8 {
 		return e.rows(name, v, warn)
 	}
 	return e.Field(name, v.Interface())
+}
+
+// stream writes a string piece by piece. An error ends the string.
+func (e *JSONEncoder) stream(name string, s TextStreamer) error {
+	if !e.enterField(name) {
+		return e.fail(name)
+	}
+	e.buf = append(e.buf, '"')
+	err := s.StreamText(func(part string) error {
+		quoted := len(e.buf)
+		e.buf = AppendJSONString(e.buf, part)
+		e.buf = slices.Delete(e.buf[:len(e.buf)-1], quoted, quoted+1)
+		return e.flush()
+	})
+	e.buf = append(e.buf, '"')
+	return cmp.Or(err, e.flush())
 }
 
 // rows writes a slice or an iterator with errors as the list name.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/cli"
 	"github.com/sosgo/sosgo/objects"
@@ -277,7 +278,7 @@ func (p *stackPrinter) value(s *stackscan.Slot) (string, bool) {
 		if err != nil {
 			return notInDump, true
 		}
-		return objects.Quote(report.CutEnd(text, maxInline)), true
+		return answer.Quote(report.CutEnd(text, maxInline)), true
 	}
 	o, err := p.objects.Object(s.Object)
 	if err != nil || !o.IsString() && !o.IsBoxed() {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/cli"
+	"github.com/sosgo/sosgo/internal/text"
 	"github.com/sosgo/sosgo/report"
 	"github.com/sosgo/sosgo/target"
 )
@@ -111,4 +112,20 @@ func (f *typeFacts) printDetails(c *cli.Context, rt *dac.Runtime) {
 			c.Warn(err)
 		}
 	}
+}
+
+// printFields prints the fields of a type without an instance: statics have
+// values, instance fields only offsets.
+func printFields(c *cli.Context, mt *dac.MethodTable) error {
+	r, err := viewOf(c).Objects()
+	if err != nil {
+		return err
+	}
+	fields, err := r.Fields(mt.Addr, c.Warn)
+	if err != nil {
+		return err
+	}
+	page := report.NewPage(c.Out, c.SOS, c.Warn, nil)
+	text.Fields(page, fields)
+	return page.Err()
 }

@@ -6,7 +6,5 @@ func typeCommands() []cli.Command {
 	return []cli.Command{
 		dumpMTCommand(),
 		dumpClassCommand(),
-		dumpALCCommand(),
-		dumpRuntimeTypesCommand(),
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/sosgo/sosgo/disasm"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/cli"
+	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/report"
 )
 
@@ -67,3 +68,6 @@ func Say[T any](v T, err error, text func(*report.Page, T)) (report.Answer, erro
 	}
 	return report.Say(v, text), nil
 }
+
+// Objects opens the objects of that runtime.
+func Objects(c *cli.Context) (*objects.Reader, error) { return View(c).Objects() }

@@ -12,6 +12,12 @@ func Commands() []cli.Command {
 		eeheapCommand(),
 		finalizeQueueCommand(),
 		gcHeapStatCommand(),
+		dumpObjCommand(),
+		dumpVCCommand(),
+		dumpArrayCommand(),
+		dumpObjGCRefsCommand(),
+		dumpDelegateCommand(),
+		dumpStringCommand(),
 		gcWhereCommand(),
 		sizeStatsCommand(),
 	}

@@ -21,5 +21,9 @@ func Commands() []cli.Command {
 		dumpAssemblyCommand(),
 		dumpDomainCommand(),
 		findAppDomainCommand(),
+		dumpALCCommand(),
+		dumpRuntimeTypesCommand(),
+		staticsCommand(),
+		typesCommand(),
 	}
 }

@@ -1,8 +1,7 @@
-package commands
+package text
 
 import (
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/sosgo/sosgo/report"
@@ -12,19 +11,23 @@ import (
 // indents each piece that it writes there, also in the middle of a line; with
 // exact set so does pieces, and else only lines are indented.
 type pieces struct {
-	w      io.Writer
+	page   *report.Page
 	indent int // in characters
 	exact  bool
 
 	inLine bool
 }
 
+func newPieces(p *report.Page, indent int) *pieces {
+	return &pieces{page: p, indent: indent, exact: p.SOS}
+}
+
 // print writes one piece. Text of the dump has to be escaped before.
 func (p *pieces) print(s string) {
 	if p.indent > 0 && (p.exact || !p.inLine) {
-		io.WriteString(p.w, strings.Repeat(" ", p.indent))
+		p.page.Print(strings.Repeat(" ", p.indent))
 	}
-	io.WriteString(p.w, s)
+	p.page.Print(s)
 	p.inLine = !strings.HasSuffix(s, "\n")
 }
 

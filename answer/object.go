@@ -1,0 +1,243 @@
+package answer
+
+import (
+	"iter"
+
+	"github.com/sosgo/sosgo/target"
+)
+
+// An Object is all that is known of one object.
+type Object struct {
+	Gaps
+	Address     target.Addr   `json:"address" doc:"address of the object"`
+	Type        Text          `json:"type" doc:"its type"`
+	MethodTable target.Addr   `json:"methodTable" doc:"MethodTable of its type"`
+	Size        Maybe[uint64] `json:"size,omitzero" doc:"bytes, not rounded up"`
+	Free        bool          `json:"free,omitempty" doc:"it is a free block of the heap"`
+	File        Text          `json:"file,omitzero" doc:"file of the module that defines the type"`
+	String      *string       `json:"string,omitempty" doc:"text of a string, at most 2,097,152 UTF-16 code units of it: dumpstring has all"`
+	Length      *uint32       `json:"length,omitempty" doc:"UTF-16 code units of a string, elements of an array"`
+	Rank        int           `json:"rank,omitempty" doc:"dimensions of an array"`
+	Lengths     []int32       `json:"lengths,omitempty" doc:"elements of each dimension"`
+	LowerBounds []int32       `json:"lowerBounds,omitempty" doc:"first index of each dimension"`
+	Boxed       Line          `json:"boxed,omitempty" doc:"the value in a box"`
+	RuntimeType *target.Addr  `json:"runtimeType,omitempty" doc:"TypeHandle that a System.RuntimeType stands for"`
+	ThinLock    *ObjectLock   `json:"thinLock,omitempty" doc:"lock that is kept in the object's header"`
+	*FieldList
+	References []Reference `json:"references,omitempty" doc:"with -refs: the objects that it refers to"`
+
+	StringStart string `json:"-"` // where String is missing: what could be read of it
+	StringErr   error  `json:"-"` // why String is missing
+	ArrayErr    error  `json:"-"` // why the bounds of an array are missing
+	// ElementWord says how an array stores its elements: the name of a primitive
+	// type without its namespace, or CLASS, VALUETYPE, PTR, SZARRAY, ARRAY.
+	ElementWord string `json:"-"`
+	// Content is what an array of bytes or characters holds first, read as
+	// ASCII, with a dot for what that does not print. Nil for other objects.
+	Content *Text `json:"-"`
+	// RuntimeTypeName is the name of the type that a System.RuntimeType stands
+	// for, or why that is not known. Nil for other objects.
+	RuntimeTypeName *Text `json:"-"`
+	// HasReferences says that references were asked for; there may be none.
+	HasReferences bool `json:"-"`
+}
+
+// An ObjectLock is a lock in an object's header.
+type ObjectLock struct {
+	Owner     uint32      `json:"owner" doc:"managed id of the thread that holds it"`
+	Thread    target.Addr `json:"thread" doc:"its Thread, 0x0 if there is none"`
+	Recursion uint32      `json:"recursion" doc:"times that the thread entered again"`
+}
+
+// A Struct is a value type in place: in an object, an array or another struct.
+type Struct struct {
+	Gaps
+	Address     target.Addr `json:"address" doc:"address of the first field"`
+	Type        Text        `json:"type" doc:"the value type"`
+	MethodTable target.Addr `json:"methodTable" doc:"its MethodTable"`
+	Size        uint64      `json:"size" doc:"bytes of the value in a box"`
+	File        Text        `json:"file,omitzero" doc:"file of the module that defines the type"`
+	Text        Line        `json:"text,omitempty" doc:"the value on one line"`
+	*FieldList
+
+	Class Class `json:"-"`
+}
+
+// A Class is the part of a type that generic instances may share: the EEClass,
+// or where that is found by the canonical MethodTable alone, since .NET 9, that
+// MethodTable.
+type Class struct {
+	Addr      target.Addr
+	Err       error // why Addr is not known
+	Canonical bool  // Addr is the canonical MethodTable
+}
+
+// A FieldList is the fields of a type, of an instance with their values.
+type FieldList struct {
+	Fields []Field `json:"fields,omitempty" doc:"fields, the base class's first"`
+
+	FieldsErr error `json:"-"` // why fields are missing
+}
+
+// A Field is a field with its value.
+type Field struct {
+	Name        Text          `json:"name" doc:"name of the field"`
+	Token       string        `json:"token" doc:"metadata token, eight hexadecimal digits"`
+	Declaring   Maybe[string] `json:"declaringType,omitzero" doc:"type that declares it"`
+	Type        Text          `json:"type" doc:"its declared type"`
+	MethodTable target.Addr   `json:"methodTable" doc:"MethodTable of its type, 0x0 if that is not loaded"`
+	Offset      uint32        `json:"offset" doc:"bytes from the first field; of a static from the start of its class's statics"`
+	Kind        string        `json:"kind" doc:"\"instance\", \"static\" or \"threadStatic\""`
+	Place
+	Threads []ThreadValue `json:"threads,omitempty" doc:"values of a thread static"`
+
+	// Exact is the type as the instance has it, and Shared as the code that
+	// generic instances share sees it, which is SOS's view: references among the
+	// type arguments are System.__Canon.
+	Exact, Shared TypeName `json:"-"`
+	InPlace       bool     `json:"-"` // the field holds its value and no reference or pointer
+	Inherited     bool     `json:"-"` // a base class declares it
+}
+
+// A Place is where a field is stored, and what it holds.
+type Place struct {
+	Address *target.Addr `json:"address,omitempty" doc:"where it is stored; of a static struct the reference to its box"`
+	Stored
+
+	// Doubtful says of a static that the dump lacks what would tell whether the
+	// class constructor has run.
+	Doubtful bool `json:"-"`
+	// Slot is Address, also of a static that is not initialised; 0 for nowhere.
+	Slot target.Addr `json:"-"`
+	// SoFar is what the memory of a static holds that is not initialised, which
+	// is not yet its value. Nil where there is no memory.
+	SoFar *Stored `json:"-"`
+}
+
+// A TypeName is a type in a listing.
+type TypeName struct {
+	MethodTable target.Addr // 0 if the type is not loaded
+	Name        Text
+}
+
+// The kinds of fields.
+const (
+	FieldInstance     = "instance"
+	FieldStatic       = "static"
+	FieldThreadStatic = "threadStatic"
+	FieldRVA          = "rva" // a static whose value lies in the module's image
+)
+
+// A ThreadValue is what one thread has in a thread static.
+type ThreadValue struct {
+	Thread uint32 `json:"osThread" doc:"OS id of the thread"`
+	Stored
+
+	Address target.Addr `json:"-"` // where it is stored; of a struct the reference to its box
+}
+
+// A Reference is one reference of an object.
+type Reference struct {
+	Field  string      `json:"field,omitempty" doc:"field that holds it, with a dot between nested structs; empty in arrays"`
+	Offset uint64      `json:"offset" doc:"bytes from the first field"`
+	Object target.Addr `json:"object" doc:"address of the object referred to"`
+	Type   Text        `json:"type" doc:"its type"`
+
+	// Implied says that the reference is not stored in the object: it is that of
+	// a collectible type to its LoaderAllocator.
+	Implied bool `json:"-"`
+}
+
+// An Array is an array with its elements.
+type Array struct {
+	Gaps
+	Address            target.Addr               `json:"address" doc:"address of the array"`
+	Type               Text                      `json:"type" doc:"its type"`
+	MethodTable        target.Addr               `json:"methodTable" doc:"MethodTable of its type"`
+	Size               uint64                    `json:"size" doc:"bytes, not rounded up"`
+	Rank               int                       `json:"rank" doc:"dimensions"`
+	Lengths            []int32                   `json:"lengths" doc:"elements of each dimension"`
+	LowerBounds        []int32                   `json:"lowerBounds" doc:"first index of each dimension"`
+	ElementType        Text                      `json:"elementType" doc:"type of the elements"`
+	ElementMethodTable target.Addr               `json:"elementMethodTable" doc:"TypeHandle of the elements' type"`
+	Elements           iter.Seq2[Element, error] `json:"elements" doc:"in the order of memory"`
+
+	Class       Class  `json:"-"`
+	Length      uint32 `json:"-"` // elements of all dimensions together
+	ElementWord string `json:"-"` // as that of an Object
+}
+
+// An Element is one element of an array.
+type Element struct {
+	Index   []int32     `json:"index" doc:"index in each dimension"`
+	Address target.Addr `json:"address" doc:"where it is stored"`
+	Stored
+	Object *Object `json:"object,omitempty" doc:"with -details: the object that it refers to"`
+	Struct *Struct `json:"struct,omitempty" doc:"with -details: the value type that it is"`
+
+	ObjectErr error `json:"-"` // why Object is missing though it was asked for
+}
+
+// A StaticField is one static field, of a thread static one for each thread that
+// has used it.
+type StaticField struct {
+	DeclaringType Text        `json:"declaringType" doc:"type that declares the field"`
+	MethodTable   target.Addr `json:"methodTable" doc:"its MethodTable"`
+	Name          Text        `json:"name" doc:"name of the field"`
+	Type          Text        `json:"type" doc:"its declared type"`
+	Kind          string      `json:"kind" doc:"\"static\", \"threadStatic\" or \"rva\": stored in the module's image"`
+	Thread        uint32      `json:"osThread,omitempty" doc:"OS id of the thread of a thread static"`
+	Place
+}
+
+// A DelegateCall is one call that a delegate makes.
+type DelegateCall struct {
+	Delegate target.Addr `json:"delegate" doc:"the delegate of this call: the one asked for, or one of its invocation list"`
+	Target   target.Addr `json:"target" doc:"object that the method is called on; of a static method the delegate itself"`
+	Method   target.Addr `json:"method" doc:"MethodDesc, 0x0 if it is not known"`
+	Name     string      `json:"name,omitempty" doc:"the method"`
+	Missing  Reason      `json:"missing,omitzero" doc:"why the method, or its name, is not known"`
+}
+
+// A String is the whole text of a string.
+type String struct {
+	Address target.Addr `json:"address" doc:"address of the string"`
+	Length  uint32      `json:"length" doc:"number of UTF-16 code units"`
+	Text    LongText    `json:"text,omitzero" doc:"the text, unless it went to a file"`
+	File    string      `json:"file,omitempty" doc:"the file that it was written to"`
+}
+
+// A RuntimeType is a System.RuntimeType object.
+type RuntimeType struct {
+	Address target.Addr `json:"address" doc:"of the RuntimeType object"`
+	Handle  target.Addr `json:"typeHandle" doc:"MethodTable of the type, or its TypeDesc with the second bit set"`
+	Name    Text        `json:"name,omitzero" doc:"of the type"`
+
+	Domain target.Addr `json:"-"` // the AppDomain
+}
+
+// A LoadedType is a type that is loaded, with the objects of exactly this type
+// on the heap.
+type LoadedType struct {
+	MethodTable target.Addr `json:"methodTable" doc:"its MethodTable"`
+	Name        Text        `json:"name" doc:"its name"`
+	BaseSize    uint32      `json:"baseSize" doc:"bytes of an object without its elements"`
+	Count       *uint64     `json:"count,omitempty" doc:"objects of exactly this type on the heap; absent if they were not counted"`
+	Size        *uint64     `json:"size,omitempty" doc:"their bytes"`
+}
+
+// Exceptions are the exception objects of the heap.
+type Exceptions struct {
+	Gaps
+	Exceptions iter.Seq2[HeapException, error] `json:"exceptions" doc:"by address"`
+	Count      uint64                          `json:"count" doc:"how many; known when the list was read"`
+}
+
+// A HeapException is an exception object in short.
+type HeapException struct {
+	Address     target.Addr `json:"address" doc:"the exception object"`
+	MethodTable target.Addr `json:"methodTable" doc:"its type"`
+	Type        string      `json:"type" doc:"name of its type"`
+	Message     *Text       `json:"message,omitempty" doc:"its message; absent if it has none of its own"`
+	Frame       Text        `json:"frame,omitzero" doc:"innermost frame of its stack trace; absent if it was not thrown"`
+}

@@ -1,0 +1,145 @@
+package answer
+
+import (
+	"encoding/json"
+	"math"
+	"reflect"
+	"strconv"
+
+	"github.com/sosgo/sosgo/target"
+)
+
+// A ValueKind says what a Value is.
+type ValueKind uint8
+
+// The kinds of values.
+const (
+	KindUnknown   ValueKind = iota // it could not be read
+	KindBool                       // a System.Boolean
+	KindChar                       // a System.Char: a UTF-16 code unit
+	KindInt                        // signed, 8 to 64 bits; an enum too
+	KindUint                       // unsigned, 8 to 64 bits; an enum too
+	KindFloat                      // 32 or 64 bits
+	KindPointer                    // native integers, pointers, pointers to functions
+	KindByRef                      // an interior or stack address
+	KindReference                  // a reference to an object, or null
+	KindStruct                     // a value type in place
+)
+
+// String is the kind in words.
+func (k ValueKind) String() string {
+	words := [...]string{"unknown", "bool", "char", "int", "uint", "float", "pointer", "byref", "reference", "struct"}
+	if int(k) < len(words) {
+		return words[k]
+	}
+	return "ValueKind(" + strconv.Itoa(int(k)) + ")"
+}
+
+// A Value is what a field, an element or a variable holds. JSON has a number, a
+// boolean, a string with an address, or null for a null reference; of a struct
+// the address of its first field.
+type Value struct {
+	Kind ValueKind
+	Size int         // in bytes; 0 for a struct
+	Bits uint64      // the bytes as a little-endian number, not sign-extended; 0 for a struct
+	At   target.Addr // where it is stored; 0 for a register
+}
+
+// IsZero reports whether the value is unknown.
+func (v Value) IsZero() bool { return v.Kind == KindUnknown }
+
+// Int is the value of a KindInt.
+func (v Value) Int() int64 {
+	shift := 64 - 8*v.Size
+	return int64(v.Bits<<shift) >> shift
+}
+
+// Float is the value of a KindFloat.
+func (v Value) Float() float64 {
+	if v.Size == 4 {
+		return float64(math.Float32frombits(uint32(v.Bits)))
+	}
+	return math.Float64frombits(v.Bits)
+}
+
+// Shortest is the value of a KindFloat in the shortest form that reads back the
+// same.
+func (v Value) Shortest() string { return strconv.FormatFloat(v.Float(), 'g', -1, 8*v.Size) }
+
+// Plain is the value as a number or an address, with a prefix: what stands for
+// it where no words do.
+func (v Value) Plain() string {
+	switch v.Kind {
+	case KindInt:
+		return strconv.FormatInt(v.Int(), 10)
+	case KindUint:
+		return strconv.FormatUint(v.Bits, 10)
+	case KindBool:
+		return strconv.FormatBool(v.Bits != 0)
+	case KindFloat:
+		return v.Shortest()
+	case KindReference:
+		if v.Bits == 0 {
+			return "null"
+		}
+		return target.Addr(v.Bits).String()
+	case KindStruct:
+		return "{…}"
+	}
+	return "0x" + strconv.FormatUint(v.Bits, 16)
+}
+
+// MarshalJSON is for encoding/json.
+func (v Value) MarshalJSON() ([]byte, error) {
+	switch v.Kind {
+	case KindUnknown:
+		return []byte("null"), nil
+	case KindBool:
+		return strconv.AppendBool(nil, v.Bits != 0), nil
+	case KindInt:
+		return strconv.AppendInt(nil, v.Int(), 10), nil
+	case KindUint, KindChar:
+		return strconv.AppendUint(nil, v.Bits, 10), nil
+	case KindFloat:
+		if f := v.Float(); math.IsNaN(f) || math.IsInf(f, 0) {
+			return json.Marshal(v.Shortest()) // JSON has no number for it
+		}
+		return []byte(v.Shortest()), nil
+	case KindReference:
+		if v.Bits == 0 {
+			return []byte("null"), nil
+		}
+	case KindStruct:
+		return json.Marshal(v.At)
+	}
+	return json.Marshal(target.Addr(v.Bits))
+}
+
+// JSONType is what MarshalJSON writes, for documentation: anything.
+func (v Value) JSONType() reflect.Type { return reflect.TypeFor[any]() }
+
+// Stored is what a place in memory holds, or why that is not known. Answers
+// embed it.
+type Stored struct {
+	Value   Value  `json:"value,omitzero" doc:"number, boolean, string with a 0x address, or null; absent if it is not known"`
+	Text    Line   `json:"text,omitempty" doc:"the value on one line, where that says more"`
+	Missing Reason `json:"missing,omitzero" doc:"why there is no value"`
+}
+
+// A Reason is an error that is part of an answer; JSON has its words.
+type Reason struct{ Err error }
+
+// IsZero reports whether there is no error.
+func (r Reason) IsZero() bool { return r.Err == nil }
+
+// MarshalText is for encoding/json.
+func (r Reason) MarshalText() ([]byte, error) {
+	if r.Err == nil {
+		return nil, nil
+	}
+	return []byte(r.Err.Error()), nil
+}
+
+// ErrNotInitialised is the Reason of a static field that has no value, not even
+// zero: its class constructor has not finished, or it has no storage yet.
+var ErrNotInitialised = target.Unsupportedf("not initialised")

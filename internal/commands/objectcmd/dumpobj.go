@@ -1,0 +1,50 @@
+package objectcmd
+
+import (
+	"errors"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/cli"
+	"github.com/sosgo/sosgo/internal/commands/ask"
+	"github.com/sosgo/sosgo/internal/text/objecttext"
+	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/report"
+)
+
+func dumpObjCommand() cli.Command {
+	return cli.Command{
+		Name: "dumpobj", Aliases: []string{"do"}, Group: cli.GroupObjects, NeedsDump: true, Ask: askDumpObj,
+		Summary: "show an object: its type, size, fields and values",
+		Help: "The value of a struct field is its address, for dumpvc. Unless SOS's form is asked for, strings, names of enum\n" +
+			"values, dates and other values that fit on the line stand behind the field's name.",
+		Options: []cli.Option{
+			{Name: "nofields", Kind: cli.Bool, Summary: "leave the fields out"},
+			{Name: "refs", Kind: cli.Bool, Summary: "list the objects that it refers to, as the GC sees them"},
+		},
+		Args:     []cli.Arg{{Name: "address", Kind: cli.Address, Summary: "address of the object"}},
+		Examples: []cli.Example{{Line: "dumpobj 7f079cc00b40", Text: "show the object at that address"}},
+		Result:   report.Result[answer.Object](),
+	}
+}
+
+func askDumpObj(c *cli.Context) (report.Answer, error) {
+	r, err := ask.Objects(c)
+	if err != nil {
+		return report.Answer{}, err
+	}
+	a, _ := c.Addr("address")
+	o, err := r.Describe(c.Context(), a, objects.DescribeOptions{NoFields: c.Bool("nofields"), References: c.Bool("refs")})
+	if err != nil {
+		return invalidObject(err)
+	}
+	return report.Say(o, objecttext.Object), nil
+}
+
+// invalidObject is the answer where there is no object, or it can't be read.
+func invalidObject(err error) (report.Answer, error) {
+	var invalid *objects.InvalidError
+	if !errors.As(err, &invalid) {
+		return report.Answer{}, err
+	}
+	return report.SayText(func(p *report.Page) { objecttext.InvalidObject(p, err) }), err
+}

@@ -1,0 +1,40 @@
+package typecmd
+
+import (
+	"errors"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/cli"
+	"github.com/sosgo/sosgo/internal/commands/ask"
+	"github.com/sosgo/sosgo/internal/text/typetext"
+	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/report"
+)
+
+func dumpALCCommand() cli.Command {
+	return cli.Command{
+		Name: "dumpalc", Group: cli.GroupTypes, NeedsDump: true, Ask: askDumpALC,
+		Summary: "print the AssemblyLoadContext that the type of an object was loaded into",
+		Args:    []cli.Arg{{Name: "address", Kind: cli.Address, Summary: "of the object"}},
+		Result:  report.Result[answer.Object](),
+	}
+}
+
+func askDumpALC(c *cli.Context) (report.Answer, error) {
+	r, err := ask.Objects(c)
+	if err != nil {
+		return report.Answer{}, err
+	}
+	a, _ := c.Addr("address")
+	alc, err := r.DescribeLoadContext(c.Context(), a)
+	var invalid *objects.InvalidError
+	switch {
+	case errors.As(err, &invalid):
+		return report.SayText(func(p *report.Page) { typetext.InvalidObject(p, err) }), err
+	case err != nil:
+		return report.Answer{}, err
+	case alc == nil:
+		return report.SayText(typetext.NoLoadContext), nil
+	}
+	return report.Say(alc, typetext.LoadContext), nil
+}

@@ -1,0 +1,66 @@
+package text
+
+import (
+	"strconv"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/report"
+	"github.com/sosgo/sosgo/target"
+)
+
+// valueChars is how much of a string stands beside a value.
+const valueChars = 64
+
+// valueText is what stands in a column of values, and what is added behind it.
+// A struct is shown by the address at, of its first field or of the slot that
+// holds its box.
+func valueText(sos bool, s *answer.Stored, at target.Addr) (text, note string) {
+	if s.Missing.Err != nil {
+		return answer.Absent(s.Missing.Err), ""
+	}
+	v := s.Value
+	switch {
+	case sos:
+		return sosValue(v, at), ""
+	case v.Kind == answer.KindFloat:
+		text = v.Shortest()
+	default:
+		text = sosValue(v, at)
+	}
+	return text, lineText(s)
+}
+
+// lineText is what a value says beyond its number or address.
+func lineText(s *answer.Stored) string {
+	if s.Value.Kind == answer.KindBool {
+		return s.Value.Plain()
+	}
+	return s.Text.Cut(valueChars)
+}
+
+// ElementNote is what stands behind the address of an array's element: what it
+// says, or the value itself of one that is no reference.
+func ElementNote(s *answer.Stored) string {
+	note := lineText(s)
+	if note == "" && s.Value.Kind != answer.KindReference {
+		note = s.Value.Plain()
+	}
+	return note
+}
+
+// sosValue is a value as SOS prints it.
+func sosValue(v answer.Value, at target.Addr) string {
+	switch v.Kind {
+	case answer.KindInt:
+		return strconv.FormatInt(v.Int(), 10)
+	case answer.KindBool, answer.KindUint:
+		return strconv.FormatUint(v.Bits, 10)
+	case answer.KindChar:
+		return strconv.FormatUint(v.Bits, 16)
+	case answer.KindFloat:
+		return SOSFloat(v.Float())
+	case answer.KindStruct:
+		return report.Hex16(at)
+	}
+	return report.Hex16(v.Bits)
+}

@@ -1,0 +1,263 @@
+package objects
+
+import (
+	"strings"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/metadata"
+	"github.com/sosgo/sosgo/target"
+)
+
+// LineChars is how many UTF-16 code units of a string stand in the line of a
+// value in an answer, at most; forms may show fewer.
+const LineChars = 256
+
+// A describer puts answers about objects together. It is for one answer and one
+// goroutine.
+type describer struct {
+	r    *Reader
+	note func(error) // is told what is missing
+
+	threads    []dac.Thread
+	hasThreads bool
+}
+
+// managedThreads are the runtime's threads, read once.
+func (d *describer) managedThreads() []dac.Thread {
+	if !d.hasThreads {
+		var err error
+		if d.threads, err = d.r.rt.Threads(); err != nil {
+			d.note(err)
+		}
+		d.hasThreads = true
+	}
+	return d.threads
+}
+
+// text notes why s is missing.
+func (d *describer) text(s string, err error) answer.Text {
+	if err != nil {
+		d.note(err)
+	}
+	return answer.Text{S: s, Err: err}
+}
+
+// file is the file of the module that defines t, empty for a module without
+// one.
+func (d *describer) file(t *Type) answer.Text {
+	m, err := t.Module()
+	if err != nil {
+		return d.text("", err)
+	}
+	return d.text(m.File())
+}
+
+// stored is a value with its text, or why it is missing.
+func (d *describer) stored(v Value) answer.Stored {
+	if err := v.Err(); err != nil {
+		d.note(err)
+		return answer.Stored{Missing: answer.Reason{Err: err}}
+	}
+	s := answer.Stored{Value: v.answer()}
+	if s.Value.Kind != KindBool { // its text says no more
+		s.Text = v.Line(LineChars)
+	}
+	return s
+}
+
+// Fields lists the fields of the type mt without an instance: statics have
+// values, instance fields only offsets. What is missing is noted by note.
+func (r *Reader) Fields(mt target.Addr, note func(error)) (*answer.FieldList, error) {
+	t, err := r.Type(mt)
+	if err != nil {
+		return nil, err
+	}
+	d := &describer{r: r, note: note}
+	return d.fields(t, 0), nil
+}
+
+// fields lists all fields of t. data is where the instance's are, 0 if there is
+// no instance.
+func (d *describer) fields(t *Type, data target.Addr) *answer.FieldList {
+	fields, err := t.Fields()
+	if err != nil {
+		d.note(err)
+	}
+	list := &answer.FieldList{Fields: make([]answer.Field, len(fields)), FieldsErr: err}
+	for i, f := range fields {
+		d.field(&list.Fields[i], f, data)
+		list.Fields[i].Inherited = f.Declaring != t
+	}
+	return list
+}
+
+func (d *describer) field(a *answer.Field, f *Field, data target.Addr) {
+	*a = answer.Field{Token: f.Token.String(), Offset: f.Offset, Kind: answer.FieldInstance, InPlace: f.InPlace()}
+	a.Name = f.name()
+	if err := f.Err(); err != nil {
+		d.note(err)
+	}
+	a.Declaring.Value, a.Declaring.Err = f.Declaring.Name()
+	a.Type.S, a.Type.Err = f.TypeName(dac.NameNative)
+	d.fieldType(a, f)
+	switch {
+	case f.Static && f.Thread:
+		a.Kind = answer.FieldThreadStatic
+		a.Threads = d.threadValues(f)
+	case f.Static:
+		a.Kind = answer.FieldStatic
+		a.Place = d.static(f.StaticValue())
+	case data != 0:
+		v := f.At(data)
+		at := v.Location()
+		a.Place = answer.Place{Address: &at, Slot: at, Stored: d.stored(v)}
+	}
+}
+
+// name is the field's name, or why it is unknown.
+func (f *Field) name() answer.Text {
+	if f.Name == "" {
+		return answer.Text{Err: f.err}
+	}
+	return answer.Text{S: f.Name}
+}
+
+// fieldType fills in the field's type as the instance has it, and as SOS sees
+// it.
+func (d *describer) fieldType(a *answer.Field, f *Field) {
+	th, err := f.TypeHandle()
+	if err == nil {
+		a.MethodTable = th
+	} else if f.Err() == nil {
+		d.note(err)
+	}
+	a.Exact = d.typeName(f, a.MethodTable)
+	if a.Type.Err == nil {
+		a.Exact.Name = a.Type
+	}
+	shared, err := f.SharedTypeHandle()
+	if err != nil {
+		shared = 0
+	}
+	a.Shared = d.typeName(f, shared)
+}
+
+// typeName is the type of a field as SOS lists it. A type that has no
+// MethodTable of its own goes by its element type, a pointer as a number of its
+// size.
+func (d *describer) typeName(f *Field, th target.Addr) answer.TypeName {
+	rt := d.r.rt
+	var mt target.Addr
+	var err error
+	switch {
+	case f.ElementType == metadata.ElementFnPtr:
+		mt, err = rt.CorType(metadata.ElementI)
+	case f.ElementType == metadata.ElementPtr && th != 0:
+		mt, err = rt.CorType(metadata.ElementU)
+	default:
+		mt, err = rt.TypeHandleMethodTable(th)
+	}
+	if err != nil {
+		mt = 0
+	}
+	return answer.TypeName{MethodTable: mt, Name: d.listedName(f, mt)}
+}
+
+func (d *describer) listedName(f *Field, mt target.Addr) answer.Text {
+	et := f.ElementType
+	class := et == metadata.ElementClass || et == metadata.ElementValueType
+	if class && mt != 0 {
+		return d.text(d.r.rt.TypeName(mt, dac.NameNative))
+	}
+	if sig := f.Signature(); class && sig != nil {
+		if sig.Kind == metadata.ElementClass {
+			if name, err := f.TypeName(dac.NameNative); err == nil {
+				return answer.Text{S: name}
+			}
+		}
+		et = sig.Kind
+	}
+	return answer.Text{S: elementName(et)}
+}
+
+// static is what a static holds.
+func (d *describer) static(s Static) answer.Place {
+	p := answer.Place{Slot: s.Slot}
+	if s.Err != nil {
+		d.note(s.Err)
+		p.Missing.Err = s.Err
+		return p
+	}
+	switch s.State {
+	case dac.StaticReady, dac.StaticUnknown:
+		p.Address, p.Stored = &s.Slot, d.stored(s.Stored)
+		p.Doubtful = s.State == dac.StaticUnknown
+	default:
+		p.Missing.Err = answer.ErrNotInitialised
+		if s.Slot != 0 {
+			so := d.stored(s.Stored)
+			p.SoFar = &so
+		}
+	}
+	return p
+}
+
+// threadValues are the values of a thread static in the threads that have used
+// it.
+func (d *describer) threadValues(f *Field) []answer.ThreadValue {
+	var out []answer.ThreadValue
+	threads := d.managedThreads()
+	for i := range threads {
+		if threads[i].OSID == 0 {
+			continue
+		}
+		s := f.ThreadStatic(&threads[i])
+		v := answer.ThreadValue{Thread: threads[i].OSID, Address: s.Slot}
+		switch {
+		case s.Err != nil:
+			d.note(s.Err)
+			v.Missing.Err = s.Err
+		case s.State != dac.StaticReady:
+			continue
+		default:
+			v.Stored = d.stored(s.Stored)
+		}
+		out = append(out, v)
+	}
+	return out
+}
+
+// elementName is SOS's name for an element type without a MethodTable.
+func elementName(et metadata.ElementType) string {
+	if name := dac.CorTypeName(et); name != "" {
+		return name
+	}
+	return elementWord(et)
+}
+
+// elementWord is SOS's word for an element type: the name of the type without
+// its namespace, or that of the specification in capitals (ECMA-335 II.23.1.16).
+func elementWord(et metadata.ElementType) string {
+	switch et {
+	case metadata.ElementPtr:
+		return "PTR"
+	case metadata.ElementByRef:
+		return "BYREF"
+	case metadata.ElementValueType:
+		return "VALUETYPE"
+	case metadata.ElementClass:
+		return "CLASS"
+	case metadata.ElementVar:
+		return "VAR"
+	case metadata.ElementArray:
+		return "ARRAY"
+	case metadata.ElementFnPtr:
+		return "FNPTR"
+	case metadata.ElementSZArray:
+		return "SZARRAY"
+	case metadata.ElementMVar:
+		return "MVAR"
+	}
+	return strings.TrimPrefix(dac.CorTypeName(et), "System.")
+}

@@ -1,0 +1,151 @@
+package objects
+
+import (
+	"context"
+	"fmt"
+	"iter"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/target"
+)
+
+// ArrayOptions choose elements of an array. The zero value chooses all.
+type ArrayOptions struct {
+	// Start is the first index and Length the number of elements, nil for all
+	// from the start. They are for arrays of one dimension. A Length that goes
+	// beyond the end of the array ends there.
+	Start, Length *int64
+	Details       bool // also describe the objects and structs that the elements are
+	NoFields      bool // without their fields
+}
+
+// ErrNotArray says that an object is not an array.
+var ErrNotArray = target.Unsupportedf("not an array")
+
+// A RangeError says that an array has no elements where ArrayOptions want them.
+type RangeError struct {
+	Array  *Array
+	Option string // "Start" or "Length"
+	Value  int64
+}
+
+func (e *RangeError) Error() string {
+	switch {
+	case e.Array.Rank > 1:
+		return "-start and -length are for arrays of one dimension"
+	case e.Option == "Length":
+		return fmt.Sprintf("length %d is negative", e.Value)
+	}
+	return fmt.Sprintf("start index %d is out of range: the array has %d elements from index %d",
+		e.Value, e.Array.Len, e.Array.LowerBounds[0])
+}
+
+// DescribeArray describes the array at a. Where there is no object the error is
+// an *InvalidError, where it is no array ErrNotArray, where it has no such
+// elements a *RangeError. The elements are read while they are ranged over.
+func (r *Reader) DescribeArray(ctx context.Context, a target.Addr, options ArrayOptions) (*answer.Array, error) {
+	o, err := r.Object(a)
+	if err != nil {
+		return nil, err
+	}
+	if !o.Type.MT.IsArray() {
+		return nil, fmt.Errorf("object %016x is %w: use dumpobj", uint64(a), ErrNotArray)
+	}
+	arr, err := o.Array()
+	if err != nil {
+		return nil, err
+	}
+	first, n, err := arr.choose(&options)
+	if err != nil {
+		return nil, err
+	}
+	res := &answer.Array{
+		Address: a, MethodTable: o.Type.MT.Addr, Rank: arr.Rank, Lengths: arr.Lengths, LowerBounds: arr.LowerBounds,
+		ElementMethodTable: o.Type.MT.PerInstInfo, Length: arr.Len, ElementWord: arr.elementWord(),
+	}
+	d := &describer{r: r, note: res.Note}
+	res.Type = res.Text(o.Type.Name())
+	res.ElementType = res.Text(r.rt.TypeHandleName(o.Type.MT.PerInstInfo, dac.NameNative))
+	res.Class = d.class(o.Type)
+	res.Elements = arr.elements(ctx, first, n, &options)
+	res.Size, err = o.Size()
+	return res, err
+}
+
+// choose is the position in memory of the first element that the options want,
+// and the number of elements.
+func (a *Array) choose(o *ArrayOptions) (first, n uint32, err error) {
+	if o.Start == nil && o.Length == nil {
+		return 0, a.Len, nil
+	}
+	if a.Rank > 1 {
+		return 0, 0, &RangeError{Array: a}
+	}
+	start := int64(0)
+	if o.Start != nil {
+		start = *o.Start - int64(a.LowerBounds[0])
+		if start < 0 || start > int64(a.Len) {
+			return 0, 0, &RangeError{a, "Start", *o.Start}
+		}
+	}
+	length := int64(a.Len) - start
+	if o.Length != nil {
+		if *o.Length < 0 {
+			return 0, 0, &RangeError{a, "Length", *o.Length}
+		}
+		length = min(length, *o.Length)
+	}
+	return uint32(start), uint32(length), nil
+}
+
+// elements reads n elements from the one at position first. What a description
+// lacks comes as errors in front of its element.
+func (a *Array) elements(ctx context.Context, first, n uint32, o *ArrayOptions) iter.Seq2[answer.Element, error] {
+	return func(yield func(answer.Element, error) bool) {
+		var lacks []error
+		d := &describer{r: a.Type.r}
+		for i := first; i < first+n; i++ {
+			if ctx.Err() != nil {
+				yield(answer.Element{}, ctx.Err())
+				return
+			}
+			lacks = lacks[:0]
+			d.note = func(err error) { lacks = append(lacks, err) }
+			e, gaps := d.element(ctx, a, i, o)
+			for _, err := range append(lacks, gaps.Noted()...) {
+				if !yield(answer.Element{}, err) {
+					return
+				}
+			}
+			if !yield(e, nil) {
+				return
+			}
+		}
+	}
+}
+
+// element reads one element; what its description lacks is in the Gaps.
+func (d *describer) element(ctx context.Context, a *Array, i uint32, o *ArrayOptions) (e answer.Element, g answer.Gaps) {
+	v := a.At(i)
+	e = answer.Element{Index: a.Index(i, make([]int32, a.Rank)), Address: v.Location(), Stored: d.stored(v)}
+	if !o.Details || v.Err() != nil || v.IsNull() && v.Kind() == KindReference {
+		return e, g
+	}
+	options := DescribeOptions{NoFields: o.NoFields}
+	if v.Kind() == KindReference {
+		obj, err := v.Object()
+		if err != nil {
+			g.Note(err)
+			e.ObjectErr = err
+			return e, g
+		}
+		e.Object = d.object(ctx, obj, options)
+		return e, e.Object.Gaps
+	}
+	if t, err := v.Type(); err == nil && t != nil { // else a pointer
+		e.Struct = d.structure(Struct{Addr: v.Location(), Type: t}, options)
+		return e, e.Struct.Gaps
+	}
+	return e, g
+}

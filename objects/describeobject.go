@@ -1,0 +1,238 @@
+package objects
+
+import (
+	"context"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/metadata"
+	"github.com/sosgo/sosgo/target"
+)
+
+// StringChars is how many UTF-16 code units of a string are read for the answer
+// about an object: SOS's limit. WriteText has all.
+const StringChars = 0x200000
+
+// contentChars is how many elements of a byte or character array are read as
+// text.
+const contentChars = 128
+
+// DescribeOptions choose parts of the answer about an object.
+type DescribeOptions struct {
+	NoFields   bool // leave the fields out
+	References bool // list what the object refers to
+}
+
+// Describe says all that is known of the object at a. An address that holds no
+// object is target.ErrCorrupt.
+func (r *Reader) Describe(ctx context.Context, a target.Addr, o DescribeOptions) (*answer.Object, error) {
+	obj, err := r.Object(a)
+	if err != nil {
+		return nil, err
+	}
+	d := &describer{r: r}
+	return d.object(ctx, obj, o), ctx.Err()
+}
+
+// DescribeLoadContext describes the AssemblyLoadContext that the type of the
+// object at a was loaded into. It is nil for the default one that managed code
+// has not asked for: no object stands for it then.
+func (r *Reader) DescribeLoadContext(ctx context.Context, a target.Addr) (*answer.Object, error) {
+	o, err := r.Object(a)
+	if err != nil {
+		return nil, err
+	}
+	m, err := o.Type.Module()
+	if err != nil {
+		return nil, err
+	}
+	alc, err := m.LoadContext()
+	if err != nil || alc == 0 {
+		return nil, err
+	}
+	return r.Describe(ctx, alc, DescribeOptions{})
+}
+
+// object describes o; what is missing is noted in the answer.
+func (d *describer) object(ctx context.Context, o Object, options DescribeOptions) *answer.Object {
+	t := o.Type
+	a := &answer.Object{Address: o.Addr, MethodTable: t.MT.Addr, Free: o.IsFree()}
+	d.note = a.Note
+	a.Type = a.Text(t.Name())
+	a.Size.Value, a.Size.Err = o.Size()
+	a.Note(a.Size.Err)
+	if t.MT.HasComponents() && a.Size.Err == nil {
+		n, _ := o.Length() // Size has read it
+		a.Length = &n
+	}
+	if options.References {
+		a.HasReferences = true
+		for ref, err := range o.references(ctx) {
+			if err != nil {
+				a.Note(err)
+				continue
+			}
+			a.References = append(a.References, ref)
+		}
+	}
+	if a.Free {
+		return a
+	}
+	a.File = d.file(t)
+	switch {
+	case o.IsString():
+		d.string(a, o)
+	case t.MT.IsArray():
+		d.array(a, o)
+	case o.IsBoxed():
+		a.Boxed = o.Boxed().plain(LineChars, 0)
+	}
+	d.runtimeType(a, o)
+	d.thinLock(a, o)
+	switch {
+	case options.NoFields:
+	case t.MT.IsArray():
+		a.FieldList = &answer.FieldList{}
+	default:
+		a.FieldList = d.fields(t, o.data())
+	}
+	return a
+}
+
+// string adds the text of a string.
+func (d *describer) string(a *answer.Object, o Object) {
+	s, err := o.Text(StringChars)
+	if err != nil {
+		d.note(err)
+		a.StringStart, a.StringErr = s, err
+		return
+	}
+	a.String = &s
+}
+
+// array adds the bounds of an array, and its content if that reads as text.
+func (d *describer) array(a *answer.Object, o Object) {
+	arr, err := o.Array()
+	if err != nil {
+		d.note(err)
+		a.ArrayErr = err
+		return
+	}
+	a.Rank, a.Lengths, a.LowerBounds = arr.Rank, arr.Lengths, arr.LowerBounds
+	a.ElementWord = arr.elementWord()
+	switch arr.ElementType() {
+	case metadata.ElementI1, metadata.ElementU1, metadata.ElementChar:
+		if t := arr.Element(); t == nil || !t.IsEnum() {
+			text := d.text(arr.content())
+			a.Content = &text
+		}
+	}
+}
+
+// elementWord is SOS's word for the elements: an enum counts as a struct.
+func (a *Array) elementWord() string {
+	t := a.Element()
+	switch {
+	case t == nil:
+		return elementWord(metadata.ElementPtr)
+	case t.MT.Category() == dac.CategorySZArray:
+		return elementWord(metadata.ElementSZArray)
+	case t.MT.Category() == dac.CategoryArray:
+		return elementWord(metadata.ElementArray)
+	case t.IsEnum():
+		return elementWord(metadata.ElementValueType)
+	}
+	return elementWord(a.ElementType())
+}
+
+// content is the first elements read as ASCII.
+func (a *Array) content() (string, error) {
+	text := make([]byte, 0, contentChars)
+	for n, v := range a.Values() {
+		if n == contentChars {
+			break
+		}
+		bits, err := v.Bits()
+		if err != nil {
+			return "", err
+		}
+		if bits < 0x20 || bits > 0x7e {
+			bits = '.'
+		}
+		text = append(text, byte(bits))
+	}
+	return string(text), nil
+}
+
+// runtimeType adds which type a System.RuntimeType object stands for.
+func (d *describer) runtimeType(a *answer.Object, o Object) {
+	th, ok, err := o.RuntimeType()
+	if !ok {
+		return
+	}
+	var name answer.Text
+	if err != nil {
+		name = d.text("", err)
+	} else {
+		a.RuntimeType = &th
+		name = d.text(d.r.rt.TypeHandleName(th, dac.NameNative))
+	}
+	a.RuntimeTypeName = &name
+}
+
+// thinLock adds the lock that the object's header holds.
+func (d *describer) thinLock(a *answer.Object, o Object) {
+	h, err := d.r.rt.ObjectHeader(o.Addr)
+	if err != nil {
+		d.note(err)
+		return
+	}
+	lock, ok := d.r.rt.ThinLock(h)
+	if !ok {
+		return
+	}
+	a.ThinLock = &answer.ObjectLock{Owner: lock.Owner, Recursion: lock.Recursion}
+	for _, t := range d.managedThreads() {
+		if t.ManagedID == lock.Owner {
+			a.ThinLock.Thread = t.Addr
+			break
+		}
+	}
+}
+
+// DescribeStruct says all that is known of the value of type mt at a. A type
+// that is no value type is target.ErrUnsupported.
+func (r *Reader) DescribeStruct(mt, a target.Addr) (*answer.Struct, error) {
+	s, err := r.Struct(mt, a)
+	if err != nil {
+		return nil, err
+	}
+	d := &describer{r: r}
+	return d.structure(s, DescribeOptions{}), nil
+}
+
+// structure describes s; what is missing is noted in the answer.
+func (d *describer) structure(s Struct, options DescribeOptions) *answer.Struct {
+	mt := s.Type.MT
+	a := &answer.Struct{Address: s.Addr, MethodTable: mt.Addr, Size: uint64(mt.BaseSize), Text: s.inline(LineChars, 0)}
+	d.note = a.Note
+	a.Type = d.text(s.Type.Name())
+	a.Class = d.class(s.Type)
+	a.File = d.file(s.Type)
+	if !options.NoFields {
+		a.FieldList = d.fields(s.Type, s.Addr)
+	}
+	return a
+}
+
+func (d *describer) class(t *Type) answer.Class {
+	if d.r.rt.CanonicalForClass() {
+		return answer.Class{Addr: t.MT.Canonical, Canonical: true}
+	}
+	class, err := d.r.rt.EEClass(t.MT)
+	if err != nil {
+		d.note(err)
+		return answer.Class{Err: err}
+	}
+	return answer.Class{Addr: class.Addr}
+}

@@ -1,0 +1,46 @@
+package objects
+
+import (
+	"errors"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/target"
+)
+
+// errEnough ends a text of which no more is wanted.
+var errEnough = errors.New("enough")
+
+// DescribeString returns the whole text of the string at a. An object that is
+// no string is target.ErrUnsupported.
+func (r *Reader) DescribeString(a target.Addr) (*answer.String, error) {
+	o, err := r.Object(a)
+	if err != nil {
+		return nil, err
+	}
+	if !o.IsString() {
+		name, _ := o.Type.Name() // it only adds to the message
+		return nil, target.Unsupportedf("object %016x is no string but %s", uint64(a), name)
+	}
+	n, err := o.Length()
+	if err != nil {
+		return nil, err
+	}
+	s := &answer.String{Address: a, Length: n}
+	if n > 0 {
+		s.Text.Parts = o.parts
+	}
+	return s, nil
+}
+
+// parts are the text of a string; an error comes last.
+func (o Object) parts(yield func(string, error) bool) {
+	err := o.text(-1, func(part []byte) error {
+		if !yield(string(part), nil) {
+			return errEnough
+		}
+		return nil
+	})
+	if err != nil && err != errEnough {
+		yield("", err)
+	}
+}

@@ -1,0 +1,123 @@
+package objects
+
+import (
+	"context"
+	"iter"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/target"
+)
+
+// References lists the objects that the object at a refers to, as the GC sees
+// them. What keeps the object's type alive, if that can be unloaded, comes last.
+func (r *Reader) References(ctx context.Context, a target.Addr) (iter.Seq2[answer.Reference, error], error) {
+	o, err := r.Object(a)
+	if err != nil {
+		return nil, err
+	}
+	return o.references(ctx), nil
+}
+
+func (o Object) references(ctx context.Context) iter.Seq2[answer.Reference, error] {
+	return func(yield func(answer.Reference, error) bool) {
+		obj, err := o.Heap()
+		if err != nil {
+			yield(answer.Reference{}, err)
+			return
+		}
+		edges := heap.NewEdges(o.Type.r.rt, heap.EdgeOptions{LoaderAllocators: true})
+		for ref, err := range edges.Of(&obj) {
+			if ctx.Err() != nil {
+				yield(answer.Reference{}, ctx.Err())
+				return
+			}
+			row := answer.Reference{}
+			if err == nil {
+				row = o.reference(ref)
+				err = row.Type.Err // the row has it, and the list warns of it
+			}
+			if err != nil && !yield(answer.Reference{}, err) {
+				return
+			}
+			if row.Object != 0 && !yield(row, nil) {
+				return
+			}
+		}
+	}
+}
+
+func (o Object) reference(ref heap.Reference) answer.Reference {
+	row := answer.Reference{Object: ref.Target}
+	row.Type.S, row.Type.Err = o.Type.r.typeNameAt(ref.Target)
+	if ref.Slot == 0 {
+		row.Field, row.Implied = "(LoaderAllocator)", true
+		return row
+	}
+	row.Offset = uint64(ref.Slot - o.data())
+	row.Field = o.Type.fieldPath(row.Offset)
+	return row
+}
+
+// typeNameAt is the name of the type of the object at a.
+func (r *Reader) typeNameAt(a target.Addr) (string, error) {
+	o, err := r.Object(a)
+	if err != nil {
+		return "", err
+	}
+	return o.Type.ManagedName()
+}
+
+// fieldPath names the field at an offset in an instance of t: with dots through
+// structs in place. It is empty where there is none.
+func (t *Type) fieldPath(offset uint64) string {
+	path := ""
+	for {
+		f := t.fieldAt(offset)
+		if f == nil {
+			return path
+		}
+		if path != "" {
+			path += "."
+		}
+		path += f.Name
+		next := f.embedded()
+		if next == nil {
+			return path
+		}
+		t, offset = next, offset-uint64(f.Offset)
+	}
+}
+
+// fieldAt is the instance field of t that covers an offset: the last one that
+// starts at or before it.
+func (t *Type) fieldAt(offset uint64) *Field {
+	if t.MT.IsArray() {
+		return nil
+	}
+	fields, _ := t.Fields() // what can't be read has no name
+	var best *Field
+	for _, f := range fields {
+		if !f.Static && uint64(f.Offset) <= offset && (best == nil || f.Offset >= best.Offset) {
+			best = f
+		}
+	}
+	return best
+}
+
+// embedded is the type of a struct that the field holds in place, nil if it
+// holds none or one of itself, as the primitive types do.
+func (f *Field) embedded() *Type {
+	if !f.InPlace() {
+		return nil
+	}
+	th, err := f.TypeHandle()
+	if err != nil || th == 0 || th&2 != 0 || th == f.Declaring.MT.Addr {
+		return nil
+	}
+	t, err := f.Declaring.r.Type(th)
+	if err != nil || !t.MT.IsValueType() {
+		return nil
+	}
+	return t
+}

@@ -1,0 +1,120 @@
+package objects
+
+import (
+	"context"
+	"iter"
+	"strings"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/dac"
+)
+
+// StaticsOptions choose static fields. The zero value chooses all.
+type StaticsOptions struct {
+	Type       string // only of types whose name contains this, in any case
+	References bool   // only fields that refer to an object
+}
+
+// Statics lists the static fields of the loaded types, a thread static once for
+// each thread that has used it. What a field lacks comes as an error in front of
+// it.
+func (r *Reader) Statics(ctx context.Context, o StaticsOptions) iter.Seq2[answer.StaticField, error] {
+	return func(yield func(answer.StaticField, error) bool) {
+		l := staticsLister{refs: o.References, pattern: strings.ToLower(o.Type), yield: yield}
+		l.describer = describer{r: r, note: func(err error) { l.emit(answer.StaticField{}, err) }}
+		for mt, err := range r.rt.LoadedTypes() {
+			switch {
+			case ctx.Err() != nil:
+				l.emit(answer.StaticField{}, ctx.Err())
+				return
+			case err != nil:
+				l.note(err)
+			case !mt.IsArray() && !mt.IsOpen() && !mt.IsShared():
+				l.types(mt)
+			}
+			if l.ended {
+				return
+			}
+		}
+	}
+}
+
+// A staticsLister lists the statics of many types.
+type staticsLister struct {
+	describer
+	refs    bool
+	pattern string // lower case
+	yield   func(answer.StaticField, error) bool
+	ended   bool // nobody wants more
+}
+
+func (l *staticsLister) emit(f answer.StaticField, err error) {
+	l.ended = l.ended || !l.yield(f, err)
+}
+
+// types lists the statics of one type, if the pattern chooses it.
+func (l *staticsLister) types(mt *dac.MethodTable) {
+	class, err := l.r.rt.EEClass(mt)
+	if err != nil {
+		l.note(err)
+		return
+	}
+	if class.NumStaticFields == 0 {
+		return
+	}
+	name := l.text(l.r.rt.TypeName(mt.Addr, dac.NameManaged))
+	if !strings.Contains(strings.ToLower(name.String()), l.pattern) {
+		return
+	}
+	t, err := l.r.Type(mt.Addr)
+	if err != nil {
+		l.note(err)
+		return
+	}
+	fields, err := t.OwnFields()
+	if err != nil {
+		l.note(err)
+	}
+	for _, f := range fields {
+		if f.Static {
+			l.field(name, f)
+		}
+	}
+}
+
+func (l *staticsLister) field(declaring answer.Text, f *Field) {
+	if !f.Thread {
+		l.one(declaring, f, f.StaticValue(), 0)
+		return
+	}
+	threads := l.managedThreads()
+	for i := range threads {
+		if threads[i].OSID == 0 {
+			continue
+		}
+		s := f.ThreadStatic(&threads[i])
+		if s.Err == nil && s.State == dac.StaticNotInitialized {
+			continue // the thread never used it
+		}
+		l.one(declaring, f, s, threads[i].OSID)
+	}
+}
+
+func (l *staticsLister) one(declaring answer.Text, f *Field, s Static, thread uint32) {
+	if l.refs && (s.Err != nil || s.Slot == 0 || s.Stored.Kind() != KindReference || s.Stored.IsNull()) {
+		return
+	}
+	row := answer.StaticField{DeclaringType: declaring, MethodTable: f.Declaring.MT.Addr, Name: f.name(),
+		Kind: answer.FieldStatic, Thread: thread}
+	row.Type = l.text(f.TypeName(dac.NameManaged))
+	switch {
+	case f.Thread:
+		row.Kind = answer.FieldThreadStatic
+	case f.RVA:
+		row.Kind = answer.FieldRVA
+	}
+	row.Place = l.static(s)
+	if !l.ended {
+		l.emit(row, nil)
+	}
+}
