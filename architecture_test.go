@@ -35,7 +35,7 @@ var mayImport = map[string]string{
 	"minidump":           "target internal/cursor internal/limits internal/memmap internal/teb",
 	"elfcore":            "target internal/cursor internal/limits internal/memmap",
 	"dump":               "target minidump elfcore internal/limits internal/memmap internal/mmapfile",
-	"image":              "target internal/cursor internal/limits internal/memmap internal/mmapfile",
+	"image":              "answer target internal/cursor internal/limits internal/memmap internal/mmapfile",
 	"metadata":           "target internal/cursor internal/limits",
 	"internal/layout":    "target",
 	"internal/modfiles":  "target image metadata internal/limits",

@@ -10,9 +10,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/image"
 	"github.com/sosgo/sosgo/internal/testdump"
+	"github.com/sosgo/sosgo/target"
 )
 
 // A growing file in memory.
@@ -32,16 +32,16 @@ func TestSaveImage(t *testing.T) {
 	testdump.CorpusRuntimes(t, func(t *testing.T, d *testdump.Dump) int {
 		compared := 0
 		for _, m := range d.Dump.Modules() {
-			want, err := os.ReadFile(filepath.Join(d.Case.Modules, dac.BaseName(m.Path)))
+			want, err := os.ReadFile(filepath.Join(d.Case.Modules, target.BaseName(m.Path)))
 			if err != nil {
 				continue
 			}
-			img, err := d.Image(&m)
+			img, err := image.OpenMemory(d.Memory(), &m.Module)
 			if err != nil || img.Layout() != image.Flat {
 				continue
 			}
 			var f fileBytes
-			saved, err := d.SaveImage(t.Context(), &f, &m)
+			saved, err := img.Save(t.Context(), &f)
 			require.NoError(t, err)
 			if saved.Missing > 0 || len(f.b) > len(want) {
 				continue // another file of that name, or a partial dump

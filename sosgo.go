@@ -35,7 +35,8 @@
 //   - say why the process died: [View.Crash], [crash.LikelyCause]
 //   - say what the dump lacks: [View.Diagnose]; move it with what it needs:
 //     [Dump.Pack]
-//   - name native code: [Dump.Symbols]; save a module: [Dump.SaveImage]
+//   - name native code: [Dump.Symbols]; list the images: [Dump.Modules],
+//     [image.List]; save one: [image.SaveFile]
 //
 // The packages below can be used by themselves: target (the process), minidump
 // and elfcore (the containers), image and metadata (what modules contain), dac

@@ -1,6 +1,10 @@
 package metadata
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/sosgo/sosgo/target"
+)
 
 // A Token names a row of a table: the table in the high byte, the row's number
 // (rid), counted from 1, in the low 24 bits (ECMA-335 III.1.9). Row 0 is nil.
@@ -139,11 +143,5 @@ type BlobIndex uint32
 // A GUIDIndex numbers an entry of the #GUID heap, counted from 1; 0 is nil.
 type GUIDIndex uint32
 
-// A GUID is stored as in the heap: the first three parts are little-endian.
-type GUID [16]byte
-
-// String formats g as 8-4-4-4-12 lower-case hexadecimal digits.
-func (g GUID) String() string {
-	return fmt.Sprintf("%02x%02x%02x%02x-%02x%02x-%02x%02x-%x-%x",
-		g[3], g[2], g[1], g[0], g[5], g[4], g[7], g[6], g[8:10], g[10:])
-}
+// A GUID is one of the #GUID heap; it is stored as target.GUID says.
+type GUID = target.GUID

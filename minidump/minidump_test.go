@@ -343,9 +343,9 @@ func TestModules(t *testing.T) {
 	f := open(t, m.Bytes())
 	assert.Empty(t, f.Warnings())
 	assert.Equal(t, []target.Module{
-		{Base: 0x1000, Size: 0x1000, SizeOfImage: 0x1000, Path: "a.dll", CheckSum: 3, TimeDateStamp: 4, Version: [4]uint16{1, 2, 3, 4},
+		{Base: 0x1000, Size: 0x1000, SizeOfImage: 0x1000, Listed: true, Path: "a.dll", CheckSum: 3, TimeDateStamp: 4, Version: [4]uint16{1, 2, 3, 4},
 			PDB: &target.PDBID{GUID: guid, Age: 9, Path: "a.pdb"}},
-		{Base: 0x9000, Size: 0x1000, SizeOfImage: 0x1000, Path: "b.dll"},
+		{Base: 0x9000, Size: 0x1000, SizeOfImage: 0x1000, Listed: true, Path: "b.dll"},
 	}, f.Modules())
 	assert.Equal(t, "b.dll", f.Process().Command, "the first in the dump's order")
 

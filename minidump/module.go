@@ -67,6 +67,7 @@ func (f *File) module(e []byte, r *nameReader, n *notes) target.Module {
 	size := le.Uint32(e[8:])
 	m := target.Module{
 		Base:          f.addr(le.Uint64(e)),
+		Listed:        true,
 		Size:          uint64(size),
 		SizeOfImage:   size,
 		CheckSum:      le.Uint32(e[12:]),

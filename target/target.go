@@ -142,9 +142,19 @@ type Mapping struct {
 	Offset     uint64 // of Start in the file, in bytes
 }
 
+// A GUID is stored as in files and memory: its first three parts are
+// little-endian.
+type GUID [16]byte
+
+// String formats g as 8-4-4-4-12 lower-case hexadecimal digits.
+func (g GUID) String() string {
+	return fmt.Sprintf("%02x%02x%02x%02x-%02x%02x-%02x%02x-%x-%x",
+		g[3], g[2], g[1], g[0], g[5], g[4], g[7], g[6], g[8:10], g[10:])
+}
+
 // A PDBID identifies the symbol file of a PE image (CodeView RSDS record).
 type PDBID struct {
-	GUID [16]byte // as stored; the first three parts are little-endian
+	GUID GUID
 	Age  uint32
 	Path string
 }
@@ -157,6 +167,10 @@ type Module struct {
 	Size     uint64 // bytes from Base to the end of the image
 	Path     string // as the dump records it
 	Mappings []Mapping
+	// Listed says that the process's loader had it in its list of modules, so
+	// that it is an image whatever the dump holds of it. Else it is a file that
+	// was mapped, and its headers tell whether it is an image.
+	Listed bool
 
 	// PE identity; zero for ELF.
 	TimeDateStamp uint32

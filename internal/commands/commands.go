@@ -28,7 +28,6 @@ func All() []cli.Command {
 		stackCommands(),
 		stackToolCommands(),
 		typeCommands(),
-		processCommands(),
 		supportCommands(),
 		objectcmd.Commands(),
 		threadcmd.Commands(),

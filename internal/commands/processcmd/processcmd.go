@@ -9,5 +9,8 @@ func Commands() []cli.Command {
 	return append(memoryCommands(),
 		runtimesCommand(),
 		eeVersionCommand(),
+		modulesCommand(),
+		assembliesCommand(),
+		saveModuleCommand(),
 	)
 }

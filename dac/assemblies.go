@@ -1,0 +1,69 @@
+package dac
+
+import (
+	"context"
+	"iter"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/image"
+	"github.com/sosgo/sosgo/target"
+)
+
+// DescribeAssemblies describes the modules that the runtime has loaded, in the
+// order of KnownModules. match, if not nil, chooses them by the last part of
+// File. A list that is incomplete ends with the error; without any module the
+// error is returned instead.
+func (r *Runtime) DescribeAssemblies(ctx context.Context, match func(name string) bool) (iter.Seq2[answer.LoadedModule, error], error) {
+	modules, incomplete := r.KnownModules()
+	if incomplete != nil && len(modules) == 0 {
+		return nil, incomplete
+	}
+	return func(yield func(answer.LoadedModule, error) bool) {
+		for _, m := range modules {
+			if err := ctx.Err(); err != nil {
+				yield(answer.LoadedModule{}, err)
+				return
+			}
+			var row answer.LoadedModule
+			row.Name = row.Gaps.Text(m.File())
+			if match != nil && !match(target.BaseName(row.Name.String())) {
+				continue
+			}
+			m.describeLoaded(&row)
+			if !yield(row, nil) {
+				return
+			}
+		}
+		if incomplete != nil {
+			yield(answer.LoadedModule{}, incomplete)
+		}
+	}, nil
+}
+
+func (m *Module) describeLoaded(row *answer.LoadedModule) {
+	row.Module, row.Assembly = m.Addr, m.Assembly
+	row.Dynamic, _ = m.IsDynamic() // a layout that can't tell knows no dynamic module
+	at, err := m.Image()
+	row.ImageBase, row.Size, row.PE = row.Pointer(at.Start, err), at.Size(), at.Start != 0
+	if flat, err := m.IsFlat(); err == nil && row.PE {
+		row.Layout = "Mapped"
+		if flat {
+			row.Layout = "Flat"
+		}
+	}
+	if _, err := m.Metadata(); err != nil {
+		row.Note(err)
+	} else {
+		where := m.MetadataSource()
+		row.Metadata, row.MetadataSize = where.Addr, where.Size
+	}
+	if !row.PE {
+		return
+	}
+	if img, err := m.PEImage(); err == nil {
+		row.PDB = img.DescribePDB()
+	}
+	if tm := m.r.targetModule(at.Start); tm != nil && tm.Base == at.Start {
+		row.Version = image.DescribeVersion(&row.Gaps, m.r.mem, tm)
+	}
+}

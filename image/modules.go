@@ -1,0 +1,242 @@
+package image
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+	"strings"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/target"
+)
+
+// A Module is an image that was mapped into a process, managed or not.
+type Module struct {
+	target.Module
+	// ImageSize is the size in bytes that debuggers show: of a PE image in an
+	// ELF core its SizeOfImage, up to where the next file is mapped, even where
+	// the image lies flat.
+	ImageSize uint64
+}
+
+// Modules returns the images of a process by address. Files that were mapped
+// without being listed as modules are left out where neither the dump nor a
+// module's file has their first bytes. mem is t's memory, or an overlay of it.
+func Modules(t target.Target, mem target.Memory) []Module {
+	mods := t.Modules()
+	next := mappedFiles(t)
+	out := make([]Module, 0, len(mods))
+	for _, m := range mods {
+		if m.Listed || target.Available(mem, m.Base, 2) {
+			out = append(out, Module{Module: m, ImageSize: shownSize(m, next)})
+		}
+	}
+	return out
+}
+
+// ModuleAt returns the image that holds a. Where none does the error is
+// target.ErrNotInDump.
+func ModuleAt(t target.Target, mem target.Memory, a target.Addr) (Module, error) {
+	for _, m := range Modules(t, mem) {
+		if m.Base == a || m.Contains(a) {
+			return m, nil
+		}
+	}
+	return Module{}, fmt.Errorf("%016x is in no image: %w", uint64(a), target.ErrNotInDump)
+}
+
+// A mappedFile is the start of a region that is mapped from a file.
+type mappedFile struct {
+	start target.Addr
+	path  string
+}
+
+func mappedFiles(t target.Target) []mappedFile {
+	var out []mappedFile
+	for r := range t.Regions() {
+		if r.Path != "" && !strings.HasPrefix(r.Path, "/memfd:") {
+			out = append(out, mappedFile{r.Start, r.Path})
+		}
+	}
+	return out
+}
+
+func shownSize(m target.Module, files []mappedFile) uint64 {
+	if m.SizeOfImage == 0 {
+		return m.Size
+	}
+	for _, f := range files {
+		if f.start > m.Base && f.path != m.Path {
+			return min(uint64(m.SizeOfImage), uint64(f.start-m.Base))
+		}
+	}
+	return uint64(m.SizeOfImage)
+}
+
+// FileVersion is the file version of a module as the dump's module list or its
+// version resource has it, "10.0.1426.52326". It is empty, without an error, for
+// an ELF image, and target.ErrUnsupported for a PE image that has none.
+func FileVersion(mem target.Memory, m *target.Module) (string, error) {
+	if v := m.Version; v != [4]uint16{} {
+		return dotted(v), nil
+	}
+	img, err := OpenMemory(mem, m)
+	if err != nil || img.Kind() != KindPE {
+		return "", err
+	}
+	info, err := img.VersionInfo()
+	if err != nil {
+		return "", err
+	}
+	return dotted(info.File), nil
+}
+
+func dotted(v [4]uint16) string { return fmt.Sprintf("%d.%d.%d.%d", v[0], v[1], v[2], v[3]) }
+
+// DescribeVersion is FileVersion as a part of an answer: empty where the image
+// has none.
+func DescribeVersion(gaps *answer.Gaps, mem target.Memory, m *target.Module) answer.Text {
+	v, err := FileVersion(mem, m)
+	if errors.Is(err, target.ErrUnsupported) {
+		return answer.Text{}
+	}
+	return gaps.Text(v, err)
+}
+
+// DescribePDB is the symbol file that the image names, nil where it names none
+// that can be read.
+func (im *Image) DescribePDB() *answer.PDB {
+	id, err := im.PDB()
+	if err != nil {
+		return nil
+	}
+	return &answer.PDB{GUID: id.GUID.String(), Age: id.Age, Path: id.Path}
+}
+
+// ListOptions choose what List tells.
+type ListOptions struct {
+	// Match, if not nil, chooses images by the last part of their paths.
+	Match func(name string) bool
+	// At, if not nil, chooses the image that holds the address.
+	At *target.Addr
+	// Sections lists the sections or segments of each image, too.
+	Sections bool
+	// Exports are the symbols that are looked for in each image.
+	Exports []string
+}
+
+// List describes the images of a process. What a row lacks is noted in the
+// answer while the rows are ranged over. mem is t's memory, or an overlay of it.
+// If an image is asked for by address and none holds it, the error is
+// target.ErrNotInDump.
+func List(ctx context.Context, t target.Target, mem target.Memory, o ListOptions) (*answer.Images, error) {
+	a := &answer.Images{}
+	var chosen []Module
+	for i, m := range Modules(t, mem) {
+		a.Total += m.ImageSize
+		if o.At != nil && !m.Contains(*o.At) || o.Match != nil && !o.Match(target.BaseName(m.Path)) {
+			continue
+		}
+		chosen = append(chosen, m)
+		a.List = append(a.List, answer.MappedImage{Index: i, Address: m.Base, Size: m.ImageSize, Path: m.Path})
+	}
+	if o.At != nil && len(chosen) == 0 {
+		return nil, fmt.Errorf("address 0x%016x is in no image: %w", uint64(*o.At), target.ErrNotInDump)
+	}
+	a.Images = describeAll(ctx, a, mem, chosen, &o)
+	return a, nil
+}
+
+// describeAll opens the images one by one.
+func describeAll(ctx context.Context, a *answer.Images, mem target.Memory, modules []Module, o *ListOptions) iter.Seq2[answer.Image, error] {
+	return func(yield func(answer.Image, error) bool) {
+		for i := range modules {
+			if err := ctx.Err(); err != nil {
+				yield(answer.Image{}, err)
+				return
+			}
+			row := answer.Image{MappedImage: a.List[i]}
+			if img, err := OpenMemory(mem, &modules[i].Module); err != nil {
+				a.Note(err)
+			} else {
+				describe(&row, img, o)
+				row.Version = DescribeVersion(&a.Gaps, mem, &modules[i].Module)
+			}
+			if !yield(row, nil) {
+				return
+			}
+		}
+	}
+}
+
+// describe fills in what the image tells of itself.
+func describe(row *answer.Image, img *Image, o *ListOptions) {
+	row.PE = img.Kind() == KindPE
+	if row.PE {
+		_, err := img.CLRHeader()
+		row.Managed = err == nil
+		flat, stamp := img.Layout() == Flat, answer.Hex(img.TimeDateStamp())
+		row.Flat, row.FileSize, row.TimeStamp = &flat, img.SizeOfImage(), &stamp
+		row.PDB = img.DescribePDB()
+	}
+	if id, err := img.BuildID(); err == nil {
+		row.BuildID = hex.EncodeToString(id)
+	}
+	if text, err := img.VersionString(); err == nil && !row.PE {
+		row.Text = text
+	}
+	for _, name := range o.Exports {
+		if rva, _, err := img.Symbol(name); err == nil {
+			row.Exports = append(row.Exports, answer.Export{Name: name, Address: row.Address + target.Addr(rva)})
+		}
+	}
+	if !o.Sections {
+		return
+	}
+	for _, s := range img.Sections() {
+		row.Sections = append(row.Sections, answer.ImageSection{
+			Name: s.Name, Address: answer.Hex(s.RVA), Size: s.Size, Offset: answer.Hex(s.Offset), Access: s.Prot.String()})
+	}
+}
+
+// SaveFile rebuilds the file of the image that holds a, see Image.Save, and
+// writes it to a new file of that name, which is removed again where it could
+// not be completed.
+func SaveFile(ctx context.Context, t target.Target, mem target.Memory, a target.Addr, name string) (_ *answer.SavedImage, err error) {
+	m, err := ModuleAt(t, mem, a)
+	if err != nil {
+		return nil, err
+	}
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return nil, err
+	}
+	saved, err := saveModule(ctx, mem, &m.Module, f)
+	if err == nil {
+		err = f.Truncate(int64(saved.Size))
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return nil, errors.Join(err, os.Remove(name))
+	}
+	result := &answer.SavedImage{Path: m.Path, File: name, Size: saved.Size, Missing: saved.Missing}
+	if saved.Missing > 0 {
+		result.Note(fmt.Errorf("%d bytes of %s are zeros in the file: %w", saved.Missing, m.Path, target.ErrNotInDump))
+	}
+	return result, nil
+}
+
+func saveModule(ctx context.Context, mem target.Memory, m *target.Module, w io.WriterAt) (Saved, error) {
+	img, err := OpenMemory(mem, m)
+	if err != nil {
+		return Saved{}, err
+	}
+	saved, err := img.Save(ctx, w)
+	if err != nil {
+		err = fmt.Errorf("%s: %w", m.Path, err)
+	}
+	return saved, err
+}

@@ -1,0 +1,84 @@
+package image_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/image"
+	"github.com/sosgo/sosgo/internal/testdump"
+	"github.com/sosgo/sosgo/target"
+)
+
+func TestList(t *testing.T) {
+	d := testdump.Open(t, "net10-zoo")
+	list, err := image.List(t.Context(), d.Target(), d.Memory(), image.ListOptions{Exports: []string{"g_dacTable"}, Sections: true})
+	require.NoError(t, err)
+	byName := map[string]answer.Image{}
+	total, n := uint64(0), 0
+	for m, err := range list.Images {
+		require.NoError(t, err)
+		assert.Equal(t, list.List[n], m.MappedImage)
+		byName[target.BaseName(m.Path)] = m
+		total += m.Size
+		n++
+	}
+	assert.Len(t, list.List, n)
+	assert.Equal(t, total, list.Total)
+
+	app := byName["Debuggee.dll"]
+	assert.True(t, app.PE && app.Managed)
+	require.NotNil(t, app.PDB)
+	assert.Equal(t, "Debuggee.pdb", target.BaseName(app.PDB.Path))
+	clr := byName["libcoreclr.so"]
+	assert.False(t, clr.PE || clr.Managed)
+	assert.Len(t, clr.BuildID, 40)
+	require.Len(t, clr.Exports, 1)
+	assert.Greater(t, clr.Exports[0].Address, clr.Address)
+	assert.NotEmpty(t, clr.Sections)
+	assert.Nil(t, app.Exports)
+}
+
+func TestListOne(t *testing.T) {
+	d := testdump.Open(t, "net10-zoo")
+	clr := d.Runtimes()[0].Module
+	inside := clr.Base + 0x10
+	list, err := image.List(t.Context(), d.Target(), d.Memory(), image.ListOptions{At: &inside})
+	require.NoError(t, err)
+	require.Len(t, list.List, 1)
+	assert.Equal(t, clr.Path, list.List[0].Path)
+
+	match := func(name string) bool { return strings.HasPrefix(name, "Debuggee") }
+	list, err = image.List(t.Context(), d.Target(), d.Memory(), image.ListOptions{Match: match})
+	require.NoError(t, err)
+	assert.NotEmpty(t, list.List)
+	for _, m := range list.List {
+		assert.True(t, match(target.BaseName(m.Path)), m.Path)
+	}
+
+	nowhere := target.Addr(8)
+	_, err = image.List(t.Context(), d.Target(), d.Memory(), image.ListOptions{At: &nowhere})
+	require.ErrorIs(t, err, target.ErrNotInDump)
+	_, err = image.SaveFile(t.Context(), d.Target(), d.Memory(), nowhere, filepath.Join(t.TempDir(), "x"))
+	require.ErrorIs(t, err, target.ErrNotInDump)
+}
+
+// TestSaveFile: what was saved is an image again, and no file is overwritten.
+func TestSaveFile(t *testing.T) {
+	d := testdump.Open(t, "net10-zoo")
+	name := filepath.Join(t.TempDir(), "clr")
+	saved, err := image.SaveFile(t.Context(), d.Target(), d.Memory(), d.Runtimes()[0].Module.Base, name)
+	require.NoError(t, err)
+	assert.Equal(t, saved.Missing > 0, len(saved.Noted()) > 0)
+	img, err := image.OpenFile(name)
+	require.NoError(t, err)
+	assert.Equal(t, image.KindELF, img.Kind())
+	require.NoError(t, img.Close())
+	_, err = image.SaveFile(t.Context(), d.Target(), d.Memory(), d.Runtimes()[0].Module.Base, name)
+	require.ErrorIs(t, err, os.ErrExist)
+}
