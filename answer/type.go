@@ -124,3 +124,52 @@ const (
 	MatchMethod = "method"
 	MatchField  = "field"
 )
+
+// A Type describes a type by its MethodTable.
+type Type struct {
+	Gaps
+	MethodTable     target.Addr   `json:"methodTable" doc:"address of the MethodTable"`
+	Name            Maybe[string] `json:"name,omitzero" doc:"of the type, as the runtime writes it"`
+	Free            bool          `json:"free,omitempty" doc:"the type of free space in the heap; nothing else is known of it"`
+	Parent          *target.Addr  `json:"parent,omitempty" doc:"MethodTable of the base class, 0x0 for none"`
+	Canonical       target.Addr   `json:"canonical,omitempty" doc:"MethodTable that owns the EEClass"`
+	EEClass         Pointer       `json:"eeClass,omitzero" doc:"address of the EEClass"`
+	Module          target.Addr   `json:"module,omitempty" doc:"module that defines the type"`
+	File            Maybe[string] `json:"file,omitzero" doc:"path of the module"`
+	Token           Hex           `json:"token,omitempty" doc:"metadata token"`
+	LoaderAllocator Pointer       `json:"loaderAllocator,omitzero" doc:"managed LoaderAllocator object of a type that can be unloaded"`
+	LoadContext     Pointer       `json:"assemblyLoadContext,omitzero" doc:"managed AssemblyLoadContext object, if it was ever made"`
+	BaseSize        uint32        `json:"baseSize" doc:"bytes of an instance without its components"`
+	ComponentSize   uint16        `json:"componentSize,omitempty" doc:"bytes of a component of a string or array"`
+	GCPointers      bool          `json:"gcPointers" doc:"instances hold references"`
+	Methods         *int          `json:"methods,omitempty" doc:"number of methods, inherited virtual ones included"`
+	MethodList      []MethodSlot  `json:"methodList,omitempty" doc:"with -md: the methods"`
+	Interfaces      []target.Addr `json:"interfaces,omitempty" doc:"MethodTables of the interfaces"`
+	Attributes      *Hex          `json:"attributes,omitempty" doc:"TypeAttributes of ECMA-335 II.23.1.15"`
+	InstanceFields  *int          `json:"instanceFields,omitempty" doc:"number of instance fields, inherited ones included"`
+	StaticFields    *int          `json:"staticFields,omitempty" doc:"number of static fields"`
+	*FieldList
+
+	// ByCanonical says that debuggers find the class by the canonical MethodTable
+	// and no longer by the EEClass: since .NET 9.
+	ByCanonical bool `json:"-"`
+	// DataSize is BaseSize as the data-access library answers it: of strings
+	// without the terminating character.
+	DataSize uint32 `json:"-"`
+	// ParentClass is the EEClass of the base class, 0 for none.
+	ParentClass   Maybe[target.Addr] `json:"-"`
+	NumInterfaces int                `json:"-"`
+	NumVirtuals   int                `json:"-"` // slots of the vtable
+	NumSlots      int                `json:"-"` // all slots for methods
+	ThreadStatics int                `json:"-"` // number of static fields that each thread has
+	HasMethods    bool               `json:"-"` // MethodList was asked for
+}
+
+// A MethodSlot is one method of a type.
+type MethodSlot struct {
+	Entry      target.Addr   `json:"entry" doc:"where calls go, 0x0 if the runtime has not made it yet"`
+	MethodDesc target.Addr   `json:"methodDesc" doc:"address of the MethodDesc"`
+	Code       Text          `json:"code" doc:"\"JIT\", \"PreJIT\" (ahead of time), \"FCALL\" (in the runtime itself) or \"NONE\""`
+	Slot       int           `json:"slot" doc:"in the type's table of methods"`
+	Name       Maybe[string] `json:"name,omitzero" doc:"type, name, generic arguments and parameters"`
+}

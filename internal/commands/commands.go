@@ -27,7 +27,6 @@ func All() []cli.Command {
 		threadCommands(),
 		stackCommands(),
 		stackToolCommands(),
-		typeCommands(),
 		supportCommands(),
 		objectcmd.Commands(),
 		threadcmd.Commands(),

@@ -1,0 +1,56 @@
+package code
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/dac"
+)
+
+// Where the code of a method comes from, in SOS's words.
+const (
+	originJIT     = "JIT"
+	originPreJIT  = "PreJIT"
+	originRuntime = "FCALL"
+	originNone    = "NONE"
+)
+
+// DescribeMethods lists the methods of a type in SOS's order: since .NET 9 as
+// the runtime has them, and before by their slots. What is missing is noted in
+// g.
+func (r *Reader) DescribeMethods(mt *dac.MethodTable, g *answer.Gaps) []answer.MethodSlot {
+	slots, err := r.MethodSlots(mt)
+	g.Note(err)
+	if !r.rt.CanonicalForClass() {
+		slices.SortStableFunc(slots, func(a, b MethodSlot) int { return cmp.Compare(a.Slot, b.Slot) })
+	}
+	out := make([]answer.MethodSlot, len(slots))
+	for i, s := range slots {
+		out[i] = answer.MethodSlot{Entry: s.Entry, MethodDesc: s.Method.Addr, Slot: s.Slot,
+			Code: g.Text(r.origin(s.Method)), Name: answer.Of(r.MethodName(s.Method, MethodFull))}
+		g.Note(out[i].Name.Err)
+	}
+	return out
+}
+
+// origin says where the code of m comes from.
+func (r *Reader) origin(m *MethodDesc) (string, error) {
+	entry, err := r.NativeCode(m)
+	if err != nil {
+		return "", err
+	}
+	if entry != 0 {
+		switch kind, err := r.KindAt(entry); {
+		case err != nil || kind == Stub: // no code of a method
+		case kind == ReadyToRun:
+			return originPreJIT, nil
+		default:
+			return originJIT, nil
+		}
+	}
+	if r.HasRuntimeCode(m, entry) {
+		return originRuntime, nil
+	}
+	return originNone, nil
+}

@@ -1,0 +1,142 @@
+package objects
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/dac/code"
+	"github.com/sosgo/sosgo/target"
+)
+
+// TypeOptions says what the description of a type lists.
+type TypeOptions struct {
+	Methods bool
+	Fields  bool // with the values of statics
+}
+
+// DescribeType describes the type whose MethodTable is at a; the lowest two
+// bits, which say what a type handle names, don't count. Where the dump lacks
+// what would prove a MethodTable, it is believed if it has a name.
+func (r *Reader) DescribeType(a target.Addr, o TypeOptions) (*answer.Type, error) {
+	mt, err := r.believedMethodTable(a)
+	if err != nil {
+		return nil, err
+	}
+	if mt.Addr == r.rt.WellKnown().Free {
+		none := answer.Maybe[string]{Err: errFree}
+		return &answer.Type{MethodTable: mt.Addr, Free: true, Name: none, File: none, BaseSize: mt.BaseSize}, nil
+	}
+	return r.describeType(mt, o), nil
+}
+
+// errFree is why the type of free space has neither name nor file.
+var errFree = target.Unsupportedf("the type of free space is no type of a module")
+
+// DescribeClass is DescribeType for the address of an EEClass, which stands for
+// its canonical MethodTable, or of a MethodTable.
+func (r *Reader) DescribeClass(a target.Addr, o TypeOptions) (*answer.Type, error) {
+	mt, err := r.believedMethodTable(a)
+	if err != nil {
+		owner, classErr := r.rt.MethodTableOfClass(a)
+		if errors.Is(classErr, target.ErrNotInDump) && !errors.Is(err, target.ErrNotInDump) {
+			err = classErr
+		}
+		if classErr != nil {
+			return nil, fmt.Errorf("%016x is neither an EEClass nor a MethodTable: %w", uint64(a), err)
+		}
+		mt = owner
+	}
+	return r.describeType(mt, o), nil
+}
+
+func (r *Reader) believedMethodTable(a target.Addr) (*dac.MethodTable, error) {
+	mt, err := r.rt.MethodTable(a &^ 3)
+	if errors.Is(err, target.ErrNotInDump) {
+		unproven := err
+		if mt, err = r.rt.TrustedMethodTable(a &^ 3); err == nil {
+			if _, nameErr := r.rt.TypeName(mt.Addr, dac.NameNative); nameErr != nil {
+				return nil, fmt.Errorf("%016x can't be told to be a MethodTable: %w", uint64(a), unproven)
+			}
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%016x is not a MethodTable: %w", uint64(a), err)
+	}
+	return mt, nil
+}
+
+func (r *Reader) describeType(mt *dac.MethodTable, o TypeOptions) *answer.Type {
+	t := &answer.Type{MethodTable: mt.Addr, BaseSize: mt.BaseSize}
+	parent := mt.Parent
+	t.Parent, t.Canonical, t.Module, t.Token = &parent, mt.Canonical, mt.Module, answer.Hex(mt.Token)
+	t.ComponentSize, t.GCPointers, t.ByCanonical = mt.ComponentSize, mt.ContainsPointers(), r.rt.CanonicalForClass()
+	t.NumInterfaces, t.NumVirtuals, t.DataSize = int(mt.NumInterfaces), int(mt.NumVirtuals), mt.BaseSize
+	if mt.Addr == r.rt.WellKnown().String {
+		t.DataSize -= uint32(mt.ComponentSize)
+	}
+	t.Name = answer.Of(r.rt.TypeName(mt.Addr, dac.NameNative))
+	t.Note(t.Name.Err)
+	r.describeLoading(mt, t)
+	r.describeEEClass(mt, o, t)
+	var err error
+	t.Interfaces, err = r.rt.Interfaces(mt)
+	t.Note(err)
+	if o.Methods {
+		t.HasMethods, t.MethodList = true, code.Of(r.rt).DescribeMethods(mt, &t.Gaps)
+	}
+	return t
+}
+
+// describeLoading adds what the type was loaded from and by. Runtimes before 8
+// don't record the load context.
+func (r *Reader) describeLoading(mt *dac.MethodTable, t *answer.Type) {
+	t.LoaderAllocator = t.Pointer(r.rt.LoaderAllocatorObject(mt))
+	m, err := r.rt.Module(mt.Module)
+	if err != nil {
+		t.File.Err, t.LoadContext = err, t.Pointer(0, err)
+		return
+	}
+	t.File = answer.Of(m.FileOr("Unknown Module"))
+	t.Note(t.File.Err)
+	context, err := m.LoadContext()
+	t.LoadContext.Maybe = answer.Of(context, err)
+	if !errors.Is(err, target.ErrUnsupported) {
+		t.Note(err)
+	}
+}
+
+// describeEEClass adds what the EEClass says.
+func (r *Reader) describeEEClass(mt *dac.MethodTable, o TypeOptions, t *answer.Type) {
+	t.ParentClass = answer.Of(r.classOf(mt.Parent))
+	class, err := r.rt.EEClass(mt)
+	if err != nil {
+		t.EEClass = t.Pointer(0, err)
+		return
+	}
+	t.EEClass = t.Pointer(class.Addr, nil)
+	attributes := answer.Hex(class.Attributes)
+	t.Attributes, t.ThreadStatics, t.NumSlots = &attributes, class.NumThreadStatics, r.rt.NumSlots(mt, class)
+	t.Methods, t.InstanceFields, t.StaticFields = &class.NumMethods, &class.NumInstanceFields, &class.NumStaticFields
+	if o.Fields && class.NumInstanceFields+class.NumStaticFields > 0 {
+		t.FieldList, err = r.Fields(mt.Addr, t.Note)
+		t.Note(err)
+	}
+}
+
+// classOf is the EEClass of the type mt, 0 for none.
+func (r *Reader) classOf(mt target.Addr) (target.Addr, error) {
+	if mt == 0 {
+		return 0, nil
+	}
+	m, err := r.rt.TrustedMethodTable(mt)
+	if err != nil {
+		return 0, err
+	}
+	class, err := r.rt.EEClass(m)
+	if err != nil {
+		return 0, err
+	}
+	return class.Addr, nil
+}
