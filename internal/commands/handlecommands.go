@@ -9,10 +9,7 @@ import (
 // is sound.
 func handleCommands() []cli.Command {
 	return []cli.Command{
-		gcHandlesCommand(),
 		dumpExceptionsCommand(),
-		verifyHeapCommand(),
-		verifyObjCommand(),
 		traverseHeapCommand(),
 	}
 }

@@ -10,12 +10,6 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-func heapCommands() []cli.Command {
-	return []cli.Command{
-		listNearObjCommand(),
-	}
-}
-
 // scanOptions are those of a scan with a progress display, which the returned
 // function ends.
 func scanOptions(c *cli.Context, label string) (heap.ScanOptions, func()) {
@@ -39,9 +33,6 @@ func scannedHeap(c *cli.Context, ignoreGCState bool) (*heap.Heap, error) {
 }
 func filterOptions() []cli.Option                                 { return ask.FilterOptions() }
 func filterOf(c *cli.Context, h *heap.Heap) (*heap.Filter, error) { return ask.Filter(c, h) }
-func segmentFilter(c *cli.Context, h *heap.Heap) (func(*heap.Segment) bool, error) {
-	return ask.SegmentFilter(c, h)
-}
 
 // warnCorrupt passes on what a scan could not read. When it read nothing at
 // all, that is the command's error.

@@ -11,6 +11,7 @@ func Commands() []cli.Command {
 		dumpHeapCommand(),
 		eeheapCommand(),
 		finalizeQueueCommand(),
+		gcHandlesCommand(),
 		gcHeapStatCommand(),
 		dumpObjCommand(),
 		dumpVCCommand(),
@@ -19,6 +20,9 @@ func Commands() []cli.Command {
 		dumpDelegateCommand(),
 		dumpStringCommand(),
 		gcWhereCommand(),
+		listNearObjCommand(),
 		sizeStatsCommand(),
+		verifyHeapCommand(),
+		verifyObjCommand(),
 	}
 }

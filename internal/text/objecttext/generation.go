@@ -14,7 +14,7 @@ func Generation(p *report.Page, g *answer.GenerationObjects) {
 		p.Printf("%16s %16s %8s\n", "Address", "MT", "Size")
 		p.Fail(g.Objects.Format(0, func() answer.AppendObject { return appendPlain }, writer(p)))
 	} else {
-		plainStatistics(p, g.Types)
+		plainStatistics(p, g.Types, func(c *answer.TypeCount) string { return typeName(p, c.Type, c.MethodTable) })
 	}
 	if g.Count.Err == nil {
 		p.Printf("Total %d objects\n\n", g.Count.Value)
@@ -27,11 +27,11 @@ func appendPlain(b []byte, o *answer.HeapObject) []byte {
 }
 
 // plainStatistics are statistics by type in the form of SOS's native commands.
-func plainStatistics(p *report.Page, list []answer.TypeCount) {
+func plainStatistics(p *report.Page, list []answer.TypeCount, name func(*answer.TypeCount) string) {
 	p.Printf("Statistics:\n%16s %8s %12s %s\n", "MT", "Count", "TotalSize", "Class Name")
 	for i := range list {
 		e := &list[i]
-		p.Printf("%s %8d %12d %s\n", report.Hex16(e.MethodTable), e.Count, e.Size, report.Escape(typeName(p, e.Type, e.MethodTable)))
+		p.Printf("%s %8d %12d %s\n", report.Hex16(e.MethodTable), e.Count, e.Size, report.Escape(name(e)))
 	}
 }
 

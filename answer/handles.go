@@ -1,0 +1,87 @@
+package answer
+
+import (
+	"cmp"
+	"iter"
+	"slices"
+
+	"github.com/sosgo/sosgo/target"
+)
+
+// Handles are the GC handles of a process.
+type Handles struct {
+	Gaps
+	// Handles come table by table, and by type.
+	Handles iter.Seq2[Handle, error] `json:"handles"`
+	// What follows is known when Handles were read.
+	Types  []TypeCount   `json:"statistics,omitempty"`
+	Counts []HandleCount `json:"counts,omitempty"`
+	Count  Maybe[uint64] `json:"count,omitzero" doc:"number of handles"`
+
+	Heaps int  `json:"-"` // number of the GC's heaps; there may be more tables
+	All   bool `json:"-"` // handles of all types were asked for
+	// The system domain has no handles, the application domain all.
+	SystemDomain Maybe[target.Addr] `json:"-"`
+	AppDomain    Maybe[target.Addr] `json:"-"`
+}
+
+// A Handle is a GC handle.
+type Handle struct {
+	Address     target.Addr `json:"address" doc:"the handle"`
+	Type        string      `json:"type" doc:"Strong, Pinned, WeakShort, WeakLong, Dependent, ..."`
+	Object      target.Addr `json:"object" doc:"the object"`
+	Size        uint64      `json:"size" doc:"its size in bytes; 0 if it can't be read"`
+	ObjectType  Text        `json:"objectType" doc:"its type"`
+	Dependent   target.Addr `json:"dependent,omitempty" doc:"what a Dependent handle keeps alive as long as the object lives"`
+	Extra       target.Addr `json:"extra,omitempty" doc:"second word of a handle of another type that has one"`
+	Table       int         `json:"table" doc:"index of the table that the handle is in, 0 for a workstation GC"`
+	MethodTable target.Addr `json:"-"` // of the object, 0 if it can't be read
+}
+
+// A HandleCount counts the handles of one type.
+type HandleCount struct {
+	Type  string `json:"type" doc:"type of handle"`
+	Count uint64 `json:"count" doc:"number of handles"`
+}
+
+// A HandleTally counts handles by type, and the objects that they refer to. The
+// zero value has counted none.
+type HandleTally struct {
+	Count  uint64
+	byType map[string]uint64
+	types  map[target.Addr]*TypeCount
+}
+
+// Add counts h.
+func (t *HandleTally) Add(h *Handle) {
+	if t.byType == nil {
+		t.byType, t.types = map[string]uint64{}, map[target.Addr]*TypeCount{}
+	}
+	t.Count++
+	t.byType[h.Type]++
+	if h.MethodTable == 0 {
+		return
+	}
+	c := t.types[h.MethodTable]
+	if c == nil {
+		c = &TypeCount{MethodTable: h.MethodTable, Type: h.ObjectType}
+		t.types[h.MethodTable] = c
+	}
+	c.Count++
+	c.Size += h.Size
+}
+
+// Of is the number of handles of a type.
+func (t *HandleTally) Of(handleType string) uint64 { return t.byType[handleType] }
+
+// Types are the objects by type, those with most bytes last.
+func (t *HandleTally) Types() []TypeCount {
+	list := make([]TypeCount, 0, len(t.types))
+	for _, c := range t.types {
+		list = append(list, *c)
+	}
+	slices.SortFunc(list, func(a, b TypeCount) int {
+		return cmp.Or(cmp.Compare(a.Size, b.Size), cmp.Compare(b.MethodTable, a.MethodTable))
+	})
+	return list
+}

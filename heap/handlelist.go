@@ -1,0 +1,107 @@
+package heap
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/target"
+)
+
+// handleTypes are the types of handles in the order in which SOS counts them.
+var handleTypes = [...]HandleType{HandleStrong, HandlePinned, HandleAsyncPinned, HandleRefCounted, HandleWeakLong, HandleWeakShort,
+	HandleWeakNativeCOM, HandleWeakInteriorPointer, HandleVariable, HandleSizedRef, HandleDependent, HandleCrossReference}
+
+// ParseHandleType returns the type of handle with a name such as Pinned, in any
+// case, and whether there is one.
+func ParseHandleType(name string) (HandleType, bool) {
+	for _, t := range handleTypes {
+		if strings.EqualFold(name, t.String()) {
+			return t, true
+		}
+	}
+	return 0, false
+}
+
+// ListHandles lists the handles of some types, of all without types, that refer
+// to an object, and counts them. What can't be read is noted; that nothing can
+// is the answer's failure. The error is the context's.
+func (h *Heap) ListHandles(ctx context.Context, types ...HandleType) (*answer.Handles, error) {
+	a := &answer.Handles{Heaps: len(h.subHeaps), All: len(types) == 0, Count: answer.Maybe[uint64]{Err: errUnread}}
+	var list []Handle
+	for e, err := range h.Handles() {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		a.Note(err)
+		if e.Object != 0 && (a.All || slices.Contains(types, e.Type)) {
+			list = append(list, e)
+		}
+	}
+	if noted := a.Noted(); len(list) == 0 && len(noted) > 0 {
+		a.Gaps = answer.Gaps{}
+		a.Fail(noted[0])
+		a.Handles = func(func(answer.Handle, error) bool) {}
+		return a, nil
+	}
+	slices.SortStableFunc(list, func(a, b Handle) int {
+		return cmp.Or(cmp.Compare(a.Table, b.Table), cmp.Compare(a.Type, b.Type))
+	})
+	system, err := h.rt.SystemDomain()
+	a.SystemDomain = answer.Maybe[target.Addr]{Value: system, Err: err}
+	domain, err := h.rt.AppDomain()
+	a.AppDomain = answer.Maybe[target.Addr]{Value: domain.Addr, Err: err}
+	a.Handles = h.handleRows(ctx, a, list)
+	return a, nil
+}
+
+// handleRows makes rows of handles while it is ranged over, and then tells a
+// what they are.
+func (h *Heap) handleRows(ctx context.Context, a *answer.Handles, list []Handle) iter.Seq2[answer.Handle, error] {
+	return func(yield func(answer.Handle, error) bool) {
+		var tally answer.HandleTally
+		names := map[target.Addr]answer.Text{}
+		for i := range list {
+			if err := ctx.Err(); err != nil {
+				yield(answer.Handle{}, err)
+				return
+			}
+			row := h.handleRow(&a.Gaps, &list[i], names)
+			tally.Add(&row)
+			if !yield(row, nil) {
+				return
+			}
+		}
+		a.Types, a.Count = tally.Types(), answer.Known(tally.Count)
+		for _, t := range handleTypes {
+			if n := tally.Of(t.String()); n != 0 {
+				a.Counts = append(a.Counts, answer.HandleCount{Type: t.String(), Count: n})
+			}
+		}
+	}
+}
+
+func (h *Heap) handleRow(g *answer.Gaps, e *Handle, names map[target.Addr]answer.Text) answer.Handle {
+	row := answer.Handle{Address: e.Addr, Type: e.Type.String(), Object: e.Object, Dependent: e.Dependent(), Table: e.Table}
+	if e.Type != HandleDependent {
+		row.Extra = target.Addr(e.Extra)
+	}
+	o, err := h.ObjectAt(e.Object)
+	if err != nil {
+		row.ObjectType = g.Text("", fmt.Errorf("object of handle %016x: %w", uint64(e.Addr), err))
+		return row
+	}
+	row.Size, row.MethodTable = o.Size, o.Type.Addr
+	name, ok := names[o.Type.Addr]
+	if !ok {
+		name = g.Text(h.rt.TypeName(o.Type.Addr, dac.NameNative))
+		names[o.Type.Addr] = name
+	}
+	row.ObjectType = name
+	return row
+}

@@ -1,0 +1,117 @@
+package heap
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/target"
+)
+
+// Soundness verifies the objects that f chooses, as Verify does, and that each
+// sync block in use belongs to an object that names it. What could not be
+// verified is noted; that no object could is an error.
+func (h *Heap) Soundness(ctx context.Context, f *Filter, o ScanOptions) (*answer.Soundness, error) {
+	v, err := h.Verify(ctx, f, o)
+	if err != nil {
+		return nil, err
+	}
+	if v.Objects == 0 && v.Missing > 0 {
+		return nil, fmt.Errorf("no object can be read: %w", v.MissingErr)
+	}
+	a := &answer.Soundness{Faults: faults(v.Faults), Objects: v.Objects, Errors: v.Faulty}
+	f = f.orAll()
+	a.Partial = f.Segments != nil || f.Range != target.Range{}
+	v.noteMissing(&a.Gaps)
+	if used, bad, ok := h.verifySyncBlocks(&a.Gaps); ok {
+		a.SyncBlocks, a.SyncBlockErrors = &used, &bad
+	}
+	return a, nil
+}
+
+// ObjectSoundness verifies the object at a, which need not be one. That it can't
+// be verified is an error.
+func (h *Heap) ObjectSoundness(a target.Addr) (*answer.ObjectSoundness, error) {
+	v := NewVerifier(h).Object(a)
+	if v.Missing > 0 && v.Faulty == 0 {
+		return nil, v.MissingErr
+	}
+	s := &answer.ObjectSoundness{Object: a, Faults: faults(v.Faults), Errors: v.Faulty}
+	v.noteMissing(&s.Gaps)
+	return s, nil
+}
+
+func (v *Verification) noteMissing(g *answer.Gaps) {
+	if v.Missing > 0 {
+		g.Note(fmt.Errorf("%d objects could not be verified, the first: %w", v.Missing, v.MissingErr))
+	}
+}
+
+func faults(list []Fault) []answer.Fault {
+	out := make([]answer.Fault, len(list))
+	for i := range list {
+		f := &list[i]
+		out[i] = answer.Fault{Kind: f.Kind.String(), Object: f.Object, Offset: f.Offset, Reason: f.String()}
+		if f.Segment != nil {
+			out[i].Heap, out[i].Segment = f.Segment.SubHeap, f.Segment.Addr
+		}
+	}
+	return out
+}
+
+// verifySyncBlocks counts the sync blocks in use, and those that are not named by
+// their object. It reports false when there is no table.
+func (h *Heap) verifySyncBlocks(g *answer.Gaps) (used, bad int, ok bool) {
+	for b, err := range h.rt.SyncBlocks() {
+		if err != nil && b.Index <= 1 && b.Addr == 0 {
+			g.Note(err)
+			return 0, 0, false
+		}
+		if err == nil && b.Object == 0 {
+			continue
+		}
+		used++
+		if err == nil {
+			err = h.verifySyncBlock(&b)
+		}
+		if errors.Is(err, target.ErrCorrupt) {
+			bad++
+		}
+		g.Note(err)
+	}
+	return used, bad, true
+}
+
+func (h *Heap) verifySyncBlock(b *dac.SyncBlock) error {
+	header, err := h.rt.ObjectHeader(b.Object)
+	if err == nil && header.SyncBlockIndex() != b.Index {
+		err = target.Corruptf("sync block %d: its object %x does not name it", b.Index, uint64(b.Object))
+	}
+	return err
+}
+
+// Around tells of the objects around a, nil if a lies in no segment's objects.
+func (h *Heap) Around(a target.Addr) *answer.Neighbours {
+	near := h.Near(a)
+	if near == nil {
+		return nil
+	}
+	n := &answer.Neighbours{Address: a, Consistent: len(near.Corrupt) == 0}
+	n.Before, n.Current, n.Next = h.neighbour(n, near.Before), h.neighbour(n, near.Current), h.neighbour(n, near.Next)
+	if near.Gap.Size() > 0 {
+		n.Gap = rangeOf(near.Gap)
+	}
+	for _, c := range near.Corrupt {
+		n.Corrupt = append(n.Corrupt, c)
+	}
+	return n
+}
+
+func (h *Heap) neighbour(n *answer.Neighbours, o *Object) *answer.Neighbour {
+	if o == nil {
+		return nil
+	}
+	return &answer.Neighbour{Address: o.Addr, Size: o.Size, Type: h.typeName(&n.Gaps, o.Type), MethodTable: o.Type.Addr, End: o.Next()}
+}
