@@ -54,7 +54,7 @@ var mayImport = map[string]string{
 	"diagnosis":          "target dac dump heap internal/modfiles internal/symstore",
 	"crash":              "answer target dac threads internal/limits",
 	"disasm":             "answer target metadata dac dac/code objects",
-	"":                   "target codeinfo crash dac dac/code diagnosis dump elfcore heap image metadata minidump objects stackscan stackwalk threads unwind internal/lazy internal/limits internal/modfiles internal/symstore",
+	"":                   "answer target codeinfo crash dac dac/code diagnosis dump elfcore heap image metadata minidump objects stackscan stackwalk threads unwind internal/lazy internal/limits internal/modfiles internal/symstore",
 	"report":             "answer target",
 	"report/stackexport": "report",
 	"internal/cli":       "target report",

@@ -10,7 +10,6 @@ import (
 func handleCommands() []cli.Command {
 	return []cli.Command{
 		dumpExceptionsCommand(),
-		traverseHeapCommand(),
 	}
 }
 

@@ -4,12 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/image"
 	"github.com/sosgo/sosgo/internal/cli"
+	"github.com/sosgo/sosgo/internal/commands/ask"
 	"github.com/sosgo/sosgo/report"
 	"github.com/sosgo/sosgo/report/stackexport"
 	"github.com/sosgo/sosgo/stackwalk"
@@ -82,18 +82,8 @@ func runStacks(c *cli.Context) error {
 	return nil
 }
 
-// writeNewFile writes a file that does not exist yet; one that can't be written
-// whole is removed.
-func writeNewFile(name string, write func(io.Writer) error) error {
-	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
-	if err != nil {
-		return err
-	}
-	if err = errors.Join(write(f), f.Close()); err != nil {
-		return errors.Join(err, os.Remove(name))
-	}
-	return nil
-}
+// writeNewFile is ask.NewFile.
+func writeNewFile(name string, write func(io.Writer) error) error { return ask.NewFile(name, write) }
 
 func writeStacks(c *cli.Context, w io.Writer, p *stackexport.Profile, form string) error {
 	switch form {

@@ -22,6 +22,7 @@ func Commands() []cli.Command {
 		gcWhereCommand(),
 		listNearObjCommand(),
 		sizeStatsCommand(),
+		traverseHeapCommand(),
 		verifyHeapCommand(),
 		verifyObjCommand(),
 	}

@@ -1,0 +1,70 @@
+package heap
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/target"
+)
+
+// Describe tells of the heap as a graph: the types, which are counted at once,
+// and the objects, which are read while the answer's list is. Its Roots are
+// those of Roots; what stacks hold is for the caller to add. What can't be read
+// is noted.
+func (h *Heap) Describe(ctx context.Context, o ScanOptions) (*answer.HeapGraph, error) {
+	free := h.rt.WellKnown().Free
+	f := &Filter{Type: func(mt *dac.MethodTable) bool { return mt.Addr != free }}
+	s, err := h.Stats(ctx, f, o)
+	if err != nil {
+		return nil, err
+	}
+	g := &answer.HeapGraph{}
+	ids := map[target.Addr]int{}
+	for i := range s.Types {
+		ids[s.Types[i].Type.Addr] = len(g.Types)
+		g.Types = append(g.Types, h.typeName(&g.Gaps, s.Types[i].Type))
+	}
+	g.Objects = h.graphObjects(ctx, g, f, o, ids)
+	return g, nil
+}
+
+func (h *Heap) graphObjects(ctx context.Context, g *answer.HeapGraph, f *Filter, o ScanOptions, ids map[target.Addr]int) iter.Seq2[*answer.GraphObject, error] {
+	return func(yield func(*answer.GraphObject, error) bool) {
+		blind := map[target.Addr]bool{} // types whose references can't be told, and of which a note told so
+		var row answer.GraphObject
+		s, err := h.Graph(ctx, f, EdgeOptions{}, o, func(n *Node) error {
+			noteReferences(g, n, blind)
+			mt := n.Object.Type.Addr
+			row = answer.GraphObject{Address: n.Object.Addr, MethodTable: mt, Type: ids[mt], Size: n.Object.Size, References: n.References}
+			if !yield(&row, nil) {
+				return errEnough
+			}
+			return nil
+		})
+		switch {
+		case err == errEnough:
+			return
+		case err == nil:
+			err = noteCorrupt(&g.Gaps, &s)
+		}
+		g.Fail(err)
+	}
+}
+
+// noteReferences tells why references of an object are missing: for a whole type
+// once.
+func noteReferences(g *answer.HeapGraph, n *Node, blind map[target.Addr]bool) {
+	var desc *GCDescError
+	switch {
+	case n.Err == nil:
+	case !errors.As(n.Err, &desc):
+		g.Note(fmt.Errorf("references of object %016x: %w", uint64(n.Object.Addr), n.Err))
+	case !blind[desc.MethodTable]:
+		blind[desc.MethodTable] = true
+		g.Note(n.Err)
+	}
+}

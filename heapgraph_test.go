@@ -1,0 +1,62 @@
+package sosgo_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/testdump"
+	"github.com/sosgo/sosgo/target"
+)
+
+// TestHeapGraph: the graph has the objects that the manifest names, and its edges
+// and roots lead to objects of it.
+func TestHeapGraph(t *testing.T) {
+	d := testdump.Open(t, "net10-zoo")
+	v, err := d.View("")
+	require.NoError(t, err)
+	g, err := v.HeapGraph(t.Context(), heap.ScanOptions{})
+	require.NoError(t, err)
+	nodes := map[target.Addr]string{}
+	edges := map[target.Addr]bool{}
+	for o, err := range g.Objects {
+		require.NoError(t, err)
+		nodes[o.Address] = g.Types[o.Type].String()
+		for _, to := range o.References {
+			edges[to] = true
+		}
+	}
+	require.NoError(t, g.Failure())
+	named := 0
+	for _, fact := range d.Manifest.Objects() {
+		if name, ok := nodes[fact.Addr]; ok {
+			named++
+			assert.Equal(t, testdump.ManagedName(fact.Type), name, fact.Name)
+		}
+	}
+	assert.NotZero(t, named)
+	for to := range edges {
+		assert.Contains(t, nodes, to)
+	}
+	kinds := map[string]int{}
+	for _, r := range g.Roots {
+		kinds[r.Kind]++
+		assert.Contains(t, nodes, r.Object)
+	}
+	assert.NotZero(t, kinds[heap.RootHandle.String()])
+	assert.NotZero(t, kinds[heap.RootStack.String()])
+
+	again, err := v.HeapGraph(t.Context(), heap.ScanOptions{})
+	require.NoError(t, err)
+	var first answer.GraphObject
+	for o, err := range again.Objects {
+		require.NoError(t, err)
+		first = *o
+		break // ends the walk and is no failure
+	}
+	assert.NotZero(t, first.Address)
+	assert.NoError(t, again.Failure())
+}
