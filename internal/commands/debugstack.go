@@ -106,7 +106,7 @@ func (p *framePrinter) debugMethod(m *code.MethodDesc) string {
 	if err != nil {
 		return absent(p.c, err)
 	}
-	file, err := moduleFile(mod)
+	file, err := mod.File()
 	return fmt.Sprintf("%s (%s)", report.Escape(text), report.Escape(textOr(p.c, file, err)))
 }
 

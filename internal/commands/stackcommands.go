@@ -263,7 +263,7 @@ func (p *framePrinter) method(f *stackwalk.Frame, r *stackFrame) {
 		r.Method = report.PrettyMethod(r.Method)
 	}
 	if m, err := md.Module(); err == nil {
-		if file, err := moduleFile(m); err == nil {
+		if file, err := m.File(); err == nil {
 			r.Module = dac.BaseName(file)
 		}
 	}

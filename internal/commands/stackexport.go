@@ -185,7 +185,7 @@ func (x *stackCollector) frame(f *stackwalk.Frame) stackexport.Frame {
 	name, err := f.Name()
 	out.Name = textOr(x.c, name, err)
 	if m, err := f.Code.Method.Module(); err == nil {
-		if file, err := moduleFile(m); err == nil {
+		if file, err := m.File(); err == nil {
 			out.Module = dac.BaseName(file)
 		}
 	}
