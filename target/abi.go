@@ -3,6 +3,7 @@ package target
 import (
 	"encoding/binary"
 	"math/bits"
+	"slices"
 )
 
 // This file is the one place that says what a processor is and how compiled code
@@ -53,6 +54,9 @@ type Processor struct {
 	// the bits above repeat the highest.
 	AddressBits int
 	Context     ContextLayout
+	// Rows are the registers as listings group them: those of the frame first. On
+	// AMD64 they are SOS's.
+	Rows [][]Reg
 
 	names []string // by Reg, as debuggers print them
 }
@@ -69,6 +73,7 @@ var (
 		ReturnAddressSize: 8,
 		AddressBits:       57, // five-level paging
 		Context:           contextAMD64,
+		Rows:              [][]Reg{{RSP, RBP, RIP}, {RAX, RBX, RCX}, {RDX, RSI, RDI}, {R8, R9, R10}, {R11, R12, R13}, {R14, R15}},
 		names: []string{"rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi", "r8", "r9", "r10", "r11", "r12",
 			"r13", "r14", "r15", "rip", "eflags", "cs", "ss", "ds", "es", "fs", "gs", "fs_base", "gs_base"},
 	}
@@ -78,11 +83,22 @@ var (
 		Preserved:   1<<(ARM64FP+1) - 1<<(ARM64X0+19), // X19 to X28, FP
 		AddressBits: 52,
 		Context:     contextARM64,
+		Rows:        rowsARM64(),
 		names: []string{"x0", "x1", "x2", "x3", "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11", "x12", "x13", "x14",
 			"x15", "x16", "x17", "x18", "x19", "x20", "x21", "x22", "x23", "x24", "x25", "x26", "x27", "x28", "fp", "lr",
 			"sp", "pc", "cpsr"},
 	}
 )
+
+// rowsARM64: SP, FP and PC, then the others by threes.
+func rowsARM64() [][]Reg {
+	rows := [][]Reg{{ARM64SP, ARM64FP, ARM64PC}}
+	var rest []Reg
+	for r := ARM64X0; r < ARM64FP; r++ {
+		rest = append(rest, r)
+	}
+	return slices.AppendSeq(rows, slices.Chunk(append(rest, ARM64LR), 3))
+}
 
 // Processor is the register file of a. It is target.ErrUnsupported for one whose
 // registers are not read.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/sosgo/sosgo/crash"
+	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/cli"
 	"github.com/sosgo/sosgo/target"
 	"github.com/sosgo/sosgo/threads"
@@ -92,4 +93,14 @@ func threadBy(find func([]threads.Thread, uint32) *threads.Thread, list []thread
 		return nil
 	}
 	return find(list, uint32(n))
+}
+
+// RunningThreads picks from the list the managed threads that an OS thread runs, in
+// the runtime's order.
+func RunningThreads(c *cli.Context, list []threads.Thread, rt *dac.Runtime) []*threads.Thread {
+	out, err := threads.Running(list, rt)
+	if err != nil {
+		c.Warn(err)
+	}
+	return out
 }

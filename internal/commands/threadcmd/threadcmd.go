@@ -10,6 +10,7 @@ func Commands() []cli.Command {
 		clrThreadsCommand(),
 		registersCommand(),
 		syncBlkCommand(),
+		clrStackCommand(),
 		threadStateCommand(),
 		threadsCommand(),
 		watsonBucketsCommand(),

@@ -1,4 +1,4 @@
-package report
+package metadata
 
 import "strings"
 

@@ -1,0 +1,183 @@
+package answer
+
+import (
+	"encoding/json"
+	"fmt"
+	"iter"
+	"reflect"
+
+	"github.com/sosgo/sosgo/target"
+)
+
+// Stacks are the stacks of threads.
+type Stacks struct {
+	Gaps
+	// Threads are the threads, in order. The frames of one are read before the next
+	// one is asked for.
+	Threads iter.Seq2[*ThreadStack, error] `json:"-"`
+	// Frames are those of all Threads.
+	Frames iter.Seq2[*Frame, error] `json:"frames"`
+	// Debug is the stack as the debugging API shows it, where that was asked for.
+	Debug iter.Seq2[DebugFrame, error] `json:"-"`
+}
+
+// NewStacks makes an answer of threads.
+func NewStacks(threads iter.Seq2[*ThreadStack, error]) *Stacks {
+	return &Stacks{Threads: threads, Frames: flatten(threads, func(t *ThreadStack) iter.Seq2[*Frame, error] { return t.Frames })}
+}
+
+// flatten lists the rows of all threads, one thread after the other.
+func flatten[T, R any](threads iter.Seq2[*T, error], rows func(*T) iter.Seq2[R, error]) iter.Seq2[R, error] {
+	return func(yield func(R, error) bool) {
+		for t, err := range threads {
+			if err != nil {
+				var none R
+				if !yield(none, err) {
+					return
+				}
+				continue
+			}
+			list := rows(t)
+			if list == nil {
+				continue
+			}
+			for r, err := range list {
+				if !yield(r, err) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// A ThreadID names a thread by the numbers that it has.
+type ThreadID struct {
+	OSID  uint32 // 0 for none
+	Index int    // among the threads of the OS, -1 for none
+}
+
+// A ThreadStack is the stack of one thread.
+type ThreadStack struct {
+	ThreadID
+	// Frames are the frames, from the leaf on. It is nil for a thread that no
+	// managed code ran on.
+	Frames iter.Seq2[*Frame, error]
+}
+
+// The kinds of a Frame.
+const (
+	FrameManaged  = "managed"
+	FrameExplicit = "explicit"
+	FrameNative   = "native"
+)
+
+// A Frame is one entry of a stack. What was not asked for, or the kind of frame
+// does not have, is zero.
+type Frame struct {
+	OSID       uint32         `json:"osId" doc:"OS id of the thread"`
+	Kind       string         `json:"kind" doc:"managed, explicit (the runtime's own frame) or native"`
+	SP         target.Addr    `json:"sp" doc:"stack pointer; of an explicit frame its address"`
+	IP         target.Addr    `json:"ip" doc:"instruction pointer"`
+	Trust      string         `json:"trust" doc:"how the frame was found: context, unwind, frame pointer, scan"`
+	Guessed    bool           `json:"-"` // found without unwind data
+	Class      string         `json:"frame,omitempty" doc:"class of an explicit frame"`
+	Method     Text           `json:"method,omitzero" doc:"the method"`
+	MethodDesc target.Addr    `json:"methodDesc,omitempty" doc:"its MethodDesc"`
+	Module     string         `json:"module,omitempty" doc:"file name of the module"`
+	Offset     uint64         `json:"offset,omitempty" doc:"of the instruction pointer in the method, or in the module of a native frame"`
+	File       string         `json:"file,omitempty" doc:"source file"`
+	Line       int            `json:"line,omitempty" doc:"line in it"`
+	Registers  FrameRegisters `json:"registers,omitzero" doc:"with -r: the registers that are known"`
+	Arguments  []Variable     `json:"arguments,omitempty" doc:"with -a or -p: the arguments"`
+	Locals     []Variable     `json:"locals,omitempty" doc:"with -a or -l: the locals"`
+	References []Root         `json:"references,omitempty" doc:"with -gc: the references that the frame holds, as the garbage collector sees it"`
+	// Err is why the walk ended at this frame, before the end of the stack.
+	Err Reason `json:"error,omitzero" doc:"why the walk ended here"`
+}
+
+// FrameRegisters are the registers of a frame, as far as they are known.
+type FrameRegisters struct{ target.Registers }
+
+// IsZero reports whether none is known.
+func (r FrameRegisters) IsZero() bool { return !r.Known() }
+
+// MarshalJSON writes an object with a field for each register that is known.
+func (r FrameRegisters) MarshalJSON() ([]byte, error) {
+	known := map[string]string{}
+	for reg, v := range r.All {
+		known[target.RegName(r.Arch, reg)] = fmt.Sprintf("%#x", v)
+	}
+	return json.Marshal(known)
+}
+
+// JSONType is the type that MarshalJSON writes, for documentation.
+func (FrameRegisters) JSONType() reflect.Type { return reflect.TypeFor[map[string]string]() }
+
+// The states of a Variable that are no error's.
+const (
+	VariableValue  = "value"
+	VariableNoData = "no data"
+)
+
+// A Variable is an argument or a local of a frame.
+type Variable struct {
+	Name     string      `json:"name,omitempty" doc:"name, from metadata or the PDB; absent where neither tells it"`
+	Index    int         `json:"index" doc:"number among the arguments or among the locals"`
+	Type     Text        `json:"type" doc:"declared type"`
+	State    string      `json:"state" doc:"value, no data (optimised away, or not live here), not in dump, not supported or corrupt"`
+	Register string      `json:"register,omitempty" doc:"register that it is in"`
+	Address  target.Addr `json:"address,omitempty" doc:"place in memory that it is in"`
+	Word     Hex         `json:"word,omitempty" doc:"the number that stands there"`
+	Value    string      `json:"value,omitempty" doc:"the value as text"`
+
+	Located  bool  `json:"-"` // its place is known
+	Split    bool  `json:"-"` // it is in two places at once
+	WordSize int   `json:"-"` // bytes of Word
+	WordErr  error `json:"-"` // why there is no Word
+}
+
+// A Root is a register or a word of a stack that holds a reference, as the
+// garbage collector sees it.
+type Root struct {
+	Place    string      `json:"place,omitempty" doc:"the register, or register and offset, that tells where the reference is; absent in an explicit frame"`
+	Address  target.Addr `json:"address,omitempty" doc:"the word of the stack; absent for a register"`
+	Object   target.Addr `json:"object" doc:"what it holds: null, or the address of an object, or of anything if interior"`
+	Type     Text        `json:"type,omitzero" doc:"type of the object"`
+	Value    QuotedText  `json:"value,omitzero" doc:"text of a string"`
+	Interior bool        `json:"interior,omitempty" doc:"it may point into an object, or at none"`
+	Pinned   bool        `json:"pinned,omitempty" doc:"it keeps the object where it is"`
+}
+
+// A QuotedText is the beginning of a string's text, which stands between quotes.
+type QuotedText struct {
+	Text
+	Present bool // there is a string
+}
+
+// IsZero reports whether there is no string.
+func (q QuotedText) IsZero() bool { return !q.Present }
+
+// String is the text in quotes, or the word for why it is missing.
+func (q QuotedText) String() string {
+	if q.Err != nil {
+		return q.Text.String()
+	}
+	return `"` + q.S + `"`
+}
+
+// MarshalText is String for encoding/json.
+func (q QuotedText) MarshalText() ([]byte, error) { return []byte(q.String()), nil }
+
+// A DebugFrame is one entry of a stack as the debugging API shows it.
+type DebugFrame struct {
+	SP, IP target.Addr // IP is 0 for a Label
+	// Label is what the API calls one of the runtime's own frames.
+	Label string
+	// Native stands for a run of native frames.
+	Native bool
+	// Method is the method with its signature, as metadata has it, and Module the
+	// file that it is in; of a method without metadata, Method is its name and
+	// Unnamed is set.
+	Method, Module Text
+	Unnamed        bool
+}

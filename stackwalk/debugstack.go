@@ -1,0 +1,122 @@
+package stackwalk
+
+import (
+	"context"
+	"iter"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/dac/code"
+	"github.com/sosgo/sosgo/metadata"
+	"github.com/sosgo/sosgo/target"
+)
+
+// DebugStack lists the stack of t, whose registers are regs, as the debugging API
+// shows it (ICorDebugStackWalk): runs of native code as one frame each, methods with
+// their signatures as metadata has them, and some of the runtime's own frames under
+// labels. What can't be read of names is noted in gaps.
+func (w *Walker) DebugStack(ctx context.Context, t *dac.Thread, regs target.Registers, gaps *answer.Gaps) iter.Seq2[answer.DebugFrame, error] {
+	return func(yield func(answer.DebugFrame, error) bool) {
+		if w.rt == nil {
+			yield(answer.DebugFrame{}, errNoRuntime)
+			return
+		}
+		internal := w.internalFrames(t, gaps)
+		snap := w.Snapshot(t, regs, SnapshotOptions{Synchronous: true})
+		for f := range snap.Frames(ctx) {
+			for len(internal) > 0 && internal[0].SP < f.SP {
+				if !yield(internal[0], nil) {
+					return
+				}
+				internal = internal[1:]
+			}
+			if !yield(w.debugFrame(&f, gaps), nil) {
+				return
+			}
+		}
+		if err := ctx.Err(); err != nil {
+			yield(answer.DebugFrame{}, err)
+			return
+		}
+		for _, f := range internal {
+			if !yield(f, nil) {
+				return
+			}
+		}
+		if err := snap.Err(); err != nil {
+			yield(answer.DebugFrame{}, err)
+		}
+	}
+}
+
+// internalFrames are the explicit frames that the debugging API shows.
+func (w *Walker) internalFrames(t *dac.Thread, gaps *answer.Gaps) (out []answer.DebugFrame) {
+	for f, err := range w.rt.Frames(t) {
+		if err != nil {
+			gaps.Note(err)
+			break
+		}
+		if f.Kind == dac.FrameInlinedCall {
+			how, err := w.rt.FrameCaller(&f, &target.Registers{Arch: w.rt.Target().Platform().Arch})
+			if err != nil || how == dac.CallerNone {
+				continue // between two calls
+			}
+		}
+		if label := debugLabel(f.Kind); label != "" {
+			out = append(out, answer.DebugFrame{SP: f.Addr, Label: label})
+		}
+	}
+	return out
+}
+
+// debugLabel is what the debugging API calls an explicit frame, empty for one that
+// it leaves out.
+func debugLabel(k dac.FrameKind) string {
+	switch k {
+	case dac.FrameInlinedCall:
+		return "Managed to Unmanaged transition"
+	case dac.FrameHelper:
+		return "Internal call"
+	case dac.FrameSoftwareException, dac.FrameFault:
+		return "Exception"
+	}
+	return ""
+}
+
+func (w *Walker) debugFrame(f *SnapshotFrame, gaps *answer.Gaps) answer.DebugFrame {
+	out := answer.DebugFrame{SP: f.SP, IP: f.IP, Native: f.Function == nil}
+	switch {
+	case out.Native:
+	case f.Function.Token.Row() == 0:
+		out.Unnamed = true
+		out.Method = gaps.Text(code.Of(w.rt).MethodName(f.Function, code.MethodFull))
+	default:
+		out.Method = gaps.Text(methodECMA(f.Function))
+		m, err := f.Function.Module()
+		if err == nil {
+			out.Module.S, err = m.File()
+		}
+		if out.Module.Err = err; out.Method.Err == nil {
+			gaps.Note(err)
+		}
+	}
+	return out
+}
+
+// methodECMA is a method with its signature as metadata has it.
+func methodECMA(m *code.MethodDesc) (string, error) {
+	sig, md, err := m.Signature()
+	if err != nil {
+		return "", err
+	}
+	name, err := m.Name()
+	if err != nil || md == nil {
+		return name, err
+	}
+	owner, err := md.MethodOwner(m.Token.Row())
+	if err != nil {
+		return "", err
+	}
+	class, err := md.TypeDefFullName(owner)
+	return metadata.FormatMethodECMA(class+"."+name, &sig, md.Names()), err
+}

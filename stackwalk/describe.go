@@ -1,0 +1,199 @@
+package stackwalk
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/metadata"
+	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/target"
+	"github.com/sosgo/sosgo/unwind"
+)
+
+// DescribeOptions say what a Describer tells of frames beside what they are.
+type DescribeOptions struct {
+	Source            bool // source files and lines
+	Pretty            bool // methods by their names in the source (metadata.PrettyMethod)
+	Registers         bool
+	Arguments, Locals bool
+}
+
+// A Describer says what frames are. It keeps what frames have in common and is for
+// one goroutine.
+type Describer struct {
+	options DescribeOptions
+	lines   map[sourcePlace]sourceLine
+	objects map[*dac.Runtime]*objects.Reader // a stack can have frames of several
+	gaps    *answer.Gaps
+}
+
+// A sourcePlace is what the source line of a frame depends on.
+type sourcePlace struct {
+	ip    target.Addr
+	exact bool
+}
+
+type sourceLine struct {
+	file string
+	line int
+}
+
+// NewDescriber returns a Describer, which notes in gaps what it can't read.
+func NewDescriber(o DescribeOptions, gaps *answer.Gaps) *Describer {
+	return &Describer{options: o, lines: map[sourcePlace]sourceLine{}, objects: map[*dac.Runtime]*objects.Reader{}, gaps: gaps}
+}
+
+// Frame describes f. Its OSID is the caller's to tell, and so are its References.
+func (d *Describer) Frame(f *Frame) *answer.Frame {
+	out := &answer.Frame{Kind: f.Kind.String(), SP: f.SP, IP: f.IP, Trust: f.Trust.String(), Guessed: f.Trust < unwind.TrustUnwind,
+		Err: answer.Reason{Err: f.Err}}
+	if f.Kind == FrameExplicit {
+		out.Class = f.Explicit.Class
+	}
+	if f.Module.Base != 0 {
+		out.Module, out.Offset = target.BaseName(f.Module.Path), uint64(f.IP-f.Module.Base)
+	}
+	d.method(f, out)
+	if d.options.Registers {
+		out.Registers = answer.FrameRegisters{Registers: f.Regs}
+	}
+	d.variables(f, out)
+	return out
+}
+
+// method names f's method and its place in it.
+func (d *Describer) method(f *Frame, out *answer.Frame) {
+	md, err := f.Method()
+	if err != nil {
+		out.Method = d.gaps.Text("", err)
+		return
+	}
+	if md == nil {
+		return
+	}
+	out.MethodDesc = md.Addr
+	out.Method = d.gaps.Text(f.Name())
+	if d.options.Pretty {
+		out.Method.S = metadata.PrettyMethod(out.Method.S)
+	}
+	if m, err := md.Module(); err == nil {
+		if file, err := m.File(); err == nil {
+			out.Module = target.BaseName(file)
+		}
+	}
+	if f.Kind == FrameManaged {
+		out.Offset = uint64(f.Code.Offset)
+		out.File, out.Line = d.source(f)
+	}
+}
+
+// source is f's place in the source. What has none, or whose PDB is not at hand, is
+// left without: that is no fault of the dump's.
+func (d *Describer) source(f *Frame) (file string, line int) {
+	if !d.options.Source {
+		return "", 0
+	}
+	at := sourcePlace{f.IP, f.Exact}
+	known, ok := d.lines[at]
+	if !ok {
+		if l, err := f.SourceLine(); err == nil {
+			known = sourceLine{l.File, l.Line}
+		}
+		d.lines[at] = known
+	}
+	return known.file, known.line
+}
+
+// variables describes the variables that were asked for.
+func (d *Describer) variables(f *Frame, out *answer.Frame) {
+	if !d.options.Arguments && !d.options.Locals || f.Kind != FrameManaged {
+		return
+	}
+	r := d.objects[f.Runtime]
+	if r == nil {
+		r = objects.New(f.Runtime)
+		d.objects[f.Runtime] = r
+	}
+	args, locals, err := Variables(f, r)
+	d.gaps.Note(err)
+	if d.options.Arguments {
+		out.Arguments = d.list(args)
+	}
+	if d.options.Locals {
+		out.Locals = d.list(locals)
+	}
+}
+
+func (d *Describer) list(vars []Variable) []answer.Variable {
+	out := make([]answer.Variable, len(vars))
+	for i := range vars {
+		out[i] = d.variable(&vars[i])
+	}
+	return out
+}
+
+func (d *Describer) variable(v *Variable) answer.Variable {
+	out := answer.Variable{Name: v.Name, Index: v.Index, State: answer.VariableValue, Register: v.Register(), Address: v.Addr,
+		Type: d.gaps.Text(v.TypeName(dac.NameManaged)), Located: v.Located, Split: v.Split(), WordSize: v.Size()}
+	if !v.Located && v.Err == nil {
+		out.State = answer.VariableNoData
+		return out
+	}
+	word, err := v.Word()
+	out.Word, out.WordErr = answer.Hex(word), err
+	value, err := v.Value()
+	if err != nil {
+		d.gaps.Note(err)
+		out.State = strings.Trim(answer.Absent(err), "<>")
+		return out
+	}
+	out.Value = variableText(value)
+	return out
+}
+
+// maxInline is how many characters of a text are shown in a line.
+const maxInline = 80
+
+// variableText is a value; of a reference its address too, for other commands to
+// take.
+func variableText(v objects.Value) string {
+	text := v.Plain(maxInline)
+	if a, err := v.Addr(); err == nil && v.Kind() == objects.KindReference && a != 0 {
+		if more := v.Inline(maxInline); more != "" {
+			text = a.String() + " " + more
+		}
+		return "0x" + text
+	}
+	return text
+}
+
+// DescribeRoot describes a reference that a frame holds. r reads the objects; what
+// it can't read is noted in gaps.
+func DescribeRoot(root *Root, r *objects.Reader, gaps *answer.Gaps) answer.Root {
+	out := answer.Root{Address: root.Addr, Object: root.Object, Interior: root.Interior, Pinned: root.Pinned}
+	if root.Explicit == "" {
+		out.Place = root.Slot.String()
+	}
+	if root.Object != 0 && !root.Interior {
+		out.Type, out.Value = describeObject(root.Object, r, gaps)
+	}
+	return out
+}
+
+// describeObject is an object's type, and the text of a string.
+func describeObject(a target.Addr, r *objects.Reader, gaps *answer.Gaps) (name answer.Text, text answer.QuotedText) {
+	o, err := r.Object(a)
+	if err == nil {
+		name.S, err = o.Type.Name()
+	}
+	if err != nil {
+		return gaps.Text("", fmt.Errorf("object %016x: %w", uint64(a), err)), text
+	}
+	if o.IsString() {
+		s, err := o.Text(maxInline)
+		text = answer.QuotedText{Text: gaps.Text(s, err), Present: true}
+	}
+	return name, text
+}
