@@ -4,7 +4,7 @@
 // cover.
 //
 // It knows encodings only. Where the blobs of a method lie, and which version
-// of an encoding they have, is the business of package dac. All decoders take
+// of an encoding they have, is the business of package dac/code. All decoders take
 // bytes that may be garbage: they end after work that the bytes bound, and
 // answer with [target.ErrCorrupt].
 //

@@ -1,6 +1,9 @@
 package codeinfo
 
 import (
+	"cmp"
+	"sort"
+
 	"github.com/sosgo/sosgo/internal/limits"
 	"github.com/sosgo/sosgo/target"
 )
@@ -228,14 +231,20 @@ func (d *GCDecoder) slimHeader() {
 	d.CodeLength = d.r.uvarint(baseCodeLength)
 }
 
+// fatStart reads the flags of the long form, and the code's length behind them.
+func (d *GCDecoder) fatStart() (flags uint64) {
+	flags = d.r.read(headerBits)
+	d.returnKind(returnKindBitsFat)
+	d.CodeLength = d.r.uvarint(baseCodeLength)
+	return flags
+}
+
 func (d *GCDecoder) fatHeader() {
 	r := &d.r
-	flags := r.read(headerBits)
+	flags := d.fatStart()
 	d.VarArg = flags&headerVarArg != 0
 	d.ReportLeafOnly = flags&headerReportLeafOnly != 0
 	d.Context = GenericContext(flags >> headerContextShift & 3)
-	d.returnKind(returnKindBitsFat)
-	d.CodeLength = r.uvarint(baseCodeLength)
 	d.prolog(flags&headerGSCookie != 0)
 	d.GSCookie = d.stackOffset(flags&headerGSCookie != 0)
 	d.PSPSym = d.stackOffset(flags&headerPSPSym != 0 && d.Version < 4)
@@ -351,16 +360,7 @@ func (d *GCDecoder) safePoint(i int) uint32 {
 
 // findSafePoint is the index of the safe point that is stored as offset.
 func (d *GCDecoder) findSafePoint(offset uint32) (int, bool) {
-	lo, hi := 0, d.SafePoints
-	for lo < hi {
-		mid := int(uint(lo+hi) >> 1)
-		if d.safePoint(mid) < offset {
-			lo = mid + 1
-		} else {
-			hi = mid
-		}
-	}
-	return lo, lo < d.SafePoints && d.safePoint(lo) == offset
+	return sort.Find(d.SafePoints, func(i int) int { return cmp.Compare(offset, d.safePoint(i)) })
 }
 
 // findRange is the position of offset in the interruptible code without the

@@ -63,7 +63,7 @@ func (m *Module) describeLoaded(row *answer.LoadedModule) {
 	if img, err := m.PEImage(); err == nil {
 		row.PDB = img.DescribePDB()
 	}
-	if tm := m.r.targetModule(at.Start); tm != nil && tm.Base == at.Start {
+	if tm := target.ModuleAt(m.r.tgt.Modules(), at.Start); tm != nil && tm.Base == at.Start {
 		row.Version = image.DescribeVersion(&row.Gaps, m.r.mem, tm)
 	}
 }

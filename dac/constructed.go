@@ -95,7 +95,7 @@ type constructedIndex struct {
 // constructed builds the index of all modules. Entries that can't be read are
 // as good as not loaded: the index is an aid to find a type by its parts.
 func (r *Runtime) constructed() *constructedIndex {
-	idx, _ := r.built.get(func() (*constructedIndex, error) {
+	idx, _ := r.built.Get(func() (*constructedIndex, error) {
 		idx := &constructedIndex{types: map[string]target.Addr{}}
 		modules, _ := r.KnownModules()
 		var key []byte

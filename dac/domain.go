@@ -39,7 +39,7 @@ func (r *Runtime) SystemDomain() (target.Addr, error) { return r.globalPointer("
 // Modules returns the modules of the application domain in the order in which
 // they were loaded. It returns what it found together with the first error.
 func (r *Runtime) Modules() ([]*Module, error) {
-	return r.assembled.get(r.readModules)
+	return r.assembled.Get(r.readModules)
 }
 
 func (r *Runtime) readModules() ([]*Module, error) {

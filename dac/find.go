@@ -105,7 +105,7 @@ func examine(t target.Target, mem target.Memory, files ModuleFiles, m *target.Mo
 // namedRuntime reports whether a path names the runtime's library. It counts
 // only where the library exports nothing that would tell.
 func namedRuntime(path string) bool {
-	switch strings.ToLower(BaseName(path)) {
+	switch strings.ToLower(target.BaseName(path)) {
 	case "libcoreclr.so", "coreclr.dll", "libcoreclr.dylib":
 		return true
 	}

@@ -102,7 +102,7 @@ type frameLayout struct {
 const frameIdentifier = "FrameIdentifier"
 
 func (r *Runtime) frameLayout() (*frameLayout, error) {
-	return r.frames.get(func() (*frameLayout, error) {
+	return r.frames.Get(func() (*frameLayout, error) {
 		abi, err := r.tgt.Platform().ABI()
 		if err != nil {
 			return nil, err

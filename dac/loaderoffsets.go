@@ -64,7 +64,7 @@ type loaderOffsets struct {
 
 // loaderLayout binds the members of the structures of loading.
 func (r *Runtime) loaderLayout() (*loaderOffsets, error) {
-	return r.loader.get(func() (*loaderOffsets, error) {
+	return r.loader.Get(func() (*loaderOffsets, error) {
 		o := &loaderOffsets{}
 		return o, r.layout.BindAll(o)
 	})

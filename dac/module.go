@@ -10,6 +10,7 @@ import (
 
 	"github.com/sosgo/sosgo/image"
 	"github.com/sosgo/sosgo/internal/layout"
+	"github.com/sosgo/sosgo/internal/lazy"
 	"github.com/sosgo/sosgo/internal/limits"
 	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/target"
@@ -25,11 +26,11 @@ type Module struct {
 	Flags      uint32
 
 	r     *Runtime
-	image lazy[*image.Image]
-	base  lazy[target.Range]
-	path  lazy[string]
-	meta  lazy[*metadata.Metadata]
-	pdb   lazy[*PDB]
+	image lazy.Value[*image.Image]
+	base  lazy.Value[target.Range]
+	path  lazy.Value[string]
+	meta  lazy.Value[*metadata.Metadata]
+	pdb   lazy.Value[*PDB]
 	where MetadataSource
 }
 
@@ -82,7 +83,7 @@ func (m *Module) LoaderAllocator() (target.Addr, error) {
 
 // Path is the path that the module was loaded from, empty for a module that
 // was made in memory.
-func (m *Module) Path() (string, error) { return m.path.get(m.readPath) }
+func (m *Module) Path() (string, error) { return m.path.Get(m.readPath) }
 
 func (m *Module) readPath() (string, error) {
 	r := m.r
@@ -122,7 +123,7 @@ func (m *Module) readPath() (string, error) {
 	}
 	// Partial dumps leave paths out; the dump's own module list has them.
 	if base, berr := m.Image(); berr == nil {
-		if tm := r.targetModule(base.Start); tm != nil {
+		if tm := target.ModuleAt(r.tgt.Modules(), base.Start); tm != nil {
 			return tm.Path, nil
 		}
 	}
@@ -148,16 +149,13 @@ func (m *Module) SimpleName() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	base := BaseName(full)
+	base := target.BaseName(full)
 	return strings.TrimSuffix(base, path.Ext(base)), nil
 }
 
-// BaseName is the last part of a path of either OS.
-func BaseName(p string) string { return p[strings.LastIndexAny(p, `/\`)+1:] }
-
 // Image is where the module's image lies in the target: Start is 0 for a
 // dynamic module. End is Start where the dump does not say how long it is.
-func (m *Module) Image() (target.Range, error) { return m.base.get(m.readImage) }
+func (m *Module) Image() (target.Range, error) { return m.base.Get(m.readImage) }
 
 func (m *Module) readImage() (target.Range, error) {
 	r := m.r
@@ -220,24 +218,6 @@ func (m *Module) IsDynamic() (bool, error) {
 	return false, &layout.Error{Type: "vtable ReflectionModule"}
 }
 
-// targetModule is the dump's module that covers a.
-func (r *Runtime) targetModule(a target.Addr) *target.Module {
-	mods := r.tgt.Modules()
-	lo, hi := 0, len(mods)
-	for lo < hi {
-		mid := (lo + hi) / 2
-		if mods[mid].Base <= a {
-			lo = mid + 1
-		} else {
-			hi = mid
-		}
-	}
-	if lo > 0 && mods[lo-1].Contains(a) {
-		return &mods[lo-1]
-	}
-	return nil
-}
-
 // imageModule describes the module's image for package image.
 func (m *Module) imageModule() (*target.Module, error) {
 	at, err := m.Image()
@@ -247,7 +227,7 @@ func (m *Module) imageModule() (*target.Module, error) {
 	if at.Start == 0 {
 		return nil, target.Unsupportedf("module %016x has no image: it was made in memory", uint64(m.Addr))
 	}
-	if tm := m.r.targetModule(at.Start); tm != nil && tm.Base == at.Start {
+	if tm := target.ModuleAt(m.r.tgt.Modules(), at.Start); tm != nil && tm.Base == at.Start {
 		return tm, nil
 	}
 	p, _ := m.Path() // the image is read without it as well
@@ -257,7 +237,7 @@ func (m *Module) imageModule() (*target.Module, error) {
 // PEImage opens the module's image in the target, or its file where the dump
 // lacks the headers.
 func (m *Module) PEImage() (*image.Image, error) {
-	return m.image.get(func() (*image.Image, error) {
+	return m.image.Get(func() (*image.Image, error) {
 		tm, err := m.imageModule()
 		if err != nil {
 			return nil, err
@@ -269,7 +249,7 @@ func (m *Module) PEImage() (*image.Image, error) {
 // Metadata returns the module's metadata, from the target's memory or, where
 // the dump lacks parts of it, from the module's file.
 func (m *Module) Metadata() (*metadata.Metadata, error) {
-	return m.meta.get(func() (*metadata.Metadata, error) {
+	return m.meta.Get(func() (*metadata.Metadata, error) {
 		md, err := m.readMetadata()
 		if err != nil {
 			return nil, fmt.Errorf("metadata of %s: %w", m.Label(), err)
@@ -291,7 +271,7 @@ func (m *Module) MetadataSource() MetadataSource {
 // address.
 func (m *Module) Label() string {
 	if p, err := m.Path(); err == nil && p != "" {
-		return BaseName(p)
+		return target.BaseName(p)
 	}
 	return fmt.Sprintf("module %016x", uint64(m.Addr))
 }

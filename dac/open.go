@@ -30,7 +30,7 @@ func (e *LayoutError) Unwrap() error { return target.ErrUnsupported }
 // fill what these lack. Each combination must pass the probes.
 func (i *Instance) Open() (*Runtime, error) {
 	if i.Flavor == FlavorNativeAOT {
-		return nil, target.Unsupportedf("%s is a NativeAOT application: it has no CLR, and no metadata, MethodTables or DAC", BaseName(i.Module.Path))
+		return nil, target.Unsupportedf("%s is a NativeAOT application: it has no CLR, and no metadata, MethodTables or DAC", target.BaseName(i.Module.Path))
 	}
 	own, tried := i.ownParts()
 	candidates, err := layout.Candidates(i.tgt.Platform().OS, i.tgt.Platform().Arch, i.Version())

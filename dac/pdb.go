@@ -24,7 +24,7 @@ type PDB struct {
 // PDB finds the module's portable PDB: in the image itself, or a file with the
 // identity that the image names. Any other file is refused.
 func (m *Module) PDB() (*PDB, error) {
-	return m.pdb.get(func() (*PDB, error) {
+	return m.pdb.Get(func() (*PDB, error) {
 		p, err := m.findPDB()
 		if err != nil {
 			return nil, fmt.Errorf("PDB of %s: %w", m.Label(), err)

@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sosgo/sosgo"
-	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/testcase"
+	"github.com/sosgo/sosgo/target"
 )
 
 // TestOtherPDB: the PDB of another build is refused.
@@ -23,7 +23,7 @@ func TestOtherPDB(t *testing.T) {
 	mods, err := rt.Modules()
 	require.NoError(t, err)
 	for _, m := range mods {
-		if p, _ := m.Path(); dac.BaseName(p) == "Debuggee.dll" {
+		if p, _ := m.Path(); target.BaseName(p) == "Debuggee.dll" {
 			_, err := m.PDB()
 			assert.ErrorIs(t, err, os.ErrNotExist)
 			assert.ErrorContains(t, err, "the module names")

@@ -15,6 +15,7 @@ import (
 
 	"github.com/sosgo/sosgo/image"
 	"github.com/sosgo/sosgo/internal/layout"
+	"github.com/sosgo/sosgo/internal/lazy"
 	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/target"
 )
@@ -34,13 +35,13 @@ type Runtime struct {
 	mts       mtCache
 	modules   sync.Map // target.Addr -> *Module
 	names     nameCache
-	threads   lazy[threadList]
-	assembled lazy[[]*Module]
+	threads   lazy.Value[threadList]
+	assembled lazy.Value[[]*Module]
 	above     sync.Map // *perRuntime -> any: what PerRuntime made
-	frames    lazy[*frameLayout]
-	built     lazy[*constructedIndex]
-	corTypes  lazy[map[metadata.ElementType]target.Addr]
-	loader    lazy[*loaderOffsets]
+	frames    lazy.Value[*frameLayout]
+	built     lazy.Value[*constructedIndex]
+	corTypes  lazy.Value[map[metadata.ElementType]target.Addr]
+	loader    lazy.Value[*loaderOffsets]
 }
 
 // A ModuleFiles finds the files of modules on this machine. Implementations
@@ -163,16 +164,4 @@ func (r *Runtime) ptr(a target.Addr, off int, what string) (target.Addr, error) 
 // u32 reads the 32-bit member at offset off of the structure at a.
 func (r *Runtime) u32(a target.Addr, off int, what string) (uint32, error) {
 	return layout.Uint32(r.mem, a, off, what)
-}
-
-// A lazy value is computed once, at the first use.
-type lazy[T any] struct {
-	once sync.Once
-	v    T
-	err  error
-}
-
-func (l *lazy[T]) get(f func() (T, error)) (T, error) {
-	l.once.Do(func() { l.v, l.err = f() })
-	return l.v, l.err
 }

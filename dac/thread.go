@@ -61,13 +61,13 @@ type threadList struct {
 // Threads returns the managed threads in the order of the thread store. It
 // returns what it found together with the first error.
 func (r *Runtime) Threads() ([]Thread, error) {
-	l, err := r.threads.get(r.readThreads)
+	l, err := r.threads.Get(r.readThreads)
 	return l.threads, err
 }
 
 // ThreadCounts returns the thread store's counters.
 func (r *Runtime) ThreadCounts() (ThreadCounts, error) {
-	l, err := r.threads.get(r.readThreads)
+	l, err := r.threads.Get(r.readThreads)
 	if len(l.threads) > 0 {
 		err = nil // the list is longer than the counters that stand before it
 	}

@@ -240,7 +240,7 @@ func (r *Runtime) CorType(et metadata.ElementType) (target.Addr, error) {
 	case metadata.ElementObject:
 		return r.known.Object, nil
 	}
-	types, err := r.corTypes.get(r.readCorTypes)
+	types, err := r.corTypes.Get(r.readCorTypes)
 	return types[et], err
 }
 

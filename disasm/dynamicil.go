@@ -8,7 +8,6 @@ import (
 	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/objects"
-
 	"github.com/sosgo/sosgo/target"
 )
 

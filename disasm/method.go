@@ -8,6 +8,7 @@ import (
 	"iter"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/codeinfo"
 	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/target"
@@ -97,7 +98,7 @@ type machineCode struct {
 	l      *Lister
 	info   code.Info
 	bytes  []byte
-	ilMap  []code.ILMapping
+	ilMap  []codeinfo.ILMapping
 	mapped map[uint32]int // from offsets in code to those in IL
 	il     []answer.ILInstruction
 }

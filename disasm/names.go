@@ -49,7 +49,7 @@ func (n *Names) Of(in *Instruction) string {
 
 // slot names the code that the pointer at a leads to.
 func (n *Names) slot(a target.Addr) string {
-	if m := n.precode(a); m != nil {
+	if m, err := code.Of(n.rt).MethodOfPrecodeSlot(a); err == nil {
 		return n.method(m, 0)
 	}
 	p, err := target.Pointer(n.rt.Memory(), a)
@@ -70,7 +70,7 @@ func (n *Names) code(a target.Addr) string {
 		if err == nil && info.Method != nil {
 			return n.method(info.Method, info.Offset)
 		}
-		if m := n.fixupPrecode(a); m != nil {
+		if m, err := code.Of(n.rt).MethodOfChunkedPrecode(a); err == nil {
 			return n.method(m, 0)
 		}
 		in, ok := n.stubEnd(a)
@@ -78,7 +78,7 @@ func (n *Names) code(a target.Addr) string {
 		case !ok:
 			return n.module(a)
 		case in.Kind == RefJumpSlot:
-			if m := n.precode(in.Ref); m != nil {
+			if m, err := code.Of(n.rt).MethodOfPrecodeSlot(in.Ref); err == nil {
 				return n.method(m, 0)
 			}
 			if a, err = target.Pointer(n.rt.Memory(), in.Ref); err != nil {
@@ -111,68 +111,6 @@ func (n *Names) stubEnd(a target.Addr) (Instruction, bool) {
 		b, a = b[len(in.Bytes):], a+target.Addr(len(in.Bytes))
 	}
 	return Instruction{}, false
-}
-
-// precodeReach is more than lies between a precode and its data, which are on
-// pages side by side.
-const precodeReach = 64 << 10
-
-// precode is the method whose precode jumps through slot: its MethodDesc
-// stands beside the slot, before or behind it (precode.h, FixupPrecodeData,
-// StubPrecodeData). That the method's own entry point is close by proves it.
-func (n *Names) precode(slot target.Addr) *code.MethodDesc {
-	for _, at := range []target.Addr{slot + 8, slot - 8} {
-		p, err := target.Pointer(n.rt.Memory(), at)
-		if err != nil || p == 0 {
-			continue
-		}
-		m, err := code.Of(n.rt).MethodDesc(p)
-		if err != nil {
-			continue
-		}
-		if entry, err := code.Of(n.rt).MethodEntry(m); err == nil && entry < slot && slot-entry < precodeReach {
-			return m
-		}
-	}
-	return nil
-}
-
-// A FixupPrecode before .NET 7 holds a call or a jump, a type, and two indexes:
-// of its MethodDesc in units of eight bytes, and of how many more precodes come
-// before the address that this counts from (precode.h, FixupPrecode).
-const (
-	fixupPrecodeSize   = 8
-	fixupCall          = 0xe8
-	fixupJump          = 0xe9
-	fixupTypeAt        = 5
-	fixupType          = 0x5f // already compiled
-	fixupTypeUnfixed   = 0x5e
-	fixupMethodAt      = 6
-	fixupPrecodeAt     = 7
-	methodDescAlign    = 8
-	fixupPrecodeOpcode = 0
-)
-
-// fixupPrecode is the method whose entry point is such a precode at a.
-func (n *Names) fixupPrecode(a target.Addr) *code.MethodDesc {
-	b, err := target.Bytes(n.rt.Memory(), a, fixupPrecodeSize)
-	if err != nil || b[fixupPrecodeOpcode] != fixupCall && b[fixupPrecodeOpcode] != fixupJump ||
-		b[fixupTypeAt] != fixupType && b[fixupTypeAt] != fixupTypeUnfixed {
-		return nil
-	}
-	index, method := target.Addr(b[fixupPrecodeAt]), target.Addr(b[fixupMethodAt])
-	base, err := target.Pointer(n.rt.Memory(), a+(index+1)*fixupPrecodeSize)
-	if err != nil {
-		return nil
-	}
-	m, err := code.Of(n.rt).MethodDesc(base + method*methodDescAlign)
-	if err != nil {
-		return nil
-	}
-	if entry, err := code.Of(n.rt).MethodEntry(m); err != nil || entry != a {
-		return nil
-	}
-	return m
 }
 
 func (n *Names) method(m *code.MethodDesc, offset uint32) string {

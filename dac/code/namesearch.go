@@ -117,7 +117,7 @@ func isNamed(m *dac.Module, name string) bool {
 	if err != nil || file == "" {
 		return false
 	}
-	base := dac.BaseName(file)
+	base := target.BaseName(file)
 	return strings.EqualFold(base, name) || strings.EqualFold(strings.TrimSuffix(base, path.Ext(base)), name) || strings.EqualFold(file, name)
 }
 
@@ -151,7 +151,7 @@ func (s nameSearch) file(m *dac.Module) answer.Text {
 	if err != nil {
 		return s.Text("", err)
 	}
-	return answer.Text{S: dac.BaseName(file)}
+	return answer.Text{S: target.BaseName(file)}
 }
 
 // similar lists found and the loaded types whose name contains name. A member's

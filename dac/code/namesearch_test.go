@@ -8,7 +8,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/internal/testdump"
 	"github.com/sosgo/sosgo/metadata"
@@ -34,7 +33,7 @@ func TestFindName(t *testing.T) {
 			require.NoError(t, err)
 			file, err := m.File()
 			require.NoError(t, err)
-			s, err := r.FindName(dac.BaseName(file), fact.Name)
+			s, err := r.FindName(target.BaseName(file), fact.Name)
 			require.NoError(t, err)
 			n := matchOf(s, mt.Addr)
 			if !assert.NotNil(t, n, fact.Name) {

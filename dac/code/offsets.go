@@ -190,7 +190,7 @@ const stubCodeBlockLast = 0xf
 
 // codeLayout binds the members of methods and code.
 func (r *Reader) members() (*members, error) {
-	return r.bound.get(func() (*members, error) {
+	return r.bound.Get(func() (*members, error) {
 		c := &members{stubKindLast: stubCodeBlockLast}
 		if err := r.rt.Layout().BindAll(&c.offsets); err != nil {
 			return nil, err

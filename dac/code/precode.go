@@ -50,10 +50,8 @@ func (r *Reader) precodeMethod(a target.Addr) (*MethodDesc, error) {
 		return r.methodBehind(a, b, 6)
 	case b[0] == 0x49 && b[1] == 0xba: // mov r10, constant
 		return r.MethodDesc(target.Addr(binary.LittleEndian.Uint64(b[2:])))
-	case b[0] == 0xe8 || b[0] == 0xe9: // call or jmp, then type and indexes
-		return r.chunkedPrecode(a, b)
 	}
-	return nil, ErrNoCode
+	return r.chunkedPrecode(a, b)
 }
 
 // isLoadR10 reports whether b starts with mov r10, [rip+n].
@@ -70,20 +68,24 @@ func (r *Reader) methodBehind(a target.Addr, b []byte, off int) (*MethodDesc, er
 	return r.MethodDesc(md)
 }
 
-// The FixupPrecode before .NET 7 (FixupPrecode, i386/stublinkerx86.h): eight
-// bytes, of which the last two count units: the precodes behind this one in its
-// chunk, and the MethodDesc's distance from the base that stands behind them.
+// The FixupPrecode before .NET 7 (precode.h, FixupPrecode): a call or a jump,
+// a type, and two indexes: of its MethodDesc in units from the base that stands
+// behind the chunk of precodes, and of how many precodes come before that.
 const (
 	fixupPrecodeSize   = 8
+	fixupPrecodeCall   = 0xe8
+	fixupPrecodeJump   = 0xe9
+	fixupPrecodeType   = 5
+	fixupPrecodeJumped = 0x5f // already compiled
+	fixupPrecodeCalled = 0x5e
 	fixupMethodIndex   = 6
 	fixupPrecodeIndex  = 7
-	methodDescUnit     = 8 // MethodDesc::ALIGNMENT
-	fixupPrecodeJumped = 0x5f
-	fixupPrecodeCalled = 0x5e
 )
 
+// chunkedPrecode decodes the precode at a, of which b are the bytes.
 func (r *Reader) chunkedPrecode(a target.Addr, b []byte) (*MethodDesc, error) {
-	if kind := b[5]; kind != fixupPrecodeJumped && kind != fixupPrecodeCalled {
+	op, kind := b[0], b[fixupPrecodeType]
+	if op != fixupPrecodeCall && op != fixupPrecodeJump || kind != fixupPrecodeJumped && kind != fixupPrecodeCalled {
 		return nil, ErrNoCode
 	}
 	end := a + target.Addr(fixupPrecodeSize*(1+int(b[fixupPrecodeIndex])))
@@ -91,5 +93,49 @@ func (r *Reader) chunkedPrecode(a target.Addr, b []byte) (*MethodDesc, error) {
 	if err != nil {
 		return nil, err
 	}
-	return r.MethodDesc(base + target.Addr(methodDescUnit*int(b[fixupMethodIndex])))
+	return r.MethodDesc(base + target.Addr(mdAlignment*int(b[fixupMethodIndex])))
+}
+
+// MethodOfChunkedPrecode returns the method whose FixupPrecode before .NET 7
+// stands at a. That the method's own entry point is there proves it; another
+// address is ErrNoCode.
+func (r *Reader) MethodOfChunkedPrecode(a target.Addr) (*MethodDesc, error) {
+	b, err := target.Bytes(r.mem, a, fixupPrecodeSize)
+	if err != nil {
+		return nil, err
+	}
+	m, err := r.chunkedPrecode(a, b)
+	if err != nil {
+		return nil, err
+	}
+	entry, err := r.MethodEntry(m)
+	if err == nil && entry != a {
+		err = ErrNoCode
+	}
+	return m, err
+}
+
+// precodeReach is more than lies between a precode and its data, which are on
+// pages side by side.
+const precodeReach = 64 << 10
+
+// MethodOfPrecodeSlot returns the method whose precode jumps through the word at
+// slot (.NET 7 and later): its MethodDesc stands beside that, before or behind
+// it (precode.h, FixupPrecodeData, StubPrecodeData). That the method's own entry
+// point is close by proves it; another word is ErrNoCode.
+func (r *Reader) MethodOfPrecodeSlot(slot target.Addr) (*MethodDesc, error) {
+	for _, at := range []target.Addr{slot + 8, slot - 8} {
+		p, err := target.Pointer(r.mem, at)
+		if err != nil || p == 0 {
+			continue
+		}
+		m, err := r.MethodDesc(p)
+		if err != nil {
+			continue
+		}
+		if entry, err := r.MethodEntry(m); err == nil && entry < slot && slot-entry < precodeReach {
+			return m, nil
+		}
+	}
+	return nil, ErrNoCode
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/image"
 	"github.com/sosgo/sosgo/internal/layout"
+	"github.com/sosgo/sosgo/internal/lazy"
 	"github.com/sosgo/sosgo/internal/limits"
 	"github.com/sosgo/sosgo/target"
 )
@@ -26,12 +27,12 @@ type r2rImage struct {
 	table     []byte // the table, nil where the dump holds it in part only
 	entries   entryPoints
 	hotCold   []byte // pairs of function numbers: cold part, method
-	debug     lazy[*r2rDebug]
+	debug     lazy.Value[*r2rDebug]
 }
 
 // imageCode looks ip up in a ReadyToRun image.
 func (r *Reader) imageCode(c *members, s *RangeSection, ip target.Addr) (Info, error) {
-	im, err := s.r2r.get(func() (*r2rImage, error) { return r.readR2R(c, s) })
+	im, err := s.r2r.Get(func() (*r2rImage, error) { return r.readR2R(c, s) })
 	if err != nil {
 		return Info{}, fmt.Errorf("code of %016x: %w", uint64(ip), err)
 	}
@@ -227,7 +228,7 @@ func (r *Reader) imageOf(c *members, info Info) (*r2rImage, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.r2r.get(func() (*r2rImage, error) { return r.readR2R(c, s) })
+	return s.r2r.Get(func() (*r2rImage, error) { return r.readR2R(c, s) })
 }
 
 // codeMemory is the memory to read what belongs to code from: for code of an
@@ -295,11 +296,11 @@ type imageMemory struct {
 	target.Memory
 	m     *dac.Module
 	image target.Range
-	file  *lazy[*image.Image]
+	file  *lazy.Value[*image.Image]
 }
 
 func newImageMemory(r *Reader, m *dac.Module, at target.Range) *imageMemory {
-	return &imageMemory{Memory: r.mem, m: m, image: at, file: &lazy[*image.Image]{}}
+	return &imageMemory{Memory: r.mem, m: m, image: at, file: &lazy.Value[*image.Image]{}}
 }
 
 // fromFile opens the image's file for the address a.
@@ -307,7 +308,7 @@ func (im *imageMemory) fromFile(a target.Addr) (*image.Image, bool) {
 	if !im.image.Contains(a) {
 		return nil, false
 	}
-	file, err := im.file.get(func() (*image.Image, error) { return im.m.OpenFile(nil) })
+	file, err := im.file.Get(func() (*image.Image, error) { return im.m.OpenFile(nil) })
 	return file, err == nil
 }
 

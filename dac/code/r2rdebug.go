@@ -1,6 +1,7 @@
 package code
 
 import (
+	"github.com/sosgo/sosgo/codeinfo"
 	"github.com/sosgo/sosgo/internal/limits"
 	"github.com/sosgo/sosgo/target"
 )
@@ -21,31 +22,32 @@ type r2rDebug struct {
 
 // imageDebugInfo finds the debug information of a method that was compiled
 // ahead of time: by the number of its RUNTIME_FUNCTION.
-func (r *Reader) imageDebugInfo(c *members, info Info) (*debugBlob, bool, error) {
+func (r *Reader) imageDebugInfo(c *members, info Info) (codeinfo.DebugInfo, bool, error) {
+	var none codeinfo.DebugInfo
 	im, err := r.imageOf(c, info)
 	if err != nil {
-		return nil, false, err
+		return none, false, err
 	}
-	d, err := im.debug.get(func() (*r2rDebug, error) { return r.readR2RDebug(info) })
+	d, err := im.debug.Get(func() (*r2rDebug, error) { return r.readR2RDebug(info) })
 	if err != nil {
-		return nil, false, err
+		return none, false, err
 	}
 	entry, ok, err := d.methods.at(uint32(info.index))
 	if err == nil && !ok {
 		err = errNoDebugInfo
 	}
 	if err != nil {
-		return nil, false, err
+		return none, false, err
 	}
 	// Methods with the same information share it: a distance back to it.
 	data := nativeReader{b: d.section, pos: entry}
 	if back := int64(data.uint()); back != 0 {
 		if back > int64(entry) {
-			return nil, false, target.Corruptf("debug information %d bytes before the start", back-int64(entry))
+			return none, false, target.Corruptf("debug information %d bytes before the start", back-int64(entry))
 		}
 		data.pos = entry - int(back)
 	}
-	return &debugBlob{mem: im.mem, at: d.at + target.Addr(data.pos)}, d.packed, data.err
+	return codeinfo.DebugInfo{Mem: im.mem, At: d.at + target.Addr(data.pos)}, d.packed, data.err
 }
 
 func (r *Reader) readR2RDebug(info Info) (*r2rDebug, error) {

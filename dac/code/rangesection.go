@@ -1,13 +1,16 @@
 package code
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"sort"
 
 	"github.com/sosgo/sosgo/internal/layout"
+	"github.com/sosgo/sosgo/internal/lazy"
 	"github.com/sosgo/sosgo/internal/limits"
 	"github.com/sosgo/sosgo/target"
 )
@@ -22,7 +25,7 @@ type RangeSection struct {
 	Image target.Addr // Module of an image
 
 	heap codeHeap
-	r2r  lazy[*r2rImage]
+	r2r  lazy.Value[*r2rImage]
 	err  error // why the rest could not be read
 }
 
@@ -154,11 +157,8 @@ func (r *Reader) readSections(c *members) ([]*RangeSection, error) {
 // ordered sorts sections by address and leaves out those that overlap one
 // before them.
 func ordered(list []*RangeSection) []*RangeSection {
-	sort.Slice(list, func(i, j int) bool {
-		if list[i].Range.Start != list[j].Range.Start {
-			return list[i].Range.Start < list[j].Range.Start
-		}
-		return list[i].Addr < list[j].Addr
+	slices.SortFunc(list, func(a, b *RangeSection) int {
+		return cmp.Or(cmp.Compare(a.Range.Start, b.Range.Start), cmp.Compare(a.Addr, b.Addr))
 	})
 	out := list[:0]
 	for _, s := range list {
@@ -180,7 +180,7 @@ func (r *Reader) RangeSections() ([]*RangeSection, error) {
 }
 
 func (r *Reader) sectionList(c *members) ([]*RangeSection, error) {
-	return r.list.get(func() ([]*RangeSection, error) {
+	return r.list.Get(func() ([]*RangeSection, error) {
 		if c.rangeMap == 0 {
 			return r.readSections(c)
 		}

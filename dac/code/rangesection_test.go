@@ -63,7 +63,7 @@ func (b *codeBuilder) section(start, end, manager uint64) uint64 {
 
 func (b *codeBuilder) runtime() *Reader {
 	r := &Reader{mem: bytesMemory(b.b)}
-	_, _ = r.bound.get(func() (*members, error) { return b.c, nil })
+	_, _ = r.bound.Get(func() (*members, error) { return b.c, nil })
 	return r
 }
 

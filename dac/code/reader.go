@@ -13,6 +13,7 @@ import (
 
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/layout"
+	"github.com/sosgo/sosgo/internal/lazy"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -22,13 +23,13 @@ type Reader struct {
 	rt  *dac.Runtime
 	mem target.Memory // of the runtime
 
-	bound    lazy[*members]
+	bound    lazy.Value[*members]
 	methods  sync.Map // target.Addr -> *MethodDesc
 	names    sync.Map // methodNameKey -> string
 	sections sync.Map // target.Addr -> *RangeSection
-	list     lazy[[]*RangeSection]
+	list     lazy.Value[[]*RangeSection]
 	bodies   sync.Map // entry point, target.Addr -> *codeBody
-	versions lazy[map[target.Addr]target.Addr]
+	versions lazy.Value[map[target.Addr]target.Addr]
 }
 
 // Of returns the Reader of rt: the same one for every caller.

@@ -56,6 +56,18 @@ func (r *Reader) gcInfoVersion(info Info) (int, error) {
 	return int(version), err
 }
 
+// gcCodeLength is the length of the code in bytes, with its funclets, that the
+// GC info of info describes. Its version is that of the compiler: an image made
+// for another major than the runtime's has another.
+func (r *Reader) gcCodeLength(mem target.Memory, info Info) (uint64, error) {
+	version, err := r.gcInfoVersion(info)
+	if err != nil {
+		return 0, err
+	}
+	n, err := codeinfo.ReadCodeLength(mem, info.GCInfo, version)
+	return uint64(n), err
+}
+
 // EHClauses returns the exception clauses of the code that info describes.
 func (r *Reader) EHClauses(info Info) ([]codeinfo.EHClause, error) {
 	switch info.Kind {

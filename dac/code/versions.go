@@ -247,7 +247,7 @@ func (r *Reader) versioningState(c *members, m *MethodDesc) (target.Addr, error)
 	if c.AppDomain.VersioningStates == layout.Absent || c.SHash.Table == layout.Absent {
 		return 0, nil // no layout has it: the default version is what is known
 	}
-	states, err := r.versions.get(func() (map[target.Addr]target.Addr, error) { return r.readVersioningStates(c) })
+	states, err := r.versions.Get(func() (map[target.Addr]target.Addr, error) { return r.readVersioningStates(c) })
 	return states[m.Addr], err
 }
 

@@ -5,9 +5,9 @@ import (
 	"strings"
 
 	"github.com/sosgo/sosgo/crash"
-	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/cli"
 	"github.com/sosgo/sosgo/report"
+	"github.com/sosgo/sosgo/target"
 )
 
 // The words that SOS has for the numbers of a crash record.
@@ -84,7 +84,7 @@ func recordedFunction(c *cli.Context, f crash.RecordedFrame) string {
 	}
 	for _, m := range dumpOf(c).Target().Modules() {
 		if m.Base == f.Module {
-			return dac.BaseName(m.Path) + "!" + name
+			return target.BaseName(m.Path) + "!" + name
 		}
 	}
 	return name

@@ -257,7 +257,7 @@ func (p *exceptionPrinter) function(method target.Addr) (string, error) {
 	if path == "" {
 		return name, nil
 	}
-	return dac.BaseName(path) + "!" + name, nil
+	return target.BaseName(path) + "!" + name, nil
 }
 
 func (p *exceptionPrinter) print(a target.Addr) error {

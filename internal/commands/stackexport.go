@@ -6,7 +6,6 @@ import (
 	"io"
 
 	"github.com/sosgo/sosgo"
-	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/image"
 	"github.com/sosgo/sosgo/internal/cli"
 	"github.com/sosgo/sosgo/internal/commands/ask"
@@ -88,7 +87,7 @@ func writeNewFile(name string, write func(io.Writer) error) error { return ask.N
 func writeStacks(c *cli.Context, w io.Writer, p *stackexport.Profile, form string) error {
 	switch form {
 	case "speedscope":
-		return stackexport.Speedscope(w, p, dac.BaseName(c.Session.Path()))
+		return stackexport.Speedscope(w, p, target.BaseName(c.Session.Path()))
 	case "pprof":
 		return stackexport.Pprof(w, p)
 	case "json":
@@ -179,14 +178,14 @@ func (x *stackCollector) frame(f *stackwalk.Frame) stackexport.Frame {
 	out := stackexport.Frame{IP: uint64(f.IP)}
 	if f.Kind == stackwalk.FrameNative {
 		out.Name = nativeName(x.symbols, f.IP)
-		out.Module = dac.BaseName(f.Module.Path)
+		out.Module = target.BaseName(f.Module.Path)
 		return out
 	}
 	name, err := f.Name()
 	out.Name = textOr(x.c, name, err)
 	if m, err := f.Code.Method.Module(); err == nil {
 		if file, err := m.File(); err == nil {
-			out.Module = dac.BaseName(file)
+			out.Module = target.BaseName(file)
 		}
 	}
 	if line, err := f.SourceLine(); err == nil {

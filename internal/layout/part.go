@@ -10,9 +10,7 @@ package layout
 import (
 	"encoding/json"
 	"fmt"
-	"sort"
 	"strconv"
-	"strings"
 
 	"github.com/sosgo/sosgo/target"
 )
@@ -235,14 +233,4 @@ func (p *Part) PointerCount() int {
 		n = max(n, g.index+1)
 	}
 	return n
-}
-
-// sortedKeys keeps everything that is printed in one order.
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	sort.Slice(keys, func(i, j int) bool { return strings.Compare(keys[i], keys[j]) < 0 })
-	return keys
 }

@@ -1,0 +1,31 @@
+package codeinfo
+
+import (
+	"github.com/sosgo/sosgo/target"
+)
+
+// codeLengthBytes is more of GC info than the code's length can reach into.
+const codeLengthBytes = 16
+
+// ReadCodeLength returns how many bytes the code has, funclets and cold part
+// included, that the GC info at an address describes. It reads no more of it
+// than that takes. version is that of [GCDecoder.Reset].
+func ReadCodeLength(mem target.Memory, at target.Addr, version int) (uint32, error) {
+	var b [codeLengthBytes]byte
+	n, missing := mem.ReadMemory(b[:], at)
+	length, err := codeLength(b[:n], version)
+	if err != nil && missing != nil {
+		err = missing
+	}
+	return length, err
+}
+
+func codeLength(b []byte, version int) (uint32, error) {
+	d := GCDecoder{GCHeader: GCHeader{Version: version}, r: bitReader{b: b}}
+	if d.r.bit() {
+		d.fatStart()
+	} else {
+		d.slimHeader()
+	}
+	return d.CodeLength, d.r.err()
+}

@@ -1,0 +1,208 @@
+package codeinfo
+
+import (
+	"cmp"
+	"errors"
+	"io"
+	"slices"
+	"sort"
+
+	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/target"
+)
+
+// A DebugInfo is what a compiler records for debuggers of one body (runtime:
+// debuginfostore.cpp, CompressDebugInfo): the sizes of two parts as numbers of
+// nibbles, then the bounds, which tie code to IL, and the variables.
+type DebugInfo struct {
+	Mem target.Memory
+	At  target.Addr // of the sizes
+}
+
+// A DebugInfoHeader says what the compiler in the process puts in front of
+// DebugInfo. What a compiler puts into an image has no header.
+type DebugInfoHeader struct {
+	Flags              bool // a byte of flags comes first; nothing does without
+	PatchpointSize     int  // bytes of a PatchpointInfo without its locals
+	PatchpointNumLocal int  // offset of the number of locals in it
+}
+
+// The flags (runtime: debuginfostore.cpp, EXTRA_DEBUG_INFO_TYPE).
+const (
+	debugHasPatchpoints = 1
+	debugHasRich        = 2
+)
+
+// Open finds the debug information behind the header at an address: it passes
+// the flags and the information about on-stack replacement.
+func (h DebugInfoHeader) Open(mem target.Memory, at target.Addr) (DebugInfo, error) {
+	d := DebugInfo{mem, at}
+	if !h.Flags {
+		return d, nil
+	}
+	flags, err := target.Uint8(mem, d.At)
+	if err != nil {
+		return d, err
+	}
+	d.At++
+	if flags&debugHasRich != 0 {
+		return d, target.Unsupportedf("debug information at %016x with inlined scopes", uint64(d.At))
+	}
+	if flags&debugHasPatchpoints == 0 {
+		return d, nil
+	}
+	n, err := target.Uint32(mem, d.At+target.Addr(h.PatchpointNumLocal))
+	if err == nil && n > limits.FieldsPerType {
+		err = target.Corruptf("debug information at %016x of %d locals", uint64(d.At), n)
+	}
+	d.At += target.Addr(h.PatchpointSize + 4*int(n))
+	return d, err
+}
+
+// fatBounds says that the sizes are three: of the bounds, of those that were
+// not instrumented, of the variables.
+const fatBounds = 0xffffffff
+
+// sizeBytes is what three sizes and the mark take at most: eleven nibbles each.
+const sizeBytes = 22
+
+// sizes returns where the bounds lie and where the variables do.
+func (d DebugInfo) sizes() (bounds, variables target.Range, err error) {
+	var head [sizeBytes]byte
+	n, _ := d.Mem.ReadMemory(head[:], d.At)
+	r := nibbleReader{b: head[:n]}
+	size, skip := uint64(r.uint()), uint64(0)
+	if size == fatBounds {
+		size, skip = uint64(r.uint()), uint64(r.uint())
+	}
+	vars := uint64(r.uint())
+	if errors.Is(r.err, io.ErrUnexpectedEOF) && n < sizeBytes {
+		_, r.err = target.Uint8(d.Mem, d.At+target.Addr(n))
+	}
+	if r.err != nil {
+		return bounds, variables, r.err
+	}
+	if max(size, skip, vars) > limits.DebugInfoBytes {
+		return bounds, variables, target.Corruptf("debug information at %016x of %d and %d bytes", uint64(d.At), size+skip, vars)
+	}
+	bounds.Start = d.At + target.Addr(r.bytes())
+	bounds.End = bounds.Start + target.Addr(size)
+	variables.Start = bounds.End + target.Addr(skip)
+	variables.End = variables.Start + target.Addr(vars)
+	return bounds, variables, nil
+}
+
+// Variables returns the variables: see the function of that name.
+func (d DebugInfo) Variables(apx bool) ([]Variable, error) {
+	_, at, err := d.sizes()
+	if err != nil {
+		return nil, err
+	}
+	b, err := target.Bytes(d.Mem, at.Start, int(at.Size()))
+	if err != nil {
+		return nil, err
+	}
+	return Variables(b, apx)
+}
+
+// ILMap returns the map from code to IL, by native offset. packed tells the
+// form: bounds are arrays of bits since .NET 10, and nibbles before.
+func (d DebugInfo) ILMap(packed bool) ([]ILMapping, error) {
+	at, _, err := d.sizes()
+	if err != nil {
+		return nil, err
+	}
+	b, err := target.Bytes(d.Mem, at.Start, int(at.Size()))
+	if err != nil || len(b) == 0 {
+		return nil, err
+	}
+	decode := plainBounds
+	if packed {
+		decode = packedBounds
+	}
+	list, err := decode(b)
+	if err != nil {
+		return nil, err
+	}
+	slices.SortStableFunc(list, func(a, b ILMapping) int { return cmp.Compare(a.Native, b.Native) })
+	return list, nil
+}
+
+// The IL offsets that stand for no instruction (runtime: cordebuginfo.h,
+// ICorDebugInfo::MappingTypes).
+const (
+	ILNoMapping = -1
+	ILProlog    = -2
+	ILEpilog    = -3
+)
+
+// An ILMapping ties a place in a method's code to a place in its IL.
+type ILMapping struct {
+	Native uint32 // bytes from the start of the code
+	IL     int32  // bytes from the start of the IL, or ILNoMapping, ILProlog, ILEpilog
+	Source uint8  // what the compiler says of the place (ICorDebugInfo::SourceTypes)
+}
+
+// ILOffset finds the instruction of IL that the code at offset native belongs
+// to: that of the last mapping at or before it that names one. The prolog
+// belongs to the first instruction.
+func ILOffset(list []ILMapping, native uint32) (int, bool) {
+	i := sort.Search(len(list), func(i int) bool { return list[i].Native > native }) - 1
+	for ; i >= 0; i-- {
+		switch {
+		case list[i].IL >= 0:
+			return int(list[i].IL), true
+		case list[i].IL == ILProlog:
+			return 0, true
+		}
+	}
+	return 0, false
+}
+
+// plainBounds decodes bounds of nibbles: their number, then for each the
+// distance to the native offset before, the IL offset and the source.
+func plainBounds(b []byte) ([]ILMapping, error) {
+	r := nibbleReader{b: b}
+	count := r.uint()
+	if r.err != nil {
+		return nil, r.err
+	}
+	const fewest = 3 // nibbles of a mapping
+	if uint64(count) > uint64(r.left()/fewest) {
+		return nil, target.Corruptf("%d mappings in %d bytes", count, len(b))
+	}
+	out := make([]ILMapping, count)
+	native := uint32(0)
+	for i := range out {
+		native += r.uint()
+		out[i] = ILMapping{Native: native, IL: int32(r.uint()) + ILEpilog, Source: uint8(r.uint())}
+	}
+	if r.err != nil {
+		return nil, r.err
+	}
+	return out, nil
+}
+
+const packedSourceBits = 2
+
+// packedBounds decodes bounds of .NET 10: after the number and the widths of
+// the two offsets, as nibbles, an array of bits.
+func packedBounds(b []byte) ([]ILMapping, error) {
+	r := nibbleReader{b: b}
+	count, nativeBits, ilBits := r.uint(), uint64(r.uint())+1, uint64(r.uint())+1
+	if r.err != nil {
+		return nil, r.err
+	}
+	bits := bitReader{b: b[r.bytes():]}
+	if nativeBits > 32 || ilBits > 32 || uint64(count) > bits.left()/(packedSourceBits+nativeBits+ilBits) {
+		return nil, target.Corruptf("%d mappings of %d and %d bits in %d bytes", count, nativeBits, ilBits, len(b))
+	}
+	out := make([]ILMapping, count)
+	native := uint32(0)
+	for i := range out {
+		source := uint8(bits.read(packedSourceBits))
+		native += uint32(bits.read(nativeBits))
+		out[i] = ILMapping{Native: native, IL: int32(bits.read(ilBits)) + ILEpilog, Source: source}
+	}
+	return out, bits.err()
+}
