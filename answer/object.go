@@ -230,14 +230,15 @@ type LoadedType struct {
 type Exceptions struct {
 	Gaps
 	Exceptions iter.Seq2[HeapException, error] `json:"exceptions" doc:"by address"`
-	Count      uint64                          `json:"count" doc:"how many; known when the list was read"`
+	// Count is known when Exceptions were read.
+	Count Maybe[uint64] `json:"count,omitzero" doc:"how many"`
 }
 
 // A HeapException is an exception object in short.
 type HeapException struct {
 	Address     target.Addr `json:"address" doc:"the exception object"`
 	MethodTable target.Addr `json:"methodTable" doc:"its type"`
-	Type        string      `json:"type" doc:"name of its type"`
+	Type        Text        `json:"type" doc:"name of its type"`
 	Message     *Text       `json:"message,omitempty" doc:"its message; absent if it has none of its own"`
 	Frame       Text        `json:"frame,omitzero" doc:"innermost frame of its stack trace; absent if it was not thrown"`
 }

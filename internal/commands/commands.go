@@ -22,7 +22,6 @@ import (
 // All returns the commands, by group.
 func All() []cli.Command {
 	return slices.Concat(
-		handleCommands(),
 		threadCommands(),
 		stackCommands(),
 		stackToolCommands(),

@@ -1,0 +1,88 @@
+package objects
+
+import (
+	"context"
+	"errors"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/dac/code"
+	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/target"
+)
+
+// messageChars is how many UTF-16 code units of an exception's message are read.
+const messageChars = 1 << 20
+
+// errUnread stands for what is known behind a list that was not read, or that
+// failed.
+var errUnread = errors.New("the objects were not read")
+
+// Exceptions lists the exception objects of the heap that f chooses, nil for
+// all, by address, each with its message and innermost frame. Where the walk of
+// the heap could not go on is noted in the answer when the list was read.
+func (r *Reader) Exceptions(ctx context.Context, h *heap.Heap, f *heap.Filter, o heap.ScanOptions) *answer.Exceptions {
+	a := &answer.Exceptions{Count: answer.Maybe[uint64]{Err: errUnread}}
+	only := heap.Filter{}
+	if f != nil {
+		only = *f
+	}
+	also := only.Type
+	only.Type = func(mt *dac.MethodTable) bool {
+		is, err := r.rt.IsException(mt)
+		return err == nil && is && (also == nil || also(mt))
+	}
+	a.Exceptions = func(yield func(answer.HeapException, error) bool) {
+		n := uint64(0)
+		list := h.List(ctx, heap.ListOptions{Filter: &only, OnlyObjects: true, Scan: o})
+		for x, err := range list.Objects.All() {
+			var row answer.HeapException
+			if err == nil {
+				n++
+				row = r.exception(&a.Gaps, &x)
+			}
+			if !yield(row, err) {
+				return
+			}
+		}
+		for _, err := range list.Noted() {
+			a.Note(err)
+		}
+		if a.Fail(list.Failure()); list.Failure() == nil {
+			a.Count = answer.Known(n)
+		}
+	}
+	return a
+}
+
+// exception is the row of an exception object; what it lacks is noted.
+func (r *Reader) exception(g *answer.Gaps, o *answer.HeapObject) answer.HeapException {
+	row := answer.HeapException{Address: o.Address, MethodTable: o.MethodTable}
+	row.Type = g.Text(r.rt.TypeName(o.MethodTable, dac.NameManaged))
+	e, err := r.rt.Exception(o.Address)
+	if err != nil {
+		text := g.Text("", err)
+		row.Message = &text
+		return row
+	}
+	if e.Message != 0 {
+		text := g.Text(r.rt.StringAt(e.Message, messageChars))
+		row.Message = &text
+	}
+	frames, err := r.rt.StackTrace(&e)
+	if len(frames) > 0 {
+		row.Frame = g.Text(r.methodName(frames[0].Method))
+	} else {
+		row.Frame = g.Text("", err)
+	}
+	return row
+}
+
+func (r *Reader) methodName(md target.Addr) (string, error) {
+	c := code.Of(r.rt)
+	m, err := c.MethodDesc(md)
+	if err != nil {
+		return "", err
+	}
+	return c.MethodName(m, code.MethodFull)
+}
