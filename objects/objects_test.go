@@ -20,6 +20,11 @@ import (
 // zoo calls f for each dump of the program that holds one object of every kind,
 // with the object that a fact of its manifest names.
 func zoo(t *testing.T, fact string, f func(t *testing.T, o objects.Object)) {
+	zooReader(t, fact, func(t *testing.T, _ *objects.Reader, o objects.Object) { f(t, o) })
+}
+
+// zooReader is zoo with the Reader of the object.
+func zooReader(t *testing.T, fact string, f func(t *testing.T, r *objects.Reader, o objects.Object)) {
 	testdump.Each(t, func(t *testing.T, d *testdump.Dump) {
 		if !d.HasHeap() || d.Canned && d.Name != "net10-zoo" {
 			t.Skip("no heap, or a slice without all metadata")
@@ -32,7 +37,7 @@ func zoo(t *testing.T, fact string, f func(t *testing.T, o objects.Object)) {
 			require.NoError(t, err)
 			o, err := r.Object(have.Addr)
 			require.NoError(t, err)
-			f(t, o)
+			f(t, r, o)
 			return
 		}
 		t.Skip("another program")
