@@ -52,7 +52,7 @@ var mayImport = map[string]string{
 	"stackwalk":          "answer target codeinfo dac dac/code image metadata objects unwind internal/limits",
 	"threads":            "answer target dac dac/code objects stackwalk internal/limits internal/teb",
 	"diagnosis":          "target dac dump heap internal/modfiles internal/symstore",
-	"crash":              "answer target dac threads internal/limits",
+	"crash":              "answer target dac dac/code stackwalk threads internal/limits",
 	"disasm":             "answer target codeinfo metadata dac dac/code objects",
 	"":                   "answer target codeinfo crash dac dac/code diagnosis dump elfcore heap image metadata minidump objects stackscan stackwalk threads unwind internal/lazy internal/limits internal/modfiles internal/symstore",
 	"report":             "answer target",

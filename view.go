@@ -1,11 +1,13 @@
 package sosgo
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strconv"
 	"strings"
 
+	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/crash"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/heap"
@@ -186,9 +188,20 @@ func (v *View) Threads() ([]Thread, error) {
 
 // Crash returns why the process died, nil if the dump says nothing of a crash;
 // see crash.Read. The error tells what could not be read of it.
-func (v *View) Crash() (*crash.Crash, error) {
-	d := v.dump
-	return crash.Read(crash.Process{Target: d.file, Memory: d.mem, Threads: v.Threads, Runtime: v.Runtime})
+func (v *View) Crash() (*crash.Crash, error) { return crash.Read(v.process()) }
+
+// DescribeCrash describes why the process died on one page; see crash.Describe.
+func (v *View) DescribeCrash(ctx context.Context) (*answer.Crash, error) {
+	return crash.Describe(ctx, v.process())
+}
+
+// DescribeCrashBriefly tells of a crash the reason and the exception, nil where
+// there was none; see crash.DescribeBriefly.
+func (v *View) DescribeCrashBriefly() *answer.Crash { return crash.DescribeBriefly(v.process()) }
+
+// process is what package crash looks at.
+func (v *View) process() crash.Process {
+	return crash.Process{Target: v.dump.file, Memory: v.dump.mem, Threads: v.Threads, Runtime: v.Runtime, Walker: v.Walker}
 }
 
 // Runtime is the Runtime of the default View.

@@ -45,6 +45,9 @@ func (g *Gaps) Note(err error) {
 	}
 }
 
+// NoteAll notes what a part of the answer, which has gaps of its own, lacks.
+func (g *Gaps) NoteAll(errs []error) { g.noted = append(g.noted, errs...) }
+
 // Noted lists what was noted, in order, also twice what was noted twice.
 func (g Gaps) Noted() []error { return g.noted }
 

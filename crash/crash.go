@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
 	"github.com/sosgo/sosgo/threads"
 )
@@ -20,13 +21,15 @@ type Crash struct {
 	Record    *Record           // what a NativeAOT process wrote about itself, nil for others
 }
 
-// A Process is what Read looks at.
+// A Process is what Read and Describe look at.
 type Process struct {
 	Target target.Target
 	Memory target.Memory // of Target, completed by module files
 	// Threads and Runtime open what only the crash of a CLR needs.
 	Threads func() ([]threads.Thread, error)
 	Runtime func() (*dac.Runtime, error)
+	// Walker is for Describe alone.
+	Walker func() (*stackwalk.Walker, error)
 }
 
 // ThreadID is the OS id of the thread that the dump of t was written for, where

@@ -44,6 +44,9 @@ func Open(_ context.Context, path string, o cli.OpenOptions) (cli.Dump, error) {
 	return sosgo.Open(path, options)
 }
 
+// Greeting is what the prompt says of a dump before anything was asked.
+func Greeting(d cli.Dump, runtime string) []string { return threadcmd.Greeting(d, runtime) }
+
 // The helpers of package ask, for the commands that still stand here.
 func dumpOf(c *cli.Context) *sosgo.Dump              { return ask.Dump(c) }
 func viewOf(c *cli.Context) *sosgo.View              { return ask.View(c) }

@@ -8,6 +8,8 @@ import "github.com/sosgo/sosgo/internal/cli"
 func Commands() []cli.Command {
 	return []cli.Command{
 		clrThreadsCommand(),
+		crashInfoCommand(),
+		printExceptionCommand(),
 		registersCommand(),
 		syncBlkCommand(),
 		clrStackCommand(),

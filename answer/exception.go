@@ -1,0 +1,50 @@
+package answer
+
+import (
+	"iter"
+
+	"github.com/sosgo/sosgo/target"
+)
+
+// An Exception is an exception object with its stack trace.
+type Exception struct {
+	Gaps
+	Address    target.Addr  `json:"address" doc:"the exception object"`
+	Type       Text         `json:"type" doc:"its type"`
+	Message    *Text        `json:"message,omitempty" doc:"its message; absent if it has none of its own"`
+	Inner      target.Addr  `json:"inner,omitempty" doc:"the exception that caused it"`
+	InnerType  Text         `json:"innerType,omitzero" doc:"its type"`
+	HResult    Hex          `json:"hresult" doc:"HRESULT"`
+	Frames     []TraceFrame `json:"frames,omitempty" doc:"stack trace, the innermost frame first"`
+	StackTrace *Text        `json:"stackTraceString,omitempty" doc:"stack trace as text, if managed code asked for it"`
+
+	MethodTable target.Addr `json:"-"`
+	// Fault is SOS's guess that the processor raised the exception. It is often
+	// wrong.
+	Fault bool `json:"-"`
+}
+
+// A TraceFrame is a frame of the stack trace that an exception collected.
+type TraceFrame struct {
+	SP       target.Addr `json:"sp" doc:"stack pointer"`
+	IP       target.Addr `json:"ip" doc:"instruction pointer, inside the call"`
+	Function Text        `json:"function" doc:"module and method"`
+	Offset   *uint64     `json:"offset,omitempty" doc:"of the instruction in the method's code"`
+	File     string      `json:"file,omitempty" doc:"source file"`
+	Line     int         `json:"line,omitempty" doc:"line in it"`
+	Foreign  bool        `json:"foreign,omitempty" doc:"the last frame before the exception was thrown again elsewhere"`
+
+	Method Text `json:"-"` // Function without the module
+}
+
+// A ThrownException is an exception with those that its thread was handling when
+// it was thrown.
+type ThrownException struct {
+	Gaps
+	*Exception // nil where the thread threw none
+	// Nested are nil where there are none, or they were not asked for. One that
+	// can't be read has its address beside the error.
+	Nested iter.Seq2[Exception, error] `json:"nested,omitempty" doc:"with -nested: exceptions that were being handled when it was thrown"`
+	// HasNested: there are such exceptions.
+	HasNested bool `json:"-"`
+}

@@ -1,0 +1,126 @@
+package code
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/target"
+)
+
+// ExceptionOptions choose what DescribeException reads.
+type ExceptionOptions struct {
+	MaxFrames int  // of the stack trace, from the innermost on; 0 for all
+	NoLines   bool // do not look for source files and lines
+}
+
+// maxExceptionText is how many UTF-16 units of an exception's texts are read.
+const maxExceptionText = 1 << 20
+
+// DescribeException describes the exception object at a with its stack trace.
+// What is missing of it is noted in the answer; what is no exception is an
+// error.
+func (r *Reader) DescribeException(a target.Addr, o ExceptionOptions) (*answer.Exception, error) {
+	e, err := r.rt.Exception(a)
+	if err != nil {
+		return nil, fmt.Errorf("not a valid exception object: %w", err)
+	}
+	d := &answer.Exception{Address: a, MethodTable: e.Type.Addr, HResult: answer.Hex(e.HResult), Inner: e.Inner, Fault: looksLikeFault(&e)}
+	d.Type = d.Text(r.rt.TypeName(e.Type.Addr, dac.NameNative))
+	d.Message, d.StackTrace = r.exceptionText(&d.Gaps, e.Message), r.exceptionText(&d.Gaps, e.StackTraceString)
+	if e.Inner != 0 {
+		d.InnerType = d.Text(r.rt.ObjectTypeName(e.Inner))
+	}
+	frames, err := r.rt.StackTrace(&e)
+	d.Note(err)
+	if o.MaxFrames > 0 {
+		frames = frames[:min(len(frames), o.MaxFrames)]
+	}
+	for i := range frames {
+		d.Frames = append(d.Frames, r.describeTraceFrame(&d.Gaps, &frames[i], o))
+	}
+	return d, nil
+}
+
+// exceptionText reads a string, nil for a null reference.
+func (r *Reader) exceptionText(g *answer.Gaps, a target.Addr) *answer.Text {
+	if a == 0 {
+		return nil
+	}
+	t := g.Text(r.rt.StringAt(a, maxExceptionText))
+	return &t
+}
+
+func (r *Reader) describeTraceFrame(g *answer.Gaps, f *dac.TraceFrame, o ExceptionOptions) answer.TraceFrame {
+	d := answer.TraceFrame{SP: f.SP, IP: f.IP, Foreign: f.Foreign}
+	md, err := r.MethodDesc(f.Method)
+	if err != nil {
+		d.Method = g.Text("", err)
+		d.Function = d.Method
+	} else {
+		d.Method = g.Text(r.MethodName(md, MethodFull))
+		d.Function = r.traceFunction(g, md, d.Method)
+	}
+	if f.IP == 0 {
+		return d // written before the runtime knew the address
+	}
+	info, err := r.MethodAt(f.IP)
+	if err != nil {
+		g.Note(err)
+		return d
+	}
+	offset := uint64(f.IP - info.Start)
+	if info.Cold {
+		offset = uint64(info.Offset)
+	}
+	d.Offset = &offset
+	if !o.NoLines {
+		// Most modules of a dump have no symbols: that is no part of the answer.
+		if line, err := r.SourceLine(info); err == nil {
+			d.File, d.Line = line.File, line.Line
+		}
+	}
+	return d
+}
+
+// traceFunction is Module.dll!Type.Method(Parameters).
+func (r *Reader) traceFunction(g *answer.Gaps, md *MethodDesc, method answer.Text) answer.Text {
+	if method.Err != nil {
+		return method
+	}
+	mod, err := md.Module()
+	if err != nil {
+		return g.Text("", err)
+	}
+	path, err := mod.Path()
+	if err != nil && !errors.Is(err, target.ErrNotInDump) {
+		return g.Text("", err)
+	}
+	if path == "" {
+		return method
+	}
+	return answer.Text{S: target.BaseName(path) + "!" + method.S}
+}
+
+// codeManaged is the code of exceptions that managed code threw
+// (EXCEPTION_COMPLUS, corexcep.h).
+const codeManaged = 0xe0434352
+
+// faultResults are the HRESULTs of the exceptions that stand for hardware
+// faults (corerror.h).
+var faultResults = [...]uint32{
+	0x80070216, // COR_E_ARITHMETIC
+	0x80131516, // COR_E_OVERFLOW
+	0x80020012, // COR_E_DIVIDEBYZERO
+	0x80131537, // COR_E_FORMAT
+	0x80004003, // COR_E_NULLREFERENCE
+	0x80131541, // COR_E_DATAMISALIGNED
+}
+
+// looksLikeFault is SOS's guess that the processor raised an exception: then it
+// adds 1 to the addresses of the trace.
+func looksLikeFault(e *dac.Exception) bool {
+	return e.XCode != codeManaged || slices.Contains(faultResults[:], e.HResult)
+}

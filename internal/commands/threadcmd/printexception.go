@@ -1,0 +1,63 @@
+package threadcmd
+
+import (
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/cli"
+	"github.com/sosgo/sosgo/internal/commands/ask"
+	"github.com/sosgo/sosgo/internal/text/threadtext"
+	"github.com/sosgo/sosgo/report"
+	"github.com/sosgo/sosgo/target"
+	"github.com/sosgo/sosgo/threads"
+)
+
+func printExceptionCommand() cli.Command {
+	return cli.Command{
+		Name: "printexception", Aliases: []string{"pe"}, Group: cli.GroupThreads, NeedsDump: true, Ask: askPrintException,
+		Summary: "print an exception and where it was thrown",
+		Help:    "Without an address it is the exception that the current thread threw last.",
+		Args:    []cli.Arg{{Name: "address", Kind: cli.Address, Optional: true, Summary: "of the exception object"}},
+		Options: []cli.Option{
+			{Name: "lines", Summary: "also print source files and lines (outside SOS's form they are always printed)"},
+			{Name: "nested", Summary: "also print the exceptions that the thread was handling when it threw"},
+			{Name: "ccw", Kind: cli.Address, Summary: "not supported: needs the tables of COM interop"},
+		},
+		Examples: []cli.Example{{Line: "pe -nested", Text: "all that went wrong on this thread"}},
+		Result:   report.Result[answer.ThrownException](),
+	}
+}
+
+func askPrintException(c *cli.Context) (report.Answer, error) {
+	if c.Has("ccw") {
+		return report.Answer{}, target.Unsupportedf("-ccw: exceptions are not looked up by their COM wrappers")
+	}
+	rt, err := ask.Runtime(c)
+	if err != nil {
+		return report.Answer{}, err
+	}
+	list, err := ask.Threads(c)
+	if err != nil {
+		return report.Answer{}, err
+	}
+	t := ask.CurrentThread(c, list)
+	a, given := c.Addr("address")
+	if !given {
+		if a, err = lastThrown(t); err != nil {
+			return report.Answer{}, err
+		}
+	}
+	x, err := t.DescribeException(rt, a, c.Bool("nested"))
+	if err != nil {
+		return report.SayText(func(p *report.Page) { threadtext.InvalidException(p, a) }), err
+	}
+	return report.Say(x, func(p *report.Page, x *answer.ThrownException) {
+		threadtext.ThrownException(p, x, threadtext.ExceptionOptions{Nested: c.Bool("nested"), Lines: c.Bool("lines")})
+	}), nil
+}
+
+// lastThrown is the exception that a thread threw last, 0 for none.
+func lastThrown(t *threads.Thread) (target.Addr, error) {
+	if t.Managed == nil {
+		return 0, target.Unsupportedf("the current thread is unmanaged; clrthreads lists the managed ones")
+	}
+	return t.Managed.LastThrown, t.Managed.LastThrownError
+}
