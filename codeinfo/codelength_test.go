@@ -33,3 +33,14 @@ func TestReadCodeLength(t *testing.T) {
 	_, err = codeLength([]byte{0xfe, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff}, 4)
 	assert.ErrorIs(t, err, target.ErrCorrupt)
 }
+
+// TestReadCodeLengthMissing: what the dump lacks is named, and not taken for
+// bytes that end.
+func TestReadCodeLengthMissing(t *testing.T) {
+	w := (&bitWriter{}).flag(false).bits(0, 1).uvarint(0x1234, baseCodeLength)
+	got, err := ReadCodeLength(lent(w.b), 0, 4)
+	assert.NoError(t, err, "the memory ends behind the length")
+	assert.EqualValues(t, 0x1234, got)
+	_, err = ReadCodeLength(lent(w.b[:1]), 0, 4)
+	assert.ErrorIs(t, err, target.ErrNotInDump)
+}
