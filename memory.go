@@ -73,7 +73,7 @@ func (f *moduleFiles) find(m *target.Module) *foundFile {
 	}
 	f.mu.Unlock()
 	found.once.Do(func() {
-		id := modfiles.IdentityOf(f.mem, m)
+		id := image.IdentityOf(f.mem, m)
 		if found.img = f.fromPack(m, &id); found.img == nil {
 			found.img, _, found.err = f.finder.Find(m, id)
 		}
@@ -87,7 +87,7 @@ func (f *moduleFiles) find(m *target.Module) *foundFile {
 
 // fromPack opens the file of m in the pack that the dump came in, nil if there
 // is none that is proved to be the one.
-func (f *moduleFiles) fromPack(m *target.Module, id *modfiles.Identity) *image.Image {
+func (f *moduleFiles) fromPack(m *target.Module, id *image.Identity) *image.Image {
 	for i := range f.packed {
 		p := &f.packed[i]
 		if p.Path != m.Path || !id.Known() {

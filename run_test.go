@@ -11,8 +11,8 @@ import (
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/internal/cli"
 	"github.com/sosgo/sosgo/internal/commands"
-	"github.com/sosgo/sosgo/internal/memmap"
 	"github.com/sosgo/sosgo/internal/testdump"
+	"github.com/sosgo/sosgo/target"
 )
 
 // An outcome is what command lines left in one session.
@@ -36,7 +36,7 @@ func runArgs(ctx context.Context, raw []byte, args ...string) outcome {
 	code := cli.Main(ctx, args, strings.NewReader(""), &stdout, &stderr, cli.Env{
 		Commands: commands.All(),
 		Open: func(_ context.Context, _ string, o cli.OpenOptions) (cli.Dump, error) {
-			return sosgo.OpenReaderAt(memmap.Bytes(raw), int64(len(raw)), sosgo.Options{NoLocalFiles: true, Jobs: o.Jobs})
+			return sosgo.OpenReaderAt(target.BytesSource(raw), int64(len(raw)), sosgo.Options{NoLocalFiles: true, Jobs: o.Jobs})
 		},
 	})
 	return outcome{stdout.String(), stderr.String(), code}

@@ -51,3 +51,18 @@ func (inst *Instance) IsCore3() bool {
 	n, err := strconv.Atoi(minor)
 	return major == "3" || major == "4" && err == nil && n >= 700
 }
+
+// DescribeLayout lists everything that is known about the runtime's structures,
+// by name, and where each piece was found.
+func (r *Runtime) DescribeLayout() []answer.LayoutMember {
+	members := r.layout.Members()
+	out := make([]answer.LayoutMember, len(members))
+	for i, m := range members {
+		out[i] = answer.LayoutMember(m)
+	}
+	return out
+}
+
+// LayoutSources lists what the runtime's structures are read with, in the order
+// of belief: contract descriptors and tables.
+func (r *Runtime) LayoutSources() []string { return r.layout.Sources() }

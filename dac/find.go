@@ -47,7 +47,7 @@ type Instance struct {
 	Index      int // in the order of the modules' addresses
 	Module     target.Module
 	Image      *image.Image
-	Identity   layout.Identity
+	Identity   image.Identity
 	Flavor     Flavor
 	SingleFile bool
 
@@ -120,15 +120,15 @@ func (i *Instance) symbol(name string) (target.Addr, uint64, error) {
 	return i.Module.Base + target.Addr(rva), size, nil
 }
 
-func identityOf(img *image.Image, m *target.Module) layout.Identity {
+func identityOf(img *image.Image, m *target.Module) image.Identity {
 	if img.Kind() == image.KindELF {
 		id, err := img.BuildID()
 		if err != nil {
-			return layout.Identity{}
+			return image.Identity{}
 		}
-		return layout.Identity{BuildID: id}
+		return image.Identity{BuildID: id}
 	}
-	return layout.Identity{TimeDateStamp: m.TimeDateStamp, SizeOfImage: m.SizeOfImage}
+	return image.Identity{TimeDateStamp: m.TimeDateStamp, SizeOfImage: m.SizeOfImage}
 }
 
 // versionInPath finds the version in the folder of a shared framework:

@@ -80,7 +80,30 @@ func (r *Runtime) Target() target.Target { return r.tgt }
 func (r *Runtime) Memory() target.Memory { return r.mem }
 
 // Layout is what the runtime's structures are read with.
-func (r *Runtime) Layout() *layout.Layout { return r.layout }
+func (r *Runtime) Layout() Layout { return r.layout }
+
+// A Layout says where a runtime keeps things: what a contract descriptor and the
+// tables of known builds say of it. What it does not know is
+// target.ErrUnsupported. DescribeLayout lists all of it.
+type Layout interface {
+	// Bind fills the fields of the struct that into points to, which have layout
+	// tags, with the offsets of members of the structure typ; BindAll does so for
+	// the structs in it, by structure.
+	Bind(typ string, into any) error
+	BindAll(into any) error
+	// Offset is that of a member in its structure, and Size that of a structure,
+	// in bytes.
+	Offset(typ, field string) (int, error)
+	Size(typ string) (int, error)
+	// Variable is the address of a variable of the runtime.
+	Variable(name string) (target.Addr, error)
+	// Uint is a number, and Constant decodes what is more than a number into v, as
+	// encoding/json does.
+	Uint(name string) (uint64, error)
+	Constant(name string, v any) error
+	// Sources lists where the layout is from, in the order of belief.
+	Sources() []string
+}
 
 // Probes lists the checks that the layout passed when it was chosen.
 func (r *Runtime) Probes() []Probe { return r.probes }

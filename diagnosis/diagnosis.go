@@ -6,10 +6,11 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/dump"
 	"github.com/sosgo/sosgo/heap"
-	"github.com/sosgo/sosgo/internal/modfiles"
+	"github.com/sosgo/sosgo/image"
 	"github.com/sosgo/sosgo/internal/symstore"
 	"github.com/sosgo/sosgo/target"
 )
@@ -26,131 +27,91 @@ type Source struct {
 	// MemorySource says where the byte at an address comes from, empty if it is
 	// nowhere.
 	MemorySource func(target.Addr) string
-}
-
-// A Diagnosis says what a dump holds, how it is read, what is missing and what
-// would help. A stranger's report of a problem is this.
-type Diagnosis struct {
-	File     *dump.File
-	Platform target.Platform
-	Process  target.Process
-	Threads  int
-	Modules  int
-	Stored   uint64 // bytes of the process's memory that the dump holds
-	Warnings []error
-	Runtimes []RuntimeDiagnosis
-	Parts    []PartDiagnosis // of the chosen runtime
-	Files    []WantedFile    // that would help
-}
-
-// A RuntimeDiagnosis says how one runtime is read.
-type RuntimeDiagnosis struct {
-	Instance *dac.Instance
-	Chosen   bool
-	File     string         // its own file on this machine, or empty
-	FileErr  error          // why there is none
-	Members  map[string]int // members of the layout by source
-	Sources  []string       // in the order of belief
-	Probes   []dac.Probe
-	Err      error // why it could not be opened
-}
-
-// A PartState says how much of a part of the process the dump holds.
-type PartState uint8
-
-// The states of a part.
-const (
-	PartWhole PartState = iota
-	PartPartly
-	PartMissing
-	PartUnknown // it could not be read for another reason
-)
-
-func (s PartState) String() string {
-	return [...]string{"whole", "in part", "missing", "unreadable"}[s]
-}
-
-// A Part is a part of the process that answers are made of.
-type Part uint8
-
-// The parts.
-const (
-	PartHeap     Part = iota // the objects' memory
-	PartStacks               // the threads' stacks
-	PartMetadata             // names of types and members
-	PartCode                 // unwind tables of precompiled code
-)
-
-func (p Part) String() string {
-	return [...]string{"GC heap", "thread stacks", "metadata", "precompiled code"}[p&3]
-}
-
-// A PartDiagnosis says what is there of one part.
-type PartDiagnosis struct {
-	Part   Part
-	State  PartState
-	Detail string
-}
-
-// A WantedFile is a file that would complete the dump.
-type WantedFile struct {
-	Path     string // that the dump records
-	Identity string
-	Key      string // under which symbol stores keep it; empty if it has none
-	Why      string
+	// Members asks for every member of the chosen runtime's layout.
+	Members bool
 }
 
 // Of looks at everything that can keep sosgo from an answer. It opens every
 // runtime of the process, and looks at the heap, the stacks and the modules of
 // the chosen one; it walks no heap.
-func Of(s Source) *Diagnosis {
-	d := &s
-	g := &Diagnosis{
-		File: d.File, Platform: d.File.Platform(), Process: d.File.Process(), Threads: len(d.File.Threads()),
-		Modules: len(d.File.Modules()), Warnings: d.File.Warnings(),
+func Of(s Source) *answer.Diagnosis {
+	platform, process := s.File.Platform(), s.File.Process()
+	g := &builder{Source: &s, Diagnosis: &answer.Diagnosis{
+		File: s.File.Path, Format: s.File.Format, Packed: s.File.Compressed, Size: s.File.Size,
+		OS: platform.OS.String(), OSText: platform.OSVersion, Arch: platform.Arch.String(), PID: process.ID, Command: process.Command,
+		Threads: len(s.File.Threads()), Modules: len(s.File.Modules()),
+	}}
+	for _, w := range s.File.Warnings() {
+		g.Warnings = append(g.Warnings, w.Error())
 	}
-	for r := range d.File.Regions() {
+	for r := range s.File.Regions() {
 		g.Stored += r.Stored
 	}
-	for _, inst := range d.Runtimes {
-		g.Runtimes = append(g.Runtimes, d.runtime(inst))
+	for _, inst := range s.Runtimes {
+		g.Diagnosis.Runtimes = append(g.Diagnosis.Runtimes, s.runtime(inst))
 	}
-	if d.Chosen == nil {
-		return g
+	if s.Chosen != nil {
+		g.parts()
+	} else if s.Members {
+		g.Fail(target.Unsupportedf("no .NET runtime is chosen whose layout could be listed"))
 	}
-	rt, err := d.Open(d.Chosen)
-	if err != nil {
-		if d.Chosen.Flavor == dac.FlavorCoreCLR {
-			g.want(&d.Chosen.Module, "the runtime itself: its version and its contract descriptor")
-		}
-		return g
-	}
-	g.Parts = []PartDiagnosis{d.heap(), d.stacks(), d.metadata(rt, g), d.code(rt, g)}
-	return g
+	return g.Diagnosis
 }
 
-func (d *Source) runtime(inst *dac.Instance) RuntimeDiagnosis {
-	r := RuntimeDiagnosis{Instance: inst, Chosen: inst == d.Chosen}
+// A builder makes a diagnosis of a source.
+type builder struct {
+	*Source
+	*answer.Diagnosis
+}
+
+// parts diagnoses the parts of the chosen runtime.
+func (g *builder) parts() {
+	rt, err := g.Open(g.Chosen)
+	if err != nil {
+		if g.Chosen.Flavor == dac.FlavorCoreCLR {
+			g.want(&g.Chosen.Module, "the runtime itself: its version and its contract descriptor")
+		}
+		if g.Source.Members {
+			g.Fail(err)
+		}
+		return
+	}
+	g.Parts = []answer.PartDiagnosis{g.heap(), g.stacks(), g.metadata(rt), g.code(rt)}
+	if g.Source.Members {
+		g.Diagnosis.Members = rt.DescribeLayout()
+	}
+}
+
+func (d *Source) runtime(inst *dac.Instance) answer.RuntimeDiagnosis {
+	r := answer.RuntimeDiagnosis{
+		Index: inst.Index, Chosen: inst == d.Chosen, Kind: inst.Flavor.String(), Version: inst.Version(),
+		Path: inst.Module.Path, Base: inst.Module.Base, Identity: inst.Identity.String(),
+	}
 	r.File, r.FileErr = d.ModuleFile(&inst.Module)
 	rt, err := d.Open(inst)
 	if err != nil {
-		r.Err = err
+		r.Error = err.Error()
 		return r
 	}
-	r.Probes, r.Sources = rt.Probes(), rt.Layout().Sources()
-	r.Members = map[string]int{}
-	for _, m := range rt.Layout().Members() {
-		r.Members[m.Source]++
+	members := map[string]int{}
+	for _, m := range rt.DescribeLayout() {
+		members[m.Source]++
+	}
+	for _, s := range rt.LayoutSources() {
+		r.Sources = append(r.Sources, answer.LayoutSource{Source: s, Members: members[s]})
+	}
+	for _, p := range rt.Probes() {
+		r.Probes = append(r.Probes, answer.Probe{Name: p.Name, Result: p.Result.String(), Detail: p.Detail})
 	}
 	return r
 }
 
 // heap counts what the dump holds of the objects' memory.
-func (d *Source) heap() PartDiagnosis {
-	p := PartDiagnosis{Part: PartHeap}
+func (d *Source) heap() answer.PartDiagnosis {
+	p := answer.PartDiagnosis{Part: answer.PartHeap}
 	h, err := d.Heap()
 	if err != nil {
-		return p.failed(err)
+		return failed(p, err)
 	}
 	var all, stored uint64
 	for _, s := range h.Segments() {
@@ -161,7 +122,7 @@ func (d *Source) heap() PartDiagnosis {
 	if h.InGC() {
 		p.Detail += "; the dump was taken during a collection"
 	}
-	return p.measured(stored, all)
+	return measured(p, stored, all)
 }
 
 // storedIn counts the bytes of r that the dump holds.
@@ -180,8 +141,8 @@ func (d *Source) storedIn(r target.Range) uint64 {
 }
 
 // stacks counts the threads whose top of stack is there.
-func (d *Source) stacks() PartDiagnosis {
-	p := PartDiagnosis{Part: PartStacks}
+func (d *Source) stacks() answer.PartDiagnosis {
+	p := answer.PartDiagnosis{Part: answer.PartStacks}
 	there := uint64(0)
 	threads := d.File.Threads()
 	for i := range threads {
@@ -190,15 +151,15 @@ func (d *Source) stacks() PartDiagnosis {
 		}
 	}
 	p.Detail = fmt.Sprintf("%d of %d threads", there, len(threads))
-	return p.measured(there, uint64(len(threads)))
+	return measured(p, there, uint64(len(threads)))
 }
 
 // metadata counts the modules whose metadata can be read.
-func (d *Source) metadata(rt *dac.Runtime, g *Diagnosis) PartDiagnosis {
-	p := PartDiagnosis{Part: PartMetadata}
+func (g *builder) metadata(rt *dac.Runtime) answer.PartDiagnosis {
+	p := answer.PartDiagnosis{Part: answer.PartMetadata}
 	modules, err := rt.KnownModules()
 	if len(modules) == 0 {
-		return p.failed(err)
+		return failed(p, err)
 	}
 	there, fromFiles := uint64(0), 0
 	for _, m := range modules {
@@ -217,16 +178,16 @@ func (d *Source) metadata(rt *dac.Runtime, g *Diagnosis) PartDiagnosis {
 	if err != nil {
 		p.Detail += fmt.Sprintf("; the list of modules is incomplete: %v", err)
 	}
-	return p.measured(there, uint64(len(modules)))
+	return measured(p, there, uint64(len(modules)))
 }
 
 // code counts the bytes of the precompiled images' unwind tables that
 // can be read. Small dumps hold those pages that the stacks needed.
-func (d *Source) code(rt *dac.Runtime, g *Diagnosis) PartDiagnosis {
-	p := PartDiagnosis{Part: PartCode}
+func (g *builder) code(rt *dac.Runtime) answer.PartDiagnosis {
+	p := answer.PartDiagnosis{Part: answer.PartCode}
 	modules, err := rt.KnownModules()
 	if len(modules) == 0 {
-		return p.failed(err)
+		return failed(p, err)
 	}
 	images, all, there := 0, uint64(0), uint64(0)
 	for _, m := range modules {
@@ -241,8 +202,8 @@ func (d *Source) code(rt *dac.Runtime, g *Diagnosis) PartDiagnosis {
 		}
 		images++
 		all += dir.Size
-		n := d.storedIn(target.Range{Start: at, End: at + target.Addr(dir.Size)})
-		if n < dir.Size && d.MemorySource(at+target.Addr(dir.Size)-1) != "" {
+		n := g.storedIn(target.Range{Start: at, End: at + target.Addr(dir.Size)})
+		if n < dir.Size && g.MemorySource(at+target.Addr(dir.Size)-1) != "" {
 			n = dir.Size // the file has what the dump lacks
 		}
 		there += n
@@ -251,26 +212,26 @@ func (d *Source) code(rt *dac.Runtime, g *Diagnosis) PartDiagnosis {
 		}
 	}
 	p.Detail = fmt.Sprintf("%d of %d bytes of the unwind tables of %d images", there, all, images)
-	return p.measured(there, all)
+	return measured(p, there, all)
 }
 
-func (p PartDiagnosis) measured(there, all uint64) PartDiagnosis {
+func measured(p answer.PartDiagnosis, there, all uint64) answer.PartDiagnosis {
 	switch {
 	case there >= all:
-		p.State = PartWhole
+		p.State = answer.PartWhole
 		return p
 	case there == 0:
-		p.State = PartMissing
+		p.State = answer.PartMissing
 	default:
-		p.State = PartPartly
+		p.State = answer.PartPartly
 	}
 	return p
 }
 
-func (p PartDiagnosis) failed(err error) PartDiagnosis {
-	p.State = PartUnknown
+func failed(p answer.PartDiagnosis, err error) answer.PartDiagnosis {
+	p.State = answer.PartUnknown
 	if errors.Is(err, target.ErrNotInDump) {
-		p.State = PartMissing
+		p.State = answer.PartMissing
 	}
 	if err != nil {
 		p.Detail = err.Error()
@@ -279,13 +240,13 @@ func (p PartDiagnosis) failed(err error) PartDiagnosis {
 }
 
 // wantAt asks for the file of the dump's module at a.
-func (g *Diagnosis) wantAt(a target.Addr, why string) {
-	if m := target.ModuleAt(g.File.Modules(), a); m != nil {
+func (g *builder) wantAt(a target.Addr, why string) {
+	if m := target.ModuleAt(g.Source.File.Modules(), a); m != nil {
 		g.want(m, why)
 	}
 }
 
-func (g *Diagnosis) want(m *target.Module, why string) {
+func (g *builder) want(m *target.Module, why string) {
 	for i := range g.Files {
 		if g.Files[i].Path == m.Path {
 			if g.Files[i].Why != why {
@@ -294,8 +255,8 @@ func (g *Diagnosis) want(m *target.Module, why string) {
 			return
 		}
 	}
-	id := modfiles.IdentityOf(g.File, m)
-	w := WantedFile{Path: m.Path, Key: symstore.FileKey(m.Path, &id), Why: why}
+	id := image.IdentityOf(g.Source.File, m)
+	w := answer.WantedFile{Path: m.Path, Key: symstore.FileKey(m.Path, &id), Why: why}
 	switch {
 	case len(id.BuildID) > 0:
 		w.Identity = fmt.Sprintf("build id %x", id.BuildID)

@@ -11,7 +11,6 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/sosgo/sosgo/elfcore"
-	"github.com/sosgo/sosgo/internal/memmap"
 	"github.com/sosgo/sosgo/minidump"
 	"github.com/sosgo/sosgo/target"
 )
@@ -50,7 +49,7 @@ func openZstd(r io.Reader) (io.ReadCloser, error) {
 
 // unpack streams the dump in src into a temporary file that vanishes when it
 // is closed.
-func (c *compression) unpack(src memmap.Source, o Options) (*os.File, error) {
+func (c *compression) unpack(src target.Source, o Options) (*os.File, error) {
 	in := &progressReader{r: io.NewSectionReader(src, 0, src.Size()), total: src.Size(), report: o.Progress}
 	r, err := c.open(in)
 	if err != nil {

@@ -11,7 +11,6 @@ import (
 
 	"github.com/sosgo/sosgo/elfcore"
 	"github.com/sosgo/sosgo/internal/limits"
-	"github.com/sosgo/sosgo/internal/memmap"
 	"github.com/sosgo/sosgo/internal/mmapfile"
 	"github.com/sosgo/sosgo/minidump"
 	"github.com/sosgo/sosgo/target"
@@ -50,7 +49,7 @@ type File struct {
 
 	closers []io.Closer
 	packed  []PackedFile
-	src     memmap.Source
+	src     target.Source
 }
 
 // NextStored implements target.SparseMemory.
@@ -96,7 +95,7 @@ func OpenReaderAt(r io.ReaderAt, size int64, o Options) (*File, error) {
 	if size < 0 {
 		return nil, fmt.Errorf("open dump: negative size %d", size)
 	}
-	f, err := open(memmap.ReaderAt(r, size), o)
+	f, err := open(target.ReaderAtSource(r, size), o)
 	if err != nil {
 		return nil, fmt.Errorf("open dump: %w", err)
 	}
@@ -104,7 +103,7 @@ func OpenReaderAt(r io.ReaderAt, size int64, o Options) (*File, error) {
 }
 
 // open opens the dump in src, unpacking it first if need be.
-func open(src memmap.Source, o Options) (*File, error) {
+func open(src target.Source, o Options) (*File, error) {
 	head, err := readHead(src)
 	if err != nil {
 		return nil, err
@@ -145,14 +144,14 @@ func openUnpacked(tmp *os.File, o Options) (*File, error) {
 }
 
 // openPlain opens an uncompressed dump, or a pack, that begins with head.
-func openPlain(src memmap.Source, head []byte) (*File, error) {
+func openPlain(src target.Source, head []byte) (*File, error) {
 	if isTar(head) {
 		return openPack(src)
 	}
 	return openContainer(src, head)
 }
 
-func openContainer(src memmap.Source, head []byte) (*File, error) {
+func openContainer(src target.Source, head []byte) (*File, error) {
 	f := &File{Size: src.Size(), src: src}
 	switch {
 	case elfcore.Sniff(head):

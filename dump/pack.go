@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/sosgo/sosgo/internal/limits"
-	"github.com/sosgo/sosgo/internal/memmap"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -33,11 +32,11 @@ const (
 // A PackedFile is a module's file in a pack.
 type PackedFile struct {
 	Path string // that the dump has for the module
-	src  memmap.Source
+	src  target.Source
 }
 
 // Source is the file's content. It is valid until the dump is closed.
-func (p *PackedFile) Source() memmap.Source { return p.src }
+func (p *PackedFile) Source() target.Source { return p.src }
 
 // PackedFiles lists the module files of a dump that was opened from a pack.
 func (f *File) PackedFiles() []PackedFile { return f.packed }
@@ -54,7 +53,7 @@ func isTar(head []byte) bool {
 
 // openPack opens the dump in a pack. The archive is not unpacked: dump and
 // files are parts of src.
-func openPack(src memmap.Source) (*File, error) {
+func openPack(src target.Source) (*File, error) {
 	counter := &positionReader{r: io.NewSectionReader(src, 0, src.Size())}
 	archive := tar.NewReader(counter)
 	var dumpAt *section
@@ -126,7 +125,7 @@ func (p *positionReader) Seek(offset int64, whence int) (int64, error) {
 
 // section is a part of a source.
 type section struct {
-	src       memmap.Source
+	src       target.Source
 	off, size int64
 }
 

@@ -115,7 +115,7 @@ func Sniff(head []byte) bool {
 // holds no memory, and target.ErrUnsupported if the file is ELF but not a
 // 64-bit little-endian core of a known machine. What else is wrong in the
 // file becomes a warning.
-func Open(src memmap.Source) (*File, error) {
+func Open(src target.Source) (*File, error) {
 	hdr, err := readHeader(src)
 	if err != nil {
 		return nil, err
@@ -160,7 +160,7 @@ type header struct {
 }
 
 // readAt returns n bytes at off of the file, lent or copied.
-func readAt(src memmap.Source, off uint64, n uint64) ([]byte, error) {
+func readAt(src target.Source, off uint64, n uint64) ([]byte, error) {
 	size := uint64(src.Size())
 	if off > size || n > size-off {
 		return nil, fmt.Errorf("%d bytes wanted at offset %#x of a file of %d: %w", n, off, size, io.ErrUnexpectedEOF)
@@ -178,7 +178,7 @@ func readAt(src memmap.Source, off uint64, n uint64) ([]byte, error) {
 	return b, nil
 }
 
-func readHeader(src memmap.Source) (header, error) {
+func readHeader(src target.Source) (header, error) {
 	b, err := readAt(src, 0, uint64(min(src.Size(), headerSize)))
 	if err != nil {
 		return header{}, &FormatError{Msg: "the header can't be read", Err: err}
@@ -201,7 +201,7 @@ func readHeader(src memmap.Source) (header, error) {
 	return decodeHeader(src, b)
 }
 
-func decodeHeader(src memmap.Source, b []byte) (header, error) {
+func decodeHeader(src target.Source, b []byte) (header, error) {
 	c := cursor.New(b, 0)
 	c.Skip(typeOffset + 2)
 	machine := c.Uint16()
@@ -259,7 +259,7 @@ func (s *segment) prot() target.Protection {
 	return p
 }
 
-func readSegments(src memmap.Source, h header) ([]segment, error) {
+func readSegments(src target.Source, h header) ([]segment, error) {
 	if h.progCount > limits.MemoryRanges {
 		return nil, &FormatError{Off: 56, Msg: fmt.Sprintf("%d program headers", h.progCount)}
 	}
@@ -289,7 +289,7 @@ func decodeSegments(b []byte) []segment {
 // mapMemory builds the address space. Only p_filesz bytes of a segment are in
 // the core; the rest of p_memsz existed in the process, was left out, and is
 // missing, not zero.
-func (f *File) mapMemory(src memmap.Source, segments []segment) error {
+func (f *File) mapMemory(src target.Source, segments []segment) error {
 	var ranges []memmap.Range
 	contradictory := 0
 	for i := range segments {

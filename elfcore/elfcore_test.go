@@ -13,7 +13,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sosgo/sosgo/elfcore"
-	"github.com/sosgo/sosgo/internal/memmap"
 	"github.com/sosgo/sosgo/internal/synth"
 	"github.com/sosgo/sosgo/target"
 )
@@ -69,7 +68,7 @@ func small() *synth.ELFCore {
 
 func open(t testing.TB, c *synth.ELFCore) *elfcore.File {
 	t.Helper()
-	f, err := elfcore.Open(memmap.Bytes(c.Bytes()))
+	f, err := elfcore.Open(target.BytesSource(c.Bytes()))
 	require.NoError(t, err)
 	return f
 }
@@ -285,7 +284,7 @@ func TestUnusable(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			_, err := elfcore.Open(memmap.Bytes(tt.file))
+			_, err := elfcore.Open(target.BytesSource(tt.file))
 			require.ErrorIs(t, err, tt.want)
 			assert.Contains(t, err.Error(), tt.says)
 			var fe *elfcore.FormatError
@@ -351,7 +350,7 @@ func TestLyingNotes(t *testing.T) {
 	for _, field := range []int{0, 4} {
 		lie := bytes.Clone(b)
 		copy(lie[noteOff+field:], []byte{0xff, 0xff, 0xff, 0xff})
-		f, err := elfcore.Open(memmap.Bytes(lie))
+		f, err := elfcore.Open(target.BytesSource(lie))
 		require.NoError(t, err)
 		assert.Empty(t, f.Threads())
 		require.NotEmpty(t, f.Warnings())
@@ -388,8 +387,8 @@ func touch(f *elfcore.File) {
 }
 
 // lessMemory is a Source that lends nothing.
-func lessMemory(b []byte) memmap.Source {
-	return memmap.ReaderAt(bytes.NewReader(b), int64(len(b)))
+func lessMemory(b []byte) target.Source {
+	return target.ReaderAtSource(bytes.NewReader(b), int64(len(b)))
 }
 
 func TestTruncation(t *testing.T) {
@@ -415,7 +414,7 @@ func TestBitFlips(t *testing.T) {
 	b := small().Bytes()
 	for i := range (page + 512) * 8 { // the headers, the notes, the header of an image
 		b[i/8] ^= 1 << (i % 8)
-		if f, err := elfcore.Open(memmap.Bytes(b)); err == nil {
+		if f, err := elfcore.Open(target.BytesSource(b)); err == nil {
 			touch(f)
 		}
 		b[i/8] ^= 1 << (i % 8)
@@ -427,7 +426,7 @@ func FuzzOpen(f *testing.F) {
 		f.Add(c.Bytes())
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		for _, src := range []memmap.Source{memmap.Bytes(b), lessMemory(b)} {
+		for _, src := range []target.Source{target.BytesSource(b), lessMemory(b)} {
 			c, err := elfcore.Open(src)
 			if err != nil {
 				if !errors.Is(err, target.ErrCorrupt) && !errors.Is(err, target.ErrUnsupported) {
@@ -445,7 +444,7 @@ func BenchmarkOpen(b *testing.B) {
 	for i := range 10_000 {
 		c.Segments = append(c.Segments, synth.ELFSegment{Addr: 0x10_0000_0000 + uint64(i)*2*page, Data: []byte{1}, Size: page, Flags: 6})
 	}
-	src := memmap.Bytes(c.Bytes())
+	src := target.BytesSource(c.Bytes())
 	for b.Loop() {
 		if _, err := elfcore.Open(src); err != nil {
 			b.Fatal(err)

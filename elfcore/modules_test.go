@@ -10,7 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sosgo/sosgo/elfcore"
-	"github.com/sosgo/sosgo/internal/memmap"
 	"github.com/sosgo/sosgo/internal/synth"
 	"github.com/sosgo/sosgo/target"
 )
@@ -195,7 +194,7 @@ func TestHostileSize(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	start := time.Now()
-	f, err := elfcore.Open(memmap.Bytes(b))
+	f, err := elfcore.Open(target.BytesSource(b))
 	require.NoError(t, err)
 	assert.Less(t, time.Since(start), 5*time.Second)
 	runtime.ReadMemStats(&after)

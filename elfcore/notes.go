@@ -10,7 +10,6 @@ import (
 
 	"github.com/sosgo/sosgo/internal/cursor"
 	"github.com/sosgo/sosgo/internal/limits"
-	"github.com/sosgo/sosgo/internal/memmap"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -72,7 +71,7 @@ type Note struct {
 func (f *File) Notes() []Note { return slices.Clone(f.notes) }
 
 // readNotes lists the notes of all segments.
-func (b *builder) readNotes(src memmap.Source) {
+func (b *builder) readNotes(src target.Source) {
 	for i := range b.segments {
 		if s := &b.segments[i]; s.typ == progNote {
 			b.readNoteSegment(src, s)
@@ -80,7 +79,7 @@ func (b *builder) readNotes(src memmap.Source) {
 	}
 }
 
-func (b *builder) readNoteSegment(src memmap.Source, s *segment) {
+func (b *builder) readNoteSegment(src target.Source, s *segment) {
 	size := uint64(src.Size())
 	if s.off >= size {
 		b.warn(target.Corruptf("the notes lie past the end of the file: threads and modules are missing"))

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 
+	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/layout"
 	"github.com/sosgo/sosgo/internal/limits"
 	"github.com/sosgo/sosgo/target"
@@ -135,7 +136,7 @@ type handleLayout struct {
 
 const handleSize = 8
 
-func bindHandleLayout(l *layout.Layout) (*handleLayout, error) {
+func bindHandleLayout(l dac.Layout) (*handleLayout, error) {
 	o := &handleLayout{}
 	for _, b := range []struct {
 		name string

@@ -13,7 +13,6 @@ import (
 	"sort"
 
 	"github.com/sosgo/sosgo/dac"
-	"github.com/sosgo/sosgo/internal/layout"
 	"github.com/sosgo/sosgo/internal/limits"
 	"github.com/sosgo/sosgo/target"
 )
@@ -130,7 +129,7 @@ func (h *Heap) open() error {
 // GcDacVars).
 type vars struct {
 	r              target.Memory
-	l              *layout.Layout
+	l              dac.Layout
 	at             target.Addr
 	generations    int
 	generationSize int

@@ -7,7 +7,6 @@ import (
 	"io"
 	"slices"
 
-	"github.com/sosgo/sosgo/internal/memmap"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -92,10 +91,10 @@ func (s area) NextStored(a target.Addr) (target.Addr, bool) {
 func (s area) bytes(off uint64, n int) ([]byte, error) { return readBytes(s, target.Addr(off), n) }
 
 // fileArea is the area of a whole file.
-func fileArea(src memmap.Source) area { return area{fileMemory{src}, 0, uint64(src.Size())} }
+func fileArea(src target.Source) area { return area{fileMemory{src}, 0, uint64(src.Size())} }
 
 // fileMemory addresses a file by offset. Its area keeps offsets inside it.
-type fileMemory struct{ src memmap.Source }
+type fileMemory struct{ src target.Source }
 
 func (f fileMemory) ReadMemory(p []byte, a target.Addr) (int, error) {
 	n, err := f.src.ReadAt(p, int64(a))

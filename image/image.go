@@ -20,7 +20,6 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/sosgo/sosgo/internal/memmap"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -181,7 +180,7 @@ func OpenFile(path string) (*Image, error) {
 
 // OpenSource opens an image whose file is src; path is what it is called in
 // messages. The image does not close src.
-func OpenSource(path string, src memmap.Source) (*Image, error) {
+func OpenSource(path string, src target.Source) (*Image, error) {
 	im := &Image{path: path, raw: fileArea(src)}
 	if err := im.open(Flat, nil); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
@@ -200,7 +199,7 @@ func (im *Image) Through(wrap func(target.Memory) target.Memory) *Image {
 // NewBytes opens an image that is in b, as it lies in a file or as it was
 // loaded. It keeps b.
 func NewBytes(b []byte, l Layout) (*Image, error) {
-	im := &Image{raw: fileArea(memmap.Bytes(b))}
+	im := &Image{raw: fileArea(target.BytesSource(b))}
 	if err := im.open(l, nil); err != nil {
 		return nil, fmt.Errorf("image: %w", err)
 	}

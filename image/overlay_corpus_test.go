@@ -22,7 +22,7 @@ const patched = 256
 // file with every byte of the module that the dump holds: the two must agree,
 // or the overlay would invent memory where the dump has none.
 func TestCorpusOverlayAgrees(t *testing.T) {
-	empty, _ := memmap.New(memmap.Bytes(nil), nil)
+	empty, _ := memmap.New(target.BytesSource(nil), nil)
 	eachCase(t, hasModules, func(t *testing.T, c *corpusCase) int {
 		compared, supplied := 0, 0
 		for _, m := range c.Target.Modules() {

@@ -3,13 +3,13 @@ package image
 import (
 	"io"
 
-	"github.com/sosgo/sosgo/internal/memmap"
 	"github.com/sosgo/sosgo/internal/mmapfile"
+	"github.com/sosgo/sosgo/target"
 )
 
 // openSource maps the file at path, so that only the pages that are looked at
 // are read.
-func openSource(path string) (memmap.Source, io.Closer, error) {
+func openSource(path string) (target.Source, io.Closer, error) {
 	f, err := mmapfile.Open(path, false)
 	if err != nil {
 		return nil, nil, err

@@ -289,7 +289,7 @@ func buildELF(gnu bool, add uint64) blob {
 
 // elfMemory lays a library out at base.
 func elfMemory(file blob, base target.Addr) *memmap.Map {
-	m, _ := memmap.New(memmap.Bytes(file[:0x2000]), []memmap.Range{{Addr: base, Size: 0x2000}})
+	m, _ := memmap.New(target.BytesSource(file[:0x2000]), []memmap.Range{{Addr: base, Size: 0x2000}})
 	return m
 }
 
@@ -305,6 +305,6 @@ func memory(b []byte, base target.Addr, missing ...int) *memmap.Map {
 			ranges = append(ranges, memmap.Range{Addr: base + target.Addr(off), Size: uint64(min(4096, len(b)-off)), Offset: int64(off)})
 		}
 	}
-	m, _ := memmap.New(memmap.Bytes(b), ranges)
+	m, _ := memmap.New(target.BytesSource(b), ranges)
 	return m
 }

@@ -3,12 +3,12 @@ package minidump_test
 import (
 	"fmt"
 
-	"github.com/sosgo/sosgo/internal/memmap"
 	"github.com/sosgo/sosgo/minidump"
+	"github.com/sosgo/sosgo/target"
 )
 
 func ExampleOpen() {
-	f, err := minidump.Open(memmap.Bytes(sample()))
+	f, err := minidump.Open(target.BytesSource(sample()))
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -31,7 +31,7 @@ func Sniff(head []byte) bool {
 
 // A File is an open minidump. It implements target.Target.
 type File struct {
-	src      memmap.Source
+	src      target.Source
 	header   header
 	streams  []Stream
 	platform target.Platform
@@ -75,7 +75,7 @@ type header struct {
 // fails with a *FormatError if there is no usable directory, or no memory; any
 // lesser fault is a warning. The File reads src as long as it is used and does
 // not close it.
-func Open(src memmap.Source) (*File, error) {
+func Open(src target.Source) (*File, error) {
 	f := &File{src: src}
 	if err := f.readHeader(); err != nil {
 		return nil, err

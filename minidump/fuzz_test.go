@@ -4,7 +4,6 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/sosgo/sosgo/internal/memmap"
 	"github.com/sosgo/sosgo/internal/synth"
 	"github.com/sosgo/sosgo/internal/testcase"
 	"github.com/sosgo/sosgo/minidump"
@@ -28,7 +27,7 @@ func FuzzOpen(f *testing.F) {
 		f.Add(m.Bytes())
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		d, err := minidump.Open(memmap.Bytes(b))
+		d, err := minidump.Open(target.BytesSource(b))
 		if err != nil {
 			if !isKnown(err) {
 				t.Fatalf("%v is none of the sentinels", err)

@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/sosgo/sosgo/internal/memmap"
 	"github.com/sosgo/sosgo/internal/synth"
 	"github.com/sosgo/sosgo/minidump"
 	"github.com/sosgo/sosgo/target"
@@ -182,7 +181,7 @@ func TestHopeless(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			assert.Less(t, allocated(func() {
-				_, err := minidump.Open(memmap.Bytes(c.dump))
+				_, err := minidump.Open(target.BytesSource(c.dump))
 				require.ErrorIs(t, err, target.ErrCorrupt)
 				var fe *minidump.FormatError
 				require.ErrorAs(t, err, &fe)

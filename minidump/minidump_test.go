@@ -12,7 +12,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/sosgo/sosgo/internal/memmap"
 	"github.com/sosgo/sosgo/internal/synth"
 	"github.com/sosgo/sosgo/minidump"
 	"github.com/sosgo/sosgo/target"
@@ -103,7 +102,7 @@ func sample() []byte {
 }
 
 func open(t testing.TB, b []byte) *minidump.File {
-	f, err := minidump.Open(memmap.Bytes(b))
+	f, err := minidump.Open(target.BytesSource(b))
 	require.NoError(t, err)
 	return f
 }
@@ -581,7 +580,7 @@ func TestLargeFile(t *testing.T) {
 func TestReaderAt(t *testing.T) {
 	b := sample()
 	lent := open(t, b)
-	read, err := minidump.Open(memmap.ReaderAt(bytes.NewReader(b), int64(len(b))))
+	read, err := minidump.Open(target.ReaderAtSource(bytes.NewReader(b), int64(len(b))))
 	require.NoError(t, err)
 	assert.Equal(t, lent.Threads(), read.Threads())
 	assert.Equal(t, lent.Modules(), read.Modules())
@@ -592,7 +591,7 @@ func TestReaderAt(t *testing.T) {
 // TestReadFailure asserts that a fault of the host is not called corruption.
 func TestReadFailure(t *testing.T) {
 	broken := errors.New("disk on fire")
-	_, err := minidump.Open(memmap.ReaderAt(failingReader{broken}, 1000))
+	_, err := minidump.Open(target.ReaderAtSource(failingReader{broken}, 1000))
 	require.ErrorIs(t, err, broken)
 	assert.NotErrorIs(t, err, target.ErrCorrupt)
 }
@@ -654,7 +653,7 @@ func TestTruncation(t *testing.T) {
 	for _, b := range [][]byte{sample(), m.Bytes()} {
 		opened := 0
 		for n := range b {
-			f, err := minidump.Open(memmap.Bytes(b[:n]))
+			f, err := minidump.Open(target.BytesSource(b[:n]))
 			if err != nil {
 				if !errors.Is(err, target.ErrCorrupt) {
 					t.Fatalf("cut to %d bytes: %v is not corruption", n, err)

@@ -11,7 +11,7 @@ import (
 
 	"github.com/sosgo/sosgo/internal/cursor"
 	"github.com/sosgo/sosgo/internal/limits"
-	"github.com/sosgo/sosgo/internal/memmap"
+	"github.com/sosgo/sosgo/target"
 )
 
 var le = binary.LittleEndian
@@ -27,7 +27,7 @@ func (f *File) read(stream string, off, n int64) ([]byte, error) {
 	return readSource(f.src, stream, off, n)
 }
 
-func readSource(src memmap.Source, stream string, off, n int64) ([]byte, error) {
+func readSource(src target.Source, stream string, off, n int64) ([]byte, error) {
 	size := src.Size()
 	if off < 0 || n < 0 || n > math.MaxInt || off > size || n > size-off {
 		msg := fmt.Sprintf("%d bytes wanted, the file has %d bytes", n, size)

@@ -25,7 +25,6 @@ func All() []cli.Command {
 		threadCommands(),
 		stackCommands(),
 		stackToolCommands(),
-		supportCommands(),
 		objectcmd.Commands(),
 		threadcmd.Commands(),
 		typecmd.Commands(),

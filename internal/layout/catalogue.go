@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/sosgo/sosgo/image"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -23,23 +24,6 @@ import (
 //
 //go:embed tables/*.json
 var tables embed.FS
-
-// An Identity is what tells one build of a runtime from another.
-type Identity struct {
-	BuildID       []byte // ELF
-	TimeDateStamp uint32 // PE
-	SizeOfImage   uint32
-}
-
-func (id Identity) String() string {
-	if len(id.BuildID) > 0 {
-		return "build id " + hex.EncodeToString(id.BuildID)
-	}
-	if id.SizeOfImage != 0 {
-		return fmt.Sprintf("timestamp %08x size %x", id.TimeDateStamp, id.SizeOfImage)
-	}
-	return "unknown build"
-}
 
 // A Build is a known build of a runtime, from the catalogue.
 type Build struct {
@@ -65,7 +49,7 @@ type descriptorFile struct {
 	Descriptor json.RawMessage `json:"descriptor"`
 }
 
-func (f *descriptorFile) is(id Identity) bool {
+func (f *descriptorFile) is(id image.Identity) bool {
 	if len(id.BuildID) > 0 {
 		return strings.EqualFold(f.Key.BuildID, hex.EncodeToString(id.BuildID))
 	}
@@ -82,7 +66,7 @@ func number(s string) uint64 {
 
 // KnownBuild looks id up in the catalogue. It returns nil for a build that is
 // not in it.
-func KnownBuild(id Identity) (*Build, error) {
+func KnownBuild(id image.Identity) (*Build, error) {
 	key := []byte(hex.EncodeToString(id.BuildID))
 	if len(key) == 0 {
 		key = fmt.Appendf(nil, "%#x", id.TimeDateStamp)

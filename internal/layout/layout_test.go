@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/sosgo/sosgo/image"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -176,14 +177,14 @@ func TestCandidates(t *testing.T) {
 }
 
 func TestKnownBuild(t *testing.T) {
-	b, err := KnownBuild(Identity{TimeDateStamp: 0x6adaee43, SizeOfImage: 0x47a000})
+	b, err := KnownBuild(image.Identity{TimeDateStamp: 0x6adaee43, SizeOfImage: 0x47a000})
 	require.NoError(t, err)
 	require.NotNil(t, b)
 	require.Equal(t, "10.0.14", b.Version)
-	b, err = KnownBuild(Identity{TimeDateStamp: 0x6adaee43, SizeOfImage: 0x47b000})
+	b, err = KnownBuild(image.Identity{TimeDateStamp: 0x6adaee43, SizeOfImage: 0x47b000})
 	require.NoError(t, err)
 	require.Nil(t, b)
-	b, err = KnownBuild(Identity{})
+	b, err = KnownBuild(image.Identity{})
 	require.NoError(t, err)
 	require.Nil(t, b)
 }

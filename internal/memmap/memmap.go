@@ -13,15 +13,6 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Source is the file behind the map.
-type Source interface {
-	io.ReaderAt
-	// Bytes lends n bytes at off, or nil when the source is not in memory.
-	// The range always lies inside the source.
-	Bytes(off int64, n int) []byte
-	Size() int64
-}
-
 // A Range says that Size bytes at Addr are stored at Offset of the source.
 type Range struct {
 	Addr   target.Addr
@@ -41,7 +32,7 @@ func (r *Range) contains(a target.Addr) bool { return uint64(a-r.Addr) < r.Size 
 
 // A Map is an immutable address space. It is safe for concurrent use.
 type Map struct {
-	src    Source
+	src    target.Source
 	ranges []Range // sorted, disjoint, merged where neighbours in file and address
 	starts []target.Addr
 }
@@ -57,7 +48,7 @@ var _ target.Memory = (*Map)(nil)
 //     before the module pages), and the other keeps only the rest.
 //
 // Each is told in a warning. New takes ownership of ranges.
-func New(src Source, ranges []Range) (*Map, []error) {
+func New(src target.Source, ranges []Range) (*Map, []error) {
 	var warnings []error
 	kept, past, wrapped := usable(ranges, src.Size())
 	if past > 0 {

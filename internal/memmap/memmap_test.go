@@ -46,8 +46,8 @@ func naive(ranges []Range, size int64, a target.Addr) (off int64, ok bool) {
 func check(t *testing.T, file []byte, ranges []Range, first target.Addr, n int) {
 	t.Helper()
 	input := bytes.Clone(file)
-	lent, _ := New(Bytes(input), append([]Range(nil), ranges...))
-	copied, _ := New(ReaderAt(bytes.NewReader(input), int64(len(input))), append([]Range(nil), ranges...))
+	lent, _ := New(target.BytesSource(input), append([]Range(nil), ranges...))
+	copied, _ := New(target.ReaderAtSource(bytes.NewReader(input), int64(len(input))), append([]Range(nil), ranges...))
 	for i := 1; i < len(lent.Ranges()); i++ {
 		x, y := lent.Ranges()[i-1], lent.Ranges()[i]
 		require.Less(t, x.last(), y.Addr, "ranges are sorted and disjoint: %v", lent.Ranges())
@@ -124,7 +124,7 @@ func TestNewOverlaps(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			input := append([]Range(nil), tt.ranges...)
-			m, warnings := New(Bytes(file), append([]Range(nil), tt.ranges...))
+			m, warnings := New(target.BytesSource(file), append([]Range(nil), tt.ranges...))
 			assert.Equal(t, tt.want, append([]Range(nil), m.Ranges()...))
 			assert.Len(t, warnings, tt.warns)
 			for _, w := range warnings {
@@ -219,7 +219,7 @@ func TestNewManyOverlaps(t *testing.T) {
 				ranges[i] = shape(i)
 			}
 			start := time.Now()
-			m, warnings := New(Bytes(file), ranges)
+			m, warnings := New(target.BytesSource(file), ranges)
 			assert.Less(t, time.Since(start), 3*time.Second)
 			assert.LessOrEqual(t, len(m.Ranges()), 2*n)
 			assert.NotEmpty(t, warnings)
@@ -229,7 +229,7 @@ func TestNewManyOverlaps(t *testing.T) {
 
 // split is a map whose ranges are neighbours in memory and not in the file:
 // the bytes 0 to 7 at 0x1000, 32 to 39 at 0x1008, 16 to 23 at 0x1010.
-func split(src Source) *Map {
+func split(src target.Source) *Map {
 	m, _ := New(src, []Range{{0x1008, 8, 32}, {0x1000, 8, 0}, {0x1010, 8, 16}})
 	return m
 }
@@ -237,7 +237,7 @@ func split(src Source) *Map {
 func TestReadAcrossRanges(t *testing.T) {
 	file := pattern(64)
 	want := append(append(append([]byte(nil), file[:8]...), file[32:40]...), file[16:24]...)
-	for name, src := range map[string]Source{"lent": Bytes(file), "copied": ReaderAt(bytes.NewReader(file), 64)} {
+	for name, src := range map[string]target.Source{"lent": target.BytesSource(file), "copied": target.ReaderAtSource(bytes.NewReader(file), 64)} {
 		t.Run(name, func(t *testing.T) {
 			m := split(src)
 			p := make([]byte, 24)
@@ -267,7 +267,7 @@ func TestReadAcrossRanges(t *testing.T) {
 
 func TestView(t *testing.T) {
 	file := pattern(64)
-	m := split(Bytes(file))
+	m := split(target.BytesSource(file))
 	tests := []struct {
 		a    target.Addr
 		n    int
@@ -290,13 +290,13 @@ func TestView(t *testing.T) {
 	assert.Equal(t, file[34:40], m.Span(0x100a))
 	assert.Nil(t, m.Span(0x1018))
 
-	merged, _ := New(Bytes(file), []Range{{0x1008, 8, 8}, {0x1000, 8, 0}})
+	merged, _ := New(target.BytesSource(file), []Range{{0x1008, 8, 8}, {0x1000, 8, 0}})
 	b, ok := merged.View(0x1004, 8)
 	assert.True(t, ok, "a view crosses ranges that are neighbours in memory and file")
 	assert.Equal(t, file[4:12], b)
 	assert.Equal(t, 8, cap(b), "an append can't write into the dump")
 
-	unlent := split(ReaderAt(bytes.NewReader(file), 64))
+	unlent := split(target.ReaderAtSource(bytes.NewReader(file), 64))
 	_, ok = unlent.View(0x1000, 1)
 	assert.False(t, ok)
 	assert.Nil(t, unlent.Span(0x1000))
@@ -319,7 +319,7 @@ func (r brokenReader) ReadAt(p []byte, off int64) (int, error) {
 func TestReadErrorsOfTheHost(t *testing.T) {
 	disk := errors.New("disk error")
 	for _, tt := range []struct{ err, want error }{{disk, disk}, {io.EOF, io.ErrUnexpectedEOF}} {
-		m, _ := New(ReaderAt(brokenReader{20, tt.err}, 64), []Range{{0x1000, 64, 0}})
+		m, _ := New(target.ReaderAtSource(brokenReader{20, tt.err}, 64), []Range{{0x1000, 64, 0}})
 		n, err := m.ReadMemory(make([]byte, 16), 0x1008)
 		assert.Equal(t, 12, n)
 		assert.ErrorIs(t, err, tt.want)
@@ -338,7 +338,7 @@ func benchmarkMap(b *testing.B, n int) *Map {
 		// Gaps keep the ranges apart.
 		ranges[i] = Range{0x7f0000000000 + target.Addr(i)*4096, 64, int64(i * 64)}
 	}
-	m, warnings := New(Bytes(file), ranges)
+	m, warnings := New(target.BytesSource(file), ranges)
 	require.Empty(b, warnings)
 	require.Len(b, m.Ranges(), n)
 	return m
@@ -379,7 +379,7 @@ func BenchmarkReadMemory(b *testing.B) {
 func BenchmarkNew(b *testing.B) {
 	for _, n := range []int{16_000, 100_000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
-			src := Bytes(make([]byte, n*64))
+			src := target.BytesSource(make([]byte, n*64))
 			for b.Loop() {
 				ranges := make([]Range, n)
 				for i := range ranges {

@@ -1,4 +1,4 @@
-// Package mmapfile gives read-only access to a file as a memmap.Source:
+// Package mmapfile gives read-only access to a file as a target.Source:
 // mapped into memory where that is possible and wanted, through io.ReaderAt
 // elsewhere.
 //
@@ -26,7 +26,7 @@ import (
 // may find no room, and would leave too little of it.
 const maxMapping = 1 << (29 + 17*(strconv.IntSize/64))
 
-// A File is a file opened for reading. It implements memmap.Source and is
+// A File is a file opened for reading. It implements target.Source and is
 // safe for concurrent use, except for Close.
 type File struct {
 	f    *os.File

@@ -9,11 +9,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/sosgo/sosgo/internal/memmap"
 	"github.com/sosgo/sosgo/target"
 )
 
-var _ memmap.Source = (*File)(nil)
+var _ target.Source = (*File)(nil)
 
 func TestOpen(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "file")

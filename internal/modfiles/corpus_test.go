@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sosgo/sosgo/elfcore"
+	"github.com/sosgo/sosgo/image"
 	"github.com/sosgo/sosgo/internal/mmapfile"
 	"github.com/sosgo/sosgo/internal/modfiles"
 	"github.com/sosgo/sosgo/internal/testcase"
@@ -46,7 +47,7 @@ func TestCorpus(t *testing.T) {
 func findAll(t *testing.T, finder *modfiles.Finder, tg target.Target, set string) (found int) {
 	clr := 0
 	for _, m := range tg.Modules() {
-		im, _, err := finder.Find(&m, modfiles.IdentityOf(tg, &m))
+		im, _, err := finder.Find(&m, image.IdentityOf(tg, &m))
 		runtime := strings.HasSuffix(m.Path, "coreclr.dll") || strings.HasSuffix(m.Path, "libcoreclr.so")
 		if runtime {
 			clr++

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/sosgo/sosgo/image"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -25,7 +26,7 @@ type folder struct {
 	files map[string][]string // by name in lower case
 }
 
-func (f *folder) Candidates(m *target.Module, _ *Identity) iter.Seq[string] {
+func (f *folder) Candidates(m *target.Module, _ *image.Identity) iter.Seq[string] {
 	f.once.Do(f.list)
 	return func(yield func(string) bool) {
 		for _, p := range f.files[baseName(m.Path)] {

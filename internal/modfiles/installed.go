@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/sosgo/sosgo/image"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -28,7 +29,7 @@ var packagesInPath = sync.OnceValue(func() *regexp.Regexp {
 })
 
 // Candidates implements Source.
-func (s Installed) Candidates(m *target.Module, _ *Identity) iter.Seq[string] {
+func (s Installed) Candidates(m *target.Module, _ *image.Identity) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		name := baseNameAsWritten(m.Path)
 		if name == "" {

@@ -4,7 +4,6 @@
 package modfiles
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"iter"
@@ -18,74 +17,10 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// ErrMismatch reports a file that is not the one that was loaded.
-var ErrMismatch = errors.New("not the file that was loaded")
-
-// An Identity is what a dump says of a module that a file can be held to. The
-// zero value says nothing; each part that is not zero must agree.
-type Identity struct {
-	BuildID       []byte   // ELF
-	TimeDateStamp uint32   // PE, with SizeOfImage
-	SizeOfImage   uint32   // PE
-	MVID          [16]byte // managed images, as stored
-}
-
-// IdentityOf reads the identity of m from a dump's module list and memory.
-func IdentityOf(mem target.Memory, m *target.Module) Identity {
-	id := Identity{TimeDateStamp: m.TimeDateStamp, SizeOfImage: m.SizeOfImage}
-	im, err := image.OpenMemory(mem, m)
-	if err != nil {
-		return id
-	}
-	if b, err := im.BuildID(); err == nil {
-		id.BuildID = b
-	}
-	if id.SizeOfImage == 0 && im.HasHeaders() {
-		id.TimeDateStamp, id.SizeOfImage = im.TimeDateStamp(), im.SizeOfImage()
-	}
-	if v, err := im.MVID(); err == nil {
-		id.MVID = v
-	}
-	return id
-}
-
-// Known reports whether the identity says anything.
-func (id *Identity) Known() bool {
-	return len(id.BuildID) > 0 || id.SizeOfImage != 0 || id.MVID != [16]byte{}
-}
-
-// Check compares a file to the identity. It returns ErrMismatch with what
-// differs, or what kept the file from being read.
-func (id *Identity) Check(im *image.Image) error {
-	if len(id.BuildID) > 0 {
-		got, err := im.BuildID()
-		if err != nil {
-			return err
-		}
-		if !bytes.Equal(got, id.BuildID) {
-			return fmt.Errorf("build id %x, not %x: %w", got, id.BuildID, ErrMismatch)
-		}
-	}
-	if id.SizeOfImage != 0 && (im.TimeDateStamp() != id.TimeDateStamp || im.SizeOfImage() != id.SizeOfImage) {
-		return fmt.Errorf("time stamp %08x and size %#x, not %08x and %#x: %w",
-			im.TimeDateStamp(), im.SizeOfImage(), id.TimeDateStamp, id.SizeOfImage, ErrMismatch)
-	}
-	if id.MVID != [16]byte{} {
-		got, err := im.MVID()
-		if err != nil {
-			return err
-		}
-		if got != id.MVID {
-			return fmt.Errorf("MVID %x, not %x: %w", got, id.MVID, ErrMismatch)
-		}
-	}
-	return nil
-}
-
 // A Source proposes files for modules.
 type Source interface {
 	// Candidates yields paths of files that may be m's, the likeliest first.
-	Candidates(m *target.Module, id *Identity) iter.Seq[string]
+	Candidates(m *target.Module, id *image.Identity) iter.Seq[string]
 }
 
 // A Candidate is a file that Find looked at. Err says why it was refused, and
@@ -109,7 +44,7 @@ type Finder struct {
 // Find returns the file of m, opened, and the files that were looked at in
 // order. The error is target.ErrUnsupported when id says nothing, and wraps
 // os.ErrNotExist when no file was the right one.
-func (f *Finder) Find(m *target.Module, id Identity) (*image.Image, []Candidate, error) {
+func (f *Finder) Find(m *target.Module, id image.Identity) (*image.Image, []Candidate, error) {
 	if !id.Known() {
 		return nil, nil, target.Unsupportedf("%s: the dump does not identify the file", m.Path)
 	}
@@ -147,7 +82,7 @@ func (f *Finder) start() {
 
 // open opens and checks one file. Only regular files are opened: a path can
 // come from the dump and name a device.
-func open(p string, id *Identity) (*image.Image, error) {
+func open(p string, id *image.Identity) (*image.Image, error) {
 	st, err := os.Stat(p)
 	if err != nil {
 		return nil, err
@@ -173,7 +108,7 @@ func baseName(p string) string {
 // recorded proposes the path that the dump records.
 type recorded struct{}
 
-func (recorded) Candidates(m *target.Module, _ *Identity) iter.Seq[string] {
+func (recorded) Candidates(m *target.Module, _ *image.Identity) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		// A dump must not make this machine talk to a file server.
 		if filepath.IsAbs(m.Path) && !strings.HasPrefix(m.Path, `\\`) && !strings.HasPrefix(m.Path, "//") {

@@ -57,33 +57,33 @@ func TestFind(t *testing.T) {
 
 	f := &Finder{Dirs: []string{filepath.Join(dir, "absent"), dir}}
 	m := &target.Module{Path: "/app/libx.so"}
-	im, tried, err := f.Find(m, Identity{BuildID: []byte{1, 2, 3, 4}})
+	im, tried, err := f.Find(m, image.Identity{BuildID: []byte{1, 2, 3, 4}})
 	require.NoError(t, err)
 	defer im.Close()
 	assert.Equal(t, right, im.Path())
 	require.Len(t, tried, 3)
 	assert.Equal(t, []string{wrong, text, right}, []string{tried[0].Path, tried[1].Path, tried[2].Path})
-	assert.ErrorIs(t, tried[0].Err, ErrMismatch)
+	assert.ErrorIs(t, tried[0].Err, image.ErrMismatch)
 	assert.ErrorIs(t, tried[1].Err, target.ErrCorrupt)
 	assert.NoError(t, tried[2].Err)
 
-	_, tried, err = f.Find(m, Identity{BuildID: []byte{7}})
+	_, tried, err = f.Find(m, image.Identity{BuildID: []byte{7}})
 	assert.ErrorIs(t, err, os.ErrNotExist)
 	assert.Len(t, tried, 3)
-	_, _, err = f.Find(m, Identity{})
+	_, _, err = f.Find(m, image.Identity{})
 	assert.ErrorIs(t, err, target.ErrUnsupported, "a file that can't be checked is not taken")
 }
 
 // fixed proposes one path.
 type fixed string
 
-func (p fixed) Candidates(*target.Module, *Identity) iter.Seq[string] {
+func (p fixed) Candidates(*target.Module, *image.Identity) iter.Seq[string] {
 	return slices.Values([]string{string(p)})
 }
 
 func TestSources(t *testing.T) {
 	path := write(t, filepath.Join(t.TempDir(), "libx.so"), library(1))
-	id := Identity{BuildID: []byte{1, 2, 3, 4}}
+	id := image.Identity{BuildID: []byte{1, 2, 3, 4}}
 	for name, f := range map[string]*Finder{
 		"recorded": {Recorded: true},
 		"file":     {Dirs: []string{path}},
@@ -104,12 +104,12 @@ func TestSources(t *testing.T) {
 func TestCheck(t *testing.T) {
 	im, err := image.NewBytes(library(1), image.Flat)
 	require.NoError(t, err)
-	for name, id := range map[string]Identity{
+	for name, id := range map[string]image.Identity{
 		"build id":   {BuildID: []byte{1}},
 		"time stamp": {TimeDateStamp: 1, SizeOfImage: 2},
 	} {
-		assert.ErrorIs(t, id.Check(im), ErrMismatch, name)
+		assert.ErrorIs(t, id.Check(im), image.ErrMismatch, name)
 	}
-	assert.ErrorIs(t, (&Identity{MVID: [16]byte{1}}).Check(im), target.ErrUnsupported)
-	assert.NoError(t, (&Identity{BuildID: []byte{1, 2, 3, 4}}).Check(im))
+	assert.ErrorIs(t, (&image.Identity{MVID: [16]byte{1}}).Check(im), target.ErrUnsupported)
+	assert.NoError(t, (&image.Identity{BuildID: []byte{1, 2, 3, 4}}).Check(im))
 }

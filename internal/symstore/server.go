@@ -15,7 +15,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/sosgo/sosgo/internal/modfiles"
+	"github.com/sosgo/sosgo/image"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -51,7 +51,7 @@ type Server struct {
 
 // Candidates implements modfiles.Source: the file in the cache, after a
 // download if need be.
-func (s *Server) Candidates(m *target.Module, id *modfiles.Identity) iter.Seq[string] {
+func (s *Server) Candidates(m *target.Module, id *image.Identity) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		key := FileKey(m.Path, id)
 		if key == "" {

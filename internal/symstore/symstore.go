@@ -18,13 +18,13 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/sosgo/sosgo/internal/modfiles"
+	"github.com/sosgo/sosgo/image"
 	"github.com/sosgo/sosgo/target"
 )
 
 // FileKey is the key of a module's file, "libcoreclr.so/elf-buildid-…/libcoreclr.so",
 // or empty where the identity is not enough for one.
-func FileKey(modulePath string, id *modfiles.Identity) string {
+func FileKey(modulePath string, id *image.Identity) string {
 	name := fileName(modulePath)
 	switch {
 	case name == "":
@@ -95,7 +95,7 @@ func DownloadCache() Cache {
 func (c Cache) path(key string) string { return filepath.Join(c.Dir, filepath.FromSlash(key)) }
 
 // Candidates implements modfiles.Source.
-func (c Cache) Candidates(m *target.Module, id *modfiles.Identity) iter.Seq[string] {
+func (c Cache) Candidates(m *target.Module, id *image.Identity) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		key := FileKey(m.Path, id)
 		if key == "" {

@@ -13,21 +13,22 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/sosgo/sosgo/image"
 	"github.com/sosgo/sosgo/internal/modfiles"
 	"github.com/sosgo/sosgo/target"
 )
 
 func TestKeys(t *testing.T) {
-	elf := &modfiles.Identity{BuildID: []byte{0xde, 0xad, 0xbe, 0xef}}
-	pe := &modfiles.Identity{TimeDateStamp: 0x6adaee, SizeOfImage: 0x47a000}
+	elf := &image.Identity{BuildID: []byte{0xde, 0xad, 0xbe, 0xef}}
+	pe := &image.Identity{TimeDateStamp: 0x6adaee, SizeOfImage: 0x47a000}
 	for _, c := range []struct {
 		path string
-		id   *modfiles.Identity
+		id   *image.Identity
 		want string
 	}{
 		{"/usr/share/dotnet/libcoreclr.so", elf, "libcoreclr.so/elf-buildid-deadbeef/libcoreclr.so"},
 		{`C:\app\CoreCLR.dll`, pe, "coreclr.dll/006adaee47a000/coreclr.dll"},
-		{"/app/x.dll", &modfiles.Identity{}, ""},
+		{"/app/x.dll", &image.Identity{}, ""},
 		{"", elf, ""},
 		{"/app/..", elf, ""},
 		{`/app/a"b`, elf, ""},
@@ -40,7 +41,7 @@ func TestKeys(t *testing.T) {
 
 var (
 	module   = &target.Module{Path: "/app/libcoreclr.so"}
-	identity = &modfiles.Identity{BuildID: []byte{1, 2}}
+	identity = &image.Identity{BuildID: []byte{1, 2}}
 )
 
 const key = "libcoreclr.so/elf-buildid-0102/libcoreclr.so"

@@ -12,5 +12,7 @@ func Commands() []cli.Command {
 		modulesCommand(),
 		assembliesCommand(),
 		saveModuleCommand(),
+		packCommand(),
+		doctorCommand(),
 	)
 }

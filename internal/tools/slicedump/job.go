@@ -65,7 +65,7 @@ func (j *job) run(ctx context.Context) ([]byte, error) {
 	}
 	offsets, addrs, files, large := newReads(), newReads(), newFileReads(), &touchedPages{}
 	open := func() (*sosgo.Dump, error) {
-		return sosgo.OpenReaderAt(recordingFile{memmap.Bytes(raw), offsets}, file.Size(), sosgo.Options{
+		return sosgo.OpenReaderAt(recordingFile{target.BytesSource(raw), offsets}, file.Size(), sosgo.Options{
 			Modules: j.modules, NoLocalFiles: true, Jobs: 1,
 			WrapMemory: func(m target.Memory) target.Memory { return recordingMemory{m, addrs.note, large} },
 			WrapFile:   files.wrap,

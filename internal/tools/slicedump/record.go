@@ -3,7 +3,6 @@ package main
 import (
 	"sync"
 
-	"github.com/sosgo/sosgo/internal/memmap"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -56,7 +55,7 @@ func (r *reads) note(at uint64, n int) {
 // A recordingFile notes what is read of a dump's file. What is lent in large
 // pieces is noted by who looks at it.
 type recordingFile struct {
-	memmap.Source
+	target.Source
 	seen *reads
 }
 
@@ -66,7 +65,7 @@ func (f recordingFile) ReadAt(p []byte, off int64) (int, error) {
 	return n, err
 }
 
-// Bytes implements memmap.Source.
+// Bytes implements target.Source.
 func (f recordingFile) Bytes(off int64, n int) []byte {
 	b := f.Source.Bytes(off, n)
 	if n < largeView {

@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sosgo/sosgo/elfcore"
-	"github.com/sosgo/sosgo/internal/memmap"
 	"github.com/sosgo/sosgo/internal/synth"
 	"github.com/sosgo/sosgo/minidump"
 	"github.com/sosgo/sosgo/target"
@@ -35,7 +34,7 @@ func TestELFSlice(t *testing.T) {
 	// One page of the first segment, none of the second, and a part of a file.
 	small, err := box.build([]piece{{0x90000, []byte("from a file")}, {0x11000, pages(4)[pageSize : 2*pageSize]}})
 	require.NoError(t, err)
-	f, err := elfcore.Open(memmap.Bytes(small))
+	f, err := elfcore.Open(target.BytesSource(small))
 	require.NoError(t, err)
 	require.Empty(t, f.Warnings())
 	require.Equal(t, uint32(77), f.Process().ID)
@@ -70,7 +69,7 @@ func TestMinidumpSlice(t *testing.T) {
 			require.NoError(t, err)
 			small, err := box.build([]piece{{0x11000, pages(3)[pageSize : 2*pageSize]}})
 			require.NoError(t, err)
-			f, err := minidump.Open(memmap.Bytes(small))
+			f, err := minidump.Open(target.BytesSource(small))
 			require.NoError(t, err)
 			require.Empty(t, f.Warnings())
 			require.Equal(t, `C:\app.dll`, f.Modules()[0].Path)

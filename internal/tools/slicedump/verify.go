@@ -13,13 +13,13 @@ import (
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/cli"
 	"github.com/sosgo/sosgo/internal/commands"
-	"github.com/sosgo/sosgo/internal/memmap"
+	"github.com/sosgo/sosgo/target"
 )
 
 // verify runs the commands over the slice.
 func (j *job) verify(ctx context.Context, small []byte, want [][]byte) error {
 	open := func() (*sosgo.Dump, error) {
-		return sosgo.OpenReaderAt(memmap.Bytes(small), int64(len(small)), sosgo.Options{NoLocalFiles: true})
+		return sosgo.OpenReaderAt(target.BytesSource(small), int64(len(small)), sosgo.Options{NoLocalFiles: true})
 	}
 	differ := 0
 	for i, got := range answers(ctx, open, j.commands) {

@@ -1,9 +1,20 @@
-package memmap
+package target
 
 import "io"
 
-// Bytes is a Source that is in memory as a whole.
-func Bytes(b []byte) Source { return byteSource(b) }
+// A Source is a file of which parts can be lent: a dump's, or an image's. It is
+// safe for concurrent use.
+type Source interface {
+	io.ReaderAt
+	// Bytes lends n bytes at off, or nil when the source is not in memory.
+	// The range always lies inside the source.
+	Bytes(off int64, n int) []byte
+	// Size is the number of bytes.
+	Size() int64
+}
+
+// BytesSource is a Source that is in memory as a whole.
+func BytesSource(b []byte) Source { return byteSource(b) }
 
 type byteSource []byte
 
@@ -20,9 +31,9 @@ func (s byteSource) ReadAt(p []byte, off int64) (int, error) {
 	return n, nil
 }
 
-// ReaderAt is a Source over r, which holds size bytes and is only read, unless
+// ReaderAtSource is a Source over r, which holds size bytes and is only read, unless
 // it is a Source itself.
-func ReaderAt(r io.ReaderAt, size int64) Source {
+func ReaderAtSource(r io.ReaderAt, size int64) Source {
 	if s, ok := r.(Source); ok && s.Size() == size {
 		return s
 	}

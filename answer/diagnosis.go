@@ -1,0 +1,122 @@
+package answer
+
+import "github.com/sosgo/sosgo/target"
+
+// A Diagnosis says what a dump holds, how it is read, what is missing and what
+// would help. A stranger's report of a problem is this.
+type Diagnosis struct {
+	Gaps
+	File     string             `json:"file,omitempty" doc:"the dump's file"`
+	Format   string             `json:"format" doc:"the container"`
+	Packed   string             `json:"compressed,omitempty" doc:"how the file was compressed"`
+	Size     int64              `json:"size" doc:"bytes of the dump, unpacked"`
+	OS       string             `json:"os" doc:"operating system of the process"`
+	OSText   string             `json:"osVersion,omitempty" doc:"its version, as the dump words it"`
+	Arch     string             `json:"arch" doc:"processor architecture"`
+	PID      uint32             `json:"pid,omitempty" doc:"process id"`
+	Command  string             `json:"command,omitempty" doc:"executable or command line"`
+	Threads  int                `json:"threads" doc:"OS threads"`
+	Modules  int                `json:"modules" doc:"images that were mapped"`
+	Stored   uint64             `json:"stored" doc:"bytes of the process's memory in the dump"`
+	Runtimes []RuntimeDiagnosis `json:"runtimes" doc:"the .NET runtimes in the process"`
+	Parts    []PartDiagnosis    `json:"parts,omitempty" doc:"what is there of the process"`
+	Files    []WantedFile       `json:"files,omitempty" doc:"module files that would help"`
+	Warnings []string           `json:"dumpWarnings,omitempty" doc:"what reading the container had to skip or to decide"`
+	Members  []LayoutMember     `json:"members,omitempty" doc:"the layout of the chosen runtime, if it was asked for"`
+}
+
+// A RuntimeDiagnosis says how one runtime is read.
+type RuntimeDiagnosis struct {
+	Index    int            `json:"index" doc:"number for --runtime"`
+	Chosen   bool           `json:"chosen" doc:"the commands look at this one"`
+	Kind     string         `json:"kind" doc:"\".NET Core\" or \"NativeAOT\""`
+	Version  string         `json:"version,omitempty" doc:"as far as it is known"`
+	Path     string         `json:"path" doc:"the runtime's library"`
+	Base     target.Addr    `json:"base" doc:"where it was loaded"`
+	Identity string         `json:"identity" doc:"what tells this build from others"`
+	File     string         `json:"localFile,omitempty" doc:"the same library on this machine"`
+	FileErr  error          `json:"-"` // why there is none
+	Sources  []LayoutSource `json:"layout,omitempty" doc:"what the structures are read with, in the order of belief"`
+	Probes   []Probe        `json:"probes,omitempty" doc:"checks of the layout against the process"`
+	Error    string         `json:"error,omitempty" doc:"why the runtime could not be opened"`
+}
+
+// A LayoutSource is a source of what is known about a runtime's structures.
+type LayoutSource struct {
+	Source  string `json:"source" doc:"a descriptor or a table"`
+	Members int    `json:"members" doc:"members of structures that were taken from it"`
+}
+
+// A LayoutMember is one thing that is known about a runtime's structures: where
+// a member lies, how large a structure is, the address of a global variable.
+type LayoutMember struct {
+	Name   string `json:"name" doc:"structure and member"`
+	Value  string `json:"value" doc:"offset, size, address or constant"`
+	Source string `json:"source" doc:"the descriptor or table that has it"`
+}
+
+// A Probe is a check of a layout against the process.
+type Probe struct {
+	Name   string `json:"name" doc:"what was checked"`
+	Result string `json:"result" doc:"\"passed\", \"failed\" or \"not in the dump\""`
+	Detail string `json:"detail,omitempty" doc:"what was found"`
+}
+
+// What came of a probe.
+const (
+	ProbePassed    = "passed"
+	ProbeFailed    = "failed"
+	ProbeNotInDump = "not in the dump"
+)
+
+// A PartState says how much of a part of the process the dump holds.
+type PartState string
+
+// The states of a part.
+const (
+	PartWhole   PartState = "whole"
+	PartPartly  PartState = "in part"
+	PartMissing PartState = "missing"
+	PartUnknown PartState = "unreadable" // it could not be read for another reason
+)
+
+// A Part is a part of the process that answers are made of.
+type Part string
+
+// The parts, in the order of a diagnosis.
+const (
+	PartHeap     Part = "GC heap"          // the objects' memory
+	PartStacks   Part = "thread stacks"    // their tops
+	PartMetadata Part = "metadata"         // names of types and members
+	PartCode     Part = "precompiled code" // its unwind tables
+)
+
+// A PartDiagnosis says what is there of one part. Costs are left to those who
+// know what the part is needed for.
+type PartDiagnosis struct {
+	Part   Part      `json:"name" doc:"a part of the process"`
+	State  PartState `json:"state" doc:"\"whole\", \"in part\", \"missing\" or \"unreadable\""`
+	Detail string    `json:"detail,omitempty" doc:"how much of it is there"`
+	Costs  []string  `json:"costs,omitempty" doc:"commands that can't answer, or only in part"`
+}
+
+// A WantedFile is a file that would complete the dump.
+type WantedFile struct {
+	Path     string `json:"path" doc:"the module, as the dump names it"`
+	Identity string `json:"identity" doc:"what the file must be"`
+	Key      string `json:"key,omitempty" doc:"under which symbol servers keep it"`
+	Why      string `json:"why" doc:"what it would supply"`
+}
+
+// A Pack is a dump and its module files in one file.
+type Pack struct {
+	File    string       `json:"file" doc:"the pack"`
+	Files   []PackedFile `json:"files" doc:"the module files in it"`
+	Missing []string     `json:"missing" doc:"modules whose files were not found"`
+}
+
+// A PackedFile is a module file in a pack.
+type PackedFile struct {
+	Path string `json:"path" doc:"where the file was found"`
+	Size int64  `json:"size" doc:"bytes"`
+}
