@@ -19,6 +19,7 @@ type Exception struct {
 	StackTrace *Text        `json:"stackTraceString,omitempty" doc:"stack trace as text, if managed code asked for it"`
 
 	MethodTable target.Addr `json:"-"`
+	TraceError  error       `json:"-"` // why frames are missing, outwards from the last
 	// Fault is SOS's guess that the processor raised the exception. It is often
 	// wrong.
 	Fault bool `json:"-"`

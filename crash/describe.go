@@ -60,7 +60,7 @@ func DescribeBriefly(p Process) *answer.Crash {
 	if err != nil || died.Thrown == 0 {
 		return out
 	}
-	x, err := code.Of(rt).DescribeException(died.Thrown, code.ExceptionOptions{MaxFrames: 1, NoLines: true})
+	x, err := code.Of(rt).DescribeException(died.Thrown, code.ExceptionOptions{Brief: true})
 	if err == nil && x.Type.Err == nil {
 		out.Exceptions = []answer.Exception{*x}
 	}

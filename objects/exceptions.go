@@ -8,11 +8,7 @@ import (
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/heap"
-	"github.com/sosgo/sosgo/target"
 )
-
-// messageChars is how many UTF-16 code units of an exception's message are read.
-const messageChars = 1 << 20
 
 // errUnread stands for what is known behind a list that was not read, or that
 // failed.
@@ -59,30 +55,18 @@ func (r *Reader) Exceptions(ctx context.Context, h *heap.Heap, f *heap.Filter, o
 func (r *Reader) exception(g *answer.Gaps, o *answer.HeapObject) answer.HeapException {
 	row := answer.HeapException{Address: o.Address, MethodTable: o.MethodTable}
 	row.Type = g.Text(r.rt.TypeName(o.MethodTable, dac.NameManaged))
-	e, err := r.rt.Exception(o.Address)
+	x, err := code.Of(r.rt).DescribeException(o.Address, code.ExceptionOptions{Brief: true})
 	if err != nil {
 		text := g.Text("", err)
 		row.Message = &text
 		return row
 	}
-	if e.Message != 0 {
-		text := g.Text(r.rt.StringAt(e.Message, messageChars))
-		row.Message = &text
-	}
-	frames, err := r.rt.StackTrace(&e)
-	if len(frames) > 0 {
-		row.Frame = g.Text(r.methodName(frames[0].Method))
+	g.NoteAll(x.Noted())
+	row.Message = x.Message
+	if len(x.Frames) > 0 {
+		row.Frame = x.Frames[0].Method
 	} else {
-		row.Frame = g.Text("", err)
+		row.Frame = answer.Text{Err: x.TraceError}
 	}
 	return row
-}
-
-func (r *Reader) methodName(md target.Addr) (string, error) {
-	c := code.Of(r.rt)
-	m, err := c.MethodDesc(md)
-	if err != nil {
-		return "", err
-	}
-	return c.MethodName(m, code.MethodFull)
 }

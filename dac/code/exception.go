@@ -12,8 +12,10 @@ import (
 
 // ExceptionOptions choose what DescribeException reads.
 type ExceptionOptions struct {
-	MaxFrames int  // of the stack trace, from the innermost on; 0 for all
-	NoLines   bool // do not look for source files and lines
+	// Brief leaves out what is long in coming: the type of the inner exception, the
+	// stack trace as text, all frames but the innermost, and where that one stands in
+	// its method and in the source.
+	Brief bool
 }
 
 // maxExceptionText is how many UTF-16 units of an exception's texts are read.
@@ -29,14 +31,18 @@ func (r *Reader) DescribeException(a target.Addr, o ExceptionOptions) (*answer.E
 	}
 	d := &answer.Exception{Address: a, MethodTable: e.Type.Addr, HResult: answer.Hex(e.HResult), Inner: e.Inner, Fault: looksLikeFault(&e)}
 	d.Type = d.Text(r.rt.TypeName(e.Type.Addr, dac.NameNative))
-	d.Message, d.StackTrace = r.exceptionText(&d.Gaps, e.Message), r.exceptionText(&d.Gaps, e.StackTraceString)
-	if e.Inner != 0 {
-		d.InnerType = d.Text(r.rt.ObjectTypeName(e.Inner))
+	d.Message = r.exceptionText(&d.Gaps, e.Message)
+	if !o.Brief {
+		d.StackTrace = r.exceptionText(&d.Gaps, e.StackTraceString)
+		if e.Inner != 0 {
+			d.InnerType = d.Text(r.rt.ObjectTypeName(e.Inner))
+		}
 	}
 	frames, err := r.rt.StackTrace(&e)
 	d.Note(err)
-	if o.MaxFrames > 0 {
-		frames = frames[:min(len(frames), o.MaxFrames)]
+	d.TraceError = err
+	if o.Brief {
+		frames = frames[:min(len(frames), 1)]
 	}
 	for i := range frames {
 		d.Frames = append(d.Frames, r.describeTraceFrame(&d.Gaps, &frames[i], o))
@@ -63,8 +69,8 @@ func (r *Reader) describeTraceFrame(g *answer.Gaps, f *dac.TraceFrame, o Excepti
 		d.Method = g.Text(r.MethodName(md, MethodFull))
 		d.Function = r.traceFunction(g, md, d.Method)
 	}
-	if f.IP == 0 {
-		return d // written before the runtime knew the address
+	if f.IP == 0 || o.Brief {
+		return d // 0 was written before the runtime knew the address
 	}
 	info, err := r.MethodAt(f.IP)
 	if err != nil {
@@ -76,11 +82,9 @@ func (r *Reader) describeTraceFrame(g *answer.Gaps, f *dac.TraceFrame, o Excepti
 		offset = uint64(info.Offset)
 	}
 	d.Offset = &offset
-	if !o.NoLines {
-		// Most modules of a dump have no symbols: that is no part of the answer.
-		if line, err := r.SourceLine(info); err == nil {
-			d.File, d.Line = line.File, line.Line
-		}
+	// Most modules of a dump have no symbols: that is no part of the answer.
+	if line, err := r.SourceLine(info); err == nil {
+		d.File, d.Line = line.File, line.Line
 	}
 	return d
 }

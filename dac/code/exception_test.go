@@ -23,7 +23,7 @@ func TestDescribeException(t *testing.T) {
 				return
 			}
 			a := testdump.Address(text)
-			x, err := methods.DescribeException(a, code.ExceptionOptions{NoLines: true})
+			x, err := methods.DescribeException(a, code.ExceptionOptions{})
 			require.NoError(t, err, text)
 			compared++
 			assert.Equal(t, a, x.Address)
@@ -37,7 +37,7 @@ func TestDescribeException(t *testing.T) {
 				f := &x.Frames[i]
 				assert.True(t, strings.HasSuffix(f.Function.String(), f.Method.String()), f.Function)
 			}
-			first, err := methods.DescribeException(a, code.ExceptionOptions{NoLines: true, MaxFrames: 1})
+			first, err := methods.DescribeException(a, code.ExceptionOptions{Brief: true})
 			require.NoError(t, err)
 			assert.Len(t, first.Frames, min(1, len(x.Frames)))
 		})

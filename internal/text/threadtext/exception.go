@@ -72,7 +72,11 @@ func textOrNone(t *answer.Text) string {
 // one that it takes for a fault.
 func trace(p *report.Page, x *answer.Exception, lines bool) {
 	if len(x.Frames) == 0 {
-		p.Print("<none>\n")
+		words := "<none>"
+		if x.TraceError != nil && !p.SOS {
+			words = answer.Absent(x.TraceError)
+		}
+		p.Print(words + "\n")
 		return
 	}
 	adjust := uint64(0)

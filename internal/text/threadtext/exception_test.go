@@ -24,6 +24,9 @@ func TestTrace(t *testing.T) {
 		"    0000000000000000 0000000000000000 <not in dump>\n\n", write(false, false))
 	x.Frames = nil
 	assert.Equal(t, "<none>\n", write(false, true))
+	x.TraceError = target.ErrNotInDump
+	assert.Equal(t, "<none>\n", write(true, true))
+	assert.Equal(t, "<not in dump>\n", write(false, true))
 }
 
 func TestThrownException(t *testing.T) {
