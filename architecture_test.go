@@ -50,7 +50,7 @@ var mayImport = map[string]string{
 	"objects":            "answer target dac dac/code heap metadata internal/layout internal/limits",
 	"stackscan":          "target dac heap internal/limits",
 	"stackwalk":          "answer target codeinfo dac dac/code image metadata objects unwind internal/limits",
-	"threads":            "answer target dac dac/code objects stackwalk internal/limits internal/teb",
+	"threads":            "answer target dac dac/code objects stackwalk image unwind internal/limits internal/teb",
 	"diagnosis":          "answer target dac dump heap image internal/symstore",
 	"crash":              "answer target dac dac/code stackwalk threads internal/limits",
 	"disasm":             "answer target codeinfo metadata dac dac/code objects",

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 	"reflect"
+	"slices"
 
 	"github.com/sosgo/sosgo/target"
 )
@@ -180,4 +181,97 @@ type DebugFrame struct {
 	// Unnamed is set.
 	Method, Module Text
 	Unnamed        bool
+}
+
+// ParallelStacks are the stacks of threads, merged from their outermost callers on.
+type ParallelStacks struct {
+	Gaps
+	Roots   []*StackCall                  `json:"-"` // the outermost callers
+	Threads int                           `json:"-"` // how many have a stack
+	Stacks  iter.Seq2[MergedStack, error] `json:"stacks"`
+}
+
+// A StackCall is a call that threads have in common.
+type StackCall struct {
+	Name     Text         // the method, its parameters without namespaces
+	FullName Text         // the method as SOS prints it
+	Threads  []uint32     // OS ids of those that stand in this call or in one of its callees
+	Own      []uint32     // of those that stand in this call itself
+	Calls    []*StackCall // callees
+}
+
+// A MergedStack is a stack that threads stand in.
+type MergedStack struct {
+	Threads []uint32 `json:"threads" doc:"OS ids of the threads that have this stack"`
+	Methods []Text   `json:"methods" doc:"the methods, from the one that is running on"`
+}
+
+// NewParallelStacks makes an answer of the calls of threads.
+func NewParallelStacks(roots []*StackCall, threads int) *ParallelStacks {
+	s := &ParallelStacks{Roots: roots, Threads: threads}
+	s.Stacks = s.stacks
+	return s
+}
+
+// stacks lists each stack that threads stand in, merged where it is the same.
+func (s *ParallelStacks) stacks(yield func(MergedStack, error) bool) {
+	type place struct {
+		call  *StackCall
+		depth int
+	}
+	var path []*StackCall
+	var todo []place
+	push := func(calls []*StackCall, depth int) {
+		for _, c := range slices.Backward(calls) {
+			todo = append(todo, place{c, depth})
+		}
+	}
+	push(s.Roots, 0)
+	for len(todo) > 0 {
+		at := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		path = append(path[:at.depth], at.call)
+		if len(at.call.Own) > 0 {
+			row := MergedStack{Threads: at.call.Own}
+			for _, c := range slices.Backward(path) {
+				row.Methods = append(row.Methods, c.FullName)
+			}
+			if !yield(row, nil) {
+				return
+			}
+		}
+		push(at.call.Calls, at.depth+1)
+	}
+}
+
+// Returns are the words of stacks that look like return addresses.
+type Returns struct {
+	Gaps
+	Threads iter.Seq2[*ThreadReturns, error] `json:"-"`
+	Returns iter.Seq2[Return, error]         `json:"returns"` // those of all Threads
+}
+
+// NewReturns makes an answer of threads.
+func NewReturns(threads iter.Seq2[*ThreadReturns, error]) *Returns {
+	return &Returns{Threads: threads, Returns: flatten(threads, func(t *ThreadReturns) iter.Seq2[Return, error] { return t.Returns })}
+}
+
+// ThreadReturns are the return addresses on the stack of one thread.
+type ThreadReturns struct {
+	ThreadID
+	// Current is the code that the thread runs, empty if no OS thread runs it.
+	Current string
+	// Returns is nil for a thread that was passed over, or has no stack.
+	Returns iter.Seq2[Return, error]
+}
+
+// A Return is the remains of a call: of one that is going on, or that ended.
+type Return struct {
+	OSID     uint32      `json:"osId,omitempty" doc:"OS id of the thread"`
+	Slot     target.Addr `json:"slot" doc:"the word of the stack"`
+	IP       target.Addr `json:"ip" doc:"the return address"`
+	Method   string      `json:"method,omitempty" doc:"the method or the native module that the address is in, with the nearest export"`
+	Trust    string      `json:"trust" doc:"scan: the call may have ended long ago"`
+	Callee   target.Addr `json:"callee,omitempty" doc:"what the instruction before it calls, where the code tells"`
+	CalleeIn string      `json:"calleeIn,omitempty" doc:"the method or native module of the callee"`
 }

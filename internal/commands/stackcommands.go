@@ -8,11 +8,7 @@ import (
 )
 
 func stackCommands() []cli.Command {
-	return []cli.Command{
-		parallelStacksCommand(),
-		dumpStackCommand(),
-		eeStackCommand(),
-	}
+	return []cli.Command{}
 }
 
 func runningThreads(c *cli.Context, rt *dac.Runtime, list []sosgo.Thread) []*sosgo.Thread {

@@ -1,0 +1,89 @@
+package threads
+
+import (
+	"context"
+	"fmt"
+	"iter"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/dac/code"
+	"github.com/sosgo/sosgo/stackwalk"
+	"github.com/sosgo/sosgo/target"
+)
+
+// ParallelStacks merges the stacks of threads, which are Running: managed frames
+// and, where they are wanted, the runtime's own. The error is the context's.
+func ParallelStacks(ctx context.Context, w *stackwalk.Walker, list []*Thread, explicit bool) (*answer.ParallelStacks, error) {
+	wanted := func(f *stackwalk.Frame) bool { return f.Kind == stackwalk.FrameManaged || explicit }
+	var gaps answer.Gaps
+	var tree stackwalk.StackTree
+	for _, t := range list {
+		err := tree.Add(t.ID(), wholeStack(&gaps, t.ID(), w.Walk(ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{})), wanted)
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if err != nil {
+			gaps.Note(fmt.Errorf("stack of thread %#x: %w", t.ID(), err))
+		}
+	}
+	c := callTree{rt: w.Runtime(), gaps: &gaps, names: map[target.Addr]callNames{}}
+	out := answer.NewParallelStacks(c.calls(tree.Roots), len(tree.Threads))
+	out.Gaps = gaps
+	return out, nil
+}
+
+// wholeStack passes frames on and notes where the stack breaks off.
+func wholeStack(gaps *answer.Gaps, osID uint32, frames iter.Seq[stackwalk.Frame]) iter.Seq[stackwalk.Frame] {
+	return func(yield func(stackwalk.Frame) bool) {
+		for f := range frames {
+			if f.Err != nil {
+				gaps.Note(fmt.Errorf("stack of thread %#x ends at %#x: %w", osID, uint64(f.SP), f.Err))
+			}
+			if !yield(f) {
+				return
+			}
+		}
+	}
+}
+
+// A callTree makes answers of the nodes of a StackTree.
+type callTree struct {
+	rt    *dac.Runtime
+	gaps  *answer.Gaps
+	names map[target.Addr]callNames // by MethodDesc
+}
+
+type callNames struct{ short, full answer.Text }
+
+// calls converts nodes with all below them. Stacks are deep: it does not recurse.
+func (c *callTree) calls(roots []*stackwalk.StackNode) []*answer.StackCall {
+	type level struct {
+		nodes []*stackwalk.StackNode
+		out   *[]*answer.StackCall
+	}
+	var calls []*answer.StackCall
+	todo := []level{{roots, &calls}}
+	for len(todo) > 0 {
+		l := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		for _, n := range l.nodes {
+			names := c.name(n.Method)
+			call := &answer.StackCall{Name: names.short, FullName: names.full, Threads: n.Threads, Own: n.Own()}
+			*l.out = append(*l.out, call)
+			todo = append(todo, level{n.Calls, &call.Calls})
+		}
+	}
+	return calls
+}
+
+func (c *callTree) name(md *code.MethodDesc) callNames {
+	names, ok := c.names[md.Addr]
+	if !ok {
+		names.short = c.gaps.Text(stackwalk.ShortName(c.rt, md))
+		full, err := code.Of(c.rt).MethodName(md, code.MethodFull)
+		names.full = answer.Text{S: full, Err: err} // noted with the short name
+		c.names[md.Addr] = names
+	}
+	return names
+}
