@@ -275,3 +275,51 @@ type Return struct {
 	Callee   target.Addr `json:"callee,omitempty" doc:"what the instruction before it calls, where the code tells"`
 	CalleeIn string      `json:"calleeIn,omitempty" doc:"the method or native module of the callee"`
 }
+
+// StackObjects are the objects that stacks and registers refer to.
+type StackObjects struct {
+	Gaps
+	Threads iter.Seq2[*ThreadObjects, error] `json:"-"`
+	Objects iter.Seq2[StackObject, error]    `json:"objects"` // those of all Threads
+}
+
+// NewStackObjects makes an answer of threads.
+func NewStackObjects(threads iter.Seq2[*ThreadObjects, error]) *StackObjects {
+	return &StackObjects{Threads: threads, Objects: flatten(threads, func(t *ThreadObjects) iter.Seq2[StackObject, error] { return t.Objects })}
+}
+
+// ThreadObjects are the objects that one thread refers to.
+type ThreadObjects struct {
+	ThreadID
+	// Normal is the thread's own stack, of one that stands on an alternate signal
+	// stack; both are looked at.
+	Normal *Range
+	// Precise: the objects are those that the garbage collector takes for live.
+	Precise bool
+	// Objects is nil where the dump lacks the stack.
+	Objects iter.Seq2[StackObject, error]
+}
+
+// A StackObject is an object that a register or a word of a stack refers to.
+type StackObject struct {
+	OSID        uint32      `json:"osId,omitempty" doc:"OS id of the thread"`
+	Slot        target.Addr `json:"slot,omitempty" doc:"the word of the stack that refers to the object"`
+	Register    string      `json:"register,omitempty" doc:"the register that does"`
+	Object      target.Addr `json:"object" doc:"the object"`
+	MethodTable target.Addr `json:"-"`
+	Type        Text        `json:"type" doc:"its type"`
+	Value       string      `json:"value,omitempty" doc:"text of a string, message of an exception"`
+	Frame       target.Addr `json:"frame,omitempty" doc:"with -precise: stack pointer of the frame that holds the reference"`
+	Interior    bool        `json:"interior,omitempty" doc:"with -precise: it may point into an object, or at none"`
+	Pinned      bool        `json:"pinned,omitempty" doc:"with -precise: it keeps the object where it is"`
+	Unproven    bool        `json:"unproven,omitempty" doc:"no walk of the heap reaches the object: it looks like one"`
+
+	Held *HeldReference `json:"-"` // of ThreadObjects that are Precise
+}
+
+// A HeldReference is a reference with the frame that holds it.
+type HeldReference struct {
+	Root
+	FrameSP, FrameIP target.Addr
+	Holder           Text // the method, or in brackets the class of an explicit frame
+}

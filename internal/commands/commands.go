@@ -22,8 +22,6 @@ import (
 // All returns the commands, by group.
 func All() []cli.Command {
 	return slices.Concat(
-		threadCommands(),
-		stackCommands(),
 		stackToolCommands(),
 		objectcmd.Commands(),
 		threadcmd.Commands(),

@@ -16,6 +16,7 @@ func Commands() []cli.Command {
 		parallelStacksCommand(),
 		dumpStackCommand(),
 		eeStackCommand(),
+		dumpStackObjectsCommand(),
 		threadStateCommand(),
 		threadsCommand(),
 		watsonBucketsCommand(),

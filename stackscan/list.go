@@ -1,0 +1,107 @@
+package stackscan
+
+import (
+	"context"
+	"iter"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/target"
+)
+
+// Runtime is the runtime whose objects are looked for, nil for the zero value.
+func (s *Scanner) Runtime() *dac.Runtime { return s.rt }
+
+// List is Scan with what the objects are: their types, the text of strings, the
+// messages of exceptions, boxed values. What can't be read of types is noted in gaps.
+func (s *Scanner) List(ctx context.Context, o Options, gaps *answer.Gaps) iter.Seq2[answer.StackObject, error] {
+	return func(yield func(answer.StackObject, error) bool) {
+		l := lister{s: s, gaps: gaps, names: map[target.Addr]answer.Text{}}
+		if s.rt != nil {
+			l.objects = objects.New(s.rt)
+		}
+		for slot, err := range s.Scan(ctx, o) {
+			if err != nil {
+				if !yield(answer.StackObject{}, err) {
+					return
+				}
+				continue
+			}
+			row := answer.StackObject{Slot: slot.Addr, Object: slot.Object, MethodTable: slot.Type.Addr, Type: l.name(&slot),
+				Value: l.value(&slot), Unproven: slot.Unproven}
+			if slot.Source == SourceRegister {
+				row.Register = target.RegName(o.Registers.Arch, slot.Register)
+			}
+			if !yield(row, nil) {
+				return
+			}
+		}
+	}
+}
+
+// A lister describes the objects of one scan.
+type lister struct {
+	s       *Scanner
+	objects *objects.Reader
+	gaps    *answer.Gaps
+	names   map[target.Addr]answer.Text // of MethodTables
+}
+
+func (l *lister) name(s *Slot) answer.Text {
+	if s.Free {
+		return answer.Text{S: "Free"}
+	}
+	name, ok := l.names[s.Type.Addr]
+	if !ok {
+		name = l.gaps.Text(l.s.rt.TypeName(s.Type.Addr, dac.NameManaged))
+		l.names[s.Type.Addr] = name
+	}
+	return name
+}
+
+// maxInline is how many characters of a text are shown in a line.
+const maxInline = 80
+
+// value says in a few characters what is in the object, empty for nothing to say.
+func (l *lister) value(s *Slot) string {
+	if s.Free {
+		return ""
+	}
+	if ok, err := l.s.rt.IsException(s.Type); ok && err == nil {
+		return l.message(s.Object)
+	}
+	o, err := l.objects.Object(s.Object)
+	switch {
+	case err != nil:
+		return ""
+	case o.IsBoxed():
+		return o.Boxed().Plain(maxInline)
+	case o.IsString():
+		return o.Inline(maxInline)
+	}
+	return ""
+}
+
+// message is the quoted message of an exception.
+func (l *lister) message(a target.Addr) string {
+	e, err := l.s.rt.Exception(a)
+	if err != nil || e.Message == 0 {
+		return ""
+	}
+	text, err := l.s.rt.StringAt(e.Message, maxInline+1)
+	if err != nil {
+		return answer.Absent(err)
+	}
+	return answer.Quote(cutEnd(text, maxInline))
+}
+
+// cutEnd shortens s to n characters, the last three of which are dots.
+func cutEnd(s string, n int) string {
+	const dots = "..."
+	runes := []rune(s)
+	if len(runes) <= n {
+		return s
+	}
+	return string(runes[:n-len(dots)]) + dots
+}

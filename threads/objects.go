@@ -1,0 +1,203 @@
+package threads
+
+import (
+	"context"
+	"fmt"
+	"iter"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/dac/code"
+	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/stackscan"
+	"github.com/sosgo/sosgo/stackwalk"
+	"github.com/sosgo/sosgo/target"
+)
+
+// ObjectOptions choose which objects of a stack are told of.
+type ObjectOptions struct {
+	// Verify leaves out what stackscan.Options.Verify does.
+	Verify bool
+	// Precise, if not nil, walks the stack for those objects alone that the garbage
+	// collector takes for live.
+	Precise *stackwalk.Walker
+	// Range is scanned in the place of the stack, if it is not nil.
+	Range *target.Range
+	// Extended takes a stack for as long as SOS does, which may be longer than it is:
+	// the rows from the memory behind it belong to something else.
+	Extended bool
+}
+
+// StackObjects lists the objects that t's registers and stack refer to. The error
+// says that the dump lacks the stack.
+func StackObjects(ctx context.Context, s *stackscan.Scanner, t *Thread, o ObjectOptions) (*answer.StackObjects, error) {
+	l := &objectLister{ctx: ctx, scanner: s, o: o, gaps: new(answer.Gaps)}
+	row, err := l.thread(t)
+	if err != nil {
+		return nil, err
+	}
+	out := answer.NewStackObjects(func(yield func(*answer.ThreadObjects, error) bool) { yield(row, nil) })
+	l.gaps = &out.Gaps
+	return out, nil
+}
+
+// AllStackObjects lists the objects that the registers and stacks of all threads of
+// the OS refer to. Stacks that the dump lacks are noted.
+func AllStackObjects(ctx context.Context, s *stackscan.Scanner, list []Thread, o ObjectOptions) *answer.StackObjects {
+	l := &objectLister{ctx: ctx, scanner: s, o: o}
+	out := answer.NewStackObjects(func(yield func(*answer.ThreadObjects, error) bool) {
+		for i := range list {
+			if list[i].OS == nil {
+				continue
+			}
+			row, err := l.thread(&list[i])
+			l.gaps.Note(err)
+			if !yield(row, nil) {
+				return
+			}
+		}
+	})
+	l.gaps = &out.Gaps
+	return out
+}
+
+// An objectLister lists the objects of stacks.
+type objectLister struct {
+	ctx     context.Context
+	scanner *stackscan.Scanner
+	o       ObjectOptions
+	gaps    *answer.Gaps
+}
+
+func (l *objectLister) thread(t *Thread) (*answer.ThreadObjects, error) {
+	row := &answer.ThreadObjects{ThreadID: t.answerID(), Precise: l.o.Precise != nil && l.o.Range == nil}
+	if row.Precise {
+		row.Objects = l.held(t)
+		return row, nil
+	}
+	stack, err := l.stack(t)
+	if err != nil {
+		return row, err
+	}
+	if stack.Alternate {
+		normal := stack.Ranges[1]
+		row.Normal = &answer.Range{Start: normal.Start, End: normal.End}
+	}
+	row.Objects = l.scan(t, stack.Ranges)
+	return row, nil
+}
+
+// stack is what is scanned for t.
+func (l *objectLister) stack(t *Thread) (Stack, error) {
+	if r := l.o.Range; r != nil {
+		return Stack{Ranges: []target.Range{{Start: r.Start &^ 7, End: alignUp(r.End)}}}, nil
+	}
+	s, err := t.Stack(l.scanner.Runtime().Target())
+	if err == nil && l.o.Extended {
+		l.extend(t, &s)
+	}
+	return s, err
+}
+
+// alignUp is the next multiple of the pointer size, if there is one.
+func alignUp(a target.Addr) target.Addr {
+	if a > ^target.Addr(7) {
+		return ^target.Addr(7)
+	}
+	return (a + 7) &^ 7
+}
+
+// sosMargin is how far SOS scans behind the outermost frame where no thread
+// environment block tells the base of the stack.
+const sosMargin = 0x2000
+
+// extend makes the stack as long as SOS takes it.
+func (l *objectLister) extend(t *Thread, stack *Stack) {
+	if t.Managed == nil || t.OS.TEB != 0 || stack.Alternate {
+		return
+	}
+	rt := l.scanner.Runtime()
+	var last target.Addr
+	for f, err := range rt.Frames(t.Managed) {
+		if err != nil {
+			break // as far as the chain goes
+		}
+		last = f.Addr
+	}
+	r := &stack.Ranges[0]
+	if last >= r.Start && last < r.End {
+		// Only as far as the dump goes: it is no part of the stack that could be missed.
+		if more := last + sosMargin; more > r.End {
+			r.End += target.Addr(min(uint64(more-r.End), uint64(len(rt.Target().Span(r.End)))))
+		}
+	}
+}
+
+func (l *objectLister) scan(t *Thread, ranges []target.Range) iter.Seq2[answer.StackObject, error] {
+	return func(yield func(answer.StackObject, error) bool) {
+		o := stackscan.Options{Ranges: ranges, Verify: l.o.Verify}
+		if t.OS != nil {
+			o.Registers = &t.OS.Registers
+		}
+		for row, err := range l.scanner.List(l.ctx, o, l.gaps) {
+			if err != nil {
+				err = fmt.Errorf("thread %#x: %w", t.ID(), err)
+			}
+			row.OSID = t.ID()
+			if !yield(row, err) {
+				return
+			}
+		}
+	}
+}
+
+// held lists the objects that the frames of t hold, frame by frame.
+func (l *objectLister) held(t *Thread) iter.Seq2[answer.StackObject, error] {
+	return func(yield func(answer.StackObject, error) bool) {
+		if t.Managed == nil || t.OS == nil {
+			return
+		}
+		w := l.o.Precise
+		r := objects.New(w.Runtime())
+		var last frameKey
+		var holder answer.Text
+		for root, err := range w.Roots(l.ctx, t.Managed, t.OS.Registers) {
+			if err == nil && root.Object == 0 {
+				continue
+			}
+			if err != nil {
+				if !yield(answer.StackObject{}, err) {
+					return
+				}
+				continue
+			}
+			if k := (frameKey{root.FrameIP, root.FrameSP}); k != last {
+				last, holder = k, l.holder(w, &root)
+			}
+			if !yield(l.reference(t, &root, holder, r), nil) {
+				return
+			}
+		}
+	}
+}
+
+// holder names the frame that a reference belongs to.
+func (l *objectLister) holder(w *stackwalk.Walker, r *stackwalk.Root) answer.Text {
+	if r.Explicit != "" {
+		return answer.Text{S: "[" + r.Explicit + "]"}
+	}
+	return l.gaps.Text(code.Of(w.Runtime()).MethodName(r.Method, code.MethodFull))
+}
+
+func (l *objectLister) reference(t *Thread, root *stackwalk.Root, holder answer.Text, r *objects.Reader) answer.StackObject {
+	ref := stackwalk.DescribeRoot(root, r, l.gaps)
+	out := answer.StackObject{OSID: t.ID(), Slot: ref.Address, Object: ref.Object, Type: ref.Type, Frame: root.FrameSP,
+		Interior: ref.Interior, Pinned: ref.Pinned,
+		Held: &answer.HeldReference{Root: ref, FrameSP: root.FrameSP, FrameIP: root.FrameIP, Holder: holder}}
+	if ref.Address == 0 {
+		out.Register = ref.Place
+	}
+	if ref.Value.Present {
+		out.Value = ref.Value.String()
+	}
+	return out
+}
