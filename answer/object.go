@@ -242,3 +242,26 @@ type HeapException struct {
 	Message     *Text       `json:"message,omitempty" doc:"its message; absent if it has none of its own"`
 	Frame       Text        `json:"frame,omitzero" doc:"innermost frame of its stack trace; absent if it was not thrown"`
 }
+
+// A LoadContext is an AssemblyLoadContext: the managed object that stands for
+// it, or the default one that no object stands for.
+type LoadContext struct {
+	Default bool `json:"default,omitempty" doc:"the default context, whose managed object was never made: nothing else is known of it"`
+	*Object      // nil for the default one without an object
+}
+
+// Noted is what the answer lacks.
+func (l *LoadContext) Noted() []error {
+	if l.Object == nil {
+		return nil
+	}
+	return l.Object.Noted()
+}
+
+// Failure is nil or why the answer is worth nothing.
+func (l *LoadContext) Failure() error {
+	if l.Object == nil {
+		return nil
+	}
+	return l.Object.Failure()
+}

@@ -35,9 +35,9 @@ func (r *Reader) Describe(ctx context.Context, a target.Addr, o DescribeOptions)
 }
 
 // DescribeLoadContext describes the AssemblyLoadContext that the type of the
-// object at a was loaded into. It is nil for the default one that managed code
-// has not asked for: no object stands for it then.
-func (r *Reader) DescribeLoadContext(ctx context.Context, a target.Addr) (*answer.Object, error) {
+// object at a was loaded into. No object stands for the default one unless
+// managed code has asked for it.
+func (r *Reader) DescribeLoadContext(ctx context.Context, a target.Addr) (*answer.LoadContext, error) {
 	o, err := r.Object(a)
 	if err != nil {
 		return nil, err
@@ -47,10 +47,17 @@ func (r *Reader) DescribeLoadContext(ctx context.Context, a target.Addr) (*answe
 		return nil, err
 	}
 	alc, err := m.LoadContext()
-	if err != nil || alc == 0 {
+	if err != nil {
 		return nil, err
 	}
-	return r.Describe(ctx, alc, DescribeOptions{})
+	if alc == 0 {
+		return &answer.LoadContext{Default: true}, nil
+	}
+	object, err := r.Describe(ctx, alc, DescribeOptions{})
+	if err != nil {
+		return nil, err
+	}
+	return &answer.LoadContext{Object: object}, nil
 }
 
 // object describes o; what is missing is noted in the answer.

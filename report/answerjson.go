@@ -92,7 +92,7 @@ func (e *JSONEncoder) field(name string, v reflect.Value, warn func(error)) erro
 	if s, ok := v.Interface().(TextStreamer); ok {
 		return e.stream(name, s)
 	}
-	if isRows(v.Type()) || v.Kind() == reflect.Slice && !isText(v.Type()) && v.Type().Elem().Kind() != reflect.Uint8 {
+	if isRows(v.Type()) || isTable(v.Type()) {
 		return e.rows(name, v, warn)
 	}
 	return e.Field(name, v.Interface())
@@ -197,6 +197,19 @@ func isOmitted(v reflect.Value, options string) bool {
 // isRows reports whether t is an iter.Seq2[T, error].
 func isRows(t reflect.Type) bool {
 	return t.Kind() == reflect.Func && t.CanSeq2() && t.In(0).In(1) == reflect.TypeFor[error]()
+}
+
+// isTable reports whether t is a slice whose items are objects: they stand on a
+// line each. Lists of numbers or words stand on one.
+func isTable(t reflect.Type) bool {
+	if t.Kind() != reflect.Slice || isText(t) {
+		return false
+	}
+	item := t.Elem()
+	for item.Kind() == reflect.Pointer {
+		item = item.Elem()
+	}
+	return (item.Kind() == reflect.Struct || item.Kind() == reflect.Interface) && !isText(item)
 }
 
 func isMarshaler(t reflect.Type) bool {

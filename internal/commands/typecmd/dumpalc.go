@@ -16,7 +16,7 @@ func dumpALCCommand() cli.Command {
 		Name: "dumpalc", Group: cli.GroupTypes, NeedsDump: true, Ask: askDumpALC,
 		Summary: "print the AssemblyLoadContext that the type of an object was loaded into",
 		Args:    []cli.Arg{{Name: "address", Kind: cli.Address, Summary: "of the object"}},
-		Result:  report.Result[answer.Object](),
+		Result:  report.Result[answer.LoadContext](),
 	}
 }
 
@@ -33,8 +33,6 @@ func askDumpALC(c *cli.Context) (report.Answer, error) {
 		return report.SayText(func(p *report.Page) { typetext.InvalidObject(p, err) }), err
 	case err != nil:
 		return report.Answer{}, err
-	case alc == nil:
-		return report.SayText(typetext.NoLoadContext), nil
 	}
 	return report.Say(alc, typetext.LoadContext), nil
 }

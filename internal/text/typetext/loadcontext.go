@@ -7,12 +7,12 @@ import (
 )
 
 // LoadContext is the text of dumpalc.
-func LoadContext(p *report.Page, o *answer.Object) { text.Object(p, o) }
-
-// NoLoadContext is the text of dumpalc for a type of the default load context,
-// which managed code has not asked for.
-func NoLoadContext(p *report.Page) {
-	p.Print("Name:        System.Runtime.Loader.DefaultAssemblyLoadContext\nThe managed instance of this context doesn't exist yet\n")
+func LoadContext(p *report.Page, l *answer.LoadContext) {
+	if l.Object == nil {
+		p.Print("Name:        System.Runtime.Loader.DefaultAssemblyLoadContext\nThe managed instance of this context doesn't exist yet\n")
+		return
+	}
+	text.Object(p, l.Object)
 }
 
 // InvalidObject says, in SOS's form, that there is no object.
