@@ -50,9 +50,4 @@ func viewOf(c *cli.Context) *sosgo.View              { return ask.View(c) }
 func runtimeOf(c *cli.Context) (*dac.Runtime, error) { return ask.Runtime(c) }
 func heapOf(c *cli.Context) (*heap.Heap, error)      { return ask.Heap(c) }
 
-func threadOptions() []cli.Option                                  { return ask.ThreadOptions() }
-func allThreads(c *cli.Context) ([]sosgo.Thread, error)            { return ask.Threads(c) }
-func currentThread(c *cli.Context, l []sosgo.Thread) *sosgo.Thread { return ask.CurrentThread(c, l) }
-func chosenThread(c *cli.Context, l []sosgo.Thread, text string) (*sosgo.Thread, error) {
-	return ask.Thread(c, l, text)
-}
+func allThreads(c *cli.Context) ([]sosgo.Thread, error) { return ask.Threads(c) }
