@@ -28,7 +28,7 @@
 //     alive: [heap.Heap.Roots], [heap.Heap.Handles], [stackwalk.Walker.Roots]
 //   - list the threads: [View.Threads]; find one: [threads.ByID],
 //     [threads.ByManagedID]; say what it waits for: [threads.Thread.Activity]
-//   - walk a stack: [View.Walker], [stackwalk.Walker.Walk]; with the frames of
+//   - walk a stack: [View.Walk], [stackwalk.Walker.Walk]; with the frames of
 //     several runtimes: [Dump.MergedWalk]; its arguments and locals:
 //     [stackwalk.Variables]
 //   - find what may be objects on a stack: [View.Scanner], [threads.Thread.Stack]
@@ -46,14 +46,20 @@
 package sosgo
 
 import (
+	"context"
+	"errors"
 	"io"
 	"runtime"
 	"sort"
 	"sync"
 
+	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/dump"
+	"github.com/sosgo/sosgo/image"
 	"github.com/sosgo/sosgo/internal/lazy"
+	"github.com/sosgo/sosgo/internal/modfiles"
+	"github.com/sosgo/sosgo/internal/symstore"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -100,8 +106,8 @@ type Options struct {
 type Dump struct {
 	file    *dump.File
 	options Options
-	files   *moduleFiles
-	mem     *memory
+	files   *modfiles.Files
+	mem     *image.Completed
 	read    target.Memory // mem, or what WrapMemory made of it
 
 	runtimes lazy.Value[[]*dac.Instance]
@@ -138,8 +144,8 @@ func newDump(f *dump.File, o Options) *Dump {
 		o.Jobs = runtime.GOMAXPROCS(0)
 	}
 	d := &Dump{file: f, options: o, views: map[*dac.Instance]*View{}}
-	d.files = newModuleFiles(f, o)
-	d.mem = newMemory(f, d.files)
+	d.files = moduleFiles(f, &o)
+	d.mem = image.Complete(f, d.files.Found)
 	d.read = d.mem
 	if o.WrapMemory != nil {
 		d.read = o.WrapMemory(d.mem)
@@ -147,11 +153,18 @@ func newDump(f *dump.File, o Options) *Dump {
 	return d
 }
 
-// Close releases the dump.
-func (d *Dump) Close() error {
-	d.files.close()
-	return d.file.Close()
+// moduleFiles finds the files of a dump's modules.
+func moduleFiles(f *dump.File, o *Options) *modfiles.Files {
+	files := &modfiles.Files{Memory: f, Wrap: o.WrapFile, Finder: &modfiles.Finder{
+		Dirs: o.Modules, Recorded: !o.NoLocalFiles, More: symstore.Sources(!o.NoLocalFiles, o.SymbolServers, o.SymbolCache)}}
+	for _, p := range f.PackedFiles() {
+		files.Packed = append(files.Packed, modfiles.PackedFile{Path: p.Path, Source: p.Source()})
+	}
+	return files
 }
+
+// Close releases the dump.
+func (d *Dump) Close() error { return errors.Join(d.files.Close(), d.file.Close()) }
 
 // File describes the dump's file; it is the dumped process as a target.Target.
 func (d *Dump) File() *dump.File { return d.file }
@@ -165,7 +178,7 @@ func (d *Dump) Memory() target.Memory { return d.read }
 
 // MemorySource says where the byte at a comes from: "dump", the path of a
 // module's file, or "" if neither has it.
-func (d *Dump) MemorySource(a target.Addr) string { return d.mem.source(a) }
+func (d *Dump) MemorySource(a target.Addr) string { return d.mem.Source(a) }
 
 // Jobs is the number of goroutines that walks may use.
 func (d *Dump) Jobs() int { return d.options.Jobs }
@@ -181,4 +194,34 @@ func (d *Dump) Runtimes() []*dac.Instance {
 		return found, nil
 	})
 	return list
+}
+
+// Modules returns the images of the process by address; see image.Modules.
+func (d *Dump) Modules() []image.Module { return image.Modules(d.file, d.read) }
+
+// Symbols returns the names of native code in the process.
+func (d *Dump) Symbols() *image.Symbols { return image.NewSymbols(d.read, d.file.Modules()) }
+
+// Pack writes a pack of the dump to w: one file with the dump and the files of
+// its modules, which Open opens directly; see dump.File.Pack.
+func (d *Dump) Pack(ctx context.Context, w io.Writer, progress func(done, total int64)) (*dump.Packed, error) {
+	return d.file.Pack(ctx, w, d.findModule, progress)
+}
+
+// PackFile writes a pack of the dump to a new file; see dump.File.PackFile.
+func (d *Dump) PackFile(ctx context.Context, name string, progress func(done, total int64)) (*answer.Pack, error) {
+	return d.file.PackFile(ctx, name, d.findModule, progress)
+}
+
+func (d *Dump) findModule(_ context.Context, m *target.Module) (string, error) {
+	return d.modulePath(m)
+}
+
+// modulePath is the path of a module's file on this machine.
+func (d *Dump) modulePath(m *target.Module) (string, error) {
+	img, err := d.files.File(m, nil)
+	if err != nil {
+		return "", err
+	}
+	return img.Path(), nil
 }

@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"strconv"
 	"strings"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/crash"
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/diagnosis"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/lazy"
 	"github.com/sosgo/sosgo/objects"
@@ -202,6 +204,71 @@ func (v *View) DescribeCrashBriefly() *answer.Crash { return crash.DescribeBrief
 // process is what package crash looks at.
 func (v *View) process() crash.Process {
 	return crash.Process{Target: v.dump.file, Memory: v.dump.mem, Threads: v.Threads, Runtime: v.Runtime, Walker: v.Walker}
+}
+
+// Diagnose looks at everything that can keep sosgo from an answer, with members
+// also at every member of the runtime's layout; see diagnosis.Of.
+func (v *View) Diagnose(members bool) *answer.Diagnosis {
+	d := v.dump
+	return diagnosis.Of(diagnosis.Source{
+		File: d.file, Runtimes: d.Runtimes(), Chosen: v.inst, Heap: v.Heap, ModuleFile: d.modulePath, MemorySource: d.MemorySource,
+		Open:    func(inst *dac.Instance) (*dac.Runtime, error) { return d.viewOf(inst).Runtime() },
+		Members: members,
+	})
+}
+
+// Walk walks the stack of a thread, see stackwalk.Walker.Walk: of one that the
+// runtime doesn't know, too, whose activations are native. Where the walk can't
+// begin it yields one frame whose Err says why.
+func (v *View) Walk(ctx context.Context, t *Thread, o stackwalk.WalkOptions) iter.Seq[stackwalk.Frame] {
+	walker, err := v.Walker()
+	if err == nil && t.OS == nil {
+		err = fmt.Errorf("registers of thread %#x: %w", t.ID(), target.ErrNotInDump)
+	}
+	if err != nil {
+		return func(yield func(stackwalk.Frame) bool) { yield(stackwalk.Frame{Kind: stackwalk.FrameNative, Err: err}) }
+	}
+	return walker.Walk(ctx, t.Managed, t.OS.Registers, o)
+}
+
+// Walk is the Walk of the default View.
+func (d *Dump) Walk(ctx context.Context, t *Thread, o stackwalk.WalkOptions) iter.Seq[stackwalk.Frame] {
+	v, _ := d.View("") // it keeps the error
+	return v.Walk(ctx, t, o)
+}
+
+// SeveralRuntimes reports whether the process has more than one CLR, so that
+// stacks are best shown through all of them.
+func (d *Dump) SeveralRuntimes() bool {
+	n := 0
+	for _, inst := range d.Runtimes() {
+		if inst.Flavor == dac.FlavorCoreCLR {
+			n++
+		}
+	}
+	return n > 1
+}
+
+// MergedWalk walks the stack of an OS thread through all CLRs of the process that
+// know it; see stackwalk.MergedWalk. A CLR that can't be opened is left out:
+// Runtime and Diagnose tell why.
+func (d *Dump) MergedWalk(ctx context.Context, osThread uint32, o stackwalk.WalkOptions) iter.Seq[stackwalk.Frame] {
+	var parts []stackwalk.Part
+	for _, inst := range d.Runtimes() {
+		if inst.Flavor != dac.FlavorCoreCLR {
+			continue
+		}
+		v := d.viewOf(inst)
+		walker, err := v.Walker()
+		if err != nil {
+			continue
+		}
+		list, _ := v.Threads() // as many as there are
+		if t := threads.ByID(list, osThread); t != nil && t.Managed != nil && t.OS != nil {
+			parts = append(parts, stackwalk.Part{Walker: walker, Thread: t.Managed, Registers: t.OS.Registers})
+		}
+	}
+	return stackwalk.MergedWalk(ctx, parts, o)
 }
 
 // Runtime is the Runtime of the default View.

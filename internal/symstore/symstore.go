@@ -19,6 +19,7 @@ import (
 	"strings"
 
 	"github.com/sosgo/sosgo/image"
+	"github.com/sosgo/sosgo/internal/modfiles"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -126,4 +127,25 @@ func escape(key string) string {
 		parts[i] = url.PathEscape(p)
 	}
 	return strings.Join(parts, "/")
+}
+
+// Sources are the places beyond the folders that a user names: with local what is
+// installed on this machine and its symbol caches, then the servers, whose files
+// are kept in the folder cache; empty is that of DownloadCache.
+func Sources(local bool, servers []string, cache string) []modfiles.Source {
+	var out []modfiles.Source
+	if local {
+		out = append(out, modfiles.Installed{})
+		for _, c := range DefaultCaches() {
+			out = append(out, c)
+		}
+	}
+	kept := Cache{Dir: cache}
+	if cache == "" {
+		kept = DownloadCache()
+	}
+	for _, url := range servers {
+		out = append(out, &Server{URL: url, Cache: kept})
+	}
+	return out
 }

@@ -1,0 +1,81 @@
+package image
+
+import (
+	"errors"
+	"sync"
+
+	"github.com/sosgo/sosgo/target"
+)
+
+// A Completed is the memory of a process, completed by module files. The file of
+// a module is looked for when the first byte is missed in it, and not before. It
+// is safe for concurrent use.
+type Completed struct {
+	base    target.Target
+	overlay *Overlay
+	find    func(*target.Module) (*Image, error)
+	modules []target.Module // sorted by Base
+	added   []sync.Once     // beside modules
+}
+
+// Complete returns the memory of t, completed by the files that find returns. A
+// file that contradicts the dump is left out, see Overlay; find is called once at
+// most for each module, also by several goroutines at once for different ones.
+func Complete(t target.Target, find func(*target.Module) (*Image, error)) *Completed {
+	mods := t.Modules()
+	return &Completed{base: t, overlay: NewOverlay(t), find: find, modules: mods, added: make([]sync.Once, len(mods))}
+}
+
+// miss makes the file of the module at a available; it reports whether the
+// overlay may have the byte now.
+func (m *Completed) miss(a target.Addr) bool {
+	i := target.ModuleIndex(m.modules, a)
+	if i < 0 {
+		return false
+	}
+	m.added[i].Do(func() {
+		if img, err := m.find(&m.modules[i]); err == nil {
+			_ = m.overlay.Add(&m.modules[i], img) // else the bytes stay absent
+		}
+	})
+	return true
+}
+
+// ReadMemory implements target.Memory.
+func (m *Completed) ReadMemory(p []byte, a target.Addr) (int, error) {
+	n, err := m.base.ReadMemory(p, a)
+	var missing *target.MemoryError
+	if err == nil || !errors.As(err, &missing) || !errors.Is(err, target.ErrNotInDump) || !m.miss(missing.Addr) {
+		return n, err
+	}
+	return m.overlay.ReadMemory(p, a)
+}
+
+// View implements target.Memory.
+func (m *Completed) View(a target.Addr, n int) ([]byte, bool) {
+	if b, ok := m.base.View(a, n); ok || !m.miss(a) {
+		return b, ok
+	}
+	return m.overlay.View(a, n)
+}
+
+// Span implements target.Memory.
+func (m *Completed) Span(a target.Addr) []byte {
+	if b := m.base.Span(a); b != nil || !m.miss(a) {
+		return b
+	}
+	return m.overlay.Span(a)
+}
+
+// NextStored implements target.SparseMemory for the dump's own bytes.
+func (m *Completed) NextStored(a target.Addr) (target.Addr, bool) {
+	return target.NextStored(m.base, a)
+}
+
+// Source says where the byte at a comes from, as Overlay.Source does.
+func (m *Completed) Source(a target.Addr) string {
+	if m.base.Span(a) == nil {
+		m.miss(a)
+	}
+	return m.overlay.Source(a)
+}

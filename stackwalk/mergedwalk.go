@@ -1,0 +1,53 @@
+package stackwalk
+
+import (
+	"cmp"
+	"context"
+	"iter"
+	"slices"
+
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/target"
+)
+
+// A Part is a thread as one of several runtimes knows it.
+type Part struct {
+	Walker    *Walker
+	Thread    *dac.Thread
+	Registers target.Registers
+}
+
+// MergedWalk walks the stack of one thread through several runtimes: each walks
+// its own frames, and they are stitched by stack pointer, a runtime's explicit
+// frames before what they stand on. With several CLRs every frame names its
+// Runtime. A walk that ends early ends with a frame whose Err says why; the
+// others go on.
+func MergedWalk(ctx context.Context, parts []Part, o WalkOptions) iter.Seq[Frame] {
+	return func(yield func(Frame) bool) {
+		var all []Frame
+		for i := range parts {
+			p := &parts[i]
+			all = slices.AppendSeq(all, p.Walker.Walk(ctx, p.Thread, p.Registers, o))
+		}
+		slices.SortStableFunc(all, func(a, b Frame) int { return cmp.Compare(a.SP, b.SP) })
+		for i := range all {
+			if !seenNative(all[:i], &all[i]) && !yield(all[i]) {
+				return
+			}
+		}
+	}
+}
+
+// seenNative reports whether f is native code that a walk before has reported:
+// each runtime sees it. The frames are sorted by SP.
+func seenNative(before []Frame, f *Frame) bool {
+	if f.Kind != FrameNative {
+		return false
+	}
+	for i := len(before) - 1; i >= 0 && before[i].SP == f.SP; i-- {
+		if before[i].IP == f.IP {
+			return true
+		}
+	}
+	return false
+}
