@@ -56,13 +56,13 @@ var mayImport = map[string]string{
 	"disasm":             "answer target codeinfo metadata dac dac/code objects",
 	"":                   "answer target codeinfo crash dac dac/code diagnosis dump elfcore heap image metadata minidump objects stackscan stackwalk threads unwind internal/lazy internal/limits internal/modfiles internal/symstore",
 	"report":             "answer target",
-	"report/stackexport": "report",
+	"report/stackexport": "answer report",
 	"internal/cli":       "target report",
 
 	// Renderers get answers and can read nothing.
 	"internal/text":             "answer report target",
 	"internal/text/objecttext":  "answer report target internal/text",
-	"internal/text/threadtext":  "answer report target internal/text",
+	"internal/text/threadtext":  "answer report target internal/text report/stackexport",
 	"internal/text/typetext":    "answer report target internal/text",
 	"internal/text/processtext": "answer report target internal/text",
 

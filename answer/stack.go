@@ -323,3 +323,79 @@ type HeldReference struct {
 	FrameSP, FrameIP target.Addr
 	Holder           Text // the method, or in brackets the class of an explicit frame
 }
+
+// A Profile is the stacks of a process for other tools: one sample a thread. Places
+// that stacks have in common are held once, so that a stack of a million recursive
+// calls costs a number a call.
+type Profile struct {
+	Gaps
+	File    string                         `json:"file,omitempty"` // that it was written to
+	Rows    iter.Seq2[ThreadSample, error] `json:"stacks,omitzero"`
+	Frames  []ProfileFrame                 `json:"-"`
+	Threads []ProfileStack                 `json:"-"`
+
+	index map[ProfileFrame]int
+}
+
+// A ProfileStack is the stack of one thread in a Profile.
+type ProfileStack struct {
+	OSID      uint32
+	ManagedID uint32 // 0 for none
+	Name      string // of the thread; may be empty
+	Frames    []int  // indexes into Profile.Frames, from the leaf on
+}
+
+// A ProfileFrame is one place in the code.
+type ProfileFrame struct {
+	IP     target.Addr `json:"ip" doc:"instruction pointer"`
+	Name   string      `json:"name" doc:"the method, or the place in native code"`
+	Module string      `json:"module,omitempty" doc:"file name of the module"`
+	File   string      `json:"file,omitempty" doc:"source file"`
+	Line   int         `json:"line,omitempty" doc:"line in it"`
+}
+
+// A ThreadSample is a ProfileStack with its frames.
+type ThreadSample struct {
+	OSID      uint32         `json:"osId" doc:"OS id of the thread"`
+	ManagedID uint32         `json:"managedId,omitempty" doc:"its managed id"`
+	Name      string         `json:"name,omitempty" doc:"its name"`
+	Frames    []ProfileFrame `json:"frames" doc:"the frames, from the leaf on"`
+}
+
+// NewProfile makes an empty Profile.
+func NewProfile() *Profile {
+	p := &Profile{index: map[ProfileFrame]int{}}
+	p.Rows = p.samples
+	return p
+}
+
+// Frame returns the index of f in Frames and adds it if it is new.
+func (p *Profile) Frame(f ProfileFrame) int {
+	i, ok := p.index[f]
+	if !ok {
+		i = len(p.Frames)
+		p.index[f] = i
+		p.Frames = append(p.Frames, f)
+	}
+	return i
+}
+
+// Written is the answer that the Profile was written to a file.
+func (p *Profile) Written(file string) *Profile {
+	out := *p
+	out.File, out.Rows = file, nil
+	return &out
+}
+
+func (p *Profile) samples(yield func(ThreadSample, error) bool) {
+	for i := range p.Threads {
+		t := &p.Threads[i]
+		row := ThreadSample{OSID: t.OSID, ManagedID: t.ManagedID, Name: t.Name, Frames: make([]ProfileFrame, len(t.Frames))}
+		for k, at := range t.Frames {
+			row.Frames[k] = p.Frames[at]
+		}
+		if !yield(row, nil) {
+			return
+		}
+	}
+}

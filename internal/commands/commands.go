@@ -22,7 +22,6 @@ import (
 // All returns the commands, by group.
 func All() []cli.Command {
 	return slices.Concat(
-		stackToolCommands(),
 		objectcmd.Commands(),
 		threadcmd.Commands(),
 		typecmd.Commands(),

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/report"
 )
 
@@ -18,10 +19,10 @@ var foldedName = strings.NewReplacer(";", ",")
 // (github.com/brendangregg/FlameGraph, stackcollapse). With threads, each stack
 // begins with its thread, and none are merged. Lines are in the order of the
 // text.
-func Folded(w io.Writer, p *Profile, threads bool) error {
+func Folded(w io.Writer, p *answer.Profile, threads bool) error {
 	counts := map[string]int{}
-	for i := range p.Stacks {
-		s := &p.Stacks[i]
+	for i := range p.Threads {
+		s := &p.Threads[i]
 		if len(s.Frames) == 0 {
 			continue
 		}
@@ -41,10 +42,10 @@ func Folded(w io.Writer, p *Profile, threads bool) error {
 	return out.Flush()
 }
 
-func foldedStack(p *Profile, s *Stack, threads bool) string {
+func foldedStack(p *answer.Profile, s *answer.ProfileStack, threads bool) string {
 	var b strings.Builder
 	if threads {
-		b.WriteString(foldedName.Replace(report.Escape(s.title())))
+		b.WriteString(foldedName.Replace(report.Escape(title(s))))
 	}
 	for _, i := range slices.Backward(s.Frames) {
 		if b.Len() > 0 {
@@ -56,7 +57,7 @@ func foldedStack(p *Profile, s *Stack, threads bool) string {
 }
 
 // title names the thread of s.
-func (s *Stack) title() string {
+func title(s *answer.ProfileStack) string {
 	if s.Name == "" {
 		return fmt.Sprintf("thread %#x", s.OSID)
 	}

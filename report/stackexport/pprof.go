@@ -5,19 +5,20 @@ import (
 
 	"github.com/google/pprof/profile"
 
+	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/report"
 )
 
 // Pprof writes a profile for pprof (github.com/google/pprof, profile.proto,
 // compressed): a sample for each thread, with the value 1 and the labels
 // "thread" (name), "os_id" and "managed_id".
-func Pprof(w io.Writer, p *Profile) error {
+func Pprof(w io.Writer, p *answer.Profile) error {
 	threads := &profile.ValueType{Type: "threads", Unit: "count"}
 	out := &profile.Profile{SampleType: []*profile.ValueType{threads}, DefaultSampleType: threads.Type,
 		PeriodType: &profile.ValueType{Type: threads.Type, Unit: threads.Unit}, Period: 1}
 	locations := pprofLocations(p, out)
-	for i := range p.Stacks {
-		s := &p.Stacks[i]
+	for i := range p.Threads {
+		s := &p.Threads[i]
 		if len(s.Frames) == 0 {
 			continue
 		}
@@ -40,7 +41,7 @@ func Pprof(w io.Writer, p *Profile) error {
 // pprofLocations fills the profile's locations and functions and returns the
 // location of each frame of p. Modules are mappings without addresses, which
 // tell pprof that all names are known.
-func pprofLocations(p *Profile, out *profile.Profile) []*profile.Location {
+func pprofLocations(p *answer.Profile, out *profile.Profile) []*profile.Location {
 	type function struct{ name, module, file string }
 	functions := map[function]*profile.Function{}
 	mappings := map[string]*profile.Mapping{}
@@ -62,7 +63,7 @@ func pprofLocations(p *Profile, out *profile.Profile) []*profile.Location {
 			mappings[f.Module] = m
 			out.Mapping = append(out.Mapping, m)
 		}
-		locations[i] = &profile.Location{ID: uint64(i + 1), Address: f.IP, Mapping: m,
+		locations[i] = &profile.Location{ID: uint64(i + 1), Address: uint64(f.IP), Mapping: m,
 			Line: []profile.Line{{Function: fn, Line: int64(f.Line)}}}
 		out.Location = append(out.Location, locations[i])
 	}

@@ -5,6 +5,7 @@ import (
 	"io"
 	"slices"
 
+	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/report"
 )
 
@@ -45,19 +46,19 @@ type speedscopeProfile struct {
 // (https://www.speedscope.app/file-format-schema.json): first a profile of all
 // threads, then one for each thread. The weight of a thread is 1. name is the
 // title of the file.
-func Speedscope(w io.Writer, p *Profile, name string) error {
+func Speedscope(w io.Writer, p *answer.Profile, name string) error {
 	f := speedscopeFile{Schema: speedscopeSchema, Name: report.Escape(name), Exporter: "sosgo"}
 	shared := speedscopeFrames(p, &f)
 	all := speedscopeProfile{Type: "sampled", Name: "all threads", Unit: "none", Samples: [][]int{}, Weights: []int{}}
 	f.Profiles = append(f.Profiles, all)
-	for i := range p.Stacks {
-		s := &p.Stacks[i]
+	for i := range p.Threads {
+		s := &p.Threads[i]
 		sample := make([]int, 0, len(s.Frames))
 		for _, k := range slices.Backward(s.Frames) {
 			sample = append(sample, shared[k])
 		}
 		all.Samples, all.Weights = append(all.Samples, sample), append(all.Weights, 1)
-		f.Profiles = append(f.Profiles, speedscopeProfile{Type: "sampled", Name: report.Escape(s.title()), Unit: "none", End: 1,
+		f.Profiles = append(f.Profiles, speedscopeProfile{Type: "sampled", Name: report.Escape(title(s)), Unit: "none", End: 1,
 			Samples: [][]int{sample}, Weights: []int{1}})
 	}
 	all.End = len(all.Samples)
@@ -68,7 +69,7 @@ func Speedscope(w io.Writer, p *Profile, name string) error {
 }
 
 // speedscopeFrames fills f's frames and returns where each frame of p is.
-func speedscopeFrames(p *Profile, f *speedscopeFile) []int {
+func speedscopeFrames(p *answer.Profile, f *speedscopeFile) []int {
 	index := map[speedscopeFrame]int{}
 	shared := make([]int, len(p.Frames))
 	f.Shared.Frames = []speedscopeFrame{}

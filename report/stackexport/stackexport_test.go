@@ -10,17 +10,19 @@ import (
 	"github.com/google/pprof/profile"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo/answer"
 )
 
 // sample has three threads: two that stand in the same place, and one in a
 // method of a hostile name.
-func sample() *Profile {
-	p := &Profile{}
-	main := p.Frame(Frame{Name: "App.Main()", Module: "app.dll", File: "/src/a.cs", Line: 7, IP: 0x1000})
-	work := p.Frame(Frame{Name: "App.Work(Int32, String)", Module: "app.dll", File: "/src/a.cs", Line: 20, IP: 0x2000})
-	again := p.Frame(Frame{Name: "App.Work(Int32, String)", Module: "app.dll", File: "/src/a.cs", Line: 20, IP: 0x2010})
-	evil := p.Frame(Frame{Name: "a;b\n9 \x1b[2J", IP: 0x3000})
-	p.Stacks = []Stack{
+func sample() *answer.Profile {
+	p := answer.NewProfile()
+	main := p.Frame(answer.ProfileFrame{Name: "App.Main()", Module: "app.dll", File: "/src/a.cs", Line: 7, IP: 0x1000})
+	work := p.Frame(answer.ProfileFrame{Name: "App.Work(Int32, String)", Module: "app.dll", File: "/src/a.cs", Line: 20, IP: 0x2000})
+	again := p.Frame(answer.ProfileFrame{Name: "App.Work(Int32, String)", Module: "app.dll", File: "/src/a.cs", Line: 20, IP: 0x2010})
+	evil := p.Frame(answer.ProfileFrame{Name: "a;b\n9 \x1b[2J", IP: 0x3000})
+	p.Threads = []answer.ProfileStack{
 		{OSID: 1, ManagedID: 1, Frames: []int{work, again, main}},
 		{OSID: 2, ManagedID: 4, Name: "pool", Frames: []int{work, again, main}},
 		{OSID: 3, Frames: []int{evil}},
@@ -107,12 +109,12 @@ func TestWriteErrors(t *testing.T) {
 
 func TestNoStacks(t *testing.T) {
 	var b bytes.Buffer
-	require.NoError(t, Folded(&b, &Profile{}, false))
+	require.NoError(t, Folded(&b, answer.NewProfile(), false))
 	assert.Empty(t, b.String())
-	require.NoError(t, Speedscope(&b, &Profile{}, "empty"))
+	require.NoError(t, Speedscope(&b, answer.NewProfile(), "empty"))
 	assert.NotContains(t, b.String(), "null")
 	b.Reset()
-	require.NoError(t, Pprof(&b, &Profile{}))
+	require.NoError(t, Pprof(&b, answer.NewProfile()))
 	p, err := profile.Parse(&b)
 	require.NoError(t, err)
 	assert.Empty(t, p.Sample)

@@ -17,6 +17,7 @@ func Commands() []cli.Command {
 		dumpStackCommand(),
 		eeStackCommand(),
 		dumpStackObjectsCommand(),
+		stacksCommand(),
 		threadStateCommand(),
 		threadsCommand(),
 		watsonBucketsCommand(),

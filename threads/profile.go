@@ -1,0 +1,82 @@
+package threads
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/image"
+	"github.com/sosgo/sosgo/stackwalk"
+	"github.com/sosgo/sosgo/target"
+)
+
+// ProfileOptions choose what a Profile holds.
+type ProfileOptions struct {
+	Native  bool           // frames of native code too
+	Symbols *image.Symbols // name native code
+}
+
+// Profile collects the stacks of threads, which are Running. The error is the
+// context's.
+func Profile(ctx context.Context, w *stackwalk.Walker, list []*Thread, o ProfileOptions) (*answer.Profile, error) {
+	x := profiler{w: w, o: o, out: answer.NewProfile(), known: map[profilePlace]int{}}
+	x.describer = stackwalk.NewDescriber(stackwalk.DescribeOptions{Source: true}, &x.out.Gaps)
+	for _, t := range list {
+		x.thread(ctx, t)
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+	}
+	return x.out, ctx.Err()
+}
+
+// A profilePlace is what the name and the line of a frame depend on.
+type profilePlace struct {
+	ip    target.Addr
+	exact bool
+}
+
+// A profiler makes a profile of walks.
+type profiler struct {
+	w         *stackwalk.Walker
+	o         ProfileOptions
+	describer *stackwalk.Describer
+	out       *answer.Profile
+	known     map[profilePlace]int
+}
+
+func (x *profiler) thread(ctx context.Context, t *Thread) {
+	name, err := t.Name()
+	x.out.Note(err)
+	s := answer.ProfileStack{OSID: t.OS.ID, ManagedID: t.Managed.ManagedID, Name: name}
+	for f := range x.w.Walk(ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{Native: x.o.Native}) {
+		if f.Err != nil {
+			x.out.Note(fmt.Errorf("stack of thread %#x ends at %#x: %w", t.OS.ID, uint64(f.SP), f.Err))
+		}
+		if f.Kind == stackwalk.FrameExplicit || f.Kind == stackwalk.FrameNative && !x.o.Native {
+			continue
+		}
+		at := profilePlace{f.IP, f.Exact}
+		i, ok := x.known[at]
+		if !ok {
+			i = x.out.Frame(x.frame(&f))
+			x.known[at] = i
+		}
+		s.Frames = append(s.Frames, i)
+	}
+	x.out.Threads = append(x.out.Threads, s)
+}
+
+func (x *profiler) frame(f *stackwalk.Frame) answer.ProfileFrame {
+	d := x.describer.Frame(f)
+	out := answer.ProfileFrame{IP: d.IP, Name: d.Method.String(), Module: d.Module, File: d.File, Line: d.Line}
+	if f.Kind == stackwalk.FrameNative {
+		out.Name = fmt.Sprintf("%#x", uint64(f.IP))
+		if x.o.Symbols != nil {
+			if s, ok := x.o.Symbols.At(f.IP); ok {
+				out.Name = s.String()
+			}
+		}
+	}
+	return out
+}
