@@ -9,10 +9,7 @@ import (
 	"slices"
 
 	"github.com/sosgo/sosgo"
-	"github.com/sosgo/sosgo/dac"
-	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/cli"
-	"github.com/sosgo/sosgo/internal/commands/ask"
 	"github.com/sosgo/sosgo/internal/commands/objectcmd"
 	"github.com/sosgo/sosgo/internal/commands/processcmd"
 	"github.com/sosgo/sosgo/internal/commands/threadcmd"
@@ -42,11 +39,3 @@ func Open(_ context.Context, path string, o cli.OpenOptions) (cli.Dump, error) {
 
 // Greeting is what the prompt says of a dump before anything was asked.
 func Greeting(d cli.Dump, runtime string) []string { return threadcmd.Greeting(d, runtime) }
-
-// The helpers of package ask, for the commands that still stand here.
-func dumpOf(c *cli.Context) *sosgo.Dump              { return ask.Dump(c) }
-func viewOf(c *cli.Context) *sosgo.View              { return ask.View(c) }
-func runtimeOf(c *cli.Context) (*dac.Runtime, error) { return ask.Runtime(c) }
-func heapOf(c *cli.Context) (*heap.Heap, error)      { return ask.Heap(c) }
-
-func allThreads(c *cli.Context) ([]sosgo.Thread, error) { return ask.Threads(c) }
