@@ -10,5 +10,8 @@
 // lists return addresses without a walk, and a StackTree merges the stacks of
 // several threads.
 //
+// A Describer says what frames are as plain answers (answer.Frame): package threads
+// makes the stacks of threads of them.
+//
 // docs/stackwalk.md has the rules of the walk and what it is checked against.
 package stackwalk
