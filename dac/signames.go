@@ -96,7 +96,11 @@ func (r *Runtime) appendSigType(dst []byte, th target.Addr, depth int) ([]byte, 
 		return dst, err
 	}
 	for i, a := range args {
-		dst = append(dst, "<,"[boolInt(i > 0)])
+		if i == 0 {
+			dst = append(dst, '<')
+		} else {
+			dst = append(dst, ',')
+		}
 		if dst, err = r.appendSigType(dst, a, depth+1); err != nil {
 			return nil, err
 		}

@@ -160,7 +160,11 @@ func (f *nameFormatter) array(mt *MethodTable, depth int) error {
 	}
 	if rank == 1 && mt.Category() != CategorySZArray {
 		// ClrMD reads the star as a type argument; the name is known by it.
-		f.b.WriteString([2]string{"[*]", "<*>"}[boolInt(f.style == NameManaged)])
+		if f.style == NameManaged {
+			f.b.WriteString("<*>")
+		} else {
+			f.b.WriteString("[*]")
+		}
 		return nil
 	}
 	f.b.WriteByte('[')
@@ -225,7 +229,12 @@ func (f *nameFormatter) arguments(args []target.Addr, depth int) error {
 		return nil
 	}
 	for i, a := range args {
-		f.b.WriteString([2]string{",[", "[["}[boolInt(i == 0)])
+		if i == 0 {
+			f.b.WriteByte('[')
+		} else {
+			f.b.WriteByte(',')
+		}
+		f.b.WriteByte('[')
 		if err := f.typeHandle(a, depth+1); err != nil {
 			return err
 		}
@@ -250,13 +259,6 @@ func (r *Runtime) TypeArgumentNames(args []target.Addr) (string, error) {
 	return f.b.String(), err
 }
 
-func boolInt(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
-}
-
 // open writes the name of a generic definition. ClrMD numbers the parameters
 // of the last part only.
 func (f *nameFormatter) open(name string) {
@@ -276,7 +278,11 @@ func (f *nameFormatter) open(name string) {
 		}
 		f.b.WriteString(p)
 		for j := range k {
-			f.b.WriteString([2]string{", T", "<T"}[boolInt(j == 0)])
+			if j == 0 {
+				f.b.WriteString("<T")
+			} else {
+				f.b.WriteString(", T")
+			}
 			f.b.WriteString(strconv.Itoa(j + 1))
 		}
 		if k > 0 {
