@@ -91,7 +91,11 @@ func (s *Scanner) Scan(ctx context.Context, o Options) iter.Seq2[Slot, error] {
 			return
 		}
 		c := scan{ctx: ctx, mem: s.rt.Target(), processor: processor, bounds: s.bounds, all: !s.complete, yield: yield}
-		c.resolve = func(slot *Slot) bool { return s.object(slot, &o) }
+		var edges *heap.Edges
+		if s.heap != nil && o.Verify {
+			edges = s.heap.Edges(heap.EdgeOptions{LoaderAllocators: true})
+		}
+		c.resolve = func(slot *Slot) bool { return s.object(slot, &o, edges) }
 		if o.Registers != nil && !c.registers(o.Registers) {
 			return
 		}
@@ -207,8 +211,9 @@ func (c *scan) candidate(v target.Addr) bool {
 	return v%8 == 0 && (c.bounds.Contains(v) || c.all && c.processor.Mappable(v))
 }
 
-// object completes a slot; it reports false if its address is no object's.
-func (s *Scanner) object(slot *Slot, o *Options) bool {
+// object completes a slot; it reports false if its address is no object's. edges
+// are for Options.Verify alone, nil where there is no heap.
+func (s *Scanner) object(slot *Slot, o *Options, edges *heap.Edges) bool {
 	a := slot.Object
 	if s.heap == nil || s.heap.Segment(a) == nil {
 		return !s.complete && !o.Verify && s.plausible(slot, o.Ranges)
@@ -224,7 +229,7 @@ func (s *Scanner) object(slot *Slot, o *Options) bool {
 		return false // the walk read it: an I/O error of the host
 	}
 	slot.Type, slot.Free = obj.Type, obj.Free
-	return !o.Verify || s.sound(&obj)
+	return !o.Verify || s.sound(&obj, edges)
 }
 
 // plausible completes a slot whose object no walk reaches. Stacks have no
@@ -260,14 +265,14 @@ func (s *Scanner) image(a target.Addr) bool {
 // sound reports whether an object that a walk reaches is undamaged: it ends
 // inside its segment, and what it refers to are objects, as far as a walk can
 // tell.
-func (s *Scanner) sound(o *heap.Object) bool {
+func (s *Scanner) sound(o *heap.Object, edges *heap.Edges) bool {
 	if seg := s.heap.Segment(o.Addr); seg == nil || o.Size > uint64(seg.Objects.End-o.Addr) {
 		return false
 	}
 	if o.Free {
 		return true
 	}
-	for ref, err := range s.heap.References(*o) {
+	for ref, err := range edges.Of(o) {
 		if err != nil {
 			continue // absent is not damaged
 		}
