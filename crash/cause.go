@@ -42,7 +42,7 @@ func Reason(x *target.Exception) string {
 // causes explain the exceptions whose name alone does not.
 var causes = map[string]string{
 	"System.NullReferenceException":         "a member was used of a reference that was null",
-	"System.OutOfMemoryException":           "no memory could be had: see eeheap and gcheapstat, and the limits of the container",
+	"System.OutOfMemoryException":           "no memory could be had: the GC heap, native memory, or the limit of the container",
 	"System.StackOverflowException":         "a method called itself without end: the stack shows which",
 	"System.AccessViolationException":       "native code, or unsafe code, touched memory that is not its own",
 	"System.IndexOutOfRangeException":       "an array was used with an index outside its bounds",
