@@ -14,13 +14,14 @@ import (
 // concurrent use.
 type Names struct {
 	rt      *dac.Runtime
+	reader  *code.Reader // of rt
 	objects *objects.Reader
 	modules []target.Module // sorted by Base
 }
 
 // NewNames returns the names of a process as a runtime of it knows them.
 func NewNames(rt *dac.Runtime, r *objects.Reader) *Names {
-	return &Names{rt: rt, objects: r, modules: rt.Target().Modules()}
+	return &Names{rt: rt, reader: code.Of(rt), objects: r, modules: rt.Target().Modules()}
 }
 
 // longestString is how much of a string literal is quoted, in UTF-16 units.
@@ -49,7 +50,7 @@ func (n *Names) Of(in *Instruction) string {
 
 // slot names the code that the pointer at a leads to.
 func (n *Names) slot(a target.Addr) string {
-	if m, err := code.Of(n.rt).MethodOfPrecodeSlot(a); err == nil {
+	if m, err := n.reader.MethodOfPrecodeSlot(a); err == nil {
 		return n.method(m, 0)
 	}
 	p, err := target.Pointer(n.rt.Memory(), a)
@@ -66,11 +67,11 @@ const maxJumps = 8
 // code names code, after the stubs that the runtime puts before it.
 func (n *Names) code(a target.Addr) string {
 	for range maxJumps {
-		info, err := code.Of(n.rt).MethodAt(a)
+		info, err := n.reader.MethodAt(a)
 		if err == nil && info.Method != nil {
 			return n.method(info.Method, info.Offset)
 		}
-		if m, err := code.Of(n.rt).MethodOfChunkedPrecode(a); err == nil {
+		if m, err := n.reader.MethodOfChunkedPrecode(a); err == nil {
 			return n.method(m, 0)
 		}
 		in, ok := n.stubEnd(a)
@@ -78,7 +79,7 @@ func (n *Names) code(a target.Addr) string {
 		case !ok:
 			return n.module(a)
 		case in.Kind == RefJumpSlot:
-			if m, err := code.Of(n.rt).MethodOfPrecodeSlot(in.Ref); err == nil {
+			if m, err := n.reader.MethodOfPrecodeSlot(in.Ref); err == nil {
 				return n.method(m, 0)
 			}
 			if a, err = target.Pointer(n.rt.Memory(), in.Ref); err != nil {
@@ -114,7 +115,7 @@ func (n *Names) stubEnd(a target.Addr) (Instruction, bool) {
 }
 
 func (n *Names) method(m *code.MethodDesc, offset uint32) string {
-	name, err := code.Of(n.rt).MethodName(m, code.MethodFull)
+	name, err := n.reader.MethodName(m, code.MethodFull)
 	if err != nil {
 		return ""
 	}
@@ -140,7 +141,7 @@ func (n *Names) data(a target.Addr) string {
 	if o, err := n.objects.Object(a); err == nil {
 		return n.object(o)
 	}
-	if m, err := code.Of(n.rt).MethodDesc(a); err == nil {
+	if m, err := n.reader.MethodDesc(a); err == nil {
 		if name := n.method(m, 0); name != "" {
 			return "MD: " + name
 		}

@@ -89,7 +89,7 @@ func (w *Walker) debugFrame(f *SnapshotFrame, gaps *answer.Gaps) answer.DebugFra
 	case out.Native:
 	case f.Function.Token.Row() == 0:
 		out.Unnamed = true
-		out.Method = gaps.Text(code.Of(w.rt).MethodName(f.Function, code.MethodFull))
+		out.Method = gaps.Text(w.code.MethodName(f.Function, code.MethodFull))
 	default:
 		out.Method = gaps.Text(methodECMA(f.Function))
 		m, err := f.Function.Module()

@@ -1,7 +1,6 @@
 package stackwalk
 
 import (
-	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/metadata"
 )
 
@@ -22,7 +21,7 @@ func (v *variables) localNames() map[int]string {
 	if err != nil {
 		return names
 	}
-	il, ok, err := code.Of(v.rt).ILOffset(v.frame.CallSite())
+	il, ok, err := v.code.ILOffset(v.frame.CallSite())
 	if err != nil || !ok {
 		return names
 	}

@@ -3,7 +3,6 @@ package stackwalk
 import (
 	"sync"
 
-	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/image"
 	"github.com/sosgo/sosgo/target"
@@ -13,14 +12,14 @@ import (
 // A codeMap tells the unwinder about all code of the process: that of the
 // runtimes, and that of the modules. It implements unwind.CodeMap.
 type codeMap struct {
-	runtimes []*dac.Runtime
+	runtimes []*code.Reader
 	native   *nativeCode
 }
 
 // FindCode implements unwind.CodeMap.
 func (m *codeMap) FindCode(ip target.Addr) (unwind.Code, bool) {
 	for _, rt := range m.runtimes {
-		if info, err := code.Of(rt).MethodAt(ip); err == nil && info.Kind != code.Stub {
+		if info, err := rt.MethodAt(ip); err == nil && info.Kind != code.Stub {
 			return managedCode(&info), true
 		}
 	}
@@ -33,7 +32,7 @@ func (m *codeMap) InCode(ip target.Addr) bool {
 		return true
 	}
 	for _, rt := range m.runtimes {
-		if _, err := code.Of(rt).MethodAt(ip); err == nil {
+		if _, err := rt.MethodAt(ip); err == nil {
 			return true
 		}
 	}

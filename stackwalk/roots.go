@@ -173,7 +173,7 @@ func (s *rootScan) state(f *Frame, above dac.FrameKind) (state codeinfo.FrameSta
 
 // funclet is state for the first funclet of an activation.
 func (s *rootScan) funclet(f *Frame, state codeinfo.FrameState) (codeinfo.FrameState, bool, error) {
-	filter, err := isFilter(f)
+	filter, err := s.isFilter(f)
 	fp, _ := f.Regs.FP()
 	s.parent, s.dispatching = parent{start: f.Code.Start, fp: fp, filter: filter}, true
 	if filter {
@@ -183,8 +183,8 @@ func (s *rootScan) funclet(f *Frame, state codeinfo.FrameState) (codeinfo.FrameS
 }
 
 // isFilter reports whether the funclet that f runs is the filter of a clause.
-func isFilter(f *Frame) (bool, error) {
-	clauses, err := code.Of(f.Runtime).EHClauses(f.Code)
+func (s *rootScan) isFilter(f *Frame) (bool, error) {
+	clauses, err := s.w.code.EHClauses(f.Code)
 	if err != nil {
 		return false, err
 	}
@@ -200,7 +200,7 @@ func isFilter(f *Frame) (bool, error) {
 // live decodes the slots that are live in a frame.
 func (s *rootScan) live(f *Frame, state codeinfo.FrameState) error {
 	s.slots = s.slots[:0]
-	if err := code.Of(f.Runtime).DecodeGCInfo(&s.decoder, f.Code); err != nil {
+	if err := s.w.code.DecodeGCInfo(&s.decoder, f.Code); err != nil {
 		return err
 	}
 	var err error

@@ -137,7 +137,7 @@ func (s *Snapshot) start() (*target.Registers, error) {
 }
 
 func (s *Snapshot) isManaged(ip target.Addr) bool {
-	info, err := code.Of(s.w.rt).MethodAt(ip)
+	info, err := s.w.code.MethodAt(ip)
 	return err == nil && info.Method != nil
 }
 

@@ -53,7 +53,7 @@ func Variables(f *Frame, r *objects.Reader) (args, locals []Variable, err error)
 	if f.Kind != FrameManaged || f.Runtime == nil || f.Code.Method == nil || r == nil {
 		return nil, nil, target.Unsupportedf("a frame of kind %v has no variables", f.Kind)
 	}
-	v := variables{frame: f, rt: f.Runtime, method: f.Code.Method, reader: r}
+	v := variables{frame: f, rt: f.Runtime, code: code.Of(f.Runtime), method: f.Code.Method, reader: r}
 	if args, err = v.arguments(); err != nil {
 		return nil, nil, fmt.Errorf("arguments of method %016x: %w", uint64(v.method.Addr), err)
 	}
@@ -67,6 +67,7 @@ func Variables(f *Frame, r *objects.Reader) (args, locals []Variable, err error)
 type variables struct {
 	frame  *Frame
 	rt     *dac.Runtime
+	code   *code.Reader // of rt
 	method *code.MethodDesc
 	reader *objects.Reader
 
@@ -80,7 +81,7 @@ func (v *variables) arguments() ([]Variable, error) {
 	if err != nil {
 		return nil, err
 	}
-	if v.places, v.placesErr = code.Of(v.rt).Variables(v.frame.Code); code.NoDebugInfo(v.placesErr) {
+	if v.places, v.placesErr = v.code.Variables(v.frame.Code); code.NoDebugInfo(v.placesErr) {
 		v.placesErr = nil
 	}
 	v.context = frameContext(v.frame, v.places, sig.Conv.HasThis())
@@ -147,7 +148,7 @@ func (v *variables) locals(args int) ([]Variable, error) {
 	if v.method.Kind != code.MethodIL && v.method.Kind != code.MethodInstantiated || v.method.Token.Row() == 0 {
 		return nil, nil
 	}
-	body, err := code.Of(v.rt).IL(v.method)
+	body, err := v.code.IL(v.method)
 	if err != nil || body.LocalSig.IsNil() {
 		return nil, err
 	}

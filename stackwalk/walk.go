@@ -16,6 +16,7 @@ import (
 // learns about code and is safe for concurrent use.
 type Walker struct {
 	rt       *dac.Runtime
+	code     *code.Reader // of rt
 	codes    *codeMap
 	unwinder *unwind.Unwinder
 }
@@ -27,10 +28,11 @@ func NewWalker(rt *dac.Runtime, others ...*dac.Runtime) *Walker {
 	if rt == nil {
 		return new(Walker)
 	}
-	w := &Walker{rt: rt, codes: &codeMap{
-		runtimes: append([]*dac.Runtime{rt}, others...),
-		native:   newNativeCode(rt.Target(), rt.Memory()),
-	}}
+	w := &Walker{rt: rt, code: code.Of(rt), codes: &codeMap{native: newNativeCode(rt.Target(), rt.Memory())}}
+	w.codes.runtimes = append(w.codes.runtimes, w.code)
+	for _, other := range others {
+		w.codes.runtimes = append(w.codes.runtimes, code.Of(other))
+	}
 	w.unwinder = unwind.New(rt.Memory(), w.codes)
 	return w
 }
@@ -153,7 +155,7 @@ func (s *walk) run() {
 // lookup finds out what code the registers are in.
 func (s *walk) lookup() {
 	ip, _ := s.at.Regs.IP()
-	info, err := code.Of(s.w.rt).MethodAt(ip)
+	info, err := s.w.code.MethodAt(ip)
 	s.managed, s.codeErr = err == nil && info.Method != nil, nil
 	if s.managed {
 		s.code, s.blind = info, false
@@ -295,7 +297,7 @@ func (s *walk) leaveRuntime(at *unwind.Frame, frame target.Addr) error {
 			break
 		}
 		ip, _ := at.Regs.IP()
-		if info, err := code.Of(s.w.rt).MethodAt(ip); err == nil && info.Method != nil {
+		if info, err := s.w.code.MethodAt(ip); err == nil && info.Method != nil {
 			return nil
 		}
 	}

@@ -157,7 +157,7 @@ func (l *objectLister) held(t *Thread) iter.Seq2[answer.StackObject, error] {
 			return
 		}
 		w := l.o.Precise
-		r := objects.New(w.Runtime())
+		r, names := objects.New(w.Runtime()), code.Of(w.Runtime())
 		var last frameKey
 		var holder answer.Text
 		for root, err := range w.Roots(l.ctx, t.Managed, t.OS.Registers) {
@@ -171,7 +171,7 @@ func (l *objectLister) held(t *Thread) iter.Seq2[answer.StackObject, error] {
 				continue
 			}
 			if k := (frameKey{root.FrameIP, root.FrameSP}); k != last {
-				last, holder = k, l.holder(w, &root)
+				last, holder = k, l.holder(names, &root)
 			}
 			if !yield(l.reference(t, &root, holder, r), nil) {
 				return
@@ -181,11 +181,11 @@ func (l *objectLister) held(t *Thread) iter.Seq2[answer.StackObject, error] {
 }
 
 // holder names the frame that a reference belongs to.
-func (l *objectLister) holder(w *stackwalk.Walker, r *stackwalk.Root) answer.Text {
+func (l *objectLister) holder(names *code.Reader, r *stackwalk.Root) answer.Text {
 	if r.Explicit != "" {
 		return answer.Text{S: "[" + r.Explicit + "]"}
 	}
-	return l.gaps.Text(code.Of(w.Runtime()).MethodName(r.Method, code.MethodFull))
+	return l.gaps.Text(names.MethodName(r.Method, code.MethodFull))
 }
 
 func (l *objectLister) reference(t *Thread, root *stackwalk.Root, holder answer.Text, r *objects.Reader) answer.StackObject {

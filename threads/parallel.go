@@ -27,7 +27,7 @@ func ParallelStacks(ctx context.Context, w *stackwalk.Walker, list []*Thread, ex
 			gaps.Note(fmt.Errorf("stack of thread %#x: %w", t.ID(), err))
 		}
 	}
-	c := callTree{rt: w.Runtime(), gaps: &gaps, names: map[target.Addr]callNames{}}
+	c := callTree{rt: w.Runtime(), code: code.Of(w.Runtime()), gaps: &gaps, names: map[target.Addr]callNames{}}
 	out := answer.NewParallelStacks(c.calls(tree.Roots), len(tree.Threads))
 	out.Gaps = gaps
 	return out, nil
@@ -50,6 +50,7 @@ func wholeStack(gaps *answer.Gaps, osID uint32, frames iter.Seq[stackwalk.Frame]
 // A callTree makes answers of the nodes of a StackTree.
 type callTree struct {
 	rt    *dac.Runtime
+	code  *code.Reader // of rt
 	gaps  *answer.Gaps
 	names map[target.Addr]callNames // by MethodDesc
 }
@@ -81,7 +82,7 @@ func (c *callTree) name(md *code.MethodDesc) callNames {
 	names, ok := c.names[md.Addr]
 	if !ok {
 		names.short = c.gaps.Text(stackwalk.ShortName(c.rt, md))
-		full, err := code.Of(c.rt).MethodName(md, code.MethodFull)
+		full, err := c.code.MethodName(md, code.MethodFull)
 		names.full = answer.Text{S: full, Err: err} // noted with the short name
 		c.names[md.Addr] = names
 	}
