@@ -19,7 +19,7 @@ const modulePath = "github.com/sosgo/sosgo"
 
 // library is what commands may ask: all packages of the library, the root's
 // too, and package report for the answer that they give.
-const library = "answer codeinfo crash dac dac/code diagnosis disasm dump heap hexdump image metadata objects report stackscan stackwalk target threads unwind SELF"
+const library = "answer codeinfo crash dac dac/code diagnosis disasm dump heap hexdump image metadata objects report resolve stackscan stackwalk target threads unwind SELF"
 
 // mayImport says which packages of this module each package may import, as
 // docs/architecture.md explains it: nobody imports what comes later on the
@@ -54,7 +54,8 @@ var mayImport = map[string]string{
 	"diagnosis":          "answer target dac dump heap image internal/symstore",
 	"crash":              "answer target dac dac/code stackwalk threads internal/limits",
 	"disasm":             "answer target codeinfo metadata dac dac/code objects",
-	"":                   "answer target codeinfo crash dac dac/code diagnosis dump elfcore heap image metadata minidump objects stackscan stackwalk threads unwind internal/lazy internal/limits internal/modfiles internal/symstore",
+	"resolve":            "answer target dac dac/code heap threads",
+	"":                   "answer target codeinfo crash dac dac/code diagnosis dump elfcore heap image metadata minidump objects resolve stackscan stackwalk threads unwind internal/lazy internal/limits internal/modfiles internal/symstore",
 	"report":             "answer target",
 	"report/stackexport": "answer report",
 	"internal/cli":       "target report",

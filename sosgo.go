@@ -23,7 +23,8 @@
 //     [objects.Type.Implements], [objects.Type.Fields], [objects.Type.Statics]
 //   - read a field: [objects.Reader.Object] of its object, then
 //     [objects.Object.Field]
-//   - find the object that an address lies in: [heap.Heap.ObjectContaining]
+//   - say what an address is: [View.Resolve]; find the object that it lies in:
+//     [heap.Heap.ObjectContaining]
 //   - find what an object refers to: [heap.Heap.References]; what keeps objects
 //     alive: [heap.Heap.Roots], [heap.Heap.Handles], [stackwalk.Walker.Roots]
 //   - list the threads: [View.Threads]; find one: [threads.ByID],

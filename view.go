@@ -15,6 +15,7 @@ import (
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/lazy"
 	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/resolve"
 	"github.com/sosgo/sosgo/stackscan"
 	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
@@ -269,6 +270,17 @@ func (d *Dump) MergedWalk(ctx context.Context, osThread uint32, o stackwalk.Walk
 		}
 	}
 	return stackwalk.MergedWalk(ctx, parts, o)
+}
+
+// Resolve says what an address is; see resolve.Address.
+func (v *View) Resolve(ctx context.Context, a target.Addr) *answer.Address {
+	return resolve.Address(ctx, resolve.Process{Target: v.dump.file, Runtime: v.Runtime, Heap: v.Heap, Threads: v.Threads}, a)
+}
+
+// Resolve is the Resolve of the default View.
+func (d *Dump) Resolve(ctx context.Context, a target.Addr) *answer.Address {
+	v, _ := d.View("")
+	return v.Resolve(ctx, a)
 }
 
 // Runtime is the Runtime of the default View.

@@ -1,0 +1,38 @@
+package answer
+
+import "github.com/sosgo/sosgo/target"
+
+// An AddressKind is what an address is known to be.
+type AddressKind string
+
+// The kinds, each proven by what stands around the address, never by its value
+// alone.
+const (
+	AddressUnknown     AddressKind = "unknown"       // nothing is known; no region of the dump has it
+	AddressUnmapped    AddressKind = "unmapped"      // the dump says that nothing was mapped there
+	AddressMapped      AddressKind = "memory"        // memory of the process, of which no more is known
+	AddressModule      AddressKind = "module"        // in an image
+	AddressStack       AddressKind = "stack"         // in the used part of a thread's stack
+	AddressFrame       AddressKind = "frame"         // an explicit frame of the runtime
+	AddressCode        AddressKind = "code"          // in the code of a managed method
+	AddressStub        AddressKind = "stub"          // in code that the runtime made
+	AddressMethodDesc  AddressKind = "MethodDesc"    // of a method
+	AddressMethodTable AddressKind = "MethodTable"   // of a type
+	AddressHeap        AddressKind = "heap"          // in a segment of the GC heap, and in no object that can be told
+	AddressFree        AddressKind = "free block"    // of the GC heap
+	AddressObject      AddressKind = "object"        // its beginning
+	AddressInObject    AddressKind = "inside object" // behind its beginning
+)
+
+// An Address says what an address is. Why no more is known is in the Gaps.
+type Address struct {
+	Gaps
+	Address     target.Addr `json:"address" doc:"that was asked about"`
+	Kind        AddressKind `json:"kind" doc:"what it is known to be"`
+	Start       target.Addr `json:"start,omitempty" doc:"of what it lies in: an object, code, a stack, an image, a region"`
+	Size        uint64      `json:"size,omitempty" doc:"bytes of what it lies in; absent where unknown"`
+	MethodTable target.Addr `json:"methodTable,omitempty" doc:"type of the object"`
+	MethodDesc  target.Addr `json:"methodDesc,omitempty" doc:"method of the code"`
+	Name        Text        `json:"name,omitzero" doc:"of the type, the method or the frame's class; path of the image or the mapped file"`
+	Thread      *Thread     `json:"thread,omitempty" doc:"whose stack it is"`
+}
