@@ -27,7 +27,7 @@ func TestCorpusOverlayAgrees(t *testing.T) {
 		compared, supplied := 0, 0
 		for _, m := range c.Target.Modules() {
 			path := c.fileOf(m.Path)
-			if !exists(path) || baseName(path) == "ucrtbase.dll" {
+			if !exists(path) || target.BaseName(path) == "ucrtbase.dll" {
 				continue // the C runtime of another system than the process's
 			}
 			im, err := image.OpenFile(path)
@@ -38,7 +38,7 @@ func TestCorpusOverlayAgrees(t *testing.T) {
 			assert.NoError(t, image.NewOverlay(c).Add(&m, im))
 			n, k, differ := compareModule(c, alone, &m)
 			compared, supplied = compared+n, supplied+k
-			if strings.HasPrefix(baseName(path), "libcoreclr") {
+			if strings.HasPrefix(target.BaseName(path), "libcoreclr") {
 				assert.Less(t, differ, patched, m.Path)
 			} else {
 				assert.Zero(t, differ, m.Path)
@@ -68,5 +68,3 @@ func compareModule(a, b target.Memory, m *target.Module) (compared, supplied, di
 	}
 	return compared, supplied, differ
 }
-
-func baseName(path string) string { return path[strings.LastIndexAny(path, `/\`)+1:] }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"path"
 	"strings"
 	"sync"
 
@@ -176,15 +175,12 @@ func headless(mem target.Memory, m *target.Module) *Image {
 	return im
 }
 
-// baseName is the file name of a path of either system.
-func baseName(p string) string { return path.Base(strings.ReplaceAll(p, `\`, "/")) }
-
 // scanExportDir searches the stored bytes of an image for its export directory.
 // Minidumps hold it as a piece of its own, anywhere in a page. The test is
 // strict: the counts and tables fit, and the directory's name is the module's
 // file name.
 func (im *Image) scanExportDir() (Directory, error) {
-	file := baseName(im.path)
+	file := target.BaseName(im.path)
 	w := target.NewWindow(im.raw)
 	for off := uint64(0); off+exportDirSize <= min(im.raw.size, exportScan); off += 4 {
 		b, err := w.Bytes(target.Addr(off), exportDirSize)

@@ -29,7 +29,7 @@ type folder struct {
 func (f *folder) Candidates(m *target.Module, _ *image.Identity) iter.Seq[string] {
 	f.once.Do(f.list)
 	return func(yield func(string) bool) {
-		for _, p := range f.files[baseName(m.Path)] {
+		for _, p := range f.files[lowerName(m.Path)] {
 			if !yield(p) {
 				return
 			}

@@ -63,7 +63,7 @@ func (s Installed) Candidates(m *target.Module, _ *image.Identity) iter.Seq[stri
 }
 
 func baseNameAsWritten(p string) string {
-	name := p[strings.LastIndexAny(p, `/\`)+1:]
+	name := target.BaseName(p)
 	if name == "." || name == ".." {
 		return ""
 	}

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"iter"
 	"os"
-	"path"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -100,10 +99,8 @@ func open(p string, id *image.Identity) (*image.Image, error) {
 	return im, nil
 }
 
-// baseName is the file name of a path of either system, in lower case.
-func baseName(p string) string {
-	return strings.ToLower(path.Base(strings.ReplaceAll(p, `\`, "/")))
-}
+// lowerName is the file name of a path of either system, in lower case.
+func lowerName(p string) string { return strings.ToLower(target.BaseName(p)) }
 
 // recorded proposes the path that the dump records.
 type recorded struct{}

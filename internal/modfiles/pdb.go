@@ -43,9 +43,9 @@ func (f *Finder) FindPDB(m *target.Module, id target.PDBID, beside string, check
 // pdbs proposes files, the likeliest first.
 func (f *Finder) pdbs(m *target.Module, id target.PDBID, beside string) func(func(string) bool) {
 	f.start()
-	name := baseName(id.Path)
-	if name == "" || name == "." {
-		name = pdbName(baseName(m.Path))
+	name := lowerName(id.Path)
+	if name == "" {
+		name = pdbName(lowerName(m.Path))
 	}
 	return func(yield func(string) bool) {
 		if beside != "" && !yield(pdbName(beside)) {
