@@ -40,7 +40,7 @@ func (r *Runtime) readAssembly(a target.Addr) (*Assembly, error) {
 		return nil, rd.Err
 	}
 	var err error
-	if as.Module, err = r.Module(module); err != nil {
+	if as.Module, err = r.TrustedModule(module); err != nil {
 		return nil, err
 	}
 	if as.Module.Assembly != a {

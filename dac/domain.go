@@ -106,7 +106,7 @@ func (r *Runtime) domainModule(slot target.Addr) (*Module, error) {
 	if err != nil || module == 0 {
 		return nil, err
 	}
-	return r.Module(module)
+	return r.TrustedModule(module)
 }
 
 // CoreLib is the module that defines System.Object.
@@ -115,7 +115,7 @@ func (r *Runtime) CoreLib() (*Module, error) {
 	if err != nil {
 		return nil, err
 	}
-	return r.Module(mt.Module)
+	return r.TrustedModule(mt.Module)
 }
 
 // KnownModules is Modules for dumps that lack the list of assemblies: it adds

@@ -90,7 +90,7 @@ func (r *Runtime) loaderAllocatorObject(mt *MethodTable) (target.Addr, error) {
 	if err != nil {
 		return 0, err
 	}
-	m, err := r.Module(loader)
+	m, err := r.TrustedModule(loader)
 	if err != nil {
 		return 0, err
 	}

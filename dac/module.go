@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 	"path"
+	"slices"
 	"sort"
 	"strings"
 
@@ -27,6 +28,7 @@ type Module struct {
 
 	r     *Runtime
 	image lazy.Value[*image.Image]
+	proof lazy.Value[struct{}]
 	base  lazy.Value[target.Range]
 	path  lazy.Value[string]
 	meta  lazy.Value[*metadata.Metadata]
@@ -41,8 +43,25 @@ type MetadataSource struct {
 	Path string // of the file that supplied what the dump lacks, or empty
 }
 
-// Module returns the module at a, checked by the assembly that it names.
+// Module returns the module at a, proved to be one: by its vtable, or by the
+// runtime's list of what it loaded. Where a dump lacks parts of the list, what
+// has an image of the process as a module has it is believed; for another
+// address the error is target.ErrNotInDump, and target.ErrCorrupt where
+// something belies it.
 func (r *Runtime) Module(a target.Addr) (*Module, error) {
+	m, err := r.TrustedModule(a)
+	if err == nil {
+		_, err = m.proof.Get(m.prove)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+// TrustedModule returns the module at an address that the runtime's structures
+// name as one. It does not fail for want of proof.
+func (r *Runtime) TrustedModule(a target.Addr) (*Module, error) {
 	if m, ok := r.modules.Load(a); ok {
 		return m.(*Module), nil
 	}
@@ -64,15 +83,65 @@ func (r *Runtime) readModule(a target.Addr) (*Module, error) {
 	if rd.Err != nil {
 		return nil, rd.Err
 	}
-	back, err := r.ptr(m.Assembly, r.off.Assembly.Module, "Assembly.Module")
-	if err != nil && !errors.Is(err, target.ErrNotInDump) {
+	if err := m.namedByAssembly(); err != nil && !errors.Is(err, target.ErrNotInDump) {
 		return nil, err
 	}
-	// One assembly has one module since .NET Core.
-	if err == nil && back != a {
-		return nil, target.Corruptf("its Assembly %016x names the Module %016x", uint64(m.Assembly), uint64(back))
-	}
 	return m, nil
+}
+
+// namedByAssembly says why the module's assembly is no proof of it: since .NET
+// Core one assembly has one module. It is a proof against others alone, because
+// a MethodTable and its EEClass name each other as well.
+func (m *Module) namedByAssembly() error {
+	back, err := m.r.ptr(m.Assembly, m.r.off.Assembly.Module, "Assembly.Module")
+	if err == nil && back != m.Addr {
+		err = target.Corruptf("its Assembly %016x names the Module %016x", uint64(m.Assembly), uint64(back))
+	}
+	return err
+}
+
+// prove reports with an error that nothing proves the module to be one.
+func (m *Module) prove() (struct{}, error) {
+	var none struct{}
+	if class, err := m.class(); class != "" || err != nil {
+		return none, err
+	}
+	loaded, err := m.r.Modules()
+	if slices.Contains(loaded, m) || err != nil && m.hasImage() {
+		return none, nil
+	}
+	if err == nil {
+		err = target.Corruptf("the runtime has not loaded it")
+	}
+	return none, fmt.Errorf("Module %016x: nothing proves that it is one: %w", uint64(m.Addr), err)
+}
+
+// hasImage reports whether the module has an image that the process has loaded.
+func (m *Module) hasImage() bool {
+	at, err := m.Image()
+	if err != nil || at.Start == 0 {
+		return false
+	}
+	tm := target.ModuleAt(m.r.tgt.Modules(), at.Start)
+	return tm != nil && tm.Base == at.Start
+}
+
+// moduleClasses are the classes whose vtable begins a module (ceeload.h).
+var moduleClasses = []string{"Module", "EditAndContinueModule", "ReflectionModule"}
+
+// class is which of moduleClasses the vtable in the module's first word belongs
+// to; it is empty for one that the layout does not name.
+func (m *Module) class() (string, error) {
+	vt, err := target.Pointer(m.r.mem, m.Addr)
+	if err != nil {
+		return "", err
+	}
+	for class, at := range m.r.layout.VTables {
+		if vt == at && slices.Contains(moduleClasses, class) {
+			return class, nil
+		}
+	}
+	return "", nil
 }
 
 // LoaderAllocator is the allocator of the module's structures. Runtimes before

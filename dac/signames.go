@@ -82,7 +82,7 @@ func (r *Runtime) appendSigType(dst []byte, th target.Addr, depth int) ([]byte, 
 		}
 		return metadata.AppendType(dst, &metadata.TypeSig{Kind: class.ElementType}, nil), nil
 	}
-	m, err := r.Module(mt.Module)
+	m, err := r.TrustedModule(mt.Module)
 	if err != nil {
 		return nil, err
 	}
@@ -157,7 +157,7 @@ func (r *Runtime) typeVarNumber(a target.Addr) (uint32, error) {
 	if rd.Err != nil {
 		return 0, rd.Err
 	}
-	m, err := r.Module(module)
+	m, err := r.TrustedModule(module)
 	if err != nil {
 		return 0, err
 	}

@@ -74,7 +74,7 @@ func (r *Runtime) StaticField(mt *MethodTable, fd *FieldDesc) (StaticAddr, error
 
 // rvaStatic finds a field whose value lies in the module's image.
 func (r *Runtime) rvaStatic(mt *MethodTable, fd *FieldDesc) (StaticAddr, error) {
-	m, err := r.Module(mt.Module)
+	m, err := r.TrustedModule(mt.Module)
 	if err != nil {
 		return StaticAddr{}, err
 	}

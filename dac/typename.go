@@ -131,7 +131,7 @@ func (f *nameFormatter) typeVar(a target.Addr) string {
 	if rd.Err != nil {
 		return "?"
 	}
-	m, err := f.r.Module(module)
+	m, err := f.r.TrustedModule(module)
 	if err != nil {
 		return "?"
 	}
@@ -338,7 +338,7 @@ func cutArity(name string) (string, int) {
 
 // definitionName is the full name of the type's definition in metadata.
 func (r *Runtime) definitionName(mt *MethodTable) (string, error) {
-	m, err := r.Module(mt.Module)
+	m, err := r.TrustedModule(mt.Module)
 	if err != nil {
 		return "", err
 	}
@@ -423,7 +423,7 @@ func (r *Runtime) assemblyOf(th target.Addr) (string, error) {
 }
 
 func (r *Runtime) moduleName(a target.Addr) (string, error) {
-	m, err := r.Module(a)
+	m, err := r.TrustedModule(a)
 	if err != nil {
 		return "", err
 	}

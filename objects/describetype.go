@@ -93,7 +93,7 @@ func (r *Reader) describeType(mt *dac.MethodTable, o TypeOptions) *answer.Type {
 // don't record the load context.
 func (r *Reader) describeLoading(mt *dac.MethodTable, t *answer.Type) {
 	t.LoaderAllocator = t.Pointer(r.rt.LoaderAllocatorObject(mt))
-	m, err := r.rt.Module(mt.Module)
+	m, err := r.rt.TrustedModule(mt.Module)
 	if err != nil {
 		t.File.Err, t.LoadContext = err, t.Pointer(0, err)
 		return

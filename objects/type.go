@@ -41,7 +41,7 @@ func (t *Type) Base() (*Type, error) {
 }
 
 // Module is the module that defines the type.
-func (t *Type) Module() (*dac.Module, error) { return t.r.rt.Module(t.MT.Module) }
+func (t *Type) Module() (*dac.Module, error) { return t.r.rt.TrustedModule(t.MT.Module) }
 
 // IsString reports whether the type is System.String.
 func (t *Type) IsString() bool {

@@ -258,7 +258,7 @@ func (m *MethodDesc) Module() (*dac.Module, error) {
 	if err != nil {
 		return nil, err
 	}
-	return m.r.rt.Module(mt.Module)
+	return m.r.rt.TrustedModule(mt.Module)
 }
 
 // def is the method's row of metadata.

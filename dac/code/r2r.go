@@ -44,7 +44,7 @@ func (r *Reader) imageCode(c *members, s *RangeSection, ip target.Addr) (Info, e
 }
 
 func (r *Reader) readR2R(c *members, s *RangeSection) (*r2rImage, error) {
-	m, err := r.rt.Module(s.Image)
+	m, err := r.rt.TrustedModule(s.Image)
 	if err != nil {
 		return nil, err
 	}

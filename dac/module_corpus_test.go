@@ -1,0 +1,44 @@
+package dac_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo/internal/testdump"
+)
+
+// TestModuleWantsProof: what the runtime loaded is a module, also where the dump
+// lacks its assembly; what only looks like one is not, and the error says
+// whether something belies it or its proof is not in the dump.
+func TestModuleWantsProof(t *testing.T) {
+	believed := 0
+	testdump.Canned(t, func(t *testing.T, d *testdump.Dump) {
+		if !d.HasRuntime() {
+			t.Skip("no CLR")
+		}
+		rt, err := d.Runtime()
+		require.NoError(t, err)
+		known, _ := rt.KnownModules() // whatever the dump has of them
+		require.NotEmpty(t, known)
+		for _, m := range known {
+			got, err := rt.Module(m.Addr)
+			require.NoError(t, err)
+			require.Same(t, m, got)
+		}
+		for mt, err := range rt.LoadedTypes() {
+			if err != nil {
+				continue
+			}
+			if _, err := rt.TrustedModule(mt.Addr); err == nil {
+				believed++
+			}
+			_, err = rt.Module(mt.Addr)
+			if assert.Error(t, err, "MethodTable %016x is no Module", uint64(mt.Addr)) {
+				assert.True(t, testdump.Typed(err), "MethodTable %016x: %v", uint64(mt.Addr), err)
+			}
+		}
+	})
+	require.NotZero(t, believed, "no dump has a MethodTable whose word for the assembly lies outside of it")
+}
