@@ -23,6 +23,7 @@ type Method struct {
 	Jitted      Maybe[bool]   `json:"jitted" doc:"the method has code"`
 	Code        Pointer       `json:"code,omitzero" doc:"code that calls run now; of ip2md, the body that holds the address"`
 	IL          Pointer       `json:"il,omitzero" doc:"body in IL"`
+	ReJIT       Maybe[uint64] `json:"rejit,omitzero" doc:"ReJIT ID of the IL that this code was compiled from: 0 is that of the metadata, a profiler's count from 1"`
 	Versions    []CodeVersion `json:"versions" doc:"bodies of code, the default one first"`
 	Address     *target.Addr  `json:"address,omitempty" doc:"the address that ip2md was asked for"`
 	Offset      *uint32       `json:"offset,omitempty" doc:"of that address from the start of its body, in bytes"`

@@ -1,6 +1,7 @@
 package code
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -83,12 +84,18 @@ func (r *Reader) describeVersions(m *MethodDesc, running target.Addr, out *answe
 		out.Versions = append(out.Versions, answer.CodeVersion{Node: v.Node, Code: v.Code, Tier: v.Tier.String(), Active: v.Active})
 	}
 	out.Note(err)
-	if running == 0 {
-		if i := slices.IndexFunc(versions, func(v Version) bool { return v.Active }); i >= 0 {
-			running, err = versions[i].Code, nil
-		}
-	} else {
+	i := slices.IndexFunc(versions, func(v Version) bool {
+		return running == 0 && v.Active || running != 0 && v.Code == running
+	})
+	switch {
+	case i >= 0:
+		out.ReJIT = answer.Of(versions[i].ReJIT, versions[i].ReJITErr)
+		running, err = versions[i].Code, nil
+	case running != 0: // in a body that none of the versions that were found has
+		out.ReJIT = answer.Of(uint64(0), cmp.Or(err, target.ErrNotInDump))
 		err = nil
+	default:
+		out.ReJIT = answer.Of(uint64(0), err)
 	}
 	out.Code = answer.Pointer{Maybe: answer.Of(running, err)}
 	out.Jitted = answer.Of(running != 0, err)

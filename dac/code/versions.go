@@ -40,12 +40,18 @@ func (t Tier) String() string {
 var nodeTiers = [...]Tier{TierQuickJitted, TierOptimizedTier1, TierOptimizedTier1OSR, TierOptimized,
 	TierQuickJittedInstrumented, TierOptimizedTier1Instrumented}
 
-// A CodeVersion is one body of a method.
+// A Version is one body of a method.
 type Version struct {
 	Node   target.Addr // NativeCodeVersionNode, 0 for the default version
 	Code   target.Addr // 0 while it is not compiled
 	Tier   Tier
 	Active bool // what new calls run
+
+	// ReJIT is the ReJITID of the IL that the body was compiled from: 0 is the IL
+	// of the metadata, which the default version always has; a profiler's ReJIT
+	// counts from 1 (NativeCodeVersionNode::m_parentId).
+	ReJIT    uint64
+	ReJITErr error // where the layout or the dump lacks it
 }
 
 // The flags of versions (codeversion.h).
@@ -97,6 +103,9 @@ func (r *Reader) versionNodes(c *members, m *MethodDesc, node target.Addr, out [
 			if n := rd.U32(o.Tier); int64(n) < int64(len(nodeTiers)) {
 				v.Tier = nodeTiers[n]
 			}
+		}
+		if v.ReJITErr = (&layout.Error{Type: "NativeCodeVersionNode", Field: "ILVersionId"}); o.ILVersionID != layout.Absent {
+			v.ReJIT, v.ReJITErr = rd.U64(o.ILVersionID), nil
 		}
 		next := rd.Ptr(o.Next)
 		if rd.Err != nil {

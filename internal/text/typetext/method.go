@@ -2,6 +2,7 @@ package typetext
 
 import (
 	"slices"
+	"strconv"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/text"
@@ -23,7 +24,7 @@ func Method(p *report.Page, m *answer.Method) {
 		code.Value = ^target.Addr(0)
 	}
 	field("Current CodeAddr:", text.Hex16(code))
-	p.Printf("Version History:\n  ILCodeVersion:      %016x\n  ReJIT ID:           0\n", 0)
+	p.Printf("Version History:\n  ILCodeVersion:      %016x\n  ReJIT ID:           %s\n", 0, rejit(m))
 	il := m.IL.Maybe
 	if p.SOS && !m.MetadataInDump {
 		il = answer.Known[target.Addr](0) // SOS reads metadata from the dump alone here
@@ -42,6 +43,14 @@ func jitted(m *answer.Method) string {
 		return "yes"
 	}
 	return "no"
+}
+
+// rejit is the ReJIT ID of the code, or the word for why it is missing.
+func rejit(m *answer.Method) string {
+	if m.ReJIT.Err != nil {
+		return answer.Absent(m.ReJIT.Err)
+	}
+	return strconv.FormatUint(m.ReJIT.Value, 10)
 }
 
 // MethodAt is the text of ip2md.
