@@ -105,6 +105,7 @@ func (p *Process) describeStack(ctx context.Context, out *answer.Crash, t *threa
 		out.Note(err)
 		return
 	}
+	describer := stackwalk.NewDescriber(stackwalk.DescribeOptions{Source: true}, &out.Gaps)
 	for f := range walker.Walk(ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{}) {
 		if f.Err != nil {
 			out.Note(fmt.Errorf("the stack ends at %#x: %w", uint64(f.SP), f.Err))
@@ -112,10 +113,8 @@ func (p *Process) describeStack(ctx context.Context, out *answer.Crash, t *threa
 		if f.Kind != stackwalk.FrameManaged {
 			continue
 		}
-		row := answer.CrashFrame{SP: f.SP, IP: f.IP, Method: out.Text(f.Name())}
-		if line, err := f.SourceLine(); err == nil {
-			row.File, row.Line = line.File, line.Line
-		}
+		d := describer.Frame(&f)
+		row := answer.CrashFrame{SP: d.SP, IP: d.IP, Method: d.Method, File: d.File, Line: d.Line}
 		// A stack overflow has a hundred thousand frames of one method.
 		if n := len(out.Stack); n > 0 && sameCall(&out.Stack[n-1], &row) {
 			out.Stack[n-1].Repeat = max(out.Stack[n-1].Repeat, 1) + 1
