@@ -43,9 +43,14 @@ func TestTable(t *testing.T) {
 
 	ok, _ = judge(t, passing, file, false)
 	require.True(t, ok)
-	ok, out = judge(t, strings.Replace(passing, `"skip"`, `"pass"`, 1), file, false)
-	require.False(t, ok, "another table")
-	require.Contains(t, out, "+ | heap.TestA | 2 |  |")
+	ok, _ = judge(t, strings.Replace(passing, `"skip"`, `"pass"`, 1), file, false)
+	require.True(t, ok, "more cases than before")
+	ok, out = judge(t, strings.Replace(passing, `"pass"`, `"skip"`, 1), file, false)
+	require.False(t, ok, "fewer cases than before")
+	require.Contains(t, out, "heap.TestA passed on 0 cases, and on 1 in "+file)
+	ok, out = judge(t, strings.ReplaceAll(passing, "TestA", "TestB"), file, false)
+	require.False(t, ok, "another test")
+	require.Contains(t, out, "heap.TestB is not in "+file)
 }
 
 func TestFailures(t *testing.T) {
