@@ -20,6 +20,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/sosgo/sosgo/report"
+
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -29,15 +31,15 @@ func TestCommandTable(t *testing.T) {
 	a := fakeApp(t, io.Discard, nil)
 	require.NoError(t, Check(a.builtins))
 	require.NoError(t, Check(fakeCommands()))
-	run := func(*Context) error { return nil }
+	ask := func(*Context) (report.Answer, error) { return report.Answer{}, nil }
 	for name, bad := range map[string][]Command{
-		"upper case":   {{Name: "X", Summary: "s", Group: GroupShell, Run: run}},
-		"twice":        {{Name: "x", Aliases: []string{"x"}, Summary: "s", Group: GroupShell, Run: run}},
-		"no summary":   {{Name: "x", Group: GroupShell, Run: run}},
+		"upper case":   {{Name: "X", Summary: "s", Group: GroupShell, Ask: ask}},
+		"twice":        {{Name: "x", Aliases: []string{"x"}, Summary: "s", Group: GroupShell, Ask: ask}},
+		"no summary":   {{Name: "x", Group: GroupShell, Ask: ask}},
 		"no function":  {{Name: "x", Summary: "s", Group: GroupShell}},
-		"option twice": {{Name: "x", Summary: "s", Group: GroupShell, Run: run, Options: []Option{{Name: "a", Summary: "s"}, {Name: "A", Summary: "s"}}}},
-		"rest first":   {{Name: "x", Summary: "s", Group: GroupShell, Run: run, Args: []Arg{{Name: "a", Kind: Str, Rest: true}, {Name: "b", Kind: Str}}}},
-		"dump arg":     {{Name: "x", Summary: "s", Group: GroupShell, Run: run, DumpArg: true}},
+		"option twice": {{Name: "x", Summary: "s", Group: GroupShell, Ask: ask, Options: []Option{{Name: "a", Summary: "s"}, {Name: "A", Summary: "s"}}}},
+		"rest first":   {{Name: "x", Summary: "s", Group: GroupShell, Ask: ask, Args: []Arg{{Name: "a", Kind: Str, Rest: true}, {Name: "b", Kind: Str}}}},
+		"dump arg":     {{Name: "x", Summary: "s", Group: GroupShell, Ask: ask, DumpArg: true}},
 	} {
 		assert.Error(t, Check(bad), name)
 	}

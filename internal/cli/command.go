@@ -43,7 +43,7 @@ type Command struct {
 	// are only text become the list "text" in JSON.
 	Result []report.Part
 
-	NeedsDump bool // the dump is open when Run starts
+	NeedsDump bool // the dump is open when Ask starts
 	DumpArg   bool // the first argument may name the dump file
 	Hidden    bool // not in lists
 
@@ -53,11 +53,9 @@ type Command struct {
 	// the command's business.
 	Ask func(*Context) (report.Answer, error)
 
-	Run func(*Context) error
-
-	// session marks the prompt: it runs other commands, each of which has its
-	// own output and is interrupted alone.
-	session bool
+	// session is the prompt's instead: it runs other commands, each of which has
+	// its own output and is interrupted alone.
+	session func(*Context) error
 }
 
 // A Kind says what the value of an option or argument is.
@@ -203,7 +201,7 @@ func Check(commands []Command) error {
 			}
 			seen[n] = c.Name
 		}
-		if c.Summary == "" || c.Run == nil && c.Ask == nil || !slices.Contains(Groups(), c.Group) {
+		if c.Summary == "" || c.Ask == nil && c.session == nil || !slices.Contains(Groups(), c.Group) {
 			return fmt.Errorf("command %q has no summary, no function or no group", c.Name)
 		}
 		if err := c.check(); err != nil {

@@ -23,11 +23,8 @@ const distinctWarnings = 100
 type Context struct {
 	Command *Command
 	Session *Session
-	// Out is the command's output. It is buffered, and errors of it can be
-	// ignored: a command whose output nobody reads is canceled. In JSON mode
-	// lines of text become items of the result "text".
-	Out io.Writer
-	// SOS asks for SOS's exact form, without what sosgo adds.
+	// SOS asks for SOS's exact form, without what sosgo adds. The form is the
+	// renderer's; a command looks at it only where SOS's question is another one.
 	SOS bool
 	// Jobs is the number of workers that the command may use, at least 1.
 	Jobs int
@@ -36,6 +33,9 @@ type Context struct {
 	values values
 	dump   Dump
 	buf    *bufio.Writer
+	// out is buf; in JSON mode lines of text become items of the result "text".
+	// Its errors can be ignored: a command whose output nobody reads is canceled.
+	out    io.Writer
 	json   *report.JSONEncoder
 	text   *jsonText
 	stderr *stderrWriter
@@ -67,15 +67,6 @@ func (c *Context) OpenDump() (Dump, error) {
 	}
 	return c.dump, err
 }
-
-// JSON is the encoder of the command's result, or nil when text is wanted.
-func (c *Context) JSON() *report.JSONEncoder { return c.json }
-
-// Flush writes out what Out holds back, for commands that find things slowly.
-func (c *Context) Flush() error { return c.buf.Flush() }
-
-// Printf prints to Out.
-func (c *Context) Printf(format string, args ...any) { fmt.Fprintf(c.Out, format, args...) }
 
 // Usagef returns an error that says how the command line is wrong.
 func (c *Context) Usagef(format string, args ...any) error {

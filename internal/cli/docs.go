@@ -63,7 +63,7 @@ func (a *app) writeReference(w io.Writer) error {
 func (a *app) writeJSONFields(w io.Writer) error {
 	var b strings.Builder
 	for _, c := range a.table.list {
-		if c.Hidden || c.session || c.Name == "exit" {
+		if c.Hidden || c.session != nil || c.Name == "exit" {
 			continue
 		}
 		parts := c.Result

@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/report"
 	"github.com/sosgo/sosgo/target"
 )
@@ -25,8 +26,20 @@ func (d fakeDump) Close() error {
 }
 
 type fakeRow struct {
-	Address report.Address `json:"address" doc:"where it is"`
-	N       int            `json:"n,omitempty" doc:"its number"`
+	Address target.Addr `json:"address" doc:"where it is"`
+	N       int         `json:"n,omitempty" doc:"its number"`
+}
+
+type fakeRows struct {
+	answer.Gaps
+	Rows []fakeRow `json:"rows" doc:"the rows"`
+}
+
+// text makes a command of a function that only writes text.
+func text(run func(*Context, *report.Page) error) func(*Context) (report.Answer, error) {
+	return func(c *Context) (report.Answer, error) {
+		return report.SayText(func(p *report.Page) { p.Fail(run(c, p)) }), nil
+	}
 }
 
 // fakeCommands exercise everything that a command can ask of the framework.
@@ -42,46 +55,39 @@ func fakeCommands() []Command {
 				{Name: "type", Kind: TypeName, Summary: "type"},
 				{Name: "gen", Kind: Str, Choices: []string{"gen0", "loh"}, Summary: "generation"},
 			},
-			Run: func(c *Context) error {
+			Ask: text(func(c *Context, p *report.Page) error {
 				a, _ := c.Addr("address")
 				mt, hasMT := c.Addr("mt")
 				size, _ := c.Size("min")
 				n, _ := c.Int("n")
 				typ, _ := c.Str("type")
 				gen, _ := c.Str("gen")
-				c.Printf("obj %s nofields=%t mt=%x/%t min=%d n=%d type=%q gen=%q\n",
+				p.Printf("obj %s nofields=%t mt=%x/%t min=%d n=%d type=%q gen=%q\n",
 					a, c.Bool("nofields"), uint64(mt), hasMT, size, n, typ, gen)
 				return nil
-			}},
+			})},
 		{Name: "lines", Group: GroupObjects, Summary: "print lines",
 			Args: []Arg{{Name: "n", Kind: Int, Summary: "how many"}},
-			Run: func(c *Context) error {
+			Ask: text(func(c *Context, p *report.Page) error {
 				n, _ := c.Int("n")
 				for i := range n {
 					if err := c.Context().Err(); err != nil {
 						return err
 					}
-					c.Printf("line %d\n", i)
+					p.Printf("line %d\n", i)
 				}
 				return nil
-			}},
-		{Name: "rows", Group: GroupObjects, Summary: "list rows", Result: []report.Part{report.ListOf[fakeRow]("rows")},
-			Run: func(c *Context) error {
-				c.Warn(fmt.Errorf("row 3: %w", target.ErrNotInDump))
-				if c.JSON() == nil {
-					return nil
-				}
-				for i := range 2 {
-					if err := c.JSON().Item("rows", fakeRow{report.Address(0x1000 + i), i}); err != nil {
-						return err
-					}
-				}
-				return nil
+			})},
+		{Name: "rows", Group: GroupObjects, Summary: "list rows", Result: report.Result[fakeRows](),
+			Ask: func(*Context) (report.Answer, error) {
+				rows := &fakeRows{Rows: []fakeRow{{0x1000, 0}, {0x1001, 1}}}
+				rows.Note(fmt.Errorf("row 3: %w", target.ErrNotInDump))
+				return report.Say(rows, func(*report.Page, *fakeRows) {}), nil
 			}},
 		{Name: "fail", Group: GroupProcess, Summary: "fail", Args: []Arg{{Name: "how", Kind: Str, Summary: "kind"}},
-			Run: func(c *Context) error {
+			Ask: text(func(c *Context, p *report.Page) error {
 				how, _ := c.Str("how")
-				c.Printf("before\n")
+				p.Printf("before\n")
 				switch how {
 				case "notindump":
 					return fmt.Errorf("object: %w", &target.MemoryError{Addr: 0x10, Size: 8, Err: target.ErrNotInDump})
@@ -93,35 +99,38 @@ func fakeCommands() []Command {
 					return c.Usagef("wrong")
 				}
 				return errors.New("disk on fire")
-			}},
-		{Name: "warn", Group: GroupProcess, Summary: "warn", Run: func(c *Context) error {
+			})},
+		{Name: "warn", Group: GroupProcess, Summary: "warn", Ask: text(func(c *Context, p *report.Page) error {
 			for i := range 3 {
 				c.Warn(fmt.Errorf("part %d: %w", i/2, target.ErrNotInDump))
 			}
-			c.Printf("<not in dump>\n")
+			p.Printf("<not in dump>\n")
 			return nil
-		}},
-		{Name: "wait", Group: GroupProcess, Summary: "wait for Ctrl-C", Run: func(c *Context) error {
-			c.Printf("waiting\n")
+		})},
+		{Name: "wait", Group: GroupProcess, Summary: "wait for Ctrl-C", Ask: text(func(c *Context, p *report.Page) error {
+			p.Printf("waiting\n")
 			<-c.Context().Done()
 			return c.Context().Err()
-		}},
+		})},
 		{Name: "thread", Group: GroupThreads, Summary: "set or print the thread",
 			Args: []Arg{{Name: "id", Kind: Int, Optional: true, Summary: "OS id"}},
-			Run: func(c *Context) error {
+			Ask: text(func(c *Context, p *report.Page) error {
 				if id, ok := c.Int("id"); ok {
 					c.Session.SetThread(uint32(id))
 					return nil
 				}
 				id, ok := c.Session.Thread()
-				c.Printf("thread %d %t\n", id, ok)
+				p.Printf("thread %d %t\n", id, ok)
 				return nil
-			}},
+			})},
 		{Name: "misuse", Group: GroupProcess, Summary: "read what is not declared", Hidden: true,
-			Run: func(c *Context) error { c.Bool("nothere"); return nil }},
+			Ask: text(func(c *Context, p *report.Page) error { c.Bool("nothere"); return nil })},
 		{Name: "info", Group: GroupProcess, Summary: "name a dump", DumpArg: true, NeedsDump: true,
 			Args: []Arg{{Name: "file", Kind: File, Optional: true, Summary: "the dump"}},
-			Run:  func(c *Context) error { c.Printf("info of %s\n", filepath.Base(c.Session.Path())); return nil }},
+			Ask: text(func(c *Context, p *report.Page) error {
+				p.Printf("info of %s\n", filepath.Base(c.Session.Path()))
+				return nil
+			})},
 	}
 }
 

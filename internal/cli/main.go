@@ -206,8 +206,8 @@ func (a *app) run(ctx context.Context, words []word, w io.Writer) error {
 	if p.help {
 		cmd, p.values = a.table.byName["help"], values{"command": {text: cmd.Name}}
 	}
-	if cmd.session {
-		return cmd.Run(&Context{Command: cmd, Session: a.session, ctx: ctx, values: p.values, stderr: a.stderr})
+	if cmd.session != nil {
+		return cmd.session(&Context{Command: cmd, Session: a.session, ctx: ctx, values: p.values, stderr: a.stderr})
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -237,7 +237,7 @@ func (a *app) parseCommand(words []word) (*Command, *parser, error) {
 	if _, err := p.parse(words[1:], false); err != nil {
 		return cmd, p, err
 	}
-	if !a.inSession && !cmd.session && len(a.globals["c"].list) > 0 {
+	if !a.inSession && cmd.session == nil && len(a.globals["c"].list) > 0 {
 		return cmd, p, p.usagef("both -c and a command are given; use one of them")
 	}
 	if p.help {
@@ -308,7 +308,7 @@ const maxJobs = 1024
 func (a *app) newContext(ctx context.Context, cmd *Command, p *parser, out *sink) *Context {
 	c := &Context{Command: cmd, Session: a.session, ctx: ctx, values: p.values, stderr: a.stderr}
 	c.buf = bufio.NewWriterSize(out, outputBuffer)
-	c.Out = c.buf
+	c.out = c.buf
 	c.SOS = p.globals["sos"].num != 0 || isTrue(a.env.getenv("SOSGO_SOS"))
 	c.Jobs = int(p.globals["jobs"].num)
 	if c.Jobs == 0 {
@@ -317,7 +317,7 @@ func (a *app) newContext(ctx context.Context, cmd *Command, p *parser, out *sink
 	if p.globals["json"].num != 0 {
 		c.json = report.NewJSONEncoder(c.buf, cmd.Name)
 		c.text = &jsonText{enc: c.json}
-		c.Out = c.text
+		c.out = c.text
 	}
 	return c
 }
@@ -337,18 +337,16 @@ func (a *app) execute(c *Context) error {
 			return err
 		}
 	}
-	err := c.run()
+	err := c.answer()
 	if c.misuse != nil {
 		return c.misuse
 	}
 	return err
 }
 
-func (c *Context) run() error {
+// answer asks the command and writes what it answers.
+func (c *Context) answer() error {
 	defer c.endProgress()
-	if c.Command.Ask == nil {
-		return c.Command.Run(c)
-	}
 	a, err := c.Command.Ask(c)
 	written := c.write(&a, err != nil)
 	return cmp.Or(err, written)
@@ -365,7 +363,7 @@ func (c *Context) write(a *report.Answer, failed bool) error {
 		}
 		err = c.json.Answer(a.Value, c.Warn)
 	case a.Text != nil && (c.json == nil || !failed):
-		page := report.NewPage(c.Out, c.SOS, c.Warn, c.Flush)
+		page := report.NewPage(c.out, c.SOS, c.Warn, c.buf.Flush)
 		a.Text(page)
 		err = page.Err()
 	}

@@ -45,7 +45,7 @@ func (a *app) promptCommand() Command {
 	return Command{
 		Name: "analyze", Group: GroupShell, Summary: "open a dump at the interactive prompt", Help: promptHelp,
 		Args:    []Arg{{Name: "file", Kind: File, Optional: true, Summary: "the dump"}},
-		DumpArg: true, session: true, Run: a.runPrompt,
+		DumpArg: true, session: a.runPrompt,
 		Examples: []Example{
 			{"analyze core.4711", "explore a core interactively"},
 			{`analyze app.dmp -c "clrthreads" -c exit`, "run commands and leave, as with dotnet-dump"},
