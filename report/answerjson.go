@@ -2,7 +2,6 @@ package report
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -218,22 +217,18 @@ func isMarshaler(t reflect.Type) bool {
 	return isText(t) || t.Implements(m) || reflect.PointerTo(t).Implements(m)
 }
 
-// CheckResult reports whether v is what the parts describe: the commands'
-// documents are made from the parts.
-func CheckResult(v any, parts []Part) error {
-	got := reflect.TypeOf(v)
-	for got != nil && got.Kind() == reflect.Pointer {
-		got = got.Elem()
+// CheckResult reports whether v is what a command documents as its result. Nil
+// documents a command that has only text.
+func CheckResult(v any, result reflect.Type) error {
+	if got := pointed(reflect.TypeOf(v)); result == nil || got != pointed(result) {
+		return fmt.Errorf("the answer is a %v, and documented as a %v", got, result)
 	}
-	if len(parts) == 1 && parts[0].Name == "" {
-		want := parts[0].Type
-		for want.Kind() == reflect.Pointer {
-			want = want.Elem()
-		}
-		if want == got {
-			return nil
-		}
-		return fmt.Errorf("the answer is a %v, and documented as a %v", got, want)
+	return nil
+}
+
+func pointed(t reflect.Type) reflect.Type {
+	for t != nil && t.Kind() == reflect.Pointer {
+		t = t.Elem()
 	}
-	return errors.New("the answer has no documented type")
+	return t
 }

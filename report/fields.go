@@ -10,27 +10,9 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Part describes one part of a command's JSON result, so that the field
-// lists of docs/json.md are made from the types that are encoded.
-type Part struct {
-	Name string // field of the result; empty when the part is the result
-	List bool
-	Type reflect.Type
-}
-
-// Whole describes a result that is one T.
-func Whole[T any]() Part { return Part{Type: reflect.TypeFor[T]()} }
-
-// Result describes a result that is one T. It is the only part of a command that
-// answers with an [Answer].
-func Result[T any]() []Part { return []Part{Whole[T]()} }
-
-// ListOf describes a list of T: the field name of the result, or the result
-// itself when name is empty.
-func ListOf[T any](name string) Part { return Part{name, true, reflect.TypeFor[T]()} }
-
-// FieldOf describes the field name of the result.
-func FieldOf[T any](name string) Part { return Part{name, false, reflect.TypeFor[T]()} }
+// Result describes a result that is a T, so that the field lists of docs/json.md
+// are made from the types that are encoded.
+func Result[T any]() reflect.Type { return reflect.TypeFor[T]() }
 
 // A FieldDoc is one row of a result's field list.
 type FieldDoc struct {
@@ -42,14 +24,10 @@ type FieldDoc struct {
 // fieldDepth bounds the nesting that a field list follows.
 const fieldDepth = 8
 
-// Fields lists the fields of a result in the order of the types. Names come
-// from the json tag, texts from the doc tag.
-func Fields(parts ...Part) []FieldDoc {
-	var out []FieldDoc
-	for _, p := range parts {
-		out = appendFields(out, p.Name, p.Type, "", p.List, 0)
-	}
-	return out
+// Fields lists the fields of a result in the order of the type. Names come from
+// the json tag, texts from the doc tag.
+func Fields(result reflect.Type) []FieldDoc {
+	return appendFields(nil, "", result, "", false, 0)
 }
 
 func appendFields(out []FieldDoc, path string, t reflect.Type, doc string, list bool, depth int) []FieldDoc {
@@ -130,7 +108,7 @@ func isText(t reflect.Type) bool {
 
 func typeWord(t reflect.Type) string {
 	switch {
-	case t == reflect.TypeFor[Address](), t == reflect.TypeFor[target.Addr](), t == reflect.TypeFor[answer.Hex]():
+	case t == reflect.TypeFor[target.Addr](), t == reflect.TypeFor[answer.Hex]():
 		return "address"
 	case isText(t) || t.Kind() == reflect.String:
 		return "string"
@@ -147,11 +125,11 @@ func typeWord(t reflect.Type) string {
 }
 
 // WriteFields writes the field list of a result as a Markdown table.
-func WriteFields(w io.Writer, parts ...Part) error {
+func WriteFields(w io.Writer, result reflect.Type) error {
 	if _, err := io.WriteString(w, "| field | type | meaning |\n|---|---|---|\n"); err != nil {
 		return err
 	}
-	for _, f := range Fields(parts...) {
+	for _, f := range Fields(result) {
 		doc := strings.ReplaceAll(f.Doc, "|", `\|`)
 		if _, err := fmt.Fprintf(w, "| `%s` | %s | %s |\n", f.Path, f.Type, doc); err != nil {
 			return err

@@ -14,28 +14,6 @@ import (
 // when a field changes its meaning or goes away, not when one is added.
 const JSONSchema = 1
 
-// An Address is a target address, offset or other hexadecimal number; JSON
-// has it as a string such as "0x7f0c", because JSON numbers lose bits.
-type Address uint64
-
-// AppendText appends the form that JSON has inside the quotes.
-func (a Address) AppendText(b []byte) ([]byte, error) {
-	return AppendHex(append(b, "0x"...), uint64(a), 1), nil
-}
-
-// MarshalText is for encoding/json.
-func (a Address) MarshalText() ([]byte, error) { return a.AppendText(nil) }
-
-// UnmarshalText reads what MarshalText writes.
-func (a *Address) UnmarshalText(b []byte) error {
-	if !bytes.HasPrefix(b, []byte("0x")) {
-		return fmt.Errorf("address %q has no 0x", b)
-	}
-	v, err := strconv.ParseUint(string(b[2:]), 16, 64)
-	*a = Address(v)
-	return err
-}
-
 // A JSONAppender writes itself as one JSON value. Items of very long lists
 // implement it to pass encoding/json by.
 type JSONAppender interface {

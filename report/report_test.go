@@ -12,6 +12,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo/target"
 )
 
 func TestNumbers(t *testing.T) {
@@ -167,8 +169,8 @@ func TestSummary(t *testing.T) {
 }
 
 type row struct {
-	Address Address `json:"address" doc:"where"`
-	Name    string  `json:"name,omitempty" doc:"what"`
+	Address target.Addr `json:"address" doc:"where"`
+	Name    string      `json:"name,omitempty" doc:"what"`
 }
 
 type fastRow struct{ name string }
@@ -251,19 +253,6 @@ func TestJSONListIsNotHeld(t *testing.T) {
 	assert.Less(t, cap(e.buf), 1024)
 }
 
-func TestAddressText(t *testing.T) {
-	for _, a := range []Address{0, 0x7ffb5a1fd2e8, math.MaxUint64} {
-		text, err := a.MarshalText()
-		require.NoError(t, err)
-		var back Address
-		require.NoError(t, back.UnmarshalText(text))
-		assert.Equal(t, a, back)
-	}
-	var a Address
-	assert.Error(t, a.UnmarshalText([]byte("10")))
-	assert.Error(t, a.UnmarshalText([]byte("0xz")))
-}
-
 type base struct {
 	Kind string `json:"kind" doc:"sort | of"`
 }
@@ -281,11 +270,10 @@ type owner struct {
 }
 
 func TestFields(t *testing.T) {
-	got := Fields(ListOf[row](""), FieldOf[int]("n"))
-	assert.Equal(t, []FieldDoc{{"[]", "object", ""}, {"[].address", "address", "where"}, {"[].name", "string", "what"},
-		{"n", "integer", ""}}, got)
+	got := Fields(Result[[]row]())
+	assert.Equal(t, []FieldDoc{{"[]", "object", ""}, {"[].address", "address", "where"}, {"[].name", "string", "what"}}, got)
 
-	got = Fields(Whole[owner]())
+	got = Fields(Result[owner]())
 	assert.Equal(t, FieldDoc{"kind", "string", "sort | of"}, got[0])
 	assert.Contains(t, got, FieldDoc{"rows[].address", "address", "where"})
 	assert.Contains(t, got, FieldDoc{"share", "number", ""})
@@ -295,7 +283,7 @@ func TestFields(t *testing.T) {
 	assert.Less(t, len(got), 200, "a type that contains itself ends")
 
 	var b bytes.Buffer
-	require.NoError(t, WriteFields(&b, Whole[base]()))
+	require.NoError(t, WriteFields(&b, Result[base]()))
 	assert.Equal(t, "| field | type | meaning |\n|---|---|---|\n| `kind` | string | sort \\| of |\n", b.String())
 }
 

@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -41,7 +42,7 @@ type Command struct {
 
 	// Result describes the value of the answer, for the documents. Answers that
 	// are only text become the list "text" in JSON.
-	Result []report.Part
+	Result reflect.Type
 
 	NeedsDump bool // the dump is open when Ask starts
 	DumpArg   bool // the first argument may name the dump file

@@ -74,6 +74,10 @@ func (c *Context) Usagef(format string, args ...any) error {
 	return p.usagef(format, args...)
 }
 
+// WantsJSON reports whether the result is wanted as JSON. It is only for commands
+// that can be asked for a form of their own, which is then one form too many.
+func (c *Context) WantsJSON() bool { return c.json != nil }
+
 // Warn notes that a part of the answer is missing or doubtful. The command
 // goes on; one line on stderr sums up at its end, and JSON lists the warnings.
 func (c *Context) Warn(err error) {

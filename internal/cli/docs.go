@@ -66,18 +66,23 @@ func (a *app) writeJSONFields(w io.Writer) error {
 		if c.Hidden || c.session != nil || c.Name == "exit" {
 			continue
 		}
-		parts := c.Result
-		if len(parts) == 0 {
-			parts = []report.Part{report.ListOf[string]("text")}
+		result := c.Result
+		if result == nil {
+			result = report.Result[textLines]()
 		}
 		fmt.Fprintf(&b, "### %s\n\n", c.Name)
-		if err := report.WriteFields(&b, parts...); err != nil {
+		if err := report.WriteFields(&b, result); err != nil {
 			return err
 		}
 		b.WriteByte('\n')
 	}
 	_, err := io.WriteString(w, strings.TrimSuffix(b.String(), "\n"))
 	return err
+}
+
+// textLines is the JSON result of answers that are only text.
+type textLines struct {
+	Text []string `json:"text" doc:"the lines"`
 }
 
 // exitCodes are the exit codes in words, for the manual page.

@@ -1,7 +1,7 @@
-// Package commands holds sosgo's commands: each one parses its options, asks
-// the library, and prints the result in SOS's form or as JSON. What a command
-// prints can all be had as Go values from the library; nothing is computed
-// here.
+// Package commands is the table of sosgo's commands, which stand in packages by
+// the groups that help shows: objectcmd, threadcmd, typecmd, processcmd. A
+// command turns its options into one question to the library and names the
+// renderer of the answer; it computes nothing and prints nothing.
 package commands
 
 import (

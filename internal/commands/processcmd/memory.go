@@ -1,6 +1,8 @@
 package processcmd
 
 import (
+	"reflect"
+
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/hexdump"
 	"github.com/sosgo/sosgo/internal/cli"
@@ -50,7 +52,7 @@ func memoryCommands() []cli.Command {
 	return out
 }
 
-func (f memoryFormat) command(result []report.Part, do func(*cli.Context) (report.Answer, error)) cli.Command {
+func (f memoryFormat) command(result reflect.Type, do func(*cli.Context) (report.Answer, error)) cli.Command {
 	return cli.Command{Name: f.name, Aliases: f.aliases, Group: cli.GroupProcess, Summary: f.summary,
 		Help: "Without an address the memory behind the last address is shown.",
 		Args: []cli.Arg{{Name: "address", Kind: cli.Address, Optional: true, Summary: "where to start"}},

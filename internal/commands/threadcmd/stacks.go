@@ -38,7 +38,7 @@ func askStacks(c *cli.Context) (report.Answer, error) {
 	form, _ := c.Str("export")
 	file, toFile := c.Str("o")
 	// Two forms at once, of which the result can have one, are a mistake of the user's.
-	if c.JSON() != nil && !toFile && c.Has("export") && form != "json" {
+	if c.WantsJSON() && !toFile && c.Has("export") && form != "json" {
 		return report.Answer{}, c.Usagef("-export %s makes no JSON result; give it a file with -o", form)
 	}
 	walker, list, err := runningThreads(c)

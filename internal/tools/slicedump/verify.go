@@ -13,6 +13,7 @@ import (
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/cli"
 	"github.com/sosgo/sosgo/internal/commands"
+	"github.com/sosgo/sosgo/report"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -55,10 +56,10 @@ func answers(ctx context.Context, open func() (*sosgo.Dump, error), lines []stri
 	ends := make([]int, len(lines))
 	mark := cli.Command{Name: "slicedumpmark", Group: cli.GroupShell, Summary: "notes where an answer ends", Hidden: true,
 		Args: []cli.Arg{{Name: "line", Kind: cli.Int, Summary: "the number of the line"}},
-		Run: func(c *cli.Context) error {
+		Ask: func(c *cli.Context) (report.Answer, error) {
 			i, _ := c.Int("line")
 			ends[i] = out.Len()
-			return nil
+			return report.Answer{}, nil
 		}}
 	args := []string{"-d", "dump"}
 	for i, line := range lines {
@@ -81,38 +82,41 @@ func answers(ctx context.Context, open func() (*sosgo.Dump, error), lines []stri
 func inventory() cli.Command {
 	return cli.Command{Name: inventoryName, Group: cli.GroupShell, Summary: "prints what the library finds", Hidden: true,
 		NeedsDump: true,
-		Run: func(c *cli.Context) error {
-			d := c.Dump().(*sosgo.Dump)
-			for _, inst := range d.Runtimes() {
-				c.Printf("runtime %s %v\n", inst.Version(), inst.Module.Base)
-			}
-			rt, err := d.Runtime()
-			if err != nil {
-				return err
-			}
-			threads, err := rt.Threads()
-			for _, t := range threads {
-				c.Printf("thread %v %d %#x %v\n", t.Addr, t.ManagedID, t.OSID, t.LastThrown)
-			}
-			c.Printf("%v\n", err)
-			modules, err := rt.KnownModules()
-			for _, m := range modules {
-				name, nameErr := m.SimpleName()
-				c.Printf("module %v %s %v\n", m.Addr, name, nameErr)
-			}
-			c.Printf("%v\n", err)
-			h, err := d.Heap()
-			if err != nil {
-				return err
-			}
-			for o, err := range h.Objects() {
-				if err != nil {
-					c.Printf("%v\n", err)
-					continue
-				}
-				name, nameErr := rt.TypeName(o.Type.Addr, dac.NameNative)
-				c.Printf("%v %v %d %s %v\n", o.Addr, o.Type.Addr, o.Size, name, nameErr)
-			}
-			return nil
+		Ask: func(c *cli.Context) (report.Answer, error) {
+			return report.SayText(func(p *report.Page) { p.Fail(writeInventory(p, c.Dump().(*sosgo.Dump))) }), nil
 		}}
+}
+
+func writeInventory(p *report.Page, d *sosgo.Dump) error {
+	for _, inst := range d.Runtimes() {
+		p.Printf("runtime %s %v\n", inst.Version(), inst.Module.Base)
+	}
+	rt, err := d.Runtime()
+	if err != nil {
+		return err
+	}
+	threads, err := rt.Threads()
+	for _, t := range threads {
+		p.Printf("thread %v %d %#x %v\n", t.Addr, t.ManagedID, t.OSID, t.LastThrown)
+	}
+	p.Printf("%v\n", err)
+	modules, err := rt.KnownModules()
+	for _, m := range modules {
+		name, nameErr := m.SimpleName()
+		p.Printf("module %v %s %v\n", m.Addr, name, nameErr)
+	}
+	p.Printf("%v\n", err)
+	h, err := d.Heap()
+	if err != nil {
+		return err
+	}
+	for o, err := range h.Objects() {
+		if err != nil {
+			p.Printf("%v\n", err)
+			continue
+		}
+		name, nameErr := rt.TypeName(o.Type.Addr, dac.NameNative)
+		p.Printf("%v %v %d %s %v\n", o.Addr, o.Type.Addr, o.Size, name, nameErr)
+	}
+	return nil
 }
