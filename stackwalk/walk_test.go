@@ -194,14 +194,27 @@ func TestSnapshotUnsafe(t *testing.T) {
 	})
 }
 
-// stackMemory puts other bytes in the place of one stack.
+// stackMemory puts other bytes in the place of one stack, and lacks what is in the
+// hole.
 type stackMemory struct {
 	target.Memory
-	at target.Addr
-	b  []byte
+	at   target.Addr
+	b    []byte
+	hole target.Range
 }
 
 func (m *stackMemory) Span(a target.Addr) []byte {
+	b := m.span(a)
+	if m.hole.Contains(a) {
+		return nil
+	}
+	if a < m.hole.Start && uint64(len(b)) > uint64(m.hole.Start-a) {
+		return b[:m.hole.Start-a]
+	}
+	return b
+}
+
+func (m *stackMemory) span(a target.Addr) []byte {
 	if a >= m.at && uint64(a-m.at) < uint64(len(m.b)) {
 		return m.b[a-m.at:]
 	}
