@@ -214,6 +214,15 @@ func (m *stackMemory) Span(a target.Addr) []byte {
 	return b
 }
 
+// NextStored keeps searches quick. The other bytes stand where there are some.
+func (m *stackMemory) NextStored(a target.Addr) (target.Addr, bool) {
+	next, ok := target.NextStored(m.Memory, a)
+	if ok && m.hole.Contains(next) {
+		return target.NextStored(m.Memory, m.hole.End)
+	}
+	return next, ok
+}
+
 func (m *stackMemory) span(a target.Addr) []byte {
 	if a >= m.at && uint64(a-m.at) < uint64(len(m.b)) {
 		return m.b[a-m.at:]
