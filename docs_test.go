@@ -159,7 +159,7 @@ func TestInterfaceAnswers(t *testing.T) {
 // TestHowDoI checks the index in the package documentation: what it names
 // exists.
 func TestHowDoI(t *testing.T) {
-	names := exported(t, ".", "heap", "objects", "stackwalk", "threads", "crash")
+	names := exported(t, ".", "answer", "crash", "dac", "dac/code", "diagnosis", "disasm", "dump", "heap", "hexdump", "image", "metadata", "objects", "resolve", "stackscan", "stackwalk", "threads")
 	text, err := os.ReadFile("sosgo.go")
 	require.NoError(t, err)
 	doc, _, found := strings.Cut(string(text), "\npackage sosgo\n")
