@@ -153,3 +153,23 @@ func TestEverythingExportedIsDocumented(t *testing.T) {
 		}
 	})
 }
+
+// TestEveryPackageHasAnExample: an example runs, so it can't grow old.
+func TestEveryPackageHasAnExample(t *testing.T) {
+	dirs := map[string]bool{}
+	publicPackages(t, func(dir string, _ *ast.File, _ *token.FileSet) { dirs[dir] = true })
+	for dir := range dirs {
+		files, err := filepath.Glob(filepath.Join(dir, "*_test.go"))
+		require.NoError(t, err)
+		found := false
+		for _, name := range files {
+			file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
+			require.NoError(t, err)
+			for _, decl := range file.Decls {
+				f, ok := decl.(*ast.FuncDecl)
+				found = found || ok && strings.HasPrefix(f.Name.Name, "Example")
+			}
+		}
+		assert.True(t, found, "package %s has no Example", dir)
+	}
+}

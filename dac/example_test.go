@@ -1,0 +1,38 @@
+package dac_test
+
+import (
+	"fmt"
+	"log"
+
+	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/dac"
+)
+
+// List the modules that the runtime has loaded, and name a type by its
+// MethodTable.
+func Example() {
+	d, err := sosgo.Open("../testdata/dumps/net10-zoo/net10-zoo.dmp.zst", sosgo.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer d.Close()
+	rt, err := d.Runtime()
+	if err != nil {
+		log.Fatal(err)
+	}
+	modules, err := rt.Modules()
+	if err != nil {
+		log.Print(err) // what was found before the error is good
+	}
+	for _, m := range modules[:3] {
+		path, err := m.Path()
+		fmt.Println(m.Addr, path, err)
+	}
+	name, err := rt.TypeName(0x7f07a5b48748, dac.NameManaged)
+	fmt.Println(name, err)
+	// Output:
+	// 00007f07a4a54000 /app/net10/System.Private.CoreLib.dll <nil>
+	// 00007f07a5b41a30 /app/net10/Debuggee.dll <nil>
+	// 00007f07a5b43b08 /app/net10/System.Runtime.dll <nil>
+	// Debuggee.Zoo.Dog <nil>
+}
