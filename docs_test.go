@@ -170,3 +170,18 @@ func TestHowDoI(t *testing.T) {
 		require.True(t, names[m[1]] || names["sosgo."+m[1]], "there is no %s", m[1])
 	}
 }
+
+// TestReadmeCode checks that the Go code of README.md is that of
+// Example_library, which compiles and runs.
+func TestReadmeCode(t *testing.T) {
+	readme, err := os.ReadFile("README.md")
+	require.NoError(t, err)
+	example, err := os.ReadFile("example_test.go")
+	require.NoError(t, err)
+	pieces := regexp.MustCompile("(?s)\n```go\n(.*?)```").FindAllStringSubmatch(string(readme), -1)
+	require.Len(t, pieces, 2)
+	indented := strings.ReplaceAll(string(example), "\n\t", "\n")
+	for _, m := range pieces {
+		require.Contains(t, indented, strings.ReplaceAll(m[1], `"core.1234"`, "zoo"))
+	}
+}

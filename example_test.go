@@ -53,6 +53,38 @@ func Example() {
 	// Coat = Blue
 }
 
+// List the large objects of the heap, and ask for an answer as a value. README.md
+// shows this text.
+func Example_library() {
+	d, err := sosgo.Open(zoo, sosgo.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer d.Close()
+	heap, err := d.Heap()
+	if err != nil {
+		log.Fatal(err)
+	}
+	for obj, err := range heap.Objects() {
+		if err != nil {
+			fmt.Println("a hole in the heap:", err) // the walk goes on behind it
+			continue
+		}
+		if obj.Size >= 85_000 {
+			fmt.Println(obj.Addr, obj.Size, "bytes")
+		}
+	}
+
+	where := heap.Where(0x7efbcd80b550) // the answer of gcwhere, an answer.Where
+	if !where.Found {
+		log.Fatal("not in the heap")
+	}
+	fmt.Println("generation", where.Generation, "of heap", where.Heap, "in", where.Segment)
+	// Output:
+	// 00007efbcdc00048 160024 bytes
+	// generation 0 of heap 0 in 00007efbb3257410
+}
+
 // Count the objects of the heap by type, without an allocation an object.
 func ExampleDump_Heap() {
 	d := open(zoo)
