@@ -1,0 +1,194 @@
+package stackscan_test
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/testcase"
+	"github.com/sosgo/sosgo/internal/testdump"
+	"github.com/sosgo/sosgo/stackscan"
+	"github.com/sosgo/sosgo/target"
+)
+
+// eachZoo calls f for the dumps of the scenario "zoo" that were written with the heap.
+func eachZoo(t *testing.T, f func(t *testing.T, d *testdump.Dump, s *stackscan.Scanner)) {
+	testdump.Each(t, func(t *testing.T, d *testdump.Dump) {
+		if d.Manifest.Scenario != "zoo" || !d.HasHeap() {
+			t.Skip("another scenario, or no heap")
+		}
+		s, err := d.Scanner()
+		require.NoError(t, err)
+		f(t, d, s)
+	})
+}
+
+// optionsOf are the options of a scan of th.
+func optionsOf(t *testing.T, d *sosgo.Dump, th *sosgo.Thread) stackscan.Options {
+	stack, err := th.Stack(d.Target())
+	require.NoError(t, err)
+	return stackscan.Options{Ranges: stack.Ranges, Registers: &th.OS.Registers}
+}
+
+// listAll lists the objects of all stacks.
+func listAll(t *testing.T, d *sosgo.Dump, s *stackscan.Scanner, verify bool, gaps *answer.Gaps) (out []answer.StackObject) {
+	list, err := d.Threads()
+	require.NoError(t, err)
+	for i := range list {
+		if list[i].OS == nil {
+			continue
+		}
+		o := optionsOf(t, d, &list[i])
+		o.Verify = verify
+		for row, err := range s.List(context.Background(), o, gaps) {
+			if err != nil {
+				assert.ErrorIs(t, err, target.ErrNotInDump)
+				continue
+			}
+			out = append(out, row)
+		}
+	}
+	return out
+}
+
+// TestListHasTheFacts: the stacks refer to objects whose addresses and types the
+// program told of, and texts are those of its source.
+func TestListHasTheFacts(t *testing.T) {
+	eachZoo(t, func(t *testing.T, d *testdump.Dump, s *stackscan.Scanner) {
+		var gaps answer.Gaps
+		rows := listAll(t, d.Dump, s, false, &gaps)
+		assert.Empty(t, gaps.Noted())
+		types := map[target.Addr]string{}
+		texts := map[string]bool{}
+		for i := range rows {
+			types[rows[i].Object] = rows[i].Type.String()
+			texts[rows[i].Value] = true
+			assert.NotEqual(t, rows[i].Register == "", rows[i].Slot == 0, "in a register, or in a word")
+		}
+		seen := 0
+		for _, o := range d.Manifest.Objects() {
+			if got, ok := types[o.Addr]; ok {
+				seen++
+				assert.Equal(t, testdump.ManagedName(o.Type), got, o.Name)
+			}
+		}
+		assert.GreaterOrEqual(t, seen, 2)
+		alone := slices.IndexFunc(d.Manifest.Objects(), func(o testcase.ObjectFact) bool { return o.Name == "stack only" })
+		require.GreaterOrEqual(t, alone, 0)
+		assert.Contains(t, types, d.Manifest.Objects()[alone].Addr)
+		assert.True(t, texts[`"argument string"`], "the text of a string")
+	})
+}
+
+// TestVerifyLeavesOnlySound: what is verified is a part of what is found, none of it
+// unproven; and in a process that is sound, what the GC reports stays.
+func TestVerifyLeavesOnlySound(t *testing.T) {
+	eachZoo(t, func(t *testing.T, d *testdump.Dump, s *stackscan.Scanner) {
+		var gaps answer.Gaps
+		key := func(r *answer.StackObject) [2]any { return [2]any{r.Slot, r.Object} }
+		found := map[[2]any]bool{}
+		for _, r := range listAll(t, d.Dump, s, false, &gaps) {
+			found[key(&r)] = true
+		}
+		verified := listAll(t, d.Dump, s, true, &gaps)
+		objects := map[target.Addr]bool{}
+		for _, r := range verified {
+			assert.True(t, found[key(&r)])
+			assert.False(t, r.Unproven)
+			objects[r.Object] = true
+		}
+		for _, o := range d.Manifest.Objects() {
+			if o.Name == "stack only" || o.Name == "root" {
+				assert.True(t, objects[o.Addr], o.Name)
+			}
+		}
+	})
+}
+
+// TestListOfExceptions: an exception is told by its message.
+func TestListOfExceptions(t *testing.T) {
+	d := testdump.Open(t, "net10-crash-nested")
+	s, err := d.Scanner()
+	require.NoError(t, err)
+	var gaps answer.Gaps
+	messages := map[string]string{}
+	for _, r := range listAll(t, d.Dump, s, false, &gaps) {
+		messages[r.Type.String()] = r.Value
+	}
+	assert.Equal(t, `"order 1042 failed"`, messages["Debuggee.Crash.OrderException"])
+	assert.Equal(t, `"The input string 'not a number 1042' was not in a correct format."`, messages["System.FormatException"])
+}
+
+// TestWithoutAHeap: without a heap that can be walked the same references of the
+// program's objects are found, and all are unproven; Verify leaves none.
+func TestWithoutAHeap(t *testing.T) {
+	for _, name := range []string{"net10-zoo", "win-net10-zoo"} {
+		d := testdump.Open(t, name)
+		rt, err := d.Runtime()
+		require.NoError(t, err)
+		s := stackscan.New(rt, nil)
+		assert.Same(t, rt, s.Runtime())
+		var gaps answer.Gaps
+		objects := map[target.Addr]string{}
+		for _, r := range listAll(t, d.Dump, s, false, &gaps) {
+			assert.True(t, r.Unproven)
+			assert.Nil(t, target.ModuleAt(d.Target().Modules(), r.Object), "no object lies in a module")
+			objects[r.Object] = r.Type.String()
+		}
+		for _, o := range d.Manifest.Objects() {
+			if o.Name == "stack only" {
+				assert.Equal(t, testdump.ManagedName(o.Type), objects[o.Addr])
+			}
+		}
+		assert.Empty(t, listAll(t, d.Dump, s, true, &gaps), "nothing is proven")
+	}
+}
+
+// TestTriageIsUnproven: a dump without the heap has references that only look like
+// those to objects, if any.
+func TestTriageIsUnproven(t *testing.T) {
+	for _, name := range []string{"net10-crash-null-triage", "win-net10-zoo-triage"} {
+		d := testdump.Open(t, name)
+		s, err := d.Scanner()
+		require.NoError(t, err)
+		var gaps answer.Gaps
+		for _, r := range listAll(t, d.Dump, s, true, &gaps) {
+			assert.False(t, r.Unproven)
+		}
+	}
+}
+
+// TestScanEndsWithTheContext: within 50 ms, with the context's error as the last.
+func TestScanEndsWithTheContext(t *testing.T) {
+	d := testdump.Open(t, "net10-stacks")
+	s, err := d.Scanner()
+	require.NoError(t, err)
+	list, err := d.Threads()
+	require.NoError(t, err)
+	ended, cancel := context.WithCancel(context.Background())
+	cancel()
+	began := time.Now()
+	var last error
+	rows := 0
+	for _, last = range s.List(ended, optionsOf(t, d.Dump, &list[0]), new(answer.Gaps)) {
+		rows++
+	}
+	assert.Equal(t, 1, rows)
+	assert.ErrorIs(t, last, context.Canceled)
+	assert.Less(t, time.Since(began), 50*time.Millisecond)
+}
+
+func TestZeroScanner(t *testing.T) {
+	var s stackscan.Scanner
+	assert.Nil(t, s.Runtime())
+	for _, err := range s.List(context.Background(), stackscan.Options{}, new(answer.Gaps)) {
+		assert.ErrorIs(t, err, target.ErrUnsupported)
+	}
+	assert.Equal(t, []string{"register", "stack"}, []string{stackscan.SourceRegister.String(), stackscan.SourceStack.String()})
+}
