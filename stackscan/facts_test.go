@@ -1,7 +1,9 @@
 package stackscan_test
 
 import (
+	"bytes"
 	"context"
+	"encoding/binary"
 	"slices"
 	"testing"
 	"time"
@@ -11,6 +13,7 @@ import (
 
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/testcase"
 	"github.com/sosgo/sosgo/internal/testdump"
 	"github.com/sosgo/sosgo/stackscan"
@@ -79,9 +82,7 @@ func TestListHasTheFacts(t *testing.T) {
 			}
 		}
 		assert.GreaterOrEqual(t, seen, 2)
-		alone := slices.IndexFunc(d.Manifest.Objects(), func(o testcase.ObjectFact) bool { return o.Name == "stack only" })
-		require.GreaterOrEqual(t, alone, 0)
-		assert.Contains(t, types, d.Manifest.Objects()[alone].Addr)
+		assert.Contains(t, types, objectFact(t, d, "stack only"))
 		assert.True(t, texts[`"argument string"`], "the text of a string")
 	})
 }
@@ -184,11 +185,53 @@ func TestScanEndsWithTheContext(t *testing.T) {
 	assert.Less(t, time.Since(began), 50*time.Millisecond)
 }
 
-func TestZeroScanner(t *testing.T) {
-	var s stackscan.Scanner
-	assert.Nil(t, s.Runtime())
-	for _, err := range s.List(context.Background(), stackscan.Options{}, new(answer.Gaps)) {
-		assert.ErrorIs(t, err, target.ErrUnsupported)
+func TestSources(t *testing.T) {
+	assert.Equal(t, "register", stackscan.SourceRegister.String())
+	assert.Equal(t, "stack", stackscan.SourceStack.String())
+}
+
+// TestVerifyLeavesOutTheDamaged: an array one of whose references points into the
+// middle of an object is found, but not verified.
+func TestVerifyLeavesOutTheDamaged(t *testing.T) {
+	for _, name := range []string{"net10-zoo", "win-net10-zoo"} {
+		d := testdump.Open(t, name)
+		at := objectFact(t, d, "stack only")
+		h, err := d.Heap()
+		require.NoError(t, err)
+		array, err := h.ObjectAt(at)
+		require.NoError(t, err)
+		var ref heap.Reference
+		for ref, err = range h.References(array) {
+			require.NoError(t, err)
+			break
+		}
+		require.NotZero(t, ref.Slot, "one of the elements has a label")
+
+		raw, err := d.Raw()
+		require.NoError(t, err)
+		object, err := target.Bytes(d.Memory(), at, int(array.Size))
+		require.NoError(t, err)
+		place := bytes.Index(raw, object)
+		require.GreaterOrEqual(t, place, 0)
+		binary.LittleEndian.PutUint64(raw[place+int(ref.Slot-at):], uint64(objectFact(t, d, "root"))+8)
+		damaged, err := sosgo.OpenReaderAt(bytes.NewReader(raw), int64(len(raw)), d.Options())
+		require.NoError(t, err)
+		s, err := damaged.Scanner()
+		require.NoError(t, err)
+		has := func(verify bool) bool {
+			var gaps answer.Gaps
+			return slices.ContainsFunc(listAll(t, damaged, s, verify, &gaps), func(r answer.StackObject) bool { return r.Object == at })
+		}
+		assert.True(t, has(false))
+		assert.False(t, has(true))
+		assert.NoError(t, damaged.Close())
 	}
-	assert.Equal(t, []string{"register", "stack"}, []string{stackscan.SourceRegister.String(), stackscan.SourceStack.String()})
+}
+
+// objectFact is the address of an object that the dumped program told of.
+func objectFact(t *testing.T, d *testdump.Dump, name string) target.Addr {
+	facts := d.Manifest.Objects()
+	i := slices.IndexFunc(facts, func(o testcase.ObjectFact) bool { return o.Name == name })
+	require.GreaterOrEqual(t, i, 0, name)
+	return facts[i].Addr
 }
