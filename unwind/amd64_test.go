@@ -259,3 +259,35 @@ func BenchmarkStepAMD64(b *testing.B) {
 	}
 	b.ReportMetric(float64(b.N)*frames/b.Elapsed().Seconds(), "frames/s")
 }
+
+// TestAMD64EpilogueByFrameRegister: an epilogue may release the stack from the frame
+// register, and from no other.
+func TestAMD64EpilogueByFrameRegister(t *testing.T) {
+	fixed := unwindInfo(8, byte(target.RBP), 8, opSetFPReg, 4, opAllocSmall|1<<4, 1, opPushNonvol|byte(target.RBP)<<4)
+	r13 := unwindInfo(8, byte(target.R13), 8, opSetFPReg, 4, opAllocSmall|1<<4, 1, opPushNonvol|byte(target.R13&7)<<4|0x80)
+	for _, tc := range []struct {
+		name  string
+		info  []byte
+		frame target.Reg
+		code  []byte
+	}{
+		{"lea rsp, [rbp+disp8]", fixed, target.RBP, []byte{0x48, 0x8d, 0x65, 0x10, 0x5d, 0xc3}},
+		{"lea rsp, [rbp+disp32]", fixed, target.RBP, []byte{0x48, 0x8d, 0xa5, 0x10, 0, 0, 0, 0x5d, 0xc3}},
+		{"lea rsp, [r13+disp8]", r13, target.R13, []byte{0x49, 0x8d, 0x65, 0x10, 0x41, 0x5d, 0xc3}},
+		{"lea rsp, [rbx+disp8] is of the body", fixed, target.RBP, []byte{0x48, 0x8d, 0x63, 0x70, 0x5d, 0xc3}},
+		{"lea rsp, [rbp] without a return is of the body", fixed, target.RBP, []byte{0x48, 0x8d, 0x65, 0}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			code := append(make([]byte, 0x500), tc.code...)
+			code = append(code, make([]byte, 0x1000-len(code))...)
+			c := testUnwinder(tc.info, words(1, 2, 7, testRet), code).Cursor(target.Range{})
+			f := amd64Frame(testStart+0x500, testStack, uint64(tc.frame), uint64(testStack), uint64(target.RBX), uint64(testStack))
+			f.Exact = true
+			_, err := c.Step(&f, TrustUnwind)
+			require.NoError(t, err)
+			assert.Equal(t, uint64(testRet), get(t, &f, target.RIP))
+			assert.Equal(t, uint64(testStack)+32, get(t, &f, target.RSP))
+			assert.Equal(t, uint64(7), get(t, &f, tc.frame))
+		})
+	}
+}

@@ -146,3 +146,116 @@ func TestARM64Bad(t *testing.T) {
 		})
 	}
 }
+
+// TestARM64Epilogues: a record with a list of epilogues, and one whose counts are in a
+// word of their own.
+func TestARM64Epilogues(t *testing.T) {
+	// stp fp, lr, [sp, #-16]!; sub sp, sp, #16; …; and twice: add sp, sp, #16; ldp; ret
+	codes := []byte{0x01, 0x81, 0xe4, 0xe3}
+	scopes := binary.LittleEndian.AppendUint32(nil, 0x80)          // at 0x200, from code 0 on
+	scopes = binary.LittleEndian.AppendUint32(scopes, 0x100|1<<22) // at 0x400, from code 1 on
+	short := binary.LittleEndian.AppendUint32(nil, 0x400|2<<22|1<<27)
+	long := binary.LittleEndian.AppendUint32(nil, 0x400)
+	long = binary.LittleEndian.AppendUint32(long, 2|1<<16)
+	for _, head := range [][]byte{short, long} {
+		info := append(append(append([]byte(nil), head...), scopes...), codes...)
+		for at, want := range map[target.Addr]uint64{0x200: 32, 0x204: 16, 0x208: 0, 0x400: 16, 0x404: 0, 0x300: 32} {
+			c := testUnwinder(info, words(5, testRet, 5, testRet), nil).Cursor(target.Range{})
+			f := arm64Frame(testStart+at, testStack, uint64(target.ARM64LR), testRet)
+			f.Exact = true
+			_, err := c.Step(&f, TrustUnwind)
+			require.NoError(t, err, "at %#x", uint64(at))
+			assert.Equal(t, uint64(testStack)+want, get(t, &f, target.ARM64SP), "at %#x", uint64(at))
+		}
+	}
+}
+
+// TestARM64PackedLarge: what a packed entry says of large frames, of LR that is signed
+// and of registers for arguments.
+func TestARM64PackedLarge(t *testing.T) {
+	for _, tc := range []struct {
+		name string
+		word uint32
+		sp   uint64 // released
+	}{
+		{"more than an instruction can release", 1 | 0x400<<2 | 2<<16 | 3<<21 | 300<<23, 4800},
+		{"one instruction", 1 | 0x400<<2 | 2<<16 | 3<<21 | 100<<23, 1600},
+		{"signed", 1 | 0x400<<2 | 2<<16 | 2<<21 | 3<<23, 48},
+		{"arguments and vector registers", 1 | 0x400<<2 | 1<<13 | 2<<16 | 1<<20 | 3<<21 | 8<<23, 128},
+		{"a fragment", 2 | 0x400<<2 | 2<<16 | 3<<21 | 3<<23, 48},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			entry := binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint32(nil, uint32(testStart-testBase)), tc.word)
+			code, ok := codeARM64(testMemory{}, testBase, entry, uint32(testStart-testBase)+0x500)
+			require.True(t, ok)
+			stack := make([]uint64, 700)
+			stack[0], stack[1] = 5, testRet
+			// FP and LR are at the bottom of the frame.
+			u := New(testMemory{testStack: words(stack...)}, testCodes{code})
+			f := arm64Frame(testStart+0x504, testStack, 29, uint64(testStack))
+			_, err := u.Cursor(target.Range{}).Step(&f, TrustUnwind)
+			require.NoError(t, err)
+			assert.Equal(t, uint64(testStack)+tc.sp, get(t, &f, target.ARM64SP))
+			assert.Equal(t, uint64(testRet), get(t, &f, target.ARM64PC))
+			assert.Equal(t, uint64(5), get(t, &f, target.ARM64FP))
+		})
+	}
+}
+
+// TestARM64PData: code behind the function of an entry is a leaf's; an entry of a kind
+// that nobody uses, or without its record, is none.
+func TestARM64PData(t *testing.T) {
+	entry := func(word uint32) []byte {
+		return binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint32(nil, uint32(testStart-testBase)), word)
+	}
+	rva := uint32(testStart - testBase)
+	code, ok := codeARM64(testMemory{}, testBase, entry(1|4<<2), rva+16)
+	assert.True(t, ok)
+	assert.Equal(t, FormatLeaf, code.Format)
+	_, ok = codeARM64(testMemory{}, testBase, entry(3), rva)
+	assert.False(t, ok)
+	_, ok = codeARM64(testMemory{}, testBase, entry(0x2000), rva)
+	assert.False(t, ok, "the record is not in the dump")
+	info := xdata(0, 0x81, 0xe4)
+	code, ok = codeARM64(testMemory{testBase + 0x2000: info}, testBase, entry(0x2000), rva+0x800)
+	assert.True(t, ok)
+	assert.Equal(t, target.Addr(testBase+0x2000), code.Info)
+	assert.Equal(t, target.Range{Start: testStart, End: testStart + 0x1000}, code.Range)
+}
+
+// TestARM64CodeLengths: the reserved codes have the lengths that the format gives them,
+// so that what stands behind them is read.
+func TestARM64CodeLengths(t *testing.T) {
+	for _, code := range [][]byte{{0xe7, 1, 2}, {0xf8, 1}, {0xf9, 1, 2}, {0xfa, 1, 2, 3}, {0xfb, 1, 2, 3, 4}} {
+		ops, err := decodeCodesARM64(append(append([]byte(nil), code...), 0x81, 0xe4))
+		require.NoError(t, err)
+		require.Len(t, ops, 2)
+		assert.Equal(t, armUnknown, ops[0].kind)
+		assert.Equal(t, armSave, ops[1].kind)
+		_, err = decodeCodesARM64(code)
+		assert.ErrorIs(t, err, target.ErrCorrupt)
+	}
+}
+
+func TestTrustIsOrdered(t *testing.T) {
+	names := []string{"none", "scan", "frame pointer", "unwind", "context", "Trust(5)"}
+	for i, name := range names {
+		assert.Equal(t, name, Trust(i).String())
+	}
+}
+
+// TestDWARFRegistersOfARM64: they have the processor's own numbers; there are no more.
+func TestDWARFRegistersOfARM64(t *testing.T) {
+	for _, n := range []uint64{0, 19, 29, 30, 31} {
+		r, ok := fromDWARF(target.ArchARM64, n)
+		assert.True(t, ok)
+		assert.Equal(t, target.Reg(n), r)
+	}
+	_, ok := fromDWARF(target.ArchARM64, 64) // a vector register
+	assert.False(t, ok)
+	r, ok := fromDWARF(target.ArchAMD64, 1)
+	assert.True(t, ok)
+	assert.Equal(t, target.RDX, r)
+	_, ok = fromDWARF(target.ArchAMD64, 17)
+	assert.False(t, ok)
+}
