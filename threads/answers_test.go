@@ -436,3 +436,41 @@ func lastError[T any](list func(func(T, error) bool)) (last error) {
 	}
 	return last
 }
+
+// TestRegistersThatAreMissing: a thread whose registers the dump lacks has no pointers,
+// and they are not 0.
+func TestRegistersThatAreMissing(t *testing.T) {
+	p := open(t, testdump.Open(t, "net10-zoo"))
+	list := []threads.Thread{{Index: 0, OS: &target.Thread{ID: 7}}}
+	d := threads.DescribeOS(p.Target(), list, nil)
+	require.Len(t, d.Threads, 1)
+	assert.ErrorIs(t, d.Threads[0].IP.Err, target.ErrNotInDump)
+	assert.ErrorIs(t, d.Threads[0].SP.Err, target.ErrNotInDump)
+	assert.False(t, d.Threads[0].Current)
+	_, err := list[0].Stack(p.Target())
+	assert.ErrorIs(t, err, target.ErrNotInDump)
+
+	scanner, err := p.Scanner()
+	require.NoError(t, err)
+	end := threads.ObjectOptions{Range: &target.Range{Start: ^target.Addr(0x20), End: ^target.Addr(0)}}
+	s, err := threads.StackObjects(context.Background(), scanner, &list[0], end)
+	require.NoError(t, err)
+	assert.ErrorIs(t, lastError(s.Objects), target.ErrNotInDump, "the end of the address space does not wrap around")
+}
+
+// TestNativeFramesHaveTheirModules: a native frame tells the module that it is in, and its
+// place there.
+func TestNativeFramesHaveTheirModules(t *testing.T) {
+	for _, name := range []string{"net10-zoo", "win-net10-zoo"} {
+		p := open(t, testdump.Open(t, name))
+		s := threads.Stacks(context.Background(), p.walker, p.running(t), threads.StackOptions{Native: true})
+		for _, f := range rows(t, s.Frames) {
+			if f.Kind == answer.FrameNative && f.Module != "" {
+				m := target.ModuleAt(p.Target().Modules(), f.IP)
+				require.NotNil(t, m)
+				assert.Equal(t, target.BaseName(m.Path), f.Module)
+				assert.Equal(t, uint64(f.IP-m.Base), f.Offset)
+			}
+		}
+	}
+}
