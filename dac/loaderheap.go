@@ -1,6 +1,7 @@
 package dac
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/sosgo/sosgo/internal/layout"
@@ -168,22 +169,22 @@ func (r *Runtime) loaderHeap(o *loaderOffsets, kind LoaderHeapKind, a target.Add
 	if err == nil {
 		h.Blocks, err = r.loaderBlocks(o, first)
 	}
-	h.Err = err
-	r.markCurrent(o, &h)
+	h.Err = cmp.Or(err, r.markCurrent(o, &h))
 	return h
 }
 
 // markCurrent finds the block that the heap allocates from. New blocks are put
 // in front since 8, and at the end before; the allocation pointer tells.
-func (r *Runtime) markCurrent(o *loaderOffsets, h *LoaderHeap) {
+func (r *Runtime) markCurrent(o *loaderOffsets, h *LoaderHeap) error {
 	at, err := r.ptr(h.Addr, o.Heap.AllocPtr, "LoaderHeap.AllocPtr")
 	if err != nil {
-		return
+		return err
 	}
 	for i := range h.Blocks {
 		b := &h.Blocks[i]
 		b.Current = at >= b.Range.Start && at <= b.Range.End
 	}
+	return nil
 }
 
 // loaderBlocks reads a list of LoaderHeapBlocks (loaderheap.h).
