@@ -1,0 +1,94 @@
+package objects_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/internal/testdump"
+	"github.com/sosgo/sosgo/objects"
+)
+
+// faultyObjects bounds how many of the facts a sweep asks about.
+const faultyObjects = 40
+
+// TestFaults describes objects, their types and statics while parts of the dump
+// are missing or garbage.
+func TestFaults(t *testing.T) {
+	for _, name := range []string{"net10-zoo", "net9-zoo", "net8-zoo", "net31-zoo"} {
+		d := testdump.Open(t, name)
+		t.Run(name+"/objects", func(t *testing.T) {
+			testdump.Faults(t, name, 24, func(rt *dac.Runtime, a *testdump.Answers) { askObjects(t, d, rt, a) })
+		})
+		t.Run(name+"/types", func(t *testing.T) {
+			testdump.Faults(t, name, 24, func(rt *dac.Runtime, a *testdump.Answers) { askTypes(t, d, rt, a) })
+		})
+	}
+}
+
+// add adds an answer in its JSON form, which has no addresses of this process;
+// what it lacks by its own word is an error.
+func add(a *testdump.Answers, name string, v interface{ Noted() []error }, err error) {
+	if err == nil {
+		err = errors.Join(v.Noted()...)
+	}
+	a.Add(name, facts(v), err)
+}
+
+// facts is the JSON form without the words that help a reader and are left out
+// where the dump lacks what they say.
+func facts(v any) string {
+	b, _ := json.Marshal(v)
+	var tree any
+	_ = json.Unmarshal(b, &tree)
+	b, _ = json.Marshal(withoutWords(tree))
+	return string(b)
+}
+
+func withoutWords(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		for _, word := range []string{"text", "type", "methodTable", "field", "boxed", "content"} {
+			delete(v, word)
+		}
+		for k := range v {
+			v[k] = withoutWords(v[k])
+		}
+	case []any:
+		for i := range v {
+			v[i] = withoutWords(v[i])
+		}
+	}
+	return v
+}
+
+func askObjects(t *testing.T, d *testdump.Dump, rt *dac.Runtime, a *testdump.Answers) {
+	r := objects.New(rt)
+	known := d.Manifest.Objects()
+	for i := 0; i < len(known); i += max(1, len(known)/faultyObjects) {
+		fact := known[i]
+		o, err := r.Describe(t.Context(), fact.Addr, objects.DescribeOptions{})
+		add(a, fact.Name, o, err)
+		refs, err := r.References(t.Context(), fact.Addr)
+		if err != nil {
+			a.Add(fact.Name+" references", nil, err)
+			continue
+		}
+		for ref, err := range refs {
+			a.Add(fmt.Sprint(fact.Name, " reference at ", ref.Offset), facts(ref), errors.Join(err, ref.Type.Err))
+		}
+	}
+}
+
+func askTypes(t *testing.T, d *testdump.Dump, rt *dac.Runtime, a *testdump.Answers) {
+	r := objects.New(rt)
+	for _, fact := range d.Manifest.Types() {
+		typ, err := r.DescribeType(fact.Addr, objects.TypeOptions{Methods: true, Fields: true})
+		add(a, fact.Name, typ, err)
+	}
+	for s, err := range r.Statics(t.Context(), objects.StaticsOptions{Type: "debuggee"}) {
+		a.Add(fmt.Sprint("static ", s.MethodTable, s.Name, s.Thread), facts(s), errors.Join(err, s.Name.Err))
+	}
+}
