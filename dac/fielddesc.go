@@ -71,16 +71,6 @@ func (r *Runtime) readFields(mt *MethodTable) ([]FieldDesc, error) {
 	return out, nil
 }
 
-// FieldDesc reads the FieldDesc at a and checks that the class it names has
-// it.
-func (r *Runtime) FieldDesc(a target.Addr) (FieldDesc, error) {
-	b, err := target.Bytes(r.mem, a, r.off.FieldDesc.Size)
-	if err != nil {
-		return FieldDesc{}, fmt.Errorf("FieldDesc %#x: %w", uint64(a), err)
-	}
-	return r.decodeFieldDesc(a, b), nil
-}
-
 func (r *Runtime) decodeFieldDesc(a target.Addr, b []byte) FieldDesc {
 	o := &r.off.FieldDesc
 	le := binary.LittleEndian

@@ -70,15 +70,6 @@ func (v Value) answer() answer.Value {
 	return answer.Value{Kind: v.Kind(), Size: v.Size(), Bits: v.bits, At: v.at}
 }
 
-// FormatFloat is a floating-point number in the shortest form that reads back
-// the same.
-func (v Value) FormatFloat() string {
-	if v.want(KindFloat) != nil {
-		return ""
-	}
-	return v.answer().Shortest()
-}
-
 // enumText is the name of an enum's value, empty for a plain number.
 func (v Value) enumText() string {
 	if v.field != nil {
