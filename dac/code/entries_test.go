@@ -80,7 +80,7 @@ func checkIL(t *testing.T, r *code.Reader, m *code.MethodDesc) bool {
 // TestFunctions: the unwind functions of code begin at its start, follow each
 // other, and an address in the first is in the method.
 func TestFunctions(t *testing.T) {
-	for _, name := range []string{"net8-zoo", "net10-zoo", "win-net10-zoo"} {
+	for _, name := range []string{"net8-zoo", "net9-zoo", "net10-zoo"} {
 		d := testdump.Open(t, name)
 		rt, err := d.Runtime()
 		require.NoError(t, err)
