@@ -38,12 +38,17 @@
 //     [Dump.Pack]
 //   - name native code: [Dump.Symbols]; list the images: [Dump.Modules],
 //     [image.List]; save one: [image.SaveFile]
+//   - have what a command prints as a Go value of package answer: the function
+//     that the command asks, such as [objects.Reader.Describe] for dumpobj or
+//     [heap.Heap.Where] for gcwhere
 //
-// The packages below can be used by themselves: target (the process), minidump
-// and elfcore (the containers), image and metadata (what modules contain), dac
-// (the runtime's structures), heap (the GC heap), objects (values), stackwalk
-// (stacks and their frames), stackscan (the objects that stacks may refer to),
-// threads, crash and diagnosis.
+// The packages below can be used by themselves: target (the process), minidump,
+// elfcore and dump (the containers), image and metadata (what modules contain),
+// dac and dac/code (the runtime's structures; methods and code), heap (the GC
+// heap), objects (values), stackwalk (stacks and their frames), stackscan (the
+// objects that stacks may refer to), threads, crash, resolve (what is this
+// address), diagnosis, disasm, hexdump; answer has the plain values that they
+// answer with.
 package sosgo
 
 import (
