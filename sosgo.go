@@ -81,6 +81,10 @@ type Options struct {
 	// SymbolServers are asked, in order, for module files that are found
 	// nowhere on this machine; empty asks none.
 	SymbolServers []string
+	// Context, if not nil, is asked at each download from a symbol server for the
+	// context that ends it: files are fetched when memory that they have is first
+	// read, whoever reads it.
+	Context func() context.Context
 	// SymbolCache is the folder for what they gave; empty is the cache of the
 	// .NET tools in the user's home folder.
 	SymbolCache string
@@ -162,7 +166,7 @@ func newDump(f *dump.File, o Options) *Dump {
 // moduleFiles finds the files of a dump's modules.
 func moduleFiles(f *dump.File, o *Options) *modfiles.Files {
 	files := &modfiles.Files{Memory: f, Wrap: o.WrapFile, Finder: &modfiles.Finder{
-		Dirs: o.Modules, Recorded: !o.NoLocalFiles, More: symstore.Sources(!o.NoLocalFiles, o.SymbolServers, o.SymbolCache)}}
+		Dirs: o.Modules, Recorded: !o.NoLocalFiles, More: symstore.Sources(!o.NoLocalFiles, o.SymbolServers, o.SymbolCache, o.Context)}}
 	for _, p := range f.PackedFiles() {
 		files.Packed = append(files.Packed, modfiles.PackedFile{Path: p.Path, Source: p.Source()})
 	}

@@ -212,6 +212,7 @@ func (a *app) run(ctx context.Context, words []word, w io.Writer) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	defer a.watchInterrupt(cancel)()
+	a.session.run(ctx)
 	out := &sink{w: w, cancel: cancel}
 	c := a.newContext(ctx, cmd, p, out)
 	err = a.finish(c, out, a.execute(c))

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/sosgo/sosgo/target"
 )
@@ -20,6 +21,9 @@ type OpenOptions struct {
 	SymbolCache   string   // folder of what they gave; empty: the default
 	NoMmap        bool     // read the file instead of mapping it
 	Jobs          int      // worker goroutines; 0: one a processor
+	// Context is that of the command that runs now: what ends it ends downloads.
+	// It may be called from several goroutines.
+	Context func() context.Context
 	// Progress is told how many bytes of how many are unpacked; total is 0
 	// where it is not known. It may be called from several goroutines.
 	Progress func(done, total uint64)
@@ -44,7 +48,9 @@ type Session struct {
 	dump   Dump
 	err    error
 
-	runtime   string // that commands look at, empty for the first
+	runtime string                          // that commands look at, empty for the first
+	running atomic.Pointer[context.Context] // of the command that runs
+
 	thread    uint32
 	hasThread bool
 	recent    []target.Addr // the last one is $_
@@ -64,7 +70,7 @@ func (s *Session) Open(ctx context.Context, progress func(done, total uint64)) (
 		s.path = path
 	}
 	o := s.options
-	o.Progress = progress
+	o.Progress, o.Context = progress, s.context
 	d, err := s.open(ctx, s.path, o)
 	if err != nil {
 		err = &OpenError{s.path, err}
@@ -75,6 +81,16 @@ func (s *Session) Open(ctx context.Context, progress func(done, total uint64)) (
 	}
 	s.opened, s.dump, s.err = true, d, err
 	return s.dump, s.err
+}
+
+// run makes ctx that of the running command.
+func (s *Session) run(ctx context.Context) { s.running.Store(&ctx) }
+
+func (s *Session) context() context.Context {
+	if ctx := s.running.Load(); ctx != nil {
+		return *ctx
+	}
+	return context.Background()
 }
 
 // Path is the dump's file name; empty while none is chosen.

@@ -30,7 +30,7 @@ func All() []cli.Command {
 // the session's to remember.
 func Open(_ context.Context, path string, o cli.OpenOptions) (cli.Dump, error) {
 	options := sosgo.Options{Modules: o.Modules, SymbolServers: o.SymbolServers, SymbolCache: o.SymbolCache,
-		NoMmap: o.NoMmap, Jobs: o.Jobs}
+		NoMmap: o.NoMmap, Jobs: o.Jobs, Context: o.Context}
 	if o.Progress != nil {
 		options.Progress = func(done, total int64) { o.Progress(uint64(done), uint64(total)) }
 	}

@@ -41,6 +41,8 @@ type Server struct {
 	// Progress, if not nil, is told the bytes of a file that have arrived, and
 	// the size that the server names, -1 if it names none.
 	Progress func(name string, done, total int64)
+	// Context, if not nil, is asked at each download for what ends it.
+	Context func() context.Context
 
 	stall  time.Duration // replaces stallTimeout where it is not 0: tests wait less
 	once   sync.Once
@@ -57,7 +59,7 @@ func (s *Server) Candidates(m *target.Module, id *image.Identity) iter.Seq[strin
 		if key == "" {
 			return
 		}
-		if p, err := s.Get(context.Background(), key); err == nil {
+		if p, err := s.Get(s.context(), key); err == nil {
 			yield(p)
 		}
 	}
@@ -70,8 +72,15 @@ func (s *Server) PortablePDB(pdbPath string, guid [16]byte) (string, bool) {
 	if key == "" {
 		return "", false
 	}
-	p, err := s.Get(context.Background(), key)
+	p, err := s.Get(s.context(), key)
 	return p, err == nil
+}
+
+func (s *Server) context() context.Context {
+	if s.Context == nil {
+		return context.Background()
+	}
+	return s.Context()
 }
 
 // Errors returns what went wrong, by key. A file that the server does not have
@@ -87,7 +96,8 @@ func (s *Server) Errors() map[string]error {
 }
 
 // Get returns the path of the file with that key in the cache, and downloads it
-// if it is not there. What failed once is not tried again.
+// if it is not there. What failed once is not tried again, unless it failed
+// because the context ended.
 func (s *Server) Get(ctx context.Context, key string) (string, error) {
 	p := s.Cache.path(key)
 	if st, err := os.Stat(p); err == nil && st.Mode().IsRegular() {
@@ -99,6 +109,9 @@ func (s *Server) Get(ctx context.Context, key string) (string, error) {
 		return "", err
 	}
 	if err := s.download(ctx, key, p); err != nil {
+		if ctx.Err() != nil {
+			return "", err
+		}
 		if s.failed == nil {
 			s.failed = map[string]error{}
 		}

@@ -9,6 +9,7 @@
 package symstore
 
 import (
+	"context"
 	"encoding/hex"
 	"fmt"
 	"iter"
@@ -132,7 +133,7 @@ func escape(key string) string {
 // Sources are the places beyond the folders that a user names: with local what is
 // installed on this machine and its symbol caches, then the servers, whose files
 // are kept in the folder cache; empty is that of DownloadCache.
-func Sources(local bool, servers []string, cache string) []modfiles.Source {
+func Sources(local bool, servers []string, cache string, ctx func() context.Context) []modfiles.Source {
 	var out []modfiles.Source
 	if local {
 		out = append(out, modfiles.Installed{})
@@ -145,7 +146,7 @@ func Sources(local bool, servers []string, cache string) []modfiles.Source {
 		kept = DownloadCache()
 	}
 	for _, url := range servers {
-		out = append(out, &Server{URL: url, Cache: kept})
+		out = append(out, &Server{URL: url, Cache: kept, Context: ctx})
 	}
 	return out
 }

@@ -91,6 +91,27 @@ func TestDownload(t *testing.T) {
 	require.EqualValues(t, 7, seen)
 }
 
+// TestContextEndsADownload: within a moment, and the file may be asked for again.
+func TestContextEndsADownload(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	asked := 0
+	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		if asked++; asked > 1 {
+			fmt.Fprint(w, "library")
+			return
+		}
+		cancel()
+		<-r.Context().Done()
+	})
+	s.stall = time.Minute
+	s.Context = func() context.Context { return ctx }
+	start := time.Now()
+	require.Empty(t, candidates(s))
+	require.Less(t, time.Since(start), time.Second)
+	s.Context = nil
+	require.Len(t, candidates(s), 1)
+}
+
 // TestBadServers asks servers that fail in every way: nothing may reach the
 // cache, nothing may hang, and a file is asked for once.
 func TestBadServers(t *testing.T) {
