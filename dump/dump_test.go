@@ -113,6 +113,31 @@ func TestMinidump(t *testing.T) {
 	assert.ErrorIs(t, err, target.ErrCorrupt, "recognised, and cut")
 }
 
+// TestDamagedInside: a damaged dump that is compressed is told as such.
+func TestDamagedInside(t *testing.T) {
+	for name, b := range map[string][]byte{
+		"core":     core()[:100],
+		"minidump": []byte("MDMP\x93\xa7\x00\x00"),
+	} {
+		_, err := dump.OpenReaderAt(bytes.NewReader(b), int64(len(b)), dump.Options{})
+		assert.ErrorIs(t, err, target.ErrCorrupt, name)
+		b = gz(t, b)
+		_, err = dump.OpenReaderAt(bytes.NewReader(b), int64(len(b)), dump.Options{})
+		assert.ErrorIs(t, err, target.ErrCorrupt, name)
+		assert.ErrorContains(t, err, "gzip: ", name)
+	}
+}
+
+func TestContent(t *testing.T) {
+	f := openBytes(t, zst(t, core()), dump.Options{})
+	assert.Equal(t, string(core()), content(t, f.Content(), f.Size))
+	a, ok := f.NextStored(1)
+	assert.True(t, ok)
+	assert.Equal(t, target.Addr(0x10000), a, "where the core's memory begins")
+	_, ok = f.NextStored(0x10000 + 8<<14)
+	assert.False(t, ok, "and behind its end there is none")
+}
+
 func TestProgress(t *testing.T) {
 	file := gz(t, core())
 	var calls []int64

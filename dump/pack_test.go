@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sosgo/sosgo/dump"
+	"github.com/sosgo/sosgo/internal/limits"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -63,4 +64,43 @@ func TestBadPacks(t *testing.T) {
 		_, err := dump.OpenReaderAt(bytes.NewReader(c.b), int64(len(c.b)), dump.Options{})
 		require.ErrorIs(t, err, c.want, name)
 	}
+}
+
+// TestPackedFileBounds: what is read of a packed file ends where the file does,
+// not where the archive does.
+func TestPackedFileBounds(t *testing.T) {
+	b := pack(t, entry{dump.PackMark, "", dump.PackMarkText}, entry{"dump/core", "", string(core())},
+		entry{"modules/0/libx.so", "/app/libx.so", "the library"}, entry{"modules/1/liby.so", "/app/liby.so", "another"})
+	f, err := dump.Open(write(t, b), dump.Options{})
+	require.NoError(t, err)
+	defer f.Close()
+	src := f.PackedFiles()[0].Source()
+	require.Equal(t, "library", string(src.Bytes(4, 7)))
+	var p [16]byte
+	n, err := src.ReadAt(p[:], 4)
+	require.ErrorIs(t, err, io.EOF)
+	require.Equal(t, "library", string(p[:n]))
+	for _, off := range []int64{-1, 11, 1 << 40} {
+		n, err = src.ReadAt(p[:], off)
+		require.ErrorIs(t, err, io.EOF)
+		require.Zero(t, n)
+	}
+}
+
+// TestPackIsBounded: folders in a pack are left alone, and one of more entries
+// than a process has modules is refused.
+func TestPackIsBounded(t *testing.T) {
+	entries := []entry{{dump.PackMark, "", dump.PackMarkText}, {"dump/", "", ""}, {"dump/core", "", string(core())}}
+	b := pack(t, entries...)
+	f, err := dump.OpenReaderAt(bytes.NewReader(b), int64(len(b)), dump.Options{})
+	require.NoError(t, err)
+	require.Equal(t, int64(len(core())), f.Size)
+	require.NoError(t, f.Close())
+	for range limits.Modules {
+		entries = append(entries, entry{"modules/0/x", "", ""})
+	}
+	b = pack(t, entries...)
+	_, err = dump.OpenReaderAt(bytes.NewReader(b), int64(len(b)), dump.Options{})
+	require.ErrorIs(t, err, target.ErrCorrupt)
+	require.ErrorContains(t, err, "entries")
 }
