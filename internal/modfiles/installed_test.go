@@ -42,3 +42,53 @@ func TestInstalled(t *testing.T) {
 		t.Errorf("a recorded path leads to %s", p)
 	}
 }
+
+// TestInstalledHere: where nothing else is said, the folders are those that the
+// environment and the user's home name.
+func TestInstalledHere(t *testing.T) {
+	home, root, packages := t.TempDir(), t.TempDir(), t.TempDir()
+	for _, v := range []string{"HOME", "USERPROFILE"} {
+		t.Setenv(v, home)
+	}
+	t.Setenv("DOTNET_ROOT", root)
+	t.Setenv("NUGET_PACKAGES", packages)
+	roots := Installed{}.roots()
+	require.Equal(t, root, roots[0], "the user's own comes first")
+	require.Equal(t, filepath.Join(home, ".dotnet"), roots[len(roots)-1])
+	require.Equal(t, []string{packages}, Installed{}.packages())
+
+	t.Setenv("DOTNET_ROOT", "")
+	t.Setenv("NUGET_PACKAGES", "")
+	require.Equal(t, roots[1:], Installed{}.roots())
+	require.Equal(t, []string{filepath.Join(home, ".nuget", "packages")}, Installed{}.packages())
+
+	for _, v := range []string{"HOME", "USERPROFILE"} {
+		t.Setenv(v, "")
+	}
+	require.Equal(t, roots[1:len(roots)-1], Installed{}.roots())
+	require.Empty(t, Installed{}.packages())
+}
+
+// TestInstalledStops: no more is looked for than is wanted.
+func TestInstalledStops(t *testing.T) {
+	root, packages := t.TempDir(), t.TempDir()
+	for _, v := range []string{"8.0.5", "10.0.1"} {
+		write(t, filepath.Join(root, "shared", "Microsoft.NETCore.App", v, "a.dll"), nil)
+	}
+	m := &target.Module{Path: "/root/.nuget/packages/a/1.0/lib/a.dll"}
+	for name, c := range map[string]struct {
+		s    Installed
+		want string
+	}{
+		"roots": {Installed{[]string{root}, []string{packages}},
+			filepath.Join(root, "shared", "Microsoft.NETCore.App", "10.0.1", "a.dll")},
+		"packages": {Installed{[]string{}, []string{packages, root}}, filepath.Join(packages, "a", "1.0", "lib", "a.dll")},
+	} {
+		var got []string
+		for p := range c.s.Candidates(m, nil) {
+			got = append(got, p)
+			break
+		}
+		require.Equal(t, []string{c.want}, got, name)
+	}
+}
