@@ -126,6 +126,43 @@ func TestMethod(t *testing.T) {
 	})
 }
 
+// TestMap: where the map has a place in IL, the code has it too, with the
+// instructions that the method's own listing has there.
+func TestMap(t *testing.T) {
+	n := 0
+	eachMethod(t, func(t *testing.T, l *disasm.Lister, m *code.MethodDesc) {
+		d, err := l.Method(context.Background(), m.Addr, disasm.MethodOptions{Map: true, IL: true})
+		if err != nil || d.ILErr != nil || len(d.Map) == 0 {
+			return
+		}
+		il, err := l.IL(m.Addr)
+		require.NoError(t, err)
+		listed := map[int]string{} // in words: a constant may be no number
+		for in, err := range il.Instructions {
+			require.NoError(t, err)
+			listed[in.Offset] = in.Opcode + " " + in.Operand.String()
+		}
+		mapped := map[target.Addr][]answer.Hex{}
+		for _, r := range d.Map {
+			mapped[r.Start] = append(mapped[r.Start], r.IL)
+		}
+		for in, err := range d.Instructions {
+			require.NoError(t, err)
+			if in.IL == nil {
+				assert.Empty(t, in.ILCode)
+				continue
+			}
+			n++
+			assert.Contains(t, mapped[d.Start+target.Addr(in.Offset)], answer.Hex(*in.IL))
+			for i, one := range in.ILCode {
+				assert.Equal(t, listed[one.Offset], one.Opcode+" "+one.Operand.String())
+				assert.True(t, i > 0 || one.Offset == *in.IL)
+			}
+		}
+	})
+	assert.NotZero(t, n)
+}
+
 // TestMethodStops: the end of the context ends the list.
 func TestMethodStops(t *testing.T) {
 	eachMethod(t, func(t *testing.T, l *disasm.Lister, m *code.MethodDesc) {

@@ -295,3 +295,18 @@ func TestListStops(t *testing.T) {
 	}
 	assert.NoError(t, il.Failure())
 }
+
+// TestListUnnamed: where no module is known that would name a token, that is no
+// loss.
+func TestListUnnamed(t *testing.T) {
+	b := &ilBody{MethodBody: metadata.MethodBody{LocalSig: 0x11000001, Code: []byte{0x28, 6, 0, 0, 0x0A}}}
+	b.name = func(metadata.Token) (answer.ILToken, error) { return answer.ILToken{}, errUnnamed }
+	il := b.list()
+	assert.Nil(t, il.Locals)
+	for in, err := range il.Instructions {
+		require.NoError(t, err)
+		assert.Equal(t, answer.ILInstruction{Opcode: "call", Token: 0x0a000006,
+			Operand: answer.ILOperand{Kind: answer.ILUnnamed, Token: 0x0a000006}}, in)
+	}
+	assert.Empty(t, il.Noted())
+}
