@@ -69,7 +69,7 @@ func (l *Lister) dynamicResolver(a target.Addr) (*objects.Object, *code.MethodDe
 	if err != nil {
 		return nil, nil, nil
 	}
-	for range 2 { // an RTDynamicMethod stands before the DynamicMethod
+	for range 3 { // an RTDynamicMethod, the DynamicMethod, the resolver
 		if name, _ := l.rt.TypeName(o.Type.MT.Addr, dac.NameNative); name == resolverType {
 			return &o, nil, nil
 		}
@@ -78,9 +78,6 @@ func (l *Lister) dynamicResolver(a target.Addr) (*objects.Object, *code.MethodDe
 			return nil, nil, nil
 		}
 		o = next
-	}
-	if name, _ := l.rt.TypeName(o.Type.MT.Addr, dac.NameNative); name == resolverType {
-		return &o, nil, nil
 	}
 	return nil, nil, nil
 }
