@@ -25,6 +25,9 @@ func text(v any) string {
 // TestFaults asks about everything in a runtime while parts of the dump are
 // missing or garbage.
 func TestFaults(t *testing.T) {
+	if testing.Short() {
+		t.Skip("reads the same thousands of times")
+	}
 	for _, name := range faultDumps {
 		t.Run(name, func(t *testing.T) {
 			d := testdump.Open(t, name)

@@ -17,6 +17,9 @@ const faultyObjects = 40
 // TestFaults describes objects, their types and statics while parts of the dump
 // are missing or garbage.
 func TestFaults(t *testing.T) {
+	if testing.Short() {
+		t.Skip("reads the same thousands of times")
+	}
 	for _, name := range []string{"net10-zoo", "net9-zoo", "net8-zoo", "net31-zoo"} {
 		d := testdump.Open(t, name)
 		t.Run(name+"/objects", func(t *testing.T) {

@@ -110,6 +110,9 @@ var goldenDumps = []string{"net10-zoo", "net10-crash-null-triage", "win-net8-zoo
 // under testdata/golden. go test ./cmd/sosgo -run TestGolden -update writes
 // them anew.
 func TestGolden(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs every command in every form")
+	}
 	got := map[string]*strings.Builder{}
 	answered := map[string]bool{}
 	for _, name := range goldenDumps {

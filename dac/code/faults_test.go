@@ -17,6 +17,9 @@ const faultyMethods = 20
 // TestFaults asks about methods and their code while parts of the dump are
 // missing or garbage.
 func TestFaults(t *testing.T) {
+	if testing.Short() {
+		t.Skip("reads the same thousands of times")
+	}
 	for _, name := range []string{"net10-zoo", "net9-zoo", "net8-zoo", "net31-zoo"} {
 		d := testdump.Open(t, name)
 		t.Run(name, func(t *testing.T) {
