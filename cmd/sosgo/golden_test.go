@@ -95,9 +95,9 @@ var goldenLines = map[string][]string{
 	"exit":             {"exit"},
 	"completion":       {"completion bash"},
 	"docs":             {"docs commands"},
-	"pack":             {}, // writes a file: TestPack
-	"savemodule":       {}, // writes a file: TestSaveModule
-	"traverseheap":     {}, // writes a file: TestTraverseHeapForms
+	"pack":             {}, // writes a file: tests of dump (packing) hold it
+	"savemodule":       {}, // writes a file: TestSaveImage of the root holds it
+	"traverseheap":     {}, // writes a file: TestTraverseHeapForms of internal/commands
 }
 
 // goldenForms are the forms of an answer, by the options that choose them.
