@@ -96,6 +96,7 @@ func TestThreads(t *testing.T) {
 	th := threads[0]
 	assert.EqualValues(t, 100, th.ID)
 	assert.Equal(t, 11, th.Signal)
+	assert.Equal(t, &target.Signal{Number: 11, Known: true, Code: 1, Address: 0xdead}, th.SignalInfo)
 	assert.Equal(t, 1500*time.Millisecond, th.User)
 	assert.Equal(t, 2250*time.Millisecond, th.Kernel)
 	assert.Equal(t, target.Range{Start: 0x700000002000, End: 0x700000004000}, th.Stack)
@@ -199,19 +200,24 @@ func TestException(t *testing.T) {
 		words  string // "" for none
 		thread uint32
 		addr   target.Addr
-		params []uint64
+		info   *target.Signal // nil for the number alone
 	}{
-		{name: "kernel", notes: []synth.ELFNote{thread(1, 11), synth.ELFSignal(11, 0, 2, 0xbad), thread(2, 11)}, words: "SIGSEGV/SEGV_ACCERR", thread: 1, addr: 0xbad, params: []uint64{2, 0}},
-		{name: "non-canonical address", notes: []synth.ELFNote{thread(1, 11), synth.ELFSignal(11, 0, 0x80, 0)}, words: "SIGSEGV/SI_KERNEL", thread: 1, params: []uint64{0x80, 0}},
-		{name: "abort", notes: []synth.ELFNote{thread(1, 6), synth.ELFSignal(6, 0, -6, 5|7<<32)}, words: "SIGABRT/SI_TKILL", thread: 1, params: []uint64{1<<64 - 6, 0, 5, 7}},
+		{name: "kernel", notes: []synth.ELFNote{thread(1, 11), synth.ELFSignal(11, 0, 2, 0xbad), thread(2, 11)}, words: "SIGSEGV/SEGV_ACCERR", thread: 1, addr: 0xbad, info: &target.Signal{Code: 2, Address: 0xbad}},
+		{name: "non-canonical address", notes: []synth.ELFNote{thread(1, 11), synth.ELFSignal(11, 0, 0x80, 0)}, words: "SIGSEGV/SI_KERNEL", thread: 1, info: &target.Signal{Code: 0x80}},
+		{name: "abort", notes: []synth.ELFNote{thread(1, 6), synth.ELFSignal(6, 0, -6, 5|7<<32)}, words: "SIGABRT/SI_TKILL", thread: 1, info: &target.Signal{Code: -6, PID: 5, UID: 7}},
 		{name: "old kernel", notes: []synth.ELFNote{thread(1, 6), thread(2, 6)}, words: "SIGABRT", thread: 1},
 		{name: "createdump", notes: []synth.ELFNote{first, thread(1, 0), thread(2, 6), synth.ELFSignal(6, 0, 0, 0), thread(3, 0)}, words: "SIGABRT", thread: 2},
 		{name: "createdump without siginfo", notes: []synth.ELFNote{first, thread(1, 0), thread(2, 6), thread(3, 0)}, words: "SIGABRT", thread: 2},
 		{name: "createdump 3.1, which gives it to all", notes: []synth.ELFNote{first, thread(1, 6), thread(2, 6)}},
 		{name: "none", notes: []synth.ELFNote{thread(1, 0), thread(2, 0)}},
 		{name: "gcore", notes: []synth.ELFNote{first, thread(1, 0), synth.ELFSignal(19, 0, 0x80, 0)}},
-		{name: "signal without a thread", notes: []synth.ELFNote{synth.ELFSignal(4, 0, 1, 0x10)}, words: "SIGILL/ILL_ILLOPC", addr: 0x10, params: []uint64{1, 0}},
-		{name: "unknown", notes: []synth.ELFNote{thread(1, 0), synth.ELFSignal(60, 1, 9, 0)}, words: "SIG(60)/code 9", thread: 1, params: []uint64{9, 1}},
+		{name: "address 0", notes: []synth.ELFNote{thread(1, 11), synth.ELFSignal(11, 0, 1, 0)}, words: "SIGSEGV/SEGV_MAPERR", thread: 1, info: &target.Signal{Code: 1}},
+		{name: "sent", notes: []synth.ELFNote{thread(1, 11), synth.ELFSignal(11, 0, 0, 77|1000<<32)}, words: "SIGSEGV/SI_USER", thread: 1, info: &target.Signal{PID: 77, UID: 1000}},
+		{name: "gdb, which stopped the others", notes: []synth.ELFNote{first, thread(1, 19), synth.ELFSignal(19, 0, -6, 5), thread(2, 11), synth.ELFSignal(11, 0, 1, 8),
+			thread(3, 19), synth.ELFSignal(19, 0, -6, 5)}, words: "SIGSEGV/SEGV_MAPERR", thread: 2, addr: 8, info: &target.Signal{Code: 1, Address: 8}},
+		{name: "ptrace's event", notes: []synth.ELFNote{first, thread(1, 5), synth.ELFSignal(5, 0, 0x8005, 0)}},
+		{name: "signal without a thread", notes: []synth.ELFNote{synth.ELFSignal(4, 0, 1, 0x10)}, words: "SIGILL/ILL_ILLOPC", addr: 0x10, info: &target.Signal{Code: 1, Address: 0x10}},
+		{name: "unknown", notes: []synth.ELFNote{thread(1, 0), synth.ELFSignal(60, 1, 9, 0)}, words: "SIGRTMIN+26/code 9", thread: 1, info: &target.Signal{Code: 9, Errno: 1}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -221,7 +227,15 @@ func TestException(t *testing.T) {
 			assert.Equal(t, tt.words, e.Words)
 			assert.Equal(t, tt.thread, e.ThreadID)
 			assert.Equal(t, tt.addr, e.Address)
-			assert.Equal(t, tt.params, e.Parameters)
+			assert.Empty(t, e.Parameters)
+			if ok {
+				want := target.Signal{Number: int32(e.Code)}
+				if tt.info != nil {
+					want, want.Number, want.Known = *tt.info, int32(e.Code), true
+				}
+				assert.Equal(t, want, *e.Signal)
+				assert.Equal(t, e.Signal.Faulted(), e.HasAddress)
+			}
 			assert.Equal(t, tt.thread != 0, e.Registers.Known())
 		})
 	}

@@ -35,7 +35,8 @@ func (f *File) loadException(n *notes) *target.Exception {
 		return nil
 	}
 	e := &target.Exception{ThreadID: le.Uint32(b), Code: le.Uint32(b[8:]), Flags: le.Uint32(b[12:])}
-	e.Address = f.addr(le.Uint64(b[24:]))
+	e.Record = f.addr(le.Uint64(b[16:]))
+	e.Address, e.HasAddress = f.addr(le.Uint64(b[24:])), true
 	e.Words = fmt.Sprintf("0x%08x", e.Code)
 	count := le.Uint32(b[32:])
 	if count > exceptionMaxParameters {

@@ -371,7 +371,7 @@ func TestException(t *testing.T) {
 	ip, _ := e.Registers.IP()
 	assert.Equal(t, target.Addr(dllAddr+0x1234), ip)
 	e.Registers = target.Registers{}
-	assert.Equal(t, target.Exception{ThreadID: 0x10, Code: 0xe0434352, Flags: 1, Address: dllAddr + 0x1000,
+	assert.Equal(t, target.Exception{ThreadID: 0x10, Code: 0xe0434352, Flags: 1, Address: dllAddr + 0x1000, HasAddress: true, Record: synth.ExceptionRecord,
 		Parameters: []uint64{0x80004003, 0, 0, 0, dllAddr}, Words: "0xe0434352"}, e)
 }
 

@@ -205,11 +205,13 @@ type Thread struct {
 	TEB       Addr  // Windows: thread environment block, 0 if unknown
 	Stack     Range // the stack memory that the dump names, empty if it does not
 	Signal    int   // Linux: the signal that is current for the thread, 0 if none
-	Suspended uint32
-	Start     Addr // Windows: start address, 0 if unknown
-	Created   time.Time
-	Kernel    time.Duration
-	User      time.Duration
+	// SignalInfo is what the dump records of the last signal of the thread, nil for nothing.
+	SignalInfo *Signal
+	Suspended  uint32
+	Start      Addr // Windows: start address, 0 if unknown
+	Created    time.Time
+	Kernel     time.Duration
+	User       time.Duration
 }
 
 // Protection is the access that a region allows.
@@ -242,13 +244,24 @@ type Region struct {
 	Path   string // of the mapped file
 }
 
-// An Exception says why the process died, where the dump says so.
+// An Exception says why the dump was written, where it says so: an exception
+// record of Windows, or a signal.
 type Exception struct {
-	ThreadID   uint32
-	Code       uint32 // Windows: exception code; Linux: signal number
-	Flags      uint32
-	Address    Addr // faulting instruction (Windows) or data address (Linux)
-	Parameters []uint64
-	Registers  Registers // at the time of the exception, if recorded
-	Words      string    // "SIGSEGV", "0xe0434352"
+	ThreadID uint32
+	Code     uint32 // Windows: exception code; else the signal's number
+	Flags    uint32
+	// Address is that of the instruction that raised the exception (Windows) or, of
+	// a signal, what Signal.Address is. HasAddress: the dump says it; it can be 0.
+	Address    Addr
+	HasAddress bool
+	Parameters []uint64 // ExceptionInformation of an exception record, at most 15
+	// Record is where the process keeps the EXCEPTION_RECORD that this one follows
+	// from, 0 for none.
+	Record    Addr
+	Registers Registers // at the time of the exception, if recorded
+	Words     string    // "SIGSEGV/SEGV_MAPERR", "0xe0434352"
+	Signal    *Signal   // nil for an exception record
+	// Requested: the process, or its crash reporter, asked for the dump; nothing
+	// else had happened.
+	Requested bool
 }

@@ -245,13 +245,16 @@ func (m *Minidump) ThreadName(id uint32, name string) {
 	m.Stream(24, Fields(uint32(1), id, uint64(rva)))
 }
 
-// Exception adds an Exception stream.
+// ExceptionRecord is the address that Exception gives the nested record.
+const ExceptionRecord = 0x5000
+
+// Exception adds an Exception stream, whose record names another at ExceptionRecord.
 func (m *Minidump) Exception(thread, code uint32, addr uint64, parameters []uint64, context []byte) {
 	if len(parameters) > 15 {
 		panic("synth.Minidump: too many exception parameters")
 	}
 	rva := m.Place(context)
-	m.Stream(6, Fields(thread, uint32(0), code, uint32(1), uint64(0), addr, uint32(len(parameters)), uint32(0), parameters,
+	m.Stream(6, Fields(thread, uint32(0), code, uint32(1), uint64(ExceptionRecord), addr, uint32(len(parameters)), uint32(0), parameters,
 		make([]uint64, 15-len(parameters)), uint32(len(context)), rva))
 }
 

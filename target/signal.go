@@ -1,0 +1,141 @@
+package target
+
+import "fmt"
+
+// A Signal is what a dump says of a signal of Linux: its number and, where Known,
+// what the siginfo_t says of its origin (include/uapi/asm-generic/siginfo.h). The
+// numbers are those of x86-64 and arm64.
+type Signal struct {
+	Number int32
+	// Known: the rest was recorded. createdump, called for an abort, records the number alone.
+	Known   bool
+	Code    int32  // si_code
+	Errno   int32  // si_errno
+	PID     uint32 // si_pid, of the sender, if Sent; 0 is a process of another pid namespace
+	UID     uint32 // si_uid, of the sender, if Sent
+	Address Addr   // si_addr, if Faulted
+}
+
+// The numbers of the signals that are told apart (include/uapi/asm-generic/signal.h).
+const (
+	SIGILL  = 4
+	SIGTRAP = 5
+	SIGABRT = 6
+	SIGBUS  = 7
+	SIGFPE  = 8
+	SIGSEGV = 11
+	SIGSTOP = 19
+	SIGTTOU = 22
+	SIGSYS  = 31
+)
+
+// The values of si_code that any signal can have.
+const (
+	SIUser   = 0    // kill
+	SIKernel = 0x80 // the kernel, for no more specific reason
+	SIQueue  = -1   // sigqueue
+	SITimer  = -2   // a timer of the process
+	SITkill  = -6   // tgkill: raise, abort, pthread_kill
+)
+
+// Sent reports whether a process sent the signal (kill, sigqueue, tgkill): then
+// nothing is known to have gone wrong inside this one.
+func (s *Signal) Sent() bool {
+	return s.Known && (s.Code == SIUser || s.Code == SIQueue || s.Code == SITkill)
+}
+
+// Faulted reports whether the processor raised the signal and Address is its
+// address: that of the memory of SIGSEGV and SIGBUS, that of the instruction of
+// the others. SI_KERNEL comes from accesses, such as those to non-canonical
+// addresses, for which the processor reports none.
+func (s *Signal) Faulted() bool {
+	switch s.Number {
+	case SIGILL, SIGTRAP, SIGBUS, SIGFPE, SIGSEGV:
+		return s.Known && s.Code > 0 && s.Code != SIKernel && !s.traced()
+	}
+	return false
+}
+
+// Touched is the memory whose access raised the signal, where it is recorded.
+func (s *Signal) Touched() (a Addr, ok bool) {
+	return s.Address, s.Faulted() && (s.Number == SIGSEGV || s.Number == SIGBUS)
+}
+
+// Stops reports whether the signal stops a process, for a debugger or the shell,
+// and ends none.
+func (s *Signal) Stops() bool { return s.Number >= SIGSTOP && s.Number <= SIGTTOU || s.traced() }
+
+// traced reports whether the signal tells a tracer of an event (ptrace(2)): its
+// code has the event above SIGTRAP.
+func (s *Signal) traced() bool {
+	return s.Known && s.Number == SIGTRAP && s.Code > 0xff && s.Code&0x7f == SIGTRAP
+}
+
+// Name is the signal's name, "SIGSEGV".
+func (s *Signal) Name() string {
+	const realTime, last = 34, 64 // glibc's SIGRTMIN, SIGRTMAX
+	n := s.Number
+	switch {
+	case n > 0 && int(n) < len(signalNames):
+		return signalNames[n]
+	case n == realTime:
+		return "SIGRTMIN"
+	case n > realTime && n <= last:
+		return fmt.Sprintf("SIGRTMIN+%d", n-realTime)
+	}
+	return fmt.Sprintf("SIG(%d)", n)
+}
+
+var signalNames = [...]string{
+	1: "SIGHUP", "SIGINT", "SIGQUIT", "SIGILL", "SIGTRAP", "SIGABRT", "SIGBUS", "SIGFPE", "SIGKILL", "SIGUSR1",
+	"SIGSEGV", "SIGUSR2", "SIGPIPE", "SIGALRM", "SIGTERM", "SIGSTKFLT", "SIGCHLD", "SIGCONT", "SIGSTOP", "SIGTSTP",
+	"SIGTTIN", "SIGTTOU", "SIGURG", "SIGXCPU", "SIGXFSZ", "SIGVTALRM", "SIGPROF", "SIGWINCH", "SIGIO", "SIGPWR", "SIGSYS",
+}
+
+// signalCodes name si_code from 1 on.
+var signalCodes = map[int32][]string{
+	SIGILL:  {"ILL_ILLOPC", "ILL_ILLOPN", "ILL_ILLADR", "ILL_ILLTRP", "ILL_PRVOPC", "ILL_PRVREG", "ILL_COPROC", "ILL_BADSTK", "ILL_BADIADDR"},
+	SIGTRAP: {"TRAP_BRKPT", "TRAP_TRACE", "TRAP_BRANCH", "TRAP_HWBKPT", "TRAP_UNK", "TRAP_PERF"},
+	SIGBUS:  {"BUS_ADRALN", "BUS_ADRERR", "BUS_OBJERR", "BUS_MCEERR_AR", "BUS_MCEERR_AO"},
+	SIGFPE:  {"FPE_INTDIV", "FPE_INTOVF", "FPE_FLTDIV", "FPE_FLTOVF", "FPE_FLTUND", "FPE_FLTRES", "FPE_FLTINV", "FPE_FLTSUB"},
+	SIGSEGV: {"SEGV_MAPERR", "SEGV_ACCERR", "SEGV_BNDERR", "SEGV_PKUERR", "SEGV_ACCADI", "SEGV_ADIDERR", "SEGV_ADIPERR", "SEGV_MTEAERR",
+		"SEGV_MTESERR", "SEGV_CPERR"},
+	SIGSYS: {"SYS_SECCOMP", "SYS_USER_DISPATCH"},
+}
+
+// CodeName is the name of si_code, "SEGV_MAPERR"; empty if it is not known.
+func (s *Signal) CodeName() string {
+	if !s.Known {
+		return ""
+	}
+	switch s.Code {
+	case SIUser:
+		return "SI_USER"
+	case SIKernel:
+		return "SI_KERNEL"
+	case SIQueue:
+		return "SI_QUEUE"
+	case SITimer:
+		return "SI_TIMER"
+	case -3:
+		return "SI_MESGQ"
+	case -4:
+		return "SI_ASYNCIO"
+	case -5:
+		return "SI_SIGIO"
+	case SITkill:
+		return "SI_TKILL"
+	}
+	if names := signalCodes[s.Number]; s.Code > 0 && int(s.Code) <= len(names) {
+		return names[s.Code-1]
+	}
+	return fmt.Sprintf("code %d", s.Code)
+}
+
+// String is "SIGSEGV/SEGV_MAPERR", or the name alone.
+func (s *Signal) String() string {
+	if code := s.CodeName(); code != "" {
+		return s.Name() + "/" + code
+	}
+	return s.Name()
+}
