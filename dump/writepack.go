@@ -3,10 +3,8 @@ package dump
 import (
 	"archive/tar"
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -15,6 +13,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/outfile"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -67,27 +66,17 @@ func (f *File) Pack(ctx context.Context, w io.Writer, find func(context.Context,
 	return result, nil
 }
 
-// PackFile writes a pack, see Pack, to a new file of that name. The file is
-// written beside its place and moved there when it is whole; one that is there
-// already is fs.ErrExist.
+// PackFile writes a pack, see Pack, to a new file of that name, which is seen when
+// it is whole. One that is there already is fs.ErrExist.
 func (f *File) PackFile(ctx context.Context, name string, find func(context.Context, *target.Module) (string, error),
 	progress func(done, total int64)) (*answer.Pack, error) {
-	if _, err := os.Lstat(name); err == nil {
-		return nil, fmt.Errorf("%s: %w", name, fs.ErrExist)
-	}
-	tmp, err := os.CreateTemp(filepath.Dir(name), ".sosgo-pack-*")
+	var packed *Packed
+	err := outfile.Write(name, outfile.Options{New: true}, func(w io.Writer) (err error) {
+		packed, err = f.Pack(ctx, w, find, progress)
+		return err
+	})
 	if err != nil {
 		return nil, err
-	}
-	packed, err := f.Pack(ctx, tmp, find, progress)
-	if cerr := tmp.Close(); err == nil {
-		err = cerr
-	}
-	if err == nil {
-		err = os.Rename(tmp.Name(), name)
-	}
-	if err != nil {
-		return nil, errors.Join(err, os.Remove(tmp.Name()))
 	}
 	result := &answer.Pack{File: name}
 	for _, e := range packed.Files {

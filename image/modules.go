@@ -7,10 +7,10 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"os"
 	"strings"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/outfile"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -204,14 +204,13 @@ func describe(row *answer.Image, img *Image, o *ListOptions) {
 }
 
 // SaveFile rebuilds the file of the image that holds a, see Image.Save, and
-// writes it to a new file of that name, which is removed again where it could
-// not be completed.
-func SaveFile(ctx context.Context, t target.Target, mem target.Memory, a target.Addr, name string) (_ *answer.SavedImage, err error) {
+// writes it to a new file of that name, which is seen when it is whole.
+func SaveFile(ctx context.Context, t target.Target, mem target.Memory, a target.Addr, name string) (*answer.SavedImage, error) {
 	m, err := ModuleAt(t, mem, a)
 	if err != nil {
 		return nil, err
 	}
-	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	f, err := outfile.Create(name, outfile.Options{New: true})
 	if err != nil {
 		return nil, err
 	}
@@ -219,8 +218,11 @@ func SaveFile(ctx context.Context, t target.Target, mem target.Memory, a target.
 	if err == nil {
 		err = f.Truncate(int64(saved.Size))
 	}
-	if err = errors.Join(err, f.Close()); err != nil {
-		return nil, errors.Join(err, os.Remove(name))
+	if err != nil {
+		return nil, errors.Join(err, f.Discard())
+	}
+	if err := f.Commit(); err != nil {
+		return nil, err
 	}
 	result := &answer.SavedImage{Path: m.Path, File: name, Size: saved.Size, Missing: saved.Missing}
 	if saved.Missing > 0 {

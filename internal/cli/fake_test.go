@@ -123,6 +123,14 @@ func fakeCommands() []Command {
 				p.Printf("thread %d %t\n", id, ok)
 				return nil
 			})},
+		{Name: "put", Group: GroupProcess, Summary: "write a file", Hidden: true, Options: []Option{{Name: "out", Kind: File, Summary: "to write"}},
+			Ask: text(func(c *Context, p *report.Page) error {
+				name, _ := c.Str("out")
+				return c.WriteFile(name, Replace, func(w io.Writer) error {
+					_, err := io.WriteString(w, "put")
+					return err
+				})
+			})},
 		{Name: "misuse", Group: GroupProcess, Summary: "read what is not declared", Hidden: true,
 			Ask: text(func(c *Context, p *report.Page) error { c.Bool("nothere"); return nil })},
 		{Name: "info", Group: GroupProcess, Summary: "name a dump", DumpArg: true, NeedsDump: true,

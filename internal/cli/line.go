@@ -2,9 +2,12 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"io"
-	"os"
 	"strings"
+
+	"github.com/sosgo/sosgo/internal/outfile"
+	"github.com/sosgo/sosgo/report"
 )
 
 // A line is one line of a session: a command, the filters that its output
@@ -134,44 +137,39 @@ func (a *app) runLine(ctx context.Context, text string) error {
 	return a.runParsed(ctx, l)
 }
 
-// runParsed sends the output of l's command through its filters.
+// runParsed sends the output of l's command through its filters, and into its file
+// if it has one. A command that fails leaves that file as it was.
 func (a *app) runParsed(ctx context.Context, l line) error {
-	w, closeFile, err := a.redirect(l)
+	if l.file == "" {
+		return a.runFiltered(ctx, l, a.stdout)
+	}
+	f, err := outfile.Create(l.file, outfile.Options{Append: l.append, Guard: a.session.guard})
 	if err != nil {
 		a.fail("", err)
 		return err
 	}
+	if err := a.runFiltered(ctx, l, f); err != nil && err != errExit {
+		a.stderr.print("sosgo: " + report.Escape(l.file) + " is not written, because the command failed\n")
+		return errors.Join(err, f.Discard())
+	}
+	if err := f.Commit(); err != nil {
+		a.stderr.print(errorLine("", err))
+		return err
+	}
+	return nil
+}
+
+// runFiltered runs l's command with its filters before w.
+func (a *app) runFiltered(ctx context.Context, l line, w io.Writer) error {
 	w, flush, err := newPipeline(l.filters, w)
 	if err != nil {
 		a.fail("", err)
-		return closeFile(err)
+		return err
 	}
 	err = a.run(ctx, l.command, w)
 	if e := flush(); e != nil && err == nil {
 		a.stderr.print(errorLine("", e))
 		err = e
 	}
-	return closeFile(err)
-}
-
-// redirect opens the file of l, if it has one.
-func (a *app) redirect(l line) (io.Writer, func(error) error, error) {
-	if l.file == "" {
-		return a.stdout, func(err error) error { return err }, nil
-	}
-	mode := os.O_TRUNC
-	if l.append {
-		mode = os.O_APPEND
-	}
-	f, err := os.OpenFile(l.file, os.O_WRONLY|os.O_CREATE|mode, 0o666)
-	if err != nil {
-		return nil, nil, err
-	}
-	return f, func(err error) error {
-		if e := f.Close(); e != nil && err == nil {
-			a.stderr.print(errorLine("", e))
-			return e
-		}
-		return err
-	}, nil
+	return err
 }

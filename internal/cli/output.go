@@ -3,12 +3,17 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"io/fs"
+	"os"
 	"runtime"
+	"strings"
 	"sync"
 	"syscall"
 	"unicode/utf8"
 
+	"github.com/sosgo/sosgo/internal/outfile"
 	"github.com/sosgo/sosgo/report"
 )
 
@@ -88,4 +93,56 @@ func (s *stderrWriter) Write(p []byte) (int, error) {
 func (s *stderrWriter) print(text string) {
 	// There is nowhere left to report an error of stderr.
 	_, _ = io.WriteString(s, text)
+}
+
+// A WriteMode says what becomes of a file that is there already.
+type WriteMode uint8
+
+// What WriteFile does with a file that is there already.
+const (
+	Replace WriteMode = iota
+	New               // it stays, and WriteFile fails with fs.ErrExist
+)
+
+// WriteFile writes a file that the user named. It is there when it is whole, and not
+// at all otherwise, and never takes the place of what the session reads.
+func (c *Context) WriteFile(name string, mode WriteMode, write func(io.Writer) error) error {
+	return outfile.Write(name, outfile.Options{New: mode == New, Guard: c.Session.guard}, write)
+}
+
+// guard keeps what a dump was made of from being written over: the session's dump,
+// under whatever name, and any file that is a dump, a program, a library or a PDB.
+func (s *Session) guard(path string, existing fs.FileInfo) error {
+	if st, err := os.Stat(s.path); err == nil && s.path != "" && os.SameFile(st, existing) {
+		return &UsageError{Text: path + " is the dump that is open: sosgo does not write over it", Hint: "name another file"}
+	}
+	if kind := evidence(path, existing); kind != "" {
+		return &UsageError{Text: fmt.Sprintf("%s is %s: sosgo does not write over it", path, kind), Hint: "name another file, or remove this one first"}
+	}
+	return nil
+}
+
+// evidence names the kind of a file that takes part in finding out why a process
+// died; it is empty for others, and for devices.
+func evidence(path string, existing fs.FileInfo) string {
+	if !existing.Mode().IsRegular() {
+		return ""
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	var magic [4]byte
+	n, _ := f.ReadAt(magic[:], 0)
+	head := string(magic[:n])
+	switch {
+	case LooksLikeDump(f):
+		return "a dump"
+	case strings.HasPrefix(head, "MZ"), head == "\x7fELF":
+		return "a program or library"
+	case head == "BSJB":
+		return "a PDB"
+	}
+	return ""
 }

@@ -2,7 +2,8 @@ package objectcmd
 
 import (
 	"bufio"
-	"os"
+	"cmp"
+	"io"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/cli"
@@ -38,7 +39,7 @@ func askDumpString(c *cli.Context) (report.Answer, error) {
 		return report.Answer{}, err
 	}
 	if path, ok := c.Str("out"); ok {
-		if err := writeTextFile(path, s.Text); err != nil {
+		if err := writeTextFile(c, path, s.Text); err != nil {
 			return report.Answer{}, err
 		}
 		s.Text, s.File = answer.LongText{}, path
@@ -49,25 +50,14 @@ func askDumpString(c *cli.Context) (report.Answer, error) {
 	return report.Say(s, objecttext.String), nil
 }
 
-// writeTextFile writes a text to a file as it is. What stands before a hole in
-// the dump is written before the error returns.
-func writeTextFile(path string, text answer.LongText) (err error) {
-	f, err := os.Create(path)
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if cerr := f.Close(); err == nil {
-			err = cerr
-		}
-	}()
-	w := bufio.NewWriter(f)
-	err = text.StreamText(func(part string) error {
-		_, err := w.WriteString(part)
-		return err
+// writeTextFile writes a text to a file as it is.
+func writeTextFile(c *cli.Context, path string, text answer.LongText) error {
+	return c.WriteFile(path, cli.Replace, func(w io.Writer) error {
+		buf := bufio.NewWriter(w)
+		err := text.StreamText(func(part string) error {
+			_, err := buf.WriteString(part)
+			return err
+		})
+		return cmp.Or(err, buf.Flush())
 	})
-	if ferr := w.Flush(); err == nil {
-		err = ferr
-	}
-	return err
 }

@@ -37,7 +37,7 @@ func askTraverseHeap(c *cli.Context) (report.Answer, error) {
 	}
 	file := &answer.GraphFile{Types: len(g.Types), Roots: len(g.Roots)}
 	file.File, _ = c.Str("file")
-	if err := ask.NewFile(file.File, func(w io.Writer) (err error) {
+	if err := c.WriteFile(file.File, cli.New, func(w io.Writer) (err error) {
 		file.Objects, err = write(w, g)
 		return err
 	}); err != nil {

@@ -53,7 +53,7 @@ func askStacks(c *cli.Context) (report.Answer, error) {
 	if !toFile {
 		return report.Say(profile, func(p *report.Page, v *answer.Profile) { threadtext.Profile(p, v, o) }), nil
 	}
-	err = ask.NewFile(file, func(w io.Writer) error {
+	err = c.WriteFile(file, cli.New, func(w io.Writer) error {
 		page := report.NewPage(w, c.SOS, c.Warn, nil)
 		threadtext.Profile(page, profile, o)
 		return page.Err()

@@ -1,0 +1,190 @@
+// Package outfile writes files that appear whole or not at all: they are written
+// beside their place and moved there at the end. It is the one way in which sosgo
+// makes files for its user.
+package outfile
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// A Guard says why an existing file must not be written over, such as "it is the
+// dump"; nil lets it be. Commit asks it again, because it may know more by then.
+type Guard func(path string, existing fs.FileInfo) error
+
+// Options say what may become of a file that is there already. By default it is
+// replaced.
+type Options struct {
+	Append bool  // add to its end
+	New    bool  // leave it alone: fs.ErrExist
+	Guard  Guard // asked about it; nil allows it
+}
+
+// A File is being written. Nothing is seen of it at its place before Commit. It is
+// for one goroutine.
+type File struct {
+	*os.File // beside the place, or the place itself if it is a device or pipe
+
+	name  string // as the user gave it
+	place string // name without symbolic links
+	o     Options
+	there fs.FileInfo // what is at the place; nil for nothing
+}
+
+// Create starts the file of that name. What is no regular file, such as a pipe
+// or /dev/null, is written to as it is: there is nothing to be kept whole.
+func Create(name string, o Options) (*File, error) {
+	f := &File{name: name, place: name, o: o}
+	if resolved, err := filepath.EvalSymlinks(name); err == nil {
+		f.place = resolved
+	} else if _, err := os.Lstat(name); err == nil {
+		return nil, fmt.Errorf("%s: it is a symbolic link to nothing: %w", name, fs.ErrInvalid)
+	}
+	if err := f.check(); err != nil {
+		return nil, err
+	}
+	var err error
+	switch {
+	case f.there != nil && f.there.IsDir():
+		return nil, &fs.PathError{Op: "write", Path: name, Err: errors.New("is a directory")}
+	case f.isStream():
+		f.File, err = os.OpenFile(f.place, os.O_WRONLY, 0)
+	default:
+		f.File, err = f.beside()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+// Write writes a whole file; see Create. What write could not finish is not seen.
+func Write(name string, o Options, write func(io.Writer) error) error {
+	f, err := Create(name, o)
+	if err != nil {
+		return err
+	}
+	if err := write(f); err != nil {
+		return errors.Join(err, f.Discard())
+	}
+	return f.Commit()
+}
+
+// check looks at what is at the place.
+func (f *File) check() error {
+	st, err := os.Stat(f.place)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		f.there = nil
+		return nil
+	case err != nil:
+		return err
+	}
+	f.there = st
+	if f.o.New && !f.isStream() {
+		return &fs.PathError{Op: "write", Path: f.name, Err: fs.ErrExist}
+	}
+	if f.o.Guard != nil {
+		return f.o.Guard(f.name, st)
+	}
+	return nil
+}
+
+// isStream reports whether the place is a device, a pipe or a socket.
+func (f *File) isStream() bool {
+	return f.there != nil && !f.there.Mode().IsRegular() && !f.there.IsDir()
+}
+
+// beside makes the file that is written, with the permissions of a new file, or
+// those of the file that it replaces.
+func (f *File) beside() (*os.File, error) {
+	const tries = 100
+	mode := fs.FileMode(0o666)
+	if f.there != nil {
+		mode = f.there.Mode().Perm()
+	}
+	dir, base := filepath.Split(f.place)
+	for i := range tries {
+		name := filepath.Join(dir, fmt.Sprintf(".%.100s.%d-%d.part", base, os.Getpid(), i))
+		tmp, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, mode)
+		if errors.Is(err, fs.ErrExist) {
+			continue
+		}
+		if err == nil && f.there != nil {
+			err = tmp.Chmod(mode) // whatever the umask says of new files
+		}
+		return tmp, err
+	}
+	return nil, &fs.PathError{Op: "write beside", Path: f.name, Err: fs.ErrExist}
+}
+
+// Commit completes the file and moves it to its place. If that fails, what was
+// there stays, and what was written is removed.
+func (f *File) Commit() error {
+	if f.isStream() {
+		return f.Close()
+	}
+	if err := f.check(); err != nil {
+		return errors.Join(err, f.Discard())
+	}
+	if f.o.Append && f.there != nil {
+		return errors.Join(f.appendTo(), f.Discard())
+	}
+	err := errors.Join(f.Sync(), f.Close())
+	if err == nil {
+		err = f.move()
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
+	}
+	return nil
+}
+
+// move moves the file to its place. A file that must be new is linked there first,
+// which never replaces one; not every file system has links.
+func (f *File) move() error {
+	if f.o.New {
+		err := os.Link(f.Name(), f.place)
+		if err == nil {
+			return os.Remove(f.Name())
+		}
+		if errors.Is(err, fs.ErrExist) {
+			return err
+		}
+	}
+	return os.Rename(f.Name(), f.place)
+}
+
+// appendTo adds what was written to the end of the file that is there. A part of
+// it is taken back.
+func (f *File) appendTo() (err error) {
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	dst, err := os.OpenFile(f.place, os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, dst.Close()) }()
+	end, err := dst.Seek(0, io.SeekEnd)
+	if err != nil {
+		return err
+	}
+	if _, err = io.Copy(dst, f.File); err != nil {
+		return errors.Join(err, dst.Truncate(end))
+	}
+	return nil
+}
+
+// Discard removes what was written; what is at the place stays.
+func (f *File) Discard() error {
+	if f.isStream() {
+		return f.Close()
+	}
+	err := f.Close()
+	return errors.Join(err, os.Remove(f.Name()))
+}
