@@ -27,7 +27,8 @@ const library = "answer codeinfo crash dac dac/code diagnosis disasm dump heap h
 var mayImport = map[string]string{
 	"target":             "",
 	"internal/cursor":    "",
-	"internal/lazy":      "",
+	"internal/lazy":      "internal/workers",
+	"internal/workers":   "",
 	"internal/limits":    "",
 	"internal/memmap":    "target",
 	"internal/outfile":   "",
@@ -47,7 +48,7 @@ var mayImport = map[string]string{
 	"hexdump":            "answer target internal/limits",
 	"dac":                "answer target image metadata internal/layout internal/lazy internal/limits",
 	"dac/code":           "answer target image metadata codeinfo dac internal/layout internal/lazy internal/limits",
-	"heap":               "answer target dac internal/layout internal/limits",
+	"heap":               "answer target dac internal/layout internal/limits internal/workers",
 	"objects":            "answer target dac dac/code heap metadata internal/layout internal/limits",
 	"stackscan":          "target dac heap answer objects internal/limits",
 	"stackwalk":          "answer target codeinfo dac dac/code image metadata objects unwind internal/limits",
@@ -59,7 +60,7 @@ var mayImport = map[string]string{
 	"":                   "answer target codeinfo crash dac dac/code diagnosis dump elfcore heap image metadata minidump objects resolve stackscan stackwalk threads unwind internal/lazy internal/limits internal/modfiles internal/symstore",
 	"report":             "answer target",
 	"report/stackexport": "answer report",
-	"internal/cli":       "target report internal/outfile",
+	"internal/cli":       "target report internal/outfile internal/workers",
 
 	// Renderers get answers and can read nothing.
 	"internal/text":             "answer report target",

@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"sync"
 
+	"github.com/sosgo/sosgo/internal/workers"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -58,13 +59,13 @@ func Scan[C Collector](ctx context.Context, h *Heap, spans []Span, o ScanOptions
 	defer cancel()
 	jobs := o.jobs()
 	// Twice as many runs as workers may be finished and wait for their turn.
-	s := scanner[C]{h: h, ctx: ctx, create: create, queue: make(chan *run[C], 2*jobs), order: make(chan *run[C], 2*jobs)}
-	var wg sync.WaitGroup
-	defer wg.Wait()
+	s := scanner[C]{h: h, ctx: ctx, cancel: cancel, create: create, queue: make(chan *run[C], 2*jobs), order: make(chan *run[C], 2*jobs)}
+	var group workers.Group
+	defer group.Wait()
 	for range jobs {
-		wg.Go(s.work)
+		group.Go(s.work)
 	}
-	wg.Go(func() { s.feed(spans) })
+	group.Go(func() { s.feed(spans) })
 	err := s.merge(spans, o.Progress, merge)
 	cancel()
 	return err
@@ -89,6 +90,7 @@ type run[C Collector] struct {
 type scanner[C Collector] struct {
 	h            *Heap
 	ctx          context.Context
+	cancel       context.CancelFunc
 	create       func() C
 	queue, order chan *run[C]
 	spare        sync.Pool
@@ -127,18 +129,31 @@ func (s *scanner[C]) work() {
 	w := newWalker(s.h)
 	w.ctx = s.ctx
 	for r := range s.queue {
-		if s.ctx.Err() == nil {
-			r.into = s.collector()
-			r.start = r.from
-			if !r.first {
-				r.start = w.guess(r.span.Segment, r.from, r.to)
-			}
-			if r.start != 0 {
-				r.end = s.walk(w, r, r.start)
-			}
-		}
-		close(r.done)
+		s.fill(w, r)
 	}
+}
+
+// fill walks one run. Whatever happens, merge is not left waiting for it.
+func (s *scanner[C]) fill(w *walker, r *run[C]) {
+	defer close(r.done)
+	if s.ctx.Err() != nil {
+		return
+	}
+	whole := false
+	defer func() {
+		if !whole { // a panic, which the group passes on: nobody must merge this run
+			s.cancel()
+		}
+	}()
+	r.into = s.collector()
+	r.start = r.from
+	if !r.first {
+		r.start = w.guess(r.span.Segment, r.from, r.to)
+	}
+	if r.start != 0 {
+		r.end = s.walk(w, r, r.start)
+	}
+	whole = true
 }
 
 func (s *scanner[C]) collector() C {

@@ -334,6 +334,26 @@ func TestScanCanceled(t *testing.T) {
 	assert.ErrorIs(t, err, stop)
 }
 
+// TestScanPanics: a panic in a worker reaches the caller, who can recover from
+// it; nobody waits for ever.
+func TestScanPanics(t *testing.T) {
+	h := randomHeap(1, 4*runSize, true)
+	for _, jobs := range []int{1, 2, 5} {
+		assert.PanicsWithError(t, "broken", func() {
+			defer func() {
+				panic(errors.Unwrap(recover().(error)))
+			}()
+			_ = Scan(t.Context(), h, h.Spans(&Filter{}), ScanOptions{Jobs: jobs}, func() *panicking { return &panicking{} },
+				func(*panicking) error { return nil })
+		})
+	}
+}
+
+// panicking is a Collector that can't bear objects.
+type panicking struct{ recorder }
+
+func (*panicking) Objects(*Segment, []Object) { panic(errors.New("broken")) }
+
 func TestStats(t *testing.T) {
 	var b builder
 	for range 3 {

@@ -23,7 +23,7 @@ type JSONAppender interface {
 // A Problem is a warning or an error in the envelope.
 type Problem struct {
 	Text   string `json:"text" doc:"what happened, in words"`
-	Kind   string `json:"kind" doc:"\"not in dump\", \"corrupt\", \"unsupported\", \"usage\", \"open\", \"canceled\" or \"other\""`
+	Kind   string `json:"kind" doc:"\"not in dump\", \"corrupt\", \"unsupported\", \"usage\", \"open\", \"canceled\", \"bug\" or \"other\""`
 	Count  int    `json:"count,omitempty" doc:"how often, for a warning that came more than once"`
 	Advice string `json:"advice,omitempty" doc:"what to do next"`
 	Exit   int    `json:"exit,omitempty" doc:"the exit code, for an error"`
@@ -177,6 +177,17 @@ func (e *JSONEncoder) fail(what string) error {
 // value appends v. A value that can't be encoded becomes null, so that the
 // document stays whole, and is the encoder's error.
 func (e *JSONEncoder) value(v any) {
+	start, whole := len(e.buf), false
+	defer func() {
+		if !whole { // by a panic: the document has to stay one
+			e.buf = append(e.buf[:start], "null"...)
+		}
+	}()
+	e.encode(v)
+	whole = true
+}
+
+func (e *JSONEncoder) encode(v any) {
 	if a, ok := v.(JSONAppender); ok {
 		from := len(e.buf)
 		e.buf = a.AppendJSON(e.buf)

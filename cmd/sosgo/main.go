@@ -15,7 +15,9 @@ func main() {
 	// A closed pipe is then an error of the write, which ends the command
 	// quietly.
 	signal.Ignore(syscall.SIGPIPE)
-	os.Exit(cli.Main(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr, environment(interrupts())))
+	env := environment(interrupts())
+	env.Recover = os.Getenv("SOSGO_PANIC") == ""
+	os.Exit(cli.Main(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr, env))
 }
 
 // environment is what sosgo is made of: the commands, and what opens dumps.

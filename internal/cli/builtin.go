@@ -45,6 +45,13 @@ func (a *app) builtinCommands() []Command {
 }
 
 func askVersion(*Context) (report.Answer, error) {
+	return report.Say(version(), func(p *report.Page, v versionResult) {
+		p.Printf("sosgo %s (%s, %s)\n", v.Version, v.Go, v.Platform)
+	}), nil
+}
+
+// version is that of this program.
+func version() versionResult {
 	v := versionResult{Version: "devel", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
 	if info, ok := debug.ReadBuildInfo(); ok {
 		if m := info.Main.Version; m != "" && m != "(devel)" {
@@ -56,9 +63,7 @@ func askVersion(*Context) (report.Answer, error) {
 			}
 		}
 	}
-	return report.Say(v, func(p *report.Page, v versionResult) {
-		p.Printf("sosgo %s (%s, %s)\n", v.Version, v.Go, v.Platform)
-	}), nil
+	return v
 }
 
 func (a *app) askHelp(c *Context) (report.Answer, error) {

@@ -96,6 +96,7 @@ var exitCodes = [...]struct {
 	{ExitNotInDump, "The answer needs memory that the dump does not have."},
 	{ExitCorrupt, "The data is there and impossible."},
 	{ExitUnsupported, "The data is there and sosgo can't interpret it."},
+	{ExitBug, "sosgo itself is wrong: please report it. In a session the other commands are still run."},
 	{ExitInterrupted, "Stopped by Ctrl-C."},
 }
 
@@ -122,7 +123,7 @@ func (a *app) writeMan(w io.Writer) error {
 		fmt.Fprintf(&b, ".TP\n%d\n%s\n", e.code, roff(e.text))
 	}
 	b.WriteString(".SH ENVIRONMENT\n.TP\nSOSGO_DUMP\nThe dump, where no option names it.\n" +
-		".TP\nSOSGO_SOS\nSet to 1: as \\-sos.\n.TP\nXDG_STATE_HOME\nThe prompt's history is kept in sosgo/history there.\n")
+		".TP\nSOSGO_SOS\nSet to 1: as \\-sos.\n.TP\nSOSGO_PANIC\nSet to 1: a bug of sosgo ends the program and shows where it happened.\n.TP\nXDG_STATE_HOME\nThe prompt's history is kept in sosgo/history there.\n")
 	_, err := io.WriteString(w, b.String())
 	return err
 }

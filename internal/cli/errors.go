@@ -18,6 +18,7 @@ const (
 	ExitNotInDump   = 3   // the answer needs memory that the dump does not have
 	ExitCorrupt     = 4   // the data is there and impossible
 	ExitUnsupported = 5   // the data is there and sosgo can't interpret it
+	ExitBug         = 6   // sosgo is wrong: it panicked
 	ExitInterrupted = 130 // stopped by Ctrl-C, as shells have it
 )
 
@@ -67,6 +68,8 @@ func ExitCode(err error) int {
 	switch {
 	case err == nil || err == errExit:
 		return ExitOK
+	case errors.As(err, new(*BugError)):
+		return ExitBug
 	case errors.As(err, &usage):
 		return ExitUsage
 	case errors.As(err, &open):
@@ -96,6 +99,8 @@ func kindWord(err error) string {
 		return "corrupt"
 	case code == ExitUnsupported:
 		return "unsupported"
+	case code == ExitBug:
+		return "bug"
 	case errors.As(err, new(*OpenError)):
 		return "open"
 	}
@@ -110,6 +115,8 @@ func Advice(err error) string {
 	switch {
 	case err == nil:
 		return ""
+	case errors.As(err, new(*BugError)):
+		return bugAdvice
 	case errors.As(err, &usage):
 		return usage.Hint
 	case errors.Is(err, fs.ErrNotExist):

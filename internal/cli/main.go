@@ -36,6 +36,9 @@ type Env struct {
 	Dir string
 	// Interrupt delivers the user's requests to stop the running command.
 	Interrupt <-chan os.Signal
+	// Recover makes a panic the error of its command. Without it, as in tests,
+	// panics show.
+	Recover bool
 	// IsTerminal reports whether a stream is a terminal; nil asks the system.
 	IsTerminal func(stream any) bool
 }
@@ -215,7 +218,7 @@ func (a *app) run(ctx context.Context, words []word, w io.Writer) error {
 	a.session.run(ctx)
 	out := &sink{w: w, cancel: cancel}
 	c := a.newContext(ctx, cmd, p, out)
-	err = a.finish(c, out, a.execute(c))
+	err = a.finish(c, out, a.protect(func() error { return a.execute(c) }))
 	cancel(nil)
 	return err
 }

@@ -94,8 +94,14 @@ func (a *app) greet(ctx context.Context) {
 	if err != nil {
 		return // said already
 	}
-	for _, line := range a.env.Greeting(d, a.session.Runtime()) {
-		a.stderr.print(report.Escape(line) + "\n")
+	err = a.protect(func() error {
+		for _, line := range a.env.Greeting(d, a.session.Runtime()) {
+			a.stderr.print(report.Escape(line) + "\n")
+		}
+		return nil
+	})
+	if err != nil {
+		a.stderr.print(errorLine("", err))
 	}
 }
 
@@ -105,8 +111,10 @@ func (a *app) openForPrompt(c *Context) error {
 	defer a.watchInterrupt(cancel)()
 	p := c.Progress("opening")
 	defer p.Done()
-	_, err := a.session.Open(ctx, p.Set)
-	return err
+	return a.protect(func() error {
+		_, err := a.session.Open(ctx, p.Set)
+		return err
+	})
 }
 
 // runScript runs the lines of stdin.
@@ -213,6 +221,15 @@ type completer struct{ a *app }
 // Do returns what may follow the cursor, and how much of the line in front of
 // it the candidates share.
 func (c completer) Do(text []rune, pos int) (suffixes [][]rune, length int) {
+	// Completion that fails is none; commands tell what is wrong.
+	_ = c.a.protect(func() error {
+		suffixes, length = c.do(text, pos)
+		return nil
+	})
+	return suffixes, length
+}
+
+func (c completer) do(text []rune, pos int) (suffixes [][]rune, length int) {
 	words, current := completionWords(string(text[:pos]))
 	var found []candidate
 	if words == nil {

@@ -106,6 +106,12 @@ func (s *Session) Close() error {
 	return d.Close()
 }
 
+// forget closes the dump; who wants it next opens it again.
+func (s *Session) forget() {
+	_ = s.Close() // of a dump that is not trusted any more
+	s.opened, s.err = false, nil
+}
+
 // SetRuntime makes another runtime of the process the one that commands look
 // at: its number, or the start of its version; empty is the first CLR.
 func (s *Session) SetRuntime(want string) { s.runtime = want }

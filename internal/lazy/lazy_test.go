@@ -28,3 +28,19 @@ func TestGet(t *testing.T) {
 	wg.Wait()
 	assert.EqualValues(t, 1, calls.Load())
 }
+
+// TestPanicStays: nobody is given the zero value of what was never computed.
+func TestPanicStays(t *testing.T) {
+	var l lazy.Value[*int]
+	broken := errors.New("broken")
+	for range 3 {
+		func() {
+			defer func() {
+				err, _ := recover().(error)
+				assert.ErrorIs(t, err, broken)
+			}()
+			v, err := l.Get(func() (*int, error) { panic(broken) })
+			t.Errorf("got %v, %v", v, err)
+		}()
+	}
+}

@@ -1,0 +1,46 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo/internal/cli"
+	"github.com/sosgo/sosgo/internal/testdump"
+)
+
+// TestShrinkingDump: a dump that is cut while it is open costs an answer, and not
+// the program, though its pages are gone under a mapping.
+func TestShrinkingDump(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("a mapped file can't be cut there")
+	}
+	raw, err := testdump.Open(t, "net10-zoo").Raw()
+	require.NoError(t, err)
+	path := filepath.Join(t.TempDir(), "core")
+	require.NoError(t, os.WriteFile(path, raw, 0o600))
+	env := environment(nil)
+	env.Recover = true
+	env.Open = func(ctx context.Context, path string, o cli.OpenOptions) (cli.Dump, error) {
+		d, err := environment(nil).Open(ctx, path, o)
+		if err == nil {
+			err = os.Truncate(path, int64(len(raw)/8))
+		}
+		return d, err
+	}
+	for _, command := range []string{"dumpheap -stat -jobs 1", "dumpheap -stat -jobs 4", "clrstack -all"} {
+		require.NoError(t, os.WriteFile(path, raw, 0o600))
+		var out, errs bytes.Buffer
+		code := cli.Main(t.Context(), []string{"-d", path, "-c", command, "-c", "version"}, strings.NewReader(""), &out, &errs, env)
+		assert.Equal(t, cli.ExitOpen, code, command)
+		assert.Contains(t, errs.String(), "became shorter", command)
+		assert.Contains(t, out.String(), "sosgo devel", "the session goes on")
+	}
+}
