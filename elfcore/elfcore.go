@@ -88,6 +88,7 @@ type File struct {
 	modules   []target.Module
 	threads   []target.Thread
 	regions   []target.Region
+	claims    *target.Claims // nil while the core is opened
 	exception *target.Exception
 	notes     []Note
 	auxv      []AuxEntry
@@ -137,6 +138,7 @@ func Open(src target.Source) (*File, error) {
 	b.findStacks()
 	b.findException()
 	b.readDiagInfo()
+	f.claims = f.makeClaims()
 	return f, nil
 }
 
@@ -316,7 +318,13 @@ func (f *File) mapMemory(src target.Source, segments []segment) error {
 }
 
 // ReadMemory implements target.Memory.
-func (f *File) ReadMemory(p []byte, a target.Addr) (int, error) { return f.mem.ReadMemory(p, a) }
+func (f *File) ReadMemory(p []byte, a target.Addr) (int, error) {
+	n, err := f.mem.ReadMemory(p, a)
+	if err != nil && f.claims != nil {
+		err = f.claims.Explain(err)
+	}
+	return n, err
+}
 
 // View implements target.Memory.
 func (f *File) View(a target.Addr, n int) ([]byte, bool) { return f.mem.View(a, n) }

@@ -1,13 +1,17 @@
 package heap_test
 
 import (
+	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/testdump"
+	"github.com/sosgo/sosgo/target"
 )
 
 // TestSoundness: the heaps of the debuggees are sound, and so is each object
@@ -90,4 +94,33 @@ func TestListHandles(t *testing.T) {
 	})
 	_, ok := heap.ParseHandleType("nosuch")
 	assert.False(t, ok)
+}
+
+// TestVerifyOverwritten: a MethodTable that is overwritten by what no process has, or this one had not, is a fault in dumps
+// that tell the memory of the process, and not memory that the dump lacks.
+func TestVerifyOverwritten(t *testing.T) {
+	for _, name := range []string{"net10-zoo", "net8-zoo", "net31-zoo", "win-net10-zoo", "win-net6-zoo"} {
+		d := testdump.Open(t, name)
+		at := d.Manifest.Objects()[0].Addr
+		for _, word := range []uint64{0x4141414141414141, 0x0000414141414141, 0x00007f0000000010, 0xffff8000deadbee8} {
+			t.Run(fmt.Sprintf("%s/%x", name, word), func(t *testing.T) {
+				h, err := d.Damaged(t, testdump.Words(at, word)).Heap()
+				require.NoError(t, err)
+				a, err := h.Soundness(t.Context(), nil, heap.ScanOptions{})
+				require.NoError(t, err)
+				require.NotEmpty(t, a.Faults)
+				i := slices.IndexFunc(a.Faults, func(f answer.Fault) bool { return f.Object == at })
+				require.GreaterOrEqual(t, i, 0)
+				assert.Equal(t, heap.FaultMethodTable.String(), a.Faults[i].Kind)
+				_, err = h.ObjectAt(at)
+				assert.ErrorIs(t, err, target.ErrCorrupt)
+				stats, err := h.Stats(t.Context(), nil, heap.ScanOptions{})
+				require.NoError(t, err)
+				require.NotEmpty(t, stats.Corruptions)
+				for _, c := range stats.Corruptions {
+					assert.ErrorIs(t, c, target.ErrCorrupt)
+				}
+			})
+		}
+	}
 }

@@ -186,10 +186,6 @@ func (v *Verifier) Object(a target.Addr) Verification {
 	return v.out
 }
 
-// lowestAddress is the first address that a process can have memory at: what
-// the dump lacks below it is no memory that was left out.
-const lowestAddress = 0x10000
-
 // head notes why there is no object at a.
 func (v *Verifier) head(s *Segment, a target.Addr, err error) {
 	f := Fault{Kind: FaultMethodTable, Object: a, Segment: s, Err: err}
@@ -199,7 +195,7 @@ func (v *Verifier) head(s *Segment, a target.Addr, err error) {
 		return
 	}
 	f.Value = word
-	if errors.Is(err, target.ErrNotInDump) && word >= lowestAddress {
+	if errors.Is(err, target.ErrNotInDump) {
 		v.out.missing(err)
 		return
 	}
@@ -259,7 +255,7 @@ func (v *Verifier) reference(s *Segment, o *Object, off uint64, to target.Addr) 
 	}
 	info, err := v.h.types.lookup(word &^ 7)
 	switch {
-	case errors.Is(err, target.ErrNotInDump) && word >= lowestAddress:
+	case errors.Is(err, target.ErrNotInDump):
 		v.out.missing(err)
 	case err != nil:
 		f.Err = err

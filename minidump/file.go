@@ -45,6 +45,7 @@ type File struct {
 	threadInfos lazy[[]ThreadInfo]
 	exception   lazy[*target.Exception]
 	infos       lazy[[]MemoryInfo]
+	claims      lazy[*target.Claims]
 	handles     lazy[[]Handle]
 	unloaded    lazy[[]UnloadedModule]
 }
@@ -152,7 +153,13 @@ func (f *File) readDirectory() error {
 func (f *File) Flags() uint64 { return f.header.flags }
 
 // ReadMemory implements target.Memory.
-func (f *File) ReadMemory(p []byte, a target.Addr) (int, error) { return f.mem.ReadMemory(p, a) }
+func (f *File) ReadMemory(p []byte, a target.Addr) (int, error) {
+	n, err := f.mem.ReadMemory(p, a)
+	if err != nil {
+		err = f.Claims().Explain(err)
+	}
+	return n, err
+}
 
 // View implements target.Memory.
 func (f *File) View(a target.Addr, n int) ([]byte, bool) { return f.mem.View(a, n) }

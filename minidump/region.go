@@ -17,6 +17,7 @@ const (
 
 // State and type of memory, and page protection (winnt.h).
 const (
+	memReserve = 0x2000
 	memFree    = 0x10000
 	memPrivate = 0x20000
 	memMapped  = 0x40000
