@@ -275,11 +275,18 @@ type offsets struct {
 	ExceptionInfo struct {
 		Previous int `layout:"PreviousNestedInfo"`
 		Thrown   int `layout:"ThrownObject"`
+		Record   int `layout:"ExceptionRecord,optional"`
+		Context  int `layout:"ContextRecord,optional"`
+		Flags    int `layout:"ExceptionFlags,optional"`
 	} `struct:"ExceptionInfo,optional"`
 	// Before 9 (exceptionhandling.h).
 	Tracker struct {
-		Previous  int `layout:"Previous"`
-		Throwable int `layout:"Throwable"`
+		Previous int `layout:"Previous"`
+		Thread   int `layout:"Thread"`
+		Thrown   int `layout:"Throwable"`
+		Record   int `layout:"ExceptionRecord"`
+		Context  int `layout:"ContextRecord"`
+		Flags    int `layout:"Flags"`
 	} `struct:"ExceptionTracker,optional"`
 	SyncEntry struct {
 		Size   int `layout:"size"`

@@ -43,6 +43,7 @@ const (
 	LookupMapParts   = 100_000
 	LookupMapEntries = 1 << 24 // a rid has 24 bits
 	ParentChain      = 10_000
+	NestedExceptions = 10_000 // that one thread is handling, or that one exception holds
 	FieldsPerType    = 65_536
 	MethodChunks     = 1_000_000
 	SignatureBytes   = 64 << 10 // of a signature in memory

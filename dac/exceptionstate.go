@@ -1,0 +1,127 @@
+package dac
+
+import (
+	"fmt"
+
+	"github.com/sosgo/sosgo/internal/layout"
+	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/target"
+)
+
+// An ExceptionState is what the runtime keeps of an exception while a thread
+// handles it (ExInfo, exinfo.h; before 9 ExceptionTracker, exceptionhandling.h).
+// Verified on 3.1, 6, 8, 9 and 10.
+type ExceptionState struct {
+	Addr   target.Addr
+	Thrown target.Addr // the exception object, 0 for none yet
+	// Record and Context are the EXCEPTION_RECORD and the CONTEXT (winnt.h) of the
+	// fault or throw, which the runtime has on every system; 0 for none or not known.
+	Record, Context target.Addr
+	// Flags are ExceptionFlags (exstatecommon.h); FlagsKnown: the layout tells where.
+	Flags      ExceptionFlags
+	FlagsKnown bool
+}
+
+// ExceptionFlags are the flags of an ExceptionState (exstatecommon.h, class
+// ExceptionFlags).
+type ExceptionFlags uint32
+
+// The flags that are told.
+const (
+	ExceptionUnwindStarted ExceptionFlags = 0x004 // a handler was found, and is being gone to
+	ExceptionUnhandled     ExceptionFlags = 0x800 // no handler was found
+)
+
+// A stateLayout is where the members of an ExceptionState are, whatever the
+// structure is called.
+type stateLayout struct{ previous, thread, thrown, record, context, flags int }
+
+func (r *Runtime) stateLayout() stateLayout {
+	if x := &r.off.ExceptionInfo; x.Thrown != layout.Absent {
+		return stateLayout{x.Previous, layout.Absent, x.Thrown, x.Record, x.Context, x.Flags}
+	}
+	x := &r.off.Tracker
+	return stateLayout{x.Previous, x.Thread, x.Thrown, x.Record, x.Context, x.Flags}
+}
+
+// ExceptionStates returns what t is handling, the innermost exception first. It
+// returns what it found together with the error.
+func (r *Runtime) ExceptionStates(t *Thread) ([]ExceptionState, error) {
+	var out []ExceptionState
+	o := r.stateLayout()
+	seen := map[target.Addr]bool{}
+	for at := t.ExInfo; at != 0; {
+		if seen[at] || len(seen) >= limits.NestedExceptions {
+			return out, target.Corruptf("the exceptions that thread %d is handling have no end", t.ManagedID)
+		}
+		seen[at] = true
+		if err := r.proveState(&o, t, at, out); err != nil {
+			return out, err
+		}
+		s, previous, err := r.readState(&o, at)
+		if err != nil {
+			return out, err
+		}
+		out, at = append(out, s), previous
+	}
+	return out, nil
+}
+
+// proveState proves that the structure at a belongs to t: before 9 it says so;
+// since then it stands on t's stack, above those that began later.
+func (r *Runtime) proveState(o *stateLayout, t *Thread, a target.Addr, inner []ExceptionState) error {
+	if o.thread != layout.Absent {
+		owner, err := r.ptr(a, o.thread, "ExceptionTracker.Thread")
+		if err == nil && owner != t.Addr {
+			err = target.Corruptf("exception tracker %016x of thread %d belongs to %016x", uint64(a), t.ManagedID, uint64(owner))
+		}
+		return err
+	}
+	if t.Stack.Size() > 0 && !t.Stack.Contains(a) || len(inner) > 0 && a <= inner[len(inner)-1].Addr {
+		return target.Corruptf("ExInfo %016x of thread %d is not on its stack, in order", uint64(a), t.ManagedID)
+	}
+	return nil
+}
+
+func (r *Runtime) readState(o *stateLayout, a target.Addr) (s ExceptionState, previous target.Addr, err error) {
+	rd := layout.Reader{Mem: r.mem, Base: a}
+	s = ExceptionState{Addr: a}
+	previous = rd.Ptr(o.previous)
+	handle := rd.Ptr(o.thrown)
+	if s.FlagsKnown = o.flags != layout.Absent; s.FlagsKnown {
+		s.Flags = ExceptionFlags(rd.U32(o.flags))
+	}
+	if o.record != layout.Absent && o.context != layout.Absent {
+		s.Record, s.Context = rd.Ptr(o.record), rd.Ptr(o.context)
+	}
+	if rd.Err == nil && handle != 0 {
+		s.Thrown, rd.Err = target.Pointer(r.mem, handle)
+	}
+	if rd.Err != nil {
+		rd.Err = fmt.Errorf("exception state %016x: %w", uint64(a), rd.Err)
+	}
+	return s, previous, rd.Err
+}
+
+// CurrentException returns the exception that t is handling now, 0 for none:
+// that of the innermost ExceptionState.
+func (r *Runtime) CurrentException(t *Thread) (target.Addr, error) {
+	states, err := r.ExceptionStates(t)
+	if len(states) == 0 {
+		return 0, err
+	}
+	return states[0].Thrown, nil
+}
+
+// NestedExceptions returns the exceptions that t was handling when the current
+// one was thrown, innermost first.
+func (r *Runtime) NestedExceptions(t *Thread) ([]target.Addr, error) {
+	states, err := r.ExceptionStates(t)
+	var out []target.Addr
+	for i := range states {
+		if i > 0 && states[i].Thrown != 0 {
+			out = append(out, states[i].Thrown)
+		}
+	}
+	return out, err
+}
