@@ -292,31 +292,43 @@ func (f *nameFormatter) open(name string) {
 }
 
 // managedInstance hands the type arguments out to the nested parts of the name
-// by their arity: Outer<A>+Inner<B>.
+// by their arity: Outer<A>+Inner<B>. What the arities leave over belongs to the
+// last part: not every compiler writes them (F#'s closures, obfuscators).
 func (f *nameFormatter) managedInstance(name string, args []target.Addr, depth int) error {
-	for i, part := range splitNested(name) {
+	parts := splitNested(name)
+	for i, part := range parts {
 		if i > 0 {
 			f.b.WriteByte('+')
 		}
 		head, n := cutArity(part)
-		if n == 0 {
-			f.b.WriteString(part)
-			continue
-		}
 		f.b.WriteString(head)
-		f.b.WriteByte('<')
 		n = min(n, len(args))
-		for j, a := range args[:n] {
-			if j > 0 {
-				f.b.WriteString(", ")
-			}
-			if err := f.typeHandle(a, depth+1); err != nil {
-				return err
-			}
+		if i == len(parts)-1 {
+			n = len(args)
+		}
+		if err := f.managedArguments(args[:n], depth); err != nil {
+			return err
 		}
 		args = args[n:]
-		f.b.WriteByte('>')
 	}
+	return nil
+}
+
+// managedArguments writes generic arguments in the managed style: <System.Int32, Zoo.Dog>.
+func (f *nameFormatter) managedArguments(args []target.Addr, depth int) error {
+	if len(args) == 0 {
+		return nil
+	}
+	f.b.WriteByte('<')
+	for i, a := range args {
+		if i > 0 {
+			f.b.WriteString(", ")
+		}
+		if err := f.typeHandle(a, depth+1); err != nil {
+			return err
+		}
+	}
+	f.b.WriteByte('>')
 	return nil
 }
 
