@@ -49,7 +49,7 @@ var mayImport = map[string]string{
 	"dac":                "answer target image metadata internal/layout internal/lazy internal/limits",
 	"dac/code":           "answer target image metadata codeinfo dac internal/layout internal/lazy internal/limits",
 	"heap":               "answer target dac internal/layout internal/limits internal/workers",
-	"objects":            "answer target dac dac/code heap metadata internal/layout internal/limits",
+	"objects":            "answer target dac dac/code heap metadata internal/layout internal/lazy internal/limits",
 	"stackscan":          "target dac heap answer objects internal/limits",
 	"stackwalk":          "answer target codeinfo dac dac/code image metadata objects unwind internal/limits",
 	"threads":            "answer target dac dac/code objects stackwalk image unwind stackscan internal/limits internal/teb",

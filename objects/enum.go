@@ -34,7 +34,7 @@ func (t *Type) IsEnum() bool {
 }
 
 // Enum returns the members of an enum type.
-func (t *Type) Enum() (*Enum, error) { return t.enum.get(t.readEnum) }
+func (t *Type) Enum() (*Enum, error) { return t.enum.Get(t.readEnum) }
 
 // fieldLiteral is the attribute of a constant (ECMA-335 II.23.1.5).
 const fieldLiteral = 0x0040
@@ -89,27 +89,34 @@ func (t *Type) readEnum() (*Enum, error) {
 }
 
 func hasAttribute(md *metadata.Metadata, parent metadata.Token, name string) (bool, error) {
+	row, err := findAttribute(md, parent, name)
+	return row != nil, err
+}
+
+// findAttribute is the first custom attribute of parent of the class name, nil if it
+// has none.
+func findAttribute(md *metadata.Metadata, parent metadata.Token, name string) (*metadata.CustomAttributeRow, error) {
 	attributes, err := md.CustomAttributes(parent)
 	if err != nil {
-		return false, err
+		return nil, err
 	}
 	for rid, err := range attributes.All() {
 		if err != nil {
-			return false, err
+			return nil, err
 		}
 		row, err := md.CustomAttribute(rid)
 		if err != nil {
-			return false, err
+			return nil, err
 		}
 		class, err := md.AttributeType(row)
 		if err != nil {
-			return false, err
+			return nil, err
 		}
 		if full, err := md.TypeFullName(class); err == nil && full == name {
-			return true, nil
+			return &row, nil
 		}
 	}
-	return false, nil
+	return nil, nil
 }
 
 // constantBits is an integer constant with the bits of its own size.

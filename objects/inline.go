@@ -216,7 +216,26 @@ func (s Struct) inline(limit, depth int) answer.Line {
 	if text, ok := s.known(name); ok {
 		return answer.Words(text)
 	}
+	if n, err := s.Type.InlineLength(); err == nil && n > 0 {
+		return s.row(limit, depth)
+	}
 	return s.braces(limit, depth)
+}
+
+// row lists the elements of an inline array: {1, 2, 3}.
+func (s Struct) row(limit, depth int) answer.Line {
+	l := answer.Words("{")
+	for i, v := range s.Elements() {
+		if i == inlineFields {
+			l = append(l, answer.Words(", …")...)
+			break
+		}
+		if i > 0 {
+			l = append(l, answer.Words(", ")...)
+		}
+		l = append(l, v.plain(limit, depth+1)...)
+	}
+	return append(l, answer.Words("}")...)
 }
 
 // braces lists the fields: {X=1, Y=2}.

@@ -69,7 +69,7 @@ func (i *Interface) is(t *Type, args []target.Addr) bool {
 // not loaded to the end has definitions in all versions. Interfaces resolves
 // these.
 func (t *Type) Interfaces() ([]Interface, error) {
-	return t.ifaces.get(t.readInterfaces)
+	return t.ifaces.Get(t.readInterfaces)
 }
 
 func (t *Type) readInterfaces() ([]Interface, error) {

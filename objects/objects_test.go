@@ -122,6 +122,33 @@ func TestInline(t *testing.T) {
 	})
 }
 
+// TestInlineArray holds all elements of an inline array against what the program
+// stored: each is its index times eleven.
+func TestInlineArray(t *testing.T) {
+	zoo(t, "root.Newer", func(t *testing.T, o objects.Object) {
+		v := o.Field("Inline")
+		assert.Equal(t, "{0, 11, 22, 33}", v.Inline(64))
+		s, err := v.Struct()
+		require.NoError(t, err)
+		n, err := s.Type.InlineLength()
+		require.NoError(t, err)
+		require.Equal(t, 4, n)
+		seen := 0
+		for i, e := range s.Elements() {
+			got, err := e.Int()
+			require.NoError(t, err)
+			assert.EqualValues(t, 11*i, got)
+			seen++
+		}
+		assert.Equal(t, 4, seen)
+		half, err := o.Field("Half").Struct()
+		require.NoError(t, err)
+		n, err = half.Type.InlineLength()
+		require.NoError(t, err)
+		assert.Zero(t, n, "a struct of one field is no inline array")
+	})
+}
+
 func TestFieldsOfBaseClasses(t *testing.T) {
 	zoo(t, "root.Dog", func(t *testing.T, o objects.Object) {
 		fields, err := o.Type.Fields()

@@ -4,9 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"sync"
 
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/internal/lazy"
 	"github.com/sosgo/sosgo/internal/limits"
 	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/target"
@@ -18,12 +18,13 @@ type Type struct {
 	MT *dac.MethodTable
 	r  *Reader
 
-	args   lazy[[]target.Addr]
-	own    lazy[[]*Field]
-	fields lazy[[]*Field]
-	byName lazy[map[string]*Field]
-	enum   lazy[*Enum]
-	ifaces lazy[[]Interface]
+	args   lazy.Value[[]target.Addr]
+	own    lazy.Value[[]*Field]
+	fields lazy.Value[[]*Field]
+	byName lazy.Value[map[string]*Field]
+	enum   lazy.Value[*Enum]
+	ifaces lazy.Value[[]Interface]
+	row    lazy.Value[int] // see InlineLength
 }
 
 // Name is the type's name as dumpobj prints it: dac.NameNative.
@@ -83,7 +84,7 @@ func (t *Type) Element() (*Type, error) {
 
 // Arguments are the TypeHandles of the type's generic arguments.
 func (t *Type) Arguments() ([]target.Addr, error) {
-	return t.args.get(func() ([]target.Addr, error) { return t.r.rt.TypeArguments(t.MT) })
+	return t.args.Get(func() ([]target.Addr, error) { return t.r.rt.TypeArguments(t.MT) })
 }
 
 // context is what signatures in the type's definition refer to.
@@ -98,7 +99,7 @@ func (t *Type) context() (dac.SigContext, error) {
 
 // OwnFields returns the fields that the type itself declares, in the order of
 // the runtime: instance fields, then statics.
-func (t *Type) OwnFields() ([]*Field, error) { return t.own.get(t.readOwn) }
+func (t *Type) OwnFields() ([]*Field, error) { return t.own.Get(t.readOwn) }
 
 func (t *Type) readOwn() ([]*Field, error) {
 	descs, err := t.r.rt.Fields(t.MT)
@@ -115,7 +116,7 @@ func (t *Type) readOwn() ([]*Field, error) {
 // Fields returns all fields, instance and static, those of base classes first:
 // the order in which dumpobj prints them. Where a class can't be read the
 // others are returned together with the error.
-func (t *Type) Fields() ([]*Field, error) { return t.fields.get(t.readFields) }
+func (t *Type) Fields() ([]*Field, error) { return t.fields.Get(t.readFields) }
 
 func (t *Type) readFields() ([]*Field, error) {
 	var chain []*Type
@@ -145,7 +146,7 @@ func (t *Type) readFields() ([]*Field, error) {
 // InstanceField finds an instance field by name, the most derived class's where
 // several have one.
 func (t *Type) InstanceField(name string) (*Field, error) {
-	m, err := t.byName.get(func() (map[string]*Field, error) {
+	m, err := t.byName.Get(func() (map[string]*Field, error) {
 		fields, err := t.Fields()
 		m := make(map[string]*Field, len(fields))
 		for _, f := range fields {
@@ -213,8 +214,8 @@ type Field struct {
 
 	sig    metadata.TypeSig
 	err    error // why name or signature are unknown
-	exact  lazy[target.Addr]
-	shared lazy[target.Addr]
+	exact  lazy.Value[target.Addr]
+	shared lazy.Value[target.Addr]
 }
 
 // read fills in what metadata tells.
@@ -270,13 +271,13 @@ func (f *Field) InPlace() bool {
 // TypeHandle is the field's type, 0 if it is not loaded. Type parameters are
 // those of the object's own type.
 func (f *Field) TypeHandle() (target.Addr, error) {
-	return f.exact.get(func() (target.Addr, error) { return f.resolve(f.Declaring) })
+	return f.exact.Get(func() (target.Addr, error) { return f.resolve(f.Declaring) })
 }
 
 // SharedTypeHandle is TypeHandle as code that generic instances share sees it,
 // and SOS with it: references among the type arguments are System.__Canon.
 func (f *Field) SharedTypeHandle() (target.Addr, error) {
-	return f.shared.get(func() (target.Addr, error) {
+	return f.shared.Get(func() (target.Addr, error) {
 		canon, err := f.Declaring.r.Type(f.Declaring.MT.Canonical)
 		if errors.Is(err, target.ErrNotInDump) {
 			canon, err = f.Declaring, nil
@@ -318,16 +319,4 @@ func (f *Field) At(data target.Addr) Value {
 		return Value{err: target.Unsupportedf("no field")}
 	}
 	return f.Declaring.r.value(f.ElementType, data+target.Addr(f.Offset), f, nil)
-}
-
-// A lazy value is computed once, at the first use.
-type lazy[T any] struct {
-	once sync.Once
-	v    T
-	err  error
-}
-
-func (l *lazy[T]) get(f func() (T, error)) (T, error) {
-	l.once.Do(func() { l.v, l.err = f() })
-	return l.v, l.err
 }

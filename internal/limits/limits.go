@@ -31,6 +31,7 @@ const (
 	TypeForwarders   = 16 // assemblies that pass a type on to the next
 	GenericArguments = 65_536
 	BuildIDBytes     = 256
+	InlineArray      = 1 << 20 // elements: the runtime allows a value of 1 MB
 	ResourceBytes    = 64 << 20
 	IdentifierBytes  = 64 << 10
 )

@@ -1,0 +1,116 @@
+package objects
+
+import (
+	"iter"
+
+	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/target"
+)
+
+// inlineArrayAttribute makes a struct of one field a row of such fields (.NET 8).
+const inlineArrayAttribute = "System.Runtime.CompilerServices.InlineArrayAttribute"
+
+// InlineLength is the number of elements of a struct with the InlineArrayAttribute,
+// 0 for other types. The runtime does not keep it: metadata has it.
+func (t *Type) InlineLength() (int, error) { return t.row.Get(t.readInlineLength) }
+
+func (t *Type) readInlineLength() (int, error) {
+	if !t.MT.IsValueType() {
+		return 0, nil
+	}
+	m, err := t.Module()
+	if err != nil {
+		return 0, err
+	}
+	md, err := m.Metadata()
+	if err != nil {
+		return 0, err
+	}
+	row, err := findAttribute(md, t.MT.Token, inlineArrayAttribute)
+	if err != nil || row == nil {
+		return 0, err
+	}
+	v, err := md.AttributeValue(*row, nil)
+	if err != nil {
+		return 0, err
+	}
+	if len(v.Fixed) != 1 {
+		return 0, target.Corruptf("type %016x: the attribute of an inline array has %d arguments", uint64(t.MT.Addr), len(v.Fixed))
+	}
+	n, ok := v.Fixed[0].(int32)
+	if !ok || n <= 0 || n > limits.InlineArray {
+		return 0, target.Corruptf("type %016x: an inline array of %v elements", uint64(t.MT.Addr), v.Fixed[0])
+	}
+	return int(n), nil
+}
+
+// elementSize is the number of bytes of an element of an inline array of n. The
+// size of the whole type has to agree with it: it may only be padded to a pointer.
+func (t *Type) elementSize(f *Field, n int) (uint64, error) {
+	size, _, err := f.extent(0)
+	if err != nil {
+		return 0, err
+	}
+	whole := uint64(t.MT.BaseSize) - min(uint64(t.MT.BaseSize), boxBytes)
+	if all := size * uint64(n); size == 0 || all > whole || whole-all >= 8 {
+		return 0, target.Unsupportedf("type %016x: %d elements of %d bytes in %d", uint64(t.MT.Addr), n, size, whole)
+	}
+	return size, nil
+}
+
+// boxBytes is what a box has beside the value: the object header and the MethodTable.
+const boxBytes = 16
+
+// extent is the size and the alignment of what the field holds in place.
+func (f *Field) extent(depth int) (size, align uint64, err error) {
+	if n := uint64(Value{elem: f.ElementType}.Size()); n > 0 {
+		return n, n, nil
+	}
+	if depth > limits.SignatureDepth {
+		return 0, 0, target.Corruptf("type %016x is nested too deeply", uint64(f.Declaring.MT.Addr))
+	}
+	t, err := Value{r: f.Declaring.r, elem: f.ElementType, field: f}.Type()
+	if err != nil {
+		return 0, 0, err
+	}
+	fields, err := t.Fields()
+	align = 1
+	for _, part := range fields {
+		if part.Static {
+			continue
+		}
+		n, a, err := part.extent(depth + 1)
+		if err != nil {
+			return 0, 0, err
+		}
+		size, align = max(size, uint64(part.Offset)+n), max(align, a)
+	}
+	return (size + align - 1) / align * align, align, err
+}
+
+// Elements iterates over the elements of an inline array: values of its one field.
+// There are none for other structs.
+func (s Struct) Elements() iter.Seq2[int, Value] {
+	return func(yield func(int, Value) bool) {
+		n, err := s.Type.InlineLength()
+		if n == 0 || err != nil {
+			return
+		}
+		for f, first := range s.Fields() {
+			size, err := s.Type.elementSize(f, n)
+			for i := range n {
+				v := first
+				if i > 0 {
+					v = Value{r: s.Type.r, elem: f.ElementType, field: f, err: err}
+				}
+				if i > 0 && err == nil {
+					v = f.At(s.Addr + target.Addr(uint64(i)*size))
+				}
+				if !yield(i, v) {
+					return
+				}
+			}
+			return
+		}
+	}
+}
