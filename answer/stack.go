@@ -75,25 +75,36 @@ const (
 // A Frame is one entry of a stack. What was not asked for, or the kind of frame
 // does not have, is zero.
 type Frame struct {
-	OSID       uint32         `json:"osId" doc:"OS id of the thread"`
-	Kind       string         `json:"kind" doc:"managed, explicit (the runtime's own frame) or native"`
-	SP         target.Addr    `json:"sp" doc:"stack pointer; of an explicit frame its address"`
-	IP         target.Addr    `json:"ip" doc:"instruction pointer"`
-	Trust      string         `json:"trust" doc:"how the frame was found: context, unwind, frame pointer, scan"`
-	Guessed    bool           `json:"-"` // found without unwind data
-	Class      string         `json:"frame,omitempty" doc:"class of an explicit frame"`
-	Method     Text           `json:"method,omitzero" doc:"the method"`
-	MethodDesc target.Addr    `json:"methodDesc,omitempty" doc:"its MethodDesc"`
-	Module     string         `json:"module,omitempty" doc:"file name of the module"`
-	Offset     uint64         `json:"offset,omitempty" doc:"of the instruction pointer in the method, or in the module of a native frame"`
-	File       string         `json:"file,omitempty" doc:"source file"`
-	Line       int            `json:"line,omitempty" doc:"line in it"`
-	Registers  FrameRegisters `json:"registers,omitzero" doc:"with -r: the registers that are known"`
-	Arguments  []Variable     `json:"arguments,omitempty" doc:"with -a or -p: the arguments"`
-	Locals     []Variable     `json:"locals,omitempty" doc:"with -a or -l: the locals"`
-	References []Root         `json:"references,omitempty" doc:"with -gc: the references that the frame holds, as the garbage collector sees it"`
+	OSID         uint32         `json:"osId" doc:"OS id of the thread"`
+	Kind         string         `json:"kind" doc:"managed, explicit (the runtime's own frame) or native"`
+	SP           target.Addr    `json:"sp" doc:"stack pointer; of an explicit frame its address"`
+	IP           target.Addr    `json:"ip" doc:"instruction pointer"`
+	Trust        string         `json:"trust" doc:"how the frame was found: context, unwind, frame pointer, scan"`
+	Guessed      bool           `json:"-"` // found without unwind data
+	Class        string         `json:"frame,omitempty" doc:"class of an explicit frame"`
+	Method       Text           `json:"method,omitzero" doc:"the method"`
+	MethodDesc   target.Addr    `json:"methodDesc,omitempty" doc:"its MethodDesc"`
+	Exact        string         `json:"exact,omitempty" doc:"the method with the type arguments that the frame tells, where its code is shared by instances and the method's name has System.__Canon"`
+	Module       string         `json:"module,omitempty" doc:"file name of the module"`
+	Offset       uint64         `json:"offset,omitempty" doc:"of the instruction pointer in the method, or in the module of a native frame"`
+	Symbol       string         `json:"symbol,omitempty" doc:"of a native frame: what the module exports there"`
+	SymbolOffset uint64         `json:"symbolOffset,omitempty" doc:"of the instruction pointer from the symbol"`
+	File         string         `json:"file,omitempty" doc:"source file"`
+	Line         int            `json:"line,omitempty" doc:"line in it"`
+	Registers    FrameRegisters `json:"registers,omitzero" doc:"with -r: the registers that are known"`
+	Arguments    []Variable     `json:"arguments,omitempty" doc:"with -a or -p: the arguments"`
+	Locals       []Variable     `json:"locals,omitempty" doc:"with -a or -l: the locals"`
+	References   []Root         `json:"references,omitempty" doc:"with -gc: the references that the frame holds, as the garbage collector sees it"`
 	// Err is why the walk ended at this frame, before the end of the stack.
 	Err Reason `json:"error,omitzero" doc:"why the walk ended here"`
+}
+
+// Name is the method as exactly as it is known.
+func (f *Frame) Name() string {
+	if f.Exact != "" {
+		return f.Exact
+	}
+	return f.Method.String()
 }
 
 // FrameRegisters are the registers of a frame, as far as they are known.

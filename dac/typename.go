@@ -250,6 +250,18 @@ func (f *nameFormatter) arguments(args []target.Addr, depth int) error {
 	return nil
 }
 
+// InstanceName returns the name, in the native style, of the generic type that mt
+// is an instance of, with other type arguments than mt's own: those that a frame
+// tells of code that instances share.
+func (r *Runtime) InstanceName(mt *MethodTable, args []target.Addr) (string, error) {
+	name, err := r.definitionName(mt)
+	if err != nil {
+		return "", err
+	}
+	list, err := r.TypeArgumentNames(args)
+	return name + list, err
+}
+
 // TypeArgumentNames writes generic arguments, named by their TypeHandles, as the
 // native style does: [[System.Int32, System.Private.CoreLib]]. It is empty for
 // none.

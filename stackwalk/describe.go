@@ -6,6 +6,7 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/image"
 	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/target"
@@ -18,6 +19,7 @@ type DescribeOptions struct {
 	Pretty            bool // methods by their names in the source (metadata.PrettyMethod)
 	Registers         bool
 	Arguments, Locals bool
+	Symbols           *image.Symbols // names native code; nil: by its module alone
 }
 
 // A Describer says what frames are. It keeps what frames have in common and is for
@@ -55,12 +57,26 @@ func (d *Describer) Frame(f *Frame) *answer.Frame {
 	if f.Module.Base != 0 {
 		out.Module, out.Offset = target.BaseName(f.Module.Path), uint64(f.IP-f.Module.Base)
 	}
+	d.symbol(f, out)
 	d.method(f, out)
 	if d.options.Registers {
 		out.Registers = answer.FrameRegisters{Registers: f.Regs}
 	}
 	d.variables(f, out)
 	return out
+}
+
+// sharedArgument stands for a reference type in the names of code that instances share.
+const sharedArgument = "System.__Canon"
+
+// symbol names native code by what its module exports.
+func (d *Describer) symbol(f *Frame, out *answer.Frame) {
+	if f.Kind != FrameNative || d.options.Symbols == nil {
+		return
+	}
+	if s, ok := d.options.Symbols.At(f.IP); ok && s.Name != "" {
+		out.Symbol, out.SymbolOffset = s.Name, s.Offset
+	}
 }
 
 // method names f's method and its place in it.
@@ -75,8 +91,13 @@ func (d *Describer) method(f *Frame, out *answer.Frame) {
 	}
 	out.MethodDesc = md.Addr
 	out.Method = d.gaps.Text(f.Name())
+	if strings.Contains(out.Method.S, sharedArgument) {
+		if name, err := f.ExactName(); err == nil {
+			out.Exact = name
+		}
+	}
 	if d.options.Pretty {
-		out.Method.S = metadata.PrettyMethod(out.Method.S)
+		out.Method.S, out.Exact = metadata.PrettyMethod(out.Method.S), metadata.PrettyMethod(out.Exact)
 	}
 	if m, err := md.Module(); err == nil {
 		if file, err := m.File(); err == nil {

@@ -139,13 +139,23 @@ func TestGenericContext(t *testing.T) {
 		rt, err := d.Runtime()
 		require.NoError(t, err)
 		var got []string
+		var gaps answer.Gaps
+		describer := stackwalk.NewDescriber(stackwalk.DescribeOptions{}, &gaps)
 		framesOf(t, d.Dump, "Go", func(f *stackwalk.Frame, _ *objects.Reader) {
+			row := describer.Frame(f)
+			if strings.Contains(row.Method.S, "Work`1") {
+				assert.Contains(t, row.Method.S, "System.__Canon", "it is what SOS prints")
+			}
 			c, err := f.GenericContext()
 			require.NoError(t, err)
 			for _, a := range c.TypeArgs {
 				name, err := rt.TypeName(a, dac.NameManaged)
 				require.NoError(t, err)
 				got = append(got, name)
+				if name, err = rt.TypeName(a, dac.NameNative); strings.HasPrefix(d.Manifest.Runtime, "10.") {
+					require.NoError(t, err)
+					assert.Contains(t, row.Name(), "Work`1[["+name+", System.Private.CoreLib]].Go()")
+				}
 			}
 			assert.Empty(t, c.MethodArgs)
 		})

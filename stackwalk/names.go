@@ -22,6 +22,17 @@ func (f *Frame) Name() (string, error) {
 	return code.Of(f.Runtime).MethodName(md, code.MethodFull)
 }
 
+// ExactName is Name with the type arguments that the frame tells of code that
+// instances share, in the place of System.__Canon: those of GenericContext. Where
+// the frame tells none it is the same as Name.
+func (f *Frame) ExactName() (string, error) {
+	c, err := f.GenericContext()
+	if err != nil || len(c.TypeArgs) == 0 && len(c.MethodArgs) == 0 {
+		return f.Name()
+	}
+	return code.Of(f.Runtime).MethodNameIn(f.Code.Method, c)
+}
+
 // CallSite is the place in its method that the frame stands for, and the home of
 // the rule for it: the instruction pointer of a frame that called is behind the
 // call, which may be the last instruction of a line, of a scope, of an exception

@@ -56,18 +56,43 @@ func (r *Reader) methodName(m *MethodDesc, style MethodStyle) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	if style == MethodQualified {
+		name, err := m.Name()
+		return class + "." + name, err
+	}
+	typeArgs, methodArgs, err := m.arguments()
+	if err != nil {
+		return "", err
+	}
+	return m.fullName(class, typeArgs, methodArgs)
+}
+
+// MethodNameIn returns the full name of m with the type arguments of c in the place
+// of m's own, which are shared ones (System.__Canon) for code that instances share.
+func (r *Reader) MethodNameIn(m *MethodDesc, c dac.SigContext) (string, error) {
+	class, err := m.className()
+	if err == nil && len(c.TypeArgs) > 0 {
+		var mt *dac.MethodTable
+		if mt, err = r.rt.MethodTable(m.MethodTable); err == nil {
+			class, err = r.rt.InstanceName(mt, c.TypeArgs)
+		}
+	}
+	if err == nil {
+		class, err = m.fullName(class, c.TypeArgs, c.MethodArgs)
+	}
+	if err != nil {
+		return "", fmt.Errorf("name of method %016x: %w", uint64(m.Addr), err)
+	}
+	return class, nil
+}
+
+// fullName is MethodFull's form for a class and type arguments.
+func (m *MethodDesc) fullName(class string, typeArgs, methodArgs []target.Addr) (string, error) {
 	name, err := m.Name()
 	if err != nil {
 		return "", err
 	}
-	if name = class + "." + name; style == MethodQualified {
-		return name, nil
-	}
-	args, err := m.TypeArguments()
-	if err != nil {
-		return "", err
-	}
-	list, err := r.rt.TypeArgumentNames(args)
+	list, err := m.r.rt.TypeArgumentNames(methodArgs)
 	if err != nil {
 		return "", err
 	}
@@ -75,11 +100,7 @@ func (r *Reader) methodName(m *MethodDesc, style MethodStyle) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	res, err := m.resolver(md)
-	if err != nil {
-		return "", err
-	}
-	return metadata.FormatMethod(name+list, &sig, res), nil
+	return metadata.FormatMethod(class+"."+name+list, &sig, m.r.rt.SigNames(md, typeArgs, methodArgs)), nil
 }
 
 // className is the name of the type in front of a method's name.
@@ -218,20 +239,19 @@ func (m *MethodDesc) storedSignature() ([]byte, *metadata.Metadata, error) {
 	return b, md, nil
 }
 
-// resolver names what the method's signature refers to: tokens of md and the
-// exact generic arguments of its type and of itself.
-func (m *MethodDesc) resolver(md *metadata.Metadata) (metadata.Resolver, error) {
+// arguments are the type arguments of the method's type and of itself, which its
+// signature counts; those of an array's method are the element's type.
+func (m *MethodDesc) arguments() (ofType, ofMethod []target.Addr, err error) {
 	mt, err := m.r.rt.TrustedMethodTable(m.MethodTable)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if mt.IsArray() {
-		return m.r.rt.SigNames(md, []target.Addr{mt.PerInstInfo}, nil), nil
+		return []target.Addr{mt.PerInstInfo}, nil, nil
 	}
-	typeArgs, err := m.r.rt.TypeArguments(mt)
-	if err != nil {
-		return nil, err
+	if ofType, err = m.r.rt.TypeArguments(mt); err != nil {
+		return nil, nil, err
 	}
-	methodArgs, err := m.TypeArguments()
-	return m.r.rt.SigNames(md, typeArgs, methodArgs), err
+	ofMethod, err = m.TypeArguments()
+	return ofType, ofMethod, err
 }

@@ -79,6 +79,7 @@ func stackOptions(c *cli.Context) threads.StackOptions {
 			Registers: c.Bool("r"),
 			Arguments: c.Bool("a") || c.Bool("p"),
 			Locals:    c.Bool("a") || c.Bool("l"),
+			Symbols:   ask.Dump(c).Symbols(),
 		},
 		Native:     c.Bool("native"),
 		References: c.Bool("gc"),

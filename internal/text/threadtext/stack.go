@@ -91,7 +91,11 @@ func (w *frameWriter) callSite(f *answer.Frame) string {
 			fmt.Fprintf(&b, " + %d", f.Offset)
 		}
 	case answer.FrameNative:
-		fmt.Fprintf(&b, "%s + %d", report.Escape(f.Module), f.Offset)
+		if f.Symbol != "" {
+			fmt.Fprintf(&b, "%s!%s + %d", report.Escape(f.Module), report.Escape(f.Symbol), f.SymbolOffset)
+		} else {
+			fmt.Fprintf(&b, "%s + %d", report.Escape(f.Module), f.Offset)
+		}
 	}
 	if f.File != "" {
 		fmt.Fprintf(&b, " [%s @ %d]", report.Escape(f.File), f.Line)
@@ -107,7 +111,11 @@ func (w *frameWriter) method(b *strings.Builder, f *answer.Frame) {
 	if w.o.Full && f.Module != "" {
 		b.WriteString(report.Escape(f.Module) + "!")
 	}
-	b.WriteString(report.Escape(f.Method.String()))
+	name := f.Name()
+	if w.p.SOS {
+		name = f.Method.String()
+	}
+	b.WriteString(report.Escape(name))
 }
 
 func (w *frameWriter) registers(regs target.Registers) {
