@@ -81,9 +81,9 @@ type Options struct {
 	// SymbolServers are asked, in order, for module files that are found
 	// nowhere on this machine; empty asks none.
 	SymbolServers []string
-	// Context, if not nil, is asked at each download from a symbol server for the
-	// context that ends it: files are fetched when memory that they have is first
-	// read, whoever reads it.
+	// Context, if not nil, is asked for the context that ends opening, and at each
+	// download from a symbol server for the one that ends it: files are fetched when
+	// memory that they have is first read, whoever reads it.
 	Context func() context.Context
 	// SymbolCache is the folder for what they gave; empty is the cache of the
 	// .NET tools in the user's home folder.
@@ -146,7 +146,7 @@ func OpenReaderAt(r io.ReaderAt, size int64, o Options) (*Dump, error) {
 }
 
 func dumpOptions(o Options) dump.Options {
-	return dump.Options{NoMmap: o.NoMmap, MaxDecompressed: o.MaxDecompressed, Progress: o.Progress}
+	return dump.Options{NoMmap: o.NoMmap, MaxDecompressed: o.MaxDecompressed, Context: o.Context, Progress: o.Progress}
 }
 
 func newDump(f *dump.File, o Options) *Dump {

@@ -2,6 +2,7 @@ package dump
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -50,7 +51,7 @@ func openZstd(r io.Reader) (io.ReadCloser, error) {
 // unpack streams the dump in src into a temporary file that vanishes when it
 // is closed.
 func (c *compression) unpack(src target.Source, o Options) (*os.File, error) {
-	in := &progressReader{r: io.NewSectionReader(src, 0, src.Size()), total: src.Size(), report: o.Progress}
+	in := &progressReader{ctx: o.context(), r: io.NewSectionReader(src, 0, src.Size()), total: src.Size(), report: o.Progress}
 	r, err := c.open(in)
 	if err != nil {
 		return nil, unpackError(err)
@@ -113,6 +114,8 @@ func (s *sourceReader) Read(p []byte) (int, error) {
 // unpackError says in the project's terms why a stream can't be unpacked.
 func unpackError(err error) error {
 	switch {
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return err
 	case errors.Is(err, zstd.ErrWindowSizeExceeded):
 		return target.Unsupportedf("the zstd window is larger than %d MB (zstd --long=27): compress the dump with a smaller one", maxWindow>>20)
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
@@ -121,14 +124,19 @@ func unpackError(err error) error {
 	return target.Corruptf("can't unpack: %w", err)
 }
 
-// A progressReader reports how much of a stream has been read.
+// A progressReader reports how much of a stream has been read, and ends it with
+// the context.
 type progressReader struct {
+	ctx         context.Context
 	r           io.Reader
 	done, total int64
 	report      func(done, total int64)
 }
 
 func (p *progressReader) Read(b []byte) (int, error) {
+	if err := p.ctx.Err(); err != nil {
+		return 0, err
+	}
 	n, err := p.r.Read(b)
 	p.done += int64(n)
 	if p.report != nil && n > 0 {

@@ -4,6 +4,7 @@
 package dump
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -33,6 +34,9 @@ type Options struct {
 	MaxDecompressed int64
 	// TempDir is the folder for unpacked dumps; empty stands for os.TempDir.
 	TempDir string
+	// Context, if not nil, is asked for the context that ends unpacking; Open then
+	// returns its error.
+	Context func() context.Context
 	// Progress, if not nil, is called while a dump is unpacked, with the
 	// compressed bytes done and in all.
 	Progress func(done, total int64)
@@ -194,4 +198,12 @@ func (o *Options) maxDecompressed() int64 {
 		return o.MaxDecompressed
 	}
 	return limits.DecompressedSize
+}
+
+// context is what ends unpacking.
+func (o *Options) context() context.Context {
+	if o.Context == nil {
+		return context.Background()
+	}
+	return o.Context()
 }

@@ -2,6 +2,7 @@ package dump_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"os"
@@ -150,6 +151,23 @@ func TestProgress(t *testing.T) {
 	require.NotEmpty(t, calls)
 	assert.IsIncreasing(t, append([]int64{0}, calls...))
 	assert.EqualValues(t, len(file), calls[len(calls)-1])
+}
+
+// TestUnpackingEnds: the context ends unpacking, and nothing else is said of
+// the file.
+func TestUnpackingEnds(t *testing.T) {
+	big := append(core(), bytes.Repeat([]byte("0123456789abcdef"), 1<<20)...)
+	for name, file := range map[string][]byte{"gzip": gz(t, big), "zstd": zst(t, big)} {
+		ctx, cancel := context.WithCancel(t.Context())
+		dir := t.TempDir()
+		_, err := dump.OpenReaderAt(bytes.NewReader(file), int64(len(file)), dump.Options{TempDir: dir,
+			Context: func() context.Context { return ctx }, Progress: func(int64, int64) { cancel() }})
+		assert.ErrorIs(t, err, context.Canceled, name)
+		assert.NotErrorIs(t, err, target.ErrCorrupt, name)
+		left, err := os.ReadDir(dir)
+		require.NoError(t, err)
+		assert.Empty(t, left)
+	}
 }
 
 func TestMaxDecompressed(t *testing.T) {

@@ -485,3 +485,37 @@ func FuzzCommandLine(f *testing.F) {
 		}
 	})
 }
+
+// TestInterruptedOpening: Ctrl-C stops what opens the dump, at the prompt's start and
+// in a command, and downloads: they ask for the context of the running command.
+func TestInterruptedOpening(t *testing.T) {
+	for _, args := range [][]string{{"analyze", "x"}, {"-d", "x", "obj", "1"}} {
+		c := make(chan os.Signal, 1)
+		env := Env{Commands: fakeCommands(), Interrupt: c, Open: func(_ context.Context, _ string, o OpenOptions) (Dump, error) {
+			c <- os.Interrupt
+			<-o.Context().Done()
+			return nil, fmt.Errorf("zstd: %w", o.Context().Err())
+		}}
+		var stderr bytes.Buffer
+		code := Main(t.Context(), args, strings.NewReader(""), io.Discard, &stderr, env)
+		assert.Equal(t, ExitInterrupted, code, "%v: %s", args, stderr.String())
+	}
+}
+
+// TestInterruptedDownload: after Ctrl-C the dump is opened anew if files may be
+// downloaded, because what was not fetched would be missing for ever.
+func TestInterruptedDownload(t *testing.T) {
+	c := make(chan os.Signal, 1)
+	opened, closed := 0, 0
+	wait := Command{Name: "fetch", Group: GroupProcess, Summary: "fetch", NeedsDump: true, Ask: text(func(c *Context, _ *report.Page) error {
+		<-c.Context().Done()
+		return target.ErrNotInDump // as it looks to who wanted the file's memory
+	})}
+	a := newApp(strings.NewReader(""), io.Discard, io.Discard, &Env{Commands: append(fakeCommands(), wait), Interrupt: c,
+		Open: func(context.Context, string, OpenOptions) (Dump, error) { opened++; return fakeDump{&closed}, nil }})
+	a.session.path, a.session.options = "x", OpenOptions{SymbolServers: []string{"http://symbols.test"}}
+	a.session.opened, a.session.dump = true, fakeDump{&closed}
+	time.AfterFunc(20*time.Millisecond, func() { c <- os.Interrupt })
+	a.interact(t.Context(), &typed{[]string{"fetch", "obj 1"}})
+	assert.Equal(t, []int{1, 1}, []int{opened, closed})
+}

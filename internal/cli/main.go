@@ -389,8 +389,11 @@ func (a *app) finish(c *Context, out *sink, err error) error {
 	switch cause := context.Cause(c.ctx); {
 	case errors.Is(cause, errOutputClosed):
 		err = nil
-	case errors.Is(cause, errInterrupted) && errors.Is(err, context.Canceled):
+	case errors.Is(cause, errInterrupted):
 		err = errInterrupted
+		if len(a.session.options.SymbolServers) > 0 {
+			a.session.forget() // a download that was stopped is no file that is missing
+		}
 	}
 	if endErr := c.end(err); err == nil && out.err == nil {
 		err = endErr

@@ -109,12 +109,17 @@ func (a *app) openForPrompt(c *Context) error {
 	ctx, cancel := context.WithCancelCause(c.ctx)
 	defer cancel(nil)
 	defer a.watchInterrupt(cancel)()
+	a.session.run(ctx)
 	p := c.Progress("opening")
 	defer p.Done()
-	return a.protect(func() error {
+	err := a.protect(func() error {
 		_, err := a.session.Open(ctx, p.Set)
 		return err
 	})
+	if errors.Is(context.Cause(ctx), errInterrupted) {
+		return errInterrupted
+	}
+	return err
 }
 
 // runScript runs the lines of stdin.
@@ -130,6 +135,9 @@ func (a *app) runScript(ctx context.Context) error {
 		}
 		if first == nil {
 			first = err
+		}
+		if errors.Is(err, errInterrupted) {
+			return first
 		}
 	}
 	if err := scanner.Err(); err != nil {
