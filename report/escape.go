@@ -1,13 +1,18 @@
 package report
 
 import (
+	"unicode"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
-// Escape returns s in a form that is safe on one line of a terminal: control
-// characters (C0, DEL, C1), line and paragraph separators, bidirectional
-// overrides and bytes that are not UTF-8 become visible escapes such as \n,
-// \x1b and \u202e. It returns s itself when nothing has to change.
+// Escape returns s in a form that is safe on one line of a terminal, and in which
+// different texts look different: control characters (C0, DEL, C1), line and
+// paragraph separators, bytes that are not UTF-8, and what is not seen become
+// visible escapes such as \n, \x1b, \u202e and \U000e0041. Not seen are characters
+// of direction, joiners and spaces without width, tags, fillers and variation
+// selectors: names that differ by one of them alone would look the same, and text
+// can be hidden in them. It returns s itself when nothing has to change.
 func Escape(s string) string { return escape(s, false) }
 
 // EscapeText is Escape for text of several lines: line feeds and tabs stay.
@@ -47,6 +52,8 @@ func appendEscaped(b []byte, s string, lines bool) []byte {
 			b = appendByteEscape(b, s[i])
 		case r < utf8.RuneSelf && unsafeASCII(byte(r), lines):
 			b = appendControl(b, byte(r))
+		case r > 0xffff && unsafeRune(r):
+			b = AppendHex(append(b, '\\', 'U'), uint64(r), 8)
 		case unsafeRune(r):
 			b = AppendHex(append(b, '\\', 'u'), uint64(r), 4)
 		default:
@@ -55,6 +62,14 @@ func appendEscaped(b []byte, s string, lines bool) []byte {
 		i += n
 	}
 	return b
+}
+
+// appendJSONEscape appends r as JSON escapes it.
+func appendJSONEscape(b []byte, r rune) []byte {
+	if high, low := utf16.EncodeRune(r); high != unicode.ReplacementChar {
+		return AppendHex(append(AppendHex(append(b, '\\', 'u'), uint64(high), 4), '\\', 'u'), uint64(low), 4)
+	}
+	return AppendHex(append(b, '\\', 'u'), uint64(r), 4)
 }
 
 func appendControl(b []byte, c byte) []byte {
@@ -82,18 +97,25 @@ func unsafeASCII(c byte, lines bool) bool {
 	return c < ' ' || c == 0x7f
 }
 
-// unsafeRune reports whether r moves the cursor, ends a line or reorders the
-// text around it. C1 controls act as escape sequences on many terminals.
+// unsafeRune reports whether r moves the cursor, ends a line, reorders the text
+// around it or is not seen. C1 controls act as escape sequences on many terminals.
 func unsafeRune(r rune) bool {
+	const fillerHangul, fillerHalfwidth, blankBraille = 0x3164, 0xffa0, 0x2800
 	switch {
-	case r >= 0x80 && r <= 0x9f: // C1
+	case r < 0x80:
+		return false
+	case r <= 0x9f: // C1
 		return true
-	case r == 0x061c, r == 0x200e, r == 0x200f: // bidi marks
+	case r < 0x300:
+		return r == 0xad // soft hyphen
+	case r >= 0x3000 && r < 0xd800: // most of what is written in East Asia
+		return r == fillerHangul
+	case r == 0x2028 || r == 0x2029 || r == blankBraille || r == fillerHalfwidth:
 		return true
-	case r >= 0x2028 && r <= 0x202e: // separators, bidi embeddings and overrides
-		return true
-	case r >= 0x2066 && r <= 0x2069: // bidi isolates
+	case r >= 0xe0000 && r <= 0xe0fff: // tags, selectors, and what is reserved for their like
 		return true
 	}
-	return false
+	// The marks that stand in front of numbers are seen, though they are of Cf.
+	return unicode.Is(unicode.Cf, r) && !unicode.Is(unicode.Prepended_Concatenation_Mark, r) ||
+		unicode.In(r, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point)
 }

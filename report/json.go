@@ -230,7 +230,7 @@ func (e *JSONEncoder) escapeFrom(from int) {
 	e.buf = e.buf[:i]
 	for _, r := range tail {
 		if r == 0x7f || unsafeRune(r) {
-			e.buf = AppendHex(append(e.buf, '\\', 'u'), uint64(r), 4)
+			e.buf = appendJSONEscape(e.buf, r)
 			continue
 		}
 		e.buf = utf8.AppendRune(e.buf, r)
@@ -259,7 +259,7 @@ func AppendJSONString(b []byte, s string) []byte {
 		case r == '"' || r == '\\':
 			b = append(b, '\\', byte(r))
 		case r < ' ' || r == 0x7f || unsafeRune(r):
-			b = AppendHex(append(b, '\\', 'u'), uint64(r), 4)
+			b = appendJSONEscape(b, r)
 		default:
 			b = append(b, s[i:i+n]...)
 		}

@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"strings"
 	"testing"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/stretchr/testify/assert"
@@ -47,6 +49,23 @@ func TestEscape(t *testing.T) {
 		"\ufffd":                "\ufffd",
 	} {
 		assert.Equal(t, want, Escape(in), "%q", in)
+	}
+	// What is not seen: without width, of direction, tags, fillers, selectors.
+	for _, r := range []rune{0xad, 0x34f, 0x61c, 0x115f, 0x1160, 0x17b4, 0x180b, 0x180e, 0x200b, 0x200c, 0x200d, 0x200e, 0x200f, 0x2028, 0x202a, 0x202e,
+		0x2060, 0x2064, 0x2066, 0x206f, 0x2800, 0x3164, 0xfe00, 0xfe0f, 0xfeff, 0xffa0, 0xfff9, 0x1bca0, 0x1d173, 0xe0001, 0xe0041, 0xe007f, 0xe0100, 0xe01ef} {
+		want := fmt.Sprintf(`\u%04x`, r)
+		if r > 0xffff {
+			want = fmt.Sprintf(`\U%08x`, r)
+		}
+		assert.Equal(t, "Dog"+want+"x", Escape("Dog"+string(r)+"x"), "%U", r)
+		var back string
+		j := AppendJSONString(nil, string(r))
+		assert.Regexp(t, `^"(\\u[0-9a-f]{4}){1,2}"$`, string(j))
+		require.NoError(t, json.Unmarshal(j, &back))
+		assert.Equal(t, string(r), back)
+	}
+	for _, seen := range []string{"\u0600\u0661", "é", "e\u0301", "ไทย", "हिन्दी", "한국어", "日本語", "𝔘𝔫𝔦", "\u00a0"} {
+		assert.Equal(t, seen, Escape(seen), "%q", seen)
 	}
 	assert.Equal(t, "a\n\tb\\r\\x1b", EscapeText("a\n\tb\r\x1b"))
 }
@@ -289,10 +308,15 @@ func TestFields(t *testing.T) {
 
 func FuzzEscape(f *testing.F) {
 	f.Add("a\x1b[0m\u202e\xff")
+	f.Add("Dog\u200b\ufe0f\U000e0041")
 	f.Fuzz(func(t *testing.T, s string) {
 		e := Escape(s)
 		assert.True(t, utf8.ValidString(e))
 		assert.Equal(t, e, Escape(e), "an escaped text is safe")
+		for _, r := range e {
+			assert.False(t, unicode.In(r, unicode.Cc, unicode.Zl, unicode.Zp, unicode.Variation_Selector) ||
+				unicode.Is(unicode.Cf, r) && !unicode.Is(unicode.Prepended_Concatenation_Mark, r), "%U is not seen", r)
+		}
 		q := AppendJSONString(nil, s)
 		var back string
 		require.NoError(t, json.Unmarshal(q, &back))
