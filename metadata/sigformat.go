@@ -1,9 +1,13 @@
 package metadata
 
-import "strconv"
+import (
+	"fmt"
+	"strconv"
+)
 
 // A Resolver names what a signature refers to. Methods return "" for what they
-// can't name.
+// can't name. Without one, nil, a signature is printed with the numbers that it
+// has: tokens as "0x01000012".
 type Resolver interface {
 	// TypeName is the name of a TypeDef, TypeRef or TypeSpec.
 	TypeName(t Token) string
@@ -40,6 +44,22 @@ func (n tokenNames) TypeName(t Token) string {
 func (tokenNames) Var(uint32) string        { return "" }
 func (tokenNames) MVar(uint32) string       { return "" }
 func (tokenNames) TypeHandle(uint64) string { return "" }
+
+// numbers is the Resolver that nil stands for.
+type numbers struct{}
+
+func (numbers) TypeName(t Token) string       { return fmt.Sprintf("0x%08x", uint32(t)) }
+func (numbers) Var(uint32) string             { return "" }
+func (numbers) MVar(uint32) string            { return "" }
+func (numbers) TypeHandle(addr uint64) string { return fmt.Sprintf("%016x", addr) }
+
+// named is r, or the numbers where there is none.
+func named(r Resolver) Resolver {
+	if r == nil {
+		return numbers{}
+	}
+	return r
+}
 
 // unknownType stands for what has no name, in the runtime's words.
 const unknownType = "**UNKNOWN TYPE**"
@@ -80,6 +100,7 @@ func FormatType(t *TypeSig, r Resolver) string { return string(AppendType(nil, t
 
 // AppendType appends what FormatType returns.
 func AppendType(dst []byte, t *TypeSig, r Resolver) []byte {
+	r = named(r)
 	t = t.Unmodified()
 	switch t.Kind {
 	case ElementValueType, ElementClass:
@@ -234,6 +255,7 @@ func FormatTypeECMA(t *TypeSig, r Resolver) string { return string(AppendTypeECM
 
 // AppendTypeECMA appends what FormatTypeECMA returns.
 func AppendTypeECMA(dst []byte, t *TypeSig, r Resolver) []byte {
+	r = named(r)
 	switch t.Kind {
 	case ElementValueType, ElementClass:
 		dst = append(append(dst, t.Kind.String()...), ' ')

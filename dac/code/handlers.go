@@ -30,7 +30,10 @@ func (r *Reader) CodeOf(a target.Addr) (Info, error) {
 	if start == 0 {
 		return Info{Method: m}, nil
 	}
-	return r.MethodAt(start)
+	if info, err = r.MethodAt(start); err == nil && info.Method == nil {
+		err = target.Corruptf("the code of MethodDesc %016x begins in the stub at %016x", uint64(m.Addr), uint64(info.Start))
+	}
+	return info, err
 }
 
 // DescribeHandlers lists the exception handlers of the code that CodeOf finds
