@@ -1,6 +1,7 @@
 package disasm
 
 import (
+	"errors"
 	"strconv"
 
 	"github.com/sosgo/sosgo/answer"
@@ -36,12 +37,16 @@ func (l *Lister) dynamicIL(a target.Addr) (*answer.IL, error) {
 		return nil, err
 	}
 	items, itemsErr := scopeItems(resolver)
+	var out *answer.IL
 	b := &ilBody{MethodBody: metadata.MethodBody{Code: body}}
 	b.name = func(t metadata.Token) (answer.ILToken, error) {
 		name, err := l.dynamicToken(items, t)
-		return answer.ILToken{Before: name}, err
+		if itemsErr == nil { // else it is why, and noted already
+			out.Note(err)
+		}
+		return answer.ILToken{Before: name}, nil
 	}
-	out := b.list()
+	out = b.list()
 	out.Dynamic, out.Items = true, out.Pointer(items.Addr, itemsErr)
 	out.Name = answer.Maybe[string]{Err: errUnnamed}
 	if m != nil {
@@ -126,70 +131,95 @@ func scopeItems(resolver *objects.Object) (objects.Object, error) {
 	return tokens.Field(itemsField).Object()
 }
 
-// dynamicToken names a token of a dynamic method: "6000002 Ns.Type.Name()".
+// dynamicToken names a token of a dynamic method: "6000002 Ns.Type.Name()". With
+// an error it is what is known of it without: the number, and where its object
+// is.
 func (l *Lister) dynamicToken(items objects.Object, t metadata.Token) (string, error) {
 	text := strconv.FormatUint(uint64(t), 16)
 	a, err := items.Array()
 	if err != nil {
-		return text, nil
+		return text, err
 	}
 	o, err := a.At(t.Row()).Object()
 	if err != nil || o.Addr == 0 {
 		return text, err
 	}
-	if name, ok := l.dynamicItem(o); ok {
-		return text + " " + name, nil
+	name, err := l.dynamicItem(o)
+	if name == "" {
+		return text + " (" + o.Addr.String() + ")", err
 	}
-	return text + " (" + o.Addr.String() + ")", nil
+	return text + " " + name, err
 }
 
 // dynamicItem names an object that a token stands for: a literal, or a handle
-// of a method, type or field.
-func (l *Lister) dynamicItem(o objects.Object) (string, bool) {
+// of a method, type or field. It is empty for another object.
+func (l *Lister) dynamicItem(o objects.Object) (string, error) {
 	if o.IsString() {
-		return o.Inline(-1), true
+		_, err := o.Text(0)
+		return o.Inline(-1), err
 	}
-	h, ok := handleIn(o)
-	if !ok {
-		return "", false
+	h, err := handleIn(o)
+	if h == 0 || err != nil {
+		return "", err
 	}
-	if m, err := l.code.MethodDesc(h); err == nil {
-		name, err := l.code.MethodName(m, code.MethodFull)
-		return name, err == nil
+	m, err := l.code.MethodDesc(h)
+	if err == nil {
+		return l.code.MethodName(m, code.MethodFull)
 	}
-	name, err := l.rt.TypeHandleName(h, dac.NameNative)
-	return name, err == nil
+	name, typeErr := l.rt.TypeHandleName(h, dac.NameNative)
+	if errors.Is(typeErr, target.ErrCorrupt) {
+		typeErr = err // it is no type, so that it is a method
+	}
+	return name, typeErr
 }
 
 // handleIn follows the wrappers of a runtime handle down to the pointer: a
 // boxed RuntimeMethodHandle holds a stub or a RuntimeMethodInfo, which holds
-// the MethodDesc; a RuntimeTypeHandle holds a RuntimeType.
-func handleIn(o objects.Object) (target.Addr, bool) {
+// the MethodDesc; a RuntimeTypeHandle holds a RuntimeType. It is 0 where there
+// is no handle.
+func handleIn(o objects.Object) (target.Addr, error) {
 	for range 4 {
-		if th, ok, err := o.RuntimeType(); err == nil && ok {
-			return th, true
+		if th, ok, err := o.RuntimeType(); ok {
+			return th, err
 		}
-		next := objects.Object{}
-		for f, v := range o.Fields() {
-			switch f.Name {
-			case "m_value", "m_type", "m_ptr", "m_methodHandle":
-				if inner, err := v.Object(); err == nil && inner.Addr != 0 {
-					next = inner
-				} else if s, err := v.Struct(); err == nil {
-					if bits, err := s.Field("m_handle").Bits(); err == nil {
-						return target.Addr(bits), true
-					}
-				}
-			case "m_handle":
-				if bits, err := v.Bits(); err == nil {
-					return target.Addr(bits), true
-				}
-			}
-		}
-		if next.Addr == 0 {
-			return 0, false
+		next, handle, err := handleField(o)
+		if handle != 0 || next.Addr == 0 || err != nil {
+			return handle, err
 		}
 		o = next
 	}
-	return 0, false
+	return 0, nil
+}
+
+// handleField is the pointer in a wrapper, or the wrapper in it.
+func handleField(o objects.Object) (next objects.Object, handle target.Addr, err error) {
+	fields, err := o.Type.Fields()
+	if err != nil {
+		return objects.Object{}, 0, err
+	}
+	for _, f := range fields {
+		v := o.Value(f)
+		switch f.Name {
+		case "m_value", "m_type", "m_ptr", "m_methodHandle":
+			s, err := v.Struct()
+			if err == nil {
+				handle, err = s.Field("m_handle").Addr()
+			}
+			if err == nil || !errors.Is(err, target.ErrUnsupported) {
+				return objects.Object{}, handle, err
+			}
+			inner, err := v.Object()
+			switch {
+			case errors.Is(err, target.ErrUnsupported): // null, or no reference
+			case err != nil:
+				return objects.Object{}, 0, err
+			default:
+				next = inner
+			}
+		case "m_handle":
+			handle, err = v.Addr()
+			return objects.Object{}, handle, err
+		}
+	}
+	return next, 0, nil
 }
