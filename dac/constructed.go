@@ -16,12 +16,11 @@ import (
 // last. A chain that can't be read is an error, and the rest goes on.
 func (m *Module) ConstructedTypes() iter.Seq2[target.Addr, error] {
 	return func(yield func(target.Addr, error) bool) {
-		buckets, n, err := m.typeBuckets()
+		buckets, n, left, err := m.typeBuckets()
 		if err != nil {
 			yield(0, err)
 			return
 		}
-		left := limits.ConstructedTypes
 		for i := range n {
 			if !m.typeChain(buckets+target.Addr(8*i), &left, yield) {
 				return
@@ -30,12 +29,17 @@ func (m *Module) ConstructedTypes() iter.Seq2[target.Addr, error] {
 	}
 }
 
-// typeBuckets finds the buckets of the module's table of constructed types.
-func (m *Module) typeBuckets() (at target.Addr, n uint64, err error) {
+// typeSlack is how many entries a table of constructed types may have beyond the
+// number that it counts: it counts after it links.
+const typeSlack = 64
+
+// typeBuckets finds the buckets of the module's table of constructed types, and
+// how many entries they can have together.
+func (m *Module) typeBuckets() (at target.Addr, n uint64, entries int, err error) {
 	r, o := m.r, &m.r.off.TypeHash
 	table, err := r.ptr(m.Addr, r.off.Module.Constructed, "Module.AvailableTypeParams")
 	if err != nil || table == 0 {
-		return 0, 0, err
+		return 0, 0, 0, err
 	}
 	rd := layout.Reader{Mem: r.mem, Base: table}
 	if o.Buckets != layout.Absent {
@@ -55,13 +59,14 @@ func (m *Module) typeBuckets() (at target.Addr, n uint64, err error) {
 	} else {
 		at, n = rd.Ptr(o.WarmBuckets), uint64(rd.U32(o.WarmBucketCount))
 	}
+	entries = int(min(uint64(rd.U32(o.Count))+typeSlack, limits.ConstructedTypes))
 	if rd.Err != nil || at == 0 {
-		return 0, 0, rd.Err
+		return 0, 0, 0, rd.Err
 	}
 	if n > limits.ConstructedTypes {
-		return 0, 0, target.Corruptf("table of constructed types with %d buckets", n)
+		return 0, 0, 0, target.Corruptf("table of constructed types with %d buckets", n)
 	}
-	return at, n, nil
+	return at, n, entries, nil
 }
 
 // typeChain yields the entries of one bucket. The end of a chain is a zero or,
@@ -69,8 +74,8 @@ func (m *Module) typeBuckets() (at target.Addr, n uint64, err error) {
 func (m *Module) typeChain(bucket target.Addr, left *int, yield func(target.Addr, error) bool) bool {
 	o := &m.r.off.TypeHash
 	entry, err := target.Pointer(m.r.mem, bucket)
-	for err == nil && entry != 0 && entry&1 == 0 {
-		if *left--; *left < 0 {
+	for chain := (cycle{}); err == nil && entry != 0 && entry&1 == 0; {
+		if *left--; *left < 0 || chain.closes(entry) {
 			return yield(0, target.Corruptf("table of constructed types of module %016x has no end", uint64(m.Addr)))
 		}
 		rd := layout.Reader{Mem: m.r.mem, Base: entry}

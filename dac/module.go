@@ -471,29 +471,49 @@ func (m *Module) MapAddr(k Map) (target.Addr, error) {
 
 // Lookup returns the entry of a row in a lookup map, 0 if there is none yet.
 func (m *Module) Lookup(k Map, rid uint32) (target.Addr, error) {
-	at, err := m.MapAddr(k)
-	if err != nil {
-		return 0, err
-	}
-	for range limits.LookupMapParts {
-		part, err := m.r.lookupPart(at)
+	for part, err := range m.lookupParts(k) {
 		if err != nil {
 			return 0, err
 		}
-		if rid < part.count {
-			v, err := target.Pointer(m.r.mem, part.table+target.Addr(8*rid))
+		if i := rid - part.first; i < part.count {
+			v, err := target.Pointer(m.r.mem, part.table+target.Addr(8*i))
 			return v &^ part.mask, err
 		}
-		rid -= part.count
-		if at = part.next; at == 0 {
-			return 0, nil
+	}
+	return 0, nil
+}
+
+// lookupParts iterates over the parts of a lookup map. An error ends it: a part
+// that can't be read, that came before, or whose rows no metadata can have.
+func (m *Module) lookupParts(k Map) iter.Seq2[lookupPart, error] {
+	return func(yield func(lookupPart, error) bool) {
+		at, err := m.MapAddr(k)
+		if err != nil {
+			yield(lookupPart{}, err)
+			return
+		}
+		first, chain := uint32(0), cycle{}
+		for at != 0 {
+			if chain.closes(at) {
+				yield(lookupPart{}, target.Corruptf("lookup map of module %016x has no end", uint64(m.Addr)))
+				return
+			}
+			part, err := m.r.lookupPart(at)
+			part.first = first
+			if err == nil && part.count > limits.LookupMapEntries-first {
+				err = target.Corruptf("lookup map of module %016x has more than %d entries", uint64(m.Addr), limits.LookupMapEntries)
+			}
+			if !yield(part, err) || err != nil {
+				return
+			}
+			first, at = first+part.count, part.next
 		}
 	}
-	return 0, target.Corruptf("lookup map of module %016x has no end", uint64(m.Addr))
 }
 
 type lookupPart struct {
 	next, table target.Addr
+	first       uint32 // row of its first entry
 	count       uint32
 	mask        target.Addr
 }
@@ -509,42 +529,65 @@ func (r *Runtime) lookupPart(at target.Addr) (lookupPart, error) {
 }
 
 // Entries iterates over the filled entries of a lookup map: row and value. A
-// part of the map that can't be read is an error, and the rest goes on.
+// part of the map that can't be read is an error, and the rest goes on. Rows
+// that the module's metadata has not are target.ErrCorrupt, and end it.
 func (m *Module) Entries(k Map) iter.Seq2[MapEntry, error] {
 	return func(yield func(MapEntry, error) bool) {
-		at, err := m.MapAddr(k)
-		if err != nil {
-			yield(MapEntry{}, err)
-			return
-		}
-		rid := uint32(0)
-		for range limits.LookupMapParts {
-			part, err := m.r.lookupPart(at)
+		rows := m.rows(k)
+		for part, err := range m.lookupParts(k) {
 			if err != nil {
 				yield(MapEntry{}, err)
 				return
 			}
-			w := target.NewWindow(m.r.mem)
-			for i := range part.count {
-				v, err := w.Uint64(part.table + target.Addr(8*i))
-				if err != nil {
-					if !yield(MapEntry{Row: rid + i}, err) {
-						return
-					}
-					break
-				}
-				if a := target.Addr(v) &^ part.mask; a != 0 && !yield(MapEntry{rid + i, a}, nil) {
-					return
-				}
-			}
-			rid += part.count
-			if at = part.next; at == 0 {
+			if !m.entries(&part, rows, yield) {
 				return
 			}
 		}
-		yield(MapEntry{}, target.Corruptf("lookup map of module %016x has no end", uint64(m.Addr)))
 	}
 }
+
+// entries yields the entries of one part; it reports whether to go on.
+func (m *Module) entries(part *lookupPart, rows uint32, yield func(MapEntry, error) bool) bool {
+	w := target.NewWindow(m.r.mem)
+	for i := range part.count {
+		row := part.first + i
+		v, err := w.Uint64(part.table + target.Addr(8*i))
+		if err != nil {
+			return yield(MapEntry{Row: row}, err)
+		}
+		a := target.Addr(v) &^ part.mask
+		if a != 0 && row > rows {
+			yield(MapEntry{Row: row}, target.Corruptf("lookup map of module %016x has row %d of %d", uint64(m.Addr), row, rows))
+			return false
+		}
+		if a != 0 && !yield(MapEntry{row, a}, nil) {
+			return false
+		}
+	}
+	return true
+}
+
+// mapTables are the tables of metadata whose rows number the entries of the maps.
+var mapTables = [...]metadata.TableID{metadata.TableTypeDef, metadata.TableTypeRef, metadata.TableMethodDef, metadata.TableField,
+	metadata.TableMemberRef, metadata.TableFile, metadata.TableAssemblyRef}
+
+// rows is the number of rows that a lookup map can have: those of the metadata,
+// where that is known and at rest.
+func (m *Module) rows(k Map) uint32 {
+	at, err := m.Image()
+	if err != nil || at.Start == 0 || m.Flags&moduleEdited != 0 {
+		return limits.LookupMapEntries // made or changed at run time: the metadata may be older than the map
+	}
+	md, err := m.Metadata()
+	if err != nil {
+		return limits.LookupMapEntries
+	}
+	return md.RowCount(mapTables[k])
+}
+
+// moduleEdited is the bit of Module::m_dwTransientFlags of a module whose code
+// can be edited while it runs (ceeload.h, IS_EDIT_AND_CONTINUE).
+const moduleEdited = 0x8
 
 // A MapEntry is one filled entry of a lookup map.
 type MapEntry struct {

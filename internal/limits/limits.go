@@ -41,7 +41,6 @@ const (
 	AppDomains       = 100_000
 	AssembliesList   = 1_000_000
 	ManagedThreads   = 1_000_000
-	LookupMapParts   = 100_000
 	LookupMapEntries = 1 << 24 // a rid has 24 bits
 	ParentChain      = 10_000
 	NestedExceptions = 10_000 // that one thread is handling, or that one exception holds

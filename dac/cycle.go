@@ -1,0 +1,22 @@
+package dac
+
+import "github.com/sosgo/sosgo/target"
+
+// A cycle notices that a list of the target leads back into itself, by Brent's
+// algorithm: without memory, at the latest after three times the list's length.
+// The zero value is ready.
+type cycle struct {
+	at           target.Addr // an address of the list that later ones are compared with
+	steps, limit uint64      // since at was taken, and until the next is taken
+}
+
+// closes notes the next address of the list and reports whether it came before.
+func (c *cycle) closes(a target.Addr) bool {
+	if a == c.at {
+		return true
+	}
+	if c.steps++; c.steps >= c.limit {
+		c.at, c.steps, c.limit = a, 0, 2*max(c.limit, 1)
+	}
+	return false
+}
