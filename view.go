@@ -40,7 +40,7 @@ type View struct {
 }
 
 // View returns the view of a runtime of the process: its number in Runtimes, or
-// the start of its version. Empty is Options.Runtime and, where that is empty
+// the start of its version, that of the release or of the file (dac.Instance.Is). Empty is Options.Runtime and, where that is empty
 // too, the first CLR. There is one View of a runtime; nothing of the runtime is
 // read for it but what Runtimes reads.
 //
@@ -89,11 +89,15 @@ func (d *Dump) choose(want string) (*dac.Instance, error) {
 		return all[n], nil
 	}
 	for _, inst := range all {
-		if v := inst.Version(); v == want || strings.HasPrefix(v, want+".") {
+		if inst.Is(want) {
 			return inst, nil
 		}
 	}
-	return nil, fmt.Errorf("no runtime %q in the process: %w", want, target.ErrUnsupported)
+	titles := make([]string, len(all))
+	for i, inst := range all {
+		titles[i] = inst.Title()
+	}
+	return nil, target.Unsupportedf("the process has no runtime %q; it has %s", want, strings.Join(titles, ", "))
 }
 
 // Dump is the dump that the view is of.

@@ -1,6 +1,8 @@
 package sosgo_test
 
 import (
+	"strconv"
+	"strings"
 	"sync"
 	"testing"
 
@@ -62,4 +64,26 @@ func TestViewOfNothing(t *testing.T) {
 	require.NotEmpty(t, threads)
 	assert.NotNil(t, threads[0].OS)
 	assert.Nil(t, threads[0].Managed)
+}
+
+// TestRuntimeByVersion: a runtime is chosen by its number, and by the start of
+// either form of its version; what there is none of is answered with what there is.
+func TestRuntimeByVersion(t *testing.T) {
+	d := testdump.Open(t, "sxs")
+	all := d.Runtimes()
+	require.Len(t, all, 2)
+	for _, inst := range all {
+		for _, want := range []string{strconv.Itoa(inst.Index), inst.Version(), inst.Release(), strings.Split(inst.Release(), ".")[0]} {
+			v, err := d.View(want)
+			require.NoError(t, err, want)
+			got, err := v.Instance()
+			require.NoError(t, err)
+			assert.Same(t, inst, got, want)
+		}
+	}
+	_, err := d.View("7.0.1")
+	require.ErrorIs(t, err, target.ErrUnsupported)
+	for _, inst := range all {
+		assert.ErrorContains(t, err, inst.Title())
+	}
 }
