@@ -36,6 +36,8 @@ type Env struct {
 	Dir string
 	// Interrupt delivers the user's requests to stop the running command.
 	Interrupt <-chan os.Signal
+	// Limits are the ceilings that --limit knows.
+	Limits []Limit
 	// Recover makes a panic the error of its command. Without it, as in tests,
 	// panics show.
 	Recover bool
@@ -73,6 +75,8 @@ func globalOptions() []Option {
 		{Name: "modules", Kind: File, Value: "DIR", Repeat: true, Summary: "a folder with module files (runtime, assemblies); may repeat"},
 		{Name: "symbol-server", Kind: Str, Value: "URL", Repeat: true, Summary: "download module files that are missing from this symbol server; may repeat"},
 		{Name: "symbol-cache", Kind: File, Value: "DIR", Summary: "where downloads are kept; default: the .NET tools' cache in the home folder"},
+		{Name: "offline", Summary: "open the dump and --modules alone: nothing that the dump names, nothing of this machine, no server"},
+		{Name: "limit", Kind: Str, Value: "NAME=SIZE", Repeat: true, Summary: "raise or lower a ceiling; an unknown name lists them"},
 		{Name: "runtime", Kind: Str, Value: "N|VERSION", Summary: "which runtime of the process to look at"},
 		{Name: "sos", Summary: "print exactly what SOS prints, nothing added (also SOSGO_SOS=1)"},
 		{Name: "json", Summary: "print one JSON document a command"},
@@ -269,19 +273,10 @@ func (a *app) configure(cmd *Command, p *parser) error {
 	if err := a.nameDump(cmd, p); err != nil || a.session.opened {
 		return err
 	}
-	jobs := int64(a.globals["jobs"].num)
-	if jobs < 0 || jobs > maxJobs {
-		return p.usagef("option -jobs: %d is not between 1 and %d", jobs, maxJobs)
-	}
 	a.session.runtime = a.globals["runtime"].text
-	a.session.options = OpenOptions{
-		Modules:       a.globals["modules"].list,
-		SymbolServers: a.globals["symbol-server"].list,
-		SymbolCache:   a.globals["symbol-cache"].text,
-		NoMmap:        a.globals["no-mmap"].num != 0,
-		Jobs:          int(jobs),
-	}
-	return nil
+	var err error
+	a.session.options, err = a.openOptions()
+	return err
 }
 
 // nameDump takes the dump's file name from --dump or from the argument of a
@@ -395,6 +390,7 @@ func (a *app) finish(c *Context, out *sink, err error) error {
 			a.session.forget() // a download that was stopped is no file that is missing
 		}
 	}
+	c.fileProblems()
 	if endErr := c.end(err); err == nil && out.err == nil {
 		err = endErr
 	}

@@ -122,6 +122,12 @@ func (s *Session) guard(path string, existing fs.FileInfo) error {
 	return nil
 }
 
+// The kinds of files that modules are made of.
+const (
+	kindProgram = "a program or library"
+	kindPDB     = "a PDB"
+)
+
 // evidence names the kind of a file that takes part in finding out why a process
 // died; it is empty for others, and for devices.
 func evidence(path string, existing fs.FileInfo) string {
@@ -140,9 +146,9 @@ func evidence(path string, existing fs.FileInfo) string {
 	case LooksLikeDump(f):
 		return "a dump"
 	case strings.HasPrefix(head, "MZ"), head == "\x7fELF":
-		return "a program or library"
+		return kindProgram
 	case head == "BSJB":
-		return "a PDB"
+		return kindPDB
 	}
 	return ""
 }

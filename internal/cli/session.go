@@ -16,11 +16,13 @@ type Dump interface{ Close() error }
 
 // OpenOptions are the global options that concern opening.
 type OpenOptions struct {
-	Modules       []string // folders with module files
-	SymbolServers []string // asked for module files that are found nowhere else
-	SymbolCache   string   // folder of what they gave; empty: the default
-	NoMmap        bool     // read the file instead of mapping it
-	Jobs          int      // worker goroutines; 0: one a processor
+	Modules       []string          // folders with module files
+	SymbolServers []string          // asked for module files that are found nowhere else
+	SymbolCache   string            // folder of what they gave; empty: the default
+	Offline       bool              // open nothing that the dump names, and contact nobody
+	Limits        map[string]uint64 // of the names of Env.Limits, in bytes
+	NoMmap        bool              // read the file instead of mapping it
+	Jobs          int               // worker goroutines; 0: one a processor
 	// Context is that of the command that runs now: what ends it ends downloads.
 	// It may be called from several goroutines.
 	Context func() context.Context
@@ -50,6 +52,8 @@ type Session struct {
 
 	runtime string                          // that commands look at, empty for the first
 	running atomic.Pointer[context.Context] // of the command that runs
+
+	told map[string]bool // problems with files, each is told once
 
 	thread    uint32
 	hasThread bool

@@ -6,6 +6,7 @@ package commands
 
 import (
 	"context"
+	"math"
 	"slices"
 
 	"github.com/sosgo/sosgo"
@@ -30,11 +31,33 @@ func All() []cli.Command {
 // the session's to remember.
 func Open(_ context.Context, path string, o cli.OpenOptions) (cli.Dump, error) {
 	options := sosgo.Options{Modules: o.Modules, SymbolServers: o.SymbolServers, SymbolCache: o.SymbolCache,
-		NoMmap: o.NoMmap, Jobs: o.Jobs, Context: o.Context}
+		NoLocalFiles: o.Offline, NoMmap: o.NoMmap, Jobs: o.Jobs, Context: o.Context}
+	for _, l := range ceilings {
+		if n, ok := o.Limits[l.Name]; ok {
+			*l.of(&options) = int64(min(n, math.MaxInt64))
+		}
+	}
 	if o.Progress != nil {
 		options.Progress = func(done, total int64) { o.Progress(uint64(done), uint64(total)) }
 	}
 	return sosgo.Open(path, options)
+}
+
+// ceilings are what a dump may cost, as far as the user can change it.
+var ceilings = []struct {
+	cli.Limit
+	of func(*sosgo.Options) *int64
+}{
+	{cli.Limit{Name: "unpacked", Summary: "bytes of a compressed dump once it is unpacked"}, func(o *sosgo.Options) *int64 { return &o.MaxDecompressed }},
+}
+
+// Limits are the ceilings that --limit can change.
+func Limits() []cli.Limit {
+	var out []cli.Limit
+	for _, l := range ceilings {
+		out = append(out, l.Limit)
+	}
+	return out
 }
 
 // Greeting is what the prompt says of a dump before anything was asked.
