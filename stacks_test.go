@@ -10,6 +10,7 @@ import (
 	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/internal/testdump"
 	"github.com/sosgo/sosgo/stackwalk"
+	"github.com/sosgo/sosgo/target"
 )
 
 // TestMergedWalk stitches the relay of two CLRs on one thread, whose order the
@@ -34,4 +35,26 @@ func TestMergedWalk(t *testing.T) {
 	}
 	require.Equal(t, []string{"8. Sxs.Relay.Park", "8. Sxs.Relay.Enter", "10 Sxs.Relay.Enter", "8. Sxs.Relay.Enter",
 		"10 Sxs.Relay.Enter", "8. Sxs.Relay.Enter"}, got)
+}
+
+// TestNativeWalk walks a process without a CLR: from the thread that waits for the
+// writer of the dump down to where the C library started the program.
+func TestNativeWalk(t *testing.T) {
+	d := testdump.OpenCase(t, "nativeaot-crash-full")
+	v, err := d.View("")
+	require.NoError(t, err)
+	_, err = v.Walker()
+	require.ErrorIs(t, err, target.ErrUnsupported)
+	symbols := d.Symbols()
+	var names []string
+	for f := range v.NativeWalker().Walk(context.Background(), nil, d.Target().Threads()[0].Registers, stackwalk.WalkOptions{}) {
+		require.NoError(t, f.Err)
+		require.Equal(t, stackwalk.FrameNative, f.Kind)
+		if s, ok := symbols.At(f.IP); ok {
+			names = append(names, s.Name)
+		}
+	}
+	require.Greater(t, len(names), 10)
+	require.Equal(t, "wait4", names[0])
+	require.Contains(t, names, "__libc_start_main")
 }

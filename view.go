@@ -36,6 +36,7 @@ type View struct {
 	heap    lazy.Value[*heap.Heap]
 	objects lazy.Value[*objects.Reader]
 	scanner lazy.Value[*stackscan.Scanner]
+	native  lazy.Value[*stackwalk.Walker]
 	walker  lazy.Value[*stackwalk.Walker]
 }
 
@@ -164,6 +165,15 @@ func (v *View) Walker() (*stackwalk.Walker, error) {
 		}
 		return stackwalk.NewWalker(rt, v.otherRuntimes()...), nil
 	})
+}
+
+// NativeWalker walks stacks of native code alone, and needs no runtime: see
+// stackwalk.NewNativeWalker.
+func (v *View) NativeWalker() *stackwalk.Walker {
+	w, _ := v.native.Get(func() (*stackwalk.Walker, error) {
+		return stackwalk.NewNativeWalker(v.dump.Target(), v.dump.Memory()), nil
+	})
+	return w
 }
 
 // otherRuntimes opens the CLRs beside v's; one that can't be opened is left

@@ -23,11 +23,11 @@ type Return struct {
 // ends it.
 func (w *Walker) Returns(ctx context.Context, r target.Range) iter.Seq2[Return, error] {
 	return func(yield func(Return, error) bool) {
-		if w.rt == nil {
+		if w.unwinder == nil {
 			yield(Return{}, errNoRuntime)
 			return
 		}
-		mem, arch := w.rt.Memory(), w.rt.Target().Platform().Arch
+		mem, arch := w.mem, w.target.Platform().Arch
 		processor, err := arch.Processor()
 		if err != nil {
 			yield(Return{}, err)
@@ -65,7 +65,7 @@ const contextBytes = 4096
 
 // Module returns the native module at a, and whether there is one.
 func (w *Walker) Module(a target.Addr) (target.Module, bool) {
-	if w.rt == nil {
+	if w.codes == nil {
 		return target.Module{}, false
 	}
 	if m := w.codes.native.module(a); m != nil {
@@ -74,5 +74,5 @@ func (w *Walker) Module(a target.Addr) (target.Module, bool) {
 	return target.Module{}, false
 }
 
-// Runtime is the runtime whose threads are walked.
+// Runtime is the runtime whose threads are walked, nil for a Walker of native code.
 func (w *Walker) Runtime() *dac.Runtime { return w.rt }

@@ -15,8 +15,10 @@ import (
 // A Walker walks the stacks of the threads of one process. It keeps what it
 // learns about code and is safe for concurrent use.
 type Walker struct {
+	target   target.Target
+	mem      target.Memory
 	rt       *dac.Runtime
-	code     *code.Reader // of rt
+	code     *code.Reader // of rt, nil without one
 	codes    *codeMap
 	unwinder *unwind.Unwinder
 }
@@ -28,12 +30,21 @@ func NewWalker(rt *dac.Runtime, others ...*dac.Runtime) *Walker {
 	if rt == nil {
 		return new(Walker)
 	}
-	w := &Walker{rt: rt, code: code.Of(rt), codes: &codeMap{native: newNativeCode(rt.Target(), rt.Memory())}}
+	w := NewNativeWalker(rt.Target(), rt.Memory())
+	w.rt, w.code = rt, code.Of(rt)
 	w.codes.runtimes = append(w.codes.runtimes, w.code)
 	for _, other := range others {
 		w.codes.runtimes = append(w.codes.runtimes, code.Of(other))
 	}
-	w.unwinder = unwind.New(rt.Memory(), w.codes)
+	return w
+}
+
+// NewNativeWalker returns a Walker for a process without a runtime that sosgo reads,
+// as one of NativeAOT: its walks have native activations alone, whatever the options
+// say, and Runtime is nil. mem is t's memory, or one that completes it.
+func NewNativeWalker(t target.Target, mem target.Memory) *Walker {
+	w := &Walker{target: t, mem: mem, codes: &codeMap{native: newNativeCode(t, mem)}}
+	w.unwinder = unwind.New(mem, w.codes)
 	return w
 }
 
@@ -55,10 +66,11 @@ type WalkOptions struct {
 // that can't begin yields a single FrameNative with Err.
 func (w *Walker) Walk(ctx context.Context, t *dac.Thread, regs target.Registers, o WalkOptions) iter.Seq[Frame] {
 	return func(yield func(Frame) bool) {
-		if w.rt == nil {
+		if w.unwinder == nil {
 			yield(Frame{Kind: FrameNative, Regs: regs, Err: errNoRuntime})
 			return
 		}
+		o.Native = o.Native || w.rt == nil
 		if t == nil {
 			t = new(dac.Thread)
 		}
@@ -154,10 +166,12 @@ func (s *walk) run() {
 
 // lookup finds out what code the registers are in.
 func (s *walk) lookup() {
+	if s.managed, s.codeErr = false, nil; s.w.code == nil {
+		return
+	}
 	ip, _ := s.at.Regs.IP()
 	info, err := s.w.code.MethodAt(ip)
-	s.managed, s.codeErr = err == nil && info.Method != nil, nil
-	if s.managed {
+	if s.managed = err == nil && info.Method != nil; s.managed {
 		s.code, s.blind = info, false
 	} else if err != nil && !errors.Is(err, code.ErrNoCode) {
 		s.codeErr = err

@@ -48,7 +48,10 @@ type profiler struct {
 func (x *profiler) thread(ctx context.Context, t *Thread) {
 	name, err := t.Name()
 	x.out.Note(err)
-	s := answer.ProfileStack{OSID: t.OS.ID, ManagedID: t.Managed.ManagedID, Name: name}
+	s := answer.ProfileStack{OSID: t.OS.ID, Name: name}
+	if t.Managed != nil {
+		s.ManagedID = t.Managed.ManagedID
+	}
 	for f := range x.w.Walk(ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{Native: x.o.Native}) {
 		if f.Err != nil {
 			x.out.Note(fmt.Errorf("stack of thread %#x ends at %#x: %w", t.OS.ID, uint64(f.SP), f.Err))

@@ -14,10 +14,24 @@ import (
 )
 
 // Running picks from a List the threads of the runtime that an OS thread runs, as
-// InRuntimeOrder does.
+// InRuntimeOrder does; without a runtime, all that an OS thread runs.
 func Running(list []Thread, rt *dac.Runtime) ([]*Thread, error) {
+	if rt == nil {
+		return running(list), nil
+	}
 	out, err := InRuntimeOrder(list, rt)
 	return slices.DeleteFunc(out, func(t *Thread) bool { return t.OS == nil }), err
+}
+
+// running are the threads of the list that an OS thread runs.
+func running(list []Thread) []*Thread {
+	var out []*Thread
+	for i := range list {
+		if list[i].OS != nil {
+			out = append(out, &list[i])
+		}
+	}
+	return out
 }
 
 // StackOptions choose what Stacks tells.
@@ -48,7 +62,7 @@ func Stacks(ctx context.Context, w *stackwalk.Walker, list []*Thread, o StackOpt
 	})
 	s.gaps = &out.Gaps
 	s.describer = stackwalk.NewDescriber(o.DescribeOptions, s.gaps)
-	if o.Debug && len(list) > 0 {
+	if o.Debug && len(list) > 0 && w.Runtime() != nil {
 		out.Debug = s.debug(list[0])
 	}
 	return out
@@ -69,7 +83,7 @@ type stackLister struct {
 
 // frames lists the frames of t, nil if there can't be any.
 func (s *stackLister) frames(t *Thread) iter.Seq2[*answer.Frame, error] {
-	if t.Managed == nil || t.OS == nil {
+	if t.OS == nil || t.Managed == nil && s.w.Runtime() != nil {
 		return nil
 	}
 	return func(yield func(*answer.Frame, error) bool) {
@@ -117,7 +131,7 @@ type frameKey struct{ ip, sp target.Addr }
 // references collects the references that t's frames hold, by frame. Frames whose
 // references are not known are noted; the error is the context's.
 func (s *stackLister) references(t *Thread) (map[frameKey][]stackwalk.Root, error) {
-	if !s.o.References {
+	if !s.o.References || t.Managed == nil {
 		return nil, nil
 	}
 	if s.objects == nil {

@@ -8,6 +8,7 @@ import (
 	"github.com/sosgo/sosgo/crash"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/cli"
+	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
 	"github.com/sosgo/sosgo/threads"
 )
@@ -93,6 +94,18 @@ func threadBy(find func([]threads.Thread, uint32) *threads.Thread, list []thread
 		return nil
 	}
 	return find(list, uint32(n))
+}
+
+// Walker walks stacks. Where native frames are wanted it walks those of a process
+// whose runtime can't be opened, too: native frames alone, and the reason is a warning.
+func Walker(c *cli.Context, native bool) (*stackwalk.Walker, error) {
+	v := View(c)
+	w, err := v.Walker()
+	if err == nil || !native {
+		return w, err
+	}
+	c.Warn(err)
+	return v.NativeWalker(), nil
 }
 
 // RunningThreads picks from the list the managed threads that an OS thread runs, in

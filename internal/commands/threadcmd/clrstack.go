@@ -42,7 +42,7 @@ func clrStackCommand() cli.Command {
 }
 
 func askCLRStack(c *cli.Context) (report.Answer, error) {
-	walker, err := ask.View(c).Walker()
+	walker, err := ask.Walker(c, c.Bool("native"))
 	if err != nil {
 		return report.Answer{}, err
 	}

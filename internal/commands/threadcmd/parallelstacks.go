@@ -26,7 +26,7 @@ func parallelStacksCommand() cli.Command {
 }
 
 func askParallelStacks(c *cli.Context) (report.Answer, error) {
-	walker, list, err := runningThreads(c)
+	walker, list, err := runningThreads(c, false)
 	if err != nil {
 		return report.Answer{}, err
 	}
@@ -39,8 +39,8 @@ func askParallelStacks(c *cli.Context) (report.Answer, error) {
 }
 
 // runningThreads are the managed threads that an OS thread runs, and their Walker.
-func runningThreads(c *cli.Context) (*stackwalk.Walker, []*threads.Thread, error) {
-	walker, err := ask.View(c).Walker()
+func runningThreads(c *cli.Context, native bool) (*stackwalk.Walker, []*threads.Thread, error) {
+	walker, err := ask.Walker(c, native)
 	if err != nil {
 		return nil, nil, err
 	}
