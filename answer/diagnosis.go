@@ -1,6 +1,10 @@
 package answer
 
-import "github.com/sosgo/sosgo/target"
+import (
+	"time"
+
+	"github.com/sosgo/sosgo/target"
+)
 
 // A Diagnosis says what a dump holds, how it is read, what is missing and what
 // would help. A stranger's report of a problem is this.
@@ -12,9 +16,20 @@ type Diagnosis struct {
 	Size     int64              `json:"size" doc:"bytes of the dump, unpacked"`
 	OS       string             `json:"os" doc:"operating system of the process"`
 	OSText   string             `json:"osVersion,omitempty" doc:"its version, as the dump words it"`
+	Distro   string             `json:"distribution,omitempty" doc:"of Linux"`
+	CPUs     int                `json:"processors,omitempty" doc:"of the machine"`
+	CPU      string             `json:"processor,omitempty" doc:"their model, as the dump words it"`
 	Arch     string             `json:"arch" doc:"processor architecture"`
 	PID      uint32             `json:"pid,omitempty" doc:"process id"`
 	Command  string             `json:"command,omitempty" doc:"executable or command line"`
+	Taken    *time.Time         `json:"taken,omitempty" doc:"when the dump was written"`
+	Started  *time.Time         `json:"started,omitempty" doc:"when the process began"`
+	User     *Seconds           `json:"userTime,omitempty" doc:"that the process had used, in seconds"`
+	Kernel   *Seconds           `json:"kernelTime,omitempty" doc:"that the system had used for the process, in seconds"`
+	Counters []MemoryCounter    `json:"memory,omitempty" doc:"what the dump records of the process's and the machine's memory"`
+	Comment  string             `json:"comment,omitempty" doc:"that the writer of the dump left"`
+	Notes    []CrashAnnotation  `json:"annotations,omitempty" doc:"what the program had written down for its crash reports"`
+	Contents []DumpContent      `json:"contents,omitempty" doc:"what else the dump holds"`
 	Threads  int                `json:"threads" doc:"OS threads"`
 	Modules  int                `json:"modules" doc:"images that were mapped"`
 	Stored   uint64             `json:"stored" doc:"bytes of the process's memory in the dump"`
@@ -23,6 +38,28 @@ type Diagnosis struct {
 	Files    []WantedFile       `json:"files,omitempty" doc:"module files that would help"`
 	Warnings []string           `json:"dumpWarnings,omitempty" doc:"what reading the container had to skip or to decide"`
 	Members  []LayoutMember     `json:"members,omitempty" doc:"the layout of the chosen runtime, if it was asked for"`
+}
+
+// Seconds is a length of time.
+type Seconds float64
+
+// A MemoryCounter is a number of bytes of memory that the dump records.
+type MemoryCounter struct {
+	Name  string `json:"name" doc:"what is counted; system: of the whole machine"`
+	Bytes uint64 `json:"bytes" doc:"how much"`
+}
+
+// A CrashAnnotation is a note of the program for its crash reports.
+type CrashAnnotation struct {
+	Module string `json:"module,omitempty" doc:"that made it; absent for the process"`
+	Key    string `json:"key,omitempty" doc:"what it is about"`
+	Value  string `json:"value" doc:"the note"`
+}
+
+// A DumpContent is a kind of thing that a dump holds.
+type DumpContent struct {
+	Name  string `json:"name" doc:"of the kind"`
+	Count int    `json:"count" doc:"how many there are"`
 }
 
 // A RuntimeDiagnosis says how one runtime is read.

@@ -12,31 +12,40 @@ type Images struct {
 	List   []MappedImage           `json:"-"` // the images as the dump lists them: none was opened for it
 	Images iter.Seq2[Image, error] `json:"modules" doc:"the images, by address"`
 	Total  uint64                  `json:"totalImageSize" doc:"bytes of all images, also of those that were not asked for"`
+	// Headless is the part of Total that images without headers make, which SOS
+	// does not list.
+	Headless uint64 `json:"-"`
 }
 
 // A MappedImage is an image as the dump lists it.
 type MappedImage struct {
-	Index   int         `json:"index" doc:"number of the image, by address"`
-	Address target.Addr `json:"address" doc:"where it starts"`
-	Size    uint64      `json:"size" doc:"bytes in memory"`
-	Path    string      `json:"path" doc:"of its file, as the dump records it"`
+	Index int `json:"index" doc:"number of the image, by address"`
+	// SOSIndex is the number among those that SOS lists.
+	SOSIndex int         `json:"-"`
+	Address  target.Addr `json:"address" doc:"where it starts"`
+	Size     uint64      `json:"size" doc:"bytes in memory"`
+	Path     string      `json:"path" doc:"of its file, as the dump records it"`
+	// Headless images are those that SOS does not list.
+	Headless bool `json:"headless,omitempty" doc:"its headers are neither in the dump nor in a file at hand: the mapped parts of its file tell the size"`
 }
 
 // An Image is an image that the process had mapped, with what it tells of
 // itself. Of one that can't be opened only what the dump lists is known.
 type Image struct {
 	MappedImage
-	PE        bool           `json:"pe" doc:"a PE image, not an ELF one"`
-	Managed   bool           `json:"managed" doc:"a PE image with a CLR header"`
-	Flat      *bool          `json:"flat,omitempty" doc:"laid out as in its file"`
-	FileSize  uint32         `json:"sizeOfImage,omitempty" doc:"SizeOfImage of a PE image, part of its identity"`
-	TimeStamp *Hex           `json:"timeDateStamp,omitempty" doc:"of a PE image, part of its identity"`
-	Version   Text           `json:"version,omitzero" doc:"file version"`
-	Text      string         `json:"versionText,omitempty" doc:"the version that an image of the runtime gives itself"`
-	PDB       *PDB           `json:"pdb,omitempty" doc:"the symbol file that it names"`
-	BuildID   string         `json:"buildId,omitempty" doc:"of an ELF image"`
-	Exports   []Export       `json:"exports,omitempty" doc:"symbols for debuggers that a runtime exports"`
-	Sections  []ImageSection `json:"sections,omitempty" doc:"sections or segments"`
+	PE        bool   `json:"pe" doc:"a PE image, not an ELF one"`
+	Managed   bool   `json:"managed" doc:"a PE image with a CLR header"`
+	Flat      *bool  `json:"flat,omitempty" doc:"laid out as in its file"`
+	FileSize  uint32 `json:"sizeOfImage,omitempty" doc:"SizeOfImage of a PE image, part of its identity"`
+	TimeStamp *Hex   `json:"timeDateStamp,omitempty" doc:"of a PE image, part of its identity"`
+	Version   Text   `json:"version,omitzero" doc:"file version"`
+	Text      string `json:"versionText,omitempty" doc:"the version that an image of the runtime gives itself"`
+	PDB       *PDB   `json:"pdb,omitempty" doc:"the symbol file that it names"`
+	BuildID   string `json:"buildId,omitempty" doc:"of an ELF image; of a Mach-O image the UUID"`
+	// BuildIDCut: it is what a crash reporter kept of it.
+	BuildIDCut bool           `json:"buildIdCut,omitempty" doc:"buildId is only the beginning of it"`
+	Exports    []Export       `json:"exports,omitempty" doc:"symbols for debuggers that a runtime exports"`
+	Sections   []ImageSection `json:"sections,omitempty" doc:"sections or segments"`
 }
 
 // A PDB is the identity of the symbol file of a PE image.

@@ -41,6 +41,7 @@ func Of(s Source) *answer.Diagnosis {
 		OS: platform.OS.String(), OSText: platform.OSVersion, Arch: platform.Arch.String(), PID: process.ID, Command: process.Command,
 		Threads: len(s.File.Threads()), Modules: len(s.File.Modules()),
 	}}
+	g.container(&platform, &process)
 	for _, w := range s.File.Warnings() {
 		g.Warnings = append(g.Warnings, w.Error())
 	}
@@ -56,6 +57,34 @@ func Of(s Source) *answer.Diagnosis {
 		g.Fail(target.Unsupportedf("no .NET runtime is chosen whose layout could be listed"))
 	}
 	return g.Diagnosis
+}
+
+// container adds what the container tells of process and machine.
+func (g *builder) container(platform *target.Platform, process *target.Process) {
+	d := g.Diagnosis
+	d.Distro, d.CPUs, d.CPU, d.Comment = platform.Distribution, platform.CPUs, platform.CPU, process.Comment
+	if x, ok := g.Source.File.Exception(); ok && x.Signal != nil && process.Comment == "signal "+x.Words {
+		d.Comment = "" // crashinfo says it
+	}
+	if t := process.DumpTime; !t.IsZero() {
+		d.Taken = &t
+	}
+	if t := process.Created; !t.IsZero() {
+		d.Started = &t
+	}
+	if t := process.Times; t != nil {
+		user, kernel := answer.Seconds(t.User.Seconds()), answer.Seconds(t.Kernel.Seconds())
+		d.User, d.Kernel = &user, &kernel
+	}
+	for _, c := range process.Counters {
+		d.Counters = append(d.Counters, answer.MemoryCounter(c))
+	}
+	for _, a := range process.Annotations {
+		d.Notes = append(d.Notes, answer.CrashAnnotation(a))
+	}
+	for _, c := range g.Source.File.Contents() {
+		d.Contents = append(d.Contents, answer.DumpContent(c))
+	}
 }
 
 // A builder makes a diagnosis of a source.

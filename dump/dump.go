@@ -17,7 +17,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// The formats that a File can have.
+// The formats that a File can have. Of a minidump that a crash reporter wrote on
+// another system, the format says so: "minidump of a Linux process (Breakpad)".
 const (
 	FormatELFCore  = "ELF core"
 	FormatMinidump = "Windows minidump"
@@ -47,7 +48,7 @@ type File struct {
 	target.Target
 
 	Path       string // empty if the dump was opened from an io.ReaderAt
-	Format     string // FormatELFCore or FormatMinidump
+	Format     string // FormatELFCore, FormatMinidump, or what a foreign minidump is
 	Compressed string // "gzip" or "zstd"; empty if the dump is not compressed
 	Size       int64  // of the dump in bytes, unpacked
 
@@ -57,8 +58,15 @@ type File struct {
 }
 
 // NextStored implements target.SparseMemory.
-func (f *File) NextStored(a target.Addr) (target.Addr, bool) {
-	return target.NextStored(f.Target, a)
+func (f *File) NextStored(a target.Addr) (target.Addr, bool) { return target.NextStored(f.Target, a) }
+
+// Contents counts what the dump holds beside memory, modules and threads, where its
+// container has such things.
+func (f *File) Contents() []target.Content {
+	if c, ok := f.Target.(interface{ Contents() []target.Content }); ok {
+		return c.Contents()
+	}
+	return nil
 }
 
 // Content is the dump itself, unpacked, as an io.ReaderAt of Size bytes.
@@ -169,7 +177,7 @@ func openContainer(src target.Source, head []byte) (*File, error) {
 		if err != nil {
 			return nil, err
 		}
-		f.Target, f.Format = t, FormatMinidump
+		f.Target, f.Format = t, t.Container()
 	default:
 		return nil, notADump(head, src.Size())
 	}

@@ -25,6 +25,7 @@ var signatures = [...]signature{
 	{0, "JAVA PROFILE", "a Java heap dump"},
 	{0, "go1.", "a Go heap dump"},
 	{0, "KDUMP   ", "a Linux kernel dump: sosgo reads dumps of processes"},
+	{0, "PMDM", "a minidump of a big-endian machine"},
 	{0, "MZ", "a Windows program or library, not a dump"},
 	{0, "BSJB", "a portable PDB file, not a dump"},
 	{0, "Microsoft C/C++ MSF", "a Windows PDB file, not a dump"},

@@ -25,6 +25,9 @@ type Identity struct {
 // IdentityOf reads the identity of m from a dump's module list and memory.
 func IdentityOf(mem target.Memory, m *target.Module) Identity {
 	id := Identity{TimeDateStamp: m.TimeDateStamp, SizeOfImage: m.SizeOfImage}
+	if !m.BuildIDCut {
+		id.BuildID = m.BuildID
+	}
 	im, err := OpenMemory(mem, m)
 	if err != nil {
 		return id

@@ -21,19 +21,19 @@ type Module struct {
 	// ELF core its SizeOfImage, up to where the next file is mapped, even where
 	// the image lies flat.
 	ImageSize uint64
+	// Headless: neither the dump nor a module's file has its first bytes. That it is
+	// an image is told by its name, and its size by what was mapped of its file.
+	Headless bool
 }
 
-// Modules returns the images of a process by address. Files that were mapped
-// without being listed as modules are left out where neither the dump nor a
-// module's file has their first bytes. mem is t's memory, or an overlay of it.
+// Modules returns the images of a process by address. mem is t's memory, or an
+// overlay of it.
 func Modules(t target.Target, mem target.Memory) []Module {
 	mods := t.Modules()
 	next := mappedFiles(t)
-	out := make([]Module, 0, len(mods))
-	for _, m := range mods {
-		if m.Listed || target.Available(mem, m.Base, 2) {
-			out = append(out, Module{Module: m, ImageSize: shownSize(m, next)})
-		}
+	out := make([]Module, len(mods))
+	for i, m := range mods {
+		out[i] = Module{Module: m, ImageSize: shownSize(m, next), Headless: !m.Listed && !target.Available(mem, m.Base, 2)}
 	}
 	return out
 }
@@ -136,13 +136,18 @@ type ListOptions struct {
 func List(ctx context.Context, t target.Target, mem target.Memory, o ListOptions) (*answer.Images, error) {
 	a := &answer.Images{}
 	var chosen []Module
+	headless := 0
 	for i, m := range Modules(t, mem) {
 		a.Total += m.ImageSize
+		if m.Headless {
+			a.Headless += m.ImageSize
+			headless++
+		}
 		if o.At != nil && !m.Contains(*o.At) || o.Match != nil && !o.Match(target.BaseName(m.Path)) {
 			continue
 		}
 		chosen = append(chosen, m)
-		a.List = append(a.List, answer.MappedImage{Index: i, Address: m.Base, Size: m.ImageSize, Path: m.Path})
+		a.List = append(a.List, answer.MappedImage{Index: i, SOSIndex: i - headless, Address: m.Base, Size: m.ImageSize, Path: m.Path, Headless: m.Headless})
 	}
 	if o.At != nil && len(chosen) == 0 {
 		return nil, fmt.Errorf("address 0x%016x is in no image: %w", uint64(*o.At), target.ErrNotInDump)
@@ -159,7 +164,7 @@ func describeAll(ctx context.Context, a *answer.Images, mem target.Memory, modul
 				yield(answer.Image{}, err)
 				return
 			}
-			row := answer.Image{MappedImage: a.List[i]}
+			row := answer.Image{MappedImage: a.List[i], BuildID: hex.EncodeToString(modules[i].BuildID), BuildIDCut: modules[i].BuildIDCut}
 			if img, err := OpenMemory(mem, &modules[i].Module); err != nil {
 				a.Note(err)
 			} else {
@@ -184,7 +189,7 @@ func describe(row *answer.Image, img *Image, o *ListOptions) {
 		row.PDB = img.DescribePDB()
 	}
 	if id, err := img.BuildID(); err == nil {
-		row.BuildID = hex.EncodeToString(id)
+		row.BuildID, row.BuildIDCut = hex.EncodeToString(id), false
 	}
 	if text, err := img.VersionString(); err == nil && !row.PE {
 		row.Text = text

@@ -8,7 +8,7 @@ import (
 
 // readsContexts reports whether the contexts of an architecture are read.
 func readsContexts(a target.Arch) bool {
-	_, err := a.Processor()
+	_, err := a.RegisterFile()
 	return err == nil
 }
 
@@ -16,16 +16,16 @@ func readsContexts(a target.Arch) bool {
 // that readsContexts. Registers that the context does not claim stay unknown.
 func (f *File) registers(stream string, loc location) (target.Registers, error) {
 	regs := target.Registers{Arch: f.platform.Arch}
-	processor, err := f.platform.Arch.Processor()
+	processor, err := f.platform.Arch.RegisterFile()
 	if err != nil {
 		return regs, err
 	}
 	layout := &processor.Context
-	if int64(loc.size) < int64(layout.Size) {
+	if least := layout.Minimum(); int64(loc.size) < int64(least) {
 		return regs, &FormatError{Stream: stream, Off: int64(loc.rva),
-			Msg: fmt.Sprintf("thread context of %d bytes, %s has %d", loc.size, f.platform.Arch, layout.Size)}
+			Msg: fmt.Sprintf("thread context of %d bytes, the registers of %s take %d", loc.size, f.platform.Arch, least)}
 	}
-	b, err := f.read(stream, int64(loc.rva), int64(layout.Size))
+	b, err := f.read(stream, int64(loc.rva), min(int64(loc.size), int64(layout.Size)))
 	if err != nil {
 		return regs, err
 	}

@@ -47,6 +47,7 @@ func (f *File) loadException(n *notes) *target.Exception {
 	for i := range e.Parameters {
 		e.Parameters[i] = le.Uint64(b[40+8*i:])
 	}
+	f.interpret(e)
 	isIt := func(t target.Thread) bool { return t.ID == e.ThreadID }
 	if threads := f.Threads(); len(threads) > 0 && !slices.ContainsFunc(threads, isIt) {
 		n.add(s.errorf(0, nil, "the exception's thread %#x is not in the thread list", e.ThreadID))

@@ -2,7 +2,6 @@ package minidump
 
 import (
 	"fmt"
-	"io"
 	"math"
 	"sync"
 
@@ -48,6 +47,13 @@ type File struct {
 	claims      lazy[*target.Claims]
 	handles     lazy[[]Handle]
 	unloaded    lazy[[]UnloadedModule]
+	functions   lazy[[]FunctionTable]
+	counters    lazy[[]target.Counter]
+	environment lazy[[]string]
+	auxv        lazy[[]AuxEntry]
+	linkMaps    lazy[[]LinkMap]
+	maps        lazy[[]mapping]
+	crashpad    lazy[*CrashpadInfo]
 }
 
 var _ target.Target = (*File)(nil)
@@ -73,8 +79,8 @@ type header struct {
 }
 
 // Open reads the directory and the memory lists of the minidump in src. It
-// fails with a *FormatError if there is no usable directory, or no memory; any
-// lesser fault is a warning. The File reads src as long as it is used and does
+// fails with a *FormatError if there is no usable directory; any lesser fault is a
+// warning, also that the dump was written without memory. The File reads src as long as it is used and does
 // not close it.
 func Open(src target.Source) (*File, error) {
 	f := &File{src: src}
@@ -92,7 +98,9 @@ func Open(src target.Source) (*File, error) {
 		f.notes.add(w)
 	}
 	if len(f.mem.Ranges()) == 0 {
-		return nil, f.noMemory()
+		if err := f.noMemory(); err != nil {
+			return nil, err
+		}
 	}
 	return f, nil
 }
@@ -181,6 +189,12 @@ func (f *File) Warnings() []error {
 	f.Exception()
 	f.Handles()
 	f.UnloadedModules()
+	f.FunctionTables()
+	f.Environment()
+	f.Auxv()
+	f.LinkMaps()
+	f.mappings()
+	f.Crashpad()
 	all := f.notes.appendTo(nil, "directory")
 	all = f.misc.notes.appendTo(all, "MiscInfo")
 	all = f.process.notes.appendTo(all, "comments")
@@ -190,7 +204,14 @@ func (f *File) Warnings() []error {
 	all = f.infos.notes.appendTo(all, "memory infos")
 	all = f.exception.notes.appendTo(all, "exception")
 	all = f.handles.notes.appendTo(all, "handles")
-	return f.unloaded.notes.appendTo(all, "unloaded modules")
+	all = f.unloaded.notes.appendTo(all, "unloaded modules")
+	all = f.functions.notes.appendTo(all, "function tables")
+	all = f.counters.notes.appendTo(all, "memory counters")
+	all = f.environment.notes.appendTo(all, "environment")
+	all = f.auxv.notes.appendTo(all, "auxiliary vector")
+	all = f.linkMaps.notes.appendTo(all, "dynamic linker's list")
+	all = f.maps.notes.appendTo(all, "mappings")
+	return f.crashpad.notes.appendTo(all, "Crashpad")
 }
 
 // addr makes an address of v. Older createdumps sign-extend the addresses of
@@ -202,17 +223,21 @@ func (f *File) addr(v uint64) target.Addr {
 	return target.Addr(v)
 }
 
-// noMemory is the error of a dump without memory.
+// noMemory judges a dump without memory: it has its threads and modules, or it is
+// an error.
 func (f *File) noMemory() error {
-	for _, t := range [...]StreamType{Memory64ListStream, MemoryListStream} {
+	e := &FormatError{Stream: "directory", Off: int64(f.header.directoryRVA), Msg: "neither memory nor threads nor modules are in the file"}
+	for _, t := range [...]StreamType{MemoryListStream, Memory64ListStream} {
 		if s, ok := f.stream(t); ok {
-			e := &FormatError{Stream: s.Name(), Off: int64(s.RVA), Msg: "none of the dump's memory is in the file"}
-			if len(f.notes.list) > 0 {
-				e.Err = f.notes.list[len(f.notes.list)-1]
-			}
-			return e
+			e.Stream, e.Off = s.Name(), int64(s.RVA)
 		}
 	}
-	return &FormatError{Stream: "directory", Off: int64(f.header.directoryRVA), Err: io.ErrUnexpectedEOF,
-		Msg: "no memory list: the dump was written without memory, or is cut"}
+	if len(f.notes.list) > 0 {
+		e.Err = f.notes.list[len(f.notes.list)-1]
+	}
+	if len(f.Threads()) == 0 && len(f.Modules()) == 0 {
+		return e
+	}
+	f.notes.add(fmt.Errorf("minidump: the process's memory, of which the file holds nothing: %w", target.ErrNotInDump))
+	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"maps"
 	"runtime"
 	"slices"
 	"testing"
@@ -118,7 +119,8 @@ func TestProcess(t *testing.T) {
 	assert.Empty(t, f.Warnings())
 	assert.Equal(t, target.Platform{OS: target.OSWindows, Arch: target.ArchAMD64, OSVersion: "10.0.19045", CPUs: 2}, f.Platform())
 	assert.Equal(t, target.Process{ID: 4242, Command: "a.exe", Created: time.Unix(1_699_999_000, 0).UTC(),
-		DumpTime: time.Unix(1_700_000_000, 0).UTC(), Container: "Windows minidump", Comment: "taken by hand"}, f.Process())
+		DumpTime: time.Unix(1_700_000_000, 0).UTC(), Container: "Windows minidump", Comment: "taken by hand",
+		Times: &target.Times{User: 5 * time.Second, Kernel: 7 * time.Second}}, f.Process())
 	assert.Equal(t, uint64(2), f.Flags())
 }
 
@@ -140,13 +142,13 @@ func TestStreams(t *testing.T) {
 	}
 	assert.Equal(t, []string{"SystemInfo", "ThreadList", "ThreadInfoList", "ThreadNames", "ModuleList", "UnloadedModuleList",
 		"Exception", "MiscInfo", "HandleData", "CommentW", "Token", "MemoryInfoList", "Memory64List"}, names)
-	assert.Equal(t, "StreamType(0x47670001)", minidump.StreamType(0x47670001).String())
+	assert.Equal(t, "StreamType(0x4d7a0004)", minidump.StreamType(0x4d7a0004).String())
 	_, err := f.StreamBytes(minidump.Stream{RVA: 1 << 31, Size: 1 << 31})
 	require.ErrorIs(t, err, target.ErrCorrupt)
 }
 
 func TestMiscInfoVersions(t *testing.T) {
-	want := minidump.MiscInfo{ProcessID: 7, Created: time.Unix(100, 0).UTC(), User: 5 * time.Second, Kernel: 7 * time.Second}
+	want := minidump.MiscInfo{ProcessID: 7, HasTimes: true, Created: time.Unix(100, 0).UTC(), User: 5 * time.Second, Kernel: 7 * time.Second}
 	grow := []func(){
 		func() {},
 		func() { want.MaxMHz, want.CurrentMHz = 3000, 2000 },
@@ -207,13 +209,16 @@ func TestAMD64Registers(t *testing.T) {
 	integer := map[string]uint64{"rax": 10, "rcx": 11, "rdx": 12, "rbx": 13, "rbp": 15, "rsi": 16, "rdi": 17, "r8": 18,
 		"r9": 19, "r10": 20, "r11": 21, "r12": 22, "r13": 23, "r14": 24, "r15": 25}
 	segments := map[string]uint64{"ds": 0x2b, "es": 0x2c, "fs": 0x53, "gs": 0x2d}
+	all := maps.Clone(control)
+	maps.Copy(all, integer)
+	maps.Copy(all, segments)
 	for _, c := range []struct {
 		name  string
 		flags uint32
 		want  map[string]uint64
 		float bool
 	}{
-		{"none", 0x100000, map[string]uint64{}, false},
+		{"none, which means all", 0x100000, all, true},
 		{"control", 0x100001, control, false},
 		{"integer", 0x100002, integer, false},
 		{"segments", 0x100004, segments, false},
@@ -261,7 +266,7 @@ func TestARM64Registers(t *testing.T) {
 }
 
 func TestUnsupportedArchitecture(t *testing.T) {
-	for _, arch := range []uint16{synth.MinidumpX86, synth.MinidumpARM, 0xffff} {
+	for _, arch := range []uint16{3, 0x8002, 0x8006, 0xffff} {
 		known, _, warnings := registersOf(t, arch, make([]byte, 716))
 		assert.Empty(t, known)
 		require.Len(t, warnings, 1)
@@ -273,7 +278,7 @@ func TestUnsupportedArchitecture(t *testing.T) {
 func TestBadContexts(t *testing.T) {
 	for name, context := range map[string][]byte{
 		"empty":       nil,
-		"short":       synth.AMD64Context(allGroups, regs, 1, 2)[:1231],
+		"short":       synth.AMD64Context(allGroups, regs, 1, 2)[:255],
 		"other flags": synth.AMD64Context(0x10007, regs, 1, 2),
 	} {
 		t.Run(name, func(t *testing.T) {

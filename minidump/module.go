@@ -2,6 +2,7 @@ package minidump
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 
 	"github.com/sosgo/sosgo/internal/limits"
@@ -25,16 +26,27 @@ const (
 	codeViewRSDSSize = 24
 )
 
-// moduleList is the module list and the first module of the dump's own order,
-// which is the program itself.
+// A CodeView record of Breakpad for ELF images has the build id, as long as it is
+// (MDCVInfoELF).
+const codeViewBuildID = "LEpB"
+
+// moduleList is the module list, and the paths in the dump's own order, the first
+// of which is the program itself.
 type moduleList struct {
-	sorted  []target.Module
-	program string
+	sorted []target.Module
+	listed []string
+}
+
+func (l *moduleList) program() string {
+	if len(l.listed) == 0 {
+		return ""
+	}
+	return l.listed[0]
 }
 
 // Modules implements target.Target. A module's Size and SizeOfImage are those
-// of the module list; Mappings is empty: the loader of Windows maps an image
-// as a whole. The caller must not change the slice.
+// of the module list. Mappings is empty for a process of Windows, whose loader maps
+// an image as a whole, and where the dump lacks /proc/PID/maps. The caller must not change the slice.
 func (f *File) Modules() []target.Module { return f.modules.get(f.loadModules).sorted }
 
 func (f *File) loadModules(n *notes) moduleList {
@@ -49,9 +61,9 @@ func (f *File) loadModules(n *notes) moduleList {
 	for i := range t.len() {
 		modules = append(modules, f.module(t.at(i), r, n))
 	}
-	list := moduleList{sorted: modules}
-	if len(modules) > 0 {
-		list.program = modules[0].Path
+	list := moduleList{sorted: modules, listed: make([]string, len(modules))}
+	for i := range modules {
+		list.listed[i] = modules[i].Path
 	}
 	sort.SliceStable(modules, func(i, j int) bool { return modules[i].Base < modules[j].Base })
 	for i := 1; i < len(modules); i++ {
@@ -59,6 +71,7 @@ func (f *File) loadModules(n *notes) moduleList {
 			n.add(target.Corruptf("minidump: modules %q at %#x and %q at %#x overlap", p.Path, uint64(p.Base), m.Path, uint64(m.Base)))
 		}
 	}
+	f.mapped(modules)
 	return list
 }
 
@@ -81,33 +94,73 @@ func (f *File) module(e []byte, r *nameReader, n *notes) target.Module {
 		high, low := le.Uint32(v[8:]), le.Uint32(v[12:])
 		m.Version = [4]uint16{uint16(high >> 16), uint16(high), uint16(low >> 16), uint16(low)}
 	}
-	if m.PDB, err = r.pdb(locationAt(e[76:])); err != nil {
+	if err = f.codeView(&m, r, locationAt(e[76:])); err != nil {
 		n.add(fmt.Errorf("module at %#x: CodeView record: %w", uint64(m.Base), err))
+	}
+	// An ELF or Mach-O image has no SizeOfImage that would identify it. Modules of
+	// Wine or of .NET have the stamp of their PE image.
+	if f.foreign() && m.TimeDateStamp == 0 {
+		m.SizeOfImage = 0
 	}
 	return m
 }
 
-// pdb reads the CodeView record at loc. Records of other forms than RSDS
-// identify no file that .NET images have; they give nil, as no record does.
-func (r *nameReader) pdb(loc location) (*target.PDBID, error) {
+// foreign reports whether the process was one of another system than Windows.
+func (f *File) foreign() bool {
+	return f.platform.OS != target.OSWindows && f.platform.OS != target.OSUnknown
+}
+
+// codeView reads the CodeView record at loc: RSDS, or the build id of an ELF image.
+// Records of other forms identify no file that .NET processes load.
+func (f *File) codeView(m *target.Module, r *nameReader, loc location) error {
 	if loc.size == 0 {
-		return nil, nil
+		return nil
 	}
 	if loc.size > codeViewRSDSSize+limits.PathBytes {
-		return nil, &FormatError{Stream: r.stream, Off: int64(loc.rva), Msg: fmt.Sprintf("CodeView record of %d bytes", loc.size)}
+		return &FormatError{Stream: r.stream, Off: int64(loc.rva), Msg: fmt.Sprintf("CodeView record of %d bytes", loc.size)}
 	}
 	b, err := r.bytes(loc.rva, int64(loc.size))
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if len(b) < codeViewRSDSSize || string(b[:4]) != codeViewRSDS {
-		return nil, nil
+	switch {
+	case len(b) > len(codeViewBuildID) && string(b[:4]) == codeViewBuildID:
+		if id := b[len(codeViewBuildID):]; len(id) <= limits.BuildIDBytes && !isZero(id) {
+			m.BuildID = slices.Clone(id)
+		}
+	case len(b) < codeViewRSDSSize || string(b[:4]) != codeViewRSDS:
+	case f.foreign() && m.TimeDateStamp == 0:
+		m.BuildID, m.BuildIDCut = f.buildID(target.GUID(b[4:20]))
+	default:
+		m.PDB = &target.PDBID{GUID: target.GUID(b[4:20]), Age: le.Uint32(b[20:]), Path: decodeBytes(b[codeViewRSDSSize:])}
 	}
-	return &target.PDBID{
-		GUID: [16]byte(b[4:20]),
-		Age:  le.Uint32(b[20:]),
-		Path: decodeBytes(b[codeViewRSDSSize:]),
-	}, nil
+	return nil
+}
+
+// buildID makes of the GUID of an RSDS record what stands for the image: on macOS
+// its UUID, elsewhere the beginning of its build id. Breakpad copied the bytes of a
+// build id as they are; who reads a UUID, as Crashpad did, stores it as a GUID.
+func (f *File) buildID(g target.GUID) (id []byte, cut bool) {
+	if isZero(g[:]) {
+		return nil, false
+	}
+	_, crashpad := f.stream(CrashpadInfoStream)
+	if darwin := f.platform.OS == target.OSDarwin; darwin || crashpad {
+		slices.Reverse(g[0:4])
+		slices.Reverse(g[4:6])
+		slices.Reverse(g[6:8])
+		return g[:], !darwin
+	}
+	return g[:], true
+}
+
+func isZero(b []byte) bool {
+	for _, c := range b {
+		if c != 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // An UnloadedModule is an image that was unloaded before the dump was written

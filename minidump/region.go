@@ -119,7 +119,7 @@ func (f *File) loadMemoryInfos(n *notes) []MemoryInfo {
 
 // Regions implements target.Target.
 //
-// They are the regions of the MemoryInfoList, and what is stored outside of
+// They are the regions of the MemoryInfoList or of /proc/PID/maps, and what is stored outside of
 // them or without such a list; of the latter only the size is known, and
 // whether it is part of a module. A region of which the dump holds parts is
 // given in pieces that each start where stored bytes start.
@@ -133,6 +133,14 @@ func (f *File) Regions() iter.Seq[target.Region] {
 			r := target.Region{Start: info.Start, Size: info.Size, Kind: info.kind(), Prot: info.protection()}
 			if !w.listed(r) {
 				return
+			}
+		}
+		if len(f.MemoryInfos()) == 0 {
+			maps := f.mappings()
+			for i := range maps {
+				if !w.unlisted(maps[i].Start) || !w.listed(maps[i].region()) {
+					return
+				}
 			}
 		}
 		w.unlisted(math.MaxUint64)
@@ -225,7 +233,7 @@ func (w *regionWalk) drop(limit target.Addr) {
 
 // give yields r with the path of the module that it is a part of.
 func (w *regionWalk) give(r target.Region) bool {
-	if r.Kind == "" || r.Kind == "image" {
+	if r.Kind == "" || r.Kind == "image" || r.Kind == "mapped" && r.Path != "" {
 		if m := w.module(r.Start); m != nil {
 			r.Kind, r.Path = "image", m.Path
 		}

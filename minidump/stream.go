@@ -32,6 +32,22 @@ const (
 	ThreadNamesStream         StreamType = 24
 )
 
+// The streams of Breakpad (google_breakpad/common/minidump_format.h) and Crashpad
+// (minidump/minidump_extensions.h).
+const (
+	BreakpadInfoStream     StreamType = 0x47670001
+	AssertionInfoStream    StreamType = 0x47670002
+	LinuxCPUInfoStream     StreamType = 0x47670003
+	LinuxProcStatusStream  StreamType = 0x47670004
+	LinuxLSBReleaseStream  StreamType = 0x47670005
+	LinuxCommandLineStream StreamType = 0x47670006
+	LinuxEnvironStream     StreamType = 0x47670007
+	LinuxAuxvStream        StreamType = 0x47670008
+	LinuxMapsStream        StreamType = 0x47670009
+	LinuxDSODebugStream    StreamType = 0x4767000a
+	CrashpadInfoStream     StreamType = 0x43500001
+)
+
 // unusedStream marks directory entries that the writer reserved and left.
 const unusedStream StreamType = 0
 
@@ -40,8 +56,18 @@ var streamNames = [...]string{3: "ThreadList", 4: "ModuleList", 5: "MemoryList",
 	14: "UnloadedModuleList", 15: "MiscInfo", 16: "MemoryInfoList", 17: "ThreadInfoList", 18: "HandleOperationList",
 	19: "Token", 20: "JavaScriptData", 21: "SystemMemoryInfo", 22: "ProcessVmCounters", 23: "IptTrace", 24: "ThreadNames"}
 
-// String is the name of t in minidumpapiset.h without the suffix "Stream".
+var breakpadStreamNames = [...]string{1: "BreakpadInfo", 2: "AssertionInfo", 3: "/proc/cpuinfo", 4: "/proc/PID/status", 5: "/etc/lsb-release",
+	6: "/proc/PID/cmdline", 7: "/proc/PID/environ", 8: "/proc/PID/auxv", 9: "/proc/PID/maps", 0xa: "DSODebug"}
+
+// String is the name of t in minidumpapiset.h without the suffix "Stream". Of a
+// stream that is a file it is the file's.
 func (t StreamType) String() string {
+	if i := uint64(t - BreakpadInfoStream + 1); t >= BreakpadInfoStream && i < uint64(len(breakpadStreamNames)) {
+		return breakpadStreamNames[i]
+	}
+	if t == CrashpadInfoStream {
+		return "CrashpadInfo"
+	}
 	if uint64(t) < uint64(len(streamNames)) && streamNames[t] != "" {
 		return streamNames[t]
 	}

@@ -1,7 +1,9 @@
 package minidump
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -28,32 +30,55 @@ func (f *File) loadPlatform(n *notes) target.Platform {
 		return target.Platform{}
 	}
 	p := target.Platform{
-		OS:        platformOS(le.Uint32(b[20:])),
-		Arch:      processorArch(le.Uint16(b)),
-		OSVersion: fmt.Sprintf("%d.%d.%d", le.Uint32(b[8:]), le.Uint32(b[12:]), le.Uint32(b[16:])),
-		CPUs:      int(b[6]),
+		OS:   platformOS(le.Uint32(b[20:])),
+		Arch: processorArch(le.Uint16(b)),
+		CPUs: int(b[6]),
+	}
+	// Breakpad writes no version of Linux, but all of it as the service pack.
+	if !isZero(b[8:20]) {
+		p.OSVersion = fmt.Sprintf("%d.%d.%d", le.Uint32(b[8:]), le.Uint32(b[12:]), le.Uint32(b[16:]))
 	}
 	pack, err := f.names(s.name).string(le.Uint32(b[24:]))
 	if err != nil {
 		n.add(fmt.Errorf("service pack: %w", err))
 	}
-	if pack != "" {
-		p.OSVersion += " " + pack
+	p.OSVersion = strings.TrimSpace(p.OSVersion + " " + pack)
+	p.Distribution = f.distribution(n)
+	count, model := f.processors(n)
+	if p.CPU = model; p.CPUs == 0 {
+		p.CPUs = count
 	}
 	return p
 }
 
-// processorArch maps PROCESSOR_ARCHITECTURE_xxx of winnt.h.
+// processorArch maps PROCESSOR_ARCHITECTURE_xxx of winnt.h, and the values that
+// Breakpad and Crashpad add (minidump_format.h, minidump_extensions.h).
 func processorArch(v uint16) target.Arch {
 	switch v {
-	case 0:
+	case 0, 10: // 10 is x86 on a 64-bit Windows
 		return target.Arch386
+	case 1:
+		return target.ArchMIPS
+	case 3:
+		return target.ArchPPC
 	case 5:
 		return target.ArchARM
+	case 6:
+		return target.ArchIA64
 	case 9:
 		return target.ArchAMD64
-	case 12:
+	case 12, 0x8003:
 		return target.ArchARM64
+	case 0x8001:
+		return target.ArchSPARC
+	case 0x8002:
+		return target.ArchPPC64
+	case 0x8004:
+		return target.ArchMIPS64
+	case 0x8005:
+		return target.ArchLoongArch64
+	case 0x8006:
+		return target.ArchRISCV64
 	}
 	return target.ArchUnknown
 }
@@ -62,14 +87,50 @@ func processorArch(v uint16) target.Arch {
 // and Crashpad add for other systems (minidump_format.h).
 func platformOS(v uint32) target.OS {
 	switch v {
-	case 1, 2:
+	case 0, 1, 2, 3:
 		return target.OSWindows
 	case 0x8101, 0x8102:
 		return target.OSDarwin
-	case 0x8201, 0x8203:
+	case platformLinux, platformAndroid:
 		return target.OSLinux
+	case 0x8202:
+		return target.OSSolaris
+	case 0x8206:
+		return target.OSFuchsia
 	}
 	return target.OSUnknown
+}
+
+const (
+	platformLinux   = 0x8201
+	platformAndroid = 0x8203
+)
+
+// Container says what kind of minidump it is: "Windows minidump", "minidump of a
+// Linux process (Breakpad)".
+func (f *File) Container() string {
+	what := "minidump of an unknown system's process"
+	switch f.platform.OS {
+	case target.OSWindows:
+		return "Windows minidump"
+	case target.OSLinux:
+		what = "minidump of a Linux process"
+	case target.OSDarwin:
+		what = "minidump of a macOS process"
+	case target.OSSolaris:
+		what = "minidump of a Solaris process"
+	case target.OSFuchsia:
+		what = "minidump of a Fuchsia process"
+	}
+	if _, ok := f.stream(CrashpadInfoStream); ok {
+		return what + " (Crashpad)"
+	}
+	for _, s := range f.streams {
+		if s.Type >= BreakpadInfoStream && s.Type <= LinuxDSODebugStream {
+			return what + " (Breakpad)"
+		}
+	}
+	return what
 }
 
 // Platform implements target.Target.
@@ -100,6 +161,7 @@ const (
 // field means that the dump does not say.
 type MiscInfo struct {
 	ProcessID      uint32
+	HasTimes       bool // Created, User and Kernel were recorded
 	Created        time.Time
 	User, Kernel   time.Duration
 	MaxMHz         uint32 // of the processor
@@ -137,6 +199,7 @@ func (f *File) loadMisc(n *notes) MiscInfo {
 		m.ProcessID = le.Uint32(b[8:])
 	}
 	if has(miscProcessTimes, miscInfo1) {
+		m.HasTimes = true
 		m.Created = unixTime(le.Uint32(b[12:]))
 		m.User = time.Duration(le.Uint32(b[16:])) * time.Second
 		m.Kernel = time.Duration(le.Uint32(b[20:])) * time.Second
@@ -169,28 +232,53 @@ func unixTime(v uint32) time.Time {
 }
 
 // Process implements target.Target. Command is the command line in the
-// process environment block where the dump has it, else the path of the first
-// module, which is the program.
+// process environment block where the dump has it, or in /proc/PID/cmdline, else
+// the path of the first module, which is the program.
 func (f *File) Process() target.Process { return f.process.get(f.loadProcess) }
 
 func (f *File) loadProcess(n *notes) target.Process {
-	misc := f.MiscInfo()
+	misc, status := f.MiscInfo(), f.status(n)
 	p := target.Process{
-		ID:        misc.ProcessID,
+		ID:        cmp.Or(misc.ProcessID, status.pid),
 		Created:   misc.Created,
 		DumpTime:  unixTime(f.header.time),
-		Container: "Windows minidump",
+		Counters:  append(f.memoryCounters(n), status.counters...),
+		Container: f.Container(),
 		Comment:   f.comment(n),
+	}
+	if c, ok := f.Crashpad(); ok {
+		p.Annotations = c.Annotations
+	}
+	if misc.HasTimes {
+		p.Times = &target.Times{User: misc.User, Kernel: misc.Kernel}
 	}
 	line, ok := f.commandLine()
 	if !ok {
-		line = f.modules.get(f.loadModules).program
+		line = strings.Join(f.list(LinuxCommandLineStream, n), " ")
+	}
+	if line == "" {
+		modules := f.modules.get(f.loadModules)
+		line = modules.program()
 	}
 	p.Command = line
 	return p
 }
 
-// comment joins the two comment streams.
+// Contents counts what the dump holds beside memory, modules and threads.
+func (f *File) Contents() []target.Content {
+	all := []target.Content{
+		{Name: "handles", Count: len(f.Handles())},
+		{Name: "unloaded modules", Count: len(f.UnloadedModules())},
+		{Name: "regions of memory that are described", Count: max(len(f.MemoryInfos()), len(f.mappings()))},
+		{Name: "tables of functions made at run time", Count: len(f.FunctionTables())},
+		{Name: "environment variables", Count: len(f.Environment())},
+		{Name: "objects of the dynamic linker", Count: len(f.LinkMaps())},
+	}
+	return slices.DeleteFunc(all, func(c target.Content) bool { return c.Count == 0 })
+}
+
+// comment joins the two comment streams, and what Breakpad has of a failed
+// assertion.
 func (f *File) comment(n *notes) string {
 	var lines []string
 	if s, ok := f.section(CommentStreamA, n); ok {
@@ -199,7 +287,38 @@ func (f *File) comment(n *notes) string {
 	if s, ok := f.section(CommentStreamW, n); ok {
 		lines = append(lines, decodeUTF16(s.b[:min(len(s.b), maxComment)]))
 	}
+	if s, ok := f.section(AssertionInfoStream, n); ok {
+		lines = append(lines, s.assertion(n))
+	}
 	return strings.Join(lines, "\n")
+}
+
+// assertion words an MDRawAssertionInfo: what was asserted, the function and the
+// file, each in 128 UTF-16 units, then the line and the kind.
+func (s *section) assertion(n *notes) string {
+	const field, end = 256, 776
+	if len(s.b) < end {
+		n.add(s.errorf(0, nil, "stream of %d bytes", len(s.b)))
+		return ""
+	}
+	kind := "an assertion failed"
+	switch le.Uint32(s.b[end-4:]) {
+	case 1:
+		kind = "the C runtime was given an invalid parameter"
+	case 2:
+		kind = "a pure virtual function was called"
+	}
+	text := kind
+	if what := decodeUTF16(s.b[:field]); what != "" {
+		text += ": " + what
+	}
+	if function := decodeUTF16(s.b[field : 2*field]); function != "" {
+		text += ", in " + function
+	}
+	if file := decodeUTF16(s.b[2*field : 3*field]); file != "" {
+		text += fmt.Sprintf(" (%s:%d)", file, le.Uint32(s.b[3*field:]))
+	}
+	return text
 }
 
 // maxComment is the part of a comment stream that is read, in bytes.
@@ -216,7 +335,7 @@ const (
 // commandLine reads the command line from the process environment block.
 func (f *File) commandLine() (string, bool) {
 	threads := f.Threads()
-	if len(threads) == 0 || threads[0].TEB == 0 || f.platform.Arch.PointerSize() != 8 {
+	if len(threads) == 0 || threads[0].TEB == 0 || f.foreign() || f.platform.Arch.PointerSize() != 8 {
 		return "", false
 	}
 	peb, err := teb.PEB(f.mem, threads[0].TEB)

@@ -1,7 +1,6 @@
 package target
 
 import (
-	"encoding/binary"
 	"math/bits"
 	"slices"
 )
@@ -90,6 +89,29 @@ var (
 	}
 )
 
+// The processors whose registers are read and nothing else: dumps of their
+// processes open, and .NET's structures in them are not understood.
+var (
+	processor386 = &Processor{
+		Arch: Arch386, IP: X86EIP, SP: X86ESP, FP: X86EBP, Link: NoReg, General: 1<<(X86EDI+1) - 1, ReturnAddressSize: 4, AddressBits: 32,
+		Context: context386, names: []string{"eax", "ecx", "edx", "ebx", "esp", "ebp", "esi", "edi", "eip", "eflags", "cs", "ss", "ds", "es", "fs", "gs"},
+	}
+	processorARM = &Processor{
+		Arch: ArchARM, IP: ARMPC, SP: ARMSP, FP: ARMFP, Link: ARMLR, General: 1<<ARMSP - 1, AddressBits: 32,
+		Context: contextARM, names: []string{"r0", "r1", "r2", "r3", "r4", "r5", "r6", "r7", "r8", "r9", "r10", "r11", "r12", "sp", "lr", "pc", "cpsr"},
+	}
+	processorMIPS   = mips(ArchMIPS, 32, contextMIPS)
+	processorMIPS64 = mips(ArchMIPS64, 64, contextMIPS64)
+)
+
+func mips(a Arch, bits int, context ContextLayout) *Processor {
+	return &Processor{
+		Arch: a, IP: MIPSPC, SP: MIPSSP, FP: MIPSFP, Link: MIPSRA, General: 1<<MIPSPC - 1, AddressBits: bits,
+		Context: context, names: []string{"zero", "at", "v0", "v1", "a0", "a1", "a2", "a3", "t0", "t1", "t2", "t3", "t4", "t5", "t6", "t7",
+			"s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7", "t8", "t9", "k0", "k1", "gp", "sp", "fp", "ra", "pc"},
+	}
+}
+
 // rowsARM64: SP, FP and PC, then the others by threes.
 func rowsARM64() [][]Reg {
 	rows := [][]Reg{{ARM64SP, ARM64FP, ARM64PC}}
@@ -100,22 +122,40 @@ func rowsARM64() [][]Reg {
 	return slices.AppendSeq(rows, slices.Chunk(append(rest, ARM64LR), 3))
 }
 
-// Processor is the register file of a. It is target.ErrUnsupported for one whose
-// registers are not read.
+// Processor is the register file of a, for those who follow its stacks. It is
+// target.ErrUnsupported for one whose stacks can't be followed: RegisterFile may
+// still have its registers.
 func (a Arch) Processor() (*Processor, error) {
+	if p := a.processor(); p != nil && a.PointerSize() == 8 && a != ArchMIPS64 {
+		return p, nil
+	}
+	return nil, Unsupportedf("the stacks of %v", a)
+}
+
+// RegisterFile is the register file of a, for those who show registers. It is
+// target.ErrUnsupported for one whose registers are not read.
+func (a Arch) RegisterFile() (*Processor, error) {
 	if p := a.processor(); p != nil {
 		return p, nil
 	}
 	return nil, Unsupportedf("the registers of %v", a)
 }
 
-// processor is Processor, nil where there is none.
+// processor is RegisterFile, nil where there is none.
 func (a Arch) processor() *Processor {
 	switch a {
 	case ArchAMD64:
 		return AMD64
 	case ArchARM64:
 		return ARM64
+	case Arch386:
+		return processor386
+	case ArchARM:
+		return processorARM
+	case ArchMIPS:
+		return processorMIPS
+	case ArchMIPS64:
+		return processorMIPS64
 	}
 	return nil
 }
@@ -190,107 +230,3 @@ func (a *ABI) Preserves(r Reg) bool { return (a.Preserved | a.extra).Has(r) }
 
 // Scratch are the general registers that a call destroys.
 func (a *ABI) Scratch() RegSet { return a.General &^ (a.Preserved | a.extra | Regs(a.SP)) }
-
-// A ContextPart is a group of registers that a CONTEXT claims to hold or not: its
-// bit in ContextFlags (winnt.h).
-type ContextPart uint32
-
-// The parts of a CONTEXT.
-const (
-	ContextControl  ContextPart = 1
-	ContextInteger  ContextPart = 2
-	ContextSegments ContextPart = 4 // AMD64 only
-	ContextFloat    ContextPart = 8 // AMD64; here the FXSAVE area
-)
-
-// A ContextRegister is a member of a CONTEXT.
-type ContextRegister struct {
-	Reg    Reg
-	Part   ContextPart
-	Offset int // in bytes
-	Size   int // in bytes: 2, 4 or 8
-}
-
-// A ContextLayout is the structure CONTEXT of a processor (winnt.h; the runtime
-// has the same on every system). All offsets and sizes are in bytes.
-type ContextLayout struct {
-	Size      int               // without what extended features add behind it
-	Flags     int               // offset of ContextFlags, 4 bytes
-	Arch      uint32            // the bit of ContextFlags that tells the processor
-	Registers []ContextRegister // by Offset
-	Float     int               // offset of the FXSAVE area, if FloatSize is not 0
-	FloatSize int
-}
-
-var (
-	contextAMD64 = ContextLayout{Size: 1232, Flags: 0x30, Arch: 0x100000, Registers: contextRegistersAMD64(), Float: 0x100, FloatSize: 512}
-	contextARM64 = ContextLayout{Size: 912, Flags: 0, Arch: 0x400000, Registers: contextRegistersARM64()}
-)
-
-// contextRegistersAMD64: segments from 0x38 on, EFLAGS, the integer registers in
-// encoding order from 0x78 on, RIP behind them.
-func contextRegistersAMD64() []ContextRegister {
-	const segments, flags, integers = 0x38, 0x44, 0x78
-	var out []ContextRegister
-	for i, r := range [...]Reg{CS, DS, ES, FS, GS, SS} {
-		part := ContextSegments
-		if r == CS || r == SS {
-			part = ContextControl
-		}
-		out = append(out, ContextRegister{r, part, segments + 2*i, 2})
-	}
-	out = append(out, ContextRegister{EFLAGS, ContextControl, flags, 4})
-	for r := RAX; r <= RIP; r++ {
-		part := ContextInteger
-		if r == RSP || r == RIP {
-			part = ContextControl
-		}
-		out = append(out, ContextRegister{r, part, integers + 8*int(r), 8})
-	}
-	return out
-}
-
-// contextRegistersARM64: CPSR, then X0 to X28, FP, LR, SP and PC.
-func contextRegistersARM64() []ContextRegister {
-	const cpsr, x0 = 4, 8
-	out := []ContextRegister{{ARM64CPSR, ContextControl, cpsr, 4}}
-	for r := ARM64X0; r <= ARM64PC; r++ {
-		part := ContextInteger
-		if r >= ARM64FP {
-			part = ContextControl
-		}
-		out = append(out, ContextRegister{r, part, x0 + 8*int(r), 8})
-	}
-	return out
-}
-
-// Decode sets the registers that b, a CONTEXT of Size bytes, claims to hold. It
-// reports false, and the flags, if b is not of this processor or too short.
-func (l *ContextLayout) Decode(regs *Registers, b []byte) (flags uint32, ok bool) {
-	if len(b) < l.Size {
-		return 0, false
-	}
-	flags = binary.LittleEndian.Uint32(b[l.Flags:])
-	if flags&l.Arch == 0 {
-		return flags, false
-	}
-	for _, m := range l.Registers {
-		if ContextPart(flags)&m.Part != 0 {
-			regs.Set(m.Reg, m.value(b))
-		}
-	}
-	if l.FloatSize > 0 && ContextPart(flags)&ContextFloat != 0 {
-		regs.Float = b[l.Float:][:l.FloatSize:l.FloatSize]
-	}
-	return flags, true
-}
-
-func (m *ContextRegister) value(b []byte) uint64 {
-	switch b = b[m.Offset:]; m.Size {
-	case 2:
-		return uint64(binary.LittleEndian.Uint16(b))
-	case 4:
-		return uint64(binary.LittleEndian.Uint32(b))
-	}
-	return binary.LittleEndian.Uint64(b)
-}

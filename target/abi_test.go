@@ -87,13 +87,80 @@ func TestContexts(t *testing.T) {
 			binary.LittleEndian.PutUint32(b[p.Context.Flags:], 1)
 			_, ok = p.Context.Decode(&regs, b)
 			assert.False(t, ok, "of another processor")
-			_, ok = p.Context.Decode(&regs, b[1:])
+			_, ok = p.Context.Decode(&regs, b[:p.Context.Minimum()-1])
 			assert.False(t, ok, "too short")
 			for i := 1; i < len(p.Context.Registers); i++ {
 				assert.Less(t, p.Context.Registers[i-1].Offset, p.Context.Registers[i].Offset)
 			}
 		})
 	}
+}
+
+// TestContextsOfOtherProcessors: those whose registers are read and nothing else,
+// and what Breakpad wrote before it took over the structures of Windows.
+func TestContextsOfOtherProcessors(t *testing.T) {
+	for _, c := range []struct {
+		arch        target.Arch
+		flags       uint32
+		size        int
+		ip, sp, reg int // offsets; reg is that of register 1
+		width       int
+		known       int
+	}{
+		{target.Arch386, 0x1003f, 716, 0xb8, 0xc4, 0xac, 4, 16},
+		{target.Arch386, 0x10007, 204, 0xb8, 0xc4, 0xac, 4, 16},
+		{target.Arch386, 0x10000, 204, 0xb8, 0xc4, 0xac, 4, 16},
+		{target.Arch386, 0x10001, 204, 0xb8, 0xc4, 0, 4, 6},
+		{target.ArchARM, 0x200003, 416, 0x40, 0x38, 8, 4, 17},
+		{target.ArchARM, 0x40000006, 368, 0x40, 0x38, 8, 4, 17},
+		{target.ArchARM64, 0x80000006, 796, 264, 256, 16, 8, 34},
+		{target.ArchARM64, 0x400007, 912, 264, 256, 16, 8, 34},
+		{target.ArchMIPS, 0x4000e, 600, 312, 8 + 29*8, 16, 8, 33},
+		{target.ArchMIPS64, 0x8000e, 600, 312, 8 + 29*8, 16, 8, 33},
+	} {
+		b := make([]byte, c.size)
+		put := func(off int, v uint64) {
+			if off == 0 {
+				return
+			}
+			binary.LittleEndian.PutUint32(b[off:], uint32(v))
+		}
+		put(c.ip, 0x401000)
+		put(c.sp, 0x7fff0000)
+		put(c.reg, 0x11)
+		binary.LittleEndian.PutUint32(b, c.flags)
+		p, err := c.arch.RegisterFile()
+		require.NoError(t, err)
+		regs := target.Registers{Arch: c.arch}
+		_, ok := p.Context.Decode(&regs, b)
+		require.True(t, ok, "%v %#x", c.arch, c.flags)
+		ip, _ := regs.IP()
+		sp, _ := regs.SP()
+		assert.Equal(t, []target.Addr{0x401000, 0x7fff0000}, []target.Addr{ip, sp}, c.arch.String())
+		if c.reg != 0 {
+			v, _ := regs.Get(1)
+			assert.EqualValues(t, 0x11, v, c.arch.String())
+		}
+		known := 0
+		for range regs.All {
+			known++
+		}
+		assert.Equal(t, c.known, known, "%v %#x", c.arch, c.flags)
+	}
+	_, err := target.Arch386.Processor()
+	assert.ErrorIs(t, err, target.ErrUnsupported, "nobody may follow its stacks")
+	_, err = target.ArchPPC64.RegisterFile()
+	assert.ErrorIs(t, err, target.ErrUnsupported)
+}
+
+// TestEmptyContext: one that names its processor, and nothing else, was not filled in.
+func TestEmptyContext(t *testing.T) {
+	b := make([]byte, target.AMD64.Context.Size)
+	binary.LittleEndian.PutUint32(b[target.AMD64.Context.Flags:], target.AMD64.Context.Arch)
+	regs := target.Registers{Arch: target.ArchAMD64}
+	_, ok := target.AMD64.Context.Decode(&regs, b)
+	assert.True(t, ok)
+	assert.False(t, regs.Known())
 }
 
 func TestRegistersOfUnknownArchitectures(t *testing.T) {

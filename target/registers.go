@@ -47,6 +47,45 @@ const (
 	ARM64CPSR Reg = 33
 )
 
+// The registers of x86. The first eight stand in the processor's encoding order.
+const (
+	X86EAX Reg = iota
+	X86ECX
+	X86EDX
+	X86EBX
+	X86ESP
+	X86EBP
+	X86ESI
+	X86EDI
+	X86EIP
+	X86EFLAGS
+	X86CS
+	X86SS
+	X86DS
+	X86ES
+	X86FS
+	X86GS
+)
+
+// The registers of ARM: R0 to R12 are ARMR0+n.
+const (
+	ARMR0   Reg = 0
+	ARMFP   Reg = 11
+	ARMSP   Reg = 13
+	ARMLR   Reg = 14
+	ARMPC   Reg = 15
+	ARMCPSR Reg = 16
+)
+
+// The registers of MIPS: R0 to R31 are MIPSR0+n.
+const (
+	MIPSR0 Reg = 0
+	MIPSSP Reg = 29
+	MIPSFP Reg = 30
+	MIPSRA Reg = 31
+	MIPSPC Reg = 32
+)
+
 // maxRegs is the number of registers that a Registers can hold.
 const maxRegs = 34
 

@@ -59,22 +59,24 @@ type Target interface {
 // An OS is the operating system that the target ran on.
 type OS uint8
 
-// The operating systems whose dumps sosgo reads.
+// The operating systems that dumps name. .NET is looked for on the first three.
 const (
 	OSUnknown OS = iota
-	OSLinux
+	OSLinux      // Android, too
 	OSWindows
-	OSDarwin
+	OSDarwin // macOS and iOS
+	OSFreeBSD
+	OSNetBSD
+	OSOpenBSD
+	OSSolaris
+	OSFuchsia
 )
 
+var osNames = [...]string{"an unknown system", "linux", "windows", "darwin", "freebsd", "netbsd", "openbsd", "solaris", "fuchsia"}
+
 func (o OS) String() string {
-	switch o {
-	case OSLinux:
-		return "linux"
-	case OSWindows:
-		return "windows"
-	case OSDarwin:
-		return "darwin"
+	if int(o) < len(osNames) {
+		return osNames[o]
 	}
 	return fmt.Sprintf("OS(%d)", uint8(o))
 }
@@ -82,32 +84,39 @@ func (o OS) String() string {
 // An Arch is the processor architecture of the target.
 type Arch uint8
 
-// The architectures that a dump can name. Only AMD64 is interpreted in full.
+// The architectures that a dump can name. Only AMD64 is interpreted in full; of
+// those behind MIPS64 not even the registers are read.
 const (
 	ArchUnknown Arch = iota
 	ArchAMD64
 	ArchARM64
 	Arch386
 	ArchARM
+	ArchMIPS
+	ArchMIPS64
+	ArchPPC
+	ArchPPC64
+	ArchSPARC
+	ArchIA64
+	ArchRISCV64
+	ArchLoongArch64
+	ArchS390X
 )
 
+var archNames = [...]string{"an unknown processor", "x64", "arm64", "x86", "arm", "mips", "mips64", "ppc", "ppc64", "sparc", "ia64",
+	"riscv64", "loongarch64", "s390x"}
+
 func (a Arch) String() string {
-	switch a {
-	case ArchAMD64:
-		return "x64"
-	case ArchARM64:
-		return "arm64"
-	case Arch386:
-		return "x86"
-	case ArchARM:
-		return "arm"
+	if int(a) < len(archNames) {
+		return archNames[a]
 	}
 	return fmt.Sprintf("Arch(%d)", uint8(a))
 }
 
 // PointerSize is the size of a pointer in bytes, 8 where a is unknown.
 func (a Arch) PointerSize() int {
-	if a == Arch386 || a == ArchARM {
+	switch a {
+	case Arch386, ArchARM, ArchMIPS, ArchPPC, ArchSPARC:
 		return 4
 	}
 	return 8
@@ -118,7 +127,11 @@ type Platform struct {
 	OS        OS
 	Arch      Arch
 	OSVersion string // as the dump words it; empty when it does not say
-	CPUs      int    // 0 when the dump does not say
+	// Distribution is what a Linux calls itself, "Ubuntu 22.04.4 LTS"; empty when the
+	// dump does not say.
+	Distribution string
+	CPUs         int    // 0 when the dump does not say
+	CPU          string // model of the processor, as the dump words it; empty when it does not say
 }
 
 // A Process is what the dump says about the process itself. Zero values mean
@@ -128,12 +141,41 @@ type Process struct {
 	Command   string    // executable or command line, as recorded
 	Created   time.Time // start of the process
 	DumpTime  time.Time // when the dump was written
-	Container string    // "ELF core", "Windows minidump"
+	Times     *Times    // that the process had used; nil when the dump does not say
+	Counters  []Counter // of memory, as the dump words them
+	Container string    // "ELF core", "Windows minidump", "minidump of a Linux process (Breakpad)"
 	Comment   string    // comment streams, the core's signal in words
+	// Annotations are what the program had written down for its crash reports.
+	Annotations []Annotation
 	// ExceptionRecord is where the process keeps the EXCEPTION_RECORD64 (winnt.h)
 	// of its crash, where an ELF core points to one: a NativeAOT process that
 	// createdump of .NET 8 or later was called for. Else it is 0.
 	ExceptionRecord Addr
+}
+
+// An Annotation is what a program, or one of its modules, had written down for its
+// crash reports.
+type Annotation struct {
+	Module string // path; empty where it is the process's
+	Key    string // empty for a line of text without one
+	Value  string
+}
+
+// A Content is a kind of thing that a dump holds beside memory, modules and
+// threads, and how many of them.
+type Content struct {
+	Name  string // "handles"
+	Count int
+}
+
+// Times are what a process had used of the processors.
+type Times struct{ User, Kernel time.Duration }
+
+// A Counter is a number of bytes that the dump records of the process's or the
+// system's memory.
+type Counter struct {
+	Name  string // "working set"
+	Bytes uint64
 }
 
 // A Mapping is one file-backed range of a module.
@@ -178,6 +220,12 @@ type Module struct {
 	CheckSum      uint32
 	Version       [4]uint16 // file version of the VERSIONINFO resource
 	PDB           *PDBID
+
+	// BuildID is the build id of an ELF image, or the UUID of a Mach-O image, as the
+	// dump's list of modules has it; nil where it has none. BuildIDCut: it is the
+	// beginning of the build id.
+	BuildID    []byte
+	BuildIDCut bool
 }
 
 // Contains reports whether a lies inside the module.

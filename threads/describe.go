@@ -53,6 +53,11 @@ func pointer(a target.Addr, known bool) answer.Maybe[target.Addr] {
 // DescribeRegisters describes the registers of t, with float also the
 // floating-point and vector registers. Without any it is target.ErrNotInDump.
 func (t *Thread) DescribeRegisters(float bool) (*answer.Registers, error) {
+	if t.OS != nil && !t.OS.Registers.Known() {
+		if _, err := t.OS.Registers.Arch.RegisterFile(); err != nil {
+			return nil, fmt.Errorf("registers of thread %#x: %w", t.ID(), err)
+		}
+	}
 	if t.OS == nil || !t.OS.Registers.Known() {
 		return nil, fmt.Errorf("registers of thread %#x: %w", t.ID(), target.ErrNotInDump)
 	}
@@ -60,7 +65,7 @@ func (t *Thread) DescribeRegisters(float bool) (*answer.Registers, error) {
 	out := &answer.Registers{}
 	var listed target.RegSet
 	size := func(target.Reg) int { return 8 }
-	if p, err := regs.Arch.Processor(); err == nil {
+	if p, err := regs.Arch.RegisterFile(); err == nil {
 		size = p.RegSize
 		for _, m := range p.Context.Registers {
 			listed |= target.Regs(m.Reg)

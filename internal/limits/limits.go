@@ -15,6 +15,9 @@ const (
 	Notes            = 10_000_000
 	NoteBytes        = 1 << 30 // of one PT_NOTE segment; a thread takes 1 to 4 KB
 	LinkMap          = 100_000 // entries of the dynamic linker's list
+	AuxEntries       = 1024    // of the auxiliary vector
+	Annotations      = 100_000 // of Crashpad
+	FunctionTables   = 1_000_000
 	DecompressedSize = 1 << 40 // bytes of a .gz or .zst dump; override with Options.MaxDecompressed
 )
 

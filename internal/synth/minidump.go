@@ -100,6 +100,57 @@ func (m *Minidump) SystemInfo(arch uint16) {
 		uint32(2), pack, uint16(0), uint16(0), make([]byte, 24)))
 }
 
+// The systems of a ForeignSystem.
+const (
+	MinidumpMacOS   = 0x8101
+	MinidumpLinux   = 0x8201
+	MinidumpAndroid = 0x8203
+)
+
+// ForeignSystem adds a SystemInfo stream as Breakpad writes it for other systems
+// than Windows: without a version, which is in words.
+func (m *Minidump) ForeignSystem(arch uint16, platform uint32, words string) {
+	pack := m.PlaceString(words)
+	m.Stream(7, Fields(arch, make([]byte, 18), platform, pack, make([]byte, 28)))
+}
+
+// PlaceUTF8 appends s as Crashpad's MinidumpUTF8String and returns its RVA.
+func (m *Minidump) PlaceUTF8(s string) uint32 {
+	return m.Place(Fields(uint32(len(s)), []byte(s), byte(0)))
+}
+
+// MinidumpNote is an annotation of Crashpad.
+type MinidumpNote struct{ Key, Value string }
+
+// Crashpad adds a CrashpadInfo stream with annotations of the process and, of the
+// module with that index, lines, pairs and objects.
+func (m *Minidump) Crashpad(process []MinidumpNote, module uint32, lines []string, pairs, objects []MinidumpNote) {
+	simple := func(notes []MinidumpNote) (size, rva uint32) {
+		b := Fields(uint32(len(notes)))
+		for _, n := range notes {
+			b = append(b, Fields(m.PlaceUTF8(n.Key), m.PlaceUTF8(n.Value))...)
+		}
+		return uint32(len(b)), m.Place(b)
+	}
+	processSize, processRVA := simple(process)
+	list := Fields(uint32(len(lines)))
+	for _, l := range lines {
+		list = append(list, Fields(m.PlaceUTF8(l))...)
+	}
+	listRVA := m.Place(list)
+	pairsSize, pairsRVA := simple(pairs)
+	object := Fields(uint32(len(objects)))
+	for _, o := range objects {
+		object = append(object, Fields(m.PlaceUTF8(o.Key), uint16(1), uint16(0), m.PlaceUTF8(o.Value))...)
+	}
+	objectRVA := m.Place(object)
+	info := Fields(uint32(1), uint32(len(list)), listRVA, pairsSize, pairsRVA, uint32(len(object)), objectRVA)
+	infoRVA := m.Place(info)
+	links := Fields(uint32(1), module, uint32(len(info)), infoRVA)
+	linksRVA := m.Place(links)
+	m.Stream(0x43500001, Fields(uint32(1), [16]byte{1}, [16]byte{2}, processSize, processRVA, uint32(len(links)), linksRVA))
+}
+
 // MinidumpThread is a thread of a Minidump.
 type MinidumpThread struct {
 	ID, Suspended uint32

@@ -2,6 +2,7 @@ package processtext
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/sosgo/sosgo/answer"
@@ -16,9 +17,21 @@ type DiagnosisOptions struct {
 // Diagnosis is the text of doctor.
 func Diagnosis(p *report.Page, g *answer.Diagnosis, o DiagnosisOptions) {
 	fact(p, "Dump:", "%s, %s, %d bytes%s", g.File, g.Format, g.Size, prefixed(", ", g.Packed))
-	fact(p, "System:", "%s %s%s", g.OS, g.Arch, prefixed(", ", g.OSText))
-	fact(p, "Process:", "%d%s", g.PID, prefixed(", ", g.Command))
-	fact(p, "Holds:", "%d bytes of memory, %d threads, %d modules", g.Stored, g.Threads, g.Modules)
+	fact(p, "System:", "%s %s%s%s%s", g.OS, g.Arch, prefixed(", ", g.OSText), prefixed(", ", g.Distro), prefixed(", ", processors(g)))
+	fact(p, "Process:", "%s%s", processID(g.PID), prefixed(", ", g.Command))
+	if times := times(g); times != "" {
+		fact(p, "Time:", "%s", times)
+	}
+	if len(g.Counters) > 0 {
+		fact(p, "Memory:", "%s", counters(g.Counters))
+	}
+	for line := range strings.Lines(g.Comment) {
+		fact(p, "Comment:", "%s", strings.TrimRight(line, "\r\n"))
+	}
+	for _, n := range g.Notes {
+		fact(p, "Annotation:", "%s%s", strings.Join(named(n.Module, n.Key), ", "), prefixed(": ", n.Value))
+	}
+	fact(p, "Holds:", "%s, %d threads, %d modules%s", stored(g.Stored), g.Threads, g.Modules, contents(g.Contents))
 	for _, w := range g.Warnings {
 		fact(p, "Warning:", "%s", w)
 	}
@@ -44,6 +57,67 @@ func Diagnosis(p *report.Page, g *answer.Diagnosis, o DiagnosisOptions) {
 	for _, m := range g.Members {
 		p.Printf("%-50s %-12s %s\n", report.Escape(m.Name), report.Escape(m.Value), report.Escape(m.Source))
 	}
+}
+
+// named are those of names that are not empty.
+func named(names ...string) []string {
+	return slices.DeleteFunc(names, func(s string) bool { return s == "" })
+}
+
+func processID(id uint32) string {
+	if id == 0 {
+		return "id not in the dump"
+	}
+	return fmt.Sprint(id)
+}
+
+func processors(g *answer.Diagnosis) string {
+	switch {
+	case g.CPUs == 0:
+		return g.CPU
+	case g.CPUs == 1:
+		return "1 processor" + prefixed(" ", g.CPU)
+	}
+	return fmt.Sprintf("%d processors%s", g.CPUs, prefixed(" ", g.CPU))
+}
+
+// times are when the dump was written and what the process had run.
+func times(g *answer.Diagnosis) string {
+	const form = "2006-01-02 15:04:05 UTC"
+	var parts []string
+	if g.Taken != nil {
+		parts = append(parts, "dump written "+g.Taken.UTC().Format(form))
+	}
+	if g.Started != nil {
+		parts = append(parts, "process started "+g.Started.UTC().Format(form))
+	}
+	if g.User != nil && g.Kernel != nil {
+		parts = append(parts, fmt.Sprintf("used %g s of user and %g s of kernel time", *g.User, *g.Kernel))
+	}
+	return strings.Join(parts, ", ")
+}
+
+func counters(list []answer.MemoryCounter) string {
+	texts := make([]string, len(list))
+	for i, c := range list {
+		texts[i] = fmt.Sprintf("%s %d", c.Name, c.Bytes)
+	}
+	return strings.Join(texts, ", ") + " bytes"
+}
+
+func stored(n uint64) string {
+	if n == 0 {
+		return "no memory"
+	}
+	return fmt.Sprintf("%d bytes of memory", n)
+}
+
+func contents(list []answer.DumpContent) string {
+	var b strings.Builder
+	for _, c := range list {
+		fmt.Fprintf(&b, ", %d %s", c.Count, c.Name)
+	}
+	return b.String()
 }
 
 // fact writes a line of a diagnosis.

@@ -18,14 +18,23 @@ type ImagesOptions struct {
 func Images(p *report.Page, a *answer.Images, o ImagesOptions) {
 	if o.Verbose || o.Sections {
 		for im := range report.Each(p, a.Images) {
+			if p.SOS && im.Headless {
+				continue
+			}
 			image(p, &im, o)
 		}
 	} else {
 		for i := range a.List {
+			if p.SOS && a.List[i].Headless {
+				continue
+			}
 			imageLine(p, &a.List[i])
 		}
 	}
-	if o.Total {
+	switch {
+	case o.Total && p.SOS:
+		p.Printf("Total image size: %d\n", a.Total-a.Headless)
+	case o.Total:
 		p.Printf("Total image size: %d\n", a.Total)
 	}
 }
@@ -46,7 +55,11 @@ func image(p *report.Page, im *answer.Image, o ImagesOptions) {
 }
 
 func imageDetails(p *report.Page, im *answer.Image) {
-	p.Printf("%d %s\n", im.Index, report.Escape(im.Path))
+	index := im.Index
+	if p.SOS {
+		index = im.SOSIndex
+	}
+	p.Printf("%d %s\n", index, report.Escape(im.Path))
 	flat, size, stamp := "<unknown>", "<none>", "<none>"
 	if im.Flat != nil {
 		flat, size, stamp = yes(*im.Flat), fmt.Sprintf("%08x", im.FileSize), fmt.Sprintf("%08x", uint64(*im.TimeStamp))
@@ -69,7 +82,11 @@ func imageDetails(p *report.Page, im *answer.Image) {
 		}
 		detail(p, "PdbInfo:", fmt.Sprintf("%s %d %s%s", im.PDB.GUID, im.PDB.Age, portable, im.PDB.Path))
 	}
-	detail(p, "BuildId:", orNone(im.BuildID))
+	id := orNone(im.BuildID)
+	if im.BuildIDCut {
+		id += "… (its beginning)"
+	}
+	detail(p, "BuildId:", id)
 	if len(im.Exports) > 0 {
 		exports(p, im.Exports)
 	}

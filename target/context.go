@@ -1,0 +1,202 @@
+package target
+
+import "encoding/binary"
+
+// A ContextPart is a group of registers that a CONTEXT claims to hold or not: its
+// bit in ContextFlags (winnt.h).
+type ContextPart uint32
+
+// The parts of a CONTEXT.
+const (
+	ContextControl  ContextPart = 1
+	ContextInteger  ContextPart = 2
+	ContextSegments ContextPart = 4 // AMD64 only
+	ContextFloat    ContextPart = 8 // AMD64; here the FXSAVE area
+)
+
+// A ContextRegister is a member of a CONTEXT.
+type ContextRegister struct {
+	Reg    Reg
+	Part   ContextPart
+	Offset int // in bytes
+	Size   int // in bytes: 2, 4 or 8
+}
+
+// A ContextLayout is the structure CONTEXT of a processor (winnt.h; the runtime
+// has the same on every system; Breakpad has its own for those that Windows does
+// not run on, and had its own for ARM). All offsets and sizes are in bytes.
+type ContextLayout struct {
+	Size      int               // without what extended features add behind it
+	Flags     int               // offset of ContextFlags, 4 bytes
+	Arch      uint32            // the bit of ContextFlags that tells the processor
+	Registers []ContextRegister // by Offset, but for Float
+	Float     int               // offset of the FXSAVE area, if FloatSize is not 0
+	FloatSize int
+
+	other *ContextLayout // told by another bit
+}
+
+var (
+	contextAMD64 = ContextLayout{Size: 1232, Flags: 0x30, Arch: 0x100000, Registers: contextRegistersAMD64(), Float: 0x100, FloatSize: 512}
+	contextARM64 = ContextLayout{Size: 912, Flags: 0, Arch: 0x400000, Registers: contextRegistersARM64(),
+		other: &ContextLayout{Size: 796, Arch: 0x80000000, Registers: contextRegistersOldARM64()}}
+	// What follows the segment registers of x86 (the FXSAVE area) is not read.
+	context386 = ContextLayout{Size: 204, Flags: 0, Arch: 0x10000, Registers: contextRegisters386()}
+	contextARM = ContextLayout{Size: 72, Flags: 0, Arch: 0x200000, Registers: contextRegistersARM(ContextControl),
+		other: &ContextLayout{Size: 72, Arch: 0x40000000, Registers: contextRegistersARM(ContextInteger)}}
+	contextMIPS   = ContextLayout{Size: 320, Flags: 0, Arch: 0x40000, Registers: contextRegistersMIPS()}
+	contextMIPS64 = ContextLayout{Size: 320, Flags: 0, Arch: 0x80000, Registers: contextRegistersMIPS()}
+)
+
+// contextRegistersAMD64: segments from 0x38 on, EFLAGS, the integer registers in
+// encoding order from 0x78 on, RIP behind them.
+func contextRegistersAMD64() []ContextRegister {
+	const segments, flags, integers = 0x38, 0x44, 0x78
+	var out []ContextRegister
+	for i, r := range [...]Reg{CS, DS, ES, FS, GS, SS} {
+		part := ContextSegments
+		if r == CS || r == SS {
+			part = ContextControl
+		}
+		out = append(out, ContextRegister{r, part, segments + 2*i, 2})
+	}
+	out = append(out, ContextRegister{EFLAGS, ContextControl, flags, 4})
+	for r := RAX; r <= RIP; r++ {
+		part := ContextInteger
+		if r == RSP || r == RIP {
+			part = ContextControl
+		}
+		out = append(out, ContextRegister{r, part, integers + 8*int(r), 8})
+	}
+	return out
+}
+
+// contextRegistersARM64: CPSR, then X0 to X28, FP, LR, SP and PC.
+func contextRegistersARM64() []ContextRegister {
+	const cpsr, x0 = 4, 8
+	out := []ContextRegister{{ARM64CPSR, ContextControl, cpsr, 4}}
+	for r := ARM64X0; r <= ARM64PC; r++ {
+		part := ContextInteger
+		if r >= ARM64FP {
+			part = ContextControl
+		}
+		out = append(out, ContextRegister{r, part, x0 + 8*int(r), 8})
+	}
+	return out
+}
+
+// contextRegistersOldARM64: Breakpad's and Crashpad's own structure, which older
+// versions wrote, has CPSR behind the others and one part for all of them.
+func contextRegistersOldARM64() []ContextRegister {
+	const x0, cpsr = 8, 272
+	var out []ContextRegister
+	for r := ARM64X0; r <= ARM64PC; r++ {
+		out = append(out, ContextRegister{r, ContextInteger, x0 + 8*int(r), 8})
+	}
+	return append(out, ContextRegister{ARM64CPSR, ContextInteger, cpsr, 4})
+}
+
+// contextRegisters386: the segments that are no part of control, the integer
+// registers, control.
+func contextRegisters386() []ContextRegister {
+	var out []ContextRegister
+	add := func(part ContextPart, from int, regs ...Reg) {
+		for i, r := range regs {
+			out = append(out, ContextRegister{r, part, from + 4*i, 4})
+		}
+	}
+	add(ContextSegments, 0x8c, X86GS, X86FS, X86ES, X86DS)
+	add(ContextInteger, 0x9c, X86EDI, X86ESI, X86EBX, X86EDX, X86ECX, X86EAX)
+	add(ContextControl, 0xb4, X86EBP, X86EIP, X86CS, X86EFLAGS, X86ESP, X86SS)
+	return out
+}
+
+// contextRegistersARM: R0 to R15, CPSR. control is the part that SP, LR, PC and
+// CPSR are in: Breakpad has one part for all.
+func contextRegistersARM(control ContextPart) []ContextRegister {
+	const r0 = 4
+	var out []ContextRegister
+	for r := ARMR0; r <= ARMCPSR; r++ {
+		part := ContextInteger
+		if r >= ARMSP {
+			part = control
+		}
+		out = append(out, ContextRegister{r, part, r0 + 4*int(r), 4})
+	}
+	return out
+}
+
+// contextRegistersMIPS: 32 registers of eight bytes, whatever the processor, and
+// the exception's program counter.
+func contextRegistersMIPS() []ContextRegister {
+	const r0, pc = 8, 312
+	var out []ContextRegister
+	for r := MIPSR0; r < MIPSPC; r++ {
+		out = append(out, ContextRegister{r, ContextInteger, r0 + 8*int(r), 8})
+	}
+	return append(out, ContextRegister{MIPSPC, ContextInteger, pc, 8})
+}
+
+// Minimum is the size in bytes up to the end of the registers: a CONTEXT that is
+// shorter is none. What lies behind them may be left out.
+func (l *ContextLayout) Minimum() int {
+	n := l.Flags + 4
+	for i := range l.Registers {
+		n = max(n, l.Registers[i].Offset+l.Registers[i].Size)
+	}
+	return n
+}
+
+// Decode sets the registers that b, a CONTEXT of Minimum bytes or more, claims to
+// hold; one that names its processor and no part of it, and is not empty, holds
+// all. It reports false, and the flags, if b is not of this processor or too short.
+func (l *ContextLayout) Decode(regs *Registers, b []byte) (flags uint32, ok bool) {
+	for v := l; v != nil; v = v.other {
+		if len(b) < v.Minimum() {
+			continue
+		}
+		if flags = binary.LittleEndian.Uint32(b[v.Flags:]); flags&v.Arch != 0 {
+			v.decode(regs, b, ContextPart(flags))
+			return flags, true
+		}
+	}
+	return flags, false
+}
+
+func (l *ContextLayout) decode(regs *Registers, b []byte, parts ContextPart) {
+	const all = ContextControl | ContextInteger | ContextSegments | ContextFloat
+	if parts&all == 0 {
+		if l.empty(b) {
+			return
+		}
+		parts = all
+	}
+	for _, m := range l.Registers {
+		if parts&m.Part != 0 {
+			regs.Set(m.Reg, m.value(b))
+		}
+	}
+	if l.FloatSize > 0 && parts&ContextFloat != 0 && len(b) >= l.Float+l.FloatSize {
+		regs.Float = b[l.Float:][:l.FloatSize:l.FloatSize]
+	}
+}
+
+// empty reports whether every register of b is zero: nobody filled it in.
+func (l *ContextLayout) empty(b []byte) bool {
+	for i := range l.Registers {
+		if l.Registers[i].value(b) != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+func (m *ContextRegister) value(b []byte) uint64 {
+	switch b = b[m.Offset:]; m.Size {
+	case 2:
+		return uint64(binary.LittleEndian.Uint16(b))
+	case 4:
+		return uint64(binary.LittleEndian.Uint32(b))
+	}
+	return binary.LittleEndian.Uint64(b)
+}
