@@ -60,9 +60,12 @@ func (f *File) readImageHeader(base target.Addr) imageHeader {
 	return imageHeader{kind: imageNone}
 }
 
-func (f *File) readELFHeader(base target.Addr) imageHeader {
+func (f *File) readELFHeader(base target.Addr) imageHeader { return elfHeader(f.imageSegments(base), base) }
+
+// elfHeader is what the program headers of the ELF image at base say.
+func elfHeader(segments []segment, base target.Addr) imageHeader {
 	h := imageHeader{kind: imageELF}
-	for _, s := range f.imageSegments(base) {
+	for _, s := range segments {
 		if s.typ != progLoad || s.memSize == 0 {
 			continue
 		}
@@ -80,6 +83,26 @@ func (f *File) readELFHeader(base target.Addr) imageHeader {
 		h.moved = h.moved || start-s.off != uint64(base)
 	}
 	return h
+}
+
+// headerInLaterSegment returns the header of the ELF image at base that is seen in
+// m, a later mapping of the start of its file, and whether it is: segments of a
+// small program share the first page of the file, and the core may hold the
+// writable one alone.
+func (f *File) headerInLaterSegment(base target.Addr, m target.Mapping) (imageHeader, bool) {
+	var first *segment
+	segments := f.imageSegments(m.Start)
+	for i := range segments {
+		s := &segments[i]
+		switch {
+		case s.typ != progLoad || s.memSize == 0:
+		case first == nil:
+			first = s
+		case s.off < stackPage && first.off < stackPage && m.Start-(s.addr&^(stackPage-1)-first.addr&^(stackPage-1)) == base:
+			return elfHeader(segments, base), true
+		}
+	}
+	return imageHeader{}, false
 }
 
 // maxImageSize is more than any image has; beyond it a header lies.

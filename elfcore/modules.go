@@ -67,8 +67,9 @@ const smallAlign = 64 << 10
 // add adds m, the mapping with that index, unless it begins another image.
 //
 // Where the header of the image is in the dump it tells what lies where.
-// Elsewhere the mappings must follow each other in the address space and,
-// without going back, in the file. The start of the file may be repeated at
+// Elsewhere the mappings must follow each other in the address space and in the
+// file, going back by no more than the page in which one segment ends and the next
+// begins. The start of the file may be repeated at
 // once: a linker lets two segments share a page of the file, and the first
 // section of an assembly begins in the page of its headers.
 func (r *imageRun) add(m target.Mapping, index int) bool {
@@ -76,7 +77,7 @@ func (r *imageRun) add(m target.Mapping, index int) bool {
 	if !known {
 		prev := r.maps[len(r.maps)-1]
 		switch {
-		case index != r.last+1 || m.Offset < prev.Offset:
+		case index != r.last+1 || m.Offset != 0 && m.Offset+stackPage < prev.Offset || m.Offset == 0 && prev.Offset != 0:
 		case m.Offset == 0:
 			in = uint64(m.Start-prev.Start) <= smallAlign && m.End-m.Start != prev.End-prev.Start
 		default:
@@ -94,8 +95,15 @@ func (b *builder) modulesOfFiles() {
 	open := map[string]*imageRun{}
 	var runs []*imageRun
 	for i, m := range b.files {
-		if r := open[m.path]; r != nil && r.add(m.Mapping, i) {
-			continue
+		if r := open[m.path]; r != nil {
+			if r.head.kind == imageUnread && m.Offset == 0 && r.maps[0].Offset == 0 {
+				if head, ok := b.headerInLaterSegment(r.base, m.Mapping); ok {
+					r.head = head
+				}
+			}
+			if r.add(m.Mapping, i) {
+				continue
+			}
 		}
 		r := b.newRun(i)
 		open[m.path] = r

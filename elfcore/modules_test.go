@@ -11,6 +11,7 @@ import (
 
 	"github.com/sosgo/sosgo/elfcore"
 	"github.com/sosgo/sosgo/internal/synth"
+	"github.com/sosgo/sosgo/internal/testcase"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -51,6 +52,18 @@ func TestModules(t *testing.T) {
 			files: []file{{0x10000, 0x12000, 0, "/a.so"}, {0x13000, 0x14000, 0x2000, "/a.so"}},
 			segs:  []synth.ELFSegment{seg(0x10000, lib)},
 			want:  []string{"10000+5800 /a.so x2"},
+		},
+		{
+			name:  "only the writable segment, which shares the first page of the file, is in the core",
+			files: []file{{0x400000, 0x401000, 0, "/a.out"}, {0x600000, 0x601000, 0, "/a.out"}, {0x601000, 0x602000, 0x1000, "/a.out"}},
+			segs:  []synth.ELFSegment{seg(0x600000, synth.ELFImage(2, 0, [4]uint64{0, 0x400000, 0x7ac, 0x7ac}, [4]uint64{0xe10, 0x600e10, 0x218, 0x1220}))},
+			want:  []string{"400000+202030 /a.out x3"},
+		},
+		{
+			name: "no header: the second segment begins in the page in which the first ends, behind a gap",
+			files: []file{{0x10000, 0x14000, 0, "/l.so"}, {0x14000, 0x20000, 0x4000, "/l.so"}, {0x20000, 0x21000, 0x3000, "/l.so"}, {0x21000, 0x23000, 0x4000, "/l.so"},
+				{0x30000, 0x31000, 0x1000, "/l.so"}},
+			want: []string{"10000+13000 /l.so x4", "2f000+2000 /l.so x1"},
 		},
 		{
 			name: "the same ELF twice, side by side",
@@ -265,4 +278,20 @@ func TestLinkMapCycle(t *testing.T) {
 	if assert.Len(t, f.Warnings(), 1) {
 		assert.ErrorIs(t, f.Warnings()[0], target.ErrCorrupt)
 	}
+}
+
+// TestForeignModules: the program's own header is in its second mapping, and those
+// of the libraries are nowhere.
+func TestForeignModules(t *testing.T) {
+	f, err := elfcore.Open(target.BytesSource(testcase.Foreign(t, "pystack__segfault.core")))
+	require.NoError(t, err)
+	assert.Empty(t, f.Warnings())
+	for _, m := range f.Modules() {
+		assert.Greater(t, m.Size, uint64(0x1000), m.Path)
+	}
+	assert.Equal(t, []string{"400000+202000 /src/a.out x3", "7f6568fbb000+3c9000 /usr/lib64/libc-2.17.so x4", "7f6569389000+223000 /usr/lib64/ld-2.17.so x3"}, describe(f.Modules()))
+	e, ok := f.Exception()
+	require.True(t, ok)
+	assert.Equal(t, "SIGSEGV/SEGV_MAPERR", e.Words)
+	assert.EqualValues(t, 123456789, e.Address)
 }

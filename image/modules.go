@@ -139,6 +139,7 @@ func List(ctx context.Context, t target.Target, mem target.Memory, o ListOptions
 	headless := 0
 	for i, m := range Modules(t, mem) {
 		a.Total += m.ImageSize
+		sos := i - headless
 		if m.Headless {
 			a.Headless += m.ImageSize
 			headless++
@@ -147,7 +148,7 @@ func List(ctx context.Context, t target.Target, mem target.Memory, o ListOptions
 			continue
 		}
 		chosen = append(chosen, m)
-		a.List = append(a.List, answer.MappedImage{Index: i, SOSIndex: i - headless, Address: m.Base, Size: m.ImageSize, Path: m.Path, Headless: m.Headless})
+		a.List = append(a.List, answer.MappedImage{Index: i, SOSIndex: sos, Address: m.Base, Size: m.ImageSize, Path: m.Path, Headless: m.Headless})
 	}
 	if o.At != nil && len(chosen) == 0 {
 		return nil, fmt.Errorf("address 0x%016x is in no image: %w", uint64(*o.At), target.ErrNotInDump)

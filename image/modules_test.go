@@ -10,7 +10,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/elfcore"
 	"github.com/sosgo/sosgo/image"
+	"github.com/sosgo/sosgo/internal/synth"
 	"github.com/sosgo/sosgo/internal/testdump"
 	"github.com/sosgo/sosgo/target"
 )
@@ -42,6 +44,23 @@ func TestList(t *testing.T) {
 	assert.Greater(t, clr.Exports[0].Address, clr.Address)
 	assert.NotEmpty(t, clr.Sections)
 	assert.Nil(t, app.Exports)
+}
+
+// TestListHeadless: images whose headers are nowhere are listed with the size that
+// was mapped of their files.
+func TestListHeadless(t *testing.T) {
+	core := synth.ELFCore{
+		Notes:    []synth.ELFNote{synth.ELFFiles(4096, synth.ELFFile{Start: 0x10000, End: 0x14000, Path: "/lib/a.so"}, synth.ELFFile{Start: 0x20000, End: 0x22000, Path: "/lib/b.so"})},
+		Segments: []synth.ELFSegment{{Addr: 0x10000, Size: 0x4000}, {Addr: 0x20000, Data: synth.ELFImage(3, 0, [4]uint64{0, 0, 0x2000, 0x2000})}},
+	}
+	f, err := elfcore.Open(target.BytesSource(core.Bytes()))
+	require.NoError(t, err)
+	list, err := image.List(t.Context(), f, f, image.ListOptions{})
+	require.NoError(t, err)
+	assert.Equal(t, []answer.MappedImage{{Address: 0x10000, SOSIndex: 0, Size: 0x4000, Path: "/lib/a.so", Headless: true},
+		{Index: 1, SOSIndex: 0, Address: 0x20000, Size: 0x2000, Path: "/lib/b.so"}}, list.List)
+	assert.EqualValues(t, 0x6000, list.Total)
+	assert.EqualValues(t, 0x4000, list.Headless)
 }
 
 func TestListOne(t *testing.T) {
