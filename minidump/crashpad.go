@@ -98,7 +98,7 @@ func (r *annotationReader) add(a target.Annotation) {
 func (r *annotationReader) pairs(module string, loc location) {
 	t := r.list(loc, crashpadPairSize)
 	for i := range t.len() {
-		r.add(target.Annotation{module, r.utf8(le.Uint32(t.at(i))), r.utf8(le.Uint32(t.at(i)[4:]))})
+		r.add(target.Annotation{Module: module, Key: r.utf8(le.Uint32(t.at(i))), Value: r.utf8(le.Uint32(t.at(i)[4:]))})
 	}
 }
 
@@ -137,7 +137,7 @@ func (r *annotationReader) module(name string, b []byte) {
 	objects := r.list(locationAt(b[20:]), crashpadObjectSize)
 	for i := range objects.len() {
 		if e := objects.at(i); le.Uint16(e[4:]) == crashpadStringType {
-			r.add(target.Annotation{name, r.utf8(le.Uint32(e)), r.utf8(le.Uint32(e[8:]))})
+			r.add(target.Annotation{Module: name, Key: r.utf8(le.Uint32(e)), Value: r.utf8(le.Uint32(e[8:]))})
 		}
 	}
 }
