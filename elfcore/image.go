@@ -60,7 +60,9 @@ func (f *File) readImageHeader(base target.Addr) imageHeader {
 	return imageHeader{kind: imageNone}
 }
 
-func (f *File) readELFHeader(base target.Addr) imageHeader { return elfHeader(f.imageSegments(base), base) }
+func (f *File) readELFHeader(base target.Addr) imageHeader {
+	return elfHeader(f.imageSegments(base), base)
+}
 
 // elfHeader is what the program headers of the ELF image at base say.
 func elfHeader(segments []segment, base target.Addr) imageHeader {
