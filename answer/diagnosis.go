@@ -74,6 +74,7 @@ type RuntimeDiagnosis struct {
 	File     string         `json:"localFile,omitempty" doc:"the same library on this machine"`
 	FileErr  error          `json:"-"` // why there is none
 	Sources  []LayoutSource `json:"layout,omitempty" doc:"what the structures are read with, in the order of belief"`
+	Globals  string         `json:"globals,omitempty" doc:"how the entries of the runtime's table of globals differ from the known ones"`
 	Probes   []Probe        `json:"probes,omitempty" doc:"checks of the layout against the process"`
 	Error    string         `json:"error,omitempty" doc:"why the runtime could not be opened"`
 }

@@ -3,6 +3,7 @@ package dac
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 
 	"github.com/sosgo/sosgo/image"
 	"github.com/sosgo/sosgo/internal/layout"
@@ -17,10 +18,16 @@ import (
 // maxDacSlots is more than any runtime's table has.
 const maxDacSlots = 512
 
-// slots returns what reads the runtime's DAC table, of the form that t
-// describes; nil if the table is not to be found. A slot that holds no address
-// of the runtime's module is none.
-func (i *Instance) slots(t *layout.DacTable) func(int) (target.Addr, bool) {
+// A slotTable is the runtime's DAC table as it lies in the process: the address
+// in each slot, 0 where it is none of the runtime's module.
+type slotTable struct {
+	values []target.Addr
+	whole  bool // values ends where the table does; else it may go on behind it
+}
+
+// readSlots reads the runtime's DAC table, of the form that t describes; nil if
+// the table is not to be found.
+func (i *Instance) readSlots(t *layout.DacTable) *slotTable {
 	if t == nil {
 		return nil
 	}
@@ -30,49 +37,58 @@ func (i *Instance) slots(t *layout.DacTable) func(int) (target.Addr, bool) {
 	if i.dacTable == 0 {
 		return nil
 	}
-	n := uint64(maxDacSlots)
-	if i.dacSize != 0 {
-		n = min(n, i.dacSize/8)
+	out := &slotTable{whole: i.dacSize != 0}
+	n := maxDacSlots
+	if out.whole {
+		n = int(min(maxDacSlots, i.dacSize/8))
 	}
-	return func(slot int) (target.Addr, bool) {
-		if uint64(slot) >= n {
-			return 0, false
-		}
+	for slot := range n {
 		v, err := target.Pointer(i.mem, i.dacTable+target.Addr(8*slot))
-		return v, err == nil && i.Module.Contains(v)
+		inModule := err == nil && i.Module.Contains(v)
+		if !inModule && i.dacSize == 0 {
+			// The writer of a small dump copies the table, and nothing behind it.
+			out.whole = errors.Is(err, target.ErrNotInDump)
+			break
+		}
+		if !inModule {
+			v = 0
+		}
+		out.values = append(out.values, v)
 	}
+	return out
 }
 
 // slotRVA marks tables of 32-bit offsets from the module's base.
 const slotRVA = "rva32"
 
-func (i *Instance) rvaSlots(t *layout.DacTable) func(int) (target.Addr, bool) {
-	table := i.rvaTable(t)
+func (i *Instance) rvaSlots(t *layout.DacTable) *slotTable {
+	table, whole := i.rvaTable(t)
 	if table == nil {
 		return nil
 	}
-	return func(slot int) (target.Addr, bool) {
-		if slot >= len(table)/4 {
-			return 0, false
+	out := &slotTable{whole: whole, values: make([]target.Addr, len(table)/4)}
+	for slot := range out.values {
+		if rva := binary.LittleEndian.Uint32(table[4*slot:]); rva != 0 && uint64(rva) < i.Module.Size {
+			out.values[slot] = i.Module.Base + target.Addr(rva)
 		}
-		rva := binary.LittleEndian.Uint32(table[4*slot:])
-		return i.Module.Base + target.Addr(rva), rva != 0 && uint64(rva) < i.Module.Size
 	}
+	return out
 }
 
-func (i *Instance) rvaTable(t *layout.DacTable) []byte {
+// rvaTable finds the table; whole says that it is as long as what is returned.
+func (i *Instance) rvaTable(t *layout.DacTable) (table []byte, whole bool) {
 	switch {
 	case t.Resource != "":
-		return i.resourceTable(t.Resource)
+		return i.resourceTable(t.Resource), true
 	case i.dacTable != 0 && i.dacSize != 0:
 		b, err := target.Bytes(i.mem, i.dacTable, int(min(i.dacSize, 4*maxDacSlots)))
 		if err == nil {
-			return b
+			return b, true
 		}
 	case i.Image.Kind() == image.KindELF:
-		return i.searchTable()
+		return i.searchTable(), false
 	}
-	return nil
+	return nil, false
 }
 
 // dacResourceHeader stands before the offsets: the numbers of globals and of
@@ -162,6 +178,9 @@ func findTable(b []byte, size uint32, isData func(uint32) bool) []byte {
 			if rva == 0 || rva >= size || n < firstVariables && !isData(rva) {
 				break
 			}
+		}
+		for n > 0 && binary.LittleEndian.Uint32(b[off+4*n-4:]) == 0 {
+			n-- // what is behind the table
 		}
 		if n >= minTableSlots {
 			return bytes.Clone(b[off : off+4*n])

@@ -47,6 +47,11 @@ func (r *Runtime) readModules() ([]*Module, error) {
 	if err != nil {
 		return nil, fmt.Errorf("assemblies: %w", err)
 	}
+	return r.modulesOf(domain)
+}
+
+// modulesOf reads the list of assemblies of the domain at an address.
+func (r *Runtime) modulesOf(domain target.Addr) ([]*Module, error) {
 	list := domain + target.Addr(r.off.AppDomain.Assemblies)
 	rd := layout.Reader{Mem: r.mem, Base: list}
 	count := rd.U32(r.off.ArrayList.Count)

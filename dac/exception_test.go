@@ -80,7 +80,6 @@ func TestExceptionOfAnotherType(t *testing.T) {
 // TestSyncBlocks compares the sync blocks that are in use.
 func TestSyncBlocks(t *testing.T) {
 	corpus(t, func(t *testing.T, d *testdump.Dump, rt *dac.Runtime) int {
-		d.SkipSlotsOf800(t)
 		got := map[uint32]dac.SyncBlock{}
 		for b, err := range rt.SyncBlocks() {
 			if err == nil {

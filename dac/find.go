@@ -139,7 +139,8 @@ var versionInPath = sync.OnceValue(func() *regexp.Regexp {
 
 // Version is the runtime's version as far as the process tells it: the file
 // version ("10.0.1426.52326") where a version resource or string can be read,
-// the folder's or the catalogue's ("10.0.14") elsewhere, or empty.
+// the folder's, the catalogue's or the core library's ("10.0.14") elsewhere, or
+// empty.
 func (i *Instance) Version() string {
 	i.version.Do(func() { i.versionStr = i.findVersion() })
 	return i.versionStr
@@ -158,7 +159,8 @@ func (i *Instance) findVersion() string {
 	if m := versionInPath().FindStringSubmatch(i.Module.Path); m != nil {
 		return m[1]
 	}
-	return ""
+	v, _, _ := strings.Cut(i.coreLibVersion(), "+") // the commit
+	return v
 }
 
 // VersionText is the runtime's own version string, "10.0.1426.52326 @Commit:

@@ -100,7 +100,10 @@ func (r *Runtime) Frame(a target.Addr) (Frame, error) {
 		return Frame{}, fmt.Errorf("Frame %016x: %w", uint64(a), rd.Err)
 	}
 	f := Frame{Addr: a, Next: next, Class: l.classes[id]}
-	if f.Class == "" {
+	switch {
+	case f.Class == "" && l.unplaced != nil:
+		return f, fmt.Errorf("Frame %016x: its class is not known: %w", uint64(a), l.unplaced)
+	case f.Class == "":
 		return f, target.Corruptf("Frame %016x: its first word %#x is of no class", uint64(a), id)
 	}
 	if f.Kind = frameKinds[f.Class]; f.Kind == FrameUnknown {

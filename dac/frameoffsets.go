@@ -93,10 +93,11 @@ type savedRegister struct {
 // A frameLayout is what reading explicit frames needs.
 type frameLayout struct {
 	frameOffsets
-	classes map[uint64]string // first word of a frame -> class
-	saved   []savedRegister
-	abi     *target.ABI
-	fcalls  target.Addr // the table of FCalls, 0 if unknown
+	classes  map[uint64]string // first word of a frame -> class
+	unplaced error             // why a class is not among them, nil if all are
+	saved    []savedRegister
+	abi      *target.ABI
+	fcalls   target.Addr // the table of FCalls, 0 if unknown
 }
 
 const frameIdentifier = "FrameIdentifier"
@@ -125,6 +126,7 @@ func (r *Runtime) frameLayout() (*frameLayout, error) {
 			}
 			return true
 		})
+		f.unplaced = r.unplacedFrames()
 		if a, err := r.layout.Variable("FCallMethods"); err == nil {
 			f.fcalls = a
 		}
@@ -137,4 +139,19 @@ func (r *Runtime) frameLayout() (*frameLayout, error) {
 		}
 		return f, nil
 	})
+}
+
+// unplacedFrames says why the class of some frames is not known, nil if all are.
+func (r *Runtime) unplacedFrames() error {
+	if r.places == nil {
+		return nil
+	}
+	for _, slot := range r.places.slots {
+		if slot.VTable && frameKinds[slot.Name] != FrameUnknown {
+			if _, err := r.layout.VTable(slot.Name); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }

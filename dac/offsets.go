@@ -293,6 +293,10 @@ type offsets struct {
 		Block  int `layout:"SyncBlock"`
 		Object int `layout:"Object"`
 	} `struct:"SyncTableEntry"`
+	SyncCache struct {
+		Next int `layout:"FreeSyncTableIndex"`
+		Size int `layout:"SyncTableSize"`
+	} `struct:"SyncBlockCache,optional"`
 	SyncBlock struct {
 		LockState     int `layout:"LockState"`
 		Recursion     int `layout:"Recursion"`

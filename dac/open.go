@@ -210,22 +210,44 @@ func descriptorJSON(file *image.Image) ([]byte, error) {
 
 // try opens the runtime with its own parts and one candidate of the tables.
 func (i *Instance) try(own []ownPart, c layout.Candidate) (*Runtime, error) {
+	return i.tryWith(own, c, i.readSlots(c.Parts[len(c.Parts)-1].DacTable()))
+}
+
+// tryWith is try with a given table of globals, nil if there is none.
+func (i *Instance) tryWith(own []ownPart, c layout.Candidate, slots *slotTable) (*Runtime, error) {
+	places, err := i.proveSlots(slots, c.Parts[len(c.Parts)-1], merge(own, c, nil))
+	if err != nil {
+		return nil, err
+	}
+	rt, err := newRuntime(i, i.mem, merge(own, c, places), i.files)
+	if err != nil {
+		return nil, err
+	}
+	rt.probes = rt.runProbes()
+	if rt.places = places; places != nil {
+		rt.probes = append(rt.probes, places.probe())
+	}
+	return rt, nil
+}
+
+// merge builds the layout of the runtime's own parts and a candidate's. Without
+// places, no global comes from the runtime's table.
+func merge(own []ownPart, c layout.Candidate, places *slotPlaces) *layout.Layout {
 	b := layout.NewBuilder()
 	for _, p := range own {
 		b.Add(p.part, p.at)
+	}
+	var at layout.Addresses
+	if places != nil {
+		at.Slot = places.address
 	}
 	for n, p := range c.Parts {
 		if n < len(c.Parts)-1 && len(own) > 0 {
 			continue // a descriptor of the same major: the runtime's own is better
 		}
-		b.Add(p, layout.Addresses{Slot: i.slots(c.Parts[len(c.Parts)-1].DacTable())})
+		b.Add(p, at)
 	}
-	rt, err := newRuntime(i, i.mem, b.Layout(), i.files)
-	if err != nil {
-		return nil, err
-	}
-	rt.probes = rt.runProbes()
-	return rt, nil
+	return b.Layout()
 }
 
 // bytesMemory lets the structure reader read a slice; address 0 is its start.

@@ -77,10 +77,16 @@ func (r *Runtime) probeObject() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if mt.Parent != 0 || mt.BaseSize != minObjectSize || mt.HasComponents() || mt.Canonical != mt.Addr {
+	if !isSystemObject(mt) {
 		return "", target.Corruptf("System.Object has parent %#x, base size %#x, flags %#x", uint64(mt.Parent), mt.BaseSize, mt.Flags)
 	}
 	return fmt.Sprintf("at %016x", uint64(mt.Addr)), nil
+}
+
+// isSystemObject reports whether mt has the shape that only System.Object and
+// interfaces have.
+func isSystemObject(mt *MethodTable) bool {
+	return mt.Parent == 0 && mt.BaseSize == minObjectSize && !mt.HasComponents() && mt.Canonical == mt.Addr
 }
 
 // stringBaseSize is a string's size without characters: header, MethodTable,
@@ -234,27 +240,40 @@ func (r *Runtime) probeGC() (string, error) {
 	if err != nil {
 		return "", err
 	}
+	n, err := r.checkGCVars(at)
+	switch {
+	case err != nil:
+		return "", err
+	case n == 0:
+		return "3 generations and the large object heap", nil // 3.1 does not count them
+	}
+	return fmt.Sprintf("%d generations", n), nil
+}
+
+// checkGCVars returns the number of generations of the GcDacVars at an address, 0
+// where it has none; the error says why it is no GcDacVars.
+func (r *Runtime) checkGCVars(at target.Addr) (uint32, error) {
 	size, err := r.layout.Offset("GcDacVars", "GenerationSize")
 	if err != nil {
-		return "", err
+		return 0, err
 	}
 	gen, err := target.Uint64(r.mem, at+target.Addr(size))
 	if err != nil {
-		return "", err
+		return 0, err
 	}
 	if gen < minGenerationSize || gen > maxGenerationSize {
-		return "", target.Corruptf("a generation of %#x bytes", gen)
+		return 0, target.Corruptf("a generation of %#x bytes", gen)
 	}
 	off, err := r.layout.Offset("GcDacVars", "TotalGenerationCount")
 	if err != nil {
-		return "3 generations and the large object heap", nil // 3.1 does not count them
+		return 0, nil
 	}
 	n, err := target.Uint32(r.mem, at+target.Addr(off))
 	if err != nil {
-		return "", err
+		return 0, err
 	}
 	if n < minGenerations || n > maxGenerations {
-		return "", target.Corruptf("%d generations", n)
+		return 0, target.Corruptf("%d generations", n)
 	}
-	return fmt.Sprintf("%d generations", n), nil
+	return n, nil
 }

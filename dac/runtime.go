@@ -29,6 +29,7 @@ type Runtime struct {
 	off    offsets
 	files  ModuleFiles
 	probes []Probe
+	places *slotPlaces // of the globals in the runtime's table, nil without one
 
 	known     WellKnown
 	consts    constants

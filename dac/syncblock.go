@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/sosgo/sosgo/internal/layout"
+	"github.com/sosgo/sosgo/internal/limits"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -103,4 +104,29 @@ func (r *Runtime) readSyncBlock(index uint32) (SyncBlock, error) {
 		return b, target.Corruptf("it says that its index is %d", own)
 	}
 	return b, nil
+}
+
+// A syncCache is what the runtime counts of its sync blocks (syncblk.h,
+// SyncBlockCache).
+type syncCache struct {
+	next uint32 // index of the first entry of the table that was never used
+	size uint32 // entries of the table
+}
+
+// syncTableInitial is the number of entries that the table begins with
+// (syncblk.cpp, SYNC_TABLE_INITIAL_SIZE).
+const syncTableInitial = 250
+
+// syncCacheAt reads the counters of the SyncBlockCache at an address.
+func (r *Runtime) syncCacheAt(a target.Addr) (syncCache, error) {
+	o := &r.off.SyncCache
+	rd := layout.Reader{Mem: r.mem, Base: a}
+	c := syncCache{next: rd.U32(o.Next), size: rd.U32(o.Size)}
+	if rd.Err != nil {
+		return c, rd.Err
+	}
+	if c.next == 0 || c.size < syncTableInitial || c.next > c.size || c.size > limits.SyncBlocks {
+		return c, target.Corruptf("a table of %d sync blocks, of which %d are used", c.size, c.next)
+	}
+	return c, nil
 }

@@ -75,11 +75,16 @@ func (r *Runtime) ThreadCounts() (ThreadCounts, error) {
 }
 
 func (r *Runtime) readThreads() (threadList, error) {
-	var l threadList
 	store, err := r.globalPointer("ThreadStore")
 	if err != nil {
-		return l, fmt.Errorf("thread store: %w", err)
+		return threadList{}, fmt.Errorf("thread store: %w", err)
 	}
+	return r.threadsOf(store)
+}
+
+// threadsOf reads the list of the thread store at an address.
+func (r *Runtime) threadsOf(store target.Addr) (threadList, error) {
+	var l threadList
 	o := &r.off.ThreadStore
 	rd := layout.Reader{Mem: r.mem, Base: store}
 	l.counts = ThreadCounts{Threads: rd.U32(o.Count), Unstarted: rd.U32(o.Unstarted), Background: rd.U32(o.Background),
@@ -94,6 +99,9 @@ func (r *Runtime) readThreads() (threadList, error) {
 	for n := uint32(0); link != 0; n++ {
 		if n >= min(l.counts.Threads, limits.ManagedThreads) {
 			return l, target.Corruptf("the thread list goes on after the %d threads of the thread store", l.counts.Threads)
+		}
+		if link%8 != 0 {
+			return l, target.Corruptf("the thread list leads to %#x", uint64(link))
 		}
 		t, err := r.readThread(link - target.Addr(r.off.Thread.Link))
 		if err != nil {

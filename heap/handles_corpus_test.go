@@ -114,7 +114,6 @@ func requireInPart(t *testing.T, h *heap.Heap, a target.Addr, g heap.Generation)
 // TestVerify: the heaps of the corpus are sound, and every object is looked at.
 func TestVerify(t *testing.T) {
 	corpus(t, func(t *testing.T, d *testdump.Dump) int {
-		d.SkipSlotsOf800(t)
 		h, err := d.Heap()
 		require.NoError(t, err)
 		v, err := h.Verify(t.Context(), &heap.Filter{}, heap.ScanOptions{Jobs: 3})

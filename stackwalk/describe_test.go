@@ -25,7 +25,6 @@ func eachScenario(t *testing.T, scenario string, f func(t *testing.T, d *testdum
 		if d.Manifest.Scenario != scenario || !d.HasHeap() {
 			t.Skip("another scenario, or no heap")
 		}
-		d.SkipSlotsOf800(t)
 		f(t, d)
 	})
 }
@@ -228,7 +227,6 @@ func TestDebugStack(t *testing.T) {
 		if !d.HasHeap() {
 			t.Skip("no runtime, or no heap")
 		}
-		d.SkipSlotsOf800(t)
 		labels := map[string]int{}
 		eachStack(t, d.Dump, func(w *stackwalk.Walker, th *sosgo.Thread) {
 			var want, got []target.Addr

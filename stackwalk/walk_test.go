@@ -42,7 +42,6 @@ func eachStack(t testing.TB, d *sosgo.Dump, f func(w *stackwalk.Walker, th *sosg
 // access library says: order, addresses, kinds and preserved registers.
 func TestWalkAgainstOracle(t *testing.T) {
 	testdump.CorpusRuntimes(t, func(t *testing.T, d *testdump.Dump) int {
-		d.SkipSlotsOf800(t)
 		want := map[uint32][]map[string]any{}
 		d.Oracle(t, "stacks", func(line map[string]any) {
 			if _, ok := line["ip"]; ok {

@@ -47,7 +47,6 @@ func eachScenario(t *testing.T, scenario string, f func(t *testing.T, p *process
 		if d.Manifest.Scenario != scenario || !d.HasHeap() {
 			t.Skip("another scenario, or no heap")
 		}
-		d.SkipSlotsOf800(t)
 		f(t, open(t, d))
 	})
 }

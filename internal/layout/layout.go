@@ -2,6 +2,7 @@ package layout
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"reflect"
@@ -14,9 +15,13 @@ import (
 // An Error names a member that no source of the layout has.
 type Error struct {
 	Type, Field string // Field is empty for a type, a global or a constant
+	Reason      string // why a source that names it does not give it, or empty
 }
 
 func (e *Error) Error() string {
+	if e.Reason != "" {
+		return fmt.Sprintf("%s of this runtime: %s", e.Type, e.Reason)
+	}
 	if e.Field == "" {
 		return fmt.Sprintf("the layout of this runtime lacks %s", e.Type)
 	}
@@ -34,6 +39,7 @@ type Layout struct {
 	vtables   map[string]Global
 	constants map[string]constant
 	contracts map[string]int
+	unplaced  map[string]error // globals whose slot has no proven place
 	sources   []string
 }
 
@@ -69,13 +75,14 @@ type Builder struct{ l *Layout }
 // NewBuilder returns an empty Builder.
 func NewBuilder() *Builder {
 	return &Builder{&Layout{types: map[string]*mergedType{}, globals: map[string]Global{}, vtables: map[string]Global{},
-		constants: map[string]constant{}, contracts: map[string]int{}}}
+		constants: map[string]constant{}, contracts: map[string]int{}, unplaced: map[string]error{}}}
 }
 
 // Addresses resolves the globals of one part. A nil function resolves nothing.
 type Addresses struct {
 	Pointer func(index int) (target.Addr, bool) // the descriptor's pointer data
-	Slot    func(slot int) (target.Addr, bool)  // the runtime's DAC table
+	// Slot is the runtime's DAC table; the error says why an entry is not known.
+	Slot func(slot int) (target.Addr, error)
 }
 
 // Add merges p. Globals that can't be resolved are left to later parts.
@@ -102,7 +109,10 @@ func (b *Builder) Add(p *Part, at Addresses) {
 		if _, have := l.globals[name]; have {
 			continue
 		}
-		if r, ok := g.resolve(at); ok {
+		r, err := g.resolve(at)
+		if err != nil {
+			l.unplaced["global "+name] = err
+		} else {
 			r.source = src
 			l.globals[name] = r
 		}
@@ -111,8 +121,10 @@ func (b *Builder) Add(p *Part, at Addresses) {
 		if _, have := l.vtables[class]; have || at.Slot == nil {
 			continue
 		}
-		if a, ok := at.Slot(slot); ok {
+		if a, err := at.Slot(slot); err == nil {
 			l.vtables[class] = Global{Addr: a, source: src}
+		} else {
+			l.unplaced["vtable "+class] = err
 		}
 	}
 	for name, raw := range p.constants {
@@ -127,18 +139,21 @@ func (b *Builder) Add(p *Part, at Addresses) {
 	}
 }
 
-func (g partGlobal) resolve(at Addresses) (Global, bool) {
+var errUnresolved = errors.New("nothing tells its address")
+
+func (g partGlobal) resolve(at Addresses) (Global, error) {
 	switch {
 	case g.direct:
-		return Global{Value: g.value, Text: g.text, Direct: true}, true
+		return Global{Value: g.value, Text: g.text, Direct: true}, nil
 	case g.index >= 0 && at.Pointer != nil:
-		a, ok := at.Pointer(g.index)
-		return Global{Addr: a}, ok && a != 0
+		if a, ok := at.Pointer(g.index); ok && a != 0 {
+			return Global{Addr: a}, nil
+		}
 	case g.slot >= 0 && at.Slot != nil:
-		a, ok := at.Slot(g.slot)
-		return Global{Addr: a}, ok && a != 0
+		a, err := at.Slot(g.slot)
+		return Global{Addr: a}, err
 	}
-	return Global{}, false
+	return Global{}, errUnresolved
 }
 
 // Layout returns what was merged. The Builder must not be used afterwards.
@@ -151,7 +166,7 @@ func (l *Layout) Offset(typ, field string) (int, error) {
 			return f.Offset, nil
 		}
 	}
-	return 0, &Error{typ, field}
+	return 0, &Error{Type: typ, Field: field}
 }
 
 // Size returns the size of a structure in bytes.
@@ -159,7 +174,7 @@ func (l *Layout) Size(typ string) (int, error) {
 	if t := l.types[typ]; t != nil && t.size >= 0 {
 		return t.size, nil
 	}
-	return 0, &Error{typ, "size"}
+	return 0, &Error{Type: typ, Field: "size"}
 }
 
 // Global returns a variable of the runtime by name.
@@ -167,7 +182,24 @@ func (l *Layout) Global(name string) (Global, error) {
 	if g, ok := l.globals[name]; ok {
 		return g, nil
 	}
-	return Global{}, &Error{Type: "global " + name}
+	return Global{}, l.missing("global ", name)
+}
+
+// missing is the error of a global or vtable that no part resolved.
+func (l *Layout) missing(kind, name string) error {
+	e := &Error{Type: kind + name}
+	if err := l.unplaced[kind+name]; err != nil && err != errUnresolved {
+		e.Reason = err.Error()
+	}
+	return e
+}
+
+// VTable returns the value that the first word of a class's objects has.
+func (l *Layout) VTable(class string) (target.Addr, error) {
+	if g, ok := l.vtables[class]; ok {
+		return g.Addr, nil
+	}
+	return 0, l.missing("vtable ", class)
 }
 
 // Variable returns the address of a variable of the runtime.

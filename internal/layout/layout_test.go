@@ -26,6 +26,15 @@ func addresses(list ...target.Addr) func(int) (target.Addr, bool) {
 	}
 }
 
+func slots(list ...target.Addr) func(int) (target.Addr, error) {
+	return func(i int) (target.Addr, error) {
+		if i >= len(list) || list[i] == 0 {
+			return 0, target.Unsupportedf("no entry %d", i)
+		}
+		return list[i], nil
+	}
+}
+
 func TestDescriptor(t *testing.T) {
 	p, err := ParseDescriptor([]byte(sample), "sample")
 	require.NoError(t, err)
@@ -86,7 +95,7 @@ func TestFirstPartWins(t *testing.T) {
 	require.NoError(t, err)
 	b := NewBuilder()
 	b.Add(first, Addresses{Pointer: addresses(0x10)})
-	b.Add(second, Addresses{Slot: addresses(0xa, 0xb, 0xc, 0xd, 0xe, 0xf)})
+	b.Add(second, Addresses{Slot: slots(0xa, 0xb, 0xc, 0xd, 0xe, 0xf)})
 	l := b.Layout()
 
 	var o struct {
@@ -214,7 +223,7 @@ func FuzzDescriptor(f *testing.F) {
 			return
 		}
 		b := NewBuilder()
-		b.Add(p, Addresses{Pointer: addresses(1, 2, 3), Slot: addresses(1, 2, 3)})
+		b.Add(p, Addresses{Pointer: addresses(1, 2, 3), Slot: slots(1, 2, 3)})
 		for _, m := range b.Layout().Members() {
 			if m.Source != "fuzz" {
 				t.Fatalf("%s from %q", m.Name, m.Source)
@@ -234,7 +243,7 @@ func FuzzTable(f *testing.F) {
 			return
 		}
 		b := NewBuilder()
-		b.Add(p, Addresses{Slot: addresses(1, 2, 3)})
+		b.Add(p, Addresses{Slot: slots(1, 2, 3)})
 		b.Layout().Members()
 	})
 }

@@ -8,8 +8,10 @@
 package layout
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/sosgo/sosgo/target"
@@ -52,6 +54,31 @@ type DacTable struct {
 	Symbol   string // exported symbol of the table, or empty
 	Resource string // PE resource that holds it instead
 	Slot     string // "abs64": addresses; "rva32": offsets from the module's base
+	Slots    int    // of the build that the part was measured on, 0 if unknown
+}
+
+// A Slot is an entry of a runtime's DAC table that a part names. Its index is
+// that of the build which the part was measured on: other builds of the same
+// major can have a few entries more or less before it.
+type Slot struct {
+	Name   string // of the variable, or of the class
+	VTable bool   // the entry is the vtable of a class
+	Index  int
+}
+
+// Slots lists the entries of the DAC table that p names, by index.
+func (p *Part) Slots() []Slot {
+	var out []Slot
+	for name, g := range p.globals {
+		if g.slot >= 0 {
+			out = append(out, Slot{Name: name, Index: g.slot})
+		}
+	}
+	for class, slot := range p.vtables {
+		out = append(out, Slot{Name: class, VTable: true, Index: slot})
+	}
+	slices.SortFunc(out, func(a, b Slot) int { return cmp.Or(a.Index-b.Index, cmp.Compare(a.Name, b.Name)) })
+	return out
 }
 
 // ParseDescriptor decodes the JSON of a contract descriptor (data contract

@@ -17,7 +17,6 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 
@@ -45,17 +44,6 @@ func (c *Case) HasHeap() bool {
 // HasRuntime reports whether the process had a runtime that this reads:
 // NativeAOT has no metadata, and there are no layouts for ARM64.
 func (c *Case) HasRuntime() bool { return !c.Manifest.NativeAOT() && c.Manifest.Arch != "arm64" }
-
-// SkipSlotsOf800 skips the test for a known defect: the runtime's table of
-// globals has other slots in 8.0.0 than in the later builds of 8.0 whose numbers
-// are used for it, so that there is no sync table, and explicit frames are
-// called by the names of their neighbours.
-func (c *Case) SkipSlotsOf800(t testing.TB) {
-	t.Helper()
-	if strings.HasPrefix(c.Manifest.Runtime, "8.0.0") {
-		t.Skip("a known defect: 8.0.0 is read with the table slots of later builds")
-	}
-}
 
 // Raw returns the unpacked bytes of the dump.
 func (c *Case) Raw() ([]byte, error) {

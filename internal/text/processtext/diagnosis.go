@@ -163,6 +163,9 @@ func runtimeDiagnosis(p *report.Page, r *answer.RuntimeDiagnosis, o DiagnosisOpt
 	for _, s := range r.Sources {
 		fact(p, "", "layout: %d members from %s", s.Members, s.Source)
 	}
+	if r.Globals != "" {
+		fact(p, "", "globals of another build than the known ones: %s", r.Globals)
+	}
 	probes(p, r.Probes, o.Probes)
 	if r.Error != "" {
 		fact(p, "", "not readable: %s", r.Error)

@@ -1,0 +1,91 @@
+package dac
+
+import (
+	"strings"
+
+	"github.com/sosgo/sosgo/image"
+	"github.com/sosgo/sosgo/metadata"
+	"github.com/sosgo/sosgo/target"
+)
+
+// coreLibName is the file of the core library, which is built with the runtime
+// and has its version.
+const coreLibName = "System.Private.CoreLib.dll"
+
+// coreLibVersion is the version that the core library beside the runtime says of
+// itself ("8.0.0+5535e31a…"), empty where the dump does not have it.
+func (i *Instance) coreLibVersion() string {
+	dir := strings.TrimSuffix(i.Module.Path, target.BaseName(i.Module.Path))
+	mods := i.tgt.Modules()
+	for n := range mods {
+		m := &mods[n]
+		if name := target.BaseName(m.Path); !strings.EqualFold(name, coreLibName) || !strings.EqualFold(strings.TrimSuffix(m.Path, name), dir) {
+			continue
+		}
+		img, err := image.OpenMemory(i.mem, m)
+		if err != nil {
+			continue
+		}
+		if v := informationalVersion(img); v != "" {
+			return v
+		}
+	}
+	return ""
+}
+
+// informationalVersion is the value of an assembly's
+// AssemblyInformationalVersionAttribute, or the version of its file; empty where
+// neither can be read.
+func informationalVersion(img *image.Image) string {
+	if blob, err := img.Metadata(); err == nil {
+		if md, err := metadata.Parse(blob.Data, metadata.Sparse(holds(blob.Gaps))); err == nil {
+			if v := assemblyAttribute(md, "System.Reflection", "AssemblyInformationalVersionAttribute"); v != "" {
+				return v
+			}
+		}
+	}
+	v, err := img.VersionString()
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(v)
+}
+
+// assemblyAttribute is the first argument of an attribute of the assembly that
+// takes a string, empty where it has none.
+func assemblyAttribute(md *metadata.Metadata, namespace, name string) string {
+	rows, err := md.CustomAttributes(metadata.NewToken(metadata.TableAssembly, 1))
+	if err != nil {
+		return ""
+	}
+	for rid, err := range rows.All() {
+		if err != nil {
+			return ""
+		}
+		row, err := md.CustomAttribute(rid)
+		if err != nil {
+			continue
+		}
+		if ns, n, err := attributeType(md, row); err != nil || ns != namespace || n != name {
+			continue
+		}
+		if v, err := md.AttributeValue(row, nil); err == nil && len(v.Fixed) > 0 {
+			s, _ := v.Fixed[0].(string)
+			return s
+		}
+	}
+	return ""
+}
+
+func attributeType(md *metadata.Metadata, row metadata.CustomAttributeRow) (namespace, name string, err error) {
+	t, err := md.AttributeType(row)
+	switch {
+	case err != nil:
+		return "", "", err
+	case t.Table() == metadata.TableTypeDef:
+		return md.TypeDefName(t.Row())
+	case t.Table() == metadata.TableTypeRef:
+		return md.TypeRefName(t.Row())
+	}
+	return "", "", target.Unsupportedf("an attribute of the type %v", t)
+}

@@ -1,0 +1,184 @@
+package dac
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo/dump"
+	"github.com/sosgo/sosgo/internal/layout"
+	"github.com/sosgo/sosgo/internal/testcase"
+	"github.com/sosgo/sosgo/target"
+)
+
+// A slotRuntime is a runtime whose table of globals is read as if it were another.
+type slotRuntime struct {
+	inst *Instance
+	own  []ownPart
+	used layout.Candidate
+	read *slotTable
+	want *slotPlaces
+}
+
+// slotRuntimes lists the runtimes of a dump that have such a table.
+func slotRuntimes(t *testing.T, d target.Target) (out []slotRuntime) {
+	for _, inst := range Find(d, d, nil) {
+		if inst.Flavor != FlavorCoreCLR {
+			continue
+		}
+		rt, err := inst.Open()
+		require.NoError(t, err)
+		if rt.places == nil {
+			continue
+		}
+		own, _ := inst.ownParts()
+		candidates, err := layout.Candidates(d.Platform().OS, d.Platform().Arch, inst.Version())
+		require.NoError(t, err)
+		sources := rt.Layout().Sources()
+		for _, c := range candidates {
+			if p := c.Parts[len(c.Parts)-1]; p.Source == sources[len(sources)-1] {
+				out = append(out, slotRuntime{inst, own, c, inst.readSlots(p.DacTable()), rt.places})
+			}
+		}
+	}
+	return out
+}
+
+// shifted is a table with n more entries before place, or with n fewer from there
+// on.
+func (s *slotTable) shifted(place, n int, filler target.Addr) *slotTable {
+	out := &slotTable{whole: s.whole}
+	if n < 0 {
+		out.values = slices.Delete(slices.Clone(s.values), place, min(place-n, len(s.values)))
+		return out
+	}
+	more := slices.Repeat([]target.Addr{filler}, n)
+	out.values = slices.Insert(slices.Clone(s.values), place, more...)
+	return out
+}
+
+// TestShiftedSlots moves the entries of each runtime's table of globals by one
+// and by two from each place on, as servicing releases do: what an entry is said
+// to be is right, or it is not said.
+func TestShiftedSlots(t *testing.T) {
+	cases, err := testcase.CannedCases()
+	require.NoError(t, err)
+	step := 1
+	if testing.Short() {
+		step = 7
+	}
+	for _, c := range cases {
+		if !c.HasRuntime() {
+			continue
+		}
+		t.Run(c.Name, func(t *testing.T) {
+			d, err := dump.Open(c.Path, dump.Options{})
+			require.NoError(t, err)
+			defer d.Close()
+			found, all := 0, 0
+			for _, s := range slotRuntimes(t, d) {
+				for place := 0; place <= len(s.read.values); place += step {
+					for _, n := range []int{-2, -1, 1, 2} {
+						f, a := s.check(t, place, n)
+						found, all = found+f, all+a
+					}
+				}
+			}
+			t.Logf("%d of %d entries found", found, all)
+			assert.Greater(t, 10*found, 7*all, "most entries are found")
+		})
+	}
+}
+
+// check reads the runtime with a shifted table, and counts the entries that have
+// a place and those that could have one.
+func (s *slotRuntime) check(t *testing.T, place, n int) (found, all int) {
+	t.Helper()
+	filler := s.inst.Module.Base + target.Addr(s.inst.Module.Size)/2&^7
+	if n%2 == 0 {
+		filler = s.read.values[min(place, len(s.read.values)-1)] // an entry twice
+	}
+	table := s.read.shifted(place, n, filler)
+	part := s.used.Parts[len(s.used.Parts)-1]
+	for _, own := range [][]ownPart{nil, s.own} {
+		if own != nil && place%8 != 0 {
+			continue // what the descriptor tells makes it easier
+		}
+		places, err := s.inst.proveSlots(table, part, merge(own, s.used, nil))
+		require.NoError(t, err)
+		for _, slot := range places.slots {
+			want, err := s.want.address(slot.Index)
+			if err != nil {
+				continue
+			}
+			if slices.Contains(table.values, want) {
+				all++
+			}
+			got, err := places.address(slot.Index)
+			if err != nil {
+				assert.ErrorIs(t, err, target.ErrUnsupported)
+				continue
+			}
+			if found++; got != want {
+				t.Errorf("%+d at %d, own %t: %s (vtable %t) is said to be entry %d: %s", n, place, own != nil, slot.Name, slot.VTable,
+					places.place[slot.Index], fmt.Sprint(places.sights[slot.Index]))
+			}
+		}
+	}
+	return found, all
+}
+
+// TestServicingRelease: 8.0.0 has two globals fewer than the build that the table
+// was measured on, and they are found.
+func TestServicingRelease(t *testing.T) {
+	c := testcase.Open(t, "net8a-zoo-withheap")
+	d, err := dump.Open(c.Path, dump.Options{})
+	require.NoError(t, err)
+	defer d.Close()
+	insts := Find(d, d, nil)
+	require.Len(t, insts, 1)
+	assert.Equal(t, "8.0.23.53103", insts[0].Version(), "its own version string is not in the dump")
+	rt, err := insts[0].Open()
+	require.NoError(t, err)
+	assert.Equal(t, "entries shifted by -1 from FCallMethods on, -2 from EEJitManager on", rt.DescribeShifts())
+	_, unknown := rt.places.shifts()
+	assert.Empty(t, unknown)
+}
+
+// TestUnprovedSlots: an entry between proofs that moved differently is not
+// believed, and what needs it says why; a call that a thread is in tells where the
+// class of its frame is, and so the rest.
+func TestUnprovedSlots(t *testing.T) {
+	const beforeFrames = 110
+	c := testcase.Open(t, "net8-stacks-withheap")
+	d, err := dump.Open(c.Path, dump.Options{})
+	require.NoError(t, err)
+	defer d.Close()
+	s := slotRuntimes(t, d)[0]
+	rt, err := s.inst.tryWith(s.own, s.used, s.read.shifted(beforeFrames, 1, s.inst.Module.Base+0x1000))
+	require.NoError(t, err)
+	_, failed := tally(rt.probes)
+	require.Empty(t, failed)
+	assert.Contains(t, rt.DescribeShifts(), "nothing proves the place of DebuggerClassInitMarkFrame")
+	assert.Contains(t, rt.DescribeShifts(), "+1 from InlinedCallFrame on")
+	_, err = rt.layout.VTable("HelperMethodFrame")
+	assert.ErrorIs(t, err, target.ErrUnsupported)
+	assert.ErrorContains(t, err, "nothing in the process proves")
+	_, err = rt.layout.VTable("InlinedCallFrame")
+	assert.NoError(t, err)
+	threads, err := rt.Threads()
+	require.NoError(t, err)
+	unsupported := 0
+	for i := range threads {
+		for _, err := range rt.Frames(&threads[i]) {
+			if err != nil {
+				unsupported++
+				require.ErrorIs(t, err, target.ErrUnsupported)
+			}
+		}
+	}
+	assert.Positive(t, unsupported)
+}
