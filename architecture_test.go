@@ -69,7 +69,7 @@ var mayImport = map[string]string{
 	"internal/text/typetext":    "answer report target internal/text",
 	"internal/text/processtext": "answer report target internal/text",
 
-	"internal/commands/ask":        library + " internal/cli",
+	"internal/commands/ask":        library + " internal/cli internal/limits",
 	"internal/commands/objectcmd":  library + " internal/cli internal/commands/ask internal/text/objecttext",
 	"internal/commands/threadcmd":  library + " internal/cli internal/commands/ask internal/text/threadtext",
 	"internal/commands/typecmd":    library + " internal/cli internal/commands/ask internal/text/typetext",

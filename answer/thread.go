@@ -2,6 +2,7 @@ package answer
 
 import (
 	"iter"
+	"strings"
 
 	"github.com/sosgo/sosgo/target"
 )
@@ -44,6 +45,19 @@ type Registers struct {
 	Gaps
 	Registers []Register      `json:"registers"`
 	Float     *FloatRegisters `json:"float,omitempty" doc:"with -verbose: the floating-point and vector registers"`
+}
+
+// Only is one of the registers, by its name in any case; nil where there is none.
+func (r *Registers) Only(name string) *Registers {
+	if r == nil {
+		return nil
+	}
+	for _, reg := range r.Registers {
+		if strings.EqualFold(reg.Name, name) {
+			return &Registers{Gaps: r.Gaps, Registers: []Register{reg}}
+		}
+	}
+	return nil
 }
 
 // A Register is one register with its value.

@@ -35,7 +35,7 @@ func run(t *testing.T, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
 	t.Chdir(moduleRoot)
 	var out, errs bytes.Buffer
-	env := cli.Env{Commands: commands.All(), Open: commands.Open}
+	env := cli.Env{Commands: commands.All(), Open: commands.Open, Threads: commands.Threads, Limits: commands.Limits()}
 	code = cli.Main(context.Background(), args, strings.NewReader(""), &out, &errs, env)
 	return out.String(), errs.String(), code
 }

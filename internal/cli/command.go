@@ -174,6 +174,9 @@ func (t *table) find(name string) (*Command, error) {
 	if c := t.byName[strings.ToLower(name)]; c != nil {
 		return c, nil
 	}
+	if err := isNotThere(strings.ToLower(name)); err != nil {
+		return nil, err
+	}
 	err := &UsageError{Text: fmt.Sprintf("there is no command %q", name), Hint: `"sosgo help" lists the commands`}
 	var names []string
 	for _, c := range t.list {

@@ -41,6 +41,7 @@ type Context struct {
 	stderr *stderrWriter
 
 	progress []*Progress
+	atEnd    []func()
 
 	warnings []report.Problem
 	warned   int
@@ -91,6 +92,10 @@ func (c *Context) Warn(err error) {
 		c.warnings = append(c.warnings, report.Problem{Text: text, Kind: kind, Advice: Advice(err)})
 	}
 }
+
+// AtEnd has f called when the answer is written: it may Warn of what only the
+// whole answer tells.
+func (c *Context) AtEnd(f func()) { c.atEnd = append(c.atEnd, f) }
 
 // warningLine sums the warnings up; it is empty when there are none.
 func (c *Context) warningLine() string {

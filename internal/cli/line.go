@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/sosgo/sosgo/internal/outfile"
@@ -17,6 +18,7 @@ type line struct {
 	filters [][]word
 	file    string // empty: the session's output
 	append  bool
+	threads *threadChoice // to run it for; nil: the current one
 }
 
 // parseLine splits a line into words. Single and double quotes keep a word
@@ -117,12 +119,33 @@ func lexWord(text string) (w word, n int, err error) {
 	return w, n, nil
 }
 
-// runLine runs one line of a session.
-func (a *app) runLine(ctx context.Context, text string) error {
-	if t := strings.TrimSpace(text); t == "" || t[0] == '#' {
+// runLine runs one line of a session: its commands one after the other, also after
+// one has failed. The error is that of the first that did.
+func (a *app) runLine(ctx context.Context, text string) (first error) {
+	text = strings.TrimSpace(text)
+	if isComment(text) {
 		return nil
 	}
+	for _, part := range splitCommands(text) {
+		err := a.runPart(ctx, strings.TrimSpace(part))
+		if first == nil || err == errExit {
+			first = err
+		}
+		if err == errExit || errors.Is(err, errInterrupted) {
+			return first
+		}
+	}
+	return first
+}
+
+// runPart runs one command of a line.
+func (a *app) runPart(ctx context.Context, text string) error {
+	if isComment(text) {
+		return nil
+	}
+	threads, text := cutThread(text)
 	l, err := parseLine(text)
+	l.threads = threads
 	if err == nil {
 		for _, f := range l.filters {
 			if err = expand(f, a.session); err != nil {
@@ -166,7 +189,11 @@ func (a *app) runFiltered(ctx context.Context, l line, w io.Writer) error {
 		a.fail("", err)
 		return err
 	}
-	err = a.run(ctx, l.command, w)
+	if l.threads == nil {
+		err = a.run(ctx, l.command, w)
+	} else {
+		err = a.runForThreads(ctx, l.threads, func() error { return a.run(ctx, slices.Clone(l.command), w) })
+	}
 	if e := flush(); e != nil && err == nil {
 		a.stderr.print(errorLine("", e))
 		err = e

@@ -27,6 +27,9 @@ type Env struct {
 	// TypeNames completes type names of the runtime that the session looks at: at
 	// most limit of those that start with prefix, in any case. Nil offers none.
 	TypeNames func(d Dump, runtime, prefix string, limit int) []string
+	// Threads returns the OS ids of the threads, in the order of their indices; nil
+	// knows none.
+	Threads func(d Dump, runtime string) ([]uint32, error)
 	// Greeting returns the lines that the prompt begins with for a dump, whose
 	// runtime the session looks at; nil begins with none.
 	Greeting func(d Dump, runtime string) []string
@@ -82,6 +85,7 @@ func globalOptions() []Option {
 		{Name: "json", Summary: "print one JSON document a command"},
 		{Name: "no-mmap", Summary: "read the dump instead of mapping it, for files that may shrink or network drives"},
 		{Name: "jobs", Kind: Int, Summary: "worker threads; default: one a processor"},
+		{Name: "version", Summary: "print the version of sosgo"},
 		{Name: "c", Kind: Str, Value: "COMMAND", Repeat: true, Summary: "run this command line; may repeat, all share the session"},
 	}
 }
@@ -140,13 +144,48 @@ func (a *app) main(ctx context.Context, args []string) int {
 	if err != nil {
 		return a.fail("", err)
 	}
-	if len(words) == 0 && len(a.globals["c"].list) == 0 {
+	if a.isDumpFile(words) {
+		if words, err = a.nameFile(words[0].text, words[1:], &p); err != nil {
+			return a.fail("", err)
+		}
+	}
+	switch {
+	case a.globals["version"].num != 0 && !p.help:
+		words = literalWords([]string{"version"})
+	case len(words) > 0 || len(a.globals["c"].list) > 0:
+	case !p.help && a.globals["dump"].text != "":
+		words = literalWords([]string{"analyze"}) // the prompt, or a script on stdin
+	default:
 		return a.noCommand(ctx, p.help)
 	}
 	if p.help {
 		words = append([]word{{text: "help"}}, words...)
 	}
 	return a.start(ctx, words)
+}
+
+// isDumpFile reports whether the first word is a file, as in "sosgo core.1234". A
+// command of that name goes before.
+func (a *app) isDumpFile(words []word) bool {
+	if len(words) == 0 {
+		return false
+	}
+	if _, err := a.table.find(a.table.fromDebugger(words[:1])[0].text); err == nil {
+		return false
+	}
+	st, err := os.Stat(words[0].text)
+	return err == nil && !st.IsDir()
+}
+
+// nameFile makes a file the dump, and reads the options behind it.
+func (a *app) nameFile(name string, rest []word, p *parser) ([]word, error) {
+	if d, ok := a.globals["dump"]; ok && d.text != name {
+		return nil, Usagef("two dumps are named: %s and %s", d.text, name)
+	}
+	if err := a.globals.set("dump", File, nil, name); err != nil {
+		return nil, err
+	}
+	return p.parse(rest, true)
 }
 
 // noCommand is sosgo without a command: the help, which is an answer only if
@@ -233,6 +272,7 @@ func (a *app) parseCommand(words []word) (*Command, *parser, error) {
 	if err := expand(words, a.session); err != nil {
 		return nil, nil, err
 	}
+	words = a.table.fromDebugger(words)
 	cmd, err := a.table.find(words[0].text)
 	if err != nil {
 		return nil, nil, err
@@ -389,6 +429,9 @@ func (a *app) finish(c *Context, out *sink, err error) error {
 		if len(a.session.options.SymbolServers) > 0 {
 			a.session.forget() // a download that was stopped is no file that is missing
 		}
+	}
+	for _, f := range c.atEnd {
+		f()
 	}
 	c.fileProblems()
 	if endErr := c.end(err); err == nil && out.err == nil {

@@ -23,10 +23,13 @@ func literalWords(args []string) []word {
 // isOption reports whether w has the form of an option.
 func (w word) isOption() bool { return !w.literal && len(w.text) > 1 && w.text[0] == '-' }
 
-// cutOption splits -name=value.
+// cutOption splits -name=value, and -name:value.
 func (w word) cutOption() (name, val string, hasValue bool) {
 	s := strings.TrimPrefix(strings.TrimPrefix(w.text, "-"), "-")
-	return strings.Cut(s, "=")
+	if i := strings.IndexAny(s, "=:"); i >= 0 {
+		return s[:i], s[i+1:], true
+	}
+	return s, "", false
 }
 
 // A parser reads options out of words. A command's own options go before the

@@ -85,8 +85,8 @@ func filterOptions(words []word, c *Command) (values, error) {
 
 // lineCount reads the number of head and tail: -n 5, or -5; 10 without.
 func lineCount(words []word) (int, error) {
-	if len(words) == 2 && words[1].isOption() {
-		if n, err := strconv.ParseUint(words[1].text[1:], 10, 31); err == nil {
+	if len(words) == 2 { // -5, or 5
+		if n, err := strconv.ParseUint(strings.TrimPrefix(words[1].text, "-"), 10, 31); err == nil {
 			return int(n), nil
 		}
 	}

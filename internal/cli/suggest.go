@@ -2,6 +2,10 @@ package cli
 
 import "strings"
 
+// Suggest returns the candidate that the user most likely meant by what was typed;
+// it is empty where none is near.
+func Suggest(typed string, candidates []string) string { return suggest(typed, candidates) }
+
 // suggest returns the candidate that the user most likely meant: one that
 // starts with what was typed, or is at most two edits away. Ties go to the
 // first candidate.

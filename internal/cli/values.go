@@ -72,11 +72,13 @@ func ParseAddress(text string) (target.Addr, error) {
 	return target.Addr(v), nil
 }
 
-// ParseInt reads a decimal number, or a hexadecimal one with 0x.
+// ParseInt reads a decimal number, also with 0n, or a hexadecimal one with 0x.
 func ParseInt(text string) (int64, error) {
 	digits, negative := strings.CutPrefix(text, "-")
 	base := 10
-	if rest := trimHexPrefix(digits); rest != digits {
+	if rest := trimPrefixFold(digits, "0n"); rest != digits {
+		digits = rest // WinDbg's mark of decimal numbers
+	} else if rest := trimHexPrefix(digits); rest != digits {
 		digits, base = rest, 16
 	}
 	n, err := strconv.ParseUint(digits, base, 64)
@@ -115,9 +117,12 @@ func cutUnit(text string) (digits string, shift int) {
 	return text, 0
 }
 
-func trimHexPrefix(s string) string {
-	if len(s) > 2 && s[0] == '0' && (s[1] == 'x' || s[1] == 'X') {
-		return s[2:]
+func trimHexPrefix(s string) string { return trimPrefixFold(s, "0x") }
+
+// trimPrefixFold takes a prefix off, in any case, unless nothing is behind it.
+func trimPrefixFold(s, prefix string) string {
+	if len(s) > len(prefix) && strings.EqualFold(s[:len(prefix)], prefix) {
+		return s[len(prefix):]
 	}
 	return s
 }

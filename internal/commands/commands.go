@@ -43,6 +43,22 @@ func Open(_ context.Context, path string, o cli.OpenOptions) (cli.Dump, error) {
 	return sosgo.Open(path, options)
 }
 
+// Threads lists the OS ids of the threads of a dump in the order of their indices.
+func Threads(d cli.Dump, runtime string) ([]uint32, error) {
+	v, _ := d.(*sosgo.Dump).View(runtime) // it keeps the error
+	list, err := v.Threads()
+	var ids []uint32
+	for i := range list {
+		if t := &list[i]; t.OS != nil && t.Index == len(ids) {
+			ids = append(ids, t.ID())
+		}
+	}
+	if len(ids) > 0 {
+		err = nil // the commands warn of what is missing
+	}
+	return ids, err
+}
+
 // ceilings are what a dump may cost, as far as the user can change it.
 var ceilings = []struct {
 	cli.Limit

@@ -1,12 +1,17 @@
 package ask
 
 import (
+	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
+	"sync"
 
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/cli"
+	"github.com/sosgo/sosgo/internal/limits"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -65,7 +70,7 @@ func Filter(c *cli.Context, h *heap.Heap) (*heap.Filter, error) {
 		return nil, c.Usagef("-min is larger than -max")
 	}
 	if name, ok := c.Str("gen"); ok {
-		g, ok := heap.ParseGeneration(name)
+		g, ok := Generation(name)
 		if !ok {
 			return nil, c.Usagef("Unknown generation: %s. Only gen0, gen1, gen2, loh (large), poh (pinned) and foh (frozen) are supported", name)
 		}
@@ -77,6 +82,15 @@ func Filter(c *cli.Context, h *heap.Heap) (*heap.Filter, error) {
 	}
 	f.Type, err = TypeFilter(c, h)
 	return f, err
+}
+
+// Generation is the generation with a name that heap.ParseGeneration knows, or with
+// a number alone.
+func Generation(name string) (heap.Generation, bool) {
+	if len(name) == 1 && name[0] >= '0' && name[0] <= '9' {
+		name = "gen" + name
+	}
+	return heap.ParseGeneration(name)
 }
 
 // SegmentFilter reads -heap and -segment; nil stands for all.
@@ -109,7 +123,7 @@ func TypeFilter(c *cli.Context, h *heap.Heap) (func(*dac.MethodTable) bool, erro
 			return nil, err
 		}
 	}
-	is, named := heap.TypeIs(mt), h.TypeContains(part)
+	is, named := heap.TypeIs(mt), nearMisses(c, h, part)
 	switch {
 	case hasMT && hasType:
 		return func(t *dac.MethodTable) bool { return is(t) && named(t) }, nil
@@ -119,6 +133,60 @@ func TypeFilter(c *cli.Context, h *heap.Heap) (func(*dac.MethodTable) bool, erro
 		return named, nil
 	}
 	return nil, nil
+}
+
+// nearMisses is h.TypeContains(part). Where no type is one of those, the command warns
+// and names one that may have been meant.
+func nearMisses(c *cli.Context, h *heap.Heap, part string) func(*dac.MethodTable) bool {
+	named := h.TypeContains(part)
+	if part == "" || c.SOS {
+		return named
+	}
+	var mu sync.Mutex
+	found, others := false, map[string]bool{}
+	c.AtEnd(func() {
+		mu.Lock() // no worker is left; the race detector can't know
+		defer mu.Unlock()
+		if found {
+			return
+		}
+		if len(others) == 0 {
+			c.Warn(errors.New("no object was found where the options look for it"))
+			return
+		}
+		text := fmt.Sprintf("no type on the heap has %q in its name", part)
+		if s := nearest(part, slices.Sorted(maps.Keys(others))); s != "" {
+			text += fmt.Sprintf("; did you mean %s?", s)
+		}
+		c.Warn(errors.New(text))
+	})
+	return func(t *dac.MethodTable) bool {
+		is := named(t)
+		mu.Lock()
+		defer mu.Unlock()
+		if found = found || is; found {
+			return is
+		}
+		if name, err := h.Runtime().TypeName(t.Addr, dac.NameManaged); err == nil && len(others) < limits.ConstructedTypes {
+			others[name] = true
+		}
+		return false
+	}
+}
+
+// nearest is what was meant by a part of a type's name: the same part in another case,
+// or the name of a type, without its namespace, that is spelt nearly so.
+func nearest(part string, names []string) string {
+	var simple []string
+	for _, n := range names {
+		if i := strings.Index(strings.ToLower(n), strings.ToLower(part)); i >= 0 && i+len(part) <= len(n) {
+			return n[i : i+len(part)]
+		}
+		n, _, _ = strings.Cut(n, "<")
+		simple = append(simple, n[strings.LastIndexAny(n, ".+")+1:])
+	}
+	slices.Sort(simple)
+	return cli.Suggest(part, simple)
 }
 
 // RangeArgs are the arguments of AddressRange.

@@ -1,6 +1,7 @@
 package ask
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strings"
@@ -62,31 +63,44 @@ func CurrentThread(c *cli.Context, list []threads.Thread) *threads.Thread {
 }
 
 // FindThread finds a thread by its index, its OS id or its managed id, as
-// ThreadOptions say. A number without options is an index, or an OS id if there
-// is no such index or it is hexadecimal.
+// ThreadOptions say. Without options a decimal number is an index, as in SOS, and
+// where there is no such index an OS id as it is printed, in hexadecimal. OS ids may
+// have 0x in front, decimal numbers 0n.
 func FindThread(c *cli.Context, list []threads.Thread, text string) (*threads.Thread, error) {
-	n, err := cli.ParseInt(text)
-	if err != nil {
-		return nil, c.Usagef("%v", err)
-	}
-	hex := strings.HasPrefix(strings.ToLower(text), "0x")
-	kind := "index or OS id"
-	var t *threads.Thread
-	switch {
-	case c.Bool("managed"):
-		t, kind = threadBy(threads.ByManagedID, list, n), "managed id"
-	case c.Bool("tid") || hex:
-		t, kind = threadBy(threads.ByID, list, n), "OS id"
-	default:
-		if t = threads.ByIndex(list, int(n)); t == nil {
-			t = threadBy(threads.ByID, list, n)
+	decimal, decimalErr := cli.ParseInt(text)
+	hex, hexErr := cli.ParseAddress(text)
+	printed := func() *threads.Thread {
+		if hexErr != nil {
+			return nil
 		}
+		return threadBy(threads.ByID, list, int64(min(hex, math.MaxInt64)))
 	}
-	if t == nil {
+	counted := func(find func([]threads.Thread, uint32) *threads.Thread) *threads.Thread {
+		if decimalErr != nil {
+			return nil
+		}
+		return threadBy(find, list, decimal)
+	}
+	kind, found := "index or OS id", (*threads.Thread)(nil)
+	switch {
+	case decimalErr != nil && hexErr != nil:
+		return nil, c.Usagef("%q is no thread: neither a number nor an OS id in hexadecimal", text)
+	case c.Bool("managed"):
+		found, kind = counted(threads.ByManagedID), "managed id"
+	case c.Bool("tid"):
+		found, kind = cmp.Or(counted(threads.ByID), printed()), "OS id"
+	case strings.HasPrefix(strings.ToLower(text), "0x"):
+		found, kind = printed(), "OS id"
+	default:
+		found = cmp.Or(counted(byIndex), printed(), counted(threads.ByID))
+	}
+	if found == nil {
 		return nil, c.Usagef("no thread has the %s %s; threads lists them", kind, text)
 	}
-	return t, nil
+	return found, nil
 }
+
+func byIndex(list []threads.Thread, n uint32) *threads.Thread { return threads.ByIndex(list, int(n)) }
 
 // threadBy finds a thread by an id that the user gave, which may be no id.
 func threadBy(find func([]threads.Thread, uint32) *threads.Thread, list []threads.Thread, n int64) *threads.Thread {

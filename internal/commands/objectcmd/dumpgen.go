@@ -24,7 +24,7 @@ func dumpGenCommand() cli.Command {
 
 func askDumpGen(c *cli.Context) (report.Answer, error) {
 	name, _ := c.Str("generation")
-	g, ok := heap.ParseGeneration(name)
+	g, ok := ask.Generation(name)
 	if !ok {
 		return report.Answer{}, c.Usagef("%s is not a supported generation (gen0, gen1, gen2, loh, poh, foh)", name)
 	}

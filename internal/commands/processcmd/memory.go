@@ -2,6 +2,7 @@ package processcmd
 
 import (
 	"reflect"
+	"strings"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/hexdump"
@@ -55,7 +56,8 @@ func memoryCommands() []cli.Command {
 func (f memoryFormat) command(result reflect.Type, do func(*cli.Context) (report.Answer, error)) cli.Command {
 	return cli.Command{Name: f.name, Aliases: f.aliases, Group: cli.GroupProcess, Summary: f.summary,
 		Help: "Without an address the memory behind the last address is shown.",
-		Args: []cli.Arg{{Name: "address", Kind: cli.Address, Optional: true, Summary: "where to start"}},
+		Args: []cli.Arg{{Name: "address", Kind: cli.Address, Optional: true, Summary: "where to start"},
+			{Name: "upto", Kind: cli.Str, Optional: true, Summary: "L and a number of elements in hexadecimal, or where to end, as in WinDbg"}},
 		Options: []cli.Option{
 			{Name: "end", Aliases: []string{"e"}, Kind: cli.Address, Summary: "where to end, instead of a count"},
 			{Name: "count", Aliases: []string{"c"}, Kind: cli.Int, Summary: "number of elements"},
@@ -119,7 +121,20 @@ func (f memoryFormat) options(c *cli.Context) (target.Addr, hexdump.Shape, error
 	default:
 		return 0, s, c.Usagef("-length: elements are 1, 2, 4 or 8 bytes")
 	}
-	if end, ok := c.Addr("end"); ok {
+	end, ok := c.Addr("end")
+	if text, given := c.Str("upto"); given && !ok {
+		count, isCount := strings.CutPrefix(strings.ToUpper(text), "L")
+		n, err := cli.ParseAddress(strings.TrimPrefix(count, "?"))
+		switch {
+		case err != nil || isCount && (n == 0 || n > limits.MemoryElements):
+			return 0, s, c.Usagef("%s is neither L and a number of elements nor an address", text)
+		case isCount:
+			s.Count = int(n)
+		default:
+			end, ok = n+target.Addr(s.Length), true // the last address that is shown
+		}
+	}
+	if ok {
 		if end <= a || uint64(end-a)/uint64(s.Length) > limits.MemoryElements {
 			return 0, s, c.Usagef("-end: %016x is not behind %016x, or too far", uint64(end), uint64(a))
 		}

@@ -13,8 +13,8 @@ func threadsCommand() cli.Command {
 	return cli.Command{
 		Name: "threads", Aliases: []string{"setthread"}, Group: cli.GroupThreads, NeedsDump: true, Ask: askThreads,
 		Summary: "list the threads of the OS, or make one the current thread",
-		Help: "Without options the thread is an index of this list; a number that is no index, or is hexadecimal (0x), " +
-			"is an OS thread id. The current thread is marked with *: at first it is the one that crashed, if the dump tells.",
+		Help: "Without options the thread is an index of this list; a number that is no index, or is hexadecimal, " +
+			"is an OS thread id as it is printed. The current thread is marked with *: at first it is the one that crashed, if the dump tells.",
 		Args: []cli.Arg{{Name: "thread", Kind: cli.Str, Optional: true, Summary: "to make the current one"}},
 		Options: append(ask.ThreadOptions(),
 			cli.Option{Name: "verbose", Aliases: []string{"v"}, Summary: "also print instruction, stack and frame pointer"}),
@@ -56,7 +56,7 @@ func registersCommand() cli.Command {
 	return cli.Command{
 		Name: "registers", Aliases: []string{"r"}, Group: cli.GroupThreads, NeedsDump: true, Ask: askRegisters,
 		Summary: "print the registers of the current thread",
-		Args:    []cli.Arg{{Name: "thread", Kind: cli.Str, Optional: true, Summary: "instead of the current one (see threads)"}},
+		Args:    []cli.Arg{{Name: "thread", Kind: cli.Str, Optional: true, Summary: "instead of the current one (see threads); or the name of a register, to print that alone"}},
 		Options: append(ask.ThreadOptions(),
 			cli.Option{Name: "verbose", Aliases: []string{"v"}, Summary: "also print the floating-point and vector registers"}),
 		Result: report.Result[answer.Registers](),
@@ -69,6 +69,10 @@ func askRegisters(c *cli.Context) (report.Answer, error) {
 		return report.Answer{}, err
 	}
 	text, _ := c.Str("thread")
+	current, err := ask.CurrentThread(c, list).DescribeRegisters(c.Bool("verbose"))
+	if one := current.Only(text); err == nil && one != nil { // r rip
+		return report.Say(one, threadtext.Registers), nil
+	}
 	t, err := ask.Thread(c, list, text)
 	if err != nil {
 		return report.Answer{}, err

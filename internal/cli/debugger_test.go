@@ -1,0 +1,130 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/sosgo/sosgo/report"
+)
+
+// runHabits runs lines with three threads, of the ids 0x1882, 0x187a and 0x20.
+func runHabits(t *testing.T, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	current := Command{Name: "clrstack", Group: GroupThreads, Summary: "say the thread", NeedsDump: true,
+		Options: []Option{{Name: "f", Summary: "f"}, {Name: "all", Summary: "all"}, {Name: "c", Kind: Int, Summary: "count"}},
+		Ask: text(func(c *Context, p *report.Page) error {
+			id, ok := c.Session.Thread()
+			n, _ := c.Int("c")
+			p.Printf("stack %x %t f=%t all=%t c=%d\n", id, ok, c.Bool("f"), c.Bool("all"), n)
+			return nil
+		})}
+	set := Command{Name: "setthread", Group: GroupThreads, Summary: "set", Args: []Arg{{Name: "id", Kind: Str, Summary: "id"}},
+		Ask: text(func(c *Context, p *report.Page) error {
+			id, _ := c.Str("id")
+			p.Printf("setthread %s\n", id)
+			return nil
+		})}
+	env := Env{Commands: append(fakeCommands(), current, set),
+		Threads: func(Dump, string) ([]uint32, error) { return []uint32{0x1882, 0x187a, 0x20}, nil },
+		Open:    func(context.Context, string, OpenOptions) (Dump, error) { return fakeDump{new(int)}, nil }}
+	var out, errs bytes.Buffer
+	code = Main(t.Context(), append([]string{"-d", "x"}, args...), strings.NewReader(""), &out, &errs, env)
+	return code, out.String(), errs.String()
+}
+
+// TestHabits: what is typed in other debuggers.
+func TestHabits(t *testing.T) {
+	for line, want := range map[string]string{
+		"lines 1;lines 1 ; ":            "line 0\nline 0\n",
+		"lines 2 | grep '1;' ; lines 1": "line 0\n",
+		"* lines 1 ; lines 1":           "",
+		"lines 1 ; * and no more":       "line 0\n",
+		"$$ lines 1":                    "",
+		"k":                             "stack 0 false f=true all=false c=0\n",
+		"KB 20":                         "stack 0 false f=true all=false c=20\n",
+		"bt all":                        "stack 0 false f=true all=true c=0\n",
+		"~*e lines 1":                   "line 0\nline 0\nline 0\n",
+		"~*k 2":                         "stack 1882 true f=true all=false c=2\nstack 187a true f=true all=false c=2\nstack 20 true f=true all=false c=2\n",
+		"~* e clrstack | grep 187":      "stack 187a true f=false all=false c=0\n",
+		"~1 clrstack":                   "stack 187a true f=false all=false c=0\n",
+		"~2e clrstack; clrstack":        "stack 20 true f=false all=false c=0\nstack 0 false f=false all=false c=0\n",
+		"~~[187A]e clrstack":            "stack 187a true f=false all=false c=0\n",
+		"~~[187a]e clrstack":            "stack 187a true f=false all=false c=0\n",
+		"~.e clrstack":                  "stack 0 false f=false all=false c=0\n",
+		"~3s":                           "setthread 3\n",
+		"~~[0x20]s":                     "setthread 0x20\n",
+		"!sos.lines 1":                  "line 0\n",
+		"sos lines 1":                   "line 0\n",
+		"!SOS.Lines 1":                  "line 0\n",
+		".exit":                         "",
+		"lines 1 ; .exit ; lines 1":     "line 0\n",
+		"do 1 -type:Dog -gen:LOH":       "obj 0000000000000001 nofields=false mt=0/false min=0 n=0 type=\"Dog\" gen=\"loh\"\n",
+		"do 0x1 -n 0n12":                "obj 0000000000000001 nofields=false mt=0/false min=0 n=12 type=\"\" gen=\"\"\n",
+		"lines 9 | head 1":              "line 0\n",
+	} {
+		_, stdout, stderr := runHabits(t, "-c", line)
+		assert.Equal(t, want, stdout, "%s: %s", line, stderr)
+	}
+	code, _, stderr := runHabits(t, "-c", "~7e clrstack")
+	assert.Equal(t, ExitUsage, code)
+	assert.Contains(t, stderr, "there is no thread ~7")
+	code, stdout, _ := runHabits(t, "-c", "fail corrupt; lines 1")
+	assert.Equal(t, ExitCorrupt, code, "the first failure counts")
+	assert.Contains(t, stdout, "line 0", "and the rest is run")
+}
+
+// TestNotThere: names that people know from elsewhere.
+func TestNotThere(t *testing.T) {
+	for name := range notThere {
+		code, _, stderr := runHabits(t, "-c", "!"+strings.TrimPrefix(name, "!"))
+		if name == "thread" || name == "info" { // the fakes have it
+			continue
+		}
+		assert.Equal(t, ExitUsage, code, name)
+		assert.Contains(t, stderr, "is not there yet", name)
+	}
+	_, _, stderr := runHabits(t, "-c", "sos gcroot 1")
+	assert.Contains(t, stderr, "gcroot is not there yet")
+	_, _, stderr = runHabits(t, "-c", "analyzeoom")
+	assert.Contains(t, stderr, "instead: crashinfo")
+}
+
+// TestWaysToStart: a dump's name is enough.
+func TestWaysToStart(t *testing.T) {
+	dir := dumpFolder(t, "core.1", "lines")
+	core := filepath.Join(dir, "core.1")
+	for _, tt := range []struct {
+		args        []string
+		stdin, want string
+		code        int
+	}{
+		{[]string{core}, "lines 1\nlines 2\n", "line 0\nline 0\nline 1\n", ExitOK},
+		{[]string{"-d", core}, "lines 1\n", "line 0\n", ExitOK},
+		{[]string{"-d", core}, "", "", ExitOK},
+		{[]string{core}, "fail corrupt\nlines 1\n", "before\nline 0\n", ExitCorrupt},
+		{[]string{core, "lines", "1"}, "", "line 0\n", ExitOK},
+		{[]string{core, "-c", "lines 1"}, "", "line 0\n", ExitOK},
+		{[]string{"--no-mmap", core, "-c", "info"}, "", "info of core.1\n", ExitOK},
+		{[]string{core, "-d", core, "info"}, "", "info of core.1\n", ExitOK},
+		{[]string{"-d", "other", core, "info"}, "", "", ExitUsage},
+		{[]string{"lines", "1"}, "", "line 0\n", ExitOK},
+		{[]string{"nosuch"}, "", "", ExitUsage},
+		{[]string{dir}, "", "", ExitUsage},
+	} {
+		o := runMain(t, dir, tt.stdin, nil, tt.args...)
+		assert.Equal(t, tt.code, o.code, "%v: %s", tt.args, o.stderr)
+		assert.Equal(t, tt.want, o.stdout, tt.args)
+		assert.Equal(t, len(o.opened), o.closed)
+	}
+	for _, args := range [][]string{{"--version"}, {"-version", "--json"}, {"-d", core, "--version"}} {
+		o := runMain(t, dir, "", nil, args...)
+		assert.Equal(t, ExitOK, o.code, o.stderr)
+		assert.Contains(t, o.stdout, "devel")
+		assert.Empty(t, o.opened)
+	}
+}
