@@ -116,14 +116,14 @@ func (w *walker) peek(a target.Addr) []byte {
 
 // proven returns the type at a if it is certainly one. What it says must not
 // depend on what was asked before, or results would depend on the number of
-// workers.
+// workers: what the walk has met may be in the cache, and need not be.
 func (w *walker) proven(a target.Addr) *typeInfo {
 	if a == 0 {
 		return nil
 	}
 	slot := typeSlot(a)
 	if info := &w.cache[slot]; info.addr == a {
-		if info.proven {
+		if info.proven && w.h.mayHoldType(a) {
 			return info
 		}
 		return nil
@@ -134,8 +134,7 @@ func (w *walker) proven(a target.Addr) *typeInfo {
 	if w.bad[slot] == a {
 		return nil
 	}
-	// Most words of garbage are pointers to objects, or no pointers at all.
-	if !w.h.Bounds().Contains(a) && w.h.mayHold(a) {
+	if w.h.mayHoldType(a) {
 		if info, err := w.miss(a); err == nil && info.proven {
 			return info
 		}
@@ -144,8 +143,12 @@ func (w *walker) proven(a target.Addr) *typeInfo {
 	return nil
 }
 
-// mayHold reports whether the dump may hold the byte at a.
-func (h *Heap) mayHold(a target.Addr) bool {
+// mayHoldType reports whether there may be a type at a. It costs little: most words of garbage are pointers to objects, or
+// no pointers at all.
+func (h *Heap) mayHoldType(a target.Addr) bool {
+	if h.Segment(a) != nil {
+		return false
+	}
 	if _, ok := h.mem.(target.SparseMemory); !ok {
 		return true
 	}

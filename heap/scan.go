@@ -1,6 +1,7 @@
 package heap
 
 import (
+	"cmp"
 	"context"
 	"runtime"
 	"sync"
@@ -35,6 +36,8 @@ type ScanOptions struct {
 	// caller's goroutine. The last call of a scan that comes to its end, and only
 	// that, has done equal to total.
 	Progress func(done, total uint64)
+
+	runSize target.Addr // bytes; 0 stands for defaultRun
 }
 
 func (o *ScanOptions) jobs() int {
@@ -59,7 +62,7 @@ func Scan[C Collector](ctx context.Context, h *Heap, spans []Span, o ScanOptions
 	defer cancel()
 	jobs := o.jobs()
 	// Twice as many runs as workers may be finished and wait for their turn.
-	s := scanner[C]{h: h, ctx: ctx, cancel: cancel, create: create, queue: make(chan *run[C], 2*jobs), order: make(chan *run[C], 2*jobs)}
+	s := scanner[C]{h: h, ctx: ctx, runSize: cmp.Or(o.runSize, defaultRun), cancel: cancel, create: create, queue: make(chan *run[C], 2*jobs), order: make(chan *run[C], 2*jobs)}
 	var group workers.Group
 	defer group.Wait()
 	for range jobs {
@@ -71,9 +74,9 @@ func Scan[C Collector](ctx context.Context, h *Heap, spans []Span, o ScanOptions
 	return err
 }
 
-// runSize is how many bytes of the heap one worker walks at a time: a region's
+// defaultRun is how many bytes of the heap one worker walks at a time: a region's
 // size, so that most regions are one run.
-const runSize = 4 << 20
+const defaultRun = 4 << 20
 
 // A run is a part of a span that is walked at once: from an object's start near
 // from, to the first object at or behind to.
@@ -91,6 +94,7 @@ type scanner[C Collector] struct {
 	h            *Heap
 	ctx          context.Context
 	cancel       context.CancelFunc
+	runSize      target.Addr // bytes
 	create       func() C
 	queue, order chan *run[C]
 	spare        sync.Pool
@@ -103,7 +107,7 @@ func (s *scanner[C]) feed(spans []Span) {
 	for _, sp := range spans {
 		// Large objects are few: who walks them looks at little memory, and cuts
 		// would lie in the middle of them.
-		size := target.Addr(runSize)
+		size := s.runSize
 		if sp.Segment.Kind == KindLarge {
 			size = maxAddress
 		}

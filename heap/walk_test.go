@@ -246,13 +246,13 @@ func randomHeap(seed uint64, size int, lends bool) *Heap {
 			contexts = append(contexts, c)
 			b.gap(int(c.Limit-c.Pointer) + minObjectSize)
 		case n == 991 && r.IntN(20) == 0:
-			b.bytes(r.IntN(2 * runSize))
+			b.bytes(r.IntN(2 * defaultRun))
 		}
 	}
 	for range 20 { // garbage, also at where runs begin
 		at := r.IntN(len(b.b)/8) * 8
 		if r.IntN(2) == 0 {
-			at = (1+r.IntN(max(1, len(b.b)/runSize-1)))*runSize - 64
+			at = (1+r.IntN(max(1, len(b.b)/defaultRun-1)))*defaultRun - 64
 		}
 		for i := range min(r.IntN(200)*8, len(b.b)-at-8) / 8 {
 			binary.LittleEndian.PutUint64(b.b[at+8*i:], []uint64{0, uint64(mtSmall), uint64(mtBytes), r.Uint64(), uint64(b.objs[r.IntN(len(b.objs))])}[r.IntN(5)])
@@ -294,7 +294,7 @@ func scanned(t *testing.T, h *Heap, f *Filter, jobs int) recorder {
 func TestScanIsSequential(t *testing.T) {
 	both(t, func(t *testing.T, lends bool) {
 		for seed := range uint64(2) {
-			h := randomHeap(seed, 3*runSize, lends)
+			h := randomHeap(seed, 3*defaultRun, lends)
 			want, bad := walked(h)
 			require.NotEmpty(t, bad)
 			first := scanned(t, h, &Filter{}, 1)
@@ -304,7 +304,7 @@ func TestScanIsSequential(t *testing.T) {
 			}
 			require.Len(t, first.bad, len(bad))
 			for _, jobs := range []int{2, 7} {
-				require.Equal(t, first, scanned(t, randomHeap(seed, 3*runSize, lends), &Filter{}, jobs))
+				require.Equal(t, first, scanned(t, randomHeap(seed, 3*defaultRun, lends), &Filter{}, jobs))
 			}
 			r := target.Range{Start: want[len(want)/3], End: want[len(want)/2]}
 			part := scanned(t, h, &Filter{Range: r}, 3)
@@ -322,7 +322,7 @@ func addrs(objects []Object) []target.Addr {
 }
 
 func TestScanCanceled(t *testing.T) {
-	h := randomHeap(1, 4*runSize, true)
+	h := randomHeap(1, 4*defaultRun, true)
 	ctx, cancel := context.WithCancel(t.Context())
 	err := Scan(ctx, h, h.Spans(&Filter{}), ScanOptions{}, func() *recorder { return &recorder{} }, func(*recorder) error {
 		cancel()
@@ -337,7 +337,7 @@ func TestScanCanceled(t *testing.T) {
 // TestScanPanics: a panic in a worker reaches the caller, who can recover from
 // it; nobody waits for ever.
 func TestScanPanics(t *testing.T) {
-	h := randomHeap(1, 4*runSize, true)
+	h := randomHeap(1, 4*defaultRun, true)
 	for _, jobs := range []int{1, 2, 5} {
 		assert.PanicsWithError(t, "broken", func() {
 			defer func() {
@@ -476,5 +476,28 @@ func BenchmarkResync(b *testing.B) {
 	b.SetBytes(int64(len(synth.b)))
 	for b.Loop() {
 		walked(h)
+	}
+}
+
+// TestProvenWhateverWasMet: a type between two segments is one, for a walker that has met it and for one that has not; a
+// type inside a segment is none for either.
+func TestProvenWhateverWasMet(t *testing.T) {
+	b := &builder{}
+	b.small()
+	h := b.heap(true, nil)
+	frozen := h.segments[0]
+	frozen.Objects = target.Range{Start: synthCode - 0x1000, End: synthCode - 0x800}
+	h.segments = append([]Segment{frozen}, h.segments...)
+	inside := h.segments[0].Objects.Start + 0x100
+	h.types.src.(fakeTypes)[inside] = &dac.MethodTable{Addr: inside, BaseSize: 24}
+	h.mem.(*fakeMemory).pieces = append([]fakePiece{{at: frozen.Objects.Start, b: make([]byte, 0x800)}}, h.mem.(*fakeMemory).pieces...)
+	met := newWalker(h)
+	for _, a := range []target.Addr{mtSmall, inside} {
+		_, err := met.miss(a)
+		require.NoError(t, err)
+	}
+	for _, w := range []*walker{met, newWalker(h)} {
+		assert.NotNil(t, w.proven(mtSmall))
+		assert.Nil(t, w.proven(inside))
 	}
 }

@@ -1,0 +1,127 @@
+package heap_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/testdump"
+	"github.com/sosgo/sosgo/target"
+)
+
+// damage is up to four pieces of a heap that are overwritten with zeros, a pattern, a pointer to an object, or bytes of
+// another place.
+func damage(d *testdump.Dump, h *heap.Heap, r *rand.Rand) []testdump.Damage {
+	objects := d.Manifest.Objects()
+	var list []testdump.Damage
+	for range 1 + r.IntN(4) {
+		s := h.Segments()[r.IntN(len(h.Segments()))]
+		if s.Objects.Size() < 64 {
+			continue
+		}
+		at := s.Objects.Start + target.Addr(r.Uint64N(s.Objects.Size()-16))
+		stored := d.Target().Span(at)
+		n := min(1<<r.IntN(14), len(stored))
+		b := make([]byte, n)
+		switch r.IntN(4) {
+		case 0:
+		case 1:
+			for i := range b {
+				b[i] = 0x41
+			}
+		case 2:
+			b = b[:0]
+			at, n = at&^7, n&^7
+			for len(b) < n {
+				b = append(b, testdump.Words(0, uint64(objects[r.IntN(len(objects))].Addr)).Bytes...)
+			}
+		case 3:
+			copy(b, d.Target().Span(s.Objects.Start+target.Addr(r.Uint64N(s.Objects.Size()-16))))
+		}
+		if len(b) > 0 && len(b) <= len(d.Target().Span(at)) {
+			list = append(list, testdump.Damage{At: at, Bytes: b})
+		}
+	}
+	return list
+}
+
+// scanned is what scans of a heap with a number of workers find.
+func scanned(t *testing.T, h *heap.Heap, jobs int) string {
+	var b strings.Builder
+	o := heap.ScanOptions{Jobs: jobs}.WithRuns(4 << 10) // cuts in the small heaps of the debuggees
+	s, err := h.Stats(t.Context(), nil, o)
+	fmt.Fprintln(&b, s.Count, s.Size, s.Corrupt, err)
+	for _, ts := range s.Types {
+		fmt.Fprintln(&b, ts.Type.Addr, ts.Count, ts.Size)
+	}
+	for _, c := range s.Corruptions {
+		fmt.Fprintln(&b, c)
+	}
+	strs, _, err := h.Strings(t.Context(), nil, o)
+	fmt.Fprintln(&b, strs, err)
+	v, err := h.Verify(t.Context(), nil, o)
+	fmt.Fprintln(&b, v.Faulty, v.Objects, v.Missing, v.MissingErr, err)
+	for i := range v.Faults {
+		fmt.Fprintln(&b, &v.Faults[i])
+	}
+	return b.String()
+}
+
+// TestDamagedHeapsDoNotDependOnChance: however a heap is damaged, each number of workers finds the same in it.
+func TestDamagedHeapsDoNotDependOnChance(t *testing.T) {
+	for _, name := range []string{"net10-zoo", "win-net10-zoo", "net10-zoo-noregions", "net31-zoo", "net10-zoo-servergc"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := testdump.Open(t, name)
+			sound, err := d.Heap()
+			require.NoError(t, err)
+			for seed := range uint64(8) {
+				list := damage(d, sound, rand.New(rand.NewPCG(seed, 7)))
+				var one string
+				for _, jobs := range []int{1, 2, 8} {
+					h, err := d.Damaged(t, list...).Heap() // anew: it keeps the types that it has met
+					require.NoError(t, err)
+					got := scanned(t, h, jobs)
+					if one == "" {
+						one = got
+					}
+					require.Equal(t, one, got, "seed %d, %d workers", seed, jobs)
+				}
+			}
+		})
+	}
+}
+
+// TestTypesBesideFrozenObjects: types between a frozen segment and the regions are types where a damaged heap goes on.
+func TestTypesBesideFrozenObjects(t *testing.T) {
+	d := testdump.Open(t, "win-net10-zoo")
+	sound, err := d.Heap()
+	require.NoError(t, err)
+	want, err := sound.Stats(t.Context(), nil, heap.ScanOptions{})
+	require.NoError(t, err)
+	for i := range sound.Segments() {
+		s := &sound.Segments()[i]
+		var victim heap.Object
+		n := 0
+		for o, err := range sound.ObjectsIn(s, s.Objects) {
+			if err == nil && !o.Free {
+				if n++; n == 3 {
+					victim = o
+				}
+			}
+		}
+		if n < 20 {
+			continue
+		}
+		h, err := d.Damaged(t, testdump.Words(victim.Addr, 0)).Heap()
+		require.NoError(t, err)
+		got, err := h.Stats(t.Context(), nil, heap.ScanOptions{Jobs: 1})
+		require.NoError(t, err)
+		require.Equal(t, 1, got.Corrupt)
+		require.GreaterOrEqual(t, got.Count, want.Count-2, "what is lost in segment %v", s.Addr)
+	}
+}
