@@ -57,6 +57,9 @@ type File struct {
 	src     target.Source
 }
 
+// Claims says which memory the process had.
+func (f *File) Claims() *target.Claims { return target.ClaimsOf(f.Target) }
+
 // NextStored implements target.SparseMemory.
 func (f *File) NextStored(a target.Addr) (target.Addr, bool) { return target.NextStored(f.Target, a) }
 

@@ -21,6 +21,7 @@ import (
 type Heap struct {
 	rt       *dac.Runtime
 	mem      target.Memory // the dump alone: no file supplies heap memory
+	claims   *target.Claims
 	server   bool
 	regions  bool
 	genCount int
@@ -59,7 +60,7 @@ type GenerationData struct {
 // Open reads the heap's structures, not its objects. Segments that the dump
 // lacks, or that are corrupt, are warnings.
 func Open(rt *dac.Runtime, t target.Target) (*Heap, error) {
-	h := &Heap{rt: rt, mem: t, types: newTypeTable(rt, rt.WellKnown().Free), edges: newEdgeTypes(rt, t)}
+	h := &Heap{rt: rt, mem: t, claims: target.ClaimsOf(t), types: newTypeTable(rt, rt.WellKnown().Free), edges: newEdgeTypes(rt, t)}
 	h.seeds = [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}
 	if err := h.open(); err != nil {
 		return nil, fmt.Errorf("GC heap: %w", err)
@@ -429,18 +430,47 @@ func (h *Heap) readGaps() {
 	}
 }
 
-// checkDisjoint refuses segments that share addresses: a wrong layout or a
-// corrupt list, in which every object would be counted twice.
+// checkDisjoint makes segments disjoint that share addresses, in which every object would be counted twice: a corrupt list,
+// or a wrong layout. Of two, one that does not begin with an object is left out if the other does; else the lower one ends
+// where the upper one begins.
 func (h *Heap) checkDisjoint() {
 	kept := h.segments[:0]
 	for _, s := range h.segments {
-		if n := len(kept); n > 0 && kept[n-1].Objects.End > s.Objects.Start {
-			h.warnings = append(h.warnings, target.Corruptf("segment %#x overlaps segment %#x and is left out", uint64(s.Addr), uint64(kept[n-1].Addr)))
-			continue
+		drop := false
+		for !drop && len(kept) > 0 && kept[len(kept)-1].Objects.End > s.Objects.Start {
+			lower := &kept[len(kept)-1]
+			low, up := h.beginsWithObject(lower), h.beginsWithObject(&s)
+			switch {
+			case low && !up || s.Objects.Size() == 0:
+				h.warnings = append(h.warnings, overlaps(&s, lower, "left out"))
+				drop = true
+			case up && !low || lower.Objects.Start == s.Objects.Start:
+				h.warnings = append(h.warnings, overlaps(lower, &s, "left out"))
+				kept = kept[:len(kept)-1]
+			default:
+				h.warnings = append(h.warnings, overlaps(lower, &s, "cut"))
+				lower.cut(s.Objects.Start)
+			}
 		}
-		kept = append(kept, s)
+		if !drop {
+			kept = append(kept, s)
+		}
 	}
 	h.segments = kept
+}
+
+func overlaps(s, other *Segment, fate string) error {
+	return target.Corruptf("segment %#x overlaps segment %#x and is %s", uint64(s.Addr), uint64(other.Addr), fate)
+}
+
+// beginsWithObject reports whether the first word of s is that of an object.
+func (h *Heap) beginsWithObject(s *Segment) bool {
+	b, err := target.Bytes(h.mem, s.Objects.Start, headSize)
+	if err != nil {
+		return false
+	}
+	_, err = h.types.lookup(methodTableOf(b))
+	return err == nil
 }
 
 func le32(b []byte) uint32 {

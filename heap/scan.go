@@ -117,6 +117,12 @@ func (s *scanner[C]) feed(spans []Span) {
 			if end-from > size+size/2 {
 				to = from + size
 			}
+			// A hole is one run, however large a damaged segment claims to be.
+			if next, ok := target.NextStored(s.h.mem, from); !ok {
+				to = end
+			} else {
+				to = min(max(to, next), end)
+			}
 			r := &run[C]{span: sp, from: from, to: to, first: first, done: make(chan struct{})}
 			select {
 			case s.order <- r:

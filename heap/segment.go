@@ -79,6 +79,14 @@ type Segment struct {
 // sparse reports whether the dump lacks most of the objects of s.
 func (s *Segment) sparse() bool { return s.stored < s.Objects.Size()/2 }
 
+// cut ends s at a, which is behind its start.
+func (s *Segment) cut(a target.Addr) {
+	for _, r := range [...]*target.Range{&s.Objects, &s.Committed, &s.Gen0, &s.Gen1, &s.Gen2} {
+		r.Start, r.End = min(r.Start, a), min(r.End, a)
+	}
+	s.Reserved = target.Range{Start: a, End: a}
+}
+
 // Generation is the generation of the object at a.
 func (s *Segment) Generation(a target.Addr) Generation {
 	switch s.Kind {
@@ -129,24 +137,43 @@ func (h *Heap) readSegments(s *SubHeap) {
 	seen := map[target.Addr]bool{}
 	// What a later runtime may have behind the pinned generation is not known.
 	for g := first; g < min(len(s.Generations), int(GenerationPinned)+1); g++ {
-		at := s.Generations[g].StartSegment
-		for at != 0 && !seen[at] {
-			seen[at] = true
-			if len(h.segments) >= limits.Segments {
-				h.warnings = append(h.warnings, target.Corruptf("more than %d segments", limits.Segments))
-				return
-			}
-			seg, next, err := h.readSegment(&o, s, at, g)
-			if err != nil {
-				h.warnings = append(h.warnings, fmt.Errorf("segment %#x of generation %d: %w", uint64(at), g, err))
-				break
-			}
-			h.segments = append(h.segments, seg)
-			at = next
-		}
+		h.readSegmentList(&o, s, g, seen)
 	}
 }
 
+// readSegmentList follows the list of a generation. A segment that can't be read, or is none, is a warning, and the list
+// goes on behind it as far as it has a link; seen are the segments of all lists.
+func (h *Heap) readSegmentList(o *segmentLayout, s *SubHeap, gen int, seen map[target.Addr]bool) {
+	warn := func(at target.Addr, err error) {
+		h.warnings = append(h.warnings, fmt.Errorf("segment %#x of generation %d: %w", uint64(at), gen, err))
+	}
+	bad := 0
+	for at := s.Generations[gen].StartSegment; at != 0; {
+		if seen[at] {
+			warn(at, target.Corruptf("it is in the lists twice"))
+			return
+		}
+		seen[at] = true
+		if len(h.segments) >= limits.Segments {
+			warn(at, target.Corruptf("more than %d segments", limits.Segments))
+			return
+		}
+		seg, next, err := h.readSegment(o, s, at, gen)
+		switch {
+		case err == nil:
+			h.segments = append(h.segments, seg)
+		case bad == limits.BadSegments:
+			warn(at, target.Corruptf("more than %d segments of the list are none", limits.BadSegments))
+			return
+		default:
+			bad++
+			warn(at, err)
+		}
+		at = next
+	}
+}
+
+// readSegment reads the heap_segment at at, and its link to the next; the link is there for one that is no segment, too.
 func (h *Heap) readSegment(o *segmentLayout, s *SubHeap, at target.Addr, gen int) (Segment, target.Addr, error) {
 	size := 8 + max(o.Allocated, o.Committed, o.Reserved, o.Mem, o.Flags, o.Next)
 	b, err := target.Bytes(h.mem, at, size)
@@ -160,8 +187,11 @@ func (h *Heap) readSegment(o *segmentLayout, s *SubHeap, at target.Addr, gen int
 		end = s.AllocAllocated
 	}
 	committed, reserved := word(o.Committed), word(o.Reserved)
-	if end < mem || committed < mem || reserved < committed || reserved > maxAddress || end > maxAddress {
-		return Segment{}, 0, target.Corruptf("memory %#x, allocated %#x, committed %#x, reserved %#x", uint64(mem), uint64(end), uint64(committed), uint64(reserved))
+	if end < mem || committed < end || committed == mem || reserved < committed || reserved > maxAddress || mem%8 != 0 || end%8 != 0 {
+		return Segment{}, word(o.Next), target.Corruptf("memory %#x, allocated %#x, committed %#x, reserved %#x", uint64(mem), uint64(end), uint64(committed), uint64(reserved))
+	}
+	if a, ok := h.claims.Hole(target.Range{Start: mem, End: committed}); ok {
+		return Segment{}, word(o.Next), target.Corruptf("memory %#x to %#x: the process had none at %#x", uint64(mem), uint64(committed), uint64(a))
 	}
 	seg.Objects = target.Range{Start: mem, End: end}
 	// The committed memory begins at the page of the first object: a region's
@@ -177,7 +207,7 @@ func (h *Heap) readSegment(o *segmentLayout, s *SubHeap, at target.Addr, gen int
 	if seg.Kind == KindEphemeral {
 		g0, g1 := s.Generations[0].AllocationStart, s.Generations[1].AllocationStart
 		if g1 < mem || g0 < g1 || end < g0 {
-			return seg, 0, target.Corruptf("generations 0 and 1 start at %#x and %#x", uint64(g0), uint64(g1))
+			return seg, word(o.Next), target.Corruptf("generations 0 and 1 start at %#x and %#x", uint64(g0), uint64(g1))
 		}
 		seg.Gen2 = target.Range{Start: mem, End: g1}
 		seg.Gen1 = target.Range{Start: g1, End: g0}

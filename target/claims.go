@@ -81,6 +81,23 @@ func (c *Claims) Lists(a Addr) bool {
 // Whole reports whether the process had no memory but what the dump lists.
 func (c *Claims) Whole() bool { return c.whole }
 
+// Hole is the first address of r that the process can't have had memory at, and whether there is one.
+func (c *Claims) Hole(r Range) (Addr, bool) {
+	switch {
+	case r.Size() == 0:
+		return 0, false
+	case r.Start < lowestAddress || r.Start >= c.top:
+		return r.Start, true
+	case c.whole:
+		i := sort.Search(len(c.listed), func(i int) bool { return c.listed[i].End > r.Start })
+		if i == len(c.listed) || !c.listed[i].Contains(r.Start) {
+			return r.Start, true
+		}
+		return c.listed[i].End, c.listed[i].End < r.End
+	}
+	return c.top, r.End > c.top
+}
+
 // Missing says why the dump has no byte at a: ErrNotInDump if the process may have had memory there, otherwise an error
 // that is ErrCorrupt.
 func (c *Claims) Missing(a Addr) error {
@@ -124,4 +141,13 @@ func (c *Claims) HasDeadStacks(threads []Thread) bool {
 		}
 	}
 	return dead > live
+}
+
+// ClaimsOf returns the claims of a dump that makes any. Those of another memory know no more than what all processes have
+// in common.
+func ClaimsOf(m Memory) *Claims {
+	if c, ok := m.(interface{ Claims() *Claims }); ok {
+		return c.Claims()
+	}
+	return NewClaims(ArchUnknown, nil, false)
 }

@@ -76,6 +76,7 @@ const (
 	GCHeaps        = 1024
 	Generations    = 16
 	Segments       = 1_000_000
+	BadSegments    = 64   // of one list that are none
 	GenerationSize = 4096 // bytes of one entry of the generation table
 	ArrayRank      = 32
 	StringChars    = 1 << 30
