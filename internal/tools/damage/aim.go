@@ -1,0 +1,210 @@
+package main
+
+import (
+	"context"
+	"encoding/binary"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/internal/cli"
+	"github.com/sosgo/sosgo/target"
+)
+
+// A place is bytes of what is damaged.
+type place struct {
+	off  int64
+	size int
+	addr uint64 // in the process; 0 where it is not known
+}
+
+const (
+	// placesPerLine bounds the places that are remembered of a line.
+	placesPerLine = 500
+	// largest is the size of a read in bytes whose parts count each.
+	largest = 4096
+	// slowLine is how long a line may take over the sound dump: what prints
+	// megabytes of memory because it was asked to leaves no time for the others.
+	slowLine = 250 * time.Millisecond
+)
+
+// A recorder notes what is read of a process.
+type recorder struct {
+	target.Memory
+	mu   sync.Mutex
+	seen map[target.Range]bool
+	list []target.Range
+}
+
+func (r *recorder) note(a target.Addr, n int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	at := target.Range{Start: a, End: a + target.Addr(min(n, largest))}
+	if n > 0 && !r.seen[at] {
+		r.seen[at] = true
+		r.list = append(r.list, at)
+	}
+}
+
+func (r *recorder) reset() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.seen, r.list = map[target.Range]bool{}, nil
+}
+
+func (r *recorder) ReadMemory(p []byte, a target.Addr) (int, error) {
+	n, err := r.Memory.ReadMemory(p, a)
+	r.note(a, n)
+	return n, err
+}
+
+func (r *recorder) View(a target.Addr, n int) ([]byte, bool) {
+	b, ok := r.Memory.View(a, n)
+	r.note(a, len(b))
+	return b, ok
+}
+
+// Span lends no more than the rest of a page, so that what is lent is what is
+// wanted.
+func (r *recorder) Span(a target.Addr) []byte {
+	b := r.Memory.Span(a)
+	b = b[:min(len(b), largest-int(a)%largest)]
+	r.note(a, len(b))
+	return b
+}
+
+// NextStored implements target.SparseMemory.
+func (r *recorder) NextStored(a target.Addr) (target.Addr, bool) {
+	return target.NextStored(r.Memory, a)
+}
+
+// A watched source notes what is read of a file. It is read and never lent.
+type watched struct {
+	target.Source
+	mu   sync.Mutex
+	last place
+	list []place
+}
+
+func (w *watched) Bytes(int64, int) []byte { return nil }
+
+func (w *watched) ReadAt(p []byte, off int64) (int, error) {
+	n, err := w.Source.ReadAt(p, off)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.last = place{off: off, size: n}
+	if n > 0 && len(w.list) < 1<<16 {
+		w.list = append(w.list, w.last)
+	}
+	return n, err
+}
+
+// learn asks a sound subject what there is, makes lines of it, and notes what
+// each of them reads.
+func (s *subject) learn(e *examiner) error {
+	random := newRandom(e.seed, sum(s.name))
+	e.s, e.current = s, finding{Subject: s.name, Kind: "sound"}
+	s.learnPools(random)
+	s.generate(random)
+	r := &recorder{seen: map[target.Range]bool{}}
+	o := s.options(1)
+	o.WrapMemory = func(m target.Memory) target.Memory { r.Memory = m; return r }
+	w := &watched{Source: target.BytesSource(s.dump)}
+	plain, err := sosgo.OpenReaderAt(w, w.Size(), s.options(1))
+	if err != nil {
+		return err
+	}
+	defer plain.Close()
+	for _, p := range w.list {
+		s.heads = append(s.heads, p.off, p.off+int64(p.size)/2)
+	}
+	// A line finds what the lines before it have read in memory: they begin anew
+	// now and then.
+	wrapped := func() (cli.Dump, error) {
+		return sosgo.OpenReaderAt(target.BytesSource(s.dump), int64(len(s.dump)), o)
+	}
+	var d cli.Dump
+	unfit := make([]bool, len(s.lines))
+	for i := range s.lines {
+		open := wrapped
+		if !s.alone() {
+			if i%8 == 0 {
+				if d, err = wrapped(); err != nil {
+					return err
+				}
+			}
+			open = func() (cli.Dump, error) { return d, nil }
+		}
+		r.reset()
+		e.dog.begin(e.at(s.lines[i].text))
+		answer := s.main(context.Background(), 1, s.lines[i].text, open)
+		took := e.time(s.lines[i].text)
+		e.judge(s.lines[i].text, 1, &answer)
+		unfit[i] = answer.code == cli.ExitUsage || took > slowLine && s.lines[i].command != "pack"
+		s.lines[i].reads = s.places(random, plain, w, r.list)
+		s.lines[i].at = s.pointed(random, plain, w, s.lines[i].text)
+	}
+	var lines []line
+	for i, l := range s.lines {
+		if !unfit[i] {
+			lines = append(lines, l)
+		}
+	}
+	s.lines = lines
+	return nil
+}
+
+// places turns what was read of a process into places of the file.
+func (s *subject) places(random *rand.Rand, plain *sosgo.Dump, w *watched, reads []target.Range) []place {
+	if len(reads) > placesPerLine {
+		random.Shuffle(len(reads), func(i, j int) { reads[i], reads[j] = reads[j], reads[i] })
+		reads = reads[:placesPerLine]
+	}
+	var out []place
+	for _, r := range reads {
+		if off, ok := offsetOf(plain, w, r.Start); ok {
+			out = append(out, place{off, int(r.Size()), uint64(r.Start)})
+		}
+	}
+	return out
+}
+
+// offsetOf is where the byte at a stands in the file: a read of it tells.
+func offsetOf(plain *sosgo.Dump, w *watched, a target.Addr) (int64, bool) {
+	var b [1]byte
+	w.last = place{off: -1}
+	n, err := plain.Target().ReadMemory(b[:], a)
+	return w.last.off, n == 1 && err == nil && w.last.off >= 0
+}
+
+// pointed are places in the structures that a line names, and in those that
+// they point to.
+func (s *subject) pointed(random *rand.Rand, plain *sosgo.Dump, w *watched, text string) []place {
+	var out []place
+	for _, word := range strings.Fields(text)[1:] {
+		a, err := strconv.ParseUint(word, 16, 64)
+		if err != nil || a < 1<<16 {
+			continue
+		}
+		for range 64 {
+			at := target.Addr(a)
+			for range 1 + random.IntN(3) {
+				at += target.Addr(8 * random.IntN(24))
+				off, ok := offsetOf(plain, w, at)
+				if !ok {
+					break
+				}
+				out = append(out, place{off, 8, uint64(at)})
+				var b [8]byte
+				if n, _ := plain.Target().ReadMemory(b[:], at); n < 8 {
+					break
+				}
+				at = target.Addr(binary.LittleEndian.Uint64(b[:]) &^ 7)
+			}
+		}
+	}
+	return out
+}
