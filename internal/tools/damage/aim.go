@@ -1,13 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/internal/cli"
@@ -26,9 +27,9 @@ const (
 	placesPerLine = 500
 	// largest is the size of a read in bytes whose parts count each.
 	largest = 4096
-	// slowLine is how long a line may take over the sound dump: what prints
+	// longAnswer is how many bytes a line may print of the sound dump: what prints
 	// megabytes of memory because it was asked to leaves no time for the others.
-	slowLine = 250 * time.Millisecond
+	longAnswer = 2 << 20
 )
 
 // A recorder notes what is read of a process.
@@ -141,9 +142,12 @@ func (s *subject) learn(e *examiner) error {
 		r.reset()
 		e.dog.begin(e.at(s.lines[i].text))
 		answer := s.main(context.Background(), 1, s.lines[i].text, open)
-		took := e.time(s.lines[i].text)
+		e.time(s.lines[i].text)
 		e.judge(s.lines[i].text, 1, &answer)
-		unfit[i] = answer.code == cli.ExitUsage || took > slowLine && s.lines[i].command != "pack"
+		unfit[i] = answer.code == cli.ExitUsage || answer.size > longAnswer
+		if answer.code == cli.ExitUsage {
+			e.say("unfit: %s: %s", s.lines[i].text, answer.stderr)
+		}
 		s.lines[i].reads = s.places(random, plain, w, r.list)
 		s.lines[i].at = s.pointed(random, plain, w, s.lines[i].text)
 	}
@@ -159,6 +163,7 @@ func (s *subject) learn(e *examiner) error {
 
 // places turns what was read of a process into places of the file.
 func (s *subject) places(random *rand.Rand, plain *sosgo.Dump, w *watched, reads []target.Range) []place {
+	slices.SortFunc(reads, func(a, b target.Range) int { return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.End, b.End)) })
 	if len(reads) > placesPerLine {
 		random.Shuffle(len(reads), func(i, j int) { reads[i], reads[j] = reads[j], reads[i] })
 		reads = reads[:placesPerLine]

@@ -38,9 +38,12 @@ var about = map[string][][]string{
 // words are the texts that arguments and options may be, by command and by the
 // argument's name; the last resort is a type's name.
 var words = map[string][]string{
-	"generation": {"gen0", "gen1", "gen2", "loh", "poh", "foh", "0"}, "id": {"0", "1", "9", "8"}, "state": {"1021220", "ffffffff"},
+	"gen": {"gen0", "gen1", "gen2", "loh", "poh", "foh"}, "heap": {"0", "0", "1"}, "generation": {"gen0", "gen1", "gen2", "loh", "poh", "foh", "0"}, "id": {"0", "1", "9", "8"}, "state": {"1021220", "ffffffff"},
 	"token": {"02000002", "06000001", "04000001", "06ffffff", "70000001"}, "export": {"speedscope", "pprof", "folded"},
 }
+
+// needed are the commands that want an address, unless one was given before.
+var needed = map[string]bool{"d": true, "da": true, "db": true, "dc": true, "dd": true, "dp": true, "dq": true, "du": true, "dw": true}
 
 // generate makes lines for every command that looks at a dump.
 func (s *subject) generate(random *rand.Rand) {
@@ -69,6 +72,9 @@ func (s *subject) generate(random *rand.Rand) {
 // line is one line for a command; bare has no options and few arguments.
 func (s *subject) line(random *rand.Rand, c *cli.Command, bare bool) string {
 	out := []string{c.Name}
+	if c.Name == "pack" {
+		return "pack -o " + quote(filepath.Join(s.out(), "written"))
+	}
 	for i := range c.Options {
 		o := &c.Options[i]
 		if bare || random.IntN(4) > 0 || o.Kind == cli.File || o.Name == "end" || s.selects(o.Name) && random.IntN(2) == 0 {
@@ -83,7 +89,7 @@ func (s *subject) line(random *rand.Rand, c *cli.Command, bare bool) string {
 	address := 0
 	for i := range c.Args {
 		a := &c.Args[i]
-		if a.Optional && (random.IntN(2) > 0 || bare && a.Kind != cli.Address) {
+		if c.DumpArg || a.Optional && (a.Kind == cli.Address && !needed[c.Name] && random.IntN(4) == 0 || a.Kind != cli.Address && (bare || random.IntN(2) > 0)) {
 			break
 		}
 		v := s.value(random, c, a.Name, a.Kind, a.Choices, address)
@@ -124,7 +130,7 @@ func (s *subject) value(random *rand.Rand, c *cli.Command, name string, kind cli
 	case cli.File:
 		return quote(filepath.Join(s.out(), "written"))
 	case cli.TypeName:
-		v, _ := s.pools.pick(random, "type", "name", "className")
+		v, _ := s.pools.pick(random, "=type", "=name", "=className")
 		if c.Name == "name2ee" {
 			return "* " + quote(v)
 		}
@@ -132,15 +138,19 @@ func (s *subject) value(random *rand.Rand, c *cli.Command, name string, kind cli
 	}
 	switch name {
 	case "thread", "what":
-		v, _ := s.pools.pick(random, "osId")
+		v, _ := s.pools.pick(random, "=osId")
 		if n, err := strconv.ParseUint(v, 10, 32); err == nil {
 			return "0x" + hex(n)
 		}
 		return ""
 	case "module":
 		return quote("*")
+	case "end": // of a range
+		return "7fffffffffff"
+	case "pattern":
+		return "System"
 	}
-	v, _ := s.pools.pick(random, "name", "type")
+	v, _ := s.pools.pick(random, "=name", "=type")
 	return quote(v)
 }
 

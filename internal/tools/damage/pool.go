@@ -15,7 +15,8 @@ import (
 )
 
 // pools are what the commands tell of a sound dump, and so what other commands
-// may be asked about: by the names that the JSON documents give it.
+// may be asked about: by the names that the JSON documents give
+// it, with = in front of what is no address.
 type pools map[string][]string
 
 // askedFirst are the commands that tell addresses and names.
@@ -83,7 +84,7 @@ func (p pools) add(command, key string, v any) {
 		}
 	case float64:
 		if key == "osId" || key == "managedId" {
-			p.put(key, strconv.FormatUint(uint64(v), 10))
+			p.put("="+key, strconv.FormatUint(uint64(v), 10))
 		}
 	case string:
 		a, isAddress := strings.CutPrefix(v, "0x")
@@ -93,7 +94,7 @@ func (p pools) add(command, key string, v any) {
 			p.put(command+"."+key, a)
 			p.put("any", a)
 		case !isAddress && v != "" && len(v) < 200 && !strings.ContainsAny(v, "\"'|>\n\r\t;"):
-			p.put(key, v)
+			p.put("="+key, v)
 		}
 	}
 }
