@@ -144,6 +144,7 @@ func (s *subject) learn(e *examiner) error {
 		answer := s.main(context.Background(), 1, s.lines[i].text, open)
 		e.time(s.lines[i].text)
 		e.judge(s.lines[i].text, 1, &answer)
+		s.lines[i].sound = answer.sum
 		unfit[i] = answer.code == cli.ExitUsage || answer.size > longAnswer
 		if answer.code == cli.ExitUsage {
 			e.say("unfit: %s: %s", s.lines[i].text, answer.stderr)

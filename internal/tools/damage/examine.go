@@ -65,6 +65,8 @@ type tally struct {
 	ByContainer     map[string]int
 	ByKind          map[string]map[string]int // kind → outcome → runs
 	ByCommand       map[string]map[string]int
+	Compared        map[string]int // kind → answers that were compared with those of the sound dump
+	Another         map[string]int // and those of them that were others
 	Longest         time.Duration
 	LongestLine     string
 	Peak            uint64
@@ -72,7 +74,8 @@ type tally struct {
 }
 
 func newTally() *tally {
-	return &tally{ByContainer: map[string]int{}, ByKind: map[string]map[string]int{}, ByCommand: map[string]map[string]int{}}
+	return &tally{ByContainer: map[string]int{}, ByKind: map[string]map[string]int{}, ByCommand: map[string]map[string]int{},
+		Compared: map[string]int{}, Another: map[string]int{}}
 }
 
 func (t *tally) count(kind, command, outcome string) {
@@ -85,11 +88,21 @@ func (t *tally) count(kind, command, outcome string) {
 	t.Commands++
 }
 
+// compare counts an answer in the plain form, which is another than that of the
+// sound dump or the same.
+func (t *tally) compare(kind string, another bool) {
+	if t.Compared[kind]++; another {
+		t.Another[kind]++
+	}
+}
+
 // add adds what another has counted.
 func (t *tally) add(o *tally) {
 	t.Cases, t.Commands = t.Cases+o.Cases, t.Commands+o.Commands
-	for k, n := range o.ByContainer {
-		t.ByContainer[k] += n
+	for to, from := range map[*map[string]int]map[string]int{&t.ByContainer: o.ByContainer, &t.Compared: o.Compared, &t.Another: o.Another} {
+		for k, n := range from {
+			(*to)[k] += n
+		}
 	}
 	for to, from := range map[*map[string]map[string]int]map[string]map[string]int{&t.ByKind: o.ByKind, &t.ByCommand: o.ByCommand} {
 		for k, m := range from {
@@ -239,6 +252,9 @@ func (e *examiner) runs(raw []byte, lines []line, n uint64) {
 			r := e.one(raw, d, jobs, text)
 			e.tally.count(e.current.Kind, lines[i].command, outcomes[r.code])
 			e.judge(text, jobs, &r)
+			if text == lines[i].text {
+				e.tally.compare(e.current.Kind, r.sum != lines[i].sound)
+			}
 			if len(before) <= i {
 				before = append(before, r)
 			} else if r.sum != before[i].sum || r.size != before[i].size || r.code != before[i].code {

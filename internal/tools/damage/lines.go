@@ -16,6 +16,7 @@ type line struct {
 	text    string
 	reads   []place // of the dump's file, where a sound dump was read for it
 	at      []place // where its addresses are, and what they point to
+	sound   uint64  // the sum of what it prints of the sound dump
 }
 
 // linesPerCommand is how many lines each command has over one subject.
@@ -55,8 +56,8 @@ func (s *subject) generate(random *rand.Rand) {
 		if len(c.Options) > 4 {
 			n *= 2
 		}
-		if c.Name == "pack" {
-			n = 1
+		if needed[c.Name] {
+			n = 3
 		}
 		seen := map[string]bool{}
 		for i := range n {
@@ -72,7 +73,7 @@ func (s *subject) generate(random *rand.Rand) {
 // line is one line for a command; bare has no options and few arguments.
 func (s *subject) line(random *rand.Rand, c *cli.Command, bare bool) string {
 	out := []string{c.Name}
-	if c.Name == "pack" {
+	if c.Name == "pack" { // FILE is an option, and has to be given
 		return "pack -o " + quote(filepath.Join(s.out(), "written"))
 	}
 	for i := range c.Options {

@@ -52,6 +52,10 @@ func (t *tally) markdown() string {
 	for _, k := range []string{"panic", "slow", "memory", "difference", "exit code", "output", "death"} {
 		fmt.Fprintf(&b, "| %s | %d |\n", k, what[k])
 	}
+	b.WriteString("\n| kind of damage | answers compared with the sound dump's | others |\n|---|---:|---:|\n")
+	for _, k := range slices.Sorted(maps.Keys(t.Compared)) {
+		fmt.Fprintf(&b, "| %s | %s | %d %% |\n", k, thousands(t.Compared[k]), 100*t.Another[k]/t.Compared[k])
+	}
 	counts(&b, "kind of damage", t.ByKind)
 	counts(&b, "command", t.ByCommand)
 	return b.String()
