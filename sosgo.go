@@ -69,7 +69,6 @@ import (
 	"github.com/sosgo/sosgo/image"
 	"github.com/sosgo/sosgo/internal/lazy"
 	"github.com/sosgo/sosgo/internal/modfiles"
-	"github.com/sosgo/sosgo/internal/symstore"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -80,8 +79,12 @@ type Options struct {
 	// is the one that was loaded.
 	Modules []string
 	// NoLocalFiles keeps the paths that the dump records from being tried on
-	// this machine.
+	// this machine, and what is installed on it from being searched.
 	NoLocalFiles bool
+	// Offline keeps everything from being opened or contacted that the dump names:
+	// NoLocalFiles, and no symbol servers. What is left are the dump, with what was
+	// packed with it, and the folders of Modules.
+	Offline bool
 	// SymbolServers are asked, in order, for module files that are found
 	// nowhere on this machine; empty asks none.
 	SymbolServers []string
@@ -92,6 +95,10 @@ type Options struct {
 	// SymbolCache is the folder for what they gave; empty is the cache of the
 	// .NET tools in the user's home folder.
 	SymbolCache string
+	// MaxDownload and MaxDownloads are the most bytes, unpacked, of one file of a
+	// symbol server and of all that the dump causes to be fetched; 0 stands for
+	// limits.Download and limits.Downloads (1 GB and 8 GB).
+	MaxDownload, MaxDownloads int64
 	// Runtime is the runtime of the default View: its number in Runtimes, or the
 	// start of its version. Empty is the first CLR.
 	Runtime string
@@ -124,7 +131,10 @@ type Dump struct {
 	mem     *image.Completed
 	read    target.Memory // mem, or what WrapMemory made of it
 
+	life     context.Context // ends when the dump is closed
+	end      context.CancelFunc
 	runtimes lazy.Value[[]*dac.Instance]
+	witness  lazy.Value[[]*dac.Runtime]
 
 	mu    sync.Mutex
 	views map[*dac.Instance]*View
@@ -158,7 +168,8 @@ func newDump(f *dump.File, o Options) *Dump {
 		o.Jobs = runtime.GOMAXPROCS(0)
 	}
 	d := &Dump{file: f, options: o, views: map[*dac.Instance]*View{}}
-	d.files = moduleFiles(f, &o)
+	d.life, d.end = context.WithCancel(context.Background())
+	d.files = d.moduleFiles()
 	d.mem = image.Complete(f, d.files.Found)
 	d.read = d.mem
 	if o.WrapMemory != nil {
@@ -167,18 +178,11 @@ func newDump(f *dump.File, o Options) *Dump {
 	return d
 }
 
-// moduleFiles finds the files of a dump's modules.
-func moduleFiles(f *dump.File, o *Options) *modfiles.Files {
-	files := &modfiles.Files{Memory: f, Wrap: o.WrapFile, Finder: &modfiles.Finder{
-		Dirs: o.Modules, Recorded: !o.NoLocalFiles, More: symstore.Sources(!o.NoLocalFiles, o.SymbolServers, o.SymbolCache, o.Context)}}
-	for _, p := range f.PackedFiles() {
-		files.Packed = append(files.Packed, modfiles.PackedFile{Path: p.Path, Source: p.Source()})
-	}
-	return files
-}
-
 // Close releases the dump.
-func (d *Dump) Close() error { return errors.Join(d.files.Close(), d.file.Close()) }
+func (d *Dump) Close() error {
+	d.end()
+	return errors.Join(d.files.Close(), d.file.Close())
+}
 
 // FileProblems says what went wrong with symbol servers so far, a line for each; that
 // a server does not have a file is no problem.
@@ -248,17 +252,4 @@ func (d *Dump) Pack(ctx context.Context, w io.Writer, progress func(done, total 
 // PackFile writes a pack of the dump to a new file; see dump.File.PackFile.
 func (d *Dump) PackFile(ctx context.Context, name string, progress func(done, total int64)) (*answer.Pack, error) {
 	return d.file.PackFile(ctx, name, d.findModule, progress)
-}
-
-func (d *Dump) findModule(_ context.Context, m *target.Module) (string, error) {
-	return d.modulePath(m)
-}
-
-// modulePath is the path of a module's file on this machine.
-func (d *Dump) modulePath(m *target.Module) (string, error) {
-	img, err := d.files.File(m, nil)
-	if err != nil {
-		return "", err
-	}
-	return img.Path(), nil
 }

@@ -86,6 +86,10 @@ func examine(t target.Target, mem target.Memory, files ModuleFiles, m *target.Mo
 		return nil // a module without readable headers says nothing about itself
 	}
 	inst := &Instance{Module: *m, Image: img, tgt: t, mem: mem, files: files}
+	if img.Kind() == image.KindELF && img.Layout() == image.Loaded {
+		// A core without the image's headers does not know where its .bss ends.
+		inst.Module.Size = max(m.Size, img.Size())
+	}
 	inst.Identity = identityOf(img, m)
 	var errDesc, errTable error
 	inst.descriptor, _, errDesc = inst.symbol(symDescriptor)

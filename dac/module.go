@@ -382,7 +382,7 @@ func (m *Module) readMetadata() (*metadata.Metadata, error) {
 			return metadata.Parse(fb.Data)
 		}
 	} else if err != nil {
-		return nil, errors.Join(err, ferr)
+		return nil, fmt.Errorf("%w; and no file has it: %w", err, ferr)
 	}
 	if err != nil {
 		return nil, err

@@ -51,7 +51,7 @@ func (m *Module) findPDB() (*PDB, error) {
 		if source == nil {
 			continue
 		}
-		if b, err := source.EmbeddedPDB(); err == nil {
+		if b, err := source.EmbeddedPDB(id.GUID); err == nil {
 			if md, err := checkPDB(b, id); err == nil {
 				return &PDB{md, source.Path()}, nil
 			}

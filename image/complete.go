@@ -1,8 +1,10 @@
 package image
 
 import (
+	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 
 	"github.com/sosgo/sosgo/target"
 )
@@ -15,15 +17,22 @@ type Completed struct {
 	overlay *Overlay
 	find    func(*target.Module) (*Image, error)
 	modules []target.Module // sorted by Base
-	added   []sync.Once     // beside modules
+	added   []completion    // beside modules
+}
+
+// A completion is done once, unless the search for the file is stopped.
+type completion struct {
+	mu   sync.Mutex
+	done atomic.Bool
 }
 
 // Complete returns the memory of t, completed by the files that find returns. A
 // file that contradicts the dump is left out, see Overlay; find is called once at
-// most for each module, also by several goroutines at once for different ones.
+// most for each module, also by several goroutines at once for different ones. Where
+// its error is that of a context which ended, it is called again at the next need.
 func Complete(t target.Target, find func(*target.Module) (*Image, error)) *Completed {
 	mods := t.Modules()
-	return &Completed{base: t, overlay: NewOverlay(t), find: find, modules: mods, added: make([]sync.Once, len(mods))}
+	return &Completed{base: t, overlay: NewOverlay(t), find: find, modules: mods, added: make([]completion, len(mods))}
 }
 
 // miss makes the file of the module at a available; it reports whether the
@@ -33,12 +42,23 @@ func (m *Completed) miss(a target.Addr) bool {
 	if i < 0 {
 		return false
 	}
-	m.added[i].Do(func() {
-		if img, err := m.find(&m.modules[i]); err == nil {
-			_ = m.overlay.Add(&m.modules[i], img) // else the bytes stay absent
-		}
-	})
+	if c := &m.added[i]; !c.done.Load() {
+		m.complete(c, &m.modules[i])
+	}
 	return true
+}
+
+func (m *Completed) complete(c *completion, of *target.Module) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.done.Load() {
+		return
+	}
+	img, err := m.find(of)
+	if err == nil {
+		_ = m.overlay.Add(of, img) // else the bytes stay absent
+	}
+	c.done.Store(!errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded))
 }
 
 // ReadMemory implements target.Memory.

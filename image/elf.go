@@ -23,6 +23,7 @@ const (
 	ptDynamic    = 2
 	ptNote       = 4
 	ptGNUEHFrame = 0x6474e550
+	ptGNURelro   = 0x6474e552
 
 	pfExec  = 1
 	pfWrite = 2
@@ -47,6 +48,7 @@ type elfImage struct {
 	dynamic Directory
 	notes   []Directory
 	ehFrame Directory
+	relro   Directory // what is read-only once it is relocated
 	shoff   uint64
 	shnum   int
 	dyn     func() (*elfDynamic, error)
@@ -163,6 +165,8 @@ func (im *Image) addPhdr(p elfPhdr) {
 		}
 	case ptGNUEHFrame:
 		im.elf.ehFrame = d
+	case ptGNURelro:
+		im.elf.relro = d
 	}
 }
 

@@ -17,6 +17,7 @@ const (
 	dtStrTab  = 5
 	dtSymTab  = 6
 	dtStrSz   = 10
+	dtDebug   = 21
 	dtTextRel = 22
 	dtFlags   = 30
 	dtGNUHash = 0x6ffffef5

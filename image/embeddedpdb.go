@@ -17,12 +17,11 @@ const (
 	debugEmbeddedPDB     = 17
 	embeddedPDBSignature = "MPDB"
 	embeddedPDBHead      = 8
-	deflateRatio         = 1032 // the most that deflate can shrink
 )
 
-// EmbeddedPDB returns the portable PDB that stands in the image itself. An image
-// without one is target.ErrUnsupported.
-func (im *Image) EmbeddedPDB() ([]byte, error) {
+// EmbeddedPDB returns the portable PDB that stands in the image itself, if it has
+// the GUID that the image names. An image without one is target.ErrUnsupported.
+func (im *Image) EmbeddedPDB(guid target.GUID) ([]byte, error) {
 	d, err := im.peDirectory(dirDebug, "debug directory")
 	if err != nil {
 		return nil, err
@@ -36,26 +35,41 @@ func (im *Image) EmbeddedPDB() ([]byte, error) {
 			continue
 		}
 		n := le32(b, 16)
-		if n < embeddedPDBHead || uint64(n) > limits.MetadataSize {
+		if n < embeddedPDBHead || uint64(n) > limits.EmbeddedPDB {
 			return nil, target.Corruptf("embedded PDB of %d bytes", n)
 		}
 		data, err := im.debugData(RVA(le32(b, 20)), uint64(le32(b, 24)), int(n))
 		if err != nil {
 			return nil, fmt.Errorf("embedded PDB: %w", err)
 		}
-		return unpackPDB(data)
+		return unpackPDB(data, guid)
 	}
 	return nil, target.Unsupportedf("the image has no PDB in itself")
 }
 
-func unpackPDB(data []byte) ([]byte, error) {
+// unpackPDB unpacks an embedded PDB: first its head, for the id, and then no more
+// than it says and a PDB can have.
+func unpackPDB(data []byte, guid target.GUID) ([]byte, error) {
 	size := uint64(le32(data, 4))
-	if string(data[:4]) != embeddedPDBSignature || size > limits.MetadataSize || size > deflateRatio*uint64(len(data)) {
+	if string(data[:4]) != embeddedPDBSignature || size > limits.EmbeddedPDB || size > limits.EmbeddedRatio*uint64(len(data)) {
 		return nil, target.Corruptf("embedded PDB %q of %d bytes in %d", data[:4], size, len(data))
 	}
-	out := make([]byte, size)
 	z := flate.NewReader(bytes.NewReader(data[embeddedPDBHead:]))
-	if _, err := io.ReadFull(z, out); err != nil {
+	head := make([]byte, min(size, limits.PDBHead))
+	if _, err := io.ReadFull(z, head); err != nil {
+		return nil, target.Corruptf("embedded PDB: %w", err)
+	}
+	// The id lies in the head, or the PDB is none that a compiler wrote.
+	got, err := PortablePDBID(bytes.NewReader(head), int64(len(head)))
+	if err != nil {
+		return nil, fmt.Errorf("embedded PDB: %w", err)
+	}
+	if got != guid {
+		return nil, target.Corruptf("the embedded PDB has the id %v, the module names %v", got, guid)
+	}
+	out := make([]byte, size)
+	n := copy(out, head)
+	if _, err := io.ReadFull(z, out[n:]); err != nil {
 		return nil, target.Corruptf("embedded PDB: %w", err)
 	}
 	return out, z.Close()

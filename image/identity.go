@@ -60,6 +60,19 @@ func (id *Identity) Known() bool {
 	return len(id.BuildID) > 0 || id.SizeOfImage != 0 || id.MVID != [16]byte{}
 }
 
+// Kind names what Check goes by.
+func (id *Identity) Kind() string {
+	switch {
+	case len(id.BuildID) > 0:
+		return "build id"
+	case id.MVID != [16]byte{}:
+		return "MVID"
+	case id.SizeOfImage != 0:
+		return "time stamp and size"
+	}
+	return "nothing"
+}
+
 // Check compares a file to the identity. It returns ErrMismatch with what
 // differs, or what kept the file from being read.
 func (id *Identity) Check(im *Image) error {

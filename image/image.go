@@ -171,11 +171,21 @@ func OpenFile(path string) (*Image, error) {
 	if err != nil {
 		return nil, err
 	}
-	im := &Image{path: path, closer: closer, raw: fileArea(src)}
-	if err := im.open(Flat, nil); err != nil {
-		return nil, errors.Join(fmt.Errorf("%s: %w", path, err), closer.Close())
+	im, err := OpenFrom(path, src, closer)
+	if err != nil {
+		return nil, errors.Join(err, closer.Close())
 	}
 	return im, nil
+}
+
+// OpenFrom is OpenSource for an image that closes closer when it is closed. Where
+// it fails it does not close it.
+func OpenFrom(path string, src target.Source, closer io.Closer) (*Image, error) {
+	im, err := OpenSource(path, src)
+	if err == nil {
+		im.closer = closer
+	}
+	return im, err
 }
 
 // OpenSource opens an image whose file is src; path is what it is called in

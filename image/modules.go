@@ -33,9 +33,29 @@ func Modules(t target.Target, mem target.Memory) []Module {
 	next := mappedFiles(t)
 	out := make([]Module, len(mods))
 	for i, m := range mods {
-		out[i] = Module{Module: m, ImageSize: shownSize(m, next), Headless: !m.Listed && !target.Available(mem, m.Base, 2)}
+		headless := !m.Listed && !target.Available(mem, m.Base, 2)
+		if !m.Listed && !headless {
+			completeModule(t, mem, &m)
+		}
+		out[i] = Module{Module: m, ImageSize: shownSize(m, next), Headless: headless}
 	}
 	return out
+}
+
+// completeModule fills in what the headers of an image say, where the container
+// lacks them and a module's file has them.
+func completeModule(t target.Target, mem target.Memory, m *target.Module) {
+	if m.SizeOfImage != 0 || target.Available(t, m.Base, 2) {
+		return
+	}
+	im, err := OpenMemory(mem, m)
+	switch {
+	case err != nil:
+	case im.kind == KindPE:
+		m.SizeOfImage, m.TimeDateStamp, m.CheckSum = im.pe.sizeOfImage, im.pe.timeDateStamp, im.pe.checkSum
+	case im.layout == Loaded:
+		m.Size = max(m.Size, im.size)
+	}
 }
 
 // ModuleAt returns the image that holds a. Where none does the error is

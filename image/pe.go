@@ -63,6 +63,7 @@ type peImage struct {
 	imageBase     uint64
 	imageBaseAt   RVA // of the header's own field
 	sizeOfImage   uint32
+	checkSum      uint32
 	plus          bool
 	dirs          [dirCount]Directory
 	scan          func() (Directory, error) // without headers: finds the export directory
@@ -159,7 +160,8 @@ func (pe *peImage) decodeOptional(b []byte, at uint64) error {
 	}
 	c.Seek(56)
 	pe.sizeOfImage, pe.sizeOfHeaders = c.Uint32(), c.Uint32()
-	c.Skip(8) // CheckSum, Subsystem, DllCharacteristics
+	pe.checkSum = c.Uint32()
+	c.Skip(4) // Subsystem, DllCharacteristics
 	if c.Skip(16); pe.plus {
 		c.Skip(16) // four sizes, of 8 bytes instead of 4
 	}

@@ -8,6 +8,8 @@ import (
 const (
 	dtRela    = 7
 	dtRelaSz  = 8
+	dtRelrSz  = 35
+	dtRelr    = 36
 	relaSize  = 24 // sizeof(Elf64_Rela)
 	rRelative = 8  // R_X86_64_RELATIVE
 	rARM64Rel = 1027
@@ -49,7 +51,11 @@ func (im *Image) PointerRVA(rva RVA) (RVA, error) {
 }
 
 // elfRelocations returns the DT_RELA table, nil if there is none.
-func (im *Image) elfRelocations() ([]byte, error) {
+func (im *Image) elfRelocations() ([]byte, error) { return im.dynamicTable(dtRela, dtRelaSz) }
+
+// dynamicTable returns the table whose address and size have these tags in the
+// dynamic section, nil if there is none.
+func (im *Image) dynamicTable(at, bytes uint64) ([]byte, error) {
 	b, err := im.directory(im.elf.dynamic, elfDynamicSize)
 	if err != nil {
 		return nil, err
@@ -57,18 +63,18 @@ func (im *Image) elfRelocations() ([]byte, error) {
 	var table, size uint64
 	for c := cursor.New(b, 0); c.Len() >= 16; {
 		switch tag, v := c.Uint64(), c.Uint64(); tag {
-		case dtRela:
+		case at:
 			table = v
-		case dtRelaSz:
+		case bytes:
 			size = v
 		}
 	}
 	if table == 0 || size == 0 {
 		return nil, nil
 	}
-	at, err := im.elfRVA(table)
+	rva, err := im.elfRVA(table)
 	if err != nil {
 		return nil, err
 	}
-	return im.directory(Directory{RVA: at, Size: size}, relaLimit)
+	return im.directory(Directory{RVA: rva, Size: size}, relaLimit)
 }

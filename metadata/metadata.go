@@ -13,7 +13,9 @@ package metadata
 
 import (
 	"bytes"
+	"cmp"
 	"math/bits"
+	"slices"
 
 	"github.com/sosgo/sosgo/internal/cursor"
 	"github.com/sosgo/sosgo/internal/limits"
@@ -370,3 +372,26 @@ func (md *Metadata) PDB() *PDBInfo { return md.pdb }
 
 // Sorted reports whether the writer declared a table sorted by its key.
 func (md *Metadata) Sorted(t TableID) bool { return t < 64 && md.sorted>>t&1 != 0 }
+
+// A Place is where a table or heap lies in the metadata.
+type Place struct {
+	Off, Size int // in bytes from the metadata's root
+}
+
+// Places lists where the tables and heaps that hold anything lie, in the order of
+// their offsets.
+func (md *Metadata) Places() []Place {
+	var out []Place
+	for i := range md.tables {
+		if t := &md.tables[i]; t.rows > 0 {
+			out = append(out, Place{t.off, int(t.rows) * int(t.rowSize)})
+		}
+	}
+	for _, h := range []heap{md.strings, md.user, md.guids, md.blobs} {
+		if h.size > 0 {
+			out = append(out, Place{h.off, h.size})
+		}
+	}
+	slices.SortFunc(out, func(a, b Place) int { return cmp.Compare(a.Off, b.Off) })
+	return out
+}

@@ -37,6 +37,18 @@ const (
 	InlineArray      = 1 << 20 // elements: the runtime allows a value of 1 MB
 	ResourceBytes    = 64 << 20
 	IdentifierBytes  = 64 << 10
+	FitWords         = 1 << 20 // relocated words that are compared to prove a file
+)
+
+// Files that are not the dump: those of modules, on this machine and on servers.
+const (
+	ModuleFile    = 1 << 34 // bytes; it is mapped, not read
+	PDBFile       = 1 << 30
+	PDBHead       = 64 << 10  // bytes in which the id of a PDB is
+	EmbeddedPDB   = 256 << 20 // bytes of a PDB in an image, once unpacked
+	EmbeddedRatio = 64        // how much an embedded PDB may grow; deflate takes a third of one
+	Download      = 1 << 30   // bytes of one file of a symbol server, once unpacked
+	Downloads     = 8 << 30   // bytes of all files that one dump may cause to be fetched
 )
 
 // The runtime's structures.

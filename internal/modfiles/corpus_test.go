@@ -47,7 +47,8 @@ func TestCorpus(t *testing.T) {
 func findAll(t *testing.T, finder *modfiles.Finder, tg target.Target, set string) (found int) {
 	clr := 0
 	for _, m := range tg.Modules() {
-		im, _, err := finder.Find(&m, image.IdentityOf(tg, &m))
+		id := image.IdentityOf(tg, &m)
+		im, _, _, err := finder.Find(t.Context(), &m, &id, func(im *image.Image) (modfiles.Proof, error) { return finder.Judge(tg, &m, &id, im) })
 		runtime := strings.HasSuffix(m.Path, "coreclr.dll") || strings.HasSuffix(m.Path, "libcoreclr.so")
 		if runtime {
 			clr++

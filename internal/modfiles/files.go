@@ -1,8 +1,9 @@
 package modfiles
 
 import (
+	"context"
 	"errors"
-	"fmt"
+	"io"
 	"sync"
 
 	"github.com/sosgo/sosgo/image"
@@ -12,7 +13,7 @@ import (
 // Files are the module files of one dump: those of a pack, and those that a
 // Finder finds. It keeps them open, and is safe for concurrent use.
 type Files struct {
-	// Finder finds what is not packed.
+	// Finder finds what is not packed. Its Policy judges the packed files, too.
 	Finder *Finder
 	// Packed are the files that came with the dump.
 	Packed []PackedFile
@@ -21,74 +22,153 @@ type Files struct {
 	// Wrap, if not nil, returns what stands between the readers and a file's
 	// bytes, which are addressed as the loaded image is, from 0.
 	Wrap func(*target.Module, target.Memory) target.Memory
+	// Context, if not nil, is asked at each search for what ends it.
+	Context func() context.Context
 
 	mu    sync.Mutex
-	files map[target.Addr]*foundFile
+	files map[target.Addr]*moduleFile
+	pdbs  []io.Closer
 }
 
-type foundFile struct {
-	once sync.Once
-	img  *image.Image
-	read *image.Image // img, or img through Wrap
-	err  error
+// A moduleFile is what came of looking for a module's file: by what the dump holds
+// of the module alone, and with the runtime's help, for which the runtime must be
+// read, whose own file must have been found by then.
+type moduleFile struct{ alone, all search }
+
+// A search is done once, unless its context ends it.
+type search struct {
+	mu   sync.Mutex
+	done bool
+	Result
+	read *image.Image // Image, or Image through Wrap
 }
 
-// A PackedFile is a module file that came with a dump.
+// A Result is what came of looking for a module's file.
+type Result struct {
+	Image *image.Image // nil where there is none
+	Proof Proof        // that Image is the file
+	Tried []Candidate  // what was looked at, in order
+	Err   error        // why there is none
+}
+
+// A PackedFile is a file that came with a dump.
 type PackedFile struct {
-	Path   string // the path that the process had the module under
+	Path   string // the path that the process had the module under; of a PDB, beside that
 	Source target.Source
 }
 
 // File implements dac.ModuleFiles.
 func (f *Files) File(m *target.Module, _ *image.Image) (*image.Image, error) {
-	found := f.find(m)
-	return found.read, found.err
+	r, read := f.find(f.context(), m)
+	return read, r.Err
 }
 
 // Found is the file of m as it lies on this machine, without Wrap.
 func (f *Files) Found(m *target.Module) (*image.Image, error) {
-	found := f.find(m)
-	return found.img, found.err
+	r := f.Look(f.context(), m)
+	return r.Image, r.Err
 }
 
-func (f *Files) find(m *target.Module) *foundFile {
-	f.mu.Lock()
-	found := f.files[m.Base]
-	if found == nil {
-		if f.files == nil {
-			f.files = map[target.Addr]*foundFile{}
-		}
-		found = &foundFile{}
-		f.files[m.Base] = found
+// Look looks for the file of m, and tells what came of it.
+func (f *Files) Look(ctx context.Context, m *target.Module) Result {
+	r, _ := f.find(ctx, m)
+	return r
+}
+
+// Alone finds only files that the dump proves without the runtime's help. It
+// implements dac.ModuleFiles for the runtime that gives this help.
+type Alone struct{ Files *Files }
+
+// File implements dac.ModuleFiles.
+func (a Alone) File(m *target.Module, _ *image.Image) (*image.Image, error) { return a.Found(m) }
+
+// Found is File.
+func (a Alone) Found(m *target.Module) (*image.Image, error) {
+	r := a.Files.findAlone(a.Files.context(), m)
+	return r.Image, r.Err
+}
+
+func (f *Files) context() context.Context {
+	if f.Context != nil {
+		return f.Context()
 	}
-	f.mu.Unlock()
-	found.once.Do(func() {
-		id := image.IdentityOf(f.Memory, m)
-		if found.img = f.fromPack(m, &id); found.img == nil {
-			found.img, _, found.err = f.Finder.Find(m, id)
-		}
-		found.read = found.img
-		if f.Wrap != nil && found.img != nil {
-			found.read = found.img.Through(func(rvas target.Memory) target.Memory { return f.Wrap(m, rvas) })
-		}
-	})
-	return found
+	return context.Background()
 }
 
-// fromPack opens the file of m in the pack that the dump came in, nil if there
-// is none that is proved to be the one.
-func (f *Files) fromPack(m *target.Module, id *image.Identity) *image.Image {
+func (f *Files) entry(m *target.Module) *moduleFile {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	e := f.files[m.Base]
+	if e == nil {
+		if f.files == nil {
+			f.files = map[target.Addr]*moduleFile{}
+		}
+		e = &moduleFile{}
+		f.files[m.Base] = e
+	}
+	return e
+}
+
+// findAlone looks for a file that the dump's memory alone proves.
+func (f *Files) findAlone(ctx context.Context, m *target.Module) Result {
+	s := &f.entry(m).alone
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.done {
+		policy := f.Finder.Policy
+		policy.Structure = nil
+		s.Result = f.look(ctx, m, &policy)
+		s.done = ctx.Err() == nil || s.Err == nil
+	}
+	return s.Result
+}
+
+// find also returns the image through Wrap.
+func (f *Files) find(ctx context.Context, m *target.Module) (Result, *image.Image) {
+	s := &f.entry(m).all
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.done {
+		return s.Result, s.read
+	}
+	s.Result = f.findAlone(ctx, m)
+	if s.Err != nil && f.Finder.Structure != nil && errors.Is(s.Err, ErrUnproven) {
+		s.Result = f.look(ctx, m, &f.Finder.Policy)
+	}
+	s.read = s.Image
+	if f.Wrap != nil && s.Image != nil {
+		s.read = s.Image.Through(func(rvas target.Memory) target.Memory { return f.Wrap(m, rvas) })
+	}
+	s.done = ctx.Err() == nil || s.Err == nil
+	return s.Result, s.read
+}
+
+// look looks for the file of m in the pack that the dump came in, and then on this
+// machine.
+func (f *Files) look(ctx context.Context, m *target.Module, p *Policy) Result {
+	id := image.IdentityOf(f.Memory, m)
+	judge := func(img *image.Image) (Proof, error) { return p.Judge(f.Memory, m, &id, img) }
+	var refused []Candidate
 	for i := range f.Packed {
-		p := &f.Packed[i]
-		if p.Path != m.Path || !id.Known() {
+		file := &f.Packed[i]
+		if file.Path != m.Path {
 			continue
 		}
-		img, err := image.OpenSource(p.Path, p.Source)
-		if err == nil && id.Check(img) == nil {
-			return img
+		img, err := image.OpenSource(file.Path, file.Source)
+		if err == nil {
+			var proof Proof
+			if proof, err = judge(img); err == nil {
+				return Result{Image: img, Proof: proof, Tried: append(refused, Candidate{file.Path, nil})}
+			}
 		}
+		refused = append(refused, Candidate{file.Path, err})
 	}
-	return nil
+	img, proof, tried, err := f.Finder.Find(ctx, m, &id, judge)
+	tried = append(refused, tried...)
+	if err != nil && ctx.Err() == nil {
+		err = notFound(m, tried)
+	}
+	return Result{img, proof, tried, err}
 }
 
 // Close closes all files that were found.
@@ -97,46 +177,79 @@ func (f *Files) Close() error {
 	defer f.mu.Unlock()
 	var errs []error
 	for _, found := range f.files {
-		if found.img != nil {
-			errs = append(errs, found.img.Close())
+		if found.alone.Image != nil {
+			errs = append(errs, found.alone.Image.Close())
+		}
+		if img := found.all.Image; img != nil && img != found.alone.Image {
+			errs = append(errs, img.Close())
 		}
 	}
+	for _, pdb := range f.pdbs {
+		errs = append(errs, pdb.Close())
+	}
+	f.pdbs = nil
 	return errors.Join(errs...)
 }
 
-// A pdbStore keeps portable PDBs by their ids: a symbol cache or server.
+// A pdbStore keeps portable PDBs by their ids: a symbol cache or server. The error
+// is os.ErrNotExist where it has no such file.
 type pdbStore interface {
-	PortablePDB(path string, guid [16]byte) (file string, ok bool)
+	PortablePDB(ctx context.Context, path string, guid [16]byte) (file string, err error)
 }
 
-// PDB implements dac.PDBFiles: beside the module's file and in the folders
-// that the user names first, then in symbol caches and on the servers.
+// PDB implements dac.PDBFiles: in the pack that the dump came in, beside the module's
+// file and in the folders that the user names first, then in symbol caches and on the
+// servers.
 func (f *Files) PDB(m *target.Module, id target.PDBID, check func([]byte) error) ([]byte, string, error) {
-	beside := ""
-	if found := f.find(m); found.err == nil {
-		beside = found.img.Path()
+	return f.FindPDB(f.context(), m, id, check)
+}
+
+// FindPDB is PDB with a context that ends the search.
+func (f *Files) FindPDB(ctx context.Context, m *target.Module, id target.PDBID, check func([]byte) error) ([]byte, string, error) {
+	var tried []Candidate
+	for i := range f.Packed {
+		file := &f.Packed[i]
+		if lowerName(file.Path) != lowerName(pdbName(m.Path)) && lowerName(file.Path) != lowerName(id.Path) {
+			continue
+		}
+		b, err := pdbContent(file.Source, id.GUID)
+		if err == nil {
+			err = check(b)
+		}
+		if err == nil {
+			return b, file.Path, nil
+		}
+		tried = append(tried, Candidate{file.Path, err})
 	}
-	b, path, err := f.Finder.FindPDB(m, id, beside, check)
-	if err == nil {
-		return b, path, nil
+	beside := ""
+	if found := f.Look(ctx, m); found.Err == nil {
+		beside = found.Image.Path()
+	}
+	file, err := f.Finder.FindPDB(ctx, m, id, beside, check)
+	if e, ok := errors.AsType[*NotFoundError](err); ok {
+		tried = append(tried, e.Tried...)
 	}
 	for _, source := range f.Finder.More {
 		store, ok := source.(pdbStore)
-		if !ok {
+		if !ok || file != nil || ctx.Err() != nil {
 			continue
 		}
-		file, ok := store.PortablePDB(id.Path, id.GUID)
-		if !ok {
-			continue
+		path, serr := store.PortablePDB(ctx, id.Path, id.GUID)
+		if serr == nil {
+			file, serr = f.Finder.openPDB(path, id.GUID, check)
 		}
-		b, rerr := readPDB(file)
-		if rerr == nil {
-			rerr = check(b)
+		if serr != nil {
+			tried = append(tried, Candidate{path, serr})
 		}
-		if rerr == nil {
-			return b, file, nil
-		}
-		err = errors.Join(err, fmt.Errorf("%s: %w", file, rerr))
 	}
-	return nil, "", err
+	if file == nil {
+		if err := ctx.Err(); err != nil {
+			return nil, "", err
+		}
+		return nil, "", noPDB(m, tried)
+	}
+	f.mu.Lock()
+	f.pdbs = append(f.pdbs, file)
+	f.mu.Unlock()
+	return file.Data, file.Path, nil
 }

@@ -4,11 +4,11 @@
 package modfiles
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"iter"
 	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 
@@ -32,39 +32,119 @@ type Candidate struct {
 // A Finder finds module files. Its fields must not change after the first
 // Find. It is safe for concurrent use.
 type Finder struct {
-	Dirs     []string // searched with their subfolders; a file stands for itself
-	Recorded bool     // also try the path that the dump records
-	More     []Source // tried last, in order
+	Policy
+	Dirs []string // searched with their subfolders; a file stands for itself
+	More []Source // tried last, in order
 
 	once sync.Once
 	dirs []Source
 }
 
-// Find returns the file of m, opened, and the files that were looked at in
-// order. The error is target.ErrUnsupported when id says nothing, and wraps
-// os.ErrNotExist when no file was the right one.
-func (f *Finder) Find(m *target.Module, id image.Identity) (*image.Image, []Candidate, error) {
-	if !id.Known() {
-		return nil, nil, target.Unsupportedf("%s: the dump does not identify the file", m.Path)
-	}
+// A contextSource is a Source that obeys a context while it proposes.
+type contextSource interface {
+	In(ctx context.Context) Source
+}
+
+// A failingSource tells why it proposed nothing for a module. It is nil where it
+// just has no such file.
+type failingSource interface {
+	Failure(m *target.Module, id *image.Identity) error
+}
+
+// Find returns the first file of m that judge accepts, opened, with judge's proof,
+// and the files that were looked at in order. The error wraps os.ErrNotExist when no
+// file was the right one, and says of one why; where ctx ended, it is ctx's.
+func (f *Finder) Find(ctx context.Context, m *target.Module, id *image.Identity, judge func(*image.Image) (Proof, error)) (
+	*image.Image, Proof, []Candidate, error) {
 	f.start()
 	var tried []Candidate
 	seen := map[string]bool{}
 	for _, s := range f.dirs {
-		for p := range s.Candidates(m, &id) {
+		if c, ok := s.(contextSource); ok {
+			s = c.In(ctx)
+		}
+		for p := range s.Candidates(m, id) {
 			if seen[p] {
 				continue
 			}
 			seen[p] = true
-			im, err := open(p, &id)
+			im, proof, err := f.try(p, judge)
 			tried = append(tried, Candidate{p, err})
 			if err == nil {
-				return im, tried, nil
+				return im, proof, tried, nil
+			}
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, "", tried, fmt.Errorf("%s: the search was stopped: %w", m.Path, err)
+		}
+		if t, ok := s.(failingSource); ok {
+			if err := t.Failure(m, id); err != nil {
+				tried = append(tried, Candidate{"", err})
 			}
 		}
 	}
-	return nil, tried, fmt.Errorf("%s: none of %d files found is the one that was loaded: %w", m.Path, len(tried), os.ErrNotExist)
+	return nil, "", tried, notFound(m, tried)
 }
+
+// try opens a file and has it judged.
+func (f *Finder) try(p string, judge func(*image.Image) (Proof, error)) (*image.Image, Proof, error) {
+	im, err := f.openImage(p)
+	if err != nil {
+		return nil, "", err
+	}
+	proof, err := judge(im)
+	if err != nil {
+		return nil, "", errors.Join(err, im.Close())
+	}
+	return im, proof, nil
+}
+
+// A NotFoundError says that no file was proved to be a module's. It is
+// os.ErrNotExist.
+type NotFoundError struct {
+	Path  string      // of the module, as the dump has it
+	Tried []Candidate // the files that were refused
+}
+
+func notFound(m *target.Module, tried []Candidate) error {
+	e := &NotFoundError{Path: m.Path}
+	for _, c := range tried {
+		if c.Err != nil && !errors.Is(c.Err, os.ErrNotExist) {
+			e.Tried = append(e.Tried, c)
+		}
+	}
+	return e
+}
+
+// Reason says in words what came of the search.
+func (e *NotFoundError) Reason() string {
+	if len(e.Tried) == 0 {
+		return "no file of that name was found"
+	}
+	c := e.Tried[0]
+	words := oneLine(c.Err)
+	if c.Path != "" && !strings.Contains(words, c.Path) {
+		words = c.Path + " is refused: " + words
+	}
+	if n := len(e.Tried) - 1; n > 0 {
+		words += fmt.Sprintf(" (and %d more)", n)
+	}
+	return words
+}
+
+func (e *NotFoundError) Error() string { return e.Path + ": " + e.Reason() }
+
+// Unwrap is os.ErrNotExist and why files were refused.
+func (e *NotFoundError) Unwrap() []error {
+	out := []error{os.ErrNotExist}
+	for _, c := range e.Tried {
+		out = append(out, c.Err)
+	}
+	return out
+}
+
+// oneLine is the text of an error, whose parts errors.Join puts on lines.
+func oneLine(err error) string { return strings.ReplaceAll(err.Error(), "\n", "; ") }
 
 // start lists the sources, the first time.
 func (f *Finder) start() {
@@ -73,43 +153,22 @@ func (f *Finder) start() {
 			f.dirs = append(f.dirs, &folder{root: d})
 		}
 		if f.Recorded {
-			f.dirs = append(f.dirs, recorded{})
+			f.dirs = append(f.dirs, recorded{&f.Policy})
 		}
 		f.dirs = append(f.dirs, f.More...)
 	})
 }
 
-// open opens and checks one file. Only regular files are opened: a path can
-// come from the dump and name a device.
-func open(p string, id *image.Identity) (*image.Image, error) {
-	st, err := os.Stat(p)
-	if err != nil {
-		return nil, err
-	}
-	if !st.Mode().IsRegular() {
-		return nil, target.Unsupportedf("%s is not a regular file", p)
-	}
-	im, err := image.OpenFile(p)
-	if err != nil {
-		return nil, err
-	}
-	if err := id.Check(im); err != nil {
-		return nil, errors.Join(err, im.Close())
-	}
-	return im, nil
-}
-
 // lowerName is the file name of a path of either system, in lower case.
-func lowerName(p string) string { return strings.ToLower(target.BaseName(p)) }
+func lowerName(p string) string { return strings.ToLower(target.BaseName(withoutDeleted(p))) }
 
 // recorded proposes the path that the dump records.
-type recorded struct{}
+type recorded struct{ policy *Policy }
 
-func (recorded) Candidates(m *target.Module, _ *image.Identity) iter.Seq[string] {
+func (r recorded) Candidates(m *target.Module, _ *image.Identity) iter.Seq[string] {
 	return func(yield func(string) bool) {
-		// A dump must not make this machine talk to a file server.
-		if filepath.IsAbs(m.Path) && !strings.HasPrefix(m.Path, `\\`) && !strings.HasPrefix(m.Path, "//") {
-			yield(filepath.Clean(m.Path))
+		if p := r.policy.recorded(m.Path); p != "" {
+			yield(p)
 		}
 	}
 }

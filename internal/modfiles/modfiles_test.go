@@ -47,6 +47,21 @@ func write(t *testing.T, path string, b []byte) string {
 	return path
 }
 
+// find looks for a file as Files does, by the identity alone.
+func find(t *testing.T, f *Finder, m *target.Module, id image.Identity) (*image.Image, []Candidate, error) {
+	im, _, tried, err := f.Find(t.Context(), m, &id, func(img *image.Image) (Proof, error) { return f.Judge(nowhere{}, m, &id, img) })
+	return im, tried, err
+}
+
+// nowhere is memory that holds nothing.
+type nowhere struct{}
+
+func (nowhere) ReadMemory(p []byte, a target.Addr) (int, error) {
+	return 0, &target.MemoryError{Addr: a, Size: len(p), Err: target.ErrNotInDump}
+}
+func (nowhere) View(target.Addr, int) ([]byte, bool) { return nil, false }
+func (nowhere) Span(target.Addr) []byte              { return nil }
+
 func TestFind(t *testing.T) {
 	dir := t.TempDir()
 	wrong := write(t, filepath.Join(dir, "a", "libx.so"), library(9))
@@ -57,7 +72,7 @@ func TestFind(t *testing.T) {
 
 	f := &Finder{Dirs: []string{filepath.Join(dir, "absent"), dir}}
 	m := &target.Module{Path: "/app/libx.so"}
-	im, tried, err := f.Find(m, image.Identity{BuildID: []byte{1, 2, 3, 4}})
+	im, tried, err := find(t, f, m, image.Identity{BuildID: []byte{1, 2, 3, 4}})
 	require.NoError(t, err)
 	defer im.Close()
 	assert.Equal(t, right, im.Path())
@@ -67,11 +82,11 @@ func TestFind(t *testing.T) {
 	assert.ErrorIs(t, tried[1].Err, target.ErrCorrupt)
 	assert.NoError(t, tried[2].Err)
 
-	_, tried, err = f.Find(m, image.Identity{BuildID: []byte{7}})
+	_, tried, err = find(t, f, m, image.Identity{BuildID: []byte{7}})
 	assert.ErrorIs(t, err, os.ErrNotExist)
 	assert.Len(t, tried, 3)
-	_, _, err = f.Find(m, image.Identity{})
-	assert.ErrorIs(t, err, target.ErrUnsupported, "a file that can't be checked is not taken")
+	_, _, err = find(t, f, m, image.Identity{})
+	assert.ErrorIs(t, err, ErrUnproven, "a file that can't be checked is not taken")
 }
 
 // fixed proposes one path.
@@ -85,17 +100,17 @@ func TestSources(t *testing.T) {
 	path := write(t, filepath.Join(t.TempDir(), "libx.so"), library(1))
 	id := image.Identity{BuildID: []byte{1, 2, 3, 4}}
 	for name, f := range map[string]*Finder{
-		"recorded": {Recorded: true},
+		"recorded": {Policy: Policy{Recorded: true}},
 		"file":     {Dirs: []string{path}},
 		"more":     {More: []Source{fixed("/dev/null"), fixed(path)}},
 	} {
-		im, _, err := f.Find(&target.Module{Path: path}, id)
+		im, _, err := find(t, f, &target.Module{Path: path}, id)
 		require.NoError(t, err, name)
 		assert.Equal(t, path, im.Path(), name)
 		require.NoError(t, im.Close())
 	}
 	for _, p := range []string{`\\server\share\libx.so`, "//server/share/libx.so", "libx.so"} {
-		_, tried, err := (&Finder{Recorded: true}).Find(&target.Module{Path: p}, id)
+		_, tried, err := find(t, &Finder{Policy: Policy{Recorded: true}}, &target.Module{Path: p}, id)
 		assert.ErrorIs(t, err, os.ErrNotExist)
 		assert.Empty(t, tried, p)
 	}

@@ -1,43 +1,58 @@
 package modfiles
 
 import (
+	"bytes"
+	"context"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 
+	"github.com/sosgo/sosgo/image"
 	"github.com/sosgo/sosgo/internal/limits"
 	"github.com/sosgo/sosgo/target"
 )
 
-// FindPDB returns the content of the first PDB of m that check accepts, and its
-// path. It looks beside the module's file, in the Finder's folders, and where
+// A PDBFile is a portable PDB that was found. Close ends the life of Data.
+type PDBFile struct {
+	Path string
+	Data []byte // mapped where that is possible
+	io.Closer
+}
+
+// FindPDB returns the first PDB of m that has the GUID of id and that check
+// accepts. It looks beside the module's file, in the Finder's folders, and where
 // the module was linked. id is what the module says of its PDB. The error wraps
 // os.ErrNotExist when there is no such file, and says what was refused.
-func (f *Finder) FindPDB(m *target.Module, id target.PDBID, beside string, check func([]byte) error) ([]byte, string, error) {
-	var refused []string
+func (f *Finder) FindPDB(ctx context.Context, m *target.Module, id target.PDBID, beside string, check func([]byte) error) (*PDBFile, error) {
+	var tried []Candidate
 	seen := map[string]bool{}
 	for p := range f.pdbs(m, id, beside) {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		if seen[p] {
 			continue
 		}
 		seen[p] = true
-		b, err := readPDB(p)
+		file, err := f.openPDB(p, id.GUID, check)
 		if err == nil {
-			err = check(b)
+			return file, nil
 		}
-		if err == nil {
-			return b, p, nil
-		}
-		if !os.IsNotExist(err) {
-			refused = append(refused, fmt.Sprintf("%s: %v", p, err))
-		}
+		tried = append(tried, Candidate{p, err})
 	}
-	err := fmt.Errorf("%s: no PDB found: %w", m.Path, os.ErrNotExist)
-	if len(refused) > 0 {
-		err = fmt.Errorf("%s: %s: %w", m.Path, strings.Join(refused, "; "), os.ErrNotExist)
+	return nil, noPDB(m, tried)
+}
+
+// noPDB says that a module's PDB was not found, and what was refused.
+func noPDB(m *target.Module, tried []Candidate) error {
+	err := notFound(m, tried)
+	if e, ok := err.(*NotFoundError); ok && len(e.Tried) > 0 {
+		return err
 	}
-	return nil, "", err
+	return fmt.Errorf("%s: no PDB found: %w", m.Path, os.ErrNotExist)
 }
 
 // pdbs proposes files, the likeliest first.
@@ -62,13 +77,9 @@ func (f *Finder) pdbs(m *target.Module, id target.PDBID, beside string) func(fun
 				}
 			}
 		}
-		if f.Recorded {
-			for _, path := range []string{pdbName(m.Path), id.Path} {
-				for p := range (recorded{}).Candidates(&target.Module{Path: path}, nil) {
-					if !yield(p) {
-						return
-					}
-				}
+		for _, path := range []string{pdbName(withoutDeleted(m.Path)), id.Path} {
+			if p := f.recorded(path); p != "" && !yield(p) {
+				return
 			}
 		}
 	}
@@ -77,14 +88,36 @@ func (f *Finder) pdbs(m *target.Module, id target.PDBID, beside string) func(fun
 // pdbName is a path with the extension of PDBs.
 func pdbName(p string) string { return strings.TrimSuffix(p, filepath.Ext(p)) + ".pdb" }
 
-// readPDB reads a regular file that is no larger than metadata can be.
-func readPDB(p string) ([]byte, error) {
-	st, err := os.Stat(p)
+// openPDB opens a portable PDB. Its id is looked at first, so that another file
+// costs nothing.
+func (p *Policy) openPDB(path string, guid target.GUID, check func([]byte) error) (*PDBFile, error) {
+	f, err := p.open(path, orDefault(p.MaxPDB, limits.PDBFile))
 	if err != nil {
 		return nil, err
 	}
-	if !st.Mode().IsRegular() || st.Size() > limits.MetadataSize {
-		return nil, target.Unsupportedf("not a regular file of a PDB's size")
+	data, err := pdbContent(f, guid)
+	if err == nil {
+		err = check(data)
 	}
-	return os.ReadFile(p)
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return &PDBFile{path, data, f}, nil
+}
+
+// pdbContent returns the content of a portable PDB with that GUID.
+func pdbContent(f target.Source, guid target.GUID) ([]byte, error) {
+	id, err := image.PortablePDBID(f, f.Size())
+	if err != nil {
+		return nil, err
+	}
+	if id != guid {
+		return nil, target.Corruptf("the PDB has the id %v, the module names %v", id, guid)
+	}
+	if b := f.Bytes(0, int(f.Size())); b != nil {
+		return b, nil
+	}
+	var b bytes.Buffer
+	_, err = io.Copy(&b, io.NewSectionReader(f, 0, f.Size()))
+	return b.Bytes(), err
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -15,40 +16,66 @@ import (
 func TestFindPDB(t *testing.T) {
 	dir := t.TempDir()
 	sub := filepath.Join(dir, "sub")
-	require.NoError(t, os.Mkdir(sub, 0o755))
-	write := func(path, content string) { require.NoError(t, os.WriteFile(path, []byte(content), 0o600)) }
-	write(filepath.Join(dir, "app.pdb"), "other")
-	write(filepath.Join(sub, "App.pdb"), "right")
+	guid := target.GUID{7}
+	write(t, filepath.Join(dir, "app.pdb"), pdb(target.GUID{8}, "right"))
+	write(t, filepath.Join(sub, "App.pdb"), pdb(guid, "right"))
 	m := &target.Module{Path: "/srv/App.dll"}
-	id := target.PDBID{Path: `C:\src\obj\App.pdb`}
+	id := target.PDBID{GUID: guid, Path: `C:\src\obj\App.pdb`}
 	check := func(b []byte) error {
-		if string(b) != "right" {
-			return target.Corruptf("another id")
+		if !strings.HasSuffix(string(b), "right") {
+			return target.Corruptf("another content")
 		}
 		return nil
 	}
+	find := func(f *Finder, id target.PDBID, beside string, check func([]byte) error) (string, error) {
+		file, err := f.FindPDB(t.Context(), m, id, beside, check)
+		if err != nil {
+			return "", err
+		}
+		require.NoError(t, check(file.Data))
+		require.NoError(t, file.Close())
+		return file.Path, nil
+	}
 	f := &Finder{Dirs: []string{dir}}
-	b, path, err := f.FindPDB(m, id, "", check)
+	path, err := find(f, id, "", check)
 	require.NoError(t, err)
-	assert.Equal(t, "right", string(b))
 	assert.Equal(t, filepath.Join(sub, "App.pdb"), path, "the file with another id is refused")
 
 	// Beside the module's file comes first; the name of the module serves where
 	// the image names no PDB.
-	_, path, err = (&Finder{}).FindPDB(m, target.PDBID{}, filepath.Join(sub, "App.dll"), check)
+	path, err = find(&Finder{}, target.PDBID{GUID: guid}, filepath.Join(sub, "App.dll"), check)
 	require.NoError(t, err)
 	assert.Equal(t, filepath.Join(sub, "App.pdb"), path)
 
-	_, _, err = f.FindPDB(m, id, "", func([]byte) error { return errors.New("no") })
+	_, err = find(f, id, "", func([]byte) error { return errors.New("no") })
 	assert.ErrorIs(t, err, os.ErrNotExist)
-	assert.ErrorContains(t, err, "app.pdb: no")
-	_, _, err = (&Finder{}).FindPDB(m, id, "", check)
+	assert.ErrorContains(t, err, "app.pdb is refused: the PDB has the id 00000008-0000-0000-0000-000000000000")
+	_, err = find(&Finder{}, id, "", check)
 	assert.ErrorIs(t, err, os.ErrNotExist)
 
 	// The path that the dump records counts only where the user lets it.
-	recordedID := target.PDBID{Path: filepath.Join(sub, "App.pdb")}
-	_, _, err = (&Finder{}).FindPDB(m, recordedID, "", check)
+	recordedID := target.PDBID{GUID: guid, Path: filepath.Join(sub, "App.pdb")}
+	_, err = find(&Finder{}, recordedID, "", check)
 	assert.ErrorIs(t, err, os.ErrNotExist)
-	_, _, err = (&Finder{Recorded: true}).FindPDB(m, recordedID, "", check)
+	_, err = find(&Finder{Policy: Policy{Recorded: true}}, recordedID, "", check)
 	assert.NoError(t, err)
+
+	// Without a mapping it is read, and is the same.
+	_, err = find(&Finder{Policy: Policy{NoMmap: true}, Dirs: []string{dir}}, id, "", check)
+	assert.NoError(t, err)
+}
+
+// TestWrongPDBCostsNothing: a file of two gigabytes whose head has another id is
+// refused by its head, with or without a mapping.
+func TestWrongPDBCostsNothing(t *testing.T) {
+	path := write(t, filepath.Join(t.TempDir(), "app.pdb"), pdb(target.GUID{8}, ""))
+	require.NoError(t, os.Truncate(path, 1<<30))
+	for _, noMmap := range []bool{false, true} {
+		p := &Policy{NoMmap: noMmap}
+		n := testing.AllocsPerRun(1, func() {
+			_, err := p.openPDB(path, target.GUID{7}, func([]byte) error { t.Error("the content is looked at"); return nil })
+			assert.ErrorIs(t, err, target.ErrCorrupt)
+		})
+		assert.Less(t, n, 100.0)
+	}
 }

@@ -1,43 +1,86 @@
 package symstore
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"iter"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/sosgo/sosgo/image"
+	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/internal/modfiles"
 	"github.com/sosgo/sosgo/target"
 )
 
-// The limits of a download. A runtime's library has under 10 MB; the largest
-// symbol files have some hundred.
+// The limits of a download in time; limits.Download and limits.Downloads are those
+// in bytes. A runtime's library has under 10 MB; the largest symbol files have some
+// hundred.
 const (
-	MaxFileSize    = 1 << 30
 	connectTimeout = 10 * time.Second
 	headerTimeout  = 20 * time.Second
-	// stallTimeout ends a download that delivers nothing for so long.
+	// stallTimeout ends a download that delivers fewer than stallBytes in so long.
 	stallTimeout = 20 * time.Second
-	maxRedirects = 5
+	stallBytes   = 64 << 10
+	// downloadTimeout ends any download.
+	downloadTimeout = 30 * time.Minute
+	maxRedirects    = 5
 )
 
 // ErrNotOnServer says that a server does not have a file.
 var ErrNotOnServer = errors.New("the symbol server does not have the file")
 
+// A Budget is what the downloads of one dump may take in all. It is safe for
+// concurrent use.
+type Budget struct {
+	File  int64 // bytes of one file, unpacked; 0 stands for limits.Download
+	Total int64 // bytes of all; 0 stands for limits.Downloads
+
+	spent atomic.Int64
+}
+
+func (b *Budget) file() int64 {
+	if b == nil || b.File <= 0 {
+		return limits.Download
+	}
+	return b.File
+}
+
+// spend takes n bytes; it reports with an error that there are no more.
+func (b *Budget) spend(n int) error {
+	if b == nil {
+		return nil
+	}
+	total := b.Total
+	if total <= 0 {
+		total = limits.Downloads
+	}
+	if b.spent.Add(int64(n)) > total {
+		return target.Unsupportedf("the downloads for this dump have more than %d bytes in all", total)
+	}
+	return nil
+}
+
 // A Server downloads files from a symbol server into a cache. It is asked only
-// when the user named it. It is safe for concurrent use.
+// when the user named it. What it sends enters the cache when it is proved to be
+// what was asked for, and not before. It is safe for concurrent use.
 type Server struct {
 	URL   string // "https://msdl.microsoft.com/download/symbols"
 	Cache Cache
+	// Budget bounds the downloads; nil bounds each file only.
+	Budget *Budget
 	// Progress, if not nil, is told the bytes of a file that have arrived, and
 	// the size that the server names, -1 if it names none.
 	Progress func(name string, done, total int64)
@@ -49,31 +92,118 @@ type Server struct {
 	client *http.Client
 	mu     sync.Mutex
 	failed map[string]error // by key: a file is asked for once
+	down   error            // why the server can't be reached at all
+}
+
+// In returns the server as a source whose downloads end with ctx.
+func (s *Server) In(ctx context.Context) modfiles.Source { return inContext{s, ctx} }
+
+type inContext struct {
+	*Server
+	ctx context.Context
+}
+
+func (s inContext) Candidates(m *target.Module, id *image.Identity) iter.Seq[string] {
+	return s.candidates(s.ctx, m, id)
 }
 
 // Candidates implements modfiles.Source: the file in the cache, after a
 // download if need be.
 func (s *Server) Candidates(m *target.Module, id *image.Identity) iter.Seq[string] {
+	return s.candidates(s.context(), m, id)
+}
+
+func (s *Server) candidates(ctx context.Context, m *target.Module, id *image.Identity) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		key := FileKey(m.Path, id)
 		if key == "" {
 			return
 		}
-		if p, err := s.Get(s.context(), key); err == nil {
+		p, err := s.Get(ctx, key, func(path string) error {
+			img, err := image.OpenFile(path)
+			if err != nil {
+				return err
+			}
+			return errors.Join(id.Check(img), img.Close())
+		})
+		if err == nil {
 			yield(p)
 		}
 	}
 }
 
+// Failure tells why the server gave no file for m; nil where it just has none.
+func (s *Server) Failure(m *target.Module, id *image.Identity) error {
+	return s.failure(FileKey(m.Path, id))
+}
+
+func (s *Server) failure(key string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.failed[key]; err != nil && !errors.Is(err, ErrNotOnServer) {
+		return err
+	}
+	return s.down
+}
+
+// Problem tells why the server can't be asked or reached at all, or of the first
+// download what was wrong with it; nil where there is nothing to tell.
+func (s *Server) Problem() error {
+	if _, err := s.address(); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.down != nil {
+		return s.down
+	}
+	for _, key := range slices.Sorted(maps.Keys(s.failed)) {
+		if err := s.failed[key]; !errors.Is(err, ErrNotOnServer) {
+			return err
+		}
+	}
+	return nil
+}
+
+// address is the server's, checked.
+func (s *Server) address() (*url.URL, error) {
+	base, err := url.Parse(s.URL)
+	if err != nil || base.Scheme != "https" && base.Scheme != "http" || base.Host == "" {
+		return nil, fmt.Errorf("symbol server %q: not an http or https address", s.URL)
+	}
+	return base, nil
+}
+
 // PortablePDB returns the path of a portable PDB in the cache, after a download
-// if need be, and whether there is one.
-func (s *Server) PortablePDB(pdbPath string, guid [16]byte) (string, bool) {
+// if need be. The error is os.ErrNotExist where the server has no such file.
+func (s *Server) PortablePDB(ctx context.Context, pdbPath string, guid [16]byte) (string, error) {
 	key := PortablePDBKey(pdbPath, guid)
 	if key == "" {
-		return "", false
+		return "", os.ErrNotExist
 	}
-	p, err := s.Get(s.context(), key)
-	return p, err == nil
+	p, err := s.Get(ctx, key, func(path string) error { return checkPDB(path, guid) })
+	if errors.Is(err, ErrNotOnServer) {
+		return "", os.ErrNotExist
+	}
+	return p, err
+}
+
+// checkPDB reports with an error that a file is not the portable PDB of that GUID.
+func checkPDB(path string, guid target.GUID) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	st, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	got, err := image.PortablePDBID(f, st.Size())
+	if err == nil && got != guid {
+		err = fmt.Errorf("the PDB has the id %v, not %v: %w", got, guid, image.ErrMismatch)
+	}
+	return err
 }
 
 func (s *Server) context() context.Context {
@@ -88,27 +218,24 @@ func (s *Server) context() context.Context {
 func (s *Server) Errors() map[string]error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	out := make(map[string]error, len(s.failed))
-	for k, v := range s.failed {
-		out[k] = v
-	}
-	return out
+	return maps.Clone(s.failed)
 }
 
 // Get returns the path of the file with that key in the cache, and downloads it
-// if it is not there. What failed once is not tried again, unless it failed
-// because the context ended.
-func (s *Server) Get(ctx context.Context, key string) (string, error) {
+// if it is not there. A download enters the cache once check has accepted it. What
+// failed once is not tried again, unless it failed because the context ended.
+func (s *Server) Get(ctx context.Context, key string, check func(path string) error) (string, error) {
 	p := s.Cache.path(key)
-	if st, err := os.Stat(p); err == nil && st.Mode().IsRegular() {
+	// A wrong file that is there already is replaced.
+	if st, err := os.Stat(p); err == nil && st.Mode().IsRegular() && check(p) == nil {
 		return p, nil
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := s.failed[key]; err != nil {
+	if err := cmp.Or(s.down, s.failed[key]); err != nil {
 		return "", err
 	}
-	if err := s.download(ctx, key, p); err != nil {
+	if err := s.download(ctx, key, p, check); err != nil {
 		if ctx.Err() != nil {
 			return "", err
 		}
@@ -144,20 +271,25 @@ func (s *Server) httpClient() *http.Client {
 	return s.client
 }
 
-func (s *Server) download(ctx context.Context, key, dst string) error {
-	base, err := url.Parse(s.URL)
-	if err != nil || base.Scheme != "https" && base.Scheme != "http" {
-		return fmt.Errorf("symbol server %q: not an http or https address", s.URL)
+func (s *Server) download(ctx context.Context, key, dst string, check func(path string) error) error {
+	if _, err := s.address(); err != nil {
+		return err
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
+	ctx, stop := context.WithTimeoutCause(ctx, downloadTimeout, fmt.Errorf("it took longer than %v", downloadTimeout))
+	defer stop()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimRight(s.URL, "/")+"/"+escape(key), nil)
 	if err != nil {
 		return err
 	}
 	resp, err := s.httpClient().Do(req)
 	if err != nil {
-		return fmt.Errorf("symbol server: %w", err)
+		err = fmt.Errorf("symbol server: %w", err)
+		if opErr := (*net.OpError)(nil); errors.As(err, &opErr) && opErr.Op == "dial" && ctx.Err() == nil {
+			s.down = err // every other file would wait for it as long
+		}
+		return err
 	}
 	defer resp.Body.Close()
 	switch {
@@ -165,15 +297,16 @@ func (s *Server) download(ctx context.Context, key, dst string) error {
 		return fmt.Errorf("%s: %w", key, ErrNotOnServer)
 	case resp.StatusCode != http.StatusOK:
 		return fmt.Errorf("symbol server: %s for %s", resp.Status, key)
-	case resp.ContentLength > MaxFileSize:
-		return fmt.Errorf("symbol server: %s has %d bytes, more than %d", key, resp.ContentLength, int64(MaxFileSize))
+	case resp.ContentLength > s.Budget.file():
+		return fmt.Errorf("symbol server: %s has %d bytes, more than %d", key, resp.ContentLength, s.Budget.file())
 	}
-	return s.store(resp, key, dst, cancel)
+	return s.store(ctx, resp, key, dst, cancel, check)
 }
 
-// store writes the response beside dst and renames it, so that no reader ever
-// sees a part of a file.
-func (s *Server) store(resp *http.Response, key, dst string, cancel func()) (err error) {
+// store writes the response beside dst and, once check has accepted it, renames
+// it, so that no reader ever sees a part of a file, or a wrong one.
+func (s *Server) store(ctx context.Context, resp *http.Response, key, dst string, cancel context.CancelCauseFunc,
+	check func(path string) error) (err error) {
 	dir := filepath.Dir(dst)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
@@ -184,24 +317,45 @@ func (s *Server) store(resp *http.Response, key, dst string, cancel func()) (err
 	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, tmp.Close(), os.Remove(tmp.Name()))
+			_ = tmp.Close() // it may be closed already
+			err = errors.Join(err, os.Remove(tmp.Name()))
 		}
 	}()
+	if err := s.receive(ctx, tmp, resp, key, cancel); err != nil {
+		return err
+	}
+	if err := tmp.Close(); err != nil {
+		return err
+	}
+	if err := check(tmp.Name()); err != nil {
+		return fmt.Errorf("symbol server %s: what it sent for %s is refused: %w", s.URL, key, err)
+	}
+	return os.Rename(tmp.Name(), dst)
+}
+
+// receive writes the body of the response to w, as long as it comes fast enough.
+func (s *Server) receive(ctx context.Context, w io.Writer, resp *http.Response, key string, cancel context.CancelCauseFunc) error {
 	stall := s.stall
 	if stall == 0 {
 		stall = stallTimeout
 	}
-	watchdog := time.AfterFunc(stall, cancel)
+	watchdog := time.AfterFunc(stall, func() { cancel(fmt.Errorf("fewer than %d bytes came in %v", stallBytes, stall)) })
 	defer watchdog.Stop()
-	name, n, buf := fileName(key), int64(0), make([]byte, 64<<10)
+	name, n, counted, buf := fileName(key), int64(0), int64(0), make([]byte, 64<<10)
 	for {
 		got, rerr := resp.Body.Read(buf)
 		if got > 0 {
-			watchdog.Reset(stall)
-			if n += int64(got); n > MaxFileSize {
-				return fmt.Errorf("symbol server: %s has more than %d bytes", key, int64(MaxFileSize))
+			if n += int64(got); n-counted >= stallBytes {
+				watchdog.Reset(stall)
+				counted = n
 			}
-			if _, err := tmp.Write(buf[:got]); err != nil {
+			if n > s.Budget.file() {
+				return fmt.Errorf("symbol server: %s has more than %d bytes", key, s.Budget.file())
+			}
+			if err := s.Budget.spend(got); err != nil {
+				return err
+			}
+			if _, err := w.Write(buf[:got]); err != nil {
 				return err
 			}
 			if s.Progress != nil {
@@ -212,14 +366,14 @@ func (s *Server) store(resp *http.Response, key, dst string, cancel func()) (err
 			break
 		}
 		if rerr != nil {
+			if cause := context.Cause(ctx); cause != nil {
+				rerr = cause
+			}
 			return fmt.Errorf("symbol server: %s stopped after %d bytes: %w", key, n, rerr)
 		}
 	}
 	if resp.ContentLength >= 0 && n != resp.ContentLength {
 		return fmt.Errorf("symbol server: %s has %d bytes, not %d as announced", key, n, resp.ContentLength)
 	}
-	if err := tmp.Close(); err != nil {
-		return err
-	}
-	return os.Rename(tmp.Name(), dst)
+	return nil
 }

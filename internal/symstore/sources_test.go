@@ -3,7 +3,6 @@ package symstore
 import (
 	"context"
 	"crypto/tls"
-	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -69,7 +68,7 @@ func TestSourcesInOrder(t *testing.T) {
 	defer cancel()
 
 	own := t.TempDir()
-	all := Sources(true, []string{"https://a", "https://b"}, own, func() context.Context { return ctx })
+	all := Sources(true, []string{"https://a", "https://b"}, own, func() context.Context { return ctx }, nil)
 	require.Len(t, all, 5)
 	require.Equal(t, []modfiles.Source{modfiles.Installed{}, inHome, inTemp}, all[:3])
 	for i, url := range []string{"https://a", "https://b"} {
@@ -80,8 +79,8 @@ func TestSourcesInOrder(t *testing.T) {
 		assert.Equal(t, ctx, s.context())
 	}
 
-	require.Empty(t, Sources(false, nil, "", nil))
-	servers := Sources(false, []string{"https://a"}, "", nil)
+	require.Empty(t, Sources(false, nil, "", nil, nil))
+	servers := Sources(false, []string{"https://a"}, "", nil, nil)
 	require.Len(t, servers, 1)
 	assert.Equal(t, inHome, servers[0].(*Server).Cache, "downloads are kept with those of the .NET tools")
 }
@@ -92,13 +91,13 @@ func TestCacheSparesTheServer(t *testing.T) {
 	asked := 0
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		asked++
-		fmt.Fprint(w, "from the server")
+		_, _ = w.Write(library)
 	}))
 	defer srv.Close()
 	kept := keep(t, Cache{filepath.Join(home, ".dotnet", "symbolcache")}, "kept")
 	own := t.TempDir()
 	first := func(local bool) string {
-		for _, s := range Sources(local, []string{srv.URL}, own, nil) {
+		for _, s := range Sources(local, []string{srv.URL}, own, nil, nil) {
 			for p := range s.Candidates(module, identity) {
 				return p
 			}
@@ -114,10 +113,10 @@ func TestCacheSparesTheServer(t *testing.T) {
 // TestNoKey: what can have no key is in no store, and no server is asked for it.
 func TestNoKey(t *testing.T) {
 	s := serve(t, func(http.ResponseWriter, *http.Request) { t.Error("the server is asked") })
-	_, ok := s.PortablePDB("/src/..", [16]byte{1})
-	require.False(t, ok)
-	_, ok = s.Cache.PortablePDB("", [16]byte{1})
-	require.False(t, ok)
+	_, err := s.PortablePDB(t.Context(), "/src/..", [16]byte{1})
+	require.ErrorIs(t, err, os.ErrNotExist)
+	_, err = s.Cache.PortablePDB(t.Context(), "", [16]byte{1})
+	require.ErrorIs(t, err, os.ErrNotExist)
 	for _, source := range []modfiles.Source{s, s.Cache} {
 		for p := range source.Candidates(module, &image.Identity{}) {
 			t.Errorf("%s is proposed", p)
@@ -134,25 +133,25 @@ func TestNoWayBackToHTTP(t *testing.T) {
 	s := &Server{URL: secure.URL, Cache: Cache{t.TempDir()}}
 	roots := secure.Client().Transport.(*http.Transport).TLSClientConfig.RootCAs
 	s.httpClient().Transport.(*http.Transport).TLSClientConfig = &tls.Config{RootCAs: roots}
-	_, err := s.Get(t.Context(), key)
+	_, err := s.Get(t.Context(), key, anything)
 	require.ErrorContains(t, err, "redirection from https to http")
 }
 
 // TestCacheThatCannotBeWritten: the download fails with the reason, and leaves
 // nothing.
 func TestCacheThatCannotBeWritten(t *testing.T) {
-	serveLibrary := func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "library") }
+	serveLibrary := func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(library) }
 	s := serve(t, serveLibrary)
 	s.Cache.Dir = filepath.Join(s.Cache.Dir, "file")
 	require.NoError(t, os.WriteFile(s.Cache.Dir, []byte("a file"), 0o644))
-	_, err := s.Get(t.Context(), key)
+	_, err := s.Get(t.Context(), key, anything)
 	var path *os.PathError
 	require.ErrorAs(t, err, &path)
 
 	s = serve(t, serveLibrary)
 	inTheWay := s.Cache.path(key)
 	require.NoError(t, os.MkdirAll(filepath.Join(inTheWay, "folder"), 0o755))
-	_, err = s.Get(t.Context(), key)
+	_, err = s.Get(t.Context(), key, anything)
 	require.Error(t, err)
 	left, err := os.ReadDir(filepath.Dir(inTheWay))
 	require.NoError(t, err)

@@ -110,15 +110,18 @@ func (c Cache) Candidates(m *target.Module, id *image.Identity) iter.Seq[string]
 	}
 }
 
-// PortablePDB returns the path of a portable PDB in the cache, and whether it is
-// there.
-func (c Cache) PortablePDB(pdbPath string, guid [16]byte) (string, bool) {
+// PortablePDB returns the path of a portable PDB in the cache. The error is
+// os.ErrNotExist where it is not there.
+func (c Cache) PortablePDB(_ context.Context, pdbPath string, guid [16]byte) (string, error) {
 	key := PortablePDBKey(pdbPath, guid)
 	if key == "" {
-		return "", false
+		return "", os.ErrNotExist
 	}
 	st, err := os.Stat(c.path(key))
-	return c.path(key), err == nil && st.Mode().IsRegular()
+	if err != nil || !st.Mode().IsRegular() {
+		return "", os.ErrNotExist
+	}
+	return c.path(key), nil
 }
 
 // escape makes a key a path of a URL.
@@ -132,8 +135,9 @@ func escape(key string) string {
 
 // Sources are the places beyond the folders that a user names: with local what is
 // installed on this machine and its symbol caches, then the servers, whose files
-// are kept in the folder cache; empty is that of DownloadCache.
-func Sources(local bool, servers []string, cache string, ctx func() context.Context) []modfiles.Source {
+// are kept in the folder cache; empty is that of DownloadCache. What the servers
+// send is taken from budget.
+func Sources(local bool, servers []string, cache string, ctx func() context.Context, budget *Budget) []modfiles.Source {
 	var out []modfiles.Source
 	if local {
 		out = append(out, modfiles.Installed{})
@@ -146,7 +150,7 @@ func Sources(local bool, servers []string, cache string, ctx func() context.Cont
 		kept = DownloadCache()
 	}
 	for _, url := range servers {
-		out = append(out, &Server{URL: url, Cache: kept, Context: ctx})
+		out = append(out, &Server{URL: url, Cache: kept, Context: ctx, Budget: budget})
 	}
 	return out
 }

@@ -1,12 +1,15 @@
 package symstore
 
 import (
+	"compress/gzip"
 	"context"
+	"encoding/binary"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -73,7 +76,7 @@ func TestDownload(t *testing.T) {
 	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		asked++
 		require.Equal(t, "/symbols/"+key, r.URL.Path)
-		fmt.Fprint(w, "library")
+		_, _ = w.Write(library)
 	})
 	var seen int64
 	s.Progress = func(name string, done, total int64) {
@@ -85,10 +88,10 @@ func TestDownload(t *testing.T) {
 		require.Len(t, got, 1)
 		b, err := os.ReadFile(got[0])
 		require.NoError(t, err)
-		require.Equal(t, "library", string(b))
+		require.Equal(t, library, b)
 	}
 	require.Equal(t, 1, asked, "the second one comes from the cache")
-	require.EqualValues(t, 7, seen)
+	require.EqualValues(t, len(library), seen)
 }
 
 // TestContextEndsADownload: within a moment, and the file may be asked for again.
@@ -97,7 +100,7 @@ func TestContextEndsADownload(t *testing.T) {
 	asked := 0
 	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		if asked++; asked > 1 {
-			fmt.Fprint(w, "library")
+			_, _ = w.Write(library)
 			return
 		}
 		cancel()
@@ -157,32 +160,143 @@ func TestBadServers(t *testing.T) {
 
 func TestNotAnAddress(t *testing.T) {
 	s := &Server{URL: "file:///etc", Cache: Cache{t.TempDir()}}
-	_, err := s.Get(context.Background(), key)
+	_, err := s.Get(context.Background(), key, anything)
 	require.ErrorContains(t, err, "not an http")
 }
 
-// TestGarbageIsRefused gives the finder a file that is no library: the content
-// decides.
+// anything accepts every file.
+func anything(string) error { return nil }
+
+// library is the least ELF library with the build id of the tests' module.
+var library = func() []byte {
+	b := make([]byte, 0x200)
+	copy(b, "\x7fELF\x02\x01\x01")
+	le := binary.LittleEndian
+	le.PutUint16(b[18:], 62)
+	le.PutUint64(b[32:], 64)
+	le.PutUint16(b[54:], 56)
+	le.PutUint16(b[56:], 2)
+	for i, p := range [][3]uint64{{1, 0, 0x200}, {4, 0x100, 18}} {
+		h := b[64+56*i:]
+		le.PutUint32(h, uint32(p[0]))
+		le.PutUint32(h[4:], 4)
+		le.PutUint64(h[8:], p[1])
+		le.PutUint64(h[16:], p[1])
+		le.PutUint64(h[32:], p[2])
+		le.PutUint64(h[40:], p[2])
+	}
+	le.PutUint32(b[0x100:], 4)
+	le.PutUint32(b[0x104:], 2)
+	le.PutUint32(b[0x108:], 3)
+	copy(b[0x10c:], "GNU\x00\x01\x02")
+	return b
+}()
+
+// TestGarbageIsRefused: what a server sends enters the cache when its content is
+// what was asked for. What was refused is told.
 func TestGarbageIsRefused(t *testing.T) {
-	s := serve(t, func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, strings.Repeat("garbage", 1000)) })
-	f := &modfiles.Finder{More: []modfiles.Source{s}}
-	_, tried, err := f.Find(module, *identity)
-	require.ErrorIs(t, err, os.ErrNotExist)
-	require.Len(t, tried, 1)
-	require.Error(t, tried[0].Err)
+	other := slices.Clone(library)
+	other[0x110] = 9
+	for name, sent := range map[string][]byte{"garbage": []byte(strings.Repeat("garbage", 1000)), "another build": other} {
+		s := serve(t, func(w http.ResponseWriter, r *http.Request) { _, _ = w.Write(sent) })
+		f := &modfiles.Finder{More: []modfiles.Source{s}}
+		_, _, tried, err := f.Find(t.Context(), module, identity, func(*image.Image) (modfiles.Proof, error) { return "", nil })
+		require.ErrorIs(t, err, os.ErrNotExist)
+		require.ErrorContains(t, err, "is refused", name)
+		require.Len(t, tried, 1)
+		require.ErrorContains(t, s.Problem(), "is refused")
+		left, err := os.ReadDir(filepath.Dir(s.Cache.path(key)))
+		require.NoError(t, err)
+		require.Empty(t, left, "nothing of it is in the cache")
+	}
+}
+
+// TestWrongFileInTheCache is replaced by the right one.
+func TestWrongFileInTheCache(t *testing.T) {
+	s := serve(t, func(w http.ResponseWriter, r *http.Request) { _, _ = w.Write(library) })
+	p := keep(t, s.Cache, "garbage of an earlier version")
+	require.Equal(t, []string{p}, candidates(s))
+	b, err := os.ReadFile(p)
+	require.NoError(t, err)
+	require.Equal(t, library, b)
+}
+
+// TestDrip: a server that sends a byte now and then keeps nobody waiting.
+func TestDrip(t *testing.T) {
+	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		for r.Context().Err() == nil {
+			_, _ = w.Write([]byte("x"))
+			w.(http.Flusher).Flush()
+			time.Sleep(20 * time.Millisecond)
+		}
+	})
+	start := time.Now()
+	require.Empty(t, candidates(s))
+	require.Less(t, time.Since(start), 3*time.Second)
+	require.ErrorContains(t, s.Failure(module, identity), "fewer than 65536 bytes came in 200ms")
+}
+
+// TestBudget: a file may not be larger than one may be, however it is packed, and
+// all files together not larger than all may be.
+func TestBudget(t *testing.T) {
+	packed := func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Encoding", "gzip")
+		z := gzip.NewWriter(w)
+		defer z.Close()
+		for range 1000 {
+			if _, err := z.Write(make([]byte, 1<<20)); err != nil {
+				return
+			}
+		}
+	}
+	s := serve(t, packed)
+	s.Budget = &Budget{File: 1 << 20}
+	require.Empty(t, candidates(s))
+	require.ErrorContains(t, s.Problem(), "more than 1048576 bytes")
+
+	s = serve(t, func(w http.ResponseWriter, r *http.Request) { _, _ = w.Write(library) })
+	s.Budget = &Budget{Total: int64(len(library)) + 1}
+	require.Len(t, candidates(s), 1)
+	other := &target.Module{Path: "/app/libother.so"}
+	for p := range s.Candidates(other, identity) {
+		t.Errorf("%s is over the budget", p)
+	}
+	require.ErrorContains(t, s.Problem(), "in all")
+}
+
+// TestUnreachable: a server that is not there is asked once, and told of.
+func TestUnreachable(t *testing.T) {
+	gone := httptest.NewServer(http.NotFoundHandler())
+	gone.Close()
+	s := &Server{URL: gone.URL, Cache: Cache{t.TempDir()}}
+	require.NoError(t, s.Problem(), "nobody asked it yet")
+	require.Empty(t, candidates(s))
+	require.ErrorContains(t, s.Problem(), "connect")
+	s.URL = "http://127.0.0.1:1/elsewhere"
+	require.Empty(t, candidates(s))
+	require.ErrorContains(t, s.Failure(&target.Module{Path: "/app/another.so"}, identity), "connect", "every other file would wait as long")
+	require.Error(t, (&Server{URL: "ftp://x"}).Problem())
+	require.Error(t, (&Server{URL: "nonsense"}).Problem())
 }
 
 func TestPortablePDB(t *testing.T) {
 	guid := [16]byte{1, 2, 3, 4}
+	pdb := append([]byte("BSJB\x01\x00\x01\x00\x00\x00\x00\x00\x0c\x00\x00\x00PDB v1.0\x00\x00\x00\x00\x00\x00\x01\x00"+
+		"\x30\x00\x00\x00\x20\x00\x00\x00#Pdb\x00\x00\x00\x00"), append(guid[:], 0, 0, 0, 0)...)
 	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
-		require.Equal(t, "/symbols/app.pdb/04030201000000000000000000000000ffffffff/app.pdb", r.URL.Path)
-		fmt.Fprint(w, "BSJB")
+		if r.URL.Path == "/symbols/app.pdb/04030201000000000000000000000000ffffffff/app.pdb" {
+			_, _ = w.Write(pdb)
+			return
+		}
+		_, _ = w.Write([]byte("BSJB"))
 	})
-	file, ok := s.PortablePDB("/src/App.pdb", guid)
-	require.True(t, ok)
-	cached, ok := s.Cache.PortablePDB("/src/App.pdb", guid)
-	require.True(t, ok)
+	file, err := s.PortablePDB(t.Context(), "/src/App.pdb", guid)
+	require.NoError(t, err)
+	cached, err := s.Cache.PortablePDB(t.Context(), "/src/App.pdb", guid)
+	require.NoError(t, err)
 	require.Equal(t, file, cached)
-	_, ok = s.Cache.PortablePDB("/src/Other.pdb", guid)
-	require.False(t, ok)
+	_, err = s.Cache.PortablePDB(t.Context(), "/src/Other.pdb", guid)
+	require.ErrorIs(t, err, os.ErrNotExist)
+	_, err = s.PortablePDB(t.Context(), "/src/App.pdb", [16]byte{9})
+	require.ErrorContains(t, err, "is refused")
 }

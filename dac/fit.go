@@ -1,0 +1,293 @@
+package dac
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math/bits"
+
+	"github.com/sosgo/sosgo/image"
+	"github.com/sosgo/sosgo/internal/layout"
+	"github.com/sosgo/sosgo/metadata"
+	"github.com/sosgo/sosgo/target"
+)
+
+// A FileFit says how far the metadata of a file agrees with what the runtime made
+// of a module when it loaded it.
+type FileFit struct {
+	// Types is the number of loaded type definitions that could be compared: their
+	// attributes, the tokens and the types of their fields, the numbers of their
+	// methods. Fit is how many of them are as the file has them.
+	Types, Fit int
+	// Tables is the number of tables and heaps of which the runtime's own reader of
+	// the metadata says how large they are and where they lie, 0 where the reader is
+	// not in the dump; Placed is how many of them are so in the file.
+	Tables, Placed int
+}
+
+// fitTypes is the least number of types that prove a file by themselves.
+const fitTypes = 4
+
+// Differs reports whether the file can't be the one that was loaded.
+func (f *FileFit) Differs() bool { return f.Fit < f.Types || f.Placed < f.Tables }
+
+// Proves reports whether the file is the one that was loaded.
+func (f *FileFit) Proves() bool { return !f.Differs() && (f.Tables > 0 || f.Types >= fitTypes) }
+
+// String tells what was compared: "1204 of 1204 types and 31 of 31 tables fit",
+// or what differs.
+func (f *FileFit) String() string {
+	switch {
+	case f.Fit < f.Types:
+		return fmt.Sprintf("%d of %d types differ", f.Types-f.Fit, f.Types)
+	case f.Placed < f.Tables:
+		return fmt.Sprintf("%d of %d tables of the metadata differ", f.Tables-f.Placed, f.Tables)
+	case f.Types == 0:
+		return fmt.Sprintf("%d of %d tables of the metadata fit", f.Placed, f.Tables)
+	case f.Tables == 0:
+		return fmt.Sprintf("%d of %d types fit", f.Fit, f.Types)
+	}
+	return fmt.Sprintf("%d of %d types and %d of %d tables of the metadata fit", f.Fit, f.Types, f.Placed, f.Tables)
+}
+
+// FitFile compares a file, which may be the module's, with the structures that the
+// runtime made of the one that it loaded. It reads nothing of the module's image in
+// the target. An error says why there is nothing to compare.
+func (m *Module) FitFile(file *image.Image) (FileFit, error) {
+	var fit FileFit
+	blob, err := file.Metadata()
+	if err != nil {
+		return fit, err
+	}
+	md, err := metadata.Parse(blob.Data)
+	if err != nil {
+		return fit, err
+	}
+	for e, err := range m.Entries(MapTypeDef) {
+		if err != nil {
+			continue // what the dump lacks proves nothing
+		}
+		switch m.fitType(md, e) {
+		case fits:
+			fit.Types, fit.Fit = fit.Types+1, fit.Fit+1
+		case differs:
+			fit.Types++
+		}
+	}
+	if root := m.fitTables(md, &fit); root != 0 {
+		m.fitRoot(root, file, blob.RVA, &fit)
+	}
+	return fit, nil
+}
+
+// A comparison is what came of comparing a structure with a file.
+type comparison uint8
+
+const (
+	unread comparison = iota // the dump lacks parts of it
+	fits
+	differs
+)
+
+// classAttributes are the bits of EEClass::m_dwAttrClass that are the metadata's.
+// The runtime keeps some of the reserved bits for itself (ECMA-335 II.23.1.15).
+const classAttributes = 0x00ffffff &^ 0x00040800
+
+// fieldLiteral is the attribute of constants, which have no FieldDesc.
+const fieldLiteral = 0x40
+
+// fitType compares a loaded type with its row.
+func (m *Module) fitType(md *metadata.Metadata, e MapEntry) comparison {
+	mt, err := m.r.TrustedMethodTable(e.Value)
+	if err != nil || mt.Token != metadata.NewToken(metadata.TableTypeDef, e.Row) {
+		return unread
+	}
+	c, err := m.r.EEClass(mt)
+	if err != nil {
+		return unread
+	}
+	row, err := md.TypeDef(e.Row)
+	if err != nil || row.Flags&classAttributes != c.Attributes&classAttributes {
+		return differs
+	}
+	fields, err := m.r.Fields(mt)
+	if err != nil {
+		return unread
+	}
+	if !fitFields(md, e.Row, fields) {
+		return differs
+	}
+	return fits
+}
+
+// fitFields compares the FieldDescs of a type with its rows in the Field table.
+func fitFields(md *metadata.Metadata, typeDef uint32, fields []FieldDesc) bool {
+	rows, err := md.Fields(typeDef)
+	if err != nil {
+		return false
+	}
+	want := map[metadata.Token]metadata.ElementType{}
+	for rid, err := range rows.All() {
+		if err != nil {
+			return false
+		}
+		f, err := md.Field(rid)
+		if err != nil {
+			return false
+		}
+		if f.Flags&fieldLiteral != 0 {
+			continue
+		}
+		sig, err := md.Blob(f.Signature)
+		if err != nil || len(sig) < 2 {
+			return false
+		}
+		want[metadata.NewToken(metadata.TableField, rid)] = metadata.ElementType(sig[1])
+	}
+	if len(want) != len(fields) {
+		return false
+	}
+	for i := range fields {
+		typ, ok := want[fields[i].Token]
+		if !ok || isPrimitive(typ) && typ != fields[i].ElementType {
+			return false
+		}
+	}
+	return true
+}
+
+// isPrimitive reports whether fields of the type keep it at run time. Others are
+// references, or have parts.
+func isPrimitive(t metadata.ElementType) bool {
+	return t >= metadata.ElementBoolean && t <= metadata.ElementR8
+}
+
+// The runtime reads metadata through MDInternalRO, which holds the header of the
+// table stream as it stands in the file (CMiniMdSchemaBase, metamodel.h), behind it
+// the number of rows of each table, and pointers to the tables and heaps. The
+// object is not looked up by its members' offsets, which no layout has: it is one
+// that the PEAssembly points to, with a vtable of the runtime in front and such a
+// header behind it.
+const (
+	readerPointers = 128     // bytes of a PEAssembly that are searched for the pointer
+	readerBytes    = 2 << 10 // bytes of an MDInternalRO that are searched for pointers
+	readerHead     = 64      // bytes of it in which the header begins
+	schemaHead     = 24      // sizeof(CMiniMdSchemaBase)
+	schemaTables   = 45      // of CMiniMdSchema::m_cRecs that all versions have
+	schemaBytes    = schemaHead + 4*schemaTables
+)
+
+// fitTables compares the tables of the runtime's reader with those of the file. It
+// returns where the reader's metadata begins, 0 where nothing says it.
+func (m *Module) fitTables(md *metadata.Metadata, fit *FileFit) (root target.Addr) {
+	reader := m.metadataReader()
+	at, ok := findSchema(reader)
+	if !ok {
+		return 0
+	}
+	for i := range schemaTables {
+		rows := binary.LittleEndian.Uint32(reader[at+schemaHead+4*i:])
+		if want := md.RowCount(metadata.TableID(i)); rows != 0 || want != 0 {
+			fit.Tables++
+			if rows == want {
+				fit.Placed++
+			}
+		}
+	}
+	if fit.Placed < fit.Tables {
+		return 0
+	}
+	words := make(map[uint64]bool, len(reader)/8)
+	for i := 0; i+8 <= len(reader); i += 8 {
+		words[binary.LittleEndian.Uint64(reader[i:])] = true
+	}
+	places, most := md.Places(), 0
+	if len(places) == 0 {
+		return 0
+	}
+	for w := range words {
+		n := 0
+		for _, p := range places {
+			if words[w+uint64(p.Off-places[0].Off)] {
+				n++
+			}
+		}
+		if n > most || n == most && target.Addr(w) < root {
+			most, root = n, target.Addr(w)
+		}
+	}
+	fit.Tables += len(places)
+	fit.Placed += most
+	return root - target.Addr(places[0].Off)
+}
+
+// fitRoot compares the place of the metadata in the file, which was mapped at root,
+// with the offset of the file that the dump says is mapped there.
+func (m *Module) fitRoot(root target.Addr, file *image.Image, rva image.RVA, fit *FileFit) {
+	want, ok := file.FileOffset(rva)
+	if !ok {
+		return
+	}
+	for _, tm := range m.r.tgt.Modules() {
+		for _, p := range tm.Mappings {
+			if p.Start <= root && root < p.End {
+				fit.Tables++
+				if p.Offset+uint64(root-p.Start) == want {
+					fit.Placed++
+				}
+				return
+			}
+		}
+	}
+}
+
+// metadataReader returns the start of the runtime's reader of the module's
+// metadata, nil if the dump has none.
+func (m *Module) metadataReader() []byte {
+	if m.PEAssembly == 0 {
+		return nil
+	}
+	rd := layout.Reader{Mem: m.r.mem, Base: m.PEAssembly}
+	for off := 0; off < readerPointers; off += 8 {
+		p := rd.Ptr(off)
+		if rd.Err != nil {
+			return nil
+		}
+		if p == 0 || p%8 != 0 {
+			continue
+		}
+		b := make([]byte, readerBytes)
+		n, err := m.r.mem.ReadMemory(b, p)
+		if err != nil && !errors.Is(err, target.ErrNotInDump) {
+			continue
+		}
+		if n < 8 || !m.r.inst.Module.Contains(target.Addr(binary.LittleEndian.Uint64(b))) {
+			continue
+		}
+		if _, ok := findSchema(b[:n]); ok {
+			return b[:n]
+		}
+	}
+	return nil
+}
+
+// findSchema finds the header of a table stream with its row counts behind it:
+// the tables that are marked as there are those that have rows.
+func findSchema(b []byte) (at int, ok bool) {
+	le := binary.LittleEndian
+	for at = 0; at < readerHead && at+schemaBytes <= len(b); at += 8 {
+		s := b[at:]
+		valid := le.Uint64(s[8:])
+		if le.Uint32(s) != 0 || s[4] == 0 || s[4] > 2 || valid&1 == 0 || valid>>schemaTables != 0 || bits.OnesCount64(valid) < 3 {
+			continue
+		}
+		agree := true
+		for i := range schemaTables {
+			agree = agree && (le.Uint32(s[schemaHead+4*i:]) != 0) == (valid>>i&1 != 0)
+		}
+		if agree && le.Uint32(s[schemaHead:]) == 1 { // the Module table has one row
+			return at, true
+		}
+	}
+	return 0, false
+}

@@ -1,0 +1,266 @@
+package image
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"github.com/sosgo/sosgo/internal/cursor"
+	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/target"
+)
+
+// A Fit says how far a file agrees with what a dump holds of a module beside
+// its identity: where parts of the file were mapped, and what the loader and
+// the process left in the pages that they wrote to.
+type Fit struct {
+	// Mappings is the number of ranges that the dump says are mapped from the
+	// file; each is where the file's headers have it.
+	Mappings int
+	// Words is the number of pointers in writable pages of the dump that the
+	// loader relocated, and Same how many of them have the value that the file
+	// gives them.
+	Words, Same int
+	// Fixed is how many of Words are read-only once they are relocated, and Differ
+	// how many of these have another value.
+	Fixed, Differ int
+}
+
+// The least that proves a file by itself: so many pointers that are read-only once
+// they are relocated, or so many of which most still are what the file says.
+const (
+	fitFixedWords = 24
+	fitWords      = 64
+	// fitChanged: one of so many variables may have been changed. fitInit: one of
+	// so many words is set by the image's own start-up code before it becomes
+	// read-only, in the dynamic linker's for example.
+	fitChanged = 4
+	fitInit    = 32
+)
+
+// Proves reports whether the words prove the file without anything else. Of two
+// builds of an image hardly one pointer in ten is the same.
+func (f *Fit) Proves() bool {
+	return f.Fixed >= fitFixedWords || f.Words >= fitWords && f.Same >= f.Words-f.Words/fitChanged
+}
+
+// String tells the words: "18,601 of 18,644 relocated words fit".
+func (f *Fit) String() string {
+	if f.Words == 0 {
+		return fmt.Sprintf("%d of %d mapped ranges fit", f.Mappings, f.Mappings)
+	}
+	return fmt.Sprintf("%d of %d relocated words fit", f.Same, f.Words)
+}
+
+// FitFile compares im, an image from a file, with what mem holds of m. The error is
+// ErrMismatch with what differs where the file can't be the one that was loaded.
+func (im *Image) FitFile(mem target.Memory, m *target.Module) (Fit, error) {
+	var fit Fit
+	if im.layout != Flat || im.base != 0 {
+		return fit, target.Unsupportedf("%s is not an image from a file", im.path)
+	}
+	l := LayoutUnknown
+	if im.kind == KindPE {
+		if l = layoutOfMappings(m, im.sections); l == LayoutUnknown {
+			l = Loaded
+		}
+	}
+	for i := range m.Mappings {
+		if err := im.fitMapping(m, &m.Mappings[i], l); err != nil {
+			return fit, err
+		}
+		fit.Mappings++
+	}
+	var err error
+	switch {
+	case im.kind == KindELF:
+		err = im.fitELF(&fit, mem, m)
+	case l == Loaded && im.pe.plus:
+		err = im.fitPE(&fit, mem, m)
+	}
+	switch {
+	case err != nil:
+		return Fit{Mappings: fit.Mappings}, nil // a file whose relocations can't be read proves nothing by them
+	case fit.Differ > fit.Fixed/fitInit, fit.Words >= fitWords && fit.Same < fit.Words/fitChanged:
+		return fit, fmt.Errorf("%d of %d relocated words differ: %w", fit.Words-fit.Same, fit.Words, ErrMismatch)
+	}
+	return fit, nil
+}
+
+// fitMapping compares a mapped range with where the file's headers have that
+// part of it. In a flat image offsets are distances from the base.
+func (im *Image) fitMapping(m *target.Module, p *target.Mapping, l Layout) error {
+	n, end := uint64(p.End-p.Start), pageEnd(im.raw.size, maxPageSize)
+	if p.Offset >= end || n > end-p.Offset {
+		return fmt.Errorf("the process mapped %d bytes at offset %#x of the file, this one has %d: %w", n, p.Offset, im.raw.size, ErrMismatch)
+	}
+	d := uint64(p.Start - m.Base)
+	if l == Flat {
+		// The runtime maps such a file as a whole.
+		if p.Offset == 0 && len(m.Mappings) == 1 && n < im.raw.size {
+			return fmt.Errorf("the process mapped a file of at most %d bytes, this one has %d: %w", n, im.raw.size, ErrMismatch)
+		}
+		if d != p.Offset {
+			return fmt.Errorf("offset %#x of the file is mapped %#x bytes behind its start: %w", p.Offset, d, ErrMismatch)
+		}
+		return nil
+	}
+	for i := range im.extents {
+		e := &im.extents[i]
+		// A mapping begins at the start of a page of the file, before the part itself.
+		if e.rva-e.off == d-p.Offset && d+n > e.rva && d < pageEnd(e.rva+e.n, maxPageSize) {
+			return nil
+		}
+	}
+	return fmt.Errorf("offset %#x is mapped %#x bytes behind the base, where the file has no part of it: %w", p.Offset, d, ErrMismatch)
+}
+
+// maxPageSize is the largest page of the machines that dumps are of.
+const maxPageSize = 64 << 10
+
+func pageEnd(n, page uint64) uint64 { return (n + page - 1) &^ (page - 1) }
+
+// fitELF compares the relative relocations' words with the dump's.
+func (im *Image) fitELF(fit *Fit, mem target.Memory, m *target.Module) error {
+	fixed := im.elf.relro
+	w := target.NewWindow(mem)
+	load := uint64(m.Base) - im.elf.bias
+	if err := im.fitDynamic(fit, w, m, load); err != nil {
+		return err
+	}
+	return im.relativeWords(func(at RVA, addend uint64) error {
+		got, err := w.Uint64(m.Base + target.Addr(at))
+		if err != nil {
+			return nil
+		}
+		fit.Words++
+		same := got == addend+load
+		if same {
+			fit.Same++
+		}
+		if at < fixed.RVA || uint64(at-fixed.RVA)+8 > fixed.Size {
+			return nil
+		}
+		fit.Fixed++
+		if !same {
+			fit.Differ++
+		}
+		return nil
+	})
+}
+
+// fitDynamic compares the entries of the dynamic section, which say where the
+// symbols, strings and relocations of a library lie and how many there are. The
+// dynamic linker relocates those that are addresses, or leaves them.
+func (im *Image) fitDynamic(fit *Fit, w *target.Window, m *target.Module, load uint64) error {
+	d := im.elf.dynamic
+	b, err := im.directory(d, elfDynamicSize)
+	if err != nil {
+		return err
+	}
+	at := m.Base + target.Addr(d.RVA)
+	for i := 0; i+16 <= len(b); i += 16 {
+		tag, v := le64(b, i), le64(b, i+8)
+		if tag == dtNull {
+			break
+		}
+		gotTag, terr := w.Uint64(at + target.Addr(i))
+		got, err := w.Uint64(at + target.Addr(i+8))
+		if terr != nil || err != nil || tag == dtDebug {
+			continue
+		}
+		fit.Words, fit.Fixed = fit.Words+1, fit.Fixed+1
+		if gotTag == tag && (got == v || got == v+load) {
+			fit.Same++
+		} else {
+			fit.Differ++
+		}
+	}
+	return nil
+}
+
+// relativeWords calls f with the RVA and the unrelocated value of each word that
+// a relative relocation sets: DT_RELA's and DT_RELR's (gABI).
+func (im *Image) relativeWords(f func(at RVA, value uint64) error) error {
+	rela, err := im.elfRelocations()
+	if err != nil {
+		return err
+	}
+	for c := cursor.New(rela, 0); c.Len() >= relaSize; {
+		off, info, addend := c.Uint64(), c.Uint64(), c.Uint64()
+		if info != rRelative && info != rARM64Rel || off < im.elf.bias {
+			continue
+		}
+		if err := f(RVA(off-im.elf.bias), addend); err != nil {
+			return err
+		}
+	}
+	relr, err := im.dynamicTable(dtRelr, dtRelrSz)
+	if err != nil {
+		return err
+	}
+	inPlace := func(v uint64) error {
+		b, err := im.BytesRVA(RVA(v-im.elf.bias), 8)
+		if err != nil {
+			return err
+		}
+		return f(RVA(v-im.elf.bias), le64(b, 0))
+	}
+	var next uint64
+	for c := cursor.New(relr, 0); c.Len() >= 8; {
+		entry := c.Uint64()
+		if entry&1 == 0 { // an address
+			if err := inPlace(entry); err != nil {
+				return err
+			}
+			next = entry + 8
+			continue
+		}
+		for i := uint64(0); i < 63; i++ { // a bitmap of the words behind it
+			if entry>>(i+1)&1 != 0 {
+				if err := inPlace(next + 8*i); err != nil {
+					return err
+				}
+			}
+		}
+		next += 63 * 8
+	}
+	return nil
+}
+
+// fitPE compares the words that base relocations change in writable sections.
+func (im *Image) fitPE(fit *Fit, mem target.Memory, m *target.Module) error {
+	relocs, err := im.relocations(relocDir64)
+	if err != nil {
+		return err
+	}
+	delta := uint64(m.Base) - im.pe.imageBase
+	w := target.NewWindow(mem)
+	for _, rva := range relocs {
+		i, ok := findExtent(im.extents, uint64(rva))
+		if !ok || !im.extents[i].writable || fit.Words == limits.FitWords {
+			continue
+		}
+		got, err := w.Uint64(m.Base + target.Addr(rva))
+		if err != nil {
+			continue
+		}
+		var b [relocSize]byte
+		if _, err := im.ReadRVA(b[:], RVA(rva)); err != nil {
+			return err
+		}
+		fit.Words++
+		if got == binary.LittleEndian.Uint64(b[:])+delta {
+			fit.Same++
+		}
+	}
+	return nil
+}
+
+// FileOffset returns where the byte at rva lies in the image's file.
+func (im *Image) FileOffset(rva RVA) (uint64, bool) {
+	i, ok := findExtent(im.extents, uint64(rva))
+	if !ok {
+		return 0, false
+	}
+	return im.extents[i].off + uint64(rva) - im.extents[i].rva, true
+}

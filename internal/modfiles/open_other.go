@@ -1,0 +1,5 @@
+//go:build !unix
+
+package modfiles
+
+const openFlags = 0

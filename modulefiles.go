@@ -1,0 +1,139 @@
+package sosgo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/image"
+	"github.com/sosgo/sosgo/internal/modfiles"
+	"github.com/sosgo/sosgo/internal/symstore"
+	"github.com/sosgo/sosgo/target"
+)
+
+// moduleFiles finds the files of the dump's modules.
+func (d *Dump) moduleFiles() *modfiles.Files {
+	o := &d.options
+	if o.Offline {
+		o.NoLocalFiles, o.SymbolServers = true, nil
+	}
+	budget := &symstore.Budget{File: o.MaxDownload, Total: o.MaxDownloads}
+	finder := &modfiles.Finder{
+		Policy: modfiles.Policy{Recorded: !o.NoLocalFiles, NoMmap: o.NoMmap, Structure: d.fitStructure},
+		Dirs:   o.Modules,
+		More:   symstore.Sources(!o.NoLocalFiles, o.SymbolServers, o.SymbolCache, d.searching, budget),
+	}
+	files := &modfiles.Files{Memory: d.file, Wrap: o.WrapFile, Finder: finder, Context: d.searching}
+	for _, p := range d.file.PackedFiles() {
+		files.Packed = append(files.Packed, modfiles.PackedFile{Path: p.Path, Source: p.Source()})
+	}
+	return files
+}
+
+// searching is the context of a search that was not asked for by a call with one.
+func (d *Dump) searching() context.Context {
+	if d.options.Context != nil {
+		return d.options.Context()
+	}
+	return d.life
+}
+
+// fitStructure compares the file of a managed module with what the runtime made of
+// the module: the policy's proof of files that the dump does not identify.
+func (d *Dump) fitStructure(m *target.Module, file *image.Image) (string, error) {
+	for _, rt := range d.witnesses() {
+		of := moduleOf(rt, m)
+		if of == nil {
+			continue
+		}
+		fit, err := of.FitFile(file)
+		switch {
+		case err != nil:
+			return "", err
+		case fit.Differs():
+			return "", fmt.Errorf("%s: %w", &fit, image.ErrMismatch)
+		case fit.Proves():
+			return fit.String(), nil
+		}
+		return "", fmt.Errorf("too little of it is in the dump: %s", &fit)
+	}
+	return "", errors.New("no runtime that could be read has loaded it")
+}
+
+// moduleOf is the runtime's module that m is the image of, or another mapping of
+// the same file: the runtime maps an assembly flat and once more laid out.
+func moduleOf(rt *dac.Runtime, m *target.Module) *dac.Module {
+	known, _ := rt.KnownModules() // as many as there are
+	var same *dac.Module
+	for _, k := range known {
+		at, err := k.Image()
+		if err != nil || at.Start == 0 {
+			continue
+		}
+		if at.Start == m.Base {
+			return k
+		}
+		if tm := target.ModuleAt(rt.Target().Modules(), at.Start); same == nil && tm != nil && tm.Path == m.Path {
+			same = k
+		}
+	}
+	return same
+}
+
+// witnesses are the CLRs of the process, read without the files of assemblies: what
+// they know of a module can't come from the file that is to be proved.
+func (d *Dump) witnesses() []*dac.Runtime {
+	list, _ := d.witness.Get(func() ([]*dac.Runtime, error) {
+		alone := modfiles.Alone{Files: d.files}
+		mem := image.Complete(d.file, alone.Found)
+		var out []*dac.Runtime
+		for _, inst := range dac.Find(d.file, mem, alone) {
+			if inst.Flavor != dac.FlavorCoreCLR {
+				continue
+			}
+			if rt, err := inst.Open(); err == nil {
+				out = append(out, rt)
+			}
+		}
+		return out, nil
+	})
+	return list
+}
+
+// Notices are what was wrong with the options: a folder of module files that is not
+// there, a symbol server that can't be reached. The latter shows when a file is
+// looked for. No answer fails for it.
+func (d *Dump) Notices() []error {
+	var out []error
+	for _, dir := range d.options.Modules {
+		if err := modfiles.CheckDir(dir); err != nil {
+			out = append(out, err)
+		}
+	}
+	for _, s := range d.files.Finder.More {
+		if server, ok := s.(*symstore.Server); ok {
+			if err := server.Problem(); err != nil {
+				out = append(out, err)
+			}
+		}
+	}
+	return out
+}
+
+// moduleFile is the path of a module's file on this machine and what proves it.
+func (d *Dump) moduleFile(ctx context.Context, m *target.Module) (path, proof string, err error) {
+	r := d.files.Look(ctx, m)
+	if r.Err != nil {
+		return "", "", r.Err
+	}
+	return r.Image.Path(), string(r.Proof), nil
+}
+
+func (d *Dump) findModule(ctx context.Context, m *target.Module) (string, error) {
+	path, _, err := d.moduleFile(ctx, m)
+	return path, err
+}
+
+// modulePath is the path of a module's file on this machine.
+func (d *Dump) modulePath(m *target.Module) (string, error) { return d.findModule(d.searching(), m) }
