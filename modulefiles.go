@@ -101,21 +101,17 @@ func (d *Dump) witnesses() []*dac.Runtime {
 	return list
 }
 
-// Notices are what was wrong with the options: a folder of module files that is not
-// there, a symbol server that can't be reached. The latter shows when a file is
-// looked for. No answer fails for it.
-func (d *Dump) Notices() []error {
+// FileProblems says what went wrong with symbol servers so far, a line for each; that
+// a server does not have a file is no problem.
+func (d *Dump) FileProblems() []error {
 	var out []error
-	for _, dir := range d.options.Modules {
-		if err := modfiles.CheckDir(dir); err != nil {
-			out = append(out, err)
+	for _, source := range d.files.Finder.More {
+		s, ok := source.(*symstore.Server)
+		if !ok {
+			continue
 		}
-	}
-	for _, s := range d.files.Finder.More {
-		if server, ok := s.(*symstore.Server); ok {
-			if err := server.Problem(); err != nil {
-				out = append(out, err)
-			}
+		if err := s.Problem(); err != nil {
+			out = append(out, fmt.Errorf("symbol server %s: %w", s.URL, err))
 		}
 	}
 	return out

@@ -54,12 +54,8 @@ package sosgo
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
-	"maps"
-	"net/url"
 	"runtime"
-	"slices"
 	"sort"
 	"sync"
 
@@ -182,29 +178,6 @@ func newDump(f *dump.File, o Options) *Dump {
 func (d *Dump) Close() error {
 	d.end()
 	return errors.Join(d.files.Close(), d.file.Close())
-}
-
-// FileProblems says what went wrong with symbol servers so far, a line for each; that
-// a server does not have a file is no problem.
-func (d *Dump) FileProblems() []error {
-	var out []error
-	for _, source := range d.files.Finder.More {
-		s, ok := source.(*symstore.Server)
-		if !ok {
-			continue
-		}
-		failed := s.Errors()
-		maps.DeleteFunc(failed, func(_ string, err error) bool { return errors.Is(err, symstore.ErrNotOnServer) })
-		if len(failed) > 0 {
-			first := slices.Sorted(maps.Keys(failed))[0]
-			err := failed[first]
-			if u := new(url.Error); errors.As(err, &u) { // its text has the address of one file
-				err = u.Err
-			}
-			out = append(out, fmt.Errorf("symbol server %s: %w", s.URL, err))
-		}
-	}
-	return out
 }
 
 // File describes the dump's file; it is the dumped process as a target.Target.

@@ -31,7 +31,7 @@ func All() []cli.Command {
 // the session's to remember.
 func Open(_ context.Context, path string, o cli.OpenOptions) (cli.Dump, error) {
 	options := sosgo.Options{Modules: o.Modules, SymbolServers: o.SymbolServers, SymbolCache: o.SymbolCache,
-		NoLocalFiles: o.Offline, NoMmap: o.NoMmap, Jobs: o.Jobs, Context: o.Context}
+		Offline: o.Offline, NoMmap: o.NoMmap, Jobs: o.Jobs, Context: o.Context}
 	for _, l := range ceilings {
 		if n, ok := o.Limits[l.Name]; ok {
 			*l.of(&options) = int64(min(n, math.MaxInt64))
@@ -65,6 +65,8 @@ var ceilings = []struct {
 	of func(*sosgo.Options) *int64
 }{
 	{cli.Limit{Name: "unpacked", Summary: "bytes of a compressed dump once it is unpacked"}, func(o *sosgo.Options) *int64 { return &o.MaxDecompressed }},
+	{cli.Limit{Name: "download", Summary: "bytes of one file of a symbol server"}, func(o *sosgo.Options) *int64 { return &o.MaxDownload }},
+	{cli.Limit{Name: "downloads", Summary: "bytes of all files of symbol servers"}, func(o *sosgo.Options) *int64 { return &o.MaxDownloads }},
 }
 
 // Limits are the ceilings that --limit can change.

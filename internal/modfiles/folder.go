@@ -1,17 +1,13 @@
 package modfiles
 
 import (
-	"errors"
-	"fmt"
 	"io/fs"
 	"iter"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 
 	"github.com/sosgo/sosgo/image"
-	"github.com/sosgo/sosgo/internal/limits"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -70,32 +66,4 @@ func (f *folder) list() {
 		}
 		return nil
 	})
-}
-
-// CheckDir reports with an error that a folder of module files which the user named
-// is none: that it is not there, can't be read, or is a file that is no module's.
-func CheckDir(dir string) error {
-	st, err := os.Stat(dir)
-	switch {
-	case err != nil:
-		return fmt.Errorf("folder of module files: %w", err)
-	case st.IsDir():
-		d, err := os.Open(dir)
-		if err == nil {
-			err = d.Close()
-		}
-		return err
-	}
-	var p Policy
-	img, err := p.openImage(dir)
-	if err == nil {
-		return img.Close()
-	}
-	if f, ferr := p.open(dir, limits.PDBFile); ferr == nil {
-		_, ferr = image.PortablePDBID(f, f.Size())
-		if err := errors.Join(ferr, f.Close()); err == nil {
-			return nil
-		}
-	}
-	return fmt.Errorf("%s is neither a folder nor a module's file: %w", dir, err)
 }

@@ -72,16 +72,6 @@ func TestRecordedDeleted(t *testing.T) {
 	require.NoError(t, im.Close())
 }
 
-// TestCheckDir: what the user names must be a folder, or a module's file.
-func TestCheckDir(t *testing.T) {
-	dir := t.TempDir()
-	assert.NoError(t, CheckDir(dir))
-	assert.NoError(t, CheckDir(write(t, filepath.Join(dir, "libx.so"), library(1))))
-	assert.NoError(t, CheckDir(write(t, filepath.Join(dir, "x.pdb"), pdb(target.GUID{1}, ""))))
-	assert.ErrorIs(t, CheckDir(filepath.Join(dir, "nope")), os.ErrNotExist)
-	assert.ErrorContains(t, CheckDir(write(t, filepath.Join(dir, "text"), []byte("text"))), "neither a folder nor a module's file")
-}
-
 // FuzzRecorded: no path from a dump is tried that is not one of this system.
 func FuzzRecorded(f *testing.F) {
 	for _, p := range []string{"/a/b", `C:\a`, `\\srv\a`, "//a", "/a (deleted)"} {

@@ -134,7 +134,10 @@ func (s *Server) candidates(ctx context.Context, m *target.Module, id *image.Ide
 
 // Failure tells why the server gave no file for m; nil where it just has none.
 func (s *Server) Failure(m *target.Module, id *image.Identity) error {
-	return s.failure(FileKey(m.Path, id))
+	if err := s.failure(FileKey(m.Path, id)); err != nil {
+		return fmt.Errorf("symbol server %s: %w", s.URL, err)
+	}
+	return nil
 }
 
 func (s *Server) failure(key string) error {
@@ -169,7 +172,7 @@ func (s *Server) Problem() error {
 func (s *Server) address() (*url.URL, error) {
 	base, err := url.Parse(s.URL)
 	if err != nil || base.Scheme != "https" && base.Scheme != "http" || base.Host == "" {
-		return nil, fmt.Errorf("symbol server %q: not an http or https address", s.URL)
+		return nil, fmt.Errorf("%q is not an http or https address", s.URL)
 	}
 	return base, nil
 }
@@ -248,6 +251,14 @@ func (s *Server) Get(ctx context.Context, key string, check func(path string) er
 	return p, nil
 }
 
+// withoutURL is why a request failed, without the address of the file.
+func withoutURL(err error) error {
+	if u := (*url.Error)(nil); errors.As(err, &u) {
+		return u.Err
+	}
+	return err
+}
+
 func (s *Server) httpClient() *http.Client {
 	s.once.Do(func() {
 		s.client = &http.Client{
@@ -285,7 +296,7 @@ func (s *Server) download(ctx context.Context, key, dst string, check func(path 
 	}
 	resp, err := s.httpClient().Do(req)
 	if err != nil {
-		err = fmt.Errorf("symbol server: %w", err)
+		err = withoutURL(err)
 		if opErr := (*net.OpError)(nil); errors.As(err, &opErr) && opErr.Op == "dial" && ctx.Err() == nil {
 			s.down = err // every other file would wait for it as long
 		}
@@ -296,9 +307,9 @@ func (s *Server) download(ctx context.Context, key, dst string, check func(path 
 	case resp.StatusCode == http.StatusNotFound:
 		return fmt.Errorf("%s: %w", key, ErrNotOnServer)
 	case resp.StatusCode != http.StatusOK:
-		return fmt.Errorf("symbol server: %s for %s", resp.Status, key)
+		return fmt.Errorf("%s for %s", resp.Status, key)
 	case resp.ContentLength > s.Budget.file():
-		return fmt.Errorf("symbol server: %s has %d bytes, more than %d", key, resp.ContentLength, s.Budget.file())
+		return fmt.Errorf("%s has %d bytes, more than %d", key, resp.ContentLength, s.Budget.file())
 	}
 	return s.store(ctx, resp, key, dst, cancel, check)
 }
@@ -328,7 +339,7 @@ func (s *Server) store(ctx context.Context, resp *http.Response, key, dst string
 		return err
 	}
 	if err := check(tmp.Name()); err != nil {
-		return fmt.Errorf("symbol server %s: what it sent for %s is refused: %w", s.URL, key, err)
+		return fmt.Errorf("what it sent for %s is refused: %w", key, err)
 	}
 	return os.Rename(tmp.Name(), dst)
 }
@@ -350,7 +361,7 @@ func (s *Server) receive(ctx context.Context, w io.Writer, resp *http.Response, 
 				counted = n
 			}
 			if n > s.Budget.file() {
-				return fmt.Errorf("symbol server: %s has more than %d bytes", key, s.Budget.file())
+				return fmt.Errorf("%s has more than %d bytes", key, s.Budget.file())
 			}
 			if err := s.Budget.spend(got); err != nil {
 				return err
@@ -369,11 +380,11 @@ func (s *Server) receive(ctx context.Context, w io.Writer, resp *http.Response, 
 			if cause := context.Cause(ctx); cause != nil {
 				rerr = cause
 			}
-			return fmt.Errorf("symbol server: %s stopped after %d bytes: %w", key, n, rerr)
+			return fmt.Errorf("%s stopped after %d bytes: %w", key, n, rerr)
 		}
 	}
 	if resp.ContentLength >= 0 && n != resp.ContentLength {
-		return fmt.Errorf("symbol server: %s has %d bytes, not %d as announced", key, n, resp.ContentLength)
+		return fmt.Errorf("%s has %d bytes, not %d as announced", key, n, resp.ContentLength)
 	}
 	return nil
 }

@@ -161,7 +161,7 @@ func TestBadServers(t *testing.T) {
 func TestNotAnAddress(t *testing.T) {
 	s := &Server{URL: "file:///etc", Cache: Cache{t.TempDir()}}
 	_, err := s.Get(context.Background(), key, anything)
-	require.ErrorContains(t, err, "not an http")
+	require.ErrorContains(t, err, "not an http or https address")
 }
 
 // anything accepts every file.
