@@ -54,7 +54,7 @@ var mayImport = map[string]string{
 	"stackwalk":          "answer target codeinfo dac dac/code image metadata objects unwind internal/limits",
 	"threads":            "answer target dac dac/code objects stackwalk image unwind stackscan internal/limits internal/teb",
 	"diagnosis":          "answer target dac dump heap image internal/symstore",
-	"crash":              "answer target dac dac/code stackwalk threads internal/limits",
+	"crash":              "answer target dac dac/code objects stackwalk threads internal/limits",
 	"disasm":             "answer target codeinfo metadata dac dac/code objects",
 	"resolve":            "answer target dac dac/code heap threads",
 	"":                   "answer target codeinfo crash dac dac/code diagnosis dump elfcore heap image metadata minidump objects resolve stackscan stackwalk threads unwind internal/lazy internal/limits internal/modfiles internal/symstore",

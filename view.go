@@ -218,7 +218,7 @@ func (v *View) DescribeCrashBriefly() *answer.Crash { return crash.DescribeBrief
 
 // process is what package crash looks at.
 func (v *View) process() crash.Process {
-	return crash.Process{Target: v.dump.file, Memory: v.dump.mem, Threads: v.Threads, Runtime: v.Runtime, Walker: v.Walker}
+	return crash.Process{Target: v.dump.file, Memory: v.dump.mem, Threads: v.Threads, Runtime: v.Runtime, Walker: v.Walker, Resolve: v.Resolve}
 }
 
 // Diagnose looks at everything that can keep sosgo from an answer, with members

@@ -1,23 +1,126 @@
 package answer
 
-import "github.com/sosgo/sosgo/target"
+import (
+	"github.com/sosgo/sosgo/target"
+)
 
-// A Crash says why a process died.
+// A Crash says why a process died, or what it did when it had not.
 type Crash struct {
 	Gaps
-	Reason     string       `json:"reason" doc:"what ended the process, in words"`
-	Code       string       `json:"code,omitempty" doc:"signal or exception code"`
-	Address    target.Addr  `json:"address,omitempty" doc:"where it happened, or the address that was touched"`
-	ThreadID   uint32       `json:"osThreadId,omitempty" doc:"the thread that died"`
-	ThreadName Text         `json:"threadName,omitzero" doc:"its name"`
-	Likely     string       `json:"likely,omitempty" doc:"the likely cause, in words"`
-	Exceptions []Exception  `json:"exceptions,omitempty" doc:"the managed exception and its causes, outermost first"`
-	Stack      []CrashFrame `json:"stack,omitempty" doc:"managed frames of the thread, leaf first"`
+	Reason     string             `json:"reason" doc:"what ended the process, in words"`
+	Code       string             `json:"code,omitempty" doc:"signal or exception code"`
+	Address    Maybe[target.Addr] `json:"address,omitzero" doc:"where it happened, or the address that was touched; absent if the dump does not tell"`
+	Where      string             `json:"where,omitempty" doc:"method, or module and offset, of address, if it is that of an instruction"`
+	ThreadID   uint32             `json:"osThreadId,omitempty" doc:"the thread that died"`
+	ThreadName Text               `json:"threadName,omitzero" doc:"its name"`
+	Likely     string             `json:"likely,omitempty" doc:"the likely cause, in words"`
+	Verdicts   []Verdict          `json:"verdicts,omitempty" doc:"what is concluded, with its evidence and how strong it is"`
+	Signal     *CrashSignal       `json:"signal,omitempty" doc:"the signal (Linux)"`
+	Records    []ExceptionRecord  `json:"exceptionRecords,omitempty" doc:"the exception record (Windows), and those that it follows from"`
+	Touched    *Touched           `json:"touched,omitempty" doc:"the memory whose access raised it"`
+	FailFast   *FailFast          `json:"failFast,omitempty" doc:"the call of Environment.FailFast that ended the process"`
+	Contexts   []CrashContext     `json:"contexts,omitempty" doc:"where the thread stood, the best first"`
+	Exceptions []Exception        `json:"exceptions,omitempty" doc:"the managed exception and its causes, outermost first; causes says how they belong together"`
+	Causes     [][]int            `json:"causes,omitempty" doc:"for each of exceptions the numbers of those that caused it"`
+	Carried    []CarriedException `json:"carried,omitempty" doc:"the exceptions of all threads"`
+	Stack      []CrashFrame       `json:"stack,omitempty" doc:"managed frames of the thread, leaf first; circles of calls are folded"`
+	Frames     int                `json:"frames,omitempty" doc:"number of the stack's frames before folding"`
+	Waiting    *Waiting           `json:"waiting,omitempty" doc:"what the threads of a process wait for that had not crashed"`
 
-	// Alive: the process had not crashed.
+	// Alive: nothing says that the process had crashed.
 	Alive bool `json:"-"`
 	// Record is what a NativeAOT process wrote about itself, nil for others.
 	Record *CrashRecord `json:"-"`
+}
+
+// How strong a Verdict is.
+const (
+	StrengthRecorded = "recorded" // the dump says it
+	StrengthProved   = "proved"   // it follows from what the dump says
+	StrengthLikely   = "likely"   // it follows from names, or from what is usual
+	StrengthUnknown  = "unknown"  // the dump does not tell
+)
+
+// A Verdict is a statement about a process with what it is concluded from.
+type Verdict struct {
+	Text     string   `json:"text" doc:"the statement"`
+	Strength string   `json:"strength" doc:"recorded (the dump says it), proved (it follows), likely (from names, or what is usual), unknown (the dump does not tell)"`
+	Evidence []string `json:"evidence,omitempty" doc:"what it is concluded from"`
+}
+
+// A CrashSignal is the signal that a process got.
+type CrashSignal struct {
+	Number int32         `json:"number" doc:"number"`
+	Name   string        `json:"name" doc:"name"`
+	Code   *int32        `json:"code,omitempty" doc:"si_code; absent if the dump has the number alone"`
+	Origin string        `json:"origin,omitempty" doc:"name of si_code"`
+	Errno  int32         `json:"errno,omitempty" doc:"si_errno"`
+	Sender *SignalSender `json:"sender,omitempty" doc:"the process that sent it; absent if none did, or the dump does not tell"`
+}
+
+// A SignalSender is a process that sent a signal.
+type SignalSender struct {
+	PID  uint32 `json:"pid" doc:"process id; 0 is outside of the process's namespace"`
+	UID  uint32 `json:"uid" doc:"user id"`
+	Self bool   `json:"self,omitempty" doc:"it is the process itself"`
+}
+
+// An ExceptionRecord is an EXCEPTION_RECORD of Windows, or what the runtime made
+// like one.
+type ExceptionRecord struct {
+	Code       Hex                  `json:"code" doc:"exception code"`
+	Name       string               `json:"name,omitempty" doc:"its name"`
+	Flags      Hex                  `json:"flags" doc:"ExceptionFlags"`
+	Address    target.Addr          `json:"address" doc:"instruction that raised it"`
+	Parameters []ExceptionParameter `json:"parameters,omitempty" doc:"ExceptionInformation"`
+}
+
+// An ExceptionParameter is a parameter of an exception record.
+type ExceptionParameter struct {
+	Value Hex    `json:"value" doc:"its value"`
+	Name  string `json:"name,omitempty" doc:"what it is, for the codes that are known"`
+	Words string `json:"words,omitempty" doc:"the value in words"`
+}
+
+// A Touched is memory whose access raised an exception.
+type Touched struct {
+	Address target.Addr `json:"address" doc:"address"`
+	Access  string      `json:"access,omitempty" doc:"read, write or execute; absent if the dump does not tell"`
+	What    string      `json:"what" doc:"what the address is"`
+	Source  string      `json:"source" doc:"which record tells it"`
+}
+
+// A FailFast is a call of Environment.FailFast.
+type FailFast struct {
+	Message  Text   `json:"message" doc:"the message"`
+	Strength string `json:"strength" doc:"how sure it is that this is the message"`
+	Source   string `json:"source" doc:"where it was found"`
+}
+
+// A CrashContext is where a thread stood.
+type CrashContext struct {
+	Source string             `json:"source" doc:"whose registers these are"`
+	IP     Maybe[target.Addr] `json:"ip,omitzero" doc:"instruction pointer"`
+	SP     Maybe[target.Addr] `json:"sp,omitzero" doc:"stack pointer"`
+	FP     Maybe[target.Addr] `json:"fp,omitzero" doc:"frame pointer"`
+	Where  string             `json:"where,omitempty" doc:"method, or module and offset, of the instruction"`
+}
+
+// The states of a CarriedException.
+const (
+	CarriedUnhandled = "unhandled" // the runtime found no handler
+	CarriedHandling  = "handling"  // it is being handled, or a handler is looked for
+	CarriedLast      = "last"      // the thread threw it last; it is not being handled any more
+	CarriedFatal     = "fatal"     // the runtime's own, never thrown: it set it for a fatal error
+)
+
+// A CarriedException is an exception that a thread has.
+type CarriedException struct {
+	Thread    Thread      `json:"thread" doc:"the thread"`
+	State     string      `json:"state" doc:"unhandled (the runtime found no handler), handling (it is being handled), last (thrown last, and handled no more), fatal (set by the runtime for a fatal error)"`
+	Exception target.Addr `json:"exception" doc:"the exception object"`
+	Type      Text        `json:"type" doc:"its type"`
+	Message   *Text       `json:"message,omitempty" doc:"its message"`
 }
 
 // A CrashFrame is a frame of the stack of a thread that died.
@@ -27,7 +130,32 @@ type CrashFrame struct {
 	Method Text        `json:"method" doc:"method, or kind of frame"`
 	File   string      `json:"file,omitempty" doc:"source file"`
 	Line   int         `json:"line,omitempty" doc:"line in it"`
-	Repeat int         `json:"repeat,omitempty" doc:"how often the same call follows itself, if more than once"`
+	Cycle  int         `json:"cycle,omitempty" doc:"number of frames, from this one on, that repeat themselves together"`
+	Repeat int         `json:"repeat,omitempty" doc:"how often these frames were there, if more than once"`
+}
+
+// Waiting is what the threads of a process do or wait for.
+type Waiting struct {
+	Gaps
+	Threads   []WaitingThread `json:"threads" doc:"the managed threads that the OS runs"`
+	Monitors  []Monitor       `json:"monitors,omitempty" doc:"monitors that are owned and that threads wait for"`
+	Deadlocks [][]Thread      `json:"deadlocks,omitempty" doc:"circles: each thread waits for a monitor that the next one owns, the last for one of the first"`
+}
+
+// A WaitingThread is a thread with what it does.
+type WaitingThread struct {
+	Thread
+	ThreadActivity
+	Monitor target.Addr `json:"monitor,omitempty" doc:"object whose monitor it waits to enter"`
+}
+
+// A Monitor is a lock of an object that threads wait for.
+type Monitor struct {
+	Object  target.Addr `json:"object" doc:"the object"`
+	Type    Text        `json:"type" doc:"its type"`
+	Owner   *Thread     `json:"owner,omitempty" doc:"thread that holds it; absent if it is gone"`
+	Waiters uint32      `json:"waiters" doc:"number of threads that wait"`
+	Waiting []Thread    `json:"waiting,omitempty" doc:"threads that were found to wait"`
 }
 
 // A CrashRecord is what a NativeAOT process wrote about its crash.

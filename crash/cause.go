@@ -7,41 +7,93 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// reasons are the codes that processes die of, in words.
-var reasons = map[string]string{
-	"SIGABRT":    "the process aborted itself: an unhandled exception, FailFast, or a native assertion",
-	"SIGSEGV":    "memory was touched that the process may not touch",
-	"SIGBUS":     "memory was touched that is not there: a mapped file that shrank, or a wrong alignment",
-	"SIGFPE":     "an arithmetic fault in native code",
-	"SIGILL":     "an instruction that the processor does not have",
-	"SIGQUIT":    "somebody asked for the dump (SIGQUIT)",
-	"SIGTRAP":    "a breakpoint or a trap",
-	"SIGKILL":    "the process was killed",
-	"0xe0434352": "a managed exception was not handled",
-	"0xc0000005": "memory was touched that the process may not touch (access violation)",
-	"0xc00000fd": "the stack overflowed",
-	"0xc0000409": "the process ended itself at once (fail fast)",
-	"0xc0000374": "the native heap is corrupt",
-	"0xc0000094": "an integer was divided by zero in native code",
-	"0x80000003": "a breakpoint",
-	"0x80131506": "the runtime found an error in itself (ExecutionEngineException)",
+// signalReasons are the signals that processes die of, in words, where the
+// process itself raised them.
+var signalReasons = map[string]string{
+	"SIGABRT": "the process aborted itself: an unhandled exception, FailFast, or a native assertion",
+	"SIGSEGV": "memory was touched that the process may not touch",
+	"SIGBUS":  "memory was touched that is not there: a mapped file that shrank, or a wrong alignment",
+	"SIGFPE":  "an arithmetic fault in native code",
+	"SIGILL":  "an instruction that the processor does not have",
+	"SIGQUIT": "somebody asked for the dump (SIGQUIT)",
+	"SIGTRAP": "a breakpoint or a trap",
+	"SIGKILL": "the process was killed",
+	"SIGSYS":  "a system call that the process may not make (seccomp)",
 }
 
-// Reason says in words what a signal or exception record stands for.
-func Reason(x *target.Exception) string {
-	name, _, _ := strings.Cut(x.Words, "/")
-	if s, ok := reasons[strings.ToLower(name)]; ok {
+// codeReasons are the exception codes that processes die of, in words.
+var codeReasons = map[uint32]string{
+	codeCLR:         "a managed exception was not handled",
+	codeAccess:      "memory was touched that the process may not touch (access violation)",
+	codeInPage:      "memory could not be brought in from its file (in-page error)",
+	codeCPP:         "a C++ exception was not handled",
+	0xc000000d:      "a function was called with an invalid parameter",
+	0xc0000417:      "a function of the C library was called with an invalid parameter",
+	0xc000001d:      "an instruction that the processor does not have",
+	0xc0000096:      "an instruction that the process may not execute",
+	0xc00000fd:      "the stack overflowed",
+	0x800703e9:      "the stack overflowed",
+	codeStackBuffer: "the process ended itself at once (fail fast)",
+	0xc0000602:      "the process ended itself at once (fail fast)",
+	codeFailFast:    "the program ended itself (Environment.FailFast)",
+	0xc0000374:      "the native heap is corrupt",
+	0xc0000094:      "an integer was divided by zero in native code",
+	0x80000003:      "a breakpoint",
+	0x80000004:      "a single step",
+	codeEngine:      "the runtime found an error in itself (ExecutionEngineException)",
+}
+
+// Reason says in words what a signal or exception record stands for. pid is the
+// process's own id, 0 if it is not known.
+func Reason(x *target.Exception, pid uint32) string {
+	switch {
+	case x.Requested:
+		return "the dump was asked for: nothing had gone wrong that it tells"
+	case x.Signal != nil:
+		return signalReason(x.Signal, pid)
+	}
+	if s, ok := codeReasons[x.Code]; ok {
 		return s
 	}
-	if s, ok := reasons[name]; ok {
-		return s
+	if name := codeNames[x.Code]; name != "" {
+		return fmt.Sprintf("exception 0x%08x (%s)", x.Code, name)
 	}
-	return "exception or signal " + x.Words
+	return "exception " + x.Words
+}
+
+// signalReason tells a signal that a process sent from one that was raised here.
+func signalReason(s *target.Signal, pid uint32) string {
+	words := signalReasons[s.Name()]
+	switch {
+	case s.Sent() && s.PID == pid && pid != 0:
+		if s.Number == target.SIGABRT {
+			return words
+		}
+		return fmt.Sprintf("the process sent itself %s (raise or kill)", s.Name())
+	case s.Sent() && s.PID == 0:
+		return fmt.Sprintf("%s was sent by the kernel or by a process of another pid namespace (user %d)", s.Name(), s.UID)
+	case s.Sent():
+		return fmt.Sprintf("%s was sent by process %d (user %d)", s.Name(), s.PID, s.UID)
+	case words == "" || !s.Known && s.Number != target.SIGABRT && s.Number != 3:
+		if words != "" {
+			words = ": " + words + ", or a process sent it; the dump does not tell"
+		}
+		return "signal " + s.Name() + words
+	case s.Known && s.Code == target.SIKernel && s.Number == target.SIGSEGV:
+		return words + ", at an address that the processor does not report (one that is no address)"
+	}
+	return words
+}
+
+// fromOutside reports whether a signal came from another process, so that
+// nothing in this one had failed.
+func fromOutside(x *target.Exception, pid uint32) bool {
+	return x.Signal != nil && x.Signal.Sent() && (pid == 0 || x.Signal.PID != pid)
 }
 
 // causes explain the exceptions whose name alone does not.
 var causes = map[string]string{
-	"System.NullReferenceException":         "a member was used of a reference that was null",
+	"System.NullReferenceException":         "a reference that was null was used, or in unsafe code a pointer near 0",
 	"System.OutOfMemoryException":           "no memory could be had: the GC heap, native memory, or the limit of the container",
 	"System.StackOverflowException":         "a method called itself without end: the stack shows which",
 	"System.AccessViolationException":       "native code, or unsafe code, touched memory that is not its own",
@@ -51,6 +103,7 @@ var causes = map[string]string{
 	"System.TypeInitializationException":    "a static constructor threw: the inner exception says what",
 	"System.AggregateException":             "tasks failed: the inner exceptions say how",
 	"System.ObjectDisposedException":        "an object was used after it had been disposed",
+	"System.ExecutionEngineException":       "the runtime found an error in itself",
 	"System.Threading.ThreadAbortException": "the thread was aborted",
 }
 

@@ -3,50 +3,41 @@ package crash
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/dac/code"
-	"github.com/sosgo/sosgo/internal/limits"
 	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
 	"github.com/sosgo/sosgo/threads"
 )
 
+// noAddress is the address of what the dump gives none.
+var noAddress = answer.Maybe[target.Addr]{Err: target.ErrNotInDump}
+
 // Describe describes the crash of a process on one page: its record, the thread
-// that died with its managed stack, and the exception with its causes. The error
-// is that of Read where it found no crash.
+// that died with where it stood and its managed stack, the exceptions of all
+// threads, and what follows from them. Of a process that had not crashed it
+// describes what the threads wait for. The error is the context's, where it ended
+// before anything was known.
 func Describe(ctx context.Context, p Process) (*answer.Crash, error) {
-	died, err := Read(p)
-	if died == nil {
-		if err != nil {
-			return nil, err
-		}
-		return &answer.Crash{Reason: "the dump is of a process that had not crashed", Alive: true}, nil
-	}
+	died, err := read(&p)
 	if died.Record != nil {
 		out := describeRecord(died.Record, p.Target.Modules())
 		out.Note(err)
 		return out, nil
 	}
-	out := describeReason(died)
-	out.Note(err)
-	if t := died.Thread; t != nil {
-		out.ThreadID = t.ID()
-		out.ThreadName = out.Text(t.Name())
-	}
-	if _, err := p.Runtime(); err != nil {
-		out.Note(err)
-		return out, nil
-	}
-	p.describeCauses(out, died.Thrown)
-	p.describeStack(ctx, out, died.Thread)
-	out.Likely = LikelyCause(faults(out.Exceptions))
-	return out, nil
+	d := &describer{ctx: ctx, p: &p, died: died, out: &answer.Crash{Address: noAddress}}
+	d.out.Note(err)
+	d.describe()
+	return d.out, nil
 }
 
 // DescribeBriefly describes what a crash is called: the reason and, of the
-// exception, type and message. It is nil where there was no crash, and leaves out
-// what can't be read.
+// exception, type and message. It is nil where the dump says nothing of a crash,
+// and leaves out what can't be read.
 func DescribeBriefly(p Process) *answer.Crash {
 	died, _ := Read(p) // Describe tells what failed
 	if died == nil {
@@ -55,77 +46,559 @@ func DescribeBriefly(p Process) *answer.Crash {
 	if died.Record != nil {
 		return describeRecord(died.Record, nil)
 	}
-	out := describeReason(died)
-	rt, err := p.Runtime()
-	if err != nil || died.Thrown == 0 {
-		return out
+	d := &describer{p: &p, died: died, out: &answer.Crash{Address: noAddress}}
+	d.record()
+	if rt, err := p.Runtime(); err == nil && died.Thrown != 0 && d.blames() {
+		x, err := code.Of(rt).DescribeException(died.Thrown, code.ExceptionOptions{Brief: true})
+		if err == nil && x.Type.Err == nil {
+			d.out.Exceptions = []answer.Exception{*x}
+		}
 	}
-	x, err := code.Of(rt).DescribeException(died.Thrown, code.ExceptionOptions{Brief: true})
-	if err == nil && x.Type.Err == nil {
-		out.Exceptions = []answer.Exception{*x}
-	}
-	return out
+	return d.out
 }
 
-func describeReason(died *Crash) *answer.Crash {
-	out := &answer.Crash{Reason: "unknown"}
-	if x := died.Exception; x != nil {
-		out.Reason, out.Code, out.Address = Reason(x), x.Words, x.Address
-	}
-	return out
+// A describer describes one crash of a CLR, or of a process without one.
+type describer struct {
+	ctx   context.Context
+	p     *Process
+	rt    *dac.Runtime // nil if none can be read
+	died  *Crash
+	out   *answer.Crash
+	fatal *stackwalk.Frame // outermost frame of Environment.FailFast on the stack, nil for none
 }
 
-// describeCauses adds the exception at a and those that caused it.
-func (p *Process) describeCauses(out *answer.Crash, a target.Addr) {
-	rt, err := p.Runtime()
-	if err != nil {
+func (d *describer) describe() {
+	rt, err := d.p.Runtime()
+	if d.rt = rt; err != nil {
+		d.rt = nil
+		d.out.Note(err)
+	}
+	d.record()
+	if t := d.died.Thread; t != nil {
+		d.out.ThreadID = t.ID()
+		d.out.ThreadName = d.out.Text(t.Name())
+	}
+	d.contexts()
+	if d.rt == nil {
+		d.conclude()
 		return
 	}
-	seen := map[target.Addr]bool{}
-	for a != 0 && !seen[a] && len(seen) < limits.ParentChain {
-		seen[a] = true
-		x, err := code.Of(rt).DescribeException(a, code.ExceptionOptions{})
-		if err != nil {
-			out.Note(err)
-			return
-		}
-		out.NoteAll(x.Noted())
-		out.Exceptions = append(out.Exceptions, *x)
-		a = x.Inner
+	d.carried()
+	d.stack()
+	thrown := d.died.Thrown
+	if d.out.FailFast != nil && d.died.fatal() {
+		thrown = d.argument(thrown)
+	}
+	d.causes(thrown)
+	d.conclude()
+}
+
+// record describes the signal or the exception records that the dump has.
+func (d *describer) record() {
+	x := d.died.Exception
+	if x == nil {
+		d.unrecorded()
+		return
+	}
+	out := d.out
+	out.Reason, out.Code = Reason(x, d.p.Target.Process().ID), x.Words
+	if x.HasAddress {
+		out.Address = answer.Known(x.Address)
+	}
+	evidence := fmt.Sprintf("the dump's exception record: %s", x.Words)
+	if x.Signal != nil {
+		out.Signal = describeSignal(x.Signal, d.p.Target.Process().ID)
+		evidence = fmt.Sprintf("the signal that the dump records: %s", x.Words)
+	} else {
+		d.records(x)
+		out.Where = d.where(x.Address)
+	}
+	if x.ThreadID != 0 {
+		evidence += fmt.Sprintf(", thread %#x", x.ThreadID)
+	}
+	d.conclusion(out.Reason, answer.StrengthRecorded, evidence)
+	if a, access, ok := touchedBy(x); ok {
+		d.touch(a, access, "the dump's record")
 	}
 }
 
-// describeStack adds the managed frames of the thread that died.
-func (p *Process) describeStack(ctx context.Context, out *answer.Crash, t *threads.Thread) {
+// records describes x and the records that it follows from.
+func (d *describer) records(x *target.Exception) {
+	nested, err := nestedRecords(d.p.Memory, x)
+	d.out.Note(err)
+	for _, r := range append([]*target.Exception{x}, nested...) {
+		d.out.Records = append(d.out.Records, describeExceptionRecord(r))
+	}
+}
+
+// unrecorded says what a dump without a record tells.
+func (d *describer) unrecorded() {
+	x, recorded := d.p.Target.Exception()
+	switch {
+	case d.died.Unhandled:
+		d.out.Reason = "the dump has no crash record; a thread carries an exception that was not handled"
+	case recorded && x.Requested:
+		d.out.Alive, d.out.Reason = true, Reason(&x, 0)
+	default:
+		d.out.Alive, d.out.Reason = true, "the dump has no crash record"
+	}
+}
+
+func describeSignal(s *target.Signal, pid uint32) *answer.CrashSignal {
+	d := &answer.CrashSignal{Number: s.Number, Name: s.Name(), Origin: s.CodeName(), Errno: s.Errno}
+	if s.Known {
+		d.Code = &s.Code
+	}
+	if s.Sent() {
+		d.Sender = &answer.SignalSender{PID: s.PID, UID: s.UID, Self: pid != 0 && s.PID == pid}
+	}
+	return d
+}
+
+func (d *describer) conclusion(text, strength string, evidence ...string) {
+	d.out.Verdicts = append(d.out.Verdicts, answer.Verdict{Text: text, Strength: strength, Evidence: evidence})
+}
+
+// nullRange is how far from 0 an access is told as a null reference
+// (NULL_AREA_SIZE, frames.h).
+const nullRange = 64 << 10
+
+// touch describes the memory that was touched.
+func (d *describer) touch(a target.Addr, access, source string) {
+	t := &answer.Touched{Address: a, Access: access, Source: source}
+	switch {
+	case a < nullRange:
+		t.What = "near 0: nothing can be mapped there"
+	case !canonical(d.p.Target.Platform(), a):
+		t.What = "no address of a process"
+	case d.p.Resolve != nil && d.ctx != nil:
+		t.What = whatIs(d.p.Resolve(d.ctx, a))
+	}
+	d.out.Touched = t
+}
+
+// canonical reports whether an address of 64 bits can be one of a process.
+func canonical(p target.Platform, a target.Addr) bool {
+	return p.Arch.PointerSize() < 8 || a < 1<<56
+}
+
+// whatIs is an answer.Address in words.
+func whatIs(a *answer.Address) string {
+	words := string(a.Kind)
+	if a.Kind == answer.AddressUnknown {
+		words = "nothing that the dump tells of"
+	}
+	if !a.Name.IsZero() {
+		words += " " + a.Name.String()
+	}
+	if a.Start != 0 && a.Start < a.Address {
+		words += fmt.Sprintf("+%#x", uint64(a.Address-a.Start))
+	}
+	return words
+}
+
+// contexts tells where the thread stood: at the exception as the dump or the
+// runtime recorded it, and when the dump was written.
+func (d *describer) contexts() {
+	t := d.died.Thread
+	if x := d.died.Exception; x != nil && x.Signal == nil && x.Registers.Known() {
+		d.context("the exception", &x.Registers)
+	}
+	if s := d.died.state(); s != nil && d.rt != nil && s.Context != 0 {
+		regs, err := d.readContext(s.Context)
+		if err != nil {
+			d.out.Note(fmt.Errorf("context of the exception: %w", err))
+		} else {
+			d.context("the managed exception", &regs)
+		}
+	}
+	if t != nil && t.OS != nil && t.OS.Registers.Known() {
+		d.context("the thread in the dump", &t.OS.Registers)
+	}
+}
+
+// readContext reads a CONTEXT that the runtime keeps.
+func (d *describer) readContext(a target.Addr) (target.Registers, error) {
+	regs := target.Registers{Arch: d.p.Target.Platform().Arch}
+	processor, err := regs.Arch.Processor()
+	if err != nil {
+		return regs, err
+	}
+	b, err := target.Bytes(d.p.Memory, a, processor.Context.Size)
+	if err != nil {
+		return regs, err
+	}
+	if flags, ok := processor.Context.Decode(&regs, b); !ok {
+		return regs, target.Corruptf("context flags %#x", flags)
+	}
+	return regs, nil
+}
+
+func (d *describer) context(source string, regs *target.Registers) {
+	c := answer.CrashContext{Source: source, IP: known(regs.IP()), SP: known(regs.SP()), FP: known(regs.FP())}
+	same := func(o answer.CrashContext) bool { return o.IP == c.IP && o.SP == c.SP }
+	if slices.ContainsFunc(d.out.Contexts, same) {
+		return
+	}
+	if c.IP.Err == nil {
+		c.Where = d.where(c.IP.Value)
+	}
+	d.out.Contexts = append(d.out.Contexts, c)
+}
+
+func known(a target.Addr, ok bool) answer.Maybe[target.Addr] {
+	if !ok {
+		return noAddress
+	}
+	return answer.Known(a)
+}
+
+// where is the method of an instruction, or its module and offset.
+func (d *describer) where(ip target.Addr) string {
+	if d.rt != nil {
+		r := code.Of(d.rt)
+		if info, err := r.MethodAt(ip); err == nil {
+			if name, err := r.MethodName(info.Method, code.MethodFull); err == nil {
+				return name
+			}
+		}
+	}
+	modules := d.p.Target.Modules()
+	for i := range modules {
+		if modules[i].Contains(ip) {
+			return fmt.Sprintf("%s+%#x", target.BaseName(modules[i].Path), uint64(ip-modules[i].Base))
+		}
+	}
+	return ""
+}
+
+// carried describes the exceptions of all threads.
+func (d *describer) carried() {
+	for i := range d.died.carried {
+		c := &d.died.carried[i]
+		x, err := code.Of(d.rt).DescribeException(c.thrown, code.ExceptionOptions{Brief: true})
+		if err != nil {
+			d.out.Note(err)
+			continue
+		}
+		d.out.NoteAll(x.Noted())
+		d.out.Carried = append(d.out.Carried, answer.CarriedException{Thread: c.thread.Describe(&d.out.Gaps), State: c.state,
+			Exception: c.thrown, Type: x.Type, Message: x.Message})
+	}
+}
+
+// stack adds the managed frames of the thread that died, with circles folded, and
+// looks for Environment.FailFast among them.
+func (d *describer) stack() {
+	t := d.died.Thread
 	if t == nil || t.Managed == nil || t.OS == nil {
 		return
 	}
-	walker, err := p.Walker()
+	walker, err := d.p.Walker()
 	if err != nil {
-		out.Note(err)
+		d.out.Note(err)
 		return
 	}
-	describer := stackwalk.NewDescriber(stackwalk.DescribeOptions{Source: true}, &out.Gaps)
-	for f := range walker.Walk(ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{}) {
-		if f.Err != nil {
-			out.Note(fmt.Errorf("the stack ends at %#x: %w", uint64(f.SP), f.Err))
+	describer := stackwalk.NewDescriber(stackwalk.DescribeOptions{Source: true}, &d.out.Gaps)
+	rows := func(yield func(answer.CrashFrame) bool) {
+		leading := true
+		for f := range walker.Walk(d.ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{}) {
+			if f.Err != nil {
+				d.out.Note(fmt.Errorf("the stack ends at %#x: %w", uint64(f.SP), f.Err))
+			}
+			if f.Kind != stackwalk.FrameManaged {
+				continue
+			}
+			d.out.Frames++
+			if leading = leading && isFailFast(&f); leading {
+				fatal := f
+				d.fatal = &fatal
+			}
+			row := describer.Frame(&f)
+			if !yield(answer.CrashFrame{SP: row.SP, IP: row.IP, Method: row.Method, File: row.File, Line: row.Line}) {
+				return
+			}
 		}
-		if f.Kind != stackwalk.FrameManaged {
-			continue
-		}
-		d := describer.Frame(&f)
-		row := answer.CrashFrame{SP: d.SP, IP: d.IP, Method: d.Method, File: d.File, Line: d.Line}
-		// A stack overflow has a hundred thousand frames of one method.
-		if n := len(out.Stack); n > 0 && sameCall(&out.Stack[n-1], &row) {
-			out.Stack[n-1].Repeat = max(out.Stack[n-1].Repeat, 1) + 1
-			continue
-		}
-		out.Stack = append(out.Stack, row)
 	}
+	for f := range threads.Fold(rows, sameCall) {
+		row := f.Row
+		if f.Cycle > 0 {
+			row.Cycle, row.Repeat = f.Cycle, f.Times
+		}
+		d.out.Stack = append(d.out.Stack, row)
+	}
+	d.failFast(walker)
 }
 
 func sameCall(a, b *answer.CrashFrame) bool {
-	return !b.Method.IsZero() && a.Method.String() == b.Method.String() && a.Line == b.Line
+	return a.Method.Err == nil && b.Method.Err == nil && a.IP == b.IP && a.Method.S == b.Method.S
+}
+
+// trees adds exceptions with those that caused them, each once.
+type trees struct {
+	d    *describer
+	seen map[target.Addr]int
+}
+
+// causes describes the exception at a and those that caused it.
+func (d *describer) causes(a target.Addr) {
+	if a == 0 {
+		return
+	}
+	t := trees{d: d, seen: map[target.Addr]int{}}
+	t.add(a, 0)
+}
+
+// add appends the exception at a and its causes, and returns its number; -1 for one
+// that is not told.
+func (t *trees) add(a target.Addr, depth int) int {
+	out := t.d.out
+	if n, ok := t.seen[a]; ok {
+		return n
+	}
+	if len(out.Exceptions) >= maxTold || depth >= maxTold {
+		out.Note(target.Unsupportedf("more than %d exceptions are causes of each other", maxTold))
+		return -1
+	}
+	x, err := code.Of(t.d.rt).DescribeException(a, code.ExceptionOptions{})
+	if err != nil {
+		out.Note(err)
+		return -1
+	}
+	out.NoteAll(x.Noted())
+	n := len(out.Exceptions)
+	t.seen[a] = n
+	out.Exceptions, out.Causes = append(out.Exceptions, *x), append(out.Causes, nil)
+	causes, err := innerExceptions(t.d.rt, x)
+	out.Note(err)
+	for _, c := range causes {
+		if k := t.add(c, depth+1); k >= 0 {
+			out.Causes[n] = append(out.Causes[n], k)
+		}
+	}
+	return n
+}
+
+// conclude says what follows from what was found.
+func (d *describer) conclude() {
+	d.runtimeRecord()
+	switch {
+	case d.out.FailFast != nil:
+		d.concludeFailFast()
+	case d.died.fatal() && d.overflowed():
+		d.concludeOverflow()
+	case d.blames():
+		d.concludeThrown()
+	case d.out.Alive:
+		d.concludeAlive()
+	}
+}
+
+// blames reports whether the exception of the thread that died is why it died: no
+// handler was found for it, the record is of a managed exception, or the thread
+// aborted with it.
+func (d *describer) blames() bool {
+	x := d.died.Exception
+	switch {
+	case d.died.Thrown == 0:
+		return false
+	case d.died.Unhandled:
+		return true
+	case x == nil || fromOutside(x, d.p.Target.Process().ID):
+		return false
+	}
+	return x.Signal == nil && (x.Code == codeCLR || x.Code == codeEngine || x.Code == codeFailFast) ||
+		x.Signal != nil && x.Signal.Number == target.SIGABRT
+}
+
+// runtimeRecord looks at the record of the fault that the runtime made a managed
+// exception of.
+func (d *describer) runtimeRecord() {
+	s := d.died.state()
+	if s == nil || s.Record == 0 || d.out.Touched != nil {
+		return
+	}
+	x, err := readExceptionRecord(d.p.Memory, s.Record)
+	if err != nil {
+		d.out.Note(err)
+		return
+	}
+	if a, access, ok := touchedBy(x); ok {
+		if d.p.Target.Platform().OS != target.OSWindows {
+			access = "" // the runtime's PAL fills in 0 for any
+		}
+		d.touch(a, access, "the runtime's record of the exception")
+	}
+}
+
+// concludeThrown says what the exception and its causes tell.
+func (d *describer) concludeThrown() {
+	out := d.out
+	list := faults(out.Exceptions)
+	chain := leading(out.Causes)
+	told := make([]Fault, 0, len(chain))
+	for _, i := range chain {
+		told = append(told, list[i])
+	}
+	out.Likely = LikelyCause(told)
+	if out.Likely == "" {
+		return
+	}
+	strength := answer.StrengthLikely
+	evidence := "the thread that died threw it last"
+	if d.died.fatal() {
+		strength, evidence = answer.StrengthProved, fmt.Sprintf("the runtime set it, which it keeps for fatal errors, on thread %s", threadWords(d.died.Thread))
+	} else if d.died.Unhandled {
+		strength, evidence = answer.StrengthProved, fmt.Sprintf("the runtime marked it as unhandled on thread %s", threadWords(d.died.Thread))
+	} else if s := d.died.state(); s != nil {
+		evidence = "the thread that died was handling it, and the dump was written for it"
+	}
+	all := []string{evidence}
+	if t := out.Touched; t != nil {
+		all = append(all, touchedEvidence(t))
+	}
+	if n := len(out.Exceptions); n > len(chain) {
+		all = append(all, fmt.Sprintf("%d exceptions are causes; the tree has them all", n-1))
+	}
+	d.conclusion(out.Likely, strength, all...)
+}
+
+// overflowed reports whether the runtime told of a stack overflow.
+func (d *describer) overflowed() bool {
+	return len(d.out.Exceptions) > 0 && d.out.Exceptions[0].HResult == resultStackOverflow
+}
+
+// concludeOverflow says which calls filled the stack.
+func (d *describer) concludeOverflow() {
+	text, strength := "the stack overflowed", answer.StrengthProved
+	evidence := []string{fmt.Sprintf("the runtime set its StackOverflowException on thread %s", threadWords(d.died.Thread))}
+	most := -1
+	for i := range d.out.Stack {
+		if f := &d.out.Stack[i]; f.Cycle > 0 && (most < 0 || f.Cycle*f.Repeat > d.out.Stack[most].Cycle*d.out.Stack[most].Repeat) {
+			most = i
+		}
+	}
+	if most >= 0 {
+		f := &d.out.Stack[most]
+		text += fmt.Sprintf(": %s called itself", f.Method.String())
+		if f.Cycle > 1 {
+			text += fmt.Sprintf(" through %d other calls", f.Cycle-1)
+		}
+		if f.File != "" {
+			text += fmt.Sprintf(" [%s @ %d]", f.File, f.Line)
+		}
+		evidence = append(evidence, fmt.Sprintf("%d of the stack's %d frames are %d rounds of these calls", f.Cycle*f.Repeat, d.out.Frames, f.Repeat))
+	}
+	d.out.Likely = text
+	d.conclusion(text, strength, evidence...)
+}
+
+// argument is the exception that was given to FailFast: the runtime makes it the
+// inner exception of its own.
+func (d *describer) argument(a target.Addr) target.Addr {
+	e, err := d.rt.Exception(a)
+	d.out.Note(err)
+	return e.Inner
+}
+
+// touchedEvidence says what an address makes of an exception.
+func touchedEvidence(t *answer.Touched) string {
+	words := fmt.Sprintf("%#x was touched", uint64(t.Address))
+	if t.Access != "" {
+		words = fmt.Sprintf("%s of %#x", t.Access, uint64(t.Address))
+	}
+	words += " (" + t.Source + ")"
+	if t.Address < nullRange {
+		return words + ": below 64 KB, where .NET tells every access of managed code as a null reference"
+	}
+	return words + ": above the 64 KB that a null reference can touch, so that it was unsafe or native code, or memory that was damaged"
+}
+
+// leading is the way from the first exception down its first causes.
+func leading(causes [][]int) []int {
+	var out []int
+	for n := 0; n < len(causes) && !slices.Contains(out, n); {
+		out = append(out, n)
+		if len(causes[n]) == 0 {
+			break
+		}
+		n = causes[n][0]
+	}
+	return out
+}
+
+// concludeAlive says of a process without a crash record what it did.
+func (d *describer) concludeAlive() {
+	const nothing = "nothing in the dump says that the process had crashed"
+	switch {
+	case d.rt == nil:
+		d.conclusion("the dump does not tell whether the process had crashed", answer.StrengthUnknown,
+			"it has no signal and no exception record", "the runtime's threads can't be read")
+		return
+	case d.out.Failure() != nil || d.unreadThreads():
+		d.conclusion("the dump does not tell whether the process had crashed", answer.StrengthUnknown,
+			"it has no signal and no exception record", "not all threads' exceptions can be read")
+	default:
+		d.conclusion(nothing, answer.StrengthLikely, "it has no signal and no exception record", "the runtime marked no thread's exception as unhandled")
+	}
+	d.waiting()
+}
+
+// unreadThreads reports whether the exception of a thread could not be read.
+func (d *describer) unreadThreads() bool {
+	list, err := d.p.Threads()
+	if err != nil {
+		return true
+	}
+	_, err = carriedBy(d.rt, list)
+	return err != nil
+}
+
+// waiting describes what the threads wait for.
+func (d *describer) waiting() {
+	walker, err := d.p.Walker()
+	if err != nil {
+		d.out.Note(err)
+		return
+	}
+	list, err := d.p.Threads()
+	d.out.Note(err)
+	w, err := threads.Waiting(d.ctx, walker, list)
+	if err != nil {
+		d.out.Note(err)
+		return
+	}
+	d.out.NoteAll(w.Noted())
+	d.out.Waiting = w
+	for _, circle := range w.Deadlocks {
+		d.conclusion(deadlockWords(circle), answer.StrengthProved,
+			"each waits in Monitor.Enter for an object whose sync block names the next as its owner")
+	}
+}
+
+func deadlockWords(circle []answer.Thread) string {
+	var names []string
+	for i := range circle {
+		names = append(names, answerThread(&circle[i]))
+	}
+	return fmt.Sprintf("a deadlock: threads %s wait for each other's monitors", strings.Join(names, " -> "))
+}
+
+func answerThread(t *answer.Thread) string {
+	words := fmt.Sprintf("%#x", t.OSID)
+	if t.Index != nil {
+		words = fmt.Sprintf("%d (%#x)", *t.Index, t.OSID)
+	}
+	if t.Name != "" {
+		words += fmt.Sprintf(" %q", t.Name)
+	}
+	return words
+}
+
+func threadWords(t *threads.Thread) string {
+	var g answer.Gaps
+	d := t.Describe(&g)
+	return answerThread(&d)
 }
 
 // faults are the exceptions as far as the likely cause goes by them.
@@ -133,12 +606,17 @@ func faults(list []answer.Exception) []Fault {
 	out := make([]Fault, len(list))
 	for i := range list {
 		x := &list[i]
-		out[i].Type = x.Type.String()
-		if x.Message != nil {
-			out[i].Message = x.Message.String()
+		if out[i].Type = x.Type.S; x.Type.Err != nil {
+			out[i].Type = "an exception whose type can't be read"
+		}
+		if x.Message != nil && x.Message.Err == nil {
+			out[i].Message = x.Message.S
 		}
 		for _, f := range x.Frames {
-			out[i].Trace = append(out[i].Trace, Place{Function: f.Function.String(), File: f.File, Line: f.Line})
+			if f.Function.Err != nil {
+				continue
+			}
+			out[i].Trace = append(out[i].Trace, Place{Function: f.Function.S, File: f.File, Line: f.Line})
 		}
 	}
 	return out
@@ -149,7 +627,9 @@ func faults(list []answer.Exception) []Fault {
 func describeRecord(r *Record, modules []target.Module) *answer.Crash {
 	record := &answer.CrashRecord{Reason: word(recordReasons, r.Reason), Thread: r.Thread, HResult: r.HResult,
 		RuntimeType: word(recordTypes, r.RuntimeType), RuntimeBase: r.RuntimeBase, RuntimeVersion: r.RuntimeVersion, Message: r.Message}
-	out := &answer.Crash{Reason: record.Reason, Code: fmt.Sprintf("%#x", r.HResult), ThreadID: r.Thread, Likely: r.Message, Record: record}
+	out := &answer.Crash{Reason: record.Reason, Code: fmt.Sprintf("%#x", r.HResult), ThreadID: r.Thread, Likely: r.Message, Record: record,
+		Address: noAddress, Verdicts: []answer.Verdict{{Text: record.Reason + ": " + r.Message, Strength: answer.StrengthRecorded,
+			Evidence: []string{fmt.Sprintf("the record that the process wrote about itself (thread %#x)", r.Thread)}}}}
 	if r.Exception != nil {
 		x := describeRecorded(r.Exception, modules)
 		record.Exception = &x

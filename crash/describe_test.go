@@ -2,19 +2,21 @@ package crash_test
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/testdump"
 	"github.com/sosgo/sosgo/target"
 )
 
 // TestDescribe: the dumps of the scenarios "crash …" are of processes that died
-// of an exception, the others of living ones. On Windows they were written without
-// an exception record, and say nothing of it.
+// of an exception, the others of living ones. Those that the runtime wrote on Windows
+// have no record of it, and the runtime's own structures tell.
 func TestDescribe(t *testing.T) {
 	testdump.Each(t, func(t *testing.T, d *testdump.Dump) {
 		v, err := d.View("")
@@ -22,16 +24,22 @@ func TestDescribe(t *testing.T) {
 		x, err := v.DescribeCrash(context.Background())
 		require.NoError(t, err)
 		brief := v.DescribeCrashBriefly()
-		if _, recorded := d.Target().Exception(); !recorded {
-			if d.Target().Platform().OS != target.OSWindows {
-				assert.False(t, strings.HasPrefix(d.Manifest.Scenario, "crash"))
-			}
-			assert.True(t, x.Alive)
-			assert.Nil(t, brief)
-			return
-		}
 		if arch := d.Target().Platform().Arch; arch != target.ArchAMD64 {
 			t.Skip("no CLR is read on", arch)
+		}
+		for _, verdict := range x.Verdicts {
+			assert.NotEmpty(t, verdict.Evidence, verdict.Text)
+			assert.NotEmpty(t, verdict.Strength, verdict.Text)
+		}
+		if !strings.HasPrefix(d.Manifest.Scenario, "crash") && d.HasRuntime() {
+			assert.True(t, x.Alive)
+			assert.Nil(t, brief)
+			assert.Empty(t, x.Exceptions)
+			require.NotEmpty(t, x.Verdicts)
+			assert.NotEqual(t, answer.StrengthProved, x.Verdicts[0].Strength, "that a process lived can't be proved")
+			require.NotNil(t, x.Waiting)
+			assert.NotEmpty(t, x.Waiting.Threads)
+			return
 		}
 		assert.False(t, x.Alive)
 		assert.NotZero(t, x.ThreadID)
@@ -40,7 +48,7 @@ func TestDescribe(t *testing.T) {
 		assert.Equal(t, x.Reason, brief.Reason)
 		require.NotEmpty(t, x.Exceptions)
 		require.NotEmpty(t, brief.Exceptions)
-		assert.Equal(t, x.Exceptions[0].Message, brief.Exceptions[0].Message)
+		assert.Equal(t, x.Exceptions[0].Address, brief.Exceptions[0].Address)
 		if x.Record != nil {
 			assert.Equal(t, "NativeAOT", x.Record.RuntimeType)
 			assert.Equal(t, x.Exceptions[0].Address, x.Record.Exception.Address)
@@ -48,8 +56,37 @@ func TestDescribe(t *testing.T) {
 		}
 		assert.NotEmpty(t, x.Stack)
 		assert.NotEmpty(t, x.Exceptions[0].Frames)
-		for i := range x.Exceptions[1:] {
-			assert.Equal(t, x.Exceptions[i].Inner, x.Exceptions[i+1].Address, "each is the cause of the one before")
+		assert.Equal(t, answer.StrengthProved, x.Verdicts[len(x.Verdicts)-1].Strength)
+		assert.Equal(t, answer.CarriedUnhandled, x.Carried[0].State)
+		require.NotEmpty(t, x.Contexts)
+		for i, causes := range x.Causes {
+			for _, n := range causes {
+				assert.Greater(t, n, i)
+			}
 		}
+		checkScenario(t, d.Manifest.Scenario, x)
 	})
+}
+
+// checkScenario compares with the source of the debuggee.
+func checkScenario(t *testing.T, scenario string, x *answer.Crash) {
+	switch scenario {
+	case "crash nested":
+		assert.Equal(t, [][]int{{1}, nil}, x.Causes)
+		assert.Len(t, x.Carried, 2, "the one that was being handled, too")
+	case "crash null":
+		require.NotNil(t, x.Touched)
+		assert.EqualValues(t, 8, x.Touched.Address, "String.Length")
+		assert.Contains(t, x.Verdicts[len(x.Verdicts)-1].Evidence[1], "below 64 KB")
+		assert.Contains(t, x.Where+x.Contexts[len(x.Contexts)-1].Where+x.Contexts[0].Where, "Dereference")
+	case "crash aggregate":
+		if x.Exceptions[0].Message.Err != nil {
+			return // a partial dump lacks the list
+		}
+		require.Len(t, x.Causes[0], 2, "both tasks failed")
+		assert.Len(t, x.Exceptions, 5)
+		for k, n := range x.Causes[0] {
+			assert.Equal(t, fmt.Sprintf("order %d failed", k+1), x.Exceptions[n].Message.String())
+		}
+	}
 }

@@ -1,7 +1,6 @@
 package crash
 
 import (
-	"encoding/binary"
 	"encoding/json"
 	"strconv"
 	"unicode/utf8"
@@ -47,18 +46,13 @@ type RecordedFrame struct {
 // STATUS_STACK_BUFFER_OVERRUN, whose first parameter says that the others are
 // the HRESULT, and address and size of the JSON.
 const (
-	failFastCode    = 0xc0000409
-	failFastDotNet  = 0x48 // FAST_FAIL_EXCEPTION_DOTNET_AOT
-	failFastParams  = 4
-	maxRecordParams = 15 // EXCEPTION_MAXIMUM_PARAMETERS
-	recordSize      = recordParams + 8*maxRecordParams
-	recordNumParams = 0x18
-	recordParams    = 0x20
+	failFastDotNet = 0x48 // FAST_FAIL_EXCEPTION_DOTNET_AOT
+	failFastParams = 4
 )
 
 func readRecord(t target.Target, mem target.Memory) (*Record, error) {
 	code, params, err := failFast(t, mem)
-	if err != nil || code != failFastCode || len(params) < failFastParams || params[0] != failFastDotNet {
+	if err != nil || code != codeStackBuffer || len(params) < failFastParams || params[0] != failFastDotNet {
 		return nil, err
 	}
 	if params[3] > limits.CrashRecord {
@@ -85,16 +79,11 @@ func failFast(t target.Target, mem target.Memory) (uint32, []uint64, error) {
 		x, _ := t.Exception()
 		return x.Code, x.Parameters, nil
 	}
-	b, err := target.Bytes(mem, at, recordSize)
+	x, err := readExceptionRecord(mem, at)
 	if err != nil {
 		return 0, nil, err
 	}
-	n := min(binary.LittleEndian.Uint32(b[recordNumParams:]), maxRecordParams)
-	params := make([]uint64, n)
-	for i := range params {
-		params[i] = binary.LittleEndian.Uint64(b[recordParams+8*i:])
-	}
-	return binary.LittleEndian.Uint32(b), params, nil
+	return x.Code, x.Parameters, nil
 }
 
 // recordJSON is the record as it is written: all numbers are text.

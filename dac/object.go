@@ -34,6 +34,12 @@ func (r *Runtime) StringChars(a target.Addr) (target.Addr, uint32, error) {
 	return a + target.Addr(r.off.String.FirstChar), v, nil
 }
 
+// StringOfChars is where the string begins whose characters begin at chars, if they
+// are those of one.
+func (r *Runtime) StringOfChars(chars target.Addr) target.Addr {
+	return chars - target.Addr(r.off.String.FirstChar)
+}
+
 // ObjectHeaderBytes is the number of bytes of an object before its fields: the
 // MethodTable pointer.
 const ObjectHeaderBytes = 8

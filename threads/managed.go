@@ -137,11 +137,21 @@ func purposes(m *dac.Thread) []string {
 
 // describeActivity looks at the thread's stack.
 func (t *Thread) describeActivity(ctx context.Context, g *answer.Gaps, w *stackwalk.Walker) *answer.ThreadActivity {
+	_, found := t.activity(ctx, w)
+	return t.describeFound(g, found)
+}
+
+// activity walks the thread's stack for what it does.
+func (t *Thread) activity(ctx context.Context, w *stackwalk.Walker) (Activity, ThreadActivity) {
 	var regs target.Registers
 	if t.OS != nil {
 		regs = t.OS.Registers
 	}
 	a := t.Activity(w.Walk(ctx, t.Managed, regs, stackwalk.WalkOptions{}))
+	return a.Activity, a
+}
+
+func (t *Thread) describeFound(g *answer.Gaps, a ThreadActivity) *answer.ThreadActivity {
 	if a.Err != nil && t.OS != nil {
 		g.Note(fmt.Errorf("stack of thread %#x: %w", t.ID(), a.Err))
 	}

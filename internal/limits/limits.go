@@ -59,6 +59,8 @@ const (
 	LookupMapEntries = 1 << 24 // a rid has 24 bits
 	ParentChain      = 10_000
 	NestedExceptions = 10_000 // that one thread is handling, or that one exception holds
+	ExceptionRecords = 64     // of Windows, each of which follows from the next
+	ToldExceptions   = 1_000  // that crashinfo tells of one thread, causes included
 	FieldsPerType    = 65_536
 	MethodChunks     = 1_000_000
 	SignatureBytes   = 64 << 10 // of a signature in memory

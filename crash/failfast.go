@@ -1,0 +1,159 @@
+package crash
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/stackwalk"
+	"github.com/sosgo/sosgo/target"
+)
+
+// The class and the methods that end a process with a message; more of its names
+// begin with this one.
+const (
+	environmentClass = "System.Environment"
+	failFastMethod   = "FailFast"
+)
+
+// isFailFast reports whether a frame is Environment.FailFast, or what it calls.
+func isFailFast(f *stackwalk.Frame) bool {
+	md, err := f.Method()
+	if err != nil || md == nil {
+		return false
+	}
+	name, err := md.Name()
+	if err != nil || len(name) < len(failFastMethod) || name[:len(failFastMethod)] != failFastMethod && name != "_FailFast" {
+		return false
+	}
+	class, err := f.Runtime.TypeName(md.MethodTable, dac.NameNative)
+	return err == nil && class == environmentClass
+}
+
+// failFast describes the call of Environment.FailFast at the top of the stack: its
+// message is what the frames of that call refer to.
+func (d *describer) failFast(w *stackwalk.Walker) {
+	if d.fatal == nil {
+		return
+	}
+	d.out.FailFast = &answer.FailFast{Strength: answer.StrengthUnknown, Message: answer.Text{Err: target.ErrNotInDump},
+		Source: "the frames of the call do not refer to it"}
+	found, err := d.messageOfFrames(w)
+	if err == nil && found == nil {
+		found = d.messageOfStack()
+	}
+	if found != nil {
+		d.out.FailFast = found
+	}
+	d.out.Note(err)
+}
+
+// messageOfFrames finds the message among the references that the frames of the
+// call hold, as the garbage collector sees them: a string, or a pinned pointer to
+// its characters. The first is the message, which is the first argument.
+func (d *describer) messageOfFrames(w *stackwalk.Walker) (*answer.FailFast, error) {
+	t := d.died.Thread
+	reader := objects.New(d.rt)
+	for r, err := range w.Roots(d.ctx, t.Managed, t.OS.Registers) {
+		if err != nil {
+			return nil, fmt.Errorf("message of FailFast: %w", err)
+		}
+		if r.FrameSP > d.fatal.SP {
+			return nil, nil
+		}
+		if text, ok := stringAt(d.rt, reader, r.Object, r.Interior); ok {
+			return &answer.FailFast{Message: text, Strength: answer.StrengthProved, Source: "reference in a frame of Environment.FailFast"}, nil
+		}
+	}
+	return nil, nil
+}
+
+// messageOfStack finds the message in the words of the stack above the caller of
+// FailFast, where the runtime's native code keeps it. If they refer to several
+// strings none of them is told.
+func (d *describer) messageOfStack() *answer.FailFast {
+	sp, ok := d.died.Thread.OS.Registers.SP()
+	if !ok || d.fatal.SP <= sp || d.fatal.SP-sp > failFastStack {
+		return nil
+	}
+	var found *answer.FailFast
+	var at target.Addr
+	reader := objects.New(d.rt)
+	for a := sp &^ 7; a < d.fatal.SP; a += 8 {
+		word, err := target.Pointer(d.p.Memory, a)
+		if err != nil || word == at {
+			continue
+		}
+		text, ok := stringAt(d.rt, reader, word, false)
+		if !ok || text.Err != nil || text.S == "" {
+			continue
+		}
+		if found != nil {
+			return nil
+		}
+		at = word
+		found = &answer.FailFast{Message: text, Strength: answer.StrengthLikely, Source: "the only string that the stack above the call refers to"}
+	}
+	return found
+}
+
+// failFastStack bounds the native frames of FailFast that are searched.
+const failFastStack = 256 << 10
+
+// stringAt is the text of the string at a or, with interior, of that whose
+// characters begin at a.
+func stringAt(rt *dac.Runtime, r *objects.Reader, a target.Addr, interior bool) (answer.Text, bool) {
+	if a < nullRange || a%2 != 0 {
+		return answer.Text{}, false
+	}
+	if interior {
+		a = rt.StringOfChars(a)
+	}
+	if a%8 != 0 {
+		return answer.Text{}, false
+	}
+	o, err := r.Object(a)
+	if err != nil || !o.IsString() {
+		return answer.Text{}, false
+	}
+	s, err := o.Text(maxMessage)
+	return answer.Text{S: s, Err: err}, true
+}
+
+// maxMessage is how many UTF-16 units of a message are told.
+const maxMessage = 64 << 10
+
+// concludeFailFast says that the program ended itself.
+func (d *describer) concludeFailFast() {
+	f := d.out.FailFast
+	d.out.Likely = "the program called Environment.FailFast"
+	switch {
+	case f.Message.Err == nil:
+		d.out.Likely += ": " + f.Message.S
+	case errors.Is(f.Message.Err, target.ErrNotInDump):
+		d.out.Likely += "; its message is not found"
+	}
+	if p := Culprit(d.callers()); p != nil {
+		d.out.Likely += ", in " + p.Function
+		if p.File != "" {
+			d.out.Likely += fmt.Sprintf(" [%s @ %d]", p.File, p.Line)
+		}
+	}
+	evidence := []string{"the frames of Environment.FailFast at the top of the stack"}
+	if f.Message.Err == nil {
+		evidence = append(evidence, fmt.Sprintf("message: %s (%s)", f.Source, f.Strength))
+	}
+	d.conclusion(d.out.Likely, answer.StrengthProved, evidence...)
+}
+
+// callers are the frames of the stack, as places.
+func (d *describer) callers() []Place {
+	var out []Place
+	for i := range d.out.Stack {
+		f := &d.out.Stack[i]
+		out = append(out, Place{Function: f.Method.String(), File: f.File, Line: f.Line})
+	}
+	return out
+}

@@ -1,0 +1,124 @@
+package threads
+
+import (
+	"iter"
+
+	"github.com/sosgo/sosgo/answer"
+)
+
+// The bounds of what Fold takes for a circle of calls.
+const (
+	foldLongest = 32 // frames of a circle
+	foldFewest  = 3  // times that it must be there
+)
+
+// A Folded is a row of a list whose circles are folded. Of a circle the first
+// round is there alone; its first row has its length and how often it was there.
+type Folded[T any] struct {
+	Row   T
+	Cycle int // rows of the circle that begins here, 0 for none
+	Times int // that it was there
+}
+
+// Fold folds runs of rows that repeat themselves at least three times: those of a
+// stack that overflowed. Rows that are same are those of one call.
+func Fold[T any](rows iter.Seq[T], same func(a, b *T) bool) iter.Seq[Folded[T]] {
+	return func(yield func(Folded[T]) bool) {
+		f := folder[T]{same: same, yield: yield}
+		for row := range rows {
+			if !f.add(row) {
+				return
+			}
+		}
+		f.flush()
+	}
+}
+
+type folder[T any] struct {
+	same  func(a, b *T) bool
+	yield func(Folded[T]) bool
+	rows  []T // that are not in a circle, or the circle and what began again of it
+	cycle int // rows of the circle that rows begin with, 0 for none
+	times int
+	ended bool
+}
+
+// add takes the next row and reports whether more are wanted.
+func (f *folder[T]) add(row T) bool {
+	if f.cycle > 0 {
+		if k := len(f.rows) - f.cycle; f.same(&f.rows[k], &row) {
+			if f.rows = append(f.rows, row); k == f.cycle-1 {
+				f.rows, f.times = f.rows[:f.cycle], f.times+1
+			}
+			return true
+		}
+		f.endCycle()
+	}
+	f.rows = append(f.rows, row)
+	f.find()
+	if over := len(f.rows) - foldFewest*foldLongest; f.cycle == 0 && over > 0 {
+		f.emit(f.rows[:over])
+		f.rows = f.rows[:copy(f.rows, f.rows[over:])]
+	}
+	return !f.ended
+}
+
+// find looks for a circle at the end of rows.
+func (f *folder[T]) find() {
+	n := len(f.rows)
+	for p := 1; p <= foldLongest && foldFewest*p <= n; p++ {
+		if !f.repeats(p, (foldFewest-1)*p) {
+			continue
+		}
+		start := n - foldFewest*p
+		f.emit(f.rows[:start])
+		f.rows = f.rows[:copy(f.rows, f.rows[start:start+p])]
+		f.cycle, f.times = p, foldFewest
+		return
+	}
+}
+
+// repeats reports whether each of the last n rows is the same as that p before it.
+func (f *folder[T]) repeats(p, n int) bool {
+	for i := len(f.rows) - n; i < len(f.rows); i++ {
+		if !f.same(&f.rows[i], &f.rows[i-p]) {
+			return false
+		}
+	}
+	return true
+}
+
+// endCycle writes the circle, and keeps what began again of it.
+func (f *folder[T]) endCycle() {
+	for i := range f.cycle {
+		row := Folded[T]{Row: f.rows[i]}
+		if i == 0 {
+			row.Cycle, row.Times = f.cycle, f.times
+		}
+		if !f.ended {
+			f.ended = !f.yield(row)
+		}
+	}
+	f.rows = f.rows[:copy(f.rows, f.rows[f.cycle:])]
+	f.cycle = 0
+}
+
+func (f *folder[T]) emit(rows []T) {
+	for _, r := range rows {
+		if !f.ended {
+			f.ended = !f.yield(Folded[T]{Row: r})
+		}
+	}
+}
+
+func (f *folder[T]) flush() {
+	if f.cycle > 0 {
+		f.endCycle()
+	}
+	f.emit(f.rows)
+}
+
+// sameCall reports whether two frames are of the same call in the same method.
+func sameCall(a, b *answer.Frame) bool {
+	return a.IP == b.IP && a.Kind == b.Kind && a.Method.Err == nil && b.Method.Err == nil && a.Method.S == b.Method.S
+}

@@ -1,0 +1,141 @@
+package threads
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/stackwalk"
+	"github.com/sosgo/sosgo/target"
+)
+
+// Waiting describes what the threads of a List that rt knows do or wait for, the
+// monitors that some of them wait to enter, and the circles among these: threads
+// each of which holds what the one before it waits for. Of a monitor that a thread
+// waits for the reference is found in the frame that waits; a thread of which that
+// can't be read is in no circle.
+func Waiting(ctx context.Context, w *stackwalk.Walker, list []Thread) (*answer.Waiting, error) {
+	rt := w.Runtime()
+	running, err := Running(list, rt)
+	out := &answer.Waiting{}
+	out.Note(err)
+	m := &monitors{ctx: ctx, w: w, gaps: &out.Gaps, list: list, wanted: map[target.Addr]*dac.SyncBlock{}, waits: map[*Thread]*dac.SyncBlock{}}
+	m.contested(rt)
+	for _, t := range running {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		a, found := t.activity(ctx, w)
+		row := answer.WaitingThread{Thread: t.Describe(&out.Gaps), ThreadActivity: *t.describeFound(&out.Gaps, found)}
+		if a == ActivityLock && len(m.wanted) > 0 {
+			if b := m.waitsFor(t); b != nil {
+				row.Monitor, m.waits[t] = b.Object, b
+			}
+		}
+		out.Threads = append(out.Threads, row)
+	}
+	out.Monitors = m.describe(running)
+	out.Deadlocks = m.circles(running)
+	return out, nil
+}
+
+// monitors finds out who waits for which monitor.
+type monitors struct {
+	ctx    context.Context
+	w      *stackwalk.Walker
+	gaps   *answer.Gaps
+	list   []Thread
+	wanted map[target.Addr]*dac.SyncBlock // by their objects: owned, and waited for
+	order  []*dac.SyncBlock               // of wanted
+	waits  map[*Thread]*dac.SyncBlock
+}
+
+// contested collects the sync blocks that are owned and that somebody waits for. A
+// thin lock becomes one when a thread has to wait.
+func (m *monitors) contested(rt *dac.Runtime) {
+	for b, err := range rt.SyncBlocks() {
+		if m.ctx.Err() != nil {
+			return
+		}
+		if err != nil {
+			m.gaps.Note(fmt.Errorf("sync blocks: %w", err))
+			continue
+		}
+		if b.Held && b.Waiters > 0 && b.Object != 0 {
+			m.order = append(m.order, &b)
+			m.wanted[b.Object] = &b
+		}
+	}
+}
+
+// waitsFor is the monitor that t waits to enter: the one whose object the frames at
+// the top of its stack, the runtime's and those of the monitor's methods, refer to.
+func (m *monitors) waitsFor(t *Thread) *dac.SyncBlock {
+	for r, err := range m.w.Roots(m.ctx, t.Managed, t.OS.Registers) {
+		if err != nil {
+			return nil
+		}
+		if r.Explicit == "" && r.Method != nil {
+			if class, _ := methodNames(m.w.Runtime(), r.Method); class != monitorClass {
+				return nil
+			}
+		}
+		if b := m.wanted[r.Object]; b != nil && !r.Interior {
+			return b
+		}
+	}
+	return nil
+}
+
+const monitorClass = "System.Threading.Monitor"
+
+func (m *monitors) describe(running []*Thread) []answer.Monitor {
+	var out []answer.Monitor
+	for _, b := range m.order {
+		d := answer.Monitor{Object: b.Object, Type: lockedType(m.gaps, m.w.Runtime(), b.Object), Waiters: b.Waiters}
+		if t := ownerOf(m.list, b); t != nil {
+			owner := t.Describe(m.gaps)
+			d.Owner = &owner
+		}
+		for _, t := range running {
+			if m.waits[t] == b {
+				d.Waiting = append(d.Waiting, t.Describe(m.gaps))
+			}
+		}
+		out = append(out, d)
+	}
+	return out
+}
+
+// circles follows from each thread to the owner of what it waits for. A thread
+// waits for one monitor, so that each belongs to one circle at most.
+func (m *monitors) circles(running []*Thread) [][]answer.Thread {
+	var out [][]answer.Thread
+	done := map[*Thread]bool{}
+	for _, first := range running {
+		place := map[*Thread]int{}
+		var path []*Thread
+		for t := first; t != nil && !done[t]; {
+			if from, again := place[t]; again {
+				var circle []answer.Thread
+				for _, t := range path[from:] {
+					circle = append(circle, t.Describe(m.gaps))
+				}
+				out = append(out, circle)
+				break
+			}
+			place[t] = len(path)
+			path = append(path, t)
+			b := m.waits[t]
+			if b == nil {
+				break
+			}
+			t = ownerOf(m.list, b)
+		}
+		for _, t := range path {
+			done[t] = true
+		}
+	}
+	return out
+}
