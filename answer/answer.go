@@ -82,8 +82,17 @@ func (t Text) String() string {
 	return t.S
 }
 
-// MarshalText is String for encoding/json.
+// MarshalText is String, for forms that have nothing but text.
 func (t Text) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
+
+// MarshalJSON is the text, or null where it is missing: a program must not take
+// words about it for it.
+func (t Text) MarshalJSON() ([]byte, error) {
+	if t.Err != nil {
+		return []byte("null"), nil
+	}
+	return json.Marshal(t.S)
+}
 
 // IsZero reports whether the text is known and empty.
 func (t Text) IsZero() bool { return t.S == "" && t.Err == nil }

@@ -25,6 +25,6 @@ func Example() {
 	fmt.Println(string(b), err)
 	fmt.Println(row.Type, row.Size.Err, row.Noted())
 	// Output:
-	// {"type":"\u003cnot in dump\u003e","refs":0} <nil>
+	// {"type":null,"refs":0} <nil>
 	// <not in dump> 8 bytes at 0x7efbcd80b550 are not in the dump [8 bytes at 0x7efbcd80b550 are not in the dump]
 }

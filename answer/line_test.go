@@ -52,7 +52,7 @@ func TestValueJSON(t *testing.T) {
 		{Value{Kind: KindBool, Size: 1, Bits: 1}, "true"},
 		{Value{Kind: KindChar, Size: 2, Bits: 65}, "65"},
 		{Value{Kind: KindInt, Size: 2, Bits: 0xfffe}, "-2"},
-		{Value{Kind: KindUint, Size: 8, Bits: math.MaxUint64}, "18446744073709551615"},
+		{Value{Kind: KindUint, Size: 8, Bits: math.MaxUint64}, `"18446744073709551615"`},
 		{Value{Kind: KindFloat, Size: 4, Bits: uint64(math.Float32bits(0.1))}, "0.1"},
 		{Value{Kind: KindFloat, Size: 8, Bits: math.Float64bits(math.Inf(-1))}, `"-Inf"`},
 		{Value{Kind: KindReference, Size: 8}, "null"},

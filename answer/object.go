@@ -86,7 +86,7 @@ type Field struct {
 	Declaring   Maybe[string] `json:"declaringType,omitzero" doc:"type that declares it"`
 	Type        Text          `json:"type" doc:"its declared type"`
 	MethodTable target.Addr   `json:"methodTable" doc:"MethodTable of its type, 0x0 if that is not loaded"`
-	Offset      uint32        `json:"offset" doc:"bytes from the first field; of a static from the start of its class's statics"`
+	InObject    uint32        `json:"offset" doc:"bytes from the start of the object, as the text has it in hexadecimal; of a value type in place from its first field; of a static from its class's statics, and the 8 that SOS adds"`
 	Kind        string        `json:"kind" doc:"\"instance\", \"static\" or \"threadStatic\""`
 	Place
 	Threads []ThreadValue `json:"threads,omitempty" doc:"values of a thread static"`
@@ -95,6 +95,7 @@ type Field struct {
 	// generic instances share sees it, which is SOS's view: references among the
 	// type arguments are System.__Canon.
 	Exact, Shared TypeName `json:"-"`
+	Offset        uint32   `json:"-"` // bytes from the first field; of a static from the start of its class's statics
 	InPlace       bool     `json:"-"` // the field holds its value and no reference or pointer
 	Inherited     bool     `json:"-"` // a base class declares it
 }
@@ -139,7 +140,7 @@ type ThreadValue struct {
 // A Reference is one reference of an object.
 type Reference struct {
 	Field  string      `json:"field,omitempty" doc:"field that holds it, with a dot between nested structs; empty in arrays"`
-	Offset uint64      `json:"offset" doc:"bytes from the first field"`
+	Offset uint64      `json:"offset" doc:"bytes from the first field, as the text has it"`
 	Object target.Addr `json:"object" doc:"address of the object referred to"`
 	Type   Text        `json:"type" doc:"its type"`
 

@@ -177,8 +177,16 @@ func (q QuotedText) String() string {
 	return `"` + q.S + `"`
 }
 
-// MarshalText is String for encoding/json.
+// MarshalText is String, for forms that have nothing but text.
 func (q QuotedText) MarshalText() ([]byte, error) { return []byte(q.String()), nil }
+
+// MarshalJSON is the text in quotes, or null where it is missing.
+func (q QuotedText) MarshalJSON() ([]byte, error) {
+	if q.Err != nil {
+		return []byte("null"), nil
+	}
+	return json.Marshal(q.String())
+}
 
 // A DebugFrame is one entry of a stack as the debugging API shows it.
 type DebugFrame struct {

@@ -37,7 +37,8 @@ func (k ValueKind) String() string {
 
 // A Value is what a field, an element or a variable holds. JSON has a number, a
 // boolean, a string with an address, or null for a null reference; of a struct
-// the address of its first field.
+// the address of its first field. Integers of 64 bits are strings, because readers
+// that take numbers for doubles lose their last digits.
 type Value struct {
 	Kind ValueKind
 	Size int         // in bytes; 0 for a struct
@@ -96,9 +97,13 @@ func (v Value) MarshalJSON() ([]byte, error) {
 		return []byte("null"), nil
 	case KindBool:
 		return strconv.AppendBool(nil, v.Bits != 0), nil
-	case KindInt:
-		return strconv.AppendInt(nil, v.Int(), 10), nil
-	case KindUint, KindChar:
+	case KindInt, KindUint, KindChar:
+		if v.Size == 8 {
+			return strconv.AppendQuote(nil, v.Plain()), nil
+		}
+		if v.Kind == KindInt {
+			return strconv.AppendInt(nil, v.Int(), 10), nil
+		}
 		return strconv.AppendUint(nil, v.Bits, 10), nil
 	case KindFloat:
 		if f := v.Float(); math.IsNaN(f) || math.IsInf(f, 0) {
@@ -121,10 +126,41 @@ func (v Value) JSONType() reflect.Type { return reflect.TypeFor[any]() }
 // Stored is what a place in memory holds, or why that is not known. Answers
 // embed it.
 type Stored struct {
-	Value   Value  `json:"value,omitzero" doc:"number, boolean, string with a 0x address, or null; absent if it is not known"`
-	Text    Line   `json:"text,omitempty" doc:"the value on one line, where that says more"`
-	Missing Reason `json:"missing,omitzero" doc:"why there is no value"`
+	Value   Value   `json:"value,omitzero" doc:"number, of 64 bits as a string, boolean, string with a 0x address, or null; absent if it is not known"`
+	Text    Line    `json:"text,omitempty" doc:"the value on one line, for people, where that says more"`
+	Members Members `json:"struct,omitzero" doc:"of a value type: its fields, or the elements of an inline array"`
+	Missing Reason  `json:"missing,omitzero" doc:"why there is no value"`
 }
+
+// Members are the fields of a value type where it is stored. They are read when they
+// are listed, because most forms want no more than the value on one line.
+type Members struct{ list func() []Member }
+
+// A Member is one field of a value type, or one element of an inline array.
+type Member struct {
+	Name string `json:"name" doc:"of the field; of an element its index"`
+	Stored
+}
+
+// NewMembers are the members that list reads.
+func NewMembers(list func() []Member) Members { return Members{list} }
+
+// IsZero reports whether there are none, because the value is no value type.
+func (p Members) IsZero() bool { return p.list == nil }
+
+// List reads the parts.
+func (p Members) List() []Member {
+	if p.list == nil {
+		return nil
+	}
+	return p.list()
+}
+
+// MarshalJSON writes the list.
+func (p Members) MarshalJSON() ([]byte, error) { return json.Marshal(p.List()) }
+
+// JSONType is what MarshalJSON writes, for documentation: parts may have parts.
+func (Members) JSONType() reflect.Type { return reflect.TypeFor[any]() }
 
 // A Reason is an error that is part of an answer; JSON has its words.
 type Reason struct{ Err error }

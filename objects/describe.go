@@ -1,6 +1,7 @@
 package objects
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/sosgo/sosgo/answer"
@@ -63,7 +64,51 @@ func (d *describer) stored(v Value) answer.Stored {
 	if s.Value.Kind != KindBool { // its text says no more
 		s.Text = v.Line(LineChars)
 	}
+	if v.Kind() == KindStruct {
+		s.Members = d.members(v, 0)
+	}
 	return s
+}
+
+// members are the fields of a value type in place, or the elements of an inline array,
+// as deep and as many as a line of text shows of them or more.
+func (d *describer) members(v Value, depth int) answer.Members {
+	const most = 256
+	s, err := v.Struct()
+	if err != nil || depth > inlineDepth {
+		return answer.Members{}
+	}
+	return answer.NewMembers(func() []answer.Member {
+		out := []answer.Member{}
+		add := func(name string, v Value) bool {
+			part := answer.Member{Name: name}
+			if err := v.Err(); err != nil {
+				part.Missing = answer.Reason{Err: err}
+			} else {
+				part.Value = v.answer()
+				part.Text = v.inline(LineChars, depth+1)
+				if v.Kind() == KindStruct {
+					part.Members = d.members(v, depth+1)
+				}
+			}
+			out = append(out, part)
+			return len(out) < most
+		}
+		if n, err := s.Type.InlineLength(); err == nil && n > 0 {
+			for i, v := range s.Elements() {
+				if !add(strconv.Itoa(i), v) {
+					break
+				}
+			}
+			return out
+		}
+		for f, v := range s.Fields() {
+			if !add(f.Name, v) {
+				break
+			}
+		}
+		return out
+	})
 }
 
 // Fields lists the fields of the type mt without an instance: statics have
@@ -74,12 +119,16 @@ func (r *Reader) Fields(mt target.Addr, note func(error)) (*answer.FieldList, er
 		return nil, err
 	}
 	d := &describer{r: r, note: note}
-	return d.fields(t, 0), nil
+	return d.fields(t, 0, objectHeader), nil
 }
 
+// objectHeader is how many bytes stand before the fields of an object: SOS counts the
+// offsets of fields from there.
+const objectHeader = 8
+
 // fields lists all fields of t. data is where the instance's are, 0 if there is
-// no instance.
-func (d *describer) fields(t *Type, data target.Addr) *answer.FieldList {
+// no instance, and header the bytes before them that count in offsets.
+func (d *describer) fields(t *Type, data target.Addr, header uint32) *answer.FieldList {
 	fields, err := t.Fields()
 	if err != nil {
 		d.note(err)
@@ -88,6 +137,10 @@ func (d *describer) fields(t *Type, data target.Addr) *answer.FieldList {
 	for i, f := range fields {
 		d.field(&list.Fields[i], f, data)
 		list.Fields[i].Inherited = f.Declaring != t
+		list.Fields[i].InObject = f.Offset
+		if !f.Thread {
+			list.Fields[i].InObject += header
+		}
 	}
 	return list
 }

@@ -101,7 +101,7 @@ func (d *describer) object(ctx context.Context, o Object, options DescribeOption
 	case t.MT.IsArray():
 		a.FieldList = &answer.FieldList{}
 	default:
-		a.FieldList = d.fields(t, o.data())
+		a.FieldList = d.fields(t, o.data(), objectHeader)
 	}
 	return a
 }
@@ -227,7 +227,7 @@ func (d *describer) structure(s Struct, options DescribeOptions) *answer.Struct 
 	a.Class = d.class(s.Type)
 	a.File = d.file(s.Type)
 	if !options.NoFields {
-		a.FieldList = d.fields(s.Type, s.Addr)
+		a.FieldList = d.fields(s.Type, s.Addr, 0)
 	}
 	return a
 }

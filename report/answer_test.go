@@ -63,7 +63,7 @@ func TestAnswerJSON(t *testing.T) {
 	doc, warned, err := encode(t, v)
 	require.NoError(t, err)
 	assert.Equal(t, []error{target.ErrCorrupt}, warned)
-	assert.Equal(t, `{"command":"x","schema":1,"result":{"name":"<not in dump>","size":7,"flags":"0x1f","rows":[
+	assert.Equal(t, `{"command":"x","schema":2,"result":{"name":null,"size":7,"flags":"0x1f","rows":[
 {"address":"0x1"},
 {"address":"0x2"}],"copies":[
 {"address":"0x3"}],"total":2}}
@@ -86,7 +86,7 @@ func TestAnswerJSONShapes(t *testing.T) {
 	} {
 		doc, _, err := encode(t, c.v)
 		require.NoError(t, err, name)
-		assert.Equal(t, `{"command":"x","schema":1,"result":`+c.want+"}\n", doc, name)
+		assert.Equal(t, `{"command":"x","schema":2,"result":`+c.want+"}\n", doc, name)
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 
 // JSONSchema is the number of the envelope's and the results' form. It grows
 // when a field changes its meaning or goes away, not when one is added.
-const JSONSchema = 1
+const JSONSchema = 2
 
 // A JSONAppender writes itself as one JSON value. Items of very long lists
 // implement it to pass encoding/json by.
@@ -25,7 +25,7 @@ type Problem struct {
 	Text   string `json:"text" doc:"what happened, in words"`
 	Kind   string `json:"kind" doc:"\"not in dump\", \"corrupt\", \"unsupported\", \"usage\", \"open\", \"canceled\", \"bug\" or \"other\""`
 	Count  int    `json:"count,omitempty" doc:"how often, for a warning that came more than once"`
-	Advice string `json:"advice,omitempty" doc:"what to do next"`
+	Advice string `json:"advice,omitempty" doc:"what to do next, for an error"`
 	Exit   int    `json:"exit,omitempty" doc:"the exit code, for an error"`
 }
 

@@ -203,17 +203,17 @@ func TestJSONShapes(t *testing.T) {
 		write func(e *JSONEncoder) error
 		want  string
 	}{
-		"nothing": {func(*JSONEncoder) error { return nil }, `{"command":"x","schema":1}`},
+		"nothing": {func(*JSONEncoder) error { return nil }, `{"command":"x","schema":2}`},
 		"value": {func(e *JSONEncoder) error { return e.Value(row{Address: 0x10}) },
-			`{"command":"x","schema":1,"result":{"address":"0x10"}}`},
-		"empty list": {func(e *JSONEncoder) error { return e.List("") }, `{"command":"x","schema":1,"result":[]}`},
+			`{"command":"x","schema":2,"result":{"address":"0x10"}}`},
+		"empty list": {func(e *JSONEncoder) error { return e.List("") }, `{"command":"x","schema":2,"result":[]}`},
 		"list": {func(e *JSONEncoder) error { return errors.Join(e.Item("", 1), e.Item("", "<b>")) },
-			`{"command":"x","schema":1,"result":[1,"<b>"]}`},
+			`{"command":"x","schema":2,"result":[1,"<b>"]}`},
 		"object": {func(e *JSONEncoder) error {
 			return errors.Join(e.Field("a", 1), e.List("none"), e.Item("l", 1), e.Item("l", 2), e.Field("z", nil))
-		}, `{"command":"x","schema":1,"result":{"a":1,"none":[],"l":[1,2],"z":null}}`},
+		}, `{"command":"x","schema":2,"result":{"a":1,"none":[],"l":[1,2],"z":null}}`},
 		"fast": {func(e *JSONEncoder) error { return e.Item("", fastRow{"a\"\\\x1b\x80é\u202e"}) },
-			`{"command":"x","schema":1,"result":[{"name":"a\"\\\u001b\ufffdé\u202e"}]}`},
+			`{"command":"x","schema":2,"result":[{"name":"a\"\\\u001b\ufffdé\u202e"}]}`},
 	} {
 		var b bytes.Buffer
 		e := NewJSONEncoder(&b, "x")

@@ -206,7 +206,7 @@ func decodeAll(t *testing.T, text string) []envelope {
 			return out
 		}
 		require.NoError(t, err, text)
-		assert.Equal(t, 1, e.Schema)
+		assert.Equal(t, report.JSONSchema, e.Schema)
 		out = append(out, e)
 	}
 }

@@ -89,7 +89,7 @@ func (c *Context) Warn(err error) {
 	case i >= 0:
 		c.warnings[i].Count = max(c.warnings[i].Count, 1) + 1
 	case len(c.warnings) < distinctWarnings:
-		c.warnings = append(c.warnings, report.Problem{Text: text, Kind: kind, Advice: Advice(err)})
+		c.warnings = append(c.warnings, report.Problem{Text: text, Kind: kind})
 	}
 }
 

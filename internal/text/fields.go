@@ -8,10 +8,6 @@ import (
 	"github.com/sosgo/sosgo/report"
 )
 
-// objectHeader is how many bytes stand before the fields of an object: SOS
-// counts the offsets of fields from there.
-const objectHeader = 8
-
 // noValue fills the Value column of a field that has no value.
 const noValue = "                "
 
@@ -19,16 +15,15 @@ const noValue = "                "
 // dumpclass and dumpmt -all do. Offsets are those in a box, of value types too:
 // as SOS counts without an instance.
 func Fields(p *report.Page, l *answer.FieldList) {
-	t := fieldTable{out: newPieces(p, 0), sos: p.SOS, header: objectHeader}
+	t := fieldTable{out: newPieces(p, 0), sos: p.SOS}
 	t.print(l)
 }
 
 // A fieldTable writes fields as SOS's dumpobj, dumpvc, dumpclass and dumpmt
 // -all do. The columns are the same for all four.
 type fieldTable struct {
-	out    *pieces
-	sos    bool
-	header uint64 // is added to offsets; 0 for a value type in place
+	out *pieces
+	sos bool
 }
 
 // print writes the header and all fields, or None. Which of the two depends, as
@@ -77,16 +72,12 @@ func (t *fieldTable) head() {
 // field writes one field and, of a thread static, its values. The pieces are
 // SOS's.
 func (t *fieldTable) field(f *answer.Field) {
-	offset := uint64(f.Offset)
-	if f.Kind != answer.FieldThreadStatic {
-		offset += t.header
-	}
 	typ := &f.Exact
 	if t.sos {
 		typ = &f.Shared
 	}
 	attr, value, note := t.value(f)
-	t.first(report.Hex16(typ.MethodTable), strings.ToLower(f.Token), strconv.FormatUint(offset, 16))
+	t.first(report.Hex16(typ.MethodTable), strings.ToLower(f.Token), strconv.FormatUint(uint64(f.InObject), 16))
 	t.out.printf("%20.20s ", report.Escape(report.CutStart(typ.Name.String(), 20)))
 	t.out.printf("%4s ", yesNo(f.InPlace))
 	t.out.printf("%8s ", attr)

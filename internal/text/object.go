@@ -57,7 +57,7 @@ func object(out *pieces, o *answer.Object) {
 		return
 	}
 	out.print("Fields:\n")
-	t := fieldTable{out: out, sos: out.exact, header: objectHeader}
+	t := fieldTable{out: out, sos: out.exact}
 	t.print(o.FieldList)
 	if l := o.ThinLock; l != nil {
 		out.printf("ThinLock owner %x (%s), Recursive %x\n", l.Owner, report.Hex16(l.Thread), l.Recursion)
