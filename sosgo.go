@@ -106,6 +106,16 @@ type Options struct {
 	// MaxDecompressed bounds the size of a compressed dump in bytes once it is
 	// unpacked; 0 is 1 TB.
 	MaxDecompressed int64
+	// MaxRatio bounds how many bytes a compressed dump may unpack to for each byte
+	// of its file, if it is more than 1 GB; 0 is 1000.
+	MaxRatio int64
+	// Limits bound what the dump can make sosgo hold.
+	Limits target.Limits
+	// Cache is a folder in which large compressed dumps are kept unpacked for the
+	// next time; dump.DefaultCache is the usual one. Empty keeps none. CacheSize is
+	// how many bytes of them are kept; 0 is 64 GB.
+	Cache     string
+	CacheSize int64
 	// Progress, if not nil, is told how far the unpacking of a compressed dump
 	// is, in bytes of the file.
 	Progress func(done, total int64)
@@ -146,6 +156,16 @@ func Open(path string, o Options) (*Dump, error) {
 	return newDump(f, o), nil
 }
 
+// OpenStream opens the dump that r gives, a pipe for example, through a temporary
+// file.
+func OpenStream(r io.Reader, o Options) (*Dump, error) {
+	f, err := dump.OpenStream(r, dumpOptions(o))
+	if err != nil {
+		return nil, err
+	}
+	return newDump(f, o), nil
+}
+
 // OpenReaderAt opens a dump of size bytes that the caller holds.
 func OpenReaderAt(r io.ReaderAt, size int64, o Options) (*Dump, error) {
 	f, err := dump.OpenReaderAt(r, size, dumpOptions(o))
@@ -156,7 +176,8 @@ func OpenReaderAt(r io.ReaderAt, size int64, o Options) (*Dump, error) {
 }
 
 func dumpOptions(o Options) dump.Options {
-	return dump.Options{NoMmap: o.NoMmap, MaxDecompressed: o.MaxDecompressed, Context: o.Context, Progress: o.Progress}
+	return dump.Options{NoMmap: o.NoMmap, MaxDecompressed: o.MaxDecompressed, MaxRatio: o.MaxRatio, Limits: o.Limits,
+		Cache: o.Cache, CacheSize: o.CacheSize, Context: o.Context, Progress: o.Progress}
 }
 
 func newDump(f *dump.File, o Options) *Dump {

@@ -48,9 +48,42 @@ func openZstd(r io.Reader) (io.ReadCloser, error) {
 	return d.IOReadCloser(), nil
 }
 
-// unpack streams the dump in src into a temporary file that vanishes when it
-// is closed.
-func (c *compression) unpack(src target.Source, o Options) (*os.File, error) {
+// openDump opens the dump in src, which is compressed in this way: one that is unpacked
+// in the cache already, or a temporary file that vanishes when it is closed.
+func (c *compression) openDump(src target.Source, o Options) (*File, error) {
+	cached := o.cache(src.Size())
+	var key string
+	if cached != nil {
+		var err error
+		if key, err = cached.key(o.context(), src); err != nil {
+			return nil, err
+		}
+		if file := cached.open(key); file != nil {
+			f, err := openUnpacked(file, o)
+			if err == nil {
+				return f, nil
+			}
+			cached.remove(key)
+		}
+	}
+	tmp, err := c.unpack(src, o, cached)
+	if err != nil {
+		return nil, err
+	}
+	name := tmp.Name()
+	f, err := openUnpacked(tmp, o)
+	switch {
+	case cached != nil && err != nil:
+		os.Remove(name)
+	case cached != nil:
+		cached.keep(key, tmp)
+	}
+	return f, err
+}
+
+// unpack streams the dump in src into a file of the cache or, where there is none,
+// into one without a name.
+func (c *compression) unpack(src target.Source, o Options, cached *cache) (*os.File, error) {
 	in := &progressReader{ctx: o.context(), r: io.NewSectionReader(src, 0, src.Size()), total: src.Size(), report: o.Progress}
 	r, err := c.open(in)
 	if err != nil {
@@ -66,26 +99,33 @@ func (c *compression) unpack(src target.Source, o Options) (*os.File, error) {
 	if head = head[:n]; !elfcore.Sniff(head) && !minidump.Sniff(head) && !isTar(head) {
 		return nil, notADump(head, int64(n))
 	}
-	tmp, err := createTemp(o.TempDir)
+	create := createTemp
+	if cached != nil {
+		create = cached.create
+	}
+	tmp, err := create(o.TempDir)
 	if err != nil {
 		return nil, fmt.Errorf("temporary file for the unpacked dump: %w", err)
 	}
-	if err := copyLimited(tmp, io.MultiReader(bytes.NewReader(head), r), o.maxDecompressed()); err != nil {
+	if err := copyLimited(tmp, io.MultiReader(bytes.NewReader(head), r), o.ceiling(src.Size(), tmp)); err != nil {
 		tmp.Close()
+		if cached != nil {
+			os.Remove(tmp.Name())
+		}
 		return nil, err
 	}
 	return tmp, nil
 }
 
-// copyLimited copies r to w, which fails beyond limit bytes.
-func copyLimited(w io.Writer, r io.Reader, limit int64) error {
+// copyLimited copies r to w, which fails beyond the ceiling.
+func copyLimited(w io.Writer, r io.Reader, c ceiling) error {
 	from := &sourceReader{r: r}
 	// The buffer is that large for few system calls; the writer is wrapped to
 	// keep io.CopyBuffer from choosing a smaller one.
-	n, err := io.CopyBuffer(struct{ io.Writer }{w}, io.LimitReader(from, limit), make([]byte, 1<<20))
-	if err == nil && n == limit {
+	n, err := io.CopyBuffer(struct{ io.Writer }{w}, io.LimitReader(from, c.bytes), make([]byte, 1<<20))
+	if err == nil && n == c.bytes {
 		if extra, _ := io.ReadFull(from, make([]byte, 1)); extra > 0 {
-			return target.Unsupportedf("the unpacked dump is larger than the limit of %d bytes (Options.MaxDecompressed)", limit)
+			return c.err()
 		}
 	}
 	if from.err != nil {

@@ -8,10 +8,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 
 	"github.com/sosgo/sosgo/elfcore"
-	"github.com/sosgo/sosgo/internal/limits"
 	"github.com/sosgo/sosgo/internal/mmapfile"
 	"github.com/sosgo/sosgo/minidump"
 	"github.com/sosgo/sosgo/target"
@@ -33,6 +33,19 @@ type Options struct {
 	// MaxDecompressed is the largest size in bytes of an unpacked dump; 0
 	// stands for limits.DecompressedSize (1 TB).
 	MaxDecompressed int64
+	// MaxRatio is how many bytes a dump may unpack to for each byte of its file, if
+	// it is more than 1 GB; 0 stands for limits.DecompressedRatio (1000).
+	MaxRatio int64
+	// Limits bound what the dump can make its reader hold.
+	Limits target.Limits
+	// Cache is a folder in which large compressed dumps are kept unpacked for the
+	// next time, for this user alone; DefaultCache is the usual one. Empty keeps none,
+	// and so do systems other than Unix.
+	Cache string
+	// CacheSize is how many bytes of them are kept; 0 stands for limits.CacheSize (64
+	// GB). CacheLeast is the size of the compressed files that are worth it; 0 stands
+	// for limits.CacheLeast (16 MB).
+	CacheSize, CacheLeast int64
 	// TempDir is the folder for unpacked dumps; empty stands for os.TempDir.
 	TempDir string
 	// Context, if not nil, is asked for the context that ends unpacking; Open then
@@ -117,6 +130,34 @@ func OpenReaderAt(r io.ReaderAt, size int64, o Options) (*File, error) {
 	return f, nil
 }
 
+// OpenStream opens the dump that r gives, a pipe for example: it is copied into a
+// temporary file that vanishes when it is closed.
+func OpenStream(r io.Reader, o Options) (*File, error) {
+	tmp, err := createTemp(o.TempDir)
+	if err != nil {
+		return nil, fmt.Errorf("open dump: temporary file: %w", err)
+	}
+	// How large it may be is not told by its own size.
+	limit := o.ceiling(math.MaxInt64, tmp)
+	in := &progressReader{ctx: o.context(), r: r, report: o.Progress}
+	if err := copyLimited(tmp, in, limit); err != nil {
+		tmp.Close()
+		return nil, fmt.Errorf("open dump: %w", err)
+	}
+	src, err := mmapfile.FromFile(tmp, o.NoMmap)
+	if err != nil {
+		tmp.Close()
+		return nil, fmt.Errorf("open dump: %w", err)
+	}
+	f, err := open(src, o)
+	if err != nil {
+		src.Close()
+		return nil, fmt.Errorf("open dump: %w", err)
+	}
+	f.closers = append(f.closers, src)
+	return f, nil
+}
+
 // open opens the dump in src, unpacking it first if need be.
 func open(src target.Source, o Options) (*File, error) {
 	head, err := readHead(src)
@@ -125,13 +166,9 @@ func open(src target.Source, o Options) (*File, error) {
 	}
 	c := compressionOf(head)
 	if c == nil {
-		return openPlain(src, head)
+		return openPlain(src, head, &o)
 	}
-	tmp, err := c.unpack(src, o)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", c.name, err)
-	}
-	f, err := openUnpacked(tmp, o)
+	f, err := c.openDump(src, o)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", c.name, err)
 	}
@@ -149,7 +186,7 @@ func openUnpacked(tmp *os.File, o Options) (*File, error) {
 	head, err := readHead(src)
 	if err == nil {
 		var f *File
-		if f, err = openPlain(src, head); err == nil {
+		if f, err = openPlain(src, head, &o); err == nil {
 			f.closers = append(f.closers, src)
 			return f, nil
 		}
@@ -159,24 +196,24 @@ func openUnpacked(tmp *os.File, o Options) (*File, error) {
 }
 
 // openPlain opens an uncompressed dump, or a pack, that begins with head.
-func openPlain(src target.Source, head []byte) (*File, error) {
+func openPlain(src target.Source, head []byte, o *Options) (*File, error) {
 	if isTar(head) {
-		return openPack(src)
+		return openPack(src, o)
 	}
-	return openContainer(src, head)
+	return openContainer(src, head, o)
 }
 
-func openContainer(src target.Source, head []byte) (*File, error) {
+func openContainer(src target.Source, head []byte, o *Options) (*File, error) {
 	f := &File{Size: src.Size(), src: src}
 	switch {
 	case elfcore.Sniff(head):
-		t, err := elfcore.Open(src)
+		t, err := elfcore.OpenLimited(src, o.Limits)
 		if err != nil {
 			return nil, err
 		}
 		f.Target, f.Format = t, FormatELFCore
 	case minidump.Sniff(head):
-		t, err := minidump.Open(src)
+		t, err := minidump.OpenLimited(src, o.Limits)
 		if err != nil {
 			return nil, err
 		}
@@ -201,14 +238,6 @@ func readHead(r interface {
 		return nil, fmt.Errorf("read the first %d bytes: %w", len(head), err)
 	}
 	return head[:n], nil
-}
-
-// maxDecompressed is the limit for an unpacked dump in bytes.
-func (o *Options) maxDecompressed() int64 {
-	if o.MaxDecompressed > 0 {
-		return o.MaxDecompressed
-	}
-	return limits.DecompressedSize
 }
 
 // context is what ends unpacking.

@@ -53,7 +53,7 @@ func isTar(head []byte) bool {
 
 // openPack opens the dump in a pack. The archive is not unpacked: dump and
 // files are parts of src.
-func openPack(src target.Source) (*File, error) {
+func openPack(src target.Source, o *Options) (*File, error) {
 	counter := &positionReader{r: io.NewSectionReader(src, 0, src.Size())}
 	archive := tar.NewReader(counter)
 	var dumpAt *section
@@ -94,7 +94,7 @@ func openPack(src target.Source) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := openContainer(dumpAt, head)
+	f, err := openContainer(dumpAt, head, o)
 	if err != nil {
 		return nil, fmt.Errorf("pack: %w", err)
 	}

@@ -116,12 +116,18 @@ func Sniff(head []byte) bool {
 // holds no memory, and target.ErrUnsupported if the file is ELF but not a
 // 64-bit little-endian core of a known machine. What else is wrong in the
 // file becomes a warning.
-func Open(src target.Source) (*File, error) {
+func Open(src target.Source) (*File, error) { return OpenLimited(src, target.Limits{}) }
+
+// OpenLimited is Open with ceilings of the caller's. A core with more segments is
+// target.ErrUnsupported; of notes and threads those that are more are left out, with
+// a warning.
+func OpenLimited(src target.Source, l target.Limits) (*File, error) {
+	l = l.Or(target.Limits{Ranges: limits.MemoryRanges, Threads: limits.Threads, Notes: limits.Notes})
 	hdr, err := readHeader(src)
 	if err != nil {
 		return nil, err
 	}
-	segments, err := readSegments(src, hdr)
+	segments, err := readSegments(src, hdr, l.Ranges)
 	if err != nil {
 		return nil, err
 	}
@@ -130,7 +136,7 @@ func Open(src target.Source) (*File, error) {
 	if err := f.mapMemory(src, segments); err != nil {
 		return nil, err
 	}
-	b := &builder{File: f, segments: segments, loads: sortedLoads(segments)}
+	b := &builder{File: f, limits: l, segments: segments, loads: sortedLoads(segments)}
 	b.readNotes(src)
 	b.decodeNotes()
 	b.findModules()
@@ -145,6 +151,8 @@ func Open(src target.Source) (*File, error) {
 // A builder is a File while it is opened, with what only opening needs.
 type builder struct {
 	*File
+	limits      target.Limits
+	moreThreads bool // than the limit allows
 	segments    []segment
 	loads       []segment     // those that describe memory, sorted by address
 	files       []fileMapping // of NT_FILE, sorted by address
@@ -152,7 +160,19 @@ type builder struct {
 	kernelOrder bool // the notes stand in the order of the kernel
 }
 
-func (b *builder) warn(err error) { b.warnings = append(b.warnings, err) }
+// maxWarnings is how many warnings one core gives: a core with a million broken
+// notes is told in a few lines.
+const maxWarnings = 64
+
+func (b *builder) warn(err error) {
+	switch len(b.warnings) {
+	case maxWarnings:
+	case maxWarnings - 1:
+		b.warnings = append(b.warnings, target.Corruptf("ELF core: more warnings of this kind"))
+	default:
+		b.warnings = append(b.warnings, err)
+	}
+}
 
 // header is what is needed of the ELF header.
 type header struct {
@@ -261,9 +281,12 @@ func (s *segment) prot() target.Protection {
 	return p
 }
 
-func readSegments(src target.Source, h header) ([]segment, error) {
-	if h.progCount > limits.MemoryRanges {
-		return nil, &FormatError{Off: 56, Msg: fmt.Sprintf("%d program headers", h.progCount)}
+func readSegments(src target.Source, h header, limit int64) ([]segment, error) {
+	if fit := uint64(src.Size()) / progSize; h.progCount > fit {
+		return nil, &FormatError{Off: 56, Msg: fmt.Sprintf("%d program headers, the file has room for %d", h.progCount, fit)}
+	}
+	if h.progCount > uint64(limit) {
+		return nil, target.Unsupportedf("an ELF core of %d segments: the limit (ranges) is %d", h.progCount, limit)
 	}
 	b, err := readAt(src, h.progOff, h.progCount*progSize)
 	if err != nil {
@@ -292,7 +315,7 @@ func decodeSegments(b []byte) []segment {
 // the core; the rest of p_memsz existed in the process, was left out, and is
 // missing, not zero.
 func (f *File) mapMemory(src target.Source, segments []segment) error {
-	var ranges []memmap.Range
+	ranges := make([]memmap.Range, 0, len(segments))
 	contradictory := 0
 	for i := range segments {
 		s := &segments[i]

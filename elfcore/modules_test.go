@@ -1,6 +1,7 @@
 package elfcore_test
 
 import (
+	"bytes"
 	"fmt"
 	"runtime"
 	"testing"
@@ -10,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sosgo/sosgo/elfcore"
+	"github.com/sosgo/sosgo/internal/limits"
 	"github.com/sosgo/sosgo/internal/synth"
 	"github.com/sosgo/sosgo/internal/testcase"
 	"github.com/sosgo/sosgo/target"
@@ -294,4 +296,52 @@ func TestForeignModules(t *testing.T) {
 	require.True(t, ok)
 	assert.Equal(t, "SIGSEGV/SEGV_MAPERR", e.Words)
 	assert.EqualValues(t, 123456789, e.Address)
+}
+
+// TestBombs: what a few kilobytes of a compressed core unpack to costs no
+// multiple of it.
+func TestBombs(t *testing.T) {
+	allocated := func(b []byte) (uint64, *elfcore.File, error) {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		f, err := elfcore.Open(target.BytesSource(b))
+		runtime.ReadMemStats(&after)
+		return after.TotalAlloc - before.TotalAlloc, f, err
+	}
+	segment := []synth.ELFSegment{{Addr: 0x10000, Data: fill(8)}}
+
+	// Notes of nothing.
+	empty := make([]byte, 24<<20)
+	n, _, err := allocated(coreOfNotes(empty))
+	require.NoError(t, err)
+	assert.Less(t, n, uint64(1<<20))
+
+	// Notes with one byte.
+	small := bytes.Repeat(synth.ELFNotes([]synth.ELFNote{{Owner: "LINUX", Type: 7, Desc: []byte{1}}}), 3<<20)
+	n, f, err := allocated(coreOfNotes(small))
+	require.NoError(t, err)
+	assert.Less(t, n, uint64(1<<30))
+	assert.Len(t, f.Notes(), limits.Notes)
+	assert.Len(t, f.Warnings(), 1)
+
+	// Threads without end give few warnings.
+	threads := bytes.Repeat(synth.ELFNotes([]synth.ELFNote{synth.ELFThread(1, 0, regs(0x20000))}), limits.Threads+1000)
+	_, f, err = allocated(coreOfNotes(threads))
+	require.NoError(t, err)
+	assert.Len(t, f.Threads(), limits.Threads)
+	assert.Less(t, len(f.Warnings()), 100)
+
+	// More program headers than a process has mappings.
+	many := (&synth.ELFCore{Segments: segment, ManySegments: true, ClaimSegments: limits.MemoryRanges + 1}).Bytes()
+	n, _, err = allocated(append(many, make([]byte, 56*(limits.MemoryRanges+1))...))
+	assert.ErrorIs(t, err, target.ErrUnsupported)
+	assert.Less(t, n, uint64(1<<20))
+}
+
+// coreOfNotes is a core with a segment and these notes.
+func coreOfNotes(notes []byte) []byte {
+	b := (&synth.ELFCore{Segments: []synth.ELFSegment{{Addr: 0x10000, Data: fill(8)}}}).Bytes()
+	copy(b[64+8:], synth.Fields(uint64(len(b))))      // p_offset of the first program header
+	copy(b[64+32:], synth.Fields(uint64(len(notes)))) // p_filesz
+	return append(b, notes...)
 }

@@ -95,13 +95,19 @@ func (b *builder) readNoteSegment(src target.Source, s *segment) {
 		return
 	}
 	c := cursor.New(data, int64(s.off))
-	for c.Len() > 0 && len(b.notes) < limits.Notes {
+	for c.Len() > 0 {
+		if int64(len(b.notes)) >= b.limits.Notes {
+			b.warn(target.Corruptf("more than %d notes: the rest is left out (limit notes)", b.limits.Notes))
+			return
+		}
 		n := nextNote(c, int64(s.off))
 		if c.Err() != nil {
 			b.warn(&FormatError{Off: int64(s.off) + int64(c.Offset()), Msg: "the notes end inside a note", Err: c.Err()})
 			return
 		}
-		b.notes = append(b.notes, n)
+		if n.Owner != "" || n.Type != 0 || len(n.Data) > 0 {
+			b.notes = append(b.notes, n)
+		}
 	}
 }
 
@@ -110,12 +116,23 @@ func (b *builder) readNoteSegment(src target.Source, s *segment) {
 func nextNote(c *cursor.Cursor, base int64) Note {
 	nameSize, dataSize := c.Uint32(), c.Uint32()
 	n := Note{Type: NoteType(c.Uint32())}
-	n.Owner = string(bytes.TrimRight(c.Take(int(nameSize)), "\x00"))
+	n.Owner = owner(c.Take(int(nameSize)))
 	c.Skip(padding(nameSize))
 	n.Offset = base + int64(c.Offset())
 	n.Data = c.Take(int(dataSize))
 	c.Skip(min(padding(dataSize), c.Len()))
 	return n
+}
+
+// owner is the owner that a note names. Nearly all have the same few.
+func owner(b []byte) string {
+	b = bytes.TrimRight(b[:min(len(b), limits.NoteOwnerBytes)], "\x00")
+	for _, s := range [...]string{ownerCore, "LINUX", ""} {
+		if string(b) == s {
+			return s
+		}
+	}
+	return string(b)
 }
 
 func padding(n uint32) int { return int(-n & 3) }
@@ -196,7 +213,7 @@ func (f *File) Auxv() []AuxEntry { return slices.Clone(f.auxv) }
 func (b *builder) decodeAuxv(n *Note) {
 	c := cursor.New(n.Data, n.Offset)
 	b.auxv = nil
-	for c.Len() >= 16 {
+	for c.Len() >= 16 && len(b.auxv) < limits.AuxEntries {
 		e := AuxEntry{c.Uint64(), c.Uint64()}
 		if e.Tag == 0 {
 			return
@@ -236,6 +253,9 @@ func (b *builder) decodeFiles(n *Note) error {
 	if count > uint64(c.Len()/(3*8+1)) {
 		return target.Corruptf("%d mappings in %d bytes", count, len(n.Data))
 	}
+	if count > uint64(b.limits.Ranges) || len(n.Data) > limits.FileNoteBytes {
+		return target.Corruptf("%d mappings in %d bytes: more than the limit (ranges)", count, len(n.Data))
+	}
 	files := make([]fileMapping, 0, count)
 	for range count {
 		m := target.Mapping{Start: target.Addr(c.Uint64()), End: target.Addr(c.Uint64()), Offset: c.Uint64()}
@@ -251,7 +271,11 @@ func (b *builder) decodeFiles(n *Note) error {
 			unnamed++
 			name = nil
 		}
-		m.path = string(name)
+		if k := len(kept); k > 0 && kept[k-1].path == string(name) {
+			m.path = kept[k-1].path // the mappings of one file follow each other
+		} else {
+			m.path = string(name)
+		}
 		if m.End <= m.Start || m.Offset > math.MaxInt64/unit {
 			bad++
 			continue

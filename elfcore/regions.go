@@ -24,6 +24,7 @@ func (b *builder) buildRegions() {
 		}
 	}
 	files := b.files
+	b.regions = make([]target.Region, 0, len(b.loads)+len(files))
 	var at target.Addr // everything below is done
 	for _, s := range b.loads {
 		start, end := max(s.addr, at), s.addr+target.Addr(s.memSize)
@@ -74,7 +75,7 @@ func kindOfFile(image bool) string {
 // sortedLoads returns the segments that describe memory, by address. Those
 // that wrap around the address space describe none.
 func sortedLoads(segments []segment) []segment {
-	var loads []segment
+	loads := make([]segment, 0, len(segments))
 	for _, s := range segments {
 		if s.typ == progLoad && s.memSize > 0 && s.addr+target.Addr(s.memSize) > s.addr {
 			loads = append(loads, s)

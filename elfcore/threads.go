@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/sosgo/sosgo/internal/cursor"
-	"github.com/sosgo/sosgo/internal/limits"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -52,8 +51,12 @@ func registerOrder(a target.Arch) []prRegister {
 
 // addThread decodes an elf_prstatus.
 func (b *builder) addThread(n *Note) error {
-	if len(b.threads) >= limits.Threads {
-		return target.Corruptf("more than %d threads", limits.Threads)
+	if int64(len(b.threads)) >= b.limits.Threads {
+		if !b.moreThreads {
+			b.moreThreads = true
+			b.warn(target.Corruptf("more than %d threads: the others are left out (limit threads)", b.limits.Threads))
+		}
+		return nil
 	}
 	c := cursor.New(n.Data, n.Offset)
 	t := target.Thread{Registers: target.Registers{Arch: b.platform.Arch}}

@@ -31,6 +31,7 @@ func Sniff(head []byte) bool {
 // A File is an open minidump. It implements target.Target.
 type File struct {
 	src      target.Source
+	limits   target.Limits
 	header   header
 	streams  []Stream
 	platform target.Platform
@@ -82,8 +83,12 @@ type header struct {
 // fails with a *FormatError if there is no usable directory; any lesser fault is a
 // warning, also that the dump was written without memory. The File reads src as long as it is used and does
 // not close it.
-func Open(src target.Source) (*File, error) {
-	f := &File{src: src}
+func Open(src target.Source) (*File, error) { return OpenLimited(src, target.Limits{}) }
+
+// OpenLimited is Open with ceilings of the caller's. What lists have beyond them is
+// left out, with a warning.
+func OpenLimited(src target.Source, l target.Limits) (*File, error) {
+	f := &File{src: src, limits: l.Or(target.Limits{Ranges: limits.MemoryRanges, Threads: limits.Threads})}
 	if err := f.readHeader(); err != nil {
 		return nil, err
 	}

@@ -2,6 +2,8 @@ package minidump
 
 import (
 	"fmt"
+
+	"github.com/sosgo/sosgo/internal/limits"
 )
 
 // MINIDUMP_HANDLE_DATA_STREAM and MINIDUMP_HANDLE_DESCRIPTOR; the second form
@@ -10,9 +12,6 @@ const (
 	handleDataSize       = 16
 	handleDescriptorSize = 32
 )
-
-// maxHandles is the number of handles that Windows lets a process have.
-const maxHandles = 1 << 24
 
 // A Handle is an operating-system handle of the process
 // (MINIDUMP_HANDLE_DESCRIPTOR).
@@ -35,7 +34,7 @@ func (f *File) loadHandles(n *notes) []Handle {
 	if !ok {
 		return nil
 	}
-	t := s.headed(handleDataSize, handleDescriptorSize, false, maxHandles, n)
+	t := s.headed(handleDataSize, handleDescriptorSize, false, limits.Handles, n)
 	r := f.names(s.name)
 	out := make([]Handle, t.len())
 	for i := range out {

@@ -6,7 +6,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/sosgo/sosgo/internal/limits"
 	"github.com/sosgo/sosgo/internal/memmap"
 )
 
@@ -39,7 +38,7 @@ func (f *File) memoryList(ranges []memmap.Range, n *notes) []memmap.Range {
 	if !ok {
 		return ranges
 	}
-	t := s.list(memoryDescriptorSize, limits.MemoryRanges, n)
+	t := s.list(memoryDescriptorSize, int(f.limits.Ranges), n)
 	ranges = slices.Grow(ranges, t.len())
 	for i := range t.len() {
 		d := t.at(i)
@@ -62,7 +61,7 @@ func (f *File) memory64List(ranges []memmap.Range, n *notes) []memmap.Range {
 		n.add(s.errorf(0, c.Err(), "no list header"))
 		return ranges
 	}
-	t := s.table(c.Offset(), count, memoryDescriptor64Size, limits.MemoryRanges, n)
+	t := s.table(c.Offset(), count, memoryDescriptor64Size, int(f.limits.Ranges), n)
 	ranges = slices.Grow(ranges, t.len())
 	for i := range t.len() {
 		d := t.at(i)

@@ -5,7 +5,6 @@ import (
 	"math"
 	"sort"
 
-	"github.com/sosgo/sosgo/internal/limits"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -81,7 +80,7 @@ func (f *File) loadMemoryInfos(n *notes) []MemoryInfo {
 	if !ok {
 		return nil
 	}
-	t := s.headed(memoryInfoListSize, memoryInfoSize, true, limits.MemoryRanges, n)
+	t := s.headed(memoryInfoListSize, memoryInfoSize, true, int(f.limits.Ranges), n)
 	all := make([]MemoryInfo, 0, t.len())
 	for i := range t.len() {
 		e := t.at(i)

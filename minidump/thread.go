@@ -5,7 +5,6 @@ import (
 	"math"
 	"time"
 
-	"github.com/sosgo/sosgo/internal/limits"
 	"github.com/sosgo/sosgo/internal/teb"
 	"github.com/sosgo/sosgo/target"
 )
@@ -52,7 +51,7 @@ func (f *File) loadThreadInfos(n *notes) []ThreadInfo {
 	if !ok {
 		return nil
 	}
-	t := s.headed(threadInfoListSize, threadInfoSize, false, limits.Threads, n)
+	t := s.headed(threadInfoListSize, threadInfoSize, false, int(f.limits.Threads), n)
 	out := make([]ThreadInfo, t.len())
 	for i := range out {
 		e := t.at(i)
@@ -113,7 +112,7 @@ func (f *File) loadThreads(n *notes) []target.Thread {
 	if !readsContexts(f.platform.Arch) {
 		n.add(target.Unsupportedf("minidump: unsupported architecture %s: the threads' registers are unknown", f.platform.Arch))
 	}
-	t := s.list(stride, limits.Threads, n)
+	t := s.list(stride, int(f.limits.Threads), n)
 	infos := make(map[uint32]ThreadInfo)
 	for _, i := range f.ThreadInfos() {
 		infos[i.ID] = i
@@ -197,7 +196,7 @@ func (f *File) threadNames(n *notes) map[uint32]string {
 	if !ok {
 		return nil
 	}
-	t := s.list(threadNameSize, limits.Threads, n)
+	t := s.list(threadNameSize, int(f.limits.Threads), n)
 	names := make(map[uint32]string, t.len())
 	r := f.names(s.name)
 	for i := range t.len() {

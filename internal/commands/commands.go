@@ -64,7 +64,12 @@ var ceilings = []struct {
 	cli.Limit
 	of func(*sosgo.Options) *int64
 }{
-	{cli.Limit{Name: "unpacked", Summary: "bytes of a compressed dump once it is unpacked"}, func(o *sosgo.Options) *int64 { return &o.MaxDecompressed }},
+	{cli.Limit{Name: "unpacked", Summary: "bytes of a compressed dump once it is unpacked (1 TB)"}, func(o *sosgo.Options) *int64 { return &o.MaxDecompressed }},
+	{cli.Limit{Name: "ratio", Summary: "bytes that it unpacks to for each of its own, beyond 1 GB (1000)"}, func(o *sosgo.Options) *int64 { return &o.MaxRatio }},
+	{cli.Limit{Name: "ranges", Summary: "ranges of memory that the dump lists (1,000,000)"}, func(o *sosgo.Options) *int64 { return &o.Limits.Ranges }},
+	{cli.Limit{Name: "threads", Summary: "threads that the dump lists (100,000)"}, func(o *sosgo.Options) *int64 { return &o.Limits.Threads }},
+	{cli.Limit{Name: "notes", Summary: "notes of an ELF core (2,000,000)"}, func(o *sosgo.Options) *int64 { return &o.Limits.Notes }},
+	{cli.Limit{Name: "cache", Summary: "bytes of dumps that are kept unpacked for the next time (64 GB)"}, func(o *sosgo.Options) *int64 { return &o.CacheSize }},
 	{cli.Limit{Name: "download", Summary: "bytes of one file of a symbol server"}, func(o *sosgo.Options) *int64 { return &o.MaxDownload }},
 	{cli.Limit{Name: "downloads", Summary: "bytes of all files of symbol servers"}, func(o *sosgo.Options) *int64 { return &o.MaxDownloads }},
 }

@@ -7,18 +7,30 @@ package limits
 
 // Containers.
 const (
-	MinidumpStreams  = 10_000
-	MemoryRanges     = 10_000_000
-	Modules          = 100_000
-	Threads          = 1_000_000
-	PathBytes        = 32 << 10
-	Notes            = 10_000_000
-	NoteBytes        = 1 << 30 // of one PT_NOTE segment; a thread takes 1 to 4 KB
-	LinkMap          = 100_000 // entries of the dynamic linker's list
-	AuxEntries       = 1024    // of the auxiliary vector
-	Annotations      = 100_000 // of Crashpad
-	FunctionTables   = 1_000_000
-	DecompressedSize = 1 << 40 // bytes of a .gz or .zst dump; override with Options.MaxDecompressed
+	MinidumpStreams = 10_000
+	MemoryRanges    = 1_000_000 // a kernel allows 65,530 mappings; createdump cuts them to pieces
+	Modules         = 100_000
+	Threads         = 100_000
+	Handles         = 1 << 20 // of the operating system
+	PathBytes       = 32 << 10
+	Notes           = 2_000_000
+	NoteBytes       = 1 << 30 // of one PT_NOTE segment; a thread takes 1 to 11 KB
+	NoteOwnerBytes  = 64
+	FileNoteBytes   = 64 << 20 // of NT_FILE
+	LinkMap         = 100_000  // entries of the dynamic linker's list
+	AuxEntries      = 1024     // of the auxiliary vector
+	Annotations     = 100_000  // of Crashpad
+	FunctionTables  = 1_000_000
+
+	// Of a dump that is compressed. All have an option to raise them.
+	DecompressedSize  = 1 << 40 // bytes, unpacked
+	DecompressedRatio = 1000    // unpacked bytes for each byte of the file, beyond DecompressedFree
+	DecompressedFree  = 1 << 30 // bytes that any file may unpack to
+	SpaceReserve      = 1 << 30 // bytes that stay free where it is unpacked, or a tenth if that is less
+	MemoryShare       = 2       // where that is memory (tmpfs): the part of what is available that may be used
+	CacheSize         = 64 << 30
+	CacheDays         = 7
+	CacheLeast        = 16 << 20 // bytes of a compressed file that is worth to be kept unpacked
 )
 
 // Images and metadata.

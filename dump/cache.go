@@ -1,0 +1,252 @@
+package dump
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/target"
+)
+
+// A cache keeps compressed dumps unpacked, so that many commands cost one unpacking.
+// The folder is the user's alone. An entry is two files:
+//
+//	KEY.dump   the unpacked dump
+//	KEY.json   an entryRecord
+//
+// KEY is the SHA-256 of the compressed file, all of it: another file can't take an
+// entry's place. An entry counts only as long as its file is what was written:
+// of the same size and time, with the same bytes where samples were taken, and
+// nobody else's to write. Entries that were not used for days go, and then those
+// that were not used for longest, until the rest fits.
+//
+// Several processes may share a cache: files are written beside and renamed, and a
+// file that another process has open stays until it is closed.
+type cache struct {
+	dir  string
+	size int64 // that all entries may have together
+}
+
+// What entries are called.
+const (
+	entryDump   = ".dump"
+	entryJSON   = ".json"
+	entryUnborn = "unpacking-" // while it is written
+)
+
+// An entryRecord says how an entry was written.
+type entryRecord struct {
+	Size    int64     `json:"size"`
+	Written time.Time `json:"written"`
+	Samples string    `json:"samples"` // SHA-256 of the samples
+}
+
+// DefaultCache is the folder for unpacked dumps in the user's cache folder; empty
+// where the user has none.
+func DefaultCache() string {
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(dir, "sosgo", "unpacked")
+}
+
+// cache is the cache to use for a file of that size, nil for none.
+func (o *Options) cache(size int64) *cache {
+	least := int64(limits.CacheLeast)
+	if o.CacheLeast > 0 {
+		least = o.CacheLeast
+	}
+	if o.Cache == "" || size < least {
+		return nil
+	}
+	c := &cache{o.Cache, limits.CacheSize}
+	if o.CacheSize > 0 {
+		c.size = o.CacheSize
+	}
+	if err := os.MkdirAll(c.dir, 0o700); err != nil {
+		return nil
+	}
+	if info, err := os.Stat(c.dir); err != nil || !info.IsDir() || !private(info) {
+		return nil
+	}
+	return c
+}
+
+// key is the name of the entry for src.
+func (c *cache) key(ctx context.Context, src target.Source) (string, error) {
+	h := sha256.New()
+	in := &progressReader{ctx: ctx, r: io.NewSectionReader(src, 0, src.Size())}
+	if _, err := io.CopyBuffer(h, in, make([]byte, 1<<20)); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+func (c *cache) path(key, suffix string) string { return filepath.Join(c.dir, key+suffix) }
+
+// open returns the unpacked dump of that key, nil if there is none that can be
+// believed.
+func (c *cache) open(key string) *os.File {
+	c.sweep(0)
+	text, err := os.ReadFile(c.path(key, entryJSON))
+	if err != nil {
+		return nil
+	}
+	var record entryRecord
+	f, err := os.Open(c.path(key, entryDump))
+	if err != nil {
+		return nil
+	}
+	if json.Unmarshal(text, &record) != nil || !record.describes(f) {
+		f.Close()
+		c.remove(key)
+		return nil
+	}
+	now := time.Now()
+	_ = os.Chtimes(c.path(key, entryJSON), now, now) // it was used; if that can't be told, it only goes earlier
+	return f
+}
+
+// describes reports whether f is as it was written.
+func (r *entryRecord) describes(f *os.File) bool {
+	info, err := os.Lstat(f.Name())
+	if err != nil || !info.Mode().IsRegular() || !private(info) || info.Size() != r.Size || !info.ModTime().Equal(r.Written) {
+		return false
+	}
+	opened, err := f.Stat()
+	if err != nil || !os.SameFile(info, opened) {
+		return false
+	}
+	samples, err := sampled(f, r.Size)
+	return err == nil && samples == r.Samples
+}
+
+// sampled hashes pages of r, which has size bytes: the first and the last, and some
+// between them.
+func sampled(r io.ReaderAt, size int64) (string, error) {
+	const page, count = 4096, 256
+	h := sha256.New()
+	b := make([]byte, page)
+	for i := range int64(count + 1) {
+		n, err := r.ReadAt(b, max(size-page, 0)/count*i)
+		if i == count {
+			n, err = r.ReadAt(b, max(size-page, 0))
+		}
+		if err != nil && !errors.Is(err, io.EOF) {
+			return "", err
+		}
+		h.Write(b[:n])
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// create creates the file that is to become an entry, wherever others go.
+func (c *cache) create(string) (*os.File, error) { return os.CreateTemp(c.dir, entryUnborn+"*") }
+
+// keep makes f, which is written completely, the entry of that key, and makes room
+// for it. Where it can't, f is still there, without a name.
+func (c *cache) keep(key string, f *os.File) {
+	if !c.store(key, f) {
+		os.Remove(f.Name())
+	}
+}
+
+func (c *cache) store(key string, f *os.File) bool {
+	info, err := f.Stat()
+	if err != nil || info.Size() > c.size {
+		return false
+	}
+	c.sweep(info.Size())
+	record := entryRecord{Size: info.Size(), Written: info.ModTime()}
+	if record.Samples, err = sampled(f, record.Size); err != nil {
+		return false
+	}
+	text, err := json.Marshal(record)
+	if err != nil {
+		return false
+	}
+	beside := f.Name() + entryJSON
+	if err := os.WriteFile(beside, text, 0o600); err != nil {
+		return false
+	}
+	// A dump without its record is no entry, and goes with the next sweep.
+	if os.Rename(f.Name(), c.path(key, entryDump)) != nil || os.Rename(beside, c.path(key, entryJSON)) != nil {
+		os.Remove(beside)
+		return false
+	}
+	return true
+}
+
+func (c *cache) remove(key string) {
+	os.Remove(c.path(key, entryJSON))
+	os.Remove(c.path(key, entryDump))
+}
+
+// sweep removes what is old and, for an entry of that size, what was not used for
+// longest.
+func (c *cache) sweep(room int64) {
+	type entry struct {
+		key  string
+		used time.Time
+		size int64
+	}
+	files, err := os.ReadDir(c.dir)
+	if err != nil {
+		return
+	}
+	old, left := time.Now().AddDate(0, 0, -limits.CacheDays), time.Now().AddDate(0, 0, -1)
+	var entries []entry
+	var total int64
+	for _, file := range files {
+		info, err := file.Info()
+		if err != nil {
+			continue
+		}
+		key, isDump := strings.CutSuffix(file.Name(), entryDump)
+		if !isDump {
+			// A record without its dump, or what a process left that was ended.
+			unborn := strings.HasPrefix(key, entryUnborn) && info.ModTime().Before(left)
+			if unborn || info.ModTime().Before(old) && isRecord(key) {
+				os.Remove(filepath.Join(c.dir, file.Name()))
+			}
+			continue
+		}
+		e := entry{key, info.ModTime(), info.Size()}
+		if record, err := os.Stat(c.path(key, entryJSON)); err == nil {
+			e.used = record.ModTime()
+		} else if !errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if e.used.Before(old) {
+			c.remove(key)
+			continue
+		}
+		entries, total = append(entries, e), total+e.size
+	}
+	slices.SortFunc(entries, func(a, b entry) int { return cmp.Or(a.used.Compare(b.used), cmp.Compare(a.key, b.key)) })
+	for _, e := range entries {
+		if total <= c.size-room {
+			return
+		}
+		c.remove(e.key)
+		total -= e.size
+	}
+}
+
+// isRecord reports whether a file has the name of an entry's record.
+func isRecord(name string) bool {
+	key, ok := strings.CutSuffix(name, entryJSON)
+	return ok && len(key) == 2*sha256.Size
+}

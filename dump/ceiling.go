@@ -1,0 +1,53 @@
+package dump
+
+import (
+	"fmt"
+	"math"
+	"os"
+
+	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/target"
+)
+
+// A ceiling is the largest size of an unpacked dump, and why it is not larger.
+type ceiling struct {
+	bytes int64
+	err   func() error
+}
+
+// ceiling is the lowest of the bounds for a dump that is unpacked from size bytes
+// into f. A limit of the user's own counts as it is.
+func (o *Options) ceiling(size int64, f *os.File) ceiling {
+	c := ceiling{limits.DecompressedSize, nil}
+	if o.MaxDecompressed > 0 {
+		c.bytes = o.MaxDecompressed
+	}
+	c.err = func() error {
+		return target.Unsupportedf("the unpacked dump is larger than the limit of %d bytes (Options.MaxDecompressed, --limit unpacked=SIZE)", c.bytes)
+	}
+	ratio := int64(limits.DecompressedRatio)
+	if o.MaxRatio > 0 {
+		ratio = o.MaxRatio
+	}
+	if n := max(product(size, ratio), limits.DecompressedFree); n < c.bytes {
+		c = ceiling{n, func() error {
+			return target.Unsupportedf("the dump unpacks to more than %d times its size, which is what files made to do harm do: if it is honest, "+
+				"raise the limit (Options.MaxRatio, --limit ratio=N)", ratio)
+		}}
+	}
+	if free, ok := freeSpace(f); ok {
+		if n := max(free-min(limits.SpaceReserve, free/10), 0); n < c.bytes {
+			c = ceiling{n, func() error {
+				return fmt.Errorf("the unpacked dump does not fit: %d bytes may be used where it is unpacked to (TMPDIR chooses another place)", n)
+			}}
+		}
+	}
+	return c
+}
+
+func product(a, b int64) int64 {
+	if b > 0 && a > math.MaxInt64/b {
+		return math.MaxInt64
+	}
+	return a * b
+}

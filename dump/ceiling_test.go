@@ -1,0 +1,109 @@
+package dump_test
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"testing"
+
+	"github.com/klauspost/compress/zstd"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo/dump"
+	"github.com/sosgo/sosgo/internal/synth"
+	"github.com/sosgo/sosgo/target"
+)
+
+// filled is a core whose memory is filled with b.
+func filled(b byte) []byte {
+	c := &synth.ELFCore{Segments: []synth.ELFSegment{{Addr: 0x10000, Data: bytes.Repeat([]byte{b}, 1<<20), Flags: 6}}}
+	return c.Bytes()
+}
+
+// bomb is a file that unpacks to a core of so many megabytes.
+func bomb(t *testing.T, megabytes int) []byte {
+	var out bytes.Buffer
+	w, err := zstd.NewWriter(&out)
+	require.NoError(t, err)
+	_, err = w.Write(filled(1))
+	require.NoError(t, err)
+	zeros := make([]byte, 1<<20)
+	for range megabytes {
+		_, err := w.Write(zeros)
+		require.NoError(t, err)
+	}
+	require.NoError(t, w.Close())
+	return out.Bytes()
+}
+
+// TestBomb: a small file does not fill the disk, unless its user wants it.
+func TestBomb(t *testing.T) {
+	file := bomb(t, 1200)
+	require.Less(t, len(file), 1<<20)
+	read := int64(0)
+	o := dump.Options{TempDir: t.TempDir(), Progress: func(done, _ int64) { read = done }}
+	_, err := dump.OpenReaderAt(bytes.NewReader(file), int64(len(file)), o)
+	require.ErrorIs(t, err, target.ErrUnsupported)
+	assert.ErrorContains(t, err, "--limit ratio")
+	assert.NotZero(t, read)
+	if testing.Short() {
+		return
+	}
+	o.MaxRatio = 1 << 20
+	f, err := dump.OpenReaderAt(bytes.NewReader(file), int64(len(file)), o)
+	require.NoError(t, err)
+	assert.Greater(t, f.Size, int64(1200<<20))
+	require.NoError(t, f.Close())
+}
+
+// TestStream: a dump from a pipe, packed or not, is a dump.
+func TestStream(t *testing.T) {
+	for _, b := range [][]byte{filled(7), zst(t, filled(7))} {
+		dir := t.TempDir()
+		r, w := io.Pipe()
+		go func() {
+			_, _ = w.Write(b)
+			w.Close()
+		}()
+		f, err := dump.OpenStream(r, dump.Options{TempDir: dir})
+		require.NoError(t, err)
+		v, err := target.Uint8(f, 0x10000)
+		require.NoError(t, err)
+		assert.EqualValues(t, 7, v)
+		files, err := os.ReadDir(dir)
+		require.NoError(t, err)
+		assert.Empty(t, files)
+		require.NoError(t, f.Close())
+	}
+	_, err := dump.OpenStream(bytes.NewReader(filled(1)), dump.Options{MaxDecompressed: 1000})
+	assert.ErrorIs(t, err, target.ErrUnsupported)
+	_, err = dump.OpenStream(bytes.NewReader(nil), dump.Options{})
+	assert.ErrorIs(t, err, target.ErrCorrupt)
+}
+
+// TestLimits: the ceilings reach the containers.
+func TestLimits(t *testing.T) {
+	c := &synth.ELFCore{}
+	for i := range uint64(20) {
+		c.Segments = append(c.Segments, synth.ELFSegment{Addr: i << 20, Data: []byte{1}, Flags: 4})
+		c.Notes = append(c.Notes, synth.ELFThread(uint32(i+1), 0, make([]uint64, 27)))
+	}
+	b := c.Bytes()
+	open := func(l target.Limits) (*dump.File, error) {
+		return dump.OpenReaderAt(bytes.NewReader(b), int64(len(b)), dump.Options{Limits: l})
+	}
+	_, err := open(target.Limits{Ranges: 10})
+	assert.ErrorIs(t, err, target.ErrUnsupported)
+	f, err := open(target.Limits{Threads: 5})
+	require.NoError(t, err)
+	assert.Len(t, f.Threads(), 5)
+	assert.NotEmpty(t, f.Warnings())
+	f, err = open(target.Limits{Notes: 3})
+	require.NoError(t, err)
+	assert.Len(t, f.Threads(), 3)
+	f, err = open(target.Limits{})
+	require.NoError(t, err)
+	assert.Len(t, f.Threads(), 20)
+	assert.Empty(t, f.Warnings())
+}

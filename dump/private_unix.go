@@ -1,0 +1,15 @@
+//go:build unix
+
+package dump
+
+import (
+	"io/fs"
+	"os"
+	"syscall"
+)
+
+// private reports whether a file is this user's, and nobody else's to write.
+func private(info fs.FileInfo) bool {
+	s, ok := info.Sys().(*syscall.Stat_t)
+	return ok && int(s.Uid) == os.Getuid() && info.Mode().Perm()&0o022 == 0
+}

@@ -1,0 +1,53 @@
+package dump
+
+import (
+	"bufio"
+	"math"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"github.com/sosgo/sosgo/internal/limits"
+)
+
+// The file systems that keep files in memory (linux/magic.h).
+const (
+	tmpfsMagic = 0x01021994
+	ramfsMagic = 0x858458f6
+)
+
+// freeSpace is how many bytes may be written to the file system that f is on. Where
+// that is memory, a part of what is available counts.
+func freeSpace(f *os.File) (int64, bool) {
+	var s syscall.Statfs_t
+	if err := syscall.Fstatfs(int(f.Fd()), &s); err != nil || s.Bsize <= 0 {
+		return 0, false
+	}
+	free := int64(math.MaxInt64)
+	if s.Bavail < math.MaxInt64/uint64(s.Bsize) {
+		free = int64(s.Bavail) * int64(s.Bsize)
+	}
+	if uint32(s.Type) == tmpfsMagic || uint32(s.Type) == ramfsMagic {
+		if available, ok := availableMemory(); ok {
+			free = min(free, available/limits.MemoryShare)
+		}
+	}
+	return free, true
+}
+
+// availableMemory reads /proc/meminfo (proc(5)).
+func availableMemory() (int64, bool) {
+	f, err := os.Open("/proc/meminfo")
+	if err != nil {
+		return 0, false
+	}
+	defer f.Close()
+	for s := bufio.NewScanner(f); s.Scan(); {
+		if rest, ok := strings.CutPrefix(s.Text(), "MemAvailable:"); ok {
+			kb, err := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(rest), " kB"), 10, 53)
+			return kb << 10, err == nil
+		}
+	}
+	return 0, false
+}
