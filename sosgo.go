@@ -201,6 +201,9 @@ func (d *Dump) Close() error {
 	return errors.Join(d.files.Close(), d.file.Close())
 }
 
+// Truncated says that the dump's file is cut, and by how much; see dump.File.
+func (d *Dump) Truncated() error { return d.file.Truncated() }
+
 // File describes the dump's file; it is the dumped process as a target.Target.
 func (d *Dump) File() *dump.File { return d.file }
 

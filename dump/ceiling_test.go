@@ -2,6 +2,7 @@ package dump_test
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"os"
 	"testing"
@@ -106,4 +107,26 @@ func TestLimits(t *testing.T) {
 	require.NoError(t, err)
 	assert.Len(t, f.Threads(), 20)
 	assert.Empty(t, f.Warnings())
+}
+
+// TestTruncated: what the file lacks is counted, whatever is cut.
+func TestTruncated(t *testing.T) {
+	c := synth.ELFCore{Notes: []synth.ELFNote{synth.ELFThread(1, 0, make([]uint64, 27))},
+		Segments: []synth.ELFSegment{{Addr: 0x10000, Data: make([]byte, 0x3000)}, {Addr: 0x20000, Data: make([]byte, 0x1000)}}}
+	m := synth.NewMinidump()
+	m.SystemInfo(synth.MinidumpAMD64)
+	m.Modules(synth.MinidumpModule{Base: 0x1000, Size: 1, Path: "a"})
+	m.Memory64(synth.MinidumpRange{Addr: 0x10000, Data: make([]byte, 0x3000)}, synth.MinidumpRange{Addr: 0x20000, Data: make([]byte, 0x1000)})
+	for name, whole := range map[string][]byte{"core": c.Bytes(), "minidump": m.Bytes()} {
+		for _, lack := range []int{0, 1, 0x1000, 0x1800} {
+			f, err := dump.OpenReaderAt(bytes.NewReader(whole), int64(len(whole)-lack), dump.Options{})
+			require.NoError(t, err)
+			if lack == 0 {
+				assert.NoError(t, f.Truncated(), name)
+				continue
+			}
+			assert.ErrorIs(t, f.Truncated(), target.ErrCorrupt)
+			assert.ErrorContains(t, f.Truncated(), fmt.Sprintf(" %d bytes that it lists", lack), name)
+		}
+	}
 }

@@ -85,6 +85,17 @@ func (f *File) Contents() []target.Content {
 	return nil
 }
 
+// Truncated says that the file is shorter than what the dump says of itself, and by
+// how many bytes: target.ErrCorrupt, or nil. What is missing is answered as not in
+// the dump.
+func (f *File) Truncated() error {
+	c, ok := f.Target.(interface{ Cut() uint64 })
+	if !ok || c.Cut() == 0 {
+		return nil
+	}
+	return target.Corruptf("the dump is cut: %d bytes that it lists lie past the end of the file (%d bytes)", c.Cut(), f.Size)
+}
+
 // Content is the dump itself, unpacked, as an io.ReaderAt of Size bytes.
 func (f *File) Content() io.ReaderAt { return f.src }
 

@@ -94,6 +94,7 @@ type File struct {
 	auxv      []AuxEntry
 	diag      *DiagInfo
 	warnings  []error
+	cutNotes  uint64
 }
 
 var _ target.Target = (*File)(nil)
@@ -339,6 +340,10 @@ func (f *File) mapMemory(src target.Source, segments []segment) error {
 	}
 	return nil
 }
+
+// Cut is the number of bytes that the core's program headers name and that lie past
+// the end of its file: of memory and of notes.
+func (f *File) Cut() uint64 { return f.mem.Cut() + f.cutNotes }
 
 // ReadMemory implements target.Memory.
 func (f *File) ReadMemory(p []byte, a target.Addr) (int, error) {

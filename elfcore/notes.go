@@ -81,6 +81,9 @@ func (b *builder) readNotes(src target.Source) {
 
 func (b *builder) readNoteSegment(src target.Source, s *segment) {
 	size := uint64(src.Size())
+	if end := min(s.fileSize, math.MaxInt64); end > size-min(s.off, size) {
+		b.cutNotes += min(end-(size-min(s.off, size)), math.MaxInt64-min(b.cutNotes, math.MaxInt64))
+	}
 	if s.off >= size {
 		b.warn(target.Corruptf("the notes lie past the end of the file: threads and modules are missing"))
 		return

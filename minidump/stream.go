@@ -1,6 +1,9 @@
 package minidump
 
-import "fmt"
+import (
+	"fmt"
+	"math"
+)
 
 // A StreamType says what a stream holds (minidumpapiset.h,
 // MINIDUMP_STREAM_TYPE).
@@ -87,6 +90,18 @@ func (s Stream) Name() string { return s.Type.String() }
 // Streams lists the directory in the dump's order, without its unused
 // entries. The caller must not change the slice.
 func (f *File) Streams() []Stream { return f.streams }
+
+// Cut is the number of bytes that the dump's lists name and that lie past the end of
+// its file: of memory and of streams.
+func (f *File) Cut() uint64 {
+	cut := f.mem.Cut()
+	for _, s := range f.streams {
+		if lack := int64(s.RVA) + int64(s.Size) - max(f.src.Size(), int64(s.RVA)); lack > 0 {
+			cut += min(uint64(lack), math.MaxUint64-cut)
+		}
+	}
+	return cut
+}
 
 // StreamBytes returns the bytes of s: a *FormatError where the file does not
 // hold them all. The slice is read-only and valid until the dump is closed.

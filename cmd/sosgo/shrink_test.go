@@ -44,3 +44,20 @@ func TestShrinkingDump(t *testing.T) {
 		assert.Contains(t, out.String(), "sosgo devel", "the session goes on")
 	}
 }
+
+// TestTruncatedDump: every command says that the dump is cut, and by how much.
+func TestTruncatedDump(t *testing.T) {
+	for _, name := range []string{"net10-zoo", "win-net10-zoo"} {
+		raw, err := testdump.Open(t, name).Raw()
+		require.NoError(t, err)
+		path := filepath.Join(t.TempDir(), "core")
+		require.NoError(t, os.WriteFile(path, raw[:len(raw)-12345], 0o600))
+		for _, command := range []string{"threads", "modules", "clrstack -all", "eeheap", "doctor"} {
+			var out, errs bytes.Buffer
+			cli.Main(t.Context(), []string{"-d", path, "-json", "-c", command}, strings.NewReader(""), &out, &errs, environment(nil))
+			assert.Contains(t, out.String(), "the dump is cut: 12345 bytes", "%s, %s", name, command)
+			assert.Equal(t, 1, strings.Count(out.String(), `"the dump is cut`), "%s, %s", name, command)
+			assert.Contains(t, errs.String(), "warning: ", "%s, %s", name, command)
+		}
+	}
+}

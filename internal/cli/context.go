@@ -65,6 +65,9 @@ func (c *Context) OpenDump() (Dump, error) {
 	d, err := c.Session.Open(c.ctx, p.Set)
 	if err == nil {
 		c.dump = d
+		if t, ok := d.(interface{ Truncated() error }); ok && t.Truncated() != nil {
+			c.Warn(t.Truncated())
+		}
 	}
 	return c.dump, err
 }

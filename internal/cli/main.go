@@ -74,7 +74,7 @@ func (e *Env) isTerminal(stream any) bool {
 // command has no option of the same name.
 func globalOptions() []Option {
 	return []Option{
-		{Name: "dump", Aliases: []string{"d"}, Kind: File, Summary: "the dump; else SOSGO_DUMP, or the only dump in the current folder"},
+		{Name: "dump", Aliases: []string{"d"}, Kind: File, Summary: "the dump, - for standard input; else SOSGO_DUMP, or the only dump in the current folder"},
 		{Name: "modules", Kind: File, Value: "DIR", Repeat: true, Summary: "a folder with module files (runtime, assemblies); may repeat"},
 		{Name: "symbol-server", Kind: Str, Value: "URL", Repeat: true, Summary: "download module files that are missing from this symbol server; may repeat"},
 		{Name: "symbol-cache", Kind: File, Value: "DIR", Summary: "where downloads are kept; default: the .NET tools' cache in the home folder"},
@@ -84,6 +84,7 @@ func globalOptions() []Option {
 		{Name: "sos", Summary: "print exactly what SOS prints, nothing added (also SOSGO_SOS=1)"},
 		{Name: "json", Summary: "print one JSON document a command"},
 		{Name: "no-mmap", Summary: "read the dump instead of mapping it, for files that may shrink or network drives"},
+		{Name: "no-cache", Summary: "unpack a compressed dump anew: else a large one is kept unpacked for a week, in the user's cache folder"},
 		{Name: "jobs", Kind: Int, Summary: "worker threads; default: one a processor"},
 		{Name: "version", Summary: "print the version of sosgo"},
 		{Name: "c", Kind: Str, Value: "COMMAND", Repeat: true, Summary: "run this command line; may repeat, all share the session"},

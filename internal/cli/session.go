@@ -22,6 +22,7 @@ type OpenOptions struct {
 	Offline       bool              // open nothing that the dump names, and contact nobody
 	Limits        map[string]uint64 // of the names of Env.Limits, in bytes
 	NoMmap        bool              // read the file instead of mapping it
+	NoCache       bool              // unpack a compressed dump anew
 	Jobs          int               // worker goroutines; 0: one a processor
 	// Context is that of the command that runs now: what ends it ends downloads.
 	// It may be called from several goroutines.

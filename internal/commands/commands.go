@@ -7,9 +7,11 @@ package commands
 import (
 	"context"
 	"math"
+	"os"
 	"slices"
 
 	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/dump"
 	"github.com/sosgo/sosgo/internal/cli"
 	"github.com/sosgo/sosgo/internal/commands/objectcmd"
 	"github.com/sosgo/sosgo/internal/commands/processcmd"
@@ -39,6 +41,12 @@ func Open(_ context.Context, path string, o cli.OpenOptions) (cli.Dump, error) {
 	}
 	if o.Progress != nil {
 		options.Progress = func(done, total int64) { o.Progress(uint64(done), uint64(total)) }
+	}
+	if !o.NoCache {
+		options.Cache = dump.DefaultCache()
+	}
+	if path == "-" {
+		return sosgo.OpenStream(os.Stdin, options)
 	}
 	return sosgo.Open(path, options)
 }

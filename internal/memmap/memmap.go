@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 
 	"github.com/sosgo/sosgo/target"
@@ -35,6 +36,7 @@ type Map struct {
 	src    target.Source
 	ranges []Range // sorted, disjoint, merged where neighbours in file and address
 	starts []target.Addr
+	cut    uint64
 }
 
 var _ target.Memory = (*Map)(nil)
@@ -50,7 +52,7 @@ var _ target.Memory = (*Map)(nil)
 // Each is told in a warning. New takes ownership of ranges.
 func New(src target.Source, ranges []Range) (*Map, []error) {
 	var warnings []error
-	kept, past, wrapped := usable(ranges, src.Size())
+	kept, cut, past, wrapped := usable(ranges, src.Size())
 	if past > 0 {
 		warnings = append(warnings, target.Corruptf("%d memory ranges lie past the end of the file (%d bytes): the dump is truncated", past, src.Size()))
 	}
@@ -61,7 +63,7 @@ func New(src target.Source, ranges []Range) (*Map, []error) {
 	if overlaps > 0 {
 		warnings = append(warnings, target.Corruptf("%d memory ranges overlap others: the first in the dump counts", overlaps))
 	}
-	m := &Map{src: src, ranges: merge(disjoint)}
+	m := &Map{src: src, ranges: merge(disjoint), cut: cut}
 	m.starts = make([]target.Addr, len(m.ranges))
 	for i := range m.ranges {
 		m.starts[i] = m.ranges[i].Addr
@@ -69,9 +71,16 @@ func New(src target.Source, ranges []Range) (*Map, []error) {
 	return m, warnings
 }
 
+// Cut is the number of bytes of the ranges that lie past the end of the source.
+func (m *Map) Cut() uint64 { return m.cut }
+
 // usable keeps, in place, what of ranges is not empty, lies in a source of
-// that size, and does not wrap.
-func usable(ranges []Range, size int64) (kept []Range, past, wrapped int) {
+// that size, and does not wrap. cut counts the bytes that lie behind it.
+func usable(ranges []Range, size int64) (kept []Range, cut uint64, past, wrapped int) {
+	lacks := func(n uint64) {
+		cut += min(n, math.MaxUint64-cut)
+		past++
+	}
 	kept = ranges[:0]
 	for _, r := range ranges {
 		switch {
@@ -81,15 +90,15 @@ func usable(ranges []Range, size int64) (kept []Range, past, wrapped int) {
 			wrapped++
 			continue
 		case r.Offset < 0 || r.Offset >= size:
-			past++
+			lacks(r.Size)
 			continue
 		case r.Size > uint64(size-r.Offset):
+			lacks(r.Size - uint64(size-r.Offset))
 			r.Size = uint64(size - r.Offset)
-			past++
 		}
 		kept = append(kept, r)
 	}
-	return kept, past, wrapped
+	return kept, cut, past, wrapped
 }
 
 // resolve returns ranges sorted and disjoint, and how many of them lost bytes
