@@ -38,13 +38,15 @@ type recorder struct {
 	mu   sync.Mutex
 	seen map[target.Range]bool
 	list []target.Range
+
+	forget map[target.Range]bool // is not noted again
 }
 
 func (r *recorder) note(a target.Addr, n int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	at := target.Range{Start: a, End: a + target.Addr(min(n, largest))}
-	if n > 0 && !r.seen[at] {
+	if n > 0 && !r.seen[at] && !r.forget[at] {
 		r.seen[at] = true
 		r.list = append(r.list, at)
 	}
@@ -122,6 +124,9 @@ func (s *subject) learn(e *examiner) error {
 	for _, p := range w.list {
 		s.heads = append(s.heads, p.off, p.off+int64(p.size)/2)
 	}
+	if err := s.learnOpening(random, plain, w, r, o); err != nil {
+		return err
+	}
 	// A line finds what the lines before it have read in memory: they begin anew
 	// now and then.
 	wrapped := func() (cli.Dump, error) {
@@ -159,6 +164,23 @@ func (s *subject) learn(e *examiner) error {
 		}
 	}
 	s.lines = lines
+	return nil
+}
+
+// learnOpening notes what is read before any question: a dump that can't be
+// opened answers none, so that these places are damaged less often.
+func (s *subject) learnOpening(random *rand.Rand, plain *sosgo.Dump, w *watched, r *recorder, o sosgo.Options) error {
+	r.reset()
+	d, err := sosgo.OpenReaderAt(target.BytesSource(s.dump), int64(len(s.dump)), o)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	if rt, err := d.Runtime(); err == nil { // what has none is damaged too
+		_, _ = rt.KnownModules()
+	}
+	s.opening = s.places(random, plain, w, r.list)
+	r.forget = r.seen
 	return nil
 }
 

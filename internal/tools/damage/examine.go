@@ -205,16 +205,16 @@ func (e *examiner) chosen(random *rand.Rand, n uint64) []line {
 // damage damages the subject. It returns what mends it, what there is to open,
 // and what was done.
 func (e *examiner) damage(random *rand.Rand, k kind, lines []line, n uint64) (mend func(), raw []byte, said string, err error) {
-	d := &damager{random: random, raw: e.s.raw, lines: lines, heads: e.s.heads}
+	d := &damager{random: random, raw: e.s.raw, lines: lines, heads: e.s.heads, common: e.s.opening}
 	if len(e.s.files) == 0 {
 		if e.s.dump == nil {
-			d.lines, d.heads = nil, nil // their places are those of the dump inside
+			d.lines, d.heads, d.common = nil, nil, nil // their places are those of the dump inside
 		}
 		said = k.damage(d)
 		raw, err = e.s.openable(d.raw)
 		return func() { d.raw = e.s.raw; d.mend() }, raw, said, err
 	}
-	d.lines, d.heads = nil, nil
+	d.lines, d.heads, d.common = nil, nil, nil
 	file := e.s.files[(n/uint64(len(kinds)))%uint64(len(e.s.files))]
 	sound, err := os.ReadFile(file)
 	if err != nil {

@@ -25,6 +25,7 @@ type damager struct {
 	raw    []byte
 	lines  []line  // that will be run
 	heads  []int64 // where the container's own tables are
+	common []place // that are read before any line
 	undo   []saved
 }
 
@@ -74,9 +75,13 @@ func (d *damager) aim() (off int, addr uint64) {
 			if off := int(r.off) + n; off < len(d.raw) && (r.size <= 64 || d.raw[off] != 0 || p%2 == 0) {
 				return off, r.addr + uint64(n)
 			}
+		case p < 18: // a line that reads little
+		case d.random.IntN(4) > 0 && len(d.common) > 0:
+			r := d.common[d.random.IntN(len(d.common))]
+			return int(r.off), r.addr
 		case p == 18:
 			return d.random.IntN(len(d.raw)), 0
-		case p == 19:
+		default:
 			return d.head(), 0
 		}
 	}
@@ -98,7 +103,7 @@ func (d *damager) head() int {
 func (d *damager) few(most int) int { return 1 + d.random.IntN(1+d.random.IntN(most)) }
 
 func flips(d *damager) string {
-	n := d.few(16)
+	n := d.few(48)
 	first := 0
 	for i := range n {
 		at, _ := d.aim()
@@ -133,7 +138,7 @@ func (d *damager) word() uint64 {
 }
 
 func extremes(d *damager) string {
-	n := d.few(8)
+	n := d.few(32)
 	said := ""
 	for range n {
 		size := 1 << d.random.IntN(4)
@@ -148,11 +153,18 @@ func extremes(d *damager) string {
 }
 
 func zeroed(d *damager) string {
-	size := 8 << d.random.IntN(10)
-	at, _ := d.aim()
-	at &^= 7
-	d.set(at, make([]byte, size))
-	return fmt.Sprintf("%d bytes from %#x on", size, at)
+	said := ""
+	for range d.few(12) {
+		size := 8 << d.random.IntN(5)
+		if d.random.IntN(4) == 0 {
+			size = 8 << d.random.IntN(10)
+		}
+		at, _ := d.aim()
+		at &^= 7
+		d.set(at, make([]byte, size))
+		said += fmt.Sprintf(" %d bytes from %#x on;", size, at)
+	}
+	return said
 }
 
 const page = 4096
@@ -184,11 +196,11 @@ func copied(d *damager) string {
 }
 
 func truncated(d *damager) string {
-	at := d.random.IntN(len(d.raw) + 1)
-	switch d.random.IntN(3) {
+	at := len(d.raw) - d.random.IntN(len(d.raw)/(1+d.random.IntN(20))+1)
+	switch d.random.IntN(6) {
 	case 0:
 		at = d.head()
-	case 1:
+	case 1, 2:
 		at, _ = d.aim()
 	}
 	d.raw = d.raw[:min(at, len(d.raw))]
@@ -225,7 +237,7 @@ func (d *damager) putWord(at int, v uint64) {
 
 func pointers(d *damager) string {
 	said := ""
-	for range d.few(6) {
+	for range d.few(32) {
 		p, ok := d.aimAtPointer()
 		if !ok {
 			break
@@ -244,7 +256,7 @@ func pointers(d *damager) string {
 func cycles(d *damager) string {
 	said := ""
 	var before uint64
-	for range d.few(6) {
+	for range d.few(32) {
 		p, ok := d.aimAtPointer()
 		if !ok {
 			break

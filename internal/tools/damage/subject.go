@@ -44,6 +44,8 @@ type subject struct {
 	pools pools
 	lines []line // that are run over it, in the order of the commands
 	heads []int64
+
+	opening []place // that are read before any question
 }
 
 // A source is where a subject comes from: small enough to list them all
