@@ -39,7 +39,7 @@ func TestDamage(t *testing.T) {
 }
 
 // newExaminer is the examiner of one subject.
-func newExaminer(t *testing.T, all []source, name string) *examiner {
+func newExaminer(t testing.TB, all []source, name string) *examiner {
 	t.Helper()
 	tmp := t.TempDir()
 	t.Setenv("TMPDIR", tmp)
