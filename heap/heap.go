@@ -110,6 +110,9 @@ func (h *Heap) open() error {
 	if err != nil {
 		return err
 	}
+	if err := h.readMode(v); err != nil {
+		return err
+	}
 	h.genCount = v.generations
 	if err := h.readSubHeaps(v); err != nil {
 		return err
@@ -173,6 +176,7 @@ func (v *vars) deref(field string) (target.Addr, error) {
 	return target.Pointer(v.r, a)
 }
 
+// readVars reads the variables; it changes nothing of h.
 func (h *Heap) readVars() (*vars, error) {
 	l := h.rt.Layout()
 	v := &vars{r: h.mem, l: l, generations: defaultGenerationCount}
@@ -198,10 +202,7 @@ func (h *Heap) readVars() (*vars, error) {
 		return nil, target.Corruptf("%d generations of %#x bytes", v.generations, uint64(size))
 	}
 	v.generationSize = int(size)
-	if err := h.readGenerationOffsets(v); err != nil {
-		return nil, err
-	}
-	return v, h.readMode(v)
+	return v, h.readGenerationOffsets(v)
 }
 
 func (h *Heap) readGenerationOffsets(v *vars) error {
