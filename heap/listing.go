@@ -174,7 +174,7 @@ func (h *Heap) statistics(g *answer.Gaps, s *Stats, byCount bool) *answer.Statis
 // contents counts strings by content while it is ranged over.
 func (h *Heap) contents(ctx context.Context, g *answer.Gaps, f *Filter, o ScanOptions) iter.Seq2[answer.StringCount, error] {
 	return func(yield func(answer.StringCount, error) bool) {
-		list, stats, err := h.Strings(ctx, f, o)
+		table, stats, err := h.countStrings(ctx, f, o)
 		if err == nil {
 			err = noteCorrupt(g, &stats)
 		}
@@ -182,12 +182,13 @@ func (h *Heap) contents(ctx context.Context, g *answer.Gaps, f *Filter, o ScanOp
 			g.Fail(err)
 			return
 		}
-		for i := range list {
-			s := &list[i]
-			text, _, err := h.StringText(s.First, comparedChars)
-			if !yield(answer.StringCount{Count: s.Count, Size: s.TotalSize(), Address: s.First, Text: g.Text(text, err)}, nil) {
+		g.Note(table.gap())
+		for s := range h.texts(ctx, table.sorted(o.jobs()), o.jobs()) {
+			g.Note(s.Text.Err)
+			if !yield(s, nil) {
 				return
 			}
 		}
+		g.Fail(ctx.Err())
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/target"
 )
 
 // A scanList is an answer.ObjectSource that scans the heap.
@@ -41,7 +42,7 @@ func (l *scanList) All() iter.Seq2[answer.HeapObject, error] {
 
 func (l *scanList) Format(chars int, newRow func() answer.AppendObject, emit func([]byte) error) error {
 	return scanRows(l, func() *lineCollector {
-		return &lineCollector{Counter: NewCounter(l.h, l.f), sieve: NewSieve(l.f), reader: rowReader{h: l.h, chars: chars}, row: newRow()}
+		return &lineCollector{Counter: NewCounter(l.h, l.f), sieve: NewSieve(l.f), reader: newRowReader(l.h, chars), row: newRow()}
 	}, func(c *lineCollector) error {
 		if len(c.out) == 0 {
 			return nil
@@ -120,14 +121,19 @@ func (c *lineCollector) Reset() {
 type rowReader struct {
 	h     *Heap
 	chars int // of what a string says
+	texts textReader
 	row   answer.HeapObject
 	text  answer.Excerpt
+}
+
+func newRowReader(h *Heap, chars int) rowReader {
+	return rowReader{h: h, chars: chars, texts: textReader{win: target.NewWindow(h.mem)}}
 }
 
 func (r *rowReader) read(o *Object) *answer.HeapObject {
 	r.row = answer.HeapObject{Address: o.Addr, MethodTable: o.Type.Addr, Size: o.Size, Free: o.Free}
 	if r.chars > 0 && !o.Free && o.Type.Addr == r.h.rt.WellKnown().String {
-		text, whole, err := r.h.StringText(o.Addr, r.chars)
+		text, whole, err := r.texts.read(o.Addr, r.chars)
 		r.text = answer.Excerpt{Text: answer.Text{S: text, Err: err}, Whole: whole}
 		r.row.String = &r.text
 	}
@@ -155,7 +161,7 @@ func (l *sliceList) All() iter.Seq2[answer.HeapObject, error] {
 const sliceRows = 1024
 
 func (l *sliceList) Format(chars int, newRow func() answer.AppendObject, emit func([]byte) error) error {
-	r, row, out := rowReader{h: l.h, chars: chars}, newRow(), []byte(nil)
+	r, row, out := newRowReader(l.h, chars), newRow(), []byte(nil)
 	for i := range l.list {
 		out = row(out, r.read(&l.list[i]))
 		if (i+1)%sliceRows == 0 || i == len(l.list)-1 {

@@ -106,6 +106,7 @@ const (
 	GenerationSize = 4096 // bytes of one entry of the generation table
 	ArrayRank      = 32
 	StringChars    = 1 << 30
+	StringContents = 1 << 26   // different strings that are counted, of some 60 bytes each: 4 GB
 	StackScan      = 256 << 20 // bytes of one thread's stack that are scanned
 	ObjectLength   = 1 << 40
 
