@@ -32,6 +32,7 @@ var mayImport = map[string]string{
 	"internal/limits":    "",
 	"internal/memmap":    "target",
 	"internal/outfile":   "",
+	"internal/sandbox":   "target",
 	"internal/mmapfile":  "target internal/memmap",
 	"internal/teb":       "target",
 	"minidump":           "target internal/cursor internal/limits internal/memmap internal/teb",
@@ -74,7 +75,7 @@ var mayImport = map[string]string{
 	"internal/commands/threadcmd":  library + " internal/cli internal/commands/ask internal/text/threadtext",
 	"internal/commands/typecmd":    library + " internal/cli internal/commands/ask internal/text/typetext",
 	"internal/commands/processcmd": library + " internal/cli internal/commands/ask internal/limits internal/text/processtext",
-	"internal/commands": library + " elfcore minidump report/stackexport internal/limits internal/cli internal/text internal/commands/ask " +
+	"internal/commands": library + " elfcore minidump report/stackexport internal/limits internal/sandbox internal/cli internal/text internal/commands/ask " +
 		"internal/commands/objectcmd internal/commands/threadcmd internal/commands/typecmd internal/commands/processcmd",
 	"cmd/sosgo": "internal/cli internal/commands",
 }
@@ -85,7 +86,7 @@ var thirdParty = map[string]string{
 	"github.com/chzyer/readline":        "internal/cli",
 	"github.com/schollz/progressbar/v3": "internal/cli",
 	"golang.org/x/term":                 "internal/cli",
-	"golang.org/x/sys":                  "internal/mmapfile dump internal/cli",
+	"golang.org/x/sys":                  "internal/mmapfile dump internal/cli internal/sandbox",
 	"github.com/klauspost/compress":     "dump internal/cli",
 	"github.com/olekukonko/tablewriter": "report",
 	"github.com/go-delve/delve":         "unwind",

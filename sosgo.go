@@ -204,6 +204,19 @@ func (d *Dump) Close() error {
 // Truncated says that the dump's file is cut, and by how much; see dump.File.
 func (d *Dump) Truncated() error { return d.file.Truncated() }
 
+// OpenFiles opens the files of all modules that can be found. Otherwise each is
+// opened when memory that it has is first read. What is not found stays missing; the
+// error is the context's.
+func (d *Dump) OpenFiles(ctx context.Context) error {
+	for _, m := range d.file.Modules() {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		_, _ = d.files.Found(&m) // its readers say what is missing
+	}
+	return nil
+}
+
 // File describes the dump's file; it is the dumped process as a target.Target.
 func (d *Dump) File() *dump.File { return d.file }
 

@@ -25,6 +25,7 @@ func (a *app) openOptions() (OpenOptions, error) {
 		SymbolServers: a.globals["symbol-server"].list,
 		SymbolCache:   a.globals["symbol-cache"].text,
 		Offline:       a.globals["offline"].num != 0,
+		Sandbox:       a.globals["sandbox"].num != 0,
 		NoMmap:        a.globals["no-mmap"].num != 0,
 		NoCache:       a.globals["no-cache"].num != 0,
 		Jobs:          int(int64(a.globals["jobs"].num)),

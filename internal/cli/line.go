@@ -166,6 +166,10 @@ func (a *app) runParsed(ctx context.Context, l line) error {
 	if l.file == "" {
 		return a.runFiltered(ctx, l, a.stdout)
 	}
+	if a.globals["sandbox"].num != 0 {
+		a.fail("", errSandboxed)
+		return errSandboxed
+	}
 	f, err := outfile.Create(l.file, outfile.Options{Append: l.append, Guard: a.session.guard})
 	if err != nil {
 		a.fail("", err)

@@ -39,6 +39,8 @@ type Env struct {
 	Dir string
 	// Interrupt delivers the user's requests to stop the running command.
 	Interrupt <-chan os.Signal
+	// Sandbox gives up, for the whole process, what an open dump does not need.
+	Sandbox func(ctx context.Context, d Dump) error
 	// Limits are the ceilings that --limit knows.
 	Limits []Limit
 	// Recover makes a panic the error of its command. Without it, as in tests,
@@ -79,6 +81,7 @@ func globalOptions() []Option {
 		{Name: "symbol-server", Kind: Str, Value: "URL", Repeat: true, Summary: "download module files that are missing from this symbol server; may repeat"},
 		{Name: "symbol-cache", Kind: File, Value: "DIR", Summary: "where downloads are kept; default: the .NET tools' cache in the home folder"},
 		{Name: "offline", Summary: "open the dump and --modules alone: nothing that the dump names, nothing of this machine, no server"},
+		{Name: "sandbox", Summary: "once the dump and its module files are open, give up opening files, sockets and programs (Linux)"},
 		{Name: "limit", Kind: Str, Value: "NAME=SIZE", Repeat: true, Summary: "raise or lower a ceiling; an unknown name lists them"},
 		{Name: "runtime", Kind: Str, Value: "N|VERSION", Summary: "which runtime of the process to look at"},
 		{Name: "sos", Summary: "print exactly what SOS prints, nothing added (also SOSGO_SOS=1)"},
@@ -130,6 +133,12 @@ func newApp(stdin io.Reader, stdout, stderr io.Writer, env *Env) *app {
 		a.session.open = func(context.Context, string, OpenOptions) (Dump, error) {
 			return nil, errors.New("this program can't open dumps")
 		}
+	}
+	a.session.sandbox = func(ctx context.Context, d Dump) error {
+		if env.Sandbox == nil {
+			return errors.New("this program has no sandbox")
+		}
+		return env.Sandbox(ctx, d)
 	}
 	a.builtins = a.builtinCommands()
 	a.table = newTable(a.builtins, env.Commands)

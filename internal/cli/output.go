@@ -107,8 +107,15 @@ const (
 // WriteFile writes a file that the user named. It is there when it is whole, and not
 // at all otherwise, and never takes the place of what the session reads.
 func (c *Context) WriteFile(name string, mode WriteMode, write func(io.Writer) error) error {
+	if c.Session.options.Sandbox {
+		return errSandboxed
+	}
 	return outfile.Write(name, outfile.Options{New: mode == New, Guard: c.Session.guard}, write)
 }
+
+// errSandboxed is why no file is written with --sandbox, also before the dump is open:
+// what works must not depend on the order of commands.
+var errSandboxed = &UsageError{Text: "with --sandbox no file is written", Hint: "redirect the output of sosgo itself, in the shell"}
 
 // guard keeps what a dump was made of from being written over: the session's dump,
 // under whatever name, and any file that is a dump, a program, a library or a PDB.

@@ -205,6 +205,9 @@ func (a *app) newReadline() (lineReader, error) {
 // the XDG specification, or its like on Windows. Without one there is no
 // history.
 func (a *app) historyFile() string {
+	if a.session.options.Sandbox {
+		return ""
+	}
 	dir := a.env.getenv("XDG_STATE_HOME")
 	switch home := a.env.getenv("HOME"); {
 	case dir != "":

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -21,6 +22,7 @@ type OpenOptions struct {
 	SymbolCache   string            // folder of what they gave; empty: the default
 	Offline       bool              // open nothing that the dump names, and contact nobody
 	Limits        map[string]uint64 // of the names of Env.Limits, in bytes
+	Sandbox       bool              // once it is open, give up opening files and sockets
 	NoMmap        bool              // read the file instead of mapping it
 	NoCache       bool              // unpack a compressed dump anew
 	Jobs          int               // worker goroutines; 0: one a processor
@@ -44,6 +46,7 @@ const recentAddresses = 64
 type Session struct {
 	open    Opener
 	choose  func() (string, error)
+	sandbox func(context.Context, Dump) error
 	options OpenOptions
 
 	path   string
@@ -77,6 +80,11 @@ func (s *Session) Open(ctx context.Context, progress func(done, total uint64)) (
 	o := s.options
 	o.Progress, o.Context = progress, s.context
 	d, err := s.open(ctx, s.path, o)
+	if err == nil && o.Sandbox {
+		if err = s.sandbox(ctx, d); err != nil {
+			err = errors.Join(err, d.Close())
+		}
+	}
 	if err != nil {
 		err = &OpenError{s.path, err}
 		if ctx.Err() != nil { // stopped by the user: the next command may try again
@@ -111,8 +119,12 @@ func (s *Session) Close() error {
 	return d.Close()
 }
 
-// forget closes the dump; who wants it next opens it again.
+// forget closes the dump; who wants it next opens it again. In a sandbox that can't be
+// done: the dump stays.
 func (s *Session) forget() {
+	if s.options.Sandbox && s.dump != nil {
+		return
+	}
 	_ = s.Close() // of a dump that is not trusted any more
 	s.opened, s.err = false, nil
 }

@@ -9,6 +9,7 @@ import (
 	"math"
 	"os"
 	"slices"
+	"time"
 
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/dump"
@@ -17,6 +18,7 @@ import (
 	"github.com/sosgo/sosgo/internal/commands/processcmd"
 	"github.com/sosgo/sosgo/internal/commands/threadcmd"
 	"github.com/sosgo/sosgo/internal/commands/typecmd"
+	"github.com/sosgo/sosgo/internal/sandbox"
 )
 
 // All returns the commands, by group.
@@ -65,6 +67,15 @@ func Threads(d cli.Dump, runtime string) ([]uint32, error) {
 		err = nil // the commands warn of what is missing
 	}
 	return ids, err
+}
+
+// Sandbox opens what the dump may be asked for, and gives up opening more.
+func Sandbox(ctx context.Context, d cli.Dump) error {
+	if err := d.(*sosgo.Dump).OpenFiles(ctx); err != nil {
+		return err
+	}
+	time.Now().Zone() // the file of the time zone is read when it is first wanted
+	return sandbox.Enter()
 }
 
 // ceilings are what a dump may cost, as far as the user can change it.
