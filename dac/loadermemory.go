@@ -17,7 +17,7 @@ const storedPage = 4096
 // those of collectible assemblies. What can't be read is noted; without the
 // system domain there is only the error.
 func (r *Runtime) LoaderHeaps() (*answer.LoaderHeaps, error) {
-	m := loaderMemory{r: r, out: &answer.LoaderHeaps{Heaps: []answer.LoaderHeap{}}}
+	m := loaderMemory{r: r, out: &answer.LoaderHeaps{Heaps: []answer.LoaderHeap{}}, reserved: reservedRanges(r.tgt)}
 	var err error
 	if m.out.SystemDomain, err = r.SystemDomain(); err != nil {
 		return nil, err
@@ -36,8 +36,42 @@ func (r *Runtime) LoaderHeaps() (*answer.LoaderHeaps, error) {
 
 // A loaderMemory gathers native heaps.
 type loaderMemory struct {
-	r   *Runtime
-	out *answer.LoaderHeaps
+	r        *Runtime
+	out      *answer.LoaderHeaps
+	reserved []target.Range // by address
+}
+
+// reservedRanges are the ranges that the process may neither write to nor run: what
+// a heap has reserved and not committed. The kernel and gdb write such pages to a
+// core, too, where they belong to a file in memory. It returns none where the dump
+// tells no protections.
+func reservedRanges(t target.Target) []target.Range {
+	var out []target.Range
+	known := false
+	for r := range t.Regions() {
+		known = known || r.Prot != 0
+		if r.Prot&(target.ProtWrite|target.ProtExec) == 0 && r.Stored > 0 {
+			out = append(out, target.Range{Start: r.Start, End: r.Start + target.Addr(r.Size)})
+		}
+	}
+	if !known {
+		return nil
+	}
+	return out
+}
+
+// isReserved reports whether the page at a is in such a range.
+func (m *loaderMemory) isReserved(a target.Addr) bool {
+	_, found := slices.BinarySearchFunc(m.reserved, a, func(r target.Range, a target.Addr) int {
+		switch {
+		case r.Start > a:
+			return 1
+		case r.End <= a:
+			return -1
+		}
+		return 0
+	})
+	return found
 }
 
 // allocator adds the heaps of one LoaderAllocator.
@@ -77,7 +111,7 @@ func (m *loaderMemory) heap(owner target.Addr, h *LoaderHeap) {
 // Files don't tell what the process touched, so that the dump alone counts.
 func (m *loaderMemory) stored(of target.Range) uint64 {
 	var n uint64
-	for n < of.Size() && target.Available(m.r.tgt, of.Start+target.Addr(n), storedPage) {
+	for n < of.Size() && target.Available(m.r.tgt, of.Start+target.Addr(n), storedPage) && !m.isReserved(of.Start+target.Addr(n)) {
 		n += storedPage
 	}
 	return n
