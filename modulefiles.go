@@ -4,8 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
+	"strings"
 
+	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/dump"
 	"github.com/sosgo/sosgo/image"
 	"github.com/sosgo/sosgo/internal/modfiles"
 	"github.com/sosgo/sosgo/internal/symstore"
@@ -117,19 +121,65 @@ func (d *Dump) FileProblems() []error {
 	return out
 }
 
-// moduleFile is the path of a module's file on this machine and what proves it.
-func (d *Dump) moduleFile(ctx context.Context, m *target.Module) (path, proof string, err error) {
+// describeFile says what came of looking for a module's file.
+func (d *Dump) describeFile(m *target.Module) (answer.ModuleFile, error) {
+	r := d.files.Look(d.searching(), m)
+	f := answer.ModuleFile{Path: m.Path, Proof: string(r.Proof)}
+	if r.Image != nil {
+		f.File = r.Image.Path()
+	}
+	for _, c := range r.Tried {
+		if words := c.Refusal(); words != "" {
+			f.Refused = append(f.Refused, words)
+		}
+	}
+	return f, r.Err
+}
+
+// packEntries finds the files that a pack needs of a module: a dump.PackFinder.
+func (d *Dump) packEntries(ctx context.Context, m *target.Module) ([]dump.PackEntry, error) {
 	r := d.files.Look(ctx, m)
 	if r.Err != nil {
-		return "", "", r.Err
+		if ctx.Err() == nil && !d.needsFile(m) {
+			return nil, fmt.Errorf("%w: %w", dump.ErrNotNeeded, r.Err)
+		}
+		return nil, r.Err
 	}
-	return r.Image.Path(), string(r.Proof), nil
+	out := []dump.PackEntry{d.packEntry(r.Image.Path(), m.Path)}
+	id, err := r.Image.PDB()
+	if err != nil {
+		return out, nil // it names no PDB
+	}
+	_, path, err := d.files.FindPDB(ctx, m, id, func([]byte) error { return nil })
+	if err != nil {
+		return out, ctx.Err()
+	}
+	// Where the PDB is looked for in a pack: beside the module.
+	beside := strings.TrimSuffix(m.Path, filepath.Ext(m.Path)) + ".pdb"
+	return append(out, d.packEntry(path, beside)), nil
 }
 
-func (d *Dump) findModule(ctx context.Context, m *target.Module) (string, error) {
-	path, _, err := d.moduleFile(ctx, m)
-	return path, err
+// packEntry is a file of this machine, or of the pack that the dump came in.
+func (d *Dump) packEntry(path, module string) dump.PackEntry {
+	e := dump.PackEntry{Path: path, Module: module}
+	for _, p := range d.files.Packed {
+		if p.Path == path {
+			e.Source, e.Size = p.Source, p.Source.Size()
+		}
+	}
+	return e
 }
 
-// modulePath is the path of a module's file on this machine.
-func (d *Dump) modulePath(m *target.Module) (string, error) { return d.findModule(d.searching(), m) }
+// needsFile reports whether answers need the file of a module: that of a runtime,
+// and those of the assemblies that a runtime has loaded.
+func (d *Dump) needsFile(m *target.Module) bool {
+	for _, inst := range d.Runtimes() {
+		if inst.Module.Base == m.Base {
+			return true
+		}
+		if rt, err := d.viewOf(inst).Runtime(); err == nil && moduleOf(rt, m) != nil {
+			return true
+		}
+	}
+	return len(d.Runtimes()) == 0
+}

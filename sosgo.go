@@ -256,10 +256,10 @@ func (d *Dump) Symbols() *image.Symbols { return image.NewSymbols(d.read, d.file
 // Pack writes a pack of the dump to w: one file with the dump and the files of
 // its modules, which Open opens directly; see dump.File.Pack.
 func (d *Dump) Pack(ctx context.Context, w io.Writer, progress func(done, total int64)) (*dump.Packed, error) {
-	return d.file.Pack(ctx, w, d.findModule, progress)
+	return d.file.Pack(ctx, w, d.packEntries, progress)
 }
 
 // PackFile writes a pack of the dump to a new file; see dump.File.PackFile.
 func (d *Dump) PackFile(ctx context.Context, name string, progress func(done, total int64)) (*answer.Pack, error) {
-	return d.file.PackFile(ctx, name, d.findModule, progress)
+	return d.file.PackFile(ctx, name, d.packEntries, progress)
 }

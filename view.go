@@ -75,6 +75,10 @@ func (d *Dump) choose(want string) (*dac.Instance, error) {
 	all := d.Runtimes()
 	want = strings.TrimPrefix(want, "#")
 	if len(all) == 0 {
+		if headless := dac.Headless(d.file, d.read); len(headless) > 0 {
+			_, err := d.files.Found(&headless[0])
+			return nil, fmt.Errorf("the runtime's library has no readable headers: they are %w, and of files: %v", target.ErrNotInDump, err)
+		}
 		return nil, target.Unsupportedf("no .NET runtime found among %d modules of the process", len(d.file.Modules()))
 	}
 	if want == "" {
@@ -226,7 +230,7 @@ func (v *View) process() crash.Process {
 func (v *View) Diagnose(members bool) *answer.Diagnosis {
 	d := v.dump
 	return diagnosis.Of(diagnosis.Source{
-		File: d.file, Runtimes: d.Runtimes(), Chosen: v.inst, Heap: v.Heap, ModuleFile: d.modulePath, MemorySource: d.MemorySource,
+		File: d.file, Runtimes: d.Runtimes(), Chosen: v.inst, Heap: v.Heap, ModuleFile: d.describeFile, Memory: d.read, MemorySource: d.MemorySource,
 		Open:    func(inst *dac.Instance) (*dac.Runtime, error) { return d.viewOf(inst).Runtime() },
 		Members: members,
 	})

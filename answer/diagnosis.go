@@ -35,6 +35,7 @@ type Diagnosis struct {
 	Stored   uint64             `json:"stored" doc:"bytes of the process's memory in the dump"`
 	Runtimes []RuntimeDiagnosis `json:"runtimes" doc:"the .NET runtimes in the process"`
 	Parts    []PartDiagnosis    `json:"parts,omitempty" doc:"what is there of the process"`
+	Used     []ModuleFile       `json:"moduleFiles,omitempty" doc:"files that were found for the runtimes' modules, and what proves or belies them"`
 	Files    []WantedFile       `json:"files,omitempty" doc:"module files that would help"`
 	Warnings []string           `json:"dumpWarnings,omitempty" doc:"what reading the container had to skip or to decide"`
 	Members  []LayoutMember     `json:"members,omitempty" doc:"the layout of the chosen runtime, if it was asked for"`
@@ -72,6 +73,7 @@ type RuntimeDiagnosis struct {
 	Base     target.Addr    `json:"base" doc:"where it was loaded"`
 	Identity string         `json:"identity" doc:"what tells this build from others"`
 	File     string         `json:"localFile,omitempty" doc:"the same library on this machine"`
+	Proof    string         `json:"proof,omitempty" doc:"why this file counts as the same"`
 	FileErr  error          `json:"-"` // why there is none
 	Sources  []LayoutSource `json:"layout,omitempty" doc:"what the structures are read with, in the order of belief"`
 	Globals  string         `json:"globals,omitempty" doc:"how the entries of the runtime's table of globals differ from the known ones"`
@@ -138,6 +140,14 @@ type PartDiagnosis struct {
 	Costs  []string  `json:"costs,omitempty" doc:"commands that can't answer, or only in part"`
 }
 
+// A ModuleFile says what came of looking for the file of one module.
+type ModuleFile struct {
+	Path    string   `json:"path" doc:"the module, as the dump names it"`
+	File    string   `json:"file,omitempty" doc:"the file that stands for it"`
+	Proof   string   `json:"proof,omitempty" doc:"why this file counts as the one that was loaded"`
+	Refused []string `json:"refused,omitempty" doc:"files that were looked at and refused, and why"`
+}
+
 // A WantedFile is a file that would complete the dump.
 type WantedFile struct {
 	Path     string `json:"path" doc:"the module, as the dump names it"`
@@ -150,7 +160,8 @@ type WantedFile struct {
 type Pack struct {
 	File    string       `json:"file" doc:"the pack"`
 	Files   []PackedFile `json:"files" doc:"the module files in it"`
-	Missing []string     `json:"missing" doc:"modules whose files were not found"`
+	Missing []string     `json:"missing" doc:"modules whose files were not found and would be needed"`
+	Others  int          `json:"others,omitempty" doc:"further images of the process whose files were not found; no answer needs them"`
 }
 
 // A PackedFile is a module file in a pack.

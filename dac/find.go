@@ -106,6 +106,18 @@ func examine(t target.Target, mem target.Memory, files ModuleFiles, m *target.Mo
 	return inst
 }
 
+// Headless returns the modules of a process that have the name of a runtime's library
+// and no readable headers, so that Find can't tell what they are.
+func Headless(t target.Target, mem target.Memory) []target.Module {
+	var out []target.Module
+	for _, m := range t.Modules() {
+		if namedRuntime(m.Path) && !target.Available(mem, m.Base, 2) {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
 // namedRuntime reports whether a path names the runtime's library. It counts
 // only where the library exports nothing that would tell.
 func namedRuntime(path string) bool {

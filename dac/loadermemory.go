@@ -41,21 +41,16 @@ type loaderMemory struct {
 	reserved []target.Range // by address
 }
 
-// reservedRanges are the ranges that the process may neither write to nor run: what
-// a heap has reserved and not committed. The kernel and gdb write such pages to a
-// core, too, where they belong to a file in memory. It returns none where the dump
-// tells no protections.
+// reservedRanges are the ranges of mapped files that the process may neither write
+// to nor run: what a heap has reserved and not committed, where the runtime maps its
+// memory twice through a file in memory. The kernel and gdb write such pages to a
+// core, too.
 func reservedRanges(t target.Target) []target.Range {
 	var out []target.Range
-	known := false
 	for r := range t.Regions() {
-		known = known || r.Prot != 0
-		if r.Prot&(target.ProtWrite|target.ProtExec) == 0 && r.Stored > 0 {
+		if r.Prot&(target.ProtWrite|target.ProtExec) == 0 && r.Path != "" && r.Stored > 0 {
 			out = append(out, target.Range{Start: r.Start, End: r.Start + target.Addr(r.Size)})
 		}
-	}
-	if !known {
-		return nil
 	}
 	return out
 }

@@ -22,8 +22,10 @@ type Source struct {
 	Chosen   *dac.Instance // whose heap, stacks and modules are looked at, nil for none
 	Open     func(*dac.Instance) (*dac.Runtime, error)
 	Heap     func() (*heap.Heap, error) // of Chosen
-	// ModuleFile returns the path of a module's file on this machine.
-	ModuleFile func(*target.Module) (string, error)
+	// ModuleFile looks for the file of a module. The error says why there is none.
+	ModuleFile func(*target.Module) (answer.ModuleFile, error)
+	// Memory is the process's, completed by files.
+	Memory target.Memory
 	// MemorySource says where the byte at an address comes from, empty if it is
 	// nowhere.
 	MemorySource func(target.Addr) string
@@ -50,6 +52,9 @@ func Of(s Source) *answer.Diagnosis {
 	}
 	for _, inst := range s.Runtimes {
 		g.Diagnosis.Runtimes = append(g.Diagnosis.Runtimes, s.runtime(inst))
+	}
+	if len(s.Runtimes) == 0 {
+		g.headless()
 	}
 	if s.Chosen != nil {
 		g.parts()
@@ -116,7 +121,9 @@ func (d *Source) runtime(inst *dac.Instance) answer.RuntimeDiagnosis {
 		Index: inst.Index, Chosen: inst == d.Chosen, Kind: inst.Flavor.String(), Version: inst.Version(),
 		Path: inst.Module.Path, Base: inst.Module.Base, Identity: inst.Identity.String(),
 	}
-	r.File, r.FileErr = d.ModuleFile(&inst.Module)
+	var file answer.ModuleFile
+	file, r.FileErr = d.ModuleFile(&inst.Module)
+	r.File, r.Proof = file.File, file.Proof
 	rt, err := d.Open(inst)
 	if err != nil {
 		r.Error = err.Error()
@@ -193,6 +200,7 @@ func (g *builder) metadata(rt *dac.Runtime) answer.PartDiagnosis {
 	}
 	there, fromFiles := uint64(0), 0
 	for _, m := range modules {
+		g.moduleFile(m)
 		if _, err := m.Metadata(); err != nil {
 			if at, aerr := m.Image(); aerr == nil && at.Start != 0 {
 				g.wantAt(at.Start, "names of types and members")
@@ -200,7 +208,7 @@ func (g *builder) metadata(rt *dac.Runtime) answer.PartDiagnosis {
 			continue
 		}
 		there++
-		if m.MetadataSource().Path != "" {
+		if src := m.MetadataSource(); src.Path != "" || src.Addr != 0 && g.MemorySource(src.Addr) != image.SourceDump {
 			fromFiles++
 		}
 	}
@@ -209,6 +217,33 @@ func (g *builder) metadata(rt *dac.Runtime) answer.PartDiagnosis {
 		p.Detail += fmt.Sprintf("; the list of modules is incomplete: %v", err)
 	}
 	return measured(p, there, uint64(len(modules)))
+}
+
+// headless asks for the file of a library that has a runtime's name, where nothing
+// says what it is.
+func (g *builder) headless() {
+	for _, m := range dac.Headless(g.Source.File, g.Memory) {
+		if f, _ := g.ModuleFile(&m); len(f.Refused) > 0 {
+			g.Used = append(g.Used, f)
+		}
+		g.want(&m, "the runtime itself: everything but threads and modules")
+	}
+}
+
+// moduleFile tells what came of looking for a module's file, unless there was none
+// to look at.
+func (g *builder) moduleFile(m *dac.Module) {
+	at, err := m.Image()
+	if err != nil || at.Start == 0 {
+		return
+	}
+	tm := target.ModuleAt(g.Source.File.Modules(), at.Start)
+	if tm == nil {
+		return
+	}
+	if f, _ := g.ModuleFile(tm); f.File != "" || len(f.Refused) > 0 {
+		g.Used = append(g.Used, f)
+	}
 }
 
 // code counts the bytes of the precompiled images' unwind tables that
@@ -293,7 +328,7 @@ func (g *builder) want(m *target.Module, why string) {
 	case id.SizeOfImage != 0:
 		w.Identity = fmt.Sprintf("time stamp %08x, size %x", id.TimeDateStamp, id.SizeOfImage)
 	default:
-		w.Identity = "not identified by the dump"
+		w.Identity = "known by its structure: the dump lacks the parts of the file that name it, and no symbol server can be asked"
 	}
 	g.Files = append(g.Files, w)
 }

@@ -3,12 +3,12 @@ package dump
 import (
 	"archive/tar"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
 
 	"github.com/klauspost/compress/zstd"
 
@@ -21,24 +21,32 @@ import (
 type Packed struct {
 	Files   []PackEntry
 	Missing []target.Module // images of the process whose files were not found
+	Others  int             // further ones, which no answer needs
 }
 
-// A PackEntry is a file that was put into a pack.
+// A PackEntry is a file that is put into a pack.
 type PackEntry struct {
-	Path string // of the file on this machine
-	Size int64  // bytes
-
-	module string // the path that the process had it under
+	Path   string // of the file, on this machine or in the pack that the dump came in
+	Size   int64  // bytes
+	Module string // the path that the process had it under; of a PDB, what the module names
+	// Source, if not nil, has the content; else it is that of the file at Path.
+	Source io.ReaderAt
 }
+
+// A PackFinder finds the files that belong to a module of the process: its image,
+// and its PDB. It returns those that are proved to be the ones that the process had
+// loaded. The error is ErrNotNeeded where there is none and no answer needs it.
+type PackFinder func(context.Context, *target.Module) ([]PackEntry, error)
+
+// ErrNotNeeded reports that no answer needs the files of a module.
+var ErrNotNeeded = errors.New("no answer needs its files")
 
 // Pack writes a pack of the dump to w: one .tar.zst with the dump and the files
 // of its modules, which Open opens directly, so that a dump can be moved and
-// still be complete. find returns the path of a module's file on this machine, if
-// it is proved to be the one that the process had loaded; the portable PDBs that
-// lie beside them are packed too. progress, if not nil, is told the bytes that
+// still be complete. find finds them. progress, if not nil, is told the bytes that
 // were read, and how many there are in all. Pack ends with the context's error
 // when ctx does.
-func (f *File) Pack(ctx context.Context, w io.Writer, find func(context.Context, *target.Module) (string, error),
+func (f *File) Pack(ctx context.Context, w io.Writer, find PackFinder,
 	progress func(done, total int64)) (*Packed, error) {
 	result, err := f.packContents(ctx, find)
 	if err != nil {
@@ -68,7 +76,7 @@ func (f *File) Pack(ctx context.Context, w io.Writer, find func(context.Context,
 
 // PackFile writes a pack, see Pack, to a new file of that name, which is seen when
 // it is whole. One that is there already is fs.ErrExist.
-func (f *File) PackFile(ctx context.Context, name string, find func(context.Context, *target.Module) (string, error),
+func (f *File) PackFile(ctx context.Context, name string, find PackFinder,
 	progress func(done, total int64)) (*answer.Pack, error) {
 	var packed *Packed
 	err := outfile.Write(name, outfile.Options{New: true}, func(w io.Writer) (err error) {
@@ -78,7 +86,7 @@ func (f *File) PackFile(ctx context.Context, name string, find func(context.Cont
 	if err != nil {
 		return nil, err
 	}
-	result := &answer.Pack{File: name}
+	result := &answer.Pack{File: name, Others: packed.Others}
 	for _, e := range packed.Files {
 		result.Files = append(result.Files, answer.PackedFile{Path: e.Path, Size: e.Size})
 	}
@@ -89,7 +97,7 @@ func (f *File) PackFile(ctx context.Context, name string, find func(context.Cont
 }
 
 // packContents finds the files that belong beside the dump.
-func (f *File) packContents(ctx context.Context, find func(context.Context, *target.Module) (string, error)) (*Packed, error) {
+func (f *File) packContents(ctx context.Context, find PackFinder) (*Packed, error) {
 	result := &Packed{}
 	seen := map[string]bool{}
 	for _, m := range f.Modules() {
@@ -100,25 +108,34 @@ func (f *File) packContents(ctx context.Context, find func(context.Context, *tar
 			continue
 		}
 		seen[m.Path] = true
-		file, err := find(ctx, &m)
-		if err != nil || !result.add(file, m.Path) {
-			result.Missing = append(result.Missing, m)
-			continue
+		files, err := find(ctx, &m)
+		n := 0
+		for i := range files {
+			if result.add(files[i]) {
+				n++
+			}
 		}
-		result.add(withoutExt(file)+".pdb", withoutExt(m.Path)+".pdb")
+		switch {
+		case n > 0:
+		case errors.Is(err, ErrNotNeeded):
+			result.Others++
+		default:
+			result.Missing = append(result.Missing, m)
+		}
 	}
-	return result, nil
+	return result, ctx.Err()
 }
 
-func withoutExt(path string) string { return strings.TrimSuffix(path, filepath.Ext(path)) }
-
-// add adds the file at path, which stands for a module, if it is one.
-func (c *Packed) add(path, module string) bool {
-	st, err := os.Stat(path)
-	if err != nil || !st.Mode().IsRegular() {
-		return false
+// add adds a file, if it is one.
+func (c *Packed) add(e PackEntry) bool {
+	if e.Source == nil {
+		st, err := os.Stat(e.Path)
+		if err != nil || !st.Mode().IsRegular() {
+			return false
+		}
+		e.Size = st.Size()
 	}
-	c.Files = append(c.Files, PackEntry{Path: path, Size: st.Size(), module: module})
+	c.Files = append(c.Files, e)
 	return true
 }
 
@@ -146,8 +163,8 @@ func (p *packer) write(d *File, c *Packed) error {
 	}
 	for i, f := range c.Files {
 		h := &tar.Header{
-			Name:       PackModuleDir + strconv.Itoa(i) + "/" + filepath.Base(f.Path),
-			PAXRecords: map[string]string{PackPathRecord: f.module},
+			Name:       PackModuleDir + strconv.Itoa(i) + "/" + target.BaseName(f.Path),
+			PAXRecords: map[string]string{PackPathRecord: f.Module},
 		}
 		if err := p.file(f, h); err != nil {
 			return fmt.Errorf("%s: %w", f.Path, err)
@@ -157,6 +174,9 @@ func (p *packer) write(d *File, c *Packed) error {
 }
 
 func (p *packer) file(f PackEntry, h *tar.Header) error {
+	if f.Source != nil {
+		return p.entry(h, io.NewSectionReader(f.Source, 0, f.Size), f.Size)
+	}
 	r, err := os.Open(f.Path)
 	if err != nil {
 		return err

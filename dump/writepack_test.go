@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/klauspost/compress/zstd"
@@ -42,13 +43,23 @@ func openBytes(t *testing.T, b []byte, o dump.Options) *dump.File {
 	return f
 }
 
-// inFolder finds the modules' files by name in a folder. What is not there is
-// found nowhere.
-func inFolder(dir string) func(context.Context, *target.Module) (string, error) {
-	return func(_ context.Context, m *target.Module) (string, error) {
+// inFolder finds the modules' files, and their PDBs, by name in a folder. What is
+// not there is found nowhere, and of libraries needed nowhere.
+func inFolder(dir string) dump.PackFinder {
+	return func(_ context.Context, m *target.Module) ([]dump.PackEntry, error) {
 		p := filepath.Join(dir, target.BaseName(m.Path))
-		_, err := os.Stat(p)
-		return p, err
+		if _, err := os.Stat(p); err != nil {
+			if filepath.Ext(p) == ".so" {
+				err = dump.ErrNotNeeded
+			}
+			return nil, err
+		}
+		out := []dump.PackEntry{{Path: p, Module: m.Path}}
+		pdb := func(p string) string { return strings.TrimSuffix(p, filepath.Ext(p)) + ".pdb" }
+		if _, err := os.Stat(pdb(p)); err == nil {
+			out = append(out, dump.PackEntry{Path: pdb(p), Module: pdb(m.Path)})
+		}
+		return out, nil
 	}
 }
 
@@ -77,7 +88,7 @@ func assertEmpty(t *testing.T, dir string) {
 // TestPackFile writes a pack and opens it again: the dump is there byte for
 // byte, and with each file the path that the process had it under.
 func TestPackFile(t *testing.T) {
-	raw := processWith("/srv/App.dll", "/srv/libx.so", "/srv/gone.dll", "/srv/App.dll", "/srv/folder.dll")
+	raw := processWith("/srv/App.dll", "/srv/libx.so", "/srv/gone.dll", "/srv/App.dll", "/srv/folder.dll", "/usr/lib/libc.so")
 	modules := folder(t, map[string]string{"App.dll": "the program", "App.pdb": "its lines", "libx.so": "the library"})
 	require.NoError(t, os.Mkdir(filepath.Join(modules, "folder.dll"), 0o700))
 	path := write(t, raw)
@@ -102,6 +113,7 @@ func TestPackFile(t *testing.T) {
 			{Path: filepath.Join(modules, "libx.so"), Size: 11},
 		},
 		Missing: []string{"/srv/gone.dll", "/srv/folder.dll"},
+		Others:  1,
 	}, packed)
 	assert.IsNonDecreasing(t, calls)
 	assert.EqualValues(t, len(raw)+31, calls[len(calls)-1])
@@ -162,9 +174,9 @@ func TestPackNames(t *testing.T) {
 func TestPackFileIsThere(t *testing.T) {
 	f := openBytes(t, processWith("/srv/App.dll"), dump.Options{})
 	name := write(t, []byte("precious"))
-	_, err := f.PackFile(t.Context(), name, func(context.Context, *target.Module) (string, error) {
+	_, err := f.PackFile(t.Context(), name, func(context.Context, *target.Module) ([]dump.PackEntry, error) {
 		t.Error("a module is looked for")
-		return "", nil
+		return nil, nil
 	}, nil)
 	assert.ErrorIs(t, err, fs.ErrExist)
 	b, err := os.ReadFile(name)
@@ -183,7 +195,7 @@ func TestCancelledPack(t *testing.T) {
 	t.Run("looking", func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		dir, asked := t.TempDir(), 0
-		_, err := f.PackFile(ctx, filepath.Join(dir, "p"), func(ctx context.Context, m *target.Module) (string, error) {
+		_, err := f.PackFile(ctx, filepath.Join(dir, "p"), func(ctx context.Context, m *target.Module) ([]dump.PackEntry, error) {
 			asked++
 			cancel()
 			return inFolder(modules)(ctx, m)

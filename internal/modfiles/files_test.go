@@ -79,7 +79,7 @@ func TestFilesFound(t *testing.T) {
 	assert.Nil(t, img)
 	assert.NoError(t, f.Close())
 	r := f.Look(t.Context(), known("/app/libx.so"))
-	assert.ErrorContains(t, r.Err, wrong+" is refused: build id 09020304, not 01020304")
+	assert.ErrorContains(t, r.Err, "refused: "+wrong+": build id 09020304, not 01020304")
 	require.Len(t, r.Tried, 1)
 	assert.ErrorIs(t, r.Tried[0].Err, image.ErrMismatch)
 }

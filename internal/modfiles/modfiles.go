@@ -29,6 +29,19 @@ type Candidate struct {
 	Err  error
 }
 
+// Refusal says in words which file was refused and why; it is empty for the one
+// that was taken and for one that is not there.
+func (c *Candidate) Refusal() string {
+	if c.Err == nil || errors.Is(c.Err, os.ErrNotExist) {
+		return ""
+	}
+	words := oneLine(c.Err)
+	if c.Path != "" && !strings.Contains(words, c.Path) {
+		words = c.Path + ": " + words
+	}
+	return words
+}
+
 // A Finder finds module files. Its fields must not change after the first
 // Find. It is safe for concurrent use.
 type Finder struct {
@@ -121,10 +134,9 @@ func (e *NotFoundError) Reason() string {
 	if len(e.Tried) == 0 {
 		return "no file of that name was found"
 	}
-	c := e.Tried[0]
-	words := oneLine(c.Err)
-	if c.Path != "" && !strings.Contains(words, c.Path) {
-		words = c.Path + " is refused: " + words
+	words := e.Tried[0].Refusal()
+	if e.Tried[0].Path != "" {
+		words = "refused: " + words
 	}
 	if n := len(e.Tried) - 1; n > 0 {
 		words += fmt.Sprintf(" (and %d more)", n)

@@ -49,7 +49,7 @@ func TestFindPDB(t *testing.T) {
 
 	_, err = find(f, id, "", func([]byte) error { return errors.New("no") })
 	assert.ErrorIs(t, err, os.ErrNotExist)
-	assert.ErrorContains(t, err, "app.pdb is refused: the PDB has the id 00000008-0000-0000-0000-000000000000")
+	assert.ErrorContains(t, err, "app.pdb: the PDB has the id 00000008-0000-0000-0000-000000000000")
 	_, err = find(&Finder{}, id, "", check)
 	assert.ErrorIs(t, err, os.ErrNotExist)
 

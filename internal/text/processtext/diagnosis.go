@@ -36,7 +36,7 @@ func Diagnosis(p *report.Page, g *answer.Diagnosis, o DiagnosisOptions) {
 		fact(p, "Warning:", "%s", w)
 	}
 	if len(g.Runtimes) == 0 {
-		fact(p, "Runtime:", "none found: no module exports what a .NET runtime does")
+		fact(p, "Runtime:", "none found: no module with readable headers exports what a .NET runtime does")
 	}
 	for i := range g.Runtimes {
 		runtimeDiagnosis(p, &g.Runtimes[i], o)
@@ -50,6 +50,7 @@ func Diagnosis(p *report.Page, g *answer.Diagnosis, o DiagnosisOptions) {
 			fact(p, "", "this costs: %s", strings.Join(part.Costs, ", "))
 		}
 	}
+	usedFiles(p, g.Used)
 	wantedFiles(p, g.Files)
 	if g.Members != nil {
 		p.Print("\n")
@@ -132,9 +133,25 @@ func prefixed(prefix, s string) string {
 	return prefix + s
 }
 
+func usedFiles(p *report.Page, files []answer.ModuleFile) {
+	if len(files) > 0 {
+		p.Print("\nFiles of modules:\n")
+	}
+	for _, f := range files {
+		if f.File != "" {
+			p.Printf("  %s\n      proved by %s\n", report.Escape(f.File), report.Escape(f.Proof))
+		} else {
+			p.Printf("  none for %s\n", report.Escape(f.Path))
+		}
+		for _, r := range f.Refused {
+			p.Printf("      refused: %s\n", report.Escape(r))
+		}
+	}
+}
+
 func wantedFiles(p *report.Page, files []answer.WantedFile) {
 	if len(files) > 0 {
-		p.Print("\nThese files would help; put them into a folder and name it with --modules, or name a --symbol-server:\n")
+		p.Print("\nThese files would help; put them into a folder and name it with --modules, or name a --symbol-server that has their keys:\n")
 	}
 	for _, f := range files {
 		p.Printf("  %s\n      %s: %s\n", report.Escape(f.Path), report.Escape(f.Identity), report.Escape(f.Why))
@@ -156,7 +173,7 @@ func runtimeDiagnosis(p *report.Page, r *answer.RuntimeDiagnosis, o DiagnosisOpt
 	fact(p, fmt.Sprintf("Runtime #%d:", r.Index), "%s %s%s", r.Kind, version, mark)
 	fact(p, "", "%s at %016x, %s", r.Path, uint64(r.Base), r.Identity)
 	if r.File != "" {
-		fact(p, "", "the same file on this machine: %s", r.File)
+		fact(p, "", "the same file on this machine: %s%s", r.File, prefixed(", proved by ", r.Proof))
 	} else {
 		fact(p, "", "its file was not found on this machine: %v", r.FileErr)
 	}
@@ -192,5 +209,8 @@ func Pack(p *report.Page, a *answer.Pack) {
 	p.Printf("%s: the dump and %d module files\n", report.Escape(a.File), len(a.Files))
 	for _, m := range a.Missing {
 		p.Printf("not found: %s\n", report.Escape(m))
+	}
+	if a.Others > 0 {
+		p.Printf("%d other images of the process are left out: no answer needs their files\n", a.Others)
 	}
 }
