@@ -46,6 +46,16 @@ type ThrownException struct {
 	// Nested are nil where there are none, or they were not asked for. One that
 	// can't be read has its address beside the error.
 	Nested iter.Seq2[Exception, error] `json:"nested,omitempty" doc:"with -nested: exceptions that were being handled when it was thrown"`
+	// Others are told where the current thread has none.
+	Others []CarriedException `json:"others,omitempty" doc:"if the current thread threw none: the exceptions of the other threads"`
+	// All are the exceptions of all threads, if they were asked for.
+	All iter.Seq2[ThreadException, error] `json:"all,omitempty" doc:"with -all: the exceptions of all threads"`
 	// HasNested: there are such exceptions.
 	HasNested bool `json:"-"`
+}
+
+// A ThreadException is an exception that a thread has, with its stack trace.
+type ThreadException struct {
+	Carried CarriedException `json:"carried" doc:"the thread, and how it has it"`
+	*Exception
 }

@@ -43,8 +43,11 @@ type OSThread struct {
 // first and in its order.
 type Registers struct {
 	Gaps
+	Source    string          `json:"source" doc:"exception (of the moment when the thread raised it) or thread (of the moment of the dump)"`
 	Registers []Register      `json:"registers"`
 	Float     *FloatRegisters `json:"float,omitempty" doc:"with -verbose: the floating-point and vector registers"`
+	// Others: the thread has other registers besides, those of the moment of the dump.
+	Others bool `json:"-"`
 }
 
 // Only is one of the registers, by its name in any case; nil where there is none.
@@ -59,6 +62,12 @@ func (r *Registers) Only(name string) *Registers {
 	}
 	return nil
 }
+
+// The values of Registers.Source.
+const (
+	RegistersThread    = "thread"
+	RegistersException = "exception"
+)
 
 // A Register is one register with its value.
 type Register struct {

@@ -169,6 +169,8 @@ func (d *describer) touch(a target.Addr, access, source string) {
 	switch {
 	case a < nullRange:
 		t.What = "near 0: nothing can be mapped there"
+	case a == ^target.Addr(0):
+		t.What = "what Windows reports of an address that the processor does not accept"
 	case !canonical(d.p.Target.Platform(), a):
 		t.What = "no address of a process"
 	case d.p.Resolve != nil && d.ctx != nil:
@@ -274,17 +276,33 @@ func (d *describer) where(ip target.Addr) string {
 
 // carried describes the exceptions of all threads.
 func (d *describer) carried() {
-	for i := range d.died.carried {
-		c := &d.died.carried[i]
-		x, err := code.Of(d.rt).DescribeException(c.thrown, code.ExceptionOptions{Brief: true})
+	d.out.Carried = describeCarried(d.rt, d.died.carried, &d.out.Gaps)
+}
+
+// Exceptions lists the exceptions of the threads of a List that rt knows: those that
+// a thread is handling, the innermost first, or else the one that it threw last.
+// What can't be read is noted in g.
+func Exceptions(rt *dac.Runtime, list []threads.Thread, g *answer.Gaps) []answer.CarriedException {
+	all, err := carriedBy(rt, list)
+	g.Note(err)
+	return describeCarried(rt, all, g)
+}
+
+func describeCarried(rt *dac.Runtime, list []carried, g *answer.Gaps) []answer.CarriedException {
+	var out []answer.CarriedException
+	for i := range list {
+		c := &list[i]
+		row := answer.CarriedException{Thread: c.thread.Describe(g), State: c.state, Exception: c.thrown}
+		x, err := code.Of(rt).DescribeException(c.thrown, code.ExceptionOptions{Brief: true})
 		if err != nil {
-			d.out.Note(err)
-			continue
+			row.Type = g.Text("", err)
+		} else {
+			g.NoteAll(x.Noted())
+			row.Type, row.Message = x.Type, x.Message
 		}
-		d.out.NoteAll(x.Noted())
-		d.out.Carried = append(d.out.Carried, answer.CarriedException{Thread: c.thread.Describe(&d.out.Gaps), State: c.state,
-			Exception: c.thrown, Type: x.Type, Message: x.Message})
+		out = append(out, row)
 	}
+	return out
 }
 
 // stack adds the managed frames of the thread that died, with circles folded, and

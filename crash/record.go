@@ -2,6 +2,7 @@ package crash
 
 import (
 	"encoding/json"
+	"math"
 	"strconv"
 	"unicode/utf8"
 
@@ -121,6 +122,9 @@ func (h *hexText) UnmarshalText(b []byte) error {
 	return err
 }
 
+// maxWord bounds the numbers that stand for words.
+const maxWord = 1 << 16
+
 func parseRecord(raw []byte) (*Record, error) {
 	var j recordJSON
 	if !utf8.Valid(raw) {
@@ -128,6 +132,9 @@ func parseRecord(raw []byte) (*Record, error) {
 	}
 	if err := json.Unmarshal(raw, &j); err != nil {
 		return nil, target.Corruptf("the JSON: %w", err)
+	}
+	if j.Thread > math.MaxUint32 || j.RuntimeType > maxWord || j.Reason > maxWord {
+		return nil, target.Corruptf("the JSON has the thread %#x, the runtime type %d and the reason %d", uint64(j.Thread), uint64(j.RuntimeType), uint64(j.Reason))
 	}
 	r := &Record{
 		Version: j.Version, RuntimeBase: target.Addr(j.RuntimeBase), RuntimeType: int(j.RuntimeType), RuntimeVersion: j.RuntimeVersion,

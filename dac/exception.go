@@ -41,6 +41,10 @@ func (r *Runtime) IsException(mt *MethodTable) (bool, error) {
 	return false, target.Corruptf("a chain of more than %d base classes", limits.ParentChain)
 }
 
+// IsSystemException reports whether the type is System.Exception itself, which the
+// runtime keeps, so that no metadata is needed to know its name.
+func (r *Runtime) IsSystemException(mt target.Addr) bool { return mt == r.known.Exception && mt != 0 }
+
 // Exception reads the exception object at a. An object of another type is
 // target.ErrCorrupt.
 func (r *Runtime) Exception(a target.Addr) (Exception, error) {

@@ -196,6 +196,9 @@ func (a *activityFinder) frame(f *stackwalk.Frame) bool {
 	}
 	md, err := f.Method()
 	if err != nil {
+		if f.Kind == stackwalk.FrameManaged && a.out.Err == nil {
+			a.out.Err = err
+		}
 		return true
 	}
 	if a.framework && a.throws(f, md) {
@@ -280,6 +283,8 @@ func (a *activityFinder) conclude() ThreadActivity {
 		out.By = nil
 		out.set(ActivitySuspended, "was stopped by the runtime")
 	case out.Activity != ActivityUnknown:
+	case out.Top == nil && out.Err != nil:
+		out.set(ActivityUnknown, "not known: its stack can't be read")
 	case out.Top == nil && m.Finalizer:
 		out.set(ActivityIdle, "idle (finalizer)")
 	case out.Top == nil:

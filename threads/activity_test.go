@@ -105,4 +105,7 @@ func TestActivityOfNothing(t *testing.T) {
 	a := (&threads.Thread{OS: native.OS, Managed: &dac.Thread{}}).Activity(broken)
 	assert.ErrorIs(t, a.Err, target.ErrNotInDump)
 	assert.Equal(t, threads.ActivityUnknown, a.Activity)
+	assert.Equal(t, "not known: its stack can't be read", a.Text)
+	idle := (&threads.Thread{OS: native.OS, Managed: &dac.Thread{Finalizer: true}}).Activity(broken)
+	assert.Equal(t, "not known: its stack can't be read", idle.Text, "a finalizer whose frames are missing may run")
 }

@@ -50,19 +50,38 @@ func pointer(a target.Addr, known bool) answer.Maybe[target.Addr] {
 	return answer.Known(a)
 }
 
-// DescribeRegisters describes the registers of t, with float also the
-// floating-point and vector registers. Without any it is target.ErrNotInDump.
-func (t *Thread) DescribeRegisters(float bool) (*answer.Registers, error) {
-	if t.OS != nil && !t.OS.Registers.Known() {
-		if _, err := t.OS.Registers.Arch.RegisterFile(); err != nil {
-			return nil, fmt.Errorf("registers of thread %#x: %w", t.ID(), err)
+// RegisterOptions choose what DescribeRegisters tells.
+type RegisterOptions struct {
+	Float bool // the floating-point and vector registers too
+	// Exception, if it is not nil, is the dump's: of the thread that raised it the
+	// registers are those of that moment, and not of the moment of the dump.
+	Exception *target.Exception
+}
+
+// DescribeRegisters describes the registers of t. Without any it is
+// target.ErrNotInDump.
+func (t *Thread) DescribeRegisters(o RegisterOptions) (*answer.Registers, error) {
+	out := &answer.Registers{Source: answer.RegistersThread}
+	var none target.Registers
+	regs := &none
+	if t.OS != nil {
+		regs = &t.OS.Registers
+	}
+	if x := o.Exception; x != nil && t.OS != nil && x.ThreadID == t.OS.ID && x.Registers.Known() {
+		out.Others = regs.Known() && !sameRegisters(regs, &x.Registers)
+		if out.Others || !regs.Known() {
+			regs, out.Source = &x.Registers, answer.RegistersException
 		}
 	}
-	if t.OS == nil || !t.OS.Registers.Known() {
-		return nil, fmt.Errorf("registers of thread %#x: %w", t.ID(), target.ErrNotInDump)
+	if !regs.Known() {
+		err := error(target.ErrNotInDump)
+		if t.OS != nil {
+			if _, unread := regs.Arch.RegisterFile(); unread != nil {
+				err = unread
+			}
+		}
+		return nil, fmt.Errorf("registers of thread %#x: %w", t.ID(), err)
 	}
-	regs := &t.OS.Registers
-	out := &answer.Registers{}
 	var listed target.RegSet
 	size := func(target.Reg) int { return 8 }
 	if p, err := regs.Arch.RegisterFile(); err == nil {
@@ -77,7 +96,7 @@ func (t *Thread) DescribeRegisters(float bool) (*answer.Registers, error) {
 			out.Registers = append(out.Registers, register(regs, r, size(r), false))
 		}
 	}
-	if float {
+	if o.Float {
 		s, err := regs.FXSave()
 		if err != nil {
 			out.Note(fmt.Errorf("floating-point registers: %w", err))
@@ -86,6 +105,16 @@ func (t *Thread) DescribeRegisters(float bool) (*answer.Registers, error) {
 		out.Float = &answer.FloatRegisters{MXCSR: answer.Hex(s.MXCSR), ST: wide("st", s.ST[:]), XMM: wide("xmm", s.XMM[:])}
 	}
 	return out, nil
+}
+
+// sameRegisters reports whether all that both know is the same.
+func sameRegisters(a, b *target.Registers) bool {
+	for r, v := range a.All {
+		if w, ok := b.Get(r); ok && v != w {
+			return false
+		}
+	}
+	return true
 }
 
 func register(regs *target.Registers, r target.Reg, size int, inContext bool) answer.Register {

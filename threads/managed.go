@@ -157,7 +157,7 @@ func (t *Thread) describeFound(g *answer.Gaps, a ThreadActivity) *answer.ThreadA
 	}
 	name := func(md *code.MethodDesc) answer.Text {
 		if md == nil {
-			return answer.Text{}
+			return answer.Text{Err: a.Err} // the frames that were not read may have one
 		}
 		return g.Text(code.Of(t.rt).MethodName(md, code.MethodFull))
 	}

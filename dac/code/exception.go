@@ -30,7 +30,10 @@ func (r *Reader) DescribeException(a target.Addr, o ExceptionOptions) (*answer.E
 		return nil, fmt.Errorf("not a valid exception object: %w", err)
 	}
 	d := &answer.Exception{Address: a, MethodTable: e.Type.Addr, HResult: answer.Hex(e.HResult), Inner: e.Inner, Fault: looksLikeFault(&e)}
-	d.Type = d.Text(r.rt.TypeName(e.Type.Addr, dac.NameNative))
+	if d.Type.S, d.Type.Err = r.rt.TypeName(e.Type.Addr, dac.NameNative); d.Type.Err != nil && r.rt.IsSystemException(e.Type.Addr) {
+		d.Type = answer.Text{S: "System.Exception"}
+	}
+	d.Note(d.Type.Err)
 	d.Message = r.exceptionText(&d.Gaps, e.Message)
 	if !o.Brief {
 		d.StackTrace = r.exceptionText(&d.Gaps, e.StackTraceString)

@@ -2,6 +2,9 @@ package threadcmd
 
 import (
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/crash"
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/internal/cli"
 	"github.com/sosgo/sosgo/internal/commands/ask"
 	"github.com/sosgo/sosgo/internal/text/threadtext"
@@ -14,11 +17,13 @@ func printExceptionCommand() cli.Command {
 	return cli.Command{
 		Name: "printexception", Aliases: []string{"pe"}, Group: cli.GroupThreads, NeedsDump: true, Ask: askPrintException,
 		Summary: "print an exception and where it was thrown",
-		Help:    "Without an address it is the exception that the current thread threw last.",
-		Args:    []cli.Arg{{Name: "address", Kind: cli.Address, Optional: true, Summary: "of the exception object"}},
+		Help: "Without an address it is the exception that the current thread threw last. If it threw none, the threads that have one are listed; " +
+			"-all prints those of all threads.",
+		Args: []cli.Arg{{Name: "address", Kind: cli.Address, Optional: true, Summary: "of the exception object"}},
 		Options: []cli.Option{
 			{Name: "lines", Summary: "also print source files and lines (outside SOS's form they are always printed)"},
 			{Name: "nested", Summary: "also print the exceptions that the thread was handling when it threw"},
+			{Name: "all", Summary: "print the exceptions of all threads"},
 			{Name: "ccw", Kind: cli.Address, Summary: "not supported: needs the tables of COM interop"},
 		},
 		Examples: []cli.Example{{Line: "pe -nested", Text: "all that went wrong on this thread"}},
@@ -38,20 +43,52 @@ func askPrintException(c *cli.Context) (report.Answer, error) {
 	if err != nil {
 		return report.Answer{}, err
 	}
+	say := func(x *answer.ThrownException) report.Answer {
+		return report.Say(x, func(p *report.Page, x *answer.ThrownException) {
+			threadtext.ThrownException(p, x, threadtext.ExceptionOptions{Nested: c.Bool("nested"), Lines: c.Bool("lines")})
+		})
+	}
+	if c.Bool("all") {
+		return say(allExceptions(rt, list)), nil
+	}
 	t := ask.CurrentThread(c, list)
 	a, given := c.Addr("address")
 	if !given {
-		if a, err = lastThrown(t); err != nil {
+		if a, err = lastThrown(t); err != nil && c.SOS {
 			return report.Answer{}, err
 		}
+	}
+	if a == 0 && err == nil || err != nil && t.Managed == nil {
+		x := &answer.ThrownException{}
+		x.Others = crash.Exceptions(rt, list, &x.Gaps)
+		return say(x), nil
+	}
+	if err != nil {
+		return report.Answer{}, err
 	}
 	x, err := t.DescribeException(rt, a, c.Bool("nested"))
 	if err != nil {
 		return report.SayText(func(p *report.Page) { threadtext.InvalidException(p, a) }), err
 	}
-	return report.Say(x, func(p *report.Page, x *answer.ThrownException) {
-		threadtext.ThrownException(p, x, threadtext.ExceptionOptions{Nested: c.Bool("nested"), Lines: c.Bool("lines")})
-	}), nil
+	return say(x), nil
+}
+
+// allExceptions are those of all threads.
+func allExceptions(rt *dac.Runtime, list []threads.Thread) *answer.ThrownException {
+	x := &answer.ThrownException{}
+	rows := crash.Exceptions(rt, list, &x.Gaps)
+	x.All = func(yield func(answer.ThreadException, error) bool) {
+		for _, row := range rows {
+			e, err := code.Of(rt).DescribeException(row.Exception, code.ExceptionOptions{})
+			if err == nil {
+				x.NoteAll(e.Noted())
+			}
+			if !yield(answer.ThreadException{Carried: row, Exception: e}, err) {
+				return
+			}
+		}
+	}
+	return x
 }
 
 // lastThrown is the exception that a thread threw last, 0 for none.

@@ -56,9 +56,12 @@ func registersCommand() cli.Command {
 	return cli.Command{
 		Name: "registers", Aliases: []string{"r"}, Group: cli.GroupThreads, NeedsDump: true, Ask: askRegisters,
 		Summary: "print the registers of the current thread",
-		Args:    []cli.Arg{{Name: "thread", Kind: cli.Str, Optional: true, Summary: "instead of the current one (see threads); or the name of a register, to print that alone"}},
+		Help: "Of a thread that raised the exception that the dump was written for they are those of that moment, if the dump has them; " +
+			"with -now those of the moment of the dump, when the thread mostly waits for the dump to be written.",
+		Args: []cli.Arg{{Name: "thread", Kind: cli.Str, Optional: true, Summary: "instead of the current one (see threads); or the name of a register, to print that alone"}},
 		Options: append(ask.ThreadOptions(),
-			cli.Option{Name: "verbose", Aliases: []string{"v"}, Summary: "also print the floating-point and vector registers"}),
+			cli.Option{Name: "verbose", Aliases: []string{"v"}, Summary: "also print the floating-point and vector registers"},
+			cli.Option{Name: "now", Summary: "those of the moment of the dump, also of the thread that raised its exception"}),
 		Result: report.Result[answer.Registers](),
 	}
 }
@@ -69,7 +72,11 @@ func askRegisters(c *cli.Context) (report.Answer, error) {
 		return report.Answer{}, err
 	}
 	text, _ := c.Str("thread")
-	current, err := ask.CurrentThread(c, list).DescribeRegisters(c.Bool("verbose"))
+	o := threads.RegisterOptions{Float: c.Bool("verbose")}
+	if x, ok := ask.Dump(c).Target().Exception(); ok && !c.SOS && !c.Bool("now") {
+		o.Exception = &x
+	}
+	current, err := ask.CurrentThread(c, list).DescribeRegisters(o)
 	if one := current.Only(text); err == nil && one != nil { // r rip
 		return report.Say(one, threadtext.Registers), nil
 	}
@@ -77,7 +84,7 @@ func askRegisters(c *cli.Context) (report.Answer, error) {
 	if err != nil {
 		return report.Answer{}, err
 	}
-	d, err := t.DescribeRegisters(c.Bool("verbose"))
+	d, err := t.DescribeRegisters(o)
 	if err != nil {
 		return report.Answer{}, err
 	}

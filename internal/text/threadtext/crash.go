@@ -198,13 +198,17 @@ func (w *crashWriter) carried(x *answer.Crash) {
 		w.p.Print("\nExceptions of all threads:\n")
 	}
 	for i := range x.Carried {
-		c := &x.Carried[i]
-		text := ""
-		if c.Message != nil {
-			text = ": " + report.EscapeText(c.Message.String())
-		}
-		w.p.Printf("    %s %s %s%s (%s)\n", threadName(&c.Thread), report.Hex16(c.Exception), report.Escape(c.Type.String()), text, carriedWords[c.State])
+		carried(w.p, &x.Carried[i])
 	}
+}
+
+// carried is a line about an exception that a thread has.
+func carried(p *report.Page, c *answer.CarriedException) {
+	text := ""
+	if c.Message != nil {
+		text = ": " + report.EscapeText(c.Message.String())
+	}
+	p.Printf("    %s %s %s%s (%s)\n", threadName(&c.Thread), report.Hex16(c.Exception), report.Escape(c.Type.String()), text, carriedWords[c.State])
 }
 
 // threadName is a thread by its numbers and its name.

@@ -16,8 +16,13 @@ type ExceptionOptions struct {
 
 // ThrownException is the text of printexception.
 func ThrownException(p *report.Page, x *answer.ThrownException, o ExceptionOptions) {
+	if x.All != nil {
+		allExceptions(p, x, o)
+		return
+	}
 	if x.Exception == nil {
 		p.Print("There is no current managed exception on this thread\n")
+		otherExceptions(p, x.Others)
 		return
 	}
 	exception(p, x.Exception, o.Lines)
@@ -38,6 +43,38 @@ func ThrownException(p *report.Page, x *answer.ThrownException, o ExceptionOptio
 			continue
 		}
 		exception(p, &n, o.Lines)
+	}
+}
+
+// otherExceptions tells which threads have an exception.
+func otherExceptions(p *report.Page, list []answer.CarriedException) {
+	if p.SOS {
+		return
+	}
+	if len(list) > 0 {
+		p.Print("These threads have one (pe -all prints them):\n")
+	}
+	for i := range list {
+		carried(p, &list[i])
+	}
+}
+
+// allExceptions writes the exceptions of all threads.
+func allExceptions(p *report.Page, x *answer.ThrownException, o ExceptionOptions) {
+	n := 0
+	for row, err := range x.All {
+		p.Printf("Thread %s: %s\n", threadName(&row.Carried.Thread), carriedWords[row.Carried.State])
+		n++
+		if err != nil {
+			p.Printf("Exception object: %s\n", report.Hex16(row.Carried.Exception))
+			p.Warn(err)
+			continue
+		}
+		exception(p, row.Exception, o.Lines)
+		p.Print("\n")
+	}
+	if n == 0 {
+		p.Print("No thread has a managed exception\n")
 	}
 }
 

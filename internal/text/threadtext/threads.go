@@ -71,6 +71,9 @@ func index(t *answer.Thread) string {
 // Registers is the text of registers. SOS has those of the processor's CONTEXT
 // alone.
 func Registers(p *report.Page, r *answer.Registers) {
+	if r.Others && !p.SOS {
+		p.Print("At the exception; registers -now has those of the moment of the dump.\n")
+	}
 	inContext := len(r.Registers) > 0 && r.Registers[0].InContext
 	for i := range r.Registers {
 		switch g := &r.Registers[i]; {

@@ -3,7 +3,6 @@ package typetext
 import (
 	"fmt"
 	"iter"
-	"strings"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/text"
@@ -14,13 +13,14 @@ import (
 func Statics(p *report.Page, fields iter.Seq2[answer.StaticField, error]) {
 	for f := range report.Each(p, fields) {
 		value, note := text.PlaceText(p.SOS, &f.Place)
-		if f.Thread != 0 {
-			note = strings.TrimSpace(fmt.Sprintf("(thread %x) %s", f.Thread, note))
-		}
 		if note != "" {
 			note = " = " + report.Escape(note)
 		}
-		p.Printf("%16s %16s %s.%s%s\n", report.Hex16(f.Slot), value,
-			report.Escape(f.DeclaringType.String()), report.Escape(f.Name.String()), note)
+		thread := ""
+		if f.Thread != 0 {
+			thread = fmt.Sprintf(" (thread %x)", f.Thread)
+		}
+		p.Printf("%16s %16s %s.%s%s%s\n", report.Hex16(f.Slot), value,
+			report.Escape(f.DeclaringType.String()), report.Escape(f.Name.String()), thread, note)
 	}
 }
