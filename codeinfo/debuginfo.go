@@ -34,7 +34,8 @@ const (
 )
 
 // Open finds the debug information behind the header at an address: it passes
-// the flags and the information about on-stack replacement.
+// the flags, the information about on-stack replacement, and the scopes of
+// inlined code (DOTNET_RichDebugInfo=1).
 func (h DebugInfoHeader) Open(mem target.Memory, at target.Addr) (DebugInfo, error) {
 	d := DebugInfo{mem, at}
 	if !h.Flags {
@@ -45,18 +46,27 @@ func (h DebugInfoHeader) Open(mem target.Memory, at target.Addr) (DebugInfo, err
 		return d, err
 	}
 	d.At++
-	if flags&debugHasRich != 0 {
-		return d, target.Unsupportedf("debug information at %016x with inlined scopes", uint64(d.At))
+	if flags&debugHasPatchpoints != 0 {
+		n, err := target.Uint32(mem, d.At+target.Addr(h.PatchpointNumLocal))
+		if err == nil && n > limits.FieldsPerType {
+			err = target.Corruptf("debug information at %016x of %d locals", uint64(d.At), n)
+		}
+		if err != nil {
+			return d, err
+		}
+		d.At += target.Addr(h.PatchpointSize + 4*int(n))
 	}
-	if flags&debugHasPatchpoints == 0 {
-		return d, nil
+	if flags&debugHasRich != 0 { // scopes of inlined code, for profilers: their size, and they
+		n, err := target.Uint32(mem, d.At)
+		if err == nil && n > limits.DebugInfoBytes {
+			err = target.Corruptf("debug information at %016x with %d bytes of inlined scopes", uint64(d.At), n)
+		}
+		if err != nil {
+			return d, err
+		}
+		d.At += target.Addr(4 + n)
 	}
-	n, err := target.Uint32(mem, d.At+target.Addr(h.PatchpointNumLocal))
-	if err == nil && n > limits.FieldsPerType {
-		err = target.Corruptf("debug information at %016x of %d locals", uint64(d.At), n)
-	}
-	d.At += target.Addr(h.PatchpointSize + 4*int(n))
-	return d, err
+	return d, nil
 }
 
 // fatBounds says that the sizes are three: of the bounds, of those that were

@@ -91,7 +91,13 @@ func TestDebugInfo(t *testing.T) {
 	sizes := (&nibbleWriter{}).uint(uint32(len(bounds)), 0)
 	patch := make([]byte, 0x20+4*3)
 	patch[8] = 3
-	for name, head := range map[string][]byte{"no patchpoints": {0}, "patchpoints": append([]byte{debugHasPatchpoints}, patch...)} {
+	rich := []byte{5, 0, 0, 0, 1, 2, 3, 4, 5}
+	for name, head := range map[string][]byte{
+		"no patchpoints": {0},
+		"patchpoints":    append([]byte{debugHasPatchpoints}, patch...),
+		"inlined scopes": append([]byte{debugHasRich}, rich...),
+		"both":           slices.Concat([]byte{debugHasRich | debugHasPatchpoints}, patch, rich),
+	} {
 		d, err := header.Open(lent(slices.Concat(head, sizes.b, bounds)), 0)
 		require.NoError(t, err, name)
 		got, err := d.ILMap(false)
@@ -102,7 +108,9 @@ func TestDebugInfo(t *testing.T) {
 		assert.Empty(t, vars, name)
 	}
 	_, err := header.Open(lent{debugHasRich, 0, 0}, 0)
-	assert.ErrorIs(t, err, target.ErrUnsupported)
+	assert.ErrorIs(t, err, target.ErrNotInDump)
+	_, err = header.Open(lent{debugHasRich, 0, 0, 0, 0xff}, 0)
+	assert.ErrorIs(t, err, target.ErrCorrupt)
 	patch[8], patch[11] = 0xff, 0xff
 	_, err = header.Open(lent(append([]byte{debugHasPatchpoints}, patch...)), 0)
 	assert.ErrorIs(t, err, target.ErrCorrupt)

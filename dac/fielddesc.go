@@ -49,7 +49,7 @@ func (r *Runtime) readFields(mt *MethodTable) ([]FieldDesc, error) {
 		}
 		n -= pc.NumInstanceFields
 	}
-	if n < 0 || n+c.NumStaticFields > limits.FieldsPerType {
+	if n < 0 || n > limits.FieldsPerType || c.NumStaticFields > limits.FieldsPerType {
 		return nil, target.Corruptf("%d instance and %d static fields", n, c.NumStaticFields)
 	}
 	n += c.NumStaticFields

@@ -107,31 +107,45 @@ func lastStart(word uint32, index, n uint64) (uint64, bool) {
 	return 0, false
 }
 
-// starts yields the offsets at which code starts, for the first size bytes.
+// starts yields the offsets at which code starts, for the first size bytes. For
+// each part of the map that the dump lacks it yields an error, and goes on behind
+// it.
 func (m *nibbleMap) starts(size uint64) iter.Seq2[uint64, error] {
 	return func(yield func(uint64, error) bool) {
 		words := (size + nibbleBucket*nibbleWord - 1) / (nibbleBucket * nibbleWord)
-		if words > limits.NibbleWords {
+		if words > limits.NibbleMapWords {
 			yield(0, target.Corruptf("nibble map at %016x for %d bytes", uint64(m.at), size))
 			return
 		}
 		w := target.NewWindow(m.mem)
-		for index := range words {
-			b, err := w.Bytes(m.at+target.Addr(4*index), 4)
+		for index := uint64(0); index < words; index++ {
+			at := m.at + target.Addr(4*index)
+			b, err := w.Bytes(at, 4)
 			if err != nil {
-				yield(0, err)
-				return
-			}
-			word := binary.LittleEndian.Uint32(b)
-			if _, ok := m.pointer(word); ok {
-				continue
-			}
-			for i := range uint64(nibbleWord) {
-				n := nibble(word, i)
-				if n != 0 && !yield(nibbleStart(index*nibbleWord+i, n), nil) {
+				next, more := target.NextStored(m.mem, at+4)
+				if !yield(0, err) || !more || next <= at {
 					return
 				}
+				index = (uint64(next-m.at)+3)/4 - 1
+				continue
+			}
+			if !m.startsIn(binary.LittleEndian.Uint32(b), index, yield) {
+				return
 			}
 		}
 	}
+}
+
+// startsIn yields the starts of one word.
+func (m *nibbleMap) startsIn(word uint32, index uint64, yield func(uint64, error) bool) bool {
+	if _, ok := m.pointer(word); ok {
+		return true
+	}
+	for i := range uint64(nibbleWord) {
+		n := nibble(word, i)
+		if n != 0 && !yield(nibbleStart(index*nibbleWord+i, n), nil) {
+			return false
+		}
+	}
+	return true
 }

@@ -122,6 +122,30 @@ func TestNibbleMapMissing(t *testing.T) {
 	assert.False(t, ok)
 }
 
+// TestNibbleMapHoles: what lies behind a part that the dump lacks is found, also in
+// a heap of more than 16 MB.
+func TestNibbleMapHoles(t *testing.T) {
+	const far = 20 << 20
+	m := nibbleMap{mem: stored{holes{bytesMemory(makeNibbleMap([]code{{0x40, 100}, {far, 100}}, far+1<<14, false)), 0, 60}}}
+	var got []uint64
+	failed := 0
+	for s, err := range m.starts(far + 1<<14) {
+		if err != nil {
+			failed++
+			require.ErrorIs(t, err, target.ErrNotInDump)
+			continue
+		}
+		got = append(got, s)
+	}
+	assert.Equal(t, 1, failed, "one hole is one error")
+	assert.Equal(t, []uint64{far}, got)
+}
+
+// stored is a memory that knows where its hole ends.
+type stored struct{ holes }
+
+func (s stored) NextStored(a target.Addr) (target.Addr, bool) { return max(a, s.end), true }
+
 // holes is a memory without the bytes from start to end.
 type holes struct {
 	target.Memory

@@ -302,7 +302,8 @@ func (r *Reader) readCodeHeap(c *members, s *RangeSection) error {
 }
 
 // JITCode iterates over all code that was compiled in the process, by address:
-// methods, dynamic methods and stubs. It ends a heap at what can't be read.
+// methods, dynamic methods and stubs. A part of a heap's map that the dump lacks
+// is an error, and what is behind it follows.
 func (r *Reader) JITCode() iter.Seq2[Info, error] {
 	return func(yield func(Info, error) bool) {
 		sections, err := r.RangeSections()

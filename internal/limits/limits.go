@@ -73,7 +73,7 @@ const (
 	NestedExceptions = 10_000 // that one thread is handling, or that one exception holds
 	ExceptionRecords = 64     // of Windows, each of which follows from the next
 	ToldExceptions   = 1_000  // that crashinfo tells of one thread, causes included
-	FieldsPerType    = 65_536
+	FieldsPerType    = 65_536 // of one kind: instance fields, or statics
 	MethodChunks     = 1_000_000
 	SignatureBytes   = 64 << 10 // of a signature in memory
 	FragmentsPerLeaf = 4096     // of code, in 128 KB of addresses
@@ -81,7 +81,8 @@ const (
 	RangeSections    = 100_000
 	VersioningStates = 1 << 24 // slots of the table of methods with versions
 	CodeVersions     = 10_000  // of one method
-	NibbleWords      = 1 << 16 // of a nibble map that one look-up goes back: 16 MB of code
+	NibbleWords      = 1 << 16 // of a nibble map that one look-up goes back: a method of 16 MB
+	NibbleMapWords   = 1 << 24 // of a whole nibble map: the 4 GB of code that calls can reach
 	Funclets         = 65_536  // of one method
 	RuntimeFunctions = 1 << 24 // of one image
 	HashBuckets      = 1 << 24
