@@ -10,23 +10,32 @@ import (
 )
 
 // SyncBlocks iterates over the table of sync blocks, by index from 1 on; a free
-// entry has no Object. A block that can't be read is an error with its index,
-// and the others go on. The runtime keeps the number of entries where no layout
-// tells: the table ends before the first entry that was never used.
+// entry has no Object. A block that can't be read is an error with its index, and
+// so is the first entry of a part of the table that the dump lacks; the others go
+// on. The table is as long as the runtime says (syncblk.h,
+// SyncBlockCache::m_FreeSyncTableIndex). Where the dump or the layout lacks that,
+// it ends before the first entry that was never used.
 func (r *Runtime) SyncBlocks() iter.Seq2[SyncBlock, error] {
 	return func(yield func(SyncBlock, error) bool) {
 		table, err := r.globalPointer("SyncTableEntries")
+		if err == nil && table == 0 {
+			err = target.Unsupportedf("the runtime has made no table of them yet")
+		}
 		if err != nil {
 			yield(SyncBlock{}, fmt.Errorf("sync blocks: %w", err))
 			return
 		}
-		for index := uint32(1); index < limits.SyncBlocks; index++ {
+		end, counted := r.syncTableEnd()
+		for index := uint32(1); index < end; index++ {
 			used, err := r.syncEntryUsed(table, index)
-			if err != nil {
-				yield(SyncBlock{Index: index}, fmt.Errorf("sync block %d: %w", index, err))
-				return // the table itself ends here
-			}
-			if !used {
+			switch {
+			case err != nil:
+				if !yield(SyncBlock{Index: index}, fmt.Errorf("sync block %d: %w", index, err)) || !counted {
+					return
+				}
+				index = r.lastMissingEntry(table, index)
+				continue
+			case !used && !counted:
 				return
 			}
 			b, err := r.SyncBlock(index)
@@ -36,6 +45,20 @@ func (r *Runtime) SyncBlocks() iter.Seq2[SyncBlock, error] {
 			}
 		}
 	}
+}
+
+// syncTableEnd is the index behind the last entry that was ever used, and whether
+// the runtime tells it; else a bound.
+func (r *Runtime) syncTableEnd() (end uint32, counted bool) {
+	at, err := r.globalPointer("SyncBlockCache")
+	if err != nil || at == 0 {
+		return limits.SyncBlocks, false
+	}
+	c, err := r.syncCacheAt(at)
+	if err != nil {
+		return limits.SyncBlocks, false
+	}
+	return c.next, true
 }
 
 // syncEntryUsed reports whether an entry of the table is one: it names a block
@@ -57,6 +80,18 @@ func (r *Runtime) syncEntryUsed(table target.Addr, index uint32) (bool, error) {
 	// lacks is no proof against the entry.
 	own, err := target.Uint32(r.mem, block+target.Addr(r.off.SyncBlock.Index))
 	return err != nil || own&syncIndexMask == index, nil
+}
+
+// lastMissingEntry is the last entry, from one that can't be read on, before the
+// next of which the dump has something.
+func (r *Runtime) lastMissingEntry(table target.Addr, index uint32) uint32 {
+	size := target.Addr(r.off.SyncEntry.Size)
+	at := table + target.Addr(index)*size
+	next, more := target.NextStored(r.mem, at+size)
+	if !more {
+		return limits.SyncBlocks
+	}
+	return max(index, uint32(min((next-table)/size-1, limits.SyncBlocks)))
 }
 
 // syncIndexMask are the bits of SyncBlock.m_dwSyncIndex that hold the index;
