@@ -81,7 +81,12 @@ func (r *Reader) describeOwner(m *MethodDesc, out *answer.Method) {
 func (r *Reader) describeVersions(m *MethodDesc, running target.Addr, out *answer.Method) {
 	versions, err := r.CodeVersions(m)
 	for _, v := range versions {
-		out.Versions = append(out.Versions, answer.CodeVersion{Node: v.Node, Code: v.Code, Tier: v.Tier.String(), Active: v.Active})
+		tier := v.Tier.String()
+		if v.TierErr != nil {
+			tier = answer.Absent(v.TierErr)
+			out.Note(v.TierErr)
+		}
+		out.Versions = append(out.Versions, answer.CodeVersion{Node: v.Node, Code: v.Code, Tier: tier, Active: v.Active})
 	}
 	out.Note(err)
 	i := slices.IndexFunc(versions, func(v Version) bool {

@@ -1,6 +1,8 @@
 package code
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -47,6 +49,9 @@ type Version struct {
 	Tier   Tier
 	Active bool // what new calls run
 
+	// TierErr says what is missing to know the tier, which is TierUnknown then.
+	TierErr error
+
 	// ReJIT is the ReJITID of the IL that the body was compiled from: 0 is the IL
 	// of the metadata, which the default version always has; a profiler's ReJIT
 	// counts from 1 (NativeCodeVersionNode::m_parentId).
@@ -67,11 +72,24 @@ func (r *Reader) CodeVersions(m *MethodDesc) ([]Version, error) {
 	if err != nil {
 		return nil, err
 	}
+	out, err := r.versionsOf(c, m)
+	if len(out) > 0 {
+		var terr error
+		if out[0].Tier, terr = r.defaultTier(c, m, out[0].Code); terr != nil {
+			out[0].Tier, out[0].TierErr = TierUnknown, fmt.Errorf("tier of method %016x: %w", uint64(m.Addr), terr)
+		}
+	}
+	return out, err
+}
+
+// versionsOf is CodeVersions without the tier of the default version, which takes
+// reading the method's IL and attributes.
+func (r *Reader) versionsOf(c *members, m *MethodDesc) ([]Version, error) {
 	code, err := r.defaultCode(c, m)
 	if err != nil {
 		return nil, fmt.Errorf("code of method %016x: %w", uint64(m.Addr), err)
 	}
-	out := []Version{{Code: code, Tier: r.defaultTier(c, m, code), Active: true}}
+	out := []Version{{Code: code, Active: true}}
 	state, err := r.versioningState(c, m)
 	if err != nil || state == 0 {
 		return out, err
@@ -142,38 +160,79 @@ func (r *Reader) defaultCode(c *members, m *MethodDesc) (target.Addr, error) {
 
 // defaultTier is the tier of the default version, which has no node that would
 // say it: that of its image, or what the method is eligible for.
-func (r *Reader) defaultTier(c *members, m *MethodDesc, code target.Addr) Tier {
-	if s, err := r.rangeSection(c, code); code != 0 && err == nil && s.Kind == ReadyToRun {
-		return TierReadyToRun
+func (r *Reader) defaultTier(c *members, m *MethodDesc, code target.Addr) (Tier, error) {
+	if code != 0 {
+		s, err := r.rangeSection(c, code)
+		switch {
+		case err == nil && s.Kind == ReadyToRun:
+			return TierReadyToRun, nil
+		case err != nil && !errors.Is(err, ErrNoCode):
+			return TierUnknown, err
+		}
 	}
 	if c.tiered.of(m) {
 		return r.firstTier(m)
 	}
-	if m.Kind == MethodIL || m.Kind == MethodInstantiated {
-		if mod, err := m.Module(); err == nil && optimizationsDisabled(mod) {
-			return TierMinOptJitted
-		}
+	if m.Kind != MethodIL && m.Kind != MethodInstantiated {
+		return TierOptimized, nil
 	}
-	return TierOptimized
+	mod, err := m.Module()
+	if err != nil {
+		return TierUnknown, err
+	}
+	switch debugging, err := optimizationsDisabled(mod); {
+	case err != nil:
+		return TierUnknown, err
+	case debugging:
+		return TierMinOptJitted, nil
+	}
+	return TierOptimized, nil
 }
 
 // firstTier is the tier that a method with several starts at. Some are compiled
-// with optimizations at once (tieredcompilation.cpp,
-// GetInitialOptimizationTier): those that native code calls, and, where the
-// runtime does not replace the code of a running loop, those with loops.
-func (r *Reader) firstTier(m *MethodDesc) Tier {
-	if mod, err := m.Module(); err == nil && hasAttribute(mod, m.Token, "System.Runtime.InteropServices.UnmanagedCallersOnlyAttribute", nil) {
-		return TierOptimized
+// with optimizations at once (tieredcompilation.cpp, GetInitialOptimizationTier;
+// the compiler's compCanSwitchToOptimized): those that native code calls, those
+// with explicit tail calls, and, where the runtime does not replace the code of a
+// running loop, those with loops.
+func (r *Reader) firstTier(m *MethodDesc) (Tier, error) {
+	mod, err := m.Module()
+	if err != nil {
+		return TierUnknown, err
+	}
+	switch native, err := hasAttribute(mod, m.Token, "System.Runtime.InteropServices.UnmanagedCallersOnlyAttribute", nil); {
+	case err != nil:
+		return TierUnknown, err
+	case native:
+		return TierOptimized, nil
 	}
 	quick, err := r.rt.Layout().Uint("QuickJitForLoops")
-	if err != nil || quick != 0 {
-		return TierQuickJitted
-	}
+	loops := err != nil || quick != 0
 	body, err := r.IL(m)
-	if err == nil && hasLoop(body.Code) {
-		return TierOptimized
+	switch {
+	case errors.Is(err, ErrNoIL):
+		return TierQuickJitted, nil
+	case err != nil:
+		return TierUnknown, err
+	case hasTailCall(body.Code), !loops && hasLoop(body.Code):
+		return TierOptimized, nil
 	}
-	return TierQuickJitted
+	return TierQuickJitted, nil
+}
+
+// tailPrefix is the prefix of an explicit tail call (III.2.4).
+const tailPrefix metadata.Opcode = 0xfe14
+
+// hasTailCall reports whether IL has an explicit tail call.
+func hasTailCall(code []byte) bool {
+	for in, err := range metadata.Instructions(code) {
+		if err != nil {
+			return false
+		}
+		if in.Opcode == tailPrefix {
+			return true
+		}
+	}
+	return false
 }
 
 // hasLoop reports whether IL branches backwards.
@@ -203,7 +262,7 @@ const disableOptimizations = 0x100
 
 // optimizationsDisabled reports whether the module's assembly was built for
 // debugging (System.Diagnostics.DebuggableAttribute).
-func optimizationsDisabled(m *dac.Module) bool {
+func optimizationsDisabled(m *dac.Module) (bool, error) {
 	return hasAttribute(m, metadata.NewToken(metadata.TableAssembly, 1), "System.Diagnostics.DebuggableAttribute", func(b []byte) bool {
 		// A prolog of two bytes, then the modes, or two booleans in the old form:
 		// the bit is in the same place.
@@ -212,35 +271,51 @@ func optimizationsDisabled(m *dac.Module) bool {
 }
 
 // hasAttribute reports whether a token has a custom attribute of that type
-// whose value, if value is not nil, it accepts.
-func hasAttribute(m *dac.Module, t metadata.Token, name string, value func([]byte) bool) bool {
+// whose value, if value is not nil, it accepts. A module without metadata, and a
+// row that can't be read, is an error where no other row decides.
+func hasAttribute(m *dac.Module, t metadata.Token, name string, value func([]byte) bool) (bool, error) {
 	md, err := m.Metadata()
+	if errors.Is(err, target.ErrUnsupported) {
+		return false, nil // made in memory, and nothing was saved
+	}
 	if err != nil {
-		return false
+		return false, err
 	}
 	rows, err := md.CustomAttributes(t)
 	if err != nil {
-		return false
+		return false, err
 	}
+	var missing error
 	for rid, err := range rows.All() {
-		if err != nil {
-			continue
+		var b []byte
+		var found bool
+		if err == nil {
+			found, b, err = attributeOf(md, rid, name)
 		}
-		row, err := md.CustomAttribute(rid)
-		if err != nil {
-			continue
+		if found && err == nil {
+			return value == nil || value(b), nil
 		}
-		typ, err := md.AttributeType(row)
-		if err != nil {
-			continue
-		}
-		if got, err := md.TypeFullName(typ); err != nil || got != name {
-			continue
-		}
-		b, err := md.Blob(row.Value)
-		return err == nil && (value == nil || value(b))
+		missing = cmp.Or(missing, err)
 	}
-	return false
+	return false, missing
+}
+
+// attributeOf reports whether a row is of an attribute of that name, with its
+// value.
+func attributeOf(md *metadata.Metadata, rid uint32, name string) (bool, []byte, error) {
+	row, err := md.CustomAttribute(rid)
+	if err != nil {
+		return false, nil, err
+	}
+	typ, err := md.AttributeType(row)
+	if err != nil {
+		return false, nil, err
+	}
+	if got, err := md.TypeFullName(typ); err != nil || got != name {
+		return false, nil, err
+	}
+	b, err := md.Blob(row.Value)
+	return true, b, err
 }
 
 // versioningState is the address of the method's MethodDescVersioningState, 0
@@ -297,7 +372,11 @@ func (r *Reader) readVersioningStates(c *members) (map[target.Addr]target.Addr, 
 
 // NativeCode is the code that calls of m run now, 0 if it was never compiled.
 func (r *Reader) NativeCode(m *MethodDesc) (target.Addr, error) {
-	versions, err := r.CodeVersions(m)
+	c, err := r.members()
+	if err != nil {
+		return 0, err
+	}
+	versions, err := r.versionsOf(c, m)
 	for _, v := range versions {
 		if v.Active {
 			return v.Code, nil

@@ -84,3 +84,9 @@ func TestHasLoop(t *testing.T) {
 		assert.Equal(t, tc.want, hasLoop(tc.il), name)
 	}
 }
+
+func TestHasTailCall(t *testing.T) {
+	assert.True(t, hasTailCall([]byte{0x02, 0xfe, 0x14, 0x28, 1, 0, 0, 6, 0x2a}), "ldarg.0, tail., call, ret")
+	assert.False(t, hasTailCall([]byte{0x20, 0xfe, 0x14, 0, 0, 0x2a}), "its bytes as a number")
+	assert.False(t, hasTailCall([]byte{0xfe}), "cut off")
+}
