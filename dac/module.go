@@ -589,6 +589,11 @@ func (m *Module) rows(k Map) uint32 {
 // can be edited while it runs (ceeload.h, IS_EDIT_AND_CONTINUE).
 const moduleEdited = 0x8
 
+// Editable reports whether the module was loaded so that its code and metadata can
+// be changed while it runs (Edit and Continue, hot reload). What was changed, the
+// layouts do not tell: the image has the code as it was built.
+func (m *Module) Editable() bool { return m.Flags&moduleEdited != 0 }
+
 // A MapEntry is one filled entry of a lookup map.
 type MapEntry struct {
 	Row   uint32

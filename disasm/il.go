@@ -34,6 +34,7 @@ func (l *Lister) IL(a target.Addr) (*answer.IL, error) {
 	out := b.list()
 	out.MethodDesc, out.Name = m.Addr, answer.Of(l.code.MethodName(m, code.MethodFull))
 	out.Address = out.Pointer(l.code.ILAddress(m))
+	out.Note(l.code.ILReplaced(m))
 	return out, nil
 }
 

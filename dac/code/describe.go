@@ -55,6 +55,11 @@ func (r *Reader) describeMethod(m *MethodDesc, running target.Addr) *answer.Meth
 	}
 	out.IL = out.Pointer(il, err)
 	r.describeVersions(m, running, out)
+	if out.ReJIT.Err == nil && out.ReJIT.Value != 0 {
+		out.IL = out.Pointer(0, rejitted(&Version{ReJIT: out.ReJIT.Value}))
+	} else {
+		out.Note(r.ILReplaced(m))
+	}
 	return out
 }
 

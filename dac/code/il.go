@@ -3,6 +3,7 @@ package code
 import (
 	"cmp"
 	"encoding/binary"
+	"errors"
 	"fmt"
 
 	"github.com/sosgo/sosgo/image"
@@ -23,6 +24,33 @@ func (r *Reader) ILAddress(m *MethodDesc) (target.Addr, error) {
 		return 0, err
 	}
 	return im.Address(rva)
+}
+
+// ILReplaced says, with a target.ErrUnsupported, why the IL of the metadata may not
+// be what m runs: a profiler has replaced it (ReJIT), or the module can be edited
+// while it runs. It is nil where neither is so.
+func (r *Reader) ILReplaced(m *MethodDesc) error {
+	c, err := r.members()
+	if err != nil {
+		return err
+	}
+	versions, err := r.versionsOf(c, m)
+	for i := range versions {
+		if v := &versions[i]; v.Active && v.ReJITErr == nil && v.ReJIT != 0 {
+			return rejitted(v)
+		}
+	}
+	if mod, merr := m.Module(); merr == nil && mod.Editable() {
+		return target.Unsupportedf("the module can be changed while it runs (hot reload, Edit and Continue): its IL and metadata are shown as it was built")
+	}
+	if errors.Is(err, target.ErrNotInDump) {
+		return nil // as far as the dump tells
+	}
+	return err
+}
+
+func rejitted(v *Version) error {
+	return target.Unsupportedf("a profiler has replaced the method's IL (ReJIT %d): that of the metadata is not what runs", v.ReJIT)
 }
 
 func (m *MethodDesc) ilPlace() (*image.Image, image.RVA, error) {

@@ -24,7 +24,7 @@ func Method(p *report.Page, m *answer.Method) {
 		code.Value = ^target.Addr(0)
 	}
 	field("Current CodeAddr:", text.Hex16(code))
-	p.Printf("Version History:\n  ILCodeVersion:      %016x\n  ReJIT ID:           %s\n", 0, rejit(m))
+	p.Printf("Version History:\n  ILCodeVersion:      %s\n  ReJIT ID:           %s\n", ilVersion(m), rejit(m))
 	il := m.IL.Maybe
 	if p.SOS && !m.MetadataInDump {
 		il = answer.Known[target.Addr](0) // SOS reads metadata from the dump alone here
@@ -43,6 +43,16 @@ func jitted(m *answer.Method) string {
 		return "yes"
 	}
 	return "no"
+}
+
+// ilVersion is the ILCodeVersionNode of the code: 0 is that of the metadata, and
+// where those of a profiler lie no layout tells.
+func ilVersion(m *answer.Method) string {
+	v := answer.Maybe[target.Addr]{Err: m.ReJIT.Err}
+	if v.Err == nil && m.ReJIT.Value != 0 {
+		v.Err = target.ErrUnsupported
+	}
+	return text.Hex16(v)
 }
 
 // rejit is the ReJIT ID of the code, or the word for why it is missing.
