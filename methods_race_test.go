@@ -1,0 +1,215 @@
+package sosgo_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/testdump"
+	"github.com/sosgo/sosgo/stackwalk"
+	"github.com/sosgo/sosgo/target"
+)
+
+// A call asks one public method of a dump or of a view, and says in words what
+// it answered.
+type call func(d *sosgo.Dump, v *sosgo.View, where string) any
+
+// dumpCalls are the public methods of a Dump, but for Close.
+var dumpCalls = map[string]call{
+	"Crash":        func(d *sosgo.Dump, _ *sosgo.View, _ string) any { c, err := d.Crash(); return said(c != nil, err) },
+	"File":         func(d *sosgo.Dump, _ *sosgo.View, _ string) any { return d.File().Size },
+	"FileProblems": func(d *sosgo.Dump, _ *sosgo.View, _ string) any { return d.FileProblems() },
+	"Heap":         func(d *sosgo.Dump, _ *sosgo.View, _ string) any { h, err := d.Heap(); return said(h != nil, err) },
+	"Jobs":         func(d *sosgo.Dump, _ *sosgo.View, _ string) any { return d.Jobs() },
+	"Memory":       func(d *sosgo.Dump, _ *sosgo.View, _ string) any { return len(d.Memory().Span(anAddress(d))) },
+	"MemorySource": func(d *sosgo.Dump, _ *sosgo.View, _ string) any { return d.MemorySource(anAddress(d)) },
+	"MergedWalk": func(d *sosgo.Dump, _ *sosgo.View, _ string) any {
+		return frames(slices.Collect(d.MergedWalk(context.Background(), d.Target().Threads()[0].ID, stackwalk.WalkOptions{})))
+	},
+	"Modules": func(d *sosgo.Dump, _ *sosgo.View, _ string) any { return len(d.Modules()) },
+	"Objects": func(d *sosgo.Dump, _ *sosgo.View, _ string) any { o, err := d.Objects(); return said(o != nil, err) },
+	"Pack": func(d *sosgo.Dump, _ *sosgo.View, _ string) any {
+		p, err := d.Pack(canceled(), io.Discard, nil)
+		return said(p != nil, err)
+	},
+	"PackFile": func(d *sosgo.Dump, _ *sosgo.View, where string) any {
+		f, err := os.CreateTemp(where, "pack")
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		p, _ := d.PackFile(canceled(), f.Name()+".new", nil)
+		return p != nil
+	},
+	"Resolve": func(d *sosgo.Dump, _ *sosgo.View, _ string) any {
+		return d.Resolve(context.Background(), anAddress(d)).Kind
+	},
+	"Runtime":         func(d *sosgo.Dump, _ *sosgo.View, _ string) any { rt, err := d.Runtime(); return said(rt != nil, err) },
+	"Runtimes":        func(d *sosgo.Dump, _ *sosgo.View, _ string) any { return len(d.Runtimes()) },
+	"Scanner":         func(d *sosgo.Dump, _ *sosgo.View, _ string) any { s, err := d.Scanner(); return said(s != nil, err) },
+	"SeveralRuntimes": func(d *sosgo.Dump, _ *sosgo.View, _ string) any { return d.SeveralRuntimes() },
+	"Symbols":         func(d *sosgo.Dump, _ *sosgo.View, _ string) any { return d.Symbols() != nil },
+	"Target":          func(d *sosgo.Dump, _ *sosgo.View, _ string) any { return d.Target().Process().ID },
+	"Threads":         func(d *sosgo.Dump, _ *sosgo.View, _ string) any { t, err := d.Threads(); return said(len(t), err) },
+	"Truncated":       func(d *sosgo.Dump, _ *sosgo.View, _ string) any { return d.Truncated() },
+	"View":            func(d *sosgo.Dump, _ *sosgo.View, _ string) any { v, err := d.View("0"); return said(v != nil, err) },
+	"Walk": func(d *sosgo.Dump, _ *sosgo.View, _ string) any {
+		t, err := d.Threads()
+		if err != nil {
+			return err
+		}
+		return frames(slices.Collect(d.Walk(context.Background(), &t[0], stackwalk.WalkOptions{})))
+	},
+	"Walker": func(d *sosgo.Dump, _ *sosgo.View, _ string) any { w, err := d.Walker(); return said(w != nil, err) },
+}
+
+// viewCalls are the public methods of a View.
+var viewCalls = map[string]call{
+	"Crash": func(_ *sosgo.Dump, v *sosgo.View, _ string) any { c, err := v.Crash(); return said(c != nil, err) },
+	"DescribeCrash": func(_ *sosgo.Dump, v *sosgo.View, _ string) any {
+		c, err := v.DescribeCrash(context.Background())
+		text, _ := json.Marshal(c)
+		return said(string(text), err)
+	},
+	"DescribeCrashBriefly": func(_ *sosgo.Dump, v *sosgo.View, _ string) any { return v.DescribeCrashBriefly() != nil },
+	"Diagnose":             func(_ *sosgo.Dump, v *sosgo.View, _ string) any { return v.Diagnose(true).Modules },
+	"Dump":                 func(_ *sosgo.Dump, v *sosgo.View, _ string) any { return v.Dump().Jobs() },
+	"Heap": func(_ *sosgo.Dump, v *sosgo.View, _ string) any {
+		h, err := v.Heap()
+		if err != nil {
+			return err
+		}
+		stats, err := h.Stats(context.Background(), nil, heap.ScanOptions{})
+		var objects, bytes uint64
+		for _, s := range stats.Types {
+			objects, bytes = objects+uint64(s.Count), bytes+uint64(s.Size)
+		}
+		return said([]uint64{uint64(len(stats.Types)), objects, bytes}, err)
+	},
+	"HeapGraph": func(_ *sosgo.Dump, v *sosgo.View, _ string) any {
+		g, err := v.HeapGraph(context.Background(), heap.ScanOptions{})
+		return said(g != nil, err)
+	},
+	"Instance":     func(_ *sosgo.Dump, v *sosgo.View, _ string) any { i, err := v.Instance(); return said(i.Index, err) },
+	"NativeWalker": func(_ *sosgo.Dump, v *sosgo.View, _ string) any { return v.NativeWalker() != nil },
+	"Objects":      func(_ *sosgo.Dump, v *sosgo.View, _ string) any { o, err := v.Objects(); return said(o != nil, err) },
+	"Resolve": func(d *sosgo.Dump, v *sosgo.View, _ string) any {
+		return v.Resolve(context.Background(), anAddress(d)).Kind
+	},
+	"Roots": func(_ *sosgo.Dump, v *sosgo.View, _ string) any {
+		n, failed := 0, 0
+		for _, err := range v.Roots(context.Background()) {
+			if n++; err != nil {
+				failed++
+			}
+		}
+		return []int{n, failed}
+	},
+	"Runtime": func(_ *sosgo.Dump, v *sosgo.View, _ string) any { rt, err := v.Runtime(); return said(rt != nil, err) },
+	"Scanner": func(_ *sosgo.Dump, v *sosgo.View, _ string) any { s, err := v.Scanner(); return said(s != nil, err) },
+	"Threads": func(_ *sosgo.Dump, v *sosgo.View, _ string) any { t, err := v.Threads(); return said(len(t), err) },
+	"Walk": func(_ *sosgo.Dump, v *sosgo.View, _ string) any {
+		t, err := v.Threads()
+		if err != nil {
+			return err
+		}
+		return frames(slices.Collect(v.Walk(context.Background(), &t[0], stackwalk.WalkOptions{})))
+	},
+	"Walker": func(_ *sosgo.Dump, v *sosgo.View, _ string) any { w, err := v.Walker(); return said(w != nil, err) },
+}
+
+func said(v any, err error) string { return fmt.Sprint(v, " ", err) }
+
+func frames(list []stackwalk.Frame) string {
+	s := ""
+	for _, f := range list {
+		s += fmt.Sprint(f.SP, f.IP, f.Err, " ")
+	}
+	return s
+}
+
+func anAddress(d *sosgo.Dump) target.Addr { return d.Target().Modules()[0].Base }
+
+func canceled() context.Context {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	return ctx
+}
+
+// TestEveryMethodAtOnce has 16 goroutines call every public method of one dump
+// and of its view, each in an order of its own, from the opening on: under
+// -race, and each gets what a single one gets.
+func TestEveryMethodAtOnce(t *testing.T) {
+	for typ, calls := range map[reflect.Type]map[string]call{reflect.TypeFor[*sosgo.Dump](): dumpCalls, reflect.TypeFor[*sosgo.View](): viewCalls} {
+		for m := range typ.Methods() {
+			_, known := calls[m.Name]
+			assert.True(t, known || m.Name == "Close", "%v.%s is not called", typ, m.Name)
+		}
+	}
+	names := []string{"net10-zoo", "win-net8-zoo", "sxs", "net10-crash-null-triage", "nativeaot-crash"}
+	if testing.Short() {
+		names = names[2:4]
+	}
+	for _, name := range names {
+		t.Run(name, func(t *testing.T) {
+			where := t.TempDir()
+			c := testdump.Open(t, name)
+			open := func() *sosgo.Dump {
+				d, err := sosgo.Open(filepath.Clean(c.Path), c.Options())
+				require.NoError(t, err)
+				t.Cleanup(func() { d.Close() })
+				return d
+			}
+			want := askAll(open(), where, 0)
+			d := open()
+			got := make([]map[string]any, 16)
+			var wg sync.WaitGroup
+			for i := range got {
+				wg.Go(func() { got[i] = askAll(d, where, i) })
+			}
+			wg.Wait()
+			for i := range got {
+				for name := range want {
+					assert.Equal(t, want[name], got[i][name], "%s of goroutine %d", name, i)
+				}
+			}
+		})
+	}
+}
+
+// askAll calls every method, beginning with another one for each first.
+func askAll(d *sosgo.Dump, where string, first int) map[string]any {
+	out := map[string]any{}
+	v, err := d.View("")
+	var list []string
+	for name := range dumpCalls {
+		list = append(list, "Dump."+name)
+	}
+	for name := range viewCalls {
+		if err == nil {
+			list = append(list, "View."+name)
+		}
+	}
+	slices.Sort(list)
+	for i := range list {
+		name := list[(i+first*7)%len(list)]
+		c := dumpCalls[name[5:]]
+		if name[:4] == "View" {
+			c = viewCalls[name[5:]]
+		}
+		out[name] = fmt.Sprint(c(d, v, where))
+	}
+	return out
+}
