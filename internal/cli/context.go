@@ -96,6 +96,9 @@ func (c *Context) Warn(err error) {
 	}
 }
 
+// Warned is how often the command has warned so far.
+func (c *Context) Warned() int { return c.warned }
+
 // AtEnd has f called when the answer is written: it may Warn of what only the
 // whole answer tells.
 func (c *Context) AtEnd(f func()) { c.atEnd = append(c.atEnd, f) }

@@ -119,10 +119,10 @@ func (s *Session) Close() error {
 	return d.Close()
 }
 
-// forget closes the dump; who wants it next opens it again. In a sandbox that can't be
-// done: the dump stays.
+// forget closes the dump; who wants it next opens it again. In a sandbox, or
+// of standard input, that can't be done: the dump stays.
 func (s *Session) forget() {
-	if s.options.Sandbox && s.dump != nil {
+	if (s.options.Sandbox || s.path == "-") && s.dump != nil {
 		return
 	}
 	_ = s.Close() // of a dump that is not trusted any more

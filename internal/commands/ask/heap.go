@@ -150,6 +150,9 @@ func nearMisses(c *cli.Context, h *heap.Heap, part string) func(*dac.MethodTable
 		if found {
 			return
 		}
+		if len(others) == 0 && c.Warned() > 0 {
+			return // it is said why
+		}
 		if len(others) == 0 {
 			c.Warn(errors.New("no object was found where the options look for it"))
 			return

@@ -116,6 +116,9 @@ func (w *frameWriter) method(b *strings.Builder, f *answer.Frame) {
 		name = f.Method.String()
 	}
 	b.WriteString(report.Escape(name))
+	if !w.p.SOS && f.Method.Err != nil && f.MethodDesc != 0 { // something to go on with: dumpmd, dumpmt
+		fmt.Fprintf(b, " (MethodDesc %s)", report.Hex16(f.MethodDesc))
+	}
 }
 
 func (w *frameWriter) registers(regs target.Registers) {
