@@ -138,7 +138,7 @@ func (v *View) Objects() (*objects.Reader, error) {
 		if err != nil {
 			return nil, err
 		}
-		return objects.New(rt), nil
+		return objects.NewIn(rt, v.Heap), nil
 	})
 }
 
@@ -290,8 +290,27 @@ func (d *Dump) MergedWalk(ctx context.Context, osThread uint32, o stackwalk.Walk
 	return stackwalk.MergedWalk(ctx, parts, o)
 }
 
-// Resolve says what an address is; see resolve.Address.
+// Resolve says what an address is; see resolve.Address. What is nothing of this
+// runtime's may be another's: the answer's Runtime is then its number.
 func (v *View) Resolve(ctx context.Context, a target.Addr) *answer.Address {
+	own := v.resolve(ctx, a)
+	if !own.Kind.Nameless() {
+		return own
+	}
+	for _, inst := range v.dump.Runtimes() {
+		if inst == v.inst || inst.Flavor != dac.FlavorCoreCLR {
+			continue
+		}
+		if other := v.dump.viewOf(inst).resolve(ctx, a); !other.Kind.Nameless() {
+			index := inst.Index
+			other.Runtime = &index
+			return other
+		}
+	}
+	return own
+}
+
+func (v *View) resolve(ctx context.Context, a target.Addr) *answer.Address {
 	return resolve.Address(ctx, resolve.Process{Target: v.dump.file, Runtime: v.Runtime, Heap: v.Heap, Threads: v.Threads}, a)
 }
 

@@ -1,6 +1,7 @@
 package dac
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/sosgo/sosgo/internal/layout"
@@ -16,7 +17,7 @@ type Assembly struct {
 	LoaderAllocator target.Addr // 0 where the layout does not say
 }
 
-// Assembly reads the assembly at a and checks it by its module.
+// Assembly reads the assembly at a, proved by its module: each names the other.
 func (r *Runtime) Assembly(a target.Addr) (*Assembly, error) {
 	as, err := r.readAssembly(a)
 	if err != nil {
@@ -26,7 +27,7 @@ func (r *Runtime) Assembly(a target.Addr) (*Assembly, error) {
 }
 
 func (r *Runtime) readAssembly(a target.Addr) (*Assembly, error) {
-	if a == 0 || a%8 != 0 {
+	if !canonical(a) {
 		return nil, target.Corruptf("not an Assembly")
 	}
 	o := &r.off.Assembly
@@ -40,7 +41,11 @@ func (r *Runtime) readAssembly(a target.Addr) (*Assembly, error) {
 		return nil, rd.Err
 	}
 	var err error
-	if as.Module, err = r.TrustedModule(module); err != nil {
+	if as.Module, err = r.Module(module); err != nil {
+		var foreign *ForeignError
+		if errors.As(err, &foreign) {
+			err = &ForeignError{Addr: a, What: "Assembly", Owner: foreign.Owner}
+		}
 		return nil, err
 	}
 	if as.Module.Assembly != a {

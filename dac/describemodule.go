@@ -28,7 +28,7 @@ type ModuleOptions struct {
 func (r *Runtime) DescribeModule(a target.Addr, o ModuleOptions) (*answer.ModuleDetails, error) {
 	m, err := r.Module(a)
 	if err != nil {
-		return nil, fmt.Errorf("%016x is not a Module: %w", uint64(a), err)
+		return nil, notOne(a, "a Module", err)
 	}
 	d := &answer.ModuleDetails{Module: answer.Module{Module: m.Addr, Assembly: m.Assembly}}
 	d.Module.Name = d.Text(m.FileOr("Unknown Module"))
@@ -42,6 +42,19 @@ func (r *Runtime) DescribeModule(a target.Addr, o ModuleOptions) (*answer.Module
 		d.Types, d.References = m.types(&d.Gaps, MapTypeDef), m.types(&d.Gaps, MapTypeRef)
 	}
 	return d, nil
+}
+
+// notOne says that a is not what it was taken for, unless only the proof is missing
+// or err says so itself.
+func notOne(a target.Addr, what string, err error) error {
+	var foreign *ForeignError
+	switch {
+	case errors.As(err, &foreign):
+		return foreign
+	case errors.Is(err, target.ErrCorrupt):
+		return target.Corruptf("%016x is not %s", uint64(a), what)
+	}
+	return fmt.Errorf("%016x can't be told to be %s: %w", uint64(a), what, err)
 }
 
 // recorded is err without target.ErrUnsupported: what runtimes of a version
@@ -114,7 +127,7 @@ func (m *Module) rowName(token metadata.Token, mt target.Addr) (string, error) {
 func (r *Runtime) DescribeAssembly(a target.Addr) (*answer.Assembly, error) {
 	as, err := r.Assembly(a)
 	if err != nil {
-		return nil, fmt.Errorf("%016x is not an Assembly: %w", uint64(a), err)
+		return nil, notOne(a, "an Assembly", err)
 	}
 	domain, err := r.AppDomain()
 	if domain.Addr != 0 {

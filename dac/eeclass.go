@@ -85,13 +85,14 @@ func (r *Runtime) readEEClass(mt *MethodTable) (*EEClass, error) {
 // named the EEClass: since the MethodTable names its module itself (9).
 func (r *Runtime) CanonicalForClass() bool { return r.off.MethodTable.Module != layout.Absent }
 
-// MethodTableOfClass returns the MethodTable that owns the EEClass at a.
+// MethodTableOfClass returns the MethodTable that owns the EEClass at a: each
+// names the other. Another address is target.ErrCorrupt.
 func (r *Runtime) MethodTableOfClass(a target.Addr) (*MethodTable, error) {
 	mt, err := r.ptr(a, r.off.EEClass.MethodTable, "EEClass.MethodTable")
 	if err != nil {
 		return nil, fmt.Errorf("EEClass %016x: %w", uint64(a), err)
 	}
-	owner, err := r.MethodTable(mt)
+	owner, _, err := r.MethodTableAt(mt)
 	if err == nil && owner.EEClass != a {
 		err = target.Corruptf("its MethodTable names another one")
 	}

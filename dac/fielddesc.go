@@ -22,6 +22,92 @@ type FieldDesc struct {
 	ElementType metadata.ElementType
 }
 
+// FieldDesc returns the field whose FieldDesc is at a: the type that it says it
+// is of has it at that place, and metadata has its token for that type. Another
+// address is target.ErrCorrupt.
+func (r *Runtime) FieldDesc(a target.Addr) (*FieldDesc, error) {
+	f, err := r.readFieldDesc(a)
+	if err != nil {
+		return nil, fmt.Errorf("FieldDesc %016x: %w", uint64(a), err)
+	}
+	return f, nil
+}
+
+func (r *Runtime) readFieldDesc(a target.Addr) (*FieldDesc, error) {
+	not := target.Corruptf("there is none")
+	if !canonical(a) {
+		return nil, not
+	}
+	b, err := target.Bytes(r.mem, a, r.off.FieldDesc.Size)
+	if err != nil {
+		return nil, err
+	}
+	says := r.decodeFieldDesc(a, b)
+	mt, _, err := r.MethodTableAt(says.MethodTable)
+	if err != nil {
+		return nil, err
+	}
+	fields, err := r.readFields(mt)
+	for i := range fields {
+		if fields[i].Addr == a {
+			return &fields[i], r.checkFieldToken(mt, &fields[i])
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return nil, not
+}
+
+// checkFieldToken holds the token of a field of mt to the metadata, where that is
+// in the dump.
+func (r *Runtime) checkFieldToken(mt *MethodTable, f *FieldDesc) error {
+	m, err := r.TrustedModule(mt.Module)
+	if err != nil {
+		return ignoreMissing(err)
+	}
+	md, err := m.Metadata()
+	if err != nil {
+		return nil // what keeps it from being read says nothing of the field
+	}
+	rows, err := md.Fields(mt.Token.Row())
+	if err != nil || m.Flags&moduleEdited != 0 {
+		return ignoreMissing(err)
+	}
+	for rid, err := range rows.All() {
+		if err != nil || rid == f.Token.Row() {
+			return ignoreMissing(err)
+		}
+	}
+	return target.Corruptf("%v is no field of %v", f.Token, mt.Token)
+}
+
+// FieldName is the name of a field with its type, "Ns.Type.field".
+func (r *Runtime) FieldName(f *FieldDesc) (string, error) {
+	mt, err := r.TrustedMethodTable(f.MethodTable)
+	if err != nil {
+		return "", err
+	}
+	m, err := r.TrustedModule(mt.Module)
+	if err != nil {
+		return "", err
+	}
+	md, err := m.Metadata()
+	if err != nil {
+		return "", err
+	}
+	row, err := md.Field(f.Token.Row())
+	if err != nil {
+		return "", err
+	}
+	name, err := md.String(row.Name)
+	if err != nil {
+		return "", err
+	}
+	owner, err := r.TypeName(mt.Addr, NameManaged)
+	return owner + "." + name, err
+}
+
 // Fields returns the FieldDescs that mt itself declares, in the order of the
 // runtime: instance fields, then statics.
 func (r *Runtime) Fields(mt *MethodTable) ([]FieldDesc, error) {

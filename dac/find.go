@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -51,6 +52,7 @@ type Instance struct {
 	Flavor     Flavor
 	SingleFile bool
 
+	others     []*Instance // the other CLRs of the process
 	tgt        target.Target
 	mem        target.Memory
 	files      ModuleFiles
@@ -75,6 +77,9 @@ func Find(t target.Target, mem target.Memory, files ModuleFiles) []*Instance {
 			inst.Index = len(out)
 			out = append(out, inst)
 		}
+	}
+	for i, inst := range out {
+		inst.others = slices.Delete(slices.Clone(out), i, i+1)
 	}
 	return out
 }

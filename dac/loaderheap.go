@@ -86,9 +86,34 @@ func (r *Runtime) GlobalLoaderAllocator() (target.Addr, error) {
 	return domain, nil
 }
 
-// LoaderAllocator reads the heaps of the allocator at a. What a partial dump
-// lacks of a heap is its Err.
+// checkLoaderAllocator wants a to be an allocator that the system domain or a
+// module names.
+func (r *Runtime) checkLoaderAllocator(a target.Addr) error {
+	if global, err := r.GlobalLoaderAllocator(); err != nil || a == global {
+		return err
+	}
+	modules, err := r.KnownModules()
+	for _, m := range modules {
+		switch at, aerr := m.LoaderAllocator(); {
+		case aerr == nil && at == a:
+			return nil
+		case err == nil:
+			err = recorded(aerr)
+		}
+	}
+	if err == nil {
+		err = target.Corruptf("no domain and no module has it")
+	}
+	return fmt.Errorf("LoaderAllocator %016x: %w", uint64(a), err)
+}
+
+// LoaderAllocator reads the heaps of the allocator at a, which a domain or a module
+// must name: another address is target.ErrCorrupt. What a partial dump lacks of a
+// heap is its Err.
 func (r *Runtime) LoaderAllocator(a target.Addr) (*LoaderAllocator, error) {
+	if err := r.checkLoaderAllocator(a); err != nil {
+		return nil, err
+	}
 	o, err := r.loaderLayout()
 	if err != nil {
 		return nil, err

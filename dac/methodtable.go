@@ -183,10 +183,11 @@ func (c *mtSet) add(mt *MethodTable) *MethodTable {
 	return t.put(mt)
 }
 
-// MethodTable reads and checks the MethodTable at a. The result is shared and
-// must not be changed. An address that holds no MethodTable is an error that
-// is target.ErrCorrupt; where the proof is missing from the dump it is
-// target.ErrNotInDump.
+// MethodTable reads the MethodTable at a, proved by its EEClass. The result is
+// shared and must not be changed. An address that holds no MethodTable is an
+// error that is target.ErrCorrupt, one of another CLR a *ForeignError; where the
+// EEClass is missing from the dump it is target.ErrNotInDump. MethodTableAt has
+// other proofs then.
 func (r *Runtime) MethodTable(a target.Addr) (*MethodTable, error) {
 	if mt := r.mts.proven.get(a); mt != nil {
 		return mt, nil
@@ -220,8 +221,8 @@ func (r *Runtime) TrustedMethodTable(a target.Addr) (*MethodTable, error) {
 }
 
 func (r *Runtime) readMethodTable(a target.Addr) (*MethodTable, error) {
-	if a == 0 || a%8 != 0 {
-		return nil, target.Corruptf("%#x is not a MethodTable", uint64(a))
+	if !canonical(a) {
+		return nil, notMethodTable(a)
 	}
 	o := &r.off.MethodTable
 	b, err := target.Bytes(r.mem, a, o.span)
@@ -264,6 +265,9 @@ func (r *Runtime) readMethodTable(a target.Addr) (*MethodTable, error) {
 		if err != nil && !errors.Is(err, target.ErrNotInDump) {
 			return nil, err
 		}
+	}
+	if other := r.owner(mt.Module); other != nil {
+		return nil, &ForeignError{Addr: a, What: "MethodTable", Owner: other}
 	}
 	return mt, nil
 }

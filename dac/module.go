@@ -28,7 +28,7 @@ type Module struct {
 
 	r     *Runtime
 	image lazy.Value[*image.Image]
-	proof lazy.Value[struct{}]
+	proof lazy.Value[Proof]
 	base  lazy.Value[target.Range]
 	path  lazy.Value[string]
 	meta  lazy.Value[*metadata.Metadata]
@@ -43,21 +43,29 @@ type MetadataSource struct {
 	Path string // of the file that supplied what the dump lacks, or empty
 }
 
-// Module returns the module at a, proved to be one: by its vtable, or by the
-// runtime's list of what it loaded. Where a dump lacks parts of the list, what
-// has an image of the process as a module has it is believed; for another
-// address the error is target.ErrNotInDump, and target.ErrCorrupt where
-// something belies it.
+// Module returns the module at a, proved to be one: by the runtime's list of what
+// it loaded, or by its vtable. Where a dump lacks parts of the list, what has an
+// image of the process as a module has it is believed; for another address the
+// error is target.ErrNotInDump, and target.ErrCorrupt where something belies it,
+// as a vtable outside of the runtime does; one of another CLR is a *ForeignError.
 func (r *Runtime) Module(a target.Addr) (*Module, error) {
+	if canonical(a) {
+		if other := r.owner(a); other != nil {
+			return nil, &ForeignError{Addr: a, What: "Module", Owner: other}
+		}
+	}
 	m, err := r.TrustedModule(a)
 	if err == nil {
-		_, err = m.proof.Get(m.prove)
+		_, err = m.Proof()
 	}
 	if err != nil {
 		return nil, err
 	}
 	return m, nil
 }
+
+// Proof says why the module is believed to be one, or with an error why not.
+func (m *Module) Proof() (Proof, error) { return m.proof.Get(m.prove) }
 
 // TrustedModule returns the module at an address that the runtime's structures
 // name as one. It does not fail for want of proof.
@@ -74,7 +82,7 @@ func (r *Runtime) TrustedModule(a target.Addr) (*Module, error) {
 }
 
 func (r *Runtime) readModule(a target.Addr) (*Module, error) {
-	if a == 0 || a%8 != 0 {
+	if !canonical(a) {
 		return nil, target.Corruptf("not a Module")
 	}
 	o := &r.off.Module
@@ -100,20 +108,24 @@ func (m *Module) namedByAssembly() error {
 	return err
 }
 
-// prove reports with an error that nothing proves the module to be one.
-func (m *Module) prove() (struct{}, error) {
-	var none struct{}
-	if class, err := m.class(); class != "" || err != nil {
-		return none, err
-	}
+// prove finds what proves the module to be one.
+func (m *Module) prove() (Proof, error) {
 	loaded, err := m.r.Modules()
-	if slices.Contains(loaded, m) || err != nil && m.hasImage() {
-		return none, nil
+	if slices.Contains(loaded, m) {
+		return Proof{Strength: Listed, By: "the list of assemblies"}, nil
 	}
-	if err == nil {
+	class, vtErr := m.class()
+	switch {
+	case vtErr != nil:
+		return Proof{}, vtErr
+	case class != "":
+		return Proof{Strength: Consistent, By: "its vtable"}, nil
+	case err != nil && m.hasImage():
+		return Proof{Strength: Consistent, By: "its image", Missing: err}, nil
+	case err == nil:
 		err = target.Corruptf("the runtime has not loaded it")
 	}
-	return none, fmt.Errorf("Module %016x: nothing proves that it is one: %w", uint64(m.Addr), err)
+	return Proof{}, fmt.Errorf("Module %016x: nothing proves that it is one: %w", uint64(m.Addr), err)
 }
 
 // hasImage reports whether the module has an image that the process has loaded.
@@ -130,11 +142,15 @@ func (m *Module) hasImage() bool {
 var moduleClasses = []string{"Module", "EditAndContinueModule", "ReflectionModule"}
 
 // class is which of moduleClasses the vtable in the module's first word belongs
-// to; it is empty for one that the layout does not name.
+// to; it is empty for one that the layout does not name. A first word that does
+// not point into the runtime's image is target.ErrCorrupt.
 func (m *Module) class() (string, error) {
 	vt, err := target.Pointer(m.r.mem, m.Addr)
 	if err != nil {
 		return "", err
+	}
+	if !m.r.inst.Module.Contains(vt) {
+		return "", target.Corruptf("Module %016x: the vtable %016x is not the runtime's", uint64(m.Addr), uint64(vt))
 	}
 	for class, at := range m.r.layout.VTables {
 		if vt == at && slices.Contains(moduleClasses, class) {
@@ -583,6 +599,22 @@ func (m *Module) rows(k Map) uint32 {
 		return limits.LookupMapEntries
 	}
 	return md.RowCount(mapTables[k])
+}
+
+// MayHave reports whether the module can have a token: whether its metadata has
+// the row, or can't tell.
+func (m *Module) MayHave(t metadata.Token) bool {
+	if m.Flags&moduleEdited != 0 {
+		return true
+	}
+	md, err := m.Metadata()
+	if err != nil {
+		return true
+	}
+	if at, err := m.Image(); err != nil || at.Start == 0 {
+		return true // made at run time
+	}
+	return t.Row() <= md.RowCount(t.Table())
 }
 
 // moduleEdited is the bit of Module::m_dwTransientFlags of a module whose code

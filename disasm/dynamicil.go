@@ -197,7 +197,11 @@ func handleField(o objects.Object) (next objects.Object, handle target.Addr, err
 	if err != nil {
 		return objects.Object{}, 0, err
 	}
+	var unnamed error // of a field that may be the one
 	for _, f := range fields {
+		if unnamed == nil {
+			unnamed = f.Err()
+		}
 		v := o.Value(f)
 		switch f.Name {
 		case "m_value", "m_type", "m_ptr", "m_methodHandle":
@@ -221,5 +225,8 @@ func handleField(o objects.Object) (next objects.Object, handle target.Addr, err
 			return objects.Object{}, handle, err
 		}
 	}
-	return next, 0, nil
+	if next.Addr != 0 {
+		unnamed = nil
+	}
+	return next, 0, unnamed
 }

@@ -20,7 +20,7 @@ type DelegateCall struct {
 // Method is the method that the call reaches.
 func (c DelegateCall) Method() (*code.MethodDesc, error) {
 	if c.MethodDesc != 0 {
-		return code.Of(c.r.rt).MethodDesc(c.MethodDesc)
+		return code.Of(c.r.rt).TrustedMethodDesc(c.MethodDesc)
 	}
 	return code.Of(c.r.rt).MethodOfEntry(c.Entry)
 }
@@ -109,7 +109,7 @@ func (o Object) delegateCall() (DelegateCall, error) {
 	}
 	call.Entry = aux
 	if count != 0 && o.Field("_invocationList").IsNull() {
-		if _, err := code.Of(call.r.rt).MethodDesc(count); err == nil {
+		if _, err := code.Of(call.r.rt).TrustedMethodDesc(count); err == nil {
 			call.Entry, call.MethodDesc = 0, count
 		}
 	}

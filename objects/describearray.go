@@ -45,7 +45,7 @@ func (e *RangeError) Error() string {
 // an *InvalidError, where it is no array ErrNotArray, where it has no such
 // elements a *RangeError. The elements are read while they are ranged over.
 func (r *Reader) DescribeArray(ctx context.Context, a target.Addr, options ArrayOptions) (*answer.Array, error) {
-	o, err := r.Object(a)
+	o, err := r.Proven(a)
 	if err != nil {
 		return nil, err
 	}

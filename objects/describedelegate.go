@@ -22,7 +22,7 @@ func (e *NotDelegateError) Unwrap() error { return e.Err }
 // What can't be read comes as errors in front. Where there is no object the
 // error is an *InvalidError, where it is no delegate a *NotDelegateError.
 func (r *Reader) DelegateCalls(a target.Addr) (iter.Seq2[answer.DelegateCall, error], error) {
-	o, err := r.Object(a)
+	o, err := r.Proven(a)
 	if err != nil {
 		return nil, err
 	}

@@ -26,7 +26,7 @@ type DescribeOptions struct {
 // Describe says all that is known of the object at a. An address that holds no
 // object is target.ErrCorrupt.
 func (r *Reader) Describe(ctx context.Context, a target.Addr, o DescribeOptions) (*answer.Object, error) {
-	obj, err := r.Object(a)
+	obj, err := r.Proven(a)
 	if err != nil {
 		return nil, err
 	}
@@ -38,7 +38,7 @@ func (r *Reader) Describe(ctx context.Context, a target.Addr, o DescribeOptions)
 // object at a was loaded into. No object stands for the default one unless
 // managed code has asked for it.
 func (r *Reader) DescribeLoadContext(ctx context.Context, a target.Addr) (*answer.LoadContext, error) {
-	o, err := r.Object(a)
+	o, err := r.Proven(a)
 	if err != nil {
 		return nil, err
 	}

@@ -13,7 +13,7 @@ var errEnough = errors.New("enough")
 // DescribeString returns the whole text of the string at a. An object that is
 // no string is target.ErrUnsupported.
 func (r *Reader) DescribeString(a target.Addr) (*answer.String, error) {
-	o, err := r.Object(a)
+	o, err := r.Proven(a)
 	if err != nil {
 		return nil, err
 	}

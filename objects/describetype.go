@@ -20,7 +20,7 @@ type TypeOptions struct {
 // bits, which say what a type handle names, don't count. Where the dump lacks
 // what would prove a MethodTable, it is believed if it has a name.
 func (r *Reader) DescribeType(a target.Addr, o TypeOptions) (*answer.Type, error) {
-	mt, err := r.believedMethodTable(a)
+	mt, err := r.methodTable(a)
 	if err != nil {
 		return nil, err
 	}
@@ -37,7 +37,7 @@ var errFree = target.Unsupportedf("the type of free space is no type of a module
 // DescribeClass is DescribeType for the address of an EEClass, which stands for
 // its canonical MethodTable, or of a MethodTable.
 func (r *Reader) DescribeClass(a target.Addr, o TypeOptions) (*answer.Type, error) {
-	mt, err := r.believedMethodTable(a)
+	mt, err := r.methodTable(a)
 	if err != nil {
 		owner, classErr := r.rt.MethodTableOfClass(a)
 		if errors.Is(classErr, target.ErrNotInDump) && !errors.Is(err, target.ErrNotInDump) {
@@ -51,20 +51,13 @@ func (r *Reader) DescribeClass(a target.Addr, o TypeOptions) (*answer.Type, erro
 	return r.describeType(mt, o), nil
 }
 
-func (r *Reader) believedMethodTable(a target.Addr) (*dac.MethodTable, error) {
-	mt, err := r.rt.MethodTable(a &^ 3)
+// methodTable is the type at a. The low bits of a TypeHandle don't count.
+func (r *Reader) methodTable(a target.Addr) (*dac.MethodTable, error) {
+	mt, _, err := r.rt.MethodTableAt(a &^ 3)
 	if errors.Is(err, target.ErrNotInDump) {
-		unproven := err
-		if mt, err = r.rt.TrustedMethodTable(a &^ 3); err == nil {
-			if _, nameErr := r.rt.TypeName(mt.Addr, dac.NameNative); nameErr != nil {
-				return nil, fmt.Errorf("%016x can't be told to be a MethodTable: %w", uint64(a), unproven)
-			}
-		}
+		err = fmt.Errorf("%016x can't be told to be a MethodTable: %w", uint64(a), err)
 	}
-	if err != nil {
-		return nil, fmt.Errorf("%016x is not a MethodTable: %w", uint64(a), err)
-	}
-	return mt, nil
+	return mt, err
 }
 
 func (r *Reader) describeType(mt *dac.MethodTable, o TypeOptions) *answer.Type {

@@ -1,7 +1,6 @@
 package objects
 
 import (
-	"errors"
 	"fmt"
 	"iter"
 	"sync"
@@ -13,8 +12,9 @@ import (
 
 // A Reader reads objects of one runtime.
 type Reader struct {
-	rt  *dac.Runtime
-	mem target.Memory
+	rt   *dac.Runtime
+	mem  target.Memory
+	open func() (*heap.Heap, error) // nil for none
 
 	mu    sync.RWMutex
 	types map[target.Addr]*Type
@@ -37,36 +37,11 @@ func (r *Reader) Type(mt target.Addr) (*Type, error) {
 	if t != nil {
 		return t, nil
 	}
-	m, err := r.rt.MethodTable(mt)
-	if errors.Is(err, target.ErrNotInDump) {
-		m, err = r.partialMethodTable(mt)
-	}
+	m, _, err := r.rt.MethodTableAt(mt)
 	if err != nil {
 		return nil, err
 	}
 	return r.typeOf(m), nil
-}
-
-// maxUserAddress is the last address that a 64-bit process can have, on x64 and
-// on ARM64: what lies behind it is no pointer.
-const maxUserAddress = 1<<48 - 1
-
-// partialMethodTable reads a MethodTable whose EEClass the dump lacks. That its
-// module is one is then the proof.
-func (r *Reader) partialMethodTable(mt target.Addr) (*dac.MethodTable, error) {
-	m, err := r.rt.TrustedMethodTable(mt)
-	if err != nil {
-		return nil, err
-	}
-	for _, a := range []target.Addr{m.Module, m.Canonical, m.Parent} {
-		if a%8 != 0 || a > maxUserAddress {
-			return nil, target.Corruptf("%016x is not a MethodTable", uint64(mt))
-		}
-	}
-	if _, err := r.rt.Module(m.Module); err != nil {
-		return nil, fmt.Errorf("MethodTable %016x: %w", uint64(mt), err)
-	}
-	return m, nil
 }
 
 // Of returns the object that a walk of the heap found, or Heap.ObjectAt: its
@@ -128,8 +103,9 @@ func (e *InvalidError) Error() string { return fmt.Sprintf("object %016x: %v", u
 
 func (e *InvalidError) Unwrap() error { return e.Err }
 
-// Object returns the object at a. An address that holds no object is an
-// *InvalidError.
+// Object returns the object at a, which something refers to: its type is the
+// proof. Proven is for addresses of whatever origin. An address that holds no
+// object is an *InvalidError.
 func (r *Reader) Object(a target.Addr) (Object, error) {
 	o, err := r.object(a)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 // References lists the objects that the object at a refers to, as the GC sees
 // them. What keeps the object's type alive, if that can be unloaded, comes last.
 func (r *Reader) References(ctx context.Context, a target.Addr) (iter.Seq2[answer.Reference, error], error) {
-	o, err := r.Object(a)
+	o, err := r.Proven(a)
 	if err != nil {
 		return nil, err
 	}

@@ -35,7 +35,7 @@ func Address(ctx context.Context, p Process, a target.Addr) *answer.Address {
 	r := &resolver{Address: &answer.Address{Address: a, Kind: answer.AddressUnknown}, p: &p}
 	rt, err := p.Runtime()
 	r.Note(err)
-	for _, step := range []func(*dac.Runtime) bool{r.heap, r.stack, r.code, r.methodTable, r.methodDesc} {
+	for _, step := range []func(*dac.Runtime) bool{r.heap, r.stack, r.code, r.structure} {
 		if err := ctx.Err(); err != nil {
 			r.Fail(err)
 			return r.Address
@@ -157,34 +157,110 @@ func (r *resolver) code(rt *dac.Runtime) bool {
 	return true
 }
 
-// methodTable takes the address for that of a MethodTable, which names an EEClass
-// that names it.
-func (r *resolver) methodTable(rt *dac.Runtime) bool {
+// structure takes the address for that of a structure of the runtime. Those that
+// are only missing their proof are none.
+func (r *resolver) structure(rt *dac.Runtime) bool {
 	if rt == nil {
 		return false
 	}
-	mt, err := rt.MethodTable(r.at())
-	if err != nil {
-		return false // it is none, or the proof is missing
+	for _, is := range []func(*dac.Runtime) bool{r.module, r.assembly, r.domain, r.allocator, r.thread, r.methodTable, r.eeClass, r.methodDesc, r.fieldDesc} {
+		if is(rt) {
+			r.Start = r.at()
+			return true
+		}
 	}
-	r.Kind, r.Start, r.MethodTable = answer.AddressMethodTable, r.at(), mt.Addr
+	return false
+}
+
+func (r *resolver) module(rt *dac.Runtime) bool {
+	m, err := rt.Module(r.at())
+	if err != nil {
+		return false
+	}
+	r.Kind, r.Name = answer.AddressCLRModule, r.Text(m.FileOr(""))
+	return true
+}
+
+func (r *resolver) assembly(rt *dac.Runtime) bool {
+	as, err := rt.Assembly(r.at())
+	if err != nil {
+		return false
+	}
+	r.Kind, r.Name = answer.AddressAssembly, r.Text(as.Module.FileOr(""))
+	return true
+}
+
+func (r *resolver) domain(rt *dac.Runtime) bool {
+	app, err := rt.AppDomain()
+	if app.Addr != 0 && app.Addr == r.at() {
+		r.Kind, r.Name = answer.AddressDomain, r.Text(app.Name, err)
+		return true
+	}
+	if system, err := rt.SystemDomain(); err == nil && system == r.at() {
+		r.Kind = answer.AddressDomain
+		return true
+	}
+	return false
+}
+
+func (r *resolver) allocator(rt *dac.Runtime) bool {
+	if _, err := rt.LoaderAllocator(r.at()); err != nil {
+		return false
+	}
+	r.Kind = answer.AddressAllocator
+	return true
+}
+
+func (r *resolver) thread(*dac.Runtime) bool {
+	list, _ := r.p.Threads() // what is missing is noted for the stacks
+	for i := range list {
+		if m := list[i].Managed; m != nil && m.Addr == r.at() {
+			thread := list[i].Describe(&r.Gaps)
+			r.Kind, r.Thread = answer.AddressThread, &thread
+			return true
+		}
+	}
+	return false
+}
+
+func (r *resolver) methodTable(rt *dac.Runtime) bool {
+	mt, _, err := rt.MethodTableAt(r.at())
+	if err != nil {
+		return false
+	}
+	r.Kind, r.MethodTable = answer.AddressMethodTable, mt.Addr
 	r.Name = r.Text(rt.TypeName(mt.Addr, dac.NameManaged))
 	return true
 }
 
-// methodDesc takes the address for that of a MethodDesc, whose chunk belongs to a
-// type.
-func (r *resolver) methodDesc(rt *dac.Runtime) bool {
-	if rt == nil {
+func (r *resolver) eeClass(rt *dac.Runtime) bool {
+	mt, err := rt.MethodTableOfClass(r.at())
+	if err != nil {
 		return false
 	}
+	r.Kind, r.MethodTable = answer.AddressEEClass, mt.Addr
+	r.Name = r.Text(rt.TypeName(mt.Addr, dac.NameManaged))
+	return true
+}
+
+func (r *resolver) methodDesc(rt *dac.Runtime) bool {
 	reader := code.Of(rt)
 	md, err := reader.MethodDesc(r.at())
 	if err != nil {
-		return false // it is none, or the proof is missing
+		return false
 	}
-	r.Kind, r.Start, r.MethodDesc = answer.AddressMethodDesc, r.at(), md.Addr
+	r.Kind, r.MethodDesc = answer.AddressMethodDesc, md.Addr
 	r.Name = r.Text(reader.MethodName(md, code.MethodQualified))
+	return true
+}
+
+func (r *resolver) fieldDesc(rt *dac.Runtime) bool {
+	f, err := rt.FieldDesc(r.at())
+	if err != nil {
+		return false
+	}
+	r.Kind, r.MethodTable = answer.AddressFieldDesc, f.MethodTable
+	r.Name = r.Text(rt.FieldName(f))
 	return true
 }
 

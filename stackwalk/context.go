@@ -40,7 +40,7 @@ func frameContext(f *Frame, places []codeinfo.Variable, this bool) dac.SigContex
 			c.TypeArgs = argumentsOf(rt, object, mt, c.TypeArgs)
 		}
 	case codeinfo.ContextMethodDesc:
-		if exact, err := code.Of(rt).MethodDesc(a); err == nil {
+		if exact, err := code.Of(rt).TrustedMethodDesc(a); err == nil {
 			c.TypeArgs = argumentsOf(rt, exact.MethodTable, mt, c.TypeArgs)
 			if args, err := exact.TypeArguments(); err == nil {
 				c.MethodArgs = args

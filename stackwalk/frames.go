@@ -70,7 +70,7 @@ func (f *Frame) Method() (*code.MethodDesc, error) {
 		if err != nil || a == 0 {
 			return nil, err
 		}
-		return code.Of(f.Runtime).MethodDesc(a)
+		return code.Of(f.Runtime).TrustedMethodDesc(a)
 	}
 	return nil, nil
 }

@@ -64,7 +64,7 @@ func (r *Reader) exceptionText(g *answer.Gaps, a target.Addr) *answer.Text {
 
 func (r *Reader) describeTraceFrame(g *answer.Gaps, f *dac.TraceFrame, o ExceptionOptions) answer.TraceFrame {
 	d := answer.TraceFrame{SP: f.SP, IP: f.IP, Foreign: f.Foreign}
-	md, err := r.MethodDesc(f.Method)
+	md, err := r.TrustedMethodDesc(f.Method)
 	if err != nil {
 		d.Method = g.Text("", err)
 		d.Function = d.Method

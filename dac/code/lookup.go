@@ -156,7 +156,7 @@ func (r *Reader) readCodeHeader(c *members, b *body, header target.Addr) error {
 		return target.Corruptf("RealCodeHeader %016x with %d unwind infos", uint64(header), n)
 	}
 	var err error
-	if b.info.Method, err = r.MethodDesc(md); err != nil {
+	if b.info.Method, err = r.TrustedMethodDesc(md); err != nil {
 		return err
 	}
 	b.functions, err = r.functions(c, header+target.Addr(o.Unwind), int(n), b.info.Base)

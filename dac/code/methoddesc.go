@@ -62,6 +62,9 @@ type MethodDesc struct {
 	Flags2      uint8 // m_bFlags2; since 9 the flags of the entry point
 	Size        int   // bytes, with what follows the structure proper
 
+	// Proof is why it is believed to be one.
+	Proof dac.Proof
+
 	flags3 uint16
 	r      *Reader
 }
@@ -69,18 +72,38 @@ type MethodDesc struct {
 // IsStatic reports whether the method is static.
 func (m *MethodDesc) IsStatic() bool { return m.Flags&mdStatic != 0 }
 
-// MethodDesc reads and checks the MethodDesc at a: the chunk that it says it
-// stands in must belong to a type. The result is shared and must not be
-// changed. An address that holds no MethodDesc is target.ErrCorrupt.
+// MethodDesc returns the method whose MethodDesc is at a, an address of whatever
+// origin: it is one of the methods of its chunk, the chunk is in the list of its
+// type's class, or the module's map leads back to it, and the type is proved. The
+// result is shared and must not be changed. An address that holds no MethodDesc is
+// target.ErrCorrupt, one of another CLR a *dac.ForeignError; where the dump lacks
+// the proof the error is target.ErrNotInDump.
 func (r *Reader) MethodDesc(a target.Addr) (*MethodDesc, error) {
+	m, err := r.TrustedMethodDesc(a)
+	if err != nil {
+		return nil, err
+	}
+	if err := m.Proof.Unproven(); err != nil {
+		return nil, fmt.Errorf("MethodDesc %016x: %w", uint64(a), err)
+	}
+	return m, nil
+}
+
+// TrustedMethodDesc is MethodDesc for an address that the runtime's structures
+// name as one: what the dump lacks of the proof is in the result's Proof, and is no
+// error.
+func (r *Reader) TrustedMethodDesc(a target.Addr) (*MethodDesc, error) {
 	if m, ok := r.methods.Load(a); ok {
 		return m.(*MethodDesc), nil
 	}
 	m, err := r.readMethodDesc(a)
-	if errors.Is(err, target.ErrCorrupt) {
+	var foreign *dac.ForeignError
+	switch {
+	case errors.As(err, &foreign):
+		return nil, &dac.ForeignError{Addr: a, What: "MethodDesc", Owner: foreign.Owner}
+	case errors.Is(err, target.ErrCorrupt):
 		return nil, target.Corruptf("%016x is not a MethodDesc", uint64(a))
-	}
-	if err != nil {
+	case err != nil:
 		return nil, fmt.Errorf("MethodDesc %016x: %w", uint64(a), err)
 	}
 	kept, _ := r.methods.LoadOrStore(a, m)
@@ -107,7 +130,25 @@ func (r *Reader) readMethodDesc(a target.Addr) (*MethodDesc, error) {
 	if err != nil {
 		return nil, err
 	}
-	return chunk.method(a)
+	m, err := chunk.find(a)
+	if err != nil {
+		return nil, err
+	}
+	m.Proof, err = r.prove(chunk, m)
+	return m, err
+}
+
+// find decodes the method at a, which one of the chunk's must be.
+func (c *chunk) find(a target.Addr) (*MethodDesc, error) {
+	at := c.addr + target.Addr(c.layout.Chunk.HeaderSize)
+	for range c.count {
+		m, err := c.method(at)
+		if err != nil || at == a {
+			return m, err
+		}
+		at += target.Addr(m.Size)
+	}
+	return nil, target.Corruptf("no method of chunk %016x begins at %016x", uint64(c.addr), uint64(a))
 }
 
 // mdAlignment is the unit of a chunk's size and index (MethodDesc::ALIGNMENT).
@@ -119,7 +160,9 @@ type chunk struct {
 	layout     *members
 	addr       target.Addr
 	mt, next   target.Addr
-	count      int // of methods
+	typ        *dac.MethodTable // nil where the dump lacks the proof that mt is one
+	typErr     error            // why
+	count      int              // of methods
 	tokenRange uint16
 	b          []byte // the methods
 }
@@ -134,13 +177,14 @@ func (r *Reader) readChunk(l *members, a target.Addr) (*chunk, error) {
 		return nil, rd.Err
 	}
 	// Partial dumps have chunks whose type's class is missing.
-	mt, err := r.rt.MethodTable(c.mt)
+	mt, _, err := r.rt.MethodTableAt(c.mt)
 	if err != nil && !errors.Is(err, target.ErrNotInDump) {
 		return nil, err
 	}
 	if err == nil && mt.Canonical != mt.Addr {
 		return nil, target.Corruptf("chunk %016x of %016x, which is not canonical", uint64(a), uint64(c.mt))
 	}
+	c.typ, c.typErr = mt, err
 	c.b, err = target.Bytes(r.mem, a+target.Addr(o.HeaderSize), size)
 	return c, err
 }
@@ -243,6 +287,7 @@ func (c *chunk) each(yield func(*MethodDesc, error) bool) bool {
 		if err != nil {
 			return yield(nil, err)
 		}
+		m.Proof = listedChunk
 		kept, _ := c.r.methods.LoadOrStore(at, m)
 		if !yield(kept.(*MethodDesc), nil) {
 			return false

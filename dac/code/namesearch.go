@@ -222,7 +222,7 @@ func (s nameSearch) method(m *dac.Module, t metadata.Token, n *answer.NameMatch)
 	n.Kind, n.Token = answer.MatchMethod, answer.Hex(t)
 	n.MethodDesc = s.Pointer(m.Lookup(dac.MapMethodDef, t.Row()))
 	if a := n.MethodDesc.Value; a != 0 {
-		md, err := s.r.MethodDesc(a)
+		md, err := s.r.TrustedMethodDesc(a)
 		if err == nil {
 			n.Name.S, err = s.r.MethodName(md, MethodFull)
 			s.Note(err)

@@ -49,7 +49,7 @@ func (r *Reader) precodeMethod(a target.Addr) (*MethodDesc, error) {
 	case b[0] == 0xff && b[1] == 0x25 && isLoadR10(b[6:]): // FixupPrecode: jmp [rip+n] first
 		return r.methodBehind(a, b, 6)
 	case b[0] == 0x49 && b[1] == 0xba: // mov r10, constant
-		return r.MethodDesc(target.Addr(binary.LittleEndian.Uint64(b[2:])))
+		return r.TrustedMethodDesc(target.Addr(binary.LittleEndian.Uint64(b[2:])))
 	}
 	return r.chunkedPrecode(a, b)
 }
@@ -65,7 +65,7 @@ func (r *Reader) methodBehind(a target.Addr, b []byte, off int) (*MethodDesc, er
 	if err != nil {
 		return nil, err
 	}
-	return r.MethodDesc(md)
+	return r.TrustedMethodDesc(md)
 }
 
 // The FixupPrecode before .NET 7 (precode.h, FixupPrecode): a call or a jump,
@@ -93,7 +93,7 @@ func (r *Reader) chunkedPrecode(a target.Addr, b []byte) (*MethodDesc, error) {
 	if err != nil {
 		return nil, err
 	}
-	return r.MethodDesc(base + target.Addr(mdAlignment*int(b[fixupMethodIndex])))
+	return r.TrustedMethodDesc(base + target.Addr(mdAlignment*int(b[fixupMethodIndex])))
 }
 
 // MethodOfChunkedPrecode returns the method whose FixupPrecode before .NET 7
@@ -129,7 +129,7 @@ func (r *Reader) MethodOfPrecodeSlot(slot target.Addr) (*MethodDesc, error) {
 		if err != nil || p == 0 {
 			continue
 		}
-		m, err := r.MethodDesc(p)
+		m, err := r.TrustedMethodDesc(p)
 		if err != nil {
 			continue
 		}

@@ -206,7 +206,7 @@ func (im *r2rImage) body(r *Reader, c *members, i int) (*body, error) {
 }
 
 func (im *r2rImage) readBody(r *Reader, f RuntimeFunction, i int, md target.Addr) (*body, error) {
-	m, err := r.MethodDesc(md)
+	m, err := r.TrustedMethodDesc(md)
 	if err != nil {
 		return nil, err
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/dump"
 	"github.com/sosgo/sosgo/internal/cli"
+	"github.com/sosgo/sosgo/internal/commands/ask"
 	"github.com/sosgo/sosgo/internal/commands/objectcmd"
 	"github.com/sosgo/sosgo/internal/commands/processcmd"
 	"github.com/sosgo/sosgo/internal/commands/threadcmd"
@@ -23,12 +24,12 @@ import (
 
 // All returns the commands, by group.
 func All() []cli.Command {
-	return slices.Concat(
+	return ask.Explained(slices.Concat(
 		objectcmd.Commands(),
 		threadcmd.Commands(),
 		typecmd.Commands(),
 		processcmd.Commands(),
-	)
+	))
 }
 
 // Open opens a dump for the command line. Which of its runtimes is looked at is

@@ -100,6 +100,7 @@ const (
 
 // The GC heap.
 const (
+	ObjectBytes    = 1 << 40 // of one object: no machine has a heap with room for more
 	GCHeaps        = 1024
 	Generations    = 16
 	Segments       = 1_000_000

@@ -57,6 +57,8 @@ func askPrintException(c *cli.Context) (report.Answer, error) {
 		if a, err = lastThrown(t); err != nil && c.SOS {
 			return report.Answer{}, err
 		}
+	} else if err := provenObject(c, a); err != nil {
+		return report.SayText(func(p *report.Page) { threadtext.InvalidException(p, a) }), err
 	}
 	if a == 0 && err == nil || err != nil && t.Managed == nil {
 		x := &answer.ThrownException{}
@@ -97,4 +99,14 @@ func lastThrown(t *threads.Thread) (target.Addr, error) {
 		return 0, target.Unsupportedf("the current thread is unmanaged; clrthreads lists the managed ones")
 	}
 	return t.Managed.LastThrown, t.Managed.LastThrownError
+}
+
+// provenObject says why a, which the user gave, is no object. 0 is none's.
+func provenObject(c *cli.Context, a target.Addr) error {
+	r, err := ask.Objects(c)
+	if err != nil || a == 0 {
+		return err
+	}
+	_, err = r.Proven(a)
+	return err
 }

@@ -63,11 +63,14 @@ func findAppDomainCommand() cli.Command {
 }
 
 func askFindAppDomain(c *cli.Context) (report.Answer, error) {
-	rt, err := ask.Runtime(c)
+	r, err := ask.Objects(c)
 	if err != nil {
 		return report.Answer{}, err
 	}
 	a, _ := c.Addr("address")
-	domain, err := rt.AppDomainOf(a)
+	if _, err := r.Proven(a); err != nil {
+		return report.Answer{}, err
+	}
+	domain, err := r.Runtime().AppDomainOf(a)
 	return ask.Say(domain, err, typetext.AppDomain)
 }

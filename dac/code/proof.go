@@ -1,0 +1,79 @@
+package code
+
+import (
+	"errors"
+
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/target"
+)
+
+// What proves a MethodDesc.
+var (
+	listedChunk = dac.Proof{Strength: dac.Listed, By: "the methods of its type's class"}
+	listedToken = dac.Proof{Strength: dac.Listed, By: "the methods of its module"}
+	ofItsType   = dac.Proof{Strength: dac.Consistent, By: "its chunk and its type"}
+)
+
+// prove finds what proves the method m of chunk c. What contradicts it is an error.
+func (r *Reader) prove(c *chunk, m *MethodDesc) (dac.Proof, error) {
+	if c.typErr != nil {
+		return dac.Proof{Missing: c.typErr}, nil
+	}
+	if listed, err := r.tokenLeadsTo(c.typ, m); listed || err != nil {
+		return listedToken, err
+	}
+	if m.Kind == MethodInstantiated || m.Kind == MethodDynamic {
+		// Each is alone in a chunk that no class lists (genmeth.cpp,
+		// InstantiatedMethodDesc::NewInstantiatedMethodDesc; dynamicmethod.cpp).
+		return ofItsType, nil
+	}
+	listed, err := r.chunkIsListed(c)
+	switch {
+	case listed:
+		return listedChunk, nil
+	case err == nil:
+		return dac.Proof{}, target.Corruptf("its type's class does not list chunk %016x", uint64(c.addr))
+	case !errors.Is(err, target.ErrNotInDump):
+		return dac.Proof{}, err
+	}
+	return dac.Proof{Missing: err}, nil
+}
+
+// tokenLeadsTo reports whether the map of the module's methods leads to m by its
+// token: so it does for all but those of generic instances and those without
+// metadata. A token that the metadata has not is target.ErrCorrupt.
+func (r *Reader) tokenLeadsTo(mt *dac.MethodTable, m *MethodDesc) (bool, error) {
+	if m.Token.IsNil() || m.Token.Row() == 0 {
+		return false, nil
+	}
+	mod, err := r.rt.TrustedModule(mt.Module)
+	if err != nil {
+		return false, nil // the type has its own proof
+	}
+	if !mod.MayHave(m.Token) {
+		return false, target.Corruptf("%v is no method of its module", m.Token)
+	}
+	at, err := mod.Lookup(dac.MapMethodDef, m.Token.Row())
+	return err == nil && at == m.Addr, nil
+}
+
+// chunkIsListed reports whether the class of the chunk's type has it in its list.
+func (r *Reader) chunkIsListed(c *chunk) (bool, error) {
+	class, err := r.rt.EEClass(c.typ)
+	if err != nil {
+		return false, err
+	}
+	at := class.MethodDescChunk
+	for range limits.MethodChunks {
+		if at == 0 || at == c.addr {
+			return at != 0, nil
+		}
+		next, err := r.ptr(at, c.layout.Chunk.Next, "MethodDescChunk.Next")
+		if err != nil {
+			return false, err
+		}
+		at = next
+	}
+	return false, target.Corruptf("the list of chunks has no end")
+}

@@ -1,0 +1,153 @@
+package ask
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/cli"
+	"github.com/sosgo/sosgo/report"
+	"github.com/sosgo/sosgo/target"
+)
+
+// Explained returns the commands, of which those that take an address say what it
+// is instead where they can't do with it.
+func Explained(commands []cli.Command) []cli.Command {
+	for i := range commands {
+		if names := addressNames(&commands[i]); len(names) > 0 {
+			commands[i].Ask = explained(commands[i].Name, names, commands[i].Ask)
+		}
+	}
+	return commands
+}
+
+// addressNames are the arguments and options of a command that are addresses.
+func addressNames(c *cli.Command) []string {
+	var out []string
+	for _, a := range c.Args {
+		if a.Kind == cli.Address {
+			out = append(out, a.Name)
+		}
+	}
+	for _, o := range c.Options {
+		if o.Kind == cli.Address {
+			out = append(out, o.Name)
+		}
+	}
+	return out
+}
+
+// explained is ask with what an address is, where it fails.
+func explained(command string, names []string, ask func(*cli.Context) (report.Answer, error)) func(*cli.Context) (report.Answer, error) {
+	return func(c *cli.Context) (report.Answer, error) {
+		out, err := ask(c)
+		if !errors.Is(err, target.ErrCorrupt) && !errors.Is(err, target.ErrNotInDump) && !errors.Is(err, target.ErrUnsupported) {
+			return out, err
+		}
+		for _, name := range names {
+			if a, given := c.Addr(name); given {
+				err = withInstead(err, instead(command, View(c).Resolve(c.Context(), a)), a)
+			}
+		}
+		return out, err
+	}
+}
+
+// withInstead is err with what the address a is.
+func withInstead(err error, is string, a target.Addr) error {
+	switch {
+	case is == "":
+		return err
+	case strings.Contains(err.Error(), a.String()):
+		return fmt.Errorf("%w; it %s", err, is)
+	}
+	return fmt.Errorf("%w; %v %s", err, a, is)
+}
+
+// What to do with addresses of each kind: the first of the commands is advised, and
+// the others take them, too.
+var takers = map[answer.AddressKind][]string{
+	answer.AddressObject: {"dumpobj", "dumparray", "dumpdelegate", "dumpobjgcrefs", "dumpstring", "dumpalc", "findappdomain",
+		"printexception", "verifyobj", "listnearobj", "gcwhere"},
+	answer.AddressInObject:    {"dumpobj"},
+	answer.AddressHeap:        {"listnearobj"},
+	answer.AddressMethodTable: {"dumpmt", "dumpclass", "dumpheap", "dumpvc"},
+	answer.AddressEEClass:     {"dumpclass"},
+	answer.AddressMethodDesc:  {"dumpmd", "dumpil", "clru", "ehinfo", "gcinfo"},
+	answer.AddressCode:        {"ip2md", "dumpil", "clru", "ehinfo", "gcinfo"},
+	answer.AddressCLRModule:   {"dumpmodule", "dumpsig", "dumpsigelem"},
+	answer.AddressAssembly:    {"dumpassembly"},
+	answer.AddressDomain:      {"dumpdomain"},
+	answer.AddressThread:      {"clrthreads"},
+}
+
+// instead says what an address is that a command can't do with: "is a MethodTable
+// (System.String): use dumpmt". It is empty where that is no news.
+func instead(command string, a *answer.Address) string {
+	use := takers[a.Kind]
+	if slices.Contains(use, command) && a.Kind != answer.AddressInObject && a.Runtime == nil {
+		return ""
+	}
+	out := kindWords(a)
+	switch {
+	case out == "":
+		return ""
+	case a.Runtime != nil:
+		return fmt.Sprintf("%s of the other runtime: use -runtime %d", out, *a.Runtime)
+	case a.Kind == answer.AddressInObject:
+		return fmt.Sprintf("%s: use dumpobj %x", out, uint64(a.Start))
+	case len(use) > 0:
+		return out + ": use " + use[0]
+	}
+	return out
+}
+
+// kindWords says what an address is, empty where nothing is known.
+func kindWords(a *answer.Address) string {
+	named := func(words string) string {
+		if name := a.Name.S; name != "" {
+			words += " (" + name + ")"
+		}
+		return words
+	}
+	switch a.Kind {
+	case answer.AddressModule:
+		return "lies in " + target.BaseName(a.Name.S)
+	case answer.AddressStack:
+		return "is in the stack of " + threadWords(a.Thread)
+	case answer.AddressFrame:
+		return named("is an explicit frame") + " of " + threadWords(a.Thread)
+	case answer.AddressThread:
+		return "is the Thread of " + threadWords(a.Thread)
+	case answer.AddressCode:
+		return "is code of " + a.Name.String()
+	case answer.AddressStub:
+		return "is in a stub of the runtime"
+	case answer.AddressHeap:
+		return "lies in the GC heap, in no object that can be told"
+	case answer.AddressFree:
+		if a.Start != a.Address {
+			return fmt.Sprintf("lies in the free block %x of the GC heap", uint64(a.Start))
+		}
+		return "is a free block of the GC heap"
+	case answer.AddressInObject:
+		return named(fmt.Sprintf("lies inside object %x", uint64(a.Start))) + fmt.Sprintf(" at +%#x", uint64(a.Address-a.Start))
+	case answer.AddressObject:
+		return named("is an object")
+	case answer.AddressUnknown, answer.AddressUnmapped, answer.AddressMapped:
+		return "" // what keeps memory from being read says as much
+	case answer.AddressEEClass, answer.AddressAssembly, answer.AddressDomain:
+		return named("is an " + string(a.Kind))
+	}
+	return named("is a " + string(a.Kind))
+}
+
+// threadWords names a thread by its number, or where it has none by its managed id.
+func threadWords(t *answer.Thread) string {
+	if t.Index != nil {
+		return fmt.Sprintf("thread %d", *t.Index)
+	}
+	return fmt.Sprintf("the thread with the managed id %d", t.ManagedID)
+}
