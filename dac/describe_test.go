@@ -132,7 +132,7 @@ func TestDescribeSignature(t *testing.T) {
 	rt, err := testdump.Open(t, "net10-zoo").Runtime()
 	require.NoError(t, err)
 	_, err = rt.DescribeSignature(0, 0)
-	require.ErrorIs(t, err, target.ErrNotInDump)
+	require.ErrorIs(t, err, target.ErrCorrupt)
 	_, err = rt.DescribeTypeSignature(0, rt.WellKnown().Object)
 	require.ErrorIs(t, err, target.ErrCorrupt, "the module is none")
 }

@@ -184,7 +184,7 @@ func TestILAt(t *testing.T) {
 func TestILNowhere(t *testing.T) {
 	_, _, l, _ := stacks(t)
 	_, err := l.ILAt(8)
-	require.ErrorIs(t, err, target.ErrNotInDump)
+	require.ErrorIs(t, err, target.ErrCorrupt)
 }
 
 // TestDynamicWithoutItems: where the list of a scope has no array the IL has the

@@ -247,7 +247,7 @@ func TestNotAnObject(t *testing.T) {
 	d := testdump.Open(t, "net10-zoo")
 	r, err := d.Objects()
 	require.NoError(t, err)
-	for a, want := range map[target.Addr]error{0: target.ErrCorrupt, 0x1001: target.ErrCorrupt, 0x1000: target.ErrNotInDump, ^target.Addr(7): target.ErrNotInDump} {
+	for a, want := range map[target.Addr]error{0: target.ErrCorrupt, 0x1001: target.ErrCorrupt, 0x1000: target.ErrCorrupt, ^target.Addr(7): target.ErrCorrupt} {
 		_, err := r.Object(a)
 		assert.ErrorIs(t, err, want, "%x", uint64(a))
 	}

@@ -52,6 +52,6 @@ func TestDescribeNoException(t *testing.T) {
 			t.Skip("no CLR")
 		}
 		_, err = code.Of(rt).DescribeException(0x10, code.ExceptionOptions{})
-		assert.ErrorIs(t, err, target.ErrNotInDump)
+		assert.ErrorIs(t, err, target.ErrCorrupt)
 	})
 }
