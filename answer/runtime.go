@@ -21,6 +21,7 @@ type Runtime struct {
 type Export struct {
 	Name    string      `json:"name" doc:"of the symbol"`
 	Address target.Addr `json:"address,omitempty" doc:"of the symbol; absent if the runtime does not export it"`
+	Err     Reason      `json:"error,omitzero" doc:"why it can't be told whether the runtime exports it"`
 }
 
 // An EEVersion tells the version of a runtime and the kind of its GC.
@@ -30,6 +31,7 @@ type EEVersion struct {
 	Text    string  `json:"versionText,omitempty" doc:"the version that the runtime gives itself, with its commit"`
 	Core3   bool    `json:"-"` // a runtime of .NET Core 3, whose file versions begin with 4
 	Server  *bool   `json:"server,omitempty" doc:"server GC; absent where the heap can't be read"`
+	NoGC    Reason  `json:"gcError,omitzero" doc:"why the heap can't be read"`
 	Heaps   int     `json:"heaps,omitempty" doc:"number of GC heaps"`
 	DATAS   *uint64 `json:"datas,omitempty" doc:"mode of dynamic adaptation to application sizes of a server GC"`
 	InGC    bool    `json:"inCollection" doc:"the dump was taken in the middle of a collection"`

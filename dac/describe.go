@@ -2,6 +2,7 @@ package dac
 
 import (
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -28,7 +29,8 @@ func (inst *Instance) Describe() answer.Runtime {
 }
 
 // Exports are the symbols for debuggers that the image at base exports; with
-// all, also those that it does not, without address.
+// all, also those that it does not, without address, and those of which the dump
+// can't tell, with the reason.
 func Exports(img *image.Image, base target.Addr, all bool) []answer.Export {
 	var out []answer.Export
 	for _, name := range ExportedSymbols() {
@@ -36,8 +38,10 @@ func Exports(img *image.Image, base target.Addr, all bool) []answer.Export {
 		switch {
 		case err == nil:
 			out = append(out, answer.Export{Name: name, Address: base + target.Addr(rva)})
-		case all:
+		case all && errors.Is(err, image.ErrNoSymbol):
 			out = append(out, answer.Export{Name: name})
+		case all:
+			out = append(out, answer.Export{Name: name, Err: answer.Reason{Err: err}})
 		}
 	}
 	return out

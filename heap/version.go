@@ -11,6 +11,7 @@ func Version(inst *dac.Instance, h *Heap, err error) *answer.EEVersion {
 	v := &answer.EEVersion{Version: inst.Version(), Text: inst.VersionText(), Core3: inst.IsCore3()}
 	if h == nil {
 		v.Note(err)
+		v.NoGC.Err = err
 		return v
 	}
 	server := h.Server()

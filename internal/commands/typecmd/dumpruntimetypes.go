@@ -19,7 +19,7 @@ func dumpRuntimeTypesCommand() cli.Command {
 }
 
 func askDumpRuntimeTypes(c *cli.Context) (report.Answer, error) {
-	h, err := ask.Heap(c)
+	h, err := ask.ScannedHeap(c, true)
 	if err != nil {
 		return report.Answer{}, err
 	}
@@ -28,8 +28,8 @@ func askDumpRuntimeTypes(c *cli.Context) (report.Answer, error) {
 		return report.Answer{}, err
 	}
 	types, err := r.RuntimeTypes(c.Context(), h)
-	if err != nil {
-		return report.Answer{}, err
+	if err == nil {
+		types, err = ask.Found(types, "System.RuntimeType object")
 	}
-	return report.Say(types, typetext.RuntimeTypes), nil
+	return ask.Say(types, err, typetext.RuntimeTypes)
 }

@@ -44,5 +44,6 @@ func askStatics(c *cli.Context) (report.Answer, error) {
 	if o.Type == "" && !c.Bool("all") {
 		return report.Answer{}, c.Usagef("name a type, or give -all")
 	}
-	return report.Say(r.Statics(c.Context(), o), typetext.Statics), nil
+	fields, err := ask.Found(r.Statics(c.Context(), o), "static field")
+	return ask.Say(fields, err, typetext.Statics)
 }

@@ -40,5 +40,6 @@ func askTypes(c *cli.Context) (report.Answer, error) {
 	}
 	o := heap.LoadedTypesOptions{Used: c.Bool("used"), Scan: ask.Scan(c, "counting objects")}
 	o.Name, _ = c.Str("pattern")
-	return report.Say(heap.LoadedTypes(c.Context(), rt, h, o), typetext.LoadedTypes), nil
+	types, err := ask.Found(heap.LoadedTypes(c.Context(), rt, h, o), "type")
+	return ask.Say(types, err, typetext.LoadedTypes)
 }

@@ -1,8 +1,11 @@
 package processtext
 
 import (
+	"errors"
+
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/report"
+	"github.com/sosgo/sosgo/target"
 )
 
 // Runtimes is the text of runtimes. Of several, the chosen one has a mark.
@@ -40,8 +43,11 @@ func exports(p *report.Page, list []answer.Export) {
 	p.Print("    Exports:\n")
 	for _, e := range list {
 		at := "<NO SYMBOL>"
-		if e.Address != 0 {
+		switch {
+		case e.Address != 0:
 			at = report.Hex16(e.Address)
+		case e.Err.Err != nil && !p.SOS:
+			at = answer.Absent(e.Err.Err)
 		}
 		p.Printf("        %s: %s\n", e.Name, at)
 	}
@@ -55,9 +61,20 @@ func orNone(s string) string {
 	return s
 }
 
+// eeVersion is the version, or what stands in its place: no runtime is without one.
+func eeVersion(p *report.Page, v *answer.EEVersion) string {
+	switch {
+	case v.Version != "" || p.SOS:
+		return orNone(report.Escape(v.Version))
+	case errors.Is(v.NoGC.Err, target.ErrUnsupported):
+		return answer.Absent(target.ErrUnsupported) // NativeAOT: the program has no version of its runtime
+	}
+	return answer.Absent(target.ErrNotInDump)
+}
+
 // EEVersion is the text of eeversion.
 func EEVersion(p *report.Page, v *answer.EEVersion) {
-	p.Print(orNone(report.Escape(v.Version)))
+	p.Print(eeVersion(p, v))
 	if v.Core3 {
 		p.Print(" (3.x runtime)")
 	}
@@ -66,6 +83,8 @@ func EEVersion(p *report.Page, v *answer.EEVersion) {
 		p.Printf("%s\n", report.Escape(v.Text))
 	}
 	switch {
+	case v.Server == nil && v.NoGC.Err != nil && !p.SOS:
+		p.Printf("GC mode %s\n", answer.Absent(v.NoGC.Err))
 	case v.Server == nil:
 		p.Print("GC Heap not initialized, so GC mode is not determined yet.\n")
 	case *v.Server:

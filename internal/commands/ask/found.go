@@ -1,0 +1,36 @@
+package ask
+
+import (
+	"fmt"
+	"iter"
+)
+
+// Found is rows, unless there is none and something could not be read: an empty list
+// would then say that there is nothing. The error is the first; what names the rows.
+// The result is ranged over once.
+func Found[T any](rows iter.Seq2[T, error], what string) (iter.Seq2[T, error], error) {
+	next, stop := iter.Pull2(rows)
+	var lost []error
+	for {
+		row, err, more := next()
+		switch {
+		case more && err != nil:
+			lost = append(lost, err)
+			continue
+		case !more && len(lost) > 0:
+			return nil, fmt.Errorf("no %s can be told, and %d are missing: %w", what, len(lost), lost[0])
+		}
+		return func(yield func(T, error) bool) {
+			defer stop()
+			var none T
+			for _, err := range lost {
+				if !yield(none, err) {
+					return
+				}
+			}
+			for err := error(nil); more && yield(row, err); {
+				row, err, more = next()
+			}
+		}, nil
+	}
+}
