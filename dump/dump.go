@@ -44,7 +44,7 @@ type Options struct {
 	Cache string
 	// CacheSize is how many bytes of them are kept; 0 stands for limits.CacheSize (64
 	// GB). CacheLeast is the size of the compressed files that are worth it; 0 stands
-	// for limits.CacheLeast (16 MB).
+	// for limits.CacheLeast (4 MB).
 	CacheSize, CacheLeast int64
 	// TempDir is the folder for unpacked dumps; empty stands for os.TempDir.
 	TempDir string

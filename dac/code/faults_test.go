@@ -20,7 +20,7 @@ func TestFaults(t *testing.T) {
 	if testing.Short() {
 		t.Skip("reads the same thousands of times")
 	}
-	for _, name := range []string{"net10-zoo", "net9-zoo", "net8-zoo", "net31-zoo"} {
+	for _, name := range []string{"net10-zoo", "net9-zoo", "net8-zoo", "net31-zoo", "win-net10-zoo", "win-net8-zoo"} {
 		d := testdump.Open(t, name)
 		t.Run(name, func(t *testing.T) {
 			testdump.Faults(t, name, 60, func(rt *dac.Runtime, a *testdump.Answers) { askMethods(d, rt, a) }, code.ErrNoCode, code.ErrNoIL)

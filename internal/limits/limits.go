@@ -30,7 +30,7 @@ const (
 	MemoryShare       = 2       // where that is memory (tmpfs): the part of what is available that may be used
 	CacheSize         = 64 << 30
 	CacheDays         = 7
-	CacheLeast        = 16 << 20 // bytes of a compressed file that is worth to be kept unpacked
+	CacheLeast        = 4 << 20 // bytes of a compressed file that is worth to be kept unpacked
 )
 
 // Images and metadata.

@@ -169,3 +169,13 @@ func (f *faulty) Span(a target.Addr) []byte {
 	}
 	return s
 }
+
+// NextStored implements target.SparseMemory: without it every hole is asked for
+// page by page.
+func (f *faulty) NextStored(a target.Addr) (target.Addr, bool) {
+	next, ok := target.NextStored(f.Memory, a)
+	if bad, with, hit := f.touches(next, 1); ok && hit && with == nil {
+		return target.NextStored(f.Memory, bad.End)
+	}
+	return next, ok
+}
