@@ -2,6 +2,7 @@ package minidump_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -275,6 +276,56 @@ func TestAssertion(t *testing.T) {
 	}
 	m.Stream(0x47670002, synth.Fields(text("p != null"), text("print"), text("a.c"), uint32(12), uint32(1)))
 	assert.Contains(t, open(t, m.Bytes()).Process().Comment, "the C runtime was given an invalid parameter: p != null, in print (a.c:12)")
+}
+
+// everything is a dump of Linux with each stream of Breakpad and Crashpad, tables of
+// functions and counters of memory.
+func everything() *synth.Minidump {
+	m := breakpad()
+	m.Crashpad([]synth.MinidumpNote{{Key: "a", Value: "b"}}, 0, []string{"line"}, []synth.MinidumpNote{{Key: "c", Value: "d"}}, []synth.MinidumpNote{{Key: "e", Value: "f"}})
+	m.Stream(13, synth.Fields(uint32(24), uint32(32), uint32(0), uint32(12), uint32(1), uint32(0),
+		uint64(0x7f0000), uint64(0x7f1000), uint64(0x7f0000), uint32(1), uint32(0), make([]byte, 12)))
+	m.Stream(21, make([]byte, 492))
+	m.Stream(22, append([]byte{2, 0, 15, 0}, make([]byte, 148)...))
+	m.Stream(0x47670002, make([]byte, 776))
+	return m
+}
+
+// TestDamagedStreams cuts each stream at each length and makes each of its words
+// the largest and an offset near the end: nothing panics, and every warning is of a
+// kind.
+func TestDamagedStreams(t *testing.T) {
+	whole := everything().Bytes()
+	f := open(t, whole)
+	require.Empty(t, f.Warnings())
+	check := func(b []byte, what string, args ...any) {
+		f, err := minidump.Open(target.BytesSource(b))
+		if err != nil {
+			assert.ErrorIs(t, err, target.ErrCorrupt)
+			return
+		}
+		touch(f)
+		for _, w := range f.Warnings() {
+			if !isKnown(w) {
+				t.Errorf(what+": %v", append(args, w)...)
+			}
+		}
+	}
+	for i, s := range f.Streams() {
+		entry := 32 + 12*i
+		for n := range s.Size {
+			b := slices.Clone(whole)
+			copy(b[entry+4:], synth.Fields(n))
+			check(b, "stream %v cut to %d bytes", s.Type, n)
+		}
+		for at := s.RVA; at+4 <= s.RVA+s.Size; at += 4 {
+			for _, v := range []uint32{0xffffffff, uint32(len(whole)) - 3, 0x80000000} {
+				b := slices.Clone(whole)
+				copy(b[at:], synth.Fields(v))
+				check(b, "stream %v with %#x at %d", s.Type, v, at-s.RVA)
+			}
+		}
+	}
 }
 
 // TestForeignFiles: the facts that corpus-foreign/README.md has of these dumps.

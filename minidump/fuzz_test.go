@@ -17,6 +17,7 @@ func isKnown(err error) bool {
 
 func FuzzOpen(f *testing.F) {
 	f.Add(sample())
+	f.Add(everything().Bytes())
 	for _, arch := range []uint16{synth.MinidumpX86, synth.MinidumpARM64} {
 		m := synth.NewMinidump()
 		m.SystemInfo(arch)
