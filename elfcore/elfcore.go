@@ -11,6 +11,7 @@
 package elfcore
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -139,6 +140,7 @@ func OpenLimited(src target.Source, l target.Limits) (*File, error) {
 	}
 	b := &builder{File: f, limits: l, segments: segments, loads: sortedLoads(segments)}
 	b.readNotes(src)
+	b.findSystem(hdr.abi)
 	b.decodeNotes()
 	b.findModules()
 	b.buildRegions()
@@ -159,6 +161,8 @@ type builder struct {
 	files       []fileMapping // of NT_FILE, sorted by address
 	signalInfo  *signalInfo
 	kernelOrder bool // the notes stand in the order of the kernel
+	bsdSignal   int32
+	bsdThread   uint32 // that got it
 }
 
 // maxWarnings is how many warnings one core gives: a core with a million broken
@@ -178,6 +182,7 @@ func (b *builder) warn(err error) {
 // header is what is needed of the ELF header.
 type header struct {
 	arch      target.Arch
+	abi       byte
 	progOff   uint64
 	progCount uint64
 }
@@ -209,14 +214,17 @@ func readHeader(src target.Source) (header, error) {
 	if len(b) < typeOffset+2 || string(b[:len(elfMagic)]) != elfMagic {
 		return header{}, &FormatError{Msg: "no ELF header"}
 	}
+	if len(b) < typeOffset+4 {
+		return header{}, &FormatError{Msg: "the file ends inside the ELF header", Err: io.ErrUnexpectedEOF}
+	}
 	if !Sniff(b) {
 		return header{}, target.Unsupportedf("an ELF program or library, not a core")
 	}
 	if b[dataOffset] != dataLSB {
-		return header{}, target.Unsupportedf("ELF core of a big-endian machine: sosgo reads little-endian ones")
+		return header{}, target.Unsupportedf("ELF core of a big-endian machine%s: sosgo reads little-endian ones", machineName(binary.BigEndian.Uint16(b[typeOffset+2:])))
 	}
 	if b[classOffset] != class64 {
-		return header{}, target.Unsupportedf("ELF core of a 32-bit process: sosgo reads those of 64-bit ones")
+		return header{}, target.Unsupportedf("ELF core of a 32-bit process%s: sosgo reads those of 64-bit ones", machineName(binary.LittleEndian.Uint16(b[typeOffset+2:])))
 	}
 	if len(b) < headerSize {
 		return header{}, &FormatError{Msg: "the file ends inside the ELF header", Err: io.ErrUnexpectedEOF}
@@ -229,7 +237,7 @@ func decodeHeader(src target.Source, b []byte) (header, error) {
 	c.Skip(typeOffset + 2)
 	machine := c.Uint16()
 	c.Skip(4 + 8) // version, entry
-	h := header{progOff: c.Uint64()}
+	h := header{abi: b[abiOffset], progOff: c.Uint64()}
 	sectionOff := c.Uint64()
 	c.Skip(4 + 2) // flags, size of this header
 	entrySize := c.Uint16()
@@ -241,8 +249,8 @@ func decodeHeader(src target.Source, b []byte) (header, error) {
 	case machineARM64:
 		h.arch = target.ArchARM64
 	default:
-		return h, target.Unsupportedf("ELF core of machine %d: sosgo reads those of x86-64 (%d) and AArch64 (%d)",
-			machine, machineAMD64, machineARM64)
+		return h, target.Unsupportedf("ELF core of machine %d%s: sosgo reads those of x86-64 (%d) and AArch64 (%d)",
+			machine, machineName(machine), machineAMD64, machineARM64)
 	}
 	if entrySize != progSize {
 		return h, &FormatError{Off: 54, Msg: fmt.Sprintf("program headers of %d bytes, %d expected", entrySize, progSize)}
@@ -257,6 +265,15 @@ func decodeHeader(src target.Source, b []byte) (header, error) {
 		h.progCount = uint64(c.Uint32())
 	}
 	return h, nil
+}
+
+// machineName is the name of a machine in words, " (ppc64)"; empty if it is rare.
+func machineName(machine uint16) string {
+	name, ok := map[uint16]string{machine386: "x86", machineARM: "arm", 8: "mips", 20: "ppc", 21: "ppc64", 22: "s390", 243: "riscv", 258: "loongarch"}[machine]
+	if !ok {
+		return ""
+	}
+	return " (" + name + ")"
 }
 
 // A segment is a program header.

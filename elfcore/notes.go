@@ -146,7 +146,13 @@ func (b *builder) decodeNotes() {
 	b.kernelOrder = len(b.notes) > 0 && b.notes[0].Type == NotePRStatus
 	for i := range b.notes {
 		n := &b.notes[i]
-		if n.Owner != ownerCore {
+		if os := b.platform.OS; os == target.OSFreeBSD && n.Owner == ownerFreeBSD || os == target.OSNetBSD {
+			if err := b.decodeBSD(n); err != nil {
+				b.warn(&FormatError{Off: n.Offset, Msg: fmt.Sprintf("note %d of %s is not used", uint32(n.Type), n.Owner), Err: err})
+			}
+			continue
+		}
+		if n.Owner != ownerCore || b.platform.OS != target.OSLinux {
 			continue
 		}
 		var err error
@@ -289,7 +295,11 @@ func (b *builder) decodeFiles(n *Note) error {
 	if bad > 0 || unnamed > 0 {
 		b.warn(target.Corruptf("NT_FILE: %d mappings are impossible, %d have no name", bad, unnamed))
 	}
-	slices.SortStableFunc(kept, func(x, y fileMapping) int { return cmp.Compare(x.Start, y.Start) })
-	b.files = kept
+	b.setFiles(kept)
 	return nil
+}
+
+func (b *builder) setFiles(files []fileMapping) {
+	slices.SortStableFunc(files, func(x, y fileMapping) int { return cmp.Compare(x.Start, y.Start) })
+	b.files = files
 }

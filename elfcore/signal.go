@@ -59,6 +59,10 @@ func (b *builder) decodeSignal(n *Note) error {
 //
 // A signal that stops a process ends none: gdb stops the process for gcore.
 func (b *builder) findException() {
+	if b.platform.OS != target.OSLinux {
+		b.findBSDException()
+		return
+	}
 	s := b.signalInfo
 	if s == nil {
 		s = b.signalOfStatus()
