@@ -64,4 +64,6 @@ func (p *patched) Span(a target.Addr) []byte {
 }
 
 // NextStored implements target.SparseMemory. What is patched was stored before.
-func (p *patched) NextStored(a target.Addr) (target.Addr, bool) { return target.NextStored(p.Memory, a) }
+func (p *patched) NextStored(a target.Addr) (target.Addr, bool) {
+	return target.NextStored(p.Memory, a)
+}
