@@ -185,6 +185,7 @@ func (im *Image) relativeWords(f func(at RVA, value uint64) error) error {
 	if err != nil {
 		return err
 	}
+	rela = rela[:min(len(rela), relaSize*limits.FitWords)]
 	for c := cursor.New(rela, 0); c.Len() >= relaSize; {
 		off, info, addend := c.Uint64(), c.Uint64(), c.Uint64()
 		if info != rRelative && info != rARM64Rel || off < im.elf.bias {
@@ -198,6 +199,7 @@ func (im *Image) relativeWords(f func(at RVA, value uint64) error) error {
 	if err != nil {
 		return err
 	}
+	relr = relr[:min(len(relr), 8*limits.FitWords/63)]
 	inPlace := func(v uint64) error {
 		b, err := im.BytesRVA(RVA(v-im.elf.bias), 8)
 		if err != nil {

@@ -27,6 +27,7 @@ func main() {
 	flag.StringVar(&o.out, "out", ".", "the folder in which each dump gets a folder")
 	flag.StringVar(&o.name, "name", "", "the name of the new dump; default: that of the case")
 	flag.BoolVar(&o.lean, "lean", false, "of the process's own memory too, keep only what was read")
+	flag.BoolVar(&o.bare, "bare", false, "take nothing from module files: the slice needs them as the dump does")
 	flag.Usage = usage
 	flag.Parse()
 	if flag.NArg() == 0 || o.name != "" && flag.NArg() > 1 {
@@ -42,13 +43,14 @@ func main() {
 }
 
 func usage() {
-	fmt.Fprintln(flag.CommandLine.Output(), "usage: slicedump [-out DIR] [-name NAME] [-lean] CASE...")
+	fmt.Fprintln(flag.CommandLine.Output(), "usage: slicedump [-out DIR] [-name NAME] [-lean] [-bare] CASE...")
 	flag.PrintDefaults()
 }
 
 type options struct {
 	out, name string
 	lean      bool
+	bare      bool
 }
 
 // A manifest is a case's manifest.json. Members that slicedump does not know
@@ -79,14 +81,17 @@ func slice(ctx context.Context, dir string, o options) error {
 		defer os.RemoveAll(folder)
 		c.modules = []string{folder}
 	}
-	if c.commands, err = commandsOf(dir, m); err != nil {
+	run := c.run
+	if o.bare {
+		c.commands, run = bareCommands(), c.runBare
+	} else if c.commands, err = commandsOf(dir, m); err != nil {
 		return err
 	}
 	name := o.name
 	if name == "" {
 		name = m.text("name")
 	}
-	small, err := c.run(ctx)
+	small, err := run(ctx)
 	if small == nil {
 		return err
 	}

@@ -1,0 +1,97 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/internal/mmapfile"
+	"github.com/sosgo/sosgo/target"
+)
+
+// mostOfImage is how many bytes of the pages that a process wrote to of one image a
+// bare slice keeps although nothing reads them: they prove the image's file.
+const mostOfImage = 512 << 10
+
+// runBare makes a slice that needs module files as the dump does: nothing of them
+// becomes memory of it. It keeps what the commands read of the dump itself, and what
+// proves the files.
+func (j *job) runBare(ctx context.Context) ([]byte, error) {
+	file, err := mmapfile.Open(j.dump, false)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	raw := file.Bytes(0, int(file.Size()))
+	box, err := openContainer(raw)
+	if err != nil {
+		return nil, err
+	}
+	offsets, addrs, large := newReads(), newReads(), &touchedPages{}
+	open := func() (*sosgo.Dump, error) {
+		return sosgo.OpenReaderAt(recordingFile{target.BytesSource(raw), offsets}, file.Size(), sosgo.Options{
+			Modules: j.modules, NoLocalFiles: true, Jobs: 1,
+			WrapMemory: func(m target.Memory) target.Memory { return recordingMemory{m, addrs.note, large} },
+		})
+	}
+	want := answers(ctx, open, j.commands)
+	if err := large.touched(func(at uint64, n int) { addrs.parts.note(at, uint64(n)) }); err != nil {
+		return nil, err
+	}
+	d, err := open()
+	if err != nil {
+		return nil, err
+	}
+	defer d.Close()
+	proof := newRecorder()
+	kept := map[string]uint64{}
+	for r := range d.Target().Regions() {
+		if r.Kind == "image" && !strings.HasPrefix(r.Path, "/memfd:") && kept[r.Path] < mostOfImage {
+			n := min(r.Stored, mostOfImage-kept[r.Path])
+			kept[r.Path] += n
+			proof.note(uint64(r.Start), n)
+		}
+	}
+	h, err := d.Heap()
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range h.Segments() {
+		proof.note(uint64(s.Objects.Start), s.Objects.Size())
+	}
+	var pieces []piece
+	for _, r := range box.ranges() {
+		for a := uint64(r.Addr); a < uint64(r.Addr)+r.Size; a = (a/pageSize + 1) * pageSize {
+			n := min((a/pageSize+1)*pageSize, uint64(r.Addr)+r.Size) - a
+			off := uint64(r.Offset) + a - uint64(r.Addr)
+			if offsets.parts.read(off, n) || offsets.pages.read(off, n) || addrs.parts.read(a, n) || proof.read(a, n) {
+				pieces = append(pieces, piece{a, raw[off : off+n]})
+			}
+		}
+	}
+	small, err := box.build(pieces)
+	if err != nil {
+		return nil, err
+	}
+	again := func() (*sosgo.Dump, error) {
+		return sosgo.OpenReaderAt(target.BytesSource(small), int64(len(small)), sosgo.Options{Modules: j.modules, NoLocalFiles: true})
+	}
+	differ := 0
+	for i, got := range answers(ctx, again, j.commands) {
+		if string(got) != string(want[i]) {
+			differ++
+			fmt.Printf("differs: %s\n%s\n", j.commands[i], firstDifference(want[i], got))
+		}
+	}
+	if differ > 0 {
+		err = fmt.Errorf("%d of %d commands print something else", differ, len(j.commands))
+	}
+	return small, err
+}
+
+// bareCommands are what a bare slice keeps the answers of.
+func bareCommands() []string {
+	return []string{"eeversion", "lm", "clrmodules", "clrthreads", "eeheap -gc", "dumpheap -stat", "dumpheap -mt 1",
+		"clrstack -all", "name2ee Debuggee.dll Debuggee.Program", "dumpdomain", "syncblk"}
+}
