@@ -95,6 +95,8 @@ type Frame struct {
 	Arguments    []Variable     `json:"arguments,omitempty" doc:"with -a or -p: the arguments"`
 	Locals       []Variable     `json:"locals,omitempty" doc:"with -a or -l: the locals"`
 	References   []Root         `json:"references,omitempty" doc:"with -gc: the references that the frame holds, as the garbage collector sees it"`
+	Cycle        int            `json:"cycle,omitempty" doc:"with -fold: number of frames, from this one on, that repeat themselves together"`
+	Repeat       int            `json:"repeat,omitempty" doc:"with -fold: how often these frames were there"`
 	// Err is why the walk ended at this frame, before the end of the stack.
 	Err Reason `json:"error,omitzero" doc:"why the walk ended here"`
 }

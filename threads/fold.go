@@ -118,6 +118,32 @@ func (f *folder[T]) flush() {
 	f.emit(f.rows)
 }
 
+// foldFrames folds the circles of a stack's frames.
+func foldFrames(frames iter.Seq2[*answer.Frame, error]) iter.Seq2[*answer.Frame, error] {
+	return func(yield func(*answer.Frame, error) bool) {
+		var failed error
+		rows := func(yield func(*answer.Frame) bool) {
+			for f, err := range frames {
+				if failed = err; err != nil || !yield(f) {
+					return
+				}
+			}
+		}
+		same := func(a, b **answer.Frame) bool { return sameCall(*a, *b) }
+		for f := range Fold(rows, same) {
+			if f.Cycle > 0 {
+				f.Row.Cycle, f.Row.Repeat = f.Cycle, f.Times
+			}
+			if !yield(f.Row, nil) {
+				return
+			}
+		}
+		if failed != nil {
+			yield(nil, failed)
+		}
+	}
+}
+
 // sameCall reports whether two frames are of the same call in the same method.
 func sameCall(a, b *answer.Frame) bool {
 	return a.IP == b.IP && a.Kind == b.Kind && a.Method.Err == nil && b.Method.Err == nil && a.Method.S == b.Method.S

@@ -40,6 +40,7 @@ type StackOptions struct {
 	Native     bool // frames of native code too
 	References bool // the references that each frame holds
 	Limit      *int // frames of a thread, from the leaf on; nil for all
+	Fold       bool // of calls that repeat themselves one round alone
 	// Debug asks for the first thread's stack as the debugging API shows it, too.
 	Debug bool
 	// Walk walks the stack of a thread by its OS id, nil for the Walker alone. In a
@@ -55,7 +56,11 @@ func Stacks(ctx context.Context, w *stackwalk.Walker, list []*Thread, o StackOpt
 	s := &stackLister{ctx: ctx, w: w, o: o}
 	out := answer.NewStacks(func(yield func(*answer.ThreadStack, error) bool) {
 		for _, t := range list {
-			if !yield(&answer.ThreadStack{ThreadID: t.answerID(), Frames: s.frames(t)}, nil) {
+			frames := s.frames(t)
+			if o.Fold && frames != nil {
+				frames = foldFrames(frames)
+			}
+			if !yield(&answer.ThreadStack{ThreadID: t.answerID(), Frames: frames}, nil) {
 				return
 			}
 		}

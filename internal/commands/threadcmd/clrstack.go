@@ -17,7 +17,7 @@ func clrStackCommand() cli.Command {
 		Help: "Each line has the stack pointer of a frame, the address that it goes on at, and its method. The runtime's own " +
 			"frames, which stand where managed code called other code, are in brackets. The thread is the current one, or " +
 			"the one given (see threads for its numbers).",
-		Usage: "[-all] [-a | -p | -l] [-gc] [-i] [-f] [-r] [-n] [-c COUNT] [THREAD]",
+		Usage: "[-all] [-a | -p | -l] [-gc] [-i] [-f] [-r] [-n] [-fold] [-c COUNT] [THREAD]",
 		Args:  []cli.Arg{{Name: "thread", Kind: cli.Str, Optional: true, Summary: "the thread"}},
 		Options: append(ask.ThreadOptions(),
 			cli.Option{Name: "all", Summary: "all managed threads"},
@@ -31,6 +31,7 @@ func clrStackCommand() cli.Command {
 			cli.Option{Name: "n", Summary: "no source files and lines"},
 			cli.Option{Name: "native", Summary: "native frames too"},
 			cli.Option{Name: "pretty", Summary: "lambdas, local functions and async methods by the names in the source"},
+			cli.Option{Name: "fold", Summary: "of calls that repeat themselves one round alone, and how often they were there (a stack overflow)"},
 			cli.Option{Name: "c", Kind: cli.Int, Summary: "at most so many frames"}),
 		Examples: []cli.Example{
 			{Line: "clrstack", Text: "the current thread"},
@@ -83,6 +84,7 @@ func stackOptions(c *cli.Context) threads.StackOptions {
 		},
 		Native:     c.Bool("native"),
 		References: c.Bool("gc"),
+		Fold:       c.Bool("fold"),
 		Debug:      c.Bool("i") && !c.Bool("all"),
 	}
 	if n, ok := c.Int("c"); ok {

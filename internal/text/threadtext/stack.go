@@ -36,6 +36,9 @@ func Stacks(p *report.Page, s *answer.Stacks, o StackOptions) {
 		p.Printf("%16s %16s %s\n", "Child SP", "IP", "Call Site")
 		w := frameWriter{p: p, o: o}
 		for f := range report.Each(p, t.Frames) {
+			if f.Cycle > 0 {
+				p.Printf("%s times the next %s:\n", report.Commas(uint64(f.Repeat)), frameCount(f.Cycle))
+			}
 			w.frame(f)
 		}
 	}
@@ -282,6 +285,14 @@ func firstUnits(s string, n int) string {
 		}
 	}
 	return s
+}
+
+// frameCount is a number of frames in words.
+func frameCount(n int) string {
+	if n == 1 {
+		return "frame"
+	}
+	return fmt.Sprintf("%d frames", n)
 }
 
 // debugRule frames the stack of the debugging API.
