@@ -9,6 +9,7 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/image"
+	"github.com/sosgo/sosgo/internal/layout"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -70,3 +71,16 @@ func (r *Runtime) DescribeLayout() []answer.LayoutMember {
 // LayoutSources lists what the runtime's structures are read with, in the order
 // of belief: contract descriptors and tables.
 func (r *Runtime) LayoutSources() []string { return r.layout.Sources() }
+
+// ForeignLayout is the major version that the runtime's layout was measured on
+// ("8.0") where that is another than the runtime's own: nothing but the probes
+// speaks for it. It is empty for a layout of the runtime's version, and where the
+// version is not known.
+func (r *Runtime) ForeignLayout() string {
+	v := r.inst.Version()
+	own := v == "" || layout.OfMajor(v, r.measuredOn) || r.inst.IsCore3() && layout.OfMajor(r.measuredOn, "3")
+	if own {
+		return ""
+	}
+	return r.measuredOn
+}

@@ -223,6 +223,7 @@ func (i *Instance) tryWith(own []ownPart, c layout.Candidate, slots *slotTable) 
 	if err != nil {
 		return nil, err
 	}
+	rt.measuredOn = c.Major
 	rt.probes = rt.runProbes()
 	if rt.places = places; places != nil {
 		rt.probes = append(rt.probes, places.probe())

@@ -31,6 +31,8 @@ type Runtime struct {
 	probes []Probe
 	places *slotPlaces // of the globals in the runtime's table, nil without one
 
+	measuredOn string // major of the layout's tables, "8.0"
+
 	known     WellKnown
 	consts    constants
 	mts       mtCache

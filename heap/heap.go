@@ -301,6 +301,10 @@ func (h *Heap) readSubHeaps(v *vars) error {
 		h.subHeaps = []SubHeap{s}
 		return nil
 	}
+	offsets, err := v.addr("GCHeapFieldOffsets")
+	if err != nil { // before 5
+		return fmt.Errorf("the heaps of a server GC, of which this runtime does not tell where their members are: %w", err)
+	}
 	nAt, err := v.addr("NHeaps")
 	if err != nil {
 		return err
@@ -313,10 +317,6 @@ func (h *Heap) readSubHeaps(v *vars) error {
 		return target.Corruptf("%d GC heaps", n)
 	}
 	table, err := v.deref("GHeaps")
-	if err != nil {
-		return err
-	}
-	offsets, err := v.addr("GCHeapFieldOffsets")
 	if err != nil {
 		return err
 	}

@@ -133,7 +133,7 @@ func Candidates(os target.OS, arch target.Arch, prefer string) ([]Candidate, err
 		out = append(out, c)
 	}
 	sort.SliceStable(out, func(i, j int) bool {
-		pi, pj := matches(prefer, out[i].Major), matches(prefer, out[j].Major)
+		pi, pj := OfMajor(prefer, out[i].Major), OfMajor(prefer, out[j].Major)
 		if pi != pj {
 			return pi
 		}
@@ -142,7 +142,8 @@ func Candidates(os target.OS, arch target.Arch, prefer string) ([]Candidate, err
 	return out, nil
 }
 
-func matches(version, major string) bool {
+// OfMajor reports whether a version ("8.0.5") is one of a major ("8.0").
+func OfMajor(version, major string) bool {
 	return version == major || strings.HasPrefix(version, major+".")
 }
 
