@@ -84,7 +84,6 @@ var mayImport = map[string]string{
 var thirdParty = map[string]string{
 	"github.com/spf13/cobra":            "internal/cli",
 	"github.com/chzyer/readline":        "internal/cli",
-	"github.com/schollz/progressbar/v3": "internal/cli",
 	"golang.org/x/term":                 "internal/cli",
 	"golang.org/x/sys":                  "internal/mmapfile dump internal/cli internal/sandbox",
 	"github.com/klauspost/compress":     "dump internal/cli",

@@ -439,6 +439,16 @@ func TestProgressIsQuietOffTerminals(t *testing.T) {
 	assert.Empty(t, stderr.String(), "not before a second")
 }
 
+func TestProgressLine(t *testing.T) {
+	p := &Progress{stop: make(chan struct{})}
+	assert.Equal(t, "walking |", p.line("walking", 0))
+	assert.Equal(t, `walking \`, p.line("walking", 3*progressTick))
+	p.Set(1, 2)
+	assert.Equal(t, "walking [===============               ]  50%", p.line("walking", 0))
+	p.Set(9, 2)
+	assert.Equal(t, "walking [==============================] 100%", p.line("walking", 0))
+}
+
 func TestSessionOpensAgainAfterInterrupt(t *testing.T) {
 	calls := 0
 	s := &Session{path: "x", open: func(ctx context.Context, _ string, _ OpenOptions) (Dump, error) {

@@ -1,11 +1,12 @@
 package cli
 
 import (
+	"fmt"
+	"io"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"github.com/schollz/progressbar/v3"
 )
 
 const (
@@ -54,30 +55,39 @@ func (p *Progress) Done() {
 	p.ended.Wait()
 }
 
-func (p *Progress) show(w *stderrWriter, label string) {
+func (p *Progress) show(w io.Writer, label string) {
 	defer p.ended.Done()
 	select {
 	case <-p.stop:
 		return
 	case <-time.After(progressDelay):
 	}
-	bar := progressbar.NewOptions64(-1, progressbar.OptionSetWriter(w), progressbar.OptionSetDescription(label),
-		progressbar.OptionClearOnFinish(), progressbar.OptionSetWidth(30),
-		progressbar.OptionSetSpinnerChangeInterval(0)) // or a goroutine of the bar draws on, also after the end
 	tick := time.NewTicker(progressTick)
 	defer tick.Stop()
+	start := time.Now()
 	for {
-		if total := p.total.Load(); total > 0 && bar.GetMax64() != int64(total) {
-			bar.ChangeMax64(int64(total))
-		}
-		// A progress bar that can't be drawn is no reason to stop.
-		_ = bar.Set64(int64(p.done.Load()))
+		// A progress display that can't be drawn is no reason to stop.
+		_, _ = io.WriteString(w, clearLine+p.line(label, time.Since(start)))
 		select {
 		case <-p.stop:
-			_ = bar.Exit()
-			_ = bar.Clear()
+			_, _ = io.WriteString(w, clearLine)
 			return
 		case <-tick.C:
 		}
 	}
+}
+
+// clearLine goes to the start of the line and empties it.
+const clearLine = "\r\x1b[K"
+
+// line is the display: a bar where it is known how much there is, else a sign of life.
+func (p *Progress) line(label string, since time.Duration) string {
+	const width = 30
+	done, total := p.done.Load(), p.total.Load()
+	if total == 0 {
+		return fmt.Sprintf("%s %c", label, `|/-\`[since/progressTick%4])
+	}
+	part := min(float64(done)/float64(total), 1)
+	bar := strings.Repeat("=", int(part*width))
+	return fmt.Sprintf("%s [%-*s] %3.0f%%", label, width, bar, 100*part)
 }
