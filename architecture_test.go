@@ -83,7 +83,6 @@ var mayImport = map[string]string{
 // thirdParty says who may import what is not ours.
 var thirdParty = map[string]string{
 	"github.com/spf13/cobra":            "internal/cli",
-	"github.com/chzyer/readline":        "internal/cli",
 	"golang.org/x/term":                 "internal/cli",
 	"golang.org/x/sys":                  "internal/mmapfile dump internal/cli internal/sandbox",
 	"github.com/klauspost/compress":     "dump internal/cli",

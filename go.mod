@@ -3,7 +3,6 @@ module github.com/sosgo/sosgo
 go 1.26.0
 
 require (
-	github.com/chzyer/readline v1.5.1
 	github.com/go-delve/delve v1.27.2
 	github.com/google/pprof v0.0.0-20260906184651-6331bc6350fe
 	github.com/klauspost/compress v1.20.3

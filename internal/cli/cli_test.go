@@ -16,7 +16,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/chzyer/readline"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -300,7 +299,7 @@ func TestScript(t *testing.T) {
 	assert.Equal(t, ExitOpen, runMain(t, dir, strings.Repeat("x", scriptLine+1), nil, "analyze", core).code)
 }
 
-// typed feeds lines to the prompt as readline would.
+// typed feeds lines to the prompt as an editor would.
 type typed struct{ lines []string }
 
 func (r *typed) Readline() (string, error) {
@@ -310,7 +309,7 @@ func (r *typed) Readline() (string, error) {
 	l := r.lines[0]
 	r.lines = r.lines[1:]
 	if l == "^C" {
-		return "", readline.ErrInterrupt
+		return "", errPromptInterrupted
 	}
 	return l, nil
 }

@@ -11,8 +11,6 @@ import (
 	"runtime"
 	"strings"
 
-	"github.com/chzyer/readline"
-
 	"github.com/sosgo/sosgo/report"
 )
 
@@ -27,7 +25,8 @@ const (
 const promptHelp = `
 The dump is opened once; then each line is a command, as after "sosgo".
 Tab completes commands, options, type names and addresses that were
-printed. Ctrl-C stops the command that runs, Ctrl-D or exit leaves.
+printed, Ctrl-R searches the history. Ctrl-C stops the command that
+runs, Ctrl-D or exit leaves.
 
   $_               the last address that a command was given or found
   $thread          the OS id of the current thread (see setthread)
@@ -150,17 +149,14 @@ func (a *app) runScript(ctx context.Context) error {
 	return first
 }
 
-// A lineReader is what the prompt needs of readline.
+// A lineReader is what the prompt needs of an editor of lines.
 type lineReader interface {
 	Readline() (string, error)
 	Close() error
 }
 
 func (a *app) runInteractive(ctx context.Context) error {
-	rl, err := a.newReadline()
-	if err != nil {
-		return err
-	}
+	rl := a.newReadline()
 	a.stdout = io.MultiWriter(a.stdout, &a.printed)
 	a.stderr.print("sosgo: " + report.Escape(a.session.Path()) + `; "help" lists the commands, Ctrl-D leaves` + "\n")
 	a.greet(ctx)
@@ -173,7 +169,7 @@ func (a *app) interact(ctx context.Context, rl lineReader) {
 	a.inSession = true
 	for {
 		text, err := rl.Readline()
-		if errors.Is(err, readline.ErrInterrupt) {
+		if errors.Is(err, errPromptInterrupted) {
 			continue
 		}
 		if err != nil || a.runLine(ctx, text) == errExit {
@@ -182,23 +178,14 @@ func (a *app) interact(ctx context.Context, rl lineReader) {
 	}
 }
 
-func (a *app) newReadline() (lineReader, error) {
-	cfg := &readline.Config{
-		Prompt:            "> ",
-		HistoryFile:       a.historyFile(),
-		HistoryLimit:      historyLines,
-		HistorySearchFold: true,
-		AutoComplete:      completer{a},
-		InterruptPrompt:   "^C",
-		EOFPrompt:         "exit",
-		Stdout:            a.screen,
-		Stderr:            a.stderr,
-		FuncIsTerminal:    func() bool { return true },
-	}
+func (a *app) newReadline() lineReader {
+	fd := -1
 	if f, ok := a.stdin.(*os.File); ok {
-		cfg.Stdin = readline.NewCancelableStdin(f)
+		fd = int(f.Fd())
 	}
-	return readline.NewEx(cfg)
+	e := newLineEditor(a.stdin, a.screen, fd, readHistory(a.historyFile()))
+	e.complete = completer{a}.Do
+	return e
 }
 
 // historyFile is where the prompt keeps its history: the folder for state of
@@ -226,7 +213,7 @@ func (a *app) historyFile() string {
 	return filepath.Join(dir, "history")
 }
 
-// A completer offers completions to readline.
+// A completer offers completions to the editor of lines.
 type completer struct{ a *app }
 
 // Do returns what may follow the cursor, and how much of the line in front of
