@@ -5,7 +5,8 @@ import "github.com/sosgo/sosgo/target"
 // Where says where in the GC heap an address lies.
 type Where struct {
 	Address    target.Addr `json:"address" doc:"the address that was asked for"`
-	Found      bool        `json:"found" doc:"whether it lies in the heap; else the other fields are absent"`
+	Found      bool        `json:"found" doc:"whether it lies in what is known of the heap; else the other fields are absent"`
+	Lost       int         `json:"lost,omitempty" doc:"segments that can't be read, in one of which an address that is not found may lie"`
 	Heap       int         `json:"heap" doc:"number of the GC's heap"`
 	Segment    target.Addr `json:"segment,omitempty" doc:"the segment or region"`
 	Generation string      `json:"generation,omitempty" doc:"\"0\", \"1\", \"2\", \"large\", \"pinned\", \"frozen\", \"reserve\" for memory behind the committed one, \"???\""`
@@ -38,6 +39,8 @@ type GenerationSize struct {
 	Committed  uint64 `json:"committed" doc:"bytes committed for these segments"`
 	Live       uint64 `json:"live" doc:"bytes of objects, whether reachable or not"`
 	Free       uint64 `json:"free" doc:"bytes of free blocks"`
+	Incomplete bool   `json:"incomplete,omitempty" doc:"a segment of the generation can't be read: the numbers are those of the others"`
+	Err        error  `json:"-"` // why it is incomplete
 	// Shared are the objects in a segment that other generations share.
 	Shared uint64 `json:"-"`
 }
@@ -141,6 +144,8 @@ type GCHeap struct {
 	Allocated uint64    `json:"allocated" doc:"bytes from the first object to the end of the last, of the segments listed"`
 	Committed uint64    `json:"committed" doc:"bytes committed, of the segments listed"`
 	Segments  []Segment `json:"segments" doc:"the segments or regions by address"`
+	// Lost are the segments that the sums lack.
+	Lost []LostSegment `json:"lost,omitempty" doc:"segments that the process has and that can't be read: the sums lack them"`
 
 	Partial  bool     `json:"-"` // not all segments were asked for
 	SubHeaps []GCPart `json:"-"` // all heaps
@@ -148,6 +153,15 @@ type GCHeap struct {
 	// most: columns are as wide as they.
 	MaxAllocated uint64 `json:"-"`
 	MaxCommitted uint64 `json:"-"`
+}
+
+// A LostSegment is a segment that can't be read.
+type LostSegment struct {
+	Heap       int         `json:"heap" doc:"number of the heap"`
+	Address    target.Addr `json:"address" doc:"the segment"`
+	Generation string      `json:"generation" doc:"\"0\", \"1\", \"2\", \"large\" or \"pinned\": whose list names it; in a heap without regions that of 2 has the younger ones"`
+	Reason     string      `json:"reason" doc:"why"`
+	Err        error       `json:"-"`
 }
 
 // A GCPart is one of the heaps of a server GC, or the only one of a workstation

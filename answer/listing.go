@@ -71,6 +71,7 @@ type GenerationObjects struct {
 // Finalizers are the objects whose finalizer has not run.
 type Finalizers struct {
 	Queues []FinalizerQueue `json:"heaps"`
+	Unread uint64           `json:"unread,omitempty" doc:"objects of the queues that can't be read: list and statistics lack them"`
 	Listing
 }
 

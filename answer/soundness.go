@@ -12,7 +12,8 @@ type Soundness struct {
 	SyncBlocks      *int `json:"syncBlocks,omitempty" doc:"sync blocks in use"`
 	SyncBlockErrors *int `json:"syncBlockErrors,omitempty" doc:"those whose object does not name them"`
 
-	Partial bool `json:"-"` // a part of the heap was looked at
+	Partial    bool `json:"-"` // a part of the heap was looked at
+	Incomplete bool `json:"-"` // not all of it could be looked at
 }
 
 // ObjectSoundness says what is wrong with one object.

@@ -156,10 +156,14 @@ func (d *Source) heap() answer.PartDiagnosis {
 		stored += d.storedIn(s.Objects)
 	}
 	p.Detail = fmt.Sprintf("%d of %d bytes in %d segments", stored, all, len(h.Segments()))
+	lost := len(h.Lost())
+	if lost > 0 {
+		p.Detail += fmt.Sprintf("; %d more can't be read", lost)
+	}
 	if h.InGC() {
 		p.Detail += "; the dump was taken during a collection"
 	}
-	return measured(p, stored, all)
+	return measured(p, stored, all+uint64(lost)) // of a lost segment the size is unknown
 }
 
 // storedIn counts the bytes of r that the dump holds.

@@ -25,7 +25,7 @@ func Example() {
 		fmt.Printf("%s: %s, %s\n", p.Part, p.State, p.Detail)
 	}
 	// Output:
-	// GC heap: missing, 0 of 19936 bytes in 1 segments
+	// GC heap: missing, 0 of 19936 bytes in 1 segments; 5 more can't be read
 	// thread stacks: whole, 8 of 8 threads
 	// metadata: whole, 14 of 14 modules, 0 of them from files
 	// precompiled code: in part, 605796 of 705312 bytes of the unwind tables of 10 images

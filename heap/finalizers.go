@@ -29,7 +29,7 @@ func (h *Heap) ListFinalizers(o FinalizerOptions) (*answer.Finalizers, error) {
 			continue
 		}
 		a.Queues = append(a.Queues, finalizerQueue(&q))
-		h.finalizable(&a.Gaps, &q, func(x *Object) {
+		a.Unread += h.finalizable(&a.Gaps, &q, func(x *Object) {
 			if !sieve.Pass(x) {
 				return
 			}
@@ -48,21 +48,23 @@ func (h *Heap) ListFinalizers(o FinalizerOptions) (*answer.Finalizers, error) {
 	return a, nil
 }
 
-// finalizable calls visit with the objects of a queue, in its order.
-func (h *Heap) finalizable(g *answer.Gaps, q *FinalizerQueue, visit func(*Object)) {
+// finalizable calls visit with the objects of a queue, in its order, and returns how many could not be read.
+func (h *Heap) finalizable(g *answer.Gaps, q *FinalizerQueue, visit func(*Object)) (unread uint64) {
 	all := target.Range{Start: q.Finalizable().Start, End: q.FReachable().End}
 	for r, err := range h.FinalizerSlots(all) {
 		if err != nil {
 			g.Note(err)
-			return
+			return unread + uint64(all.End-r.Slot)/8
 		}
 		o, err := h.ObjectAt(r.Target)
 		if err != nil {
 			g.Note(err)
+			unread++
 			continue
 		}
 		visit(&o)
 	}
+	return unread
 }
 
 func finalizerQueue(q *FinalizerQueue) answer.FinalizerQueue {

@@ -27,6 +27,7 @@ type Heap struct {
 	genCount int
 	subHeaps []SubHeap
 	segments []Segment // by Objects.Start
+	lost     []LostSegment
 	contexts []dac.AllocContext
 	gaps     []target.Range // from a context's pointer to the next object, inside segments, by address
 	types    *typeTable
@@ -89,6 +90,9 @@ func (h *Heap) SubHeaps() []SubHeap { return h.subHeaps }
 
 // Segments lists the segments or regions by the address of their objects.
 func (h *Heap) Segments() []Segment { return h.segments }
+
+// Lost lists the segments that the heap has and that can't be read, in the order of the generations of each sub heap.
+func (h *Heap) Lost() []LostSegment { return h.lost }
 
 // AllocContexts lists the allocation contexts that are in use, by address.
 func (h *Heap) AllocContexts() []dac.AllocContext { return h.contexts }
@@ -443,10 +447,10 @@ func (h *Heap) checkDisjoint() {
 			low, up := h.beginsWithObject(lower), h.beginsWithObject(&s)
 			switch {
 			case low && !up || s.Objects.Size() == 0:
-				h.warnings = append(h.warnings, overlaps(&s, lower, "left out"))
+				h.lose(&s, overlaps(&s, lower, "left out"))
 				drop = true
 			case up && !low || lower.Objects.Start == s.Objects.Start:
-				h.warnings = append(h.warnings, overlaps(lower, &s, "left out"))
+				h.lose(lower, overlaps(lower, &s, "left out"))
 				kept = kept[:len(kept)-1]
 			default:
 				h.warnings = append(h.warnings, overlaps(lower, &s, "cut"))

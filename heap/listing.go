@@ -1,6 +1,7 @@
 package heap
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -105,7 +106,7 @@ var errUnread = errors.New("the objects were not read")
 func (h *Heap) ListGeneration(ctx context.Context, g Generation, o ListOptions) *answer.GenerationObjects {
 	l := &answer.GenerationObjects{Count: answer.Maybe[uint64]{Err: errUnread}}
 	l.Objects = h.list(ctx, o.Filter.in(g), o.Scan, func(s *Stats) {
-		if err := noteCorrupt(&l.Gaps, s); err != nil {
+		if err := cmp.Or(h.checkGeneration(g), noteCorrupt(&l.Gaps, s)); err != nil {
 			l.Fail(err)
 			return
 		}
@@ -117,6 +118,9 @@ func (h *Heap) ListGeneration(ctx context.Context, g Generation, o ListOptions) 
 // CountGeneration counts objects of one generation by type, the types with most
 // bytes last.
 func (h *Heap) CountGeneration(ctx context.Context, g Generation, o ListOptions) (*answer.GenerationObjects, error) {
+	if err := h.checkGeneration(g); err != nil {
+		return nil, err
+	}
 	o.Filter = o.Filter.in(g)
 	l, err := h.Count(ctx, o)
 	if err != nil {

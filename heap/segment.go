@@ -79,6 +79,42 @@ type Segment struct {
 // sparse reports whether the dump lacks most of the objects of s.
 func (s *Segment) sparse() bool { return s.stored < s.Objects.Size()/2 }
 
+// A LostSegment is a segment that a list of the heap names and that can't be read, or is none. What lies behind it in the
+// list may be lost with it.
+type LostSegment struct {
+	Addr       target.Addr
+	SubHeap    int
+	Generation Generation // of the list: without regions that of generation 2 has the younger ones, too
+	Err        error      // target.ErrNotInDump or target.ErrCorrupt
+}
+
+// lose notes that s is left out.
+func (h *Heap) lose(s *Segment, err error) {
+	h.warnings = append(h.warnings, err)
+	h.lost = append(h.lost, LostSegment{Addr: s.Addr, SubHeap: s.SubHeap, Generation: s.Generation(s.Objects.Start), Err: err})
+}
+
+// lostOf is the first lost segment that may hold objects of a generation, nil if there is none. A subHeap of -1 stands for
+// all.
+func (h *Heap) lostOf(subHeap int, g Generation) *LostSegment {
+	for i := range h.lost {
+		l := &h.lost[i]
+		same := l.Generation == g || !h.regions && l.Generation <= Generation2 && g <= Generation2
+		if same && (subHeap < 0 || l.SubHeap == subHeap) {
+			return l
+		}
+	}
+	return nil
+}
+
+// checkGeneration fails with the reason if nothing of a generation can be read that the process has.
+func (h *Heap) checkGeneration(g Generation) error {
+	if l := h.lostOf(-1, g); l != nil && len(h.Spans(&Filter{Generations: []Generation{g}})) == 0 {
+		return fmt.Errorf("no object of generation %v can be read: %w", g, l.Err)
+	}
+	return nil
+}
+
 // cut ends s at a, which is behind its start.
 func (s *Segment) cut(a target.Addr) {
 	for _, r := range [...]*target.Range{&s.Objects, &s.Committed, &s.Gen0, &s.Gen1, &s.Gen2} {
@@ -145,7 +181,9 @@ func (h *Heap) readSegments(s *SubHeap) {
 // goes on behind it as far as it has a link; seen are the segments of all lists.
 func (h *Heap) readSegmentList(o *segmentLayout, s *SubHeap, gen int, seen map[target.Addr]bool) {
 	warn := func(at target.Addr, err error) {
-		h.warnings = append(h.warnings, fmt.Errorf("segment %#x of generation %d: %w", uint64(at), gen, err))
+		err = fmt.Errorf("segment %#x of generation %d: %w", uint64(at), gen, err)
+		h.warnings = append(h.warnings, err)
+		h.lost = append(h.lost, LostSegment{Addr: at, SubHeap: s.Index, Generation: Generation(gen), Err: err})
 	}
 	bad := 0
 	for at := s.Generations[gen].StartSegment; at != 0; {

@@ -42,6 +42,11 @@ func (h *Heap) Sizes(ctx context.Context, o ScanOptions) (*answer.GenerationSize
 	}
 	for i := range sizes {
 		a.Heaps[i] = sizes[i].answer()
+		for g := range GenerationUnknown {
+			if l := h.lostOf(i, g); l != nil {
+				a.Heaps[i].Generations[g].Incomplete, a.Heaps[i].Generations[g].Err = true, l.Err
+			}
+		}
 	}
 	return a, nil
 }

@@ -18,12 +18,16 @@ func (h *Heap) Soundness(ctx context.Context, f *Filter, o ScanOptions) (*answer
 	if err != nil {
 		return nil, err
 	}
+	f = f.orAll()
+	partial := f.Segments != nil || f.Range != target.Range{}
+	if !partial {
+		v.segments(h)
+	}
 	if v.Objects == 0 && v.Missing > 0 {
 		return nil, fmt.Errorf("no object can be read: %w", v.MissingErr)
 	}
 	a := &answer.Soundness{Faults: faults(v.Faults), Objects: v.Objects, Errors: v.Faulty}
-	f = f.orAll()
-	a.Partial = f.Segments != nil || f.Range != target.Range{}
+	a.Partial, a.Incomplete = partial, v.Missing > 0 || len(h.warnings) > 0
 	v.noteMissing(&a.Gaps)
 	if used, bad, ok := h.verifySyncBlocks(&a.Gaps); ok {
 		a.SyncBlocks, a.SyncBlockErrors = &used, &bad
@@ -41,6 +45,15 @@ func (h *Heap) ObjectSoundness(a target.Addr) (*answer.ObjectSoundness, error) {
 	s := &answer.ObjectSoundness{Object: a, Faults: faults(v.Faults), Errors: v.Faulty}
 	v.noteMissing(&s.Gaps)
 	return s, nil
+}
+
+// segments adds the segments that are none to the faults.
+func (v *Verification) segments(h *Heap) {
+	for i := range h.lost {
+		if l := &h.lost[i]; errors.Is(l.Err, target.ErrCorrupt) {
+			v.fault(Fault{Kind: FaultSegment, Object: l.Addr, Segment: &Segment{Addr: l.Addr, SubHeap: l.SubHeap}, Err: l.Err})
+		}
+	}
 }
 
 func (v *Verification) noteMissing(g *answer.Gaps) {

@@ -24,10 +24,11 @@ const (
 	FaultReference                           // a reference leads to no object
 	FaultReferenceToFree                     // a reference leads to a free block
 	FaultGCDesc                              // where it holds references can't be read
+	FaultSegment                             // not an object: the record of a segment makes no sense
 )
 
 var faultNames = [...]string{"ObjectNotOnTheHeap", "ObjectNotPointerAligned", "InvalidMethodTable", "ObjectTooLarge", "InvalidThinlock",
-	"SyncBlockMismatch", "SyncBlockZero", "ObjectReferenceNotPointerAligned", "InvalidObjectReference", "FreeObjectReference", "CouldNotReadGCDesc"}
+	"SyncBlockMismatch", "SyncBlockZero", "ObjectReferenceNotPointerAligned", "InvalidObjectReference", "FreeObjectReference", "CouldNotReadGCDesc", "InvalidSegment"}
 
 // String is the name that verifyheap prints.
 func (k FaultKind) String() string {
@@ -73,6 +74,8 @@ func (f *Fault) String() string {
 		return fmt.Sprintf("Object %x refers to a free block at offset %x: %x", o, f.Offset, uint64(f.Value))
 	case FaultGCDesc:
 		return fmt.Sprintf("Object %x has a type whose references can't be found: %v", o, f.Err)
+	case FaultSegment:
+		return f.Err.Error()
 	}
 	return f.Kind.String()
 }

@@ -11,6 +11,7 @@ func (h *Heap) Where(a target.Addr) *answer.Where {
 	w := &answer.Where{Address: a}
 	s := h.SegmentAround(a)
 	if s == nil {
+		w.Lost = len(h.lost)
 		return w
 	}
 	w.Found, w.Heap, w.Segment = true, s.SubHeap, s.Addr

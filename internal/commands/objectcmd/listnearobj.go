@@ -1,6 +1,8 @@
 package objectcmd
 
 import (
+	"fmt"
+
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/cli"
 	"github.com/sosgo/sosgo/internal/commands/ask"
@@ -24,6 +26,9 @@ func askListNearObj(c *cli.Context) (report.Answer, error) {
 	}
 	a, _ := c.Addr("address")
 	near := h.Around(a)
+	if lost := h.Lost(); near == nil && len(lost) > 0 {
+		return report.Answer{}, fmt.Errorf("%x is in no segment that can be read: %w", uint64(a), lost[0].Err)
+	}
 	if near == nil {
 		return report.Answer{}, c.Usagef("%x is not in the objects of a segment (eeheap -gc lists them)", uint64(a))
 	}

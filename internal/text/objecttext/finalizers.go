@@ -12,6 +12,10 @@ import (
 func Finalizers(p *report.Page, f *answer.Finalizers, o ListingOptions) {
 	if !o.Short {
 		finalizerQueues(p, f.Queues)
+		if f.Unread > 0 {
+			p.Printf("%d of the objects can't be read\n", f.Unread)
+		}
+		p.Print("Statistics for all finalizable objects (including all objects ready for finalization):\n")
 	}
 	Listing(p, &f.Listing, o)
 }
@@ -31,7 +35,6 @@ func finalizerQueues(p *report.Page, queues []answer.FinalizerQueue) {
 		p.Printf("Ready for finalization %d objects (%x->%x)\n", q.Critical.Count+q.Ready.Count, uint64(q.Critical.Start), uint64(q.Ready.End))
 		p.Print("------------------------------\n")
 	}
-	p.Print("Statistics for all finalizable objects (including all objects ready for finalization):\n")
 }
 
 // smallGenerations are those that have a line also when they are empty.

@@ -35,6 +35,30 @@ func GenerationSizes(p *report.Page, s *answer.GenerationSizes) {
 // those that it shares.
 func allocated(g *answer.GenerationSize) uint64 { return g.Allocated + g.Shared }
 
+// A sizeCell is a sum of sizes, which may lack some.
+type sizeCell struct {
+	bytes uint64
+	lacks error
+}
+
+func (c *sizeCell) add(b sizeCell) {
+	c.bytes += b.bytes
+	if c.lacks == nil {
+		c.lacks = b.lacks
+	}
+}
+
+// String has a plus behind a sum that lacks something, and no zero for nothing known.
+func (c sizeCell) String() string {
+	switch {
+	case c.lacks == nil:
+		return fmt.Sprint(c.bytes)
+	case c.bytes == 0:
+		return answer.Absent(c.lacks)
+	}
+	return fmt.Sprintf("%d+", c.bytes)
+}
+
 type sizesText struct {
 	p       *report.Page
 	sizes   *answer.GenerationSizes
@@ -45,18 +69,20 @@ type sizesText struct {
 func (t *sizesText) block(title string, value func(*answer.GenerationSize) uint64, percents bool) {
 	t.p.Print(title)
 	t.row("Heap", generationTitles[:t.columns], "EPH", "")
-	total := make([]uint64, t.columns+1) // the ephemeral segment's is the last
+	total := make([]sizeCell, t.columns+1) // the ephemeral segment's is the last
 	for i := range t.sizes.Heaps {
 		z := &t.sizes.Heaps[i]
-		values := make([]uint64, t.columns+1)
+		values := make([]sizeCell, t.columns+1)
 		for g := range t.columns {
-			values[g] = value(&z.Generations[g])
+			values[g] = sizeCell{value(&z.Generations[g]), z.Generations[g].Err}
 		}
 		if e := &z.Generations[len(z.Generations)-1]; e.Generation == answer.Ephemeral {
-			values[t.columns] = value(e)
+			values[t.columns] = sizeCell{value(e), e.Err}
+		} else {
+			values[t.columns].lacks = z.Generations[0].Err // with the generations that share it
 		}
 		for k, v := range values {
-			total[k] += v
+			total[k].add(v)
 		}
 		tail := ""
 		if percents {
@@ -70,10 +96,10 @@ func (t *sizesText) block(title string, value func(*answer.GenerationSize) uint6
 
 // numbers writes one line of values. SOS has a column for the frozen heap, and
 // no value in it.
-func (t *sizesText) numbers(name string, values []uint64, tail string) {
+func (t *sizesText) numbers(name string, values []sizeCell, tail string) {
 	cells := make([]string, len(values))
 	for i, v := range values {
-		cells[i] = fmt.Sprint(v)
+		cells[i] = v.String()
 	}
 	shown := t.columns
 	if t.p.SOS {

@@ -2,6 +2,7 @@ package objecttext
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/sosgo/sosgo/answer"
@@ -25,7 +26,11 @@ func RuntimeHeaps(p *report.Page, h *answer.RuntimeHeaps, o RuntimeHeapsOptions)
 		total += h.GC.Committed
 	}
 	if o.Total {
-		p.Printf("\nTotal bytes consumed by CLR: 0x%x (%d)\n\n", total, total)
+		p.Printf("\nTotal bytes consumed by CLR: 0x%x (%d)", total, total)
+		if h.GC != nil && len(h.GC.Lost) > 0 {
+			p.Printf("; %s", lostSegments(len(h.GC.Lost)))
+		}
+		p.Print("\n\n")
 	}
 }
 
@@ -150,8 +155,8 @@ func gcHeap(p *report.Page, h *answer.GCHeap) {
 	if h.Partial {
 		prefix = "Partial "
 	}
-	p.Printf("%sGC Allocated Heap Size:    Size: %s bytes.\n", prefix, t.size(h.Allocated))
-	p.Printf("%sGC Committed Heap Size:    Size: %s bytes.\n", prefix, t.size(h.Committed))
+	p.Printf("%sGC Allocated Heap Size:    Size: %s.\n", prefix, t.sum(h.Allocated))
+	p.Printf("%sGC Committed Heap Size:    Size: %s.\n", prefix, t.sum(h.Committed))
 }
 
 // size is a number of bytes as SOS prints it; sosgo leaves nothing empty.
@@ -160,6 +165,39 @@ func (t *gcHeapText) size(n uint64) string {
 		return memorySize(n)
 	}
 	return fmt.Sprintf("0x%x (%d)", n, n)
+}
+
+// sum is a size of all segments, which may lack some.
+func (t *gcHeapText) sum(n uint64) string {
+	switch lost := t.h.Lost; {
+	case len(lost) == 0:
+		return t.size(n) + " bytes"
+	case len(t.h.Segments) == 0:
+		return answer.Absent(lost[0].Err)
+	default:
+		return t.size(n) + " bytes" + "; " + lostSegments(len(lost))
+	}
+}
+
+// lost writes the segments of some generations that can't be read.
+func (t *gcHeapText) lost(heap int, generations ...string) {
+	if t.h.Partial {
+		return
+	}
+	for i := range t.h.Lost {
+		l := &t.h.Lost[i]
+		if l.Heap != heap || !slices.Contains(generations, l.Generation) {
+			continue
+		}
+		if len(l.Generation) == 1 && t.h.Regions {
+			t.p.Printf("generation %s:\n", l.Generation)
+		}
+		t.p.Printf("%16s %s\n", report.Hex12(l.Address), answer.Absent(l.Err))
+	}
+}
+
+func (t *gcHeapText) hasLost(heap int, generation string) bool {
+	return !t.h.Partial && slices.ContainsFunc(t.h.Lost, func(l answer.LostSegment) bool { return l.Heap == heap && l.Generation == generation })
 }
 
 // of lists the segments of a heap by kind and address.
@@ -188,13 +226,16 @@ func (t *gcHeapText) subHeap(s *answer.GCPart) {
 	}
 	t.generationStarts(s)
 	t.section("Small object heap", small)
+	t.lost(s.Index, "0", "1", "2")
 	if len(frozen) > 0 {
 		t.section("NonGC heap", frozen)
 	}
 	t.section("Large object heap"+t.startsAt(s, largeGeneration), large)
-	if len(pinned) > 0 {
+	t.lost(s.Index, "large")
+	if len(pinned) > 0 || t.hasLost(s.Index, "pinned") {
 		t.section("Pinned object heap"+t.startsAt(s, pinnedGeneration), pinned)
 	}
+	t.lost(s.Index, "pinned")
 	if t.h.Partial {
 		t.partialSizes(small, frozen, large, pinned)
 	}
