@@ -129,7 +129,7 @@ func (a Arch) Processor() (*Processor, error) {
 	if p := a.processor(); p != nil && a.PointerSize() == 8 && a != ArchMIPS64 {
 		return p, nil
 	}
-	return nil, Unsupportedf("the stacks of %v", a)
+	return nil, Unsupportedf("the stacks of %v are not followed", a)
 }
 
 // RegisterFile is the register file of a, for those who show registers. It is
@@ -138,7 +138,7 @@ func (a Arch) RegisterFile() (*Processor, error) {
 	if p := a.processor(); p != nil {
 		return p, nil
 	}
-	return nil, Unsupportedf("the registers of %v", a)
+	return nil, Unsupportedf("the registers of %v are not read", a)
 }
 
 // processor is RegisterFile, nil where there is none.

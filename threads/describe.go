@@ -35,7 +35,7 @@ func DescribeOS(p target.Target, list []Thread, current *Thread) *answer.OSThrea
 		regs := &t.OS.Registers
 		d := answer.OSThread{Thread: t.Describe(&out.Gaps), Current: t == current, TEB: t.OS.TEB, Signal: t.OS.Signal,
 			IP: pointer(regs.IP()), SP: pointer(regs.SP()), FP: pointer(regs.FP())}
-		if t.OS.ID != 0 && t.OS.ID == crash.ThreadID {
+		if t.OS.ID != 0 && t.OS.ID == crash.ThreadID && !crash.Requested {
 			d.Crashed = crash.Words
 		}
 		out.Threads = append(out.Threads, d)
