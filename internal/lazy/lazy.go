@@ -2,7 +2,10 @@
 package lazy
 
 import (
+	"context"
+	"errors"
 	"sync"
+	"sync/atomic"
 
 	"github.com/sosgo/sosgo/internal/workers"
 )
@@ -11,7 +14,8 @@ import (
 // same time waits. The zero Value is ready for use; it must not be copied after
 // its first use.
 type Value[T any] struct {
-	once  sync.Once
+	mu    sync.Mutex
+	done  atomic.Bool
 	v     T
 	err   error
 	panic *workers.Panic
@@ -19,13 +23,36 @@ type Value[T any] struct {
 
 // Get returns the value, which f computes the first time. Its error stays, too,
 // beside whatever part of a value f returned with it; and so does its panic, which
-// everybody gets who asks: there is no value.
+// everybody gets who asks: there is no value. An error of a context that ended is
+// not kept: the computation was stopped, and the next that asks computes anew.
 func (l *Value[T]) Get(f func() (T, error)) (T, error) {
-	l.once.Do(func() { l.compute(f) })
+	if !l.done.Load() {
+		if v, err := l.first(f); !l.done.Load() {
+			return v, err
+		}
+	}
 	if l.panic != nil {
 		panic(l.panic)
 	}
 	return l.v, l.err
+}
+
+// first computes the value, unless another one has by now.
+func (l *Value[T]) first(f func() (T, error)) (T, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.done.Load() {
+		return l.v, l.err
+	}
+	l.compute(f)
+	v, err := l.v, l.err
+	if l.panic == nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)) {
+		var none T
+		l.v, l.err = none, nil
+	} else {
+		l.done.Store(true)
+	}
+	return v, err
 }
 
 func (l *Value[T]) compute(f func() (T, error)) {

@@ -1,7 +1,9 @@
 package lazy_test
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -42,5 +44,17 @@ func TestPanicStays(t *testing.T) {
 			v, err := l.Get(func() (*int, error) { panic(broken) })
 			t.Errorf("got %v, %v", v, err)
 		}()
+	}
+}
+
+// TestGetStopped: a computation that a context stopped is done again.
+func TestGetStopped(t *testing.T) {
+	var l lazy.Value[int]
+	_, err := l.Get(func() (int, error) { return 0, fmt.Errorf("stopped: %w", context.Canceled) })
+	assert.ErrorIs(t, err, context.Canceled)
+	for range 2 {
+		v, err := l.Get(func() (int, error) { return 7, nil })
+		assert.NoError(t, err)
+		assert.Equal(t, 7, v)
 	}
 }

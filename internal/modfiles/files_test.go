@@ -240,3 +240,33 @@ func TestUnreadablePackedFile(t *testing.T) {
 	_, err := f.File(known("/app/libx.so"), nil)
 	assert.ErrorIs(t, err, os.ErrNotExist)
 }
+
+// stopped is a source whose search is stopped by the user the first time.
+type stopped struct {
+	cancel context.CancelFunc
+	path   string
+}
+
+func (s stopped) Candidates(*target.Module, *image.Identity) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		if s.cancel(); s.path != "" {
+			yield(s.path)
+		}
+	}
+}
+
+// TestStoppedSearch: a search that the user stopped is none: the next one finds
+// the file.
+func TestStoppedSearch(t *testing.T) {
+	path := write(t, filepath.Join(t.TempDir(), "libx.so"), library(1))
+	ctx, cancel := context.WithCancel(t.Context())
+	f := &Files{Finder: &Finder{More: []Source{stopped{cancel, ""}, fixed(path)}}, Memory: process(t)}
+	f.Context = func() context.Context { return ctx }
+	_, err := f.Found(known("/app/libx.so"))
+	require.ErrorIs(t, err, context.Canceled)
+	ctx = t.Context()
+	img, err := f.Found(known("/app/libx.so"))
+	require.NoError(t, err)
+	assert.Equal(t, path, img.Path())
+	assert.NoError(t, f.Close())
+}
