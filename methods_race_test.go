@@ -38,8 +38,9 @@ var dumpCalls = map[string]call{
 	"MergedWalk": func(d *sosgo.Dump, _ *sosgo.View, _ string) any {
 		return frames(slices.Collect(d.MergedWalk(context.Background(), d.Target().Threads()[0].ID, stackwalk.WalkOptions{})))
 	},
-	"Modules": func(d *sosgo.Dump, _ *sosgo.View, _ string) any { return len(d.Modules()) },
-	"Objects": func(d *sosgo.Dump, _ *sosgo.View, _ string) any { o, err := d.Objects(); return said(o != nil, err) },
+	"Modules":   func(d *sosgo.Dump, _ *sosgo.View, _ string) any { return len(d.Modules()) },
+	"Objects":   func(d *sosgo.Dump, _ *sosgo.View, _ string) any { o, err := d.Objects(); return said(o != nil, err) },
+	"OpenFiles": func(d *sosgo.Dump, _ *sosgo.View, _ string) any { return d.OpenFiles(context.Background()) },
 	"Pack": func(d *sosgo.Dump, _ *sosgo.View, _ string) any {
 		p, err := d.Pack(canceled(), io.Discard, nil)
 		return said(p != nil, err)
