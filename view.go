@@ -290,6 +290,13 @@ func (d *Dump) MergedWalk(ctx context.Context, osThread uint32, o stackwalk.Walk
 	return stackwalk.MergedWalk(ctx, parts, o)
 }
 
+// FoldedWalk is Dump.MergedWalk as the view's runtime sees it: its own frames, and
+// where those of the others are; see stackwalk.FoldOthers.
+func (v *View) FoldedWalk(ctx context.Context, osThread uint32, o stackwalk.WalkOptions) iter.Seq[stackwalk.Frame] {
+	rt, _ := v.Runtime() // without one all frames are others'
+	return stackwalk.FoldOthers(v.dump.MergedWalk(ctx, osThread, o), rt)
+}
+
 // Resolve says what an address is; see resolve.Address. What is nothing of this
 // runtime's may be another's: the answer's Runtime is then its number.
 func (v *View) Resolve(ctx context.Context, a target.Addr) *answer.Address {

@@ -70,13 +70,14 @@ const (
 	FrameManaged  = "managed"
 	FrameExplicit = "explicit"
 	FrameNative   = "native"
+	FrameOther    = "other" // a run of frames of another runtime
 )
 
 // A Frame is one entry of a stack. What was not asked for, or the kind of frame
 // does not have, is zero.
 type Frame struct {
 	OSID         uint32         `json:"osId" doc:"OS id of the thread"`
-	Kind         string         `json:"kind" doc:"managed, explicit (the runtime's own frame) or native"`
+	Kind         string         `json:"kind" doc:"managed, explicit (the runtime's own frame), native, or other: a run of frames of another runtime of the process"`
 	SP           target.Addr    `json:"sp" doc:"stack pointer; of an explicit frame its address"`
 	IP           target.Addr    `json:"ip" doc:"instruction pointer"`
 	Trust        string         `json:"trust" doc:"how the frame was found: context, unwind, frame pointer, scan"`
@@ -97,6 +98,8 @@ type Frame struct {
 	References   []Root         `json:"references,omitempty" doc:"with -gc: the references that the frame holds, as the garbage collector sees it"`
 	Cycle        int            `json:"cycle,omitempty" doc:"with -fold: number of frames, from this one on, that repeat themselves together"`
 	Repeat       int            `json:"repeat,omitempty" doc:"with -fold: how often these frames were there"`
+	Runtime      *int           `json:"runtime,omitempty" doc:"of the kind other: number of the runtime whose frames they are"`
+	Count        int            `json:"count,omitempty" doc:"of the kind other: how many frames there are"`
 	// Err is why the walk ended at this frame, before the end of the stack.
 	Err Reason `json:"error,omitzero" doc:"why the walk ended here"`
 }

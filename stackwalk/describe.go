@@ -54,6 +54,10 @@ func (d *Describer) Frame(f *Frame) *answer.Frame {
 	if f.Kind == FrameExplicit {
 		out.Class = f.Explicit.Class
 	}
+	if f.Kind == FrameOther && f.Runtime != nil {
+		index := f.Runtime.Instance().Index
+		out.Runtime, out.Count = &index, f.Count
+	}
 	if f.Module.Base != 0 {
 		out.Module, out.Offset = target.BaseName(f.Module.Path), uint64(f.IP-f.Module.Base)
 	}

@@ -17,6 +17,7 @@ const (
 	FrameManaged  FrameKind = iota // an activation of a managed method
 	FrameExplicit                  // a Frame structure of the runtime
 	FrameNative                    // an activation of other code
+	FrameOther                     // Count frames of another runtime (FoldOthers)
 )
 
 func (k FrameKind) String() string {
@@ -27,6 +28,8 @@ func (k FrameKind) String() string {
 		return "explicit"
 	case FrameNative:
 		return "native"
+	case FrameOther:
+		return "other"
 	}
 	return fmt.Sprintf("FrameKind(%d)", uint8(k))
 }
@@ -50,6 +53,7 @@ type Frame struct {
 	Code     code.Info     // FrameManaged
 	Explicit dac.Frame     // FrameExplicit
 	Module   target.Module // FrameNative: the module that IP is in, zero if none
+	Count    int           // FrameOther: how many frames it stands for
 
 	// Err is set on the last frame of a walk that did not reach the end of the
 	// stack, and says why.

@@ -51,3 +51,34 @@ func seenNative(before []Frame, f *Frame) bool {
 	}
 	return false
 }
+
+// FoldOthers is a MergedWalk as one of the runtimes sees it: of the others' frames
+// each run is one FrameOther, with the place of its first. Their runs end where the
+// stack has a frame of rt, or of a third runtime.
+func FoldOthers(frames iter.Seq[Frame], rt *dac.Runtime) iter.Seq[Frame] {
+	return func(yield func(Frame) bool) {
+		var run Frame // Count is 0 outside of a run
+		flush := func() bool {
+			was := run
+			run = Frame{}
+			return was.Count == 0 || yield(was)
+		}
+		for f := range frames {
+			other := f.Runtime != nil && f.Runtime != rt
+			if run.Count > 0 && (!other || f.Runtime != run.Runtime) && !flush() {
+				return
+			}
+			switch {
+			case !other:
+				if !yield(f) {
+					return
+				}
+			case run.Count == 0:
+				run = Frame{Kind: FrameOther, IP: f.IP, SP: f.SP, Trust: f.Trust, Runtime: f.Runtime, Count: 1, Err: f.Err}
+			default:
+				run.Count, run.Err = run.Count+1, f.Err
+			}
+		}
+		flush()
+	}
+}

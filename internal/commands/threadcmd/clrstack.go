@@ -91,10 +91,13 @@ func stackOptions(c *cli.Context) threads.StackOptions {
 		limit := int(n)
 		o.Limit = &limit
 	}
-	// A process with several CLRs is walked through the eyes of all, unless one was
-	// chosen. SOS has the eyes of one.
-	if d := ask.Dump(c); !c.SOS && c.Session.Runtime() == "" && d.SeveralRuntimes() {
+	// A process with several CLRs is walked through the eyes of all; where one was
+	// chosen, the others' frames are only counted. SOS has the eyes of one.
+	if d := ask.Dump(c); !c.SOS && d.SeveralRuntimes() {
 		o.Walk = d.MergedWalk
+		if c.Session.Runtime() != "" {
+			o.Walk = ask.View(c).FoldedWalk
+		}
 	}
 	return o
 }

@@ -93,6 +93,10 @@ func (w *frameWriter) callSite(f *answer.Frame) string {
 		if w.o.Full {
 			fmt.Fprintf(&b, " + %d", f.Offset)
 		}
+	case answer.FrameOther:
+		if f.Runtime != nil {
+			fmt.Fprintf(&b, "[%d frames of the runtime #%d: use -runtime %d]", f.Count, *f.Runtime, *f.Runtime)
+		}
 	case answer.FrameNative:
 		if f.Symbol != "" {
 			fmt.Fprintf(&b, "%s!%s + %d", report.Escape(f.Module), report.Escape(f.Symbol), f.SymbolOffset)

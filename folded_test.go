@@ -1,0 +1,56 @@
+package sosgo_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo/internal/testdump"
+	"github.com/sosgo/sosgo/stackwalk"
+)
+
+// TestFoldedWalk: through the eyes of one runtime a stack has its frames, and where
+// the other's are their number; together they are all frames of the stack.
+func TestFoldedWalk(t *testing.T) {
+	d := testdump.Open(t, "sxs")
+	raw := slices.Clone(mustRaw(t, d))
+	folds := 0
+	for _, inst := range d.Runtimes() {
+		v, err := d.View(fmt.Sprint(inst.Index))
+		require.NoError(t, err)
+		rt, err := v.Runtime()
+		require.NoError(t, err)
+		list, err := v.Threads()
+		require.NoError(t, err)
+		for i := range list {
+			if list[i].Managed == nil || list[i].OS == nil {
+				continue
+			}
+			all, own, others, named := 0, 0, 0, 0
+			for f := range d.MergedWalk(t.Context(), list[i].ID(), stackwalk.WalkOptions{}) {
+				all++
+				if f.Runtime == rt {
+					named++
+				}
+			}
+			for f := range v.FoldedWalk(t.Context(), list[i].ID(), stackwalk.WalkOptions{}) {
+				if f.Kind != stackwalk.FrameOther {
+					own++
+					continue
+				}
+				folds++
+				others += f.Count
+				assert.NotSame(t, rt, f.Runtime)
+				assert.Positive(t, f.Count)
+			}
+			assert.Equal(t, all, own+others)
+			assert.LessOrEqual(t, named, own)
+		}
+		out := runLines(t.Context(), raw, 1, fmt.Sprintf("runtimes %d", inst.Index), "clrstack -all")
+		assert.Contains(t, out.stdout, fmt.Sprintf("frames of the runtime #%d: use -runtime %d]", 1-inst.Index, 1-inst.Index))
+	}
+	assert.NotZero(t, folds)
+}
