@@ -94,7 +94,8 @@ func (m *Module) typeChain(bucket target.Addr, left *int, yield func(target.Addr
 
 // A constructedIndex finds constructed types by what they are made of.
 type constructedIndex struct {
-	types map[string]target.Addr
+	types   map[string]target.Addr
+	missing error // why whole modules are not in it, nil if none are
 }
 
 // constructed builds the index of all modules. Entries that can't be read are
@@ -102,7 +103,8 @@ type constructedIndex struct {
 func (r *Runtime) constructed() *constructedIndex {
 	idx, _ := r.built.Get(func() (*constructedIndex, error) {
 		idx := &constructedIndex{types: map[string]target.Addr{}}
-		modules, _ := r.KnownModules()
+		modules, err := r.KnownModules()
+		idx.missing = err
 		var key []byte
 		for _, m := range modules {
 			for th, err := range m.ConstructedTypes() {

@@ -115,8 +115,8 @@ func (r *Runtime) resolveTypeRef(m *Module, rid uint32) (target.Addr, error) {
 		return 0, err
 	}
 	for range limits.TypeForwarders {
-		if m, md = r.referencedModule(md, scope); m == nil {
-			return 0, nil
+		if m, md, err = r.referencedModule(md, scope); m == nil || err != nil {
+			return 0, err
 		}
 		if t, ok := md.FindTypeDef(name); ok {
 			return m.Lookup(MapTypeDef, t.Row())
@@ -129,29 +129,30 @@ func (r *Runtime) resolveTypeRef(m *Module, rid uint32) (target.Addr, error) {
 }
 
 // referencedModule is the loaded module of an AssemblyRef, nil if there is none
-// with metadata.
-func (r *Runtime) referencedModule(md *metadata.Metadata, scope metadata.Token) (*Module, *metadata.Metadata) {
+// with metadata. Where the list of modules is incomplete, and what is there of it
+// lacks the module, that is the error.
+func (r *Runtime) referencedModule(md *metadata.Metadata, scope metadata.Token) (*Module, *metadata.Metadata, error) {
 	if scope.Table() != metadata.TableAssemblyRef {
-		return nil, nil
+		return nil, nil, nil
 	}
 	row, err := md.AssemblyRef(scope.Row())
 	if err != nil {
-		return nil, nil
+		return nil, nil, err
 	}
 	want, err := md.String(row.Name)
 	if err != nil {
-		return nil, nil
+		return nil, nil, err
 	}
-	modules, _ := r.KnownModules() // those that are there
+	modules, incomplete := r.KnownModules()
 	for _, m := range modules {
 		if name, err := m.SimpleName(); err != nil || name != want {
 			continue
 		}
 		if md, err := m.Metadata(); err == nil {
-			return m, md
+			return m, md, nil
 		}
 	}
-	return nil, nil
+	return nil, nil, incomplete
 }
 
 // forwarder is the assembly to which a module forwards a type, nil for none.
@@ -194,7 +195,11 @@ func (r *Runtime) resolveInstance(sig *metadata.TypeSig, c SigContext, depth int
 			return 0, err
 		}
 	}
-	return r.GenericInstance(mt, args), nil
+	th := r.GenericInstance(mt, args)
+	if th == 0 {
+		err = r.constructed().missing
+	}
+	return th, err
 }
 
 // GenericInstance returns the loaded instance of a generic type with the given
