@@ -84,6 +84,9 @@ func (s area) Span(a target.Addr) []byte {
 
 // NextStored implements target.SparseMemory.
 func (s area) NextStored(a target.Addr) (target.Addr, bool) {
+	if uint64(a) >= s.size {
+		return 0, false
+	}
 	next, ok := target.NextStored(s.mem, s.base+a)
 	return next - s.base, ok && next >= s.base && uint64(next-s.base) < s.size
 }
@@ -110,6 +113,11 @@ func (f fileMemory) ReadMemory(p []byte, a target.Addr) (int, error) {
 func (f fileMemory) View(a target.Addr, n int) ([]byte, bool) {
 	b := f.src.Bytes(int64(a), n)
 	return b, b != nil
+}
+
+// NextStored implements target.SparseMemory: a file has no holes.
+func (f fileMemory) NextStored(a target.Addr) (target.Addr, bool) {
+	return a, uint64(a) < uint64(f.src.Size())
 }
 
 func (f fileMemory) Span(a target.Addr) []byte {
@@ -178,6 +186,18 @@ func (f flatArea) ReadMemory(p []byte, a target.Addr) (int, error) {
 		}
 	}
 	return done, nil
+}
+
+// NextStored implements target.SparseMemory: what is stored are the parts of the
+// extents that the file reaches.
+func (f flatArea) NextStored(a target.Addr) (target.Addr, bool) {
+	for _, e := range f.extents {
+		at := max(uint64(a), e.rva)
+		if at-e.rva < e.n && e.off < f.raw.size && at-e.rva < f.raw.size-e.off {
+			return target.Addr(at), true
+		}
+	}
+	return 0, false
 }
 
 func (f flatArea) View(a target.Addr, n int) ([]byte, bool) {

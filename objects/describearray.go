@@ -7,6 +7,7 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/internal/limits"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -105,6 +106,8 @@ func (a *Array) elements(ctx context.Context, first, n uint32, o *ArrayOptions) 
 	return func(yield func(answer.Element, error) bool) {
 		var lacks []error
 		d := &describer{r: a.Type.r}
+		missing := 0
+		n, beyond := a.inSegment(first, n)
 		for i := first; i < first+n; i++ {
 			if ctx.Err() != nil {
 				yield(answer.Element{}, ctx.Err())
@@ -121,8 +124,57 @@ func (a *Array) elements(ctx context.Context, first, n uint32, o *ArrayOptions) 
 			if !yield(e, nil) {
 				return
 			}
+			if missing++; target.Available(a.Type.r.rt.Memory(), e.Address, 1) {
+				missing = 0
+			}
+			if missing == limits.MissingElements {
+				next := min(a.nextStored(i), first+n)
+				if next > i+1 && !yield(answer.Element{}, a.gap(i+1, next)) {
+					return
+				}
+				missing, i = 0, next-1
+			}
+		}
+		if beyond != nil {
+			yield(answer.Element{}, beyond)
 		}
 	}
+}
+
+// inSegment is how many of n elements from first on lie in the segment of the
+// array; where not all do, the number of its elements is wrong.
+func (a *Array) inSegment(first, n uint32) (uint32, error) {
+	h := a.Type.r.walkable()
+	if h == nil {
+		return n, nil
+	}
+	s := h.Segment(a.Addr)
+	if s == nil || a.addr(uint64(first)+uint64(n)) <= s.Objects.End {
+		return n, nil
+	}
+	fit := uint32(0)
+	if start := a.addr(uint64(first)); start < s.Objects.End {
+		fit = uint32(min(uint64(n), uint64(s.Objects.End-start)/max(1, uint64(a.Type.MT.ComponentSize))))
+	}
+	return fit, target.Corruptf("array %016x claims %d elements, and its segment ends after %d", uint64(a.Addr), a.Len, first+fit)
+}
+
+// nextStored is the first element behind i that the dump has anything of, or the
+// number of elements.
+func (a *Array) nextStored(i uint32) uint32 {
+	at := a.addr(uint64(i) + 1)
+	next, ok := target.NextStored(a.Type.r.rt.Memory(), at)
+	if size := uint64(at - a.addr(uint64(i))); ok && next >= at && size > 0 {
+		return uint32(min(uint64(i)+1+uint64(next-at)/size, uint64(a.Len)))
+	}
+	return a.Len
+}
+
+// gap says that elements from first to before end are not in the dump.
+func (a *Array) gap(first, end uint32) error {
+	at := a.addr(uint64(first))
+	err := &target.MemoryError{Addr: at, Size: int(min(uint64(a.addr(uint64(end))-at), 1<<31-1)), Err: target.ErrNotInDump}
+	return fmt.Errorf("%d elements from %d on: %w", end-first, first, err)
 }
 
 // element reads one element; what its description lacks is in the Gaps.

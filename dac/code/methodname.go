@@ -37,8 +37,12 @@ type methodNameKey struct {
 	style MethodStyle
 }
 
-// MethodName returns the name of m. It is kept.
+// MethodName returns the name of m. It is kept. The code of a stub belongs to no
+// method: for nil it is target.ErrUnsupported.
 func (r *Reader) MethodName(m *MethodDesc, style MethodStyle) (string, error) {
+	if m == nil {
+		return "", target.Unsupportedf("the code of a stub belongs to no method")
+	}
 	k := methodNameKey{m.Addr, style}
 	if s, ok := r.names.Load(k); ok {
 		return s.(string), nil

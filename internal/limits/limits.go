@@ -112,6 +112,8 @@ const (
 	StackScan      = 256 << 20 // bytes of one thread's stack that are scanned
 	ObjectLength   = 1 << 40
 
+	MissingElements = 4096 // of an array, one behind the other, that are shown as missing each
+
 	FinalizerQueueBytes = 8 << 30
 )
 
