@@ -31,7 +31,7 @@ import (
 // nobody else's to write. Entries that were not used for days go, and then those
 // that were not used for longest, until the rest fits.
 //
-// Several processes may share a cache: files are written beside and renamed, and a
+// Several processes may share a cache: files are written beside, and a
 // file that another process has open stays until it is closed.
 type cache struct {
 	dir  string
@@ -181,18 +181,24 @@ func (c *cache) store(key string, f *os.File) bool {
 	if err := os.WriteFile(beside, text, 0o600); err != nil {
 		return false
 	}
-	// A dump without its record is no entry, and goes with the next sweep.
-	if os.Rename(f.Name(), c.path(key, entryDump)) != nil || os.Rename(beside, c.path(key, entryJSON)) != nil {
-		os.Remove(beside)
+	// Of several that unpacked the same dump at once the first makes the entry: a link
+	// takes no other's place, as a rename would.
+	defer os.Remove(beside)
+	if os.Link(f.Name(), c.path(key, entryDump)) != nil {
 		return false
 	}
-	return true
+	os.Remove(f.Name())
+	return os.Rename(beside, c.path(key, entryJSON)) == nil
 }
 
 func (c *cache) remove(key string) {
 	os.Remove(c.path(key, entryJSON))
 	os.Remove(c.path(key, entryDump))
 }
+
+// unrecorded is how long a dump may wait for its record, which is written right
+// behind it, before it counts as left by a process that was ended.
+const unrecorded = time.Minute
 
 // sweep removes what is old and, for an entry of that size, what was not used for
 // longest.
@@ -226,7 +232,7 @@ func (c *cache) sweep(room int64) {
 		e := entry{key, info.ModTime(), info.Size()}
 		if record, err := os.Stat(c.path(key, entryJSON)); err == nil {
 			e.used = record.ModTime()
-		} else if !errors.Is(err, fs.ErrNotExist) {
+		} else if !errors.Is(err, fs.ErrNotExist) || time.Since(info.ModTime()) < unrecorded {
 			continue
 		}
 		if e.used.Before(old) {

@@ -82,10 +82,14 @@ func TestDamagedCache(t *testing.T) {
 			require.NoError(t, os.WriteFile(entry, b, 0o600))
 			require.NoError(t, os.Chtimes(entry, info.ModTime(), info.ModTime()))
 		},
-		"cut":            func(t *testing.T, entry string) { require.NoError(t, os.Truncate(entry, 5000)) },
-		"others' too":    func(t *testing.T, entry string) { require.NoError(t, os.Chmod(entry, 0o666)) },
-		"gone":           func(t *testing.T, entry string) { require.NoError(t, os.Remove(entry)) },
-		"without record": func(t *testing.T, entry string) { require.NoError(t, os.Remove(entry[:len(entry)-5]+".json")) },
+		"cut":         func(t *testing.T, entry string) { require.NoError(t, os.Truncate(entry, 5000)) },
+		"others' too": func(t *testing.T, entry string) { require.NoError(t, os.Chmod(entry, 0o666)) },
+		"gone":        func(t *testing.T, entry string) { require.NoError(t, os.Remove(entry)) },
+		"left without record": func(t *testing.T, entry string) {
+			require.NoError(t, os.Remove(entry[:len(entry)-5]+".json"))
+			then := time.Now().Add(-time.Hour)
+			require.NoError(t, os.Chtimes(entry, then, then))
+		},
 		"a link": func(t *testing.T, entry string) {
 			require.NoError(t, os.Rename(entry, entry+"x"))
 			require.NoError(t, os.Symlink(entry+"x", entry))

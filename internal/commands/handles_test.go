@@ -107,7 +107,7 @@ func TestVerifyCommands(t *testing.T) {
 		if code != 0 {
 			return
 		}
-		assert.Contains(t, text, "No heap corruption detected.")
+		assert.Contains(t, text, "No heap corruption detected")
 		code, text, stderr = sosgo(t, d, "dumpexceptions")
 		require.Zero(t, code, stderr)
 		assert.Contains(t, text, "Total: ")

@@ -22,7 +22,7 @@ type pools map[string][]string
 // askedFirst are the commands that tell addresses and names.
 var askedFirst = []string{
 	"assemblies", "modules", "clrthreads", "threads", "eeheap", "dumpheap", "clrstack -all", "clrstack -a", "dumpstackobjects -all", "gchandles",
-	"finalizequeue", "types", "dumpexceptions", "syncblk -all", "runtimes", "dumpdomain", "statics", "printexception", "dumpruntimetypes",
+	"finalizequeue", "types", "dumpexceptions", "syncblk -all", "runtimes", "dumpdomain", "statics -all", "printexception", "dumpruntimetypes",
 	"eestack -EE", "registers", "dumpheap -stat",
 }
 
