@@ -10,6 +10,7 @@ import (
 
 	"github.com/sosgo/sosgo/image"
 	"github.com/sosgo/sosgo/internal/layout"
+	"github.com/sosgo/sosgo/internal/lazy"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -64,6 +65,7 @@ type Instance struct {
 	fileOnce   sync.Once
 	file       *image.Image
 	fileErr    error
+	threadIDs  lazy.Value[map[uint32]bool]
 }
 
 // Find returns the CLRs of a process. Every module is looked at, whatever its
@@ -196,6 +198,19 @@ func (i *Instance) VersionText() string {
 		}
 	}
 	return ""
+}
+
+// osThreads holds the numbers that the operating system gave the dump's threads.
+func (i *Instance) osThreads() map[uint32]bool {
+	ids, _ := i.threadIDs.Get(func() (map[uint32]bool, error) {
+		threads := i.tgt.Threads()
+		ids := make(map[uint32]bool, len(threads))
+		for n := range threads {
+			ids[threads[n].ID] = true
+		}
+		return ids, nil
+	})
+	return ids
 }
 
 // openFile opens the runtime's own file on this machine.

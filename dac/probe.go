@@ -207,10 +207,7 @@ func (r *Runtime) probeThreads() (string, error) {
 	if len(l.threads) == 0 && l.counts.Threads != 0 {
 		return "", target.Corruptf("no thread in the list of %d", l.counts.Threads)
 	}
-	os := map[uint32]bool{}
-	for _, t := range r.tgt.Threads() {
-		os[t.ID] = true
-	}
+	os := r.inst.osThreads()
 	known := 0
 	for i := range l.threads {
 		t := &l.threads[i]

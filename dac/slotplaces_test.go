@@ -182,3 +182,45 @@ func TestUnprovedSlots(t *testing.T) {
 	}
 	assert.Positive(t, unsupported)
 }
+
+// countedMemory counts what is read.
+type countedMemory struct {
+	target.Memory
+	reads int
+}
+
+func (m *countedMemory) ReadMemory(p []byte, a target.Addr) (int, error) {
+	m.reads++
+	return m.Memory.ReadMemory(p, a)
+}
+
+func (m *countedMemory) View(a target.Addr, n int) ([]byte, bool) {
+	m.reads++
+	return m.Memory.View(a, n)
+}
+
+// TestToldSlots: variables whose addresses the runtime's descriptor tells are not
+// looked for, and the places of all entries are those that a search finds.
+func TestToldSlots(t *testing.T) {
+	c := testcase.Open(t, "net10-zoo-withheap")
+	d, err := dump.Open(c.Path, dump.Options{})
+	require.NoError(t, err)
+	defer d.Close()
+	s := slotRuntimes(t, d)[0]
+	part := s.used.Parts[len(s.used.Parts)-1]
+	prove := func(own []ownPart) (*slotPlaces, int) {
+		mem := &countedMemory{Memory: d}
+		s.inst.mem = mem
+		places, err := s.inst.proveSlots(s.read, part, merge(own, s.used, nil))
+		require.NoError(t, err)
+		return places, mem.reads
+	}
+	told, few := prove(s.own)
+	// Without its own part the candidate's descriptor has no addresses.
+	searched, many := prove(nil)
+	assert.Less(t, 3*few, many)
+	for index, place := range searched.place {
+		assert.Equal(t, place, told.place[index], index)
+	}
+	t.Logf("%d reads instead of %d", few, many)
+}

@@ -79,42 +79,50 @@ func (i *Instance) proveSlots(table *slotTable, p *layout.Part, known *layout.La
 // their list.
 var slotProofs = []struct {
 	name  string
+	notes bool // what it finds, others need
 	holds func(v *slotProver, at target.Addr) bool
 }{
-	{"CodeRangeMap", (*slotProver).codeRangeMap},
-	{"ExecutionManagerCodeRangeMapAddress", (*slotProver).codeRangeMap},
-	{"CodeRangeList", (*slotProver).codeRangeList},
-	{"EEJitManager", func(v *slotProver, at target.Addr) bool { return v.jit != 0 && v.pointer(at) == v.jit }},
-	{"ReadyToRunJitManager", func(v *slotProver, at target.Addr) bool { return v.readyToRun != 0 && v.pointer(at) == v.readyToRun }},
-	{"ThreadStore", (*slotProver).threadStore},
-	{"FinalizerThread", func(v *slotProver, at target.Addr) bool { return v.threads[v.pointer(at)] }},
-	{"GcDacVars", (*slotProver).gcVars},
-	{"AppDomain", (*slotProver).appDomain},
-	{"SystemDomain", (*slotProver).systemDomain},
-	{"ObjectMethodTable", func(v *slotProver, at target.Addr) bool { return v.isObject(v.pointer(at)) }},
-	{"StringMethodTable", (*slotProver).stringType},
-	{"ExceptionMethodTable", (*slotProver).exceptionType},
-	{"FreeObjectMethodTable", (*slotProver).freeType},
-	{"FCallMethods", (*slotProver).fcalls},
-	{"SyncTableEntries", (*slotProver).syncTable},
-	{"SyncBlockCache", (*slotProver).syncCache},
+	{"CodeRangeMap", true, (*slotProver).codeRangeMap},
+	{"ExecutionManagerCodeRangeMapAddress", true, (*slotProver).codeRangeMap},
+	{"CodeRangeList", true, (*slotProver).codeRangeList},
+	{"EEJitManager", false, func(v *slotProver, at target.Addr) bool { return v.jit != 0 && v.pointer(at) == v.jit }},
+	{"ReadyToRunJitManager", false, func(v *slotProver, at target.Addr) bool { return v.readyToRun != 0 && v.pointer(at) == v.readyToRun }},
+	{"ThreadStore", true, (*slotProver).threadStore},
+	{"FinalizerThread", false, func(v *slotProver, at target.Addr) bool { return v.threads[v.pointer(at)] }},
+	{"GcDacVars", false, (*slotProver).gcVars},
+	{"AppDomain", false, (*slotProver).appDomain},
+	{"SystemDomain", false, (*slotProver).systemDomain},
+	{"ObjectMethodTable", false, func(v *slotProver, at target.Addr) bool { return v.isObject(v.pointer(at)) }},
+	{"StringMethodTable", false, (*slotProver).stringType},
+	{"ExceptionMethodTable", false, (*slotProver).exceptionType},
+	{"FreeObjectMethodTable", false, (*slotProver).freeType},
+	{"FCallMethods", false, (*slotProver).fcalls},
+	{"SyncTableEntries", false, (*slotProver).syncTable},
+	{"SyncBlockCache", false, (*slotProver).syncCache},
 }
 
 // proveVariables looks for the variables: by the address that the runtime's
-// descriptor gives, or else by what they hold.
+// descriptor gives, or else by what they hold. Of a variable with an address
+// nothing is left to prove: only what other proofs need is read there.
 func (v *slotProver) proveVariables() {
-	index := map[string]int{}
+	index, told := map[string]int{}, map[string]target.Addr{}
 	for _, slot := range v.places.slots {
 		if slot.VTable {
 			continue
 		}
 		index[slot.Name] = slot.Index
 		if a, err := v.r.layout.Variable(slot.Name); err == nil {
+			told[slot.Name] = a
 			v.places.look(slot.Index, weightProof, func(at target.Addr) bool { return at == a })
 		}
 	}
 	for _, proof := range slotProofs {
-		if n, named := index[proof.name]; named {
+		n, named := index[proof.name]
+		a, known := told[proof.name]
+		switch {
+		case known && proof.notes:
+			proof.holds(v, a)
+		case named && !known:
 			v.places.look(n, weightProof, func(at target.Addr) bool { return proof.holds(v, at) })
 		}
 	}
@@ -134,14 +142,11 @@ func (v *slotProver) threadStore(at target.Addr) bool {
 	if store == 0 {
 		return false
 	}
-	os := map[uint32]bool{}
-	for _, t := range v.r.tgt.Threads() {
-		os[t.ID] = true
-	}
 	count, err := target.Uint32(v.r.mem, store+target.Addr(v.r.off.ThreadStore.Count))
 	if err != nil || count > limits.ManagedThreads {
 		return false
 	}
+	os := v.r.inst.osThreads()
 	found := map[target.Addr]bool{}
 	known := false
 	link := v.pointer(store + target.Addr(v.r.off.ThreadStore.First))
