@@ -48,7 +48,8 @@ func isRef(et metadata.ElementType) bool {
 }
 
 // StaticField returns where the static field fd of mt is stored. For a thread
-// static use ThreadStaticField.
+// static use ThreadStaticField. Before .NET 9 it is target.ErrUnsupported for types
+// that can be unloaded and for those of Reflection.Emit that are not generic.
 func (r *Runtime) StaticField(mt *MethodTable, fd *FieldDesc) (StaticAddr, error) {
 	if mt.IsOpen() {
 		return StaticAddr{State: StaticNone}, nil
@@ -139,10 +140,32 @@ func (r *Runtime) staticBase(mt *MethodTable, fd *FieldDesc) (StaticAddr, error)
 // ClassInitFlags).
 const classInitialized = 1
 
+// reachesStatics is target.ErrUnsupported for the types whose statics, before
+// .NET 9, are reached by what no layout tells. The dynamic entry of a type that
+// can be unloaded has LOADERHANDLEs where others have their statics (appdomain.hpp,
+// CollectibleDynamicEntry); the number of a type that was made at run time and is
+// not generic stands in its EEClass's optional fields (class.h,
+// m_cbModuleDynamicID), and what is in the place of a generic type's number is
+// something else. Neither was ever measured.
+func (r *Runtime) reachesStatics(mt *MethodTable) error {
+	switch statics := mt.Flags & mtfStaticsMask; {
+	case mt.Flags&r.consts.collectible != 0:
+		return target.Unsupportedf("the type can be unloaded, and its statics are kept by handles of its loader allocator, " +
+			"whose form in this runtime is not known")
+	case !mt.HasComponents() && statics != 0 && statics&mtfStaticsGeneric == 0:
+		return target.Unsupportedf("the type was made at run time, and its number among such types is in its EEClass's " +
+			"optional fields, whose form in this runtime is not known")
+	}
+	return nil
+}
+
 // domainStaticBase reads the DomainLocalModule of the type's module (before
 // .NET 9).
 func (r *Runtime) domainStaticBase(mt *MethodTable, fd *FieldDesc) (StaticAddr, error) {
 	o := &r.off.DomainLocalModule
+	if err := r.reachesStatics(mt); err != nil {
+		return StaticAddr{}, err
+	}
 	loader, err := r.ptr(mt.Addr, r.off.MethodTable.LoaderModule, "MethodTable.LoaderModule")
 	if err != nil {
 		return StaticAddr{}, err
@@ -192,8 +215,7 @@ func (s StaticAddr) needsStorage() StaticAddr {
 	return s
 }
 
-// dynamicTypeID is the number of a generic or reflected type in the dynamic
-// class tables. It stands in the MethodTable's first optional member.
+// dynamicTypeID is the number of a generic type in the dynamic class tables. It stands in the MethodTable's first optional member.
 func (r *Runtime) dynamicTypeID(mt *MethodTable) (uint64, error) {
 	next := bits.OnesCount32(mt.Flags2 & mtf2SlotsMask)
 	at := r.afterVTable(mt)
@@ -231,7 +253,8 @@ func (r *Runtime) dynamicEntry(mt *MethodTable, fd *FieldDesc, dlm target.Addr) 
 	return s.needsStorage(), err
 }
 
-// ThreadStaticField returns where thread t keeps the thread static fd of mt.
+// ThreadStaticField returns where thread t keeps the thread static fd of mt. It is
+// target.ErrUnsupported for the types that StaticField does not know either.
 func (r *Runtime) ThreadStaticField(mt *MethodTable, fd *FieldDesc, t *Thread) (StaticAddr, error) {
 	if mt.IsOpen() {
 		return StaticAddr{State: StaticNone}, nil
@@ -356,6 +379,9 @@ func (r *Runtime) inFlight(data target.Addr, index uint32) (target.Addr, error) 
 // ThreadLocalModules, by the module's index.
 func (r *Runtime) threadLocalModuleBase(mt *MethodTable, fd *FieldDesc, t *Thread) (StaticAddr, error) {
 	none := StaticAddr{State: StaticNotInitialized}
+	if err := r.reachesStatics(mt); err != nil {
+		return none, err
+	}
 	loader, err := r.ptr(mt.Addr, r.off.MethodTable.LoaderModule, "MethodTable.LoaderModule")
 	if err != nil {
 		return none, err
