@@ -109,7 +109,8 @@ func (r *Runtime) FieldName(f *FieldDesc) (string, error) {
 }
 
 // Fields returns the FieldDescs that mt itself declares, in the order of the
-// runtime: instance fields, then statics.
+// runtime: instance fields, then statics. A continuation of runtime-async declares
+// none: what it adds to its parent has no FieldDescs.
 func (r *Runtime) Fields(mt *MethodTable) ([]FieldDesc, error) {
 	fields, err := r.readFields(mt)
 	if err != nil {
@@ -119,6 +120,9 @@ func (r *Runtime) Fields(mt *MethodTable) ([]FieldDesc, error) {
 }
 
 func (r *Runtime) readFields(mt *MethodTable) ([]FieldDesc, error) {
+	if r.isContinuation(mt) {
+		return nil, nil
+	}
 	c, err := r.EEClass(mt)
 	if err != nil {
 		return nil, err

@@ -295,7 +295,7 @@ func (r *Runtime) checkMethodTable(mt *MethodTable) error {
 	if err != nil {
 		return fmt.Errorf("MethodTable %#x: EEClass: %w", uint64(mt.Addr), err)
 	}
-	if back != mt.Canonical {
+	if back != mt.Canonical && !r.sharesContinuationClass(mt, back) {
 		return notMethodTable(mt.Addr)
 	}
 	return nil

@@ -35,7 +35,8 @@ type nameCache struct {
 	m  map[nameKey]string
 }
 
-// TypeName returns the name of the type with the MethodTable mt.
+// TypeName returns the name of the type with the MethodTable mt. A continuation of
+// runtime-async (.NET 11), which has no metadata, has its parent's with a note.
 func (r *Runtime) TypeName(mt target.Addr, style NameStyle) (string, error) {
 	return r.TypeHandleName(mt, style)
 }
@@ -199,6 +200,10 @@ func (r *Runtime) ArrayRank(mt *MethodTable) (int, error) {
 }
 
 func (f *nameFormatter) class(mt *MethodTable, depth int) error {
+	if f.r.isContinuation(mt) {
+		f.b.WriteString(continuationType + continuationNote)
+		return nil
+	}
 	name, err := f.r.definitionName(mt)
 	if err != nil {
 		return err

@@ -1,0 +1,37 @@
+package dac
+
+import "github.com/sosgo/sosgo/target"
+
+// continuationType is the class of the objects that keep what a suspended method
+// of runtime-async (.NET 11) goes on with. For each shape of such locals the
+// runtime makes a MethodTable that extends it and has no metadata: its token is
+// nil, and all of them share the EEClass of one (dotnet/runtime, issues 120800 and
+// 121008, pull request 124918). No dump with one was ever measured.
+const continuationType = "System.Runtime.CompilerServices.Continuation"
+
+// continuationNote follows the parent's name in that of a continuation without
+// metadata: the parent's is the closest that there is.
+const continuationNote = " (subtype without metadata)"
+
+// isContinuation reports whether mt is a continuation without metadata.
+func (r *Runtime) isContinuation(mt *MethodTable) bool {
+	if mt.Token.Row() != 0 || mt.Parent == 0 || mt.IsArray() || mt.IsGeneric() {
+		return false
+	}
+	parent, err := r.readMethodTable(mt.Parent)
+	if err != nil || parent.Token.Row() == 0 || parent.IsArray() || parent.IsGeneric() {
+		return false
+	}
+	name, err := r.TypeName(parent.Addr, NameNative)
+	return err == nil && name == continuationType
+}
+
+// sharesContinuationClass reports whether mt is a continuation whose EEClass
+// belongs to another one, at owner.
+func (r *Runtime) sharesContinuationClass(mt *MethodTable, owner target.Addr) bool {
+	if !r.isContinuation(mt) {
+		return false
+	}
+	first, err := r.readMethodTable(owner)
+	return err == nil && first.EEClass == mt.EEClass && first.Parent == mt.Parent && first.Token.Row() == 0
+}
