@@ -430,6 +430,16 @@ func (m *Module) OpenFile(img *image.Image) (*image.Image, error) {
 	return m.r.files.File(tm, img)
 }
 
+// OpenFileOf finds the file of another module of m's process on this machine, as
+// OpenFile does for its own: that of the composite image with m's code. Where no
+// files were asked for it is target.ErrNotInDump.
+func (m *Module) OpenFileOf(tm *target.Module) (*image.Image, error) {
+	if m.r.files == nil {
+		return nil, target.ErrNotInDump
+	}
+	return m.r.files.File(tm, nil)
+}
+
 // dynamicMetadata reads what the runtime saved of a Reflection.Emit module for
 // debuggers: a size and the metadata behind it.
 func (m *Module) dynamicMetadata() (*metadata.Metadata, error) {

@@ -54,7 +54,11 @@ func (r *Reader) readR2R(c *members, s *RangeSection) (*r2rImage, error) {
 	}
 	o := &c.ReadyToRun
 	rd := layout.Reader{Mem: r.mem, Base: info}
-	im := &r2rImage{module: m, mem: newImageMemory(r, m, s.Range), info: info, base: s.Range.Start, functions: rd.Ptr(o.Functions)}
+	mem, err := r.imageMemory(c, m, info, s.Range)
+	if err != nil {
+		return nil, err
+	}
+	im := &r2rImage{module: m, mem: mem, info: info, base: s.Range.Start, functions: rd.Ptr(o.Functions)}
 	n := rd.U32(o.NumFunctions)
 	if rd.Err != nil {
 		return nil, fmt.Errorf("ReadyToRunInfo %016x: %w", uint64(info), rd.Err)
@@ -294,22 +298,22 @@ func gcInfoAfter(mem target.Memory, unwind target.Addr) (target.Addr, error) {
 // runtime's memory is not completed there; but nothing ever writes to them.
 type imageMemory struct {
 	target.Memory
-	m     *dac.Module
 	image target.Range
+	open  func() (*image.Image, error) // the file whose RVAs count from image.Start
 	file  *lazy.Value[*image.Image]
 }
 
-func newImageMemory(r *Reader, m *dac.Module, at target.Range) *imageMemory {
-	return &imageMemory{Memory: r.mem, m: m, image: at, file: &lazy.Value[*image.Image]{}}
-}
-
-// fromFile opens the image's file for the address a.
-func (im *imageMemory) fromFile(a target.Addr) (*image.Image, bool) {
+// fromFile opens the image's file for the address a: nil where another file, or
+// none, has it, with target.ErrUnsupported where nothing tells which file has.
+func (im *imageMemory) fromFile(a target.Addr) (*image.Image, error) {
 	if !im.image.Contains(a) {
-		return nil, false
+		return nil, nil
 	}
-	file, err := im.file.Get(func() (*image.Image, error) { return im.m.OpenFile(nil) })
-	return file, err == nil
+	file, err := im.file.Get(im.open)
+	if err != nil && !errors.Is(err, target.ErrUnsupported) {
+		return nil, nil
+	}
+	return file, err
 }
 
 // ReadMemory implements target.Memory.
@@ -318,8 +322,11 @@ func (im *imageMemory) ReadMemory(p []byte, a target.Addr) (int, error) {
 	if err == nil || !errors.Is(err, target.ErrNotInDump) {
 		return n, err
 	}
-	file, ok := im.fromFile(a + target.Addr(n))
-	if !ok {
+	file, ferr := im.fromFile(a + target.Addr(n))
+	if ferr != nil {
+		return n, &target.MemoryError{Addr: a + target.Addr(n), Size: len(p) - n, Err: ferr}
+	}
+	if file == nil {
 		return n, err
 	}
 	more, ferr := file.ReadRVA(p[n:], image.RVA(a+target.Addr(n)-im.image.Start))
@@ -337,7 +344,7 @@ func (im *imageMemory) View(a target.Addr, n int) ([]byte, bool) {
 	if target.Available(im.Memory, a, n) {
 		return nil, false // in pieces: what the dump has comes first
 	}
-	if file, ok := im.fromFile(a); ok {
+	if file, err := im.fromFile(a); err == nil && file != nil {
 		return file.ViewRVA(image.RVA(a-im.image.Start), n)
 	}
 	return nil, false

@@ -55,7 +55,10 @@ func (r *Reader) readR2RDebug(info Info) (*r2rDebug, error) {
 	if err != nil {
 		return nil, err
 	}
-	at := h.section(r2rSectionDebugInfo)
+	at, err := h.section(r2rSectionDebugInfo)
+	if err != nil {
+		return nil, err
+	}
 	if at.Size() == 0 {
 		return nil, errNoDebugInfo
 	}

@@ -16,6 +16,7 @@ import (
 const (
 	r2rSignature    = 0x00525452 // "RTR"
 	r2rMajorOffset  = 4
+	r2rFlagsOffset  = 8
 	r2rCountOffset  = 12
 	r2rHeaderSize   = 16
 	r2rSectionSize  = 12
@@ -23,6 +24,9 @@ const (
 	r2rMaxSections  = 1024
 
 	r2rSectionEH = 104 // ReadyToRunSectionType::ExceptionInfo
+
+	r2rComponent    = 0x20 // READYTORUN_FLAG_COMPONENT: the code is in a composite image
+	r2rSectionOwner = 116  // ReadyToRunSectionType::OwnerCompositeExecutable, a file name
 )
 
 // DecodeGCInfo makes d decode the GC info of the code that info describes:
@@ -86,7 +90,10 @@ func (r *Reader) EHClauses(info Info) ([]codeinfo.EHClause, error) {
 		if err != nil {
 			return nil, err
 		}
-		table := h.section(r2rSectionEH)
+		table, err := h.section(r2rSectionEH)
+		if err != nil {
+			return nil, err
+		}
 		return codeinfo.ReadImageEHClauses(h.mem, info.Base, table, uint32(info.Start-info.Base))
 	}
 	return nil, nil
@@ -98,6 +105,7 @@ type r2rHeader struct {
 	mem      target.Memory // completed by the image's file
 	base     target.Addr
 	major    uint16
+	flags    uint32
 	sections []byte
 }
 
@@ -137,13 +145,25 @@ func (h *r2rHeader) read(at target.Addr) error {
 	if le.Uint32(b) != r2rSignature || n > r2rMaxSections {
 		return target.Corruptf("signature %#x, %d sections", le.Uint32(b), n)
 	}
-	h.major = le.Uint16(b[r2rMajorOffset:])
+	h.major, h.flags = le.Uint16(b[r2rMajorOffset:]), le.Uint32(b[r2rFlagsOffset:])
 	h.sections, err = target.Bytes(h.mem, at+r2rHeaderSize, int(n)*r2rSectionSize)
 	return err
 }
 
-// section is where the image's section of a type lies; empty if it has none.
-func (h *r2rHeader) section(kind uint32) target.Range {
+// section is where the image's section of a type lies; empty if it has none. The
+// header of a component has none of what belongs to its code, which is in a
+// composite image whose own header the runtime's structures do not lead to: that
+// is target.ErrUnsupported, and no dump of such a process was ever measured.
+func (h *r2rHeader) section(kind uint32) (target.Range, error) {
+	if h.flags&r2rComponent != 0 {
+		return target.Range{}, target.Unsupportedf("the code is in a composite ReadyToRun image, whose header is not known: " +
+			"what the compiler recorded beside the code can't be read")
+	}
+	return h.find(kind), nil
+}
+
+// find looks the section up, whoever's header it is.
+func (h *r2rHeader) find(kind uint32) target.Range {
 	le := binary.LittleEndian
 	for b := h.sections; len(b) >= r2rSectionSize; b = b[r2rSectionSize:] {
 		if le.Uint32(b) == kind {
