@@ -229,7 +229,7 @@ func (c *cache) sweep(room int64) {
 			}
 			continue
 		}
-		e := entry{key, info.ModTime(), info.Size()}
+		e := entry{key: key, size: info.Size()} // never used, if there is no record
 		if record, err := os.Stat(c.path(key, entryJSON)); err == nil {
 			e.used = record.ModTime()
 		} else if !errors.Is(err, fs.ErrNotExist) || time.Since(info.ModTime()) < unrecorded {
