@@ -51,6 +51,7 @@ const frameLayoutJSON = `{"types": {
 	"FaultingExceptionFrame": {"TargetContext": 16},
 	"ResumableFrame": {"TargetContextPtr": 16},
 	"HijackFrame": {"ReturnAddress": 16, "HijackArgsPtr": 24},
+	"GCFrame": {"Next": 0, "CurThread": 8, "ObjRefsPtr": 16, "NumObjRefs": 24, "MaybeInterior": 28},
 	"HijackArgs": {"!": 56, "CalleeSavedRegisters": 8},
 	"CalleeSavedRegisters": {"R12": 0, "R13": 8, "R14": 16, "R15": 24, "Rbx": 32, "Rbp": 40}},
 	"globals": {"InlinedCallFrameIdentifier": ["0x1", "nuint"], "PrestubMethodFrameIdentifier": ["0x2", "nuint"],

@@ -64,7 +64,9 @@ type frameOffsets struct {
 	FuncEval struct {
 		Eval int `layout:"DebuggerEvalPtr"`
 	} `struct:"FuncEvalFrame,optional"`
-	GC struct { // 3.1
+	GC struct {
+		Next       int `layout:"Next,optional"`      // since 5 no explicit frame any more, but
+		Thread     int `layout:"CurThread,optional"` // one of the thread's own chain
 		References int `layout:"ObjRefsPtr"`
 		Count      int `layout:"NumObjRefs"`
 		Interior   int `layout:"MaybeInterior"`

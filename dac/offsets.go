@@ -261,6 +261,7 @@ type offsets struct {
 		LocalDataPtr int `layout:"ThreadLocalDataPtr,optional"`
 		TLMTable     int `layout:"TLMTable,optional"`     // threadstatics.h, ThreadLocalBlock; before 9
 		TLMTableSize int `layout:"TLMTableSize,optional"` // beside it
+		GCFrame      int `layout:"GCFrame,optional"`      // 5 and later
 	}
 	ThreadLocals struct {
 		Alloc int `layout:"AllocContext"`

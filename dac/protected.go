@@ -4,12 +4,9 @@ import (
 	"fmt"
 
 	"github.com/sosgo/sosgo/internal/layout"
+	"github.com/sosgo/sosgo/internal/limits"
 	"github.com/sosgo/sosgo/target"
 )
-
-// maxProtected bounds the references of one GCFrame: the runtime's own code
-// protects a few locals, or the arguments of a call.
-const maxProtected = 1 << 16
 
 // helperObjects is how many pointers to references the classes have whose frame
 // protects locals of the runtime's code (frames.h, HelperMethodFrame_1OBJ).
@@ -46,7 +43,7 @@ func (r *Runtime) gcFrame(l *frameLayout, f *Frame) ([]target.Addr, bool, error)
 	if rd.Err != nil {
 		return nil, false, rd.Err
 	}
-	if n > maxProtected {
+	if n > limits.ProtectedReferences {
 		return nil, false, target.Corruptf("%d references", n)
 	}
 	slots := make([]target.Addr, n)

@@ -45,6 +45,7 @@ type Runtime struct {
 	built     lazy.Value[*constructedIndex]
 	corTypes  lazy.Value[map[metadata.ElementType]target.Addr]
 	loader    lazy.Value[*loaderOffsets]
+	gcChain   lazy.Value[int] // where Threads have their chain of GCFrames
 }
 
 // A ModuleFiles finds the files of modules on this machine. Implementations

@@ -21,6 +21,9 @@ type Root struct {
 	// Explicit is the class of the explicit frame that holds the reference,
 	// empty for an activation. Such a reference has no Slot.
 	Explicit string
+	// Chained says that Explicit is of the thread's own chain of GCFrames (.NET 5
+	// and later), which are no frames of Walk: FrameSP is its address, FrameIP 0.
+	Chained bool
 
 	Slot codeinfo.Slot
 	Addr target.Addr // of the word, 0 for a register
@@ -32,13 +35,19 @@ type Root struct {
 }
 
 // Roots iterates over the references that the frames of t hold at the place
-// where the thread stands, from the leaf on. Of the explicit frames only those
+// where the thread stands, from the leaf on, and then those that the runtime's own
+// code protects (dac.Runtime.GCFrames). Of the explicit frames only those
 // are asked that keep references for native code; arguments on their
 // way through a stub of the runtime are not among the roots. What an exception has left behind
 // holds none, and a method whose funclet runs is told through the funclet.
 //
+// Not read are ProtectValueClassFrame and ProtectByRefsFrame, the buffer of a tail
+// call's arguments, and what only a conservative collection takes for a
+// reference (DOTNET_gcConservative).
+//
 // A frame whose references can't be told is an error in the sequence, and the
-// walk goes on behind it, unless the error is that of ctx.
+// walk goes on behind it, unless the error is that of ctx. Where the GCFrames are
+// not known, the last error says so.
 func (w *Walker) Roots(ctx context.Context, t *dac.Thread, regs target.Registers) iter.Seq2[Root, error] {
 	return func(yield func(Root, error) bool) {
 		if w.rt == nil || t == nil {
@@ -54,7 +63,27 @@ func (w *Walker) Roots(ctx context.Context, t *dac.Thread, regs target.Registers
 			if !s.frame(&f, yield) {
 				return
 			}
-			if f.Err != nil && !yield(Root{FrameIP: f.IP, FrameSP: f.SP}, f.Err) {
+			if f.Err != nil && (!yield(Root{FrameIP: f.IP, FrameSP: f.SP}, f.Err) || ctx.Err() != nil) {
+				return
+			}
+		}
+		w.protected(t, yield)
+	}
+}
+
+// protected yields what the GCFrames of t hold.
+func (w *Walker) protected(t *dac.Thread, yield func(Root, error) bool) {
+	for f, err := range w.rt.GCFrames(t) {
+		r := Root{FrameSP: f.Addr, Explicit: "GCFrame", Chained: true, Interior: f.Interior}
+		if err != nil && !yield(r, err) {
+			return
+		}
+		for i := range f.Count {
+			r.Addr = f.Reference(i)
+			if r.Object, err = target.Pointer(w.rt.Memory(), r.Addr); err != nil {
+				err = fmt.Errorf("references of the GCFrame %016x: %w", uint64(f.Addr), err)
+			}
+			if !yield(r, err) {
 				return
 			}
 		}

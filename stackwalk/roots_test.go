@@ -122,6 +122,51 @@ func rootsOf(t *testing.T, d *sosgo.Dump) (objects, all map[string]bool, failed 
 	return objects, all, failed
 }
 
+// TestRootsOfGCFrames: what the runtime's own code protects is among the roots, and is
+// what it says: an object, null, or interior. In net10-stacks-full a thread runs a
+// finally clause, whose exception only the two GCFrames of the handling hold.
+func TestRootsOfGCFrames(t *testing.T) {
+	cases := testcase.Named("net10-stacks-full", "net9-stacks-withheap", "net8-stacks-withheap", "net8a-zoo-withheap", "win-net10-stacks-withheap",
+		"win-net9-zoo-withheap", "win-net8-stacks-withheap", "win-net6-stacks-withheap")
+	testdump.Corpus(t, cases, func(t *testing.T, d *testdump.Dump) int {
+		h, err := d.Heap()
+		require.NoError(t, err)
+		protected, alone := 0, 0
+		eachStack(t, d.Dump, func(w *stackwalk.Walker, th *sosgo.Thread) {
+			held, chained := map[target.Addr]bool{}, map[target.Addr]int{}
+			for r, err := range w.Roots(context.Background(), th.Managed, th.OS.Registers) {
+				if err != nil {
+					assert.ErrorIs(t, err, target.ErrNotInDump)
+					assert.False(t, r.Chained, "%v", err)
+					continue
+				}
+				if !r.Chained {
+					held[r.Object] = true
+					continue
+				}
+				protected++
+				assert.Equal(t, "GCFrame", r.Explicit)
+				assert.True(t, th.Managed.Stack.Contains(r.FrameSP))
+				if r.Object == 0 || r.Interior {
+					continue
+				}
+				chained[r.Object]++
+				_, err := h.ObjectAt(r.Object)
+				assert.NoError(t, err, "thread %d, at %v", th.Managed.ManagedID, r.Addr)
+			}
+			for object, n := range chained {
+				if !held[object] {
+					alone += n
+				}
+			}
+		})
+		if d.Case.Name == "net10-stacks-full" {
+			assert.Equal(t, 2, alone, "references that nothing else of their thread holds")
+		}
+		return protected
+	})
+}
+
 // number is a hexadecimal address of an oracle, 0 for none.
 func number(s string) target.Addr {
 	v, err := strconv.ParseUint(strings.TrimPrefix(s, "0x"), 16, 64)

@@ -1,6 +1,7 @@
 package threads
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"iter"
@@ -11,6 +12,7 @@ import (
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
+	"github.com/sosgo/sosgo/unwind"
 )
 
 // Running picks from a List the threads of the runtime that an OS thread runs, as
@@ -98,7 +100,7 @@ func (s *stackLister) frames(t *Thread) iter.Seq2[*answer.Frame, error] {
 			return
 		}
 		n := 0
-		for f := range s.walk(t) {
+		for f := range between(s.walk(t), refs.chained) {
 			if s.o.Limit != nil && n == *s.o.Limit {
 				return
 			}
@@ -111,13 +113,34 @@ func (s *stackLister) frames(t *Thread) iter.Seq2[*answer.Frame, error] {
 			}
 			row := s.describer.Frame(&f)
 			row.OSID = t.OS.ID
-			for _, r := range refs[frameKey{f.IP, f.SP}] {
+			for _, r := range refs.of[frameKey{f.IP, f.SP}] {
 				row.References = append(row.References, stackwalk.DescribeRoot(&r, s.objects, s.gaps))
 			}
 			if !yield(row, nil) {
 				return
 			}
 			n++
+		}
+	}
+}
+
+// between puts frames among those of a walk where they are on the stack. Both ascend.
+func between(walk iter.Seq[stackwalk.Frame], frames []stackwalk.Frame) iter.Seq[stackwalk.Frame] {
+	return func(yield func(stackwalk.Frame) bool) {
+		for f := range walk {
+			for ; len(frames) > 0 && frames[0].SP < f.SP; frames = frames[1:] {
+				if !yield(frames[0]) {
+					return
+				}
+			}
+			if !yield(f) {
+				return
+			}
+		}
+		for i := range frames {
+			if !yield(frames[i]) {
+				return
+			}
 		}
 	}
 }
@@ -133,27 +156,38 @@ func (s *stackLister) walk(t *Thread) iter.Seq[stackwalk.Frame] {
 // A frameKey tells a frame from the others of a thread.
 type frameKey struct{ ip, sp target.Addr }
 
+// heldReferences are the references of a thread, by the frames that hold them.
+type heldReferences struct {
+	of      map[frameKey][]stackwalk.Root
+	chained []stackwalk.Frame // the GCFrames, which are none of a walk's, by address
+}
+
 // references collects the references that t's frames hold, by frame. Frames whose
 // references are not known are noted; the error is the context's.
-func (s *stackLister) references(t *Thread) (map[frameKey][]stackwalk.Root, error) {
+func (s *stackLister) references(t *Thread) (heldReferences, error) {
+	out := heldReferences{of: map[frameKey][]stackwalk.Root{}}
 	if !s.o.References || t.Managed == nil {
-		return nil, nil
+		return out, nil
 	}
 	if s.objects == nil {
 		s.objects = objects.New(s.w.Runtime())
 	}
-	out := map[frameKey][]stackwalk.Root{}
 	for r, err := range s.w.Roots(s.ctx, t.Managed, t.OS.Registers) {
 		if s.ctx.Err() != nil {
-			return nil, s.ctx.Err()
+			return out, s.ctx.Err()
 		}
 		if err != nil {
 			s.gaps.Note(err)
 			continue
 		}
 		k := frameKey{r.FrameIP, r.FrameSP}
-		out[k] = append(out[k], r)
+		if r.Chained && out.of[k] == nil {
+			out.chained = append(out.chained, stackwalk.Frame{Kind: stackwalk.FrameExplicit, SP: r.FrameSP, Trust: unwind.TrustContext,
+				Runtime: s.w.Runtime(), Explicit: dac.Frame{Addr: r.FrameSP, Class: r.Explicit, Kind: dac.FramePlain}})
+		}
+		out.of[k] = append(out.of[k], r)
 	}
+	slices.SortFunc(out.chained, func(a, b stackwalk.Frame) int { return cmp.Compare(a.SP, b.SP) })
 	return out, nil
 }
 

@@ -93,9 +93,11 @@ const (
 	HandleSegments   = 1_000_000
 	HandleBuckets    = 65_536 // handle tables, without those of further heaps
 	FrameChain       = 1_000_000
-	InFlightTLS      = 100_000
-	SyncBlocks       = 1 << 26
-	ConstructedTypes = 1 << 22 // arrays, pointers and generic instances of a module
+	// Of one GCFrame: the runtime's own code protects a few locals, or the arguments of a call.
+	ProtectedReferences = 1 << 16
+	InFlightTLS         = 100_000
+	SyncBlocks          = 1 << 26
+	ConstructedTypes    = 1 << 22 // arrays, pointers and generic instances of a module
 )
 
 // The GC heap.

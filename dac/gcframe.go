@@ -1,0 +1,159 @@
+package dac
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+
+	"github.com/sosgo/sosgo/internal/layout"
+	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/target"
+)
+
+// A GCFrame protects references of the runtime's own native code from the garbage
+// collector: locals, or an array (frames.h, class GCFrame; GCPROTECT_BEGIN). Since
+// .NET 5 it is no Frame, but a link of a chain that starts in the Thread. Verified
+// on 6, 8, 9 and 10.
+type GCFrame struct {
+	Addr       target.Addr
+	References target.Addr // of the first; the others follow
+	Count      int
+	Interior   bool // they may point into objects, or at none
+}
+
+// Reference is the address of the i-th reference.
+func (f *GCFrame) Reference(i int) target.Addr { return f.References + 8*target.Addr(i) }
+
+// GCFrames iterates over t's chain of GCFrames, from the one on top: the collector
+// reports them all, whatever the frames of t are. Each is proved: it lies in the
+// stack of t and names t. The addresses mostly ascend, but not within one function.
+// One that is not proved is target.ErrCorrupt and the end. Where it is not known
+// in which member a Thread has the chain, that is target.ErrUnsupported; before 5
+// there is none, and GCFrames are among Frames.
+func (r *Runtime) GCFrames(t *Thread) iter.Seq2[GCFrame, error] {
+	return func(yield func(GCFrame, error) bool) {
+		l, err := r.frameLayout()
+		if err == nil && l.GC.References != layout.Absent && l.GC.Thread == layout.Absent {
+			return
+		}
+		var at target.Addr
+		if err == nil {
+			at, err = r.gcChainOf(l, t)
+		}
+		if err != nil {
+			yield(GCFrame{}, fmt.Errorf("the runtime's own protected references of thread %d are not known: %w", t.ManagedID, err))
+			return
+		}
+		var round cycle
+		for range limits.FrameChain {
+			if endsGCFrames(at) {
+				return
+			}
+			f, next, err := r.gcFrameAt(l, t, at)
+			if err == nil && round.closes(at) {
+				err = target.Corruptf("the chain leads back to it")
+			}
+			if err != nil {
+				yield(GCFrame{}, fmt.Errorf("GCFrame %016x of thread %d: %w", uint64(at), t.ManagedID, err))
+				return
+			}
+			if !yield(f, nil) {
+				return
+			}
+			at = next
+		}
+		yield(GCFrame{}, target.Corruptf("thread %d has more than %d GCFrames", t.ManagedID, limits.FrameChain))
+	}
+}
+
+// endsGCFrames: up to 9 null ends the chain, since 10 GCFRAME_TOP.
+func endsGCFrames(a target.Addr) bool { return a == 0 || a == topFrame }
+
+// gcChainOf is the first GCFrame of t.
+func (r *Runtime) gcChainOf(l *frameLayout, t *Thread) (target.Addr, error) {
+	off, err := r.gcChain.Get(func() (int, error) { return r.findGCChain(l) })
+	if err != nil {
+		return 0, err
+	}
+	return target.Pointer(r.mem, t.Addr+target.Addr(off))
+}
+
+// chainSearch is how far, in bytes, the chain may be from where the layout has it:
+// other builds of a major can have a few members more or less before it.
+const chainSearch = 0x40
+
+// findGCChain finds the member of Threads that the chain starts in: the layout's, or
+// the nearest one around it in which a Thread has a GCFrame. If no thread protects
+// anything, every thread must have an end of the chain where the layout says.
+func (r *Runtime) findGCChain(l *frameLayout) (int, error) {
+	at := r.off.Thread.GCFrame
+	if at == layout.Absent || l.GC.Thread == layout.Absent || l.GC.Next == layout.Absent {
+		return 0, &layout.Error{Type: "Thread", Field: "GCFrame"}
+	}
+	threads, err := r.Threads()
+	if len(threads) == 0 {
+		return at, err
+	}
+	proved, refuted := r.chainsAt(l, threads, at)
+	if proved {
+		return at, nil
+	}
+	for d := 8; d <= chainSearch; d += 8 {
+		for _, off := range [...]int{at - d, at + d} {
+			if proved, _ := r.chainsAt(l, threads, off); proved {
+				return off, nil
+			}
+		}
+	}
+	if refuted {
+		return 0, target.Unsupportedf("Thread.GCFrame is not at %#x, nor near it", at)
+	}
+	return at, nil
+}
+
+// chainsAt reports whether one of the threads has a GCFrame at an offset, and
+// whether one has what is neither that nor the end of a chain.
+func (r *Runtime) chainsAt(l *frameLayout, threads []Thread, off int) (proved, refuted bool) {
+	for i := range threads {
+		t := &threads[i]
+		first, err := target.Pointer(r.mem, t.Addr+target.Addr(off))
+		if err != nil || endsGCFrames(first) {
+			continue
+		}
+		_, _, err = r.gcFrameAt(l, t, first)
+		if err == nil {
+			return true, refuted
+		}
+		refuted = refuted || !errors.Is(err, target.ErrNotInDump)
+	}
+	return false, refuted
+}
+
+// filteredWord is what Windows leaves in triage dumps of half a word of a stack that
+// is part of no pointer.
+const filteredWord = 0xaaaaaaaa
+
+// gcFrameAt reads and proves the GCFrame of t at a, and where the next one is.
+func (r *Runtime) gcFrameAt(l *frameLayout, t *Thread, a target.Addr) (GCFrame, target.Addr, error) {
+	if a%8 != 0 || !t.Stack.Contains(a) {
+		return GCFrame{}, 0, target.Corruptf("it lies outside of the stack")
+	}
+	rd := layout.Reader{Mem: r.mem, Base: a}
+	next, owner, n := rd.Ptr(l.GC.Next), rd.Ptr(l.GC.Thread), rd.U32(l.GC.Count)
+	f := GCFrame{Addr: a, References: rd.Ptr(l.GC.References), Count: int(n), Interior: rd.U32(l.GC.Interior) != 0}
+	switch {
+	case rd.Err != nil:
+		return GCFrame{}, 0, rd.Err
+	case owner != t.Addr:
+		return GCFrame{}, 0, target.Corruptf("it is of the Thread %016x", uint64(owner))
+	case !endsGCFrames(next) && (next%8 != 0 || !t.Stack.Contains(next)):
+		return GCFrame{}, 0, target.Corruptf("the next one is at %016x, outside of the stack", uint64(next))
+	case n == filteredWord:
+		return GCFrame{}, 0, fmt.Errorf("the number of its references was left out: %w", target.ErrNotInDump)
+	case n > limits.ProtectedReferences:
+		return GCFrame{}, 0, target.Corruptf("%d references", n)
+	case n > 0 && !canonical(f.References):
+		return GCFrame{}, 0, target.Corruptf("its references are at %016x", uint64(f.References))
+	}
+	return f, next, nil
+}
