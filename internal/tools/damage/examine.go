@@ -297,6 +297,8 @@ func (e *examiner) judge(text string, jobs int, r *result) {
 	switch _, known := outcomes[r.code]; {
 	case r.panicked != "":
 		e.found(text, "panic", r.panicked)
+	case r.code == cli.ExitBug:
+		e.found(text, "panic", r.stderr[:min(len(r.stderr), 4000)])
 	case !known:
 		e.found(text, "exit code", fmt.Sprintf("%d: %s", r.code, r.stderr[:min(len(r.stderr), 4000)]))
 	case r.code != cli.ExitOK && r.stderr == "":

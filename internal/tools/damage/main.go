@@ -31,6 +31,7 @@ type settings struct {
 	single  int
 	subject string
 	workers int
+	share   int
 	verbose bool
 	list    bool
 	child   bool
@@ -46,6 +47,7 @@ func main() {
 	flag.IntVar(&s.single, "case", -1, "examine this case alone; wants -subject")
 	flag.StringVar(&s.subject, "subject", "", "examine subjects whose name contains this; with -case the one of this name")
 	flag.IntVar(&s.workers, "workers", runtime.NumCPU(), "processes at once")
+	flag.IntVar(&s.share, "share", 1, "examine only every so many-th subject")
 	flag.BoolVar(&s.verbose, "v", false, "say what is done")
 	flag.BoolVar(&s.list, "list", false, "list the subjects")
 	flag.BoolVar(&s.child, "child", false, "examine one subject and write what was counted to stdout")
@@ -88,7 +90,15 @@ func (s *settings) run() error {
 	case s.child || s.single >= 0:
 		return s.examine(&all[0])
 	}
-	return s.examineAll(all)
+	return s.examineAll(everyNth(all, s.share))
+}
+
+// everyNth is each n-th of a list, from the first on.
+func everyNth(all []source, n int) (out []source) {
+	for i := 0; i < len(all); i += max(1, n) {
+		out = append(out, all[i])
+	}
+	return out
 }
 
 // examine examines one subject in this process.
