@@ -87,6 +87,9 @@ var viewCalls = map[string]call{
 	"DescribeCrashBriefly": func(_ *sosgo.Dump, v *sosgo.View, _ string) any { return v.DescribeCrashBriefly() != nil },
 	"Diagnose":             func(_ *sosgo.Dump, v *sosgo.View, _ string) any { return v.Diagnose(true).Modules },
 	"Dump":                 func(_ *sosgo.Dump, v *sosgo.View, _ string) any { return v.Dump().Jobs() },
+	"FoldedWalk": func(_ *sosgo.Dump, v *sosgo.View, _ string) any {
+		return frames(slices.Collect(v.FoldedWalk(context.Background(), v.Dump().Target().Threads()[0].ID, stackwalk.WalkOptions{})))
+	},
 	"Heap": func(_ *sosgo.Dump, v *sosgo.View, _ string) any {
 		h, err := v.Heap()
 		if err != nil {
