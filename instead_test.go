@@ -114,9 +114,15 @@ func TestOtherRuntime(t *testing.T) {
 		_, err = other.Assembly(core.Assembly)
 		require.Error(t, err)
 		for _, line := range []string{fmt.Sprintf("dumpmt %x", uint64(object)), fmt.Sprintf("dumpmodule %x", uint64(core.Addr))} {
-			out := runLines(t.Context(), raw, 1, fmt.Sprintf("runtimes %d", 1-i), line)
-			assert.NotZero(t, out.code)
-			assert.True(t, strings.Contains(out.stderr, fmt.Sprintf("use -runtime %d", i)), out.stderr)
+			// The command answers from the runtime whose address it is, and says so.
+			own := runLines(t.Context(), raw, 1, fmt.Sprintf("setruntime %d", i), line)
+			out := runLines(t.Context(), raw, 1, fmt.Sprintf("setruntime %d", 1-i), line)
+			assert.Zero(t, out.code)
+			_, want, _ := strings.Cut(own.stdout, "\n")
+			_, got, _ := strings.Cut(out.stdout, "\n")
+			assert.NotEmpty(t, want)
+			assert.Equal(t, want, got)
+			assert.Contains(t, out.stderr, fmt.Sprintf("of the other runtime %s", rt.Instance().Title()))
 		}
 	}
 }

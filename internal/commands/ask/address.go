@@ -4,9 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/cli"
 	"github.com/sosgo/sosgo/report"
 	"github.com/sosgo/sosgo/target"
@@ -43,6 +45,10 @@ func addressNames(c *cli.Command) []string {
 func explained(command string, names []string, ask func(*cli.Context) (report.Answer, error)) func(*cli.Context) (report.Answer, error) {
 	return func(c *cli.Context) (report.Answer, error) {
 		out, err := ask(c)
+		var foreign *dac.ForeignError
+		if errors.As(err, &foreign) {
+			return askOwner(c, foreign, ask)
+		}
 		if !errors.Is(err, target.ErrCorrupt) && !errors.Is(err, target.ErrNotInDump) && !errors.Is(err, target.ErrUnsupported) {
 			return out, err
 		}
@@ -53,6 +59,19 @@ func explained(command string, names []string, ask func(*cli.Context) (report.An
 		}
 		return out, err
 	}
+}
+
+// askOwner asks the runtime whose address the user gave, and says so: an address
+// means one thing in a process, whichever runtime the session looks at.
+func askOwner(c *cli.Context, foreign *dac.ForeignError, ask func(*cli.Context) (report.Answer, error)) (report.Answer, error) {
+	chosen := c.Session.Runtime()
+	defer c.Session.SetRuntime(chosen)
+	c.Session.SetRuntime(strconv.Itoa(foreign.Owner.Index))
+	out, err := ask(c)
+	if err == nil {
+		c.Warn(fmt.Errorf("%w; it is answered from there", foreign))
+	}
+	return out, err
 }
 
 // withInstead is err with what the address a is.
