@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"math"
 	"testing"
 	"unicode/utf8"
 )
@@ -12,7 +13,7 @@ import (
 // say what was written.
 func FuzzJSON(f *testing.F) {
 	f.Add("dumpobj", "a\x1b[0m\u202e\xff\"\\\n", uint64(1)<<63, 1.5)
-	f.Add("", "\x00\u2028", uint64(0), -0.0)
+	f.Add("", "\x00\u2028", uint64(0), math.Copysign(0, -1))
 	f.Fuzz(func(t *testing.T, command, text string, n uint64, x float64) {
 		var b bytes.Buffer
 		e := NewJSONEncoder(&b, command)

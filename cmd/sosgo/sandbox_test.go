@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -29,7 +30,7 @@ func TestSandbox(t *testing.T) {
 		_, openErr := os.Open(path)
 		_, dialErr := net.Dial("tcp", "127.0.0.1:9")
 		fmt.Println("code", code, os.IsPermission(openErr), dialErr)
-		return
+		syscall.Exit(0) // what the tests write at their end, coverage above all, needs files
 	}
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux has it")

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"os"
 	"strings"
 	"testing"
@@ -27,8 +28,7 @@ func panicking() []Command {
 	}
 	return []Command{
 		{Name: "nil", Group: GroupProcess, Summary: "panic", NeedsDump: true, Ask: text(func(*Context, *report.Page) error {
-			var m map[string]int
-			m["x"] = 1
+			maps.Copy(map[string]int(nil), map[string]int{"x": 1})
 			return nil
 		})},
 		{Name: "worker", Group: GroupProcess, Summary: "panic", NeedsDump: true, Ask: text(func(*Context, *report.Page) error {

@@ -75,7 +75,7 @@ func Sandbox(ctx context.Context, d cli.Dump) error {
 	if err := d.(*sosgo.Dump).OpenFiles(ctx); err != nil {
 		return err
 	}
-	time.Now().Zone() // the file of the time zone is read when it is first wanted
+	_, _ = time.Now().Zone() // the file of the time zone is read when it is first wanted
 	return sandbox.Enter()
 }
 
