@@ -9,6 +9,7 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/testdump"
+	"github.com/sosgo/sosgo/roots"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -46,8 +47,8 @@ func TestHeapGraph(t *testing.T) {
 		kinds[r.Kind]++
 		assert.Contains(t, nodes, r.Object)
 	}
-	assert.NotZero(t, kinds[heap.RootHandle.String()])
-	assert.NotZero(t, kinds[heap.RootStack.String()])
+	assert.NotZero(t, kinds[roots.KindHandle.String()])
+	assert.NotZero(t, kinds[roots.KindStack.String()])
 
 	again, err := v.HeapGraph(t.Context(), heap.ScanOptions{})
 	require.NoError(t, err)

@@ -26,7 +26,7 @@
 //   - say what an address is: [View.Resolve]; find the object that it lies in:
 //     [heap.Heap.ObjectContaining]
 //   - find what an object refers to: [heap.Heap.References]; what keeps objects
-//     alive: [heap.Heap.Roots], [heap.Heap.Handles], [stackwalk.Walker.Roots]
+//     alive: package [roots], [heap.Heap.Handles], [stackwalk.Walker.Roots]
 //   - list the threads: [View.Threads]; find one: [threads.ByID],
 //     [threads.ByManagedID]; say what it waits for: [threads.Thread.Activity]
 //   - walk a stack: [View.Walk], [stackwalk.Walker.Walk]; with the frames of

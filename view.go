@@ -16,6 +16,7 @@ import (
 	"github.com/sosgo/sosgo/internal/lazy"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/resolve"
+	"github.com/sosgo/sosgo/roots"
 	"github.com/sosgo/sosgo/stackscan"
 	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
@@ -38,6 +39,7 @@ type View struct {
 	scanner lazy.Value[*stackscan.Scanner]
 	native  lazy.Value[*stackwalk.Walker]
 	walker  lazy.Value[*stackwalk.Walker]
+	roots   lazy.Value[*roots.Reader]
 }
 
 // View returns the view of a runtime of the process: its number in Runtimes, or

@@ -47,6 +47,10 @@ func isRef(et metadata.ElementType) bool {
 	return false
 }
 
+// RefersToObject reports whether the slot of the static field refers to an object:
+// it is of a reference type, or of a struct, which is boxed.
+func (fd *FieldDesc) RefersToObject() bool { return !fd.RVA && isRef(fd.ElementType) }
+
 // StaticField returns where the static field fd of mt is stored. For a thread
 // static use ThreadStaticField. Before .NET 9 it is target.ErrUnsupported for types
 // that can be unloaded and for those of Reflection.Emit that are not generic.
@@ -273,6 +277,24 @@ func (r *Runtime) ThreadStaticField(mt *MethodTable, fd *FieldDesc, t *Thread) (
 		s.Addr += target.Addr(fd.Offset)
 	}
 	return s, nil
+}
+
+// ThreadStaticsSlot is where t's data refers to the object[] that leads to its thread
+// statics (threadstatics.h, ThreadLocalData; .NET 9 and later): the collector reports
+// it for each thread. It is 0 for a thread without such data, and before 9, where
+// handles hold the thread statics.
+func (r *Runtime) ThreadStaticsSlot(t *Thread) (target.Addr, error) {
+	if r.off.ThreadStatics.GC == layout.Absent {
+		return 0, nil
+	}
+	data, err := r.ptr(t.Addr, r.off.Thread.LocalDataPtr, "Thread.ThreadLocalDataPtr")
+	if err != nil || data == 0 {
+		return 0, err
+	}
+	if r.off.ThreadLocalData.NonCollectible == layout.Absent {
+		return 0, &layout.Error{Type: "ThreadLocalData", Field: "NonCollectibleTlsArrayData"}
+	}
+	return data + target.Addr(r.off.ThreadLocalData.NonCollectible), nil
 }
 
 // The kinds of a TLSIndex: its top byte (threadstatics.h, TLSIndexType).

@@ -37,12 +37,8 @@ func everything(ctx context.Context, h *heap.Heap, a target.Addr) (all string) {
 	for range h.Handles() {
 		handles++
 	}
-	roots := 0
-	for range h.Roots() {
-		roots++
-	}
 	stats, err := h.Stats(ctx, nil, o)
-	all += fmt.Sprintln(handles, roots, stats.Count, stats.Size, err)
+	all += fmt.Sprintln(handles, stats.Count, stats.Size, err)
 	v, err := h.Verify(ctx, nil, o)
 	all += fmt.Sprintln(v.Objects, v.Faulty, v.Missing, err)
 	strs, _, err := h.Strings(ctx, nil, o)

@@ -42,6 +42,17 @@ func (t HandleType) String() string {
 	return fmt.Sprintf("HandleType(%d)", uint8(t))
 }
 
+var handleWords = [...]string{"weak short", "weak long", "strong", "pinned", "variable", "ref counted", "dependent", "async pinned",
+	"sized ref", "weak WinRT", "weak interior pointer", "cross reference"}
+
+// Words is the type as gcroot prints it, "async pinned handle".
+func (t HandleType) Words() string {
+	if int(t) < len(handleWords) {
+		return handleWords[t] + " handle"
+	}
+	return t.String()
+}
+
 // Strong reports whether the handle keeps its object alive by itself. A
 // variable or reference-counted handle may, and counts as one that does.
 func (t HandleType) Strong() bool {

@@ -55,7 +55,7 @@ func (o Object) reference(ref heap.Reference) answer.Reference {
 		return row
 	}
 	row.Offset = uint64(ref.Slot - o.data())
-	row.Field = o.Type.fieldPath(row.Offset)
+	row.Field = o.Type.FieldPath(row.Offset)
 	return row
 }
 
@@ -68,9 +68,9 @@ func (r *Reader) typeNameAt(a target.Addr) (string, error) {
 	return o.Type.ManagedName()
 }
 
-// fieldPath names the field at an offset in an instance of t: with dots through
+// FieldPath names the field at an offset in an instance of t: with dots through
 // structs in place. It is empty where there is none.
-func (t *Type) fieldPath(offset uint64) string {
+func (t *Type) FieldPath(offset uint64) string {
 	path := ""
 	for {
 		f := t.fieldAt(offset)

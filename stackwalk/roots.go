@@ -15,6 +15,9 @@ import (
 // A Root is a register or a word of a stack that holds a reference, as the
 // garbage collector sees it.
 type Root struct {
+	// Frame is the place of the frame in Walk, without native activations: 0 is the
+	// leaf. It is -1 for what stands beside the frames.
+	Frame int
 	// FrameIP and FrameSP are those of the frame that the reference belongs to.
 	FrameIP, FrameSP target.Addr
 	Method           *code.MethodDesc
@@ -63,7 +66,8 @@ func (w *Walker) Roots(ctx context.Context, t *dac.Thread, regs target.Registers
 			if !s.frame(&f, yield) {
 				return
 			}
-			if f.Err != nil && (!yield(Root{FrameIP: f.IP, FrameSP: f.SP}, f.Err) || ctx.Err() != nil) {
+			s.index++
+			if f.Err != nil && (!yield(Root{Frame: s.index - 1, FrameIP: f.IP, FrameSP: f.SP}, f.Err) || ctx.Err() != nil) {
 				return
 			}
 		}
@@ -74,7 +78,7 @@ func (w *Walker) Roots(ctx context.Context, t *dac.Thread, regs target.Registers
 // protected yields what the GCFrames of t hold.
 func (w *Walker) protected(t *dac.Thread, yield func(Root, error) bool) {
 	for f, err := range w.rt.GCFrames(t) {
-		r := Root{FrameSP: f.Addr, Explicit: "GCFrame", Chained: true, Interior: f.Interior}
+		r := Root{Frame: -1, FrameSP: f.Addr, Explicit: "GCFrame", Chained: true, Interior: f.Interior}
 		if err != nil && !yield(r, err) {
 			return
 		}
@@ -97,6 +101,7 @@ type rootScan struct {
 	cursor  *unwind.Cursor
 	decoder codeinfo.GCDecoder
 	slots   []codeinfo.Slot
+	index   int           // of the frame
 	above   dac.FrameKind // the explicit frame before, if it was the frame before
 	parent  parent
 
@@ -137,7 +142,7 @@ func (s *rootScan) frame(f *Frame, yield func(Root, error) bool) bool {
 	}
 	if err != nil {
 		err = fmt.Errorf("references of the frame %016x: %w", uint64(f.SP), err)
-		return yield(Root{FrameIP: f.IP, FrameSP: f.SP, Method: f.Code.Method}, err)
+		return yield(Root{Frame: s.index, FrameIP: f.IP, FrameSP: f.SP, Method: f.Code.Method}, err)
 	}
 	if skip {
 		return true
@@ -152,7 +157,7 @@ func (s *rootScan) frame(f *Frame, yield func(Root, error) bool) bool {
 
 // protected yields what an explicit frame holds.
 func (s *rootScan) protected(f *Frame, yield func(Root, error) bool) bool {
-	r := Root{FrameIP: f.IP, FrameSP: f.SP, Explicit: f.Explicit.Class}
+	r := Root{Frame: s.index, FrameIP: f.IP, FrameSP: f.SP, Explicit: f.Explicit.Class}
 	slots, interior, err := f.Runtime.Protected(&f.Explicit)
 	if err != nil {
 		return yield(r, err)
@@ -239,7 +244,7 @@ func (s *rootScan) live(f *Frame, state codeinfo.FrameState) error {
 
 // root reads a slot.
 func (s *rootScan) root(f *Frame, slot codeinfo.Slot) (Root, error) {
-	r := Root{FrameIP: f.IP, FrameSP: f.SP, Method: f.Code.Method, Slot: slot,
+	r := Root{Frame: s.index, FrameIP: f.IP, FrameSP: f.SP, Method: f.Code.Method, Slot: slot,
 		Interior: slot.Flags&codeinfo.SlotInterior != 0, Pinned: slot.Flags&codeinfo.SlotPinned != 0}
 	if slot.Base == codeinfo.BaseRegister {
 		v, ok := f.Regs.Get(slot.Reg)

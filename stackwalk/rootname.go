@@ -1,0 +1,72 @@
+package stackwalk
+
+import (
+	"strconv"
+
+	"github.com/sosgo/sosgo/codeinfo"
+	"github.com/sosgo/sosgo/metadata"
+	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/target"
+)
+
+// VariableOf names the argument or local of a managed activation that a slot of its
+// code's GC info is, or is a part of: "items", "pair.Key", and the place of one that
+// has no name, "local 2" or "argument 0". It is empty where no variable is there,
+// as where the compiler keeps a value for itself. address is where the slot is, 0
+// for a register. The error says that not all variables are known.
+func VariableOf(f *Frame, slot codeinfo.Slot, address target.Addr, r *objects.Reader) (string, error) {
+	args, locals, err := Variables(f, r)
+	for i := range args {
+		if name, ok := args[i].holds(slot, address, "argument "); ok {
+			return name, nil
+		}
+	}
+	for i := range locals {
+		if name, ok := locals[i].holds(slot, address, "local "); ok {
+			return name, nil
+		}
+	}
+	return "", err
+}
+
+// holds reports whether the slot is in the variable, and what it is there.
+func (a *Variable) holds(slot codeinfo.Slot, address target.Addr, nameless string) (string, bool) {
+	if !a.Located || a.frame == nil {
+		return "", false
+	}
+	offset := uint64(0)
+	if slot.Base == codeinfo.BaseRegister {
+		if a.Location.Kind != codeinfo.LocRegister || a.Location.Reg != slot.Reg {
+			return "", false
+		}
+	} else {
+		at, err := a.storage()
+		if err != nil || at == 0 || address < at || address-at >= a.extent() {
+			return "", false
+		}
+		offset = uint64(address - at)
+	}
+	name := a.Name
+	if name == "" {
+		name = nameless + strconv.Itoa(a.Index)
+	}
+	if a.elem == metadata.ElementValueType && a.typ != nil {
+		if path := a.typ.FieldPath(offset); path != "" {
+			name += "." + path
+		}
+	}
+	return name, true
+}
+
+// extent is how many bytes the variable takes in memory: of a struct what its
+// fields take.
+func (a *Variable) extent() target.Addr {
+	if a.elem == metadata.ElementValueType && a.typ != nil {
+		return target.Addr(max(uint64(a.typ.MT.BaseSize), boxBytes+8) - boxBytes)
+	}
+	return 8
+}
+
+// boxBytes is what a boxed struct has beside its fields: the object's header and
+// MethodTable.
+const boxBytes = 16
