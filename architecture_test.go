@@ -67,17 +67,19 @@ var mayImport = map[string]string{
 	// Renderers get answers and can read nothing.
 	"internal/text":             "answer report target",
 	"internal/text/objecttext":  "answer report target internal/text",
+	"internal/text/memorytext":  "answer report target internal/text",
 	"internal/text/threadtext":  "answer report target internal/text report/stackexport",
 	"internal/text/typetext":    "answer report target internal/text",
 	"internal/text/processtext": "answer report target internal/text",
 
 	"internal/commands/ask":        library + " internal/cli internal/limits",
 	"internal/commands/objectcmd":  library + " internal/cli internal/commands/ask internal/text/objecttext",
+	"internal/commands/memorycmd":  library + " internal/cli internal/commands/ask internal/text/memorytext",
 	"internal/commands/threadcmd":  library + " internal/cli internal/commands/ask internal/text/threadtext",
 	"internal/commands/typecmd":    library + " internal/cli internal/commands/ask internal/text/typetext",
 	"internal/commands/processcmd": library + " internal/cli internal/commands/ask internal/limits internal/text/processtext",
 	"internal/commands": library + " elfcore minidump report/stackexport internal/limits internal/sandbox internal/cli internal/text internal/commands/ask " +
-		"internal/commands/objectcmd internal/commands/threadcmd internal/commands/typecmd internal/commands/processcmd",
+		"internal/commands/objectcmd internal/commands/memorycmd internal/commands/threadcmd internal/commands/typecmd internal/commands/processcmd",
 	"cmd/sosgo": "internal/cli internal/commands",
 }
 

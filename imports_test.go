@@ -30,8 +30,8 @@ var layers = []struct{ name, packages string }{
 	{"runtime", "dac dac/code"},
 	{"subjects", "heap objects disasm stackscan stackwalk threads crash resolve roots diagnosis"},
 	{"façade", "sosgo"},
-	{"forms", "report report/stackexport internal/text internal/text/objecttext internal/text/threadtext internal/text/typetext internal/text/processtext"},
-	{"command line", "internal/cli internal/commands/ask internal/commands/objectcmd internal/commands/threadcmd internal/commands/typecmd " +
+	{"forms", "report report/stackexport internal/text internal/text/objecttext internal/text/memorytext internal/text/threadtext internal/text/typetext internal/text/processtext"},
+	{"command line", "internal/cli internal/commands/ask internal/commands/objectcmd internal/commands/memorycmd internal/commands/threadcmd internal/commands/typecmd " +
 		"internal/commands/processcmd internal/commands cmd/sosgo"},
 }
 

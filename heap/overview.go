@@ -21,13 +21,18 @@ func (h *Heap) Overview(keep func(*Segment) bool) *answer.GCHeap {
 		a.Segments = append(a.Segments, answer.Segment{Heap: s.SubHeap, Address: s.Addr, Kind: answer.SegmentKind(s.Kind.String()),
 			Objects: *rangeOf(s.Objects), Committed: *rangeOf(s.Committed), Reserved: *rangeOf(s.Reserved)})
 	}
-	for _, l := range h.lost {
-		a.Lost = append(a.Lost, answer.LostSegment{Heap: l.SubHeap, Address: l.Addr, Generation: l.Generation.String(), Reason: l.Err.Error(), Err: l.Err})
-	}
+	a.Lost = h.lostAnswers()
 	for i := range h.subHeaps {
 		a.SubHeaps = append(a.SubHeaps, h.subHeaps[i].part())
 	}
 	return a
+}
+
+func (h *Heap) lostAnswers() (list []answer.LostSegment) {
+	for _, l := range h.lost {
+		list = append(list, answer.LostSegment{Heap: l.SubHeap, Address: l.Addr, Generation: l.Generation.String(), Reason: l.Err.Error(), Err: l.Err})
+	}
+	return list
 }
 
 func (s *SubHeap) part() answer.GCPart {

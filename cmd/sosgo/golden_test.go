@@ -37,6 +37,7 @@ var goldenLines = map[string][]string{
 	"gchandles":        {"gchandles", "gchandles -stat", "gchandles -type Pinned"},
 	"gcheapstat":       {"gcheapstat", "gcheapstat -iu"},
 	"gcwhere":          {"gcwhere {root.Dog}", "gcwhere 10"},
+	"heapmap":          {"heapmap", "heapmap -blocks -cell 16k"},
 	"listnearobj":      {"listnearobj {root.Dog}"},
 	"sizestats":        {"sizestats"},
 	"verifyheap":       {"verifyheap"},

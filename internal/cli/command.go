@@ -16,6 +16,7 @@ type Group string
 // The groups, in the order of the command list.
 const (
 	GroupObjects Group = "Objects and heap"
+	GroupMemory  Group = "What holds memory"
 	GroupThreads Group = "Threads and stacks"
 	GroupTypes   Group = "Types and code"
 	GroupProcess Group = "Process and memory"
@@ -24,7 +25,7 @@ const (
 
 // Groups lists the groups in the order of the command list.
 func Groups() []Group {
-	return []Group{GroupObjects, GroupThreads, GroupTypes, GroupProcess, GroupShell}
+	return []Group{GroupObjects, GroupMemory, GroupThreads, GroupTypes, GroupProcess, GroupShell}
 }
 
 // A Command is one entry of the command table, from which parsing, help,

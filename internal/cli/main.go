@@ -357,6 +357,7 @@ const maxJobs = 1024
 func (a *app) newContext(ctx context.Context, cmd *Command, p *parser, out *sink) *Context {
 	c := &Context{Command: cmd, Session: a.session, ctx: ctx, values: p.values, stderr: a.stderr}
 	c.buf = bufio.NewWriterSize(out, outputBuffer)
+	c.terminal = a.env.isTerminal(a.screen) && out.w == a.stdout
 	c.out = c.buf
 	c.SOS = p.globals["sos"].num != 0 || isTrue(a.env.getenv("SOSGO_SOS"))
 	c.Jobs = int(p.globals["jobs"].num)

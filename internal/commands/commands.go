@@ -1,5 +1,5 @@
 // Package commands is the table of sosgo's commands, which stand in packages by
-// the groups that help shows: objectcmd, threadcmd, typecmd, processcmd. A
+// the groups that help shows: objectcmd, memorycmd, threadcmd, typecmd, processcmd. A
 // command turns its options into one question to the library and names the
 // renderer of the answer; it computes nothing and prints nothing.
 package commands
@@ -15,6 +15,7 @@ import (
 	"github.com/sosgo/sosgo/dump"
 	"github.com/sosgo/sosgo/internal/cli"
 	"github.com/sosgo/sosgo/internal/commands/ask"
+	"github.com/sosgo/sosgo/internal/commands/memorycmd"
 	"github.com/sosgo/sosgo/internal/commands/objectcmd"
 	"github.com/sosgo/sosgo/internal/commands/processcmd"
 	"github.com/sosgo/sosgo/internal/commands/threadcmd"
@@ -26,6 +27,7 @@ import (
 func All() []cli.Command {
 	return ask.Explained(slices.Concat(
 		objectcmd.Commands(),
+		memorycmd.Commands(),
 		threadcmd.Commands(),
 		typecmd.Commands(),
 		processcmd.Commands(),

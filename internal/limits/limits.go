@@ -113,6 +113,7 @@ const (
 	StringContents = 1 << 26   // different strings that are counted, of some 60 bytes each: 4 GB
 	StackScan      = 256 << 20 // bytes of one thread's stack that are scanned
 	ObjectLength   = 1 << 40
+	MapCells       = 1 << 20 // of a picture of the heap
 
 	MissingElements = 4096 // of an array, one behind the other, that are shown as missing each
 

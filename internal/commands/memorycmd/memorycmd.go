@@ -1,0 +1,12 @@
+// Package memorycmd has the commands about what holds memory: each turns its options into a question to the library and
+// names the renderer of the answer.
+package memorycmd
+
+import "github.com/sosgo/sosgo/internal/cli"
+
+// Commands are the commands of the group.
+func Commands() []cli.Command {
+	return []cli.Command{
+		heapMapCommand(),
+	}
+}
