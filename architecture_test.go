@@ -34,6 +34,8 @@ var mayImport = map[string]string{
 	"internal/outfile":   "",
 	"internal/sandbox":   "target",
 	"internal/mmapfile":  "target internal/memmap",
+	"internal/offheap":   "target",
+	"internal/digraph":   "target internal/offheap internal/workers",
 	"internal/teb":       "target",
 	"minidump":           "target internal/cursor internal/limits internal/memmap internal/teb",
 	"elfcore":            "target internal/cursor internal/limits internal/memmap",
@@ -87,7 +89,7 @@ var mayImport = map[string]string{
 var thirdParty = map[string]string{
 	"github.com/spf13/cobra":            "internal/cli",
 	"golang.org/x/term":                 "internal/cli",
-	"golang.org/x/sys":                  "internal/mmapfile dump internal/cli internal/sandbox",
+	"golang.org/x/sys":                  "internal/mmapfile internal/offheap dump internal/cli internal/sandbox",
 	"github.com/klauspost/compress":     "dump internal/cli",
 	"github.com/olekukonko/tablewriter": "report",
 	"github.com/go-delve/delve":         "unwind",

