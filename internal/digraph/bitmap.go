@@ -1,0 +1,19 @@
+package digraph
+
+import "github.com/sosgo/sosgo/internal/offheap"
+
+// A bitmap is a set of nodes, a bit for each.
+type bitmap struct {
+	words []uint64
+	array *offheap.Array[uint64]
+}
+
+func newBitmap(budget *offheap.Budget, n int) (bitmap, error) {
+	a, err := offheap.Make[uint64](budget, (n+63)/64)
+	return bitmap{a.Slice(), a}, err
+}
+
+func (b bitmap) has(u uint32) bool { return b.words[u/64]&(1<<(u%64)) != 0 }
+func (b bitmap) add(u uint32)      { b.words[u/64] |= 1 << (u % 64) }
+func (b bitmap) remove(u uint32)   { b.words[u/64] &^= 1 << (u % 64) }
+func (b bitmap) Free()             { b.array.Free() }

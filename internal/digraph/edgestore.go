@@ -1,0 +1,161 @@
+package digraph
+
+import (
+	"sync"
+
+	"github.com/sosgo/sosgo/internal/offheap"
+)
+
+// An edgeStore keeps edges between numbers by what they lead into: part p has those into 65,536 consecutive numbers, in no
+// order. Each worker fills blocks of its own for each part. An edge takes 6 bytes; what blocks have free is 1.5 KB for each part and
+// worker, or 0.02 bytes a number and worker.
+type edgeStore struct {
+	writers []edgeWriter
+
+	mu     sync.Mutex // of what follows
+	blocks *offheap.Array[block]
+	used   int
+	failed error
+}
+
+// An edgeWriter is what one worker puts into the store.
+type edgeWriter struct {
+	heads []uint32 // by part: the last block's index + 1
+	view  []block  // all blocks there were when it last wanted one, so its own
+}
+
+const (
+	partBits  = 16
+	partSize  = 1 << partBits
+	blockSize = 512
+	growth    = 1 << 10 // blocks: 3 MB
+)
+
+type block struct {
+	next uint32 // index + 1 of the block before it in its part; 0 is none
+	n    uint32
+	from [blockSize]uint32
+	into [blockSize]uint16 // low bits
+}
+
+func newEdgeStore(budget *offheap.Budget, numbers, edges, workers int) (*edgeStore, error) {
+	parts := numbers>>partBits + 1
+	s := &edgeStore{writers: make([]edgeWriter, workers)}
+	for w := range s.writers {
+		s.writers[w].heads = make([]uint32, parts)
+	}
+	var err error
+	s.blocks, err = offheap.Reserve[block](budget, edges/blockSize+parts*workers+growth)
+	return s, err
+}
+
+// Free gives the edges back.
+func (s *edgeStore) Free() {
+	if s != nil {
+		s.blocks.Free()
+	}
+}
+
+// put keeps an edge. It is for worker w alone. Where there is no memory for it, failed is set.
+func (s *edgeStore) put(w int, from, into uint32) {
+	writer := &s.writers[w]
+	head := writer.heads[into>>partBits]
+	if head == 0 || writer.view[head-1].n == blockSize {
+		next := head
+		if head = s.add(writer); head == 0 {
+			return
+		}
+		writer.heads[into>>partBits] = head
+		writer.view[head-1].next = next
+	}
+	b := &writer.view[head-1]
+	b.from[b.n] = from
+	b.into[b.n] = uint16(into)
+	b.n++
+}
+
+// add takes a block and returns its index + 1, or 0 if there is no memory.
+func (s *edgeStore) add(writer *edgeWriter) uint32 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.used == len(s.blocks.Slice()) {
+		if err := s.blocks.Grow(min(s.blocks.Cap(), s.used+growth)); err != nil {
+			s.failed = err
+			return 0
+		}
+	}
+	writer.view = s.blocks.Slice()
+	s.used++
+	return uint32(s.used)
+}
+
+// done is called when all edges were put: the memory is what they take, and all parts can be read.
+func (s *edgeStore) done() error {
+	s.blocks.Shrink(s.used)
+	return s.failed
+}
+
+func (s *edgeStore) parts() int { return len(s.writers[0].heads) }
+
+// all goes through the blocks of a part.
+func (s *edgeStore) all(part int, f func(*block)) {
+	blocks := s.blocks.Slice()
+	for w := range s.writers {
+		for at := s.writers[w].heads[part]; at != 0; at = blocks[at-1].next {
+			f(&blocks[at-1])
+		}
+	}
+}
+
+// sizes is how many edges each part has, and the most of them.
+func (s *edgeStore) sizes() (sizes []uint32, most int) {
+	sizes = make([]uint32, s.parts())
+	for p := range sizes {
+		s.all(p, func(b *block) { sizes[p] += b.n })
+		most = max(most, int(sizes[p]))
+	}
+	return sizes, most
+}
+
+// A partRows is the edges of one part as rows: those into number low are from[start[low]:start[low+1]].
+type partRows struct {
+	start [partSize + 1]uint32
+	from  []uint32
+}
+
+// sort makes rows of a part. from has room for its edges.
+func (s *edgeStore) sort(part int, r *partRows) {
+	clear(r.start[:])
+	s.all(part, func(b *block) {
+		for _, low := range b.into[:b.n] {
+			r.start[low]++
+		}
+	})
+	sum := uint32(0)
+	for i, c := range r.start {
+		sum += c
+		r.start[i] = sum // the end, from which filling counts down
+	}
+	s.all(part, func(b *block) {
+		for i, low := range b.into[:b.n] {
+			r.start[low]--
+			r.from[r.start[low]] = b.from[i]
+		}
+	})
+}
+
+// replace puts values in the place of a part's edges: for each number low in ascending order that has one. There must
+// not be more of them than edges. value 0 is none.
+func (s *edgeStore) replace(part int, values *[partSize]uint32) {
+	low := 0
+	s.all(part, func(b *block) {
+		room := b.n
+		b.n = 0
+		for ; low < partSize && b.n < room; low++ {
+			if values[low] != 0 {
+				b.from[b.n], b.into[b.n] = values[low]-1, uint16(low)
+				b.n++
+			}
+		}
+	})
+}
