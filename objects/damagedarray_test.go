@@ -18,7 +18,7 @@ import (
 func TestArrayBeyondItsSegment(t *testing.T) {
 	d := testdump.Open(t, "net8-zoo")
 	facts := d.Manifest.Objects()
-	r, p := openPatched(t, d)
+	r, p := openPatched(t, d.Name)
 	for _, f := range facts {
 		if f.Name != "root.Arrays.Ints" {
 			continue
@@ -27,7 +27,7 @@ func TestArrayBeyondItsSegment(t *testing.T) {
 		require.NoError(t, err)
 		s := h.Segment(f.Addr)
 		require.NotNil(t, s)
-		p.set(f.Addr+8, binary.LittleEndian.AppendUint32(nil, 0x7ffffff0))
+		p.Set(testdump.Damage{At: f.Addr + 8, Bytes: binary.LittleEndian.AppendUint32(nil, 0x7ffffff0)})
 		a, err := r.DescribeArray(t.Context(), f.Addr, objects.ArrayOptions{})
 		require.NoError(t, err)
 		n, corrupt := 0, 0

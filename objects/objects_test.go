@@ -4,13 +4,11 @@ import (
 	"errors"
 	"math"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/testdump"
 	"github.com/sosgo/sosgo/objects"
@@ -253,55 +251,19 @@ func TestNotAnObject(t *testing.T) {
 	}
 }
 
-// patched is a memory of which one range is replaced.
-type patched struct {
-	target.Memory
-	mu    sync.RWMutex
-	at    target.Addr
-	bytes []byte
-}
-
-func (p *patched) set(a target.Addr, b []byte) {
-	p.mu.Lock()
-	p.at, p.bytes = a, b
-	p.mu.Unlock()
-}
-
-func (p *patched) View(target.Addr, int) ([]byte, bool) { return nil, false }
-
-// Span lends nothing: all reads go through ReadMemory.
-func (p *patched) Span(target.Addr) []byte { return nil }
-
-func (p *patched) ReadMemory(b []byte, a target.Addr) (int, error) {
-	n, err := p.Memory.ReadMemory(b, a)
-	p.mu.RLock()
-	defer p.mu.RUnlock()
-	for i := range b[:n] {
-		if off := uint64(a-p.at) + uint64(i); a+target.Addr(i) >= p.at && off < uint64(len(p.bytes)) {
-			b[i] = p.bytes[off]
-		}
-	}
-	return n, err
-}
-
-// openPatched opens a dump whose memory can be changed.
-func openPatched(t testing.TB, d *testdump.Dump) (*objects.Reader, *patched) {
-	p := &patched{}
-	o := d.Options()
-	o.WrapMemory = func(m target.Memory) target.Memory { p.Memory = m; return p }
-	again, err := sosgo.Open(d.Path, o)
+// openPatched opens a canned dump whose memory can be changed.
+func openPatched(t testing.TB, name string) (*objects.Reader, *testdump.Overlay) {
+	d, over := testdump.OpenOverlaid(t, name)
+	r, err := d.Objects()
 	require.NoError(t, err)
-	t.Cleanup(func() { _ = again.Close() }) // nothing was written
-	r, err := again.Objects()
-	require.NoError(t, err)
-	return r, p
+	return r, over
 }
 
 // FuzzObject reads an object whose bytes are anything: every field, and what
 // the fields refer to, in every form.
 func FuzzObject(f *testing.F) {
 	d := testdump.Open(f, "net10-zoo")
-	r, p := openPatched(f, d)
+	r, p := openPatched(f, d.Name)
 	facts := d.Manifest.Objects()
 	for i := range facts {
 		var b [64]byte
@@ -311,7 +273,7 @@ func FuzzObject(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, which uint8, b []byte) {
 		a := facts[int(which)%len(facts)].Addr
-		p.set(a, b)
+		p.Set(testdump.Damage{At: a, Bytes: b})
 		o, err := r.Object(a)
 		if err != nil {
 			return
@@ -349,7 +311,7 @@ func exercise(o objects.Object) {
 // bear out.
 func TestLyingLengths(t *testing.T) {
 	d := testdump.Open(t, "net10-zoo")
-	r, p := openPatched(t, d)
+	r, p := openPatched(t, d.Name)
 	object := func(fact string) objects.Object {
 		for _, f := range d.Manifest.Objects() {
 			if f.Name == fact {
@@ -367,12 +329,12 @@ func TestLyingLengths(t *testing.T) {
 		"negative": {2, 0, 0, 0, 0xff, 0xff, 0xff, 0xff},
 		"overflow": {0, 0, 0, 0x40, 0, 0, 0, 0x40},
 	} {
-		p.set(matrix.Addr+16, lengths)
+		p.Set(testdump.Damage{At: matrix.Addr + 16, Bytes: lengths})
 		_, err := matrix.Array()
 		assert.ErrorIs(t, err, target.ErrCorrupt, name)
 	}
 	s := object("root.Primitives.String")
-	p.set(s.Addr+8, []byte{0xff, 0xff, 0xff, 0x7f})
+	p.Set(testdump.Damage{At: s.Addr + 8, Bytes: []byte{0xff, 0xff, 0xff, 0x7f}})
 	var out strings.Builder
 	assert.Error(t, s.WriteText(&out), "a string longer than the heap")
 	assert.True(t, strings.HasPrefix(out.String(), "hello, wörld"), "what is there is written")

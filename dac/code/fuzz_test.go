@@ -1,47 +1,22 @@
 package code_test
 
 import (
+	"maps"
+	"slices"
 	"testing"
 
-	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/internal/testdump"
 	"github.com/sosgo/sosgo/target"
 )
 
-// An overlaid memory has other bytes at some addresses.
-type overlaid struct {
-	target.Memory
-	words map[target.Addr]byte
-}
-
-func (o *overlaid) ReadMemory(p []byte, a target.Addr) (int, error) {
-	n, err := o.Memory.ReadMemory(p, a)
-	for i := range p[:n] {
-		if b, ok := o.words[a+target.Addr(i)]; ok {
-			p[i] = b
-		}
-	}
-	return n, err
-}
-
-func (o *overlaid) View(target.Addr, int) ([]byte, bool) { return nil, false }
-
-func (o *overlaid) Span(target.Addr) []byte { return nil }
-
 // FuzzReadyToRun overwrites words of the structures that lead to the code of an
 // image: of the ReadyToRunInfo, of its hash table, of the table of functions and
 // of the headers of the image. Each word is three bytes of where and eight of
-// what.
+// what. The runtime is opened once; each input has a Reader that has read nothing,
+// and is asked of the images whose structures are overwritten.
 func FuzzReadyToRun(f *testing.F) {
-	o := testdump.Open(f, "net10-zoo").Options()
-	mem := &overlaid{}
-	o.WrapMemory = func(m target.Memory) target.Memory { mem.Memory = m; return mem }
-	d, err := sosgo.Open(testdump.Open(f, "net10-zoo").Path, o)
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Cleanup(func() { d.Close() })
+	d, mem := testdump.OpenOverlaid(f, "net10-zoo")
 	rt, err := d.Runtime()
 	if err != nil {
 		f.Fatal(err)
@@ -50,44 +25,49 @@ func FuzzReadyToRun(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	var starts, ips []target.Addr
+	type start struct {
+		at  target.Addr
+		ips [2]target.Addr
+	}
+	var starts []start
+	images := 0
 	off, err := rt.Layout().Offset("Module", "ReadyToRunInfo")
 	if err != nil {
 		f.Fatal(err)
 	}
 	for _, s := range sections {
-		if s.Kind != code.ReadyToRun || len(ips) >= 6 {
+		if s.Kind != code.ReadyToRun || images == 3 {
 			continue
 		}
 		info, err := target.Pointer(rt.Memory(), s.Image+target.Addr(off))
 		if err != nil {
 			continue
 		}
-		starts = append(starts, s.Image, info, s.Range.Start)
+		images++
+		ips := [2]target.Addr{s.Range.Start + target.Addr(s.Range.Size()/2), s.Range.Start + 0x1000}
+		starts = append(starts, start{s.Image, ips}, start{info, ips}, start{s.Range.Start, ips})
 		for k := range 16 {
 			if at, err := target.Pointer(rt.Memory(), info+target.Addr(8*k)); err == nil && at > 1<<20 {
-				starts = append(starts, at)
+				starts = append(starts, start{at, ips})
 			}
 		}
-		ips = append(ips, s.Range.Start+target.Addr(s.Range.Size()/2), s.Range.Start+0x1000)
 	}
 	f.Add([]byte{1, 0, 3, 0xff, 0xff, 0xff, 0x7f, 0, 0, 0, 0})
 	f.Fuzz(func(t *testing.T, b []byte) {
-		words := map[target.Addr]byte{}
-		for ; len(b) >= 11; b = b[11:] {
-			at := starts[int(b[0])%len(starts)] + target.Addr(8*(int(b[1])|int(b[2])<<8))
-			for i, v := range b[3:11] {
-				words[at+target.Addr(i)] = v
-			}
-		}
-		mem.words = nil
-		rt, err := d.Runtimes()[0].Open()
+		mem.Set()
+		r, err := code.Anew(code.Of(rt))
 		if err != nil {
 			t.Fatal(err)
 		}
-		mem.words = words
-		r := code.Of(rt)
-		for _, ip := range ips {
+		var damage []testdump.Damage
+		ips := map[target.Addr]bool{}
+		for ; len(b) >= 11; b = b[11:] {
+			s := starts[int(b[0])%len(starts)]
+			damage = append(damage, testdump.Damage{At: s.at + target.Addr(8*(int(b[1])|int(b[2])<<8)), Bytes: b[3:11]})
+			ips[s.ips[0]], ips[s.ips[1]] = true, true
+		}
+		mem.Set(damage...)
+		for _, ip := range slices.Sorted(maps.Keys(ips)) {
 			info, err := r.MethodAt(ip)
 			if err != nil {
 				continue

@@ -1,6 +1,7 @@
 package testdump
 
 import (
+	"sync/atomic"
 	"testing"
 
 	"github.com/sosgo/sosgo"
@@ -11,59 +12,78 @@ import (
 // memory: those of patches, by their addresses.
 func Patched(t testing.TB, name string, patches map[target.Addr][]byte) *sosgo.Dump {
 	t.Helper()
-	from := Open(t, name)
+	list := make([]Damage, 0, len(patches))
+	for at, b := range patches {
+		list = append(list, Damage{at, b})
+	}
 	t.Attr("case", name)
+	d, _ := OpenOverlaid(t, name, list...)
+	return d
+}
+
+// OpenOverlaid opens the canned dump of that name with an Overlay over its memory,
+// which holds that damage and can be changed.
+func OpenOverlaid(t testing.TB, name string, damage ...Damage) (*sosgo.Dump, *Overlay) {
+	t.Helper()
+	from := Open(t, name)
+	over := &Overlay{}
+	over.Set(damage...)
 	o := from.Options()
-	o.WrapMemory = func(m target.Memory) target.Memory { return &patched{m, patches} }
+	o.WrapMemory = func(m target.Memory) target.Memory { over.Memory = m; return over }
 	d, err := sosgo.Open(from.Path, o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = d.Close() })
-	return d
+	return d, over
 }
 
-// patched is memory with patches.
-type patched struct {
+// An Overlay is memory with other bytes at some addresses, where it has any. What
+// is apart from them is lent as it is, so that reads cost what they do without.
+type Overlay struct {
 	target.Memory
-	patches map[target.Addr][]byte
+	damage atomic.Pointer[[]Damage]
 }
 
-func (p *patched) ReadMemory(b []byte, a target.Addr) (int, error) {
-	n, err := p.Memory.ReadMemory(b, a)
-	for at, with := range p.patches {
-		for i := range with {
-			if off := at + target.Addr(i) - a; off < target.Addr(n) {
-				b[off] = with[i]
-			}
+// Set puts this damage in the place of what there was. Of two at one address the
+// last counts.
+func (o *Overlay) Set(damage ...Damage) { o.damage.Store(&damage) }
+
+func (o *Overlay) ReadMemory(b []byte, a target.Addr) (int, error) {
+	n, err := o.Memory.ReadMemory(b, a)
+	for _, d := range *o.damage.Load() {
+		if from := d.At - a; from < target.Addr(n) {
+			copy(b[from:n], d.Bytes)
+		} else if from = a - d.At; from < target.Addr(len(d.Bytes)) {
+			copy(b[:n], d.Bytes[from:])
 		}
 	}
 	return n, err
 }
 
-func (p *patched) View(a target.Addr, n int) ([]byte, bool) {
-	for at, with := range p.patches {
-		if at < a+target.Addr(n) && a < at+target.Addr(len(with)) {
+func (o *Overlay) View(a target.Addr, n int) ([]byte, bool) {
+	for _, d := range *o.damage.Load() {
+		if d.At-a < target.Addr(max(n, 0)) || a-d.At < target.Addr(len(d.Bytes)) {
 			return nil, false
 		}
 	}
-	return p.Memory.View(a, n)
+	return o.Memory.View(a, n)
 }
 
-func (p *patched) Span(a target.Addr) []byte {
-	s := p.Memory.Span(a)
-	for at, with := range p.patches {
-		switch {
-		case at <= a && a < at+target.Addr(len(with)):
+func (o *Overlay) Span(a target.Addr) []byte {
+	s := o.Memory.Span(a)
+	for _, d := range *o.damage.Load() {
+		if a-d.At < target.Addr(len(d.Bytes)) {
 			return nil
-		case a < at && uint64(at-a) < uint64(len(s)):
-			s = s[:at-a]
+		}
+		if to := d.At - a; to < target.Addr(len(s)) {
+			s = s[:to]
 		}
 	}
 	return s
 }
 
-// NextStored implements target.SparseMemory. What is patched was stored before.
-func (p *patched) NextStored(a target.Addr) (target.Addr, bool) {
-	return target.NextStored(p.Memory, a)
+// NextStored implements target.SparseMemory. What is damaged was stored before.
+func (o *Overlay) NextStored(a target.Addr) (target.Addr, bool) {
+	return target.NextStored(o.Memory, a)
 }
