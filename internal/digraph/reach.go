@@ -1,0 +1,134 @@
+package digraph
+
+import (
+	"context"
+
+	"github.com/sosgo/sosgo/internal/offheap"
+)
+
+// A Reach is a set of nodes that grows by what can be reached from more and more sources. It is for one goroutine at a time, and may be
+// used again and again: to empty it costs no more than what was in it, or n/64 steps.
+type Reach struct {
+	g    *Graph
+	job  *job
+	left int // nodes and edges until ctx is asked again; Add may be called for millions of small sets
+	seen bitmap
+	list *offheap.Array[uint32] // of the nodes in the set, in the order in which they came
+	n    int
+}
+
+// NewReach is an empty set. It takes n/8 bytes, and 4 bytes for each node that was ever in it at once, until Free. opt is for all its methods;
+// they use one goroutine.
+func (g *Graph) NewReach(opt Options) (*Reach, error) {
+	n := g.Nodes()
+	r := &Reach{g: g, job: opt.job("reachable nodes"), left: stride}
+	var err error
+	if r.seen, err = newBitmap(opt.Budget, n); err != nil {
+		return nil, err
+	}
+	if r.list, err = offheap.Reserve[uint32](opt.Budget, n); err != nil {
+		r.seen.Free()
+		return nil, err
+	}
+	return r, nil
+}
+
+// Free gives the memory back.
+func (r *Reach) Free() {
+	r.seen.Free()
+	r.list.Free()
+	r.n = 0
+}
+
+// Has tells whether a node is in the set.
+func (r *Reach) Has(u uint32) bool { return r.seen.has(u) }
+
+// Bits is the set as a bitmap: node u is in it if bit u%64 of word u/64 is set. It changes with the set.
+func (r *Reach) Bits() []uint64 { return r.seen.words }
+
+// Nodes is the nodes of the set, sources and the near ones first. It is valid until the set is changed.
+func (r *Reach) Nodes() []uint32 { return r.list.Slice()[:r.n] }
+
+// Reset empties the set.
+func (r *Reach) Reset() {
+	if r.n > len(r.seen.words) {
+		clear(r.seen.words)
+	} else {
+		for _, u := range r.Nodes() {
+			r.seen.remove(u)
+		}
+	}
+	r.n = 0
+}
+
+// truncate takes out what came after the first n nodes.
+func (r *Reach) truncate(n int) {
+	for _, u := range r.Nodes()[n:] {
+		r.seen.remove(u)
+	}
+	r.n = n
+}
+
+// Add puts the sources and all that can be reached from them into the set, and returns the nodes that are new in it and the sum of their
+// sizes. What is in the set already is not gone through again: so rounds of Add cost no more than one, and the sum of some source's Add
+// after others is what only it reaches. sizes are by node, in whatever unit; nodes behind its end have none. After an error, the
+// set has some of the nodes; Reset makes it whole.
+func (r *Reach) Add(ctx context.Context, sources []uint32, sizes []uint32) (nodes []uint32, sum uint64, err error) {
+	return r.add(ctx, sources, sizes, nil)
+}
+
+// add does not enter nodes that without has.
+func (r *Reach) add(ctx context.Context, sources []uint32, sizes []uint32, without []uint64) (nodes []uint32, sum uint64, err error) {
+	begin := r.n
+	if err := r.take(ctx, sources, without); err != nil {
+		return nil, 0, err
+	}
+	var look rows
+	for at := begin; at < r.n; {
+		some := r.list.Slice()[at:min(r.n, at+ahead)]
+		look.look(r.g, some)
+		for i, u := range some {
+			if int64(u) < int64(len(sizes)) {
+				sum += uint64(sizes[u])
+			}
+			if err := r.take(ctx, r.g.Targets[look.from[i]:look.to[i]], without); err != nil {
+				return nil, 0, err
+			}
+		}
+		at += len(some)
+		if r.left -= len(some); r.left <= 0 {
+			r.left = stride
+			r.job.done.Store(uint64(r.n))
+			if err := r.job.step(ctx, 0, uint64(r.g.Nodes())); err != nil {
+				return nil, 0, err
+			}
+		}
+	}
+	return r.list.Slice()[begin:r.n], sum, nil
+}
+
+// take puts nodes into the set that are not in it.
+func (r *Reach) take(ctx context.Context, row []uint32, without []uint64) error {
+	for len(row) > 0 {
+		piece := row[:min(len(row), stride)]
+		row = row[len(piece):]
+		if r.n+len(piece) > len(r.list.Slice()) {
+			if err := r.list.Grow(min(r.list.Cap(), 2*(r.n+len(piece))+1024)); err != nil {
+				return err
+			}
+		}
+		list := r.list.Slice()
+		for _, v := range piece {
+			if r.seen.has(v) || without != nil && without[v/64]&(1<<(v%64)) != 0 {
+				continue
+			}
+			r.seen.add(v)
+			list[r.n] = v
+			r.n++
+		}
+		if r.left -= len(piece); len(row) > 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
+	return nil
+}
