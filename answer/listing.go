@@ -1,8 +1,6 @@
 package answer
 
 import (
-	"iter"
-
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -14,7 +12,7 @@ type Listing struct {
 	Locks   []ThinLock `json:"locks,omitzero"`
 	// Statistics of Objects are nil until these were read, and if none could be.
 	*Statistics
-	Strings iter.Seq2[StringCount, error] `json:"strings,omitempty"`
+	Strings *StringCounts `json:"strings,omitempty"`
 }
 
 // Statistics count objects by type.
@@ -49,14 +47,6 @@ type ThinLock struct {
 	ManagedID uint32      `json:"managedThreadId" doc:"managed id of that thread"`
 	OSID      uint32      `json:"osThreadId" doc:"its id in the operating system"`
 	Recursion uint32      `json:"recursion" doc:"times that it entered again"`
-}
-
-// A StringCount counts the strings of one content.
-type StringCount struct {
-	Count   uint64      `json:"count" doc:"strings of this content"`
-	Size    uint64      `json:"size" doc:"their total size in bytes"`
-	Address target.Addr `json:"address" doc:"the first of them"`
-	Text    Text        `json:"text" doc:"the content, at most 1024 characters"`
 }
 
 // GenerationObjects are the objects of one generation, or of one type in it.

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/heap"
 )
 
@@ -35,4 +36,23 @@ func BenchmarkDumpStats(b *testing.B) {
 		n += s.Count
 	}
 	b.ReportMetric(float64(n)/b.Elapsed().Seconds()/1e6, "Mobjects/s")
+}
+
+// BenchmarkDumpStrings counts strings by content, and lists them, as dumpheap -strings does.
+func BenchmarkDumpStrings(b *testing.B) {
+	h := benchHeap(b)
+	for name, ask := range map[string]func(context.Context, heap.ListOptions) *answer.Listing{"counted": h.CountStrings, "listed": h.ListStrings} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				l, bytes := ask(b.Context(), heap.ListOptions{}), 0
+				emit := func(rows []byte) error { bytes += len(rows); return nil }
+				if l.Objects != nil {
+					require.NoError(b, l.Objects.StreamJSON(emit))
+				}
+				require.NoError(b, l.Strings.StreamJSON(emit))
+				b.SetBytes(int64(bytes))
+			}
+		})
+	}
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
@@ -52,13 +51,14 @@ func (h *Heap) Count(ctx context.Context, o ListOptions) (*answer.Listing, error
 }
 
 // ListStrings lists strings in address order, and counts them by content, those
-// with most bytes last. It scans the heap for each of the two.
+// with most bytes last.
 func (h *Heap) ListStrings(ctx context.Context, o ListOptions) *answer.Listing {
-	f := h.StringFilter(o.Filter.orAll())
 	l := &answer.Listing{}
-	l.Objects = h.list(ctx, f, o.Scan, func(*Stats) {})
+	list := &scanList{h: h, ctx: ctx, f: h.StringFilter(o.Filter), o: o.Scan, end: func(*Stats) {}}
+	l.Objects = answer.NewObjects(list)
 	if !o.OnlyObjects {
-		l.Strings = h.contents(ctx, &l.Gaps, f, o.Scan)
+		list.contents = &stringContents{h: h, ctx: ctx, gaps: &l.Gaps, f: o.Filter, o: o.Scan}
+		l.Strings = answer.NewStringCounts(list.contents)
 	}
 	return l
 }
@@ -66,7 +66,7 @@ func (h *Heap) ListStrings(ctx context.Context, o ListOptions) *answer.Listing {
 // CountStrings counts strings by content, as ListStrings does.
 func (h *Heap) CountStrings(ctx context.Context, o ListOptions) *answer.Listing {
 	l := &answer.Listing{}
-	l.Strings = h.contents(ctx, &l.Gaps, o.Filter, o.Scan)
+	l.Strings = answer.NewStringCounts(&stringContents{h: h, ctx: ctx, gaps: &l.Gaps, f: o.Filter, o: o.Scan})
 	return l
 }
 
@@ -173,26 +173,4 @@ func (h *Heap) statistics(g *answer.Gaps, s *Stats, byCount bool) *answer.Statis
 			NextMethodTable: f.Next.Type.Addr, NextType: h.typeName(g, f.Next.Type)})
 	}
 	return a
-}
-
-// contents counts strings by content while it is ranged over.
-func (h *Heap) contents(ctx context.Context, g *answer.Gaps, f *Filter, o ScanOptions) iter.Seq2[answer.StringCount, error] {
-	return func(yield func(answer.StringCount, error) bool) {
-		table, stats, err := h.countStrings(ctx, f, o)
-		if err == nil {
-			err = noteCorrupt(g, &stats)
-		}
-		if err != nil {
-			g.Fail(err)
-			return
-		}
-		g.Note(table.gap())
-		for s := range h.texts(ctx, table.sorted(o.jobs()), o.jobs()) {
-			g.Note(s.Text.Err)
-			if !yield(s, nil) {
-				return
-			}
-		}
-		g.Fail(ctx.Err())
-	}
 }

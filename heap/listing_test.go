@@ -1,6 +1,8 @@
 package heap_test
 
 import (
+	"iter"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -118,16 +120,30 @@ func TestCountStrings(t *testing.T) {
 			listed += uint64(len(rows))
 			return nil
 		}))
-		for s, err := range l.Strings {
-			require.NoError(t, err)
+		counts := slices.Collect(rows(t, l.Strings.All()))
+		for _, s := range counts {
 			counted += s.Count
 		}
+		own := h.CountStrings(t.Context(), heap.ListOptions{})
+		assert.Equal(t, counts, slices.Collect(rows(t, own.Strings.All())), "a scan that lists counts as one that does not")
+		assert.Equal(t, own.Noted(), l.Noted())
 		assert.LessOrEqual(t, counted, listed, "strings without content in the dump have no line")
 		if d.Name == "net10-zoo" {
 			assert.Equal(t, listed, counted)
 			assert.NotZero(t, counted)
 		}
 	})
+}
+
+// rows are the rows of a list that has no errors.
+func rows[T any](t *testing.T, list iter.Seq2[T, error]) iter.Seq[T] {
+	return func(yield func(T) bool) {
+		for row, err := range list {
+			if require.NoError(t, err); !yield(row) {
+				return
+			}
+		}
+	}
 }
 
 // TestListFinalizers: the statistics of the queues are those of their objects.

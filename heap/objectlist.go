@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"slices"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
@@ -17,6 +18,8 @@ type scanList struct {
 	f   *Filter
 	o   ScanOptions
 	end func(*Stats) // is told what a scan that came to its end counted
+	// contents, if not nil, get what was hashed on the way: a scan of their own would read all of the heap again.
+	contents *stringContents
 }
 
 // errEnough ends a scan whose caller wants no more.
@@ -25,7 +28,7 @@ var errEnough = errors.New("enough")
 func (l *scanList) All() iter.Seq2[answer.HeapObject, error] {
 	return func(yield func(answer.HeapObject, error) bool) {
 		err := scanRows(l, func() *rowCollector {
-			return &rowCollector{Counter: NewCounter(l.h, l.f), sieve: NewSieve(l.f)}
+			return &rowCollector{listCollector: l.collector()}
 		}, func(c *rowCollector) error {
 			for i := range c.rows {
 				if !yield(c.rows[i], nil) {
@@ -42,7 +45,7 @@ func (l *scanList) All() iter.Seq2[answer.HeapObject, error] {
 
 func (l *scanList) Format(chars int, newRow func() answer.AppendObject, emit func([]byte) error) error {
 	return scanRows(l, func() *lineCollector {
-		return &lineCollector{Counter: NewCounter(l.h, l.f), sieve: NewSieve(l.f), reader: newRowReader(l.h, chars), row: newRow()}
+		return &lineCollector{listCollector: l.collector(), reader: newRowReader(l.h, chars), row: newRow()}
 	}, func(c *lineCollector) error {
 		if len(c.out) == 0 {
 			return nil
@@ -51,22 +54,68 @@ func (l *scanList) Format(chars int, newRow func() answer.AppendObject, emit fun
 	})
 }
 
-// A countingCollector counts what it collects.
-type countingCollector interface {
-	Collector
-	counter() *Counter
+// A listCollector is what the collectors of rows have in common.
+type listCollector struct {
+	*Counter
+	sieve  *Sieve
+	hasher *stringHasher // nil if nobody wants it
 }
 
-func (c *Counter) counter() *Counter { return c }
+func (l *scanList) collector() listCollector {
+	c := listCollector{Counter: NewCounter(l.h, l.f), sieve: NewSieve(l.f)}
+	if l.contents != nil {
+		h := newStringHasher(l.h)
+		c.hasher = &h
+	}
+	return c
+}
 
-func scanRows[C countingCollector](l *scanList, create func() C, merge func(C) error) error {
+// take reports whether o is wanted, and counts it then.
+func (c *listCollector) take(s *Segment, o *Object) bool {
+	if !c.sieve.Pass(o) {
+		return false
+	}
+	c.Count(s, o)
+	if c.hasher != nil {
+		c.hasher.hash(o)
+	}
+	return true
+}
+
+func (c *listCollector) Reset() {
+	c.Counter.Reset()
+	if c.hasher != nil {
+		c.hasher.hashed.reset()
+	}
+}
+
+func (c *listCollector) common() *listCollector { return c }
+
+func scanRows[C interface {
+	Collector
+	common() *listCollector
+}](l *scanList, create func() C, merge func(C) error) error {
 	total := NewCounter(l.h, l.f)
-	err := Scan(l.ctx, l.h, l.h.Spans(l.f), l.o, create, func(c C) error {
-		total.Add(c.counter())
+	ctx, cancel := context.WithCancel(l.ctx)
+	defer cancel()
+	var keepers *stringKeepers
+	if l.contents != nil {
+		keepers = keepStrings(l.o.jobs(), cancel)
+	}
+	err := Scan(ctx, l.h, l.h.Spans(l.f), l.o, create, func(c C) error {
+		total.Add(c.common().Counter)
+		if keepers != nil {
+			keepers.add(ctx, &c.common().hasher.hashed)
+		}
 		return merge(c)
 	})
+	s := total.Stats()
+	if keepers != nil {
+		if t := keepers.end(); err == nil {
+			l.contents.table, l.contents.stats = t, s
+		}
+	}
 	if err == nil {
-		s := total.Stats()
 		l.end(&s)
 	}
 	return err
@@ -74,46 +123,53 @@ func scanRows[C countingCollector](l *scanList, create func() C, merge func(C) e
 
 // A rowCollector collects objects as an answer has them.
 type rowCollector struct {
-	*Counter
-	sieve *Sieve
-	rows  []answer.HeapObject
+	listCollector
+	rows []answer.HeapObject
 }
 
 func (c *rowCollector) Objects(s *Segment, batch []Object) {
 	var r rowReader
 	for i := range batch {
-		if o := &batch[i]; c.sieve.Pass(o) {
-			c.Count(s, o)
+		if o := &batch[i]; c.take(s, o) {
 			c.rows = append(c.rows, *r.read(o))
 		}
 	}
 }
 
 func (c *rowCollector) Reset() {
-	c.Counter.Reset()
+	c.listCollector.Reset()
 	c.rows = c.rows[:0]
 }
 
 // A lineCollector collects objects as finished rows of a text.
 type lineCollector struct {
-	*Counter
-	sieve  *Sieve
+	listCollector
 	reader rowReader
 	row    answer.AppendObject
+	taken  []Object
 	out    []byte
 }
 
 func (c *lineCollector) Objects(s *Segment, batch []Object) {
+	if c.reader.chars == 0 {
+		for i := range batch {
+			if o := &batch[i]; c.take(s, o) {
+				c.out = c.row(c.out, c.reader.read(o))
+			}
+		}
+		return
+	}
+	c.taken = c.taken[:0]
 	for i := range batch {
-		if o := &batch[i]; c.sieve.Pass(o) {
-			c.Count(s, o)
-			c.out = c.row(c.out, c.reader.read(o))
+		if o := &batch[i]; c.take(s, o) {
+			c.taken = append(c.taken, *o)
 		}
 	}
+	c.reader.readAll(c.taken, func(row *answer.HeapObject) { c.out = c.row(c.out, row) })
 }
 
 func (c *lineCollector) Reset() {
-	c.Counter.Reset()
+	c.listCollector.Reset()
 	c.out = c.out[:0]
 }
 
@@ -122,22 +178,53 @@ type rowReader struct {
 	h     *Heap
 	chars int // of what a string says
 	texts textReader
+	buf   []byte
+	said  []saidText
 	row   answer.HeapObject
 	text  answer.Excerpt
+}
+
+// A saidText is what a string says: in a buffer up to end, behind what the one before says.
+type saidText struct {
+	end    int
+	string bool // else it is no string
+	whole  bool
+	err    error
 }
 
 func newRowReader(h *Heap, chars int) rowReader {
 	return rowReader{h: h, chars: chars, texts: textReader{win: target.NewWindow(h.mem)}}
 }
 
+// read makes the row of o, without what a string says.
 func (r *rowReader) read(o *Object) *answer.HeapObject {
 	r.row = answer.HeapObject{Address: o.Addr, MethodTable: o.Type.Addr, Size: o.Size, Free: o.Free}
-	if r.chars > 0 && !o.Free && o.Type.Addr == r.h.rt.WellKnown().String {
-		text, whole, err := r.texts.read(o.Addr, r.chars)
-		r.text = answer.Excerpt{Text: answer.Text{S: text, Err: err}, Whole: whole}
-		r.row.String = &r.text
-	}
 	return &r.row
+}
+
+// readAll calls visit with the rows of objects, which are valid during the call. What their strings say becomes one string
+// of Go, of which each row gets its part.
+func (r *rowReader) readAll(objects []Object, visit func(*answer.HeapObject)) {
+	r.buf, r.said = r.buf[:0], r.said[:0]
+	for i := range objects {
+		var s saidText
+		if o := &objects[i]; r.chars > 0 && !o.Free && o.Type.Addr == r.h.rt.WellKnown().String {
+			s.string = true
+			r.buf, s.whole, s.err = r.texts.append(r.buf, o.Addr, o.Length, r.chars)
+		}
+		s.end = len(r.buf)
+		r.said = append(r.said, s)
+	}
+	texts, from := string(r.buf), 0
+	for i := range objects {
+		r.read(&objects[i])
+		if s := &r.said[i]; s.string {
+			r.text = answer.Excerpt{Text: answer.Text{S: texts[from:s.end], Err: s.err}, Whole: s.whole}
+			r.row.String = &r.text
+		}
+		from = r.said[i].end
+		visit(&r.row)
+	}
 }
 
 // A sliceList is an answer.ObjectSource of objects that are at hand.
@@ -162,13 +249,11 @@ const sliceRows = 1024
 
 func (l *sliceList) Format(chars int, newRow func() answer.AppendObject, emit func([]byte) error) error {
 	r, row, out := newRowReader(l.h, chars), newRow(), []byte(nil)
-	for i := range l.list {
-		out = row(out, r.read(&l.list[i]))
-		if (i+1)%sliceRows == 0 || i == len(l.list)-1 {
-			if err := emit(out); err != nil {
-				return err
-			}
-			out = out[:0]
+	for list := range slices.Chunk(l.list, sliceRows) {
+		out = out[:0]
+		r.readAll(list, func(o *answer.HeapObject) { out = row(out, o) })
+		if err := emit(out); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -1,8 +1,10 @@
 package heap
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -18,6 +20,28 @@ func hashes(n, m int) []hashedString {
 	for i := range list {
 		k := uint64(i % m)
 		list[i] = hashedString{a: k * 0x9e3779b97f4a7c15, b: k * 0xc2b2ae3d27d4eb4f, addr: target.Addr(0x1000 + 32*i), size: 24 + 2*k}
+	}
+	return list
+}
+
+// lanes are list by lanes.
+func lanes(list []hashedString) *stringLists {
+	var l stringLists
+	for _, s := range list {
+		l[s.a%stringLanes] = append(l[s.a%stringLanes], s)
+	}
+	return &l
+}
+
+// ordered are all ranges of s.
+func ordered(s *sortedStrings) []StringStats {
+	var list []StringStats
+	var rows, spare []stringRow
+	for i := range s.ranges() {
+		rows, spare = s.rows(i, rows, spare)
+		for j := range rows {
+			list = append(list, rows[j].stats())
+		}
 	}
 	return list
 }
@@ -43,14 +67,13 @@ func TestStringTable(t *testing.T) {
 	for _, jobs := range []int{1, 2, 8, 20} {
 		for _, batch := range []int{1000, len(list)} {
 			t.Run(fmt.Sprint(jobs, batch), func(t *testing.T) {
-				table := newStringTable()
-				keepers := table.keep(jobs, func() {})
+				keepers := keepStrings(jobs, func() {})
 				for part := range slices.Chunk(list, batch) {
-					keepers.add(t.Context(), slices.Clone(part))
+					keepers.add(t.Context(), lanes(part))
 				}
-				keepers.end()
-				assert.Equal(t, want, slices.Collect(table.sorted(jobs)))
+				table := keepers.end()
 				assert.NoError(t, table.gap())
+				assert.Equal(t, want, ordered(table.sort(jobs)))
 			})
 		}
 	}
@@ -61,12 +84,11 @@ func TestStringCeiling(t *testing.T) {
 	list := hashes(20_000, 10_000)
 	var first []StringStats
 	for _, jobs := range []int{1, 3, 8} {
-		table := newStringTable()
-		table.most = 4
-		keepers := table.keep(jobs, func() {})
-		keepers.add(t.Context(), slices.Clone(list))
-		keepers.end()
-		got := slices.Collect(table.sorted(jobs))
+		keepers := keepStrings(jobs, func() {})
+		keepers.table.most = 4
+		keepers.add(t.Context(), lanes(list))
+		table := keepers.end()
+		got := ordered(table.sort(jobs))
 		counted := uint64(0)
 		for _, s := range got {
 			counted += s.Count
@@ -82,40 +104,63 @@ func TestStringCeiling(t *testing.T) {
 	}
 }
 
-// TestTextsEnd: who wants no more, and who cancels, waits for nobody.
-func TestTextsEnd(t *testing.T) {
-	b := &builder{}
-	for i := range 5000 {
-		b.add(mtString, 22, 2, i%7)
-	}
-	h := b.heap(true, nil)
-	all := func(yield func(StringStats) bool) {
-		for _, a := range b.objs {
-			if !yield(StringStats{First: a, Count: 1, Size: 24}) {
-				return
-			}
+// TestStringRanges: rows of many ranges are in order, whatever they have in common: sizes, counts, or nothing.
+func TestStringRanges(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for _, sizes := range []uint64{1, 3, 1 << 12, 1 << 40} {
+		var list []hashedString
+		for i := range 20 * rangeRows {
+			list = append(list, hashedString{a: r.Uint64(), b: r.Uint64(), addr: target.Addr(0x7fff_0000_0000 + 32*i), size: 22 + r.Uint64N(sizes)})
+		}
+		keepers := keepStrings(2, func() {})
+		keepers.add(t.Context(), lanes(list))
+		sorted := keepers.end().sort(2)
+		require.Greater(t, sorted.ranges(), 10)
+		got := ordered(sorted)
+		slices.SortFunc(list, func(a, b hashedString) int { return cmp.Or(cmp.Compare(a.size, b.size), cmp.Compare(a.addr, b.addr)) })
+		require.Len(t, got, len(list))
+		for i := range got {
+			require.Equal(t, StringStats{First: list[i].addr, Count: 1, Size: list[i].size}, got[i])
 		}
 	}
+}
+
+// TestSortRows: the order is by both keys also where the rows come in none, as from segments that are not in order.
+func TestSortRows(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	for range 50 {
+		rows := make([]stringRow, r.IntN(100))
+		for i := range rows {
+			rows[i] = stringRow{first: target.Addr(r.Uint64() >> r.IntN(64)), total: r.Uint64() >> (48 + r.IntN(16))}
+		}
+		want := slices.Clone(rows)
+		slices.SortFunc(want, func(a, b stringRow) int { return cmp.Or(cmp.Compare(a.total, b.total), cmp.Compare(a.first, b.first)) })
+		got, _ := sortRows(rows, nil)
+		assert.Equal(t, want, got)
+	}
+}
+
+// TestInOrder: who wants no more, and who cancels, waits for nobody, and results come in order.
+func TestInOrder(t *testing.T) {
+	work := func() func(int, *int) { return func(i int, into *int) { *into = i } }
 	n := 0
-	for s := range h.texts(t.Context(), all, 3) {
-		require.Equal(t, b.objs[n], s.Address)
+	require.NoError(t, inOrder(t.Context(), 1000, 3, work, func(i *int) error {
+		require.Equal(t, n, *i)
 		n++
-	}
-	assert.Equal(t, len(b.objs), n)
-	for range h.texts(t.Context(), all, 3) {
-		break
-	}
+		return nil
+	}))
+	assert.Equal(t, 1000, n)
+	assert.Equal(t, errEnough, inOrder(t.Context(), 1000, 3, work, func(*int) error { return errEnough }))
 	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	for range h.texts(ctx, all, 3) {
-		t.Log("a batch may be ready")
-	}
+	assert.ErrorIs(t, inOrder(ctx, 1000, 3, work, func(*int) error { cancel(); return nil }), context.Canceled)
+	assert.Panics(t, func() {
+		_ = inOrder(t.Context(), 1000, 3, func() func(int, *int) { return func(int, *int) { panic("work") } }, func(*int) error { return nil })
+	})
 }
 
 // TestTextOfStrings: ASCII and other text.
 func TestTextOfStrings(t *testing.T) {
-	r := &textReader{}
-	for _, s := range []string{"", "plain", "tab\there", "na\u00efve", "\u4e2d\u6587", "a\U0001f600"} {
+	for _, s := range []string{"", "plain", "of four and more", "of four and m\u00f6re", "tab\there", "na\u00efve", "\u4e2d\u6587", "a\U0001f600"} {
 		var b []byte
 		for _, c := range s {
 			if c > 0xffff {
@@ -126,6 +171,43 @@ func TestTextOfStrings(t *testing.T) {
 			}
 			b = append(b, byte(c), byte(c>>8))
 		}
-		assert.Equal(t, s, r.text(b))
+		assert.Equal(t, "before"+s, string(appendText([]byte("before"), b)))
 	}
+}
+
+// BenchmarkStringTable counts a million strings of half as many contents, which is more than a cache has room for.
+func BenchmarkStringTable(b *testing.B) {
+	const strings = 1 << 20
+	r := rand.New(rand.NewPCG(1, 2))
+	list := hashes(strings, strings/2)
+	for i := range list {
+		k := r.Uint64N(strings / 2)
+		list[i].a, list[i].b = k*0x9e3779b97f4a7c15, k*0xc2b2ae3d27d4eb4f
+	}
+	all := lanes(list)
+	b.Run("count", func(b *testing.B) {
+		for b.Loop() {
+			t := newStringTable()
+			for _, lane := range all {
+				t.addAll(lane)
+			}
+		}
+		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/strings, "ns/string")
+	})
+	b.Run("sort", func(b *testing.B) {
+		for b.Loop() {
+			b.StopTimer()
+			t := newStringTable()
+			for _, lane := range all {
+				t.addAll(lane)
+			}
+			b.StartTimer()
+			s := t.sort(1)
+			var rows, spare []stringRow
+			for i := range s.ranges() {
+				rows, spare = s.rows(i, rows, spare)
+			}
+		}
+		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/strings, "ns/string")
+	})
 }

@@ -2,17 +2,14 @@ package heap
 
 import (
 	"cmp"
-	"container/heap"
-	"iter"
-	"slices"
 
 	"github.com/sosgo/sosgo/internal/limits"
-	"github.com/sosgo/sosgo/internal/workers"
 	"github.com/sosgo/sosgo/target"
 )
 
 const (
 	stringParts = 256     // of a stringTable; a power of two
+	stringLanes = 8       // of hashed strings: those of a lane belong into every eighth part
 	stringChunk = 1 << 10 // entries that are allocated at once: a part grows without being copied
 )
 
@@ -32,8 +29,15 @@ type stringPart struct {
 	beyond uint64 // strings whose content had no room
 }
 
+// stringNumber are the bits of a slot that number an entry.
+const stringNumber = 1<<20 - 1
+
+const _ = uint(stringNumber - limits.StringContents/stringParts) // there are enough of them
+
+// A stringEntry is half of a cache line, for each string touches one at random. Half of the hash is not here: 44 bits of
+// it are in the slot, and 8 are the number of the part, which makes 116 bits.
 type stringEntry struct {
-	a, b  uint64
+	b     uint64
 	first target.Addr
 	count uint64
 	size  uint64 // of one, in bytes
@@ -41,29 +45,55 @@ type stringEntry struct {
 
 func newStringTable() *stringTable { return &stringTable{most: limits.StringContents / stringParts} }
 
-// addAll adds those of list that are in every n-th part from first on.
-func (t *stringTable) addAll(list []hashedString, first, n int) {
-	for i := range list {
-		s := &list[i]
-		if part := int(s.a % stringParts); part%n == first {
-			t.parts[part].add(s, t.most)
+// addAll adds strings of one lane. First the slots of several are loaded, none of which waits for another: the table is
+// larger than any cache, and one string after the other would wait for memory twice (this halves the time).
+func (t *stringTable) addAll(list []hashedString) {
+	var slots [32]uint64
+	for len(list) > 0 {
+		group := list[:min(len(list), len(slots))]
+		for i := range group {
+			s := &group[i]
+			slots[i] = t.parts[s.a%stringParts].slot(s.b)
 		}
+		for i := range group {
+			s := &group[i]
+			if p := &t.parts[s.a%stringParts]; !p.again(s, slots[i]) {
+				p.add(s, t.most)
+			}
+		}
+		list = list[len(group):]
 	}
+}
+
+// slot is the slot where the search for a hash begins.
+func (p *stringPart) slot(b uint64) uint64 {
+	if len(p.slots) == 0 {
+		return 0
+	}
+	return p.slots[b&uint64(len(p.slots)-1)]
+}
+
+// again counts s if it is the entry of that slot. Numbers of entries stay when the slots grow.
+func (p *stringPart) again(s *hashedString, slot uint64) bool {
+	if slot == 0 || (slot^s.a)&^stringNumber != 0 {
+		return false
+	}
+	e := p.entry(int(slot&stringNumber) - 1)
+	if e.b != s.b {
+		return false
+	}
+	e.count++
+	return true
 }
 
 func (p *stringPart) add(s *hashedString, most int) {
 	if 4*p.n >= 3*len(p.slots) {
 		p.grow()
 	}
-	const number = 1<<32 - 1
 	mask := uint64(len(p.slots) - 1)
 	at := s.b & mask
 	for ; p.slots[at] != 0; at = (at + 1) & mask {
-		if (p.slots[at]^s.a)&^number != 0 {
-			continue
-		}
-		if e := p.entry(int(p.slots[at]&number) - 1); e.a == s.a && e.b == s.b {
-			e.count++
+		if p.again(s, p.slots[at]) {
 			return
 		}
 	}
@@ -74,9 +104,9 @@ func (p *stringPart) add(s *hashedString, most int) {
 	if p.n%stringChunk == 0 {
 		p.chunks = append(p.chunks, make([]stringEntry, stringChunk))
 	}
-	*p.entry(p.n) = stringEntry{a: s.a, b: s.b, first: s.addr, count: 1, size: s.size}
+	*p.entry(p.n) = stringEntry{b: s.b, first: s.addr, count: 1, size: s.size}
 	p.n++
-	p.slots[at] = s.a&^number | uint64(p.n)
+	p.slots[at] = s.a&^stringNumber | uint64(p.n)
 }
 
 func (p *stringPart) entry(i int) *stringEntry { return &p.chunks[i/stringChunk][i%stringChunk] }
@@ -90,7 +120,7 @@ func (p *stringPart) grow() {
 		if v == 0 {
 			continue
 		}
-		at := p.entry(int(uint32(v))-1).b & mask
+		at := p.entry(int(v&stringNumber)-1).b & mask
 		for ; p.slots[at] != 0; at = (at + 1) & mask {
 		}
 		p.slots[at] = v
@@ -109,81 +139,6 @@ func (t *stringTable) gap() error {
 	return target.Unsupportedf("more than %d different strings: %d strings are not counted", stringParts*t.most, n)
 }
 
-func (e *stringEntry) stats() StringStats {
-	return StringStats{First: e.first, Count: e.count, Size: e.size}
-}
-
-// sorted yields the contents by total size, then by the first of their strings. Parts are sorted by several goroutines,
-// and merged while they are ranged over.
-func (t *stringTable) sorted(jobs int) iter.Seq[StringStats] {
-	return func(yield func(StringStats) bool) {
-		var group workers.Group
-		jobs = min(jobs, stringParts)
-		lists := make([][]uint32, stringParts)
-		for j := range jobs {
-			group.Go(func() {
-				for i := j; i < stringParts; i += jobs {
-					lists[i] = t.parts[i].sorted()
-				}
-			})
-		}
-		group.Wait()
-		var m stringMerge
-		for i, list := range lists {
-			if len(list) > 0 {
-				m.tops = append(m.tops, stringTop{stats: t.parts[i].entry(int(list[0])).stats(), part: &t.parts[i], rest: list[1:]})
-			}
-		}
-		heap.Init(&m)
-		for len(m.tops) > 0 {
-			top := &m.tops[0]
-			if !yield(top.stats) {
-				return
-			}
-			if len(top.rest) == 0 {
-				heap.Pop(&m)
-				continue
-			}
-			top.stats, top.rest = top.part.entry(int(top.rest[0])).stats(), top.rest[1:]
-			heap.Fix(&m, 0)
-		}
-	}
-}
-
-// sorted returns the numbers of the entries in order, and frees the slots.
-func (p *stringPart) sorted() []uint32 {
-	p.slots = nil
-	list := make([]uint32, p.n)
-	for i := range list {
-		list[i] = uint32(i)
-	}
-	slices.SortFunc(list, func(i, j uint32) int {
-		a, b := p.entry(int(i)).stats(), p.entry(int(j)).stats()
-		return compareStrings(&a, &b)
-	})
-	return list
-}
-
 func compareStrings(a, b *StringStats) int {
 	return cmp.Or(cmp.Compare(a.TotalSize(), b.TotalSize()), cmp.Compare(a.First, b.First))
-}
-
-// A stringMerge has the smallest of the parts' entries on top.
-type stringMerge struct{ tops []stringTop }
-
-type stringTop struct {
-	stats StringStats
-	part  *stringPart
-	rest  []uint32
-}
-
-func (m *stringMerge) Len() int { return len(m.tops) }
-func (m *stringMerge) Less(i, j int) bool {
-	return compareStrings(&m.tops[i].stats, &m.tops[j].stats) < 0
-}
-func (m *stringMerge) Swap(i, j int) { m.tops[i], m.tops[j] = m.tops[j], m.tops[i] }
-func (m *stringMerge) Push(any)      {}
-func (m *stringMerge) Pop() any {
-	m.tops = m.tops[:len(m.tops)-1]
-	return nil
 }

@@ -2,7 +2,6 @@ package objecttext
 
 import (
 	"io"
-	"iter"
 	"strconv"
 	"strings"
 	"unicode"
@@ -193,10 +192,12 @@ const (
 	stringWidth    = 128 // what sosgo leaves it
 )
 
-func stringCounts(p *report.Page, list iter.Seq2[answer.StringCount, error], behind bool) {
-	t := p.Table(report.Column{Kind: report.Integer}, report.Column{Kind: report.Integer}, report.Column{Kind: report.Text})
-	header := true
-	for s := range report.Each(p, list) {
+func stringCounts(p *report.Page, list *answer.StringCounts, behind bool) {
+	if list == nil {
+		return
+	}
+	header, write := true, writer(p)
+	p.Fail(list.Format(func() answer.AppendStringCount { return stringRow(p.SOS) }, func(rows []byte) error {
 		if header {
 			header = false
 			if behind {
@@ -204,18 +205,29 @@ func stringCounts(p *report.Page, list iter.Seq2[answer.StringCount, error], beh
 			}
 			p.Print("Statistics:\n")
 		}
+		return write(rows)
+	}))
+}
+
+// stringRow makes a function that appends rows of the table of contents.
+func stringRow(sos bool) answer.AppendStringCount {
+	var out appender
+	t := report.NewTable(&out, report.Column{Kind: report.Integer}, report.Column{Kind: report.Integer}, report.Column{Kind: report.Text})
+	return func(b []byte, s *answer.StringCount) []byte {
+		out.b = b
 		t.Uint(s.Count)
 		t.Uint(s.Size)
-		t.Text(content(p, s.Text))
-		t.End()
+		t.Text(content(sos, s.Text))
+		_ = t.End() // an appender takes everything
+		return out.b
 	}
 }
 
-func content(p *report.Page, t answer.Text) string {
+func content(sos bool, t answer.Text) string {
 	switch {
 	case t.Err != nil:
 		return t.String()
-	case p.SOS:
+	case sos:
 		return sosString(t.S)
 	}
 	return report.CutEnd(t.S, stringWidth)

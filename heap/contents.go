@@ -1,0 +1,222 @@
+package heap
+
+import (
+	"context"
+	"iter"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/workers"
+	"github.com/sosgo/sosgo/target"
+)
+
+// A stringContents is an answer.StringSource: strings counted by content.
+type stringContents struct {
+	h    *Heap
+	ctx  context.Context
+	gaps *answer.Gaps // notes what is missing
+	f    *Filter
+	o    ScanOptions
+
+	// table is filled and stats are those of a scan of the same strings, if there was one that came to its end; else All and
+	// Format scan.
+	table *stringTable
+	stats Stats
+}
+
+// count returns what was counted in its order, nil if that failed.
+func (c *stringContents) count() *sortedStrings {
+	var err error
+	if c.table == nil {
+		c.table, c.stats, err = c.h.countStrings(c.ctx, c.f, c.o)
+	}
+	if err == nil {
+		err = noteCorrupt(c.gaps, &c.stats)
+	}
+	if err != nil {
+		c.gaps.Fail(err)
+		return nil
+	}
+	c.gaps.Note(c.table.gap())
+	sorted := c.table.sort(c.o.jobs())
+	c.table = nil
+	return sorted
+}
+
+func (c *stringContents) All() iter.Seq2[answer.StringCount, error] {
+	return func(yield func(answer.StringCount, error) bool) {
+		sorted := c.count()
+		if sorted == nil {
+			return
+		}
+		read := func() func(int, *[]answer.StringCount) {
+			r := newContentReader(c.h, sorted)
+			return func(i int, list *[]answer.StringCount) {
+				*list = (*list)[:0]
+				r.read(i, func(s *answer.StringCount) { *list = append(*list, *s) })
+			}
+		}
+		c.end(inOrder(c.ctx, sorted.ranges(), c.o.jobs(), read, func(list *[]answer.StringCount) error {
+			for _, s := range *list {
+				c.gaps.Note(s.Text.Err)
+				if !yield(s, nil) {
+					return errEnough
+				}
+			}
+			return nil
+		}))
+	}
+}
+
+// end notes why a list ended; that its caller wants no more is no failure.
+func (c *stringContents) end(err error) {
+	if err != nil && c.ctx.Err() != nil {
+		c.gaps.Fail(err)
+	}
+}
+
+func (c *stringContents) Format(newRow func() answer.AppendStringCount, emit func(rows []byte) error) error {
+	sorted := c.count()
+	if sorted == nil {
+		return nil // the gaps say why
+	}
+	type rows struct {
+		out     []byte
+		missing []error
+	}
+	read := func() func(int, *rows) {
+		r, row := newContentReader(c.h, sorted), newRow()
+		return func(i int, b *rows) {
+			b.out, b.missing = b.out[:0], b.missing[:0]
+			r.read(i, func(s *answer.StringCount) {
+				if s.Text.Err != nil {
+					b.missing = append(b.missing, s.Text.Err)
+				}
+				b.out = row(b.out, s)
+			})
+		}
+	}
+	err := inOrder(c.ctx, sorted.ranges(), c.o.jobs(), read, func(b *rows) error {
+		c.gaps.NoteAll(b.missing)
+		if len(b.out) == 0 {
+			return nil
+		}
+		return emit(b.out)
+	})
+	c.end(err)
+	return err
+}
+
+// A contentReader reads what counted strings say, for one goroutine.
+type contentReader struct {
+	sorted      *sortedStrings
+	text        textReader
+	rows, spare []stringRow
+	buf         []byte
+	row         answer.StringCount
+}
+
+func newContentReader(h *Heap, sorted *sortedStrings) *contentReader {
+	return &contentReader{sorted: sorted, text: textReader{target.NewWindow(h.mem)}}
+}
+
+// textBatch is how many strings are read at once.
+const textBatch = 256
+
+// read calls visit with the rows of a range in order; each is valid during the call, and its text for good.
+func (c *contentReader) read(i int, visit func(*answer.StringCount)) {
+	c.rows, c.spare = c.sorted.rows(i, c.rows, c.spare)
+	for rows := c.rows; len(rows) > 0; {
+		n := min(len(rows), textBatch)
+		c.readBatch(rows[:n], visit)
+		rows = rows[n:]
+	}
+}
+
+func (c *contentReader) readBatch(rows []stringRow, visit func(*answer.StringCount)) {
+	// The strings lie anywhere. To load all lengths first lets the processor wait for several at once.
+	var length [textBatch]uint32
+	var ends [textBatch]int
+	var errs [textBatch]error
+	for i := range rows {
+		length[i], errs[i] = c.text.length(rows[i].first)
+	}
+	c.buf = c.buf[:0]
+	for i := range rows {
+		if errs[i] == nil {
+			c.buf, _, errs[i] = c.text.append(c.buf, rows[i].first, length[i], comparedChars)
+		}
+		ends[i] = len(c.buf)
+	}
+	texts, from := string(c.buf), 0
+	for i := range rows {
+		r := &rows[i]
+		c.row = answer.StringCount{Count: r.count, Size: r.total, Address: r.first, Text: answer.Text{S: texts[from:ends[i]], Err: errs[i]}}
+		visit(&c.row)
+		from = ends[i]
+	}
+}
+
+// inOrder has n pieces of work done by several goroutines, each with a function of its own that newWork makes, and passes
+// the results on in order, by the caller's goroutine. A result is valid during the call, and overwritten by a later piece.
+// The error is emit's or the context's.
+func inOrder[T any](ctx context.Context, n, jobs int, newWork func() func(i int, into *T), emit func(*T) error) error {
+	type piece struct {
+		i    int
+		into T
+		done chan struct{} // has room for one
+	}
+	inner, cancel := context.WithCancel(ctx)
+	var group workers.Group
+	defer group.Wait()
+	defer cancel()
+	pieces := 2 * jobs
+	free, queue, order := make(chan *piece, pieces), make(chan *piece, pieces), make(chan *piece, pieces)
+	for range pieces {
+		free <- &piece{done: make(chan struct{}, 1)}
+	}
+	group.Go(func() {
+		defer close(queue)
+		defer close(order)
+		for i := range n {
+			select {
+			case p := <-free:
+				p.i = i
+				order <- p
+				queue <- p
+			case <-inner.Done():
+				return
+			}
+		}
+	})
+	for range jobs {
+		group.Go(func() {
+			failed := true
+			defer func() {
+				if failed { // nobody must wait for the piece
+					cancel()
+				}
+			}()
+			work := newWork()
+			for p := range queue {
+				work(p.i, &p.into)
+				p.done <- struct{}{}
+			}
+			failed = false
+		})
+	}
+	for p := range order {
+		select {
+		case <-p.done:
+		case <-inner.Done():
+			return ctx.Err()
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := emit(&p.into); err != nil {
+			return err
+		}
+		free <- p
+	}
+	return ctx.Err()
+}

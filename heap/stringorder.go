@@ -1,0 +1,158 @@
+package heap
+
+import (
+	"cmp"
+	"math/bits"
+	"sort"
+
+	"github.com/sosgo/sosgo/internal/workers"
+	"github.com/sosgo/sosgo/target"
+)
+
+// A stringRow is what is left of an entry of a stringTable when all are counted: the strings of one content.
+type stringRow struct {
+	first target.Addr
+	total uint64 // bytes of all
+	count uint64
+}
+
+// before is the order of rows: by total size, and by the first string.
+func (r *stringRow) before(o *stringRow) bool {
+	return cmp.Or(cmp.Compare(r.total, o.total), cmp.Compare(r.first, o.first)) < 0
+}
+
+func (r *stringRow) stats() StringStats {
+	return StringStats{First: r.first, Count: r.count, Size: r.total / r.count}
+}
+
+// sortedStrings are the rows of a table in order, in ranges that several goroutines can make at once: each range is between
+// two rows, and takes a few from each sorted part. (A heap that merged the parts took as long as counting, in one goroutine.)
+type sortedStrings struct {
+	parts [stringParts][]stringRow
+	cuts  []stringRow // what the ranges but the first start with
+}
+
+const (
+	rangeSample = 32      // one row of so many of a part may be a cut
+	rangeRows   = 1 << 12 // of a range, about; at most (rangeRows/rangeSample+stringParts)*rangeSample
+	rangeStep   = rangeRows / rangeSample
+)
+
+// sort sorts what was counted, and empties the table.
+func (t *stringTable) sort(jobs int) *sortedStrings {
+	var s sortedStrings
+	var group workers.Group
+	jobs = min(jobs, stringParts)
+	for j := range jobs {
+		group.Go(func() {
+			var spare []stringRow
+			for i := j; i < stringParts; i += jobs {
+				s.parts[i], spare = t.parts[i].sort(spare)
+			}
+		})
+	}
+	group.Wait()
+	var samples []stringRow
+	for _, rows := range s.parts {
+		for i := rangeSample - 1; i < len(rows); i += rangeSample {
+			samples = append(samples, rows[i])
+		}
+	}
+	samples, _ = sortRows(samples, nil)
+	for i := rangeStep; i < len(samples); i += rangeStep {
+		s.cuts = append(s.cuts, samples[i])
+	}
+	return &s
+}
+
+// sort returns the rows of the part in order, and what may be the spare of the next one.
+func (p *stringPart) sort(spare []stringRow) (sorted, unused []stringRow) {
+	rows := make([]stringRow, 0, p.n)
+	for i, chunk := range p.chunks {
+		for j := range chunk[:min(stringChunk, p.n-i*stringChunk)] {
+			e := &chunk[j]
+			rows = append(rows, stringRow{first: e.first, total: e.count * e.size, count: e.count})
+		}
+	}
+	p.slots, p.chunks, p.n = nil, nil, 0
+	sorted, unused = sortRows(rows, spare)
+	if cap(sorted) > len(sorted)+len(sorted)/8 { // it was the spare, of a larger part
+		return append(unused[:0], sorted...), sorted
+	}
+	return sorted, unused
+}
+
+// ranges is the number of ranges.
+func (s *sortedStrings) ranges() int { return len(s.cuts) + 1 }
+
+// rows returns the rows of a range in order, in one of two slices that are there to be overwritten, and the other.
+func (s *sortedStrings) rows(i int, into, spare []stringRow) (rows, unused []stringRow) {
+	into = into[:0]
+	for _, part := range s.parts {
+		if i < len(s.cuts) {
+			part = part[:firstFrom(part, &s.cuts[i])]
+		}
+		if i > 0 {
+			part = part[firstFrom(part, &s.cuts[i-1]):]
+		}
+		into = append(into, part...)
+	}
+	return sortRows(into, spare)
+}
+
+// firstFrom is the index of the first row that is not before cut.
+func firstFrom(rows []stringRow, cut *stringRow) int {
+	return sort.Search(len(rows), func(i int) bool { return !rows[i].before(cut) })
+}
+
+// sortRows sorts rows by digits of their keys. Digits that all have in common cost nothing: mostly two or three are left of
+// the address, one or two of the size. The result is in one of the two slices, and the other is returned, too.
+func sortRows(rows, spare []stringRow) (sorted, unused []stringRow) {
+	if cap(spare) < len(rows) {
+		spare = make([]stringRow, len(rows))
+	}
+	spare = spare[:len(rows)]
+	var first, total uint64 // bits that differ
+	ordered := true         // by address, as what was counted is
+	for i := 1; i < len(rows); i++ {
+		first |= uint64(rows[i].first ^ rows[0].first)
+		total |= rows[i].total ^ rows[0].total
+		ordered = ordered && rows[i].first > rows[i-1].first
+	}
+	if !ordered {
+		rows, spare = sortByDigits(rows, spare, first, false)
+	}
+	return sortByDigits(rows, spare, total, true)
+}
+
+// key is one of the two numbers that rows are sorted by.
+func (r *stringRow) key(total bool) uint64 {
+	if total {
+		return r.total
+	}
+	return uint64(r.first)
+}
+
+// sortByDigits sorts rows by the bits of a key that differ, from the lowest digit on; equal ones keep their order.
+func sortByDigits(rows, spare []stringRow, differ uint64, byTotal bool) (sorted, unused []stringRow) {
+	const digit = 10
+	for differ != 0 {
+		shift := bits.TrailingZeros64(differ)
+		differ &^= (1<<digit - 1) << shift
+		var at [1 << digit]uint32
+		for i := range rows {
+			at[rows[i].key(byTotal)>>shift%(1<<digit)]++
+		}
+		n := uint32(0)
+		for i := range at {
+			at[i], n = n, n+at[i]
+		}
+		for i := range rows {
+			k := &at[rows[i].key(byTotal)>>shift%(1<<digit)]
+			spare[*k] = rows[i]
+			*k++
+		}
+		rows, spare = spare, rows
+	}
+	return rows, spare
+}
