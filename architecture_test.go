@@ -19,7 +19,7 @@ const modulePath = "github.com/sosgo/sosgo"
 
 // library is what commands may ask: all packages of the library, the root's
 // too, and package report for the answer that they give.
-const library = "answer codeinfo crash dac dac/code diagnosis disasm dump heap hexdump image metadata objects report resolve stackscan stackwalk target threads unwind SELF"
+const library = "answer codeinfo crash dac dac/code diagnosis disasm dump graph heap hexdump image metadata objects report resolve stackscan stackwalk target threads unwind SELF"
 
 // mayImport says which packages of this module each package may import, as
 // docs/architecture.md explains it: nobody imports what comes later on the
@@ -61,7 +61,8 @@ var mayImport = map[string]string{
 	"disasm":             "answer target codeinfo metadata dac dac/code objects",
 	"resolve":            "answer target dac dac/code heap threads",
 	"roots":              "answer target codeinfo dac dac/code heap objects stackwalk threads internal/lazy internal/limits",
-	"":                   "answer target codeinfo crash dac dac/code diagnosis dump elfcore heap image metadata minidump objects resolve roots stackscan stackwalk threads unwind internal/lazy internal/limits internal/modfiles internal/symstore",
+	"graph":              "target dac dac/code heap objects roots threads internal/digraph internal/lazy internal/offheap internal/workers",
+	"":                   "answer target codeinfo crash dac dac/code diagnosis dump elfcore graph heap image metadata minidump objects resolve roots stackscan stackwalk threads unwind internal/lazy internal/limits internal/modfiles internal/symstore",
 	"report":             "answer target",
 	"report/stackexport": "answer report",
 	"internal/cli":       "target report internal/outfile internal/workers",

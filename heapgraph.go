@@ -1,11 +1,49 @@
 package sosgo
 
 import (
+	"cmp"
 	"context"
+	"errors"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/graph"
 	"github.com/sosgo/sosgo/heap"
 )
+
+// Graph is the graph of the heap's objects and of what keeps them alive: what holds an object,
+// what would be free without it. It is built by the first that asks for it, with that one's options, and
+// shared by all; Jobs of 0 stands for Options.Jobs. It is closed with the dump.
+func (v *View) Graph(ctx context.Context, o graph.Options) (*graph.Graph, error) {
+	return v.graph.Get(func() (*graph.Graph, error) {
+		h, err := v.Heap()
+		if err != nil {
+			return nil, err
+		}
+		reader, err := v.RootReader()
+		if err != nil {
+			return nil, err
+		}
+		roots, err := graph.RootsOf(ctx, h, reader)
+		if err != nil {
+			return nil, err
+		}
+		o.Jobs = cmp.Or(o.Jobs, v.dump.Jobs())
+		return graph.Build(ctx, h, roots, o)
+	})
+}
+
+var errGraphClosed = errors.New("the dump is closed")
+
+// closeGraphs gives the memory of the graphs back.
+func (d *Dump) closeGraphs() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, v := range d.views {
+		if g, err := v.graph.Get(func() (*graph.Graph, error) { return nil, errGraphClosed }); err == nil {
+			g.Close()
+		}
+	}
+}
 
 // HeapGraph tells of the heap as a graph: types, roots, and objects with what
 // they refer to, which are read while the answer's list is. What can't be read

@@ -198,6 +198,7 @@ func newDump(f *dump.File, o Options) *Dump {
 // Close releases the dump.
 func (d *Dump) Close() error {
 	d.end()
+	d.closeGraphs()
 	return errors.Join(d.files.Close(), d.file.Close())
 }
 

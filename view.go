@@ -12,6 +12,7 @@ import (
 	"github.com/sosgo/sosgo/crash"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/diagnosis"
+	"github.com/sosgo/sosgo/graph"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/lazy"
 	"github.com/sosgo/sosgo/objects"
@@ -40,6 +41,7 @@ type View struct {
 	native  lazy.Value[*stackwalk.Walker]
 	walker  lazy.Value[*stackwalk.Walker]
 	roots   lazy.Value[*roots.Reader]
+	graph   lazy.Value[*graph.Graph]
 }
 
 // View returns the view of a runtime of the process: its number in Runtimes, or

@@ -17,6 +17,7 @@ type GCDesc struct {
 	// Of an array of structs: the pattern that repeats from first to the end.
 	repeat []gcRepeat
 	first  uint64 // bytes from the object's start
+	stride uint64 // bytes of an element
 }
 
 // A gcSeries is a run of references.
@@ -87,7 +88,6 @@ func readRepeat(mem target.Memory, mt target.Addr, n int) (*GCDesc, error) {
 	if err != nil {
 		return nil, err
 	}
-	stride := uint64(0)
 	d := &GCDesc{first: binary.LittleEndian.Uint64(b[8*n:]), repeat: make([]gcRepeat, n)}
 	if d.first < 8 || d.first%8 != 0 || d.first > maxBaseSize {
 		return nil, target.Corruptf("pattern at offset %#x", d.first)
@@ -99,9 +99,9 @@ func readRepeat(mem target.Memory, mt target.Addr, n int) (*GCDesc, error) {
 			return nil, target.Corruptf("pattern that skips %d bytes", r.skip)
 		}
 		d.repeat[i] = r
-		stride += 8*uint64(r.pointers) + uint64(r.skip)
+		d.stride += 8*uint64(r.pointers) + uint64(r.skip)
 	}
-	if stride == 0 {
+	if d.stride == 0 {
 		return nil, target.Corruptf("empty pattern")
 	}
 	return d, nil
@@ -113,16 +113,13 @@ func (d *GCDesc) Empty() bool { return len(d.series) == 0 && len(d.repeat) == 0 
 // Slots calls yield with the offset, from the object's start in bytes, of each
 // reference in an object of size bytes, in the order of memory. It stops when
 // yield returns false, and allocates nothing.
-func (d *GCDesc) Slots(size uint64, yield func(offset uint64) bool) {
-	size = (size + 7) &^ 7
+func (d *GCDesc) Slots(size uint64, yield func(offset uint64) bool) { d.slotsFrom(size, 0, yield) }
+
+// slotsFrom is Slots for the offsets from from on.
+func (d *GCDesc) slotsFrom(size, from uint64, yield func(offset uint64) bool) {
 	for i := range d.series {
-		s := &d.series[i]
-		n := s.size + int64(size)
-		if n <= 0 || s.offset >= size {
-			continue
-		}
-		// The last word of the size is the header of the next object.
-		for off, end := s.offset, min(s.offset+uint64(n), size-8); off < end; off += 8 {
+		off, end := d.series[i].within(size)
+		for off = max(off, from); off < end; off += 8 {
 			if !yield(off) {
 				return
 			}
@@ -131,10 +128,15 @@ func (d *GCDesc) Slots(size uint64, yield func(offset uint64) bool) {
 	if len(d.repeat) == 0 {
 		return
 	}
-	for off := d.first; off+8 < size; {
+	size = (size + 7) &^ 7
+	off := d.first
+	if from > off {
+		off += (from - off) / d.stride * d.stride // whole elements
+	}
+	for off+8 < size {
 		for _, r := range d.repeat {
 			for range r.pointers {
-				if off+8 >= size || !yield(off) {
+				if off+8 >= size || off >= from && !yield(off) {
 					return
 				}
 				off += 8
@@ -142,4 +144,71 @@ func (d *GCDesc) Slots(size uint64, yield func(offset uint64) bool) {
 			off += uint64(r.skip)
 		}
 	}
+}
+
+// within is the part of an object of size bytes in which the series lies. The last
+// word of the size is the header of the next object.
+func (s *gcSeries) within(size uint64) (start, end uint64) {
+	size = (size + 7) &^ 7
+	n := s.size + int64(size)
+	if n <= 0 || s.offset >= size {
+		return 0, 0
+	}
+	return s.offset, min(s.offset+uint64(n), size-8)
+}
+
+// append appends the references of an object of size bytes that are not null to
+// dst: those at offset from and behind it in b, the object's first bytes.
+func (d *GCDesc) append(dst []target.Addr, b []byte, size, from uint64) []target.Addr {
+	for i := range d.series {
+		off, end := d.series[i].within(size)
+		off, end = max(off, from), min(end, uint64(len(b)))
+		if off >= end {
+			continue
+		}
+		for w := b[off:end]; len(w) >= 8; w = w[8:] {
+			if v := binary.LittleEndian.Uint64(w); v != 0 {
+				dst = append(dst, target.Addr(v))
+			}
+		}
+	}
+	if len(d.repeat) == 0 {
+		return dst
+	}
+	d.slotsFrom(size, from, func(off uint64) bool {
+		if off+8 > uint64(len(b)) {
+			return false
+		}
+		if v := binary.LittleEndian.Uint64(b[off:]); v != 0 {
+			dst = append(dst, target.Addr(v))
+		}
+		return true
+	})
+	return dst
+}
+
+// count is the number of slots at offsets from up to to, from being that of one.
+func (d *GCDesc) count(size, from, to uint64) (n uint64) {
+	for i := range d.series {
+		off, end := d.series[i].within(size)
+		if off, end = max(off, from), min(end, to); off < end {
+			n += (end - off + 7) / 8
+		}
+	}
+	if len(d.repeat) > 0 && to > from {
+		if whole := (to - from) / d.stride; whole > 0 {
+			for _, r := range d.repeat {
+				n += whole * uint64(r.pointers)
+			}
+			from += whole * d.stride
+		}
+		d.slotsFrom(size, from, func(off uint64) bool {
+			if off >= to {
+				return false
+			}
+			n++
+			return true
+		})
+	}
+	return n
 }

@@ -29,6 +29,7 @@ type Heap struct {
 	segments []Segment // by Objects.Start
 	lost     []LostSegment
 	contexts []dac.AllocContext
+	held     []target.Range // what the dump holds of the segments, by address
 	gaps     []target.Range // from a context's pointer to the next object, inside segments, by address
 	types    *typeTable
 	edges    *edgeTypes
@@ -413,7 +414,13 @@ func (h *Heap) readStored(t target.Target) {
 		first := sort.Search(len(h.segments), func(i int) bool { return h.segments[i].Objects.End > r.Start })
 		for i := first; i < len(h.segments) && h.segments[i].Objects.Start < end; i++ {
 			o := h.segments[i].Objects
-			h.segments[i].stored += uint64(min(o.End, end) - max(o.Start, r.Start))
+			held := target.Range{Start: max(o.Start, r.Start), End: min(o.End, end)}
+			h.segments[i].stored += held.Size()
+			if n := len(h.held); n > 0 && h.held[n-1].End == held.Start && held.Start != o.Start {
+				h.held[n-1].End = held.End
+			} else if held.Size() > 0 {
+				h.held = append(h.held, held)
+			}
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"sync"
 
+	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/workers"
 	"github.com/sosgo/sosgo/target"
 )
@@ -73,6 +74,21 @@ func Scan[C Collector](ctx context.Context, h *Heap, spans []Span, o ScanOptions
 	cancel()
 	return err
 }
+
+// TypeNumber numbers the type of an object of a walk, from 0. The numbers depend on
+// which walk met a type first: no result may show them.
+func (o *Object) TypeNumber() uint32 { return o.typeID }
+
+// TypeByNumber is the type of the objects with a TypeNumber.
+func (h *Heap) TypeByNumber(n uint32) *dac.MethodTable { return h.types.get(n).mt }
+
+// Stored are the parts of the segments' objects that the dump holds, by address;
+// none goes from one segment into another.
+func (h *Heap) Stored() []target.Range { return h.held }
+
+// Memory is what the dump holds of the process: the heap's objects are read there
+// alone, no module's file supplies them.
+func (h *Heap) Memory() target.Memory { return h.mem }
 
 // defaultRun is how many bytes of the heap one worker walks at a time: a region's
 // size, so that most regions are one run.

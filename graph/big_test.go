@@ -1,0 +1,57 @@
+package graph_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/graph"
+)
+
+func cpu() time.Duration {
+	var u syscall.Rusage
+	_ = syscall.Getrusage(0, &u)
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+func TestBig(t *testing.T) {
+	name := os.Getenv("SOSGO_BENCH_DUMP")
+	if name == "" {
+		t.Skip()
+	}
+	start, c := time.Now(), cpu()
+	lap := func(what string) {
+		fmt.Printf("%-12s %8.3f s wall %8.3f CPU s\n", what, time.Since(start).Seconds(), (cpu() - c).Seconds())
+		start, c = time.Now(), cpu()
+	}
+	d, err := sosgo.Open(name, sosgo.Options{})
+	require.NoError(t, err)
+	h, err := d.Heap()
+	require.NoError(t, err)
+	v, err := d.View("")
+	require.NoError(t, err)
+	r := &graph.Roots{}
+	k := r.Add(graph.Source{Kind: graph.SourceRuntime, Parent: graph.UnderRoot})
+	for root, err := range v.Roots(context.Background()) {
+		if err == nil {
+			r.Edges = append(r.Edges, graph.RootEdge{Source: k, Object: root.Object})
+		}
+	}
+	lap("open+roots")
+	g, err := graph.Build(context.Background(), h, r, graph.Options{})
+	require.NoError(t, err)
+	lap("build")
+	reach, err := g.Reach(context.Background())
+	require.NoError(t, err)
+	lap("reach")
+	fmt.Println(reach.Count())
+	s := g.Stats()
+	now, peak := g.Memory()
+	fmt.Println(s.Objects, s.Edges, s.Faults, s.RootFaults, float64(now)/float64(s.Objects), float64(peak)/float64(s.Objects), s.Warnings())
+}

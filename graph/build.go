@@ -1,0 +1,332 @@
+package graph
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"sort"
+	"sync/atomic"
+
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/digraph"
+	"github.com/sosgo/sosgo/internal/offheap"
+	"github.com/sosgo/sosgo/target"
+)
+
+// Options say how to build and to ask. The zero value uses all processors and as
+// much memory as it takes.
+type Options struct {
+	Jobs int // goroutines; 0 stands for one a processor
+	// Progress, if not nil, is told how far the work is, also of what is computed
+	// later, by one goroutine at a time.
+	Progress func(Progress)
+	// MaxMemory is how many bytes the graph may take beside the dump, with all that
+	// is computed of it; 0 is no limit. What would take more fails with
+	// target.ErrUnsupported and says how much it takes.
+	MaxMemory int64
+}
+
+// Progress is how far the work is. It may have several phases.
+type Progress struct {
+	Phase       string // for people
+	Done, Total uint64
+}
+
+// Build makes the graph of the objects of h and of what keeps them alive. A heap that
+// is damaged or not all in the dump has a graph too: Stats say what it lacks. The
+// errors are the context's and those of limits.
+func Build(ctx context.Context, h *heap.Heap, r *Roots, o Options) (*Graph, error) {
+	if err := r.check(); err != nil {
+		return nil, err
+	}
+	b := &builder{ctx: ctx, h: h, r: r, o: o, claims: target.ClaimsOf(h.Memory()), budget: offheap.NewBudget(o.MaxMemory), blind: map[*dac.MethodTable]error{}}
+	g, err := b.build()
+	if err != nil {
+		b.arrays.free()
+		if b.x != nil {
+			b.x.free()
+		}
+		return nil, err
+	}
+	return g, nil
+}
+
+// arrays are what a graph keeps of nodes and edges.
+type arrays struct {
+	offsets *offheap.Array[uint32] // where the row of each node begins in targets, and where the last one ends
+	targets *offheap.Array[uint32] // while the heap is read: granules, and behind them static fields
+	high    *offheap.Array[uint8]  // while the heap is read: bits 32 to 39 of targets, of heaps of 32 GB and more
+	sizes   *offheap.Array[uint32]
+	types   *offheap.Array[uint32]
+}
+
+func (a *arrays) free() {
+	a.offsets.Free()
+	a.targets.Free()
+	a.high.Free()
+	a.sizes.Free()
+	a.types.Free()
+}
+
+// A builder builds one graph.
+type builder struct {
+	ctx    context.Context
+	h      *heap.Heap
+	r      *Roots
+	o      Options
+	claims *target.Claims
+	budget *offheap.Budget
+
+	x        *index
+	granules uint64
+	wide     bool // granules take more than 32 bits
+	points   []point
+	inTable  []int // the Sources that are in tables: field k has granule granules+k
+	field    []int // by Source: its number in inTable, -1 for none
+
+	arrays    arrays
+	objects   uint64
+	edges     uint64
+	byNumber  []uint32 // the type's index + 1, by the heap's number
+	types     []*dac.MethodTable
+	huge      map[Node]uint64
+	deferred  []deferral // where the objects of the merged runs have them
+	blind     map[*dac.MethodTable]error
+	slots     []target.Addr // as in Graph
+	refs      []uint32
+	slotsFrom uint32
+	pairs     []Dependent
+	stats     Stats
+	faults    [faults]atomic.Uint64
+}
+
+func (b *builder) build() (*Graph, error) {
+	if err := b.prepare(); err != nil {
+		return nil, err
+	}
+	if err := b.scan(); err != nil {
+		return nil, err
+	}
+	b.objects = b.x.count()
+	for _, step := range []func() error{b.fill, b.number, b.compact, b.addRoots} {
+		if err := step(); err != nil {
+			return nil, err
+		}
+	}
+	return b.graph(), nil
+}
+
+// prepare reserves addresses for as many objects and edges as the heap can have.
+// Memory is taken as they are found.
+func (b *builder) prepare() error {
+	var err error
+	if b.x, err = newIndex(b.budget, b.h); err != nil {
+		return err
+	}
+	b.points, b.field, b.inTable = pointsOf(b.r)
+	b.granules = b.x.granules()
+	// The 40 bits of a wide target address 8 TB.
+	if b.granules+uint64(len(b.inTable)) >= 1<<40 {
+		return target.Unsupportedf("a heap of %d GB", b.granules>>27)
+	}
+	b.wide = b.wide || b.granules+uint64(len(b.inTable)) >= uint64(digraph.None)
+	objects, edges := uint64(0), uint64(len(b.r.Dependents)+len(b.r.Edges)+2*len(b.r.Sources)+1)
+	for _, r := range b.h.Stored() {
+		objects += r.Size()/minObjectSize + 1
+		edges += r.Size()/slotSize + 1
+	}
+	edges += objects // LoaderAllocators
+	nodes := min(objects+uint64(len(b.r.Sources))+1, digraph.MaxNodes)
+	edges = min(edges, digraph.MaxEdges)
+	reserve(&err, b.budget, &b.arrays.offsets, nodes+1)
+	reserve(&err, b.budget, &b.arrays.sizes, nodes)
+	reserve(&err, b.budget, &b.arrays.types, nodes)
+	reserve(&err, b.budget, &b.arrays.targets, edges)
+	if b.wide {
+		reserve(&err, b.budget, &b.arrays.high, edges)
+	}
+	if err == nil {
+		err = b.arrays.offsets.Grow(1)
+	}
+	return err
+}
+
+const (
+	minObjectSize = 24
+	slotSize      = 8
+)
+
+func reserve[T any](err *error, b *offheap.Budget, a **offheap.Array[T], n uint64) {
+	if *err == nil {
+		*a, *err = offheap.Reserve[T](b, int(n))
+	}
+}
+
+// A point is an address in an object whose row has what its memory does not: a
+// static field in a table, or the primary object of a dependent handle.
+type point struct {
+	at        target.Addr
+	source    int // the static field, -1 for a dependent handle
+	secondary target.Addr
+}
+
+// pointsOf are the points by address, the numbers of the static fields that their
+// tables keep by Source, and those Sources.
+func pointsOf(r *Roots) (points []point, field, inTable []int) {
+	field = make([]int, len(r.Sources))
+	for i := range r.Sources {
+		s := &r.Sources[i]
+		field[i] = -1
+		if s.Kind == SourceField && s.Slot != 0 {
+			points = append(points, point{at: s.Slot, source: i})
+			if s.Parent == InTable {
+				field[i] = len(inTable)
+				inTable = append(inTable, i)
+			}
+		}
+	}
+	for i := range r.Dependents {
+		d := &r.Dependents[i]
+		points = append(points, point{at: d.Primary, source: -1, secondary: d.Secondary})
+	}
+	slices.SortStableFunc(points, func(a, b point) int { return cmp.Compare(a.at, b.at) })
+	return points, field, inTable
+}
+
+// scan reads the heap once.
+func (b *builder) scan() error {
+	o := heap.ScanOptions{Jobs: b.o.Jobs}
+	if b.o.Progress != nil {
+		o.Progress = func(done, total uint64) { b.o.Progress(Progress{Phase: "objects", Done: done, Total: total}) }
+	}
+	return heap.Scan(b.ctx, b.h, b.h.Spans(nil), o, func() *collector { return newCollector(b) }, b.merge)
+}
+
+// merge puts what was found in a run behind what was found before it.
+func (b *builder) merge(c *collector) error {
+	for _, w := range c.bits {
+		b.x.words[w.index] |= w.bits
+	}
+	a := &b.arrays
+	base, edges := int(b.objects), int(b.edges)
+	n, m := base+len(c.sizes), b.edges+c.n
+	if err := digraph.CheckSize(uint64(n)+uint64(len(b.r.Sources))+1, m); err != nil {
+		return err
+	}
+	if err := cmp.Or(a.sizes.Grow(n), a.types.Grow(n), a.offsets.Grow(n+1), a.targets.Grow(int(m))); err != nil {
+		return err
+	}
+	copy(a.sizes.Slice()[base:], c.sizes)
+	types, offsets := a.types.Slice()[base:], a.offsets.Slice()[base+1:]
+	for i, number := range c.types {
+		types[i] = b.typeIndex(number)
+		offsets[i] = uint32(edges) + c.ends[i]
+	}
+	if b.wide {
+		if err := a.high.Grow(int(m)); err != nil {
+			return err
+		}
+	}
+	at, from := edges, 0
+	for i := range c.deferred {
+		d := c.deferred[i]
+		at += b.keep(c, at, from, d.behind)
+		from = d.behind
+		d.behind = at // from here on where in targets it is
+		b.deferred = append(b.deferred, d)
+		at += int(d.n)
+	}
+	b.keep(c, at, from, len(c.refs))
+	for _, h := range c.huge {
+		if b.huge == nil {
+			b.huge = map[Node]uint64{}
+		}
+		b.huge[Node(base+h.ordinal)] = h.size
+	}
+	b.objects, b.edges = uint64(n), m
+	b.note(c)
+	return nil
+}
+
+// keep copies references of a run to their place, and returns their number.
+func (b *builder) keep(c *collector, at, from, to int) int {
+	copy(b.arrays.targets.Slice()[at:], c.refs[from:to])
+	if b.wide {
+		copy(b.arrays.high.Slice()[at:], c.high[from:to])
+	}
+	return to - from
+}
+
+// typeIndex is the index of a type of which the heap knows the number.
+func (b *builder) typeIndex(number uint32) uint32 {
+	if int(number) < len(b.byNumber) && b.byNumber[number] != 0 {
+		return b.byNumber[number] - 1
+	}
+	if n := int(number) + 1 - len(b.byNumber); n > 0 {
+		b.byNumber = append(b.byNumber, make([]uint32, n)...)
+	}
+	b.types = append(b.types, b.h.TypeByNumber(number))
+	b.byNumber[number] = uint32(len(b.types))
+	return uint32(len(b.types) - 1)
+}
+
+// note adds what a run counted to Stats.
+func (b *builder) note(c *collector) {
+	s := &b.stats
+	s.Bytes += c.stats.Bytes
+	s.Free += c.stats.Free
+	s.MissingSlots += c.stats.MissingSlots
+	s.BlindObjects += c.stats.BlindObjects
+	s.Corrupt += len(c.corrupt)
+	s.Corruptions = append(s.Corruptions, c.corrupt[:min(len(c.corrupt), heap.MaxCorruptions-len(s.Corruptions))]...)
+	for f := range c.stats.Faults {
+		b.faults[f].Add(c.stats.Faults[f])
+	}
+	for _, e := range c.blind {
+		if _, ok := b.blind[e.mt]; !ok {
+			b.blind[e.mt] = e.err
+			list := &s.BlindTypes
+			if e.keeper {
+				list = &s.Keepers
+			}
+			if len(*list) < maxErrors {
+				*list = append(*list, e.err)
+			}
+		}
+	}
+}
+
+// graph is the graph that was built.
+func (b *builder) graph() *Graph {
+	a := &b.arrays
+	a.high.Free()
+	a.offsets.Shrink(len(a.offsets.Slice()))
+	a.targets.Shrink(int(b.edges))
+	a.sizes.Shrink(len(a.sizes.Slice()))
+	a.types.Shrink(len(a.types.Slice()))
+	g := &Graph{h: b.h, budget: b.budget, index: b.x, objects: int(b.objects), arrays: *a, size: a.sizes.Slice(), typ: a.types.Slice(),
+		huge: b.huge, types: b.types, sources: b.r.Sources}
+	g.rows = digraph.Graph{Offsets: a.offsets.Slice(), Targets: a.targets.Slice()[:b.edges]}
+	g.takeRoots(b)
+	g.stats = b.stats
+	g.stats.Objects, g.stats.Edges = b.objects, uint64(g.rows.Edges())
+	for f := range g.stats.Faults {
+		g.stats.Faults[f] = b.faults[f].Load()
+	}
+	g.stats.Lost, g.stats.Roots = b.h.Lost(), b.r.Errors
+	g.lazy.options = digraph.Options{Workers: b.o.Jobs, Budget: b.budget, Progress: phases(b.o.Progress)}
+	return g
+}
+
+func phases(to func(Progress)) func(digraph.Progress) {
+	if to == nil {
+		return nil
+	}
+	return func(p digraph.Progress) { to(Progress(p)) }
+}
+
+// search is the first point at or behind a.
+func search(points []point, a target.Addr) int {
+	return sort.Search(len(points), func(i int) bool { return points[i].at >= a })
+}

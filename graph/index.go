@@ -1,0 +1,246 @@
+package graph
+
+import (
+	"math/bits"
+	"sort"
+
+	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/offheap"
+	"github.com/sosgo/sosgo/target"
+)
+
+// The heap's memory is numbered in granules of 8 bytes, at which objects start, and
+// in chunks of chunkSize bytes. Only chunks that the dump holds something of have
+// numbers: a heap in many pieces, far apart or with holes, costs what it holds.
+const (
+	granuleShift  = 3
+	chunkShift    = 16
+	chunkSize     = 1 << chunkShift
+	chunkGranules = chunkSize >> granuleShift
+	chunkWords    = chunkGranules / 64
+	// A block is the granules between two counts: 512, which a cache line holds.
+	// Twice as many counts made a look-up no faster.
+	blockWords = 8
+)
+
+// The directory finds the chunk of an address in two steps: a page for each
+// gigabyte, an entry for each chunk. What is beyond maxPages, in heaps of hostile
+// dumps alone, is found by binary search.
+const (
+	pageShift   = 30
+	pageEntries = 1 << (pageShift - chunkShift)
+	maxPages    = 1 << 12 // 256 MB
+	maxTop      = 1 << 20 // gigabytes between the first and the last segment
+)
+
+// An extent is a row of chunks one behind the other, in addresses and numbers.
+type extent struct {
+	start target.Addr
+	first uint64 // the number of its first chunk
+	n     uint64 // chunks
+}
+
+// An index maps the addresses of objects to ordinals and back: a bit for each
+// granule at which an object starts, and a count for each block. It takes 1/64 of
+// the heap's bytes and 1/16 of that: 1.5 bytes an object where those are of 88
+// bytes, 6 ns a look-up in order and 25 ns at random. A map of Go takes 34 bytes
+// and 200 ns, binary search among sorted addresses 8 bytes and 520 ns.
+type index struct {
+	extents []extent
+	chunks  uint64
+
+	top    []int32 // by gigabyte from minTop on: the page, -1 for none
+	minTop uint64
+	pages  [][]uint32 // by chunk of the gigabyte: its number + 1, 0 for none
+
+	bits   *offheap.Array[uint64]
+	counts *offheap.Array[uint32] // objects before each block, and their number at the end
+	words  []uint64               // of bits
+	before []uint32               // of counts
+}
+
+// newIndex makes room for the objects in the stored parts of a heap.
+func newIndex(b *offheap.Budget, h *heap.Heap) (*index, error) {
+	x := &index{}
+	for _, r := range h.Stored() {
+		x.cover(r)
+	}
+	x.directory()
+	var err error
+	if x.bits, err = offheap.Make[uint64](b, int(x.chunks)*chunkWords); err != nil {
+		return nil, err
+	}
+	if x.counts, err = offheap.Make[uint32](b, int(x.chunks)*chunkWords/blockWords+1); err != nil {
+		x.free()
+		return nil, err
+	}
+	x.words, x.before = x.bits.Slice(), x.counts.Slice()
+	return x, nil
+}
+
+func (x *index) free() {
+	x.bits.Free()
+	x.counts.Free()
+}
+
+// cover numbers the chunks of a range, which lies behind those before.
+func (x *index) cover(r target.Range) {
+	start := r.Start &^ (chunkSize - 1)
+	end := (r.End + chunkSize - 1) &^ (chunkSize - 1)
+	if n := len(x.extents); n > 0 {
+		last := &x.extents[n-1]
+		behind := last.start + target.Addr(last.n<<chunkShift)
+		if start = max(start, behind); end <= start {
+			return
+		}
+		if start == behind {
+			n := uint64(end-start) >> chunkShift
+			last.n += n
+			x.chunks += n
+			return
+		}
+	}
+	n := uint64(end-start) >> chunkShift
+	x.extents = append(x.extents, extent{start: start, first: x.chunks, n: n})
+	x.chunks += n
+}
+
+// directory makes the tables that find chunks.
+func (x *index) directory() {
+	if len(x.extents) == 0 {
+		return
+	}
+	last := &x.extents[len(x.extents)-1]
+	x.minTop = uint64(x.extents[0].start) >> pageShift
+	n := min((uint64(last.start)+(last.n<<chunkShift)-1)>>pageShift-x.minTop+1, maxTop)
+	x.top = make([]int32, n)
+	for i := range x.top {
+		x.top[i] = -1
+	}
+	for i := range x.extents {
+		e := &x.extents[i]
+		for k := range e.n {
+			c := uint64(e.start)>>chunkShift + k
+			t := c>>(pageShift-chunkShift) - x.minTop
+			if t >= n || x.top[t] < 0 && len(x.pages) == maxPages {
+				break
+			}
+			if x.top[t] < 0 {
+				x.top[t] = int32(len(x.pages))
+				x.pages = append(x.pages, make([]uint32, pageEntries))
+			}
+			if number := e.first + k + 1; number < 1<<32 {
+				x.pages[x.top[t]][c%pageEntries] = uint32(number)
+			}
+		}
+	}
+}
+
+// granules is how many there are.
+func (x *index) granules() uint64 { return x.chunks * chunkGranules }
+
+// granule is the number of the granule that starts at a, and whether there is one.
+func (x *index) granule(a uint64) (uint64, bool) {
+	if t := a>>pageShift - x.minTop; t < uint64(len(x.top)) {
+		if p := x.top[t]; p >= 0 {
+			if c := x.pages[p][a>>chunkShift%pageEntries]; c != 0 {
+				return uint64(c-1)*chunkGranules + a%chunkSize>>granuleShift, a&7 == 0
+			}
+		}
+	}
+	return x.granuleFar(a)
+}
+
+// granuleFar is granule for what the directory does not have: mostly for no
+// address of the heap.
+func (x *index) granuleFar(a uint64) (uint64, bool) {
+	i := sort.Search(len(x.extents), func(i int) bool { return uint64(x.extents[i].start) > a }) - 1
+	if i < 0 || (a-uint64(x.extents[i].start))>>chunkShift >= x.extents[i].n {
+		return 0, false
+	}
+	return x.extents[i].first*chunkGranules + (a-uint64(x.extents[i].start))>>granuleShift, a&7 == 0
+}
+
+// address is where a granule starts.
+func (x *index) address(g uint64) target.Addr {
+	c := g / chunkGranules
+	i := sort.Search(len(x.extents), func(i int) bool { return x.extents[i].first > c }) - 1
+	e := &x.extents[i]
+	return e.start + target.Addr((g-e.first*chunkGranules)<<granuleShift)
+}
+
+// count counts the objects before each block, once all bits are set.
+func (x *index) count() (objects uint64) {
+	for i := range len(x.before) - 1 {
+		x.before[i] = uint32(objects)
+		w := x.words[i*blockWords:][:blockWords]
+		objects += uint64(bits.OnesCount64(w[0]) + bits.OnesCount64(w[1]) + bits.OnesCount64(w[2]) + bits.OnesCount64(w[3]) +
+			bits.OnesCount64(w[4]) + bits.OnesCount64(w[5]) + bits.OnesCount64(w[6]) + bits.OnesCount64(w[7]))
+	}
+	x.before[len(x.before)-1] = uint32(objects)
+	return objects
+}
+
+// rank is the ordinal of the object that starts at granule g, and whether one does.
+func (x *index) rank(g uint64) (uint32, bool) {
+	w := x.words[g>>6]
+	bit := uint64(1) << (g & 63)
+	n := x.before[g>>9] + uint32(bits.OnesCount64(w&(bit-1)))
+	for i := g >> 9 * blockWords; i < g>>6; i++ {
+		n += uint32(bits.OnesCount64(x.words[i]))
+	}
+	return n, w&bit != 0
+}
+
+// find is the ordinal of the object that starts at a.
+func (x *index) find(a target.Addr) (uint32, bool) {
+	g, ok := x.granule(uint64(a))
+	if !ok {
+		return 0, false
+	}
+	return x.rank(g)
+}
+
+// selected is the granule at which the object with an ordinal starts.
+func (x *index) selected(ordinal uint32) uint64 {
+	block := sort.Search(len(x.before)-1, func(i int) bool { return x.before[i+1] > ordinal })
+	left := int(ordinal - x.before[block])
+	for i := block * blockWords; ; i++ {
+		w := x.words[i]
+		if n := bits.OnesCount64(w); n <= left {
+			left -= n
+			continue
+		}
+		for range left {
+			w &= w - 1
+		}
+		return uint64(i)<<6 + uint64(bits.TrailingZeros64(w))
+	}
+}
+
+// last is the ordinal of the last object that starts at or before a.
+func (x *index) last(a target.Addr) (uint32, bool) {
+	i := sort.Search(len(x.extents), func(i int) bool { return x.extents[i].start > a }) - 1
+	if i < 0 {
+		return 0, false
+	}
+	e := &x.extents[i]
+	g := min((e.first+e.n)*chunkGranules-1, e.first*chunkGranules+uint64(a-e.start)>>granuleShift)
+	n, here := x.rank(g)
+	if here {
+		return n, true
+	}
+	return n - 1, n > 0
+}
+
+// from is the ordinal of the first object that starts at or behind a.
+func (x *index) from(a target.Addr) uint32 {
+	n, ok := x.last(a)
+	if !ok {
+		return 0
+	}
+	if x.address(x.selected(n)) < a {
+		n++
+	}
+	return n
+}

@@ -1,0 +1,168 @@
+package graph
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/sosgo/sosgo/dac/code"
+	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/roots"
+	"github.com/sosgo/sosgo/target"
+)
+
+// An EdgeKind says how a node refers to another.
+type EdgeKind uint8
+
+// The kinds.
+const (
+	EdgeField           EdgeKind = iota // by a field or an element
+	EdgeStatic                          // by a static field: from a table to the Source that is the field
+	EdgeDependent                       // by a dependent handle: an entry of a ConditionalWeakTable
+	EdgeLoaderAllocator                 // by its type, which can be unloaded
+	EdgeRoot                            // from a Source to an object
+	EdgeGroup                           // from a Source to one that hangs on it
+)
+
+var edgeNames = [...]string{"field", "static field", "dependent handle", "loader allocator", "root", "group"}
+
+// String is the kind in words.
+func (k EdgeKind) String() string {
+	if int(k) < len(edgeNames) {
+		return edgeNames[k]
+	}
+	return fmt.Sprintf("EdgeKind(%d)", uint8(k))
+}
+
+// An Edge is one reference of a node to another, of which there may be several.
+type Edge struct {
+	Kind EdgeKind
+	// Slot is where the reference is: in the object, the handle, the word of the stack; 0 for none.
+	Slot target.Addr
+	// Name is what stands for it in a path: "_items", "[3]", "_entries[5].value", "(static) Cache.s_all",
+	// "(dependent handle)", "(loader allocator)"; empty for those of Sources.
+	Name string
+	Root RootRef // of EdgeRoot
+}
+
+// Names names edges. They are not kept: each is found by reading the object again. A
+// Names is for any number of goroutines.
+type Names struct {
+	g *Graph
+	r *objects.Reader
+}
+
+// Names returns what names the edges of g. r reads the objects of the same runtime.
+func (g *Graph) Names(r *objects.Reader) *Names { return &Names{g, r} }
+
+// Edges are the references of from to to, at most most of them, in the order of memory. What
+// can't be read of from is an error beside the others.
+func (x *Names) Edges(from, to Node, most int) ([]Edge, error) {
+	if !x.g.IsObject(from) {
+		return x.g.rootEdges(from, to, most), nil
+	}
+	o, err := x.g.Object(from)
+	if err != nil {
+		return nil, err
+	}
+	var list []Edge
+	if s := x.g.Source(to); s != nil {
+		name, err := x.Source(to)
+		return append(list, Edge{Kind: EdgeStatic, Slot: s.Slot, Name: "(static) " + name}), err
+	}
+	var errs []error
+	named, _ := x.r.Of(o)
+	at := x.g.Address(to)
+	edges := x.g.h.Edges(heap.EdgeOptions{LoaderAllocators: true})
+	for ref, err := range edges.Of(&o) {
+		switch {
+		case err != nil:
+			if len(errs) < maxErrors {
+				errs = append(errs, err)
+			}
+			continue
+		case ref.Target != at || x.g.fields[ref.Slot] != 0:
+			continue
+		case ref.Slot == 0:
+			list = append(list, Edge{Kind: EdgeLoaderAllocator, Name: "(loader allocator)"})
+		default:
+			list = append(list, Edge{Kind: EdgeField, Slot: ref.Slot, Name: named.SlotName(uint64(ref.Slot - o.Addr))})
+		}
+		if len(list) >= most {
+			return list, nil
+		}
+	}
+	for _, p := range x.g.dependents(o.Addr) {
+		if p.Secondary == at && len(list) < most {
+			list = append(list, Edge{Kind: EdgeDependent, Slot: p.Handle, Name: "(dependent handle)"})
+		}
+	}
+	return list, errors.Join(errs...)
+}
+
+// Name is the name of the first reference of from to to, empty for those of Sources.
+func (x *Names) Name(from, to Node) (string, error) {
+	list, err := x.Edges(from, to, 1)
+	if len(list) == 0 {
+		return "", err
+	}
+	return list[0].Name, nil
+}
+
+// rootEdges are the references of the Source from to to.
+func (g *Graph) rootEdges(from, to Node, most int) []Edge {
+	if !g.IsObject(to) {
+		return []Edge{{Kind: EdgeGroup}}
+	}
+	var list []Edge
+	for r := range g.RootRefs(from) {
+		if r.Object == to && len(list) < most {
+			list = append(list, Edge{Kind: EdgeRoot, Slot: r.Slot, Root: r})
+		}
+	}
+	return list
+}
+
+// Source is the name of a Source: of a frame its method, of a field its class and name.
+func (x *Names) Source(n Node) (string, error) {
+	s := x.g.Source(n)
+	switch {
+	case s == nil:
+		return "", target.Unsupportedf("an object is no Source of roots")
+	case s.Name != "":
+		return s.Name, nil
+	case s.Static != nil:
+		return s.Static.Name()
+	case s.Frame != nil:
+		return x.frame(s.Frame)
+	case s.Thread != nil:
+		return fmt.Sprintf("thread %#x", s.Thread.ID()), nil
+	case s.Kind == SourceHandles:
+		return s.Handle.Words(), nil
+	}
+	return s.Kind.String(), nil
+}
+
+func (x *Names) frame(f *roots.Frame) (string, error) {
+	switch {
+	case f.Explicit != "":
+		return f.Explicit, nil
+	case f.Method == nil:
+		return fmt.Sprintf("%#x", uint64(f.IP)), nil
+	}
+	return code.Of(x.r.Runtime()).MethodName(f.Method, code.MethodFull)
+}
+
+// Object reads an object as a walk of the heap sees it.
+func (g *Graph) Object(n Node) (heap.Object, error) {
+	if !g.IsObject(n) {
+		return heap.Object{}, target.Unsupportedf("a Source of roots is no object")
+	}
+	return g.h.ObjectAt(g.Address(n))
+}
+
+// dependents are the dependent handles whose primary object is at a.
+func (g *Graph) dependents(a target.Addr) []Dependent {
+	i, j := dependentsOf(g.pairs, a)
+	return g.pairs[i:j]
+}

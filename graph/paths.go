@@ -1,0 +1,161 @@
+package graph
+
+import (
+	"context"
+	"iter"
+	"slices"
+
+	"github.com/sosgo/sosgo/internal/offheap"
+)
+
+// A Path leads from something outside of the heap to an object: the Sources from the one
+// on the root down to that which refers to the first object, and the objects, the last being
+// the one that was asked for.
+type Path struct {
+	Nodes []Node
+}
+
+// PathOptions choose paths.
+type PathOptions struct {
+	// Each says for what there is a path each.
+	Each PathEach
+	// Skip, if not nil, leaves out nodes that no path shall pass: the Source of the stacks, say.
+	Skip func(Node) bool
+	// Below leaves out all nodes that are not in the set, if it is not nil, Sources excepted.
+	Below *Set
+}
+
+// A PathEach says for what Paths gives a path each.
+type PathEach uint8
+
+// What there is a path for.
+const (
+	EachKind   PathEach = iota // each Source that hangs on the root: stacks, strong handles, statics …
+	EachSource                 // each Source that refers to objects: a frame, a static field, all strong handles
+	EachRoot                   // each reference of such a Source: each handle
+)
+
+// Paths iterates over the shortest paths to n from what Each says: the shortest first; of
+// several that are as short the one whose last Source, and then whose objects, come first. All of them are
+// shortest paths of that what Each says, found by one search from n backwards, which ends as
+// soon as nobody wants more. It takes 4 bytes for each node that it meets.
+//
+// An error is the context's, or that of a limit, and the last.
+func (g *Graph) Paths(ctx context.Context, n Node, o PathOptions) iter.Seq2[Path, error] {
+	return func(yield func(Path, error) bool) {
+		s, err := g.backwards(ctx, n, o)
+		if err == nil {
+			defer s.next.Free()
+			err = s.run(ctx, func(p Path) bool { return yield(p, nil) })
+		}
+		if err != nil {
+			yield(Path{}, err)
+		}
+	}
+}
+
+// A backSearch goes breadth first from an object to what refers to it.
+type backSearch struct {
+	g       *Graph
+	reverse *Referrers
+	o       PathOptions
+	next    *offheap.Array[uint32] // by node: 1 + the node behind it on its way to the object; 0 if it was not met
+	queue   []Node
+	seen    map[Node]bool // kinds or Sources that had their path
+	kinds   int           // how many there are
+}
+
+func (g *Graph) backwards(ctx context.Context, n Node, o PathOptions) (*backSearch, error) {
+	reverse, err := g.Referrers(ctx)
+	if err != nil {
+		return nil, err
+	}
+	next, err := offheap.Make[uint32](g.budget, g.Nodes())
+	if err != nil {
+		return nil, err
+	}
+	next.Slice()[n] = n + 1
+	s := &backSearch{g: g, reverse: reverse, o: o, next: next, queue: []Node{n}, seen: map[Node]bool{}}
+	for _, k := range g.Referents(g.Root()) {
+		if o.Skip == nil || !o.Skip(k) {
+			s.kinds++
+		}
+	}
+	return s, nil
+}
+
+// searchStep is after how many edges a search looks at its context.
+const searchStep = 1 << 14
+
+func (s *backSearch) run(ctx context.Context, yield func(Path) bool) error {
+	next, left := s.next.Slice(), searchStep
+	for i := 0; i < len(s.queue); i++ {
+		n := s.queue[i]
+		for row := s.reverse.Of(n); len(row) > 0; row = row[1:] {
+			if left--; left == 0 {
+				left = searchStep
+				if err := ctx.Err(); err != nil {
+					return err
+				}
+			}
+			switch r := row[0]; {
+			case s.o.Skip != nil && s.o.Skip(r):
+			case !s.g.IsObject(r) && !s.g.inTable(r):
+				if more := s.root(r, n, yield); !more {
+					return nil
+				}
+			case next[r] == 0 && (s.o.Below == nil || s.o.Below.Has(r)):
+				next[r] = n + 1
+				s.queue = append(s.queue, r)
+			}
+		}
+	}
+	return ctx.Err()
+}
+
+// inTable reports whether n is a static field that its table keeps: a path goes on from it.
+func (g *Graph) inTable(n Node) bool {
+	s := g.Source(n)
+	return s != nil && s.Parent == InTable
+}
+
+// root yields the path from the Source r, which refers to n, unless there was one, and reports
+// whether there may be more.
+func (s *backSearch) root(r, n Node, yield func(Path) bool) bool {
+	chain := s.g.SourceChain(r)
+	key := r
+	if s.o.Each == EachKind {
+		key = chain[0]
+	}
+	for _, c := range chain {
+		if s.o.Skip != nil && s.o.Skip(c) {
+			return true
+		}
+	}
+	if s.o.Each != EachRoot {
+		if s.seen[key] {
+			return true
+		}
+		s.seen[key] = true
+	}
+	p, next := Path{Nodes: chain}, s.next.Slice()
+	for {
+		p.Nodes = append(p.Nodes, n)
+		if next[n] == n+1 {
+			break
+		}
+		n = next[n] - 1
+	}
+	return yield(p) && (s.o.Each != EachKind || len(s.seen) < s.kinds)
+}
+
+// SourceChain is a Source with those that it hangs on, the one on the root first. A static field
+// that its table keeps is alone.
+func (g *Graph) SourceChain(n Node) []Node {
+	var chain []Node
+	for i := int(n) - g.objects; i >= 0 && i < len(g.sources); i = g.sources[i].Parent {
+		chain = append(chain, g.SourceNode(i))
+	}
+	slices.Reverse(chain)
+	return chain
+}

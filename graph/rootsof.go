@@ -1,0 +1,159 @@
+package graph
+
+import (
+	"context"
+
+	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/roots"
+	"github.com/sosgo/sosgo/target"
+	"github.com/sosgo/sosgo/threads"
+)
+
+// RootsOf are the roots of a heap for Build: what r finds, in groups. The
+// object[]s of the runtime in which static fields are stand behind the fields: where a root or a
+// thread holds such a table, the field hangs on SourceStatics, or on the thread, and the edge from the
+// table is left out; where something else does, as a LoaderAllocator holds that of a type which can be
+// unloaded, the field stands between the table and its value.
+//
+// The error is the context's. What can't be read is among Roots.Errors.
+func RootsOf(ctx context.Context, h *heap.Heap, r *roots.Reader) (*Roots, error) {
+	c := rootCollector{out: &Roots{}, handles: map[heap.HandleType]int{}, threads: map[threadKey]int{}, frames: map[*roots.Frame]int{},
+		groups: map[SourceKind]int{}, held: map[target.Addr]bool{}}
+	for root, err := range r.All(ctx, roots.Options{}) {
+		c.root(&root, err)
+	}
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	c.threadTables(h)
+	for s, err := range r.Statics(ctx) {
+		c.static(&s, err)
+	}
+	for d, err := range r.Dependents(ctx) {
+		c.failed(err)
+		if err == nil {
+			c.out.Dependents = append(c.out.Dependents, Dependent{d.Handle, d.Primary, d.Secondary})
+		}
+	}
+	return c.out, ctx.Err()
+}
+
+// A rootCollector makes Sources of roots. What hangs on what is made when it is first met.
+type rootCollector struct {
+	out     *Roots
+	groups  map[SourceKind]int
+	handles map[heap.HandleType]int
+	threads map[threadKey]int
+	frames  map[*roots.Frame]int
+	held    map[target.Addr]bool // objects that a root, or the thread of a thread static, holds
+	tables  []target.Addr        // of thread statics
+}
+
+type threadKey struct {
+	group SourceKind
+	id    uint32
+	addr  target.Addr // of the managed thread, which may have no other id
+}
+
+func (c *rootCollector) failed(err error) {
+	if err != nil && len(c.out.Errors) < maxErrors {
+		c.out.Errors = append(c.out.Errors, err)
+	}
+}
+
+func (c *rootCollector) group(k SourceKind) int {
+	i, ok := c.groups[k]
+	if !ok {
+		i = c.out.Add(Source{Kind: k, Parent: UnderRoot})
+		c.groups[k] = i
+	}
+	return i
+}
+
+func (c *rootCollector) thread(group SourceKind, t *threads.Thread) int {
+	key := threadKey{group: group, id: t.ID()}
+	if t.Managed != nil {
+		key.addr = t.Managed.Addr
+	}
+	i, ok := c.threads[key]
+	if !ok {
+		i = c.out.Add(Source{Kind: SourceThread, Parent: c.group(group), Thread: t})
+		c.threads[key] = i
+	}
+	return i
+}
+
+func (c *rootCollector) root(r *roots.Root, err error) {
+	c.failed(err)
+	if r.Object == 0 || !r.Strong() {
+		return
+	}
+	e := RootEdge{Object: r.Object, Slot: r.Address}
+	switch r.Kind {
+	case roots.KindHandle:
+		c.held[r.Object] = true
+		i, ok := c.handles[r.Handle]
+		if !ok {
+			i = c.out.Add(Source{Kind: SourceHandles, Parent: UnderRoot, Handle: r.Handle})
+			c.handles[r.Handle] = i
+		}
+		e.Source = i
+	case roots.KindFinalizer:
+		e.Source = c.group(SourceFinalizer)
+	case roots.KindStack:
+		e.Source = c.frame(r)
+	case roots.KindThreadStatics:
+		c.held[r.Object] = true
+		c.tables = append(c.tables, r.Object)
+		e.Source = c.thread(SourceThreadStatics, r.Thread)
+	}
+	if r.Kind == roots.KindStack || r.Kind == roots.KindFinalizer && r.Critical {
+		c.out.Kept = append(c.out.Kept, *r)
+		e.Ref = uint32(len(c.out.Kept))
+	}
+	c.out.Edges = append(c.out.Edges, e)
+}
+
+func (c *rootCollector) frame(r *roots.Root) int {
+	if r.Frame == nil {
+		return c.thread(SourceStacks, r.Thread)
+	}
+	i, ok := c.frames[r.Frame]
+	if !ok {
+		i = c.out.Add(Source{Kind: SourceFrame, Parent: c.thread(SourceStacks, r.Thread), Thread: r.Thread, Frame: r.Frame})
+		c.frames[r.Frame] = i
+	}
+	return i
+}
+
+// threadTables adds what the threads' tables of thread statics refer to: an object[] for each type
+// with such.
+func (c *rootCollector) threadTables(h *heap.Heap) {
+	for _, a := range c.tables {
+		o, err := h.ObjectAt(a)
+		if err != nil {
+			continue // its fields stay where they are
+		}
+		for ref, err := range h.References(o) {
+			if err == nil {
+				c.held[ref.Target] = true
+			}
+		}
+	}
+}
+
+func (c *rootCollector) static(s *roots.Static, err error) {
+	c.failed(err)
+	if err != nil || s.Object == 0 {
+		return
+	}
+	out := Source{Kind: SourceField, Parent: InTable, Slot: s.Slot, Static: s}
+	switch {
+	case s.Table != 0 && !c.held[s.Table]:
+	case s.Thread != nil:
+		out.Parent, out.Thread = c.thread(SourceThreadStatics, s.Thread), s.Thread
+	default:
+		out.Parent = c.group(SourceStatics)
+	}
+	c.out.Edges = append(c.out.Edges, RootEdge{Source: c.out.Add(out), Object: s.Object, Slot: s.Slot})
+}
