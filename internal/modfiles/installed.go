@@ -14,12 +14,16 @@ import (
 )
 
 // Installed proposes the files of the .NET that is installed on this machine,
-// and those in NuGet's package folder: the same builds are on many machines.
+// and those in NuGet's package folder: the same builds are on many machines. Which
+// folders there are is found out once, and not for each module of a dump.
 type Installed struct {
 	// DotnetRoots and PackageFolders replace this machine's own; nil stands for
 	// those.
 	DotnetRoots    []string
 	PackageFolders []string
+
+	once       sync.Once
+	frameworks []string
 }
 
 // packagesInPath finds package and version in a path such as
@@ -29,22 +33,16 @@ var packagesInPath = sync.OnceValue(func() *regexp.Regexp {
 })
 
 // Candidates implements Source.
-func (s Installed) Candidates(m *target.Module, _ *image.Identity) iter.Seq[string] {
+func (s *Installed) Candidates(m *target.Module, _ *image.Identity) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		name := baseNameAsWritten(m.Path)
 		if name == "" {
 			return
 		}
-		for _, root := range s.roots() {
-			// shared/FRAMEWORK/VERSION/FILE; names that are patterns match nothing.
-			found, err := filepath.Glob(filepath.Join(globEscape(root), "shared", "*", "*", globEscape(name)))
-			if err != nil {
-				continue
-			}
-			for _, p := range found {
-				if !yield(p) {
-					return
-				}
+		for _, folder := range s.frameworkFolders() {
+			p := filepath.Join(folder, name)
+			if _, err := os.Lstat(p); err == nil && !yield(p) {
+				return
 			}
 		}
 		if match := packagesInPath().FindStringSubmatch(m.Path); match != nil {
@@ -60,6 +58,18 @@ func (s Installed) Candidates(m *target.Module, _ *image.Identity) iter.Seq[stri
 			}
 		}
 	}
+}
+
+// frameworkFolders are the folders shared/FRAMEWORK/VERSION of the roots.
+func (s *Installed) frameworkFolders() []string {
+	s.once.Do(func() {
+		for _, root := range s.roots() {
+			// A root whose name is a pattern is taken by the letter, and the pattern is well formed.
+			found, _ := filepath.Glob(filepath.Join(globEscape(root), "shared", "*", "*"))
+			s.frameworks = append(s.frameworks, found...)
+		}
+	})
+	return s.frameworks
 }
 
 func baseNameAsWritten(p string) string {
@@ -78,7 +88,7 @@ func globEscape(s string) string {
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(s)
 }
 
-func (s Installed) roots() []string {
+func (s *Installed) roots() []string {
 	if s.DotnetRoots != nil {
 		return s.DotnetRoots
 	}
@@ -99,7 +109,7 @@ func (s Installed) roots() []string {
 	return out
 }
 
-func (s Installed) packages() []string {
+func (s *Installed) packages() []string {
 	if s.PackageFolders != nil {
 		return s.PackageFolders
 	}

@@ -17,7 +17,7 @@ func TestInstalled(t *testing.T) {
 		require.NoError(t, os.MkdirAll(dir, 0o755))
 		require.NoError(t, os.WriteFile(filepath.Join(dir, "libcoreclr.so"), nil, 0o644))
 	}
-	s := Installed{DotnetRoots: []string{root}, PackageFolders: []string{packages}}
+	s := &Installed{DotnetRoots: []string{root}, PackageFolders: []string{packages}}
 	list := func(path string) (out []string) {
 		for p := range s.Candidates(&target.Module{Path: path}, nil) {
 			rel, err := filepath.Rel(root, p)
@@ -52,21 +52,21 @@ func TestInstalledHere(t *testing.T) {
 	}
 	t.Setenv("DOTNET_ROOT", root)
 	t.Setenv("NUGET_PACKAGES", packages)
-	roots := Installed{}.roots()
+	roots := (&Installed{}).roots()
 	require.Equal(t, root, roots[0], "the user's own comes first")
 	require.Equal(t, filepath.Join(home, ".dotnet"), roots[len(roots)-1])
-	require.Equal(t, []string{packages}, Installed{}.packages())
+	require.Equal(t, []string{packages}, (&Installed{}).packages())
 
 	t.Setenv("DOTNET_ROOT", "")
 	t.Setenv("NUGET_PACKAGES", "")
-	require.Equal(t, roots[1:], Installed{}.roots())
-	require.Equal(t, []string{filepath.Join(home, ".nuget", "packages")}, Installed{}.packages())
+	require.Equal(t, roots[1:], (&Installed{}).roots())
+	require.Equal(t, []string{filepath.Join(home, ".nuget", "packages")}, (&Installed{}).packages())
 
 	for _, v := range []string{"HOME", "USERPROFILE"} {
 		t.Setenv(v, "")
 	}
-	require.Equal(t, roots[1:len(roots)-1], Installed{}.roots())
-	require.Empty(t, Installed{}.packages())
+	require.Equal(t, roots[1:len(roots)-1], (&Installed{}).roots())
+	require.Empty(t, (&Installed{}).packages())
 }
 
 // TestInstalledStops: no more is looked for than is wanted.
@@ -77,12 +77,12 @@ func TestInstalledStops(t *testing.T) {
 	}
 	m := &target.Module{Path: "/root/.nuget/packages/a/1.0/lib/a.dll"}
 	for name, c := range map[string]struct {
-		s    Installed
+		s    *Installed
 		want string
 	}{
-		"roots": {Installed{[]string{root}, []string{packages}},
+		"roots": {&Installed{DotnetRoots: []string{root}, PackageFolders: []string{packages}},
 			filepath.Join(root, "shared", "Microsoft.NETCore.App", "10.0.1", "a.dll")},
-		"packages": {Installed{[]string{}, []string{packages, root}}, filepath.Join(packages, "a", "1.0", "lib", "a.dll")},
+		"packages": {&Installed{DotnetRoots: []string{}, PackageFolders: []string{packages, root}}, filepath.Join(packages, "a", "1.0", "lib", "a.dll")},
 	} {
 		var got []string
 		for p := range c.s.Candidates(m, nil) {
@@ -91,4 +91,23 @@ func TestInstalledStops(t *testing.T) {
 		}
 		require.Equal(t, []string{c.want}, got, name)
 	}
+}
+
+// TestInstalledLooksOnce: what folders there are is asked once, whatever the number of modules.
+func TestInstalledLooksOnce(t *testing.T) {
+	root := t.TempDir()
+	dir := filepath.Join(root, "shared", "Microsoft.NETCore.App", "8.0.5")
+	write(t, filepath.Join(dir, "a.dll"), nil)
+	s := &Installed{DotnetRoots: []string{root}, PackageFolders: []string{}}
+	list := func(name string) (out []string) {
+		for p := range s.Candidates(&target.Module{Path: "/app/" + name}, nil) {
+			out = append(out, p)
+		}
+		return out
+	}
+	require.Equal(t, []string{filepath.Join(dir, "a.dll")}, list("a.dll"))
+	write(t, filepath.Join(root, "shared", "Later.App", "9.0.0", "a.dll"), nil)
+	write(t, filepath.Join(dir, "b.dll"), nil)
+	require.Equal(t, []string{filepath.Join(dir, "a.dll")}, list("a.dll"), "a folder that came later is not seen")
+	require.Equal(t, []string{filepath.Join(dir, "b.dll")}, list("b.dll"))
 }

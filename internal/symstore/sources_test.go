@@ -70,7 +70,7 @@ func TestSourcesInOrder(t *testing.T) {
 	own := t.TempDir()
 	all := Sources(true, []string{"https://a", "https://b"}, own, func() context.Context { return ctx }, nil)
 	require.Len(t, all, 5)
-	require.Equal(t, []modfiles.Source{modfiles.Installed{}, inHome, inTemp}, all[:3])
+	require.Equal(t, []modfiles.Source{&modfiles.Installed{}, inHome, inTemp}, all[:3])
 	for i, url := range []string{"https://a", "https://b"} {
 		s, ok := all[3+i].(*Server)
 		require.True(t, ok)

@@ -140,7 +140,7 @@ func escape(key string) string {
 func Sources(local bool, servers []string, cache string, ctx func() context.Context, budget *Budget) []modfiles.Source {
 	var out []modfiles.Source
 	if local {
-		out = append(out, modfiles.Installed{})
+		out = append(out, &modfiles.Installed{})
 		for _, c := range DefaultCaches() {
 			out = append(out, c)
 		}
