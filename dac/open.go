@@ -33,10 +33,7 @@ func (i *Instance) Open() (*Runtime, error) {
 		return nil, target.Unsupportedf("%s is a NativeAOT application: it has no CLR, and no metadata, MethodTables or DAC", target.BaseName(i.Module.Path))
 	}
 	own, tried := i.ownParts()
-	candidates, err := layout.Candidates(i.tgt.Platform().OS, i.tgt.Platform().Arch, i.Version())
-	if err != nil {
-		return nil, err
-	}
+	candidates := layout.Candidates(i.tgt.Platform().OS, i.tgt.Platform().Arch, i.Version())
 	var best *Runtime
 	bestScore := -1
 	for _, c := range candidates {
@@ -210,6 +207,9 @@ func descriptorJSON(file *image.Image) ([]byte, error) {
 
 // try opens the runtime with its own parts and one candidate of the tables.
 func (i *Instance) try(own []ownPart, c layout.Candidate) (*Runtime, error) {
+	if err := c.Load(len(own) == 0); err != nil {
+		return nil, err
+	}
 	return i.tryWith(own, c, i.readSlots(c.Parts[len(c.Parts)-1].DacTable()))
 }
 

@@ -36,9 +36,9 @@ func refuseOthers(t *testing.T, inst *Instance) (refused int) {
 	right := rt.Layout().Sources()
 	rightTable := right[len(right)-1]
 	for _, system := range []target.OS{target.OSLinux, target.OSWindows} {
-		candidates, err := layout.Candidates(system, target.ArchAMD64, "")
-		require.NoError(t, err)
+		candidates := layout.Candidates(system, target.ArchAMD64, "")
 		for _, c := range candidates {
+			require.NoError(t, c.Load(true))
 			own := c.Parts[len(c.Parts)-1]
 			if own.Source == rightTable {
 				continue
@@ -70,9 +70,9 @@ func openAsUnknown(t *testing.T, inst *Instance) {
 	want, err := inst.Open()
 	require.NoError(t, err)
 	sources := want.Layout().Sources()
-	candidates, err := layout.Candidates(inst.tgt.Platform().OS, inst.tgt.Platform().Arch, "")
-	require.NoError(t, err)
+	candidates := layout.Candidates(inst.tgt.Platform().OS, inst.tgt.Platform().Arch, "")
 	for _, c := range candidates {
+		require.NoError(t, c.Load(true))
 		if c.Parts[len(c.Parts)-1].Source != sources[len(sources)-1] {
 			continue
 		}

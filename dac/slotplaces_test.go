@@ -35,10 +35,10 @@ func slotRuntimes(t *testing.T, d target.Target) (out []slotRuntime) {
 			continue
 		}
 		own, _ := inst.ownParts()
-		candidates, err := layout.Candidates(d.Platform().OS, d.Platform().Arch, inst.Version())
-		require.NoError(t, err)
+		candidates := layout.Candidates(d.Platform().OS, d.Platform().Arch, inst.Version())
 		sources := rt.Layout().Sources()
 		for _, c := range candidates {
+			require.NoError(t, c.Load(true))
 			if p := c.Parts[len(c.Parts)-1]; p.Source == sources[len(sources)-1] {
 				out = append(out, slotRuntime{inst, own, c, inst.readSlots(p.DacTable()), rt.places})
 			}

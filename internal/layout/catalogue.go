@@ -101,36 +101,46 @@ func KnownBuild(id image.Identity) (*Build, error) {
 
 // A Candidate is a set of parts that may fit a runtime of one major version.
 type Candidate struct {
-	Major string  // "10.0"
-	Parts []*Part // in the order of belief
+	Major string // "10.0"
+	// Parts are what Load loaded, in the order of belief: a descriptor of the same major, if there is one, and the table.
+	Parts []*Part
+
+	table, os, arch string
+}
+
+// Load parses the parts. Without descriptor it parses the table alone, which is all that a runtime needs that has a
+// descriptor of its own: to parse another one took a quarter of the time in which a dump is opened.
+func (c *Candidate) Load(descriptor bool) error {
+	raw, err := tables.ReadFile(c.table)
+	if err != nil {
+		return err
+	}
+	p, err := parseTable(raw, "table "+strings.TrimSuffix(path.Base(c.table), ".json"))
+	if err != nil {
+		return err
+	}
+	c.Parts = []*Part{p}
+	if !descriptor {
+		return nil
+	}
+	d, err := newestDescriptor(c.Major, c.os, c.arch)
+	if d != nil {
+		c.Parts = []*Part{d, p}
+	}
+	return err
 }
 
 // Candidates returns what the tables have for an OS and architecture, newest
 // major first. prefer, if not empty, is a version or major ("8.0.5") whose
-// candidate comes first.
-func Candidates(os target.OS, arch target.Arch, prefer string) ([]Candidate, error) {
+// candidate comes first. None is loaded: mostly the first one will do.
+func Candidates(os target.OS, arch target.Arch, prefer string) []Candidate {
 	suffix := "-" + osTag(os) + "-" + arch.String() + ".json"
 	var out []Candidate
 	for _, name := range tableNames("") {
 		base := path.Base(name)
-		if strings.HasPrefix(base, "descriptor-") || !strings.HasSuffix(base, suffix) {
-			continue
+		if major, ok := strings.CutSuffix(base, suffix); ok && !strings.HasPrefix(base, "descriptor-") {
+			out = append(out, Candidate{Major: majorOf(major), table: name, os: osTag(os), arch: arch.String()})
 		}
-		raw, err := tables.ReadFile(name)
-		if err != nil {
-			return nil, err
-		}
-		p, err := parseTable(raw, "table "+strings.TrimSuffix(base, ".json"))
-		if err != nil {
-			return nil, err
-		}
-		c := Candidate{Major: p.Major, Parts: []*Part{p}}
-		if d, err := newestDescriptor(p.Major, osTag(os), arch.String()); err != nil {
-			return nil, err
-		} else if d != nil {
-			c.Parts = []*Part{d, p}
-		}
-		out = append(out, c)
 	}
 	sort.SliceStable(out, func(i, j int) bool {
 		pi, pj := OfMajor(prefer, out[i].Major), OfMajor(prefer, out[j].Major)
@@ -139,7 +149,16 @@ func Candidates(os target.OS, arch target.Arch, prefer string) ([]Candidate, err
 		}
 		return CompareVersions(out[i].Major, out[j].Major) > 0
 	})
-	return out, nil
+	return out
+}
+
+// majorOf is the major that a table is named after: 8.0 of clr8, 3.1 of clr3.1.
+func majorOf(name string) string {
+	major := strings.TrimLeft(name, "abcdefghijklmnopqrstuvwxyz")
+	if !strings.Contains(major, ".") {
+		major += ".0"
+	}
+	return major
 }
 
 // OfMajor reports whether a version ("8.0.5") is one of a major ("8.0").

@@ -173,15 +173,21 @@ func TestTables(t *testing.T) {
 }
 
 func TestCandidates(t *testing.T) {
-	c, err := Candidates(target.OSLinux, target.ArchAMD64, "8.0.5")
-	require.NoError(t, err)
+	c := Candidates(target.OSLinux, target.ArchAMD64, "8.0.5")
 	var majors []string
 	for _, x := range c {
 		majors = append(majors, x.Major)
+		require.Empty(t, x.Parts)
+		require.NoError(t, x.Load(false))
+		require.Len(t, x.Parts, 1)
+		require.Equal(t, x.Major, x.Parts[0].Major, "the table is named after its major")
+		table := x.Parts[0].Source
+		require.NoError(t, x.Load(true))
+		require.Equal(t, table, x.Parts[len(x.Parts)-1].Source)
+		require.Equal(t, strings.HasPrefix(table, "table supplement"), len(x.Parts) == 2, "a supplement has a descriptor to complete")
 	}
 	require.Equal(t, []string{"8.0", "10.0", "9.0", "3.1"}, majors)
-	c, err = Candidates(target.OSWindows, target.ArchARM64, "")
-	require.NoError(t, err)
+	c = Candidates(target.OSWindows, target.ArchARM64, "")
 	require.Empty(t, c)
 }
 
