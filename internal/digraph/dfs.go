@@ -171,13 +171,30 @@ func (d *dfs) push(sp int, node, num, from uint32) (int, error) {
 		sp += 2
 		row = row[:batch]
 	}
+	begin := sp
 	for i := len(row) - 1; i >= 0; i-- {
 		v := row[i]
 		if !d.seen.has(v) {
 			stack[sp] = edge{v, num}
 			sp++
-			d.fetched ^= d.g.Offsets[v]
 		}
 	}
+	if sp-begin > 1 {
+		d.fetch(stack[begin:sp])
+	}
 	return sp, nil
+}
+
+// fetch brings the rows of nodes into the cache.
+func (d *dfs) fetch(edges []edge) {
+	var at [batch]uint32
+	edges = edges[:min(len(edges), batch)]
+	for i, e := range edges {
+		at[i] = d.g.Offsets[e.to]
+	}
+	for i := range edges {
+		if k := at[i]; int(k) < len(d.g.Targets) {
+			d.fetched ^= d.g.Targets[k]
+		}
+	}
 }

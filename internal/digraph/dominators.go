@@ -172,22 +172,58 @@ func (s *semiNCA) collect(ctx context.Context) error {
 // collectRows takes the edges lo to hi of the graph.
 func (s *semiNCA) collectRows(w, lo, hi int, num []uint32) {
 	offsets := s.g.Offsets
-	for u := s.g.rowOf(lo); lo < hi; u++ {
-		to := min(hi, int(offsets[u+1]))
-		if a := num[u]; a != 0 && lo < to {
-			s.collectRow(w, a-1, s.g.Targets[lo:to], num)
+	u := s.g.rowOf(lo)
+	var ends looked
+	for at := lo; at < hi; {
+		some := s.g.Targets[at:min(hi, at+len(ends.num))]
+		ends.look(some, num, s.parent.Slice())
+		for i := 0; i < len(some); {
+			for int(offsets[u+1]) <= at+i {
+				u++
+			}
+			to := min(len(some), int(offsets[u+1])-at)
+			if a := num[u]; a != 0 {
+				s.keep(w, a-1, &ends, i, to)
+			}
+			i = to
 		}
-		lo = to
+		at += len(some)
 	}
 }
 
-// collectRow keeps the edges from number a that say something about dominators: not those of the tree and loops, nor those out of the
-// second tree into the first.
+// collectRow takes edges from number a.
 func (s *semiNCA) collectRow(w int, a uint32, row []uint32, num []uint32) {
-	parent, live := s.parent.Slice(), uint32(s.live)
-	for _, v := range row {
-		b := num[v] - 1
-		if parent[b] == a || b == a || (b < live) != (a < live) {
+	var ends looked
+	for len(row) > 0 {
+		some := row[:min(len(row), len(ends.num))]
+		row = row[len(some):]
+		ends.look(some, num, s.parent.Slice())
+		s.keep(w, a, &ends, 0, len(some))
+	}
+}
+
+// A looked is the numbers of some nodes and those of their parents, looked up together: the branches that depend on them would make the
+// processor wait for one after the other.
+type looked struct{ num, parent [64]uint32 }
+
+func (l *looked) look(nodes []uint32, num, parent []uint32) {
+	for i, v := range nodes[:min(len(nodes), len(l.num))] {
+		l.num[i] = num[v] - 1
+	}
+	for i := range nodes[:min(len(nodes), len(l.num))] {
+		if b := l.num[i]; b != None { // a node that was not reached
+			l.parent[i] = parent[b]
+		}
+	}
+}
+
+// keep keeps the edges from number a that say something about dominators: not those of the tree and loops, nor those out of the
+// second tree into the first.
+func (s *semiNCA) keep(w int, a uint32, ends *looked, from, to int) {
+	live := uint32(s.live)
+	for i := from; i < to; i++ {
+		b := ends.num[i]
+		if ends.parent[i] == a || b == a || (b < live) != (a < live) {
 			continue
 		}
 		s.edges.put(w, a, b)
@@ -252,17 +288,19 @@ func (s *semiNCA) semiPart(ctx context.Context, j *job, links []link, base uint3
 		}
 		v := base + uint32(low)
 		semi := parent[v]
-		for len(row) > 0 {
-			piece := row[:min(len(row), stride)]
-			row = row[len(piece):]
-			for _, u := range piece {
-				// From an ancestor the edge itself is the path.
-				if u > v {
-					u = eval(ctx, links, u, v)
-				}
-				semi = min(semi, u)
+		root := uint32(0)
+		if int(v) >= s.live {
+			root = uint32(s.live)
+		}
+		for _, u := range row {
+			// From an ancestor the edge itself is the path.
+			if u > v {
+				u = eval(ctx, links, u, v)
 			}
-			if left -= len(piece); left <= 0 {
+			if semi = min(semi, u); semi == root {
+				break // of a million that hold a hub, a few show that nobody owns it
+			}
+			if left--; left <= 0 {
 				if err := j.step(ctx, 0, uint64(s.count)); err != nil {
 					return err
 				}
