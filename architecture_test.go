@@ -61,7 +61,7 @@ var mayImport = map[string]string{
 	"disasm":             "answer target codeinfo metadata dac dac/code objects",
 	"resolve":            "answer target dac dac/code heap threads",
 	"roots":              "answer target codeinfo dac dac/code heap objects stackwalk threads internal/lazy internal/limits",
-	"graph":              "target dac dac/code heap objects roots threads internal/digraph internal/lazy internal/offheap internal/workers",
+	"graph":              "target dac dac/code heap objects roots threads internal/digraph internal/lazy internal/limits internal/offheap internal/workers",
 	"":                   "answer target codeinfo crash dac dac/code diagnosis dump elfcore graph heap image metadata minidump objects resolve roots stackscan stackwalk threads unwind internal/lazy internal/limits internal/modfiles internal/symstore",
 	"report":             "answer target",
 	"report/stackexport": "answer report",

@@ -103,10 +103,15 @@ func (b *builder) checkDependents() {
 func (g *Graph) takeRoots(b *builder) {
 	g.slots, g.refs, g.slotsFrom, g.pairs = b.slots, b.refs, b.slotsFrom, b.pairs
 	g.kept = b.r.Kept
-	g.fields = map[target.Addr]Node{}
+	g.fields, g.tables = map[target.Addr]Node{}, map[Node][]Node{}
 	for i := range g.sources {
-		if s := &g.sources[i]; s.Kind == SourceField && s.Slot != 0 {
-			g.fields[s.Slot] = g.SourceNode(i)
+		s := &g.sources[i]
+		if s.Kind != SourceField || s.Slot == 0 {
+			continue
+		}
+		g.fields[s.Slot] = g.SourceNode(i)
+		if table, ok := g.Containing(s.Slot); ok && s.Parent != InTable {
+			g.tables[table] = append(g.tables[table], g.SourceNode(i))
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/graph"
+	"github.com/sosgo/sosgo/heap"
 )
 
 func cpu() time.Duration {
@@ -44,6 +45,11 @@ func TestBig(t *testing.T) {
 		}
 	}
 	lap("open+roots")
+	if os.Getenv("CAL") != "" {
+		_, err := h.Stats(context.Background(), nil, heap.ScanOptions{})
+		require.NoError(t, err)
+		lap("stats")
+	}
 	g, err := graph.Build(context.Background(), h, r, graph.Options{})
 	require.NoError(t, err)
 	lap("build")
@@ -51,6 +57,9 @@ func TestBig(t *testing.T) {
 	require.NoError(t, err)
 	lap("reach")
 	fmt.Println(reach.Count())
+	_, err = g.Dominators(context.Background())
+	require.NoError(t, err)
+	lap("dominators")
 	s := g.Stats()
 	now, peak := g.Memory()
 	fmt.Println(s.Objects, s.Edges, s.Faults, s.RootFaults, float64(now)/float64(s.Objects), float64(peak)/float64(s.Objects), s.Warnings())

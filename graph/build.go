@@ -10,6 +10,7 @@ import (
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/digraph"
+	"github.com/sosgo/sosgo/internal/limits"
 	"github.com/sosgo/sosgo/internal/offheap"
 	"github.com/sosgo/sosgo/target"
 )
@@ -58,7 +59,8 @@ type arrays struct {
 	targets *offheap.Array[uint32] // while the heap is read: granules, and behind them static fields
 	high    *offheap.Array[uint8]  // while the heap is read: bits 32 to 39 of targets, of heaps of 32 GB and more
 	sizes   *offheap.Array[uint32]
-	types   *offheap.Array[uint32]
+	types   *offheap.Array[uint16] // bits 0 to 15 of the index in types
+	rare    *offheap.Array[uint8]  // and bits 16 to 23, where there are so many types
 }
 
 func (a *arrays) free() {
@@ -67,6 +69,7 @@ func (a *arrays) free() {
 	a.high.Free()
 	a.sizes.Free()
 	a.types.Free()
+	a.rare.Free()
 }
 
 // A builder builds one graph.
@@ -142,6 +145,7 @@ func (b *builder) prepare() error {
 	reserve(&err, b.budget, &b.arrays.offsets, nodes+1)
 	reserve(&err, b.budget, &b.arrays.sizes, nodes)
 	reserve(&err, b.budget, &b.arrays.types, nodes)
+	reserve(&err, b.budget, &b.arrays.rare, nodes)
 	reserve(&err, b.budget, &b.arrays.targets, edges)
 	if b.wide {
 		reserve(&err, b.budget, &b.arrays.high, edges)
@@ -220,8 +224,11 @@ func (b *builder) merge(c *collector) error {
 	copy(a.sizes.Slice()[base:], c.sizes)
 	types, offsets := a.types.Slice()[base:], a.offsets.Slice()[base+1:]
 	for i, number := range c.types {
-		types[i] = b.typeIndex(number)
+		types[i] = uint16(b.typeIndex(number))
 		offsets[i] = uint32(edges) + c.ends[i]
+	}
+	if err := b.rareTypes(base, c.types); err != nil {
+		return err
 	}
 	if b.wide {
 		if err := a.high.Grow(int(m)); err != nil {
@@ -271,6 +278,23 @@ func (b *builder) typeIndex(number uint32) uint32 {
 	return uint32(len(b.types) - 1)
 }
 
+// rareTypes writes the upper bits of the types of objects, once there are such.
+func (b *builder) rareTypes(base int, numbers []uint32) error {
+	if len(b.types) <= 1<<16 {
+		return nil
+	}
+	if len(b.types) > limits.HeapTypes {
+		return target.Corruptf("the heap has objects of more than %d types", limits.HeapTypes)
+	}
+	if err := b.arrays.rare.Grow(base + len(numbers)); err != nil {
+		return err
+	}
+	for i, number := range numbers {
+		b.arrays.rare.Slice()[base+i] = uint8((b.byNumber[number] - 1) >> 16)
+	}
+	return nil
+}
+
 // note adds what a run counted to Stats.
 func (b *builder) note(c *collector) {
 	s := &b.stats
@@ -305,7 +329,8 @@ func (b *builder) graph() *Graph {
 	a.targets.Shrink(int(b.edges))
 	a.sizes.Shrink(len(a.sizes.Slice()))
 	a.types.Shrink(len(a.types.Slice()))
-	g := &Graph{h: b.h, budget: b.budget, index: b.x, objects: int(b.objects), arrays: *a, size: a.sizes.Slice(), typ: a.types.Slice(),
+	a.rare.Shrink(len(a.rare.Slice()))
+	g := &Graph{h: b.h, budget: b.budget, index: b.x, objects: int(b.objects), arrays: *a, size: a.sizes.Slice(), typ: a.types.Slice(), rare: a.rare.Slice(),
 		huge: b.huge, types: b.types, sources: b.r.Sources}
 	g.rows = digraph.Graph{Offsets: a.offsets.Slice(), Targets: a.targets.Slice()[:b.edges]}
 	g.takeRoots(b)

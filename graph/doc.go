@@ -23,7 +23,7 @@
 //
 //	index (address to node and back)   b/64 + b/1024; 1.5 n where objects have 88 bytes
 //	rows                               4 n + 4 m
-//	sizes, types                       8 n
+//	sizes, types                       6 n; 7 n with more than 65,536 types
 //	Reach                              4 n, and 4 n more while it is computed
 //	Referrers                          4 n + 4 m
 //	Dominators                        16 n, and up to 18 n more while they are computed

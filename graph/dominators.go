@@ -157,7 +157,14 @@ func (d *Dominators) order(p Part) []uint32 {
 // ByType is what the objects of each type retain together, by TypeIndex: the sum over those
 // that no object of the same type dominates, for what others retain was counted with that one.
 func (d *Dominators) ByType(ctx context.Context, p Part) ([]uint64, error) {
-	return digraph.SumByClass(ctx, d.tree, d.order(p), d.g.typ, len(d.g.types), d.retained, d.g.lazy.options)
+	if len(d.g.rare) == 0 {
+		return digraph.SumByClass(ctx, d.tree, d.order(p), d.g.typ, len(d.g.types), d.retained, d.g.lazy.options)
+	}
+	class := make([]uint32, len(d.g.types))
+	for i := range class {
+		class[i] = uint32(i)
+	}
+	return d.ByTypeClass(ctx, p, class, len(class))
 }
 
 // ByTypeClass is ByType for classes of types, as assemblies or namespaces are: class tells of
@@ -172,7 +179,7 @@ func (d *Dominators) ByTypeClass(ctx context.Context, p Part, class []uint32, co
 	none := func() struct{} { return struct{}{} }
 	err = parallel(ctx, d.g.lazy.options.Workers, len(classes), numberPiece, none, func(_ struct{}, from, to int) {
 		for i := from; i < to; i++ {
-			classes[i] = class[d.g.typ[i]]
+			classes[i] = class[d.g.TypeIndex(Node(i))]
 		}
 	})
 	if err != nil {
@@ -224,5 +231,31 @@ func (g *Graph) generations(ctx context.Context, out []uint8) error {
 	return nil
 }
 
-// entries are the dead objects from which all dead ones can be reached.
-func (g *Graph) entries(context.Context) (*offheap.Array[uint32], error) { return nil, nil }
+// entries are the fewest dead objects from which all dead ones can be reached.
+func (g *Graph) entries(ctx context.Context) (*offheap.Array[uint32], error) {
+	reach, err := g.Reach(ctx)
+	if err != nil {
+		return nil, err
+	}
+	live, err := offheap.Make[uint64](g.budget, (g.Nodes()+63)/64)
+	if err != nil {
+		return nil, err
+	}
+	defer live.Free()
+	none := func() struct{} { return struct{}{} }
+	err = parallel(ctx, g.lazy.options.Workers, len(live.Slice()), numberPiece/64, none, func(_ struct{}, from, to int) {
+		for w := from; w < to; w++ {
+			word := uint64(0)
+			for i, p := range reach.tree[w*64 : min(w*64+64, len(reach.tree))] {
+				if p != digraph.None {
+					word |= 1 << i
+				}
+			}
+			live.Slice()[w] = word
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	return g.rows.Entries(ctx, live.Slice(), g.lazy.options)
+}

@@ -33,7 +33,8 @@ type Graph struct {
 	arrays arrays
 	rows   digraph.Graph // of arrays.offsets and arrays.targets
 	size   []uint32      // of arrays.sizes: bytes, hugeSize where there are more
-	typ    []uint32      // of arrays.types: index in types
+	typ    []uint16      // of arrays.types and arrays.rare: index in types
+	rare   []uint8
 	huge   map[Node]uint64
 	types  []*dac.MethodTable
 
@@ -43,6 +44,7 @@ type Graph struct {
 	kept      []roots.Root // by refs - 1
 	slotsFrom uint32
 	fields    map[target.Addr]Node // static fields by slot
+	tables    map[Node][]Node      // the static fields in an object that don't hang on it
 	pairs     []Dependent          // by Primary, those of objects
 
 	stats Stats
@@ -134,11 +136,16 @@ func (g *Graph) Type(n Node) *dac.MethodTable {
 	if !g.IsObject(n) {
 		return nil
 	}
-	return g.types[g.typ[n]]
+	return g.types[g.TypeIndex(n)]
 }
 
 // TypeIndex is the index in Types of the type of an object.
-func (g *Graph) TypeIndex(n Node) int { return int(g.typ[n]) }
+func (g *Graph) TypeIndex(n Node) int {
+	if len(g.rare) > 0 {
+		return int(g.typ[n]) | int(g.rare[n])<<16
+	}
+	return int(g.typ[n])
+}
 
 // Types are the types of all objects, in the order of their first ones.
 func (g *Graph) Types() []*dac.MethodTable { return g.types }
@@ -162,6 +169,11 @@ func (g *Graph) Generation(n Node) heap.Generation {
 func (g *Graph) Referents(n Node) []Node {
 	return g.rows.Row(n)
 }
+
+// Statics are the static fields whose values are in the object n, a table of the runtime's, and
+// which hang on SourceStatics or a thread: the object refers to their values too, though it has no edges
+// to them. The order is that of RootsOf.
+func (g *Graph) Statics(n Node) []Node { return g.tables[n] }
 
 // A RootRef is one of the references that a Source holds.
 type RootRef struct {

@@ -178,3 +178,206 @@ func TestLive(t *testing.T) {
 		t.Log(g.Objects(), g.Edges(), objects, size, g.Stats().Warnings())
 	})
 }
+
+// sumOf is the size of what two sets differ in.
+func sumOf(g *graph.Graph, in, notIn []bool) (size uint64) {
+	for n := range graph.Node(g.Objects()) {
+		if in[n] && !notIn[n] {
+			size += g.Size(n)
+		}
+	}
+	return size
+}
+
+// TestDominators: what an object retains is what can't be reached any more without it, for every object of
+// the heap that has references, and others at random.
+func TestDominators(t *testing.T) {
+	for _, name := range []string{"net10-zoo", "win-net10-zoo", "net31-zoo", "net10-zoo-noregions"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g, _ := built(t, testdump.Open(t, name), graph.Options{})
+			dom, err := g.Dominators(t.Context())
+			require.NoError(t, err)
+			reach, err := g.Reach(t.Context())
+			require.NoError(t, err)
+			all := reached(g, graph.NoNode)
+			checked := 0
+			for n := range graph.Node(g.Nodes()) {
+				if !all[n] || len(g.Referents(n)) == 0 && n%7 != 0 {
+					continue
+				}
+				checked++
+				without := reached(g, n)
+				require.Equal(t, sumOf(g, all, without), dom.Retained(n), "node %d", n)
+				if n != g.Root() {
+					require.False(t, reached(g, dom.Idom(n))[n], "its dominator is on all paths to %d", n)
+				}
+			}
+			_, live := reach.Count()
+			require.Equal(t, live, dom.Retained(g.Root()))
+			require.Equal(t, g.Stats().Bytes-live, dom.Retained(dom.Garbage()))
+			t.Log(checked, "nodes")
+			testChildren(t, g, dom)
+		})
+	}
+}
+
+// testChildren: the tree has each node once, and the largest children come first.
+func testChildren(t *testing.T, g *graph.Graph, dom *graph.Dominators) {
+	seen := 0
+	for _, n := range []graph.Node{g.Root(), dom.Garbage()} {
+		for queue := []graph.Node{n}; len(queue) > 0; queue = queue[1:] {
+			children, err := dom.Children(t.Context(), queue[0])
+			require.NoError(t, err)
+			for _, c := range children {
+				require.Equal(t, queue[0], dom.Idom(c))
+			}
+			seen += len(children)
+			queue = append(queue, children...)
+		}
+	}
+	require.Equal(t, g.Nodes()-1, seen)
+	children, err := dom.Children(t.Context(), g.Root())
+	require.NoError(t, err)
+	sum := uint64(0)
+	for _, c := range children {
+		sum += dom.Retained(c)
+	}
+	for _, most := range []int{0, 1, 3, len(children), len(children) + 1} {
+		top, others, rest, err := dom.Largest(t.Context(), g.Root(), most)
+		require.NoError(t, err)
+		require.Len(t, top, min(most, len(children)))
+		require.Equal(t, len(children)-len(top), others)
+		for i, c := range top {
+			rest += dom.Retained(c)
+			require.True(t, i == 0 || dom.Retained(top[i-1]) >= dom.Retained(c))
+		}
+		require.Equal(t, sum, rest)
+	}
+}
+
+// TestRetainedByClass: what the types, and the generations, retain together is what those retain that no
+// other of the same one dominates.
+func TestRetainedByClass(t *testing.T) {
+	for _, name := range []string{"net10-zoo", "net31-zoo"} {
+		g, _ := built(t, testdump.Open(t, name), graph.Options{})
+		dom, err := g.Dominators(t.Context())
+		require.NoError(t, err)
+		reach, err := g.Reach(t.Context())
+		require.NoError(t, err)
+		naive := func(p graph.Part, count int, class func(graph.Node) int) []uint64 {
+			sums := make([]uint64, count)
+			for n := range graph.Node(g.Objects()) {
+				top := reach.Live(n) == (p == graph.PartLive)
+				for d := dom.Idom(n); top && dom.Idom(d) != d; d = dom.Idom(d) {
+					top = !g.IsObject(d) || class(d) != class(n)
+				}
+				if top {
+					sums[class(n)] += dom.Retained(n)
+				}
+			}
+			return sums
+		}
+		half := make([]uint32, len(g.Types()))
+		for i := range half {
+			half[i] = uint32(i % 3)
+		}
+		for _, p := range []graph.Part{graph.PartLive, graph.PartDead} {
+			got, err := dom.ByType(t.Context(), p)
+			require.NoError(t, err)
+			require.Equal(t, naive(p, len(g.Types()), g.TypeIndex), got)
+			got, err = dom.ByTypeClass(t.Context(), p, half, 3)
+			require.NoError(t, err)
+			require.Equal(t, naive(p, 3, func(n graph.Node) int { return g.TypeIndex(n) % 3 }), got)
+			got, err = dom.ByGeneration(t.Context(), p)
+			require.NoError(t, err)
+			require.Equal(t, naive(p, len(got), func(n graph.Node) int { return int(g.Generation(n)) }), got)
+		}
+	}
+}
+
+// TestPaths: the paths of each kind, Source and reference are as short as the nodes before an object allow, and
+// there is one for each that can reach it.
+func TestPaths(t *testing.T) {
+	d := testdump.Open(t, "net10-zoo")
+	g, r := built(t, d, graph.Options{})
+	reach, err := g.Reach(t.Context())
+	require.NoError(t, err)
+	for n := graph.Node(0); int(n) < g.Objects(); n += 37 {
+		shortest := 0
+		kinds := map[graph.Node]bool{}
+		for p, err := range g.Paths(t.Context(), n, graph.PathOptions{}) {
+			require.NoError(t, err)
+			require.Equal(t, n, p.Nodes[len(p.Nodes)-1])
+			for i := 1; i < len(p.Nodes); i++ {
+				require.Contains(t, g.Referents(p.Nodes[i-1]), p.Nodes[i])
+			}
+			require.Contains(t, g.Referents(g.Root()), p.Nodes[0])
+			require.False(t, kinds[p.Nodes[0]])
+			kinds[p.Nodes[0]] = true
+			if l := len(p.Nodes); shortest == 0 || l < shortest {
+				shortest = l
+			}
+		}
+		require.Equal(t, reach.Live(n), len(kinds) > 0)
+		if reach.Live(n) {
+			require.Equal(t, len(reach.Path(n))-1, shortest)
+		}
+		roots, sources := 0, map[graph.Node]bool{}
+		for p, err := range g.Paths(t.Context(), n, graph.PathOptions{Each: graph.EachRoot}) {
+			require.NoError(t, err)
+			roots++
+			_ = p
+		}
+		for p, err := range g.Paths(t.Context(), n, graph.PathOptions{Each: graph.EachSource}) {
+			require.NoError(t, err)
+			for _, at := range p.Nodes {
+				if !g.IsObject(at) {
+					sources[at] = true
+				}
+			}
+		}
+		wantRoots := 0
+		to := map[graph.Node]bool{}
+		for _, e := range r.Edges {
+			at, ok := g.Node(e.Object)
+			if !ok || r.Sources[e.Source].Parent == graph.InTable {
+				continue
+			}
+			if _, known := to[at]; !known {
+				to[at] = reachesFrom(g, at, n)
+			}
+			if to[at] {
+				wantRoots++
+				require.True(t, sources[g.SourceNode(e.Source)])
+			}
+		}
+		require.Equal(t, wantRoots, roots)
+		chains, err := g.Disjoint(t.Context(), n, 3)
+		require.NoError(t, err)
+		met := map[graph.Node]bool{}
+		for _, p := range chains {
+			for _, at := range p.Nodes[:len(p.Nodes)-1] {
+				require.False(t, g.IsObject(at) && met[at])
+				met[at] = true
+			}
+		}
+		require.Equal(t, reach.Live(n), len(chains) > 0)
+	}
+}
+
+func reachesFrom(g *graph.Graph, from, to graph.Node) bool {
+	seen := map[graph.Node]bool{from: true}
+	for queue := []graph.Node{from}; len(queue) > 0; queue = queue[1:] {
+		if queue[0] == to {
+			return true
+		}
+		for _, n := range g.Referents(queue[0]) {
+			if !seen[n] {
+				seen[n] = true
+				queue = append(queue, n)
+			}
+		}
+	}
+	return false
+}

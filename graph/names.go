@@ -3,6 +3,7 @@ package graph
 import (
 	"errors"
 	"fmt"
+	"sync"
 
 	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/heap"
@@ -50,10 +51,13 @@ type Edge struct {
 type Names struct {
 	g *Graph
 	r *objects.Reader
+
+	once   sync.Once
+	caches []bool // by type
 }
 
 // Names returns what names the edges of g. r reads the objects of the same runtime.
-func (g *Graph) Names(r *objects.Reader) *Names { return &Names{g, r} }
+func (g *Graph) Names(r *objects.Reader) *Names { return &Names{g: g, r: r} }
 
 // Edges are the references of from to to, at most most of them, in the order of memory. What
 // can't be read of from is an error beside the others.

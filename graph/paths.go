@@ -5,6 +5,7 @@ import (
 	"iter"
 	"slices"
 
+	"github.com/sosgo/sosgo/internal/digraph"
 	"github.com/sosgo/sosgo/internal/offheap"
 )
 
@@ -158,4 +159,21 @@ func (g *Graph) SourceChain(n Node) []Node {
 	}
 	slices.Reverse(chain)
 	return chain
+}
+
+// Disjoint are at most count paths to n from Sources that refer to objects, the shortest first, which have no
+// object but n and no such Source in common: two of them show that nothing owns n alone. Each is a shortest
+// one of those that the paths before it leave; there may be more. Sources on which others hang, as threads, may be in several.
+func (g *Graph) Disjoint(ctx context.Context, n Node, count int) ([]Path, error) {
+	reverse, err := g.Referrers(ctx)
+	if err != nil {
+		return nil, err
+	}
+	root := func(u uint32) bool { return !g.IsObject(u) && !g.inTable(u) }
+	chains, err := digraph.Chains(ctx, reverse.rows, n, count, root, nil, g.lazy.options)
+	paths := make([]Path, len(chains))
+	for i, c := range chains {
+		paths[i].Nodes = append(g.SourceChain(c[0]), c[1:]...)
+	}
+	return paths, err
 }

@@ -109,6 +109,7 @@ const (
 	BadSegments    = 64   // of one list that are none
 	GenerationSize = 4096 // bytes of one entry of the generation table
 	ArrayRank      = 32
+	HeapTypes      = 1 << 24 // different ones of all objects
 	StringChars    = 1 << 30
 	StringContents = 1 << 26   // different strings that are counted, of some 60 bytes each: 4 GB
 	StackScan      = 256 << 20 // bytes of one thread's stack that are scanned
