@@ -156,6 +156,9 @@ func noteCorrupt(g *answer.Gaps, s *Stats) error {
 	return nil
 }
 
+// Note notes in g what the scan could not read. When it read nothing at all, that is the error.
+func (s *Stats) Note(g *answer.Gaps) error { return noteCorrupt(g, s) }
+
 func (h *Heap) statistics(g *answer.Gaps, s *Stats, byCount bool) *answer.Statistics {
 	if byCount {
 		s.ByCount()

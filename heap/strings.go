@@ -97,17 +97,24 @@ func newStringHasher(h *Heap) stringHasher {
 // hash hashes a string. One that can't be read counts as the object that it is, without content.
 func (c *stringHasher) hash(o *Object) {
 	b, err := c.win.Bytes(o.Addr+stringChars, 2*int(min(o.Length, comparedChars)))
-	if err != nil {
-		return
+	if err == nil {
+		c.keep(c.digest(o, b, uint64(o.Length)))
 	}
-	// Odd factors spread the length, so that contents of two sizes that begin alike differ.
-	a := maphash.Bytes(c.seeds[0], b) ^ uint64(o.Length)*0x9e3779b97f4a7c15
-	lane := &c.hashed[a%stringLanes]
-	*lane = append(*lane, hashedString{
-		a:    a,
-		b:    maphash.Bytes(c.seeds[1], b) + uint64(o.Length)*0xc2b2ae3d27d4eb4f,
+}
+
+// digest is the hash of b and of what tells apart contents that b does not. Odd factors spread that, so that contents of two
+// sizes that begin alike differ.
+func (c *stringHasher) digest(o *Object, b []byte, also uint64) hashedString {
+	return hashedString{
+		a:    maphash.Bytes(c.seeds[0], b) ^ also*0x9e3779b97f4a7c15,
+		b:    maphash.Bytes(c.seeds[1], b) + also*0xc2b2ae3d27d4eb4f,
 		addr: o.Addr, size: o.Size,
-	})
+	}
+}
+
+func (c *stringHasher) keep(s hashedString) {
+	lane := &c.hashed[s.a%stringLanes]
+	*lane = append(*lane, s)
 }
 
 // reset forgets what was hashed.

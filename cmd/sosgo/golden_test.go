@@ -38,6 +38,7 @@ var goldenLines = map[string][]string{
 	"gcheapstat":       {"gcheapstat", "gcheapstat -iu"},
 	"gcwhere":          {"gcwhere {root.Dog}", "gcwhere 10"},
 	"heapmap":          {"heapmap", "heapmap -blocks -cell 16k"},
+	"waste":            {"waste -top 3", "waste -kind strings -min 100"},
 	"listnearobj":      {"listnearobj {root.Dog}"},
 	"sizestats":        {"sizestats"},
 	"verifyheap":       {"verifyheap"},

@@ -115,6 +115,8 @@ const (
 	StackScan      = 256 << 20 // bytes of one thread's stack that are scanned
 	ObjectLength   = 1 << 40
 	MapCells       = 1 << 20 // of a picture of the heap
+	WasteTypes     = 1 << 20 // types whose objects are looked at for waste
+	WasteObjects   = 1 << 24 // that waste memory and are remembered until it is known who holds them, 16 bytes each
 
 	MissingElements = 4096 // of an array, one behind the other, that are shown as missing each
 

@@ -1,0 +1,93 @@
+package answer
+
+import "github.com/sosgo/sosgo/target"
+
+// Waste says which memory of the heap holds nothing that the program needs, or the same thing again.
+type Waste struct {
+	Gaps
+	Objects uint64      `json:"objects" doc:"number of objects of the heap, whether reachable or not"`
+	Size    uint64      `json:"size" doc:"their size in bytes"`
+	Wasted  uint64      `json:"wasted" doc:"sum of what the kinds below waste; no byte counts for two of them"`
+	Share   float64     `json:"share" doc:"that in percent of the size"`
+	Kinds   []WasteKind `json:"kinds" doc:"what was looked for, the most wasteful first"`
+	Free    []FreeSpace `json:"free,omitempty" doc:"free blocks between the objects, by generation; no part of the sum"`
+	// Unknown are collections with fields that are not those of any known version.
+	Unknown []UnknownCollection `json:"unknownLayouts,omitempty" doc:"types of collections whose fields are not as in any version that is known: their contents were not looked at"`
+	Unread  uint64              `json:"unread,omitempty" doc:"objects that could not be looked at, because the dump lacks a part of them or they are damaged"`
+}
+
+// The kinds of waste.
+const (
+	WasteStrings          = "strings"           // strings of one content
+	WasteSparse           = "sparse"            // arrays of references with many nulls
+	WasteZeros            = "zeros"             // arrays of values that are all zero
+	WasteConstant         = "constant"          // arrays of values that are all the same
+	WasteTails            = "tails"             // arrays of values that end in zeros
+	WasteEmptyArrays      = "empty-arrays"      // arrays without elements
+	WasteEmptyCollections = "empty-collections" // collections without elements
+	WasteUnderfilled      = "underfilled"       // collections with room for many more elements than they have
+	WasteBoxes            = "boxes"             // values in boxes
+	WasteZeroObjects      = "zero-objects"      // objects whose fields are all null or zero
+)
+
+// A WasteKind is one way to waste memory.
+type WasteKind struct {
+	Kind    string  `json:"kind" doc:"\"strings\", \"sparse\", \"zeros\", \"constant\", \"tails\", \"empty-arrays\", \"empty-collections\", \"underfilled\", \"boxes\" or \"zero-objects\""`
+	Objects uint64  `json:"objects" doc:"objects that waste memory in this way; of strings and boxes those that repeat another's value"`
+	Wasted  uint64  `json:"wasted" doc:"bytes that could be saved"`
+	Share   float64 `json:"share" doc:"that in percent of the size of all objects"`
+	// All are objects of the kind that need not waste anything.
+	All         uint64           `json:"all,omitempty" doc:"all strings, or all boxes"`
+	AllSize     uint64           `json:"allSize,omitempty" doc:"their size in bytes"`
+	Types       []WasteType      `json:"types,omitempty" doc:"types of the objects, the most wasteful first"`
+	MoreTypes   int              `json:"moreTypes,omitempty" doc:"types that are not listed"`
+	Strings     []RepeatedString `json:"strings,omitempty" doc:"contents that most is wasted on"`
+	MoreStrings uint64           `json:"moreStrings,omitempty" doc:"repeated contents that are not listed"`
+	Holders     []WasteHolder    `json:"holders,omitempty" doc:"fields and arrays of the heap that refer to the objects, those to the most wasteful first"`
+	MoreHolders int              `json:"moreHolders,omitempty" doc:"holders that are not listed"`
+}
+
+// A WasteType is what objects of one type waste.
+type WasteType struct {
+	MethodTable target.Addr `json:"methodTable" doc:"the type"`
+	Type        Text        `json:"type" doc:"its name"`
+	Objects     uint64      `json:"objects" doc:"objects of the type that waste memory in this way"`
+	Wasted      uint64      `json:"wasted" doc:"bytes that could be saved"`
+	All         uint64      `json:"all,omitempty" doc:"of boxes and collections: all objects of the type"`
+	AllSize     uint64      `json:"allSize,omitempty" doc:"of boxes: their size in bytes"`
+	Elements    uint64      `json:"elements,omitempty" doc:"of collections: elements of all of them"`
+	Capacity    uint64      `json:"capacity,omitempty" doc:"of collections: elements for which all of them have room"`
+	Example     target.Addr `json:"example,omitempty" doc:"the most wasteful object"`
+}
+
+// A RepeatedString is a content that several strings have.
+type RepeatedString struct {
+	Text    Text          `json:"text" doc:"the content, at most 1024 characters"`
+	Count   uint64        `json:"count" doc:"strings of this content"`
+	Wasted  uint64        `json:"wasted" doc:"bytes of all of them but one"`
+	Address target.Addr   `json:"address" doc:"the first of them"`
+	Holders []WasteHolder `json:"holders,omitempty" doc:"fields and arrays that refer to them"`
+}
+
+// A WasteHolder is a field, or the elements of arrays of a type.
+type WasteHolder struct {
+	Holder     Text   `json:"holder" doc:"Type.field, Type[] for the elements of arrays"`
+	References uint64 `json:"references" doc:"references of such fields to objects that waste memory in this way"`
+	Wasted     uint64 `json:"wasted" doc:"bytes that these waste; what several fields refer to counts for each"`
+}
+
+// FreeSpace are the free blocks of a generation.
+type FreeSpace struct {
+	Generation string `json:"generation" doc:"\"0\", \"1\", \"2\", \"large\", \"pinned\" or \"frozen\""`
+	Objects    uint64 `json:"objects" doc:"bytes of objects"`
+	Free       uint64 `json:"free" doc:"bytes of free blocks"`
+	Blocks     uint64 `json:"blocks" doc:"number of free blocks"`
+	Largest    uint64 `json:"largest" doc:"bytes of the largest one"`
+}
+
+// An UnknownCollection is a type whose name says that it is a collection, and whose fields are not known.
+type UnknownCollection struct {
+	Type    Text   `json:"type" doc:"the type"`
+	Objects uint64 `json:"objects" doc:"objects of the type"`
+	Reason  string `json:"reason" doc:"what is missing"`
+}

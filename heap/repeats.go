@@ -1,0 +1,126 @@
+package heap
+
+import "context"
+
+// ComparedChars is how much of a string counts as its content.
+const ComparedChars = comparedChars
+
+// Contents counts objects by their content, in bounded memory: who asks for strings that are there twice has what dumpheap
+// -strings counts, and values in boxes can be counted in the same way. It is filled by one goroutine, with what several
+// ContentHashers hashed, and may be read by several once it is closed.
+type Contents struct {
+	table   *stringTable // when it is closed
+	keepers *stringKeepers
+}
+
+// NewContents returns Contents that nothing was added to, and for which as many goroutines work as jobs says. Close ends
+// them. One that fails calls cancel.
+func (h *Heap) NewContents(jobs int, cancel func()) *Contents {
+	return &Contents{keepers: keepStrings(max(jobs, 1), cancel)}
+}
+
+// Add counts what by hashed, which forgets it. Of equal contents the one that was added first is the First.
+func (c *Contents) Add(ctx context.Context, by *ContentHasher) {
+	for i := range by.hashed {
+		if len(by.hashed[i]) > 0 {
+			c.keepers.add(ctx, &by.hashed)
+			return
+		}
+	}
+}
+
+// Close waits until all is counted. The error says how much found no room (limits.StringContents).
+func (c *Contents) Close() error {
+	c.table = c.keepers.end()
+	return c.table.gap()
+}
+
+// All passes all contents to visit, in no order.
+func (c *Contents) All(visit func(StringStats)) {
+	for i := range c.table.parts {
+		p := &c.table.parts[i]
+		for k := range p.n {
+			e := p.entry(k)
+			visit(StringStats{First: e.first, Count: e.count, Size: e.size})
+		}
+	}
+}
+
+// OfString tells how many strings have the content of o. It reports false where that was not counted, or can't be read.
+func (c *Contents) OfString(by *ContentHasher, o *Object) (StringStats, bool) {
+	s, err := by.ofString(o)
+	if err != nil {
+		return StringStats{}, false
+	}
+	return c.of(&s)
+}
+
+// OfValue is OfString for objects that Value hashed.
+func (c *Contents) OfValue(by *ContentHasher, o *Object) (StringStats, bool) {
+	s, err := by.ofValue(o)
+	if err != nil {
+		return StringStats{}, false
+	}
+	return c.of(&s)
+}
+
+func (c *Contents) of(s *hashedString) (StringStats, bool) {
+	p := &c.table.parts[s.a%stringParts]
+	if len(p.slots) == 0 {
+		return StringStats{}, false
+	}
+	mask := uint64(len(p.slots) - 1)
+	for at := s.b & mask; p.slots[at] != 0; at = (at + 1) & mask {
+		if (p.slots[at]^s.a)&^stringNumber != 0 {
+			continue
+		}
+		if e := p.entry(int(p.slots[at]&stringNumber) - 1); e.b == s.b {
+			return StringStats{First: e.first, Count: e.count, Size: e.size}, true
+		}
+	}
+	return StringStats{}, false
+}
+
+// A ContentHasher hashes the content of objects, for one goroutine.
+type ContentHasher struct{ stringHasher }
+
+// NewContentHasher returns a ContentHasher for objects of h.
+func (h *Heap) NewContentHasher() *ContentHasher { return &ContentHasher{newStringHasher(h)} }
+
+// String hashes a string: its length and its first characters (ComparedChars), as dumpheap -strings does.
+func (c *ContentHasher) String(o *Object) error {
+	s, err := c.ofString(o)
+	if err == nil {
+		c.keep(s)
+	}
+	return err
+}
+
+// Value hashes the fields of an object without components: of one in a box, the value. Values of two types differ.
+func (c *ContentHasher) Value(o *Object) error {
+	s, err := c.ofValue(o)
+	if err == nil {
+		c.keep(s)
+	}
+	return err
+}
+
+func (c *ContentHasher) ofString(o *Object) (hashedString, error) {
+	b, err := c.win.Bytes(o.Addr+stringChars, 2*int(min(o.Length, comparedChars)))
+	if err != nil {
+		return hashedString{}, err
+	}
+	return c.digest(o, b, uint64(o.Length)), nil
+}
+
+func (c *ContentHasher) ofValue(o *Object) (hashedString, error) {
+	const fields = 8 // behind the MethodTable; the last word of the size is the header of the next object
+	b, err := c.win.Bytes(o.Addr+fields, int(o.Size-2*fields))
+	if err != nil {
+		return hashedString{}, err
+	}
+	return c.digest(o, b, uint64(o.Type.Addr)), nil
+}
+
+// Reset forgets what was hashed.
+func (c *ContentHasher) Reset() { c.hashed.reset() }

@@ -1,0 +1,66 @@
+package memorycmd
+
+import (
+	"fmt"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/cli"
+	"github.com/sosgo/sosgo/internal/commands/ask"
+	"github.com/sosgo/sosgo/internal/text/memorytext"
+	"github.com/sosgo/sosgo/report"
+	"github.com/sosgo/sosgo/waste"
+)
+
+// defaultTop is how many rows a list has where nobody says otherwise.
+const defaultTop = 10
+
+func wasteCommand() cli.Command {
+	return cli.Command{
+		Name: "waste", Group: cli.GroupMemory, NeedsDump: true, Ask: askWaste,
+		Summary: "finds memory that holds nothing, or the same again, and who refers to it",
+		Help: fmt.Sprintf("Looked for are strings of one content (as dumpheap -strings tells them apart), arrays of references of which at least one in %d is null, arrays of "+
+			"values that are all zero or all the same (from %d bytes on) or end in zeros (at least one part in %d, from %d bytes on), arrays and collections without "+
+			"elements, collections with at most one element for each %d that they have room for, values in boxes, and objects whose fields are all null or zero. "+
+			"All objects of the heap count, reachable or not, and no byte counts twice: the array of a collection counts for the collection.\n\n"+
+			"Collections are List, Dictionary, HashSet, Queue, Stack, SortedList, PriorityQueue, LinkedList and SortedSet, those without type arguments, "+
+			"StringBuilder and MemoryStream, and types that derive from them. Holders are fields and arrays on the heap; what a static or a local alone refers to has none.",
+			waste.SparseShare, waste.SameBytes, waste.TailShare, waste.TailBytes, waste.FillShare),
+		Options: []cli.Option{
+			{Name: "top", Kind: cli.Int, Summary: fmt.Sprintf("rows of each list at most, 0 for all (%d)", defaultTop)},
+			{Name: "kind", Kind: cli.Str, Repeat: true, Choices: waste.Kinds(), Summary: "only this kind of waste; may repeat"},
+			{Name: "min", Kind: cli.Size, Summary: "leave out rows that waste less than this; sums have them"},
+		},
+		Result: report.Result[answer.Waste](),
+	}
+}
+
+func askWaste(c *cli.Context) (report.Answer, error) {
+	o := waste.Options{Kinds: c.Strings("kind"), Scan: ask.Scan(c, "looking for waste")}
+	var err error
+	if o.Top, err = top(c); err != nil {
+		return report.Answer{}, err
+	}
+	o.Min, _ = c.Size("min")
+	h, err := ask.ScannedHeap(c, false)
+	if err != nil {
+		return report.Answer{}, err
+	}
+	r, err := ask.Objects(c)
+	if err != nil {
+		return report.Answer{}, err
+	}
+	w, err := waste.Find(c.Context(), h, r, o)
+	return ask.Say(w, err, memorytext.Waste)
+}
+
+// top reads the option -top.
+func top(c *cli.Context) (int, error) {
+	n, ok := c.Int("top")
+	switch {
+	case !ok:
+		return defaultTop, nil
+	case n < 0 || n > 1<<31-1:
+		return 0, c.Usagef("-top %d is not a number of rows", n)
+	}
+	return int(n), nil
+}

@@ -1,0 +1,136 @@
+package waste
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/target"
+)
+
+// A place is where references of objects of one type stand: a field, or the elements of an array.
+type place struct {
+	plan   uint32
+	offset uint32 // of a field from the object's start; of an array inside an element
+	kind   kind   // of what they refer to
+	repeat uint32 // number of a repeated string that is listed, plus 1; 0 stands for all of the kind
+}
+
+// A holding is what the references of a place waste.
+type holding struct{ references, wasted uint64 }
+
+// A holderSearch looks for references to what is wasted in a run of objects.
+type holderSearch struct {
+	f       *finder
+	planner planner
+	edges   *heap.Edges
+	marked  marker
+	strings *heap.ContentHasher
+	boxes   *heap.ContentHasher
+	held    map[place]holding
+	last    place // not yet in held: neighbours are often alike
+	now     holding
+	missing uint64
+	err     error
+}
+
+func newHolderSearch(f *finder) *holderSearch {
+	return &holderSearch{f: f, planner: planner{plans: f.plans}, edges: f.h.Edges(heap.EdgeOptions{}), marked: marker{m: f.marked},
+		strings: f.h.NewContentHasher(), boxes: f.h.NewContentHasher(), held: map[place]holding{}}
+}
+
+// Corrupt is told what the first scan was told already.
+func (s *holderSearch) Corrupt(*heap.Corruption) {}
+
+// Reset forgets everything.
+func (s *holderSearch) Reset() {
+	clear(s.held)
+	s.last, s.now, s.missing, s.err = place{}, holding{}, 0, nil
+}
+
+// Objects looks at a batch.
+func (s *holderSearch) Objects(_ *heap.Segment, batch []heap.Object) {
+	for i := range batch {
+		o := &batch[i]
+		if o.Free || !o.Type.ContainsPointers() {
+			continue
+		}
+		p := s.planner.of(o)
+		if p.class == classBeyond {
+			continue
+		}
+		for ref, err := range s.edges.Of(o) {
+			if err != nil {
+				s.missing++
+				s.err = cmp.Or(s.err, err)
+			} else if s.marked.has(ref.Target) {
+				s.follow(o, p, &ref)
+			}
+		}
+	}
+	s.flush()
+}
+
+// follow counts a reference, if what it refers to wastes memory.
+func (s *holderSearch) follow(o *heap.Object, p *plan, ref *heap.Reference) {
+	to, err := s.f.h.ObjectAt(ref.Target)
+	if err != nil {
+		return
+	}
+	at := place{plan: p.id, offset: uint32(ref.Slot - o.Addr)}
+	if p.data != 0 {
+		at.offset = uint32(uint64(ref.Slot-o.Addr-p.data) % max(p.size, 1))
+	}
+	switch s.planner.of(&to).class {
+	case classString:
+		at.kind = strings
+		s.repeated(at, &to, s.strings, s.f.strings)
+	case classBox:
+		at.kind = boxes
+		s.repeated(at, &to, s.boxes, s.f.boxes)
+	default:
+		i, ok := slices.BinarySearchFunc(s.f.found, to.Addr, func(f finding, a target.Addr) int { return cmp.Compare(f.addr, a) })
+		if ok {
+			at.kind = s.f.found[i].kind()
+			s.count(at, s.f.found[i].wasted())
+		}
+	}
+}
+
+// repeated counts a reference to a value that others have, too: each of n wastes n-1 parts in n of its size.
+func (s *holderSearch) repeated(at place, to *heap.Object, by *heap.ContentHasher, in *heap.Contents) {
+	of := in.OfValue
+	if at.kind == strings {
+		of = in.OfString
+	}
+	c, ok := of(by, to)
+	if !ok || c.Count < 2 {
+		return
+	}
+	wasted := c.Size * (c.Count - 1) / c.Count
+	s.count(at, wasted)
+	if at.kind == strings && len(s.f.top) > 0 {
+		if n, ok := s.f.top[c.First]; ok {
+			at.repeat = n + 1
+			s.count(at, wasted)
+		}
+	}
+}
+
+func (s *holderSearch) count(at place, wasted uint64) {
+	if at != s.last {
+		s.flush()
+		s.last = at
+	}
+	s.now.references++
+	s.now.wasted += wasted
+}
+
+// flush puts what was counted last to the rest.
+func (s *holderSearch) flush() {
+	if s.now.references > 0 {
+		h := s.held[s.last]
+		s.held[s.last] = holding{h.references + s.now.references, h.wasted + s.now.wasted}
+	}
+	s.now = holding{}
+}

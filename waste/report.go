@@ -1,0 +1,258 @@
+package waste
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/target"
+)
+
+// typeSums are what objects of one type waste.
+type typeSums struct {
+	objects, wasted uint64
+	most            uint64 // wasted by the example
+	at              target.Addr
+}
+
+func (s *typeSums) example(a target.Addr, wasted uint64) {
+	if s.at == 0 || wasted > s.most || wasted == s.most && a < s.at {
+		s.at, s.most = a, wasted
+	}
+}
+
+func sumsOf(m map[uint32]*typeSums, id uint32) *typeSums {
+	s := m[id]
+	if s == nil {
+		s = &typeSums{}
+		m[id] = s
+	}
+	return s
+}
+
+func lacking(format string, args ...any) error { return fmt.Errorf(format, args...) }
+
+// report makes the answer.
+func (f *finder) report() {
+	a := f.a
+	a.Objects, a.Size, a.Unread = f.counts.objects, f.counts.size, f.counts.unread
+	if a.Unread > 0 {
+		a.Note(lacking("%d objects could not be looked at: %w", a.Unread, f.counts.firstUnread))
+	}
+	if f.beyond > 0 {
+		a.Note(target.Unsupportedf("more than %d objects waste memory: %d are not counted", limits.WasteObjects, f.beyond))
+	}
+	if n := f.counts.unreadTypes; n > 0 {
+		a.Note(target.Unsupportedf("more than %d types, or types of no known kind: %d objects were not looked at", limits.WasteTypes, n))
+	}
+	var types [kinds]map[uint32]*typeSums
+	for k := range types {
+		types[k] = map[uint32]*typeSums{}
+	}
+	types[boxes] = f.boxTypes
+	for i := range f.found {
+		e := &f.found[i]
+		s := sumsOf(types[e.kind()], e.plan())
+		s.objects++
+		s.wasted += e.wasted()
+		s.example(e.addr, e.wasted())
+	}
+	for k := range kinds {
+		if f.want[k] {
+			f.reportKind(k, types[k])
+		}
+	}
+	slices.SortStableFunc(a.Kinds, func(x, y answer.WasteKind) int { return cmp.Compare(y.Wasted, x.Wasted) })
+	a.Share = share(a.Wasted, a.Size)
+	f.reportFree()
+	f.reportUnknown()
+}
+
+// share is a part in percent.
+func share(part, all uint64) float64 {
+	if all == 0 {
+		return 0
+	}
+	return 100 * float64(part) / float64(all)
+}
+
+func (f *finder) reportKind(k kind, types map[uint32]*typeSums) {
+	row := answer.WasteKind{Kind: kindNames[k]}
+	switch k {
+	case strings:
+		row.Objects, row.Wasted = f.repeated[k].objects, f.repeated[k].wasted
+		row.All, row.AllSize = f.counts.strings, f.counts.stringsSize
+		row.Strings, row.MoreStrings = f.repeatedStrings(), f.more
+	case boxes:
+		for id, p := range f.plans.list {
+			if p.class == classBox && id < len(f.counts.tallies) && f.counts.tallies[id].objects > 0 {
+				sumsOf(types, uint32(id)) // that none repeats is worth knowing, too
+				row.All += f.counts.tallies[id].objects
+				row.AllSize += f.counts.tallies[id].size
+			}
+		}
+	case emptyArrays: // one of each type is needed
+		for _, s := range types {
+			s.wasted -= s.wasted / s.objects
+			s.objects--
+		}
+		maps.DeleteFunc(types, func(_ uint32, s *typeSums) bool { return s.objects == 0 })
+	}
+	if k != strings {
+		for _, s := range types {
+			row.Objects += s.objects
+			row.Wasted += s.wasted
+		}
+	}
+	row.Share = share(row.Wasted, f.a.Size)
+	f.a.Wasted += row.Wasted
+	row.Types, row.MoreTypes = f.types(k, types)
+	row.Holders, row.MoreHolders = f.holders(k, 0)
+	f.a.Kinds = append(f.a.Kinds, row)
+}
+
+// types lists types, the most wasteful first.
+func (f *finder) types(k kind, types map[uint32]*typeSums) (list []answer.WasteType, more int) {
+	for id, s := range types {
+		p := f.plans.list[id]
+		row := answer.WasteType{MethodTable: p.mt.Addr, Objects: s.objects, Wasted: s.wasted, Example: s.at}
+		if int(id) < len(f.counts.tallies) {
+			t := &f.counts.tallies[id]
+			row.All, row.AllSize, row.Elements, row.Capacity = t.objects, t.size, t.elements, t.capacity
+		}
+		list = append(list, row)
+	}
+	slices.SortFunc(list, func(a, b answer.WasteType) int {
+		return cmp.Or(cmp.Compare(b.Wasted, a.Wasted), cmp.Compare(b.AllSize, a.AllSize), cmp.Compare(a.MethodTable, b.MethodTable))
+	})
+	list, more = cut(list, f.o, func(r *answer.WasteType) uint64 { return r.Wasted })
+	for i := range list {
+		list[i].Type = f.a.Text(f.h.Runtime().TypeName(list[i].MethodTable, dac.NameManaged))
+	}
+	return list, more
+}
+
+// cut leaves the rows that the options want.
+func cut[T any](list []T, o Options, wasted func(*T) uint64) ([]T, int) {
+	all := len(list)
+	n := all
+	if o.Min > 0 {
+		for n = 0; n < all && wasted(&list[n]) >= o.Min; n++ {
+		}
+	}
+	if o.Top > 0 {
+		n = min(n, o.Top)
+	}
+	return list[:n:n], all - n
+}
+
+// stringHolders is how many holders of one string are listed where nobody limits lists.
+const stringHolders = 3
+
+func (f *finder) repeatedStrings() []answer.RepeatedString {
+	var list []answer.RepeatedString
+	for i := range f.contents {
+		s := &f.contents[i]
+		row := answer.RepeatedString{Count: s.Count, Wasted: s.Size * (s.Count - 1), Address: s.First}
+		text, _, err := f.h.StringText(s.First, heap.ComparedChars)
+		row.Text = f.a.Text(text, err)
+		row.Holders, _ = f.holders(strings, uint32(i)+1)
+		row.Holders = row.Holders[:min(len(row.Holders), stringHolders)]
+		list = append(list, row)
+	}
+	return list
+}
+
+// holders lists who refers to objects of a kind, or to a repeated string.
+func (f *finder) holders(k kind, repeat uint32) ([]answer.WasteHolder, int) {
+	type held struct {
+		place
+		holding
+	}
+	var list []held
+	if f.byKind == nil {
+		f.sortHolders()
+	}
+	for _, at := range f.byKind[holderKey{k, repeat}] {
+		list = append(list, held{at, f.held[at]})
+	}
+	slices.SortFunc(list, func(a, b held) int {
+		return cmp.Or(cmp.Compare(b.wasted, a.wasted), cmp.Compare(b.references, a.references),
+			cmp.Compare(f.plans.list[a.plan].mt.Addr, f.plans.list[b.plan].mt.Addr), cmp.Compare(a.offset, b.offset))
+	})
+	list, more := cut(list, f.o, func(h *held) uint64 { return h.wasted })
+	var rows []answer.WasteHolder
+	for i := range list {
+		rows = append(rows, answer.WasteHolder{Holder: f.holderName(&list[i].place), References: list[i].references, Wasted: list[i].wasted})
+	}
+	return rows, more
+}
+
+// A holderKey is what a holder refers to.
+type holderKey struct {
+	kind   kind
+	repeat uint32
+}
+
+// sortHolders sorts the places by what they refer to.
+func (f *finder) sortHolders() {
+	f.byKind = map[holderKey][]place{}
+	for at := range f.held {
+		k := holderKey{at.kind, at.repeat}
+		f.byKind[k] = append(f.byKind[k], at)
+	}
+}
+
+// holderName is Type.field, Type[] or Type[].field.
+func (f *finder) holderName(at *place) answer.Text {
+	p := f.plans.list[at.plan]
+	name, err := f.h.Runtime().TypeName(p.mt.Addr, dac.NameManaged)
+	if err != nil {
+		return f.a.Text("", err)
+	}
+	t, err := f.plans.r.Type(p.mt.Addr)
+	if err != nil {
+		return f.a.Text("", err)
+	}
+	field := ""
+	switch {
+	case p.class == classReferences:
+		return answer.Text{S: name}
+	case p.data == 0:
+		field = t.FieldPath(uint64(at.offset) - 8)
+	default:
+		if element, err := t.Element(); err == nil {
+			field = element.FieldPath(uint64(at.offset))
+		}
+	}
+	if field == "" {
+		field = fmt.Sprintf("+%#x", at.offset)
+	}
+	return answer.Text{S: name + "." + field}
+}
+
+func (f *finder) reportFree() {
+	for g := range f.counts.free {
+		if t := &f.counts.free[g]; t.blocks > 0 {
+			f.a.Free = append(f.a.Free, answer.FreeSpace{Generation: heap.Generation(g).String(), Objects: t.objects, Free: t.free, Blocks: t.blocks, Largest: t.largest})
+		}
+	}
+}
+
+func (f *finder) reportUnknown() {
+	for id, p := range f.plans.list {
+		if p.class == classUnknown && id < len(f.counts.tallies) && f.counts.tallies[id].objects > 0 {
+			f.a.Unknown = append(f.a.Unknown, answer.UnknownCollection{Type: f.a.Text(f.h.Runtime().TypeName(p.mt.Addr, dac.NameManaged)),
+				Objects: f.counts.tallies[id].objects, Reason: p.err.Error()})
+			f.a.Note(p.err)
+		}
+	}
+	slices.SortFunc(f.a.Unknown, func(a, b answer.UnknownCollection) int {
+		return cmp.Or(cmp.Compare(b.Objects, a.Objects), cmp.Compare(a.Type.S, b.Type.S))
+	})
+}

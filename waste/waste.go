@@ -1,0 +1,182 @@
+package waste
+
+import (
+	"cmp"
+	"context"
+	"runtime"
+	"slices"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/target"
+)
+
+// Options say what to look for. The zero value looks for everything, and lists all of it.
+//
+// The collections that are known are List, Dictionary, HashSet, Queue, Stack, SortedList, PriorityQueue, LinkedList and
+// SortedSet, ArrayList, Hashtable and the other ones without type arguments, StringBuilder and MemoryStream.
+type Options struct {
+	Kinds []string // of Kinds; none stands for all
+	Top   int      // rows of a list at most; 0 for all
+	Min   uint64   // bytes: rows that waste less are left out, not from sums
+	Scan  heap.ScanOptions
+}
+
+// Find looks for waste among all objects of h, whose types r describes. It scans the heap twice. What could not be looked at
+// is in the answer.
+func Find(ctx context.Context, h *heap.Heap, r *objects.Reader, o Options) (*answer.Waste, error) {
+	f := &finder{h: h, o: o, want: wanted(o.Kinds), plans: newPlans(r), marked: newMarks(), owned: newMarks()}
+	if err := f.survey(ctx); err != nil {
+		return nil, err
+	}
+	f.disown()
+	f.repeats()
+	if err := f.search(ctx); err != nil {
+		return nil, err
+	}
+	f.report()
+	return f.a, nil
+}
+
+// A finder looks for waste.
+type finder struct {
+	h     *heap.Heap
+	o     Options
+	want  [kinds]bool
+	plans *plans
+
+	marked, owned  *marks
+	strings, boxes *heap.Contents
+	found          []finding // by address
+	beyond         uint64    // that had no room
+	counts         counts
+
+	repeated [kinds]repeatSums
+	contents []heap.StringStats     // strings that are listed, the most wasteful first
+	more     uint64                 // that are not
+	top      map[target.Addr]uint32 // places in contents by the first string
+	boxTypes map[uint32]*typeSums   // by plan
+	held     map[place]holding
+	byKind   map[holderKey][]place
+
+	a *answer.Waste
+}
+
+// survey looks at all objects.
+func (f *finder) survey(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	jobs := f.o.Scan.Jobs
+	if jobs <= 0 {
+		jobs = runtime.GOMAXPROCS(0)
+	}
+	f.strings, f.boxes = f.h.NewContents(jobs, cancel), f.h.NewContents(1, cancel)
+	f.a = &answer.Waste{}
+	total := heap.NewCounter(f.h, nil)
+	err := heap.Scan(ctx, f.h, f.h.Spans(nil), f.o.Scan, func() *survey { return newSurvey(f) }, func(s *survey) error {
+		total.Add(s.Counter)
+		f.counts.add(&s.counts)
+		f.strings.Add(ctx, s.strings)
+		f.boxes.Add(ctx, s.boxes)
+		room := min(len(s.found), limits.WasteObjects-len(f.found))
+		f.found = append(f.found, s.found[:room]...)
+		f.beyond += uint64(len(s.found) - room)
+		return nil
+	})
+	f.a.Note(f.strings.Close())
+	f.a.Note(f.boxes.Close())
+	if err != nil {
+		return err
+	}
+	stats := total.Stats()
+	stats.Count = f.counts.objects
+	return stats.Note(&f.a.Gaps)
+}
+
+// disown takes arrays that belong to a collection out of the findings: what they waste counts there.
+func (f *finder) disown() {
+	owned := marker{m: f.owned}
+	f.found = slices.DeleteFunc(f.found, func(e finding) bool {
+		k := e.kind()
+		return (k == sparse || k == zeros || k == constant || k == tails) && owned.has(e.addr)
+	})
+	f.owned = nil
+}
+
+// repeatSums are what values waste that are there several times.
+type repeatSums struct{ objects, wasted uint64 }
+
+// repeats sums up what is there several times, and chooses the strings to list.
+func (f *finder) repeats() {
+	f.strings.All(func(s heap.StringStats) {
+		wasted := s.Size * (s.Count - 1)
+		if wasted == 0 {
+			return
+		}
+		f.repeated[strings].objects += s.Count - 1
+		f.repeated[strings].wasted += wasted
+		if wasted < f.o.Min {
+			f.more++
+			return
+		}
+		f.contents = append(f.contents, s)
+		if n := f.o.Top; n > 0 && len(f.contents) >= 4*n+1024 {
+			f.cutContents(n)
+		}
+	})
+	f.cutContents(f.o.Top)
+	f.top = make(map[target.Addr]uint32, len(f.contents))
+	for i := range f.contents {
+		f.top[f.contents[i].First] = uint32(i)
+	}
+	f.boxTypes = map[uint32]*typeSums{}
+	f.boxes.All(func(s heap.StringStats) {
+		if s.Count < 2 {
+			return
+		}
+		o, err := f.h.ObjectAt(s.First)
+		if err != nil {
+			return // it was there a moment ago
+		}
+		wasted := s.Size * (s.Count - 1)
+		f.repeated[boxes].objects += s.Count - 1
+		f.repeated[boxes].wasted += wasted
+		sums := sumsOf(f.boxTypes, f.plans.of(o.Type).id)
+		sums.objects += s.Count - 1
+		sums.wasted += wasted
+		sums.example(s.First, wasted)
+	})
+}
+
+// cutContents keeps the n strings that most is wasted on; 0 keeps all.
+func (f *finder) cutContents(n int) {
+	slices.SortFunc(f.contents, func(a, b heap.StringStats) int {
+		return cmp.Or(cmp.Compare(b.Size*(b.Count-1), a.Size*(a.Count-1)), cmp.Compare(a.First, b.First))
+	})
+	if n > 0 && len(f.contents) > n {
+		f.more += uint64(len(f.contents) - n)
+		f.contents = f.contents[:n]
+	}
+}
+
+// search looks for the holders.
+func (f *finder) search(ctx context.Context) error {
+	f.held = map[place]holding{}
+	var missing uint64
+	var first error
+	err := heap.Scan(ctx, f.h, f.h.Spans(nil), f.o.Scan, func() *holderSearch { return newHolderSearch(f) }, func(s *holderSearch) error {
+		for at, h := range s.held {
+			sum := f.held[at]
+			f.held[at] = holding{sum.references + h.references, sum.wasted + h.wasted}
+		}
+		missing += s.missing
+		first = cmp.Or(first, s.err)
+		return nil
+	})
+	if missing > 0 {
+		f.a.Note(lacking("%d references, or places of them, can't be read: their holders are missing: %w", missing, first))
+	}
+	return err
+}
