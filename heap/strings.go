@@ -27,7 +27,7 @@ const comparedChars = 1024
 
 // Strings counts the strings that f chooses by content, sorted by total size,
 // the smallest first; equal ones are in the order of their first objects.
-// Contents are told apart by a hash of 128 bits and not kept: one takes some 60 bytes
+// Contents are told apart by a hash of 116 bits and not kept: one takes some 50 bytes
 // (docs/performance.md). Where there are more than limits.StringContents the error says so,
 // and the list has those that came first. The Stats are of the strings as objects.
 func (h *Heap) Strings(ctx context.Context, f *Filter, o ScanOptions) ([]StringStats, Stats, error) {
