@@ -20,7 +20,7 @@ func (m frameStack) Span(a target.Addr) []byte {
 	if a < frameBase {
 		return nil
 	}
-	return bytesMemory(m).Span(a - frameBase)
+	return layout.BytesMemory(m).Span(a - frameBase)
 }
 
 func (m frameStack) View(a target.Addr, n int) ([]byte, bool) {

@@ -296,7 +296,7 @@ func (r *Runtime) CodeHeaps() ([]CodeHeap, error) {
 // has to be known.
 func (r *Runtime) codeHeap(o *loaderOffsets, node target.Addr) CodeHeap {
 	n := layout.Reader{Mem: r.mem, Base: node}
-	heap, base := n.Ptr(o.CodeHeapNode.Heap), n.Ptr(o.CodeHeapNode.MapBase)
+	heap, base := n.Ptr(o.CodeHeapNode.Heap), n.Ptr(o.CodeHeapNode.Base)
 	if n.Err != nil {
 		return CodeHeap{Node: node, LoaderHeap: LoaderHeap{Kind: LoaderCodeHeap, Err: n.Err}}
 	}

@@ -59,7 +59,7 @@ func heapOffsets() *loaderOffsets {
 	o.Block.Next, o.Block.Address, o.Block.Size = 0, 8, 16
 	o.LoaderCodeHeap.First = 8
 	o.HostCodeHeap.Base, o.HostCodeHeap.Current = 0x18, 0x20
-	o.CodeHeapNode.Next, o.CodeHeapNode.Heap, o.CodeHeapNode.MapBase = 0, 8, 16
+	o.CodeHeapNode.Next, o.CodeHeapNode.Heap, o.CodeHeapNode.Base = 0, 8, 16
 	return o
 }
 

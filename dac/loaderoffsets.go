@@ -1,5 +1,7 @@
 package dac
 
+import "github.com/sosgo/sosgo/internal/layout"
+
 // loaderOffsets holds where the members of the structures of loading are:
 // allocators, their heaps, load contexts. It is bound when the first of them is
 // asked for, so that a runtime whose layout lacks them opens all the same.
@@ -37,11 +39,7 @@ type loaderOffsets struct {
 	JitManager struct {
 		CodeHeaps int `layout:"AllCodeHeaps"`
 	} `struct:"EEJitManager,optional"`
-	CodeHeapNode struct {
-		Next    int `layout:"Next"`
-		Heap    int `layout:"Heap"`
-		MapBase int `layout:"MapBase"`
-	} `struct:"CodeHeapListNode,optional"`
+	CodeHeapNode   layout.CodeHeapListNode `struct:"CodeHeapListNode,optional"`
 	LoaderCodeHeap struct {
 		First int `layout:"FirstBlock"`
 	} `struct:"LoaderCodeHeap,optional"`

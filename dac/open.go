@@ -125,7 +125,7 @@ type descriptorHeader struct {
 }
 
 func decodeDescriptorHeader(b []byte) (descriptorHeader, error) {
-	rd := layout.Reader{Mem: bytesMemory(b)}
+	rd := layout.Reader{Mem: layout.BytesMemory(b)}
 	if magic := rd.U64(0); rd.Err == nil && magic != descMagic {
 		return descriptorHeader{}, target.Corruptf("contract descriptor without its magic number")
 	}
@@ -249,32 +249,4 @@ func merge(own []ownPart, c layout.Candidate, places *slotPlaces) *layout.Layout
 		b.Add(p, at)
 	}
 	return b.Layout()
-}
-
-// bytesMemory lets the structure reader read a slice; address 0 is its start.
-type bytesMemory []byte
-
-func (m bytesMemory) ReadMemory(p []byte, a target.Addr) (int, error) {
-	n := 0
-	if a <= target.Addr(len(m)) {
-		n = copy(p, m[a:])
-	}
-	if n < len(p) {
-		return n, &target.MemoryError{Addr: a + target.Addr(n), Size: len(p) - n, Err: target.ErrCorrupt}
-	}
-	return n, nil
-}
-
-func (m bytesMemory) View(a target.Addr, n int) ([]byte, bool) {
-	if uint64(a) > uint64(len(m)) || n > len(m)-int(a) {
-		return nil, false
-	}
-	return m[a:][:n:n], true
-}
-
-func (m bytesMemory) Span(a target.Addr) []byte {
-	if uint64(a) >= uint64(len(m)) {
-		return nil
-	}
-	return m[a:]
 }

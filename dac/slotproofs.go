@@ -26,25 +26,10 @@ type slotProver struct {
 
 // slotProofOffsets holds the members that only the proofs need here.
 type slotProofOffsets struct {
-	RangeMap struct {
-		Top int `layout:"TopLevelData"`
-	} `struct:"RangeSectionMap,optional"` // 8 and later
-	Fragment struct {
-		Next    int `layout:"Next"`
-		Section int `layout:"RangeSection"`
-	} `struct:"RangeSectionFragment,optional"`
-	Section struct {
-		Begin      int `layout:"RangeBegin"`
-		End        int `layout:"RangeEndOpen"`
-		JitManager int `layout:"JitManager"`
-		Next       int `layout:"Next,optional"` // before 8
-		HeapList   int `layout:"HeapList|HeapListOrZapModule"`
-		R2RModule  int `layout:"R2RModule|HeapListOrZapModule"`
-	} `struct:"RangeSection,optional"`
-	CodeHeap struct {
-		Start int `layout:"StartAddress"`
-		End   int `layout:"EndAddress"`
-	} `struct:"CodeHeapListNode,optional"`
+	RangeMap layout.RangeSectionMap      `struct:"RangeSectionMap,optional"`
+	Fragment layout.RangeSectionFragment `struct:"RangeSectionFragment,optional"`
+	Section  layout.RangeSection         `struct:"RangeSection,optional"`
+	CodeHeap layout.CodeHeapListNode     `struct:"CodeHeapListNode,optional"`
 }
 
 // proveSlots finds the places of the entries that p names in the runtime's table.

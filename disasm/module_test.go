@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/synth"
 	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/target"
 )
@@ -190,18 +191,7 @@ func TestCorruptTokens(t *testing.T) {
 
 // TestList lists IL with each form of operand.
 func TestList(t *testing.T) {
-	b := &ilBody{MethodBody: metadata.MethodBody{MaxStack: 8, InitLocals: true, LocalSig: 0x11000001, Code: []byte{
-		0x02,       // ldarg.0
-		0x11, 0xFE, // ldloc.s 254
-		0xFE, 0x0C, 0x00, 0x01, // ldloc 256
-		0x1F, 0xFF, // ldc.i4.s -1
-		0x20, 0xFE, 0xFF, 0xFF, 0xFF, // ldc.i4 -2
-		0x21, 1, 0, 0, 0, 0, 0, 0, 0x80, // ldc.i8
-		0x22, 0, 0, 0x20, 0x40, // ldc.r4 2.5
-		0x23, 0, 0, 0, 0, 0, 0, 0x04, 0xC0, // ldc.r8 -2.5
-		0x2B, 0xFE, // br.s to itself
-		0x38, 0, 0, 0, 0, // br to the next
-		0x45, 2, 0, 0, 0, 0xFF, 0xFF, 0xFF, 0xFF, 1, 0, 0, 0, // switch
+	b := &ilBody{MethodBody: metadata.MethodBody{MaxStack: 8, InitLocals: true, LocalSig: 0x11000001, Code: append(synth.ILOperands(), []byte{
 		0xFE, 0x12, 4, // unaligned. 4
 		0x28, 6, 0, 0, 0x0A, // call
 		0x28, 9, 0, 0, 0x0A, // call of nothing
@@ -209,7 +199,7 @@ func TestList(t *testing.T) {
 		0xFE, 0x16, 1, 0, 0, 0x1B, // constrained.
 		0x29, 2, 0, 0, 0x11, // calli
 		0x2A, // ret
-	}, Clauses: []metadata.Clause{
+	}...), Clauses: []metadata.Clause{
 		{Kind: metadata.ClauseCatch, TryLength: 2, HandlerOffset: 2, HandlerLength: 5, CatchType: 0x01000001},
 		{Kind: metadata.ClauseCatch, TryLength: 2, HandlerOffset: 2, HandlerLength: 5, CatchType: 0x1b000001},
 		{Kind: metadata.ClauseFilter, TryLength: 2, HandlerOffset: 3, HandlerLength: 4, FilterOffset: 2},

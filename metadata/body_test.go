@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/sosgo/sosgo/internal/synth"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -116,24 +117,13 @@ func listing(t *testing.T, code []byte) (lines []string) {
 }
 
 func TestInstructions(t *testing.T) {
-	code := []byte{
-		0x02,       // ldarg.0
-		0x11, 0xFE, // ldloc.s 254
-		0xFE, 0x0C, 0x00, 0x01, // ldloc 256
-		0x1F, 0xFF, // ldc.i4.s -1
-		0x20, 0xFE, 0xFF, 0xFF, 0xFF, // ldc.i4 -2
-		0x21, 1, 0, 0, 0, 0, 0, 0, 0x80, // ldc.i8
-		0x22, 0, 0, 0x20, 0x40, // ldc.r4 2.5
-		0x23, 0, 0, 0, 0, 0, 0, 0x04, 0xC0, // ldc.r8 -2.5
-		0x2B, 0xFE, // br.s to itself
-		0x38, 0, 0, 0, 0, // br to the next
-		0x45, 2, 0, 0, 0, 0xFF, 0xFF, 0xFF, 0xFF, 1, 0, 0, 0, // switch
+	code := append(synth.ILOperands(), []byte{
 		0xFE, 0x12, 4, // unaligned. 4
 		0x28, 7, 0, 0, 0x0A, // call
 		0xFE, 0x16, 2, 0, 0, 0x1B, // constrained.
 		0xFE, 0x01, // ceq
 		0x2A, // ret
-	}
+	}...)
 	assert.Equal(t, strings.Split(strings.TrimSpace(`
 00 ldarg.0
 01 ldloc.s 254

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/sosgo/sosgo/internal/layout"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -57,7 +58,7 @@ func TestNibbleMap(t *testing.T) {
 				at = (c.start + c.size + 8 + 31) &^ 31 // one start in a bucket, behind a header
 				at += uint64(r.Intn(8)) * nibbleAlign
 			}
-			m := nibbleMap{mem: bytesMemory(makeNibbleMap(codes, heap, false))}
+			m := nibbleMap{mem: layout.BytesMemory(makeNibbleMap(codes, heap, false))}
 			for _, c := range codes {
 				for _, at := range []uint64{c.start, c.start + c.size/2, c.start + c.size - 1} {
 					got, ok, err := m.start(at)
@@ -91,7 +92,7 @@ func TestNibbleMapPointers(t *testing.T) {
 	for _, w := range words {
 		b = binary.LittleEndian.AppendUint32(b, w)
 	}
-	m := nibbleMap{mem: bytesMemory(b), pointers: true}
+	m := nibbleMap{mem: layout.BytesMemory(b), pointers: true}
 	for _, c := range []struct {
 		at, want uint64
 		ok       bool
@@ -111,7 +112,7 @@ func TestNibbleMapPointers(t *testing.T) {
 // TestNibbleMapMissing: of a map that the dump has in part, the last start that
 // is there counts.
 func TestNibbleMapMissing(t *testing.T) {
-	m := nibbleMap{mem: holes{bytesMemory(makeNibbleMap([]code{{0x40, 5000}}, 1<<14, false)), 4, 60}}
+	m := nibbleMap{mem: holes{layout.BytesMemory(makeNibbleMap([]code{{0x40, 5000}}, 1<<14, false)), 4, 60}}
 	got, ok, err := m.start(0x40 + 4000)
 	assert.NoError(t, err)
 	assert.True(t, ok)
@@ -126,7 +127,7 @@ func TestNibbleMapMissing(t *testing.T) {
 // a heap of more than 16 MB.
 func TestNibbleMapHoles(t *testing.T) {
 	const far = 20 << 20
-	m := nibbleMap{mem: stored{holes{bytesMemory(makeNibbleMap([]code{{0x40, 100}, {far, 100}}, far+1<<14, false)), 0, 60}}}
+	m := nibbleMap{mem: stored{holes{layout.BytesMemory(makeNibbleMap([]code{{0x40, 100}, {far, 100}}, far+1<<14, false)), 0, 60}}}
 	var got []uint64
 	failed := 0
 	for s, err := range m.starts(far + 1<<14) {
@@ -176,7 +177,7 @@ func FuzzNibbleMap(f *testing.F) {
 	f.Add(makeNibbleMap([]code{{64, 100}, {256, 3000}}, 1<<12, false), uint64(1000), false)
 	f.Add([]byte{0x09, 0, 0, 0, 0x29, 0, 0, 0}, uint64(300), true)
 	f.Fuzz(func(t *testing.T, b []byte, delta uint64, pointers bool) {
-		m := nibbleMap{mem: bytesMemory(b), pointers: pointers}
+		m := nibbleMap{mem: layout.BytesMemory(b), pointers: pointers}
 		_, _, _ = m.start(delta)
 		n := 0
 		for range m.starts(uint64(len(b)) * 64) {

@@ -71,32 +71,11 @@ type offsets struct {
 		Table int `layout:"Table"`
 		Size  int `layout:"TableSize"`
 	} `struct:"SHash,optional"`
-	RangeMap struct {
-		Top int `layout:"TopLevelData"`
-	} `struct:"RangeSectionMap,optional"` // 8 and later
-	Fragment struct {
-		Next    int `layout:"Next"`
-		Begin   int `layout:"RangeBegin"`
-		End     int `layout:"RangeEndOpen"`
-		Section int `layout:"RangeSection"`
-	} `struct:"RangeSectionFragment,optional"`
-	RangeSection struct {
-		Begin      int `layout:"RangeBegin"`
-		End        int `layout:"RangeEndOpen"`
-		JitManager int `layout:"JitManager"`
-		Next       int `layout:"Next,optional"` // before 8
-		HeapList   int `layout:"HeapList|HeapListOrZapModule"`
-		R2RModule  int `layout:"R2RModule|HeapListOrZapModule"`
-	} `struct:"RangeSection,optional"`
-	CodeHeap struct {
-		Next  int `layout:"Next"`
-		Heap  int `layout:"Heap,optional"`
-		Start int `layout:"StartAddress"`
-		End   int `layout:"EndAddress"`
-		Base  int `layout:"MapBase"`
-		Map   int `layout:"HeaderMap"`
-	} `struct:"CodeHeapListNode,optional"`
-	CodeHeader struct {
+	RangeMap     layout.RangeSectionMap      `struct:"RangeSectionMap,optional"`
+	Fragment     layout.RangeSectionFragment `struct:"RangeSectionFragment,optional"`
+	RangeSection layout.RangeSection         `struct:"RangeSection,optional"`
+	CodeHeap     layout.CodeHeapListNode     `struct:"CodeHeapListNode,optional"`
+	CodeHeader   struct {
 		DebugInfo  int `layout:"DebugInfo,optional"`
 		EHInfo     int `layout:"EHInfo,optional"`
 		GCInfo     int `layout:"GCInfo"`

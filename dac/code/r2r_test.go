@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/sosgo/sosgo/internal/layout"
 	"github.com/sosgo/sosgo/internal/limits"
 	"github.com/sosgo/sosgo/target"
 )
@@ -51,7 +52,7 @@ func TestEntryPoints(t *testing.T) {
 	for i := range uint64(60) {
 		entries[0x7f0012340000+i*0x70] = 0x7f0056780000 + i*0x20
 	}
-	e := entryPoints{mem: bytesMemory(makeEntryPoints(t, 17, entries)), count: 17, layout: bucketLayout()}
+	e := entryPoints{mem: layout.BytesMemory(makeEntryPoints(t, 17, entries)), count: 17, layout: bucketLayout()}
 	for k, v := range entries {
 		got, err := e.lookup(target.Addr(k))
 		assert.NoError(t, err)
@@ -67,7 +68,7 @@ func TestEntryPointsLies(t *testing.T) {
 	b := make([]byte, 128)
 	binary.LittleEndian.PutUint64(b, 64) // the address of the buckets
 	binary.LittleEndian.PutUint64(b[64:], limits.HashBuckets+1)
-	r := &Reader{mem: bytesMemory(b)}
+	r := &Reader{mem: layout.BytesMemory(b)}
 	_, err := r.readEntryPoints(c, 0)
 	assert.ErrorIs(t, err, target.ErrCorrupt)
 	binary.LittleEndian.PutUint64(b[64:], 5000) // more buckets than there is memory
@@ -84,7 +85,7 @@ func TestEntryPointsLies(t *testing.T) {
 func FuzzEntryPoints(f *testing.F) {
 	f.Add(makeEntryPoints(f, 3, map[uint64]uint64{0x1000: 0x2000, 0x3000: 0x4000}), uint64(3), uint64(0x1000))
 	f.Fuzz(func(t *testing.T, b []byte, count, key uint64) {
-		e := entryPoints{mem: bytesMemory(b), count: min(count, limits.HashBuckets), layout: bucketLayout()}
+		e := entryPoints{mem: layout.BytesMemory(b), count: min(count, limits.HashBuckets), layout: bucketLayout()}
 		_, _ = e.lookup(target.Addr(key))
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/sosgo/sosgo/internal/layout"
 	"github.com/sosgo/sosgo/internal/limits"
 	"github.com/sosgo/sosgo/target"
 )
@@ -62,7 +63,7 @@ func (b *codeBuilder) section(start, end, manager uint64) uint64 {
 }
 
 func (b *codeBuilder) runtime() *Reader {
-	r := &Reader{mem: bytesMemory(b.b)}
+	r := &Reader{mem: layout.BytesMemory(b.b)}
 	_, _ = r.bound.Get(func() (*members, error) { return b.c, nil })
 	return r
 }
@@ -171,7 +172,7 @@ func TestCodeHeader(t *testing.T) {
 
 func TestBodySize(t *testing.T) {
 	read := func(b []byte) func(int, int) ([]byte, error) {
-		return func(off, n int) ([]byte, error) { return target.Bytes(bytesMemory(b), target.Addr(off), n) }
+		return func(off, n int) ([]byte, error) { return target.Bytes(layout.BytesMemory(b), target.Addr(off), n) }
 	}
 	fat := []byte{0x13, 0x30, 2, 0, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x2a}
 	for _, c := range []struct {
@@ -203,7 +204,7 @@ func FuzzBody(f *testing.F) {
 	f.Add([]byte{0x0e, 0, 0, 0x2a})
 	f.Add([]byte{0x1b, 0x30, 2, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0x2a, 0, 0, 0, 1, 16, 0, 0, 0, 0, 0, 0, 1, 0, 0, 1, 0, 0, 0, 0})
 	f.Fuzz(func(t *testing.T, b []byte) {
-		_, _ = readBody(func(off, n int) ([]byte, error) { return target.Bytes(bytesMemory(b), target.Addr(off), n) })
+		_, _ = readBody(func(off, n int) ([]byte, error) { return target.Bytes(layout.BytesMemory(b), target.Addr(off), n) })
 	})
 }
 

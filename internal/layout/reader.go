@@ -79,3 +79,35 @@ func Uint32(mem target.Memory, a target.Addr, off int, member string) (uint32, e
 	}
 	return target.Uint32(mem, a+target.Addr(off))
 }
+
+// BytesMemory is a slice as memory, for structures that are read from one; address 0
+// is its start.
+type BytesMemory []byte
+
+// ReadMemory implements target.Memory.
+func (m BytesMemory) ReadMemory(p []byte, a target.Addr) (int, error) {
+	n := 0
+	if a <= target.Addr(len(m)) {
+		n = copy(p, m[a:])
+	}
+	if n < len(p) {
+		return n, &target.MemoryError{Addr: a + target.Addr(n), Size: len(p) - n, Err: target.ErrCorrupt}
+	}
+	return n, nil
+}
+
+// View implements target.Memory.
+func (m BytesMemory) View(a target.Addr, n int) ([]byte, bool) {
+	if uint64(a) > uint64(len(m)) || n > len(m)-int(a) {
+		return nil, false
+	}
+	return m[a:][:n:n], true
+}
+
+// Span implements target.Memory.
+func (m BytesMemory) Span(a target.Addr) []byte {
+	if uint64(a) >= uint64(len(m)) {
+		return nil
+	}
+	return m[a:]
+}

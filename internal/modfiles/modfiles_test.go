@@ -1,7 +1,6 @@
 package modfiles
 
 import (
-	"encoding/binary"
 	"iter"
 	"os"
 	"path/filepath"
@@ -12,34 +11,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sosgo/sosgo/image"
+	"github.com/sosgo/sosgo/internal/synth"
 	"github.com/sosgo/sosgo/target"
 )
 
-// library is the least ELF library: one segment and a build id.
-func library(id byte) []byte {
-	b := make([]byte, 0x200)
-	copy(b, "\x7fELF\x02\x01\x01")
-	le := binary.LittleEndian
-	le.PutUint16(b[18:], 62)
-	le.PutUint64(b[32:], 64)
-	le.PutUint16(b[54:], 56)
-	le.PutUint16(b[56:], 2)
-	for i, p := range [][3]uint64{{1, 0, 0x200}, {4, 0x100, 20}} {
-		h := b[64+56*i:]
-		le.PutUint32(h, uint32(p[0]))
-		le.PutUint32(h[4:], 4)
-		le.PutUint64(h[8:], p[1])
-		le.PutUint64(h[16:], p[1])
-		le.PutUint64(h[32:], p[2])
-		le.PutUint64(h[40:], p[2])
-	}
-	le.PutUint32(b[0x100:], 4)
-	le.PutUint32(b[0x104:], 4)
-	le.PutUint32(b[0x108:], 3)
-	copy(b[0x10c:], "GNU\x00")
-	copy(b[0x110:], []byte{id, 2, 3, 4})
-	return b
-}
+// library is a library whose build id begins with id.
+func library(id byte) []byte { return synth.ELFLibrary(id, 2, 3, 4) }
 
 func write(t *testing.T, path string, b []byte) string {
 	require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))

@@ -3,7 +3,6 @@ package symstore
 import (
 	"compress/gzip"
 	"context"
-	"encoding/binary"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -18,6 +17,7 @@ import (
 
 	"github.com/sosgo/sosgo/image"
 	"github.com/sosgo/sosgo/internal/modfiles"
+	"github.com/sosgo/sosgo/internal/synth"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -167,30 +167,8 @@ func TestNotAnAddress(t *testing.T) {
 // anything accepts every file.
 func anything(string) error { return nil }
 
-// library is the least ELF library with the build id of the tests' module.
-var library = func() []byte {
-	b := make([]byte, 0x200)
-	copy(b, "\x7fELF\x02\x01\x01")
-	le := binary.LittleEndian
-	le.PutUint16(b[18:], 62)
-	le.PutUint64(b[32:], 64)
-	le.PutUint16(b[54:], 56)
-	le.PutUint16(b[56:], 2)
-	for i, p := range [][3]uint64{{1, 0, 0x200}, {4, 0x100, 18}} {
-		h := b[64+56*i:]
-		le.PutUint32(h, uint32(p[0]))
-		le.PutUint32(h[4:], 4)
-		le.PutUint64(h[8:], p[1])
-		le.PutUint64(h[16:], p[1])
-		le.PutUint64(h[32:], p[2])
-		le.PutUint64(h[40:], p[2])
-	}
-	le.PutUint32(b[0x100:], 4)
-	le.PutUint32(b[0x104:], 2)
-	le.PutUint32(b[0x108:], 3)
-	copy(b[0x10c:], "GNU\x00\x01\x02")
-	return b
-}()
+// library is a library with the build id of the tests' module.
+var library = synth.ELFLibrary(1, 2)
 
 // TestGarbageIsRefused: what a server sends enters the cache when its content is
 // what was asked for. What was refused is told.

@@ -188,3 +188,14 @@ func PEImage(sizeOfImage, sizeOfHeaders uint32) []byte {
 	copy(b[0x98+56:], Fields(sizeOfImage, sizeOfHeaders, uint32(0xc5)))
 	return b
 }
+
+// ELFLibrary is the least ELF library: one segment and a build id.
+func ELFLibrary(buildID ...byte) []byte {
+	const notes = 0x100
+	note := ELFNotes([]ELFNote{{Owner: "GNU", Type: 3, Desc: buildID}})
+	b := (&ELFCore{Type: 3}).header(0, 64, 2)
+	b = append(b, Fields(uint32(1), uint32(4), uint64(0), uint64(0), uint64(0), uint64(0x200), uint64(0x200), uint64(elfPage))...)
+	b = append(b, Fields(uint32(4), uint32(4), uint64(notes), uint64(notes), uint64(0), uint64(len(note)), uint64(len(note)), uint64(4))...)
+	b = append(append(b, make([]byte, notes-len(b))...), note...)
+	return append(b, make([]byte, 0x200-len(b))...)
+}

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/sosgo/sosgo"
-	"github.com/sosgo/sosgo/internal/mmapfile"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -18,25 +17,14 @@ const mostOfImage = 512 << 10
 // becomes memory of it. It keeps what the commands read of the dump itself, and what
 // proves the files.
 func (j *job) runBare(ctx context.Context) ([]byte, error) {
-	file, err := mmapfile.Open(j.dump, false)
+	rec, err := j.record()
 	if err != nil {
 		return nil, err
 	}
-	defer file.Close()
-	raw := file.Bytes(0, int(file.Size()))
-	box, err := openContainer(raw)
-	if err != nil {
-		return nil, err
-	}
-	offsets, addrs, large := newReads(), newReads(), &touchedPages{}
-	open := func() (*sosgo.Dump, error) {
-		return sosgo.OpenReaderAt(recordingFile{target.BytesSource(raw), offsets}, file.Size(), sosgo.Options{
-			Modules: j.modules, NoLocalFiles: true, Jobs: 1,
-			WrapMemory: func(m target.Memory) target.Memory { return recordingMemory{m, addrs.note, large} },
-		})
-	}
+	defer rec.file.Close()
+	open := func() (*sosgo.Dump, error) { return rec.open(nil) }
 	want := answers(ctx, open, j.commands)
-	if err := large.touched(func(at uint64, n int) { addrs.parts.note(at, uint64(n)) }); err != nil {
+	if err := rec.noteLarge(); err != nil {
 		return nil, err
 	}
 	d, err := open()
@@ -61,16 +49,16 @@ func (j *job) runBare(ctx context.Context) ([]byte, error) {
 		proof.note(uint64(s.Objects.Start), s.Objects.Size())
 	}
 	var pieces []piece
-	for _, r := range box.ranges() {
+	for _, r := range rec.box.ranges() {
 		for a := uint64(r.Addr); a < uint64(r.Addr)+r.Size; a = (a/pageSize + 1) * pageSize {
 			n := min((a/pageSize+1)*pageSize, uint64(r.Addr)+r.Size) - a
 			off := uint64(r.Offset) + a - uint64(r.Addr)
-			if offsets.parts.read(off, n) || offsets.pages.read(off, n) || addrs.parts.read(a, n) || proof.read(a, n) {
-				pieces = append(pieces, piece{a, raw[off : off+n]})
+			if rec.offsets.parts.read(off, n) || rec.offsets.pages.read(off, n) || rec.addrs.parts.read(a, n) || proof.read(a, n) {
+				pieces = append(pieces, piece{a, rec.raw[off : off+n]})
 			}
 		}
 	}
-	small, err := box.build(pieces)
+	small, err := rec.box.build(pieces)
 	if err != nil {
 		return nil, err
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"iter"
 	"os"
 
@@ -52,25 +53,51 @@ type piece struct {
 
 func (p *piece) end() uint64 { return p.addr + uint64(len(p.data)) }
 
-func (j *job) run(ctx context.Context) ([]byte, error) {
+// A recorded dump is the dump of a job, opened so that what is read of it is noted.
+type recorded struct {
+	*job
+	file    *mmapfile.File
+	raw     []byte
+	box     container
+	offsets *reads // of the file
+	addrs   *reads // of the process
+	large   *touchedPages
+}
+
+func (j *job) record() (*recorded, error) {
 	file, err := mmapfile.Open(j.dump, false)
 	if err != nil {
 		return nil, err
 	}
-	defer file.Close()
-	raw := file.Bytes(0, int(file.Size()))
-	box, err := openContainer(raw)
+	r := &recorded{job: j, file: file, raw: file.Bytes(0, int(file.Size())), offsets: newReads(), addrs: newReads(), large: &touchedPages{}}
+	if r.box, err = openContainer(r.raw); err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	return r, nil
+}
+
+// open opens the dump. wrapFile, if not nil, is for the module files.
+func (r *recorded) open(wrapFile func(*target.Module, target.Memory) target.Memory) (*sosgo.Dump, error) {
+	return sosgo.OpenReaderAt(recordingFile{target.BytesSource(r.raw), r.offsets}, r.file.Size(), sosgo.Options{
+		Modules: r.modules, NoLocalFiles: true, Jobs: 1,
+		WrapMemory: func(m target.Memory) target.Memory { return recordingMemory{m, r.addrs.note, r.large} },
+		WrapFile:   wrapFile,
+	})
+}
+
+// noteLarge notes what was touched of what was lent in one piece.
+func (r *recorded) noteLarge() error {
+	return r.large.touched(func(at uint64, n int) { r.addrs.parts.note(at, uint64(n)) })
+}
+
+func (j *job) run(ctx context.Context) ([]byte, error) {
+	r, err := j.record()
 	if err != nil {
 		return nil, err
 	}
-	offsets, addrs, files, large := newReads(), newReads(), newFileReads(), &touchedPages{}
-	open := func() (*sosgo.Dump, error) {
-		return sosgo.OpenReaderAt(recordingFile{target.BytesSource(raw), offsets}, file.Size(), sosgo.Options{
-			Modules: j.modules, NoLocalFiles: true, Jobs: 1,
-			WrapMemory: func(m target.Memory) target.Memory { return recordingMemory{m, addrs.note, large} },
-			WrapFile:   files.wrap,
-		})
-	}
+	defer r.file.Close()
+	files := newFileReads()
+	open := func() (*sosgo.Dump, error) { return r.open(files.wrap) }
 	want := answers(ctx, open, j.commands)
 	wide, err := open()
 	if err != nil {
@@ -78,16 +105,16 @@ func (j *job) run(ctx context.Context) ([]byte, error) {
 	}
 	defer wide.Close()
 	j.walk(wide)
-	if err := large.touched(func(at uint64, n int) { addrs.parts.note(at, uint64(n)) }); err != nil {
+	if err := r.noteLarge(); err != nil {
 		return nil, err
 	}
-	keepImages(wide, addrs)
-	pieces := j.choose(wide, box, offsets, addrs)
+	keepImages(wide, r.addrs)
+	pieces := j.choose(wide, r.box, r.offsets, r.addrs)
 	more, err := files.pieces(wide, pieces)
 	if err != nil {
 		return nil, err
 	}
-	small, err := box.build(append(pieces, more...))
+	small, err := r.box.build(append(pieces, more...))
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,39 @@
+package layout
+
+// The members of the structures that lead from an address to code (codeman.h). Those
+// who look code up, who list its heaps and who prove the runtime's variables by it bind
+// the same ones.
+type (
+	// RangeSectionMap is the map of ranges of code, of 8 and later.
+	RangeSectionMap struct {
+		Top int `layout:"TopLevelData"`
+	}
+
+	// A RangeSectionFragment is a leaf of the map.
+	RangeSectionFragment struct {
+		Next    int `layout:"Next"`
+		Begin   int `layout:"RangeBegin"`
+		End     int `layout:"RangeEndOpen"`
+		Section int `layout:"RangeSection"`
+	}
+
+	// A RangeSection is a range of code of one kind.
+	RangeSection struct {
+		Begin      int `layout:"RangeBegin"`
+		End        int `layout:"RangeEndOpen"`
+		JitManager int `layout:"JitManager"`
+		Next       int `layout:"Next,optional"` // before 8
+		HeapList   int `layout:"HeapList|HeapListOrZapModule"`
+		R2RModule  int `layout:"R2RModule|HeapListOrZapModule"`
+	}
+
+	// A CodeHeapListNode is a heap of compiled code.
+	CodeHeapListNode struct {
+		Next  int `layout:"Next"`
+		Heap  int `layout:"Heap,optional"`
+		Start int `layout:"StartAddress"`
+		End   int `layout:"EndAddress"`
+		Base  int `layout:"MapBase"`
+		Map   int `layout:"HeaderMap"`
+	}
+)

@@ -1,0 +1,18 @@
+package synth
+
+// ILOperands is IL with each form of operand that names nothing.
+func ILOperands() []byte {
+	return []byte{
+		0x02,       // ldarg.0
+		0x11, 0xFE, // ldloc.s 254
+		0xFE, 0x0C, 0x00, 0x01, // ldloc 256
+		0x1F, 0xFF, // ldc.i4.s -1
+		0x20, 0xFE, 0xFF, 0xFF, 0xFF, // ldc.i4 -2
+		0x21, 1, 0, 0, 0, 0, 0, 0, 0x80, // ldc.i8
+		0x22, 0, 0, 0x20, 0x40, // ldc.r4 2.5
+		0x23, 0, 0, 0, 0, 0, 0, 0x04, 0xC0, // ldc.r8 -2.5
+		0x2B, 0xFE, // br.s to itself
+		0x38, 0, 0, 0, 0, // br to the next
+		0x45, 2, 0, 0, 0, 0xFF, 0xFF, 0xFF, 0xFF, 1, 0, 0, 0, // switch
+	}
+}
