@@ -120,16 +120,31 @@ func (s *Server) candidates(ctx context.Context, m *target.Module, id *image.Ide
 			return
 		}
 		p, err := s.Get(ctx, key, func(path string) error {
-			img, err := image.OpenFile(path)
-			if err != nil {
-				return err
-			}
-			return errors.Join(id.Check(img), img.Close())
+			return checkFile(path, id)
 		})
 		if err == nil {
 			yield(p)
 		}
 	}
+}
+
+// checkFile says whether the file is the module of that identity. It is read and not mapped: little of it is looked at,
+// and it is not yet known to be what it should be.
+func checkFile(path string, id *image.Identity) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	st, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	img, err := image.OpenSource(path, target.ReaderAtSource(f, st.Size()))
+	if err != nil {
+		return err
+	}
+	return id.Check(img)
 }
 
 // Failure tells why the server gave no file for m; nil where it just has none.
