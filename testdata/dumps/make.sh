@@ -1,6 +1,7 @@
 #!/bin/bash
 # Makes the canned dumps from an unpacked corpus.
 #   make.sh CORPUS [NAME ...]        without names: all
+# The bare ones are of a process that MAKE_DUMP runs (corpus/../tools/make-dump), and need gdb; without it they stay.
 set -eu
 corpus=$(cd "$1" && pwd); shift
 here=$(cd "$(dirname "$0")" && pwd)
@@ -8,12 +9,29 @@ cd "$here/../.."
 tool=$(mktemp -d)/slicedump
 go build -o "$tool" ./internal/tools/slicedump
 wanted=" $* "
+make_dump=${MAKE_DUMP:-$corpus/../tools/make-dump}
 
 # slice NAME CASE [OPTION ...]
 slice() {
   local name=$1 case=$2; shift 2
   [ "$wanted" = "  " ] || [[ "$wanted" = *" $name "* ]] || return 0
   "$tool" -out "$here" -name "$name" "$@" "$corpus/$case"
+}
+
+# bare NAME FILTER: a core that gdb writes of the zoo, with that coredump_filter, which the process inherits.
+bare() {
+  local name=$1 filter=$2 case
+  [ "$wanted" = "  " ] || [[ "$wanted" = *" $name "* ]] || return 0
+  [ -x "$make_dump" ] || { echo "$name: MAKE_DUMP names no tool"; return 0; }
+  case=$(mktemp -d "$corpus/bare.XXXXXX")
+  (echo "$filter" >/proc/self/coredump_filter && exec "$make_dump" --kind gcore -o "$case/$name.dmp" zoo)
+  cat >"$case/manifest.json" <<END
+{ "name": "$name", "dump": "$name.dmp", "modules": "../modules/net10-linux", "os": "linux", "arch": "x64", "kind": "core",
+  "runtime": "10.0.14", "scenario": "zoo", "environment": {}, "tool": "gcore, coredump_filter $filter",
+  "facts": { "Debuggee.Program": "type", "root.Arrays": "Debuggee.Zoo.Arrays" } }
+END
+  "$tool" -bare -out "$here/bare" -name "$name" "$case"
+  rm -r "$case"
 }
 
 slice net10-zoo net10-zoo-withheap
@@ -31,3 +49,5 @@ slice win-net10-zoo win-net10-zoo-withheap -lean
 slice win-net10-zoo-triage win-net10-zoo-triage -lean
 slice win-net8-zoo win-net8-zoo-withheap -lean
 slice win-net6-zoo win-net6-zoo-withheap -lean
+bare net10-zoo-gcore 0x33
+bare net10-zoo-g23 0x23
