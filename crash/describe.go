@@ -442,8 +442,8 @@ func (d *describer) runtimeRecord() {
 		return
 	}
 	if a, access, ok := touchedBy(x); ok {
-		if d.p.Target.Platform().OS != target.OSWindows {
-			access = "" // the runtime's PAL fills in 0 for any
+		if d.p.Target.Platform().FaultsAreSignals() {
+			access = "" // 0 for any
 		}
 		d.touch(a, access, "the runtime's record of the exception")
 	}

@@ -178,3 +178,10 @@ func TestRegistersOfUnknownArchitectures(t *testing.T) {
 	assert.False(t, ok)
 	assert.Equal(t, "Reg(3)", target.RegName(r.Arch, 3))
 }
+
+// TestFaultsAreSignals: of all systems Windows alone has records of faults.
+func TestFaultsAreSignals(t *testing.T) {
+	for _, os := range []target.OS{target.OSUnknown, target.OSLinux, target.OSDarwin, target.OSFreeBSD, target.OSWindows} {
+		assert.Equal(t, os != target.OSWindows, target.Platform{OS: os}.FaultsAreSignals(), os.String())
+	}
+}

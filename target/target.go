@@ -134,6 +134,11 @@ type Platform struct {
 	CPU          string // model of the processor, as the dump words it; empty when it does not say
 }
 
+// FaultsAreSignals reports whether the system tells a process of a fault by a signal.
+// The exception record that a runtime then has in memory is its own make, and does not
+// tell whether memory was read or written, as a system's record does.
+func (p Platform) FaultsAreSignals() bool { return p.OS != OSWindows }
+
 // A Process is what the dump says about the process itself. Zero values mean
 // that it does not say.
 type Process struct {
