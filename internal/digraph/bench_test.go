@@ -14,9 +14,10 @@ import (
 	"github.com/sosgo/sosgo/internal/offheap"
 )
 
-// A heap is a graph that looks like a server's heap: containers with 512 records of 8 neighbouring objects that hold each other as trees, with
-// references back to who holds them and to hubs that many hold, the fewer the more; some records lie elsewhere than in their
-// container's order (shuffled, a part of 1), and some hold any other record (cross, for each). There are 1.75 + cross/8 edges a node.
+// A heap is a graph that looks like a server's heap: containers with 512 records of 8 neighbouring objects that hold
+// each other as trees, with references back to who holds them and to hubs that many hold, the fewer the more; some
+// records lie elsewhere than in their container's order (shuffled, a part of 1), and some hold any other record (cross,
+// for each). There are 1.75 + cross/8 edges a node.
 type heap struct {
 	*digraph.Graph
 	sizes   *offheap.Array[uint32]
@@ -116,8 +117,8 @@ func (h *heap) Free() {
 	h.sizes.Free()
 }
 
-// heapSizes are the numbers of nodes, in millions, that benchmarks use: 1 and 11, or those of SOSGO_BENCH_NODES, as "1 4 18 40 200". 200 million
-// take 7 GB.
+// heapSizes are the numbers of nodes, in millions, that benchmarks use: 1 and 11, or those of SOSGO_BENCH_NODES, as "1
+// 4 18 40 200". 200 million take 7 GB.
 func heapSizes(tb testing.TB) []int {
 	var sizes []int
 	for _, word := range strings.Fields(os.Getenv("SOSGO_BENCH_NODES")) {
@@ -133,8 +134,8 @@ func heapSizes(tb testing.TB) []int {
 	return sizes
 }
 
-// eachHeap runs f b.N times over well ordered and over shuffled heaps. Times are per node; the peak is that of all arrays, the heap's
-// 4 bytes a node, 4 an edge and 4 for the size of a node included.
+// eachHeap runs f b.N times over well ordered and over shuffled heaps. Times are per node; the peak is that of all
+// arrays, the heap's 4 bytes a node, 4 an edge and 4 for the size of a node included.
 func eachHeap(b *testing.B, f func(b *testing.B, h *heap, opt digraph.Options)) {
 	for _, millions := range heapSizes(b) {
 		for _, kind := range []struct{ shuffled, cross float64 }{{0.1, 0.1}, {1, 1}} {

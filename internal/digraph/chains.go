@@ -7,14 +7,15 @@ import (
 	"github.com/sosgo/sosgo/internal/offheap"
 )
 
-// Chains finds ways in which a node is held that have nothing in common but the node: at most count paths, each from a root to u, both
-// included, the shortest first. Each is a shortest one of those that have no node of the chains before it; so a root begins
-// no more than one, and there may be more chains than a greedy choice leaves room for. That there are two shows that
-// nothing but u and what holds all roots dominates u; that there is one shows nothing.
+// Chains finds ways in which a node is held that have nothing in common but the node: at most count paths, each from a
+// root to u, both included, the shortest first. Each is a shortest one of those that have no node of the chains before
+// it; so a root begins no more than one, and there may be more chains than a greedy choice leaves room for. That there
+// are two shows that nothing but u and what holds all roots dominates u; that there is one shows nothing.
 //
-// held is the reverse of the graph (Reverse). root tells what is a root: chains begin there, also at roots that are held
-// themselves. If u is a root, the first chain is u alone. skip, which may be nil, tells which nodes are not to be gone through, as those
-// that are garbage. Of several nodes that are as near to u, the one that comes first in held's rows is taken.
+// held is the reverse of the graph (Reverse). root tells what is a root: chains begin there, also at roots that are
+// held themselves. If u is a root, the first chain is u alone. skip, which may be nil, tells which nodes are not to be
+// gone through, as those that are garbage. Of several nodes that are as near to u, the one that comes first in held's
+// rows is taken.
 //
 // It charges 8n bytes and touches 8 for each node that it looks at; all are freed.
 func Chains(ctx context.Context, held *Graph, u uint32, count int, root, skip func(uint32) bool, opt Options) ([][]uint32, error) {
@@ -83,7 +84,8 @@ func (c *chainSearch) next(ctx context.Context, u uint32) ([]uint32, error) {
 	return slices.Clip(chain), nil
 }
 
-// search goes backward from u, breadth first, to the first root, or None. tail is how many nodes it has put into the queue.
+// search goes backward from u, breadth first, to the first root, or None. tail is how many nodes it has put into the
+// queue.
 func (c *chainSearch) search(ctx context.Context, u uint32) (begin uint32, tail int, err error) {
 	tail = 1
 	left := stride

@@ -2,14 +2,14 @@
 // dominators with what is summed up along them, reachable sets, the entry points of what is unreachable, and disjoint
 // chains. It knows nodes and edges as numbers, and nothing of heaps or dumps.
 //
-// A graph is held in compressed rows ([Graph]): 4 bytes for a node and 4 for an edge. Everything is made for 10^6 to 10^9
-// edges: arrays lie outside Go's heap (package offheap) and are freed at the end of the phase that needs them, nothing recurses,
-// and what the algorithms take is said in bytes a node at each function (n nodes, m edges, all of it charged to
-// Options.Budget). All results depend on the graph alone, never on how many workers there were. No function changes its
-// graph, and a graph may be used by many goroutines at once.
+// A graph is held in compressed rows ([Graph]): 4 bytes for a node and 4 for an edge. Everything is made for 10^6 to
+// 10^9 edges: arrays lie outside Go's heap (package offheap) and are freed at the end of the phase that needs them,
+// nothing recurses, and what the algorithms take is said in bytes a node at each function (n nodes, m edges, all of it
+// charged to Options.Budget). All results depend on the graph alone, never on how many workers there were. No function
+// changes its graph, and a graph may be used by many goroutines at once.
 //
-// Functions end with ctx.Err() within some milliseconds after ctx is done, and have freed what they took then, as with every
-// other error. The numbers in a graph are trusted; [Graph.Check] is for rows of doubtful origin.
+// Functions end with ctx.Err() within some milliseconds after ctx is done, and have freed what they took then, as with
+// every other error. The numbers in a graph are trusted; [Graph.Check] is for rows of doubtful origin.
 package digraph
 
 import (
@@ -28,8 +28,8 @@ import (
 // None stands for no node: where a result has it, the node was not reached.
 const None = ^uint32(0)
 
-// MaxNodes and MaxEdges are how many nodes and edges a graph may have. One number is None, and one is kept for the pseudo
-// root of Dominators.
+// MaxNodes and MaxEdges are how many nodes and edges a graph may have. One number is None, and one is kept for the
+// pseudo root of Dominators.
 const (
 	MaxNodes = 1<<32 - 3
 	MaxEdges = 1<<32 - 1
@@ -56,9 +56,9 @@ func CheckSize(nodes, edges uint64) error {
 	return nil
 }
 
-// A Graph is n nodes, 0 to n-1, and m edges. The edges of node u lead to Targets[Offsets[u]:Offsets[u+1]], in an order of
-// their own; edges to u itself and several to the same node are allowed. There are n+1 offsets, which don't fall; the first is 0 and the
-// last m. The zero Graph has no nodes.
+// A Graph is n nodes, 0 to n-1, and m edges. The edges of node u lead to Targets[Offsets[u]:Offsets[u+1]], in an order
+// of their own; edges to u itself and several to the same node are allowed. There are n+1 offsets, which don't fall;
+// the first is 0 and the last m. The zero Graph has no nodes.
 type Graph struct {
 	Offsets []uint32
 	Targets []uint32
@@ -85,7 +85,8 @@ func (g *Graph) Free() {
 	}
 }
 
-// Check reads the whole graph and returns target.ErrCorrupt if offsets fall or don't fit the targets, or a target is no node.
+// Check reads the whole graph and returns target.ErrCorrupt if offsets fall or don't fit the targets, or a target is no
+// node.
 func (g *Graph) Check(ctx context.Context, opt Options) error {
 	n, m := g.Nodes(), g.Edges()
 	if err := CheckSize(uint64(n), uint64(m)); err != nil {
@@ -154,7 +155,8 @@ func (o Options) job(phase string) *job {
 	return &job{workers: o.workers(), phase: phase, report: o.Progress}
 }
 
-// stride is after how many nodes or edges a loop looks at its context: a millisecond's work, or 20 where each is a miss of all caches.
+// stride is after how many nodes or edges a loop looks at its context: a millisecond's work, or 20 where each is a miss
+// of all caches.
 const stride = 1 << 16
 
 // step is called by loops of one goroutine after so many more nodes or edges of total.
@@ -167,8 +169,8 @@ func (j *job) step(ctx context.Context, more, total uint64) error {
 	return ctx.Err()
 }
 
-// spans calls f for all of 0 to n in pieces of at most stride, from as many goroutines as the job has workers. Which worker gets
-// which piece is open; the first worker is 0.
+// spans calls f for all of 0 to n in pieces of at most stride, from as many goroutines as the job has workers. Which
+// worker gets which piece is open; the first worker is 0.
 func (j *job) spans(ctx context.Context, n int, f func(worker, lo, hi int)) error {
 	count := min(j.workers, (n+stride-1)/stride)
 	var next atomic.Int64

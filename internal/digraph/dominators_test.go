@@ -148,8 +148,8 @@ func reach(edges [][]uint32, sources []uint32, without uint32) []bool {
 	return seen
 }
 
-// bruteDominators removes each node and marks again. The root is that of a tree whose first nodes are sources; it says for each node
-// which nodes dominate it, as sets.
+// bruteDominators removes each node and marks again. The root is that of a tree whose first nodes are sources; it says
+// for each node which nodes dominate it, as sets.
 func bruteDominators(edges [][]uint32, sources []uint32) (live []bool, dominated []([]bool)) {
 	live = reach(edges, sources, digraph.None)
 	for u := range edges {
@@ -169,8 +169,8 @@ func TestDominatorsBrute(t *testing.T) {
 	})
 }
 
-// checkDominators compares all that is said about dominators with brute force, and the second tree of what the root does
-// not reach.
+// checkDominators compares all that is said about dominators with brute force, and the second tree of what the root
+// does not reach.
 func checkDominators(t *testing.T, edges [][]uint32, root uint32, r *rand.Rand) {
 	ctx := context.Background()
 	n := len(edges)

@@ -6,9 +6,9 @@ import (
 	"github.com/sosgo/sosgo/internal/offheap"
 )
 
-// An edgeStore keeps edges between numbers by what they lead into: part p has those into 65,536 consecutive numbers, in no
-// order. Each worker fills blocks of its own for each part. An edge takes 6 bytes; what blocks have free is 1.5 KB for each part and
-// worker, or 0.02 bytes a number and worker.
+// An edgeStore keeps edges between numbers by what they lead into: part p has those into 65,536 consecutive numbers, in
+// no order. Each worker fills blocks of its own for each part. An edge takes 6 bytes; what blocks have free is 1.5 KB
+// for each part and worker, or 0.02 bytes a number and worker.
 type edgeStore struct {
 	writers []edgeWriter
 

@@ -7,13 +7,13 @@ import (
 	"github.com/sosgo/sosgo/internal/offheap"
 )
 
-// Entries is where the nodes that are not in a set are entered, if the set is closed (Reach.Bits: all that its nodes lead to is in it):
-// the fewest nodes from which all others outside can be reached. They are the nodes without edges into them from other
-// nodes outside and, for each cycle (each strongly connected component) without such edges, its lowest number; ascending. With them
-// Dominators makes a second tree of what is outside.
+// Entries is where the nodes that are not in a set are entered, if the set is closed (Reach.Bits: all that its nodes
+// lead to is in it): the fewest nodes from which all others outside can be reached. They are the nodes without edges
+// into them from other nodes outside and, for each cycle (each strongly connected component) without such edges, its
+// lowest number; ascending. With them Dominators makes a second tree of what is outside.
 //
-// The result takes 4 bytes for each entry, which the caller frees. While the function works there are n/4 + 4 bytes for each node
-// outside the set more.
+// The result takes 4 bytes for each entry, which the caller frees. While the function works there are n/4 + 4 bytes for
+// each node outside the set more.
 func (g *Graph) Entries(ctx context.Context, closed []uint64, opt Options) (*offheap.Array[uint32], error) {
 	e := &entrySearch{g: g, closed: bitmap{words: closed}, job: opt.job("entries"), left: stride}
 	defer e.free()
@@ -124,10 +124,10 @@ func (e *entrySearch) append(u uint32) error {
 	return nil
 }
 
-// cycles finds an entry for each cycle that is not held from without. What is left is marked from its lowest node on, again and again from
-// the lowest that is not marked: the nodes that this began with hold all that is left. The last of them is not reached
-// from the others, so it is in a cycle that nothing holds, as its lowest node, since that was not marked when it was. Without what it
-// reaches the same is true for the last but one, and so on back to the first.
+// cycles finds an entry for each cycle that is not held from without. What is left is marked from its lowest node on,
+// again and again from the lowest that is not marked: the nodes that this began with hold all that is left. The last of
+// them is not reached from the others, so it is in a cycle that nothing holds, as its lowest node, since that was not
+// marked when it was. Without what it reaches the same is true for the last but one, and so on back to the first.
 func (e *entrySearch) cycles(ctx context.Context) error {
 	open, reached := e.n, e.reach.n
 	err := e.outside(ctx, func(u uint32) error {

@@ -106,8 +106,8 @@ func all(tb testing.TB, g *digraph.Graph, opt digraph.Options) []uint64 {
 	return append(out, h)
 }
 
-// TestDeepAndWide goes through a list of 10 million nodes and through a node that holds 10 million others: no stack, and memory
-// as the comments promise.
+// TestDeepAndWide goes through a list of 10 million nodes and through a node that holds 10 million others: no stack,
+// and memory as the comments promise.
 func TestDeepAndWide(t *testing.T) {
 	n := 10_000_000
 	if testing.Short() {
@@ -144,7 +144,8 @@ func deepOrWide(t *testing.T, make func(testing.TB, *offheap.Budget, int) *digra
 	require.Equal(t, graph, budget.InUse())
 }
 
-// TestListAndArray is the graph on which the last pass of SEMI-NCA goes up a list from each of its elements, n²/2 steps, unless it jumps.
+// TestListAndArray is the graph on which the last pass of SEMI-NCA goes up a list from each of its elements, n²/2
+// steps, unless it jumps.
 func TestListAndArray(t *testing.T) {
 	k := 300_000
 	offsets, targets := make([]uint32, 1, 2*k+2), make([]uint32, 0, 3*k)
@@ -248,7 +249,8 @@ func functions(tb testing.TB, g *digraph.Graph) map[string]func(ctx context.Cont
 	}
 }
 
-// TestCancel ends every function before it begins and at many points on the way, and looks at what is left and how long it took.
+// TestCancel ends every function before it begins and at many points on the way, and looks at what is left and how long
+// it took.
 func TestCancel(t *testing.T) {
 	n := 1_000_000
 	for name, g := range map[string]*digraph.Graph{"list": chainGraph(t, nil, n), "star": starGraph(t, nil, n), "heap": heapGraph(t, n)} {
@@ -310,7 +312,8 @@ func heapGraph(tb testing.TB, n int) *digraph.Graph {
 	return h.Graph
 }
 
-// TestBudget has every function say what it needs before it begins, and fail without a trace when the memory ends on the way.
+// TestBudget has every function say what it needs before it begins, and fail without a trace when the memory ends on
+// the way.
 func TestBudget(t *testing.T) {
 	runs := functions(t, starGraph(t, nil, 100_000))
 	for limit := int64(1); limit < 1<<23; limit = limit*3/2 + 1 {

@@ -8,10 +8,10 @@ import (
 	"github.com/sosgo/sosgo/internal/workers"
 )
 
-// ShortestPaths is the tree of the shortest paths from the roots to all nodes that can be reached: the node before each on its
-// path. A root has itself, a node that is not reached None. Of several nodes that are as near to a root and have an edge to the
-// node it is the one with the lowest number. The result takes 4n bytes, which the caller frees; while the function works
-// there are 4n + n/8 more.
+// ShortestPaths is the tree of the shortest paths from the roots to all nodes that can be reached: the node before each
+// on its path. A root has itself, a node that is not reached None. Of several nodes that are as near to a root and have
+// an edge to the node it is the one with the lowest number. The result takes 4n bytes, which the caller frees; while
+// the function works there are 4n + n/8 more.
 func (g *Graph) ShortestPaths(ctx context.Context, roots []uint32, opt Options) (*offheap.Array[uint32], error) {
 	n := g.Nodes()
 	if err := opt.Budget.Need("the shortest paths to all nodes", 8*int64(n)+int64(n)/8); err != nil {
@@ -33,7 +33,7 @@ func (g *Graph) ShortestPaths(ctx context.Context, roots []uint32, opt Options) 
 		return nil, err
 	}
 	defer closed.Free()
-	s := &search{g: g, parents: parents.Slice(), queue: queue.Slice(), closed: closed, job: opt.job("shortest paths")}
+	s := &search{g: g, parents: parents.Dense().Slice(), queue: queue.Slice(), closed: closed, job: opt.job("shortest paths")}
 	if err := s.run(ctx, roots); err != nil {
 		parents.Free()
 		return nil, err
@@ -59,10 +59,10 @@ func Path(parents []uint32, u uint32) []uint32 {
 	return path
 }
 
-// A search goes breadth first, level by level. The nodes of a level may come in any order, for a node's parent is decided by
-// numbers: a node that is in no level so far (closed) takes the lowest of the nodes that lead to it, whoever came first. Workers
-// agree by one compare-and-swap; what was found in earlier levels costs them a bit of a map that fits the cache. To sort each
-// level, for the same end, took as long as the search.
+// A search goes breadth first, level by level. The nodes of a level may come in any order, for a node's parent is
+// decided by numbers: a node that is in no level so far (closed) takes the lowest of the nodes that lead to it, whoever
+// came first. Workers agree by one compare-and-swap; what was found in earlier levels costs them a bit of a map that
+// fits the cache.
 type search struct {
 	g       *Graph
 	parents []uint32 // holds parent+1, or 0 for None, until run is done: new memory is zero
@@ -100,7 +100,8 @@ func (s *search) run(ctx context.Context, roots []uint32) error {
 	})
 }
 
-// levelPiece is how many nodes of a level a worker takes at once, and two of them are the least that others are called for.
+// levelPiece is how many nodes of a level a worker takes at once, and two of them are the least that others are called
+// for.
 const levelPiece = 4096
 
 func (s *search) level(ctx context.Context, level []uint32) error {
@@ -124,8 +125,8 @@ func (s *search) level(ctx context.Context, level []uint32) error {
 	return ctx.Err()
 }
 
-// ahead is for how many nodes the beginnings of rows are looked up together, so that the processor waits for all of them at once:
-// a third of the time where the order of nodes has little to do with where they lie.
+// ahead is for how many nodes the beginnings of rows are looked up together, so that the processor waits for all of
+// them at once. Where the order of nodes has little to do with where they lie that is most of the time.
 const ahead = 32
 
 // A rows is some rows of a graph, looked up together.

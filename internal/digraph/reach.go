@@ -6,8 +6,8 @@ import (
 	"github.com/sosgo/sosgo/internal/offheap"
 )
 
-// A Reach is a set of nodes that grows by what can be reached from more and more sources. It is for one goroutine at a time, and may be
-// used again and again: to empty it costs no more than what was in it, or n/64 steps.
+// A Reach is a set of nodes that grows by what can be reached from more and more sources. It is for one goroutine at a
+// time, and may be used again and again: to empty it costs no more than what was in it, or n/64 steps.
 type Reach struct {
 	g    *Graph
 	job  *job
@@ -17,8 +17,8 @@ type Reach struct {
 	n    int
 }
 
-// NewReach is an empty set. It takes n/8 bytes, and 4 bytes for each node that was ever in it at once, until Free. opt is for all its methods;
-// they use one goroutine.
+// NewReach is an empty set. It takes n/8 bytes, and 4 bytes for each node that was ever in it at once, until Free. opt
+// is for all its methods; they use one goroutine.
 func (g *Graph) NewReach(opt Options) (*Reach, error) {
 	n := g.Nodes()
 	r := &Reach{g: g, job: opt.job("reachable nodes"), left: stride}
@@ -69,10 +69,10 @@ func (r *Reach) truncate(n int) {
 	r.n = n
 }
 
-// Add puts the sources and all that can be reached from them into the set, and returns the nodes that are new in it and the sum of their
-// sizes. What is in the set already is not gone through again: so rounds of Add cost no more than one, and the sum of some source's Add
-// after others is what only it reaches. sizes are by node, in whatever unit; nodes behind its end have none. After an error, the
-// set has some of the nodes; Reset makes it whole.
+// Add puts the sources and all that can be reached from them into the set, and returns the nodes that are new in it and
+// the sum of their sizes. What is in the set already is not gone through again: so rounds of Add cost no more than one,
+// and the sum of some source's Add after others is what only it reaches. sizes are by node, in whatever unit; nodes
+// behind its end have none. After an error, the set has some of the nodes; Reset makes it whole.
 func (r *Reach) Add(ctx context.Context, sources []uint32, sizes []uint32) (nodes []uint32, sum uint64, err error) {
 	return r.add(ctx, sources, sizes, nil)
 }

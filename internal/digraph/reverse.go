@@ -7,8 +7,8 @@ import (
 	"github.com/sosgo/sosgo/internal/workers"
 )
 
-// Reverse is the graph with all edges turned round: the row of a node has the nodes with an edge to it, in ascending order, one
-// as often as it has such edges. It takes 4n + 4m bytes, all of them the result, which the caller frees.
+// Reverse is the graph with all edges turned round: the row of a node has the nodes with an edge to it, in ascending
+// order, one as often as it has such edges. It takes 4n + 4m bytes, all of them the result, which the caller frees.
 func (g *Graph) Reverse(ctx context.Context, opt Options) (*Graph, error) {
 	n, m := g.Nodes(), g.Edges()
 	if err := opt.Budget.Need("turning the edges of the graph round", 4*int64(n+1)+4*int64(m)); err != nil {
@@ -23,7 +23,7 @@ func (g *Graph) Reverse(ctx context.Context, opt Options) (*Graph, error) {
 		offsets.Free()
 		return nil, err
 	}
-	rev := &Graph{Offsets: offsets.Slice(), Targets: targets.Slice(), owned: [2]*offheap.Array[uint32]{offsets, targets}}
+	rev := &Graph{Offsets: offsets.Dense().Slice(), Targets: targets.Dense().Slice(), owned: [2]*offheap.Array[uint32]{offsets, targets}}
 	if err := g.reverseInto(ctx, opt, rev); err != nil {
 		rev.Free()
 		return nil, err
@@ -31,9 +31,9 @@ func (g *Graph) Reverse(ctx context.Context, opt Options) (*Graph, error) {
 	return rev, nil
 }
 
-// reverseInto has each worker own a range of nodes: it reads all edges, and takes those that lead into its range. Reading is
-// in order and cheap (0.5 ns an edge); what costs is the one counter and the one cell that an edge touches, and these need neither locks
-// nor, with the sources in order, sorting. Atomic counters wait for each miss and were three times as slow.
+// reverseInto has each worker own a range of nodes: it reads all edges, and takes those that lead into its range.
+// Reading is in order and cheap; what costs is the one counter and the one cell that an edge touches, and these need
+// neither locks nor, with the sources in order, sorting.
 func (g *Graph) reverseInto(ctx context.Context, opt Options, rev *Graph) error {
 	n := g.Nodes()
 	parts := min(opt.workers(), 8, n/stride+1)
@@ -43,7 +43,8 @@ func (g *Graph) reverseInto(ctx context.Context, opt Options, rev *Graph) error 
 	if err != nil {
 		return err
 	}
-	// The offset behind each node is where the next of its referrers goes; when all are there, it is where the row ends.
+	// The offset behind each node is where the next of its referrers goes; when all are there, it is where the row
+	// ends.
 	sum := uint32(0)
 	for lo := 0; lo < n; lo += stride {
 		for u := lo + 1; u <= min(n, lo+stride); u++ {

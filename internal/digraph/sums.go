@@ -6,9 +6,9 @@ import (
 	"github.com/sosgo/sosgo/internal/offheap"
 )
 
-// Retained is, for each node, the sum of the sizes of the nodes that it dominates, its own included: what would be free if it
-// were gone. It is 0 for nodes that were not reached, and has n+1 elements; the last is the pseudo root's. sizes are by node, in whatever
-// unit; nodes behind its end have none. The result takes 8n bytes, which the caller frees.
+// Retained is, for each node, the sum of the sizes of the nodes that it dominates, its own included: what would be free
+// if it were gone. It is 0 for nodes that were not reached, and has n+1 elements; the last is the pseudo root's. sizes
+// are by node, in whatever unit; nodes behind its end have none. The result takes 8n bytes, which the caller frees.
 func (d *Dominators) Retained(ctx context.Context, sizes []uint32, opt Options) (*offheap.Array[uint64], error) {
 	if err := opt.Budget.Need("the retained sizes", 8*int64(len(d.Idom))); err != nil {
 		return nil, err
@@ -17,10 +17,10 @@ func (d *Dominators) Retained(ctx context.Context, sizes []uint32, opt Options) 
 	if err != nil {
 		return nil, err
 	}
-	sums := array.Slice()
+	sums := array.Dense().Slice()
 	j := opt.job("retained sizes")
-	// Backwards, all that a node dominates comes before it, the children of one node close together. Two passes were faster than
-	// one: in the first, no addition waits for another.
+	// Backwards, all that a node dominates comes before it, the children of one node close together. The
+	// sizes are put in place before, in order and by all workers.
 	err = j.spans(ctx, min(len(sizes), len(sums)), func(_, lo, hi int) {
 		for u := lo; u < hi; u++ {
 			if d.Idom[u] != None {
@@ -47,8 +47,8 @@ func (d *Dominators) Retained(ctx context.Context, sizes []uint32, opt Options) 
 	return array, nil
 }
 
-// Children is the dominator tree as rows: the nodes that each immediately dominates, in ascending order. There are n+1 nodes; the
-// last is the pseudo root. It takes 8n bytes, all of them the result, which the caller frees.
+// Children is the dominator tree as rows: the nodes that each immediately dominates, in ascending order. There are n+1
+// nodes; the last is the pseudo root. It takes 8n bytes, all of them the result, which the caller frees.
 func (d *Dominators) Children(ctx context.Context, opt Options) (*Graph, error) {
 	n := len(d.Idom)
 	if err := opt.Budget.Need("the rows of the dominator tree", 8*int64(n)); err != nil {
@@ -72,7 +72,8 @@ func (d *Dominators) Children(ctx context.Context, opt Options) (*Graph, error) 
 	return &Graph{Offsets: offsets.Slice(), Targets: targets.Slice(), owned: [2]*offheap.Array[uint32]{offsets, targets}}, nil
 }
 
-// childrenInto sorts by counting. The offset behind each node is first how many children it has, then where the next goes.
+// childrenInto sorts by counting. The offset behind each node is first how many children it has, then where the next
+// goes.
 func (d *Dominators) childrenInto(ctx context.Context, j *job, offsets, targets []uint32) (int, error) {
 	n := len(d.Idom)
 	total := 3 * uint64(n)
@@ -111,13 +112,13 @@ func (d *Dominators) childrenInto(ctx context.Context, j *job, offsets, targets 
 	return int(sum), nil
 }
 
-// SumByClass sums values by class over the topmost nodes of each class in the dominator tree: a node counts for its class unless one
-// of those that dominate it has the same class, for what it retains was counted with that one. classes are by node, numbers
-// below count; nodes behind the end of classes have none. The sums with Retained's values are the retained sizes of the
-// classes; with a nil values, each topmost node counts 1.
+// SumByClass sums values by class over the topmost nodes of each class in the dominator tree: a node counts for its
+// class unless one of those that dominate it has the same class, for what it retains was counted with that one. classes
+// are by node, numbers below count; nodes behind the end of classes have none. The sums with Retained's values are the
+// retained sizes of the classes; with a nil values, each topmost node counts 1.
 //
-// nodes is Order or a part of it that is a tree: Order[:Live] is what is alive, Order[Live:] the rest. While the function works it takes
-// 4 bytes for each node on the longest path of the tree, and 12 for each class.
+// nodes is Order or a part of it that is a tree: Order[:Live] is what is alive, Order[Live:] the rest. While the
+// function works it takes 4 bytes for each node on the longest path of the tree, and 12 for each class.
 func SumByClass[C uint8 | uint16 | uint32](ctx context.Context, d *Dominators, nodes []uint32, classes []C, count int, values []uint64,
 	opt Options) ([]uint64, error) {
 	path, err := offheap.Reserve[uint32](opt.Budget, len(nodes))

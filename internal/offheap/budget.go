@@ -7,8 +7,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Budget counts the bytes of the arrays that were made with it, and refuses those above its limit. Its methods are for many
-// goroutines at once. A nil Budget counts nothing and has no limit.
+// A Budget counts the bytes of the arrays that were made with it, and refuses those above its limit. Its methods are
+// for many goroutines at once. A nil Budget counts nothing and has no limit.
 type Budget struct {
 	limit       int64
 	inUse, peak atomic.Int64
@@ -40,8 +40,8 @@ func (b *Budget) ResetPeak() {
 	}
 }
 
-// Need asks before the work begins: the error, a *LimitError, says what is to be done and how many bytes it takes. Nothing is
-// set aside.
+// Need asks before the work begins: the error, a *LimitError, says what is to be done and how many bytes it takes.
+// Nothing is set aside.
 func (b *Budget) Need(what string, bytes int64) error {
 	if b == nil || b.limit == 0 {
 		return nil

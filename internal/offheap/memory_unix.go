@@ -11,7 +11,8 @@ import (
 // reserve maps memory that the system has not promised yet: it is taken page by page, when a page is touched.
 func reserve(bytes int) (memory, error) {
 	size := pages(bytes)
-	base, err := unix.MmapPtr(-1, 0, nil, uintptr(size), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON|unix.MAP_NORESERVE)
+	const flags = unix.MAP_PRIVATE | unix.MAP_ANON | unix.MAP_NORESERVE
+	base, err := unix.MmapPtr(-1, 0, nil, uintptr(size), unix.PROT_READ|unix.PROT_WRITE, flags)
 	return memory{base, size}, err
 }
 

@@ -22,7 +22,8 @@ func reserve(bytes int) (memory, error) {
 func (m *memory) commit(from, to int) error {
 	page := os.Getpagesize()
 	from &^= page - 1
-	_, err := windows.VirtualAlloc(uintptr(m.base)+uintptr(from), uintptr(pages(to)-from), windows.MEM_COMMIT, windows.PAGE_READWRITE)
+	at, size := uintptr(m.base)+uintptr(from), uintptr(pages(to)-from)
+	_, err := windows.VirtualAlloc(at, size, windows.MEM_COMMIT, windows.PAGE_READWRITE)
 	return err
 }
 

@@ -88,13 +88,22 @@ func plain(t reflect.Type) bool {
 	return false
 }
 
-// Slice is the usable elements. It is valid until the array is freed, also when it grows; what Shrink gave back must not be
-// touched through an older slice. Touching a freed array is a fault that ends the program.
+// Slice is the usable elements. It is valid until the array is freed, also when it grows; what Shrink gave back must
+// not be touched through an older slice. Touching a freed array is a fault that ends the program.
 func (a *Array[T]) Slice() []T {
 	if a == nil {
 		return nil
 	}
 	return a.s
+}
+
+// Dense says that all elements will be touched, in an order that has little to do with where they lie. It asks the
+// system for large pages, where it has them: random passes over hundreds of megabytes took a quarter less
+// time. Passes in order gain nothing, and what is touched here and there would be filled with zeros 2 MB at a time. It
+// returns the array.
+func (a *Array[T]) Dense() *Array[T] {
+	a.mem.large()
+	return a
 }
 
 // Cap is how many elements there is room for.

@@ -113,8 +113,8 @@ func TestBytes(t *testing.T) {
 	}
 }
 
-// TestGivenBack looks at what the system says that the process has: room that is not touched costs nothing, and what is freed is gone at
-// once, without Go's collector.
+// TestGivenBack looks at what the system says that the process has: room that is not touched costs nothing, and what is
+// freed is gone at once, without Go's collector.
 func TestGivenBack(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("reads /proc/self/statm")
