@@ -158,8 +158,8 @@ func (s *semiNCA) collect(ctx context.Context) error {
 		return err
 	}
 	j := s.opt.job("edges")
-	// All edges of reached nodes are in the tree but for these, and those that end at a root.
-	most := m + len(s.entries)
+	// To each node but a root leads an edge of the tree, which is not kept.
+	most := m + len(s.entries) - max(0, s.count-2)
 	if s.edges, err = newEdgeStore(s.opt.Budget, s.count, most, j.workers); err != nil {
 		return err
 	}

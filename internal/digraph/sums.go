@@ -2,6 +2,7 @@ package digraph
 
 import (
 	"context"
+	"errors"
 
 	"github.com/sosgo/sosgo/internal/offheap"
 )
@@ -10,6 +11,9 @@ import (
 // if it were gone. It is 0 for nodes that were not reached, and has n+1 elements; the last is the pseudo root's. sizes
 // are by node, in whatever unit; nodes behind its end have none. The result takes 8n bytes, which the caller frees.
 func (d *Dominators) Retained(ctx context.Context, sizes []uint32, opt Options) (*offheap.Array[uint64], error) {
+	if len(d.Order) < d.Live {
+		return nil, errors.New("retained sizes need the order of dominators, which was freed")
+	}
 	if err := opt.Budget.Need("the retained sizes", 8*int64(len(d.Idom))); err != nil {
 		return nil, err
 	}
