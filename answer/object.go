@@ -81,13 +81,13 @@ type FieldList struct {
 
 // A Field is a field with its value.
 type Field struct {
-	Name        Text          `json:"name" doc:"name of the field"`
-	Token       string        `json:"token" doc:"metadata token, eight hexadecimal digits"`
-	Declaring   Maybe[string] `json:"declaringType,omitzero" doc:"type that declares it"`
-	Type        Text          `json:"type" doc:"its declared type"`
-	MethodTable target.Addr   `json:"methodTable" doc:"MethodTable of its type, 0x0 if that is not loaded"`
-	InObject    uint32        `json:"offset" doc:"bytes from the start of the object, as the text has it in hexadecimal; of a value type in place from its first field; of a static from its class's statics, and the 8 that SOS adds"`
-	Kind        string        `json:"kind" doc:"\"instance\", \"static\" or \"threadStatic\""`
+	Name        Text               `json:"name" doc:"name of the field"`
+	Token       string             `json:"token" doc:"metadata token, eight hexadecimal digits"`
+	Declaring   Maybe[string]      `json:"declaringType,omitzero" doc:"type that declares it"`
+	Type        Text               `json:"type" doc:"its declared type"`
+	MethodTable Maybe[target.Addr] `json:"methodTable,omitzero" doc:"MethodTable of its type, 0x0 if that is not loaded"`
+	InObject    uint32             `json:"offset" doc:"bytes from the start of the object, as the text has it in hexadecimal; of a value type in place from its first field; of a static from its class's statics, and the 8 that SOS adds"`
+	Kind        string             `json:"kind" doc:"\"instance\", \"static\" or \"threadStatic\""`
 	Place
 	Threads []ThreadValue `json:"threads,omitempty" doc:"values of a thread static"`
 
@@ -117,7 +117,7 @@ type Place struct {
 
 // A TypeName is a type in a listing.
 type TypeName struct {
-	MethodTable target.Addr // 0 if the type is not loaded
+	MethodTable Maybe[target.Addr] // 0 if the type is not loaded
 	Name        Text
 }
 
@@ -139,7 +139,7 @@ type ThreadValue struct {
 
 // A Reference is one reference of an object.
 type Reference struct {
-	Field  string      `json:"field,omitempty" doc:"field that holds it, with a dot between nested structs; empty in arrays"`
+	Field  Text        `json:"field,omitzero" doc:"field that holds it, with a dot between nested structs; empty in arrays"`
 	Offset uint64      `json:"offset" doc:"bytes from the first field, as the text has it"`
 	Object target.Addr `json:"object" doc:"address of the object referred to"`
 	Type   Text        `json:"type" doc:"its type"`

@@ -138,7 +138,7 @@ type Members struct{ list func() []Member }
 
 // A Member is one field of a value type, or one element of an inline array.
 type Member struct {
-	Name string `json:"name" doc:"of the field; of an element its index"`
+	Name Text `json:"name" doc:"of the field; of an element its index"`
 	Stored
 }
 

@@ -95,11 +95,19 @@ func (m *Module) typeChain(bucket target.Addr, left *int, yield func(target.Addr
 // A constructedIndex finds constructed types by what they are made of.
 type constructedIndex struct {
 	types   map[string]target.Addr
-	missing error // why whole modules are not in it, nil if none are
+	missing error // why some types are not in it, nil if all are
 }
 
-// constructed builds the index of all modules. Entries that can't be read are
-// as good as not loaded: the index is an aid to find a type by its parts.
+// find is the type with a key, 0 if it is not loaded: where that can't be told,
+// because types are missing from the index, the error says why.
+func (x *constructedIndex) find(key []byte) (target.Addr, error) {
+	if th := x.types[string(key)]; th != 0 {
+		return th, nil
+	}
+	return 0, x.missing
+}
+
+// constructed builds the index of all modules.
 func (r *Runtime) constructed() *constructedIndex {
 	idx, _ := r.built.Get(func() (*constructedIndex, error) {
 		idx := &constructedIndex{types: map[string]target.Addr{}}
@@ -108,11 +116,12 @@ func (r *Runtime) constructed() *constructedIndex {
 		var key []byte
 		for _, m := range modules {
 			for th, err := range m.ConstructedTypes() {
-				if err != nil {
-					continue
+				if err == nil {
+					key, err = r.constructedKey(key[:0], th)
 				}
-				key, err = r.constructedKey(key[:0], th)
-				if _, have := idx.types[string(key)]; err == nil && !have {
+				if err != nil {
+					idx.miss(err)
+				} else if _, have := idx.types[string(key)]; !have {
 					idx.types[string(key)] = th
 				}
 			}
@@ -120,6 +129,13 @@ func (r *Runtime) constructed() *constructedIndex {
 		return idx, nil
 	})
 	return idx
+}
+
+// miss notes the first reason for which a type is not in the index.
+func (x *constructedIndex) miss(err error) {
+	if x.missing == nil {
+		x.missing = err
+	}
 }
 
 // constructedKey appends what identifies the type th: its form and its parts.

@@ -43,7 +43,7 @@ type Runtime struct {
 	above     sync.Map // *perRuntime -> any: what PerRuntime made
 	frames    lazy.Value[*frameLayout]
 	built     lazy.Value[*constructedIndex]
-	corTypes  lazy.Value[map[metadata.ElementType]target.Addr]
+	corTypes  lazy.Value[map[metadata.ElementType]corType]
 	loader    lazy.Value[*loaderOffsets]
 	gcChain   lazy.Value[int] // where Threads have their chain of GCFrames
 }

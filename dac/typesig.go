@@ -1,6 +1,7 @@
 package dac
 
 import (
+	"cmp"
 	"errors"
 	"strings"
 
@@ -19,6 +20,7 @@ type SigContext struct {
 
 // ResolveType returns the TypeHandle of the type that sig means, 0 if the
 // process has not loaded it. Nothing is loaded to find it, as in a debugger.
+// Where what would tell is missing from the dump, or damaged, that is the error.
 func (r *Runtime) ResolveType(sig *metadata.TypeSig, c SigContext) (target.Addr, error) {
 	return r.resolveType(sig, c, 0)
 }
@@ -50,7 +52,7 @@ func (r *Runtime) resolveType(sig *metadata.TypeSig, c SigContext, depth int) (t
 		} else if sig.Shape != nil {
 			rank = int(sig.Shape.Rank)
 		}
-		return r.constructed().types[string(elementKey(nil, sig.Kind, rank, elem))], nil
+		return r.constructed().find(elementKey(nil, sig.Kind, rank, elem))
 	case metadata.ElementFnPtr:
 		return 0, nil // its TypeDesc says nothing that the signature does not
 	}
@@ -99,8 +101,8 @@ func (r *Runtime) resolveToken(t metadata.Token, c SigContext, depth int) (targe
 }
 
 // resolveTypeRef finds a type that the module names but has not used itself: by
-// its name, in the assembly that has it. One whose assembly or metadata is not
-// there counts as not loaded.
+// its name, in the assembly that has it. One whose assembly is not loaded is not
+// loaded either; one whose assembly has no metadata in the dump may be.
 func (r *Runtime) resolveTypeRef(m *Module, rid uint32) (target.Addr, error) {
 	md, err := m.Metadata()
 	if err != nil {
@@ -121,16 +123,16 @@ func (r *Runtime) resolveTypeRef(m *Module, rid uint32) (target.Addr, error) {
 		if t, ok := md.FindTypeDef(name); ok {
 			return m.Lookup(MapTypeDef, t.Row())
 		}
-		if scope = forwarder(md, name); scope.IsNil() {
-			return 0, nil
+		if scope, err = forwarder(md, name); scope.IsNil() {
+			return 0, cmp.Or(md.UnnamedTypes(), err)
 		}
 	}
 	return 0, target.Corruptf("type %s is forwarded without end", name)
 }
 
-// referencedModule is the loaded module of an AssemblyRef, nil if there is none
-// with metadata. Where the list of modules is incomplete, and what is there of it
-// lacks the module, that is the error.
+// referencedModule is the loaded module of an AssemblyRef with its metadata, nil
+// if there is none. Where the module is not found, but may be one whose name is
+// missing, or of the part of the list that is, that is the error.
 func (r *Runtime) referencedModule(md *metadata.Metadata, scope metadata.Token) (*Module, *metadata.Metadata, error) {
 	if scope.Table() != metadata.TableAssemblyRef {
 		return nil, nil, nil
@@ -143,21 +145,26 @@ func (r *Runtime) referencedModule(md *metadata.Metadata, scope metadata.Token) 
 	if err != nil {
 		return nil, nil, err
 	}
-	modules, incomplete := r.KnownModules()
+	modules, missing := r.KnownModules()
 	for _, m := range modules {
-		if name, err := m.SimpleName(); err != nil || name != want {
+		name, err := m.SimpleName()
+		if err == nil && name != want {
 			continue
 		}
-		if md, err := m.Metadata(); err == nil {
-			return m, md, nil
+		if err == nil {
+			if md, err = m.Metadata(); err == nil {
+				return m, md, nil
+			}
 		}
+		missing = cmp.Or(missing, err)
 	}
-	return nil, nil, incomplete
+	return nil, nil, missing
 }
 
-// forwarder is the assembly to which a module forwards a type, nil for none.
-// Only types that are not nested are looked for.
-func forwarder(md *metadata.Metadata, name string) metadata.Token {
+// forwarder is the assembly to which a module forwards a type, nil for none, with
+// the reason why one may be overlooked. Only types that are not nested are looked
+// for.
+func forwarder(md *metadata.Metadata, name string) (to metadata.Token, missing error) {
 	if i := strings.IndexByte(name, '+'); i >= 0 {
 		name = name[:i]
 	}
@@ -168,16 +175,17 @@ func forwarder(md *metadata.Metadata, name string) metadata.Token {
 	for rid := range md.RowCount(metadata.TableExportedType) {
 		row, err := md.ExportedType(rid + 1)
 		if err != nil {
-			return 0
+			return 0, err
 		}
-		if b, err := md.StringBytes(row.Name); err != nil || string(b) != name {
-			continue
+		b, err := md.StringBytes(row.Name)
+		if err == nil && string(b) == name {
+			if b, err = md.StringBytes(row.Namespace); err == nil && string(b) == space {
+				return row.Implementation, nil
+			}
 		}
-		if b, err := md.StringBytes(row.Namespace); err == nil && string(b) == space {
-			return row.Implementation
-		}
+		missing = cmp.Or(missing, err)
 	}
-	return 0
+	return 0, missing
 }
 
 func (r *Runtime) resolveInstance(sig *metadata.TypeSig, c SigContext, depth int) (target.Addr, error) {
@@ -195,17 +203,13 @@ func (r *Runtime) resolveInstance(sig *metadata.TypeSig, c SigContext, depth int
 			return 0, err
 		}
 	}
-	th := r.GenericInstance(mt, args)
-	if th == 0 {
-		err = r.constructed().missing
-	}
-	return th, err
+	return r.GenericInstance(mt, args)
 }
 
 // GenericInstance returns the loaded instance of a generic type with the given
-// arguments, 0 if there is none.
-func (r *Runtime) GenericInstance(def *MethodTable, args []target.Addr) target.Addr {
-	return r.constructed().types[string(instanceKey(nil, def.Module, def.Token, args))]
+// arguments, 0 if there is none. Where the dump can't tell, the error says why.
+func (r *Runtime) GenericInstance(def *MethodTable, args []target.Addr) (target.Addr, error) {
+	return r.constructed().find(instanceKey(nil, def.Module, def.Token, args))
 }
 
 // corTypeNames are the types that signatures have a byte for.
@@ -246,10 +250,20 @@ func (r *Runtime) CorType(et metadata.ElementType) (target.Addr, error) {
 		return r.known.Object, nil
 	}
 	types, err := r.corTypes.Get(r.readCorTypes)
-	return types[et], err
+	if err != nil {
+		return 0, err
+	}
+	return types[et].addr, types[et].err
 }
 
-func (r *Runtime) readCorTypes() (map[metadata.ElementType]target.Addr, error) {
+// A corType is the MethodTable of a type that signatures have a byte for, 0 if it
+// is not loaded, or why that is not known.
+type corType struct {
+	addr target.Addr
+	err  error
+}
+
+func (r *Runtime) readCorTypes() (map[metadata.ElementType]corType, error) {
 	m, err := r.CoreLib()
 	if err != nil {
 		return nil, err
@@ -258,16 +272,16 @@ func (r *Runtime) readCorTypes() (map[metadata.ElementType]target.Addr, error) {
 	if err != nil {
 		return nil, err
 	}
-	types := map[metadata.ElementType]target.Addr{}
+	types := map[metadata.ElementType]corType{}
 	for et, name := range corTypeNames {
 		t, ok := md.FindTypeDef(name)
 		if !ok {
+			types[et] = corType{err: md.UnnamedTypes()}
 			continue
 		}
 		// Which of them a partial dump lacks does not matter to the others.
-		if mt, err := m.Lookup(MapTypeDef, t.Row()); err == nil {
-			types[et] = mt
-		}
+		mt, err := m.Lookup(MapTypeDef, t.Row())
+		types[et] = corType{mt, err}
 	}
 	return types, nil
 }

@@ -171,15 +171,16 @@ func (md *Metadata) appendName(dst []byte, namespace, name StringIndex) ([]byte,
 // A typeIndex is an open hash table from full names to TypeDef rids. Names are
 // not stored: a hit is checked against the name that the metadata has.
 type typeIndex struct {
-	once  sync.Once
-	slots []typeSlot // a power of two, at most half full
+	once    sync.Once
+	slots   []typeSlot // a power of two, at most half full
+	missing error      // why types are not in it, nil if all are
 }
 
 type typeSlot struct{ hash, rid uint32 }
 
 // FindTypeDef finds a type by its reflection name, "Ns.Outer+Inner". The first
 // of two types with one name wins. Types whose names are missing from the dump
-// or corrupt are not found.
+// or corrupt are not found; UnnamedTypes says so.
 func (md *Metadata) FindTypeDef(fullName string) (Token, bool) {
 	md.types.once.Do(md.buildTypeIndex)
 	slots := md.types.slots
@@ -203,6 +204,13 @@ func (md *Metadata) FindTypeDef(fullName string) (Token, bool) {
 	}
 }
 
+// UnnamedTypes says why the names of some types can't be read, so that a type
+// that FindTypeDef does not find may be one of them; nil if all are known.
+func (md *Metadata) UnnamedTypes() error {
+	md.types.once.Do(md.buildTypeIndex)
+	return md.types.missing
+}
+
 // buildTypeIndex hashes every name. The bytes that it hashes are bounded by a
 // multiple of the metadata's size, far above what namespaces that are repeated
 // need, so that rows which all share a long string can't make it quadratic.
@@ -218,9 +226,16 @@ func (md *Metadata) buildTypeIndex() {
 	slots := make([]typeSlot, size)
 	budget := 64 * len(md.b)
 	var buf []byte
-	for rid := uint32(1); rid <= rows && budget > 0; rid++ {
+	for rid := uint32(1); rid <= rows; rid++ {
+		if budget <= 0 {
+			md.types.missing = corruptf(md.tables[TableTypeDef].off, "names of types are longer than the metadata can hold")
+			break
+		}
 		name, err := md.AppendTypeDefFullName(buf[:0], rid)
 		if err != nil {
+			if md.types.missing == nil {
+				md.types.missing = err
+			}
 			continue
 		}
 		buf = name

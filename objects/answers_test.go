@@ -40,10 +40,10 @@ func TestDescribe(t *testing.T) {
 		assert.Equal(t, "null", fieldNamed(t, a.FieldList, "Null").Value.Plain())
 		assert.NotEmpty(t, a.References)
 		s := fieldNamed(t, a.FieldList, "Struct")
-		if s.MethodTable == 0 {
+		if s.MethodTable.Value == 0 {
 			return
 		}
-		v, err := r.DescribeStruct(s.MethodTable, s.Value.At)
+		v, err := r.DescribeStruct(s.MethodTable.Value, s.Value.At)
 		require.NoError(t, err)
 		assert.Equal(t, s.Text, v.Text)
 		_, err = r.DescribeStruct(a.MethodTable, o.Addr)

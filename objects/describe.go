@@ -1,6 +1,7 @@
 package objects
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 
@@ -36,11 +37,16 @@ func (d *describer) managedThreads() []dac.Thread {
 	return d.threads
 }
 
-// text notes why s is missing.
-func (d *describer) text(s string, err error) answer.Text {
+// missing notes err, unless that is nil.
+func (d *describer) missing(err error) {
 	if err != nil {
 		d.note(err)
 	}
+}
+
+// text notes why s is missing.
+func (d *describer) text(s string, err error) answer.Text {
+	d.missing(err)
 	return answer.Text{S: s, Err: err}
 }
 
@@ -71,16 +77,20 @@ func (d *describer) stored(v Value) answer.Stored {
 }
 
 // members are the fields of a value type in place, or the elements of an inline array,
-// as deep and as many as a line of text shows of them or more.
+// as deep and as many as a line of text shows of them or more. Where some can't be told
+// the last one, without a name, says why.
 func (d *describer) members(v Value, depth int) answer.Members {
 	const most = 256
-	s, err := v.Struct()
-	if err != nil || depth > inlineDepth {
+	if depth > inlineDepth {
 		return answer.Members{}
 	}
+	s, structErr := v.Struct()
 	return answer.NewMembers(func() []answer.Member {
+		if structErr != nil {
+			return []answer.Member{missingMember(structErr)}
+		}
 		out := []answer.Member{}
-		add := func(name string, v Value) bool {
+		add := func(name answer.Text, v Value) bool {
 			part := answer.Member{Name: name}
 			if err := v.Err(); err != nil {
 				part.Missing = answer.Reason{Err: err}
@@ -94,21 +104,31 @@ func (d *describer) members(v Value, depth int) answer.Members {
 			out = append(out, part)
 			return len(out) < most
 		}
-		if n, err := s.Type.InlineLength(); err == nil && n > 0 {
+		n, rowErr := s.Type.InlineLength()
+		if n > 0 {
 			for i, v := range s.Elements() {
-				if !add(strconv.Itoa(i), v) {
+				if !add(answer.Text{S: strconv.Itoa(i)}, v) {
 					break
 				}
 			}
 			return out
 		}
 		for f, v := range s.Fields() {
-			if !add(f.Name, v) {
+			if !add(f.name(), v) {
 				break
 			}
 		}
+		_, err := s.Type.Fields()
+		if err = cmp.Or(err, rowErr); err != nil {
+			out = append(out, missingMember(err))
+		}
 		return out
 	})
+}
+
+// missingMember stands for members that are not known.
+func missingMember(err error) answer.Member {
+	return answer.Member{Name: answer.Text{Err: err}, Stored: answer.Stored{Missing: answer.Reason{Err: err}}}
 }
 
 // Fields lists the fields of the type mt without an instance: statics have
@@ -152,7 +172,6 @@ func (d *describer) field(a *answer.Field, f *Field, data target.Addr) {
 		d.note(err)
 	}
 	a.Declaring.Value, a.Declaring.Err = f.Declaring.Name()
-	a.Type.S, a.Type.Err = f.TypeName(dac.NameNative)
 	d.fieldType(a, f)
 	switch {
 	case f.Static && f.Thread:
@@ -179,49 +198,45 @@ func (f *Field) name() answer.Text {
 // fieldType fills in the field's type as the instance has it, and as SOS sees
 // it.
 func (d *describer) fieldType(a *answer.Field, f *Field) {
-	th, err := f.TypeHandle()
-	if err == nil {
-		a.MethodTable = th
-	} else if f.Err() == nil {
-		d.note(err)
+	a.Type.S, a.Type.Err = f.TypeName(dac.NameNative)
+	a.MethodTable = answer.Of(f.TypeHandle())
+	if f.Err() == nil { // that is noted once
+		d.missing(a.Type.Err)
+		d.missing(a.MethodTable.Err)
 	}
 	a.Exact = d.typeName(f, a.MethodTable)
 	if a.Type.Err == nil {
 		a.Exact.Name = a.Type
 	}
-	shared, err := f.SharedTypeHandle()
-	if err != nil {
-		shared = 0
-	}
-	a.Shared = d.typeName(f, shared)
+	a.Shared = d.typeName(f, answer.Of(f.SharedTypeHandle()))
 }
 
 // typeName is the type of a field as SOS lists it. A type that has no
 // MethodTable of its own goes by its element type, a pointer as a number of its
 // size.
-func (d *describer) typeName(f *Field, th target.Addr) answer.TypeName {
+func (d *describer) typeName(f *Field, th answer.Maybe[target.Addr]) answer.TypeName {
 	rt := d.r.rt
-	var mt target.Addr
-	var err error
+	mt := th
 	switch {
 	case f.ElementType == metadata.ElementFnPtr:
-		mt, err = rt.CorType(metadata.ElementI)
-	case f.ElementType == metadata.ElementPtr && th != 0:
-		mt, err = rt.CorType(metadata.ElementU)
+		mt = answer.Of(rt.CorType(metadata.ElementI))
+	case th.Err != nil:
+	case f.ElementType == metadata.ElementPtr && th.Value != 0:
+		mt = answer.Of(rt.CorType(metadata.ElementU))
 	default:
-		mt, err = rt.TypeHandleMethodTable(th)
+		mt = answer.Of(rt.TypeHandleMethodTable(th.Value))
 	}
-	if err != nil {
-		mt = 0
+	if th.Err == nil {
+		d.missing(mt.Err)
 	}
 	return answer.TypeName{MethodTable: mt, Name: d.listedName(f, mt)}
 }
 
-func (d *describer) listedName(f *Field, mt target.Addr) answer.Text {
+func (d *describer) listedName(f *Field, mt answer.Maybe[target.Addr]) answer.Text {
 	et := f.ElementType
 	class := et == metadata.ElementClass || et == metadata.ElementValueType
-	if class && mt != 0 {
-		return d.text(d.r.rt.TypeName(mt, dac.NameNative))
+	if class && mt.Err == nil && mt.Value != 0 {
+		return d.text(d.r.rt.TypeName(mt.Value, dac.NameNative))
 	}
 	if sig := f.Signature(); class && sig != nil {
 		if sig.Kind == metadata.ElementClass {

@@ -61,7 +61,7 @@ func facts(v any) (string, error) {
 func withoutWords(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
-		for _, word := range []string{"text", "type", "methodTable", "field", "boxed", "content", "struct", "code"} {
+		for _, word := range []string{"text", "boxed"} {
 			delete(v, word)
 		}
 		for k := range v {
@@ -89,7 +89,7 @@ func askObjects(t *testing.T, d *testdump.Dump, rt *dac.Runtime, a *testdump.Ans
 		}
 		for ref, err := range refs {
 			said, lacks := facts(ref)
-			a.Add(fmt.Sprint(fact.Name, " reference at ", ref.Offset), said, errors.Join(err, ref.Type.Err, lacks))
+			a.Add(fmt.Sprint(fact.Name, " reference at ", ref.Offset), said, errors.Join(err, ref.Type.Err, ref.Field.Err, lacks))
 		}
 	}
 }

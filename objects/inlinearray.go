@@ -27,6 +27,9 @@ func (t *Type) readInlineLength() (int, error) {
 		return 0, err
 	}
 	row, err := findAttribute(md, t.MT.Token, inlineArrayAttribute)
+	if err != nil && t.fullOfFields() {
+		return 0, nil
+	}
 	if err != nil || row == nil {
 		return 0, err
 	}
@@ -42,6 +45,33 @@ func (t *Type) readInlineLength() (int, error) {
 		return 0, target.Corruptf("type %016x: an inline array of %v elements", uint64(t.MT.Addr), v.Fixed[0])
 	}
 	return int(n), nil
+}
+
+// fullOfFields reports whether the type is no inline array, whatever its attributes
+// say: those have one field, and room for several of it.
+func (t *Type) fullOfFields() bool {
+	fields, err := t.Fields()
+	if err != nil {
+		return false
+	}
+	var last *Field
+	n := 0
+	for _, f := range fields {
+		if !f.Static {
+			last = f
+			n++
+		}
+	}
+	if n != 1 {
+		return true
+	}
+	size, _, err := last.extent(0)
+	return err == nil && size > 0 && t.roomFor(size) == 1
+}
+
+// roomFor is how many elements of size bytes a box of the type can hold.
+func (t *Type) roomFor(size uint64) uint64 {
+	return (uint64(t.MT.BaseSize) - min(uint64(t.MT.BaseSize), boxBytes)) / size
 }
 
 // elementSize is the number of bytes of an element of an inline array of n. The

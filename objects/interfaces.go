@@ -18,7 +18,8 @@ type Interface struct {
 	// Definition is what the type's interface map names: the interface, or the
 	// definition of a generic one whose instance was not needed so far.
 	Definition *Type
-	// Type is the interface with its arguments, nil if it is not loaded.
+	// Type is the interface with its arguments, nil if it is not loaded or the dump
+	// can't tell.
 	Type *Type
 	// Arguments are the TypeHandles of the generic arguments; 0 for one that is
 	// not loaded.
@@ -120,7 +121,8 @@ func (t *Type) marked(i *Type, declared map[declaredKey][]target.Addr) (Interfac
 		}
 		out.Arguments = slices.Repeat([]target.Addr{self}, len(params))
 	}
-	if th := t.r.rt.GenericInstance(i.MT, out.Arguments); th != 0 {
+	// Where the dump can't tell, the definition and the arguments are the answer.
+	if th, _ := t.r.rt.GenericInstance(i.MT, out.Arguments); th != 0 {
 		var err error
 		if out.Type, err = t.r.Type(th); err != nil {
 			return out, err

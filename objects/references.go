@@ -1,6 +1,7 @@
 package objects
 
 import (
+	"cmp"
 	"context"
 	"iter"
 
@@ -35,7 +36,7 @@ func (o Object) references(ctx context.Context) iter.Seq2[answer.Reference, erro
 			row := answer.Reference{}
 			if err == nil {
 				row = o.reference(ref)
-				err = row.Type.Err // the row has it, and the list warns of it
+				err = cmp.Or(row.Type.Err, row.Field.Err) // the row has it, and the list warns of it
 			}
 			if err != nil && !yield(answer.Reference{}, err) {
 				return
@@ -51,11 +52,11 @@ func (o Object) reference(ref heap.Reference) answer.Reference {
 	row := answer.Reference{Object: ref.Target}
 	row.Type.S, row.Type.Err = o.Type.r.typeNameAt(ref.Target)
 	if ref.Slot == 0 {
-		row.Field, row.Implied = "(LoaderAllocator)", true
+		row.Field.S, row.Implied = "(LoaderAllocator)", true
 		return row
 	}
 	row.Offset = uint64(ref.Slot - o.data())
-	row.Field = o.Type.FieldPath(row.Offset)
+	row.Field.S, row.Field.Err = o.Type.FieldPath(row.Offset)
 	return row
 }
 
@@ -69,55 +70,69 @@ func (r *Reader) typeNameAt(a target.Addr) (string, error) {
 }
 
 // FieldPath names the field at an offset in an instance of t: with dots through
-// structs in place. It is empty where there is none.
-func (t *Type) FieldPath(offset uint64) string {
+// structs in place. It is empty where there is none, and has an error where what
+// would tell is missing.
+func (t *Type) FieldPath(offset uint64) (string, error) {
 	path := ""
 	for {
-		f := t.fieldAt(offset)
+		f, err := t.fieldAt(offset)
+		if err != nil {
+			return "", err
+		}
 		if f == nil {
-			return path
+			return path, nil
 		}
 		if path != "" {
 			path += "."
 		}
 		path += f.Name
-		next := f.embedded()
+		next, err := f.embedded()
+		if err != nil {
+			return "", err
+		}
 		if next == nil {
-			return path
+			return path, nil
 		}
 		t, offset = next, offset-uint64(f.Offset)
 	}
 }
 
 // fieldAt is the instance field of t that covers an offset: the last one that
-// starts at or before it.
-func (t *Type) fieldAt(offset uint64) *Field {
+// starts at or before it, nil if there is none. Where fields can't be read only one
+// that starts right there is known to be it.
+func (t *Type) fieldAt(offset uint64) (*Field, error) {
 	if t.MT.IsArray() {
-		return nil
+		return nil, nil
 	}
-	fields, _ := t.Fields() // what can't be read has no name
+	fields, err := t.Fields()
 	var best *Field
 	for _, f := range fields {
 		if !f.Static && uint64(f.Offset) <= offset && (best == nil || f.Offset >= best.Offset) {
 			best = f
 		}
 	}
-	return best
+	switch {
+	case err != nil && (best == nil || uint64(best.Offset) != offset):
+		return nil, err
+	case best != nil && best.Name == "":
+		return nil, best.err
+	}
+	return best, nil
 }
 
 // embedded is the type of a struct that the field holds in place, nil if it
-// holds none or one of itself, as the primitive types do.
-func (f *Field) embedded() *Type {
+// holds none, one of itself, as the primitive types do, or one that is not loaded.
+func (f *Field) embedded() (*Type, error) {
 	if !f.InPlace() {
-		return nil
+		return nil, nil
 	}
 	th, err := f.TypeHandle()
 	if err != nil || th == 0 || th&2 != 0 || th == f.Declaring.MT.Addr {
-		return nil
+		return nil, err
 	}
 	t, err := f.Declaring.r.Type(th)
 	if err != nil || !t.MT.IsValueType() {
-		return nil
+		return nil, err
 	}
-	return t
+	return t, nil
 }

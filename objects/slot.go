@@ -8,8 +8,8 @@ import (
 
 // SlotName names the place at an offset of bytes from the object's start: of an
 // object its field, "_items", with dots through structs in place,
-// "_entry._value"; of an array the element, "[3]", "[1,2]" or "[5].value". What
-// metadata has no name for is the offset, "+0x18".
+// "_entry._value"; of an array the element, "[3]", "[1,2]" or "[5].value". What has
+// no name, or none in the dump, is the offset, "+0x18".
 func (o Object) SlotName(offset uint64) string {
 	name := ""
 	switch {
@@ -17,7 +17,7 @@ func (o Object) SlotName(offset uint64) string {
 	case o.Type.MT.IsArray():
 		name = o.elementName(offset)
 	case offset >= 8:
-		name = o.Type.FieldPath(offset - 8)
+		name, _ = o.Type.FieldPath(offset - 8)
 	}
 	if name == "" {
 		return fmt.Sprintf("+%#x", offset)
@@ -47,7 +47,7 @@ func (o Object) elementName(offset uint64) string {
 	}
 	b.WriteByte(']')
 	if a.typ != nil && a.typ.MT.IsValueType() {
-		if path := a.typ.FieldPath(offset - data - n*size); path != "" {
+		if path, _ := a.typ.FieldPath(offset - data - n*size); path != "" {
 			b.WriteByte('.')
 			b.WriteString(path)
 		}

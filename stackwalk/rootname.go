@@ -51,7 +51,7 @@ func (a *Variable) holds(slot codeinfo.Slot, address target.Addr, nameless strin
 		name = nameless + strconv.Itoa(a.Index)
 	}
 	if a.elem == metadata.ElementValueType && a.typ != nil {
-		if path := a.typ.FieldPath(offset); path != "" {
+		if path, _ := a.typ.FieldPath(offset); path != "" {
 			name += "." + path
 		}
 	}

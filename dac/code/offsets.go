@@ -1,6 +1,8 @@
 package code
 
 import (
+	"cmp"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -126,6 +128,8 @@ type members struct {
 	r2rManager     target.Addr // and for images
 	rangeMap       target.Addr // 8 and later
 	rangeList      target.Addr // before: the address of the first RangeSection
+	managerErr     error       // why one of the managers is not known
+	rangeListErr   error       // why rangeList is not
 }
 
 // A debugInfoFormat says how the compiler's debug information is stored.
@@ -223,25 +227,28 @@ func (c *members) constants(r *Reader) error {
 }
 
 func (c *members) globals(r *Reader) {
-	for _, g := range []struct {
-		dst   *target.Addr
-		names [2]string
-		deref bool
-	}{
-		{&c.rangeMap, [2]string{"ExecutionManagerCodeRangeMapAddress", "CodeRangeMap"}, false},
-		{&c.rangeList, [2]string{"CodeRangeList"}, true},
-		{&c.jitManager, [2]string{"EEJitManager"}, true},
-		{&c.r2rManager, [2]string{"ReadyToRunJitManager"}, true},
-	} {
-		for _, name := range g.names {
-			at, err := r.rt.Layout().Variable(name)
-			if err == nil && g.deref {
-				at, err = target.Pointer(r.mem, at)
-			}
-			if err == nil && at != 0 {
-				*g.dst = at
-				break
-			}
+	for _, name := range []string{"ExecutionManagerCodeRangeMapAddress", "CodeRangeMap"} {
+		if at, err := r.rt.Layout().Variable(name); err == nil {
+			c.rangeMap = at
+			break
 		}
 	}
+	c.rangeList, c.rangeListErr = r.global("CodeRangeList")
+	var jitErr, r2rErr error
+	c.jitManager, jitErr = r.global("EEJitManager")
+	c.r2rManager, r2rErr = r.global("ReadyToRunJitManager")
+	c.managerErr = cmp.Or(jitErr, r2rErr)
+}
+
+// global is the pointer that a global holds.
+func (r *Reader) global(name string) (target.Addr, error) {
+	at, err := r.rt.Layout().Variable(name)
+	if err != nil {
+		return 0, err
+	}
+	p, err := target.Pointer(r.mem, at)
+	if err != nil {
+		return 0, fmt.Errorf("global %s: %w", name, err)
+	}
+	return p, nil
 }

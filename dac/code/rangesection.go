@@ -125,6 +125,8 @@ func (r *Reader) readSection(c *members, s *RangeSection) error {
 	case manager != 0 && manager == c.jitManager && heap != 0: // 0: precode and other stubs
 		s.Kind, s.Heap = JIT, heap
 		return r.readCodeHeap(c, s)
+	case c.managerErr != nil:
+		return fmt.Errorf("RangeSection %016x: %w", uint64(s.Addr), c.managerErr)
 	default:
 		s.Kind = Stub
 	}
@@ -133,6 +135,9 @@ func (r *Reader) readSection(c *members, s *RangeSection) error {
 
 // readSections follows the list. It returns what it found also when it fails.
 func (r *Reader) readSections(c *members) ([]*RangeSection, error) {
+	if errors.Is(c.rangeListErr, target.ErrNotInDump) {
+		return nil, c.rangeListErr
+	}
 	if c.rangeList == 0 || c.RangeSection.Next == layout.Absent {
 		return nil, &layout.Error{Type: "global CodeRangeList"}
 	}

@@ -2,6 +2,7 @@ package code
 
 import (
 	"cmp"
+	"errors"
 	"slices"
 
 	"github.com/sosgo/sosgo/answer"
@@ -42,7 +43,9 @@ func (r *Reader) origin(m *MethodDesc) (string, error) {
 	}
 	if entry != 0 {
 		switch kind, err := r.KindAt(entry); {
-		case err != nil || kind == Stub: // no code of a method
+		case errors.Is(err, ErrNoCode) || err == nil && kind == Stub: // no code of a method
+		case err != nil:
+			return "", err
 		case kind == ReadyToRun:
 			return originPreJIT, nil
 		default:

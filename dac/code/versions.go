@@ -151,8 +151,12 @@ func (r *Reader) defaultCode(c *members, m *MethodDesc) (target.Addr, error) {
 	if r.HasRuntimeCode(m, entry) {
 		return entry, nil
 	}
-	info, err := r.MethodAt(entry)
-	if err != nil || info.Method != m || info.Start != entry {
+	switch info, err := r.MethodAt(entry); {
+	case errors.Is(err, ErrNoCode):
+		return 0, nil
+	case err != nil:
+		return 0, err
+	case info.Method != m || info.Start != entry:
 		return 0, nil
 	}
 	return entry, nil

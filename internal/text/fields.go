@@ -77,7 +77,7 @@ func (t *fieldTable) field(f *answer.Field) {
 		typ = &f.Shared
 	}
 	attr, value, note := t.value(f)
-	t.first(report.Hex16(typ.MethodTable), strings.ToLower(f.Token), strconv.FormatUint(uint64(f.InObject), 16))
+	t.first(Hex16(typ.MethodTable), strings.ToLower(f.Token), strconv.FormatUint(uint64(f.InObject), 16))
 	t.out.printf("%20.20s ", report.Escape(report.CutStart(typ.Name.String(), 20)))
 	t.out.printf("%4s ", yesNo(f.InPlace))
 	t.out.printf("%8s ", attr)
