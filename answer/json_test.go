@@ -28,7 +28,7 @@ func TestMissingIsNull(t *testing.T) {
 // TestMembers: a value type has its fields apart, in its order.
 func TestMembers(t *testing.T) {
 	inner := answer.NewMembers(func() []answer.Member {
-		return []answer.Member{{Name: "0", Stored: answer.Stored{Missing: answer.Reason{Err: target.ErrNotInDump}}}}
+		return []answer.Member{{Name: answer.Text{S: "0"}, Stored: answer.Stored{Missing: answer.Reason{Err: target.ErrNotInDump}}}}
 	})
 	s := answer.Stored{Value: answer.Value{Kind: answer.KindStruct, At: 0x10}, Members: answer.NewMembers(func() []answer.Member {
 		return []answer.Member{
