@@ -32,8 +32,8 @@ func TestMembers(t *testing.T) {
 	})
 	s := answer.Stored{Value: answer.Value{Kind: answer.KindStruct, At: 0x10}, Members: answer.NewMembers(func() []answer.Member {
 		return []answer.Member{
-			{Name: "X", Stored: answer.Stored{Value: answer.Value{Kind: answer.KindInt, Size: 8, Bits: 1<<63 + 1}}},
-			{Name: "Y", Stored: answer.Stored{Value: answer.Value{Kind: answer.KindStruct, At: 0x18}, Members: inner}},
+			{Name: answer.Text{S: "X"}, Stored: answer.Stored{Value: answer.Value{Kind: answer.KindInt, Size: 8, Bits: 1<<63 + 1}}},
+			{Name: answer.Text{S: "Y"}, Stored: answer.Stored{Value: answer.Value{Kind: answer.KindStruct, At: 0x18}, Members: inner}},
 		}
 	})}
 	b, err := json.Marshal(s)
