@@ -224,10 +224,10 @@ func (f *finder) holderName(at *place) answer.Text {
 	case p.class == classReferences:
 		return answer.Text{S: name}
 	case p.data == 0:
-		field = t.FieldPath(uint64(at.offset) - 8)
+		field, _ = t.FieldPath(uint64(at.offset) - 8)
 	default:
 		if element, err := t.Element(); err == nil {
-			field = element.FieldPath(uint64(at.offset))
+			field, _ = element.FieldPath(uint64(at.offset))
 		}
 	}
 	if field == "" {
