@@ -62,7 +62,7 @@ var mayImport = map[string]string{
 	"waste":              "answer target dac heap metadata objects internal/limits",
 	"resolve":            "answer target dac dac/code heap threads",
 	"roots":              "answer target codeinfo dac dac/code heap objects stackwalk threads internal/lazy internal/limits",
-	"graph":              "target dac dac/code heap objects roots threads internal/digraph internal/lazy internal/limits internal/offheap internal/workers",
+	"graph":              "answer target dac dac/code heap objects roots threads internal/digraph internal/lazy internal/limits internal/offheap internal/workers",
 	"":                   "answer target codeinfo crash dac dac/code diagnosis dump elfcore graph heap image metadata minidump objects resolve roots stackscan stackwalk threads unwind internal/lazy internal/limits internal/modfiles internal/symstore",
 	"report":             "answer target",
 	"report/stackexport": "answer report",

@@ -32,6 +32,23 @@ func (v *View) Graph(ctx context.Context, o graph.Options) (*graph.Graph, error)
 	})
 }
 
+// Holders answers what holds objects, by the Graph, which is built with o if nobody has yet.
+func (v *View) Holders(ctx context.Context, o graph.Options) (*graph.Holders, error) {
+	g, err := v.Graph(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	objects, err := v.Objects()
+	if err != nil {
+		return nil, err
+	}
+	reader, err := v.RootReader()
+	if err != nil {
+		return nil, err
+	}
+	return graph.NewHolders(g, objects, reader), nil
+}
+
 var errGraphClosed = errors.New("the dump is closed")
 
 // closeGraphs gives the memory of the graphs back.

@@ -7,6 +7,7 @@ import (
 	"github.com/sosgo/sosgo/internal/digraph"
 	"github.com/sosgo/sosgo/internal/lazy"
 	"github.com/sosgo/sosgo/internal/offheap"
+	"github.com/sosgo/sosgo/target"
 )
 
 // lazies are what is computed of a graph when it is first wanted, and kept.
@@ -130,4 +131,17 @@ func (s *Set) All(yield func(Node) bool) {
 			}
 		}
 	}
+}
+
+// LiveStarts tells of addresses whether an object that lives starts there. What it returns is for any number of
+// goroutines, until the graph is closed.
+func (g *Graph) LiveStarts(ctx context.Context) (func(target.Addr) bool, error) {
+	r, err := g.Reach(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return func(a target.Addr) bool {
+		n, ok := g.Node(a)
+		return ok && r.Live(n)
+	}, nil
 }

@@ -19,6 +19,9 @@ type Filter struct {
 	// Type chooses types; nil chooses all. It may be called by several
 	// goroutines, a few times for each type.
 	Type func(*dac.MethodTable) bool
+	// Start chooses objects by where they start; nil chooses all. It may be called by several
+	// goroutines, for each object that the rest chooses.
+	Start func(target.Addr) bool
 	// MinSize and MaxSize bound the size in bytes; 0 does not.
 	MinSize, MaxSize uint64
 }
@@ -110,7 +113,7 @@ func NewSieve(f *Filter) *Sieve {
 	if s.max == 0 {
 		s.max = ^uint64(0)
 	}
-	s.all = f.Type == nil && f.MinSize == 0 && f.MaxSize == 0
+	s.all = f.Type == nil && f.Start == nil && f.MinSize == 0 && f.MaxSize == 0
 	return s
 }
 
@@ -122,7 +125,7 @@ func (s *Sieve) Pass(o *Object) bool {
 	if o.Size < s.filter.MinSize || o.Size > s.max {
 		return false
 	}
-	return s.filter.Type == nil || s.passType(o)
+	return (s.filter.Type == nil || s.passType(o)) && (s.filter.Start == nil || s.filter.Start(o.Addr))
 }
 
 func (s *Sieve) passType(o *Object) bool {

@@ -37,7 +37,7 @@ func (r *Reader) Describe(ctx context.Context, root *Root) *answer.GCRoot {
 		out.Handle, out.Holder = root.Handle.String(), r.Holder(root.Address)
 	}
 	if t := root.Thread; t != nil {
-		out.Thread = describeThread(t)
+		out.Thread = DescribeThread(t)
 	}
 	if root.Frame != nil {
 		r.describeFrame(ctx, root, out)
@@ -46,7 +46,8 @@ func (r *Reader) Describe(ctx context.Context, root *Root) *answer.GCRoot {
 	return out
 }
 
-func describeThread(t *threads.Thread) *answer.GCRootThread {
+// DescribeThread says which thread t is.
+func DescribeThread(t *threads.Thread) *answer.GCRootThread {
 	out := &answer.GCRootThread{Index: t.Index, OSID: t.ID()}
 	if t.Managed != nil {
 		out.ManagedID = t.Managed.ManagedID

@@ -37,6 +37,8 @@ var goldenLines = map[string][]string{
 	"gchandles":        {"gchandles", "gchandles -stat", "gchandles -type Pinned"},
 	"gcheapstat":       {"gcheapstat", "gcheapstat -iu"},
 	"gcwhere":          {"gcwhere {root.Dog}", "gcwhere 10"},
+	"gcroot":           {"gcroot {root.Dog}", "gcroot -all -nostacks {root.Primitives.String}", "gcroot --paths 3 {root.Collections.ByName}", "gcroot -gcgen 0 {root.Dog}", "gcroot {root.Primitives.FunctionPointer}", "gcroot 10"},
+	"pathto":           {"pathto {root} {root.Collections.ByName}", "pathto {root.Dog} {root}"},
 	"heapmap":          {"heapmap", "heapmap -blocks -cell 16k"},
 	"waste":            {"waste -top 3", "waste -kind strings -min 100"},
 	"listnearobj":      {"listnearobj {root.Dog}"},

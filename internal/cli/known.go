@@ -4,8 +4,6 @@ package cli
 // have, by lower-case name, with what answers their question as far as something does.
 var notThere = map[string]string{
 	// Objects and heap.
-	"gcroot":                   "",
-	"pathto":                   "",
 	"objsize":                  "dumpobj -refs ADDRESS lists what the object itself refers to; dumpheap -stat counts by type",
 	"dumpgcdata":               "gcheapstat and eeheap -gc describe the heap",
 	"gchandleleaks":            "gchandles -stat counts handles by the type of what they hold",

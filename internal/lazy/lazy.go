@@ -37,6 +37,15 @@ func (l *Value[T]) Get(f func() (T, error)) (T, error) {
 	return l.v, l.err
 }
 
+// Known returns the value if it was computed without an error, and computes nothing.
+func (l *Value[T]) Known() (T, bool) {
+	if !l.done.Load() || l.panic != nil || l.err != nil {
+		var none T
+		return none, false
+	}
+	return l.v, true
+}
+
 // first computes the value, unless another one has by now.
 func (l *Value[T]) first(f func() (T, error)) (T, error) {
 	l.mu.Lock()

@@ -89,8 +89,8 @@ func withInstead(err error, is string, a target.Addr) error {
 // the others take them, too.
 var takers = map[answer.AddressKind][]string{
 	answer.AddressObject: {"dumpobj", "dumparray", "dumpdelegate", "dumpobjgcrefs", "dumpstring", "dumpalc", "findappdomain",
-		"printexception", "verifyobj", "listnearobj", "gcwhere"},
-	answer.AddressInObject:    {"dumpobj"},
+		"printexception", "verifyobj", "listnearobj", "gcwhere", "gcroot", "pathto", "objsize"},
+	answer.AddressInObject:    {"dumpobj", "gcroot", "objsize"},
 	answer.AddressHeap:        {"listnearobj"},
 	answer.AddressMethodTable: {"dumpmt", "dumpclass", "dumpheap", "dumpvc"},
 	answer.AddressEEClass:     {"dumpclass"},
@@ -116,7 +116,10 @@ func instead(command string, a *answer.Address) string {
 	case a.Runtime != nil:
 		return fmt.Sprintf("%s of the other runtime: use -runtime %d", out, *a.Runtime)
 	case a.Kind == answer.AddressInObject:
-		return fmt.Sprintf("%s: use dumpobj %x", out, uint64(a.Start))
+		if !slices.Contains(use, command) {
+			command = use[0]
+		}
+		return fmt.Sprintf("%s: use %s %x", out, command, uint64(a.Start))
 	case len(use) > 0:
 		return out + ": use " + use[0]
 	}

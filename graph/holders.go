@@ -1,0 +1,435 @@
+package graph
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/dac/code"
+	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/digraph"
+	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/roots"
+	"github.com/sosgo/sosgo/target"
+)
+
+// Holders answers what holds objects, and what these hold. It is for any number of goroutines.
+type Holders struct {
+	g     *Graph
+	names *Names
+	roots *roots.Reader
+	rt    *dac.Runtime
+}
+
+// NewHolders returns what answers questions about g. The readers are those of the same runtime:
+// r names fields, and roots says what roots are.
+func NewHolders(g *Graph, r *objects.Reader, rr *roots.Reader) *Holders {
+	return &Holders{g: g, names: g.Names(r), roots: rr, rt: g.h.Runtime()}
+}
+
+// Object is the node of the object at an address. What is none is target.ErrCorrupt, and target.ErrNotInDump
+// where the dump lacks what would tell.
+func (x *Holders) Object(a target.Addr) (Node, error) {
+	if n, ok := x.g.Node(a); ok {
+		return n, nil
+	}
+	if _, err := x.g.h.ObjectAt(a); errors.Is(err, target.ErrNotInDump) {
+		return NoNode, err
+	}
+	return NoNode, target.Corruptf("%016x is not an object", uint64(a))
+}
+
+// HoldOptions choose paths from what keeps an object alive.
+type HoldOptions struct {
+	All      bool // from each Source that leads to the object, and each handle, and not only from each kind
+	NoStacks bool // stacks are no roots
+	Limit    int  // how many paths; 0 for as many as there are
+	// Disjoint, if not 0, asks for this many paths at most that have nothing in common but the object.
+	Disjoint int
+	// Condemned, if not nil, is the generation that is supposed to be collected: objects of older ones
+	// keep alive what they refer to.
+	Condemned *int
+}
+
+// maxFirst is how many referrers of garbage are shown.
+const maxFirst = 5
+
+// RootPaths says what keeps an object alive: by the shortest path from each kind of root, or as
+// the options say.
+func (x *Holders) RootPaths(ctx context.Context, a target.Addr, o HoldOptions) (*answer.RootPaths, error) {
+	n, err := x.Object(a)
+	if err != nil {
+		return nil, err
+	}
+	out := &answer.RootPaths{Paths: []answer.RootPath{}, Condemned: o.Condemned, WithoutStacks: o.NoStacks}
+	out.NoteAll(x.g.stats.Warnings())
+	out.Object = x.object(&out.Gaps, n)
+	out.Retained = x.retained(n)
+	if out.Older = o.Condemned != nil && x.older(n, *o.Condemned); out.Older {
+		out.Verdict = answer.Held
+		return out, nil
+	}
+	met := map[[2]Node]int{}
+	found := func(p []Node) bool {
+		if o.Limit > 0 && len(out.Paths) == o.Limit {
+			out.Limited = true
+			return false
+		}
+		out.Paths = append(out.Paths, x.rootPath(ctx, &out.Gaps, p, met))
+		return true
+	}
+	if err := x.paths(ctx, n, o, found); err != nil {
+		return nil, err
+	}
+	return out, x.judge(ctx, out, n)
+}
+
+// paths calls found with paths to n, Sources included, until it returns false.
+func (x *Holders) paths(ctx context.Context, n Node, o HoldOptions, found func([]Node) bool) error {
+	skip := x.skipped(o.NoStacks)
+	switch {
+	case o.Condemned != nil:
+		return x.youngPaths(ctx, n, *o.Condemned, skip, found)
+	case o.Disjoint > 0:
+		return x.disjoint(ctx, n, o.Disjoint, skip, found)
+	}
+	each := EachKind
+	if o.All {
+		each = EachRoot
+	}
+	for p, err := range x.g.Paths(ctx, n, PathOptions{Each: each, Skip: skip}) {
+		if err != nil || !found(p.Nodes) {
+			return err
+		}
+	}
+	return nil
+}
+
+// skipped is nil, or what leaves out stacks.
+func (x *Holders) skipped(noStacks bool) func(Node) bool {
+	if !noStacks {
+		return nil
+	}
+	return func(n Node) bool {
+		s := x.g.Source(n)
+		return s != nil && (s.Kind == SourceStacks || s.Kind == SourceFrame || s.Kind == SourceThread && s.Parent >= 0 &&
+			x.g.sources[s.Parent].Kind == SourceStacks)
+	}
+}
+
+// disjoint finds paths that have nothing in common but n.
+func (x *Holders) disjoint(ctx context.Context, n Node, count int, skip func(Node) bool, found func([]Node) bool) error {
+	held, err := x.g.Referrers(ctx)
+	if err != nil {
+		return err
+	}
+	root := func(u uint32) bool { return !x.g.IsObject(u) && !x.g.inTable(u) }
+	chains, err := digraph.Chains(ctx, held.rows, n, count, root, skip, x.g.lazy.options)
+	for _, c := range chains {
+		if !found(append(x.g.SourceChain(c[0]), c[1:]...)) {
+			break
+		}
+	}
+	return err
+}
+
+// youngPaths finds, for a collection of the generations up to gen, the shortest path from each object of an older one
+// that refers to young objects which lead to n, and from each kind of root.
+func (x *Holders) youngPaths(ctx context.Context, n Node, gen int, skip func(Node) bool, found func([]Node) bool) error {
+	held, err := x.g.Referrers(ctx)
+	if err != nil {
+		return err
+	}
+	next, queue, kinds := map[Node]Node{n: n}, []Node{n}, map[Node]bool{}
+	path := func(from []Node, at Node) []Node {
+		for ; at != n; at = next[at] {
+			from = append(from, at)
+		}
+		return append(from, n)
+	}
+	for i := 0; i < len(queue); i++ {
+		if i%searchStep == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		at := queue[i]
+		for _, r := range held.Of(at) {
+			if _, ok := next[r]; ok || skip != nil && skip(r) {
+				continue
+			}
+			switch {
+			case !x.g.IsObject(r) && !x.g.inTable(r):
+				chain := x.g.SourceChain(r)
+				if kinds[chain[0]] {
+					continue
+				}
+				kinds[chain[0]] = true
+				if !found(path(chain, at)) {
+					return nil
+				}
+			case x.g.IsObject(r) && x.older(r, gen):
+				next[r] = at
+				if !found(path([]Node{r}, at)) {
+					return nil
+				}
+			default:
+				next[r] = at
+				queue = append(queue, r)
+			}
+		}
+	}
+	return ctx.Err()
+}
+
+// older reports whether an object is of an older generation than gen, large and pinned ones being of the oldest.
+func (x *Holders) older(n Node, gen int) bool {
+	g := x.g.Generation(n)
+	return g > heap.Generation(min(gen, int(heap.Generation2))) && (gen < int(heap.Generation2) || g == heap.GenerationFrozen)
+}
+
+// judge says what it means that there are paths, or none.
+func (x *Holders) judge(ctx context.Context, out *answer.RootPaths, n Node) error {
+	if len(out.Paths) > 0 {
+		out.Verdict = answer.Held
+		return nil
+	}
+	reach, err := x.g.Reach(ctx)
+	if err != nil {
+		return err
+	}
+	held, err := x.g.Referrers(ctx)
+	if err != nil {
+		return err
+	}
+	e := &answer.NotHeld{Objects: uint64(x.g.objects), Unread: len(out.Noted())}
+	e.Live, _ = reach.Count()
+	for i := range x.g.sources {
+		for range x.g.RootRefs(x.g.SourceNode(i)) {
+			e.Roots++
+		}
+	}
+	last := NoNode
+	for _, r := range held.Of(n) {
+		if r == last || !x.g.IsObject(r) {
+			continue
+		}
+		if last = r; e.Referrers < maxFirst {
+			e.First = append(e.First, x.object(&out.Gaps, r))
+		}
+		e.Referrers++
+	}
+	out.Evidence = e
+	switch {
+	case x.g.Generation(n) == heap.GenerationFrozen:
+		out.Verdict = answer.Held
+	case e.Unread > 0 || out.Condemned != nil || out.WithoutStacks && reach.Live(n):
+		out.Verdict = answer.NotKnown
+	default:
+		out.Verdict = answer.Garbage
+	}
+	return nil
+}
+
+// retained is the retained size of an object if dominators were computed before.
+func (x *Holders) retained(n Node) answer.Maybe[uint64] {
+	d, known := x.g.lazy.doms.Known()
+	if !known {
+		return answer.Maybe[uint64]{Err: errNotComputed}
+	}
+	return answer.Known(d.Retained(n))
+}
+
+// errNotComputed stands for what nobody has asked for yet.
+var errNotComputed = errors.New("dominators were not computed")
+
+// object describes an object.
+func (x *Holders) object(g *answer.Gaps, n Node) answer.PathObject {
+	mt := x.g.Type(n)
+	return answer.PathObject{Address: x.g.Address(n), MethodTable: mt.Addr, Type: g.Text(x.rt.TypeName(mt.Addr, dac.NameManaged)),
+		Size: x.g.Size(n), Generation: x.g.Generation(n).String()}
+}
+
+// rootPath describes a path: Sources, and objects, between which static fields may stand. met counts the paths from
+// each Source and the object to which it refers: of several such references each has a path.
+func (x *Holders) rootPath(ctx context.Context, g *answer.Gaps, nodes []Node, met map[[2]Node]int) answer.RootPath {
+	first := 0
+	for first < len(nodes) && !x.g.IsObject(nodes[first]) {
+		first++
+	}
+	var out answer.RootPath
+	if first == 0 {
+		out.Root = x.oldObject(g, nodes[0])
+	} else {
+		key := [2]Node{nodes[first-1], nodes[first]}
+		out.Root = x.root(ctx, g, key[0], key[1], met[key])
+		met[key]++
+	}
+	out.Objects = x.steps(g, nodes[first:])
+	return out
+}
+
+// steps describes the objects of a path.
+func (x *Holders) steps(g *answer.Gaps, nodes []Node) []answer.PathStep {
+	var out []answer.PathStep
+	from := NoNode
+	var static *answer.PathEdge
+	for _, n := range nodes {
+		if !x.g.IsObject(n) {
+			static = &answer.PathEdge{Kind: EdgeStatic.String(), Name: g.Text(x.names.Source(n))}
+			continue
+		}
+		step := answer.PathStep{PathObject: x.object(g, n), Edge: static}
+		if static == nil && from != NoNode {
+			step.Edge = x.edge(g, from, n)
+		}
+		out, from, static = append(out, step), n, nil
+	}
+	return out
+}
+
+// edge describes the first reference of an object to another.
+func (x *Holders) edge(g *answer.Gaps, from, to Node) *answer.PathEdge {
+	list, err := x.names.Edges(from, to, 2)
+	if len(list) == 0 {
+		return x.staticEdge(g, from, to, err)
+	}
+	return &answer.PathEdge{Kind: list[0].Kind.String(), Name: answer.Text{S: list[0].Name}, More: len(list) > 1}
+}
+
+// staticEdge describes the reference of a table of static fields to a field's value, which in
+// the graph is the field's.
+func (x *Holders) staticEdge(g *answer.Gaps, from, to Node, err error) *answer.PathEdge {
+	if o, readErr := x.g.Object(from); readErr == nil {
+		for r := range x.g.h.References(o) {
+			if r.Target != x.g.Address(to) {
+				continue
+			}
+			if s, ok := x.g.fields[r.Slot]; ok {
+				return &answer.PathEdge{Kind: EdgeStatic.String(), Name: g.Text(x.names.Source(s))}
+			}
+		}
+	}
+	g.Note(err)
+	return &answer.PathEdge{Kind: EdgeField.String(), Name: answer.Text{Err: err}}
+}
+
+// The kinds of roots that package roots does not have.
+const (
+	rootStatic       = "static field"
+	rootThreadStatic = "thread static"
+	rootOlder        = "older generation"
+)
+
+// root describes what of a Source refers to the object n, for the time that is asked.
+func (x *Holders) root(ctx context.Context, g *answer.Gaps, source, n Node, time int) answer.GCRoot {
+	s := x.g.Source(source)
+	if s.Kind == SourceField {
+		out := answer.GCRoot{Kind: rootStatic, Object: x.g.Address(n), Address: s.Slot, Strong: true}
+		name := g.Text(x.names.Source(source))
+		out.Name = "static " + name.String()
+		if s.Thread != nil {
+			out.Kind = rootThreadStatic
+			out.Thread = roots.DescribeThread(s.Thread)
+			out.Name = fmt.Sprintf("thread static %v of thread %x", name, s.Thread.ID())
+		}
+		return out
+	}
+	for r := range x.g.RootRefs(source) {
+		if r.Object != n {
+			continue
+		}
+		if time--; time >= 0 {
+			continue
+		}
+		if root, ok := x.g.RootOf(source, r); ok {
+			return *x.roots.Describe(ctx, &root)
+		}
+	}
+	name := g.Text(x.names.Source(source))
+	return answer.GCRoot{Kind: s.Kind.String(), Name: name.String(), Object: x.g.Address(n), Strong: true}
+}
+
+// oldObject is an object that keeps younger ones alive in a collection that does not look at it.
+func (x *Holders) oldObject(g *answer.Gaps, n Node) answer.GCRoot {
+	o := x.object(g, n)
+	return answer.GCRoot{Kind: rootOlder, Object: o.Address, Strong: true, Name: fmt.Sprintf("an object of generation %s", o.Generation)}
+}
+
+// SOSRootPaths says what keeps an object alive as gcroot of SOS does: a path from each root, in the order in which
+// SOS looks at them and with the path that SOS finds. Roots that SOS does not know, such as those of
+// thread statics since .NET 9, come last.
+func (x *Holders) SOSRootPaths(ctx context.Context, a target.Addr, o HoldOptions) (*answer.RootPaths, error) {
+	n, err := x.Object(a)
+	if err != nil {
+		return nil, err
+	}
+	if o.Condemned != nil {
+		return x.RootPaths(ctx, a, o)
+	}
+	out := &answer.RootPaths{Paths: []answer.RootPath{}, WithoutStacks: o.NoStacks, Verdict: answer.Held}
+	out.NoteAll(x.g.stats.Warnings())
+	out.Object = x.object(&out.Gaps, n)
+	search := x.g.SOSSearch(n)
+	for root := range x.roots.All(ctx, roots.Options{NoStacks: o.NoStacks}) {
+		start, ok := x.g.Node(root.Object)
+		if !ok || !root.Strong() {
+			continue
+		}
+		if out.Limited = o.Limit > 0 && len(out.Paths) == o.Limit; out.Limited {
+			break
+		}
+		nodes, err := search.From(ctx, start)
+		if err != nil {
+			return nil, err
+		}
+		if nodes == nil {
+			continue
+		}
+		p := answer.RootPath{Root: *x.roots.Describe(ctx, &root), Objects: x.steps(&out.Gaps, nodes)}
+		if root.Frame != nil && root.Frame.Method != nil {
+			p.Method = out.Text(code.Of(x.rt).MethodName(root.Frame.Method, code.MethodFull))
+		}
+		out.Paths = append(out.Paths, p)
+	}
+	return out, ctx.Err()
+}
+
+// PathTo finds a path from one object to another: the shortest one, or as SOS finds it.
+func (x *Holders) PathTo(ctx context.Context, from, to target.Addr, sos bool) (*answer.ObjectPath, error) {
+	a, err := x.Object(from)
+	if err != nil {
+		return nil, err
+	}
+	b, err := x.Object(to)
+	if err != nil {
+		return nil, err
+	}
+	out := &answer.ObjectPath{Objects: []answer.PathStep{}}
+	out.From, out.To = x.object(&out.Gaps, a), x.object(&out.Gaps, b)
+	var nodes []Node
+	if sos {
+		nodes, err = x.g.SOSSearch(b).From(ctx, a)
+	} else {
+		nodes, err = x.shortest(ctx, a, b)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if out.Found = nodes != nil; out.Found {
+		out.Objects = x.steps(&out.Gaps, nodes)
+	} else {
+		out.NoteAll(x.g.stats.Warnings())
+	}
+	return out, nil
+}
+
+// shortest is a shortest path from one object to another, nil if there is none.
+func (x *Holders) shortest(ctx context.Context, a, b Node) ([]Node, error) {
+	tree, err := x.g.rows.ShortestPaths(ctx, []uint32{a}, x.g.lazy.options)
+	if err != nil {
+		return nil, err
+	}
+	defer tree.Free()
+	return digraph.Path(tree.Slice(), b), nil
+}

@@ -1,0 +1,255 @@
+package graph_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/graph"
+	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/testdump"
+	"github.com/sosgo/sosgo/target"
+)
+
+// holders are what answers questions about a dump's first heap.
+func holders(t *testing.T, d *testdump.Dump) (*graph.Holders, *graph.Graph) {
+	t.Helper()
+	v, err := d.View("")
+	require.NoError(t, err)
+	h, err := v.Heap()
+	if err != nil || len(h.Segments()) == 0 {
+		t.Skip("no heap in the dump")
+	}
+	x, err := v.Holders(t.Context(), graph.Options{})
+	require.NoError(t, err)
+	g, err := v.Graph(t.Context(), graph.Options{})
+	require.NoError(t, err)
+	return x, g
+}
+
+// address is where the object of a fact is: "0x7efbcd805be8 Debuggee.Zoo.Everything gen0".
+func address(fact string) target.Addr {
+	a, _, _ := strings.Cut(fact, " ")
+	return testdump.Address(a)
+}
+
+// edgesHold requires that each object of a path refers to the next one, or holds it by a dependent handle.
+func edgesHold(t *testing.T, g *graph.Graph, steps []answer.PathStep) {
+	t.Helper()
+	for i := 1; i < len(steps); i++ {
+		require.NotNil(t, steps[i].Edge)
+		if steps[i].Edge.Kind == graph.EdgeDependent.String() || steps[i].Edge.Kind == graph.EdgeLoaderAllocator.String() {
+			continue
+		}
+		o, err := g.Heap().ObjectAt(steps[i-1].Address)
+		require.NoError(t, err)
+		found := false
+		for r, err := range g.Heap().References(o) {
+			found = found || err == nil && r.Target == steps[i].Address
+		}
+		require.True(t, found, "%v does not refer to %v", steps[i-1].Address, steps[i].Address)
+		require.NoError(t, steps[i].Edge.Name.Err)
+		require.NotEmpty(t, steps[i].Edge.Name.S)
+	}
+}
+
+// TestRootPaths: what the debuggee keeps in fields of its one object, which a static field has, is found there, by the
+// names of the fields, in each form of the question.
+func TestRootPaths(t *testing.T) {
+	testdump.Canned(t, func(t *testing.T, d *testdump.Dump) {
+		root, ok := d.Manifest.Fact("root")
+		if !ok {
+			t.Skip("another debuggee")
+		}
+		x, g := holders(t, d)
+		if len(g.Stats().Roots) > 0 {
+			t.Skip(g.Stats().Roots[0])
+		}
+		paths := 0
+		for _, fact := range d.Manifest.Objects() {
+			if !strings.HasPrefix(fact.Name, "root.") || fact.Name == "root.Primitives.FunctionPointer" {
+				continue // the pointer was boxed to be printed, and the box is garbage
+			}
+			if _, err := x.Object(fact.Addr); err != nil {
+				continue // the slice lacks it
+			}
+			out, err := x.RootPaths(t.Context(), fact.Addr, graph.HoldOptions{})
+			require.NoError(t, err)
+			if out.Object.Generation == heap.GenerationFrozen.String() {
+				continue // whoever needs it has its address in code
+			}
+			require.Equal(t, answer.Held, out.Verdict, fact.Name)
+			last := 0
+			for _, p := range out.Paths {
+				edgesHold(t, g, p.Objects)
+				assert.GreaterOrEqual(t, len(p.Objects), last, "the shortest path comes first")
+				last = len(p.Objects)
+				assert.Equal(t, fact.Addr, p.Objects[last-1].Address)
+				if p.Root.Name == "static Debuggee.Zoo.Scenario.Root" && last == 1+strings.Count(fact.Name, ".") {
+					assert.Equal(t, address(root), p.Objects[0].Address)
+					paths++
+					names := []string{"root"}
+					for _, s := range p.Objects[1:] {
+						names = append(names, strings.TrimSuffix(strings.TrimPrefix(s.Edge.Name.S, "<"), ">k__BackingField"))
+					}
+					assert.Equal(t, fact.Name, strings.Join(names, "."))
+				}
+			}
+			sos, err := x.SOSRootPaths(t.Context(), fact.Addr, graph.HoldOptions{})
+			require.NoError(t, err)
+			require.NotEmpty(t, sos.Paths)
+			for _, p := range sos.Paths {
+				edgesHold(t, g, p.Objects)
+			}
+			all, err := x.RootPaths(t.Context(), fact.Addr, graph.HoldOptions{All: true})
+			require.NoError(t, err)
+			assert.GreaterOrEqual(t, len(all.Paths), len(out.Paths))
+			quiet, err := x.RootPaths(t.Context(), fact.Addr, graph.HoldOptions{All: true, NoStacks: true})
+			require.NoError(t, err)
+			for _, p := range quiet.Paths {
+				assert.NotEqual(t, "stack", p.Root.Kind)
+			}
+			one, err := x.RootPaths(t.Context(), fact.Addr, graph.HoldOptions{All: true, Limit: 1})
+			require.NoError(t, err)
+			assert.Len(t, one.Paths, 1)
+			assert.Equal(t, len(all.Paths) > 1, one.Limited)
+			disjoint(t, x, fact.Addr)
+		}
+		assert.NotZero(t, paths)
+	})
+}
+
+// disjoint asks for chains that have nothing in common.
+func disjoint(t *testing.T, x *graph.Holders, a target.Addr) {
+	t.Helper()
+	out, err := x.RootPaths(t.Context(), a, graph.HoldOptions{Disjoint: 4})
+	require.NoError(t, err)
+	assert.LessOrEqual(t, len(out.Paths), 4)
+	seen := map[target.Addr]bool{}
+	for _, p := range out.Paths {
+		for _, s := range p.Objects[:len(p.Objects)-1] {
+			assert.False(t, seen[s.Address])
+			seen[s.Address] = true
+		}
+	}
+}
+
+// TestStackOnly: what only a local variable holds has paths from stacks alone, and none without them.
+func TestStackOnly(t *testing.T) {
+	testdump.Canned(t, func(t *testing.T, d *testdump.Dump) {
+		fact, ok := d.Manifest.Fact("stack only")
+		if !ok {
+			t.Skip("another debuggee")
+		}
+		x, g := holders(t, d)
+		if len(g.Stats().Roots) > 0 {
+			t.Skip(g.Stats().Roots[0])
+		}
+		a := address(fact)
+		out, err := x.RootPaths(t.Context(), a, graph.HoldOptions{})
+		require.NoError(t, err)
+		require.Len(t, out.Paths, 1)
+		assert.Equal(t, "stack", out.Paths[0].Root.Kind)
+		assert.Contains(t, out.Paths[0].Root.Name, "Debuggee.Zoo.Scenario.")
+		quiet, err := x.RootPaths(t.Context(), a, graph.HoldOptions{NoStacks: true})
+		require.NoError(t, err)
+		assert.Empty(t, quiet.Paths)
+		assert.Equal(t, answer.NotKnown, quiet.Verdict, "it is no garbage: stacks were left out")
+	})
+}
+
+// TestGarbage: an object that does not live has no path and is called garbage only if nothing is missing.
+func TestGarbage(t *testing.T) {
+	testdump.Canned(t, func(t *testing.T, d *testdump.Dump) {
+		x, g := holders(t, d)
+		reach, err := g.Reach(t.Context())
+		require.NoError(t, err)
+		asked := 0
+		for n := graph.Node(0); int(n) < g.Objects() && asked < 50; n++ {
+			if reach.Live(n) || g.Generation(n) == heap.GenerationFrozen {
+				continue
+			}
+			asked++
+			out, err := x.RootPaths(t.Context(), g.Address(n), graph.HoldOptions{})
+			require.NoError(t, err)
+			assert.Empty(t, out.Paths)
+			want := answer.Garbage
+			if !g.Stats().Complete() {
+				want = answer.NotKnown
+			}
+			assert.Equal(t, want, out.Verdict)
+			assert.EqualValues(t, g.Objects(), out.Evidence.Objects)
+			for _, o := range out.Evidence.First {
+				r, ok := g.Node(o.Address)
+				assert.True(t, ok && !reach.Live(r))
+				assert.True(t, slices.Contains(g.Referents(r), n))
+			}
+		}
+	})
+}
+
+// TestYoungPaths: in a collection of generation 0 every path ends its way back at the first object of an older
+// generation, and passes none.
+func TestYoungPaths(t *testing.T) {
+	testdump.Canned(t, func(t *testing.T, d *testdump.Dump) {
+		x, g := holders(t, d)
+		gen, asked := 0, 0
+		for n := graph.Node(0); int(n) < g.Objects() && asked < 30; n += 7 {
+			out, err := x.RootPaths(t.Context(), g.Address(n), graph.HoldOptions{Condemned: &gen})
+			require.NoError(t, err)
+			young := g.Generation(n) == heap.Generation0
+			require.Equal(t, !young, out.Older)
+			if !young {
+				continue
+			}
+			asked++
+			for _, p := range out.Paths {
+				steps := p.Objects
+				if p.Root.Kind == "older generation" {
+					assert.NotEqual(t, "0", steps[0].Generation)
+					steps = steps[1:]
+				}
+				for _, s := range steps {
+					assert.Equal(t, "0", s.Generation)
+				}
+			}
+		}
+	})
+}
+
+// TestPathTo: what has a shortest path has one in SOS's order, which is no shorter.
+func TestPathTo(t *testing.T) {
+	testdump.Canned(t, func(t *testing.T, d *testdump.Dump) {
+		fact, ok := d.Manifest.Fact("root")
+		if !ok {
+			t.Skip("another debuggee")
+		}
+		x, g := holders(t, d)
+		from := address(fact)
+		if _, err := x.Object(from); err != nil {
+			t.Skip(err)
+		}
+		for _, to := range d.Manifest.Objects() {
+			if _, err := x.Object(to.Addr); err != nil || to.Name == "root.Primitives.FunctionPointer" {
+				continue
+			}
+			short, err := x.PathTo(t.Context(), from, to.Addr, false)
+			require.NoError(t, err)
+			long, err := x.PathTo(t.Context(), from, to.Addr, true)
+			require.NoError(t, err)
+			if strings.HasPrefix(to.Name, "root") && g.Stats().Complete() {
+				assert.True(t, short.Found, to.Name)
+			}
+			assert.Equal(t, short.Found, long.Found, to.Name)
+			assert.LessOrEqual(t, len(short.Objects), len(long.Objects))
+			edgesHold(t, g, short.Objects)
+			edgesHold(t, g, long.Objects)
+		}
+		_, err := x.PathTo(t.Context(), from+8, from, false)
+		assert.ErrorIs(t, err, target.ErrCorrupt)
+	})
+}

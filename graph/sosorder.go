@@ -1,0 +1,276 @@
+package graph
+
+import (
+	"context"
+
+	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/target"
+)
+
+// A SOSSearch finds paths in the order in which SOS searches, so that of all paths it
+// finds the one that gcroot and pathto of SOS show (ClrMD, GCRoot.cs). That is neither the
+// shortest one nor one that could be told from the graph alone: the search goes depth first
+// from one root after the other, and what it has seen from one root it does not look at from
+// the next, unless that was left unfinished when a path was found. Which objects these are
+// depends on how ClrMD packs the references that it has yet to follow, into records of
+// sosRecord bytes, of which the last is taken up first.
+//
+// It takes two bits a node. A SOSSearch is for one goroutine.
+type SOSSearch struct {
+	g      *Graph
+	target Node
+
+	seen  []uint64 // objects that need not be looked at
+	found []uint64 // objects that lead to the target
+	chain map[Node]int32
+	links []sosLink
+
+	special []uint64 // objects whose row differs from what SOS reads of them
+	edges   *heap.Edges
+	bytes   [2]Node // from these on addresses take more than 5 bytes, and more than 6
+
+	references func(Node) []Node // what SOS reads of an object, valid until the next call
+	stack      []sosPending
+	children   []Node // of stack, one behind the other
+	row        []Node // of references
+}
+
+// A sosLink is an object of a path to the target, and the link behind it, -1 for none.
+// Links stay as they were when they were made, as SOS's do.
+type sosLink struct {
+	node Node
+	next int32
+}
+
+// sosPending are references of an object that are yet to be followed: one record of ClrMD's.
+type sosPending struct {
+	object, parent Node
+	next, end      int // in children
+}
+
+// sosRecord is the size of a record: its first byte is its position, then come the object, its
+// parent unless there is none, and references, each in as few bytes as ClrMD packs addresses into.
+const sosRecord = 32
+
+// SOSSearch returns a search for paths to an object. It is for the roots of one command,
+// in the order in which SOS has them.
+func (g *Graph) SOSSearch(to Node) *SOSSearch {
+	s := newSOSSearch(g.Nodes(), to)
+	s.g, s.special, s.edges, s.references = g, make([]uint64, len(s.seen)), g.h.Edges(heap.EdgeOptions{}), s.read
+	if g.objects > 0 {
+		s.bytes = [2]Node{g.index.from(1 << 40), g.index.from(1 << 48)}
+	}
+	for i := range g.sources {
+		if slot := g.sources[i].Slot; g.sources[i].Kind == SourceField && slot != 0 {
+			s.differs(g.Containing(slot))
+		}
+	}
+	for i := range g.pairs {
+		s.differs(g.Node(g.pairs[i].Primary))
+	}
+	return s
+}
+
+func newSOSSearch(nodes int, to Node) *SOSSearch {
+	words := (nodes + 63) / 64
+	return &SOSSearch{target: to, seen: make([]uint64, words), found: make([]uint64, words), chain: map[Node]int32{}}
+}
+
+func (s *SOSSearch) differs(n Node, ok bool) {
+	if ok {
+		set(s.special, n)
+	}
+}
+
+func set(bits []uint64, n Node)      { bits[n/64] |= 1 << (n % 64) }
+func unset(bits []uint64, n Node)    { bits[n/64] &^= 1 << (n % 64) }
+func has(bits []uint64, n Node) bool { return bits[n/64]&(1<<(n%64)) != 0 }
+
+// From is the path from an object to the target, both included, nil if SOS finds none. It
+// depends on what was searched before. The error is the context's.
+func (s *SOSSearch) From(ctx context.Context, start Node) ([]Node, error) {
+	if has(s.found, start) {
+		return s.path(s.chain[start]), nil
+	}
+	if start == s.target {
+		return s.path(s.link(start, -1)), nil
+	}
+	s.stack, s.children = s.stack[:0], s.children[:0]
+	if link := s.walk(NoNode, start); link >= 0 {
+		s.drain()
+		return s.path(link), nil
+	}
+	left := searchStep
+	for len(s.stack) > 0 {
+		if left--; left == 0 {
+			left = searchStep
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
+		}
+		i := len(s.stack) - 1
+		top := &s.stack[i]
+		if top.next == top.end {
+			s.children = s.children[:s.firstOf(i)]
+			s.stack = s.stack[:i]
+			continue
+		}
+		object, child := top.object, s.children[top.next]
+		top.next++
+		if link := s.walk(object, child); link >= 0 {
+			return s.path(s.unwind(i, link)), nil
+		}
+	}
+	return nil, nil
+}
+
+// firstOf is where the references of a record begin: behind those of the record below it.
+func (s *SOSSearch) firstOf(i int) int {
+	if i == 0 {
+		return 0
+	}
+	return s.stack[i-1].end
+}
+
+// parentOf is what ClrMD reads as the parent of a record. That of an object at which a search starts
+// has none, and its first reference stands in the place.
+func (s *SOSSearch) parentOf(i int) Node {
+	if p := s.stack[i].parent; p != NoNode {
+		return p
+	}
+	return s.children[s.firstOf(i)]
+}
+
+// walk looks at the references of an object. It returns the link of the object if one of them leads
+// to the target, and -1 if it is not known to.
+func (s *SOSSearch) walk(parent, n Node) int32 {
+	if n == s.target {
+		return s.link(n, -1)
+	}
+	room := 0
+	for _, r := range s.references(n) {
+		if has(s.found, r) {
+			return s.link(n, s.chain[r])
+		}
+		if has(s.seen, r) {
+			continue
+		}
+		set(s.seen, r)
+		if w := s.width(r); room < w {
+			s.stack = append(s.stack, sosPending{object: n, parent: parent, next: len(s.children), end: len(s.children)})
+			room = sosRecord - 1 - s.width(n)
+			if parent != NoNode {
+				room -= s.width(parent)
+			}
+		}
+		room -= s.width(r)
+		s.children = append(s.children, r)
+		s.stack[len(s.stack)-1].end++
+	}
+	return -1
+}
+
+// width is in how many bytes ClrMD keeps the address of an object.
+func (s *SOSSearch) width(n Node) int {
+	switch {
+	case n < s.bytes[0]:
+		return 5
+	case n < s.bytes[1]:
+		return 6
+	}
+	return 8
+}
+
+// link makes the link of an object that leads to the target.
+func (s *SOSSearch) link(n Node, next int32) int32 {
+	s.links = append(s.links, sosLink{n, next})
+	link := int32(len(s.links) - 1)
+	s.chain[n] = link
+	set(s.found, n)
+	return link
+}
+
+// add is the link of an object, a new one if it has none.
+func (s *SOSSearch) add(n Node, next int32) int32 {
+	link, ok := s.chain[n]
+	if !ok {
+		link = s.link(n, next)
+	}
+	unset(s.seen, n)
+	return link
+}
+
+// unwind goes from the object of a record, of which a reference has the link, up to where the search
+// started, and forgets to have seen what was not finished.
+func (s *SOSSearch) unwind(record int, link int32) int32 {
+	object, parent := s.stack[record].object, s.parentOf(record)
+	link = s.add(object, link)
+	for i := len(s.stack) - 1; i >= 0; i-- {
+		p := &s.stack[i]
+		if p.object == object {
+			continue
+		}
+		if object = p.object; object == parent {
+			link, parent = s.add(object, link), s.parentOf(i)
+		} else {
+			unset(s.seen, object)
+		}
+	}
+	s.drain()
+	return link
+}
+
+// drain forgets to have seen what was not looked at.
+func (s *SOSSearch) drain() {
+	for i := range s.stack {
+		p := &s.stack[i]
+		for _, n := range s.children[p.next:p.end] {
+			unset(s.seen, n)
+		}
+	}
+	s.stack, s.children = s.stack[:0], s.children[:0]
+}
+
+func (s *SOSSearch) path(link int32) []Node {
+	var nodes []Node
+	for ; link >= 0; link = s.links[link].next {
+		nodes = append(nodes, s.links[link].node)
+	}
+	return nodes
+}
+
+// read is what ClrMD's EnumerateReferenceAddresses gives of an object: what dependent handles
+// add, then what stands in it. A table of static fields refers to their values, not to the fields.
+func (s *SOSSearch) read(n Node) []Node {
+	mt := s.g.Type(n)
+	if !mt.ContainsPointers() {
+		return nil
+	}
+	if !has(s.special, n) && !s.g.h.Runtime().IsCollectible(mt) {
+		return s.g.Referents(n)
+	}
+	s.row = s.g.plainRow(s.row[:0], n, s.edges)
+	return s.row
+}
+
+// plainRow appends the row of an object as it stands in its memory, behind what dependent handles add.
+func (g *Graph) plainRow(row []Node, n Node, edges *heap.Edges) []Node {
+	o, err := g.Object(n)
+	if err != nil {
+		return row
+	}
+	add := func(a target.Addr) {
+		if to, ok := g.Node(a); ok {
+			row = append(row, to)
+		}
+	}
+	for _, d := range g.dependents(o.Addr) {
+		add(d.Secondary)
+	}
+	for r, err := range edges.Of(&o) {
+		if err == nil {
+			add(r.Target)
+		}
+	}
+	return row
+}

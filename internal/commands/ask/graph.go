@@ -1,0 +1,58 @@
+package ask
+
+import (
+	"github.com/sosgo/sosgo/graph"
+	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/cli"
+	"github.com/sosgo/sosgo/target"
+)
+
+// GraphOptions are those of whoever wants the graph of objects, with a progress display.
+func GraphOptions(c *cli.Context) graph.Options {
+	p := c.Progress("building the graph of objects")
+	return graph.Options{Jobs: c.Jobs, Progress: func(at graph.Progress) { p.Set(at.Done, at.Total) }}
+}
+
+// Holders answers what holds objects. A heap that can't be walked at all is an error, and one that a collection was
+// changing is told of.
+func Holders(c *cli.Context) (*graph.Holders, error) {
+	if _, err := ScannedHeap(c, false); err != nil {
+		return nil, err
+	}
+	return View(c).Holders(c.Context(), GraphOptions(c))
+}
+
+// Liveness is what -live or -dead chooses, nil for all objects: by where objects start. Both together choose all, as in
+// SOS. What the graph lacks is warned of, for an object may live by what can't be read.
+func Liveness(c *cli.Context) (func(target.Addr) bool, error) {
+	live, dead := c.Bool("live"), c.Bool("dead")
+	if live == dead {
+		return nil, nil
+	}
+	is, err := Live(c)
+	if err != nil || live {
+		return is, err
+	}
+	return func(a target.Addr) bool { return !is(a) }, nil
+}
+
+// Live tells of addresses whether an object that lives starts there.
+func Live(c *cli.Context) (func(target.Addr) bool, error) {
+	g, err := View(c).Graph(c.Context(), GraphOptions(c))
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range g.Stats().Warnings() {
+		c.Warn(w)
+	}
+	return g.LiveStarts(c.Context())
+}
+
+// Chosen is a filter of FilterOptions and of -live and -dead.
+func Chosen(c *cli.Context, h *heap.Heap) (*heap.Filter, error) {
+	f, err := Filter(c, h)
+	if err == nil {
+		f.Start, err = Liveness(c)
+	}
+	return f, err
+}
