@@ -71,6 +71,32 @@ type frameOffsets struct {
 		Count      int `layout:"NumObjRefs"`
 		Interior   int `layout:"MaybeInterior"`
 	} `struct:"GCFrame,optional"`
+	DynamicHelper struct {
+		Flags int `layout:"Flags"`
+	} `struct:"DynamicHelperFrame,optional"`
+	ProtectValues struct {
+		Values int `layout:"Values"`
+	} `struct:"ProtectValueClassFrame,optional"`
+	ValueClass struct {
+		Next        int `layout:"Next"`
+		MethodTable int `layout:"MethodTable"`
+		Data        int `layout:"Data"`
+	} `struct:"ValueClassInfo,optional"`
+	ProtectByRefs struct { // before 10
+		References int `layout:"References"`
+	} `struct:"ProtectByRefsFrame,optional"`
+	ByRef struct {
+		Next        int `layout:"Next"`
+		ElementType int `layout:"ElementType"`
+		TypeHandle  int `layout:"TypeHandle"`
+		Data        int `layout:"Data"`
+	} `struct:"ByRefInfo,optional"`
+	TailCallBuffer struct { // 5 and later
+		Size   int `layout:"size"` // of the header; the arguments follow
+		State  int `layout:"State"`
+		Bytes  int `layout:"Size"`
+		GCDesc int `layout:"GCDesc"`
+	} `struct:"TailCallArgBuffer,optional"`
 	Eval struct {
 		Context int `layout:"TargetContext"`
 	} `struct:"DebuggerEval,optional"`

@@ -259,9 +259,10 @@ type offsets struct {
 		LastThrown   int `layout:"LastThrownObject"`
 		Tracker      int `layout:"ExceptionTracker"`
 		LocalDataPtr int `layout:"ThreadLocalDataPtr,optional"`
-		TLMTable     int `layout:"TLMTable,optional"`     // threadstatics.h, ThreadLocalBlock; before 9
-		TLMTableSize int `layout:"TLMTableSize,optional"` // beside it
-		GCFrame      int `layout:"GCFrame,optional"`      // 5 and later
+		TLMTable     int `layout:"TLMTable,optional"`          // threadstatics.h, ThreadLocalBlock; before 9
+		TLMTableSize int `layout:"TLMTableSize,optional"`      // beside it
+		GCFrame      int `layout:"GCFrame,optional"`           // 5 and later
+		TailCall     int `layout:"TailCallArgBuffer,optional"` // threads.h, TailCallTls::m_argBuffer; 5 and later
 	}
 	ThreadLocals struct {
 		Alloc int `layout:"AllocContext"`

@@ -26,6 +26,8 @@ func (r *Runtime) Protected(f *Frame) (slots []target.Addr, interior bool, err e
 		slots, interior, err = r.gcFrame(l, f)
 	case helperObjects[f.Class] > 0 && l.HelperObjects.References != layout.Absent:
 		slots, err = r.helperObjects(l, f)
+	case f.Class == "DynamicHelperFrame":
+		slots, err = r.dynamicHelper(l, f)
 	case f.Class == "HelperMethodFrame_PROTECTOBJ" || f.Class == "GCFrame" || helperObjects[f.Class] > 0:
 		err = target.Unsupportedf("the layout does not tell what it protects")
 	}
@@ -34,6 +36,79 @@ func (r *Runtime) Protected(f *Frame) (slots []target.Addr, interior bool, err e
 	}
 	return slots, interior, nil
 }
+
+// dynamicHelper are the arguments of a helper that code of ReadyToRun images calls, as
+// many as the frame says are objects: the first, and the second (frames.h,
+// DynamicHelperFrameFlags).
+func (r *Runtime) dynamicHelper(l *frameLayout, f *Frame) ([]target.Addr, error) {
+	if l.DynamicHelper.Flags == layout.Absent {
+		return nil, &layout.Error{Type: "DynamicHelperFrame", Field: "Flags"}
+	}
+	flags, err := target.Uint32(r.mem, f.Addr+target.Addr(l.DynamicHelper.Flags))
+	if err != nil || flags == 0 {
+		return nil, err
+	}
+	if flags > 3 {
+		return nil, target.Corruptf("flags %#x", flags)
+	}
+	area, err := r.argumentArea(l, f)
+	var slots []target.Addr
+	for i := range 2 {
+		if flags>>i&1 != 0 {
+			slots = append(slots, area.Registers+target.Addr(8*i))
+		}
+	}
+	return slots, err
+}
+
+// An ArgumentArea is where a stub of the runtime keeps the arguments of the call that
+// it stands in (callingconvention.h, TransitionBlock).
+type ArgumentArea struct {
+	Registers target.Addr // the integer argument registers, in the order of ABI.Arguments
+	Stack     target.Addr // the first word of the arguments on the stack
+}
+
+// FrameArguments is where the arguments are that f keeps for the collector until the
+// method runs that it was called for, of a class that keeps them (frames.h,
+// TransitionFrame::PromoteCallerStack); it reports false for others.
+func (r *Runtime) FrameArguments(f *Frame) (ArgumentArea, bool, error) {
+	if f.Kind != FrameTransition || !keepsArguments[f.Class] {
+		return ArgumentArea{}, false, nil
+	}
+	l, err := r.frameLayout()
+	if err != nil {
+		return ArgumentArea{}, true, err
+	}
+	a, err := r.argumentArea(l, f)
+	if err != nil {
+		err = fmt.Errorf("%s %016x: %w", f.Class, uint64(f.Addr), err)
+	}
+	return a, true, err
+}
+
+func (r *Runtime) argumentArea(l *frameLayout, f *Frame) (ArgumentArea, error) {
+	block, err := r.ptr(f.Addr, l.Framed.Block, "FramedMethodFrame.TransitionBlockPtr")
+	if err != nil {
+		return ArgumentArea{}, err
+	}
+	if l.Block.Size == layout.Absent || l.Block.CalleeSaved == layout.Absent {
+		return ArgumentArea{}, &layout.Error{Type: "TransitionBlock"}
+	}
+	a := ArgumentArea{Stack: block + target.Addr(l.Block.Size)}
+	switch {
+	case l.abi.ArgumentSlots:
+		a.Registers = a.Stack // their places at home, in front of the others
+	case l.Block.CalleeSaved == 8*len(l.abi.Arguments):
+		a.Registers = block
+	default:
+		return a, target.Unsupportedf("where a TransitionBlock has the argument registers")
+	}
+	return a, nil
+}
+
+// keepsArguments are the classes of frames with a FrameArguments.
+var keepsArguments = map[string]bool{"PrestubMethodFrame": true, "CallCountingHelperFrame": true, "StubDispatchFrame": true,
+	"ExternalMethodFrame": true, "ComPlusMethodFrame": true, "CLRToCOMMethodFrame": true}
 
 // gcFrame are the references of an array that a GCFrame protects: up to .NET
 // Core 3.1 one of the explicit frames (GCFrame::GcScanRoots).

@@ -60,13 +60,13 @@ func DescribeThread(t *threads.Thread) *answer.GCRootThread {
 func (r *Reader) describeFrame(ctx context.Context, root *Root, out *answer.GCRoot) {
 	f := root.Frame
 	out.Frame = &answer.GCRootFrame{Index: f.Index, IP: f.IP, SP: f.SP, Class: f.Explicit}
+	if f.Method != nil {
+		out.Frame.Method.S, out.Frame.Method.Err = code.Of(r.rt).MethodName(f.Method, code.MethodFull)
+	}
 	if f.Explicit != "" {
 		return
 	}
 	out.Place = root.Slot.String()
-	if f.Method != nil {
-		out.Frame.Method.S, out.Frame.Method.Err = code.Of(r.rt).MethodName(f.Method, code.MethodFull)
-	}
 	whole, err := r.frame(ctx, root.Thread, f)
 	if err == nil {
 		if name, err := whole.ExactName(); err == nil && name != "" {
@@ -129,8 +129,11 @@ func place(root *Root, d *answer.GCRoot) string {
 	if root.Frame == nil {
 		return "stack"
 	}
-	if d.Frame.Class != "" {
+	if d.Frame.Class != "" && root.Frame.Method == nil {
 		return "[" + d.Frame.Class + "]"
+	}
+	if d.Frame.Class != "" {
+		return "[" + d.Frame.Class + "] argument of " + d.Frame.Method.String()
 	}
 	where := d.Frame.Method.String() + " "
 	if d.Variable.S != "" {

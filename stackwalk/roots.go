@@ -8,6 +8,8 @@ import (
 	"github.com/sosgo/sosgo/codeinfo"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/dac/code"
+	"github.com/sosgo/sosgo/metadata"
+	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/target"
 	"github.com/sosgo/sosgo/unwind"
 )
@@ -22,7 +24,8 @@ type Root struct {
 	FrameIP, FrameSP target.Addr
 	Method           *code.MethodDesc
 	// Explicit is the class of the explicit frame that holds the reference,
-	// empty for an activation. Such a reference has no Slot.
+	// empty for an activation. Such a reference has no Slot, and a Method only if
+	// it is an argument of a call.
 	Explicit string
 	// Chained says that Explicit is of the thread's own chain of GCFrames (.NET 5
 	// and later), which are no frames of Walk: FrameSP is its address, FrameIP 0.
@@ -40,13 +43,13 @@ type Root struct {
 // Roots iterates over the references that the frames of t hold at the place
 // where the thread stands, from the leaf on, and then those that the runtime's own
 // code protects (dac.Runtime.GCFrames). Of the explicit frames only those
-// are asked that keep references for native code; arguments on their
-// way through a stub of the runtime are not among the roots. What an exception has left behind
+// are asked that keep references for native code, or the arguments of a call on its way
+// through a stub of the runtime. What an exception has left behind
 // holds none, and a method whose funclet runs is told through the funclet.
+// Last come the arguments of a tail call that the thread is about to make.
 //
-// Not read are ProtectValueClassFrame and ProtectByRefsFrame, the buffer of a tail
-// call's arguments, and what only a conservative collection takes for a
-// reference (DOTNET_gcConservative).
+// Not among them is what only a conservative collection takes for a reference
+// (DOTNET_gcConservative): see package roots.
 //
 // A frame whose references can't be told is an error in the sequence, and the
 // walk goes on behind it, unless the error is that of ctx. Where the GCFrames are
@@ -61,7 +64,7 @@ func (w *Walker) Roots(ctx context.Context, t *dac.Thread, regs target.Registers
 			yield(Root{}, err)
 			return
 		}
-		s := rootScan{w: w, abi: abi, cursor: w.unwinder.Cursor(stackOf(t, &regs))}
+		s := rootScan{w: w, abi: abi, thread: t, cursor: w.unwinder.Cursor(stackOf(t, &regs))}
 		for f := range w.Walk(ctx, t, regs, WalkOptions{}) {
 			if !s.frame(&f, yield) {
 				return
@@ -71,16 +74,36 @@ func (w *Walker) Roots(ctx context.Context, t *dac.Thread, regs target.Registers
 				return
 			}
 		}
-		w.protected(t, yield)
+		if w.protected(t, yield) {
+			w.tailCall(t, yield)
+		}
 	}
 }
 
-// protected yields what the GCFrames of t hold.
-func (w *Walker) protected(t *dac.Thread, yield func(Root, error) bool) {
+// tailCall yields the arguments of a tail call that t is about to make.
+func (w *Walker) tailCall(t *dac.Thread, yield func(Root, error) bool) {
+	r := Root{Frame: -1, Explicit: "TailCallArgBuffer"}
+	words, err := w.rt.TailCallArguments(t)
+	if err != nil && !yield(r, err) {
+		return
+	}
+	for i := range words {
+		r.Addr, r.Interior = words[i].Addr, words[i].Interior
+		if r.Object, err = target.Pointer(w.rt.Memory(), r.Addr); err != nil {
+			err = fmt.Errorf("arguments of a tail call: %w", err)
+		}
+		if !yield(r, err) {
+			return
+		}
+	}
+}
+
+// protected yields what the GCFrames of t hold, and reports whether more is wanted.
+func (w *Walker) protected(t *dac.Thread, yield func(Root, error) bool) bool {
 	for f, err := range w.rt.GCFrames(t) {
 		r := Root{Frame: -1, FrameSP: f.Addr, Explicit: "GCFrame", Chained: true, Interior: f.Interior}
 		if err != nil && !yield(r, err) {
-			return
+			return false
 		}
 		for i := range f.Count {
 			r.Addr = f.Reference(i)
@@ -88,15 +111,17 @@ func (w *Walker) protected(t *dac.Thread, yield func(Root, error) bool) {
 				err = fmt.Errorf("references of the GCFrame %016x: %w", uint64(f.Addr), err)
 			}
 			if !yield(r, err) {
-				return
+				return false
 			}
 		}
 	}
+	return true
 }
 
 // rootScan is the state of a scan for the roots of one thread.
 type rootScan struct {
 	w       *Walker
+	thread  *dac.Thread
 	abi     *target.ABI
 	cursor  *unwind.Cursor
 	decoder codeinfo.GCDecoder
@@ -158,12 +183,13 @@ func (s *rootScan) frame(f *Frame, yield func(Root, error) bool) bool {
 // protected yields what an explicit frame holds.
 func (s *rootScan) protected(f *Frame, yield func(Root, error) bool) bool {
 	r := Root{Frame: s.index, FrameIP: f.IP, FrameSP: f.SP, Explicit: f.Explicit.Class}
-	slots, interior, err := f.Runtime.Protected(&f.Explicit)
-	if err != nil {
-		return yield(r, err)
+	if f.Explicit.Kind == dac.FrameTransition {
+		r.Method, _ = f.Method() // heldBy has the error
 	}
-	r.Interior = interior
-	for _, r.Addr = range slots {
+	slots, err := s.heldBy(f)
+	for i := range slots {
+		r.Addr, r.Interior = slots[i].at, slots[i].interior
+		var err error
 		if r.Object, err = target.Pointer(f.Runtime.Memory(), r.Addr); err != nil {
 			err = fmt.Errorf("references of the frame %016x: %w", uint64(f.SP), err)
 		}
@@ -171,7 +197,59 @@ func (s *rootScan) protected(f *Frame, yield func(Root, error) bool) bool {
 			return false
 		}
 	}
-	return true
+	r.Addr, r.Interior, r.Object = 0, false, 0
+	return err == nil || yield(r, err)
+}
+
+// heldBy are the words that hold the references of an explicit frame, as many as are
+// known with the error.
+func (s *rootScan) heldBy(f *Frame) ([]heldSlot, error) {
+	area, held, err := f.Runtime.FrameArguments(&f.Explicit)
+	if err == nil && held {
+		var slots []heldSlot
+		if slots, err = heldArguments(f, area, s.abi); err != nil {
+			err = fmt.Errorf("%s %016x: %w", f.Explicit.Class, uint64(f.SP), err)
+		}
+		return slots, err
+	}
+	var slots []heldSlot
+	places, interior, perr := f.Runtime.Protected(&f.Explicit)
+	if err == nil {
+		err = perr
+	}
+	for _, at := range places {
+		slots = append(slots, heldSlot{at, interior})
+	}
+	values, verr := f.Runtime.ProtectedValues(&f.Explicit, s.thread)
+	if err == nil {
+		err = verr
+	}
+	for i := range values {
+		held, verr := heldInValue(f, &values[i])
+		if slots = append(slots, held...); err == nil {
+			err = verr
+		}
+	}
+	return slots, err
+}
+
+// heldInValue are the references of a value that an explicit frame keeps.
+func heldInValue(f *Frame, v *dac.ProtectedValue) ([]heldSlot, error) {
+	if v.Type == 0 {
+		return []heldSlot{{v.Data, false}}, nil
+	}
+	t, err := objects.New(f.Runtime).Type(v.Type)
+	if err != nil {
+		return nil, err
+	}
+	leaves, err := t.Leaves()
+	var out []heldSlot
+	for _, l := range leaves {
+		if interior := l.Type == metadata.ElementByRef; interior || l.IsReference() {
+			out = append(out, heldSlot{v.Data + target.Addr(l.Offset), interior})
+		}
+	}
+	return out, err
 }
 
 // state is what the garbage collector would be told of the frame, and whether

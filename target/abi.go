@@ -196,6 +196,12 @@ type ABI struct {
 	// a method are, before its parameters, this, the place of the result and the
 	// generic context, as far as it has them (runtime: clr-abi.md).
 	Arguments []Reg
+	// FloatArguments is the number of registers for floating-point arguments. Where
+	// ArgumentSlots is true they share the count with Arguments: each argument has one
+	// slot, a register with a place at home on the stack, or a word of the stack, and
+	// structs of other sizes than 1, 2, 4 and 8 are passed by their address.
+	FloatArguments int
+	ArgumentSlots  bool
 	// RedZone is the number of bytes below the stack pointer that a function may use
 	// without moving it.
 	RedZone int
@@ -209,8 +215,8 @@ type ABI struct {
 // The ABIs in which .NET code is compiled. Sources: System V ABI for x86-64, 3.2;
 // learn.microsoft.com, "x64 calling convention".
 var (
-	SystemVAMD64 = &ABI{Processor: AMD64, Name: "System V", Arguments: []Reg{RDI, RSI, RDX, RCX, R8, R9}, RedZone: 128}
-	WindowsAMD64 = &ABI{Processor: AMD64, Name: "Microsoft x64", Arguments: []Reg{RCX, RDX, R8, R9}, extra: Regs(RSI, RDI)}
+	SystemVAMD64 = &ABI{Processor: AMD64, Name: "System V", Arguments: []Reg{RDI, RSI, RDX, RCX, R8, R9}, FloatArguments: 8, RedZone: 128}
+	WindowsAMD64 = &ABI{Processor: AMD64, Name: "Microsoft x64", Arguments: []Reg{RCX, RDX, R8, R9}, FloatArguments: 4, ArgumentSlots: true, extra: Regs(RSI, RDI)}
 )
 
 // ABI is the convention of the platform's compiled code. It is

@@ -47,6 +47,7 @@ const (
 	GenericArguments = 65_536
 	BuildIDBytes     = 256
 	InlineArray      = 1 << 20 // elements: the runtime allows a value of 1 MB
+	StructLeaves     = 1 << 16 // numbers and references in one struct
 	ResourceBytes    = 64 << 20
 	IdentifierBytes  = 64 << 10
 	FitWords         = 1 << 20 // relocated words that are compared to prove a file
@@ -95,6 +96,7 @@ const (
 	FrameChain       = 1_000_000
 	// Of one GCFrame: the runtime's own code protects a few locals, or the arguments of a call.
 	ProtectedReferences = 1 << 16
+	TailCallBuffer      = 1 << 20 // bytes
 	InFlightTLS         = 100_000
 	SyncBlocks          = 1 << 26
 	ConstructedTypes    = 1 << 22 // arrays, pointers and generic instances of a module

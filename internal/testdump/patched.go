@@ -26,11 +26,16 @@ func Patched(t testing.TB, name string, patches map[target.Addr][]byte) *sosgo.D
 func OpenOverlaid(t testing.TB, name string, damage ...Damage) (*sosgo.Dump, *Overlay) {
 	t.Helper()
 	from := Open(t, name)
+	return OverlaidFile(t, from.Path, from.Options(), damage...)
+}
+
+// OverlaidFile is OpenOverlaid for a dump that is no canned one.
+func OverlaidFile(t testing.TB, path string, o sosgo.Options, damage ...Damage) (*sosgo.Dump, *Overlay) {
+	t.Helper()
 	over := &Overlay{}
 	over.Set(damage...)
-	o := from.Options()
 	o.WrapMemory = func(m target.Memory) target.Memory { over.Memory = m; return over }
-	d, err := sosgo.Open(from.Path, o)
+	d, err := sosgo.Open(path, o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,71 @@
+package objects
+
+import (
+	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/metadata"
+	"github.com/sosgo/sosgo/target"
+)
+
+// A Leaf is a part of a struct that has no parts: a number, a pointer or a
+// reference.
+type Leaf struct {
+	Offset uint64 // in the struct
+	Type   metadata.ElementType
+}
+
+// Size is the number of bytes of the leaf.
+func (l Leaf) Size() uint64 { return uint64(Value{elem: l.Type}.Size()) }
+
+// IsReference reports whether the leaf refers to an object.
+func (l Leaf) IsReference() bool { return Value{elem: l.Type}.Kind() == KindReference }
+
+// Leaves are the parts of a struct, of the structs in it and of all elements of an
+// inline array too, in the order of memory as far as the runtime's list of fields
+// has it. More than limits.StructLeaves are target.ErrUnsupported.
+func (t *Type) Leaves() ([]Leaf, error) { return t.leaves(nil, 0, 0) }
+
+func (t *Type) leaves(out []Leaf, offset uint64, depth int) ([]Leaf, error) {
+	if depth > limits.SignatureDepth {
+		return out, target.Corruptf("type %016x is nested too deeply", uint64(t.MT.Addr))
+	}
+	fields, err := t.Fields()
+	if err != nil {
+		return out, err
+	}
+	n, err := t.InlineLength()
+	if err != nil {
+		return out, err
+	}
+	for _, f := range fields {
+		if f.Static {
+			continue
+		}
+		step := uint64(0)
+		if n > 1 {
+			if step, err = t.elementSize(f, n); err != nil {
+				return out, err
+			}
+		}
+		for i := range max(n, 1) {
+			if out, err = f.leaves(out, offset+uint64(f.Offset)+uint64(i)*step, depth); err != nil {
+				return out, err
+			}
+		}
+	}
+	return out, nil
+}
+
+// leaves adds those of the field, which stands at an offset.
+func (f *Field) leaves(out []Leaf, offset uint64, depth int) ([]Leaf, error) {
+	if len(out) >= limits.StructLeaves {
+		return out, target.Unsupportedf("type %016x has more than %d parts", uint64(f.Declaring.MT.Addr), limits.StructLeaves)
+	}
+	if leaf := (Leaf{Offset: offset, Type: f.ElementType}); leaf.Size() > 0 {
+		return append(out, leaf), nil
+	}
+	t, err := Value{r: f.Declaring.r, elem: f.ElementType, field: f}.Type()
+	if err != nil {
+		return out, err
+	}
+	return t.leaves(out, offset, depth+1)
+}

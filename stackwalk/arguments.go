@@ -1,0 +1,336 @@
+package stackwalk
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/dac/code"
+	"github.com/sosgo/sosgo/metadata"
+	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/target"
+)
+
+// This file finds the arguments that an explicit frame of a stub keeps: those of a
+// call whose method has not begun to run, because it is being compiled or found.
+// Nothing else holds them then (callingconvention.h, ArgIterator).
+
+// A heldSlot is a word that holds a reference.
+type heldSlot struct {
+	at       target.Addr
+	interior bool
+}
+
+// heldArguments are the references among the arguments of a call to the method of
+// an explicit frame. Those that come before an argument whose place is not known
+// are returned with the error.
+func heldArguments(f *Frame, area dac.ArgumentArea, abi *target.ABI) ([]heldSlot, error) {
+	md, err := f.Method()
+	if err != nil {
+		return nil, err
+	}
+	if md == nil {
+		return nil, target.Unsupportedf("the method that is called is not known yet")
+	}
+	a := &arguments{rt: f.Runtime, abi: abi, area: area, method: md, reader: objects.New(f.Runtime)}
+	err = a.all()
+	return a.slots, err
+}
+
+// arguments goes through the arguments of a call.
+type arguments struct {
+	rt      *dac.Runtime
+	abi     *target.ABI
+	area    dac.ArgumentArea
+	method  *code.MethodDesc
+	reader  *objects.Reader
+	context dac.SigContext
+
+	integers, floats, words int // registers and words of the stack that are taken
+	slots                   []heldSlot
+}
+
+// all finds the arguments in the order of the calling convention: this, the place
+// of the result, the generic context, and those of the signature.
+func (a *arguments) all() error {
+	sig, _, err := a.method.Signature()
+	if err != nil {
+		return err
+	}
+	if k := sig.Conv.Kind(); k == metadata.CallVarArg || k == metadata.CallNativeVarArg {
+		return target.Unsupportedf("arguments of a call with a variable number of them")
+	}
+	mt, err := a.rt.MethodTable(a.method.MethodTable)
+	if err != nil {
+		return err
+	}
+	if a.context.Module, err = a.method.Module(); err != nil {
+		return err
+	}
+	if a.context.MethodArgs, err = a.method.TypeArguments(); err != nil {
+		return err
+	}
+	if a.context.TypeArgs, err = a.rt.TypeArguments(mt); err != nil {
+		return err
+	}
+	if sig.Conv.HasThis() {
+		a.hold(a.integer(), mt.IsValueType())
+	}
+	buffer, err := a.returnsByBuffer(&sig.Return)
+	if err != nil {
+		return err
+	}
+	if buffer {
+		a.integer()
+	}
+	shared, err := a.hasContext(mt)
+	if err != nil {
+		return err
+	}
+	if shared {
+		a.integer()
+	}
+	for i := range sig.Params {
+		if err := a.argument(&sig.Params[i]); err != nil {
+			return fmt.Errorf("argument %d: %w", i, err)
+		}
+	}
+	return nil
+}
+
+// hasContext reports whether the call passes a generic context: the method's code
+// is shared by instances, and this does not tell which it is
+// (MethodDesc::RequiresInstArg).
+func (a *arguments) hasContext(mt *dac.MethodTable) (bool, error) {
+	if !mt.IsShared() {
+		shared, err := a.sharedArgument()
+		return shared, err
+	}
+	return len(a.context.MethodArgs) > 0 || a.method.IsStatic() || mt.IsValueType() || mt.IsInterface(), nil
+}
+
+// sharedArgument reports whether a type argument of the method is System.__Canon or
+// has it in its own.
+func (a *arguments) sharedArgument() (bool, error) {
+	for _, th := range a.context.MethodArgs {
+		name, err := a.rt.TypeName(th, dac.NameManaged)
+		if err != nil || strings.Contains(name, sharedArgument) {
+			return err == nil, err
+		}
+	}
+	return false, nil
+}
+
+// returnsByBuffer reports whether the caller passes the place of the result.
+func (a *arguments) returnsByBuffer(sig *metadata.TypeSig) (bool, error) {
+	v, err := a.value(sig)
+	if err != nil || v == nil {
+		return sig.Unmodified().Kind == metadata.ElementTypedByRef, err
+	}
+	if a.abi.ArgumentSlots {
+		return !fitsSlot(v.size), nil
+	}
+	_, ok, err := v.registers()
+	return !ok, err
+}
+
+// integer takes the place of the next argument that is no floating-point number.
+func (a *arguments) integer() target.Addr {
+	if a.abi.ArgumentSlots {
+		return a.word()
+	}
+	if a.integers == len(a.abi.Arguments) {
+		return a.word()
+	}
+	a.integers++
+	return a.area.Registers + target.Addr(8*(a.integers-1))
+}
+
+// word takes the next word of the stack; where arguments have slots, the next slot.
+func (a *arguments) word() target.Addr {
+	a.words++
+	return a.area.Stack + target.Addr(8*(a.words-1))
+}
+
+// float takes the place of the next floating-point number.
+func (a *arguments) float() {
+	if !a.abi.ArgumentSlots && a.floats < a.abi.FloatArguments {
+		a.floats++
+		return
+	}
+	a.word()
+}
+
+func (a *arguments) hold(at target.Addr, interior bool) {
+	a.slots = append(a.slots, heldSlot{at, interior})
+}
+
+// argument takes the place of an argument, and holds the references in it.
+func (a *arguments) argument(sig *metadata.TypeSig) error {
+	kind := sig.Unmodified().Kind
+	if kind == metadata.ElementTypedByRef {
+		return target.Unsupportedf("a TypedReference")
+	}
+	v, err := a.value(sig)
+	if err != nil {
+		return err
+	}
+	if v != nil {
+		return a.structure(v)
+	}
+	switch kind {
+	case metadata.ElementR4, metadata.ElementR8:
+		a.float()
+	case metadata.ElementByRef:
+		a.hold(a.integer(), true)
+	case metadata.ElementString, metadata.ElementClass, metadata.ElementObject, metadata.ElementArray, metadata.ElementSZArray,
+		metadata.ElementGenericInst, metadata.ElementVar, metadata.ElementMVar, metadata.ElementInternal:
+		a.hold(a.integer(), false)
+	default:
+		a.integer()
+	}
+	return nil
+}
+
+// A structValue is an argument or result that is a struct.
+type structValue struct {
+	typ    *objects.Type
+	size   uint64
+	leaves []objects.Leaf
+}
+
+// value is the struct that a signature means, nil for what is none.
+func (a *arguments) value(sig *metadata.TypeSig) (*structValue, error) {
+	sig = sig.Unmodified()
+	kind := sig.Kind
+	if kind == metadata.ElementGenericInst {
+		kind = sig.Elem.Kind
+	}
+	switch kind {
+	case metadata.ElementValueType, metadata.ElementVar, metadata.ElementMVar, metadata.ElementInternal:
+	default:
+		return nil, nil
+	}
+	th, err := a.rt.ResolveType(sig, a.context)
+	if err == nil && th != 0 {
+		th, err = a.rt.TypeHandleMethodTable(th)
+	}
+	if err == nil && th == 0 {
+		err = target.Unsupportedf("its type is not loaded")
+	}
+	if err != nil {
+		return nil, err
+	}
+	t, err := a.reader.Type(th)
+	if err != nil || !t.MT.IsValueType() {
+		return nil, err
+	}
+	v := &structValue{typ: t}
+	if v.leaves, err = t.Leaves(); err != nil {
+		return nil, err
+	}
+	v.size = sizeOf(t, v.leaves)
+	return v, nil
+}
+
+// sizeOf is the size of a struct: what its leaves take, unless it was declared to be
+// larger. That of a box is padded.
+func sizeOf(t *objects.Type, leaves []objects.Leaf) uint64 {
+	size, align := uint64(1), uint64(1)
+	for _, l := range leaves {
+		size, align = max(size, l.Offset+l.Size()), max(align, l.Size())
+	}
+	size = (size + align - 1) / align * align
+	if boxed := max(uint64(t.MT.BaseSize), boxBytes) - boxBytes; boxed >= size+8 {
+		return boxed
+	}
+	return size
+}
+
+// fitsSlot reports whether a struct of that size is passed in a slot.
+func fitsSlot(size uint64) bool { return size <= 8 && size&(size-1) == 0 }
+
+// structure takes the places of a struct.
+func (a *arguments) structure(v *structValue) error {
+	if a.abi.ArgumentSlots {
+		if at := a.word(); fitsSlot(v.size) {
+			a.references(v, at, 0, 8)
+		} else {
+			a.hold(at, true) // the address of a copy
+		}
+		return nil
+	}
+	eightbytes, ok, err := v.registers()
+	if err != nil {
+		return err
+	}
+	integers, floats := 0, 0
+	for _, float := range eightbytes {
+		if float {
+			floats++
+		} else {
+			integers++
+		}
+	}
+	if !ok || a.integers+integers > len(a.abi.Arguments) || a.floats+floats > a.abi.FloatArguments {
+		at := a.word()
+		a.words += int((v.size+7)/8) - 1
+		a.references(v, at, 0, v.size)
+		return nil
+	}
+	for i, float := range eightbytes {
+		if float {
+			a.float()
+			continue
+		}
+		from := uint64(8 * i)
+		a.references(v, a.integer(), from, from+8)
+	}
+	return nil
+}
+
+// references holds those of a struct's leaves from one offset to another that are
+// references; at is where the first of these offsets is.
+func (a *arguments) references(v *structValue, at target.Addr, from, to uint64) {
+	for _, l := range v.leaves {
+		if l.Offset < from || l.Offset >= to {
+			continue
+		}
+		switch interior := l.Type == metadata.ElementByRef; {
+		case interior, l.IsReference():
+			a.hold(at+target.Addr(l.Offset-from), interior)
+		}
+	}
+}
+
+// registers says in what the eightbytes of a struct are passed under the System V
+// convention, true for a floating-point register; and false where it is passed on
+// the stack (System V ABI 3.2.3; methodtable.cpp, ClassifyEightBytes).
+func (v *structValue) registers() ([]bool, bool, error) {
+	if v.size > 16 {
+		return nil, false, nil
+	}
+	type class struct{ known, integer bool }
+	var classes [2]class
+	for _, l := range v.leaves {
+		n := l.Size()
+		if l.Offset%n != 0 || l.Offset+n > 16 {
+			return nil, false, nil
+		}
+		c := &classes[l.Offset/8]
+		c.known = true
+		c.integer = c.integer || l.Type != metadata.ElementR4 && l.Type != metadata.ElementR8
+	}
+	var out []bool
+	for i := range (v.size + 7) / 8 {
+		if !classes[i].known {
+			name, err := v.typ.ManagedName()
+			if err == nil {
+				err = target.Unsupportedf("how %s is passed: it has bytes that no field tells of", name)
+			}
+			return nil, false, err
+		}
+		out = append(out, !classes[i].integer)
+	}
+	return out, true, nil
+}
