@@ -141,8 +141,9 @@ func (r *rows) look(g *Graph, nodes []uint32) {
 		r.from[i], r.to[i] = g.Offsets[u], g.Offsets[u+1]
 	}
 	for i := range nodes {
-		if r.from[i] < r.to[i] {
-			r.first ^= g.Targets[r.from[i]]
+		// Also of an empty row: to ask whether it is would be to wait for it.
+		if k := r.from[i]; int(k) < len(g.Targets) {
+			r.first ^= g.Targets[k]
 		}
 	}
 }

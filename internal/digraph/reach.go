@@ -87,10 +87,12 @@ func (r *Reach) add(ctx context.Context, sources []uint32, sizes []uint32, witho
 	for at := begin; at < r.n; {
 		some := r.list.Slice()[at:min(r.n, at+ahead)]
 		look.look(r.g, some)
-		for i, u := range some {
+		for _, u := range some {
 			if int64(u) < int64(len(sizes)) {
 				sum += uint64(sizes[u])
 			}
+		}
+		for i := range some {
 			if err := r.take(ctx, r.g.Targets[look.from[i]:look.to[i]], without); err != nil {
 				return nil, 0, err
 			}
