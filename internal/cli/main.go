@@ -46,6 +46,8 @@ type Env struct {
 	// Recover makes a panic the error of its command. Without it, as in tests,
 	// panics show.
 	Recover bool
+	// KeepOpen leaves the dump open at the end: whoever opened it has more questions.
+	KeepOpen bool
 	// IsTerminal reports whether a stream is a terminal; nil asks the system.
 	IsTerminal func(stream any) bool
 }
@@ -115,6 +117,9 @@ type app struct {
 func Main(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer, env Env) int {
 	a := newApp(stdin, stdout, stderr, &env)
 	code := a.main(ctx, args)
+	if env.KeepOpen {
+		return code
+	}
 	if err := a.session.Close(); err != nil && code == ExitOK {
 		a.stderr.print(errorLine("", err))
 		code = ExitOpen
