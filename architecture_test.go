@@ -19,7 +19,7 @@ const modulePath = "github.com/sosgo/sosgo"
 
 // library is what commands may ask: all packages of the library, the root's
 // too, and package report for the answer that they give.
-const library = "answer codeinfo crash dac dac/code diagnosis disasm dump graph heap hexdump image metadata objects report resolve stackscan stackwalk target threads unwind waste SELF"
+const library = "answer codeinfo crash dac dac/code diagnosis disasm dump graph heap hexdump image metadata objects report resolve stackscan stackwalk target threads unwind waste heapdiff SELF"
 
 // mayImport says which packages of this module each package may import, as
 // docs/architecture.md explains it: nobody imports what comes later on the
@@ -59,6 +59,7 @@ var mayImport = map[string]string{
 	"diagnosis":          "answer target dac dump heap image internal/symstore",
 	"crash":              "answer target dac dac/code objects stackwalk threads internal/limits",
 	"disasm":             "answer target codeinfo metadata dac dac/code objects",
+	"heapdiff":           "answer target dac graph heap internal/limits",
 	"waste":              "answer target dac heap metadata objects internal/limits",
 	"resolve":            "answer target dac dac/code heap threads",
 	"roots":              "answer target codeinfo dac dac/code heap objects stackwalk threads internal/lazy internal/limits",

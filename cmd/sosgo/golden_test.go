@@ -41,6 +41,7 @@ var goldenLines = map[string][]string{
 	"pathto":           {"pathto {root} {root.Collections.ByName}", "pathto {root.Dog} {root}"},
 	"heapmap":          {"heapmap", "heapmap -blocks -cell 16k"},
 	"waste":            {"waste -top 3", "waste -kind strings -min 100"},
+	"diff":             {"diff -top 5 testdata/dumps/net8-zoo/net8-zoo.dmp.zst", "diff -paths -growing -top 2 testdata/dumps/net8-zoo/net8-zoo.dmp.zst testdata/dumps/net9-zoo/net9-zoo.dmp.zst"},
 	"listnearobj":      {"listnearobj {root.Dog}"},
 	"sizestats":        {"sizestats"},
 	"verifyheap":       {"verifyheap"},

@@ -74,6 +74,25 @@ func (c *Context) OpenDump() (Dump, error) {
 	return c.dump, err
 }
 
+// OpenAnother opens another dump than the session's, as that was opened. It is closed when the answer is written.
+func (c *Context) OpenAnother(path string) (Dump, error) {
+	p := c.Progress("opening " + path)
+	defer p.Done()
+	d, err := c.Session.OpenAnother(c.ctx, path, p.Set)
+	if err != nil {
+		return nil, err
+	}
+	c.AtEnd(func() {
+		if err := d.Close(); err != nil {
+			c.Warn(err)
+		}
+	})
+	if t, ok := d.(interface{ Truncated() error }); ok && t.Truncated() != nil {
+		c.Warn(fmt.Errorf("%s: %w", path, t.Truncated()))
+	}
+	return d, nil
+}
+
 // Usagef returns an error that says how the command line is wrong.
 func (c *Context) Usagef(format string, args ...any) error {
 	p := parser{command: c.Command}

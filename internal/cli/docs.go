@@ -97,6 +97,7 @@ var exitCodes = [...]struct {
 	{ExitCorrupt, "The data is there and impossible."},
 	{ExitUnsupported, "The data is there and sosgo can't interpret it."},
 	{ExitBug, "sosgo itself is wrong: please report it. In a session the other commands are still run."},
+	{ExitGate, "The command answered, and the answer is beyond what an option allows (diff -fail-above, -fail-growth)."},
 	{ExitInterrupted, "Stopped by Ctrl-C."},
 }
 

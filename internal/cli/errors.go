@@ -19,6 +19,7 @@ const (
 	ExitCorrupt     = 4   // the data is there and impossible
 	ExitUnsupported = 5   // the data is there and sosgo can't interpret it
 	ExitBug         = 6   // sosgo is wrong: it panicked
+	ExitGate        = 7   // the command answered, and the answer is beyond what the command line allows
 	ExitInterrupted = 130 // stopped by Ctrl-C, as shells have it
 )
 
@@ -30,6 +31,11 @@ type UsageError struct {
 }
 
 func (e *UsageError) Error() string { return e.Text }
+
+// A GateError says that an answer is beyond what the command line allows: a build that is to fail then looks at the exit code.
+type GateError struct{ Text string }
+
+func (e *GateError) Error() string { return e.Text }
 
 // Usagef returns a UsageError; Context.Usagef adds the command.
 func Usagef(format string, args ...any) error {
@@ -70,6 +76,8 @@ func ExitCode(err error) int {
 		return ExitOK
 	case errors.As(err, new(*BugError)):
 		return ExitBug
+	case errors.As(err, new(*GateError)):
+		return ExitGate
 	case errors.As(err, &usage):
 		return ExitUsage
 	case errors.As(err, &open):
@@ -101,6 +109,8 @@ func kindWord(err error) string {
 		return "unsupported"
 	case code == ExitBug:
 		return "bug"
+	case code == ExitGate:
+		return "gate"
 	case errors.As(err, new(*OpenError)):
 		return "open"
 	}

@@ -96,6 +96,24 @@ func (s *Session) Open(ctx context.Context, progress func(done, total uint64)) (
 	return s.dump, s.err
 }
 
+// OpenAnother opens another dump, in the same way and with the same options as the session's own. The caller closes it. The
+// error is an OpenError.
+func (s *Session) OpenAnother(ctx context.Context, path string, progress func(done, total uint64)) (Dump, error) {
+	switch {
+	case s.options.Sandbox:
+		return nil, &OpenError{path, errors.New("with --sandbox no other dump can be opened")}
+	case path == "-":
+		return nil, &OpenError{path, errors.New("only the dump that the session looks at can be read from standard input")}
+	}
+	o := s.options
+	o.Progress, o.Context = progress, s.context
+	d, err := s.open(ctx, path, o)
+	if err != nil {
+		return nil, &OpenError{path, err}
+	}
+	return d, nil
+}
+
 // run makes ctx that of the running command.
 func (s *Session) run(ctx context.Context) { s.running.Store(&ctx) }
 

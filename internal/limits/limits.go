@@ -117,6 +117,7 @@ const (
 	StackScan      = 256 << 20 // bytes of one thread's stack that are scanned
 	ObjectLength   = 1 << 40
 	MapCells       = 1 << 20 // of a picture of the heap
+	PathNodes      = 1 << 20 // different paths by types from roots to objects
 	WasteTypes     = 1 << 20 // types whose objects are looked at for waste
 	WasteObjects   = 1 << 24 // that waste memory and are remembered until it is known who holds them, 16 bytes each
 

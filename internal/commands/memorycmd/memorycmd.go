@@ -11,5 +11,6 @@ func Commands() []cli.Command {
 		pathToCommand(),
 		heapMapCommand(),
 		wasteCommand(),
+		diffCommand(),
 	}
 }

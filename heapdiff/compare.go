@@ -1,0 +1,174 @@
+package heapdiff
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/heap"
+)
+
+// Options choose rows. The zero value chooses all that changed.
+type Options struct {
+	Top     int  // types at most, and four times as many nodes of paths; 0 for all
+	Growing bool // only what grew from each dump to the next
+	Min     uint64
+}
+
+// PathShare is the least part of the growth of all that a node of the paths has to have to be listed: one in so many.
+const PathShare = 100
+
+// Compare compares summaries, the oldest first. What they lack is noted in the answer.
+func Compare(list []*Summary, o Options) *answer.HeapDiff {
+	a := &answer.HeapDiff{Generations: []answer.Growth{}, Types: []answer.Growth{}}
+	totals := make([]Count, len(list))
+	for i, s := range list {
+		a.NoteAll(s.Noted())
+		totals[i] = s.Total
+		a.Dumps = append(a.Dumps, answer.DiffedDump{File: s.Name, Objects: s.Total.Objects, Size: s.Total.Size, Free: s.Free, Committed: s.Committed, Unread: s.Unread})
+	}
+	a.Objects = change(totals)
+	for g := range heap.GenerationUnknown {
+		c := change(each(list, func(s *Summary) Count { return s.Generations[g] }))
+		if slices.Max(c.Counts) > 0 {
+			a.Generations = append(a.Generations, answer.Growth{Name: answer.Text{S: g.String()}, Change: c})
+		}
+	}
+	compareTypes(a, list, o)
+	comparePaths(a, list, o)
+	return a
+}
+
+func each(list []*Summary, of func(*Summary) Count) []Count {
+	counts := make([]Count, len(list))
+	for i, s := range list {
+		counts[i] = of(s)
+	}
+	return counts
+}
+
+func change(list []Count) answer.Change {
+	c := answer.Change{Growing: len(list) > 2}
+	for i, n := range list {
+		c.Counts, c.Sizes = append(c.Counts, n.Objects), append(c.Sizes, n.Size)
+		c.Growing = c.Growing && (i == 0 || n.Size > list[i-1].Size)
+	}
+	first, last := list[0], list[len(list)-1]
+	c.CountChange, c.SizeChange = int64(last.Objects-first.Objects), int64(last.Size-first.Size)
+	return c
+}
+
+// wanted reports whether the options choose a row.
+func (o *Options) wanted(c *answer.Change) bool {
+	if o.Growing && !c.Growing {
+		return false
+	}
+	most := max(c.SizeChange, -c.SizeChange)
+	return (c.SizeChange != 0 || c.CountChange != 0 || !same(c.Sizes)) && uint64(most) >= o.Min
+}
+
+func same(list []uint64) bool {
+	return !slices.ContainsFunc(list, func(n uint64) bool { return n != list[0] })
+}
+
+func compareTypes(a *answer.HeapDiff, list []*Summary, o Options) {
+	keys := map[TypeKey]bool{}
+	for _, s := range list {
+		for k := range s.Types {
+			keys[k] = true
+		}
+	}
+	for k := range keys {
+		c := change(each(list, func(s *Summary) Count { return s.Types[k] }))
+		if o.wanted(&c) {
+			a.Types = append(a.Types, answer.Growth{Name: answer.Text{S: k.Name}, Assembly: k.Assembly, Change: c})
+		}
+	}
+	for _, s := range list {
+		if s.NoName == nil {
+			continue
+		}
+		if c := change(each(list, func(s *Summary) Count { return s.Nameless })); o.wanted(&c) {
+			a.Types = append(a.Types, answer.Growth{Name: answer.Text{Err: s.NoName}, Change: c})
+		}
+		break
+	}
+	slices.SortFunc(a.Types, func(x, y answer.Growth) int {
+		return cmp.Or(cmp.Compare(y.SizeChange, x.SizeChange), cmp.Compare(y.CountChange, x.CountChange), cmp.Compare(x.Name.S, y.Name.S), cmp.Compare(x.Assembly, y.Assembly))
+	})
+	if o.Top > 0 && len(a.Types) > o.Top {
+		a.MoreTypes = len(a.Types) - o.Top
+		a.Types = a.Types[:o.Top]
+	}
+}
+
+// A mergedNode is a node of the paths of all dumps.
+type mergedNode struct {
+	name     string
+	all      []Count // with what is below it
+	children []uint32
+}
+
+func comparePaths(a *answer.HeapDiff, list []*Summary, o Options) {
+	if slices.ContainsFunc(list, func(s *Summary) bool { return s.Paths == nil }) {
+		return
+	}
+	nodes := mergePaths(list)
+	least := max(a.Objects.SizeChange/PathShare, int64(o.Min), 1)
+	var walk func(n uint32, depth int)
+	walk = func(n uint32, depth int) {
+		children := nodes[n].children
+		changes := map[uint32]answer.Change{}
+		for _, c := range children {
+			changes[c] = change(nodes[c].all)
+		}
+		slices.SortFunc(children, func(x, y uint32) int {
+			return cmp.Or(cmp.Compare(changes[y].SizeChange, changes[x].SizeChange), cmp.Compare(nodes[x].name, nodes[y].name))
+		})
+		for _, c := range children {
+			row := changes[c]
+			if row.SizeChange < least || o.Growing && !row.Growing {
+				continue
+			}
+			if o.Top > 0 && len(a.Paths) >= 4*o.Top {
+				a.MorePaths++
+			} else {
+				a.Paths = append(a.Paths, answer.PathGrowth{Depth: depth, Name: nodes[c].name, Change: row})
+			}
+			walk(c, depth+1)
+		}
+	}
+	walk(0, 0)
+}
+
+// mergePaths merges the paths of all dumps; the first node is the root.
+func mergePaths(list []*Summary) []mergedNode {
+	nodes := []mergedNode{{all: make([]Count, len(list))}}
+	at := map[pathKey]uint32{}
+	for d, s := range list {
+		places := make([]uint32, len(s.Paths.nodes))
+		for i := range s.Paths.nodes {
+			if i == 0 {
+				continue
+			}
+			n := &s.Paths.nodes[i]
+			key := pathKey{places[n.parent], n.name}
+			p, ok := at[key]
+			if !ok {
+				p = uint32(len(nodes))
+				nodes = append(nodes, mergedNode{name: n.name, all: make([]Count, len(list))})
+				nodes[key.parent].children = append(nodes[key.parent].children, p)
+				at[key] = p
+			}
+			places[i] = p
+		}
+		below := make([]Count, len(s.Paths.nodes))
+		for i := len(below) - 1; i > 0; i-- {
+			n := &s.Paths.nodes[i]
+			below[i].add(n.own)
+			below[n.parent].add(below[i])
+			nodes[places[i]].all[d].add(below[i])
+		}
+	}
+	return nodes
+}

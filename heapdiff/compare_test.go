@@ -1,0 +1,82 @@
+package heapdiff
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/target"
+)
+
+func summary(name string, types map[TypeKey]Count) *Summary {
+	s := &Summary{Name: name, Types: types}
+	for _, c := range types {
+		s.Total.add(c)
+	}
+	return s
+}
+
+func names(list []answer.Growth) (out []string) {
+	for i := range list {
+		out = append(out, list[i].Assembly+"!"+list[i].Name.String())
+	}
+	return out
+}
+
+// TestCompareTypes: what grew comes first, what did not change is left out, and what grew every time is told from what was
+// larger once. Types of one name in two assemblies are two.
+func TestCompareTypes(t *testing.T) {
+	a, b, c, d := TypeKey{"A", "T"}, TypeKey{"B", "T"}, TypeKey{"A", "U"}, TypeKey{"", "V"}
+	list := []*Summary{
+		summary("1", map[TypeKey]Count{a: {1, 10}, b: {5, 50}, c: {1, 8}}),
+		summary("2", map[TypeKey]Count{a: {2, 20}, b: {5, 50}, c: {9, 72}, d: {1, 1000}}),
+		summary("3", map[TypeKey]Count{a: {4, 40}, b: {5, 50}, c: {7, 56}}),
+	}
+	got := Compare(list, Options{})
+	assert.Equal(t, []string{"A!U", "A!T", "!V"}, names(got.Types))
+	assert.Equal(t, answer.Change{Counts: []uint64{1, 2, 4}, Sizes: []uint64{10, 20, 40}, CountChange: 3, SizeChange: 30, Growing: true}, got.Types[1].Change)
+	assert.Equal(t, []uint64{8, 72, 56}, got.Types[0].Sizes)
+	assert.False(t, got.Types[0].Growing)
+	assert.Equal(t, int64(78), got.Objects.SizeChange)
+	assert.Equal(t, []string{"A!T"}, names(Compare(list, Options{Growing: true}).Types))
+	assert.Equal(t, []string{"A!U"}, names(Compare(list, Options{Min: 40}).Types))
+	got = Compare(list, Options{Top: 1})
+	assert.Equal(t, []string{"A!U"}, names(got.Types))
+	assert.Equal(t, 2, got.MoreTypes)
+	assert.Empty(t, got.Paths)
+
+	list[1].Nameless, list[1].NoName = Count{3, 30}, target.ErrNotInDump
+	list[1].Note(target.ErrNotInDump)
+	got = Compare(list[:2], Options{})
+	assert.Contains(t, names(got.Types), "!<not in dump>")
+	assert.Len(t, got.Noted(), 1)
+	assert.False(t, got.Types[0].Growing, "two dumps tell no trend")
+}
+
+// TestComparePaths: nodes are merged by the names on their paths, sums have what is below, and growth comes first.
+func TestComparePaths(t *testing.T) {
+	paths := func(list, cache uint64) *Paths {
+		return &Paths{nodes: []pathNode{{name: "roots"}, {0, 1, "statics", Count{}}, {1, 2, "Cache", Count{1, cache}}, {1, 2, "List", Count{1, 10}}, {3, 3, "Item", Count{list, 10 * list}}}}
+	}
+	other := paths(9, 7)
+	other.nodes = append(other.nodes, pathNode{0, 1, "stacks", Count{1, 5}})
+	a, b := summary("1", map[TypeKey]Count{{"", "T"}: {3, 27}}), summary("2", map[TypeKey]Count{{"", "T"}: {12, 112}})
+	a.Paths, b.Paths = paths(1, 7), other
+	got := Compare([]*Summary{a, b}, Options{})
+	type row struct {
+		depth  int
+		name   string
+		change int64
+	}
+	var rows []row
+	for _, p := range got.Paths {
+		rows = append(rows, row{p.Depth, p.Name, p.SizeChange})
+	}
+	assert.Equal(t, []row{{0, "statics", 80}, {1, "List", 80}, {2, "Item", 80}, {0, "stacks", 5}}, rows)
+	assert.Equal(t, []uint64{1, 9}, got.Paths[2].Counts)
+	assert.Equal(t, []uint64{27, 107}, got.Paths[0].Sizes)
+	assert.Len(t, Compare([]*Summary{a, b}, Options{Min: 6}).Paths, 3)
+	b.Paths = nil
+	assert.Empty(t, Compare([]*Summary{a, b}, Options{}).Paths)
+}

@@ -1,0 +1,141 @@
+package heapdiff
+
+import (
+	"context"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/heap"
+)
+
+// A TypeKey is what tells a type in several dumps.
+type TypeKey struct {
+	Assembly string // simple name, empty where it is not known
+	Name     string // as dumpheap prints it
+}
+
+// A Count is a number of objects and their size in bytes.
+type Count struct{ Objects, Size uint64 }
+
+func (c *Count) add(b Count) { c.Objects, c.Size = c.Objects+b.Objects, c.Size+b.Size }
+
+// A Summary is what is compared of a heap. It needs the dump no longer.
+type Summary struct {
+	answer.Gaps
+	Name        string // of the dump
+	Total       Count
+	Free        uint64 // bytes of free blocks
+	Committed   uint64 // bytes
+	Unread      int    // places of the heap that can't be read
+	Generations [heap.GenerationUnknown]Count
+	Types       map[TypeKey]Count
+	Nameless    Count // objects of types whose name can't be read
+	NoName      error // why
+	Paths       *Paths
+}
+
+// Summarize scans a heap once and sums up its objects. The answer's Gaps say what could not be read.
+func Summarize(ctx context.Context, name string, h *heap.Heap, o heap.ScanOptions) (*Summary, error) {
+	s := &Summary{Name: name, Types: map[TypeKey]Count{}}
+	total := newCollector(h)
+	err := heap.Scan(ctx, h, h.Spans(nil), o, func() *collector { return newCollector(h) }, func(c *collector) error {
+		total.Add(c.Counter)
+		s.Free += c.free
+		for g := range s.Generations {
+			s.Generations[g].add(c.generations[g])
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	stats := total.Stats()
+	if err := stats.Note(&s.Gaps); err != nil {
+		return nil, err
+	}
+	s.Unread = stats.Corrupt + len(h.Lost())
+	for i := range h.Segments() {
+		s.Committed += h.Segments()[i].Committed.Size()
+	}
+	names := newTypeNames(h.Runtime())
+	free := h.Runtime().WellKnown().Free
+	for i := range stats.Types {
+		t := &stats.Types[i]
+		if t.Type.Addr == free {
+			continue
+		}
+		n := Count{t.Count, t.Size}
+		s.Total.add(n)
+		key, err := names.of(t.Type)
+		if err != nil {
+			s.Note(err)
+			s.Nameless.add(n)
+			s.NoName = err
+			continue
+		}
+		sum := s.Types[key]
+		sum.add(n)
+		s.Types[key] = sum
+	}
+	return s, nil
+}
+
+// A collector counts a run of objects by type and by generation.
+type collector struct {
+	*heap.Counter
+	free        uint64
+	generations [heap.GenerationUnknown]Count
+}
+
+func newCollector(h *heap.Heap) *collector { return &collector{Counter: heap.NewCounter(h, nil)} }
+
+// Objects counts a batch.
+func (c *collector) Objects(s *heap.Segment, batch []heap.Object) {
+	c.Counter.Objects(s, batch)
+	for i := range batch {
+		o := &batch[i]
+		switch g := s.Generation(o.Addr); {
+		case o.Free:
+			c.free += o.Size
+		case g < heap.GenerationUnknown:
+			c.generations[g].Objects++
+			c.generations[g].Size += o.Size
+		}
+	}
+}
+
+// Reset forgets everything.
+func (c *collector) Reset() {
+	c.Counter.Reset()
+	c.free, c.generations = 0, [heap.GenerationUnknown]Count{}
+}
+
+// typeNames finds the keys of types.
+type typeNames struct {
+	rt         *dac.Runtime
+	assemblies map[*dac.Module]string
+}
+
+func newTypeNames(rt *dac.Runtime) *typeNames {
+	return &typeNames{rt: rt, assemblies: map[*dac.Module]string{}}
+}
+
+// of is the key of a type. The assembly may be unknown where the name is not.
+func (n *typeNames) of(mt *dac.MethodTable) (TypeKey, error) {
+	name, err := n.rt.TypeName(mt.Addr, dac.NameManaged)
+	if err != nil {
+		return TypeKey{}, err
+	}
+	m, err := n.rt.TrustedModule(mt.Module)
+	if err != nil {
+		return TypeKey{Name: name}, nil
+	}
+	assembly, ok := n.assemblies[m]
+	if !ok {
+		if assembly, err = m.SimpleName(); err != nil {
+			assembly = "" // then types are told by their names alone
+		}
+		n.assemblies[m] = assembly
+	}
+	return TypeKey{Assembly: assembly, Name: name}, nil
+}

@@ -1,0 +1,98 @@
+package heapdiff_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/graph"
+	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/heapdiff"
+	"github.com/sosgo/sosgo/internal/testcase"
+	"github.com/sosgo/sosgo/internal/testdump"
+)
+
+func summarize(t *testing.T, d *sosgo.Dump, paths bool, o heap.ScanOptions) *heapdiff.Summary {
+	t.Helper()
+	h, err := d.Heap()
+	require.NoError(t, err)
+	s, err := heapdiff.Summarize(t.Context(), "dump", h, o)
+	require.NoError(t, err)
+	if paths {
+		v, err := d.View("")
+		require.NoError(t, err)
+		g, err := v.Graph(t.Context(), graph.Options{})
+		require.NoError(t, err)
+		r, err := d.Objects()
+		require.NoError(t, err)
+		require.NoError(t, s.SummarizePaths(t.Context(), g, g.Names(r)))
+	}
+	return s
+}
+
+// TestSummarize: types and generations are those that dumpheap -stat and gcheapstat count, a dump does not differ from
+// itself, and the number of workers changes nothing.
+func TestSummarize(t *testing.T) {
+	testdump.Canned(t, func(t *testing.T, d *testdump.Dump) {
+		h, err := d.Heap()
+		if err != nil || len(h.Segments()) == 0 || len(d.Manifest.Objects()) == 0 {
+			t.Skip("no heap in the dump")
+		}
+		s := summarize(t, d.Dump, false, heap.ScanOptions{Jobs: 1})
+		stats, err := h.Stats(t.Context(), nil, heap.ScanOptions{})
+		require.NoError(t, err)
+		sum := heapdiff.Count{Objects: s.Nameless.Objects, Size: s.Nameless.Size + s.Free}
+		for _, c := range s.Types {
+			sum.Objects, sum.Size = sum.Objects+c.Objects, sum.Size+c.Size
+		}
+		assert.Equal(t, stats.Size, sum.Size)
+		assert.Equal(t, s.Total.Objects, sum.Objects)
+		assert.Equal(t, s.Total.Size, sum.Size-s.Free)
+		var gens heapdiff.Count
+		for _, c := range s.Generations {
+			gens.Objects, gens.Size = gens.Objects+c.Objects, gens.Size+c.Size
+		}
+		assert.Equal(t, s.Total, gens)
+		again := summarize(t, d.Dump, false, heap.ScanOptions{Jobs: 3})
+		assert.Equal(t, s, again)
+		diff := heapdiff.Compare([]*heapdiff.Summary{s, again}, heapdiff.Options{})
+		assert.Empty(t, diff.Types)
+		assert.Zero(t, diff.Objects.SizeChange)
+	})
+}
+
+// TestPathsOfLeaks: what the program of the heap cases leaks hangs on the static fields that its source names.
+func TestPathsOfLeaks(t *testing.T) {
+	testdump.Corpus(t, testcase.Named("net10-heap-withheap"), func(t *testing.T, d *testdump.Dump) int {
+		before := testdump.Open(t, "net10-zoo")
+		list := []*heapdiff.Summary{summarize(t, before.Dump, true, heap.ScanOptions{}), summarize(t, d.Dump, true, heap.ScanOptions{})}
+		diff := heapdiff.Compare(list, heapdiff.Options{})
+		at := map[string]answer.PathGrowth{}
+		var live uint64
+		for _, p := range diff.Paths {
+			if _, ok := at[p.Name]; !ok {
+				at[p.Name] = p
+			}
+			if p.Depth == 0 {
+				live += p.Counts[1]
+			}
+		}
+		for _, field := range []string{"Debuggee.Heap.Scenario.Bus", "Debuggee.Heap.Scenario.Cache", "Debuggee.Heap.Scenario.s_keep"} {
+			assert.Contains(t, at, field)
+			assert.Equal(t, 1, at[field].Depth)
+		}
+		assert.GreaterOrEqual(t, at["Debuggee.Heap.Subscriber"].Sizes[1], uint64(499*(1024+24)), "the subscribers with their payload")
+		v, err := d.View("")
+		require.NoError(t, err)
+		g, err := v.Graph(t.Context(), graph.Options{})
+		require.NoError(t, err)
+		reach, err := g.Reach(t.Context())
+		require.NoError(t, err)
+		objects, _ := reach.Count()
+		assert.LessOrEqual(t, live, objects)
+		return len(diff.Paths)
+	})
+}
