@@ -33,15 +33,15 @@ type MappedImage struct {
 // itself. Of one that can't be opened only what the dump lists is known.
 type Image struct {
 	MappedImage
-	PE        bool   `json:"pe" doc:"a PE image, not an ELF one"`
-	Managed   bool   `json:"managed" doc:"a PE image with a CLR header"`
-	Flat      *bool  `json:"flat,omitempty" doc:"laid out as in its file"`
-	FileSize  uint32 `json:"sizeOfImage,omitempty" doc:"SizeOfImage of a PE image, part of its identity"`
-	TimeStamp *Hex   `json:"timeDateStamp,omitempty" doc:"of a PE image, part of its identity"`
-	Version   Text   `json:"version,omitzero" doc:"file version"`
-	Text      string `json:"versionText,omitempty" doc:"the version that an image of the runtime gives itself"`
-	PDB       *PDB   `json:"pdb,omitempty" doc:"the symbol file that it names"`
-	BuildID   string `json:"buildId,omitempty" doc:"of an ELF image; of a Mach-O image the UUID"`
+	PE        Maybe[bool] `json:"pe,omitzero" doc:"a PE image, not an ELF one; absent if the image can't be read"`
+	Managed   Maybe[bool] `json:"managed,omitzero" doc:"a PE image with a CLR header; absent if that can't be read"`
+	Flat      *bool       `json:"flat,omitempty" doc:"laid out as in its file"`
+	FileSize  uint32      `json:"sizeOfImage,omitempty" doc:"SizeOfImage of a PE image, part of its identity"`
+	TimeStamp *Hex        `json:"timeDateStamp,omitempty" doc:"of a PE image, part of its identity"`
+	Version   Text        `json:"version,omitzero" doc:"file version"`
+	Text      string      `json:"versionText,omitempty" doc:"the version that an image of the runtime gives itself"`
+	PDB       *PDB        `json:"pdb,omitempty" doc:"the symbol file that it names"`
+	BuildID   string      `json:"buildId,omitempty" doc:"of an ELF image; of a Mach-O image the UUID"`
 	// BuildIDCut: it is what a crash reporter kept of it.
 	BuildIDCut bool           `json:"buildIdCut,omitempty" doc:"buildId is only the beginning of it"`
 	Exports    []Export       `json:"exports,omitempty" doc:"symbols for debuggers that a runtime exports"`

@@ -87,7 +87,7 @@ type Frame struct {
 	MethodDesc   target.Addr    `json:"methodDesc,omitempty" doc:"its MethodDesc"`
 	Exact        string         `json:"exact,omitempty" doc:"the method with the type arguments that the frame tells, where its code is shared by instances and the method's name has System.__Canon"`
 	Module       string         `json:"module,omitempty" doc:"file name of the module"`
-	Offset       uint64         `json:"offset,omitempty" doc:"of the instruction pointer in the method, or in the module of a native frame"`
+	Offset       *uint64        `json:"offset,omitempty" doc:"absent where neither is known; of the instruction pointer in the method, or in the module of a native frame"`
 	Symbol       string         `json:"symbol,omitempty" doc:"of a native frame: what the module exports there"`
 	SymbolOffset uint64         `json:"symbolOffset,omitempty" doc:"of the instruction pointer from the symbol"`
 	File         string         `json:"file,omitempty" doc:"source file"`

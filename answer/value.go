@@ -179,3 +179,7 @@ func (r Reason) MarshalText() ([]byte, error) {
 // ErrNotInitialised is the Reason of a static field that has no value, not even
 // zero: its class constructor has not finished, or it has no storage yet.
 var ErrNotInitialised = target.Unsupportedf("not initialised")
+
+// ErrNoHeapYet is the Reason of a heap that the process had not made when the dump was
+// taken: the runtime's pointer to it is in the dump, and null.
+var ErrNoHeapYet = target.Unsupportedf("the GC heap is not initialized yet")

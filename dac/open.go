@@ -32,8 +32,16 @@ func (i *Instance) Open() (*Runtime, error) {
 	if i.Flavor == FlavorNativeAOT {
 		return nil, target.Unsupportedf("%s is a NativeAOT application: it has no CLR, and no metadata, MethodTables or DAC", target.BaseName(i.Module.Path))
 	}
+	platform := i.tgt.Platform()
+	if platform.Arch.PointerSize() == 4 {
+		return nil, target.Unsupportedf("%s is the CLR of a 32-bit process (%v): its objects, types, heap and managed stacks can't be read; "+
+			"modules, threads, registers and memory can", target.BaseName(i.Module.Path), platform.Arch)
+	}
 	own, tried := i.ownParts()
-	candidates := layout.Candidates(i.tgt.Platform().OS, i.tgt.Platform().Arch, i.Version())
+	candidates := layout.Candidates(platform.OS, platform.Arch, i.Version())
+	if len(candidates) == 0 {
+		tried = append(tried, fmt.Sprintf("there is none for %v on %v", platform.OS, platform.Arch))
+	}
 	var best *Runtime
 	bestScore := -1
 	for _, c := range candidates {

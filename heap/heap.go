@@ -12,6 +12,7 @@ import (
 	"slices"
 	"sort"
 
+	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/limits"
 	"github.com/sosgo/sosgo/target"
@@ -190,7 +191,7 @@ func (h *Heap) readVars() (*vars, error) {
 		return nil, err
 	}
 	if v.at == 0 {
-		return nil, target.Unsupportedf("the GC heap is not initialized yet")
+		return nil, answer.ErrNoHeapYet
 	}
 	if off, err := l.Offset("GcDacVars", "TotalGenerationCount"); err == nil {
 		n, err := target.Uint32(h.mem, v.at+target.Addr(off))

@@ -188,6 +188,7 @@ func describeAll(ctx context.Context, a *answer.Images, mem target.Memory, modul
 			row := answer.Image{MappedImage: a.List[i], BuildID: hex.EncodeToString(modules[i].BuildID), BuildIDCut: modules[i].BuildIDCut}
 			if img, err := OpenMemory(mem, &modules[i].Module); err != nil {
 				a.Note(err)
+				row.PE.Err, row.Managed.Err = err, err
 			} else {
 				describe(&row, img, o)
 				row.Version = DescribeVersion(&a.Gaps, mem, &modules[i].Module)
@@ -201,10 +202,13 @@ func describeAll(ctx context.Context, a *answer.Images, mem target.Memory, modul
 
 // describe fills in what the image tells of itself.
 func describe(row *answer.Image, img *Image, o *ListOptions) {
-	row.PE = img.Kind() == KindPE
-	if row.PE {
+	row.PE.Value = img.Kind() == KindPE
+	if row.PE.Value {
 		_, err := img.CLRHeader()
-		row.Managed = err == nil
+		row.Managed.Value = err == nil
+		if !errors.Is(err, target.ErrUnsupported) { // which is no CLR header
+			row.Managed.Err = err
+		}
 		flat, stamp := img.Layout() == Flat, answer.Hex(img.TimeDateStamp())
 		row.Flat, row.FileSize, row.TimeStamp = &flat, img.SizeOfImage(), &stamp
 		row.PDB = img.DescribePDB()
@@ -212,7 +216,7 @@ func describe(row *answer.Image, img *Image, o *ListOptions) {
 	if id, err := img.BuildID(); err == nil {
 		row.BuildID, row.BuildIDCut = hex.EncodeToString(id), false
 	}
-	if text, err := img.VersionString(); err == nil && !row.PE {
+	if text, err := img.VersionString(); err == nil && !row.PE.Value {
 		row.Text = text
 	}
 	for _, name := range o.Exports {

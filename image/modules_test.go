@@ -34,16 +34,57 @@ func TestList(t *testing.T) {
 	assert.Equal(t, total, list.Total)
 
 	app := byName["Debuggee.dll"]
-	assert.True(t, app.PE && app.Managed)
+	assert.True(t, app.PE.Value && app.Managed.Value)
 	require.NotNil(t, app.PDB)
 	assert.Equal(t, "Debuggee.pdb", target.BaseName(app.PDB.Path))
 	clr := byName["libcoreclr.so"]
-	assert.False(t, clr.PE || clr.Managed)
+	assert.Equal(t, answer.Known(false), clr.PE)
+	assert.Equal(t, answer.Known(false), clr.Managed)
 	assert.Len(t, clr.BuildID, 40)
 	require.Len(t, clr.Exports, 1)
 	assert.Greater(t, clr.Exports[0].Address, clr.Address)
 	assert.NotEmpty(t, clr.Sections)
 	assert.Nil(t, app.Exports)
+}
+
+// holeAt is memory without the first page of one image.
+type holeAt struct {
+	target.Memory
+	page target.Range
+}
+
+func (h holeAt) ReadMemory(p []byte, a target.Addr) (int, error) {
+	if h.page.Contains(a) {
+		return 0, &target.MemoryError{Addr: a, Size: len(p), Err: target.ErrNotInDump}
+	}
+	return h.Memory.ReadMemory(p, a)
+}
+
+func (h holeAt) View(target.Addr, int) ([]byte, bool) { return nil, false }
+func (h holeAt) Span(target.Addr) []byte              { return nil }
+
+// TestListUnreadable: of an image that can't be opened nobody knows whether it is
+// managed.
+func TestListUnreadable(t *testing.T) {
+	d := testdump.Open(t, "net10-zoo")
+	var app target.Module
+	for _, m := range d.Target().Modules() {
+		if target.BaseName(m.Path) == "Debuggee.dll" {
+			app = m
+		}
+	}
+	mem := holeAt{d.Memory(), target.Range{Start: app.Base, End: app.Base + 0x1000}}
+	list, err := image.List(t.Context(), d.Target(), mem, image.ListOptions{})
+	require.NoError(t, err)
+	found := false
+	for m, err := range list.Images {
+		if err != nil || m.Address != app.Base {
+			continue
+		}
+		found = true
+		assert.ErrorIs(t, m.Managed.Err, target.ErrNotInDump)
+	}
+	assert.True(t, found)
 }
 
 // TestListHeadless: images whose headers are nowhere are listed with the size that

@@ -59,7 +59,8 @@ func (d *Describer) Frame(f *Frame) *answer.Frame {
 		out.Runtime, out.Count = &index, f.Count
 	}
 	if f.Module.Base != 0 {
-		out.Module, out.Offset = target.BaseName(f.Module.Path), uint64(f.IP-f.Module.Base)
+		offset := uint64(f.IP - f.Module.Base)
+		out.Module, out.Offset = target.BaseName(f.Module.Path), &offset
 	}
 	d.symbol(f, out)
 	d.method(f, out)
@@ -109,7 +110,8 @@ func (d *Describer) method(f *Frame, out *answer.Frame) {
 		}
 	}
 	if f.Kind == FrameManaged {
-		out.Offset = uint64(f.Code.Offset)
+		offset := uint64(f.Code.Offset)
+		out.Offset = &offset
 		out.File, out.Line = d.source(f)
 	}
 }

@@ -3,6 +3,7 @@ package stackwalk
 import (
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 
 	"github.com/sosgo/sosgo/dac"
@@ -222,6 +223,10 @@ func (s *walk) stepManaged() (bool, error) {
 // wanted, and else through the next explicit frame, which knows the managed
 // code below.
 func (s *walk) stepNative() (bool, error) {
+	if _, ok := s.at.Regs.IP(); !ok && !s.blind && (s.options.Native || s.runs) {
+		s.blind = true
+		s.codeErr = fmt.Errorf("registers of the thread: %w", target.ErrNotInDump)
+	}
 	if !s.blind {
 		if s.options.Native {
 			return s.unwindNative()

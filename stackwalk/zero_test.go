@@ -75,3 +75,13 @@ func TestThreadsWithoutManagedPart(t *testing.T) {
 		assert.ErrorIs(t, frames[0].Err, context.Canceled)
 	}
 }
+
+// TestNoRegisters: a thread without registers has no frame of zeros, but the reason.
+func TestNoRegisters(t *testing.T) {
+	d := testdump.Open(t, "net10-zoo")
+	w, err := d.Walker()
+	require.NoError(t, err)
+	frames := slices.Collect(w.Walk(t.Context(), nil, target.Registers{}, stackwalk.WalkOptions{Native: true}))
+	require.Len(t, frames, 1)
+	assert.ErrorIs(t, frames[0].Err, target.ErrNotInDump)
+}

@@ -66,8 +66,8 @@ func imageDetails(p *report.Page, im *answer.Image) {
 	}
 	detail(p, "Address:", report.Hex16(im.Address))
 	detail(p, "ImageSize:", fmt.Sprintf("%08x", im.Size))
-	detail(p, "IsPEImage:", yes(im.PE))
-	detail(p, "IsManaged:", yes(im.Managed))
+	detail(p, "IsPEImage:", known(p, im.PE))
+	detail(p, "IsManaged:", known(p, im.Managed))
 	detail(p, "IsFileLayout:", flat)
 	detail(p, "IndexFileSize:", size)
 	detail(p, "IndexTimeStamp:", stamp)
@@ -77,7 +77,7 @@ func imageDetails(p *report.Page, im *answer.Image) {
 	}
 	if im.PDB != nil {
 		portable := ""
-		if im.Managed {
+		if im.Managed.Value {
 			portable = "(portable) " // SOS says it of the record, not of the file
 		}
 		detail(p, "PdbInfo:", fmt.Sprintf("%s %d %s%s", im.PDB.GUID, im.PDB.Age, portable, im.PDB.Path))
@@ -108,4 +108,12 @@ func yes(b bool) string {
 // SavedImage is the text of savemodule.
 func SavedImage(p *report.Page, s *answer.SavedImage) {
 	p.Printf("%s: %d bytes written to %s\n", report.Escape(s.Path), s.Size, report.Escape(s.File))
+}
+
+// known is yes or no, or the word for why that is not known; SOS takes it for no.
+func known(p *report.Page, m answer.Maybe[bool]) string {
+	if m.Err != nil && !p.SOS {
+		return answer.Absent(m.Err)
+	}
+	return yes(m.Value)
 }

@@ -66,7 +66,7 @@ func eeVersion(p *report.Page, v *answer.EEVersion) string {
 	switch {
 	case v.Version != "" || p.SOS:
 		return orNone(report.Escape(v.Version))
-	case errors.Is(v.NoGC.Err, target.ErrUnsupported):
+	case errors.Is(v.NoGC.Err, target.ErrUnsupported) && !errors.Is(v.NoGC.Err, answer.ErrNoHeapYet):
 		return answer.Absent(target.ErrUnsupported) // NativeAOT: the program has no version of its runtime
 	}
 	return answer.Absent(target.ErrNotInDump)
@@ -83,7 +83,7 @@ func EEVersion(p *report.Page, v *answer.EEVersion) {
 		p.Printf("%s\n", report.Escape(v.Text))
 	}
 	switch {
-	case v.Server == nil && v.NoGC.Err != nil && !p.SOS:
+	case v.Server == nil && v.NoGC.Err != nil && !errors.Is(v.NoGC.Err, answer.ErrNoHeapYet) && !p.SOS:
 		p.Printf("GC mode %s\n", answer.Absent(v.NoGC.Err))
 	case v.Server == nil:
 		p.Print("GC Heap not initialized, so GC mode is not determined yet.\n")

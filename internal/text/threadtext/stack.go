@@ -67,7 +67,12 @@ func (w *frameWriter) frame(f *answer.Frame) {
 	if f.Kind == answer.FrameExplicit && w.o.Full {
 		ip = strings.Repeat(" ", 16)
 	}
-	w.p.Printf("%s %s %s\n", report.Hex16(f.SP), ip, w.callSite(f))
+	sp := report.Hex16(f.SP)
+	if f.Kind == answer.FrameNative && f.IP == 0 && f.SP == 0 && f.Err.Err != nil { // there are no registers to tell
+		sp = fmt.Sprintf("%16s", answer.Absent(f.Err.Err))
+		ip = sp
+	}
+	w.p.Printf("%s %s %s\n", sp, ip, w.callSite(f))
 	if w.o.Registers {
 		w.registers(f.Registers.Registers)
 	}
@@ -91,7 +96,7 @@ func (w *frameWriter) callSite(f *answer.Frame) string {
 	case answer.FrameManaged:
 		w.method(&b, f)
 		if w.o.Full {
-			fmt.Fprintf(&b, " + %d", f.Offset)
+			writeOffset(&b, f)
 		}
 	case answer.FrameOther:
 		if f.Runtime != nil {
@@ -101,7 +106,8 @@ func (w *frameWriter) callSite(f *answer.Frame) string {
 		if f.Symbol != "" {
 			fmt.Fprintf(&b, "%s!%s + %d", report.Escape(f.Module), report.Escape(f.Symbol), f.SymbolOffset)
 		} else {
-			fmt.Fprintf(&b, "%s + %d", report.Escape(f.Module), f.Offset)
+			b.WriteString(report.Escape(f.Module))
+			writeOffset(&b, f)
 		}
 	}
 	if f.File != "" {
@@ -111,6 +117,16 @@ func (w *frameWriter) callSite(f *answer.Frame) string {
 		fmt.Fprintf(&b, " (found by %s)", f.Trust)
 	}
 	return b.String()
+}
+
+// writeOffset writes the frame's place in its method or module, where it is known.
+func writeOffset(b *strings.Builder, f *answer.Frame) {
+	switch {
+	case f.Offset != nil:
+		fmt.Fprintf(b, " + %d", *f.Offset)
+	case f.Kind == answer.FrameNative:
+		b.WriteString("<unknown module>")
+	}
 }
 
 // method writes the method, in full after its module.

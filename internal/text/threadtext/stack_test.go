@@ -1,6 +1,7 @@
 package threadtext
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -28,4 +29,23 @@ func TestMethodWithoutName(t *testing.T) {
 	f.MethodDesc = 0
 	assert.Equal(t, "<not in dump>", write(false, f))
 	assert.Equal(t, "A.B()", write(false, &answer.Frame{Method: answer.Text{S: "A.B()"}, MethodDesc: 0x10}))
+}
+
+// TestNativeFrame: an offset of zero is one, and a frame that only says why there are
+// no registers has none.
+func TestNativeFrame(t *testing.T) {
+	write := func(f *answer.Frame) string {
+		return page(false, func(p *report.Page) { (&frameWriter{p: p}).frame(f) })
+	}
+	zero := uint64(0)
+	f := &answer.Frame{Kind: answer.FrameNative, SP: 0x10, IP: 0x1000, Module: "libc.so.6", Offset: &zero}
+	assert.Equal(t, "0000000000000010 0000000000001000 libc.so.6 + 0\n", write(f))
+	b, err := json.Marshal(f)
+	assert.NoError(t, err)
+	assert.Contains(t, string(b), `"offset":0`)
+	lost := &answer.Frame{Kind: answer.FrameNative, Err: answer.Reason{Err: target.ErrNotInDump}}
+	assert.Equal(t, "   <not in dump>    <not in dump> <unknown module>\n", write(lost))
+	b, err = json.Marshal(lost)
+	assert.NoError(t, err)
+	assert.NotContains(t, string(b), `"offset"`)
 }
