@@ -46,16 +46,48 @@ func (c *Contents) All(visit func(StringStats)) {
 	}
 }
 
-// OfString tells how many strings have the content of o. It reports false where that was not counted, or can't be read.
-func (c *Contents) OfString(by *ContentHasher, o *Object) (StringStats, bool) {
-	s, err := by.ofString(o)
-	if err != nil {
-		return StringStats{}, false
+// LookupBatch is how many strings OfStrings takes at most.
+const LookupBatch = 32
+
+// OfStrings tells visit how many strings have the content of each of list, by its index there; those whose content was not
+// counted, or can't be read, are left out. The table is larger than any cache: what the strings need of it is loaded for all
+// of them before the first is looked at, so that none waits for another.
+func (c *Contents) OfStrings(by *ContentHasher, list []Object, visit func(i int, s StringStats)) {
+	var hashes [LookupBatch]hashedString
+	var slots [LookupBatch]uint64
+	var entries [LookupBatch]*stringEntry
+	var found [LookupBatch]uint64
+	list = list[:min(len(list), LookupBatch)]
+	for i := range list {
+		s, err := by.ofString(&list[i])
+		if err == nil {
+			hashes[i] = s // without an address there is none
+		}
 	}
-	return c.of(&s)
+	for i := range list {
+		slots[i] = c.table.parts[hashes[i].a%stringParts].slot(hashes[i].b)
+	}
+	for i := range list {
+		if slots[i] != 0 && (slots[i]^hashes[i].a)&^stringNumber == 0 {
+			entries[i] = c.table.parts[hashes[i].a%stringParts].entry(int(slots[i]&stringNumber) - 1)
+			found[i] = entries[i].b
+		}
+	}
+	for i := range list {
+		switch e := entries[i]; {
+		case hashes[i].addr == 0:
+		case e != nil && found[i] == hashes[i].b:
+			visit(i, StringStats{First: e.first, Count: e.count, Size: e.size})
+		default:
+			if s, ok := c.of(&hashes[i]); ok {
+				visit(i, s)
+			}
+		}
+	}
 }
 
-// OfValue is OfString for objects that Value hashed.
+// OfValue tells how many objects that Value hashed have the content of o. It reports false where that was not counted, or
+// can't be read.
 func (c *Contents) OfValue(by *ContentHasher, o *Object) (StringStats, bool) {
 	s, err := by.ofValue(o)
 	if err != nil {

@@ -27,6 +27,8 @@ type holderSearch struct {
 	marked  marker
 	strings *heap.ContentHasher
 	boxes   *heap.ContentHasher
+	texts   []heap.Object // strings that were found and not looked up yet
+	places  []place       // that refer to them
 	held    map[place]holding
 	last    place // not yet in held: neighbours are often alike
 	now     holding
@@ -45,6 +47,7 @@ func (s *holderSearch) Corrupt(*heap.Corruption) {}
 // Reset forgets everything.
 func (s *holderSearch) Reset() {
 	clear(s.held)
+	s.texts, s.places = s.texts[:0], s.places[:0]
 	s.last, s.now, s.missing, s.err = place{}, holding{}, 0, nil
 }
 
@@ -68,6 +71,7 @@ func (s *holderSearch) Objects(_ *heap.Segment, batch []heap.Object) {
 			}
 		}
 	}
+	s.lookUp()
 	s.flush()
 }
 
@@ -84,10 +88,15 @@ func (s *holderSearch) follow(o *heap.Object, p *plan, ref *heap.Reference) {
 	switch s.planner.of(&to).class {
 	case classString:
 		at.kind = strings
-		s.repeated(at, &to, s.strings, s.f.strings)
+		s.texts, s.places = append(s.texts, to), append(s.places, at)
+		if len(s.texts) == heap.LookupBatch {
+			s.lookUp()
+		}
 	case classBox:
 		at.kind = boxes
-		s.repeated(at, &to, s.boxes, s.f.boxes)
+		if c, ok := s.f.boxes.OfValue(s.boxes, &to); ok {
+			s.repeated(at, &c)
+		}
 	default:
 		i, ok := slices.BinarySearchFunc(s.f.found, to.Addr, func(f finding, a target.Addr) int { return cmp.Compare(f.addr, a) })
 		if ok {
@@ -97,23 +106,25 @@ func (s *holderSearch) follow(o *heap.Object, p *plan, ref *heap.Reference) {
 	}
 }
 
+// lookUp counts the references to strings that were found.
+func (s *holderSearch) lookUp() {
+	s.f.strings.OfStrings(s.strings, s.texts, func(i int, c heap.StringStats) { s.repeated(s.places[i], &c) })
+	s.texts, s.places = s.texts[:0], s.places[:0]
+}
+
 // repeated counts a reference to a value that others have, too: each of n wastes n-1 parts in n of its size.
-func (s *holderSearch) repeated(at place, to *heap.Object, by *heap.ContentHasher, in *heap.Contents) {
-	of := in.OfValue
-	if at.kind == strings {
-		of = in.OfString
-	}
-	c, ok := of(by, to)
-	if !ok || c.Count < 2 {
+func (s *holderSearch) repeated(at place, c *heap.StringStats) {
+	if c.Count < 2 {
 		return
 	}
 	wasted := c.Size * (c.Count - 1) / c.Count
 	s.count(at, wasted)
-	if at.kind == strings && len(s.f.top) > 0 {
-		if n, ok := s.f.top[c.First]; ok {
-			at.repeat = n + 1
-			s.count(at, wasted)
-		}
+	if at.kind != strings || c.Size*(c.Count-1) < s.f.least {
+		return
+	}
+	if n, ok := s.f.top[c.First]; ok {
+		at.repeat = n + 1
+		s.count(at, wasted)
 	}
 }
 

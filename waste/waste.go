@@ -57,6 +57,7 @@ type finder struct {
 	contents []heap.StringStats     // strings that are listed, the most wasteful first
 	more     uint64                 // that are not
 	top      map[target.Addr]uint32 // places in contents by the first string
+	least    uint64                 // bytes that the last of them wastes
 	boxTypes map[uint32]*typeSums   // by plan
 	held     map[place]holding
 	byKind   map[holderKey][]place
@@ -129,7 +130,9 @@ func (f *finder) repeats() {
 	f.cutContents(f.o.Top)
 	f.top = make(map[target.Addr]uint32, len(f.contents))
 	for i := range f.contents {
-		f.top[f.contents[i].First] = uint32(i)
+		s := &f.contents[i]
+		f.top[s.First] = uint32(i)
+		f.least = s.Size * (s.Count - 1)
 	}
 	f.boxTypes = map[uint32]*typeSums{}
 	f.boxes.All(func(s heap.StringStats) {
