@@ -26,6 +26,9 @@ type Options struct {
 	// is computed of it; 0 is no limit. What would take more fails with
 	// target.ErrUnsupported and says how much it takes.
 	MaxMemory int64
+
+	deferFrom, piece uint64 // bytes; 0 stands for deferSize and pieceSize
+	wide             bool   // as if the heap had 32 GB
 }
 
 // Progress is how far the work is. It may have several phases.
@@ -41,6 +44,7 @@ func Build(ctx context.Context, h *heap.Heap, r *Roots, o Options) (*Graph, erro
 	if err := r.check(); err != nil {
 		return nil, err
 	}
+	o.deferFrom, o.piece = cmp.Or(o.deferFrom, deferSize), cmp.Or(o.piece, pieceSize)
 	b := &builder{ctx: ctx, h: h, r: r, o: o, claims: target.ClaimsOf(h.Memory()), budget: offheap.NewBudget(o.MaxMemory), blind: map[*dac.MethodTable]error{}}
 	g, err := b.build()
 	if err != nil {
@@ -133,7 +137,7 @@ func (b *builder) prepare() error {
 	if b.granules+uint64(len(b.inTable)) >= 1<<40 {
 		return target.Unsupportedf("a heap of %d GB", b.granules>>27)
 	}
-	b.wide = b.wide || b.granules+uint64(len(b.inTable)) >= uint64(digraph.None)
+	b.wide = b.o.wide || b.granules+uint64(len(b.inTable)) >= uint64(digraph.None)
 	objects, edges := uint64(0), uint64(len(b.r.Dependents)+len(b.r.Edges)+2*len(b.r.Sources)+1)
 	for _, r := range b.h.Stored() {
 		objects += r.Size()/minObjectSize + 1

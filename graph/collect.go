@@ -121,7 +121,7 @@ func (c *collector) add(o *heap.Object) {
 
 // stored adds the references that stand in o at offsets from up to to.
 func (c *collector) stored(o *heap.Object, from, to uint64) {
-	if o.Size >= deferSize {
+	if o.Size >= c.b.o.deferFrom {
 		c.large(o, from, to)
 		return
 	}
@@ -199,8 +199,8 @@ func (c *collector) keeper(o *heap.Object) {
 
 // large counts the references of a large object.
 func (c *collector) large(o *heap.Object, from, to uint64) {
-	for ; from < to && c.b.ctx.Err() == nil; from += pieceSize {
-		d := deferral{object: *o, from: from, to: min(from+pieceSize, to), behind: len(c.refs)}
+	for ; from < to && c.b.ctx.Err() == nil; from += c.b.o.piece {
+		d := deferral{object: *o, from: from, to: min(from+c.b.o.piece, to), behind: len(c.refs)}
 		refs, missing, err := c.edges.Append(c.scratch[:0], o, d.from, d.to)
 		c.scratch = refs
 		if missing != 0 || err != nil {

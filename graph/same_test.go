@@ -1,0 +1,264 @@
+package graph_test
+
+import (
+	"context"
+	"fmt"
+	"hash/fnv"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/graph"
+	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/testcase"
+	"github.com/sosgo/sosgo/internal/testdump"
+	"github.com/sosgo/sosgo/target"
+)
+
+// print is all that a graph says, in few bytes.
+func print(t testing.TB, g *graph.Graph) string {
+	t.Helper()
+	reach, err := g.Reach(t.Context())
+	require.NoError(t, err)
+	dom, err := g.Dominators(t.Context())
+	require.NoError(t, err)
+	h := fnv.New64a()
+	for n := range graph.Node(g.Nodes()) {
+		fmt.Fprintln(h, g.Address(n), g.Size(n), g.Type(n), g.Referents(n), reach.Parent(n), dom.Idom(n), dom.Retained(n))
+	}
+	s := g.Stats()
+	return fmt.Sprintln(h.Sum64(), s.Objects, s.Bytes, s.Edges, s.Faults, s.RootFaults, s.MissingSlots, s.BlindObjects, s.Corrupt, s.Warnings())
+}
+
+// TestSame: the graph depends neither on the number of workers nor on what is read late or how wide numbers are
+// while it is built.
+func TestSame(t *testing.T) {
+	for _, name := range []string{"net10-zoo", "net31-zoo", "net10-crash-nested", "win-net10-zoo"} {
+		d := testdump.Open(t, name)
+		plain, _ := built(t, d, graph.Options{})
+		want := print(t, plain)
+		for _, o := range []graph.Options{
+			{Jobs: 1}, {Jobs: 2}, {Jobs: 3}, {Jobs: 8},
+			graph.Options{}.Tuned(1, 8, false), graph.Options{Jobs: 8}.Tuned(100, 24, false), graph.Options{Jobs: 2}.Tuned(64, 4096, true),
+			graph.Options{}.Tuned(0, 0, true),
+		} {
+			g, _ := built(t, d, o)
+			require.Equal(t, want, print(t, g), "%+v", o)
+		}
+	}
+}
+
+// TestSameOfCorpus is TestSame of a heap with many runs.
+func TestSameOfCorpus(t *testing.T) {
+	testdump.Corpus(t, func(c *testcase.Case) bool { return strings.HasPrefix(c.Name, "web-net10") }, func(t *testing.T, d *testdump.Dump) int {
+		var want string
+		for _, jobs := range []int{1, 2, 3, 8} {
+			g, _ := built(t, d, graph.Options{Jobs: jobs})
+			got := print(t, g)
+			if want == "" {
+				want = got
+			}
+			require.Equal(t, want, got)
+		}
+		return 1
+	})
+}
+
+// damaged are up to six words of objects that are overwritten: with the addresses of objects, of their middle, of free
+// blocks, of nothing; type pointers, lengths and references alike.
+func damaged(h *heap.Heap, r *rand.Rand) []testdump.Damage {
+	var objects, frees []heap.Object
+	for o, err := range h.Objects() {
+		switch {
+		case err != nil:
+		case o.Free:
+			frees = append(frees, o)
+		default:
+			objects = append(objects, o)
+		}
+	}
+	any := func(list []heap.Object) heap.Object { return list[r.IntN(len(list))] }
+	var list []testdump.Damage
+	for range 1 + r.IntN(6) {
+		o := any(objects)
+		at := o.Addr + target.Addr(r.Uint64N(o.Size)&^7)
+		v := uint64(any(objects).Addr)
+		switch r.IntN(7) {
+		case 0:
+			v += 8
+		case 1:
+			v = 0x4141414141414141
+		case 2:
+			if len(frees) > 0 {
+				v = uint64(any(frees).Addr)
+			}
+		case 3:
+			v = uint64(any(objects).Type.Addr)
+		case 4:
+			v = r.Uint64()
+		case 5:
+			v += 3
+		}
+		list = append(list, testdump.Words(at, v))
+	}
+	return list
+}
+
+// TestDamagedHeaps: of a heap that is damaged in whatever way there is a graph, the same for every number of
+// workers, whose edges all lead to objects, and it says that something is wrong where references are.
+func TestDamagedHeaps(t *testing.T) {
+	for _, name := range []string{"net10-zoo", "win-net10-zoo", "net10-zoo-noregions", "net31-zoo", "net10-zoo-servergc"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := testdump.Open(t, name)
+			sound, err := d.Heap()
+			require.NoError(t, err)
+			for seed := range uint64(6) {
+				testDamage(t, d.Damaged(t, damaged(sound, rand.New(rand.NewPCG(seed, 11)))...), seed)
+			}
+		})
+	}
+}
+
+func testDamage(t testing.TB, d *sosgo.Dump, seed uint64) {
+	v, err := d.View("")
+	require.NoError(t, err)
+	h, err := v.Heap()
+	require.NoError(t, err)
+	reader, err := v.RootReader()
+	require.NoError(t, err)
+	r, err := graph.RootsOf(t.Context(), h, reader)
+	require.NoError(t, err)
+	var one string
+	for _, o := range []graph.Options{{Jobs: 1}, graph.Options{Jobs: 2}.Tuned(64, 64, true), {Jobs: 8}} {
+		g, err := graph.Build(t.Context(), h, r, o)
+		require.NoError(t, err)
+		got := print(t, g)
+		if one == "" {
+			one = got
+		}
+		require.Equal(t, one, got, "seed %d", seed)
+		edges := uint64(0)
+		for n := range graph.Node(g.Nodes()) {
+			for _, to := range g.Referents(n) {
+				require.Less(t, to, g.Root())
+				edges++
+			}
+		}
+		require.Equal(t, edges, g.Stats().Edges)
+		g.Close()
+	}
+}
+
+// TestFaults: each kind of reference that leads to no object is counted as what it is.
+func TestFaults(t *testing.T) {
+	d := testdump.Open(t, "net10-zoo")
+	h, err := d.Heap()
+	require.NoError(t, err)
+	sound, _ := built(t, d, graph.Options{})
+	var holder heap.Object
+	var slot target.Addr
+	var free heap.Object
+	edges := h.Edges(heap.EdgeOptions{})
+	for o, err := range h.Objects() {
+		if err == nil && o.Free {
+			free = o
+		}
+		if err != nil || o.Free || holder.Type != nil {
+			continue
+		}
+		for ref, err := range edges.Of(&o) {
+			if err == nil && ref.Slot != 0 {
+				if n, _ := sound.Node(o.Addr); len(sound.Referents(n)) == 1 {
+					holder, slot = o, ref.Slot
+				}
+			}
+		}
+	}
+	require.NotNil(t, holder.Type)
+	require.NotNil(t, free.Type)
+	for _, c := range []struct {
+		to    target.Addr
+		fault graph.Fault
+	}{
+		{holder.Addr + 8, graph.FaultInside}, {holder.Addr + 4, graph.FaultInside}, {free.Addr, graph.FaultFree}, {free.Addr + 8, graph.FaultFree},
+		{holder.Type.Addr, graph.FaultNowhere}, {0x18, graph.FaultNowhere}, {0x4141414141414141, graph.FaultNowhere},
+	} {
+		dump := d.Damaged(t, testdump.Words(slot, uint64(c.to)))
+		v, err := dump.View("")
+		require.NoError(t, err)
+		g, err := v.Graph(t.Context(), graph.Options{})
+		require.NoError(t, err)
+		s := g.Stats()
+		require.EqualValues(t, 1, s.Faults[c.fault]-sound.Stats().Faults[c.fault], "%#x: %v", uint64(c.to), s.Faults)
+		n, ok := g.Node(holder.Addr)
+		require.True(t, ok)
+		require.Empty(t, g.Referents(n))
+		require.False(t, s.Complete())
+		require.NotEmpty(t, s.Warnings())
+	}
+}
+
+// TestCancel: building and asking end soon once their context does.
+func TestCancel(t *testing.T) {
+	const soon = 50 * time.Millisecond
+	d := testdump.Open(t, "net10-zoo")
+	g, r := built(t, d, graph.Options{})
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for name, f := range map[string]func() error{
+		"build":      func() error { _, err := graph.Build(ctx, g.Heap(), r, graph.Options{}); return err },
+		"reach":      func() error { _, err := g.Reach(ctx); return err },
+		"referrers":  func() error { _, err := g.Referrers(ctx); return err },
+		"dominators": func() error { _, err := g.Dominators(ctx); return err },
+		"paths": func() error {
+			for _, err := range g.Paths(ctx, 0, graph.PathOptions{}) {
+				return err
+			}
+			return nil
+		},
+	} {
+		start := time.Now()
+		require.ErrorIs(t, f(), context.Canceled, name)
+		require.Less(t, time.Since(start), soon, name)
+	}
+	_, err := g.Reach(t.Context())
+	require.NoError(t, err, "who asks next gets an answer")
+}
+
+// TestMemory: what would take more than the limit fails and says so; a graph that is closed holds nothing.
+func TestMemory(t *testing.T) {
+	d := testdump.Open(t, "net10-zoo")
+	g, r := built(t, d, graph.Options{})
+	_, err := g.Dominators(t.Context())
+	require.NoError(t, err)
+	_, err = g.Referrers(t.Context())
+	require.NoError(t, err)
+	now, peak := g.Memory()
+	require.NotZero(t, now)
+	require.GreaterOrEqual(t, peak, now)
+	for limit := int64(1); limit < peak; limit += peak/16 + 1 {
+		small, err := graph.Build(t.Context(), g.Heap(), r, graph.Options{MaxMemory: limit})
+		if err == nil {
+			if _, err = small.Dominators(t.Context()); err == nil {
+				_, err = small.Referrers(t.Context())
+			}
+			defer func() {
+				small.Close()
+				now, _ := small.Memory()
+				require.Zero(t, now)
+			}()
+		}
+		if err != nil {
+			require.ErrorIs(t, err, target.ErrUnsupported)
+			require.Contains(t, err.Error(), "more than the limit")
+		}
+	}
+	g.Close()
+	now, _ = g.Memory()
+	require.Zero(t, now)
+}
