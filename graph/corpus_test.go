@@ -1,0 +1,147 @@
+package graph_test
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo/graph"
+	"github.com/sosgo/sosgo/internal/testcase"
+	"github.com/sosgo/sosgo/internal/testdump"
+	"github.com/sosgo/sosgo/target"
+)
+
+// withGraph calls f with the graph of each case of the corpus that has a heap.
+func withGraph(t *testing.T, want testcase.Filter, f func(t *testing.T, d *testdump.Dump, g *graph.Graph) int) {
+	testdump.Corpus(t, want, func(t *testing.T, d *testdump.Dump) int {
+		if _, err := d.Heap(); err != nil {
+			t.Skip(err)
+		}
+		g, _ := built(t, d, graph.Options{})
+		if g.Objects() == 0 {
+			t.Skip("no object can be walked")
+		}
+		return f(t, d, g)
+	})
+}
+
+func always(*testcase.Case) bool { return true }
+
+// TestOracleRoots: what the oracle calls a root lives here, and so does all that live objects refer to.
+func TestOracleRoots(t *testing.T) {
+	withGraph(t, always, func(t *testing.T, d *testdump.Dump, g *graph.Graph) int {
+		reach, err := g.Reach(t.Context())
+		require.NoError(t, err)
+		good, lines := 0, 0
+		for _, section := range []string{"roots", "stackroots"} {
+			for _, line := range testcase.OracleIfAny[map[string]any](t, d.Case, section) {
+				lines++
+				a := testdump.Address(line["object"])
+				n, ok := g.Node(a)
+				if interior, _ := line["interior"].(bool); interior && !ok {
+					n, ok = g.Containing(a)
+				}
+				if !ok {
+					continue // a free block, or what an exception left on the stack
+				}
+				if !reach.Live(n) {
+					t.Errorf("%s: %v does not live", section, line)
+				}
+				good++
+			}
+		}
+		if lines == 0 {
+			t.Skip("the oracle has no roots")
+		}
+		for n := range graph.Node(g.Objects()) {
+			if reach.Live(n) {
+				for _, s := range g.Statics(n) {
+					require.True(t, reach.Live(s))
+				}
+			}
+		}
+		return good
+	})
+}
+
+var statLine = regexp.MustCompile(`^([0-9a-f]{12,16})\s+([\d,]+)\s+([\d,]+)\s+(.*)$`)
+
+func number(s string) uint64 {
+	n, _ := strconv.ParseUint(strings.ReplaceAll(s, ",", ""), 10, 64)
+	return n
+}
+
+// TestLiveOfSOS: all that SOS calls live lives here, type by type.
+func TestLiveOfSOS(t *testing.T) {
+	withGraph(t, always, func(t *testing.T, d *testdump.Dump, g *graph.Graph) int {
+		text := d.SOS(t, "dumpheap-stat-live.txt")
+		reach, err := g.Reach(t.Context())
+		require.NoError(t, err)
+		live := map[target.Addr]uint64{}
+		for n := range graph.Node(g.Objects()) {
+			if reach.Live(n) {
+				live[g.Type(n).Addr]++
+			}
+		}
+		good, more, fewer := 0, uint64(0), uint64(0)
+		for _, line := range strings.Split(text, "\n") {
+			m := statLine.FindStringSubmatch(line)
+			if m == nil {
+				continue
+			}
+			mt, _ := strconv.ParseUint(m[1], 16, 64)
+			n := live[target.Addr(mt)]
+			switch want := number(m[2]); {
+			case n == want:
+				good++
+			case n > want:
+				more += n - want
+				t.Logf("%d more: %s", n-want, line)
+			default:
+				fewer += want - n
+				t.Errorf("%d fewer: %s", want-n, line)
+			}
+			delete(live, target.Addr(mt))
+		}
+		for _, n := range live {
+			more += n
+		}
+		objects, size := reach.Count()
+		t.Logf("%d types agree; %d objects more, %d fewer; %d live, %d bytes", good, more, fewer, objects, size)
+		return good
+	})
+}
+
+var objsizeLine = regexp.MustCompile(`(?m)^\$ objsize ([0-9a-f]+)$`)
+var totalLine = regexp.MustCompile(`(?m)^Total ([\d,]+) objects, ([\d,]+) bytes`)
+
+// TestObjectSizesOfSOS: what can be reached from an object is as much as SOS says.
+func TestObjectSizesOfSOS(t *testing.T) {
+	withGraph(t, always, func(t *testing.T, d *testdump.Dump, g *graph.Graph) int {
+		c, err := g.NewClosure()
+		require.NoError(t, err)
+		defer c.Close()
+		good := 0
+		for i := range 3 {
+			text := d.Case.SOS(t, "objsize-0"+strconv.Itoa(i)+".txt")
+			m, total := objsizeLine.FindStringSubmatch(text), totalLine.FindStringSubmatch(text)
+			if m == nil || total == nil {
+				continue
+			}
+			a, _ := strconv.ParseUint(m[1], 16, 64)
+			n, ok := g.Node(target.Addr(a))
+			require.True(t, ok)
+			c.Reset()
+			objects, size, err := c.Add(t.Context(), n)
+			require.NoError(t, err)
+			if uint64(objects) != number(total[1]) || size != number(total[2]) {
+				t.Errorf("%s: %d objects, %d bytes, want %s", m[0], objects, size, total[0])
+			}
+			good++
+		}
+		return good
+	})
+}
