@@ -15,10 +15,10 @@ import (
 	"github.com/sosgo/sosgo/heap"
 )
 
-func cpu() time.Duration {
+func cpu() (user, system time.Duration) {
 	var u syscall.Rusage
 	_ = syscall.Getrusage(0, &u)
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+	return time.Duration(u.Utime.Nano()), time.Duration(u.Stime.Nano())
 }
 
 func TestBig(t *testing.T) {
@@ -26,10 +26,13 @@ func TestBig(t *testing.T) {
 	if name == "" {
 		t.Skip()
 	}
-	start, c := time.Now(), cpu()
+	start := time.Now()
+	user, system := cpu()
 	lap := func(what string) {
-		fmt.Printf("%-12s %8.3f s wall %8.3f CPU s\n", what, time.Since(start).Seconds(), (cpu() - c).Seconds())
-		start, c = time.Now(), cpu()
+		u, s := cpu()
+		fmt.Printf("%-12s %8.3f s wall %8.3f user s %8.3f system s\n", what, time.Since(start).Seconds(), (u - user).Seconds(), (s - system).Seconds())
+		start = time.Now()
+		user, system = cpu()
 	}
 	d, err := sosgo.Open(name, sosgo.Options{})
 	require.NoError(t, err)

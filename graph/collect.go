@@ -33,8 +33,9 @@ type collector struct {
 	deferred []deferral
 	huge     []hugeObject
 
-	scratch []target.Addr
-	at      int // the next point; -1 if it is to be sought
+	chunk, first uint64 // where the last object started, and the number of its first granule
+	scratch      []target.Addr
+	at           int // the next point; -1 if it is to be sought
 
 	corrupt []*heap.Corruption
 	blind   []blindType
@@ -92,10 +93,14 @@ func (c *collector) Reset() {
 }
 
 func (c *collector) add(o *heap.Object) {
-	g, ok := c.b.x.granule(uint64(o.Addr))
-	if !ok {
-		return // an object starts in stored memory
+	if chunk := uint64(o.Addr) >> chunkShift; chunk != c.chunk {
+		first, ok := c.b.x.granule(chunk << chunkShift)
+		if !ok {
+			return // an object starts in stored memory
+		}
+		c.chunk, c.first = chunk, first
 	}
+	g := c.first + uint64(o.Addr)%chunkSize>>granuleShift
 	if n := len(c.bits); n > 0 && c.bits[n-1].index == g>>6 {
 		c.bits[n-1].bits |= 1 << (g & 63)
 	} else {
@@ -130,7 +135,24 @@ func (c *collector) stored(o *heap.Object, from, to uint64) {
 	if missing != 0 || err != nil {
 		c.lacks(o, missing, err)
 	}
+	if c.b.wide {
+		for _, a := range refs {
+			c.reference(uint64(a))
+		}
+		return
+	}
+	// What index.granule does, without a call for each reference: a tenth of the time
+	// of the whole pass.
+	x := c.b.x
+	top, minTop := x.top, x.minTop
 	for _, a := range refs {
+		if t := uint64(a)>>pageShift - minTop; t < uint64(len(top)) && top[t] >= 0 {
+			if n := x.pages[top[t]][uint64(a)>>chunkShift%pageEntries]; n != 0 && a%8 == 0 {
+				c.refs = append(c.refs, (n-1)*chunkGranules+uint32(a)%chunkSize>>granuleShift)
+				c.n++
+				continue
+			}
+		}
 		c.reference(uint64(a))
 	}
 }

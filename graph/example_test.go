@@ -55,7 +55,7 @@ func Example() {
 			fmt.Println(name, err)
 			continue
 		}
-		edge, err := names.Name(path[i], n)
+		edge, err := names.Name(ctx, path[i], n)
 		fmt.Printf("%s %#x retains %d bytes %v\n", edge, uint64(g.Address(n)), dominators.Retained(n), err)
 	}
 	// Output:

@@ -40,6 +40,9 @@ type extent struct {
 	n     uint64 // chunks
 }
 
+// A page has for each chunk of a gigabyte its number + 1, 0 for none.
+type page [pageEntries]uint32
+
 // An index maps the addresses of objects to ordinals and back: a bit for each
 // granule at which an object starts, and a count for each block. It takes 1/64 of
 // the heap's bytes and 1/16 of that: 1.5 bytes an object where those are of 88
@@ -51,7 +54,7 @@ type index struct {
 
 	top    []int32 // by gigabyte from minTop on: the page, -1 for none
 	minTop uint64
-	pages  [][]uint32 // by chunk of the gigabyte: its number + 1, 0 for none
+	pages  []*page
 
 	bits   *offheap.Array[uint64]
 	counts *offheap.Array[uint32] // objects before each block, and their number at the end
@@ -127,7 +130,7 @@ func (x *index) directory() {
 			}
 			if x.top[t] < 0 {
 				x.top[t] = int32(len(x.pages))
-				x.pages = append(x.pages, make([]uint32, pageEntries))
+				x.pages = append(x.pages, new(page))
 			}
 			if number := e.first + k + 1; number < 1<<32 {
 				x.pages[x.top[t]][c%pageEntries] = uint32(number)

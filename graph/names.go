@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"sync"
@@ -61,52 +62,59 @@ func (g *Graph) Names(r *objects.Reader) *Names { return &Names{g: g, r: r} }
 
 // Edges are the references of from to to, at most most of them, in the order of memory. What
 // can't be read of from is an error beside the others.
-func (x *Names) Edges(from, to Node, most int) ([]Edge, error) {
+func (x *Names) Edges(ctx context.Context, from, to Node, most int) ([]Edge, error) {
 	if !x.g.IsObject(from) {
 		return x.g.rootEdges(from, to, most), nil
+	}
+	if s := x.g.Source(to); s != nil {
+		name, err := x.Source(to)
+		return []Edge{{Kind: EdgeStatic, Slot: s.Slot, Name: "(static) " + name}}, err
 	}
 	o, err := x.g.Object(from)
 	if err != nil {
 		return nil, err
 	}
-	var list []Edge
-	if s := x.g.Source(to); s != nil {
-		name, err := x.Source(to)
-		return append(list, Edge{Kind: EdgeStatic, Slot: s.Slot, Name: "(static) " + name}), err
-	}
-	var errs []error
-	named, _ := x.r.Of(o)
+	list, err := x.stored(ctx, &o, to, most)
 	at := x.g.Address(to)
-	edges := x.g.h.Edges(heap.EdgeOptions{LoaderAllocators: true})
-	for ref, err := range edges.Of(&o) {
-		switch {
-		case err != nil:
-			if len(errs) < maxErrors {
-				errs = append(errs, err)
-			}
-			continue
-		case ref.Target != at || x.g.fields[ref.Slot] != 0:
-			continue
-		case ref.Slot == 0:
-			list = append(list, Edge{Kind: EdgeLoaderAllocator, Name: "(loader allocator)"})
-		default:
-			list = append(list, Edge{Kind: EdgeField, Slot: ref.Slot, Name: named.SlotName(uint64(ref.Slot - o.Addr))})
-		}
-		if len(list) >= most {
-			return list, nil
-		}
-	}
 	for _, p := range x.g.dependents(o.Addr) {
 		if p.Secondary == at && len(list) < most {
 			list = append(list, Edge{Kind: EdgeDependent, Slot: p.Handle, Name: "(dependent handle)"})
 		}
 	}
-	return list, errors.Join(errs...)
+	keeper, keeperErr := x.g.h.Edges(heap.EdgeOptions{}).LoaderAllocator(&o)
+	if keeperErr == nil && keeper == at && len(list) < most {
+		list = append(list, Edge{Kind: EdgeLoaderAllocator, Name: "(loader allocator)"})
+	}
+	return list, errors.Join(err, keeperErr)
+}
+
+// stored are the references that stand in o.
+func (x *Names) stored(ctx context.Context, o *heap.Object, to Node, most int) (list []Edge, err error) {
+	at := x.g.Address(to)
+	edges := x.g.h.Edges(heap.EdgeOptions{})
+	var named objects.Object
+	for from, more := uint64(0), true; more && from < o.Size && len(list) < most; from += pieceSize {
+		if err := ctx.Err(); err != nil {
+			return list, err
+		}
+		more = edges.Slots(o, at, from, min(from+pieceSize, o.Size+7), func(off uint64) bool {
+			slot := o.Addr + target.Addr(off)
+			if _, static := x.g.fields[slot]; static {
+				return true
+			}
+			if named.Type == nil {
+				named, err = x.r.Of(*o)
+			}
+			list = append(list, Edge{Kind: EdgeField, Slot: slot, Name: named.SlotName(off)})
+			return len(list) < most
+		})
+	}
+	return list, err
 }
 
 // Name is the name of the first reference of from to to, empty for those of Sources.
-func (x *Names) Name(from, to Node) (string, error) {
-	list, err := x.Edges(from, to, 1)
+func (x *Names) Name(ctx context.Context, from, to Node) (string, error) {
+	list, err := x.Edges(ctx, from, to, 1)
 	if len(list) == 0 {
 		return "", err
 	}

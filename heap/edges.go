@@ -33,6 +33,7 @@ type Edges struct {
 	types   *edgeTypes
 	options EdgeOptions
 	known   []*typeEdges // of types, by the numbers that a heap gives them
+	last    *typeEdges   // that was asked for
 	lent    []byte       // what mem lends of the memory from lentAt
 	lentAt  target.Addr
 }
@@ -119,6 +120,26 @@ func (e *Edges) Append(dst []target.Addr, o *Object, from, to uint64) (refs []ta
 	return e.sparse(dst, t.desc, o, from, to)
 }
 
+// Slots passes the slots of o at offsets from from up to to that refer to a, in the order of memory, until yield
+// returns false, and reports whether it wants more. What the dump lacks refers to nothing.
+func (e *Edges) Slots(o *Object, a target.Addr, from, to uint64, yield func(offset uint64) bool) bool {
+	t := e.typeOf(o)
+	if next, ok := target.NextStored(e.mem, o.Addr+target.Addr(from)); t.err != nil || !ok || uint64(next-o.Addr) >= to {
+		return true
+	}
+	more := true
+	t.desc.slotsFrom(o.Size, from, func(off uint64) bool {
+		if off >= to {
+			return false
+		}
+		if v, err := e.win.Uint64(o.Addr + target.Addr(off)); err == nil && v == uint64(a) {
+			more = yield(off)
+		}
+		return more
+	})
+	return more
+}
+
 // LoaderAllocator is the object that keeps the type of o alive, 0 if the type
 // can't be unloaded.
 func (e *Edges) LoaderAllocator(o *Object) (target.Addr, error) {
@@ -129,6 +150,14 @@ func (e *Edges) LoaderAllocator(o *Object) (target.Addr, error) {
 // typeOf is what is known of the type of o. The objects of a walk have numbered
 // types, those of NewEdges may have none.
 func (e *Edges) typeOf(o *Object) *typeEdges {
+	if e.last != nil && e.last.mt == o.Type {
+		return e.last
+	}
+	e.last = e.find(o)
+	return e.last
+}
+
+func (e *Edges) find(o *Object) *typeEdges {
 	if id := int(o.typeID); id < len(e.known) {
 		if t := e.known[id]; t != nil && t.mt == o.Type {
 			return t

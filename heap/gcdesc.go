@@ -88,6 +88,7 @@ func readRepeat(mem target.Memory, mt target.Addr, n int) (*GCDesc, error) {
 	if err != nil {
 		return nil, err
 	}
+	pointers := uint64(0)
 	d := &GCDesc{first: binary.LittleEndian.Uint64(b[8*n:]), repeat: make([]gcRepeat, n)}
 	if d.first < 8 || d.first%8 != 0 || d.first > maxBaseSize {
 		return nil, target.Corruptf("pattern at offset %#x", d.first)
@@ -99,10 +100,12 @@ func readRepeat(mem target.Memory, mt target.Addr, n int) (*GCDesc, error) {
 			return nil, target.Corruptf("pattern that skips %d bytes", r.skip)
 		}
 		d.repeat[i] = r
+		pointers += uint64(r.pointers)
 		d.stride += 8*uint64(r.pointers) + uint64(r.skip)
 	}
-	if d.stride == 0 {
-		return nil, target.Corruptf("empty pattern")
+	// Without a reference a walk over the slots would find no place to stop.
+	if pointers == 0 {
+		return nil, target.Corruptf("pattern without references")
 	}
 	return d, nil
 }

@@ -1,0 +1,64 @@
+package graph_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo/graph"
+	"github.com/sosgo/sosgo/internal/testdump"
+	"github.com/sosgo/sosgo/target"
+)
+
+// TestNames: each edge of the graph has a name, as many times as it is there, and none that is not there.
+func TestNames(t *testing.T) {
+	for _, name := range []string{"net10-zoo", "net31-zoo", "win-net8-zoo"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := testdump.Open(t, name)
+			g, _ := built(t, d, graph.Options{})
+			v, err := d.View("")
+			require.NoError(t, err)
+			r, err := v.Objects()
+			require.NoError(t, err)
+			names := g.Names(r)
+			kinds := map[graph.EdgeKind]int{}
+			unnamed := 0
+			for from := range graph.Node(g.Nodes()) {
+				count := map[graph.Node]int{}
+				for _, to := range g.Referents(from) {
+					count[to]++
+				}
+				for to, n := range count {
+					list, err := names.Edges(t.Context(), from, to, 1000)
+					require.NoError(t, err)
+					require.Len(t, list, n, "%v to %v", g.Address(from), g.Address(to))
+					for _, e := range list {
+						kinds[e.Kind]++
+						if strings.HasPrefix(e.Name, "+") {
+							unnamed++
+						}
+						require.Equal(t, e.Kind == graph.EdgeRoot || e.Kind == graph.EdgeGroup, e.Name == "")
+					}
+				}
+			}
+			for n := graph.Node(g.Objects()); n < graph.Node(g.Nodes()); n++ {
+				name, err := names.Source(n)
+				if err != nil {
+					require.ErrorIs(t, err, target.ErrNotInDump) // metadata
+					continue
+				}
+				require.NotEmpty(t, name)
+			}
+			require.NotZero(t, kinds[graph.EdgeField])
+			require.NotZero(t, kinds[graph.EdgeRoot])
+			require.NotZero(t, kinds[graph.EdgeGroup])
+			if name == "net10-zoo" {
+				require.NotZero(t, kinds[graph.EdgeDependent])
+			}
+			require.Less(t, unnamed, kinds[graph.EdgeField]/50)
+			t.Log(kinds, unnamed)
+		})
+	}
+}
