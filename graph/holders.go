@@ -265,12 +265,12 @@ func (x *Holders) rootPath(ctx context.Context, g *answer.Gaps, nodes []Node, me
 		out.Root = x.root(ctx, g, key[0], key[1], met[key])
 		met[key]++
 	}
-	out.Objects = x.steps(g, nodes[first:])
+	out.Objects = x.steps(ctx, g, nodes[first:])
 	return out
 }
 
 // steps describes the objects of a path.
-func (x *Holders) steps(g *answer.Gaps, nodes []Node) []answer.PathStep {
+func (x *Holders) steps(ctx context.Context, g *answer.Gaps, nodes []Node) []answer.PathStep {
 	var out []answer.PathStep
 	from := NoNode
 	var static *answer.PathEdge
@@ -281,7 +281,7 @@ func (x *Holders) steps(g *answer.Gaps, nodes []Node) []answer.PathStep {
 		}
 		step := answer.PathStep{PathObject: x.object(g, n), Edge: static}
 		if static == nil && from != NoNode {
-			step.Edge = x.edge(g, from, n)
+			step.Edge = x.edge(ctx, g, from, n)
 		}
 		out, from, static = append(out, step), n, nil
 	}
@@ -289,8 +289,8 @@ func (x *Holders) steps(g *answer.Gaps, nodes []Node) []answer.PathStep {
 }
 
 // edge describes the first reference of an object to another.
-func (x *Holders) edge(g *answer.Gaps, from, to Node) *answer.PathEdge {
-	list, err := x.names.Edges(from, to, 2)
+func (x *Holders) edge(ctx context.Context, g *answer.Gaps, from, to Node) *answer.PathEdge {
+	list, err := x.names.Edges(ctx, from, to, 2)
 	if len(list) == 0 {
 		return x.staticEdge(g, from, to, err)
 	}
@@ -386,7 +386,7 @@ func (x *Holders) SOSRootPaths(ctx context.Context, a target.Addr, o HoldOptions
 		if nodes == nil {
 			continue
 		}
-		p := answer.RootPath{Root: *x.roots.Describe(ctx, &root), Objects: x.steps(&out.Gaps, nodes)}
+		p := answer.RootPath{Root: *x.roots.Describe(ctx, &root), Objects: x.steps(ctx, &out.Gaps, nodes)}
 		if root.Frame != nil && root.Frame.Method != nil {
 			p.Method = out.Text(code.Of(x.rt).MethodName(root.Frame.Method, code.MethodFull))
 		}
@@ -417,7 +417,7 @@ func (x *Holders) PathTo(ctx context.Context, from, to target.Addr, sos bool) (*
 		return nil, err
 	}
 	if out.Found = nodes != nil; out.Found {
-		out.Objects = x.steps(&out.Gaps, nodes)
+		out.Objects = x.steps(ctx, &out.Gaps, nodes)
 	} else {
 		out.NoteAll(x.g.stats.Warnings())
 	}
