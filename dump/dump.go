@@ -70,6 +70,15 @@ type File struct {
 	src     target.Source
 }
 
+// Environment lists the environment variables of a process of Linux as NAME=VALUE,
+// empty where the dump does not have them. They may hold secrets.
+func (f *File) Environment() []string {
+	if t, ok := f.Target.(interface{ Environment() []string }); ok {
+		return t.Environment()
+	}
+	return nil
+}
+
 // Claims says which memory the process had.
 func (f *File) Claims() *target.Claims { return target.ClaimsOf(f.Target) }
 

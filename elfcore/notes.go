@@ -219,6 +219,46 @@ const (
 // none.
 func (f *File) Auxv() []AuxEntry { return slices.Clone(f.auxv) }
 
+// Environment lists the environment variables of the process as NAME=VALUE, in their
+// order; empty where the core does not have them. The kernel put them on the first
+// stack, right before the name of the program that AT_EXECFN leads to. A process may
+// have written over them since. They may hold secrets.
+func (f *File) Environment() []string {
+	name, ok := f.aux(auxExecName)
+	if !ok || name == 0 {
+		return nil
+	}
+	block := min(name, limits.EnvironmentBytes)
+	b := make([]byte, block)
+	from := target.Addr(name - block)
+	for len(b) > 0 {
+		n, _ := f.ReadMemory(b, from)
+		if n == len(b) {
+			break
+		}
+		// What can't be read is before the strings.
+		skip := min(n+1, len(b))
+		if next, ok := target.NextStored(f, from+target.Addr(skip)); ok && next < target.Addr(name) {
+			skip = int(next - from)
+		} else {
+			skip = len(b)
+		}
+		b, from = b[skip:], from+target.Addr(skip)
+	}
+	var out []string
+	for len(b) > 0 && b[len(b)-1] == 0 {
+		b = b[:len(b)-1]
+		start := bytes.LastIndexByte(b, 0) + 1
+		if start == 0 || bytes.IndexByte(b[start:], '=') <= 0 {
+			break // the arguments
+		}
+		out = append(out, string(b[start:]))
+		b = b[:start]
+	}
+	slices.Reverse(out)
+	return out
+}
+
 func (b *builder) decodeAuxv(n *Note) {
 	c := cursor.New(n.Data, n.Offset)
 	b.auxv = nil

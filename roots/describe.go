@@ -16,7 +16,9 @@ import (
 
 // names is what a Reader keeps for the descriptions of roots.
 type names struct {
-	holders lazy.Value[map[target.Addr]string]
+	holders      lazy.Value[map[target.Addr]string]
+	tables       lazy.Value[map[target.Addr]bool]
+	conservative lazy.Value[bool]
 
 	mu     sync.Mutex
 	thread *threads.Thread   // whose frames are kept
@@ -35,6 +37,11 @@ func (r *Reader) Describe(ctx context.Context, root *Root) *answer.GCRoot {
 		Interior: root.Interior, Pinned: root.Pinned, Conservative: root.Conservative, Critical: root.Critical}
 	if root.Kind == KindHandle {
 		out.Handle, out.Holder = root.Handle.String(), r.Holder(root.Address)
+		if out.Holder == "" {
+			if tables, _ := r.staticTables(ctx); tables[root.Object] {
+				out.Holder = "the values of static fields"
+			}
+		}
 	}
 	if t := root.Thread; t != nil {
 		out.Thread = DescribeThread(t)
@@ -63,7 +70,7 @@ func (r *Reader) describeFrame(ctx context.Context, root *Root, out *answer.GCRo
 	if f.Method != nil {
 		out.Frame.Method.S, out.Frame.Method.Err = code.Of(r.rt).MethodName(f.Method, code.MethodFull)
 	}
-	if f.Explicit != "" {
+	if f.Explicit != "" || root.Conservative {
 		return
 	}
 	out.Place = root.Slot.String()
@@ -136,6 +143,9 @@ func place(root *Root, d *answer.GCRoot) string {
 		return "[" + d.Frame.Class + "] argument of " + d.Frame.Method.String()
 	}
 	where := d.Frame.Method.String() + " "
+	if root.Conservative {
+		return where + "(looks like a reference)"
+	}
 	if d.Variable.S != "" {
 		return where + d.Variable.S
 	}

@@ -32,6 +32,12 @@
 // weakly, and no root is one. Objects of frozen segments are never collected,
 // whatever refers to them.
 //
+// Roots of stacks are exact, as the compilers tell them; explicit frames tell what they
+// hold for the runtime's own code, and the arguments of calls that a stub has not
+// passed on yet. Where the GC info of a frame can't be read, that is an error, and the words of
+// the frame that look like references are roots that are marked Conservative. So
+// are all stacks of a process whose environment makes its collector conservative.
+//
 // Two pairs of edges are in no object and are no roots either: those of Dependents,
 // which count once their primary object is reached, and those from an object of a
 // collectible type to its LoaderAllocator, which heap.EdgeOptions adds.

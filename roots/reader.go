@@ -144,11 +144,24 @@ func (s *scan) stacks(list []threads.Thread) {
 // stack yields what the stack of one thread holds.
 func (s *scan) stack(t *threads.Thread) bool {
 	var frame *Frame
+	var frames []Frame // when they are needed
+	conservative := s.r.Conservative()
 	for ref, err := range s.r.p.Walker.Roots(s.ctx, t.Managed, t.OS.Registers) {
-		if err != nil {
-			if !s.emit(Root{Kind: KindStack, Thread: t}, fmt.Errorf("stack of thread %#x: %w", t.ID(), err)) {
+		if conservative && ref.Explicit == "" {
+			continue // the collector asks no code
+		}
+		if err != nil && !s.emit(Root{Kind: KindStack, Thread: t}, fmt.Errorf("stack of thread %#x: %w", t.ID(), err)) {
+			return false
+		}
+		if err != nil && ref.Undecoded {
+			if frames == nil {
+				frames = s.frames(t)
+			}
+			if !s.undecoded(t, frames, ref.Frame) {
 				return false
 			}
+		}
+		if err != nil {
 			continue
 		}
 		object, ok := s.r.object(ref.Object, ref.Interior)
@@ -164,7 +177,7 @@ func (s *scan) stack(t *threads.Thread) bool {
 			return false
 		}
 	}
-	return true
+	return !conservative || s.conservative(t)
 }
 
 // check proves that a root refers into the heap, as far as the heap is known.

@@ -38,6 +38,9 @@ type Root struct {
 	Object   target.Addr
 	Interior bool // it may point into an object, or at none
 	Pinned   bool // it keeps the object where it is
+
+	// Undecoded comes with an error: none of the frame's references are known.
+	Undecoded bool
 }
 
 // Roots iterates over the references that the frames of t hold at the place
@@ -167,7 +170,7 @@ func (s *rootScan) frame(f *Frame, yield func(Root, error) bool) bool {
 	}
 	if err != nil {
 		err = fmt.Errorf("references of the frame %016x: %w", uint64(f.SP), err)
-		return yield(Root{Frame: s.index, FrameIP: f.IP, FrameSP: f.SP, Method: f.Code.Method}, err)
+		return yield(Root{Frame: s.index, FrameIP: f.IP, FrameSP: f.SP, Method: f.Code.Method, Undecoded: true}, err)
 	}
 	if skip {
 		return true

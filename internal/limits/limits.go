@@ -97,6 +97,7 @@ const (
 	// Of one GCFrame: the runtime's own code protects a few locals, or the arguments of a call.
 	ProtectedReferences = 1 << 16
 	TailCallBuffer      = 1 << 20 // bytes
+	EnvironmentBytes    = 1 << 18 // of a process's environment variables
 	InFlightTLS         = 100_000
 	SyncBlocks          = 1 << 26
 	ConstructedTypes    = 1 << 22 // arrays, pointers and generic instances of a module

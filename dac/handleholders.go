@@ -1,0 +1,65 @@
+package dac
+
+import (
+	"github.com/sosgo/sosgo/internal/layout"
+	"github.com/sosgo/sosgo/target"
+)
+
+// A HandleUse says what the runtime has a GC handle for.
+type HandleUse uint8
+
+// The uses that are told.
+const (
+	HandleOfThread          HandleUse = iota // the managed Thread object of a thread
+	HandleOfLastThrown                       // what a thread threw last
+	HandleOfException                        // what a thread is handling
+	HandleOfLoaderAllocator                  // the managed LoaderAllocator of types that can be unloaded
+	HandleOfLoadContext                      // an AssemblyLoadContext
+)
+
+// A HeldHandle is a GC handle that a structure of the runtime has.
+type HeldHandle struct {
+	Handle target.Addr
+	Use    HandleUse
+	Thread *Thread     // of the uses of threads
+	Owner  target.Addr // the structure
+}
+
+// HeldHandles lists the handles that the runtime's threads, loader allocators and
+// binders have, as many as can be read: what programs allocated is not among them.
+func (r *Runtime) HeldHandles() []HeldHandle {
+	var out []HeldHandle
+	add := func(use HandleUse, t *Thread, owner target.Addr, off int) {
+		if off == layout.Absent {
+			return
+		}
+		if h, err := target.Pointer(r.mem, owner+target.Addr(off)); err == nil && h != 0 {
+			out = append(out, HeldHandle{h, use, t, owner})
+		}
+	}
+	threads, _ := r.Threads() // as many as there are
+	for i := range threads {
+		t := &threads[i]
+		states, _ := r.ExceptionStates(t)
+		for j := range states {
+			add(HandleOfException, t, states[j].Addr, r.stateLayout().thrown)
+		}
+		add(HandleOfThread, t, t.Addr, r.off.Thread.GCHandle)
+		add(HandleOfThread, t, t.Addr, r.off.Thread.StrongHandle)
+		add(HandleOfLastThrown, t, t.Addr, r.off.Thread.LastThrown)
+	}
+	o, err := r.loaderLayout()
+	if err != nil {
+		return out
+	}
+	modules, _ := r.KnownModules()
+	for _, m := range modules {
+		if a, err := m.LoaderAllocator(); err == nil && a != 0 {
+			add(HandleOfLoaderAllocator, nil, a, o.Allocator.ObjectHandle)
+		}
+		if b, err := r.binder(o, m.PEAssembly); err == nil && b != 0 {
+			add(HandleOfLoadContext, nil, b, o.Binder.LoadContext)
+		}
+	}
+	return out
+}

@@ -1,0 +1,131 @@
+package roots
+
+import (
+	"strings"
+
+	"github.com/sosgo/sosgo/stackwalk"
+	"github.com/sosgo/sosgo/target"
+	"github.com/sosgo/sosgo/threads"
+)
+
+// This file takes words for references that only look like them, where nobody says
+// what they are: in frames whose code has no readable GC info, and on all stacks of
+// a process whose collector does so itself (gcenv.ee.cpp, ScanStackRoots).
+
+// conservativeSettings are the environment variables that make the collector take
+// every word of a stack for a reference (clrconfignames.h, gcConservative).
+var conservativeSettings = [...]string{"DOTNET_gcConservative=", "COMPlus_gcConservative="}
+
+// Conservative reports whether the process's collector takes every word of a stack
+// that looks like a reference for one, as its environment says. Where the dump has no
+// environment it is false.
+func (r *Reader) Conservative() bool {
+	on, _ := r.names.conservative.Get(func() (bool, error) {
+		t, ok := r.rt.Target().(interface{ Environment() []string })
+		if !ok {
+			return false, nil
+		}
+		for _, v := range t.Environment() {
+			for _, name := range conservativeSettings {
+				if value, ok := strings.CutPrefix(v, name); ok && strings.Trim(value, "0xX") != "" {
+					return true, nil
+				}
+			}
+		}
+		return false, nil
+	})
+	return on
+}
+
+// frames lists the frames of a stack, to which its words are assigned.
+func (s *scan) frames(t *threads.Thread) []Frame {
+	var out []Frame
+	index := 0
+	for f := range s.r.p.Walker.Walk(s.ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{}) {
+		if f.Kind == stackwalk.FrameManaged {
+			out = append(out, Frame{Index: index, IP: f.IP, SP: f.SP, Method: f.Code.Method})
+		}
+		index++
+	}
+	return out
+}
+
+// undecoded yields the words of one frame that look like references.
+func (s *scan) undecoded(t *threads.Thread, list []Frame, index int) bool {
+	for i := range list {
+		if list[i].Index != index {
+			continue
+		}
+		end := t.Managed.Stack.End
+		if i+1 < len(list) {
+			end = list[i+1].SP
+		}
+		return s.words(t, target.Range{Start: list[i].SP, End: end}, list[i:i+1])
+	}
+	return !s.ended
+}
+
+// conservative yields what the collector of a conservative process takes for the
+// references of a thread: the words of its stack beyond the native code that it is in,
+// its registers where it is in managed code, and what explicit frames say.
+func (s *scan) conservative(t *threads.Thread) bool {
+	sp, ok := t.OS.Registers.SP()
+	at := target.Range{Start: target.Addr(sp), End: t.Managed.Stack.End}
+	list := s.frames(t)
+	if first := t.Managed.Frame; !t.Managed.Cooperative && first > at.Start {
+		// Of an unmanaged call the frame stands inside the method that calls.
+		if len(list) > 0 {
+			first = max(at.Start, min(first, list[0].SP))
+		}
+		at.Start = first
+	}
+	if !ok || !t.Managed.Stack.Contains(at.Start) {
+		return !s.ended
+	}
+	if cpu, err := s.r.rt.Target().Platform().Arch.Processor(); err == nil && t.Managed.Cooperative {
+		for reg := range cpu.General.All {
+			v, known := t.OS.Registers.Get(reg)
+			if known && !s.word(t, 0, target.Addr(v), list[:min(len(list), 1)]) {
+				return false
+			}
+		}
+	}
+	return s.words(t, at, list)
+}
+
+// words yields the words of a range that look like references. Each belongs to the
+// frame of list that begins last before it.
+func (s *scan) words(t *threads.Thread, at target.Range, list []Frame) bool {
+	win := target.NewWindow(s.r.rt.Memory())
+	for a := (at.Start + 7) &^ 7; a+8 <= at.End; a += 8 {
+		for len(list) > 1 && list[1].SP <= a {
+			list = list[1:]
+		}
+		v, err := win.Uint64(a)
+		if err != nil {
+			next, ok := target.NextStored(s.r.rt.Memory(), a+8)
+			if !ok || next >= at.End {
+				break
+			}
+			a = next&^7 - 8
+			continue
+		}
+		if !s.word(t, a, target.Addr(v), list) {
+			return false
+		}
+	}
+	return !s.ended
+}
+
+// word yields a word that looks like a reference; list begins with its frame.
+func (s *scan) word(t *threads.Thread, a, v target.Addr, list []Frame) bool {
+	object, ok := s.r.object(v, true)
+	if !ok {
+		return !s.ended
+	}
+	root := Root{Kind: KindStack, Object: object, Value: v, Address: a, Interior: true, Pinned: true, Conservative: true, Thread: t}
+	if len(list) > 0 {
+		root.Frame = &list[0]
+	}
+	return s.emit(root, nil)
+}
