@@ -45,8 +45,9 @@
 // The packages below can be used by themselves: target (the process), minidump,
 // elfcore and dump (the containers), image and metadata (what modules contain),
 // dac and dac/code (the runtime's structures; methods and code), heap (the GC
-// heap), objects (values), stackwalk (stacks and their frames), stackscan (the
-// objects that stacks may refer to), threads, crash, resolve (what is this
+// heap), graph (what holds its objects, and what would be free without them),
+// objects (values), stackwalk (stacks and their frames), stackscan (the objects
+// that stacks may refer to), threads, crash, resolve (what is this
 // address), diagnosis, disasm, hexdump; answer has the plain values that they
 // answer with.
 package sosgo

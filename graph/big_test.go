@@ -1,3 +1,5 @@
+//go:build unix
+
 package graph_test
 
 import (
@@ -15,16 +17,19 @@ import (
 	"github.com/sosgo/sosgo/heap"
 )
 
+// cpu is what the process took of the processors.
 func cpu() (user, system time.Duration) {
 	var u syscall.Rusage
 	_ = syscall.Getrusage(0, &u)
 	return time.Duration(u.Utime.Nano()), time.Duration(u.Stime.Nano())
 }
 
+// TestBig measures a graph of the dump that SOSGO_BENCH_DUMP names, in a process of its own: go test -c, then -test.run
+// TestBig -test.v. What docs/performance.md says of graphs is from make-dump big 4000000.
 func TestBig(t *testing.T) {
 	name := os.Getenv("SOSGO_BENCH_DUMP")
 	if name == "" {
-		t.Skip()
+		t.Skip("SOSGO_BENCH_DUMP names no dump")
 	}
 	start := time.Now()
 	user, system := cpu()

@@ -3,6 +3,7 @@ package graph
 import (
 	"context"
 	"math/bits"
+	"sync/atomic"
 
 	"github.com/sosgo/sosgo/internal/digraph"
 	"github.com/sosgo/sosgo/internal/lazy"
@@ -55,14 +56,31 @@ func (g *Graph) Reach(ctx context.Context) (*Reach, error) {
 			return nil, err
 		}
 		r := &Reach{g: g, parents: parents, tree: parents.Slice()}
-		for n, p := range r.tree[:g.objects] {
-			if p != digraph.None {
-				r.live++
-				r.size += g.Size(Node(n))
-			}
+		if err := r.sum(ctx); err != nil {
+			parents.Free()
+			return nil, err
 		}
 		return r, nil
 	})
+}
+
+// sum counts what lives.
+func (r *Reach) sum(ctx context.Context) error {
+	var live, size atomic.Uint64
+	none := func() struct{} { return struct{}{} }
+	err := parallel(ctx, r.g.lazy.options.Workers, r.g.objects, numberPiece, none, func(_ struct{}, from, to int) {
+		objects, bytes := uint64(0), uint64(0)
+		for n := from; n < to; n++ {
+			if r.tree[n] != digraph.None {
+				objects++
+				bytes += r.g.Size(Node(n))
+			}
+		}
+		live.Add(objects)
+		size.Add(bytes)
+	})
+	r.live, r.size = live.Load(), size.Load()
+	return err
 }
 
 // Live reports whether something keeps n alive.
