@@ -58,7 +58,7 @@ func TestDescribeArguments(t *testing.T) {
 			assert.True(t, strings.HasPrefix(row.Method.String(), "Debuggee.Zoo.Scenario.Hold("), row.Method)
 			assert.Equal(t, "Debuggee.dll", row.Module)
 			assert.Equal(t, f.Code.Method.Addr, row.MethodDesc)
-			assert.Equal(t, uint64(f.Code.Offset), row.Offset)
+			assert.Equal(t, uint64(f.Code.Offset), *row.Offset)
 			sp, _ := row.Registers.SP()
 			assert.Equal(t, f.SP, sp)
 			assert.False(t, row.Guessed)

@@ -468,7 +468,7 @@ func TestNativeFramesHaveTheirModules(t *testing.T) {
 				m := target.ModuleAt(p.Target().Modules(), f.IP)
 				require.NotNil(t, m)
 				assert.Equal(t, target.BaseName(m.Path), f.Module)
-				assert.Equal(t, uint64(f.IP-m.Base), f.Offset)
+				assert.Equal(t, uint64(f.IP-m.Base), *f.Offset)
 			}
 		}
 	}
