@@ -244,7 +244,7 @@ func (f *nameFormatter) arguments(args []target.Addr, depth int) error {
 			return err
 		}
 		f.b.WriteString(", ")
-		assembly, err := f.r.assemblyOf(a)
+		assembly, err := f.r.TypeAssembly(a)
 		if err != nil {
 			return err
 		}
@@ -409,8 +409,9 @@ func (r *Runtime) TypeArguments(mt *MethodTable) ([]target.Addr, error) {
 	return out, nil
 }
 
-// assemblyOf is the simple name of the assembly that defines the type.
-func (r *Runtime) assemblyOf(th target.Addr) (string, error) {
+// TypeAssembly is the simple name of the assembly that defines a type, given by its TypeHandle: of arrays and pointers the
+// one that defines what they are made of.
+func (r *Runtime) TypeAssembly(th target.Addr) (string, error) {
 	for range limits.TypeNameDepth {
 		if th&2 != 0 {
 			a := th &^ 2

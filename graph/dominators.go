@@ -191,14 +191,11 @@ func (d *Dominators) ByTypeClass(ctx context.Context, p Part, class []uint32, co
 // ByGeneration is what the objects of each generation retain together, as ByType says it, by
 // heap.Generation.
 func (d *Dominators) ByGeneration(ctx context.Context, p Part) ([]uint64, error) {
-	array, err := offheap.Make[uint8](d.g.budget, d.g.objects)
+	array, err := d.g.byGeneration(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer array.Free()
-	if err := d.g.generations(ctx, array.Slice()); err != nil {
-		return nil, err
-	}
 	return digraph.SumByClass(ctx, d.tree, d.order(p), array.Slice(), int(heap.GenerationUnknown)+1, d.retained, d.g.lazy.options)
 }
 

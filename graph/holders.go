@@ -327,11 +327,10 @@ func (x *Holders) root(ctx context.Context, g *answer.Gaps, source, n Node, time
 	if s.Kind == SourceField {
 		out := answer.GCRoot{Kind: rootStatic, Object: x.g.Address(n), Address: s.Slot, Strong: true}
 		name := g.Text(x.names.Source(source))
-		out.Name = "static " + name.String()
+		out.Name = fieldName(s, name.String())
 		if s.Thread != nil {
 			out.Kind = rootThreadStatic
 			out.Thread = roots.DescribeThread(s.Thread)
-			out.Name = fmt.Sprintf("thread static %v of thread %x", name, s.Thread.ID())
 		}
 		return out
 	}
@@ -348,6 +347,14 @@ func (x *Holders) root(ctx context.Context, g *answer.Gaps, source, n Node, time
 	}
 	name := g.Text(x.names.Source(source))
 	return answer.GCRoot{Kind: s.Kind.String(), Name: name.String(), Object: x.g.Address(n), Strong: true}
+}
+
+// fieldName is what a static field is called, or a thread's value of one.
+func fieldName(s *Source, name string) string {
+	if s.Thread != nil {
+		return fmt.Sprintf("thread static %s of thread %x", name, s.Thread.ID())
+	}
+	return "static " + name
 }
 
 // oldObject is an object that keeps younger ones alive in a collection that does not look at it.

@@ -89,8 +89,8 @@ func withInstead(err error, is string, a target.Addr) error {
 // the others take them, too.
 var takers = map[answer.AddressKind][]string{
 	answer.AddressObject: {"dumpobj", "dumparray", "dumpdelegate", "dumpobjgcrefs", "dumpstring", "dumpalc", "findappdomain",
-		"printexception", "verifyobj", "listnearobj", "gcwhere", "gcroot", "pathto", "objsize"},
-	answer.AddressInObject:    {"dumpobj", "gcroot", "objsize"},
+		"printexception", "verifyobj", "listnearobj", "gcwhere", "gcroot", "pathto", "objsize", "retained", "dominators", "referrers", "referents"},
+	answer.AddressInObject:    {"dumpobj", "gcroot", "objsize", "retained", "dominators", "referrers", "referents"},
 	answer.AddressHeap:        {"listnearobj"},
 	answer.AddressMethodTable: {"dumpmt", "dumpclass", "dumpheap", "dumpvc"},
 	answer.AddressEEClass:     {"dumpclass"},

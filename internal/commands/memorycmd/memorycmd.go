@@ -7,6 +7,10 @@ import "github.com/sosgo/sosgo/internal/cli"
 // Commands are the commands of the group.
 func Commands() []cli.Command {
 	return []cli.Command{
+		retainedCommand(),
+		dominatorsCommand(),
+		referrersCommand(),
+		referentsCommand(),
 		gcRootCommand(),
 		pathToCommand(),
 		heapMapCommand(),

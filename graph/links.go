@@ -1,0 +1,177 @@
+package graph
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/target"
+)
+
+// LinkOptions choose what is said of the neighbours of an object.
+type LinkOptions struct {
+	Limit int  // how many are listed; 0 for all
+	Types bool // count them by type, and list none
+}
+
+// Referrers says what refers to an object: other objects, living or not, and roots.
+func (x *Holders) Referrers(ctx context.Context, a target.Addr, o LinkOptions) (*answer.Links, error) {
+	n, err := x.Object(a)
+	if err != nil {
+		return nil, err
+	}
+	held, err := x.g.Referrers(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return x.neighbours(ctx, n, true, held.Of(n), o)
+}
+
+// Referents says what an object refers to.
+func (x *Holders) Referents(ctx context.Context, a target.Addr, o LinkOptions) (*answer.Links, error) {
+	n, err := x.Object(a)
+	if err != nil {
+		return nil, err
+	}
+	nodes := x.g.Referents(n)
+	if fields := x.g.Statics(n); len(fields) > 0 {
+		nodes = slices.Concat(nodes, fields)
+	}
+	return x.neighbours(ctx, n, false, nodes, o)
+}
+
+// neighbours describes the nodes at the other ends of references, each as often among them as there are such.
+func (x *Holders) neighbours(ctx context.Context, n Node, referrers bool, nodes []Node, o LinkOptions) (*answer.Links, error) {
+	d, err := x.g.Dominators(ctx)
+	if err != nil {
+		return nil, err
+	}
+	reach, err := x.g.Reach(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := &answer.Links{Referrers: referrers}
+	if referrers {
+		out.NoteAll(x.g.stats.Warnings())
+	}
+	out.Object = x.object(&out.Gaps, n)
+	counts := counted(nodes)
+	if o.Types {
+		out.Types = x.neighbourTypes(&out.Gaps, counts, reach)
+		return out, nil
+	}
+	times := make(map[Node]int, len(counts))
+	for _, c := range counts {
+		times[c.node] = c.times
+	}
+	for i, m := range nodes {
+		if i%searchStep == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if times[m] == 0 {
+			continue // was listed
+		}
+		if o.Limit > 0 && len(out.List) == o.Limit {
+			break
+		}
+		b := answer.Link{Count: times[m], Live: reach.Live(m)}
+		times[m] = 0
+		b.Retained.Err = errNoObject
+		if object := x.neighbour(ctx, &out.Gaps, &b, n, m, referrers); object != NoNode {
+			b.Retained = answer.Known(d.Retained(object))
+		}
+		out.List = append(out.List, b)
+	}
+	out.More = uint64(len(counts) - len(out.List))
+	return out, nil
+}
+
+// errNoObject stands for the retained size of what is no object.
+var errNoObject = errors.New("a root is no object")
+
+// neighbour describes the reference between n and m, and returns the object that stands for m, NoNode for none.
+func (x *Holders) neighbour(ctx context.Context, g *answer.Gaps, b *answer.Link, n, m Node, referrer bool) Node {
+	from, to := n, m
+	if referrer {
+		from, to = m, n
+	}
+	b.Strength = x.names.Strength(from, to).String()
+	switch {
+	case x.g.IsObject(m):
+		o := x.object(g, m)
+		b.Object, b.Edge = &o, x.edge(g, from, to)
+		return m
+	case referrer:
+		root := x.root(ctx, g, m, n, 0)
+		b.Root = &root
+	default: // the value of a static field
+		b.Edge = &answer.PathEdge{Kind: EdgeStatic.String(), Name: g.Text(x.names.Source(m))}
+		if value := x.g.Referents(m); len(value) > 0 {
+			o := x.object(g, value[0])
+			b.Object = &o
+			return value[0]
+		}
+	}
+	return NoNode
+}
+
+// A multiple is a node and how often it was there.
+type multiple struct {
+	node  Node
+	times int
+}
+
+// counted are the different nodes, in their order.
+func counted(nodes []Node) []multiple {
+	sorted := slices.Sorted(slices.Values(nodes))
+	var out []multiple
+	for _, n := range sorted {
+		if k := len(out); k > 0 && out[k-1].node == n {
+			out[k-1].times++
+			continue
+		}
+		out = append(out, multiple{n, 1})
+	}
+	return out
+}
+
+// neighbourTypes counts neighbours by type, Sources by their kind.
+func (x *Holders) neighbourTypes(g *answer.Gaps, list []multiple, reach *Reach) []answer.LinkType {
+	byType := map[int]*answer.LinkType{}
+	for _, m := range list {
+		key, size := 0, uint64(0)
+		if x.g.IsObject(m.node) {
+			key, size = x.g.TypeIndex(m.node), x.g.Size(m.node)
+		} else {
+			key = -1 - int(x.g.Source(m.node).Kind)
+		}
+		t := byType[key]
+		if t == nil {
+			t = &answer.LinkType{}
+			if key < 0 {
+				t.Type.S = SourceKind(-1 - key).String()
+			} else {
+				t.MethodTable = x.g.types[key].Addr
+				t.Type = g.Text(x.rt.TypeName(t.MethodTable, dac.NameManaged))
+			}
+			byType[key] = t
+		}
+		t.Count++
+		t.References += uint64(m.times)
+		t.Size += size
+		if reach.Live(m.node) {
+			t.Live++
+		}
+	}
+	out := make([]answer.LinkType, 0, len(byType))
+	for _, t := range byType {
+		out = append(out, *t)
+	}
+	slices.SortFunc(out, func(a, b answer.LinkType) int {
+		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(b.Size, a.Size), cmp.Compare(a.Type.S, b.Type.S), cmp.Compare(a.MethodTable, b.MethodTable))
+	})
+	return out
+}

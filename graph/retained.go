@@ -1,0 +1,419 @@
+package graph
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/offheap"
+	"github.com/sosgo/sosgo/target"
+)
+
+// A Class says by what objects are put together.
+type Class uint8
+
+// The classes.
+const (
+	ByType       Class = iota
+	ByAssembly         // that defines the type; of arrays the elements' type
+	ByNamespace        // of the type; of arrays the elements' type
+	ByGeneration       // of the object
+)
+
+var classNames = [...]string{"type", "assembly", "namespace", "generation"}
+
+// String is the class in a word.
+func (c Class) String() string {
+	if int(c) < len(classNames) {
+		return classNames[c]
+	}
+	return fmt.Sprintf("Class(%d)", uint8(c))
+}
+
+// RetainedOptions choose rows of what classes of objects retain.
+type RetainedOptions struct {
+	By      Class
+	Garbage bool   // of what nothing keeps alive
+	Top     int    // how many rows; 0 for all
+	Least   uint64 // bytes that a row retains at least
+}
+
+// Retained says what would be free without the objects of each class, by Dominators.
+func (x *Holders) Retained(ctx context.Context, o RetainedOptions) (*answer.Retained, error) {
+	d, err := x.g.Dominators(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := &answer.Retained{By: o.By.String(), OfGarbage: o.Garbage}
+	if out.Incomplete, err = x.incomplete(&out.Gaps); err != nil {
+		return nil, err
+	}
+	c, err := x.classes(ctx, &out.Gaps, o.By)
+	if err != nil {
+		return nil, err
+	}
+	defer c.free()
+	sums, err := x.g.count(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	for i := range sums {
+		addPart(&out.Live, sums[i].live)
+		addPart(&out.Garbage, sums[i].dead)
+		addPart(&out.Frozen, sums[i].frozen)
+	}
+	part, all := PartLive, out.Live.Size
+	if o.Garbage {
+		part, all = PartDead, out.Garbage.Size+out.Frozen.Size
+	}
+	retained, err := c.retained(ctx, d, part)
+	if err != nil {
+		return nil, err
+	}
+	for i, s := range sums {
+		of := s.live
+		if o.Garbage {
+			of = s.dead
+			addPart(&of, s.frozen)
+		}
+		if of.Objects == 0 && (o.Garbage || s.dead.Objects == 0) || retained[i] < o.Least {
+			continue
+		}
+		row := answer.RetainedRow{Name: c.names[i], Count: of.Objects, Size: of.Size, Retained: retained[i], Share: percent(retained[i], all)}
+		if !o.Garbage {
+			row.Garbage = s.dead
+		}
+		if o.By == ByType {
+			row.MethodTable = x.g.types[i].Addr
+		}
+		out.Rows = append(out.Rows, row)
+	}
+	slices.SortStableFunc(out.Rows, func(a, b answer.RetainedRow) int {
+		return cmp.Or(cmp.Compare(b.Retained, a.Retained), cmp.Compare(b.Garbage.Size, a.Garbage.Size), cmp.Compare(a.Name.S, b.Name.S))
+	})
+	out.Rows, out.More = cut(out.Rows, o.Top)
+	if o.By == ByType { // the names of those that are shown
+		for i := range out.Rows {
+			out.Rows[i].Name = out.Text(x.rt.TypeName(out.Rows[i].MethodTable, dac.NameManaged))
+		}
+	}
+	return out, nil
+}
+
+// incomplete notes what the graph lacks and reports whether it lacks anything. A graph that lacks all objects is an error.
+func (x *Holders) incomplete(g *answer.Gaps) (bool, error) {
+	warnings := x.g.stats.Warnings()
+	if x.g.objects == 0 && len(warnings) > 0 {
+		return true, fmt.Errorf("no object of the heap can be read: %w", warnings[0])
+	}
+	g.NoteAll(warnings)
+	return len(warnings) > 0, nil
+}
+
+func addPart(sum *answer.HeapPart, p answer.HeapPart) {
+	sum.Objects += p.Objects
+	sum.Size += p.Size
+}
+
+// percent is a part of all in percent.
+func percent(part, all uint64) float64 {
+	if all == 0 {
+		return 0
+	}
+	return 100 * float64(part) / float64(all)
+}
+
+// cut keeps the first top rows, of 0 all, and returns how many there are more.
+func cut[T any](rows []T, top int) ([]T, int) {
+	if top <= 0 || len(rows) <= top {
+		return rows, 0
+	}
+	return rows[:top], len(rows) - top
+}
+
+// classes are the classes of all objects.
+type classes struct {
+	by     Class
+	names  []answer.Text // of each; nil by type
+	byType []uint32      // the class of each type, or nil
+	byNode []uint8       // the class of each object
+	free   func()
+}
+
+func (x *Holders) classes(ctx context.Context, g *answer.Gaps, by Class) (*classes, error) {
+	c := &classes{by: by, free: func() {}}
+	switch by {
+	case ByGeneration:
+		array, err := x.g.byGeneration(ctx)
+		if err != nil {
+			return nil, err
+		}
+		c.byNode, c.free = array.Slice(), array.Free
+		for gen := heap.Generation0; gen <= heap.GenerationUnknown; gen++ {
+			c.names = append(c.names, answer.Text{S: gen.String()})
+		}
+	case ByType:
+		c.names = make([]answer.Text, len(x.g.types))
+		c.byType = make([]uint32, len(x.g.types))
+		for i := range c.byType {
+			c.byType[i] = uint32(i)
+		}
+	default:
+		name := x.rt.TypeAssembly
+		if by == ByNamespace {
+			name = x.namespace
+		}
+		x.classTypes(g, c, name)
+	}
+	return c, nil
+}
+
+// classTypes puts the types of one name together. Those whose name can't be read are one class more.
+func (x *Holders) classTypes(g *answer.Gaps, c *classes, name func(target.Addr) (string, error)) {
+	known := map[string]uint32{}
+	unknown := -1
+	for _, mt := range x.g.types {
+		s, err := name(mt.Addr)
+		if err != nil {
+			if unknown < 0 {
+				unknown = len(c.names)
+				c.names = append(c.names, g.Text("", err))
+			}
+			c.byType = append(c.byType, uint32(unknown))
+			continue
+		}
+		i, ok := known[s]
+		if !ok {
+			i = uint32(len(c.names))
+			known[s] = i
+			c.names = append(c.names, answer.Text{S: s})
+		}
+		c.byType = append(c.byType, i)
+	}
+}
+
+// namespace is the namespace of a type, empty for none.
+func (x *Holders) namespace(mt target.Addr) (string, error) {
+	name, err := x.rt.TypeName(mt, dac.NameManaged)
+	if i := strings.IndexAny(name, "<[+`"); i > 0 {
+		name = name[:i]
+	}
+	return name[:max(0, strings.LastIndexByte(name, '.'))], err
+}
+
+func (c *classes) retained(ctx context.Context, d *Dominators, p Part) ([]uint64, error) {
+	switch c.by {
+	case ByGeneration:
+		return d.ByGeneration(ctx, p)
+	case ByType:
+		return d.ByType(ctx, p)
+	}
+	return d.ByTypeClass(ctx, p, c.byType, len(c.names))
+}
+
+// classSums count the objects of a class: those that live, that don't, and those of frozen segments to which no root
+// leads and which are never collected.
+type classSums struct{ live, dead, frozen answer.HeapPart }
+
+func (g *Graph) count(ctx context.Context, c *classes) ([]classSums, error) {
+	reach, err := g.Reach(ctx)
+	if err != nil {
+		return nil, err
+	}
+	sums := make([]classSums, len(c.names))
+	for _, span := range g.spans() {
+		for n := span.from; n < span.to; n++ {
+			if n%numberPiece == 0 && ctx.Err() != nil {
+				return nil, ctx.Err()
+			}
+			var s *classSums
+			if c.byNode != nil {
+				s = &sums[c.byNode[n]]
+			} else {
+				s = &sums[c.byType[g.TypeIndex(n)]]
+			}
+			p := &s.live
+			switch {
+			case reach.Live(n):
+			case span.frozen:
+				p = &s.frozen
+			default:
+				p = &s.dead
+			}
+			p.Objects++
+			p.Size += g.Size(n)
+		}
+	}
+	return sums, nil
+}
+
+// A span is objects one behind the other that are all in frozen segments, or none of them.
+type span struct {
+	from, to Node
+	frozen   bool
+}
+
+// spans are all objects.
+func (g *Graph) spans() []span {
+	var out []span
+	for i := range g.h.Segments() {
+		if s := &g.h.Segments()[i]; s.Kind == heap.KindFrozen {
+			out = append(out, span{g.index.from(s.Objects.Start), g.index.from(s.Objects.End), true})
+		}
+	}
+	slices.SortFunc(out, func(a, b span) int { return cmp.Compare(a.from, b.from) })
+	at := Node(0)
+	for i := range len(out) {
+		s := &out[i]
+		s.from, s.to = max(s.from, at), max(s.to, at)
+		if s.from > at {
+			out = append(out, span{from: at, to: s.from})
+		}
+		at = out[i].to
+	}
+	return append(out, span{from: at, to: Node(g.objects)})
+}
+
+// byGeneration is the heap.Generation of each object.
+func (g *Graph) byGeneration(ctx context.Context) (*offheap.Array[uint8], error) {
+	array, err := offheap.Make[uint8](g.budget, g.objects)
+	if err != nil {
+		return nil, err
+	}
+	if err := g.generations(ctx, array.Slice()); err != nil {
+		array.Free()
+		return nil, err
+	}
+	return array, nil
+}
+
+// RetainedBy says what would be free without each of several objects. That the first is none is an error, and of others
+// it is noted. top is how many types are listed for each, 0 for all.
+func (x *Holders) RetainedBy(ctx context.Context, objects []target.Addr, top int) (*answer.Retained, error) {
+	out := &answer.Retained{}
+	var err error
+	if out.Incomplete, err = x.incomplete(&out.Gaps); err != nil {
+		return nil, err
+	}
+	if out.Live, out.Garbage, out.Frozen, err = x.parts(ctx); err != nil {
+		return nil, err
+	}
+	for i, a := range objects {
+		n, err := x.Object(a)
+		switch {
+		case err != nil && i == 0:
+			return nil, err
+		case err != nil:
+			out.Note(err)
+			continue
+		}
+		o, err := x.retainedBy(ctx, out, n, top)
+		if err != nil {
+			return nil, err
+		}
+		out.Objects = append(out.Objects, *o)
+	}
+	return out, nil
+}
+
+// parts counts what lives, what does not, and what is frozen.
+func (x *Holders) parts(ctx context.Context) (live, dead, frozen answer.HeapPart, err error) {
+	one := &classes{names: make([]answer.Text, 1), byType: make([]uint32, len(x.g.types))}
+	sums, err := x.g.count(ctx, one)
+	if err != nil {
+		return live, dead, frozen, err
+	}
+	return sums[0].live, sums[0].dead, sums[0].frozen, nil
+}
+
+func (x *Holders) retainedBy(ctx context.Context, r *answer.Retained, n Node, top int) (*answer.RetainedObject, error) {
+	d, err := x.g.Dominators(ctx)
+	if err != nil {
+		return nil, err
+	}
+	reach, err := x.g.Reach(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := &answer.RetainedObject{Object: x.object(&r.Gaps, n), Live: reach.Live(n), Retained: d.Retained(n)}
+	all := r.Live.Size
+	if !out.Live {
+		all = r.Garbage.Size + r.Frozen.Size
+	}
+	out.Share = percent(out.Retained, all)
+	t := x.newTypeSums()
+	if err := x.below(ctx, d, n, func(m Node) { t.add(m); out.Count++ }); err != nil {
+		return nil, err
+	}
+	out.Types, out.More = t.rows(&r.Gaps, top)
+	return out, nil
+}
+
+// below calls visit with the objects that n dominates, itself among them.
+func (x *Holders) below(ctx context.Context, d *Dominators, n Node, visit func(Node)) error {
+	stack := []Node{n}
+	for i := 0; len(stack) > 0; i++ {
+		if i%searchStep == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		n := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		if x.g.IsObject(n) {
+			visit(n)
+		}
+		children, err := d.Children(ctx, n)
+		if err != nil {
+			return err
+		}
+		stack = append(stack, children...)
+	}
+	return nil
+}
+
+// typeSums count objects by type.
+type typeSums struct {
+	x    *Holders
+	sums map[int]*answer.HeapPart // by TypeIndex
+}
+
+func (x *Holders) newTypeSums() *typeSums { return &typeSums{x: x, sums: map[int]*answer.HeapPart{}} }
+
+func (t *typeSums) of(n Node) *answer.HeapPart {
+	i := t.x.g.TypeIndex(n)
+	s := t.sums[i]
+	if s == nil {
+		s = &answer.HeapPart{}
+		t.sums[i] = s
+	}
+	return s
+}
+
+func (t *typeSums) add(n Node) { addPart(t.of(n), answer.HeapPart{Objects: 1, Size: t.x.g.Size(n)}) }
+
+// order are the types, those with the largest size first.
+func (t *typeSums) order() []int {
+	list := make([]int, 0, len(t.sums))
+	for i := range t.sums {
+		list = append(list, i)
+	}
+	slices.SortFunc(list, func(a, b int) int {
+		return cmp.Or(cmp.Compare(t.sums[b].Size, t.sums[a].Size), cmp.Compare(t.sums[b].Objects, t.sums[a].Objects), cmp.Compare(a, b))
+	})
+	return list
+}
+
+func (t *typeSums) rows(g *answer.Gaps, top int) ([]answer.TypeCount, int) {
+	list, more := cut(t.order(), top)
+	rows := make([]answer.TypeCount, 0, len(list))
+	for _, i := range list {
+		mt := t.x.g.types[i]
+		rows = append(rows, answer.TypeCount{MethodTable: mt.Addr, Count: t.sums[i].Objects, Size: t.sums[i].Size,
+			Type: g.Text(t.x.rt.TypeName(mt.Addr, dac.NameManaged))})
+	}
+	return rows, more
+}

@@ -1,0 +1,257 @@
+package graph
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/target"
+)
+
+// TreeOptions choose what of the tree of dominators is shown.
+type TreeOptions struct {
+	Least   uint64  // bytes that a row retains at least
+	Percent float64 // of all that lives, that a row retains at least, where Least is 0
+	Depth   int     // how many levels; 0 for maxTreeDepth
+}
+
+const (
+	maxTreeDepth = 1 << 10
+	maxTreeRows  = 1 << 16
+	maxChain     = 1 << 8 // rows of a chain of dominators
+	maxHolders   = 4      // disjoint paths to what nobody owns
+	foldedTypes  = 1 << 4 // rows of types of what an object owns
+)
+
+// DominatorTree says who owns most of what lives: the tree of dominators, without what retains little, which is folded by
+// type.
+func (x *Holders) DominatorTree(ctx context.Context, o TreeOptions) (*answer.Dominators, error) {
+	d, err := x.g.Dominators(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := &answer.Dominators{Least: o.Least, Depth: o.Depth, Tree: []answer.DominatorRow{}}
+	if out.Incomplete, err = x.incomplete(&out.Gaps); err != nil {
+		return nil, err
+	}
+	if out.Live, out.Garbage, out.Frozen, err = x.parts(ctx); err != nil {
+		return nil, err
+	}
+	if o.Least == 0 {
+		out.Least = uint64(o.Percent / 100 * float64(out.Live.Size))
+	}
+	out.Least = max(out.Least, 1)
+	if o.Depth <= 0 || o.Depth > maxTreeDepth {
+		out.Depth = maxTreeDepth
+	}
+	t := treeWriter{x: x, d: d, out: out}
+	if err := t.children(ctx, x.g.Root(), 0); err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// A treeWriter writes the rows of a tree.
+type treeWriter struct {
+	x   *Holders
+	d   *Dominators
+	out *answer.Dominators
+}
+
+// children writes those of n that retain enough with their children, and then the types of the others.
+func (t *treeWriter) children(ctx context.Context, n Node, depth int) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	big, err := t.big(ctx, n)
+	if err != nil {
+		return err
+	}
+	if depth == t.out.Depth || len(t.out.Tree) >= maxTreeRows {
+		if len(t.out.Tree) > 0 {
+			t.out.Tree[len(t.out.Tree)-1].Deeper = len(big)
+		}
+		return nil
+	}
+	for _, c := range big {
+		t.out.Tree = append(t.out.Tree, t.x.row(&t.out.Gaps, t.d, c, depth, t.out.Live.Size))
+		if err := t.children(ctx, c, depth+1); err != nil {
+			return err
+		}
+	}
+	f := t.x.newTypeSums()
+	if err := f.fold(ctx, t.d, n, func(c Node) bool { return t.d.Retained(c) >= t.out.Least }); err != nil {
+		return err
+	}
+	t.out.Tree = append(t.out.Tree, f.folded(&t.out.Gaps, depth, t.out.Live.Size, t.out.Least, 0)...)
+	return nil
+}
+
+// big are the children of n that retain enough, the largest first.
+func (t *treeWriter) big(ctx context.Context, n Node) ([]Node, error) {
+	children, err := t.d.Children(ctx, n)
+	if err != nil {
+		return nil, err
+	}
+	var out []Node
+	for _, c := range children {
+		if t.d.Retained(c) >= t.out.Least {
+			out = append(out, c)
+		}
+	}
+	slices.SortFunc(out, func(a, b Node) int { return cmp.Or(cmp.Compare(t.d.Retained(b), t.d.Retained(a)), cmp.Compare(a, b)) })
+	return out, nil
+}
+
+// fold adds what n owns at first hand but for what is skipped: objects with all that they retain. In the place of a
+// Source stand the objects that it owns.
+func (t *typeSums) fold(ctx context.Context, d *Dominators, n Node, skip func(Node) bool) error {
+	children, err := d.Children(ctx, n)
+	if err != nil {
+		return err
+	}
+	for _, c := range children {
+		switch {
+		case skip(c):
+		case t.x.g.IsObject(c):
+			addPart(t.of(c), answer.HeapPart{Objects: 1, Size: d.Retained(c)})
+		default:
+			if err := t.fold(ctx, d, c, skip); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// folded are rows of types that retain enough, at most top of them or all for 0, and one of all others, if it does.
+func (t *typeSums) folded(g *answer.Gaps, depth int, all, least uint64, top int) []answer.DominatorRow {
+	var rows []answer.DominatorRow
+	rest := answer.DominatorRow{Depth: depth}
+	for _, i := range t.order() {
+		s := t.sums[i]
+		if s.Size < least || top > 0 && len(rows) == top {
+			rest.Count += s.Objects
+			rest.Retained += s.Size
+			rest.Types++
+			continue
+		}
+		rows = append(rows, answer.DominatorRow{Depth: depth, Folded: g.Text(t.x.rt.TypeName(t.x.g.types[i].Addr, dac.NameManaged)),
+			Count: s.Objects, Retained: s.Size, Share: percent(s.Size, all)})
+	}
+	if rest.Types > 0 && rest.Retained >= least {
+		rest.Share = percent(rest.Retained, all)
+		rows = append(rows, rest)
+	}
+	return rows
+}
+
+// row describes a node of the tree.
+func (x *Holders) row(g *answer.Gaps, d *Dominators, n Node, depth int, all uint64) answer.DominatorRow {
+	row := answer.DominatorRow{Depth: depth, Retained: d.Retained(n), Share: percent(d.Retained(n), all)}
+	if x.g.IsObject(n) {
+		o := x.object(g, n)
+		row.Object, row.Count = &o, 1
+		return row
+	}
+	row.Root = x.sourceName(g, n)
+	return row
+}
+
+// sourceName is the name of a Source as gcroot has it.
+func (x *Holders) sourceName(g *answer.Gaps, n Node) answer.Text {
+	name := g.Text(x.names.Source(n))
+	if s := x.g.Source(n); name.Err == nil && s.Kind == SourceField {
+		name.S = fieldName(s, name.S)
+	}
+	return name
+}
+
+// DominatorsOf says who owns an object, and what it owns: at most top objects, and the rest by type.
+func (x *Holders) DominatorsOf(ctx context.Context, a target.Addr, top int) (*answer.Dominators, error) {
+	n, err := x.Object(a)
+	if err != nil {
+		return nil, err
+	}
+	d, err := x.g.Dominators(ctx)
+	if err != nil {
+		return nil, err
+	}
+	reach, err := x.g.Reach(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := &answer.Dominators{}
+	if out.Incomplete, err = x.incomplete(&out.Gaps); err != nil {
+		return nil, err
+	}
+	if out.Live, out.Garbage, out.Frozen, err = x.parts(ctx); err != nil {
+		return nil, err
+	}
+	all := out.Live.Size
+	if !reach.Live(n) {
+		all = out.Garbage.Size + out.Frozen.Size
+	}
+	own := &answer.Owned{Object: x.object(&out.Gaps, n), Live: reach.Live(n), Retained: d.Retained(n), Owns: []answer.DominatorRow{}}
+	out.Object = own
+	own.Chain = x.chain(&out.Gaps, d, n, all)
+	if own.Live && !x.g.IsObject(d.Idom(n)) {
+		if err := x.holders(ctx, &out.Gaps, own, n); err != nil {
+			return nil, err
+		}
+	}
+	return out, x.owns(ctx, out, d, n, top, all)
+}
+
+// chain is what n would not live without, from the root to n. Of a very long one the middle is left out.
+func (x *Holders) chain(g *answer.Gaps, d *Dominators, n Node, all uint64) []answer.DominatorRow {
+	var list []Node
+	for at := n; at != x.g.Root() && at != d.Garbage(); at = d.Idom(at) {
+		list = append(list, at)
+	}
+	slices.Reverse(list)
+	rows := make([]answer.DominatorRow, 0, min(len(list), maxChain+1))
+	for i := 0; i < len(list); i++ {
+		if i == maxChain/2 && len(list) > maxChain {
+			skipped := len(list) - maxChain
+			rows = append(rows, answer.DominatorRow{Depth: i, Count: uint64(skipped), Retained: d.Retained(list[i]), Share: percent(d.Retained(list[i]), all)})
+			i += skipped
+		}
+		rows = append(rows, x.row(g, d, list[i], i, all))
+	}
+	return rows
+}
+
+// holders finds how an object is held that no other one owns.
+func (x *Holders) holders(ctx context.Context, g *answer.Gaps, own *answer.Owned, n Node) error {
+	met := map[[2]Node]int{}
+	err := x.disjoint(ctx, n, maxHolders, nil, func(p []Node) bool {
+		own.Holders = append(own.Holders, x.rootPath(ctx, g, p, met))
+		return true
+	})
+	own.Shared = len(own.Holders) > 1
+	return err
+}
+
+func (x *Holders) owns(ctx context.Context, out *answer.Dominators, d *Dominators, n Node, top int, all uint64) error {
+	list, others, _, err := d.Largest(ctx, n, top)
+	if err != nil {
+		return err
+	}
+	listed := make(map[Node]bool, len(list))
+	for _, c := range list {
+		listed[c] = true
+		out.Object.Owns = append(out.Object.Owns, x.row(&out.Gaps, d, c, 0, all))
+	}
+	if others == 0 {
+		return nil
+	}
+	t := x.newTypeSums()
+	if err := t.fold(ctx, d, n, func(c Node) bool { return listed[c] }); err != nil {
+		return err
+	}
+	out.Object.Others = t.folded(&out.Gaps, 0, all, 0, foldedTypes)
+	return nil
+}
