@@ -102,7 +102,7 @@ func (x *Holders) neighbour(ctx context.Context, g *answer.Gaps, b *answer.Link,
 	switch {
 	case x.g.IsObject(m):
 		o := x.object(g, m)
-		b.Object, b.Edge = &o, x.edge(g, from, to)
+		b.Object, b.Edge = &o, x.edge(ctx, g, from, to)
 		return m
 	case referrer:
 		root := x.root(ctx, g, m, n, 0)
