@@ -5,3 +5,6 @@ func (o Options) Tuned(deferFrom, piece uint64, wide bool) Options {
 	o.deferFrom, o.piece, o.wide = deferFrom, piece, wide
 	return o
 }
+
+// IsCache is isCache.
+var IsCache = isCache

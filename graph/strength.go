@@ -42,6 +42,8 @@ var caches = []string{
 	"System.Runtime.Caching.MemoryCacheEntry",
 	"System.Buffers.TlsOverPerCoreLockedStacksArrayPool",
 	"System.Buffers.SharedArrayPool",
+	"System.Buffers.SharedArrayPoolPartitions",
+	"System.Buffers.SharedArrayPoolThreadLocalArray",
 	"System.Buffers.ConfigurableArrayPool",
 }
 
