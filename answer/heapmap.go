@@ -17,13 +17,16 @@ type HeapMap struct {
 	Generations []MapGeneration `json:"generations" doc:"sums of each generation"`
 	Total       MapSizes        `json:"total" doc:"sums of the heap"`
 	Lost        []LostSegment   `json:"lost,omitempty" doc:"segments that the process has and that can't be read: parts and sums lack them"`
-	PinsPartial bool            `json:"pinnedPartial,omitempty" doc:"handles could be read only in part: there may be more pinned ones"`
+	// Reachable says that it was asked for what is dead.
+	Reachable   bool `json:"reachable,omitempty" doc:"what is dead was looked for: objects that nothing keeps alive"`
+	PinsPartial bool `json:"pinnedPartial,omitempty" doc:"handles could be read only in part: there may be more pinned ones"`
 }
 
 // MapSizes are the sizes of a piece of the heap.
 type MapSizes struct {
 	Objects   uint64 `json:"objects" doc:"number of objects, whether reachable or not; free blocks are none"`
 	Used      uint64 `json:"used" doc:"bytes of objects, rounded up to the heap's alignment, whether reachable or not"`
+	Dead      uint64 `json:"dead,omitempty" doc:"bytes of those objects that nothing keeps alive; only where that was asked for"`
 	Free      uint64 `json:"free" doc:"bytes of free blocks between them"`
 	Unread    uint64 `json:"unread,omitempty" doc:"bytes between them in which no object can be read: the dump lacks them, or they are damaged"`
 	Allocated uint64 `json:"allocated" doc:"bytes from the first object to the end of the last"`
@@ -39,6 +42,7 @@ type MapSizes struct {
 func (s *MapSizes) Add(b *MapSizes) {
 	s.Objects += b.Objects
 	s.Used += b.Used
+	s.Dead += b.Dead
 	s.Free += b.Free
 	s.Unread += b.Unread
 	s.Allocated += b.Allocated
@@ -71,6 +75,7 @@ type MapCell struct {
 	Size    uint64 `json:"size" doc:"bytes that the cell stands for"`
 	Objects uint64 `json:"objects,omitempty" doc:"objects that begin in it"`
 	Used    uint64 `json:"used,omitempty" doc:"bytes of objects"`
+	Dead    uint64 `json:"dead,omitempty" doc:"bytes of those objects that nothing keeps alive"`
 	Free    uint64 `json:"free,omitempty" doc:"bytes of free blocks"`
 	Unread  uint64 `json:"unread,omitempty" doc:"bytes in which no object can be read"`
 }

@@ -15,7 +15,10 @@ import (
 // MapOptions say how to draw the heap. The zero value chooses the size of cells.
 type MapOptions struct {
 	CellSize uint64 // bytes, rounded up to a power of two of at least a page; 0 makes some MapCells cells
-	Scan     ScanOptions
+	// Live, if not nil, tells of an object whether something keeps it alive. Several goroutines call it. Frozen objects are
+	// not asked for: code refers to them, and they stay.
+	Live func(target.Addr) bool
+	Scan ScanOptions
 }
 
 // MapCells is how many cells a map has at most where nobody chooses their size and no more than one is needed for each
@@ -26,6 +29,7 @@ const MapCells = 1024
 // heap once. What can't be read is in the answer: cells that are Unread, segments that are Lost, and noted.
 func (h *Heap) Map(ctx context.Context, o MapOptions) (*answer.HeapMap, error) {
 	m := h.newMapper(o.CellSize)
+	m.live = o.Live
 	f := &Filter{}
 	total := NewCounter(h, f)
 	err := Scan(ctx, h, h.Spans(f), o.Scan, func() *mapCollector {
@@ -60,6 +64,7 @@ type mapper struct {
 	shift uint // of the cells' size
 	parts []mapPart
 	cells []answer.MapCell // of all parts
+	live  func(target.Addr) bool
 }
 
 // A mapPart is what one generation has of a segment.
@@ -145,12 +150,14 @@ func (p *mapPart) count(shift uint) int { return int((p.memory.Size() + 1<<shift
 type mapChange struct {
 	cell                        int
 	objects, used, free, unread uint64
+	dead                        uint64 // of used
 }
 
 func (m *mapper) add(c *mapChange) {
 	cell := &m.cells[c.cell]
 	cell.Objects += c.objects
 	cell.Used += c.used
+	cell.Dead += c.dead
 	cell.Free += c.free
 	cell.Unread += c.unread
 }
@@ -185,7 +192,11 @@ func (c *mapCollector) Objects(_ *Segment, batch []Object) {
 			c.spread(p, o.Addr, o.Next(), func(e *mapChange, n uint64) { e.free += n })
 			continue
 		}
-		c.spread(p, o.Addr, o.Next(), func(e *mapChange, n uint64) { e.used += n })
+		if c.m.live != nil && c.m.parts[p].generation != GenerationFrozen && !c.m.live(o.Addr) {
+			c.spread(p, o.Addr, o.Next(), func(e *mapChange, n uint64) { e.used, e.dead = e.used+n, e.dead+n })
+		} else {
+			c.spread(p, o.Addr, o.Next(), func(e *mapChange, n uint64) { e.used += n })
+		}
 		c.changes[c.at(p, o.Addr)].objects++
 	}
 }
@@ -227,7 +238,7 @@ func (c *mapCollector) Reset() {
 
 // answer sums the cells up.
 func (m *mapper) answer() *answer.HeapMap {
-	a := &answer.HeapMap{Server: m.h.server, Regions: m.h.regions, CellSize: 1 << m.shift, Parts: []answer.MapPart{}}
+	a := &answer.HeapMap{Server: m.h.server, Regions: m.h.regions, Reachable: m.live != nil, CellSize: 1 << m.shift, Parts: []answer.MapPart{}}
 	noPins := m.countPins(a)
 	order := make([]*mapPart, len(m.parts))
 	for i := range m.parts {
@@ -261,6 +272,7 @@ func (m *mapper) partAnswer(p *mapPart) answer.MapPart {
 	for i := range a.Cells {
 		c := &a.Cells[i]
 		a.Objects, a.Used, a.Free, a.Unread = a.Objects+c.Objects, a.Used+c.Used, a.Free+c.Free, a.Unread+c.Unread
+		a.Dead += c.Dead
 	}
 	a.Err = p.err
 	a.Allocated, a.Committed, a.Reserved = p.objects.Size(), p.memory.Size(), p.reserved

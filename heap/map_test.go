@@ -109,6 +109,27 @@ func TestMapPins(t *testing.T) {
 	})
 }
 
+// TestMapLive: what is dead is measured cell by cell, and changes nothing else.
+func TestMapLive(t *testing.T) {
+	h, err := testdump.Open(t, "net10-zoo").Heap()
+	require.NoError(t, err)
+	all, err := h.Map(t.Context(), heap.MapOptions{})
+	require.NoError(t, err)
+	var dead uint64
+	for o, err := range h.Objects() {
+		require.NoError(t, err)
+		if !o.Free && o.Addr%16 == 0 && h.Segment(o.Addr).Kind != heap.KindFrozen {
+			dead += (o.Size + 7) &^ 7
+		}
+	}
+	m, err := h.Map(t.Context(), heap.MapOptions{Live: func(a target.Addr) bool { return a%16 != 0 }})
+	require.NoError(t, err)
+	assert.Equal(t, dead, m.Total.Dead)
+	assert.True(t, m.Reachable)
+	m.Total.Dead = 0
+	assert.Equal(t, all.Total, m.Total)
+}
+
 // TestMapDamaged: what can't be read is in cells that say so, and in no sum of objects.
 func TestMapDamaged(t *testing.T) {
 	d := testdump.Open(t, "net10-zoo")

@@ -43,7 +43,7 @@ var goldenLines = map[string][]string{
 	"dominators":       {"dominators -min 5% -depth 6", "dominators {root}", "dominators -top 2 {root.Collections.ByName}"},
 	"referrers":        {"referrers {root.Dog}", "referrers -stat {root.Dog}", "referrers 10"},
 	"referents":        {"referents -limit 5 {root}", "referents -stat {root}"},
-	"heapmap":          {"heapmap", "heapmap -blocks -cell 16k"},
+	"heapmap":          {"heapmap", "heapmap -blocks -live -cell 16k"},
 	"waste":            {"waste -top 3", "waste -kind strings -min 100"},
 	"diff":             {"diff -top 5 testdata/dumps/net8-zoo/net8-zoo.dmp.zst", "diff -paths -growing -top 2 testdata/dumps/net8-zoo/net8-zoo.dmp.zst testdata/dumps/net9-zoo/net9-zoo.dmp.zst"},
 	"listnearobj":      {"listnearobj {root.Dog}"},

@@ -2,6 +2,7 @@ package memorytext
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -24,13 +25,14 @@ const (
 type mapSigns struct {
 	used                 [4]string // by quarters that objects fill: the last is nearly all
 	free, empty, unread  string
+	dead                 string
 	between, description string
 }
 
 var (
-	blockSigns = mapSigns{used: [...]string{"░", "▒", "▓", "█"}, free: "·", empty: "_", unread: "?", between: " ",
+	blockSigns = mapSigns{used: [...]string{"░", "▒", "▓", "█"}, free: "·", empty: "_", unread: "?", dead: "×", between: " ",
 		description: "█ ▓ ▒ ░ objects fill the cell, 3, 2 quarters of it, less; · free blocks alone; _ not used yet; ? can't be read"}
-	asciiSigns = mapSigns{used: [...]string{"-", "+", "*", "#"}, free: ".", empty: "_", unread: "?", between: " ",
+	asciiSigns = mapSigns{used: [...]string{"-", "+", "*", "#"}, free: ".", empty: "_", unread: "?", dead: "x", between: " ",
 		description: "# * + - objects fill the cell, 3, 2 quarters of it, less; . free blocks alone; _ not used yet; ? can't be read"}
 )
 
@@ -41,7 +43,11 @@ func HeapMap(p *report.Page, m *answer.HeapMap, o HeapMapOptions) {
 		t.signs = &blockSigns
 	}
 	t.picture()
-	p.Printf("\nA cell is %s: %s.\n\n", report.HumanSize(m.CellSize), t.signs.description)
+	p.Printf("\nA cell is %s: %s", report.HumanSize(m.CellSize), t.signs.description)
+	if m.Reachable {
+		p.Printf("; %s most of its objects are dead", t.signs.dead)
+	}
+	p.Print(".\n\n")
 	t.sums()
 	for i := range m.Lost {
 		l := &m.Lost[i]
@@ -126,6 +132,8 @@ func (t *mapText) sign(c *answer.MapCell) string {
 	switch {
 	case c.Unread > c.Used+c.Free:
 		return t.signs.unread
+	case c.Dead > c.Used/2:
+		return t.signs.dead
 	case c.Used > 0:
 		return t.signs.used[min(4*c.Used/max(c.Size, 1), 3)]
 	case c.Free > 0:
@@ -148,13 +156,24 @@ func (t *mapText) sums() {
 	if t.m.Regions {
 		parts = "Regions"
 	}
-	t.p.Fail(report.Summary(t.p, []string{"Gen", parts, "Objects", "Used", "Free", "Fragmented", "Unread", "Committed", "Reserved", "Pinned"}, rows))
+	header := []string{"Gen", parts, "Objects", "Used", "Free", "Fragmented", "Unread", "Committed", "Reserved", "Pinned"}
+	if t.m.Reachable {
+		header = slices.Insert(header, deadColumn, "Dead")
+	}
+	t.p.Fail(report.Summary(t.p, header, rows))
 }
 
 func (t *mapText) sum(name string, parts int, s *answer.MapSizes) []string {
-	return []string{name, strconv.Itoa(parts), t.known(s, report.Commas(s.Objects)), t.known(s, report.HumanSize(s.Used)), t.known(s, report.HumanSize(s.Free)),
+	row := []string{name, strconv.Itoa(parts), t.known(s, report.Commas(s.Objects)), t.known(s, report.HumanSize(s.Used)), t.known(s, report.HumanSize(s.Free)),
 		share(s.Free, s.Used+s.Free), report.HumanSize(s.Unread), report.HumanSize(s.Committed), report.HumanSize(s.Reserved), t.pins(s)}
+	if t.m.Reachable {
+		row = slices.Insert(row, deadColumn, t.known(s, report.HumanSize(s.Dead)))
+	}
+	return row
 }
+
+// deadColumn is where the column of what is dead stands.
+const deadColumn = 4
 
 // known is a number, with a plus where some memory can't be read, or what stands in its place where none can.
 func (t *mapText) known(s *answer.MapSizes, number string) string {

@@ -41,6 +41,17 @@ func TestHeapMapSigns(t *testing.T) {
 	assert.Contains(t, blocks, "░▒▓██·?_\n")
 }
 
+// TestHeapMapDead: cells whose objects are dead for the most part have a sign of their own, and sums a column.
+func TestHeapMapDead(t *testing.T) {
+	cells := []answer.MapCell{{Size: 100, Used: 100, Dead: 51}, {Size: 100, Used: 100, Dead: 50}, {Size: 100}}
+	m := &answer.HeapMap{Reachable: true, CellSize: 100, Parts: []answer.MapPart{{Generation: "0", Cells: cells}}, Total: answer.MapSizes{Used: 2048, Dead: 1024}}
+	out := text(t, func(p *report.Page) { memorytext.HeapMap(p, m, memorytext.HeapMapOptions{}) })
+	assert.Contains(t, out, "  x#_\n")
+	assert.Contains(t, out, "x most of its objects are dead.")
+	assert.Regexp(t, `Used +Dead +Free`, out)
+	assert.Regexp(t, `2.00kb +1.00kb +0.00kb`, out)
+}
+
 // TestHeapMapLines: long parts go on below, and many parts share lines.
 func TestHeapMapLines(t *testing.T) {
 	long := answer.MapPart{Generation: "large", Cells: make([]answer.MapCell, 65)}
