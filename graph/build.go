@@ -3,6 +3,7 @@ package graph
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"sort"
 	"sync/atomic"
@@ -202,13 +203,26 @@ func pointsOf(r *Roots) (points []point, field, inTable []int) {
 	return points, field, inTable
 }
 
-// scan reads the heap once.
+// scan reads the heap once. How much memory the objects take is known when they are counted: what the limit
+// is too low for ends the scan, and the error says what all of them would take, by those that were met.
 func (b *builder) scan() error {
-	o := heap.ScanOptions{Jobs: b.o.Jobs}
-	if b.o.Progress != nil {
-		o.Progress = func(done, total uint64) { b.o.Progress(Progress{Phase: "objects", Done: done, Total: total}) }
+	read, all := uint64(0), uint64(1)
+	o := heap.ScanOptions{Jobs: b.o.Jobs, Progress: func(done, total uint64) {
+		read, all = done, total
+		if b.o.Progress != nil {
+			b.o.Progress(Progress{Phase: "objects", Done: done, Total: total})
+		}
+	}}
+	err := heap.Scan(b.ctx, b.h, b.h.Spans(nil), o, func() *collector { return newCollector(b) }, b.merge)
+	var limit *offheap.LimitError
+	if errors.As(err, &limit) {
+		need := limit.InUse + limit.Need
+		if read > 0 {
+			need = max(need, int64(float64(need)/float64(read)*float64(all)))
+		}
+		return &offheap.LimitError{What: "the graph of this heap", Need: need, Limit: limit.Limit}
 	}
-	return heap.Scan(b.ctx, b.h, b.h.Spans(nil), o, func() *collector { return newCollector(b) }, b.merge)
+	return err
 }
 
 // merge puts what was found in a run behind what was found before it.
