@@ -22,6 +22,7 @@ type Crash struct {
 	Contexts   []CrashContext     `json:"contexts,omitempty" doc:"where the thread stood, the best first"`
 	Exceptions []Exception        `json:"exceptions,omitempty" doc:"the managed exception and its causes, outermost first; causes says how they belong together"`
 	Causes     [][]int            `json:"causes,omitempty" doc:"for each of exceptions the numbers of those that caused it"`
+	Untold     []UntoldCauses     `json:"untoldCauses,omitempty" doc:"which of exceptions have more causes than causes tells, and why"`
 	Carried    []CarriedException `json:"carried,omitempty" doc:"the exceptions of all threads"`
 	Stack      []CrashFrame       `json:"stack,omitempty" doc:"managed frames of the thread, leaf first; circles of calls are folded"`
 	Frames     int                `json:"frames,omitempty" doc:"number of the stack's frames before folding"`
@@ -174,4 +175,12 @@ type CrashRecord struct {
 type RecordedException struct {
 	Exception
 	Inners []RecordedException
+}
+
+// UntoldCauses says that causes of an exception could not all be read: the list of
+// an AggregateException is in memory that the dump lacks.
+type UntoldCauses struct {
+	Exception int    `json:"exception" doc:"its number in exceptions"`
+	Reason    string `json:"reason" doc:"why"`
+	Err       error  `json:"-"`
 }

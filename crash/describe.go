@@ -388,7 +388,10 @@ func (t *trees) add(a target.Addr, depth int) int {
 	t.seen[a] = n
 	out.Exceptions, out.Causes = append(out.Exceptions, *x), append(out.Causes, nil)
 	causes, err := innerExceptions(t.d.rt, x)
-	out.Note(err)
+	if err != nil {
+		out.Note(err)
+		out.Untold = append(out.Untold, answer.UntoldCauses{Exception: n, Reason: err.Error(), Err: err})
+	}
 	for _, c := range causes {
 		if k := t.add(c, depth+1); k >= 0 {
 			out.Causes[n] = append(out.Causes[n], k)

@@ -156,6 +156,11 @@ func (w *crashWriter) exceptions(x *answer.Crash) {
 		if i < len(x.Causes) {
 			w.causes(x, i, number)
 		}
+		for _, u := range x.Untold {
+			if u.Exception == i {
+				w.p.Printf("Other causes: %s\n", answer.Absent(u.Err))
+			}
+		}
 	}
 }
 
