@@ -201,6 +201,12 @@ func (c *Cursor) stepDWARF(f *Frame, exact bool) error {
 		}
 		out.SetIP(target.Addr(lr))
 	}
+	if sp, _ := f.Regs.SP(); !d.signal && target.Addr(cfa) > target.Addr(sp) {
+		// What a call leaves behind lies right below. Rules that read nothing of the stack would go on without an end.
+		if _, err := c.win.Uint64(target.Addr(cfa - 8)); err != nil {
+			return err
+		}
+	}
 	f.Regs, f.Exact = out, d.signal
 	return nil
 }
