@@ -19,6 +19,8 @@ type Where struct {
 type GenerationSizes struct {
 	Gaps
 	Heaps []HeapSizes `json:"heaps"`
+	// WithDead says that dead objects were added up.
+	WithDead bool `json:"-"`
 	// Regions says that no generation shares a segment with others.
 	Regions bool `json:"-"`
 }
@@ -39,6 +41,7 @@ type GenerationSize struct {
 	Committed  uint64 `json:"committed" doc:"bytes committed for these segments"`
 	Live       uint64 `json:"live" doc:"bytes of objects, whether reachable or not"`
 	Free       uint64 `json:"free" doc:"bytes of free blocks"`
+	Dead       uint64 `json:"dead,omitempty" doc:"bytes of objects that nothing keeps alive, if it was asked for them"`
 	Incomplete bool   `json:"incomplete,omitempty" doc:"a segment of the generation can't be read: the numbers are those of the others"`
 	Err        error  `json:"-"` // why it is incomplete
 	// Shared are the objects in a segment that other generations share.

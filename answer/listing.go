@@ -1,6 +1,9 @@
 package answer
 
 import (
+	"cmp"
+	"slices"
+
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -62,6 +65,8 @@ type GenerationObjects struct {
 type Finalizers struct {
 	Queues []FinalizerQueue `json:"heaps"`
 	Unread uint64           `json:"unread,omitempty" doc:"objects of the queues that can't be read: list and statistics lack them"`
+	// OnlyReady: what something still keeps alive was left out.
+	OnlyReady bool `json:"onlyReady,omitempty" doc:"list and statistics have only objects that nothing but the queue keeps alive"`
 	Listing
 }
 
@@ -83,4 +88,9 @@ type FinalizerPart struct {
 	Count      uint64      `json:"count" doc:"number of objects"`
 	Start      target.Addr `json:"start" doc:"first word of the part"`
 	End        target.Addr `json:"end" doc:"behind its last word"`
+}
+
+// SortBySize sorts the types by their total size, the smallest first; equal ones keep their order.
+func (s *Statistics) SortBySize() {
+	slices.SortStableFunc(s.Types, func(a, b TypeCount) int { return cmp.Compare(a.Size, b.Size) })
 }

@@ -163,3 +163,29 @@ func (g *Graph) LiveStarts(ctx context.Context) (func(target.Addr) bool, error) 
 		return ok && r.Live(n)
 	}, nil
 }
+
+// LiveWithout is LiveStarts for what Sources of a kind that hangs on the root do not keep alive alone. It is computed
+// anew each time.
+func (g *Graph) LiveWithout(ctx context.Context, kind SourceKind) (func(target.Addr) bool, error) {
+	var from []uint32
+	for _, s := range g.Referents(g.Root()) {
+		if g.Source(s).Kind != kind {
+			from = append(from, s)
+		}
+	}
+	tree, err := g.rows.ShortestPaths(ctx, from, g.lazy.options)
+	if err != nil {
+		return nil, err
+	}
+	defer tree.Free()
+	live := g.NewSet()
+	for n, p := range tree.Slice() {
+		if p != digraph.None {
+			live.Add(Node(n))
+		}
+	}
+	return func(a target.Addr) bool {
+		n, ok := g.Node(a)
+		return ok && live.Has(n)
+	}, nil
+}

@@ -17,7 +17,6 @@ import (
 //
 // It takes two bits a node. A SOSSearch is for one goroutine.
 type SOSSearch struct {
-	g      *Graph
 	target Node
 
 	seen  []uint64 // objects that need not be looked at
@@ -25,9 +24,8 @@ type SOSSearch struct {
 	chain map[Node]int32
 	links []sosLink
 
-	special []uint64 // objects whose row differs from what SOS reads of them
-	edges   *heap.Edges
-	bytes   [2]Node // from these on addresses take more than 5 bytes, and more than 6
+	rows  *memoryRows
+	bytes [2]Node // from these on addresses take more than 5 bytes, and more than 6
 
 	references func(Node) []Node // what SOS reads of an object, valid until the next call
 	stack      []sosPending
@@ -56,17 +54,10 @@ const sosRecord = 32
 // in the order in which SOS has them.
 func (g *Graph) SOSSearch(to Node) *SOSSearch {
 	s := newSOSSearch(g.Nodes(), to)
-	s.g, s.special, s.edges, s.references = g, make([]uint64, len(s.seen)), g.h.Edges(heap.EdgeOptions{}), s.read
+	s.rows = g.memoryRows(false)
+	s.references = s.read
 	if g.objects > 0 {
 		s.bytes = [2]Node{g.index.from(1 << 40), g.index.from(1 << 48)}
-	}
-	for i := range g.sources {
-		if slot := g.sources[i].Slot; g.sources[i].Kind == SourceField && slot != 0 {
-			s.differs(g.Containing(slot))
-		}
-	}
-	for i := range g.pairs {
-		s.differs(g.Node(g.pairs[i].Primary))
 	}
 	return s
 }
@@ -74,12 +65,6 @@ func (g *Graph) SOSSearch(to Node) *SOSSearch {
 func newSOSSearch(nodes int, to Node) *SOSSearch {
 	words := (nodes + 63) / 64
 	return &SOSSearch{target: to, seen: make([]uint64, words), found: make([]uint64, words), chain: map[Node]int32{}}
-}
-
-func (s *SOSSearch) differs(n Node, ok bool) {
-	if ok {
-		set(s.special, n)
-	}
 }
 
 func set(bits []uint64, n Node)      { bits[n/64] |= 1 << (n % 64) }
@@ -239,38 +224,69 @@ func (s *SOSSearch) path(link int32) []Node {
 	return nodes
 }
 
-// read is what ClrMD's EnumerateReferenceAddresses gives of an object: what dependent handles
-// add, then what stands in it. A table of static fields refers to their values, not to the fields.
+// read is what ClrMD's EnumerateReferenceAddresses gives of an object: nothing of one without references in its
+// memory, even if dependent handles add some.
 func (s *SOSSearch) read(n Node) []Node {
-	mt := s.g.Type(n)
-	if !mt.ContainsPointers() {
+	if !s.rows.g.Type(n).ContainsPointers() {
 		return nil
 	}
-	if !has(s.special, n) && !s.g.h.Runtime().IsCollectible(mt) {
-		return s.g.Referents(n)
-	}
-	s.row = s.g.plainRow(s.row[:0], n, s.edges)
-	return s.row
+	return s.rows.of(n)
 }
 
-// plainRow appends the row of an object as it stands in its memory, behind what dependent handles add.
-func (g *Graph) plainRow(row []Node, n Node, edges *heap.Edges) []Node {
-	o, err := g.Object(n)
+// memoryRows are the rows of objects as they stand in memory, behind what dependent handles add: a table of static
+// fields refers to their values, not to the fields. It is for one goroutine.
+type memoryRows struct {
+	g       *Graph
+	special []uint64 // objects whose row in the graph is another one
+	keepers bool     // with LoaderAllocators, in front of what stands in memory
+	edges   *heap.Edges
+	row     []Node
+}
+
+func (g *Graph) memoryRows(keepers bool) *memoryRows {
+	m := &memoryRows{g: g, special: make([]uint64, (g.Nodes()+63)/64), keepers: keepers,
+		edges: g.h.Edges(heap.EdgeOptions{LoaderAllocators: keepers})}
+	for i := range g.sources {
+		if slot := g.sources[i].Slot; g.sources[i].Kind == SourceField && slot != 0 {
+			if n, ok := g.Containing(slot); ok {
+				set(m.special, n)
+			}
+		}
+	}
+	for i := range g.pairs {
+		if n, ok := g.Node(g.pairs[i].Primary); ok {
+			set(m.special, n)
+		}
+	}
+	return m
+}
+
+// of is the row of an object, valid until the next call.
+func (m *memoryRows) of(n Node) []Node {
+	if !has(m.special, n) && !m.g.h.Runtime().IsCollectible(m.g.Type(n)) {
+		return m.g.Referents(n)
+	}
+	m.row = m.row[:0]
+	o, err := m.g.Object(n)
 	if err != nil {
-		return row
+		return nil
 	}
-	add := func(a target.Addr) {
-		if to, ok := g.Node(a); ok {
-			row = append(row, to)
+	for _, d := range m.g.dependents(o.Addr) {
+		m.add(d.Secondary)
+	}
+	if keeper, err := m.edges.LoaderAllocator(&o); m.keepers && err == nil && keeper != 0 {
+		m.add(keeper)
+	}
+	for r, err := range m.edges.Of(&o) {
+		if err == nil && r.Slot != 0 {
+			m.add(r.Target)
 		}
 	}
-	for _, d := range g.dependents(o.Addr) {
-		add(d.Secondary)
+	return m.row
+}
+
+func (m *memoryRows) add(a target.Addr) {
+	if to, ok := m.g.Node(a); ok {
+		m.row = append(m.row, to)
 	}
-	for r, err := range edges.Of(&o) {
-		if err == nil {
-			add(r.Target)
-		}
-	}
-	return row
 }

@@ -12,6 +12,9 @@ type FinalizerOptions struct {
 	OnlyStatistics bool
 	// ByCount sorts the statistics by the number of objects, not by their size.
 	ByCount bool
+	// Live, if not nil, leaves out objects of the queues that live, as it says of an address. Those whose finalizer
+	// will run stay: the queue itself is what keeps them alive.
+	Live func(target.Addr) bool
 }
 
 // ListFinalizers lists the objects in the finalizer queues of all heaps: those
@@ -21,6 +24,7 @@ type FinalizerOptions struct {
 func (h *Heap) ListFinalizers(o FinalizerOptions) (*answer.Finalizers, error) {
 	a := &answer.Finalizers{}
 	var objects []Object
+	a.OnlyReady = o.Live != nil
 	sieve, total := NewSieve(o.Filter), NewCounter(h, o.Filter)
 	for i := range h.subHeaps {
 		q, err := h.FinalizerQueue(i)
@@ -29,8 +33,9 @@ func (h *Heap) ListFinalizers(o FinalizerOptions) (*answer.Finalizers, error) {
 			continue
 		}
 		a.Queues = append(a.Queues, finalizerQueue(&q))
-		a.Unread += h.finalizable(&a.Gaps, &q, func(x *Object) {
-			if !sieve.Pass(x) {
+		ready := q.FReachable()
+		a.Unread += h.finalizable(&a.Gaps, &q, func(slot target.Addr, x *Object) {
+			if !sieve.Pass(x) || o.Live != nil && !ready.Contains(slot) && o.Live(x.Addr) {
 				return
 			}
 			total.Count(h.Segment(x.Addr), x)
@@ -49,7 +54,7 @@ func (h *Heap) ListFinalizers(o FinalizerOptions) (*answer.Finalizers, error) {
 }
 
 // finalizable calls visit with the objects of a queue, in its order, and returns how many could not be read.
-func (h *Heap) finalizable(g *answer.Gaps, q *FinalizerQueue, visit func(*Object)) (unread uint64) {
+func (h *Heap) finalizable(g *answer.Gaps, q *FinalizerQueue, visit func(slot target.Addr, o *Object)) (unread uint64) {
 	all := target.Range{Start: q.Finalizable().Start, End: q.FReachable().End}
 	for r, err := range h.FinalizerSlots(all) {
 		if err != nil {
@@ -62,7 +67,7 @@ func (h *Heap) finalizable(g *answer.Gaps, q *FinalizerQueue, visit func(*Object
 			unread++
 			continue
 		}
-		visit(&o)
+		visit(r.Slot, &o)
 	}
 	return unread
 }

@@ -1,6 +1,7 @@
 package heap
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"iter"
@@ -262,4 +263,53 @@ func (l *sliceList) Format(chars int, newRow func() answer.AppendObject, emit fu
 // typeName is the name of a type for an answer; why it is missing is noted.
 func (h *Heap) typeName(g *answer.Gaps, mt *dac.MethodTable) answer.Text {
 	return g.Text(h.rt.TypeName(mt.Addr, dac.NameManaged))
+}
+
+// ListOf lists the objects at addresses, in their order: what heap answers beside its own walks. What is none is left out.
+func (h *Heap) ListOf(ctx context.Context, addresses iter.Seq[target.Addr]) *answer.Objects {
+	return answer.NewObjects(&addressList{h: h, ctx: ctx, addresses: addresses})
+}
+
+// An addressList is an answer.ObjectSource of objects whose addresses are at hand.
+type addressList struct {
+	h         *Heap
+	ctx       context.Context
+	addresses iter.Seq[target.Addr]
+}
+
+func (l *addressList) All() iter.Seq2[answer.HeapObject, error] {
+	return func(yield func(answer.HeapObject, error) bool) {
+		var r rowReader
+		for a := range l.addresses {
+			if o, err := l.h.ObjectAt(a); err == nil && !yield(*r.read(&o), nil) {
+				return
+			}
+		}
+	}
+}
+
+func (l *addressList) Format(chars int, newRow func() answer.AppendObject, emit func([]byte) error) error {
+	r, row, out := newRowReader(l.h, chars), newRow(), []byte(nil)
+	batch := make([]Object, 0, sliceRows)
+	send := func() error {
+		out = out[:0]
+		r.readAll(batch, func(o *answer.HeapObject) { out = row(out, o) })
+		batch = batch[:0]
+		if len(out) == 0 {
+			return l.ctx.Err()
+		}
+		return cmp.Or(l.ctx.Err(), emit(out))
+	}
+	for a := range l.addresses {
+		o, err := l.h.ObjectAt(a)
+		if err != nil {
+			continue
+		}
+		if batch = append(batch, o); len(batch) == cap(batch) {
+			if err := send(); err != nil {
+				return err
+			}
+		}
+	}
+	return send()
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/target"
 )
 
 // allGenerations lists the generations in the order of results.
@@ -19,6 +20,7 @@ type generationSizes struct {
 	Shared    uint64 // objects in a segment that is shared with other generations
 	Live      uint64 // objects, whether reachable or not, Shared included
 	Free      uint64 // free blocks
+	Dead      uint64 // objects that nothing keeps alive, if it was asked for them
 }
 
 // subHeapSizes are the sizes of one sub heap.
@@ -32,11 +34,17 @@ type subHeapSizes struct {
 
 // Sizes measures the generations of every sub heap.
 func (h *Heap) Sizes(ctx context.Context, o ScanOptions) (*answer.GenerationSizes, error) {
-	sizes, stats, err := h.measure(ctx, o)
+	return h.SizesWithDead(ctx, nil, o)
+}
+
+// SizesWithDead is Sizes and adds up the objects that are dead: live tells of addresses whether an object that
+// something keeps alive starts there. It is called by several goroutines; nil adds nothing up.
+func (h *Heap) SizesWithDead(ctx context.Context, live func(target.Addr) bool, o ScanOptions) (*answer.GenerationSizes, error) {
+	sizes, stats, err := h.measure(ctx, live, o)
 	if err != nil {
 		return nil, err
 	}
-	a := &answer.GenerationSizes{Regions: h.regions, Heaps: make([]answer.HeapSizes, len(sizes))}
+	a := &answer.GenerationSizes{Regions: h.regions, Heaps: make([]answer.HeapSizes, len(sizes)), WithDead: live != nil}
 	if err := noteCorrupt(&a.Gaps, &stats); err != nil {
 		return nil, err
 	}
@@ -63,11 +71,11 @@ func (z *subHeapSizes) answer() answer.HeapSizes {
 }
 
 func (g *generationSizes) answer(name string) answer.GenerationSize {
-	return answer.GenerationSize{Generation: name, Allocated: g.Allocated, Committed: g.Committed, Live: g.Live, Free: g.Free, Shared: g.Shared}
+	return answer.GenerationSize{Generation: name, Allocated: g.Allocated, Committed: g.Committed, Live: g.Live, Free: g.Free, Shared: g.Shared, Dead: g.Dead}
 }
 
 // measure is Sizes in numbers; the Stats are of all objects.
-func (h *Heap) measure(ctx context.Context, o ScanOptions) ([]subHeapSizes, Stats, error) {
+func (h *Heap) measure(ctx context.Context, live func(target.Addr) bool, o ScanOptions) ([]subHeapSizes, Stats, error) {
 	sizes := make([]subHeapSizes, len(h.subHeaps))
 	for i := range sizes {
 		sizes[i].Index = i
@@ -82,7 +90,7 @@ func (h *Heap) measure(ctx context.Context, o ScanOptions) ([]subHeapSizes, Stat
 	f := &Filter{}
 	total := NewCounter(h, f)
 	err := Scan(ctx, h, h.Spans(f), o, func() *sizeCollector {
-		return &sizeCollector{Counter: NewCounter(h, f), sizes: make([]subHeapSizes, len(h.subHeaps))}
+		return &sizeCollector{Counter: NewCounter(h, f), sizes: make([]subHeapSizes, len(h.subHeaps)), live: live}
 	}, func(c *sizeCollector) error {
 		total.Add(c.Counter)
 		for i := range sizes {
@@ -106,14 +114,17 @@ func (z *subHeapSizes) add(b *subHeapSizes) {
 		z.Generations[g].Shared += b.Generations[g].Shared
 		z.Generations[g].Live += b.Generations[g].Live
 		z.Generations[g].Free += b.Generations[g].Free
+		z.Generations[g].Dead += b.Generations[g].Dead
 	}
 	z.Ephemeral.Live += b.Ephemeral.Live
 	z.Ephemeral.Free += b.Ephemeral.Free
+	z.Ephemeral.Dead += b.Ephemeral.Dead
 }
 
 type sizeCollector struct {
 	*Counter
 	sizes []subHeapSizes
+	live  func(target.Addr) bool // may be nil
 }
 
 func (c *sizeCollector) Objects(s *Segment, batch []Object) {
@@ -126,6 +137,12 @@ func (c *sizeCollector) Objects(s *Segment, batch []Object) {
 			continue
 		}
 		z.Generations[g].count(o)
+		if c.live != nil && !o.Free && !c.live(o.Addr) {
+			z.Generations[g].Dead += o.Size
+			if s.Kind == KindEphemeral {
+				z.Ephemeral.Dead += o.Size
+			}
+		}
 		if s.Kind == KindEphemeral {
 			z.Ephemeral.count(o)
 			if !o.Free {

@@ -25,15 +25,15 @@ import (
 var goldenLines = map[string][]string{
 	"dumparray":        {"dumparray {root.Arrays.Ints}", "dumparray -details {root.Arrays.Points}", "dumparray {root.Arrays.Cube}", "dumparray -start 1 -length 2 {root.Arrays.Strings}", "dumparray {root.Dog}"},
 	"dumpdelegate":     {"dumpdelegate {root.Delegates.Multicast}", "dumpdelegate {root.Delegates.Closure}"},
-	"dumpexceptions":   {"dumpexceptions"},
+	"dumpexceptions":   {"dumpexceptions", "dumpexceptions -live", "dumpexceptions -dead"},
 	"dumpgen":          {"dumpgen 0", "dumpgen loh"},
-	"dumpheap":         {"dumpheap -stat", "dumpheap -stat -type Debuggee", "dumpheap -type Debuggee.Zoo.D", "dumpheap -short -type Dog", "dumpheap -strings -min 200", "dumpheap -thinlock"},
+	"dumpheap":         {"dumpheap -stat", "dumpheap -stat -type Debuggee", "dumpheap -type Debuggee.Zoo.D", "dumpheap -short -type Dog", "dumpheap -strings -min 200", "dumpheap -thinlock", "dumpheap -stat -live -type Debuggee", "dumpheap -stat -dead -type System.T"},
 	"dumpobj":          {"dumpobj {root.Dog}", "dumpobj {root.Primitives}", "dumpobj -refs {root}", "dumpobj {root.Primitives.String}", "dumpobj {root.Arrays.Bytes}", "dumpobj {root.Type}", "dumpobj {root.Locked}", "dumpobj 10"},
 	"dumpobjgcrefs":    {"dumpobjgcrefs {root}"},
 	"dumpstring":       {"dumpstring {root.Primitives.String}"},
 	"dumpvc":           {"dumpvc {type Debuggee.Zoo.Point} {root.Primitives.BoxedStruct}"},
 	"eeheap":           {"eeheap", "eeheap -gc", "eeheap -loader"},
-	"finalizequeue":    {"finalizequeue", "finalizequeue -stat"},
+	"finalizequeue":    {"finalizequeue", "finalizequeue -stat", "finalizequeue -allReady"},
 	"gchandles":        {"gchandles", "gchandles -stat", "gchandles -type Pinned"},
 	"gcheapstat":       {"gcheapstat", "gcheapstat -iu"},
 	"gcwhere":          {"gcwhere {root.Dog}", "gcwhere 10"},
@@ -43,10 +43,13 @@ var goldenLines = map[string][]string{
 	"dominators":       {"dominators -min 5% -depth 6", "dominators {root}", "dominators -top 2 {root.Collections.ByName}"},
 	"referrers":        {"referrers {root.Dog}", "referrers -stat {root.Dog}", "referrers 10"},
 	"referents":        {"referents -limit 5 {root}", "referents -stat {root}"},
+	"ephrefs":          {"ephrefs"},
+	"ephtoloh":         {"ephtoloh"},
 	"heapmap":          {"heapmap", "heapmap -blocks -live -cell 16k"},
 	"waste":            {"waste -top 3", "waste -kind strings -min 100"},
 	"diff":             {"diff -top 5 testdata/dumps/net8-zoo/net8-zoo.dmp.zst", "diff -paths -growing -top 2 testdata/dumps/net8-zoo/net8-zoo.dmp.zst testdata/dumps/net9-zoo/net9-zoo.dmp.zst"},
 	"listnearobj":      {"listnearobj {root.Dog}"},
+	"objsize":          {"objsize {root.Arrays}", "objsize -stat -mt {type Debuggee.Zoo.Dog}", "objsize -strings {root.Collections.ByName}", "objsize -short {root.Dog}", "objsize 10"},
 	"sizestats":        {"sizestats"},
 	"verifyheap":       {"verifyheap"},
 	"verifyobj":        {"verifyobj {root.Dog}", "verifyobj 10"},
@@ -107,6 +110,8 @@ var goldenLines = map[string][]string{
 	"pack":             {}, // writes a file: tests of dump (packing) hold it
 	"savemodule":       {}, // writes a file: TestSaveImage of the root holds it
 	"traverseheap":     {}, // writes a file: TestTraverseHeapForms of internal/commands
+
+	"notreachableinrange": {"notreachableinrange {root.Arrays.Jagged} {root.Arrays.NonZeroBased}"},
 }
 
 // goldenForms are the forms of an answer, by the options that choose them.

@@ -88,8 +88,8 @@ func TestNotThere(t *testing.T) {
 		assert.Equal(t, ExitUsage, code, name)
 		assert.Contains(t, stderr, "is not there yet", name)
 	}
-	_, _, stderr := runHabits(t, "-c", "sos objsize 1")
-	assert.Contains(t, stderr, "objsize is not there yet")
+	_, _, stderr := runHabits(t, "-c", "sos findroots 1")
+	assert.Contains(t, stderr, "findroots is not there yet")
 	_, _, stderr = runHabits(t, "-c", "analyzeoom")
 	assert.Contains(t, stderr, "instead: crashinfo")
 }

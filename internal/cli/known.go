@@ -4,12 +4,8 @@ package cli
 // have, by lower-case name, with what answers their question as far as something does.
 var notThere = map[string]string{
 	// Objects and heap.
-	"objsize":                  "dumpobj -refs ADDRESS lists what the object itself refers to; dumpheap -stat counts by type",
 	"dumpgcdata":               "gcheapstat and eeheap -gc describe the heap",
 	"gchandleleaks":            "gchandles -stat counts handles by the type of what they hold",
-	"notreachableinrange":      "gcheapstat -iu counts what nothing refers to",
-	"ephrefs":                  "dumpobj -refs ADDRESS lists what an object refers to, gcwhere ADDRESS where it lies",
-	"ephtoloh":                 "dumpobj -refs ADDRESS lists what an object refers to, gcwhere ADDRESS where it lies",
 	"analyzeoom":               "crashinfo says why the process died; gcheapstat and dumpheap -stat what fills the heap",
 	"findpointersin":           "modules -address ADDRESS says which image an address lies in",
 	"gctonative":               "listnearobj ADDRESS says which object an address lies in",
@@ -45,7 +41,7 @@ var notThere = map[string]string{
 	"rcwcleanuplist":           "",
 	"dumplocks":                "syncblk lists the monitors and their owners, parallelstacks who waits",
 	"dlk":                      "syncblk lists the monitors and their owners, parallelstacks who waits",
-	"findroots":                "it needs a live process",
+	"findroots":                "it sets a breakpoint in a live process; of a dump gcroot -gcgen N ADDRESS says what keeps an object alive in a collection of generation N",
 	"comstate":                 "clrthreads shows the apartments",
 	"clrma":                    "crashinfo says why the process died",
 	"saveallmodules":           "savemodule ADDRESS FILE saves one; pack saves the dump with all module files that are found",

@@ -113,14 +113,16 @@ const (
 	GenerationSize = 4096 // bytes of one entry of the generation table
 	ArrayRank      = 32
 	HeapTypes      = 1 << 24 // different ones of all objects
-	StringChars    = 1 << 30
-	StringContents = 1 << 26   // different strings that are counted, of some 60 bytes each: 4 GB
-	StackScan      = 256 << 20 // bytes of one thread's stack that are scanned
-	ObjectLength   = 1 << 40
-	MapCells       = 1 << 20 // of a picture of the heap
-	PathNodes      = 1 << 20 // different paths by types from roots to objects
-	WasteTypes     = 1 << 20 // types whose objects are looked at for waste
-	WasteObjects   = 1 << 24 // that waste memory and are remembered until it is known who holds them, 16 bytes each
+	// ListedReferences is how many references or words of a range an answer holds.
+	ListedReferences = 1 << 22
+	StringChars      = 1 << 30
+	StringContents   = 1 << 26   // different strings that are counted, of some 60 bytes each: 4 GB
+	StackScan        = 256 << 20 // bytes of one thread's stack that are scanned
+	ObjectLength     = 1 << 40
+	MapCells         = 1 << 20 // of a picture of the heap
+	PathNodes        = 1 << 20 // different paths by types from roots to objects
+	WasteTypes       = 1 << 20 // types whose objects are looked at for waste
+	WasteObjects     = 1 << 24 // that waste memory and are remembered until it is known who holds them, 16 bytes each
 
 	MissingElements = 4096 // of an array, one behind the other, that are shown as missing each
 

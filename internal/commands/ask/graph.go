@@ -38,6 +38,24 @@ func Liveness(c *cli.Context) (func(target.Addr) bool, error) {
 
 // Live tells of addresses whether an object that lives starts there.
 func Live(c *cli.Context) (func(target.Addr) bool, error) {
+	g, err := liveGraph(c)
+	if err != nil {
+		return nil, err
+	}
+	return g.LiveStarts(c.Context())
+}
+
+// LiveWithoutFinalizers is Live for what the finalizer queue does not keep alive alone.
+func LiveWithoutFinalizers(c *cli.Context) (func(target.Addr) bool, error) {
+	g, err := liveGraph(c)
+	if err != nil {
+		return nil, err
+	}
+	return g.LiveWithout(c.Context(), graph.SourceFinalizer)
+}
+
+// liveGraph is the graph for those who want to know what lives, with a warning of what it lacks.
+func liveGraph(c *cli.Context) (*graph.Graph, error) {
 	g, err := View(c).Graph(c.Context(), GraphOptions(c))
 	if err != nil {
 		return nil, err
@@ -45,7 +63,7 @@ func Live(c *cli.Context) (func(target.Addr) bool, error) {
 	for _, w := range g.Stats().Warnings() {
 		c.Warn(w)
 	}
-	return g.LiveStarts(c.Context())
+	return g, nil
 }
 
 // Chosen is a filter of FilterOptions and of -live and -dead.

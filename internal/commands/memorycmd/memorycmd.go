@@ -13,6 +13,8 @@ func Commands() []cli.Command {
 		referentsCommand(),
 		gcRootCommand(),
 		pathToCommand(),
+		ephRefsCommand(),
+		ephToLOHCommand(),
 		heapMapCommand(),
 		wasteCommand(),
 		diffCommand(),

@@ -6,7 +6,6 @@ import (
 	"github.com/sosgo/sosgo/internal/commands/ask"
 	"github.com/sosgo/sosgo/internal/text/objecttext"
 	"github.com/sosgo/sosgo/report"
-	"github.com/sosgo/sosgo/target"
 )
 
 func dumpExceptionsCommand() cli.Command {
@@ -15,8 +14,8 @@ func dumpExceptionsCommand() cli.Command {
 		Summary: "lists the exception objects of the heap, with message and innermost frame",
 		Help:    "printexception prints one of them with its whole stack trace.",
 		Options: append([]cli.Option{
-			{Name: "live", Kind: cli.Bool, Summary: "only objects that something refers to"},
-			{Name: "dead", Kind: cli.Bool, Summary: "only objects that nothing refers to"},
+			{Name: "live", Kind: cli.Bool, Summary: "only objects that something keeps alive"},
+			{Name: "dead", Kind: cli.Bool, Summary: "only objects that nothing keeps alive"},
 		}, ask.FilterOptions()...),
 		Examples: []cli.Example{{Line: "dumpexceptions -type Timeout", Text: "exceptions of types whose name contains Timeout"}},
 		Result:   report.Result[answer.Exceptions](),
@@ -24,14 +23,11 @@ func dumpExceptionsCommand() cli.Command {
 }
 
 func askDumpExceptions(c *cli.Context) (report.Answer, error) {
-	if c.Bool("live") || c.Bool("dead") {
-		return report.Answer{}, target.Unsupportedf("-live and -dead are not there yet: they need the object graph")
-	}
 	h, err := ask.ScannedHeap(c, false)
 	if err != nil {
 		return report.Answer{}, err
 	}
-	f, err := ask.Filter(c, h)
+	f, err := ask.Chosen(c, h)
 	if err != nil {
 		return report.Answer{}, err
 	}

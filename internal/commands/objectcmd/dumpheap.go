@@ -7,7 +7,6 @@ import (
 	"github.com/sosgo/sosgo/internal/commands/ask"
 	"github.com/sosgo/sosgo/internal/text/objecttext"
 	"github.com/sosgo/sosgo/report"
-	"github.com/sosgo/sosgo/target"
 )
 
 func dumpHeapCommand() cli.Command {
@@ -23,8 +22,8 @@ func dumpHeapCommand() cli.Command {
 			{Name: "strings", Kind: cli.Bool, Summary: "only strings, counted by their content"},
 			{Name: "thinlock", Kind: cli.Bool, Summary: "only objects that are locked through their header"},
 			{Name: "bycount", Kind: cli.Bool, Summary: "sort the statistics by the number of objects"},
-			{Name: "live", Kind: cli.Bool, Summary: "only objects that something refers to"},
-			{Name: "dead", Kind: cli.Bool, Summary: "only objects that nothing refers to"},
+			{Name: "live", Kind: cli.Bool, Summary: "only objects that something keeps alive: see gcroot"},
+			{Name: "dead", Kind: cli.Bool, Summary: "only objects that nothing keeps alive, and free blocks"},
 			{Name: "ignoregcstate", Kind: cli.Bool, Summary: "no word about a heap that a garbage collection was changing"},
 			{Name: "noprogress", Kind: cli.Bool, Summary: "no progress display"},
 		}, ask.FilterOptions()...),
@@ -39,15 +38,12 @@ func dumpHeapCommand() cli.Command {
 }
 
 func askDumpHeap(c *cli.Context) (report.Answer, error) {
-	if c.Bool("live") || c.Bool("dead") {
-		return report.Answer{}, target.Unsupportedf("-live and -dead are not there yet: they need the object graph")
-	}
 	h, err := ask.ScannedHeap(c, c.Bool("ignoregcstate"))
 	if err != nil {
 		return report.Answer{}, err
 	}
 	o := heap.ListOptions{OnlyObjects: c.Bool("short"), ByCount: c.Bool("bycount"), Scan: scanOptions(c)}
-	if o.Filter, err = ask.Filter(c, h); err != nil {
+	if o.Filter, err = ask.Chosen(c, h); err != nil {
 		return report.Answer{}, err
 	}
 	if o.Filter.Range, err = ask.AddressRange(c); err != nil {

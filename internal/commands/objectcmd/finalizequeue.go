@@ -7,7 +7,6 @@ import (
 	"github.com/sosgo/sosgo/internal/commands/ask"
 	"github.com/sosgo/sosgo/internal/text/objecttext"
 	"github.com/sosgo/sosgo/report"
-	"github.com/sosgo/sosgo/target"
 )
 
 func finalizeQueueCommand() cli.Command {
@@ -18,7 +17,7 @@ func finalizeQueueCommand() cli.Command {
 			"by it until the finalizer thread has run their finalizer: many of them mean that this thread hangs or is too slow.",
 		Options: []cli.Option{
 			{Name: "detail", Kind: cli.Bool, Summary: "accepted, and changes nothing: .NET outside Windows has no COM objects to release"},
-			{Name: "allready", Kind: cli.Bool, Summary: "only objects that nothing refers to any more"},
+			{Name: "allready", Kind: cli.Bool, Summary: "only objects that nothing but the queue keeps alive: their finalizers run next, or after the next collection"},
 			{Name: "short", Kind: cli.Bool, Summary: "only addresses, one a line, for scripts"},
 			{Name: "stat", Kind: cli.Bool, Summary: "only the statistics"},
 			{Name: "mt", Kind: cli.Address, Summary: "only objects of this MethodTable"},
@@ -30,9 +29,6 @@ func finalizeQueueCommand() cli.Command {
 }
 
 func askFinalizeQueue(c *cli.Context) (report.Answer, error) {
-	if c.Bool("allready") {
-		return report.Answer{}, target.Unsupportedf("-allReady is not there yet: it needs the object graph")
-	}
 	h, err := ask.Heap(c)
 	if err != nil {
 		return report.Answer{}, err
@@ -40,6 +36,11 @@ func askFinalizeQueue(c *cli.Context) (report.Answer, error) {
 	o := heap.FinalizerOptions{Filter: &heap.Filter{}, OnlyStatistics: c.Bool("stat"), ByCount: c.Bool("bycount")}
 	if o.Filter.Type, err = ask.TypeFilter(c, h); err != nil {
 		return report.Answer{}, err
+	}
+	if c.Bool("allready") {
+		if o.Live, err = ask.Live(c); err != nil {
+			return report.Answer{}, err
+		}
 	}
 	f, err := h.ListFinalizers(o)
 	if err != nil {

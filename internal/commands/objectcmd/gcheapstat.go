@@ -14,21 +14,24 @@ func gcHeapStatCommand() cli.Command {
 		Name: "gcheapstat", Aliases: []string{"heapstat"}, Group: cli.GroupObjects, NeedsDump: true, Ask: askGCHeapStat,
 		Summary: "shows how full the generations of each heap are",
 		Options: []cli.Option{
-			{Name: "unreachable", Aliases: []string{"iu", "inclunrooted"}, Kind: cli.Bool, Summary: "also the objects that nothing refers to"},
+			{Name: "unreachable", Aliases: []string{"iu", "inclunrooted"}, Kind: cli.Bool, Summary: "also the objects that nothing keeps alive"},
 		},
 		Result: report.Result[answer.GenerationSizes](),
 	}
 }
 
 func askGCHeapStat(c *cli.Context) (report.Answer, error) {
-	if c.Bool("unreachable") {
-		return report.Answer{}, target.Unsupportedf("-unreachable is not there yet: it needs the object graph")
-	}
 	h, err := ask.ScannedHeap(c, false)
 	if err != nil {
 		return report.Answer{}, err
 	}
-	s, err := h.Sizes(c.Context(), ask.Scan(c, "scanning the heap"))
+	var live func(target.Addr) bool
+	if c.Bool("unreachable") {
+		if live, err = ask.Live(c); err != nil {
+			return report.Answer{}, err
+		}
+	}
+	s, err := h.SizesWithDead(c.Context(), live, ask.Scan(c, "scanning the heap"))
 	if err != nil {
 		return report.Answer{}, err
 	}

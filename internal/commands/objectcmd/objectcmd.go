@@ -22,6 +22,8 @@ func Commands() []cli.Command {
 		dumpStringCommand(),
 		gcWhereCommand(),
 		listNearObjCommand(),
+		notReachableCommand(),
+		objSizeCommand(),
 		sizeStatsCommand(),
 		traverseHeapCommand(),
 		verifyHeapCommand(),

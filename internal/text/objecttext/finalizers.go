@@ -15,7 +15,11 @@ func Finalizers(p *report.Page, f *answer.Finalizers, o ListingOptions) {
 		if f.Unread > 0 {
 			p.Printf("%d of the objects can't be read\n", f.Unread)
 		}
-		p.Print("Statistics for all finalizable objects (including all objects ready for finalization):\n")
+		if f.OnlyReady {
+			p.Print("Statistics for all finalizable objects that are no longer rooted:\n")
+		} else {
+			p.Print("Statistics for all finalizable objects (including all objects ready for finalization):\n")
+		}
 	}
 	Listing(p, &f.Listing, o)
 }

@@ -28,6 +28,9 @@ func GenerationSizes(p *report.Page, s *answer.GenerationSizes) {
 	}
 	t.block("", allocated, false)
 	t.block("Free space:\n", func(g *answer.GenerationSize) uint64 { return g.Free }, true)
+	if s.WithDead {
+		t.block("Unrooted objects:\n", func(g *answer.GenerationSize) uint64 { return g.Dead }, true)
+	}
 	t.block("Committed space:\n", func(g *answer.GenerationSize) uint64 { return g.Committed }, false)
 }
 
@@ -86,7 +89,7 @@ func (t *sizesText) block(title string, value func(*answer.GenerationSize) uint6
 		}
 		tail := ""
 		if percents {
-			tail = freeShares(z.Generations)
+			tail = shares(z.Generations, value)
 		}
 		t.numbers(fmt.Sprintf("Heap%d", z.Heap), values, tail)
 	}
@@ -119,15 +122,15 @@ func (t *sizesText) row(name string, cells []string, ephemeral, tail string) {
 	t.p.Printf(" %s\n", tail)
 }
 
-// freeShares says how much of what is allocated is free.
-func freeShares(list []answer.GenerationSize) string {
-	var free, all uint64
+// shares says how much of what is allocated a value makes out.
+func shares(list []answer.GenerationSize, value func(*answer.GenerationSize) uint64) string {
+	var part, all uint64
 	for g := range largeGeneration {
-		free += list[g].Free
+		part += value(&list[g])
 		all += allocated(&list[g])
 	}
-	return fmt.Sprintf("%-8s %-8s %-8s", percent("SOH", free, all), percent("LOH", list[largeGeneration].Free, list[largeGeneration].Allocated),
-		percent("POH", list[pinnedGeneration].Free, list[pinnedGeneration].Allocated))
+	return fmt.Sprintf("%-8s %-8s %-8s", percent("SOH", part, all), percent("LOH", value(&list[largeGeneration]), list[largeGeneration].Allocated),
+		percent("POH", value(&list[pinnedGeneration]), list[pinnedGeneration].Allocated))
 }
 
 func percent(name string, part, all uint64) string {

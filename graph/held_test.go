@@ -1,0 +1,104 @@
+package graph_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo/graph"
+	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/testdump"
+)
+
+// TestKeptBy: what an object keeps alive is what can be reached from it, each object once, the object first.
+func TestKeptBy(t *testing.T) {
+	testdump.Canned(t, func(t *testing.T, d *testdump.Dump) {
+		x, g := holders(t, d)
+		for _, fact := range d.Manifest.Objects() {
+			n, err := x.Object(fact.Addr)
+			if err != nil {
+				continue
+			}
+			out, err := x.KeptBy(t.Context(), fact.Addr, graph.KeepOptions{})
+			require.NoError(t, err)
+			set, err := g.NewClosure()
+			require.NoError(t, err)
+			objects, size, err := set.Add(t.Context(), n)
+			set.Close()
+			require.NoError(t, err)
+			assert.EqualValues(t, objects, out.Statistics.Count, fact.Name)
+			assert.Equal(t, size, out.Statistics.Size)
+			rows := 0
+			for o, err := range out.Objects.All() {
+				require.NoError(t, err)
+				if rows++; rows == 1 {
+					assert.Equal(t, fact.Addr, o.Address)
+				}
+			}
+			assert.Equal(t, objects, rows)
+		}
+	})
+}
+
+// TestKeptByType: the objects of a type are among what they keep alive, and strings are counted as strings.
+func TestKeptByType(t *testing.T) {
+	testdump.Canned(t, func(t *testing.T, d *testdump.Dump) {
+		x, g := holders(t, d)
+		for i, mt := range g.Types() {
+			if i%17 != 0 {
+				continue
+			}
+			out, err := x.KeptByType(t.Context(), mt.Addr, graph.KeepOptions{OnlyStatistics: true})
+			require.NoError(t, err)
+			assert.Nil(t, out.Objects)
+			for _, c := range out.Types {
+				if c.MethodTable == mt.Addr {
+					assert.Equal(t, out.Of.Count, c.Count)
+					assert.Equal(t, out.Of.Size, c.Size)
+				}
+			}
+			strings, err := x.KeptByType(t.Context(), mt.Addr, graph.KeepOptions{OnlyStatistics: true, Strings: true})
+			require.NoError(t, err)
+			said, all := uint64(0), uint64(0)
+			for s, err := range strings.Strings.All() {
+				require.NoError(t, err)
+				said += s.Count
+			}
+			for _, c := range out.Types {
+				if c.MethodTable == g.Heap().Runtime().WellKnown().String {
+					all = c.Count
+				}
+			}
+			assert.LessOrEqual(t, said, all)
+		}
+	})
+}
+
+// TestLiveStarts: objects that live and those that don't are all objects; without the finalizer queue no more live.
+func TestLiveStarts(t *testing.T) {
+	testdump.Canned(t, func(t *testing.T, d *testdump.Dump) {
+		_, g := holders(t, d)
+		live, err := g.LiveStarts(t.Context())
+		require.NoError(t, err)
+		without, err := g.LiveWithout(t.Context(), graph.SourceFinalizer)
+		require.NoError(t, err)
+		nothing, err := g.LiveWithout(t.Context(), graph.SourceFrame)
+		require.NoError(t, err)
+		reach, err := g.Reach(t.Context())
+		require.NoError(t, err)
+		objects, size := reach.Count()
+		l, err := g.Heap().Count(t.Context(), heap.ListOptions{Filter: &heap.Filter{Start: live}})
+		if err != nil {
+			t.Skip(err)
+		}
+		assert.Equal(t, objects, l.Statistics.Count)
+		assert.Equal(t, size, l.Statistics.Size)
+		for n := range graph.Node(g.Objects()) {
+			a := g.Address(n)
+			assert.False(t, without(a) && !live(a))
+			assert.Equal(t, live(a), nothing(a), "frames don't hang on the root themselves")
+			assert.False(t, live(a+4))
+		}
+	})
+}
