@@ -51,6 +51,11 @@ func TestFoldedWalk(t *testing.T) {
 		}
 		out := runLines(t.Context(), raw, 1, fmt.Sprintf("runtimes %d", inst.Index), "clrstack -all")
 		assert.Contains(t, out.stdout, fmt.Sprintf("frames of the runtime #%d: use -runtime %d]", 1-inst.Index, 1-inst.Index))
+		for _, line := range []string{"pstacks", "stacks", "eestack"} {
+			out := runLines(t.Context(), raw, 1, fmt.Sprintf("runtimes %d", inst.Index), line)
+			assert.Contains(t, out.stderr, fmt.Sprintf("the frames of runtime #%d alone", inst.Index), line)
+			assert.Contains(t, out.stderr, fmt.Sprintf("-runtime %d", 1-inst.Index), line)
+		}
 	}
 	assert.NotZero(t, folds)
 }

@@ -122,6 +122,22 @@ func Walker(c *cli.Context, native bool) (*stackwalk.Walker, error) {
 	return v.NativeWalker(), nil
 }
 
+// WarnOfOthers says, of a process with several CLRs, that an answer about the stacks of
+// all threads tells of rt's frames alone, and how to see the others'.
+func WarnOfOthers(c *cli.Context, rt *dac.Runtime) {
+	if rt == nil || !Dump(c).SeveralRuntimes() {
+		return
+	}
+	var others []string
+	for _, inst := range Dump(c).Runtimes() {
+		if inst.Index != rt.Instance().Index {
+			others = append(others, fmt.Sprintf("-runtime %d", inst.Index))
+		}
+	}
+	c.Warn(fmt.Errorf("these are the frames of runtime #%d alone; those of the process's other runtimes: %s, or clrstack for both in one stack",
+		rt.Instance().Index, strings.Join(others, ", ")))
+}
+
 // RunningThreads picks from the list the managed threads that an OS thread runs, in
 // the runtime's order.
 func RunningThreads(c *cli.Context, list []threads.Thread, rt *dac.Runtime) []*threads.Thread {

@@ -48,5 +48,6 @@ func runningThreads(c *cli.Context, native bool) (*stackwalk.Walker, []*threads.
 	if err != nil {
 		return nil, nil, err
 	}
+	ask.WarnOfOthers(c, walker.Runtime())
 	return walker, ask.RunningThreads(c, all, walker.Runtime()), nil
 }
