@@ -77,7 +77,11 @@ func (t *fieldTable) field(f *answer.Field) {
 		typ = &f.Shared
 	}
 	attr, value, note := t.value(f)
-	t.first(Hex16(typ.MethodTable), strings.ToLower(f.Token), strconv.FormatUint(uint64(f.InObject), 16))
+	mt := Hex16(typ.MethodTable)
+	if t.sos && typ.MethodTable.IsZero() {
+		mt = report.Hex16(answer.Hex(0)) // SOS's word for a type that it doesn't find, for whatever reason: scripts want a number here
+	}
+	t.first(mt, strings.ToLower(f.Token), strconv.FormatUint(uint64(f.InObject), 16))
 	t.out.printf("%20.20s ", report.Escape(report.CutStart(typ.Name.String(), 20)))
 	t.out.printf("%4s ", yesNo(f.InPlace))
 	t.out.printf("%8s ", attr)
