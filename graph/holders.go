@@ -290,7 +290,11 @@ func (x *Holders) steps(ctx context.Context, g *answer.Gaps, nodes []Node) []ans
 
 // edge describes the first reference of an object to another.
 func (x *Holders) edge(ctx context.Context, g *answer.Gaps, from, to Node) *answer.PathEdge {
-	list, err := x.names.Edges(ctx, from, to, 2)
+	most := 2
+	if x.g.Size(from) > deferSize {
+		most = 1 // to see whether there are more, all of a large array would be read
+	}
+	list, err := x.names.Edges(ctx, from, to, most)
 	if len(list) == 0 {
 		return x.staticEdge(g, from, to, err)
 	}

@@ -61,9 +61,6 @@ func rootName(r *answer.GCRoot) string {
 			name += fmt.Sprintf(" (thread %q)", t.Name.S)
 		}
 	}
-	if r.Conservative {
-		name += " (only looks like a reference)"
-	}
 	return name
 }
 
@@ -220,7 +217,7 @@ func sosHandle(kind string) string {
 func sosStackRoot(p *report.Page, path, last *answer.RootPath) {
 	r := &path.Root
 	onStack := last != nil && last.Root.Kind == "stack"
-	if r.Thread != nil && (!onStack || last.Root.Thread == nil || *last.Root.Thread != *r.Thread) {
+	if r.Thread != nil && (!onStack || !sameThread(last.Root.Thread, r.Thread)) {
 		p.Printf("Thread %x:\n", r.Thread.OSID)
 		onStack = false
 	}
@@ -251,6 +248,10 @@ func sosStackRoot(p *report.Page, path, last *answer.RootPath) {
 		line += " " + report.Hex16(r.Address)
 	}
 	p.Print(line + "\n")
+}
+
+func sameThread(a, b *answer.GCRootThread) bool {
+	return a != nil && a.Index == b.Index && a.OSID == b.OSID && a.ManagedID == b.ManagedID
 }
 
 // sosSteps writes the objects of a path as SOS does.
