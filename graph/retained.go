@@ -50,7 +50,7 @@ func (x *Holders) Retained(ctx context.Context, o RetainedOptions) (*answer.Reta
 		return nil, err
 	}
 	out := &answer.Retained{By: o.By.String(), OfGarbage: o.Garbage}
-	if out.Incomplete, err = x.incomplete(&out.Gaps); err != nil {
+	if out.Incomplete, err = x.Incomplete(&out.Gaps); err != nil {
 		return nil, err
 	}
 	c, err := x.classes(ctx, &out.Gaps, o.By)
@@ -105,8 +105,8 @@ func (x *Holders) Retained(ctx context.Context, o RetainedOptions) (*answer.Reta
 	return out, nil
 }
 
-// incomplete notes what the graph lacks and reports whether it lacks anything. A graph that lacks all objects is an error.
-func (x *Holders) incomplete(g *answer.Gaps) (bool, error) {
+// Incomplete notes what the graph lacks and reports whether it lacks anything. A graph that lacks all objects is an error.
+func (x *Holders) Incomplete(g *answer.Gaps) (bool, error) {
 	warnings := x.g.stats.Warnings()
 	if x.g.objects == 0 && len(warnings) > 0 {
 		return true, fmt.Errorf("no object of the heap can be read: %w", warnings[0])
@@ -297,10 +297,10 @@ func (g *Graph) byGeneration(ctx context.Context) (*offheap.Array[uint8], error)
 func (x *Holders) RetainedBy(ctx context.Context, objects []target.Addr, top int) (*answer.Retained, error) {
 	out := &answer.Retained{}
 	var err error
-	if out.Incomplete, err = x.incomplete(&out.Gaps); err != nil {
+	if out.Incomplete, err = x.Incomplete(&out.Gaps); err != nil {
 		return nil, err
 	}
-	if out.Live, out.Garbage, out.Frozen, err = x.parts(ctx); err != nil {
+	if out.Live, out.Garbage, out.Frozen, err = x.Parts(ctx); err != nil {
 		return nil, err
 	}
 	for i, a := range objects {
@@ -321,8 +321,8 @@ func (x *Holders) RetainedBy(ctx context.Context, objects []target.Addr, top int
 	return out, nil
 }
 
-// parts counts what lives, what does not, and what is frozen.
-func (x *Holders) parts(ctx context.Context) (live, dead, frozen answer.HeapPart, err error) {
+// Parts counts what lives, what does not, and what is frozen.
+func (x *Holders) Parts(ctx context.Context) (live, dead, frozen answer.HeapPart, err error) {
 	one := &classes{names: make([]answer.Text, 1), byType: make([]uint32, len(x.g.types))}
 	sums, err := x.g.count(ctx, one)
 	if err != nil {

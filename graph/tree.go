@@ -33,10 +33,10 @@ func (x *Holders) DominatorTree(ctx context.Context, o TreeOptions) (*answer.Dom
 		return nil, err
 	}
 	out := &answer.Dominators{Least: o.Least, Depth: o.Depth, Tree: []answer.DominatorRow{}}
-	if out.Incomplete, err = x.incomplete(&out.Gaps); err != nil {
+	if out.Incomplete, err = x.Incomplete(&out.Gaps); err != nil {
 		return nil, err
 	}
-	if out.Live, out.Garbage, out.Frozen, err = x.parts(ctx); err != nil {
+	if out.Live, out.Garbage, out.Frozen, err = x.Parts(ctx); err != nil {
 		return nil, err
 	}
 	if o.Least == 0 {
@@ -184,10 +184,10 @@ func (x *Holders) DominatorsOf(ctx context.Context, a target.Addr, top int) (*an
 		return nil, err
 	}
 	out := &answer.Dominators{}
-	if out.Incomplete, err = x.incomplete(&out.Gaps); err != nil {
+	if out.Incomplete, err = x.Incomplete(&out.Gaps); err != nil {
 		return nil, err
 	}
-	if out.Live, out.Garbage, out.Frozen, err = x.parts(ctx); err != nil {
+	if out.Live, out.Garbage, out.Frozen, err = x.Parts(ctx); err != nil {
 		return nil, err
 	}
 	all := out.Live.Size

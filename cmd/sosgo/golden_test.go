@@ -39,6 +39,7 @@ var goldenLines = map[string][]string{
 	"gcwhere":          {"gcwhere {root.Dog}", "gcwhere 10"},
 	"gcroot":           {"gcroot {root.Dog}", "gcroot -all -nostacks {root.Primitives.String}", "gcroot --paths 3 {root.Collections.ByName}", "gcroot -gcgen 0 {root.Dog}", "gcroot {root.Primitives.FunctionPointer}", "gcroot 10"},
 	"pathto":           {"pathto {root} {root.Collections.ByName}", "pathto {root.Dog} {root}"},
+	"leaks":            {"leaks", "leaks -share 1% -min 0.5% -size 100 -count 5 -top 4"},
 	"retained":         {"retained -top 8", "retained -namespace -top 5", "retained -assembly", "retained -gen", "retained -garbage -top 5", "retained {root} {root.Dog}", "retained -type -gen"},
 	"dominators":       {"dominators -min 5% -depth 6", "dominators {root}", "dominators -top 2 {root.Collections.ByName}"},
 	"referrers":        {"referrers {root.Dog}", "referrers -stat {root.Dog}", "referrers 10"},

@@ -1,0 +1,93 @@
+package answer
+
+// Leaks say what most of the heap hangs on, and what looks as if it only grew.
+type Leaks struct {
+	Gaps
+	Live       HeapPart `json:"live" doc:"objects that something keeps alive"`
+	Garbage    HeapPart `json:"garbage" doc:"objects that nothing keeps alive that could be read"`
+	Frozen     HeapPart `json:"frozen,omitzero" doc:"objects of frozen segments to which no root leads; they are never collected"`
+	Incomplete bool     `json:"incomplete,omitempty" doc:"not all roots, objects or references can be read, as the warnings say: what is missing may hide a leak, or be what holds one"`
+	Nameless   int      `json:"nameless,omitempty" doc:"types whose names can't be read: patterns that are told by names are not found among their objects"`
+	// Small: the shares say little.
+	Small      bool           `json:"small,omitempty" doc:"so little lives that nothing of it explains a process that uses much memory"`
+	Thresholds LeakThresholds `json:"thresholds" doc:"what was looked for"`
+	Suspects   []Suspect      `json:"suspects" doc:"what most of the heap hangs on, the one that retains most first"`
+	More       int            `json:"more,omitempty" doc:"suspects that are not listed"`
+	Finalizers Finalization   `json:"finalizers" doc:"objects that wait for their finalizer"`
+	// Unknown are types with fields that are not those of any known version.
+	Unknown []UnknownCollection `json:"unknownLayouts,omitempty" doc:"types whose fields are not as in any version that is known: patterns that need these were not looked for"`
+}
+
+// LeakThresholds say when something is listed.
+type LeakThresholds struct {
+	Share    float64 `json:"share" doc:"percent of all that lives that a suspect retains at least"`
+	Least    float64 `json:"least" doc:"percent of all that lives that is listed at least"`
+	Bytes    uint64  `json:"bytes" doc:"bytes that are listed at least, whatever their share"`
+	Count    int     `json:"count" doc:"objects of one type that make an accumulation"`
+	Drop     float64 `json:"drop" doc:"part of what an owner retains that its largest child has at least for that to be looked into instead of it"`
+	Small    uint64  `json:"small" doc:"bytes: a heap of which less lives is small"`
+	Sampled  int     `json:"sampled" doc:"objects of a group, at most, that are asked who refers to them"`
+	Majority float64 `json:"majority" doc:"percent of these that what is called their holder refers to"`
+}
+
+// The kinds of suspects.
+const (
+	SuspectAccumulation = "accumulation" // many objects of one type that one object owns
+	SuspectObject       = "object"       // one object that retains much, and not by many of one type
+	SuspectGroup        = "group"        // many objects of one type that nothing owns alone
+	SuspectEvent        = "event"        // a delegate with many handlers
+	SuspectTimers       = "timers"       // many timers with the same callback
+	SuspectCancellation = "cancellation" // many callbacks that are registered with one CancellationTokenSource
+	SuspectRootScope    = "root scope"   // many disposables that the root scope of a service provider keeps
+)
+
+// The verdicts of suspects.
+const (
+	VerdictSuspect = "suspect" // it retains at least the share of the thresholds
+	VerdictNotable = "notable" // it retains less, or the heap is small
+)
+
+// A Suspect is something that much of the heap hangs on.
+type Suspect struct {
+	Kind    string `json:"kind" doc:"\"accumulation\", \"object\", \"group\", \"event\", \"timers\", \"cancellation\" or \"root scope\""`
+	Verdict string `json:"verdict" doc:"\"suspect\" if it retains its share of a heap that is not small, else \"notable\""`
+	// Point is where it accumulates; groups have none.
+	Point *PathObject `json:"point,omitempty" doc:"the object by which all of it is held: the one to look at"`
+	// Owner is what people would call it: the collection of which Point is the array.
+	Owner    *PathObject   `json:"owner,omitempty" doc:"the collection, delegate or other object that the point belongs to, if that is another one"`
+	Elements Maybe[uint64] `json:"elements,omitzero" doc:"elements that the collection says it has, or handlers, registrations, timers"`
+	Retained uint64        `json:"retained" doc:"bytes that would be free without it"`
+	Share    float64       `json:"share" doc:"that in percent of all that lives"`
+	// Members are the objects of one type of which there are so many.
+	Members *TypeCount `json:"members,omitempty" doc:"the objects of which there are so many, and what they retain together"`
+	// Path leads to the point, or to one of the members.
+	Path *RootPath `json:"path,omitempty" doc:"a path to the point, or to one of the members: from a static field, if one holds it, else from a thread static, a handle, a stack"`
+	Weak string    `json:"strength,omitempty" doc:"\"cached\" if the path leads through a cache, which lets go of its entries by its own rules; \"attached\" if through a ConditionalWeakTable"`
+	// Holders hold most of a group each.
+	Holders []GroupHolder `json:"holders,omitempty" doc:"of a group: what refers to most of its members"`
+	Types   []TypeCount   `json:"types,omitempty" doc:"what it retains, by type, the largest first"`
+	// Targets are what delegates, timers and registrations call.
+	Targets []TypeCount `json:"targets,omitempty" doc:"types of the objects that handlers, timers or registrations call, or of disposables"`
+	Name    Text        `json:"name,omitzero" doc:"the event, or the method that timers call"`
+}
+
+// A GroupHolder refers to objects of a group.
+type GroupHolder struct {
+	Object  *PathObject `json:"object,omitempty" doc:"what refers to them"`
+	Root    Text        `json:"root,omitzero" doc:"what refers to them from outside of the heap, if that is no object"`
+	Share   float64     `json:"share" doc:"percent of the members that were looked at"`
+	Sampled int         `json:"sampled" doc:"how many these were"`
+	Path    *RootPath   `json:"path,omitempty" doc:"a path to it"`
+}
+
+// Finalization is what waits to be finalized.
+type Finalization struct {
+	Ready      uint64      `json:"ready" doc:"objects that nothing but their finalizer holds, which has not run yet"`
+	ReadyTypes []TypeCount `json:"readyTypes,omitempty" doc:"these by type, with what they retain"`
+	// Running is what the finalizer's thread does.
+	Running []Text `json:"running,omitempty" doc:"methods of finalizers on the stack of the thread that runs them, the innermost first"`
+	// Dead are objects that are garbage and have a finalizer.
+	Dead      uint64      `json:"dead" doc:"garbage that has a finalizer: it stays until that has run, so that it was not disposed of"`
+	DeadTypes []TypeCount `json:"deadTypes,omitempty" doc:"these by type, with what they retain"`
+	Known     Maybe[bool] `json:"known,omitzero" doc:"the finalizer queues could be read"`
+}

@@ -1,0 +1,35 @@
+package graph
+
+import (
+	"context"
+
+	"github.com/sosgo/sosgo/answer"
+)
+
+// Graph is what x answers questions about.
+func (x *Holders) Graph() *Graph { return x.g }
+
+// Names names the edges of the graph.
+func (x *Holders) Names() *Names { return x.names }
+
+// Describe describes an object. What is not known of it is noted in g.
+func (x *Holders) Describe(g *answer.Gaps, n Node) answer.PathObject { return x.object(g, n) }
+
+// DescribePath describes the nodes of a Path: Sources, then objects. What is not known is noted in g.
+func (x *Holders) DescribePath(ctx context.Context, g *answer.Gaps, nodes []Node) answer.RootPath {
+	return x.rootPath(ctx, g, nodes, map[[2]Node]int{})
+}
+
+// TypesBelow counts what n dominates by type, itself included: the top types with the largest size, 0 for all.
+func (x *Holders) TypesBelow(ctx context.Context, g *answer.Gaps, n Node, top int) ([]answer.TypeCount, error) {
+	d, err := x.g.Dominators(ctx)
+	if err != nil {
+		return nil, err
+	}
+	t := x.newTypeSums()
+	if err := x.below(ctx, d, n, t.add); err != nil {
+		return nil, err
+	}
+	rows, _ := t.rows(g, top)
+	return rows, nil
+}

@@ -1,0 +1,133 @@
+package leaks_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/graph"
+	"github.com/sosgo/sosgo/internal/testdump"
+	"github.com/sosgo/sosgo/leaks"
+	"github.com/sosgo/sosgo/target"
+)
+
+// find looks for leaks in a dump.
+func find(t *testing.T, d *testdump.Dump, o leaks.Options) *answer.Leaks {
+	t.Helper()
+	v, err := d.View("")
+	require.NoError(t, err)
+	x, err := v.Holders(t.Context(), graph.Options{})
+	require.NoError(t, err)
+	r, err := v.Objects()
+	require.NoError(t, err)
+	a, err := leaks.Find(t.Context(), x, r, o)
+	require.NoError(t, err)
+	return a
+}
+
+// fact is where the object of a fact of the manifest is.
+func fact(t *testing.T, d *testdump.Dump, name string) target.Addr {
+	t.Helper()
+	text, ok := d.Manifest.Fact(name)
+	require.True(t, ok, "%s is no fact", name)
+	a, _, _ := strings.Cut(text, " ")
+	return testdump.Address(a)
+}
+
+func of(t *testing.T, a *answer.Leaks, is func(*answer.Suspect) bool) *answer.Suspect {
+	t.Helper()
+	i := slices.IndexFunc(a.Suspects, func(s answer.Suspect) bool { return is(&s) })
+	require.GreaterOrEqual(t, i, 0, "not among %d suspects", len(a.Suspects))
+	return &a.Suspects[i]
+}
+
+// TestKnownLeaks: what the debuggee leaks on purpose is found, with the field that holds it, the number that it is and
+// nothing else before it: an event with 500 handlers, a static dictionary of 1,000 sessions, a list that keeps all, and two
+// finalizers that never return.
+func TestKnownLeaks(t *testing.T) {
+	for _, name := range []string{"net10-heap-withheap", "net8-heap-withheap", "net31-heap-withheap", "win-net6-heap-withheap"} {
+		t.Run(name, func(t *testing.T) {
+			d := testdump.OpenCase(t, name)
+			a := find(t, d, leaks.Options{})
+			assert.True(t, a.Small)
+			assert.Zero(t, a.Nameless)
+			event := of(t, a, func(s *answer.Suspect) bool { return s.Kind == answer.SuspectEvent })
+			assert.Equal(t, uint64(500), event.Elements.Value)
+			assert.Equal(t, "Changed", event.Name.S)
+			assert.Equal(t, fact(t, d, "bus"), event.Owner.Address)
+			assert.Contains(t, event.Path.Root.Name, "Debuggee.Heap.Scenario.Bus")
+			require.Len(t, event.Targets, 1)
+			assert.Equal(t, "Debuggee.Heap.Subscriber", event.Targets[0].Type.S)
+			assert.Equal(t, uint64(500), event.Targets[0].Count)
+
+			cache := of(t, a, func(s *answer.Suspect) bool { return s.Members != nil && s.Members.Type.S == "Debuggee.Heap.Session" })
+			assert.Equal(t, answer.SuspectAccumulation, cache.Kind)
+			assert.Equal(t, uint64(1000), cache.Elements.Value)
+			assert.Contains(t, cache.Path.Root.Name, "Debuggee.Heap.Scenario.Cache")
+			require.NotNil(t, cache.Owner)
+			assert.Equal(t, fact(t, d, "cache"), cache.Owner.Address)
+
+			kept := of(t, a, func(s *answer.Suspect) bool {
+				return s.Path != nil && strings.Contains(s.Path.Root.Name, "Debuggee.Heap.Scenario.s_keep")
+			})
+			assert.Equal(t, &a.Suspects[0], kept)
+			assert.LessOrEqual(t, len(a.Suspects), 4)
+
+			assert.GreaterOrEqual(t, a.Finalizers.Ready, uint64(10))
+			require.NotEmpty(t, a.Finalizers.Running)
+			assert.Contains(t, a.Finalizers.Running[0].S, "Debuggee.Heap.Stuck.Finalize")
+			for _, s := range a.Suspects {
+				assert.Equal(t, answer.VerdictNotable, s.Verdict, "no alarm about 2 MB")
+			}
+		})
+	}
+}
+
+// TestHealthy: a program that leaks nothing has no suspects; its one large array is told of.
+func TestHealthy(t *testing.T) {
+	testdump.Canned(t, func(t *testing.T, d *testdump.Dump) {
+		if _, ok := d.Manifest.Fact("root.Arrays.Large"); !ok {
+			t.Skip("another debuggee")
+		}
+		v, err := d.View("")
+		require.NoError(t, err)
+		if h, err := v.Heap(); err != nil || len(h.Segments()) == 0 {
+			t.Skip("no heap in the dump")
+		}
+		x, err := v.Holders(t.Context(), graph.Options{})
+		require.NoError(t, err)
+		if x.Graph().Objects() == 0 {
+			r, err := v.Objects()
+			require.NoError(t, err)
+			_, err = leaks.Find(t.Context(), x, r, leaks.Options{})
+			require.ErrorIs(t, err, target.ErrNotInDump, "nothing was looked at")
+			return
+		}
+		a := find(t, d, leaks.Options{})
+		assert.True(t, a.Small)
+		for _, s := range a.Suspects {
+			assert.Equal(t, answer.VerdictNotable, s.Verdict)
+			assert.Equal(t, answer.SuspectObject, s.Kind)
+			assert.Equal(t, fact(t, d, "root.Arrays.Large"), s.Point.Address)
+		}
+		assert.Len(t, a.Suspects, 1)
+	})
+}
+
+// TestThresholds: options decide what is listed.
+func TestThresholds(t *testing.T) {
+	d := testdump.Open(t, "net10-zoo")
+	few := find(t, d, leaks.Options{Bytes: 1 << 20})
+	assert.Empty(t, few.Suspects)
+	many := find(t, d, leaks.Options{Bytes: 1, Least: 0.01, Count: 2})
+	assert.Greater(t, len(many.Suspects), 5)
+	top := find(t, d, leaks.Options{Bytes: 1, Least: 0.01, Count: 2, Top: 3})
+	assert.Equal(t, many.Suspects[:3], top.Suspects)
+	assert.Positive(t, top.More)
+	event := of(t, many, func(s *answer.Suspect) bool { return s.Kind == answer.SuspectEvent })
+	assert.Equal(t, fact(t, d, "root.Delegates.Multicast"), event.Point.Address)
+}

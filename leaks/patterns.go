@@ -1,0 +1,472 @@
+package leaks
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/dac/code"
+	"github.com/sosgo/sosgo/graph"
+	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/target"
+)
+
+// The types of the patterns. Their names and those of their fields, which stand where they are read, are the same in all
+// versions from .NET Core 3.1 on, but for what is said there.
+const (
+	multicast = "System.MulticastDelegate"
+	timer     = "System.Threading.TimerQueueTimer"
+	callback  = "System.Threading.CancellationTokenSource+CallbackNode"
+	scope     = "Microsoft.Extensions.DependencyInjection.ServiceLookup.ServiceProviderEngineScope"
+)
+
+// missing notes that objects of a type have fields that are not those of any known version. Other errors are
+// gaps of the answer.
+func (f *finder) missing(n graph.Node, err error) {
+	if !errors.Is(err, target.ErrUnsupported) {
+		f.a.Note(err)
+		return
+	}
+	name := f.typeName(n)
+	u := f.unknown[name]
+	if u == nil {
+		u = &answer.UnknownCollection{Type: answer.Text{S: name}, Reason: err.Error()}
+		f.unknown[name] = u
+	}
+	u.Objects++
+}
+
+// typesNamed are the types whose name satisfies is.
+func (f *finder) typesNamed(is func(i int) bool) []bool {
+	var out []bool
+	any := false
+	for i := range f.names {
+		out = append(out, is(i))
+		any = any || out[i]
+	}
+	if !any {
+		return nil
+	}
+	return out
+}
+
+// living calls visit with the living objects of some types.
+func (f *finder) living(ctx context.Context, types []bool, visit func(graph.Node)) error {
+	if types == nil {
+		return nil
+	}
+	for n := range graph.Node(f.g.Objects()) {
+		if n%maxRead == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if types[f.g.TypeIndex(n)] && f.reach.Live(n) {
+			visit(n)
+		}
+	}
+	return nil
+}
+
+func (f *finder) object(n graph.Node) (objects.Object, error) { return f.r.Object(f.g.Address(n)) }
+
+// node is the object that a field refers to.
+func (f *finder) node(o objects.Object, name string) (graph.Node, error) {
+	a, err := o.Field(name).Addr()
+	if err != nil {
+		return graph.NoNode, err
+	}
+	if n, ok := f.g.Node(a); ok {
+		return n, nil
+	}
+	return graph.NoNode, nil
+}
+
+// delegates are the types of delegates.
+func (f *finder) delegates() []bool {
+	return f.typesNamed(func(i int) bool {
+		parent := f.g.Types()[i].Parent
+		if parent == 0 {
+			return false
+		}
+		name, err := f.r.Runtime().TypeName(parent, 0)
+		return err == nil && name == multicast
+	})
+}
+
+// events finds delegates with many handlers: fields _invocationList, an array behind whose first _invocationCount elements
+// is room for more, and _target of each handler.
+func (f *finder) events(ctx context.Context) error {
+	types := f.delegates()
+	var err error
+	walk := f.living(ctx, types, func(n graph.Node) {
+		for _, list := range f.g.Referents(n) {
+			if !f.g.IsObject(list) || !f.g.Type(list).IsArray() || len(f.g.Referents(list)) < f.o.Count {
+				continue
+			}
+			if first := f.g.Referents(list)[0]; f.g.IsObject(first) && types[f.g.TypeIndex(first)] && err == nil {
+				err = f.event(ctx, n, list)
+			}
+		}
+	})
+	return errors.Join(walk, err)
+}
+
+func (f *finder) event(ctx context.Context, n, list graph.Node) error {
+	o, err := f.object(n)
+	if err != nil {
+		f.a.Note(err)
+		return nil
+	}
+	count, err := o.Field("_invocationCount").Addr()
+	if err != nil {
+		f.missing(n, err)
+		return nil
+	}
+	s := suspect{kind: answer.SuspectEvent, point: n, owner: graph.NoNode, retained: f.doms.Retained(n), typ: -1,
+		elements: answer.Known(uint64(count)), targets: newCounts()}
+	for i, handler := range f.g.Referents(list) {
+		if i == maxRead || ctx.Err() != nil {
+			break
+		}
+		if err := f.target(s.targets, handler); err != nil {
+			f.missing(handler, err)
+			break
+		}
+	}
+	path, err := f.path(ctx, n)
+	if err != nil {
+		return err
+	}
+	if k := len(path); k > 1 {
+		before := path[k-2]
+		if f.g.IsObject(before) {
+			s.owner = before
+			s.name = f.a.Text(f.x.Names().Name(ctx, before, n))
+		} else {
+			s.name = f.a.Text(f.x.Names().Source(before))
+		}
+	}
+	f.part[n], f.part[list] = true, true
+	f.found = append(f.found, s)
+	return nil
+}
+
+// target counts what a delegate calls, by the target's type: of a static method the delegate itself.
+func (f *finder) target(c *counts, handler graph.Node) error {
+	if !f.g.IsObject(handler) {
+		return nil
+	}
+	o, err := f.object(handler)
+	if err != nil {
+		return err
+	}
+	to, err := f.node(o, "_target")
+	if err == nil && to != graph.NoNode {
+		c.add(f.g.Type(to).Addr, f.doms.Retained(to))
+	}
+	return err
+}
+
+// bundle is objects of a pattern that belong together.
+type bundle struct {
+	first    graph.Node
+	count    uint64
+	retained uint64
+	targets  *counts
+}
+
+func (f *finder) bundled(m map[string]*bundle, order *[]string, key string, n graph.Node) *bundle {
+	b := m[key]
+	if b == nil {
+		b = &bundle{first: n, targets: newCounts()}
+		m[key] = b
+		*order = append(*order, key)
+	}
+	b.count++
+	b.retained += f.doms.Retained(n)
+	return b
+}
+
+// timers finds many timers that call the same method: fields _timerCallback and _state.
+func (f *finder) timers(ctx context.Context) error {
+	byMethod, order, seen := map[string]*bundle{}, []string(nil), 0
+	err := f.living(ctx, f.typesNamed(func(i int) bool { return f.names[i] == timer }), func(n graph.Node) {
+		if seen++; seen > maxRead {
+			return
+		}
+		o, err := f.object(n)
+		if err != nil {
+			f.a.Note(err)
+			return
+		}
+		method, err := f.method(o.Field("_timerCallback"))
+		if err != nil {
+			f.missing(n, err)
+			return
+		}
+		state, err := f.node(o, "_state")
+		if err != nil {
+			f.missing(n, err)
+			return
+		}
+		b := f.bundled(byMethod, &order, method, n)
+		if state != graph.NoNode {
+			b.targets.add(f.g.Type(state).Addr, f.doms.Retained(state))
+		}
+	})
+	for _, method := range order {
+		if b := byMethod[method]; b.count >= uint64(f.o.Count) {
+			f.found = append(f.found, suspect{kind: answer.SuspectTimers, point: graph.NoNode, owner: graph.NoNode, member: b.first, retained: b.retained, typ: f.g.TypeIndex(b.first),
+				count: b.count, size: b.retained, elements: answer.Known(b.count), targets: b.targets, name: answer.Text{S: method}})
+		}
+	}
+	return err
+}
+
+// method is the name of the method that a delegate calls.
+func (f *finder) method(v objects.Value) (string, error) {
+	if err := v.Err(); err != nil {
+		return "", err
+	}
+	if v.IsNull() {
+		return "(none)", nil
+	}
+	o, err := v.Object()
+	if err != nil {
+		return "", err
+	}
+	calls, err := o.Delegate()
+	if err != nil || len(calls) == 0 {
+		return "", err
+	}
+	m, err := calls[0].Method()
+	if err != nil || m == nil {
+		return "(a method that is not known)", nil // precodes need not be in the dump
+	}
+	return code.Of(f.r.Runtime()).MethodName(m, code.MethodFull)
+}
+
+// cancellations finds many callbacks that are registered with one CancellationTokenSource: fields Callback and CallbackState of
+// a node, and Registrations.Source, which was Partition.Source before .NET 6.
+func (f *finder) cancellations(ctx context.Context) error {
+	bySource, seen := map[graph.Node]*bundle{}, 0
+	var order []graph.Node
+	err := f.living(ctx, f.typesNamed(func(i int) bool { return f.names[i] == callback }), func(n graph.Node) {
+		if seen++; seen > maxRead {
+			return
+		}
+		o, err := f.object(n)
+		if err != nil {
+			f.a.Note(err)
+			return
+		}
+		if call := o.Field("Callback"); call.Err() != nil {
+			f.missing(n, call.Err())
+			return
+		} else if call.IsNull() {
+			return // kept for the next registration
+		}
+		source, err := f.source(o)
+		if err != nil {
+			f.missing(n, err)
+			return
+		}
+		b := bySource[source]
+		if b == nil {
+			b = &bundle{first: n, targets: newCounts()}
+			bySource[source] = b
+			order = append(order, source)
+		}
+		b.count++
+		if state, err := f.node(o, "CallbackState"); err == nil && state != graph.NoNode {
+			b.targets.add(f.g.Type(state).Addr, f.doms.Retained(state))
+		}
+	})
+	for _, source := range order {
+		if b := bySource[source]; source != graph.NoNode && b.count >= uint64(f.o.Count) {
+			f.part[source] = true
+			f.found = append(f.found, suspect{kind: answer.SuspectCancellation, point: source, owner: graph.NoNode, retained: f.doms.Retained(source), typ: -1,
+				elements: answer.Known(b.count), targets: b.targets})
+		}
+	}
+	return err
+}
+
+// source is the CancellationTokenSource of a registration.
+func (f *finder) source(node objects.Object) (graph.Node, error) {
+	list := node.Field("Registrations")
+	if list.Err() != nil {
+		if list = node.Field("Partition"); list.Err() != nil {
+			return graph.NoNode, list.Err()
+		}
+	}
+	o, err := list.Object()
+	if err != nil {
+		return graph.NoNode, err
+	}
+	return f.node(o, "Source")
+}
+
+// scopes finds many disposables of one type that the root scope of a service provider keeps until the program ends: fields
+// <IsRootScope>k__BackingField and _disposables, a List, since .NET 6.
+func (f *finder) scopes(ctx context.Context) error {
+	return f.living(ctx, f.typesNamed(func(i int) bool { return f.names[i] == scope }), func(n graph.Node) {
+		o, err := f.object(n)
+		if err != nil {
+			f.a.Note(err)
+			return
+		}
+		root, err := o.Field("<IsRootScope>k__BackingField").Bool()
+		if err == nil && !root {
+			return
+		}
+		var items graph.Node
+		if err == nil {
+			items, err = f.disposables(o)
+		}
+		if err != nil {
+			f.missing(n, err)
+			return
+		}
+		if items == graph.NoNode {
+			return
+		}
+		c, types := newCounts(), map[int]*groupBy{}
+		list := f.g.Referents(items)
+		f.group(types, list)
+		most, _ := f.largest(types)
+		if most < 0 {
+			return
+		}
+		for _, m := range list {
+			if f.g.IsObject(m) {
+				c.add(f.g.Type(m).Addr, f.doms.Retained(m))
+			}
+		}
+		f.part[items] = true
+		f.found = append(f.found, suspect{kind: answer.SuspectRootScope, point: n, owner: graph.NoNode, retained: f.doms.Retained(items), typ: most,
+			count: types[most].count, size: types[most].size, elements: answer.Known(uint64(len(list))), targets: c})
+	})
+}
+
+// disposables is the array of the list of a scope, NoNode if there is none.
+func (f *finder) disposables(o objects.Object) (graph.Node, error) {
+	list := o.Field("_disposables")
+	if list.Err() != nil || list.IsNull() {
+		return graph.NoNode, list.Err()
+	}
+	l, err := list.Object()
+	if err != nil {
+		return graph.NoNode, err
+	}
+	return f.node(l, "_items")
+}
+
+// sizes are the fields that say how many elements a collection has, by its type's name: the first less the second. They are
+// the same in all versions, but for those of HashSet, which had no _freeCount before .NET 5.
+var sizes = []struct{ name, count, free string }{
+	{"System.Collections.Generic.List<", "_size", ""},
+	{"System.Collections.Generic.Queue<", "_size", ""},
+	{"System.Collections.Generic.Stack<", "_size", ""},
+	{"System.Collections.Generic.SortedList<", "_size", ""},
+	{"System.Collections.Generic.PriorityQueue<", "_size", ""},
+	{"System.Collections.Generic.Dictionary<", "_count", "_freeCount"},
+	{"System.Collections.Generic.HashSet<", "_count", "_freeCount"},
+	{"System.Collections.ArrayList", "_size", ""},
+	{"System.Collections.Hashtable", "_count", ""},
+}
+
+var errNoCollection = errors.New("no collection that is known")
+
+// elements is how many elements the collection of a suspect says it has.
+func (f *finder) elements(owner, point graph.Node) answer.Maybe[uint64] {
+	none := answer.Maybe[uint64]{Err: errNoCollection}
+	n := owner
+	if n == graph.NoNode {
+		n = point
+	}
+	name := f.typeName(n)
+	for _, s := range sizes {
+		if !strings.HasPrefix(name, s.name) || strings.Contains(name, ">+") || strings.HasSuffix(name, "]") {
+			continue
+		}
+		o, err := f.object(n)
+		if err != nil {
+			return answer.Maybe[uint64]{Err: err}
+		}
+		count, err := o.Field(s.count).Int()
+		if err != nil || count < 0 {
+			if err != nil {
+				f.missing(n, err)
+			}
+			return none
+		}
+		if s.free != "" {
+			if free, err := o.Field(s.free).Int(); err == nil && free >= 0 && free <= count {
+				count -= free
+			}
+		}
+		return answer.Known(uint64(count))
+	}
+	return none
+}
+
+// finalization says what waits for the finalizer.
+func (f *finder) finalization(ctx context.Context) error {
+	out := &f.a.Finalizers
+	ready, dead := newCounts(), newCounts()
+	h := f.g.Heap()
+	for i := range h.SubHeaps() {
+		q, err := h.FinalizerQueue(i)
+		if err != nil {
+			f.a.Note(err)
+			out.Known.Err = err
+			continue
+		}
+		for r, err := range h.FinalizerSlots(q.FReachable()) {
+			f.waits(r, err, ready, func(graph.Node) bool { return true })
+		}
+		for r, err := range h.FinalizerSlots(q.Finalizable()) {
+			f.waits(r, err, dead, func(n graph.Node) bool { return !f.reach.Live(n) })
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
+	out.Ready, out.Dead = ready.sum(), dead.sum()
+	out.ReadyTypes, out.DeadTypes = ready.rows(f, topTypes), dead.rows(f, topTypes)
+	f.running(out)
+	return nil
+}
+
+func (f *finder) waits(r heap.Reference, err error, c *counts, is func(graph.Node) bool) {
+	f.a.Note(err)
+	if err != nil {
+		return
+	}
+	if n, ok := f.g.Node(r.Target); ok && is(n) {
+		c.add(f.g.Type(n).Addr, f.doms.Retained(n))
+	}
+}
+
+// running finds what the thread of the finalizers does: frames that hold something.
+func (f *finder) running(out *answer.Finalization) {
+	for n := graph.Node(f.g.Objects()); n < f.g.Root(); n++ {
+		s := f.g.Source(n)
+		if s.Kind != graph.SourceFrame || s.Thread == nil || s.Thread.Managed == nil || !s.Thread.Managed.Finalizer || s.Frame.Method == nil {
+			continue
+		}
+		name := f.a.Text(f.x.Names().Source(n))
+		if strings.Contains(name.S, ".Finalize(") {
+			out.Running = append(out.Running, name)
+		}
+	}
+}
+
+func (c *counts) sum() (n uint64) {
+	for _, t := range c.by {
+		n += t.Count
+	}
+	return n
+}

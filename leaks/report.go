@@ -1,0 +1,213 @@
+package leaks
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/graph"
+	"github.com/sosgo/sosgo/target"
+)
+
+// report describes what was found, what retains most first.
+func (f *finder) report(ctx context.Context) error {
+	slices.SortStableFunc(f.found, func(a, b suspect) int {
+		return cmp.Or(cmp.Compare(b.weight(), a.weight()), cmp.Compare(a.point, b.point))
+	})
+	for i := range f.found {
+		s, err := f.describe(ctx, &f.found[i])
+		if err != nil {
+			return err
+		}
+		if s.Kind == answer.SuspectGroup && len(s.Holders) == 0 && s.Share < f.o.Share {
+			continue // too little for what nothing holds together
+		}
+		if f.o.Top > 0 && len(f.a.Suspects) == f.o.Top {
+			f.a.More = len(f.found) - i
+			break
+		}
+		f.a.Suspects = append(f.a.Suspects, *s)
+	}
+	for _, name := range slices.Sorted(keys(f.unknown)) {
+		f.a.Unknown = append(f.a.Unknown, *f.unknown[name])
+	}
+	return nil
+}
+
+func keys[K comparable, V any](m map[K]V) func(func(K) bool) {
+	return func(yield func(K) bool) {
+		for k := range m {
+			if !yield(k) {
+				return
+			}
+		}
+	}
+}
+
+func (f *finder) describe(ctx context.Context, s *suspect) (*answer.Suspect, error) {
+	out := &answer.Suspect{Kind: s.kind, Retained: s.weight(), Elements: s.elements, Name: s.name, Verdict: answer.VerdictNotable}
+	if f.a.Live.Size > 0 {
+		out.Share = 100 * float64(out.Retained) / float64(f.a.Live.Size)
+	}
+	if !f.a.Small && out.Share >= f.o.Share {
+		out.Verdict = answer.VerdictSuspect
+	}
+	if s.typ >= 0 {
+		mt := f.g.Types()[s.typ]
+		out.Members = &answer.TypeCount{MethodTable: mt.Addr, Count: s.count, Size: s.size, Type: f.typeText(mt)}
+	}
+	if s.owner != graph.NoNode {
+		o := f.x.Describe(&f.a.Gaps, s.owner)
+		out.Owner = &o
+	}
+	if s.targets != nil {
+		out.Targets = s.targets.rows(f, topTypes)
+	}
+	at := s.member
+	if s.point != graph.NoNode {
+		o := f.x.Describe(&f.a.Gaps, s.point)
+		out.Point, at = &o, s.point
+		types, err := f.x.TypesBelow(ctx, &f.a.Gaps, s.point, topTypes)
+		if err != nil {
+			return nil, err
+		}
+		out.Types = types
+	}
+	if len(s.sample) > 0 {
+		return out, f.holders(ctx, out, s)
+	}
+	path, err := f.path(ctx, at)
+	if err != nil || path == nil {
+		return out, err
+	}
+	p := f.x.DescribePath(ctx, &f.a.Gaps, path)
+	out.Path = &p
+	for i := range path[1:] {
+		if strength := f.x.Names().Strength(path[i], path[i+1]); strength != graph.Strong {
+			out.Weak = strength.String()
+		}
+	}
+	return out, nil
+}
+
+func (f *finder) typeText(mt *dac.MethodTable) answer.Text {
+	return f.a.Text(f.r.Runtime().TypeName(mt.Addr, dac.NameManaged))
+}
+
+// preferred are the kinds of roots by which a path is chosen: a static field says most about who holds it, a stack least.
+var preferred = []graph.SourceKind{graph.SourceStatics, graph.SourceThreadStatics, graph.SourceHandles, graph.SourceFinalizer, graph.SourceRuntime, graph.SourceStacks}
+
+// path is a shortest path to n from the kind of root that says most, nil if none leads there.
+func (f *finder) path(ctx context.Context, n graph.Node) ([]graph.Node, error) {
+	var best []graph.Node
+	rank := len(preferred) + 1
+	for p, err := range f.g.Paths(ctx, n, graph.PathOptions{Each: graph.EachKind}) {
+		if err != nil {
+			return nil, err
+		}
+		at := len(preferred)
+		if s := f.g.Source(p.Nodes[0]); s != nil {
+			if i := slices.Index(preferred, s.Kind); i >= 0 {
+				at = i
+			}
+		}
+		if at < rank {
+			best, rank = p.Nodes, at
+		}
+		if rank == 0 {
+			break
+		}
+	}
+	return best, nil
+}
+
+// holders finds what refers to most members of a group.
+func (f *finder) holders(ctx context.Context, out *answer.Suspect, s *suspect) error {
+	held, err := f.g.Referrers(ctx)
+	if err != nil {
+		return err
+	}
+	times := map[graph.Node]int{}
+	for _, n := range s.sample {
+		last := graph.NoNode
+		for _, r := range held.Of(n) {
+			if r != last {
+				times[r]++
+			}
+			last = r
+		}
+	}
+	var most []graph.Node
+	for n, k := range times {
+		if 100*float64(k) >= majority*float64(len(s.sample)) {
+			most = append(most, n)
+		}
+	}
+	slices.SortFunc(most, func(a, b graph.Node) int { return cmp.Or(cmp.Compare(times[b], times[a]), cmp.Compare(a, b)) })
+	for _, n := range most[:min(len(most), maxFirst)] {
+		h := answer.GroupHolder{Share: 100 * float64(times[n]) / float64(len(s.sample)), Sampled: len(s.sample)}
+		if err := f.holder(ctx, &h, n); err != nil {
+			return err
+		}
+		out.Holders = append(out.Holders, h)
+	}
+	if len(most) > 0 {
+		return nil
+	}
+	path, err := f.path(ctx, s.member)
+	if err == nil && path != nil {
+		p := f.x.DescribePath(ctx, &f.a.Gaps, path)
+		out.Path = &p
+	}
+	return err
+}
+
+// holder describes what refers to members of a group.
+func (f *finder) holder(ctx context.Context, h *answer.GroupHolder, n graph.Node) error {
+	if !f.g.IsObject(n) {
+		h.Root = f.a.Text(f.x.Names().Source(n))
+		return nil
+	}
+	o := f.x.Describe(&f.a.Gaps, n)
+	h.Object = &o
+	path, err := f.path(ctx, n)
+	if err == nil && path != nil {
+		p := f.x.DescribePath(ctx, &f.a.Gaps, path)
+		h.Path = &p
+	}
+	return err
+}
+
+// counts count objects by type.
+type counts struct {
+	by map[target.Addr]*answer.TypeCount
+}
+
+func newCounts() *counts { return &counts{map[target.Addr]*answer.TypeCount{}} }
+
+func (c *counts) add(mt target.Addr, size uint64) {
+	t := c.by[mt]
+	if t == nil {
+		t = &answer.TypeCount{MethodTable: mt}
+		c.by[mt] = t
+	}
+	t.Count++
+	t.Size += size
+}
+
+func (c *counts) rows(f *finder, top int) []answer.TypeCount {
+	var out []answer.TypeCount
+	for _, t := range c.by {
+		out = append(out, *t)
+	}
+	slices.SortFunc(out, func(a, b answer.TypeCount) int {
+		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(b.Size, a.Size), cmp.Compare(a.MethodTable, b.MethodTable))
+	})
+	out = out[:min(len(out), top)]
+	for i := range out {
+		out[i].Type = f.a.Text(f.r.Runtime().TypeName(out[i].MethodTable, dac.NameManaged))
+	}
+	return out
+}
