@@ -10,6 +10,7 @@ import (
 	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/digraph"
+	"github.com/sosgo/sosgo/internal/offheap"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/roots"
 	"github.com/sosgo/sosgo/target"
@@ -368,7 +369,8 @@ func (x *Holders) oldObject(g *answer.Gaps, n Node) answer.GCRoot {
 }
 
 // SOSRootPaths says what keeps an object alive as gcroot of SOS does: a path from each root, in the order in which
-// SOS looks at them and with the path that SOS finds. Roots that SOS does not know, such as those of
+// SOS looks at them and with the path that SOS finds. Where SOS's search loses a path, for it takes objects for done that it
+// has only met, it is the shortest one. Roots that SOS does not know, such as those of
 // thread statics since .NET 9, come last.
 func (x *Holders) SOSRootPaths(ctx context.Context, a target.Addr, o HoldOptions) (*answer.RootPaths, error) {
 	n, err := x.Object(a)
@@ -382,6 +384,11 @@ func (x *Holders) SOSRootPaths(ctx context.Context, a target.Addr, o HoldOptions
 	out.NoteAll(x.g.stats.Warnings())
 	out.Object = x.object(&out.Gaps, n)
 	search := x.g.SOSSearch(n)
+	toward, err := x.g.toward(ctx, n)
+	if err != nil {
+		return nil, err
+	}
+	defer toward.Free()
 	for root := range x.roots.All(ctx, roots.Options{NoStacks: o.NoStacks}) {
 		start, ok := x.g.Node(root.Object)
 		if !ok || !root.Strong() {
@@ -390,12 +397,15 @@ func (x *Holders) SOSRootPaths(ctx context.Context, a target.Addr, o HoldOptions
 		if out.Limited = o.Limit > 0 && len(out.Paths) == o.Limit; out.Limited {
 			break
 		}
+		if toward.Slice()[start] == 0 {
+			continue
+		}
 		nodes, err := search.From(ctx, start)
 		if err != nil {
 			return nil, err
 		}
 		if nodes == nil {
-			continue
+			nodes = along(toward.Slice(), start)
 		}
 		p := answer.RootPath{Root: *x.roots.Describe(ctx, &root), Objects: x.steps(ctx, &out.Gaps, nodes)}
 		if root.Frame != nil && root.Frame.Method != nil {
@@ -404,6 +414,53 @@ func (x *Holders) SOSRootPaths(ctx context.Context, a target.Addr, o HoldOptions
 		out.Paths = append(out.Paths, p)
 	}
 	return out, ctx.Err()
+}
+
+// toward tells of each object that leads to n, by references in memory and dependent handles, the next one on a shortest way,
+// + 1; of n itself it is n + 1, of others 0.
+func (g *Graph) toward(ctx context.Context, n Node) (*offheap.Array[uint32], error) {
+	held, err := g.Referrers(ctx)
+	if err != nil {
+		return nil, err
+	}
+	toward, err := offheap.Make[uint32](g.budget, g.Nodes())
+	if err != nil {
+		return nil, err
+	}
+	next, queue := toward.Slice(), []Node{n}
+	next[n] = n + 1
+	for i, left := 0, searchStep; i < len(queue); i++ {
+		at := queue[i]
+		for _, r := range held.Of(at) {
+			if left--; left == 0 {
+				if left = searchStep; ctx.Err() != nil {
+					toward.Free()
+					return nil, ctx.Err()
+				}
+			}
+			if !g.IsObject(r) {
+				var in bool
+				if r, in = g.Containing(g.Source(r).Slot); !in {
+					continue // no static field in a table
+				}
+			}
+			if next[r] == 0 {
+				next[r] = at + 1
+				queue = append(queue, r)
+			}
+		}
+	}
+	return toward, nil
+}
+
+// along is the way from a node by what toward tells.
+func along(toward []uint32, n Node) []Node {
+	nodes := []Node{n}
+	for toward[n] != n+1 {
+		n = toward[n] - 1
+		nodes = append(nodes, n)
+	}
+	return nodes
 }
 
 // PathTo finds a path from one object to another: the shortest one, or as SOS finds it.
@@ -420,7 +477,7 @@ func (x *Holders) PathTo(ctx context.Context, from, to target.Addr, sos bool) (*
 	out.From, out.To = x.object(&out.Gaps, a), x.object(&out.Gaps, b)
 	var nodes []Node
 	if sos {
-		nodes, err = x.g.SOSSearch(b).From(ctx, a)
+		nodes, err = x.g.SOSSearch(b).From(ctx, a) // finds what there is: nothing was searched before
 	} else {
 		nodes, err = x.shortest(ctx, a, b)
 	}
