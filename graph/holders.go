@@ -369,8 +369,8 @@ func (x *Holders) oldObject(g *answer.Gaps, n Node) answer.GCRoot {
 }
 
 // SOSRootPaths says what keeps an object alive as gcroot of SOS does: a path from each root, in the order in which
-// SOS looks at them and with the path that SOS finds. Where SOS's search loses a path, for it takes objects for done that it
-// has only met, it is the shortest one. Roots that SOS does not know, such as those of
+// SOS looks at them and with the path that SOS finds. SOS's search loses paths, for it takes objects for done that it
+// has only met: that is noted, and where it finds none at all there are the shortest ones. Roots that SOS does not know, such as those of
 // thread statics since .NET 9, come last.
 func (x *Holders) SOSRootPaths(ctx context.Context, a target.Addr, o HoldOptions) (*answer.RootPaths, error) {
 	n, err := x.Object(a)
@@ -389,6 +389,7 @@ func (x *Holders) SOSRootPaths(ctx context.Context, a target.Addr, o HoldOptions
 		return nil, err
 	}
 	defer toward.Free()
+	var lost []roots.Root
 	for root := range x.roots.All(ctx, roots.Options{NoStacks: o.NoStacks}) {
 		start, ok := x.g.Node(root.Object)
 		if !ok || !root.Strong() {
@@ -405,15 +406,32 @@ func (x *Holders) SOSRootPaths(ctx context.Context, a target.Addr, o HoldOptions
 			return nil, err
 		}
 		if nodes == nil {
-			nodes = along(toward.Slice(), start)
+			lost = append(lost, root)
+			continue
 		}
-		p := answer.RootPath{Root: *x.roots.Describe(ctx, &root), Objects: x.steps(ctx, &out.Gaps, nodes)}
-		if root.Frame != nil && root.Frame.Method != nil {
-			p.Method = out.Text(code.Of(x.rt).MethodName(root.Frame.Method, code.MethodFull))
+		out.Paths = append(out.Paths, x.sosPath(ctx, &out.Gaps, &root, nodes))
+	}
+	if len(out.Paths) > 0 && len(lost) > 0 {
+		out.Note(target.Unsupportedf("%d more roots lead to the object, by paths that SOS's search loses: gcroot -all has them without --sos", len(lost)))
+		return out, ctx.Err()
+	}
+	for i := range lost {
+		if out.Limited = o.Limit > 0 && len(out.Paths) == o.Limit; out.Limited {
+			break
 		}
-		out.Paths = append(out.Paths, p)
+		start, _ := x.g.Node(lost[i].Object)
+		out.Paths = append(out.Paths, x.sosPath(ctx, &out.Gaps, &lost[i], along(toward.Slice(), start)))
 	}
 	return out, ctx.Err()
+}
+
+// sosPath describes a path from a root.
+func (x *Holders) sosPath(ctx context.Context, g *answer.Gaps, root *roots.Root, nodes []Node) answer.RootPath {
+	p := answer.RootPath{Root: *x.roots.Describe(ctx, root), Objects: x.steps(ctx, g, nodes)}
+	if root.Frame != nil && root.Frame.Method != nil {
+		p.Method = g.Text(code.Of(x.rt).MethodName(root.Frame.Method, code.MethodFull))
+	}
+	return p
 }
 
 // toward tells of each object that leads to n, by references in memory and dependent handles, the next one on a shortest way,

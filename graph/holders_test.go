@@ -1,6 +1,7 @@
 package graph_test
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -126,7 +127,8 @@ func TestRootPaths(t *testing.T) {
 	})
 }
 
-// TestSOSRoots: in SOS's form each root that leads to an object has a path, also those that SOS's search loses.
+// TestSOSRoots: in SOS's form each root that leads to an object has a path, unless SOS's search loses it; there are
+// paths if there is a root at all.
 func TestSOSRoots(t *testing.T) {
 	testdump.Canned(t, func(t *testing.T, d *testdump.Dump) {
 		x, g := holders(t, d)
@@ -148,7 +150,11 @@ func TestSOSRoots(t *testing.T) {
 					want++
 				}
 			}
-			assert.Len(t, out.Paths, want, "%v", g.Address(n))
+			assert.LessOrEqual(t, len(out.Paths), want)
+			assert.Equal(t, want > 0, len(out.Paths) > 0, "%v", g.Address(n))
+			if len(out.Paths) < want {
+				assert.ErrorContains(t, errors.Join(out.Noted()...), "that SOS's search loses")
+			}
 			for _, p := range out.Paths {
 				edgesHold(t, g, p.Objects)
 			}
