@@ -62,7 +62,7 @@ type Suspect struct {
 	Members *TypeCount `json:"members,omitempty" doc:"the objects of which there are so many, and what they retain together"`
 	// Path leads to the point, or to one of the members.
 	Path *RootPath `json:"path,omitempty" doc:"a path to the point, or to one of the members: from a static field, if one holds it, else from a thread static, a handle, a stack"`
-	Weak string    `json:"strength,omitempty" doc:"\"cached\" if the path leads through a cache, which lets go of its entries by its own rules; \"attached\" if through a ConditionalWeakTable"`
+	Weak string    `json:"strength,omitempty" doc:"\"cached\" if the path leads through a cache, or the members are its entries, which it lets go of by its own rules; \"attached\" if through a ConditionalWeakTable"`
 	// Holders hold most of a group each.
 	Holders []GroupHolder `json:"holders,omitempty" doc:"of a group: what refers to most of its members"`
 	Types   []TypeCount   `json:"types,omitempty" doc:"what it retains, by type, the largest first"`

@@ -159,7 +159,8 @@ func (f *finder) accumulations(ctx context.Context) error {
 		if best == nil || best.size < f.least || float64(best.largest) > minShare*float64(best.size) {
 			continue
 		}
-		all = append(all, suspect{kind: answer.SuspectAccumulation, point: n, owner: graph.NoNode, retained: f.doms.Retained(n), typ: typ, count: best.count, size: best.size})
+		all = append(all, suspect{kind: answer.SuspectAccumulation, point: n, owner: graph.NoNode, member: best.first, retained: f.doms.Retained(n), typ: typ,
+			count: best.count, size: best.size})
 	}
 	slices.SortStableFunc(all, func(a, b suspect) int { return cmp.Compare(b.size, a.size) })
 	f.deepest(all[:min(len(all), maxFound)])

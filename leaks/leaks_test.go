@@ -1,6 +1,7 @@
 package leaks_test
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"testing"
@@ -130,4 +131,37 @@ func TestThresholds(t *testing.T) {
 	assert.Positive(t, top.More)
 	event := of(t, many, func(s *answer.Suspect) bool { return s.Kind == answer.SuspectEvent })
 	assert.Equal(t, fact(t, d, "root.Delegates.Multicast"), event.Point.Address)
+}
+
+// TestPatterns: what a web server has of timers, registrations and disposables is found by the names of types and
+// fields, once two are many.
+func TestPatterns(t *testing.T) {
+	d := testdump.OpenCase(t, "web-net10-withheap")
+	a := find(t, d, leaks.Options{Count: 2, Bytes: 1, Least: 0.0001})
+	assert.Empty(t, a.Unknown)
+	timers := of(t, a, func(s *answer.Suspect) bool {
+		return s.Kind == answer.SuspectTimers && strings.Contains(s.Name.S, "CancellationTokenSource.TimerCallback")
+	})
+	assert.Equal(t, timers.Elements.Value, timers.Members.Count)
+	assert.Equal(t, "System.Threading.TimerQueueTimer", timers.Members.Type.S)
+	for _, target := range timers.Targets {
+		assert.Contains(t, target.Type.S, "CancellationTokenSource", "the state of such a timer")
+	}
+	scope := of(t, a, func(s *answer.Suspect) bool { return s.Kind == answer.SuspectRootScope })
+	var disposables uint64
+	for _, target := range scope.Targets {
+		disposables += target.Count
+	}
+	assert.GreaterOrEqual(t, scope.Elements.Value, disposables)
+	assert.Contains(t, scope.Point.Type.S, "ServiceProviderEngineScope")
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	v, err := d.View("")
+	require.NoError(t, err)
+	x, err := v.Holders(t.Context(), graph.Options{})
+	require.NoError(t, err)
+	r, err := v.Objects()
+	require.NoError(t, err)
+	_, err = leaks.Find(ctx, x, r, leaks.Options{})
+	require.ErrorIs(t, err, context.Canceled)
 }

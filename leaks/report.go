@@ -89,7 +89,29 @@ func (f *finder) describe(ctx context.Context, s *suspect) (*answer.Suspect, err
 			out.Weak = strength.String()
 		}
 	}
-	return out, nil
+	if out.Weak == "" && s.kind == answer.SuspectAccumulation {
+		out.Weak, err = f.entries(ctx, s.member)
+	}
+	return out, err
+}
+
+// entryDepth is how deep in an element of a collection the entry of a cache may be: that of a MemoryCache is the value of a
+// node of a ConcurrentDictionary.
+const entryDepth = 3
+
+// entries is the strength by which a member holds most of what it does, if it is the entry of a cache.
+func (f *finder) entries(ctx context.Context, n graph.Node) (string, error) {
+	for range entryDepth {
+		top, _, _, err := f.doms.Largest(ctx, n, 1)
+		if err != nil || len(top) == 0 {
+			return "", err
+		}
+		if strength := f.x.Names().Strength(n, top[0]); strength == graph.Cached {
+			return strength.String(), nil
+		}
+		n = top[0]
+	}
+	return "", nil
 }
 
 func (f *finder) typeText(mt *dac.MethodTable) answer.Text {
