@@ -16,8 +16,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/graph"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/testdump"
+	"github.com/sosgo/sosgo/roots"
 	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
 )
@@ -89,6 +91,34 @@ var viewCalls = map[string]call{
 	"Dump":                 func(_ *sosgo.Dump, v *sosgo.View, _ string) any { return v.Dump().Jobs() },
 	"FoldedWalk": func(_ *sosgo.Dump, v *sosgo.View, _ string) any {
 		return frames(slices.Collect(v.FoldedWalk(context.Background(), v.Dump().Target().Threads()[0].ID, stackwalk.WalkOptions{})))
+	},
+	"Graph": func(_ *sosgo.Dump, v *sosgo.View, _ string) any {
+		g, err := v.Graph(context.Background(), graph.Options{})
+		if err != nil {
+			return err
+		}
+		r, err := g.Reach(context.Background())
+		return said([]any{g.Objects(), g.Edges(), r != nil}, err)
+	},
+	"Holders": func(_ *sosgo.Dump, v *sosgo.View, _ string) any {
+		h, err := v.Holders(context.Background(), graph.Options{})
+		if err != nil {
+			return err
+		}
+		r, err := h.Retained(context.Background(), graph.RetainedOptions{})
+		text, _ := json.Marshal(r)
+		return said(string(text), err)
+	},
+	"RootReader": func(_ *sosgo.Dump, v *sosgo.View, _ string) any {
+		r, err := v.RootReader()
+		if err != nil {
+			return err
+		}
+		n := 0
+		for range r.All(context.Background(), roots.Options{Weak: true}) {
+			n++
+		}
+		return n
 	},
 	"Heap": func(_ *sosgo.Dump, v *sosgo.View, _ string) any {
 		h, err := v.Heap()

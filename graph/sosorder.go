@@ -30,7 +30,6 @@ type SOSSearch struct {
 	references func(Node) []Node // what SOS reads of an object, valid until the next call
 	stack      []sosPending
 	children   []Node // of stack, one behind the other
-	row        []Node // of references
 }
 
 // A sosLink is an object of a path to the target, and the link behind it, -1 for none.
