@@ -23,6 +23,9 @@ func Leaks(p *report.Page, l *answer.Leaks) {
 	case l.Small && l.Garbage.Size >= t.Small:
 		p.Printf("\nLittle of the heap lives. The garbage, %s, is no leak: a collection of all generations would free it.\n", report.HumanSize(l.Garbage.Size))
 		smallList(p, l)
+	case l.Small && l.Incomplete:
+		p.Printf("\nOf what can be read less than %s lives: shares of it say little about the process.\n", report.HumanSize(t.Small))
+		smallList(p, l)
 	case l.Small:
 		p.Printf("\nThis heap is small: what lives takes less than %s, so that nothing in it explains a process that uses much memory.\n", report.HumanSize(t.Small))
 		smallList(p, l)

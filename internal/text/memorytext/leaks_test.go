@@ -1,0 +1,32 @@
+package memorytext
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/report"
+)
+
+// TestLeaksSmall: that a heap is small is said of one that could be read, and garbage is no leak.
+func TestLeaksSmall(t *testing.T) {
+	text := func(l answer.Leaks) string {
+		var b strings.Builder
+		l.Thresholds = answer.LeakThresholds{Share: 10, Least: 2, Bytes: 1 << 16, Small: 16 << 20}
+		l.Small = l.Live.Size < l.Thresholds.Small
+		Leaks(report.NewPage(&b, false, func(error) {}, func() error { return nil }), &l)
+		return b.String()
+	}
+	few := answer.HeapPart{Objects: 10, Size: 1000}
+	assert.Contains(t, text(answer.Leaks{Live: few}), "This heap is small")
+	missing := text(answer.Leaks{Live: few, Incomplete: true})
+	assert.NotContains(t, missing, "This heap is small")
+	assert.True(t, strings.HasPrefix(missing, "Not all can be read"), "that comes first")
+	garbage := text(answer.Leaks{Live: few, Garbage: answer.HeapPart{Objects: 1, Size: 1 << 30}})
+	assert.NotContains(t, garbage, "This heap is small")
+	assert.Contains(t, garbage, "is no leak")
+	assert.Contains(t, text(answer.Leaks{Live: few, Nameless: 3}), "The names of 3 types")
+	assert.NotContains(t, text(answer.Leaks{Live: answer.HeapPart{Objects: 1 << 20, Size: 1 << 30}}), "small")
+}
