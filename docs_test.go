@@ -113,8 +113,9 @@ var answers = map[string]func(rt *dac.Runtime, h *heap.Heap) (int, error){
 		return int(q.Finalizable().Size() + q.FReachable().Size()), err
 	},
 	"8 GetGenerationTable": func(_ *dac.Runtime, h *heap.Heap) (int, error) { return len(h.SubHeaps()), nil },
-	"12 GetGlobalAllocationContext": func(_ *dac.Runtime, h *heap.Heap) (int, error) {
-		return len(h.AllocContexts()), nil
+	"12 GetGlobalAllocationContext": func(rt *dac.Runtime, h *heap.Heap) (int, error) {
+		_, err := rt.GlobalAllocContext()
+		return len(h.AllocContexts()), err
 	},
 	"5 GetTieredVersions": func(rt *dac.Runtime, _ *heap.Heap) (int, error) {
 		for info, err := range code.Of(rt).JITCode() {

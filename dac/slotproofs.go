@@ -77,6 +77,7 @@ var slotProofs = []struct {
 	{"GcDacVars", false, (*slotProver).gcVars},
 	{"AppDomain", false, (*slotProver).appDomain},
 	{"SystemDomain", false, (*slotProver).systemDomain},
+	{"GlobalAllocContext", false, (*slotProver).globalContext},
 	{"ObjectMethodTable", false, func(v *slotProver, at target.Addr) bool { return v.isObject(v.pointer(at)) }},
 	{"StringMethodTable", false, (*slotProver).stringType},
 	{"ExceptionMethodTable", false, (*slotProver).exceptionType},
@@ -167,6 +168,22 @@ func (v *slotProver) gcVars(at target.Addr) bool {
 		}
 	}
 	return true
+}
+
+// globalContext: the two entries before it are the lowest and the highest address
+// of the GC's memory, and what it holds is empty or lies between them.
+func (v *slotProver) globalContext(at target.Addr) bool {
+	const page = 1 << 12
+	place := slices.Index(v.places.table.values, at)
+	if place < 2 {
+		return false
+	}
+	heap := target.Range{Start: v.pointer(v.places.table.values[place-2]), End: v.pointer(v.places.table.values[place-1])}
+	if heap.Start == 0 || heap.Start >= heap.End || heap.Start%page != 0 || heap.End%page != 0 {
+		return false
+	}
+	c, err := v.r.allocContextAt(at + target.Addr(max(v.r.off.EEAlloc.GC, 0)))
+	return err == nil && (c == AllocContext{} || heap.Contains(c.Pointer) && c.Pointer <= c.Limit && c.Limit < heap.End)
 }
 
 func (v *slotProver) appDomain(at target.Addr) bool {

@@ -173,6 +173,22 @@ func (r *Runtime) allocContext(a target.Addr) (AllocContext, error) {
 			at += target.Addr(r.off.EEAlloc.GC)
 		}
 	}
+	return r.allocContextAt(at)
+}
+
+// GlobalAllocContext reads the allocation context that no thread owns: on Windows
+// with one processor all threads allocate from it, and it is empty elsewhere. What
+// does not say where it is, as runtimes before 8, is target.ErrUnsupported.
+func (r *Runtime) GlobalAllocContext() (AllocContext, error) {
+	at, err := r.layout.Variable("GlobalAllocContext")
+	if err != nil {
+		return AllocContext{}, err
+	}
+	return r.allocContextAt(at + target.Addr(max(r.off.EEAlloc.GC, 0)))
+}
+
+// allocContextAt reads the gc_alloc_context at an address.
+func (r *Runtime) allocContextAt(at target.Addr) (AllocContext, error) {
 	rd := layout.Reader{Mem: r.mem, Base: at}
 	c := AllocContext{Pointer: rd.Ptr(r.off.GCAlloc.Pointer), Limit: rd.Ptr(r.off.GCAlloc.Limit)}
 	return c, rd.Err

@@ -38,7 +38,10 @@ type Heap struct {
 	seeds    [2]maphash.Seed // for telling contents apart
 	inGC     bool
 	warnings []error
-	datas    *uint64
+	// contextUnknown: the threads allocate from a context of the process, if from
+	// any, and it can't be read.
+	contextUnknown bool
+	datas          *uint64
 }
 
 // A SubHeap is one of the heaps of a server GC, or the only one of a
@@ -384,8 +387,8 @@ func (h *Heap) readGenerations(v *vars, s *SubHeap) error {
 	return nil
 }
 
-// readContexts collects the allocation contexts of the threads and of the
-// heaps. Objects end at Pointer and go on behind Limit.
+// readContexts collects the allocation contexts of the threads, of the process
+// and of the heaps. Objects end at Pointer and go on behind Limit.
 func (h *Heap) readContexts() {
 	threads, err := h.rt.Threads()
 	if err != nil {
@@ -393,6 +396,14 @@ func (h *Heap) readContexts() {
 	}
 	for i := range threads {
 		h.addContext(threads[i].AllocContext)
+	}
+	global, gerr := h.rt.GlobalAllocContext()
+	if gerr == nil {
+		h.addContext(global)
+	} else if err == nil && len(h.contexts) == 0 && !h.server {
+		h.contextUnknown = true
+		h.warnings = append(h.warnings, fmt.Errorf("no thread has an allocation context, and that of the process is not known: "+
+			"zeros that follow an object of generation 0 are taken for its unused memory: %w", gerr))
 	}
 	for i := range h.subHeaps {
 		for _, g := range h.subHeaps[i].Generations[:min(1, h.genCount)] {

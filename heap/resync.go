@@ -50,6 +50,34 @@ func (w *walker) resync(s *Segment, a target.Addr, err error) target.Addr {
 	return w.find(min(a+8, limit), limit, end)
 }
 
+// unused reports whether what lies between an object's end and next may be the
+// memory of an allocation context: it is of generation 0, holds zeros up to the
+// header of the next object, and the smallest object has room in it.
+func (w *walker) unused(s *Segment, a, next target.Addr) bool {
+	const header = 8
+	if s.Generation(a) != Generation0 || next-a < minObjectSize {
+		return false
+	}
+	end := next
+	if next < s.Objects.End {
+		end -= header
+	}
+	for a < end {
+		b, err := w.bytes(a, max(end, a+headSize))
+		if err != nil || w.ctx != nil && w.ctx.Err() != nil {
+			return false
+		}
+		b = b[:min(uint64(len(b)), uint64(end-a), cancelEvery)]
+		for _, c := range b {
+			if c != 0 {
+				return false
+			}
+		}
+		a += target.Addr(len(b))
+	}
+	return true
+}
+
 // find returns the first address in [at, limit) from which objects follow each
 // other, limit if there is none. Holes in the dump are skipped.
 func (w *walker) find(at, limit, end target.Addr) target.Addr {

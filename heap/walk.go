@@ -210,6 +210,10 @@ func (w *walker) walk(s *Segment, a, limit target.Addr, out sink) (target.Addr, 
 			continue
 		}
 		c := &Corruption{Addr: a, Segment: s, Err: err, Next: w.resync(s, a, err)}
+		if w.h.contextUnknown && w.unused(s, a, c.Next) {
+			a = c.Next
+			continue
+		}
 		if !out.corrupt(c) {
 			return a, false
 		}
