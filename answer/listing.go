@@ -64,7 +64,9 @@ type GenerationObjects struct {
 // Finalizers are the objects whose finalizer has not run.
 type Finalizers struct {
 	Queues []FinalizerQueue `json:"heaps"`
-	Unread uint64           `json:"unread,omitempty" doc:"objects of the queues that can't be read: list and statistics lack them"`
+	// SyncBlocks are missing where their list, or a part of it, can't be read.
+	SyncBlocks Maybe[[]target.Addr] `json:"syncBlocksToCleanUp,omitzero" doc:"sync blocks whose objects are gone and whose interop data the finalizer thread has yet to release"`
+	Unread     uint64               `json:"unread,omitempty" doc:"objects of the queues that can't be read: list and statistics lack them"`
 	// OnlyReady: what something still keeps alive was left out.
 	OnlyReady bool `json:"onlyReady,omitempty" doc:"list and statistics have only objects that nothing but the queue keeps alive"`
 	Listing

@@ -296,8 +296,9 @@ type offsets struct {
 		Object int `layout:"Object"`
 	} `struct:"SyncTableEntry"`
 	SyncCache struct {
-		Next int `layout:"FreeSyncTableIndex"`
-		Size int `layout:"SyncTableSize"`
+		Next    int `layout:"FreeSyncTableIndex"`
+		Size    int `layout:"SyncTableSize"`
+		Cleanup int `layout:"CleanupBlockList,optional"`
 	} `struct:"SyncBlockCache,optional"`
 	SyncBlock struct {
 		LockState     int `layout:"LockState"`
@@ -305,6 +306,7 @@ type offsets struct {
 		HoldingID     int `layout:"HoldingThreadId,optional"`
 		HoldingThread int `layout:"HoldingThread,optional"`
 		Index         int `layout:"SyncIndex"`
+		Link          int `layout:"Link,optional"`
 	}
 	TraceArray struct {
 		Count    int `layout:"Count"`

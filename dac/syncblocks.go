@@ -47,6 +47,54 @@ func (r *Runtime) SyncBlocks() iter.Seq2[SyncBlock, error] {
 	}
 }
 
+// CleanupSyncBlocks lists the sync blocks whose objects are gone and whose interop data the finalizer thread has yet
+// to release, by address, the next one first (syncblk.h, SyncBlockCache::m_pCleanupBlockList). Where one can't be read,
+// those before it are there beside the error.
+func (r *Runtime) CleanupSyncBlocks() ([]target.Addr, error) {
+	blocks, err := r.readCleanupSyncBlocks()
+	if err != nil {
+		err = fmt.Errorf("sync blocks to be cleaned up: %w", err)
+	}
+	return blocks, err
+}
+
+func (r *Runtime) readCleanupSyncBlocks() ([]target.Addr, error) {
+	cache, err := r.globalPointer("SyncBlockCache")
+	if err != nil {
+		return nil, err
+	}
+	if cache == 0 {
+		return nil, target.Unsupportedf("the runtime has made no table of sync blocks yet")
+	}
+	if _, err := r.syncCacheAt(cache); err != nil {
+		return nil, err
+	}
+	head := layout.Reader{Mem: r.mem, Base: cache}
+	link := head.Ptr(r.off.SyncCache.Cleanup)
+	if head.Err != nil {
+		return nil, head.Err
+	}
+	at := r.off.SyncBlock.Link
+	if link != 0 && at == layout.Absent {
+		return nil, target.Unsupportedf("the layout of this runtime does not tell how they are linked")
+	}
+	blocks := []target.Addr{}
+	seen := map[target.Addr]bool{}
+	for ; link != 0; link, err = target.Pointer(r.mem, link) {
+		switch {
+		case link%8 != 0 || link < target.Addr(at):
+			return blocks, target.Corruptf("one is linked at %#x, where none can be", uint64(link))
+		case seen[link]:
+			return blocks, target.Corruptf("their list has a cycle at %#x", uint64(link))
+		case len(blocks) == limits.SyncBlocks:
+			return blocks, target.Corruptf("there are more than %d", limits.SyncBlocks)
+		}
+		seen[link] = true
+		blocks = append(blocks, link-target.Addr(at))
+	}
+	return blocks, err
+}
+
 // syncTableEnd is the index behind the last entry that was ever used, and whether
 // the runtime tells it; else a bound.
 func (r *Runtime) syncTableEnd() (end uint32, counted bool) {

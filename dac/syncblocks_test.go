@@ -1,12 +1,15 @@
 package dac
 
 import (
+	"encoding/binary"
+	"errors"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/sosgo/sosgo/dump"
+	"github.com/sosgo/sosgo/internal/layout"
 	"github.com/sosgo/sosgo/internal/testcase"
 	"github.com/sosgo/sosgo/target"
 )
@@ -71,6 +74,79 @@ func TestSyncBlocksBehindEmpty(t *testing.T) {
 		assert.Zero(t, got[1].Object, "%s: the entry that was emptied", c.Name)
 		got[1] = want[1]
 		assert.Equal(t, want, got, c.Name)
+	}
+	testcase.Compared(t, tried)
+}
+
+// pointed is the memory with pointers written over it.
+func pointed(mem target.Memory, at map[target.Addr]target.Addr) target.Memory {
+	for a, v := range at {
+		mem = patched{mem, a, binary.LittleEndian.AppendUint64(nil, uint64(v))}
+	}
+	return mem
+}
+
+// TestCleanupSyncBlocks: the blocks that wait for the finalizer thread are those of the cache's list, in its order; a list
+// that is damaged is an error beside what was read, one that the layout does not know is no empty one.
+func TestCleanupSyncBlocks(t *testing.T) {
+	cases, err := testcase.CannedCases()
+	require.NoError(t, err)
+	tried := 0
+	for _, c := range cases {
+		if !c.HasHeap() {
+			continue
+		}
+		d, err := dump.Open(c.Path, dump.Options{})
+		require.NoError(t, err)
+		defer d.Close()
+		rt, err := Find(d, d, nil)[0].Open()
+		require.NoError(t, err)
+		cache, err := rt.globalPointer("SyncBlockCache")
+		if err != nil {
+			continue
+		}
+		none, err := rt.CleanupSyncBlocks()
+		require.NoError(t, err, c.Name)
+		assert.Empty(t, none, c.Name)
+		assert.NotNil(t, none, "known to be empty")
+		var blocks []target.Addr
+		for b, err := range rt.SyncBlocks() {
+			if err == nil && b.Addr != 0 {
+				blocks = append(blocks, b.Addr)
+			}
+		}
+		if len(blocks) < 2 {
+			continue
+		}
+		tried++
+		link := target.Addr(rt.off.SyncBlock.Link)
+		if size := blocks[1] - blocks[0]; len(blocks) > 2 && blocks[2]-blocks[1] == size {
+			assert.Equal(t, size-16, link, "%s: only the hash code is behind the link", c.Name)
+		}
+		head, first, second := cache+target.Addr(rt.off.SyncCache.Cleanup), blocks[0]+link, blocks[1]+link
+		list := func(at map[target.Addr]target.Addr) ([]target.Addr, error) {
+			rt.mem = pointed(d, at)
+			return rt.CleanupSyncBlocks()
+		}
+		got, err := list(map[target.Addr]target.Addr{head: second, second: first, first: 0})
+		require.NoError(t, err, c.Name)
+		assert.Equal(t, []target.Addr{blocks[1], blocks[0]}, got, c.Name)
+		for name, next := range map[string]target.Addr{"a cycle": second, "no address of a block": first + 1} {
+			got, err = list(map[target.Addr]target.Addr{head: second, second: next})
+			assert.ErrorIs(t, err, target.ErrCorrupt, "%s: %s", c.Name, name)
+			assert.Equal(t, blocks[1:2], got, c.Name)
+		}
+		got, err = list(map[target.Addr]target.Addr{head: second, second: 0xdead0000})
+		assert.True(t, errors.Is(err, target.ErrNotInDump) || errors.Is(err, target.ErrCorrupt), "%s: %v", c.Name, err)
+		assert.Len(t, got, 2)
+		off := rt.off
+		rt.off.SyncBlock.Link = layout.Absent
+		_, err = list(map[target.Addr]target.Addr{head: second})
+		assert.ErrorIs(t, err, target.ErrUnsupported, c.Name)
+		rt.off.SyncCache.Cleanup = layout.Absent
+		_, err = rt.CleanupSyncBlocks()
+		assert.ErrorIs(t, err, target.ErrUnsupported, c.Name)
+		rt.off = off
 	}
 	testcase.Compared(t, tried)
 }

@@ -25,6 +25,7 @@ func (h *Heap) ListFinalizers(o FinalizerOptions) (*answer.Finalizers, error) {
 	a := &answer.Finalizers{}
 	var objects []Object
 	a.OnlyReady = o.Live != nil
+	a.SyncBlocks = answer.Of(h.rt.CleanupSyncBlocks())
 	sieve, total := NewSieve(o.Filter), NewCounter(h, o.Filter)
 	for i := range h.subHeaps {
 		q, err := h.FinalizerQueue(i)
@@ -47,6 +48,7 @@ func (h *Heap) ListFinalizers(o FinalizerOptions) (*answer.Finalizers, error) {
 	if noted := a.Noted(); len(a.Queues) == 0 && len(noted) > 0 {
 		return a, noted[len(noted)-1]
 	}
+	a.Note(a.SyncBlocks.Err)
 	a.Objects = answer.NewObjects(&sliceList{h: h, list: objects})
 	s := total.Stats()
 	a.Statistics = h.statistics(&a.Gaps, &s, o.ByCount)

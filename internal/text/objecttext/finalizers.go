@@ -1,6 +1,7 @@
 package objecttext
 
 import (
+	"fmt"
 	"strconv"
 
 	"github.com/sosgo/sosgo/answer"
@@ -11,6 +12,7 @@ import (
 // Finalizers is the text of finalizequeue.
 func Finalizers(p *report.Page, f *answer.Finalizers, o ListingOptions) {
 	if !o.Short {
+		cleanupBlocks(p, f.SyncBlocks)
 		finalizerQueues(p, f.Queues)
 		if f.Unread > 0 {
 			p.Printf("%d of the objects can't be read\n", f.Unread)
@@ -22,6 +24,34 @@ func Finalizers(p *report.Page, f *answer.Finalizers, o ListingOptions) {
 		}
 	}
 	Listing(p, &f.Listing, o)
+}
+
+// cleanupBlocks are the sync blocks that the finalizer thread has yet to clean up. Where they can't be read there is no
+// line; the answer notes why.
+func cleanupBlocks(p *report.Page, blocks answer.Maybe[[]target.Addr]) {
+	switch {
+	case blocks.Err != nil:
+	case p.SOS:
+		sosCleanupBlocks(p, blocks.Value)
+	case len(blocks.Value) > 0:
+		p.Printf("%d sync blocks wait to be cleaned up by the finalizer thread\n", len(blocks.Value))
+	}
+}
+
+// sosCleanupBlocks is SOS's table. An empty list has a row there, of zeros, that counts: SOS asks for the next block
+// before it looks whether there is one.
+func sosCleanupBlocks(p *report.Page, blocks []target.Addr) {
+	const row = "%16s %16s %16s %16s\n"
+	p.Printf(row, "SyncBlock", "RCW", "CCW", "ComClassFactory")
+	if len(blocks) == 0 {
+		zero := fmt.Sprintf("%012x", 0)
+		p.Printf(row, zero, zero, zero, zero)
+	}
+	unread := answer.Absent(target.ErrUnsupported)
+	for _, b := range blocks {
+		p.Printf(row, fmt.Sprintf("%012x", uint64(b)), unread, unread, unread)
+	}
+	p.Printf("SyncBlocks to be cleaned up: %d\n", max(1, len(blocks)))
 }
 
 func finalizerQueues(p *report.Page, queues []answer.FinalizerQueue) {
