@@ -3,7 +3,6 @@ package sosgo
 import (
 	"cmp"
 	"context"
-	"errors"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/graph"
@@ -49,14 +48,13 @@ func (v *View) Holders(ctx context.Context, o graph.Options) (*graph.Holders, er
 	return graph.NewHolders(g, objects, reader), nil
 }
 
-var errGraphClosed = errors.New("the dump is closed")
-
-// closeGraphs gives the memory of the graphs back.
+// closeGraphs gives the memory of the graphs back, and forgets them: memory that is given back
+// must not be found again by who uses the dump when it is closed, for to touch it ends the process.
 func (d *Dump) closeGraphs() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, v := range d.views {
-		if g, err := v.graph.Get(func() (*graph.Graph, error) { return nil, errGraphClosed }); err == nil {
+		if g, ok := v.graph.Take(); ok {
 			g.Close()
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/graph"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/testdump"
 	"github.com/sosgo/sosgo/roots"
@@ -60,4 +61,24 @@ func TestHeapGraph(t *testing.T) {
 	}
 	assert.NotZero(t, first.Address)
 	assert.NoError(t, again.Failure())
+}
+
+// TestGraphOfAClosedDump: the graph's memory is given back with the dump, and who asks
+// behind that is answered, by memory that is there or with an error: never from what is gone.
+func TestGraphOfAClosedDump(t *testing.T) {
+	d := testdump.Open(t, "net10-zoo")
+	v, err := d.View("")
+	require.NoError(t, err)
+	first, err := v.Graph(t.Context(), graph.Options{})
+	require.NoError(t, err)
+	want := first.Objects()
+	require.NoError(t, d.Close())
+	again, err := v.Graph(t.Context(), graph.Options{})
+	if err == nil {
+		assert.NotSame(t, first, again)
+		assert.LessOrEqual(t, again.Objects(), want)
+		_, found := again.Node(1)
+		assert.False(t, found)
+		again.Close()
+	}
 }

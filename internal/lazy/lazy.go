@@ -46,6 +46,20 @@ func (l *Value[T]) Known() (T, bool) {
 	return l.v, true
 }
 
+// Take returns the value if it was computed without an error, and forgets it: the next
+// that asks computes it anew. It is for who gives back what the value holds.
+func (l *Value[T]) Take() (T, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	v, ok := l.Known()
+	if ok {
+		var none T
+		l.v = none
+		l.done.Store(false)
+	}
+	return v, ok
+}
+
 // first computes the value, unless another one has by now.
 func (l *Value[T]) first(f func() (T, error)) (T, error) {
 	l.mu.Lock()

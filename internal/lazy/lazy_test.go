@@ -58,3 +58,23 @@ func TestGetStopped(t *testing.T) {
 		assert.Equal(t, 7, v)
 	}
 }
+
+// TestTake: what was taken is computed again, and what there isn't can't be taken.
+func TestTake(t *testing.T) {
+	var l lazy.Value[int]
+	_, ok := l.Take()
+	assert.False(t, ok)
+	n := 0
+	count := func() (int, error) { n++; return n, nil }
+	for want := 1; want <= 2; want++ {
+		v, err := l.Get(count)
+		assert.NoError(t, err)
+		assert.Equal(t, want, v)
+		v, ok = l.Take()
+		assert.True(t, ok)
+		assert.Equal(t, want, v)
+	}
+	_, _ = l.Get(func() (int, error) { return 0, errors.New("broken") })
+	_, ok = l.Take()
+	assert.False(t, ok, "an error stays")
+}
