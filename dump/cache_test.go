@@ -5,6 +5,7 @@ package dump_test
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -174,4 +175,18 @@ func TestCacheOfWhatIsNone(t *testing.T) {
 		assert.ErrorIs(t, err, target.ErrCorrupt)
 		assert.Empty(t, entries(t, dir, "*"))
 	}
+}
+
+// TestOrphanedRecord: an old record without its dump is swept away; a file that the cache did not write stays.
+func TestOrphanedRecord(t *testing.T) {
+	dir, path := t.TempDir(), filepath.Join(t.TempDir(), "dump")
+	require.NoError(t, os.WriteFile(path, gz(t, filled(1)), 0o600))
+	orphan, other := filepath.Join(dir, strings.Repeat("ab", 32)+".json"), filepath.Join(dir, "notes.json")
+	for _, f := range []string{orphan, other} {
+		require.NoError(t, os.WriteFile(f, []byte("{}"), 0o600))
+		require.NoError(t, os.Chtimes(f, time.Unix(0, 0), time.Unix(1e9, 0)))
+	}
+	assert.Equal(t, 1, unpackings(t, path, dump.Options{Cache: dir}, 1))
+	assert.NoFileExists(t, orphan)
+	assert.FileExists(t, other)
 }

@@ -1,0 +1,15 @@
+package dump
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// TestAvailableMemory: the kernel tells it in kB.
+func TestAvailableMemory(t *testing.T) {
+	n, ok := availableMemory()
+	assert.True(t, ok)
+	assert.Greater(t, n, int64(1<<20))
+	assert.Zero(t, n%1024)
+}
