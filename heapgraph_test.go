@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/graph"
 	"github.com/sosgo/sosgo/heap"
@@ -66,7 +67,9 @@ func TestHeapGraph(t *testing.T) {
 // TestGraphOfAClosedDump: the graph's memory is given back with the dump, and who asks
 // behind that is answered, by memory that is there or with an error: never from what is gone.
 func TestGraphOfAClosedDump(t *testing.T) {
-	d := testdump.Open(t, "net10-zoo")
+	raw := mustRaw(t, testdump.Open(t, "net10-zoo"))
+	d, err := sosgo.OpenReaderAt(target.BytesSource(raw), int64(len(raw)), sosgo.Options{NoLocalFiles: true})
+	require.NoError(t, err)
 	v, err := d.View("")
 	require.NoError(t, err)
 	first, err := v.Graph(t.Context(), graph.Options{})

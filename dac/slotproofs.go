@@ -171,7 +171,8 @@ func (v *slotProver) gcVars(at target.Addr) bool {
 }
 
 // globalContext: the two entries before it are the lowest and the highest address
-// of the GC's memory, and what it holds is empty or lies between them.
+// of the GC's memory, and what it holds lies between them. An empty one, as where threads
+// have contexts of their own, proves nothing: it has its place between those that are proved.
 func (v *slotProver) globalContext(at target.Addr) bool {
 	const page = 1 << 12
 	place := slices.Index(v.places.table.values, at)
@@ -183,7 +184,7 @@ func (v *slotProver) globalContext(at target.Addr) bool {
 		return false
 	}
 	c, err := v.r.allocContextAt(at + target.Addr(max(v.r.off.EEAlloc.GC, 0)))
-	return err == nil && (c == AllocContext{} || heap.Contains(c.Pointer) && c.Pointer <= c.Limit && c.Limit < heap.End)
+	return err == nil && heap.Contains(c.Pointer) && c.Pointer <= c.Limit && c.Limit < heap.End
 }
 
 func (v *slotProver) appDomain(at target.Addr) bool {
