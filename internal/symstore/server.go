@@ -131,6 +131,17 @@ func (s *Server) candidates(ctx context.Context, m *target.Module, id *image.Ide
 // checkFile says whether the file is the module of that identity. It is read and not mapped: little of it is looked at,
 // and it is not yet known to be what it should be.
 func checkFile(path string, id *image.Identity) error {
+	return checkContent(path, func(content *os.File, size int64) error {
+		img, err := image.OpenSource(path, target.ReaderAtSource(content, size))
+		if err != nil {
+			return err
+		}
+		return id.Check(img)
+	})
+}
+
+// checkContent opens a file for check.
+func checkContent(path string, check func(content *os.File, size int64) error) error {
 	f, err := os.Open(path)
 	if err != nil {
 		return err
@@ -140,11 +151,7 @@ func checkFile(path string, id *image.Identity) error {
 	if err != nil {
 		return err
 	}
-	img, err := image.OpenSource(path, target.ReaderAtSource(f, st.Size()))
-	if err != nil {
-		return err
-	}
-	return id.Check(img)
+	return check(f, st.Size())
 }
 
 // Failure tells why the server gave no file for m; nil where it just has none.
@@ -208,20 +215,13 @@ func (s *Server) PortablePDB(ctx context.Context, pdbPath string, guid [16]byte)
 
 // checkPDB reports with an error that a file is not the portable PDB of that GUID.
 func checkPDB(path string, guid target.GUID) error {
-	f, err := os.Open(path)
-	if err != nil {
+	return checkContent(path, func(content *os.File, size int64) error {
+		got, err := image.PortablePDBID(content, size)
+		if err == nil && got != guid {
+			err = fmt.Errorf("the PDB has the id %v, not %v: %w", got, guid, image.ErrMismatch)
+		}
 		return err
-	}
-	defer f.Close()
-	st, err := f.Stat()
-	if err != nil {
-		return err
-	}
-	got, err := image.PortablePDBID(f, st.Size())
-	if err == nil && got != guid {
-		err = fmt.Errorf("the PDB has the id %v, not %v: %w", got, guid, image.ErrMismatch)
-	}
-	return err
+	})
 }
 
 func (s *Server) context() context.Context {

@@ -277,4 +277,11 @@ func TestPortablePDB(t *testing.T) {
 	require.ErrorIs(t, err, os.ErrNotExist)
 	_, err = s.PortablePDB(t.Context(), "/src/App.pdb", [16]byte{9})
 	require.ErrorContains(t, err, "is refused")
+	_, err = s.PortablePDB(t.Context(), "", guid)
+	require.ErrorIs(t, err, os.ErrNotExist, "what has no name can't be asked for")
+
+	// A sound PDB of another build is refused as well.
+	wrong := serve(t, func(w http.ResponseWriter, r *http.Request) { _, _ = w.Write(pdb) })
+	_, err = wrong.PortablePDB(t.Context(), "/src/App.pdb", [16]byte{9})
+	require.ErrorIs(t, err, image.ErrMismatch)
 }
