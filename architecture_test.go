@@ -19,7 +19,7 @@ const modulePath = "github.com/sosgo/sosgo"
 
 // library is what commands may ask: all packages of the library, the root's
 // too, and package report for the answer that they give.
-const library = "answer codeinfo crash dac dac/code diagnosis disasm dump graph heap hexdump image leaks metadata objects report resolve stackscan stackwalk target threads unwind waste heapdiff SELF"
+const library = "answer codeinfo crash dac dac/code diagnosis disasm dump graph heap hexdump image leaks metadata objects report resolve stackscan stackwalk target tasks threads unwind waste heapdiff SELF"
 
 // mayImport says which packages of this module each package may import, as
 // docs/architecture.md explains it: nobody imports what comes later on the
@@ -64,6 +64,7 @@ var mayImport = map[string]string{
 	"resolve":            "answer target dac dac/code heap threads",
 	"roots":              "answer target codeinfo dac dac/code heap objects stackwalk threads internal/lazy internal/limits",
 	"graph":              "answer target dac dac/code heap objects roots threads internal/digraph internal/lazy internal/limits internal/offheap internal/workers",
+	"tasks":              "answer target dac dac/code heap objects internal/lazy internal/limits internal/workers",
 	"leaks":              "answer target dac dac/code graph heap objects",
 	"":                   "answer target codeinfo crash dac dac/code diagnosis dump elfcore graph heap image metadata minidump objects resolve roots stackscan stackwalk threads unwind internal/lazy internal/limits internal/modfiles internal/symstore",
 	"report":             "answer target",
@@ -75,6 +76,7 @@ var mayImport = map[string]string{
 	"internal/text/objecttext":  "answer report target internal/text",
 	"internal/text/memorytext":  "answer report target internal/text",
 	"internal/text/threadtext":  "answer report target internal/text report/stackexport",
+	"internal/text/tasktext":    "answer report target internal/text",
 	"internal/text/typetext":    "answer report target internal/text",
 	"internal/text/processtext": "answer report target internal/text",
 
@@ -82,10 +84,11 @@ var mayImport = map[string]string{
 	"internal/commands/objectcmd":  library + " internal/cli internal/commands/ask internal/text/objecttext",
 	"internal/commands/memorycmd":  library + " internal/cli internal/commands/ask internal/text/memorytext",
 	"internal/commands/threadcmd":  library + " internal/cli internal/commands/ask internal/text/threadtext",
+	"internal/commands/taskcmd":    library + " internal/cli internal/commands/ask internal/text/tasktext",
 	"internal/commands/typecmd":    library + " internal/cli internal/commands/ask internal/text/typetext",
 	"internal/commands/processcmd": library + " internal/cli internal/commands/ask internal/limits internal/text/processtext",
 	"internal/commands": library + " elfcore minidump report/stackexport internal/limits internal/sandbox internal/cli internal/text internal/commands/ask " +
-		"internal/commands/objectcmd internal/commands/memorycmd internal/commands/threadcmd internal/commands/typecmd internal/commands/processcmd",
+		"internal/commands/objectcmd internal/commands/memorycmd internal/commands/threadcmd internal/commands/taskcmd internal/commands/typecmd internal/commands/processcmd",
 	"cmd/sosgo": "internal/cli internal/commands",
 }
 

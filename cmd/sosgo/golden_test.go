@@ -69,6 +69,7 @@ var goldenLines = map[string][]string{
 	"syncblk":          {"syncblk", "syncblk -all"},
 	"threads":          {"threads", "threads -v"},
 	"threadstate":      {"threadstate 1021220"},
+	"taskstate":        {"taskstate -v 33555456", "taskstate -value 0x200400", "taskstate {root.Dog}", "taskstate 10"},
 	"watsonbuckets":    {"watsonbuckets"},
 	"clru":             {"clru {md}", "clru -gcinfo -ehinfo {ip}"},
 	"dumpalc":          {"dumpalc {root.Dog}"},

@@ -18,6 +18,7 @@ const (
 	GroupObjects Group = "Objects and heap"
 	GroupMemory  Group = "What holds memory"
 	GroupThreads Group = "Threads and stacks"
+	GroupTasks   Group = "What the program waits for"
 	GroupTypes   Group = "Types and code"
 	GroupProcess Group = "Process and memory"
 	GroupShell   Group = "sosgo itself"
@@ -25,7 +26,7 @@ const (
 
 // Groups lists the groups in the order of the command list.
 func Groups() []Group {
-	return []Group{GroupObjects, GroupMemory, GroupThreads, GroupTypes, GroupProcess, GroupShell}
+	return []Group{GroupObjects, GroupMemory, GroupThreads, GroupTasks, GroupTypes, GroupProcess, GroupShell}
 }
 
 // A Command is one entry of the command table, from which parsing, help,

@@ -1,5 +1,5 @@
 // Package commands is the table of sosgo's commands, which stand in packages by
-// the groups that help shows: objectcmd, memorycmd, threadcmd, typecmd, processcmd. A
+// the groups that help shows: objectcmd, memorycmd, threadcmd, taskcmd, typecmd, processcmd. A
 // command turns its options into one question to the library and names the
 // renderer of the answer; it computes nothing and prints nothing.
 package commands
@@ -18,6 +18,7 @@ import (
 	"github.com/sosgo/sosgo/internal/commands/memorycmd"
 	"github.com/sosgo/sosgo/internal/commands/objectcmd"
 	"github.com/sosgo/sosgo/internal/commands/processcmd"
+	"github.com/sosgo/sosgo/internal/commands/taskcmd"
 	"github.com/sosgo/sosgo/internal/commands/threadcmd"
 	"github.com/sosgo/sosgo/internal/commands/typecmd"
 	"github.com/sosgo/sosgo/internal/sandbox"
@@ -29,6 +30,7 @@ func All() []cli.Command {
 		objectcmd.Commands(),
 		memorycmd.Commands(),
 		threadcmd.Commands(),
+		taskcmd.Commands(),
 		typecmd.Commands(),
 		processcmd.Commands(),
 	))
