@@ -19,7 +19,7 @@ const modulePath = "github.com/sosgo/sosgo"
 
 // library is what commands may ask: all packages of the library, the root's
 // too, and package report for the answer that they give.
-const library = "answer codeinfo crash dac dac/code diagnosis disasm dump graph heap hexdump image leaks metadata objects report resolve stackscan stackwalk target tasks threads unwind waste heapdiff SELF"
+const library = "answer codeinfo crash dac dac/code diagnosis disasm dump graph heap hexdump image leaks metadata objects report resolve shapes stackscan stackwalk target tasks threads unwind waste heapdiff SELF"
 
 // mayImport says which packages of this module each package may import, as
 // docs/architecture.md explains it: nobody imports what comes later on the
@@ -53,6 +53,7 @@ var mayImport = map[string]string{
 	"dac/code":           "answer target image metadata codeinfo dac internal/layout internal/lazy internal/limits",
 	"heap":               "answer target dac internal/layout internal/limits internal/workers",
 	"objects":            "answer target dac dac/code heap metadata internal/layout internal/lazy internal/limits",
+	"shapes":             "target dac heap metadata objects internal/lazy internal/limits",
 	"stackscan":          "target dac heap answer objects internal/limits",
 	"stackwalk":          "answer target codeinfo dac dac/code image metadata objects unwind internal/limits",
 	"threads":            "answer target dac dac/code objects stackwalk image unwind stackscan internal/limits internal/teb",
@@ -64,9 +65,9 @@ var mayImport = map[string]string{
 	"resolve":            "answer target dac dac/code heap threads",
 	"roots":              "answer target codeinfo dac dac/code heap objects stackwalk threads internal/lazy internal/limits",
 	"graph":              "answer target dac dac/code heap objects roots threads internal/digraph internal/lazy internal/limits internal/offheap internal/workers",
-	"tasks":              "answer target dac dac/code heap objects internal/lazy internal/limits internal/workers",
+	"tasks":              "answer target dac dac/code heap objects shapes internal/lazy internal/limits internal/workers",
 	"leaks":              "answer target dac dac/code graph heap objects",
-	"":                   "answer target codeinfo crash dac dac/code diagnosis dump elfcore graph heap image metadata minidump objects resolve roots stackscan stackwalk threads unwind internal/lazy internal/limits internal/modfiles internal/symstore",
+	"":                   "answer target codeinfo crash dac dac/code diagnosis dump elfcore graph heap image metadata minidump objects resolve roots shapes stackscan stackwalk threads unwind internal/lazy internal/limits internal/modfiles internal/symstore",
 	"report":             "answer target",
 	"report/stackexport": "answer report",
 	"internal/cli":       "target report internal/outfile internal/workers",

@@ -18,6 +18,7 @@ import (
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/resolve"
 	"github.com/sosgo/sosgo/roots"
+	"github.com/sosgo/sosgo/shapes"
 	"github.com/sosgo/sosgo/stackscan"
 	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
@@ -42,6 +43,7 @@ type View struct {
 	walker  lazy.Value[*stackwalk.Walker]
 	roots   lazy.Value[*roots.Reader]
 	graph   lazy.Value[*graph.Graph]
+	shapes  lazy.Value[*shapes.Binder]
 }
 
 // View returns the view of a runtime of the process: its number in Runtimes, or
@@ -143,6 +145,17 @@ func (v *View) Objects() (*objects.Reader, error) {
 			return nil, err
 		}
 		return objects.NewIn(rt, v.Heap), nil
+	})
+}
+
+// Shapes binds shapes, which say how types of class libraries are read, to the types of the runtime.
+func (v *View) Shapes() (*shapes.Binder, error) {
+	return v.shapes.Get(func() (*shapes.Binder, error) {
+		r, err := v.Objects()
+		if err != nil {
+			return nil, err
+		}
+		return shapes.New(r, v.Heap), nil
 	})
 }
 

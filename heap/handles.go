@@ -421,3 +421,47 @@ func (t *handleTables) values(segment target.Addr, block int) (target.Addr, []by
 	b, err := target.Bytes(t.mem, at, size)
 	return at, b, err
 }
+
+// HandleAt reads the handle whose slot is at a. Its Object is 0 where the handle was cleared. What no segment of a handle
+// table has is target.ErrCorrupt.
+func (h *Heap) HandleAt(a target.Addr) (Handle, error) {
+	t, err := h.openHandleTables()
+	if err != nil {
+		return Handle{}, err
+	}
+	segment := a &^ target.Addr(t.o.Segment.Size-1)
+	head, err := target.Bytes(t.mem, segment, t.o.Segment.Values)
+	if err != nil {
+		return Handle{}, err
+	}
+	if _, err := t.firstSegment(target.Addr(le64(head[t.o.Segment.Table:]))); err != nil {
+		return Handle{}, fmt.Errorf("handle %#x: %w", uint64(a), err)
+	}
+	index := (int(a-segment) - t.o.Segment.Values) / handleSize
+	block := index / t.o.perBlock
+	if int(a-segment) < t.o.Segment.Values || a%handleSize != 0 || block >= t.o.blocks {
+		return Handle{}, target.Corruptf("%#x is no handle", uint64(a))
+	}
+	typ := head[t.o.Segment.BlockType+block]
+	if typ >= t.o.dataBlock {
+		return Handle{}, target.Corruptf("%#x is no handle: block %d of its segment has none", uint64(a), block)
+	}
+	e := Handle{Addr: a, Type: HandleType(typ)}
+	object, err := target.Pointer(t.mem, a)
+	if err != nil {
+		return Handle{}, err
+	}
+	e.Object = object
+	if extra := head[t.o.Segment.UserData+block]; extra != freeBlock {
+		if int(extra) >= t.o.blocks {
+			return Handle{}, target.Corruptf("block %d of segment %#x has its data in block %d", block, uint64(segment), extra)
+		}
+		at := segment + target.Addr(t.o.Segment.Values+handleSize*(int(extra)*t.o.perBlock+index%t.o.perBlock))
+		second, err := target.Pointer(t.mem, at)
+		if err != nil {
+			return Handle{}, err
+		}
+		e.Extra = uint64(second)
+	}
+	return e, nil
+}

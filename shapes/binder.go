@@ -1,0 +1,330 @@
+package shapes
+
+import (
+	"fmt"
+	"reflect"
+	"sync"
+	"sync/atomic"
+
+	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/lazy"
+	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/metadata"
+	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/target"
+)
+
+// A Binder binds shapes to the types of one runtime and keeps what it found. It is safe for concurrent use.
+type Binder struct {
+	reader *objects.Reader
+	open   func() (*heap.Heap, error)
+
+	mu     sync.Mutex
+	tables atomic.Pointer[map[reflect.Type]*table] // by shape; replaced whole when one is added
+	names  sync.Map                                // *objects.Type -> *name
+}
+
+// A table has the types that one shape was bound to.
+type table struct {
+	schema *schema
+	byType sync.Map // *objects.Type -> *bound[T]
+}
+
+// A bound is a shape that is bound to a type, or why it could not be.
+type bound[T any] struct {
+	shape T
+	err   error
+}
+
+// New returns a Binder for the types of a reader. The heap, whose tables tell of handles, is opened when it is first wanted;
+// without one open is nil.
+func New(r *objects.Reader, open func() (*heap.Heap, error)) *Binder {
+	b := &Binder{reader: r, open: open}
+	b.tables.Store(&map[reflect.Type]*table{})
+	return b
+}
+
+// Objects is the reader whose types are bound.
+func (b *Binder) Objects() *objects.Reader { return b.reader }
+
+// table is the one of a shape.
+func (b *Binder) table(t reflect.Type) *table {
+	if tab := (*b.tables.Load())[t]; tab != nil {
+		return tab
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	old := *b.tables.Load()
+	if tab := old[t]; tab != nil {
+		return tab
+	}
+	next := make(map[reflect.Type]*table, len(old)+1)
+	for k, v := range old {
+		next[k] = v
+	}
+	next[t] = &table{schema: newSchema(t)}
+	b.tables.Store(&next)
+	return next[t]
+}
+
+// Bind binds shape T to type t, or finds what was bound before. The shape is shared and must not be changed. The error is
+// ErrOtherType where t is none of the types that T is for, an *UnknownLayoutError where its fields are not those that T
+// wants, and target.ErrNotInDump or ErrCorrupt where they can't be read.
+func Bind[T any](b *Binder, t *objects.Type) (*T, error) {
+	if t == nil {
+		return nil, ErrOtherType
+	}
+	tab := b.table(reflect.TypeFor[T]())
+	v, ok := tab.byType.Load(t)
+	if !ok {
+		n := &bound[T]{}
+		n.err = b.bind(tab.schema, t, reflect.ValueOf(&n.shape).Elem())
+		v, _ = tab.byType.LoadOrStore(t, n)
+	}
+	e := v.(*bound[T])
+	if e.err != nil {
+		return nil, e.err
+	}
+	return &e.shape, nil
+}
+
+// BindObject is Bind with the type of an object, and the instance that it is.
+func BindObject[T any](b *Binder, o objects.Object) (*T, Instance, error) {
+	s, err := Bind[T](b, o.Type)
+	return s, Of(o), err
+}
+
+// Is reports whether t is of the definitions that shape T is for. It is so for every type if T names none.
+func Is[T any](b *Binder, t *objects.Type) (bool, error) {
+	d, err := b.definitionOf(b.table(reflect.TypeFor[T]()).schema.names, t)
+	return d != nil, err
+}
+
+// bind fills in a shape.
+func (b *Binder) bind(s *schema, t *objects.Type, v reflect.Value) error {
+	if s.err != nil {
+		return s.err
+	}
+	d, err := b.definitionOf(s.names, t)
+	if err != nil {
+		return err
+	}
+	if d == nil {
+		return ErrOtherType
+	}
+	if len(s.choices) > 0 {
+		return b.choose(s, d, v)
+	}
+	return b.slots(s, d, v)
+}
+
+// choose sets the first of the choices that fits.
+func (b *Binder) choose(s *schema, t *objects.Type, v reflect.Value) error {
+	var unknown *UnknownLayoutError
+	for _, c := range s.choices {
+		part := reflect.New(c.s.typ)
+		err := b.bind(c.s, t, part.Elem())
+		if err == nil {
+			v.Field(c.index).Set(part)
+			return nil
+		}
+		u, ok := err.(*UnknownLayoutError)
+		if !ok {
+			return err
+		}
+		unknown = unknown.or(u)
+	}
+	return unknown
+}
+
+func (b *Binder) slots(s *schema, t *objects.Type, v reflect.Value) error {
+	var missing []string
+	for i := range s.slots {
+		sl := &s.slots[i]
+		found, err := b.slot(sl, t, v.FieldByIndex(sl.index).Addr().Interface())
+		if err != nil {
+			return err
+		}
+		if !found && !sl.optional {
+			missing = append(missing, sl.text)
+		}
+	}
+	if missing != nil {
+		return b.unknown(t, missing)
+	}
+	return nil
+}
+
+// slot binds one field of a shape, and reports whether the type has one that fits.
+func (b *Binder) slot(sl *slot, t *objects.Type, dst any) (bool, error) {
+	for _, p := range sl.names {
+		at, err := b.find(t, p, sl.static)
+		if err != nil {
+			return false, err
+		}
+		if at.field == nil {
+			continue
+		}
+		if ok, err := b.assign(dst, at); ok || err != nil {
+			return ok, err
+		}
+	}
+	return false, nil
+}
+
+// find finds the field at a path; there is none where the place has no field.
+func (b *Binder) find(t *objects.Type, path []string, static bool) (place, error) {
+	at := place{reader: b.reader}
+	for i, name := range path {
+		f, err := fieldOf(t, name, static)
+		if err != nil || f == nil {
+			return place{}, err
+		}
+		at.field = f
+		if i == len(path)-1 {
+			break
+		}
+		at.base += f.Offset
+		if t, err = b.valueType(f); err != nil || t == nil {
+			return place{}, err
+		}
+	}
+	return at, nil
+}
+
+// fieldOf is the field of that name, nil if there is none. Where names of fields are not known, and none of the others has
+// that name, the error says so.
+func fieldOf(t *objects.Type, name string, static bool) (*objects.Field, error) {
+	var unread error
+	for depth := 0; t != nil; depth++ {
+		if depth > limits.ParentChain {
+			return nil, target.Corruptf("type %016x has no end of base classes", uint64(t.MT.Addr))
+		}
+		own, err := t.OwnFields()
+		if err != nil {
+			unread = err
+		}
+		for _, f := range own {
+			if f.Name == name && f.Static == static {
+				return f, nil
+			}
+			if f.Err() != nil {
+				unread = f.Err()
+			}
+		}
+		if t, err = t.Base(); err != nil {
+			return nil, err
+		}
+	}
+	return nil, unread
+}
+
+// valueType is the value type that a field holds, nil if it holds something else.
+func (b *Binder) valueType(f *objects.Field) (*objects.Type, error) {
+	if f.ElementType != metadata.ElementValueType {
+		return nil, nil
+	}
+	th, err := f.TypeHandle()
+	if err == nil && th != 0 {
+		th, err = b.reader.Runtime().TypeHandleMethodTable(th)
+	}
+	if err == nil && th == 0 {
+		err = fmt.Errorf("the type of field %s: %w", f.Name, target.ErrNotInDump)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return b.reader.Type(th)
+}
+
+// assign makes dst, the field of a shape, the field at a place if it is of that kind.
+func (b *Binder) assign(dst any, at place) (bool, error) {
+	f := at.field
+	switch d := dst.(type) {
+	case *Ref:
+		if !f.RefersToObject() {
+			return false, nil
+		}
+		d.place = at
+	case *Int:
+		size, signed, ok := fitsInt(f.ElementType)
+		if !ok {
+			return false, nil
+		}
+		*d = Int{at, size, signed}
+	case *Struct:
+		t, err := b.valueType(f)
+		if err != nil || t == nil {
+			return false, err
+		}
+		*d = Struct{at, t}
+	case *Value:
+		d.place = at
+	case *Static:
+		if f.Thread {
+			return false, nil
+		}
+		d.field = f
+	case *ThreadStatic:
+		if !f.Thread {
+			return false, nil
+		}
+		d.field = f
+	}
+	return true, nil
+}
+
+// A name is the name of a type's definition.
+type name struct {
+	lazy.Value[string]
+}
+
+// Definition is the name of the definition of which t is an instance, as metadata has it: "Ns.Outer`1+Inner". It is empty
+// for an array.
+func (b *Binder) Definition(t *objects.Type) (string, error) {
+	v, ok := b.names.Load(t)
+	if !ok {
+		v, _ = b.names.LoadOrStore(t, &name{})
+	}
+	return v.(*name).Get(func() (string, error) {
+		if t.MT.IsArray() {
+			return "", nil
+		}
+		m, err := t.Module()
+		if err != nil {
+			return "", err
+		}
+		md, err := m.Metadata()
+		if err != nil {
+			return "", err
+		}
+		return md.TypeDefFullName(t.MT.Token.Row())
+	})
+}
+
+// definitionOf is t or the nearest of its bases that is of one of the definitions, nil if none is; of no definition is t.
+// Where a name is not known, and none of the others fits, the error says so.
+func (b *Binder) definitionOf(names []string, t *objects.Type) (*objects.Type, error) {
+	if len(names) == 0 {
+		return t, nil
+	}
+	var unread error
+	for depth := 0; t != nil; depth++ {
+		if depth > limits.ParentChain {
+			return nil, target.Corruptf("type %016x has no end of base classes", uint64(t.MT.Addr))
+		}
+		have, err := b.Definition(t)
+		if err != nil {
+			unread = err
+		}
+		for _, n := range names {
+			if n == have {
+				return t, nil
+			}
+		}
+		if t, err = t.Base(); err != nil {
+			return nil, err
+		}
+	}
+	return nil, unread
+}

@@ -1,0 +1,242 @@
+package shapes
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"reflect"
+	"slices"
+	"sync"
+
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/target"
+)
+
+// A Found is an object of the types that a shape is for.
+type Found[T any] struct {
+	Object heap.Object
+	Shape  *T
+}
+
+// At is the instance that the object is.
+func (f *Found[T]) At() Instance { return OfAddr(f.Object.Addr) }
+
+// On lists the objects of the heap that shape T is for, by address, read by several workers; a type is looked at once,
+// however many objects it has. The list has errors in it: where the walk could not go on, for each type that does not fit T,
+// and at the end for types whose names the dump lacks, of which none is in the list.
+func On[T any](ctx context.Context, b *Binder, h *heap.Heap, f *heap.Filter, o heap.ScanOptions) iter.Seq2[Found[T], error] {
+	return func(yield func(Found[T], error) bool) {
+		k := &finder[T]{b: b, shapes: map[*dac.MethodTable]*T{}}
+		only := heap.Filter{}
+		if f != nil {
+			only = *f
+		}
+		also := only.Type
+		only.Type = func(mt *dac.MethodTable) bool { return (also == nil || also(mt)) && k.choose(mt) }
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		err := heap.Scan(ctx, h, h.Spans(&only), o, func() *gatherer { return &gatherer{sieve: heap.NewSieve(&only)} }, func(g *gatherer) error {
+			return k.pass(g, yield)
+		})
+		if err == nil {
+			err = k.rest(yield)
+		}
+		if err != nil && err != errEnough {
+			yield(Found[T]{}, err)
+		}
+	}
+}
+
+var errEnough = target.Unsupportedf("the list is not wanted any more")
+
+// A finder knows the types that were met.
+type finder[T any] struct {
+	b *Binder
+
+	mu      sync.Mutex
+	shapes  map[*dac.MethodTable]*T
+	errs    []typeError // that the list does not have yet
+	unnamed int
+	first   error // of a type without a name
+}
+
+type typeError struct {
+	mt  target.Addr
+	err error
+}
+
+// choose reports whether objects of a type are wanted.
+func (k *finder[T]) choose(mt *dac.MethodTable) bool {
+	t, err := k.b.reader.Type(mt.Addr)
+	var is bool
+	if err == nil {
+		is, err = Is[T](k.b, t)
+	}
+	if err == nil && !is {
+		return false
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if err != nil {
+		if k.unnamed++; k.first == nil {
+			k.first = err
+		}
+		return false
+	}
+	if k.shapes[mt] != nil {
+		return true
+	}
+	s, err := Bind[T](k.b, t)
+	if err == nil {
+		k.shapes[mt] = s
+		return true
+	}
+	if !slices.ContainsFunc(k.errs, func(e typeError) bool { return e.mt == mt.Addr }) {
+		k.errs = append(k.errs, typeError{mt.Addr, err})
+	}
+	return false
+}
+
+// pass passes what a run of the heap has.
+func (k *finder[T]) pass(g *gatherer, yield func(Found[T], error) bool) error {
+	at := 0
+	var last *dac.MethodTable
+	var s *T
+	for i := range g.objects {
+		o := &g.objects[i]
+		for ; at < len(g.corrupt) && g.corrupt[at].before == i; at++ {
+			if !yield(Found[T]{}, g.corrupt[at].err) {
+				return errEnough
+			}
+		}
+		if o.Type != last {
+			k.mu.Lock()
+			last, s = o.Type, k.shapes[o.Type]
+			k.mu.Unlock()
+		}
+		if !yield(Found[T]{*o, s}, nil) {
+			return errEnough
+		}
+	}
+	for ; at < len(g.corrupt); at++ {
+		if !yield(Found[T]{}, g.corrupt[at].err) {
+			return errEnough
+		}
+	}
+	return nil
+}
+
+// rest passes what is known of types, in the order of their addresses.
+func (k *finder[T]) rest(yield func(Found[T], error) bool) error {
+	slices.SortFunc(k.errs, func(a, b typeError) int {
+		if a.mt < b.mt {
+			return -1
+		}
+		return 1
+	})
+	for _, e := range k.errs {
+		if !yield(Found[T]{}, e.err) {
+			return errEnough
+		}
+	}
+	if k.first != nil {
+		yield(Found[T]{}, fmt.Errorf("objects of types without a name: %w", k.first))
+	}
+	return nil
+}
+
+// A gatherer gathers the chosen objects of a run.
+type gatherer struct {
+	sieve   *heap.Sieve
+	objects []heap.Object
+	corrupt []corruption
+}
+
+type corruption struct {
+	before int // index of the object behind it
+	err    error
+}
+
+// Objects gathers a batch.
+func (g *gatherer) Objects(_ *heap.Segment, batch []heap.Object) {
+	for i := range batch {
+		if o := &batch[i]; !o.Free && g.sieve.Pass(o) {
+			g.objects = append(g.objects, *o)
+		}
+	}
+}
+
+// Corrupt notes where the walk could not go on.
+func (g *gatherer) Corrupt(c *heap.Corruption) {
+	g.corrupt = append(g.corrupt, corruption{len(g.objects), c})
+}
+
+// Reset forgets all.
+func (g *gatherer) Reset() { g.objects, g.corrupt = g.objects[:0], g.corrupt[:0] }
+
+// Loaded lists the loaded types that shape T names, each bound: for statics, which need no object. Of a generic definition
+// it is the definition itself, which has none. Types that derive from the named ones are left out.
+func Loaded[T any](b *Binder) iter.Seq2[*T, error] {
+	return func(yield func(*T, error) bool) {
+		for _, n := range b.table(reflect.TypeFor[T]()).schema.names {
+			for t, err := range b.reader.TypeByName(n, "") {
+				var s *T
+				if err == nil {
+					s, err = Bind[T](b, t)
+				}
+				if !yield(s, err) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// An Array is an array in an object: its elements are instances of their own where they are value types, and references
+// where they are not.
+type Array struct {
+	objects.Array
+	data target.Addr
+	size uint64
+}
+
+// ArrayOf opens an array.
+func ArrayOf(o objects.Object) (Array, error) {
+	a, err := o.Array()
+	if err != nil {
+		return Array{}, err
+	}
+	// All that is no element stands before the elements, but for the header word of the next object, which BaseSize counts.
+	return Array{a, o.Addr + target.Addr(o.Type.MT.BaseSize) - 8, uint64(o.Type.MT.ComponentSize)}, nil
+}
+
+// Instance is the n-th element in the order of memory, where it is a value type that a shape is bound to.
+func (a *Array) Instance(n uint32) Instance {
+	return Instance(a.data + target.Addr(uint64(n)*a.size))
+}
+
+// Ref is the n-th element of an array of references, 0 for null.
+func (a *Array) Ref(n uint32) (target.Addr, error) {
+	if n >= a.Len {
+		return 0, target.Unsupportedf("element %d of %d", n, a.Len)
+	}
+	if a.Element() == nil || a.Element().MT.IsValueType() {
+		return 0, target.Unsupportedf("the elements are no references")
+	}
+	return a.At(n).Addr()
+}
+
+// Elements binds shape T to the elements of the array that o is.
+func Elements[T any](b *Binder, o objects.Object) (*T, Array, error) {
+	a, err := ArrayOf(o)
+	if err != nil {
+		return nil, a, err
+	}
+	if a.Element() == nil || !a.Element().MT.IsValueType() {
+		return nil, a, ErrOtherType
+	}
+	s, err := Bind[T](b, a.Element())
+	return s, a, err
+}

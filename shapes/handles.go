@@ -1,0 +1,107 @@
+package shapes
+
+import (
+	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/target"
+)
+
+// A WeakReference is how a weak reference keeps its handle. Since .NET 8 the lowest two bits say what kind it is.
+type WeakReference struct {
+	_      Type `of:"System.WeakReference|System.WeakReference<>"`
+	Handle Int  `field:"_taggedHandle|m_handle"`
+}
+
+// handleTags are the bits of a handle that are no part of its address: handles are words.
+const handleTags = 7
+
+// Weak is what a weak reference refers to, with an Addr of 0 if that is gone. An object that is no weak reference is
+// ErrOtherType.
+func (b *Binder) Weak(o objects.Object) (objects.Object, error) {
+	s, x, err := BindObject[WeakReference](b, o)
+	if err != nil {
+		return objects.Object{}, err
+	}
+	h, err := s.Handle.Uint(x)
+	if err != nil {
+		return objects.Object{}, err
+	}
+	return b.Handle(target.Addr(h))
+}
+
+// Handle is the object that a GC handle refers to, with an Addr of 0 for none: what a GCHandle, or the field of a class that
+// has such, holds. Bits in it that only tag the handle don't count.
+func (b *Binder) Handle(h target.Addr) (objects.Object, error) {
+	h &^= handleTags
+	if h == 0 {
+		return objects.Object{}, nil
+	}
+	a, err := target.Pointer(b.reader.Runtime().Memory(), h)
+	if err != nil || a == 0 {
+		return objects.Object{}, err
+	}
+	return b.reader.Object(a)
+}
+
+// Dependent are the two objects of a dependent handle, the second of which lives as long as the first; an Addr of 0 is none.
+func (b *Binder) Dependent(h target.Addr) (first, second objects.Object, err error) {
+	if h &^= handleTags; h == 0 {
+		return
+	}
+	if b.open == nil {
+		return first, second, target.Unsupportedf("dependent handles need a heap")
+	}
+	var own *heap.Heap
+	if own, err = b.open(); err != nil {
+		return
+	}
+	e, err := own.HandleAt(h)
+	if err != nil {
+		return
+	}
+	if e.Type != heap.HandleDependent {
+		return first, second, target.Corruptf("handle %#x is a %s", uint64(h), e.Type.Words())
+	}
+	if e.Object == 0 {
+		return
+	}
+	if first, err = b.reader.Object(e.Object); err != nil || e.Dependent() == 0 {
+		return
+	}
+	second, err = b.reader.Object(e.Dependent())
+	return
+}
+
+// Nullable is what a Nullable<T> holds, and whether it holds anything. Another type is ErrOtherType.
+func (b *Binder) Nullable(s objects.Struct) (objects.Value, bool, error) {
+	n, err := Bind[nullable](b, s.Type)
+	if err != nil {
+		return objects.Value{}, false, err
+	}
+	has, err := n.HasValue.Bool(In(s))
+	if err != nil || !has {
+		return objects.Value{}, false, err
+	}
+	return n.Value.Value(In(s)), true, nil
+}
+
+type nullable struct {
+	_        Type  `of:"System.Nullable<>"`
+	HasValue Int   `field:"hasValue"`
+	Value    Value `field:"value"`
+}
+
+// ImmutableArray is the array behind an ImmutableArray<T>, with an Addr of 0 for the default one. Another type is
+// ErrOtherType.
+func (b *Binder) ImmutableArray(s objects.Struct) (objects.Object, error) {
+	a, err := Bind[immutableArray](b, s.Type)
+	if err != nil {
+		return objects.Object{}, err
+	}
+	return a.Array.Object(In(s))
+}
+
+type immutableArray struct {
+	_     Type `of:"System.Collections.Immutable.ImmutableArray<>"`
+	Array Ref  `field:"array"`
+}

@@ -1,0 +1,156 @@
+package shapes
+
+import (
+	"reflect"
+	"strings"
+
+	"github.com/sosgo/sosgo/target"
+)
+
+// A schema is what the tags of a Go struct say.
+type schema struct {
+	typ     reflect.Type
+	names   []string // of definitions; none is every type
+	slots   []slot
+	choices []choice
+	err     error // what is wrong with the tags
+}
+
+// A slot is a field of a shape.
+type slot struct {
+	index    []int
+	kind     reflect.Type
+	static   bool
+	names    [][]string // alternates, each a path
+	optional bool
+	text     string // the tag, for messages
+}
+
+// A choice is a shape that may be the one that fits.
+type choice struct {
+	index int
+	s     *schema
+}
+
+// newSchema reads the tags of a struct.
+func newSchema(t reflect.Type) *schema {
+	s := &schema{typ: t}
+	if t.Kind() != reflect.Struct {
+		s.err = target.Unsupportedf("shape %v is no struct", t)
+		return s
+	}
+	s.fields(t, nil)
+	if s.err == nil && len(s.choices) > 0 && len(s.slots) > 0 {
+		s.err = target.Unsupportedf("shape %v has both fields and choices", t)
+	}
+	return s
+}
+
+func (s *schema) fields(t reflect.Type, index []int) {
+	for i := range t.NumField() {
+		f := t.Field(i)
+		at := append(append([]int(nil), index...), i)
+		switch {
+		case f.Type == reflect.TypeFor[Type]():
+			if len(index) == 0 || len(s.names) == 0 {
+				s.names = definitions(f.Tag.Get("of"))
+			}
+		case f.Anonymous && f.Type.Kind() == reflect.Struct:
+			s.fields(f.Type, at)
+		case f.Type.Kind() == reflect.Pointer && f.Type.Elem().Kind() == reflect.Struct && len(index) == 0 && f.IsExported():
+			part := newSchema(f.Type.Elem())
+			if part.err != nil {
+				s.err = part.err
+			}
+			s.choices = append(s.choices, choice{i, part})
+		default:
+			s.field(f, at)
+		}
+	}
+}
+
+func (s *schema) field(f reflect.StructField, at []int) {
+	sl := slot{index: at, kind: f.Type}
+	sl.static = f.Type == reflect.TypeFor[Static]() || f.Type == reflect.TypeFor[ThreadStatic]()
+	key := "field"
+	switch f.Type {
+	case reflect.TypeFor[Static]():
+		key = "static"
+	case reflect.TypeFor[ThreadStatic]():
+		key = "threadstatic"
+	case reflect.TypeFor[Ref](), reflect.TypeFor[Int](), reflect.TypeFor[Struct](), reflect.TypeFor[Value]():
+	default:
+		s.err = target.Unsupportedf("field %s of shape %v is of no kind", f.Name, s.typ)
+		return
+	}
+	tag := f.Tag.Get(key)
+	if tag == "" || !f.IsExported() {
+		s.err = target.Unsupportedf("field %s of shape %v is not exported or has no tag %s", f.Name, s.typ, key)
+		return
+	}
+	tag, sl.optional = strings.CutSuffix(tag, ",optional")
+	sl.text = tag
+	for name := range strings.SplitSeq(tag, "|") {
+		sl.names = append(sl.names, path(name))
+	}
+	s.slots = append(s.slots, sl)
+}
+
+// path splits the names of a path; "<X>" becomes the name of the field behind property X, in which dots stand for themselves.
+func path(name string) []string {
+	var parts []string
+	for name != "" {
+		end := strings.IndexByte(name, '.')
+		if name[0] == '<' {
+			if i := strings.IndexByte(name, '>'); i >= 0 {
+				if end = strings.IndexByte(name[i:], '.'); end >= 0 {
+					end += i
+				}
+			}
+		}
+		part, rest := name, ""
+		if end >= 0 {
+			part, rest = name[:end], name[end+1:]
+		}
+		if len(part) > 2 && part[0] == '<' && part[len(part)-1] == '>' {
+			part += "k__BackingField"
+		}
+		parts, name = append(parts, part), rest
+	}
+	return parts
+}
+
+// definitions are the names of metadata for those of a tag: Dictionary<,> is Dictionary`2.
+func definitions(tag string) []string {
+	var out []string
+	for name := range strings.SplitSeq(tag, "|") {
+		if name != "" {
+			out = append(out, definition(name))
+		}
+	}
+	return out
+}
+
+// definition turns "Ns.Outer<,>+Inner<>" into "Ns.Outer`2+Inner`1".
+func definition(name string) string {
+	var b strings.Builder
+	for i := 0; i < len(name); i++ {
+		if name[i] != '<' {
+			b.WriteByte(name[i])
+			continue
+		}
+		end := i + 1
+		for end < len(name) && name[end] == ',' {
+			end++
+		}
+		// A name that the compiler made begins with such brackets, or has a name in them.
+		if i == 0 || name[i-1] == '+' || name[i-1] == '.' || end == len(name) || name[end] != '>' {
+			b.WriteByte(name[i])
+			continue
+		}
+		b.WriteByte('`')
+		b.WriteByte(byte('0' + end - i))
+		i = end
+	}
+	return b.String()
+}
