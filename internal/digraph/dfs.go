@@ -68,7 +68,7 @@ const (
 )
 
 func newDFS(g *Graph, entries []uint32, opt Options) (_ *dfs, err error) {
-	n, m := g.Nodes(), g.Edges()+len(entries)
+	n := g.Nodes()
 	if err := opt.Budget.Need("the depth-first order of the graph", 8*int64(n+1)+int64(n)/8); err != nil {
 		return nil, err
 	}
@@ -82,7 +82,7 @@ func newDFS(g *Graph, entries []uint32, opt Options) (_ *dfs, err error) {
 	if d.seen, err = newBitmap(opt.Budget, n); err != nil {
 		return nil, err
 	}
-	if d.stack, err = offheap.Reserve[edge](opt.Budget, m+m/batch*2+4*batch); err != nil {
+	if err = d.newStack(opt); err != nil {
 		return nil, err
 	}
 	if d.order, err = offheap.Make[uint32](opt.Budget, n+1); err != nil {
@@ -90,6 +90,13 @@ func newDFS(g *Graph, entries []uint32, opt Options) (_ *dfs, err error) {
 	}
 	d.parent, err = offheap.Make[uint32](opt.Budget, n+1)
 	return d, err
+}
+
+// newStack makes room for all edges and entries.
+func (d *dfs) newStack(opt Options) (err error) {
+	m := d.g.Edges() + len(d.entries)
+	d.stack, err = offheap.Reserve[edge](opt.Budget, m+m/batch*2+4*batch)
+	return err
 }
 
 // close frees what only the search needs.

@@ -2,6 +2,7 @@ package digraph
 
 import (
 	"context"
+	"unsafe"
 
 	"github.com/sosgo/sosgo/internal/offheap"
 )
@@ -22,14 +23,18 @@ type Dominators struct {
 
 	Live int // how many nodes the root reaches, itself included
 
+	// Reached is which these are, a bit for each node as in Reach.Bits; nil but of DominatorsOfAll.
+	Reached []uint64
+
 	idom, order *offheap.Array[uint32]
+	reached     bitmap
 }
 
 // Free gives the arrays back.
 func (d *Dominators) Free() {
 	if d != nil {
-		freeAll(d.idom, d.order)
-		d.Idom, d.Order = nil, nil
+		freeAll(d.idom, d.order, d.reached)
+		d.Idom, d.Order, d.Reached = nil, nil, nil
 	}
 }
 
@@ -37,6 +42,12 @@ func (d *Dominators) Free() {
 func (d *Dominators) FreeOrder() {
 	d.order.Free()
 	d.Order = nil
+}
+
+// FreeReached gives Reached back.
+func (d *Dominators) FreeReached() {
+	d.reached.Free()
+	d.Reached = nil
 }
 
 // Dominators finds the exact dominators of all nodes that root reaches. entries, which may be empty, are where what
@@ -53,8 +64,9 @@ func (d *Dominators) FreeOrder() {
 //	dominators, order         16n + 6x at first, then 16n
 //	the result                 8n
 //
-// So at 1.3 edges an object it peaks at 18n, on top of the graph's 9.2n. Time grows with n+m; the worst that a graph
-// can do is n log n + m log n.
+// So at 1.3 edges an object it peaks at 18n, on top of the graph's 9.2n; DominatorBytes says what it can come to. What a
+// graph takes is known when it was searched: for what the budget has too little, the function ends there. Time grows
+// with n+m; the worst that a graph can do is n log n + m log n.
 //
 // The algorithm is SEMI-NCA (L. Georgiadis, Linear-Time Algorithms for Dominators and Related Problems, 2005, 2.3), of
 // which profiles made this:
@@ -73,11 +85,16 @@ func (d *Dominators) FreeOrder() {
 //   - A node all of whose edges in are of the tree has its parent as semidominator and as immediate dominator. So
 //     semidominators are kept for the others only, in the place of their edges, and the last pass looks at these only.
 func (g *Graph) Dominators(ctx context.Context, root uint32, entries []uint32, opt Options) (*Dominators, error) {
-	n, m := g.Nodes(), g.Edges()
-	if err := opt.Budget.Need("the dominators of the graph", DominatorBytes(uint64(n), uint64(m))); err != nil {
-		return nil, err
-	}
-	s := &semiNCA{g: g, opt: opt, entries: entries}
+	return (&semiNCA{g: g, opt: opt, entries: entries}).run(ctx, root)
+}
+
+// DominatorsOfAll is Dominators with the Entries of what root does not reach. What it reaches the search for dominators
+// finds out anyway: it takes no search before, and Dominators.Reached, n/8 bytes, tells.
+func (g *Graph) DominatorsOfAll(ctx context.Context, root uint32, opt Options) (*Dominators, error) {
+	return (&semiNCA{g: g, opt: opt, all: true}).run(ctx, root)
+}
+
+func (s *semiNCA) run(ctx context.Context, root uint32) (*Dominators, error) {
 	defer s.free()
 	for _, phase := range []func(context.Context) error{
 		func(ctx context.Context) error { return s.search(ctx, root) },
@@ -87,15 +104,23 @@ func (g *Graph) Dominators(ctx context.Context, root uint32, entries []uint32, o
 			return nil, err
 		}
 	}
-	d := &Dominators{Idom: s.idom.Slice(), Order: s.sorted.Slice(), Live: s.live, idom: s.idom, order: s.sorted}
-	s.idom, s.sorted = nil, nil
+	d := &Dominators{Idom: s.idom.Slice(), Order: s.sorted.Slice(), Live: s.live, Reached: s.reached.words, idom: s.idom, order: s.sorted, reached: s.reached}
+	s.idom, s.sorted, s.reached = nil, nil, bitmap{}
 	return d, nil
 }
 
-// DominatorBytes is what Dominators takes at its peak, beside the graph, if all nodes are reached and no more than half
-// the edges are outside the depth-first tree, which is more than heaps have.
-func DominatorBytes(nodes, edges uint64) int64 {
-	return int64(16*nodes + 6*(edges/2) + 1<<20)
+// DominatorBytes is the most that Dominators and DominatorsOfAll can take at once, beside the graph, with so many
+// workers: 17 a node, and 10 for each edge, as if all were outside of the depth-first tree and led to neighbours. Heaps
+// take less than half of it.
+func DominatorBytes(nodes, edges uint64, workers int) int64 {
+	return int64(17*(nodes+64)) + outsideBytes(nodes+1, edges, workers) + int64(4*edges)
+}
+
+// outsideBytes is the most that an edgeStore takes for edges between so many numbers: blocks that are full, and one for
+// each part and worker that is not.
+func outsideBytes(numbers, edges uint64, workers int) int64 {
+	const bytes = uint64(unsafe.Sizeof(block{}))
+	return int64(bytes * (edges/blockSize + (numbers>>partBits+1)*uint64(workers) + growth))
 }
 
 // A semiNCA is a computation of dominators. All arrays but num and idom are by number.
@@ -103,6 +128,10 @@ type semiNCA struct {
 	g       *Graph
 	opt     Options
 	entries []uint32
+	all     bool // entries are to be found
+
+	found   *offheap.Array[uint32] // the entries that were
+	reached bitmap                 // by the root, if all
 
 	order  *offheap.Array[uint32] // the node that has a number
 	parent *offheap.Array[uint32] // in the depth-first tree; in the end, the immediate dominator
@@ -115,7 +144,7 @@ type semiNCA struct {
 }
 
 func (s *semiNCA) free() {
-	freeAll(s.order, s.parent, s.idom, s.sorted)
+	freeAll(s.order, s.parent, s.idom, s.sorted, s.found, s.reached)
 	s.edges.Free()
 }
 
@@ -130,6 +159,11 @@ func (s *semiNCA) search(ctx context.Context, root uint32) error {
 		return err
 	}
 	s.live = d.n
+	if s.all {
+		if err := s.findEntries(ctx, d); err != nil {
+			return err
+		}
+	}
 	if len(s.entries) > 0 {
 		if err := d.from(ctx, uint32(s.g.Nodes())); err != nil {
 			return err
@@ -140,8 +174,37 @@ func (s *semiNCA) search(ctx context.Context, root uint32) error {
 	return nil
 }
 
+// findEntries looks for the entries of what the search has not seen from the root.
+func (s *semiNCA) findEntries(ctx context.Context, d *dfs) (err error) {
+	if s.reached, err = newBitmap(s.opt.Budget, s.g.Nodes()); err != nil {
+		return err
+	}
+	copy(s.reached.words, d.seen.words)
+	d.stack.Free() // what the root's tree needed may be much
+	if s.found, err = s.g.Entries(ctx, s.reached.words, s.opt); err != nil {
+		return err
+	}
+	s.entries = s.found.Slice()
+	d.entries = s.entries
+	return d.newStack(s.opt)
+}
+
+// outside is the most edges that are not in the depth-first tree: to each number but a root leads one that is.
+func (s *semiNCA) outside() int { return s.g.Edges() + len(s.entries) - max(0, s.count-2) }
+
+// need asks for what comes behind the search, when the order and the parents are there: the numbers, then the forest, beside
+// the edges.
+func (s *semiNCA) need() error {
+	edges := outsideBytes(uint64(s.count), uint64(s.outside()), s.opt.workers())
+	more := max(4*int64(s.g.Nodes()+1), 8*int64(s.count)-4*int64(len(s.found.Slice())))
+	return s.opt.Budget.Need("the dominators of the graph", more+edges)
+}
+
 // collect finds the edges outside the tree, as numbers.
 func (s *semiNCA) collect(ctx context.Context) error {
+	if err := s.need(); err != nil {
+		return err
+	}
 	n, m := s.g.Nodes(), s.g.Edges()
 	nums, err := offheap.Make[uint32](s.opt.Budget, n+1)
 	if err != nil {
@@ -158,9 +221,7 @@ func (s *semiNCA) collect(ctx context.Context) error {
 		return err
 	}
 	j := s.opt.job("edges")
-	// To each node but a root leads an edge of the tree, which is not kept.
-	most := m + len(s.entries) - max(0, s.count-2)
-	if s.edges, err = newEdgeStore(s.opt.Budget, s.count, most, j.workers); err != nil {
+	if s.edges, err = newEdgeStore(s.opt.Budget, s.count, s.outside(), j.workers); err != nil {
 		return err
 	}
 	err = j.spans(ctx, m, func(w, lo, hi int) { s.collectRows(w, lo, hi, num) })
@@ -172,6 +233,7 @@ func (s *semiNCA) collect(ctx context.Context) error {
 	if err == nil {
 		err = s.edges.done()
 	}
+	s.found.Free()
 	return err
 }
 

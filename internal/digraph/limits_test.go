@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"testing"
 	"time"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/sosgo/sosgo/internal/digraph"
 	"github.com/sosgo/sosgo/internal/offheap"
+	"github.com/sosgo/sosgo/target"
 )
 
 // chainGraph is one list: 0 holds 1, 1 holds 2 and so on, and the last holds the first.
@@ -131,6 +133,7 @@ func deepOrWide(t *testing.T, make func(testing.TB, *offheap.Budget, int) *digra
 	peak := float64(budget.Peak()-graph) / float64(n)
 	t.Logf("%.1f bytes a node at the peak, and %.1f for the graph", peak, float64(graph)/float64(n))
 	require.Less(t, peak, float64(most))
+	require.LessOrEqual(t, budget.Peak()-graph, digraph.DominatorBytes(uint64(g.Nodes()), uint64(g.Edges()), runtime.GOMAXPROCS(0)))
 	for u := 1; u < g.Nodes(); u++ {
 		if d.Idom[u] != idom(uint32(u)) {
 			t.Fatalf("dominator of %d: %d", u, d.Idom[u])
@@ -142,6 +145,43 @@ func deepOrWide(t *testing.T, make func(testing.TB, *offheap.Budget, int) *digra
 	graph = budget.InUse()
 	all(t, g, digraph.Options{Budget: budget})
 	require.Equal(t, graph, budget.InUse())
+}
+
+// TestDominatorBytes: no graph takes more than DominatorBytes says, be all of it reached, none of it, or some.
+func TestDominatorBytes(t *testing.T) {
+	const n = 300_000
+	alone := &digraph.Graph{Offsets: make([]uint32, n+1)}
+	random := rand.New(rand.NewPCG(1, 7))
+	thick := make([][]uint32, n/10)
+	for range 30 {
+		sprinkle(random, thick, n/10)
+	}
+	for name, g := range map[string]*digraph.Graph{"list": chainGraph(t, nil, n), "star": starGraph(t, nil, n), "heap": heapGraph(t, n), "alone": alone,
+		"thick": graphOf(thick)} {
+		for _, root := range []uint32{0, uint32(g.Nodes()) - 1, uint32(g.Nodes()) / 2} {
+			for _, workers := range []int{1, 2, 8} {
+				budget := offheap.NewBudget(0)
+				d, err := g.DominatorsOfAll(context.Background(), root, digraph.Options{Budget: budget, Workers: workers})
+				require.NoError(t, err)
+				bound := digraph.DominatorBytes(uint64(g.Nodes()), uint64(g.Edges()), workers)
+				require.LessOrEqual(t, budget.Peak(), bound, name)
+				d.Free()
+				require.Zero(t, budget.InUse())
+
+				// With one byte less than it took it says so, and with as much as the bound it does it.
+				low := offheap.NewBudget(budget.Peak() - 1)
+				d, err = g.DominatorsOfAll(context.Background(), root, digraph.Options{Budget: low, Workers: workers})
+				if err != nil || workers == 1 { // which blocks several fill is open
+					require.ErrorIs(t, err, target.ErrUnsupported, name)
+				}
+				d.Free()
+				require.Zero(t, low.InUse())
+				d, err = g.DominatorsOfAll(context.Background(), root, digraph.Options{Budget: offheap.NewBudget(bound), Workers: workers})
+				require.NoError(t, err, name)
+				d.Free()
+			}
+		}
+	}
 }
 
 // TestListAndArray is the graph on which the last pass of SEMI-NCA goes up a list from each of its elements, n²/2
@@ -225,9 +265,12 @@ func functions(tb testing.TB, g *digraph.Graph) map[string]func(ctx context.Cont
 			return g.ShortestPaths(ctx, []uint32{0}, opt)
 		},
 		"dominators": func(ctx context.Context, opt digraph.Options) (result, error) { return g.Dominators(ctx, 0, nil, opt) },
-		"retained":   func(ctx context.Context, opt digraph.Options) (result, error) { return d.Retained(ctx, ones, opt) },
-		"children":   func(ctx context.Context, opt digraph.Options) (result, error) { return d.Children(ctx, opt) },
-		"entries":    func(ctx context.Context, opt digraph.Options) (result, error) { return g.Entries(ctx, none, opt) },
+		"all": func(ctx context.Context, opt digraph.Options) (result, error) {
+			return g.DominatorsOfAll(ctx, uint32(n-1), opt)
+		},
+		"retained": func(ctx context.Context, opt digraph.Options) (result, error) { return d.Retained(ctx, ones, opt) },
+		"children": func(ctx context.Context, opt digraph.Options) (result, error) { return d.Children(ctx, opt) },
+		"entries":  func(ctx context.Context, opt digraph.Options) (result, error) { return g.Entries(ctx, none, opt) },
 		"classes": func(ctx context.Context, opt digraph.Options) (result, error) {
 			_, err := digraph.SumByClass(ctx, d, d.Order, ones, 1, nil, opt)
 			return empty, err
