@@ -2,7 +2,7 @@
 // object alive, by which path, and what would be free without it.
 //
 // Build reads the heap once and makes rows of references; all else is computed from
-// these when it is first wanted, and kept: Graph.Reach (what lives, and a shortest path to
+// these when it is first wanted, and kept: Graph.Live, Graph.Reach (a shortest path to
 // each object), Graph.Referrers (the edges turned round), Graph.Dominators (retained
 // sizes). Graph.Paths are the shortest paths to an object from each kind of root, each frame
 // or each handle. Names tells by which field one object refers to another.
@@ -24,7 +24,9 @@
 //	index (address to node and back)   b/64 + b/1024; 1.5 n where objects have 88 bytes
 //	rows                               4 n + 4 m
 //	sizes, types                       6 n; 7 n with more than 65,536 types
+//	Live                               n/8
 //	Reach                              4 n, and 4 n more while it is computed
+//	LiveStarts                         b/64
 //	Referrers                          4 n + 4 m
 //	Dominators                        16 n, and up to 18 n more while they are computed
 //	Dominators.Children                8 n

@@ -31,15 +31,15 @@ func (g *Graph) Dominators(ctx context.Context) (*Dominators, error) {
 }
 
 func (g *Graph) dominators(ctx context.Context) (*Dominators, error) {
-	entries, err := g.entries(ctx)
+	tree, err := g.rows.DominatorsOfAll(ctx, g.Root(), g.lazy.options)
 	if err != nil {
 		return nil, err
 	}
-	tree, err := g.rows.Dominators(ctx, g.Root(), entries.Slice(), g.lazy.options)
-	entries.Free()
-	if err != nil {
+	if _, err := g.lazy.live.Get(func() (*Liveness, error) { return g.liveAs(ctx, tree.Reached) }); err != nil {
+		tree.Free()
 		return nil, err
 	}
+	tree.FreeReached()
 	sums, err := tree.Retained(ctx, g.size, g.lazy.options)
 	if err != nil {
 		tree.Free()
@@ -228,31 +228,12 @@ func (g *Graph) generations(ctx context.Context, out []uint8) error {
 	return nil
 }
 
-// entries are the fewest dead objects from which all dead ones can be reached.
-func (g *Graph) entries(ctx context.Context) (*offheap.Array[uint32], error) {
-	reach, err := g.Reach(ctx)
+// liveAs is what lives by a bit for each node.
+func (g *Graph) liveAs(ctx context.Context, words []uint64) (*Liveness, error) {
+	array, err := offheap.Make[uint64](g.budget, len(words))
 	if err != nil {
 		return nil, err
 	}
-	live, err := offheap.Make[uint64](g.budget, (g.Nodes()+63)/64)
-	if err != nil {
-		return nil, err
-	}
-	defer live.Free()
-	none := func() struct{} { return struct{}{} }
-	err = parallel(ctx, g.lazy.options.Workers, len(live.Slice()), numberPiece/64, none, func(_ struct{}, from, to int) {
-		for w := from; w < to; w++ {
-			word := uint64(0)
-			for i, p := range reach.tree[w*64 : min(w*64+64, len(reach.tree))] {
-				if p != digraph.None {
-					word |= 1 << i
-				}
-			}
-			live.Slice()[w] = word
-		}
-	})
-	if err != nil {
-		return nil, err
-	}
-	return g.rows.Entries(ctx, live.Slice(), g.lazy.options)
+	copy(array.Slice(), words)
+	return g.newLive(ctx, array)
 }

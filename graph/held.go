@@ -118,7 +118,7 @@ func (x *Holders) statistics(g *answer.Gaps, nodes []Node) *answer.Statistics {
 	out := &answer.Statistics{Types: []answer.TypeCount{}}
 	index := make([]int, len(x.g.types)) // in out.Types, + 1
 	for _, n := range nodes {
-		i := &index[x.g.typ[n]]
+		i := &index[x.g.TypeIndex(n)]
 		if *i == 0 {
 			mt := x.g.Type(n).Addr
 			out.Types = append(out.Types, answer.TypeCount{MethodTable: mt, Type: g.Text(x.rt.TypeName(mt, dac.NameManaged))})

@@ -195,7 +195,7 @@ func (x *Holders) judge(ctx context.Context, out *answer.RootPaths, n Node) erro
 		out.Verdict = answer.Held
 		return nil
 	}
-	reach, err := x.g.Reach(ctx)
+	live, err := x.g.Live(ctx)
 	if err != nil {
 		return err
 	}
@@ -204,7 +204,7 @@ func (x *Holders) judge(ctx context.Context, out *answer.RootPaths, n Node) erro
 		return err
 	}
 	e := &answer.NotHeld{Objects: uint64(x.g.objects), Unread: len(out.Noted())}
-	e.Live, _ = reach.Count()
+	e.Live, _ = live.Count()
 	for i := range x.g.sources {
 		for range x.g.RootRefs(x.g.SourceNode(i)) {
 			e.Roots++
@@ -224,7 +224,7 @@ func (x *Holders) judge(ctx context.Context, out *answer.RootPaths, n Node) erro
 	switch {
 	case x.g.Generation(n) == heap.GenerationFrozen:
 		out.Verdict = answer.Held
-	case e.Unread > 0 || out.Condemned != nil || out.WithoutStacks && reach.Live(n):
+	case e.Unread > 0 || out.Condemned != nil || out.WithoutStacks && live.Live(n):
 		out.Verdict = answer.NotKnown
 	default:
 		out.Verdict = answer.Garbage

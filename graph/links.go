@@ -49,7 +49,7 @@ func (x *Holders) neighbours(ctx context.Context, n Node, referrers bool, nodes 
 	if err != nil {
 		return nil, err
 	}
-	reach, err := x.g.Reach(ctx)
+	live, err := x.g.Live(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +60,7 @@ func (x *Holders) neighbours(ctx context.Context, n Node, referrers bool, nodes 
 	out.Object = x.object(&out.Gaps, n)
 	counts := counted(nodes)
 	if o.Types {
-		out.Types = x.neighbourTypes(&out.Gaps, counts, reach)
+		out.Types = x.neighbourTypes(&out.Gaps, counts, live)
 		return out, nil
 	}
 	times := make(map[Node]int, len(counts))
@@ -77,7 +77,7 @@ func (x *Holders) neighbours(ctx context.Context, n Node, referrers bool, nodes 
 		if o.Limit > 0 && len(out.List) == o.Limit {
 			break
 		}
-		b := answer.Link{Count: times[m], Live: reach.Live(m)}
+		b := answer.Link{Count: times[m], Live: live.Live(m)}
 		times[m] = 0
 		b.Retained.Err = errNoObject
 		if object := x.neighbour(ctx, &out.Gaps, &b, n, m, referrers); object != NoNode {
@@ -139,7 +139,7 @@ func counted(nodes []Node) []multiple {
 }
 
 // neighbourTypes counts neighbours by type, Sources by their kind.
-func (x *Holders) neighbourTypes(g *answer.Gaps, list []multiple, reach *Reach) []answer.LinkType {
+func (x *Holders) neighbourTypes(g *answer.Gaps, list []multiple, live *Liveness) []answer.LinkType {
 	byType := map[int]*answer.LinkType{}
 	for _, m := range list {
 		key, size := 0, uint64(0)
@@ -162,7 +162,7 @@ func (x *Holders) neighbourTypes(g *answer.Gaps, list []multiple, reach *Reach) 
 		t.Count++
 		t.References += uint64(m.times)
 		t.Size += size
-		if reach.Live(m.node) {
+		if live.Live(m.node) {
 			t.Live++
 		}
 	}

@@ -221,7 +221,7 @@ func (c *classes) retained(ctx context.Context, d *Dominators, p Part) ([]uint64
 type classSums struct{ live, dead, frozen answer.HeapPart }
 
 func (g *Graph) count(ctx context.Context, c *classes) ([]classSums, error) {
-	reach, err := g.Reach(ctx)
+	live, err := g.Live(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -239,7 +239,7 @@ func (g *Graph) count(ctx context.Context, c *classes) ([]classSums, error) {
 			}
 			p := &s.live
 			switch {
-			case reach.Live(n):
+			case live.Live(n):
 			case span.frozen:
 				p = &s.frozen
 			default:
@@ -296,6 +296,9 @@ func (g *Graph) byGeneration(ctx context.Context) (*offheap.Array[uint8], error)
 // it is noted. top is how many types are listed for each, 0 for all.
 func (x *Holders) RetainedBy(ctx context.Context, objects []target.Addr, top int) (*answer.Retained, error) {
 	out := &answer.Retained{}
+	if _, err := x.g.Dominators(ctx); err != nil { // what lives is known then
+		return nil, err
+	}
 	var err error
 	if out.Incomplete, err = x.Incomplete(&out.Gaps); err != nil {
 		return nil, err
@@ -336,11 +339,11 @@ func (x *Holders) retainedBy(ctx context.Context, r *answer.Retained, n Node, to
 	if err != nil {
 		return nil, err
 	}
-	reach, err := x.g.Reach(ctx)
+	live, err := x.g.Live(ctx)
 	if err != nil {
 		return nil, err
 	}
-	out := &answer.RetainedObject{Object: x.object(&r.Gaps, n), Live: reach.Live(n), Retained: d.Retained(n)}
+	out := &answer.RetainedObject{Object: x.object(&r.Gaps, n), Live: live.Live(n), Retained: d.Retained(n)}
 	all := r.Live.Size
 	if !out.Live {
 		all = r.Garbage.Size + r.Frozen.Size

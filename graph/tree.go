@@ -179,7 +179,7 @@ func (x *Holders) DominatorsOf(ctx context.Context, a target.Addr, top int) (*an
 	if err != nil {
 		return nil, err
 	}
-	reach, err := x.g.Reach(ctx)
+	live, err := x.g.Live(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -191,10 +191,10 @@ func (x *Holders) DominatorsOf(ctx context.Context, a target.Addr, top int) (*an
 		return nil, err
 	}
 	all := out.Live.Size
-	if !reach.Live(n) {
+	if !live.Live(n) {
 		all = out.Garbage.Size + out.Frozen.Size
 	}
-	own := &answer.Owned{Object: x.object(&out.Gaps, n), Live: reach.Live(n), Retained: d.Retained(n), Owns: []answer.DominatorRow{}}
+	own := &answer.Owned{Object: x.object(&out.Gaps, n), Live: live.Live(n), Retained: d.Retained(n), Owns: []answer.DominatorRow{}}
 	out.Object = own
 	own.Chain = x.chain(&out.Gaps, d, n, all)
 	if own.Live && !x.g.IsObject(d.Idom(n)) {

@@ -74,7 +74,7 @@ type finder struct {
 	o Options
 	a *answer.Leaks
 
-	reach *graph.Reach
+	live  *graph.Liveness
 	doms  *graph.Dominators
 	least uint64 // bytes
 	names []string
@@ -107,10 +107,10 @@ func (f *finder) prepare(ctx context.Context) (err error) {
 	if f.a.Incomplete, err = f.x.Incomplete(&f.a.Gaps); err != nil {
 		return err
 	}
-	if f.reach, err = f.g.Reach(ctx); err != nil {
+	if f.doms, err = f.g.Dominators(ctx); err != nil {
 		return err
 	}
-	if f.doms, err = f.g.Dominators(ctx); err != nil {
+	if f.live, err = f.g.Live(ctx); err != nil {
 		return err
 	}
 	if f.a.Live, f.a.Garbage, f.a.Frozen, err = f.x.Parts(ctx); err != nil {
@@ -143,7 +143,7 @@ type groupBy struct {
 func (f *finder) accumulations(ctx context.Context) error {
 	var all []suspect
 	for n := range graph.Node(f.g.Objects()) {
-		if f.doms.Retained(n) < f.least || !f.reach.Live(n) || f.part[n] {
+		if f.doms.Retained(n) < f.least || !f.live.Live(n) || f.part[n] {
 			continue
 		}
 		children, err := f.doms.Children(ctx, n)
@@ -269,7 +269,7 @@ func (f *finder) single(ctx context.Context) error {
 	}
 	for n := range graph.Node(f.g.Objects()) {
 		size := f.doms.Retained(n)
-		if size < f.least || !f.reach.Live(n) || f.g.IsObject(f.doms.Idom(n)) || float64(covered[n]) >= minShare*float64(size) {
+		if size < f.least || !f.live.Live(n) || f.g.IsObject(f.doms.Idom(n)) || float64(covered[n]) >= minShare*float64(size) {
 			continue
 		}
 		point, err := f.point(ctx, n)
@@ -353,7 +353,7 @@ func (f *finder) groups(ctx context.Context) error {
 // unowned calls visit with what the root and the Sources own at first hand.
 func (f *finder) unowned(ctx context.Context, visit func([]graph.Node)) error {
 	for n := graph.Node(f.g.Objects()); n <= f.g.Root(); n++ {
-		if n != f.g.Root() && !f.reach.Live(n) {
+		if n != f.g.Root() && !f.live.Live(n) {
 			continue
 		}
 		if n != f.g.Root() && f.g.IsObject(f.doms.Idom(n)) {

@@ -61,7 +61,7 @@ func (f *finder) living(ctx context.Context, types []bool, visit func(graph.Node
 		if n%maxRead == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if types[f.g.TypeIndex(n)] && f.reach.Live(n) {
+		if types[f.g.TypeIndex(n)] && f.live.Live(n) {
 			visit(n)
 		}
 	}
@@ -428,7 +428,7 @@ func (f *finder) finalization(ctx context.Context) error {
 			f.waits(r, err, ready, func(graph.Node) bool { return true })
 		}
 		for r, err := range h.FinalizerSlots(q.Finalizable()) {
-			f.waits(r, err, dead, func(n graph.Node) bool { return !f.reach.Live(n) })
+			f.waits(r, err, dead, func(n graph.Node) bool { return !f.live.Live(n) })
 		}
 		if ctx.Err() != nil {
 			return ctx.Err()

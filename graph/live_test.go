@@ -1,0 +1,58 @@
+package graph_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo/graph"
+	"github.com/sosgo/sosgo/internal/testdump"
+	"github.com/sosgo/sosgo/target"
+)
+
+// TestLiveAlike: what lives is the same, whether the shortest paths, the dominators or nobody was asked for before, and LiveStarts
+// says it of addresses: of those of objects, of others no.
+func TestLiveAlike(t *testing.T) {
+	for _, name := range []string{"net10-zoo", "win-net10-zoo"} {
+		d := testdump.Open(t, name)
+		tree, _ := built(t, d, graph.Options{})
+		reach, err := tree.Reach(t.Context())
+		require.NoError(t, err)
+		objects, size := reach.Count()
+		require.NotZero(t, objects)
+		for _, first := range []func(*graph.Graph) error{
+			func(*graph.Graph) error { return nil },
+			func(g *graph.Graph) error { _, err := g.Reach(t.Context()); return err },
+			func(g *graph.Graph) error { _, err := g.Dominators(t.Context()); return err },
+		} {
+			g, _ := built(t, d, graph.Options{Jobs: 3})
+			require.NoError(t, first(g))
+			live, err := g.Live(t.Context())
+			require.NoError(t, err)
+			starts, err := g.LiveStarts(t.Context())
+			require.NoError(t, err)
+			none, err := g.LiveWithout(t.Context(), graph.SourceRoot)
+			require.NoError(t, err)
+			n, b := live.Count()
+			require.Equal(t, objects, n)
+			require.Equal(t, size, b)
+			for n := range graph.Node(g.Nodes()) {
+				require.Equal(t, reach.Parent(n) != graph.NoNode, live.Live(n))
+				if a := g.Address(n); a != 0 {
+					require.Equal(t, live.Live(n), starts(a))
+					require.Equal(t, live.Live(n), none(a), "all Sources are left")
+					require.False(t, starts(a+8) && !startsObject(g, a+8))
+					require.False(t, starts(a+1))
+				}
+			}
+			require.False(t, starts(0))
+			require.False(t, starts(^target.Addr(7)))
+			g.Close()
+		}
+	}
+}
+
+func startsObject(g *graph.Graph, a target.Addr) bool {
+	_, ok := g.Node(a)
+	return ok
+}
