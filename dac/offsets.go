@@ -263,7 +263,31 @@ type offsets struct {
 		TLMTableSize int `layout:"TLMTableSize,optional"`      // beside it
 		GCFrame      int `layout:"GCFrame,optional"`           // 5 and later
 		TailCall     int `layout:"TailCallArgBuffer,optional"` // threads.h, TailCallTls::m_argBuffer; 5 and later
+		Blocking     int `layout:"DebugBlockingInfo,optional"` // threads.h, Thread::DebugBlockingInfo
 	}
+	// threaddebugblockinginfo.h.
+	BlockingItem struct {
+		Monitor int `layout:"Monitor"`
+		Kind    int `layout:"Kind"`
+		Timeout int `layout:"Timeout"`
+		Next    int `layout:"Next"`
+	} `struct:"DebugBlockingItem,optional"`
+	// win32threadpool.h, ThreadpoolMgr::ThreadCounter; before 7.
+	PoolCounter struct {
+		MaxWorking int `layout:"MaxWorking"`
+		Active     int `layout:"NumActive"`
+		Working    int `layout:"NumWorking"`
+		Retired    int `layout:"NumRetired"`
+	} `struct:"ThreadpoolCounter,optional"`
+	// hillclimbing.h.
+	HillClimbing struct {
+		Size       int `layout:"size"`
+		Ticks      int `layout:"TickCount"`
+		Transition int `layout:"Transition"`
+		Threads    int `layout:"NewControlSetting"`
+		Samples    int `layout:"LastHistoryCount"`
+		Throughput int `layout:"LastHistoryMean"`
+	} `struct:"HillClimbingLogEntry,optional"`
 	ThreadLocals struct {
 		Alloc int `layout:"AllocContext"`
 	} `struct:"RuntimeThreadLocals,optional"`

@@ -46,6 +46,7 @@ type Runtime struct {
 	corTypes  lazy.Value[map[metadata.ElementType]corType]
 	loader    lazy.Value[*loaderOffsets]
 	gcChain   lazy.Value[int] // where Threads have their chain of GCFrames
+	syncLocks lazy.Value[syncLocks]
 }
 
 // A ModuleFiles finds the files of modules on this machine. Implementations

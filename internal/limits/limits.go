@@ -101,6 +101,8 @@ const (
 	InFlightTLS         = 100_000
 	SyncBlocks          = 1 << 26
 	ConstructedTypes    = 1 << 22 // arrays, pointers and generic instances of a module
+	BlockingItems       = 1024    // monitors that one thread waits for, one inside the other
+	HillClimbing        = 1 << 16 // entries of the thread pool's log: the runtime has room for 200
 )
 
 // The GC heap.
