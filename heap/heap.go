@@ -52,6 +52,7 @@ type SubHeap struct {
 	EphemeralSegment  target.Addr
 	AllocAllocated    target.Addr // end of the objects in the ephemeral segment
 	FinalizeQueue     target.Addr
+	OOMHistoryAt      target.Addr // 0 if the runtime does not tell
 	Generations       []GenerationData
 	GenerationTableAt target.Addr
 }
@@ -163,6 +164,7 @@ const (
 	heapAllocAllocated     = 0
 	heapEphemeralSegment   = 1
 	heapFinalizeQueue      = 2
+	heapOOMInfo            = 3
 	heapGenerationTable    = 18
 	heapTypeServer         = 2 // GC_HEAP_SVR
 	defaultGenerationCount = 4 // of runtimes that do not publish it
@@ -304,6 +306,9 @@ func (h *Heap) readSubHeaps(v *vars) error {
 		if s.FinalizeQueue, err = v.deref("FinalizeQueue"); err != nil {
 			h.warnings = append(h.warnings, fmt.Errorf("finalizer queue: %w", err))
 		}
+		if at, err := v.addr("OomInfo"); err == nil {
+			s.OOMHistoryAt = at
+		}
 		if err := h.readGenerations(v, &s); err != nil {
 			return err
 		}
@@ -339,7 +344,7 @@ func (h *Heap) readSubHeaps(v *vars) error {
 			return err
 		}
 		field := func(k int) target.Addr { return s.Addr + target.Addr(int32(le32(b[4*k:]))) }
-		s.GenerationTableAt = field(heapGenerationTable)
+		s.GenerationTableAt, s.OOMHistoryAt = field(heapGenerationTable), field(heapOOMInfo)
 		if s.EphemeralSegment, err = target.Pointer(h.mem, field(heapEphemeralSegment)); err != nil {
 			return err
 		}

@@ -23,6 +23,7 @@ import (
 // elsewhere. In braces stand names: of a fact of the manifest, whose address is
 // meant, or of something that clrstack and clrmodules tell (see names).
 var goldenLines = map[string][]string{
+	"analyzeoom":       {"analyzeoom"},
 	"dumparray":        {"dumparray {root.Arrays.Ints}", "dumparray -details {root.Arrays.Points}", "dumparray {root.Arrays.Cube}", "dumparray -start 1 -length 2 {root.Arrays.Strings}", "dumparray {root.Dog}"},
 	"dumpdelegate":     {"dumpdelegate {root.Delegates.Multicast}", "dumpdelegate {root.Delegates.Closure}"},
 	"dumpexceptions":   {"dumpexceptions", "dumpexceptions -live", "dumpexceptions -dead"},

@@ -6,7 +6,6 @@ var notThere = map[string]string{
 	// Objects and heap.
 	"dumpgcdata":               "gcheapstat and eeheap -gc describe the heap",
 	"gchandleleaks":            "gchandles -stat counts handles by the type of what they hold",
-	"analyzeoom":               "crashinfo says why the process died; gcheapstat and dumpheap -stat what fills the heap",
 	"findpointersin":           "modules -address ADDRESS says which image an address lies in",
 	"gctonative":               "listnearobj ADDRESS says which object an address lies in",
 	"histinit":                 "",

@@ -7,6 +7,7 @@ import "github.com/sosgo/sosgo/internal/cli"
 // Commands are the commands of the group.
 func Commands() []cli.Command {
 	return []cli.Command{
+		analyzeOOMCommand(),
 		dumpExceptionsCommand(),
 		dumpGenCommand(),
 		dumpHeapCommand(),

@@ -1,0 +1,83 @@
+package heap
+
+import (
+	"fmt"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/target"
+)
+
+// oomLayout is where oom_history has its members (gcinterface.dac.h).
+type oomLayout struct {
+	Reason              int `layout:"Reason"`
+	AllocSize           int `layout:"AllocSize"`
+	GcIndex             int `layout:"GcIndex"`
+	Fgm                 int `layout:"Fgm"`
+	Size                int `layout:"Size"`
+	AvailablePagefileMb int `layout:"AvailablePagefileMb"`
+	LohP                int `layout:"LohP"`
+}
+
+// oomReasons are the enum oom_reason, oomFailures the enum failure_get_memory
+// (gcinterface.dac.h).
+var (
+	oomReasons = []string{answer.OOMNone, answer.OOMBudget, answer.OOMCantCommit, answer.OOMCantReserve, answer.OOMLargeObject,
+		answer.OOMLowMemory, answer.OOMUnproductive}
+	oomFailures = []string{answer.OOMNone, answer.OOMReserveSegment, answer.OOMCommitSegment, answer.OOMCommitEphemeral,
+		answer.OOMGrowTable, answer.OOMCommitTable}
+)
+
+// OutOfMemory tells of the last allocation that the collector could not do, which each sub heap remembers. Heaps whose
+// record can't be read are noted.
+func (h *Heap) OutOfMemory() *answer.OutOfMemory {
+	out := &answer.OutOfMemory{Heaps: len(h.subHeaps)}
+	var o oomLayout
+	if err := h.rt.Layout().Bind("OomHistory", &o); err != nil {
+		out.Unread = out.Heaps
+		out.Note(fmt.Errorf("failed allocations: %w", err))
+		return out
+	}
+	for i := range h.subHeaps {
+		f, err := h.failedAllocation(&o, &h.subHeaps[i])
+		switch {
+		case err != nil:
+			out.Unread++
+			out.Note(fmt.Errorf("failed allocation of heap %d: %w", i, err))
+		case f.Reason != answer.OOMNone || f.Failure != answer.OOMNone:
+			out.Failures = append(out.Failures, f)
+		}
+	}
+	return out
+}
+
+// failedAllocation reads the record of one heap. A record with words that are none of the collector's is corrupt.
+func (h *Heap) failedAllocation(o *oomLayout, s *SubHeap) (answer.FailedAllocation, error) {
+	f := answer.FailedAllocation{Heap: s.Index}
+	at := s.OOMHistoryAt
+	if at == 0 {
+		return f, target.Unsupportedf("the runtime does not tell where it is")
+	}
+	var err error
+	read32 := func(off int) (v uint32) {
+		if err == nil {
+			v, err = target.Uint32(h.mem, at+target.Addr(off))
+		}
+		return v
+	}
+	read64 := func(off int) (v uint64) {
+		if err == nil {
+			v, err = target.Uint64(h.mem, at+target.Addr(off))
+		}
+		return v
+	}
+	reason, failure, large := read32(o.Reason), read32(o.Fgm), read32(o.LohP)
+	f.AllocationSize, f.Size, f.Collection, f.AvailableMB = read64(o.AllocSize), read64(o.Size), read64(o.GcIndex), read64(o.AvailablePagefileMb)
+	if err != nil {
+		return f, err
+	}
+	if int64(reason) >= int64(len(oomReasons)) || int64(failure) >= int64(len(oomFailures)) || large > 1 {
+		return f, target.Corruptf("reason %d, failure %d, large %d at %#x", reason, failure, large, uint64(at))
+	}
+	f.Reason, f.Failure, f.Large = oomReasons[reason], oomFailures[failure], large != 0
+	return f, nil
+}
