@@ -20,18 +20,23 @@ type Crash struct {
 	Touched    *Touched           `json:"touched,omitempty" doc:"the memory whose access raised it"`
 	FailFast   *FailFast          `json:"failFast,omitempty" doc:"the call of Environment.FailFast that ended the process"`
 	Contexts   []CrashContext     `json:"contexts,omitempty" doc:"where the thread stood, the best first"`
-	Exceptions []Exception        `json:"exceptions,omitempty" doc:"the managed exception and its causes, outermost first; causes says how they belong together"`
-	Causes     [][]int            `json:"causes,omitempty" doc:"for each of exceptions the numbers of those that caused it"`
-	Untold     []UntoldCauses     `json:"untoldCauses,omitempty" doc:"which of exceptions have more causes than causes tells, and why"`
-	Carried    []CarriedException `json:"carried,omitempty" doc:"the exceptions of all threads"`
-	Stack      []CrashFrame       `json:"stack,omitempty" doc:"managed frames of the thread, leaf first; circles of calls are folded"`
-	Frames     int                `json:"frames,omitempty" doc:"number of the stack's frames before folding"`
-	Waiting    *Waiting           `json:"waiting,omitempty" doc:"what the threads of a process wait for that had not crashed"`
+	ExceptionTree
+	Carried []CarriedException `json:"carried,omitempty" doc:"the exceptions of all threads"`
+	Stack   []CrashFrame       `json:"stack,omitempty" doc:"managed frames of the thread, leaf first; circles of calls are folded"`
+	Frames  int                `json:"frames,omitempty" doc:"number of the stack's frames before folding"`
+	Waiting *Waiting           `json:"waiting,omitempty" doc:"what the threads of a process wait for that had not crashed"`
 
 	// Alive: nothing says that the process had crashed.
 	Alive bool `json:"-"`
 	// Record is what a NativeAOT process wrote about itself, nil for others.
 	Record *CrashRecord `json:"-"`
+}
+
+// An ExceptionTree is an exception with those that caused it, each once.
+type ExceptionTree struct {
+	Exceptions []Exception    `json:"exceptions,omitempty" doc:"the managed exception and its causes, outermost first; causes says how they belong together"`
+	Causes     [][]int        `json:"causes,omitempty" doc:"for each of exceptions the numbers of those that caused it"`
+	Untold     []UntoldCauses `json:"untoldCauses,omitempty" doc:"which of exceptions have more causes than causes tells, and why"`
 }
 
 // How strong a Verdict is.

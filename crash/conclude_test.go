@@ -41,7 +41,7 @@ func TestConcludeFailFast(t *testing.T) {
 
 // TestConcludeOverflow: the calls that filled the most of the stack are named.
 func TestConcludeOverflow(t *testing.T) {
-	out := &answer.Crash{Exceptions: []answer.Exception{{HResult: resultStackOverflow}}, Stack: []answer.CrashFrame{
+	out := &answer.Crash{ExceptionTree: answer.ExceptionTree{Exceptions: []answer.Exception{{HResult: resultStackOverflow}}}, Stack: []answer.CrashFrame{
 		{Method: answer.Text{S: "A.Small()"}, Cycle: 1, Repeat: 3},
 		{Method: answer.Text{S: "A.Walk()"}, Cycle: 2, Repeat: 5000, File: "walk.cs", Line: 7},
 		{Method: answer.Text{S: "A.Main()"}},

@@ -352,52 +352,11 @@ func sameCall(a, b *answer.CrashFrame) bool {
 	return a.Method.Err == nil && b.Method.Err == nil && a.IP == b.IP && a.Method.S == b.Method.S
 }
 
-// trees adds exceptions with those that caused them, each once.
-type trees struct {
-	d    *describer
-	seen map[target.Addr]int
-}
-
 // causes describes the exception at a and those that caused it.
 func (d *describer) causes(a target.Addr) {
-	if a == 0 {
-		return
+	if a != 0 {
+		d.out.ExceptionTree = exceptionTree(d.rt, a, &d.out.Gaps)
 	}
-	t := trees{d: d, seen: map[target.Addr]int{}}
-	t.add(a, 0)
-}
-
-// add appends the exception at a and its causes, and returns its number; -1 for one
-// that is not told.
-func (t *trees) add(a target.Addr, depth int) int {
-	out := t.d.out
-	if n, ok := t.seen[a]; ok {
-		return n
-	}
-	if len(out.Exceptions) >= maxTold || depth >= maxTold {
-		out.Note(target.Unsupportedf("more than %d exceptions are causes of each other", maxTold))
-		return -1
-	}
-	x, err := code.Of(t.d.rt).DescribeException(a, code.ExceptionOptions{})
-	if err != nil {
-		out.Note(err)
-		return -1
-	}
-	out.NoteAll(x.Noted())
-	n := len(out.Exceptions)
-	t.seen[a] = n
-	out.Exceptions, out.Causes = append(out.Exceptions, *x), append(out.Causes, nil)
-	causes, err := innerExceptions(t.d.rt, x)
-	if err != nil {
-		out.Note(err)
-		out.Untold = append(out.Untold, answer.UntoldCauses{Exception: n, Reason: err.Error(), Err: err})
-	}
-	for _, c := range causes {
-		if k := t.add(c, depth+1); k >= 0 {
-			out.Causes[n] = append(out.Causes[n], k)
-		}
-	}
-	return n
 }
 
 // conclude says what follows from what was found.

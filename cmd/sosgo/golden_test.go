@@ -60,6 +60,7 @@ var goldenLines = map[string][]string{
 	"clrstack":         {"clrstack", "clrstack -a", "clrstack -all", "clrstack -f -r", "clrstack -gc", "clrstack -i", "clrstack -native -c 5"},
 	"clrthreads":       {"clrthreads", "clrthreads -special", "clrthreads -stacks"},
 	"crashinfo":        {"crashinfo"},
+	"clrma":            {"clrma"},
 	"dumpstack":        {"dumpstack", "dumpstack -EE"},
 	"dumpstackobjects": {"dumpstackobjects", "dumpstackobjects -all"},
 	"eestack":          {"eestack -short -EE"},

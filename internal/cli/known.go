@@ -42,7 +42,6 @@ var notThere = map[string]string{
 	"dlk":                      "syncblk lists the monitors and their owners, parallelstacks who waits",
 	"findroots":                "it sets a breakpoint in a live process; of a dump gcroot -gcgen N ADDRESS says what keeps an object alive in a collection of generation N",
 	"comstate":                 "clrthreads shows the apartments",
-	"clrma":                    "crashinfo says why the process died",
 	"saveallmodules":           "savemodule ADDRESS FILE saves one; pack saves the dump with all module files that are found",
 	"dumpvtbl":                 "dumpmt -md ADDRESS lists the methods",
 	"dumpfd":                   "dumpclass ADDRESS lists the fields",

@@ -1,6 +1,9 @@
 package threadcmd
 
 import (
+	"context"
+	"iter"
+
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/cli"
 	"github.com/sosgo/sosgo/internal/commands/ask"
@@ -91,13 +94,20 @@ func stackOptions(c *cli.Context) threads.StackOptions {
 		limit := int(n)
 		o.Limit = &limit
 	}
-	// A process with several CLRs is walked through the eyes of all; where one was
-	// chosen, the others' frames are only counted. SOS has the eyes of one.
-	if d := ask.Dump(c); !c.SOS && d.SeveralRuntimes() {
-		o.Walk = d.MergedWalk
-		if c.Session.Runtime() != "" {
-			o.Walk = ask.View(c).FoldedWalk
-		}
-	}
+	o.Walk = walkOfAll(c)
 	return o
+}
+
+// walkOfAll is the walk of a process with several CLRs, nil for another: through
+// the eyes of all, or where one was chosen, with the others' frames only counted.
+// SOS has the eyes of one.
+func walkOfAll(c *cli.Context) func(context.Context, uint32, stackwalk.WalkOptions) iter.Seq[stackwalk.Frame] {
+	switch d := ask.Dump(c); {
+	case c.SOS || !d.SeveralRuntimes():
+		return nil
+	case c.Session.Runtime() != "":
+		return ask.View(c).FoldedWalk
+	default:
+		return d.MergedWalk
+	}
 }

@@ -9,6 +9,7 @@ func Commands() []cli.Command {
 	return []cli.Command{
 		clrThreadsCommand(),
 		crashInfoCommand(),
+		clrmaCommand(),
 		printExceptionCommand(),
 		registersCommand(),
 		syncBlkCommand(),
