@@ -90,8 +90,8 @@ func TestNotThere(t *testing.T) {
 	}
 	_, _, stderr := runHabits(t, "-c", "sos findroots 1")
 	assert.Contains(t, stderr, "findroots is not there yet")
-	_, _, stderr = runHabits(t, "-c", "analyzeoom")
-	assert.Contains(t, stderr, "instead: crashinfo")
+	_, _, stderr = runHabits(t, "-c", "gctonative")
+	assert.Contains(t, stderr, "instead: listnearobj")
 }
 
 // TestWaysToStart: a dump's name is enough.
