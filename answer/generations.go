@@ -68,4 +68,5 @@ type Unreachable struct {
 type BadWord struct {
 	Slot  target.Addr `json:"slot" doc:"where the word is"`
 	Value target.Addr `json:"value" doc:"the word"`
+	After int         `json:"-"` // how many of the listed objects are referred to by words before it
 }

@@ -1,6 +1,8 @@
 package graph_test
 
 import (
+	"os"
+	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -8,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/graph"
 	"github.com/sosgo/sosgo/internal/testcase"
 	"github.com/sosgo/sosgo/internal/testdump"
@@ -144,4 +147,70 @@ func TestObjectSizesOfSOS(t *testing.T) {
 		}
 		return good
 	})
+}
+
+var (
+	gcrootLine = regexp.MustCompile(`(?m)^\$ gcroot (-nostacks )?([0-9a-f]+)$`)
+	foundLine  = regexp.MustCompile(`(?m)^Found [\d,]+ unique roots\.$`)
+	stepLine   = regexp.MustCompile(`^ {10}-> ([0-9a-f]+) `)
+)
+
+// sosPaths are the paths of an answer of gcroot, each as the addresses of its objects.
+func sosPaths(text string) []string {
+	var paths []string
+	path := ""
+	for _, line := range strings.Split(text, "\n") {
+		if m := stepLine.FindStringSubmatch(line); m != nil {
+			path += " " + m[1]
+		} else if path != "" {
+			paths, path = append(paths, path), ""
+		}
+	}
+	return paths
+}
+
+// TestPathsOfSOS: in SOS's form there is each path that SOS found, object by object. Which path that is depends on all the
+// roots before, whether they lead to the object or not.
+func TestPathsOfSOS(t *testing.T) {
+	withGraph(t, always, func(t *testing.T, d *testdump.Dump, g *graph.Graph) int {
+		files, err := filepath.Glob(filepath.Join(d.Case.Dir, "sos", "gcroot-*.txt"))
+		require.NoError(t, err)
+		if len(files) == 0 {
+			t.Skip("SOS did not run gcroot on this case")
+		}
+		x, _ := holders(t, d)
+		good := 0
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			require.NoError(t, err)
+			asked, answers := gcrootLine.FindAllStringSubmatch(string(text), -1), foundLine.Split(string(text), -1)
+			for i, m := range asked {
+				if i+1 >= len(answers) {
+					break // SOS ended before
+				}
+				a, _ := strconv.ParseUint(m[2], 16, 64)
+				out, err := x.SOSRootPaths(t.Context(), target.Addr(a), graph.HoldOptions{NoStacks: m[1] != ""})
+				require.NoError(t, err)
+				have := map[string]bool{}
+				for _, p := range out.Paths {
+					have[addresses(p.Objects)] = true
+				}
+				for _, want := range sosPaths(answers[i]) {
+					if !have[want] {
+						t.Errorf("%s: no path%s", m[0], want)
+					}
+					good++
+				}
+			}
+		}
+		return good
+	})
+}
+
+func addresses(steps []answer.PathStep) string {
+	out := ""
+	for i := range steps {
+		out += " " + strconv.FormatUint(uint64(steps[i].Address), 16)
+	}
+	return out
 }

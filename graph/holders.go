@@ -1,9 +1,12 @@
 package graph
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"iter"
+	"slices"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
@@ -390,15 +393,18 @@ func (x *Holders) SOSRootPaths(ctx context.Context, a target.Addr, o HoldOptions
 	}
 	defer toward.Free()
 	var lost []roots.Root
-	for root := range x.roots.All(ctx, roots.Options{NoStacks: o.NoStacks}) {
+	for root := range x.rootsOfSOS(ctx, o.NoStacks) {
 		start, ok := x.g.Node(root.Object)
-		if !ok || !root.Strong() {
+		if !ok {
 			continue
 		}
 		if out.Limited = o.Limit > 0 && len(out.Paths) == o.Limit; out.Limited {
 			break
 		}
 		if toward.Slice()[start] == 0 {
+			if err := search.Pass(ctx, start); err != nil {
+				return nil, err
+			}
 			continue
 		}
 		nodes, err := search.From(ctx, start)
@@ -423,6 +429,35 @@ func (x *Holders) SOSRootPaths(ctx context.Context, a target.Addr, o HoldOptions
 		out.Paths = append(out.Paths, x.sosPath(ctx, &out.Gaps, &lost[i], along(toward.Slice(), start)))
 	}
 	return out, ctx.Err()
+}
+
+// rootsOfSOS are the roots in the order in which SOS looks at them: of the handles of a table those of one type before those of the next.
+func (x *Holders) rootsOfSOS(ctx context.Context, noStacks bool) iter.Seq[roots.Root] {
+	return func(yield func(roots.Root) bool) {
+		var handles []roots.Root
+		more := func() bool {
+			slices.SortStableFunc(handles, func(a, b roots.Root) int {
+				return cmp.Or(cmp.Compare(a.Table, b.Table), cmp.Compare(a.Handle, b.Handle))
+			})
+			for _, root := range handles {
+				if !yield(root) {
+					return false
+				}
+			}
+			handles = nil
+			return true
+		}
+		for root, err := range x.roots.All(ctx, roots.Options{NoStacks: noStacks}) {
+			switch {
+			case err != nil && root.Object == 0:
+			case root.Kind == roots.KindHandle:
+				handles = append(handles, root)
+			case !more() || !yield(root):
+				return
+			}
+		}
+		more()
+	}
 }
 
 // sosPath describes a path from a root.

@@ -108,6 +108,29 @@ func (s *SOSSearch) From(ctx context.Context, start Node) ([]Node, error) {
 	return nil, nil
 }
 
+// Pass does what From does of an object that does not lead to the target, with the same effect on searches to come: what can
+// be reached from it has been seen, and no longer takes room in a record. The error is the context's.
+func (s *SOSSearch) Pass(ctx context.Context, start Node) error {
+	s.children = append(s.children[:0], start)
+	for left := searchStep; len(s.children) > 0; {
+		last := len(s.children) - 1
+		n := s.children[last]
+		s.children = s.children[:last]
+		for _, r := range s.references(n) {
+			if left--; left == 0 {
+				if left = searchStep; ctx.Err() != nil {
+					return ctx.Err()
+				}
+			}
+			if !has(s.seen, r) {
+				set(s.seen, r)
+				s.children = append(s.children, r)
+			}
+		}
+	}
+	return nil
+}
+
 // firstOf is where the references of a record begin: behind those of the record below it.
 func (s *SOSSearch) firstOf(i int) int {
 	if i == 0 {

@@ -174,7 +174,7 @@ func (h *Heap) UnreachableIn(r target.Range, live func(target.Addr) bool) (*answ
 		}
 		switch {
 		case err != nil:
-			out.Others = append(out.Others, answer.BadWord{Slot: slot, Value: a})
+			out.Others = append(out.Others, answer.BadWord{Slot: slot, Value: a, After: len(objects)})
 		case !o.Free && !live(a):
 			objects = append(objects, o)
 			total.Count(h.Segment(o.Addr), &o)

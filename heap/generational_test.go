@@ -136,6 +136,9 @@ func TestDead(t *testing.T) {
 			}
 			assert.Equal(t, bounds.Size()/8, u.Words)
 			assert.Equal(t, u.Words, u.Statistics.Count+uint64(len(u.Others)))
+			for i, w := range u.Others { // in the order of the words, with what is listed before each
+				assert.Equal(t, bounds.Start+target.Addr(8*(i+w.After)), w.Slot)
+			}
 		}
 		assert.LessOrEqual(t, none.Statistics.Count, ready)
 		assert.True(t, none.OnlyReady)

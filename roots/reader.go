@@ -102,7 +102,7 @@ func (s *scan) handles(weak bool) {
 }
 
 func ofHandle(e *heap.Handle) Root {
-	return Root{Kind: KindHandle, Object: e.Object, Value: e.Object, Address: e.Addr, Handle: e.Type, Extra: e.Extra,
+	return Root{Kind: KindHandle, Object: e.Object, Value: e.Object, Address: e.Addr, Handle: e.Type, Extra: e.Extra, Table: e.Table,
 		Pinned: e.Type == heap.HandlePinned || e.Type == heap.HandleAsyncPinned}
 }
 

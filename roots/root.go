@@ -50,9 +50,10 @@ type Root struct {
 	// have to take it for one. It is Interior and Pinned as well.
 	Conservative bool
 
-	// Handle is the type of a KindHandle, and Extra its second word (heap.Handle).
+	// Handle is the type of a KindHandle, Extra its second word and Table the table that it is in (heap.Handle).
 	Handle heap.HandleType
 	Extra  uint64
+	Table  int
 
 	// Critical is of a KindFinalizer: the finalizer is one of those that run last
 	// (CriticalFinalizerObject).
