@@ -13,6 +13,7 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/testdump"
 	"github.com/sosgo/sosgo/stackwalk"
+	"github.com/sosgo/sosgo/target"
 )
 
 // TestFacts holds answers to what the dumped programs said of their objects and
@@ -89,6 +90,68 @@ func TestThreads(t *testing.T) {
 	}
 	assert.Positive(t, methods)
 	assert.Positive(t, frames)
+}
+
+// TestStructures asks for what the runtime's own lists name: domains, loader allocators, fields, and for the gaps of the heap.
+func TestStructures(t *testing.T) {
+	var fields, allocators, domains, free int
+	testdump.Canned(t, func(t *testing.T, d *testdump.Dump) {
+		if !d.HasRuntime() || !d.HasHeap() {
+			t.Skip("no runtime with its heap")
+		}
+		rt, err := d.Runtime()
+		require.NoError(t, err)
+		kind := func(a target.Addr) answer.AddressKind { return d.Resolve(t.Context(), a).Kind }
+		if app, err := rt.AppDomain(); err == nil {
+			assert.Equal(t, answer.AddressDomain, kind(app.Addr))
+			domains++
+		}
+		system, err := rt.SystemDomain()
+		if err == nil {
+			assert.Equal(t, answer.AddressDomain, kind(system))
+			domains++
+		}
+		if a, err := rt.GlobalLoaderAllocator(); err == nil && a != system { // before 8 that domain stands for it
+			assert.Equal(t, answer.AddressAllocator, kind(a))
+			allocators++
+		}
+		text, err := rt.MethodTable(rt.WellKnown().String)
+		require.NoError(t, err)
+		list, err := rt.Fields(text)
+		require.NoError(t, err)
+		for _, f := range list {
+			a := d.Resolve(t.Context(), f.Addr)
+			name, err := rt.FieldName(&f)
+			require.NoError(t, err)
+			assert.Equal(t, answer.AddressFieldDesc, a.Kind)
+			assert.Equal(t, name, a.Name.String())
+			assert.Equal(t, text.Addr, a.MethodTable)
+			fields++
+		}
+		free += freeObjects(t, d)
+	})
+	assert.Positive(t, fields)
+	assert.Positive(t, allocators)
+	assert.Positive(t, domains)
+	assert.Positive(t, free)
+}
+
+// freeObjects asks for some of a heap's gaps and counts them.
+func freeObjects(t *testing.T, d *testdump.Dump) (n int) {
+	h, err := d.Heap()
+	require.NoError(t, err)
+	for o, err := range h.Objects() {
+		if err != nil || !o.Free {
+			continue
+		}
+		a := d.Resolve(t.Context(), o.Addr)
+		assert.Equal(t, answer.AddressFree, a.Kind)
+		assert.Equal(t, o.Size, a.Size)
+		if n++; n == 3 {
+			break
+		}
+	}
+	return n
 }
 
 // TestNothing: of what nothing proves nothing is said.

@@ -8,8 +8,9 @@
 //	floors -file .ci/coverage [-raise] coverage=FILE
 //
 // With -raise it writes the floors that rose, and those of new cases; no floor
-// ever falls. Coverage counts in whole percents, one less than measured, as any
-// edit and another machine move it a little.
+// ever falls. Coverage counts in whole percents, some less than measured: damaged
+// dumps are a part of the tests, and which lines they reach changes with every
+// command that is added.
 package main
 
 import (
@@ -43,7 +44,7 @@ func main() {
 
 // coverageSlack is how many percents a floor of coverage stays below what was
 // measured.
-const coverageSlack = 1
+const coverageSlack = 3
 
 // A key is a tool and a case, or for coverage a package.
 type key struct{ tool, name string }
