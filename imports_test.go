@@ -24,7 +24,7 @@ var update = flag.Bool("update", false, "write the drawing of the imports anew i
 // what is on its own floor or below.
 var layers = []struct{ name, packages string }{
 	{"words", "target answer internal/cursor internal/lazy internal/limits internal/workers"},
-	{"bytes", "internal/memmap internal/mmapfile internal/offheap internal/digraph internal/outfile internal/sandbox internal/teb hexdump"},
+	{"bytes", "internal/memmap internal/mmapfile internal/offheap internal/arrayfile internal/digraph internal/outfile internal/sandbox internal/teb hexdump"},
 	{"containers", "minidump elfcore dump"},
 	{"formats", "image metadata codeinfo unwind internal/layout internal/modfiles internal/symstore"},
 	{"runtime", "dac dac/code"},
