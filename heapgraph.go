@@ -3,6 +3,11 @@ package sosgo
 import (
 	"cmp"
 	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/graph"
@@ -27,8 +32,37 @@ func (v *View) Graph(ctx context.Context, o graph.Options) (*graph.Graph, error)
 			return nil, err
 		}
 		o.Jobs = cmp.Or(o.Jobs, v.dump.Jobs())
+		if o.Keep == nil && v.dump.options.GraphDir != "" {
+			if o.Keep, err = v.keep(); err != nil {
+				return nil, err
+			}
+		}
 		return graph.Build(ctx, h, roots, o)
 	})
+}
+
+// keep says how the graph is kept in Options.GraphDir. The names of its files begin with that of the dump and a number of its
+// content, so that those of dumps with the same name don't get into each other's way; that it is of a certain time makes sure
+// that what is kept of a dump is not believed once it was written again.
+func (v *View) keep() (*graph.Keep, error) {
+	d := v.dump
+	fingerprint, err := d.file.Fingerprint()
+	if err != nil {
+		return nil, err
+	}
+	name := "dump"
+	k := &graph.Keep{Dir: d.options.GraphDir, Dump: fingerprint, NoMmap: d.options.NoMmap}
+	if path := d.file.Path; path != "" {
+		name = filepath.Base(path)
+		if info, err := os.Stat(path); err == nil {
+			k.Dump = info.ModTime().UTC().AppendFormat(k.Dump, time.RFC3339Nano)
+		}
+	}
+	k.Name = fmt.Sprintf("%.100s-%x", name, fingerprint[:8])
+	if i := slices.Index(d.Runtimes(), v.inst); i > 0 {
+		k.Name += fmt.Sprintf("-%d", i)
+	}
+	return k, nil
 }
 
 // Holders answers what holds objects, by the Graph, which is built with o if nobody has yet.

@@ -1,7 +1,10 @@
 package sosgo_test
 
 import (
+	"os"
+	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -84,4 +87,52 @@ func TestGraphOfAClosedDump(t *testing.T) {
 		assert.False(t, found)
 		again.Close()
 	}
+}
+
+// TestGraphDir: a dump's graph is kept where Options say, and only there; a dump that was written since then is another one.
+func TestGraphDir(t *testing.T) {
+	c := testdump.Open(t, "net10-zoo")
+	content, err := os.ReadFile(c.Case.Path)
+	require.NoError(t, err)
+	dir, folder := t.TempDir(), t.TempDir()
+	path := filepath.Join(folder, "app.dmp")
+	require.NoError(t, os.WriteFile(path, content, 0o600))
+	ask := func(o sosgo.Options) (retained uint64, notes []error, walked bool) {
+		d, err := sosgo.Open(path, o)
+		require.NoError(t, err)
+		defer func() { require.NoError(t, d.Close()) }()
+		v, err := d.View("")
+		require.NoError(t, err)
+		g, err := v.Graph(t.Context(), graph.Options{Progress: func(p graph.Progress) { walked = walked || p.Phase == "objects" }})
+		require.NoError(t, err)
+		doms, err := g.Dominators(t.Context())
+		require.NoError(t, err)
+		return doms.Retained(g.Root()), g.Notes(), walked
+	}
+	options := c.Options()
+	want, _, walked := ask(options)
+	require.True(t, walked)
+	options.GraphDir = dir
+	for i, mmap := range []bool{true, true, false} {
+		options.NoMmap = !mmap
+		got, notes, walked := ask(options)
+		require.Equal(t, want, got)
+		require.Empty(t, notes)
+		require.Equal(t, i == 0, walked)
+	}
+	files, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	require.Len(t, files, 3, "rows, what lives, dominators")
+	for _, f := range files {
+		require.Regexp(t, `^app\.dmp-[0-9a-f]{16}\.[a-z]+\.sosgo$`, f.Name())
+	}
+	later := time.Now().Add(time.Hour)
+	require.NoError(t, os.Chtimes(path, later, later))
+	got, notes, walked := ask(options)
+	require.Equal(t, want, got)
+	require.NotEmpty(t, notes)
+	require.True(t, walked)
+	beside, err := os.ReadDir(folder)
+	require.NoError(t, err)
+	require.Len(t, beside, 1, "nothing is written that nobody asked for")
 }

@@ -117,6 +117,9 @@ type Options struct {
 	// how many bytes of them are kept; 0 is 64 GB.
 	Cache     string
 	CacheSize int64
+	// GraphDir is a folder in which the graphs of heaps' objects are kept for the next time (graph.Keep): some 45 bytes an
+	// object. It is made if it is not there. Empty keeps none.
+	GraphDir string
 	// Progress, if not nil, is told how far the unpacking of a compressed dump
 	// is, in bytes of the file.
 	Progress func(done, total int64)

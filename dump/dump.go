@@ -5,6 +5,7 @@ package dump
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -107,6 +108,17 @@ func (f *File) Truncated() error {
 
 // Content is the dump itself, unpacked, as an io.ReaderAt of Size bytes.
 func (f *File) Content() io.ReaderAt { return f.src }
+
+// Fingerprint tells the content of the dump, unpacked, from that of other dumps: it is made of the dump's size and of some
+// hundred pages all over it, so that a change elsewhere need not show.
+func (f *File) Fingerprint() ([]byte, error) {
+	samples, err := sampled(f.src, f.Size)
+	if err != nil {
+		return nil, err
+	}
+	h := sha256.Sum256(fmt.Appendf(nil, "%d %s", f.Size, samples))
+	return h[:], nil
+}
 
 // Close releases the dump. No memory that it lent may be used afterwards: not
 // what View and Span returned, and not what was taken from a note.

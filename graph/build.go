@@ -27,6 +27,8 @@ type Options struct {
 	// is computed of it; 0 is no limit. What would take more fails with
 	// target.ErrUnsupported and says how much it takes.
 	MaxMemory int64
+	// Keep, if not nil, is where what is computed is kept in files, from which it is there at once the next time.
+	Keep *Keep
 
 	deferFrom, piece uint64 // bytes; 0 stands for deferSize and pieceSize
 	wide             bool   // as if the heap had 32 GB
@@ -46,16 +48,44 @@ func Build(ctx context.Context, h *heap.Heap, r *Roots, o Options) (*Graph, erro
 		return nil, err
 	}
 	o.deferFrom, o.piece = cmp.Or(o.deferFrom, deferSize), cmp.Or(o.piece, pieceSize)
-	b := &builder{ctx: ctx, h: h, r: r, o: o, claims: target.ClaimsOf(h.Memory()), budget: offheap.NewBudget(o.MaxMemory), blind: map[*dac.MethodTable]error{}}
+	b := newBuilder(ctx, h, r, o)
+	if o.Keep == nil {
+		return b.built()
+	}
+	k := newKept(b)
+	g, err := k.loadRows(b)
+	if g != nil || err != nil {
+		return g, err
+	}
+	if g, err = newBuilder(ctx, h, r, o).built(); err == nil {
+		g.store, k.budget = k, g.budget
+		k.saveRows(ctx, g)
+	}
+	return g, err
+}
+
+// newBuilder is a builder that has looked at what the roots and the heap's memory are, and at no object.
+func newBuilder(ctx context.Context, h *heap.Heap, r *Roots, o Options) *builder {
+	b := &builder{ctx: ctx, h: h, r: r, o: o, claims: target.ClaimsOf(h.Memory()), budget: offheap.NewBudget(o.MaxMemory), blind: map[*dac.MethodTable]error{},
+		x: newIndex(h)}
+	b.points, b.field, b.inTable = pointsOf(r)
+	b.granules = b.x.granules()
+	b.wide = o.wide || b.granules+uint64(len(b.inTable)) >= uint64(digraph.None)
+	return b
+}
+
+// built builds, and gives all back if that fails.
+func (b *builder) built() (*Graph, error) {
 	g, err := b.build()
 	if err != nil {
-		b.arrays.free()
-		if b.x != nil {
-			b.x.free()
-		}
-		return nil, err
+		b.free()
 	}
-	return g, nil
+	return g, err
+}
+
+func (b *builder) free() {
+	b.arrays.free()
+	b.x.free()
 }
 
 // arrays are what a graph keeps of nodes and edges.
@@ -128,17 +158,11 @@ func (b *builder) build() (*Graph, error) {
 // prepare reserves addresses for as many objects and edges as the heap can have.
 // Memory is taken as they are found.
 func (b *builder) prepare() error {
-	var err error
-	if b.x, err = newIndex(b.budget, b.h); err != nil {
-		return err
-	}
-	b.points, b.field, b.inTable = pointsOf(b.r)
-	b.granules = b.x.granules()
+	err := b.x.make(b.budget)
 	// The 40 bits of a wide target address 8 TB.
-	if b.granules+uint64(len(b.inTable)) >= 1<<40 {
+	if err == nil && b.granules+uint64(len(b.inTable)) >= 1<<40 {
 		return target.Unsupportedf("a heap of %d GB", b.granules>>27)
 	}
-	b.wide = b.o.wide || b.granules+uint64(len(b.inTable)) >= uint64(digraph.None)
 	objects, edges := uint64(0), uint64(len(b.r.Dependents)+len(b.r.Edges)+2*len(b.r.Sources)+1)
 	for _, r := range b.h.Stored() {
 		objects += r.Size()/minObjectSize + 1

@@ -31,6 +31,8 @@
 //	Dominators                        16 n, and up to 18 n more while they are computed
 //	Dominators.Children                8 n
 //
+// Options.Keep has them in files, which the next start maps: what is mapped is not counted.
+//
 // Where a heap has 32 GB and more, Build takes another m bytes while it works.
 package graph
 

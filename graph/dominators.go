@@ -27,7 +27,16 @@ type Dominators struct {
 // Dominators computes the dominators and retained sizes of all nodes, once: 16 bytes
 // a node, and at most 18 more while it works.
 func (g *Graph) Dominators(ctx context.Context) (*Dominators, error) {
-	return g.lazy.doms.Get(func() (*Dominators, error) { return g.dominators(ctx) })
+	return g.lazy.doms.Get(func() (*Dominators, error) {
+		if d, err := g.store.loadDominators(ctx, g); d != nil || err != nil {
+			return d, err
+		}
+		d, err := g.dominators(ctx)
+		if err == nil {
+			d.save(ctx, g.store)
+		}
+		return d, err
+	})
 }
 
 func (g *Graph) dominators(ctx context.Context) (*Dominators, error) {
@@ -235,5 +244,6 @@ func (g *Graph) liveAs(ctx context.Context, words []uint64) (*Liveness, error) {
 		return nil, err
 	}
 	copy(array.Slice(), words)
-	return g.newLive(ctx, array)
+	l, err := g.newLive(ctx, array)
+	return g.keepLive(ctx, l, err)
 }

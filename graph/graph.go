@@ -49,6 +49,7 @@ type Graph struct {
 
 	stats Stats
 	lazy  lazies
+	store *kept // nil if nothing is kept
 }
 
 // hugeSize stands for a size that is in Graph.huge.
@@ -60,6 +61,7 @@ func (g *Graph) Close() {
 	g.lazy.free()
 	g.index.free()
 	g.arrays.free()
+	g.store.close()
 }
 
 // Heap is the heap whose objects the graph has.

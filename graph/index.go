@@ -62,23 +62,37 @@ type index struct {
 	before []uint32               // of counts
 }
 
-// newIndex makes room for the objects in the stored parts of a heap.
-func newIndex(b *offheap.Budget, h *heap.Heap) (*index, error) {
+// newIndex numbers the granules of the stored parts of a heap. It has no room for objects yet.
+func newIndex(h *heap.Heap) *index {
 	x := &index{}
 	for _, r := range h.Stored() {
 		x.cover(r)
 	}
 	x.directory()
-	var err error
-	if x.bits, err = offheap.Make[uint64](b, int(x.chunks)*chunkWords); err != nil {
-		return nil, err
+	return x
+}
+
+// size is the number of words that there is a bit for each granule in.
+func (x *index) size() int { return int(x.chunks) * chunkWords }
+
+// make makes room for objects, none of which is there yet.
+func (x *index) make(b *offheap.Budget) error {
+	bits, err := offheap.Make[uint64](b, x.size())
+	if err != nil {
+		return err
 	}
-	if x.counts, err = offheap.Make[uint32](b, int(x.chunks)*chunkWords/blockWords+1); err != nil {
+	return x.take(b, bits)
+}
+
+// take takes bits over.
+func (x *index) take(b *offheap.Budget, bits *offheap.Array[uint64]) (err error) {
+	x.bits = bits
+	if x.counts, err = offheap.Make[uint32](b, x.size()/blockWords+1); err != nil {
 		x.free()
-		return nil, err
+		return err
 	}
 	x.words, x.before = x.bits.Slice(), x.counts.Slice()
-	return x, nil
+	return nil
 }
 
 func (x *index) free() {

@@ -87,10 +87,16 @@ func (g *Graph) Live(ctx context.Context) (*Liveness, error) {
 	if l, ok := g.lazy.live.Known(); ok {
 		return l, nil
 	}
-	if _, err := g.Reach(ctx); err != nil {
+	l, err := g.store.loadLive(ctx, g)
+	if err != nil {
 		return nil, err
 	}
-	return g.lazy.live.Get(closed[*Liveness]) // Reach has computed it
+	if l == nil {
+		if _, err := g.Reach(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return g.lazy.live.Get(func() (*Liveness, error) { return l, nil }) // else Reach has computed it
 }
 
 // liveIn is what lives by a tree of paths.
@@ -116,7 +122,8 @@ func (g *Graph) liveIn(ctx context.Context, tree []uint32) (*Liveness, error) {
 		bits.Free()
 		return nil, err
 	}
-	return g.newLive(ctx, bits)
+	l, err := g.newLive(ctx, bits)
+	return g.keepLive(ctx, l, err)
 }
 
 // newLive counts what lives. It takes bits over.
@@ -147,6 +154,14 @@ func (g *Graph) newLive(ctx context.Context, array *offheap.Array[uint64]) (*Liv
 	return l, nil
 }
 
+// keepLive keeps what was computed.
+func (g *Graph) keepLive(ctx context.Context, l *Liveness, err error) (*Liveness, error) {
+	if err == nil {
+		g.store.save(ctx, keptLive, array("live", l.words))
+	}
+	return l, err
+}
+
 // Live reports whether something keeps n alive.
 func (l *Liveness) Live(n Node) bool { return l.words[n/64]&(1<<(n%64)) != 0 }
 
@@ -169,8 +184,15 @@ type Referrers struct{ rows *digraph.Graph }
 // Referrers turns the edges round: 4 bytes a node and 4 an edge, once.
 func (g *Graph) Referrers(ctx context.Context) (*Referrers, error) {
 	return g.lazy.reverse.Get(func() (*Referrers, error) {
+		if r, err := g.store.loadReferrers(ctx, g); r != nil || err != nil {
+			return r, err
+		}
 		rows, err := g.rows.Reverse(ctx, g.lazy.options)
-		return &Referrers{rows}, err
+		if err != nil {
+			return nil, err
+		}
+		g.store.save(ctx, keptReferrers, array("offsets", rows.Offsets), array("targets", rows.Targets))
+		return &Referrers{rows}, nil
 	})
 }
 

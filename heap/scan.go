@@ -82,6 +82,15 @@ func (o *Object) TypeNumber() uint32 { return o.typeID }
 // TypeByNumber is the type of the objects with a TypeNumber.
 func (h *Heap) TypeByNumber(n uint32) *dac.MethodTable { return h.types.get(n).mt }
 
+// TypeAt is the type of the objects that have a in their headers, as a walk takes it. The error says why no object has.
+func (h *Heap) TypeAt(a target.Addr) (*dac.MethodTable, error) {
+	t, err := h.types.lookup(a)
+	if err != nil {
+		return nil, err
+	}
+	return t.mt, nil
+}
+
 // Stored are the parts of the segments' objects that the dump holds, by address;
 // none goes from one segment into another.
 func (h *Heap) Stored() []target.Range { return h.held }

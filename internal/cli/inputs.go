@@ -28,6 +28,7 @@ func (a *app) openOptions() (OpenOptions, error) {
 		Sandbox:       a.globals["sandbox"].num != 0,
 		NoMmap:        a.globals["no-mmap"].num != 0,
 		NoCache:       a.globals["no-cache"].num != 0,
+		GraphDir:      a.globals["graph-dir"].text,
 		Jobs:          int(int64(a.globals["jobs"].num)),
 	}
 	if o.Jobs < 0 || o.Jobs > maxJobs {
@@ -48,6 +49,12 @@ func (a *app) openOptions() (OpenOptions, error) {
 	}
 	if st, err := os.Stat(o.SymbolCache); err == nil && o.SymbolCache != "" && !st.IsDir() {
 		return o, p.usagef("option -symbol-cache: %s is not a folder", o.SymbolCache)
+	}
+	if st, err := os.Stat(o.GraphDir); err == nil && o.GraphDir != "" && !st.IsDir() {
+		return o, p.usagef("option -graph-dir: %s is not a folder", o.GraphDir)
+	}
+	if o.GraphDir != "" && o.Sandbox {
+		return o, p.usagef("both -sandbox and -graph-dir are given; with -sandbox no file is opened or written; use one of them")
 	}
 	var err error
 	o.Limits, err = a.limits(p)

@@ -29,6 +29,8 @@ func TestBadOptions(t *testing.T) {
 		{[]string{"--symbol-server", "https://x y"}, "invalid character"},
 		{[]string{"--symbol-server", "https://x", "--offline"}, "both -offline and -symbol-server"},
 		{[]string{"--symbol-cache", text}, "is not a folder"},
+		{[]string{"--graph-dir", text}, "is not a folder"},
+		{[]string{"--graph-dir", dir, "--sandbox"}, "both -sandbox and -graph-dir"},
 		{[]string{"--limit", "nope=1"}, "unpacked: bytes"},
 		{[]string{"--limit", "unpacked"}, "is not NAME=SIZE"},
 		{[]string{"--limit", "unpacked=0"}, "is not a size"},

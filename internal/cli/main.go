@@ -90,6 +90,7 @@ func globalOptions() []Option {
 		{Name: "json", Summary: "print one JSON document a command"},
 		{Name: "no-mmap", Summary: "read the dump instead of mapping it, for files that may shrink or network drives"},
 		{Name: "no-cache", Summary: "unpack a compressed dump anew: else a large one is kept unpacked for a week, in the user's cache folder"},
+		{Name: "graph-dir", Kind: File, Value: "DIR", Summary: "keep the graph of the heap's objects in this folder: gcroot, retained and the like have it at once the next time"},
 		{Name: "jobs", Kind: Int, Summary: "worker threads; default: one a processor"},
 		{Name: "version", Summary: "print the version of sosgo"},
 		{Name: "c", Kind: Str, Value: "COMMAND", Repeat: true, Summary: "run this command line; may repeat, all share the session"},

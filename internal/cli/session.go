@@ -25,6 +25,7 @@ type OpenOptions struct {
 	Sandbox       bool              // once it is open, give up opening files and sockets
 	NoMmap        bool              // read the file instead of mapping it
 	NoCache       bool              // unpack a compressed dump anew
+	GraphDir      string            // folder in which graphs of objects are kept; empty: none are
 	Jobs          int               // worker goroutines; 0: one a processor
 	// Context is that of the command that runs now: what ends it ends downloads.
 	// It may be called from several goroutines.

@@ -40,7 +40,7 @@ func All() []cli.Command {
 // the session's to remember.
 func Open(_ context.Context, path string, o cli.OpenOptions) (cli.Dump, error) {
 	options := sosgo.Options{Modules: o.Modules, SymbolServers: o.SymbolServers, SymbolCache: o.SymbolCache,
-		Offline: o.Offline, NoMmap: o.NoMmap, Jobs: o.Jobs, Context: o.Context}
+		Offline: o.Offline, NoMmap: o.NoMmap, GraphDir: o.GraphDir, Jobs: o.Jobs, Context: o.Context}
 	for _, l := range ceilings {
 		if n, ok := o.Limits[l.Name]; ok {
 			*l.of(&options) = int64(min(n, math.MaxInt64))

@@ -19,7 +19,20 @@ func Holders(c *cli.Context) (*graph.Holders, error) {
 	if _, err := ScannedHeap(c, false); err != nil {
 		return nil, err
 	}
-	return View(c).Holders(c.Context(), GraphOptions(c))
+	h, err := View(c).Holders(c.Context(), GraphOptions(c))
+	if err == nil {
+		noteKept(c, h.Graph())
+	}
+	return h, err
+}
+
+// noteKept warns at the end of the command of what went wrong with the files of -graph-dir.
+func noteKept(c *cli.Context, g *graph.Graph) {
+	c.AtEnd(func() {
+		for _, err := range g.Notes() {
+			c.Warn(err)
+		}
+	})
 }
 
 // Liveness is what -live or -dead chooses, nil for all objects: by where objects start. Both together choose all, as in
@@ -60,6 +73,7 @@ func liveGraph(c *cli.Context) (*graph.Graph, error) {
 	if err != nil {
 		return nil, err
 	}
+	noteKept(c, g)
 	for _, w := range g.Stats().Warnings() {
 		c.Warn(w)
 	}

@@ -1,0 +1,295 @@
+package graph_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"hash/fnv"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo/graph"
+	"github.com/sosgo/sosgo/internal/testdump"
+	"github.com/sosgo/sosgo/target"
+)
+
+// told is print, and what lives and who refers to whom, each asked of g itself.
+func told(t testing.TB, g *graph.Graph) string {
+	t.Helper()
+	h := fnv.New64a()
+	live, err := g.Live(t.Context())
+	require.NoError(t, err)
+	held, err := g.Referrers(t.Context())
+	require.NoError(t, err)
+	for n := range graph.Node(g.Nodes()) {
+		fmt.Fprintln(h, live.Live(n), held.Of(n), g.Statics(n))
+		if s := g.Source(n); s != nil {
+			fmt.Fprintln(h, s.Kind, s.Parent, s.Handle, s.Slot)
+		}
+		for r := range g.RootRefs(n) {
+			root, ok := g.RootOf(n, r)
+			fmt.Fprintln(h, root.Kind, root.Object, root.Address, ok)
+		}
+	}
+	objects, size := live.Count()
+	return fmt.Sprintln(h.Sum64(), objects, size) + print(t, g)
+}
+
+// keepIn are options that keep a graph in a folder, and count how often the heap is read.
+func keepIn(dir string, walks *int) graph.Options {
+	return graph.Options{Keep: &graph.Keep{Dir: dir, Name: "heap", Dump: []byte("this dump")}, Progress: func(p graph.Progress) {
+		if p.Phase == "objects" && p.Done == p.Total {
+			*walks++
+		}
+	}}
+}
+
+// TestKeep: the second graph is there without reading the heap, and says the same.
+func TestKeep(t *testing.T) {
+	for _, name := range []string{"net10-zoo", "net31-zoo", "win-net10-zoo", "net10-zoo-servergc"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := testdump.Open(t, name)
+			plain, _ := built(t, d, graph.Options{})
+			want := told(t, plain)
+			dir, walks := filepath.Join(t.TempDir(), "made", "here"), 0
+			first, _ := built(t, d, keepIn(dir, &walks))
+			require.Equal(t, want, told(t, first))
+			require.Empty(t, first.Notes())
+			require.Equal(t, 1, walks)
+			files, err := os.ReadDir(dir)
+			require.NoError(t, err)
+			require.Len(t, files, len(graph.KeptParts))
+			for _, change := range []func(*graph.Options){
+				func(*graph.Options) {},
+				func(o *graph.Options) { o.Jobs = 1 },
+				func(o *graph.Options) { o.Keep.NoMmap = true },
+				func(o *graph.Options) { *o = o.Tuned(8, 24, true) },
+			} {
+				o := keepIn(dir, &walks)
+				change(&o)
+				again, _ := built(t, d, o)
+				require.Equal(t, want, told(t, again))
+				require.Empty(t, again.Notes())
+				require.Equal(t, 1, walks, "what was kept is not made again")
+				again.Close()
+				now, _ := again.Memory()
+				require.Zero(t, now)
+			}
+		})
+	}
+}
+
+// TestKeptFlips: a bit of a file that has turned never changes an answer: the file is refused, with a note, or it was a bit that
+// means nothing.
+func TestKeptFlips(t *testing.T) {
+	d := testdump.Open(t, "net31-zoo")
+	dir, walks := t.TempDir(), 0
+	g, _ := built(t, d, keepIn(dir, &walks))
+	want := told(t, g)
+	r := rand.New(rand.NewPCG(1, 2))
+	refused := 0
+	for part := range graph.KeptParts {
+		whole, err := os.ReadFile(g.KeptPath(part))
+		require.NoError(t, err)
+		for i := range 12 {
+			at := r.IntN(len(whole))
+			if i < 4 {
+				at = r.IntN(300) // the head
+			}
+			flipped := bytes.Clone(whole)
+			flipped[at] ^= 1 << r.IntN(8)
+			require.NoError(t, os.WriteFile(g.KeptPath(part), flipped, 0o600))
+			again, _ := built(t, d, keepIn(dir, &walks))
+			require.Equal(t, want, told(t, again), "byte %d of %s", at, part)
+			if notes := again.Notes(); len(notes) > 0 {
+				refused++
+				require.Contains(t, notes[0].Error(), part+".sosgo is not used: ")
+				require.True(t, testdump.Typed(notes[0]), notes[0])
+			}
+			again.Close()
+			sound, err := os.ReadFile(g.KeptPath(part))
+			require.NoError(t, err)
+			require.True(t, bytes.Equal(sound, whole) || bytes.Equal(sound, flipped), "it is written anew as it was")
+		}
+	}
+	require.Greater(t, refused, 20)
+}
+
+// TestKeptForeign: what was kept of something else is not believed, and is replaced.
+func TestKeptForeign(t *testing.T) {
+	d, other := testdump.Open(t, "net10-zoo"), testdump.Open(t, "net10-zoo-servergc")
+	dir, walks := t.TempDir(), 0
+	g, r := built(t, d, keepIn(dir, &walks))
+	want := told(t, g)
+	refused := func(t *testing.T, again *graph.Graph) {
+		t.Helper()
+		require.Equal(t, want, told(t, again))
+		notes := again.Notes()
+		require.NotEmpty(t, notes)
+		require.ErrorIs(t, notes[0], target.ErrUnsupported)
+		require.Contains(t, notes[0].Error(), "of another dump")
+		require.Empty(t, again.Notes(), "they are told once")
+	}
+	t.Run("dump", func(t *testing.T) {
+		foreign, _ := built(t, other, keepIn(dir, &walks))
+		require.NotEmpty(t, told(t, foreign))
+		require.NotEmpty(t, foreign.Notes())
+		again, _ := built(t, d, keepIn(dir, &walks))
+		refused(t, again)
+	})
+	t.Run("state", func(t *testing.T) {
+		o := keepIn(dir, &walks)
+		o.Keep.Dump = []byte("that dump an hour later")
+		again, _ := built(t, d, o)
+		refused(t, again)
+	})
+	t.Run("roots", func(t *testing.T) {
+		fewer := *r
+		fewer.Edges = r.Edges[:len(r.Edges)-1]
+		g, err := graph.Build(t.Context(), g.Heap(), &fewer, keepIn(dir, &walks))
+		require.NoError(t, err)
+		require.NotEmpty(t, g.Notes())
+		g.Close()
+		again, _ := built(t, d, keepIn(dir, &walks))
+		refused(t, again)
+	})
+	t.Run("no file of ours", func(t *testing.T) {
+		letter := []byte("a letter to a friend")
+		for part := range graph.KeptParts {
+			require.NoError(t, os.WriteFile(g.KeptPath(part), letter, 0o600))
+		}
+		again, _ := built(t, d, keepIn(dir, &walks))
+		require.Equal(t, want, told(t, again))
+		require.NotEmpty(t, again.Notes())
+		for part := range graph.KeptParts {
+			text, err := os.ReadFile(g.KeptPath(part))
+			require.NoError(t, err)
+			require.Equal(t, letter, text)
+		}
+	})
+}
+
+// TestKeptHeap: a file whose checksums are right but whose rows are not those of the heap is refused, and so is one that is no
+// graph.
+func TestKeptHeap(t *testing.T) {
+	d := testdump.Open(t, "net31-zoo")
+	dir, walks := t.TempDir(), 0
+	g, _ := built(t, d, keepIn(dir, &walks))
+	want := told(t, g)
+	for part, names := range graph.KeptParts {
+		for _, name := range names {
+			if part == "live" || part == "rows" && slices.Contains([]string{"slots of roots", "roots of slots", "facts"}, name) {
+				continue // of any content they are something
+			}
+			require.NoError(t, g.Forge(t.Context(), part, func(n string, data []byte) []byte {
+				if n == name && len(data) > 0 {
+					for i := range data {
+						data[i] ^= 0x55
+					}
+				}
+				return data
+			}))
+			again, _ := built(t, d, keepIn(dir, &walks))
+			require.Equal(t, want, told(t, again), "%s of %s", name, part)
+			if data, _ := os.ReadFile(g.KeptPath(part)); len(data) > 0 && !strings.HasPrefix(name, "high") && !strings.Contains(name, "large") && !strings.HasSuffix(name, "these") {
+				notes := again.Notes()
+				require.NotEmpty(t, notes, "%s of %s", name, part)
+				require.ErrorIs(t, notes[0], target.ErrCorrupt)
+			}
+			again.Close()
+		}
+	}
+}
+
+// TestNotKept: where nothing can be written, and of a heap that is not whole, there is a graph and a note.
+func TestNotKept(t *testing.T) {
+	d := testdump.Open(t, "net10-zoo")
+	plain, _ := built(t, d, graph.Options{})
+	want := told(t, plain)
+	dir, walks := filepath.Join(t.TempDir(), "file"), 0
+	require.NoError(t, os.WriteFile(dir, nil, 0o600))
+	g, _ := built(t, d, keepIn(dir, &walks))
+	require.Equal(t, want, told(t, g))
+	require.NotEmpty(t, g.Notes())
+
+	h, err := d.Heap()
+	require.NoError(t, err)
+	for seed := range uint64(8) {
+		v, err := d.Damaged(t, damaged(h, rand.New(rand.NewPCG(seed, 11)))...).View("")
+		require.NoError(t, err)
+		dir := t.TempDir()
+		g, err := v.Graph(t.Context(), keepIn(dir, &walks))
+		require.NoError(t, err)
+		files, err := os.ReadDir(dir)
+		require.NoError(t, err)
+		if s := g.Stats(); s.Corrupt > 0 || s.BlindObjects > 0 {
+			require.Empty(t, files)
+			require.NotEmpty(t, g.Notes())
+		} else {
+			require.Len(t, files, 1)
+		}
+	}
+}
+
+// TestKeepCancel: who wants no more gets its context's error, and leaves no half files.
+func TestKeepCancel(t *testing.T) {
+	d := testdump.Open(t, "net10-zoo")
+	dir, walks := t.TempDir(), 0
+	g, r := built(t, d, keepIn(dir, &walks))
+	told(t, g)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := graph.Build(ctx, g.Heap(), r, keepIn(dir, &walks))
+	require.ErrorIs(t, err, context.Canceled)
+	files, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	require.Len(t, files, len(graph.KeptParts))
+}
+
+// FuzzKept: words of the arrays of a file, whose checksums are right, are overwritten. Whatever is made of it ends without a panic.
+func FuzzKept(f *testing.F) {
+	d := testdump.Open(f, "net31-zoo")
+	dir, walks := f.TempDir(), 0
+	g, r := built(f, d, keepIn(dir, &walks))
+	want := told(f, g)
+	sound := map[string][]byte{}
+	for part := range graph.KeptParts {
+		data, err := os.ReadFile(g.KeptPath(part))
+		require.NoError(f, err)
+		sound[part] = data
+	}
+	parts := slices.Sorted(maps.Keys(graph.KeptParts))
+	for i := range parts {
+		f.Add(uint8(i), uint8(0), uint32(40), uint32(7))
+		f.Add(uint8(i), uint8(1), uint32(4000), uint32(1<<31))
+	}
+	f.Fuzz(func(t *testing.T, part, section uint8, at, value uint32) {
+		for part, data := range sound {
+			require.NoError(t, os.WriteFile(g.KeptPath(part), data, 0o600))
+		}
+		p := parts[int(part)%len(parts)]
+		names := graph.KeptParts[p]
+		name := names[int(section)%len(names)]
+		require.NoError(t, g.Forge(t.Context(), p, func(n string, data []byte) []byte {
+			if n == name && len(data) >= 4 {
+				copy(data[int(at)%(len(data)/4)*4:], []byte{byte(value), byte(value >> 8), byte(value >> 16), byte(value >> 24)})
+			}
+			return data
+		}))
+		again, err := graph.Build(t.Context(), g.Heap(), r, keepIn(dir, &walks))
+		require.NoError(t, err)
+		defer again.Close()
+		got := told(t, again)
+		if len(again.Notes()) > 0 {
+			require.Equal(t, want, got, "what was refused says nothing")
+		}
+	})
+}
