@@ -12,11 +12,14 @@ import (
 type Handles struct {
 	Gaps
 	// Handles come table by table, and by type.
-	Handles iter.Seq2[Handle, error] `json:"handles"`
+	Handles iter.Seq2[Handle, error] `json:"handles,omitempty"`
 	// What follows is known when Handles were read.
 	Types  []TypeCount   `json:"statistics,omitempty"`
 	Counts []HandleCount `json:"counts,omitempty"`
 	Count  Maybe[uint64] `json:"count,omitzero" doc:"number of handles"`
+
+	// Hold, with -retained, is what handles hold; Handles are nil then.
+	Hold *HandlesHold `json:"hold,omitempty"`
 
 	Heaps int  `json:"-"` // number of the GC's heaps; there may be more tables
 	All   bool `json:"-"` // handles of all types were asked for
@@ -84,4 +87,45 @@ func (t *HandleTally) Types() []TypeCount {
 		return cmp.Or(cmp.Compare(a.Size, b.Size), cmp.Compare(b.MethodTable, a.MethodTable))
 	})
 	return list
+}
+
+// HandlesHold are what GC handles hold: those that hold most, and sums.
+type HandlesHold struct {
+	Gaps
+	Live       HeapPart      `json:"live" doc:"what lives"`
+	Garbage    HeapPart      `json:"garbage" doc:"what nothing keeps alive"`
+	Frozen     HeapPart      `json:"frozen" doc:"what is in frozen segments without a root, and never collected"`
+	Incomplete bool          `json:"incomplete,omitempty" doc:"not all could be read, as the warnings say"`
+	Rows       []HandleHolds `json:"handles" doc:"handles, those without which most would be free first"`
+	More       int           `json:"more,omitempty" doc:"how many more handles there are"`
+	Kinds      []HandleSum   `json:"kinds,omitempty" doc:"what would be free without all handles of a type"`
+	Types      []HandleSum   `json:"types,omitempty" doc:"by the type of the objects: at least what would be free without the handles"`
+	MoreTypes  int           `json:"moreTypes,omitempty" doc:"how many more types there are"`
+}
+
+// HandleHolds is what one GC handle holds.
+type HandleHolds struct {
+	Handle   target.Addr `json:"handle" doc:"the handle"`
+	Type     string      `json:"type" doc:"its type, as gchandles has it"`
+	Holder   string      `json:"holder,omitempty" doc:"what of the runtime holds the handle"`
+	Object   PathObject  `json:"object" doc:"the object that it refers to; of a Dependent handle the one that it keeps alive"`
+	Primary  target.Addr `json:"primary,omitempty" doc:"of a Dependent handle: the object as long as which the other lives"`
+	Live     bool        `json:"live" doc:"the object lives"`
+	Freed    uint64      `json:"freed" doc:"bytes that would be free without the handle"`
+	Share    float64     `json:"share" doc:"their share of what lives, in percent"`
+	Retained uint64      `json:"retained" doc:"bytes that would be free without the object"`
+	Same     int         `json:"same,omitempty" doc:"how many more handles of the type refer to the object; of a Dependent handle, references of the primary object"`
+	Statics  int         `json:"statics,omitempty" doc:"how many static fields the object has the values of: these are roots of their own here"`
+	Types    []TypeCount `json:"types,omitempty" doc:"with -holds: what would be free, by type, the largest size first"`
+	Else     *RootPath   `json:"else,omitempty" doc:"with -path: what else keeps the object alive"`
+}
+
+// A HandleSum is what several GC handles hold together.
+type HandleSum struct {
+	Name        Text        `json:"name" doc:"type of the handles, or of their objects"`
+	MethodTable target.Addr `json:"methodTable,omitempty" doc:"type of the objects"`
+	Count       uint64      `json:"count" doc:"number of handles"`
+	Freed       uint64      `json:"freed" doc:"bytes that would be free without them"`
+	Share       float64     `json:"share" doc:"their share of what lives, in percent"`
+	AtLeast     bool        `json:"atLeast,omitempty" doc:"it may be more"`
 }

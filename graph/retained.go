@@ -359,6 +359,15 @@ func (x *Holders) retainedBy(ctx context.Context, r *answer.Retained, n Node, to
 
 // below calls visit with the objects that n dominates, itself among them.
 func (x *Holders) below(ctx context.Context, d *Dominators, n Node, visit func(Node)) error {
+	return x.belowAll(ctx, d, n, func(n Node) {
+		if x.g.IsObject(n) {
+			visit(n)
+		}
+	})
+}
+
+// belowAll calls visit with the nodes that n dominates, itself among them.
+func (x *Holders) belowAll(ctx context.Context, d *Dominators, n Node, visit func(Node)) error {
 	stack := []Node{n}
 	for i := 0; len(stack) > 0; i++ {
 		if i%searchStep == 0 && ctx.Err() != nil {
@@ -366,9 +375,7 @@ func (x *Holders) below(ctx context.Context, d *Dominators, n Node, visit func(N
 		}
 		n := stack[len(stack)-1]
 		stack = stack[:len(stack)-1]
-		if x.g.IsObject(n) {
-			visit(n)
-		}
+		visit(n)
 		children, err := d.Children(ctx, n)
 		if err != nil {
 			return err

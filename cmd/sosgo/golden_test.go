@@ -35,7 +35,7 @@ var goldenLines = map[string][]string{
 	"dumpvc":           {"dumpvc {type Debuggee.Zoo.Point} {root.Primitives.BoxedStruct}"},
 	"eeheap":           {"eeheap", "eeheap -gc", "eeheap -loader"},
 	"finalizequeue":    {"finalizequeue", "finalizequeue -stat", "finalizequeue -allReady"},
-	"gchandles":        {"gchandles", "gchandles -stat", "gchandles -type Pinned"},
+	"gchandles":        {"gchandles", "gchandles -stat", "gchandles -type Pinned", "gchandles -holds -path -top 5"},
 	"gcheapstat":       {"gcheapstat", "gcheapstat -iu"},
 	"gcwhere":          {"gcwhere {root.Dog}", "gcwhere 10"},
 	"gcroot":           {"gcroot {root.Dog}", "gcroot -all -nostacks {root.Primitives.String}", "gcroot --paths 3 {root.Collections.ByName}", "gcroot -gcgen 0 {root.Dog}", "gcroot {root.Primitives.FunctionPointer}", "gcroot 10"},
