@@ -22,6 +22,7 @@ import (
 	"github.com/sosgo/sosgo/stackscan"
 	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
+	"github.com/sosgo/sosgo/tasks"
 	"github.com/sosgo/sosgo/threads"
 )
 
@@ -43,6 +44,7 @@ type View struct {
 	walker  lazy.Value[*stackwalk.Walker]
 	roots   lazy.Value[*roots.Reader]
 	graph   lazy.Value[*graph.Graph]
+	tasks   lazy.Value[*tasks.Reader]
 	shapes  lazy.Value[*shapes.Binder]
 }
 
@@ -156,6 +158,17 @@ func (v *View) Shapes() (*shapes.Binder, error) {
 			return nil, err
 		}
 		return shapes.New(r, v.Heap), nil
+	})
+}
+
+// Tasks reads tasks and the state machines of async methods.
+func (v *View) Tasks() (*tasks.Reader, error) {
+	return v.tasks.Get(func() (*tasks.Reader, error) {
+		b, err := v.Shapes()
+		if err != nil {
+			return nil, err
+		}
+		return tasks.New(b), nil
 	})
 }
 

@@ -1,6 +1,10 @@
 package answer
 
-import "github.com/sosgo/sosgo/target"
+import (
+	"iter"
+
+	"github.com/sosgo/sosgo/target"
+)
 
 // A TaskState is what the flags of a task say.
 type TaskState struct {
@@ -9,4 +13,140 @@ type TaskState struct {
 	Flags  Hex         `json:"flags" doc:"m_stateFlags"`
 	Status string      `json:"status" doc:"what Task.Status says: \"Created\", \"WaitingForActivation\", \"WaitingToRun\", \"Running\", \"WaitingForChildrenToComplete\", \"RanToCompletion\", \"Canceled\" or \"Faulted\""`
 	Names  []string    `json:"names" doc:"the flags by their names in the framework, the lowest bit first: options of the task, then what happened to it"`
+}
+
+// Async is what async code waits for: the methods that are suspended, and the tasks between them. Which parts it has depends
+// on the question.
+type Async struct {
+	Gaps
+	// Stacks are read while they are ranged over.
+	Stacks iter.Seq2[*AsyncStack, error] `json:"stacks,omitempty"`
+	// Merged are the stacks with equal frames put together.
+	Merged []AsyncGroup `json:"merged,omitzero"`
+	// Types count the frames.
+	Types []AsyncCount `json:"types,omitzero"`
+}
+
+// An AsyncStack is what goes on, one after the other, when one thing completes that nothing of the heap completes.
+type AsyncStack struct {
+	Gaps
+	// Part: another stack has it as well. SOS, which does not know pooled boxes, begins a stack here.
+	Part bool `json:"part,omitempty" doc:"another stack has these frames, too, behind a pooled async method"`
+	// Awaiter is what the first frame waits with, if that is an async method.
+	Awaiter *AsyncAwaiter `json:"awaiter,omitempty" doc:"of a first frame that is an async method: the field of its state machine that it waits with"`
+	// Waits lead downwards: what the first frame awaits, what that awaits, and so on.
+	Waits []AsyncFrame `json:"waits,omitempty" doc:"what the first frame awaits, what that awaits, and so on"`
+	// Reason is what the whole stack waits for, in words.
+	Reason Text `json:"reason,omitzero" doc:"what all of it waits for, in words"`
+	// Frames lead upwards, depth first: whoever continues stands behind what it waits for, one deeper.
+	Frames []AsyncFrame `json:"frames" doc:"the frames, depth first: what continues when a frame completes follows it with a depth of one more"`
+	// Roots are what keeps the stack alive.
+	Roots []*RootPath `json:"roots,omitempty" doc:"with -roots: what keeps the first frame alive"`
+	More  bool        `json:"more,omitempty" doc:"there are more frames than an answer has"`
+}
+
+// An AsyncAwaiter is the field of a state machine that an async method waits with.
+type AsyncAwaiter struct {
+	Address     target.Addr `json:"address" doc:"the awaiter: an object, or a value type in place"`
+	MethodTable target.Addr `json:"methodTable" doc:"its type"`
+	Type        Text        `json:"type" doc:"name of the type"`
+	Field       string      `json:"field" doc:"the field"`
+	// Guessed: the state alone does not tell which of several awaiters it is, and the code is not in the dump.
+	Guessed bool `json:"guessed,omitempty" doc:"the method's code is not in the dump: it is the awaiter that is not empty"`
+}
+
+// The kinds of an AsyncFrame.
+const (
+	AsyncMethod = "async method"        // a task that is the box of a state machine
+	AsyncPooled = "pooled async method" // a box from a pool
+	AsyncTask   = "task"                // any other task
+	AsyncOther  = "other"               // no task: who continues is an object of the program's own, or a thread that waits
+)
+
+// An AsyncFrame is a task, the box of an async method, or whatever goes on when such a thing completes.
+type AsyncFrame struct {
+	Depth       int         `json:"depth" doc:"how many frames have to complete before"`
+	Object      target.Addr `json:"object" doc:"the task or the box"`
+	MethodTable target.Addr `json:"methodTable" doc:"its type"`
+	Kind        string      `json:"kind" doc:"\"async method\", \"pooled async method\", \"task\" or \"other\""`
+	*AsyncName
+	State  *int32 `json:"state,omitempty" doc:"of an async method: the number of the await at which it is suspended, from 0; -1 before the first one and while it runs, -2 at its end; of iterators numbers below -2 are yields"`
+	Flags  Hex    `json:"flags,omitempty" doc:"m_stateFlags of a task"`
+	Status string `json:"status,omitempty" doc:"what Task.Status says"`
+	// Meaning says what an object is that is no task.
+	Meaning string `json:"meaning,omitempty" doc:"of what is no task: what it does when the frame before it completes"`
+	// Words are the flags that SOS tells of.
+	Words string `json:"-"`
+	*AsyncPlace
+	Variables []AsyncVariable `json:"variables,omitempty" doc:"with -locals: this, the parameters and the locals of an async method that outlive an await"`
+	Fields    []AsyncField    `json:"fields,omitempty" doc:"with -fields: the fields of the state machine, or of the task"`
+	// Again: the frame stands further up, with what follows it. Loop: it is one of those that it follows.
+	Again bool `json:"again,omitempty" doc:"the same object stands above in this stack, with the frames that follow it"`
+	// Value: it continues by way of a value task source, which SOS does not follow.
+	Value bool `json:"-"`
+	// Left: the frame has completed, and completed ones were not asked for: what follows it is left out.
+	Left bool `json:"-"`
+}
+
+// An AsyncName is how the objects of a type are called.
+type AsyncName struct {
+	Type Text `json:"type" doc:"its type"`
+	// Name is what SOS calls it.
+	Name Text `json:"name" doc:"the state machine in the box, or the type with the method that a task runs"`
+}
+
+// An AsyncPlace is where an async method stands.
+type AsyncPlace struct {
+	Method Text `json:"method,omitzero" doc:"the async method, without its parameters"`
+	// Await is what it is suspended at.
+	Await   Text   `json:"await,omitzero" doc:"the method whose result is awaited, as the code calls it"`
+	File    string `json:"file,omitempty" doc:"source file of the await"`
+	Line    int    `json:"line,omitempty" doc:"line in it"`
+	Missing Reason `json:"placeMissing,omitzero" doc:"why the await, or its line, is not known"`
+}
+
+// An AsyncVariable is a variable of an async method that became a field of its state machine.
+type AsyncVariable struct {
+	Name  string `json:"name" doc:"its name"`
+	Kind  string `json:"kind" doc:"\"this\", \"parameter\" or \"local\""`
+	Type  Text   `json:"type" doc:"its declared type"`
+	Value string `json:"value" doc:"the value as text"`
+}
+
+// An AsyncField is a field of a state machine or of a task.
+type AsyncField struct {
+	Name        Text               `json:"name" doc:"its name"`
+	Type        Text               `json:"type" doc:"its declared type"`
+	MethodTable Maybe[target.Addr] `json:"methodTable,omitzero" doc:"MethodTable of that, 0x0 if it is not loaded"`
+	Address     target.Addr        `json:"address" doc:"where it is stored"`
+	Stored
+	// Array is the length of an array that it refers to, and of what.
+	Array *AsyncArray `json:"array,omitempty" doc:"the array that it refers to"`
+}
+
+// An AsyncArray is what a field says of an array.
+type AsyncArray struct {
+	Element Text   `json:"elementType" doc:"type of the elements"`
+	Length  uint32 `json:"length" doc:"their number"`
+}
+
+// An AsyncGroup is frames that are called alike and continue alike frames.
+type AsyncGroup struct {
+	Depth       int         `json:"depth" doc:"how many frames have to complete before"`
+	Count       uint64      `json:"count" doc:"frames in the group"`
+	Kind        string      `json:"kind" doc:"what they are, as for a frame"`
+	MethodTable target.Addr `json:"methodTable" doc:"type of the first of them"`
+	Name        Text        `json:"name" doc:"what they are called"`
+	State       *int32      `json:"state,omitempty" doc:"state of their state machines"`
+	*AsyncPlace
+	Object target.Addr `json:"object" doc:"the first of them"`
+	Value  bool        `json:"-"` // as that of an AsyncFrame
+	Part   bool        `json:"part,omitempty" doc:"other groups have these frames, too, behind a pooled async method or an iterator"`
+}
+
+// An AsyncCount counts frames by name.
+type AsyncCount struct {
+	MethodTable target.Addr `json:"methodTable" doc:"type of the first of them"`
+	Count       uint64      `json:"count" doc:"tasks and boxes of that name"`
+	Name        Text        `json:"name" doc:"the state machine in the box, or the type with the method that a task runs"`
 }

@@ -76,6 +76,12 @@ func (d *describer) stored(v Value) answer.Stored {
 	return s
 }
 
+// Stored is the value as an answer has it.
+func (v Value) Stored() answer.Stored {
+	d := &describer{r: v.r, note: func(error) {}}
+	return d.stored(v)
+}
+
 // members are the fields of a value type in place, or the elements of an inline array,
 // as deep and as many as a line of text shows of them or more. Where some can't be told
 // the last one, without a name, says why.

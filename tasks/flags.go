@@ -1,6 +1,10 @@
 package tasks
 
-import "fmt"
+import (
+	"fmt"
+	"math/bits"
+	"strings"
+)
 
 // Flags are the field m_stateFlags of a task. The framework keeps in its low half how the task was created, and in its high
 // half what happened to it. The numbers are those of System.Threading.Tasks.Task in all versions from .NET Framework 4.5 to
@@ -82,4 +86,22 @@ func (f Flags) Names() []string {
 		}
 	}
 	return out
+}
+
+// sosFlags are the flags that SOS tells of, in its order.
+var sosFlags = [...]Flags{FlagStarted, FlagDelegateInvoked, FlagDisposed, FlagExceptionObservedByParent, FlagCancellationAcknowledged, FlagFaulted, FlagCanceled,
+	FlagWaitingOnChildren, FlagRanToCompletion, FlagCompletionReserved}
+
+// words are the flags that SOS tells of, with bars between them; a blank for none.
+func (f Flags) words() string {
+	var out []string
+	for _, flag := range sosFlags {
+		if f&flag != 0 {
+			out = append(out, flagNames[bits.TrailingZeros32(uint32(flag))])
+		}
+	}
+	if out == nil {
+		return " "
+	}
+	return strings.Join(out, "|")
 }

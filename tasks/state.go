@@ -4,12 +4,9 @@ import (
 	"fmt"
 
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/shapes"
 	"github.com/sosgo/sosgo/target"
 )
-
-// taskClass is the name of the class that all tasks derive from.
-const taskClass = "System.Threading.Tasks.Task"
 
 // A NotTaskError says that an object is no task. It is a kind of target.ErrUnsupported.
 type NotTaskError struct {
@@ -31,39 +28,24 @@ func DescribeFlags(f Flags) *answer.TaskState {
 
 // DescribeState says in which state the task at a is. An object of another type is a *NotTaskError, an address that holds
 // no object an *objects.InvalidError.
-func DescribeState(r *objects.Reader, a target.Addr) (*answer.TaskState, error) {
-	o, err := r.Proven(a)
+func (r *Reader) DescribeState(a target.Addr) (*answer.TaskState, error) {
+	o, err := r.r.Proven(a)
 	if err != nil {
 		return nil, err
 	}
-	name, err := o.Type.ManagedName()
-	if is, err := isTask(o.Type); err != nil {
-		return nil, err
-	} else if !is {
-		return nil, &NotTaskError{Addr: a, Type: answer.Text{S: name, Err: err}}
+	name, nameErr := o.Type.ManagedName()
+	k := r.kindAt(o.Type.MT.Addr)
+	switch {
+	case k.err != nil:
+		return nil, k.err
+	case k.task == nil:
+		return nil, &NotTaskError{Addr: a, Type: answer.Text{S: name, Err: nameErr}}
 	}
-	flags, ferr := o.Field("m_stateFlags").Bits()
-	if ferr != nil {
-		return nil, ferr
+	flags, err := k.task.Flags.Uint(shapes.Of(o))
+	if err != nil {
+		return nil, err
 	}
 	out := DescribeFlags(Flags(flags))
-	out.Task, out.Type = a, answer.Text{S: name, Err: err}
+	out.Task, out.Type = a, answer.Text{S: name, Err: nameErr}
 	return out, nil
-}
-
-// isTask reports whether a type is Task or derives from it.
-func isTask(t *objects.Type) (bool, error) {
-	for t != nil {
-		name, err := t.ManagedName()
-		if err != nil {
-			return false, err
-		}
-		if name == taskClass {
-			return true, nil
-		}
-		if t, err = t.Base(); err != nil {
-			return false, err
-		}
-	}
-	return false, nil
 }

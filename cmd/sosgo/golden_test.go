@@ -71,6 +71,7 @@ var goldenLines = map[string][]string{
 	"syncblk":          {"syncblk", "syncblk -all"},
 	"threads":          {"threads", "threads -v"},
 	"threadstate":      {"threadstate 1021220"},
+	"dumpasync":        {"dumpasync", "dumpasync -tasks -completed -fields", "dumpasync -stats -tasks -completed", "dumpasync -coalesce -tasks -completed"},
 	"taskstate":        {"taskstate -v 33555456", "taskstate -value 0x200400", "taskstate {root.Dog}", "taskstate 10"},
 	"watsonbuckets":    {"watsonbuckets"},
 	"clru":             {"clru {md}", "clru -gcinfo -ehinfo {ip}"},

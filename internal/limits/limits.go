@@ -126,6 +126,10 @@ const (
 	WasteTypes       = 1 << 20 // types whose objects are looked at for waste
 	WasteObjects     = 1 << 24 // that waste memory and are remembered until it is known who holds them, 16 bytes each
 
+	AsyncFrames = 1 << 21 // of one stack of async methods
+	AsyncWaits  = 1 << 16 // things that wait for each other, one behind the other, below one async method
+	AsyncGroups = 1 << 20 // of merged stacks
+
 	MissingElements = 4096 // of an array, one behind the other, that are shown as missing each
 
 	FinalizerQueueBytes = 8 << 30

@@ -38,6 +38,7 @@ slice net10-zoo net10-zoo-withheap
 slice net10-zoo-noregions net10-zoo-noregions-withheap -lean
 slice net10-zoo-servergc net10-zoo-servergc-withheap -lean
 slice net10-stacks net10-stacks-withheap -lean
+slice net10-async net10-async-withheap -lean
 slice net10-crash-nested net10-crash-nested-withheap -lean
 slice net10-crash-null-triage net10-crash-null-triage -lean
 slice net9-zoo net9-zoo-withheap -lean

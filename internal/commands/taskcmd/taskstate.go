@@ -36,10 +36,10 @@ func askTaskState(c *cli.Context) (report.Answer, error) {
 	if !ok {
 		return report.Answer{}, c.Usagef("which task? Give its address, or flags with -value")
 	}
-	r, err := ask.Objects(c)
+	r, err := ask.View(c).Tasks()
 	if err != nil {
 		return report.Answer{}, err
 	}
-	out, err := tasks.DescribeState(r, a)
+	out, err := r.DescribeState(a)
 	return ask.Say(out, err, tasktext.State)
 }

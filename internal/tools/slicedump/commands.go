@@ -24,7 +24,7 @@ func commandsOf(dir string, m manifest) ([]string, error) {
 		"dumpheap", "dumpheap -stat", "dumpheap -strings", "dumpheap -thinlock", "gchandles", "gchandles -stat", "syncblk -all",
 		"dumpexceptions", "finalizequeue", "finalizequeue -stat", "gcheapstat", "dumpdomain", "verifyheap", "threadpool",
 		"dumpruntimetypes", "sizestats", "clrstack -all", "clrstack -a", "dumpstackobjects -all", "printexception", "parallelstacks",
-		"dumpasync", "timerinfo", "assemblies", "crashinfo", "gcroot -all",
+		"dumpasync", "dumpasync -locals -fields -tasks -completed", "timerinfo", "assemblies", "crashinfo", "gcroot -all",
 	}
 	lines = append(lines, factCommands(m)...)
 	for i := range 64 { // as many threads as the corpus has

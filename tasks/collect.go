@@ -1,0 +1,266 @@
+package tasks
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/shapes"
+	"github.com/sosgo/sosgo/target"
+)
+
+// A Set is the tasks and the boxes of async methods of a heap, and who continues when they complete.
+type Set struct {
+	r     *Reader
+	items []item // by address
+	index map[target.Addr]int32
+	// next are, for item i, those of edges from start[i] to start[i+1].
+	start []uint32
+	edges []edge
+
+	errs    []error // of what could not be read, one of a kind each
+	failure error   // no object of the heap could be read
+}
+
+// An item is a task, or the box of an async method that is none.
+type item struct {
+	addr       target.Addr
+	kind       *kind
+	flags      Flags // of tasks
+	state      int32 // of state machines
+	hasState   bool
+	pooledDone bool // a pooled box that has completed
+}
+
+// completed reports whether the item has come to its end.
+func (i *item) completed() bool {
+	if i.kind.task == nil {
+		return i.pooledDone
+	}
+	return i.flags.Completed()
+}
+
+// An edge leads from an item to who continues when that completes.
+type edge struct {
+	addr target.Addr
+	to   int32 // the item, -1 for an object that is none
+	// value: by way of a value task source and not of a task's continuation.
+	value bool
+}
+
+// Collect walks the heap for tasks and boxes, with several workers. What can't be read is told by Note.
+func (r *Reader) Collect(ctx context.Context, h *heap.Heap, o heap.ScanOptions) (*Set, error) {
+	s := &Set{r: r}
+	var stats heap.Stats
+	lost := map[string]*lostItems{}
+	var order []*lostItems
+	err := heap.Scan(ctx, h, h.Spans(nil), o, func() *collector { return &collector{r: r} }, func(c *collector) error {
+		base := uint32(len(s.edges))
+		s.items = append(s.items, c.items...)
+		s.edges = append(s.edges, c.edges...)
+		for _, n := range c.start {
+			s.start = append(s.start, base+n)
+		}
+		stats.Count += c.seen
+		stats.Corrupt += len(c.corrupt)
+		stats.Corruptions = append(stats.Corruptions, c.corrupt...)
+		for i := range c.lost {
+			l := &c.lost[i]
+			if at := lost[l.err.Error()]; at != nil {
+				at.count += l.count
+				continue
+			}
+			order = append(order, &lostItems{l.err, l.count})
+			lost[l.err.Error()] = order[len(order)-1]
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	s.start = append(s.start, uint32(len(s.edges)))
+	var g answer.Gaps
+	s.failure = stats.Note(&g)
+	s.errs = append(s.errs, g.Noted()...)
+	for _, l := range order {
+		err := l.err
+		if l.count > 1 {
+			err = fmt.Errorf("%w (and of %d more)", err, l.count-1)
+		}
+		s.errs = append(s.errs, err)
+	}
+	s.link()
+	return s, nil
+}
+
+// link finds the items that edges lead to.
+func (s *Set) link() {
+	s.index = make(map[target.Addr]int32, len(s.items))
+	for i := range s.items {
+		s.index[s.items[i].addr] = int32(i)
+	}
+	for i := range s.items {
+		for n := s.start[i]; n < s.start[i+1]; n++ {
+			e := &s.edges[n]
+			e.to = -1
+			if to, ok := s.index[e.addr]; ok {
+				e.to = to
+			}
+		}
+	}
+}
+
+// Len is the number of tasks and boxes.
+func (s *Set) Len() int { return len(s.items) }
+
+// Note notes what could not be read. That nothing could is the error.
+func (s *Set) Note(g *answer.Gaps) error {
+	g.NoteAll(s.errs)
+	return s.failure
+}
+
+// next are the edges of an item.
+func (s *Set) next(i int32) []edge { return s.edges[s.start[i]:s.start[i+1]] }
+
+// A collector gathers the items of a run.
+type collector struct {
+	r       *Reader
+	byType  []*kind // by number of the type; nil is not known yet
+	items   []item
+	start   []uint32
+	edges   []edge
+	corrupt []*heap.Corruption
+	lost    []lostItems
+	seen    uint64
+}
+
+// lostItems are objects of which something could not be read.
+type lostItems struct {
+	err   error // of the first
+	count int
+}
+
+// Objects gathers tasks and boxes.
+func (c *collector) Objects(_ *heap.Segment, batch []heap.Object) {
+	c.seen += uint64(len(batch))
+	for i := range batch {
+		o := &batch[i]
+		if o.Free {
+			continue
+		}
+		k := c.kindOf(o)
+		if k.item() && k.err == nil {
+			c.add(o.Addr, k)
+		}
+	}
+}
+
+// kindOf is the kind of an object's type. A type that is not known is noted when it is first met.
+func (c *collector) kindOf(o *heap.Object) *kind {
+	n := int(o.TypeNumber())
+	if n < len(c.byType) && c.byType[n] != nil {
+		return c.byType[n]
+	}
+	for len(c.byType) <= n {
+		c.byType = append(c.byType, nil)
+	}
+	k := c.r.kindAt(o.Type.Addr)
+	c.byType[n] = k
+	if k.err != nil {
+		c.lose(k.err)
+	}
+	return k
+}
+
+// lose notes an error, one after another of the same text once.
+func (c *collector) lose(err error) {
+	for i := range c.lost {
+		if c.lost[i].err.Error() == err.Error() {
+			c.lost[i].count++
+			return
+		}
+	}
+	if len(c.lost) < maxLost {
+		c.lost = append(c.lost, lostItems{err, 1})
+	}
+}
+
+// maxLost bounds the errors that differ which one run of the heap tells of.
+const maxLost = 16
+
+// add gathers one item.
+func (c *collector) add(a target.Addr, k *kind) {
+	it := item{addr: a, kind: k}
+	x := shapes.OfAddr(a)
+	var next target.Addr
+	var err error
+	if k.task != nil {
+		var flags uint64
+		if flags, err = k.task.Flags.Uint(x); err == nil {
+			it.flags = Flags(flags)
+			next, err = k.task.Continuation.Addr(x)
+		}
+	} else if it.pooledDone, err = k.source.Completed.Bool(k.pooled.Source.At(x)); err == nil {
+		next, err = k.source.waiter(k.pooled.Source.At(x))
+	}
+	if err != nil {
+		c.lose(err)
+		return // without its flags nothing is known of it
+	}
+	var iterates target.Addr
+	if k.machine() {
+		var idle bool
+		if iterates, idle = c.state(&it); idle {
+			return
+		}
+	}
+	c.items = append(c.items, it)
+	c.start = append(c.start, uint32(len(c.edges)))
+	c.follow(next, k.task == nil)
+	c.follow(iterates, true)
+}
+
+// follow gathers the edges to who continues at a.
+func (c *collector) follow(a target.Addr, value bool) {
+	if a == 0 {
+		return
+	}
+	if err := c.r.expand(a, func(to target.Addr) { c.edges = append(c.edges, edge{addr: to, value: value}) }); err != nil {
+		c.lose(err)
+	}
+}
+
+// state reads the state of an item's state machine, of an iterator who waits for its next element, and whether a pooled box
+// is not in use.
+func (c *collector) state(it *item) (iterates target.Addr, idle bool) {
+	x, m, err := c.r.machineOf(it.kind, it.addr)
+	if err == nil {
+		it.state, err = m.state(x)
+	}
+	if err != nil {
+		c.lose(err)
+		return 0, false
+	}
+	it.hasState = true
+	if it.kind.pooled != nil {
+		if idle, err = m.idle(x); err != nil {
+			c.lose(err)
+		}
+	}
+	if m.promise == nil {
+		return 0, idle
+	}
+	if iterates, err = m.source.waiter(m.promise.At(x)); err != nil {
+		c.lose(err)
+	}
+	return iterates, idle
+}
+
+// Corrupt notes where the walk could not go on.
+func (c *collector) Corrupt(e *heap.Corruption) { c.corrupt = append(c.corrupt, e) }
+
+// Reset forgets the items, and keeps what is known of types.
+func (c *collector) Reset() {
+	c.items, c.start, c.edges, c.corrupt, c.lost, c.seen = c.items[:0], c.start[:0], c.edges[:0], nil, nil, 0
+}

@@ -1,0 +1,130 @@
+package tasks
+
+import (
+	"strings"
+	"sync"
+
+	"github.com/sosgo/sosgo/internal/lazy"
+	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/shapes"
+)
+
+// A machine is the type of the state machine of an async method.
+type machine struct {
+	typ   *objects.Type
+	shape *machineShape
+	err   error // why shape is nil
+	// promise is what others wait for the next element of an async iterator with; nil for other methods.
+	promise *shapes.Struct
+	source  *valueTaskSource
+	pooled  *pooledMachine // nil where it is not known what the builder of pooled boxes has
+
+	fields lazy.Value[machineFields]
+	name   lazy.Value[string]
+	awaits lazy.Value[map[int32]awaitSite]
+	places sync.Map // state -> *answer.AsyncPlace
+}
+
+// machineFields are the fields of a state machine by what the compiler made them for.
+type machineFields struct {
+	awaiters []*objects.Field // what the method waits for, one field for all awaits of the same type of awaiter
+	locals   []hoisted        // this, parameters and local variables that live longer than an await
+}
+
+// A hoisted variable is one that became a field.
+type hoisted struct {
+	name  string
+	kind  string // one of answer's Variable kinds
+	field *objects.Field
+}
+
+func newMachine(r *Reader, t *objects.Type) *machine {
+	m := &machine{typ: t}
+	m.shape, m.err = shapes.Bind[machineShape](r.b, t)
+	m.pooled, _ = shapes.Bind[pooledMachine](r.b, t)
+	if s, err := shapes.Bind[iteratorShape](r.b, t); err == nil {
+		if source, err := shapes.Bind[valueTaskSource](r.b, s.Promise.Type()); err == nil {
+			m.promise, m.source = &s.Promise, source
+		}
+	}
+	return m
+}
+
+// state is where the method stands: the number of the await at which it is suspended, counted from 0; -1 before the first
+// and while it runs, -2 at its end. Iterators have others below -2 for their yields.
+func (m *machine) state(x shapes.Instance) (int32, error) {
+	if m.err != nil {
+		return 0, m.err
+	}
+	n, err := m.shape.State.Int(x)
+	return int32(n), err
+}
+
+// idle reports whether a pooled box with this state machine waits in its pool to be used again.
+func (m *machine) idle(x shapes.Instance) (bool, error) {
+	if m.pooled == nil {
+		return false, nil
+	}
+	box, err := m.pooled.Box.Addr(x)
+	return box == 0 && err == nil, err
+}
+
+// layout sorts the fields of the state machine.
+func (m *machine) layout() (machineFields, error) {
+	return m.fields.Get(func() (machineFields, error) {
+		all, err := m.typ.Fields()
+		out := machineFields{}
+		for _, f := range all {
+			if f.Static || f.Err() != nil {
+				continue
+			}
+			switch name := f.Name; {
+			case isAwaiter(name):
+				out.awaiters = append(out.awaiters, f)
+			default:
+				if v, kind := variableName(name); v != "" {
+					out.locals = append(out.locals, hoisted{v, kind, f})
+				}
+			}
+		}
+		return out, err
+	})
+}
+
+// isAwaiter reports whether a field of that name holds awaiters: <>u__1 of C#, $A0 of Visual Basic.
+func isAwaiter(name string) bool {
+	return strings.HasPrefix(name, "<>u__") || strings.HasPrefix(name, "$A") && len(name) > 2 && name[2] >= '0' && name[2] <= '9'
+}
+
+// The kinds of hoisted variables.
+const (
+	variableThis      = "this"
+	variableLocal     = "local"
+	variableParameter = "parameter"
+)
+
+// variableName is the variable that became a field of that name, empty for what the compiler keeps for itself.
+func variableName(name string) (variable, kind string) {
+	switch {
+	case name == "<>4__this" || name == "$VB$Me":
+		return "this", variableThis
+	case strings.HasPrefix(name, "<>") || strings.HasPrefix(name, "$State") || strings.HasPrefix(name, "$Builder") || strings.HasPrefix(name, "$Current"):
+		return "", ""
+	case strings.HasPrefix(name, "<"): // <local>5__2
+		if v, rest, ok := strings.Cut(name[1:], ">"); ok && strings.HasPrefix(rest, "5__") {
+			return v, variableLocal
+		}
+		return "", ""
+	case strings.HasPrefix(name, "$VB$ResumableLocal_"): // $VB$ResumableLocal_local$0
+		v := strings.TrimPrefix(name, "$VB$ResumableLocal_")
+		if i := strings.LastIndexByte(v, '$'); i > 0 {
+			v = v[:i]
+		}
+		return v, variableLocal
+	case strings.HasPrefix(name, "$VB$Local_"):
+		return strings.TrimPrefix(name, "$VB$Local_"), variableParameter
+	case strings.HasPrefix(name, "$"):
+		return "", ""
+	}
+	return name, variableParameter
+}

@@ -1,0 +1,173 @@
+package tasks
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strconv"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/target"
+)
+
+// Merged puts the stacks that options choose together: frames that are called alike, stand at the same await and continue
+// frames that were put together are one group, those with most frames first. They are depth first.
+func (s *Set) Merged(ctx context.Context, o StackOptions) (*answer.Async, error) {
+	out := &answer.Async{Merged: []answer.AsyncGroup{}}
+	if err := s.Note(&out.Gaps); err != nil {
+		return nil, err
+	}
+	m := &merger{builder: s.builder(o), ctx: ctx, out: out, path: map[target.Addr]int{}}
+	var first []member
+	m.starts(func(i int32, part bool) bool {
+		first = append(first, member{edge{s.items[i].addr, i, false}, 1, part})
+		return true
+	})
+	m.level(first, 0)
+	return out, ctx.Err()
+}
+
+// A merger makes groups.
+type merger struct {
+	*builder
+	ctx  context.Context
+	out  *answer.Async
+	path map[target.Addr]int // how many of the groups around the current one an object is in
+}
+
+// A member is a frame of a group, and how often it is in it.
+type member struct {
+	edge
+	times uint64
+	part  bool // of a stack that is a part of another
+}
+
+// A group is members that are called alike.
+type group struct {
+	frame   answer.AsyncFrame // of the first member
+	count   uint64
+	members []member
+	part    bool
+}
+
+// level makes the groups of frames at a depth, and of what continues each of them.
+func (m *merger) level(frames []member, depth int) {
+	for _, g := range m.grouped(frames) {
+		if m.ctx.Err() != nil {
+			return
+		}
+		if len(m.out.Merged) == limits.AsyncGroups || depth == maxMergedDepth {
+			m.out.Note(target.Unsupportedf("there are more than %d groups, or %d one behind the other", limits.AsyncGroups, maxMergedDepth))
+			return
+		}
+		m.out.Merged = append(m.out.Merged, answer.AsyncGroup{Depth: depth, Count: g.count, Kind: g.frame.Kind, MethodTable: g.frame.MethodTable, Name: g.frame.AsyncName.Name,
+			State: g.frame.State, AsyncPlace: g.frame.AsyncPlace, Object: g.frame.Object, Value: g.frame.Value, Part: g.part})
+		for _, x := range g.members {
+			m.path[x.addr]++
+		}
+		m.level(m.continuations(g), depth+1)
+		for _, x := range g.members {
+			m.path[x.addr]--
+		}
+	}
+}
+
+// maxMergedDepth bounds the depth of groups: each is a level of the search.
+const maxMergedDepth = 10_000
+
+// grouped puts frames that are called alike together, the most first; equal ones in the order of their first frames.
+func (m *merger) grouped(frames []member) []*group {
+	type key struct {
+		name  string
+		state int32
+		part  bool
+	}
+	known := map[key]*group{}
+	var out []*group
+	for _, x := range frames {
+		f := m.named(x.edge)
+		k := key{f.AsyncName.Name.String(), notSuspended, x.part}
+		if f.State != nil {
+			k.state = *f.State
+			k.name = strconv.Itoa(int(k.state)) + " " + k.name
+		}
+		g := known[k]
+		if g == nil {
+			g = &group{frame: f, part: x.part}
+			known[k] = g
+			out = append(out, g)
+		}
+		g.members = append(g.members, x)
+		g.count += x.times
+	}
+	slices.SortStableFunc(out, func(a, b *group) int { return cmp.Compare(b.count, a.count) })
+	return out
+}
+
+// named is a frame with what groups go by.
+func (m *merger) named(e edge) answer.AsyncFrame {
+	f := answer.AsyncFrame{Object: e.addr, Value: e.value}
+	switch {
+	case e.to < 0:
+		m.describeOther(&m.out.Gaps, &f)
+	default:
+		m.describe(&m.out.Gaps, &f, e.to)
+		if !m.live[e.to] {
+			f.State = nil // SOS does not know it
+		}
+	}
+	return f
+}
+
+// continuations are what continues the members of a group. An object that is in a group around it would go round for ever.
+func (m *merger) continuations(g *group) []member {
+	var out []member
+	at := map[target.Addr]int{}
+	for _, x := range g.members {
+		if x.to < 0 || !m.live[x.to] {
+			continue
+		}
+		for _, e := range m.next(x.to) {
+			if m.path[e.addr] > 0 {
+				continue
+			}
+			if n, ok := at[e.addr]; ok {
+				out[n].times += x.times
+				continue
+			}
+			at[e.addr] = len(out)
+			out = append(out, member{e, x.times, x.part})
+		}
+	}
+	return out
+}
+
+// Count counts the items that options choose by name, the most first.
+func (s *Set) Count(o StackOptions) (*answer.Async, error) {
+	out := &answer.Async{Types: []answer.AsyncCount{}}
+	if err := s.Note(&out.Gaps); err != nil {
+		return nil, err
+	}
+	known := map[*answer.AsyncName]int{}
+	byText := map[string]int{}
+	for i := range s.items {
+		it := &s.items[i]
+		if !o.matches(it) || !o.Tasks && !it.kind.machine() || !o.Completed && it.completed() {
+			continue
+		}
+		name := s.r.nameOf(it.kind, it.addr)
+		n, ok := known[name]
+		if !ok {
+			if n, ok = byText[name.Name.String()]; !ok {
+				n = len(out.Types)
+				byText[name.Name.String()] = n
+				out.Types = append(out.Types, answer.AsyncCount{MethodTable: it.kind.typ.MT.Addr, Name: name.Name})
+			}
+			known[name] = n
+		}
+		out.Types[n].Count++
+	}
+	slices.SortStableFunc(out.Types, func(a, b answer.AsyncCount) int { return cmp.Compare(b.Count, a.Count) })
+	return out, nil
+}
