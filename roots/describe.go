@@ -8,6 +8,7 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/codeinfo"
 	"github.com/sosgo/sosgo/dac/code"
+	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/lazy"
 	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
@@ -41,6 +42,9 @@ func (r *Reader) Describe(ctx context.Context, root *Root) *answer.GCRoot {
 			if tables, _ := r.staticTables(ctx); tables[root.Object] {
 				out.Holder = "the values of static fields"
 			}
+		}
+		if out.Holder == "" && root.Handle == heap.HandleRefCounted {
+			out.Holder = "a wrapper for native code, which counts references"
 		}
 	}
 	if t := root.Thread; t != nil {

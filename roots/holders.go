@@ -3,13 +3,15 @@ package roots
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/target"
 )
 
 // Holder says which structure of the runtime has a handle: "the managed object of
-// thread 3", "the exception that thread 3 is handling". It is empty for a handle
+// thread 3", "the exception that thread 3 is handling", "the
+// System.OutOfMemoryException that the runtime has ready". It is empty for a handle
 // that no structure which is looked at has: those that programs allocated are such.
 func (r *Reader) Holder(handle target.Addr) string {
 	m, _ := r.names.holders.Get(func() (map[target.Addr]string, error) { return r.readHolders(), nil })
@@ -25,7 +27,52 @@ func (r *Reader) readHolders() map[target.Addr]string {
 			out[h.Handle] = holderWords(&h)
 		}
 	}
+	r.addGlobals(out)
 	return out
+}
+
+// maxGlobals is how many bytes of the runtime's module are searched for handles: its data has one or two MB.
+const maxGlobals = 256 << 20
+
+// addGlobals adds the handles that global variables of the runtime have: its data has their addresses, which nothing
+// else has there. So it keeps the exceptions that can't be allocated any more when they are wanted (appdomain.cpp,
+// SystemDomain::CreatePreallocatedExceptions).
+func (r *Reader) addGlobals(out map[target.Addr]string) {
+	objects := map[target.Addr]target.Addr{}
+	first, last := ^target.Addr(0), target.Addr(0)
+	for e, err := range r.h.Handles() {
+		if err == nil && out[e.Addr] == "" {
+			objects[e.Addr] = e.Object
+			first, last = min(first, e.Addr), max(last, e.Addr)
+		}
+	}
+	m := r.rt.Instance().Module
+	mem := target.NewWindow(r.h.Memory())
+	left := maxGlobals / 8
+	for a, ok := target.NextStored(r.h.Memory(), m.Base); ok && m.Contains(a) && left > 0; a, ok = target.NextStored(r.h.Memory(), a) {
+		for a = (a + 7) &^ 7; m.Contains(a) && left > 0; a += 8 {
+			v, err := mem.Uint64(a)
+			if left--; err != nil {
+				a += 8
+				break
+			}
+			if h := target.Addr(v); h >= first && h <= last {
+				if object, ok := objects[h]; ok && out[h] == "" {
+					out[h] = r.globalWords(object)
+				}
+			}
+		}
+	}
+}
+
+// globalWords says what a global variable of the runtime has of an object.
+func (r *Reader) globalWords(object target.Addr) string {
+	if o, err := r.h.ObjectAt(object); err == nil {
+		if name, err := r.rt.TypeName(o.Type.Addr, dac.NameManaged); err == nil && strings.HasSuffix(name, "Exception") {
+			return "the " + name + " that the runtime has ready"
+		}
+	}
+	return "a global variable of the runtime"
 }
 
 func holderWords(h *dac.HeldHandle) string {

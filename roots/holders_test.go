@@ -55,3 +55,38 @@ func TestDescribe(t *testing.T) {
 		return named
 	})
 }
+
+// TestRuntimeGlobals: the exceptions that the runtime keeps for when there is no memory or stack left are named as such, each
+// once, and no handle of the program is.
+func TestRuntimeGlobals(t *testing.T) {
+	testdump.Corpus(t, testcase.Named("net10-zoo-withheap", "net8-zoo-withheap", "net31-zoo-withheap", "win-net10-zoo-withheap"),
+		func(t *testing.T, d *testdump.Dump) int {
+			r, h := reader(t, d)
+			found := map[string]int{}
+			for root, err := range r.All(t.Context(), roots.Options{}) {
+				if err != nil || root.Kind != roots.KindHandle {
+					continue
+				}
+				holder := r.Describe(t.Context(), &root).Holder
+				if name, ok := strings.CutSuffix(holder, " that the runtime has ready"); ok {
+					found[strings.TrimPrefix(name, "the ")]++
+					o, err := h.ObjectAt(root.Object)
+					assert.NoError(t, err)
+					managed, err := h.Runtime().TypeName(o.Type.Addr, 0)
+					assert.NoError(t, err)
+					assert.Equal(t, "the "+managed, name)
+				}
+			}
+			for _, want := range []string{"OutOfMemory", "StackOverflow", "ExecutionEngine"} {
+				assert.Equal(t, 1, found["System."+want+"Exception"], want)
+			}
+			for _, fact := range d.Manifest.Objects() {
+				for e, err := range h.Handles() {
+					if err == nil && e.Object == fact.Addr {
+						assert.NotContains(t, r.Holder(e.Addr), "the runtime", fact.Name)
+					}
+				}
+			}
+			return len(found)
+		})
+}
