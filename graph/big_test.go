@@ -4,8 +4,10 @@ package graph_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"syscall"
 	"testing"
 	"time"
@@ -71,4 +73,59 @@ func TestBig(t *testing.T) {
 	s := g.Stats()
 	now, peak := g.Memory()
 	fmt.Println(s.Objects, s.Edges, s.Faults, s.RootFaults, float64(now)/float64(s.Objects), float64(peak)/float64(s.Objects), s.Warnings())
+}
+
+// TestBigCancel cancels each step on the dump that SOSGO_BENCH_DUMP names at many points, and says how long it went on.
+func TestBigCancel(t *testing.T) {
+	name := os.Getenv("SOSGO_BENCH_DUMP")
+	if name == "" {
+		t.Skip("SOSGO_BENCH_DUMP names no dump")
+	}
+	d, err := sosgo.Open(name, sosgo.Options{})
+	require.NoError(t, err)
+	defer d.Close()
+	v, err := d.View("")
+	require.NoError(t, err)
+	h, err := v.Heap()
+	require.NoError(t, err)
+	reader, err := v.RootReader()
+	require.NoError(t, err)
+	r, err := graph.RootsOf(t.Context(), h, reader)
+	require.NoError(t, err)
+	g, err := graph.Build(t.Context(), h, r, graph.Options{})
+	require.NoError(t, err)
+	defer func() { g.Close() }()
+	for _, step := range []struct {
+		name string
+		f    func(ctx context.Context) error
+	}{
+		{"build", func(ctx context.Context) error {
+			g, err := graph.Build(ctx, h, r, graph.Options{})
+			if err == nil {
+				g.Close()
+			}
+			return err
+		}},
+		{"referrers", func(ctx context.Context) error { _, err := g.Referrers(ctx); return err }},
+		{"reach", func(ctx context.Context) error { _, err := g.Reach(ctx); return err }},
+		{"dominators", func(ctx context.Context) error { _, err := g.Dominators(ctx); return err }},
+	} {
+		var late []time.Duration
+		for wait := 5 * time.Millisecond; ; wait += wait/2 + 7*time.Millisecond {
+			ctx, cancel := context.WithCancel(t.Context())
+			var at time.Time
+			timer := time.AfterFunc(wait, func() { at = time.Now(); cancel() })
+			err := step.f(ctx)
+			if timer.Stop() || err == nil {
+				break // it was faster
+			}
+			late = append(late, time.Since(at))
+			require.True(t, errors.Is(err, context.Canceled), err)
+		}
+		slices.Sort(late)
+		fmt.Println(step.name, "cancelled", len(late), "times; until it ended:", late)
+		if len(late) > 0 {
+			require.Less(t, late[len(late)/2], 50*time.Millisecond, step.name)
+		}
+	}
 }

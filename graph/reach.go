@@ -273,7 +273,9 @@ func (g *Graph) starts(ctx context.Context, in func(Node) bool) (*offheap.Array[
 				}
 				n++
 			}
-			out[w] = word
+			if word != 0 { // memory that nobody writes to is none
+				out[w] = word
+			}
 		}
 	})
 	if err != nil {

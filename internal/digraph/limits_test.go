@@ -4,8 +4,10 @@ import (
 	"context"
 	"encoding/binary"
 	"math/rand/v2"
+	"os"
 	"runtime"
 	"slices"
+	"strconv"
 	"testing"
 	"time"
 
@@ -108,15 +110,19 @@ func all(tb testing.TB, g *digraph.Graph, opt digraph.Options) []uint64 {
 	return append(out, h)
 }
 
-// TestDeepAndWide goes through a list of 10 million nodes and through a node that holds 10 million others: no stack,
-// and memory as the comments promise.
+// TestDeepAndWide goes through a list of 20 million nodes and through a node that holds 10 million others: no stack,
+// and memory as the comments promise. SOSGO_DEEP is how many million nodes the list has; 100 take 3 GB.
 func TestDeepAndWide(t *testing.T) {
 	n := 10_000_000
 	if testing.Short() {
 		n = 1_000_000
 	}
+	deep := 2 * n
+	if millions, err := strconv.Atoi(os.Getenv("SOSGO_DEEP")); err == nil {
+		deep = millions * 1_000_000
+	}
 	t.Run("list", func(t *testing.T) {
-		deepOrWide(t, chainGraph, n, 17, func(u uint32) uint32 { return u - 1 })
+		deepOrWide(t, chainGraph, deep, 17, func(u uint32) uint32 { return u - 1 })
 	})
 	t.Run("star", func(t *testing.T) { // 16, 6 for each edge outside the tree, and 4 for those into the last
 		deepOrWide(t, starGraph, n, 16+2*6+2*4+1, func(uint32) uint32 { return 0 })
