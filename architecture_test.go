@@ -19,7 +19,7 @@ const modulePath = "github.com/sosgo/sosgo"
 
 // library is what commands may ask: all packages of the library, the root's
 // too, and package report for the answer that they give.
-const library = "answer codeinfo crash dac dac/code diagnosis disasm dump graph heap hexdump image leaks metadata objects report resolve shapes stackscan stackwalk target tasks threads unwind waste heapdiff SELF"
+const library = "answer codeinfo collections crash dac dac/code diagnosis disasm dump graph heap hexdump image leaks metadata objects report resolve shapes stackscan stackwalk target tasks threads unwind waste heapdiff SELF"
 
 // mayImport says which packages of this module each package may import, as
 // docs/architecture.md explains it: nobody imports what comes later on the
@@ -55,6 +55,7 @@ var mayImport = map[string]string{
 	"heap":               "answer target dac internal/layout internal/limits internal/workers",
 	"objects":            "answer target dac dac/code heap metadata internal/layout internal/lazy internal/limits",
 	"shapes":             "target dac heap metadata objects internal/lazy internal/limits",
+	"collections":        "answer target dac objects shapes internal/limits",
 	"stackscan":          "target dac heap answer objects internal/limits",
 	"stackwalk":          "answer target codeinfo dac dac/code image metadata objects unwind internal/limits",
 	"threads":            "answer target dac dac/code objects stackwalk image unwind stackscan internal/limits internal/teb",

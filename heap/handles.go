@@ -425,43 +425,52 @@ func (t *handleTables) values(segment target.Addr, block int) (target.Addr, []by
 // HandleAt reads the handle whose slot is at a. Its Object is 0 where the handle was cleared. What no segment of a handle
 // table has is target.ErrCorrupt.
 func (h *Heap) HandleAt(a target.Addr) (Handle, error) {
+	e, _, err := h.HandleSlots(a)
+	return e, err
+}
+
+// HandleSlots is HandleAt with the address of the second word of types that have one, 0 for others.
+func (h *Heap) HandleSlots(a target.Addr) (e Handle, second target.Addr, err error) {
 	t, err := h.openHandleTables()
 	if err != nil {
-		return Handle{}, err
+		return Handle{}, 0, err
 	}
+	return t.handle(a)
+}
+
+// handle is the handle whose slot is at a, and where its second word is.
+func (t *handleTables) handle(a target.Addr) (e Handle, second target.Addr, err error) {
 	segment := a &^ target.Addr(t.o.Segment.Size-1)
 	head, err := target.Bytes(t.mem, segment, t.o.Segment.Values)
 	if err != nil {
-		return Handle{}, err
+		return Handle{}, 0, err
 	}
 	if _, err := t.firstSegment(target.Addr(le64(head[t.o.Segment.Table:]))); err != nil {
-		return Handle{}, fmt.Errorf("handle %#x: %w", uint64(a), err)
+		return Handle{}, 0, fmt.Errorf("handle %#x: %w", uint64(a), err)
 	}
 	index := (int(a-segment) - t.o.Segment.Values) / handleSize
 	block := index / t.o.perBlock
 	if int(a-segment) < t.o.Segment.Values || a%handleSize != 0 || block >= t.o.blocks {
-		return Handle{}, target.Corruptf("%#x is no handle", uint64(a))
+		return Handle{}, 0, target.Corruptf("%#x is no handle", uint64(a))
 	}
 	typ := head[t.o.Segment.BlockType+block]
 	if typ >= t.o.dataBlock {
-		return Handle{}, target.Corruptf("%#x is no handle: block %d of its segment has none", uint64(a), block)
+		return Handle{}, 0, target.Corruptf("%#x is no handle: block %d of its segment has none", uint64(a), block)
 	}
-	e := Handle{Addr: a, Type: HandleType(typ)}
-	object, err := target.Pointer(t.mem, a)
-	if err != nil {
-		return Handle{}, err
+	e = Handle{Addr: a, Type: HandleType(typ)}
+	if e.Object, err = target.Pointer(t.mem, a); err != nil {
+		return Handle{}, 0, err
 	}
-	e.Object = object
 	if extra := head[t.o.Segment.UserData+block]; extra != freeBlock {
 		if int(extra) >= t.o.blocks {
-			return Handle{}, target.Corruptf("block %d of segment %#x has its data in block %d", block, uint64(segment), extra)
+			return Handle{}, 0, target.Corruptf("block %d of segment %#x has its data in block %d", block, uint64(segment), extra)
 		}
-		at := segment + target.Addr(t.o.Segment.Values+handleSize*(int(extra)*t.o.perBlock+index%t.o.perBlock))
-		second, err := target.Pointer(t.mem, at)
+		second = segment + target.Addr(t.o.Segment.Values+handleSize*(int(extra)*t.o.perBlock+index%t.o.perBlock))
+		word, err := target.Pointer(t.mem, second)
 		if err != nil {
-			return Handle{}, err
+			return Handle{}, 0, err
 		}
-		e.Extra = uint64(second)
+		e.Extra = uint64(word)
 	}
-	return e, nil
+	return e, second, nil
 }

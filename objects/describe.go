@@ -335,3 +335,9 @@ func elementWord(et metadata.ElementType) string {
 	}
 	return strings.TrimPrefix(dac.CorTypeName(et), "System.")
 }
+
+// Storer returns a function that tells of values as answers do. It is for one goroutine.
+func (r *Reader) Storer() func(Value) answer.Stored {
+	d := &describer{r: r, note: func(error) {}}
+	return d.stored
+}

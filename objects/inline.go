@@ -65,7 +65,9 @@ func (v Value) plain(limit, depth int) answer.Line {
 	return answer.Words(v.answer().Plain())
 }
 
-// answer is the value as answers have it.
+// Answer is the value as answers have it, without its text.
+func (v Value) Answer() answer.Value { return v.answer() }
+
 func (v Value) answer() answer.Value {
 	return answer.Value{Kind: v.Kind(), Size: v.Size(), Bits: v.bits, At: v.at}
 }

@@ -112,6 +112,9 @@ func (b *Binder) bind(s *schema, t *objects.Type, v reflect.Value) error {
 	if d == nil {
 		return ErrOtherType
 	}
+	if s.derived {
+		d = t
+	}
 	if len(s.choices) > 0 {
 		return b.choose(s, d, v)
 	}

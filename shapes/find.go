@@ -240,3 +240,21 @@ func Elements[T any](b *Binder, o objects.Object) (*T, Array, error) {
 	s, err := Bind[T](b, a.Element())
 	return s, a, err
 }
+
+// Fitting is how many elements of an array its segment of the heap has room for. Where that is not all, the number of its
+// elements is wrong, as the error says. Without a heap all are believed.
+func (b *Binder) Fitting(a *Array) (uint32, error) {
+	if b.open == nil {
+		return a.Len, nil
+	}
+	h, err := b.open()
+	if err != nil {
+		return a.Len, nil // nothing contradicts it
+	}
+	s := h.Segment(a.Addr)
+	if s == nil || uint64(a.Len)*a.size <= uint64(s.Objects.End-a.data) {
+		return a.Len, nil
+	}
+	fit := uint32(uint64(s.Objects.End-min(a.data, s.Objects.End)) / max(1, a.size))
+	return fit, target.Corruptf("array %016x claims %d elements, and its segment ends after %d", uint64(a.Addr), a.Len, fit)
+}

@@ -2,6 +2,7 @@ package shapes
 
 import (
 	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/target"
 )
@@ -104,4 +105,24 @@ func (b *Binder) ImmutableArray(s objects.Struct) (objects.Object, error) {
 type immutableArray struct {
 	_     Type `of:"System.Collections.Immutable.ImmutableArray<>"`
 	Array Ref  `field:"array"`
+}
+
+// DependentSlots are the two objects of a dependent handle as values that say where they are stored. Where the first is null
+// the handle was cleared.
+func (b *Binder) DependentSlots(h target.Addr) (first, second objects.Value, err error) {
+	if b.open == nil {
+		return first, second, target.Unsupportedf("dependent handles need a heap")
+	}
+	own, err := b.open()
+	if err != nil {
+		return first, second, err
+	}
+	e, extra, err := own.HandleSlots(h &^ handleTags)
+	if err != nil {
+		return first, second, err
+	}
+	if e.Type != heap.HandleDependent {
+		return first, second, target.Corruptf("handle %#x is a %s", uint64(h), e.Type.Words())
+	}
+	return b.reader.ValueAt(metadata.ElementObject, e.Addr, nil), b.reader.ValueAt(metadata.ElementObject, extra, nil), nil
 }

@@ -22,8 +22,10 @@ func OfAddr(a target.Addr) Instance { return Instance(a + dac.ObjectHeaderBytes)
 func In(s objects.Struct) Instance { return Instance(s.Addr) }
 
 // Type is the type of a shape's blank field, whose tag names the definitions of the types that the shape is for:
-// `of:"Ns.Name<,>|Ns.Outer<>+Inner"`. A type is of a definition if it or one of its bases is an instance of it. A shape
-// without one is for every type with its fields.
+// `of:"Ns.Name<,>|Ns.Outer<>+Inner"`. A type is of a definition if it or one of its bases is an instance of it, and the
+// fields are those of that base: a class of the program that derives from a collection can't hide them. With the tag
+// `fields:"derived"` the fields of the type itself are meant, for abstract classes whose derived ones have the fields. A
+// shape without a Type is for every type with its fields.
 type Type struct{}
 
 // errAbsent is about optional fields that a type has not.
@@ -239,3 +241,6 @@ func (s *ThreadStatic) Of(t *dac.Thread) objects.Value {
 	}
 	return s.field.ThreadStatic(t).Value
 }
+
+// Object is the address of the object that the instance is.
+func (x Instance) Object() target.Addr { return target.Addr(x) - dac.ObjectHeaderBytes }

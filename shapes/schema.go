@@ -11,6 +11,7 @@ import (
 type schema struct {
 	typ     reflect.Type
 	names   []string // of definitions; none is every type
+	derived bool     // fields of the types that derive from these count, too
 	slots   []slot
 	choices []choice
 	err     error // what is wrong with the tags
@@ -53,7 +54,7 @@ func (s *schema) fields(t reflect.Type, index []int) {
 		switch {
 		case f.Type == reflect.TypeFor[Type]():
 			if len(index) == 0 || len(s.names) == 0 {
-				s.names = definitions(f.Tag.Get("of"))
+				s.names, s.derived = definitions(f.Tag.Get("of")), f.Tag.Get("fields") == "derived"
 			}
 		case f.Anonymous && f.Type.Kind() == reflect.Struct:
 			s.fields(f.Type, at)

@@ -23,6 +23,12 @@ import (
 // elsewhere. In braces stand names: of a fact of the manifest, whose address is
 // meant, or of something that clrstack and clrmodules tell (see names).
 var goldenLines = map[string][]string{
+	// Collections.
+	"items":                    {"items {root.Collections.ByName}", "items -limit 3 -offset 2 {root.Collections.ById}", "items {root.Collections.ByPoint}", "items {root.Collections.HashSet}", "items -find h7 {root.Collections.Hashtable}", "items -keys {root.Collections.Sorted}", "items {root.Collections.Builder}", "items {root.Arrays.Points}", "items {root.Collections.Bag}", "items {root.Dog}"},
+	"dumpdictionary":           {"dumpdictionary -values {root.Collections.ByName}", "dumpdictionary {root.Collections.List}"},
+	"dumpconcurrentdictionary": {"dumpconcurrentdictionary {root.Collections.Concurrent}", "dcd {root.Collections.List}"},
+	"dumpconcurrentqueue":      {"dumpconcurrentqueue {root.Collections.Queue}", "dcq 10"},
+
 	"analyzeoom":       {"analyzeoom"},
 	"dumparray":        {"dumparray {root.Arrays.Ints}", "dumparray -details {root.Arrays.Points}", "dumparray {root.Arrays.Cube}", "dumparray -start 1 -length 2 {root.Arrays.Strings}", "dumparray {root.Dog}"},
 	"dumpdelegate":     {"dumpdelegate {root.Delegates.Multicast}", "dumpdelegate {root.Delegates.Closure}"},

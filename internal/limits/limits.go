@@ -35,22 +35,23 @@ const (
 
 // Images and metadata.
 const (
-	ExportNames      = 1 << 20
-	Sections         = 4096
-	DescriptorJSON   = 16 << 20
-	CrashRecord      = 16 << 20 // bytes of JSON of a NativeAOT crash
-	MetadataSize     = 1 << 31
-	SignatureDepth   = 64
-	NestedTypeDepth  = 64
-	TypeNameDepth    = 64
-	TypeForwarders   = 16 // assemblies that pass a type on to the next
-	GenericArguments = 65_536
-	BuildIDBytes     = 256
-	InlineArray      = 1 << 20 // elements: the runtime allows a value of 1 MB
-	StructLeaves     = 1 << 16 // numbers and references in one struct
-	ResourceBytes    = 64 << 20
-	IdentifierBytes  = 64 << 10
-	FitWords         = 1 << 20 // relocated words that are compared to prove a file
+	ExportNames        = 1 << 20
+	Sections           = 4096
+	DescriptorJSON     = 16 << 20
+	CrashRecord        = 16 << 20 // bytes of JSON of a NativeAOT crash
+	MetadataSize       = 1 << 31
+	SignatureDepth     = 64
+	NestedTypeDepth    = 64
+	TypeNameDepth      = 64
+	TypeForwarders     = 16 // assemblies that pass a type on to the next
+	GenericArguments   = 65_536
+	BuildIDBytes       = 256
+	InlineArray        = 1 << 20 // elements: the runtime allows a value of 1 MB
+	StringBuilderChars = 1 << 28 // of all its chunks, UTF-16 code units
+	StructLeaves       = 1 << 16 // numbers and references in one struct
+	ResourceBytes      = 64 << 20
+	IdentifierBytes    = 64 << 10
+	FitWords           = 1 << 20 // relocated words that are compared to prove a file
 )
 
 // Files that are not the dump: those of modules, on this machine and on servers.

@@ -28,6 +28,7 @@ type Manifest struct {
 	PID         uint32
 	Threads     []ThreadFact
 	Facts       map[string]json.RawMessage
+	Expect      map[string]json.RawMessage // contents of objects, by the static field that refers to them
 }
 
 // A ThreadFact is a thread of the process just before the dump.

@@ -5,6 +5,7 @@ package ask
 
 import (
 	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/collections"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/disasm"
@@ -71,3 +72,12 @@ func Say[T any](v T, err error, text func(*report.Page, T)) (report.Answer, erro
 
 // Objects opens the objects of that runtime.
 func Objects(c *cli.Context) (*objects.Reader, error) { return View(c).Objects() }
+
+// Collections reads the collections of that runtime.
+func Collections(c *cli.Context) (*collections.Reader, error) {
+	b, err := View(c).Shapes()
+	if err != nil {
+		return nil, err
+	}
+	return collections.New(b), nil
+}

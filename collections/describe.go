@@ -1,0 +1,183 @@
+package collections
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"strings"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/target"
+)
+
+// Options choose elements of a collection. The zero value chooses all.
+type Options struct {
+	// Only, if not empty, is what the collection has to be: the start of the name of its definition, without which the answer is
+	// a *KindError.
+	Only string
+	// Keyed wants a collection whose elements have keys.
+	Keyed bool
+	// NoKeys and NoValues leave these out.
+	NoKeys, NoValues bool
+	// Find chooses elements whose key or value says this, in upper or lower case.
+	Find string
+	// Offset is how many of the chosen elements are left out first, and Limit how many are wanted at most; 0 is all.
+	Offset, Limit uint64
+	// SOS also finds what SOS's commands say of elements, and passes those of a ConcurrentQueue in the order of SOS: that of the
+	// slots of its segments, which begin anywhere.
+	SOS bool
+}
+
+// A KindError says that an object is another kind of collection than the one that was asked for, or none.
+type KindError struct {
+	Addr target.Addr
+	Type answer.Text // the object's type
+	Want string
+}
+
+func (e *KindError) Error() string {
+	return fmt.Sprintf("%016x is no %s but a %s", uint64(e.Addr), e.Want, e.Type)
+}
+
+// Unwrap is target.ErrUnsupported.
+func (e *KindError) Unwrap() error { return target.ErrUnsupported }
+
+// Describe tells what the collection at a holds. Where there is no object the error is an *objects.InvalidError, where it is
+// no collection ErrNotCollection. The elements are read while they are ranged over; the list ends with the context's error.
+func (r *Reader) Describe(ctx context.Context, a target.Addr, options Options) (*answer.Collection, error) {
+	o, err := r.b.Objects().Proven(a)
+	if err != nil {
+		return nil, err
+	}
+	res := &answer.Collection{Address: a, MethodTable: o.Type.MT.Addr, Found: answer.Maybe[uint64]{Err: errUnread}}
+	res.Type = res.Gaps.Text(o.Type.ManagedName())
+	if options.Only != "" {
+		if name, err := r.b.Definition(o.Type); err == nil && !strings.HasPrefix(name, options.Only) {
+			return nil, &KindError{a, res.Type, options.Only[strings.LastIndexByte(options.Only, '.')+1 : strings.LastIndexByte(options.Only, '`')]}
+		}
+	}
+	mode := *r
+	mode.slotOrder = options.SOS
+	c, err := mode.Of(o)
+	if err != nil {
+		return nil, fmt.Errorf("object %016x of type %s: %w", uint64(a), res.Type, err)
+	}
+	if options.Keyed && !c.HasKeys {
+		return nil, &KindError{a, res.Type, "dictionary"}
+	}
+	res.HasKeys = c.HasKeys
+	res.Count = answer.Of(c.Count())
+	if text, ok, err := c.Text(); ok {
+		res.Note(err)
+		if err == nil || text != "" {
+			res.Text = &text
+		}
+		return res, nil
+	}
+	l := &lister{r: r, c: c, o: options, res: res, stored: r.b.Objects().Storer()}
+	res.Items = l.items(ctx)
+	return res, nil
+}
+
+var errUnread = target.Unsupportedf("the elements were not read")
+
+// A lister tells of the elements of one collection.
+type lister struct {
+	r      *Reader
+	c      *Collection
+	o      Options
+	res    *answer.Collection
+	stored func(objects.Value) answer.Stored
+}
+
+func (l *lister) items(ctx context.Context) iter.Seq2[answer.CollectionItem, error] {
+	find := strings.ToLower(l.o.Find)
+	return func(yield func(answer.CollectionItem, error) bool) {
+		found, chosen := uint64(0), uint64(0)
+		for i, err := range l.c.Items() {
+			if err == nil {
+				err = ctx.Err()
+			}
+			if err != nil {
+				if !yield(answer.CollectionItem{}, err) || ctx.Err() != nil {
+					return
+				}
+				continue
+			}
+			found++
+			if find != "" && !(l.c.HasKeys && says(i.Key, find)) && !says(i.Value, find) {
+				continue
+			}
+			chosen++
+			if chosen <= l.o.Offset {
+				continue
+			}
+			if !yield(l.item(&i), nil) {
+				return
+			}
+			if l.o.Limit > 0 && chosen == l.o.Offset+l.o.Limit {
+				return
+			}
+		}
+		l.res.Found = answer.Known(found)
+	}
+}
+
+// says reports whether a value says find, which is in lower case: of a string all of it.
+func says(v objects.Value, find string) bool {
+	if v.Kind() == objects.KindReference && !v.IsNull() {
+		if o, err := v.Object(); err == nil && o.IsString() {
+			text, err := o.Text(objects.StringChars)
+			return err == nil && strings.Contains(strings.ToLower(text), find)
+		}
+	}
+	return strings.Contains(strings.ToLower(v.Plain(objects.LineChars)), find)
+}
+
+func (l *lister) item(i *Item) answer.CollectionItem {
+	row := answer.CollectionItem{Index: i.Index}
+	if l.c.HasKeys && !l.o.NoKeys {
+		s := l.stored(i.Key)
+		row.Key = &s
+	}
+	if !l.o.NoValues || !l.c.HasKeys {
+		s := l.stored(i.Value)
+		row.Item = &s
+	}
+	if l.o.SOS {
+		if l.c.HasKeys {
+			row.KeySOS = referred(i.Key)
+		}
+		row.ValueSOS = referred(i.Value)
+	}
+	return row
+}
+
+// referred is what SOS has to know of an element. What can't be read stays empty.
+func referred(v objects.Value) (f answer.Referred) {
+	switch v.Kind() {
+	case objects.KindStruct:
+		f.At = v.Location()
+		if t, err := v.Type(); err == nil && t != nil {
+			f.MethodTable = t.MT.Addr
+		}
+	case objects.KindReference:
+		o, err := v.Object()
+		if err != nil {
+			return f
+		}
+		f.At, f.MethodTable, f.IsArray, f.IsString = o.Addr, o.Type.MT.Addr, o.Type.MT.IsArray(), o.IsString()
+		switch {
+		case f.IsString:
+			f.String, _ = o.Text(objects.StringChars)
+		case o.IsBoxed():
+			f.At += dac.ObjectHeaderBytes
+			if b := o.Boxed(); b.Kind() != objects.KindStruct && !o.Type.IsEnum() {
+				f.Boxed = b.Answer()
+			}
+		}
+	}
+	return f
+}
