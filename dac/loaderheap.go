@@ -23,6 +23,9 @@ const (
 	FixupPrecodeHeap
 	NewStubPrecodeHeap
 	IndirectionCellHeap
+	LookupHeap // this and the next two before 8
+	ResolveHeap
+	DispatchHeap
 	CacheEntryHeap
 	StaticsHeap
 	LoaderCodeHeap
@@ -30,7 +33,7 @@ const (
 )
 
 var loaderHeapNames = [...]string{"LowFrequencyHeap", "HighFrequencyHeap", "StubHeap", "ExecutableHeap", "FixupPrecodeHeap",
-	"NewStubPrecodeHeap", "IndirectionCellHeap", "CacheEntryHeap", "StaticsHeap", "LoaderCodeHeap", "HostCodeHeap"}
+	"NewStubPrecodeHeap", "IndirectionCellHeap", "LookupHeap", "ResolveHeap", "DispatchHeap", "CacheEntryHeap", "StaticsHeap", "LoaderCodeHeap", "HostCodeHeap"}
 
 func (k LoaderHeapKind) String() string {
 	if int(k) < len(loaderHeapNames) {
@@ -162,23 +165,34 @@ func (o *loaderOffsets) heaps() []heapMember {
 		{FixupPrecodeHeap, o.Allocator.Fixup, false, false},
 		{NewStubPrecodeHeap, o.Allocator.NewStub, false, false},
 		{IndirectionCellHeap, o.CallStubs.Indcell, false, true},
+		{LookupHeap, o.CallStubs.Lookup, false, true},
+		{ResolveHeap, o.CallStubs.Resolve, false, true},
+		{DispatchHeap, o.CallStubs.Dispatch, false, true},
 		{CacheEntryHeap, o.CallStubs.CacheEntry, false, true},
 		{StaticsHeap, o.Allocator.Statics, false, false},
 	}
 	known := all[:0]
 	for _, h := range all {
-		if h.off != layout.Absent && !(h.stub && o.Allocator.CallStubs == layout.Absent) {
+		if h.off != layout.Absent && !(h.stub && o.callStubs() == layout.Absent) {
 			known = append(known, h)
 		}
 	}
 	return known
 }
 
+// callStubs is where an allocator has its VirtualCallStubManager.
+func (o *loaderOffsets) callStubs() int {
+	if o.Allocator.CallStubs != layout.Absent {
+		return o.Allocator.CallStubs
+	}
+	return o.SystemDomain.CallStubs
+}
+
 // heapPointer reads the pointer to a heap of the allocator at a, 0 where the
 // runtime has not made it.
 func (r *Runtime) heapPointer(o *loaderOffsets, a target.Addr, h heapMember) (target.Addr, error) {
 	if h.stub {
-		manager, err := r.ptr(a, o.Allocator.CallStubs, "LoaderAllocator.VirtualCallStubManager")
+		manager, err := r.ptr(a, o.callStubs(), "LoaderAllocator.VirtualCallStubManager")
 		if err != nil || manager == 0 {
 			return 0, err
 		}

@@ -130,7 +130,8 @@ func TestHeapsWithoutLayout(t *testing.T) {
 func setAllAbsent(o *loaderOffsets) {
 	a, s, c := &o.Allocator, &o.SystemDomain, &o.CallStubs
 	for _, p := range []*int{&a.LowFrequency, &a.HighFrequency, &a.Statics, &a.Stub, &a.Executable, &a.Fixup, &a.NewStub, &a.ObjectHandle,
-		&a.CallStubs, &s.LowFrequency, &s.HighFrequency, &s.Stub, &c.Indcell, &c.CacheEntry} {
+		&a.CallStubs, &s.LowFrequency, &s.HighFrequency, &s.Stub, &s.CallStubs,
+		&c.Indcell, &c.CacheEntry, &c.Lookup, &c.Resolve, &c.Dispatch} {
 		*p = layout.Absent
 	}
 }

@@ -20,12 +20,16 @@ type loaderOffsets struct {
 	CallStubs struct {
 		Indcell    int `layout:"IndcellHeap"`
 		CacheEntry int `layout:"CacheEntryHeap"`
+		Lookup     int `layout:"LookupHeap,optional"`
+		Resolve    int `layout:"ResolveHeap,optional"`
+		Dispatch   int `layout:"DispatchHeap,optional"`
 	} `struct:"VirtualCallStubManager,optional"`
 	// Before 8 the heaps stand in the system domain itself.
 	SystemDomain struct {
 		LowFrequency  int `layout:"LowFrequencyHeap"`
 		HighFrequency int `layout:"HighFrequencyHeap"`
 		Stub          int `layout:"StubHeap"`
+		CallStubs     int `layout:"VirtualCallStubManager,optional"`
 	} `struct:"SystemDomain,optional"`
 	Heap struct {
 		First    int `layout:"FirstBlock"`
