@@ -70,6 +70,8 @@ type Finalizers struct {
 	// OnlyReady: what something still keeps alive was left out.
 	OnlyReady bool `json:"onlyReady,omitempty" doc:"list and statistics have only objects that nothing but the queue keeps alive"`
 	Listing
+	// COM: the process can have COM objects, whose tables are not read.
+	COM bool `json:"-"`
 }
 
 // A FinalizerQueue is the queue of one of the GC's heaps.

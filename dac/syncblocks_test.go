@@ -35,9 +35,8 @@ func (p patched) View(target.Addr, int) ([]byte, bool) { return nil, false }
 
 func (p patched) Span(target.Addr) []byte { return nil }
 
-// TestSyncBlocksBehindEmpty: an entry that is empty, though it was used, does not
-// end the table, which is as long as the runtime says.
-func TestSyncBlocksBehindEmpty(t *testing.T) {
+// cannedHeaps gives f the canned dumps that have a heap, with their runtimes. f reports whether it compared anything.
+func cannedHeaps(t *testing.T, f func(name string, d *dump.File, rt *Runtime) bool) {
 	cases, err := testcase.CannedCases()
 	require.NoError(t, err)
 	tried := 0
@@ -50,6 +49,17 @@ func TestSyncBlocksBehindEmpty(t *testing.T) {
 		defer d.Close()
 		rt, err := Find(d, d, nil)[0].Open()
 		require.NoError(t, err)
+		if f(c.Name, d, rt) {
+			tried++
+		}
+	}
+	testcase.Compared(t, tried)
+}
+
+// TestSyncBlocksBehindEmpty: an entry that is empty, though it was used, does not
+// end the table, which is as long as the runtime says.
+func TestSyncBlocksBehindEmpty(t *testing.T) {
+	cannedHeaps(t, func(name string, d *dump.File, rt *Runtime) bool {
 		want := map[uint32]SyncBlock{}
 		for b, err := range rt.SyncBlocks() {
 			if err == nil {
@@ -57,9 +67,8 @@ func TestSyncBlocksBehindEmpty(t *testing.T) {
 			}
 		}
 		if len(want) < 3 {
-			continue
+			return false
 		}
-		tried++
 		table, err := rt.globalPointer("SyncTableEntries")
 		require.NoError(t, err)
 		size := rt.off.SyncEntry.Size
@@ -71,11 +80,11 @@ func TestSyncBlocksBehindEmpty(t *testing.T) {
 			require.NoError(t, err)
 			got[b.Index] = b
 		}
-		assert.Zero(t, got[1].Object, "%s: the entry that was emptied", c.Name)
+		assert.Zero(t, got[1].Object, "%s: the entry that was emptied", name)
 		got[1] = want[1]
-		assert.Equal(t, want, got, c.Name)
-	}
-	testcase.Compared(t, tried)
+		assert.Equal(t, want, got, name)
+		return true
+	})
 }
 
 // pointed is the memory with pointers written over it.
@@ -89,25 +98,14 @@ func pointed(mem target.Memory, at map[target.Addr]target.Addr) target.Memory {
 // TestCleanupSyncBlocks: the blocks that wait for the finalizer thread are those of the cache's list, in its order; a list
 // that is damaged is an error beside what was read, one that the layout does not know is no empty one.
 func TestCleanupSyncBlocks(t *testing.T) {
-	cases, err := testcase.CannedCases()
-	require.NoError(t, err)
-	tried := 0
-	for _, c := range cases {
-		if !c.HasHeap() {
-			continue
-		}
-		d, err := dump.Open(c.Path, dump.Options{})
-		require.NoError(t, err)
-		defer d.Close()
-		rt, err := Find(d, d, nil)[0].Open()
-		require.NoError(t, err)
+	cannedHeaps(t, func(name string, d *dump.File, rt *Runtime) bool {
 		cache, err := rt.globalPointer("SyncBlockCache")
 		if err != nil {
-			continue
+			return false
 		}
 		none, err := rt.CleanupSyncBlocks()
-		require.NoError(t, err, c.Name)
-		assert.Empty(t, none, c.Name)
+		require.NoError(t, err, name)
+		assert.Empty(t, none, name)
 		assert.NotNil(t, none, "known to be empty")
 		var blocks []target.Addr
 		for b, err := range rt.SyncBlocks() {
@@ -116,12 +114,11 @@ func TestCleanupSyncBlocks(t *testing.T) {
 			}
 		}
 		if len(blocks) < 2 {
-			continue
+			return false
 		}
-		tried++
 		link := target.Addr(rt.off.SyncBlock.Link)
 		if size := blocks[1] - blocks[0]; len(blocks) > 2 && blocks[2]-blocks[1] == size {
-			assert.Equal(t, size-16, link, "%s: only the hash code is behind the link", c.Name)
+			assert.Equal(t, size-16, link, "%s: only the hash code is behind the link", name)
 		}
 		head, first, second := cache+target.Addr(rt.off.SyncCache.Cleanup), blocks[0]+link, blocks[1]+link
 		list := func(at map[target.Addr]target.Addr) ([]target.Addr, error) {
@@ -129,24 +126,24 @@ func TestCleanupSyncBlocks(t *testing.T) {
 			return rt.CleanupSyncBlocks()
 		}
 		got, err := list(map[target.Addr]target.Addr{head: second, second: first, first: 0})
-		require.NoError(t, err, c.Name)
-		assert.Equal(t, []target.Addr{blocks[1], blocks[0]}, got, c.Name)
-		for name, next := range map[string]target.Addr{"a cycle": second, "no address of a block": first + 1} {
+		require.NoError(t, err, name)
+		assert.Equal(t, []target.Addr{blocks[1], blocks[0]}, got, name)
+		for damage, next := range map[string]target.Addr{"a cycle": second, "no address of a block": first + 1} {
 			got, err = list(map[target.Addr]target.Addr{head: second, second: next})
-			assert.ErrorIs(t, err, target.ErrCorrupt, "%s: %s", c.Name, name)
-			assert.Equal(t, blocks[1:2], got, c.Name)
+			assert.ErrorIs(t, err, target.ErrCorrupt, "%s: %s", name, damage)
+			assert.Equal(t, blocks[1:2], got, name)
 		}
 		got, err = list(map[target.Addr]target.Addr{head: second, second: 0xdead0000})
-		assert.True(t, errors.Is(err, target.ErrNotInDump) || errors.Is(err, target.ErrCorrupt), "%s: %v", c.Name, err)
+		assert.True(t, errors.Is(err, target.ErrNotInDump) || errors.Is(err, target.ErrCorrupt), "%s: %v", name, err)
 		assert.Len(t, got, 2)
 		off := rt.off
 		rt.off.SyncBlock.Link = layout.Absent
 		_, err = list(map[target.Addr]target.Addr{head: second})
-		assert.ErrorIs(t, err, target.ErrUnsupported, c.Name)
+		assert.ErrorIs(t, err, target.ErrUnsupported, name)
 		rt.off.SyncCache.Cleanup = layout.Absent
 		_, err = rt.CleanupSyncBlocks()
-		assert.ErrorIs(t, err, target.ErrUnsupported, c.Name)
+		assert.ErrorIs(t, err, target.ErrUnsupported, name)
 		rt.off = off
-	}
-	testcase.Compared(t, tried)
+		return true
+	})
 }

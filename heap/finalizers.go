@@ -24,7 +24,7 @@ type FinalizerOptions struct {
 func (h *Heap) ListFinalizers(o FinalizerOptions) (*answer.Finalizers, error) {
 	a := &answer.Finalizers{}
 	var objects []Object
-	a.OnlyReady = o.Live != nil
+	a.OnlyReady, a.COM = o.Live != nil, h.rt.Target().Platform().HasCOM()
 	a.SyncBlocks = answer.Of(h.rt.CleanupSyncBlocks())
 	sieve, total := NewSieve(o.Filter), NewCounter(h, o.Filter)
 	for i := range h.subHeaps {

@@ -139,6 +139,9 @@ type Platform struct {
 // tell whether memory was read or written, as a system's record does.
 func (p Platform) FaultsAreSignals() bool { return p.OS != OSWindows }
 
+// HasCOM reports whether a runtime on the system wraps COM objects.
+func (p Platform) HasCOM() bool { return p.OS == OSWindows }
+
 // A Process is what the dump says about the process itself. Zero values mean
 // that it does not say.
 type Process struct {

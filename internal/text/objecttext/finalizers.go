@@ -13,6 +13,9 @@ import (
 func Finalizers(p *report.Page, f *answer.Finalizers, o ListingOptions) {
 	if !o.Short {
 		cleanupBlocks(p, f.SyncBlocks)
+		if p.SOS {
+			sosInterfaces(p, f.COM)
+		}
 		finalizerQueues(p, f.Queues)
 		if f.Unread > 0 {
 			p.Printf("%d of the objects can't be read\n", f.Unread)
@@ -38,28 +41,31 @@ func cleanupBlocks(p *report.Page, blocks answer.Maybe[[]target.Addr]) {
 	}
 }
 
-// sosCleanupBlocks is SOS's table. An empty list has a row there, of zeros, that counts: SOS asks for the next block
+// sosCleanupBlocks is SOS's table. In SOS's own an empty list has a row of zeros that counts: it asks for the next block
 // before it looks whether there is one.
 func sosCleanupBlocks(p *report.Page, blocks []target.Addr) {
 	const row = "%16s %16s %16s %16s\n"
 	p.Printf(row, "SyncBlock", "RCW", "CCW", "ComClassFactory")
-	if len(blocks) == 0 {
-		zero := fmt.Sprintf("%012x", 0)
-		p.Printf(row, zero, zero, zero, zero)
-	}
 	unread := answer.Absent(target.ErrUnsupported)
 	for _, b := range blocks {
 		p.Printf(row, fmt.Sprintf("%012x", uint64(b)), unread, unread, unread)
 	}
-	p.Printf("SyncBlocks to be cleaned up: %d\n", max(1, len(blocks)))
+	p.Printf("SyncBlocks to be cleaned up: %d\n", len(blocks))
+}
+
+// sosInterfaces are the lines of COM objects that wait for their release. Where there is COM they are not read.
+func sosInterfaces(p *report.Page, com bool) {
+	number := "0"
+	if com {
+		number = answer.Absent(target.ErrUnsupported)
+	}
+	for _, kind := range []string{"Free-Threaded", "MTA", "STA"} {
+		p.Printf("%s Interfaces to be released: %s\n", kind, number)
+	}
+	p.Print("----------------------------------\n\n")
 }
 
 func finalizerQueues(p *report.Page, queues []answer.FinalizerQueue) {
-	if p.SOS {
-		// Only Windows has COM objects, and their tables are not read.
-		p.Print("Free-Threaded Interfaces to be released: 0\nMTA Interfaces to be released: 0\nSTA Interfaces to be released: 0\n" +
-			"----------------------------------\n\n")
-	}
 	for i := range queues {
 		q := &queues[i]
 		p.Printf("Heap %d\n", q.Heap)

@@ -10,14 +10,14 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestCleanupBlocks: SOS's table has a row of zeros for an empty list, that of a list that can't be read has no line.
+// TestCleanupBlocks: SOS's table has a row for each block and none for an empty list, one that can't be read has no line.
 func TestCleanupBlocks(t *testing.T) {
 	text := func(sos bool, blocks answer.Maybe[[]target.Addr]) string {
 		return page(sos, func(p *report.Page) { cleanupBlocks(p, blocks) })
 	}
 	const head = "       SyncBlock              RCW              CCW  ComClassFactory\n"
 	none, two := answer.Known([]target.Addr{}), answer.Known([]target.Addr{0x7f0012345678, 0x5000})
-	assert.Equal(t, head+"    000000000000     000000000000     000000000000     000000000000\nSyncBlocks to be cleaned up: 1\n", text(true, none))
+	assert.Equal(t, head+"SyncBlocks to be cleaned up: 0\n", text(true, none))
 	assert.Equal(t, head+
 		"    7f0012345678  <not supported>  <not supported>  <not supported>\n"+
 		"    000000005000  <not supported>  <not supported>  <not supported>\n"+
@@ -26,4 +26,12 @@ func TestCleanupBlocks(t *testing.T) {
 	assert.Equal(t, "2 sync blocks wait to be cleaned up by the finalizer thread\n", text(false, two))
 	unread := answer.Of[[]target.Addr](nil, target.ErrNotInDump)
 	assert.Empty(t, text(true, unread)+text(false, unread))
+}
+
+// TestInterfaces: where there is COM, what waits for its release is not known, and is not called none.
+func TestInterfaces(t *testing.T) {
+	text := func(com bool) string { return page(true, func(p *report.Page) { sosInterfaces(p, com) }) }
+	assert.Contains(t, text(false), "\nMTA Interfaces to be released: 0\n")
+	assert.Contains(t, text(true), "\nMTA Interfaces to be released: <not supported>\n")
+	assert.NotContains(t, text(true), ": 0")
 }
