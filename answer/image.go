@@ -35,7 +35,7 @@ type Image struct {
 	MappedImage
 	PE        Maybe[bool] `json:"pe,omitzero" doc:"a PE image, not an ELF one; absent if the image can't be read"`
 	Managed   Maybe[bool] `json:"managed,omitzero" doc:"a PE image with a CLR header; absent if that can't be read"`
-	Flat      *bool       `json:"flat,omitempty" doc:"laid out as in its file"`
+	Flat      *bool       `json:"flat,omitempty" doc:"laid out as in its file; absent if that is not known, and of images that are no PE"`
 	FileSize  uint32      `json:"sizeOfImage,omitempty" doc:"SizeOfImage of a PE image, part of its identity"`
 	TimeStamp *Hex        `json:"timeDateStamp,omitempty" doc:"of a PE image, part of its identity"`
 	Version   Text        `json:"version,omitzero" doc:"file version"`

@@ -76,30 +76,30 @@ const (
 // A Frame is one entry of a stack. What was not asked for, or the kind of frame
 // does not have, is zero.
 type Frame struct {
-	OSID         uint32         `json:"osId" doc:"OS id of the thread"`
-	Kind         string         `json:"kind" doc:"managed, explicit (the runtime's own frame), native, or other: a run of frames of another runtime of the process"`
-	SP           target.Addr    `json:"sp" doc:"stack pointer; of an explicit frame its address"`
-	IP           target.Addr    `json:"ip" doc:"instruction pointer"`
-	Trust        string         `json:"trust" doc:"how the frame was found: context, unwind, frame pointer, scan"`
-	Guessed      bool           `json:"-"` // found without unwind data
-	Class        string         `json:"frame,omitempty" doc:"class of an explicit frame"`
-	Method       Text           `json:"method,omitzero" doc:"the method"`
-	MethodDesc   target.Addr    `json:"methodDesc,omitempty" doc:"its MethodDesc"`
-	Exact        string         `json:"exact,omitempty" doc:"the method with the type arguments that the frame tells, where its code is shared by instances and the method's name has System.__Canon"`
-	Module       string         `json:"module,omitempty" doc:"file name of the module"`
-	Offset       *uint64        `json:"offset,omitempty" doc:"absent where neither is known; of the instruction pointer in the method, or in the module of a native frame"`
-	Symbol       string         `json:"symbol,omitempty" doc:"of a native frame: what the module exports there"`
-	SymbolOffset uint64         `json:"symbolOffset,omitempty" doc:"of the instruction pointer from the symbol"`
-	File         string         `json:"file,omitempty" doc:"source file"`
-	Line         int            `json:"line,omitempty" doc:"line in it"`
-	Registers    FrameRegisters `json:"registers,omitzero" doc:"with -r: the registers that are known"`
-	Arguments    []Variable     `json:"arguments,omitempty" doc:"with -a or -p: the arguments"`
-	Locals       []Variable     `json:"locals,omitempty" doc:"with -a or -l: the locals"`
-	References   []Root         `json:"references,omitempty" doc:"with -gc: the references that the frame holds, as the garbage collector sees it"`
-	Cycle        int            `json:"cycle,omitempty" doc:"with -fold: number of frames, from this one on, that repeat themselves together"`
-	Repeat       int            `json:"repeat,omitempty" doc:"with -fold: how often these frames were there"`
-	Runtime      *int           `json:"runtime,omitempty" doc:"of the kind other: number of the runtime whose frames they are"`
-	Count        int            `json:"count,omitempty" doc:"of the kind other: how many frames there are"`
+	OSID         uint32             `json:"osId" doc:"OS id of the thread"`
+	Kind         string             `json:"kind" doc:"managed, explicit (the runtime's own frame), native, or other: a run of frames of another runtime of the process"`
+	SP           Maybe[target.Addr] `json:"sp,omitzero" doc:"stack pointer; of an explicit frame its address; absent if it is not known"`
+	IP           Maybe[target.Addr] `json:"ip,omitzero" doc:"instruction pointer; absent if it is not known"`
+	Trust        string             `json:"trust" doc:"how the frame was found: context, unwind, frame pointer, scan"`
+	Guessed      bool               `json:"-"` // found without unwind data
+	Class        string             `json:"frame,omitempty" doc:"class of an explicit frame"`
+	Method       Text               `json:"method,omitzero" doc:"the method"`
+	MethodDesc   target.Addr        `json:"methodDesc,omitempty" doc:"its MethodDesc"`
+	Exact        string             `json:"exact,omitempty" doc:"the method with the type arguments that the frame tells, where its code is shared by instances and the method's name has System.__Canon"`
+	Module       string             `json:"module,omitempty" doc:"file name of the module"`
+	Offset       *uint64            `json:"offset,omitempty" doc:"absent where neither is known; of the instruction pointer in the method, or in the module of a native frame"`
+	Symbol       string             `json:"symbol,omitempty" doc:"of a native frame: what the module exports there"`
+	SymbolOffset uint64             `json:"symbolOffset,omitempty" doc:"of the instruction pointer from the symbol"`
+	File         string             `json:"file,omitempty" doc:"source file"`
+	Line         int                `json:"line,omitempty" doc:"line in it"`
+	Registers    FrameRegisters     `json:"registers,omitzero" doc:"with -r: the registers that are known"`
+	Arguments    []Variable         `json:"arguments,omitempty" doc:"with -a or -p: the arguments"`
+	Locals       []Variable         `json:"locals,omitempty" doc:"with -a or -l: the locals"`
+	References   []Root             `json:"references,omitempty" doc:"with -gc: the references that the frame holds, as the garbage collector sees it"`
+	Cycle        int                `json:"cycle,omitempty" doc:"with -fold: number of frames, from this one on, that repeat themselves together"`
+	Repeat       int                `json:"repeat,omitempty" doc:"with -fold: how often these frames were there"`
+	Runtime      *int               `json:"runtime,omitempty" doc:"of the kind other: number of the runtime whose frames they are"`
+	Count        int                `json:"count,omitempty" doc:"of the kind other: how many frames there are"`
 	// Err is why the walk ended at this frame, before the end of the stack.
 	Err Reason `json:"error,omitzero" doc:"why the walk ended here"`
 }

@@ -24,7 +24,7 @@ type Module struct {
 	LoaderAllocator Pointer                       `json:"loaderAllocator,omitzero" doc:"owns the module's structures"`
 	Dynamic         bool                          `json:"dynamic" doc:"made by Reflection.Emit"`
 	InMemory        bool                          `json:"inMemory" doc:"loaded from bytes, not from a file"`
-	Flat            bool                          `json:"flat" doc:"the image is laid out as in its file"`
+	Flat            Maybe[bool]                   `json:"flat,omitzero" doc:"the image is laid out as in its file; absent if that is not known"`
 	Maps            map[string]Maybe[target.Addr] `json:"maps" doc:"tables from metadata rows to structures"`
 	Metadata        Pointer                       `json:"metadata,omitzero" doc:"where the metadata lies"`
 	MetadataSize    uint64                        `json:"metadataSize,omitempty" doc:"bytes of metadata"`

@@ -333,7 +333,7 @@ func (d *describer) stack() {
 				d.fatal = &fatal
 			}
 			row := describer.Frame(&f)
-			if !yield(answer.CrashFrame{SP: row.SP, IP: row.IP, Method: row.Method, File: row.File, Line: row.Line}) {
+			if !yield(answer.CrashFrame{SP: f.SP, IP: f.IP, Method: row.Method, File: row.File, Line: row.Line}) {
 				return
 			}
 		}

@@ -71,8 +71,8 @@ func (m *Module) describeImage(d *answer.ModuleDetails) {
 	d.Module.ImageBase = d.Pointer(at.Start, err)
 	path, pathErr := m.Path()
 	d.Module.InMemory = pathErr == nil && path == "" && at.Start != 0
-	d.Module.Flat, err = m.IsFlat()
-	d.Note(err)
+	d.Module.Flat = answer.Of(m.IsFlat())
+	d.Note(d.Module.Flat.Err)
 }
 
 func (m *Module) describeMaps(g *answer.Gaps) map[string]answer.Maybe[target.Addr] {

@@ -89,6 +89,7 @@ type Directory struct {
 type Image struct {
 	kind     Kind
 	layout   Layout
+	guessed  bool // layout is what is usual
 	arch     target.Arch
 	path     string
 	base     target.Addr
@@ -108,6 +109,10 @@ func (im *Image) Kind() Kind { return im.kind }
 
 // Layout says how the image's bytes lie where it was opened.
 func (im *Image) Layout() Layout { return im.layout }
+
+// LayoutKnown reports whether the image itself, its mappings or the loader tell its
+// Layout. Where the dump lacks what would tell, an image is read as a loaded one.
+func (im *Image) LayoutKnown() bool { return !im.guessed }
 
 // Arch is the processor that the image is for: ArchUnknown for images without
 // native code, and where the headers are missing.

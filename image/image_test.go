@@ -57,6 +57,20 @@ func TestPE(t *testing.T) {
 	}
 }
 
+// TestLayoutUnknown: of an image whose headers alone the dump has, nothing tells how the rest lies, unless a loader listed it.
+func TestLayoutUnknown(t *testing.T) {
+	for name, im := range peViews(t) {
+		assert.True(t, im.LayoutKnown(), name)
+	}
+	headers := memory(buildPE()[:0x400], testBase)
+	for listed, want := range map[bool]bool{false: false, true: true} {
+		im, err := image.OpenMemory(headers, &target.Module{Base: testBase, Listed: listed})
+		require.NoError(t, err)
+		assert.Equal(t, image.Loaded, im.Layout())
+		assert.Equal(t, want, im.LayoutKnown(), "listed: %v", listed)
+	}
+}
+
 func checkPEExports(t *testing.T, im *image.Image) {
 	rva, size, err := im.Symbol("Alpha")
 	require.NoError(t, err)

@@ -209,8 +209,11 @@ func describe(row *answer.Image, img *Image, o *ListOptions) {
 		if !errors.Is(err, target.ErrUnsupported) { // which is no CLR header
 			row.Managed.Err = err
 		}
-		flat, stamp := img.Layout() == Flat, answer.Hex(img.TimeDateStamp())
-		row.Flat, row.FileSize, row.TimeStamp = &flat, img.SizeOfImage(), &stamp
+		if flat := img.Layout() == Flat; img.LayoutKnown() {
+			row.Flat = &flat
+		}
+		stamp := answer.Hex(img.TimeDateStamp())
+		row.FileSize, row.TimeStamp = img.SizeOfImage(), &stamp
 		row.PDB = img.DescribePDB()
 	}
 	if id, err := img.BuildID(); err == nil {

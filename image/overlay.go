@@ -130,7 +130,7 @@ func (f *overlayFile) parts(mem target.Memory, m *target.Module) ([]part, error)
 	// The layout is that of the dump: its bytes, under the file's headers.
 	probe := *im
 	probe.base, probe.raw = m.Base, area{mem, m.Base, ^uint64(m.Base)}
-	if probe.detectLayout(m) == Flat {
+	if l, _ := probe.detectLayout(m); l == Flat {
 		return []part{{m.Base, m.Base + target.Addr(im.raw.size), 0, f}}, nil
 	}
 	f.delta = uint64(m.Base) - im.pe.imageBase

@@ -84,7 +84,7 @@ func (im *Image) openPE(l Layout, m *target.Module) error {
 		return err
 	}
 	if l == LayoutUnknown {
-		l = im.detectLayout(m)
+		l, im.guessed = im.detectLayout(m)
 	}
 	im.setLayout(l)
 	return nil
@@ -235,11 +235,11 @@ func peProt(flags uint32) (p target.Protection) {
 // detectLayout decides whether a PE image in memory is loaded or flat: by the
 // file mappings where the dump tells them, then by where metadata is found,
 // then by whether the module has room for the loaded image. Without any of
-// these an image counts as loaded.
-func (im *Image) detectLayout(m *target.Module) Layout {
+// these an image counts as loaded, which is a guess where no loader listed it.
+func (im *Image) detectLayout(m *target.Module) (l Layout, guessed bool) {
 	if m != nil {
 		if l := layoutOfMappings(m, im.sections); l != LayoutUnknown {
-			return l
+			return l, false
 		}
 	}
 	asLoaded, asFlat := *im, *im
@@ -249,13 +249,13 @@ func (im *Image) detectLayout(m *target.Module) Layout {
 	flat, rva := asFlat.metadataAt()
 	switch {
 	case loaded == yes:
-		return Loaded
+		return Loaded, false
 	case flat == yes && (loaded == no || asFlat.beyondHeaders(rva)):
-		return Flat
+		return Flat, false
 	case loaded == no && flat == unknown, m != nil && m.Size != 0 && m.Size < im.sectionsEnd():
-		return Flat
+		return Flat, false
 	}
-	return Loaded
+	return Loaded, m == nil || !m.Listed
 }
 
 // beyondHeaders reports whether the bytes of rva lie behind the file's first

@@ -49,8 +49,11 @@ func NewDescriber(o DescribeOptions, gaps *answer.Gaps) *Describer {
 
 // Frame describes f. Its OSID is the caller's to tell, and so are its References.
 func (d *Describer) Frame(f *Frame) *answer.Frame {
-	out := &answer.Frame{Kind: f.Kind.String(), SP: f.SP, IP: f.IP, Trust: f.Trust.String(), Guessed: f.Trust < unwind.TrustUnwind,
+	_, known := f.Regs.IP()
+	out := &answer.Frame{Kind: f.Kind.String(), IP: f.place(f.IP, known), Trust: f.Trust.String(), Guessed: f.Trust < unwind.TrustUnwind,
 		Err: answer.Reason{Err: f.Err}}
+	_, known = f.Regs.SP()
+	out.SP = f.place(f.SP, known)
 	if f.Kind == FrameExplicit {
 		out.Class = f.Explicit.Class
 	}
@@ -69,6 +72,18 @@ func (d *Describer) Frame(f *Frame) *answer.Frame {
 	}
 	d.variables(f, out)
 	return out
+}
+
+// place is a register of f. 0 is a value where the registers are known: a call through a null pointer leads there.
+func (f *Frame) place(a target.Addr, known bool) answer.Maybe[target.Addr] {
+	if a != 0 || known {
+		return answer.Known(a)
+	}
+	err := f.Err
+	if err == nil {
+		err = target.ErrNotInDump
+	}
+	return answer.Of(a, err)
 }
 
 // sharedArgument stands for a reference type in the names of code that instances share.

@@ -123,7 +123,7 @@ func TestStacks(t *testing.T) {
 			last = 0
 			for _, f := range rows(t, st.Frames) {
 				assert.Equal(t, st.OSID, f.OSID)
-				assert.GreaterOrEqual(t, f.SP, last&^0xff, "in the order of the stack")
+				assert.GreaterOrEqual(t, f.SP.Value, last&^0xff, "in the order of the stack")
 				if !strings.HasPrefix(f.Method.String(), "Debuggee.Zoo.Scenario.Wait(") {
 					continue
 				}
@@ -465,10 +465,10 @@ func TestNativeFramesHaveTheirModules(t *testing.T) {
 		s := threads.Stacks(context.Background(), p.walker, p.running(t), threads.StackOptions{Native: true})
 		for _, f := range rows(t, s.Frames) {
 			if f.Kind == answer.FrameNative && f.Module != "" {
-				m := target.ModuleAt(p.Target().Modules(), f.IP)
+				m := target.ModuleAt(p.Target().Modules(), f.IP.Value)
 				require.NotNil(t, m)
 				assert.Equal(t, target.BaseName(m.Path), f.Module)
-				assert.Equal(t, uint64(f.IP-m.Base), *f.Offset)
+				assert.Equal(t, uint64(f.IP.Value-m.Base), *f.Offset)
 			}
 		}
 	}

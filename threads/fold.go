@@ -147,5 +147,5 @@ func foldFrames(frames iter.Seq2[*answer.Frame, error]) iter.Seq2[*answer.Frame,
 // sameCall reports whether two frames are of the same call in the same method. What
 // has no IP is no call.
 func sameCall(a, b *answer.Frame) bool {
-	return a.IP == b.IP && a.IP != 0 && a.Kind == b.Kind && a.Method.Err == nil && b.Method.Err == nil && a.Method.S == b.Method.S
+	return a.IP == b.IP && a.IP.Err == nil && a.Kind == b.Kind && a.Method.Err == nil && b.Method.Err == nil && a.Method.S == b.Method.S
 }

@@ -62,7 +62,10 @@ func imageDetails(p *report.Page, im *answer.Image) {
 	p.Printf("%d %s\n", index, report.Escape(im.Path))
 	flat, size, stamp := "<unknown>", "<none>", "<none>"
 	if im.Flat != nil {
-		flat, size, stamp = yes(*im.Flat), fmt.Sprintf("%08x", im.FileSize), fmt.Sprintf("%08x", uint64(*im.TimeStamp))
+		flat = yes(*im.Flat)
+	}
+	if im.TimeStamp != nil {
+		size, stamp = fmt.Sprintf("%08x", im.FileSize), fmt.Sprintf("%08x", uint64(*im.TimeStamp))
 	}
 	detail(p, "Address:", report.Hex16(im.Address))
 	detail(p, "ImageSize:", fmt.Sprintf("%08x", im.Size))

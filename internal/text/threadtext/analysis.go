@@ -72,6 +72,13 @@ func (w *analysisWriter) address(a target.Addr) string {
 	return report.Hex16(a)
 }
 
+func (w *analysisWriter) maybe(a answer.Maybe[target.Addr]) string {
+	if a.Err != nil {
+		return answer.Absent(a.Err)
+	}
+	return w.address(a.Value)
+}
+
 func (w *analysisWriter) frame(indent string, f *answer.Frame) {
 	name := f.Name()
 	if w.p.SOS {
@@ -83,11 +90,11 @@ func (w *analysisWriter) frame(indent string, f *answer.Frame) {
 	case w.p.SOS: // of code without a module, as lambdas that were compiled at run time
 		name = "UNKNOWN!" + name
 	}
-	w.line(indent, f.SP, uint64(f.IP), name, f.Offset, place(f.File, f.Line))
+	w.line(indent, w.maybe(f.SP), w.maybe(f.IP), name, f.Offset, place(f.File, f.Line))
 }
 
 // line is a frame of a stack, or of the trace of an exception.
-func (w *analysisWriter) line(indent string, sp target.Addr, ip uint64, name string, offset *uint64, where string) {
+func (w *analysisWriter) line(indent, sp, ip, name string, offset *uint64, where string) {
 	text := ""
 	if offset != nil {
 		text = fmt.Sprintf("+0x%x", *offset)
@@ -95,7 +102,7 @@ func (w *analysisWriter) line(indent string, sp target.Addr, ip uint64, name str
 	if w.p.SOS {
 		where = ""
 	}
-	w.p.Printf("%s%s %s %s%s%s\n", indent, w.address(sp), w.address(target.Addr(ip)), report.Escape(name), text, where)
+	w.p.Printf("%s%s %s %s%s%s\n", indent, sp, ip, report.Escape(name), text, where)
 }
 
 // exception writes exception i of a tree with those that caused it, in SOS's form with its inner exception alone.
@@ -136,7 +143,7 @@ func (w *analysisWriter) trace(indent string, x *answer.Exception) {
 			offset = &moved
 		}
 		name, _, _ := strings.Cut(f.Function.String(), "(")
-		w.line(indent, f.SP, uint64(f.IP)+adjust, name, offset, place(f.File, f.Line))
+		w.line(indent, w.address(f.SP), w.address(f.IP+target.Addr(adjust)), name, offset, place(f.File, f.Line))
 	}
 	switch {
 	case w.p.SOS:

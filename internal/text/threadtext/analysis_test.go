@@ -10,13 +10,15 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
+func known(a target.Addr) answer.Maybe[target.Addr] { return answer.Known(a) }
+
 // TestAnalysis: SOS's form has the inner exception alone, in capitals, and moves what it takes for a fault; ours has all
 // causes and places in the source. What can't be read is never "<none>".
 func TestAnalysis(t *testing.T) {
 	offset := uint64(0x1f)
 	frames := func(yield func(*answer.Frame, error) bool) {
-		_ = yield(&answer.Frame{SP: 0xa0, IP: 0xbc, Module: "a.dll", Method: answer.Text{S: "F(Int32)"}, Offset: &offset, File: "a.cs", Line: 3}, nil) &&
-			yield(&answer.Frame{SP: 0xb0, IP: 0xcd, Method: answer.Text{S: "Emitted()"}}, nil)
+		_ = yield(&answer.Frame{SP: known(0xa0), IP: known(0xbc), Module: "a.dll", Method: answer.Text{S: "F(Int32)"}, Offset: &offset, File: "a.cs", Line: 3}, nil) &&
+			yield(&answer.Frame{SP: known(0xb0), IP: known(0xcd), Method: answer.Text{S: "Emitted()"}}, nil)
 	}
 	tree := answer.ExceptionTree{Causes: [][]int{{1, 2}, nil, {0}}, Exceptions: []answer.Exception{
 		{Address: 0xe1, Inner: 0xe2, Type: answer.Text{S: "Outer"}, HResult: 0x80131500, Fault: true,

@@ -63,16 +63,11 @@ type frameWriter struct {
 }
 
 func (w *frameWriter) frame(f *answer.Frame) {
-	ip := report.Hex16(f.IP)
-	if f.Kind == answer.FrameExplicit && w.o.Full {
-		ip = strings.Repeat(" ", 16)
+	ip := pointer(f.IP)
+	if f.Kind == answer.FrameExplicit && (w.o.Full || f.IP.Err != nil) { // the frame's own place tells enough
+		ip = ""
 	}
-	sp := report.Hex16(f.SP)
-	if f.Kind == answer.FrameNative && f.IP == 0 && f.SP == 0 && f.Err.Err != nil { // there are no registers to tell
-		sp = fmt.Sprintf("%16s", answer.Absent(f.Err.Err))
-		ip = sp
-	}
-	w.p.Printf("%s %s %s\n", sp, ip, w.callSite(f))
+	w.p.Printf("%16s %16s %s\n", pointer(f.SP), ip, w.callSite(f))
 	if w.o.Registers {
 		w.registers(f.Registers.Registers)
 	}
@@ -91,7 +86,7 @@ func (w *frameWriter) callSite(f *answer.Frame) string {
 	var b strings.Builder
 	switch f.Kind {
 	case answer.FrameExplicit:
-		fmt.Fprintf(&b, "[%s: %s] ", report.Escape(f.Class), report.Hex16(f.SP))
+		fmt.Fprintf(&b, "[%s: %s] ", report.Escape(f.Class), pointer(f.SP))
 		w.method(&b, f)
 	case answer.FrameManaged:
 		w.method(&b, f)

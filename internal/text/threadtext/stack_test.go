@@ -38,14 +38,21 @@ func TestNativeFrame(t *testing.T) {
 		return page(false, func(p *report.Page) { (&frameWriter{p: p}).frame(f) })
 	}
 	zero := uint64(0)
-	f := &answer.Frame{Kind: answer.FrameNative, SP: 0x10, IP: 0x1000, Module: "libc.so.6", Offset: &zero}
+	f := &answer.Frame{Kind: answer.FrameNative, SP: known(0x10), IP: known(0x1000), Module: "libc.so.6", Offset: &zero}
 	assert.Equal(t, "0000000000000010 0000000000001000 libc.so.6 + 0\n", write(f))
 	b, err := json.Marshal(f)
 	assert.NoError(t, err)
 	assert.Contains(t, string(b), `"offset":0`)
-	lost := &answer.Frame{Kind: answer.FrameNative, Err: answer.Reason{Err: target.ErrNotInDump}}
+	none := answer.Maybe[target.Addr]{Err: target.ErrNotInDump}
+	lost := &answer.Frame{Kind: answer.FrameNative, SP: none, IP: none, Err: answer.Reason{Err: target.ErrNotInDump}}
 	assert.Equal(t, "   <not in dump>    <not in dump> <unknown module>\n", write(lost))
 	b, err = json.Marshal(lost)
 	assert.NoError(t, err)
-	assert.NotContains(t, string(b), `"offset"`)
+	for _, field := range []string{`"offset"`, `"sp"`, `"ip"`} {
+		assert.NotContains(t, string(b), field)
+	}
+	// A call through a null pointer leads to 0.
+	b, err = json.Marshal(&answer.Frame{Kind: answer.FrameNative, SP: known(0x10)})
+	assert.NoError(t, err)
+	assert.Contains(t, string(b), `"ip":"0x0"`)
 }

@@ -45,7 +45,10 @@ func moduleAttributes(p *report.Page, m *answer.Module) {
 	if m.InMemory {
 		p.Print("IsInMemory ")
 	}
-	if m.Flat {
+	switch {
+	case m.Flat.Err != nil && !p.SOS:
+		p.Print("IsFileLayout=" + answer.Absent(m.Flat.Err))
+	case m.Flat.Value:
 		p.Print("IsFileLayout ")
 	}
 	p.Print("\n")
