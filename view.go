@@ -23,6 +23,7 @@ import (
 	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
 	"github.com/sosgo/sosgo/tasks"
+	"github.com/sosgo/sosgo/threadpool"
 	"github.com/sosgo/sosgo/threads"
 )
 
@@ -187,6 +188,23 @@ func (v *View) Scanner() (*stackscan.Scanner, error) {
 		}
 		return stackscan.New(rt, h), nil
 	})
+}
+
+// ThreadPool reads the thread pool of the runtime, and the timers.
+func (v *View) ThreadPool() (*threadpool.Reader, error) {
+	b, err := v.Shapes()
+	if err != nil {
+		return nil, err
+	}
+	w, err := v.Walker()
+	if err != nil {
+		return nil, err
+	}
+	list, err := v.Threads()
+	if err != nil && len(list) == 0 {
+		return nil, err
+	}
+	return threadpool.New(b, w, list), nil
 }
 
 // Walker walks the stacks of the runtime's threads. Code of the other runtimes

@@ -138,7 +138,7 @@ func purposes(m *dac.Thread) []string {
 // describeActivity looks at the thread's stack.
 func (t *Thread) describeActivity(ctx context.Context, g *answer.Gaps, w *stackwalk.Walker) *answer.ThreadActivity {
 	_, found := t.activity(ctx, w)
-	return t.describeFound(g, found)
+	return t.DescribeActivity(g, found)
 }
 
 // activity walks the thread's stack for what it does.
@@ -151,7 +151,8 @@ func (t *Thread) activity(ctx context.Context, w *stackwalk.Walker) (Activity, T
 	return a.Activity, a
 }
 
-func (t *Thread) describeFound(g *answer.Gaps, a ThreadActivity) *answer.ThreadActivity {
+// DescribeActivity describes what Activity found of t.
+func (t *Thread) DescribeActivity(g *answer.Gaps, a ThreadActivity) *answer.ThreadActivity {
 	if a.Err != nil && t.OS != nil {
 		g.Note(fmt.Errorf("stack of thread %#x: %w", t.ID(), a.Err))
 	}

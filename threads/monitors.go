@@ -27,7 +27,7 @@ func Waiting(ctx context.Context, w *stackwalk.Walker, list []Thread) (*answer.W
 			return nil, ctx.Err()
 		}
 		a, found := t.activity(ctx, w)
-		row := answer.WaitingThread{Thread: t.Describe(&out.Gaps), ThreadActivity: *t.describeFound(&out.Gaps, found)}
+		row := answer.WaitingThread{Thread: t.Describe(&out.Gaps), ThreadActivity: *t.DescribeActivity(&out.Gaps, found)}
 		if a == ActivityLock && len(m.wanted) > 0 {
 			if b := m.waitsFor(t); b != nil {
 				row.Monitor, m.waits[t] = b.Object, b

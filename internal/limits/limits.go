@@ -102,6 +102,9 @@ const (
 	InFlightTLS         = 100_000
 	SyncBlocks          = 1 << 26
 	ConstructedTypes    = 1 << 22 // arrays, pointers and generic instances of a module
+	WorkItems           = 1 << 20 // of a thread pool's queues, and timers, that are listed
+	QueueSegments       = 1 << 20 // of one queue: they have up to a million items each
+	TokenCallbacks      = 1 << 24 // registered with one CancellationTokenSource
 	BlockingItems       = 1024    // monitors that one thread waits for, one inside the other
 	HillClimbing        = 1 << 16 // entries of the thread pool's log: the runtime has room for 200
 )

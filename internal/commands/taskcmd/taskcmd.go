@@ -9,5 +9,8 @@ func Commands() []cli.Command {
 	return []cli.Command{
 		taskStateCommand(),
 		dumpAsyncCommand(),
+		threadPoolCommand(),
+		threadPoolQueueCommand(),
+		timerInfoCommand(),
 	}
 }

@@ -1,0 +1,200 @@
+package answer
+
+import "github.com/sosgo/sosgo/target"
+
+// A ThreadPool is what the thread pool of a runtime does.
+type ThreadPool struct {
+	Gaps
+	Kind         string             `json:"kind" doc:"portable (the class library's, .NET 6 and later), native (the runtime's own, before), none (not used yet), unknown (the dump lacks what would tell)"`
+	CPU          Maybe[int64]       `json:"cpu,omitzero" doc:"percent of the processors in use, as the pool measured it last"`
+	Total        Maybe[int64]       `json:"workers,omitzero" doc:"worker threads"`
+	Running      Maybe[int64]       `json:"running,omitzero" doc:"workers that work, or look for work"`
+	Goal         Maybe[int64]       `json:"goal,omitzero" doc:"workers that the pool wants to run"`
+	Min          Maybe[int64]       `json:"min,omitzero" doc:"workers that it makes without waiting"`
+	Max          Maybe[int64]       `json:"max,omitzero" doc:"workers at most"`
+	Blocked      Maybe[int64]       `json:"blocked,omitzero" doc:"workers that told the pool that they block (in Task.Wait)"`
+	Requested    Maybe[int64]       `json:"requested,omitzero" doc:"requests for a worker that nobody has taken up"`
+	Dequeued     Maybe[int64]       `json:"lastDequeueMs,omitzero" doc:"when a worker last took an item, in milliseconds of the machine's clock"`
+	Clock        Maybe[int64]       `json:"clockMs,omitzero" doc:"the newest time of that clock that the process noted: the dump is of then or later"`
+	Ports        *CompletionPorts   `json:"ports,omitempty" doc:"threads of the runtime's completion ports (before .NET 7)"`
+	Queued       Maybe[uint64]      `json:"queued,omitzero" doc:"items in all queues"`
+	Workers      []PoolWorker       `json:"workerThreads,omitempty" doc:"the worker threads with what they do"`
+	WaitThreads  []PoolWaitThread   `json:"waitThreads,omitempty" doc:"threads that wait for registered handles"`
+	Verdicts     []Verdict          `json:"verdicts,omitempty" doc:"whether the pool keeps up, with the evidence"`
+	HillClimbing []HillClimbingStep `json:"hillClimbing,omitempty" doc:"with -ti: why the pool changed the number of its workers, the oldest step first"`
+	Queues       *WorkQueues        `json:"queues,omitempty" doc:"with -wi or -stat: what is queued"`
+
+	// WantsLog, WantsItems and WantsCounts are what was asked for.
+	WantsLog, WantsItems, WantsCounts bool `json:"-"`
+}
+
+// The values of ThreadPool.Kind.
+const (
+	PoolPortable = "portable"
+	PoolNative   = "native"
+	PoolNone     = "none"
+	PoolUnknown  = "unknown"
+)
+
+// CompletionPorts are the threads of the runtime's completion ports.
+type CompletionPorts struct {
+	Total   int64 `json:"total" doc:"threads"`
+	Free    int64 `json:"free" doc:"that wait"`
+	MaxFree int64 `json:"maxFree" doc:"that may wait"`
+	Current int64 `json:"current" doc:"threads that may run now"`
+	Min     int64 `json:"min" doc:"threads that are made without waiting"`
+	Max     int64 `json:"max" doc:"threads at most"`
+}
+
+// A PoolWorker is a worker thread of a pool.
+type PoolWorker struct {
+	Thread   Thread         `json:"thread" doc:"the thread"`
+	Activity ThreadActivity `json:"activity" doc:"what it does"`
+	Waits    bool           `json:"waits" doc:"it waits for something, and not for work"`
+	Idle     bool           `json:"idle" doc:"it waits for work"`
+}
+
+// A PoolWaitThread is a thread that waits for handles on behalf of RegisterWaitForSingleObject.
+type PoolWaitThread struct {
+	Address target.Addr  `json:"address" doc:"the PortableThreadPool.WaitThread"`
+	Waits   Maybe[int64] `json:"waits,omitzero" doc:"handles that it waits for"`
+}
+
+// A HillClimbingStep is an entry of the log in which a pool notes why it changed the number of its workers.
+type HillClimbingStep struct {
+	Ms         int64   `json:"ms" doc:"milliseconds of the machine's clock"`
+	Transition string  `json:"transition" doc:"why"`
+	Threads    int64   `json:"threads" doc:"workers that it wanted from then on"`
+	Samples    int64   `json:"samples" doc:"measurements that this is concluded from"`
+	Throughput float64 `json:"throughput" doc:"items a millisecond"`
+}
+
+// WorkQueues are the queues of a pool.
+type WorkQueues struct {
+	Gaps
+	Queues []WorkQueue `json:"queues" doc:"in the order in which a worker looks at them, the local ones last"`
+
+	// Lost is why queues or items are missing, nil if all are there.
+	Lost error `json:"-"`
+}
+
+// Lose notes why queues or items are missing; nil is ignored.
+func (q *WorkQueues) Lose(err error) {
+	q.Note(err)
+	if q.Lost == nil {
+		q.Lost = err
+	}
+}
+
+// The values of WorkQueue.Kind.
+const (
+	QueueGlobal        = "global"
+	QueueHighPriority  = "high priority"
+	QueueLowPriority   = "low priority"
+	QueueTimeSensitive = "time sensitive"
+	QueueAssignable    = "assignable"
+	QueueLocal         = "local"
+)
+
+// A WorkQueue is a queue of a pool.
+type WorkQueue struct {
+	Kind    string      `json:"kind" doc:"global, high priority, low priority, time sensitive (.NET 6), assignable (of a group of workers), local (of one worker)"`
+	Number  int         `json:"number" doc:"number among those of its kind"`
+	Address target.Addr `json:"address" doc:"the queue"`
+	Owner   *Thread     `json:"owner,omitempty" doc:"of a local queue the worker whose it is"`
+	Count   uint64      `json:"count" doc:"items"`
+	Items   []WorkItem  `json:"items" doc:"the items, the next one first; of a local queue the one that its owner takes next is the last"`
+
+	// OwnerErr is why it is not known whose a local queue is, nil if it is.
+	OwnerErr error `json:"-"`
+}
+
+// The values of WorkItem.Kind.
+const (
+	ItemTask     = "task"
+	ItemCallback = "callback"
+	ItemAsync    = "async method"
+	ItemOther    = "item"
+)
+
+// A WorkItem is an item of a queue.
+type WorkItem struct {
+	Address      target.Addr `json:"address" doc:"the item"`
+	MethodTable  target.Addr `json:"methodTable,omitempty" doc:"MethodTable of its type"`
+	Size         uint64      `json:"size,omitempty" doc:"bytes of it"`
+	Type         Text        `json:"type" doc:"its type"`
+	Kind         string      `json:"kind" doc:"task, callback (of QueueUserWorkItem), async method (the rest of one), item (anything else)"`
+	Method       Text        `json:"method,omitzero" doc:"what it will run: the method of a delegate, the async method"`
+	Status       string      `json:"status,omitempty" doc:"of a task: Task.Status"`
+	State        Line        `json:"state,omitempty" doc:"what the method will get: a value, a string; of another object its simple fields"`
+	StateObject  target.Addr `json:"stateObject,omitempty" doc:"the object that it will get"`
+	StateType    Text        `json:"stateType,omitzero" doc:"its type"`
+	Continuation Text        `json:"continuation,omitzero" doc:"of a task: what runs when it has completed"`
+
+	// Slot is the item's place in the array that holds it.
+	Slot int `json:"-"`
+	// Plain: SOS looks into items of this type; of others it prints the type alone.
+	Plain bool `json:"-"`
+}
+
+// Timers are the timers of a process.
+type Timers struct {
+	Gaps
+	Clock  Maybe[int64] `json:"clockMs,omitzero" doc:"the newest time of the machine's clock that the process noted: the dump is of then or later"`
+	Timers []Timer      `json:"timers" doc:"by when they are due, the next one first"`
+
+	// Lost is why timers are missing, nil if all are there.
+	Lost error `json:"-"`
+}
+
+// Lose notes why timers are missing; nil is ignored.
+func (t *Timers) Lose(err error) {
+	t.Note(err)
+	if t.Lost == nil {
+		t.Lost = err
+	}
+}
+
+// A Timer is a timer that is scheduled.
+type Timer struct {
+	Address   target.Addr  `json:"address" doc:"the TimerQueueTimer"`
+	Kind      string       `json:"kind" doc:"what it is the timer of: Timer, Task.Delay, CancellationTokenSource, PeriodicTimer, System.Timers.Timer, task timeout (WaitAsync); empty where that is not known"`
+	Queue     int          `json:"queue" doc:"number of the timer queue"`
+	Short     bool         `json:"short" doc:"it is in the list of those that are due within a third of a second"`
+	Due       uint32       `json:"dueMs" doc:"milliseconds from start to when it is due"`
+	Period    *uint32      `json:"periodMs,omitempty" doc:"milliseconds from then to then; absent for a timer that fires once"`
+	Start     int64        `json:"startMs" doc:"when it was started, on the machine's clock"`
+	DueIn     Maybe[int64] `json:"dueInMs,omitzero" doc:"milliseconds from the newest known time to when it is due, at most; negative for one that is late"`
+	Running   int64        `json:"running,omitempty" doc:"how many threads run its callback"`
+	Callback  target.Addr  `json:"callback,omitempty" doc:"the delegate that it calls"`
+	Method    Text         `json:"method,omitzero" doc:"the method of it"`
+	State     target.Addr  `json:"state,omitempty" doc:"the object that the method gets"`
+	StateType Text         `json:"stateType,omitzero" doc:"its type"`
+	StateLine Line         `json:"stateText,omitempty" doc:"its value, of a string"`
+	Owner     target.Addr  `json:"owner,omitempty" doc:"the object whose timer it is: the task, the CancellationTokenSource"`
+	Awaits    Text         `json:"awaitedBy,omitzero" doc:"the async method that waits for it"`
+	Cancels   *TokenSource `json:"cancels,omitempty" doc:"the CancellationTokenSource that it cancels"`
+
+	// OnTarget is the method with the type of the delegate's target, empty for a static method: what SOS prints.
+	OnTarget string `json:"-"`
+	// Place is the timer's place in the queues.
+	Place int `json:"-"`
+}
+
+// A TokenSource is a CancellationTokenSource.
+type TokenSource struct {
+	Address   target.Addr          `json:"address" doc:"the source"`
+	Type      Text                 `json:"type" doc:"its type"`
+	State     string               `json:"state" doc:"not canceled, canceling (callbacks run), canceled"`
+	Callbacks []CancellationTarget `json:"callbacks,omitempty" doc:"what is registered to be called, the newest first"`
+	Total     uint64               `json:"total" doc:"how many are registered, also beyond those that are listed"`
+}
+
+// A CancellationTarget is what a cancellation calls.
+type CancellationTarget struct {
+	Node   target.Addr `json:"node" doc:"the CallbackNode"`
+	Method Text        `json:"method,omitzero" doc:"the method"`
+	State  target.Addr `json:"state,omitempty" doc:"the object that it gets"`
+	Type   Text        `json:"stateType,omitzero" doc:"its type"`
+	Text   Line        `json:"stateText,omitempty" doc:"its value, of a string"`
+}

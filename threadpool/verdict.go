@@ -1,0 +1,111 @@
+package threadpool
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/sosgo/sosgo/answer"
+)
+
+// verdict says whether a pool keeps up with its work. What threads do is concluded from the names of the methods on their
+// stacks, so that nothing that follows from it is more than likely.
+func verdict(p *answer.ThreadPool) answer.Verdict {
+	switch {
+	case p.Kind == answer.PoolUnknown:
+		return answer.Verdict{Text: "whether work waits for a worker is not known", Strength: answer.StrengthUnknown,
+			Evidence: []string{"the pool can't be read: " + p.Total.Err.Error()}}
+	case p.Queued.Err != nil:
+		return answer.Verdict{Text: "whether work waits for a worker is not known", Strength: answer.StrengthUnknown,
+			Evidence: []string{"not all queues can be read: " + p.Queued.Err.Error()}}
+	case p.Queued.Value == 0:
+		v := answer.Verdict{Text: "no work waits for a worker", Strength: answer.StrengthProved, Evidence: []string{"all queues are empty"}}
+		if n := blocked(p); n > 0 {
+			v.Evidence = append(v.Evidence, doing(p)...)
+		}
+		return v
+	case p.Total.Err != nil || p.Running.Err != nil:
+		return answer.Verdict{Text: items(p) + " for a worker; whether one is free is not known", Strength: answer.StrengthUnknown,
+			Evidence: []string{"the pool's counters can't be read"}}
+	}
+	v := answer.Verdict{Strength: answer.StrengthLikely, Evidence: []string{fmt.Sprintf("%d of %d workers are busy", p.Running.Value, p.Total.Value)}}
+	if p.Max.Err == nil && p.Total.Value >= p.Max.Value {
+		v.Evidence = append(v.Evidence, fmt.Sprintf("the pool may have %d workers at most: it can't make another", p.Max.Value))
+	}
+	if p.Clock.Err == nil && p.Dequeued.Err == nil && p.Clock.Value > p.Dequeued.Value {
+		v.Evidence = append(v.Evidence, fmt.Sprintf("a worker last took an item %d ms before the newest time that the process noted",
+			p.Clock.Value-p.Dequeued.Value))
+	}
+	v.Evidence = append(v.Evidence, doing(p)...)
+	n := len(p.Workers)
+	switch waiting := blocked(p); {
+	case p.Total.Value > p.Running.Value:
+		v.Text = fmt.Sprintf("the pool keeps up: %s, and %d workers are free", items(p), p.Total.Value-p.Running.Value)
+	case n == 0:
+		v.Text, v.Strength = items(p)+" and no worker is free; what the workers do is not known", answer.StrengthUnknown
+	case waiting == n:
+		v.Text = fmt.Sprintf("the pool is starved: %s for a worker, and all %d workers wait for something themselves", items(p), n)
+	case 2*waiting >= n:
+		v.Text = fmt.Sprintf("the pool is nearly starved: %s for a worker, and %d of %d workers wait for something themselves", items(p), waiting, n)
+	default:
+		v.Text = fmt.Sprintf("the pool is busy: %s for a worker, and %d of %d workers run", items(p), n-waiting, n)
+	}
+	return v
+}
+
+func items(p *answer.ThreadPool) string {
+	if p.Queued.Value == 1 {
+		return "1 item waits"
+	}
+	return fmt.Sprintf("%d items wait", p.Queued.Value)
+}
+
+// blocked counts the workers that wait for something that is not work.
+func blocked(p *answer.ThreadPool) int {
+	n := 0
+	for i := range p.Workers {
+		if p.Workers[i].Waits {
+			n++
+		}
+	}
+	return n
+}
+
+// doing says what the workers do, those together that do the same in the same method.
+func doing(p *answer.ThreadPool) []string {
+	type row struct {
+		text    string
+		threads []string
+	}
+	var rows []row
+	for i := range p.Workers {
+		w := &p.Workers[i]
+		text := w.Activity.Text
+		if c := w.Activity.Caller; !c.IsZero() {
+			text += " in " + c.String()
+		}
+		at := slices.IndexFunc(rows, func(r row) bool { return r.text == text })
+		if at < 0 {
+			at, rows = len(rows), append(rows, row{text: text})
+		}
+		rows[at].threads = append(rows[at].threads, threadNumber(&w.Thread))
+	}
+	slices.SortStableFunc(rows, func(a, b row) int { return len(b.threads) - len(a.threads) })
+	var out []string
+	for _, r := range rows {
+		worker, thread := "workers", "threads"
+		if len(r.threads) == 1 {
+			worker, thread = "worker", "thread"
+		}
+		out = append(out, fmt.Sprintf("%d %s: %s (%s %s)", len(r.threads), worker, r.text, thread, strings.Join(r.threads, ", ")))
+	}
+	return out
+}
+
+// threadNumber is the number by which commands know a thread.
+func threadNumber(t *answer.Thread) string {
+	if t.Index != nil {
+		return fmt.Sprint(*t.Index)
+	}
+	return fmt.Sprintf("%#x", t.OSID)
+}

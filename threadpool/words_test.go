@@ -1,0 +1,77 @@
+package threadpool
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/target"
+)
+
+// TestAsyncName: the method that a state machine's type is named for.
+func TestAsyncName(t *testing.T) {
+	for from, want := range map[string]string{
+		"Ns.Class+<Method>d__5":                    "Ns.Class.Method",
+		"Ns.Class+<Generic>d__16<Ns.Order>":        "Ns.Class.Generic",
+		"Ns.Class+<>c+<<Run>b__1_0>d":              "Ns.Class+<>c.<Run>b__1_0",
+		"Ns.Class+<>c__DisplayClass2_0+<<L>b__0>d": "Ns.Class+<>c__DisplayClass2_0.<L>b__0",
+		"Ns.Hand.Made":                             "Ns.Hand.Made",
+		"Ns.Bad+<":                                 "Ns.Bad+<",
+	} {
+		assert.Equal(t, want, asyncName(from))
+	}
+}
+
+// TestClock: the newest note counts, and notes of 32 bits are those next to it, also across a turn of the counter.
+func TestClock(t *testing.T) {
+	var c clock
+	assert.ErrorIs(t, c.now().Err, target.ErrNotInDump)
+	c.note64(0x1_0000_0010, nil)
+	c.note64(0x9_0000_0000, errors.New("not read"))
+	assert.EqualValues(t, 0x1_0000_0010, c.now().Value)
+	assert.EqualValues(t, 0xffff_fff0, c.widen(0xffff_fff0))
+	c.note32(int64(int32(0x20)), nil)
+	assert.EqualValues(t, 0x1_0000_0020, c.now().Value)
+	var narrow clock
+	narrow.note32(-16, nil)
+	assert.EqualValues(t, 0xffff_fff0, narrow.now().Value)
+}
+
+// TestVerdict: a pool is called starved only where work waits, nobody is free and the workers wait themselves.
+func TestVerdict(t *testing.T) {
+	known := answer.Known[int64]
+	pool := func(queued uint64, total, running int64, waiting ...bool) *answer.ThreadPool {
+		p := &answer.ThreadPool{Kind: answer.PoolPortable, Queued: answer.Known(queued), Total: known(total), Running: known(running),
+			Max: known(100), Dequeued: known(5), Clock: known(1005)}
+		for i, w := range waiting {
+			p.Workers = append(p.Workers, answer.PoolWorker{Thread: answer.Thread{Index: &i}, Waits: w})
+		}
+		return p
+	}
+	unreadable := pool(0, 2, 2)
+	unreadable.Queued.Err = target.ErrCorrupt
+	uncounted := pool(3, 2, 2)
+	uncounted.Total.Err = target.ErrNotInDump
+	for _, c := range []struct {
+		p        *answer.ThreadPool
+		text     string
+		strength string
+	}{
+		{pool(0, 2, 2, true, true), "no work waits for a worker", answer.StrengthProved},
+		{pool(5, 3, 2, true, true, true), "the pool keeps up: 5 items wait, and 1 workers are free", answer.StrengthLikely},
+		{pool(5, 2, 2, true, true), "the pool is starved: 5 items wait for a worker, and all 2 workers wait for something themselves", answer.StrengthLikely},
+		{pool(1, 3, 3, true, true, false), "the pool is nearly starved: 1 item waits for a worker, and 2 of 3 workers wait for something themselves", answer.StrengthLikely},
+		{pool(1, 3, 3, false, true, false), "the pool is busy: 1 item waits for a worker, and 2 of 3 workers run", answer.StrengthLikely},
+		{pool(4, 3, 3), "4 items wait and no worker is free; what the workers do is not known", answer.StrengthUnknown},
+		{unreadable, "whether work waits for a worker is not known", answer.StrengthUnknown},
+		{uncounted, "3 items wait for a worker; whether one is free is not known", answer.StrengthUnknown},
+	} {
+		v := verdict(c.p)
+		assert.Equal(t, c.text, v.Text)
+		assert.Equal(t, c.strength, v.Strength, c.text)
+		assert.NotEmpty(t, v.Evidence)
+	}
+	assert.Contains(t, verdict(pool(5, 2, 2, true, true)).Evidence, "a worker last took an item 1000 ms before the newest time that the process noted")
+}
