@@ -5,7 +5,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/graph"
+	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/testdump"
 	"github.com/sosgo/sosgo/target"
 )
@@ -55,4 +57,42 @@ func TestLiveAlike(t *testing.T) {
 func startsObject(g *graph.Graph, a target.Addr) bool {
 	_, ok := g.Node(a)
 	return ok
+}
+
+// TestCountLive: what is counted by the graph alone is what a walk counts, in the same order, of all objects and of some.
+func TestCountLive(t *testing.T) {
+	testdump.Canned(t, func(t *testing.T, d *testdump.Dump) {
+		h, err := d.Heap()
+		if err != nil {
+			t.Skip(err)
+		}
+		for _, jobs := range []int{1, 4} {
+			g, _ := built(t, d, graph.Options{Jobs: jobs})
+			starts, err := g.LiveStarts(t.Context())
+			require.NoError(t, err)
+			for _, f := range []heap.Filter{
+				{}, {MinSize: 40}, {MaxSize: 64}, {Type: func(mt *dac.MethodTable) bool { return mt.ComponentSize != 0 }},
+				{Type: func(mt *dac.MethodTable) bool { return mt.BaseSize == 24 }, MinSize: 25, MaxSize: 100},
+			} {
+				f.Start = starts
+				want, err := h.Stats(t.Context(), &f, heap.ScanOptions{})
+				require.NoError(t, err)
+				got, err := g.CountLive(t.Context(), &f)
+				require.NoError(t, err)
+				require.Equal(t, want.Count, got.Count)
+				require.Equal(t, want.Size, got.Size)
+				require.Equal(t, want.Corrupt, got.Corrupt)
+				require.Equal(t, len(want.Types), len(got.Types))
+				for i := range want.Types {
+					require.Equal(t, want.Types[i], got.Types[i])
+				}
+				require.Empty(t, want.Fragments)
+				f.Counts = g.CountLive
+				again, err := h.Stats(t.Context(), &f, heap.ScanOptions{})
+				require.NoError(t, err)
+				require.Equal(t, got, again)
+			}
+			g.Close()
+		}
+	})
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/target"
 )
 
 // TypeStats are the number and size of the objects of one type.
@@ -48,6 +49,9 @@ func (s *Stats) ByCount() {
 
 // Stats counts the objects that f chooses, by type.
 func (h *Heap) Stats(ctx context.Context, f *Filter, o ScanOptions) (Stats, error) {
+	if f != nil && f.Counts != nil && f.Segments == nil && f.Generations == nil && f.Range == (target.Range{}) {
+		return f.Counts(ctx, f)
+	}
 	total := NewCounter(h, f)
 	err := Scan(ctx, h, h.Spans(f), o, func() *Counter { return NewCounter(h, f) }, func(c *Counter) error {
 		total.Add(c)

@@ -83,8 +83,16 @@ func liveGraph(c *cli.Context) (*graph.Graph, error) {
 // Chosen is a filter of FilterOptions and of -live and -dead.
 func Chosen(c *cli.Context, h *heap.Heap) (*heap.Filter, error) {
 	f, err := Filter(c, h)
-	if err == nil {
-		f.Start, err = Liveness(c)
+	if err != nil {
+		return nil, err
 	}
-	return f, err
+	if f.Start, err = Liveness(c); err != nil || f.Start == nil || c.Bool("dead") {
+		return f, err
+	}
+	g, err := View(c).Graph(c.Context(), GraphOptions(c))
+	if err != nil {
+		return nil, err
+	}
+	f.Counts = g.CountLive
+	return f, nil
 }

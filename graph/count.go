@@ -1,0 +1,86 @@
+package graph
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"sync"
+
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/heap"
+)
+
+// typeCounts count the objects of each type.
+type typeCounts []typeCount
+
+type typeCount struct {
+	count, size uint64
+	first       int // + 1
+}
+
+// CountLive counts the objects that live, and that f chooses by type and size, by type, without a look at the heap: what Heap.Stats
+// counts that f chooses and LiveStarts knows. The types are in the order of their first such objects.
+func (g *Graph) CountLive(ctx context.Context, f *heap.Filter) (heap.Stats, error) {
+	live, err := g.Live(ctx)
+	if err != nil {
+		return heap.Stats{}, err
+	}
+	refused := make([]bool, len(g.types))
+	for i, mt := range g.types {
+		refused[i] = f.Type != nil && !f.Type(mt)
+	}
+	most := cmp.Or(f.MaxSize, ^uint64(0))
+	var mu sync.Mutex
+	var all []typeCounts
+	create := func() typeCounts {
+		c := make(typeCounts, len(g.types))
+		mu.Lock()
+		defer mu.Unlock()
+		all = append(all, c)
+		return c
+	}
+	err = parallel(ctx, g.lazy.options.Workers, g.objects, numberPiece, create, func(c typeCounts, from, to int) {
+		for n := from; n < to; n++ {
+			if !live.Live(Node(n)) {
+				continue
+			}
+			t, size := g.TypeIndex(Node(n)), g.Size(Node(n))
+			if refused[t] || size < f.MinSize || size > most {
+				continue
+			}
+			k := &c[t]
+			k.count++
+			k.size += size
+			if k.first == 0 || n < k.first-1 {
+				k.first = n + 1
+			}
+		}
+	})
+	if err != nil {
+		return heap.Stats{}, err
+	}
+	return g.statsOf(all), nil
+}
+
+// statsOf puts together what several counted.
+func (g *Graph) statsOf(all []typeCounts) heap.Stats {
+	s := heap.Stats{Corruptions: g.stats.Corruptions, Corrupt: g.stats.Corrupt}
+	first := map[*dac.MethodTable]int{}
+	for i, mt := range g.types {
+		t, at := heap.TypeStats{Type: mt}, 0
+		for _, c := range all {
+			t.Count += c[i].count
+			t.Size += c[i].size
+			if c[i].first != 0 && (at == 0 || c[i].first < at) {
+				at = c[i].first
+			}
+		}
+		if t.Count > 0 {
+			s.Types, first[mt] = append(s.Types, t), at
+		}
+		s.Count += t.Count
+		s.Size += t.Size
+	}
+	slices.SortFunc(s.Types, func(a, b heap.TypeStats) int { return cmp.Compare(first[a.Type], first[b.Type]) })
+	return s
+}
