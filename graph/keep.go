@@ -52,6 +52,7 @@ type kept struct {
 	key     arrayfile.Key
 	workers int
 	budget  *offheap.Budget
+	off     bool // the heap is not whole: nothing is kept, and nothing looked for
 
 	mu    sync.Mutex
 	files []*arrayfile.File
@@ -164,7 +165,7 @@ func (k *kept) keyOf(part string) arrayfile.Key {
 // load opens a file and has take look at it, which says whether it fits. It reports whether it does; the error is the
 // context's.
 func (k *kept) load(ctx context.Context, part string, take func(*arrayfile.File) error) (bool, error) {
-	if k == nil {
+	if k == nil || k.off {
 		return false, nil
 	}
 	f, err := arrayfile.Open(ctx, k.path(part), k.keyOf(part), arrayfile.Options{NoMmap: k.o.NoMmap, Workers: k.workers, Budget: k.budget})
@@ -196,7 +197,7 @@ func unfit(err error) error {
 
 // save writes a file.
 func (k *kept) save(ctx context.Context, part string, sections ...arrayfile.Section) {
-	if k == nil {
+	if k == nil || k.off {
 		return
 	}
 	err := os.MkdirAll(k.o.Dir, 0o700)

@@ -29,6 +29,7 @@ const (
 func (k *kept) saveRows(ctx context.Context, g *Graph) {
 	s := &g.stats
 	if s.Corrupt > 0 || s.BlindObjects > 0 || len(s.Keepers) > 0 {
+		k.off = true
 		k.note("the graph of the heap's objects is not kept: the heap is not whole")
 		return
 	}

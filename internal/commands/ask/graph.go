@@ -21,13 +21,13 @@ func Holders(c *cli.Context) (*graph.Holders, error) {
 	}
 	h, err := View(c).Holders(c.Context(), GraphOptions(c))
 	if err == nil {
-		noteKept(c, h.Graph())
+		NoteKept(c, h.Graph())
 	}
 	return h, err
 }
 
-// noteKept warns at the end of the command of what went wrong with the files of -graph-dir.
-func noteKept(c *cli.Context, g *graph.Graph) {
+// NoteKept warns at the end of the command of what went wrong with the files of -graph-dir.
+func NoteKept(c *cli.Context, g *graph.Graph) {
 	c.AtEnd(func() {
 		for _, err := range g.Notes() {
 			c.Warn(err)
@@ -73,7 +73,7 @@ func liveGraph(c *cli.Context) (*graph.Graph, error) {
 	if err != nil {
 		return nil, err
 	}
-	noteKept(c, g)
+	NoteKept(c, g)
 	for _, w := range g.Stats().Warnings() {
 		c.Warn(w)
 	}

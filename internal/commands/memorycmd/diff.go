@@ -101,6 +101,7 @@ func summary(c *cli.Context, path string, v *sosgo.View) (*heapdiff.Summary, err
 	if err != nil {
 		return nil, err
 	}
+	ask.NoteKept(c, g)
 	r, err := v.Objects()
 	if err != nil {
 		return nil, err
