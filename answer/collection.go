@@ -23,13 +23,17 @@ type Collection struct {
 
 // A CollectionItem is one element of a collection.
 type CollectionItem struct {
-	Index uint64  `json:"index" doc:"in the order of enumeration, from 0"`
-	Key   *Stored `json:"key,omitempty" doc:"of a dictionary: its key; of a priority queue: its priority"`
-	Item  *Stored `json:"value,omitempty" doc:"the element; absent with -keys"`
+	Index uint64 `json:"index" doc:"in the order of enumeration, from 0"`
+	Key   Stored `json:"key,omitzero" doc:"of a dictionary: its key; of a priority queue: its priority"`
+	Item  Stored `json:"value,omitzero" doc:"the element; absent with -keys"`
 
-	// KeySOS and ValueSOS say of a reference and of a value type what SOS says of it.
-	KeySOS, ValueSOS Referred `json:"-"`
+	HasKey   bool     `json:"-"`
+	HasValue bool     `json:"-"`
+	SOS      *SOSItem `json:"-"` // for commands of SOS
 }
+
+// A SOSItem is what SOS's commands tell of an element's key and value.
+type SOSItem struct{ Key, Value Referred }
 
 // A Referred is what has to be known of an element beside its value, for commands that name the command that shows it.
 type Referred struct {
@@ -39,10 +43,4 @@ type Referred struct {
 	IsString    bool
 	IsArray     bool
 	Boxed       Value // what is in a box, if it is a plain number, and no enum
-}
-
-// A CollectionSummary is a collection in a few words.
-type CollectionSummary struct {
-	Count Maybe[uint64]    `json:"count,omitzero" doc:"how many elements it says that it has"`
-	First []CollectionItem `json:"first,omitempty" doc:"its first elements"`
 }

@@ -137,20 +137,19 @@ func says(v objects.Value, find string) bool {
 }
 
 func (l *lister) item(i *Item) answer.CollectionItem {
-	row := answer.CollectionItem{Index: i.Index}
-	if l.c.HasKeys && !l.o.NoKeys {
-		s := l.stored(i.Key)
-		row.Key = &s
+	row := answer.CollectionItem{Index: i.Index, HasKey: l.c.HasKeys && !l.o.NoKeys}
+	row.HasValue = !l.o.NoValues || !l.c.HasKeys
+	if row.HasKey {
+		row.Key = l.stored(i.Key)
 	}
-	if !l.o.NoValues || !l.c.HasKeys {
-		s := l.stored(i.Value)
-		row.Item = &s
+	if row.HasValue {
+		row.Item = l.stored(i.Value)
 	}
 	if l.o.SOS {
+		row.SOS = &answer.SOSItem{Value: referred(i.Value)}
 		if l.c.HasKeys {
-			row.KeySOS = referred(i.Key)
+			row.SOS.Key = referred(i.Key)
 		}
-		row.ValueSOS = referred(i.Value)
 	}
 	return row
 }

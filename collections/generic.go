@@ -99,7 +99,12 @@ func entries[T any](r *Reader, o objects.Object, used, count int64, keys bool, r
 		c.err = lie
 	}
 	c.each = func(yield yield) bool {
-		return a.visit(n, forwards, yield, func(i uint32) (Item, bool, error) { return read(e, a.Instance(i)) })
+		return a.visit(n, forwards, yield, func(i uint32) (Item, bool, error) {
+			if lie != nil && a.blank(i) { // what was never used is no element, though the count says so
+				return Item{}, false, nil
+			}
+			return read(e, a.Instance(i))
+		})
 	}
 	return c
 }

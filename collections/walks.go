@@ -1,6 +1,7 @@
 package collections
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 
@@ -87,6 +88,12 @@ func (a *array) skip(i, n uint32, place order) uint32 {
 
 func (a *array) addr(n uint32) target.Addr { return target.Addr(a.Instance(n)) }
 
+// blank reports whether an element was never written: all its bytes are zero.
+func (a *array) blank(n uint32) bool {
+	b, err := target.Bytes(a.memory, a.addr(n), int(a.Type.MT.ComponentSize))
+	return err == nil && len(bytes.Trim(b, "\x00")) == 0
+}
+
 // values passes n elements as values.
 func (a *array) values(n uint32, place order, yield yield) bool {
 	return a.visit(n, place, yield, func(at uint32) (Item, bool, error) {
@@ -172,10 +179,14 @@ func (n *nodes[T]) at(a target.Addr) (*T, shapes.Instance, error) {
 		if err != nil {
 			return nil, 0, err
 		}
-		if n.shape, err = shapes.Bind[T](n.r.b, o.Type); err != nil {
+		shape, err := shapes.Bind[T](n.r.b, o.Type)
+		if err != nil && n.typ != nil && errors.Is(err, target.ErrUnsupported) {
+			return nil, 0, target.Corruptf("an object of type %016x is no node as the others are", uint64(mt))
+		}
+		if err != nil {
 			return nil, 0, err
 		}
-		n.typ = o.Type
+		n.shape, n.typ = shape, o.Type
 	}
 	return n.shape, shapes.OfAddr(a), nil
 }

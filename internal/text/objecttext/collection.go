@@ -34,14 +34,14 @@ func appendItem(b []byte, i *answer.CollectionItem) []byte {
 	b = append(b, '[')
 	b = strconv.AppendUint(b, i.Index, 10)
 	b = append(b, "] "...)
-	if i.Key != nil {
-		b = text.AppendStored(b, i.Key)
+	if i.HasKey {
+		b = text.AppendStored(b, &i.Key)
 	}
-	if i.Item != nil {
-		if i.Key != nil {
-			b = append(b, " = "...)
-		}
-		b = text.AppendStored(b, i.Item)
+	if i.HasKey && i.HasValue {
+		b = append(b, " = "...)
+	}
+	if i.HasValue {
+		b = text.AppendStored(b, &i.Item)
 	}
 	return append(b, '\n')
 }
@@ -76,7 +76,7 @@ func ConcurrentDictionary(p *report.Page, c *answer.Collection) {
 	n := 0
 	for i := range report.Each(p, c.Items) {
 		n++
-		p.Printf("    -----\n      Key: %s\n    Value: %s\n", sosItem(i.Key, &i.KeySOS, ""), sosItem(i.Item, &i.ValueSOS, ""))
+		p.Printf("    -----\n      Key: %s\n    Value: %s\n", sosItem(&i.Key, &i.SOS.Key, ""), sosItem(&i.Item, &i.SOS.Value, ""))
 	}
 	p.Print(sosLine)
 	p.Printf("%d items\n\n", n)
@@ -92,7 +92,7 @@ func ConcurrentQueue(p *report.Page, c *answer.Collection) {
 	n := 0
 	for i := range report.Each(p, c.Items) {
 		n++
-		p.Printf("%4d - %s\n", n, sosItem(i.Item, &i.ValueSOS, "0x"))
+		p.Printf("%4d - %s\n", n, sosItem(&i.Item, &i.SOS.Value, "0x"))
 	}
 	p.Print(sosLine)
 	p.Printf("%d items\n\n", n)
