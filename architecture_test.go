@@ -63,7 +63,7 @@ var mayImport = map[string]string{
 	"crash":              "answer target dac dac/code objects stackwalk threads internal/limits",
 	"disasm":             "answer target codeinfo metadata dac dac/code objects",
 	"heapdiff":           "answer target dac graph heap internal/limits",
-	"waste":              "answer target dac heap metadata objects internal/limits",
+	"waste":              "answer target collections dac heap objects shapes internal/limits",
 	"resolve":            "answer target dac dac/code heap threads",
 	"roots":              "answer target codeinfo dac dac/code heap objects stackwalk threads internal/lazy internal/limits",
 	"graph":              "answer target dac dac/code heap objects roots threads internal/arrayfile internal/digraph internal/lazy internal/limits internal/offheap internal/workers",

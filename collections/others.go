@@ -16,6 +16,7 @@ func others() []kind {
 		of((*Reader).weakTable),
 		of((*Reader).memoryCache),
 		stored((*Reader).builder, func(s *builder) Store { return store(&s.Length, nil, &s.Chars) }),
+		stored((*Reader).stream, func(s *stream) Store { return store(&s.Length, nil, &s.Buffer) }),
 		of((*Reader).bits),
 		of((*Reader).lazy),
 		of((*Reader).threadLocal),
@@ -215,6 +216,23 @@ func (r *Reader) chars(at target.Addr, n int64) (string, error) {
 		units[i] = uint16(b[2*i]) | uint16(b[2*i+1])<<8
 	}
 	return string(utf16.Decode(units)), nil
+}
+
+// A stream is a MemoryStream, whose bytes are those of a part of an array.
+type stream struct {
+	_      shapes.Type `of:"System.IO.MemoryStream"`
+	Buffer shapes.Ref  `field:"_buffer"`
+	Origin shapes.Int  `field:"_origin"`
+	Length shapes.Int  `field:"_length"`
+}
+
+func (r *Reader) stream(s *stream, x shapes.Instance) content {
+	f := reading{}
+	o, from, end := f.object(&s.Buffer, x), f.int(&s.Origin, x), f.int(&s.Length, x)
+	if f.err != nil {
+		return failed(f.err)
+	}
+	return r.part(o, from, end-from)
 }
 
 // bits is a BitArray, whose array was of words before .NET 10 and is of bytes since.

@@ -7,38 +7,31 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sosgo/sosgo/internal/testdump"
-	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestDefinition: arguments are left out, and what is nested in a collection is none.
-func TestDefinition(t *testing.T) {
-	for name, want := range map[string]string{
-		"System.Collections.Generic.List<System.Collections.Generic.List<System.Int32>>": "System.Collections.Generic.List",
-		"System.Collections.Generic.List<System.Int32>+Enumerator":                       "",
-		"System.Text.StringBuilder": "System.Text.StringBuilder",
-		"A<B>+C<D>":                 "",
-	} {
-		assert.Equal(t, want, definition(name), name)
-	}
-}
-
-// TestUnknownFields: a collection whose fields have other names is unknown, and not guessed at.
-func TestUnknownFields(t *testing.T) {
-	r, err := testdump.Open(t, "net10-zoo").Objects()
+// TestCollectionOf: where a type keeps how full it is; other types are none.
+func TestCollectionOf(t *testing.T) {
+	d := testdump.Open(t, "net10-zoo")
+	r, err := d.Objects()
 	require.NoError(t, err)
-	var typ *objects.Type
-	for found, err := range r.TypeByName("System.Text.StringBuilder", "") {
-		require.NoError(t, err)
-		typ = found
-	}
-	require.NotNil(t, typ)
-	c, err := bindAny(typ, "A", []shape{{arrays: "m_ChunkChars", count: "m_ChunkLength"}})
-	require.NoError(t, err)
-	assert.Len(t, c.arrays, 1)
-	for _, s := range []shape{{arrays: "_items", count: "m_ChunkLength"}, {arrays: "m_ChunkChars", count: "_size"}, {arrays: "m_ChunkLength", count: "m_ChunkChars"}} {
-		_, err = bindAny(typ, "A", []shape{s})
-		assert.ErrorIs(t, err, target.ErrUnsupported)
+	plans := newPlans(r)
+	for name, want := range map[string]int{"System.Text.StringBuilder": 1, "System.Collections.Hashtable": 1, "System.Collections.ArrayList": 1, "System.Exception": -1} {
+		found := false
+		for typ, err := range r.TypeByName(name, "") {
+			require.NoError(t, err)
+			found = true
+			c, err := collectionOf(plans.collections, typ)
+			require.NoError(t, err, name)
+			if want < 0 {
+				assert.Nil(t, c, name)
+				continue
+			}
+			require.NotNil(t, c, name)
+			assert.Len(t, c.arrays, want, name)
+			assert.NotZero(t, c.count, name)
+		}
+		assert.True(t, found, name)
 	}
 }
 

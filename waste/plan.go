@@ -3,10 +3,12 @@ package waste
 import (
 	"sync"
 
+	"github.com/sosgo/sosgo/collections"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/limits"
 	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/shapes"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -44,8 +46,9 @@ type plan struct {
 // plans has the plans of the types that were met. The numbers depend on which came first, so that nothing shows them. It is
 // safe for concurrent use.
 type plans struct {
-	r      *objects.Reader
-	string target.Addr
+	r           *objects.Reader
+	collections *collections.Reader
+	string      target.Addr
 
 	mu     sync.RWMutex
 	byType map[*dac.MethodTable]*plan
@@ -53,7 +56,7 @@ type plans struct {
 }
 
 func newPlans(r *objects.Reader) *plans {
-	return &plans{r: r, string: r.Runtime().WellKnown().String, byType: map[*dac.MethodTable]*plan{}}
+	return &plans{r: r, collections: collections.New(shapes.New(r, nil)), string: r.Runtime().WellKnown().String, byType: map[*dac.MethodTable]*plan{}}
 }
 
 func (p *plans) of(mt *dac.MethodTable) *plan {
@@ -115,7 +118,7 @@ func (p *plans) plain(e *plan) {
 	if err != nil {
 		return
 	}
-	if e.coll, e.err = collectionOf(t); e.err != nil {
+	if e.coll, e.err = collectionOf(p.collections, t); e.err != nil {
 		e.class = classUnknown
 	} else if e.coll != nil {
 		e.class = classCollection
