@@ -27,6 +27,7 @@ import (
 	"errors"
 	"reflect"
 	"strconv"
+	"strings"
 
 	"github.com/sosgo/sosgo/target"
 )
@@ -65,21 +66,26 @@ func (g Gaps) Failure() error { return g.failure }
 // Text makes a Text and notes its error.
 func (g *Gaps) Text(s string, err error) Text {
 	g.Note(err)
-	return Text{s, err}
+	return Text{S: s, Err: err}
 }
 
 // A Text is a piece of text or, with Err, the reason for which it is missing.
 type Text struct {
 	S   string
 	Err error
+	// Instead says, where the text is missing, what is known of that which it names: "type 7f10a4632890 of Contoso".
+	Instead string
 }
 
 // String is the text, or the words that stand in its place (see [Absent]).
 func (t Text) String() string {
-	if t.Err != nil {
-		return Absent(t.Err)
+	switch {
+	case t.Err == nil:
+		return t.S
+	case t.Instead != "":
+		return strings.TrimSuffix(Absent(t.Err), ">") + ": " + t.Instead + ">"
 	}
-	return t.S
+	return Absent(t.Err)
 }
 
 // MarshalText is String, for forms that have nothing but text.

@@ -56,6 +56,7 @@ type Suspect struct {
 	// Owner is what people would call it: the collection of which Point is the array.
 	Owner    *PathObject   `json:"owner,omitempty" doc:"the collection, delegate or other object that the point belongs to, if that is another one"`
 	Elements Maybe[uint64] `json:"elements,omitzero" doc:"elements that the collection says it has, or handlers, registrations, timers"`
+	AtLeast  bool          `json:"atLeast,omitempty" doc:"there are more elements than were looked at"`
 	Retained uint64        `json:"retained" doc:"bytes that would be free without it"`
 	Share    float64       `json:"share" doc:"that in percent of all that lives"`
 	// Members are the objects of one type of which there are so many.

@@ -84,3 +84,49 @@ func (r *Runtime) ForeignLayout() string {
 	}
 	return r.measuredOn
 }
+
+// NamedType is the name of a type as an answer has it: where that can't be read, it says what is known of the type.
+func (r *Runtime) NamedType(g *answer.Gaps, th target.Addr) answer.Text {
+	name, err := r.TypeName(th, NameManaged)
+	if err != nil {
+		if known := r.wellKnownName(th); known != "" {
+			return answer.Text{S: known}
+		}
+	}
+	text := g.Text(name, err)
+	if err != nil {
+		text.Instead = r.NamelessType(th)
+	}
+	return text
+}
+
+// NamelessType is what is known of a type whose name can't be read: its TypeHandle, by which one type is told from another,
+// and the assembly that defines it, of an array that of its elements.
+func (r *Runtime) NamelessType(th target.Addr) string {
+	what := "type"
+	if mt, err := r.TrustedMethodTable(th); err == nil && mt.IsArray() {
+		if known := r.wellKnownName(mt.PerInstInfo); known != "" {
+			return "array of " + known
+		}
+		what = "array type"
+	}
+	text := fmt.Sprintf("%s %x", what, uint64(th))
+	if assembly, err := r.TypeAssembly(th); err == nil {
+		text += " of " + assembly
+	}
+	return text
+}
+
+// wellKnownName is the name of a type that the runtime itself names, empty for others.
+func (r *Runtime) wellKnownName(th target.Addr) string {
+	switch {
+	case th == 0:
+	case th == r.known.String:
+		return "System.String"
+	case th == r.known.Object:
+		return "System.Object"
+	case th == r.known.Exception:
+		return "System.Exception"
+	}
+	return ""
+}

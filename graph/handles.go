@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/target"
 )
@@ -212,7 +211,7 @@ func (h *handleHolds) answer(ctx context.Context, o HandleOptions) error {
 	h.out.Types, h.out.MoreTypes = cut(h.out.Types, o.Top)
 	for i := range h.out.Types {
 		s := &h.out.Types[i]
-		s.Name = h.out.Text(h.x.rt.TypeName(s.MethodTable, dac.NameManaged))
+		s.Name = h.x.rt.NamedType(&h.out.Gaps, s.MethodTable)
 	}
 	return nil
 }

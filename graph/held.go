@@ -5,7 +5,6 @@ import (
 	"iter"
 
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/target"
 )
@@ -37,7 +36,7 @@ func (x *Holders) KeptByType(ctx context.Context, mt target.Addr, o KeepOptions)
 		return nil, err
 	}
 	out := &answer.Closure{Retained: answer.Maybe[uint64]{Err: errNotComputed}, Of: &answer.TypeCount{MethodTable: mt}}
-	out.Of.Type = out.Text(x.rt.TypeName(mt, dac.NameManaged))
+	out.Of.Type = x.rt.NamedType(&out.Gaps, mt)
 	return out, x.keep(ctx, out, func(yield func(Node) bool) {
 		for n := range Node(x.g.objects) {
 			if x.g.Type(n).Addr != mt {
@@ -121,7 +120,7 @@ func (x *Holders) statistics(g *answer.Gaps, nodes []Node) *answer.Statistics {
 		i := &index[x.g.TypeIndex(n)]
 		if *i == 0 {
 			mt := x.g.Type(n).Addr
-			out.Types = append(out.Types, answer.TypeCount{MethodTable: mt, Type: g.Text(x.rt.TypeName(mt, dac.NameManaged))})
+			out.Types = append(out.Types, answer.TypeCount{MethodTable: mt, Type: x.rt.NamedType(g, mt)})
 			*i = len(out.Types)
 		}
 		t, size := &out.Types[*i-1], x.g.Size(n)

@@ -250,7 +250,7 @@ var errNotComputed = errors.New("dominators were not computed")
 // object describes an object.
 func (x *Holders) object(g *answer.Gaps, n Node) answer.PathObject {
 	mt := x.g.Type(n)
-	return answer.PathObject{Address: x.g.Address(n), MethodTable: mt.Addr, Type: g.Text(x.rt.TypeName(mt.Addr, dac.NameManaged)),
+	return answer.PathObject{Address: x.g.Address(n), MethodTable: mt.Addr, Type: x.rt.NamedType(g, mt.Addr),
 		Size: x.g.Size(n), Generation: x.g.Generation(n).String()}
 }
 
@@ -280,7 +280,7 @@ func (x *Holders) steps(ctx context.Context, g *answer.Gaps, nodes []Node) []ans
 	var static *answer.PathEdge
 	for _, n := range nodes {
 		if !x.g.IsObject(n) {
-			static = &answer.PathEdge{Kind: EdgeStatic.String(), Name: g.Text(x.names.Source(n))}
+			static = &answer.PathEdge{Kind: EdgeStatic.String(), Name: x.names.Text(g, n)}
 			continue
 		}
 		step := answer.PathStep{PathObject: x.object(g, n), Edge: static}
@@ -314,7 +314,7 @@ func (x *Holders) staticEdge(g *answer.Gaps, from, to Node, err error) *answer.P
 				continue
 			}
 			if s, ok := x.g.fields[r.Slot]; ok {
-				return &answer.PathEdge{Kind: EdgeStatic.String(), Name: g.Text(x.names.Source(s))}
+				return &answer.PathEdge{Kind: EdgeStatic.String(), Name: x.names.Text(g, s)}
 			}
 		}
 	}
@@ -334,7 +334,7 @@ func (x *Holders) root(ctx context.Context, g *answer.Gaps, source, n Node, time
 	s := x.g.Source(source)
 	if s.Kind == SourceField {
 		out := answer.GCRoot{Kind: rootStatic, Object: x.g.Address(n), Address: s.Slot, Strong: true}
-		name := g.Text(x.names.Source(source))
+		name := x.names.Text(g, source)
 		out.Name = fieldName(s, name.String())
 		if s.Thread != nil {
 			out.Kind = rootThreadStatic
@@ -353,7 +353,7 @@ func (x *Holders) root(ctx context.Context, g *answer.Gaps, source, n Node, time
 			return *x.roots.Describe(ctx, &root)
 		}
 	}
-	name := g.Text(x.names.Source(source))
+	name := x.names.Text(g, source)
 	return answer.GCRoot{Kind: s.Kind.String(), Name: name.String(), Object: x.g.Address(n), Strong: true}
 }
 

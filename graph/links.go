@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -155,7 +154,7 @@ func (x *Holders) neighbourTypes(g *answer.Gaps, list []multiple, live *Liveness
 				t.Type.S = SourceKind(-1 - key).String()
 			} else {
 				t.MethodTable = x.g.types[key].Addr
-				t.Type = g.Text(x.rt.TypeName(t.MethodTable, dac.NameManaged))
+				t.Type = x.rt.NamedType(g, t.MethodTable)
 			}
 			byType[key] = t
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/objects"
@@ -153,6 +154,15 @@ func (x *Names) Source(n Node) (string, error) {
 		return s.Handle.Words(), nil
 	}
 	return s.Kind.String(), nil
+}
+
+// Text is Source as an answer has it: of a static field without a name it says of which type it is.
+func (x *Names) Text(g *answer.Gaps, n Node) answer.Text {
+	text := g.Text(x.Source(n))
+	if s := x.g.Source(n); text.Err != nil && s != nil && s.Static != nil {
+		text.Instead = "a field of " + x.r.Runtime().NamelessType(s.Static.Field.Declaring.MT.Addr)
+	}
+	return text
 }
 
 func (x *Names) frame(f *roots.Frame) (string, error) {

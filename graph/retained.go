@@ -99,7 +99,7 @@ func (x *Holders) Retained(ctx context.Context, o RetainedOptions) (*answer.Reta
 	out.Rows, out.More = cut(out.Rows, o.Top)
 	if o.By == ByType { // the names of those that are shown
 		for i := range out.Rows {
-			out.Rows[i].Name = out.Text(x.rt.TypeName(out.Rows[i].MethodTable, dac.NameManaged))
+			out.Rows[i].Name = x.rt.NamedType(&out.Gaps, out.Rows[i].MethodTable)
 		}
 	}
 	return out, nil
@@ -423,7 +423,7 @@ func (t *typeSums) rows(g *answer.Gaps, top int) ([]answer.TypeCount, int) {
 	for _, i := range list {
 		mt := t.x.g.types[i]
 		rows = append(rows, answer.TypeCount{MethodTable: mt.Addr, Count: t.sums[i].Objects, Size: t.sums[i].Size,
-			Type: g.Text(t.x.rt.TypeName(mt.Addr, dac.NameManaged))})
+			Type: t.x.rt.NamedType(g, mt.Addr)})
 	}
 	return rows, more
 }

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -138,7 +137,7 @@ func (t *typeSums) folded(g *answer.Gaps, depth int, all, least uint64, top int)
 			rest.Types++
 			continue
 		}
-		rows = append(rows, answer.DominatorRow{Depth: depth, Folded: g.Text(t.x.rt.TypeName(t.x.g.types[i].Addr, dac.NameManaged)),
+		rows = append(rows, answer.DominatorRow{Depth: depth, Folded: t.x.rt.NamedType(g, t.x.g.types[i].Addr),
 			Count: s.Objects, Retained: s.Size, Share: percent(s.Size, all)})
 	}
 	if rest.Types > 0 && rest.Retained >= least {
@@ -162,7 +161,7 @@ func (x *Holders) row(g *answer.Gaps, d *Dominators, n Node, depth int, all uint
 
 // sourceName is the name of a Source as gcroot has it.
 func (x *Holders) sourceName(g *answer.Gaps, n Node) answer.Text {
-	name := g.Text(x.names.Source(n))
+	name := x.names.Text(g, n)
 	if s := x.g.Source(n); name.Err == nil && s.Kind == SourceField {
 		name.S = fieldName(s, name.S)
 	}

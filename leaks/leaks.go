@@ -92,7 +92,8 @@ type suspect struct {
 	member   graph.Node // one of the members, to which a path is shown where there is no point
 	retained uint64
 	elements answer.Maybe[uint64]
-	typ      int // of the members, -1 for none
+	atLeast  bool // there are more elements than were looked at
+	typ      int  // of the members, -1 for none
 	count    uint64
 	size     uint64 // what the members retain
 	sample   []graph.Node
@@ -318,7 +319,10 @@ func (f *finder) point(ctx context.Context, n graph.Node) (graph.Node, error) {
 // groups finds types of objects that nothing owns alone, and that retain much together.
 func (f *finder) groups(ctx context.Context) error {
 	types := map[int]*groupBy{}
-	if err := f.unowned(ctx, func(list []graph.Node) { f.group(types, list) }); err != nil {
+	rest := func(list []graph.Node) []graph.Node {
+		return slices.DeleteFunc(slices.Clone(list), func(n graph.Node) bool { return f.part[n] })
+	}
+	if err := f.unowned(ctx, func(list []graph.Node) { f.group(types, rest(list)) }); err != nil {
 		return err
 	}
 	byType := map[int]int{}
@@ -333,7 +337,7 @@ func (f *finder) groups(ctx context.Context) error {
 	seen := map[int]uint64{}
 	return f.unowned(ctx, func(list []graph.Node) {
 		for _, n := range list {
-			if !f.g.IsObject(n) {
+			if !f.g.IsObject(n) || f.part[n] {
 				continue
 			}
 			typ := f.g.TypeIndex(n)

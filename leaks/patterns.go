@@ -144,7 +144,7 @@ func (f *finder) event(ctx context.Context, n, list graph.Node) error {
 			s.owner = before
 			s.name = f.a.Text(f.x.Names().Name(ctx, before, n))
 		} else {
-			s.name = f.a.Text(f.x.Names().Source(before))
+			s.name = f.x.Names().Text(&f.a.Gaps, before)
 		}
 	}
 	f.part[n], f.part[list] = true, true
@@ -163,29 +163,75 @@ func (f *finder) target(c *counts, handler graph.Node) error {
 	}
 	to, err := f.node(o, "_target")
 	if err == nil && to != graph.NoNode {
-		c.add(f.g.Type(to).Addr, f.doms.Retained(to))
+		c.add(f.g.Type(to).Addr, to)
 	}
 	return err
 }
 
 // bundle is objects of a pattern that belong together.
 type bundle struct {
-	first    graph.Node
-	count    uint64
-	retained uint64
-	targets  *counts
+	nodes   []graph.Node
+	targets *counts
 }
 
-func (f *finder) bundled(m map[string]*bundle, order *[]string, key string, n graph.Node) *bundle {
+func bundled[K comparable](m map[K]*bundle, order *[]K, key K, n graph.Node) *bundle {
 	b := m[key]
 	if b == nil {
-		b = &bundle{first: n, targets: newCounts()}
+		b = &bundle{targets: newCounts()}
 		m[key] = b
 		*order = append(*order, key)
 	}
-	b.count++
-	b.retained += f.doms.Retained(n)
+	b.nodes = append(b.nodes, n)
 	return b
+}
+
+// together is what objects retain together: what one of them retains through another counts once. Timers and registrations are lists,
+// in which each retains all that come behind it.
+func (f *finder) together(nodes []graph.Node) (size uint64) {
+	in, counted := f.g.NewSet(), f.g.NewSet()
+	for _, n := range nodes {
+		in.Add(n)
+	}
+	u := upward{f: f, in: in, below: f.g.NewSet(), free: f.g.NewSet()}
+	for _, n := range nodes {
+		if counted.Add(n) && !u.dominated(n) {
+			size += f.doms.Retained(n)
+		}
+	}
+	return size
+}
+
+// upward looks for nodes of a set among those that dominate others.
+type upward struct {
+	f           *finder
+	in          *graph.Set // the set
+	below, free *graph.Set // what was passed, and is dominated by one of the set, or by none
+	passed      []graph.Node
+}
+
+// dominated reports whether a node of the set, other than n, dominates n.
+func (u *upward) dominated(n graph.Node) bool {
+	found := false
+	u.passed = u.passed[:0]
+	for at := n; ; {
+		up := u.f.doms.Idom(at)
+		if up == at || up >= graph.Node(u.f.g.Nodes()) || u.free.Has(up) {
+			break
+		}
+		if found = u.in.Has(up) || u.below.Has(up); found {
+			break
+		}
+		u.passed = append(u.passed, up)
+		at = up
+	}
+	mark := u.free
+	if found {
+		mark = u.below
+	}
+	for _, p := range u.passed {
+		mark.Add(p)
+	}
+	return found
 }
 
 // timers finds many timers that call the same method: fields _timerCallback and _state.
@@ -210,18 +256,27 @@ func (f *finder) timers(ctx context.Context) error {
 			f.missing(n, err)
 			return
 		}
-		b := f.bundled(byMethod, &order, method, n)
+		b := bundled(byMethod, &order, method, n)
 		if state != graph.NoNode {
-			b.targets.add(f.g.Type(state).Addr, f.doms.Retained(state))
+			b.targets.add(f.g.Type(state).Addr, state)
 		}
 	})
 	for _, method := range order {
-		if b := byMethod[method]; b.count >= uint64(f.o.Count) {
-			f.found = append(f.found, suspect{kind: answer.SuspectTimers, point: graph.NoNode, owner: graph.NoNode, member: b.first, retained: b.retained, typ: f.g.TypeIndex(b.first),
-				count: b.count, size: b.retained, elements: answer.Known(b.count), targets: b.targets, name: answer.Text{S: method}})
+		if b := byMethod[method]; len(b.nodes) >= f.o.Count {
+			first, count, size := b.nodes[0], uint64(len(b.nodes)), f.together(b.nodes)
+			f.take(b.nodes)
+			f.found = append(f.found, suspect{kind: answer.SuspectTimers, point: graph.NoNode, owner: graph.NoNode, member: first, retained: size, typ: f.g.TypeIndex(first),
+				count: count, size: size, elements: answer.Known(count), atLeast: seen > maxRead, targets: b.targets, name: answer.Text{S: method}})
 		}
 	}
 	return err
+}
+
+// take marks what a pattern has, so that it is not found again by its size.
+func (f *finder) take(nodes []graph.Node) {
+	for _, n := range nodes {
+		f.part[n] = true
+	}
 }
 
 // method is the name of the method that a delegate calls.
@@ -250,7 +305,7 @@ func (f *finder) method(v objects.Value) (string, error) {
 // cancellations finds many callbacks that are registered with one CancellationTokenSource: fields Callback and CallbackState of
 // a node, and Registrations.Source, which was Partition.Source before .NET 6.
 func (f *finder) cancellations(ctx context.Context) error {
-	bySource, seen := map[graph.Node]*bundle{}, 0
+	bySource, seen, delegates := map[graph.Node]*bundle{}, 0, f.delegates()
 	var order []graph.Node
 	err := f.living(ctx, f.typesNamed(func(i int) bool { return f.names[i] == callback }), func(n graph.Node) {
 		if seen++; seen > maxRead {
@@ -272,22 +327,25 @@ func (f *finder) cancellations(ctx context.Context) error {
 			f.missing(n, err)
 			return
 		}
-		b := bySource[source]
-		if b == nil {
-			b = &bundle{first: n, targets: newCounts()}
-			bySource[source] = b
-			order = append(order, source)
-		}
-		b.count++
-		if state, err := f.node(o, "CallbackState"); err == nil && state != graph.NoNode {
-			b.targets.add(f.g.Type(state).Addr, f.doms.Retained(state))
+		b := bundled(bySource, &order, source, n)
+		state, err := f.node(o, "CallbackState")
+		switch {
+		case err != nil || state == graph.NoNode:
+		case delegates != nil && delegates[f.g.TypeIndex(state)]: // an Action that was registered
+			if err := f.target(b.targets, state); err != nil {
+				f.missing(state, err)
+			}
+		default:
+			b.targets.add(f.g.Type(state).Addr, state)
 		}
 	})
 	for _, source := range order {
-		if b := bySource[source]; source != graph.NoNode && b.count >= uint64(f.o.Count) {
-			f.part[source] = true
-			f.found = append(f.found, suspect{kind: answer.SuspectCancellation, point: source, owner: graph.NoNode, retained: f.doms.Retained(source), typ: -1,
-				elements: answer.Known(b.count), targets: b.targets})
+		if b := bySource[source]; source != graph.NoNode && len(b.nodes) >= f.o.Count {
+			count := uint64(len(b.nodes))
+			b.nodes = append(b.nodes, source)
+			f.take(b.nodes)
+			f.found = append(f.found, suspect{kind: answer.SuspectCancellation, point: source, owner: graph.NoNode, retained: f.together(b.nodes), typ: -1,
+				elements: answer.Known(count), atLeast: seen > maxRead, targets: b.targets})
 		}
 	}
 	return err
@@ -309,7 +367,7 @@ func (f *finder) source(node objects.Object) (graph.Node, error) {
 }
 
 // scopes finds many disposables of one type that the root scope of a service provider keeps until the program ends: fields
-// <IsRootScope>k__BackingField and _disposables, a List, since .NET 6.
+// <IsRootScope>k__BackingField, since .NET 6, and _disposables, a List.
 func (f *finder) scopes(ctx context.Context) error {
 	return f.living(ctx, f.typesNamed(func(i int) bool { return f.names[i] == scope }), func(n graph.Node) {
 		o, err := f.object(n)
@@ -317,7 +375,7 @@ func (f *finder) scopes(ctx context.Context) error {
 			f.a.Note(err)
 			return
 		}
-		root, err := o.Field("<IsRootScope>k__BackingField").Bool()
+		root, err := f.isRootScope(o)
 		if err == nil && !root {
 			return
 		}
@@ -341,13 +399,30 @@ func (f *finder) scopes(ctx context.Context) error {
 		}
 		for _, m := range list {
 			if f.g.IsObject(m) {
-				c.add(f.g.Type(m).Addr, f.doms.Retained(m))
+				c.add(f.g.Type(m).Addr, m)
 			}
 		}
 		f.part[items] = true
 		f.found = append(f.found, suspect{kind: answer.SuspectRootScope, point: n, owner: graph.NoNode, retained: f.doms.Retained(items), typ: most,
 			count: types[most].count, size: types[most].size, elements: answer.Known(uint64(len(list))), targets: c})
 	})
+}
+
+// isRootScope reports whether a scope is a provider's root. Before .NET 6 its engine says which one that is.
+func (f *finder) isRootScope(o objects.Object) (bool, error) {
+	root, err := o.Field("<IsRootScope>k__BackingField").Bool()
+	if !errors.Is(err, target.ErrUnsupported) {
+		return root, err
+	}
+	engine, old := o.Field("<Engine>k__BackingField").Object()
+	if old != nil {
+		return false, err
+	}
+	of, old := engine.Field("<Root>k__BackingField").Addr()
+	if old != nil {
+		return false, err
+	}
+	return of == o.Addr, nil
 }
 
 // disposables is the array of the list of a scope, NoNode if there is none.
@@ -446,7 +521,7 @@ func (f *finder) waits(r heap.Reference, err error, c *counts, is func(graph.Nod
 		return
 	}
 	if n, ok := f.g.Node(r.Target); ok && is(n) {
-		c.add(f.g.Type(n).Addr, f.doms.Retained(n))
+		c.add(f.g.Type(n).Addr, n)
 	}
 }
 
@@ -457,7 +532,7 @@ func (f *finder) running(out *answer.Finalization) {
 		if s.Kind != graph.SourceFrame || s.Thread == nil || s.Thread.Managed == nil || !s.Thread.Managed.Finalizer || s.Frame.Method == nil {
 			continue
 		}
-		name := f.a.Text(f.x.Names().Source(n))
+		name := f.x.Names().Text(&f.a.Gaps, n)
 		if strings.Contains(name.S, ".Finalize(") {
 			out.Running = append(out.Running, name)
 		}
@@ -466,7 +541,7 @@ func (f *finder) running(out *answer.Finalization) {
 
 func (c *counts) sum() (n uint64) {
 	for _, t := range c.by {
-		n += t.Count
+		n += uint64(len(t))
 	}
 	return n
 }

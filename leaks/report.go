@@ -47,7 +47,7 @@ func keys[K comparable, V any](m map[K]V) func(func(K) bool) {
 }
 
 func (f *finder) describe(ctx context.Context, s *suspect) (*answer.Suspect, error) {
-	out := &answer.Suspect{Kind: s.kind, Retained: s.weight(), Elements: s.elements, Name: s.name, Verdict: answer.VerdictNotable}
+	out := &answer.Suspect{Kind: s.kind, Retained: s.weight(), Elements: s.elements, AtLeast: s.atLeast, Name: s.name, Verdict: answer.VerdictNotable}
 	if f.a.Live.Size > 0 {
 		out.Share = 100 * float64(out.Retained) / float64(f.a.Live.Size)
 	}
@@ -115,7 +115,7 @@ func (f *finder) entries(ctx context.Context, n graph.Node) (string, error) {
 }
 
 func (f *finder) typeText(mt *dac.MethodTable) answer.Text {
-	return f.a.Text(f.r.Runtime().TypeName(mt.Addr, dac.NameManaged))
+	return f.r.Runtime().NamedType(&f.a.Gaps, mt.Addr)
 }
 
 // preferred are the kinds of roots by which a path is chosen: a static field says most about who holds it, a stack least.
@@ -189,7 +189,7 @@ func (f *finder) holders(ctx context.Context, out *answer.Suspect, s *suspect) e
 // holder describes what refers to members of a group.
 func (f *finder) holder(ctx context.Context, h *answer.GroupHolder, n graph.Node) error {
 	if !f.g.IsObject(n) {
-		h.Root = f.a.Text(f.x.Names().Source(n))
+		h.Root = f.x.Names().Text(&f.a.Gaps, n)
 		return nil
 	}
 	o := f.x.Describe(&f.a.Gaps, n)
@@ -204,32 +204,25 @@ func (f *finder) holder(ctx context.Context, h *answer.GroupHolder, n graph.Node
 
 // counts count objects by type.
 type counts struct {
-	by map[target.Addr]*answer.TypeCount
+	by map[target.Addr][]graph.Node
 }
 
-func newCounts() *counts { return &counts{map[target.Addr]*answer.TypeCount{}} }
+func newCounts() *counts { return &counts{map[target.Addr][]graph.Node{}} }
 
-func (c *counts) add(mt target.Addr, size uint64) {
-	t := c.by[mt]
-	if t == nil {
-		t = &answer.TypeCount{MethodTable: mt}
-		c.by[mt] = t
-	}
-	t.Count++
-	t.Size += size
-}
+func (c *counts) add(mt target.Addr, n graph.Node) { c.by[mt] = append(c.by[mt], n) }
 
 func (c *counts) rows(f *finder, top int) []answer.TypeCount {
 	var out []answer.TypeCount
-	for _, t := range c.by {
-		out = append(out, *t)
+	for mt, nodes := range c.by {
+		out = append(out, answer.TypeCount{MethodTable: mt, Count: uint64(len(nodes))})
 	}
 	slices.SortFunc(out, func(a, b answer.TypeCount) int {
-		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(b.Size, a.Size), cmp.Compare(a.MethodTable, b.MethodTable))
+		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.MethodTable, b.MethodTable))
 	})
 	out = out[:min(len(out), top)]
 	for i := range out {
-		out[i].Type = f.a.Text(f.r.Runtime().TypeName(out[i].MethodTable, dac.NameManaged))
+		out[i].Size = f.together(c.by[out[i].MethodTable])
+		out[i].Type = f.r.Runtime().NamedType(&f.a.Gaps, out[i].MethodTable)
 	}
 	return out
 }

@@ -132,7 +132,7 @@ func (f *finder) types(k kind, types map[uint32]*typeSums) (list []answer.WasteT
 	})
 	list, more = cut(list, f.o, func(r *answer.WasteType) uint64 { return r.Wasted })
 	for i := range list {
-		list[i].Type = f.a.Text(f.h.Runtime().TypeName(list[i].MethodTable, dac.NameManaged))
+		list[i].Type = f.h.Runtime().NamedType(&f.a.Gaps, list[i].MethodTable)
 	}
 	return list, more
 }
@@ -247,7 +247,7 @@ func (f *finder) reportFree() {
 func (f *finder) reportUnknown() {
 	for id, p := range f.plans.list {
 		if p.class == classUnknown && id < len(f.counts.tallies) && f.counts.tallies[id].objects > 0 {
-			f.a.Unknown = append(f.a.Unknown, answer.UnknownCollection{Type: f.a.Text(f.h.Runtime().TypeName(p.mt.Addr, dac.NameManaged)),
+			f.a.Unknown = append(f.a.Unknown, answer.UnknownCollection{Type: f.h.Runtime().NamedType(&f.a.Gaps, p.mt.Addr),
 				Objects: f.counts.tallies[id].objects, Reason: p.err.Error()})
 			f.a.Note(p.err)
 		}

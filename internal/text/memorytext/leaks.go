@@ -30,7 +30,7 @@ func Leaks(p *report.Page, l *answer.Leaks) {
 		p.Printf("\nThis heap is small: what lives takes less than %s, so that nothing in it explains a process that uses much memory.\n", report.HumanSize(t.Small))
 		smallList(p, l)
 	case len(l.Suspects) > 0 && l.Suspects[0].Verdict == answer.VerdictSuspect:
-		p.Printf("\nSuspects: what retains at least %s of all that lives. That is no proof of a leak: an earlier dump would tell what grew.\n", percent(t.Share))
+		p.Printf("\nSuspects: what retains at least %s of all that lives. That is no proof of a leak: an earlier dump would tell what grew (diff).\n", percent(t.Share))
 	}
 	if len(l.Suspects) == 0 {
 		p.Printf("\nNothing retains %s of what lives (and %s) by itself.\n", percent(t.Least), report.HumanSize(t.Bytes))
@@ -88,6 +88,9 @@ func suspect(p *report.Page, s *answer.Suspect) {
 		p.Printf("   %s %s\n", what, report.Escape(rootName(&s.Path.Root)))
 		steps(p, s.Path.Objects)
 	}
+	if text := remedy(s); text != "" {
+		p.Printf("   %s\n", text)
+	}
 	if len(s.Types) > 1 || len(s.Types) == 1 && s.Types[0].Count > 1 {
 		var list []string
 		for i := range s.Types {
@@ -98,11 +101,48 @@ func suspect(p *report.Page, s *answer.Suspect) {
 	}
 }
 
+// remedy says in plain words why nothing of it is collected, and what would have to happen.
+func remedy(s *answer.Suspect) string {
+	switch s.Kind {
+	case answer.SuspectEvent:
+		return "An event refers to its handlers, and these to their objects: they live as long as what has the event, unless each is taken off it (-=)."
+	case answer.SuspectTimers:
+		return "A timer that runs lives, with what it is given, until somebody disposes it."
+	case answer.SuspectCancellation:
+		return "A registration lives, with what it is given, until it is disposed or the source is: what Register returns has to be disposed."
+	case answer.SuspectRootScope:
+		return "What is resolved from the root provider is disposed with it; a scope (CreateScope) would dispose it earlier."
+	}
+	if s.Weak != "" || s.Path == nil || s.Kind == answer.SuspectGroup {
+		return ""
+	}
+	return rootRemedy(&s.Path.Root)
+}
+
+// rootRemedy says how long a root keeps what it leads to.
+func rootRemedy(r *answer.GCRoot) string {
+	switch r.Kind {
+	case "static field":
+		return "A static field leads to it: nothing of it is collected before the program takes it out, or sets the field to null."
+	case "thread static":
+		return "A thread static leads to it: it lives as long as the thread, unless the program takes it out."
+	case "stack":
+		return "A method that runs refers to it: it can be collected when that has returned, or does not need it any more."
+	case "finalizer":
+		return "It waits for its finalizer, and can be collected when that has run."
+	case "handle":
+		if r.Handle == "Strong" || r.Handle == "Pinned" {
+			return "A GC handle leads to it: it lives until somebody frees the handle."
+		}
+	}
+	return ""
+}
+
 // targetWords say what the targets of a kind of suspects are.
 var targetWords = map[string]string{
 	answer.SuspectEvent:        "Handlers are methods of",
 	answer.SuspectTimers:       "They are given",
-	answer.SuspectCancellation: "Callbacks are given",
+	answer.SuspectCancellation: "Callbacks are methods of, or given",
 	answer.SuspectRootScope:    "Among them",
 }
 
@@ -111,6 +151,9 @@ func title(s *answer.Suspect) string {
 	elements := "many"
 	if s.Elements.Err == nil {
 		elements = report.Commas(s.Elements.Value)
+	}
+	if s.AtLeast {
+		elements = "at least " + elements
 	}
 	switch s.Kind {
 	case answer.SuspectAccumulation:

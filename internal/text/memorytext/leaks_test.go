@@ -8,6 +8,7 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/report"
+	"github.com/sosgo/sosgo/target"
 )
 
 // TestLeaksSmall: that a heap is small is said of one that could be read, and garbage is no leak.
@@ -29,4 +30,28 @@ func TestLeaksSmall(t *testing.T) {
 	assert.Contains(t, garbage, "is no leak")
 	assert.Contains(t, text(answer.Leaks{Live: few, Nameless: 3}), "The names of 3 types")
 	assert.NotContains(t, text(answer.Leaks{Live: answer.HeapPart{Objects: 1 << 20, Size: 1 << 30}}), "small")
+}
+
+// TestFoldedSteps: a long list on a path takes a line, and what lies around it is all there.
+func TestFoldedSteps(t *testing.T) {
+	step := func(at target.Addr, typ, by string) answer.PathStep {
+		return answer.PathStep{PathObject: answer.PathObject{Address: at, Type: answer.Text{S: typ}}, Edge: &answer.PathEdge{Kind: "field", Name: answer.Text{S: by}}}
+	}
+	list := []answer.PathStep{step(1, "Head", ""), step(2, "Node", "_first")}
+	for i := range 1000 {
+		list = append(list, step(target.Addr(3+i), "Node", "_next"))
+	}
+	list = append(list, step(0x5000, "Value", "_value"))
+	var b strings.Builder
+	p := report.NewPage(&b, false, func(error) {}, func() error { return nil })
+	steps(p, list)
+	text := b.String()
+	assert.Equal(t, 5, strings.Count(text, "\n"), text)
+	assert.Contains(t, text, "... 999 more Node, each by ._next")
+	assert.Contains(t, text, "0000000003ea Node\n")
+	assert.Contains(t, text, "000000005000 Value\n")
+	short := list[:5]
+	b.Reset()
+	steps(p, short)
+	assert.Equal(t, 5, strings.Count(b.String(), "\n"))
 }

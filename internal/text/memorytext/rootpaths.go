@@ -73,10 +73,26 @@ func steps(p *report.Page, list []answer.PathStep) {
 	for i := range list {
 		width = max(width, min(maxEdge, len([]rune(edge(list[i].Edge)))))
 	}
-	for i := range list {
+	for i := 0; i < len(list); i++ {
 		s := &list[i]
 		p.Printf("    %-*s -> %s %s\n", width, edge(s.Edge), report.Hex12(s.Address), report.Escape(s.Type.String()))
+		if n := alike(list[i:]); n >= folded {
+			p.Printf("    %-*s    ... %s more %s, each by %s\n", width, "", report.Commas(uint64(n-1)), report.Escape(s.Type.String()), edge(list[i+1].Edge))
+			i += n - 1
+		}
 	}
+}
+
+// folded is how many steps that are alike are written as one line: a list of objects by which a path goes.
+const folded = 4
+
+// alike is how many steps follow the first that lead to objects of its type, all by one field.
+func alike(list []answer.PathStep) int {
+	n := 1
+	for n < len(list) && list[n].Type == list[0].Type && list[n].MethodTable == list[0].MethodTable && edge(list[n].Edge) == edge(list[1].Edge) {
+		n++
+	}
+	return n - 1
 }
 
 // edge is a reference in words.
