@@ -10,7 +10,11 @@ type HeapDiff struct {
 	Types       []Growth     `json:"types" doc:"types that changed, those that grew most first; a type is its assembly's name and its own"`
 	MoreTypes   int          `json:"moreTypes,omitempty" doc:"types that changed and are not listed"`
 	Paths       []PathGrowth `json:"paths,omitempty" doc:"where growth hangs: the shortest paths from roots to all objects, merged by type; a node comes before those below it"`
-	MorePaths   int          `json:"morePaths,omitempty" doc:"nodes that grew as much as the least one that is listed may have, and are not"`
+	// Suspects are known with Paths.
+	Suspects []GrowthSuspect `json:"suspects,omitempty" doc:"where most of the growth hangs, the largest first"`
+	// Same is known with Paths.
+	Same      *SameObjects `json:"same,omitempty" doc:"what of the first dump's objects the last one has at the same address"`
+	MorePaths int          `json:"morePaths,omitempty" doc:"nodes that grew as much as the least one that is listed may have, and are not"`
 }
 
 // A DiffedDump is a dump that is compared.
@@ -37,6 +41,21 @@ type Growth struct {
 	Name     Text   `json:"name" doc:"name of the type or generation"`
 	Assembly string `json:"assembly,omitempty" doc:"simple name of the type's assembly"`
 	Change
+}
+
+// A GrowthSuspect is a root on which much of the growth hangs, and the way to where it is: as far as one node has most of it.
+type GrowthSuspect struct {
+	Path  []string `json:"path" doc:"kind of root, root, and types on the way to it"`
+	Share float64  `json:"share" doc:"its part of the growth of what lives, in percent"`
+	// Change is of the last on the path that is no object, with all that is below: what that root holds.
+	Change
+}
+
+// SameObjects are the objects of one dump that are at the same address, with the same type, in another.
+type SameObjects struct {
+	Gaps
+	Of   HeapPart `json:"of" doc:"all objects of the first dump"`
+	Same HeapPart `json:"same" doc:"those that the last dump has at the same address"`
 }
 
 // A PathGrowth is a node of the merged paths from roots to objects.

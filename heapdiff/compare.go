@@ -107,6 +107,7 @@ type mergedNode struct {
 	name     string
 	all      []Count // with what is below it
 	children []uint32
+	source   bool
 }
 
 func comparePaths(a *answer.HeapDiff, list []*Summary, o Options) {
@@ -139,11 +140,17 @@ func comparePaths(a *answer.HeapDiff, list []*Summary, o Options) {
 		}
 	}
 	walk(0, 0)
+	f := growthFinder{nodes: nodes, all: change(nodes[0].all).SizeChange, growing: o.Growing}
+	if f.all > 0 {
+		f.find(0, nil, answer.Change{})
+		slices.SortStableFunc(f.found, func(x, y answer.GrowthSuspect) int { return cmp.Compare(y.SizeChange, x.SizeChange) })
+		a.Suspects = f.found
+	}
 }
 
 // mergePaths merges the paths of all dumps; the first node is the root.
 func mergePaths(list []*Summary) []mergedNode {
-	nodes := []mergedNode{{all: make([]Count, len(list))}}
+	nodes := []mergedNode{{all: make([]Count, len(list)), source: true}}
 	at := map[pathKey]uint32{}
 	for d, s := range list {
 		places := make([]uint32, len(s.Paths.nodes))
@@ -156,7 +163,7 @@ func mergePaths(list []*Summary) []mergedNode {
 			p, ok := at[key]
 			if !ok {
 				p = uint32(len(nodes))
-				nodes = append(nodes, mergedNode{name: n.name, all: make([]Count, len(list))})
+				nodes = append(nodes, mergedNode{name: n.name, all: make([]Count, len(list)), source: n.source})
 				nodes[key.parent].children = append(nodes[key.parent].children, p)
 				at[key] = p
 			}
@@ -168,6 +175,9 @@ func mergePaths(list []*Summary) []mergedNode {
 			below[i].add(n.own)
 			below[n.parent].add(below[i])
 			nodes[places[i]].all[d].add(below[i])
+			if n.parent == 0 {
+				nodes[0].all[d].add(below[i])
+			}
 		}
 	}
 	return nodes

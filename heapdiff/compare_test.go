@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/target"
@@ -57,10 +58,10 @@ func TestCompareTypes(t *testing.T) {
 // TestComparePaths: nodes are merged by the names on their paths, sums have what is below, and growth comes first.
 func TestComparePaths(t *testing.T) {
 	paths := func(list, cache uint64) *Paths {
-		return &Paths{nodes: []pathNode{{name: "roots"}, {0, 1, "statics", Count{}}, {1, 2, "Cache", Count{1, cache}}, {1, 2, "List", Count{1, 10}}, {3, 3, "Item", Count{list, 10 * list}}}}
+		return &Paths{nodes: []pathNode{{name: "roots"}, {0, 1, "statics", Count{}, true}, {1, 2, "Cache", Count{1, cache}, true}, {1, 2, "List", Count{1, 10}, true}, {3, 3, "Item", Count{list, 10 * list}, false}}}
 	}
 	other := paths(9, 7)
-	other.nodes = append(other.nodes, pathNode{0, 1, "stacks", Count{1, 5}})
+	other.nodes = append(other.nodes, pathNode{0, 1, "stacks", Count{1, 5}, true})
 	a, b := summary("1", map[TypeKey]Count{{"", "T"}: {3, 27}}), summary("2", map[TypeKey]Count{{"", "T"}: {12, 112}})
 	a.Paths, b.Paths = paths(1, 7), other
 	got := Compare([]*Summary{a, b}, Options{})
@@ -77,6 +78,34 @@ func TestComparePaths(t *testing.T) {
 	assert.Equal(t, []uint64{1, 9}, got.Paths[2].Counts)
 	assert.Equal(t, []uint64{27, 107}, got.Paths[0].Sizes)
 	assert.Len(t, Compare([]*Summary{a, b}, Options{Min: 6}).Paths, 3)
+	require.Len(t, got.Suspects, 1)
+	assert.Equal(t, []string{"statics", "List", "Item"}, got.Suspects[0].Path)
+	assert.Equal(t, int64(80), got.Suspects[0].SizeChange)
+	assert.InDelta(t, 100*80/85.0, got.Suspects[0].Share, 0.01)
+	assert.Empty(t, Compare([]*Summary{b, a}, Options{}).Suspects, "nothing grew")
 	b.Paths = nil
-	assert.Empty(t, Compare([]*Summary{a, b}, Options{}).Paths)
+	got = Compare([]*Summary{a, b}, Options{})
+	assert.Empty(t, got.Paths)
+	assert.Empty(t, got.Suspects)
+}
+
+// TestGrowthSuspects: roots among which growth is split are suspects each, and each goes down as far as one node has most of
+// what grew; of three dumps only what grew each time, if that is asked for.
+func TestGrowthSuspects(t *testing.T) {
+	paths := func(a, b, c uint64) *Summary {
+		s := summary("", nil)
+		s.Paths = &Paths{nodes: []pathNode{{name: "roots", source: true}, {0, 1, "statics", Count{}, true}, {1, 2, "A.s", Count{}, true}, {1, 2, "B.s", Count{}, true},
+			{2, 3, "List", Count{1, 100}, false}, {4, 4, "X", Count{a, a}, false}, {3, 3, "Map", Count{}, false}, {6, 4, "Y", Count{b, b}, false}, {6, 4, "Z", Count{c, c}, false}}}
+		return s
+	}
+	got := Compare([]*Summary{paths(10, 10, 10), paths(400, 5, 90), paths(510, 260, 260)}, Options{})
+	require.Len(t, got.Suspects, 2)
+	assert.Equal(t, []string{"statics", "A.s", "List", "X"}, got.Suspects[0].Path)
+	assert.Equal(t, []string{"statics", "B.s", "Map"}, got.Suspects[1].Path)
+	assert.Equal(t, []uint64{20, 95, 520}, got.Suspects[1].Sizes)
+	assert.InDelta(t, 50, got.Suspects[1].Share, 0.01)
+	assert.True(t, got.Suspects[0].Growing)
+	got = Compare([]*Summary{paths(10, 10, 10), paths(400, 5, 9), paths(510, 260, 260)}, Options{Growing: true})
+	require.Len(t, got.Suspects, 1)
+	assert.Equal(t, "A.s", got.Suspects[0].Path[1])
 }

@@ -23,6 +23,7 @@ type pathNode struct {
 	depth  uint32
 	name   string
 	own    Count
+	source bool // no object: a kind of roots, a static field, a frame
 }
 
 // SummarizePaths merges the paths of a graph into s.
@@ -33,7 +34,7 @@ func (s *Summary) SummarizePaths(ctx context.Context, g *graph.Graph, names *gra
 	}
 	m := &pathMerger{g: g, reach: reach, names: names, types: newTypeNames(g.Heap().Runtime()), s: s, place: make([]uint32, g.Nodes()), at: map[pathKey]uint32{},
 		labels: make([]string, len(g.Types()))}
-	m.paths.nodes = []pathNode{{name: "roots"}}
+	m.paths.nodes = []pathNode{{name: "roots", source: true}}
 	m.place[g.Root()] = 1
 	for n := range graph.Node(g.Objects()) {
 		if n%(1<<16) == 0 && ctx.Err() != nil {
@@ -95,17 +96,17 @@ func (m *pathMerger) add(n graph.Node) {
 // below is the place of n below that of its parent.
 func (m *pathMerger) below(parent uint32, n graph.Node) uint32 {
 	if !m.g.IsObject(n) {
-		return m.child(parent, m.source(n))
+		return m.child(parent, m.source(n), true)
 	}
 	typ := uint32(m.g.TypeIndex(n)) + 1
 	e := &m.last[(parent*0x9e3779b1^typ*0x85ebca6b)>>20]
 	if e.parent != parent || e.typ != typ {
-		e.parent, e.typ, e.place = parent, typ, m.child(parent, m.label(int(typ-1)))
+		e.parent, e.typ, e.place = parent, typ, m.child(parent, m.label(int(typ-1)), false)
 	}
 	return e.place
 }
 
-func (m *pathMerger) child(parent uint32, name string) uint32 {
+func (m *pathMerger) child(parent uint32, name string, source bool) uint32 {
 	above := &m.paths.nodes[parent]
 	if above.name == name || above.depth >= PathDepth {
 		return parent
@@ -118,7 +119,7 @@ func (m *pathMerger) child(parent uint32, name string) uint32 {
 			return parent
 		}
 		p = uint32(len(m.paths.nodes))
-		m.paths.nodes = append(m.paths.nodes, pathNode{parent: parent, depth: above.depth + 1, name: name})
+		m.paths.nodes = append(m.paths.nodes, pathNode{parent: parent, depth: above.depth + 1, name: name, source: source})
 		m.at[key] = p
 	}
 	return p

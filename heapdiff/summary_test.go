@@ -1,6 +1,7 @@
 package heapdiff_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -94,5 +95,31 @@ func TestPathsOfLeaks(t *testing.T) {
 		objects, _ := reach.Count()
 		assert.LessOrEqual(t, live, objects)
 		return len(diff.Paths)
+	})
+}
+
+// TestCompareAddresses: all objects of a dump are where they are, and few are in another process.
+func TestCompareAddresses(t *testing.T) {
+	testdump.Canned(t, func(t *testing.T, d *testdump.Dump) {
+		built := func(d *testdump.Dump) *graph.Graph {
+			v, err := d.View("")
+			require.NoError(t, err)
+			g, err := v.Graph(t.Context(), graph.Options{})
+			require.NoError(t, err)
+			return g
+		}
+		if h, err := d.Heap(); err != nil || len(h.Segments()) == 0 {
+			t.Skip("no heap in the dump")
+		}
+		g := built(d)
+		same, err := heapdiff.CompareAddresses(t.Context(), g, g)
+		require.NoError(t, err)
+		assert.Equal(t, same.Of, same.Same)
+		assert.Equal(t, uint64(g.Objects()), same.Of.Objects)
+		other, err := heapdiff.CompareAddresses(t.Context(), g, built(testdump.Open(t, "net31-zoo")))
+		require.NoError(t, err)
+		if !strings.HasPrefix(d.Manifest.Name, "net31-zoo") {
+			assert.LessOrEqual(t, other.Same.Objects, same.Of.Objects/2)
+		}
 	})
 }

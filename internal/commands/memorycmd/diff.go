@@ -21,7 +21,8 @@ func diffCommand() cli.Command {
 		Summary: "compares the heap with those of other dumps: what grew, and where it hangs",
 		Help: "The dump that the session looks at is the oldest, the others follow in the order of time. Types are the same if their assemblies and " +
 			"names are. With three dumps and more it is told what grew from each to the next.\n\n" +
-			"-paths merges the shortest paths from roots to all objects, by type, and shows on which of them growth hangs: it builds the graph of each heap. " +
+			"-paths merges the shortest paths from roots to all objects, by type, and shows on which of them growth hangs, and in words " +
+			"where most of it does; and how many objects stand where they stood. It builds the graph of each heap. " +
 			fmt.Sprintf("Exit code %d says that the objects grew beyond -fail-above or -fail-growth.", cli.ExitGate),
 		Options: []cli.Option{
 			{Name: "top", Kind: cli.Int, Summary: fmt.Sprintf("types at most, and four times as many nodes of paths, 0 for all (%d)", diffTop)},
@@ -60,28 +61,51 @@ func askDiff(c *cli.Context) (report.Answer, error) {
 		return report.Answer{}, err
 	}
 	list := []*heapdiff.Summary{own}
+	var last *sosgo.View
 	for _, path := range others {
-		s, err := otherSummary(c, path)
+		s, v, err := otherSummary(c, path)
 		if err != nil {
 			return report.Answer{}, err
 		}
-		list = append(list, s)
+		list, last = append(list, s), v
 	}
 	d := heapdiff.Compare(list, o)
+	if c.Bool("paths") && last != nil {
+		if err := sameObjects(c, d, last); err != nil {
+			return report.Answer{}, err
+		}
+	}
 	return report.Say(d, memorytext.HeapDiff), gate(d)
 }
 
-func otherSummary(c *cli.Context, path string) (*heapdiff.Summary, error) {
+// sameObjects compares the addresses of the first dump's objects with those of the last one's.
+func sameObjects(c *cli.Context, d *answer.HeapDiff, last *sosgo.View) error {
+	before, err := ask.View(c).Graph(c.Context(), graph.Options{Jobs: c.Jobs})
+	if err != nil {
+		return err
+	}
+	after, err := last.Graph(c.Context(), graph.Options{Jobs: c.Jobs})
+	if err != nil {
+		return err
+	}
+	if d.Same, err = heapdiff.CompareAddresses(c.Context(), before, after); err != nil {
+		return err
+	}
+	d.NoteAll(d.Same.Noted())
+	return nil
+}
+
+func otherSummary(c *cli.Context, path string) (*heapdiff.Summary, *sosgo.View, error) {
 	d, err := c.OpenAnother(path)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	v, _ := d.(*sosgo.Dump).View(c.Session.Runtime()) // it keeps the error
 	s, err := summary(c, path, v)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return nil, nil, fmt.Errorf("%s: %w", path, err)
 	}
-	return s, nil
+	return s, v, nil
 }
 
 // summary sums a heap up.
