@@ -40,9 +40,9 @@ type AsyncStack struct {
 	Reason Text `json:"reason,omitzero" doc:"what all of it waits for, in words"`
 	// Frames lead upwards, depth first: whoever continues stands behind what it waits for, one deeper.
 	Frames []AsyncFrame `json:"frames" doc:"the frames, depth first: what continues when a frame completes follows it with a depth of one more"`
-	// Roots are what keeps the stack alive.
-	Roots []*RootPath `json:"roots,omitempty" doc:"with -roots: what keeps the first frame alive"`
-	More  bool        `json:"more,omitempty" doc:"there are more frames than an answer has"`
+	// Roots are what keeps the stack alive, nil where nobody asked.
+	Roots *RootPaths `json:"roots,omitempty" doc:"with -roots: what keeps the first frame alive"`
+	More  bool       `json:"more,omitempty" doc:"there are more frames than an answer has"`
 }
 
 // An AsyncAwaiter is the field of a state machine that an async method waits with.
@@ -149,4 +149,66 @@ type AsyncCount struct {
 	MethodTable target.Addr `json:"methodTable" doc:"type of the first of them"`
 	Count       uint64      `json:"count" doc:"tasks and boxes of that name"`
 	Name        Text        `json:"name" doc:"the state machine in the box, or the type with the method that a task runs"`
+}
+
+// AsyncCalls are the stacks of async methods, merged from those on that nothing awaits.
+type AsyncCalls struct {
+	Gaps
+	Stacks uint64      `json:"stacks" doc:"outermost async methods and tasks: those that nothing awaits"`
+	Calls  []AsyncCall `json:"calls" doc:"depth first: what a call awaits follows it, one deeper"`
+	More   bool        `json:"more,omitempty" doc:"there are more calls than an answer has"`
+}
+
+// An AsyncCall is async methods, or other tasks, that are called alike, stand at the same await, and are awaited alike.
+type AsyncCall struct {
+	Depth  int         `json:"depth" doc:"calls around it"`
+	Count  uint64      `json:"count" doc:"how many there are"`
+	Kind   string      `json:"kind" doc:"\"async method\", \"pooled async method\" or \"task\""`
+	Name   Text        `json:"name" doc:"the state machine, or the type with the method that a task runs"`
+	State  *int32      `json:"state,omitempty" doc:"state of their state machines"`
+	Object target.Addr `json:"object" doc:"the first of them"`
+	*AsyncPlace
+	Blocked uint64 `json:"blocked,omitempty" doc:"threads that are blocked until these complete (Task.Wait, Result)"`
+	// Ends are what those wait for that await nothing of the list.
+	Ends []AsyncEnd `json:"ends,omitempty" doc:"what those of them wait for that await no other call"`
+}
+
+// An AsyncEnd is what calls wait for.
+type AsyncEnd struct {
+	Count  uint64 `json:"count" doc:"how many wait for it"`
+	Reason string `json:"reason" doc:"what it is, in words"`
+}
+
+// Tasks are the tasks of a heap, counted, and those that failed.
+type Tasks struct {
+	Gaps
+	Count  uint64        `json:"count" doc:"tasks, and boxes of pooled async methods that are in use"`
+	Counts []TaskCount   `json:"counts" doc:"by state and name, the most first"`
+	Faults []FaultedTask `json:"faults,omitzero" doc:"with -faulted: tasks that failed and whose exceptions nobody has looked at"`
+	// Seen are those whose exceptions somebody has looked at.
+	Seen uint64 `json:"seen,omitempty" doc:"with -faulted: tasks that failed and whose exceptions somebody has looked at: they are not listed"`
+	More uint64 `json:"more,omitempty" doc:"with -faulted: tasks that are not listed"`
+}
+
+// A TaskCount counts the tasks of one state and name.
+type TaskCount struct {
+	Status      string      `json:"status" doc:"what Task.Status says; of a pooled async method \"Pooled\""`
+	Count       uint64      `json:"count" doc:"how many there are"`
+	MethodTable target.Addr `json:"methodTable" doc:"type of the first of them"`
+	Name        Text        `json:"name" doc:"the async method, or the type with the method that a task runs"`
+	First       target.Addr `json:"first" doc:"the first of them"`
+}
+
+// A FaultedTask is a task that failed.
+type FaultedTask struct {
+	Task       target.Addr     `json:"task" doc:"the task"`
+	Name       Text            `json:"name" doc:"the async method, or the type with the method that it ran"`
+	Exceptions []TaskException `json:"exceptions" doc:"what it failed with"`
+}
+
+// A TaskException is an exception that a task failed with.
+type TaskException struct {
+	Object  target.Addr `json:"object" doc:"the exception"`
+	Type    Text        `json:"type" doc:"its type"`
+	Message Text        `json:"message" doc:"its message, empty for none"`
 }

@@ -176,7 +176,7 @@ func (c *collector) kindOf(o *heap.Object) *kind {
 // lose notes an error, one after another of the same text once.
 func (c *collector) lose(err error) {
 	for i := range c.lost {
-		if c.lost[i].err.Error() == err.Error() {
+		if c.lost[i].err == err || c.lost[i].err.Error() == err.Error() {
 			c.lost[i].count++
 			return
 		}

@@ -18,6 +18,9 @@ import (
 	"github.com/sosgo/sosgo/tasks"
 )
 
+// scan is how tests walk the heap.
+var scan = heap.ScanOptions{}
+
 func view(t testing.TB, d *sosgo.Dump) *sosgo.View {
 	t.Helper()
 	v, err := d.View("")
@@ -32,7 +35,7 @@ func collect(t testing.TB, d *sosgo.Dump) *tasks.Set {
 	require.NoError(t, err)
 	h, err := v.Heap()
 	require.NoError(t, err)
-	s, err := r.Collect(context.Background(), h, heap.ScanOptions{})
+	s, err := r.Collect(context.Background(), h, scan)
 	require.NoError(t, err)
 	return s
 }
@@ -224,4 +227,47 @@ func TestNotTask(t *testing.T) {
 	assert.Equal(t, "Debuggee.Zoo.Dog", not.Type.S)
 	_, err = r.DescribeState(0x10)
 	require.ErrorIs(t, err, target.ErrCorrupt)
+}
+
+// TestCalls: the stacks of the async program, merged from their outermost calls on.
+func TestCalls(t *testing.T) {
+	out, err := collect(t, testdump.Open(t, "net10-async").Dump).Calls(context.Background(), tasks.StackOptions{})
+	require.NoError(t, err)
+	assert.Equal(t, uint64(13), out.Stacks)
+	var first []string
+	for i := range out.Calls[:4] {
+		c := &out.Calls[i]
+		assert.Equal(t, i, c.Depth)
+		assert.Equal(t, uint64(5), c.Count)
+		name := c.Name.S
+		if c.AsyncPlace != nil {
+			name = c.Method.S
+		}
+		first = append(first, name)
+	}
+	assert.Equal(t, []string{"Debuggee.AsyncWork.Scenario.Outer", "Debuggee.AsyncWork.Scenario.Middle", "Debuggee.AsyncWork.Scenario.Inner",
+		"System.Threading.Tasks.Task<System.String>"}, first)
+	assert.Equal(t, []answer.AsyncEnd{{Count: 5, Reason: "somebody to complete it, by a TaskCompletionSource or the like"}}, out.Calls[3].Ends)
+}
+
+// TestFaulted: the task that failed, with its exception.
+func TestFaulted(t *testing.T) {
+	s := collect(t, testdump.Open(t, "net10-async").Dump)
+	out, err := s.List(context.Background(), tasks.ListOptions{Faulted: true})
+	require.NoError(t, err)
+	require.Len(t, out.Faults, 1)
+	f := &out.Faults[0]
+	assert.Equal(t, "Debuggee.AsyncWork.Scenario.Faulted", f.Name.S)
+	require.Len(t, f.Exceptions, 1)
+	assert.Equal(t, "System.InvalidOperationException", f.Exceptions[0].Type.S)
+	assert.Equal(t, "faulted task", f.Exceptions[0].Message.S)
+	assert.Zero(t, out.Seen)
+
+	out, err = s.List(context.Background(), tasks.ListOptions{Status: tasks.Canceled})
+	require.NoError(t, err)
+	assert.Equal(t, uint64(1), out.Count)
+	out, err = s.List(context.Background(), tasks.ListOptions{Type: "DelayPromise"})
+	require.NoError(t, err)
+	assert.Equal(t, uint64(5), out.Count)
+	assert.Len(t, out.Counts, 2)
 }

@@ -14,7 +14,7 @@ import (
 // down tells what the first frame of a stack waits for: that, what it awaits in turn, and the end of it in words.
 func (b *builder) down(out *answer.AsyncStack, i int32) {
 	it := &b.items[i]
-	seen := map[target.Addr]bool{it.addr: true}
+	var seen map[target.Addr]bool
 	at := waiter{addr: it.addr, kind: it.kind}
 	first := true
 	for range limits.AsyncWaits {
@@ -31,6 +31,9 @@ func (b *builder) down(out *answer.AsyncStack, i int32) {
 		if next == 0 {
 			out.Reason.S = words
 			return
+		}
+		if seen == nil {
+			seen = map[target.Addr]bool{it.addr: true}
 		}
 		if seen[next] {
 			out.Reason.S = "itself: the chain of what is awaited is a ring"

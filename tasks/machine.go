@@ -41,6 +41,9 @@ type hoisted struct {
 func newMachine(r *Reader, t *objects.Type) *machine {
 	m := &machine{typ: t}
 	m.shape, m.err = shapes.Bind[machineShape](r.b, t)
+	if m.err == nil && !m.shape.State.Has() && !m.shape.Mono.Has() {
+		_, m.err = shapes.Bind[stateField](r.b, t) // which says what the type has instead
+	}
 	m.pooled, _ = shapes.Bind[pooledMachine](r.b, t)
 	if s, err := shapes.Bind[iteratorShape](r.b, t); err == nil {
 		if source, err := shapes.Bind[valueTaskSource](r.b, s.Promise.Type()); err == nil {
@@ -55,6 +58,10 @@ func newMachine(r *Reader, t *objects.Type) *machine {
 func (m *machine) state(x shapes.Instance) (int32, error) {
 	if m.err != nil {
 		return 0, m.err
+	}
+	if m.shape.Mono.Has() {
+		n, err := m.shape.Mono.Int(x)
+		return int32(max(n, 0)) - 1, err
 	}
 	n, err := m.shape.State.Int(x)
 	return int32(n), err
@@ -91,9 +98,9 @@ func (m *machine) layout() (machineFields, error) {
 	})
 }
 
-// isAwaiter reports whether a field of that name holds awaiters: <>u__1 of C#, $A0 of Visual Basic.
+// isAwaiter reports whether a field of that name holds awaiters: <>u__1 of C#, $A0 of Visual Basic, $awaiter0 of Mono.
 func isAwaiter(name string) bool {
-	return strings.HasPrefix(name, "<>u__") || strings.HasPrefix(name, "$A") && len(name) > 2 && name[2] >= '0' && name[2] <= '9'
+	return strings.HasPrefix(name, "<>u__") || strings.HasPrefix(name, "$awaiter") || strings.HasPrefix(name, "$A") && len(name) > 2 && name[2] >= '0' && name[2] <= '9'
 }
 
 // The kinds of hoisted variables.
@@ -106,12 +113,12 @@ const (
 // variableName is the variable that became a field of that name, empty for what the compiler keeps for itself.
 func variableName(name string) (variable, kind string) {
 	switch {
-	case name == "<>4__this" || name == "$VB$Me":
+	case name == "<>4__this" || name == "$VB$Me" || name == "$this":
 		return "this", variableThis
 	case strings.HasPrefix(name, "<>") || strings.HasPrefix(name, "$State") || strings.HasPrefix(name, "$Builder") || strings.HasPrefix(name, "$Current"):
 		return "", ""
-	case strings.HasPrefix(name, "<"): // <local>5__2
-		if v, rest, ok := strings.Cut(name[1:], ">"); ok && strings.HasPrefix(rest, "5__") {
+	case strings.HasPrefix(name, "<"): // <local>5__2, of Mono <local>__2
+		if v, rest, ok := strings.Cut(name[1:], ">"); ok && (strings.HasPrefix(rest, "5__") || strings.HasPrefix(rest, "__")) {
 			return v, variableLocal
 		}
 		return "", ""

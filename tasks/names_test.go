@@ -17,6 +17,7 @@ func TestKickoffName(t *testing.T) {
 		"Ns.Type+<Ns-IFace-Method>d__1":                 "Ns.Type.Ns.IFace.Method",
 		"Ns.Type+VB$StateMachine_2_Method":              "Ns.Type.Method",
 		"Ns.Type":                                       "Ns.Type",
+		"Ns.Type+<Method>c__async0":                     "Ns.Type.Method",
 		"Ns.Type+Nested":                                "Ns.Type+Nested",
 		"Ns.Type+<Broken":                               "Ns.Type+<Broken",
 		"Ns.Type+<>d__1":                                "Ns.Type+<>d__1",
@@ -32,7 +33,7 @@ func TestVariableName(t *testing.T) {
 	for field, want := range map[string][2]string{
 		"<point>5__2": {"point", variableLocal}, "text": {"text", variableParameter}, "<>4__this": {"this", variableThis}, "<>1__state": {}, "<>u__1": {},
 		"<>7__wrap1": {}, "<>8__1": {}, "<i>5__2": {"i", variableLocal}, "$State": {}, "$VB$ResumableLocal_x$0": {"x", variableLocal}, "$VB$Me": {"this", variableThis},
-		"$VB$Local_y": {"y", variableParameter}, "<broken": {},
+		"$VB$Local_y": {"y", variableParameter}, "<broken": {}, "<own>__0": {"own", variableLocal}, "$this": {"this", variableThis}, "$PC": {}, "$awaiter0": {},
 	} {
 		name, kind := variableName(field)
 		assert.Equal(t, want, [2]string{name, kind}, field)

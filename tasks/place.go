@@ -82,6 +82,7 @@ func (m *machine) methodName() (string, error) {
 //	Ns.Type+<Method>d__4<Ns.Order>    Ns.Type.Method<Ns.Order>
 //	Ns.Type+<>c+<<Method>b__0_1>d     Ns.Type+<>c.<Method>b__0_1
 //	Ns.Type+VB$StateMachine_2_Method  Ns.Type.Method
+//	Ns.Type+<Method>c__async0         Ns.Type.Method
 func kickoffName(full string) string {
 	at := lastNested(full)
 	if at < 0 {
@@ -99,7 +100,7 @@ func kickoffName(full string) string {
 		return full
 	}
 	name, rest := own[1:end], own[end+1:]
-	if !strings.HasPrefix(rest, "d") || name == "" {
+	if !strings.HasPrefix(rest, "d") && !strings.HasPrefix(rest, "c__async") || name == "" {
 		return full
 	}
 	args := ""
@@ -270,8 +271,11 @@ func awaitSites(md *metadata.Metadata, il []byte) (map[int32]awaitSite, error) {
 			field := name[strings.LastIndexByte(name, '.')+1:]
 			site, known := out[state]
 			switch {
-			case field == "<>1__state" || field == "$State":
-				if state = number; state >= 0 {
+			case field == "<>1__state" || field == "$State" || field == "$PC":
+				if state = number; field == "$PC" {
+					state--
+				}
+				if state >= 0 {
 					out[state] = awaitSite{il: in.Offset, callee: property(awaited)}
 				}
 			case known && site.field == "" && isAwaiter(field):

@@ -13,7 +13,6 @@ type taskShape struct {
 // A taskDetail is what else a Task has.
 type taskDetail struct {
 	_          shapes.Type `of:"System.Threading.Tasks.Task"`
-	ID         shapes.Int  `field:"m_taskId"`
 	Contingent shapes.Ref  `field:"m_contingentProperties"`
 }
 
@@ -27,23 +26,25 @@ type sentinels struct {
 type contingent struct {
 	_          shapes.Type `of:"System.Threading.Tasks.Task+ContingentProperties"`
 	Exceptions shapes.Ref  `field:"m_exceptionsHolder"`
-	Token      shapes.Ref  `field:"m_cancellationToken._source"`
-	Countdown  shapes.Int  `field:"m_completionCountdown"`
-	Parent     shapes.Ref  `field:"m_parent,optional"`
 }
 
 // A faultHolder has the exceptions of a task. Handled is set when somebody has asked for them.
 type faultHolder struct {
-	_        shapes.Type `of:"System.Threading.Tasks.TaskExceptionHolder"`
-	Faults   shapes.Ref  `field:"m_faultExceptions"`
-	Canceled shapes.Ref  `field:"m_cancellationException"`
-	Handled  shapes.Int  `field:"m_isHandled"`
+	_       shapes.Type `of:"System.Threading.Tasks.TaskExceptionHolder"`
+	Faults  shapes.Ref  `field:"m_faultExceptions"`
+	Handled shapes.Int  `field:"m_isHandled"`
 }
 
 // A dispatchInfo is an exception with the stack that it was caught with.
 type dispatchInfo struct {
 	_         shapes.Type `of:"System.Runtime.ExceptionServices.ExceptionDispatchInfo"`
 	Exception shapes.Ref  `field:"_exception"`
+}
+
+// An exceptionShape is an exception.
+type exceptionShape struct {
+	_       shapes.Type `of:"System.Exception"`
+	Message shapes.Ref  `field:"_message"`
 }
 
 // A boxShape is the task of an async method: the box that its state machine moves into when it is first suspended. Since
@@ -69,9 +70,15 @@ type valueTaskSource struct {
 	Error        shapes.Ref  `field:"_error"`
 }
 
-// A machineShape is the state machine of an async method, whichever compiler made it: C#, Visual Basic, F#.
+// A machineShape is the state machine of an async method, whichever compiler made it: of C#, Visual Basic, F# or Mono.
 type machineShape struct {
-	State shapes.Int `field:"<>1__state|$State|ResumptionPoint"`
+	State shapes.Int `field:"<>1__state|$State|ResumptionPoint,optional"`
+	Mono  shapes.Int `field:"$PC,optional"` // of Mono's compiler: 0 is before the start, awaits count from 1
+}
+
+// A stateField is what a machineShape needs.
+type stateField struct {
+	State shapes.Int `field:"<>1__state|$State|ResumptionPoint|$PC"`
 }
 
 // A pooledMachine is the state machine in a pooled box. While a box waits in its pool to be used again all of it is cleared.

@@ -22,6 +22,8 @@ type StackOptions struct {
 	Waiting     bool        // only stacks with an async method that is suspended at an await
 	Variables   bool        // with the variables of async methods
 	Fields      bool        // with the fields
+	// Roots, if not nil, is asked what keeps the first frame of a stack alive.
+	Roots func(ctx context.Context, object target.Addr) (*answer.RootPaths, error)
 }
 
 // matches reports whether an item is what the options look for.
@@ -44,6 +46,8 @@ type selection struct {
 	live []bool
 	// roots are the items that nothing continues with, then those that only pooled boxes do not.
 	own, part []bool
+	todo      []int32    // of spread, to be used again
+	behind    *backEdges // once they were wanted
 	// wanted are the items whose stacks, from there on, have what the options look for.
 	wanted []bool
 }
@@ -71,12 +75,12 @@ func (s *Set) choose(o StackOptions) *selection {
 			}
 		}
 	}
-	matching := c.reaching(func(it *item) bool { return o.matches(it) })
+	matching := c.reaching(func(i int32) bool { return o.matches(&c.items[i]) })
 	if o.Tasks {
 		c.wanted = matching
 		return c
 	}
-	c.wanted = c.reaching(func(it *item) bool { return it.kind.machine() })
+	c.wanted = c.reaching(func(i int32) bool { return c.items[i].kind.machine() })
 	for i := range c.wanted {
 		c.wanted[i] = c.wanted[i] && matching[i]
 	}
@@ -84,49 +88,95 @@ func (s *Set) choose(o StackOptions) *selection {
 }
 
 // reaching are the items from which a chain of continuations leads to one that is asked for, themselves included.
-func (c *selection) reaching(is func(*item) bool) []bool {
-	n := len(c.items)
-	out := make([]bool, n)
-	// before[first[i]:first[i+1]] are those that item i continues.
-	first := make([]uint32, n+1)
+func (c *selection) reaching(is func(i int32) bool) []bool { return c.closure(is, c.back) }
+
+// reached are the items to which a chain of continuations leads from one that is asked for, themselves included.
+func (c *selection) reached(is func(i int32) bool) []bool { return c.closure(is, c.onward) }
+
+// closure are the live items that are asked for, and all that neighbours lead to.
+func (c *selection) closure(is func(i int32) bool, neighbours func(i int32, visit func(int32))) []bool {
+	out := make([]bool, len(c.items))
 	for i := range c.items {
-		for _, e := range c.next(int32(i)) {
-			if e.to >= 0 && c.live[i] {
-				first[e.to+1]++
-			}
-		}
-	}
-	for i := range n {
-		first[i+1] += first[i]
-	}
-	before := make([]int32, first[n])
-	at := append([]uint32(nil), first...)
-	for i := range c.items {
-		for _, e := range c.next(int32(i)) {
-			if e.to >= 0 && c.live[i] {
-				before[at[e.to]] = int32(i)
-				at[e.to]++
-			}
-		}
-	}
-	var todo []int32
-	for i := range c.items {
-		if c.live[i] && is(&c.items[i]) {
-			out[i] = true
-			todo = append(todo, int32(i))
-		}
-	}
-	for len(todo) > 0 {
-		i := todo[len(todo)-1]
-		todo = todo[:len(todo)-1]
-		for _, p := range before[first[i]:first[i+1]] {
-			if !out[p] {
-				out[p] = true
-				todo = append(todo, p)
-			}
+		if c.live[i] && !out[i] && is(int32(i)) {
+			c.spread(out, int32(i), neighbours)
 		}
 	}
 	return out
+}
+
+// spread marks an item and all that neighbours lead to from there.
+func (c *selection) spread(marks []bool, i int32, neighbours func(i int32, visit func(int32))) {
+	todo := append(c.todo[:0], i)
+	defer func() { c.todo = todo }()
+	marks[i] = true
+	for len(todo) > 0 {
+		i := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		neighbours(i, func(n int32) {
+			if !marks[n] {
+				marks[n] = true
+				todo = append(todo, n)
+			}
+		})
+	}
+}
+
+// onward passes the live items that continue item i.
+func (c *selection) onward(i int32, visit func(int32)) {
+	for _, e := range c.next(i) {
+		if e.to >= 0 && c.live[e.to] {
+			visit(e.to)
+		}
+	}
+}
+
+// back passes the live items that item i continues.
+func (c *selection) back(i int32, visit func(int32)) {
+	for _, n := range c.backwards().of(i) {
+		visit(n)
+	}
+}
+
+// backEdges are the edges the other way round: who is continued by an item.
+type backEdges struct {
+	first  []uint32
+	before []int32
+}
+
+// of are the items that item i continues.
+func (b *backEdges) of(i int32) []int32 { return b.before[b.first[i]:b.first[i+1]] }
+
+// backwards makes the edges the other way round, of live items alone.
+func (c *selection) backwards() *backEdges {
+	if c.behind != nil {
+		return c.behind
+	}
+	n := len(c.items)
+	b := &backEdges{first: make([]uint32, n+1)}
+	each := func(visit func(from, to int32)) {
+		for i := range c.items {
+			if !c.live[i] {
+				continue
+			}
+			for _, e := range c.next(int32(i)) {
+				if e.to >= 0 {
+					visit(int32(i), e.to)
+				}
+			}
+		}
+	}
+	each(func(_, to int32) { b.first[to+1]++ })
+	for i := range n {
+		b.first[i+1] += b.first[i]
+	}
+	b.before = make([]int32, b.first[n])
+	at := append([]uint32(nil), b.first...)
+	each(func(from, to int32) {
+		b.before[at[to]] = from
+		at[to]++
+	})
+	c.behind = b
+	return b
 }
 
 // starts iterates over the items at which stacks begin: those that tasks do not continue with, in the order of their
@@ -142,6 +192,17 @@ func (c *selection) starts(yield func(i int32, part bool) bool) {
 			return
 		}
 	}
+	// What goes round in a ring has no start: the first of its items is taken for one.
+	met := c.reached(func(i int32) bool { return c.own[i] || c.part[i] })
+	for i := range c.items {
+		if !c.live[i] || met[i] {
+			continue
+		}
+		if c.wanted[i] && !yield(int32(i), false) {
+			return
+		}
+		c.spread(met, int32(i), c.onward)
+	}
 }
 
 // Stacks are the stacks that options choose. They are made while they are ranged over; what can't be read of a stack is noted
@@ -154,7 +215,16 @@ func (s *Set) Stacks(ctx context.Context, o StackOptions) iter.Seq2[*answer.Asyn
 				yield(nil, err)
 				return false
 			}
-			return yield(b.stack(i, part), nil)
+			s := b.stack(i, part)
+			if o.Roots != nil {
+				var err error
+				if s.Roots, err = o.Roots(ctx, s.Frames[0].Object); err != nil {
+					s.Note(err)
+				} else {
+					s.NoteAll(s.Roots.Noted())
+				}
+			}
+			return yield(s, nil)
 		})
 	}
 }
@@ -170,7 +240,7 @@ type builder struct {
 	seen   []int32               // the number of the stack that an item was last seen in
 	others map[target.Addr]int32 // the same of objects that are no items
 	words  map[Flags]string
-	todo   []step
+	steps  []step
 }
 
 // A step is a frame that is to be made.
@@ -185,10 +255,10 @@ type step struct {
 func (b *builder) stack(i int32, part bool) *answer.AsyncStack {
 	b.number++
 	out := &answer.AsyncStack{Part: part}
-	b.todo = append(b.todo[:0], step{b.items[i].addr, i, 0, false})
-	for len(b.todo) > 0 {
-		at := b.todo[len(b.todo)-1]
-		b.todo = b.todo[:len(b.todo)-1]
+	b.steps = append(b.steps[:0], step{b.items[i].addr, i, 0, false})
+	for len(b.steps) > 0 {
+		at := b.steps[len(b.steps)-1]
+		b.steps = b.steps[:len(b.steps)-1]
 		if len(out.Frames) == limits.AsyncFrames {
 			out.More = true
 			out.Note(target.Unsupportedf("the stack of %v has more than %d frames", b.items[i].addr, limits.AsyncFrames))
@@ -219,7 +289,7 @@ func (b *builder) frame(out *answer.AsyncStack, at step) {
 	}
 	next := b.next(at.item)
 	for n := len(next) - 1; n >= 0; n-- {
-		b.todo = append(b.todo, step{next[n].addr, next[n].to, at.depth + 1, next[n].value})
+		b.steps = append(b.steps, step{next[n].addr, next[n].to, at.depth + 1, next[n].value})
 	}
 }
 

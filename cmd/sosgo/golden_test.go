@@ -78,6 +78,8 @@ var goldenLines = map[string][]string{
 	"threads":          {"threads", "threads -v"},
 	"threadstate":      {"threadstate 1021220"},
 	"dumpasync":        {"dumpasync", "dumpasync -tasks -completed -fields", "dumpasync -stats -tasks -completed", "dumpasync -coalesce -tasks -completed"},
+	"asyncstacks":      {"asyncstacks", "asyncstacks -tasks -completed"},
+	"tasks":            {"tasks", "tasks -faulted"},
 	"taskstate":        {"taskstate -v 33555456", "taskstate -value 0x200400", "taskstate {root.Dog}", "taskstate 10"},
 	"threadpool":       {"threadpool", "threadpool -ti -stat"},
 	"threadpoolqueue":  {"threadpoolqueue"},

@@ -1,11 +1,15 @@
 package taskcmd
 
 import (
+	"context"
+
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/graph"
 	"github.com/sosgo/sosgo/internal/cli"
 	"github.com/sosgo/sosgo/internal/commands/ask"
 	"github.com/sosgo/sosgo/internal/text/tasktext"
 	"github.com/sosgo/sosgo/report"
+	"github.com/sosgo/sosgo/target"
 	"github.com/sosgo/sosgo/tasks"
 )
 
@@ -84,6 +88,15 @@ func askDumpAsync(c *cli.Context) (report.Answer, error) {
 	case c.Bool("coalesce"):
 		out, err := s.Merged(c.Context(), o)
 		return ask.Say(out, err, tasktext.Async)
+	}
+	if c.Bool("roots") {
+		h, err := ask.Holders(c)
+		if err != nil {
+			return report.Answer{}, err
+		}
+		o.Roots = func(ctx context.Context, a target.Addr) (*answer.RootPaths, error) {
+			return h.RootPaths(ctx, a, graph.HoldOptions{})
+		}
 	}
 	out, err := s.Listed(c.Context(), o)
 	return ask.Say(out, err, tasktext.Async)

@@ -12,5 +12,7 @@ func Commands() []cli.Command {
 		threadPoolCommand(),
 		threadPoolQueueCommand(),
 		timerInfoCommand(),
+		asyncStacksCommand(),
+		tasksCommand(),
 	}
 }

@@ -20,6 +20,7 @@ func Async(p *report.Page, a *answer.Async) {
 			n++
 			p.Printf("STACK %d\n", n)
 			newSOSStack(p, s).write()
+			roots(p, s.Roots)
 		}
 	default:
 		stacks(p, a)

@@ -20,6 +20,7 @@ func stacks(p *report.Page, a *answer.Async) {
 		for i := range s.Frames {
 			frame(p, &s.Frames[i], "")
 		}
+		roots(p, s.Roots)
 		p.Print("\n")
 	}
 	if n == 0 {
@@ -85,5 +86,26 @@ func place(p *report.Page, at *answer.AsyncPlace) {
 	}
 	if at.Line > 0 {
 		p.Printf(" [%s @ %d]", report.Escape(at.File), at.Line)
+	}
+}
+
+// roots writes what keeps a stack alive.
+func roots(p *report.Page, r *answer.RootPaths) {
+	switch {
+	case r == nil:
+		return
+	case len(r.Paths) > 0:
+	case r.Verdict == answer.Garbage:
+		p.Print("  nothing keeps it alive\n")
+	default:
+		p.Print("  it is not known what keeps it alive\n")
+	}
+	for i := range r.Paths {
+		path := &r.Paths[i]
+		p.Printf("  kept alive by %s\n", report.Escape(path.Root.Name))
+		for k := range path.Objects {
+			o := &path.Objects[k]
+			p.Printf("    -> %s %s\n", report.Hex12(o.Address), report.Escape(o.Type.String()))
+		}
 	}
 }

@@ -1,0 +1,200 @@
+package tasks
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/target"
+)
+
+// Calls merges the stacks that options choose from their outermost calls on: async methods and tasks that nothing awaits, then
+// what they await, and so on. What is called alike and stands at the same await is one call.
+func (s *Set) Calls(ctx context.Context, o StackOptions) (*answer.AsyncCalls, error) {
+	out := &answer.AsyncCalls{Calls: []answer.AsyncCall{}}
+	if err := s.Note(&out.Gaps); err != nil {
+		return nil, err
+	}
+	c := &caller{builder: s.builder(o), ctx: ctx, out: out, path: map[int32]int{}, ends: map[int32]string{}}
+	first := c.outermost()
+	out.Stacks = uint64(len(first))
+	c.level(first, 0)
+	return out, ctx.Err()
+}
+
+// outermost are the wanted items that nothing awaits, and of each ring that nothing else awaits the first item.
+func (c *caller) outermost() (first []call) {
+	wanted := c.reached(func(i int32) bool { return c.o.matches(&c.items[i]) })
+	if !c.o.Tasks {
+		for i, is := range c.reached(func(i int32) bool { return c.items[i].kind.machine() }) {
+			wanted[i] = wanted[i] && is
+		}
+	}
+	met := make([]bool, len(c.items))
+	for _, rings := range []bool{false, true} {
+		for i := range c.items {
+			if !c.live[i] || met[i] || !rings && c.goesOn(int32(i)) {
+				continue
+			}
+			if wanted[i] {
+				first = append(first, call{int32(i), 1})
+			}
+			c.spread(met, int32(i), c.back)
+		}
+	}
+	return first
+}
+
+// A caller merges calls.
+type caller struct {
+	*builder
+	ctx  context.Context
+	out  *answer.AsyncCalls
+	path map[int32]int    // how many of the calls around the current one an item is in
+	ends map[int32]string // what items wait for that await no other
+}
+
+// A call is an item, and how often it is awaited.
+type call struct {
+	item  int32
+	times uint64
+}
+
+// goesOn reports whether another live item awaits item i.
+func (c *caller) goesOn(i int32) bool {
+	for _, e := range c.next(i) {
+		if e.to >= 0 && e.to != i && c.live[e.to] {
+			return true
+		}
+	}
+	return false
+}
+
+// level merges calls of one depth, and what each awaits.
+func (c *caller) level(list []call, depth int) {
+	for _, g := range c.merge(list) {
+		if c.ctx.Err() != nil || c.out.More {
+			return
+		}
+		if len(c.out.Calls) == limits.AsyncGroups || depth == maxMergedDepth {
+			c.out.More = true
+			c.out.Note(target.Unsupportedf("there are more than %d merged calls, or %d one in the other", limits.AsyncGroups, maxMergedDepth))
+			return
+		}
+		at := len(c.out.Calls)
+		c.out.Calls = append(c.out.Calls, answer.AsyncCall{Depth: depth, Count: g.count, Kind: g.frame.Kind, Name: g.frame.AsyncName.Name, State: g.frame.State,
+			Object: g.frame.Object, AsyncPlace: g.frame.AsyncPlace, Blocked: c.blocked(g)})
+		for _, x := range g.calls {
+			c.path[x.item]++
+		}
+		awaited, ends := c.awaited(g)
+		c.out.Calls[at].Ends = ends
+		c.level(awaited, depth+1)
+		for _, x := range g.calls {
+			if c.path[x.item]--; c.path[x.item] == 0 {
+				delete(c.path, x.item)
+			}
+		}
+	}
+}
+
+// A mergedCall is calls that are called alike.
+type mergedCall struct {
+	frame answer.AsyncFrame // of the first
+	count uint64
+	calls []call
+}
+
+// merge puts calls that are called alike together, the most first; equal ones in the order of their first objects.
+func (c *caller) merge(list []call) []*mergedCall {
+	type key struct {
+		name  string
+		state int32
+	}
+	known := map[key]*mergedCall{}
+	var out []*mergedCall
+	for _, x := range list {
+		f := answer.AsyncFrame{Object: c.items[x.item].addr}
+		c.describe(&c.out.Gaps, &f, x.item)
+		k := key{f.AsyncName.Name.String(), notSuspended - 1}
+		if f.State != nil {
+			k.state = *f.State
+		}
+		g := known[k]
+		if g == nil {
+			g = &mergedCall{frame: f}
+			known[k] = g
+			out = append(out, g)
+		}
+		g.calls = append(g.calls, x)
+		g.count += x.times
+	}
+	slices.SortStableFunc(out, func(a, b *mergedCall) int { return cmp.Compare(b.count, a.count) })
+	return out
+}
+
+// blocked are how many of calls a thread is blocked on.
+func (c *caller) blocked(g *mergedCall) (n uint64) {
+	for _, x := range g.calls {
+		for _, e := range c.next(x.item) {
+			if e.to >= 0 {
+				continue
+			}
+			if k, err := c.r.kindOf(e.addr); err == nil {
+				if name, err := c.r.b.Definition(k.typ); err == nil && meanings[name] != "" {
+					n++
+				}
+			}
+		}
+	}
+	return n
+}
+
+// awaited are what calls await, and of those that await no other call what they wait for, in words.
+func (c *caller) awaited(g *mergedCall) (list []call, ends []answer.AsyncEnd) {
+	at := map[int32]int{}
+	reasons := map[string]int{}
+	for _, x := range g.calls {
+		some := false
+		for _, p := range c.backwards().of(x.item) {
+			if c.path[p] > 0 {
+				continue // a ring
+			}
+			some = true
+			if n, ok := at[p]; ok {
+				list[n].times += x.times
+				continue
+			}
+			at[p] = len(list)
+			list = append(list, call{p, x.times})
+		}
+		if some {
+			continue
+		}
+		words := c.end(x.item)
+		n, ok := reasons[words]
+		if !ok {
+			n = len(ends)
+			reasons[words] = n
+			ends = append(ends, answer.AsyncEnd{Reason: words})
+		}
+		ends[n].Count += x.times
+	}
+	slices.SortStableFunc(ends, func(a, b answer.AsyncEnd) int { return cmp.Compare(b.Count, a.Count) })
+	return list, ends
+}
+
+// end is what an item waits for that awaits no other.
+func (c *caller) end(i int32) string {
+	words, ok := c.ends[i]
+	if !ok {
+		s := &answer.AsyncStack{}
+		c.down(s, i)
+		c.out.NoteAll(s.Noted())
+		words = s.Reason.String()
+		c.ends[i] = words
+	}
+	return words
+}

@@ -1,0 +1,160 @@
+package tasks_test
+
+import (
+	"context"
+	"encoding/binary"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/internal/testdump"
+	"github.com/sosgo/sosgo/target"
+	"github.com/sosgo/sosgo/tasks"
+)
+
+// The boxes and tasks of the canned async program.
+const (
+	gatedNode  = target.Addr(0x7fea858112b0)
+	gatedBox   = target.Addr(0x7fea85811308)
+	delay      = target.Addr(0x7fea85811388)
+	delayedBox = target.Addr(0x7fea85811760)
+	neverTask  = target.Addr(0x7fea85805bb8)
+	innerBox   = target.Addr(0x7fea85806ca8)
+	outerBox   = target.Addr(0x7fea85808250)
+)
+
+// continuationOf is where a task keeps who continues.
+func continuationOf(t testing.TB, d *sosgo.Dump, task target.Addr) target.Addr {
+	t.Helper()
+	r, err := view(t, d).Objects()
+	require.NoError(t, err)
+	o, err := r.Object(task)
+	require.NoError(t, err)
+	return o.Field("m_continuationObject").Location()
+}
+
+// TestRings: tasks that continue each other in a ring have an end, and are told.
+func TestRings(t *testing.T) {
+	d := testdump.Open(t, "net10-async")
+	at := func(task target.Addr) target.Addr { return continuationOf(t, d.Dump, task) }
+	for name, damage := range map[string][]testdump.Damage{
+		"itself":      {testdump.Words(at(gatedBox), uint64(gatedBox))},
+		"two":         {testdump.Words(at(gatedNode), 0), testdump.Words(at(gatedBox), uint64(delayedBox)), testdump.Words(at(delay), 0), testdump.Words(at(delayedBox), uint64(gatedBox))},
+		"from a tail": {testdump.Words(at(outerBox), uint64(innerBox))},
+		"the first":   {testdump.Words(at(neverTask), uint64(innerBox)), testdump.Words(at(innerBox), uint64(neverTask))},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bad := d.Damaged(t, damage...)
+			defer bad.Close()
+			set := collect(t, bad)
+			found := map[target.Addr]bool{}
+			for _, s := range stacks(t, set, tasks.StackOptions{}) {
+				assert.Less(t, len(s.Frames), 100)
+				for i := range s.Frames {
+					found[s.Frames[i].Object] = true
+				}
+			}
+			assert.True(t, found[gatedBox] && found[delayedBox] && found[innerBox], "a method is lost")
+			merged, err := set.Merged(context.Background(), tasks.StackOptions{})
+			require.NoError(t, err)
+			assert.Less(t, len(merged.Merged), 100)
+			calls, err := set.Calls(context.Background(), tasks.StackOptions{})
+			require.NoError(t, err)
+			assert.Less(t, len(calls.Calls), 100)
+			text := ""
+			for i := range calls.Calls {
+				text += calls.Calls[i].Name.S
+			}
+			assert.Contains(t, text, "<Gated>")
+			assert.Contains(t, text, "<ValueTasks>")
+			assert.Contains(t, text, "<Inner>")
+		})
+	}
+}
+
+// TestLyingList: a list of continuations that has more elements than its array is corrupt, and tells of those that are there.
+func TestLyingList(t *testing.T) {
+	d := testdump.Open(t, "net10-async")
+	r, err := view(t, d.Dump).Objects()
+	require.NoError(t, err)
+	task, err := r.Object(neverTask)
+	require.NoError(t, err)
+	list, err := task.Field("m_continuationObject").Object()
+	require.NoError(t, err)
+	at := list.Field("_size").Location()
+	bad := d.Damaged(t, testdump.Damage{At: at, Bytes: []byte{0xff, 0xff, 0xff, 0x7f}})
+	defer bad.Close()
+	set := collect(t, bad)
+	out, err := set.Listed(context.Background(), tasks.StackOptions{})
+	require.NoError(t, err)
+	require.NotEmpty(t, out.Noted())
+	require.ErrorIs(t, out.Noted()[0], target.ErrCorrupt)
+	assert.Greater(t, len(stacks(t, set, tasks.StackOptions{})[0].Frames), 20)
+}
+
+// TestWithoutContinuation: memory that is not in the dump is told, and not taken for an end.
+func TestWithoutContinuation(t *testing.T) {
+	d := testdump.Open(t, "net10-async")
+	bad := d.Damaged(t, testdump.Words(continuationOf(t, d.Dump, gatedNode), 0x7fea00000008))
+	defer bad.Close()
+	out, err := collect(t, bad).Listed(context.Background(), tasks.StackOptions{})
+	require.NoError(t, err)
+	require.NotEmpty(t, out.Noted())
+	require.Error(t, out.Noted()[0])
+	assert.True(t, testdump.Typed(out.Noted()[0]))
+}
+
+// FuzzStacks: words of tasks and boxes are overwritten, with numbers and with addresses of others.
+func FuzzStacks(f *testing.F) {
+	d, memory := testdump.OpenOverlaid(f, "net10-async")
+	v := view(f, d)
+	r, err := v.Tasks()
+	require.NoError(f, err)
+	h, err := v.Heap()
+	require.NoError(f, err)
+	var all []target.Addr
+	for o, err := range h.Objects() {
+		if err == nil && !o.Free && o.Size >= 64 && o.Size < 400 {
+			all = append(all, o.Addr)
+		}
+	}
+	for seed := range uint64(4) {
+		f.Add(seed, uint8(20))
+	}
+	f.Fuzz(func(t *testing.T, seed uint64, n uint8) {
+		rng := rand.New(rand.NewPCG(seed, 7))
+		var damage []testdump.Damage
+		for range n {
+			o := all[rng.IntN(len(all))]
+			word := uint64(all[rng.IntN(len(all))])
+			if rng.IntN(4) == 0 {
+				word = rng.Uint64() >> rng.IntN(64)
+			}
+			damage = append(damage, testdump.Damage{At: o + 8 + target.Addr(rng.IntN(10)*8), Bytes: binary.LittleEndian.AppendUint64(nil, word)})
+		}
+		memory.Set(damage...)
+		defer memory.Set()
+		ctx := context.Background()
+		set, err := r.Collect(ctx, h, scan)
+		require.NoError(t, err)
+		o := tasks.StackOptions{Tasks: true, Completed: seed%2 == 0, Variables: true, Fields: seed%3 == 0}
+		for s, err := range set.Stacks(ctx, o) {
+			require.NoError(t, err)
+			for _, err := range s.Noted() {
+				assert.True(t, testdump.Typed(err), "%v", err)
+			}
+		}
+		out, err := set.Merged(ctx, o)
+		require.NoError(t, err)
+		for _, err := range out.Noted() {
+			assert.True(t, testdump.Typed(err), "%v", err)
+		}
+		_, err = set.Calls(ctx, o)
+		require.NoError(t, err)
+		_, err = set.List(ctx, tasks.ListOptions{Faulted: true})
+		require.NoError(t, err)
+	})
+}
