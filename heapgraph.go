@@ -41,9 +41,9 @@ func (v *View) Graph(ctx context.Context, o graph.Options) (*graph.Graph, error)
 	})
 }
 
-// keep says how the graph is kept in Options.GraphDir. The names of its files begin with that of the dump and a number of its
-// content, so that those of dumps with the same name don't get into each other's way; that it is of a certain time makes sure
-// that what is kept of a dump is not believed once it was written again.
+// keep says how the graph is kept in Options.GraphDir. The names of its files begin with that of the dump and a
+// number of its content, so that those of dumps with the same name don't get into each other's way; that it is of a
+// certain time makes sure that what is kept of a dump is not believed once it was written again.
 func (v *View) keep() (*graph.Keep, error) {
 	d := v.dump
 	fingerprint, err := d.file.Fingerprint()

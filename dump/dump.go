@@ -109,8 +109,8 @@ func (f *File) Truncated() error {
 // Content is the dump itself, unpacked, as an io.ReaderAt of Size bytes.
 func (f *File) Content() io.ReaderAt { return f.src }
 
-// Fingerprint tells the content of the dump, unpacked, from that of other dumps: it is made of the dump's size and of some
-// hundred pages all over it, so that a change elsewhere need not show.
+// Fingerprint tells the content of the dump, unpacked, from that of other dumps: it is made of the dump's size and of
+// some hundred pages all over it, so that a change elsewhere need not show.
 func (f *File) Fingerprint() ([]byte, error) {
 	samples, err := sampled(f.src, f.Size)
 	if err != nil {

@@ -18,8 +18,8 @@ type typeCount struct {
 	first       int // + 1
 }
 
-// CountLive counts the objects that live, and that f chooses by type and size, by type, without a look at the heap: what Heap.Stats
-// counts that f chooses and LiveStarts knows. The types are in the order of their first such objects.
+// CountLive counts the objects that live, and that f chooses by type and size, by type, without a look at the heap:
+// what Heap.Stats counts that f chooses and LiveStarts knows. The types are in the order of their first such objects.
 func (g *Graph) CountLive(ctx context.Context, f *heap.Filter) (heap.Stats, error) {
 	live, err := g.Live(ctx)
 	if err != nil {

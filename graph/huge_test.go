@@ -38,7 +38,8 @@ func (s *stretched) ReadAt(p []byte, off int64) (int, error) {
 	return n, nil
 }
 
-// A largeHeap has, in the place of its large objects, one segment of zeros with objects in it, of which the dump holds only parts.
+// A largeHeap has, in the place of its large objects, one segment of zeros with objects in it, of which the dump
+// holds only parts.
 type largeHeap struct {
 	raw     []byte
 	heap    *heap.Heap
@@ -147,9 +148,9 @@ func (l *largeHeap) types(t testing.TB) (objects, bytes, small target.Addr) {
 	return objects, bytes, small
 }
 
-// TestHugeObjects: an array of a billion references of which the dump has the beginning and the end, objects of more than 4
-// GB, and a heap of more than 32 GB, whose granules have numbers of more than 32 bits. Build takes neither time nor memory for what
-// is not there; sizes, edges and what is retained are exact.
+// TestHugeObjects: an array of a billion references of which the dump has the beginning and the end, objects of more
+// than 4 GB, and a heap of more than 32 GB, whose granules have numbers of more than 32 bits. Build takes neither
+// time nor memory for what is not there; sizes, edges and what is retained are exact.
 func TestHugeObjects(t *testing.T) {
 	d := testdump.Open(t, "net10-zoo")
 	l := newLargeHeap(t, d)
@@ -253,7 +254,8 @@ func checkHuge(t testing.TB, g *graph.Graph, first, half, small target.Addr, blo
 	require.True(t, starts(blocks[3]))
 }
 
-// TestManyRoots: a million handles, and a million dependent ones, some of them to one object, are edges with their slots.
+// TestManyRoots: a million handles, and a million dependent ones, some of them to one object, are edges with their
+// slots.
 func TestManyRoots(t *testing.T) {
 	const million = 1_000_000
 	d := testdump.Open(t, "net10-zoo")

@@ -18,14 +18,17 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Keep says where the arrays of a graph are kept, so that the next start has them at once: in files of a folder, one for the
-// rows (17 bytes an object), and one each for what lives (1/8), the edges turned round (9) and the dominators (16), which are
-// written when they are first computed. They are mapped and checked before anything is believed: checksums, bounds, and that
-// hundreds of objects all over the heap are as the rows say.
+// A Keep says where the arrays of a graph are kept, so that the next start has them at once: in files of a folder,
+// one for the rows (17 bytes an object), and one each for what lives (1/8), the edges turned round (9) and the
+// dominators (16), which are written when they are first computed. They are mapped and checked before anything is
+// believed: checksums, bounds, and that hundreds of objects all over the heap are as the rows say.
 //
-// Files count only for the same dump, read by the same build of sosgo, with the same roots. What is not that, or is damaged, is
-// noted (Graph.Notes), built anew and replaced; so is what can't be written. The graph of a heap that can't be walked or read as a whole is
-// not kept: its files would have to tell what is wrong with it.
+// Files count only for the same dump, read by the same build of sosgo, with the same roots. What is not that, or is
+// damaged, is noted (Graph.Notes), built anew and replaced; that something can't be written is noted too. The graph of
+// a heap that can't be walked or read as a whole is not kept: its files would have to tell what is wrong with it.
+//
+// A file that another program cuts while it is mapped ends this one, as with the dump itself; NoMmap is for folders
+// where that may happen.
 type Keep struct {
 	Dir  string // it is made if it is not there
 	Name string // what the names of the files begin with
@@ -141,8 +144,8 @@ func (k *kept) note(format string, args ...any) {
 	k.notes = append(k.notes, err)
 }
 
-// Notes are what went wrong with the files of Options.Keep since they were last asked for: a file that is not believed, one
-// that can't be written. The graph is whole nevertheless.
+// Notes are what went wrong with the files of Options.Keep since they were last asked for: a file that is not
+// believed, one that can't be written. The graph is whole nevertheless.
 func (g *Graph) Notes() []error {
 	if g.store == nil {
 		return nil

@@ -87,8 +87,8 @@ func TestKeep(t *testing.T) {
 	}
 }
 
-// TestKeptFlips: a bit of a file that has turned never changes an answer: the file is refused, with a note, or it was a bit that
-// means nothing.
+// TestKeptFlips: a bit of a file that has turned never changes an answer: the file is refused, with a note, or it was
+// a bit that means nothing.
 func TestKeptFlips(t *testing.T) {
 	d := testdump.Open(t, "net31-zoo")
 	dir, walks := t.TempDir(), 0
@@ -177,8 +177,8 @@ func TestKeptForeign(t *testing.T) {
 	})
 }
 
-// TestKeptHeap: a file whose checksums are right but whose rows are not those of the heap is refused, and so is one that is no
-// graph.
+// TestKeptHeap: a file whose checksums are right but whose rows are not those of the heap is refused, and so is one
+// that is no graph.
 func TestKeptHeap(t *testing.T) {
 	d := testdump.Open(t, "net31-zoo")
 	dir, walks := t.TempDir(), 0
@@ -256,7 +256,8 @@ func TestKeepCancel(t *testing.T) {
 	require.Len(t, files, len(graph.KeptParts))
 }
 
-// FuzzKept: words of the arrays of a file, whose checksums are right, are overwritten. Whatever is made of it ends without a panic.
+// FuzzKept: words of the arrays of a file, whose checksums are right, are overwritten. Whatever is made of it ends
+// without a panic.
 func FuzzKept(f *testing.F) {
 	d := testdump.Open(f, "net31-zoo")
 	dir, walks := f.TempDir(), 0

@@ -55,7 +55,8 @@ func (k *kept) saveRows(ctx context.Context, g *Graph) {
 		array("large objects", large), array("sizes of these", sizes), array("slots of roots", g.slots), array("roots of slots", g.refs))
 }
 
-// loadRows is the graph that was kept, nil if there is none that fits. b has looked at no object yet. The error is the context's.
+// loadRows is the graph that was kept, nil if there is none that fits. b has looked at no object yet. The error is
+// the context's.
 func (k *kept) loadRows(b *builder) (*Graph, error) {
 	ok, err := k.load(b.ctx, keptRows, b.take)
 	if !ok {
@@ -132,7 +133,8 @@ func (b *builder) takeTypes(known []target.Addr) error {
 	return nil
 }
 
-// fits compares the arrays with each other and with the heap: all sizes and types, and the references of objects all over it.
+// fits compares the arrays with each other and with the heap: all sizes and types, and the references of objects all
+// over it.
 func (b *builder) fits(rows digraph.Graph) error {
 	sizes, types, rare := b.arrays.sizes.Slice(), b.arrays.types.Slice(), b.arrays.rare.Slice()
 	var bytes, bad atomic.Uint64
@@ -292,8 +294,8 @@ func (d *Dominators) save(ctx context.Context, k *kept) {
 		array("retained", d.retained))
 }
 
-// check proves that what was kept is a tree of all nodes: who goes up comes to its root. Whoever dominates retains what it
-// dominates, and itself if it is an object; and Sources, which have no size, are few.
+// check proves that what was kept is a tree of all nodes: who goes up comes to its root. Whoever dominates retains
+// what it dominates, and itself if it is an object; and Sources, which have no size, are few.
 func (d *Dominators) check(ctx context.Context) error {
 	nodes, objects := uint32(d.g.Nodes()), uint32(d.g.objects)
 	idom, retained := d.tree.Idom, d.retained

@@ -12,8 +12,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestLiveAlike: what lives is the same, whether the shortest paths, the dominators or nobody was asked for before, and LiveStarts
-// says it of addresses: of those of objects, of others no.
+// TestLiveAlike: what lives is the same, whether the shortest paths, the dominators or nobody was asked for before,
+// and LiveStarts says it of addresses: of those of objects, of others no.
 func TestLiveAlike(t *testing.T) {
 	for _, name := range []string{"net10-zoo", "win-net10-zoo"} {
 		d := testdump.Open(t, name)
@@ -59,7 +59,8 @@ func startsObject(g *graph.Graph, a target.Addr) bool {
 	return ok
 }
 
-// TestCountLive: what is counted by the graph alone is what a walk counts, in the same order, of all objects and of some.
+// TestCountLive: what is counted by the graph alone is what a walk counts, in the same order, of all objects and of
+// some.
 func TestCountLive(t *testing.T) {
 	testdump.Canned(t, func(t *testing.T, d *testdump.Dump) {
 		h, err := d.Heap()

@@ -73,16 +73,16 @@ func (g *Graph) Reach(ctx context.Context) (*Reach, error) {
 	})
 }
 
-// A Liveness says which nodes live: which can be reached from the root. It is for any number of goroutines, until the graph is
-// closed.
+// A Liveness says which nodes live: which can be reached from the root. It is for any number of goroutines, until the
+// graph is closed.
 type Liveness struct {
 	bits          *offheap.Array[uint64] // a bit for each node
 	words         []uint64
 	objects, size uint64
 }
 
-// Live says which objects live. It is a part of Reach and of Dominators, and computed with either; where nobody has asked for
-// these, it costs what Reach does. It takes a bit for each node.
+// Live says which objects live. It is a part of Reach and of Dominators, and computed with either; where nobody has
+// asked for these, it costs what Reach does. It takes a bit for each node.
 func (g *Graph) Live(ctx context.Context) (*Liveness, error) {
 	if l, ok := g.lazy.live.Known(); ok {
 		return l, nil
@@ -237,9 +237,9 @@ func (s *Set) All(yield func(Node) bool) {
 	}
 }
 
-// LiveStarts tells of addresses whether an object that lives starts there. It takes 1/64 of the heap's bytes, once: a bit
-// for each granule, which is found without counting what comes before. What it returns is for any number of goroutines,
-// until the graph is closed.
+// LiveStarts tells of addresses whether an object that lives starts there. It takes 1/64 of the heap's bytes, once: a
+// bit for each granule, which is found without counting what comes before. What it returns is for any number of
+// goroutines, until the graph is closed.
 func (g *Graph) LiveStarts(ctx context.Context) (func(target.Addr) bool, error) {
 	starts, err := g.lazy.starts.Get(func() (*offheap.Array[uint64], error) {
 		live, err := g.Live(ctx)

@@ -23,8 +23,8 @@ type Filter struct {
 	// Start chooses objects by where they start; nil chooses all. It may be called by several
 	// goroutines, for each object that the rest chooses.
 	Start func(target.Addr) bool
-	// Counts, if not nil, is for who knows the objects that Start chooses: it counts them by type as Stats would, looking at the
-	// filter's Type and sizes alone. It is asked where the filter has nothing else.
+	// Counts, if not nil, is for who knows the objects that Start chooses: it counts them by type as Stats would,
+	// looking at the filter's Type and sizes alone. It is asked where the filter has nothing else.
 	Counts func(context.Context, *Filter) (Stats, error)
 	// MinSize and MaxSize bound the size in bytes; 0 does not.
 	MinSize, MaxSize uint64

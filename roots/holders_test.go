@@ -56,8 +56,8 @@ func TestDescribe(t *testing.T) {
 	})
 }
 
-// TestRuntimeGlobals: the exceptions that the runtime keeps for when there is no memory or stack left are named as such, each
-// once, and no handle of the program is.
+// TestRuntimeGlobals: the exceptions that the runtime keeps for when there is no memory or stack left are named as
+// such, each once, and no handle of the program is.
 func TestRuntimeGlobals(t *testing.T) {
 	testdump.Corpus(t, testcase.Named("net10-zoo-withheap", "net8-zoo-withheap", "net31-zoo-withheap", "win-net10-zoo-withheap"),
 		func(t *testing.T, d *testdump.Dump) int {

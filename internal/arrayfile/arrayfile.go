@@ -1,8 +1,9 @@
-// Package arrayfile keeps arrays of plain values in files that are mapped instead of read: what took seconds to compute is
-// there at once the next time. A file has named sections, each the bytes of one array, and a key that says of what they are:
-// who opens it must know the key. Nothing is believed that a checksum does not bear out, and nothing that a file says is used
-// before: a file that is cut, or in which a bit has turned, is target.ErrCorrupt, and one of another key, version or byte
-// order target.ErrUnsupported. What the arrays mean, and whether they fit together, is for the caller to check.
+// Package arrayfile keeps arrays of plain values in files that are mapped instead of read: what took seconds to
+// compute is there at once the next time. A file has named sections, each the bytes of one array, and a key that says
+// of what they are: who opens it must know the key. Nothing is believed that a checksum does not bear out, and
+// nothing that a file says is used before: a file that is cut, or in which a bit has turned, is target.ErrCorrupt,
+// and one of another key, version or byte order target.ErrUnsupported. What the arrays mean, and whether they fit
+// together, is for the caller to check.
 //
 // # Format
 //
@@ -77,8 +78,8 @@ func Bytes[T any](s []T) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))), len(s)*int(reflect.TypeFor[T]().Size()))
 }
 
-// Write writes a file, which appears whole or not at all. One that is there already is replaced, unless it is none that Write
-// wrote: that is fs.ErrExist.
+// Write writes a file, which appears whole or not at all. One that is there already is replaced, unless it is none
+// that Write wrote: that is fs.ErrExist.
 func Write(ctx context.Context, name string, key Key, sections []Section) error {
 	if len(sections) > maxEntries {
 		return fmt.Errorf("%s: %d arrays are too many for a file", name, len(sections))
@@ -177,8 +178,8 @@ type Options struct {
 	Budget  *offheap.Budget // charged for what is read because it can't be mapped
 }
 
-// A File is an open file, all of whose sections have been checked. What it lends is read-only and valid until Close: to touch
-// it later, or to write to it, ends the program.
+// A File is an open file, all of whose sections have been checked. What it lends is read-only and valid until Close:
+// to touch it later, or to write to it, ends the program.
 type File struct {
 	file     *mmapfile.File
 	read     *offheap.Array[uint64] // where it is not mapped
@@ -193,8 +194,8 @@ type section struct {
 // ErrKey is about a file of another key. It is target.ErrUnsupported.
 var ErrKey = target.Unsupportedf("it is of something else")
 
-// Open opens and checks the file of that name. The errors are fs.ErrNotExist and other ones of the system, the context's, and
-// those that the package's comment names.
+// Open opens and checks the file of that name. The errors are fs.ErrNotExist and other ones of the system, the
+// context's, and those that the package's comment names.
 func Open(ctx context.Context, name string, key Key, o Options) (*File, error) {
 	file, err := mmapfile.Open(name, o.NoMmap)
 	if err != nil {
@@ -317,8 +318,8 @@ func (f *File) check(ctx context.Context, sums []byte, jobs int) error {
 	return nil
 }
 
-// Values are the section of that name as values of type T, which are without pointers. It is target.ErrCorrupt if the file has
-// none, or one that is no whole number of values.
+// Values are the section of that name as values of type T, which are without pointers. It is target.ErrCorrupt if the
+// file has none, or one that is no whole number of values.
 func Values[T any](f *File, name string) ([]T, error) {
 	i := slices.IndexFunc(f.sections, func(s section) bool { return s.name == name })
 	size := int(reflect.TypeFor[T]().Size())

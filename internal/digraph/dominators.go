@@ -64,9 +64,9 @@ func (d *Dominators) FreeReached() {
 //	dominators, order         16n + 6x at first, then 16n
 //	the result                 8n
 //
-// So at 1.3 edges an object it peaks at 18n, on top of the graph's 9.2n; DominatorBytes says what it can come to. What a
-// graph takes is known when it was searched: for what the budget has too little, the function ends there. Time grows
-// with n+m; the worst that a graph can do is n log n + m log n.
+// So at 1.3 edges an object it peaks at 18n, on top of the graph's 9.2n; DominatorBytes says what it can come to.
+// What a graph takes is known when it was searched: for what the budget has too little, the function ends there. Time
+// grows with n+m; the worst that a graph can do is n log n + m log n.
 //
 // The algorithm is SEMI-NCA (L. Georgiadis, Linear-Time Algorithms for Dominators and Related Problems, 2005, 2.3), of
 // which profiles made this:
@@ -192,8 +192,8 @@ func (s *semiNCA) findEntries(ctx context.Context, d *dfs) (err error) {
 // outside is the most edges that are not in the depth-first tree: to each number but a root leads one that is.
 func (s *semiNCA) outside() int { return s.g.Edges() + len(s.entries) - max(0, s.count-2) }
 
-// need asks for what comes behind the search, when the order and the parents are there: the numbers, then the forest, beside
-// the edges.
+// need asks for what comes behind the search, when the order and the parents are there: the numbers, then the forest,
+// beside the edges.
 func (s *semiNCA) need() error {
 	edges := outsideBytes(uint64(s.count), uint64(s.outside()), s.opt.workers())
 	more := max(4*int64(s.g.Nodes()+1), 8*int64(s.count)-4*int64(len(s.found.Slice())))

@@ -65,8 +65,8 @@ func Reserve[T any](budget *Budget, n int) (*Array[T], error) {
 	return a, nil
 }
 
-// Lent is an array of values that are somebody else's, as in a file that is mapped. Nothing is counted for it, it can't grow,
-// and Free forgets it.
+// Lent is an array of values that are somebody else's, as in a file that is mapped. Nothing is counted for it, it
+// can't grow, and Free forgets it.
 func Lent[T any](s []T) *Array[T] { return &Array[T]{s: s[:len(s):len(s)], room: s[:len(s):len(s)]} }
 
 func noMemory(bytes int64, err error) error {
