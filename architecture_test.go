@@ -19,7 +19,7 @@ const modulePath = "github.com/sosgo/sosgo"
 
 // library is what commands may ask: all packages of the library, the root's
 // too, and package report for the answer that they give.
-const library = "answer codeinfo collections crash dac dac/code diagnosis disasm dump graph heap hexdump image leaks metadata objects report resolve shapes stackscan stackwalk target tasks threadpool threads unwind waste heapdiff SELF"
+const library = "answer codeinfo collections crash dac dac/code diagnosis disasm dump graph heap hexdump image leaks metadata objects report resolve shapes stackscan stackwalk target tasks threadpool threads unwind waste web heapdiff SELF"
 
 // mayImport says which packages of this module each package may import, as
 // docs/architecture.md explains it: nobody imports what comes later on the
@@ -70,7 +70,8 @@ var mayImport = map[string]string{
 	"threadpool":         "answer target dac dac/code objects shapes stackwalk tasks threads internal/limits",
 	"tasks":              "answer target dac dac/code heap metadata objects shapes internal/lazy internal/limits",
 	"leaks":              "answer target dac dac/code graph heap objects",
-	"":                   "answer target codeinfo crash dac dac/code diagnosis dump elfcore graph heap image metadata minidump objects resolve roots shapes stackscan stackwalk tasks threadpool threads unwind internal/lazy internal/limits internal/modfiles internal/symstore",
+	"web":                "answer target collections heap metadata objects shapes stackwalk tasks threads internal/limits",
+	"":                   "answer target codeinfo collections crash dac dac/code diagnosis dump elfcore graph heap image metadata minidump objects resolve roots shapes stackscan stackwalk tasks threadpool threads unwind web internal/lazy internal/limits internal/modfiles internal/symstore",
 	"report":             "answer target",
 	"report/stackexport": "answer report",
 	"internal/cli":       "target report internal/outfile internal/workers",
@@ -81,6 +82,7 @@ var mayImport = map[string]string{
 	"internal/text/memorytext":  "answer report target internal/text",
 	"internal/text/threadtext":  "answer report target internal/text report/stackexport",
 	"internal/text/tasktext":    "answer report target internal/text",
+	"internal/text/apptext":     "answer report target internal/text",
 	"internal/text/typetext":    "answer report target internal/text",
 	"internal/text/processtext": "answer report target internal/text",
 
@@ -89,10 +91,11 @@ var mayImport = map[string]string{
 	"internal/commands/memorycmd":  library + " internal/cli internal/commands/ask internal/text/memorytext",
 	"internal/commands/threadcmd":  library + " internal/cli internal/commands/ask internal/text/threadtext",
 	"internal/commands/taskcmd":    library + " internal/cli internal/commands/ask internal/text/tasktext",
+	"internal/commands/appcmd":     library + " internal/cli internal/commands/ask internal/text/apptext",
 	"internal/commands/typecmd":    library + " internal/cli internal/commands/ask internal/text/typetext",
 	"internal/commands/processcmd": library + " internal/cli internal/commands/ask internal/limits internal/text/processtext",
 	"internal/commands": library + " elfcore minidump report/stackexport internal/limits internal/sandbox internal/cli internal/text internal/commands/ask " +
-		"internal/commands/objectcmd internal/commands/memorycmd internal/commands/threadcmd internal/commands/taskcmd internal/commands/typecmd internal/commands/processcmd",
+		"internal/commands/objectcmd internal/commands/memorycmd internal/commands/threadcmd internal/commands/taskcmd internal/commands/appcmd internal/commands/typecmd internal/commands/processcmd",
 	"cmd/sosgo": "internal/cli internal/commands",
 }
 

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/collections"
 	"github.com/sosgo/sosgo/crash"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/diagnosis"
@@ -25,6 +26,7 @@ import (
 	"github.com/sosgo/sosgo/tasks"
 	"github.com/sosgo/sosgo/threadpool"
 	"github.com/sosgo/sosgo/threads"
+	"github.com/sosgo/sosgo/web"
 )
 
 // A Thread is a thread of the process; package threads tells more of it.
@@ -47,6 +49,7 @@ type View struct {
 	graph   lazy.Value[*graph.Graph]
 	tasks   lazy.Value[*tasks.Reader]
 	shapes  lazy.Value[*shapes.Binder]
+	web     lazy.Value[*web.Reader]
 }
 
 // View returns the view of a runtime of the process: its number in Runtimes, or
@@ -170,6 +173,21 @@ func (v *View) Tasks() (*tasks.Reader, error) {
 			return nil, err
 		}
 		return tasks.New(b), nil
+	})
+}
+
+// Web reads web requests, those that came in and those that were sent.
+func (v *View) Web() (*web.Reader, error) {
+	return v.web.Get(func() (*web.Reader, error) {
+		b, err := v.Shapes()
+		if err != nil {
+			return nil, err
+		}
+		t, err := v.Tasks()
+		if err != nil {
+			return nil, err
+		}
+		return web.New(b, collections.New(b), t), nil
 	})
 }
 

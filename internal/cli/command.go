@@ -19,6 +19,7 @@ const (
 	GroupMemory  Group = "What holds memory"
 	GroupThreads Group = "Threads and stacks"
 	GroupTasks   Group = "What the program waits for"
+	GroupApp     Group = "What the application does"
 	GroupTypes   Group = "Types and code"
 	GroupProcess Group = "Process and memory"
 	GroupShell   Group = "sosgo itself"
@@ -26,7 +27,7 @@ const (
 
 // Groups lists the groups in the order of the command list.
 func Groups() []Group {
-	return []Group{GroupObjects, GroupMemory, GroupThreads, GroupTasks, GroupTypes, GroupProcess, GroupShell}
+	return []Group{GroupObjects, GroupMemory, GroupThreads, GroupTasks, GroupApp, GroupTypes, GroupProcess, GroupShell}
 }
 
 // A Command is one entry of the command table, from which parsing, help,

@@ -1,5 +1,5 @@
 // Package commands is the table of sosgo's commands, which stand in packages by
-// the groups that help shows: objectcmd, memorycmd, threadcmd, taskcmd, typecmd, processcmd. A
+// the groups that help shows: objectcmd, memorycmd, threadcmd, taskcmd, appcmd, typecmd, processcmd. A
 // command turns its options into one question to the library and names the
 // renderer of the answer; it computes nothing and prints nothing.
 package commands
@@ -14,6 +14,7 @@ import (
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/dump"
 	"github.com/sosgo/sosgo/internal/cli"
+	"github.com/sosgo/sosgo/internal/commands/appcmd"
 	"github.com/sosgo/sosgo/internal/commands/ask"
 	"github.com/sosgo/sosgo/internal/commands/memorycmd"
 	"github.com/sosgo/sosgo/internal/commands/objectcmd"
@@ -31,6 +32,7 @@ func All() []cli.Command {
 		memorycmd.Commands(),
 		threadcmd.Commands(),
 		taskcmd.Commands(),
+		appcmd.Commands(),
 		typecmd.Commands(),
 		processcmd.Commands(),
 	))

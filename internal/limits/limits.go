@@ -134,6 +134,12 @@ const (
 	AsyncWaits  = 1 << 16 // things that wait for each other, one behind the other, below one async method
 	AsyncGroups = 1 << 20 // of merged stacks
 
+	RequestText     = 1 << 16 // UTF-16 code units of one text of a request: its URL, a header, a command
+	RequestHeaders  = 1 << 12 // of one request
+	RequestFeatures = 64      // collections of features, one behind the other
+	RequestScopes   = 1 << 10 // of logging, and activities, one inside the other
+	ContextValues   = 1 << 16 // of the AsyncLocals of one ExecutionContext
+
 	MissingElements = 4096 // of an array, one behind the other, that are shown as missing each
 
 	FinalizerQueueBytes = 8 << 30

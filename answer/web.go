@@ -1,0 +1,141 @@
+package answer
+
+import (
+	"time"
+
+	"github.com/sosgo/sosgo/target"
+)
+
+// Requests are the requests that the web servers of a process work on.
+type Requests struct {
+	Gaps
+	Requests []Request `json:"requests" doc:"the requests, by the addresses of their contexts"`
+	// Now is when the dump was made, as far as anything says it.
+	Now   *time.Time `json:"now,omitempty" doc:"when the dump was made, which ages of requests are counted to; none if nothing tells"`
+	Clock string     `json:"clock,omitempty" doc:"how that is known: \"the dump\", or \"the server's last heartbeat\", the Date header that Kestrel makes every second"`
+}
+
+// A Request is a request that a web server works on.
+type Request struct {
+	Context target.Addr `json:"context,omitempty" doc:"the HttpContext; none while the request is still being read"`
+	Object  target.Addr `json:"object,omitempty" doc:"the server's object of the request or connection"`
+	Server  string      `json:"server" doc:"\"Kestrel\", \"IIS\", \"HTTP.sys\", \"features\" (TestServer, or contexts that a program made itself) or \"unknown\""`
+	// Protocol is the version of HTTP.
+	Protocol Text `json:"protocol,omitzero" doc:"version of HTTP, as the server calls it"`
+	Method   Text `json:"method,omitzero" doc:"GET, POST …"`
+	Scheme   Text `json:"scheme,omitzero" doc:"http or https"`
+	Host     Text `json:"host,omitzero" doc:"the header Host"`
+	PathBase Text `json:"pathBase,omitzero" doc:"the part of the path that the application is mounted at"`
+	Path     Text `json:"path,omitzero" doc:"the path"`
+	Query    Text `json:"query,omitzero" doc:"the query, with its question mark"`
+	// State is what the server is about.
+	State     string      `json:"state" doc:"what the server is about, in words; empty if it does not say"`
+	Status    int         `json:"status,omitempty" doc:"status code of the response so far"`
+	Begun     bool        `json:"responseBegun,omitempty" doc:"the status and the headers of the response are settled"`
+	Upgraded  bool        `json:"upgraded,omitempty" doc:"the connection has become a WebSocket or another protocol"`
+	Aborted   bool        `json:"aborted,omitempty" doc:"the client has gone"`
+	Started   *time.Time  `json:"started,omitempty" doc:"when it came in: the start of its activity; none if the host did not take the time"`
+	Age       string      `json:"age,omitempty" doc:"how long ago that was, if it is known when the dump was made"`
+	Endpoint  Text        `json:"endpoint,omitzero" doc:"name of the endpoint that answers it"`
+	Route     Text        `json:"route,omitzero" doc:"pattern of its route"`
+	User      Text        `json:"user,omitzero" doc:"name of the authenticated user"`
+	ID        Text        `json:"id,omitzero" doc:"HttpContext.TraceIdentifier, if anybody has asked for it"`
+	Trace     *Activity   `json:"trace,omitempty" doc:"the activity of the request"`
+	Remote    string      `json:"remote,omitempty" doc:"address of the client"`
+	Local     string      `json:"local,omitempty" doc:"address of the server"`
+	Conn      Text        `json:"connection,omitzero" doc:"id of the connection"`
+	Exception target.Addr `json:"exception,omitempty" doc:"what the application threw"`
+	Headers   []Header    `json:"headers,omitzero" doc:"with -headers: the headers of the request; those that are secrets are masked"`
+	// Threads and Stack are who works on it.
+	Threads []RequestThread `json:"threads,omitempty" doc:"threads that work on it, by their ExecutionContext"`
+	Stack   *RequestStack   `json:"stack,omitempty" doc:"the async code that works on it and is suspended"`
+	Scopes  []string        `json:"scopes,omitzero" doc:"with -scopes: what is noted with each line of the log, the outermost first"`
+}
+
+// A Header is a header of a request.
+type Header struct {
+	Name   string `json:"name" doc:"its name"`
+	Value  Text   `json:"value" doc:"its value, several with commas between"`
+	Masked bool   `json:"masked,omitempty" doc:"the value is a secret, and stands here masked"`
+}
+
+// An Activity is one span of a distributed trace.
+type Activity struct {
+	Address   target.Addr `json:"address" doc:"the Activity"`
+	Operation Text        `json:"operation" doc:"its name"`
+	Trace     Text        `json:"traceId,omitzero" doc:"id of the trace"`
+	Span      Text        `json:"spanId,omitzero" doc:"id of the span, if anybody has asked for it"`
+	Parent    Text        `json:"parentSpanId,omitzero" doc:"id of the span that it belongs to"`
+	ID        Text        `json:"id,omitzero" doc:"the id as a whole, if anybody has asked for it"`
+}
+
+// A RequestThread is a thread that works on a request.
+type RequestThread struct {
+	Thread
+	Does   string `json:"does,omitempty" doc:"what it does or waits for, as its stack says"`
+	Method Text   `json:"method,omitzero" doc:"the topmost method that is not the framework's"`
+}
+
+// A RequestStack is the async code that works on a request, of which only the innermost method waits for anything outside.
+type RequestStack struct {
+	Reason Text         `json:"reason,omitzero" doc:"what all of it waits for, in words"`
+	Frames []AsyncFrame `json:"frames" doc:"the frames, the innermost first, up to the server's; as those of dumpasync"`
+}
+
+// Messages are the requests that a process sent by HttpClient.
+type Messages struct {
+	Gaps
+	Requests []Message      `json:"requests,omitzero" doc:"the requests, those with a response first"`
+	Counts   []MessageCount `json:"counts,omitzero" doc:"with -stats: how many there are of each kind"`
+	Total    int            `json:"total" doc:"number of requests"`
+}
+
+// A Message is a HttpRequestMessage.
+type Message struct {
+	Address     target.Addr `json:"address" doc:"the HttpRequestMessage"`
+	MethodTable target.Addr `json:"methodTable" doc:"its type"`
+	Method      Text        `json:"method" doc:"GET, POST …"`
+	Status      *int64      `json:"status,omitempty" doc:"status code of the response; none if there is no response"`
+	URI         Text        `json:"uri" doc:"the URI"`
+}
+
+// A MessageCount counts requests that are alike.
+type MessageCount struct {
+	Count  int    `json:"count" doc:"how many"`
+	Method string `json:"method" doc:"GET, POST …"`
+	Status *int64 `json:"status,omitempty" doc:"status code of the response"`
+	Host   string `json:"host" doc:"host of the URI"`
+}
+
+// HTTPClients are the connections that HttpClient keeps.
+type HTTPClients struct {
+	Gaps
+	Clients  int        `json:"clients" doc:"HttpClient objects of the heap"`
+	Handlers int        `json:"handlers" doc:"SocketsHttpHandler objects of the heap, each with pools of its own"`
+	Pools    []HTTPPool `json:"pools" doc:"the pools, by their addresses"`
+}
+
+// A HTTPPool is the connections to one server.
+type HTTPPool struct {
+	Address  target.Addr  `json:"address" doc:"the HttpConnectionPool"`
+	Kind     Text         `json:"kind,omitzero" doc:"Http, Https, Proxy …"`
+	Host     Text         `json:"host" doc:"the server"`
+	Port     int64        `json:"port,omitempty" doc:"its port"`
+	Disposed bool         `json:"disposed,omitempty" doc:"it is not used any more"`
+	Max      Maybe[int64] `json:"max,omitzero" doc:"connections of HTTP/1.1 that there may be"`
+	Count    Maybe[int64] `json:"connections,omitzero" doc:"connections of HTTP/1.1 that there are"`
+	Idle     Maybe[int64] `json:"idle,omitzero" doc:"of these, those that are free"`
+	Opening  Maybe[int64] `json:"opening,omitzero" doc:"connections of HTTP/1.1 that are being opened"`
+	Waiting  []HTTPWait   `json:"waiting" doc:"requests that wait for a connection"`
+	Running  []HTTPWait   `json:"running" doc:"requests that are on their way"`
+	HTTP2    Maybe[int64] `json:"http2,omitzero" doc:"connections of HTTP/2"`
+	HTTP3    Maybe[int64] `json:"http3,omitzero" doc:"connections of HTTP/3"`
+}
+
+// A HTTPWait is a request in a pool.
+type HTTPWait struct {
+	Request    target.Addr `json:"request" doc:"the HttpRequestMessage"`
+	Connection target.Addr `json:"connection,omitempty" doc:"the connection that it is on"`
+	Method     Text        `json:"method,omitzero" doc:"GET, POST …"`
+	URI        Text        `json:"uri,omitzero" doc:"the URI"`
+}

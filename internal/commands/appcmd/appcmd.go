@@ -1,0 +1,16 @@
+// Package appcmd has the commands about what the application of a process was doing: web requests, pools of connections. Each
+// turns its options into a question to the library and names the renderer of the answer.
+package appcmd
+
+import "github.com/sosgo/sosgo/internal/cli"
+
+// Commands are the commands of the group.
+func Commands() []cli.Command {
+	return []cli.Command{
+		requestsCommand(),
+		findHTTPContextCommand(),
+		dumpRequestsCommand(),
+		dumpHTTPCommand(),
+		httpClientsCommand(),
+	}
+}

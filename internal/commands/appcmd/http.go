@@ -1,0 +1,71 @@
+package appcmd
+
+import (
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/cli"
+	"github.com/sosgo/sosgo/internal/commands/ask"
+	"github.com/sosgo/sosgo/internal/text/apptext"
+	"github.com/sosgo/sosgo/report"
+	"github.com/sosgo/sosgo/web"
+)
+
+func dumpHTTPCommand() cli.Command {
+	return cli.Command{
+		Name: "dumphttp", Group: cli.GroupApp, NeedsDump: true, Ask: askDumpHTTP,
+		Summary: "lists the requests that the process sent by HttpClient, with the status of the response",
+		Help: "A request does not know its response. One whose response is no longer on the heap is listed without a status, as one is that still waits for it; " +
+			"httpclients says which are on their way.",
+		Options: []cli.Option{
+			{Name: "stats", Kind: cli.Bool, Summary: "count requests by method, status and host instead of listing them"},
+			{Name: "pending", Kind: cli.Bool, Summary: "only requests without a response"},
+			{Name: "completed", Kind: cli.Bool, Summary: "only requests with a response"},
+			{Name: "uri", Kind: cli.Str, Summary: "only requests whose URI contains this, in upper or lower case"},
+			{Name: "statuscode", Kind: cli.Int, Summary: "only requests with a response of this status"},
+		},
+		Examples: []cli.Example{
+			{Line: "dumphttp --stats", Text: "which servers were asked, and how did they answer?"},
+			{Line: "dumphttp --statuscode 500 --uri weather", Text: "what failed there?"},
+		},
+		Result: report.Result[answer.Messages](),
+	}
+}
+
+func askDumpHTTP(c *cli.Context) (report.Answer, error) {
+	o := web.MessageOptions{Count: c.Bool("stats"), Pending: c.Bool("pending"), Completed: c.Bool("completed"), Scan: ask.Scan(c, "looking for requests")}
+	o.URI, _ = c.Str("uri")
+	if n, ok := c.Int("statuscode"); ok {
+		o.Status = &n
+	}
+	r, err := ask.View(c).Web()
+	if err != nil {
+		return report.Answer{}, err
+	}
+	h, err := ask.ScannedHeap(c, false)
+	if err != nil {
+		return report.Answer{}, err
+	}
+	out, err := r.Messages(c.Context(), h, o)
+	return ask.Say(out, err, apptext.Messages)
+}
+
+func httpClientsCommand() cli.Command {
+	return cli.Command{
+		Name: "httpclients", Group: cli.GroupApp, NeedsDump: true, Ask: askHTTPClients,
+		Summary:  "lists the pools of connections of HttpClient: how many are idle, and which requests are on their way or wait for a connection",
+		Examples: []cli.Example{{Line: "httpclients", Text: "does a request wait for a connection?"}},
+		Result:   report.Result[answer.HTTPClients](),
+	}
+}
+
+func askHTTPClients(c *cli.Context) (report.Answer, error) {
+	r, err := ask.View(c).Web()
+	if err != nil {
+		return report.Answer{}, err
+	}
+	h, err := ask.ScannedHeap(c, false)
+	if err != nil {
+		return report.Answer{}, err
+	}
+	out, err := r.Clients(c.Context(), h, ask.Scan(c, "looking for connections"))
+	return ask.Say(out, err, apptext.HTTPClients)
+}

@@ -1,0 +1,258 @@
+package web
+
+import "github.com/sosgo/sosgo/shapes"
+
+// An anchor is an object by which requests are found, or that tells of them: contexts, the servers' own objects, and what keeps
+// the time.
+type anchor struct {
+	_ shapes.Type `of:"Microsoft.AspNetCore.Http.DefaultHttpContext|Microsoft.AspNetCore.Server.Kestrel.Core.Internal.Http.HttpProtocol|Microsoft.AspNetCore.Hosting.HostingApplication+Context|Microsoft.AspNetCore.Server.Kestrel.Core.Internal.Http.DateHeaderValueManager+DateHeaderValues"`
+}
+
+// A httpContext is the context of a request. Between two requests it has no features.
+type httpContext struct {
+	_        shapes.Type `of:"Microsoft.AspNetCore.Http.DefaultHttpContext"`
+	Features shapes.Ref  `field:"_features.<Collection>"`
+}
+
+// A protocol is Kestrel's object of an HTTP/1 connection, or of a stream of HTTP/2 or 3. It is the collection of the features of
+// its request. The names are those of 2.1 to 10; what later versions have more is optional.
+type protocol struct {
+	_            shapes.Type `of:"Microsoft.AspNetCore.Server.Kestrel.Core.Internal.Http.HttpProtocol"`
+	Status       shapes.Int  `field:"_requestProcessingStatus"`
+	Method       shapes.Int  `field:"<Method>"`
+	MethodText   shapes.Ref  `field:"_methodText,optional"`
+	Version      shapes.Int  `field:"_httpVersion"`
+	Scheme       shapes.Ref  `field:"<Scheme>|_scheme"`
+	PathBase     shapes.Ref  `field:"<PathBase>"`
+	Path         shapes.Ref  `field:"<Path>"`
+	Query        shapes.Ref  `field:"<QueryString>"`
+	Target       shapes.Ref  `field:"<RawTarget>"`
+	StatusCode   shapes.Int  `field:"_statusCode"`
+	Aborted      shapes.Int  `field:"_connectionAborted"`
+	Upgraded     shapes.Int  `field:"<IsUpgraded>,optional"`
+	Extended     shapes.Int  `field:"<IsExtendedConnectAccepted>,optional"`
+	RequestID    shapes.Ref  `field:"_requestId,optional"`
+	Connection   shapes.Ref  `field:"<ConnectionIdFeature>,optional"`
+	RemoteIP     shapes.Ref  `field:"<RemoteIpAddress>,optional"`
+	RemotePort   shapes.Int  `field:"<RemotePort>,optional"`
+	LocalIP      shapes.Ref  `field:"<LocalIpAddress>,optional"`
+	LocalPort    shapes.Int  `field:"<LocalPort>,optional"`
+	Headers      shapes.Ref  `field:"<RequestHeaders>"`
+	Endpoint     shapes.Ref  `field:"_endpoint,optional"`
+	EndpointSlot shapes.Ref  `field:"_currentIEndpointFeature,optional"`
+	Activity     shapes.Ref  `field:"_currentIHttpActivityFeature,optional"`
+	User         shapes.Ref  `field:"_currentIHttpAuthenticationFeature,optional"`
+	Error        shapes.Ref  `field:"_applicationException,optional"`
+}
+
+// An iisContext is the object of a request in a worker process of IIS.
+type iisContext struct {
+	_          shapes.Type `of:"Microsoft.AspNetCore.Server.IIS.Core.IISHttpContext"`
+	Method     shapes.Ref  `field:"<Method>"`
+	Scheme     shapes.Ref  `field:"<Scheme>"`
+	PathBase   shapes.Ref  `field:"<PathBase>"`
+	Path       shapes.Ref  `field:"<Path>"`
+	Query      shapes.Ref  `field:"<QueryString>"`
+	Target     shapes.Ref  `field:"<RawTarget>"`
+	StatusCode shapes.Int  `field:"_statusCode"`
+	Started    shapes.Int  `field:"_hasResponseStarted,optional"`
+	Upgraded   shapes.Int  `field:"_wasUpgraded,optional"`
+	Connection shapes.Ref  `field:"<RequestConnectionId>,optional"`
+	RequestID  shapes.Ref  `field:"<TraceIdentifier>,optional"`
+	RemoteIP   shapes.Ref  `field:"<RemoteIpAddress>,optional"`
+	RemotePort shapes.Int  `field:"<RemotePort>,optional"`
+	LocalIP    shapes.Ref  `field:"<LocalIpAddress>,optional"`
+	LocalPort  shapes.Int  `field:"<LocalPort>,optional"`
+	Headers    shapes.Ref  `field:"<RequestHeaders>,optional"`
+	User       shapes.Ref  `field:"<User>,optional"`
+	Activity   shapes.Ref  `field:"_currentIHttpActivityFeature,optional"`
+}
+
+// A sysContext is the object of a request of the server HTTP.sys. Its names are those of the sources; no dump has proved them.
+type sysContext struct {
+	_       shapes.Type `of:"Microsoft.AspNetCore.Server.HttpSys.RequestContext"`
+	Request shapes.Ref  `field:"<Request>"`
+}
+
+type sysRequest struct {
+	_        shapes.Type `of:"Microsoft.AspNetCore.Server.HttpSys.Request"`
+	Method   shapes.Ref  `field:"<Method>|_method"`
+	PathBase shapes.Ref  `field:"<PathBase>"`
+	Path     shapes.Ref  `field:"<Path>"`
+	Target   shapes.Ref  `field:"<RawUrl>"`
+}
+
+// The features of a FeatureCollection: what TestServer, middleware and programs of their own put there. Behind them stands the
+// server's own collection.
+type (
+	featureCollection struct {
+		_        shapes.Type `of:"Microsoft.AspNetCore.Http.Features.FeatureCollection"`
+		Features shapes.Ref  `field:"_features"`
+		Defaults shapes.Ref  `field:"_defaults"`
+	}
+	sysFeatures struct {
+		_       shapes.Type `of:"Microsoft.AspNetCore.Server.HttpSys.StandardFeatureCollection"`
+		Context shapes.Ref  `field:"_features|_context"`
+	}
+	sysFeatureContext struct {
+		_       shapes.Type `of:"Microsoft.AspNetCore.Server.HttpSys.FeatureContext"`
+		Context shapes.Ref  `field:"_requestContext"`
+	}
+	requestFeature struct {
+		_        shapes.Type `of:"Microsoft.AspNetCore.Http.Features.HttpRequestFeature"`
+		Protocol shapes.Ref  `field:"<Protocol>"`
+		Scheme   shapes.Ref  `field:"<Scheme>"`
+		Method   shapes.Ref  `field:"<Method>"`
+		PathBase shapes.Ref  `field:"<PathBase>"`
+		Path     shapes.Ref  `field:"<Path>"`
+		Query    shapes.Ref  `field:"<QueryString>"`
+		Target   shapes.Ref  `field:"<RawTarget>"`
+		Headers  shapes.Ref  `field:"<Headers>"`
+	}
+	responseFeature struct {
+		_          shapes.Type `of:"Microsoft.AspNetCore.Http.Features.HttpResponseFeature|Microsoft.AspNetCore.TestHost.ResponseFeature"`
+		StatusCode shapes.Int  `field:"<StatusCode>|_statusCode"`
+	}
+	endpointFeature struct {
+		_        shapes.Type `of:"Microsoft.AspNetCore.Http.EndpointHttpContextExtensions+EndpointFeature|Microsoft.AspNetCore.Routing.EndpointRoutingFeature"`
+		Endpoint shapes.Ref  `field:"<Endpoint>"`
+	}
+	activityFeature struct {
+		_        shapes.Type `of:"Microsoft.AspNetCore.Hosting.HttpActivityFeature"`
+		Activity shapes.Ref  `field:"<Activity>"`
+	}
+	userFeature struct {
+		_    shapes.Type `of:"Microsoft.AspNetCore.Http.Features.Authentication.HttpAuthenticationFeature"`
+		User shapes.Ref  `field:"<User>"`
+	}
+)
+
+type endpoint struct {
+	_    shapes.Type `of:"Microsoft.AspNetCore.Http.Endpoint"`
+	Name shapes.Ref  `field:"<DisplayName>"`
+}
+
+type routeEndpoint struct {
+	_       shapes.Type `of:"Microsoft.AspNetCore.Routing.RouteEndpoint"`
+	Pattern shapes.Ref  `field:"<RoutePattern>"`
+}
+
+type routePattern struct {
+	_    shapes.Type `of:"Microsoft.AspNetCore.Routing.Patterns.RoutePattern"`
+	Text shapes.Ref  `field:"<RawText>"`
+}
+
+// A hostContext is what the host keeps of a request. The stamp is zero unless somebody wanted to know how long requests take.
+type hostContext struct {
+	_        shapes.Type `of:"Microsoft.AspNetCore.Hosting.HostingApplication+Context"`
+	Context  shapes.Ref  `field:"<HttpContext>"`
+	Activity shapes.Ref  `field:"HttpActivityFeature|<HttpActivityFeature>|<Activity>,optional"`
+}
+
+// dateValues are the header Date that Kestrel sends, which its heartbeat makes anew every second.
+type dateValues struct {
+	_    shapes.Type `of:"Microsoft.AspNetCore.Server.Kestrel.Core.Internal.Http.DateHeaderValueManager+DateHeaderValues"`
+	Text shapes.Ref  `field:"String"`
+}
+
+// An activity is one span of a distributed trace.
+type activity struct {
+	_         shapes.Type `of:"System.Diagnostics.Activity"`
+	Trace     shapes.Ref  `field:"_traceId"`
+	Span      shapes.Ref  `field:"_spanId"`
+	ParentID  shapes.Ref  `field:"_parentSpanId"`
+	ID        shapes.Ref  `field:"_id"`
+	Operation shapes.Ref  `field:"<OperationName>"`
+	Start     shapes.Int  `field:"<StartTimeUtc>._dateData|<StartTimeUtc>.dateData"`
+	Duration  shapes.Int  `field:"<Duration>._ticks"`
+	Parent    shapes.Ref  `field:"<Parent>"`
+}
+
+// Who a request is from.
+type (
+	principal struct {
+		_          shapes.Type `of:"System.Security.Claims.ClaimsPrincipal"`
+		Identities shapes.Ref  `field:"_identities"`
+	}
+	identity struct {
+		_      shapes.Type `of:"System.Security.Claims.ClaimsIdentity"`
+		Claims shapes.Ref  `field:"_instanceClaims"`
+		Name   shapes.Ref  `field:"_nameClaimType|_nameType"`
+	}
+	claim struct {
+		_     shapes.Type `of:"System.Security.Claims.Claim"`
+		Type  shapes.Ref  `field:"_type|m_type"`
+		Value shapes.Ref  `field:"_value|m_value"`
+	}
+)
+
+// The headers of requests: Kestrel has a field for each known one and a dictionary for the others.
+type (
+	kestrelHeaders struct {
+		_      shapes.Type   `of:"Microsoft.AspNetCore.Server.Kestrel.Core.Internal.Http.HttpRequestHeaders"`
+		Known  shapes.Struct `field:"_headers"`
+		Others shapes.Ref    `field:"MaybeUnknown"`
+	}
+	headerDictionary struct {
+		_     shapes.Type `of:"Microsoft.AspNetCore.Http.HeaderDictionary"`
+		Store shapes.Ref  `field:"<Store>"`
+	}
+	stringValues struct {
+		_      shapes.Type `of:"Microsoft.Extensions.Primitives.StringValues"`
+		Values shapes.Ref  `field:"_values"`
+	}
+)
+
+type ipAddress struct {
+	_       shapes.Type `of:"System.Net.IPAddress"`
+	Number  shapes.Int  `field:"_addressOrScopeId"`
+	Numbers shapes.Ref  `field:"_numbers"`
+}
+
+// What flows with the code of a request: the ExecutionContext of a thread or of a suspended method, with the values of all
+// AsyncLocals. Since .NET 8 a pair has one field.
+type (
+	thread struct {
+		_       shapes.Type `of:"System.Threading.Thread"`
+		Context shapes.Ref  `field:"_executionContext"`
+	}
+	executionContext struct {
+		_      shapes.Type `of:"System.Threading.ExecutionContext"`
+		Values shapes.Ref  `field:"m_localValues"`
+	}
+	fewValues struct {
+		_     shapes.Type `of:"System.Threading.AsyncLocalValueMap+OneElementAsyncLocalValueMap|System.Threading.AsyncLocalValueMap+TwoElementAsyncLocalValueMap|System.Threading.AsyncLocalValueMap+ThreeElementAsyncLocalValueMap|System.Threading.AsyncLocalValueMap+FourElementAsyncLocalValueMap"`
+		One   shapes.Ref  `field:"_item0.value|_value1"`
+		Two   shapes.Ref  `field:"_item1.value|_value2,optional"`
+		Three shapes.Ref  `field:"_item2.value|_value3,optional"`
+		Four  shapes.Ref  `field:"_item3.value,optional"`
+	}
+	severalValues struct {
+		_     shapes.Type `of:"System.Threading.AsyncLocalValueMap+MultiElementAsyncLocalValueMap"`
+		Pairs shapes.Ref  `field:"_keyValues"`
+	}
+	noValues struct {
+		_ shapes.Type `of:"System.Threading.AsyncLocalValueMap+EmptyAsyncLocalValueMap"`
+	}
+	pair struct {
+		_     shapes.Type `of:"System.Collections.Generic.KeyValuePair<,>"`
+		Value shapes.Ref  `field:"value"`
+	}
+	contextHolder struct {
+		_       shapes.Type `of:"Microsoft.AspNetCore.Http.HttpContextAccessor+HttpContextHolder"`
+		Context shapes.Ref  `field:"Context"`
+	}
+	logScope struct {
+		_      shapes.Type `of:"Microsoft.Extensions.Logging.LoggerFactoryScopeProvider+Scope|Microsoft.Extensions.Logging.LoggerExternalScopeProvider+Scope"`
+		State  shapes.Ref  `field:"<State>"`
+		Parent shapes.Ref  `field:"<Parent>"`
+	}
+)
+
+// A boxShape is the box of the state machine of an async method. Since .NET 8 that of a task keeps its ExecutionContext in the
+// task's field for the state object.
+type boxShape struct {
+	_       shapes.Type  `of:"System.Runtime.CompilerServices.AsyncTaskMethodBuilder<>+AsyncStateMachineBox<>|System.Runtime.CompilerServices.PoolingAsyncValueTaskMethodBuilder<>+StateMachineBox<>"`
+	Machine shapes.Value `field:"StateMachine"`
+	Context shapes.Ref   `field:"Context|m_stateObject"`
+}
