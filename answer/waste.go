@@ -5,7 +5,8 @@ import "github.com/sosgo/sosgo/target"
 // Waste says which memory of the heap holds nothing that the program needs, or the same thing again.
 type Waste struct {
 	Gaps
-	Objects uint64      `json:"objects" doc:"number of objects of the heap, whether reachable or not"`
+	Objects uint64      `json:"objects" doc:"number of objects of the heap, whether reachable or not; with -live of those that live"`
+	Live    bool        `json:"live,omitempty" doc:"only what lives was looked at"`
 	Size    uint64      `json:"size" doc:"their size in bytes"`
 	Wasted  uint64      `json:"wasted" doc:"sum of what the kinds below waste; no byte counts for two of them"`
 	Share   float64     `json:"share" doc:"that in percent of the size"`
@@ -71,7 +72,7 @@ type RepeatedString struct {
 
 // A WasteHolder is a field, or the elements of arrays of a type.
 type WasteHolder struct {
-	Holder     Text   `json:"holder" doc:"Type.field, Type[] for the elements of arrays"`
+	Holder     Text   `json:"holder" doc:"Type.field, Type[] for the elements of arrays, \"static Type.field\""`
 	References uint64 `json:"references" doc:"references of such fields to objects that waste memory in this way"`
 	Wasted     uint64 `json:"wasted" doc:"bytes that these waste; what several fields refer to counts for each"`
 }

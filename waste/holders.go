@@ -14,6 +14,7 @@ type place struct {
 	offset uint32 // of a field from the object's start; of an array inside an element
 	kind   kind   // of what they refer to
 	repeat uint32 // number of a repeated string that is listed, plus 1; 0 stands for all of the kind
+	root   uint32 // number of a static field, plus 1; 0 for what stands in an object
 }
 
 // A holding is what the references of a place waste.
@@ -34,6 +35,7 @@ type holderSearch struct {
 	now     holding
 	missing uint64
 	err     error
+	inTable bool // the object has the values of static fields
 }
 
 func newHolderSearch(f *finder) *holderSearch {
@@ -55,13 +57,14 @@ func (s *holderSearch) Reset() {
 func (s *holderSearch) Objects(_ *heap.Segment, batch []heap.Object) {
 	for i := range batch {
 		o := &batch[i]
-		if o.Free || !o.Type.ContainsPointers() {
+		if o.Free || !o.Type.ContainsPointers() || s.f.o.Live != nil && !s.f.o.Live(o.Addr) {
 			continue
 		}
 		p := s.planner.of(o)
 		if p.class == classBeyond {
 			continue
 		}
+		s.inTable = p.class == classReferences && s.f.tables[o.Addr]
 		for ref, err := range s.edges.Of(o) {
 			if err != nil {
 				s.missing++
@@ -77,13 +80,23 @@ func (s *holderSearch) Objects(_ *heap.Segment, batch []heap.Object) {
 
 // follow counts a reference, if what it refers to wastes memory.
 func (s *holderSearch) follow(o *heap.Object, p *plan, ref *heap.Reference) {
-	to, err := s.f.h.ObjectAt(ref.Target)
-	if err != nil {
-		return
-	}
 	at := place{plan: p.id, offset: uint32(ref.Slot - o.Addr)}
 	if p.data != 0 {
 		at.offset = uint32(uint64(ref.Slot-o.Addr-p.data) % max(p.size, 1))
+	}
+	if s.inTable {
+		if n, ok := s.f.statics[ref.Slot]; ok {
+			at = place{root: n}
+		}
+	}
+	s.to(at, ref.Target)
+}
+
+// to counts a reference that stands at a place.
+func (s *holderSearch) to(at place, a target.Addr) {
+	to, err := s.f.h.ObjectAt(a)
+	if err != nil {
+		return
 	}
 	switch s.planner.of(&to).class {
 	case classString:

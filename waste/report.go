@@ -183,7 +183,7 @@ func (f *finder) holders(k kind, repeat uint32) ([]answer.WasteHolder, int) {
 	}
 	slices.SortFunc(list, func(a, b held) int {
 		return cmp.Or(cmp.Compare(b.wasted, a.wasted), cmp.Compare(b.references, a.references),
-			cmp.Compare(f.plans.list[a.plan].mt.Addr, f.plans.list[b.plan].mt.Addr), cmp.Compare(a.offset, b.offset))
+			cmp.Compare(a.root, b.root), cmp.Compare(f.plans.list[a.plan].mt.Addr, f.plans.list[b.plan].mt.Addr), cmp.Compare(a.offset, b.offset))
 	})
 	list, more := cut(list, f.o, func(h *held) uint64 { return h.wasted })
 	var rows []answer.WasteHolder
@@ -208,8 +208,15 @@ func (f *finder) sortHolders() {
 	}
 }
 
-// holderName is Type.field, Type[] or Type[].field.
+// holderName is Type.field, Type[] or Type[].field, or a static field.
 func (f *finder) holderName(at *place) answer.Text {
+	if at.root > 0 {
+		name := f.o.Statics[at.root-1].Name
+		if name.Err == nil {
+			name.S = "static " + name.S
+		}
+		return name
+	}
 	p := f.plans.list[at.plan]
 	name, err := f.h.Runtime().TypeName(p.mt.Addr, dac.NameManaged)
 	if err != nil {

@@ -120,6 +120,9 @@ func (s *survey) Objects(seg *heap.Segment, batch []heap.Object) {
 			continue
 		}
 		t.objects += o.Size
+		if s.f.o.Live != nil && !s.f.o.Live(o.Addr) {
+			continue
+		}
 		s.objects++
 		s.size += o.Size
 		if err := s.look(o, s.planner.of(o)); err != nil {

@@ -21,7 +21,18 @@ type Options struct {
 	Kinds []string // of Kinds; none stands for all
 	Top   int      // rows of a list at most; 0 for all
 	Min   uint64   // bytes: rows that waste less are left out, not from sums
-	Scan  heap.ScanOptions
+	// Live, if not nil, says what lives: what does not is left out.
+	Live func(target.Addr) bool
+	// Statics are the static fields that refer to objects: they are holders, by name.
+	Statics []Static
+	Scan    heap.ScanOptions
+}
+
+// A Static is a static field that refers to an object.
+type Static struct {
+	Name answer.Text
+	// Slot is where the reference is, and Object what it refers to. Table is the object that the slot is in, 0 for none.
+	Slot, Object, Table target.Addr
 }
 
 // Find looks for waste among all objects of h, whose types r describes. It scans the heap twice. What could not be looked at
@@ -32,6 +43,7 @@ func Find(ctx context.Context, h *heap.Heap, r *objects.Reader, o Options) (*ans
 		return nil, err
 	}
 	f.disown()
+	f.findStatics()
 	f.repeats()
 	if err := f.search(ctx); err != nil {
 		return nil, err
@@ -60,6 +72,8 @@ type finder struct {
 	least    uint64                 // bytes that the last of them wastes
 	boxTypes map[uint32]*typeSums   // by plan
 	held     map[place]holding
+	statics  map[target.Addr]uint32 // 1 more than their indexes in the options, by slot
+	tables   map[target.Addr]bool   // objects that their slots are in
 	byKind   map[holderKey][]place
 
 	a *answer.Waste
@@ -74,7 +88,7 @@ func (f *finder) survey(ctx context.Context) error {
 		jobs = runtime.GOMAXPROCS(0)
 	}
 	f.strings, f.boxes = f.h.NewContents(jobs, cancel), f.h.NewContents(1, cancel)
-	f.a = &answer.Waste{}
+	f.a = &answer.Waste{Live: f.o.Live != nil}
 	total := heap.NewCounter(f.h, nil)
 	err := heap.Scan(ctx, f.h, f.h.Spans(nil), f.o.Scan, func() *survey { return newSurvey(f) }, func(s *survey) error {
 		total.Add(s.Counter)
@@ -170,16 +184,40 @@ func (f *finder) search(ctx context.Context) error {
 	var missing uint64
 	var first error
 	err := heap.Scan(ctx, f.h, f.h.Spans(nil), f.o.Scan, func() *holderSearch { return newHolderSearch(f) }, func(s *holderSearch) error {
-		for at, h := range s.held {
-			sum := f.held[at]
-			f.held[at] = holding{sum.references + h.references, sum.wasted + h.wasted}
-		}
+		f.hold(s)
 		missing += s.missing
 		first = cmp.Or(first, s.err)
 		return nil
 	})
+	outside := newHolderSearch(f)
+	for i := range f.o.Statics {
+		if s := &f.o.Statics[i]; s.Table == 0 && outside.marked.has(s.Object) {
+			outside.to(place{root: uint32(i) + 1}, s.Object)
+		}
+	}
+	outside.lookUp()
+	outside.flush()
+	f.hold(outside)
 	if missing > 0 {
 		f.a.Note(lacking("%d references, or places of them, can't be read: their holders are missing: %w", missing, first))
 	}
 	return err
+}
+
+// hold adds what a search found.
+func (f *finder) hold(s *holderSearch) {
+	for at, h := range s.held {
+		sum := f.held[at]
+		f.held[at] = holding{sum.references + h.references, sum.wasted + h.wasted}
+	}
+}
+
+// findStatics prepares to tell static fields from the elements of the tables that they are in.
+func (f *finder) findStatics() {
+	f.statics, f.tables = map[target.Addr]uint32{}, map[target.Addr]bool{}
+	for i := range f.o.Statics {
+		if s := &f.o.Statics[i]; s.Table != 0 {
+			f.statics[s.Slot], f.tables[s.Table] = uint32(i)+1, true
+		}
+	}
 }

@@ -1,12 +1,14 @@
 package waste_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/graph"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/testcase"
 	"github.com/sosgo/sosgo/internal/testdump"
@@ -225,4 +227,74 @@ func TestMarkedArrays(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestLive: what does not live is left out, and a rule by which all lives changes nothing.
+func TestLive(t *testing.T) {
+	testdump.Canned(t, func(t *testing.T, d *testdump.Dump) {
+		h, err := d.Heap()
+		if err != nil || len(h.Segments()) == 0 || len(d.Manifest.Objects()) == 0 {
+			t.Skip("no heap in the dump")
+		}
+		v, err := d.View("")
+		require.NoError(t, err)
+		g, err := v.Graph(t.Context(), graph.Options{})
+		require.NoError(t, err)
+		live, err := g.LiveStarts(t.Context())
+		require.NoError(t, err)
+		all := find(t, d, waste.Options{})
+		every := find(t, d, waste.Options{Live: func(target.Addr) bool { return true }})
+		every.Live = false
+		assert.Equal(t, all, every)
+		none := find(t, d, waste.Options{Live: func(target.Addr) bool { return false }})
+		assert.Zero(t, none.Objects)
+		assert.Zero(t, none.Wasted)
+		w := find(t, d, waste.Options{Live: live})
+		l, err := g.Live(t.Context())
+		require.NoError(t, err)
+		objects, size := l.Count()
+		assert.True(t, w.Live)
+		assert.Equal(t, uint64(objects), w.Objects)
+		assert.Equal(t, size, w.Size)
+		assert.Less(t, w.Wasted, all.Wasted+1)
+	})
+}
+
+// TestStatics: what a static field refers to has the field for its holder, and not the elements of the table that it is in.
+func TestStatics(t *testing.T) {
+	testdump.Canned(t, func(t *testing.T, d *testdump.Dump) {
+		h, err := d.Heap()
+		if err != nil || len(h.Segments()) == 0 || len(d.Manifest.Objects()) == 0 {
+			t.Skip("no heap in the dump")
+		}
+		v, err := d.View("")
+		require.NoError(t, err)
+		reader, err := v.RootReader()
+		require.NoError(t, err)
+		var o waste.Options
+		for s, err := range reader.Statics(t.Context()) {
+			if err == nil {
+				name, _ := s.Name()
+				o.Statics = append(o.Statics, waste.Static{Name: answer.Text{S: name}, Slot: s.Slot, Object: s.Object, Table: s.Table})
+			}
+		}
+		without, with := find(t, d, waste.Options{}), find(t, d, o)
+		statics := uint64(0)
+		for i := range with.Kinds {
+			a, b := kindOf(t, without, with.Kinds[i].Kind), &with.Kinds[i]
+			assert.Equal(t, a.Wasted, b.Wasted)
+			sum := func(list []answer.WasteHolder, static bool) (n uint64) {
+				for i := range list {
+					if !static || strings.HasPrefix(list[i].Holder.S, "static ") {
+						n += list[i].References
+					}
+				}
+				return n
+			}
+			assert.GreaterOrEqual(t, sum(b.Holders, false), sum(a.Holders, false))
+			assert.Zero(t, sum(a.Holders, true))
+			statics += sum(b.Holders, true)
+		}
+		assert.NotZero(t, statics)
+	})
 }

@@ -24,7 +24,11 @@ var wasteTitles = map[string]string{
 
 // Waste is the text of waste: what each kind of waste takes, then its types and holders.
 func Waste(p *report.Page, w *answer.Waste) {
-	p.Printf("%s objects, %s; at least %s of it wasted (%s)\n\n", report.Commas(w.Objects), report.HumanSize(w.Size), report.HumanSize(w.Wasted), percent(w.Share))
+	what := "objects"
+	if w.Live {
+		what = "objects live"
+	}
+	p.Printf("%s %s, %s; at least %s of it wasted (%s)\n\n", report.Commas(w.Objects), what, report.HumanSize(w.Size), report.HumanSize(w.Wasted), percent(w.Share))
 	var rows [][]string
 	for i := range w.Kinds {
 		k := &w.Kinds[i]
