@@ -1,8 +1,12 @@
 package tasks
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/heap"
@@ -54,8 +58,10 @@ func (r *Reader) Collect(ctx context.Context, h *heap.Heap, o heap.ScanOptions) 
 	s := &Set{r: r}
 	var stats heap.Stats
 	lost := map[string]*lostItems{}
+	unknown := map[*kind]bool{}
+	runtimeAsync := 0
 	var order []*lostItems
-	err := heap.Scan(ctx, h, h.Spans(nil), o, func() *collector { return &collector{r: r} }, func(c *collector) error {
+	err := heap.Scan(ctx, h, h.Spans(nil), o, func() *collector { return &collector{r: r, unknown: map[*kind]bool{}} }, func(c *collector) error {
 		base := uint32(len(s.edges))
 		s.items = append(s.items, c.items...)
 		s.edges = append(s.edges, c.edges...)
@@ -65,6 +71,8 @@ func (r *Reader) Collect(ctx context.Context, h *heap.Heap, o heap.ScanOptions) 
 		stats.Count += c.seen
 		stats.Corrupt += len(c.corrupt)
 		stats.Corruptions = append(stats.Corruptions, c.corrupt...)
+		runtimeAsync += c.runtimeAsync
+		maps.Copy(unknown, c.unknown)
 		for i := range c.lost {
 			l := &c.lost[i]
 			if at := lost[l.err.Error()]; at != nil {
@@ -83,6 +91,10 @@ func (r *Reader) Collect(ctx context.Context, h *heap.Heap, o heap.ScanOptions) 
 	var g answer.Gaps
 	s.failure = stats.Note(&g)
 	s.errs = append(s.errs, g.Noted()...)
+	s.errs = append(s.errs, unknownTypes(unknown)...)
+	if runtimeAsync > 0 {
+		s.errs = append(s.errs, target.Unsupportedf("%d tasks are of methods that the runtime itself suspends (runtime async): the frames that they wait in are not told", runtimeAsync))
+	}
 	for _, l := range order {
 		err := l.err
 		if l.count > 1 {
@@ -92,6 +104,29 @@ func (r *Reader) Collect(ctx context.Context, h *heap.Heap, o heap.ScanOptions) 
 	}
 	s.link()
 	return s, nil
+}
+
+// unknownTypes are what is said of types of which it is not known what their objects are: of a layout that is not known each,
+// of those without readable names or fields their number with the first reason.
+func unknownTypes(kinds map[*kind]bool) (out []error) {
+	list := slices.Collect(maps.Keys(kinds))
+	slices.SortFunc(list, func(a, b *kind) int { return cmp.Compare(a.mt, b.mt) })
+	var first error
+	n := 0
+	for _, k := range list {
+		var layout *shapes.UnknownLayoutError
+		if errors.As(k.err, &layout) {
+			out = append(out, k.err)
+			continue
+		}
+		if n++; first == nil {
+			first = k.err
+		}
+	}
+	if n > 0 {
+		out = append(out, fmt.Errorf("tasks among the objects of %d types are missing, whose names or fields can't be read: %w", n, first))
+	}
+	return out
 }
 
 // link finds the items that edges lead to.
@@ -132,7 +167,10 @@ type collector struct {
 	edges   []edge
 	corrupt []*heap.Corruption
 	lost    []lostItems
+	unknown map[*kind]bool // types with objects of which it is not known what they are
 	seen    uint64
+
+	runtimeAsync int // tasks of methods that the runtime itself suspends
 }
 
 // lostItems are objects of which something could not be read.
@@ -149,14 +187,16 @@ func (c *collector) Objects(_ *heap.Segment, batch []heap.Object) {
 		if o.Free {
 			continue
 		}
-		k := c.kindOf(o)
-		if k.item() && k.err == nil {
+		switch k := c.kindOf(o); {
+		case k.err != nil:
+			c.unknown[k] = true
+		case k.item():
 			c.add(o.Addr, k)
 		}
 	}
 }
 
-// kindOf is the kind of an object's type. A type that is not known is noted when it is first met.
+// kindOf is the kind of an object's type.
 func (c *collector) kindOf(o *heap.Object) *kind {
 	n := int(o.TypeNumber())
 	if n < len(c.byType) && c.byType[n] != nil {
@@ -167,9 +207,6 @@ func (c *collector) kindOf(o *heap.Object) *kind {
 	}
 	k := c.r.kindAt(o.Type.Addr)
 	c.byType[n] = k
-	if k.err != nil {
-		c.lose(k.err)
-	}
 	return k
 }
 
@@ -214,6 +251,9 @@ func (c *collector) add(a target.Addr, k *kind) {
 		if iterates, idle = c.state(&it); idle {
 			return
 		}
+	}
+	if k.runtimeAsync {
+		c.runtimeAsync++
 	}
 	c.items = append(c.items, it)
 	c.start = append(c.start, uint32(len(c.edges)))
@@ -262,5 +302,6 @@ func (c *collector) Corrupt(e *heap.Corruption) { c.corrupt = append(c.corrupt, 
 
 // Reset forgets the items, and keeps what is known of types.
 func (c *collector) Reset() {
-	c.items, c.start, c.edges, c.corrupt, c.lost, c.seen = c.items[:0], c.start[:0], c.edges[:0], nil, nil, 0
+	c.items, c.start, c.edges, c.corrupt, c.lost, c.seen, c.runtimeAsync = c.items[:0], c.start[:0], c.edges[:0], nil, nil, 0, 0
+	clear(c.unknown)
 }

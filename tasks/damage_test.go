@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/testdump"
 	"github.com/sosgo/sosgo/target"
 	"github.com/sosgo/sosgo/tasks"
@@ -157,4 +158,34 @@ func FuzzStacks(f *testing.F) {
 		_, err = set.List(ctx, tasks.ListOptions{Faulted: true})
 		require.NoError(t, err)
 	})
+}
+
+// TestSameForAnyWorkers: what is said, of what is missing too, does not depend on how many walk the heap.
+func TestSameForAnyWorkers(t *testing.T) {
+	for _, name := range []string{"net10-async", "net31-zoo", "win-net8-zoo"} {
+		d := testdump.Open(t, name)
+		said := func(jobs int) (out []string) {
+			v := view(t, d.Dump)
+			h, err := v.Heap()
+			require.NoError(t, err)
+			b, err := v.Shapes()
+			require.NoError(t, err)
+			set, err := tasks.New(b).Collect(context.Background(), h, heap.ScanOptions{Jobs: jobs})
+			require.NoError(t, err)
+			list, err := set.Listed(context.Background(), tasks.StackOptions{Tasks: true, Completed: true})
+			require.NoError(t, err)
+			for _, err := range list.Noted() {
+				out = append(out, err.Error())
+			}
+			for s, err := range list.Stacks {
+				require.NoError(t, err)
+				out = append(out, methods(s)...)
+			}
+			return out
+		}
+		one := said(1)
+		for range 3 {
+			assert.Equal(t, one, said(4), name)
+		}
+	}
 }

@@ -32,13 +32,16 @@ func New(b *shapes.Binder) *Reader {
 
 // A kind is what is known of a type whose objects may have to do with tasks.
 type kind struct {
+	mt  target.Addr
 	typ *objects.Type
 	err error // why it is not known what the type is; the rest is then empty
 
 	task   *taskShape // of tasks
 	box    *boxShape  // of the tasks that are boxes, too
 	pooled *pooledShape
-	source *valueTaskSource // of pooled boxes
+	// runtimeAsync: the task of a method that the runtime itself suspends. Its frames are objects of class Continuation.
+	runtimeAsync bool
+	source       *valueTaskSource // of pooled boxes
 
 	// Of what stands in a continuation.
 	delegate *delegate
@@ -62,7 +65,7 @@ func (r *Reader) kindAt(mt target.Addr) *kind {
 	if k, ok := r.kinds.Load(mt); ok {
 		return k.(*kind)
 	}
-	k := &kind{}
+	k := &kind{mt: mt}
 	if k.typ, k.err = r.r.Type(mt); k.err == nil {
 		k.err = r.bind(k)
 	}
@@ -86,6 +89,9 @@ func (r *Reader) bind(k *kind) error {
 		bindShape(r, k, &k.task)
 		if isOf(r, k.typ, &k.box) {
 			bindShape(r, k, &k.box)
+		}
+		if name, err := r.b.Definition(k.typ); err == nil {
+			k.runtimeAsync = strings.HasPrefix(name, "System.Runtime.CompilerServices.AsyncHelpers+")
 		}
 		return k.err
 	}
