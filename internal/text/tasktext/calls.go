@@ -74,5 +74,9 @@ func faults(p *report.Page, t *answer.Tasks) {
 	if t.More > 0 {
 		p.Printf("... and %s more\n", report.Commas(t.More))
 	}
-	p.Printf("%s failed unnoticed; of %s the exceptions were looked at.\n", plural(uint64(len(t.Faults))+t.More, "task", "tasks"), plural(t.Seen, "other that failed", "others that failed"))
+	end := "."
+	if len(t.Noted()) > 0 {
+		end = ", as far as that could be read."
+	}
+	p.Printf("%s failed unnoticed; of %s the exceptions were looked at%s\n", plural(uint64(len(t.Faults))+t.More, "task", "tasks"), plural(t.Seen, "other that failed", "others that failed"), end)
 }
