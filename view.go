@@ -49,6 +49,7 @@ type View struct {
 	graph   lazy.Value[*graph.Graph]
 	tasks   lazy.Value[*tasks.Reader]
 	shapes  lazy.Value[*shapes.Binder]
+	held    lazy.Value[*collections.Reader] // what collections hold
 	web     lazy.Value[*web.Reader]
 }
 
@@ -150,7 +151,15 @@ func (v *View) Objects() (*objects.Reader, error) {
 		if err != nil {
 			return nil, err
 		}
-		return objects.NewIn(rt, v.Heap), nil
+		r := objects.NewIn(rt, v.Heap)
+		r.CountsBy(func(o objects.Object) (uint64, bool) {
+			c, err := v.Collections() // which has the Reader by now
+			if err != nil {
+				return 0, false
+			}
+			return c.CountOf(o)
+		})
+		return r, nil
 	})
 }
 
@@ -176,6 +185,17 @@ func (v *View) Tasks() (*tasks.Reader, error) {
 	})
 }
 
+// Collections reads the collections among the runtime's objects.
+func (v *View) Collections() (*collections.Reader, error) {
+	return v.held.Get(func() (*collections.Reader, error) {
+		b, err := v.Shapes()
+		if err != nil {
+			return nil, err
+		}
+		return collections.New(b), nil
+	})
+}
+
 // Web reads web requests, those that came in and those that were sent.
 func (v *View) Web() (*web.Reader, error) {
 	return v.web.Get(func() (*web.Reader, error) {
@@ -187,7 +207,11 @@ func (v *View) Web() (*web.Reader, error) {
 		if err != nil {
 			return nil, err
 		}
-		return web.New(b, collections.New(b), t), nil
+		c, err := v.Collections()
+		if err != nil {
+			return nil, err
+		}
+		return web.New(b, c, t), nil
 	})
 }
 

@@ -21,6 +21,15 @@ type Collection struct {
 	Found Maybe[uint64] `json:"-"`
 }
 
+// A CollectionSummary is the start of a collection.
+type CollectionSummary struct {
+	Count Maybe[uint64]    `json:"count,omitzero" doc:"how many elements it says that it has; absent if it keeps no count"`
+	Text  *string          `json:"text,omitempty" doc:"the start of what a collection of characters or bits says"`
+	First []CollectionItem `json:"first,omitempty" doc:"its first elements: items lists all"`
+
+	More bool `json:"-"` // there are more elements
+}
+
 // A CollectionItem is one element of a collection.
 type CollectionItem struct {
 	Index uint64 `json:"index" doc:"in the order of enumeration, from 0"`

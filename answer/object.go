@@ -24,7 +24,8 @@ type Object struct {
 	RuntimeType *target.Addr  `json:"runtimeType,omitempty" doc:"TypeHandle that a System.RuntimeType stands for"`
 	ThinLock    *ObjectLock   `json:"thinLock,omitempty" doc:"lock that is kept in the object's header"`
 	*FieldList
-	References []Reference `json:"references,omitempty" doc:"with -refs: the objects that it refers to"`
+	Collection *CollectionSummary `json:"collection,omitempty" doc:"of a collection of the class libraries: its first elements"`
+	References []Reference        `json:"references,omitempty" doc:"with -refs: the objects that it refers to"`
 
 	StringStart string `json:"-"` // where String is missing: what could be read of it
 	StringErr   error  `json:"-"` // why String is missing

@@ -179,6 +179,20 @@ func (c *Collection) Count() (uint64, error) {
 
 var errNoCount = target.Unsupportedf("the collection keeps no count")
 
+// CountOf is how many elements the object is a collection of; ok is false for what is none, keeps no count, or one that its
+// arrays contradict. Arrays are left out.
+func (r *Reader) CountOf(o objects.Object) (n uint64, ok bool) {
+	if o.Type == nil || o.Type.MT.IsArray() {
+		return 0, false
+	}
+	c, err := r.Of(o)
+	if err != nil || c.content.err != nil {
+		return 0, false
+	}
+	n, err = c.Count()
+	return n, err == nil
+}
+
 // Text is what a collection of characters or bits says: a StringBuilder, a BitArray, memory of characters. It is false for
 // others, whose Items tell all.
 func (c *Collection) Text() (string, bool, error) {

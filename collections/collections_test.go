@@ -324,3 +324,36 @@ func normal(v any) any {
 	}
 	return v
 }
+
+// TestLines: a value on one line says how many elements the collection has that it refers to, and dumpobj's summary how it begins.
+func TestLines(t *testing.T) {
+	d := testdump.Open(t, "net10-zoo")
+	r, b := open(t, d)
+	for _, have := range d.Manifest.Objects() {
+		want := map[string]string{"root.Collections.List": "(3)", "root.Collections.ByName": "(9)", "root.Collections.Concurrent": "(10)", "root.Collections.Weak": ""}
+		name, ok := want[have.Name]
+		if !ok {
+			continue
+		}
+		reader, err := d.Objects()
+		require.NoError(t, err)
+		o, err := reader.Object(have.Addr)
+		require.NoError(t, err)
+		managed, err := o.Type.ManagedName()
+		require.NoError(t, err)
+		assert.Equal(t, strings.TrimSpace(managed+" "+name), o.Inline(10))
+
+		s, err := r.Summary(o, 2)
+		require.NoError(t, err)
+		if have.Name == "root.Collections.Weak" {
+			assert.Nil(t, s)
+			continue
+		}
+		assert.Len(t, s.First, 2)
+		assert.True(t, s.More)
+	}
+	array, err := b.Objects().Object(d.Manifest.Objects()[0].Addr)
+	require.NoError(t, err)
+	_, ok := r.CountOf(array)
+	assert.False(t, ok)
+}

@@ -2,6 +2,7 @@ package collections
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/shapes"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -79,6 +81,49 @@ func (r *Reader) Describe(ctx context.Context, a target.Addr, options Options) (
 	l := &lister{r: r, c: c, o: options, res: res, stored: r.b.Objects().Storer()}
 	res.Items = l.items(ctx)
 	return res, nil
+}
+
+// Summary is the start of a collection: at most so many elements; nil for an object that is none, and for arrays, which tell
+// themselves what they are. What can't be read is returned beside what can.
+func (r *Reader) Summary(o objects.Object, most int) (*answer.CollectionSummary, error) {
+	if o.Type == nil || o.Type.MT.IsArray() {
+		return nil, nil
+	}
+	c, err := r.Of(o)
+	if errors.Is(err, ErrNotCollection) || err != nil && !errors.As(err, new(*shapes.UnknownLayoutError)) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	s := &answer.CollectionSummary{Count: answer.Of(c.Count())}
+	if text, ok, err := c.Text(); ok {
+		if err != nil {
+			return s, err
+		}
+		if start, _ := answer.CutText(text, objects.LineChars); start != text {
+			text, s.More = start, true
+		}
+		s.Text = &text
+		return s, nil
+	}
+	l := &lister{r: r, c: c, stored: r.b.Objects().Storer()}
+	var first error
+	for i, err := range c.Items() {
+		switch {
+		case err != nil && first == nil:
+			first = err
+		case err != nil:
+		case len(s.First) == most:
+			s.More = true
+		default:
+			s.First = append(s.First, l.item(&i))
+		}
+		if err != nil || s.More {
+			break
+		}
+	}
+	return s, first
 }
 
 var errUnread = target.Unsupportedf("the elements were not read")

@@ -282,9 +282,9 @@ func (r *Reader) lazy(s *lazyValue, x shapes.Instance) content {
 		return failed(err)
 	}
 	if state != 0 {
-		return content{each: nothing}
+		return content{count: unknown, each: nothing}
 	}
-	return content{count: 1, each: func(yield yield) bool { return one(yield, Item{Value: s.Value.Value(x)}) }}
+	return content{count: unknown, each: func(yield yield) bool { return one(yield, Item{Value: s.Value.Value(x)}) }}
 }
 
 type threadLocal struct {

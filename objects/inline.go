@@ -93,7 +93,8 @@ func (v Value) enumText() string {
 }
 
 // Inline is the object on one line: the text of a string, a boxed value, the
-// type and lengths of an array; empty for other objects.
+// type and lengths of an array, the type of other objects and, of a collection,
+// how many elements it has.
 func (o Object) Inline(limit int) string { return o.inline(limit, 0, Value{}).String() }
 
 func (o Object) inline(limit, depth int, from Value) answer.Line {
@@ -111,17 +112,35 @@ func (o Object) inline(limit, depth int, from Value) answer.Line {
 	case o.Type.MT.IsArray():
 		return answer.Words(o.arrayText())
 	}
+	if depth > 0 {
+		return nil
+	}
 	// A type that the field does not already tell.
 	if from.field != nil {
 		if th, err := from.field.TypeHandle(); err == nil && th == o.Type.MT.Addr {
-			return nil
+			return answer.Words(o.counted())
 		}
 	}
 	name, err := o.Type.ManagedName()
-	if err != nil || depth > 0 {
+	if err != nil {
 		return nil
 	}
+	if n := o.counted(); n != "" {
+		name += " " + n
+	}
 	return answer.Words(name)
+}
+
+// counted is how many elements a collection has, "(3)"; empty for other objects.
+func (o Object) counted() string {
+	if o.Type.r.count == nil {
+		return ""
+	}
+	n, ok := o.Type.r.count(o)
+	if !ok {
+		return ""
+	}
+	return "(" + strconv.FormatUint(n, 10) + ")"
 }
 
 // boxed is the value in a box, with its type.

@@ -75,9 +75,5 @@ func Objects(c *cli.Context) (*objects.Reader, error) { return View(c).Objects()
 
 // Collections reads the collections of that runtime.
 func Collections(c *cli.Context) (*collections.Reader, error) {
-	b, err := View(c).Shapes()
-	if err != nil {
-		return nil, err
-	}
-	return collections.New(b), nil
+	return View(c).Collections()
 }

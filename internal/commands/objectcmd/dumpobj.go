@@ -9,6 +9,7 @@ import (
 	"github.com/sosgo/sosgo/internal/text/objecttext"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/report"
+	"github.com/sosgo/sosgo/target"
 )
 
 func dumpObjCommand() cli.Command {
@@ -37,7 +38,27 @@ func askDumpObj(c *cli.Context) (report.Answer, error) {
 	if err != nil {
 		return invalidObject(err)
 	}
+	if !c.Bool("nofields") && !c.SOS {
+		summarise(c, r, a, o)
+	}
 	return report.Say(o, objecttext.Object), nil
+}
+
+// firstElements is how many elements of a collection dumpobj shows.
+const firstElements = 5
+
+// summarise adds what a collection holds.
+func summarise(c *cli.Context, r *objects.Reader, a target.Addr, o *answer.Object) {
+	l, err := ask.Collections(c)
+	if err != nil {
+		return // there are no objects without it
+	}
+	object, err := r.Object(a)
+	if err != nil {
+		return // which the description tells
+	}
+	o.Collection, err = l.Summary(object, firstElements)
+	o.Note(err)
 }
 
 // invalidObject is the answer where there is no object, or it can't be read.

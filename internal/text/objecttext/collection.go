@@ -29,6 +29,23 @@ func Collection(p *report.Page, c *answer.Collection) {
 	}
 }
 
+// collectionStart writes the first elements of the collection that an object is.
+func collectionStart(p *report.Page, o *answer.Object) {
+	c := o.Collection
+	if c.Count.Err == nil {
+		p.Printf("%-12s %d\n", "Count:", c.Count.Value)
+	}
+	if c.Text != nil {
+		p.Print(report.EscapeText(*c.Text) + "\n")
+	}
+	for i := range c.First {
+		p.Write(appendItem(nil, &c.First[i]))
+	}
+	if c.More {
+		p.Printf("… items %s has all\n", report.Hex16(o.Address))
+	}
+}
+
 // appendItem appends the line of an element: [3] "key" = value.
 func appendItem(b []byte, i *answer.CollectionItem) []byte {
 	b = append(b, '[')

@@ -12,6 +12,9 @@ import (
 // Object is the text of dumpobj.
 func Object(p *report.Page, o *answer.Object) {
 	text.Object(p, o)
+	if o.Collection != nil && !p.SOS {
+		collectionStart(p, o)
+	}
 	if o.HasReferences {
 		referenceTable(p, o.References)
 	}
