@@ -110,6 +110,24 @@ func (r *Runtime) argumentArea(l *frameLayout, f *Frame) (ArgumentArea, error) {
 var keepsArguments = map[string]bool{"PrestubMethodFrame": true, "CallCountingHelperFrame": true, "StubDispatchFrame": true,
 	"ExternalMethodFrame": true, "ComPlusMethodFrame": true, "CLRToCOMMethodFrame": true}
 
+// unreadReferences are the classes of frames that keep references which are not read,
+// with what they are (frames.h, GcScanRoots).
+var unreadReferences = map[string]string{
+	"HijackFrame":       "what the call returned whose return address the runtime replaced",
+	"PInvokeCalliFrame": "the arguments of a call through an unmanaged function pointer",
+	"TailCallFrame":     "the arguments of a tail call",
+}
+
+// UnreadReferences is target.ErrUnsupported, with what they are, for a frame that can keep
+// references which nothing here reads; nil for others.
+func (r *Runtime) UnreadReferences(f *Frame) error {
+	what := unreadReferences[f.Class]
+	if what == "" {
+		return nil
+	}
+	return fmt.Errorf("%s %016x: %w", f.Class, uint64(f.Addr), target.Unsupportedf("reading %s", what))
+}
+
 // gcFrame are the references of an array that a GCFrame protects: up to .NET
 // Core 3.1 one of the explicit frames (GCFrame::GcScanRoots).
 func (r *Runtime) gcFrame(l *frameLayout, f *Frame) ([]target.Addr, bool, error) {

@@ -24,12 +24,16 @@ const (
 // TailCallArguments returns the references among the arguments of a tail call that t is
 // about to make: the caller has stored them in a buffer of the thread, and left
 // (tailcallhelp.h, TailCallArgBuffer; .NET 5 and later). There are none in a
-// buffer whose call has begun, and where the layout does not tell where a Thread
-// has its buffer: it is in use for a few instructions.
+// buffer whose call has begun. Where the layout does not tell where a Thread has its
+// buffer it is target.ErrUnsupported, which matters to few threads: the buffer is in
+// use for a few instructions.
 func (r *Runtime) TailCallArguments(t *Thread) ([]HeldWord, error) {
 	l, err := r.frameLayout()
-	if err != nil || r.off.Thread.TailCall == layout.Absent || l.TailCallBuffer.GCDesc == layout.Absent {
+	if err != nil {
 		return nil, err
+	}
+	if r.off.Thread.TailCall == layout.Absent || l.TailCallBuffer.GCDesc == layout.Absent {
+		return nil, fmt.Errorf("arguments of a tail call: %w", &layout.Error{Type: "TailCallArgBuffer"})
 	}
 	buffer, err := target.Pointer(r.mem, t.Addr+target.Addr(r.off.Thread.TailCall))
 	if err != nil || buffer == 0 {

@@ -1,6 +1,7 @@
 package roots
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/sosgo/sosgo/stackwalk"
@@ -18,12 +19,12 @@ var conservativeSettings = [...]string{"DOTNET_gcConservative=", "COMPlus_gcCons
 
 // Conservative reports whether the process's collector takes every word of a stack
 // that looks like a reference for one, as its environment says. Where the dump has no
-// environment it is false.
-func (r *Reader) Conservative() bool {
-	on, _ := r.names.conservative.Get(func() (bool, error) {
+// environment it is target.ErrNotInDump; the roots are then those of any other process.
+func (r *Reader) Conservative() (bool, error) {
+	return r.names.conservative.Get(func() (bool, error) {
 		t, ok := r.rt.Target().(interface{ Environment() []string })
-		if !ok {
-			return false, nil
+		if !ok || len(t.Environment()) == 0 {
+			return false, fmt.Errorf("environment of the process: %w", target.ErrNotInDump)
 		}
 		for _, v := range t.Environment() {
 			for _, name := range conservativeSettings {
@@ -34,7 +35,6 @@ func (r *Reader) Conservative() bool {
 		}
 		return false, nil
 	})
-	return on
 }
 
 // frames lists the frames of a stack, to which its words are assigned.

@@ -49,7 +49,12 @@ func TestUndecodedFrames(t *testing.T) {
 func TestConservative(t *testing.T) {
 	d := testdump.Open(t, "net10-zoo")
 	r, _ := reader(t, d)
-	assert.False(t, r.Conservative())
+	on, err := r.Conservative()
+	require.NoError(t, err)
+	assert.False(t, on)
+	unknown, _ := reader(t, testdump.Open(t, "win-net10-zoo"))
+	_, err = unknown.Conservative()
+	assert.ErrorIs(t, err, target.ErrNotInDump, "a minidump has no environment")
 	held := map[target.Addr]bool{}
 	for root, err := range r.All(t.Context(), roots.Options{}) {
 		require.NoError(t, err)
@@ -69,7 +74,9 @@ func TestConservative(t *testing.T) {
 	require.NoError(t, err)
 	r, err = v.RootReader()
 	require.NoError(t, err)
-	require.True(t, r.Conservative())
+	on, err = r.Conservative()
+	require.NoError(t, err)
+	require.True(t, on)
 	count := 0
 	for root, err := range r.All(t.Context(), roots.Options{}) {
 		require.NoError(t, err)

@@ -145,7 +145,7 @@ func (s *scan) stacks(list []threads.Thread) {
 func (s *scan) stack(t *threads.Thread) bool {
 	var frame *Frame
 	var frames []Frame // when they are needed
-	conservative := s.r.Conservative()
+	conservative, _ := s.r.Conservative() // hardly anybody makes it so
 	for ref, err := range s.r.p.Walker.Roots(s.ctx, t.Managed, t.OS.Registers) {
 		if conservative && ref.Explicit == "" {
 			continue // the collector asks no code

@@ -2,6 +2,7 @@ package roots_test
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -161,5 +162,37 @@ func TestArgumentsOfTailCalls(t *testing.T) {
 		_, errs := count(damage)
 		require.Len(t, errs, 1, name)
 		assert.ErrorIs(t, errs[0], target.ErrCorrupt, name)
+	}
+}
+
+// TestFramesThatAreNotRead: a frame that keeps references which nothing reads is an error among the roots, and the
+// others stay.
+func TestFramesThatAreNotRead(t *testing.T) {
+	v, _ := openStubs(t, nil)
+	rt, err := v.Runtime()
+	require.NoError(t, err)
+	stub, all := target.Addr(0), 0
+	for root, err := range v.Roots(t.Context()) {
+		require.NoError(t, err)
+		if all++; root.Kind == roots.KindStack && root.Frame.Explicit == "PrestubMethodFrame" {
+			stub = root.Frame.SP
+		}
+	}
+	require.NotZero(t, stub)
+	for _, class := range []string{"PInvokeCalliFrame", "HijackFrame"} {
+		number, err := rt.Layout().Uint(class + "Identifier")
+		require.NoError(t, err)
+		id := binary.LittleEndian.AppendUint64(nil, number)
+		changed, _ := openStubs(t, map[target.Addr][]byte{stub: id})
+		told, left := 0, 0
+		for _, err := range changed.Roots(t.Context()) {
+			if err == nil {
+				left++
+			} else if strings.Contains(err.Error(), class) && errors.Is(err, target.ErrUnsupported) {
+				told++
+			}
+		}
+		assert.Equal(t, 1, told, class)
+		assert.Greater(t, left, all/2, class)
 	}
 }

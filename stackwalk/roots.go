@@ -2,8 +2,11 @@ package stackwalk
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
+	"slices"
+	"strings"
 
 	"github.com/sosgo/sosgo/codeinfo"
 	"github.com/sosgo/sosgo/dac"
@@ -69,6 +72,7 @@ func (w *Walker) Roots(ctx context.Context, t *dac.Thread, regs target.Registers
 		}
 		s := rootScan{w: w, abi: abi, thread: t, cursor: w.unwinder.Cursor(stackOf(t, &regs))}
 		for f := range w.Walk(ctx, t, regs, WalkOptions{}) {
+			s.tailCall = s.tailCall || s.makesTailCall(&f)
 			if !s.frame(&f, yield) {
 				return
 			}
@@ -78,15 +82,40 @@ func (w *Walker) Roots(ctx context.Context, t *dac.Thread, regs target.Registers
 			}
 		}
 		if w.protected(t, yield) {
-			w.tailCall(t, yield)
+			w.tailCall(t, s.tailCall, yield)
 		}
 	}
 }
 
-// tailCall yields the arguments of a tail call that t is about to make.
-func (w *Walker) tailCall(t *dac.Thread, yield func(Root, error) bool) {
+// tailCallHelpers are the beginnings of the names of the methods through which explicit
+// tail calls are made (tailcallhelp.cpp).
+var tailCallHelpers = [...]string{"ILStubClass.IL_STUB_StoreTailCallArgs(", "ILStubClass.IL_STUB_CallTailCallTarget(",
+	"System.Runtime.CompilerServices.RuntimeHelpers.DispatchTailCalls("}
+
+// isTailCallHelper reports whether a method of that name makes tail calls.
+func isTailCallHelper(name string) bool {
+	return slices.ContainsFunc(tailCallHelpers[:], func(helper string) bool { return strings.HasPrefix(name, helper) })
+}
+
+// makesTailCall reports whether f, one of the first frames of t, shows that t may be
+// about to make a tail call: it runs managed code, in a helper of tail calls or in what
+// one called.
+func (s *rootScan) makesTailCall(f *Frame) bool {
+	if f.Kind != FrameManaged || !s.thread.Cooperative || s.index > 1 {
+		return false
+	}
+	name, err := f.Name()
+	return err == nil && isTailCallHelper(name)
+}
+
+// tailCall yields the arguments of a tail call that t is about to make. That they can't be
+// read is told of a thread that may be making one.
+func (w *Walker) tailCall(t *dac.Thread, making bool, yield func(Root, error) bool) {
 	r := Root{Frame: -1, Explicit: "TailCallArgBuffer"}
 	words, err := w.rt.TailCallArguments(t)
+	if errors.Is(err, target.ErrUnsupported) && !making {
+		err = nil
+	}
 	if err != nil && !yield(r, err) {
 		return
 	}
@@ -123,15 +152,16 @@ func (w *Walker) protected(t *dac.Thread, yield func(Root, error) bool) bool {
 
 // rootScan is the state of a scan for the roots of one thread.
 type rootScan struct {
-	w       *Walker
-	thread  *dac.Thread
-	abi     *target.ABI
-	cursor  *unwind.Cursor
-	decoder codeinfo.GCDecoder
-	slots   []codeinfo.Slot
-	index   int           // of the frame
-	above   dac.FrameKind // the explicit frame before, if it was the frame before
-	parent  parent
+	w        *Walker
+	thread   *dac.Thread
+	abi      *target.ABI
+	cursor   *unwind.Cursor
+	decoder  codeinfo.GCDecoder
+	slots    []codeinfo.Slot
+	index    int           // of the frame
+	tailCall bool          // a tail call may be in the making
+	above    dac.FrameKind // the explicit frame before, if it was the frame before
+	parent   parent
 
 	// dispatching says that the frames behind a funclet are those of the
 	// runtime's managed exception handling, which called it: they live, unlike
@@ -219,6 +249,9 @@ func (s *rootScan) heldBy(f *Frame) ([]heldSlot, error) {
 	places, interior, perr := f.Runtime.Protected(&f.Explicit)
 	if err == nil {
 		err = perr
+	}
+	if err == nil {
+		err = f.Runtime.UnreadReferences(&f.Explicit)
 	}
 	for _, at := range places {
 		slots = append(slots, heldSlot{at, interior})
