@@ -131,13 +131,14 @@ type CarriedException struct {
 
 // A CrashFrame is a frame of the stack of a thread that died.
 type CrashFrame struct {
-	SP     target.Addr `json:"sp" doc:"stack pointer"`
-	IP     target.Addr `json:"ip" doc:"instruction pointer"`
-	Method Text        `json:"method" doc:"method, or kind of frame"`
-	File   string      `json:"file,omitempty" doc:"source file"`
-	Line   int         `json:"line,omitempty" doc:"line in it"`
-	Cycle  int         `json:"cycle,omitempty" doc:"number of frames, from this one on, that repeat themselves together"`
-	Repeat int         `json:"repeat,omitempty" doc:"how often these frames were there, if more than once"`
+	SP          target.Addr `json:"sp" doc:"stack pointer"`
+	IP          target.Addr `json:"ip" doc:"instruction pointer"`
+	Method      Text        `json:"method" doc:"method, or kind of frame"`
+	File        string      `json:"file,omitempty" doc:"source file"`
+	Line        int         `json:"line,omitempty" doc:"line in it"`
+	AtException bool        `json:"atException,omitempty" doc:"the walk began here: at the registers of the exception that the dump was written for, and not those that the thread had then"`
+	Cycle       int         `json:"cycle,omitempty" doc:"number of frames, from this one on, that repeat themselves together"`
+	Repeat      int         `json:"repeat,omitempty" doc:"how often these frames were there, if more than once"`
 }
 
 // Waiting is what the threads of a process do or wait for.

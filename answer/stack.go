@@ -81,6 +81,7 @@ type Frame struct {
 	SP           Maybe[target.Addr] `json:"sp,omitzero" doc:"stack pointer; of an explicit frame its address; absent if it is not known"`
 	IP           Maybe[target.Addr] `json:"ip,omitzero" doc:"instruction pointer; absent if it is not known"`
 	Trust        string             `json:"trust" doc:"how the frame was found: context, unwind, frame pointer, scan"`
+	AtException  bool               `json:"atException,omitempty" doc:"the walk began here: at the registers of the exception that the dump was written for, and not those that the thread had then"`
 	Guessed      bool               `json:"-"` // found without unwind data
 	Class        string             `json:"frame,omitempty" doc:"class of an explicit frame"`
 	Method       Text               `json:"method,omitzero" doc:"the method"`

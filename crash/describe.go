@@ -319,11 +319,12 @@ func (d *describer) stack() {
 	}
 	describer := stackwalk.NewDescriber(stackwalk.DescribeOptions{Source: true}, &d.out.Gaps)
 	rows := func(yield func(answer.CrashFrame) bool) {
-		leading := true
+		leading, began := true, false
 		for f := range walker.Walk(d.ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{}) {
 			if f.Err != nil {
 				d.out.Note(fmt.Errorf("the stack ends at %#x: %w", uint64(f.SP), f.Err))
 			}
+			began = began || f.AtException
 			if f.Kind != stackwalk.FrameManaged {
 				continue
 			}
@@ -333,9 +334,10 @@ func (d *describer) stack() {
 				d.fatal = &fatal
 			}
 			row := describer.Frame(&f)
-			if !yield(answer.CrashFrame{SP: f.SP, IP: f.IP, Method: row.Method, File: row.File, Line: row.Line}) {
+			if !yield(answer.CrashFrame{SP: f.SP, IP: f.IP, Method: row.Method, File: row.File, Line: row.Line, AtException: began}) {
 				return
 			}
+			began = false
 		}
 	}
 	for f := range threads.Fold(rows, sameCall) {

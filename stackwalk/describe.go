@@ -51,7 +51,7 @@ func NewDescriber(o DescribeOptions, gaps *answer.Gaps) *Describer {
 func (d *Describer) Frame(f *Frame) *answer.Frame {
 	_, known := f.Regs.IP()
 	out := &answer.Frame{Kind: f.Kind.String(), IP: f.place(f.IP, known), Trust: f.Trust.String(), Guessed: f.Trust < unwind.TrustUnwind,
-		Err: answer.Reason{Err: f.Err}}
+		AtException: f.AtException, Err: answer.Reason{Err: f.Err}}
 	_, known = f.Regs.SP()
 	out.SP = f.place(f.SP, known)
 	if f.Kind == FrameExplicit {

@@ -48,6 +48,9 @@ type Frame struct {
 	// Exact says that IP is the instruction that runs next, or that faulted,
 	// and not the one behind a call.
 	Exact bool
+	// AtException says that the walk began here, at the registers of the exception that
+	// the dump was written for.
+	AtException bool
 
 	Runtime  *dac.Runtime  // whose frame it is; nil for FrameNative
 	Code     code.Info     // FrameManaged

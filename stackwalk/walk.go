@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"sync"
 
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/dac/code"
@@ -22,6 +23,7 @@ type Walker struct {
 	code     *code.Reader // of rt, nil without one
 	codes    *codeMap
 	unwinder *unwind.Unwinder
+	raised   func() *raised // nil where no walk begins but at its thread's registers
 }
 
 // NewWalker returns a Walker for the threads of rt. Code of others, further
@@ -46,12 +48,16 @@ func NewWalker(rt *dac.Runtime, others ...*dac.Runtime) *Walker {
 func NewNativeWalker(t target.Target, mem target.Memory) *Walker {
 	w := &Walker{target: t, mem: mem, codes: &codeMap{native: newNativeCode(t, mem)}}
 	w.unwinder = unwind.New(mem, w.codes)
+	w.raised = sync.OnceValue(func() *raised { return raisedIn(t) })
 	return w
 }
 
 // WalkOptions choose what a walk yields.
 type WalkOptions struct {
 	Native bool // activations of native code too
+	// Now begins at the registers given also for the thread that raised the exception
+	// that the dump was written for.
+	Now bool
 }
 
 // Walk iterates over the stack of t, whose registers are regs, from the leaf
@@ -62,6 +68,11 @@ type WalkOptions struct {
 //
 // t is nil for a thread that never ran managed code of the runtime: its stack has
 // native activations alone.
+//
+// Of the thread that raised the exception that the dump was written for, and that has run
+// native code alone since, as what writes the dump, the walk begins where it raised it: at
+// the registers that the dump has of the exception, not at regs. Its first frame says so
+// (AtException).
 //
 // A walk that can't go on ends with a frame whose Err is set, also that of ctx. One
 // that can't begin yields a single FrameNative with Err.
@@ -75,8 +86,9 @@ func (w *Walker) Walk(ctx context.Context, t *dac.Thread, regs target.Registers,
 		if t == nil {
 			t = new(dac.Thread)
 		}
-		s := &walk{ctx: ctx, w: w, thread: t, options: o, yield: yield, cur: w.unwinder.Cursor(stackOf(t, &regs))}
-		s.begin(&regs, false)
+		at, exception := w.start(ctx, t, &regs, o)
+		s := &walk{ctx: ctx, w: w, thread: t, options: o, yield: yield, exception: exception, cur: w.unwinder.Cursor(stackOf(t, at))}
+		s.begin(at, false)
 	}
 }
 
@@ -104,20 +116,21 @@ type walk struct {
 	yield   func(Frame) bool
 	cur     *unwind.Cursor
 
-	at       unwind.Frame
-	code     code.Info
-	managed  bool      // at is in managed code, which is code
-	codeErr  error     // why that could not be told
-	frame    dac.Frame // the next explicit frame
-	hasFrame bool
-	frameErr error
-	left     target.Addr // the explicit frame that native code was last left by
-	blind    bool        // native code is not unwound any further: the explicit frames lead on
-	runs     bool        // each run of native code is yielded as one activation
-	stopped  bool
-	count    int
-	last     *Frame // not yielded yet: the end of the walk may have to be noted in it
-	slot     Frame
+	at        unwind.Frame
+	code      code.Info
+	managed   bool      // at is in managed code, which is code
+	codeErr   error     // why that could not be told
+	frame     dac.Frame // the next explicit frame
+	hasFrame  bool
+	frameErr  error
+	left      target.Addr // the explicit frame that native code was last left by
+	blind     bool        // native code is not unwound any further: the explicit frames lead on
+	runs      bool        // each run of native code is yielded as one activation
+	stopped   bool
+	exception bool // the next frame is the first of a walk from an exception
+	count     int
+	last      *Frame // not yielded yet: the end of the walk may have to be noted in it
+	slot      Frame
 }
 
 // begin walks from regs on. Those of a seed are of a frame that called; the
@@ -377,6 +390,7 @@ func (s *walk) emit(f Frame) bool {
 		return false
 	}
 	s.slot = f
+	s.slot.AtException, s.exception = s.exception, false
 	s.last = &s.slot
 	return true
 }

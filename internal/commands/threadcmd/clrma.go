@@ -38,6 +38,6 @@ func askCLRMA(c *cli.Context) (report.Answer, error) {
 	if err != nil {
 		return report.Answer{}, err
 	}
-	o := threads.StackOptions{Walk: walkOfAll(c), DescribeOptions: stackwalk.DescribeOptions{Source: true, Symbols: ask.Dump(c).Symbols()}}
+	o := threads.StackOptions{Now: c.SOS, Walk: walkOfAll(c), DescribeOptions: stackwalk.DescribeOptions{Source: true, Symbols: ask.Dump(c).Symbols()}}
 	return report.Say(crash.Analyze(c.Context(), walker, t, o), threadtext.Analysis), nil
 }

@@ -19,7 +19,8 @@ func clrStackCommand() cli.Command {
 		Summary: "list the managed frames of a thread's stack",
 		Help: "Each line has the stack pointer of a frame, the address that it goes on at, and its method. The runtime's own " +
 			"frames, which stand where managed code called other code, are in brackets. The thread is the current one, or " +
-			"the one given (see threads for its numbers).",
+			"the one given (see threads for its numbers). Of the thread that raised the exception that the dump was written for the stack is that " +
+			"of this moment, where it has run native code alone since, and the first frame says so.",
 		Usage: "[-all] [-a | -p | -l] [-gc] [-i] [-f] [-r] [-n] [-fold] [-c COUNT] [THREAD]",
 		Args:  []cli.Arg{{Name: "thread", Kind: cli.Str, Optional: true, Summary: "the thread"}},
 		Options: append(ask.ThreadOptions(),
@@ -35,6 +36,7 @@ func clrStackCommand() cli.Command {
 			cli.Option{Name: "native", Summary: "native frames too"},
 			cli.Option{Name: "pretty", Summary: "lambdas, local functions and async methods by the names in the source"},
 			cli.Option{Name: "fold", Summary: "of calls that repeat themselves one round alone, and how often they were there (a stack overflow)"},
+			cli.Option{Name: "now", Summary: "of the thread that raised the dump's exception the stack as it was when the dump was written"},
 			cli.Option{Name: "c", Kind: cli.Int, Summary: "at most so many frames"}),
 		Examples: []cli.Example{
 			{Line: "clrstack", Text: "the current thread"},
@@ -86,6 +88,7 @@ func stackOptions(c *cli.Context) threads.StackOptions {
 			Symbols:   ask.Dump(c).Symbols(),
 		},
 		Native:     c.Bool("native"),
+		Now:        c.SOS || c.Bool("now"),
 		References: c.Bool("gc"),
 		Fold:       c.Bool("fold"),
 		Debug:      c.Bool("i") && !c.Bool("all"),

@@ -90,7 +90,11 @@ func (w *analysisWriter) frame(indent string, f *answer.Frame) {
 	case w.p.SOS: // of code without a module, as lambdas that were compiled at run time
 		name = "UNKNOWN!" + name
 	}
-	w.line(indent, w.maybe(f.SP), w.maybe(f.IP), name, f.Offset, place(f.File, f.Line))
+	where := place(f.File, f.Line)
+	if f.AtException {
+		where += atException
+	}
+	w.line(indent, w.maybe(f.SP), w.maybe(f.IP), name, f.Offset, where)
 }
 
 // line is a frame of a stack, or of the trace of an exception.

@@ -239,6 +239,9 @@ func (w *crashWriter) stack(x *answer.Crash) {
 	for i := range x.Stack {
 		f := &x.Stack[i]
 		where := place(f.File, f.Line)
+		if f.AtException {
+			where += atException
+		}
 		if f.Cycle > 0 {
 			inside, long = f.Cycle, f.Cycle > 1
 			if long {

@@ -108,11 +108,17 @@ func (w *frameWriter) callSite(f *answer.Frame) string {
 	if f.File != "" {
 		fmt.Fprintf(&b, " [%s @ %d]", report.Escape(f.File), f.Line)
 	}
+	if f.AtException {
+		b.WriteString(atException)
+	}
 	if !w.p.SOS && f.Guessed {
 		fmt.Fprintf(&b, " (found by %s)", f.Trust)
 	}
 	return b.String()
 }
+
+// atException marks where a walk began.
+const atException = " (where the exception was raised)"
 
 // writeOffset writes the frame's place in its method or module, where it is known.
 func writeOffset(b *strings.Builder, f *answer.Frame) {

@@ -40,6 +40,8 @@ func TestNativeFrame(t *testing.T) {
 	zero := uint64(0)
 	f := &answer.Frame{Kind: answer.FrameNative, SP: known(0x10), IP: known(0x1000), Module: "libc.so.6", Offset: &zero}
 	assert.Equal(t, "0000000000000010 0000000000001000 libc.so.6 + 0\n", write(f))
+	f.AtException = true
+	assert.Equal(t, "0000000000000010 0000000000001000 libc.so.6 + 0 (where the exception was raised)\n", write(f))
 	b, err := json.Marshal(f)
 	assert.NoError(t, err)
 	assert.Contains(t, string(b), `"offset":0`)
