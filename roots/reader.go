@@ -144,7 +144,7 @@ func (s *scan) stacks(list []threads.Thread) {
 // stack yields what the stack of one thread holds.
 func (s *scan) stack(t *threads.Thread) bool {
 	var frame *Frame
-	var frames []Frame // when they are needed
+	var frames []Frame                    // when they are needed
 	conservative, _ := s.r.Conservative() // hardly anybody makes it so
 	for ref, err := range s.r.p.Walker.Roots(s.ctx, t.Managed, t.OS.Registers) {
 		if conservative && ref.Explicit == "" {
