@@ -19,7 +19,7 @@ const modulePath = "github.com/sosgo/sosgo"
 
 // library is what commands may ask: all packages of the library, the root's
 // too, and package report for the answer that they give.
-const library = "answer codeinfo collections crash dac dac/code diagnosis disasm dump graph heap hexdump image leaks metadata objects report resolve shapes stackscan stackwalk target tasks threadpool threads unwind waste web heapdiff SELF"
+const library = "answer codeinfo collections crash dac dac/code diagnosis disasm dump graph heap hexdump image leaks locks metadata objects report resolve shapes stackscan stackwalk target tasks threadpool threads unwind waste web heapdiff SELF"
 
 // mayImport says which packages of this module each package may import, as
 // docs/architecture.md explains it: nobody imports what comes later on the
@@ -67,11 +67,12 @@ var mayImport = map[string]string{
 	"resolve":            "answer target dac dac/code heap threads",
 	"roots":              "answer target codeinfo dac dac/code heap objects stackwalk threads internal/lazy internal/limits",
 	"graph":              "answer target dac dac/code heap objects roots threads internal/arrayfile internal/digraph internal/lazy internal/limits internal/offheap internal/workers",
+	"locks":              "answer target dac dac/code heap objects shapes stackwalk tasks threadpool threads internal/limits",
 	"threadpool":         "answer target dac dac/code objects shapes stackwalk tasks threads internal/limits",
 	"tasks":              "answer target dac dac/code heap metadata objects shapes internal/lazy internal/limits",
 	"leaks":              "answer target dac dac/code graph heap objects",
 	"web":                "answer target collections heap metadata objects shapes stackwalk tasks threads internal/limits",
-	"":                   "answer target codeinfo collections crash dac dac/code diagnosis dump elfcore graph heap image metadata minidump objects resolve roots shapes stackscan stackwalk tasks threadpool threads unwind web internal/lazy internal/limits internal/modfiles internal/symstore",
+	"":                   "answer target codeinfo collections crash dac dac/code diagnosis dump elfcore graph heap image locks metadata minidump objects resolve roots shapes stackscan stackwalk tasks threadpool threads unwind web internal/lazy internal/limits internal/modfiles internal/symstore",
 	"report":             "answer target",
 	"report/stackexport": "answer report",
 	"internal/cli":       "target report internal/outfile internal/workers",

@@ -16,6 +16,7 @@ import (
 	"github.com/sosgo/sosgo/graph"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/lazy"
+	"github.com/sosgo/sosgo/locks"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/resolve"
 	"github.com/sosgo/sosgo/roots"
@@ -230,6 +231,27 @@ func (v *View) Scanner() (*stackscan.Scanner, error) {
 		}
 		return stackscan.New(rt, h), nil
 	})
+}
+
+// Locks reads the locks of the runtime, and what threads wait for.
+func (v *View) Locks() (*locks.Reader, error) {
+	b, err := v.Shapes()
+	if err != nil {
+		return nil, err
+	}
+	h, err := v.Heap()
+	if err != nil {
+		return nil, err
+	}
+	w, err := v.Walker()
+	if err != nil {
+		return nil, err
+	}
+	list, err := v.Threads()
+	if err != nil && len(list) == 0 {
+		return nil, err
+	}
+	return locks.New(v.dump.file, b, h, w, list), nil
 }
 
 // ThreadPool reads the thread pool of the runtime, and the timers.

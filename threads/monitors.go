@@ -69,9 +69,15 @@ func (m *monitors) contested(rt *dac.Runtime) {
 	}
 }
 
-// waitsFor is the monitor that t waits to enter: the one whose object the frames at
-// the top of its stack, the runtime's and those of the monitor's methods, refer to.
+// waitsFor is the monitor that t waits to enter: the one that the runtime notes or, where it notes nothing that can be read,
+// the one whose object the frames at the top of its stack, the runtime's and those of the monitor's methods, refer to.
 func (m *monitors) waitsFor(t *Thread) *dac.SyncBlock {
+	if items, err := m.w.Runtime().BlockingItems(t.Managed); err == nil && len(items) > 0 {
+		if items[0].Kind != dac.BlockedEnter {
+			return nil
+		}
+		return m.wanted[items[0].Block.Object]
+	}
 	for r, err := range m.w.Roots(m.ctx, t.Managed, t.OS.Registers) {
 		if err != nil {
 			return nil

@@ -81,6 +81,8 @@ var goldenLines = map[string][]string{
 	"asyncstacks":      {"asyncstacks", "asyncstacks -tasks -completed"},
 	"tasks":            {"tasks", "tasks -faulted"},
 	"taskstate":        {"taskstate -v 33555456", "taskstate -value 0x200400", "taskstate {root.Dog}", "taskstate 10"},
+	"locks":            {"locks", "locks -all"},
+	"waits":            {"waits"},
 	"threadpool":       {"threadpool", "threadpool -ti -stat"},
 	"threadpoolqueue":  {"threadpoolqueue"},
 	"timerinfo":        {"timerinfo"},

@@ -9,6 +9,8 @@ func Commands() []cli.Command {
 	return []cli.Command{
 		taskStateCommand(),
 		dumpAsyncCommand(),
+		locksCommand(),
+		waitsCommand(),
 		threadPoolCommand(),
 		threadPoolQueueCommand(),
 		timerInfoCommand(),

@@ -298,6 +298,9 @@ func (w *crashWriter) waiting(x *answer.Waiting) {
 		w.p.Printf("    %s %s owned by %s, %s waiting%s\n", report.Hex16(m.Object), report.Escape(m.Type.String()), owner,
 			report.Commas(uint64(m.Waiters)), found)
 	}
+	if len(x.Monitors) > 0 {
+		w.p.Print("\nwaits says where these lead, and locks who holds what.\n")
+	}
 }
 
 const recordRule = "-----------------------------------------------"

@@ -1,0 +1,88 @@
+package answer
+
+import "github.com/sosgo/sosgo/target"
+
+// Locks are the locks of a process, and what else threads wait for.
+type Locks struct {
+	Gaps
+	Locks []Lock `json:"locks" doc:"monitors first, then the others by address"`
+	Free  int    `json:"free" doc:"how many others were found that nobody holds and nobody waits for; with -all they are listed too"`
+
+	// Lost is why locks may be missing, nil if all are there.
+	Lost error `json:"-"`
+}
+
+// Lose notes why locks may be missing; nil is ignored.
+func (l *Locks) Lose(err error) {
+	l.Note(err)
+	if l.Lost == nil {
+		l.Lost = err
+	}
+}
+
+// The values of Lock.Kind.
+const (
+	LockMonitor      = "monitor"
+	LockThin         = "thin monitor"
+	LockLock         = "Lock"
+	LockSemaphore    = "SemaphoreSlim"
+	LockReaderWriter = "ReaderWriterLockSlim"
+	LockEvent        = "ManualResetEventSlim"
+	LockCountdown    = "CountdownEvent"
+	LockBarrier      = "Barrier"
+)
+
+// A Lock is something that threads wait for.
+type Lock struct {
+	Address   target.Addr   `json:"address" doc:"the object; of a monitor the object that is locked"`
+	Kind      string        `json:"kind" doc:"monitor (with a sync block), thin monitor (in the object's header), or the class"`
+	Type      Text          `json:"type" doc:"type of the object"`
+	Held      bool          `json:"held" doc:"somebody holds it"`
+	OwnerID   uint32        `json:"ownerId,omitempty" doc:"the id by which the lock knows the thread that holds it: of a Lock that of the OS, of others the managed one"`
+	Owner     *Thread       `json:"owner,omitempty" doc:"that thread; absent if it is gone"`
+	Recursion uint32        `json:"recursion,omitempty" doc:"times that the owner entered again"`
+	State     string        `json:"state,omitempty" doc:"of what is no lock: its counts in words"`
+	Waiters   Maybe[int64]  `json:"waiters,omitzero" doc:"threads that wait, by its own count"`
+	Waiting   []LockWaiter  `json:"waiting,omitempty" doc:"the threads that were found to wait"`
+	Async     []target.Addr `json:"asyncWaiters,omitempty" doc:"tasks of WaitAsync that wait, the next one first"`
+}
+
+// How it is known what a thread waits for.
+const (
+	HowRecorded = "recorded" // the runtime notes it while the thread waits
+	HowInferred = "inferred" // from the objects that the frames which wait refer to
+)
+
+// A LockWaiter is a thread that waits.
+type LockWaiter struct {
+	Thread  Thread `json:"thread" doc:"the thread"`
+	Pulse   bool   `json:"pulse,omitempty" doc:"it has released the monitor and waits for a pulse (Monitor.Wait)"`
+	Timeout *int32 `json:"timeoutMs,omitempty" doc:"how long it waits at most; absent for ever"`
+	How     string `json:"how" doc:"recorded (the runtime notes it), inferred (from the frames that wait)"`
+}
+
+// Waits say what the threads of a process wait for, and where that leads to.
+type Waits struct {
+	Gaps
+	Verdicts []Verdict    `json:"verdicts" doc:"circles, and chains of waits, each in a sentence"`
+	Threads  []ThreadWait `json:"threads" doc:"the threads that wait for something that is known"`
+
+	// Lost is why waits may be missing, nil if all are there.
+	Lost error `json:"-"`
+}
+
+// A ThreadWait is a thread with what it waits for.
+type ThreadWait struct {
+	Thread Thread      `json:"thread" doc:"the thread"`
+	Text   string      `json:"text" doc:"what it does, in words"`
+	Kind   string      `json:"kind" doc:"what it waits for: a kind of lock, task, static constructor"`
+	Object target.Addr `json:"object,omitempty" doc:"the lock, the task, or the MethodTable of the class"`
+	Type   Text        `json:"type,omitzero" doc:"its type"`
+	Owner  *Thread     `json:"owner,omitempty" doc:"the thread that it waits for: the owner of the lock, who runs the task or the constructor"`
+	How    string      `json:"how" doc:"recorded (the runtime notes it), inferred (from the frames that wait)"`
+	Method Text        `json:"method,omitzero" doc:"method of the program that waits"`
+	File   string      `json:"file,omitempty" doc:"source file of that call"`
+	Line   int         `json:"line,omitempty" doc:"line in it"`
+	Chain  []string    `json:"chain,omitempty" doc:"of a task: the async methods from the one that it is to the one that waits"`
+	Until  string      `json:"until,omitempty" doc:"of a task: what that one waits for"`
+}

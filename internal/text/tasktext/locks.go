@@ -1,0 +1,100 @@
+package tasktext
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/report"
+)
+
+// Locks is the text of locks.
+func Locks(p *report.Page, l *answer.Locks) {
+	for i := range l.Locks {
+		lock(p, &l.Locks[i])
+	}
+	switch {
+	case l.Lost != nil:
+		p.Printf("%d locks, and perhaps others: not all can be read\n", len(l.Locks))
+	case l.Free > 0:
+		p.Printf("%d locks; %d more are free (-all)\n", len(l.Locks), l.Free)
+	default:
+		p.Printf("%d locks\n", len(l.Locks))
+	}
+}
+
+func lock(p *report.Page, l *answer.Lock) {
+	p.Printf("%s %s", report.Hex12(l.Address), l.Kind)
+	if l.Kind == answer.LockMonitor || l.Kind == answer.LockThin {
+		p.Print(" of " + report.Escape(l.Type.String()))
+	}
+	if words := holds(l); words != "" {
+		p.Print(": " + words)
+	}
+	if l.Waiters.Err == nil && l.Waiters.Value > 0 {
+		p.Printf(", %d waiting by its own count", l.Waiters.Value)
+	}
+	p.Print("\n")
+	for i := range l.Waiting {
+		w := &l.Waiting[i]
+		words := "waits"
+		if w.Pulse {
+			words = "waits for a pulse"
+		}
+		if w.Timeout != nil {
+			words += fmt.Sprintf(", at most %s", span(int64(*w.Timeout)))
+		}
+		p.Printf("    thread %s %s [%s]\n", threadName(&w.Thread), words, w.How)
+	}
+	for _, a := range l.Async {
+		p.Printf("    task %s waits asynchronously\n", report.Hex12(a))
+	}
+}
+
+// holds says who holds a lock.
+func holds(l *answer.Lock) string {
+	var words []string
+	if l.State != "" {
+		words = append(words, l.State)
+	}
+	switch {
+	case l.Owner != nil:
+		words = append(words, "held by thread "+threadName(l.Owner))
+	case l.Held && l.OwnerID != 0:
+		words = append(words, fmt.Sprintf("held by a thread that is gone (id %d)", l.OwnerID))
+	case l.Held && l.State == "":
+		words = append(words, "held by a thread that is gone")
+	}
+	if l.Recursion > 0 {
+		words = append(words, fmt.Sprintf("entered %d times", l.Recursion+1))
+	}
+	return strings.Join(words, ", ")
+}
+
+// Waits is the text of waits.
+func Waits(p *report.Page, w *answer.Waits) {
+	for i := range w.Verdicts {
+		verdict(p, &w.Verdicts[i])
+	}
+	if len(w.Verdicts) > 0 && len(w.Threads) > 0 {
+		p.Print("\n")
+	}
+	for i := range w.Threads {
+		t := &w.Threads[i]
+		p.Printf("thread %s %s %s", threadName(&t.Thread), report.Escape(t.Text), report.Hex12(t.Object))
+		if !t.Method.IsZero() {
+			p.Print(" in " + report.Escape(t.Method.String()))
+		}
+		if t.File != "" {
+			p.Printf(" (%s:%d)", report.Escape(t.File), t.Line)
+		}
+		p.Printf(" [%s]\n", t.How)
+	}
+	if len(w.Threads) == 0 {
+		if w.Lost != nil {
+			p.Print("What threads wait for can't be read.\n")
+			return
+		}
+		p.Print("No thread was found to wait for a lock, an event, a task or a static constructor.\n")
+	}
+}

@@ -1,0 +1,278 @@
+package locks
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/shapes"
+	"github.com/sosgo/sosgo/stackwalk"
+	"github.com/sosgo/sosgo/target"
+	"github.com/sosgo/sosgo/threads"
+)
+
+// A wait is what a thread waits for.
+type wait struct {
+	thread  *threads.Thread
+	lock    *lock       // nil for a task or a class
+	task    target.Addr // the task that it waits for
+	event   target.Addr // the event that the task will set
+	class   target.Addr // the MethodTable whose static constructor it waits for
+	runner  *threads.Thread
+	pulse   bool // it has released the monitor
+	timeout int32
+	how     string
+}
+
+// A note is what a thread waits for, as it is noted while it waits.
+type note struct {
+	pulse   bool
+	monitor *dac.SyncBlock // nil for a managed lock
+	object  target.Addr    // the managed lock, or the condition that waits for a pulse
+	timeout int32
+}
+
+// blocked finds out what each thread waits for.
+func (s *survey) blocked() {
+	for i := range s.r.threads {
+		t := &s.r.threads[i]
+		if t.OS == nil || t.Managed == nil || s.ctx.Err() != nil {
+			continue
+		}
+		notes, err := s.notes(t.Managed)
+		if err != nil && !errors.Is(err, target.ErrUnsupported) {
+			s.lose(fmt.Errorf("what thread %#x waits for: %w", t.ID(), err))
+		}
+		if len(notes) > 0 {
+			s.noted(t, &notes[0]) // the innermost wait is what holds the thread up
+			continue
+		}
+		s.inferred(t)
+	}
+}
+
+// notes are those of the class library where it has them, and else those of the runtime.
+func (s *survey) notes(t *dac.Thread) ([]note, error) {
+	var unread error
+	for k, err := range shapes.Loaded[blockingInfo](s.r.b) {
+		if err != nil {
+			unread = err
+			continue
+		}
+		if notes, err := s.managedNotes(k, t); err != nil || len(notes) > 0 {
+			return notes, err
+		}
+	}
+	items, err := s.r.rt.BlockingItems(t)
+	var out []note
+	for i := range items {
+		out = append(out, note{pulse: items[i].Kind == dac.BlockedWait, monitor: &items[i].Block, timeout: items[i].Timeout})
+	}
+	if err == nil && len(out) == 0 && errors.Is(unread, target.ErrNotInDump) {
+		return nil, unread // a Lock is noted there alone
+	}
+	return out, err
+}
+
+// managedNotes follows ThreadBlockingInfo.t_first: structs on the thread's stack.
+func (s *survey) managedNotes(k *blockingInfo, t *dac.Thread) ([]note, error) {
+	v := k.First.Of(t)
+	if errors.Is(v.Err(), objects.ErrNotInitialised) {
+		return nil, nil
+	}
+	at, err := v.Addr()
+	var out []note
+	last := target.Addr(0)
+	for err == nil && at != 0 {
+		if !t.Stack.Contains(at) || at <= last || len(out) == limits.BlockingItems {
+			return out, target.Corruptf("a note at %#x", uint64(at))
+		}
+		last = at
+		var n note
+		if n, err = s.managedNote(k, shapes.Instance(at)); err != nil {
+			return out, err
+		}
+		out = append(out, n)
+		var next uint64
+		next, err = k.Next.Uint(shapes.Instance(at))
+		at = target.Addr(next)
+	}
+	return out, err
+}
+
+// managedNote reads one note. Up to .NET 10 that of a monitor names the lock in its sync block, and others a variable that
+// refers to the object.
+func (s *survey) managedNote(k *blockingInfo, at shapes.Instance) (note, error) {
+	v, err := ints(at, &k.Kind, &k.Timeout)
+	if err != nil {
+		return note{}, err
+	}
+	p, err := k.Object.Uint(at)
+	if err != nil {
+		return note{}, err
+	}
+	n := note{timeout: int32(v[1]), pulse: v[0] == kindMonitorWait || v[0] == kindCondition}
+	switch v[0] {
+	case kindMonitorLock, kindMonitorWait:
+		b, err := s.r.rt.SyncBlockOfLock(target.Addr(p))
+		if err != nil {
+			return n, err
+		}
+		n.monitor = &b
+	case kindLock, kindCondition:
+		if n.object, err = target.Pointer(s.r.rt.Memory(), target.Addr(p)); err != nil {
+			return n, err
+		}
+	default:
+		return n, target.Corruptf("a note of kind %d", v[0])
+	}
+	return n, nil
+}
+
+// noted adds a wait that is noted. A wait for the pulse of a monitor of which a lock of the class library is made is one for
+// that lock.
+func (s *survey) noted(t *threads.Thread, n *note) {
+	w := &wait{thread: t, pulse: n.pulse, timeout: n.timeout, how: answer.HowRecorded}
+	switch {
+	case n.monitor == nil:
+		w.lock = s.byObj[n.object]
+	case !n.pulse:
+		w.lock = s.monitor(n.monitor)
+	default:
+		s.pulsed(w, n.monitor)
+	}
+	if w.lock == nil && w.task == 0 && w.event == 0 {
+		return
+	}
+	s.addWait(w)
+}
+
+// pulsed finds out what a thread waits for that waits for the pulse of a monitor.
+func (s *survey) pulsed(w *wait, b *dac.SyncBlock) {
+	owner, ok := s.on[b.Object]
+	if !ok {
+		w.lock = s.monitor(b)
+		return
+	}
+	w.pulse = false
+	if s.tasks[owner] {
+		w.event = owner
+		w.task = s.taskOf(w.thread, owner)
+		return
+	}
+	if outer, ok := s.inner[owner]; ok {
+		owner = outer
+	}
+	w.lock = s.byObj[owner]
+}
+
+// taskOf finds the task that will set an event, among the objects that the thread's frames refer to: the event is what goes
+// on when it completes. 0 stands for none.
+func (s *survey) taskOf(t *threads.Thread, event target.Addr) target.Addr {
+	seen := map[target.Addr]bool{}
+	for root, err := range s.r.walker.Roots(s.ctx, t.Managed, t.OS.Registers) {
+		if err != nil || root.Interior || root.Object == 0 || seen[root.Object] {
+			continue
+		}
+		seen[root.Object] = true
+		o, err := s.r.b.Objects().Object(root.Object)
+		if err != nil {
+			continue
+		}
+		k, at, is, err := bound[task](s, o)
+		if !is || err != nil {
+			continue
+		}
+		if next, err := k.Continuation.Object(at); err == nil && s.continues(next, event) {
+			return o.Addr
+		}
+	}
+	return 0
+}
+
+// continues reports whether a task's continuation is the event, or a list that has it.
+func (s *survey) continues(next objects.Object, event target.Addr) bool {
+	if next.Addr == event || next.Addr == 0 {
+		return next.Addr != 0
+	}
+	k, at, is, err := bound[list](s, next)
+	if !is || err != nil {
+		return false
+	}
+	items, err := k.Items.Object(at)
+	if err != nil || items.Addr == 0 {
+		return false
+	}
+	a, err := shapes.ArrayOf(items)
+	if err != nil {
+		return false
+	}
+	for i := range min(a.Len, limits.ListedReferences) {
+		e, err := a.Ref(i)
+		if err != nil {
+			return false
+		}
+		if e == event {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *survey) addWait(w *wait) {
+	s.waits = append(s.waits, w)
+	if w.lock == nil {
+		return
+	}
+	d := answer.LockWaiter{Thread: w.thread.Describe(s.gaps), Pulse: w.pulse, How: w.how}
+	if w.timeout >= 0 && w.how == answer.HowRecorded {
+		d.Timeout = &w.timeout
+	}
+	w.lock.Waiting = append(w.lock.Waiting, d)
+}
+
+// inferred looks for what a thread waits for of which nothing is noted: a lock of the class library that the frames which
+// wait refer to, or a static constructor.
+func (s *survey) inferred(t *threads.Thread) {
+	a := t.Activity(s.r.walker.Walk(s.ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{}))
+	w := &wait{thread: t, how: answer.HowInferred, timeout: -1}
+	switch a.Activity {
+	case threads.ActivityLock, threads.ActivityEvent, threads.ActivityMonitorWait:
+		w.lock = s.referred(t, &a)
+	case threads.ActivityStaticInit:
+		w.class, w.runner = s.constructor(t)
+	}
+	if w.lock != nil || w.class != 0 {
+		s.addWait(w)
+	}
+}
+
+// referred is the lock that the frames of the class library at the top of the stack refer to: of the class whose method
+// waits, and waited for by its own count.
+func (s *survey) referred(t *threads.Thread, a *threads.ThreadActivity) *lock {
+	if a.By == nil {
+		return nil
+	}
+	for root, err := range s.r.walker.Roots(s.ctx, t.Managed, t.OS.Registers) {
+		if err != nil {
+			return nil
+		}
+		if root.Explicit == "" && root.Method != nil {
+			class, err := s.r.rt.TypeName(root.Method.MethodTable, dac.NameNative)
+			if err != nil || !strings.HasPrefix(class, "System.") {
+				return nil
+			}
+		}
+		if l := s.byObj[root.Object]; l != nil && !root.Interior && l.Waiters.Value > 0 {
+			return l
+		}
+		if l := s.mons[root.Object]; l != nil && !root.Interior && a.Activity == threads.ActivityLock && l.Waiters.Value > 0 {
+			return l
+		}
+	}
+	return nil
+}

@@ -1,0 +1,63 @@
+package locks
+
+import (
+	"encoding/binary"
+
+	"github.com/sosgo/sosgo/stackwalk"
+	"github.com/sosgo/sosgo/target"
+	"github.com/sosgo/sosgo/threads"
+)
+
+// waitingStack is how much of a stack is searched for the class that a thread waits for: what waits stands at its top.
+const waitingStack = 16 << 10
+
+// constructor is the class whose static constructor t waits for, and the thread that runs it: the runtime's list of these is not
+// known, so that it is a class whose constructor is on another stack, and whose MethodTable the frames that wait mention. A
+// class of 0 is none.
+func (s *survey) constructor(t *threads.Thread) (target.Addr, *threads.Thread) {
+	running := s.constructors()
+	if len(running) == 0 {
+		return 0, nil
+	}
+	stack, err := t.Stack(s.r.process)
+	if err != nil || len(stack.Ranges) == 0 {
+		return 0, nil
+	}
+	r := stack.Ranges[0]
+	buf := make([]byte, min(r.Size(), waitingStack))
+	n, _ := s.r.rt.Memory().ReadMemory(buf, r.Start)
+	for ; n >= 8; buf, n = buf[8:], n-8 {
+		word := target.Addr(binary.LittleEndian.Uint64(buf))
+		if runner := running[word]; runner != nil && runner != t {
+			return word, runner
+		}
+	}
+	return 0, nil
+}
+
+// constructors are the classes whose static constructors are on stacks, with the threads.
+func (s *survey) constructors() map[target.Addr]*threads.Thread {
+	if s.ctors != nil {
+		return s.ctors
+	}
+	s.ctors = map[target.Addr]*threads.Thread{}
+	for i := range s.r.threads {
+		t := &s.r.threads[i]
+		if t.OS == nil || t.Managed == nil {
+			continue
+		}
+		for f := range s.r.walker.Walk(s.ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{}) {
+			if f.Kind != stackwalk.FrameManaged {
+				continue
+			}
+			md, err := f.Method()
+			if err != nil || md == nil {
+				continue
+			}
+			if name, err := md.Name(); err == nil && name == ".cctor" {
+				s.ctors[md.MethodTable] = t
+			}
+		}
+	}
+	return s.ctors
+}
