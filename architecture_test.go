@@ -19,7 +19,7 @@ const modulePath = "github.com/sosgo/sosgo"
 
 // library is what commands may ask: all packages of the library, the root's
 // too, and package report for the answer that they give.
-const library = "answer codeinfo collections crash dac dac/code diagnosis disasm dump graph heap hexdump image leaks locks metadata objects report resolve shapes stackscan stackwalk target tasks threadpool threads unwind waste web heapdiff SELF"
+const library = "answer codeinfo collections crash dac dac/code diagnosis disasm dump graph heap hexdump image leaks locks metadata objects report resolve shapes stackscan stackwalk target tasks threadpool threads unwind waste web heapdiff query SELF"
 
 // mayImport says which packages of this module each package may import, as
 // docs/architecture.md explains it: nobody imports what comes later on the
@@ -70,9 +70,10 @@ var mayImport = map[string]string{
 	"locks":              "answer target dac dac/code heap objects shapes stackwalk tasks threadpool threads internal/limits",
 	"threadpool":         "answer target dac dac/code objects shapes stackwalk tasks threads internal/limits",
 	"tasks":              "answer target dac dac/code heap metadata objects shapes internal/lazy internal/limits",
+	"query":              "answer target collections dac graph heap metadata objects shapes threads internal/lazy internal/limits",
 	"leaks":              "answer target dac dac/code graph heap objects",
 	"web":                "answer target collections heap metadata objects shapes stackwalk tasks threads internal/limits",
-	"":                   "answer target codeinfo collections crash dac dac/code diagnosis dump elfcore graph heap image locks metadata minidump objects resolve roots shapes stackscan stackwalk tasks threadpool threads unwind web internal/lazy internal/limits internal/modfiles internal/symstore",
+	"":                   "answer target codeinfo collections crash dac dac/code diagnosis dump elfcore graph heap image locks metadata minidump objects query resolve roots shapes stackscan stackwalk tasks threadpool threads unwind web internal/lazy internal/limits internal/modfiles internal/symstore",
 	"report":             "answer target",
 	"report/stackexport": "answer report",
 	"internal/cli":       "target report internal/outfile internal/workers",
@@ -83,20 +84,22 @@ var mayImport = map[string]string{
 	"internal/text/memorytext":  "answer report target internal/text",
 	"internal/text/threadtext":  "answer report target internal/text report/stackexport",
 	"internal/text/tasktext":    "answer report target internal/text",
+	"internal/text/querytext":   "answer report target internal/text",
 	"internal/text/apptext":     "answer report target internal/text",
 	"internal/text/typetext":    "answer report target internal/text",
 	"internal/text/processtext": "answer report target internal/text",
 
 	"internal/commands/ask":        library + " internal/cli internal/limits",
-	"internal/commands/objectcmd":  library + " internal/cli internal/commands/ask internal/text/objecttext",
+	"internal/commands/objectcmd":  library + " internal/cli internal/commands/ask internal/text/objecttext internal/text/querytext",
 	"internal/commands/memorycmd":  library + " internal/cli internal/commands/ask internal/text/memorytext",
 	"internal/commands/threadcmd":  library + " internal/cli internal/commands/ask internal/text/threadtext",
 	"internal/commands/taskcmd":    library + " internal/cli internal/commands/ask internal/text/tasktext",
+	"internal/commands/querycmd":   library + " internal/cli internal/commands/ask internal/text/querytext",
 	"internal/commands/appcmd":     library + " internal/cli internal/commands/ask internal/text/apptext",
 	"internal/commands/typecmd":    library + " internal/cli internal/commands/ask internal/text/typetext",
 	"internal/commands/processcmd": library + " internal/cli internal/commands/ask internal/limits internal/text/processtext",
 	"internal/commands": library + " elfcore minidump report/stackexport internal/limits internal/sandbox internal/cli internal/text internal/commands/ask " +
-		"internal/commands/objectcmd internal/commands/memorycmd internal/commands/threadcmd internal/commands/taskcmd internal/commands/appcmd internal/commands/typecmd internal/commands/processcmd",
+		"internal/commands/objectcmd internal/commands/memorycmd internal/commands/threadcmd internal/commands/taskcmd internal/commands/appcmd internal/commands/querycmd internal/commands/typecmd internal/commands/processcmd",
 	"cmd/sosgo": "internal/cli internal/commands",
 }
 

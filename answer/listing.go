@@ -2,6 +2,7 @@ package answer
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 
 	"github.com/sosgo/sosgo/target"
@@ -16,6 +17,9 @@ type Listing struct {
 	// Statistics of Objects are nil until these were read, and if none could be.
 	*Statistics
 	Strings *StringCounts `json:"strings,omitempty"`
+	// Columns and Rows are the table that -select asks for, instead of all others.
+	Columns []QueryColumn              `json:"columns,omitempty"`
+	Rows    iter.Seq2[QueryRow, error] `json:"rows,omitempty"`
 }
 
 // Statistics count objects by type.

@@ -27,6 +27,8 @@ type Object struct {
 	Collection *CollectionSummary `json:"collection,omitempty" doc:"of a collection of the class libraries: its first elements"`
 	References []Reference        `json:"references,omitempty" doc:"with -refs: the objects that it refers to"`
 
+	Shown []Evaluation `json:"shown,omitempty" doc:"with -show: what the expressions are worth"`
+
 	StringStart string `json:"-"` // where String is missing: what could be read of it
 	StringErr   error  `json:"-"` // why String is missing
 	ArrayErr    error  `json:"-"` // why the bounds of an array are missing

@@ -130,3 +130,10 @@ func (r *Runtime) syncCacheAt(a target.Addr) (syncCache, error) {
 	}
 	return c, nil
 }
+
+// HashCode is the hash code that is kept in the header; false where none is. One that had to make room for a lock is in the
+// object's sync block.
+func (h ObjectHeader) HashCode() (uint32, bool) {
+	const mask = headerHashOrSyncBlock | headerIsHashCode
+	return uint32(h & headerSyncIndexMask), h&mask == mask
+}

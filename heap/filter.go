@@ -26,6 +26,8 @@ type Filter struct {
 	// Counts, if not nil, is for who knows the objects that Start chooses: it counts them by type as Stats would,
 	// looking at the filter's Type and sizes alone. It is asked where the filter has nothing else.
 	Counts func(context.Context, *Filter) (Stats, error)
+	// Where, if not nil, makes a test of objects for one goroutine; it is asked for each object that the rest chooses.
+	Where func() func(*Object) bool
 	// MinSize and MaxSize bound the size in bytes; 0 does not.
 	MinSize, MaxSize uint64
 }
@@ -100,6 +102,7 @@ type Sieve struct {
 	all    bool
 	types  []verdict // by Object.typeID
 	max    uint64
+	where  func(*Object) bool
 }
 
 type verdict uint8
@@ -117,7 +120,10 @@ func NewSieve(f *Filter) *Sieve {
 	if s.max == 0 {
 		s.max = ^uint64(0)
 	}
-	s.all = f.Type == nil && f.Start == nil && f.MinSize == 0 && f.MaxSize == 0
+	if f.Where != nil {
+		s.where = f.Where()
+	}
+	s.all = f.Where == nil && f.Type == nil && f.Start == nil && f.MinSize == 0 && f.MaxSize == 0
 	return s
 }
 
@@ -129,7 +135,7 @@ func (s *Sieve) Pass(o *Object) bool {
 	if o.Size < s.filter.MinSize || o.Size > s.max {
 		return false
 	}
-	return (s.filter.Type == nil || s.passType(o)) && (s.filter.Start == nil || s.filter.Start(o.Addr))
+	return (s.filter.Type == nil || s.passType(o)) && (s.filter.Start == nil || s.filter.Start(o.Addr)) && (s.where == nil || s.where(o))
 }
 
 func (s *Sieve) passType(o *Object) bool {

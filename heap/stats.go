@@ -49,7 +49,7 @@ func (s *Stats) ByCount() {
 
 // Stats counts the objects that f chooses, by type.
 func (h *Heap) Stats(ctx context.Context, f *Filter, o ScanOptions) (Stats, error) {
-	if f != nil && f.Counts != nil && f.Segments == nil && f.Generations == nil && f.Range == (target.Range{}) {
+	if f != nil && f.Counts != nil && f.Where == nil && f.Segments == nil && f.Generations == nil && f.Range == (target.Range{}) {
 		return f.Counts(ctx, f)
 	}
 	total := NewCounter(h, f)

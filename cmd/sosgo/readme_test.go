@@ -40,6 +40,19 @@ func run(t *testing.T, args ...string) (stdout, stderr string, code int) {
 	return out.String(), errs.String(), code
 }
 
+// shellWords cuts a command line into words; single quotes keep one together.
+func shellWords(line string) []string {
+	var words []string
+	for i, part := range strings.Split(line, "'") {
+		if i%2 == 1 {
+			words = append(words, part)
+		} else {
+			words = append(words, strings.Fields(part)...)
+		}
+	}
+	return words
+}
+
 // TestReadme runs the commands of README.md and compares what they print.
 func TestReadme(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(root, "testdata", "dumps", "net10-zoo")); err != nil {
@@ -57,7 +70,7 @@ func TestReadme(t *testing.T) {
 		args, ok := strings.CutPrefix(command, "$ sosgo ")
 		require.True(t, ok, command)
 		t.Run(args, func(t *testing.T) {
-			got, errs, code := run(t, strings.Fields(args)...)
+			got, errs, code := run(t, shellWords(args)...)
 			require.Zero(t, code, errs)
 			got = cut(got)
 			if *updateReadme {

@@ -20,6 +20,7 @@ const (
 	GroupThreads Group = "Threads and stacks"
 	GroupTasks   Group = "What the program waits for"
 	GroupApp     Group = "What the application does"
+	GroupAsk     Group = "Questions of your own"
 	GroupTypes   Group = "Types and code"
 	GroupProcess Group = "Process and memory"
 	GroupShell   Group = "sosgo itself"
@@ -27,7 +28,7 @@ const (
 
 // Groups lists the groups in the order of the command list.
 func Groups() []Group {
-	return []Group{GroupObjects, GroupMemory, GroupThreads, GroupTasks, GroupApp, GroupTypes, GroupProcess, GroupShell}
+	return []Group{GroupObjects, GroupMemory, GroupThreads, GroupTasks, GroupApp, GroupAsk, GroupTypes, GroupProcess, GroupShell}
 }
 
 // A Command is one entry of the command table, from which parsing, help,
@@ -50,6 +51,9 @@ type Command struct {
 	NeedsDump bool // the dump is open when Ask starts
 	DumpArg   bool // the first argument may name the dump file
 	Hidden    bool // not in lists
+	// Raw: on a line of a session the argument is the text behind the options, as it stands there, with its quotes and
+	// |; a filter of the output begins with | and its name.
+	Raw bool
 
 	// Ask turns the options into a question to the library and returns its
 	// answer, which is then written in the form that the user wants. An answer

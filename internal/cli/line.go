@@ -144,7 +144,10 @@ func (a *app) runPart(ctx context.Context, text string) error {
 		return nil
 	}
 	threads, text := cutThread(text)
-	l, err := parseLine(text)
+	l, raw, err := a.rawLine(text)
+	if !raw {
+		l, err = parseLine(text)
+	}
 	l.threads = threads
 	if err == nil {
 		for _, f := range l.filters {

@@ -1,5 +1,5 @@
 // Package commands is the table of sosgo's commands, which stand in packages by
-// the groups that help shows: objectcmd, memorycmd, threadcmd, taskcmd, appcmd, typecmd, processcmd. A
+// the groups that help shows: objectcmd, memorycmd, threadcmd, taskcmd, appcmd, querycmd, typecmd, processcmd. A
 // command turns its options into one question to the library and names the
 // renderer of the answer; it computes nothing and prints nothing.
 package commands
@@ -19,6 +19,7 @@ import (
 	"github.com/sosgo/sosgo/internal/commands/memorycmd"
 	"github.com/sosgo/sosgo/internal/commands/objectcmd"
 	"github.com/sosgo/sosgo/internal/commands/processcmd"
+	"github.com/sosgo/sosgo/internal/commands/querycmd"
 	"github.com/sosgo/sosgo/internal/commands/taskcmd"
 	"github.com/sosgo/sosgo/internal/commands/threadcmd"
 	"github.com/sosgo/sosgo/internal/commands/typecmd"
@@ -33,6 +34,7 @@ func All() []cli.Command {
 		threadcmd.Commands(),
 		taskcmd.Commands(),
 		appcmd.Commands(),
+		querycmd.Commands(),
 		typecmd.Commands(),
 		processcmd.Commands(),
 	))

@@ -170,3 +170,19 @@ const (
 	ImageEHMethods = 1 << 24  // methods of an image that have exception clauses
 	NativeVars     = 1 << 20  // locations of one method's variables
 )
+
+// What a user asks: expressions and queries.
+const (
+	ExpressionBytes   = 1 << 20
+	ExpressionDepth   = 10_000
+	ExpressionNodes   = 1 << 18
+	ExpressionDigits  = 64       // of one number
+	ExpressionPattern = 64 << 10 // bytes of a regular expression
+	ExpressionText    = 1 << 20  // UTF-16 code units of a string that is computed with
+	ExpressionItems   = 1 << 20  // objects that refs or referrers lists
+	QueryColumns      = 256      // that one query shows, groups by or sorts by
+	QueryRows         = 1 << 24  // that a query holds: to sort them, or as groups
+	QueryMemory       = 1 << 30  // bytes that these may take
+	QueryTypes        = 1 << 22  // types that a query knows by name
+	SuggestedNames    = 1 << 16  // that are compared with a wrong one
+)

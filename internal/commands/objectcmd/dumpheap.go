@@ -6,6 +6,8 @@ import (
 	"github.com/sosgo/sosgo/internal/cli"
 	"github.com/sosgo/sosgo/internal/commands/ask"
 	"github.com/sosgo/sosgo/internal/text/objecttext"
+	"github.com/sosgo/sosgo/internal/text/querytext"
+	"github.com/sosgo/sosgo/query"
 	"github.com/sosgo/sosgo/report"
 )
 
@@ -24,6 +26,8 @@ func dumpHeapCommand() cli.Command {
 			{Name: "bycount", Kind: cli.Bool, Summary: "sort the statistics by the number of objects"},
 			{Name: "live", Kind: cli.Bool, Summary: "only objects that something keeps alive: see gcroot"},
 			{Name: "dead", Kind: cli.Bool, Summary: "only objects that nothing keeps alive, and free blocks"},
+			{Name: "where", Kind: cli.Str, Value: "EXPR", Summary: "only objects for which the expression is true: see query"},
+			{Name: "select", Kind: cli.Str, Value: "COLUMNS", Summary: "a table of these expressions instead: address, size, Name"},
 			{Name: "ignoregcstate", Kind: cli.Bool, Summary: "no word about a heap that a garbage collection was changing"},
 			{Name: "noprogress", Kind: cli.Bool, Summary: "no progress display"},
 		}, ask.FilterOptions()...),
@@ -31,6 +35,7 @@ func dumpHeapCommand() cli.Command {
 		Examples: []cli.Example{
 			{Line: "dumpheap -stat", Text: "what fills the heap"},
 			{Line: "dumpheap -type Order -min 1k", Text: "large objects of types whose name contains Order"},
+			{Line: "dumpheap -type Order -where 'Total > 100' -select 'address, Total, Customer.Name'", Text: "some objects, with fields of theirs"},
 			{Line: "dumpheap -strings -stat", Text: "strings that are there many times"},
 		},
 		Result: report.Result[answer.Listing](),
@@ -48,6 +53,25 @@ func askDumpHeap(c *cli.Context) (report.Answer, error) {
 	}
 	if o.Filter.Range, err = ask.AddressRange(c); err != nil {
 		return report.Answer{}, err
+	}
+	if columns, ok := c.Str("select"); ok {
+		return askSelected(c, o.Filter, columns)
+	}
+	if where, ok := c.Str("where"); ok {
+		p, err := ask.Asked(c)
+		if err != nil {
+			return report.Answer{}, err
+		}
+		chosen, err := query.Chooses(c.Context(), p, where, o.Filter)
+		if err != nil {
+			return report.Answer{}, ask.Misread(c, err)
+		}
+		o.Filter.Where = chosen.Filter
+		c.AtEnd(func() {
+			if err := chosen.Undecided(); err != nil {
+				c.Warn(err)
+			}
+		})
 	}
 	l, err := listing(c, h, o)
 	if err != nil {
@@ -79,4 +103,23 @@ func scanOptions(c *cli.Context) heap.ScanOptions {
 		return heap.ScanOptions{Jobs: c.Jobs}
 	}
 	return ask.Scan(c, "scanning the heap")
+}
+
+// askSelected is dumpheap -select.
+func askSelected(c *cli.Context, f *heap.Filter, columns string) (report.Answer, error) {
+	for _, name := range []string{"stat", "short", "strings", "thinlock", "bycount"} {
+		if c.Bool(name) {
+			return report.Answer{}, c.Usagef("-select makes a table of its own, and -%s another", name)
+		}
+	}
+	p, err := ask.Asked(c)
+	if err != nil {
+		return report.Answer{}, err
+	}
+	where, _ := c.Str("where")
+	q, err := query.Select(c.Context(), p, where, columns, query.Options{Filter: f})
+	if err != nil {
+		return report.Answer{}, ask.Misread(c, err)
+	}
+	return report.Say(q.Listing(), querytext.Listing), nil
 }

@@ -7,7 +7,9 @@ import (
 	"github.com/sosgo/sosgo/internal/cli"
 	"github.com/sosgo/sosgo/internal/commands/ask"
 	"github.com/sosgo/sosgo/internal/text/objecttext"
+	"github.com/sosgo/sosgo/internal/text/querytext"
 	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/query"
 	"github.com/sosgo/sosgo/report"
 	"github.com/sosgo/sosgo/target"
 )
@@ -20,11 +22,15 @@ func dumpObjCommand() cli.Command {
 			"values, dates and other values that fit on the line stand behind the field's name.",
 		Options: []cli.Option{
 			{Name: "nofields", Kind: cli.Bool, Summary: "leave the fields out"},
+			{Name: "show", Kind: cli.Str, Value: "EXPR", Summary: "what expressions about it are worth, instead of its fields: Customer.Name, size"},
 			{Name: "refs", Kind: cli.Bool, Summary: "list the objects that it refers to, as the GC sees them"},
 		},
-		Args:     []cli.Arg{{Name: "address", Kind: cli.Address, Summary: "address of the object"}},
-		Examples: []cli.Example{{Line: "dumpobj 7f079cc00b40", Text: "show the object at that address"}},
-		Result:   report.Result[answer.Object](),
+		Args: []cli.Arg{{Name: "address", Kind: cli.Address, Summary: "address of the object"}},
+		Examples: []cli.Example{
+			{Line: "dumpobj 7f079cc00b40", Text: "show the object at that address"},
+			{Line: "dumpobj -show 'Customer.Name, size, retained' 7f079cc00b40", Text: "what these expressions are worth for it"},
+		},
+		Result: report.Result[answer.Object](),
 	}
 }
 
@@ -37,6 +43,9 @@ func askDumpObj(c *cli.Context) (report.Answer, error) {
 	o, err := r.Describe(c.Context(), a, objects.DescribeOptions{NoFields: c.Bool("nofields"), References: c.Bool("refs")})
 	if err != nil {
 		return invalidObject(err)
+	}
+	if show, ok := c.Str("show"); ok {
+		return askShown(c, o, show)
 	}
 	if !c.Bool("nofields") && !c.SOS {
 		summarise(c, r, a, o)
@@ -59,6 +68,25 @@ func summarise(c *cli.Context, r *objects.Reader, a target.Addr, o *answer.Objec
 	}
 	o.Collection, err = l.Summary(object, firstElements)
 	o.Note(err)
+}
+
+// askShown is dumpobj -show.
+func askShown(c *cli.Context, o *answer.Object, show string) (report.Answer, error) {
+	p, err := ask.Asked(c)
+	if err != nil {
+		return report.Answer{}, err
+	}
+	of, err := p.Objects.Proven(o.Address)
+	if err != nil {
+		return report.Answer{}, err
+	}
+	e, err := query.EvaluateOf(c.Context(), p, of, show)
+	if err = ask.Misread(c, err); e == nil {
+		return report.Answer{}, err
+	}
+	o.NoteAll(e.Noted())
+	o.Shown = e.Values
+	return report.Say(o, func(p *report.Page, o *answer.Object) { querytext.Evaluations(p, &answer.Evaluations{Values: o.Shown}) }), err
 }
 
 // invalidObject is the answer where there is no object, or it can't be read.

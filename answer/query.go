@@ -1,0 +1,192 @@
+package answer
+
+import (
+	"encoding/json"
+	"iter"
+	"math"
+	"reflect"
+	"strconv"
+
+	"github.com/sosgo/sosgo/target"
+)
+
+// A CellKind says what a Cell is.
+type CellKind uint8
+
+// The kinds of cells.
+const (
+	CellMissing CellKind = iota // Err says why
+	CellNull
+	CellBool    // Bits
+	CellInt     // Bits, signed
+	CellUint    // Bits
+	CellAddress // Bits
+	CellFloat   // Bits of a double
+	CellDecimal // Text has the digits
+	CellText    // Text
+	CellEnum    // Text is the name, Bits the number
+	CellObject  // Bits is the address, Text what it says on one line, Type its type
+	CellStruct  // the same of a value type in place
+	CellType    // Text is the name, Bits the MethodTable
+)
+
+var cellWords = [...]string{"missing", "null", "bool", "int", "uint", "address", "float", "decimal", "text", "enum", "object", "struct", "type"}
+
+// String is the kind in a word.
+func (k CellKind) String() string { return cellWords[k] }
+
+// A Cell is what an expression is worth. JSON has null, a boolean, a number (a string where it has more than 53 bits, or is a
+// decimal), the text of strings, the name of an enum's value, the address of other objects and structs; and an object
+// {"missing": WORDS} of what can't be known from the dump, which is not null.
+type Cell struct {
+	Kind   CellKind
+	String bool // of a CellObject: it is a string, and Text is what it says
+	Bits   uint64
+	Text   string
+	Type   string
+	Err    error
+}
+
+// Plain is the cell as text.
+func (c *Cell) Plain() string {
+	switch c.Kind {
+	case CellMissing:
+		return Absent(c.Err)
+	case CellNull:
+		return "null"
+	case CellBool:
+		return strconv.FormatBool(c.Bits != 0)
+	case CellInt:
+		return strconv.FormatInt(int64(c.Bits), 10)
+	case CellUint:
+		return strconv.FormatUint(c.Bits, 10)
+	case CellAddress:
+		return "0x" + strconv.FormatUint(c.Bits, 16)
+	case CellFloat:
+		return strconv.FormatFloat(math.Float64frombits(c.Bits), 'g', -1, 64)
+	case CellObject:
+		if c.String {
+			return Quote(c.Text)
+		}
+		return strconv.FormatUint(c.Bits, 16)
+	case CellStruct:
+		if c.Text == "" {
+			return strconv.FormatUint(c.Bits, 16)
+		}
+	}
+	return c.Text
+}
+
+// exactBits is how many bits of an integer every reader of JSON keeps.
+const exactBits = 53
+
+// MarshalJSON is for encoding/json.
+func (c Cell) MarshalJSON() ([]byte, error) {
+	switch c.Kind {
+	case CellMissing:
+		return json.Marshal(struct {
+			Missing string `json:"missing"`
+		}{c.Err.Error()})
+	case CellNull:
+		return []byte("null"), nil
+	case CellBool:
+		return strconv.AppendBool(nil, c.Bits != 0), nil
+	case CellInt, CellUint:
+		if n := int64(c.Bits); c.Kind == CellInt && n > -1<<exactBits && n < 1<<exactBits || c.Kind == CellUint && c.Bits < 1<<exactBits {
+			return []byte(c.Plain()), nil
+		}
+	case CellFloat:
+		if f := math.Float64frombits(c.Bits); !math.IsNaN(f) && !math.IsInf(f, 0) {
+			return []byte(c.Plain()), nil
+		}
+	case CellObject:
+		if c.String {
+			return json.Marshal(c.Text)
+		}
+		return json.Marshal(target.Addr(c.Bits))
+	case CellStruct:
+		if c.Text == "" {
+			return json.Marshal(target.Addr(c.Bits))
+		}
+	}
+	return json.Marshal(c.Plain())
+}
+
+// JSONType is what MarshalJSON writes, for documentation: anything.
+func (Cell) JSONType() reflect.Type { return reflect.TypeFor[any]() }
+
+// A QueryColumn is a column of the rows of a query.
+type QueryColumn struct {
+	Name  string `json:"name" doc:"its name, which is the rows' key"`
+	Count bool   `json:"-"` // numbers of things or bytes
+}
+
+// A QueryRow is a row of a query: a cell for each column. JSON has an object with the columns' names.
+type QueryRow struct {
+	Columns []QueryColumn
+	Cells   []Cell
+}
+
+// AppendJSON appends the row as JSON.
+func (r QueryRow) AppendJSON(b []byte) []byte {
+	b = append(b, '{')
+	for i := range r.Cells {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(appendJSONText(b, r.Columns[i].Name), ':')
+		cell, err := r.Cells[i].MarshalJSON()
+		if err != nil {
+			cell = []byte("null")
+		}
+		b = append(b, cell...)
+	}
+	return append(b, '}')
+}
+
+// MarshalJSON is for encoding/json.
+func (r QueryRow) MarshalJSON() ([]byte, error) { return r.AppendJSON(nil), nil }
+
+// JSONType is what MarshalJSON writes, for documentation: the columns are the query's.
+func (QueryRow) JSONType() reflect.Type { return reflect.TypeFor[map[string]any]() }
+
+// A Query is the answer to a query. Its rows are read while they are listed.
+type Query struct {
+	Gaps
+	Columns []QueryColumn              `json:"columns"`
+	Rows    iter.Seq2[QueryRow, error] `json:"rows"`
+	// Total and Looked are known when Rows were read.
+	Total  uint64 `json:"count" doc:"number of rows"`
+	Looked uint64 `json:"looked" doc:"number of objects, or rows of another source, that the query looked at"`
+	// More: the query, or a limit, cut the list.
+	More bool `json:"more,omitempty" doc:"there are more rows than the query, or a limit, wanted"`
+}
+
+// Listing is the rows as a Listing has them.
+func (q *Query) Listing() *Listing {
+	l := &Listing{Columns: q.Columns}
+	l.Rows = func(yield func(QueryRow, error) bool) {
+		q.Rows(yield)
+		l.NoteAll(q.Noted())
+		l.Fail(q.Failure())
+	}
+	return l
+}
+
+// An Evaluation is what one expression is worth.
+type Evaluation struct {
+	Expression string      `json:"expression" doc:"the expression"`
+	Value      Cell        `json:"value" doc:"what it is worth"`
+	Kind       string      `json:"kind" doc:"\"null\", \"bool\", \"int\", \"uint\", \"address\", \"float\", \"decimal\", \"text\", \"enum\", \"object\", \"struct\", \"type\", \"list\" or \"missing\""`
+	Type       string      `json:"type,omitempty" doc:"the type of an object, struct or enum"`
+	Address    target.Addr `json:"address,omitempty" doc:"where the object or struct is"`
+	Text       string      `json:"text,omitempty" doc:"an object or struct on one line"`
+	Items      []Cell      `json:"items,omitempty" doc:"of a list: its items, or the first of them"`
+	Count      uint64      `json:"count,omitempty" doc:"of a list: how many items it has"`
+}
+
+// Evaluations are what expressions are worth, one by one.
+type Evaluations struct {
+	Gaps
+	Values []Evaluation `json:"values"`
+}

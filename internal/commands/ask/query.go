@@ -1,0 +1,43 @@
+package ask
+
+import (
+	"errors"
+
+	"github.com/sosgo/sosgo/internal/cli"
+	"github.com/sosgo/sosgo/query"
+	"github.com/sosgo/sosgo/threads"
+)
+
+// Asked is what questions of the user's own are about: the view that the session looks at, with its current thread, and with
+// $_ and $thread as variables.
+func Asked(c *cli.Context) (*query.Process, error) {
+	p, err := View(c).Asked(GraphOptions(c))
+	if err != nil {
+		return nil, err
+	}
+	p.Thread = func() (*threads.Thread, error) {
+		list, err := Threads(c)
+		if err != nil {
+			return nil, err
+		}
+		return CurrentThread(c, list), nil
+	}
+	p.Variables = map[string]query.Value{}
+	if a, ok := c.Session.Last(); ok {
+		p.Variables["$_"] = query.Address(a)
+	}
+	if id, ok := c.Session.Thread(); ok {
+		p.Variables["$thread"] = query.Uint(uint64(id))
+	}
+	p.Scan = Scan(c, "asking the heap")
+	return p, nil
+}
+
+// Misread makes an error about what the user wrote one about the command line.
+func Misread(c *cli.Context, err error) error {
+	var bad *query.Error
+	if errors.As(err, &bad) {
+		return c.Usagef("%v", err)
+	}
+	return err
+}

@@ -1,0 +1,428 @@
+package query
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/metadata"
+	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/target"
+)
+
+// A form is how a value is stored.
+type form uint8
+
+const (
+	formUnknown form = iota // err says why
+	formBool
+	formChar
+	formSigned
+	formUnsigned
+	formFloat32
+	formFloat64
+	formAddress // native integers and pointers
+	formReference
+	formStruct
+	formDecimal
+	formNullable // of the value at inner, if the bool at has is true
+)
+
+// An access is how a field, an element or the content of a box is read: bound
+// once to a type, and read without an allocation.
+type access struct {
+	form   form
+	size   uint8
+	off    uint32        // of a field, from the start of its type's fields
+	typ    *objects.Type // of a struct or enum
+	static *objects.Field
+	has    uint32  // of a Nullable: where it says whether it has a value
+	inner  *access // of a Nullable: the value, whose off counts from the Nullable
+	err    error
+}
+
+var primitiveForms = map[metadata.ElementType]access{
+	metadata.ElementBoolean: {form: formBool, size: 1}, metadata.ElementChar: {form: formChar, size: 2},
+	metadata.ElementI1: {form: formSigned, size: 1}, metadata.ElementU1: {form: formUnsigned, size: 1},
+	metadata.ElementI2: {form: formSigned, size: 2}, metadata.ElementU2: {form: formUnsigned, size: 2},
+	metadata.ElementI4: {form: formSigned, size: 4}, metadata.ElementU4: {form: formUnsigned, size: 4},
+	metadata.ElementI8: {form: formSigned, size: 8}, metadata.ElementU8: {form: formUnsigned, size: 8},
+	metadata.ElementR4: {form: formFloat32, size: 4}, metadata.ElementR8: {form: formFloat64, size: 8},
+	metadata.ElementPtr: {form: formAddress, size: 8}, metadata.ElementByRef: {form: formAddress, size: 8},
+	metadata.ElementI: {form: formAddress, size: 8}, metadata.ElementU: {form: formAddress, size: 8},
+	metadata.ElementFnPtr:  {form: formAddress, size: 8},
+	metadata.ElementString: {form: formReference, size: 8}, metadata.ElementClass: {form: formReference, size: 8},
+	metadata.ElementVar: {form: formReference, size: 8}, metadata.ElementMVar: {form: formReference, size: 8},
+	metadata.ElementArray: {form: formReference, size: 8}, metadata.ElementSZArray: {form: formReference, size: 8},
+	metadata.ElementObject: {form: formReference, size: 8},
+}
+
+// accessOf is how a value of element type et is read, of type t if it is a
+// struct or enum.
+func accessOf(et metadata.ElementType, t *objects.Type, err error) *access {
+	a, ok := primitiveForms[et]
+	switch {
+	case ok:
+		if a.form == formSigned || a.form == formUnsigned {
+			if t != nil && t.IsEnum() {
+				a.typ = t
+			}
+		}
+		return &a
+	case err != nil:
+		return &access{err: err}
+	case et != metadata.ElementValueType || t == nil:
+		return &access{err: target.Unsupportedf("a value of element type %#x", uint8(et))}
+	}
+	return structAccess(t)
+}
+
+// structAccess is how a value type is read: decimals and what is null or not have forms of their own.
+func structAccess(t *objects.Type) *access {
+	name, err := t.Name()
+	if err != nil {
+		return &access{form: formStruct, typ: t}
+	}
+	switch {
+	case name == "System.Decimal":
+		return &access{form: formDecimal, size: 16, typ: t}
+	case strings.HasPrefix(name, "System.Nullable`1"):
+		if a := nullableAccess(t); a != nil {
+			return a
+		}
+	}
+	return &access{form: formStruct, typ: t}
+}
+
+func nullableAccess(t *objects.Type) *access {
+	has, err := t.InstanceField("hasValue")
+	if err != nil {
+		return nil
+	}
+	value, err := t.InstanceField("value")
+	if err != nil {
+		return nil
+	}
+	inner := fieldAccess(value)
+	return &access{form: formNullable, typ: t, has: has.Offset, inner: inner}
+}
+
+// fieldAccess is how a field is read.
+func fieldAccess(f *objects.Field) *access {
+	if f.Static {
+		return &access{static: f}
+	}
+	if err := f.Err(); err != nil && f.ElementType == metadata.ElementValueType {
+		return &access{err: err}
+	}
+	var t *objects.Type
+	var err error
+	if f.ElementType == metadata.ElementValueType || isEnumField(f) {
+		t, err = declaredType(f)
+	}
+	a := accessOf(f.ElementType, t, err)
+	a.off = f.Offset
+	return a
+}
+
+// isEnumField reports whether the signature has another type than the byte of the field: an enum.
+func isEnumField(f *objects.Field) bool {
+	sig := f.Signature()
+	return sig != nil && sig.Kind != f.ElementType
+}
+
+// declaredType is the type of a field, nil where it is not loaded. It is told by the field and not by where it is: no
+// memory is read at 0.
+func declaredType(f *objects.Field) (*objects.Type, error) { return f.At(0).Type() }
+
+// maxMembers is how many members an error about a wrong name lists.
+const maxMembers = 12
+
+// errNoMember says that a type has no member of a name.
+var errNoMember = errors.New("no such member")
+
+// An ambiguousError says that several fields may be meant.
+type ambiguousError struct {
+	name   string
+	fields []string
+}
+
+func (e *ambiguousError) Error() string {
+	return fmt.Sprintf("%s is ambiguous: the type has %s; write the field's name, between back-ticks if need be", e.name, strings.Join(e.fields, ", "))
+}
+
+// findField finds what a name means for a type: the first of these steps that has an answer. A field with exactly this
+// name, of the type or of the nearest base class; what the compiler made of it, <name>…; what habits make of it: _name,
+// m_name, s_name, _Name, name. Several fields of one step are an ambiguousError.
+func findField(t *objects.Type, name string, static bool) (*objects.Field, error) {
+	fields, err := t.Fields()
+	if err != nil && len(fields) == 0 {
+		return nil, err
+	}
+	steps := []func(string) bool{
+		func(s string) bool { return s == name },
+		func(s string) bool { return strings.HasPrefix(s, "<"+name+">") },
+		func(s string) bool { return isHabit(s, name) },
+	}
+	for _, is := range steps {
+		if f, err := oneField(fields, name, static, is); f != nil || err != nil {
+			return f, err
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return nil, errNoMember
+}
+
+// oneField is the field whose name is one that counts. Of fields with one name the most derived type's counts: it is last.
+func oneField(fields []*objects.Field, name string, static bool, is func(string) bool) (*objects.Field, error) {
+	var found *objects.Field
+	var names []string
+	for _, f := range fields {
+		if f.Static != static || !is(f.Name) {
+			continue
+		}
+		if found == nil || found.Name != f.Name {
+			names = append(names, f.Name)
+		}
+		found = f
+	}
+	if len(names) > 1 {
+		return nil, &ambiguousError{name: name, fields: names}
+	}
+	return found, nil
+}
+
+// isHabit reports whether a field is how people name what a property of that name returns.
+func isHabit(field, name string) bool {
+	first, n := utf8.DecodeRuneInString(name)
+	lower := string(unicode.ToLower(first)) + name[n:]
+	switch field {
+	case "_" + lower, "m_" + lower, "s_" + lower, "_" + name, "m_" + name, "s_" + name, lower:
+		return true
+	}
+	return false
+}
+
+// read reads a value whose type's fields, or that itself, starts at base.
+func (f *frame) read(a *access, base target.Addr, w *target.Window) Value {
+	at := base + target.Addr(a.off)
+	switch a.form {
+	case formStruct:
+		return Value{kind: KindStruct, bits: uint64(at), typ: a.typ}
+	case formNullable:
+		b, err := w.Bytes(at+target.Addr(a.has), 1)
+		if err != nil {
+			return Failed(err)
+		}
+		if b[0] == 0 {
+			return null
+		}
+		return f.read(a.inner, at, w)
+	case formUnknown:
+		return f.readOther(a)
+	}
+	b, err := w.Bytes(at, int(a.size))
+	if err != nil {
+		return Failed(err)
+	}
+	return a.decode(b)
+}
+
+// readOther is a static field, or an error.
+func (f *frame) readOther(a *access) Value {
+	if a.static == nil {
+		return Failed(a.err)
+	}
+	if a.static.Thread {
+		return f.threadStatic(a.static)
+	}
+	return f.fromValue(a.static.StaticValue().Value)
+}
+
+// decode makes a value of its bytes.
+func (a *access) decode(b []byte) Value {
+	switch a.form {
+	case formBool:
+		return Bool(b[0] != 0)
+	case formChar:
+		return Value{kind: KindChar, bits: uint64(binary.LittleEndian.Uint16(b))}
+	case formSigned:
+		return Value{kind: KindInt, bits: uint64(signed(b)), typ: a.typ}
+	case formUnsigned:
+		v := Uint(unsigned(b))
+		v.typ = a.typ
+		return v
+	case formFloat32:
+		return Float(float64(math.Float32frombits(binary.LittleEndian.Uint32(b))))
+	case formFloat64:
+		return Float(math.Float64frombits(binary.LittleEndian.Uint64(b)))
+	case formAddress:
+		return Value{kind: KindUint, bits: binary.LittleEndian.Uint64(b), hex: true}
+	case formReference:
+		return Object(target.Addr(binary.LittleEndian.Uint64(b)))
+	case formDecimal:
+		return decimalOf(b)
+	}
+	return Failed(errNoValue)
+}
+
+func unsigned(b []byte) uint64 {
+	switch len(b) {
+	case 1:
+		return uint64(b[0])
+	case 2:
+		return uint64(binary.LittleEndian.Uint16(b))
+	case 4:
+		return uint64(binary.LittleEndian.Uint32(b))
+	}
+	return binary.LittleEndian.Uint64(b)
+}
+
+func signed(b []byte) int64 {
+	shift := 64 - 8*len(b)
+	return int64(unsigned(b)<<shift) >> shift
+}
+
+// fromValue is a value as the library has it.
+func (f *frame) fromValue(v objects.Value) Value {
+	if v.Err() != nil {
+		return Failed(v.Err())
+	}
+	switch v.Kind() {
+	case objects.KindStruct:
+		s, err := v.Struct()
+		if err != nil {
+			return Failed(err)
+		}
+		return f.read(structAccess(s.Type), s.Addr, f.far)
+	case objects.KindReference:
+		a, err := v.Addr()
+		if err != nil {
+			return Failed(err)
+		}
+		return Object(a)
+	}
+	bits, err := v.Bits()
+	if err != nil {
+		return Failed(err)
+	}
+	a, ok := primitiveForms[v.ElementType()]
+	if !ok {
+		return Failed(target.Unsupportedf("a value of element type %#x", uint8(v.ElementType())))
+	}
+	if a.form == formSigned || a.form == formUnsigned {
+		if t, err := v.Type(); err == nil && t != nil && t.IsEnum() {
+			a.typ = t
+		}
+	}
+	var b [8]byte
+	binary.LittleEndian.PutUint64(b[:], bits)
+	return a.decode(b[:a.size])
+}
+
+// typeOf is the type of an object.
+func (f *frame) typeOf(v Value) (*objects.Type, error) {
+	if v.typ != nil {
+		return v.typ, nil
+	}
+	mt, err := f.e.p.Runtime.ObjectMethodTable(v.Addr())
+	if err == nil && f.lastType != nil && f.lastType.MT.Addr == mt {
+		return f.lastType, nil
+	}
+	o, err := f.e.p.Objects.Object(v.Addr())
+	if err != nil {
+		return nil, err
+	}
+	f.lastType = o.Type
+	return o.Type, nil
+}
+
+// object is a reference as the library has it.
+func (f *frame) object(v Value) (objects.Object, error) {
+	if v.typ != nil {
+		return objects.Object{Addr: v.Addr(), Type: v.typ}, nil
+	}
+	return f.e.p.Objects.Object(v.Addr())
+}
+
+// isString reports whether a value is a string object.
+func (f *frame) isString(v Value) bool {
+	if v.kind != KindObject {
+		return false
+	}
+	t, err := f.typeOf(v)
+	return err == nil && t.IsString()
+}
+
+// plain is what operators work with: the content of a box.
+func (f *frame) plain(v Value) Value {
+	if v.kind != KindObject {
+		return v
+	}
+	t, err := f.typeOf(v)
+	if err != nil {
+		return Failed(err)
+	}
+	if !t.MT.IsValueType() {
+		v.typ = t
+		return v
+	}
+	return f.unboxed(v, t)
+}
+
+func (f *frame) unboxed(v Value, t *objects.Type) Value {
+	return f.read(f.e.boxAccess(t), v.Addr()+dac.ObjectHeaderBytes, f.far)
+}
+
+// boxAccess is how a boxed value of a type is read.
+func (e *engine) boxAccess(t *objects.Type) *access {
+	if a, ok := e.boxes.Load(t); ok {
+		return a.(*access)
+	}
+	et, err := t.ElementType()
+	a := accessOf(et, t, err)
+	if err != nil {
+		a = &access{err: err}
+	}
+	kept, _ := e.boxes.LoadOrStore(t, a)
+	return kept.(*access)
+}
+
+// fieldOf is how a member of a type is read; the access of a member that there is not has the error errNoMember.
+func (e *engine) fieldOf(t *objects.Type, name string) *access {
+	key := memberKey{t, name}
+	if a, ok := e.members.Load(key); ok {
+		return a.(*access)
+	}
+	fd, err := findField(t, name, false)
+	if err == errNoMember {
+		fd, err = findField(t, name, true)
+	}
+	if err == nil && e.isCounted(t, name, fd) {
+		err = errNoMember
+	}
+	a := &access{err: err}
+	if err == nil {
+		a = fieldAccess(fd)
+	}
+	kept, _ := e.members.LoadOrStore(key, a)
+	return kept.(*access)
+}
+
+// isCounted reports whether a name is what tells how many elements a known collection has, where its field of nearly that name
+// tells something else: _count of a dictionary counts free entries as well.
+func (e *engine) isCounted(t *objects.Type, name string, f *objects.Field) bool {
+	return (name == "Count" || name == "Length") && f.Name != name && e.p.Collections != nil && e.p.Collections.Is(t)
+}
+
+type memberKey struct {
+	t    *objects.Type
+	name string
+}

@@ -1,0 +1,181 @@
+package query_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo/internal/testdump"
+	"github.com/sosgo/sosgo/query"
+)
+
+// TestErrors: what is wrong is told with its place and with what may have been meant.
+func TestErrors(t *testing.T) {
+	p := asked(t, testdump.Open(t, "net10-zoo").Dump)
+	for text, want := range map[string]string{
+		"1 +":                               `column 4, at "the end": an expression is missing`,
+		"(1":                                ") is missing before this",
+		`"abc`:                              `column 1`,
+		"x[1":                               "] is missing",
+		"1 | 2":                             "bor(a, b)",
+		"Debuggee.Zoo.Statcs.Int":           "did you mean Debuggee.Zoo.Statics?",
+		"Debuggee.Zoo.Statics.Itn":          "did you mean Int?",
+		"siz(1)":                            "did you mean size?",
+		"size(1, 2)":                        "size(x) has 2 arguments here",
+		"(Debuggee.Zoo.Dgo)0x10000000":      "did you mean Debuggee.Zoo.Dog?",
+		"Debuggee.Zoo.Statics.Null.Length":  "of a null reference; ?. is null there",
+		"Node.x":                            "Node is ambiguous: it may be Debuggee.Zoo.Node",
+		"1 matches /(/":                     "error parsing regexp",
+		"$x":                                "$x has no value",
+		"@nope":                             "there is no",
+		"count()":                           "count is a function of groups",
+		"12abz":                             `"12abz" is no number`,
+		`Debuggee.Zoo.Statics.String.Foo()`: "nothing of the program can be called",
+		`1 / 0`:                             "division by zero",
+		`9223372036854775807 * 9`:           "more than 64 bits",
+		`1 + true`:                          "+ is not defined for integer and bool",
+		"Debuggee.Zoo.Statics.Struct.Z":     "there is no Z in Debuggee.Zoo.Point; it has X, Y",
+		"Debuggee.Zoo.Statics.Array[3]":     "the array has no element [3]: its length is 3",
+	} {
+		assert.Contains(t, worth(p, text), want, text)
+	}
+	for text, want := range map[string]string{
+		"from objekts":                                                  "did you mean objects?",
+		"from objects | wher size > 1":                                  "did you mean where?",
+		"from objects of Debuggee.Zoo.Dgo":                              "did you mean Debuggee.Zoo.Dog?",
+		"from objects of Debuggee.Zoo.Dog | where Legz > 1":             "did you mean Legs?",
+		"from objects of Debuggee.Zoo.Dog | where Friend.Legz > 1":      "there is no Legz in Debuggee.Zoo.Dog; did you mean Legs?",
+		"from objects | where NoSuchFieldAnywhere > 1":                  "no column is named NoSuchFieldAnywhere",
+		"from objects | group by type | select size":                    "size is another for each row of a group",
+		"from objects | select size | order by 3":                       "there is no column 3",
+		"from objects | top x":                                          "a number of rows is missing",
+		"from objects | top 3 | where size > 1":                         "top is the last step",
+		"from threads of Debuggee.Zoo.Dog":                              "threads are of no type",
+		"select size":                                                   "FROM is missing",
+		"select count(* from objects":                                   ") is missing",
+		`from objects of "Nothing.Like*This"`:                           "no loaded type is named",
+		"from objects where size > 1 garbage":                           "the query ends before this",
+		"from objects | where size > 1 | group by type | select live(1": "missing",
+	} {
+		_, err := query.Run(t.Context(), p, text, query.Options{})
+		if assert.Error(t, err, text) {
+			assert.Contains(t, err.Error(), want, text)
+			assert.ErrorAs(t, err, new(*query.Error), text)
+		}
+	}
+}
+
+// TestAmbiguousField: a name that several fields may be is an error that lists them.
+func TestAmbiguousField(t *testing.T) {
+	p := asked(t, testdump.Open(t, "net10-zoo").Dump)
+	// System.Threading.Thread has _name; Debuggee.Zoo.Dog has name and, of its base, name: the nearer one is meant.
+	assert.Equal(t, `"hidden"`, worth(p, "Debuggee.Zoo.Scenario.Root.Dog.name"))
+	assert.Equal(t, `"hidden"`, worth(p, "Debuggee.Zoo.Scenario.Root.Dog.Name"))
+}
+
+// TestLargeExpressions: however large an expression is, it is answered or refused at once.
+func TestLargeExpressions(t *testing.T) {
+	p := asked(t, testdump.Open(t, "net10-zoo").Dump)
+	const n = 10_000
+	for name, text := range map[string]string{
+		"parentheses": strings.Repeat("(", n) + "1" + strings.Repeat(")", n),
+		"negations":   strings.Repeat("!", n) + "true",
+		"minus":       strings.Repeat("- ", n) + "1",
+		"chain":       "x" + strings.Repeat(".x", 500_000),
+		"sum":         "1" + strings.Repeat("+1", 500_000),
+		"less":        "a" + strings.Repeat("<a", 500_000),
+		"types":       strings.Repeat("a<", 500_000),
+		"casts":       strings.Repeat("(a)", 300_000),
+		"indexes":     "x" + strings.Repeat("[0]", 300_000),
+		"calls":       strings.Repeat("size(", n) + "1" + strings.Repeat(")", n),
+		"choices":     strings.Repeat("1?", n) + "1" + strings.Repeat(":1", n),
+		"coalesce":    "null" + strings.Repeat("??null", n),
+		"number":      strings.Repeat("9", 1<<20-1),
+		"string":      `"` + strings.Repeat("a", 1<<20-3) + `"`,
+		"too long":    strings.Repeat("1", 1<<21),
+		"angles":      strings.Repeat("<", 1<<19),
+		"brackets":    strings.Repeat("[", 1<<19),
+		"pattern":     `"" matches /` + strings.Repeat("(a*)*", 100_000) + "/",
+	} {
+		start := time.Now()
+		_ = worth(p, text)
+		assert.Less(t, time.Since(start), 20*time.Second, name)
+	}
+	assert.Equal(t, "1", worth(p, strings.Repeat("(", 5000)+"1"+strings.Repeat(")", 5000)))
+}
+
+// TestLimits: rows, memory and time of a query are bounded, and what is cut is told.
+func TestLimits(t *testing.T) {
+	p := asked(t, testdump.Open(t, "net10-zoo").Dump)
+	got, q := rows(t, p, "from objects | select address", query.Options{Rows: 7})
+	assert.Len(t, got, 7)
+	assert.True(t, q.More)
+	failure := func(text string, o query.Options) error {
+		q, err := query.Run(t.Context(), p, text, o)
+		require.NoError(t, err)
+		for range q.Rows {
+			t.Fatal("there is a row")
+		}
+		return q.Failure()
+	}
+	assert.ErrorIs(t, failure("from objects | group by address", query.Options{Memory: 10_000}), query.ErrLimit)
+	assert.ErrorIs(t, failure("from objects | order by size", query.Options{Memory: 10_000}), query.ErrLimit)
+	assert.ErrorIs(t, failure("from objects | group by address", query.Options{Time: time.Nanosecond}), query.ErrLimit)
+	ctx, cancel := context.WithCancel(t.Context())
+	q, err := query.Run(ctx, p, "from objects | group by address", query.Options{})
+	require.NoError(t, err)
+	cancel()
+	for _, err := range q.Rows {
+		assert.True(t, errors.Is(err, context.Canceled))
+	}
+}
+
+// FuzzEvaluate: no text makes the parser or the evaluator panic, or last.
+func FuzzEvaluate(f *testing.F) {
+	p := asked(f, testdump.Open(f, "net10-zoo").Dump)
+	for _, fact := range zooFacts {
+		f.Add(strings.ReplaceAll(fact.expression, "R.", "Debuggee.Zoo.Scenario.Root."))
+	}
+	for _, s := range []string{"a<b<c>>.d", "(a.b[])x", "x?.[1]", "'\\", "0x", "1e", "$_", "@rax", "`", "refs(0x10)[0].x", "path(1)", "poi(poi(1))"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		if len(text) > 1<<12 {
+			return
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		defer cancel()
+		_, _ = query.Evaluate(ctx, p, text)
+	})
+}
+
+// FuzzQuery is FuzzEvaluate for queries.
+func FuzzQuery(f *testing.F) {
+	p := asked(f, testdump.Open(f, "net10-zoo").Dump)
+	for _, s := range []string{
+		"from objects of Debuggee.Zoo.Dog | where Legs > 3 && name != null | group by type, Coat | select count(), sum(Legs) as n | order by n desc | top 5",
+		"SELECT DISTINCT type, count(*) FROM objects WHERE size BETWEEN 10 AND 20 GROUP BY type HAVING count(*) > 3 ORDER BY 2 DESC LIMIT 3 OFFSET 1",
+		"from strings | where text like 'a%' | select text | distinct", "from threads | where name is not null", "from live | select count()",
+	} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		if len(text) > 1<<12 {
+			return
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		defer cancel()
+		q, err := query.Run(ctx, p, text, query.Options{Rows: 20, Memory: 1 << 20})
+		if err != nil {
+			return
+		}
+		for row := range q.Rows {
+			_ = row.AppendJSON(nil)
+		}
+	})
+}

@@ -1,0 +1,764 @@
+package query
+
+import (
+	"iter"
+	"slices"
+	"strings"
+
+	"github.com/sosgo/sosgo/graph"
+	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/metadata"
+	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/target"
+)
+
+// A function is a function of the language.
+type function struct {
+	name, args string
+	summary    string
+	min, max   int // arguments
+	need       func(*engine) error
+	call       func(*frame, []Value) Value
+	raw        bool // call gets errors as well
+}
+
+// functions are those of the language, in the order of their documentation.
+func functions() []function {
+	return []function{
+		{name: "obj", args: "address", summary: "the object at an address", min: 1, max: 1, call: callObject},
+		{name: "type", args: "x", summary: "the type of an object or value", min: 1, max: 1, call: callType},
+		{name: "size", args: "x", summary: "bytes of an object", min: 1, max: 1, call: callSize},
+		{name: "retained", args: "x", summary: "bytes that would be free without an object, its own among them", min: 1, max: 1,
+			need: (*engine).needRetained, call: callRetained},
+		{name: "live", args: "x", summary: "whether something keeps an object alive", min: 1, max: 1, need: (*engine).needLive, call: callLive},
+		{name: "gen", args: "x", summary: "generation: 0, 1, 2, 3 large, 4 pinned, 5 frozen", min: 1, max: 1, call: callGeneration},
+		{name: "refs", args: "x", summary: "the objects that an object refers to", min: 1, max: 1, call: callRefs},
+		{name: "referrers", args: "x", summary: "the objects that refer to an object", min: 1, max: 1, need: (*engine).needGraph, call: callReferrers},
+		{name: "path", args: "x", summary: "a shortest path from a root to an object, as text", min: 1, max: 1, need: (*engine).needGraph, call: callPath},
+		{name: "hash", args: "x", summary: "the hash code in an object's header, null if it has none", min: 1, max: 1, call: callHash},
+		{name: "addr", args: "x", summary: "the address of an object or struct", min: 1, max: 1, call: callAddress},
+		{name: "len", args: "x", summary: "characters of a string, elements of an array or collection", min: 1, max: 1, call: callLength},
+		{name: "text", args: "x", summary: "a value as text, an object on one line", min: 1, max: 1, call: callText},
+		{name: "hex", args: "n", summary: "a number in hexadecimal", min: 1, max: 1, call: callHex},
+		{name: "isnull", args: "x", summary: "whether a value is null", min: 1, max: 1, call: func(_ *frame, v []Value) Value { return Bool(v[0].kind == KindNull) }},
+		{name: "missing", args: "x", summary: "whether a value can't be known from the dump", min: 1, max: 1, raw: true,
+			call: func(_ *frame, v []Value) Value { return Bool(v[0].kind == KindError) }},
+		{name: "bor", args: "a, b", summary: "the bits of both numbers: | separates steps", min: 2, max: 2, call: callOr},
+		{name: "poi", args: "address", summary: "8 bytes of memory, as an address", min: 1, max: 1, call: memory(metadata.ElementPtr)},
+		{name: "qwo", args: "address", summary: "8 bytes of memory, as a number", min: 1, max: 1, call: memory(metadata.ElementU8)},
+		{name: "dwo", args: "address", summary: "4 bytes of memory", min: 1, max: 1, call: memory(metadata.ElementU4)},
+		{name: "wo", args: "address", summary: "2 bytes of memory", min: 1, max: 1, call: memory(metadata.ElementU2)},
+		{name: "by", args: "address", summary: "a byte of memory", min: 1, max: 1, call: memory(metadata.ElementU1)},
+	}
+}
+
+// aggregates are the functions of groups.
+var aggregates = []struct{ name, summary string }{
+	{"count", "rows; count(x): those where x is not null; count(distinct x): different values"},
+	{"sum", "sum of numbers"},
+	{"min", "least value"},
+	{"max", "greatest value"},
+	{"avg", "mean of numbers"},
+	{"any", "the first value"},
+}
+
+func isAggregate(name string) bool {
+	for _, a := range aggregates {
+		if strings.EqualFold(a.name, name) {
+			return true
+		}
+	}
+	return false
+}
+
+func functionNames() []string {
+	var out []string
+	for _, f := range functions() {
+		out = append(out, f.name)
+	}
+	for _, a := range aggregates {
+		out = append(out, a.name)
+	}
+	return out
+}
+
+// call compiles name(args).
+func (s *scope) call(n *node) (code, error) {
+	var found *function
+	for _, f := range functions() {
+		if strings.EqualFold(f.name, n.name) {
+			found = &f
+			break
+		}
+	}
+	if found == nil && strings.EqualFold(n.name, "count") && len(n.args) == 1 && n.args[0].op != opStar && !s.e.inQuery {
+		found = &function{name: "count", min: 1, max: 1, call: callLength}
+	}
+	if found == nil {
+		return code{}, s.unknownFunction(n)
+	}
+	if len(n.args) < found.min || len(n.args) > found.max {
+		return code{}, s.e.errorf(n, "%s(%s) has %d arguments here", found.name, found.args, len(n.args))
+	}
+	if found.need != nil {
+		if err := found.need(s.e); err != nil {
+			return code{}, err
+		}
+	}
+	args, err := s.compileAll(n.args)
+	if err != nil {
+		return code{}, err
+	}
+	return valueCode(func(f *frame) Value {
+		var room [2]Value
+		values := room[:len(args)]
+		for i, a := range args {
+			if values[i] = a.eval(f); values[i].kind == KindError && !found.raw {
+				return values[i]
+			}
+		}
+		return found.call(f, values)
+	})
+}
+
+func (s *scope) unknownFunction(n *node) error {
+	if isAggregate(n.name) {
+		return s.e.errorf(n, "%s is a function of groups: it stands in select, order by and having", n.name)
+	}
+	bad := s.e.errorf(n, "there is no function %s", n.name)
+	if bad.Hint = meant(n.name, functionNames()); bad.Hint == "" {
+		bad.Hint = "nothing of the program can be called; the functions are " + strings.Join(functionNames(), ", ")
+	}
+	return bad
+}
+
+// anObject is the object that an argument means: also that at an address.
+func (f *frame) anObject(v Value) (objects.Object, error) {
+	switch {
+	case v.kind == KindObject:
+		return f.object(v)
+	case v.kind == KindUint, v.kind == KindInt && v.bits >= leastObject:
+		return f.e.p.Objects.Proven(v.Addr())
+	case v.kind == KindNull:
+		return objects.Object{}, ErrNull
+	}
+	return objects.Object{}, target.Unsupportedf("%s is no object", f.describeKind(v))
+}
+
+func callObject(f *frame, v []Value) Value {
+	if v[0].kind == KindInt && v[0].bits == 0 || v[0].kind == KindUint && v[0].bits == 0 {
+		return null
+	}
+	o, err := f.anObject(v[0])
+	if err != nil {
+		return Failed(err)
+	}
+	return Value{kind: KindObject, bits: uint64(o.Addr), typ: o.Type}
+}
+
+func callType(f *frame, v []Value) Value {
+	switch {
+	case v[0].kind == KindType, v[0].kind == KindNull:
+		return v[0]
+	case v[0].typ != nil:
+		return Value{kind: KindType, typ: v[0].typ}
+	case v[0].kind == KindObject, v[0].hex:
+		o, err := f.anObject(v[0])
+		if err != nil {
+			return Failed(err)
+		}
+		return Value{kind: KindType, typ: o.Type}
+	}
+	return Text(v[0].kind.String())
+}
+
+func callSize(f *frame, v []Value) Value {
+	if v[0].kind == KindNull {
+		return null
+	}
+	o, err := f.anObject(v[0])
+	if err != nil {
+		return Failed(err)
+	}
+	n, err := o.Size()
+	if err != nil {
+		return Failed(err)
+	}
+	return Uint(n)
+}
+
+func (f *frame) retained(a target.Addr) Value {
+	node, ok := f.e.holders.Graph().Node(a)
+	if !ok {
+		return Failed(target.Unsupportedf("%v is no object of the graph", a))
+	}
+	return Uint(f.e.retains.Retained(node))
+}
+
+func callRetained(f *frame, v []Value) Value {
+	if v[0].kind == KindNull {
+		return null
+	}
+	o, err := f.anObject(v[0])
+	if err != nil {
+		return Failed(err)
+	}
+	return f.retained(o.Addr)
+}
+
+func callLive(f *frame, v []Value) Value {
+	if v[0].kind == KindNull {
+		return null
+	}
+	o, err := f.anObject(v[0])
+	if err != nil {
+		return Failed(err)
+	}
+	return Bool(f.e.live(o.Addr))
+}
+
+func callGeneration(f *frame, v []Value) Value {
+	if v[0].kind == KindNull {
+		return null
+	}
+	o, err := f.anObject(v[0])
+	if err != nil {
+		return Failed(err)
+	}
+	h, err := f.e.p.Heap()
+	if err != nil {
+		return Failed(err)
+	}
+	s := h.Segment(o.Addr)
+	if s == nil {
+		return Failed(target.Unsupportedf("%v is in no segment of the heap", o.Addr))
+	}
+	return Int(generationNumber(s.Generation(o.Addr)))
+}
+
+func callRefs(f *frame, v []Value) Value {
+	o, err := f.anObject(v[0])
+	if err != nil {
+		return Failed(err)
+	}
+	refs, err := f.e.p.Objects.References(f.e.ctx, o.Addr)
+	if err != nil {
+		return Failed(err)
+	}
+	return listOf(func(yield func(Value) bool) {
+		for r, err := range refs {
+			if err != nil {
+				if !yield(Failed(err)) {
+					return
+				}
+				continue
+			}
+			if !yield(Object(r.Object)) {
+				return
+			}
+		}
+	})
+}
+
+func listOf(all iter.Seq[Value]) Value { return Value{kind: KindList, list: &list{all}} }
+
+func callReferrers(f *frame, v []Value) Value {
+	o, err := f.anObject(v[0])
+	if err != nil {
+		return Failed(err)
+	}
+	g := f.e.holders.Graph()
+	node, ok := g.Node(o.Addr)
+	if !ok {
+		return Failed(target.Unsupportedf("%v is no object of the graph", o.Addr))
+	}
+	r, err := g.Referrers(f.e.ctx)
+	if err != nil {
+		return Failed(err)
+	}
+	return listOf(func(yield func(Value) bool) {
+		for _, n := range r.Of(node) {
+			if g.IsObject(n) && !yield(Object(g.Address(n))) {
+				return
+			}
+		}
+	})
+}
+
+func callPath(f *frame, v []Value) Value {
+	o, err := f.anObject(v[0])
+	if err != nil {
+		return Failed(err)
+	}
+	paths, err := f.e.holders.RootPaths(f.e.ctx, o.Addr, graph.HoldOptions{Limit: 1})
+	if err != nil {
+		return Failed(err)
+	}
+	return pathText(paths)
+}
+
+func callHash(f *frame, v []Value) Value {
+	o, err := f.anObject(v[0])
+	if err != nil {
+		return Failed(err)
+	}
+	h, err := f.e.p.Runtime.ObjectHeader(o.Addr)
+	if err != nil {
+		return Failed(err)
+	}
+	if n, ok := h.HashCode(); ok {
+		return Uint(uint64(n))
+	}
+	if h.SyncBlockIndex() != 0 {
+		return Failed(target.Unsupportedf("the hash code is in the object's sync block, if it has one"))
+	}
+	return null
+}
+
+func callAddress(f *frame, v []Value) Value {
+	switch v[0].kind {
+	case KindObject, KindStruct:
+		return Address(v[0].Addr())
+	case KindNull:
+		return Address(0)
+	case KindType:
+		return Address(v[0].typ.MT.Addr)
+	}
+	return f.kindError("addr", v[0])
+}
+
+func callLength(f *frame, v []Value) Value { return f.length(v[0]) }
+
+func callText(f *frame, v []Value) Value {
+	if v[0].kind == KindObject && !f.isString(v[0]) {
+		return f.line(v[0])
+	}
+	return TextOr(f.shown(v[0]))
+}
+
+// line is an object on one line.
+func (f *frame) line(v Value) Value {
+	if s, ok, err := f.textOf(v); ok {
+		return TextOr(s, err)
+	}
+	o, err := f.object(v)
+	if err != nil {
+		return Failed(err)
+	}
+	return Text(o.Inline(objects.LineChars))
+}
+
+func callHex(f *frame, v []Value) Value {
+	n := f.plain(v[0])
+	if !n.isInteger() {
+		return f.kindError("hex", n)
+	}
+	return Value{kind: KindUint, bits: n.bits, hex: true}
+}
+
+func callOr(f *frame, v []Value) Value {
+	a, b := f.plain(v[0]), f.plain(v[1])
+	if !a.isInteger() || !b.isInteger() {
+		return f.kindError("bor", a, b)
+	}
+	return Value{kind: KindUint, bits: a.bits | b.bits, hex: true}
+}
+
+// memory reads a number at an address, of the process's whole memory.
+func memory(et metadata.ElementType) func(*frame, []Value) Value {
+	a := primitiveForms[et]
+	return func(f *frame, v []Value) Value {
+		if v[0].kind != KindObject && !v[0].isInteger() {
+			return f.kindError("an address", v[0])
+		}
+		b, err := target.Bytes(f.e.p.Runtime.Memory(), v[0].Addr(), int(a.size))
+		if err != nil {
+			return Failed(err)
+		}
+		return a.decode(b)
+	}
+}
+
+// variable is $_ and the like.
+func (s *scope) variable(n *node) (code, error) {
+	if v, ok := s.e.p.Variables[strings.ToLower(n.name)]; ok {
+		return constantCode(v), nil
+	}
+	var names []string
+	for name := range s.e.p.Variables {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	bad := s.e.errorf(n, "%s has no value", n.name)
+	if len(names) > 0 {
+		bad.Hint = "there are " + strings.Join(names, ", ")
+	}
+	return code{}, bad
+}
+
+// register is @rax: of the current thread.
+func (s *scope) register(n *node) (code, error) {
+	if s.e.p.Thread == nil {
+		return code{}, s.e.errorf(n, "there is no thread whose registers could be asked for")
+	}
+	t, err := s.e.p.Thread()
+	if err != nil {
+		return code{}, err
+	}
+	if t.OS == nil {
+		return constantCode(Failed(notInDump("the registers of the current thread"))), nil
+	}
+	v, known, is := registerValue(&t.OS.Registers, strings.ToLower(n.name[1:]))
+	switch {
+	case !is:
+		return code{}, s.e.errorf(n, "there is no register %s", n.name)
+	case !known:
+		return constantCode(Failed(notInDump("the register " + n.name))), nil
+	}
+	return constantCode(Value{kind: KindUint, bits: v, hex: true}), nil
+}
+
+// method compiles x.Name(…): the few methods of strings and collections that the language knows.
+func (s *scope) method(n *node) (code, error) {
+	m, ok := methods[n.name]
+	if !ok {
+		bad := s.e.errorf(n, "nothing of the program can be called, and %s is no method that is known", n.name)
+		var names []string
+		for name := range methods {
+			names = append(names, name)
+		}
+		slices.Sort(names)
+		if bad.Hint = meant(n.name, names); bad.Hint == "" {
+			bad.Hint = "these are " + strings.Join(names, ", ")
+		}
+		return code{}, bad
+	}
+	if got := len(n.args) - 1; got < m.min || got > m.max {
+		return code{}, s.e.errorf(n, "%s has %d arguments here", n.name, got)
+	}
+	args, err := s.compileAll(n.args)
+	if err != nil {
+		return code{}, err
+	}
+	nullable := n.maybe || s.e.inQuery
+	return valueCode(func(f *frame) Value {
+		of := args[0].eval(f)
+		switch {
+		case of.kind == KindError:
+			return of
+		case of.kind == KindNull && nullable:
+			return null
+		case of.kind == KindNull:
+			return Failed(nullError{n.name + "()"})
+		}
+		var room [2]Value
+		values := room[:len(args)-1]
+		for i, a := range args[1:] {
+			if values[i] = f.plain(a.eval(f)); values[i].kind == KindError {
+				return values[i]
+			}
+		}
+		if of.kind == KindUint && of.hex {
+			of = f.proven(of)
+		}
+		return m.call(f, of, values)
+	})
+}
+
+type method struct {
+	min, max int
+	call     func(*frame, Value, []Value) Value
+}
+
+// methods are the methods that are known without their program.
+var methods map[string]method
+
+func init() {
+	methods = map[string]method{
+		"Contains":    {1, 1, contains},
+		"StartsWith":  {1, 1, textTest(strings.HasPrefix)},
+		"EndsWith":    {1, 1, textTest(strings.HasSuffix)},
+		"IndexOf":     {1, 1, indexOf},
+		"Substring":   {1, 2, substring},
+		"ToLower":     {0, 0, textChange(strings.ToLower)},
+		"ToUpper":     {0, 0, textChange(strings.ToUpper)},
+		"Trim":        {0, 0, textChange(strings.TrimSpace)},
+		"Equals":      {1, 1, func(f *frame, v Value, a []Value) Value { return f.truthValue(f.compare("==", v, a[0])) }},
+		"HasFlag":     {1, 1, hasFlag},
+		"GetType":     {0, 0, func(f *frame, v Value, _ []Value) Value { return callType(f, []Value{v}) }},
+		"ToString":    {0, 0, func(f *frame, v Value, _ []Value) Value { return callText(f, []Value{v}) }},
+		"Count":       {0, 0, func(f *frame, v Value, _ []Value) Value { return f.length(v) }},
+		"ContainsKey": {1, 1, containsKey},
+	}
+}
+
+// texts are a value and an argument as texts.
+func (f *frame) texts(what string, v, arg Value) (a, b string, failed *Value) {
+	a, ok, err := f.textOf(f.plain(v))
+	if err == nil && !ok {
+		e := f.kindError(what, v)
+		return "", "", &e
+	}
+	if err == nil {
+		if b, ok, err = f.textOf(arg); err == nil && !ok {
+			e := f.kindError(what, v, arg)
+			return "", "", &e
+		}
+	}
+	if err != nil {
+		e := Failed(err)
+		return "", "", &e
+	}
+	return a, b, nil
+}
+
+func textTest(test func(s, part string) bool) func(*frame, Value, []Value) Value {
+	return func(f *frame, v Value, args []Value) Value {
+		if args[0].kind == KindNull {
+			return Bool(false)
+		}
+		a, b, failed := f.texts("this method", v, args[0])
+		if failed != nil {
+			return *failed
+		}
+		return Bool(test(a, b))
+	}
+}
+
+func textChange(change func(string) string) func(*frame, Value, []Value) Value {
+	return func(f *frame, v Value, _ []Value) Value {
+		s, ok, err := f.textOf(f.plain(v))
+		switch {
+		case err != nil:
+			return Failed(err)
+		case !ok:
+			return f.kindError("this method", v)
+		}
+		return Text(change(s))
+	}
+}
+
+// contains is that of a string, or of a collection.
+func contains(f *frame, v Value, args []Value) Value {
+	if f.isText(v) || v.kind == KindType {
+		return textTest(strings.Contains)(f, v, args)
+	}
+	out := no
+	for item, err := range f.items(v) {
+		if err != nil {
+			f.err, out = err, undecided
+			continue
+		}
+		switch f.compare("==", item.value, args[0]) {
+		case yes:
+			return Bool(true)
+		case undecided:
+			out = undecided
+		}
+	}
+	return f.truthValue(out)
+}
+
+func containsKey(f *frame, v Value, args []Value) Value {
+	_, found, err := f.findKey(v, args[0])
+	if err != nil && !found {
+		return Failed(err)
+	}
+	return Bool(found)
+}
+
+func indexOf(f *frame, v Value, args []Value) Value {
+	a, b, failed := f.texts("IndexOf", v, args[0])
+	if failed != nil {
+		return *failed
+	}
+	i := strings.Index(a, b)
+	if i >= 0 {
+		i = utf16Length(a[:i])
+	}
+	return Int(int64(i))
+}
+
+// substring counts characters as .NET does, in UTF-16 code units.
+func substring(f *frame, v Value, args []Value) Value {
+	s, ok, err := f.textOf(f.plain(v))
+	switch {
+	case err != nil:
+		return Failed(err)
+	case !ok:
+		return f.kindError("Substring", v)
+	}
+	total := uint64(utf16Length(s))
+	count := total
+	for _, a := range args {
+		if !a.isInteger() {
+			return f.kindError("Substring", v, a)
+		}
+	}
+	start := args[0].bits
+	if start <= total {
+		count = total - start
+	}
+	if len(args) == 2 {
+		count = args[1].bits
+	}
+	if start > total || count > total-start {
+		return Failed(target.Unsupportedf("the string has only %d characters", total))
+	}
+	var b strings.Builder
+	at := uint64(0)
+	for _, r := range s {
+		if at >= start && at < start+count {
+			b.WriteRune(r)
+		}
+		at += uint64(utf16Length(string(r)))
+	}
+	return Text(b.String())
+}
+
+func hasFlag(f *frame, v Value, args []Value) Value {
+	v = f.plain(v)
+	flag := args[0]
+	if flag.kind == KindText && v.typ != nil {
+		e, err := v.typ.Enum()
+		if err != nil {
+			return Failed(err)
+		}
+		for _, m := range e.Members {
+			if m.Name == flag.text {
+				flag = Uint(m.Value)
+			}
+		}
+	}
+	if !v.isInteger() || !flag.isInteger() {
+		return f.kindError("HasFlag", v, flag)
+	}
+	return Bool(v.bits&flag.bits == flag.bits)
+}
+
+// specialMembers are members that are no fields, and are known without the program.
+var specialMembers map[string]func(*frame, Value) (Value, bool)
+
+func init() {
+	specialMembers = map[string]func(*frame, Value) (Value, bool){
+		"Length":   func(f *frame, v Value) (Value, bool) { return f.lengthOf(v) },
+		"Count":    func(f *frame, v Value) (Value, bool) { return f.lengthOf(v) },
+		"HasValue": func(f *frame, v Value) (Value, bool) { return Bool(v.kind != KindNull), v.kind != KindObject },
+		"Value":    func(f *frame, v Value) (Value, bool) { return v, v.kind != KindObject && v.kind != KindStruct },
+		"Name":     typeName1,
+		"FullName": func(f *frame, v Value) (Value, bool) {
+			if v.kind != KindType {
+				return Value{}, false
+			}
+			return TextOr(v.typ.ManagedName()), true
+		},
+		"Ticks":             tickMember(1),
+		"TotalMilliseconds": tickMember(ticksPerSecond / 1000),
+		"TotalSeconds":      tickMember(ticksPerSecond),
+		"TotalMinutes":      tickMember(60 * ticksPerSecond),
+		"TotalHours":        tickMember(3600 * ticksPerSecond),
+		"TotalDays":         tickMember(secondsPerDay * ticksPerSecond),
+	}
+}
+
+func tickMember(unit int64) func(*frame, Value) (Value, bool) {
+	return func(f *frame, v Value) (Value, bool) {
+		t, ok := f.ticks(f.plain(v))
+		switch {
+		case !ok || unit > 1 && t.unit != unitSpan || t.unit == unitDay:
+			return Value{}, false
+		case unit == 1:
+			return Int(t.ticks), true
+		}
+		return Float(float64(t.ticks) / float64(unit)), true
+	}
+}
+
+func typeName1(f *frame, v Value) (Value, bool) {
+	if v.kind != KindType {
+		return Value{}, false
+	}
+	full, err := v.typ.ManagedName()
+	if err != nil {
+		return Failed(err), true
+	}
+	if t, end := scanType(full, 0, false); t != nil && end == len(full) {
+		t.parts = t.parts[len(t.parts)-1:]
+		return Text(t.String()), true
+	}
+	return Text(full), true
+}
+
+// lengthOf is how many elements something has; false for what has none.
+func (f *frame) lengthOf(v Value) (Value, bool) {
+	switch v.kind {
+	case KindObject, KindStruct, KindText, KindList:
+		n := f.length(v)
+		return n, n.kind != KindError || !isNoCollection(n.err)
+	}
+	return Value{}, false
+}
+
+// length is how many characters or elements a value has.
+func (f *frame) length(v Value) Value {
+	switch v.kind {
+	case KindText:
+		return Int(int64(utf16Length(v.text)))
+	case KindNull:
+		return null
+	case KindList:
+		n := int64(0)
+		for range v.list.all {
+			if n++; n > limits.ExpressionItems {
+				break
+			}
+		}
+		return Int(n)
+	case KindUint:
+		v = f.proven(v)
+	}
+	if v.kind == KindError {
+		return v
+	}
+	if v.kind == KindObject {
+		o, err := f.object(v)
+		if err != nil {
+			return Failed(err)
+		}
+		if o.Type.IsString() || o.Type.MT.IsArray() {
+			n, err := o.Length()
+			if err != nil {
+				return Failed(err)
+			}
+			return Int(int64(n))
+		}
+	}
+	return f.collectionLength(v)
+}
+
+// invert is ~v.
+func (f *frame) invert(v Value) Value {
+	v = f.plain(v)
+	switch {
+	case v.kind == KindError || v.kind == KindNull:
+		return v
+	case !v.isInteger():
+		return f.kindError("~", v)
+	case v.hex || v.kind == KindUint:
+		v.bits = ^v.bits
+		return v
+	}
+	return Int(^int64(v.bits))
+}
+
+// A Function is a function of the language, for help.
+type Function struct{ Name, Args, Summary string }
+
+// Functions are the functions of expressions.
+func Functions() []Function {
+	var out []Function
+	for _, f := range functions() {
+		out = append(out, Function{f.name, f.args, f.summary})
+	}
+	return out
+}

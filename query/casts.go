@@ -1,0 +1,310 @@
+package query
+
+import (
+	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/target"
+)
+
+// cast compiles (T)x and x as T.
+func (s *scope) cast(n *node, of code) (code, error) {
+	types, err := s.e.must(n.typ)
+	if err != nil {
+		return code{}, err
+	}
+	set, err := s.e.newTypeSet(types, false)
+	if err != nil {
+		return code{}, err
+	}
+	title, soft := n.typ.String(), n.op == opAs
+	return valueCode(func(f *frame) Value {
+		v := of.eval(f)
+		if v.kind == KindError || v.kind == KindNull {
+			return v
+		}
+		return f.cast(v, set, title, soft)
+	})
+}
+
+// cast is v as one of the types; soft: null where it is none.
+func (f *frame) cast(v Value, set *typeSet, title string, soft bool) Value {
+	if v.kind == KindUint || v.kind == KindInt && v.bits >= leastObject && !isNumeric(set.list[0]) { // an address
+		o, err := f.e.p.Objects.Proven(v.Addr())
+		if err != nil {
+			return Failed(err)
+		}
+		v = Value{kind: KindObject, bits: uint64(o.Addr), typ: o.Type}
+	}
+	if v.kind != KindObject && v.kind != KindStruct {
+		return f.convert(v, set.list[0], title)
+	}
+	t, err := f.typeOf(v)
+	if err != nil {
+		return Failed(err)
+	}
+	ok, err := set.has(t)
+	switch {
+	case ok:
+		v.typ, v.as = t, nil
+		if len(set.list) == 1 && v.kind == KindObject && t != set.list[0] {
+			v.as = set.list[0]
+		}
+		return v
+	case err != nil:
+		return Failed(err)
+	case soft:
+		return null
+	}
+	if t.MT.IsValueType() && isNumeric(set.list[0]) {
+		return f.convert(f.plain(v), set.list[0], title)
+	}
+	return Failed(target.Unsupportedf("%s is no %s", f.describeKind(Value{kind: v.kind, typ: t}), title))
+}
+
+// isNumeric reports whether a type is a primitive one or an enum.
+func isNumeric(t *objects.Type) bool {
+	et, err := t.ElementType()
+	_, ok := primitiveForms[et]
+	return err == nil && ok && t.MT.IsValueType()
+}
+
+// convert is a number as one of another type: its bits are cut, as C#'s unchecked conversions do.
+func (f *frame) convert(v Value, t *objects.Type, title string) Value {
+	name, err := t.Name()
+	if err != nil {
+		return Failed(err)
+	}
+	if name == "System.Decimal" && v.isNumber() && v.kind != KindFloat {
+		return ofRat(v.rat())
+	}
+	et, err := t.ElementType()
+	if err != nil {
+		return Failed(err)
+	}
+	a, ok := primitiveForms[et]
+	if !ok || !v.isNumber() {
+		return f.kindError("the cast to "+title, v)
+	}
+	if t.IsEnum() {
+		a.typ = t
+	}
+	switch a.form {
+	case formFloat32:
+		return Float(float64(float32(v.float())))
+	case formFloat64:
+		return Float(v.float())
+	}
+	n := v.bits
+	switch v.kind {
+	case KindFloat:
+		n = uint64(int64(v.float()))
+	case KindDecimal:
+		n = uint64(int64(v.decimalFloat()))
+	}
+	var b [8]byte
+	for i := range b {
+		b[i] = byte(n >> (8 * i))
+	}
+	return a.decode(b[:a.size])
+}
+
+// is compiles x is T.
+func (s *scope) is(n *node, of code) (code, error) {
+	types, err := s.e.must(n.typ)
+	if err != nil {
+		return code{}, err
+	}
+	set, err := s.e.newTypeSet(types, false)
+	if err != nil {
+		return code{}, err
+	}
+	if n.args[0].op == opThis && s.typ != nil {
+		ok, err := set.has(s.typ)
+		if err != nil {
+			return constantCode(Failed(err)), nil
+		}
+		return constantCode(Bool(ok)), nil
+	}
+	var last *objects.Type // the one that was asked about last
+	var was bool
+	return testCode(func(f *frame) truth {
+		v := of.eval(f)
+		if v.kind == KindUint && v.hex {
+			o, err := f.e.p.Objects.Proven(v.Addr())
+			if err != nil {
+				f.err = err
+				return undecided
+			}
+			v = Value{kind: KindObject, bits: uint64(o.Addr), typ: o.Type}
+		}
+		switch v.kind {
+		case KindError:
+			f.err = v.Err()
+			return undecided
+		case KindObject, KindStruct:
+		default:
+			return truthOf(v.typ != nil && set.types[v.typ])
+		}
+		t, err := f.typeOf(v)
+		if err == nil && t != last {
+			was, err = set.has(t)
+			last = t
+		}
+		if err != nil {
+			f.err, last = err, nil
+			return undecided
+		}
+		return truthOf(was)
+	})
+}
+
+// matchCode is x matches /re/. Texts that are the same for many rows, such as names of types, are matched once.
+func matchCode(n *node, of code) (code, error) {
+	re := n.re
+	var last string
+	var was, any bool
+	return testCode(func(f *frame) truth {
+		v := f.plain(of.eval(f))
+		if v.kind == KindNull {
+			return no
+		}
+		s, ok, err := f.textOf(v)
+		switch {
+		case v.kind == KindError:
+			f.err = v.Err()
+			return undecided
+		case !ok && err == nil:
+			s, err = f.shown(v)
+		}
+		if err != nil {
+			f.err = err
+			return undecided
+		}
+		if !any || s != last {
+			last, was, any = s, re.MatchString(s), true
+		}
+		return truthOf(was)
+	})
+}
+
+// index compiles x[i, …].
+func (s *scope) index(n *node) (code, error) {
+	args, err := s.compileAll(n.args)
+	if err != nil {
+		return code{}, err
+	}
+	nullable := n.maybe || s.e.inQuery
+	return valueCode(func(f *frame) Value {
+		v := args[0].eval(f)
+		if v.kind == KindUint && v.hex {
+			v = f.proven(v)
+		}
+		switch {
+		case v.kind == KindError:
+			return v
+		case v.kind == KindNull && nullable:
+			return null
+		case v.kind == KindNull:
+			return Failed(nullError{"[]"})
+		}
+		keys := make([]Value, len(args)-1)
+		for i, a := range args[1:] {
+			if keys[i] = f.plain(a.eval(f)); keys[i].kind == KindError {
+				return keys[i]
+			}
+		}
+		return f.index(v, keys)
+	})
+}
+
+func (f *frame) proven(v Value) Value {
+	o, err := f.e.p.Objects.Proven(v.Addr())
+	if err != nil {
+		return Failed(err)
+	}
+	return Value{kind: KindObject, bits: uint64(o.Addr), typ: o.Type}
+}
+
+// index is an element of an array, a string, a list or another collection.
+func (f *frame) index(v Value, keys []Value) Value {
+	if v.kind == KindList {
+		return f.indexList(v, keys[0])
+	}
+	if v.kind == KindText || f.isString(v) {
+		return f.indexText(v, keys[0])
+	}
+	if v.kind == KindStruct {
+		return f.indexCollection(v, keys)
+	}
+	if v.kind != KindObject {
+		return f.kindError("an index", v)
+	}
+	o, err := f.object(v)
+	if err != nil {
+		return Failed(err)
+	}
+	if o.Type.MT.IsArray() {
+		return f.indexArray(o, keys)
+	}
+	return f.indexCollection(v, keys)
+}
+
+func (f *frame) indexArray(o objects.Object, keys []Value) Value {
+	a, err := o.Array()
+	if err != nil {
+		return Failed(err)
+	}
+	if len(keys) != a.Rank {
+		return Failed(target.Unsupportedf("the array has %d dimensions, and not %d", a.Rank, len(keys)))
+	}
+	at := uint64(0)
+	for d, k := range keys {
+		n := int64(k.bits) - int64(a.LowerBounds[d])
+		if !k.isInteger() || n < 0 || n >= int64(uint32(a.Lengths[d])) {
+			return Failed(target.Unsupportedf("the array has no element [%s]: its length is %d", f.short(k), uint32(a.Lengths[d])))
+		}
+		at = at*uint64(uint32(a.Lengths[d])) + uint64(n)
+	}
+	return f.fromValue(a.At(uint32(at)))
+}
+
+func (f *frame) short(v Value) string {
+	c := f.cell(v)
+	return cut(c.Plain())
+}
+
+func (f *frame) indexText(v, key Value) Value {
+	s, _, err := f.textOf(v)
+	if err != nil {
+		return Failed(err)
+	}
+	if key.isInteger() {
+		at := uint64(0)
+		for _, r := range s {
+			units := []rune{r}
+			if r >= 0x10000 {
+				units = []rune{0xd800 + (r-0x10000)>>10, 0xdc00 + (r-0x10000)&0x3ff}
+			}
+			for _, u := range units {
+				if at == key.bits {
+					return Value{kind: KindChar, bits: uint64(u)}
+				}
+				at++
+			}
+		}
+	}
+	return Failed(target.Unsupportedf("the string has no character [%s]: its length is %d", f.short(key), utf16Length(s)))
+}
+
+func (f *frame) indexList(v, key Value) Value {
+	if !key.isInteger() {
+		return f.kindError("an index", key)
+	}
+	at := uint64(0)
+	for item := range v.list.all {
+		if at == key.bits {
+			return item
+		}
+		at++
+	}
+	return Failed(target.Unsupportedf("there is no [%s]: there are %d", f.short(key), at))
+}

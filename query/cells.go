@@ -1,0 +1,133 @@
+package query
+
+import (
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/target"
+)
+
+// cellChars is how much of a string a cell has.
+const cellChars = 4096
+
+// cell is a value as answers have it.
+func (f *frame) cell(v Value) answer.Cell {
+	switch v.kind {
+	case KindError:
+		return answer.Cell{Err: v.Err()}
+	case KindNull:
+		return answer.Cell{Kind: answer.CellNull}
+	case KindBool:
+		return answer.Cell{Kind: answer.CellBool, Bits: v.bits}
+	case KindChar:
+		return answer.Cell{Kind: answer.CellText, Text: string(rune(v.bits))}
+	case KindFloat:
+		return answer.Cell{Kind: answer.CellFloat, Bits: v.bits}
+	case KindDecimal:
+		return answer.Cell{Kind: answer.CellDecimal, Text: v.decimalText()}
+	case KindText:
+		return answer.Cell{Kind: answer.CellText, Text: v.text}
+	case KindType:
+		name, err := v.typ.ManagedName()
+		if err != nil {
+			return answer.Cell{Err: err}
+		}
+		return answer.Cell{Kind: answer.CellType, Text: name, Bits: uint64(v.typ.MT.Addr)}
+	case KindStruct:
+		return answer.Cell{Kind: answer.CellStruct, Bits: v.bits, Text: f.structText(v), Type: typeTitle(v.typ)}
+	case KindObject:
+		return f.objectCell(v)
+	case KindList:
+		return answer.Cell{Kind: answer.CellText, Text: "list"}
+	}
+	return integerCell(v)
+}
+
+func integerCell(v Value) answer.Cell {
+	if v.typ != nil {
+		c := answer.Cell{Kind: answer.CellInt, Bits: v.bits, Type: typeTitle(v.typ)}
+		if name, err := enumName(v); err == nil && name != "" {
+			c.Kind, c.Text = answer.CellEnum, name
+		}
+		return c
+	}
+	switch {
+	case v.hex:
+		return answer.Cell{Kind: answer.CellAddress, Bits: v.bits}
+	case v.kind == KindUint:
+		return answer.Cell{Kind: answer.CellUint, Bits: v.bits}
+	}
+	return answer.Cell{Kind: answer.CellInt, Bits: v.bits}
+}
+
+func typeTitle(t *objects.Type) string {
+	if t == nil {
+		return ""
+	}
+	name, err := t.ManagedName()
+	if err != nil {
+		return ""
+	}
+	return name
+}
+
+func (f *frame) objectCell(v Value) answer.Cell {
+	t, err := f.typeOf(v)
+	if err != nil {
+		return answer.Cell{Err: err}
+	}
+	o := objects.Object{Addr: v.Addr(), Type: t}
+	c := answer.Cell{Kind: answer.CellObject, Bits: v.bits, Type: typeTitle(t)}
+	if t.IsString() {
+		c.String = true
+		if c.Text, err = o.Text(cellChars); err != nil {
+			return answer.Cell{Err: err}
+		}
+		return c
+	}
+	if t.MT.IsValueType() {
+		inner := f.cell(f.unboxed(v, t))
+		if inner.Kind != answer.CellStruct {
+			return inner
+		}
+	}
+	c.Text = o.Inline(objects.LineChars)
+	return c
+}
+
+// evaluation describes a value with what a person wants to know of it.
+func (f *frame) evaluation(expression string, v Value) answer.Evaluation {
+	if v.kind == KindUint && v.hex {
+		if o, err := f.e.p.Objects.Proven(v.Addr()); err == nil {
+			v = Value{kind: KindObject, bits: uint64(o.Addr), typ: o.Type}
+		}
+	}
+	out := answer.Evaluation{Expression: expression, Value: f.cell(v)}
+	out.Kind, out.Type = out.Value.Kind.String(), out.Value.Type
+	switch v.kind {
+	case KindObject, KindStruct:
+		out.Address, out.Text = target.Addr(v.bits), out.Value.Text
+		if v.kind == KindObject && out.Value.Kind != answer.CellObject { // a box
+			out.Type = typeTitle(v.typ)
+		}
+		if out.Value.String {
+			out.Text = ""
+		}
+	case KindType:
+		out.Address = v.typ.MT.Addr
+	case KindList:
+		out.Kind, out.Value = "list", answer.Cell{Kind: answer.CellNull}
+		for item := range v.list.all {
+			if out.Count++; out.Count > limits.ExpressionItems {
+				break
+			}
+			if len(out.Items) < maxItems {
+				out.Items = append(out.Items, f.cell(item))
+			}
+		}
+	}
+	return out
+}
+
+// maxItems is how many items of a list an answer has.
+const maxItems = 1000

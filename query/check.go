@@ -1,0 +1,247 @@
+package query
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/objects"
+)
+
+// A checker holds the names of expressions against the types of the dump before anything runs.
+type checker struct {
+	s     *scope
+	types []*objects.Type // of the rows' objects; nil: not known
+}
+
+// knows checks the names of an expression about an object whose type is known.
+func (s *scope) knows(n *node) error {
+	c := checker{s: s, types: []*objects.Type{s.typ}}
+	_, err := c.check(n)
+	return err
+}
+
+// check returns the types that a node may be of, nil where that is not known.
+func (c *checker) check(n *node) ([]*objects.Type, error) {
+	if c.s.known != nil && c.s.known(n) >= 0 {
+		return nil, nil
+	}
+	switch n.op {
+	case opThis:
+		return c.types, nil
+	case opName:
+		return c.name(n)
+	case opMember:
+		return c.member(n)
+	case opCast, opAs:
+		if _, err := c.check(n.args[0]); err != nil {
+			return nil, err
+		}
+		list, err := c.s.e.must(n.typ)
+		return c.s.e.typesOf(list), err
+	}
+	for _, a := range n.args {
+		if _, err := c.check(a); err != nil {
+			return nil, err
+		}
+	}
+	return nil, nil
+}
+
+// name is a name that stands alone.
+func (c *checker) name(n *node) ([]*objects.Type, error) {
+	if _, ok, err := c.column(n); ok || err != nil {
+		return nil, err
+	}
+	if c.types == nil {
+		return nil, nil
+	}
+	types, found := c.fields(c.types, n.name)
+	if found {
+		c.s.e.own(n.name)
+		return types, nil
+	}
+	if _, special := specialMembers[n.name]; special {
+		c.s.e.own(n.name)
+		return nil, nil
+	}
+	if _, ok, err := c.s.typePath(n); ok || err != nil {
+		return nil, err
+	}
+	return nil, c.unknown(n)
+}
+
+// column reports whether a name is a column, without its code: that may need the graph.
+func (c *checker) column(n *node) (int, bool, error) {
+	for i := range c.s.columns {
+		if c.s.columns[i].Name == n.name {
+			return i, true, nil
+		}
+	}
+	return 0, false, nil
+}
+
+func (e *engine) own(name string) {
+	if e.owned == nil {
+		e.owned = map[string]bool{}
+	}
+	e.owned[name] = true
+}
+
+// fields are the declared types of the fields that a name means for types, nil where one is not known; found: one has it.
+func (c *checker) fields(types []*objects.Type, name string) (declared []*objects.Type, found bool) {
+	known := true
+	for _, t := range types {
+		f, err := findField(t, name, false)
+		if err != nil {
+			if err != errNoMember {
+				found, known = true, false // it may have it; an ambiguous name is told of when the type is met
+			}
+			continue
+		}
+		found = true
+		d, err := declaredType(f)
+		if err != nil || d == nil || !isClosed(d) || len(declared) > maxMembers {
+			known = false
+			if len(types) > maxMembers {
+				return nil, true
+			}
+			continue
+		}
+		if !slices.Contains(declared, d) {
+			declared = append(declared, d)
+		}
+	}
+	if !known {
+		return nil, found
+	}
+	return declared, found
+}
+
+// isClosed reports whether the declared type tells which members there may be: not of System.Object, of interfaces and of what
+// generic types share.
+func isClosed(t *objects.Type) bool {
+	if t.MT.IsInterface() || t.MT.Parent == 0 || t.MT.IsArray() {
+		return false
+	}
+	name, err := t.Name()
+	return err == nil && name != "System.__Canon" && !strings.HasPrefix(name, "System.Nullable`1")
+}
+
+func (c *checker) member(n *node) ([]*objects.Type, error) {
+	if c.isTypePath(n) {
+		return nil, nil
+	}
+	types, err := c.check(n.args[0])
+	if err != nil || types == nil {
+		return nil, err
+	}
+	if _, special := specialMembers[n.name]; special {
+		return nil, nil
+	}
+	declared, found := c.fields(types, n.name)
+	if !found && !c.derivedHave(types, n.name) {
+		return nil, c.noMember(n, types)
+	}
+	return declared, nil
+}
+
+// isTypePath reports whether a path begins with a type: its root is no column and no member of the rows.
+func (c *checker) isTypePath(n *node) bool {
+	root := n
+	for root.op == opMember {
+		root = root.args[0]
+	}
+	if root.op != opName {
+		return false
+	}
+	if _, ok, _ := c.column(root); ok {
+		return false
+	}
+	if _, found := c.fields(c.types, root.name); found {
+		c.s.e.own(root.name)
+		return false
+	}
+	_, ok, err := c.s.typePath(n)
+	return ok && err == nil
+}
+
+// derivedHave reports whether a loaded type that derives from one of types has a member of that name.
+func (c *checker) derivedHave(types []*objects.Type, name string) bool {
+	set := typeSet{e: c.s.e, list: types, types: map[*objects.Type]bool{}}
+	for _, n := range c.s.e.table().all {
+		if n.mt.IsOpen() {
+			continue
+		}
+		t := c.s.e.typeOf(n)
+		if _, found := c.fields([]*objects.Type{t}, name); !found {
+			continue
+		}
+		if ok, err := set.has(t); ok || err != nil {
+			return true
+		}
+	}
+	return false
+}
+
+func (c *checker) noMember(n *node, types []*objects.Type) error {
+	bad := c.s.e.errorf(n, "there is no %s in %s", n.name, typeTitle(types[0]))
+	bad.Hint = membersHint(n.name, types)
+	return bad
+}
+
+func membersHint(name string, types []*objects.Type, names ...string) string {
+	for _, t := range types {
+		for _, m := range memberNames(t) {
+			if !slices.Contains(names, m) && len(names) < limits.SuggestedNames {
+				names = append(names, m)
+			}
+		}
+		if len(names) > 4096 {
+			break
+		}
+	}
+	if hint := meant(name, names); hint != "" || len(names) == 0 {
+		return hint
+	}
+	more := ""
+	if len(names) > maxMembers {
+		names, more = names[:maxMembers], ", …"
+	}
+	return "it has " + strings.Join(names, ", ") + more
+}
+
+// unknown is the error about a name that no type of the rows has.
+func (c *checker) unknown(n *node) error {
+	title := "the objects"
+	if len(c.types) == 1 {
+		title = typeTitle(c.types[0])
+	}
+	bad := c.s.e.errorf(n, "no column is named %s, and no field of %s", n.name, title)
+	var names []string
+	for _, col := range c.s.columns {
+		names = append(names, col.Name)
+	}
+	bad.Hint = membersHint(n.name, c.types, names...)
+	return bad
+}
+
+// typeOf is the type of a MethodTable that the runtime's own tables name.
+func (e *engine) typeOf(n *namedType) *objects.Type {
+	o, err := e.p.Objects.Of(heap.Object{Type: n.mt})
+	if err != nil {
+		return nil
+	}
+	return o.Type
+}
+
+func (e *engine) typesOf(list []*namedType) []*objects.Type {
+	var out []*objects.Type
+	for _, n := range list {
+		if t := e.typeOf(n); t != nil {
+			out = append(out, t)
+		}
+	}
+	return out
+}

@@ -1,0 +1,91 @@
+package query
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"github.com/sosgo/sosgo/heap"
+)
+
+// A Choice chooses objects by an expression, for heap.Filter.Where.
+type Choice struct {
+	r         *run
+	undecided atomic.Uint64
+	mu        sync.Mutex
+	first     error // why the first was undecided
+}
+
+// Chooses compiles a condition about objects of the heap; f says which objects it will be asked about. An *Error says what is
+// wrong with it.
+func Chooses(ctx context.Context, p *Process, where string, f *heap.Filter) (*Choice, error) {
+	n, err := parseExpression(where)
+	if err != nil {
+		return nil, err
+	}
+	e := newEngine(ctx, p, where)
+	e.inQuery = true
+	r := &run{e: e, q: &plan{source: "objects", limit: -1, where: []*node{n}}, o: Options{Filter: f}}
+	for _, step := range []func() error{r.findSource, r.arrange, r.check} {
+		if err := step(); err != nil {
+			return nil, err
+		}
+	}
+	return &Choice{r: r}, nil
+}
+
+// Filter makes a test for one goroutine. Free blocks pass none.
+func (c *Choice) Filter() func(*heap.Object) bool {
+	col := &collector{partial: partial{r: c.r}, f: c.r.e.newFrame()}
+	h, err := c.r.e.p.Heap()
+	if err != nil {
+		return func(*heap.Object) bool { c.lacks(err); return false }
+	}
+	return func(o *heap.Object) bool {
+		if o.Free {
+			return false
+		}
+		n := o.TypeNumber()
+		if int(n) >= len(col.progs) || col.progs[n] == nil {
+			if col.learn(n, o); col.fatal != nil {
+				c.lacks(col.fatal)
+				col.progs[n], col.fatal = neverProgram, nil
+			}
+		}
+		prog := col.progs[n]
+		if prog.never || prog.test == nil {
+			return !prog.never
+		}
+		if seg := col.f.seg; seg == nil || !seg.Objects.Contains(o.Addr) {
+			col.f.seg = h.Segment(o.Addr)
+		}
+		col.f.obj, col.f.typ = o, prog.typ
+		t := prog.test(col.f)
+		if t == undecided {
+			c.lacks(col.f.err)
+		}
+		return t == yes
+	}
+}
+
+func (c *Choice) lacks(err error) {
+	if c.undecided.Add(1) == 1 {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.first = err
+	}
+}
+
+// Undecided says how many objects were left out because the condition can't be decided, nil if none was. It is asked when all
+// objects were looked at.
+func (c *Choice) Undecided() error {
+	n := c.undecided.Load()
+	if n == 0 {
+		return errors.Join(c.r.e.graphGaps()...)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return fmt.Errorf("%d objects are left out, because the condition can't be decided: %w", n, c.first)
+}

@@ -1,0 +1,186 @@
+package query
+
+import (
+	"errors"
+	"iter"
+
+	"github.com/sosgo/sosgo/collections"
+	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/shapes"
+	"github.com/sosgo/sosgo/target"
+)
+
+func isNoCollection(err error) bool { return errors.Is(err, collections.ErrNotCollection) }
+
+// A pair is an element of a collection.
+type pair struct{ key, value Value }
+
+// collection is what a value holds.
+func (f *frame) collection(v Value) (*collections.Collection, error) {
+	t, err := f.typeOf(v)
+	if err != nil {
+		return nil, err
+	}
+	if f.e.p.Collections == nil {
+		return nil, collections.ErrNotCollection
+	}
+	if v.kind == KindStruct {
+		return f.e.p.Collections.In(t, shapes.In(objects.Struct{Addr: v.Addr(), Type: t}))
+	}
+	return f.e.p.Collections.Of(objects.Object{Addr: v.Addr(), Type: t})
+}
+
+// items are the elements of a collection, array or list.
+func (f *frame) items(v Value) iter.Seq2[pair, error] {
+	return func(yield func(pair, error) bool) {
+		if v.kind == KindList {
+			for item := range v.list.all {
+				if !yield(pair{value: item}, item.Err()) {
+					return
+				}
+			}
+			return
+		}
+		if v.kind != KindObject && v.kind != KindStruct {
+			yield(pair{}, collections.ErrNotCollection)
+			return
+		}
+		if v.kind == KindObject {
+			if o, err := f.object(v); err == nil && o.Type.MT.IsArray() {
+				f.arrayItems(o, yield)
+				return
+			}
+		}
+		c, err := f.collection(v)
+		if err != nil {
+			yield(pair{}, err)
+			return
+		}
+		n := 0
+		for item, err := range c.Items() {
+			if n++; n&1023 == 0 && f.e.ctx.Err() != nil {
+				yield(pair{}, f.e.ctx.Err())
+				return
+			}
+			p := pair{}
+			if err == nil {
+				p = f.pairOf(&item, c.HasKeys)
+			}
+			if !yield(p, err) {
+				return
+			}
+		}
+	}
+}
+
+func (f *frame) pairOf(item *collections.Item, keyed bool) pair {
+	p := pair{value: f.fromValue(item.Value)}
+	if keyed {
+		p.key = f.fromValue(item.Key)
+	}
+	return p
+}
+
+func (f *frame) arrayItems(o objects.Object, yield func(pair, error) bool) {
+	a, err := o.Array()
+	if err != nil {
+		yield(pair{}, err)
+		return
+	}
+	for _, v := range a.Values() {
+		item := f.fromValue(v)
+		if !yield(pair{value: item}, item.Err()) {
+			return
+		}
+	}
+}
+
+// indexCollection is list[3] or dictionary["key"].
+func (f *frame) indexCollection(v Value, keys []Value) Value {
+	if len(keys) != 1 {
+		return Failed(target.Unsupportedf("a collection has one index"))
+	}
+	c, err := f.collection(v)
+	if err != nil {
+		return f.noIndex(v, err)
+	}
+	if c.HasKeys {
+		found, ok, err := f.findKey(v, keys[0])
+		switch {
+		case ok:
+			return found
+		case err != nil:
+			return Failed(err)
+		}
+		return Failed(target.Unsupportedf("the collection has no key %s", f.short(keys[0])))
+	}
+	if !keys[0].isInteger() {
+		return f.kindError("an index", keys[0])
+	}
+	at, gap := uint64(0), error(nil)
+	for item, err := range f.items(v) {
+		if err != nil {
+			gap = err
+		}
+		if at == keys[0].bits {
+			if err != nil {
+				return Failed(err)
+			}
+			return item.value
+		}
+		at++
+	}
+	if gap != nil {
+		return Failed(gap)
+	}
+	return Failed(target.Unsupportedf("the collection has no element [%s]: it has %d", f.short(keys[0]), at))
+}
+
+func (f *frame) noIndex(v Value, err error) Value {
+	if isNoCollection(err) {
+		return f.kindError("an index", v)
+	}
+	return Failed(err)
+}
+
+// findKey looks a key up. The elements are compared one by one: what the program's comparer thinks is not known, and strings
+// are compared by their characters. The error says what could not be looked at.
+func (f *frame) findKey(v, key Value) (found Value, ok bool, gap error) {
+	looked := 0
+	for item, err := range f.items(v) {
+		if looked++; looked > limits.QueryRows {
+			return Value{}, false, target.Unsupportedf("the collection is too large to look for a key")
+		}
+		if err != nil {
+			gap = err
+			continue
+		}
+		if item.key.kind == KindError && item.key.err == nil {
+			return Value{}, false, target.Unsupportedf("the collection has no keys")
+		}
+		switch f.compare("==", item.key, key) {
+		case yes:
+			return item.value, true, nil
+		case undecided:
+			gap = f.err
+		}
+	}
+	return Value{}, false, gap
+}
+
+// collectionLength is how many elements a collection says that it has.
+func (f *frame) collectionLength(v Value) Value {
+	if v.kind != KindObject && v.kind != KindStruct {
+		return Failed(collections.ErrNotCollection)
+	}
+	c, err := f.collection(v)
+	if err != nil {
+		return Failed(err)
+	}
+	n, err := c.Count()
+	if err != nil {
+		return Failed(err)
+	}
+	return Uint(n)
+}

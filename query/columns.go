@@ -1,0 +1,164 @@
+package query
+
+import (
+	"context"
+	"iter"
+	"strings"
+
+	"github.com/sosgo/sosgo/heap"
+)
+
+// A Column is a column of a Source.
+type Column struct {
+	Name    string // lower case
+	Summary string
+	// Count says that the numbers are counts or bytes, which are written with commas.
+	Count bool
+	// Hidden columns are not among those of select *.
+	Hidden bool
+}
+
+// A Source has rows that queries ask for with from. Packages add theirs to
+// Process.Sources; the engine knows no more of them than this.
+type Source struct {
+	Name    string // lower case
+	Aliases []string
+	Summary string
+	Columns []Column
+	// Object is the index of the column whose value is an object that the row is about: its members
+	// are names as well. It is -1 for none.
+	Object int
+	// Rows yields a value for each column. The slice is valid until the next one. An error stands for rows
+	// that are missing; the list goes on unless it is the context's.
+	Rows func(context.Context) iter.Seq2[[]Value, error]
+}
+
+// is reports whether a source has that name.
+func (s *Source) is(name string) bool {
+	if strings.EqualFold(s.Name, name) {
+		return true
+	}
+	for _, a := range s.Aliases {
+		if strings.EqualFold(a, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// heapSources are the sources whose rows are objects, which a scan of the heap yields.
+var heapSources = []Source{
+	{Name: "objects", Summary: "all objects of the heap", Columns: heapColumns},
+	{Name: "live", Summary: "objects that something keeps alive", Columns: heapColumns},
+	{Name: "dead", Summary: "objects that nothing keeps alive", Columns: heapColumns},
+	{Name: "strings", Summary: "strings", Columns: append([]Column{{Name: "text", Summary: "what it says"}}, heapColumns...)},
+	{Name: "exceptions", Summary: "exceptions, with _message, _HResult and the other fields of System.Exception", Columns: heapColumns},
+}
+
+var heapColumns = []Column{
+	{Name: "address", Summary: "where it starts"},
+	{Name: "size", Summary: "bytes", Count: true},
+	{Name: "type", Summary: "name of its type"},
+	{Name: "length", Summary: "elements of an array, characters of a string", Count: true, Hidden: true},
+	{Name: "gen", Summary: "generation: 0, 1, 2, 3 large, 4 pinned, 5 frozen", Hidden: true},
+	{Name: "mt", Summary: "address of its MethodTable", Hidden: true},
+	{Name: "heap", Summary: "number of the GC's heap", Hidden: true},
+	{Name: "segment", Summary: "address of its segment or region", Hidden: true},
+	{Name: "retained", Summary: "bytes that would be free without it, its own among them", Count: true, Hidden: true},
+	{Name: "live", Summary: "whether something keeps it alive", Hidden: true},
+	{Name: "text", Summary: "the object on one line", Hidden: true},
+}
+
+// column compiles the name of a column; ok is false where it is none. A name with one letter in upper case is a member's.
+func (s *scope) column(n *node) (c code, ok bool, err error) {
+	for i := range s.columns {
+		if s.columns[i].Name != n.name {
+			continue
+		}
+		if s.heap {
+			c, err = s.heapColumn(n)
+			return c, true, err
+		}
+		return code{eval: func(f *frame) Value { return f.row[i] }}, true, nil
+	}
+	return code{}, false, nil
+}
+
+// heapColumn is a column of an object of the heap. What its type tells is constant.
+func (s *scope) heapColumn(n *node) (code, error) {
+	switch n.name {
+	case "address":
+		return valueCode(func(f *frame) Value { return Address(f.obj.Addr) })
+	case "size":
+		return s.sizeColumn(), nil
+	case "length":
+		return lengthColumn(), nil
+	case "type":
+		return s.typeColumn()
+	case "mt":
+		if s.typ != nil {
+			return constantCode(Address(s.typ.MT.Addr)), nil
+		}
+		return valueCode(func(f *frame) Value { return Address(f.obj.Type.Addr) })
+	case "gen":
+		return numberCode(generationColumn), nil
+	case "heap":
+		return numberCode(func(f *frame) int64 { return int64(f.seg.SubHeap) }), nil
+	case "segment":
+		return valueCode(func(f *frame) Value { return Address(f.seg.Addr) })
+	case "retained":
+		if err := s.e.needRetained(); err != nil {
+			return code{}, err
+		}
+		return valueCode(func(f *frame) Value { return f.retained(f.obj.Addr) })
+	case "live":
+		if err := s.e.needLive(); err != nil {
+			return code{}, err
+		}
+		live := s.e.live
+		return testCode(func(f *frame) truth { return truthOf(live(f.obj.Addr)) })
+	}
+	return valueCode(func(f *frame) Value { return f.line(f.this()) }) // text
+}
+
+func numberCode(number func(*frame) int64) code {
+	return code{eval: func(f *frame) Value { return Int(number(f)) }, number: number}
+}
+
+func (s *scope) sizeColumn() code {
+	if s.typ != nil && !s.typ.MT.HasComponents() {
+		if size := s.typ.MT.Size(0); size > 0 && size < leastObject {
+			c := constantCode(Uint(size))
+			c.number = func(*frame) int64 { return int64(size) }
+			return c
+		}
+	}
+	return numberCode(func(f *frame) int64 { return int64(f.obj.Size) })
+}
+
+func (s *scope) typeColumn() (code, error) {
+	if s.typ != nil {
+		return constantCode(Value{kind: KindType, typ: s.typ}), nil
+	}
+	return valueCode(func(f *frame) Value { return Value{kind: KindType, typ: f.typ} })
+}
+
+// frozenGeneration and the like are what gen is for objects that are in none of the generations, in the order in which the
+// GC numbers them.
+func generationColumn(f *frame) int64 { return generationNumber(f.seg.Generation(f.obj.Addr)) }
+
+// generationNumber is a generation as a number: GC.GetGeneration says 2 of large and pinned objects, and int.MaxValue of
+// frozen ones, and can't be asked for these alone.
+func generationNumber(g heap.Generation) int64 {
+	switch g {
+	case heap.Generation0, heap.Generation1, heap.Generation2:
+		return int64(g)
+	case heap.GenerationLarge:
+		return 3
+	case heap.GenerationPinned:
+		return 4
+	case heap.GenerationFrozen:
+		return 5
+	}
+	return -1
+}

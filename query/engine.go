@@ -1,0 +1,152 @@
+package query
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/sosgo/sosgo/collections"
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/graph"
+	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/lazy"
+	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/target"
+	"github.com/sosgo/sosgo/threads"
+)
+
+// A Process is what questions are about. Runtime and Objects are always wanted;
+// what else is nil can't be asked for.
+type Process struct {
+	Runtime *dac.Runtime
+	Objects *objects.Reader
+	// Heap opens the heap.
+	Heap func() (*heap.Heap, error)
+	// Holders has the graph of the heap's objects, for retained, live, referrers and path.
+	Holders func(context.Context) (*graph.Holders, error)
+	// Collections reads the collections of the class libraries.
+	Collections *collections.Reader
+	// Thread is the current thread, for registers and thread statics.
+	Thread func() (*threads.Thread, error)
+	// Variables are what $_ and the like stand for, by name with the $.
+	Variables map[string]Value
+	// Sources have rows beside those of the heap.
+	Sources []Source
+	// Scan are the options of scans of the heap.
+	Scan heap.ScanOptions
+
+	types lazy.Value[*typeTable] // kept for the next question
+}
+
+// An engine answers one question.
+type engine struct {
+	ctx context.Context
+	p   *Process
+	src string // what the user wrote
+
+	members sync.Map // memberKey to *access
+	boxes   sync.Map // *objects.Type to *access
+	holders *graph.Holders
+	live    func(target.Addr) bool
+	retains *graph.Dominators
+
+	inQuery bool            // a member of null is null
+	owned   map[string]bool // names that some type of the rows has
+}
+
+func newEngine(ctx context.Context, p *Process, src string) *engine {
+	return &engine{ctx: ctx, p: p, src: src}
+}
+
+func (e *engine) errorf(n *node, format string, args ...any) *Error {
+	return errorAt(e.src, n.pos, format, args...)
+}
+
+// A frame is what an expression is evaluated in: one row, by one goroutine.
+type frame struct {
+	e    *engine
+	near *target.Window // of the row's object
+	far  *target.Window // of what it refers to
+	row  []Value        // columns of a Source
+	seg  *heap.Segment  // of the heap's rows
+	obj  *heap.Object
+	typ  *objects.Type
+	err  error // why the last truth was undecided
+
+	lastType *objects.Type
+	key      []byte // room for appendKey
+}
+
+func (e *engine) newFrame() *frame {
+	mem := e.p.Runtime.Memory()
+	return &frame{e: e, near: target.NewWindow(mem), far: target.NewWindow(mem)}
+}
+
+// this is the object of the row.
+func (f *frame) this() Value { return Value{kind: KindObject, bits: uint64(f.obj.Addr), typ: f.typ} }
+
+// needGraph has the graph built before an expression is evaluated that asks it.
+func (e *engine) needGraph() error {
+	if e.holders != nil {
+		return nil
+	}
+	if e.p.Holders == nil {
+		return target.Unsupportedf("there is no graph of the objects")
+	}
+	h, err := e.p.Holders(e.ctx)
+	if err != nil {
+		return fmt.Errorf("the graph of the objects: %w", err)
+	}
+	e.holders = h
+	return nil
+}
+
+// graphGaps is what the graph lacks, if it was asked: an object may live by what can't be read.
+func (e *engine) graphGaps() []error {
+	if e.holders == nil {
+		return nil
+	}
+	return e.holders.Graph().Stats().Warnings()
+}
+
+func (e *engine) needLive() error {
+	if e.live != nil {
+		return nil
+	}
+	err := e.needGraph()
+	if err == nil {
+		e.live, err = e.holders.Graph().LiveStarts(e.ctx)
+	}
+	return err
+}
+
+func (e *engine) needRetained() error {
+	if e.retains != nil {
+		return nil
+	}
+	err := e.needGraph()
+	if err == nil {
+		e.retains, err = e.holders.Graph().Dominators(e.ctx)
+	}
+	return err
+}
+
+func (f *frame) threadStatic(field *objects.Field) Value {
+	if f.e.p.Thread == nil {
+		return Failed(target.Unsupportedf("%s is a thread's, and there is no current thread", field.Name))
+	}
+	t, err := f.e.p.Thread()
+	if err == nil && t.Managed == nil {
+		err = target.Unsupportedf("%s is a thread's, and the current thread is none of the runtime", field.Name)
+	}
+	if err != nil {
+		return Failed(err)
+	}
+	return f.fromValue(field.ThreadStatic(t.Managed).Value)
+}
+
+// isGap reports whether err says that the dump lacks or damaged something, or that it is not understood.
+func isGap(err error) bool {
+	return errors.Is(err, target.ErrNotInDump) || errors.Is(err, target.ErrCorrupt) || errors.Is(err, target.ErrUnsupported)
+}

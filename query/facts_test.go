@@ -1,0 +1,325 @@
+package query_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/graph"
+	"github.com/sosgo/sosgo/internal/testcase"
+	"github.com/sosgo/sosgo/internal/testdump"
+	"github.com/sosgo/sosgo/query"
+	"github.com/sosgo/sosgo/target"
+)
+
+// asked is what questions about a dump are about.
+func asked(t testing.TB, d *sosgo.Dump) *query.Process {
+	t.Helper()
+	v, err := d.View("")
+	require.NoError(t, err)
+	p, err := v.Asked(graph.Options{})
+	require.NoError(t, err)
+	return p
+}
+
+// worth is what an expression is worth, as text, or its error.
+func worth(p *query.Process, expression string) string {
+	e, err := query.Evaluate(context.Background(), p, expression)
+	if err != nil {
+		return "error: " + err.Error()
+	}
+	c := e.Values[0].Value
+	return c.Plain()
+}
+
+// rows are the rows of a query as lines of text, with what it noted.
+func rows(t testing.TB, p *query.Process, text string, o query.Options) ([]string, *answer.Query) {
+	t.Helper()
+	q, err := query.Run(context.Background(), p, text, o)
+	require.NoError(t, err, text)
+	var out []string
+	for row, err := range q.Rows {
+		require.NoError(t, err, text)
+		var cells []string
+		for i := range row.Cells {
+			cells = append(cells, row.Cells[i].Plain())
+		}
+		out = append(out, strings.Join(cells, " | "))
+	}
+	return out, q
+}
+
+// zooFacts are expressions about objects of Zoo.cs and what its source says that they are worth. R is the root.
+var zooFacts = []struct{ expression, want string }{
+	{"R.Dog.name", `"hidden"`},
+	{"((Debuggee.Zoo.Animal)R.Dog).name", `"Rex"`},
+	{"R.Dog.Legs + R.Dog.name2", "11"},
+	{"R.Dog is Debuggee.Zoo.Animal && R.Dog is Debuggee.Zoo.IShape && !(R.Dog is string)", "true"},
+	{"(R.Dog as Debuggee.Zoo.Node)?.Id ?? -1", "-1"},
+	{"R.Dog.Coat", "Blue"},
+	{`R.Dog.Coat == "Blue" && R.Dog.Coat == Debuggee.Zoo.Color.Blue && (int)R.Dog.Coat == 200`, "true"},
+	{"R.Primitives.SByte", "-5"},
+	{"R.Primitives.UInt64", "18000000000000000000"},
+	{"R.Primitives.UInt64 > R.Primitives.Int64", "true"},
+	{"R.Primitives.Int32 % 10", "-9"},
+	{"R.Primitives.Decimal * 2 + 0.1m", "24691.4578"},
+	{"R.Primitives.Decimal > 12345.6788m && R.Primitives.Decimal < 12346", "true"},
+	{"R.Primitives.NaN == R.Primitives.NaN || R.Primitives.NaN < 1", "false"},
+	{"R.Primitives.Inf > 1e300", "true"},
+	{"R.Primitives.Char == 'Ω' && R.Primitives.Char == \"Ω\"", "true"},
+	{"R.Primitives.Some + 1", "18"},
+	{`R.Primitives.None ?? "none"`, "none"},
+	{"R.Primitives.None > 1", "false"},
+	{"R.Primitives.Null == null && R.Primitives.Null?.Length == null", "true"},
+	{"R.Primitives.Boxed + 1", "43"},
+	{"R.Primitives.BoxedStruct.X * 10 + R.Primitives.BoxedStruct.Y", "34"},
+	{"R.Primitives.Struct.To.X", "30"},
+	{"R.Primitives.Struct.Label", `"seg"`},
+	{"R.Primitives.Tuple.Item1", "5"},
+	{"R.Primitives.Flags.HasFlag(\"Write\")", "true"},
+	{"R.Primitives.TimeSpan.TotalMinutes", "90.5"},
+	{"R.Primitives.TimeSpan == \"1h30m30s\"", "true"},
+	{"R.Primitives.DateTime > \"2013-02-28\" && R.Primitives.DateTime < \"2013-02-28T01:02:04\"", "true"},
+	{"R.Primitives.Guid == \"00112233-4455-6677-8899-AABBCCDDEEFF\"", "true"},
+	{"R.Primitives.String.Length", "15"},
+	{`R.Primitives.String.StartsWith("hello") && R.Primitives.String.EndsWith("好") && R.Primitives.String.Contains("wör")`, "true"},
+	{`R.Primitives.String matches /^h.*w(ö|oe)rld/ && R.Primitives.String like 'hello%'`, "true"},
+	{`R.Primitives.String.Substring(0, 5).ToUpper()`, "HELLO"},
+	{"R.Primitives.String[1]", "e"},
+	{"R.Arrays.Ints[3] - R.Arrays.Ints[0]", "30"},
+	{"R.Arrays.Matrix[1, 2]", "6"},
+	{"R.Arrays.Jagged[1][1]", "3"},
+	{"R.Arrays.NonZeroBased.Length", "3"},
+	{"R.Arrays.Points[1].Y", "4"},
+	{"R.Arrays.Strings[1] == null", "true"},
+	{"R.Collections.List[1] + R.Collections.List.Count", "5"},
+	{`R.Collections.ByName["key4"]`, "16"},
+	{`R.Collections.ByName.ContainsKey("key3")`, "false"},
+	{"R.Collections.ById[21].Legs", "4"},
+	{`R.Collections.HashSet.Contains("y")`, "true"},
+	{`R.Collections.Sorted[2]`, `"b"`},
+	{"R.Anonymous.Value", "12"},
+	{"R.Nested.Parent.Item", `"item"`},
+	{"Debuggee.Zoo.Statics.Int", "1234567"},
+	{"hex(Debuggee.Zoo.Statics.Long)", "0x1122334455667788"},
+	{"Debuggee.Zoo.Statics.Struct.Y", "22"},
+	{"Debuggee.Zoo.GenericStatics<int>.Name != Debuggee.Zoo.GenericStatics<string>.Name", "true"},
+	{"(byte)300 + (sbyte)200", "-12"},
+	{"1 + 2 * 3 == 7 ? \"yes\" : \"no\"", "yes"},
+	{"0x10 + 1", "0x11"},
+	{"1.5kb", "1536"},
+	{"7 in (1, 3, 7)", "true"},
+	{"5 between 1 and 5", "true"},
+	{"bor(1, 4) & ~1", "0x4"},
+	{"size(R.Dog) == R.Dog.size || size(R.Dog) > 0", "true"},
+}
+
+// TestZooFacts: what Zoo.cs says of its objects, on every runtime and both systems.
+func TestZooFacts(t *testing.T) {
+	n := 0
+	testdump.Each(t, func(t *testing.T, d *testdump.Dump) {
+		root, ok := d.Manifest.Fact("root")
+		if !ok || !strings.Contains(root, "Debuggee.Zoo.Everything") || d.Manifest.Kind != "withheap" {
+			t.Skip("no program of Zoo.cs")
+		}
+		address, _, _ := strings.Cut(root, " ")
+		p := asked(t, d.Dump)
+		for _, f := range zooFacts {
+			if strings.Contains(f.expression, "R.Dog.size") {
+				continue
+			}
+			got := worth(p, strings.ReplaceAll(f.expression, "R.", address+"."))
+			if strings.Contains(f.expression, ".Statics.") && strings.Contains(got, "not in the dump") && testcase.OnWindows(d.Case) {
+				continue // minidumps with heap lack the statics that are no references
+			}
+			n++
+			assert.Equal(t, f.want, got, f.expression)
+		}
+		if got := worth(p, "Debuggee.Zoo.NeverTouched.Value"); !testcase.OnWindows(d.Case) {
+			assert.Contains(t, got, "not initialised")
+		}
+	})
+	require.NotZero(t, n)
+}
+
+// TestZooQueries: queries whose answers Zoo.cs tells, and their spelling in SQL.
+func TestZooQueries(t *testing.T) {
+	testdump.Canned(t, func(t *testing.T, d *testdump.Dump) {
+		if root, ok := d.Manifest.Fact("root"); !ok || !strings.Contains(root, "Debuggee.Zoo.Everything") || d.Manifest.Kind != "withheap" {
+			t.Skip("no program of Zoo.cs")
+		}
+		p := asked(t, d.Dump)
+		for _, c := range []struct {
+			pipeline, sql string
+			want          []string
+		}{
+			{"from Debuggee.Zoo.Node | select count(), max(Id), min(Id), count(distinct Id)",
+				"SELECT COUNT(*), MAX(Id), MIN(Id), COUNT(DISTINCT Id) FROM Debuggee.Zoo.Node", []string{"20 | 19 | 0 | 20"}},
+			{"from objects of Debuggee.Zoo.Node | where Id >= 17 | select Id, Next.Id as n | order by Id desc",
+				"SELECT Id, Next.Id AS n FROM Debuggee.Zoo.Node WHERE Id >= 17 ORDER BY Id DESC", nil},
+			{"from objects of Debuggee.Zoo.Animal | where Coat == \"Blue\" && this is Debuggee.Zoo.IShape | group by type, Legs | select sum(Legs) / count()",
+				"SELECT SUM(Legs) / COUNT(*), type, Legs FROM Debuggee.Zoo.Animal WHERE Coat = 'Blue' AND this IS Debuggee.Zoo.IShape GROUP BY type, Legs", nil},
+			{"from strings | where text == \"hello, wörld 你好\" | select length", "SELECT length FROM strings WHERE text = 'hello, wörld 你好'", []string{"15"}},
+			{"from objects of Debuggee.Zoo.Finalizable | select Tag", "SELECT Tag FROM Finalizable", nil},
+		} {
+			got, _ := rows(t, p, c.pipeline, query.Options{})
+			sql, _ := rows(t, p, c.sql, query.Options{})
+			assert.NotEmpty(t, got, c.pipeline)
+			assert.Equal(t, got, sql, c.sql)
+			if c.want != nil {
+				assert.Equal(t, c.want, got, c.pipeline)
+			}
+		}
+	})
+}
+
+// TestColumnNames: columns are named by as, or by what was asked; no two have one name.
+func TestColumnNames(t *testing.T) {
+	p := asked(t, testdump.Open(t, "net10-zoo").Dump)
+	_, q := rows(t, p, "SELECT Id AS number, Next.Id AS 'the next', size,  size FROM Debuggee.Zoo.Node LIMIT 1", query.Options{})
+	var names []string
+	for _, c := range q.Columns {
+		names = append(names, c.Name)
+	}
+	assert.Equal(t, []string{"number", "the next", "size", "size (2)"}, names)
+}
+
+// TestWorkers: the answer does not depend on how many workers look.
+func TestWorkers(t *testing.T) {
+	p := asked(t, testdump.Open(t, "net10-zoo").Dump)
+	for _, text := range []string{
+		"from objects | group by type | select count(), sum(size), any(address), avg(size)",
+		"from objects | where size > 100 | select address, size, type | order by size desc | top 50",
+		"from strings | group by text | select count(), min(address) | order by 1 desc",
+		"from objects | select address | skip 100 | top 500",
+	} {
+		p.Scan.Jobs = 1
+		want, q := rows(t, p, text, query.Options{})
+		require.NotEmpty(t, want)
+		for _, jobs := range []int{2, 7} {
+			p.Scan.Jobs = jobs
+			got, again := rows(t, p, text, query.Options{})
+			assert.Equal(t, want, got, text)
+			assert.Equal(t, q.Total, again.Total)
+		}
+	}
+}
+
+// TestCountsAreTheHeaps: what a query counts is what the heap's own statistics count.
+func TestCountsAreTheHeaps(t *testing.T) {
+	d := testdump.Open(t, "net8-zoo")
+	h, err := d.Heap()
+	require.NoError(t, err)
+	stats, err := h.Stats(t.Context(), nil, asked(t, d.Dump).Scan)
+	require.NoError(t, err)
+	want := map[string]string{}
+	for _, s := range stats.Types {
+		name, err := h.Runtime().TypeName(s.Type.Addr, 1)
+		require.NoError(t, err)
+		if name != "Free" {
+			want[fmt.Sprintf("%#x", uint64(s.Type.Addr))] = fmt.Sprintf("%d | %d", s.Count, s.Size)
+		}
+	}
+	got := map[string]string{}
+	list, _ := rows(t, asked(t, d.Dump), "SELECT mt, count(*), sum(size) FROM objects GROUP BY mt", query.Options{})
+	for _, l := range list {
+		mt, rest, _ := strings.Cut(l, " | ")
+		got[mt] = rest
+	}
+	assert.Equal(t, want, got)
+}
+
+// TestAbsentIsNoNull: what the dump lacks is neither null nor zero, in expressions and in queries.
+func TestAbsentIsNoNull(t *testing.T) {
+	d := testdump.Open(t, "net10-zoo")
+	root, _ := d.Manifest.Fact("root")
+	address, _, _ := strings.Cut(root, " ")
+	head, _ := d.Manifest.Fact("root.Head")
+	at := testdump.Address(strings.Fields(head)[0])
+	// A reference to memory that the process did not have.
+	damaged := testdump.Patched(t, "net10-zoo", map[target.Addr][]byte{at + 8: {8, 0, 0, 0, 0x20, 0, 0, 0}})
+	p := asked(t, damaged)
+	for _, expression := range []string{"R.Head.Next.Id", "R.Head.Next.Id ?? 5", "R.Head.Next.Id + 1", "-R.Head.Next.Id", "R.Head.Next.Id > 1 && true",
+		"R.Head.Next is Debuggee.Zoo.Node", "text(R.Head.Next.Id)", "R.Head.Next.Id == 1 ? 1 : 2", "R.Head.Next?.Id", "!(R.Head.Next.Id > 1)"} {
+		_, err := query.Evaluate(t.Context(), p, strings.ReplaceAll(expression, "R.", address+"."))
+		assert.ErrorIs(t, err, target.ErrCorrupt, expression)
+	}
+	for expression, want := range map[string]string{"R.Head.Next.Id > 1 && false": "false", "R.Head.Next.Id > 1 || true": "true", "missing(R.Head.Next.Id)": "true"} {
+		assert.Equal(t, want, worth(p, strings.ReplaceAll(expression, "R.", address+".")), expression)
+	}
+	got, q := rows(t, p, "from Debuggee.Zoo.Node | where Next.Id >= 0 | select count()", query.Options{})
+	assert.Equal(t, []string{"18"}, got) // 20, of which the last has no next and one can't be decided
+	require.Len(t, q.Noted(), 1)
+	assert.ErrorIs(t, q.Noted()[0], target.ErrCorrupt)
+	assert.Contains(t, q.Noted()[0].Error(), "1 rows are left out")
+	got, q = rows(t, p, "from Debuggee.Zoo.Node | select count(), sum(Next.Id)", query.Options{})
+	assert.Len(t, got, 1)
+	require.Len(t, q.Noted(), 1)
+	assert.ErrorIs(t, q.Noted()[0], target.ErrCorrupt)
+}
+
+// TestNothingIsNotZero: of a heap that is not in the dump nothing is counted, also not zero objects.
+func TestNothingIsNotZero(t *testing.T) {
+	p := asked(t, testdump.Open(t, "win-net10-zoo-triage").Dump)
+	q, err := query.Run(t.Context(), p, "from objects | select count()", query.Options{})
+	if err == nil {
+		for range q.Rows {
+			t.Fatal("there is a row")
+		}
+		err = q.Failure()
+	}
+	assert.ErrorIs(t, err, target.ErrNotInDump)
+	_, err = query.Evaluate(t.Context(), p, "Debuggee.Zoo.Scenario.Root.Dog ?? 5")
+	assert.ErrorIs(t, err, target.ErrNotInDump)
+}
+
+// TestSources: every source has rows, and its columns can be asked for.
+func TestSources(t *testing.T) {
+	d := testdump.Open(t, "net10-zoo")
+	p := asked(t, d.Dump)
+	for _, s := range p.Sources {
+		var names []string
+		for _, c := range s.Columns {
+			names = append(names, c.Name)
+		}
+		q, err := query.Run(t.Context(), p, "select "+strings.Join(names, ", ")+" from "+s.Name, query.Options{})
+		require.NoError(t, err, s.Name)
+		n := 0
+		for row, err := range q.Rows {
+			require.NoError(t, err, s.Name)
+			require.Len(t, row.Cells, len(names))
+			n++
+		}
+		assert.NotZero(t, n, s.Name)
+	}
+	list, err := d.Threads()
+	require.NoError(t, err)
+	got, _ := rows(t, p, "from threads | select count()", query.Options{})
+	assert.Equal(t, []string{fmt.Sprint(len(list))}, got)
+}
+
+// TestWebCollections: collections of a web program are asked for by name, as its manifest has them.
+func TestWebCollections(t *testing.T) {
+	testdump.Corpus(t, testcase.Named("web-*"), func(t *testing.T, d *testdump.Dump) int {
+		p := asked(t, d.Dump)
+		for expression, want := range map[string]string{
+			`WEB.DictionaryStringInt["two"]`:          "2",
+			`WEB.DictionaryStringInt.Count`:           "3",
+			`WEB.DictionaryLongEnum[-5]`:              "Low",
+			`WEB.DictionaryStringList["odd"][2]`:      "5",
+			`WEB.ConcurrentDictionaryStringInt["c2"]`: "22",
+			`WEB.FrozenDictionaryStringInt["hail"]`:   "3",
+		} {
+			assert.Equal(t, want, worth(p, strings.ReplaceAll(expression, "WEB", "WebDebuggee.Collections")), expression)
+		}
+		got, _ := rows(t, p, "from threads | select count()", query.Options{})
+		assert.NotEqual(t, []string{"0"}, got)
+		return 6
+	})
+}

@@ -1,0 +1,573 @@
+package query
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/objects"
+)
+
+// A group is what was gathered of the rows with the same keys.
+type group struct {
+	keys []Value
+	accs []accumulator
+}
+
+// A result is a row that waits for its turn.
+type result struct {
+	cells  []answer.Cell
+	orders []Value
+}
+
+// A gap is how many rows lack something.
+type gap struct {
+	what  string
+	count uint64
+	err   error
+}
+
+// The gaps of a query.
+const (
+	gapCondition = iota
+	gapAggregate
+	gapCount
+)
+
+// A partial is what was gathered of a part of the rows. It is for one goroutine.
+type partial struct {
+	r       *run
+	groups  map[string]*group
+	order   []*group
+	names   []string // keys of order
+	results []result
+	bytes   int64 // about how much memory groups and results take
+	looked  uint64
+	gaps    [gapCount]gap
+	corrupt []error
+	fatal   error
+	key     []byte
+}
+
+func (p *partial) reset() {
+	clear(p.groups)
+	p.order, p.names, p.results = p.order[:0], p.names[:0], p.results[:0]
+	p.bytes, p.looked, p.gaps, p.corrupt, p.fatal = 0, 0, [gapCount]gap{}, nil, nil
+}
+
+// corrupted notes rows that are missing.
+func (p *partial) corrupted(err error) {
+	if len(p.corrupt) < heap.MaxCorruptions {
+		p.corrupt = append(p.corrupt, err)
+	}
+}
+
+func (p *partial) lacks(which int, what string, err error) {
+	g := &p.gaps[which]
+	if g.count++; g.err == nil {
+		g.what, g.err = what, err
+	}
+}
+
+// add looks at a row.
+func (p *partial) add(f *frame, prog *program) {
+	p.looked++
+	if prog.never {
+		return
+	}
+	if prog.test != nil {
+		switch prog.test(f) {
+		case no:
+			return
+		case undecided:
+			p.lacks(gapCondition, "rows are left out, because the condition can't be decided", f.err)
+			return
+		}
+	}
+	if p.r.grouped {
+		p.addToGroup(f, prog)
+		return
+	}
+	res := result{cells: make([]answer.Cell, len(prog.items))}
+	for i, c := range prog.items {
+		res.cells[i] = f.cell(c.eval(f))
+		p.bytes += cellBytes + int64(len(res.cells[i].Text))
+	}
+	if len(prog.orders) > 0 {
+		res.orders = make([]Value, len(prog.orders))
+		for i, c := range prog.orders {
+			res.orders[i] = f.sortable(c.eval(f))
+			p.bytes += valueBytes + int64(len(res.orders[i].text))
+		}
+	}
+	p.results = append(p.results, res)
+}
+
+// About how many bytes a cell, a value and a group take.
+const (
+	cellBytes  = 80
+	valueBytes = 96
+	groupBytes = 256
+)
+
+func (p *partial) addToGroup(f *frame, prog *program) {
+	g := prog.group
+	if g == nil || !prog.single {
+		g = p.groupOf(f, prog)
+		prog.group = g
+	}
+	for i := range p.r.aggregates {
+		a := &g.accs[i]
+		if prog.args[i].eval == nil {
+			a.count++
+			continue
+		}
+		if number := prog.args[i].number; number != nil && p.r.aggregates[i].name == "sum" {
+			a.addInteger(uint64(number(f)), 0)
+			a.count++
+			continue
+		}
+		a.add(f, &p.r.aggregates[i], prog.args[i].eval(f))
+	}
+}
+
+func (p *partial) groupOf(f *frame, prog *program) *group {
+	p.key = p.key[:0]
+	for _, c := range prog.keys {
+		p.key = f.appendKey(p.key, c.eval(f))
+	}
+	if g := p.groups[string(p.key)]; g != nil {
+		return g
+	}
+	g := &group{keys: make([]Value, len(prog.keys)), accs: make([]accumulator, len(p.r.aggregates))}
+	for i, c := range prog.keys {
+		g.keys[i] = c.eval(f)
+	}
+	p.put(string(p.key), g)
+	return g
+}
+
+func (p *partial) put(key string, g *group) {
+	if p.groups == nil {
+		p.groups = map[string]*group{}
+	}
+	p.groups[key] = g
+	p.order, p.names = append(p.order, g), append(p.names, key)
+	p.bytes += groupBytes + int64(len(key)) + int64(len(g.keys)+len(g.accs))*2*valueBytes
+}
+
+// merge adds what another part of the rows gave, which comes behind p's.
+func (p *partial) merge(b *partial) {
+	for i, g := range b.order {
+		mine := p.groups[b.names[i]]
+		if mine == nil {
+			p.put(b.names[i], g)
+			continue
+		}
+		for j := range g.accs {
+			mine.accs[j].merge(&g.accs[j], &p.r.aggregates[j])
+			p.bytes += int64(len(g.accs[j].distinct)) * valueBytes
+		}
+	}
+	p.results = append(p.results, b.results...)
+	if !p.r.grouped {
+		p.bytes += b.bytes
+	}
+	p.looked += b.looked
+	for i := range p.gaps {
+		if p.gaps[i].err == nil {
+			p.gaps[i].what, p.gaps[i].err = b.gaps[i].what, b.gaps[i].err
+		}
+		p.gaps[i].count += b.gaps[i].count
+	}
+	for _, err := range b.corrupt {
+		p.corrupted(err)
+	}
+}
+
+// A sink takes the parts in order and yields the rows.
+type sink struct {
+	r       *run
+	yield   func(answer.QueryRow, error) bool
+	all     partial
+	seen    map[string]struct{} // rows that there were, for distinct
+	skipped int
+	yielded uint64
+	stopped bool // the reader wants no more
+}
+
+// take merges a part. Rows that need not wait are yielded.
+func (s *sink) take(p *partial) error {
+	if s.all.r == nil {
+		s.all.r = s.r
+	}
+	if p.fatal != nil {
+		return p.fatal
+	}
+	s.all.merge(p)
+	memory := s.r.o.Memory
+	if memory == 0 {
+		memory = limits.QueryMemory
+	}
+	waiting := s.r.grouped || len(s.r.q.orders) > 0
+	if !waiting {
+		for _, res := range s.all.results {
+			if err := s.emit(res.cells); err != nil {
+				return err
+			}
+		}
+		s.all.results, s.all.bytes = s.all.results[:0], 0
+		return nil
+	}
+	if top := s.wanted(); !s.r.grouped && top > 0 && len(s.all.results) > 2*top+1024 && !s.r.q.unique {
+		s.sort()
+		s.all.results = slices.Clone(s.all.results[:top])
+		s.all.bytes = 0 // of top rows, which were there before
+	}
+	switch {
+	case s.all.bytes > memory:
+		return &limitError{fmt.Sprintf("the query wants more than %d MB of memory: ask for fewer groups or columns, or raise -memory", memory>>20)}
+	case len(s.all.results) > limits.QueryRows || len(s.all.order) > limits.QueryRows:
+		return &limitError{fmt.Sprintf("the query has more than %d rows to sort or group", limits.QueryRows)}
+	}
+	return nil
+}
+
+// wanted is how many sorted rows are needed, 0 for all.
+func (s *sink) wanted() int {
+	top := s.r.o.Rows
+	if n := s.r.q.limit; n >= 0 && (top == 0 || n < top) {
+		top = n
+	}
+	if top == 0 {
+		return 0
+	}
+	return top + s.r.q.offset + 1 // one more tells that there are more
+}
+
+// An unreadError says that nothing could be looked at.
+type unreadError struct{ err error }
+
+func (e *unreadError) Error() string { return "no object can be read: " + e.err.Error() }
+
+func (e *unreadError) Unwrap() error { return e.err }
+
+// sort sorts the rows; those that are equal keep their order.
+func (s *sink) sort() {
+	if len(s.r.q.orders) == 0 {
+		return
+	}
+	slices.SortStableFunc(s.all.results, func(a, b result) int {
+		for i := range a.orders {
+			c := compareSorted(a.orders[i], b.orders[i])
+			known := a.orders[i].kind != KindError && b.orders[i].kind != KindError
+			if s.r.q.orders[i].desc && known { // what is not known is always last
+				c = -c
+			}
+			if c != 0 {
+				return c
+			}
+		}
+		return 0
+	})
+}
+
+// finish yields the rows that waited.
+func (s *sink) finish() error {
+	if s.all.looked == 0 && len(s.all.corrupt) > 0 && s.r.onHeap() {
+		return &unreadError{s.all.corrupt[0]} // and not zero rows
+	}
+	if s.r.grouped {
+		if err := s.groups(); err != nil {
+			return err
+		}
+	}
+	s.sort()
+	for _, res := range s.all.results {
+		if err := s.emit(res.cells); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// emit yields a row, if it is among those that the query wants.
+func (s *sink) emit(cells []answer.Cell) error {
+	if s.r.q.unique {
+		if isNew, err := s.isNew(cells); !isNew || err != nil {
+			return err
+		}
+	}
+	if s.skipped < s.r.q.offset {
+		s.skipped++
+		return nil
+	}
+	if n := s.r.q.limit; n >= 0 && s.yielded >= uint64(n) || s.r.o.Rows > 0 && s.yielded >= uint64(s.r.o.Rows) {
+		s.r.out.More = true
+		return errEnough
+	}
+	s.yielded++
+	if !s.yield(answer.QueryRow{Columns: s.r.out.Columns, Cells: cells}, nil) {
+		s.stopped = true
+		return errEnough
+	}
+	return nil
+}
+
+func (s *sink) isNew(cells []answer.Cell) (bool, error) {
+	var key []byte
+	for i := range cells {
+		key = append(append(key, byte(cells[i].Kind), 0), cells[i].Plain()...)
+	}
+	if _, ok := s.seen[string(key)]; ok {
+		return false, nil
+	}
+	if s.seen == nil {
+		s.seen = map[string]struct{}{}
+	}
+	if len(s.seen) >= limits.QueryRows {
+		return false, &limitError{fmt.Sprintf("the query has more than %d different rows", limits.QueryRows)}
+	}
+	s.seen[string(key)] = struct{}{}
+	return true, nil
+}
+
+// groupCode is what is computed of each group.
+type groupCode struct{ items, having, orders []code }
+
+func (r *run) compileGroups() (*groupCode, error) {
+	s := r.groupScope()
+	out := &groupCode{}
+	for i, it := range r.outputs {
+		s2 := *s
+		s2.known = func(n *node) int { // an output is no part of itself or of those before
+			if j := s.known(n); j < len(r.q.groups)+len(r.aggregates)+i {
+				return j
+			}
+			return -1
+		}
+		c, err := s2.compile(it.expr)
+		if err != nil {
+			return nil, r.notGrouped(it.expr, err)
+		}
+		out.items = append(out.items, c)
+	}
+	for _, h := range r.q.having {
+		c, err := s.compile(h)
+		if err != nil {
+			return nil, r.notGrouped(h, err)
+		}
+		out.having = append(out.having, c)
+	}
+	for _, o := range r.q.orders {
+		if o.column > 0 {
+			at := len(r.q.groups) + len(r.aggregates) + o.column - 1
+			out.orders = append(out.orders, code{eval: func(f *frame) Value { return f.row[at] }})
+			continue
+		}
+		c, err := s.compile(o.expr)
+		if err != nil {
+			return nil, r.notGrouped(o.expr, err)
+		}
+		out.orders = append(out.orders, c)
+	}
+	return out, nil
+}
+
+// notGrouped explains the error about a name that rows have and groups do not.
+func (r *run) notGrouped(n *node, err error) error {
+	name := firstName(n)
+	if name == nil {
+		return err
+	}
+	c := checker{s: r.rowScope(nil)}
+	if r.onHeap() {
+		c.types = r.rowTypes()
+	}
+	if _, rowErr := c.check(n); rowErr != nil {
+		return err
+	}
+	return r.e.errorf(n, "%s is another for each row of a group: group by it, or say any(%s), max(%s) …", name.name, name.name, name.name)
+}
+
+func firstName(n *node) *node {
+	if n.op == opName {
+		return n
+	}
+	if isGroupCall(n) {
+		return nil
+	}
+	for _, a := range n.args {
+		if f := firstName(a); f != nil {
+			return f
+		}
+	}
+	return nil
+}
+
+// groups makes rows of the groups. Without group by all rows are one group, also if there are none.
+func (s *sink) groups() error {
+	prog, err := s.r.compileGroups()
+	if err != nil {
+		return err
+	}
+	if len(s.all.order) == 0 && len(s.r.q.groups) == 0 {
+		s.all.put("", &group{accs: make([]accumulator, len(s.r.aggregates))})
+	}
+	f := s.r.e.newFrame()
+	for _, g := range s.all.order {
+		if err := s.r.e.ctx.Err(); err != nil {
+			return err
+		}
+		s.groupRow(f, prog, g)
+	}
+	return nil
+}
+
+func (s *sink) groupRow(f *frame, prog *groupCode, g *group) {
+	f.row = append(f.row[:0], g.keys...)
+	for i := range g.accs {
+		a := &g.accs[i]
+		f.row = append(f.row, a.value(&s.r.aggregates[i]))
+		if a.missing > 0 {
+			gap := &s.all.gaps[gapAggregate]
+			if gap.count += a.missing; gap.err == nil {
+				gap.what, gap.err = "values are missing in "+s.r.aggregates[i].name, a.err
+			}
+		}
+	}
+	res := result{cells: make([]answer.Cell, len(prog.items))}
+	for i, c := range prog.items {
+		v := c.eval(f)
+		f.row = append(f.row, v)
+		res.cells[i] = f.cell(v)
+	}
+	for _, h := range prog.having {
+		switch h.condition()(f) {
+		case no:
+			return
+		case undecided:
+			s.all.lacks(gapCondition, "groups are left out, because the condition can't be decided", f.err)
+			return
+		}
+	}
+	for _, c := range prog.orders {
+		res.orders = append(res.orders, f.sortable(c.eval(f)))
+	}
+	s.all.results = append(s.all.results, res)
+}
+
+// scanHeap looks at the objects of the heap with several workers.
+func (r *run) scanHeap(s *sink) error {
+	h, err := r.e.p.Heap()
+	if err != nil {
+		return err
+	}
+	if r.source.Name == "live" || r.source.Name == "dead" {
+		if err := r.e.needLive(); err != nil {
+			return err
+		}
+	}
+	return heap.Scan(r.e.ctx, h, h.Spans(r.o.Filter), r.scan, func() *collector {
+		return &collector{partial: partial{r: r}, f: r.e.newFrame(), sieve: heap.NewSieve(r.o.Filter), live: r.liveness()}
+	}, func(c *collector) error { return s.take(&c.partial) })
+}
+
+// liveness is what the source wants to be alive or dead, nil for all.
+func (r *run) liveness() func(*heap.Object) bool {
+	live := r.e.live
+	switch r.source.Name {
+	case "live":
+		return func(o *heap.Object) bool { return live(o.Addr) }
+	case "dead":
+		return func(o *heap.Object) bool { return !live(o.Addr) }
+	}
+	return nil
+}
+
+// A collector looks at objects of the heap, for one goroutine at a time. Its programs stay from run to run.
+type collector struct {
+	partial
+	f     *frame
+	sieve *heap.Sieve
+	live  func(*heap.Object) bool
+	progs []*program // by TypeNumber
+}
+
+// neverProgram is that of types none of whose objects count.
+var neverProgram = &program{never: true}
+
+func (c *collector) Objects(s *heap.Segment, batch []heap.Object) {
+	if c.fatal != nil {
+		return
+	}
+	c.f.seg = s
+	for i := range batch {
+		o := &batch[i]
+		if o.Free {
+			continue
+		}
+		n := o.TypeNumber()
+		if int(n) >= len(c.progs) || c.progs[n] == nil {
+			c.learn(n, o)
+			if c.fatal != nil {
+				return
+			}
+		}
+		p := c.progs[n]
+		if p.never {
+			c.looked++
+			continue
+		}
+		if !c.sieve.Pass(o) || c.live != nil && !c.live(o) {
+			continue
+		}
+		c.f.obj = o
+		c.f.typ = p.typ
+		c.add(c.f, p)
+	}
+}
+
+func (c *collector) typeOf(o *heap.Object) *objects.Type {
+	t, err := c.r.e.p.Objects.Of(*o)
+	if err != nil {
+		return nil
+	}
+	return t.Type
+}
+
+// learn compiles the query for a type.
+func (c *collector) learn(n uint32, o *heap.Object) {
+	if grow := int(n) + 1 - len(c.progs); grow > 0 {
+		c.progs = append(c.progs, make([]*program, grow)...)
+	}
+	t := c.typeOf(o)
+	if c.r.types != nil {
+		ok, err := c.r.types.has(t)
+		if err != nil {
+			c.corrupted(fmt.Errorf("whether objects of %016x are wanted: %w", uint64(t.MT.Addr), err))
+		}
+		if !ok {
+			c.progs[n] = neverProgram
+			return
+		}
+	}
+	if c.progs[n], c.fatal = c.r.compile(t); c.fatal == nil {
+		c.progs[n].typ = t
+	}
+}
+
+// Corrupt notes where the walk could not go on.
+func (c *collector) Corrupt(e *heap.Corruption) { c.corrupted(e) }
+
+// Reset forgets the rows.
+func (c *collector) Reset() {
+	c.partial.reset()
+	for _, p := range c.progs {
+		if p != nil && p != neverProgram {
+			p.group = nil
+		}
+	}
+}

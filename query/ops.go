@@ -1,0 +1,729 @@
+package query
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/target"
+)
+
+// ErrNull says that an expression wants a member of null.
+var ErrNull = target.Unsupportedf("a null reference")
+
+var (
+	errOverflow = target.Unsupportedf("the result has more than 64 bits")
+	errZero     = target.Unsupportedf("a division by zero")
+)
+
+// kindError says that an operator can't do with values of these kinds.
+func (f *frame) kindError(op string, vs ...Value) Value {
+	words := make([]string, len(vs))
+	for i, v := range vs {
+		words[i] = f.describeKind(v)
+	}
+	return Failed(target.Unsupportedf("%s is not defined for %s", op, strings.Join(words, " and ")))
+}
+
+func (f *frame) describeKind(v Value) string {
+	if v.kind == KindObject && f.isString(v) {
+		return "string"
+	}
+	if v.typ != nil {
+		if name, err := v.typ.ManagedName(); err == nil {
+			return name
+		}
+	}
+	return v.kind.String()
+}
+
+// binary computes an arithmetic operator.
+func (f *frame) binary(op string, a, b Value) Value {
+	a, b = f.plain(a), f.plain(b)
+	switch {
+	case a.kind == KindError:
+		return a
+	case b.kind == KindError:
+		return b
+	case op == "+" && (f.isText(a) || f.isText(b)):
+		return f.concat(a, b)
+	case a.kind == KindNull || b.kind == KindNull:
+		return null // as C# lifts operators
+	case a.kind == KindBool && b.kind == KindBool:
+		return logic(op, a.bits, b.bits)
+	}
+	if v, ok := f.timeArithmetic(op, a, b); ok {
+		return v
+	}
+	if !a.isNumber() || !b.isNumber() {
+		return f.kindError(op, a, b)
+	}
+	switch {
+	case a.isInteger() && b.isInteger():
+		return integers(op, a, b)
+	case a.kind == KindDecimal && b.kind != KindFloat || b.kind == KindDecimal && a.kind != KindFloat:
+		return decimals(op, a, b)
+	}
+	return floats(op, a.float(), b.float())
+}
+
+func logic(op string, a, b uint64) Value {
+	switch op {
+	case "&":
+		return Bool(a&b != 0)
+	case "^":
+		return Bool(a != b)
+	}
+	return Failed(target.Unsupportedf("%s is not defined for truth values", op))
+}
+
+func floats(op string, a, b float64) Value {
+	switch op {
+	case "+":
+		return Float(a + b)
+	case "-":
+		return Float(a - b)
+	case "*":
+		return Float(a * b)
+	case "/":
+		return Float(a / b)
+	case "%":
+		return Float(math.Mod(a, b))
+	}
+	return Failed(target.Unsupportedf("%s is not defined for floats", op))
+}
+
+func decimals(op string, a, b Value) Value {
+	x, y, z := a.rat(), b.rat(), new(big.Rat)
+	switch op {
+	case "+":
+		z.Add(x, y)
+	case "-":
+		z.Sub(x, y)
+	case "*":
+		z.Mul(x, y)
+	case "/", "%":
+		if y.Sign() == 0 {
+			return Failed(errZero)
+		}
+		z.Quo(x, y)
+		if op == "%" {
+			whole := new(big.Rat).SetInt(new(big.Int).Quo(z.Num(), z.Denom()))
+			z.Sub(x, whole.Mul(whole, y))
+		}
+	default:
+		return Failed(target.Unsupportedf("%s is not defined for decimals", op))
+	}
+	return ofRat(z)
+}
+
+// integers computes with 64 bits, and never wraps: what does not fit is an error.
+func integers(op string, a, b Value) Value {
+	switch op {
+	case "&", "^", "<<", ">>":
+		return bitwise(op, a, b)
+	case "/", "%":
+		if b.bits == 0 {
+			return Failed(errZero)
+		}
+	}
+	if a.kind != KindUint && b.kind != KindUint {
+		if v, ok := small(op, int64(a.bits), int64(b.bits)); ok {
+			return v
+		}
+	}
+	v := large(op, a.big(), b.big())
+	v.hex = (a.hex || b.hex) && v.kind != KindError
+	if v.hex {
+		v.kind = KindUint
+	}
+	return v
+}
+
+// small computes where the result surely fits.
+func small(op string, a, b int64) (Value, bool) {
+	const half = 1 << 31
+	fits := a > -half && a < half && b > -half && b < half
+	switch {
+	case op == "+" && a > math.MinInt64/2 && a < math.MaxInt64/2 && b > math.MinInt64/2 && b < math.MaxInt64/2:
+		return Int(a + b), true
+	case op == "-" && a > math.MinInt64/2 && a < math.MaxInt64/2 && b > math.MinInt64/2 && b < math.MaxInt64/2:
+		return Int(a - b), true
+	case op == "*" && fits:
+		return Int(a * b), true
+	case op == "/" && a != math.MinInt64:
+		return Int(a / b), true
+	case op == "%" && b != -1:
+		return Int(a % b), true
+	}
+	return Value{}, false
+}
+
+func (v Value) big() *big.Int {
+	if v.kind == KindInt {
+		return big.NewInt(int64(v.bits))
+	}
+	return new(big.Int).SetUint64(v.bits)
+}
+
+func large(op string, a, b *big.Int) Value {
+	z := new(big.Int)
+	switch op {
+	case "+":
+		z.Add(a, b)
+	case "-":
+		z.Sub(a, b)
+	case "*":
+		z.Mul(a, b)
+	case "/":
+		z.Quo(a, b)
+	case "%":
+		z.Rem(a, b)
+	}
+	switch {
+	case z.IsInt64():
+		return Int(z.Int64())
+	case z.IsUint64():
+		return Uint(z.Uint64())
+	}
+	return Failed(errOverflow)
+}
+
+func bitwise(op string, a, b Value) Value {
+	var n uint64
+	switch op {
+	case "&":
+		n = a.bits & b.bits
+	case "^":
+		n = a.bits ^ b.bits
+	case "<<":
+		n = a.bits << (b.bits & 63)
+	case ">>":
+		if a.kind == KindInt {
+			return Int(int64(a.bits) >> (b.bits & 63))
+		}
+		n = a.bits >> (b.bits & 63)
+	}
+	if a.hex || b.hex {
+		return Value{kind: KindUint, bits: n, hex: true}
+	}
+	if a.kind == KindInt && b.kind == KindInt {
+		return Int(int64(n))
+	}
+	return Uint(n)
+}
+
+// negate is -v.
+func (f *frame) negate(v Value) Value {
+	v = f.plain(v)
+	switch v.kind {
+	case KindError, KindNull:
+		return v
+	case KindFloat:
+		return Float(-v.float())
+	case KindDecimal:
+		v.aux ^= 1 << 63
+		return v
+	}
+	if !v.isInteger() {
+		return f.kindError("-", v)
+	}
+	return integers("-", Int(0), v)
+}
+
+// isText reports whether a value is text or a string.
+func (f *frame) isText(v Value) bool { return v.kind == KindText || f.isString(v) }
+
+// plainText is a literal as text.
+func (v Value) plainText() string {
+	if v.kind == KindChar {
+		return string(rune(v.bits))
+	}
+	return v.text
+}
+
+// textOf is the text of a string, a char or text; ok is false for others.
+func (f *frame) textOf(v Value) (s string, ok bool, err error) {
+	switch {
+	case v.kind == KindText:
+		return v.text, true, nil
+	case v.kind == KindChar:
+		return string(rune(v.bits)), true, nil
+	case v.kind == KindType:
+		s, err := v.typ.ManagedName()
+		return s, true, err
+	case !f.isString(v):
+		return "", false, nil
+	}
+	o, err := f.object(v)
+	if err != nil {
+		return "", true, err
+	}
+	n, err := o.Length()
+	if err == nil && n > limits.ExpressionText {
+		err = target.Unsupportedf("a string of %d characters is too long to compute with", n)
+	}
+	if err == nil {
+		s, err = o.Text(-1)
+	}
+	return s, true, err
+}
+
+func (f *frame) concat(a, b Value) Value {
+	x, err := f.shown(a)
+	if err != nil {
+		return Failed(err)
+	}
+	y, err := f.shown(b)
+	if err != nil {
+		return Failed(err)
+	}
+	if len(x)+len(y) > limits.ExpressionText {
+		return Failed(target.Unsupportedf("the text is too long"))
+	}
+	return Text(x + y)
+}
+
+// truth is what a condition is.
+type truth uint8
+
+const (
+	no truth = iota
+	yes
+	undecided // frame.err says why
+)
+
+func truthOf(b bool) truth {
+	if b {
+		return yes
+	}
+	return no
+}
+
+// isTrue is a value as a condition; null is not true.
+func (f *frame) isTrue(v Value) truth {
+	v = f.plain(v)
+	switch v.kind {
+	case KindBool:
+		return truth(v.bits)
+	case KindNull:
+		return no
+	case KindError:
+		f.err = v.Err()
+	default:
+		f.err = target.Unsupportedf("%s is no condition: it is neither true nor false", f.describeKind(v))
+	}
+	return undecided
+}
+
+func (f *frame) truthValue(t truth) Value {
+	if t == undecided {
+		return Failed(f.err)
+	}
+	return Bool(t == yes)
+}
+
+// compare is a comparison operator. What is null is equal to null alone, and neither less nor greater, as in C#.
+func (f *frame) compare(op string, a, b Value) truth {
+	a, b = f.plain(a), f.plain(b)
+	switch {
+	case a.kind == KindError:
+		f.err = a.Err()
+		return undecided
+	case b.kind == KindError:
+		f.err = b.Err()
+		return undecided
+	case a.kind == KindNull || b.kind == KindNull:
+		same := a.kind == b.kind
+		return truthOf(op == "==" && same || op == "!=" && !same)
+	}
+	if op == "==" || op == "!=" {
+		same, err := f.equal(a, b)
+		if err != nil {
+			f.err = err
+			return undecided
+		}
+		return truthOf(same == (op == "=="))
+	}
+	c, err := f.order(a, b)
+	if err == errNaN {
+		return no
+	}
+	if err != nil {
+		f.err = err
+		return undecided
+	}
+	return truthOf(holds(op, c))
+}
+
+func holds(op string, c int) bool {
+	switch op {
+	case "<":
+		return c < 0
+	case "<=":
+		return c <= 0
+	case ">":
+		return c > 0
+	}
+	return c >= 0
+}
+
+// errNaN says that a number is none, so that nothing is less or greater.
+var errNaN = errors.New("not a number")
+
+// equal reports whether two values are equal: numbers by what they are, strings by their text, an enum's value also by its
+// name, structs by their bytes, other objects if they are the same.
+func (f *frame) equal(a, b Value) (bool, error) {
+	if a.isNumber() && b.isNumber() {
+		c, err := orderNumbers(a, b)
+		if err == errNaN {
+			return false, nil
+		}
+		return c == 0, err
+	}
+	if same, ok := f.equalBits(a, b); ok {
+		return same, nil
+	}
+	if same, ok, err := f.equalTexts(a, b); ok || err != nil {
+		return same, err
+	}
+	if a.kind == KindStruct && b.kind == KindStruct {
+		return f.equalStructs(a, b)
+	}
+	if a.kind == KindStruct || b.kind == KindStruct {
+		c, err := f.order(a, b)
+		return c == 0 && err == nil, err
+	}
+	return false, target.Unsupportedf("%s and %s can't be compared", f.describeKind(a), f.describeKind(b))
+}
+
+// equalBits compares what is equal by its bits.
+func (f *frame) equalBits(a, b Value) (same, ok bool) {
+	switch {
+	case a.kind == KindBool && b.kind == KindBool:
+		return a.bits == b.bits, true
+	case a.kind == KindType && b.kind == KindType:
+		return a.typ == b.typ, true
+	case a.kind == KindObject && b.kind == KindObject && !(f.isString(a) && f.isString(b)):
+		return a.bits == b.bits, true
+	case a.kind == KindObject && b.hex || b.kind == KindObject && a.hex:
+		return a.bits == b.bits, true
+	}
+	return false, false
+}
+
+func (f *frame) equalTexts(a, b Value) (same, ok bool, err error) {
+	if a.kind == KindText {
+		a, b = b, a
+	}
+	if b.kind == KindText && a.typ != nil && a.isInteger() && a.typ.IsEnum() {
+		name, err := enumName(a)
+		return name == b.text, true, err
+	}
+	if a.kind == KindStruct && b.kind == KindText {
+		if t, ok := f.ticks(a); ok {
+			n, err := parseTime(t.unit, b.text)
+			return n == t.ticks, true, err
+		}
+		s := f.structText(a)
+		return strings.EqualFold(strings.Trim(s, "{}"), strings.Trim(b.text, "{}")), true, nil
+	}
+	if b.kind == KindText && f.isString(a) {
+		if n, err := f.stringLength(a); err != nil || int(n) != utf16Length(b.text) {
+			return false, true, err
+		}
+	}
+	x, isText, err := f.textOf(a)
+	if !isText || err != nil {
+		return false, false, err
+	}
+	y, isText, err := f.textOf(b)
+	return isText && x == y, isText, err
+}
+
+func (f *frame) stringLength(v Value) (uint32, error) {
+	_, n, err := f.e.p.Runtime.StringChars(v.Addr())
+	return n, err
+}
+
+// utf16Length is how many UTF-16 code units a text has.
+func utf16Length(s string) int {
+	n := 0
+	for _, r := range s {
+		n++
+		if r >= 0x10000 {
+			n++
+		}
+	}
+	return n
+}
+
+func (f *frame) equalStructs(a, b Value) (bool, error) {
+	if a.typ != b.typ {
+		return false, nil
+	}
+	size := int(a.typ.MT.BaseSize) - 2*dac.ObjectHeaderBytes
+	if size < 0 || size > limits.StructLeaves {
+		return false, target.Unsupportedf("structs of %d bytes can't be compared", size)
+	}
+	x, err := f.near.Bytes(a.Addr(), size)
+	if err != nil {
+		return false, err
+	}
+	y, err := f.far.Bytes(b.Addr(), size)
+	return err == nil && bytes.Equal(x, y), err
+}
+
+// order compares numbers, texts and times.
+func (f *frame) order(a, b Value) (int, error) {
+	if a.isNumber() && b.isNumber() {
+		return orderNumbers(a, b)
+	}
+	if c, ok, err := f.orderTimes(a, b); ok {
+		return c, err
+	}
+	x, isText, err := f.textOf(a)
+	if err != nil {
+		return 0, err
+	}
+	if isText {
+		y, isText, err := f.textOf(b)
+		if err != nil {
+			return 0, err
+		}
+		if isText {
+			return strings.Compare(x, y), nil
+		}
+	}
+	if a.kind == KindBool && b.kind == KindBool {
+		return cmp.Compare(a.bits, b.bits), nil
+	}
+	if (a.kind == KindObject || a.hex) && (b.kind == KindObject || b.hex) {
+		return cmp.Compare(a.bits, b.bits), nil
+	}
+	return 0, target.Unsupportedf("%s and %s can't be compared", f.describeKind(a), f.describeKind(b))
+}
+
+// orderNumbers compares numbers. Integers and decimals are compared exactly.
+func orderNumbers(a, b Value) (int, error) {
+	switch {
+	case a.kind == KindInt && b.kind == KindInt:
+		return cmp.Compare(int64(a.bits), int64(b.bits)), nil
+	case a.isInteger() && b.isInteger():
+		if aNegative, bNegative := a.kind == KindInt && int64(a.bits) < 0, b.kind == KindInt && int64(b.bits) < 0; aNegative != bNegative {
+			if aNegative {
+				return -1, nil
+			}
+			return 1, nil
+		}
+		return cmp.Compare(a.bits, b.bits), nil
+	}
+	x, y := a.float(), b.float()
+	if math.IsNaN(x) || math.IsNaN(y) {
+		return 0, errNaN
+	}
+	const near = 1e-9
+	if a.kind == KindFloat && b.kind == KindFloat || math.Abs(x-y) > near*(math.Abs(x)+math.Abs(y)) || math.IsInf(x, 0) || math.IsInf(y, 0) {
+		return cmp.Compare(x, y), nil
+	}
+	return exact(a).Cmp(exact(b)), nil
+}
+
+func exact(v Value) *big.Rat {
+	if v.kind == KindFloat {
+		return new(big.Rat).SetFloat64(v.float())
+	}
+	return v.rat()
+}
+
+// A timeUnit says what the ticks of a value count.
+type timeUnit uint8
+
+const (
+	unitDate timeUnit = iota + 1 // ticks since the year 1: DateTime, DateTimeOffset
+	unitSpan                     // ticks: TimeSpan, TimeOnly
+	unitDay                      // days since the year 1: DateOnly
+)
+
+type tickTime struct {
+	ticks int64
+	unit  timeUnit
+}
+
+// dateMask are the bits of a DateTime that are no kind of time (DateTime.cs, TicksMask).
+const dateMask = 0x3fffffffffffffff
+
+// ticks is a value of the class library that tells a time.
+func (f *frame) ticks(v Value) (tickTime, bool) {
+	if v.kind != KindStruct {
+		return tickTime{}, false
+	}
+	name, err := v.typ.Name()
+	if err != nil {
+		return tickTime{}, false
+	}
+	field, unit := "", unitSpan
+	switch name {
+	case "System.DateTime":
+		field, unit = "_dateData|dateData", unitDate
+	case "System.DateTimeOffset":
+		inner := f.member(v, "_dateTime", false)
+		if inner.kind != KindStruct {
+			inner = f.member(v, "m_dateTime", false)
+		}
+		return f.ticks(inner) // which is UTC
+	case "System.TimeSpan", "System.TimeOnly":
+		field = "_ticks"
+	case "System.DateOnly":
+		field, unit = "_dayNumber", unitDay
+	default:
+		return tickTime{}, false
+	}
+	for _, name := range strings.Split(field, "|") {
+		if n := f.member(v, name, false); n.isInteger() {
+			if unit == unitDate {
+				n.bits &= dateMask
+			}
+			return tickTime{int64(n.bits), unit}, true
+		}
+	}
+	return tickTime{}, false
+}
+
+func (f *frame) orderTimes(a, b Value) (c int, ok bool, err error) {
+	x, xok := f.ticks(a)
+	y, yok := f.ticks(b)
+	switch {
+	case xok && yok && x.unit == y.unit:
+	case xok && b.kind == KindText:
+		y.ticks, err = parseTime(x.unit, b.text)
+	case yok && a.kind == KindText:
+		x.ticks, err = parseTime(y.unit, a.text)
+	default:
+		return 0, false, nil
+	}
+	return cmp.Compare(x.ticks, y.ticks), true, err
+}
+
+// dateForms are how a date may be written.
+var dateForms = []string{time.RFC3339Nano, "2006-01-02T15:04:05.999999999", "2006-01-02 15:04:05.999999999", "2006-01-02T15:04", "2006-01-02 15:04", "2006-01-02"}
+
+const (
+	ticksPerSecond = 10_000_000
+	unixEpochTicks = 621_355_968_000_000_000 // of 1970-01-01 (DateTime.cs, UnixEpochTicks)
+	secondsPerDay  = 86_400
+)
+
+// parseTime reads a time as text: a date, or a duration as .NET ([d.]hh:mm[:ss[.f]]) or Go (1h30m) write it.
+func parseTime(unit timeUnit, s string) (int64, error) {
+	if unit == unitSpan {
+		return parseSpan(s)
+	}
+	for _, form := range dateForms {
+		if t, err := time.Parse(form, s); err == nil {
+			ticks := t.Unix()*ticksPerSecond + int64(t.Nanosecond()/100) + unixEpochTicks
+			if unit == unitDay {
+				ticks /= ticksPerSecond * secondsPerDay
+			}
+			return ticks, nil
+		}
+	}
+	return 0, target.Unsupportedf("%q is no date: write 2026-11-20 or 2026-11-20T13:45:00", s)
+}
+
+func parseSpan(s string) (int64, error) {
+	if d, err := time.ParseDuration(s); err == nil {
+		return int64(d / 100), nil
+	}
+	days, rest := 0, s
+	if d, after, ok := strings.Cut(s, "."); ok && strings.Contains(after, ":") {
+		if _, err := fmt.Sscanf(d, "%d", &days); err != nil {
+			return 0, target.Unsupportedf("%q is no duration: write 1h30m or 01:30:00", s)
+		}
+		rest = after
+	}
+	for _, form := range []string{"15:04:05.9999999", "15:04"} {
+		if t, err := time.Parse(form, rest); err == nil {
+			seconds := int64(days)*secondsPerDay + int64(t.Hour())*3600 + int64(t.Minute())*60 + int64(t.Second())
+			return seconds*ticksPerSecond + int64(t.Nanosecond()/100), nil
+		}
+	}
+	return 0, target.Unsupportedf("%q is no duration: write 1h30m or 01:30:00", s)
+}
+
+// timeArithmetic subtracts times: the result is a number of ticks, of days for DateOnly.
+func (f *frame) timeArithmetic(op string, a, b Value) (Value, bool) {
+	if op != "-" {
+		return Value{}, false
+	}
+	x, ok := f.ticks(a)
+	if !ok {
+		return Value{}, false
+	}
+	y, ok := f.ticks(b)
+	if !ok || x.unit != y.unit {
+		return Value{}, false
+	}
+	return Int(x.ticks - y.ticks), true
+}
+
+// enumName is the name of an enum's value; empty if it has none.
+func enumName(v Value) (string, error) {
+	e, err := v.typ.Enum()
+	if err != nil {
+		return "", err
+	}
+	var names []string
+	mask := ^uint64(0)
+	rest := v.bits
+	if a, ok := primitiveForms[e.Underlying]; ok && a.size < 8 {
+		mask = 1<<(8*a.size) - 1
+	}
+	rest &= mask
+	for _, m := range e.Members {
+		if m.Value&mask == v.bits&mask {
+			return m.Name, nil
+		}
+		if e.Flags && m.Value != 0 && rest&m.Value == m.Value {
+			names, rest = append(names, m.Name), rest&^m.Value
+		}
+	}
+	if len(names) > 0 && rest == 0 {
+		return strings.Join(names, ", "), nil
+	}
+	return "", nil
+}
+
+// structText is a struct on one line.
+func (f *frame) structText(v Value) string {
+	return objects.Struct{Addr: v.Addr(), Type: v.typ}.Inline(objects.LineChars)
+}
+
+// shown is a value as text, for + and text(x).
+func (f *frame) shown(v Value) (string, error) {
+	v = f.plain(v)
+	if v.kind == KindError {
+		return "", v.Err()
+	}
+	if s, ok, err := f.textOf(v); ok {
+		return s, err
+	}
+	c := f.cell(v)
+	if c.Err != nil {
+		return "", c.Err
+	}
+	s := c.Plain()
+	if !utf8.ValidString(s) {
+		s = strings.ToValidUTF8(s, "\ufffd")
+	}
+	return s, nil
+}

@@ -1,0 +1,912 @@
+package query
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/sosgo/sosgo/internal/limits"
+)
+
+// An opcode says what a node of an expression does.
+type opcode uint8
+
+const (
+	opValue    opcode = iota // value
+	opName                   // name: a column, a member of the object, or the start of a type's name
+	opType                   // typ
+	opThis                   // the object of the row
+	opVariable               // name, with $
+	opRegister               // name, with @
+	opMember                 // args[0].name, or ?.name with maybe
+	opIndex                  // args[0][args[1]…], or ?[…] with maybe
+	opCall                   // name(args…)
+	opMethod                 // args[0].name(args[1]…)
+	opNot                    // !args[0]
+	opNegate                 // -args[0]
+	opInvert                 // ~args[0]
+	opBinary                 // args[0] name args[1]
+	opAnd                    // &&
+	opOr                     // ||
+	opCoalesce               // ??
+	opChoose                 // args[0] ? args[1] : args[2]
+	opCast                   // (typ)args[0]
+	opIs                     // args[0] is typ
+	opAs                     // args[0] as typ
+	opMatches                // args[0] matches re
+	opIn                     // args[0] in (args[1]…)
+	opStar                   // * of count(*)
+)
+
+// A node is a part of an expression.
+type node struct {
+	op       opcode
+	maybe    bool // ?. and ?[
+	distinct bool // count(distinct x)
+	pos, end int  // in the source
+	depth    int
+	name     string
+	args     []*node
+	typ      *typeName
+	value    Value
+	re       *regexp.Regexp
+}
+
+// A parser reads expressions and queries.
+type parser struct {
+	lexer
+	tok   token
+	depth int
+	nodes int
+	// naming: as gives the column before it a name, and does not cast.
+	naming bool
+}
+
+func newParser(src string) (*parser, error) {
+	if len(src) > limits.ExpressionBytes {
+		return nil, &Error{Text: "more than " + itoa(limits.ExpressionBytes) + " bytes are no question"}
+	}
+	p := &parser{lexer: lexer{src: src}}
+	return p, p.advance()
+}
+
+// parseExpression reads a text that is one expression.
+func parseExpression(src string) (*node, error) {
+	p, err := newParser(src)
+	if err != nil {
+		return nil, err
+	}
+	n, err := p.expression()
+	if err != nil {
+		return nil, err
+	}
+	if p.tok.kind != tokenEnd {
+		return nil, p.unexpected("the expression ends before this")
+	}
+	return n, nil
+}
+
+// parseExpressions reads expressions between commas, each perhaps with a name: x as Name.
+func parseExpressions(src string) ([]item, error) {
+	p, err := newParser(src)
+	if err != nil {
+		return nil, err
+	}
+	list, err := p.items()
+	if err == nil && p.tok.kind != tokenEnd {
+		err = p.unexpected("the list ends before this")
+	}
+	return list, err
+}
+
+func (p *parser) advance() (err error) {
+	p.tok, err = p.next()
+	return err
+}
+
+// seek goes on at a place of the source.
+func (p *parser) seek(pos int) error {
+	p.pos = pos
+	return p.advance()
+}
+
+func (p *parser) errorf(pos int, format string, args ...any) error {
+	return errorAt(p.src, pos, format, args...)
+}
+
+func (p *parser) unexpected(what string) error {
+	if p.tok.kind == tokenOperator && p.tok.text == "|" {
+		what = "| separates the steps of a query; of numbers, use bor(a, b)"
+	}
+	return p.errorf(p.tok.pos, "%s", what)
+}
+
+func (p *parser) isOp(texts ...string) bool {
+	if p.tok.kind != tokenOperator {
+		return false
+	}
+	for _, t := range texts {
+		if p.tok.text == t {
+			return true
+		}
+	}
+	return false
+}
+
+// isWord reports whether the token is one of these words, in any case.
+func (p *parser) isWord(words ...string) bool {
+	if p.tok.kind != tokenName {
+		return false
+	}
+	for _, w := range words {
+		if strings.EqualFold(p.tok.text, w) {
+			return true
+		}
+	}
+	return false
+}
+
+func (p *parser) acceptOp(text string) (bool, error) {
+	if !p.isOp(text) {
+		return false, nil
+	}
+	return true, p.advance()
+}
+
+func (p *parser) acceptWord(words ...string) (bool, error) {
+	if !p.isWord(words...) {
+		return false, nil
+	}
+	return true, p.advance()
+}
+
+func (p *parser) expect(op string) error {
+	if !p.isOp(op) {
+		return p.unexpected(op + " is missing before this")
+	}
+	return p.advance()
+}
+
+// make returns a node, whose depth and number are bounded.
+func (p *parser) make(n node) (*node, error) {
+	n.depth = 1
+	for _, a := range n.args {
+		n.depth = max(n.depth, a.depth+1)
+	}
+	if p.nodes++; p.nodes > limits.ExpressionNodes || n.depth > limits.ExpressionDepth {
+		return nil, p.errorf(n.pos, "the expression is too large: it may have %d parts, %d inside each other", limits.ExpressionNodes, limits.ExpressionDepth)
+	}
+	n.end = p.tok.pos
+	return &n, nil
+}
+
+// parserLevels is how many functions of the parser that enter stand between a parenthesis and the one in it.
+const parserLevels = 3
+
+// enter counts how deep the parser itself is.
+func (p *parser) enter() error {
+	if p.depth++; p.depth > parserLevels*limits.ExpressionDepth {
+		return p.errorf(p.tok.pos, "more than %d parts stand inside each other", limits.ExpressionDepth)
+	}
+	return nil
+}
+
+func (p *parser) leave() { p.depth-- }
+
+// expression reads a ?: or what binds closer.
+func (p *parser) expression() (*node, error) {
+	if err := p.enter(); err != nil {
+		return nil, err
+	}
+	defer p.leave()
+	pos := p.tok.pos
+	cond, err := p.coalesce()
+	if err != nil || !p.isOp("?") {
+		return cond, err
+	}
+	if err := p.advance(); err != nil {
+		return nil, err
+	}
+	yes, err := p.expression()
+	if err != nil {
+		return nil, err
+	}
+	if err := p.expect(":"); err != nil {
+		return nil, err
+	}
+	no, err := p.expression()
+	if err != nil {
+		return nil, err
+	}
+	return p.make(node{op: opChoose, pos: pos, args: []*node{cond, yes, no}})
+}
+
+func (p *parser) coalesce() (*node, error) {
+	if err := p.enter(); err != nil {
+		return nil, err
+	}
+	defer p.leave()
+	pos := p.tok.pos
+	left, err := p.binary(0)
+	if err != nil || !p.isOp("??") {
+		return left, err
+	}
+	if err := p.advance(); err != nil {
+		return nil, err
+	}
+	right, err := p.coalesce()
+	if err != nil {
+		return nil, err
+	}
+	return p.make(node{op: opCoalesce, pos: pos, args: []*node{left, right}})
+}
+
+// levels are the binary operators, those that bind least first.
+var levels = [][]string{
+	{"||"}, {"&&"}, {"^"}, {"&"}, {"==", "!=", "=", "<>", "=~"}, {"<", ">", "<=", ">="}, {"<<", ">>"}, {"+", "-"}, {"*", "/", "%"},
+}
+
+const relational = 5 // the level of is, as, in, like and matches
+
+// binary reads operators of a level and of those that bind closer. Operators of one
+// level are taken from the left without recursion.
+func (p *parser) binary(level int) (*node, error) {
+	if level == len(levels) {
+		return p.unary()
+	}
+	pos := p.tok.pos
+	left, err := p.binary(level + 1)
+	for err == nil {
+		op := p.operator(level)
+		if op == "" {
+			if level != relational {
+				break
+			}
+			var more bool
+			if left, more, err = p.relation(left); !more {
+				break
+			}
+			continue
+		}
+		left, err = p.operation(left, op, pos, level)
+	}
+	return left, err
+}
+
+// operation reads the right side of an operator.
+func (p *parser) operation(left *node, op string, pos, level int) (*node, error) {
+	at := p.tok.pos
+	if op == "=~" {
+		p.pos = p.tok.end
+		return p.matches(left)
+	}
+	if err := p.advance(); err != nil {
+		return nil, err
+	}
+	if op == ">>" { // two tokens, as List<List<int>> wants it
+		if err := p.advance(); err != nil {
+			return nil, err
+		}
+	}
+	right, err := p.binary(level + 1)
+	if err != nil {
+		return nil, err
+	}
+	n := node{op: opBinary, name: op, pos: at, args: []*node{left, right}}
+	switch op {
+	case "&&":
+		n.op = opAnd
+	case "||":
+		n.op = opOr
+	case "=":
+		n.name = "=="
+	case "<>":
+		n.name = "!="
+	}
+	return p.make(n)
+}
+
+// operator is the operator of a level that stands here, empty for none.
+func (p *parser) operator(level int) string {
+	switch {
+	case level == 0 && p.isWord("or"):
+		return "||"
+	case level == 1 && p.isWord("and"):
+		return "&&"
+	case level == relational+1 && p.isOp(">") && strings.HasPrefix(p.src[p.tok.end:], ">") && !strings.HasPrefix(p.src[p.tok.end:], ">="):
+		return ">>"
+	case level == relational && p.isOp(">") && strings.HasPrefix(p.src[p.tok.end:], ">"):
+		return ""
+	case p.isOp(levels[level]...):
+		return p.tok.text
+	}
+	return ""
+}
+
+// relation reads is, as, in, like, matches and their negations; more is false where none stands.
+func (p *parser) relation(left *node) (n *node, more bool, err error) {
+	pos := p.tok.pos
+	negate := false
+	if p.isWord("not") {
+		if err := p.advance(); err != nil {
+			return nil, false, err
+		}
+		if negate = p.isWord("in", "like", "matches", "between"); !negate {
+			return nil, false, p.unexpected("not stands in front of what it negates")
+		}
+	}
+	switch {
+	case p.isWord("is"):
+		n, err = p.isType(left)
+	case p.isWord("as") && p.asType():
+		var t *typeName
+		if t, err = p.typeBehind(); err == nil {
+			n, err = p.make(node{op: opAs, pos: pos, typ: t, args: []*node{left}})
+		}
+	case p.isWord("in"):
+		n, err = p.in(left)
+	case p.isWord("between"):
+		n, err = p.between(left)
+	case p.isWord("matches"):
+		p.pos = p.tok.end
+		n, err = p.matches(left)
+	case p.isWord("like"):
+		n, err = p.like(left)
+	default:
+		return left, false, nil
+	}
+	if err == nil && negate {
+		n, err = p.make(node{op: opNot, pos: pos, args: []*node{n}})
+	}
+	return n, err == nil, err
+}
+
+// asType reports whether as casts, and does not name a column: a column's name is one word, with the end, a comma or
+// a step of the query behind it, and starts in lower case or is quoted.
+func (p *parser) asType() bool {
+	t, _ := scanType(p.src, p.tok.end, false)
+	return t != nil && !p.naming
+}
+
+func (p *parser) typeBehind() (*typeName, error) {
+	t, end := scanType(p.src, p.tok.end, false)
+	if t == nil {
+		return nil, p.errorf(p.tok.end, "the name of a type is missing")
+	}
+	return t, p.seek(end)
+}
+
+// isType reads is T, is not T, is null and is not null.
+func (p *parser) isType(left *node) (*node, error) {
+	pos := p.tok.pos
+	end := p.tok.end
+	if err := p.advance(); err != nil {
+		return nil, err
+	}
+	negate := p.isWord("not")
+	if negate {
+		end = p.tok.end
+		if err := p.advance(); err != nil {
+			return nil, err
+		}
+	}
+	var n *node
+	var err error
+	if p.isWord("null") {
+		if err := p.advance(); err != nil {
+			return nil, err
+		}
+		right, err2 := p.make(node{op: opValue, pos: pos, value: null})
+		if err2 != nil {
+			return nil, err2
+		}
+		n, err = p.make(node{op: opBinary, name: "==", pos: pos, args: []*node{left, right}})
+	} else {
+		t, at := scanType(p.src, end, true)
+		if t == nil {
+			return nil, p.errorf(end, "the name of a type is missing behind is")
+		}
+		if err := p.seek(at); err != nil {
+			return nil, err
+		}
+		n, err = p.make(node{op: opIs, pos: pos, typ: t, args: []*node{left}})
+	}
+	if err == nil && negate {
+		n, err = p.make(node{op: opNot, pos: pos, args: []*node{n}})
+	}
+	return n, err
+}
+
+func (p *parser) in(left *node) (*node, error) {
+	pos := p.tok.pos
+	if err := p.advance(); err != nil {
+		return nil, err
+	}
+	if err := p.expect("("); err != nil {
+		return nil, err
+	}
+	args, err := p.arguments(")")
+	if err != nil {
+		return nil, err
+	}
+	return p.make(node{op: opIn, pos: pos, args: append([]*node{left}, args...)})
+}
+
+// between reads x between a and b.
+func (p *parser) between(left *node) (*node, error) {
+	pos := p.tok.pos
+	if err := p.advance(); err != nil {
+		return nil, err
+	}
+	low, err := p.binary(relational + 1)
+	if err != nil {
+		return nil, err
+	}
+	if !p.isWord("and") {
+		return nil, p.unexpected("and is missing: x between a and b")
+	}
+	if err := p.advance(); err != nil {
+		return nil, err
+	}
+	high, err := p.binary(relational + 1)
+	if err != nil {
+		return nil, err
+	}
+	from, err := p.make(node{op: opBinary, name: ">=", pos: pos, args: []*node{left, low}})
+	if err != nil {
+		return nil, err
+	}
+	to, err := p.make(node{op: opBinary, name: "<=", pos: pos, args: []*node{left, high}})
+	if err != nil {
+		return nil, err
+	}
+	return p.make(node{op: opAnd, pos: pos, args: []*node{from, to}})
+}
+
+// matches reads a regular expression: /…/, perhaps with i behind, or a string.
+func (p *parser) matches(left *node) (*node, error) {
+	for p.pos < len(p.src) && p.src[p.pos] == ' ' {
+		p.pos++
+	}
+	pos := p.pos
+	if pos < len(p.src) && p.src[pos] == '/' {
+		return p.slashed(left)
+	}
+	if err := p.advance(); err != nil {
+		return nil, err
+	}
+	if p.tok.kind != tokenValue || p.tok.value.kind != KindText {
+		return nil, p.errorf(pos, "a regular expression is missing: /…/")
+	}
+	text := p.tok.value.text
+	if err := p.advance(); err != nil {
+		return nil, err
+	}
+	return p.pattern(left, text, pos)
+}
+
+func (p *parser) slashed(left *node) (*node, error) {
+	pos := p.pos
+	end := pos + 1
+	for end < len(p.src) && p.src[end] != '/' {
+		if p.src[end] == '\\' {
+			end++
+		}
+		end++
+	}
+	if end >= len(p.src) {
+		return nil, p.errorf(pos, "this regular expression is not closed: /…/")
+	}
+	text := strings.ReplaceAll(p.src[pos+1:end], `\/`, "/")
+	if end++; end < len(p.src) && p.src[end] == 'i' {
+		text = "(?i)" + text
+		end++
+	}
+	if err := p.seek(end); err != nil {
+		return nil, err
+	}
+	return p.pattern(left, text, pos)
+}
+
+func (p *parser) pattern(left *node, text string, pos int) (*node, error) {
+	if len(text) > limits.ExpressionPattern {
+		return nil, p.errorf(pos, "the regular expression is too long")
+	}
+	re, err := regexp.Compile(text)
+	if err != nil {
+		return nil, p.errorf(pos, "%v", err)
+	}
+	return p.make(node{op: opMatches, pos: pos, re: re, args: []*node{left}})
+}
+
+// like reads SQL's pattern, in which % is any text and _ any character.
+func (p *parser) like(left *node) (*node, error) {
+	if err := p.advance(); err != nil {
+		return nil, err
+	}
+	pos := p.tok.pos
+	if p.tok.kind != tokenValue || p.tok.value.kind != KindText && p.tok.value.kind != KindChar {
+		return nil, p.errorf(pos, "a pattern is missing: like 'a%%'")
+	}
+	var b strings.Builder
+	for _, r := range p.tok.value.plainText() {
+		switch r {
+		case '%':
+			b.WriteString(".*")
+		case '_':
+			b.WriteByte('.')
+		default:
+			b.WriteString(regexp.QuoteMeta(string(r)))
+		}
+	}
+	if err := p.advance(); err != nil {
+		return nil, err
+	}
+	return p.pattern(left, "(?s)^"+b.String()+"$", pos)
+}
+
+func (p *parser) unary() (*node, error) {
+	if err := p.enter(); err != nil {
+		return nil, err
+	}
+	defer p.leave()
+	pos := p.tok.pos
+	op, is := opcode(0), true
+	switch {
+	case p.isOp("!"), p.isWord("not"):
+		op = opNot
+	case p.isOp("-"):
+		op = opNegate
+	case p.isOp("~"):
+		op = opInvert
+	case p.isOp("+"):
+		if err := p.advance(); err != nil {
+			return nil, err
+		}
+		return p.unary()
+	default:
+		is = false
+	}
+	if is {
+		if err := p.advance(); err != nil {
+			return nil, err
+		}
+		of, err := p.unary()
+		if err != nil {
+			return nil, err
+		}
+		return p.make(node{op: op, pos: pos, args: []*node{of}})
+	}
+	if p.isOp("(") {
+		if n, err := p.cast(); n != nil || err != nil {
+			return n, err
+		}
+	}
+	return p.postfix()
+}
+
+// cast reads (T)x; nil if the parenthesis is none of a cast. As in C# it is one if a name, a literal, a parenthesis,
+// ! or ~ stands behind.
+func (p *parser) cast() (*node, error) {
+	pos := p.tok.pos
+	t, end := scanType(p.src, p.tok.end, false)
+	if t == nil {
+		return nil, nil
+	}
+	l := lexer{src: p.src, pos: end}
+	if tok, err := l.next(); err != nil || tok.kind != tokenOperator || tok.text != ")" {
+		return nil, nil
+	}
+	tok, err := l.next()
+	if err != nil {
+		return nil, nil
+	}
+	starts := tok.kind == tokenValue || tok.kind == tokenVariable || tok.kind == tokenRegister ||
+		tok.kind == tokenName && !isInfix(tok.text) || tok.kind == tokenOperator && (tok.text == "(" || tok.text == "!" || tok.text == "~")
+	if _, simple := keywords[t.definition()]; tok.text == "-" && (simple || isKeyword(t)) {
+		starts = true // (int)-1
+	}
+	if !starts {
+		return nil, nil
+	}
+	if err := p.seek(tok.pos); err != nil {
+		return nil, err
+	}
+	of, err := p.unary()
+	if err != nil {
+		return nil, err
+	}
+	return p.make(node{op: opCast, pos: pos, typ: t, args: []*node{of}})
+}
+
+// isKeyword reports whether the type is one that C# has a word for.
+func isKeyword(t *typeName) bool {
+	if len(t.parts) != 2 || t.parts[0].name != "System" || len(t.arrays) > 0 {
+		return false
+	}
+	for _, k := range keywords {
+		if k == t.parts[1].name {
+			return true
+		}
+	}
+	return false
+}
+
+// infix are the words that stand between expressions.
+var infix = []string{"and", "or", "is", "as", "in", "like", "matches", "between", "not", "asc", "desc", "from", "where", "group", "order", "limit", "having", "select", "top", "take", "skip", "offset", "union"}
+
+func isInfix(word string) bool {
+	for _, w := range infix {
+		if strings.EqualFold(w, word) {
+			return true
+		}
+	}
+	return false
+}
+
+func (p *parser) postfix() (*node, error) {
+	n, err := p.primary()
+	for err == nil {
+		pos := p.tok.pos
+		switch {
+		case p.isOp(".", "?."):
+			n, err = p.member(n, p.tok.text == "?.")
+		case p.isOp("[", "?["):
+			maybe := p.tok.text == "?["
+			if err := p.advance(); err != nil {
+				return nil, err
+			}
+			args, err2 := p.arguments("]")
+			if err2 != nil {
+				return nil, err2
+			}
+			if len(args) == 0 {
+				return nil, p.errorf(pos, "an index is missing")
+			}
+			n, err = p.make(node{op: opIndex, pos: pos, maybe: maybe, args: append([]*node{n}, args...)})
+		default:
+			return n, nil
+		}
+	}
+	return nil, err
+}
+
+// member reads a name behind a point: an identifier, or between back-ticks anything, such as `<Main>b__0`.
+func (p *parser) member(of *node, maybe bool) (*node, error) {
+	start := p.tok.end
+	for start < len(p.src) && (p.src[start] == ' ' || p.src[start] == '\n') {
+		start++
+	}
+	if start < len(p.src) && p.src[start] == '`' {
+		end := strings.IndexByte(p.src[start+1:], '`')
+		if end < 0 {
+			return nil, p.errorf(start, "this ` is not closed")
+		}
+		name := p.src[start+1 : start+1+end]
+		if err := p.seek(start + end + 2); err != nil {
+			return nil, err
+		}
+		return p.make(node{op: opMember, pos: start, name: name, maybe: maybe, args: []*node{of}})
+	}
+	if err := p.advance(); err != nil {
+		return nil, err
+	}
+	if p.tok.kind != tokenName {
+		return nil, p.unexpected("a name is missing before this")
+	}
+	pos, name := p.tok.pos, p.tok.text
+	if t := p.genericAt(pos); t != nil {
+		return p.typeMember(of, t, pos)
+	}
+	if err := p.advance(); err != nil {
+		return nil, err
+	}
+	if !p.isOp("(") {
+		return p.make(node{op: opMember, pos: pos, name: name, maybe: maybe, args: []*node{of}})
+	}
+	if err := p.advance(); err != nil {
+		return nil, err
+	}
+	args, err := p.arguments(")")
+	if err != nil {
+		return nil, err
+	}
+	return p.make(node{op: opMethod, pos: pos, name: name, maybe: maybe, args: append([]*node{of}, args...)})
+}
+
+// genericAt is the type whose name with generic arguments starts at pos, nil if what stands there is none: as in C#,
+// what looks like one is one if a point or a parenthesis stands behind.
+func (p *parser) genericAt(pos int) *typeName {
+	t, end := scanType(p.src, pos, false)
+	if t == nil {
+		return nil
+	}
+	for i, part := range t.parts {
+		if part.generic {
+			if i < len(t.parts)-1 {
+				return t
+			}
+			l := lexer{src: p.src, pos: end}
+			tok, err := l.next()
+			if err == nil && tok.kind == tokenOperator && (tok.text == "." || tok.text == ")") {
+				return t
+			}
+			return nil
+		}
+	}
+	return nil
+}
+
+// typeMember joins names before a generic part to the type that they belong to: Ns.Gen<int>.Field, whose last part
+// is a member of it.
+func (p *parser) typeMember(of *node, t *typeName, pos int) (*node, error) {
+	var front []namePart
+	for n := of; n != nil; {
+		switch n.op {
+		case opMember:
+			front = append([]namePart{{name: n.name}}, front...)
+			n = n.args[0]
+		case opName:
+			front = append([]namePart{{name: n.name}}, front...)
+			n = nil
+		default:
+			return nil, p.errorf(pos, "a type can't be a member of this")
+		}
+	}
+	t.parts = append(front, t.parts...)
+	return p.typeAndMembers(t, pos)
+}
+
+// typeAndMembers takes the parts behind the last generic one off t: they are members.
+func (p *parser) typeAndMembers(t *typeName, pos int) (*node, error) {
+	last := 0
+	for i := range t.parts {
+		if t.parts[i].generic {
+			last = i
+		}
+	}
+	members := t.parts[last+1:]
+	t.parts = t.parts[:last+1]
+	_, end := scanType(p.src, pos, false)
+	if err := p.seek(end); err != nil {
+		return nil, err
+	}
+	n, err := p.make(node{op: opType, typ: t, pos: pos})
+	for _, m := range members {
+		if err == nil {
+			n, err = p.make(node{op: opMember, name: m.name, pos: pos, args: []*node{n}})
+		}
+	}
+	return n, err
+}
+
+// arguments reads expressions up to a closing bracket.
+func (p *parser) arguments(closing string) ([]*node, error) {
+	naming := p.naming
+	p.naming = false
+	defer func() { p.naming = naming }()
+	var args []*node
+	for !p.isOp(closing) {
+		a, err := p.expression()
+		if err != nil {
+			return nil, err
+		}
+		args = append(args, a)
+		if p.isOp(closing) {
+			break
+		}
+		if !p.isOp(",") {
+			return nil, p.unexpected(", or " + closing + " is missing before this")
+		}
+		if err := p.advance(); err != nil {
+			return nil, err
+		}
+	}
+	return args, p.advance()
+}
+
+func (p *parser) primary() (*node, error) {
+	t := p.tok
+	switch t.kind {
+	case tokenValue:
+		if err := p.advance(); err != nil {
+			return nil, err
+		}
+		return p.make(node{op: opValue, pos: t.pos, value: t.value})
+	case tokenVariable, tokenRegister:
+		if err := p.advance(); err != nil {
+			return nil, err
+		}
+		op := opVariable
+		if t.kind == tokenRegister {
+			op = opRegister
+		}
+		return p.make(node{op: op, pos: t.pos, name: t.text})
+	case tokenName:
+		return p.named()
+	case tokenEnd:
+		return nil, p.errorf(t.pos, "an expression is missing")
+	}
+	if t.text != "(" {
+		return nil, p.unexpected("an expression is missing before this")
+	}
+	if err := p.advance(); err != nil {
+		return nil, err
+	}
+	naming := p.naming
+	p.naming = false
+	n, err := p.expression()
+	p.naming = naming
+	if err != nil {
+		return nil, err
+	}
+	return n, p.expect(")")
+}
+
+// named reads what starts with a word.
+func (p *parser) named() (*node, error) {
+	t := p.tok
+	constant, is := null, true
+	switch t.text {
+	case "true", "TRUE":
+		constant = Bool(true)
+	case "false", "FALSE":
+		constant = Bool(false)
+	case "null", "NULL":
+	default:
+		is = false
+	}
+	if g := p.genericAt(t.pos); g != nil && !is {
+		return p.typeAndMembers(g, t.pos)
+	}
+	if isInfix(t.text) && !strings.EqualFold(t.text, "from") {
+		return nil, p.unexpected("an expression is missing before this")
+	}
+	if err := p.advance(); err != nil {
+		return nil, err
+	}
+	switch {
+	case is:
+		return p.make(node{op: opValue, pos: t.pos, value: constant})
+	case t.text == "this" || t.text == "it":
+		return p.make(node{op: opThis, pos: t.pos})
+	case p.isOp("("):
+		return p.call(t)
+	}
+	if _, ok := keywords[t.text]; ok && t.text != "object" && p.isOp(".") {
+		if typ, _ := scanType(p.src, t.pos, false); typ != nil && len(typ.parts) == 2 {
+			return p.make(node{op: opType, pos: t.pos, typ: typ}) // int.MaxValue, string.Empty
+		}
+	}
+	return p.make(node{op: opName, pos: t.pos, name: t.text})
+}
+
+// call reads the arguments of a function: count(*) and count(distinct x) have forms of their own.
+func (p *parser) call(name token) (*node, error) {
+	if err := p.advance(); err != nil {
+		return nil, err
+	}
+	n := node{op: opCall, pos: name.pos, name: name.text}
+	if p.isOp("*") {
+		star, err := p.make(node{op: opStar, pos: p.tok.pos})
+		if err != nil {
+			return nil, err
+		}
+		if err := p.advance(); err != nil {
+			return nil, err
+		}
+		n.args = []*node{star}
+		if err := p.expect(")"); err != nil {
+			return nil, err
+		}
+		return p.make(n)
+	}
+	var err error
+	if n.distinct, err = p.acceptWord("distinct"); err != nil {
+		return nil, err
+	}
+	n.args, err = p.arguments(")")
+	if err != nil {
+		return nil, err
+	}
+	return p.make(n)
+}

@@ -1,0 +1,293 @@
+package query
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/target"
+)
+
+// A namedType is a loaded type with its name.
+type namedType struct {
+	mt   *dac.MethodTable
+	full string // as the runtime writes it
+	name *typeName
+}
+
+// A typeTable has the loaded types by the last part of their names.
+type typeTable struct {
+	all    []*namedType
+	byLast map[string][]*namedType
+	gap    error // why some lack; nil if none does
+}
+
+// table reads the names of all loaded types, when they are first wanted.
+func (e *engine) table() *typeTable {
+	t, _ := e.p.types.Get(func() (*typeTable, error) { return e.readTypes(), nil })
+	return t
+}
+
+func (e *engine) readTypes() *typeTable {
+	t := &typeTable{byLast: map[string][]*namedType{}}
+	rt := e.p.Runtime
+	for mt, err := range rt.LoadedTypes() {
+		if err == nil && len(t.all) >= limits.QueryTypes {
+			err = target.Corruptf("more than %d types", limits.QueryTypes)
+		}
+		var full string
+		if err == nil {
+			full, err = rt.TypeName(mt.Addr, dac.NameManaged)
+		}
+		if err != nil {
+			if t.gap == nil {
+				t.gap = err
+			}
+			if len(t.all) >= limits.QueryTypes || e.ctx.Err() != nil {
+				break
+			}
+			continue
+		}
+		t.add(mt, full)
+	}
+	return t
+}
+
+func (t *typeTable) add(mt *dac.MethodTable, full string) {
+	name, end := scanType(full, 0, false)
+	if name == nil || end != len(full) {
+		name = &typeName{parts: []namePart{{name: full}}} // found by a pattern alone
+	}
+	n := &namedType{mt: mt, full: full, name: name}
+	t.all = append(t.all, n)
+	last := lastName(name)
+	t.byLast[last] = append(t.byLast[last], n)
+}
+
+func lastName(t *typeName) string {
+	name, _, _ := strings.Cut(t.parts[len(t.parts)-1].name, "`")
+	return name
+}
+
+// find returns the types that a name means: those whose whole name it is or, if there are none, those of which it is the
+// end. A name that means several types, in different namespaces, is an Error that lists them. Without any the result is empty.
+func (e *engine) find(t *typeName) ([]*namedType, error) {
+	table := e.table()
+	list := table.byLast[lastName(t)]
+	if strings.ContainsAny(t.parts[len(t.parts)-1].name, "*?") {
+		list = table.all
+	}
+	for _, l := range []looseness{strict, noArguments} {
+		var whole, ends []*namedType
+		for _, n := range list {
+			switch ok, is := t.names(n.name, l); {
+			case is:
+				whole = append(whole, n)
+			case ok:
+				ends = append(ends, n)
+			}
+		}
+		if strings.ContainsAny(t.String(), "*?") && len(whole)+len(ends) > 0 {
+			return append(whole, ends...), nil
+		}
+		if len(whole) > 0 {
+			return whole, nil
+		}
+		if len(ends) > 0 {
+			return ends, e.oneDefinition(t, ends)
+		}
+	}
+	return nil, nil
+}
+
+// oneDefinition is an error if the types are not instances of one definition: different assemblies may have types of one name.
+func (e *engine) oneDefinition(t *typeName, list []*namedType) error {
+	var names []string
+	for _, n := range list {
+		if d := n.name.definition(); !slices.Contains(names, d) {
+			names = append(names, d)
+		}
+	}
+	if len(names) == 1 {
+		return nil
+	}
+	slices.Sort(names)
+	more := ""
+	if len(names) > maxMembers {
+		more = fmt.Sprintf(" and %d others", len(names)-maxMembers)
+		names = names[:maxMembers]
+	}
+	return errorAt(e.src, t.pos, "%s is ambiguous: it may be %s%s", t, strings.Join(names, ", "), more)
+}
+
+// must is find for names that have to mean something.
+func (e *engine) must(t *typeName) ([]*namedType, error) {
+	list, err := e.find(t)
+	if err != nil || len(list) > 0 {
+		return list, err
+	}
+	bad := errorAt(e.src, t.pos, "no loaded type is named %s", t)
+	bad.Hint = e.meantType(t)
+	if gap := e.table().gap; gap != nil {
+		return nil, fmt.Errorf("%w; not all types can be read: %w", bad, gap)
+	}
+	return nil, bad
+}
+
+// nearType is the type whose whole name is spelt nearly as t, empty if there is none.
+func (e *engine) nearType(t *typeName) string {
+	if len(t.parts) < 2 {
+		return ""
+	}
+	var names []string
+	for _, n := range e.table().all {
+		if len(n.name.parts) == len(t.parts) && len(names) < limits.SuggestedNames {
+			names = append(names, n.name.definition())
+		}
+	}
+	slices.Sort(names)
+	return nearest(t.definition(), slices.Compact(names))
+}
+
+func (e *engine) meantType(t *typeName) string {
+	if name := e.nearType(t); name != "" {
+		return "did you mean " + name + "?"
+	}
+	table := e.table()
+	last := lastName(t)
+	for _, n := range table.byLast[last] {
+		return "did you mean " + n.full + "?"
+	}
+	var names []string
+	for name := range table.byLast {
+		if len(names) < limits.SuggestedNames && name[0] != '<' {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	if name := nearest(last, names); name != "" {
+		return "did you mean " + table.byLast[name][0].full + "?"
+	}
+	return "types lists what is loaded"
+}
+
+// pattern are the types whose name a text in quotes is, as the runtime writes it or with points for pluses, or with * and ?.
+func (e *engine) pattern(text string) []*namedType {
+	var out []*namedType
+	for _, n := range e.table().all {
+		if n.full == text || strings.ReplaceAll(n.full, "+", ".") == text || matchPattern(text, n.full) {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+// A typeSet are types that something has to be of.
+type typeSet struct {
+	e     *engine
+	types map[*objects.Type]bool
+	list  []*objects.Type
+	exact bool
+	// The names of types whose MethodTables the dump may hide: those of objects are compared by name as well.
+}
+
+func (e *engine) newTypeSet(list []*namedType, exact bool) (*typeSet, error) {
+	s := &typeSet{e: e, types: map[*objects.Type]bool{}, exact: exact}
+	var first error
+	for _, n := range list {
+		t, err := e.p.Objects.Type(n.mt.Addr)
+		if err != nil {
+			if first == nil {
+				first = err
+			}
+			continue
+		}
+		s.types[t] = true
+		s.list = append(s.list, t)
+	}
+	if len(s.list) == 0 && first != nil {
+		return nil, first
+	}
+	return s, nil
+}
+
+// has reports whether objects of type t are of one of the types, or of one that derives from or implements one.
+func (s *typeSet) has(t *objects.Type) (bool, error) {
+	if s.types[t] {
+		return true, nil
+	}
+	if s.exact {
+		return false, nil
+	}
+	var first error
+	for _, to := range s.list {
+		ok, err := t.IsAssignableTo(to)
+		if ok {
+			return true, nil
+		}
+		if err != nil && first == nil {
+			first = err
+		}
+	}
+	return false, first
+}
+
+// meant is the hint that names what was meant by a wrong name; empty where nothing is near.
+func meant(name string, candidates []string) string {
+	if s := nearest(name, candidates); s != "" {
+		return "did you mean " + s + "?"
+	}
+	return ""
+}
+
+// nearest is the candidate that is spelt nearly as name: in another case, or with at most two letters wrong; the first of
+// equally near ones.
+func nearest(name string, candidates []string) string {
+	best, distance := "", 3
+	for _, c := range candidates {
+		d := 0
+		if !strings.EqualFold(c, name) {
+			if len(c)-len(name) > 2 || len(name)-len(c) > 2 || len(name) > maxSuggested {
+				continue
+			}
+			d = editDistance(strings.ToLower(name), strings.ToLower(c))
+		}
+		if d < distance && d < len(name) {
+			best, distance = c, d
+		}
+	}
+	if best == "" && len(name) >= 3 {
+		for _, c := range candidates {
+			if strings.HasPrefix(strings.ToLower(c), strings.ToLower(name)) {
+				return c
+			}
+		}
+	}
+	return best
+}
+
+// maxSuggested is how long a name may be for something near to be looked for.
+const maxSuggested = 60
+
+// editDistance counts the letters that have to be put in, taken out or changed to come from a to b.
+func editDistance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		diagonal := row[0]
+		row[0] = i
+		for j := 1; j <= len(b); j++ {
+			cost := 1
+			if a[i-1] == b[j-1] {
+				cost = 0
+			}
+			diagonal, row[j] = row[j], min(row[j]+1, row[j-1]+1, diagonal+cost)
+		}
+	}
+	return row[len(b)]
+}

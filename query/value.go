@@ -1,0 +1,145 @@
+package query
+
+import (
+	"iter"
+	"math"
+
+	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/target"
+)
+
+// A Kind says what a Value is.
+type Kind uint8
+
+// The kinds of values.
+const (
+	KindError   Kind = iota // it could not be read or computed
+	KindNull                // the null reference, and the value of a Nullable that has none
+	KindBool                // true or false
+	KindChar                // a UTF-16 code unit
+	KindInt                 // a signed integer
+	KindUint                // an unsigned integer, an address, a pointer
+	KindFloat               // a Single or Double
+	KindDecimal             // a System.Decimal
+	KindText                // text that is no object of the dump
+	KindObject              // an object; a string is one
+	KindStruct              // a value type in place
+	KindType                // a type
+	KindList                // several values
+)
+
+var kindWords = [...]string{"error", "null", "bool", "char", "integer", "integer", "float", "decimal", "text", "object", "struct", "type", "list"}
+
+// String is the kind in words.
+func (k Kind) String() string { return kindWords[k] }
+
+// A Value is what an expression is worth. The zero Value is an error that was
+// given no reason. It costs no allocation.
+type Value struct {
+	kind Kind
+	hex  bool   // of a KindUint: it is an address, and an object if one starts there
+	bits uint64 // the number; the address of an object or struct; of a decimal its low 64 bits
+	aux  uint64 // of a decimal: the high 32 bits, the scale << 32, the sign << 63
+	text string
+	typ  *objects.Type // of an object, where it is known, a struct, an enum; the type that a KindType is
+	as   *objects.Type // the class that a cast made an object one of: its fields go before those that hide them
+	list *list
+	err  error
+}
+
+// A list is the value of refs and referrers.
+type list struct {
+	all iter.Seq[Value]
+}
+
+// null is the null reference.
+var null = Value{kind: KindNull}
+
+// Null is the null reference.
+func Null() Value { return null }
+
+// Bool is a truth value.
+func Bool(b bool) Value {
+	if b {
+		return Value{kind: KindBool, bits: 1}
+	}
+	return Value{kind: KindBool}
+}
+
+// Int is a signed integer.
+func Int(n int64) Value { return Value{kind: KindInt, bits: uint64(n)} }
+
+// Uint is an unsigned integer.
+func Uint(n uint64) Value {
+	if n <= math.MaxInt64 {
+		return Value{kind: KindInt, bits: n}
+	}
+	return Value{kind: KindUint, bits: n}
+}
+
+// Address is an address, which is shown in hexadecimal.
+func Address(a target.Addr) Value { return Value{kind: KindUint, bits: uint64(a), hex: true} }
+
+// Float is a floating-point number.
+func Float(f float64) Value { return Value{kind: KindFloat, bits: math.Float64bits(f)} }
+
+// Text is text.
+func Text(s string) Value { return Value{kind: KindText, text: s} }
+
+// Object is a reference to the object at a, null if a is 0.
+func Object(a target.Addr) Value {
+	if a == 0 {
+		return null
+	}
+	return Value{kind: KindObject, bits: uint64(a)}
+}
+
+// Failed is a value that is not known, for one of the three errors of package
+// target.
+func Failed(err error) Value { return Value{kind: KindError, err: err} }
+
+// TextOr is text or, with err, the reason for which it is missing.
+func TextOr(s string, err error) Value {
+	if err != nil {
+		return Failed(err)
+	}
+	return Text(s)
+}
+
+// Kind is the kind of the value.
+func (v Value) Kind() Kind { return v.kind }
+
+// Err is why a KindError is not known, nil for others.
+func (v Value) Err() error {
+	if v.kind != KindError {
+		return nil
+	}
+	if v.err == nil {
+		return errNoValue
+	}
+	return v.err
+}
+
+// Addr is the address of an object or struct, or an integer as an address.
+func (v Value) Addr() target.Addr { return target.Addr(v.bits) }
+
+var errNoValue = target.Unsupportedf("there is no value")
+
+func (v Value) isInteger() bool { return v.kind == KindInt || v.kind == KindUint || v.kind == KindChar }
+
+func (v Value) isNumber() bool {
+	return v.isInteger() || v.kind == KindFloat || v.kind == KindDecimal
+}
+
+// float is a number as a double.
+func (v Value) float() float64 {
+	switch v.kind {
+	case KindInt:
+		return float64(int64(v.bits))
+	case KindFloat:
+		return math.Float64frombits(v.bits)
+	case KindDecimal:
+		return v.decimalFloat()
+	}
+	return float64(v.bits)
+}
