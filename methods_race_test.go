@@ -151,12 +151,13 @@ var viewCalls = map[string]call{
 		}
 		return []int{n, failed}
 	},
-	"Runtime": func(_ *sosgo.Dump, v *sosgo.View, _ string) any { rt, err := v.Runtime(); return said(rt != nil, err) },
-	"Shapes":  func(_ *sosgo.Dump, v *sosgo.View, _ string) any { s, err := v.Shapes(); return said(s != nil, err) },
-	"Tasks":   func(_ *sosgo.Dump, v *sosgo.View, _ string) any { s, err := v.Tasks(); return said(s != nil, err) },
-	"Web":     func(_ *sosgo.Dump, v *sosgo.View, _ string) any { s, err := v.Web(); return said(s != nil, err) },
-	"Scanner": func(_ *sosgo.Dump, v *sosgo.View, _ string) any { s, err := v.Scanner(); return said(s != nil, err) },
-	"Threads": func(_ *sosgo.Dump, v *sosgo.View, _ string) any { t, err := v.Threads(); return said(len(t), err) },
+	"Runtime":  func(_ *sosgo.Dump, v *sosgo.View, _ string) any { rt, err := v.Runtime(); return said(rt != nil, err) },
+	"Shapes":   func(_ *sosgo.Dump, v *sosgo.View, _ string) any { s, err := v.Shapes(); return said(s != nil, err) },
+	"Tasks":    func(_ *sosgo.Dump, v *sosgo.View, _ string) any { s, err := v.Tasks(); return said(s != nil, err) },
+	"SQLPools": func(_ *sosgo.Dump, v *sosgo.View, _ string) any { s, err := v.SQLPools(); return said(s != nil, err) },
+	"Web":      func(_ *sosgo.Dump, v *sosgo.View, _ string) any { s, err := v.Web(); return said(s != nil, err) },
+	"Scanner":  func(_ *sosgo.Dump, v *sosgo.View, _ string) any { s, err := v.Scanner(); return said(s != nil, err) },
+	"Threads":  func(_ *sosgo.Dump, v *sosgo.View, _ string) any { t, err := v.Threads(); return said(len(t), err) },
 	"Walk": func(_ *sosgo.Dump, v *sosgo.View, _ string) any {
 		t, err := v.Threads()
 		if err != nil {

@@ -21,6 +21,7 @@ import (
 	"github.com/sosgo/sosgo/resolve"
 	"github.com/sosgo/sosgo/roots"
 	"github.com/sosgo/sosgo/shapes"
+	"github.com/sosgo/sosgo/sqlpools"
 	"github.com/sosgo/sosgo/stackscan"
 	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
@@ -52,6 +53,7 @@ type View struct {
 	shapes  lazy.Value[*shapes.Binder]
 	held    lazy.Value[*collections.Reader] // what collections hold
 	web     lazy.Value[*web.Reader]
+	sql     lazy.Value[*sqlpools.Reader]
 }
 
 // View returns the view of a runtime of the process: its number in Runtimes, or
@@ -194,6 +196,17 @@ func (v *View) Collections() (*collections.Reader, error) {
 			return nil, err
 		}
 		return collections.New(b), nil
+	})
+}
+
+// SQLPools reads the pools of connections to databases.
+func (v *View) SQLPools() (*sqlpools.Reader, error) {
+	return v.sql.Get(func() (*sqlpools.Reader, error) {
+		b, err := v.Shapes()
+		if err != nil {
+			return nil, err
+		}
+		return sqlpools.New(b, collections.New(b)), nil
 	})
 }
 

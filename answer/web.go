@@ -139,3 +139,53 @@ type HTTPWait struct {
 	Method     Text        `json:"method,omitzero" doc:"GET, POST …"`
 	URI        Text        `json:"uri,omitzero" doc:"the URI"`
 }
+
+// SQLPools are the pools of connections to databases.
+type SQLPools struct {
+	Gaps
+	Pools []SQLPool `json:"pools" doc:"the pools, by their addresses"`
+}
+
+// A SQLPool is the connections of one connection string.
+type SQLPool struct {
+	Address     target.Addr     `json:"address" doc:"the pool"`
+	Type        Text            `json:"type" doc:"its type, which tells the driver"`
+	Connection  Text            `json:"connectionString" doc:"the connection string; what is a secret in it is masked"`
+	State       Text            `json:"state,omitzero" doc:"whether it is running or shutting down"`
+	Blocked     bool            `json:"blocked,omitempty" doc:"the last attempt to open a connection failed, and all fail for a while"`
+	Min         Maybe[int64]    `json:"min,omitzero" doc:"connections that are kept"`
+	Max         Maybe[int64]    `json:"max,omitzero" doc:"connections that there may be"`
+	Open        Maybe[int64]    `json:"open,omitzero" doc:"connections that there are"`
+	Idle        Maybe[int64]    `json:"idle,omitzero" doc:"of these, those that are free"`
+	Busy        Maybe[int64]    `json:"busy,omitzero" doc:"of these, those that somebody has"`
+	Waiting     Maybe[int64]    `json:"waiting,omitzero" doc:"calls that wait for a connection"`
+	Connections []SQLConnection `json:"connections" doc:"the connections that somebody has"`
+}
+
+// A SQLConnection is a connection that somebody has.
+type SQLConnection struct {
+	Address     target.Addr `json:"address" doc:"the driver's object"`
+	Owner       target.Addr `json:"owner,omitempty" doc:"the SqlConnection or NpgsqlConnection that has it; none if that is gone"`
+	State       string      `json:"state,omitempty" doc:"what the driver says that it does"`
+	Opened      *time.Time  `json:"opened,omitempty" doc:"when it was opened"`
+	Database    Text        `json:"database,omitzero" doc:"the database that it is in"`
+	ProcessID   int64       `json:"processId,omitempty" doc:"of PostgreSQL: id of the server's process"`
+	Transaction bool        `json:"transaction,omitempty" doc:"it is in a transaction, as far as the driver says"`
+	Command     *SQLCommand `json:"command,omitempty" doc:"what runs on it or, if nothing does, the last command of SqlClient that was made for it and is still on the heap"`
+}
+
+// A SQLCommand is a command of a connection.
+type SQLCommand struct {
+	Address    target.Addr    `json:"address" doc:"the command"`
+	Running    bool           `json:"running" doc:"it runs, or its results are being read"`
+	Text       Text           `json:"text" doc:"its text, or the name of the procedure"`
+	Procedure  bool           `json:"procedure,omitempty" doc:"the text is the name of a stored procedure"`
+	Timeout    *int64         `json:"timeout,omitempty" doc:"seconds that it may take, 0 for any time; none if it was not set"`
+	Parameters []SQLParameter `json:"parameters" doc:"its parameters"`
+}
+
+// A SQLParameter is a parameter of a command.
+type SQLParameter struct {
+	Name  Text   `json:"name" doc:"its name"`
+	Value string `json:"value" doc:"its value as text"`
+}

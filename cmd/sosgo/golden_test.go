@@ -90,6 +90,7 @@ var goldenLines = map[string][]string{
 	"findhttpcontext":  {"findhttpcontext /orders"},
 	"dumprequests":     {"dumprequests"},
 	"dumphttp":         {"dumphttp", "dumphttp --stats"},
+	"sqlpools":         {"sqlpools"},
 	"httpclients":      {"httpclients"},
 	"watsonbuckets":    {"watsonbuckets"},
 	"eval": {"eval {root.Dog}.Friend.name", "eval Debuggee.Zoo.Statics.Int + 1, Debuggee.Zoo.Statics.Struct, Debuggee.Zoo.Statics.Null?.x ?? 7", "eval size({root.Dog}), type({root.Dog}), gen({root.Dog}), {root.Dog} is Debuggee.Zoo.Animal",

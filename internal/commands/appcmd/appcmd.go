@@ -12,5 +12,6 @@ func Commands() []cli.Command {
 		dumpRequestsCommand(),
 		dumpHTTPCommand(),
 		httpClientsCommand(),
+		sqlPoolsCommand(),
 	}
 }
