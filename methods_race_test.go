@@ -155,9 +155,19 @@ var viewCalls = map[string]call{
 	"Shapes":   func(_ *sosgo.Dump, v *sosgo.View, _ string) any { s, err := v.Shapes(); return said(s != nil, err) },
 	"Tasks":    func(_ *sosgo.Dump, v *sosgo.View, _ string) any { s, err := v.Tasks(); return said(s != nil, err) },
 	"SQLPools": func(_ *sosgo.Dump, v *sosgo.View, _ string) any { s, err := v.SQLPools(); return said(s != nil, err) },
-	"Web":      func(_ *sosgo.Dump, v *sosgo.View, _ string) any { s, err := v.Web(); return said(s != nil, err) },
-	"Scanner":  func(_ *sosgo.Dump, v *sosgo.View, _ string) any { s, err := v.Scanner(); return said(s != nil, err) },
-	"Threads":  func(_ *sosgo.Dump, v *sosgo.View, _ string) any { t, err := v.Threads(); return said(len(t), err) },
+	"Asked": func(_ *sosgo.Dump, v *sosgo.View, _ string) any {
+		p, err := v.Asked(graph.Options{})
+		return said(p != nil, err)
+	},
+	"Collections": func(_ *sosgo.Dump, v *sosgo.View, _ string) any {
+		s, err := v.Collections()
+		return said(s != nil, err)
+	},
+	"Locks":      func(_ *sosgo.Dump, v *sosgo.View, _ string) any { s, err := v.Locks(); return said(s != nil, err) },
+	"ThreadPool": func(_ *sosgo.Dump, v *sosgo.View, _ string) any { s, err := v.ThreadPool(); return said(s != nil, err) },
+	"Web":        func(_ *sosgo.Dump, v *sosgo.View, _ string) any { s, err := v.Web(); return said(s != nil, err) },
+	"Scanner":    func(_ *sosgo.Dump, v *sosgo.View, _ string) any { s, err := v.Scanner(); return said(s != nil, err) },
+	"Threads":    func(_ *sosgo.Dump, v *sosgo.View, _ string) any { t, err := v.Threads(); return said(len(t), err) },
 	"Walk": func(_ *sosgo.Dump, v *sosgo.View, _ string) any {
 		t, err := v.Threads()
 		if err != nil {
