@@ -78,7 +78,6 @@ type run struct {
 	// Of a query with groups, or with aggregates of all rows:
 	grouped    bool
 	aggregates []aggregate
-	total      partial
 	out        *answer.Query
 	scan       heap.ScanOptions
 }

@@ -208,7 +208,7 @@ func TestUnknownLayout(t *testing.T) {
 func TestTags(t *testing.T) {
 	type untagged struct{ Items shapes.Ref }
 	type hidden struct {
-		items shapes.Ref `field:"_items"`
+		items shapes.Ref `field:"_items"` //lint:ignore U1000 that it can't be set is what is tested
 	}
 	type kindless struct {
 		Items int `field:"_items"`

@@ -66,6 +66,8 @@ func (r *Reader) Pools(ctx context.Context, h *heap.Heap, o Options) (*answer.SQ
 			q.client(p, s, x)
 		} else if s, x := bindObject[sourcePool](q, p); s != nil {
 			q.source(p, s, x)
+		} else {
+			q.out.Note(target.Unsupportedf("pool %#x: how a %s keeps its connections is not known", uint64(p.Addr), q.name(p)))
 		}
 	}
 	if !o.Secrets {
@@ -102,6 +104,15 @@ func bindObject[T any](q *query, o objects.Object) (*T, shapes.Instance) {
 		return nil, 0
 	}
 	return s, at
+}
+
+// name is the name of an object's type.
+func (q *query) name(o objects.Object) string {
+	name, err := o.Type.ManagedName()
+	if err != nil {
+		return "pool"
+	}
+	return name
 }
 
 func (q *query) text(f *shapes.Ref, x shapes.Instance) answer.Text {

@@ -332,7 +332,7 @@ func (q *query) frameOf(a target.Addr) int {
 // variablesOf is the request that a variable of a state machine refers to, -1 for none.
 func (q *query) variablesOf(v objects.Value) int {
 	var t *objects.Type
-	at := func(f *objects.Field) objects.Value { return objects.Value{} }
+	var at func(f *objects.Field) objects.Value
 	if s, err := v.Struct(); err == nil {
 		t, at = s.Type, s.Value
 	} else if o, err := v.Object(); err == nil {
