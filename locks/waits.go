@@ -374,7 +374,7 @@ func (g *grapher) blocks(w *wait) answer.Verdict {
 	case w.runner != nil:
 		text += ", which thread " + g.name(w.runner) + " runs"
 	case row.Until != "":
-		text += "; that waits for: " + row.Until
+		text += ", which waits for " + row.Until
 		v.Strength = answer.StrengthLikely // from what the awaited objects are
 	}
 	if g.s.pool != nil && len(g.s.pool.Verdicts) > 0 && row.Until == inPool {
