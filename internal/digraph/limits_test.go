@@ -155,7 +155,10 @@ func deepOrWide(t *testing.T, make func(testing.TB, *offheap.Budget, int) *digra
 
 // TestDominatorBytes: no graph takes more than DominatorBytes says, be all of it reached, none of it, or some.
 func TestDominatorBytes(t *testing.T) {
-	const n = 300_000
+	n := 300_000
+	if testing.Short() {
+		n /= 10
+	}
 	alone := &digraph.Graph{Offsets: make([]uint32, n+1)}
 	random := rand.New(rand.NewPCG(1, 7))
 	thick := make([][]uint32, n/10)
