@@ -67,7 +67,7 @@ func (r *Reader) Pools(ctx context.Context, h *heap.Heap, o Options) (*answer.SQ
 		} else if s, x := bindObject[sourcePool](q, p); s != nil {
 			q.source(p, s, x)
 		} else {
-			q.out.Note(target.Unsupportedf("pool %#x: how a %s keeps its connections is not known", uint64(p.Addr), q.name(p)))
+			q.out.Note(target.Unsupportedf("pool %#x: how a %s keeps its connections is not known", uint64(p.Addr), q.typeName(p)))
 		}
 	}
 	if !o.Secrets {
@@ -104,15 +104,6 @@ func bindObject[T any](q *query, o objects.Object) (*T, shapes.Instance) {
 		return nil, 0
 	}
 	return s, at
-}
-
-// name is the name of an object's type.
-func (q *query) name(o objects.Object) string {
-	name, err := o.Type.ManagedName()
-	if err != nil {
-		return "pool"
-	}
-	return name
 }
 
 func (q *query) text(f *shapes.Ref, x shapes.Instance) answer.Text {
