@@ -54,7 +54,7 @@ var mayImport = map[string]string{
 	"dac/code":           "answer target image metadata codeinfo dac internal/layout internal/lazy internal/limits",
 	"heap":               "answer target dac internal/layout internal/limits internal/workers",
 	"objects":            "answer target dac dac/code heap metadata internal/layout internal/lazy internal/limits",
-	"shapes":             "target dac heap metadata objects internal/lazy internal/limits",
+	"shapes":             "answer target dac heap metadata objects internal/lazy internal/limits",
 	"collections":        "answer target dac objects shapes internal/limits",
 	"stackscan":          "target dac heap answer objects internal/limits",
 	"stackwalk":          "answer target codeinfo dac dac/code image metadata objects unwind internal/limits",

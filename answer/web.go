@@ -29,23 +29,23 @@ type Request struct {
 	Path     Text `json:"path,omitzero" doc:"the path"`
 	Query    Text `json:"query,omitzero" doc:"the query, with its question mark"`
 	// State is what the server is about.
-	State     string      `json:"state" doc:"what the server is about, in words; empty if it does not say"`
-	Status    int         `json:"status,omitempty" doc:"status code of the response so far"`
-	Begun     bool        `json:"responseBegun,omitempty" doc:"the status and the headers of the response are settled"`
-	Upgraded  bool        `json:"upgraded,omitempty" doc:"the connection has become a WebSocket or another protocol"`
-	Aborted   bool        `json:"aborted,omitempty" doc:"the client has gone"`
-	Started   *time.Time  `json:"started,omitempty" doc:"when it came in: the start of its activity; none if the host did not take the time"`
-	Age       string      `json:"age,omitempty" doc:"how long ago that was, if it is known when the dump was made"`
-	Endpoint  Text        `json:"endpoint,omitzero" doc:"name of the endpoint that answers it"`
-	Route     Text        `json:"route,omitzero" doc:"pattern of its route"`
-	User      Text        `json:"user,omitzero" doc:"name of the authenticated user"`
-	ID        Text        `json:"id,omitzero" doc:"HttpContext.TraceIdentifier, if anybody has asked for it"`
-	Trace     *Activity   `json:"trace,omitempty" doc:"the activity of the request"`
-	Remote    string      `json:"remote,omitempty" doc:"address of the client"`
-	Local     string      `json:"local,omitempty" doc:"address of the server"`
-	Conn      Text        `json:"connection,omitzero" doc:"id of the connection"`
-	Exception target.Addr `json:"exception,omitempty" doc:"what the application threw"`
-	Headers   []Header    `json:"headers,omitzero" doc:"with -headers: the headers of the request; those that are secrets are masked"`
+	State     string       `json:"state" doc:"what the server is about, in words; empty if it does not say"`
+	Status    Maybe[int64] `json:"status,omitzero" doc:"status code of the response so far"`
+	Begun     bool         `json:"responseBegun,omitempty" doc:"the status and the headers of the response are settled"`
+	Upgraded  bool         `json:"upgraded,omitempty" doc:"the connection has become a WebSocket or another protocol"`
+	Aborted   bool         `json:"aborted,omitempty" doc:"the client has gone"`
+	Started   *time.Time   `json:"started,omitempty" doc:"when it came in: the start of its activity; none if the host did not take the time"`
+	Age       string       `json:"age,omitempty" doc:"how long ago that was, if it is known when the dump was made"`
+	Endpoint  Text         `json:"endpoint,omitzero" doc:"name of the endpoint that answers it"`
+	Route     Text         `json:"route,omitzero" doc:"pattern of its route"`
+	User      Text         `json:"user,omitzero" doc:"name of the authenticated user"`
+	ID        Text         `json:"id,omitzero" doc:"HttpContext.TraceIdentifier, if anybody has asked for it"`
+	Trace     *Activity    `json:"trace,omitempty" doc:"the activity of the request"`
+	Remote    string       `json:"remote,omitempty" doc:"address of the client"`
+	Local     string       `json:"local,omitempty" doc:"address of the server"`
+	Conn      Text         `json:"connection,omitzero" doc:"id of the connection"`
+	Exception target.Addr  `json:"exception,omitempty" doc:"what the application threw"`
+	Headers   []Header     `json:"headers,omitzero" doc:"with -headers: the headers of the request; those that are secrets are masked"`
 	// Threads and Stack are who works on it.
 	Threads []RequestThread `json:"threads,omitempty" doc:"threads that work on it, by their ExecutionContext"`
 	Stack   *RequestStack   `json:"stack,omitempty" doc:"the async code that works on it and is suspended"`
@@ -120,7 +120,7 @@ type HTTPPool struct {
 	Address  target.Addr  `json:"address" doc:"the HttpConnectionPool"`
 	Kind     Text         `json:"kind,omitzero" doc:"Http, Https, Proxy …"`
 	Host     Text         `json:"host" doc:"the server"`
-	Port     int64        `json:"port,omitempty" doc:"its port"`
+	Port     Maybe[int64] `json:"port,omitzero" doc:"its port"`
 	Disposed bool         `json:"disposed,omitempty" doc:"it is not used any more"`
 	Max      Maybe[int64] `json:"max,omitzero" doc:"connections of HTTP/1.1 that there may be"`
 	Count    Maybe[int64] `json:"connections,omitzero" doc:"connections of HTTP/1.1 that there are"`

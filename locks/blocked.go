@@ -183,7 +183,7 @@ func (s *survey) taskOf(t *threads.Thread, event target.Addr) target.Addr {
 		if err != nil {
 			continue
 		}
-		k, at, is, err := bound[task](s, o)
+		k, at, is, err := shapes.Try[task](s.r.b, o)
 		if !is || err != nil {
 			continue
 		}
@@ -199,7 +199,7 @@ func (s *survey) continues(next objects.Object, event target.Addr) bool {
 	if next.Addr == event || next.Addr == 0 {
 		return next.Addr != 0
 	}
-	k, at, is, err := bound[list](s, next)
+	k, at, is, err := shapes.Try[list](s.r.b, next)
 	if !is || err != nil {
 		return false
 	}

@@ -215,15 +215,6 @@ func (s *survey) primitive(o objects.Object) error {
 	return nil
 }
 
-// bound binds a shape to an object; it reports false for an object of another type.
-func bound[T any](s *survey, o objects.Object) (*T, shapes.Instance, bool, error) {
-	if is, err := shapes.Is[T](s.r.b, o.Type); !is || err != nil {
-		return nil, 0, false, err
-	}
-	t, at, err := shapes.BindObject[T](s.r.b, o)
-	return t, at, true, err
-}
-
 // ints reads several fields; the first error counts.
 func ints(at shapes.Instance, fields ...*shapes.Int) ([]int64, error) {
 	out := make([]int64, len(fields))
@@ -237,7 +228,7 @@ func ints(at shapes.Instance, fields ...*shapes.Int) ([]int64, error) {
 }
 
 func (s *survey) managedLock(l *lock, o objects.Object) (bool, error) {
-	k, at, is, err := bound[managedLock](s, o)
+	k, at, is, err := shapes.Try[managedLock](s.r.b, o)
 	if !is || err != nil {
 		return is, err
 	}
@@ -273,7 +264,7 @@ func (s *survey) lockOwner(id uint32) *threads.Thread {
 }
 
 func (s *survey) semaphore(l *lock, o objects.Object) (bool, error) {
-	k, at, is, err := bound[semaphore](s, o)
+	k, at, is, err := shapes.Try[semaphore](s.r.b, o)
 	if !is || err != nil {
 		return is, err
 	}
@@ -310,7 +301,7 @@ func (s *survey) semaphore(l *lock, o objects.Object) (bool, error) {
 }
 
 func (s *survey) event(l *lock, o objects.Object) (bool, error) {
-	k, at, is, err := bound[event](s, o)
+	k, at, is, err := shapes.Try[event](s.r.b, o)
 	if !is || err != nil {
 		return is, err
 	}
@@ -337,7 +328,7 @@ func (s *survey) event(l *lock, o objects.Object) (bool, error) {
 }
 
 func (s *survey) readerWriter(l *lock, o objects.Object) (bool, error) {
-	k, at, is, err := bound[readerWriter](s, o)
+	k, at, is, err := shapes.Try[readerWriter](s.r.b, o)
 	if !is || err != nil {
 		return is, err
 	}
@@ -371,7 +362,7 @@ func (s *survey) readerWriter(l *lock, o objects.Object) (bool, error) {
 const readersMask = 0x0fffffff
 
 func (s *survey) countdown(l *lock, o objects.Object) (bool, error) {
-	k, at, is, err := bound[countdown](s, o)
+	k, at, is, err := shapes.Try[countdown](s.r.b, o)
 	if !is || err != nil {
 		return is, err
 	}
@@ -387,7 +378,7 @@ func (s *survey) countdown(l *lock, o objects.Object) (bool, error) {
 }
 
 func (s *survey) barrier(l *lock, o objects.Object) (bool, error) {
-	k, at, is, err := bound[barrier](s, o)
+	k, at, is, err := shapes.Try[barrier](s.r.b, o)
 	if !is || err != nil {
 		return is, err
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/metadata"
+	"github.com/sosgo/sosgo/target"
 )
 
 // known is the short form of a struct of System.Private.CoreLib that has one.
@@ -72,14 +73,27 @@ func ticksTime(ticks uint64) time.Time {
 	return time.Unix(sec, rest*100).UTC()
 }
 
-// dateTime formats a DateTime: the ticks in 62 bits, the kind in the upper two
-// (0 unspecified, 1 UTC, 2 and 3 local).
+// DateTime is the time of a DateTime by what its field holds: the ticks in 62 bits, the kind in the upper two (0 unspecified, 1
+// UTC, 2 and 3 local). One that was never set is the zero Time. The time is given as UTC, whatever the kind.
+func DateTime(data uint64) (time.Time, error) {
+	ticks := data & (1<<62 - 1)
+	if ticks > maxTicks {
+		return time.Time{}, target.Corruptf("a DateTime of %#x", data)
+	}
+	return ticksTime(ticks), nil
+}
+
+// dateTime formats a DateTime.
 func (s Struct) dateTime() (string, bool) {
 	data, ok := s.number("_dateData", "dateData")
-	if !ok || data&(1<<62-1) > maxTicks {
+	if !ok {
 		return "", false
 	}
-	text := ticksTime(data & (1<<62 - 1)).Format("2006-01-02T15:04:05.9999999")
+	t, err := DateTime(data)
+	if err != nil {
+		return "", false
+	}
+	text := t.Format("2006-01-02T15:04:05.9999999")
 	switch data >> 62 {
 	case 1:
 		text += "Z"

@@ -9,11 +9,11 @@ import (
 
 // running notes whose a command is: of a connection and, if it runs, of its parser.
 func (q *query) running(o objects.Object, s *clientCommand, x shapes.Instance) {
-	if a := q.address(&s.Connection, x); a != 0 {
+	if a := q.PointerAt(&s.Connection, x).Value; a != 0 {
 		q.made[a] = o
 	}
-	if state, at := bind[clientState](q, &s.State, x); state != nil {
-		if a := q.address(&state.Parser, at); a != 0 {
+	if state, at := shapes.At[clientState](q.Reading, &s.State, x); state != nil {
+		if a := q.PointerAt(&state.Parser, at).Value; a != 0 {
 			q.commands[a] = o
 		}
 	}
@@ -21,15 +21,15 @@ func (q *query) running(o objects.Object, s *clientCommand, x shapes.Instance) {
 
 // client tells of a pool of SqlClient.
 func (q *query) client(o objects.Object, s *clientPool, x shapes.Instance) {
-	out := answer.SQLPool{Address: o.Addr, Type: q.typeName(o), State: state(&s.State, x), Open: q.number(&s.Total, x), Blocked: q.number(&s.Blocked, x).Value != 0,
-		Min: answer.Maybe[int64]{Err: errNoField}, Max: answer.Maybe[int64]{Err: errNoField}, Connections: []answer.SQLConnection{}}
-	if g, at := bind[clientGroup](q, &s.Group, x); g != nil {
-		if k, at := bind[clientKey](q, &g.Key, at); k != nil {
-			out.Connection = q.text(&k.String, at)
+	out := answer.SQLPool{Address: o.Addr, Type: q.TypeText(o), State: state(&s.State, x), Open: q.IntAt(&s.Total, x), Blocked: q.IntAt(&s.Blocked, x).Value != 0,
+		Min: answer.Maybe[int64]{Err: shapes.ErrNoField}, Max: answer.Maybe[int64]{Err: shapes.ErrNoField}, Connections: []answer.SQLConnection{}}
+	if g, at := shapes.At[clientGroup](q.Reading, &s.Group, x); g != nil {
+		if k, at := shapes.At[clientKey](q.Reading, &g.Key, at); k != nil {
+			out.Connection = q.TextAt(&k.String, at)
 		}
 	}
-	if g, at := bind[clientOptions](q, &s.Options, x); g != nil {
-		out.Min, out.Max = q.number(&g.Min, at), q.number(&g.Max, at)
+	if g, at := shapes.At[clientOptions](q.Reading, &s.Options, x); g != nil {
+		out.Min, out.Max = q.IntAt(&g.Min, at), q.IntAt(&g.Max, at)
 	}
 	free := map[target.Addr]bool{}
 	all, err := q.list(&s.Objects, x)
@@ -49,7 +49,7 @@ func (q *query) client(o objects.Object, s *clientPool, x shapes.Instance) {
 	}
 	out.Idle, out.Busy = answer.Of(int64(len(free)), err), answer.Of(int64(len(out.Connections)), err)
 	// A call that waits in a thread counts itself; one that is asynchronous stands in the queue until a thread waits for it.
-	out.Waiting = q.number(&s.Waits, x)
+	out.Waiting = q.IntAt(&s.Waits, x)
 	pending, err := q.list(&s.Pending, x)
 	if err != nil {
 		out.Waiting.Err = err
@@ -68,26 +68,26 @@ func state(f *shapes.Int, x shapes.Instance) answer.Text {
 func (q *query) clientBusy(out *answer.SQLPool, o objects.Object) {
 	c := answer.SQLConnection{Address: o.Addr}
 	defer func() { out.Connections = append(out.Connections, c) }()
-	s, x := bindObject[clientConnection](q, o)
+	s, x := shapes.As[clientConnection](q.Reading, o)
 	if s == nil {
 		return
 	}
-	c.Opened, c.Database = q.opened(&s.Created, x), q.text(&s.Database, x)
+	c.Opened, c.Database = q.TimeAt(&s.Created, x), q.TextAt(&s.Database, x)
 	if weak, err := s.Owner.Object(x); err != nil {
-		q.out.Note(err)
+		q.Note(err)
 	} else if weak.Addr != 0 {
 		owner, err := q.b.Weak(weak)
-		q.out.Note(err)
+		q.Note(err)
 		c.Owner = owner.Addr
 	}
-	p, at := bind[clientParser](q, &s.Parser, x)
+	p, at := shapes.At[clientParser](q.Reading, &s.Parser, x)
 	if p == nil {
 		return
 	}
-	c.Transaction = q.address(&p.Transaction, at) != 0
+	c.Transaction = q.PointerAt(&p.Transaction, at).Value != 0
 	if command, ok := q.ownerOf(p, at); ok {
 		c.Command = q.clientCommand(command, true)
-	} else if command, ok := q.commands[q.address(&s.Parser, x)]; ok { // several results at once have states of their own
+	} else if command, ok := q.commands[q.PointerAt(&s.Parser, x).Value]; ok { // several results at once have states of their own
 		c.Command = q.clientCommand(command, true)
 	} else if command, ok := q.made[c.Owner]; ok {
 		c.Command = q.clientCommand(command, false)
@@ -96,46 +96,46 @@ func (q *query) clientBusy(out *answer.SQLPool, o objects.Object) {
 
 // ownerOf is the command that a parser works for: the owner of its state, or of the reader that is.
 func (q *query) ownerOf(p *clientParser, x shapes.Instance) (objects.Object, bool) {
-	s, at := bind[clientState](q, &p.State, x)
+	s, at := shapes.At[clientState](q.Reading, &p.State, x)
 	if s == nil {
 		return objects.Object{}, false
 	}
 	weak, err := s.Owner.Object(at)
 	if err != nil || weak.Addr == 0 {
-		q.out.Note(err)
+		q.Note(err)
 		return objects.Object{}, false
 	}
 	o, err := q.b.Weak(weak)
 	if err != nil {
-		q.out.Note(err)
+		q.Note(err)
 		return objects.Object{}, false
 	}
-	if r, at := bindObject[clientReader](q, o); r != nil {
+	if r, at := shapes.As[clientReader](q.Reading, o); r != nil {
 		if o, err = r.Command.Object(at); err != nil {
-			q.out.Note(err)
+			q.Note(err)
 			return objects.Object{}, false
 		}
 	}
-	c, _ := bindObject[clientCommand](q, o)
+	c, _ := shapes.As[clientCommand](q.Reading, o)
 	return o, c != nil
 }
 
 // clientCommand tells of a command; nil for what is none.
 func (q *query) clientCommand(o objects.Object, running bool) *answer.SQLCommand {
-	s, x := bindObject[clientCommand](q, o)
+	s, x := shapes.As[clientCommand](q.Reading, o)
 	if s == nil {
 		return nil
 	}
-	out := &answer.SQLCommand{Address: o.Addr, Running: running, Text: q.text(&s.Text, x), Procedure: q.number(&s.Type, x).Value == storedProcedure, Timeout: q.timeout(&s.Timeout, x),
+	out := &answer.SQLCommand{Address: o.Addr, Running: running, Text: q.TextAt(&s.Text, x), Procedure: q.IntAt(&s.Type, x).Value == storedProcedure, Timeout: q.timeout(&s.Timeout, x),
 		Parameters: []answer.SQLParameter{}}
-	p, at := bind[clientParameters](q, &s.Parameters, x)
+	p, at := shapes.At[clientParameters](q.Reading, &s.Parameters, x)
 	if p == nil {
 		return out
 	}
 	list, _ := q.list(&p.Items, at)
 	for _, o := range list {
-		if s, x := bindObject[clientParameter](q, o); s != nil {
-			out.Parameters = append(out.Parameters, answer.SQLParameter{Name: q.text(&s.Name, x), Value: plain(&s.Value, x)})
+		if s, x := shapes.As[clientParameter](q.Reading, o); s != nil {
+			out.Parameters = append(out.Parameters, answer.SQLParameter{Name: q.TextAt(&s.Name, x), Value: plain(&s.Value, x)})
 		}
 	}
 	return out

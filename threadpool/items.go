@@ -42,8 +42,7 @@ func (r *Reader) item(g *answer.Gaps, a target.Addr) answer.WorkItem {
 
 // describeItem finds out what an item will run.
 func (r *Reader) describeItem(g *answer.Gaps, out *answer.WorkItem, o objects.Object) error {
-	if is, err := shapes.Is[callbackItem](r.b, o.Type); is || err != nil {
-		s, at, err := shapes.BindObject[callbackItem](r.b, o)
+	if s, at, is, err := shapes.Try[callbackItem](r.b, o); is || err != nil {
 		if err != nil {
 			return err
 		}
@@ -51,8 +50,7 @@ func (r *Reader) describeItem(g *answer.Gaps, out *answer.WorkItem, o objects.Ob
 		r.state(g, out, s.State.Value(at))
 		return r.setMethod(g, &out.Method, &s.Callback, at)
 	}
-	if is, err := shapes.Is[box](r.b, o.Type); is || err != nil {
-		s, at, err := shapes.BindObject[box](r.b, o)
+	if s, at, is, err := shapes.Try[box](r.b, o); is || err != nil {
 		if err != nil {
 			return err
 		}
@@ -60,8 +58,7 @@ func (r *Reader) describeItem(g *answer.Gaps, out *answer.WorkItem, o objects.Ob
 		out.Method = r.asyncMethod(g, s, at)
 		return r.taskStatus(g, out, o)
 	}
-	if is, err := shapes.Is[task](r.b, o.Type); is || err != nil {
-		s, at, err := shapes.BindObject[task](r.b, o)
+	if s, at, is, err := shapes.Try[task](r.b, o); is || err != nil {
 		if err != nil {
 			return err
 		}
@@ -72,8 +69,7 @@ func (r *Reader) describeItem(g *answer.Gaps, out *answer.WorkItem, o objects.Ob
 		}
 		return r.taskStatus(g, out, o)
 	}
-	if is, err := shapes.Is[queuedTimer](r.b, o.Type); is || err != nil {
-		s, at, err := shapes.BindObject[queuedTimer](r.b, o)
+	if s, at, is, err := shapes.Try[queuedTimer](r.b, o); is || err != nil {
 		if err != nil {
 			return err
 		}
@@ -166,11 +162,8 @@ func asyncName(s string) string {
 
 // taskStatus adds the state of a task and what continues it. A box of a ValueTask is no task.
 func (r *Reader) taskStatus(g *answer.Gaps, out *answer.WorkItem, o objects.Object) error {
-	if is, err := shapes.Is[task](r.b, o.Type); !is || err != nil {
-		return err
-	}
-	s, at, err := shapes.BindObject[task](r.b, o)
-	if err != nil {
+	s, at, is, err := shapes.Try[task](r.b, o)
+	if !is || err != nil {
 		return err
 	}
 	flags, err := s.Flags.Uint(at)

@@ -76,7 +76,7 @@ type (
 // Clients lists the pools of connections of HttpClient, with the requests that wait for a connection and those that have one.
 func (r *Reader) Clients(ctx context.Context, h *heap.Heap, o heap.ScanOptions) (*answer.HTTPClients, error) {
 	out := &answer.HTTPClients{Pools: []answer.HTTPPool{}}
-	g := &out.Gaps
+	g := r.reading(&out.Gaps)
 	index := map[target.Addr]int{}
 	var connections []objects.Object
 	for f, err := range shapes.On[clientAnchor](ctx, r.b, h, nil, o) {
@@ -96,7 +96,7 @@ func (r *Reader) Clients(ctx context.Context, h *heap.Heap, o heap.ScanOptions) 
 			out.Clients++
 		} else if is[socketsHandler](r, object) {
 			out.Handlers++
-		} else if s, x := bindObject[httpPool](g, r, object); s != nil {
+		} else if s, x := shapes.As[httpPool](g, object); s != nil {
 			index[object.Addr] = len(out.Pools)
 			out.Pools = append(out.Pools, r.pool(g, object, s, x))
 		} else {
@@ -104,7 +104,7 @@ func (r *Reader) Clients(ctx context.Context, h *heap.Heap, o heap.ScanOptions) 
 		}
 	}
 	for _, c := range connections {
-		s, x := bindObject[pooled](g, r, c)
+		s, x := shapes.As[pooled](g, c)
 		if s == nil {
 			continue
 		}
@@ -124,13 +124,13 @@ func is[T any](r *Reader, o objects.Object) bool {
 }
 
 // pool tells of one pool.
-func (r *Reader) pool(g *answer.Gaps, o objects.Object, s *httpPool, x shapes.Instance) answer.HTTPPool {
-	out := answer.HTTPPool{Address: o.Addr, Kind: enumName(&s.Kind, x), Max: count(g, &s.Max, x), Count: count(g, &s.Count, x), Opening: count(g, &s.Opening, x),
-		HTTP2: count(g, &s.HTTP2, x), HTTP3: count(g, &s.HTTP3, x), Disposed: number(g, &s.Disposed, x) != 0,
-		Idle: answer.Maybe[int64]{Err: noField}, Waiting: []answer.HTTPWait{}, Running: []answer.HTTPWait{}}
-	out.Host, out.Port = text(g, &s.Host, x), number(g, &s.Port, x)
-	if a, at := bind[authority](g, r, &s.Authority, x); a != nil {
-		out.Host, out.Port = text(g, &a.Host, at), number(g, &a.Port, at)
+func (r *Reader) pool(g shapes.Reading, o objects.Object, s *httpPool, x shapes.Instance) answer.HTTPPool {
+	out := answer.HTTPPool{Address: o.Addr, Kind: g.EnumAt(&s.Kind, x), Max: g.IntAt(&s.Max, x), Count: g.IntAt(&s.Count, x), Opening: g.IntAt(&s.Opening, x),
+		HTTP2: g.IntAt(&s.HTTP2, x), HTTP3: g.IntAt(&s.HTTP3, x), Disposed: g.BoolAt(&s.Disposed, x).Value,
+		Idle: answer.Maybe[int64]{Err: shapes.ErrNoField}, Waiting: []answer.HTTPWait{}, Running: []answer.HTTPWait{}}
+	out.Host, out.Port = g.TextAt(&s.Host, x), g.IntAt(&s.Port, x)
+	if a, at := shapes.At[authority](g, &s.Authority, x); a != nil {
+		out.Host, out.Port = g.TextAt(&a.Host, at), g.IntAt(&a.Port, at)
 	}
 	if s.Idle.Has() {
 		out.Idle = r.length(g, &s.Idle, x)
@@ -158,21 +158,8 @@ func (r *Reader) pool(g *answer.Gaps, o objects.Object, s *httpPool, x shapes.In
 	return out
 }
 
-// noField says that a version of the library does not keep a number.
-var noField = target.Unsupportedf("this version of the library does not keep it")
-
-// count is a number, or that the version has none.
-func count(g *answer.Gaps, f *shapes.Int, x shapes.Instance) answer.Maybe[int64] {
-	if !f.Has() {
-		return answer.Maybe[int64]{Err: noField}
-	}
-	n, err := f.Int(x)
-	g.Note(err)
-	return answer.Of(n, err)
-}
-
 // length is how many items the collection in a field has.
-func (r *Reader) length(g *answer.Gaps, f *shapes.Ref, x shapes.Instance) answer.Maybe[int64] {
+func (r *Reader) length(g shapes.Reading, f *shapes.Ref, x shapes.Instance) answer.Maybe[int64] {
 	o, err := f.Object(x)
 	if err != nil || o.Addr == 0 {
 		g.Note(err)
@@ -215,7 +202,7 @@ func (r *Reader) bindQueue(v objects.Value) (*requestQueue, shapes.Instance, err
 }
 
 // queue tells the requests of a RequestQueue, a ring in an array.
-func (r *Reader) queue(g *answer.Gaps, out *answer.HTTPPool, s *requestQueue, x shapes.Instance) error {
+func (r *Reader) queue(g shapes.Reading, out *answer.HTTPPool, s *requestQueue, x shapes.Instance) error {
 	size, err := s.Size.Int(x)
 	if err != nil || size == 0 {
 		return err
@@ -247,7 +234,7 @@ func (r *Reader) queue(g *answer.Gaps, out *answer.HTTPPool, s *requestQueue, x 
 }
 
 // waiters tells how many requests wait in a pool of .NET 5 and before, which keeps only their tasks.
-func (r *Reader) waiters(g *answer.Gaps, out *answer.HTTPPool, f *shapes.Ref, x shapes.Instance) {
+func (r *Reader) waiters(g shapes.Reading, out *answer.HTTPPool, f *shapes.Ref, x shapes.Instance) {
 	n := r.length(g, f, x)
 	for range n.Value {
 		out.Waiting = append(out.Waiting, answer.HTTPWait{})
@@ -255,8 +242,8 @@ func (r *Reader) waiters(g *answer.Gaps, out *answer.HTTPPool, f *shapes.Ref, x 
 }
 
 // running adds what is on its way on a connection.
-func (r *Reader) running(g *answer.Gaps, out *answer.HTTPPool, o objects.Object) {
-	if c, x := bindObject[connection1](g, r, o); c != nil {
+func (r *Reader) running(g shapes.Reading, out *answer.HTTPPool, o objects.Object) {
+	if c, x := shapes.As[connection1](g, o); c != nil {
 		request, err := c.Current.Object(x)
 		g.Note(err)
 		if err == nil && request.Addr != 0 {
@@ -264,7 +251,7 @@ func (r *Reader) running(g *answer.Gaps, out *answer.HTTPPool, o objects.Object)
 		}
 		return
 	}
-	c, x := bindObject[connection2](g, r, o)
+	c, x := shapes.As[connection2](g, o)
 	if c == nil {
 		return
 	}
@@ -288,7 +275,7 @@ func (r *Reader) running(g *answer.Gaps, out *answer.HTTPPool, o objects.Object)
 			g.Note(err)
 			continue
 		}
-		if s, x := bindObject[stream2](g, r, stream); s != nil {
+		if s, x := shapes.As[stream2](g, stream); s != nil {
 			request, err := s.Request.Object(x)
 			g.Note(err)
 			if err == nil && request.Addr != 0 {
@@ -299,7 +286,7 @@ func (r *Reader) running(g *answer.Gaps, out *answer.HTTPPool, o objects.Object)
 }
 
 // wait tells of a request in a pool.
-func (r *Reader) wait(g *answer.Gaps, request objects.Object, connection target.Addr) answer.HTTPWait {
+func (r *Reader) wait(g shapes.Reading, request objects.Object, connection target.Addr) answer.HTTPWait {
 	out := answer.HTTPWait{Request: request.Addr, Connection: connection}
 	if request.Addr == 0 {
 		return out

@@ -16,9 +16,9 @@ func (q *query) headers(out *answer.Request, f *shapes.Ref, x shapes.Instance) {
 	if !f.Has() {
 		return
 	}
-	g := &q.out.Gaps
+	g := q.reading()
 	all := q.o.Headers || q.o.Header != ""
-	if s, at := bind[kestrelHeaders](g, q.Reader, f, x); s != nil {
+	if s, at := shapes.At[kestrelHeaders](g, f, x); s != nil {
 		known, err := s.Known.Value(at).Struct()
 		if err != nil {
 			g.Note(err)
@@ -30,7 +30,7 @@ func (q *query) headers(out *answer.Request, f *shapes.Ref, x shapes.Instance) {
 		}
 		return
 	}
-	if s, at := bind[headerDictionary](g, q.Reader, f, x); s != nil {
+	if s, at := shapes.At[headerDictionary](g, f, x); s != nil {
 		q.storedHeaders(out, &s.Store, at)
 	}
 }
@@ -75,7 +75,7 @@ func headerName(field string) string {
 
 // storedHeaders tells the headers of a dictionary.
 func (q *query) storedHeaders(out *answer.Request, f *shapes.Ref, x shapes.Instance) {
-	g := &q.out.Gaps
+	g := q.reading()
 	o, err := f.Object(x)
 	if err != nil || o.Addr == 0 {
 		g.Note(err)

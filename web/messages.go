@@ -53,6 +53,7 @@ type MessageOptions struct {
 // alone does not know its response; one whose response the program has dropped counts as pending.
 func (r *Reader) Messages(ctx context.Context, h *heap.Heap, o MessageOptions) (*answer.Messages, error) {
 	out := &answer.Messages{}
+	g := r.reading(&out.Gaps)
 	var answered, alone []answer.Message
 	seen := map[target.Addr]bool{}
 	for f, err := range shapes.On[messageAnchor](ctx, r.b, h, nil, o.Scan) {
@@ -68,12 +69,12 @@ func (r *Reader) Messages(ctx context.Context, h *heap.Heap, o MessageOptions) (
 			out.Note(err)
 			continue
 		}
-		if s, x := bindObject[responseMessage](&out.Gaps, r, object); s != nil {
-			if m := r.response(&out.Gaps, s, x); m != nil && !seen[m.Address] {
+		if s, x := shapes.As[responseMessage](g, object); s != nil {
+			if m := r.response(g, s, x); m != nil && !seen[m.Address] {
 				seen[m.Address] = true
 				answered = append(answered, *m)
 			}
-		} else if m := r.message(&out.Gaps, object); m != nil {
+		} else if m := r.message(g, object); m != nil {
 			alone = append(alone, *m)
 		}
 	}
@@ -99,7 +100,7 @@ func (o *MessageOptions) matches(m *answer.Message) bool {
 }
 
 // response is the request of a response; nil where that has none.
-func (r *Reader) response(g *answer.Gaps, s *responseMessage, x shapes.Instance) *answer.Message {
+func (r *Reader) response(g shapes.Reading, s *responseMessage, x shapes.Instance) *answer.Message {
 	o, err := s.Request.Object(x)
 	if err != nil || o.Addr == 0 {
 		g.Note(err)
@@ -119,17 +120,17 @@ func (r *Reader) response(g *answer.Gaps, s *responseMessage, x shapes.Instance)
 }
 
 // message is what a request says of itself; nil for what is none.
-func (r *Reader) message(g *answer.Gaps, o objects.Object) *answer.Message {
-	s, x := bindObject[requestMessage](g, r, o)
+func (r *Reader) message(g shapes.Reading, o objects.Object) *answer.Message {
+	s, x := shapes.As[requestMessage](g, o)
 	if s == nil {
 		return nil
 	}
 	out := &answer.Message{Address: o.Addr, MethodTable: o.Type.MT.Addr}
-	if m, at := bind[httpMethod](g, r, &s.Method, x); m != nil {
-		out.Method = text(g, &m.Name, at)
+	if m, at := shapes.At[httpMethod](g, &s.Method, x); m != nil {
+		out.Method = g.TextAt(&m.Name, at)
 	}
-	if u, at := bind[uri](g, r, &s.URI, x); u != nil {
-		out.URI = text(g, &u.Text, at)
+	if u, at := shapes.At[uri](g, &s.URI, x); u != nil {
+		out.URI = g.TextAt(&u.Text, at)
 	}
 	return out
 }

@@ -89,7 +89,7 @@ func (r *Reader) Requests(ctx context.Context, p Process, o RequestOptions) (*an
 // collect finds the contexts of requests, and what tells of them.
 func (q *query) collect(ctx context.Context) ([]objects.Object, error) {
 	var contexts []objects.Object
-	g := &q.out.Gaps
+	g := q.reading()
 	for f, err := range shapes.On[anchor](ctx, q.b, q.p.Heap, nil, q.o.Scan) {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
@@ -107,18 +107,21 @@ func (q *query) collect(ctx context.Context) ([]objects.Object, error) {
 			contexts = append(contexts, o)
 		} else if ok, _ := shapes.Is[protocol](q.b, o.Type); ok {
 			q.protocols = append(q.protocols, o)
-		} else if h, x := bindObject[hostContext](g, q.Reader, o); h != nil {
+		} else if h, x := shapes.As[hostContext](g, o); h != nil {
 			q.host(o.Addr, h, x)
-		} else if d, x := bindObject[dateValues](g, q.Reader, o); d != nil {
+		} else if d, x := shapes.As[dateValues](g, o); d != nil {
 			q.dateHeader(d, x)
 		}
 	}
 	return contexts, nil
 }
 
+// reading is a reading for the answer.
+func (q *query) reading() shapes.Reading { return q.Reader.reading(&q.out.Gaps) }
+
 // host notes what the host knows of a request.
 func (q *query) host(a target.Addr, h *hostContext, x shapes.Instance) {
-	g := &q.out.Gaps
+	g := q.reading()
 	of, err := h.Context.Addr(x)
 	if err != nil {
 		g.Note(err)
@@ -138,7 +141,7 @@ func (q *query) host(a target.Addr, h *hostContext, x shapes.Instance) {
 
 // dateHeader notes the time of a header Date, the latest of all.
 func (q *query) dateHeader(d *dateValues, x shapes.Instance) {
-	s := text(&q.out.Gaps, &d.Text, x)
+	s := q.reading().TextAt(&d.Text, x)
 	if t, err := time.Parse(time.RFC1123, s.S); s.Err == nil && err == nil && t.After(q.date) {
 		q.date = t.UTC()
 	}
@@ -146,8 +149,8 @@ func (q *query) dateHeader(d *dateValues, x shapes.Instance) {
 
 // request adds the request of a context, if that has one.
 func (q *query) request(o objects.Object) {
-	g := &q.out.Gaps
-	s, x := bindObject[httpContext](g, q.Reader, o)
+	g := q.reading()
+	s, x := shapes.As[httpContext](g, o)
 	if s == nil {
 		return
 	}
@@ -159,7 +162,7 @@ func (q *query) request(o objects.Object) {
 	if features.Addr == 0 {
 		return // between two requests
 	}
-	out := answer.Request{Context: o.Addr}
+	out := answer.Request{Context: o.Addr, Status: answer.Maybe[int64]{Err: shapes.ErrNoField}}
 	q.features(&out, features)
 	known := q.hosts[o.Addr]
 	if out.Trace == nil {
@@ -189,11 +192,11 @@ func (q *query) unfinished() {
 		if _, ok := q.index[o.Addr]; ok {
 			continue
 		}
-		s, x := bindObject[protocol](&q.out.Gaps, q.Reader, o)
+		s, x := shapes.As[protocol](q.reading(), o)
 		if s == nil {
 			continue
 		}
-		status := enumName(&s.Status, x)
+		status := q.reading().EnumAt(&s.Status, x)
 		if status.Err != nil {
 			q.out.Note(status.Err)
 			continue
@@ -201,7 +204,7 @@ func (q *query) unfinished() {
 		if status.S != "ParsingRequestLine" && status.S != "ParsingHeaders" {
 			continue // no request, or one that has been answered
 		}
-		out := answer.Request{}
+		out := answer.Request{Status: answer.Maybe[int64]{Err: shapes.ErrNoField}}
 		q.kestrel(&out, o, s, x)
 		q.add(out)
 	}
@@ -209,21 +212,21 @@ func (q *query) unfinished() {
 
 // features tells what a collection of features has of a request.
 func (q *query) features(out *answer.Request, o objects.Object) {
-	g := &q.out.Gaps
+	g := q.reading()
 	for range limits.RequestFeatures {
-		if s, x := bindObject[protocol](g, q.Reader, o); s != nil {
+		if s, x := shapes.As[protocol](g, o); s != nil {
 			q.kestrel(out, o, s, x)
 			return
 		}
-		if s, x := bindObject[iisContext](g, q.Reader, o); s != nil {
+		if s, x := shapes.As[iisContext](g, o); s != nil {
 			q.iis(out, o, s, x)
 			return
 		}
-		if s, x := bindObject[sysFeatures](g, q.Reader, o); s != nil {
+		if s, x := shapes.As[sysFeatures](g, o); s != nil {
 			q.httpSys(out, s, x)
 			return
 		}
-		s, x := bindObject[featureCollection](g, q.Reader, o)
+		s, x := shapes.As[featureCollection](g, o)
 		if s == nil {
 			if out.Server == "" {
 				out.Server = "unknown"
@@ -248,7 +251,7 @@ func (q *query) features(out *answer.Request, o objects.Object) {
 
 // collection tells what the features of a FeatureCollection say; what is known already is believed, as it is by the program.
 func (q *query) collection(out *answer.Request, s *featureCollection, x shapes.Instance) {
-	g := &q.out.Gaps
+	g := q.reading()
 	if out.Server == "" {
 		out.Server = "features"
 	}
@@ -275,17 +278,17 @@ func (q *query) collection(out *answer.Request, s *featureCollection, x shapes.I
 
 // feature tells what one feature says.
 func (q *query) feature(out *answer.Request, o objects.Object) {
-	g := &q.out.Gaps
-	if f, x := bindObject[requestFeature](g, q.Reader, o); f != nil {
+	g := q.reading()
+	if f, x := shapes.As[requestFeature](g, o); f != nil {
 		out.Object = o.Addr
-		out.Protocol, out.Scheme, out.Method = text(g, &f.Protocol, x), text(g, &f.Scheme, x), text(g, &f.Method, x)
-		out.PathBase, out.Path, out.Query = text(g, &f.PathBase, x), text(g, &f.Path, x), text(g, &f.Query, x)
+		out.Protocol, out.Scheme, out.Method = g.TextAt(&f.Protocol, x), g.TextAt(&f.Scheme, x), g.TextAt(&f.Method, x)
+		out.PathBase, out.Path, out.Query = g.TextAt(&f.PathBase, x), g.TextAt(&f.Path, x), g.TextAt(&f.Query, x)
 		q.headers(out, &f.Headers, x)
-	} else if f, x := bindObject[responseFeature](g, q.Reader, o); f != nil {
-		out.Status = int(number(g, &f.StatusCode, x))
-	} else if f, x := bindObject[endpointFeature](g, q.Reader, o); f != nil {
+	} else if f, x := shapes.As[responseFeature](g, o); f != nil {
+		out.Status = g.IntAt(&f.StatusCode, x)
+	} else if f, x := shapes.As[endpointFeature](g, o); f != nil {
 		q.endpoint(out, &f.Endpoint, x)
-	} else if f, x := bindObject[userFeature](g, q.Reader, o); f != nil {
+	} else if f, x := shapes.As[userFeature](g, o); f != nil {
 		q.user(out, &f.User, x)
 	} else {
 		q.activityOf(out, o)
@@ -305,28 +308,28 @@ var states = map[string]string{
 
 // kestrel tells what Kestrel has of a request.
 func (q *query) kestrel(out *answer.Request, o objects.Object, s *protocol, x shapes.Instance) {
-	g := &q.out.Gaps
+	g := q.reading()
 	out.Object, out.Server = o.Addr, "Kestrel"
-	out.Protocol = kestrelVersion(enumName(&s.Version, x))
-	if out.Method = text(g, &s.MethodText, x); out.Method.IsZero() {
-		out.Method = enumName(&s.Method, x)
+	out.Protocol = kestrelVersion(g.EnumAt(&s.Version, x))
+	if out.Method = g.TextAt(&s.MethodText, x); out.Method.IsZero() {
+		out.Method = g.EnumAt(&s.Method, x)
 		out.Method.S = strings.ToUpper(out.Method.S)
 	}
-	out.Scheme, out.PathBase, out.Path, out.Query = text(g, &s.Scheme, x), text(g, &s.PathBase, x), text(g, &s.Path, x), text(g, &s.Query, x)
-	if status := enumName(&s.Status, x); status.Err != nil {
+	out.Scheme, out.PathBase, out.Path, out.Query = g.TextAt(&s.Scheme, x), g.TextAt(&s.PathBase, x), g.TextAt(&s.Path, x), g.TextAt(&s.Query, x)
+	if status := g.EnumAt(&s.Status, x); status.Err != nil {
 		g.Note(status.Err)
 	} else if out.State = states[status.S]; out.State == "" {
 		out.State = status.S
 	}
 	out.Begun = strings.HasSuffix(out.State, "settled") || strings.HasSuffix(out.State, "begun") || strings.HasSuffix(out.State, "complete")
-	out.Status = int(number(g, &s.StatusCode, x))
-	out.Aborted = number(g, &s.Aborted, x) != 0
-	out.Upgraded = number(g, &s.Upgraded, x) != 0 || number(g, &s.Extended, x) != 0
-	out.ID, out.Conn = text(g, &s.RequestID, x), text(g, &s.Connection, x)
+	out.Status = g.IntAt(&s.StatusCode, x)
+	out.Aborted = g.BoolAt(&s.Aborted, x).Value
+	out.Upgraded = g.BoolAt(&s.Upgraded, x).Value || g.BoolAt(&s.Extended, x).Value
+	out.ID, out.Conn = g.TextAt(&s.RequestID, x), g.TextAt(&s.Connection, x)
 	out.Remote, out.Local = q.address(g, &s.RemoteIP, &s.RemotePort, x), q.address(g, &s.LocalIP, &s.LocalPort, x)
 	q.headers(out, &s.Headers, x)
 	q.endpoint(out, &s.Endpoint, x)
-	if f, at := bind[endpointFeature](g, q.Reader, &s.EndpointSlot, x); f != nil {
+	if f, at := shapes.At[endpointFeature](g, &s.EndpointSlot, x); f != nil {
 		q.endpoint(out, &f.Endpoint, at)
 	}
 	q.slots(out, &s.Activity, &s.User, x)
@@ -347,7 +350,7 @@ func kestrelVersion(t answer.Text) answer.Text {
 
 // slots tells of the activity and the user that a server keeps as features.
 func (q *query) slots(out *answer.Request, trace, user *shapes.Ref, x shapes.Instance) {
-	g := &q.out.Gaps
+	g := q.reading()
 	if trace.Has() {
 		if o, err := trace.Object(x); err != nil {
 			g.Note(err)
@@ -355,20 +358,20 @@ func (q *query) slots(out *answer.Request, trace, user *shapes.Ref, x shapes.Ins
 			q.activityOf(out, o)
 		}
 	}
-	if f, at := bind[userFeature](g, q.Reader, user, x); f != nil {
+	if f, at := shapes.At[userFeature](g, user, x); f != nil {
 		q.user(out, &f.User, at)
 	}
 }
 
 // iis tells what the module in a worker process of IIS has of a request.
 func (q *query) iis(out *answer.Request, o objects.Object, s *iisContext, x shapes.Instance) {
-	g := &q.out.Gaps
+	g := q.reading()
 	out.Object, out.Server, out.State = o.Addr, "IIS", "in the application"
-	out.Method, out.Scheme = text(g, &s.Method, x), text(g, &s.Scheme, x)
-	out.PathBase, out.Path, out.Query = text(g, &s.PathBase, x), text(g, &s.Path, x), text(g, &s.Query, x)
-	out.Status = int(number(g, &s.StatusCode, x))
-	out.Begun, out.Upgraded = number(g, &s.Started, x) != 0, number(g, &s.Upgraded, x) != 0
-	out.ID, out.Conn = text(g, &s.RequestID, x), text(g, &s.Connection, x)
+	out.Method, out.Scheme = g.TextAt(&s.Method, x), g.TextAt(&s.Scheme, x)
+	out.PathBase, out.Path, out.Query = g.TextAt(&s.PathBase, x), g.TextAt(&s.Path, x), g.TextAt(&s.Query, x)
+	out.Status = g.IntAt(&s.StatusCode, x)
+	out.Begun, out.Upgraded = g.BoolAt(&s.Started, x).Value, g.BoolAt(&s.Upgraded, x).Value
+	out.ID, out.Conn = g.TextAt(&s.RequestID, x), g.TextAt(&s.Connection, x)
 	out.Remote, out.Local = q.address(g, &s.RemoteIP, &s.RemotePort, x), q.address(g, &s.LocalIP, &s.LocalPort, x)
 	q.headers(out, &s.Headers, x)
 	if s.User.Has() {
@@ -383,27 +386,27 @@ func (q *query) iis(out *answer.Request, o objects.Object, s *iisContext, x shap
 
 // httpSys tells what the server HTTP.sys has of a request.
 func (q *query) httpSys(out *answer.Request, s *sysFeatures, x shapes.Instance) {
-	g := &q.out.Gaps
+	g := q.reading()
 	out.Server = "HTTP.sys"
 	o, err := s.Context.Object(x)
 	if err != nil {
 		g.Note(err)
 		return
 	}
-	if f, at := bindObject[sysFeatureContext](g, q.Reader, o); f != nil {
+	if f, at := shapes.As[sysFeatureContext](g, o); f != nil {
 		if o, err = f.Context.Object(at); err != nil {
 			g.Note(err)
 			return
 		}
 	}
-	c, at := bindObject[sysContext](g, q.Reader, o)
+	c, at := shapes.As[sysContext](g, o)
 	if c == nil {
 		return
 	}
 	out.Object = o.Addr
-	if r, at := bind[sysRequest](g, q.Reader, &c.Request, at); r != nil {
-		out.Method, out.PathBase, out.Path = text(g, &r.Method, at), text(g, &r.PathBase, at), text(g, &r.Path, at)
-		if target := text(g, &r.Target, at); target.Err == nil {
+	if r, at := shapes.At[sysRequest](g, &c.Request, at); r != nil {
+		out.Method, out.PathBase, out.Path = g.TextAt(&r.Method, at), g.TextAt(&r.PathBase, at), g.TextAt(&r.Path, at)
+		if target := g.TextAt(&r.Target, at); target.Err == nil {
 			if _, query, ok := strings.Cut(target.S, "?"); ok {
 				out.Query.S = "?" + query
 			}
@@ -413,62 +416,57 @@ func (q *query) httpSys(out *answer.Request, s *sysFeatures, x shapes.Instance) 
 
 // endpoint tells of the endpoint that answers a request.
 func (q *query) endpoint(out *answer.Request, f *shapes.Ref, x shapes.Instance) {
-	g := &q.out.Gaps
-	s, at := bind[endpoint](g, q.Reader, f, x)
+	g := q.reading()
+	s, at := shapes.At[endpoint](g, f, x)
 	if s == nil {
 		return
 	}
-	out.Endpoint = text(g, &s.Name, at)
-	if route, at := bind[routeEndpoint](g, q.Reader, f, x); route != nil {
-		if p, at := bind[routePattern](g, q.Reader, &route.Pattern, at); p != nil {
-			out.Route = text(g, &p.Text, at)
+	out.Endpoint = g.TextAt(&s.Name, at)
+	if route, at := shapes.At[routeEndpoint](g, f, x); route != nil {
+		if p, at := shapes.At[routePattern](g, &route.Pattern, at); p != nil {
+			out.Route = g.TextAt(&p.Text, at)
 		}
 	}
 }
 
 // activityOf tells of the activity of a request, which o is or holds as a feature.
 func (q *query) activityOf(out *answer.Request, o objects.Object) {
-	g := &q.out.Gaps
-	if f, x := bindObject[activityFeature](g, q.Reader, o); f != nil {
+	g := q.reading()
+	if f, x := shapes.As[activityFeature](g, o); f != nil {
 		var err error
 		if o, err = f.Activity.Object(x); err != nil {
 			g.Note(err)
 			return
 		}
 	}
-	s, x := bindObject[activity](g, q.Reader, o)
+	s, x := shapes.As[activity](g, o)
 	if s == nil {
 		return
 	}
-	out.Trace = &answer.Activity{Address: o.Addr, Operation: text(g, &s.Operation, x), Trace: text(g, &s.Trace, x), Span: text(g, &s.Span, x),
-		Parent: text(g, &s.ParentID, x), ID: text(g, &s.ID, x)}
-	data, err := s.Start.Uint(x)
-	if err == nil {
-		var t time.Time
-		if t, err = dateTime(data); err == nil && !t.IsZero() {
-			out.Started = &t
-		}
+	out.Trace = &answer.Activity{Address: o.Addr, Operation: g.TextAt(&s.Operation, x), Trace: g.TextAt(&s.Trace, x), Span: g.TextAt(&s.Span, x),
+		Parent: g.TextAt(&s.ParentID, x), ID: g.TextAt(&s.ID, x)}
+	if t := g.TimeAt(&s.Start, x); t != nil {
+		out.Started = t
 	}
-	g.Note(err)
 }
 
 // user tells the name of who a request is from.
 func (q *query) user(out *answer.Request, f *shapes.Ref, x shapes.Instance) {
-	g := &q.out.Gaps
-	p, at := bind[principal](g, q.Reader, f, x)
+	g := q.reading()
+	p, at := shapes.At[principal](g, f, x)
 	if p == nil {
 		return
 	}
-	for o := range q.each(g, &p.Identities, at) {
-		id, at := bindObject[identity](g, q.Reader, o)
+	for o := range q.each(&p.Identities, at) {
+		id, at := shapes.As[identity](g, o)
 		if id == nil {
 			continue
 		}
-		want := text(g, &id.Name, at)
-		for c := range q.each(g, &id.Claims, at) {
-			s, at := bindObject[claim](g, q.Reader, c)
-			if s != nil && text(g, &s.Type, at).S == want.S {
-				out.User = text(g, &s.Value, at)
+		want := g.TextAt(&id.Name, at)
+		for c := range q.each(&id.Claims, at) {
+			s, at := shapes.As[claim](g, c)
+			if s != nil && g.TextAt(&s.Type, at).S == want.S {
+				out.User = g.TextAt(&s.Value, at)
 				return
 			}
 		}
@@ -476,28 +474,11 @@ func (q *query) user(out *answer.Request, f *shapes.Ref, x shapes.Instance) {
 }
 
 // each iterates over the objects of a collection that a field refers to.
-func (q *query) each(g *answer.Gaps, f *shapes.Ref, x shapes.Instance) iter.Seq[objects.Object] {
+func (q *query) each(f *shapes.Ref, x shapes.Instance) iter.Seq[objects.Object] {
 	return func(yield func(objects.Object) bool) {
-		o, err := f.Object(x)
-		if err != nil || o.Addr == 0 {
-			g.Note(err)
-			return
-		}
-		c, err := q.items.Of(o)
-		if err != nil {
-			g.Note(err)
-			return
-		}
-		for item, err := range c.Items() {
+		for o, err := range q.items.Objects(f, x) {
 			if err != nil {
-				g.Note(err)
-				continue
-			}
-			if item.Value.IsNull() {
-				continue
-			}
-			if o, err := item.Value.Object(); err != nil {
-				g.Note(err)
+				q.out.Note(err)
 			} else if !yield(o) {
 				return
 			}

@@ -1,15 +1,12 @@
 package web
 
 import (
-	"errors"
 	"fmt"
 	"net/netip"
 	"strings"
-	"time"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/collections"
-	"github.com/sosgo/sosgo/internal/limits"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/shapes"
 	"github.com/sosgo/sosgo/target"
@@ -26,88 +23,12 @@ type Reader struct {
 // New returns a Reader for what a Binder binds.
 func New(b *shapes.Binder, c *collections.Reader, t *tasks.Reader) *Reader { return &Reader{b, c, t} }
 
-// text is the string in a field; empty where there is no such field, and for null.
-func text(g *answer.Gaps, f *shapes.Ref, x shapes.Instance) answer.Text {
-	if !f.Has() {
-		return answer.Text{}
-	}
-	s, _, err := f.Text(x, limits.RequestText)
-	return g.Text(s, err)
-}
-
-// number is the integer in a field, 0 where there is no such field.
-func number(g *answer.Gaps, f *shapes.Int, x shapes.Instance) int64 {
-	if !f.Has() {
-		return 0
-	}
-	n, err := f.Int(x)
-	g.Note(err)
-	return n
-}
-
-// bind binds a shape to what a field refers to; nil for null, for an object of another type, and with a note for what can't be
-// read.
-func bind[T any](g *answer.Gaps, r *Reader, f *shapes.Ref, x shapes.Instance) (*T, shapes.Instance) {
-	if !f.Has() {
-		return nil, 0
-	}
-	o, err := f.Object(x)
-	if err != nil {
-		g.Note(err)
-		return nil, 0
-	}
-	return bindObject[T](g, r, o)
-}
-
-func bindObject[T any](g *answer.Gaps, r *Reader, o objects.Object) (*T, shapes.Instance) {
-	if o.Addr == 0 {
-		return nil, 0
-	}
-	s, at, err := shapes.BindObject[T](r.b, o)
-	if err != nil {
-		if !errors.Is(err, shapes.ErrOtherType) {
-			g.Note(err)
-		}
-		return nil, 0
-	}
-	return s, at
-}
-
-// enumName is the name of the value of an enum, or its number.
-func enumName(f *shapes.Int, x shapes.Instance) answer.Text {
-	v := f.Value(x)
-	if v.Err() != nil {
-		return answer.Text{Err: v.Err()}
-	}
-	return answer.Text{S: v.Plain(0)}
-}
-
-// ticksToUnix is the number of ticks, of 100 nanoseconds, from year 1 to 1970.
-const ticksToUnix = 621355968000000000
-
-// maxTicks is the last tick of year 9999.
-const maxTicks = 3155378975999999999
-
-// dateTime is the time that the field of a DateTime has in UTC, zero for none.
-func dateTime(data uint64) (time.Time, error) {
-	ticks := int64(data & (1<<62 - 1))
-	if ticks > maxTicks {
-		return time.Time{}, target.Corruptf("a DateTime of %#x", data)
-	}
-	if ticks == 0 {
-		return time.Time{}, nil
-	}
-	return ticksTime(ticks), nil
-}
-
-func ticksTime(ticks int64) time.Time {
-	t := ticks - ticksToUnix
-	return time.Unix(t/1e7, t%1e7*100).UTC()
-}
+// reading is a reading for an answer, in whose gaps it notes what it can't read.
+func (r *Reader) reading(g *answer.Gaps) shapes.Reading { return shapes.Reading{Gaps: g, Binder: r.b} }
 
 // address is what an IPAddress says, with a port.
-func (r *Reader) address(g *answer.Gaps, f *shapes.Ref, port *shapes.Int, x shapes.Instance) string {
-	s, at := bind[ipAddress](g, r, f, x)
+func (r *Reader) address(g shapes.Reading, f *shapes.Ref, port *shapes.Int, x shapes.Instance) string {
+	s, at := shapes.At[ipAddress](g, f, x)
 	if s == nil {
 		return ""
 	}
@@ -124,14 +45,14 @@ func (r *Reader) address(g *answer.Gaps, f *shapes.Ref, port *shapes.Int, x shap
 		g.Note(err)
 		return ""
 	}
-	p := number(g, port, x)
-	if p == 0 {
+	p := g.IntAt(port, x)
+	if p.Err != nil || p.Value == 0 {
 		return text
 	}
 	if strings.Contains(text, ":") {
 		text = "[" + text + "]"
 	}
-	return fmt.Sprintf("%s:%d", text, p)
+	return fmt.Sprintf("%s:%d", text, p.Value)
 }
 
 // address6 is an address of IPv6, of eight numbers.

@@ -261,7 +261,7 @@ func TestClients(t *testing.T) {
 		var paths []string
 		for _, p := range out.Pools {
 			assert.Equal(t, "127.0.0.1", p.Host.S)
-			assert.Equal(t, int64(5080), p.Port)
+			assert.Equal(t, int64(5080), p.Port.Value)
 			assert.Empty(t, p.Waiting)
 			for _, w := range p.Running {
 				u, err := url.Parse(w.URI.S)

@@ -24,7 +24,7 @@ type flow struct {
 
 // byThreads finds the threads that work on requests: by what flows in their ExecutionContext.
 func (q *query) byThreads(ctx context.Context) {
-	g := &q.out.Gaps
+	g := q.reading()
 	for i := range q.p.Threads {
 		t := &q.p.Threads[i]
 		if t.Managed == nil || t.OS == nil || len(q.index) == 0 {
@@ -35,7 +35,7 @@ func (q *query) byThreads(ctx context.Context) {
 			g.Note(err)
 			continue
 		}
-		s, x := bindObject[thread](g, q.Reader, o)
+		s, x := shapes.As[thread](g, o)
 		if s == nil {
 			continue
 		}
@@ -67,7 +67,7 @@ func (q *query) describeThread(ctx context.Context, t *threads.Thread) answer.Re
 // flowOf is what flows in the ExecutionContext that a field refers to.
 func (q *query) flowOf(f *shapes.Ref, x shapes.Instance) flow {
 	none := flow{request: -1}
-	g := &q.out.Gaps
+	g := q.reading()
 	a, err := f.Addr(x)
 	if err != nil || a == 0 {
 		g.Note(err)
@@ -77,7 +77,7 @@ func (q *query) flowOf(f *shapes.Ref, x shapes.Instance) flow {
 		return known
 	}
 	out := none
-	if s, x := bind[executionContext](g, q.Reader, f, x); s != nil {
+	if s, x := shapes.At[executionContext](g, f, x); s != nil {
 		for o := range q.values(&s.Values, x) {
 			q.value(&out, o)
 		}
@@ -88,16 +88,16 @@ func (q *query) flowOf(f *shapes.Ref, x shapes.Instance) flow {
 
 // value notes what the value of an AsyncLocal says: the accessor of the HttpContext, an activity, or a scope of logging.
 func (q *query) value(out *flow, o objects.Object) {
-	g := &q.out.Gaps
-	if h, x := bindObject[contextHolder](g, q.Reader, o); h != nil {
+	g := q.reading()
+	if h, x := shapes.As[contextHolder](g, o); h != nil {
 		a, err := h.Context.Addr(x)
 		g.Note(err)
 		if n, ok := q.index[a]; ok {
 			out.request = n
 		}
-	} else if s, _ := bindObject[logScope](g, q.Reader, o); s != nil {
+	} else if s, _ := shapes.As[logScope](g, o); s != nil {
 		out.scope = o
-	} else if s, _ := bindObject[activity](g, q.Reader, o); s != nil && out.request < 0 {
+	} else if s, _ := shapes.As[activity](g, o); s != nil && out.request < 0 {
 		out.request = q.ofActivity(o)
 	}
 }
@@ -108,7 +108,7 @@ func (q *query) ofActivity(o objects.Object) int {
 		if n, ok := q.index[o.Addr]; ok {
 			return n
 		}
-		s, x := bindObject[activity](&q.out.Gaps, q.Reader, o)
+		s, x := shapes.As[activity](q.reading(), o)
 		if s == nil {
 			return -1
 		}
@@ -124,16 +124,16 @@ func (q *query) ofActivity(o objects.Object) int {
 // values iterates over the values of AsyncLocals.
 func (q *query) values(f *shapes.Ref, x shapes.Instance) func(func(objects.Object) bool) {
 	return func(yield func(objects.Object) bool) {
-		g := &q.out.Gaps
+		g := q.reading()
 		o, err := f.Object(x)
 		if err != nil || o.Addr == 0 {
 			g.Note(err)
 			return
 		}
-		if s, _ := bindObject[noValues](g, q.Reader, o); s != nil {
+		if s, _ := shapes.As[noValues](g, o); s != nil {
 			return
 		}
-		if s, x := bindObject[fewValues](g, q.Reader, o); s != nil {
+		if s, x := shapes.As[fewValues](g, o); s != nil {
 			for _, f := range []*shapes.Ref{&s.One, &s.Two, &s.Three, &s.Four} {
 				if !f.Has() {
 					continue
@@ -146,7 +146,7 @@ func (q *query) values(f *shapes.Ref, x shapes.Instance) func(func(objects.Objec
 			}
 			return
 		}
-		if s, x := bindObject[severalValues](g, q.Reader, o); s != nil {
+		if s, x := shapes.As[severalValues](g, o); s != nil {
 			q.pairs(&s.Pairs, x, yield)
 			return
 		}
@@ -156,7 +156,7 @@ func (q *query) values(f *shapes.Ref, x shapes.Instance) func(func(objects.Objec
 
 // pairs passes the values of an array of pairs.
 func (q *query) pairs(f *shapes.Ref, x shapes.Instance, yield func(objects.Object) bool) {
-	g := &q.out.Gaps
+	g := q.reading()
 	o, err := f.Object(x)
 	if err != nil || o.Addr == 0 {
 		g.Note(err)
@@ -199,10 +199,10 @@ func (q *query) scopes(r *answer.Request, f flow) {
 	if !q.o.Scopes || f.scope.Addr == 0 || len(r.Scopes) > 0 {
 		return
 	}
-	g := &q.out.Gaps
+	g := q.reading()
 	o := f.scope
 	for range limits.RequestScopes {
-		s, x := bindObject[logScope](g, q.Reader, o)
+		s, x := shapes.As[logScope](g, o)
 		if s == nil {
 			break
 		}
@@ -309,13 +309,13 @@ func running(s *answer.AsyncStack) bool { return s.Frames[0].State != nil && *s.
 
 // frameOf is the request that the box of an async method belongs to, -1 for none.
 func (q *query) frameOf(a target.Addr) int {
-	g := &q.out.Gaps
+	g := q.reading()
 	o, err := q.b.Objects().Object(a)
 	if err != nil {
 		g.Note(err)
 		return -1
 	}
-	s, x := bindObject[boxShape](g, q.Reader, o)
+	s, x := shapes.As[boxShape](g, o)
 	if s == nil {
 		return -1
 	}

@@ -47,8 +47,8 @@ func HTTPClients(p *report.Page, a *answer.HTTPClients) {
 
 func pool(p *report.Page, a *answer.HTTPPool) {
 	p.Printf("\n%s %s", report.Hex12(a.Address), report.Escape(a.Host.String()))
-	if a.Port != 0 {
-		p.Printf(":%d", a.Port)
+	if a.Port.Err != nil || a.Port.Value != 0 {
+		p.Printf(":%s", maybe(a.Port))
 	}
 	p.Printf(" (%s)", report.Escape(a.Kind.String()))
 	if a.Disposed {

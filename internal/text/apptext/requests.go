@@ -135,8 +135,8 @@ func state(r *answer.Request) string {
 	}
 	add(strings.TrimSpace(r.Server + " " + r.Protocol.String()))
 	add(r.State)
-	if r.Begun && r.Status != 0 {
-		add(fmt.Sprintf("status %d", r.Status))
+	if r.Begun && r.Status.Err == nil && r.Status.Value != 0 {
+		add(fmt.Sprintf("status %d", r.Status.Value))
 	}
 	if r.Upgraded {
 		add("the connection has become a WebSocket or another protocol")

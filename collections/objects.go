@@ -1,0 +1,39 @@
+package collections
+
+import (
+	"iter"
+
+	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/shapes"
+)
+
+// Objects iterates over the objects in the collection that a field refers to, of a dictionary over the values. Elements that are
+// null are passed over; a field that is null has none. What can't be read stands between them.
+func (r *Reader) Objects(f *shapes.Ref, x shapes.Instance) iter.Seq2[objects.Object, error] {
+	return func(yield func(objects.Object, error) bool) {
+		o, err := f.Object(x)
+		if err == nil && o.Addr == 0 {
+			return
+		}
+		var c *Collection
+		if err == nil {
+			c, err = r.Of(o)
+		}
+		if err != nil {
+			yield(objects.Object{}, err)
+			return
+		}
+		for item, err := range c.Items() {
+			if err == nil && item.Value.IsNull() {
+				continue
+			}
+			var o objects.Object
+			if err == nil {
+				o, err = item.Value.Object()
+			}
+			if !yield(o, err) {
+				return
+			}
+		}
+	}
+}
