@@ -17,7 +17,7 @@ func (s *Set) Calls(ctx context.Context, o StackOptions) (*answer.AsyncCalls, er
 	if err := s.Note(&out.Gaps); err != nil {
 		return nil, err
 	}
-	c := &caller{builder: s.builder(o), ctx: ctx, out: out, path: map[int32]int{}, ends: map[int32]string{}}
+	c := &caller{builder: s.builder(o), ctx: ctx, out: out, path: make([]int32, len(s.items)), at: make([]int32, len(s.items)), ends: map[int32]string{}}
 	first := c.outermost()
 	out.Stacks = uint64(len(first))
 	c.level(first, 0)
@@ -41,7 +41,7 @@ func (c *caller) outermost() (first []call) {
 			if wanted[i] {
 				first = append(first, call{int32(i), 1})
 			}
-			c.spread(met, int32(i), c.back)
+			c.spread(met, int32(i), c.backwards())
 		}
 	}
 	return first
@@ -52,7 +52,8 @@ type caller struct {
 	*builder
 	ctx  context.Context
 	out  *answer.AsyncCalls
-	path map[int32]int    // how many of the calls around the current one an item is in
+	path []int32          // by item: how many of the calls around the current one it is in
+	at   []int32          // by item, of awaited: one more than its place in the list, 0 for none
 	ends map[int32]string // what items wait for that await no other
 }
 
@@ -93,9 +94,7 @@ func (c *caller) level(list []call, depth int) {
 		c.out.Calls[at].Ends = ends
 		c.level(awaited, depth+1)
 		for _, x := range g.calls {
-			if c.path[x.item]--; c.path[x.item] == 0 {
-				delete(c.path, x.item)
-			}
+			c.path[x.item]--
 		}
 	}
 }
@@ -154,7 +153,6 @@ func (c *caller) blocked(g *mergedCall) (n uint64) {
 
 // awaited are what calls await, and of those that await no other call what they wait for, in words.
 func (c *caller) awaited(g *mergedCall) (list []call, ends []answer.AsyncEnd) {
-	at := map[int32]int{}
 	reasons := map[string]int{}
 	for _, x := range g.calls {
 		some := false
@@ -163,12 +161,12 @@ func (c *caller) awaited(g *mergedCall) (list []call, ends []answer.AsyncEnd) {
 				continue // a ring
 			}
 			some = true
-			if n, ok := at[p]; ok {
-				list[n].times += x.times
+			if n := c.at[p]; n > 0 {
+				list[n-1].times += x.times
 				continue
 			}
-			at[p] = len(list)
 			list = append(list, call{p, x.times})
+			c.at[p] = int32(len(list))
 		}
 		if some {
 			continue
@@ -181,6 +179,9 @@ func (c *caller) awaited(g *mergedCall) (list []call, ends []answer.AsyncEnd) {
 			ends = append(ends, answer.AsyncEnd{Reason: words})
 		}
 		ends[n].Count += x.times
+	}
+	for _, x := range list {
+		c.at[x.item] = 0
 	}
 	slices.SortStableFunc(ends, func(a, b answer.AsyncEnd) int { return cmp.Compare(b.Count, a.Count) })
 	return list, ends

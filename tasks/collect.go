@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math/bits"
 	"slices"
 
 	"github.com/sosgo/sosgo/answer"
@@ -18,7 +19,7 @@ import (
 type Set struct {
 	r     *Reader
 	items []item // by address
-	index map[target.Addr]int32
+	index index
 	// next are, for item i, those of edges from start[i] to start[i+1].
 	start []uint32
 	edges []edge
@@ -131,19 +132,45 @@ func unknownTypes(kinds map[*kind]bool) (out []error) {
 
 // link finds the items that edges lead to.
 func (s *Set) link() {
-	s.index = make(map[target.Addr]int32, len(s.items))
-	for i := range s.items {
-		s.index[s.items[i].addr] = int32(i)
+	s.index = newIndex(s.items)
+	for i := range s.edges {
+		e := &s.edges[i]
+		e.to = s.index.of(s.items, e.addr)
 	}
-	for i := range s.items {
-		for n := s.start[i]; n < s.start[i+1]; n++ {
-			e := &s.edges[n]
-			e.to = -1
-			if to, ok := s.index[e.addr]; ok {
-				e.to = to
-			}
+}
+
+// An index finds items by their addresses: a table of their numbers, one more than that, at the first free place from that of
+// the address on. It is at most half full.
+type index []uint32
+
+func newIndex(items []item) index {
+	x := make(index, 1<<bits.Len(uint(2*len(items))))
+	for i := range items {
+		at := x.place(items[i].addr)
+		for x[at] != 0 {
+			at = (at + 1) & (len(x) - 1)
+		}
+		x[at] = uint32(i) + 1
+	}
+	return x
+}
+
+// place is where the search for an address begins.
+func (x index) place(a target.Addr) int {
+	return int(uint64(a) * 0x9e3779b97f4a7c15 >> (64 - bits.Len(uint(len(x)-1))))
+}
+
+// of is the item at an address, -1 for none.
+func (x index) of(items []item, a target.Addr) int32 {
+	if len(items) == 0 {
+		return -1
+	}
+	for at := x.place(a); x[at] != 0; at = (at + 1) & (len(x) - 1) {
+		if i := x[at] - 1; items[i].addr == a {
+			return int32(i)
 		}
 	}
+	return -1
 }
 
 // Len is the number of tasks and boxes.

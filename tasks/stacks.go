@@ -3,6 +3,7 @@ package tasks
 import (
 	"context"
 	"iter"
+	"slices"
 	"strings"
 
 	"github.com/sosgo/sosgo/answer"
@@ -24,6 +25,11 @@ type StackOptions struct {
 	Fields      bool        // with the fields
 	// Roots, if not nil, is asked what keeps the first frame of a stack alive.
 	Roots func(ctx context.Context, object target.Addr) (*answer.RootPaths, error)
+}
+
+// narrows reports whether there are items that the options do not look for.
+func (o *StackOptions) narrows() bool {
+	return o.Address != 0 || o.MethodTable != 0 || o.Waiting || o.Type != ""
 }
 
 // matches reports whether an item is what the options look for.
@@ -75,7 +81,10 @@ func (s *Set) choose(o StackOptions) *selection {
 			}
 		}
 	}
-	matching := c.reaching(func(i int32) bool { return o.matches(&c.items[i]) })
+	matching := c.live
+	if o.narrows() {
+		matching = c.reaching(func(i int32) bool { return o.matches(&c.items[i]) })
+	}
 	if o.Tasks {
 		c.wanted = matching
 		return c
@@ -88,53 +97,53 @@ func (s *Set) choose(o StackOptions) *selection {
 }
 
 // reaching are the items from which a chain of continuations leads to one that is asked for, themselves included.
-func (c *selection) reaching(is func(i int32) bool) []bool { return c.closure(is, c.back) }
+func (c *selection) reaching(is func(i int32) bool) []bool { return c.closure(is, c.backwards()) }
 
 // reached are the items to which a chain of continuations leads from one that is asked for, themselves included.
-func (c *selection) reached(is func(i int32) bool) []bool { return c.closure(is, c.onward) }
+func (c *selection) reached(is func(i int32) bool) []bool { return c.closure(is, onward{c}) }
 
-// closure are the live items that are asked for, and all that neighbours lead to.
-func (c *selection) closure(is func(i int32) bool, neighbours func(i int32, visit func(int32))) []bool {
+// A direction is a way to go along the continuations of live items: onward, or backwards.
+type direction interface {
+	// from appends the items that are one step from item i.
+	from(list []int32, i int32) []int32
+}
+
+// closure are the live items that are asked for, and all that a direction leads to from there.
+func (c *selection) closure(is func(i int32) bool, d direction) []bool {
 	out := make([]bool, len(c.items))
 	for i := range c.items {
 		if c.live[i] && !out[i] && is(int32(i)) {
-			c.spread(out, int32(i), neighbours)
+			c.spread(out, int32(i), d)
 		}
 	}
 	return out
 }
 
-// spread marks an item and all that neighbours lead to from there.
-func (c *selection) spread(marks []bool, i int32, neighbours func(i int32, visit func(int32))) {
-	todo := append(c.todo[:0], i)
-	defer func() { c.todo = todo }()
+// spread marks an item and all that a direction leads to from there.
+func (c *selection) spread(marks []bool, i int32, d direction) {
 	marks[i] = true
+	todo := d.from(c.todo[:0], i)
 	for len(todo) > 0 {
 		i := todo[len(todo)-1]
 		todo = todo[:len(todo)-1]
-		neighbours(i, func(n int32) {
-			if !marks[n] {
-				marks[n] = true
-				todo = append(todo, n)
-			}
-		})
-	}
-}
-
-// onward passes the live items that continue item i.
-func (c *selection) onward(i int32, visit func(int32)) {
-	for _, e := range c.next(i) {
-		if e.to >= 0 && c.live[e.to] {
-			visit(e.to)
+		if !marks[i] {
+			marks[i] = true
+			todo = d.from(todo, i)
 		}
 	}
+	c.todo = todo
 }
 
-// back passes the live items that item i continues.
-func (c *selection) back(i int32, visit func(int32)) {
-	for _, n := range c.backwards().of(i) {
-		visit(n)
+// onward leads from an item to the live ones that continue it.
+type onward struct{ *selection }
+
+func (c onward) from(list []int32, i int32) []int32 {
+	for _, e := range c.next(i) {
+		if e.to >= 0 && c.live[e.to] {
+			list = append(list, e.to)
+		}
 	}
+	return list
 }
 
 // backEdges are the edges the other way round: who is continued by an item.
@@ -145,6 +154,8 @@ type backEdges struct {
 
 // of are the items that item i continues.
 func (b *backEdges) of(i int32) []int32 { return b.before[b.first[i]:b.first[i+1]] }
+
+func (b *backEdges) from(list []int32, i int32) []int32 { return append(list, b.of(i)...) }
 
 // backwards makes the edges the other way round, of live items alone.
 func (c *selection) backwards() *backEdges {
@@ -201,7 +212,7 @@ func (c *selection) starts(yield func(i int32, part bool) bool) {
 		if c.wanted[i] && !yield(int32(i), false) {
 			return
 		}
-		c.spread(met, int32(i), c.onward)
+		c.spread(met, int32(i), onward{c})
 	}
 }
 
@@ -241,6 +252,7 @@ type builder struct {
 	others map[target.Addr]int32 // the same of objects that are no items
 	words  map[Flags]string
 	steps  []step
+	slab   []answer.AsyncFrame // that frames are made in, those of a stack one behind the other
 }
 
 // A step is a frame that is to be made.
@@ -254,7 +266,7 @@ type step struct {
 // stack makes the stack that begins with item i.
 func (b *builder) stack(i int32, part bool) *answer.AsyncStack {
 	b.number++
-	out := &answer.AsyncStack{Part: part}
+	out := &answer.AsyncStack{Part: part, Frames: b.slab[len(b.slab):]}
 	b.steps = append(b.steps[:0], step{b.items[i].addr, i, 0, false})
 	for len(b.steps) > 0 {
 		at := b.steps[len(b.steps)-1]
@@ -266,12 +278,20 @@ func (b *builder) stack(i int32, part bool) *answer.AsyncStack {
 		}
 		b.frame(out, at)
 	}
+	b.slab = out.Frames
+	out.Frames = slices.Clip(out.Frames)
 	b.down(out, i)
 	return out
 }
 
+// slabFrames is how many frames are allocated at once: most stacks have few.
+const slabFrames = 256
+
 // frame adds a frame, and puts off those that follow it.
 func (b *builder) frame(out *answer.AsyncStack, at step) {
+	if len(out.Frames) == cap(out.Frames) {
+		out.Frames = append(make([]answer.AsyncFrame, 0, max(slabFrames, 2*len(out.Frames))), out.Frames...)
+	}
 	out.Frames = append(out.Frames, answer.AsyncFrame{Depth: int(at.depth), Object: at.addr, Value: at.value})
 	f := &out.Frames[len(out.Frames)-1]
 	if at.item < 0 {

@@ -16,10 +16,12 @@ func Async(p *report.Page, a *answer.Async) {
 		merged(p, a.Merged)
 	case p.SOS:
 		n := 0
+		w := &sosStack{p: p}
 		for s := range report.Each(p, a.Stacks) {
 			n++
 			p.Printf("STACK %d\n", n)
-			newSOSStack(p, s).write()
+			w.set(s)
+			w.write()
 			roots(p, s.Roots)
 		}
 	default:
@@ -84,3 +86,10 @@ func mergedStack(p *report.Page, groups []answer.AsyncGroup, number int) {
 }
 
 func indent(depth int) string { return strings.Repeat("  ", depth) }
+
+func appendIndent(b []byte, depth int) []byte {
+	for range depth {
+		b = append(b, "  "...)
+	}
+	return b
+}

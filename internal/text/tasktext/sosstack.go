@@ -2,6 +2,7 @@ package tasktext
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/sosgo/sosgo/answer"
@@ -15,9 +16,11 @@ type sosStack struct {
 	p      *report.Page
 	s      *answer.AsyncStack
 	next   [][]int32             // by frame: the frames that continue it
-	first  map[target.Addr]int32 // of an object: the frame that has its continuations
+	first  map[target.Addr]int32 // of an object that several frames are: the one that has its continuations
 	on     []bool                // a frame is one of those around the current one
+	path   []int32               // of set
 	todo   []sosStep
+	buf    []byte // of line
 	lines  int
 	shift  int  // one deeper, behind an awaiter
 	pooled bool // SOS knows nothing of the stack
@@ -33,10 +36,18 @@ type sosStep struct {
 // maxSOSLines bounds the lines of one stack: frames that many lead to are written as often.
 const maxSOSLines = 1 << 22
 
-func newSOSStack(p *report.Page, s *answer.AsyncStack) *sosStack {
-	w := &sosStack{p: p, s: s, next: make([][]int32, len(s.Frames)), first: map[target.Addr]int32{}, on: make([]bool, len(s.Frames))}
-	w.pooled = len(s.Frames) > 0 && s.Frames[0].Kind == answer.AsyncPooled
-	var path []int32
+// set takes a stack to be written. What the writer has allocated for the one before is used again.
+func (w *sosStack) set(s *answer.AsyncStack) {
+	n := len(s.Frames)
+	w.s, w.first, w.lines, w.shift, w.todo = s, nil, 0, 0, w.todo[:0]
+	w.next, w.on = slices.Grow(w.next[:0], n)[:n], slices.Grow(w.on[:0], n)[:n]
+	clear(w.on)
+	for i := range w.next {
+		w.next[i] = w.next[i][:0]
+	}
+	w.pooled = n > 0 && s.Frames[0].Kind == answer.AsyncPooled
+	again := false
+	path := w.path[:0]
 	for i := range s.Frames {
 		f := &s.Frames[i]
 		path = path[:f.Depth]
@@ -45,11 +56,18 @@ func newSOSStack(p *report.Page, s *answer.AsyncStack) *sosStack {
 			w.next[above] = append(w.next[above], int32(i))
 		}
 		path = append(path, int32(i))
-		if !f.Again {
+		again = again || f.Again
+	}
+	w.path = path
+	if !again {
+		return
+	}
+	w.first = make(map[target.Addr]int32, n)
+	for i := range s.Frames {
+		if f := &s.Frames[i]; !f.Again {
 			w.first[f.Object] = int32(i)
 		}
 	}
-	return w
 }
 
 func (w *sosStack) write() {
@@ -83,8 +101,14 @@ func (w *sosStack) frame(at sosStep) {
 	}
 	w.line(f, at.depth, state)
 	w.fields(f, at.depth+4)
-	from, ok := w.first[f.Object]
-	if !ok || w.on[from] {
+	from := at.frame
+	if f.Again {
+		var ok bool
+		if from, ok = w.first[f.Object]; !ok {
+			return
+		}
+	}
+	if w.on[from] {
 		return // a ring
 	}
 	w.on[from] = true
@@ -104,7 +128,12 @@ func (w *sosStack) known(f *answer.AsyncFrame) bool {
 }
 
 func (w *sosStack) line(f *answer.AsyncFrame, depth int, state string) {
-	w.p.Printf("%s%s %s (%s) %s\n", indent(depth), report.Hex16(f.Object), report.Hex16(f.MethodTable), state, report.Escape(f.AsyncName.Name.String()))
+	b := appendIndent(w.buf[:0], depth)
+	b = append(report.AppendHex(b, uint64(f.Object), 16), ' ')
+	b = append(report.AppendHex(b, uint64(f.MethodTable), 16), " ("...)
+	b = append(append(append(b, state...), ") "...), report.Escape(f.AsyncName.Name.String())...)
+	w.buf = append(b, '\n')
+	_, _ = w.p.Write(w.buf) // the page keeps the error
 }
 
 // fields writes the fields of a frame.

@@ -1,6 +1,8 @@
 package tasktext
 
 import (
+	"strconv"
+
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/report"
 )
@@ -8,6 +10,7 @@ import (
 // stacks writes the stacks of dumpasync for people.
 func stacks(p *report.Page, a *answer.Async) {
 	n := 0
+	w := &frameWriter{p: p}
 	for s := range report.Each(p, a.Stacks) {
 		if s.Part {
 			continue
@@ -15,10 +18,10 @@ func stacks(p *report.Page, a *answer.Async) {
 		n++
 		p.Printf("STACK %d waits for %s\n", n, report.Escape(s.Reason.String()))
 		for i := len(s.Waits) - 1; i >= 0; i-- {
-			frame(p, &s.Waits[i], "  ↑ ")
+			w.write(&s.Waits[i], "  ↑ ")
 		}
 		for i := range s.Frames {
-			frame(p, &s.Frames[i], "")
+			w.write(&s.Frames[i], "")
 		}
 		roots(p, s.Roots)
 		p.Print("\n")
@@ -37,31 +40,46 @@ func nothing(p *report.Page, missing []error) {
 	p.Print("There is no such stack.\n")
 }
 
-func frame(p *report.Page, f *answer.AsyncFrame, mark string) {
-	in := indent(f.Depth)
-	if mark != "" {
-		in = mark
+// A frameWriter writes frames for people.
+type frameWriter struct {
+	p   *report.Page
+	buf []byte // to be used again
+}
+
+// write writes a frame, with a mark instead of its depth if there is one.
+func (w *frameWriter) write(f *answer.AsyncFrame, mark string) {
+	b := append(w.buf[:0], mark...)
+	if mark == "" {
+		b = appendIndent(b, f.Depth)
 	}
-	p.Printf("%s%s", in, report.Hex12(f.Object))
+	b = report.AppendHex(b, uint64(f.Object), 12)
 	switch {
 	case f.State != nil:
-		p.Printf(" (%d)", *f.State)
+		b = append(strconv.AppendInt(append(b, " ("...), int64(*f.State), 10), ')')
 	case f.Status != "":
-		p.Printf(" (%s)", f.Status)
+		b = append(append(append(b, " ("...), f.Status...), ')')
 	}
+	b = append(b, ' ')
 	if f.AsyncPlace != nil {
-		p.Printf(" %s", report.Escape(f.Method.String()))
-		place(p, f.AsyncPlace)
+		b = append(b, report.Escape(f.Method.String())...)
+		b = appendPlace(b, f.AsyncPlace)
 	} else {
-		p.Printf(" %s", report.Escape(f.AsyncName.Name.String()))
+		b = append(b, report.Escape(f.AsyncName.Name.String())...)
 	}
 	if f.Meaning != "" {
-		p.Printf(": %s", f.Meaning)
+		b = append(append(b, ": "...), f.Meaning...)
 	}
 	if f.Again {
-		p.Print(" (as above)")
+		b = append(b, " (as above)"...)
 	}
-	p.Print("\n")
+	w.buf = append(b, '\n')
+	_, _ = w.p.Write(w.buf) // the page keeps the error
+	w.details(f)
+}
+
+// details writes the fields and variables of a frame.
+func (w *frameWriter) details(f *answer.AsyncFrame) {
+	p := w.p
 	for i := range f.Fields {
 		x := &f.Fields[i]
 		_, value := fieldText(x)
@@ -76,18 +94,23 @@ func frame(p *report.Page, f *answer.AsyncFrame, mark string) {
 	}
 }
 
-// place writes where an async method stands.
-func place(p *report.Page, at *answer.AsyncPlace) {
+// appendPlace appends where an async method stands.
+func appendPlace(b []byte, at *answer.AsyncPlace) []byte {
 	if at == nil {
-		return
+		return b
 	}
 	if at.Await.S != "" {
-		p.Printf(" awaits %s", report.Escape(at.Await.S))
+		b = append(append(b, " awaits "...), report.Escape(at.Await.S)...)
 	}
 	if at.Line > 0 {
-		p.Printf(" [%s @ %d]", report.Escape(at.File), at.Line)
+		b = append(append(b, " ["...), report.Escape(at.File)...)
+		b = append(strconv.AppendInt(append(b, " @ "...), int64(at.Line), 10), ']')
 	}
+	return b
 }
+
+// place writes where an async method stands.
+func place(p *report.Page, at *answer.AsyncPlace) { _, _ = p.Write(appendPlace(nil, at)) }
 
 // roots writes what keeps a stack alive.
 func roots(p *report.Page, r *answer.RootPaths) {
