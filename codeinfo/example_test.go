@@ -1,36 +1,26 @@
 package codeinfo_test
 
 import (
+	"encoding/hex"
 	"fmt"
 	"log"
 
-	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/codeinfo"
-	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/target"
 )
 
 // List the places of a frame that hold references: those that the GC would
-// look at.
+// look at. In a dump, dac/code finds the bytes beside the code of a method.
 func ExampleGCDecoder() {
-	d, err := sosgo.Open("../testdata/dumps/net10-zoo/net10-zoo.dmp.zst", sosgo.Options{})
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer d.Close()
-	rt, err := d.Runtime()
-	if err != nil {
-		log.Fatal(err)
-	}
-	info, err := code.Of(rt).MethodAt(0x7f07a5a9a4e1) // in Scenario.Hold, behind a call
+	recorded, err := hex.DecodeString("22db8c5fea8406a8c3e0303800000000004a2c29550281e4c0d9604828188aa732baba9eb9000009c044704cba45531a")
 	if err != nil {
 		log.Fatal(err)
 	}
 	var gc codeinfo.GCDecoder
-	if err := code.Of(rt).DecodeGCInfo(&gc, info); err != nil {
+	if err := gc.Reset(recorded, 4); err != nil { // as .NET 10 writes it
 		log.Fatal(err)
 	}
-	slots, err := gc.LiveSlots(nil, codeinfo.Query{Offset: info.Offset, ABI: target.SystemVAMD64})
+	slots, err := gc.LiveSlots(nil, codeinfo.Query{Offset: 0x51, ABI: target.SystemVAMD64}) // behind a call
 	for _, s := range slots {
 		fmt.Printf("%+v\n", s)
 	}

@@ -3,6 +3,7 @@ package image_test
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -10,16 +11,35 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/dump"
 	"github.com/sosgo/sosgo/elfcore"
 	"github.com/sosgo/sosgo/image"
 	"github.com/sosgo/sosgo/internal/synth"
-	"github.com/sosgo/sosgo/internal/testdump"
 	"github.com/sosgo/sosgo/target"
 )
 
+// zoo is a canned dump as the readers of containers give it: those of runtimes
+// import this package, and would be compiled again for its tests.
+func zoo(t *testing.T) *dump.File {
+	t.Helper()
+	f, err := dump.Open("../testdata/dumps/net10-zoo/net10-zoo.dmp.zst", dump.Options{})
+	require.NoError(t, err)
+	t.Cleanup(func() { assert.NoError(t, f.Close()) })
+	return f
+}
+
+// module is the module of f whose file has that name.
+func module(t *testing.T, f *dump.File, name string) target.Module {
+	t.Helper()
+	all := f.Modules()
+	i := slices.IndexFunc(all, func(m target.Module) bool { return target.BaseName(m.Path) == name })
+	require.GreaterOrEqual(t, i, 0, name)
+	return all[i]
+}
+
 func TestList(t *testing.T) {
-	d := testdump.Open(t, "net10-zoo")
-	list, err := image.List(t.Context(), d.Target(), d.Memory(), image.ListOptions{Exports: []string{"g_dacTable"}, Sections: true})
+	d := zoo(t)
+	list, err := image.List(t.Context(), d, d, image.ListOptions{Exports: []string{"g_dacTable"}, Sections: true})
 	require.NoError(t, err)
 	byName := map[string]answer.Image{}
 	total, n := uint64(0), 0
@@ -66,15 +86,10 @@ func (h holeAt) Span(target.Addr) []byte              { return nil }
 // TestListUnreadable: of an image that can't be opened nobody knows whether it is
 // managed.
 func TestListUnreadable(t *testing.T) {
-	d := testdump.Open(t, "net10-zoo")
-	var app target.Module
-	for _, m := range d.Target().Modules() {
-		if target.BaseName(m.Path) == "Debuggee.dll" {
-			app = m
-		}
-	}
-	mem := holeAt{d.Memory(), target.Range{Start: app.Base, End: app.Base + 0x1000}}
-	list, err := image.List(t.Context(), d.Target(), mem, image.ListOptions{})
+	d := zoo(t)
+	app := module(t, d, "Debuggee.dll")
+	mem := holeAt{d, target.Range{Start: app.Base, End: app.Base + 0x1000}}
+	list, err := image.List(t.Context(), d, mem, image.ListOptions{})
 	require.NoError(t, err)
 	found := false
 	for m, err := range list.Images {
@@ -105,16 +120,16 @@ func TestListHeadless(t *testing.T) {
 }
 
 func TestListOne(t *testing.T) {
-	d := testdump.Open(t, "net10-zoo")
-	clr := d.Runtimes()[0].Module
+	d := zoo(t)
+	clr := module(t, d, "libcoreclr.so")
 	inside := clr.Base + 0x10
-	list, err := image.List(t.Context(), d.Target(), d.Memory(), image.ListOptions{At: &inside})
+	list, err := image.List(t.Context(), d, d, image.ListOptions{At: &inside})
 	require.NoError(t, err)
 	require.Len(t, list.List, 1)
 	assert.Equal(t, clr.Path, list.List[0].Path)
 
 	match := func(name string) bool { return strings.HasPrefix(name, "Debuggee") }
-	list, err = image.List(t.Context(), d.Target(), d.Memory(), image.ListOptions{Match: match})
+	list, err = image.List(t.Context(), d, d, image.ListOptions{Match: match})
 	require.NoError(t, err)
 	assert.NotEmpty(t, list.List)
 	for _, m := range list.List {
@@ -122,23 +137,23 @@ func TestListOne(t *testing.T) {
 	}
 
 	nowhere := target.Addr(8)
-	_, err = image.List(t.Context(), d.Target(), d.Memory(), image.ListOptions{At: &nowhere})
+	_, err = image.List(t.Context(), d, d, image.ListOptions{At: &nowhere})
 	require.ErrorIs(t, err, target.ErrNotInDump)
-	_, err = image.SaveFile(t.Context(), d.Target(), d.Memory(), nowhere, filepath.Join(t.TempDir(), "x"))
+	_, err = image.SaveFile(t.Context(), d, d, nowhere, filepath.Join(t.TempDir(), "x"))
 	require.ErrorIs(t, err, target.ErrNotInDump)
 }
 
 // TestSaveFile: what was saved is an image again, and no file is overwritten.
 func TestSaveFile(t *testing.T) {
-	d := testdump.Open(t, "net10-zoo")
+	d := zoo(t)
 	name := filepath.Join(t.TempDir(), "clr")
-	saved, err := image.SaveFile(t.Context(), d.Target(), d.Memory(), d.Runtimes()[0].Module.Base, name)
+	saved, err := image.SaveFile(t.Context(), d, d, module(t, d, "libcoreclr.so").Base, name)
 	require.NoError(t, err)
 	assert.Equal(t, saved.Missing > 0, len(saved.Noted()) > 0)
 	img, err := image.OpenFile(name)
 	require.NoError(t, err)
 	assert.Equal(t, image.KindELF, img.Kind())
 	require.NoError(t, img.Close())
-	_, err = image.SaveFile(t.Context(), d.Target(), d.Memory(), d.Runtimes()[0].Module.Base, name)
+	_, err = image.SaveFile(t.Context(), d, d, module(t, d, "libcoreclr.so").Base, name)
 	require.ErrorIs(t, err, os.ErrExist)
 }

@@ -4,27 +4,23 @@ import (
 	"fmt"
 	"log"
 
-	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/image"
 	"github.com/sosgo/sosgo/metadata"
 )
 
-// zooDump is a dump of this project's tests: a program on .NET 10 for Linux
-// that keeps one object of each kind.
-const zooDump = "../testdata/dumps/net10-zoo/net10-zoo.dmp.zst"
-
-// List the fields that a type declares, from the metadata of the module that a
-// dump has.
+// List the fields that a type declares. The metadata of an image in a dump do as
+// well: what the dump lacks of them Parse is told by [metadata.Sparse].
 func Example() {
-	d, err := sosgo.Open(zooDump, sosgo.Options{})
+	im, err := image.OpenFile("../testdata/dumps/bare/modules/Debuggee.dll")
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer d.Close()
-	view, err := d.View("")
+	defer im.Close()
+	raw, err := im.Metadata()
 	if err != nil {
 		log.Fatal(err)
 	}
-	md, err := metadataOf(view, "Debuggee")
+	md, err := metadata.Parse(raw.Data)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -49,19 +45,4 @@ func Example() {
 	// name <nil>
 	// Friend <nil>
 	// Coat <nil>
-}
-
-// metadataOf is the metadata of the module of an assembly.
-func metadataOf(view *sosgo.View, assembly string) (*metadata.Metadata, error) {
-	rt, err := view.Runtime()
-	if err != nil {
-		return nil, err
-	}
-	modules, err := rt.KnownModules()
-	for _, m := range modules {
-		if name, err := m.SimpleName(); err == nil && name == assembly {
-			return m.Metadata()
-		}
-	}
-	return nil, fmt.Errorf("no module of %s: %w", assembly, err)
 }

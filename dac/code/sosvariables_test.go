@@ -1,4 +1,4 @@
-package codeinfo_test
+package code_test
 
 import (
 	"fmt"
@@ -76,7 +76,7 @@ func (s *sosFrames) place() string {
 // TestVariablesOfSOS holds the places of arguments and locals against those
 // that SOS prints for every frame.
 func TestVariablesOfSOS(t *testing.T) {
-	corpus(t, func(t *testing.T, c *testcase.Case, rt *dac.Runtime) int {
+	runtimes(t, func(t *testing.T, c *testcase.Case, rt *dac.Runtime) int {
 		files, err := filepath.Glob(filepath.Join(c.Dir, "sos", "clrstack-a-t*.txt"))
 		require.NoError(t, err)
 		if len(files) == 0 {

@@ -1,4 +1,4 @@
-package codeinfo_test
+package code_test
 
 import (
 	"fmt"
@@ -64,7 +64,7 @@ func (f *oracleFrame) registers() *target.Registers {
 // exception has left behind or whose funclet was reported before. Which frames
 // these are is for the stack walk to know.
 func TestStackRoots(t *testing.T) {
-	corpus(t, func(t *testing.T, c *testcase.Case, rt *dac.Runtime) int {
+	runtimes(t, func(t *testing.T, c *testcase.Case, rt *dac.Runtime) int {
 		want := map[string][]string{}
 		for _, r := range testcase.OracleIfAny[oracleRoot](t, c, "stackroots") {
 			if r.Register == nil {

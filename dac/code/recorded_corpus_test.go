@@ -1,4 +1,4 @@
-package codeinfo_test
+package code_test
 
 import (
 	"fmt"
@@ -21,9 +21,9 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// corpus calls f for every case of the corpus that has a runtime; f returns how
+// runtimes calls f for every case of the corpus that has a runtime; f returns how
 // much it compared.
-func corpus(t *testing.T, f func(t *testing.T, c *testcase.Case, rt *dac.Runtime) int) {
+func runtimes(t *testing.T, f func(t *testing.T, c *testcase.Case, rt *dac.Runtime) int) {
 	testdump.CorpusRuntimes(t, func(t *testing.T, d *testdump.Dump) int {
 		rt, err := d.Runtime()
 		require.NoError(t, err)
@@ -34,7 +34,7 @@ func corpus(t *testing.T, f func(t *testing.T, c *testcase.Case, rt *dac.Runtime
 // TestBodiesOfCorpus decodes all that is recorded beside every method of the
 // oracle and holds it against what must be true of it.
 func TestBodiesOfCorpus(t *testing.T) {
-	corpus(t, func(t *testing.T, c *testcase.Case, rt *dac.Runtime) int {
+	runtimes(t, func(t *testing.T, c *testcase.Case, rt *dac.Runtime) int {
 		type method struct {
 			Signature string
 			Hot       [2]any
@@ -94,7 +94,7 @@ var goldenGCInfo = regexp.MustCompile(`(?m)^entry point ([0-9A-F]+)\n.*\nGC info
 
 // TestGCInfoAddresses holds the places of GC info against those of SOS.
 func TestGCInfoAddresses(t *testing.T) {
-	corpus(t, func(t *testing.T, c *testcase.Case, rt *dac.Runtime) int {
+	runtimes(t, func(t *testing.T, c *testcase.Case, rt *dac.Runtime) int {
 		files, err := filepath.Glob(filepath.Join(c.Dir, "sos", "gcinfo-*.txt"))
 		require.NoError(t, err)
 		if len(files) == 0 {
