@@ -22,6 +22,8 @@ import (
 //	supplementMAJOR-OS-ARCH.json  what the descriptors of a major lack
 //	clrMAJOR-OS-ARCH.json         whole tables of runtimes without a descriptor
 //
+// A table with a "base" is that table but for what it names itself: so another processor has what differs, and nothing twice.
+//
 //go:embed tables/*.json
 var tables embed.FS
 
@@ -115,7 +117,7 @@ func (c *Candidate) Load(descriptor bool) error {
 	if err != nil {
 		return err
 	}
-	p, err := parseTable(raw, "table "+strings.TrimSuffix(path.Base(c.table), ".json"))
+	p, err := parseTable(raw, "table "+strings.TrimSuffix(path.Base(c.table), ".json"), tableNamed)
 	if err != nil {
 		return err
 	}
@@ -129,6 +131,9 @@ func (c *Candidate) Load(descriptor bool) error {
 	}
 	return err
 }
+
+// tableNamed reads the table that another one names as its base.
+func tableNamed(name string) ([]byte, error) { return tables.ReadFile("tables/" + name + ".json") }
 
 // Candidates returns what the tables have for an OS and architecture, newest
 // major first. prefer, if not empty, is a version or major ("8.0.5") whose

@@ -91,7 +91,7 @@ func second[T any](_ T, err error) error { return err }
 func TestFirstPartWins(t *testing.T) {
 	first, err := ParseDescriptor([]byte(`{"types":{"A":{"x":1}},"globals":{"G":[[0],"pointer"]}}`), "first")
 	require.NoError(t, err)
-	second, err := parseTable([]byte(`{"types":{"A":{"!":64,"x":2,"y":3}},"globals":{"G":{"dacSlot":5},"H":{"dacSlot":1}},"constants":{"C":[1,2]}}`), "second")
+	second, err := parseTable([]byte(`{"types":{"A":{"!":64,"x":2,"y":3}},"globals":{"G":{"dacSlot":5},"H":{"dacSlot":1}},"constants":{"C":[1,2]}}`), "second", nil)
 	require.NoError(t, err)
 	b := NewBuilder()
 	b.Add(first, Addresses{Pointer: addresses(0x10)})
@@ -159,7 +159,7 @@ func TestTables(t *testing.T) {
 			require.LessOrEqual(t, p.PointerCount(), len(f.PointerDataRVAs), name)
 			continue
 		}
-		p, err := parseTable(raw, name)
+		p, err := parseTable(raw, name, tableNamed)
 		require.NoError(t, err, name)
 		require.NotEmpty(t, p.Major, name)
 		require.NotNil(t, p.DacTable(), name)
@@ -187,8 +187,7 @@ func TestCandidates(t *testing.T) {
 		require.Equal(t, strings.HasPrefix(table, "table supplement"), len(x.Parts) == 2, "a supplement has a descriptor to complete")
 	}
 	require.Equal(t, []string{"8.0", "10.0", "9.0", "3.1"}, majors)
-	c = Candidates(target.OSWindows, target.ArchARM64, "")
-	require.Empty(t, c)
+	require.Empty(t, Candidates(target.OSWindows, target.ArchARM, ""))
 }
 
 func TestKnownBuild(t *testing.T) {
@@ -244,7 +243,7 @@ func FuzzTable(f *testing.F) {
 		f.Add(raw)
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		p, err := parseTable(raw, "fuzz")
+		p, err := parseTable(raw, "fuzz", tableNamed)
 		if err != nil {
 			return
 		}
@@ -252,4 +251,35 @@ func FuzzTable(f *testing.F) {
 		b.Add(p, Addresses{Slot: slots(1, 2, 3)})
 		b.Layout().Members()
 	})
+}
+
+// TestDerivedTable: a table that names a base has what the base has, but for the members that it gives itself, and those that it
+// takes away.
+func TestDerivedTable(t *testing.T) {
+	base := map[string]string{
+		"old": `{"runtime":"8.0","types":{"A":{"!":64,"x":1,"y":2},"B":{"z":3}},"vtables":{"V":{"dacSlot":9}},"constants":{"C":1,"D":2},
+			"globals":{"G":{"dacSlot":1}},"dacTable":{"symbol":"table"}}`,
+		"middle": `{"base":"old","runtime":"9.0","types":{"A":{"x":11}},"verified":["9.0.1"]}`,
+		"loop":   `{"base":"loop","runtime":"9.0"}`,
+		"lost":   `{"base":"nowhere","runtime":"9.0"}`,
+	}
+	find := func(name string) ([]byte, error) {
+		if s, ok := base[name]; ok {
+			return []byte(s), nil
+		}
+		return nil, target.ErrUnsupported
+	}
+	p, err := parseTable([]byte(`{"base":"middle","runtime":"10.0","types":{"A":{"y":null,"w":7},"B":null},"vtables":{"V":null},
+		"constants":{"C":null,"D":3},"globals":{"G":{"dacSlot":2}}}`), "mine", find)
+	require.NoError(t, err)
+	require.Equal(t, "10.0", p.Major)
+	require.Empty(t, p.Verified, "what the base was held against proves nothing here")
+	require.Equal(t, "table", p.DacTable().Symbol)
+	require.Equal(t, map[string]partType{"A": {size: 64, fields: map[string]Field{"x": {Offset: 11}, "w": {Offset: 7}}}}, p.types)
+	require.Equal(t, map[string]json.RawMessage{"D": json.RawMessage("3")}, p.constants)
+	require.Equal(t, []Slot{{Name: "G", Index: 2}}, p.Slots())
+	for _, name := range []string{"loop", "lost"} {
+		_, err = parseTable([]byte(base[name]), name, find)
+		require.ErrorIs(t, err, target.ErrCorrupt, name)
+	}
 }

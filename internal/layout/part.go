@@ -11,6 +11,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 
@@ -20,8 +21,11 @@ import (
 // A Part is one source of layout: a contract descriptor or a table. Parts are
 // immutable.
 type Part struct {
-	Source    string // what it is, for people: "contract descriptor in the dump"
-	Major     string // runtime the part was made for: "10.0"; empty if it is the runtime's own
+	Source string // what it is, for people: "contract descriptor in the dump"
+	Major  string // runtime the part was made for: "10.0"; empty if it is the runtime's own
+	// Verified are the versions that a table was held against: none for one that was derived for a processor of which no dump
+	// was at hand.
+	Verified  []string
 	types     map[string]partType
 	globals   map[string]partGlobal
 	vtables   map[string]int // class -> slot
@@ -224,29 +228,100 @@ func parseGlobalValue(g partGlobal, raw json.RawMessage) (partGlobal, error) {
 	return g, json.Unmarshal(raw, &g.value)
 }
 
-// parseTable decodes one of our own tables.
-func parseTable(raw []byte, source string) (*Part, error) {
-	var d struct {
-		Runtime   string                                `json:"runtime"`
-		Types     map[string]map[string]json.RawMessage `json:"types"`
-		Globals   map[string]json.RawMessage            `json:"globals"`
-		VTables   map[string]struct{ DacSlot int }      `json:"vtables"`
-		Constants map[string]json.RawMessage            `json:"constants"`
-		DacTable  *DacTable                             `json:"dacTable"`
+// A tableFile is one of our own tables. A member that is null is one that the
+// table's base has and this one does not.
+type tableFile struct {
+	Base      string                                `json:"base"` // a table's name, or empty
+	Runtime   string                                `json:"runtime"`
+	Verified  []string                              `json:"verified"` // versions that it was held against
+	Types     map[string]map[string]json.RawMessage `json:"types"`
+	Globals   map[string]json.RawMessage            `json:"globals"`
+	VTables   map[string]*struct{ DacSlot int }     `json:"vtables"`
+	Constants map[string]json.RawMessage            `json:"constants"`
+	DacTable  *DacTable                             `json:"dacTable"`
+}
+
+// inherit gives f what base has and f does not name, member by member.
+func (f *tableFile) inherit(base *tableFile) {
+	inherit(&f.Types, base.Types)
+	for name, members := range f.Types {
+		if members != nil && base.Types[name] != nil {
+			inherit(&members, base.Types[name])
+		}
 	}
-	if err := json.Unmarshal(raw, &d); err != nil {
+	inherit(&f.Globals, base.Globals)
+	inherit(&f.VTables, base.VTables)
+	inherit(&f.Constants, base.Constants)
+	if f.DacTable == nil {
+		f.DacTable = base.DacTable
+	}
+}
+
+// inherit adds to members those of base that it does not have.
+func inherit[T any](members *map[string]T, base map[string]T) {
+	if *members == nil {
+		*members = make(map[string]T, len(base))
+	}
+	for name, m := range base {
+		if _, have := (*members)[name]; !have {
+			(*members)[name] = m
+		}
+	}
+}
+
+// parseTable decodes one of our own tables; base finds the one that it derives from.
+func parseTable(raw []byte, source string, base func(name string) ([]byte, error)) (*Part, error) {
+	d, err := decodeTable(raw, base)
+	if err != nil {
 		return nil, target.Corruptf("layout table %s: %w", source, err)
 	}
-	p := &Part{Source: source, Major: d.Runtime, table: d.DacTable, constants: d.Constants, vtables: map[string]int{}}
+	p := &Part{Source: source, Major: d.Runtime, Verified: d.Verified, table: d.DacTable, constants: d.Constants, vtables: map[string]int{}}
 	for class, v := range d.VTables {
-		p.vtables[class] = v.DacSlot
+		if v != nil {
+			p.vtables[class] = v.DacSlot
+		}
 	}
-	var err error
+	maps.DeleteFunc(d.Constants, func(_ string, raw json.RawMessage) bool { return isNull(raw) })
+	maps.DeleteFunc(d.Globals, func(_ string, raw json.RawMessage) bool { return isNull(raw) })
+	maps.DeleteFunc(d.Types, func(_ string, members map[string]json.RawMessage) bool { return members == nil })
+	for _, members := range d.Types {
+		maps.DeleteFunc(members, func(_ string, raw json.RawMessage) bool { return isNull(raw) })
+	}
 	if p.types, err = parseTypes(d.Types); err != nil {
 		return nil, err
 	}
 	p.globals, err = parseGlobals(d.Globals)
 	return p, err
+}
+
+func isNull(raw json.RawMessage) bool { return string(raw) == "null" }
+
+// maxBases bounds how often a table may derive from another one.
+const maxBases = 4
+
+// decodeTable decodes a table with what it has from its bases.
+func decodeTable(raw []byte, base func(name string) ([]byte, error)) (*tableFile, error) {
+	var d tableFile
+	if err := json.Unmarshal(raw, &d); err != nil {
+		return nil, err
+	}
+	next := d.Base
+	for range maxBases {
+		if next == "" {
+			return &d, nil
+		}
+		raw, err := base(next)
+		if err != nil {
+			return nil, fmt.Errorf("its base: %w", err)
+		}
+		var b tableFile
+		if err := json.Unmarshal(raw, &b); err != nil {
+			return nil, fmt.Errorf("its base %s: %w", next, err)
+		}
+		d.inherit(&b)
+		next = b.Base
+	}
+	return nil, fmt.Errorf("more than %d bases", maxBases)
 }
 
 // DacTable is how the runtime's table of globals is found, nil if the part
