@@ -62,7 +62,7 @@ var mayImport = map[string]string{
 	"diagnosis":          "answer target dac dump heap image internal/symstore",
 	"crash":              "answer target dac dac/code objects stackwalk threads internal/limits",
 	"disasm":             "answer target codeinfo metadata dac dac/code objects",
-	"heapdiff":           "answer target dac graph heap internal/limits",
+	"heapdiff":           "answer target dac graph heap internal/limits internal/workers",
 	"waste":              "answer target collections dac heap objects shapes internal/limits",
 	"resolve":            "answer target dac dac/code heap threads",
 	"roots":              "answer target codeinfo dac dac/code heap objects stackwalk threads internal/lazy internal/limits",

@@ -342,6 +342,7 @@ func (b *builder) note(c *collector) {
 	s := &b.stats
 	s.Bytes += c.stats.Bytes
 	s.Free += c.stats.Free
+	s.FreeBytes += c.stats.FreeBytes
 	s.MissingSlots += c.stats.MissingSlots
 	s.BlindObjects += c.stats.BlindObjects
 	s.Corrupt += len(c.corrupt)

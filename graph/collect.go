@@ -77,6 +77,7 @@ func (c *collector) Objects(_ *heap.Segment, batch []heap.Object) {
 		o := &batch[i]
 		if o.Free {
 			c.stats.Free++
+			c.stats.FreeBytes += o.Size
 			continue
 		}
 		c.add(o)

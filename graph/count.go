@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/heap"
@@ -25,6 +26,17 @@ func (g *Graph) CountLive(ctx context.Context, f *heap.Filter) (heap.Stats, erro
 	if err != nil {
 		return heap.Stats{}, err
 	}
+	return g.countTypes(ctx, live, f)
+}
+
+// CountTypes counts all objects by type, without a look at the heap: what Heap.Stats counts but free blocks. The
+// types are in the order of their first objects.
+func (g *Graph) CountTypes(ctx context.Context) (heap.Stats, error) {
+	return g.countTypes(ctx, nil, &heap.Filter{})
+}
+
+// countTypes counts what live has, if it is not nil, and f chooses.
+func (g *Graph) countTypes(ctx context.Context, live *Liveness, f *heap.Filter) (heap.Stats, error) {
 	refused := make([]bool, len(g.types))
 	for i, mt := range g.types {
 		refused[i] = f.Type != nil && !f.Type(mt)
@@ -39,9 +51,9 @@ func (g *Graph) CountLive(ctx context.Context, f *heap.Filter) (heap.Stats, erro
 		all = append(all, c)
 		return c
 	}
-	err = parallel(ctx, g.lazy.options.Workers, g.objects, numberPiece, create, func(c typeCounts, from, to int) {
+	err := parallel(ctx, g.lazy.options.Workers, g.objects, numberPiece, create, func(c typeCounts, from, to int) {
 		for n := from; n < to; n++ {
-			if !live.Live(Node(n)) {
+			if live != nil && !live.Live(Node(n)) {
 				continue
 			}
 			t, size := g.TypeIndex(Node(n)), g.Size(Node(n))
@@ -83,4 +95,34 @@ func (g *Graph) statsOf(all []typeCounts) heap.Stats {
 	}
 	slices.SortFunc(s.Types, func(a, b heap.TypeStats) int { return cmp.Compare(first[a.Type], first[b.Type]) })
 	return s
+}
+
+// A GenerationCount is the objects of a generation, and their size in bytes.
+type GenerationCount struct{ Objects, Size uint64 }
+
+// CountGenerations counts all objects by heap.Generation.
+func (g *Graph) CountGenerations(ctx context.Context) (counts [heap.GenerationUnknown + 1]GenerationCount, err error) {
+	runs, err := g.generationRuns(ctx)
+	if err != nil {
+		return counts, err
+	}
+	none := func() struct{} { return struct{}{} }
+	for _, r := range runs {
+		var size atomic.Uint64
+		n := int(r.to - r.from)
+		err := parallel(ctx, g.lazy.options.Workers, n, numberPiece, none, func(_ struct{}, from, to int) {
+			sum := uint64(0)
+			for n := r.from + Node(from); n < r.from+Node(to); n++ {
+				sum += g.Size(n)
+			}
+			size.Add(sum)
+		})
+		if err != nil {
+			return counts, err
+		}
+		c := &counts[r.gen]
+		c.Objects += uint64(n)
+		c.Size += size.Load()
+	}
+	return counts, nil
 }

@@ -208,16 +208,23 @@ func (d *Dominators) ByGeneration(ctx context.Context, p Part) ([]uint64, error)
 	return digraph.SumByClass(ctx, d.tree, d.order(p), array.Slice(), int(heap.GenerationUnknown)+1, d.retained, d.g.lazy.options)
 }
 
-// generations writes the generation of each object. The objects of a generation lie one behind
-// the other in a segment.
-func (g *Graph) generations(ctx context.Context, out []uint8) error {
+// A generationRun is objects one behind the other that are of one generation.
+type generationRun struct {
+	from, to Node
+	gen      heap.Generation
+}
+
+// generationRuns are all objects of segments, in their order. The objects of a generation lie one behind the other in a segment.
+func (g *Graph) generationRuns(ctx context.Context) ([]generationRun, error) {
+	var runs []generationRun
+	last := Node(0)
 	for i := range g.h.Segments() {
 		s := &g.h.Segments()[i]
-		from := g.index.from(s.Objects.Start)
+		from := max(last, g.index.from(s.Objects.Start))
 		to := g.index.from(s.Objects.End)
 		for from < to {
 			if ctx.Err() != nil {
-				return ctx.Err()
+				return nil, ctx.Err()
 			}
 			gen := s.Generation(g.Address(from))
 			end := to
@@ -228,13 +235,28 @@ func (g *Graph) generations(ctx context.Context, out []uint8) error {
 					}
 				}
 			}
-			for n := from; n < end; n++ {
-				out[n] = uint8(gen)
-			}
-			from = end
+			runs = append(runs, generationRun{from, end, gen})
+			from, last = end, end
 		}
 	}
-	return nil
+	return runs, nil
+}
+
+// generations writes the generation of each object.
+func (g *Graph) generations(ctx context.Context, out []uint8) error {
+	runs, err := g.generationRuns(ctx)
+	if err != nil {
+		return err
+	}
+	for i := range out {
+		out[i] = uint8(heap.GenerationUnknown)
+	}
+	for _, r := range runs {
+		for n := r.from; n < r.to; n++ {
+			out[n] = uint8(r.gen)
+		}
+	}
+	return ctx.Err()
 }
 
 // liveAs is what lives by a bit for each node.

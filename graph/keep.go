@@ -38,7 +38,7 @@ type Keep struct {
 }
 
 // keptVersion is of what the files have. Their format has a version of its own.
-const keptVersion = 1
+const keptVersion = 2
 
 // What the files are called.
 const (

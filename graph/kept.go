@@ -18,6 +18,7 @@ const (
 	factObjects = iota
 	factBytes
 	factFree
+	factFreeBytes
 	factMissing
 	factSlots // the first edge of a Source
 	factFaults
@@ -34,7 +35,8 @@ func (k *kept) saveRows(ctx context.Context, g *Graph) {
 		return
 	}
 	facts := make([]uint64, factCount)
-	facts[factObjects], facts[factBytes], facts[factFree], facts[factMissing], facts[factSlots] = s.Objects, s.Bytes, s.Free, s.MissingSlots, uint64(g.slotsFrom)
+	facts[factObjects], facts[factBytes], facts[factFree], facts[factFreeBytes] = s.Objects, s.Bytes, s.Free, s.FreeBytes
+	facts[factMissing], facts[factSlots] = s.MissingSlots, uint64(g.slotsFrom)
 	copy(facts[factFaults:], s.Faults[:])
 	copy(facts[factRootFaults:], s.RootFaults[:])
 	types := make([]target.Addr, len(g.types))
@@ -112,7 +114,7 @@ func (b *builder) take(f *arrayfile.File) error {
 		return err
 	}
 	b.checkDependents()
-	b.stats = Stats{Bytes: facts[factBytes], Free: facts[factFree], MissingSlots: facts[factMissing]}
+	b.stats = Stats{Bytes: facts[factBytes], Free: facts[factFree], FreeBytes: facts[factFreeBytes], MissingSlots: facts[factMissing]}
 	copy(b.stats.RootFaults[:], facts[factRootFaults:])
 	for i := range b.faults {
 		b.faults[i].Store(facts[factFaults+i])

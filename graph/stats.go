@@ -33,10 +33,11 @@ func (f Fault) String() string {
 // Stats are what Build met. References with a Fault, and all that is counted below
 // them, are what the graph lacks.
 type Stats struct {
-	Objects uint64
-	Bytes   uint64 // of all objects
-	Free    uint64 // free blocks
-	Edges   uint64 // references that are followed, those of Sources and dependent handles too
+	Objects   uint64
+	Bytes     uint64 // of all objects
+	Free      uint64 // free blocks
+	FreeBytes uint64 // of these
+	Edges     uint64 // references that are followed, those of Sources and dependent handles too
 
 	Faults     [faults]uint64 // references of objects that are not followed
 	RootFaults [faults]uint64 // roots and dependent handles that are not

@@ -180,5 +180,8 @@ func mergePaths(list []*Summary) []mergedNode {
 			}
 		}
 	}
+	for i := range nodes { // by name, for who found a path first does not matter
+		slices.SortFunc(nodes[i].children, func(x, y uint32) int { return cmp.Compare(nodes[x].name, nodes[y].name) })
+	}
 	return nodes
 }

@@ -1,11 +1,18 @@
 package heapdiff
 
 import (
+	"cmp"
 	"context"
+	"maps"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/graph"
 	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/internal/workers"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -26,26 +33,27 @@ type pathNode struct {
 	source bool // no object: a kind of roots, a static field, a frame
 }
 
-// SummarizePaths merges the paths of a graph into s.
-func (s *Summary) SummarizePaths(ctx context.Context, g *graph.Graph, names *graph.Names) error {
+// summarizePaths merges the paths of a graph into s, by all processors. Where there are too many different paths, which of
+// them are left out would be decided by who comes first: then one goes over all objects in their order.
+func (s *Summary) summarizePaths(ctx context.Context, g *graph.Graph, names *graph.Names, o GraphOptions) error {
 	reach, err := g.Reach(ctx)
 	if err != nil {
 		return err
 	}
-	m := &pathMerger{g: g, reach: reach, names: names, types: newTypeNames(g.Heap().Runtime()), s: s, place: make([]uint32, g.Nodes()), at: map[pathKey]uint32{},
+	m := &pathMerger{g: g, reach: reach, names: names, types: newTypeNames(g.Heap().Runtime()), most: cmp.Or(o.most, limits.PathNodes), place: make([]uint32, g.Nodes()),
 		labels: make([]string, len(g.Types()))}
-	m.paths.nodes = []pathNode{{name: "roots", source: true}}
-	m.place[g.Root()] = 1
-	for n := range graph.Node(g.Objects()) {
-		if n%(1<<16) == 0 && ctx.Err() != nil {
-			return ctx.Err()
-		}
-		if reach.Live(n) {
-			m.add(n)
-		}
+	if err = m.run(ctx, cmp.Or(o.Jobs, runtime.GOMAXPROCS(0))); err == nil && m.full() && o.Jobs != 1 {
+		clear(m.place)
+		err = m.run(ctx, 1)
+	}
+	if err != nil {
+		return err
+	}
+	for _, n := range slices.Sorted(maps.Keys(m.notes)) {
+		s.Note(m.notes[n])
 	}
 	if m.beyond > 0 {
-		s.Note(target.Unsupportedf("more than %d different paths: %d objects count for what holds them", limits.PathNodes, m.beyond))
+		s.Note(target.Unsupportedf("more than %d different paths: %d objects count for what holds them", m.most, m.beyond))
 	}
 	s.Paths = &m.paths
 	return nil
@@ -56,56 +64,124 @@ type pathKey struct {
 	name   string
 }
 
-// A pathMerger finds the place of each node in the merged paths.
+// A pathMerger finds the place of each node in the merged paths. A place is decided by the names on the path, so that it does not
+// matter who finds it, or whether two do.
 type pathMerger struct {
-	g      *graph.Graph
-	reach  *graph.Reach
-	names  *graph.Names
+	g     *graph.Graph
+	reach *graph.Reach
+	names *graph.Names
+	most  int      // nodes of paths
+	place []uint32 // by node: 1 + its node in paths, 0 for not known yet; written and read by all workers
+
+	mu     sync.Mutex // for what follows
 	types  *typeNames
-	s      *Summary
 	paths  Paths
-	place  []uint32 // by node: 1 + its node in paths, 0 for not known yet
 	at     map[pathKey]uint32
 	labels []string // by index of the type
-	above  []graph.Node
+	notes  map[graph.Node]error
 	beyond uint64
+}
+
+// mergePiece is how many objects a worker takes at once.
+const mergePiece = 1 << 16
+
+// run counts all objects that live for their places. With several workers it may end early if there are too many places.
+func (m *pathMerger) run(ctx context.Context, jobs int) error {
+	m.paths.nodes, m.at = []pathNode{{name: "roots", source: true}}, map[pathKey]uint32{}
+	m.notes, m.beyond = map[graph.Node]error{}, 0
+	m.place[m.g.Root()] = 1
+	var next atomic.Int64
+	var group workers.Group
+	for range jobs {
+		group.Go(func() {
+			w := pathWorker{pathMerger: m}
+			defer w.done()
+			for ctx.Err() == nil && (jobs == 1 || !m.full()) {
+				from := int(next.Add(mergePiece)) - mergePiece
+				if from >= m.g.Objects() {
+					return
+				}
+				for n := from; n < min(from+mergePiece, m.g.Objects()); n++ {
+					if m.reach.Live(graph.Node(n)) {
+						w.add(graph.Node(n))
+					}
+				}
+			}
+		})
+	}
+	group.Wait()
+	return ctx.Err()
+}
+
+// full reports whether there were more places than there may be.
+func (m *pathMerger) full() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.beyond > 0
+}
+
+// A pathWorker counts objects for their places, for one goroutine.
+type pathWorker struct {
+	*pathMerger
+	own   []Count // by node of paths
+	above []graph.Node
 	// last are places that were found a moment ago: objects of a kind lie together.
 	last [1 << 12]struct {
 		parent, typ, place uint32 // the type is 1 more than its index
 	}
 }
 
+// done adds what was counted to the paths.
+func (w *pathWorker) done() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for i, c := range w.own {
+		w.paths.nodes[i].own.add(c)
+	}
+}
+
 // add counts an object.
-func (m *pathMerger) add(n graph.Node) {
-	m.above = m.above[:0]
+func (w *pathWorker) add(n graph.Node) {
+	w.above = w.above[:0]
 	at := n
-	for m.place[at] == 0 {
-		m.above = append(m.above, at)
-		at = m.reach.Parent(at)
+	p := atomic.LoadUint32(&w.place[at])
+	for p == 0 {
+		w.above = append(w.above, at)
+		at = w.reach.Parent(at)
+		p = atomic.LoadUint32(&w.place[at])
 	}
-	p := m.place[at] - 1
-	for i := len(m.above) - 1; i >= 0; i-- {
-		p = m.below(p, m.above[i])
-		m.place[m.above[i]] = p + 1
+	p--
+	for _, at := range slices.Backward(w.above) {
+		p = w.below(p, at)
+		atomic.StoreUint32(&w.place[at], p+1)
 	}
-	own := &m.paths.nodes[p].own
-	own.Objects++
-	own.Size += m.g.Size(n)
+	if int(p) >= len(w.own) {
+		w.own = append(w.own, make([]Count, int(p)+1-len(w.own))...)
+	}
+	w.own[p].add(Count{1, w.g.Size(n)})
 }
 
 // below is the place of n below that of its parent.
-func (m *pathMerger) below(parent uint32, n graph.Node) uint32 {
-	if !m.g.IsObject(n) {
-		return m.child(parent, m.source(n), true)
+func (w *pathWorker) below(parent uint32, n graph.Node) uint32 {
+	if !w.g.IsObject(n) {
+		return w.source(parent, n)
 	}
-	typ := uint32(m.g.TypeIndex(n)) + 1
-	e := &m.last[(parent*0x9e3779b1^typ*0x85ebca6b)>>20]
+	typ := uint32(w.g.TypeIndex(n)) + 1
+	e := &w.last[(parent*0x9e3779b1^typ*0x85ebca6b)>>20]
 	if e.parent != parent || e.typ != typ {
-		e.parent, e.typ, e.place = parent, typ, m.child(parent, m.label(int(typ-1)), false)
+		e.parent, e.typ, e.place = parent, typ, w.object(parent, int(typ-1))
 	}
 	return e.place
 }
 
+// object is the place of objects of a type, by its index.
+func (m *pathMerger) object(parent uint32, index int) uint32 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.child(parent, m.label(index), false)
+}
+
+// child is the place of a name. The caller holds mu.
 func (m *pathMerger) child(parent uint32, name string, source bool) uint32 {
 	above := &m.paths.nodes[parent]
 	if above.name == name || above.depth >= PathDepth {
@@ -114,7 +190,7 @@ func (m *pathMerger) child(parent uint32, name string, source bool) uint32 {
 	key := pathKey{parent, name}
 	p, ok := m.at[key]
 	if !ok {
-		if len(m.paths.nodes) >= limits.PathNodes {
+		if len(m.paths.nodes) >= m.most {
 			m.beyond++
 			return parent
 		}
@@ -125,7 +201,7 @@ func (m *pathMerger) child(parent uint32, name string, source bool) uint32 {
 	return p
 }
 
-// label is the name of a type.
+// label is the name of a type. The caller holds mu.
 func (m *pathMerger) label(index int) string {
 	if m.labels[index] == "" {
 		key, err := m.types.of(m.g.Types()[index])
@@ -136,19 +212,21 @@ func (m *pathMerger) label(index int) string {
 	return m.labels[index]
 }
 
-// source is the name of what is no object. Threads have none that holds in another dump.
-func (m *pathMerger) source(n graph.Node) string {
-	s := m.g.Source(n)
-	if s.Kind == graph.SourceThread {
-		return s.Kind.String()
+// source is the place of what is no object. Threads have no name that holds in another dump.
+func (m *pathMerger) source(parent uint32, n graph.Node) uint32 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	kind := m.g.Source(n).Kind
+	name := kind.String()
+	if kind != graph.SourceThread {
+		own, err := m.names.Source(n)
+		switch {
+		case err != nil:
+			m.notes[n] = err
+			name += " " + answer.Absent(err)
+		case own != "":
+			name = own
+		}
 	}
-	name, err := m.names.Source(n)
-	switch {
-	case err != nil:
-		m.s.Note(err)
-		return s.Kind.String() + " " + answer.Absent(err)
-	case name == "":
-		return s.Kind.String()
-	}
-	return name
+	return m.child(parent, name, true)
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/graph"
 	"github.com/sosgo/sosgo/heap"
 )
 
@@ -50,8 +51,39 @@ func Summarize(ctx context.Context, name string, h *heap.Heap, o heap.ScanOption
 		return nil, err
 	}
 	stats := total.Stats()
-	if err := stats.Note(&s.Gaps); err != nil {
+	return s, s.take(h, &stats)
+}
+
+// GraphOptions say how to sum up a graph.
+type GraphOptions struct {
+	Jobs int // goroutines; 0 stands for one a processor
+	most int // nodes of Paths; 0 stands for limits.PathNodes
+}
+
+// SummarizeGraph sums up the objects of a graph, with the paths to those that live. It reads nothing of the heap again.
+func SummarizeGraph(ctx context.Context, name string, g *graph.Graph, names *graph.Names, o GraphOptions) (*Summary, error) {
+	s := &Summary{Name: name, Types: map[TypeKey]Count{}, Free: g.Stats().FreeBytes}
+	stats, err := g.CountTypes(ctx)
+	if err != nil {
 		return nil, err
+	}
+	generations, err := g.CountGenerations(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for i := range s.Generations {
+		s.Generations[i] = Count(generations[i])
+	}
+	if err := s.take(g.Heap(), &stats); err != nil {
+		return nil, err
+	}
+	return s, s.summarizePaths(ctx, g, names, o)
+}
+
+// take takes over what was counted of a heap.
+func (s *Summary) take(h *heap.Heap, stats *heap.Stats) error {
+	if err := stats.Note(&s.Gaps); err != nil {
+		return err
 	}
 	s.Unread = stats.Corrupt + len(h.Lost())
 	for i := range h.Segments() {
@@ -77,7 +109,7 @@ func Summarize(ctx context.Context, name string, h *heap.Heap, o heap.ScanOption
 		sum.add(n)
 		s.Types[key] = sum
 	}
-	return s, nil
+	return nil
 }
 
 // A collector counts a run of objects by type and by generation.

@@ -1,6 +1,7 @@
 package heapdiff_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -18,10 +19,6 @@ import (
 
 func summarize(t *testing.T, d *sosgo.Dump, paths bool, o heap.ScanOptions) *heapdiff.Summary {
 	t.Helper()
-	h, err := d.Heap()
-	require.NoError(t, err)
-	s, err := heapdiff.Summarize(t.Context(), "dump", h, o)
-	require.NoError(t, err)
 	if paths {
 		v, err := d.View("")
 		require.NoError(t, err)
@@ -29,8 +26,14 @@ func summarize(t *testing.T, d *sosgo.Dump, paths bool, o heap.ScanOptions) *hea
 		require.NoError(t, err)
 		r, err := d.Objects()
 		require.NoError(t, err)
-		require.NoError(t, s.SummarizePaths(t.Context(), g, g.Names(r)))
+		s, err := heapdiff.SummarizeGraph(t.Context(), "dump", g, g.Names(r), heapdiff.GraphOptions{Jobs: o.Jobs})
+		require.NoError(t, err)
+		return s
 	}
+	h, err := d.Heap()
+	require.NoError(t, err)
+	s, err := heapdiff.Summarize(t.Context(), "dump", h, o)
+	require.NoError(t, err)
 	return s
 }
 
@@ -120,6 +123,40 @@ func TestCompareAddresses(t *testing.T) {
 		require.NoError(t, err)
 		if !strings.HasPrefix(d.Manifest.Name, "net31-zoo") {
 			assert.LessOrEqual(t, other.Same.Objects, same.Of.Objects/2)
+		}
+	})
+}
+
+// TestSummarizeGraph: a graph has the same objects as the heap that it was built of, and several workers find the paths that one finds,
+// those that are left out where there are too many included.
+func TestSummarizeGraph(t *testing.T) {
+	testdump.Canned(t, func(t *testing.T, d *testdump.Dump) {
+		if h, err := d.Heap(); err != nil || len(h.Segments()) == 0 || len(d.Manifest.Objects()) == 0 {
+			t.Skip("no heap in the dump")
+		}
+		scanned, one := summarize(t, d.Dump, false, heap.ScanOptions{}), summarize(t, d.Dump, true, heap.ScanOptions{Jobs: 1})
+		own := *one
+		own.Paths, own.Gaps = nil, scanned.Gaps
+		assert.Equal(t, *scanned, own)
+		v, err := d.View("")
+		require.NoError(t, err)
+		g, err := v.Graph(t.Context(), graph.Options{})
+		require.NoError(t, err)
+		r, err := d.Objects()
+		require.NoError(t, err)
+		for _, most := range []int{0, 20} {
+			var rows [2]*answer.HeapDiff
+			for i, jobs := range []int{1, 4} {
+				o := heapdiff.GraphOptions{Jobs: jobs}.WithMost(most)
+				s, err := heapdiff.SummarizeGraph(t.Context(), "", g, g.Names(r), o)
+				require.NoError(t, err)
+				rows[i] = heapdiff.Compare([]*heapdiff.Summary{{Paths: &heapdiff.Paths{}}, s}, heapdiff.Options{})
+			}
+			require.NotEmpty(t, rows[0].Paths)
+			assert.Equal(t, rows[0], rows[1], "at most %d", most)
+			if most > 0 {
+				assert.Contains(t, errors.Join(rows[0].Noted()...).Error(), "more than 20 different paths")
+			}
 		}
 	})
 }

@@ -2,6 +2,7 @@ package heapdiff
 
 import (
 	"context"
+	"sync"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/graph"
@@ -59,34 +60,47 @@ func (f *growthFinder) find(n uint32, path []string, of answer.Change) {
 // CompareAddresses counts the objects of a heap that stand at the same address with the same type in a later one of the
 // process: those that were not moved. Types are the same if their names are.
 func CompareAddresses(ctx context.Context, before, after *graph.Graph) (*answer.SameObjects, error) {
-	s := sameTypes{before: before, after: after, a: newTypeNames(before.Heap().Runtime()), b: newTypeNames(after.Heap().Runtime()), equal: make([]int, len(before.Types())), known: map[[2]int]comparison{}}
-	out := &answer.SameObjects{}
-	for n := range graph.Node(before.Objects()) {
-		if n%(1<<16) == 0 && ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		size := before.Size(n)
-		out.Of.Objects++
-		out.Of.Size += size
-		m, ok := after.Node(before.Address(n))
-		if ok && s.same(before.TypeIndex(n), after.TypeIndex(m)) {
-			out.Same.Objects++
-			out.Same.Size += size
-		}
+	var mu sync.Mutex
+	var all []*sameTypes
+	create := func() *sameTypes {
+		s := &sameTypes{before: before, after: after, a: newTypeNames(before.Heap().Runtime()), b: newTypeNames(after.Heap().Runtime()),
+			equal: make([]int, len(before.Types())), known: map[[2]int]comparison{}}
+		mu.Lock()
+		defer mu.Unlock()
+		all = append(all, s)
+		return s
 	}
-	if s.unknown > 0 {
-		out.Note(target.Unsupportedf("types without a name can't be compared: %d objects more may be the same", s.unknown))
+	if err := graph.Common(ctx, before, after, create, (*sameTypes).count); err != nil {
+		return nil, err
+	}
+	out := &answer.SameObjects{Of: answer.HeapPart{Objects: before.Stats().Objects, Size: before.Stats().Bytes}}
+	unknown := uint64(0)
+	for _, s := range all {
+		out.Same.Objects += s.found.Objects
+		out.Same.Size += s.found.Size
+		unknown += s.unknown
+	}
+	if unknown > 0 {
+		out.Note(target.Unsupportedf("types without a name can't be compared: %d objects more may be the same", unknown))
 	}
 	return out, nil
 }
 
-// sameTypes tells by their indexes in two graphs whether types are the same.
+// sameTypes counts objects, and tells by the indexes in two graphs whether their types are the same.
 type sameTypes struct {
 	before, after *graph.Graph
 	a, b          *typeNames
 	equal         []int // by index before: 1 more than the index of the same type after, 0 for not known
 	known         map[[2]int]comparison
+	found         Count
 	unknown       uint64 // objects of which it can't be told
+}
+
+// count counts n if it is of the type of m.
+func (s *sameTypes) count(n, m graph.Node) {
+	if s.same(s.before.TypeIndex(n), s.after.TypeIndex(m)) {
+		s.found.add(Count{1, s.before.Size(n)})
+	}
 }
 
 type comparison uint8

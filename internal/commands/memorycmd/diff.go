@@ -117,9 +117,8 @@ func summary(c *cli.Context, path string, v *sosgo.View) (*heapdiff.Summary, err
 	for _, w := range h.Warnings() {
 		c.Warn(fmt.Errorf("%s: %w", path, w))
 	}
-	s, err := heapdiff.Summarize(c.Context(), path, h, ask.Scan(c, "scanning "+path))
-	if err != nil || !c.Bool("paths") {
-		return s, err
+	if !c.Bool("paths") {
+		return heapdiff.Summarize(c.Context(), path, h, ask.Scan(c, "scanning "+path))
 	}
 	g, err := v.Graph(c.Context(), graph.Options{Jobs: c.Jobs})
 	if err != nil {
@@ -130,10 +129,14 @@ func summary(c *cli.Context, path string, v *sosgo.View) (*heapdiff.Summary, err
 	if err != nil {
 		return nil, err
 	}
+	s, err := heapdiff.SummarizeGraph(c.Context(), path, g, g.Names(r), heapdiff.GraphOptions{Jobs: c.Jobs})
+	if err != nil {
+		return nil, err
+	}
 	for _, w := range g.Stats().Warnings() {
 		c.Warn(fmt.Errorf("%s: %w", path, w))
 	}
-	return s, s.SummarizePaths(c.Context(), g, g.Names(r))
+	return s, nil
 }
 
 // growthGate reads the options that make growth a failure.

@@ -1,0 +1,7 @@
+package heapdiff
+
+// WithMost are options for at most n nodes of paths.
+func (o GraphOptions) WithMost(n int) GraphOptions {
+	o.most = n
+	return o
+}
