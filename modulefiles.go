@@ -28,7 +28,7 @@ func (d *Dump) moduleFiles() *modfiles.Files {
 		Dirs:   o.Modules,
 		More:   symstore.Sources(!o.NoLocalFiles, o.SymbolServers, o.SymbolCache, d.searching, budget),
 	}
-	files := &modfiles.Files{Memory: d.file, Wrap: o.WrapFile, Finder: finder, Context: d.searching}
+	files := &modfiles.Files{Memory: d.file, Process: d.file, Wrap: o.WrapFile, Finder: finder, Context: d.searching}
 	for _, p := range d.file.PackedFiles() {
 		files.Packed = append(files.Packed, modfiles.PackedFile{Path: p.Path, Source: p.Source()})
 	}
@@ -90,7 +90,7 @@ func moduleOf(rt *dac.Runtime, m *target.Module) *dac.Module {
 func (d *Dump) witnesses() []*dac.Runtime {
 	list, _ := d.witness.Get(func() ([]*dac.Runtime, error) {
 		alone := modfiles.Alone{Files: d.files}
-		mem := image.Complete(d.file, alone.Found)
+		mem := image.Complete(d.file, alone.Found, nil)
 		var out []*dac.Runtime
 		for _, inst := range dac.Find(d.file, mem, alone) {
 			if inst.Flavor != dac.FlavorCoreCLR {

@@ -191,7 +191,7 @@ func newDump(f *dump.File, o Options) *Dump {
 	d := &Dump{file: f, options: o, views: map[*dac.Instance]*View{}}
 	d.life, d.end = context.WithCancel(context.Background())
 	d.files = d.moduleFiles()
-	d.mem = image.Complete(f, d.files.Found)
+	d.mem = image.Complete(f, d.files.Found, d.files.Bundled)
 	d.read = d.mem
 	if o.WrapMemory != nil {
 		d.read = o.WrapMemory(d.mem)

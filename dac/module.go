@@ -276,12 +276,17 @@ func (m *Module) readImage() (target.Range, error) {
 	return target.Range{Start: base, End: base + target.Addr(size)}, nil
 }
 
-// peLayout is the module's PEImageLayout, 0 if it has none.
-func (m *Module) peLayout() (target.Addr, error) {
+// peImage is the module's PEImage, 0 if it has none.
+func (m *Module) peImage() (target.Addr, error) {
 	if m.PEAssembly == 0 {
 		return 0, nil
 	}
-	img, err := m.r.ptr(m.PEAssembly, m.r.off.PEAssembly.Image, "PEAssembly.PEImage")
+	return m.r.ptr(m.PEAssembly, m.r.off.PEAssembly.Image, "PEAssembly.PEImage")
+}
+
+// peLayout is the module's PEImageLayout, 0 if it has none.
+func (m *Module) peLayout() (target.Addr, error) {
+	img, err := m.peImage()
 	if err != nil || img == 0 {
 		return 0, err
 	}
@@ -316,7 +321,46 @@ func (m *Module) imageModule() (*target.Module, error) {
 		return tm, nil
 	}
 	p, _ := m.Path() // the image is read without it as well
-	return &target.Module{Base: at.Start, Size: at.Size(), Path: p}, nil
+	tm := &target.Module{Base: at.Start, Size: at.Size(), Path: p}
+	if offset, err := m.BundleOffset(); err == nil && offset != 0 {
+		tm.Bundle = &target.InBundle{Offset: offset}
+		if m.r.inst.SingleFile {
+			tm.Bundle.Program = m.r.inst.Module.Path
+		}
+	}
+	return tm, nil
+}
+
+// BundleOffset is where the module's file begins in the file of a single-file app,
+// in bytes; 0 for a module with a file of its own, or with none.
+func (m *Module) BundleOffset() (uint64, error) {
+	if m.r.off.PEImage.BundleOffset == layout.Absent {
+		return 0, &layout.Error{Type: "PEImage", Field: "BundleOffset"}
+	}
+	img, err := m.peImage()
+	if err != nil || img == 0 {
+		return 0, err
+	}
+	p, err := m.r.ptr(img, m.r.off.PEImage.BundleOffset, "PEImage.BundleOffset")
+	return uint64(p), err
+}
+
+// fileName is the last part of the path under which the module was looked for: of an
+// assembly in a bundle, which has no path, too. It is empty for one that was loaded
+// from bytes, and where the layout does not have it.
+func (m *Module) fileName() (string, error) {
+	if m.r.off.PEImage.FileName == layout.Absent {
+		return "", nil
+	}
+	img, err := m.peImage()
+	if err != nil || img == 0 {
+		return "", err
+	}
+	p, err := m.r.ptr(img, m.r.off.PEImage.FileName, "PEImage.FileName")
+	if err != nil || p == 0 {
+		return "", err
+	}
+	return target.UTF16String(m.r.mem, p, limits.PathBytes)
 }
 
 // PEImage opens the module's image in the target, or its file where the dump

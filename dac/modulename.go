@@ -1,8 +1,9 @@
 package dac
 
 // File is what the module is called after, as SOS prints it: the path of its
-// file, of an assembly that was loaded from bytes the name in its metadata, of
-// a dynamic module nothing.
+// file, of an assembly in the bundle of a single-file app the name of the file, of
+// one that was loaded from bytes the name in its metadata, of a dynamic module
+// nothing.
 func (m *Module) File() (string, error) {
 	path, err := m.Path()
 	if err != nil || path != "" {
@@ -11,6 +12,9 @@ func (m *Module) File() (string, error) {
 	at, err := m.Image()
 	if err != nil || at.Start == 0 {
 		return "", err
+	}
+	if name, err := m.fileName(); err == nil && name != "" {
+		return name, nil
 	}
 	md, err := m.Metadata()
 	if err != nil {

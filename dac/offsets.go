@@ -192,8 +192,10 @@ type offsets struct {
 		Binder int `layout:"AssemblyBinder,optional"`
 	}
 	PEImage struct {
-		Path   int `layout:"Path"`
-		Layout int `layout:"LoadedImageLayout"`
+		Path         int `layout:"Path"`
+		Layout       int `layout:"LoadedImageLayout"`
+		BundleOffset int `layout:"BundleOffset,optional"` // 6 and later
+		FileName     int `layout:"FileName,optional"`
 	}
 	PEImageLayout struct {
 		Base  int `layout:"Base"`

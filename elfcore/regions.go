@@ -43,6 +43,7 @@ func (b *builder) buildRegions() {
 				b.fileRegion(files[0], at, start, images)
 				stop = min(end, files[0].End)
 				r.Path, r.Kind = files[0].path, kindOfFile(images[files[0].Start])
+				r.Offset = files[0].Offset + uint64(start-files[0].Start)
 			}
 			r.Size = uint64(stop - start)
 			r.Stored = b.mem.Stored(start, r.Size)
@@ -60,7 +61,7 @@ func (b *builder) buildRegions() {
 func (b *builder) fileRegion(m fileMapping, from, to target.Addr, images map[target.Addr]bool) {
 	if from = max(from, m.Start); from < to {
 		b.regions = append(b.regions, target.Region{
-			Start: from, Size: uint64(to - from), Kind: kindOfFile(images[m.Start]), Path: m.path,
+			Start: from, Size: uint64(to - from), Kind: kindOfFile(images[m.Start]), Path: m.path, Offset: m.Offset + uint64(from-m.Start),
 		})
 	}
 }

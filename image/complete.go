@@ -16,8 +16,20 @@ type Completed struct {
 	base    target.Target
 	overlay *Overlay
 	find    func(*target.Module) (*Image, error)
+	listed  completions
+	more    func() []target.Module // sorted by Base; nil for none
+	late    sync.Once
+	others  completions // more's
+}
+
+// completions are modules with what became of completing each.
+type completions struct {
 	modules []target.Module // sorted by Base
-	added   []completion    // beside modules
+	done    []completion    // beside modules
+}
+
+func completionsOf(modules []target.Module) completions {
+	return completions{modules, make([]completion, len(modules))}
 }
 
 // A completion is done once, unless the search for the file is stopped.
@@ -30,20 +42,28 @@ type completion struct {
 // file that contradicts the dump is left out, see Overlay; find is called once at
 // most for each module, also by several goroutines at once for different ones. Where
 // its error is that of a context which ended, it is called again at the next need.
-func Complete(t target.Target, find func(*target.Module) (*Image, error)) *Completed {
-	mods := t.Modules()
-	return &Completed{base: t, overlay: NewOverlay(t), find: find, modules: mods, added: make([]completion, len(mods))}
+//
+// more, if not nil, names images that t does not list: those of bundles. It is called
+// once, when a byte is missed outside of all that t lists.
+func Complete(t target.Target, find func(*target.Module) (*Image, error), more func() []target.Module) *Completed {
+	return &Completed{base: t, overlay: NewOverlay(t), find: find, listed: completionsOf(t.Modules()), more: more}
 }
 
 // miss makes the file of the module at a available; it reports whether the
 // overlay may have the byte now.
 func (m *Completed) miss(a target.Addr) bool {
-	i := target.ModuleIndex(m.modules, a)
+	in := &m.listed
+	i := target.ModuleIndex(in.modules, a)
+	if i < 0 && m.more != nil {
+		m.late.Do(func() { m.others = completionsOf(m.more()) })
+		in = &m.others
+		i = target.ModuleIndex(in.modules, a)
+	}
 	if i < 0 {
 		return false
 	}
-	if c := &m.added[i]; !c.done.Load() {
-		m.complete(c, &m.modules[i])
+	if c := &in.done[i]; !c.done.Load() {
+		m.complete(c, &in.modules[i])
 	}
 	return true
 }

@@ -122,6 +122,15 @@ func (im *Image) Arch() target.Arch { return im.arch }
 // list calls it.
 func (im *Image) Path() string { return im.path }
 
+// File is the file that the image was opened from, nil for an image in a target. It
+// can be longer than the image: what stands behind a program is in it, too.
+func (im *Image) File() target.Source {
+	if f, ok := im.raw.mem.(fileMemory); ok {
+		return f.src
+	}
+	return nil
+}
+
 // Base is the address of the image in the target, 0 for one opened from a file.
 func (im *Image) Base() target.Addr { return im.base }
 

@@ -229,11 +229,20 @@ type Module struct {
 	Version       [4]uint16 // file version of the VERSIONINFO resource
 	PDB           *PDBID
 
+	// Bundle, if not nil, says that the image lies in the bundle of a single-file app.
+	Bundle *InBundle
+
 	// BuildID is the build id of an ELF image, or the UUID of a Mach-O image, as the
 	// dump's list of modules has it; nil where it has none. BuildIDCut: it is the
 	// beginning of the build id.
 	BuildID    []byte
 	BuildIDCut bool
+}
+
+// InBundle is the place of an assembly in a single-file app.
+type InBundle struct {
+	Program string // path of the app's file, as modules have it; empty where it is not known
+	Offset  uint64 // of the assembly in that file, in bytes
 }
 
 // Contains reports whether a lies inside the module.
@@ -298,6 +307,7 @@ type Region struct {
 	Prot   Protection
 	Kind   string // "image", "mapped", "private", "stack", "free"; empty if unknown
 	Path   string // of the mapped file
+	Offset uint64 // of Start in that file, in bytes; 0 where the dump does not say
 }
 
 // An Exception says why the dump was written, where it says so: an exception

@@ -63,6 +63,13 @@ const (
 	EmbeddedRatio = 64        // how much an embedded PDB may grow; deflate takes a third of one
 	Download      = 1 << 30   // bytes of one file of a symbol server, once unpacked
 	Downloads     = 8 << 30   // bytes of all files that one dump may cause to be fetched
+
+	// Of the bundle of a single-file app.
+	BundleManifest = 64 << 20 // bytes
+	BundleFile     = 1 << 30  // bytes of a file in it, once unpacked
+	BundleFiles    = 4 << 30  // bytes of all files that are unpacked for one dump
+	BundleProgram  = 1 << 30  // bytes of a program that are searched for the place that names its bundle
+	DeflateRatio   = 1032     // the most that deflate shrinks anything
 )
 
 // The runtime's structures.

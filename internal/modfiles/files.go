@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"sync"
+	"sync/atomic"
 
 	"github.com/sosgo/sosgo/image"
 	"github.com/sosgo/sosgo/target"
@@ -19,6 +20,9 @@ type Files struct {
 	Packed []PackedFile
 	// Memory is that of the dump, which identifies the modules.
 	Memory target.Memory
+	// Process, if not nil, says what the process has mapped: without it the files of
+	// bundles are not looked for.
+	Process target.Target
 	// Wrap, if not nil, returns what stands between the readers and a file's
 	// bytes, which are addressed as the loaded image is, from 0.
 	Wrap func(*target.Module, target.Memory) target.Memory
@@ -28,6 +32,13 @@ type Files struct {
 	mu    sync.Mutex
 	files map[target.Addr]*moduleFile
 	pdbs  []io.Closer
+
+	appsMu      sync.Mutex
+	apps        map[target.Addr]*app
+	bundledMu   sync.Mutex
+	bundledDone bool
+	bundled     []target.Module
+	unpacked    atomic.Int64 // bytes of bundles' files
 }
 
 // A moduleFile is what came of looking for a module's file: by what the dump holds
@@ -132,7 +143,7 @@ func (f *Files) find(ctx context.Context, m *target.Module) (Result, *image.Imag
 		return s.Result, s.read
 	}
 	s.Result = f.findAlone(ctx, m)
-	if s.Err != nil && f.Finder.Structure != nil && errors.Is(s.Err, ErrUnproven) {
+	if s.Err != nil && f.Finder.Structure != nil && (m.Bundle != nil || errors.Is(s.Err, ErrUnproven)) {
 		s.Result = f.look(ctx, m, &f.Finder.Policy)
 	}
 	s.read = s.Image
@@ -143,9 +154,14 @@ func (f *Files) find(ctx context.Context, m *target.Module) (Result, *image.Imag
 	return s.Result, s.read
 }
 
-// look looks for the file of m in the pack that the dump came in, and then on this
-// machine.
+// look looks for the file of m in the bundle that it is from, in the pack that the
+// dump came in, and then on this machine.
 func (f *Files) look(ctx context.Context, m *target.Module, p *Policy) Result {
+	inBundle, refusedThere := f.lookInBundle(ctx, m, p)
+	if inBundle.Image != nil {
+		inBundle.Tried = []Candidate{*refusedThere}
+		return inBundle
+	}
 	id := image.IdentityOf(f.Memory, m)
 	judge := func(img *image.Image) (Proof, error) { return p.Judge(f.Memory, m, &id, img) }
 	var refused []Candidate
@@ -165,6 +181,9 @@ func (f *Files) look(ctx context.Context, m *target.Module, p *Policy) Result {
 	}
 	img, proof, tried, err := f.Finder.Find(ctx, m, &id, judge)
 	tried = append(refused, tried...)
+	if refusedThere != nil {
+		tried = append([]Candidate{*refusedThere}, tried...)
+	}
 	if err != nil && ctx.Err() == nil {
 		err = notFound(m, tried)
 	}

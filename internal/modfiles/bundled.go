@@ -1,0 +1,281 @@
+package modfiles
+
+import (
+	"cmp"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/sosgo/sosgo/image"
+	"github.com/sosgo/sosgo/internal/bundle"
+	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/target"
+)
+
+// A single-file app has its assemblies in a bundle behind the program. The process
+// maps them from the program's file, so that none of them is a module with a file of
+// its own: the bundle's manifest tells which assembly is mapped where.
+
+// bundlePage is the unit in which Linux maps files on the machines that are read in
+// full; files of a bundle that are mapped begin at one.
+const bundlePage = 4096
+
+// An app is a single-file app whose file was found.
+type app struct {
+	image    *image.Image
+	manifest *bundle.Manifest
+	// placed: the process has the manifest where the file has it.
+	placed bool
+	err    error // why there is none
+}
+
+// appOf reads the bundle of the program m once. The file of a program is proved by
+// the memory of the dump alone: what its runtime knows may be the bundle's.
+func (f *Files) appOf(ctx context.Context, m *target.Module) *app {
+	f.appsMu.Lock()
+	defer f.appsMu.Unlock()
+	if a := f.apps[m.Base]; a != nil {
+		return a
+	}
+	a := f.readApp(ctx, m)
+	if ctx.Err() == nil {
+		if f.apps == nil {
+			f.apps = map[target.Addr]*app{}
+		}
+		f.apps[m.Base] = a
+	}
+	return a
+}
+
+func (f *Files) readApp(ctx context.Context, m *target.Module) *app {
+	r := f.findAlone(ctx, m)
+	if r.Err != nil {
+		return &app{err: r.Err}
+	}
+	src := r.Image.File()
+	if src == nil {
+		return &app{err: target.Unsupportedf("%s is not read from a file", r.Image.Path())}
+	}
+	a := &app{image: r.Image}
+	for _, s := range r.Image.Sections() {
+		at, offset := findPlace(src, &s)
+		if at < 0 {
+			continue
+		}
+		if a.manifest, a.err = bundle.Read(src, offset); a.err == nil {
+			word, err := target.Uint64(f.Memory, m.Base+target.Addr(s.RVA)+target.Addr(at))
+			switch {
+			case err == nil && int64(word) != offset:
+				a.err = fmt.Errorf("%s: the process has its bundle at %#x, the file at %#x: %w", r.Image.Path(), word, offset, image.ErrMismatch)
+			case err == nil:
+				a.placed = true
+			}
+		}
+		return a
+	}
+	a.err = target.Unsupportedf("%s has no bundle", r.Image.Path())
+	return a
+}
+
+// findPlace looks in a section of a program for where it names the manifest of its
+// bundle. It returns the distance of the place from the section's start and what
+// the file has there; -1 where it has none.
+func findPlace(src target.Source, s *image.Section) (at int, manifest int64) {
+	if s.Offset >= uint64(src.Size()) {
+		return -1, 0
+	}
+	n := min(s.FileSize, uint64(src.Size())-s.Offset, limits.BundleProgram)
+	b := src.Bytes(int64(s.Offset), int(n))
+	if b == nil {
+		b = make([]byte, n)
+		if got, _ := src.ReadAt(b, int64(s.Offset)); uint64(got) < n {
+			return -1, 0
+		}
+	}
+	if at = bundle.Place(b); at < 0 {
+		return -1, 0
+	}
+	return at, int64(binary.LittleEndian.Uint64(b[at:]))
+}
+
+// Bundled lists the assemblies that the process has mapped from the bundles of
+// single-file apps, by address, as far as the dump says which parts of a program's
+// file are mapped where, and the program's file is found.
+func (f *Files) Bundled() []target.Module {
+	if f.Process == nil {
+		return nil
+	}
+	f.bundledMu.Lock()
+	defer f.bundledMu.Unlock()
+	if f.bundledDone {
+		return f.bundled
+	}
+	ctx := f.context()
+	strays := f.strays()
+	f.bundled = nil
+	for _, m := range f.Process.Modules() {
+		if len(strays[m.Path]) == 0 {
+			continue
+		}
+		if a := f.appOf(ctx, &m); a.err == nil {
+			f.bundled = append(f.bundled, a.mapped(&m, strays[m.Path])...)
+			delete(strays, m.Path)
+		}
+	}
+	slices.SortFunc(f.bundled, func(x, y target.Module) int { return cmp.Compare(x.Base, y.Base) })
+	f.bundledDone = ctx.Err() == nil
+	return f.bundled
+}
+
+// strays are the mappings of modules' files that are no part of a module, by path
+// and address. Those that go on where another ends are one.
+func (f *Files) strays() map[string][]target.Mapping {
+	modules := f.Process.Modules()
+	paths := map[string]bool{}
+	for i := range modules {
+		paths[modules[i].Path] = true
+	}
+	out := map[string][]target.Mapping{}
+	for r := range f.Process.Regions() {
+		if r.Offset == 0 || !paths[r.Path] || target.ModuleIndex(modules, r.Start) >= 0 {
+			continue
+		}
+		list := out[r.Path]
+		if n := len(list); n > 0 && list[n-1].End == r.Start && list[n-1].Offset+uint64(r.Start-list[n-1].Start) == r.Offset {
+			list[n-1].End += target.Addr(r.Size)
+			continue
+		}
+		out[r.Path] = append(list, target.Mapping{Start: r.Start, End: r.Start + target.Addr(r.Size), Offset: r.Offset})
+	}
+	return out
+}
+
+// mapped makes modules of the mappings of the program's file, which are in the order
+// of their addresses.
+func (a *app) mapped(program *target.Module, mappings []target.Mapping) []target.Module {
+	var out []target.Module
+	var open *target.Module // the last of out, while it may go on
+	for _, p := range mappings {
+		f := a.manifest.At(p.Offset, bundlePage)
+		if f == nil || f.Packed > 0 {
+			open = nil
+			continue
+		}
+		start := uint64(f.Offset)
+		if open != nil && open.Bundle.Offset == start && uint64(p.Start-open.Base) < uint64(open.SizeOfImage) {
+			open.Mappings = append(open.Mappings, target.Mapping{Start: p.Start, End: p.End, Offset: p.Offset - min(start, p.Offset)})
+			open.Size = uint64(open.SizeOfImage)
+			continue
+		}
+		if open = nil; p.Offset > start {
+			continue // the file's start is not mapped before it
+		}
+		lead := target.Addr(start - p.Offset) // of the page in which the file begins
+		if lead >= p.End-p.Start {
+			continue
+		}
+		m := target.Module{
+			Base: p.Start + lead, Path: path.Join(path.Dir(program.Path), f.Path),
+			Mappings: []target.Mapping{{Start: p.Start + lead, End: p.End}},
+			Bundle:   &target.InBundle{Program: program.Path, Offset: start},
+		}
+		m.Size = uint64(p.End - m.Base)
+		img, err := a.open(f, 0)
+		if err != nil || img.Kind() != image.KindPE {
+			continue
+		}
+		m.TimeDateStamp, m.SizeOfImage = img.TimeDateStamp(), img.SizeOfImage()
+		out = append(out, m)
+		open = &out[len(out)-1]
+	}
+	for i := range out {
+		// What the file's headers say is no word of the dump's.
+		out[i].TimeDateStamp, out[i].SizeOfImage = 0, 0
+	}
+	return out
+}
+
+// open opens a file of the bundle as an image.
+func (a *app) open(f *bundle.File, most int64) (*image.Image, error) {
+	src, err := bundle.Open(a.image.File(), f, most)
+	if err != nil {
+		return nil, err
+	}
+	return image.OpenSource(a.image.Path()+":"+f.Path, src)
+}
+
+// lookInBundle looks for the file of m in the bundle of the app that the dump says
+// it is from. The candidate is what was tried, nil for nothing.
+//
+// The program's build id does not prove its bundle: programs of one version of the
+// runtime differ in the bundle alone. So the file has to be proved as any other has;
+// where the dump holds nothing to compare it with, it is believed if the process has
+// the bundle's manifest, and the assembly, where the file has them.
+func (f *Files) lookInBundle(ctx context.Context, m *target.Module, p *Policy) (Result, *Candidate) {
+	if m.Bundle == nil || f.Process == nil || p.Structure == nil {
+		return Result{}, nil
+	}
+	err := fmt.Errorf("%s: no program with a bundle: %w", m.Path, os.ErrNotExist)
+	for _, program := range f.programs(m.Bundle) {
+		a := f.appOf(ctx, &program)
+		if a.err != nil {
+			err = a.err
+			continue
+		}
+		r := a.prove(f, m, p)
+		return r, &Candidate{a.image.Path(), r.Err}
+	}
+	return Result{Err: err}, &Candidate{m.Bundle.Program, err}
+}
+
+// programs are the modules that may be the program with a bundle.
+func (f *Files) programs(in *target.InBundle) []target.Module {
+	var out []target.Module
+	for _, m := range f.Process.Modules() {
+		name := lowerName(m.Path)
+		library := strings.HasSuffix(name, ".dll") || strings.Contains(name, ".so")
+		if m.Path == in.Program || in.Program == "" && !library {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// prove finds the file of m in the bundle and has it judged.
+func (a *app) prove(f *Files, m *target.Module, p *Policy) Result {
+	i := slices.IndexFunc(a.manifest.Files, func(e bundle.File) bool { return uint64(e.Offset) == m.Bundle.Offset })
+	if i < 0 {
+		return Result{Err: fmt.Errorf("the bundle of %s has no file at %#x: %w", a.image.Path(), m.Bundle.Offset, image.ErrMismatch)}
+	}
+	img, err := f.unpack(a, &a.manifest.Files[i])
+	if err != nil {
+		return Result{Err: err}
+	}
+	id := image.IdentityOf(f.Memory, m)
+	proof, err := p.Judge(f.Memory, m, &id, img)
+	if errors.Is(err, ErrUnproven) && a.placed {
+		proof, err = "the place of the bundle and of the assembly in it", nil
+	}
+	if err != nil {
+		return Result{Err: err}
+	}
+	return Result{Image: img, Proof: proof}
+}
+
+// unpack opens a file of a bundle, within what may be unpacked of all.
+func (f *Files) unpack(a *app, e *bundle.File) (*image.Image, error) {
+	if e.Packed == 0 {
+		return a.open(e, 0)
+	}
+	left := limits.BundleFiles - f.unpacked.Add(e.Size)
+	if left < 0 {
+		f.unpacked.Add(-e.Size)
+		return nil, target.Unsupportedf("more than %d bytes of bundles would be unpacked", int64(limits.BundleFiles))
+	}
+	return a.open(e, limits.BundleFile)
+}

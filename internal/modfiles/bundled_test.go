@@ -1,0 +1,158 @@
+package modfiles
+
+import (
+	"bytes"
+	"compress/flate"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo/elfcore"
+	"github.com/sosgo/sosgo/image"
+	"github.com/sosgo/sosgo/internal/synth"
+	"github.com/sosgo/sosgo/target"
+)
+
+// The process of these tests runs a single-file app: the program at appBase, and one
+// assembly of its bundle flat at flatBase, of the other, which is laid out, the
+// headers at laidBase and a section behind them.
+const (
+	appBase  = 0x10000
+	flatBase = 0x40000
+	laidBase = 0x80000
+	appPlace = 0x180
+	appPath  = "/srv/app"
+)
+
+// assembly is a PE image with a page of headers.
+func assembly(stamp byte, size uint32, pages int) []byte {
+	b := synth.PEImage(size, 0x200)
+	b[0x88] = stamp
+	b[0x98], b[0x99] = 0x0b, 0x02 // PE32+
+	b[0x94] = 112                 // of optional header
+	return append(b, make([]byte, (pages-1)*4096)...)
+}
+
+func appProgram() []byte {
+	b := library(1)
+	copy(b[appPlace:], synth.BundlePlace())
+	return b
+}
+
+func appBundle() *synth.Bundle {
+	var packed bytes.Buffer
+	w, _ := flate.NewWriter(&packed, flate.BestSpeed)
+	_, _ = w.Write(assembly(3, 0x2000, 2))
+	_ = w.Close()
+	return &synth.Bundle{Major: 6, Align: 4096, Files: []synth.BundleFile{
+		{Path: "Flat.dll", Data: assembly(1, 0x3000, 3), Kind: 1},
+		{Path: "Laid.dll", Data: assembly(2, 0x9000, 3), Kind: 1},
+		{Path: "Packed.dll", Data: packed.Bytes(), Size: 0x2000, Kind: 1},
+	}}
+}
+
+// appFiles are the files of a core of that process, and the file of the app in
+// bundle. Structure judges assemblies.
+func appFiles(t *testing.T, app []byte, offsets []uint64, place []byte, structure func(*target.Module, *image.Image) (string, error)) *Files {
+	memory := bytes.Clone(app[:0x200])
+	copy(memory[appPlace:], place)
+	core := &synth.ELFCore{
+		Notes: []synth.ELFNote{synth.ELFProcess(42, "app", appPath), synth.ELFFiles(4096,
+			synth.ELFFile{Start: appBase, End: appBase + 0x1000, Path: appPath},
+			synth.ELFFile{Start: flatBase, End: flatBase + 0x3000, Offset: offsets[0], Path: appPath},
+			synth.ELFFile{Start: laidBase, End: laidBase + 0x1000, Offset: offsets[1], Path: appPath},
+			synth.ELFFile{Start: laidBase + 0x4000, End: laidBase + 0x5000, Offset: offsets[1] + 0x1000, Path: appPath},
+			synth.ELFFile{Start: laidBase + 0x10000, End: laidBase + 0x11000, Offset: offsets[1] + 0x1000, Path: appPath})},
+		Segments: []synth.ELFSegment{{Addr: appBase, Data: memory, Flags: 4}},
+	}
+	f, err := elfcore.Open(target.BytesSource(core.Bytes()))
+	require.NoError(t, err)
+	path := write(t, filepath.Join(t.TempDir(), "app"), app)
+	return &Files{Finder: &Finder{Policy: Policy{Structure: structure}, Dirs: []string{path}}, Memory: f, Process: f}
+}
+
+var errNothing = errors.New("nothing to compare")
+
+func comparesNothing(*target.Module, *image.Image) (string, error) { return "", errNothing }
+
+// TestBundled: the assemblies that a process has mapped from the bundle of a
+// single-file app are found by what the dump says is mapped of the app's file.
+func TestBundled(t *testing.T) {
+	app, _, offsets := appBundle().Append(appProgram(), appPlace)
+	f := appFiles(t, app, offsets, app[appPlace:appPlace+8], comparesNothing)
+	list := f.Bundled()
+	require.Len(t, list, 2, "the last mapping has no start")
+	assert.Equal(t, target.Module{Base: flatBase, Size: 0x3000, Path: "/srv/Flat.dll",
+		Mappings: []target.Mapping{{Start: flatBase, End: flatBase + 0x3000}},
+		Bundle:   &target.InBundle{Program: appPath, Offset: offsets[0]}}, list[0])
+	assert.Equal(t, target.Addr(laidBase), list[1].Base)
+	assert.EqualValues(t, 0x9000, list[1].Size, "as far as the image goes")
+	require.Len(t, list[1].Mappings, 2)
+	assert.Equal(t, target.Mapping{Start: laidBase + 0x4000, End: laidBase + 0x5000, Offset: 0x1000}, list[1].Mappings[1])
+
+	img, err := f.Found(&list[0])
+	require.NoError(t, err)
+	assert.EqualValues(t, 0x3000, img.SizeOfImage())
+	assert.Equal(t, Proof("the place of the bundle and of the assembly in it"), f.Look(t.Context(), &list[0]).Proof)
+	_, err = Alone{f}.Found(&list[0])
+	assert.Error(t, err, "the runtime is asked before a file of a bundle is believed")
+	assert.NoError(t, f.Close())
+}
+
+// TestBundleProof: what belies a file of a bundle refuses it, and so does a process
+// that has its bundle elsewhere: the program's build id is that of every app with
+// this version of the runtime.
+func TestBundleProof(t *testing.T) {
+	app, _, offsets := appBundle().Append(appProgram(), appPlace)
+	place := app[appPlace : appPlace+8]
+	fits := func(*target.Module, *image.Image) (string, error) { return "4 of 4 types fit", nil }
+	differs := func(*target.Module, *image.Image) (string, error) {
+		return "", fmt.Errorf("a type: %w", image.ErrMismatch)
+	}
+	for name, c := range map[string]struct {
+		place     []byte
+		structure func(*target.Module, *image.Image) (string, error)
+		offset    uint64
+		want      error
+		proof     Proof
+	}{
+		"the runtime's types fit":    {place, fits, offsets[1], nil, "structure: 4 of 4 types fit"},
+		"the runtime's types differ": {place, differs, offsets[1], image.ErrMismatch, ""},
+		"another bundle":             {[]byte{1, 2, 3, 4, 5, 6, 7, 8}, fits, offsets[1], image.ErrMismatch, ""},
+		"no file there":              {place, fits, offsets[1] + 4096, image.ErrMismatch, ""},
+		"a compressed file":          {place, fits, offsets[2], nil, "structure: 4 of 4 types fit"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := appFiles(t, app, offsets, c.place, c.structure)
+			m := &target.Module{Base: 0x200000, Size: 0x2000, Bundle: &target.InBundle{Offset: c.offset}}
+			r := f.Look(t.Context(), m)
+			require.ErrorIs(t, r.Err, c.want)
+			assert.Equal(t, c.proof, r.Proof)
+			assert.NoError(t, f.Close())
+		})
+	}
+}
+
+// TestNoBundle: a program without a bundle, and one whose bundle makes no sense,
+// have no assemblies, and say why.
+func TestNoBundle(t *testing.T) {
+	app, manifest, offsets := appBundle().Append(appProgram(), appPlace)
+	cut := app[:manifest+20]
+	plain := append(library(1), app[0x200:]...)
+	for name, c := range map[string]struct {
+		app  []byte
+		want error
+	}{"cut": {cut, target.ErrCorrupt}, "no place": {plain, target.ErrUnsupported}} {
+		t.Run(name, func(t *testing.T) {
+			f := appFiles(t, c.app, offsets, app[appPlace:appPlace+8], comparesNothing)
+			assert.Empty(t, f.Bundled())
+			r := f.Look(t.Context(), &target.Module{Base: flatBase, Bundle: &target.InBundle{Program: appPath, Offset: offsets[0]}})
+			assert.ErrorIs(t, r.Err, c.want)
+			assert.NoError(t, f.Close())
+		})
+	}
+}
