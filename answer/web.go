@@ -47,9 +47,9 @@ type Request struct {
 	Exception target.Addr  `json:"exception,omitempty" doc:"what the application threw"`
 	Headers   []Header     `json:"headers,omitzero" doc:"with -headers: the headers of the request; those that are secrets are masked"`
 	// Threads and Stack are who works on it.
-	Threads []RequestThread `json:"threads,omitempty" doc:"threads that work on it, by their ExecutionContext"`
-	Stack   *RequestStack   `json:"stack,omitempty" doc:"the async code that works on it and is suspended"`
-	Scopes  []string        `json:"scopes,omitzero" doc:"with -scopes: what is noted with each line of the log, the outermost first"`
+	Threads []Worker   `json:"threads,omitempty" doc:"threads that work on it, by their ExecutionContext"`
+	Stack   *AsyncWork `json:"stack,omitempty" doc:"the async code that works on it and is suspended"`
+	Scopes  []string   `json:"scopes,omitzero" doc:"with -scopes: what is noted with each line of the log, the outermost first"`
 }
 
 // A Header is a header of a request.
@@ -67,19 +67,6 @@ type Activity struct {
 	Span      Text        `json:"spanId,omitzero" doc:"id of the span, if anybody has asked for it"`
 	Parent    Text        `json:"parentSpanId,omitzero" doc:"id of the span that it belongs to"`
 	ID        Text        `json:"id,omitzero" doc:"the id as a whole, if anybody has asked for it"`
-}
-
-// A RequestThread is a thread that works on a request.
-type RequestThread struct {
-	Thread
-	Does   string `json:"does,omitempty" doc:"what it does or waits for, as its stack says"`
-	Method Text   `json:"method,omitzero" doc:"the topmost method that is not the framework's"`
-}
-
-// A RequestStack is the async code that works on a request, of which only the innermost method waits for anything outside.
-type RequestStack struct {
-	Reason Text         `json:"reason,omitzero" doc:"what all of it waits for, in words"`
-	Frames []AsyncFrame `json:"frames" doc:"the frames, the innermost first, up to the server's; as those of dumpasync"`
 }
 
 // Messages are the requests that a process sent by HttpClient.
@@ -152,7 +139,7 @@ type SQLPool struct {
 	Type        Text            `json:"type" doc:"its type, which tells the driver"`
 	Connection  Text            `json:"connectionString" doc:"the connection string; what is a secret in it is masked"`
 	State       Text            `json:"state,omitzero" doc:"whether it is running or shutting down"`
-	Blocked     bool            `json:"blocked,omitempty" doc:"the last attempt to open a connection failed, and all fail for a while"`
+	Blocked     Maybe[bool]     `json:"blocked,omitzero" doc:"the last attempt to open a connection failed, and all fail for a while"`
 	Min         Maybe[int64]    `json:"min,omitzero" doc:"connections that are kept"`
 	Max         Maybe[int64]    `json:"max,omitzero" doc:"connections that there may be"`
 	Open        Maybe[int64]    `json:"open,omitzero" doc:"connections that there are"`
@@ -164,24 +151,30 @@ type SQLPool struct {
 
 // A SQLConnection is a connection that somebody has.
 type SQLConnection struct {
-	Address     target.Addr `json:"address" doc:"the driver's object"`
-	Owner       target.Addr `json:"owner,omitempty" doc:"the SqlConnection or NpgsqlConnection that has it; none if that is gone"`
-	State       string      `json:"state,omitempty" doc:"what the driver says that it does"`
-	Opened      *time.Time  `json:"opened,omitempty" doc:"when it was opened"`
-	Database    Text        `json:"database,omitzero" doc:"the database that it is in"`
-	ProcessID   int64       `json:"processId,omitempty" doc:"of PostgreSQL: id of the server's process"`
-	Transaction bool        `json:"transaction,omitempty" doc:"it is in a transaction, as far as the driver says"`
-	Command     *SQLCommand `json:"command,omitempty" doc:"what runs on it or, if nothing does, the last command of SqlClient that was made for it and is still on the heap"`
+	Address     target.Addr        `json:"address" doc:"the driver's object"`
+	Owner       Pointer            `json:"owner,omitzero" doc:"the SqlConnection or NpgsqlConnection that has it; none if that is gone"`
+	State       Text               `json:"state,omitzero" doc:"what the driver says that it does"`
+	Opened      *time.Time         `json:"opened,omitempty" doc:"when it was opened"`
+	Database    Text               `json:"database,omitzero" doc:"the database that it is in"`
+	ProcessID   Maybe[int64]       `json:"processId,omitzero" doc:"of PostgreSQL: id of the server's process"`
+	Transaction Maybe[bool]        `json:"transaction,omitzero" doc:"it is in a transaction, as far as the driver says"`
+	Command     Maybe[*SQLCommand] `json:"command,omitzero" doc:"what runs on it or, if nothing does, the last command of SqlClient that was made for it and is still on the heap; null for none"`
+	// Threads and Stack are who has it in hand.
+	Threads []Worker   `json:"threads,omitempty" doc:"threads with a variable that refers to it, to its owner or to its command"`
+	Stack   *AsyncWork `json:"stack,omitempty" doc:"the suspended async code with such a variable"`
 }
 
 // A SQLCommand is a command of a connection.
 type SQLCommand struct {
-	Address    target.Addr    `json:"address" doc:"the command"`
-	Running    bool           `json:"running" doc:"it runs, or its results are being read"`
-	Text       Text           `json:"text" doc:"its text, or the name of the procedure"`
-	Procedure  bool           `json:"procedure,omitempty" doc:"the text is the name of a stored procedure"`
-	Timeout    *int64         `json:"timeout,omitempty" doc:"seconds that it may take, 0 for any time; none if it was not set"`
-	Parameters []SQLParameter `json:"parameters" doc:"its parameters"`
+	Address   target.Addr   `json:"address" doc:"the command"`
+	Running   bool          `json:"running" doc:"it runs, or its results are being read"`
+	Text      Text          `json:"text" doc:"its text, or the name of the procedure"`
+	Procedure Maybe[bool]   `json:"procedure,omitzero" doc:"the text is the name of a stored procedure"`
+	Timeout   Maybe[*int64] `json:"timeout,omitzero" doc:"seconds that it may take, 0 for any time; null if it was not set"`
+	// Deadline and Since are of a running command.
+	Deadline   Maybe[time.Time] `json:"deadline,omitzero" doc:"of SqlClient: when the client gives up waiting for the server; none without a timeout, and of other drivers"`
+	Since      Maybe[time.Time] `json:"since,omitzero" doc:"since when the client waits for the server to answer the command, or to send more of its results: the deadline less the timeout; none where the driver does not keep it"`
+	Parameters []SQLParameter   `json:"parameters,omitzero" doc:"its parameters; none if they could not be read"`
 }
 
 // A SQLParameter is a parameter of a command.

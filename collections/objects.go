@@ -7,18 +7,24 @@ import (
 	"github.com/sosgo/sosgo/shapes"
 )
 
-// Objects iterates over the objects in the collection that a field refers to, of a dictionary over the values. Elements that are
-// null are passed over; a field that is null has none. What can't be read stands between them.
+// Objects iterates over the objects in the collection that a field refers to; see ObjectsIn. A field that is null has none.
 func (r *Reader) Objects(f *shapes.Ref, x shapes.Instance) iter.Seq2[objects.Object, error] {
 	return func(yield func(objects.Object, error) bool) {
 		o, err := f.Object(x)
-		if err == nil && o.Addr == 0 {
-			return
+		switch {
+		case err != nil:
+			yield(objects.Object{}, err)
+		case o.Addr != 0:
+			r.ObjectsIn(o)(yield)
 		}
-		var c *Collection
-		if err == nil {
-			c, err = r.Of(o)
-		}
+	}
+}
+
+// ObjectsIn iterates over the objects in a collection, of a dictionary over the values. Elements that are null are passed over.
+// What can't be read stands between them.
+func (r *Reader) ObjectsIn(o objects.Object) iter.Seq2[objects.Object, error] {
+	return func(yield func(objects.Object, error) bool) {
+		c, err := r.Of(o)
 		if err != nil {
 			yield(objects.Object{}, err)
 			return

@@ -61,6 +61,14 @@ func (r *Reader) All(ctx context.Context, o Options) iter.Seq2[Root, error] {
 	}
 }
 
+// Stacks iterates over the roots that the stacks of some threads have, as All does.
+func (r *Reader) Stacks(ctx context.Context, list []threads.Thread) iter.Seq2[Root, error] {
+	return func(yield func(Root, error) bool) {
+		s := scan{r: r, ctx: ctx, yield: yield}
+		s.stacks(list)
+	}
+}
+
 // A scan is one iteration over roots.
 type scan struct {
 	r     *Reader

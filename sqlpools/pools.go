@@ -1,16 +1,22 @@
 package sqlpools
 
 import (
+	"cmp"
 	"context"
+	"iter"
 	"strings"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/collections"
+	"github.com/sosgo/sosgo/flows"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/limits"
 	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/roots"
 	"github.com/sosgo/sosgo/shapes"
 	"github.com/sosgo/sosgo/target"
+	"github.com/sosgo/sosgo/tasks"
+	"github.com/sosgo/sosgo/threads"
 )
 
 // A Reader reads the pools of one runtime. It is safe for concurrent use.
@@ -22,10 +28,21 @@ type Reader struct {
 // New returns a Reader for what a Binder binds.
 func New(b *shapes.Binder, c *collections.Reader) *Reader { return &Reader{b, c} }
 
+// A Process is what is asked about pools.
+type Process struct {
+	Heap *heap.Heap
+	Scan heap.ScanOptions
+	// Tasks are looked through for the async code that has a connection in hand, and the Roots of Threads' stacks for the threads
+	// that have; Walk tells what these do. Each may be nil, and is not looked at then.
+	Tasks   *tasks.Reader
+	Roots   *roots.Reader
+	Threads []threads.Thread
+	Walk    flows.Walk
+}
+
 // Options choose what is told of pools.
 type Options struct {
 	Secrets bool // with the secrets in connection strings
-	Scan    heap.ScanOptions
 }
 
 // A query is the making of one answer.
@@ -38,11 +55,11 @@ type query struct {
 }
 
 // Pools lists the pools of connections to databases. What can't be read is noted in the answer.
-func (r *Reader) Pools(ctx context.Context, h *heap.Heap, o Options) (*answer.SQLPools, error) {
+func (r *Reader) Pools(ctx context.Context, p Process, o Options) (*answer.SQLPools, error) {
 	out := &answer.SQLPools{Pools: []answer.SQLPool{}}
 	q := &query{Reader: r, Reading: shapes.Reading{Gaps: &out.Gaps, Binder: r.b}, out: out, commands: map[target.Addr]objects.Object{}, made: map[target.Addr]objects.Object{}}
 	var pools []objects.Object
-	for f, err := range shapes.On[anchor](ctx, r.b, h, nil, o.Scan) {
+	for f, err := range shapes.On[anchor](ctx, r.b, p.Heap, nil, p.Scan) {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
@@ -61,13 +78,13 @@ func (r *Reader) Pools(ctx context.Context, h *heap.Heap, o Options) (*answer.SQ
 			pools = append(pools, object)
 		}
 	}
-	for _, p := range pools {
-		if s, x := shapes.As[clientPool](q.Reading, p); s != nil {
-			q.client(p, s, x)
-		} else if s, x := shapes.As[sourcePool](q.Reading, p); s != nil {
-			q.source(p, s, x)
-		} else {
-			q.Note(target.Unsupportedf("pool %#x: how a %s keeps its connections is not known", uint64(p.Addr), q.TypeText(p)))
+	for _, o := range pools {
+		if s, x := shapes.As[clientPool](q.Reading, o); s != nil {
+			q.client(o, s, x)
+		} else if s, x := shapes.As[clientChannels](q.Reading, o); s != nil {
+			q.clientChannels(o, s, x)
+		} else if s, x := shapes.As[sourcePool](q.Reading, o); s != nil {
+			q.source(o, s, x)
 		}
 	}
 	if !o.Secrets {
@@ -75,42 +92,43 @@ func (r *Reader) Pools(ctx context.Context, h *heap.Heap, o Options) (*answer.SQ
 			q.out.Pools[i].Connection.S = Masked(q.out.Pools[i].Connection.S)
 		}
 	}
+	if err := q.holders(ctx, &p); err != nil {
+		return nil, err
+	}
 	return q.out, nil
 }
 
-// list are the objects in the collection that a field refers to, and the first error if not all could be read.
-func (q *query) list(f *shapes.Ref, x shapes.Instance) ([]objects.Object, error) {
+// list are the objects of an iteration, and the first error if not all could be read.
+func (q *query) list(all iter.Seq2[objects.Object, error]) ([]objects.Object, error) {
 	var out []objects.Object
 	var first error
-	for o, err := range q.items.Objects(f, x) {
+	for o, err := range all {
 		if err == nil {
 			out = append(out, o)
 			continue
 		}
 		q.Note(err)
-		if first == nil {
-			first = err
-		}
+		first = cmp.Or(first, err)
 	}
 	return out, first
 }
 
 // timeout is what a command may take, of a Nullable or a number; nil where it was not set.
-func (q *query) timeout(f *shapes.Value, x shapes.Instance) *int64 {
+func (q *query) timeout(f *shapes.Value, x shapes.Instance) answer.Maybe[*int64] {
 	v := f.Value(x)
 	if s, err := v.Struct(); err == nil {
 		var has bool
-		if v, has, err = q.b.Nullable(s); err != nil || !has {
+		if v, has, err = q.Binder.Nullable(s); err != nil || !has {
 			q.Note(err)
-			return nil
+			return answer.Of[*int64](nil, err)
 		}
 	}
 	n, err := v.Int()
 	if err != nil {
 		q.Note(err)
-		return nil
+		return answer.Of[*int64](nil, err)
 	}
-	return &n
+	return answer.Known(&n)
 }
 
 // plain is a value that a field refers to, as text.

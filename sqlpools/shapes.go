@@ -23,6 +23,25 @@ type (
 		Group   shapes.Ref  `field:"_connectionPoolGroup"`
 		Options shapes.Ref  `field:"_connectionPoolGroupOptions"`
 	}
+	// A clientChannels is the pool that Microsoft.Data.SqlClient 7 has beside the other, which programs switch to. Its names are
+	// those of the sources of 6.1 to 7.1; no dump has proved them.
+	clientChannels struct {
+		_       shapes.Type `of:"Microsoft.Data.SqlClient.ConnectionPool.ChannelDbConnectionPool"`
+		State   shapes.Int  `field:"<State>"`
+		Slots   shapes.Ref  `field:"_connectionSlots|_connections"`
+		Idle    shapes.Ref  `field:"_idleChannel|_idleConnectionReader"`
+		Group   shapes.Ref  `field:"<PoolGroup>"`
+		Options shapes.Ref  `field:"<PoolGroupOptions>"`
+	}
+	clientSlots struct {
+		_           shapes.Type `of:"Microsoft.Data.SqlClient.ConnectionPool.ConnectionPoolSlots"`
+		Connections shapes.Ref  `field:"_connections"`
+		Reserved    shapes.Int  `field:"_reservations"`
+	}
+	clientIdle struct {
+		_      shapes.Type `of:"Microsoft.Data.SqlClient.ConnectionPool.IdleConnectionChannel|Microsoft.Data.SqlClient.ConnectionPool.IdleChannel"`
+		Reader shapes.Ref  `field:"_reader"`
+	}
 	clientGroup struct {
 		Key shapes.Ref `field:"_poolKey"`
 	}
@@ -44,8 +63,10 @@ type (
 		Transaction shapes.Ref `field:"_currentTransaction"`
 	}
 	clientState struct {
-		Parser shapes.Ref `field:"_parser"`
-		Owner  shapes.Ref `field:"_owner"`
+		Parser   shapes.Ref `field:"_parser"`
+		Owner    shapes.Ref `field:"_owner"`
+		Deadline shapes.Int `field:"_timeoutTime,optional"`
+		Breaking shapes.Int `field:"_attentionSent,optional"`
 	}
 	clientReader struct {
 		_       shapes.Type `of:"Microsoft.Data.SqlClient.SqlDataReader|System.Data.SqlClient.SqlDataReader"`

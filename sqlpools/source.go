@@ -1,6 +1,8 @@
 package sqlpools
 
 import (
+	"time"
+
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/shapes"
@@ -19,7 +21,7 @@ const pendingTransaction = 0xff
 // source tells of a pool of Npgsql.
 func (q *query) source(o objects.Object, s *sourcePool, x shapes.Instance) {
 	out := answer.SQLPool{Address: o.Addr, Type: q.TypeText(o), Connection: q.TextAt(&s.String, x), Min: q.IntAt(&s.Min, x), Max: q.IntAt(&s.Max, x),
-		Open: q.IntAt(&s.Open, x), Idle: q.IntAt(&s.Idle, x), Waiting: q.blocked(s, x), Connections: []answer.SQLConnection{}}
+		Open: q.IntAt(&s.Open, x), Idle: q.IntAt(&s.Idle, x), Waiting: q.blocked(s, x), Blocked: answer.Maybe[bool]{Err: shapes.ErrNoField}, Connections: []answer.SQLConnection{}}
 	out.Busy = answer.Of(out.Open.Value-out.Idle.Value, out.Open.Err)
 	if out.Busy.Err == nil {
 		out.Busy.Err = out.Idle.Err
@@ -28,7 +30,7 @@ func (q *query) source(o objects.Object, s *sourcePool, x shapes.Instance) {
 		out.Busy.Err = target.Corruptf("the pool %#x has %d connections, and %d idle ones", uint64(o.Addr), out.Open.Value, out.Idle.Value)
 		q.Note(out.Busy.Err)
 	}
-	list, _ := q.list(&s.Connectors, x)
+	list, _ := q.list(q.items.Objects(&s.Connectors, x))
 	for _, c := range list {
 		if s, x := shapes.As[connector](q.Reading, c); s != nil && q.PointerAt(&s.Connection, x).Value != 0 {
 			out.Connections = append(out.Connections, q.connector(c, s, x))
@@ -39,23 +41,30 @@ func (q *query) source(o objects.Object, s *sourcePool, x shapes.Instance) {
 
 // connector tells of a connection that somebody has.
 func (q *query) connector(o objects.Object, s *connector, x shapes.Instance) answer.SQLConnection {
-	out := answer.SQLConnection{Address: o.Addr, Owner: q.PointerAt(&s.Connection, x).Value, Opened: q.TimeAt(&s.Opened, x), ProcessID: q.IntAt(&s.Process, x).Value}
-	if s.Transaction.Has() {
-		n := q.IntAt(&s.Transaction, x).Value
-		out.Transaction = n == 'T' || n == 'E' || uint8(n) == pendingTransaction
+	transaction := q.IntAt(&s.Transaction, x)
+	n := transaction.Value
+	out := answer.SQLConnection{Address: o.Addr, Owner: q.PointerAt(&s.Connection, x), Opened: q.TimeAt(&s.Opened, x), ProcessID: q.IntAt(&s.Process, x),
+		Transaction: answer.Of(n == 'T' || n == 'E' || uint8(n) == pendingTransaction, transaction.Err)}
+	state := q.IntAt(&s.State, x)
+	if state.Err == nil && (state.Value < 0 || state.Value >= int64(len(connectorStates))) {
+		state.Err = target.Unsupportedf("state %d of connection %#x is not known", state.Value, uint64(o.Addr))
+		q.Note(state.Err)
 	}
-	n := q.IntAt(&s.State, x)
-	if n.Err != nil || n.Value < 0 || n.Value >= int64(len(connectorStates)) {
+	if state.Err != nil {
+		out.State.Err, out.Command.Err = state.Err, state.Err
 		return out
 	}
-	out.State = connectorStates[n.Value].name
-	if !connectorStates[n.Value].command {
+	out.State.S = connectorStates[state.Value].name
+	if !connectorStates[state.Value].command {
 		return out // the command that it still names has run
 	}
-	if out.Command = q.sourceCommand(&s.Command, x); out.Command == nil {
+	if out.Command.Value = q.sourceCommand(&s.Command, x); out.Command.Value == nil {
 		if r, at := shapes.At[sourceReader](q.Reading, &s.Reader, x); r != nil {
-			out.Command = q.sourceCommand(&r.Command, at)
+			out.Command.Value = q.sourceCommand(&r.Command, at)
 		}
+	}
+	if out.Command.Value == nil {
+		out.Command.Err = target.Unsupportedf("which command runs is not known")
 	}
 	return out
 }
@@ -66,15 +75,18 @@ func (q *query) sourceCommand(f *shapes.Ref, x shapes.Instance) *answer.SQLComma
 	if s == nil {
 		return nil
 	}
-	out := &answer.SQLCommand{Address: q.PointerAt(f, x).Value, Running: true, Text: q.TextAt(&s.Text, at), Timeout: q.timeout(&s.Timeout, at), Parameters: []answer.SQLParameter{}}
-	if s.Type.Has() {
-		out.Procedure = q.IntAt(&s.Type, at).Value == storedProcedure
-	}
+	kind := q.IntAt(&s.Type, at)
+	out := &answer.SQLCommand{Address: q.PointerAt(f, x).Value, Running: true, Text: q.TextAt(&s.Text, at), Timeout: q.timeout(&s.Timeout, at),
+		Procedure: answer.Of(kind.Value == storedProcedure, kind.Err), Deadline: answer.Maybe[time.Time]{Err: shapes.ErrNoField}, Since: answer.Maybe[time.Time]{Err: shapes.ErrNoField}}
 	p, at := shapes.At[sourceParameters](q.Reading, &s.Parameters, at)
 	if p == nil {
 		return out
 	}
-	list, _ := q.list(&p.Items, at)
+	list, err := q.list(q.items.Objects(&p.Items, at))
+	if err != nil {
+		return out
+	}
+	out.Parameters = []answer.SQLParameter{}
 	for _, o := range list {
 		if s, x := shapes.As[sourceParameter](q.Reading, o); s != nil {
 			out.Parameters = append(out.Parameters, answer.SQLParameter{Name: q.TextAt(&s.Name, x), Value: plain(&s.Value, x)})
@@ -85,12 +97,17 @@ func (q *query) sourceCommand(f *shapes.Ref, x shapes.Instance) *answer.SQLComma
 
 // blocked is how many calls wait for a connection: the readers that wait at the channel of idle ones.
 func (q *query) blocked(s *sourcePool, x shapes.Instance) answer.Maybe[int64] {
-	none := answer.Maybe[int64]{Err: shapes.ErrNoField}
 	r, at := shapes.At[channelReader](q.Reading, &s.Channel, x)
 	if r == nil {
-		return none
+		return answer.Maybe[int64]{Err: shapes.ErrNoField}
 	}
-	c, at := shapes.At[channel](q.Reading, &r.Parent, at)
+	return q.blockedReaders(q.ObjectAt(&r.Parent, at))
+}
+
+// blockedReaders is how many readers wait at a channel.
+func (q *query) blockedReaders(o objects.Object) answer.Maybe[int64] {
+	none := answer.Maybe[int64]{Err: shapes.ErrNoField}
+	c, at := shapes.As[channel](q.Reading, o)
 	if c == nil {
 		return none
 	}

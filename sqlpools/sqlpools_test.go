@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -14,6 +15,7 @@ import (
 	"github.com/sosgo/sosgo/internal/testcase"
 	"github.com/sosgo/sosgo/internal/testdump"
 	"github.com/sosgo/sosgo/sqlpools"
+	"github.com/sosgo/sosgo/target"
 )
 
 type commandFact struct {
@@ -40,7 +42,14 @@ func pools(t testing.TB, d *testdump.Dump, o sqlpools.Options) *answer.SQLPools 
 	require.NoError(t, err)
 	h, err := v.Heap()
 	require.NoError(t, err)
-	out, err := r.Pools(context.Background(), h, o)
+	p := sqlpools.Process{Heap: h, Walk: v.Walk}
+	p.Threads, err = v.Threads()
+	require.NoError(t, err)
+	p.Roots, err = v.RootReader()
+	require.NoError(t, err)
+	p.Tasks, err = v.Tasks()
+	require.NoError(t, err)
+	out, err := r.Pools(context.Background(), p, o)
 	require.NoError(t, err)
 	assert.Empty(t, out.Noted())
 	return out
@@ -75,31 +84,58 @@ func TestPools(t *testing.T) {
 				assert.NoError(t, m.Err)
 			}
 			assert.Len(t, p.Connections, int(f.Busy))
-			assert.False(t, p.Blocked)
+			assert.False(t, p.Blocked.Value)
 		}
 		for _, f := range client.Commands {
 			c := running(t, got, f.Text)
 			assert.Equal(t, f.Database, c.Database.S)
-			assert.Equal(t, f.Timeout, *c.Command.Timeout, f.Text)
-			assert.Equal(t, f.Type == "StoredProcedure", c.Command.Procedure, f.Text)
-			assert.NotZero(t, c.Owner)
-			assert.Equal(t, !strings.HasPrefix(f.Text, "UPDATE"), c.Command.Running, "%s: this one has failed, its method has completed", f.Text)
-			assert.NotNil(t, c.Opened)
+			assert.Equal(t, f.Timeout, *c.Command.Value.Timeout.Value, f.Text)
+			assert.Equal(t, f.Type == "StoredProcedure", c.Command.Value.Procedure.Value, f.Text)
+			assert.NotZero(t, c.Owner.Value)
+			assert.Equal(t, !strings.HasPrefix(f.Text, "UPDATE"), c.Command.Value.Running, "%s: this one has failed, its method has completed", f.Text)
+			if assert.NotNil(t, c.Opened) && c.Command.Value.Running && f.Timeout > 0 {
+				since := c.Command.Value.Since
+				require.NoError(t, since.Err, f.Text)
+				assert.WithinDuration(t, *c.Opened, since.Value, 10*time.Second, "%s: the program runs a command as soon as it has a connection", f.Text)
+				assert.Equal(t, since.Value.Add(time.Duration(f.Timeout)*time.Second), c.Command.Value.Deadline.Value)
+			}
+			holder(t, c, strings.Contains(f.Text, "AuditLog"), "sql scalar", "WebDebuggee.SqlPools.Query")
 		}
-		assert.Equal(t, []answer.SQLParameter{{Name: answer.Text{S: "@sku"}, Value: "AB-12"}}, running(t, got, client.Commands[1].Text).Command.Parameters)
+		assert.Equal(t, []answer.SQLParameter{{Name: answer.Text{S: "@sku"}, Value: "AB-12"}}, running(t, got, client.Commands[1].Text).Command.Value.Parameters)
 		for _, f := range npgsql.Commands {
 			c := running(t, got, f.Text)
-			assert.Equal(t, f.Timeout, *c.Command.Timeout, f.Text)
-			assert.Equal(t, f.ProcessID, c.ProcessID)
-			assert.Equal(t, f.InTransaction, c.Transaction, f.Text)
+			assert.Equal(t, f.Timeout, *c.Command.Value.Timeout.Value, f.Text)
+			holder(t, c, strings.Contains(f.Text, "sync export"), "pg export", "WebDebuggee.NpgsqlPool.Read")
+			assert.ErrorIs(t, c.Command.Value.Since.Err, target.ErrUnsupported, "Npgsql keeps no time")
+			assert.Equal(t, f.ProcessID, c.ProcessID.Value)
+			assert.Equal(t, f.InTransaction, c.Transaction.Value, f.Text)
 			var parameters = []string{}
-			for _, p := range c.Command.Parameters {
+			for _, p := range c.Command.Value.Parameters {
 				parameters = append(parameters, p.Name.S+"="+p.Value)
 			}
 			assert.Equal(t, f.Parameters, parameters)
 		}
 		return len(got.Pools) + len(client.Commands) + len(npgsql.Commands)
 	})
+}
+
+// holder checks who has a connection with a running command: the one thread of that name, or the async method.
+func holder(t *testing.T, c *answer.SQLConnection, byThread bool, thread, method string) {
+	t.Helper()
+	switch {
+	case !c.Command.Value.Running:
+	case byThread:
+		if assert.Len(t, c.Threads, 1) {
+			assert.Equal(t, thread, c.Threads[0].Name)
+			assert.Contains(t, c.Threads[0].Method.S, "WebDebuggee.")
+		}
+		assert.Nil(t, c.Stack)
+	default:
+		assert.Empty(t, c.Threads)
+		if assert.NotNil(t, c.Stack) {
+			assert.Equal(t, method, c.Stack.Frames[len(c.Stack.Frames)-1].Method.S)
+		}
+	}
 }
 
 func find(t testing.TB, all *answer.SQLPools, connection string) *answer.SQLPool {
@@ -117,7 +153,7 @@ func running(t testing.TB, all *answer.SQLPools, text string) *answer.SQLConnect
 	t.Helper()
 	for _, p := range all.Pools {
 		for i := range p.Connections {
-			if c := &p.Connections[i]; c.Command != nil && c.Command.Text.S == text {
+			if c := &p.Connections[i]; c.Command.Value != nil && c.Command.Value.Text.S == text {
 				return c
 			}
 		}

@@ -8,11 +8,11 @@ import (
 	"time"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/flows"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/limits"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/shapes"
-	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
 	"github.com/sosgo/sosgo/threads"
 )
@@ -22,7 +22,7 @@ type Process struct {
 	Heap *heap.Heap
 	// Threads are looked through for those that work on requests, and Walk walks their stacks; without them none are named.
 	Threads []threads.Thread
-	Walk    func(context.Context, *threads.Thread, stackwalk.WalkOptions) iter.Seq[stackwalk.Frame]
+	Walk    flows.Walk
 	// DumpTime is when the dump was made, zero if it does not say.
 	DumpTime time.Time
 }
@@ -49,12 +49,12 @@ type query struct {
 	o   RequestOptions
 	out *answer.Requests
 
-	protocols []objects.Object              // of Kestrel
-	hosts     map[target.Addr]host          // by the address of the HttpContext
-	index     map[target.Addr]int           // which request an object belongs to
-	date      time.Time                     // the last Date of Kestrel
-	flows     map[target.Addr]flow          // by the address of the ExecutionContext
-	machines  map[*objects.Type]*machineRef // fields of state machines
+	protocols []objects.Object     // of Kestrel
+	hosts     map[target.Addr]host // by the address of the HttpContext
+	index     map[target.Addr]int  // which request an object belongs to
+	date      time.Time            // the last Date of Kestrel
+	flows     *flows.Reader
+	known     map[target.Addr]flow // what flows, by the address of the ExecutionContext
 }
 
 // A host is what the host knows of a request.
@@ -66,7 +66,8 @@ type host struct {
 // Requests lists the requests that the web servers of the process work on. What can't be read is noted in the answer.
 func (r *Reader) Requests(ctx context.Context, p Process, o RequestOptions) (*answer.Requests, error) {
 	q := &query{Reader: r, p: p, o: o, out: &answer.Requests{Requests: []answer.Request{}}, hosts: map[target.Addr]host{},
-		index: map[target.Addr]int{}, flows: map[target.Addr]flow{}, machines: map[*objects.Type]*machineRef{}}
+		index: map[target.Addr]int{}, known: map[target.Addr]flow{}}
+	q.flows = flows.New(q.reading(), r.items)
 	contexts, err := q.collect(ctx)
 	if err != nil {
 		return nil, err
@@ -518,7 +519,7 @@ func (q *query) choose() {
 			o.Header != "" && !slices.ContainsFunc(r.Headers, func(h answer.Header) bool {
 				return strings.EqualFold(h.Name, strings.TrimSpace(name)) && contains(h.Value.S, strings.TrimSpace(value))
 			}) ||
-			o.Thread != 0 && !slices.ContainsFunc(r.Threads, func(t answer.RequestThread) bool { return t.OSID == o.Thread || t.ManagedID == o.Thread })
+			o.Thread != 0 && !slices.ContainsFunc(r.Threads, func(t answer.Worker) bool { return t.OSID == o.Thread || t.ManagedID == o.Thread })
 	})
 	if !o.Headers {
 		for i := range q.out.Requests {

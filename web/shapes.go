@@ -209,35 +209,8 @@ type ipAddress struct {
 	Numbers shapes.Ref  `field:"_numbers"`
 }
 
-// What flows with the code of a request: the ExecutionContext of a thread or of a suspended method, with the values of all
-// AsyncLocals. Since .NET 8 a pair has one field.
+// What flows with the code of a request.
 type (
-	thread struct {
-		_       shapes.Type `of:"System.Threading.Thread"`
-		Context shapes.Ref  `field:"_executionContext"`
-	}
-	executionContext struct {
-		_      shapes.Type `of:"System.Threading.ExecutionContext"`
-		Values shapes.Ref  `field:"m_localValues"`
-	}
-	fewValues struct {
-		_     shapes.Type `of:"System.Threading.AsyncLocalValueMap+OneElementAsyncLocalValueMap|System.Threading.AsyncLocalValueMap+TwoElementAsyncLocalValueMap|System.Threading.AsyncLocalValueMap+ThreeElementAsyncLocalValueMap|System.Threading.AsyncLocalValueMap+FourElementAsyncLocalValueMap"`
-		One   shapes.Ref  `field:"_item0.value|_value1"`
-		Two   shapes.Ref  `field:"_item1.value|_value2,optional"`
-		Three shapes.Ref  `field:"_item2.value|_value3,optional"`
-		Four  shapes.Ref  `field:"_item3.value,optional"`
-	}
-	severalValues struct {
-		_     shapes.Type `of:"System.Threading.AsyncLocalValueMap+MultiElementAsyncLocalValueMap"`
-		Pairs shapes.Ref  `field:"_keyValues"`
-	}
-	noValues struct {
-		_ shapes.Type `of:"System.Threading.AsyncLocalValueMap+EmptyAsyncLocalValueMap"`
-	}
-	pair struct {
-		_     shapes.Type `of:"System.Collections.Generic.KeyValuePair<,>"`
-		Value shapes.Ref  `field:"value"`
-	}
 	contextHolder struct {
 		_       shapes.Type `of:"Microsoft.AspNetCore.Http.HttpContextAccessor+HttpContextHolder"`
 		Context shapes.Ref  `field:"Context"`
@@ -248,11 +221,3 @@ type (
 		Parent shapes.Ref  `field:"<Parent>"`
 	}
 )
-
-// A boxShape is the box of the state machine of an async method. Since .NET 8 that of a task keeps its ExecutionContext in the
-// task's field for the state object.
-type boxShape struct {
-	_       shapes.Type  `of:"System.Runtime.CompilerServices.AsyncTaskMethodBuilder<>+AsyncStateMachineBox<>|System.Runtime.CompilerServices.PoolingAsyncValueTaskMethodBuilder<>+StateMachineBox<>"`
-	Machine shapes.Value `field:"StateMachine"`
-	Context shapes.Ref   `field:"Context|m_stateObject"`
-}

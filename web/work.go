@@ -7,13 +7,8 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/limits"
-	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/shapes"
-	"github.com/sosgo/sosgo/stackwalk"
-	"github.com/sosgo/sosgo/target"
-	"github.com/sosgo/sosgo/tasks"
-	"github.com/sosgo/sosgo/threads"
 )
 
 // A flow is what flows with the code of a request.
@@ -24,65 +19,34 @@ type flow struct {
 
 // byThreads finds the threads that work on requests: by what flows in their ExecutionContext.
 func (q *query) byThreads(ctx context.Context) {
-	g := q.reading()
 	for i := range q.p.Threads {
 		t := &q.p.Threads[i]
 		if t.Managed == nil || t.OS == nil || len(q.index) == 0 {
 			continue
 		}
-		o, err := q.b.Handle(t.Managed.ExposedHandle)
-		if err != nil {
-			g.Note(err)
-			continue
-		}
-		s, x := shapes.As[thread](g, o)
-		if s == nil {
-			continue
-		}
-		f := q.flowOf(&s.Context, x)
+		f := q.flowOf(q.flows.OfThread(t))
 		if f.request < 0 {
 			continue
 		}
 		r := &q.out.Requests[f.request]
-		r.Threads = append(r.Threads, q.describeThread(ctx, t))
+		r.Threads = append(r.Threads, q.flows.Worker(ctx, q.p.Walk, t))
 		q.scopes(r, f)
 	}
 }
 
-// describeThread tells what a thread does.
-func (q *query) describeThread(ctx context.Context, t *threads.Thread) answer.RequestThread {
-	out := answer.RequestThread{Thread: t.Describe(&q.out.Gaps)}
-	if q.p.Walk == nil {
+// flowOf is what flows in an ExecutionContext.
+func (q *query) flowOf(o objects.Object) flow {
+	out := flow{request: -1}
+	if o.Addr == 0 {
 		return out
 	}
-	does := t.Activity(q.p.Walk(ctx, t, stackwalk.WalkOptions{}))
-	out.Does = does.Text
-	if does.Caller != nil {
-		name, err := stackwalk.ShortName(q.b.Objects().Runtime(), does.Caller)
-		out.Method = q.out.Text(name, err)
-	}
-	return out
-}
-
-// flowOf is what flows in the ExecutionContext that a field refers to.
-func (q *query) flowOf(f *shapes.Ref, x shapes.Instance) flow {
-	none := flow{request: -1}
-	g := q.reading()
-	a, err := f.Addr(x)
-	if err != nil || a == 0 {
-		g.Note(err)
-		return none
-	}
-	if known, ok := q.flows[a]; ok {
+	if known, ok := q.known[o.Addr]; ok {
 		return known
 	}
-	out := none
-	if s, x := shapes.At[executionContext](g, f, x); s != nil {
-		for o := range q.values(&s.Values, x) {
-			q.value(&out, o)
-		}
+	for v := range q.flows.Values(o) {
+		q.value(&out, v)
 	}
-	q.flows[a] = out
+	q.known[o.Addr] = out
 	return out
 }
 
@@ -119,79 +83,6 @@ func (q *query) ofActivity(o objects.Object) int {
 		}
 	}
 	return -1
-}
-
-// values iterates over the values of AsyncLocals.
-func (q *query) values(f *shapes.Ref, x shapes.Instance) func(func(objects.Object) bool) {
-	return func(yield func(objects.Object) bool) {
-		g := q.reading()
-		o, err := f.Object(x)
-		if err != nil || o.Addr == 0 {
-			g.Note(err)
-			return
-		}
-		if s, _ := shapes.As[noValues](g, o); s != nil {
-			return
-		}
-		if s, x := shapes.As[fewValues](g, o); s != nil {
-			for _, f := range []*shapes.Ref{&s.One, &s.Two, &s.Three, &s.Four} {
-				if !f.Has() {
-					continue
-				}
-				if o, err := f.Object(x); err != nil {
-					g.Note(err)
-				} else if o.Addr != 0 && !yield(o) {
-					return
-				}
-			}
-			return
-		}
-		if s, x := shapes.As[severalValues](g, o); s != nil {
-			q.pairs(&s.Pairs, x, yield)
-			return
-		}
-		q.manyValues(o, yield)
-	}
-}
-
-// pairs passes the values of an array of pairs.
-func (q *query) pairs(f *shapes.Ref, x shapes.Instance, yield func(objects.Object) bool) {
-	g := q.reading()
-	o, err := f.Object(x)
-	if err != nil || o.Addr == 0 {
-		g.Note(err)
-		return
-	}
-	s, a, err := shapes.Elements[pair](q.b, o)
-	if err != nil {
-		g.Note(err)
-		return
-	}
-	for n := range min(a.Len, limits.ContextValues) {
-		if o, err := s.Value.Object(a.Instance(n)); err != nil {
-			g.Note(err)
-		} else if o.Addr != 0 && !yield(o) {
-			return
-		}
-	}
-}
-
-// manyValues passes the values of a map that is a dictionary.
-func (q *query) manyValues(o objects.Object, yield func(objects.Object) bool) {
-	c, err := q.items.Of(o)
-	if err != nil {
-		q.out.Note(err)
-		return
-	}
-	for item, err := range c.Items() {
-		if err != nil {
-			q.out.Note(err)
-			continue
-		}
-		if o, err := item.Value.Object(); err == nil && !yield(o) {
-			return
-		}
-	}
 }
 
 // scopes tells what is noted with each line of the log.
@@ -256,9 +147,6 @@ func scopePair(key, value string) string {
 	return strings.Trim(key, `"`) + "=" + strings.Trim(value, `"`)
 }
 
-// A machineRef has the fields of a type of state machines that refer to objects.
-type machineRef struct{ fields []*objects.Field }
-
 // byStacks finds the async code that works on requests: stacks in which the method of the server or of the application stands
 // that has the request in a variable, or with whose innermost method the request flows.
 func (q *query) byStacks(ctx context.Context) error {
@@ -269,104 +157,26 @@ func (q *query) byStacks(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	q.out.Note(set.Note(&q.out.Gaps))
-	best := make([]int, len(q.out.Requests)) // length of the longest path so far
-	for s, err := range set.Stacks(ctx, tasks.StackOptions{}) {
-		if err != nil {
-			return err
-		}
-		if !s.Part {
-			q.stack(s, best)
-		}
+	stacks, err := q.flows.Stacks(ctx, set, len(q.out.Requests), q.methodOf)
+	for i, s := range stacks {
+		q.out.Requests[i].Stack = s
 	}
-	return nil
+	return err
 }
 
-// stack looks for requests in one stack.
-func (q *query) stack(s *answer.AsyncStack, best []int) {
-	var path []int
-	for i := range s.Frames {
-		f := &s.Frames[i]
-		path = append(path[:f.Depth], i)
-		if f.State == nil || f.Again {
-			continue
-		}
-		n := q.frameOf(f.Object)
-		if n < 0 || len(path) <= best[n] || running(s) {
-			continue
-		}
-		best[n] = len(path)
-		out := &answer.RequestStack{Reason: s.Reason}
-		for _, at := range path {
-			out.Frames = append(out.Frames, s.Frames[at])
-		}
-		q.out.Requests[n].Stack = out
-	}
-}
-
-// running reports whether the first frame of a stack waits for nothing: a thread runs it.
-func running(s *answer.AsyncStack) bool { return s.Frames[0].State != nil && *s.Frames[0].State < 0 }
-
-// frameOf is the request that the box of an async method belongs to, -1 for none.
-func (q *query) frameOf(a target.Addr) int {
-	g := q.reading()
-	o, err := q.b.Objects().Object(a)
-	if err != nil {
-		g.Note(err)
-		return -1
-	}
-	s, x := shapes.As[boxShape](g, o)
-	if s == nil {
-		return -1
-	}
-	f := q.flowOf(&s.Context, x)
+// methodOf is the request that the box of an async method belongs to, if any.
+func (q *query) methodOf(box objects.Object) []int {
+	f := q.flowOf(q.flows.OfMethod(box))
 	if f.request >= 0 {
 		q.scopes(&q.out.Requests[f.request], f)
 	}
-	if n := q.variablesOf(s.Machine.Value(x)); n >= 0 {
-		return n
-	}
-	return f.request
-}
-
-// variablesOf is the request that a variable of a state machine refers to, -1 for none.
-func (q *query) variablesOf(v objects.Value) int {
-	var t *objects.Type
-	var at func(f *objects.Field) objects.Value
-	if s, err := v.Struct(); err == nil {
-		t, at = s.Type, s.Value
-	} else if o, err := v.Object(); err == nil {
-		t, at = o.Type, o.Value
-	} else {
-		q.out.Note(err)
-		return -1
-	}
-	for _, f := range q.machine(t).fields {
-		a, err := at(f).Addr()
-		if err != nil {
-			q.out.Note(err)
-			continue
-		}
+	for a := range q.flows.Variables(box) {
 		if n, ok := q.index[a]; ok {
-			return n
+			return []int{n}
 		}
 	}
-	return -1
-}
-
-// machine has the fields of a type of state machines that refer to objects.
-func (q *query) machine(t *objects.Type) *machineRef {
-	if m := q.machines[t]; m != nil {
-		return m
+	if f.request < 0 {
+		return nil
 	}
-	m := &machineRef{}
-	fields, err := t.Fields()
-	q.out.Note(err)
-	for _, f := range fields {
-		if !f.Static && f.ElementType != metadata.ElementValueType && f.RefersToObject() {
-			m.fields = append(m.fields, f)
-		}
-	}
-	q.machines[t] = m
-	return m
+	return []int{f.request}
 }

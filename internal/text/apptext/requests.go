@@ -159,7 +159,7 @@ func from(r *answer.Request) string {
 	return s
 }
 
-func thread(t *answer.RequestThread) string {
+func thread(t *answer.Worker) string {
 	var s strings.Builder
 	if t.Index != nil {
 		fmt.Fprintf(&s, "%d", *t.Index)
@@ -177,40 +177,43 @@ func thread(t *answer.RequestThread) string {
 	return strings.TrimSpace(s.String())
 }
 
-// stack writes what async code waits for: the innermost method alone, or all frames.
-func stack(p *report.Page, line func(string, string, ...any), s *answer.RequestStack, all bool) {
+// stack writes what async code waits for: the methods of the program, or the outermost if none is, or all frames.
+func stack(p *report.Page, line func(string, string, ...any), s *answer.AsyncWork, all bool) {
 	if !s.Reason.IsZero() {
 		line("waits for", "%s", s.Reason)
 	}
-	name := "async"
+	name, last := "async", ""
 	for i := range s.Frames {
 		f := &s.Frames[i]
-		if f.AsyncPlace == nil {
-			if all {
-				line(name, "%s %s", report.Hex12(f.Object), f.AsyncName.Name)
-				name = ""
-			}
+		last = frame(f, all)
+		if last == "" || !all && answer.LibraryMethod(f.Method.String()) {
 			continue
 		}
-		at := f.Method.String()
-		if all {
-			at = report.Hex12(f.Object) + " " + at
-		}
-		if !f.Await.IsZero() {
-			at += " awaits " + f.Await.String()
-		}
-		if f.Line > 0 {
-			at += fmt.Sprintf(" [%s @ %d]", f.File, f.Line)
-		}
-		if !all && framework(f.Method.String()) {
-			continue
-		}
-		line(name, "%s", at)
+		line(name, "%s", last)
 		name = ""
+	}
+	if name != "" && last != "" {
+		line(name, "%s", last)
 	}
 }
 
-// framework reports whether a method is one of the class libraries and servers, which are left out unless all frames are wanted.
-func framework(method string) bool {
-	return strings.HasPrefix(method, "System.") || strings.HasPrefix(method, "Microsoft.AspNetCore.") || strings.HasPrefix(method, "Microsoft.Extensions.")
+// frame is the line of a frame; empty for what is no method, unless all are wanted.
+func frame(f *answer.AsyncFrame, all bool) string {
+	if f.AsyncPlace == nil {
+		if !all {
+			return ""
+		}
+		return report.Hex12(f.Object) + " " + f.AsyncName.Name.String()
+	}
+	at := f.Method.String()
+	if all {
+		at = report.Hex12(f.Object) + " " + at
+	}
+	if !f.Await.IsZero() {
+		at += " awaits " + f.Await.String()
+	}
+	if f.Line > 0 {
+		at += fmt.Sprintf(" [%s @ %d]", f.File, f.Line)
+	}
+	return at
 }
