@@ -91,6 +91,13 @@ func (d *GCDecoder) liveSlots(dst []Slot, q Query) ([]Slot, error) {
 	return dst, nil
 }
 
+// Records reports whether the method records which of its slots are live at q's instruction. Where it does
+// not, a collection never finds a frame, and what its tracked slots hold is not known.
+func (d *GCDecoder) Records(q Query) bool {
+	_, known := d.lookup(q)
+	return known || d.tracked == 0
+}
+
 // LiveAtSafePoint appends to dst all tracked slots that are live at the i-th
 // of SafePointOffsets, also those that the callee destroys: the registers with
 // its result, that is. Errors are target.ErrCorrupt; what dst had stays.

@@ -2,6 +2,7 @@ package roots
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/sosgo/sosgo/stackwalk"
@@ -50,17 +51,40 @@ func (s *scan) frames(t *threads.Thread) []Frame {
 	return out
 }
 
-// undecoded yields the words of one frame that look like references.
-func (s *scan) undecoded(t *threads.Thread, list []Frame, index int) bool {
-	for i := range list {
-		if list[i].Index != index {
-			continue
-		}
-		end := t.Managed.Stack.End
+// undecoded yields the words of one frame that look like references. To the first frame of a thread that runs
+// in cooperative mode belong its registers, and what lies above it: native code that managed code called
+// without a frame has saved registers there.
+func (s *scan) undecoded(t *threads.Thread, list []Frame, ref *stackwalk.Root) bool {
+	i := slices.IndexFunc(list, func(f Frame) bool { return f.Index == ref.Frame })
+	at, own := target.Range{Start: ref.FrameSP, End: ref.FrameSP}, list[:0]
+	if i >= 0 {
+		own, at.End = list[i:i+1], t.Managed.Stack.End
 		if i+1 < len(list) {
-			end = list[i+1].SP
+			at.End = list[i+1].SP
 		}
-		return s.words(t, target.Range{Start: list[i].SP, End: end}, list[i:i+1])
+	}
+	if ref.Frame == 0 && t.Managed.Cooperative {
+		if !s.registers(t, own) {
+			return false
+		}
+		if sp, ok := t.OS.Registers.SP(); ok && t.Managed.Stack.Contains(sp) {
+			at.Start = min(at.Start, sp)
+		}
+	}
+	return s.words(t, at, own)
+}
+
+// registers yields the registers of a thread that look like references; list begins with their frame.
+func (s *scan) registers(t *threads.Thread, list []Frame) bool {
+	cpu, err := s.r.rt.Target().Platform().Arch.Processor()
+	if err != nil {
+		return !s.ended
+	}
+	for reg := range cpu.General.All {
+		v, known := t.OS.Registers.Get(reg)
+		if known && !s.word(t, 0, target.Addr(v), list[:min(len(list), 1)]) {
+			return false
+		}
 	}
 	return !s.ended
 }
@@ -82,13 +106,8 @@ func (s *scan) conservative(t *threads.Thread) bool {
 	if !ok || !t.Managed.Stack.Contains(at.Start) {
 		return !s.ended
 	}
-	if cpu, err := s.r.rt.Target().Platform().Arch.Processor(); err == nil && t.Managed.Cooperative {
-		for reg := range cpu.General.All {
-			v, known := t.OS.Registers.Get(reg)
-			if known && !s.word(t, 0, target.Addr(v), list[:min(len(list), 1)]) {
-				return false
-			}
-		}
+	if t.Managed.Cooperative && !s.registers(t, list) {
+		return false
 	}
 	return s.words(t, at, list)
 }

@@ -165,7 +165,7 @@ func (s *scan) stack(t *threads.Thread) bool {
 			if frames == nil {
 				frames = s.frames(t)
 			}
-			if !s.undecoded(t, frames, ref.Frame) {
+			if !s.undecoded(t, frames, &ref) {
 				return false
 			}
 		}

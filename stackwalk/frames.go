@@ -58,6 +58,11 @@ type Frame struct {
 	Module   target.Module // FrameNative: the module that IP is in, zero if none
 	Count    int           // FrameOther: how many frames it stands for
 
+	// Lost is set on a frame before which managed activations may be missing, and says why: the native code
+	// that the thread runs in cooperative mode could not be unwound to what called it, or the explicit frame
+	// before does not tell its caller.
+	Lost error
+
 	// Err is set on the last frame of a walk that did not reach the end of the
 	// stack, and says why.
 	Err error

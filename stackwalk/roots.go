@@ -42,7 +42,7 @@ type Root struct {
 	Interior bool // it may point into an object, or at none
 	Pinned   bool // it keeps the object where it is
 
-	// Undecoded comes with an error: none of the frame's references are known.
+	// Undecoded comes with an error: none of the frame's references are known, or not all.
 	Undecoded bool
 }
 
@@ -73,6 +73,9 @@ func (w *Walker) Roots(ctx context.Context, t *dac.Thread, regs target.Registers
 		s := rootScan{w: w, abi: abi, thread: t, cursor: w.unwinder.Cursor(stackOf(t, &regs))}
 		for f := range w.Walk(ctx, t, regs, WalkOptions{}) {
 			s.tailCall = s.tailCall || s.makesTailCall(&f)
+			if f.Lost != nil && !yield(Root{Frame: s.index, FrameIP: f.IP, FrameSP: f.SP, Undecoded: true}, f.Lost) {
+				return
+			}
 			if !s.frame(&f, yield) {
 				return
 			}
@@ -152,16 +155,17 @@ func (w *Walker) protected(t *dac.Thread, yield func(Root, error) bool) bool {
 
 // rootScan is the state of a scan for the roots of one thread.
 type rootScan struct {
-	w        *Walker
-	thread   *dac.Thread
-	abi      *target.ABI
-	cursor   *unwind.Cursor
-	decoder  codeinfo.GCDecoder
-	slots    []codeinfo.Slot
-	index    int           // of the frame
-	tailCall bool          // a tail call may be in the making
-	above    dac.FrameKind // the explicit frame before, if it was the frame before
-	parent   parent
+	w          *Walker
+	thread     *dac.Thread
+	abi        *target.ABI
+	cursor     *unwind.Cursor
+	decoder    codeinfo.GCDecoder
+	slots      []codeinfo.Slot
+	index      int           // of the frame
+	tailCall   bool          // a tail call may be in the making
+	unrecorded error         // why not all references of the frame are known, nil if they are
+	above      dac.FrameKind // the explicit frame before, if it was the frame before
+	parent     parent
 
 	// dispatching says that the frames behind a funclet are those of the
 	// runtime's managed exception handling, which called it: they live, unlike
@@ -193,7 +197,7 @@ func (s *rootScan) frame(f *Frame, yield func(Root, error) bool) bool {
 		return f.Kind != FrameExplicit || s.protected(f, yield)
 	}
 	above := s.above
-	s.above = dac.FrameUnknown
+	s.above, s.unrecorded = dac.FrameUnknown, nil
 	state, skip, err := s.state(f, above)
 	if err == nil && !skip {
 		err = s.live(f, state)
@@ -210,7 +214,11 @@ func (s *rootScan) frame(f *Frame, yield func(Root, error) bool) bool {
 			return false
 		}
 	}
-	return true
+	if s.unrecorded == nil {
+		return true
+	}
+	err = fmt.Errorf("references of the frame %016x: %w", uint64(f.SP), s.unrecorded)
+	return yield(Root{Frame: s.index, FrameIP: f.IP, FrameSP: f.SP, Method: f.Code.Method, Undecoded: true}, err)
 }
 
 // protected yields what an explicit frame holds.
@@ -351,9 +359,18 @@ func (s *rootScan) live(f *Frame, state codeinfo.FrameState) error {
 	if err := s.w.code.DecodeGCInfo(&s.decoder, f.Code); err != nil {
 		return err
 	}
+	q := codeinfo.Query{Offset: f.Code.Offset, State: state, ABI: s.abi}
 	var err error
-	s.slots, err = s.decoder.LiveSlots(s.slots, codeinfo.Query{Offset: f.Code.Offset, State: state, ABI: s.abi})
+	if s.slots, err = s.decoder.LiveSlots(s.slots, q); err == nil && s.between(f, state) && !s.decoder.Records(q) {
+		s.unrecorded = target.Unsupportedf("the thread stands where the compiler recorded none of them: a collection would let it run on")
+	}
 	return err
+}
+
+// between reports whether f may be at an instruction where no collection could find it: the first frame of
+// a thread that runs in cooperative mode.
+func (s *rootScan) between(f *Frame, state codeinfo.FrameState) bool {
+	return s.index == 0 && s.thread.Cooperative && state&^codeinfo.ActiveFrame == 0 && !f.AtException
 }
 
 // root reads a slot.

@@ -56,7 +56,7 @@ func NewNativeWalker(t target.Target, mem target.Memory) *Walker {
 type WalkOptions struct {
 	Native bool // activations of native code too
 	// Now begins at the registers given also for the thread that raised the exception
-	// that the dump was written for.
+	// that the dump was written for, and leaves native code on top by explicit frames alone.
 	Now bool
 }
 
@@ -65,6 +65,9 @@ type WalkOptions struct {
 // each before the managed activation that holds it, as SOS lists them. An
 // explicit frame of an unmanaged call stands twice: once for the unmanaged
 // code, with the registers of the thread, and once in its method.
+//
+// A thread in cooperative mode may run native code that managed code called without an explicit frame, or
+// that handles a signal which interrupted managed code. The walk begins with that managed code then.
 //
 // t is nil for a thread that never ran managed code of the runtime: its stack has
 // native activations alone.
@@ -87,7 +90,8 @@ func (w *Walker) Walk(ctx context.Context, t *dac.Thread, regs target.Registers,
 			t = new(dac.Thread)
 		}
 		at, exception := w.start(ctx, t, &regs, o)
-		s := &walk{ctx: ctx, w: w, thread: t, options: o, yield: yield, exception: exception, cur: w.unwinder.Cursor(stackOf(t, at))}
+		s := &walk{ctx: ctx, w: w, thread: t, options: o, yield: yield, exception: exception, cur: w.unwinder.Cursor(stackOf(t, at)),
+			enter: !o.Native && !o.Now}
 		s.begin(at, false)
 	}
 }
@@ -127,7 +131,9 @@ type walk struct {
 	blind     bool        // native code is not unwound any further: the explicit frames lead on
 	runs      bool        // each run of native code is yielded as one activation
 	stopped   bool
-	exception bool // the next frame is the first of a walk from an exception
+	exception bool  // the next frame is the first of a walk from an exception
+	enter     bool  // native code on top is left for the managed code that called it without an explicit frame
+	lost      error // why that could not be told, for the next frame
 	count     int
 	last      *Frame // not yielded yet: the end of the walk may have to be noted in it
 	slot      Frame
@@ -147,6 +153,9 @@ func (s *walk) begin(regs *target.Registers, seeded bool) {
 		}
 	}
 	s.lookup()
+	if s.enter {
+		s.enterManaged()
+	}
 	s.run()
 }
 
@@ -228,8 +237,30 @@ func (s *walk) stepManaged() (bool, error) {
 		return false, err
 	}
 	s.at = caller
-	s.lookup()
+	if s.lookup(); !s.managed {
+		s.unhijack()
+	}
 	return true, nil
+}
+
+// unhijack goes to the managed code that a method returns to whose return address the runtime has
+// replaced: it lies right below where the caller's stack begins, where calls push it.
+func (s *walk) unhijack() {
+	sp, ok := s.at.Regs.SP()
+	processor, err := s.at.Regs.Arch.Processor()
+	if !ok || err != nil || processor.ReturnAddressSize == 0 {
+		return
+	}
+	ip, ok := s.w.rt.HijackedReturn(s.thread, sp-target.Addr(processor.ReturnAddressSize))
+	if !ok {
+		return
+	}
+	was := s.at
+	s.at.Regs.SetIP(ip)
+	if s.lookup(); !s.managed {
+		s.at = was
+		s.lookup()
+	}
 }
 
 // stepNative leaves native code: by unwinding it where native frames are
@@ -250,7 +281,9 @@ func (s *walk) stepNative() (bool, error) {
 		}
 	}
 	if !s.hasFrame {
-		return false, errors.Join(s.frameErr, s.codeErr)
+		lost := s.lost
+		s.lost = nil
+		return false, errors.Join(s.frameErr, s.codeErr, lost)
 	}
 	if !s.emitExplicit() {
 		return false, nil
@@ -268,7 +301,7 @@ func (s *walk) leaveByFrame() (bool, error) {
 		was := s.at
 		s.at = caller
 		if s.lookup(); !s.managed {
-			s.at = was
+			s.at, err = was, s.codeErr
 		}
 		active = f.Kind == dac.FrameInlinedCall && s.managed
 		s.left = f.Addr
@@ -281,6 +314,7 @@ func (s *walk) leaveByFrame() (bool, error) {
 	if err != nil && !s.hasFrame {
 		return false, err
 	}
+	s.lost = err
 	return true, nil
 }
 
@@ -391,6 +425,7 @@ func (s *walk) emit(f Frame) bool {
 	}
 	s.slot = f
 	s.slot.AtException, s.exception = s.exception, false
+	s.slot.Lost, s.lost = s.lost, nil
 	s.last = &s.slot
 	return true
 }

@@ -112,6 +112,9 @@ func (s *stackLister) frames(t *Thread) iter.Seq2[*answer.Frame, error] {
 			if f.Err != nil {
 				s.gaps.Note(fmt.Errorf("stack of thread %#x ends at %#x: %w", t.OS.ID, uint64(f.SP), f.Err))
 			}
+			if f.Lost != nil {
+				s.gaps.Note(fmt.Errorf("stack of thread %#x: %w", t.OS.ID, f.Lost))
+			}
 			row := s.describer.Frame(&f)
 			row.OSID = t.OS.ID
 			for _, r := range refs.of[frameKey{f.IP, f.SP}] {

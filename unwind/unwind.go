@@ -180,6 +180,11 @@ func (c *Cursor) StepIn(f *Frame, code Code, least Trust) (bool, error) {
 		*f = next
 		return true, nil
 	}
+	if next = *f; c.signal(&next) && c.check(f, &next) == nil {
+		next.Code = code
+		*f = next
+		return true, nil
+	}
 	if least <= TrustFP && c.framePointer(f) || least <= TrustScan && c.scan(f) {
 		return true, nil
 	}

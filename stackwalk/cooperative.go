@@ -1,0 +1,122 @@
+package stackwalk
+
+import (
+	"fmt"
+
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/target"
+	"github.com/sosgo/sosgo/unwind"
+)
+
+// A thread in cooperative mode that runs native code need not have an explicit frame for it: managed code
+// calls some of the runtime's and the system's functions without one (FCalls, helpers of the compiler,
+// P/Invokes marked SuppressGCTransition), and a signal interrupts managed code where it stands, until its
+// handler has made one. What leads to the managed code then is native unwinding alone.
+
+// maxSignalSearch is how far above the stack pointer what a signal left is looked for, in bytes.
+const maxSignalSearch = 64 << 10
+
+// enterManaged goes to the managed code that the native code which the thread runs was called by, or
+// interrupted, if no explicit frame leads there. Where that can't be told, lost says so.
+func (s *walk) enterManaged() {
+	if s.managed || !s.thread.Cooperative || s.w.code == nil {
+		return
+	}
+	at, found, err := s.managedCaller()
+	if !found && err != nil {
+		if interrupted, ok := s.interruptedCode(); ok {
+			at, found = interrupted, true
+		}
+	}
+	if found {
+		s.at = at
+		s.lookup()
+		return
+	}
+	if err != nil && !s.framed() {
+		s.lost = fmt.Errorf("the native code that the thread runs can't be followed to what called it: %w", err)
+	}
+}
+
+// managedCaller unwinds native code to the managed code that called it. It reports false where an explicit
+// frame of that native code comes first, and with an error where the way can't be told.
+func (s *walk) managedCaller() (unwind.Frame, bool, error) {
+	at := s.at
+	for range maxRuntimeFrames {
+		trust := at.Trust
+		more, err := s.cur.Step(&at, unwind.TrustFP)
+		if err != nil {
+			return at, false, err
+		}
+		if !more {
+			return at, false, nil
+		}
+		at.Trust = min(at.Trust, trust)
+		sp, _ := at.Regs.SP()
+		if s.hasFrame && s.frame.Addr < sp && s.thread.Stack.Contains(sp) {
+			return at, false, nil
+		}
+		if s.isManaged(&at) {
+			return at, !s.framedIn(&at), nil
+		}
+	}
+	return at, false, target.Corruptf("more than %d native frames", maxRuntimeFrames)
+}
+
+// isManaged reports whether at is in managed code.
+func (s *walk) isManaged(at *unwind.Frame) bool {
+	ip, _ := at.Regs.IP()
+	info, err := s.w.code.MethodAt(ip)
+	return err == nil && info.Method != nil
+}
+
+// framedIn reports whether the next explicit frame is that of a call which at, in managed code, is making.
+func (s *walk) framedIn(at *unwind.Frame) bool {
+	if !s.hasFrame || s.frame.Kind != dac.FrameInlinedCall || !s.framed() {
+		return false
+	}
+	caller := *at
+	if more, err := s.cur.Step(&caller, unwind.TrustFP); err != nil || !more {
+		return true // the frame knows the same place
+	}
+	end, _ := caller.Regs.SP()
+	return s.frame.Addr < end
+}
+
+// framed reports whether the next explicit frame is of a kind that native code makes for itself, so that
+// it leads to its caller.
+func (s *walk) framed() bool {
+	if !s.hasFrame || s.frame.Kind == dac.FramePlain {
+		return false
+	}
+	regs := target.Registers{Arch: s.at.Regs.Arch}
+	how, err := s.w.rt.FrameCaller(&s.frame, &regs)
+	return err != nil || how != dac.CallerNone
+}
+
+// interruptedCode is the managed code that a signal interrupted whose handler can't be unwound, by the
+// shape of what the kernel left above the stack pointer. The thread must have been in it on its own stack,
+// above any explicit frame.
+func (s *walk) interruptedCode() (unwind.Frame, bool) {
+	sp, ok := s.at.Regs.SP()
+	if !ok {
+		return unwind.Frame{}, false
+	}
+	win := target.NewWindow(s.w.mem)
+	sp = (sp + 7) &^ 7
+	for a := sp; a < sp+maxSignalSearch; a += 8 {
+		if s.thread.Stack.Contains(sp) && !s.thread.Stack.Contains(a) || s.hasFrame && a >= s.frame.Addr && s.frame.Addr >= sp {
+			break
+		}
+		regs, ok := unwind.SignalContext(win, s.at.Regs.Arch, a)
+		if !ok {
+			continue
+		}
+		at := unwind.Frame{Regs: regs, Trust: unwind.TrustScan, Exact: true}
+		then, _ := regs.SP()
+		if s.thread.Stack.Contains(then) && (!s.hasFrame || then <= s.frame.Addr) && s.isManaged(&at) && !s.framedIn(&at) {
+			return at, true
+		}
+	}
+	return unwind.Frame{}, false
+}

@@ -1,0 +1,263 @@
+package stackwalk_test
+
+import (
+	"encoding/binary"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/dump"
+	"github.com/sosgo/sosgo/internal/layout"
+	"github.com/sosgo/sosgo/internal/testdump"
+	"github.com/sosgo/sosgo/stackwalk"
+	"github.com/sosgo/sosgo/target"
+	"github.com/sosgo/sosgo/unwind"
+)
+
+// cooperative is a process of which one thread runs in cooperative mode, in native code without an explicit frame.
+type cooperative struct {
+	raiser
+	rt      *dac.Runtime
+	thread  dac.Thread
+	managed []stackwalk.Frame // of the thread, as long as it was in an unmanaged call
+}
+
+func openCooperative(t *testing.T, name string) *cooperative {
+	raw, err := dump.Open(testdump.Open(t, name).Case.Path, dump.Options{})
+	require.NoError(t, err)
+	t.Cleanup(func() { raw.Close() })
+	c := &cooperative{raiser: raiser{Target: raw, x: &target.Exception{}, words: map[target.Addr]uint64{}}}
+	c.rt, err = dac.Find(c, c, nil)[0].Open()
+	require.NoError(t, err)
+	list, err := c.rt.Threads()
+	require.NoError(t, err)
+	c.thread = list[0] // sleeps
+	for _, th := range raw.Threads() {
+		if th.ID != c.thread.OSID {
+			continue
+		}
+		for f := range stackwalk.NewWalker(c.rt).Walk(t.Context(), &c.thread, th.Registers, stackwalk.WalkOptions{}) {
+			if f.Kind == stackwalk.FrameManaged {
+				c.managed = append(c.managed, f)
+			}
+		}
+	}
+	require.Greater(t, len(c.managed), 2)
+	c.thread.Cooperative, c.thread.Frame = true, 0
+	return c
+}
+
+// ReadMemory has the whole stack, which canned dumps do not, and the words.
+func (c *cooperative) ReadMemory(b []byte, a target.Addr) (int, error) {
+	n, err := c.Target.ReadMemory(b, a)
+	if err != nil && c.thread.Stack.Contains(a) && a+target.Addr(len(b)) <= c.thread.Stack.End {
+		clear(b[n:])
+		n, err = len(b), nil
+	}
+	for at, v := range c.words {
+		for i, by := range binary.LittleEndian.AppendUint64(nil, v) {
+			if off := at + target.Addr(i) - a; off < target.Addr(n) {
+				b[off] = by
+			}
+		}
+	}
+	return n, err
+}
+
+// walk is the thread's managed frames from given registers on, and the first frame.
+func (c *cooperative) walk(t *testing.T, regs target.Registers, o stackwalk.WalkOptions) (sps []target.Addr, first stackwalk.Frame) {
+	n := 0
+	for f := range stackwalk.NewWalker(c.rt).Walk(t.Context(), &c.thread, regs, o) {
+		if n++; n == 1 {
+			first = f
+		}
+		if f.Kind == stackwalk.FrameManaged {
+			sps = append(sps, f.SP)
+		}
+	}
+	return sps, first
+}
+
+// sps are the stack pointers of the managed frames from the i-th on.
+func (c *cooperative) sps(i int) (out []target.Addr) {
+	for _, f := range c.managed[i:] {
+		out = append(out, f.SP)
+	}
+	return out
+}
+
+// signal leaves at a what the kernel leaves of f for a signal's handler.
+func (c *cooperative) signal(a target.Addr, f *stackwalk.Frame) {
+	for off := target.Addr(0); off < 304; off += 8 {
+		c.words[a+off] = 0
+	}
+	for i, r := range [...]target.Reg{target.R8, target.R9, target.R10, target.R11, target.R12, target.R13, target.R14, target.R15, target.RDI,
+		target.RSI, target.RBP, target.RBX, target.RDX, target.RAX, target.RCX, target.RSP, target.RIP} {
+		v, _ := f.Regs.Get(r)
+		c.words[a+40+8*target.Addr(i)] = v
+	}
+	c.words[a], c.words[a+184], c.words[a+224] = 7, 0x2b<<48|0x33, uint64(a+0x200)&^63
+}
+
+// registers of native code without unwind data.
+func native(sp, fp target.Addr) target.Registers {
+	r := target.Registers{Arch: target.ArchAMD64}
+	r.SetIP(0x7fff00001000)
+	r.SetSP(sp)
+	if fp != 0 {
+		r.SetFP(fp)
+	}
+	return r
+}
+
+// TestSignalFrames: the walk of a thread that handles a signal begins with the managed code that this
+// interrupted, with all of its registers; found by the instructions that the handler returns to, or by the shape of
+// what the kernel left alone.
+func TestSignalFrames(t *testing.T) {
+	for _, name := range []string{"net10-zoo", "net8-zoo", "net31-zoo"} {
+		c := openCooperative(t, name)
+		f := &c.managed[1]
+		at := f.SP - 0x400&^15
+		c.signal(at, f)
+
+		got, first := c.walk(t, native(at-0x80, 0), stackwalk.WalkOptions{})
+		assert.Equal(t, c.sps(1), got, name)
+		assert.True(t, first.Exact, name)
+		assert.Equal(t, unwind.TrustScan, first.Trust, "%s: no code proves it", name)
+		assert.NoError(t, first.Lost)
+		want, _ := f.Regs.Get(target.RBX)
+		rbx, ok := first.Regs.Get(target.RBX)
+		assert.True(t, ok)
+		assert.Equal(t, want, rbx)
+
+		regs := native(at, 0)
+		code := at - 0x40 // mov $15, %rax; syscall
+		c.words[code], c.words[code+8] = 0x0f0000000fc0c748, 0x05
+		regs.SetIP(code)
+		got, first = c.walk(t, regs, stackwalk.WalkOptions{})
+		assert.Equal(t, c.sps(1), got, name)
+		assert.Equal(t, unwind.TrustUnwind, first.Trust, name)
+		got, first = c.walk(t, regs, stackwalk.WalkOptions{Native: true})
+		assert.Equal(t, c.sps(1), got, "%s: native frames too", name)
+		assert.Equal(t, stackwalk.FrameNative, first.Kind)
+		got, _ = c.walk(t, regs, stackwalk.WalkOptions{Now: true})
+		assert.Empty(t, got, "%s: as SOS", name)
+
+		c.words[at+184] = 0 // no selectors: what lies there is something else
+		got, first = c.walk(t, native(at-0x80, 0), stackwalk.WalkOptions{})
+		assert.Empty(t, got, name)
+		assert.ErrorContains(t, first.Err, "can't be followed", name)
+	}
+}
+
+// TestCallsWithoutFrames: managed code that called native code without an explicit frame is found by unwinding. Where
+// that can't be done its frames and references are not left out in silence, but for threads in preemptive mode, which
+// always have a frame.
+func TestCallsWithoutFrames(t *testing.T) {
+	for _, name := range []string{"net10-zoo", "net8-zoo", "net31-zoo"} {
+		c := openCooperative(t, name)
+		f := &c.managed[1]
+		fp := f.SP - 0x10
+		old, _ := f.Regs.FP()
+		c.words[fp], c.words[fp+8] = uint64(old), uint64(f.IP)
+
+		regs := native(fp-0x100, fp)
+		got, first := c.walk(t, regs, stackwalk.WalkOptions{})
+		assert.Equal(t, c.sps(1), got, name)
+		assert.Equal(t, unwind.TrustFP, first.Trust, name)
+		assert.False(t, first.Exact, name)
+		got, _ = c.walk(t, regs, stackwalk.WalkOptions{Now: true})
+		assert.Empty(t, got, "%s: as SOS", name)
+
+		c.words[fp+8] = 0
+		roots := func() (errs []error) {
+			for r, err := range stackwalk.NewWalker(c.rt).Roots(t.Context(), &c.thread, regs) {
+				if err != nil && r.Frame == 0 {
+					errs = append(errs, err)
+				}
+			}
+			return errs
+		}
+		got, first = c.walk(t, regs, stackwalk.WalkOptions{})
+		assert.Empty(t, got, name)
+		assert.ErrorContains(t, first.Err, "can't be followed", name)
+		assert.NotEmpty(t, roots(), name)
+		c.thread.Cooperative = false
+		_, first = c.walk(t, regs, stackwalk.WalkOptions{})
+		assert.NoError(t, first.Err, name)
+		assert.Empty(t, roots(), name)
+	}
+}
+
+// TestReplacedReturnAddress: a return address that the runtime replaced, to stop the thread when the method returns, is
+// the one that the Thread keeps.
+func TestReplacedReturnAddress(t *testing.T) {
+	for _, name := range []string{"net10-zoo", "net8-zoo", "net31-zoo"} {
+		c := openCooperative(t, name)
+		leaf, caller := &c.managed[0], &c.managed[1]
+		slot := caller.SP - 8
+		kept := c.thread.Addr + 0x80
+		was, err := target.Uint64(c, slot)
+		require.NoError(t, err)
+		require.Equal(t, uint64(caller.IP), was)
+		c.words[slot] = 0x7fff00001000 // the stub
+		got, _ := c.walk(t, leaf.Regs, stackwalk.WalkOptions{})
+		assert.Equal(t, c.sps(0)[:1], got, name)
+
+		c.words[kept], c.words[kept+8] = was, uint64(slot)
+		c.thread.State |= dac.ThreadHijacked
+		got, _ = c.walk(t, leaf.Regs, stackwalk.WalkOptions{})
+		assert.Equal(t, c.sps(0), got, name)
+		c.words[kept] = 0x1000 // no managed code
+		got, _ = c.walk(t, leaf.Regs, stackwalk.WalkOptions{})
+		assert.Equal(t, c.sps(0)[:1], got, name)
+	}
+}
+
+// TestRedirectedThread: a thread that the runtime stopped where it was has all its registers in the CONTEXT that a
+// ResumableFrame names; without the CONTEXT the frames and references before the next explicit frame are not left out in
+// silence.
+func TestRedirectedThread(t *testing.T) {
+	for _, name := range []string{"net10-zoo", "net8-zoo", "net31-zoo", "win-net6-zoo"} {
+		c := openCooperative(t, name)
+		f := &c.managed[1]
+		off, err := c.rt.Layout().Offset("ResumableFrame", "TargetContextPtr")
+		require.NoError(t, err, name)
+		id, err := c.rt.Layout().Uint("ResumableFrameIdentifier")
+		if err != nil { // before 10 the vtable tells the class
+			a, err := c.rt.Layout().(*layout.Layout).VTable("ResumableFrame")
+			require.NoError(t, err, name)
+			id = uint64(a)
+		}
+		frame, context := f.SP-0x800&^15, f.SP-0x700&^15
+		next, err := c.rt.Layout().Offset("Frame", "Next")
+		require.NoError(t, err)
+		c.words[frame], c.words[frame+target.Addr(next)], c.words[frame+target.Addr(off)] = id, ^uint64(0), uint64(context)
+		for _, r := range target.AMD64.Context.Registers {
+			if v, _ := f.Regs.Get(r.Reg); r.Size == 8 {
+				c.words[context+target.Addr(r.Offset)] = v
+			}
+		}
+		c.thread.Frame = frame
+		regs := native(frame-0x100, 0)
+		got, first := c.walk(t, regs, stackwalk.WalkOptions{})
+		assert.Equal(t, c.sps(1), got, name)
+		assert.Equal(t, stackwalk.FrameExplicit, first.Kind)
+		assert.NoError(t, first.Lost, name)
+
+		// Another frame is next, and the CONTEXT is not in the dump.
+		lower := frame + 0x40
+		c.words[frame+target.Addr(next)], c.words[frame+target.Addr(off)] = uint64(lower), 0x10
+		c.words[lower], c.words[lower+target.Addr(next)], c.words[lower+target.Addr(off)] = id, ^uint64(0), uint64(context)
+		var lost []error
+		for f := range stackwalk.NewWalker(c.rt).Walk(t.Context(), &c.thread, regs, stackwalk.WalkOptions{}) {
+			if f.Lost != nil {
+				lost = append(lost, f.Lost)
+			}
+		}
+		require.Len(t, lost, 1, name)
+		assert.ErrorContains(t, lost[0], "ResumableFrame")
+	}
+}

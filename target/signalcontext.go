@@ -1,0 +1,106 @@
+package target
+
+import (
+	"bytes"
+	"encoding/binary"
+)
+
+// A SignalContext says how Linux leaves the registers of code that a signal interrupted on the stack of
+// the handler: as a struct ucontext (include/uapi/asm-generic/ucontext.h; arch/*/include/uapi/asm/sigcontext.h),
+// to which the handler returns by a few instructions of the C library or of the vDSO. All offsets are in bytes.
+type SignalContext struct {
+	Size int // as far as it is read
+	// Return is the code that a handler returns to, and AboveSP where the ucontext is from the stack
+	// pointer on that it has there.
+	Return  []byte
+	AboveSP int
+
+	registers []ContextRegister
+	shaped    func(b []byte, at Addr) bool // what the processor's part has beside the registers
+}
+
+// SignalContext is that of the processor, nil where it is not known.
+func (a Arch) SignalContext() *SignalContext {
+	switch a {
+	case ArchAMD64:
+		return signalContextAMD64
+	case ArchARM64:
+		return signalContextARM64
+	}
+	return nil
+}
+
+// The head of every ucontext: flags, the context to go on with (which the kernel leaves null), and the
+// alternate stack at the time.
+const (
+	ucFlags, ucLink, ucStackFlags = 0, 8, 24
+
+	ucStackMask = 3 | 1<<31 // SS_ONSTACK, SS_DISABLE, SS_AUTODISARM
+)
+
+var (
+	signalContextAMD64 = &SignalContext{
+		Size:      296,
+		Return:    []byte{0x48, 0xc7, 0xc0, 15, 0, 0, 0, 0x0f, 0x05}, // mov $15, %rax; syscall
+		registers: signalRegistersAMD64(),
+		shaped:    shapedAMD64,
+	}
+	signalContextARM64 = &SignalContext{
+		Size:      472,
+		Return:    []byte{0x68, 0x11, 0x80, 0xd2, 0x01, 0, 0, 0xd4}, // mov x8, #139; svc #0
+		AboveSP:   128,                                              // a siginfo_t is first
+		registers: signalRegistersARM64(),
+		shaped:    shapedARM64,
+	}
+)
+
+// signalRegistersAMD64 is the struct sigcontext behind the head.
+func signalRegistersAMD64() []ContextRegister {
+	var out []ContextRegister
+	for i, r := range [...]Reg{R8, R9, R10, R11, R12, R13, R14, R15, RDI, RSI, RBP, RBX, RDX, RAX, RCX, RSP, RIP, EFLAGS} {
+		out = append(out, ContextRegister{Reg: r, Offset: 40 + 8*i, Size: 8})
+	}
+	return out
+}
+
+// shapedAMD64: the selectors of 64-bit programs, the floating-point state right behind the frame on its
+// 64-byte boundary, or none, and eight reserved words.
+func shapedAMD64(b []byte, at Addr) bool {
+	const userCode, userData = 0x33, 0x2b
+	cs, ss := binary.LittleEndian.Uint16(b[184:]), binary.LittleEndian.Uint16(b[190:])
+	float := Addr(binary.LittleEndian.Uint64(b[224:]))
+	return binary.LittleEndian.Uint64(b[ucFlags:])>>3 == 0 && cs == userCode && (ss == userData || ss == 0) &&
+		(float == 0 || float%64 == 0 && float > at && float-at < 1<<12) && bytes.Count(b[232:296], []byte{0}) == 64
+}
+
+// signalRegistersARM64 is the struct sigcontext behind the head and the signals that were blocked.
+func signalRegistersARM64() []ContextRegister {
+	var out []ContextRegister
+	for r := ARM64X0; r <= ARM64CPSR; r++ {
+		out = append(out, ContextRegister{Reg: r, Offset: 184 + 8*int(r-ARM64X0), Size: 8})
+	}
+	return out
+}
+
+// shapedARM64: the first of the records that follow is that of the floating-point registers.
+func shapedARM64(b []byte, _ Addr) bool {
+	const floatMagic, floatSize = 0x46508001, 528
+	return binary.LittleEndian.Uint64(b[ucFlags:]) == 0 && binary.LittleEndian.Uint32(b[464:]) == floatMagic &&
+		binary.LittleEndian.Uint32(b[468:]) == floatSize
+}
+
+// Registers are the registers of the ucontext at an address, of which b are the bytes. It reports
+// false where b has not the shape of one.
+func (c *SignalContext) Registers(arch Arch, b []byte, at Addr) (Registers, bool) {
+	if len(b) < c.Size || at%8 != 0 || binary.LittleEndian.Uint64(b[ucLink:]) != 0 ||
+		binary.LittleEndian.Uint32(b[ucStackFlags:])&^ucStackMask != 0 || !c.shaped(b, at) {
+		return Registers{}, false
+	}
+	out := Registers{Arch: arch}
+	for _, r := range c.registers {
+		out.Set(r.Reg, binary.LittleEndian.Uint64(b[r.Offset:]))
+	}
+	ip, _ := out.IP()
+	sp, _ := out.SP()
+	return out, ip != 0 && sp != 0 && sp%8 == 0
+}

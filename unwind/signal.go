@@ -1,0 +1,43 @@
+package unwind
+
+import (
+	"bytes"
+
+	"github.com/sosgo/sosgo/target"
+)
+
+// signal makes f, the code that a signal's handler returns to, the code that the signal interrupted,
+// where no unwind data tell it: those C libraries have none of which musl is one, and a core without the
+// pages of files has none at all. The instructions prove it; where the dump lacks them, the shape of
+// what the kernel left at the stack pointer does.
+func (c *Cursor) signal(f *Frame) bool {
+	layout := f.Regs.Arch.SignalContext()
+	ip, known := f.Regs.IP()
+	sp, ok := f.Regs.SP()
+	if layout == nil || !known || !ok {
+		return false
+	}
+	if code, err := target.Bytes(c.u.mem, ip, len(layout.Return)); err == nil && !bytes.Equal(code, layout.Return) {
+		return false
+	}
+	regs, ok := SignalContext(c.win, f.Regs.Arch, sp+target.Addr(layout.AboveSP))
+	if !ok {
+		return false
+	}
+	f.Regs, f.Trust, f.Exact, f.Err = regs, TrustUnwind, true, nil
+	return true
+}
+
+// SignalContext reads the registers of the code that a signal interrupted from what the kernel left at a.
+// It reports false where nothing of its shape lies there.
+func SignalContext(w *target.Window, arch target.Arch, a target.Addr) (target.Registers, bool) {
+	layout := arch.SignalContext()
+	if layout == nil {
+		return target.Registers{}, false
+	}
+	b, err := w.Bytes(a, layout.Size)
+	if err != nil {
+		return target.Registers{}, false
+	}
+	return layout.Registers(arch, b, a)
+}
