@@ -162,6 +162,7 @@ type chunk struct {
 	mt, next   target.Addr
 	typ        *dac.MethodTable // nil where the dump lacks the proof that mt is one
 	typErr     error            // why
+	exact      bool             // the type is not canonical: it has methods of its own only as instances
 	count      int              // of methods
 	tokenRange uint16
 	b          []byte // the methods
@@ -181,9 +182,7 @@ func (r *Reader) readChunk(l *members, a target.Addr) (*chunk, error) {
 	if err != nil && !errors.Is(err, target.ErrNotInDump) {
 		return nil, err
 	}
-	if err == nil && mt.Canonical != mt.Addr {
-		return nil, target.Corruptf("chunk %016x of %016x, which is not canonical", uint64(a), uint64(c.mt))
-	}
+	c.exact = err == nil && mt.Canonical != mt.Addr
 	c.typ, c.typErr = mt, err
 	c.b, err = target.Bytes(r.mem, a+target.Addr(o.HeaderSize), size)
 	return c, err
@@ -210,6 +209,9 @@ func (c *chunk) method(a target.Addr) (*MethodDesc, error) {
 	m.Size = c.layout.size(m)
 	if c.layout.baseSizes[m.Kind] == 0 || m.Size > len(b) || int(b[o.ChunkIndex])*mdAlignment != off {
 		return nil, target.Corruptf("method %016x: flags %#x, chunk index %d", uint64(a), m.Flags, b[o.ChunkIndex])
+	}
+	if c.exact && m.Kind != MethodInstantiated { // the methods of shared code are the canonical type's
+		return nil, target.Corruptf("method %016x of %016x, which is not canonical", uint64(a), uint64(c.mt))
 	}
 	return m, nil
 }
