@@ -115,7 +115,14 @@ func (f *nameFormatter) typeDesc(a target.Addr, depth int) error {
 		f.b.WriteString(map[metadata.ElementType]string{metadata.ElementPtr: "*", metadata.ElementByRef: "&",
 			metadata.ElementSZArray: "[]", metadata.ElementArray: "[,]"}[et])
 	case metadata.ElementVar, metadata.ElementMVar:
-		f.b.WriteString(f.typeVar(a))
+		name, err := f.typeVar(a)
+		if err != nil {
+			if depth == 0 {
+				return err
+			}
+			name = "?" // it is worth less than the type that it stands in
+		}
+		f.b.WriteString(name)
 	case metadata.ElementFnPtr:
 		f.b.WriteString("(FNPTR)")
 	default:
@@ -124,31 +131,26 @@ func (f *nameFormatter) typeDesc(a target.Addr, depth int) error {
 	return nil
 }
 
-// typeVar is the name of a type parameter; it is worth less than the type it
-// stands in, so that one without metadata is a question mark.
-func (f *nameFormatter) typeVar(a target.Addr) string {
+// typeVar is the name of a type parameter.
+func (f *nameFormatter) typeVar(a target.Addr) (string, error) {
 	rd := layout.Reader{Mem: f.r.mem, Base: a}
 	module, token := rd.Ptr(f.r.off.TypeVar.Module), metadata.Token(rd.U32(f.r.off.TypeVar.Token))
 	if rd.Err != nil {
-		return "?"
+		return "", rd.Err
 	}
 	m, err := f.r.TrustedModule(module)
 	if err != nil {
-		return "?"
+		return "", err
 	}
 	md, err := m.Metadata()
 	if err != nil {
-		return "?"
+		return "", err
 	}
 	row, err := md.GenericParam(token.Row())
 	if err != nil {
-		return "?"
+		return "", err
 	}
-	name, err := md.String(row.Name)
-	if err != nil {
-		return "?"
-	}
-	return name
+	return md.String(row.Name)
 }
 
 func (f *nameFormatter) array(mt *MethodTable, depth int) error {
@@ -365,8 +367,14 @@ func cutArity(name string) (string, int) {
 	return name[:i], n
 }
 
+// dynamicClass is the name of a type without a definition, which a module has for methods that belong to no class.
+const dynamicClass = "(dynamicClass)"
+
 // definitionName is the full name of the type's definition in metadata.
 func (r *Runtime) definitionName(mt *MethodTable) (string, error) {
+	if mt.Token.Row() == 0 {
+		return dynamicClass, nil
+	}
 	m, err := r.TrustedModule(mt.Module)
 	if err != nil {
 		return "", err
