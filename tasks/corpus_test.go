@@ -135,6 +135,34 @@ func TestAsyncStacks(t *testing.T) {
 	assert.Len(t, stacks(t, collect(t, testdump.Open(t, "net10-async").Dump), tasks.StackOptions{Type: "Gated"}), 1)
 }
 
+// TestFields: the fields of state machines and tasks are where their values are, those that are structs too, and an array says
+// how long it is. SOS prints for a struct an address 8 bytes behind it.
+func TestFields(t *testing.T) {
+	const scenario = "Debuggee.AsyncWork.Scenario"
+	d := testdump.Open(t, "net10-async")
+	points, arrays := 0, 0
+	for _, s := range stacks(t, collect(t, d.Dump), tasks.StackOptions{Fields: true}) {
+		for i := range s.Frames {
+			f := &s.Frames[i]
+			for _, x := range f.Fields {
+				switch {
+				case f.AsyncPlace != nil && f.Method.S == scenario+".Locals" && x.Name.S == "<point>5__2":
+					word, err := target.Uint64(d.Memory(), x.Address)
+					require.NoError(t, err)
+					assert.Equal(t, uint64(52<<32|51), word, "X and Y of the point")
+					points++
+				case x.Name.S == "m_tasks" && f.AsyncPlace == nil:
+					require.NotNil(t, x.Array, "a WhenAll's tasks")
+					assert.Equal(t, answer.AsyncArray{Element: answer.Text{S: "System.Threading.Tasks.Task<System.Int32>"}, Length: 2}, *x.Array)
+					arrays++
+				}
+			}
+		}
+	}
+	assert.Equal(t, 1, points)
+	assert.NotZero(t, arrays)
+}
+
 // TestStackScenario: one async method blocks its thread and another thread blocks on its task, in all versions and on both
 // systems.
 func TestStackScenario(t *testing.T) {

@@ -423,7 +423,7 @@ func (r *Reader) field(g *answer.Gaps, f *objects.Field, at target.Addr) answer.
 	out.MethodTable = answer.Of(f.TypeHandle())
 	g.Note(v.Err())
 	out.Stored = v.Stored()
-	if v.Kind() != objects.KindReference || v.IsNull() || f.ElementType != metadata.ElementSZArray {
+	if v.Kind() != objects.KindReference || v.IsNull() || !strings.HasSuffix(out.Type.S, "[]") { // a FieldDesc does not tell arrays from other objects
 		return out
 	}
 	o, err := v.Object()
