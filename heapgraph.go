@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -19,6 +20,11 @@ import (
 // shared by all; Jobs of 0 stands for Options.Jobs. It is closed with the dump.
 func (v *View) Graph(ctx context.Context, o graph.Options) (*graph.Graph, error) {
 	return v.graph.Get(func() (*graph.Graph, error) {
+		ctx, done, err := v.dump.users.Use(ctx)
+		if err != nil {
+			return nil, err
+		}
+		defer done()
 		h, err := v.Heap()
 		if err != nil {
 			return nil, err
@@ -67,6 +73,11 @@ func (v *View) keep() (*graph.Keep, error) {
 
 // Holders answers what holds objects, by the Graph, which is built with o if nobody has yet.
 func (v *View) Holders(ctx context.Context, o graph.Options) (*graph.Holders, error) {
+	ctx, done, err := v.dump.users.Use(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
 	g, err := v.Graph(ctx, o)
 	if err != nil {
 		return nil, err
@@ -86,8 +97,9 @@ func (v *View) Holders(ctx context.Context, o graph.Options) (*graph.Holders, er
 // must not be found again by who uses the dump when it is closed, for to touch it ends the process.
 func (d *Dump) closeGraphs() {
 	d.mu.Lock()
-	defer d.mu.Unlock()
-	for _, v := range d.views {
+	views := slices.Collect(maps.Values(d.views))
+	d.mu.Unlock()
+	for _, v := range views {
 		if g, ok := v.graph.Take(); ok {
 			g.Close()
 		}

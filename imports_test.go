@@ -23,7 +23,7 @@ var update = flag.Bool("update", false, "write the drawing of the imports anew i
 // layers are the floors of the building, from the ground up. A package imports
 // what is on its own floor or below.
 var layers = []struct{ name, packages string }{
-	{"words", "target answer internal/cursor internal/lazy internal/limits internal/workers"},
+	{"words", "target answer internal/cursor internal/inuse internal/lazy internal/limits internal/workers"},
 	{"bytes", "internal/memmap internal/mmapfile internal/offheap internal/arrayfile internal/digraph internal/outfile internal/sandbox internal/teb hexdump"},
 	{"containers", "minidump elfcore dump"},
 	{"formats", "image metadata codeinfo unwind internal/bundle internal/layout internal/modfiles internal/symstore"},

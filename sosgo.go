@@ -64,6 +64,7 @@ import (
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/dump"
 	"github.com/sosgo/sosgo/image"
+	"github.com/sosgo/sosgo/internal/inuse"
 	"github.com/sosgo/sosgo/internal/lazy"
 	"github.com/sosgo/sosgo/internal/modfiles"
 	"github.com/sosgo/sosgo/target"
@@ -143,6 +144,7 @@ type Dump struct {
 
 	life     context.Context // ends when the dump is closed
 	end      context.CancelFunc
+	users    *inuse.Gate // who builds a graph
 	runtimes lazy.Value[[]*dac.Instance]
 	witness  lazy.Value[[]*dac.Runtime]
 
@@ -190,6 +192,7 @@ func newDump(f *dump.File, o Options) *Dump {
 	}
 	d := &Dump{file: f, options: o, views: map[*dac.Instance]*View{}}
 	d.life, d.end = context.WithCancel(context.Background())
+	d.users = inuse.New(errClosed)
 	d.files = d.moduleFiles()
 	d.mem = image.Complete(f, d.files.Found, d.files.Bundled)
 	d.read = d.mem
@@ -199,9 +202,13 @@ func newDump(f *dump.File, o Options) *Dump {
 	return d
 }
 
-// Close releases the dump.
+// errClosed is about a dump behind Close.
+var errClosed = target.Unsupportedf("the dump is closed")
+
+// Close releases the dump. Who builds a graph of its objects, or asks one (graph.Graph.Use), is stopped with an error and waited for.
 func (d *Dump) Close() error {
 	d.end()
+	d.users.Close()
 	d.closeGraphs()
 	return errors.Join(d.files.Close(), d.file.Close())
 }

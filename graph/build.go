@@ -11,6 +11,7 @@ import (
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/digraph"
+	"github.com/sosgo/sosgo/internal/inuse"
 	"github.com/sosgo/sosgo/internal/limits"
 	"github.com/sosgo/sosgo/internal/offheap"
 	"github.com/sosgo/sosgo/target"
@@ -375,6 +376,7 @@ func (b *builder) graph() *Graph {
 	a.rare.Shrink(len(a.rare.Slice()))
 	g := &Graph{h: b.h, budget: b.budget, index: b.x, objects: int(b.objects), arrays: *a, size: a.sizes.Slice(), typ: a.types.Slice(), rare: a.rare.Slice(),
 		huge: b.huge, types: b.types, sources: b.r.Sources}
+	g.users = inuse.New(errClosed)
 	g.rows = digraph.Graph{Offsets: a.offsets.Slice(), Targets: a.targets.Slice()[:b.edges]}
 	g.takeRoots(b)
 	g.stats = b.stats

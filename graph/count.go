@@ -22,6 +22,11 @@ type typeCount struct {
 // CountLive counts the objects that live, and that f chooses by type and size, by type, without a look at the heap:
 // what Heap.Stats counts that f chooses and LiveStarts knows. The types are in the order of their first such objects.
 func (g *Graph) CountLive(ctx context.Context, f *heap.Filter) (heap.Stats, error) {
+	ctx, done, err := g.Use(ctx)
+	if err != nil {
+		return heap.Stats{}, err
+	}
+	defer done()
 	live, err := g.Live(ctx)
 	if err != nil {
 		return heap.Stats{}, err
@@ -32,6 +37,11 @@ func (g *Graph) CountLive(ctx context.Context, f *heap.Filter) (heap.Stats, erro
 // CountTypes counts all objects by type, without a look at the heap: what Heap.Stats counts but free blocks. The
 // types are in the order of their first objects.
 func (g *Graph) CountTypes(ctx context.Context) (heap.Stats, error) {
+	ctx, done, err := g.Use(ctx)
+	if err != nil {
+		return heap.Stats{}, err
+	}
+	defer done()
 	return g.countTypes(ctx, nil, &heap.Filter{})
 }
 
@@ -102,6 +112,11 @@ type GenerationCount struct{ Objects, Size uint64 }
 
 // CountGenerations counts all objects by heap.Generation.
 func (g *Graph) CountGenerations(ctx context.Context) (counts [heap.GenerationUnknown + 1]GenerationCount, err error) {
+	ctx, done, err := g.Use(ctx)
+	if err != nil {
+		return counts, err
+	}
+	defer done()
 	runs, err := g.generationRuns(ctx)
 	if err != nil {
 		return counts, err

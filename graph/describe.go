@@ -22,6 +22,11 @@ func (x *Holders) DescribePath(ctx context.Context, g *answer.Gaps, nodes []Node
 
 // TypesBelow counts what n dominates by type, itself included: the top types with the largest size, 0 for all.
 func (x *Holders) TypesBelow(ctx context.Context, g *answer.Gaps, n Node, top int) ([]answer.TypeCount, error) {
+	ctx, done, err := x.g.Use(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
 	d, err := x.g.Dominators(ctx)
 	if err != nil {
 		return nil, err

@@ -10,7 +10,7 @@
 // Nodes are numbers: the objects in the order of their addresses, behind them the Sources,
 // which keep objects alive from outside of the heap (threads with their frames, handles,
 // static fields), and one root on which they all hang. A query costs no allocation and
-// may come from any number of goroutines. Close gives all memory back.
+// may come from any number of goroutines. Close gives all memory back, when nobody uses the graph any more (Graph.Use).
 //
 // A heap that is damaged, or not all in the dump, has a graph too. References that lead to no object
 // are counted by Fault and not followed; Stats.Warnings says what the graph lacks.

@@ -28,6 +28,11 @@ type Dominators struct {
 // a node, and at most 18 more while it works.
 func (g *Graph) Dominators(ctx context.Context) (*Dominators, error) {
 	return g.lazy.doms.Get(func() (*Dominators, error) {
+		ctx, done, err := g.Use(ctx)
+		if err != nil {
+			return nil, err
+		}
+		defer done()
 		if d, err := g.store.loadDominators(ctx, g); d != nil || err != nil {
 			return d, err
 		}
@@ -65,9 +70,8 @@ func (g *Graph) dominators(ctx context.Context) (*Dominators, error) {
 func (d *Dominators) free() {
 	d.tree.Free()
 	d.sums.Free()
-	if rows, err := d.children.Get(closed[*digraph.Graph]); err == nil {
-		rows.Free()
-	}
+	d.retained = nil
+	forget(&d.children, (*digraph.Graph).Free)
 }
 
 // addHuge adds what objects of 4 GB and more have beyond that, which 32 bits can't tell.
@@ -103,16 +107,33 @@ func (d *Dominators) Garbage() Node { return Node(d.g.Nodes()) }
 // Idom is the immediate dominator of n: of an object the object or Source without which it
 // would not live. It is n itself for the root and for Garbage, and Garbage for dead objects that no
 // single dead object owns.
-func (d *Dominators) Idom(n Node) Node { return d.tree.Idom[n] }
+func (d *Dominators) Idom(n Node) Node {
+	if int(n) >= len(d.tree.Idom) {
+		return NoNode
+	}
+	return d.tree.Idom[n]
+}
 
 // Retained is the size in bytes of all objects that n dominates, its own included: what
 // would be free if n were gone. Of the root it is all that lives, of Garbage all that does not.
-func (d *Dominators) Retained(n Node) uint64 { return d.retained[n] }
+func (d *Dominators) Retained(n Node) uint64 {
+	if int(n) >= len(d.retained) {
+		return 0
+	}
+	return d.retained[n]
+}
 
 // Children are the nodes that n immediately dominates, in the order of nodes. The first call
 // takes 8 bytes a node. The slice is the graph's own.
 func (d *Dominators) Children(ctx context.Context, n Node) ([]Node, error) {
-	rows, err := d.children.Get(func() (*digraph.Graph, error) { return d.tree.Children(ctx, d.g.lazy.options) })
+	rows, err := d.children.Get(func() (*digraph.Graph, error) {
+		ctx, done, err := d.g.Use(ctx)
+		if err != nil {
+			return nil, err
+		}
+		defer done()
+		return d.tree.Children(ctx, d.g.lazy.options)
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -166,6 +187,11 @@ func (d *Dominators) order(p Part) []uint32 {
 // ByType is what the objects of each type retain together, by TypeIndex: the sum over those
 // that no object of the same type dominates, for what others retain was counted with that one.
 func (d *Dominators) ByType(ctx context.Context, p Part) ([]uint64, error) {
+	ctx, done, err := d.g.Use(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
 	if len(d.g.rare) == 0 {
 		return digraph.SumByClass(ctx, d.tree, d.order(p), d.g.typ, len(d.g.types), d.retained, d.g.lazy.options)
 	}
@@ -179,6 +205,11 @@ func (d *Dominators) ByType(ctx context.Context, p Part) ([]uint64, error) {
 // ByTypeClass is ByType for classes of types, as assemblies or namespaces are: class tells of
 // each type, by TypeIndex, its class, from 0 to count-1.
 func (d *Dominators) ByTypeClass(ctx context.Context, p Part, class []uint32, count int) ([]uint64, error) {
+	ctx, done, err := d.g.Use(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
 	array, err := offheap.Make[uint32](d.g.budget, d.g.objects)
 	if err != nil {
 		return nil, err
@@ -200,6 +231,11 @@ func (d *Dominators) ByTypeClass(ctx context.Context, p Part, class []uint32, co
 // ByGeneration is what the objects of each generation retain together, as ByType says it, by
 // heap.Generation.
 func (d *Dominators) ByGeneration(ctx context.Context, p Part) ([]uint64, error) {
+	ctx, done, err := d.g.Use(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
 	array, err := d.g.byGeneration(ctx)
 	if err != nil {
 		return nil, err

@@ -7,6 +7,7 @@ import (
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/digraph"
+	"github.com/sosgo/sosgo/internal/inuse"
 	"github.com/sosgo/sosgo/internal/offheap"
 	"github.com/sosgo/sosgo/roots"
 	"github.com/sosgo/sosgo/target"
@@ -50,18 +51,23 @@ type Graph struct {
 	stats Stats
 	lazy  lazies
 	store *kept // nil if nothing is kept
+	users *inuse.Gate
 }
 
 // hugeSize stands for a size that is in Graph.huge.
 const hugeSize = math.MaxUint32
 
-// Close gives all memory back. Nothing of the graph may be used behind it, or while
-// it is at work.
+// Close gives all memory back. Whoever is at work with the graph is stopped with an error, and waited for: what takes a context,
+// and what is between Use and its done. Behind it the graph has no objects; a node or a slice that it gave before means nothing any more.
 func (g *Graph) Close() {
+	if !g.users.Close() {
+		return
+	}
 	g.lazy.free()
 	g.index.free()
 	g.arrays.free()
 	g.store.close()
+	g.forget()
 }
 
 // Heap is the heap whose objects the graph has.
@@ -169,6 +175,9 @@ func (g *Graph) Generation(n Node) heap.Generation {
 // LoaderAllocator of its type. Those of a Source are Sources, then objects. The slice is
 // the graph's own.
 func (g *Graph) Referents(n Node) []Node {
+	if int(n) >= g.rows.Nodes() {
+		return nil
+	}
 	return g.rows.Row(n)
 }
 

@@ -36,6 +36,11 @@ type held struct {
 // HandlesHold says what would be free without each GC handle, by Dominators: nothing where something else, another handle
 // among it, keeps the object alive too. What a table of static fields holds is the fields', and not the handle's.
 func (x *Holders) HandlesHold(ctx context.Context, o HandleOptions) (*answer.HandlesHold, error) {
+	ctx, done, err := x.g.Use(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
 	d, err := x.g.Dominators(ctx)
 	if err != nil {
 		return nil, err

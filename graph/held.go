@@ -20,6 +20,11 @@ type KeepOptions struct {
 // KeptBy is what an object keeps alive, itself included: all that can be reached from it, whatever else keeps it
 // alive too. The objects come in the order in which they are met, breadth first, as in SOS; strings by address.
 func (x *Holders) KeptBy(ctx context.Context, a target.Addr, o KeepOptions) (*answer.Closure, error) {
+	used, done, err := x.g.Use(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
 	n, err := x.Object(a)
 	if err != nil {
 		return nil, err
@@ -27,17 +32,22 @@ func (x *Holders) KeptBy(ctx context.Context, a target.Addr, o KeepOptions) (*an
 	out := &answer.Closure{Retained: x.retained(n)}
 	object := x.object(&out.Gaps, n)
 	out.Object = &object
-	return out, x.keep(ctx, out, func(yield func(Node) bool) { yield(n) }, o)
+	return out, x.keep(used, ctx, out, func(yield func(Node) bool) { yield(n) }, o)
 }
 
 // KeptByType is what all objects of a type keep alive together, as KeptBy says it.
 func (x *Holders) KeptByType(ctx context.Context, mt target.Addr, o KeepOptions) (*answer.Closure, error) {
+	used, done, err := x.g.Use(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
 	if _, err := x.rt.TrustedMethodTable(mt); err != nil {
 		return nil, err
 	}
 	out := &answer.Closure{Retained: answer.Maybe[uint64]{Err: errNotComputed}, Of: &answer.TypeCount{MethodTable: mt}}
 	out.Of.Type = x.rt.NamedType(&out.Gaps, mt)
-	return out, x.keep(ctx, out, func(yield func(Node) bool) {
+	return out, x.keep(used, ctx, out, func(yield func(Node) bool) {
 		for n := range Node(x.g.objects) {
 			if x.g.Type(n).Addr != mt {
 				continue
@@ -51,7 +61,8 @@ func (x *Holders) KeptByType(ctx context.Context, mt target.Addr, o KeepOptions)
 	}, o)
 }
 
-func (x *Holders) keep(ctx context.Context, out *answer.Closure, from iter.Seq[Node], o KeepOptions) error {
+// keep finds what can be reached, while the graph is used. later is for what the answer reads when it is written.
+func (x *Holders) keep(ctx, later context.Context, out *answer.Closure, from iter.Seq[Node], o KeepOptions) error {
 	nodes, in, err := x.reached(ctx, from)
 	if err != nil {
 		return err
@@ -65,16 +76,21 @@ func (x *Holders) keep(ctx context.Context, out *answer.Closure, from iter.Seq[N
 		list := heap.ListOptions{Filter: f, Scan: o.Scan}
 		noted := out.Gaps
 		if o.OnlyStatistics {
-			out.Listing = *x.g.h.CountStrings(ctx, list)
+			out.Listing = *x.g.h.CountStrings(later, list)
 		} else {
-			out.Listing = *x.g.h.ListStrings(ctx, list)
+			out.Listing = *x.g.h.ListStrings(later, list)
 		}
 		out.NoteAll(noted.Noted())
 		return nil
 	}
 	out.Statistics = x.statistics(&out.Gaps, nodes)
 	if !o.OnlyStatistics {
-		out.Objects = x.g.h.ListOf(ctx, func(yield func(target.Addr) bool) {
+		out.Objects = x.g.h.ListOf(later, func(yield func(target.Addr) bool) {
+			_, done, err := x.g.Use(later)
+			if err != nil {
+				return
+			}
+			defer done()
 			for _, n := range nodes {
 				if !yield(x.g.Address(n)) {
 					return

@@ -63,6 +63,11 @@ const maxFirst = 5
 // RootPaths says what keeps an object alive: by the shortest path from each kind of root, or as
 // the options say.
 func (x *Holders) RootPaths(ctx context.Context, a target.Addr, o HoldOptions) (*answer.RootPaths, error) {
+	ctx, done, err := x.g.Use(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
 	n, err := x.Object(a)
 	if err != nil {
 		return nil, err
@@ -376,6 +381,11 @@ func (x *Holders) oldObject(g *answer.Gaps, n Node) answer.GCRoot {
 // has only met: that is noted, and where it finds none at all there are the shortest ones. Roots that SOS does not know, such as those of
 // thread statics since .NET 9, come last.
 func (x *Holders) SOSRootPaths(ctx context.Context, a target.Addr, o HoldOptions) (*answer.RootPaths, error) {
+	ctx, done, err := x.g.Use(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
 	n, err := x.Object(a)
 	if err != nil {
 		return nil, err
@@ -518,6 +528,11 @@ func along(toward []uint32, n Node) []Node {
 
 // PathTo finds a path from one object to another: the shortest one, or as SOS finds it.
 func (x *Holders) PathTo(ctx context.Context, from, to target.Addr, sos bool) (*answer.ObjectPath, error) {
+	ctx, done, err := x.g.Use(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
 	a, err := x.Object(from)
 	if err != nil {
 		return nil, err

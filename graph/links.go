@@ -18,6 +18,11 @@ type LinkOptions struct {
 
 // Referrers says what refers to an object: other objects, living or not, and roots.
 func (x *Holders) Referrers(ctx context.Context, a target.Addr, o LinkOptions) (*answer.Links, error) {
+	ctx, done, err := x.g.Use(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
 	n, err := x.Object(a)
 	if err != nil {
 		return nil, err
@@ -31,6 +36,11 @@ func (x *Holders) Referrers(ctx context.Context, a target.Addr, o LinkOptions) (
 
 // Referents says what an object refers to.
 func (x *Holders) Referents(ctx context.Context, a target.Addr, o LinkOptions) (*answer.Links, error) {
+	ctx, done, err := x.g.Use(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
 	n, err := x.Object(a)
 	if err != nil {
 		return nil, err

@@ -44,7 +44,12 @@ const (
 // An error is the context's, or that of a limit, and the last.
 func (g *Graph) Paths(ctx context.Context, n Node, o PathOptions) iter.Seq2[Path, error] {
 	return func(yield func(Path, error) bool) {
-		s, err := g.backwards(ctx, n, o)
+		ctx, done, err := g.Use(ctx)
+		defer done()
+		var s *backSearch
+		if err == nil {
+			s, err = g.backwards(ctx, n, o)
+		}
 		if err == nil {
 			defer s.next.Free()
 			err = s.run(ctx, func(p Path) bool { return yield(p, nil) })
@@ -165,6 +170,11 @@ func (g *Graph) SourceChain(n Node) []Node {
 // object but n and no such Source in common: two of them show that nothing owns n alone. Each is a shortest
 // one of those that the paths before it leave; there may be more. Sources on which others hang, as threads, may be in several.
 func (g *Graph) Disjoint(ctx context.Context, n Node, count int) ([]Path, error) {
+	ctx, done, err := g.Use(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
 	reverse, err := g.Referrers(ctx)
 	if err != nil {
 		return nil, err

@@ -22,22 +22,21 @@ type lazies struct {
 	doms    lazy.Value[*Dominators]
 }
 
+// free gives all back. Who asks behind that gets an error, and who has got something before finds nothing in it.
 func (l *lazies) free() {
-	if r, err := l.reach.Get(closed[*Reach]); err == nil {
-		r.parents.Free()
+	forget(&l.reach, func(r *Reach) { r.parents.Free(); *r = Reach{Liveness: &Liveness{}} })
+	forget(&l.live, func(r *Liveness) { r.bits.Free(); *r = Liveness{} })
+	forget(&l.starts, (*offheap.Array[uint64]).Free)
+	forget(&l.reverse, func(r *Referrers) { r.rows.Free(); r.rows = &digraph.Graph{} })
+	forget(&l.doms, (*Dominators).free)
+}
+
+// forget has a value given back if there is one.
+func forget[T any](v *lazy.Value[T], free func(T)) {
+	if x, ok := v.Take(); ok {
+		free(x)
 	}
-	if r, err := l.live.Get(closed[*Liveness]); err == nil {
-		r.bits.Free()
-	}
-	if a, err := l.starts.Get(closed[*offheap.Array[uint64]]); err == nil {
-		a.Free()
-	}
-	if r, err := l.reverse.Get(closed[*Referrers]); err == nil {
-		r.rows.Free()
-	}
-	if d, err := l.doms.Get(closed[*Dominators]); err == nil {
-		d.free()
-	}
+	_, _ = v.Get(closed[T])
 }
 
 // closed is what is computed of a closed graph.
@@ -59,6 +58,11 @@ type Reach struct {
 // asks Live.
 func (g *Graph) Reach(ctx context.Context) (*Reach, error) {
 	return g.lazy.reach.Get(func() (*Reach, error) {
+		ctx, done, err := g.Use(ctx)
+		if err != nil {
+			return nil, err
+		}
+		defer done()
 		parents, err := g.rows.ShortestPaths(ctx, []uint32{g.Root()}, g.lazy.options)
 		if err != nil {
 			return nil, err
@@ -87,6 +91,11 @@ func (g *Graph) Live(ctx context.Context) (*Liveness, error) {
 	if l, ok := g.lazy.live.Known(); ok {
 		return l, nil
 	}
+	ctx, done, err := g.Use(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
 	l, err := g.store.loadLive(ctx, g)
 	if err != nil {
 		return nil, err
@@ -163,19 +172,32 @@ func (g *Graph) keepLive(ctx context.Context, l *Liveness, err error) (*Liveness
 }
 
 // Live reports whether something keeps n alive.
-func (l *Liveness) Live(n Node) bool { return l.words[n/64]&(1<<(n%64)) != 0 }
+func (l *Liveness) Live(n Node) bool {
+	w := int(n / 64)
+	return w < len(l.words) && l.words[w]&(1<<(n%64)) != 0
+}
 
 // Count is the number of objects that live, and their size in bytes.
 func (l *Liveness) Count() (objects, size uint64) { return l.objects, l.size }
 
 // Parent is the node before n on its shortest path from the root: the root for itself,
 // NoNode for a node that does not live.
-func (r *Reach) Parent(n Node) Node { return r.tree[n] }
+func (r *Reach) Parent(n Node) Node {
+	if int(n) >= len(r.tree) {
+		return NoNode
+	}
+	return r.tree[n]
+}
 
 // Path is a shortest path from the root to n, both included: the root, Sources, and
 // objects. It is nil if n does not live. Of several nodes on equally short paths the
 // first in the order of nodes is taken.
-func (r *Reach) Path(n Node) []Node { return digraph.Path(r.tree, n) }
+func (r *Reach) Path(n Node) []Node {
+	if r.Parent(n) == NoNode {
+		return nil
+	}
+	return digraph.Path(r.tree, n)
+}
 
 // A Referrers has the edges turned round. It is for any number of goroutines, until the graph
 // is closed.
@@ -184,6 +206,11 @@ type Referrers struct{ rows *digraph.Graph }
 // Referrers turns the edges round: 4 bytes a node and 4 an edge, once.
 func (g *Graph) Referrers(ctx context.Context) (*Referrers, error) {
 	return g.lazy.reverse.Get(func() (*Referrers, error) {
+		ctx, done, err := g.Use(ctx)
+		if err != nil {
+			return nil, err
+		}
+		defer done()
 		if r, err := g.store.loadReferrers(ctx, g); r != nil || err != nil {
 			return r, err
 		}
@@ -198,7 +225,12 @@ func (g *Graph) Referrers(ctx context.Context) (*Referrers, error) {
 
 // Of are the nodes that refer to n, in the order of nodes, each as often as it does. The
 // slice is the graph's own.
-func (r *Referrers) Of(n Node) []Node { return r.rows.Row(n) }
+func (r *Referrers) Of(n Node) []Node {
+	if int(n) >= r.rows.Nodes() {
+		return nil
+	}
+	return r.rows.Row(n)
+}
 
 // A Set is a set of nodes: a bit for each.
 type Set struct {
@@ -242,6 +274,11 @@ func (s *Set) All(yield func(Node) bool) {
 // goroutines, until the graph is closed.
 func (g *Graph) LiveStarts(ctx context.Context) (func(target.Addr) bool, error) {
 	starts, err := g.lazy.starts.Get(func() (*offheap.Array[uint64], error) {
+		ctx, done, err := g.Use(ctx)
+		if err != nil {
+			return nil, err
+		}
+		defer done()
 		live, err := g.Live(ctx)
 		if err != nil {
 			return nil, err
@@ -296,6 +333,11 @@ func (g *Graph) startsIn(words []uint64) func(target.Addr) bool {
 // LiveWithout is LiveStarts for what Sources of a kind that hangs on the root do not keep alive alone. It is computed
 // anew each time.
 func (g *Graph) LiveWithout(ctx context.Context, kind SourceKind) (func(target.Addr) bool, error) {
+	ctx, done, err := g.Use(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
 	var from []uint32
 	for _, s := range g.Referents(g.Root()) {
 		if g.Source(s).Kind != kind {

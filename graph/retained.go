@@ -45,6 +45,11 @@ type RetainedOptions struct {
 
 // Retained says what would be free without the objects of each class, by Dominators.
 func (x *Holders) Retained(ctx context.Context, o RetainedOptions) (*answer.Retained, error) {
+	ctx, done, err := x.g.Use(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
 	d, err := x.g.Dominators(ctx)
 	if err != nil {
 		return nil, err
@@ -295,11 +300,15 @@ func (g *Graph) byGeneration(ctx context.Context) (*offheap.Array[uint8], error)
 // RetainedBy says what would be free without each of several objects. That the first is none is an error, and of others
 // it is noted. top is how many types are listed for each, 0 for all.
 func (x *Holders) RetainedBy(ctx context.Context, objects []target.Addr, top int) (*answer.Retained, error) {
+	ctx, done, err := x.g.Use(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
 	out := &answer.Retained{}
 	if _, err := x.g.Dominators(ctx); err != nil { // what lives is known then
 		return nil, err
 	}
-	var err error
 	if out.Incomplete, err = x.Incomplete(&out.Gaps); err != nil {
 		return nil, err
 	}
@@ -326,6 +335,11 @@ func (x *Holders) RetainedBy(ctx context.Context, objects []target.Addr, top int
 
 // Parts counts what lives, what does not, and what is frozen.
 func (x *Holders) Parts(ctx context.Context) (live, dead, frozen answer.HeapPart, err error) {
+	ctx, done, err := x.g.Use(ctx)
+	if err != nil {
+		return live, dead, frozen, err
+	}
+	defer done()
 	one := &classes{names: make([]answer.Text, 1), byType: make([]uint32, len(x.g.types))}
 	sums, err := x.g.count(ctx, one)
 	if err != nil {

@@ -27,6 +27,11 @@ const (
 // DominatorTree says who owns most of what lives: the tree of dominators, without what retains little, which is folded by
 // type.
 func (x *Holders) DominatorTree(ctx context.Context, o TreeOptions) (*answer.Dominators, error) {
+	ctx, done, err := x.g.Use(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
 	d, err := x.g.Dominators(ctx)
 	if err != nil {
 		return nil, err
@@ -170,6 +175,11 @@ func (x *Holders) sourceName(g *answer.Gaps, n Node) answer.Text {
 
 // DominatorsOf says who owns an object, and what it owns: at most top objects, and the rest by type.
 func (x *Holders) DominatorsOf(ctx context.Context, a target.Addr, top int) (*answer.Dominators, error) {
+	ctx, done, err := x.g.Use(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
 	n, err := x.Object(a)
 	if err != nil {
 		return nil, err

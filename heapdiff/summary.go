@@ -62,6 +62,11 @@ type GraphOptions struct {
 
 // SummarizeGraph sums up the objects of a graph, with the paths to those that live. It reads nothing of the heap again.
 func SummarizeGraph(ctx context.Context, name string, g *graph.Graph, names *graph.Names, o GraphOptions) (*Summary, error) {
+	ctx, done, err := g.Use(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
 	s := &Summary{Name: name, Types: map[TypeKey]Count{}, Free: g.Stats().FreeBytes}
 	stats, err := g.CountTypes(ctx)
 	if err != nil {

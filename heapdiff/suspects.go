@@ -60,6 +60,14 @@ func (f *growthFinder) find(n uint32, path []string, of answer.Change) {
 // CompareAddresses counts the objects of a heap that stand at the same address with the same type in a later one of the
 // process: those that were not moved. Types are the same if their names are.
 func CompareAddresses(ctx context.Context, before, after *graph.Graph) (*answer.SameObjects, error) {
+	for _, g := range []*graph.Graph{before, after} {
+		used, done, err := g.Use(ctx)
+		if err != nil {
+			return nil, err
+		}
+		defer done()
+		ctx = used
+	}
 	var mu sync.Mutex
 	var all []*sameTypes
 	create := func() *sameTypes {

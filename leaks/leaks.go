@@ -51,6 +51,11 @@ const (
 
 // Find looks for what most of the heap hangs on. r reads the objects of the same runtime.
 func Find(ctx context.Context, x *graph.Holders, r *objects.Reader, o Options) (*answer.Leaks, error) {
+	ctx, done, err := x.Graph().Use(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
 	f := &finder{x: x, g: x.Graph(), r: r, o: o.withDefaults(), a: &answer.Leaks{Suspects: []answer.Suspect{}}, part: map[graph.Node]bool{}, unknown: map[string]*answer.UnknownCollection{}}
 	for _, step := range []func(context.Context) error{f.prepare, f.events, f.timers, f.cancellations, f.scopes, f.accumulations, f.groups, f.single,
 		f.report, f.finalization} {
