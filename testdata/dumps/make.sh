@@ -1,7 +1,8 @@
 #!/bin/bash
 # Makes the canned dumps from an unpacked corpus.
 #   make.sh CORPUS [NAME ...]        without names: all
-# The bare ones are of a process that MAKE_DUMP runs (corpus/../tools/make-dump), and need gdb; without it they stay.
+# The bare ones are of a process that MAKE_DUMP runs (corpus/../tools/make-dump), and need gdb; without it they stay. So does the one of a
+# single-file app, without MAKE_POCKET (corpus/../tools/make-pocket).
 set -eu
 corpus=$(cd "$1" && pwd); shift
 here=$(cd "$(dirname "$0")" && pwd)
@@ -10,6 +11,7 @@ tool=$(mktemp -d)/slicedump
 go build -o "$tool" ./internal/tools/slicedump
 wanted=" $* "
 make_dump=${MAKE_DUMP:-$corpus/../tools/make-dump}
+make_pocket=${MAKE_POCKET:-$corpus/../tools/make-pocket}
 
 # slice NAME CASE [OPTION ...]
 slice() {
@@ -34,6 +36,24 @@ END
   rm -r "$case"
 }
 
+# single NAME: a core that the kernel writes of a single-file app, whose assemblies are in the bundle alone.
+single() {
+  local name=$1 case=/app/pocket
+  [ "$wanted" = "  " ] || [[ "$wanted" = *" $name "* ]] || return 0
+  [ -x "$make_pocket" ] || { echo "$name: MAKE_POCKET names no tool"; return 0; }
+  mkdir -p "$case/modules"
+  "$make_pocket" --arch x64 --how core -o "$case/$name.dmp"
+  mv "$case/$name.dmp.app" "$case/modules/Pocket"
+  {
+    printf '{ "name": "%s", "dump": "%s.dmp", "modules": "modules", "os": "linux", "arch": "x64", "kind": "core",' "$name" "$name"
+    printf '"runtime": "10.0.9", "scenario": "pocket", "environment": { "DOTNET_EnableWriteXorExecute": "0" }, "tool": "kernel", "facts": {'
+    sed -nE 's/^FACT (root[^ ]*|type [^ ]+) (0x.*)$/"\1": "\2",/p' "$case/$name.dmp.facts" | sed '$s/,$//'
+    printf '} }'
+  } >"$case/manifest.json"
+  "$tool" -out "$here" -name "$name" "$case"
+  rm -r "$case"
+}
+
 slice net10-zoo net10-zoo-withheap
 slice net10-zoo-noregions net10-zoo-noregions-withheap -lean
 slice net10-zoo-servergc net10-zoo-servergc-withheap -lean
@@ -50,5 +70,6 @@ slice win-net10-zoo win-net10-zoo-withheap -lean
 slice win-net10-zoo-triage win-net10-zoo-triage -lean
 slice win-net8-zoo win-net8-zoo-withheap -lean
 slice win-net6-zoo win-net6-zoo-withheap -lean
+single net10-single
 bare net10-zoo-gcore 0x33
 bare net10-zoo-g23 0x23
