@@ -12,12 +12,12 @@ const (
 // RootPaths say what keeps an object alive.
 type RootPaths struct {
 	Gaps
-	Object   PathObject    `json:"object" doc:"the object that was asked for"`
-	Retained Maybe[uint64] `json:"retained,omitzero" doc:"bytes that would be free without it, where that is known already"`
-	Verdict  string        `json:"verdict" doc:"\"held\", \"garbage\" if nothing keeps it alive, or \"unknown\" if no path was found and not all roots or references can be read"`
-	Paths    []RootPath    `json:"paths" doc:"one from each root that was asked for, the shortest first"`
-	Limited  bool          `json:"limited,omitempty" doc:"there may be more paths than were wanted"`
-	Evidence *NotHeld      `json:"evidence,omitempty" doc:"what was searched, where no path was found"`
+	Object   PathObject `json:"object" doc:"the object that was asked for"`
+	Retained *uint64    `json:"retained,omitempty" doc:"bytes that would be free without it; with -retained"`
+	Verdict  string     `json:"verdict" doc:"\"held\", \"garbage\" if nothing keeps it alive, or \"unknown\" if no path was found and not all roots or references can be read"`
+	Paths    []RootPath `json:"paths" doc:"one from each root that was asked for, the shortest first"`
+	Limited  bool       `json:"limited,omitempty" doc:"there may be more paths than were wanted"`
+	Evidence *NotHeld   `json:"evidence,omitempty" doc:"what was searched, where no path was found"`
 	// Condemned is the generation that is supposed to be collected, if one is.
 	Condemned *int `json:"condemnedGeneration,omitempty" doc:"the generation that is taken to be collected: what is older keeps alive what it refers to"`
 	Older     bool `json:"older,omitempty" doc:"the object is older than that, and survives whatever refers to it"`
@@ -78,6 +78,6 @@ type Closure struct {
 	Object *PathObject `json:"object,omitempty" doc:"the object"`
 	Of     *TypeCount  `json:"of,omitempty" doc:"the type whose objects were asked for, and these"`
 	// Retained is what would be free without them.
-	Retained Maybe[uint64] `json:"retained,omitzero" doc:"bytes of those that nothing else keeps alive, where that is known"`
+	Retained *uint64 `json:"retained,omitempty" doc:"bytes of those that nothing else keeps alive; of one object, with -retained"`
 	Listing
 }

@@ -15,6 +15,8 @@ type KeepOptions struct {
 	// Strings lists only strings, and counts them by what they say.
 	Strings bool
 	Scan    heap.ScanOptions // of Strings
+	// Retained asks for what would be free without the object.
+	Retained bool
 }
 
 // KeptBy is what an object keeps alive, itself included: all that can be reached from it, whatever else keeps it
@@ -29,7 +31,12 @@ func (x *Holders) KeptBy(ctx context.Context, a target.Addr, o KeepOptions) (*an
 	if err != nil {
 		return nil, err
 	}
-	out := &answer.Closure{Retained: x.retained(n)}
+	out := &answer.Closure{}
+	if o.Retained {
+		if out.Retained, err = x.retained(ctx, n); err != nil {
+			return nil, err
+		}
+	}
 	object := x.object(&out.Gaps, n)
 	out.Object = &object
 	return out, x.keep(used, ctx, out, func(yield func(Node) bool) { yield(n) }, o)
@@ -45,7 +52,7 @@ func (x *Holders) KeptByType(ctx context.Context, mt target.Addr, o KeepOptions)
 	if _, err := x.rt.TrustedMethodTable(mt); err != nil {
 		return nil, err
 	}
-	out := &answer.Closure{Retained: answer.Maybe[uint64]{Err: errNotComputed}, Of: &answer.TypeCount{MethodTable: mt}}
+	out := &answer.Closure{Of: &answer.TypeCount{MethodTable: mt}}
 	out.Of.Type = x.rt.NamedType(&out.Gaps, mt)
 	return out, x.keep(used, ctx, out, func(yield func(Node) bool) {
 		for n := range Node(x.g.objects) {

@@ -55,6 +55,8 @@ type HoldOptions struct {
 	// Condemned, if not nil, is the generation that is supposed to be collected: objects of older ones
 	// keep alive what they refer to.
 	Condemned *int
+	// Retained asks for what would be free without the object.
+	Retained bool
 }
 
 // maxFirst is how many referrers of garbage are shown.
@@ -75,7 +77,11 @@ func (x *Holders) RootPaths(ctx context.Context, a target.Addr, o HoldOptions) (
 	out := &answer.RootPaths{Paths: []answer.RootPath{}, Condemned: o.Condemned, WithoutStacks: o.NoStacks}
 	out.NoteAll(x.g.stats.Warnings())
 	out.Object = x.object(&out.Gaps, n)
-	out.Retained = x.retained(n)
+	if o.Retained {
+		if out.Retained, err = x.retained(ctx, n); err != nil {
+			return nil, err
+		}
+	}
 	if out.Older = o.Condemned != nil && x.older(n, *o.Condemned); out.Older {
 		out.Verdict = answer.Held
 		return out, nil
@@ -240,17 +246,15 @@ func (x *Holders) judge(ctx context.Context, out *answer.RootPaths, n Node) erro
 	return nil
 }
 
-// retained is the retained size of an object if dominators were computed before.
-func (x *Holders) retained(n Node) answer.Maybe[uint64] {
-	d, known := x.g.lazy.doms.Known()
-	if !known {
-		return answer.Maybe[uint64]{Err: errNotComputed}
+// retained is what would be free without n.
+func (x *Holders) retained(ctx context.Context, n Node) (*uint64, error) {
+	d, err := x.g.Dominators(ctx)
+	if err != nil {
+		return nil, err
 	}
-	return answer.Known(d.Retained(n))
+	bytes := d.Retained(n)
+	return &bytes, nil
 }
-
-// errNotComputed stands for what nobody has asked for yet.
-var errNotComputed = errors.New("dominators were not computed")
 
 // object describes an object.
 func (x *Holders) object(g *answer.Gaps, n Node) answer.PathObject {

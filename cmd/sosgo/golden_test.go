@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/sosgo/sosgo/internal/cli"
 	"github.com/sosgo/sosgo/internal/testdump"
 )
 
@@ -44,7 +45,7 @@ var goldenLines = map[string][]string{
 	"gchandles":        {"gchandles", "gchandles -stat", "gchandles -type Pinned", "gchandles -holds -path -top 5"},
 	"gcheapstat":       {"gcheapstat", "gcheapstat -iu"},
 	"gcwhere":          {"gcwhere {root.Dog}", "gcwhere 10"},
-	"gcroot":           {"gcroot {root.Dog}", "gcroot -all -nostacks {root.Primitives.String}", "gcroot --paths 3 {root.Collections.ByName}", "gcroot -gcgen 0 {root.Dog}", "gcroot {root.Primitives.FunctionPointer}", "gcroot 10"},
+	"gcroot":           {"gcroot -retained {root.Collections.ByName}", "gcroot {root.Dog}", "gcroot -all -nostacks {root.Primitives.String}", "gcroot --paths 3 {root.Collections.ByName}", "gcroot -gcgen 0 {root.Dog}", "gcroot {root.Primitives.FunctionPointer}", "gcroot 10"},
 	"pathto":           {"pathto {root} {root.Collections.ByName}", "pathto {root.Dog} {root}"},
 	"leaks":            {"leaks", "leaks -share 1% -min 0.5% -size 100 -count 5 -top 4"},
 	"retained":         {"retained -top 8", "retained -namespace -top 5", "retained -assembly", "retained -gen", "retained -garbage -top 5", "retained {root} {root.Dog}", "retained -type -gen"},
@@ -57,7 +58,7 @@ var goldenLines = map[string][]string{
 	"waste":            {"waste -top 3", "waste -kind strings -min 100"},
 	"diff":             {"diff -top 5 testdata/dumps/net8-zoo/net8-zoo.dmp.zst", "diff -paths -growing -top 2 testdata/dumps/net8-zoo/net8-zoo.dmp.zst testdata/dumps/net9-zoo/net9-zoo.dmp.zst"},
 	"listnearobj":      {"listnearobj {root.Dog}"},
-	"objsize":          {"objsize {root.Arrays}", "objsize -stat -mt {type Debuggee.Zoo.Dog}", "objsize -strings {root.Collections.ByName}", "objsize -short {root.Dog}", "objsize 10"},
+	"objsize":          {"objsize -stat -retained {root.Collections.ByName}", "objsize {root.Arrays}", "objsize -stat -mt {type Debuggee.Zoo.Dog}", "objsize -strings {root.Collections.ByName}", "objsize -short {root.Dog}", "objsize 10"},
 	"sizestats":        {"sizestats"},
 	"verifyheap":       {"verifyheap"},
 	"verifyobj":        {"verifyobj {root.Dog}", "verifyobj 10"},
@@ -164,6 +165,8 @@ func TestGolden(t *testing.T) {
 		path, err := filepath.Rel(moduleRoot, d.Path) // doctor prints it
 		require.NoError(t, err)
 		path = filepath.ToSlash(path)
+		kept := keptDump{path: path}
+		env := cli.Env{Open: kept.open, KeepOpen: true} // it makes no difference: TestSessionKeepsNothing
 		for command, lines := range goldenLines {
 			for _, template := range lines {
 				line, ok := fillIn(template, names)
@@ -171,7 +174,7 @@ func TestGolden(t *testing.T) {
 					continue
 				}
 				for _, form := range slices.Sorted(maps.Keys(goldenForms)) {
-					out, errs, code := run(t, slices.Concat([]string{"-d", path}, goldenForms[form], []string{"-c", line})...)
+					out, errs, code := runIn(t, env, slices.Concat([]string{"-d", path}, goldenForms[form], []string{"-c", line})...)
 					answered[template] = true
 					if got[command] == nil {
 						got[command] = &strings.Builder{}
@@ -183,6 +186,7 @@ func TestGolden(t *testing.T) {
 				}
 			}
 		}
+		require.NoError(t, kept.close())
 	}
 	for command, lines := range goldenLines {
 		for _, template := range lines {

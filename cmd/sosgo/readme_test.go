@@ -33,11 +33,48 @@ var moduleRoot, _ = filepath.Abs(root)
 // run runs sosgo in the module's folder, as the README's reader does.
 func run(t *testing.T, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
+	return runIn(t, cli.Env{Open: commands.Open}, args...)
+}
+
+// runIn is run in an environment of which only the opening of dumps is chosen.
+func runIn(t *testing.T, env cli.Env, args ...string) (stdout, stderr string, code int) {
+	t.Helper()
 	t.Chdir(moduleRoot)
 	var out, errs bytes.Buffer
-	env := cli.Env{Commands: commands.All(), Open: commands.Open, Threads: commands.Threads, Limits: commands.Limits()}
+	env.Commands, env.Threads, env.Limits = commands.All(), commands.Threads, commands.Limits()
 	code = cli.Main(context.Background(), args, strings.NewReader(""), &out, &errs, env)
 	return out.String(), errs.String(), code
+}
+
+// A keptDump opens the dump of one path and keeps it: to unpack it for each of its questions
+// takes longer than all answers.
+type keptDump struct {
+	path, options string
+	dump          cli.Dump
+}
+
+func (k *keptDump) open(ctx context.Context, path string, o cli.OpenOptions) (cli.Dump, error) {
+	o.Context, o.Progress = nil, nil // they are the session's; the dump outlives it
+	options := fmt.Sprintf("%+v", o)
+	if k.dump != nil && path == k.path && options == k.options {
+		return k.dump, nil
+	}
+	dump, err := commands.Open(ctx, path, o)
+	if err != nil || path != k.path {
+		return dump, err
+	}
+	err = k.close()
+	k.options, k.dump = options, dump
+	return dump, err
+}
+
+func (k *keptDump) close() error {
+	if k.dump == nil {
+		return nil
+	}
+	dump := k.dump
+	k.dump = nil
+	return dump.Close()
 }
 
 // shellWords cuts a command line into words; single quotes keep one together.

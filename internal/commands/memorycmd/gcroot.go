@@ -22,6 +22,7 @@ func gcRootCommand() cli.Command {
 			{Name: "nostacks", Kind: cli.Bool, Summary: "leave out stacks: what lives once the methods that run now have returned"},
 			{Name: "gcgen", Kind: cli.Int, Value: "N", Summary: "what keeps it alive in a collection of generation N (0, 1 or 2): older objects do"},
 			{Name: "limit", Kind: cli.Int, Value: "N", Summary: "at most N paths"},
+			{Name: "retained", Kind: cli.Bool, Summary: "also how many bytes would be free without the object"},
 			{Name: "paths", Kind: cli.Int, Value: "N", Summary: "up to N paths that have nothing in common but the object: all of them have to be cut to free it"},
 		},
 		Args: []cli.Arg{{Name: "address", Kind: cli.Address, Summary: "the object"}},
@@ -52,7 +53,7 @@ func askGCRoot(c *cli.Context) (report.Answer, error) {
 }
 
 func holdOptions(c *cli.Context) (graph.HoldOptions, error) {
-	o := graph.HoldOptions{All: c.Bool("all"), NoStacks: c.Bool("nostacks")}
+	o := graph.HoldOptions{All: c.Bool("all"), NoStacks: c.Bool("nostacks"), Retained: c.Bool("retained")}
 	for _, name := range []string{"limit", "paths"} {
 		if n, given := c.Int(name); given && (n <= 0 || n > maxPaths) {
 			return o, c.Usagef("-%s is a number from 1 to %d", name, maxPaths)

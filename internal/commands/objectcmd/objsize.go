@@ -13,13 +13,14 @@ func objSizeCommand() cli.Command {
 	return cli.Command{
 		Name: "objsize", Group: cli.GroupObjects, NeedsDump: true, Ask: askObjSize,
 		Summary: "lists what an object, or all objects of a type, keep alive",
-		Usage:   "[-stat] [-short] [-strings] ADDRESS | -mt MT",
+		Usage:   "[-stat] [-short] [-retained] [-strings] ADDRESS | -mt MT",
 		Help: "That is all that can be reached from it, whatever else keeps it alive too: not what would be free without it. " +
 			"The objects come in the order in which they are met.",
 		Options: []cli.Option{
 			{Name: "mt", Kind: cli.Address, Summary: "of all objects of this MethodTable together"},
 			{Name: "stat", Aliases: []string{"summary"}, Kind: cli.Bool, Summary: "only the statistics"},
 			{Name: "short", Kind: cli.Bool, Summary: "only addresses, one a line, for scripts"},
+			{Name: "retained", Kind: cli.Bool, Summary: "also what of it nothing else keeps alive, of one object"},
 			{Name: "strings", Kind: cli.Bool, Summary: "only strings, counted by their content"},
 		},
 		Args:     []cli.Arg{{Name: "address", Kind: cli.Address, Optional: true, Summary: "the object"}},
@@ -34,11 +35,14 @@ func askObjSize(c *cli.Context) (report.Answer, error) {
 	if isObject == isType {
 		return report.Answer{}, c.Usagef("objsize wants the address of an object, or -mt and a type")
 	}
+	if isType && c.Bool("retained") {
+		return report.Answer{}, c.Usagef("-retained is of one object; the command retained has types")
+	}
 	h, err := ask.Holders(c)
 	if err != nil {
 		return report.Answer{}, err
 	}
-	o := graph.KeepOptions{OnlyStatistics: c.Bool("stat"), Strings: c.Bool("strings"), Scan: ask.Scan(c, "scanning the heap")}
+	o := graph.KeepOptions{OnlyStatistics: c.Bool("stat"), Strings: c.Bool("strings"), Retained: c.Bool("retained"), Scan: ask.Scan(c, "scanning the heap")}
 	var out *answer.Closure
 	if isType {
 		out, err = h.KeptByType(c.Context(), mt, o)

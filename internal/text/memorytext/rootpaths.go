@@ -44,10 +44,10 @@ func object(o *answer.PathObject) string {
 }
 
 func retained(r *answer.RootPaths) string {
-	if r.Retained.Err != nil {
+	if r.Retained == nil {
 		return ""
 	}
-	return fmt.Sprintf(", retains %s bytes", report.Commas(r.Retained.Value))
+	return fmt.Sprintf(", retains %s bytes", report.Commas(*r.Retained))
 }
 
 // rootName is a root in words, with where it is.

@@ -13,8 +13,8 @@ func Closure(p *report.Page, x *answer.Closure, o ListingOptions) {
 		p.Printf("Objects which %s transitively keep alive:\n\n", closureOf(p, x))
 	}
 	Listing(p, &x.Listing, o)
-	if x.Retained.Err == nil && !p.SOS && !o.Short {
-		p.Printf("%s bytes of them would be free without it\n", report.Commas(x.Retained.Value))
+	if x.Retained != nil && !p.SOS && !o.Short {
+		p.Printf("%s bytes of them would be free without it\n", report.Commas(*x.Retained))
 	}
 }
 
