@@ -147,7 +147,10 @@ func (b *builder) build() (*Graph, error) {
 	if err := b.scan(); err != nil {
 		return nil, err
 	}
-	b.objects = b.x.count()
+	var err error
+	if b.objects, err = b.x.count(b.ctx); err != nil {
+		return nil, err
+	}
 	for _, step := range []func() error{b.fill, b.number, b.compact, b.addRoots} {
 		if err := step(); err != nil {
 			return nil, err

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"sort"
 
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/digraph"
@@ -284,15 +285,24 @@ func (g *Graph) generations(ctx context.Context, out []uint8) error {
 	if err != nil {
 		return err
 	}
-	for i := range out {
-		out[i] = uint8(heap.GenerationUnknown)
-	}
-	for _, r := range runs {
-		for n := r.from; n < r.to; n++ {
-			out[n] = uint8(r.gen)
+	none := func() struct{} { return struct{}{} }
+	return parallel(ctx, g.lazy.options.Workers, len(out), numberPiece, none, func(_ struct{}, from, to int) {
+		i := sort.Search(len(runs), func(i int) bool { return int(runs[i].to) > from })
+		for n := from; n < to; {
+			gen, end := heap.GenerationUnknown, to // behind all segments
+			if i < len(runs) {
+				if r := &runs[i]; n < int(r.from) {
+					end = min(to, int(r.from))
+				} else {
+					gen, end = r.gen, min(to, int(r.to))
+					i++
+				}
+			}
+			for ; n < end; n++ {
+				out[n] = uint8(gen)
+			}
 		}
-	}
-	return ctx.Err()
+	})
 }
 
 // liveAs is what lives by a bit for each node.

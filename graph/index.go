@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"context"
 	"math/bits"
 	"sort"
 
@@ -186,16 +187,22 @@ func (x *index) address(g uint64) target.Addr {
 	return e.start + target.Addr((g-e.first*chunkGranules)<<granuleShift)
 }
 
-// count counts the objects before each block, once all bits are set.
-func (x *index) count() (objects uint64) {
+// countStep is after how many blocks count looks at its context.
+const countStep = 1 << 13
+
+// count counts the objects before each block, once all bits are set. The error is the context's.
+func (x *index) count(ctx context.Context) (objects uint64, err error) {
 	for i := range len(x.before) - 1 {
+		if i%countStep == 0 && ctx.Err() != nil {
+			return 0, ctx.Err()
+		}
 		x.before[i] = uint32(objects)
 		w := x.words[i*blockWords:][:blockWords]
 		objects += uint64(bits.OnesCount64(w[0]) + bits.OnesCount64(w[1]) + bits.OnesCount64(w[2]) + bits.OnesCount64(w[3]) +
 			bits.OnesCount64(w[4]) + bits.OnesCount64(w[5]) + bits.OnesCount64(w[6]) + bits.OnesCount64(w[7]))
 	}
 	x.before[len(x.before)-1] = uint32(objects)
-	return objects
+	return objects, nil
 }
 
 // rank is the ordinal of the object that starts at granule g, and whether one does.

@@ -81,7 +81,11 @@ func (b *builder) take(f *arrayfile.File) error {
 	if err := b.x.take(b.budget, offheap.Lent(words)); err != nil {
 		return err
 	}
-	if b.objects = b.x.count(); b.objects != facts[factObjects] {
+	var err error
+	if b.objects, err = b.x.count(b.ctx); err != nil {
+		return err
+	}
+	if b.objects != facts[factObjects] {
 		return target.Corruptf("there are %d starts of %d objects", b.objects, facts[factObjects])
 	}
 	objects := int(b.objects)

@@ -57,8 +57,8 @@ func (b *builder) fill() error {
 	})
 }
 
-// numberPiece is how many references a worker numbers at a time.
-const numberPiece = 1 << 17
+// numberPiece is how many references a worker numbers at a time: no more than a millisecond's work before it looks at its context.
+const numberPiece = 1 << 15
 
 // number turns granules into nodes, in place. What no object starts at is None then.
 func (b *builder) number() error {

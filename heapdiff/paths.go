@@ -83,7 +83,7 @@ type pathMerger struct {
 }
 
 // mergePiece is how many objects a worker takes at once.
-const mergePiece = 1 << 16
+const mergePiece = 1 << 14
 
 // run counts all objects that live for their places. With several workers it may end early if there are too many places.
 func (m *pathMerger) run(ctx context.Context, jobs int) error {

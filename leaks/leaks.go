@@ -45,6 +45,7 @@ const (
 	maxClimb = 4        // from the array of a collection to the collection
 	maxFound = 1 << 12  // suspects that are compared with each other
 	maxRead  = 1 << 17  // objects of a pattern that are read
+	lookStep = 1 << 12  // objects after which a search among all looks at its context
 	maxKept  = 1 << 20  // steps up the tree of dominators
 	minShare = 0.5      // of what an object retains: suspects below it that have so much stand for it
 )

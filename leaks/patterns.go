@@ -58,7 +58,7 @@ func (f *finder) living(ctx context.Context, types []bool, visit func(graph.Node
 		return nil
 	}
 	for n := range graph.Node(f.g.Objects()) {
-		if n%maxRead == 0 && ctx.Err() != nil {
+		if n%lookStep == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
 		if types[f.g.TypeIndex(n)] && f.live.Live(n) {

@@ -334,6 +334,34 @@ func TestCancel(t *testing.T) {
 	}
 }
 
+// A counting context counts how often somebody looks at it.
+type counting struct {
+	context.Context
+	looks int
+}
+
+func (c *counting) Err() error {
+	c.looks++
+	return c.Context.Err()
+}
+
+// TestLooks: how long a function goes on when nobody wants it any more does not depend on how large the graph is: it looks at its context
+// every few thousand nodes or edges. That counts looks, and no clock, of which a busy machine has little.
+func TestLooks(t *testing.T) {
+	n := 1_000_000
+	for name, g := range map[string]*digraph.Graph{"list": chainGraph(t, nil, n), "star": starGraph(t, nil, n), "heap": heapGraph(t, n)} {
+		for f, run := range functions(t, g) {
+			t.Run(name+"/"+f, func(t *testing.T) {
+				ctx := &counting{Context: t.Context()}
+				r, err := run(ctx, digraph.Options{Workers: 1})
+				require.NoError(t, err)
+				r.Free()
+				require.Greater(t, ctx.looks, n/(1<<14))
+			})
+		}
+	}
+}
+
 // cancelled cancels a function at one of its reports, and says how long it went on.
 func cancelled(run func(context.Context, digraph.Options) (result, error), after int, budget *offheap.Budget) (time.Duration, error) {
 	ctx, cancel := context.WithCancel(context.Background())

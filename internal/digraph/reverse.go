@@ -36,7 +36,7 @@ func (g *Graph) Reverse(ctx context.Context, opt Options) (*Graph, error) {
 // neither locks nor, with the sources in order, sorting.
 func (g *Graph) reverseInto(ctx context.Context, opt Options, rev *Graph) error {
 	n := g.Nodes()
-	parts := min(opt.workers(), 8, n/stride+1)
+	parts := min(opt.workers(), 8, n/leastPart+1)
 	count := opt.job("counting referrers")
 	count.workers = parts
 	err := count.parts(n, func(lo, hi int) error { return g.countInto(ctx, count, rev.Offsets, lo, hi, uint64(parts)) })
@@ -60,6 +60,9 @@ func (g *Graph) reverseInto(ctx context.Context, opt Options, rev *Graph) error 
 	fill.workers = parts
 	return fill.parts(n, func(lo, hi int) error { return g.fillInto(ctx, fill, rev, lo, hi, uint64(parts)) })
 }
+
+// leastPart is how many nodes are worth a worker that reads all edges.
+const leastPart = 1 << 16
 
 // parts divides 0 to n evenly among the workers, for which f is called at once.
 func (j *job) parts(n int, f func(lo, hi int) error) error {
