@@ -10,18 +10,22 @@ const codeLengthBytes = 16
 // ReadCodeLength returns how many bytes the code has, funclets and cold part
 // included, that the GC info at an address describes. It reads no more of it
 // than that takes. version is that of [GCDecoder.Reset].
-func ReadCodeLength(mem target.Memory, at target.Addr, version int) (uint32, error) {
+func ReadCodeLength(mem target.Memory, at target.Addr, arch target.Arch, version int) (uint32, error) {
 	var b [codeLengthBytes]byte
 	n, missing := mem.ReadMemory(b[:], at)
-	length, err := codeLength(b[:n], version)
+	length, err := codeLength(b[:n], arch, version)
 	if err != nil && missing != nil {
 		err = missing
 	}
 	return length, err
 }
 
-func codeLength(b []byte, version int) (uint32, error) {
-	d := GCDecoder{GCHeader: GCHeader{Version: version}, r: bitReader{b: b}}
+func codeLength(b []byte, arch target.Arch, version int) (uint32, error) {
+	d := GCDecoder{enc: encodingOf(arch)}
+	if d.enc == nil {
+		return 0, target.Unsupportedf("GC info of %v", arch)
+	}
+	d.begin(b, version)
 	if d.r.bit() {
 		d.fatStart()
 	} else {

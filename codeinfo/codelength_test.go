@@ -24,13 +24,13 @@ func TestReadCodeLength(t *testing.T) {
 			w.bits(3, kind)
 		}
 		w.uvarint(uint64(c.length), baseCodeLength)
-		got, err := codeLength(append(w.b, 0, 0), c.version)
+		got, err := codeLength(append(w.b, 0, 0), target.ArchAMD64, c.version)
 		assert.NoError(t, err)
 		assert.Equal(t, c.length, got)
 	}
-	_, err := codeLength([]byte{0}, 4)
+	_, err := codeLength([]byte{0}, target.ArchAMD64, 4)
 	assert.ErrorIs(t, err, target.ErrCorrupt)
-	_, err = codeLength([]byte{0xfe, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff}, 4)
+	_, err = codeLength([]byte{0xfe, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff}, target.ArchAMD64, 4)
 	assert.ErrorIs(t, err, target.ErrCorrupt)
 }
 
@@ -38,9 +38,9 @@ func TestReadCodeLength(t *testing.T) {
 // bytes that end.
 func TestReadCodeLengthMissing(t *testing.T) {
 	w := (&bitWriter{}).flag(false).bits(0, 1).uvarint(0x1234, baseCodeLength)
-	got, err := ReadCodeLength(lent(w.b), 0, 4)
+	got, err := ReadCodeLength(lent(w.b), 0, target.ArchAMD64, 4)
 	assert.NoError(t, err, "the memory ends behind the length")
 	assert.EqualValues(t, 0x1234, got)
-	_, err = ReadCodeLength(lent(w.b[:1]), 0, 4)
+	_, err = ReadCodeLength(lent(w.b[:1]), 0, target.ArchAMD64, 4)
 	assert.ErrorIs(t, err, target.ErrNotInDump)
 }

@@ -103,7 +103,7 @@ func (d DebugInfo) sizes() (bounds, variables target.Range, err error) {
 }
 
 // Variables returns the variables: see the function of that name.
-func (d DebugInfo) Variables(apx bool) ([]Variable, error) {
+func (d DebugInfo) Variables(arch target.Arch, apx bool) ([]Variable, error) {
 	_, at, err := d.sizes()
 	if err != nil {
 		return nil, err
@@ -112,7 +112,7 @@ func (d DebugInfo) Variables(apx bool) ([]Variable, error) {
 	if err != nil {
 		return nil, err
 	}
-	return Variables(b, apx)
+	return Variables(b, arch, apx)
 }
 
 // ILMap returns the map from code to IL, by native offset. packed tells the

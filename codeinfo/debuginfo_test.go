@@ -103,7 +103,7 @@ func TestDebugInfo(t *testing.T) {
 		got, err := d.ILMap(false)
 		require.NoError(t, err, name)
 		assert.Equal(t, someMappings(), got, name)
-		vars, err := d.Variables(false)
+		vars, err := d.Variables(target.ArchAMD64, false)
 		assert.NoError(t, err, name)
 		assert.Empty(t, vars, name)
 	}
@@ -118,7 +118,7 @@ func TestDebugInfo(t *testing.T) {
 	assert.ErrorIs(t, err, target.ErrCorrupt)
 	_, err = DebugInfo{Mem: lent(sizes.b)}.ILMap(false)
 	assert.ErrorIs(t, err, target.ErrNotInDump, "the sizes alone")
-	_, err = DebugInfo{Mem: lent{}}.Variables(false)
+	_, err = DebugInfo{Mem: lent{}}.Variables(target.ArchAMD64, false)
 	assert.ErrorIs(t, err, target.ErrNotInDump)
 }
 
@@ -160,7 +160,7 @@ func FuzzDebugInfo(f *testing.F) {
 		header := DebugInfoHeader{Flags: true, PatchpointSize: 0x20, PatchpointNumLocal: 8}
 		if d, err := header.Open(lent(b), 0); err == nil {
 			_, _ = d.ILMap(true)
-			_, _ = d.Variables(true)
+			_, _ = d.Variables(target.ArchAMD64, true)
 		}
 	})
 }

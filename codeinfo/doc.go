@@ -8,5 +8,5 @@
 // bytes that may be garbage: they end after work that the bytes bound, and
 // answer with [target.ErrCorrupt].
 //
-// Only the encodings of AMD64 are known.
+// The encodings of AMD64 and ARM64 are known.
 package codeinfo

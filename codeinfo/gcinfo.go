@@ -2,6 +2,7 @@ package codeinfo
 
 import (
 	"cmp"
+	"math"
 	"sort"
 
 	"github.com/sosgo/sosgo/internal/limits"
@@ -40,19 +41,42 @@ const (
 	headerBits           = 10
 )
 
-// encoded is the processor whose encoding is read. Others have widths of their
-// own (runtime: gcinfotypes.h, ARM64GcInfoEncoding).
-var encoded = target.AMD64
+// An encoding is what the forms of the processors differ in (runtime:
+// gcinfotypes.h, AMD64GcInfoEncoding and ARM64GcInfoEncoding).
+type encoding struct {
+	*target.Processor
+	stackBase, numRegisters, numSafePoints uint64 // group widths
+	// unit is the binary logarithm of the bytes of an instruction, where all have the
+	// same number: lengths of code count instructions then, and so do offsets in it
+	// since version 4. Before, the offset of a safe point was one within its call.
+	unit uint
+	// leafOnly: frames of a method one of whose funclets was reported report nothing,
+	// whatever the flags say; their bit is about tail calls.
+	leafOnly bool
+}
 
-// Group widths of the numbers on AMD64 (runtime: gcinfotypes.h,
-// AMD64GcInfoEncoding).
+var (
+	encodingAMD64 = &encoding{Processor: target.AMD64, stackBase: 3, numRegisters: 2, numSafePoints: 2}
+	encodingARM64 = &encoding{Processor: target.ARM64, stackBase: 2, numRegisters: 3, numSafePoints: 3, unit: 2, leafOnly: true}
+)
+
+// encodingOf is the encoding of a processor, nil for one whose GC info is not read.
+func encodingOf(arch target.Arch) *encoding {
+	switch arch {
+	case target.ArchAMD64, target.ArchUnknown:
+		return encodingAMD64
+	case target.ArchARM64:
+		return encodingARM64
+	}
+	return nil
+}
+
+// Group widths of the numbers that have the same on all processors read here.
 const (
 	baseStackSlotHeader = 6 // GS cookie, PSPSym, generic context, reverse P/Invoke frame
 	baseCodeLength      = 8
-	baseStackBase       = 3
 	baseStackArea       = 3
 	baseEnCArea         = 4
-	baseNumRegisters    = 2
 	baseNumStackSlots   = 2
 	baseNumUntracked    = 1
 	basePrologSize      = 5
@@ -62,7 +86,6 @@ const (
 	baseRegisterDelta   = 2
 	baseStackSlot       = 6
 	baseStackSlotDelta  = 4
-	baseNumSafePoints   = 2
 	baseNumRanges       = 1
 	basePointerSize     = 3
 	baseRun             = 2
@@ -71,7 +94,7 @@ const (
 	returnKindBitsSlim = 2
 	returnKindBitsFat  = 4
 
-	chunkOffsetBits = 6 // a chunk covers 64 bytes of interruptible code
+	chunkOffsetBits = 6 // a chunk covers 64 units of interruptible code
 	chunkSize       = 1 << chunkOffsetBits
 	slotAlignShift  = 3 // stack offsets are stored in units of 8 bytes
 )
@@ -88,8 +111,8 @@ const (
 	ContextThis                              // the object's MethodTable; the slot holds the object
 )
 
-// A ReturnKind says which of the registers RAX and RDX hold references when
-// the method returns: two bits a register, RAX in the low ones; 1 is an
+// A ReturnKind says which of the two registers with the result, RAX and RDX or X0
+// and X1, hold references: two bits a register, the first in the low ones; 1 is an
 // object and 2 a managed pointer. GC info of version 4 does not record it.
 type ReturnKind uint8
 
@@ -130,10 +153,10 @@ type GCHeader struct {
 	PrologSize uint32 // bytes, 0 where not recorded: only with a GS cookie or a generic context
 
 	// GSCookie and ReversePInvokeFrame are relative to the frame register,
-	// or to RSP where there is none; so is the slot of the generic context.
+	// or to the stack pointer where there is none; so is the slot of the generic context.
 	GSCookie            StackOffset
 	GSCookieRange       CodeRange   // where the cookie is valid
-	PSPSym              StackOffset // relative to the RSP after the prolog; versions 2 and 3
+	PSPSym              StackOffset // relative to the stack pointer after the prolog; versions 2 and 3
 	Context             GenericContext
 	ContextSlot         StackOffset
 	ReversePInvokeFrame StackOffset
@@ -144,7 +167,7 @@ type GCHeader struct {
 	EnCArea    uint32 // bytes of the frame that Edit and Continue preserves
 	HasEnCArea bool
 
-	// OutgoingArea is the size in bytes of the area at RSP where the method
+	// OutgoingArea is the size in bytes of the area at the stack pointer where the method
 	// puts arguments of its callees. The callee owns it during a call.
 	OutgoingArea uint32
 
@@ -157,8 +180,12 @@ type GCHeader struct {
 //
 // Source of the encoding: runtime, gcinfodecoder.cpp and gcinfotypes.h.
 type GCDecoder struct {
+	// Arch is the processor that the code is for, which tells the encoding: of AMD64 or
+	// ARM64. The zero value means AMD64.
+	Arch target.Arch
 	GCHeader
 
+	enc        *encoding
 	r          bitReader
 	pointBits  uint64 // width of a safe point
 	pointStart uint64 // bit position of the safe points
@@ -166,6 +193,7 @@ type GCDecoder struct {
 
 	ranges     []CodeRange
 	interrupts uint32 // bytes of code in ranges
+	shift      uint   // offsets in code are stored in units of 1 << shift bytes
 	slots      []Slot
 	tracked    int // slots before the untracked ones
 
@@ -177,8 +205,8 @@ type GCDecoder struct {
 // ignored; how many it takes is not recorded. version is that of the runtime
 // for compiled code, [GCInfoVersionReadyToRun] for images.
 //
-// The decoder keeps b. It fails with target.ErrUnsupported for a version that
-// it doesn't know and with target.ErrCorrupt for bytes that are no GC info.
+// The decoder keeps b. It fails with target.ErrUnsupported for a version or a
+// processor that it doesn't know and with target.ErrCorrupt for bytes that are no GC info.
 func (d *GCDecoder) Reset(b []byte, version int) error {
 	d.source = source{}
 	return d.reset(b, version)
@@ -188,8 +216,10 @@ func (d *GCDecoder) reset(b []byte, version int) error {
 	if version < minGCInfoVersion || version > maxGCInfoVersion {
 		return target.Unsupportedf("GC info version %d", version)
 	}
-	d.GCHeader = GCHeader{Version: version}
-	d.r = bitReader{b: b[:min(len(b), limits.GCInfoBytes)]}
+	if d.enc = encodingOf(d.Arch); d.enc == nil {
+		return target.Unsupportedf("GC info of %v", d.Arch)
+	}
+	d.begin(b[:min(len(b), limits.GCInfoBytes)], version)
 	d.ranges, d.slots, d.interrupts, d.tracked = d.ranges[:0], d.slots[:0], 0, 0
 	ranges := d.header()
 	if err := d.r.err(); err != nil {
@@ -208,16 +238,25 @@ func (d *GCDecoder) reset(b []byte, version int) error {
 	return nil
 }
 
+// begin makes ready to read a header.
+func (d *GCDecoder) begin(b []byte, version int) {
+	d.GCHeader = GCHeader{Version: version, ReportLeafOnly: d.enc.leafOnly}
+	if d.shift = 0; version >= 4 {
+		d.shift = d.enc.unit
+	}
+	d.r = bitReader{b: b}
+}
+
 // header reads the header and returns the number of interruptible ranges.
 func (d *GCDecoder) header() (ranges uint32) {
 	r := &d.r
 	if !r.bit() {
 		d.slimHeader()
-		d.SafePoints = int(r.uvarint(baseNumSafePoints))
+		d.SafePoints = int(r.uvarint(d.enc.numSafePoints))
 		return 0
 	}
 	d.fatHeader()
-	d.SafePoints = int(r.uvarint(baseNumSafePoints))
+	d.SafePoints = int(r.uvarint(d.enc.numSafePoints))
 	return r.uvarint(baseNumRanges)
 }
 
@@ -225,25 +264,35 @@ func (d *GCDecoder) header() (ranges uint32) {
 func (d *GCDecoder) slimHeader() {
 	d.Slim = true
 	if d.r.bit() {
-		d.StackBase, d.HasStackBase = encoded.FP, true
+		d.StackBase, d.HasStackBase = d.enc.FP, true
 	}
 	d.returnKind(returnKindBitsSlim)
-	d.CodeLength = d.r.uvarint(baseCodeLength)
+	d.codeLength()
 }
 
 // fatStart reads the flags of the long form, and the code's length behind them.
 func (d *GCDecoder) fatStart() (flags uint64) {
 	flags = d.r.read(headerBits)
 	d.returnKind(returnKindBitsFat)
-	d.CodeLength = d.r.uvarint(baseCodeLength)
+	d.codeLength()
 	return flags
+}
+
+// codeLength reads the length of the code.
+func (d *GCDecoder) codeLength() {
+	n := d.r.uvarint(baseCodeLength)
+	if n > math.MaxUint32>>d.enc.unit {
+		d.r.fail(readMalformed)
+		return
+	}
+	d.CodeLength = n << d.enc.unit
 }
 
 func (d *GCDecoder) fatHeader() {
 	r := &d.r
 	flags := d.fatStart()
 	d.VarArg = flags&headerVarArg != 0
-	d.ReportLeafOnly = flags&headerReportLeafOnly != 0
+	d.ReportLeafOnly = d.ReportLeafOnly || flags&headerReportLeafOnly != 0
 	d.Context = GenericContext(flags >> headerContextShift & 3)
 	d.prolog(flags&headerGSCookie != 0)
 	d.GSCookie = d.stackOffset(flags&headerGSCookie != 0)
@@ -251,8 +300,8 @@ func (d *GCDecoder) fatHeader() {
 	d.ContextSlot = d.stackOffset(d.Context != ContextNone)
 	if flags&headerStackBase != 0 {
 		// The usual frame pointer is stored as 0.
-		n := r.uvarint(baseStackBase) ^ uint32(encoded.FP)
-		if !isGeneral(n) {
+		n := r.uvarint(d.enc.stackBase) ^ uint32(d.enc.FP)
+		if !d.isGeneral(n) {
 			r.fail(readMalformed)
 		}
 		d.StackBase, d.HasStackBase = target.Reg(n), true
@@ -269,11 +318,15 @@ func (d *GCDecoder) prolog(cookie bool) {
 	if !cookie && d.Context == ContextNone {
 		return
 	}
-	d.PrologSize = d.r.uvarint(basePrologSize) + 1
-	if !cookie {
+	prolog := d.r.uvarint(basePrologSize)
+	if prolog >= limits.MethodCode>>d.shift {
+		d.r.fail(readMalformed)
 		return
 	}
-	epilog := d.r.uvarint(baseEpilogSize)
+	if d.PrologSize = (prolog + 1) << d.shift; !cookie {
+		return
+	}
+	epilog := min(d.r.uvarint(baseEpilogSize), limits.MethodCode>>d.shift) << d.shift
 	if epilog > d.CodeLength || d.PrologSize > d.CodeLength-epilog {
 		d.r.fail(readMalformed)
 		return
@@ -302,7 +355,7 @@ func (d *GCDecoder) locatePoints() error {
 	if uint64(d.SafePoints) > uint64(d.CodeLength) {
 		return target.Corruptf("GC info has %d safe points in %d bytes of code", d.SafePoints, d.CodeLength)
 	}
-	d.pointBits, d.pointStart = ceilLog2(d.CodeLength), d.r.pos
+	d.pointBits, d.pointStart = ceilLog2(d.CodeLength>>d.shift), d.r.pos
 	d.r.skip(uint64(d.SafePoints), d.pointBits)
 	return d.r.err()
 }
@@ -311,19 +364,20 @@ func (d *GCDecoder) locatePoints() error {
 // code's length bounds their number.
 func (d *GCDecoder) readRanges(n uint32) error {
 	var last uint32
+	length := d.CodeLength >> d.shift
 	for range n {
 		start := d.r.uvarint(baseRange)
 		size := d.r.uvarint(baseRange)
 		if d.r.bad != readOK {
 			return d.r.err()
 		}
-		if start > d.CodeLength-last || size >= d.CodeLength-last-start {
+		if start > length-last || size >= length-last-start {
 			return target.Corruptf("GC info has an interruptible range past the code's %d bytes", d.CodeLength)
 		}
 		start += last
 		last = start + size + 1
-		d.ranges = append(d.ranges, CodeRange{start, last})
-		d.interrupts += size + 1
+		d.ranges = append(d.ranges, CodeRange{start << d.shift, last << d.shift})
+		d.interrupts += (size + 1) << d.shift
 	}
 	return nil
 }
@@ -338,7 +392,7 @@ func (d *GCDecoder) Interruptible() []CodeRange { return d.ranges }
 func (d *GCDecoder) SafePointOffsets() []uint32 {
 	d.points = d.points[:0]
 	for i := range d.SafePoints {
-		d.points = append(d.points, d.safePoint(i)+d.callAdjust())
+		d.points = append(d.points, d.safePoint(i)<<d.shift+d.callAdjust())
 	}
 	return d.points
 }
@@ -358,8 +412,9 @@ func (d *GCDecoder) safePoint(i int) uint32 {
 	return uint32(r.read(d.pointBits))
 }
 
-// findSafePoint is the index of the safe point that is stored as offset.
+// findSafePoint is the index of the safe point that is stored for an offset in bytes.
 func (d *GCDecoder) findSafePoint(offset uint32) (int, bool) {
+	offset >>= d.shift
 	return sort.Find(d.SafePoints, func(i int) int { return cmp.Compare(offset, d.safePoint(i)) })
 }
 

@@ -166,7 +166,7 @@ func (d *GCDecoder) scratch(s Slot, abi *target.ABI) bool {
 	switch s.Base {
 	case BaseRegister:
 		if abi == nil {
-			return !encoded.Preserved.Has(s.Reg)
+			return !d.enc.Preserved.Has(s.Reg)
 		}
 		return !abi.Preserves(s.Reg)
 	case BaseSP:
@@ -237,7 +237,7 @@ func (d *GCDecoder) chunkTable() (chunkTable, bool) {
 	r.skip(uint64(d.SafePoints), uint64(d.tracked))
 	t := chunkTable{width: d.pointerBits(0)}
 	t.start = r.pos
-	r.skip(uint64(d.interrupts+chunkSize-1)/chunkSize, t.width)
+	r.skip(uint64(d.interrupts>>d.shift+chunkSize-1)/chunkSize, t.width)
 	r.align()
 	t.base = r.pos
 	return t, t.width != 0 && r.bad == readOK
@@ -266,6 +266,7 @@ func (d *GCDecoder) liveInRange(dst []Slot, position uint32, q Query) []Slot {
 	if !ok {
 		return dst
 	}
+	position >>= d.shift
 	chunk := position / chunkSize
 	own := d.seekChunk(t, chunk)
 	for found := own; !found; found = d.seekChunk(t, chunk) {
@@ -408,7 +409,7 @@ func (d *GCDecoder) changeOffsets() ([]uint32, error) {
 	out := d.points[:0]
 	for i := range d.SafePoints {
 		p := d.safePoint(i)
-		out = append(out, p, p+1)
+		out = append(out, p<<d.shift, (p+1)<<d.shift)
 	}
 	t, ok := chunkTable{}, false
 	if len(d.ranges) > 0 && d.tracked > 0 {
@@ -417,7 +418,7 @@ func (d *GCDecoder) changeOffsets() ([]uint32, error) {
 	var before uint32
 	for _, r := range d.ranges {
 		out = append(out, r.Start, r.End)
-		end := before + r.End - r.Start
+		end := before + (r.End-r.Start)>>d.shift
 		for chunk := before / chunkSize; ok && chunk*chunkSize < end; chunk++ {
 			out = d.chunkChanges(out, t, chunk, before, r)
 		}
@@ -432,14 +433,14 @@ func (d *GCDecoder) changeOffsets() ([]uint32, error) {
 }
 
 // chunkChanges appends the offsets in r at which slots change in a chunk,
-// the chunk's own start included. The position of r's start is before.
+// the chunk's own start included. The position of r's start is before, in units.
 func (d *GCDecoder) chunkChanges(out []uint32, t chunkTable, chunk, before uint32, r CodeRange) []uint32 {
 	if !d.seekChunk(t, chunk) {
 		return out
 	}
 	add := func(position uint32) {
-		if position >= before && position-before < r.End-r.Start {
-			out = append(out, r.Start+position-before)
+		if position >= before && position-before < (r.End-r.Start)>>d.shift {
+			out = append(out, r.Start+(position-before)<<d.shift)
 		}
 	}
 	add(chunk * chunkSize)

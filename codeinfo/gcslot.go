@@ -12,8 +12,8 @@ type SlotBase uint8
 
 // The bases of slots. The first three are stored so.
 const (
-	BaseCallerSP SlotBase = iota // the RSP of the caller, after the call
-	BaseSP                       // the frame's RSP
+	BaseCallerSP SlotBase = iota // the stack pointer of the caller, after the call
+	BaseSP                       // the frame's stack pointer
 	BaseFrame                    // the frame register
 	BaseRegister                 // no place in memory: the slot is a register
 )
@@ -49,19 +49,21 @@ type Slot struct {
 	Flags  SlotFlags
 	Reg    target.Reg // the register of BaseRegister, the frame register of BaseFrame
 	Offset int32      // bytes from the base, otherwise
+
+	arch target.Arch // whose register Reg is; the zero value means AMD64
 }
 
 // String is the slot without its flags: "rbx", "rbp-18", "rsp+20",
 // "caller.sp-8", the offset in hexadecimal.
 func (s Slot) String() string {
-	base := "caller.sp"
+	base, p := "caller.sp", encodingOf(s.arch).Processor
 	switch s.Base {
 	case BaseRegister:
-		return target.RegName(encoded.Arch, s.Reg)
+		return target.RegName(p.Arch, s.Reg)
 	case BaseSP:
-		base = target.RegName(encoded.Arch, encoded.SP)
+		base = target.RegName(p.Arch, p.SP)
 	case BaseFrame:
-		base = target.RegName(encoded.Arch, s.Reg)
+		base = target.RegName(p.Arch, s.Reg)
 	}
 	return base + FormatOffset(s.Offset)
 }
@@ -75,8 +77,8 @@ func FormatOffset(offset int32) string {
 }
 
 // Address is where the slot lies in memory. It reports false for a register
-// slot, and when the register that it needs is not known. callerSP is the RSP
-// of the caller once the frame has returned.
+// slot, and when the register that it needs is not known. callerSP is the stack
+// pointer of the caller once the frame has returned.
 func (s Slot) Address(regs *target.Registers, callerSP target.Addr) (target.Addr, bool) {
 	offset := target.Addr(int64(s.Offset))
 	switch s.Base {
@@ -105,7 +107,7 @@ func (d *GCDecoder) readSlots() error {
 	r := &d.r
 	var registers, stack, untracked uint32
 	if r.bit() {
-		registers = r.uvarint(baseNumRegisters)
+		registers = r.uvarint(d.enc.numRegisters)
 	}
 	if r.bit() {
 		stack = r.uvarint(baseNumStackSlots)
@@ -143,18 +145,18 @@ func (d *GCDecoder) readRegisters(n int) {
 			delta := r.uvarint(baseRegisterDelta)
 			reg += min(delta, 1<<8) + 1
 		}
-		if !isGeneral(reg) || target.Reg(reg) == encoded.SP {
+		if !d.isGeneral(reg) || target.Reg(reg) == d.enc.SP {
 			r.fail(readMalformed)
 		}
 		if r.bad != readOK {
 			return
 		}
-		d.slots = append(d.slots, Slot{Base: BaseRegister, Reg: target.Reg(reg), Flags: flags})
+		d.slots = append(d.slots, Slot{Base: BaseRegister, Reg: target.Reg(reg), Flags: flags, arch: d.Arch})
 	}
 }
 
 // isGeneral reports whether n is the number of a general register.
-func isGeneral(n uint32) bool { return n < 1<<8 && encoded.General.Has(target.Reg(n)) }
+func (d *GCDecoder) isGeneral(n uint32) bool { return n < 1<<8 && d.enc.General.Has(target.Reg(n)) }
 
 // readStackSlots reads n stack slots in the same manner and gives each extra.
 func (d *GCDecoder) readStackSlots(n int, extra SlotFlags) {
@@ -175,7 +177,7 @@ func (d *GCDecoder) readStackSlots(n int, extra SlotFlags) {
 		if r.bad != readOK {
 			return
 		}
-		s := Slot{Base: base, Offset: offset << slotAlignShift, Flags: flags | extra}
+		s := Slot{Base: base, Offset: offset << slotAlignShift, Flags: flags | extra, arch: d.Arch}
 		if base == BaseFrame {
 			s.Reg = d.StackBase
 		}

@@ -47,15 +47,33 @@ const (
 	XMM0 = target.Reg(64)
 )
 
-// The compilers' numbers of registers. Since .NET 10 sixteen more integer
-// registers come before the vector registers (runtime: jit/register.h).
-const (
-	integerRegisters = 16
-	ambientNumber    = 17
-	xmm0Number       = 16
-	xmm0NumberAPX    = 32
-	vectorRegisters  = 32
-)
+const vectorRegisters = 32
+
+// A numbering is how the compiler numbers the registers of a processor (runtime:
+// cordebuginfo.h, RegNum; jit/register.h, jit/registerarm64.h).
+type numbering struct {
+	integer uint32     // those from 0 on are the processor's own numbers
+	vector  uint32     // the first vector register
+	ambient uint32     // stands for AmbientSP
+	stack   [2]uint32  // stand for the stack pointer, beside its own number; 0: none
+	sp      target.Reg // what they stand for
+}
+
+// numberingOf is the numbering of a processor. Since .NET 10 sixteen more integer
+// registers of AMD64 come before its vector registers (apx). On ARM64 the compiler has
+// a number for the stack pointer behind all others, and since .NET 9 predicates come
+// before that.
+func numberingOf(arch target.Arch, apx bool) (numbering, error) {
+	switch {
+	case arch == target.ArchAMD64 && apx:
+		return numbering{integer: 16, vector: 32, ambient: 17}, nil
+	case arch == target.ArchAMD64:
+		return numbering{integer: 16, vector: 16, ambient: 17}, nil
+	case arch == target.ArchARM64:
+		return numbering{integer: 32, vector: 32, ambient: 34, stack: [...]uint32{64, 80}, sp: target.ARM64SP}, nil
+	}
+	return numbering{}, target.Unsupportedf("variables of %v", arch)
+}
 
 // A Location is where a variable is in a range of code. Which members hold is
 // told by Kind.
@@ -114,16 +132,23 @@ func (l *Location) Address(regs *target.Registers) (target.Addr, bool) {
 
 // Variables decodes the part of a method's debug information that tells where
 // variables are (runtime: debuginfostore.cpp). b holds exactly that part; it
-// may be empty. All compilers write the same form, but since .NET 10 they
-// number the vector registers differently; apx tells which.
-func Variables(b []byte, apx bool) ([]Variable, error) {
+// may be empty. All compilers write the same form, but they number registers by
+// the processor, and since .NET 10 the vector registers of AMD64 differently; apx
+// tells which. Of a processor whose numbers are not known it is
+// target.ErrUnsupported.
+func Variables(b []byte, arch target.Arch, apx bool) ([]Variable, error) {
 	if len(b) == 0 {
 		return nil, nil
 	}
-	r := variableReader{nibbleReader: nibbleReader{b: b}, xmm0: xmm0Number}
-	if apx {
-		r.xmm0 = xmm0NumberAPX
+	n, err := numberingOf(arch, apx)
+	if err != nil {
+		return nil, err
 	}
+	return variables(b, n)
+}
+
+func variables(b []byte, numbers numbering) ([]Variable, error) {
+	r := variableReader{nibbleReader: nibbleReader{b: b}, numbering: numbers}
 	n := r.uint()
 	if r.err != nil {
 		return nil, r.err
@@ -145,7 +170,7 @@ func Variables(b []byte, apx bool) ([]Variable, error) {
 // A variableReader reads variables.
 type variableReader struct {
 	nibbleReader
-	xmm0 uint32 // number of the first vector register
+	numbering
 }
 
 // variable reads one variable.
@@ -193,10 +218,10 @@ func (r *variableReader) location(l *Location) {
 func (r *variableReader) register() target.Reg {
 	n := r.uint()
 	switch {
-	case n < integerRegisters:
+	case n < r.integer:
 		return target.Reg(n)
-	case n >= r.xmm0 && n < r.xmm0+vectorRegisters:
-		return XMM0 + target.Reg(n-r.xmm0)
+	case n >= r.vector && n < r.vector+vectorRegisters:
+		return XMM0 + target.Reg(n-r.vector)
 	}
 	r.fail("variable in register %d", n)
 	return 0
@@ -207,10 +232,12 @@ func (r *variableReader) register() target.Reg {
 func (r *variableReader) base() target.Reg {
 	n := r.uint()
 	switch {
-	case n < integerRegisters:
+	case n < r.integer:
 		return target.Reg(n)
-	case n == ambientNumber:
+	case n == r.ambient:
 		return AmbientSP
+	case n != 0 && (n == r.stack[0] || n == r.stack[1]):
+		return r.sp
 	}
 	r.fail("variable on the stack by register %d", n)
 	return 0

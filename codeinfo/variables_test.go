@@ -63,7 +63,7 @@ func TestVariables(t *testing.T) {
 	head(VarTypeArg, LocStack2).uint(rbp).int(24)
 	head(VarReturnBuf, LocFloatStack).uint(2)
 	head(VarArgsHandle, LocVarArg).uint(8)
-	got, err := Variables(w.b, false)
+	got, err := Variables(w.b, target.ArchAMD64, false)
 	require.NoError(t, err)
 	want := []Location{
 		{Kind: LocRegister, Reg: target.RCX},
@@ -101,12 +101,12 @@ func TestVariables(t *testing.T) {
 	}
 
 	for n := 1; n < len(w.b); n++ {
-		_, err := Variables(w.b[:n], false)
+		_, err := Variables(w.b[:n], target.ArchAMD64, false)
 		assert.ErrorIs(t, err, target.ErrCorrupt, "%d bytes", n)
 	}
-	_, err = Variables(w.b[:len(w.b)-1], false)
+	_, err = Variables(w.b[:len(w.b)-1], target.ArchAMD64, false)
 	assert.ErrorIs(t, err, io.ErrUnexpectedEOF)
-	none, err := Variables(nil, false)
+	none, err := Variables(nil, target.ArchAMD64, false)
 	assert.NoError(t, err)
 	assert.Empty(t, none)
 }
@@ -114,13 +114,38 @@ func TestVariables(t *testing.T) {
 // TestVectorRegisters: .NET 10 has other numbers than earlier compilers.
 func TestVectorRegisters(t *testing.T) {
 	b := (&nibbleWriter{}).uint(1, 0, 5, 4, uint32(LocRegisterRegister), 1, 33).b
-	old, err := Variables(b, false)
+	old, err := Variables(b, target.ArchAMD64, false)
 	require.NoError(t, err)
 	assert.Equal(t, Location{Kind: LocRegisterRegister, Reg: target.RCX, Reg2: XMM0 + 17}, old[0].Location)
-	apx, err := Variables(b, true)
+	apx, err := Variables(b, target.ArchAMD64, true)
 	require.NoError(t, err)
 	assert.Equal(t, XMM0+1, apx[0].Location.Reg2)
-	_, err = Variables((&nibbleWriter{}).uint(1, 0, 5, 4, uint32(LocRegister), 20).b, true)
+	_, err = Variables((&nibbleWriter{}).uint(1, 0, 5, 4, uint32(LocRegister), 20).b, target.ArchAMD64, true)
+	assert.ErrorIs(t, err, target.ErrCorrupt)
+}
+
+// TestRegistersOfARM64: the stack pointer has its own number, those of the compilers since 8 and since 9, and that of the place
+// that it has after the prolog.
+func TestRegistersOfARM64(t *testing.T) {
+	w := (&nibbleWriter{}).uint(7)
+	for _, base := range []uint32{31, 64, 80, 34, 29} {
+		w.uint(0, 5, 4, uint32(LocStack), base).int(16)
+	}
+	w.uint(0, 5, 4, uint32(LocRegister), 28).uint(0, 5, 4, uint32(LocRegisterFloat), 33)
+	got, err := Variables(w.b, target.ArchARM64, true)
+	require.NoError(t, err)
+	var bases []target.Reg
+	for _, v := range got[:5] {
+		bases = append(bases, v.Location.Base)
+	}
+	assert.Equal(t, []target.Reg{target.ARM64SP, target.ARM64SP, target.ARM64SP, AmbientSP, target.ARM64FP}, bases)
+	assert.Equal(t, target.ARM64X0+28, got[5].Location.Reg)
+	assert.Equal(t, XMM0+1, got[6].Location.Reg)
+	for _, arch := range []target.Arch{target.Arch386, target.ArchUnknown} {
+		_, err = Variables(w.b, arch, false)
+		assert.ErrorIs(t, err, target.ErrUnsupported)
+	}
+	_, err = Variables((&nibbleWriter{}).uint(1, 0, 5, 4, uint32(LocStack), 40).int(0).b, target.ArchARM64, true)
 	assert.ErrorIs(t, err, target.ErrCorrupt)
 }
 
@@ -137,7 +162,7 @@ func TestLyingVariables(t *testing.T) {
 		"half of an entry":    (&nibbleWriter{}).uint(2, 0, 0, 4, 0, 0),
 		"nothing but a count": (&nibbleWriter{}).uint(7),
 	} {
-		_, err := Variables(w.b, false)
+		_, err := Variables(w.b, target.ArchAMD64, false)
 		assert.ErrorIs(t, err, target.ErrCorrupt, name)
 	}
 }
@@ -145,7 +170,8 @@ func TestLyingVariables(t *testing.T) {
 func FuzzVariables(f *testing.F) {
 	f.Add((&nibbleWriter{}).uint(1, 0, 5, 4, 3, 5).int(-8).b)
 	f.Fuzz(func(t *testing.T, b []byte) {
-		vars, err := Variables(b, len(b)%2 == 0)
+		arch := []target.Arch{target.ArchAMD64, target.ArchARM64}[len(b)>>1%2]
+		vars, err := Variables(b, arch, len(b)%2 == 0)
 		checkSentinel(t, err)
 		if len(vars) > 2*len(b) {
 			t.Fatal("more variables than nibbles")

@@ -287,21 +287,32 @@ func (r *Runtime) hijackCaller(l *frameLayout, f *Frame, regs *target.Registers)
 		sp = v
 	}
 	l.setRegs(regs, ip, sp)
+	if l.HijackArgs.CalleeSaved == layout.Absent {
+		return CallerReturn, r.readRegisters(l.hijacked, args, 0, regs)
+	}
 	return CallerReturn, r.savedRegisters(l, args, l.HijackArgs.CalleeSaved, regs)
 }
 
 func (l *frameLayout) setRegs(regs *target.Registers, ip, sp uint64) {
-	regs.Set(l.abi.IP, ip)
+	regs.SetIP(l.abi.Code(ip))
 	regs.Set(l.abi.SP, sp)
 }
 
 // savedRegisters reads the CalleeSavedRegisters at an offset from a.
 func (r *Runtime) savedRegisters(l *frameLayout, a target.Addr, off int, regs *target.Registers) error {
-	if off == layout.Absent || len(l.saved) == 0 {
+	if off == layout.Absent {
+		return &layout.Error{Type: "CalleeSavedRegisters"}
+	}
+	return r.readRegisters(l.saved, a, off, regs)
+}
+
+// readRegisters reads the registers of a structure at an offset from a.
+func (r *Runtime) readRegisters(members []savedRegister, a target.Addr, off int, regs *target.Registers) error {
+	if len(members) == 0 {
 		return &layout.Error{Type: "CalleeSavedRegisters"}
 	}
 	rd := layout.Reader{Mem: r.mem, Base: a}
-	for _, m := range l.saved {
+	for _, m := range members {
 		regs.Set(m.reg, rd.U64(off+m.offset))
 	}
 	return rd.Err
@@ -339,7 +350,11 @@ func (r *Runtime) contextAt(l *frameLayout, a target.Addr, off int, stopped bool
 		if m.Size != 8 {
 			continue // flags and segments
 		}
-		if v := rd.U64(m.Offset); stopped || m.Reg == l.abi.SP || m.Reg == l.abi.IP || l.abi.Preserves(m.Reg) {
+		v := rd.U64(m.Offset)
+		if m.Reg == l.abi.IP {
+			v = uint64(l.abi.Code(v))
+		}
+		if stopped || m.Reg == l.abi.SP || m.Reg == l.abi.IP || l.abi.Preserves(m.Reg) {
 			regs.Set(m.Reg, v)
 		}
 	}

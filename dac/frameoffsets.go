@@ -58,7 +58,7 @@ type frameOffsets struct {
 	} `struct:"HijackFrame,optional"`
 	HijackArgs struct {
 		Size        int `layout:"size"`
-		CalleeSaved int `layout:"CalleeSavedRegisters"`
+		CalleeSaved int `layout:"CalleeSavedRegisters,optional"` // on ARM64 the registers are its own members
 		RSP         int `layout:"Rsp,optional"`
 	} `struct:"HijackArgs,optional"`
 	FuncEval struct {
@@ -100,19 +100,9 @@ type frameOffsets struct {
 	Eval struct {
 		Context int `layout:"TargetContext"`
 	} `struct:"DebuggerEval,optional"`
-	Saved struct {
-		RDI int `layout:"Rdi,optional"` // Windows
-		RSI int `layout:"Rsi,optional"`
-		RBX int `layout:"Rbx"`
-		RBP int `layout:"Rbp"`
-		R12 int `layout:"R12"`
-		R13 int `layout:"R13"`
-		R14 int `layout:"R14"`
-		R15 int `layout:"R15"`
-	} `struct:"CalleeSavedRegisters,optional"`
 }
 
-// savedRegister is one member of CalleeSavedRegisters.
+// savedRegister is where a structure has a register.
 type savedRegister struct {
 	reg    target.Reg
 	offset int
@@ -123,7 +113,8 @@ type frameLayout struct {
 	frameOffsets
 	classes  map[uint64]string // first word of a frame -> class
 	unplaced error             // why a class is not among them, nil if all are
-	saved    []savedRegister
+	saved    []savedRegister   // in CalleeSavedRegisters
+	hijacked []savedRegister   // in HijackArgs itself
 	abi      *target.ABI
 	fcalls   target.Addr // the table of FCalls, 0 if unknown
 }
@@ -158,15 +149,22 @@ func (r *Runtime) frameLayout() (*frameLayout, error) {
 		if a, err := r.layout.Variable("FCallMethods"); err == nil {
 			f.fcalls = a
 		}
-		s := &f.Saved
-		for _, m := range []savedRegister{{target.RBX, s.RBX}, {target.RBP, s.RBP}, {target.RSI, s.RSI}, {target.RDI, s.RDI},
-			{target.R12, s.R12}, {target.R13, s.R13}, {target.R14, s.R14}, {target.R15, s.R15}} {
-			if m.offset != layout.Absent {
-				f.saved = append(f.saved, m)
-			}
-		}
+		f.saved = r.registersOf("CalleeSavedRegisters", abi)
+		f.hijacked = r.registersOf("HijackArgs", abi)
 		return f, nil
 	})
+}
+
+// registersOf are the registers that a structure has members for, which the descriptor calls after them: Rbx, Fp, X19.
+func (r *Runtime) registersOf(structure string, abi *target.ABI) []savedRegister {
+	var out []savedRegister
+	for reg := range abi.General.All {
+		name := target.RegName(abi.Arch, reg)
+		if off, err := r.layout.Offset(structure, strings.ToUpper(name[:1])+name[1:]); err == nil {
+			out = append(out, savedRegister{reg, off})
+		}
+	}
+	return out
 }
 
 // unplacedFrames says why the class of some frames is not known, nil if all are.

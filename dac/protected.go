@@ -100,6 +100,8 @@ func (r *Runtime) argumentArea(l *frameLayout, f *Frame) (ArgumentArea, error) {
 		a.Registers = a.Stack // their places at home, in front of the others
 	case l.Block.CalleeSaved == 8*len(l.abi.Arguments):
 		a.Registers = block
+	case l.Block.CalleeSaved == 0 && l.abi.Link != target.NoReg: // they come last
+		a.Registers = a.Stack - target.Addr(8*len(l.abi.Arguments))
 	default:
 		return a, target.Unsupportedf("where a TransitionBlock has the argument registers")
 	}

@@ -80,7 +80,7 @@ func (a *arguments) all() error {
 	if err != nil {
 		return err
 	}
-	if buffer {
+	if buffer && a.abi.ResultBuffer == target.NoReg {
 		a.integer()
 	}
 	shared, err := a.hasContext(mt)

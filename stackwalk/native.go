@@ -44,7 +44,7 @@ func (m *codeMap) InCode(ip target.Addr) bool {
 func managedCode(c *code.Info) unwind.Code {
 	return unwind.Code{
 		Range:  target.Range{Start: c.Function.Begin, End: c.Function.End},
-		Format: unwind.FormatWindows, Base: c.Base, Info: c.Function.Unwind,
+		Format: unwind.FormatWindows, Base: c.Base, Info: c.Function.Unwind, Packed: c.Function.Packed,
 	}
 }
 

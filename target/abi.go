@@ -52,7 +52,15 @@ type Processor struct {
 	// AddressBits is the width of a virtual address, with the largest page tables;
 	// the bits above repeat the highest.
 	AddressBits int
-	Context     ContextLayout
+	// CodeBits is the width of the addresses that code can have in a process, where the
+	// bits above can hold a signature (pointer authentication); 0 where code pointers
+	// have none. It is no more than 48 on ARM64, also with larger addresses: a process
+	// gets memory above only where it asks for it, and no loader does.
+	CodeBits int
+	// TagBits is the number of upper bits that the processor ignores in the addresses of
+	// data, so that they can hold a tag (top byte ignore, memory tagging).
+	TagBits int
+	Context ContextLayout
 	// Rows are the registers as listings group them: those of the frame first. On
 	// AMD64 they are SOS's.
 	Rows [][]Reg
@@ -80,9 +88,9 @@ var (
 		Arch: ArchARM64, IP: ARM64PC, SP: ARM64SP, FP: ARM64FP, Link: ARM64LR,
 		General:     1<<(ARM64LR+1) - 1,
 		Preserved:   1<<(ARM64FP+1) - 1<<(ARM64X0+19), // X19 to X28, FP
-		AddressBits: 52,
-		Context:     contextARM64,
-		Rows:        rowsARM64(),
+		AddressBits: 52, CodeBits: 48, TagBits: 8,
+		Context: contextARM64,
+		Rows:    rowsARM64(),
 		names: []string{"x0", "x1", "x2", "x3", "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11", "x12", "x13", "x14",
 			"x15", "x16", "x17", "x18", "x19", "x20", "x21", "x22", "x23", "x24", "x25", "x26", "x27", "x28", "fp", "lr",
 			"sp", "pc", "cpsr"},
@@ -178,6 +186,24 @@ func (p *Processor) Canonical(a Addr) bool {
 	return Addr(int64(a)<<unused>>unused) == a
 }
 
+// Code is the address that a code pointer means: without the signature that it may
+// have been stored with.
+func (p *Processor) Code(v uint64) Addr {
+	if p.CodeBits == 0 || v>>(p.CodeBits-1)&1 != 0 && v>>p.CodeBits == 1<<(64-p.CodeBits)-1 {
+		return Addr(v)
+	}
+	return Addr(v & (1<<p.CodeBits - 1))
+}
+
+// Data is the address that a data pointer means: without the tag that the processor
+// ignores.
+func (p *Processor) Data(v uint64) Addr {
+	if p.TagBits == 0 {
+		return Addr(v)
+	}
+	return Addr(int64(v<<p.TagBits) >> p.TagBits)
+}
+
 // firstPage is the end of the addresses that no process maps: what is below is a
 // small number and no pointer.
 const firstPage Addr = 0x1000
@@ -202,33 +228,60 @@ type ABI struct {
 	// structs of other sizes than 1, 2, 4 and 8 are passed by their address.
 	FloatArguments int
 	ArgumentSlots  bool
+	// ResultBuffer is the register in which the caller passes the place of a result that
+	// is no register's; NoReg where that is the first of Arguments.
+	ResultBuffer Reg
+	// Aggregates: structs of one to four floats or doubles are passed in as many
+	// floating-point registers, others of up to 16 bytes in as many of Arguments as they
+	// take, and larger ones by their address.
+	Aggregates bool
 	// RedZone is the number of bytes below the stack pointer that a function may use
 	// without moving it.
 	RedZone int
-	// PointerAuthentication are the bits of a code pointer that hold a signature, and
-	// no address. It is 0 where pointers are not signed.
-	PointerAuthentication uint64
-
-	extra RegSet // preserved, beside those that every convention preserves
+	extra   RegSet // preserved, beside those that every convention preserves
 }
 
 // The ABIs in which .NET code is compiled. Sources: System V ABI for x86-64, 3.2;
-// learn.microsoft.com, "x64 calling convention".
+// learn.microsoft.com, "x64 calling convention"; Procedure Call Standard for the Arm
+// 64-bit Architecture; learn.microsoft.com, "Overview of ARM64 ABI conventions".
 var (
-	SystemVAMD64 = &ABI{Processor: AMD64, Name: "System V", Arguments: []Reg{RDI, RSI, RDX, RCX, R8, R9}, FloatArguments: 8, RedZone: 128}
-	WindowsAMD64 = &ABI{Processor: AMD64, Name: "Microsoft x64", Arguments: []Reg{RCX, RDX, R8, R9}, FloatArguments: 4, ArgumentSlots: true, extra: Regs(RSI, RDI)}
+	SystemVAMD64 = &ABI{Processor: AMD64, Name: "System V", Arguments: []Reg{RDI, RSI, RDX, RCX, R8, R9}, FloatArguments: 8,
+		ResultBuffer: NoReg, RedZone: 128}
+	WindowsAMD64 = &ABI{Processor: AMD64, Name: "Microsoft x64", Arguments: []Reg{RCX, RDX, R8, R9}, FloatArguments: 4, ArgumentSlots: true,
+		ResultBuffer: NoReg, extra: Regs(RSI, RDI)}
+	SystemVARM64 = &ABI{Processor: ARM64, Name: "AAPCS64", Arguments: argumentsARM64(), FloatArguments: 8, ResultBuffer: ARM64X0 + 8, Aggregates: true}
+	WindowsARM64 = &ABI{Processor: ARM64, Name: "Microsoft ARM64", Arguments: argumentsARM64(), FloatArguments: 8, ResultBuffer: ARM64X0 + 8,
+		Aggregates: true, RedZone: 16}
+	DarwinARM64 = &ABI{Processor: ARM64, Name: "Apple ARM64", Arguments: argumentsARM64(), FloatArguments: 8, ResultBuffer: ARM64X0 + 8,
+		Aggregates: true, RedZone: 128}
 )
+
+// argumentsARM64 are X0 to X7.
+func argumentsARM64() []Reg {
+	var out []Reg
+	for r := ARM64X0; r < 8; r++ {
+		out = append(out, r)
+	}
+	return out
+}
 
 // ABI is the convention of the platform's compiled code. It is
 // target.ErrUnsupported for a platform whose convention is not known.
 func (p Platform) ABI() (*ABI, error) {
+	windows := p.OS == OSWindows
 	switch {
-	case p.Arch != ArchAMD64:
-		return nil, Unsupportedf("the calling convention of %v", p.Arch)
-	case p.OS == OSWindows:
+	case p.Arch == ArchAMD64 && windows:
 		return WindowsAMD64, nil
+	case p.Arch == ArchAMD64:
+		return SystemVAMD64, nil
+	case p.Arch == ArchARM64 && windows:
+		return WindowsARM64, nil
+	case p.Arch == ArchARM64 && p.OS == OSDarwin:
+		return DarwinARM64, nil
+	case p.Arch == ArchARM64:
+		return SystemVARM64, nil
 	}
-	return SystemVAMD64, nil
+	return nil, Unsupportedf("the calling convention of %v", p.Arch)
 }
 
 // Preserves reports whether a callee preserves r.

@@ -19,7 +19,12 @@ func TestABIOfPlatforms(t *testing.T) {
 	abi, err := target.Platform{OS: target.OSWindows, Arch: target.ArchAMD64}.ABI()
 	require.NoError(t, err)
 	assert.Same(t, target.WindowsAMD64, abi)
-	for _, arch := range []target.Arch{target.ArchUnknown, target.ArchARM64, target.Arch386, target.ArchARM} {
+	for os, want := range map[target.OS]*target.ABI{target.OSLinux: target.SystemVARM64, target.OSWindows: target.WindowsARM64, target.OSDarwin: target.DarwinARM64} {
+		abi, err := target.Platform{OS: os, Arch: target.ArchARM64}.ABI()
+		require.NoError(t, err)
+		assert.Same(t, want, abi, os.String())
+	}
+	for _, arch := range []target.Arch{target.ArchUnknown, target.Arch386, target.ArchARM} {
 		_, err := target.Platform{OS: target.OSLinux, Arch: arch}.ABI()
 		assert.ErrorIs(t, err, target.ErrUnsupported, arch.String())
 	}
@@ -183,5 +188,27 @@ func TestRegistersOfUnknownArchitectures(t *testing.T) {
 func TestFaultsAreSignals(t *testing.T) {
 	for _, os := range []target.OS{target.OSUnknown, target.OSLinux, target.OSDarwin, target.OSFreeBSD, target.OSWindows} {
 		assert.Equal(t, os != target.OSWindows, target.Platform{OS: os}.FaultsAreSignals(), os.String())
+	}
+}
+
+// TestSignedAndTaggedPointers: a code pointer may have a signature above its address, and a data pointer a tag.
+func TestSignedAndTaggedPointers(t *testing.T) {
+	p := target.ARM64
+	for v, want := range map[uint64]target.Addr{
+		0x0000_7f12_3456_789c: 0x0000_7f12_3456_789c,
+		0x0055_7f12_3456_789c: 0x0000_7f12_3456_789c, // bits 54 to 48
+		0xbf2a_ff12_3456_789c: 0x0000_ff12_3456_789c, // and 63 to 56; all 48 bits of addresses are in use
+		0xffff_ff12_3456_789c: 0xffff_ff12_3456_789c, // the kernel's half
+		0:                     0,
+	} {
+		assert.Equal(t, want, p.Code(v), "%#x", v)
+	}
+	assert.EqualValues(t, 0x0000_7f12_3456_7890, p.Data(0xab00_7f12_3456_7890))
+	assert.EqualValues(t, 0x000f_7f12_3456_7890, p.Data(0x130f_7f12_3456_7890), "an address of 52 bits")
+	assert.True(t, p.Mappable(p.Data(0x1307_7f12_3456_7890)))
+	assert.False(t, p.Mappable(0x1307_7f12_3456_7890), "with its tag it is no address")
+	for _, v := range []uint64{0xab00_7f12_3456_7890, 5, ^uint64(0)} {
+		assert.EqualValues(t, v, target.AMD64.Code(v))
+		assert.EqualValues(t, v, target.AMD64.Data(v))
 	}
 }

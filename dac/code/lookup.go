@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/sosgo/sosgo/codeinfo"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/layout"
 	"github.com/sosgo/sosgo/internal/limits"
@@ -33,7 +34,8 @@ var ErrNoCode = target.Corruptf("not in managed code")
 // (RUNTIME_FUNCTION). Managed code has the format of Windows on every OS.
 type RuntimeFunction struct {
 	Begin, End target.Addr
-	Unwind     target.Addr // of the UNWIND_INFO
+	Unwind     target.Addr // of the UNWIND_INFO or .xdata record; 0 where Packed is
+	Packed     uint32      // on ARM64: the unwind information itself, or 0
 }
 
 // CodeInfo is what is known about one address in managed code.
@@ -179,7 +181,7 @@ func (r *Reader) readCodeHeader(c *members, b *body, header target.Addr) error {
 // functions decodes n RUNTIME_FUNCTIONs in ascending order. The last one may be
 // reserved for a cold part that the method does not have.
 func (r *Reader) functions(c *members, at target.Addr, n int, base target.Addr) ([]RuntimeFunction, error) {
-	if c.Function.Size == layout.Absent || c.Function.End == layout.Absent {
+	if c.Function.Size == layout.Absent {
 		return nil, &layout.Error{Type: "RuntimeFunction"}
 	}
 	var out []RuntimeFunction
@@ -189,8 +191,14 @@ func (r *Reader) functions(c *members, at target.Addr, n int, base target.Addr) 
 			return out, err
 		}
 		f := c.function(b, base)
-		if i > 0 && (f.Begin == base || f.End <= f.Begin) {
+		if i > 0 && (f.Begin == base || f.Unwind == base) {
 			break // reserved, and never written
+		}
+		if err := r.complete(r.mem, &f); err != nil {
+			return out, err
+		}
+		if i > 0 && f.End <= f.Begin {
+			break
 		}
 		if f.End <= f.Begin || i > 0 && f.Begin < out[i-1].End {
 			return out, target.Corruptf("RUNTIME_FUNCTION %d at %016x", i, uint64(at))
@@ -200,14 +208,38 @@ func (r *Reader) functions(c *members, at target.Addr, n int, base target.Addr) 
 	return out, nil
 }
 
-// function decodes the RUNTIME_FUNCTION at b[0].
+// function decodes the RUNTIME_FUNCTION at b[0]. Where entries do not say where the function ends, as those of ARM64, End is
+// Begin unless the unwind information is packed into the entry: complete it.
 func (c *members) function(b []byte, base target.Addr) RuntimeFunction {
 	le, o := binary.LittleEndian, &c.Function
-	return RuntimeFunction{
-		Begin:  base + target.Addr(le.Uint32(b[o.Begin:])),
-		End:    base + target.Addr(le.Uint32(b[o.End:])),
-		Unwind: base + target.Addr(le.Uint32(b[o.Unwind:])),
+	f := RuntimeFunction{Begin: base + target.Addr(le.Uint32(b[o.Begin:]))}
+	f.End = f.Begin
+	word := le.Uint32(b[o.Unwind:])
+	switch {
+	case o.End != layout.Absent:
+		f.End, f.Unwind = base+target.Addr(le.Uint32(b[o.End:])), base+target.Addr(word)
+	case word&packedUnwind != 0:
+		f.Packed, f.End = word, f.Begin+target.Addr(4*(word>>2&packedLength))
+	default:
+		f.Unwind = base + target.Addr(word)
 	}
+	return f
+}
+
+// What tells packed unwind information, and the length in it, in instructions.
+const (
+	packedUnwind = 3
+	packedLength = 1<<11 - 1
+)
+
+// complete gives f its end where that is told by the unwind information alone, which mem has.
+func (r *Reader) complete(mem target.Memory, f *RuntimeFunction) error {
+	if f.End != f.Begin || r.rt.Target().Platform().Arch != target.ArchARM64 {
+		return nil
+	}
+	n, err := codeinfo.FunctionLengthARM64(mem, f.Unwind)
+	f.End += target.Addr(n)
+	return err
 }
 
 // Functions returns all RUNTIME_FUNCTIONs of the body that info describes: the

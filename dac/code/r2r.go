@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"sort"
 
+	"github.com/sosgo/sosgo/codeinfo"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/image"
 	"github.com/sosgo/sosgo/internal/layout"
@@ -63,7 +64,7 @@ func (r *Reader) readR2R(c *members, s *RangeSection) (*r2rImage, error) {
 	if rd.Err != nil {
 		return nil, fmt.Errorf("ReadyToRunInfo %016x: %w", uint64(info), rd.Err)
 	}
-	if n > limits.RuntimeFunctions || c.Function.Size == layout.Absent || c.Function.End == layout.Absent {
+	if n > limits.RuntimeFunctions || c.Function.Size == layout.Absent {
 		return nil, target.Corruptf("ReadyToRunInfo %016x with %d functions", uint64(info), n)
 	}
 	im.count = int(n)
@@ -149,6 +150,9 @@ func (im *r2rImage) lookup(r *Reader, c *members, ip target.Addr) (Info, error) 
 	if err != nil {
 		return Info{}, err
 	}
+	if err := r.completeEntry(c, im, at, &f); err != nil {
+		return Info{}, err
+	}
 	if ip >= f.End {
 		return Info{}, ErrNoCode // a thunk or padding between methods
 	}
@@ -168,6 +172,22 @@ func (im *r2rImage) lookup(r *Reader, c *members, ip target.Addr) (Info, error) 
 		return Info{}, ErrNoCode
 	}
 	return info, nil
+}
+
+// completeEntry gives entry i of the table its end where that is told by the unwind information. A dump without that has code up
+// to the next entry as far as anybody can tell, and the method of a frame is known all the same.
+func (r *Reader) completeEntry(c *members, im *r2rImage, i int, f *RuntimeFunction) error {
+	err := r.complete(im.mem, f)
+	if err == nil || !errors.Is(err, target.ErrNotInDump) {
+		return err
+	}
+	if i+1 >= im.count {
+		f.End = target.Addr(^uint64(0))
+		return nil
+	}
+	next, err := im.function(c, i+1)
+	f.End = next.Begin
+	return err
 }
 
 // hotPart is the number of the function whose cold part function i is, or i
@@ -217,7 +237,8 @@ func (im *r2rImage) readBody(r *Reader, f RuntimeFunction, i int, md target.Addr
 	b := &body{info: Info{Kind: ReadyToRun, Method: m, Start: f.Begin, Base: im.base, Image: im.module, index: i}}
 	// Code and unwind information may be missing from the dump; a method is
 	// known all the same.
-	if b.info.GCInfo, err = gcInfoAfter(im.mem, f.Unwind); err == nil {
+	if size, err := codeinfo.UnwindInfoSize(im.mem, r.rt.Target().Platform().Arch, f.Unwind); err == nil {
+		b.info.GCInfo = f.Unwind + target.Addr(size) // it follows the method's unwind information
 		if n, err := r.gcCodeLength(im.mem, b.info); err == nil {
 			b.info.Size = n
 		}
@@ -267,30 +288,12 @@ func (r *Reader) imageFunctions(c *members, info Info) ([]RuntimeFunction, error
 		if i > info.index && uint64(f.Begin-info.Start) >= info.Size {
 			break
 		}
+		if err := r.completeEntry(c, im, i, &f); err != nil {
+			return out, err
+		}
 		out = append(out, f)
 	}
 	return out, nil
-}
-
-// unwindHeader is the size of an UNWIND_INFO without its codes; each of them
-// takes two bytes and they are padded to an even number. A handler follows
-// (learn.microsoft.com, "x64 exception handling").
-const (
-	unwindHeader      = 4
-	unwindCode        = 2
-	personalityRVA    = 4
-	unwindCountOffset = 2
-)
-
-// gcInfoAfter is the address of the GC info of ahead-of-time code: it follows
-// the UNWIND_INFO of the method.
-func gcInfoAfter(mem target.Memory, unwind target.Addr) (target.Addr, error) {
-	count, err := target.Uint8(mem, unwind+unwindCountOffset)
-	if err != nil {
-		return 0, err
-	}
-	codes := (int(count) + 1) &^ 1
-	return unwind + target.Addr(unwindHeader+unwindCode*codes+personalityRVA), nil
 }
 
 // imageMemory is the memory of an image whose constant parts its file has. The

@@ -43,6 +43,7 @@ func (r *Reader) DecodeGCInfo(d *codeinfo.GCDecoder, info Info) error {
 	if err != nil {
 		return err
 	}
+	d.Arch = r.rt.Target().Platform().Arch
 	return d.ResetAt(mem, info.GCInfo, version)
 }
 
@@ -68,7 +69,7 @@ func (r *Reader) gcCodeLength(mem target.Memory, info Info) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	n, err := codeinfo.ReadCodeLength(mem, info.GCInfo, version)
+	n, err := codeinfo.ReadCodeLength(mem, info.GCInfo, r.rt.Target().Platform().Arch, version)
 	return uint64(n), err
 }
 

@@ -43,7 +43,7 @@ func (c *Case) HasHeap() bool {
 
 // HasRuntime reports whether the process had a runtime that this reads:
 // NativeAOT has no metadata, and there are no layouts for ARM64.
-func (c *Case) HasRuntime() bool { return !c.Manifest.NativeAOT() && c.Manifest.Arch != "arm64" }
+func (c *Case) HasRuntime() bool { return !c.Manifest.NativeAOT() }
 
 // Raw returns the unpacked bytes of the dump.
 func (c *Case) Raw() ([]byte, error) {

@@ -1,0 +1,60 @@
+package codeinfo
+
+import "github.com/sosgo/sosgo/target"
+
+// The unwind information of code stands before its GC info, and on ARM64 it alone tells how long a function is
+// (learn.microsoft.com, "x64 exception handling" and "ARM64 exception handling"). What it says of unwinding is the business
+// of package unwind.
+
+// UnwindInfoSize returns the number of bytes that the unwind information at an address takes, the handler behind it included.
+func UnwindInfoSize(mem target.Memory, arch target.Arch, at target.Addr) (int, error) {
+	switch arch {
+	case target.ArchAMD64:
+		return unwindSizeAMD64(mem, at)
+	case target.ArchARM64:
+		return unwindSizeARM64(mem, at)
+	}
+	return 0, target.Unsupportedf("unwind information of %v", arch)
+}
+
+// unwindSizeAMD64 is the size of an UNWIND_INFO with a handler: four bytes, the codes of two bytes each, padded to an even
+// number of them, and the handler's RVA.
+func unwindSizeAMD64(mem target.Memory, at target.Addr) (int, error) {
+	const header, count, code, handler = 4, 2, 2, 4
+	n, err := target.Uint8(mem, at+count)
+	if err != nil {
+		return 0, err
+	}
+	return header + code*((int(n)+1)&^1) + handler, nil
+}
+
+// unwindSizeARM64 is the size of an .xdata record: a word, a second one where the first has no counts, a word for each
+// epilogue that is described, the codes, and the handler's RVA if there is one.
+func unwindSizeARM64(mem target.Memory, at target.Addr) (int, error) {
+	w, err := target.Uint32(mem, at)
+	if err != nil {
+		return 0, err
+	}
+	words, epilogs, codes := 1, int(w>>22&31), int(w>>27)
+	if epilogs == 0 && codes == 0 {
+		more, err := target.Uint32(mem, at+4)
+		if err != nil {
+			return 0, err
+		}
+		words, epilogs, codes = 2, int(more&0xffff), int(more>>16&0xff)
+	}
+	const handler, single = 1 << 20, 1 << 21
+	if w&single == 0 {
+		words += epilogs
+	}
+	if w&handler != 0 {
+		words++
+	}
+	return 4 * (words + codes), nil
+}
+
+// FunctionLengthARM64 returns the length in bytes of the function that an .xdata record is about.
+func FunctionLengthARM64(mem target.Memory, at target.Addr) (uint32, error) {
+	w, err := target.Uint32(mem, at)
+	return 4 * (w & (1<<18 - 1)), err
+}
