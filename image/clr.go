@@ -97,7 +97,11 @@ func (im *Image) Metadata() (Metadata, error) {
 		return Metadata{}, target.Corruptf("metadata of %d bytes in an image of %d", d.Size, im.size)
 	}
 	md := Metadata{RVA: d.RVA}
-	md.Data, md.Gaps, err = readSparse(im.rvas, target.Addr(d.RVA), int(d.Size), uint64(im.base))
+	bias := uint64(im.base)
+	if at, err := im.Address(d.RVA); err == nil {
+		bias = uint64(at) - uint64(d.RVA) // of a file as it is, a section begins elsewhere in a page than in memory
+	}
+	md.Data, md.Gaps, err = readSparse(im.rvas, target.Addr(d.RVA), int(d.Size), bias)
 	if err != nil {
 		return Metadata{}, fmt.Errorf("metadata: %w", err)
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/internal/testcase"
 	"github.com/sosgo/sosgo/internal/testdump"
 	"github.com/sosgo/sosgo/sqlpools"
 	"github.com/sosgo/sosgo/target"
@@ -36,6 +36,13 @@ type poolFact struct {
 
 func pools(t testing.TB, d *testdump.Dump, o sqlpools.Options) *answer.SQLPools {
 	t.Helper()
+	out := read(t, d.Dump, o)
+	assert.Empty(t, out.Noted())
+	return out
+}
+
+func read(t testing.TB, d *sosgo.Dump, o sqlpools.Options) *answer.SQLPools {
+	t.Helper()
 	v, err := d.View("")
 	require.NoError(t, err)
 	r, err := v.SQLPools()
@@ -51,7 +58,6 @@ func pools(t testing.TB, d *testdump.Dump, o sqlpools.Options) *answer.SQLPools 
 	require.NoError(t, err)
 	out, err := r.Pools(context.Background(), p, o)
 	require.NoError(t, err)
-	assert.Empty(t, out.Noted())
 	return out
 }
 
@@ -65,7 +71,7 @@ func fact[T any](t testing.TB, d *testdump.Dump, name string) T {
 
 // TestPools: the pools and the commands that run, as the program printed them.
 func TestPools(t *testing.T) {
-	testdump.Corpus(t, testcase.Named("web-*"), func(t *testing.T, d *testdump.Dump) int {
+	testdump.Web(t, func(t *testing.T, d *testdump.Dump) int {
 		client := fact[struct {
 			Pools    []poolFact
 			Commands []commandFact
@@ -164,7 +170,7 @@ func running(t testing.TB, all *answer.SQLPools, text string) *answer.SQLConnect
 
 // TestSecrets: of the pools of SqlClient, as Npgsql leaves the password out of what it keeps; no password in what is told unless it is asked for.
 func TestSecrets(t *testing.T) {
-	testdump.Corpus(t, testcase.Named("web-*"), func(t *testing.T, d *testdump.Dump) int {
+	testdump.Web(t, func(t *testing.T, d *testdump.Dump) int {
 		text, err := json.Marshal(pools(t, d, sqlpools.Options{}).Pools)
 		require.NoError(t, err)
 		assert.NotContains(t, string(text), "not-a-real-password")
@@ -188,4 +194,50 @@ func TestSecrets(t *testing.T) {
 // TestNoPools: a process without a driver has none.
 func TestNoPools(t *testing.T) {
 	assert.Empty(t, pools(t, testdump.Open(t, "net10-zoo"), sqlpools.Options{}).Pools)
+}
+
+// TestUnread: what can't be read of a busy connection is said to be missing, and is not told as nobody, nothing or no.
+func TestUnread(t *testing.T) {
+	d := testdump.OpenWeb(t, "web-net10")
+	var found *answer.SQLConnection
+	for _, p := range pools(t, d, sqlpools.Options{}).Pools {
+		for i := range p.Connections {
+			if c := &p.Connections[i]; c.Command.Value != nil && strings.Contains(c.Command.Value.Text.S, "CustomerId = 42") {
+				found = c
+			}
+		}
+	}
+	require.NotNil(t, found)
+	v, err := d.View("")
+	require.NoError(t, err)
+	r, err := v.Objects()
+	require.NoError(t, err)
+	connection, err := r.Object(found.Address)
+	require.NoError(t, err)
+	at := func(field string) target.Addr {
+		f := connection.Field(field)
+		require.NoError(t, f.Err(), field)
+		return f.Location()
+	}
+	with := func(damage ...testdump.Damage) *answer.SQLConnection {
+		o := d.Options()
+		damaged, _ := testdump.OverlaidFile(t, d.Path, o, damage...)
+		for _, p := range read(t, damaged, sqlpools.Options{}).Pools {
+			for i := range p.Connections {
+				if p.Connections[i].Address == found.Address {
+					return &p.Connections[i]
+				}
+			}
+		}
+		require.Fail(t, "the connection is gone")
+		return nil
+	}
+	const nowhere = 0x7e0000001000
+	c := with(testdump.Words(at("_owningObject"), nowhere))
+	assert.Error(t, c.Owner.Err, "somebody may have it")
+	assert.NotNil(t, c.Command.Value)
+	c = with(testdump.Words(at("_parser"), nowhere))
+	assert.Error(t, c.Command.Err, "a command may run")
+	assert.Error(t, c.Transaction.Err)
+	assert.NoError(t, c.Owner.Err)
 }

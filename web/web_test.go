@@ -16,7 +16,6 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/collections"
 	"github.com/sosgo/sosgo/heap"
-	"github.com/sosgo/sosgo/internal/testcase"
 	"github.com/sosgo/sosgo/internal/testdump"
 	"github.com/sosgo/sosgo/target"
 	"github.com/sosgo/sosgo/web"
@@ -58,7 +57,7 @@ func fact[T any](t testing.TB, d *testdump.Dump, name string) T {
 
 // TestPendingRequests: every request that the program says to be unanswered, with who works on it.
 func TestPendingRequests(t *testing.T) {
-	testdump.Corpus(t, testcase.Named("web-*"), func(t *testing.T, d *testdump.Dump) int {
+	testdump.Web(t, func(t *testing.T, d *testdump.Dump) int {
 		facts := fact[[]pendingFact](t, d, "pending")
 		all := requests(t, d.Dump, web.RequestOptions{Headers: true, Scopes: true})
 		assert.Len(t, all.Requests, len(facts), "no other request")
@@ -143,7 +142,7 @@ func header(r *answer.Request, name string) answer.Header {
 
 // TestChosenRequests: by URL, header, thread.
 func TestChosenRequests(t *testing.T) {
-	testdump.Corpus(t, testcase.Named("web-*"), func(t *testing.T, d *testdump.Dump) int {
+	testdump.Web(t, func(t *testing.T, d *testdump.Dump) int {
 		one := requests(t, d.Dump, web.RequestOptions{URL: "/ORDERS/17?"})
 		require.Len(t, one.Requests, 1)
 		assert.Equal(t, "/orders/17", one.Requests[0].Path.S)
@@ -162,7 +161,7 @@ func TestChosenRequests(t *testing.T) {
 
 // TestSecretHeaders: a header whose name says that it is a secret is masked unless it is asked for.
 func TestSecretHeaders(t *testing.T) {
-	testdump.Corpus(t, testcase.Named("web-*"), func(t *testing.T, d *testdump.Dump) int {
+	testdump.Web(t, func(t *testing.T, d *testdump.Dump) int {
 		v, _, _ := open(t, d.Dump)
 		r := find(t, requests(t, d.Dump, web.RequestOptions{}), "/orders/17")
 		reader, err := v.Objects()
@@ -215,7 +214,7 @@ func TestMessages(t *testing.T) {
 		Method, Target string
 		Status         int64
 	}
-	testdump.Corpus(t, testcase.Named("web-*"), func(t *testing.T, d *testdump.Dump) int {
+	testdump.Web(t, func(t *testing.T, d *testdump.Dump) int {
 		_, r, h := open(t, d.Dump)
 		all, err := r.Messages(context.Background(), h, web.MessageOptions{})
 		require.NoError(t, err)
@@ -252,7 +251,7 @@ func TestMessages(t *testing.T) {
 
 // TestClients: each unanswered request stands on a connection.
 func TestClients(t *testing.T) {
-	testdump.Corpus(t, testcase.Named("web-*"), func(t *testing.T, d *testdump.Dump) int {
+	testdump.Web(t, func(t *testing.T, d *testdump.Dump) int {
 		_, r, h := open(t, d.Dump)
 		out, err := r.Clients(context.Background(), h, heap.ScanOptions{})
 		require.NoError(t, err)

@@ -183,6 +183,16 @@ var CannedCases = sync.OnceValues(func() ([]*Case, error) {
 	return casesIn(filepath.Join(root, "testdata", "dumps"), true)
 })
 
+// CannedWeb lists testdata/dumps/web, as CannedCases does: dumps of web servers, which are too large to answer everything, and
+// have what requests, pools and collections are told by.
+var CannedWeb = sync.OnceValues(func() ([]*Case, error) {
+	root, err := ModuleRoot()
+	if err != nil {
+		return nil, err
+	}
+	return casesIn(filepath.Join(root, "testdata", "dumps", "web"), true)
+})
+
 // casesIn lists the folders of dir that have a manifest.
 func casesIn(dir string, canned bool) ([]*Case, error) {
 	files, err := filepath.Glob(filepath.Join(dir, "*", "manifest.json"))

@@ -76,6 +76,45 @@ func Corpus(t *testing.T, want testcase.Filter, f func(t *testing.T, d *Dump) in
 	testcase.Corpus(t, want, func(t *testing.T, c *testcase.Case) int { return f(t, open(t, c)) })
 }
 
+// Web calls f for the canned dumps of web servers and, without -short, for those of the corpus. The number that f returns is that
+// of Corpus.
+func Web(t *testing.T, f func(t *testing.T, d *Dump) int) {
+	t.Helper()
+	cases, err := testcase.CannedWeb()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !testing.Short() {
+		all, err := testcase.CorpusCases()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range all {
+			if testcase.Named("web-*")(c) {
+				cases = append(cases, c)
+			}
+		}
+	}
+	if len(cases) == 0 {
+		t.Skip("testdata/dumps is not here: it is a module of its own")
+	}
+	run(t, cases, func(t *testing.T, d *Dump) { testcase.Compared(t, f(t, d)) })
+}
+
+// OpenWeb is Open for the canned dumps of web servers.
+func OpenWeb(t testing.TB, name string) *Dump {
+	t.Helper()
+	cases, err := testcase.CannedWeb()
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := slices.IndexFunc(cases, func(c *testcase.Case) bool { return c.Name == name })
+	if i < 0 {
+		t.Skip("testdata/dumps is not here: it is a module of its own")
+	}
+	return open(t, cases[i])
+}
+
 // CorpusRuntimes is Corpus for the cases with a runtime that this reads, which
 // NativeAOT has not.
 func CorpusRuntimes(t *testing.T, f func(t *testing.T, d *Dump) int) {

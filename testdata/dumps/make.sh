@@ -71,5 +71,6 @@ slice win-net10-zoo-triage win-net10-zoo-triage -lean
 slice win-net8-zoo win-net8-zoo-withheap -lean
 slice win-net6-zoo win-net6-zoo-withheap -lean
 single net10-single
+slice web/web-net10 web-net10-withheap -lean -grain 512 -commands "$here/web/commands.txt"
 bare net10-zoo-gcore 0x33
 bare net10-zoo-g23 0x23

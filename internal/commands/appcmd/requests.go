@@ -72,7 +72,7 @@ func dumpRequestsCommand() cli.Command {
 
 // chosenRequests are the requests that chooseRequests choose.
 func chosenRequests(c *cli.Context) (web.RequestOptions, error) {
-	o := web.RequestOptions{Secrets: c.Bool("secrets"), Headers: c.Bool("headers"), Scopes: c.Bool("scopes"), Scan: ask.Scan(c, "looking for requests")}
+	o := web.RequestOptions{Secrets: c.Bool("secrets"), Scan: ask.Scan(c, "looking for requests")}
 	o.URL, _ = c.Str("url")
 	o.Header, _ = c.Str("header")
 	o.User, _ = c.Str("user")
@@ -110,6 +110,7 @@ func askRequests(c *cli.Context) (report.Answer, error) {
 	if err != nil {
 		return report.Answer{}, err
 	}
+	o.Headers, o.Scopes = c.Bool("headers"), c.Bool("scopes")
 	out, err := listed(c, o)
 	if c.Bool("stacks") {
 		return ask.Say(out, err, apptext.RequestsWithStacks)

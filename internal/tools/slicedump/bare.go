@@ -32,7 +32,7 @@ func (j *job) runBare(ctx context.Context) ([]byte, error) {
 		return nil, err
 	}
 	defer d.Close()
-	proof := newRecorder()
+	proof := newRecorder(pageSize)
 	kept := map[string]uint64{}
 	for r := range d.Target().Regions() {
 		if r.Kind == "image" && !strings.HasPrefix(r.Path, "/memfd:") && kept[r.Path] < mostOfImage {

@@ -16,19 +16,27 @@ func (j *job) choose(d *sosgo.Dump, box container, offsets, addrs *reads) []piec
 	own, inStack, inUse := ownMemory(d), stackMemory(d.Target(), false), stackMemory(d.Target(), true)
 	pages := maps.Clone(addrs.parts.pages)
 	for _, r := range box.ranges() {
-		for a := uint64(r.Addr); a < uint64(r.Addr)+r.Size; a = (a/pageSize + 1) * pageSize {
-			n := min((a/pageSize+1)*pageSize, uint64(r.Addr)+r.Size) - a
+		for a := uint64(r.Addr); a < uint64(r.Addr)+r.Size; a = (a/j.grain + 1) * j.grain {
+			n := min((a/j.grain+1)*j.grain, uint64(r.Addr)+r.Size) - a
 			off := uint64(r.Offset) + a - uint64(r.Addr)
 			searched := offsets.pages.read(off, n) || addrs.pages.read(a, n)
 			if offsets.parts.read(off, n) || inUse(a) ||
 				own(a) && (searched || (!j.lean || inStack(a)) && (r.Size <= smallRange || !zero(d, a, n))) {
-				pages[a/pageSize] = true
+				pages[a/j.grain] = true
+			}
+		}
+	}
+	// Readers of images take pages for whole or missing.
+	for _, p := range slices.Collect(maps.Keys(pages)) {
+		if at := p * j.grain; !own(at) {
+			for a := at / pageSize * pageSize; a < (at/pageSize+1)*pageSize; a += j.grain {
+				pages[a/j.grain] = true
 			}
 		}
 	}
 	var pieces []piece
 	for _, p := range slices.Sorted(maps.Keys(pages)) {
-		pieces = appendPage(pieces, d, p*pageSize)
+		pieces = appendPage(pieces, d, p*j.grain, j.grain)
 	}
 	for _, inst := range d.Runtimes() {
 		if p, ok := versionConstant(d, inst); ok && !target.Available(d.Target(), target.Addr(p.addr), 1) {
@@ -100,10 +108,10 @@ func zero(d *sosgo.Dump, a, n uint64) bool {
 	return err == nil && len(bytes.Trim(b, "\x00")) == 0
 }
 
-// appendPage adds what can be read of the page at a: the dump's bytes, and
+// appendPage adds what can be read of the grain at a: the dump's bytes, and
 // those of module files.
-func appendPage(pieces []piece, d *sosgo.Dump, a uint64) []piece {
-	for at, end := a, a+pageSize; at < end; {
+func appendPage(pieces []piece, d *sosgo.Dump, a, grain uint64) []piece {
+	for at, end := a, a+grain; at < end; {
 		b := make([]byte, end-at)
 		n, _ := d.Memory().ReadMemory(b, target.Addr(at))
 		if last := len(pieces) - 1; n > 0 && last >= 0 && pieces[last].end() == at {

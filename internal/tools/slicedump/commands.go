@@ -46,6 +46,24 @@ func commandsOf(dir string, m manifest) ([]string, error) {
 	return slices.DeleteFunc(lines, touchesFiles), nil
 }
 
+// chosenCommands are the lines of a file, in which # begins a comment, or without one those of commandsOf.
+func chosenCommands(file, dir string, m manifest) ([]string, error) {
+	if file == "" {
+		return commandsOf(dir, m)
+	}
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	lines := []string{inventoryName}
+	for line := range strings.Lines(string(raw)) {
+		if line = strings.TrimSpace(line); line != "" && line[0] != '#' {
+			lines = append(lines, line)
+		}
+	}
+	return lines, nil
+}
+
 // factCommands ask for what the manifest's facts name.
 func factCommands(m manifest) []string {
 	facts, _ := m["facts"].(map[string]any)

@@ -72,7 +72,7 @@ func (e *elfContainer) build(pieces []piece) ([]byte, error) {
 	binary.LittleEndian.PutUint16(head.Bytes()[56:], uint16(len(segments)))
 	copy(head.Bytes()[60:64], "\x00\x00\x00\x00")
 	for _, s := range segments {
-		if s.Type == progLoad && len(s.data) > 0 {
+		if s.Type == progLoad && len(s.data) >= pageSize {
 			pad := -(off + uint64(body.Len())) % pageSize
 			body.Write(make([]byte, pad))
 		}

@@ -24,6 +24,8 @@ type job struct {
 	modules  []string
 	commands []string
 	lean     bool
+	chosen   bool   // the commands were chosen for this dump
+	grain    uint64 // size in bytes of the pieces of memory that are kept or left out
 }
 
 // A container is the dump's file as the slice must repeat it.
@@ -69,7 +71,7 @@ func (j *job) record() (*recorded, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &recorded{job: j, file: file, raw: file.Bytes(0, int(file.Size())), offsets: newReads(), addrs: newReads(), large: &touchedPages{}}
+	r := &recorded{job: j, file: file, raw: file.Bytes(0, int(file.Size())), offsets: newReads(j.grain), addrs: newReads(j.grain), large: &touchedPages{}}
 	if r.box, err = openContainer(r.raw); err != nil {
 		return nil, errors.Join(err, file.Close())
 	}
@@ -78,11 +80,20 @@ func (j *job) record() (*recorded, error) {
 
 // open opens the dump. wrapFile, if not nil, is for the module files.
 func (r *recorded) open(wrapFile func(*target.Module, target.Memory) target.Memory) (*sosgo.Dump, error) {
-	return sosgo.OpenReaderAt(recordingFile{target.BytesSource(r.raw), r.offsets}, r.file.Size(), sosgo.Options{
+	return sosgo.OpenReaderAt(recordingFile{target.BytesSource(r.raw), r.offsets, r.watched()}, r.file.Size(), sosgo.Options{
 		Modules: r.modules, NoLocalFiles: true, Jobs: 1,
 		WrapMemory: func(m target.Memory) target.Memory { return recordingMemory{m, r.addrs.note, r.large} },
 		WrapFile:   wrapFile,
 	})
+}
+
+// watched is the size of what is lent of the file from which on it is noted by who looks at it: the rest of a range is lent to who
+// wants a few bytes of it.
+func (r *recorded) watched() int {
+	if r.grain < pageSize {
+		return pageSize
+	}
+	return largeView
 }
 
 // noteLarge notes what was touched of what was lent in one piece.
@@ -105,10 +116,13 @@ func (j *job) run(ctx context.Context) ([]byte, error) {
 	}
 	defer wide.Close()
 	j.walk(wide)
+	if err := r.keepHeap(wide); err != nil {
+		return nil, err
+	}
 	if err := r.noteLarge(); err != nil {
 		return nil, err
 	}
-	keepImages(wide, r.addrs)
+	j.keepImages(wide, r.addrs)
 	pieces := j.choose(wide, r.box, r.offsets, r.addrs)
 	more, err := files.pieces(wide, pieces)
 	if err != nil {
@@ -197,15 +211,30 @@ func managed(d *sosgo.Dump) iter.Seq[*dac.Module] {
 	}
 }
 
+// keepHeap adds the objects of the GC heap, if commands were chosen: those that SOS was asked read them all.
+func (r *recorded) keepHeap(d *sosgo.Dump) error {
+	if !r.chosen {
+		return nil
+	}
+	h, err := d.Heap()
+	if err != nil {
+		return err
+	}
+	for _, s := range h.Segments() {
+		r.addrs.parts.note(uint64(s.Objects.Start), uint64(s.Objects.End-s.Objects.Start))
+	}
+	return nil
+}
+
 // keepImages adds the whole pages that were read of managed images, metadata
 // above all, and the first page of every image.
-func keepImages(d *sosgo.Dump, addrs *reads) {
+func (j *job) keepImages(d *sosgo.Dump, addrs *reads) {
 	for _, m := range d.Target().Modules() {
 		addrs.parts.note(uint64(m.Base), 1)
 	}
 	for m := range managed(d) {
 		at, err := m.Image()
-		for p := uint64(at.Start) / pageSize; err == nil && p*pageSize < uint64(at.End); p++ {
+		for p := uint64(at.Start) / j.grain; err == nil && p*j.grain < uint64(at.End); p++ {
 			if addrs.pages.pages[p] {
 				addrs.parts.pages[p] = true
 			}

@@ -26,11 +26,13 @@ func main() {
 	var o options
 	flag.StringVar(&o.out, "out", ".", "the folder in which each dump gets a folder")
 	flag.StringVar(&o.name, "name", "", "the name of the new dump; default: that of the case")
+	flag.StringVar(&o.commands, "commands", "", "a file with the command lines whose answers to keep, instead of the general ones")
+	flag.Uint64Var(&o.grain, "grain", pageSize, "size in bytes of the pieces of memory that are kept or left out, a power of 2")
 	flag.BoolVar(&o.lean, "lean", false, "of the process's own memory too, keep only what was read")
 	flag.BoolVar(&o.bare, "bare", false, "take nothing from module files: the slice needs them as the dump does")
 	flag.Usage = usage
 	flag.Parse()
-	if flag.NArg() == 0 || o.name != "" && flag.NArg() > 1 {
+	if flag.NArg() == 0 || o.grain == 0 || o.grain&(o.grain-1) != 0 || pageSize%o.grain != 0 || o.name != "" && flag.NArg() > 1 {
 		flag.Usage()
 		os.Exit(2)
 	}
@@ -43,13 +45,15 @@ func main() {
 }
 
 func usage() {
-	fmt.Fprintln(flag.CommandLine.Output(), "usage: slicedump [-out DIR] [-name NAME] [-lean] [-bare] CASE...")
+	fmt.Fprintln(flag.CommandLine.Output(), "usage: slicedump [-out DIR] [-name NAME] [-lean] [-bare] [-commands FILE] [-grain N] CASE...")
 	flag.PrintDefaults()
 }
 
 type options struct {
 	out, name string
+	commands  string
 	lean      bool
+	grain     uint64
 	bare      bool
 }
 
@@ -72,7 +76,7 @@ func slice(ctx context.Context, dir string, o options) error {
 	if err != nil {
 		return err
 	}
-	c := &job{dump: filepath.Join(dir, m.text("dump")), lean: o.lean}
+	c := &job{dump: filepath.Join(dir, m.text("dump")), lean: o.lean, grain: o.grain, chosen: o.commands != ""}
 	if set := m.text("modules"); set != "" {
 		folder, err := withoutPDBs(filepath.Join(dir, set))
 		if err != nil {
@@ -84,7 +88,7 @@ func slice(ctx context.Context, dir string, o options) error {
 	run := c.run
 	if o.bare {
 		c.commands, run = bareCommands(), c.runBare
-	} else if c.commands, err = commandsOf(dir, m); err != nil {
+	} else if c.commands, err = chosenCommands(o.commands, dir, m); err != nil {
 		return err
 	}
 	name := o.name

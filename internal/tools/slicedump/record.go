@@ -6,16 +6,17 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// pageSize is the grain of a slice. It says nothing of the target's pages.
+// pageSize is the grain of a slice unless another is wanted, and that of this system's pages. It says nothing of the target's.
 const pageSize = 4096
 
-// A recorder notes which pages were read. It is safe for concurrent use.
+// A recorder notes which pieces of the size of a grain were read. It is safe for concurrent use.
 type recorder struct {
+	grain uint64
 	mu    sync.Mutex
-	pages map[uint64]bool // by address or offset, divided by pageSize
+	pages map[uint64]bool // by address or offset, divided by the grain
 }
 
-func newRecorder() *recorder { return &recorder{pages: map[uint64]bool{}} }
+func newRecorder(grain uint64) *recorder { return &recorder{grain: grain, pages: map[uint64]bool{}} }
 
 func (r *recorder) note(at, n uint64) {
 	if n == 0 {
@@ -23,13 +24,13 @@ func (r *recorder) note(at, n uint64) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for p := at / pageSize; p <= (at+n-1)/pageSize; p++ {
+	for p := at / r.grain; p <= (at+n-1)/r.grain; p++ {
 		r.pages[p] = true
 	}
 }
 
 func (r *recorder) read(at, n uint64) bool {
-	for p := at / pageSize; n > 0 && p <= (at+n-1)/pageSize; p++ {
+	for p := at / r.grain; n > 0 && p <= (at+n-1)/r.grain; p++ {
 		if r.pages[p] {
 			return true
 		}
@@ -42,7 +43,7 @@ func (r *recorder) read(at, n uint64) bool {
 // what he finds.
 type reads struct{ parts, pages *recorder }
 
-func newReads() *reads { return &reads{newRecorder(), newRecorder()} }
+func newReads(grain uint64) *reads { return &reads{newRecorder(grain), newRecorder(grain)} }
 
 func (r *reads) note(at uint64, n int) {
 	if n >= pageSize {
@@ -52,11 +53,11 @@ func (r *reads) note(at uint64, n int) {
 	r.parts.note(at, uint64(n))
 }
 
-// A recordingFile notes what is read of a dump's file. What is lent in large
-// pieces is noted by who looks at it.
+// A recordingFile notes what is read of a dump's file.
 type recordingFile struct {
 	target.Source
-	seen *reads
+	seen    *reads
+	watched int // what is lent in pieces of this size or larger is noted by who looks at it
 }
 
 func (f recordingFile) ReadAt(p []byte, off int64) (int, error) {
@@ -68,7 +69,7 @@ func (f recordingFile) ReadAt(p []byte, off int64) (int, error) {
 // Bytes implements target.Source.
 func (f recordingFile) Bytes(off int64, n int) []byte {
 	b := f.Source.Bytes(off, n)
-	if n < largeView {
+	if n < f.watched {
 		f.seen.note(uint64(off), n)
 	}
 	return b

@@ -1,0 +1,43 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo/internal/testdump"
+)
+
+// goldenWebLines are goldenLines for the dump of a web server, by what answers them. The addresses are those of collections of the
+// program, which testdata/dumps/web/commands.txt has.
+var goldenWebLines = map[string][]string{
+	"requests":    {"requests", "requests -url /orders -headers -scopes -stacks", "requests -thread 13", "findhttpcontext /chat", "findhttpcontext /nowhere", "findhttpcontext", "dumprequests"},
+	"http":        {"dumphttp", "dumphttp -pending", "dumphttp --stats", "httpclients"},
+	"sqlpools":    {"sqlpools", "sqlpools -stacks", "sqlpools -brief -secrets"},
+	"collections": {"items 7f15b04e18c0", "dumpobj 7f15b04e18c0", "items -find two 7f15b04e18c0"},
+}
+
+// TestGoldenWeb is TestGolden for the dump of a web server, which answers no more than these.
+func TestGoldenWeb(t *testing.T) {
+	d := testdump.OpenWeb(t, "web-net10")
+	path, err := filepath.Rel(moduleRoot, d.Path)
+	require.NoError(t, err)
+	for name, lines := range goldenWebLines {
+		var got strings.Builder
+		for _, line := range lines {
+			for _, form := range slices.Sorted(maps.Keys(goldenForms)) {
+				out, errs, code := run(t, slices.Concat([]string{"-d", filepath.ToSlash(path)}, goldenForms[form], []string{"-c", line})...)
+				fmt.Fprintf(&got, "==== web-net10 %s: %s\n%s%s", form, line, abridge(out), abridge(errs))
+				if code != 0 {
+					fmt.Fprintf(&got, "exit code %d\n", code)
+				}
+			}
+		}
+		compareGolden(t, filepath.Join(moduleRoot, "cmd", "sosgo", "testdata", "golden", "web", name+".txt"), got.String())
+	}
+}
