@@ -28,6 +28,8 @@ const (
 	LockSemaphore    = "SemaphoreSlim"
 	LockReaderWriter = "ReaderWriterLockSlim"
 	LockEvent        = "ManualResetEventSlim"
+	LockLazy         = "Lazy"
+	LockSpin         = "SpinLock"
 	LockCountdown    = "CountdownEvent"
 	LockBarrier      = "Barrier"
 )
@@ -40,11 +42,21 @@ type Lock struct {
 	Held      bool          `json:"held" doc:"somebody holds it"`
 	OwnerID   uint32        `json:"ownerId,omitempty" doc:"the id by which the lock knows the thread that holds it: of a Lock that of the OS, of others the managed one"`
 	Owner     *Thread       `json:"owner,omitempty" doc:"that thread; absent if it is gone"`
+	Readers   []Thread      `json:"readers,omitempty" doc:"of a ReaderWriterLockSlim: the threads that hold it as readers, as far as they are known"`
 	Recursion uint32        `json:"recursion,omitempty" doc:"times that the owner entered again"`
 	State     string        `json:"state,omitempty" doc:"of what is no lock: its counts in words"`
 	Waiters   Maybe[int64]  `json:"waiters,omitzero" doc:"threads that wait, by its own count"`
 	Waiting   []LockWaiter  `json:"waiting,omitempty" doc:"the threads that were found to wait"`
-	Async     []target.Addr `json:"asyncWaiters,omitempty" doc:"tasks of WaitAsync that wait, the next one first"`
+	Async     []AsyncWaiter `json:"asyncWaiters,omitempty" doc:"tasks of WaitAsync that wait, the next one first"`
+}
+
+// An AsyncWaiter is a task of SemaphoreSlim.WaitAsync that waits.
+type AsyncWaiter struct {
+	Task target.Addr `json:"task" doc:"the task"`
+	// Stack are the async methods that continue when the task completes.
+	Stack []string `json:"stack,omitempty" doc:"who goes on when it completes, the innermost async method first; absent where nobody does, or that is not known"`
+	// Blocked: a thread is blocked until the task completes (SemaphoreSlim.Wait while others wait asynchronously).
+	Blocked bool `json:"blocked,omitempty" doc:"a thread blocks until it completes"`
 }
 
 // How it is known what a thread waits for.
@@ -75,10 +87,10 @@ type Waits struct {
 type ThreadWait struct {
 	Thread Thread      `json:"thread" doc:"the thread"`
 	Text   string      `json:"text" doc:"what it does, in words"`
-	Kind   string      `json:"kind" doc:"what it waits for: a kind of lock, task, static constructor"`
-	Object target.Addr `json:"object,omitempty" doc:"the lock, the task, or the MethodTable of the class"`
+	Kind   string      `json:"kind" doc:"what it waits for: a kind of lock, task, static constructor, thread, wait handle"`
+	Object target.Addr `json:"object,omitempty" doc:"the lock, the task, the Thread, the WaitHandle, or the MethodTable of the class"`
 	Type   Text        `json:"type,omitzero" doc:"its type"`
-	Owner  *Thread     `json:"owner,omitempty" doc:"the thread that it waits for: the owner of the lock, who runs the task or the constructor"`
+	Owner  *Thread     `json:"owner,omitempty" doc:"the thread that it waits for: the owner of the lock or its first reader, who runs the task or the constructor, whose end is waited for"`
 	How    string      `json:"how" doc:"recorded (the runtime notes it), inferred (from the frames that wait)"`
 	Method Text        `json:"method,omitzero" doc:"method of the program that waits"`
 	File   string      `json:"file,omitempty" doc:"source file of that call"`

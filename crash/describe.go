@@ -36,12 +36,12 @@ func Describe(ctx context.Context, p Process) (*answer.Crash, error) {
 }
 
 // DescribeBriefly describes what a crash is called: the reason and, of the
-// exception, type and message. It is nil where the dump says nothing of a crash,
-// and leaves out what can't be read.
+// exception, type and message. Where the dump says nothing of a crash it is nil, or, if threads wait for
+// monitors that others hold, has the objects of these alone. It leaves out what can't be read.
 func DescribeBriefly(p Process) *answer.Crash {
 	died, _ := Read(p) // Describe tells what failed
 	if died == nil {
-		return nil
+		return waitedFor(p)
 	}
 	if died.Record != nil {
 		return describeRecord(died.Record, nil)
@@ -55,6 +55,24 @@ func DescribeBriefly(p Process) *answer.Crash {
 		}
 	}
 	return d.out
+}
+
+// waitedFor has the objects whose monitors are held and waited for, nil for none.
+func waitedFor(p Process) *answer.Crash {
+	rt, err := p.Runtime()
+	if err != nil {
+		return nil
+	}
+	w := &answer.Waiting{}
+	for b, err := range rt.SyncBlocks() {
+		if err == nil && b.Held && b.Waiters > 0 {
+			w.Monitors = append(w.Monitors, answer.Monitor{Object: b.Object})
+		}
+	}
+	if len(w.Monitors) == 0 {
+		return nil
+	}
+	return &answer.Crash{Alive: true, Waiting: w}
 }
 
 // A describer describes one crash of a CLR, or of a process without one.

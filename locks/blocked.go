@@ -3,6 +3,7 @@ package locks
 import (
 	"errors"
 	"fmt"
+	"iter"
 	"strings"
 
 	"github.com/sosgo/sosgo/answer"
@@ -18,12 +19,15 @@ import (
 // A wait is what a thread waits for.
 type wait struct {
 	thread  *threads.Thread
-	lock    *lock       // nil for a task or a class
-	task    target.Addr // the task that it waits for
-	event   target.Addr // the event that the task will set
-	class   target.Addr // the MethodTable whose static constructor it waits for
-	runner  *threads.Thread
-	pulse   bool // it has released the monitor
+	lock    *lock             // nil for a task or a class
+	task    target.Addr       // the task that it waits for
+	event   target.Addr       // the event that the task will set
+	class   target.Addr       // the MethodTable whose static constructor it waits for
+	object  objects.Object    // the Thread whose end, or the WaitHandle, that it waits for
+	join    bool              // object is a Thread
+	more    int               // other WaitHandles that it waits for, too
+	runners []*threads.Thread // who has to go on before it can, as far as they are known
+	pulse   bool              // it has released the monitor
 	timeout int32
 	how     string
 }
@@ -235,19 +239,54 @@ func (s *survey) addWait(w *wait) {
 	w.lock.Waiting = append(w.lock.Waiting, d)
 }
 
-// inferred looks for what a thread waits for of which nothing is noted: a lock of the class library that the frames which
-// wait refer to, or a static constructor.
+// inferred looks for what a thread waits for of which nothing is noted: an object that the frames of the class library which wait
+// refer to, or a static constructor.
 func (s *survey) inferred(t *threads.Thread) {
 	a := t.Activity(s.r.walker.Walk(s.ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{}))
 	w := &wait{thread: t, how: answer.HowInferred, timeout: -1}
 	switch a.Activity {
 	case threads.ActivityLock, threads.ActivityEvent, threads.ActivityMonitorWait:
-		w.lock = s.referred(t, &a)
+		if w.lock = s.referred(t, &a); w.lock == nil {
+			w.object, w.more = s.handle(t, &a)
+		}
+	case threads.ActivityJoin:
+		w.join = true
+		w.object = s.joined(t, &a)
+		if t := s.thread(w.object); t != nil {
+			w.runners = append(w.runners, t)
+		}
 	case threads.ActivityStaticInit:
-		w.class, w.runner = s.constructor(t)
+		var runner *threads.Thread
+		if w.class, runner = s.constructor(t); runner != nil {
+			w.runners = append(w.runners, runner)
+		}
 	}
-	if w.lock != nil || w.class != 0 {
+	if w.lock != nil || w.class != 0 || w.object.Addr != 0 {
 		s.addWait(w)
+	}
+}
+
+// framework iterates over what the frames of the class library at the top of a stack refer to.
+func (s *survey) framework(t *threads.Thread) iter.Seq[stackwalk.Root] {
+	return func(yield func(stackwalk.Root) bool) {
+		for root, err := range s.r.walker.Roots(s.ctx, t.Managed, t.OS.Registers) {
+			if err != nil {
+				if !s.unread[t] {
+					s.unread[t] = true
+					s.lose(fmt.Errorf("what thread %#x waits for: %w", t.ID(), err))
+				}
+				return
+			}
+			if root.Explicit == "" && root.Method != nil {
+				class, err := s.r.rt.TypeName(root.Method.MethodTable, dac.NameNative)
+				if err != nil || !strings.HasPrefix(class, "System.") {
+					return
+				}
+			}
+			if root.Object != 0 && !yield(root) {
+				return
+			}
+		}
 	}
 }
 
@@ -257,15 +296,9 @@ func (s *survey) referred(t *threads.Thread, a *threads.ThreadActivity) *lock {
 	if a.By == nil {
 		return nil
 	}
-	for root, err := range s.r.walker.Roots(s.ctx, t.Managed, t.OS.Registers) {
-		if err != nil {
-			return nil
-		}
-		if root.Explicit == "" && root.Method != nil {
-			class, err := s.r.rt.TypeName(root.Method.MethodTable, dac.NameNative)
-			if err != nil || !strings.HasPrefix(class, "System.") {
-				return nil
-			}
+	for root := range s.framework(t) {
+		if l := s.spins[root.Object]; l != nil && root.Interior && l.Held {
+			return l
 		}
 		if l := s.byObj[root.Object]; l != nil && !root.Interior && l.Waiters.Value > 0 {
 			return l
@@ -275,4 +308,83 @@ func (s *survey) referred(t *threads.Thread, a *threads.ThreadActivity) *lock {
 		}
 	}
 	return nil
+}
+
+// mentioned iterates over the objects that the frames of the class library at the top of the stack refer to.
+func (s *survey) mentioned(t *threads.Thread, a *threads.ThreadActivity) iter.Seq[objects.Object] {
+	return func(yield func(objects.Object) bool) {
+		if a.By == nil {
+			return
+		}
+		for root := range s.framework(t) {
+			if root.Interior {
+				continue
+			}
+			if o, err := s.r.b.Objects().Object(root.Object); err == nil && !yield(o) {
+				return
+			}
+		}
+	}
+}
+
+// joined is the Thread whose end t waits for, without an address if it is not known.
+func (s *survey) joined(t *threads.Thread, a *threads.ThreadActivity) objects.Object {
+	for o := range s.mentioned(t, a) {
+		if is, err := shapes.Is[threadObject](s.r.b, o.Type); is && err == nil && s.thread(o) != t {
+			return o
+		}
+	}
+	return objects.Object{}
+}
+
+// handle is the WaitHandle that t waits for, without an address if it is not known; more is for how many others it waits, too.
+func (s *survey) handle(t *threads.Thread, a *threads.ThreadActivity) (first objects.Object, more int) {
+	for o := range s.mentioned(t, a) {
+		if h, ok := s.handles[o.Addr]; ok {
+			return h, 0
+		}
+		if is, err := shapes.Is[waitHandle](s.r.b, o.Type); is && err == nil {
+			return o, 0
+		}
+		if first, n := s.several(o); n > 0 {
+			return first, n - 1
+		}
+	}
+	return objects.Object{}, 0
+}
+
+// several are the handles of an array of SafeWaitHandles: the first, and how many.
+func (s *survey) several(o objects.Object) (first objects.Object, n int) {
+	a, err := shapes.ArrayOf(o)
+	if err != nil {
+		return first, 0
+	}
+	for i := range min(a.Len, limits.ListedReferences) {
+		e, err := a.Ref(i)
+		if err != nil {
+			break
+		}
+		if h, ok := s.handles[e]; ok {
+			if n++; n == 1 {
+				first = h
+			}
+		}
+	}
+	return first, n
+}
+
+// thread is the thread that a Thread stands for, nil for another object and for one that has ended.
+func (s *survey) thread(o objects.Object) *threads.Thread {
+	if o.Addr == 0 {
+		return nil
+	}
+	k, at, is, err := shapes.Try[threadObject](s.r.b, o)
+	if !is || err != nil {
+		return nil
+	}
+	id, err := k.ID.Uint(at)
+	if err != nil {
+		return nil
+	}
+	return threads.ByManagedID(s.r.threads, uint32(id))
 }

@@ -2,6 +2,7 @@ package locks
 
 import (
 	"encoding/binary"
+	"fmt"
 
 	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
@@ -14,18 +15,29 @@ const waitingStack = 16 << 10
 // constructor is the class whose static constructor t waits for, and the thread that runs it: the runtime's list of these is not
 // known, so that it is a class whose constructor is on another stack, and whose MethodTable the frames that wait mention. A
 // class of 0 is none.
-func (s *survey) constructor(t *threads.Thread) (target.Addr, *threads.Thread) {
+func (s *survey) constructor(t *threads.Thread) (class target.Addr, runner *threads.Thread) {
 	running := s.constructors()
 	if len(running) == 0 {
 		return 0, nil
 	}
 	stack, err := t.Stack(s.r.process)
-	if err != nil || len(stack.Ranges) == 0 {
+	if err == nil && len(stack.Ranges) == 0 {
+		err = target.ErrNotInDump
+	}
+	if err != nil {
+		s.lose(fmt.Errorf("the static constructor that thread %#x waits for: its stack: %w", t.ID(), err))
 		return 0, nil
 	}
 	r := stack.Ranges[0]
 	buf := make([]byte, min(r.Size(), waitingStack))
-	n, _ := s.r.rt.Memory().ReadMemory(buf, r.Start)
+	n, err := s.r.rt.Memory().ReadMemory(buf, r.Start)
+	if err != nil && n < len(buf) {
+		defer func() {
+			if class == 0 {
+				s.lose(fmt.Errorf("the static constructor that thread %#x waits for: %w", t.ID(), err))
+			}
+		}()
+	}
 	for ; n >= 8; buf, n = buf[8:], n-8 {
 		word := target.Addr(binary.LittleEndian.Uint64(buf))
 		if runner := running[word]; runner != nil && runner != t {
@@ -47,6 +59,9 @@ func (s *survey) constructors() map[target.Addr]*threads.Thread {
 			continue
 		}
 		for f := range s.r.walker.Walk(s.ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{}) {
+			if f.Err != nil {
+				s.lose(fmt.Errorf("the static constructors that thread %#x runs: %w", t.ID(), f.Err))
+			}
 			if f.Kind != stackwalk.FrameManaged {
 				continue
 			}

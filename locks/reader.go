@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
@@ -13,6 +14,7 @@ import (
 	"github.com/sosgo/sosgo/shapes"
 	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
+	"github.com/sosgo/sosgo/tasks"
 	"github.com/sosgo/sosgo/threads"
 )
 
@@ -40,25 +42,41 @@ type Options struct {
 // A lock is one with what the graph of waits needs of it.
 type lock struct {
 	answer.Lock
-	owner *threads.Thread
+	owner   *threads.Thread
+	readers []*threads.Thread
+	folded  bool // it is told of with the one that it is a part of
+}
+
+// holders are the threads that have to leave the lock before others may enter.
+func (l *lock) holders() []*threads.Thread {
+	if l.owner != nil {
+		return []*threads.Thread{l.owner}
+	}
+	return l.readers
 }
 
 // A survey is what was found of locks and of who waits.
 type survey struct {
-	r     *Reader
-	ctx   context.Context
-	lose  func(error)
-	gaps  *answer.Gaps
-	locks []*lock
-	byObj map[target.Addr]*lock       // by address, monitors apart
-	mons  map[target.Addr]*lock       // monitors by object
-	on    map[target.Addr]target.Addr // the lock that is made of a monitor, by the monitor's object
-	inner map[target.Addr]target.Addr // the lock that is made of an event, by the event
-	tasks map[target.Addr]bool        // the events that wait for tasks
-	waits []*wait
-	pool  *answer.ThreadPool              // nil unless a thread waits for a task
-	items map[target.Addr]bool            // what is queued in it
-	ctors map[target.Addr]*threads.Thread // the classes whose static constructors run
+	r       *Reader
+	ctx     context.Context
+	lose    func(error)
+	gaps    *answer.Gaps
+	locks   []*lock
+	byObj   map[target.Addr]*lock          // by address, monitors apart
+	mons    map[target.Addr]*lock          // monitors by object
+	on      map[target.Addr]target.Addr    // the lock that is made of a monitor, by the monitor's object
+	inner   map[target.Addr]target.Addr    // the lock that is made of an event, by the event
+	tasks   map[target.Addr]bool           // the events that wait for tasks
+	lazy    map[target.Addr]objects.Object // the Lazy that is made of a monitor, by the monitor's object
+	handles map[target.Addr]objects.Object // the WaitHandle that is made of a SafeWaitHandle
+	spins   map[target.Addr]*lock          // by address
+	set     *tasks.Set                     // of taskSet
+	setLost bool
+	unread  map[*threads.Thread]bool // threads of which it is noted that their stacks can't be read
+	waits   []*wait
+	pool    *answer.ThreadPool              // nil unless a thread waits for a task
+	items   map[target.Addr]bool            // what is queued in it
+	ctors   map[target.Addr]*threads.Thread // the classes whose static constructors run
 }
 
 // Describe lists the locks that somebody holds or waits for. What can't be read is noted. The error is the context's.
@@ -81,7 +99,8 @@ func (r *Reader) Describe(ctx context.Context, o Options) (*answer.Locks, error)
 // survey collects locks and waits.
 func (r *Reader) survey(ctx context.Context, g *answer.Gaps, lose func(error), o heap.ScanOptions) (*survey, error) {
 	s := &survey{r: r, ctx: ctx, lose: lose, gaps: g, byObj: map[target.Addr]*lock{}, mons: map[target.Addr]*lock{},
-		on: map[target.Addr]target.Addr{}, inner: map[target.Addr]target.Addr{}, tasks: map[target.Addr]bool{}}
+		on: map[target.Addr]target.Addr{}, inner: map[target.Addr]target.Addr{}, tasks: map[target.Addr]bool{},
+		lazy: map[target.Addr]objects.Object{}, handles: map[target.Addr]objects.Object{}, unread: map[*threads.Thread]bool{}, spins: map[target.Addr]*lock{}}
 	s.monitors()
 	if err := s.thin(o); err != nil {
 		return nil, err
@@ -101,8 +120,41 @@ func (r *Reader) survey(ctx context.Context, g *answer.Gaps, lose func(error), o
 		}
 		lose(err)
 	}
+	s.fold()
+	if err := s.spinLocks(o); err != nil {
+		return nil, err
+	}
 	s.blocked()
+	if err := s.asynchronous(o); err != nil {
+		return nil, err
+	}
 	return s, ctx.Err()
+}
+
+// fold makes one lock of what is made of another one: the events of a CountdownEvent or Barrier tell who waits for these, and
+// the monitor of a LazyHelper is held by who makes the value of a Lazy.
+func (s *survey) fold() {
+	for _, l := range s.locks {
+		outer, ok := s.inner[l.Address]
+		if ok && l.Kind == answer.LockEvent && s.byObj[outer] != nil {
+			s.byObj[outer].Waiters.Value += l.Waiters.Value
+			l.folded = true
+		}
+		if l.Kind == answer.LockMonitor || l.Kind == answer.LockThin {
+			s.made(l)
+		}
+	}
+	s.locks = slices.DeleteFunc(s.locks, func(l *lock) bool { return l.folded })
+}
+
+// made says of a monitor which Lazy it is of, if it is of one.
+func (s *survey) made(l *lock) {
+	o, ok := s.lazy[l.Address]
+	if !ok {
+		return
+	}
+	l.Kind, l.Address, l.Type = answer.LockLazy, o.Addr, s.gaps.Text(o.Type.ManagedName())
+	l.State = "its value is being made"
 }
 
 // add adds a lock.
@@ -200,7 +252,7 @@ func (s *survey) thin(o heap.ScanOptions) error {
 // primitive adds a lock of the class library.
 func (s *survey) primitive(o objects.Object) error {
 	l := &lock{Lock: answer.Lock{Address: o.Addr, Type: s.gaps.Text(o.Type.ManagedName()), Waiters: answer.Known[int64](0)}}
-	for _, read := range []func(*lock, objects.Object) (bool, error){s.managedLock, s.semaphore, s.event, s.readerWriter, s.countdown, s.barrier} {
+	for _, read := range []func(*lock, objects.Object) (bool, error){s.managedLock, s.lazyValue, s.waitHandle, s.semaphore, s.event, s.readerWriter, s.countdown, s.barrier} {
 		is, err := read(l, o)
 		if err != nil {
 			return err
@@ -290,7 +342,7 @@ func (s *survey) semaphore(l *lock, o objects.Object) (bool, error) {
 			return true, target.Corruptf("who waits asynchronously has no end")
 		}
 		seen[node.Addr] = true
-		l.Async = append(l.Async, node.Addr)
+		l.Async = append(l.Async, answer.AsyncWaiter{Task: node.Addr})
 		var n *waitNode
 		var x shapes.Instance
 		if n, x, err = shapes.BindObject[waitNode](s.r.b, node); err == nil {
@@ -350,11 +402,97 @@ func (s *survey) readerWriter(l *lock, o objects.Object) (bool, error) {
 		l.State = "held by a reader that may become the writer"
 		s.own(l, uint32(v[1]))
 	case owners&readersMask != 0:
-		l.Held, l.State = true, fmt.Sprintf("held by %d readers", owners&readersMask)
+		l.Held, l.State = true, held(owners&readersMask)
+		return true, s.readers(l, k, at)
 	default:
 		l.State = "free"
 	}
 	return true, nil
+}
+
+func held(readers uint64) string {
+	if readers == 1 {
+		return "held by a reader"
+	}
+	return fmt.Sprintf("held by %d readers", readers)
+}
+
+// readers finds the threads that hold a lock as readers, in their lists of the locks that they have entered so.
+func (s *survey) readers(l *lock, k *readerWriter, at shapes.Instance) error {
+	id, err := k.ID.Int(at)
+	if err != nil {
+		return err
+	}
+	for i := range s.r.threads {
+		t := &s.r.threads[i]
+		if t.Managed == nil {
+			continue
+		}
+		reads, err := s.reads(k, t.Managed, id)
+		if err != nil {
+			s.lose(fmt.Errorf("the locks that thread %#x reads: %w", t.ID(), err))
+		}
+		if reads {
+			l.readers = append(l.readers, t)
+			l.Readers = append(l.Readers, t.Describe(s.gaps))
+		}
+	}
+	return nil
+}
+
+// reads reports whether a thread holds the lock with an id as a reader.
+func (s *survey) reads(k *readerWriter, t *dac.Thread, id int64) (bool, error) {
+	list := k.Counts.Of(t)
+	if errors.Is(list.Err(), objects.ErrNotInitialised) || list.Err() == nil && list.IsNull() {
+		return false, nil
+	}
+	node, err := list.Object()
+	for range limits.HeldReaderLocks {
+		if err != nil || node.Addr == 0 {
+			return false, err
+		}
+		c, x, err := shapes.BindObject[readerCount](s.r.b, node)
+		if err != nil {
+			return false, err
+		}
+		v, err := ints(x, &c.Lock, &c.Readers)
+		if err != nil {
+			return false, err
+		}
+		if v[0] == id && v[1] > 0 {
+			return true, nil
+		}
+		if node, err = c.Next.Object(x); err != nil {
+			return false, err
+		}
+	}
+	return false, target.Corruptf("the list has no end")
+}
+
+// lazyValue notes of which monitor a Lazy is made.
+func (s *survey) lazyValue(_ *lock, o objects.Object) (bool, error) {
+	k, at, is, err := shapes.Try[lazyValue](s.r.b, o)
+	if !is || err != nil {
+		return is, err
+	}
+	helper, err := k.Helper.Addr(at)
+	if helper != 0 && err == nil {
+		s.lazy[helper] = o
+	}
+	return true, err
+}
+
+// waitHandle notes of which SafeWaitHandle a WaitHandle is made: that is what the frames of a wait refer to.
+func (s *survey) waitHandle(_ *lock, o objects.Object) (bool, error) {
+	k, at, is, err := shapes.Try[waitHandle](s.r.b, o)
+	if !is || err != nil {
+		return is, err
+	}
+	safe, err := k.Safe.Addr(at)
+	if safe != 0 && err == nil {
+		s.handles[safe] = o
+	}
+	return true, err
 }
 
 // readersMask are the bits of ReaderWriterLockSlim._owners that count readers (READER_MASK, a constant of the class in all

@@ -6,7 +6,7 @@ import "github.com/sosgo/sosgo/shapes"
 type (
 	// primitive is any of them.
 	primitive struct {
-		_ shapes.Type `of:"System.Threading.Lock|System.Threading.SemaphoreSlim|System.Threading.ReaderWriterLockSlim|System.Threading.ManualResetEventSlim|System.Threading.CountdownEvent|System.Threading.Barrier"`
+		_ shapes.Type `of:"System.Threading.Lock|System.Threading.SemaphoreSlim|System.Threading.ReaderWriterLockSlim|System.Threading.ManualResetEventSlim|System.Threading.CountdownEvent|System.Threading.Barrier|System.Lazy<>|System.Threading.WaitHandle"`
 	}
 	managedLock struct {
 		_         shapes.Type `of:"System.Threading.Lock"`
@@ -39,6 +39,34 @@ type (
 		UpgradeWait  shapes.Int  `field:"_numUpgradeWaiters"`
 		WriteUpgrade shapes.Int  `field:"_numWriteUpgradeWaiters"`
 		Owners       shapes.Int  `field:"_owners"`
+		ID           shapes.Int  `field:"_lockID"`
+
+		Counts shapes.ThreadStatic `threadstatic:"t_rwc"`
+	}
+	// readerCount is how often a thread has entered a ReaderWriterLockSlim. Each thread has a list of these.
+	readerCount struct {
+		_       shapes.Type `of:"System.Threading.ReaderWriterCount"`
+		Lock    shapes.Int  `field:"lockID"`
+		Readers shapes.Int  `field:"readercount"`
+		Next    shapes.Ref  `field:"next"`
+	}
+	// lazyValue keeps its LazyHelper until the value is there. Who makes the value holds the helper's monitor.
+	lazyValue struct {
+		_      shapes.Type `of:"System.Lazy<>"`
+		Helper shapes.Ref  `field:"_state"`
+	}
+	spinLock struct {
+		_     shapes.Type `of:"System.Threading.SpinLock"`
+		Owner shapes.Int  `field:"_owner"`
+	}
+	threadObject struct {
+		_  shapes.Type `of:"System.Threading.Thread"`
+		ID shapes.Int  `field:"_managedThreadId"`
+	}
+	// waitHandle is what the operating system, or the runtime's emulation of it, lets threads wait for.
+	waitHandle struct {
+		_    shapes.Type `of:"System.Threading.WaitHandle"`
+		Safe shapes.Ref  `field:"_waitHandle"`
 	}
 	event struct {
 		_       shapes.Type `of:"System.Threading.ManualResetEventSlim"`
@@ -87,6 +115,13 @@ const (
 	kindMonitorWait
 	kindLock
 	kindCondition
+)
+
+// Bits of SpinLock._owner: the top one says that the lock does not keep its owner, and the lowest then that it is held. Else it is the
+// managed id of the owner, 0 for none. They are constants of the class in all versions.
+const (
+	spinAnonymous = 1 << 31
+	spinHeld      = 1
 )
 
 // Bits of ManualResetEventSlim.m_combinedState: the top one says that the event is set, the lowest 19 count who waits. They

@@ -48,13 +48,15 @@ func (r *Reader) Waits(ctx context.Context, o Options) (*answer.Waits, error) {
 	return out, ctx.Err()
 }
 
-// follow finds the thread that another one waits for.
+// follow finds the threads that another one waits for.
 func (s *survey) follow(w *wait) {
 	switch {
 	case w.lock != nil && !w.pulse:
-		w.runner = w.lock.owner
+		w.runners = w.lock.holders()
 	case w.task != 0:
-		w.runner = s.runs(w.task)
+		if t := s.runs(w.task); t != nil {
+			w.runners = []*threads.Thread{t}
+		}
 	}
 }
 
@@ -104,13 +106,12 @@ type grapher struct {
 
 // describe makes the row of each wait.
 func (g *grapher) describe(o Options) error {
-	var set *tasks.Set
 	for _, w := range g.s.waits {
 		row := &answer.ThreadWait{Thread: w.thread.Describe(g.s.gaps), How: w.how}
 		g.rows[w.thread] = row
 		g.place(row, w)
-		if w.runner != nil {
-			d := w.runner.Describe(g.s.gaps)
+		if len(w.runners) > 0 {
+			d := w.runners[0].Describe(g.s.gaps)
 			row.Owner = &d
 		}
 		switch {
@@ -119,6 +120,15 @@ func (g *grapher) describe(o Options) error {
 			row.Text = "waits for " + kindOf(w.lock)
 			if w.pulse {
 				row.Text = "waits for a pulse of " + w.lock.Type.String()
+			}
+		case w.object.Addr != 0:
+			row.Object, row.Type = w.object.Addr, g.s.gaps.Text(w.object.Type.ManagedName())
+			row.Kind, row.Text = "wait handle", "waits for "+article(row.Type.String())
+			if w.more > 0 {
+				row.Text = fmt.Sprintf("waits for %d wait handles, the first %s", w.more+1, article(row.Type.String()))
+			}
+			if w.join {
+				row.Kind, row.Text = "thread", "waits for the end of "+g.ended(w)
 			}
 		case w.class != 0:
 			row.Kind, row.Object = "static constructor", w.class
@@ -131,24 +141,34 @@ func (g *grapher) describe(o Options) error {
 			}
 			row.Type = g.s.typeOf(w.task)
 			row.Text = "waits for a task to complete: " + row.Type.String()
-			if set == nil {
-				var err error
-				if set, err = tasks.New(g.s.r.b).Collect(g.s.ctx, g.s.r.heap, o.Scan); err != nil {
-					if g.s.ctx.Err() != nil {
-						return g.s.ctx.Err()
-					}
-					g.s.lose(err)
-					continue
-				}
+			set, err := g.s.taskSet(o.Scan)
+			if err != nil {
+				return err
 			}
-			g.async(row, set, w)
+			if set != nil {
+				g.async(row, set, w)
+			}
 		}
 	}
 	return nil
 }
 
+// ended is the thread whose end a thread waits for.
+func (g *grapher) ended(w *wait) string {
+	if len(w.runners) == 0 {
+		return "a thread that has ended"
+	}
+	return "thread " + g.name(w.runners[0])
+}
+
 // kindOf is what a lock is, in words.
 func kindOf(l *lock) string {
+	switch l.Kind {
+	case answer.LockLazy:
+		return "the value of a " + l.Type.String()
+	case answer.LockSpin:
+		return "the SpinLock " + l.Type.String()
+	}
 	if l.Kind == answer.LockMonitor || l.Kind == answer.LockThin {
 		return "the monitor of a " + l.Type.String()
 	}
@@ -257,32 +277,36 @@ func frameName(f *answer.AsyncFrame) string {
 	return f.Kind
 }
 
-// circles are the threads that wait for each other, each circle once.
+// circles are the threads that wait for each other, each circle once: it closes where the search comes back to a wait that it is
+// still behind.
 func (g *grapher) circles() []answer.Verdict {
 	of := map[*threads.Thread]*wait{}
 	for _, w := range g.s.waits {
 		of[w.thread] = w
 	}
-	done := map[*threads.Thread]bool{}
 	out := []answer.Verdict{}
-	for _, first := range g.s.waits {
-		place := map[*threads.Thread]int{}
-		var path []*wait
-		for w := first; w != nil && !done[w.thread]; {
-			if from, again := place[w.thread]; again {
-				out = append(out, g.circle(path[from:]))
-				break
-			}
-			place[w.thread] = len(path)
-			path = append(path, w)
-			if w.runner == nil {
-				break
-			}
-			w = of[w.runner]
+	var path []*wait
+	done := map[*wait]bool{}
+	var visit func(*wait)
+	visit = func(w *wait) {
+		if from := slices.Index(path, w); from >= 0 {
+			out = append(out, g.circle(path[from:]))
+			return
 		}
-		for _, w := range path {
-			done[w.thread] = true
+		if done[w] {
+			return
 		}
+		path = append(path, w)
+		for _, t := range w.runners {
+			if next := of[t]; next != nil {
+				visit(next)
+			}
+		}
+		path = path[:len(path)-1]
+		done[w] = true
+	}
+	for _, w := range g.s.waits {
+		visit(w)
 	}
 	return out
 }
@@ -326,7 +350,9 @@ func (g *grapher) what(w *wait) string {
 	switch {
 	case w.class != 0:
 		return "the static constructor of " + row.Type.String()
-	case w.lock == nil:
+	case w.join:
+		return "the end of " + g.ended(w)
+	case w.lock == nil && w.object.Addr == 0:
 		return fmt.Sprintf("task %016x", uint64(w.task))
 	}
 	return fmt.Sprintf("%s %016x", row.Type, uint64(row.Object))
@@ -371,8 +397,8 @@ func (g *grapher) blocks(w *wait) answer.Verdict {
 	}
 	v := answer.Verdict{Strength: answer.StrengthProved, Evidence: []string{g.evidence(w)}}
 	switch {
-	case w.runner != nil:
-		text += ", which thread " + g.name(w.runner) + " runs"
+	case len(w.runners) > 0:
+		text += ", which thread " + g.name(w.runners[0]) + " runs"
 	case row.Until != "":
 		text += ", which waits for " + row.Until
 		v.Strength = answer.StrengthLikely // from what the awaited objects are
@@ -396,7 +422,7 @@ func (g *grapher) held() []answer.Verdict {
 		strength := answer.StrengthProved
 		var evidence []string
 		for _, w := range g.s.waits {
-			if w.lock != l || w.pulse || l.owner == nil {
+			if w.lock != l || w.pulse || len(l.holders()) == 0 {
 				continue
 			}
 			names = append(names, g.name(w.thread))
@@ -408,12 +434,29 @@ func (g *grapher) held() []answer.Verdict {
 		if len(names) == 0 {
 			continue
 		}
-		text := fmt.Sprintf("thread %s holds %s %016x, for which thread %s waits", g.name(l.owner), kindOf(l), uint64(l.Address), names[0])
-		if len(names) > 1 {
-			text = fmt.Sprintf("thread %s holds %s %016x, for which %d threads wait: %s", g.name(l.owner), kindOf(l), uint64(l.Address), len(names),
-				strings.Join(names, ", "))
+		text := fmt.Sprintf("%s %s %016x, for which ", g.holds(l), kindOf(l), uint64(l.Address))
+		if len(names) == 1 {
+			text += fmt.Sprintf("thread %s waits", names[0])
+		} else {
+			text += fmt.Sprintf("%d threads wait: %s", len(names), strings.Join(names, ", "))
 		}
 		out = append(out, answer.Verdict{Text: text, Strength: strength, Evidence: evidence})
 	}
 	return out
+}
+
+// holds says who holds a lock.
+func (g *grapher) holds(l *lock) string {
+	list := l.holders()
+	switch {
+	case l.Kind == answer.LockLazy:
+		return fmt.Sprintf("thread %s makes", g.name(list[0]))
+	case len(list) == 1:
+		return fmt.Sprintf("thread %s holds", g.name(list[0]))
+	}
+	names := make([]string, len(list))
+	for i, t := range list {
+		names[i] = g.name(t)
+	}
+	return fmt.Sprintf("%d threads (%s) hold", len(list), strings.Join(names, ", "))
 }

@@ -25,8 +25,11 @@ func Locks(p *report.Page, l *answer.Locks) {
 
 func lock(p *report.Page, l *answer.Lock) {
 	p.Printf("%s %s", report.Hex12(l.Address), l.Kind)
-	if l.Kind == answer.LockMonitor || l.Kind == answer.LockThin {
+	switch l.Kind {
+	case answer.LockMonitor, answer.LockThin:
 		p.Print(" of " + report.Escape(l.Type.String()))
+	case answer.LockLazy, answer.LockSpin:
+		p.Print(" " + report.Escape(l.Type.String()))
 	}
 	if words := holds(l); words != "" {
 		p.Print(": " + words)
@@ -46,9 +49,24 @@ func lock(p *report.Page, l *answer.Lock) {
 		}
 		p.Printf("    thread %s %s [%s]\n", threadName(&w.Thread), words, w.How)
 	}
-	for _, a := range l.Async {
-		p.Printf("    task %s waits asynchronously\n", report.Hex12(a))
+	for i := range l.Readers {
+		p.Printf("    thread %s reads\n", threadName(&l.Readers[i]))
 	}
+	for i := range l.Async {
+		asyncWaiter(p, &l.Async[i])
+	}
+}
+
+// asyncWaiter writes who goes on when a SemaphoreSlim is released.
+func asyncWaiter(p *report.Page, w *answer.AsyncWaiter) {
+	words := "waits asynchronously"
+	switch {
+	case w.Blocked:
+		words = "waits, and a thread is blocked until it completes"
+	case len(w.Stack) > 0:
+		words = "is awaited by " + report.Escape(strings.Join(w.Stack, ", which is awaited by "))
+	}
+	p.Printf("    task %s %s\n", report.Hex12(w.Task), words)
 }
 
 // holds says who holds a lock.

@@ -2,6 +2,7 @@ package threadtext
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -298,7 +299,7 @@ func (w *crashWriter) waiting(x *answer.Waiting) {
 		w.p.Printf("    %s %s owned by %s, %s waiting%s\n", report.Hex16(m.Object), report.Escape(m.Type.String()), owner,
 			report.Commas(uint64(m.Waiters)), found)
 	}
-	if len(x.Monitors) > 0 {
+	if slices.ContainsFunc(x.Threads, func(t answer.WaitingThread) bool { return strings.HasPrefix(t.Text, "waits ") }) {
 		w.p.Print("\nwaits says where these lead, and locks who holds what.\n")
 	}
 }
@@ -362,6 +363,9 @@ func Greeting(x *answer.Crash) []string {
 	if x == nil {
 		return nil
 	}
+	if x.Alive && x.Waiting != nil {
+		return []string{hangs(len(x.Waiting.Monitors))}
+	}
 	if x.Record != nil {
 		return []string{fmt.Sprintf("crash: %s: %s", x.Record.Reason, x.Record.Message)}
 	}
@@ -377,6 +381,14 @@ func Greeting(x *answer.Crash) []string {
 		line += ": " + beginning(m.S)
 	}
 	return append(out, line, "crashinfo tells more")
+}
+
+// hangs points to what tells why threads wait for n monitors.
+func hangs(n int) string {
+	if n == 1 {
+		return "threads wait for a monitor that another one holds: waits and locks tell more"
+	}
+	return fmt.Sprintf("threads wait for %d monitors that others hold: waits and locks tell more", n)
 }
 
 // beginning is as much of a message as the greeting shows.
