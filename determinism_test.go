@@ -7,29 +7,9 @@ import (
 	"github.com/sosgo/sosgo/internal/testdump"
 )
 
-// TestDeterminism runs each command alone, twice, and with one and eight
-// workers: it prints the same bytes each time.
+// TestDeterminism runs each command alone with one and with eight workers, and all in one
+// session: they print the same bytes each time, whatever ran before.
 func TestDeterminism(t *testing.T) {
-	testdump.Canned(t, func(t *testing.T, d *testdump.Dump) {
-		t.Parallel()
-		if testing.Short() && !slices.Contains(damagedDumps, d.Name) {
-			t.Skip("one of each kind does")
-		}
-		raw := mustRaw(t, d)
-		for _, line := range slices.Concat(plainCommands(), factCommands(d)) {
-			first := runLines(t.Context(), raw, 1, line)
-			for _, jobs := range []int{1, 8} {
-				if again := runLines(t.Context(), raw, jobs, line); again != first {
-					t.Errorf("%s with %d workers prints something else, %s", line, jobs, firstDifference(first.stdout+first.stderr, again.stdout+again.stderr))
-				}
-			}
-		}
-	})
-}
-
-// TestSessionKeepsNothing runs all commands in one session and each alone: what
-// one has read does not change what another prints.
-func TestSessionKeepsNothing(t *testing.T) {
 	testdump.Canned(t, func(t *testing.T, d *testdump.Dump) {
 		t.Parallel()
 		if testing.Short() && !slices.Contains(damagedDumps, d.Name) {
@@ -39,10 +19,14 @@ func TestSessionKeepsNothing(t *testing.T) {
 		lines := slices.Concat(plainCommands(), factCommands(d))
 		var alone string
 		for _, line := range lines {
-			alone += runLines(t.Context(), raw, 2, line).stdout
+			first := runLines(t.Context(), raw, 1, line)
+			if again := runLines(t.Context(), raw, 8, line); again != first {
+				t.Errorf("%s with 8 workers prints something else, %s", line, firstDifference(first.stdout+first.stderr, again.stdout+again.stderr))
+			}
+			alone += first.stdout
 		}
 		if together := runLines(t.Context(), raw, 2, lines...).stdout; together != alone {
-			t.Error(firstDifference(alone, together))
+			t.Errorf("in one session, %s", firstDifference(alone, together))
 		}
 	})
 }

@@ -68,6 +68,10 @@ func factCommands(d *testdump.Dump) []string {
 		a := objects[i].Addr.String()
 		lines = append(lines, "dumpobj "+a, "gcwhere "+a, "listnearobj "+a)
 	}
+	if len(objects) > 0 {
+		a := objects[0].Addr.String()
+		lines = append(lines, "gcroot "+a, "objsize "+a)
+	}
 	for i := 0; i < len(types); i += max(1, len(types)/4) {
 		lines = append(lines, "dumpmt -md "+types[i].Addr.String(), "dumpclass "+types[i].Addr.String())
 	}

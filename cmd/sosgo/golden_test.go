@@ -166,7 +166,7 @@ func TestGolden(t *testing.T) {
 		require.NoError(t, err)
 		path = filepath.ToSlash(path)
 		kept := keptDump{path: path}
-		env := cli.Env{Open: kept.open, KeepOpen: true} // it makes no difference: TestSessionKeepsNothing
+		env := cli.Env{Open: kept.open, KeepOpen: true} // it makes no difference: TestDeterminism
 		for command, lines := range goldenLines {
 			for _, template := range lines {
 				line, ok := fillIn(template, names)
