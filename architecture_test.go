@@ -73,7 +73,7 @@ var mayImport = map[string]string{
 	"threadpool":         "answer target dac dac/code objects shapes stackwalk tasks threads internal/limits",
 	"tasks":              "answer target dac dac/code heap metadata objects shapes internal/lazy internal/limits",
 	"query":              "answer target collections dac graph heap metadata objects shapes threads internal/lazy internal/limits",
-	"leaks":              "answer target dac dac/code graph heap objects",
+	"leaks":              "answer target collections dac dac/code graph heap objects shapes",
 	"flows":              "answer target collections metadata objects shapes stackwalk tasks threads internal/limits",
 	"web":                "answer target collections flows heap metadata objects shapes stackwalk tasks threads internal/limits",
 	"sqlpools":           "answer target collections flows heap objects roots shapes tasks threads internal/limits",

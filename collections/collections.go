@@ -193,6 +193,9 @@ func (r *Reader) CountOf(o objects.Object) (n uint64, ok bool) {
 	return n, err == nil
 }
 
+// IsText reports whether the collection has a Text: its elements are characters or bits.
+func (c *Collection) IsText() bool { return c.content.text != nil }
+
 // Text is what a collection of characters or bits says: a StringBuilder, a BitArray, memory of characters. It is false for
 // others, whose Items tell all.
 func (c *Collection) Text() (string, bool, error) {

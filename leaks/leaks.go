@@ -7,9 +7,12 @@ import (
 	"strings"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/collections"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/graph"
+	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/shapes"
 )
 
 // Options say what is listed. The zero value of each stands for its default.
@@ -57,7 +60,8 @@ func Find(ctx context.Context, x *graph.Holders, r *objects.Reader, o Options) (
 		return nil, err
 	}
 	defer done()
-	f := &finder{x: x, g: x.Graph(), r: r, o: o.withDefaults(), a: &answer.Leaks{Suspects: []answer.Suspect{}}, part: map[graph.Node]bool{}, unknown: map[string]*answer.UnknownCollection{}}
+	b := shapes.New(r, func() (*heap.Heap, error) { return x.Graph().Heap(), nil })
+	f := &finder{x: x, g: x.Graph(), r: r, b: b, collections: collections.New(b), o: o.withDefaults(), a: &answer.Leaks{Suspects: []answer.Suspect{}}, part: map[graph.Node]bool{}, unknown: map[string]*answer.UnknownCollection{}}
 	for _, step := range []func(context.Context) error{f.prepare, f.events, f.timers, f.cancellations, f.scopes, f.accumulations, f.groups, f.single,
 		f.report, f.finalization} {
 		if err := step(ctx); err != nil {
@@ -77,8 +81,11 @@ type finder struct {
 	x *graph.Holders
 	g *graph.Graph
 	r *objects.Reader
+	b *shapes.Binder
 	o Options
 	a *answer.Leaks
+
+	collections *collections.Reader
 
 	live  *graph.Liveness
 	doms  *graph.Dominators
@@ -150,6 +157,9 @@ type groupBy struct {
 func (f *finder) accumulations(ctx context.Context) error {
 	var all []suspect
 	for n := range graph.Node(f.g.Objects()) {
+		if n%lookStep == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
 		if f.doms.Retained(n) < f.least || !f.live.Live(n) || f.part[n] {
 			continue
 		}

@@ -10,16 +10,8 @@ import (
 	"github.com/sosgo/sosgo/graph"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/shapes"
 	"github.com/sosgo/sosgo/target"
-)
-
-// The types of the patterns. Their names and those of their fields, which stand where they are read, are the same in all
-// versions from .NET Core 3.1 on, but for what is said there.
-const (
-	multicast = "System.MulticastDelegate"
-	timer     = "System.Threading.TimerQueueTimer"
-	callback  = "System.Threading.CancellationTokenSource+CallbackNode"
-	scope     = "Microsoft.Extensions.DependencyInjection.ServiceLookup.ServiceProviderEngineScope"
 )
 
 // missing notes that objects of a type have fields that are not those of any known version. Other errors are
@@ -36,20 +28,6 @@ func (f *finder) missing(n graph.Node, err error) {
 		f.unknown[name] = u
 	}
 	u.Objects++
-}
-
-// typesNamed are the types whose name satisfies is.
-func (f *finder) typesNamed(is func(i int) bool) []bool {
-	var out []bool
-	any := false
-	for i := range f.names {
-		out = append(out, is(i))
-		any = any || out[i]
-	}
-	if !any {
-		return nil
-	}
-	return out
 }
 
 // living calls visit with the living objects of some types.
@@ -70,34 +48,9 @@ func (f *finder) living(ctx context.Context, types []bool, visit func(graph.Node
 
 func (f *finder) object(n graph.Node) (objects.Object, error) { return f.r.Object(f.g.Address(n)) }
 
-// node is the object that a field refers to.
-func (f *finder) node(o objects.Object, name string) (graph.Node, error) {
-	a, err := o.Field(name).Addr()
-	if err != nil {
-		return graph.NoNode, err
-	}
-	if n, ok := f.g.Node(a); ok {
-		return n, nil
-	}
-	return graph.NoNode, nil
-}
-
-// delegates are the types of delegates.
-func (f *finder) delegates() []bool {
-	return f.typesNamed(func(i int) bool {
-		parent := f.g.Types()[i].Parent
-		if parent == 0 {
-			return false
-		}
-		name, err := f.r.Runtime().TypeName(parent, 0)
-		return err == nil && name == multicast
-	})
-}
-
-// events finds delegates with many handlers: fields _invocationList, an array behind whose first _invocationCount elements
-// is room for more, and _target of each handler.
+// events finds delegates with many handlers: those that refer to an array of delegates, behind whose first Count elements is room for more.
 func (f *finder) events(ctx context.Context) error {
-	types := f.delegates()
+	types := typesOf[multicast](f)
 	var err error
 	walk := f.living(ctx, types, func(n graph.Node) {
 		for _, list := range f.g.Referents(n) {
@@ -113,12 +66,12 @@ func (f *finder) events(ctx context.Context) error {
 }
 
 func (f *finder) event(ctx context.Context, n, list graph.Node) error {
-	o, err := f.object(n)
+	d, x, err := bind[multicast](f, n)
 	if err != nil {
-		f.a.Note(err)
+		f.missing(n, err)
 		return nil
 	}
-	count, err := o.Field("_invocationCount").Addr()
+	count, err := d.Count.Value(x).Addr()
 	if err != nil {
 		f.missing(n, err)
 		return nil
@@ -157,11 +110,11 @@ func (f *finder) target(c *counts, handler graph.Node) error {
 	if !f.g.IsObject(handler) {
 		return nil
 	}
-	o, err := f.object(handler)
+	d, x, err := bind[delegate](f, handler)
 	if err != nil {
 		return err
 	}
-	to, err := f.node(o, "_target")
+	to, err := f.nodeAt(&d.Target, x)
 	if err == nil && to != graph.NoNode {
 		c.add(f.g.Type(to).Addr, to)
 	}
@@ -234,24 +187,24 @@ func (u *upward) dominated(n graph.Node) bool {
 	return found
 }
 
-// timers finds many timers that call the same method: fields _timerCallback and _state.
+// timers finds many timers that call the same method.
 func (f *finder) timers(ctx context.Context) error {
 	byMethod, order, seen := map[string]*bundle{}, []string(nil), 0
-	err := f.living(ctx, f.typesNamed(func(i int) bool { return f.names[i] == timer }), func(n graph.Node) {
+	err := f.living(ctx, typesOf[timer](f), func(n graph.Node) {
 		if seen++; seen > maxRead {
 			return
 		}
-		o, err := f.object(n)
-		if err != nil {
-			f.a.Note(err)
-			return
-		}
-		method, err := f.method(o.Field("_timerCallback"))
+		t, x, err := bind[timer](f, n)
 		if err != nil {
 			f.missing(n, err)
 			return
 		}
-		state, err := f.node(o, "_state")
+		method, err := f.method(t.Callback.Value(x))
+		if err != nil {
+			f.missing(n, err)
+			return
+		}
+		state, err := f.nodeAt(&t.State, x)
 		if err != nil {
 			f.missing(n, err)
 			return
@@ -302,35 +255,25 @@ func (f *finder) method(v objects.Value) (string, error) {
 	return code.Of(f.r.Runtime()).MethodName(m, code.MethodFull)
 }
 
-// cancellations finds many callbacks that are registered with one CancellationTokenSource: fields Callback and CallbackState of
-// a node, and Registrations.Source, which was Partition.Source before .NET 6.
+// cancellations finds many callbacks that are registered with one CancellationTokenSource.
 func (f *finder) cancellations(ctx context.Context) error {
-	bySource, seen, delegates := map[graph.Node]*bundle{}, 0, f.delegates()
+	bySource, seen, delegates := map[graph.Node]*bundle{}, 0, typesOf[multicast](f)
 	var order []graph.Node
-	err := f.living(ctx, f.typesNamed(func(i int) bool { return f.names[i] == callback }), func(n graph.Node) {
+	err := f.living(ctx, typesOf[callback](f), func(n graph.Node) {
 		if seen++; seen > maxRead {
 			return
 		}
-		o, err := f.object(n)
-		if err != nil {
-			f.a.Note(err)
-			return
-		}
-		if call := o.Field("Callback"); call.Err() != nil {
-			f.missing(n, call.Err())
-			return
-		} else if call.IsNull() {
-			return // kept for the next registration
-		}
-		source, err := f.source(o)
+		source, state, err := f.registration(n)
 		if err != nil {
 			f.missing(n, err)
 			return
 		}
+		if source == graph.NoNode {
+			return
+		}
 		b := bundled(bySource, &order, source, n)
-		state, err := f.node(o, "CallbackState")
 		switch {
-		case err != nil || state == graph.NoNode:
+		case state == graph.NoNode:
 		case delegates != nil && delegates[f.g.TypeIndex(state)]: // an Action that was registered
 			if err := f.target(b.targets, state); err != nil {
 				f.missing(state, err)
@@ -340,7 +283,7 @@ func (f *finder) cancellations(ctx context.Context) error {
 		}
 	})
 	for _, source := range order {
-		if b := bySource[source]; source != graph.NoNode && len(b.nodes) >= f.o.Count {
+		if b := bySource[source]; len(b.nodes) >= f.o.Count {
 			count := uint64(len(b.nodes))
 			b.nodes = append(b.nodes, source)
 			f.take(b.nodes)
@@ -351,37 +294,41 @@ func (f *finder) cancellations(ctx context.Context) error {
 	return err
 }
 
-// source is the CancellationTokenSource of a registration.
-func (f *finder) source(node objects.Object) (graph.Node, error) {
-	list := node.Field("Registrations")
-	if list.Err() != nil {
-		if list = node.Field("Partition"); list.Err() != nil {
-			return graph.NoNode, list.Err()
-		}
-	}
-	o, err := list.Object()
+// registration is the CancellationTokenSource of a registration, and the state that its callback gets; NoNode for what is kept for the
+// next one.
+func (f *finder) registration(n graph.Node) (source, state graph.Node, err error) {
+	c, x, err := bind[callback](f, n)
 	if err != nil {
-		return graph.NoNode, err
+		return graph.NoNode, graph.NoNode, err
 	}
-	return f.node(o, "Source")
+	if call := c.Callback.Value(x); call.Err() != nil || call.IsNull() {
+		return graph.NoNode, graph.NoNode, call.Err()
+	}
+	l, at, err := bindAt[callbacks](f, &c.List, x)
+	if err != nil || l == nil {
+		return graph.NoNode, graph.NoNode, err
+	}
+	if source, err = f.nodeAt(&l.Source, at); err != nil {
+		return graph.NoNode, graph.NoNode, err
+	}
+	state, err = f.nodeAt(&c.State, x)
+	return source, state, err
 }
 
-// scopes finds many disposables of one type that the root scope of a service provider keeps until the program ends: fields
-// <IsRootScope>k__BackingField, since .NET 6, and _disposables, a List.
+// scopes finds many disposables of one type that the root scope of a service provider keeps until the program ends.
 func (f *finder) scopes(ctx context.Context) error {
-	return f.living(ctx, f.typesNamed(func(i int) bool { return f.names[i] == scope }), func(n graph.Node) {
-		o, err := f.object(n)
-		if err != nil {
-			f.a.Note(err)
-			return
+	return f.living(ctx, typesOf[scope](f), func(n graph.Node) {
+		s, x, err := bind[scope](f, n)
+		root := false
+		if err == nil {
+			root, err = f.isRoot(s, x)
 		}
-		root, err := f.isRootScope(o)
 		if err == nil && !root {
 			return
 		}
-		var items graph.Node
+		items := graph.NoNode
 		if err == nil {
-			items, err = f.disposables(o)
+			items, err = f.disposables(s, x)
 		}
 		if err != nil {
 			f.missing(n, err)
@@ -408,81 +355,32 @@ func (f *finder) scopes(ctx context.Context) error {
 	})
 }
 
-// isRootScope reports whether a scope is a provider's root. Before .NET 6 its engine says which one that is.
-func (f *finder) isRootScope(o objects.Object) (bool, error) {
-	root, err := o.Field("<IsRootScope>k__BackingField").Bool()
-	if !errors.Is(err, target.ErrUnsupported) {
-		return root, err
-	}
-	engine, old := o.Field("<Engine>k__BackingField").Object()
-	if old != nil {
-		return false, err
-	}
-	of, old := engine.Field("<Root>k__BackingField").Addr()
-	if old != nil {
-		return false, err
-	}
-	return of == o.Addr, nil
-}
-
-// disposables is the array of the list of a scope, NoNode if there is none.
-func (f *finder) disposables(o objects.Object) (graph.Node, error) {
-	list := o.Field("_disposables")
-	if list.Err() != nil || list.IsNull() {
-		return graph.NoNode, list.Err()
-	}
-	l, err := list.Object()
-	if err != nil {
-		return graph.NoNode, err
-	}
-	return f.node(l, "_items")
-}
-
-// sizes are the fields that say how many elements a collection has, by its type's name: the first less the second. They are
-// the same in all versions, but for those of HashSet, which had no _freeCount before .NET 5.
-var sizes = []struct{ name, count, free string }{
-	{"System.Collections.Generic.List<", "_size", ""},
-	{"System.Collections.Generic.Queue<", "_size", ""},
-	{"System.Collections.Generic.Stack<", "_size", ""},
-	{"System.Collections.Generic.SortedList<", "_size", ""},
-	{"System.Collections.Generic.PriorityQueue<", "_size", ""},
-	{"System.Collections.Generic.Dictionary<", "_count", "_freeCount"},
-	{"System.Collections.Generic.HashSet<", "_count", "_freeCount"},
-	{"System.Collections.ArrayList", "_size", ""},
-	{"System.Collections.Hashtable", "_count", ""},
-}
-
 var errNoCollection = errors.New("no collection that is known")
 
 // elements is how many elements the collection of a suspect says it has.
 func (f *finder) elements(owner, point graph.Node) answer.Maybe[uint64] {
-	none := answer.Maybe[uint64]{Err: errNoCollection}
 	n := owner
 	if n == graph.NoNode {
 		n = point
 	}
-	name := f.typeName(n)
-	for _, s := range sizes {
-		if !strings.HasPrefix(name, s.name) || strings.Contains(name, ">+") || strings.HasSuffix(name, "]") {
-			continue
+	none := answer.Maybe[uint64]{Err: errNoCollection}
+	if f.g.Type(n).IsArray() || f.typeName(n) == "" {
+		return none // why there is no name is noted
+	}
+	o, err := f.object(n)
+	if err != nil {
+		return answer.Maybe[uint64]{Err: err}
+	}
+	c, err := f.collections.Of(o)
+	if err == nil && !c.IsText() {
+		var count uint64
+		if count, err = c.Count(); err == nil {
+			return answer.Known(count)
 		}
-		o, err := f.object(n)
-		if err != nil {
-			return answer.Maybe[uint64]{Err: err}
-		}
-		count, err := o.Field(s.count).Int()
-		if err != nil || count < 0 {
-			if err != nil {
-				f.missing(n, err)
-			}
-			return none
-		}
-		if s.free != "" {
-			if free, err := o.Field(s.free).Int(); err == nil && free >= 0 && free <= count {
-				count -= free
-			}
-		}
-		return answer.Known(uint64(count))
+	}
+	var unknown *shapes.UnknownLayoutError
+	if errors.As(err, &unknown) || err != nil && !errors.Is(err, target.ErrUnsupported) {
+		f.missing(n, err)
 	}
 	return none
 }
