@@ -19,7 +19,7 @@ const modulePath = "github.com/sosgo/sosgo"
 
 // library is what commands may ask: all packages of the library, the root's
 // too, and package report for the answer that they give.
-const library = "answer codeinfo collections crash dac dac/code diagnosis disasm dump graph heap hexdump image leaks locks metadata objects report resolve shapes sqlpools stackscan stackwalk target tasks threadpool threads unwind waste web heapdiff query SELF"
+const library = "answer codeinfo collections crash dac dac/code diagnosis disasm dump graph heap hexdump image leaks locks metadata objects report resolve roots shapes sqlpools stackscan stackwalk target tasks threadpool threads unwind waste web heapdiff query SELF"
 
 // mayImport says which packages of this module each package may import, as
 // docs/architecture.md explains it: nobody imports what comes later on the

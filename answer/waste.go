@@ -70,9 +70,9 @@ type RepeatedString struct {
 	Holders []WasteHolder `json:"holders,omitempty" doc:"fields and arrays that refer to them"`
 }
 
-// A WasteHolder is a field, or the elements of arrays of a type.
+// A WasteHolder is a field, the elements of arrays of a type, or a local.
 type WasteHolder struct {
-	Holder     Text   `json:"holder" doc:"Type.field, Type[] for the elements of arrays, \"static Type.field\""`
+	Holder     Text   `json:"holder" doc:"Type.field, Type[] for the elements of arrays, \"static Type.field\", \"thread 1f2: Type.Method() variable\" for a local"`
 	References uint64 `json:"references" doc:"references of such fields to objects that waste memory in this way"`
 	Wasted     uint64 `json:"wasted" doc:"bytes that these waste; what several fields refer to counts for each"`
 }

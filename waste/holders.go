@@ -14,7 +14,7 @@ type place struct {
 	offset uint32 // of a field from the object's start; of an array inside an element
 	kind   kind   // of what they refer to
 	repeat uint32 // number of a repeated string that is listed, plus 1; 0 stands for all of the kind
-	root   uint32 // number of a static field, plus 1; 0 for what stands in an object
+	root   uint32 // number of a static field, or behind those of a local, plus 1; 0 for what stands in an object
 }
 
 // A holding is what the references of a place waste.

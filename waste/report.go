@@ -208,8 +208,12 @@ func (f *finder) sortHolders() {
 	}
 }
 
-// holderName is Type.field, Type[] or Type[].field, or a static field.
+// holderName is Type.field, Type[] or Type[].field, a static field, or what a local is called.
 func (f *finder) holderName(at *place) answer.Text {
+	statics := uint32(len(f.o.Statics))
+	if at.root > statics {
+		return f.o.Locals[at.root-statics-1].Name()
+	}
 	if at.root > 0 {
 		name := f.o.Statics[at.root-1].Name
 		if name.Err == nil {

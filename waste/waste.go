@@ -25,7 +25,9 @@ type Options struct {
 	Live func(target.Addr) bool
 	// Statics are the static fields that refer to objects: they are holders, by name.
 	Statics []Static
-	Scan    heap.ScanOptions
+	// Locals are what the stacks of threads refer to: they are holders, too.
+	Locals []Local
+	Scan   heap.ScanOptions
 }
 
 // A Static is a static field that refers to an object.
@@ -33,6 +35,13 @@ type Static struct {
 	Name answer.Text
 	// Slot is where the reference is, and Object what it refers to. Table is the object that the slot is in, 0 for none.
 	Slot, Object, Table target.Addr
+}
+
+// A Local is a word of a stack, or a register, that refers to an object.
+type Local struct {
+	Object target.Addr
+	// Name is asked of those that are listed: a thread, frame and variable.
+	Name func() answer.Text
 }
 
 // Find looks for waste among all objects of h, whose types r describes. It scans the heap twice. What could not be looked at
@@ -193,6 +202,14 @@ func (f *finder) search(ctx context.Context) error {
 	for i := range f.o.Statics {
 		if s := &f.o.Statics[i]; s.Table == 0 && outside.marked.has(s.Object) {
 			outside.to(place{root: uint32(i) + 1}, s.Object)
+		}
+	}
+	for i := range f.o.Locals {
+		if i%1024 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if a := f.o.Locals[i].Object; outside.marked.has(a) {
+			outside.to(place{root: uint32(len(f.o.Statics)+i) + 1}, a)
 		}
 	}
 	outside.lookUp()

@@ -1,6 +1,7 @@
 package waste_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -297,4 +298,32 @@ func TestStatics(t *testing.T) {
 		}
 		assert.NotZero(t, statics)
 	})
+}
+
+// TestLocals: what a stack refers to has the frame and its variable for a holder, whose name is asked only if it is listed; and what refers to
+// nothing that is wasted is none.
+func TestLocals(t *testing.T) {
+	d := testdump.Open(t, "net10-zoo")
+	without := find(t, d, waste.Options{})
+	h, err := d.Heap()
+	require.NoError(t, err)
+	plain := target.Addr(0)
+	for o, err := range h.Objects() {
+		require.NoError(t, err)
+		if o.Free || !o.Type.IsArray() && o.Type.Addr != h.Runtime().WellKnown().String && plain == 0 {
+			plain = o.Addr
+		}
+	}
+	text := kindOf(t, without, answer.WasteStrings).Strings[0].Address
+	asked := 0
+	name := func() answer.Text { asked++; return answer.Text{S: "thread 1: Main() text"} }
+	never := func() answer.Text { t.Error("what holds nothing wasted is listed"); return answer.Text{} }
+	with := find(t, d, waste.Options{Locals: []waste.Local{{Object: plain, Name: never}, {Object: text, Name: name}, {Object: 8, Name: never}},
+		Statics: []waste.Static{{Name: answer.Text{S: "A.s"}, Slot: 16, Object: plain}}})
+	assert.Positive(t, asked)
+	k := kindOf(t, with, answer.WasteStrings)
+	i := slices.IndexFunc(k.Holders, func(h answer.WasteHolder) bool { return h.Holder.S == "thread 1: Main() text" })
+	require.GreaterOrEqual(t, i, 0)
+	assert.Equal(t, uint64(1), k.Holders[i].References)
+	assert.Equal(t, kindOf(t, without, answer.WasteStrings).Wasted, k.Wasted, "to be held wastes nothing")
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/sosgo/sosgo/internal/commands/ask"
 	"github.com/sosgo/sosgo/internal/text/memorytext"
 	"github.com/sosgo/sosgo/report"
+	"github.com/sosgo/sosgo/roots"
 	"github.com/sosgo/sosgo/waste"
 )
 
@@ -60,6 +61,9 @@ func askWaste(c *cli.Context) (report.Answer, error) {
 	if o.Statics, err = statics(c, h); err != nil {
 		return report.Answer{}, err
 	}
+	if o.Locals, err = locals(c); err != nil {
+		return report.Answer{}, err
+	}
 	w, err := waste.Find(c.Context(), h, r, o)
 	return ask.Say(w, err, memorytext.Waste)
 }
@@ -89,6 +93,32 @@ func statics(c *cli.Context, h *heap.Heap) ([]waste.Static, error) {
 	}
 	if missing > 0 {
 		c.Warn(fmt.Errorf("%d static fields, or their types, can't be read, and are no holders: %w", missing, first))
+	}
+	return list, nil
+}
+
+// locals are what the stacks of threads refer to. What can't be read of them is a warning: their objects have a holder less.
+func locals(c *cli.Context) ([]waste.Local, error) {
+	reader, err := ask.View(c).RootReader()
+	if err != nil {
+		return nil, err
+	}
+	var list []waste.Local
+	missing, first := 0, error(nil)
+	for root, err := range reader.All(c.Context(), roots.Options{}) {
+		switch {
+		case c.Context().Err() != nil:
+			return nil, c.Context().Err()
+		case root.Kind != roots.KindStack:
+		case err != nil:
+			missing, first = missing+1, cmp.Or(first, err)
+		default:
+			name := func() answer.Text { return answer.Text{S: reader.Describe(c.Context(), &root).Name} }
+			list = append(list, waste.Local{Object: root.Object, Name: name})
+		}
+	}
+	if missing > 0 {
+		c.Warn(fmt.Errorf("%d stacks, or words of them, can't be read, and are no holders: %w", missing, first))
 	}
 	return list, nil
 }
