@@ -37,18 +37,18 @@ func TestDecode(t *testing.T) {
 		code, err := hex.DecodeString(test.code)
 		require.NoError(t, err)
 		var all []Instruction
-		for in := range Decode(code, at) {
+		for in := range Decode(target.ArchAMD64, code, at) {
 			all = append(all, in)
 		}
 		require.Len(t, all, 1, test.code)
-		assert.Equal(t, Instruction{at, code, test.text, test.kind, test.ref}, all[0])
+		assert.Equal(t, Instruction{at, code, test.text, test.kind, test.ref, all[0].flow}, all[0])
 	}
 }
 
 // TestTruncated: what is left of an instruction is bytes, one by one.
 func TestTruncated(t *testing.T) {
 	n := 0
-	for in := range Decode([]byte{0x90, 0x48, 0xbf, 1}, 0x1000) {
+	for in := range Decode(target.ArchAMD64, []byte{0x90, 0x48, 0xbf, 1}, 0x1000) {
 		assert.Equal(t, target.Addr(0x1000+n), in.Addr)
 		n += len(in.Bytes)
 	}
@@ -58,30 +58,33 @@ func TestTruncated(t *testing.T) {
 // TestVzeroupper: it has no operands, whatever follows.
 func TestVzeroupper(t *testing.T) {
 	var texts []string
-	for in := range Decode([]byte{0xc5, 0xf8, 0x77, 0x48, 0x83, 0xc4, 0x08, 0xc3}, 0) {
+	for in := range Decode(target.ArchAMD64, []byte{0xc5, 0xf8, 0x77, 0x48, 0x83, 0xc4, 0x08, 0xc3}, 0) {
 		texts = append(texts, in.Text)
 	}
 	assert.Equal(t, []string{"vzeroupper", "add     rsp, 0x8", "ret"}, texts)
 }
 
 func TestStop(t *testing.T) {
-	for range Decode(make([]byte, 100), 0) {
+	for range Decode(target.ArchAMD64, make([]byte, 100), 0) {
 		return
 	}
 }
 
 func FuzzDecode(f *testing.F) {
 	f.Add([]byte{0xff, 0x15, 0x7e, 0x74, 0xfb, 0xff, 0x62, 0xf1, 0x7c, 0x48, 0x10, 0x01}, uint64(0x7fff12345678))
+	f.Add(wordsARM64(0xd2891b00, 0xf2bf01a0, 0xf9400400, 0xd63f0000, 0x17ffffff), uint64(0x54f8155620))
 	f.Fuzz(func(t *testing.T, code []byte, at uint64) {
-		n := 0
-		for in := range Decode(code, target.Addr(at)) {
-			if len(in.Bytes) == 0 || in.Addr != target.Addr(at)+target.Addr(n) {
-				t.Fatal("no progress")
+		for _, arch := range []target.Arch{target.ArchAMD64, target.ArchARM64} {
+			n := 0
+			for in := range Decode(arch, code, target.Addr(at)) {
+				if len(in.Bytes) == 0 || in.Addr != target.Addr(at)+target.Addr(n) {
+					t.Fatal("no progress")
+				}
+				n += len(in.Bytes)
 			}
-			n += len(in.Bytes)
-		}
-		if n != len(code) {
-			t.Fatalf("%d bytes of %d", n, len(code))
+			if n != len(code) {
+				t.Fatalf("%d bytes of %d", n, len(code))
+			}
 		}
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/target"
 )
 
 // A Lister lists the code of methods, in IL and as the machine runs it, with
@@ -19,6 +20,9 @@ type Lister struct {
 func NewLister(rt *dac.Runtime, r *objects.Reader) *Lister {
 	return &Lister{rt: rt, code: code.Of(rt), objects: r, names: NewNames(rt, r)}
 }
+
+// arch is the processor that the machine code is for.
+func (l *Lister) arch() target.Arch { return l.rt.Target().Platform().Arch }
 
 // A NoMethodError says why there is no method at an address. Its text and kind
 // are those of the reason.

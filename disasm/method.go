@@ -35,6 +35,9 @@ func (l *Lister) Method(ctx context.Context, a target.Addr, o MethodOptions) (*a
 	if info.Start == 0 {
 		return out, nil
 	}
+	if !Known(l.arch()) {
+		return nil, target.Unsupportedf("the instructions of %v", l.arch())
+	}
 	b, err := l.code.Code(info)
 	if err != nil {
 		return nil, err
@@ -117,7 +120,7 @@ func (m *machineCode) ranges() []answer.ILRange {
 
 func (m *machineCode) instructions(ctx context.Context) iter.Seq2[answer.MachineInstruction, error] {
 	return func(yield func(answer.MachineInstruction, error) bool) {
-		for in := range Decode(m.bytes, m.info.Start) {
+		for in := range Decode(m.l.arch(), m.bytes, m.info.Start) {
 			if err := ctx.Err(); err != nil {
 				yield(answer.MachineInstruction{}, err)
 				return

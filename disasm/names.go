@@ -2,7 +2,6 @@ package disasm
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/dac/code"
@@ -92,24 +91,24 @@ func (n *Names) code(a target.Addr) string {
 	return n.module(a)
 }
 
-// stubInstructions is how many instructions a stub has before it jumps.
-const stubInstructions = 6
+// A stub has no more instructions before it jumps, and bytes in them.
+const (
+	stubInstructions = 8
+	stubBytes        = 64
+)
 
 // stubEnd finds the jump that ends the stub at a.
 func (n *Names) stubEnd(a target.Addr) (Instruction, bool) {
 	b := n.rt.Memory().Span(a)
-	for range stubInstructions {
-		if len(b) == 0 {
-			break
-		}
-		in := decodeOne(b[:min(len(b), longest)], a)
+	left := stubInstructions
+	for in := range Decode(n.rt.Target().Platform().Arch, b[:min(len(b), stubBytes)], a) {
 		switch {
-		case in.Text == "" || in.Kind == RefCall || in.Kind == RefCallSlot || in.Text == "ret":
+		case left == 0, in.Text == "", in.Kind == RefCall, in.Kind == RefCallSlot, in.flow == flowReturn, in.flow == flowUnknown:
 			return Instruction{}, false
-		case in.Kind == RefJumpSlot, in.Kind == RefJump && strings.HasPrefix(in.Text, "jmp"):
-			return in, true
+		case in.flow == flowJump:
+			return in, in.Kind == RefJump || in.Kind == RefJumpSlot
 		}
-		b, a = b[len(in.Bytes):], a+target.Addr(len(in.Bytes))
+		left--
 	}
 	return Instruction{}, false
 }

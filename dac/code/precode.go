@@ -31,17 +31,21 @@ func (r *Reader) MethodOfEntry(a target.Addr) (*MethodDesc, error) {
 const precodeBytes = 24
 
 // precodeMethod decodes the precode at a. Its instructions load the MethodDesc
-// into the register R10, from a word of the data page behind the code (.NET 7
-// and later) or as a constant (StubPrecode before). The FixupPrecode before 7
+// into a register, R10 or X12, from a word of the data page behind the code (.NET 7
+// and later) or as a constant (StubPrecode before). The FixupPrecode before 7 of AMD64
 // loads nothing: it ends with its place in a chunk of precodes and that of its
 // MethodDesc in a MethodDescChunk.
 func (r *Reader) precodeMethod(a target.Addr) (*MethodDesc, error) {
-	if arch := r.rt.Target().Platform().Arch; arch != target.ArchAMD64 {
+	arch := r.rt.Target().Platform().Arch
+	if arch != target.ArchAMD64 && arch != target.ArchARM64 {
 		return nil, target.Unsupportedf("precodes of %v", arch)
 	}
 	b, err := target.Bytes(r.mem, a, precodeBytes)
 	if err != nil {
 		return nil, err
+	}
+	if arch == target.ArchARM64 {
+		return r.precodeARM64(a, b)
 	}
 	switch {
 	case isLoadR10(b): // StubPrecode
@@ -52,6 +56,38 @@ func (r *Reader) precodeMethod(a target.Addr) (*MethodDesc, error) {
 		return r.TrustedMethodDesc(target.Addr(binary.LittleEndian.Uint64(b[2:])))
 	}
 	return r.chunkedPrecode(a, b)
+}
+
+// precodeARM64 decodes the precode at a, of which b are the bytes (arm64/thunktemplates.S): it loads where it goes on into X10
+// (StubPrecode) or X11 (FixupPrecode), and the MethodDesc into X12. Before 7, a StubPrecode loaded both at once from behind
+// itself, by X9.
+func (r *Reader) precodeARM64(a target.Addr, b []byte) (*MethodDesc, error) {
+	const (
+		mask, load         = 0xff000000, 0x58000000 // ldr register, place
+		first, second, md  = 10, 11, 12
+		oldPlace, oldLoads = 0x10000089, 0xa940312a // adr x9, 16; ldp x10, x12, [x9]
+		oldMethod          = 24
+	)
+	word := func(i int) uint32 { return binary.LittleEndian.Uint32(b[4*i:]) }
+	at := a + oldMethod
+	switch w := word(0); {
+	case w == oldPlace && word(1) == oldLoads:
+	case w&mask == load && (w&31 == first || w&31 == second):
+		i := 1
+		for ; word(i)&(mask|31) != load|md; i++ {
+			if 4*(i+2) > len(b) {
+				return nil, ErrNoCode
+			}
+		}
+		at = a + target.Addr(4*i) + target.Addr(int64(word(i)>>5)<<45>>45*4)
+	default:
+		return nil, ErrNoCode
+	}
+	p, err := target.Pointer(r.mem, at)
+	if err != nil {
+		return nil, err
+	}
+	return r.TrustedMethodDesc(p)
 }
 
 // isLoadR10 reports whether b starts with mov r10, [rip+n].
@@ -116,8 +152,8 @@ func (r *Reader) MethodOfChunkedPrecode(a target.Addr) (*MethodDesc, error) {
 }
 
 // precodeReach is more than lies between a precode and its data, which are on
-// pages side by side.
-const precodeReach = 64 << 10
+// pages side by side, of 64 KiB at most.
+const precodeReach = 65 << 10
 
 // MethodOfPrecodeSlot returns the method whose precode jumps through the word at
 // slot (.NET 7 and later): its MethodDesc stands beside that, before or behind

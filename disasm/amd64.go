@@ -1,0 +1,115 @@
+package disasm
+
+import (
+	"bytes"
+	"strconv"
+	"strings"
+
+	"golang.org/x/arch/x86/x86asm"
+
+	"github.com/sosgo/sosgo/target"
+)
+
+// longest is the most bytes that an AMD64 instruction has.
+const longest = 15
+
+func decodeAMD64(code []byte, at target.Addr) Instruction {
+	inst, ok := decodeX86(code[:min(len(code), longest)])
+	if !ok {
+		return Instruction{Addr: at, Bytes: code[:1]}
+	}
+	in := Instruction{Addr: at, Bytes: code[:inst.Len]}
+	in.Kind, in.Ref = reference(inst, at+target.Addr(inst.Len))
+	in.Text = text(inst, at, in.Ref)
+	switch inst.Op {
+	case x86asm.JMP:
+		in.flow = flowJump
+	case x86asm.RET:
+		in.flow = flowReturn
+	}
+	return in
+}
+
+var vzeroupper = []byte{0xc5, 0xf8, 0x77}
+
+// decodeX86 decodes the instruction at code[0]. The decoder is another project's,
+// and the bytes are whatever the dump holds: it must not end the process.
+func decodeX86(code []byte) (inst x86asm.Inst, ok bool) {
+	defer func() {
+		if recover() != nil {
+			ok = false
+		}
+	}()
+	if bytes.HasPrefix(code, vzeroupper) {
+		// Followed by others, the decoder gives it two bytes of them.
+		code = code[:len(vzeroupper)]
+	}
+	inst, err := x86asm.Decode(code, 64)
+	return inst, err == nil && inst.Len > 0 && inst.Len <= len(code)
+}
+
+// mnemonicWidth is the column of the operands.
+const mnemonicWidth = 8
+
+// ripOperand is what the decoder prints for an operand relative to the next
+// instruction, up to its displacement.
+const ripOperand = "[rip"
+
+// text is the instruction in Intel syntax. Operands relative to the next
+// instruction have their address, which is ref.
+func text(inst x86asm.Inst, at, ref target.Addr) (s string) {
+	defer func() {
+		if recover() != nil {
+			s = strings.ToLower(inst.Op.String())
+		}
+	}()
+	s = x86asm.IntelSyntax(inst, uint64(at), nil)
+	if before, after, ok := strings.Cut(s, ripOperand); ok {
+		if _, rest, ok := strings.Cut(after, "]"); ok {
+			s = before + "[0x" + strconv.FormatUint(uint64(ref), 16) + "]" + rest
+		}
+	}
+	s = strings.Replace(s, ", ptr [", ", [", 1)
+	name, operands, ok := strings.Cut(s, " ")
+	if !ok || len(name) >= mnemonicWidth {
+		return s
+	}
+	return name + strings.Repeat(" ", mnemonicWidth-len(name)) + operands
+}
+
+// reference finds the address that an instruction names; next is that of the
+// instruction behind it.
+func reference(inst x86asm.Inst, next target.Addr) (RefKind, target.Addr) {
+	for i, arg := range inst.Args {
+		switch a := arg.(type) {
+		case x86asm.Rel:
+			to := next + target.Addr(int64(a))
+			if inst.Op == x86asm.CALL {
+				return RefCall, to
+			}
+			return RefJump, to
+		case x86asm.Mem:
+			if a.Base == x86asm.RIP && a.Index == 0 {
+				// The decoder may not have extended the sign.
+				return memoryKind(inst.Op), next + target.Addr(int64(int32(a.Disp)))
+			}
+		case x86asm.Imm:
+			if inst.Op == x86asm.MOV && i == 1 && inst.DataSize == 64 && uint64(a) > 1<<16 {
+				return RefImmediate, target.Addr(a)
+			}
+		}
+	}
+	return RefNone, 0
+}
+
+func memoryKind(op x86asm.Op) RefKind {
+	switch op {
+	case x86asm.CALL:
+		return RefCallSlot
+	case x86asm.JMP:
+		return RefJumpSlot
+	case x86asm.LEA:
+		return RefAddress
+	}
+	return RefMemory
+}
