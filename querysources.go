@@ -12,6 +12,7 @@ import (
 	"github.com/sosgo/sosgo/query"
 	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
+	"github.com/sosgo/sosgo/web"
 )
 
 // Asked is what package query asks about: the process as the runtime sees it, with the sources of rows beside the heap's. The
@@ -33,9 +34,24 @@ func (v *View) Asked(o graph.Options) (*query.Process, error) {
 		Collections: collections,
 		Runtime:     rt, Objects: reader, Heap: v.Heap,
 		Holders: func(ctx context.Context) (*graph.Holders, error) { return v.Holders(ctx, o) },
-		Sources: []query.Source{v.threadSource(), v.frameSource(), v.rootSource(), v.handleSource(), v.staticSource(), v.typeSource(), v.moduleSource()},
+		Sources: v.sources(),
 		Scan:    heap.ScanOptions{Jobs: v.dump.Jobs()},
 	}, nil
+}
+
+// sources are the sources of rows beside the heap's.
+func (v *View) sources() []query.Source {
+	return []query.Source{v.threadSource(), v.frameSource(), v.taskSource(), v.requestSource(), v.rootSource(), v.handleSource(), v.staticSource(),
+		v.typeSource(), v.moduleSource()}
+}
+
+// QuerySources are what queries can ask for with from, with the columns of each and without their rows: those of the heap first.
+func QuerySources() []query.Source {
+	list := append(query.HeapSources(), (*View)(nil).sources()...)
+	for i := range list {
+		list[i].Rows = nil
+	}
+	return list
 }
 
 // rowsOf makes rows of a list.
@@ -135,7 +151,7 @@ func (v *View) frameSource() query.Source {
 		Columns: []query.Column{
 			{Name: "thread", Summary: "OS id of the thread"},
 			{Name: "frame", Summary: "number of the frame, 0 is the innermost"},
-			{Name: "method", Summary: "the method, or what is known of native code"},
+			{Name: "method", Summary: "the managed method; null for other frames"},
 			{Name: "file", Summary: "source file"},
 			{Name: "line", Summary: "line in it"},
 			{Name: "kind", Summary: "managed, explicit or native", Hidden: true},
@@ -143,6 +159,7 @@ func (v *View) frameSource() query.Source {
 			{Name: "ip", Summary: "instruction pointer", Hidden: true},
 			{Name: "sp", Summary: "stack pointer", Hidden: true},
 			{Name: "md", Summary: "MethodDesc", Hidden: true},
+			{Name: "name", Summary: "the method, or the class of an explicit frame", Hidden: true},
 		},
 		Rows: v.frameRows,
 	}
@@ -173,9 +190,12 @@ func (v *View) framesOf(ctx context.Context, t *Thread, yield func([]query.Value
 	for f := range v.Walk(ctx, t, stackwalk.WalkOptions{}) {
 		a := d.Frame(&f)
 		row := []query.Value{query.Address(target.Addr(t.ID())), query.Int(n), textOf(a.Method), orNull(a.File), query.Null(), query.Text(a.Kind),
-			orNull(a.Module), addressOr(a.IP), addressOr(a.SP), query.Null()}
+			orNull(a.Module), addressOr(a.IP), addressOr(a.SP), query.Null(), textOf(a.Method)}
+		if f.Kind != stackwalk.FrameManaged {
+			row[2] = query.Null()
+		}
 		if a.Method.IsZero() {
-			row[2] = orNull(a.Name())
+			row[10] = orNull(a.Class)
 		}
 		if a.Line > 0 {
 			row[4] = query.Int(int64(a.Line))
@@ -196,6 +216,127 @@ func addressOr(a answer.Maybe[target.Addr]) query.Value {
 		return query.Failed(a.Err)
 	}
 	return query.Address(a.Value)
+}
+
+func (v *View) taskSource() query.Source {
+	return query.Source{
+		Name: "tasks", Summary: "tasks, and the boxes of async methods that are none", Object: 0,
+		Columns: []query.Column{
+			{Name: "task", Summary: "the object"},
+			{Name: "status", Summary: "what Task.Status says; Pooled for a box that is no task"},
+			{Name: "method", Summary: "the async method, null for other tasks"},
+			{Name: "state", Summary: "number of the await at which it is suspended; negative if it is not; null without an async method"},
+			{Name: "awaits", Summary: "the method whose result is awaited, null if the code does not tell"},
+			{Name: "name", Summary: "the state machine, or the type with the method that a task runs", Hidden: true},
+			{Name: "flags", Summary: "m_stateFlags", Hidden: true},
+			{Name: "file", Summary: "source file of the await", Hidden: true},
+			{Name: "line", Summary: "line in it", Hidden: true},
+		},
+		Rows: v.taskRows,
+	}
+}
+
+func (v *View) taskRows(ctx context.Context) iter.Seq2[[]query.Value, error] {
+	r, err := v.Tasks()
+	if err != nil {
+		return listed[[]query.Value](nil, err)
+	}
+	h, err := v.Heap()
+	if err != nil {
+		return listed[[]query.Value](nil, err)
+	}
+	set, err := r.Collect(ctx, h, heap.ScanOptions{Jobs: v.dump.Jobs()})
+	if err != nil {
+		return listed[[]query.Value](nil, err)
+	}
+	return rowsOf(set.Each(ctx), taskRow)
+}
+
+func taskRow(f *answer.AsyncFrame) []query.Value {
+	row := []query.Value{query.Object(f.Object), query.Text(f.Status), query.Null(), query.Null(), query.Null(), textOf(f.AsyncName.Name), query.Null(),
+		query.Null(), query.Null()}
+	if f.Kind == answer.AsyncPooled {
+		row[1] = query.Text("Pooled")
+	} else {
+		row[6] = query.Address(target.Addr(f.Flags))
+	}
+	if f.State != nil {
+		row[3] = query.Int(int64(*f.State))
+	}
+	if p := f.AsyncPlace; p != nil {
+		row[2], row[4], row[7] = textOf(p.Method), orNull(p.Await.S), orNull(p.File)
+		if p.Line > 0 {
+			row[8] = query.Int(int64(p.Line))
+		}
+	}
+	return row
+}
+
+func (v *View) requestSource() query.Source {
+	return query.Source{
+		Name: "requests", Summary: "web requests that the process works on", Object: 0,
+		Columns: []query.Column{
+			{Name: "context", Summary: "its HttpContext, null while it is still being read"},
+			{Name: "method", Summary: "GET, POST …"},
+			{Name: "path", Summary: "the path"},
+			{Name: "query", Summary: "the query, with its question mark"},
+			{Name: "status", Summary: "status code of the response so far"},
+			{Name: "state", Summary: "what the server is about"},
+			{Name: "route", Summary: "pattern of its route", Hidden: true},
+			{Name: "user", Summary: "name of the authenticated user", Hidden: true},
+			{Name: "host", Summary: "the header Host", Hidden: true},
+			{Name: "protocol", Summary: "version of HTTP", Hidden: true},
+			{Name: "connection", Summary: "id of the connection", Hidden: true},
+			{Name: "server", Summary: "Kestrel, IIS, HTTP.sys, features or unknown", Hidden: true},
+			{Name: "exception", Summary: "what the application threw", Hidden: true},
+		},
+		Rows: v.requestRows,
+	}
+}
+
+func (v *View) requestRows(ctx context.Context) iter.Seq2[[]query.Value, error] {
+	r, err := v.Web()
+	if err != nil {
+		return listed[[]query.Value](nil, err)
+	}
+	h, err := v.Heap()
+	if err != nil {
+		return listed[[]query.Value](nil, err)
+	}
+	p := web.Process{Heap: h, Walk: v.Walk, DumpTime: v.dump.Target().Process().DumpTime}
+	out, err := r.Requests(ctx, p, web.RequestOptions{Brief: true, Scan: heap.ScanOptions{Jobs: v.dump.Jobs()}})
+	if err != nil {
+		return listed[[]query.Value](nil, err)
+	}
+	return func(yield func([]query.Value, error) bool) {
+		for _, err := range out.Noted() {
+			if !yield(nil, err) {
+				return
+			}
+		}
+		for i := range out.Requests {
+			if !yield(requestRow(&out.Requests[i]), nil) {
+				return
+			}
+		}
+	}
+}
+
+func requestRow(r *answer.Request) []query.Value {
+	status := query.Failed(r.Status.Err)
+	if r.Status.Err == nil {
+		status = query.Int(r.Status.Value)
+	}
+	return []query.Value{query.Object(r.Context), unlessNone(r.Method), unlessNone(r.Path), unlessNone(r.Query), status, orNull(r.State), unlessNone(r.Route),
+		unlessNone(r.User), unlessNone(r.Host), unlessNone(r.Protocol), unlessNone(r.Conn), query.Text(r.Server), query.Object(r.Exception)}
+}
+
+// unlessNone is null for a text that is empty and not missing.
+func unlessNone(t answer.Text) query.Value {
+	if t.Err == nil {
+		return orNull(t.S)
+	}
+	return query.Failed(t.Err)
 }
 
 func (v *View) rootSource() query.Source {

@@ -1,13 +1,17 @@
 package sosgo_test
 
 import (
+	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/sosgo/sosgo/graph"
+	"github.com/sosgo/sosgo/internal/testcase"
 	"github.com/sosgo/sosgo/internal/testdump"
+	"github.com/sosgo/sosgo/query"
 )
 
 // TestSourcesOfRows: of every dump each source has rows as wide as its columns say or errors of the three kinds, and stops where
@@ -46,4 +50,66 @@ func TestSourcesOfRows(t *testing.T) {
 		}
 	})
 	require.Positive(t, rows)
+}
+
+// asked are the rows of a query's answer, and the values of each as text.
+func asked(t *testing.T, d *testdump.Dump, question string) (out [][]string) {
+	t.Helper()
+	v, err := d.View("")
+	require.NoError(t, err)
+	p, err := v.Asked(graph.Options{})
+	require.NoError(t, err)
+	got, err := query.Run(t.Context(), p, question, query.Options{})
+	require.NoError(t, err, question)
+	for row, err := range got.Rows {
+		require.NoError(t, err, question)
+		var texts []string
+		for i := range row.Cells {
+			texts = append(texts, row.Cells[i].Plain())
+		}
+		out = append(out, texts)
+	}
+	return out
+}
+
+// TestTasksAsked: the states of tasks as the program printed them, and the async methods by their awaits.
+func TestTasksAsked(t *testing.T) {
+	d := testdump.Open(t, "net10-async")
+	states := map[string]string{}
+	for _, row := range asked(t, d, "from tasks | select addr(task), status") {
+		states[row[0]] = row[1]
+	}
+	n := 0
+	for name, values := range d.Manifest.Facts {
+		if !strings.HasPrefix(name, "task ") {
+			continue
+		}
+		var list []string
+		require.NoError(t, json.Unmarshal(values, &list), name)
+		assert.Equal(t, list[0], states[strings.Fields(list[1])[0]], name)
+		n++
+	}
+	assert.Equal(t, 16, n)
+	got := asked(t, d, `from tasks | where method like '%.Gated' | select method, awaits, state`)
+	assert.Equal(t, [][]string{{"Debuggee.AsyncWork.Scenario.Gated", "SemaphoreSlim.WaitAsync", "0"}}, got)
+}
+
+// TestFramesAsked: a frame that is no method has none, and is called as clrstack calls it.
+func TestFramesAsked(t *testing.T) {
+	d := testdump.Open(t, "net10-stacks")
+	explicit := asked(t, d, "from frames | where kind == 'explicit' | select method, name")
+	require.NotEmpty(t, explicit)
+	for _, row := range explicit {
+		assert.Equal(t, "null", row[0])
+		assert.NotEqual(t, "null", row[1])
+	}
+}
+
+// TestRequestsAsked: the rows are those of the command's answer.
+func TestRequestsAsked(t *testing.T) {
+	testdump.Corpus(t, testcase.Named("web-*"), func(t *testing.T, d *testdump.Dump) int {
+		got := asked(t, d, "from requests | where status == 101 | select method, path, query, server")
+		assert.Equal(t, [][]string{{"GET", "/chat", "?room=lobby", "Kestrel"}}, got)
+		return len(got)
+	})
 }

@@ -55,6 +55,9 @@ var heapSources = []Source{
 	{Name: "exceptions", Summary: "exceptions, with _message, _HResult and the other fields of System.Exception", Columns: heapColumns},
 }
 
+// HeapSources are the sources whose rows are objects of the heap, without their rows.
+func HeapSources() []Source { return append([]Source(nil), heapSources...) }
+
 var heapColumns = []Column{
 	{Name: "address", Summary: "where it starts"},
 	{Name: "size", Summary: "bytes", Count: true},

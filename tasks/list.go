@@ -3,6 +3,7 @@ package tasks
 import (
 	"cmp"
 	"context"
+	"iter"
 	"slices"
 
 	"github.com/sosgo/sosgo/answer"
@@ -67,6 +68,42 @@ func (s *Set) List(ctx context.Context, o ListOptions) (*answer.Tasks, error) {
 	}
 	slices.SortStableFunc(out.Counts, func(a, b answer.TaskCount) int { return cmp.Compare(b.Count, a.Count) })
 	return out, nil
+}
+
+// Each iterates over the tasks and boxes by address, as the frames that they are in stacks. The frame is valid until the next
+// one. Errors of the list stand for what could not be read; the context's ends it.
+func (s *Set) Each(ctx context.Context) iter.Seq2[*answer.AsyncFrame, error] {
+	return func(yield func(*answer.AsyncFrame, error) bool) {
+		var g answer.Gaps
+		failure := s.Note(&g)
+		for _, err := range g.Noted() {
+			if !yield(nil, err) {
+				return
+			}
+		}
+		if failure != nil {
+			yield(nil, failure)
+			return
+		}
+		b := &builder{selection: &selection{Set: s}, words: map[Flags]string{}}
+		for i := range s.items {
+			if err := ctx.Err(); err != nil {
+				yield(nil, err)
+				return
+			}
+			var gaps answer.Gaps
+			f := answer.AsyncFrame{Object: s.items[i].addr}
+			b.describe(&gaps, &f, int32(i))
+			for _, err := range gaps.Noted() {
+				if !yield(nil, err) {
+					return
+				}
+			}
+			if !yield(&f, nil) {
+				return
+			}
+		}
+	}
 }
 
 // called is the async method of an item, or what else it is called.

@@ -3,9 +3,11 @@
 package querycmd
 
 import (
+	"fmt"
 	"strings"
 	"time"
 
+	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/cli"
 	"github.com/sosgo/sosgo/internal/commands/ask"
@@ -76,12 +78,11 @@ func queryCommand() cli.Command {
 			"  from objects of Contoso.Order | where Total > 100 && size > 1kb | group by Customer.Name\n" +
 			"       | select count(), sum(size) | order by 2 desc | top 20\n\n" +
 			"or is SQL: SELECT Customer.Name, count(*) FROM Contoso.Order WHERE Total > 100 GROUP BY Customer.Name ORDER BY 2 DESC LIMIT 20.\n\n" +
-			"Sources: objects, live, dead (each with of TYPE), strings, exceptions, threads, frames, roots, handles, statics, types, modules;\n" +
-			"a type alone means its objects. of TYPE also takes types that derive from it or implement it, of exactly TYPE does not; List means\n" +
-			"every List<T>, \"name with *\" in quotes is a pattern. A namespace may be left out.\n\n" +
-			"Names are columns (of objects: address, size, type, gen, length, mt, heap, segment, retained, live, text), then fields of the row's\n" +
-			"object, as in eval; this is that object. A field of null, or that a derived type lacks, is null, and null is neither less nor\n" +
-			"greater than anything. A row whose condition can't be decided, because the dump lacks what it asks for, is left out with a warning.\n" +
+			"Sources, each with its columns (those in parentheses have to be asked for):\n" + sourceList() + "\n" +
+			"objects, live and dead may have of TYPE behind them; a type alone means its objects. of TYPE also takes types that derive from it\n" +
+			"or implement it, of exactly TYPE does not; List means every List<T>, \"name with *\" in quotes is a pattern. A namespace may be left out.\n\n" +
+			"Names are columns, then fields of the row's object, as in eval; this is that object. A field of null, or that a derived type\n" +
+			"lacks, is null, and null is neither less nor greater than anything. A row whose condition can't be decided, because the dump lacks what it asks for, is left out with a warning.\n" +
 			"In groups: count(), count(distinct x), sum, min, max, avg, any. Keys that select does not name are shown behind its columns.",
 		Options: []cli.Option{
 			{Name: "rows", Kind: cli.Int, Summary: "at most so many rows"},
@@ -93,10 +94,45 @@ func queryCommand() cli.Command {
 			{Line: "query from objects | group by type | select count(), sum(size) | order by 2 desc | top 10", Text: "what fills the heap"},
 			{Line: "query from strings | where length > 1000 | select address, length, text | order by length desc | top 5", Text: "the longest strings"},
 			{Line: "query from exceptions | select type, _message", Text: "all exceptions with their messages"},
+			{Line: "query from tasks | where status == \"WaitingForActivation\" | group by method, awaits | select count() | order by 1 desc", Text: "what async methods wait for"},
 			{Line: "query from frames | where method matches /Wait/ | group by method | select count() | order by 1 desc", Text: "where threads wait"},
 		},
 		Result: report.Result[answer.Query](),
 	}
+}
+
+// sourceList are the sources with their columns, a line each. Sources with the same columns share one.
+func sourceList() string {
+	var out strings.Builder
+	var names []string
+	list := sosgo.QuerySources()
+	for i := range list {
+		names = append(names, list[i].Name)
+		columns := columnList(list[i].Columns)
+		if i+1 < len(list) && columnList(list[i+1].Columns) == columns {
+			continue
+		}
+		fmt.Fprintf(&out, "  %s: %s\n", strings.Join(names, ", "), columns)
+		names = nil
+	}
+	return out.String()
+}
+
+// columnList are the names of columns, hidden ones in parentheses.
+func columnList(columns []query.Column) string {
+	var shown, hidden []string
+	for _, c := range columns {
+		if c.Hidden {
+			hidden = append(hidden, c.Name)
+		} else {
+			shown = append(shown, c.Name)
+		}
+	}
+	text := strings.Join(shown, " ")
+	if hidden != nil {
+		text += " (" + strings.Join(hidden, " ") + ")"
+	}
+	return text
 }
 
 func askQuery(c *cli.Context) (report.Answer, error) {
