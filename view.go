@@ -136,10 +136,18 @@ func (v *View) Runtime() (*dac.Runtime, error) {
 	return v.runtime.Get(v.inst.Open)
 }
 
-// Heap opens the runtime's GC heap.
+// Heap opens the runtime's GC heap. A NativeAOT process has one, too, although it has
+// no Runtime.
 func (v *View) Heap() (*heap.Heap, error) {
 	return v.heap.Get(func() (*heap.Heap, error) {
-		rt, err := v.Runtime()
+		if v.err != nil {
+			return nil, v.err
+		}
+		open := v.Runtime
+		if v.inst.Flavor == dac.FlavorNativeAOT {
+			open = v.inst.OpenGC
+		}
+		rt, err := open()
 		if err != nil {
 			return nil, err
 		}

@@ -221,6 +221,9 @@ func (r *Runtime) TrustedMethodTable(a target.Addr) (*MethodTable, error) {
 }
 
 func (r *Runtime) readMethodTable(a target.Addr) (*MethodTable, error) {
+	if r.native != nil {
+		return r.readNativeMethodTable(a)
+	}
 	if !canonical(a) {
 		return nil, notMethodTable(a)
 	}
@@ -275,6 +278,9 @@ func (r *Runtime) readMethodTable(a target.Addr) (*MethodTable, error) {
 // checkMethodTable proves that mt is one: the EEClass names the canonical
 // MethodTable (the runtime's own test, MethodTable::ValidateWithPossibleAV).
 func (r *Runtime) checkMethodTable(mt *MethodTable) error {
+	if r.native != nil {
+		return r.checkNativeMethodTable(mt)
+	}
 	if mt.Addr == r.known.Free {
 		return nil // the free object's MethodTable has no EEClass on some runtimes
 	}

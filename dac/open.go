@@ -30,7 +30,8 @@ func (e *LayoutError) Unwrap() error { return target.ErrUnsupported }
 // fill what these lack. Each combination must pass the probes.
 func (i *Instance) Open() (*Runtime, error) {
 	if i.Flavor == FlavorNativeAOT {
-		return nil, target.Unsupportedf("%s is a NativeAOT application: it has no CLR, and no metadata, MethodTables or DAC", target.BaseName(i.Module.Path))
+		return nil, target.Unsupportedf("%s is a NativeAOT application: it has no CLR; of its objects, what the GC knows can be read: "+
+			"dumpheap, eeheap -gc, gcwhere, verifyheap", target.BaseName(i.Module.Path))
 	}
 	platform := i.tgt.Platform()
 	if platform.Arch.PointerSize() == 4 {

@@ -44,20 +44,27 @@ func tally(probes []Probe) (passed int, failed []Probe) {
 // runProbes checks the layout against the process. Each probe reads a handful
 // of structures.
 func (r *Runtime) runProbes() []Probe {
+	return runProbes(
+		namedProbe{"System.Object", r.probeObject},
+		namedProbe{"System.String", r.probeString},
+		namedProbe{"free object", r.probeFree},
+		namedProbe{"EEClass", r.probeClass},
+		namedProbe{"FieldDesc", r.probeFields},
+		namedProbe{"Module", r.probeModule},
+		namedProbe{"ThreadStore", r.probeThreads},
+		namedProbe{"GcDacVars", r.probeGC},
+	)
+}
+
+// A namedProbe is a probe that was not run yet.
+type namedProbe struct {
+	name string
+	run  func() (string, error)
+}
+
+func runProbes(probes ...namedProbe) []Probe {
 	var out []Probe
-	for _, p := range []struct {
-		name string
-		run  func() (string, error)
-	}{
-		{"System.Object", r.probeObject},
-		{"System.String", r.probeString},
-		{"free object", r.probeFree},
-		{"EEClass", r.probeClass},
-		{"FieldDesc", r.probeFields},
-		{"Module", r.probeModule},
-		{"ThreadStore", r.probeThreads},
-		{"GcDacVars", r.probeGC},
-	} {
+	for _, p := range probes {
 		detail, err := p.run()
 		probe := Probe{Name: p.name, Detail: detail}
 		switch {

@@ -20,8 +20,20 @@ type ObjectHeader uint32
 
 // ObjectHeader reads the header of the object at a.
 func (r *Runtime) ObjectHeader(a target.Addr) (ObjectHeader, error) {
+	if err := r.CheckHeaders(); err != nil {
+		return 0, err
+	}
 	v, err := target.Uint32(r.mem, a-4)
 	return ObjectHeader(v), err
+}
+
+// CheckHeaders is target.ErrUnsupported where it is not known what the runtime notes in
+// the headers of objects.
+func (r *Runtime) CheckHeaders() error {
+	if r.native != nil {
+		return target.Unsupportedf("what a NativeAOT program notes in the headers of objects is not known")
+	}
+	return nil
 }
 
 // SyncBlockIndex is the index of the object's sync block, 0 for none.

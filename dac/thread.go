@@ -176,6 +176,24 @@ func (r *Runtime) allocContext(a target.Addr) (AllocContext, error) {
 	return r.allocContextAt(at)
 }
 
+// AllocContexts are those of all threads, as far as they can be read; the error is the
+// first.
+func (r *Runtime) AllocContexts() ([]AllocContext, error) {
+	var out []AllocContext
+	if r.native != nil {
+		threads, err := r.nativeThreads()
+		for i := range threads {
+			out = append(out, threads[i].alloc)
+		}
+		return out, err
+	}
+	threads, err := r.Threads()
+	for i := range threads {
+		out = append(out, threads[i].AllocContext)
+	}
+	return out, err
+}
+
 // GlobalAllocContext reads the allocation context that no thread owns: on Windows
 // with one processor all threads allocate from it, and it is empty elsewhere. What
 // does not say where it is, as runtimes before 8, is target.ErrUnsupported.

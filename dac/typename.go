@@ -52,7 +52,11 @@ func (r *Runtime) TypeHandleName(th target.Addr, style NameStyle) (string, error
 		return s, nil
 	}
 	f := nameFormatter{r: r, style: style}
-	if err := f.typeHandle(th, 0); err != nil {
+	write := f.typeHandle
+	if r.native != nil {
+		write = f.nativeType
+	}
+	if err := write(th, 0); err != nil {
 		return "", fmt.Errorf("name of type %016x: %w", uint64(th), err)
 	}
 	s = f.b.String()

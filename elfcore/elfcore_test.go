@@ -151,10 +151,10 @@ func TestMemory(t *testing.T) {
 func TestRegions(t *testing.T) {
 	want := []target.Region{
 		{Start: 0x500000000000, Size: 0x2000, Stored: 0x1000, Prot: target.ProtRead | target.ProtExec, Kind: "image", Path: "/lib/liba.so.1"},
-		{Start: 0x500000002000, Size: 0x1000, Stored: 0x1000, Prot: target.ProtRead | target.ProtWrite, Kind: "image", Path: "/lib/liba.so.1"},
+		{Start: 0x500000002000, Size: 0x1000, Stored: 0x1000, Prot: target.ProtRead | target.ProtWrite, Kind: "image", Path: "/lib/liba.so.1", Offset: 0x1000},
 		{Start: 0x500000003000, Size: 0x2000, Prot: target.ProtRead | target.ProtWrite, Kind: "private"},
 		{Start: 0x600000000000, Size: 0x1000, Stored: 0x1000, Prot: target.ProtRead, Kind: "mapped", Path: "/usr/lib/locale/C.utf8"},
-		{Start: 0x600000001000, Size: 0x3000, Kind: "mapped", Path: "/usr/lib/locale/C.utf8"},
+		{Start: 0x600000001000, Size: 0x3000, Kind: "mapped", Path: "/usr/lib/locale/C.utf8", Offset: 0x1000},
 		{Start: 0x700000000000, Size: 0x4000, Stored: 0x4000, Prot: target.ProtRead | target.ProtWrite, Kind: "stack"},
 	}
 	assert.Equal(t, want, slices.Collect(open(t, small()).Regions()))

@@ -395,12 +395,12 @@ func (h *Heap) readGenerations(v *vars, s *SubHeap) error {
 // readContexts collects the allocation contexts of the threads, of the process
 // and of the heaps. Objects end at Pointer and go on behind Limit.
 func (h *Heap) readContexts() {
-	threads, err := h.rt.Threads()
+	contexts, err := h.rt.AllocContexts()
 	if err != nil {
 		h.warnings = append(h.warnings, fmt.Errorf("allocation contexts: %w", err))
 	}
-	for i := range threads {
-		h.addContext(threads[i].AllocContext)
+	for _, c := range contexts {
+		h.addContext(c)
 	}
 	global, gerr := h.rt.GlobalAllocContext()
 	if gerr == nil {

@@ -15,6 +15,9 @@ type LockedObject struct {
 // ThinLocks returns the objects chosen by f that are locked through their
 // header, in address order, and the Stats of all objects that it looked at.
 func (h *Heap) ThinLocks(ctx context.Context, f *Filter, o ScanOptions) ([]LockedObject, Stats, error) {
+	if err := h.rt.CheckHeaders(); err != nil {
+		return nil, Stats{}, err
+	}
 	total := NewCounter(h, f)
 	var locked []LockedObject
 	err := Scan(ctx, h, h.Spans(f), o, func() *lockCollector {

@@ -21,6 +21,7 @@ import (
 //	                              identity and the offsets of its globals from the module's base
 //	supplementMAJOR-OS-ARCH.json  what the descriptors of a major lack
 //	clrMAJOR-OS-ARCH.json         whole tables of runtimes without a descriptor
+//	nativeaotMAJOR.json           what the debug headers of NativeAOT processes lack, by the header's major version
 //
 // A table with a "base" is that table but for what it names itself: so another processor has what differs, and nothing twice.
 //

@@ -374,6 +374,15 @@ func (l *Layout) BindAll(dst any) error {
 	return nil
 }
 
+// SetAllAbsent makes all members of the structures in the structure that dst points
+// to Absent: what BindAll does for structures that a layout lacks.
+func SetAllAbsent(dst any) {
+	v := reflect.ValueOf(dst).Elem()
+	for i := range v.NumField() {
+		setAbsent(v.Field(i))
+	}
+}
+
 func setAbsent(v reflect.Value) {
 	for i := range v.NumField() {
 		if v.Field(i).CanSet() {

@@ -38,6 +38,7 @@ const (
 	ExportNames        = 1 << 20
 	Sections           = 4096
 	DescriptorJSON     = 16 << 20
+	DebugEntries       = 4096     // members, or variables, that the debug header of a NativeAOT process names
 	CrashRecord        = 16 << 20 // bytes of JSON of a NativeAOT crash
 	MetadataSize       = 1 << 31
 	SignatureDepth     = 64

@@ -65,7 +65,7 @@ slice net9-zoo net9-zoo-withheap -lean
 slice net8-zoo net8-zoo-withheap
 slice net31-zoo net31-zoo-withheap -lean
 slice sxs sxs-withheap -lean
-slice nativeaot-crash nativeaot-crash-full -lean
+slice nativeaot-crash nativeaot-crash-full
 slice win-net10-zoo win-net10-zoo-withheap -lean
 slice win-net10-zoo-triage win-net10-zoo-triage -lean
 slice win-net8-zoo win-net8-zoo-withheap -lean

@@ -143,11 +143,15 @@ func nearMisses(c *cli.Context, h *heap.Heap, part string) func(*dac.MethodTable
 		return named
 	}
 	var mu sync.Mutex
-	found, others := false, map[string]bool{}
+	found, others, unnamed := false, map[string]bool{}, map[target.Addr]bool{}
 	c.AtEnd(func() {
 		mu.Lock() // no worker is left; the race detector can't know
 		defer mu.Unlock()
 		if found {
+			return
+		}
+		if len(unnamed) > 0 {
+			c.Warn(fmt.Errorf("no type whose name can be read has %q in its name; the names of %d types can't be read", part, len(unnamed)))
 			return
 		}
 		if len(others) == 0 && c.Warned() > 0 {
@@ -170,8 +174,13 @@ func nearMisses(c *cli.Context, h *heap.Heap, part string) func(*dac.MethodTable
 		if found = found || is; found {
 			return is
 		}
-		if name, err := h.Runtime().TypeName(t.Addr, dac.NameManaged); err == nil && len(others) < limits.ConstructedTypes {
+		name, err := h.Runtime().TypeName(t.Addr, dac.NameManaged)
+		switch {
+		case len(others)+len(unnamed) >= limits.ConstructedTypes:
+		case err == nil:
 			others[name] = true
+		default:
+			unnamed[t.Addr] = true
 		}
 		return false
 	}

@@ -1,0 +1,417 @@
+package dac
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"github.com/sosgo/sosgo/internal/layout"
+	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/target"
+)
+
+// A NativeAOT process has no CLR, and yet the GC of one, and MethodTables of a
+// smaller form. It says in a header, for debuggers, where their members are
+// (src/coreclr/nativeaot/Runtime/DebugHeader.cpp).
+
+// The debug header: cookie, major and minor version, flags, padding, and the arrays
+// of members and of variables, which end with an entry of zeros.
+const (
+	debugCookie      = 0x48444e44 // "DNDH"
+	debugHeaderSize  = 32
+	debugPointer64   = 1 // the bits of flags
+	debugBigEndian   = 2
+	debugEntrySize   = 24
+	debugGlobalSize  = 16
+	debugGlobalValue = 8 // in such an entry
+)
+
+// OpenGC opens of the runtime what its GC heap is read with. That of a CLR is the
+// whole runtime. Of a NativeAOT process it answers what is about objects, types as
+// far as an object's size and references go, and the GC; all else is
+// target.ErrUnsupported.
+func (i *Instance) OpenGC() (*Runtime, error) {
+	if i.Flavor != FlavorNativeAOT {
+		return i.Open()
+	}
+	r, err := i.openNative()
+	if err != nil {
+		return nil, fmt.Errorf("the GC of %s, a NativeAOT application: %w", target.BaseName(i.Module.Path), err)
+	}
+	return r, nil
+}
+
+func (i *Instance) openNative() (*Runtime, error) {
+	l, err := i.nativeLayout()
+	if err != nil {
+		return nil, err
+	}
+	r := &Runtime{inst: i, tgt: i.tgt, mem: i.mem, layout: l, files: i.files}
+	if err := r.off.bindNative(l); err != nil {
+		return nil, err
+	}
+	if r.native, err = bindNativeTypes(l); err != nil {
+		return nil, err
+	}
+	r.consts.objectMask = 7
+	if r.known.Free, err = r.globalPointer("FreeObjectMethodTable"); err != nil {
+		return nil, err
+	}
+	for _, p := range r.nativeProbes() {
+		if r.probes = append(r.probes, p); p.Result == ProbeFailed {
+			return nil, target.Corruptf("probe %s failed: %s", p.Name, p.Detail)
+		}
+	}
+	if r.known.String, err = r.findNativeString(); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// nativeLayout is what the debug header says, and what headers of its version lack.
+func (i *Instance) nativeLayout() (*layout.Layout, error) {
+	at, _, err := i.symbol(symAOTHeader)
+	if err != nil {
+		return nil, err
+	}
+	rd := layout.Reader{Mem: i.mem, Base: at}
+	cookie, major, flags, types, globals := rd.U32(0), rd.U16(4), rd.U32(8), rd.Ptr(16), rd.Ptr(24)
+	switch {
+	case rd.Err != nil:
+		return nil, fmt.Errorf("debug header: %w", rd.Err)
+	case cookie != debugCookie:
+		return nil, target.Corruptf("debug header without its cookie")
+	case flags&debugPointer64 == 0 || flags&debugBigEndian != 0:
+		return nil, target.Unsupportedf("debug header of a process that is not a little-endian 64-bit one")
+	case types == 0 || globals == 0:
+		return nil, target.Unsupportedf("the debug header is empty: the process had not started its runtime")
+	}
+	table, err := layout.DebugHeaderTable(major)
+	if err != nil {
+		return nil, err
+	}
+	entries, err := i.debugEntries(types)
+	if err != nil {
+		return nil, err
+	}
+	names, err := i.debugGlobals(globals)
+	if err != nil {
+		return nil, err
+	}
+	part, err := layout.DebugHeaderPart(entries, names, "debug header in the dump")
+	if err != nil {
+		return nil, err
+	}
+	b := layout.NewBuilder()
+	b.Add(part, layout.Addresses{Pointer: func(n int) (target.Addr, bool) {
+		return globals + target.Addr(debugGlobalSize*n+debugGlobalValue), n < len(names)
+	}})
+	b.Add(table, layout.Addresses{})
+	return b.Layout(), nil
+}
+
+// debugEntries reads the members that a debug header names.
+func (i *Instance) debugEntries(at target.Addr) ([]layout.DebugEntry, error) {
+	var out []layout.DebugEntry
+	for n := 0; ; n++ {
+		rd := layout.Reader{Mem: i.mem, Base: at + target.Addr(debugEntrySize*n)}
+		typ, field, offset := rd.Ptr(0), rd.Ptr(8), rd.U32(16)
+		switch {
+		case rd.Err != nil:
+			return nil, fmt.Errorf("members of the debug header: %w", rd.Err)
+		case typ == 0:
+			return out, nil
+		case n == limits.DebugEntries:
+			return nil, target.Corruptf("the debug header has more than %d members", n)
+		}
+		e := layout.DebugEntry{Offset: offset}
+		var err error
+		if e.Type, err = target.CString(i.mem, typ, limits.IdentifierBytes); err == nil {
+			e.Field, err = target.CString(i.mem, field, limits.IdentifierBytes)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("members of the debug header: %w", err)
+		}
+		out = append(out, e)
+	}
+}
+
+// debugGlobals reads the names of a debug header's variables.
+func (i *Instance) debugGlobals(at target.Addr) ([]string, error) {
+	var out []string
+	for n := 0; ; n++ {
+		name, err := target.Pointer(i.mem, at+target.Addr(debugGlobalSize*n))
+		switch {
+		case err != nil:
+			return nil, fmt.Errorf("variables of the debug header: %w", err)
+		case name == 0:
+			return out, nil
+		case n == limits.DebugEntries:
+			return nil, target.Corruptf("the debug header has more than %d variables", n)
+		}
+		s, err := target.CString(i.mem, name, limits.IdentifierBytes)
+		if err != nil {
+			return nil, fmt.Errorf("variables of the debug header: %w", err)
+		}
+		out = append(out, s)
+	}
+}
+
+// bindNative binds the few structures that a NativeAOT process shares with a CLR.
+func (o *offsets) bindNative(l *layout.Layout) error {
+	layout.SetAllAbsent(o)
+	for name, dst := range map[string]any{"GCAllocContext": &o.GCAlloc, "String": &o.String, "Array": &o.Array} {
+		if err := l.Bind(name, dst); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// nativeTypes is how MethodTables of NativeAOT are read (MethodTable.h of
+// src/coreclr/nativeaot/Runtime), and the lists of its threads.
+type nativeTypes struct {
+	mt struct {
+		span     int // bytes that one read of it needs
+		Flags    int `layout:"m_uFlags"`
+		BaseSize int `layout:"m_uBaseSize"`
+		Related  int `layout:"m_pBaseType"` // of an array, pointer or reference: the element's type
+	}
+	instance struct {
+		Store int `layout:"m_pThreadStore"`
+	}
+	store struct {
+		First int `layout:"m_ThreadList"`
+	}
+	thread struct {
+		Next  int `layout:"m_pNext"`
+		ID    int `layout:"m_threadId"`
+		Alloc int `layout:"m_rgbAllocContextBuffer"`
+	}
+	kindMask, parameterized, pointers, components uint32
+	elementShift, elementMask                     uint32
+}
+
+func bindNativeTypes(l *layout.Layout) (*nativeTypes, error) {
+	n := &nativeTypes{}
+	for _, s := range []struct {
+		names []string // from the newest on
+		dst   any
+	}{
+		{[]string{"MethodTable"}, &n.mt}, {[]string{"RuntimeInstance"}, &n.instance}, {[]string{"ThreadStore"}, &n.store},
+		{[]string{"RuntimeThreadLocals", "ThreadBuffer"}, &n.thread},
+	} {
+		err := l.Bind(s.names[0], s.dst)
+		for _, name := range s.names[1:] {
+			if err != nil {
+				err = l.Bind(name, s.dst)
+			}
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	n.mt.span = 8 + max(n.mt.Flags, n.mt.BaseSize, n.mt.Related)
+	for name, dst := range map[string]*uint32{"EETypeKindMask": &n.kindMask, "EETypeKindParameterized": &n.parameterized,
+		"EETypeHasPointers": &n.pointers, "EETypeHasComponentSize": &n.components,
+		"EETypeElementTypeShift": &n.elementShift, "EETypeElementTypeMask": &n.elementMask} {
+		v, err := l.Uint(name)
+		if err != nil {
+			return nil, err
+		}
+		*dst = uint32(v)
+	}
+	return n, nil
+}
+
+// The element types of NativeAOT that are told apart (EETypeElementType of
+// Internal.Runtime).
+const (
+	eeBoolean   = 0x02
+	eeDouble    = 0x0f
+	eeValueType = 0x10
+	eeNullable  = 0x12
+	eeInterface = 0x15
+	eeArray     = 0x17
+	eeSZArray   = 0x18
+)
+
+// readNativeMethodTable reads a MethodTable of NativeAOT. Its Flags are those that a
+// CLR would have for what both have; it has no module, no token and no EEClass.
+func (r *Runtime) readNativeMethodTable(a target.Addr) (*MethodTable, error) {
+	n := r.native
+	if !canonical(a) || a%8 != 0 || !r.inst.Module.Contains(a) {
+		return nil, notMethodTable(a)
+	}
+	b, err := target.Bytes(r.mem, a, n.mt.span)
+	if err != nil {
+		return nil, fmt.Errorf("MethodTable %#x: %w", uint64(a), err)
+	}
+	le := binary.LittleEndian
+	flags, related := le.Uint32(b[n.mt.Flags:]), target.Addr(le.Uint64(b[n.mt.Related:]))
+	mt := &MethodTable{Addr: a, Canonical: a, BaseSize: le.Uint32(b[n.mt.BaseSize:])}
+	if flags&n.components != 0 {
+		mt.ComponentSize = uint16(flags)
+		mt.Flags = mtfComponentSize | uint32(mt.ComponentSize)
+	}
+	if flags&n.pointers != 0 {
+		mt.Flags |= mtfContainsPtrs
+	}
+	category := CategoryClass
+	switch e := flags >> n.elementShift & n.elementMask; {
+	case e >= eeBoolean && e <= eeDouble:
+		category = CategoryTruePrimitive
+	case e == eeNullable:
+		category = CategoryNullable
+	case e == eeValueType:
+		category = CategoryValueType
+	case e == eeInterface:
+		category = CategoryInterface
+	case e == eeArray:
+		category = CategoryArray
+	case e == eeSZArray:
+		category = CategorySZArray
+	}
+	mt.Flags |= uint32(category) << 16
+	switch flags & n.kindMask {
+	case 0:
+		mt.Parent = related
+	case n.parameterized:
+		mt.PerInstInfo = related
+	default:
+		return nil, notMethodTable(a) // of a generic definition there are no objects
+	}
+	return mt, nil
+}
+
+// checkNativeMethodTable proves that mt is one: its base classes lead to one that is
+// System.Object, those of its element if it is an array.
+func (r *Runtime) checkNativeMethodTable(mt *MethodTable) error {
+	if mt.Addr == r.known.Free {
+		return nil
+	}
+	first := mt.Addr
+	for depth := 0; depth < limits.TypeNameDepth; depth++ {
+		next := mt.Parent
+		switch {
+		case mt.IsArray():
+			next = mt.PerInstInfo
+		case mt.PerInstInfo != 0:
+			return notMethodTable(first) // a pointer or reference has no objects
+		case next == 0:
+			if isSystemObject(mt) && !mt.IsValueType() {
+				return nil
+			}
+			return notMethodTable(first)
+		}
+		var err error
+		if mt, err = r.readNativeMethodTable(next); err != nil {
+			return err
+		}
+	}
+	return notMethodTable(first)
+}
+
+// nativeProbes checks the layout against the process.
+func (r *Runtime) nativeProbes() []Probe {
+	return runProbes(
+		namedProbe{"free object", r.probeFree},
+		namedProbe{"GcDacVars", r.probeGC},
+		namedProbe{"threads", func() (string, error) {
+			threads, err := r.nativeThreads()
+			return fmt.Sprintf("%d threads", len(threads)), err
+		}},
+	)
+}
+
+// A nativeThread is a thread that a NativeAOT runtime knows.
+type nativeThread struct {
+	addr  target.Addr
+	osID  uint64
+	alloc AllocContext
+}
+
+// nativeThreads reads the threads of the thread store.
+func (r *Runtime) nativeThreads() ([]nativeThread, error) {
+	n := r.native
+	instance, err := r.globalPointer("RuntimeInstance")
+	var at target.Addr
+	if err == nil {
+		at, err = target.Pointer(r.mem, instance+target.Addr(n.instance.Store))
+	}
+	if err == nil {
+		at, err = target.Pointer(r.mem, at+target.Addr(n.store.First))
+	}
+	var out []nativeThread
+	for seen := (cycle{}); err == nil && at != 0; {
+		if seen.closes(at) || len(out) == limits.ManagedThreads {
+			return out, target.Corruptf("the thread list has no end")
+		}
+		rd := layout.Reader{Mem: r.mem, Base: at}
+		t := nativeThread{addr: at, osID: rd.U64(n.thread.ID)}
+		next := rd.Ptr(n.thread.Next)
+		if err = rd.Err; err == nil {
+			t.alloc, err = r.allocContextAt(at + target.Addr(n.thread.Alloc))
+			out = append(out, t)
+		}
+		at = next
+	}
+	if err != nil {
+		return out, fmt.Errorf("thread list: %w", err)
+	}
+	return out, nil
+}
+
+// findNativeString finds the MethodTable of System.String, which nothing names, by
+// its shape in the runtime's image: that has no other type with components of two
+// bytes that is no array. It is 0 where the dump lacks it.
+func (r *Runtime) findNativeString() (target.Addr, error) {
+	want := uint64(stringBaseSize)<<32 | uint64(r.native.components) | 2
+	var found target.Addr
+	w := target.NewWindow(r.mem)
+	for at := r.inst.Module.Base; r.inst.Module.Contains(at); at += 8 {
+		v, err := w.Uint64(at)
+		if err != nil {
+			next, ok := target.NextStored(r.tgt, at+8)
+			if !ok || !r.inst.Module.Contains(next) {
+				break
+			}
+			at = (next+7)&^7 - 8
+			continue
+		}
+		// The other flags, and all but the components' size of the lower half.
+		if v&(0xffffffff_0000ffff|uint64(r.native.components)) != want {
+			continue
+		}
+		mt, err := r.MethodTable(at)
+		if err != nil || mt.IsArray() || mt.ComponentSize != 2 {
+			continue
+		}
+		if found != 0 {
+			return 0, target.Corruptf("%016x and %016x both have the shape of System.String", uint64(found), uint64(at))
+		}
+		found = at
+	}
+	return found, nil
+}
+
+// nativeType writes the name of a type of NativeAOT as far as it is known.
+func (f *nameFormatter) nativeType(th target.Addr, depth int) error {
+	mt, err := f.r.TrustedMethodTable(th)
+	switch {
+	case err != nil:
+		return err
+	case depth > limits.TypeNameDepth:
+		return target.Corruptf("type %016x is nested too deeply", uint64(th))
+	case mt.Addr == f.r.known.Free:
+		f.b.WriteString("Free")
+		return nil
+	case mt.Addr == f.r.known.String:
+		f.b.WriteString("System.String")
+		return nil
+	case mt.Category() == CategorySZArray:
+		err := f.nativeType(mt.PerInstInfo, depth+1)
+		f.b.WriteString("[]")
+		return err
+	}
+	return target.Unsupportedf("where a NativeAOT program keeps the name of %016x is not known", uint64(mt.Addr))
+}

@@ -1,0 +1,95 @@
+package layout
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/sosgo/sosgo/target"
+)
+
+// A DebugEntry is a member of a structure as the debug header of a NativeAOT process
+// names it (DebugHeader.cpp of src/coreclr/nativeaot/Runtime, DebugTypeEntry).
+type DebugEntry struct {
+	Type, Field string
+	Offset      uint32
+}
+
+// The names by which the rest of sosgo knows what a debug header names otherwise.
+var (
+	debugTypes = map[string]string{"dac_heap_segment": "HeapSegment", "gc_alloc_context": "GCAllocContext"}
+	debugNames = map[string]string{
+		"major_version_number": "Major", "minor_version_number": "Minor", "alloc_ptr": "Pointer", "alloc_limit": "Limit",
+		"g_gcDacGlobals": "GcDacVars", "g_pFreeObjectEEType": "FreeObjectMethodTable", "g_pTheRuntimeInstance": "RuntimeInstance",
+	}
+)
+
+// Of a debug header: the field that is a structure's size, and the type whose fields
+// are numbers.
+const (
+	debugSize    = "SIZEOF"
+	debugNumbers = "Globals"
+)
+
+// DebugHeaderPart is the part that a debug header makes. The header has the value of
+// each variable, in the order of globals: where it stands is the variable's address,
+// by Addresses.Pointer. A member that no structure has room for is target.ErrCorrupt.
+func DebugHeaderPart(entries []DebugEntry, globals []string, source string) (*Part, error) {
+	p := &Part{Source: source, types: map[string]partType{}, globals: map[string]partGlobal{}, constants: map[string]json.RawMessage{}}
+	for _, e := range entries {
+		if e.Type == debugNumbers {
+			p.constants[e.Field] = json.RawMessage(strconv.FormatUint(uint64(e.Offset), 10))
+			continue
+		}
+		if e.Offset > maxOffset {
+			return nil, target.Corruptf("debug header: %s.%s is at %d", e.Type, e.Field, e.Offset)
+		}
+		name := e.Type
+		if known := debugTypes[name]; known != "" {
+			name = known
+		}
+		t, ok := p.types[name]
+		if !ok {
+			t = partType{size: -1, fields: map[string]Field{}}
+		}
+		if e.Field == debugSize {
+			t.size = int(e.Offset)
+		} else {
+			t.fields[debugName(e.Field)] = Field{Offset: int(e.Offset)}
+		}
+		p.types[name] = t
+	}
+	for i, name := range globals {
+		p.globals[debugName(name)] = partGlobal{index: i, slot: -1}
+	}
+	return p, nil
+}
+
+// debugName is a name as descriptors and tables write it: heap_segment is
+// HeapSegment. Members of C++ classes keep theirs, m_pNext.
+func debugName(s string) string {
+	if known := debugNames[s]; known != "" {
+		return known
+	}
+	if strings.HasPrefix(s, "m_") || strings.HasPrefix(s, "g_") {
+		return s
+	}
+	var b strings.Builder
+	for part := range strings.SplitSeq(s, "_") {
+		if part != "" {
+			b.WriteString(strings.ToUpper(part[:1]) + part[1:])
+		}
+	}
+	return b.String()
+}
+
+// DebugHeaderTable is the table of what debug headers of a major version lack.
+func DebugHeaderTable(major uint16) (*Part, error) {
+	name := fmt.Sprintf("nativeaot%d", major)
+	raw, err := tableNamed(name)
+	if err != nil {
+		return nil, &Error{Type: "debug header of version " + strconv.Itoa(int(major))}
+	}
+	return parseTable(raw, "table "+name, tableNamed)
+}
