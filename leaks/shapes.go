@@ -47,7 +47,7 @@ type (
 	}
 	scopeEngine struct {
 		_    shapes.Type `of:"Microsoft.Extensions.DependencyInjection.ServiceLookup.ServiceProviderEngine"`
-		Root shapes.Ref  `field:"<Root>"`
+		Root shapes.Ref  `field:"<Root>,optional"` // since .NET 6 it has none, and nobody asks it
 	}
 	list struct {
 		_     shapes.Type `of:"System.Collections.Generic.List<>"`
@@ -116,6 +116,9 @@ func (f *finder) isRoot(s *scope, x shapes.Instance) (bool, error) {
 	engine, at, err := bindAt[scopeEngine](f, &s.Engine, x)
 	if err != nil || engine == nil {
 		return false, err
+	}
+	if !engine.Root.Has() {
+		return false, errScope
 	}
 	root, err := engine.Root.Addr(at)
 	return root == x.Object(), err
