@@ -29,6 +29,9 @@ func (s *walk) enterManaged() {
 		}
 	}
 	if found {
+		if s.runs {
+			s.emitActivation(FrameNative)
+		}
 		s.at = at
 		s.lookup()
 		return

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/dump"
 	"github.com/sosgo/sosgo/internal/layout"
@@ -144,6 +145,16 @@ func TestSignalFrames(t *testing.T) {
 		assert.Equal(t, stackwalk.FrameNative, first.Kind)
 		got, _ = c.walk(t, regs, stackwalk.WalkOptions{Now: true})
 		assert.Empty(t, got, "%s: as SOS", name)
+		got = nil
+		var gaps answer.Gaps
+		for f, err := range stackwalk.NewWalker(c.rt).DebugStack(t.Context(), &c.thread, regs, stackwalk.WalkOptions{}, &gaps) {
+			require.NoError(t, err)
+			assert.Equal(t, f.SP == at || f.SP > c.managed[len(c.managed)-1].SP, f.Native, "%s: the handler is native, and what started the thread", name)
+			if !f.Native {
+				got = append(got, f.SP)
+			}
+		}
+		assert.Equal(t, c.sps(1), got, "%s: as debuggers show it", name)
 
 		c.words[at+184] = 0 // no selectors: what lies there is something else
 		got, first = c.walk(t, native(at-0x80, 0), stackwalk.WalkOptions{})

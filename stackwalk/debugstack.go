@@ -14,15 +14,18 @@ import (
 // DebugStack lists the stack of t, whose registers are regs, as the debugging API
 // shows it (ICorDebugStackWalk): runs of native code as one frame each, methods with
 // their signatures as metadata has them, and some of the runtime's own frames under
-// labels. What can't be read of names is noted in gaps.
-func (w *Walker) DebugStack(ctx context.Context, t *dac.Thread, regs target.Registers, gaps *answer.Gaps) iter.Seq2[answer.DebugFrame, error] {
+// labels. It begins where Walk does. What can't be read of names is noted in gaps.
+func (w *Walker) DebugStack(ctx context.Context, t *dac.Thread, regs target.Registers, o WalkOptions,
+	gaps *answer.Gaps) iter.Seq2[answer.DebugFrame, error] {
 	return func(yield func(answer.DebugFrame, error) bool) {
 		if w.rt == nil {
 			yield(answer.DebugFrame{}, errNoRuntime)
 			return
 		}
 		internal := w.internalFrames(t, gaps)
-		snap := w.Snapshot(t, regs, SnapshotOptions{Synchronous: true})
+		at, _ := w.start(ctx, t, &regs, o)
+		snap := w.Snapshot(t, *at, SnapshotOptions{Synchronous: true})
+		snap.enter = !o.Now
 		for f := range snap.Frames(ctx) {
 			for len(internal) > 0 && internal[0].SP < f.SP {
 				if !yield(internal[0], nil) {

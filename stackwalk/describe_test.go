@@ -237,7 +237,7 @@ func TestDebugStack(t *testing.T) {
 			}
 			var gaps answer.Gaps
 			var last target.Addr
-			for f, err := range w.DebugStack(context.Background(), th.Managed, th.OS.Registers, &gaps) {
+			for f, err := range w.DebugStack(context.Background(), th.Managed, th.OS.Registers, stackwalk.WalkOptions{Now: true}, &gaps) {
 				if err != nil {
 					assert.ErrorIs(t, err, stackwalk.ErrSnapshotNoManagedFrames)
 					continue
@@ -266,7 +266,7 @@ func TestDebugStackNames(t *testing.T) {
 		var names []string
 		eachStack(t, d.Dump, func(w *stackwalk.Walker, th *sosgo.Thread) {
 			var gaps answer.Gaps
-			for f, err := range w.DebugStack(context.Background(), th.Managed, th.OS.Registers, &gaps) {
+			for f, err := range w.DebugStack(context.Background(), th.Managed, th.OS.Registers, stackwalk.WalkOptions{Now: true}, &gaps) {
 				if err == nil {
 					names = append(names, f.Method.String())
 				}
@@ -274,7 +274,7 @@ func TestDebugStackNames(t *testing.T) {
 			ended, cancel := context.WithCancel(context.Background())
 			cancel()
 			var last error
-			for _, err := range w.DebugStack(ended, th.Managed, th.OS.Registers, &gaps) {
+			for _, err := range w.DebugStack(ended, th.Managed, th.OS.Registers, stackwalk.WalkOptions{Now: true}, &gaps) {
 				last = err
 			}
 			assert.ErrorIs(t, last, context.Canceled)

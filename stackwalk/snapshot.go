@@ -88,6 +88,7 @@ type Snapshot struct {
 	thread  *dac.Thread
 	regs    target.Registers
 	options SnapshotOptions
+	enter   bool // see walk
 	err     error
 }
 
@@ -110,7 +111,7 @@ func (s *Snapshot) Frames(ctx context.Context) iter.Seq[SnapshotFrame] {
 		}
 		g := &snapshotGrouper{options: s.options, yield: yield}
 		w := &walk{ctx: ctx, w: s.w, thread: s.thread, options: WalkOptions{Native: s.options.Hybrid}, runs: true, yield: g.add,
-			cur: s.w.unwinder.Cursor(stackOf(s.thread, start))}
+			cur: s.w.unwinder.Cursor(stackOf(s.thread, start)), enter: s.enter}
 		w.begin(start, start == s.options.Seed)
 		g.flush()
 		s.err = g.outcome()
@@ -175,6 +176,9 @@ type snapshotGrouper struct {
 }
 
 func (g *snapshotGrouper) add(f Frame) bool {
+	if f.Lost != nil {
+		g.err = f.Lost
+	}
 	if f.Err != nil {
 		g.err = f.Err
 	}

@@ -200,5 +200,5 @@ func (s *stackLister) debug(t *Thread) iter.Seq2[answer.DebugFrame, error] {
 	if t.Managed == nil || t.OS == nil {
 		return func(func(answer.DebugFrame, error) bool) {}
 	}
-	return s.w.DebugStack(s.ctx, t.Managed, t.OS.Registers, s.gaps)
+	return s.w.DebugStack(s.ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{Now: s.o.Now}, s.gaps)
 }
