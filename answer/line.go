@@ -1,6 +1,7 @@
 package answer
 
 import (
+	"encoding/json"
 	"strconv"
 	"strings"
 )
@@ -17,6 +18,35 @@ type LinePiece struct {
 	Text   string
 	Quoted bool   // Text is a string, or its start: it is written quoted and escaped
 	Chars  uint32 // UTF-16 code units of the whole string
+	// Err is why something is missing here. Text then is the words that stand in its place, empty where the line
+	// says no more than without.
+	Err error
+}
+
+// Missing is a Line of nothing, for the reason given.
+func Missing(err error) Line { return Line{{Err: err}} }
+
+// Lacking is a Line of the words that stand for what is missing for the reason given.
+func Lacking(err error) Line { return Line{{Text: Absent(err), Err: err}} }
+
+// Err is why not all of the line is known, nil if it is.
+func (l Line) Err() error {
+	for i := range l {
+		if l[i].Err != nil {
+			return l[i].Err
+		}
+	}
+	return nil
+}
+
+// Blank reports whether the line has nothing to show.
+func (l Line) Blank() bool {
+	for i := range l {
+		if l[i].Quoted || l[i].Text != "" {
+			return false
+		}
+	}
+	return true
 }
 
 // Words is a Line of text that stands there as it is.
@@ -54,7 +84,15 @@ func (l Line) Cut(limit int) string {
 	return b.String()
 }
 
-// MarshalText is String for encoding/json.
+// MarshalJSON is the text, or null where something in it is missing: a program must not take words about it for it.
+func (l Line) MarshalJSON() ([]byte, error) {
+	if l.Err() != nil {
+		return []byte("null"), nil
+	}
+	return json.Marshal(l.String())
+}
+
+// MarshalText is String, for forms that have nothing but text.
 func (l Line) MarshalText() ([]byte, error) { return []byte(l.String()), nil }
 
 func (p *LinePiece) quote(b *strings.Builder, limit int) {

@@ -72,3 +72,16 @@ func TestStoredJSON(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, `[{"missing":"corrupt data"},{"value":null}]`, string(got))
 }
+
+// TestLineMissing: words for what is missing in a line are for people alone.
+func TestLineMissing(t *testing.T) {
+	l := append(Words("{X="), Lacking(target.ErrNotInDump)...)
+	l = append(l, Words("}")...)
+	assert.Equal(t, "{X=<not in dump>}", l.String())
+	assert.ErrorIs(t, l.Err(), target.ErrNotInDump)
+	assert.False(t, l.Blank())
+	assert.True(t, Missing(target.ErrCorrupt).Blank())
+	got, err := json.Marshal([]Line{l, Missing(target.ErrCorrupt), Words("a")})
+	require.NoError(t, err)
+	assert.Equal(t, `[null,null,"a"]`, string(got))
+}

@@ -30,20 +30,20 @@ func (v Value) inline(limit, depth int) answer.Line {
 	case KindChar:
 		return answer.Words(quoteChar(uint16(v.bits)))
 	case KindInt, KindUint:
-		return answer.Words(v.enumText())
+		return v.enum()
 	case KindReference:
 		if v.bits == 0 {
 			return nil
 		}
 		o, err := v.Object()
 		if err != nil {
-			return nil
+			return answer.Missing(err)
 		}
 		return o.inline(limit, depth, v)
 	case KindStruct:
 		s, err := v.Struct()
 		if err != nil {
-			return nil
+			return answer.Missing(err)
 		}
 		return s.inline(limit, depth)
 	}
@@ -57,12 +57,13 @@ func (v Value) Plain(limit int) string { return v.plain(limit, 0).String() }
 // plain is inline for places where a number has to stand for itself.
 func (v Value) plain(limit, depth int) answer.Line {
 	if v.err != nil {
-		return answer.Words(answer.Absent(v.err))
+		return answer.Lacking(v.err)
 	}
-	if l := v.inline(limit, depth); len(l) > 0 {
-		return l
+	l := v.inline(limit, depth)
+	if l.Blank() {
+		return append(answer.Words(v.answer().Plain()), l...)
 	}
-	return answer.Words(v.answer().Plain())
+	return l
 }
 
 // Answer is the value as answers have it, without its text.
@@ -72,24 +73,35 @@ func (v Value) answer() answer.Value {
 	return answer.Value{Kind: v.Kind(), Size: v.Size(), Bits: v.bits, At: v.at}
 }
 
-// enumText is the name of an enum's value, empty for a plain number.
-func (v Value) enumText() string {
+// enum is the name of an enum's value, empty for a plain number.
+func (v Value) enum() answer.Line {
 	if v.field != nil {
 		// A plain integer has its own byte in the signature, so that no type has
 		// to be looked up for it.
 		if sig := v.field.Signature(); sig == nil || sig.Kind == v.elem {
-			return ""
+			return nil
 		}
 	}
 	t, err := v.Type()
 	if err != nil || t == nil {
-		return ""
+		return lacking(err)
+	}
+	if !t.IsEnum() {
+		return nil
 	}
 	e, err := t.Enum()
 	if err != nil {
-		return ""
+		return answer.Missing(err)
 	}
-	return e.Format(v.bits)
+	return answer.Words(e.Format(v.bits))
+}
+
+// lacking is a Line of nothing: for the reason given, if there is one.
+func lacking(err error) answer.Line {
+	if err == nil {
+		return nil
+	}
+	return answer.Missing(err)
 }
 
 // Inline is the object on one line: the text of a string, a boxed value, the
@@ -106,29 +118,33 @@ func (o Object) inline(limit, depth int, from Value) answer.Line {
 	case o.IsBoxed():
 		name, err := o.Type.ManagedName()
 		if err != nil {
-			return nil
+			return answer.Missing(err)
 		}
 		return append(answer.Words("("+name+") "), o.boxed().plain(limit, depth)...)
 	case o.Type.MT.IsArray():
-		return answer.Words(o.arrayText())
+		text, err := o.arrayText()
+		return append(answer.Words(text), lacking(err)...)
 	}
 	if depth > 0 {
 		return nil
 	}
 	// A type that the field does not already tell.
+	var untold error
 	if from.field != nil {
-		if th, err := from.field.TypeHandle(); err == nil && th == o.Type.MT.Addr {
+		th, err := from.field.TypeHandle()
+		if err == nil && th == o.Type.MT.Addr {
 			return answer.Words(o.counted())
 		}
+		untold = err
 	}
 	name, err := o.Type.ManagedName()
 	if err != nil {
-		return nil
+		return answer.Missing(err)
 	}
 	if n := o.counted(); n != "" {
 		name += " " + n
 	}
-	return answer.Words(name)
+	return append(answer.Words(name), lacking(untold)...)
 }
 
 // counted is how many elements a collection has, "(3)"; empty for other objects.
@@ -164,13 +180,13 @@ func (o Object) Boxed() Value {
 func (o Object) quoted(limit int) answer.Line {
 	n, err := o.Length()
 	if err != nil {
-		return nil
+		return answer.Missing(err)
 	}
 	s, err := o.Text(limit)
 	if err != nil && s == "" {
-		return nil
+		return answer.Missing(err)
 	}
-	return answer.Quoted(s, n)
+	return append(answer.Quoted(s, n), lacking(err)...)
 }
 
 func quoteChar(c uint16) string {
@@ -182,14 +198,14 @@ func quoteChar(c uint16) string {
 
 // arrayText is the type of an array with its lengths, as a program would make
 // it: System.Int32[3][].
-func (o Object) arrayText() string {
+func (o Object) arrayText() (string, error) {
 	a, err := o.Array()
 	if err != nil {
-		return ""
+		return "", err
 	}
 	name, err := o.Type.ManagedName()
 	if err != nil {
-		return ""
+		return "", err
 	}
 	var b strings.Builder
 	// The outermost brackets stand last in the type's name.
@@ -212,7 +228,7 @@ func (o Object) arrayText() string {
 	}
 	b.WriteByte(']')
 	b.WriteString(elem[len(base):])
-	return b.String()
+	return b.String(), nil
 }
 
 // Inline is the struct on one line.
@@ -224,7 +240,7 @@ func (s Struct) inline(limit, depth int) answer.Line {
 	}
 	name, err := s.Type.Name()
 	if err != nil {
-		return nil
+		return answer.Missing(err)
 	}
 	if i := strings.IndexByte(name, '['); i > 0 {
 		name = name[:i]
@@ -237,10 +253,11 @@ func (s Struct) inline(limit, depth int) answer.Line {
 	if text, ok := s.known(name); ok {
 		return answer.Words(text)
 	}
-	if n, err := s.Type.InlineLength(); err == nil && n > 0 {
+	n, err := s.Type.InlineLength()
+	if err == nil && n > 0 {
 		return s.row(limit, depth)
 	}
-	return s.braces(limit, depth)
+	return append(s.braces(limit, depth), lacking(err)...)
 }
 
 // row lists the elements of an inline array: {1, 2, 3}.
@@ -274,12 +291,14 @@ func (s Struct) braces(limit, depth int) answer.Line {
 		}
 		n++
 		l = append(l, answer.Words(lead+FieldLabel(f.Name)+"=")...)
+		l = append(l, lacking(f.Err())...)
 		l = append(l, v.plain(limit, depth+1)...)
 	}
+	_, err := s.Type.Fields()
 	if n == 0 {
-		return nil
+		return lacking(err)
 	}
-	return append(l, answer.Words("}")...)
+	return append(append(l, answer.Words("}")...), lacking(err)...)
 }
 
 // FieldLabel is the name of a field as the source has it: the property's for

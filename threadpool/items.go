@@ -102,8 +102,8 @@ func (r *Reader) value(g *answer.Gaps, v objects.Value) (target.Addr, answer.Tex
 	}
 	if v.Kind() != objects.KindReference {
 		line := v.Line(lineChars)
-		if len(line) == 0 {
-			line = answer.Words(v.Plain(lineChars))
+		if line.Blank() {
+			line = append(answer.Words(v.Plain(lineChars)), line...)
 		}
 		return 0, answer.Text{}, line
 	}

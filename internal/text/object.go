@@ -75,7 +75,7 @@ func structure(out *pieces, s *answer.Struct) {
 	}
 	sizeLine(out, answer.Known(s.Size))
 	fileLine(out, s.File)
-	if len(s.Text) > 0 && !out.exact {
+	if !s.Text.Blank() && !out.exact {
 		out.label("Value", s.Text.String())
 	}
 	if s.FieldList == nil {

@@ -66,7 +66,7 @@ func tokenSource(p *report.Page, c *answer.TokenSource) {
 		k := &c.Callbacks[i]
 		with := ""
 		switch {
-		case len(k.Text) > 0:
+		case !k.Text.Blank():
 			with = " with " + report.Escape(k.Text.Cut(lineChars))
 		case k.State != 0:
 			with = " with " + report.Escape(k.Type.String()) + " " + report.Hex12(k.State)
