@@ -371,3 +371,22 @@ func (r *Runtime) afterVTable(mt *MethodTable) target.Addr {
 	chunks := (int(mt.NumVirtuals) + 7) / 8
 	return mt.Addr + target.Addr(r.off.MethodTableSize.Size+8*chunks)
 }
+
+// IsFullyLoaded reports whether the runtime has loaded the type to the end: until then its interface map may have
+// the definition of a generic interface for any instance (methodtable.h, MethodTableAuxiliaryData, before 9
+// MethodTableWriteableData: enum_flag_IsNotFullyLoaded).
+func (r *Runtime) IsFullyLoaded(mt *MethodTable) (bool, error) {
+	flag, err := r.layout.Uint("MTAuxFlagNotFullyLoaded")
+	if err != nil {
+		return false, err
+	}
+	off := r.off.Auxiliary.Flags
+	if off == layout.Absent {
+		off = r.off.Writeable.Flags
+	}
+	if off == layout.Absent {
+		return false, &layout.Error{Type: "MethodTableAuxiliaryData", Field: "Flags"}
+	}
+	flags, err := target.Uint32(r.mem, mt.Auxiliary+target.Addr(off))
+	return flags&uint32(flag) == 0, err
+}

@@ -1,6 +1,7 @@
 package objects
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -79,7 +80,7 @@ func (t *Type) readInterfaces() ([]Interface, error) {
 		return nil, err
 	}
 	list := make([]Interface, 0, len(addrs))
-	var declared map[declaredKey][]target.Addr
+	var declared declaredInterfaces
 	for _, a := range addrs {
 		i, err := t.r.Type(a)
 		if err != nil {
@@ -93,10 +94,7 @@ func (t *Type) readInterfaces() ([]Interface, error) {
 			list = append(list, Interface{Definition: i, Type: i, Arguments: args})
 			continue
 		}
-		if declared == nil {
-			declared = t.declaredInterfaces()
-		}
-		marked, err := t.marked(i, declared)
+		marked, err := t.marked(i, &declared)
 		if err != nil {
 			return list, err
 		}
@@ -105,11 +103,19 @@ func (t *Type) readInterfaces() ([]Interface, error) {
 	return list, nil
 }
 
-// marked is the interface that the definition i stands for in t's map: what
-// metadata declares, else, for interfaces that come with others, the instance
-// over the type that special markers stand for.
-func (t *Type) marked(i *Type, declared map[declaredKey][]target.Addr) (Interface, error) {
-	out := Interface{Definition: i, Arguments: declared[declaredKey{i.MT.Module, i.MT.Token}]}
+// marked is the interface that the definition i stands for in t's map: of a type that is loaded to the end the
+// instance over the type that special markers stand for; of another one what metadata declares, and that instance
+// for interfaces that come with others.
+func (t *Type) marked(i *Type, declared *declaredInterfaces) (Interface, error) {
+	out := Interface{Definition: i}
+	loaded, err := t.r.rt.IsFullyLoaded(t.MT)
+	if !loaded {
+		declared.read(t)
+		out.Arguments = declared.of[declaredKey{i.MT.Module, i.MT.Token}]
+		if unknown := errors.Join(err, declared.err); out.Arguments == nil && declared.err != nil {
+			return out, fmt.Errorf("the interfaces that %016x declares: %w", uint64(t.MT.Addr), unknown)
+		}
+	}
 	if out.Arguments == nil {
 		params, err := i.Arguments()
 		if err != nil {
@@ -148,83 +154,103 @@ type declaredKey struct {
 }
 
 // declaredInterfaces are the arguments of the generic interfaces that metadata
-// says t and its base classes implement, by definition. An interface that is
-// implemented with several arguments has no marker and is left out, and so is
-// what metadata can't tell.
-func (t *Type) declaredInterfaces() map[declaredKey][]target.Addr {
-	out := map[declaredKey][]target.Addr{}
-	for depth := 0; t != nil && depth < limits.ParentChain; depth++ {
-		t.addDeclared(out)
-		t, _ = t.Base()
-	}
-	return out
+// says a type and its base classes implement, by definition. An interface that is
+// implemented with several arguments has no marker and is left out. What can't be read
+// is left out too, and err says so.
+type declaredInterfaces struct {
+	of  map[declaredKey][]target.Addr
+	err error
 }
 
-func (t *Type) addDeclared(out map[declaredKey][]target.Addr) {
-	c, err := t.context()
-	if err != nil {
+// read reads those of t, once.
+func (d *declaredInterfaces) read(t *Type) {
+	if d.of != nil {
 		return
 	}
-	md, err := c.Module.Metadata()
+	d.of = map[declaredKey][]target.Addr{}
+	for depth := 0; t != nil && depth < limits.ParentChain; depth++ {
+		d.lacks(d.add(t))
+		base, err := t.Base()
+		d.lacks(err)
+		t = base
+	}
+}
+
+// lacks notes the first error.
+func (d *declaredInterfaces) lacks(err error) {
+	if d.err == nil {
+		d.err = err
+	}
+}
+
+// add adds what t itself declares.
+func (d *declaredInterfaces) add(t *Type) error {
+	c, err := t.context()
 	if err != nil {
-		return
+		return err
+	}
+	md, err := c.Module.Metadata()
+	if err != nil || t.MT.IsArray() {
+		return err
 	}
 	rows, err := md.InterfaceImpls(t.MT.Token.Row())
 	if err != nil {
-		return
+		return err
 	}
 	seen := map[declaredKey]bool{}
 	for rid, err := range rows.All() {
 		if err != nil {
+			d.lacks(err)
 			continue
 		}
-		key, args, ok := t.declaredInterface(md, rid, c)
-		if !ok {
+		key, args, ok, err := t.declaredInterface(md, rid, c)
+		if d.lacks(err); !ok {
 			continue
 		}
-		if _, inherited := out[key]; seen[key] || inherited {
-			delete(out, key)
+		if _, inherited := d.of[key]; seen[key] || inherited {
+			delete(d.of, key)
 		} else {
-			out[key] = args
+			d.of[key] = args
 		}
 		seen[key] = true
 	}
+	return nil
 }
 
-// declaredInterface resolves a row of the InterfaceImpl table that names an
-// instance of a generic interface.
-func (t *Type) declaredInterface(md *metadata.Metadata, rid uint32, c dac.SigContext) (key declaredKey, args []target.Addr, ok bool) {
+// declaredInterface resolves a row of the InterfaceImpl table, and reports whether that names an
+// instance of a generic interface whose types are loaded.
+func (t *Type) declaredInterface(md *metadata.Metadata, rid uint32, c dac.SigContext) (key declaredKey, args []target.Addr, ok bool, err error) {
 	row, err := md.InterfaceImpl(rid)
 	if err != nil || row.Interface.Table() != metadata.TableTypeSpec {
-		return key, nil, false
+		return key, nil, false, err
 	}
 	spec, err := md.TypeSpec(row.Interface.Row())
 	if err != nil {
-		return key, nil, false
+		return key, nil, false, err
 	}
 	blob, err := md.Blob(spec.Signature)
 	if err != nil {
-		return key, nil, false
+		return key, nil, false, err
 	}
 	sig, err := metadata.ParseTypeSpec(blob)
 	if err != nil || sig.Kind != metadata.ElementGenericInst {
-		return key, nil, false
+		return key, nil, false, err
 	}
 	def, err := t.r.rt.ResolveType(sig.Elem, c)
 	if err != nil || def == 0 {
-		return key, nil, false
+		return key, nil, false, err
 	}
 	mt, err := t.r.rt.TrustedMethodTable(def)
 	if err != nil {
-		return key, nil, false
+		return key, nil, false, err
 	}
 	args = make([]target.Addr, len(sig.Args))
 	for i := range sig.Args {
 		if args[i], err = t.r.rt.ResolveType(&sig.Args[i], c); err != nil {
-			return key, nil, false
+			return key, nil, false, err
 		}
 	}
-	return declaredKey{mt.Module, mt.Token}, args, true
+	return declaredKey{mt.Module, mt.Token}, args, true, nil
 }
 
 // Implements reports whether the type implements the interface i: that very

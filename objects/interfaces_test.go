@@ -1,6 +1,7 @@
 package objects_test
 
 import (
+	"encoding/binary"
 	"slices"
 	"testing"
 
@@ -9,6 +10,7 @@ import (
 	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/internal/testdump"
 	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/target"
 )
 
 // typeNamed is the only loaded type of that name.
@@ -148,4 +150,80 @@ func TestTypeByName(t *testing.T) {
 	statics, err := typeNamed(t, r, "System.String").Statics()
 	require.NoError(t, err)
 	require.True(t, slices.ContainsFunc(statics, func(f *objects.Field) bool { return f.Name == "Empty" }))
+}
+
+// TestInterfacesWithoutMetadata: the markers of a type that is loaded to the end stand for one instance, which needs no
+// metadata; those of another type stand for what metadata declares, and without it that is not guessed.
+func TestInterfacesWithoutMetadata(t *testing.T) {
+	const notLoaded = 0x40 // methodtable.h, enum_flag_IsNotFullyLoaded
+	for _, name := range []string{"net10-zoo", "net8-zoo"} {
+		sound, err := testdump.Open(t, name).Objects()
+		require.NoError(t, err)
+		typ := markedType(t, sound)
+		want, err := typ.Interfaces()
+		require.NoError(t, err)
+		m, err := sound.Runtime().Module(typ.MT.Module)
+		require.NoError(t, err)
+		_, err = m.Metadata()
+		require.NoError(t, err)
+		metadata := m.MetadataSource().Addr
+		require.NotZero(t, metadata, name)
+		flags, err := target.Uint32(sound.Runtime().Memory(), typ.MT.Auxiliary)
+		require.NoError(t, err)
+		unloaded := binary.LittleEndian.AppendUint32(nil, flags|notLoaded)
+		for _, tc := range []struct {
+			patches map[target.Addr][]byte
+			known   bool
+		}{
+			{map[target.Addr][]byte{metadata: make([]byte, 16)}, true},
+			{map[target.Addr][]byte{typ.MT.Auxiliary: unloaded}, true},
+			{map[target.Addr][]byte{metadata: make([]byte, 16), typ.MT.Auxiliary: unloaded}, false},
+		} {
+			r, err := testdump.Patched(t, name, tc.patches).Objects()
+			require.NoError(t, err)
+			typ, err := r.Type(typ.MT.Addr)
+			require.NoError(t, err)
+			got, err := typ.Interfaces()
+			if !tc.known {
+				require.Error(t, err, name)
+				require.True(t, testdump.Typed(err), "%v", err)
+				continue
+			}
+			require.NoError(t, err, name)
+			require.Len(t, got, len(want), name)
+			for i := range got {
+				require.Equal(t, want[i].Definition.MT.Addr, got[i].Definition.MT.Addr, name)
+				require.Equal(t, want[i].Arguments, got[i].Arguments, "%s: %d", name, i)
+			}
+		}
+	}
+}
+
+// markedType is a type that is loaded to the end and has a marker among its interfaces, and a base class.
+func markedType(t *testing.T, r *objects.Reader) *objects.Type {
+	rt := r.Runtime()
+	for mt, err := range rt.LoadedTypes() {
+		if err != nil || mt.IsOpen() || mt.IsInterface() || mt.Parent == 0 {
+			continue
+		}
+		if loaded, err := rt.IsFullyLoaded(mt); err != nil || !loaded {
+			continue
+		}
+		addrs, err := rt.Interfaces(mt)
+		if err != nil || !slices.ContainsFunc(addrs, func(a target.Addr) bool {
+			i, err := rt.MethodTable(a)
+			return err == nil && i.IsOpen()
+		}) {
+			continue
+		}
+		typ, err := r.Type(mt.Addr)
+		if err != nil {
+			continue
+		}
+		if _, err := typ.Interfaces(); err == nil {
+			return typ
+		}
+	}
+	require.Fail(t, "no type has a marker")
+	return nil
 }
