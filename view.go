@@ -155,6 +155,15 @@ func (v *View) Heap() (*heap.Heap, error) {
 	})
 }
 
+// OutOfMemory tells of the last allocations that the collector could not do, also where the dump lacks the heap itself.
+func (v *View) OutOfMemory() (*answer.OutOfMemory, error) {
+	rt, err := v.Runtime()
+	if err != nil {
+		return nil, err
+	}
+	return heap.OutOfMemory(rt, v.dump.file)
+}
+
 // Objects returns the reader of the runtime's objects.
 func (v *View) Objects() (*objects.Reader, error) {
 	return v.objects.Get(func() (*objects.Reader, error) {

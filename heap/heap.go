@@ -291,75 +291,102 @@ func (v *vars) version() (b [2]byte, err error) {
 }
 
 func (h *Heap) readSubHeaps(v *vars) error {
+	heaps, err := h.subHeapPlaces(v)
+	if err != nil {
+		return err
+	}
+	for i := range heaps {
+		s := &heaps[i].SubHeap
+		if s.EphemeralSegment, err = heaps[i].pointer(h, v, "EphemeralHeapSegment", heapEphemeralSegment); err != nil {
+			return err
+		}
+		if s.AllocAllocated, err = heaps[i].pointer(h, v, "AllocAllocated", heapAllocAllocated); err != nil {
+			return err
+		}
+		if s.FinalizeQueue, err = heaps[i].pointer(h, v, "FinalizeQueue", heapFinalizeQueue); err != nil {
+			h.warnings = append(h.warnings, fmt.Errorf("finalizer queue%s: %w", ofHeap(s), err))
+		}
+		if err := h.readGenerations(v, s); err != nil {
+			return err
+		}
+		h.subHeaps = append(h.subHeaps, *s)
+	}
+	return nil
+}
+
+// ofHeap names a heap of a server GC.
+func ofHeap(s *SubHeap) string {
+	if s.Addr == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" of heap %d", s.Index)
+}
+
+// A subHeapPlace is a SubHeap of which only the places are known, and of a server GC where its members are.
+type subHeapPlace struct {
+	SubHeap
+	offsets []byte // the GCHeapFieldOffsets, nil of a workstation GC, whose members are variables
+}
+
+// pointer reads a member by its name among the variables, or by its number in a gc_heap.
+func (s *subHeapPlace) pointer(h *Heap, v *vars, variable string, field int) (target.Addr, error) {
+	if s.offsets == nil {
+		return v.deref(variable)
+	}
+	return target.Pointer(h.mem, s.field(field))
+}
+
+// field is where a gc_heap has a member.
+func (s *subHeapPlace) field(k int) target.Addr {
+	return s.Addr + target.Addr(int32(le32(s.offsets[4*k:])))
+}
+
+// subHeapPlaces finds the heaps, and reads nothing of them.
+func (h *Heap) subHeapPlaces(v *vars) ([]subHeapPlace, error) {
 	if !h.server {
-		s := SubHeap{}
+		var s subHeapPlace
 		var err error
 		if s.GenerationTableAt, err = v.addr("GenerationTable"); err != nil {
-			return err
-		}
-		if s.EphemeralSegment, err = v.deref("EphemeralHeapSegment"); err != nil {
-			return err
-		}
-		if s.AllocAllocated, err = v.deref("AllocAllocated"); err != nil {
-			return err
-		}
-		if s.FinalizeQueue, err = v.deref("FinalizeQueue"); err != nil {
-			h.warnings = append(h.warnings, fmt.Errorf("finalizer queue: %w", err))
+			return nil, err
 		}
 		if at, err := v.addr("OomInfo"); err == nil {
 			s.OOMHistoryAt = at
 		}
-		if err := h.readGenerations(v, &s); err != nil {
-			return err
-		}
-		h.subHeaps = []SubHeap{s}
-		return nil
+		return []subHeapPlace{s}, nil
 	}
 	offsets, err := v.addr("GCHeapFieldOffsets")
 	if err != nil { // before 5
-		return fmt.Errorf("the heaps of a server GC, of which this runtime does not tell where their members are: %w", err)
+		return nil, fmt.Errorf("the heaps of a server GC, of which this runtime does not tell where their members are: %w", err)
 	}
 	nAt, err := v.addr("NHeaps")
 	if err != nil {
-		return err
+		return nil, err
 	}
 	n, err := target.Uint32(h.mem, nAt)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if n == 0 || n > limits.GCHeaps {
-		return target.Corruptf("%d GC heaps", n)
+		return nil, target.Corruptf("%d GC heaps", n)
 	}
 	table, err := v.deref("GHeaps")
 	if err != nil {
-		return err
+		return nil, err
 	}
 	b, err := target.Bytes(h.rt.Memory(), offsets, 4*(heapGenerationTable+1))
 	if err != nil {
-		return fmt.Errorf("offsets of gc_heap: %w", err)
+		return nil, fmt.Errorf("offsets of gc_heap: %w", err)
 	}
-	for i := range int(n) {
-		s := SubHeap{Index: i}
+	heaps := make([]subHeapPlace, n)
+	for i := range heaps {
+		s := &heaps[i]
+		s.Index, s.offsets = i, b
 		if s.Addr, err = target.Pointer(h.mem, table+target.Addr(8*i)); err != nil {
-			return err
+			return nil, err
 		}
-		field := func(k int) target.Addr { return s.Addr + target.Addr(int32(le32(b[4*k:]))) }
-		s.GenerationTableAt, s.OOMHistoryAt = field(heapGenerationTable), field(heapOOMInfo)
-		if s.EphemeralSegment, err = target.Pointer(h.mem, field(heapEphemeralSegment)); err != nil {
-			return err
-		}
-		if s.AllocAllocated, err = target.Pointer(h.mem, field(heapAllocAllocated)); err != nil {
-			return err
-		}
-		if s.FinalizeQueue, err = target.Pointer(h.mem, field(heapFinalizeQueue)); err != nil {
-			h.warnings = append(h.warnings, fmt.Errorf("finalizer queue of heap %d: %w", i, err))
-		}
-		if err := h.readGenerations(v, &s); err != nil {
-			return err
-		}
-		h.subHeaps = append(h.subHeaps, s)
+		s.GenerationTableAt, s.OOMHistoryAt = s.field(heapGenerationTable), s.field(heapOOMInfo)
 	}
-	return nil
+	return heaps, nil
 }
 
 func (h *Heap) readGenerations(v *vars, s *SubHeap) error {

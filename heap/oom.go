@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -28,7 +29,27 @@ var (
 )
 
 // OutOfMemory tells of the last allocation that the collector could not do, which each sub heap remembers. Heaps whose
-// record can't be read are noted.
+// record can't be read are noted. It needs less of the dump than Open: the heap itself may be missing.
+func OutOfMemory(rt *dac.Runtime, t target.Target) (*answer.OutOfMemory, error) {
+	h := &Heap{rt: rt, mem: t}
+	v, err := h.readVars()
+	if err != nil {
+		return nil, fmt.Errorf("GC heap: %w", err)
+	}
+	if err := h.readMode(v); err != nil {
+		return nil, fmt.Errorf("GC heap: %w", err)
+	}
+	heaps, err := h.subHeapPlaces(v)
+	if err != nil {
+		return nil, fmt.Errorf("GC heap: %w", err)
+	}
+	for i := range heaps {
+		h.subHeaps = append(h.subHeaps, heaps[i].SubHeap)
+	}
+	return h.OutOfMemory(), nil
+}
+
+// OutOfMemory is that of a heap that is open.
 func (h *Heap) OutOfMemory() *answer.OutOfMemory {
 	out := &answer.OutOfMemory{Heaps: len(h.subHeaps)}
 	var o oomLayout

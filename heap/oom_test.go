@@ -76,6 +76,21 @@ func TestOutOfMemory(t *testing.T) {
 	}
 }
 
+// TestOutOfMemoryAlone: the records are read also where the dump lacks the heap, as triage dumps do.
+func TestOutOfMemoryAlone(t *testing.T) {
+	d := testdump.Open(t, "win-net10-zoo-triage")
+	rt, err := d.Runtime()
+	require.NoError(t, err)
+	raw, err := dump.Open(d.Case.Path, dump.Options{})
+	require.NoError(t, err)
+	defer raw.Close()
+	_, err = heap.Open(rt, raw)
+	require.ErrorIs(t, err, target.ErrNotInDump)
+	got, err := heap.OutOfMemory(rt, raw)
+	require.NoError(t, err)
+	assert.Equal(t, &answer.OutOfMemory{Heaps: 1}, got)
+}
+
 // unread holds h to telling that one of its records can't be read.
 func unread(t *testing.T, h *heap.Heap, want error) {
 	t.Helper()

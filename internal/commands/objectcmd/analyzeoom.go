@@ -19,9 +19,9 @@ func analyzeOOMCommand() cli.Command {
 }
 
 func askAnalyzeOOM(c *cli.Context) (report.Answer, error) {
-	h, err := ask.View(c).Heap() // what else of the heap can't be read is no part of the answer
+	a, err := ask.View(c).OutOfMemory()
 	if err != nil {
 		return report.Answer{}, err
 	}
-	return report.Say(h.OutOfMemory(), objecttext.OutOfMemory), nil
+	return report.Say(a, objecttext.OutOfMemory), nil
 }
