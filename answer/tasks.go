@@ -8,11 +8,19 @@ import (
 
 // A TaskState is what the flags of a task say.
 type TaskState struct {
+	Gaps
 	Task   target.Addr `json:"task,omitzero" doc:"the task, if one was asked about"`
 	Type   Text        `json:"type,omitzero" doc:"its type"`
 	Flags  Hex         `json:"flags" doc:"m_stateFlags"`
 	Status string      `json:"status" doc:"what Task.Status says: \"Created\", \"WaitingForActivation\", \"WaitingToRun\", \"Running\", \"WaitingForChildrenToComplete\", \"RanToCompletion\", \"Canceled\" or \"Faulted\""`
 	Names  []string    `json:"names" doc:"the flags by their names in the framework, the lowest bit first: options of the task, then what happened to it"`
+
+	ID     Maybe[uint64] `json:"id,omitzero" doc:"Task.Id, 0 for a task that nobody has asked for its id"`
+	Result string        `json:"result,omitempty" doc:"what a task that ran to completion gave, as text; absent for one without a result"`
+	// Exceptions are those of a task that failed, unless somebody has looked at them.
+	Exceptions         []TaskException `json:"exceptions,omitempty" doc:"why it failed, as long as nobody has looked at that"`
+	Observed           bool            `json:"observed,omitempty" doc:"it failed, and somebody has looked at its exceptions"`
+	CancellationSource target.Addr     `json:"cancellationSource,omitempty" doc:"the CancellationTokenSource of the token that it was made with"`
 }
 
 // Async is what async code waits for: the methods that are suspended, and the tasks between them. Which parts it has depends
@@ -81,7 +89,8 @@ type AsyncFrame struct {
 	Variables []AsyncVariable `json:"variables,omitempty" doc:"with -locals: this, the parameters and the locals of an async method that outlive an await"`
 	Fields    []AsyncField    `json:"fields,omitempty" doc:"with -fields: the fields of the state machine, or of the task"`
 	// Again: the frame stands further up, with what follows it. Loop: it is one of those that it follows.
-	Again bool `json:"again,omitempty" doc:"the same object stands above in this stack, with the frames that follow it"`
+	Suspended []AsyncPlace `json:"suspended,omitempty" doc:"of the task of methods that the runtime itself suspends (runtime async): where they stand, the innermost first"`
+	Again     bool         `json:"again,omitempty" doc:"the same object stands above in this stack, with the frames that follow it"`
 	// Value: it continues by way of a value task source, which SOS does not follow.
 	Value bool `json:"-"`
 	// Left: the frame has completed, and completed ones were not asked for: what follows it is left out.

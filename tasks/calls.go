@@ -28,7 +28,7 @@ func (s *Set) Calls(ctx context.Context, o StackOptions) (*answer.AsyncCalls, er
 func (c *caller) outermost() (first []call) {
 	wanted := c.reached(func(i int32) bool { return c.o.matches(&c.items[i]) })
 	if !c.o.Tasks {
-		for i, is := range c.reached(func(i int32) bool { return c.items[i].kind.machine() }) {
+		for i, is := range c.reached(func(i int32) bool { return c.items[i].kind.async() }) {
 			wanted[i] = wanted[i] && is
 		}
 	}

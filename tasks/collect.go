@@ -94,7 +94,7 @@ func (r *Reader) Collect(ctx context.Context, h *heap.Heap, o heap.ScanOptions) 
 	s.errs = append(s.errs, g.Noted()...)
 	s.errs = append(s.errs, unknownTypes(unknown)...)
 	if runtimeAsync > 0 {
-		s.errs = append(s.errs, target.Unsupportedf("%d tasks are of methods that the runtime itself suspends (runtime async): the frames that they wait in are not told", runtimeAsync))
+		s.errs = append(s.errs, target.Unsupportedf("%d tasks are of methods that the runtime itself suspends (runtime async): where they stand is read by the names of fields, which no dump of such a program has tested", runtimeAsync))
 	}
 	for _, l := range order {
 		err := l.err

@@ -39,7 +39,7 @@ type kind struct {
 	task   *taskShape // of tasks
 	box    *boxShape  // of the tasks that are boxes, too
 	pooled *pooledShape
-	// runtimeAsync: the task of a method that the runtime itself suspends. Its frames are objects of class Continuation.
+	// runtimeAsync: the task of a method that the runtime itself suspends. Its methods are told by suspended.
 	runtimeAsync bool
 	source       *valueTaskSource // of pooled boxes
 
@@ -59,6 +59,9 @@ func (k *kind) item() bool { return k.task != nil || k.pooled != nil }
 
 // machine reports whether objects of the kind are the boxes of state machines.
 func (k *kind) machine() bool { return k.box != nil || k.pooled != nil }
+
+// async reports whether objects of the kind are of async methods: with state machines, or suspended by the runtime.
+func (k *kind) async() bool { return k.machine() || k.runtimeAsync }
 
 // kindAt is the kind of the type with the MethodTable mt.
 func (r *Reader) kindAt(mt target.Addr) *kind {

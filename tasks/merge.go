@@ -153,7 +153,7 @@ func (s *Set) Count(o StackOptions) (*answer.Async, error) {
 	byText := map[string]int{}
 	for i := range s.items {
 		it := &s.items[i]
-		if !o.matches(it) || !o.Tasks && !it.kind.machine() || !o.Completed && it.completed() {
+		if !o.matches(it) || !o.Tasks && !it.kind.async() || !o.Completed && it.completed() {
 			continue
 		}
 		name := s.r.nameOf(it.kind, it.addr)

@@ -89,7 +89,7 @@ func (s *Set) choose(o StackOptions) *selection {
 		c.wanted = matching
 		return c
 	}
-	c.wanted = c.reaching(func(i int32) bool { return c.items[i].kind.machine() })
+	c.wanted = c.reaching(func(i int32) bool { return c.items[i].kind.async() })
 	for i := range c.wanted {
 		c.wanted[i] = c.wanted[i] && matching[i]
 	}
@@ -328,6 +328,9 @@ func (b *builder) describe(g *answer.Gaps, f *answer.AsyncFrame, i int32) {
 	}
 	if it.kind.task != nil {
 		f.Flags, f.Status, f.Words = answer.Hex(it.flags), it.flags.Status(), b.wordsOf(it.flags)
+	}
+	if it.kind.runtimeAsync {
+		f.Suspended = b.r.suspended(g, it.kind, it.addr)
 	}
 	if !it.kind.machine() {
 		b.fields(g, f, it)

@@ -23,8 +23,11 @@ func (e *NotTaskError) Unwrap() error { return target.ErrUnsupported }
 
 // DescribeFlags says what flags of a task mean.
 func DescribeFlags(f Flags) *answer.TaskState {
-	return &answer.TaskState{Flags: answer.Hex(f), Status: f.Status(), Names: f.Names()}
+	return &answer.TaskState{Flags: answer.Hex(f), Status: f.Status(), Names: f.Names(), ID: answer.Of[uint64](0, errNoTask)}
 }
+
+// errNoTask is why flags alone tell no more.
+var errNoTask = target.Unsupportedf("flags alone are of no task")
 
 // DescribeState says in which state the task at a is. An object of another type is a *NotTaskError, an address that holds
 // no object an *objects.InvalidError.
@@ -47,5 +50,6 @@ func (r *Reader) DescribeState(a target.Addr) (*answer.TaskState, error) {
 	}
 	out := DescribeFlags(Flags(flags))
 	out.Task, out.Type = a, answer.Text{S: name, Err: nameErr}
+	r.describeTask(out, k, o)
 	return out, nil
 }

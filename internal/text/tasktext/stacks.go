@@ -80,6 +80,12 @@ func (w *frameWriter) write(f *answer.AsyncFrame, mark string) {
 // details writes the fields and variables of a frame.
 func (w *frameWriter) details(f *answer.AsyncFrame) {
 	p := w.p
+	for i := range f.Suspended {
+		at := &f.Suspended[i]
+		p.Printf("%s    in %s", indent(f.Depth), report.Escape(at.Method.String()))
+		place(p, at)
+		p.Print("\n")
+	}
 	for i := range f.Fields {
 		x := &f.Fields[i]
 		_, value := fieldText(x)
