@@ -93,14 +93,13 @@ func TestRootPaths(t *testing.T) {
 				assert.GreaterOrEqual(t, len(p.Objects), last, "the shortest path comes first")
 				last = len(p.Objects)
 				assert.Equal(t, fact.Addr, p.Objects[last-1].Address)
-				if p.Root.Name == "static Debuggee.Zoo.Scenario.Root" && last == 1+strings.Count(fact.Name, ".") {
-					assert.Equal(t, address(root), p.Objects[0].Address)
+				if strings.HasPrefix(p.Root.Name, "static ") && p.Objects[0].Address == address(root) && last == 1+strings.Count(fact.Name, ".") {
 					paths++
 					names := []string{"root"}
 					for _, s := range p.Objects[1:] {
-						names = append(names, strings.TrimSuffix(strings.TrimPrefix(s.Edge.Name.S, "<"), ">k__BackingField"))
+						names = append(names, strings.TrimSuffix(strings.TrimLeft(s.Edge.Name.S, "<_"), ">k__BackingField"))
 					}
-					assert.Equal(t, fact.Name, strings.Join(names, "."))
+					assert.True(t, strings.EqualFold(fact.Name, strings.Join(names, ".")), "a property is called as its field is: %s, %v", fact.Name, names)
 				}
 			}
 			sos, err := x.SOSRootPaths(t.Context(), fact.Addr, graph.HoldOptions{})
