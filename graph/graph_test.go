@@ -1,10 +1,12 @@
 package graph_test
 
 import (
+	"errors"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/graph"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/testdump"
@@ -16,6 +18,7 @@ func built(t testing.TB, d *testdump.Dump, o graph.Options) (*graph.Graph, *grap
 	t.Helper()
 	v, err := d.View("")
 	require.NoError(t, err)
+	needsRuntime(t, v)
 	h, err := v.Heap()
 	require.NoError(t, err)
 	reader, err := v.RootReader()
@@ -26,6 +29,14 @@ func built(t testing.TB, d *testdump.Dump, o graph.Options) (*graph.Graph, *grap
 	require.NoError(t, err)
 	t.Cleanup(g.Close)
 	return g, r
+}
+
+// needsRuntime skips a process that has a heap, but no CLR that says what keeps its
+// objects alive.
+func needsRuntime(t testing.TB, v *sosgo.View) {
+	if _, err := v.Runtime(); errors.Is(err, target.ErrUnsupported) {
+		t.Skip(err)
+	}
 }
 
 // TestObjects: the nodes are the objects of the walk, found by address and by what lies in them.

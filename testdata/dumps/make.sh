@@ -46,7 +46,7 @@ single() {
   mv "$case/$name.dmp.app" "$case/modules/Pocket"
   {
     printf '{ "name": "%s", "dump": "%s.dmp", "modules": "modules", "os": "linux", "arch": "x64", "kind": "core",' "$name" "$name"
-    printf '"runtime": "10.0.9", "scenario": "pocket", "environment": { "DOTNET_EnableWriteXorExecute": "0" }, "tool": "kernel", "facts": {'
+    printf '"runtime": "10.0.9", "scenario": "single-file", "environment": { "DOTNET_EnableWriteXorExecute": "0" }, "tool": "kernel", "facts": {'
     sed -nE 's/^FACT (root[^ ]*|type [^ ]+) (0x.*)$/"\1": "\2",/p' "$case/$name.dmp.facts" | sed '$s/,$//'
     printf '} }'
   } >"$case/manifest.json"
