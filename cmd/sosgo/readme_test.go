@@ -14,6 +14,7 @@ import (
 
 	"github.com/sosgo/sosgo/internal/cli"
 	"github.com/sosgo/sosgo/internal/commands"
+	"github.com/sosgo/sosgo/internal/testcase"
 	"github.com/sosgo/sosgo/internal/testdump"
 )
 
@@ -158,7 +159,7 @@ func TestSupportMatrix(t *testing.T) {
 	}
 	b.WriteString("\n|---|---|---|---|" + strings.Repeat("---|", len(matrixCommands)) + "\n")
 	testdump.Canned(t, func(t *testing.T, d *testdump.Dump) {
-		fmt.Fprintf(&b, "| %s | %s | %s | %s |", d.Name, d.Manifest.Runtime, d.Manifest.OS, d.Manifest.Kind)
+		fmt.Fprintf(&b, "| %s | %s | %s | %s |", d.Name, d.Manifest.Runtime, systemOf(&d.Manifest), d.Manifest.Kind)
 		for _, c := range matrixCommands {
 			t.Run(c.title, func(t *testing.T) { b.WriteString(" " + answer(t, d.Path, c.line) + " |") })
 		}
@@ -190,4 +191,12 @@ func answer(t *testing.T, dump, line string) string {
 		return "◐"
 	}
 	return "●"
+}
+
+// systemOf is the system of a dump, with its processor where that is not x64.
+func systemOf(m *testcase.Manifest) string {
+	if m.Arch == "x64" {
+		return m.OS
+	}
+	return m.OS + " " + m.Arch
 }

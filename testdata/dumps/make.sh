@@ -66,6 +66,7 @@ slice net8-zoo net8-zoo-withheap
 slice net31-zoo net31-zoo-withheap -lean
 slice sxs sxs-withheap -lean
 slice nativeaot-crash nativeaot-crash-full
+slice net10-arm64 arm64-net10-pocket -lean -commands "$here/net10-arm64/commands.txt"
 slice win-net10-zoo win-net10-zoo-withheap -lean
 slice win-net10-zoo-triage win-net10-zoo-triage -lean
 slice win-net8-zoo win-net8-zoo-withheap -lean
