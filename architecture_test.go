@@ -19,7 +19,7 @@ const modulePath = "github.com/sosgo/sosgo"
 
 // library is what commands may ask: all packages of the library, the root's
 // too, and package report for the answer that they give.
-const library = "answer codeinfo collections crash dac dac/code diagnosis disasm dump graph heap hexdump image leaks locks metadata objects report resolve roots shapes sqlpools stackscan stackwalk target tasks threadpool threads unwind waste web heapdiff query SELF"
+const library = "answer codeinfo collections crash dac dac/code diagnosis disasm dump graph heap hexdump hosting image leaks locks metadata objects report resolve roots shapes sqlpools stackscan stackwalk target tasks threadpool threads unwind waste web heapdiff query SELF"
 
 // mayImport says which packages of this module each package may import, as
 // docs/architecture.md explains it: nobody imports what comes later on the
@@ -75,9 +75,10 @@ var mayImport = map[string]string{
 	"query":              "answer target collections dac graph heap metadata objects shapes threads internal/lazy internal/limits",
 	"leaks":              "answer target collections dac dac/code graph heap objects shapes",
 	"flows":              "answer target collections metadata objects shapes stackwalk tasks threads internal/limits",
+	"hosting":            "answer target collections heap objects shapes internal/limits",
 	"web":                "answer target collections flows heap metadata objects shapes stackwalk tasks threads internal/limits",
 	"sqlpools":           "answer target collections flows heap objects roots shapes tasks threads internal/limits",
-	"":                   "answer target codeinfo collections crash dac dac/code diagnosis dump elfcore graph heap image locks metadata minidump objects query resolve roots shapes sqlpools stackscan stackwalk tasks threadpool threads unwind web internal/inuse internal/lazy internal/limits internal/modfiles internal/symstore",
+	"":                   "answer target codeinfo collections crash dac dac/code diagnosis dump elfcore graph heap hosting image locks metadata minidump objects query resolve roots shapes sqlpools stackscan stackwalk tasks threadpool threads unwind web internal/inuse internal/lazy internal/limits internal/modfiles internal/symstore",
 	"report":             "answer target",
 	"report/stackexport": "answer report",
 	"internal/cli":       "target report internal/outfile internal/workers",

@@ -28,7 +28,7 @@ var layers = []struct{ name, packages string }{
 	{"containers", "minidump elfcore dump"},
 	{"formats", "image metadata codeinfo unwind internal/bundle internal/layout internal/modfiles internal/symstore"},
 	{"runtime", "dac dac/code"},
-	{"subjects", "heap objects shapes collections disasm stackscan stackwalk threads crash resolve roots graph leaks diagnosis waste heapdiff query tasks threadpool locks flows web sqlpools"},
+	{"subjects", "heap objects shapes collections disasm stackscan stackwalk threads crash resolve roots graph leaks diagnosis waste heapdiff query tasks threadpool locks flows web sqlpools hosting"},
 	{"façade", "sosgo"},
 	{"forms", "report report/stackexport internal/text internal/text/objecttext internal/text/memorytext internal/text/threadtext internal/text/tasktext internal/text/apptext internal/text/querytext internal/text/typetext internal/text/processtext"},
 	{"command line", "internal/cli internal/commands/ask internal/commands/objectcmd internal/commands/memorycmd internal/commands/threadcmd internal/commands/taskcmd internal/commands/appcmd internal/commands/querycmd internal/commands/typecmd " +

@@ -154,6 +154,7 @@ var viewCalls = map[string]call{
 	"Runtime":  func(_ *sosgo.Dump, v *sosgo.View, _ string) any { rt, err := v.Runtime(); return said(rt != nil, err) },
 	"Shapes":   func(_ *sosgo.Dump, v *sosgo.View, _ string) any { s, err := v.Shapes(); return said(s != nil, err) },
 	"Tasks":    func(_ *sosgo.Dump, v *sosgo.View, _ string) any { s, err := v.Tasks(); return said(s != nil, err) },
+	"Hosting":  func(_ *sosgo.Dump, v *sosgo.View, _ string) any { s, err := v.Hosting(); return said(s != nil, err) },
 	"SQLPools": func(_ *sosgo.Dump, v *sosgo.View, _ string) any { s, err := v.SQLPools(); return said(s != nil, err) },
 	"Asked": func(_ *sosgo.Dump, v *sosgo.View, _ string) any {
 		p, err := v.Asked(graph.Options{})

@@ -15,6 +15,7 @@ import (
 	"github.com/sosgo/sosgo/diagnosis"
 	"github.com/sosgo/sosgo/graph"
 	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/hosting"
 	"github.com/sosgo/sosgo/internal/lazy"
 	"github.com/sosgo/sosgo/locks"
 	"github.com/sosgo/sosgo/objects"
@@ -54,6 +55,7 @@ type View struct {
 	held    lazy.Value[*collections.Reader] // what collections hold
 	web     lazy.Value[*web.Reader]
 	sql     lazy.Value[*sqlpools.Reader]
+	hosting lazy.Value[*hosting.Reader]
 }
 
 // View returns the view of a runtime of the process: its number in Runtimes, or
@@ -224,6 +226,21 @@ func (v *View) SQLPools() (*sqlpools.Reader, error) {
 			return nil, err
 		}
 		return sqlpools.New(b, collections.New(b)), nil
+	})
+}
+
+// Hosting reads what the host of a program keeps: scopes of dependency injection, memory caches.
+func (v *View) Hosting() (*hosting.Reader, error) {
+	return v.hosting.Get(func() (*hosting.Reader, error) {
+		b, err := v.Shapes()
+		if err != nil {
+			return nil, err
+		}
+		c, err := v.Collections()
+		if err != nil {
+			return nil, err
+		}
+		return hosting.New(b, c), nil
 	})
 }
 

@@ -1,6 +1,7 @@
 package collections
 
 import (
+	"iter"
 	"strings"
 	"unicode/utf16"
 
@@ -89,25 +90,67 @@ type cacheEntry struct {
 
 // memoryCache passes keys with the values that are cached: strings first.
 func (r *Reader) memoryCache(s *memoryCache, x shapes.Instance) content {
+	stores, err := r.cacheStores(s, x)
+	if err != nil {
+		return failed(err)
+	}
+	c := r.wrap(stores[0], nil)
+	for _, o := range stores[1:] {
+		c = behind(c, r.wrap(o, nil))
+	}
+	return r.cached(c)
+}
+
+// cacheStores are the dictionaries with the entries of a cache: one, or two since .NET 9.
+func (r *Reader) cacheStores(s *memoryCache, x shapes.Instance) ([]objects.Object, error) {
 	if !s.State.Has() {
 		if !s.Entries.Has() {
-			return failed(target.Unsupportedf("the cache keeps its entries in no known field"))
+			return nil, target.Unsupportedf("the cache keeps its entries in no known field")
 		}
-		return r.cached(r.wrap(s.Entries.Object(x)))
+		o, err := s.Entries.Object(x)
+		return []objects.Object{o}, err
 	}
 	o, err := s.State.Object(x)
 	if err != nil {
-		return failed(err)
+		return nil, err
 	}
 	t, x, err := shapes.BindObject[cacheState](r.b, o)
 	if err != nil {
-		return failed(err)
+		return nil, err
 	}
 	if t.All != nil {
-		return r.cached(r.wrap(t.All.Entries.Object(x)))
+		o, err := t.All.Entries.Object(x)
+		return []objects.Object{o}, err
 	}
-	a, b := r.wrap(t.Strings.Strings.Object(x)), r.wrap(t.Strings.Others.Object(x))
-	return r.cached(behind(a, b))
+	first, err := t.Strings.Strings.Object(x)
+	if err != nil {
+		return nil, err
+	}
+	second, err := t.Strings.Others.Object(x)
+	return []objects.Object{first, second}, err
+}
+
+// CacheEntries iterates over the entries of a MemoryCache, the objects that hold key, value and expiration; its items are the
+// values alone. What can't be read stands between them; another object is shapes.ErrOtherType.
+func (r *Reader) CacheEntries(cache objects.Object) iter.Seq2[objects.Object, error] {
+	return func(yield func(objects.Object, error) bool) {
+		s, x, err := shapes.BindObject[memoryCache](r.b, cache)
+		var stores []objects.Object
+		if err == nil {
+			stores, err = r.cacheStores(s, x)
+		}
+		if err != nil {
+			yield(objects.Object{}, err)
+			return
+		}
+		for _, store := range stores {
+			for o, err := range r.ObjectsIn(store) {
+				if !yield(o, err) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // behind is the content of two collections, one behind the other.

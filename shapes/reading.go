@@ -47,6 +47,28 @@ func As[T any](r Reading, o objects.Object) (*T, Instance) {
 // At is As of the object that a field refers to, and nil if there is no such field.
 func At[T any](r Reading, f *Ref, x Instance) (*T, Instance) { return As[T](r, r.ObjectAt(f, x)) }
 
+// AtOr is At with the reason for which there is none: what can't be read, which is noted, or other where there is no object of
+// that type.
+func AtOr[T any](r Reading, f *Ref, x Instance, other error) (*T, Instance, error) {
+	if !f.Has() {
+		return nil, 0, other
+	}
+	o, err := f.Object(x)
+	var s *T
+	var at Instance
+	if err == nil && o.Addr != 0 {
+		s, at, err = BindObject[T](r.Binder, o)
+	}
+	switch {
+	case err == nil && s != nil:
+		return s, at, nil
+	case err == nil || errors.Is(err, ErrOtherType):
+		return nil, 0, other
+	}
+	r.Note(err)
+	return nil, 0, err
+}
+
 // ObjectAt is the object that a field refers to. Its Addr is 0 for null, where there is no such field and, with a note, where it
 // can't be read.
 func (r Reading) ObjectAt(f *Ref, x Instance) objects.Object {

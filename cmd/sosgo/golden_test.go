@@ -92,6 +92,8 @@ var goldenLines = map[string][]string{
 	"dumprequests":     {"dumprequests"},
 	"dumphttp":         {"dumphttp", "dumphttp --stats"},
 	"sqlpools":         {"sqlpools"},
+	"services":         {"services"},
+	"caches":           {"caches"},
 	"httpclients":      {"httpclients"},
 	"watsonbuckets":    {"watsonbuckets"},
 	"eval": {"eval {root.Dog}.Friend.name", "eval Debuggee.Zoo.Statics.Int + 1, Debuggee.Zoo.Statics.Struct, Debuggee.Zoo.Statics.Null?.x ?? 7", "eval size({root.Dog}), type({root.Dog}), gen({root.Dog}), {root.Dog} is Debuggee.Zoo.Animal",

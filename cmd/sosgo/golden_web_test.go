@@ -19,6 +19,7 @@ var goldenWebLines = map[string][]string{
 	"requests":    {"requests", "requests -url /orders -headers -scopes -stacks", "requests -thread 13", "findhttpcontext /chat", "findhttpcontext /nowhere", "findhttpcontext", "dumprequests"},
 	"http":        {"dumphttp", "dumphttp -pending", "dumphttp --stats", "httpclients"},
 	"sqlpools":    {"sqlpools", "sqlpools -stacks", "sqlpools -brief -secrets"},
+	"hosting":     {"services", "caches"},
 	"collections": {"items 7f15b04e18c0", "dumpobj 7f15b04e18c0", "items -find two 7f15b04e18c0"},
 }
 

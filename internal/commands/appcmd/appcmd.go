@@ -1,4 +1,5 @@
-// Package appcmd has the commands about what the application of a process was doing: web requests, pools of connections. Each
+// Package appcmd has the commands about what the application of a process was doing: web requests, pools of connections, scopes of
+// services and caches. Each
 // turns its options into a question to the library and names the renderer of the answer.
 package appcmd
 
@@ -13,5 +14,7 @@ func Commands() []cli.Command {
 		dumpHTTPCommand(),
 		httpClientsCommand(),
 		sqlPoolsCommand(),
+		servicesCommand(),
+		cachesCommand(),
 	}
 }

@@ -100,7 +100,7 @@ func slice(ctx context.Context, dir string, o options) error {
 		return err
 	}
 	// A dump that answers otherwise is written too, so that one can see why.
-	return errors.Join(err, write(filepath.Join(o.out, name), name, m, small))
+	return errors.Join(err, write(filepath.Join(o.out, name), filepath.Base(name), m, small))
 }
 
 // withoutPDBs makes a folder of links to the module files in dir: what PDBs

@@ -1,0 +1,60 @@
+package answer
+
+import (
+	"time"
+
+	"github.com/sosgo/sosgo/target"
+)
+
+// ServiceScopes are the scopes of dependency injection.
+type ServiceScopes struct {
+	Gaps
+	Scopes   []ServiceScope `json:"scopes" doc:"the scopes that are not disposed, those that will dispose most first"`
+	Disposed int            `json:"disposed" doc:"how many scopes were disposed and are still on the heap"`
+}
+
+// A ServiceScope is a scope, which keeps what it made alive until it is disposed.
+type ServiceScope struct {
+	Address     target.Addr      `json:"address" doc:"the ServiceProviderEngineScope"`
+	Root        Maybe[bool]      `json:"root,omitzero" doc:"it is the scope of the provider itself, and lives as long as that"`
+	Services    Maybe[int64]     `json:"services,omitzero" doc:"objects that it made once and gives to all who ask; the singletons of a root are kept elsewhere"`
+	Disposables Maybe[int64]     `json:"disposables,omitzero" doc:"objects that it will dispose"`
+	Types       []DisposableType `json:"types" doc:"these by their types, the most first"`
+}
+
+// A DisposableType is objects of one type that a scope will dispose.
+type DisposableType struct {
+	Type     Text        `json:"type" doc:"the type"`
+	Count    int64       `json:"count" doc:"how many there are"`
+	Uncached int64       `json:"transient" doc:"how many of them the scope gives to nobody else: transients and, of a root, also singletons"`
+	First    target.Addr `json:"first" doc:"one of them"`
+}
+
+// MemoryCaches are the caches of Microsoft.Extensions.Caching.Memory.
+type MemoryCaches struct {
+	Gaps
+	Caches []MemoryCache `json:"caches" doc:"the caches, by their addresses"`
+}
+
+// A MemoryCache is one cache.
+type MemoryCache struct {
+	Address target.Addr   `json:"address" doc:"the MemoryCache"`
+	Count   Maybe[int64]  `json:"count,omitzero" doc:"how many entries it has"`
+	Size    Maybe[int64]  `json:"size,omitzero" doc:"the sizes that the program gave to entries, added by the cache; 0 unless it has a limit"`
+	Limit   Maybe[*int64] `json:"limit,omitzero" doc:"how much that may be; null for any"`
+	Entries []CacheEntry  `json:"entries" doc:"its entries: by the size that the program gave them, by that of their values, and the oldest first"`
+}
+
+// A CacheEntry is an entry of a cache.
+type CacheEntry struct {
+	Address  target.Addr      `json:"address" doc:"the CacheEntry"`
+	Key      string           `json:"key" doc:"the key as text"`
+	Value    target.Addr      `json:"value,omitempty" doc:"the value; none for null"`
+	Type     Text             `json:"type,omitzero" doc:"its type"`
+	Bytes    Maybe[int64]     `json:"bytes,omitzero" doc:"size of the value alone; what it keeps alive objsize and retained tell"`
+	Size     Maybe[*int64]    `json:"size,omitzero" doc:"the size that the program gave the entry, in units of its own; null for none"`
+	Accessed Maybe[time.Time] `json:"accessed,omitzero" doc:"when it was made or asked for last"`
+	Expires  *time.Time       `json:"expires,omitempty" doc:"when it expires in any case"`
+	Sliding  string           `json:"sliding,omitempty" doc:"the time without being asked for after which it expires"`
+	Expired  Maybe[bool]      `json:"expired,omitzero" doc:"it has expired, and waits to be removed"`
+}

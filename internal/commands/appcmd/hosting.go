@@ -1,0 +1,57 @@
+package appcmd
+
+import (
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/cli"
+	"github.com/sosgo/sosgo/internal/commands/ask"
+	"github.com/sosgo/sosgo/internal/text/apptext"
+	"github.com/sosgo/sosgo/report"
+)
+
+func servicesCommand() cli.Command {
+	return cli.Command{
+		Name: "services", Aliases: []string{"scopes"}, Group: cli.GroupApp, NeedsDump: true, Ask: askServices,
+		Summary: "lists the scopes of dependency injection, and what each will dispose: transients of a scope that lives long pile up there",
+		Help: "A scope disposes what it made when it is disposed itself, and keeps it alive until then. The scope of the provider lives as long as the program: what is asked " +
+			"for there again and again, and is transient and disposable, is never freed. Many objects of one type in it are such; one of each type are singletons.",
+		Examples: []cli.Example{{Line: "services", Text: "which disposable services pile up?"}},
+		Result:   report.Result[answer.ServiceScopes](),
+	}
+}
+
+func askServices(c *cli.Context) (report.Answer, error) {
+	r, err := ask.View(c).Hosting()
+	if err != nil {
+		return report.Answer{}, err
+	}
+	h, err := ask.ScannedHeap(c, false)
+	if err != nil {
+		return report.Answer{}, err
+	}
+	out, err := r.Scopes(c.Context(), h, ask.Scan(c, "looking for scopes"))
+	return ask.Say(out, err, apptext.ServiceScopes)
+}
+
+func cachesCommand() cli.Command {
+	return cli.Command{
+		Name: "caches", Group: cli.GroupApp, NeedsDump: true, Ask: askCaches,
+		Summary: "lists the memory caches of the program, with their entries by size and age",
+		Help: "The caches are those of Microsoft.Extensions.Caching.Memory. The size of an entry is what the program said, in units of its own, if it said one; the bytes are those of " +
+			"the value alone: `objsize` and `retained` tell what it keeps alive. `items` lists keys and values of one cache.",
+		Examples: []cli.Example{{Line: "caches", Text: "what is cached, and since when has nobody asked for it?"}},
+		Result:   report.Result[answer.MemoryCaches](),
+	}
+}
+
+func askCaches(c *cli.Context) (report.Answer, error) {
+	r, err := ask.View(c).Hosting()
+	if err != nil {
+		return report.Answer{}, err
+	}
+	h, err := ask.ScannedHeap(c, false)
+	if err != nil {
+		return report.Answer{}, err
+	}
+	out, err := r.Caches(c.Context(), h, ask.Scan(c, "looking for caches"))
+	return ask.Say(out, err, apptext.MemoryCaches)
+}
