@@ -109,6 +109,9 @@ func TestVerifyCommands(t *testing.T) {
 		}
 		assert.Contains(t, text, "No heap corruption detected")
 		code, text, stderr = sosgo(t, d, "dumpexceptions")
+		if code == cli.ExitUnsupported && d.Manifest.NativeAOT() {
+			return // a heap without a CLR
+		}
 		require.Zero(t, code, stderr)
 		assert.Contains(t, text, "Total: ")
 		code, text, stderr = sosgo(t, d, "verifyobj", "10")
