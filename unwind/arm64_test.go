@@ -1,6 +1,7 @@
 package unwind
 
 import (
+	"bytes"
 	"encoding/binary"
 	"testing"
 
@@ -258,4 +259,51 @@ func TestDWARFRegistersOfARM64(t *testing.T) {
 	assert.Equal(t, target.RDX, r)
 	_, ok = fromDWARF(target.ArchAMD64, 17)
 	assert.False(t, ok)
+}
+
+// TestARM64SignedReturns: call frame information of code that signs its return addresses, as distributions compile it: the parser
+// knows neither the key in the augmentation nor the instruction that says so, and the address has the signature in it.
+func TestARM64SignedReturns(t *testing.T) {
+	const signed = 0x2b<<48 | uint64(testRet)
+	// paciasp; stp fp, lr, [sp, -16]!; the body; ldp fp, lr; autiasp; ret
+	program := []byte{0x41, 0x2d, 0x41, 0x0e, 16, 0x9d, 2, 0x9e, 1, 0x02, 0x40, 0xdd, 0xde, 0x0e, 0, 0x41, 0x2d}
+	mem := ehFrame("zRB", []byte{0x0c, 31, 0}, program)
+	ra := bytes.Index(mem[testFrame], []byte{1, 0x78, 16})
+	mem[testFrame][ra+2] = 30
+	u, err := openDWARF(t, mem)
+	require.NoError(t, err)
+	mem[testStack] = words(5, signed)
+	for name, c := range map[string]struct {
+		offset target.Addr
+		lr     uint64
+		sp     target.Addr
+		exact  bool
+	}{
+		"entry":    {0, uint64(testRet), testStack, true},
+		"signed":   {1, signed, testStack, true},
+		"body":     {0x20, 0x77, testStack + 16, false},
+		"restored": {0x43, signed, testStack, true},
+	} {
+		f := arm64Frame(testStart+c.offset, testStack)
+		f.Exact = c.exact
+		f.Regs.Set(target.ARM64LR, c.lr)
+		more, err := u.Cursor(target.Range{}).Step(&f, TrustUnwind)
+		require.NoError(t, err, name)
+		require.True(t, more, name)
+		ip, _ := f.Regs.IP()
+		sp, _ := f.Regs.SP()
+		assert.Equal(t, []target.Addr{testRet, c.sp}, []target.Addr{ip, sp}, name)
+	}
+}
+
+func FuzzBlankSignatures(f *testing.F) {
+	f.Add([]byte{0x41, 0x2d, 0x0f, 3, 1, 2, 3, 0x2d, 0x0c, 0x81, 0x02, 7, 0x9e, 1})
+	f.Fuzz(func(t *testing.T, b []byte) {
+		n := len(b)
+		blankSignatures(b)
+		blankAugmentation(b)
+		if len(b) != n {
+			t.Fatal("another length")
+		}
+	})
 }

@@ -1,6 +1,7 @@
 package unwind
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"sort"
@@ -77,6 +78,7 @@ func parseFDE(cie, entry []byte, at target.Addr) (*fde, error) {
 		return nil, target.Corruptf("a CIE of %d bytes", len(cie))
 	}
 	b := append(append(make([]byte, 0, len(cie)+len(entry)), cie...), entry...)
+	augmentation := blankAugmentation(b[:len(cie)])
 	binary.LittleEndian.PutUint32(b[len(cie)+4:], uint32(len(cie)+4))
 	ehAddr := uint64(at) - uint64(len(cie))
 	if ehAddr == 0 { // delve reads a .debug_frame then
@@ -96,13 +98,89 @@ func parseFDE(cie, entry []byte, at target.Addr) (*fde, error) {
 			return target.Corruptf("FDE %#x: a code alignment of 0", uint64(at))
 		}
 		f = &fde{entry: e, code: target.Range{Start: target.Addr(e.Begin()), End: target.Addr(e.End())},
-			returnReg: e.CIE.ReturnAddressRegister, signal: isSignalFrame(e.CIE.Augmentation)}
+			returnReg: e.CIE.ReturnAddressRegister, signal: isSignalFrame(augmentation)}
+		blankSignatures(e.CIE.InitialInstructions)
+		blankSignatures(e.Instructions)
 		if f.code.End < f.code.Start {
 			return target.Corruptf("FDE %#x covers %#x bytes at %#x", uint64(at), e.End()-e.Begin(), e.Begin())
 		}
 		return nil
 	})
 	return f, err
+}
+
+// blankAugmentation returns the augmentation of a CIE, and takes from it what the parser does not know and what has no data: B, by
+// which key return addresses are signed, and G, that frames are tagged (DWARF for the Arm 64-bit Architecture). S has none either.
+func blankAugmentation(cie []byte) string {
+	const start = 9 // behind length, id and version
+	n := bytes.IndexByte(cie[min(start, len(cie)):], 0)
+	if n < 0 {
+		return ""
+	}
+	text := cie[start : start+n]
+	was := string(text)
+	for i, c := range text {
+		if i > 0 && (c == 'B' || c == 'G') {
+			text[i] = 'S'
+		}
+	}
+	return was
+}
+
+// The instructions of call frame programs by their operands (DWARF 5, 7.24; Linux Standard Base, "Exception Frames"): a letter for
+// each, u a LEB128 number, b a block, a digit for as many bytes.
+var operandsCFA = map[byte]string{0x00: "", 0x01: "8", 0x02: "1", 0x03: "2", 0x04: "4", 0x05: "uu", 0x06: "u", 0x07: "u", 0x08: "u", 0x09: "uu", 0x0a: "",
+	0x0b: "", 0x0c: "uu", 0x0d: "u", 0x0e: "u", 0x0f: "b", 0x10: "ub", 0x11: "uu", 0x12: "uu", 0x13: "u", 0x14: "uu", 0x15: "uu", 0x16: "ub", 0x2d: "", 0x2e: "u"}
+
+// blankSignatures makes no-operations of the instructions that switch whether the return address is signed
+// (DW_CFA_AARCH64_negate_ra_state), which the parser does not know: the signature is told by the address itself.
+func blankSignatures(program []byte) {
+	const negate, nop = 0x2d, 0x00
+	for i := 0; i < len(program); {
+		op := program[i]
+		at := i
+		i++
+		operands, known := operandsCFA[op]
+		switch op >> 6 {
+		case 1, 3: // advance_loc, restore
+			continue
+		case 2: // offset
+			operands, known = "u", true
+		}
+		if !known {
+			return
+		}
+		if op == negate {
+			program[at] = nop
+		}
+		for _, o := range operands {
+			switch o {
+			case 'u':
+				_, i = uleb(program, i)
+			case 'b':
+				var n uint64
+				n, i = uleb(program, i)
+				i += int(min(n, uint64(len(program))))
+			default:
+				i += int(o - '0')
+			}
+		}
+	}
+}
+
+// uleb reads the low bits of a LEB128 number, and returns where it ends.
+func uleb(b []byte, i int) (v uint64, end int) {
+	for shift := 0; i < len(b); shift += 7 {
+		c := b[i]
+		i++
+		if shift < 63 {
+			v |= uint64(c&0x7f) << shift
+		}
+		if c < 0x80 {
+			break
+		}
+	}
+	return v, i
 }
 
 // row returns the rules for pc.

@@ -149,6 +149,10 @@ func volatileDWARF(arch target.Arch) target.RegSet {
 // stepDWARF applies the rules of the row that the instruction pointer is in.
 func (c *Cursor) stepDWARF(f *Frame, exact bool) error {
 	d := f.Code.fde
+	processor, err := f.Regs.Arch.Processor()
+	if err != nil {
+		return err
+	}
 	at, _ := f.Regs.IP()
 	if !exact && !d.signal { // the address in a kernel's frame is exact, however it was reached
 		at--
@@ -177,10 +181,13 @@ func (c *Cursor) stepDWARF(f *Frame, exact bool) error {
 			return err
 		}
 		if rule.reg == d.returnReg {
+			if !known && exact && processor.Link != target.NoReg {
+				continue // DW_CFA_restore, in an epilogue: the link register has it again
+			}
 			if returned = true; !known {
 				return errEnd
 			}
-			out.SetIP(target.Addr(v))
+			out.SetIP(processor.Code(v))
 			continue
 		}
 		if r, ok := fromDWARF(f.Regs.Arch, rule.reg); ok {
@@ -195,11 +202,14 @@ func (c *Cursor) stepDWARF(f *Frame, exact bool) error {
 		}
 	}
 	if !returned {
-		lr, ok := f.Regs.Get(target.ARM64LR)
-		if f.Regs.Arch != target.ArchARM64 || !ok {
+		lr, ok := f.Regs.Get(processor.Link)
+		if !ok {
 			return target.Corruptf("no rule for the return address at %#x", uint64(at))
 		}
-		out.SetIP(target.Addr(lr))
+		out.SetIP(processor.Code(lr))
+	}
+	if ip, _ := out.IP(); processor.Link != target.NoReg && !d.signal {
+		out.Set(processor.Link, uint64(ip)) // as the return leaves it
 	}
 	if sp, _ := f.Regs.SP(); !d.signal && target.Addr(cfa) > target.Addr(sp) {
 		// What a call leaves behind lies right below. Rules that read nothing of the stack would go on without an end.
