@@ -288,7 +288,7 @@ func (g *Graph) LiveStarts(ctx context.Context) (func(target.Addr) bool, error) 
 	if err != nil {
 		return nil, err
 	}
-	return g.startsIn(starts.Slice()), nil
+	return g.startsIn(starts), nil
 }
 
 // starts are the starts of the objects that are in a set, a bit for each granule.
@@ -322,11 +322,13 @@ func (g *Graph) starts(ctx context.Context, in func(Node) bool) (*offheap.Array[
 	return array, nil
 }
 
-func (g *Graph) startsIn(words []uint64) func(target.Addr) bool {
+// startsIn tells whether one of starts is at an address: none where they have been given back.
+func (g *Graph) startsIn(starts *offheap.Array[uint64]) func(target.Addr) bool {
 	x := g.index
 	return func(a target.Addr) bool {
 		n, ok := x.granule(uint64(a))
-		return ok && words[n>>6]&(1<<(n&63)) != 0
+		words := starts.Slice()
+		return ok && n>>6 < uint64(len(words)) && words[n>>6]&(1<<(n&63)) != 0
 	}
 }
 
@@ -357,5 +359,5 @@ func (g *Graph) LiveWithout(ctx context.Context, kind SourceKind) (func(target.A
 		return nil, err
 	}
 	defer starts.Free()
-	return g.startsIn(slices.Clone(starts.Slice())), nil
+	return g.startsIn(offheap.Lent(slices.Clone(starts.Slice()))), nil
 }

@@ -28,6 +28,10 @@ func TestCloseWaits(t *testing.T) {
 	require.NoError(t, err)
 	referrers, err := g.Referrers(t.Context())
 	require.NoError(t, err)
+	starts, err := g.LiveStarts(t.Context())
+	require.NoError(t, err)
+	first := g.Address(0)
+	require.Equal(t, live.Live(0), starts(first))
 	ctx, done, err := g.Use(t.Context())
 	require.NoError(t, err)
 	var closed atomic.Bool
@@ -60,6 +64,7 @@ func TestCloseWaits(t *testing.T) {
 	assert.Zero(t, g.Size(0))
 	assert.Empty(t, g.Referents(1))
 	assert.False(t, live.Live(0))
+	assert.False(t, starts(first))
 	assert.Equal(t, graph.NoNode, reach.Parent(0))
 	assert.Nil(t, reach.Path(0))
 	assert.Zero(t, doms.Retained(0))
