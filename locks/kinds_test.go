@@ -13,8 +13,10 @@ import (
 
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/testdump"
 	"github.com/sosgo/sosgo/locks"
+	"github.com/sosgo/sosgo/target"
 )
 
 // kinds is the folder of a dump whose threads hold and wait for locks of all kinds: Locks.cs there is its program.
@@ -177,4 +179,77 @@ func view(t testing.TB, d *sosgo.Dump) *sosgo.View {
 	v, err := d.View("")
 	require.NoError(t, err)
 	return v
+}
+
+// overlaidKinds opens the dump with memory that can be overwritten.
+func overlaidKinds(t testing.TB) (*sosgo.Dump, *testdump.Overlay) {
+	t.Helper()
+	if _, err := os.Stat(kinds); err != nil {
+		t.Skip("there are no canned dumps here")
+	}
+	return testdump.OverlaidFile(t, filepath.Join(kinds, "net10-locks.dmp.zst"), sosgo.Options{Offline: true})
+}
+
+// addresses are those of the objects of a type.
+func addresses(t testing.TB, d *sosgo.Dump, name string) (out []target.Addr) {
+	t.Helper()
+	h, err := view(t, d).Heap()
+	require.NoError(t, err)
+	for o, err := range h.Walk(context.Background(), &heap.Filter{Type: h.TypeContains(name)}) {
+		require.NoError(t, err)
+		out = append(out, o.Addr)
+	}
+	return out
+}
+
+// TestRingsOfLocks: lists of who waits and of what a thread reads that have no end are corrupt, and the rest is told.
+func TestRingsOfLocks(t *testing.T) {
+	clean, _ := openKinds(t)
+	for name, field := range map[string]string{"SemaphoreSlim+TaskNode": "Next", "ReaderWriterCount": "next"} {
+		t.Run(name, func(t *testing.T) {
+			d, over := overlaidKinds(t)
+			objs, err := view(t, clean).Objects()
+			require.NoError(t, err)
+			var damage []testdump.Damage
+			for _, a := range addresses(t, clean, name) {
+				o, err := objs.Object(a)
+				require.NoError(t, err)
+				damage = append(damage, testdump.Words(o.Field(field).Location(), uint64(a)))
+				if name == "ReaderWriterCount" { // so that none is the lock that is looked for
+					damage = append(damage, testdump.Words(o.Field("lockID").Location(), ^uint64(0)))
+				}
+			}
+			require.NotEmpty(t, damage)
+			over.Set(damage...)
+			got, err := reader(t, d).Describe(context.Background(), locks.Options{Scan: heap.ScanOptions{Jobs: 1}})
+			require.NoError(t, err)
+			require.Error(t, got.Lost)
+			assert.ErrorIs(t, got.Lost, target.ErrCorrupt)
+			assert.Greater(t, len(got.Locks), 5)
+		})
+	}
+}
+
+// FuzzKinds overwrites a word of a lock of any kind, or of what its holders and waiters have of it.
+func FuzzKinds(f *testing.F) {
+	d, over := overlaidKinds(f)
+	var at []target.Addr
+	for _, name := range []string{"ReaderWriter", "System.Lazy", "Spins", "SemaphoreSlim", "AutoResetEvent", "Mutex", "SafeWaitHandle", "CountdownEvent",
+		"Barrier", "ManualResetEventSlim", "System.Threading.Thread"} {
+		at = append(at, addresses(f, d, name)...)
+	}
+	require.NotEmpty(f, at)
+	r := reader(f, d)
+	for i := range min(len(at), 16) {
+		f.Add(uint16(i), uint8(1), uint64(at[i]))
+		f.Add(uint16(i), uint8(2), ^uint64(0))
+	}
+	f.Fuzz(func(t *testing.T, n uint16, word uint8, v uint64) {
+		over.Set(testdump.Words(at[int(n)%len(at)]+8*target.Addr(word%16), v))
+		got, err := r.Waits(context.Background(), locks.Options{Scan: heap.ScanOptions{Jobs: 1}})
+		require.NoError(t, err)
+		for _, err := range got.Noted() {
+			assert.True(t, testdump.Typed(err), "%v", err)
+		}
+	})
 }

@@ -7,7 +7,6 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/heap"
-	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/shapes"
 	"github.com/sosgo/sosgo/target"
@@ -59,7 +58,7 @@ func (f *spinFinder) look(mt *dac.MethodTable) (list []spinPlace, err error) {
 	}
 	fields, err := t.Fields()
 	for _, x := range fields {
-		if x.Static || x.ElementType != metadata.ElementValueType {
+		if x.Static || x.At(0).Kind() != objects.KindStruct {
 			continue
 		}
 		shape, xErr := f.lockIn(x)
