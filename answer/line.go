@@ -1,6 +1,7 @@
 package answer
 
 import (
+	"bytes"
 	"encoding/json"
 	"strconv"
 	"strings"
@@ -89,7 +90,11 @@ func (l Line) MarshalJSON() ([]byte, error) {
 	if l.Err() != nil {
 		return []byte("null"), nil
 	}
-	return json.Marshal(l.String())
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false) // as report.JSONEncoder: names of types have angle brackets
+	err := enc.Encode(l.String())
+	return bytes.TrimRight(b.Bytes(), "\n"), err
 }
 
 // MarshalText is String, for forms that have nothing but text.

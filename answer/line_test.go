@@ -84,4 +84,7 @@ func TestLineMissing(t *testing.T) {
 	got, err := json.Marshal([]Line{l, Missing(target.ErrCorrupt), Words("a")})
 	require.NoError(t, err)
 	assert.Equal(t, `[null,null,"a"]`, string(got))
+	got, err = Words("List<int>").MarshalJSON()
+	require.NoError(t, err)
+	assert.Equal(t, `"List<int>"`, string(got))
 }
