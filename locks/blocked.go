@@ -300,7 +300,11 @@ func (s *survey) referred(t *threads.Thread, a *threads.ThreadActivity) *lock {
 		if l := s.spins[root.Object]; l != nil && root.Interior && l.Held {
 			return l
 		}
-		if l := s.byObj[root.Object]; l != nil && !root.Interior && l.Waiters.Value > 0 {
+		object := root.Object
+		if outer, ok := s.inner[object]; ok {
+			object = outer // the event of a CountdownEvent or Barrier
+		}
+		if l := s.byObj[object]; l != nil && !root.Interior && l.Waiters.Value > 0 {
 			return l
 		}
 		if l := s.mons[root.Object]; l != nil && !root.Interior && a.Activity == threads.ActivityLock && l.Waiters.Value > 0 {
