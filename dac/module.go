@@ -341,9 +341,18 @@ func (m *Module) BundleOffset() (uint64, error) {
 	if err != nil || img == 0 {
 		return 0, err
 	}
+	if at := m.r.off.PEImage.Probe; at != layout.Absent && m.r.off.ProbeResult.Type != layout.Absent {
+		kind, err := target.Uint32(m.r.mem, img+target.Addr(at+m.r.off.ProbeResult.Type))
+		if err != nil || kind != probedInBundle {
+			return 0, err // what stands at the offset is not set
+		}
+	}
 	p, err := m.r.ptr(img, m.r.off.PEImage.BundleOffset, "PEImage.BundleOffset")
 	return uint64(p), err
 }
+
+// probedInBundle is ProbeExtensionResult::Type::Bundle (bundle.h), of 10 and later.
+const probedInBundle = 1
 
 // fileName is the last part of the path under which the module was looked for: of an
 // assembly in a bundle, which has no path, too. It is empty for one that was loaded

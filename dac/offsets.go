@@ -195,8 +195,12 @@ type offsets struct {
 		Path         int `layout:"Path"`
 		Layout       int `layout:"LoadedImageLayout"`
 		BundleOffset int `layout:"BundleOffset,optional"` // 6 and later
+		Probe        int `layout:"ProbeExtensionResult,optional"`
 		FileName     int `layout:"FileName,optional"`
 	}
+	ProbeResult struct {
+		Type int `layout:"Type"`
+	} `struct:"ProbeExtensionResult,optional"`
 	PEImageLayout struct {
 		Base  int `layout:"Base"`
 		Size  int `layout:"Size"`
