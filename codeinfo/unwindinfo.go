@@ -53,8 +53,12 @@ func unwindSizeARM64(mem target.Memory, at target.Addr) (int, error) {
 	return 4 * (words + codes), nil
 }
 
-// FunctionLengthARM64 returns the length in bytes of the function that an .xdata record is about.
-func FunctionLengthARM64(mem target.Memory, at target.Addr) (uint32, error) {
+// FunctionLength returns the length in bytes of the function that the unwind information at an address is about. It is
+// target.ErrUnsupported for a processor whose unwind information does not tell.
+func FunctionLength(mem target.Memory, arch target.Arch, at target.Addr) (uint32, error) {
+	if arch != target.ArchARM64 {
+		return 0, target.Unsupportedf("unwind information of %v does not tell how long a function is", arch)
+	}
 	w, err := target.Uint32(mem, at)
 	return 4 * (w & (1<<18 - 1)), err
 }

@@ -194,7 +194,7 @@ func (r *Reader) functions(c *members, at target.Addr, n int, base target.Addr) 
 		if i > 0 && (f.Begin == base || f.Unwind == base) {
 			break // reserved, and never written
 		}
-		if err := r.complete(r.mem, &f); err != nil {
+		if err := r.complete(c, r.mem, &f); err != nil {
 			return out, err
 		}
 		if i > 0 && f.End <= f.Begin {
@@ -233,11 +233,11 @@ const (
 )
 
 // complete gives f its end where that is told by the unwind information alone, which mem has.
-func (r *Reader) complete(mem target.Memory, f *RuntimeFunction) error {
-	if f.End != f.Begin || r.rt.Target().Platform().Arch != target.ArchARM64 {
+func (r *Reader) complete(c *members, mem target.Memory, f *RuntimeFunction) error {
+	if c.Function.End != layout.Absent || f.End != f.Begin {
 		return nil
 	}
-	n, err := codeinfo.FunctionLengthARM64(mem, f.Unwind)
+	n, err := codeinfo.FunctionLength(mem, r.rt.Target().Platform().Arch, f.Unwind)
 	f.End += target.Addr(n)
 	return err
 }
