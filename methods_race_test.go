@@ -139,6 +139,10 @@ var viewCalls = map[string]call{
 	"Instance":     func(_ *sosgo.Dump, v *sosgo.View, _ string) any { i, err := v.Instance(); return said(i.Index, err) },
 	"NativeWalker": func(_ *sosgo.Dump, v *sosgo.View, _ string) any { return v.NativeWalker() != nil },
 	"Objects":      func(_ *sosgo.Dump, v *sosgo.View, _ string) any { o, err := v.Objects(); return said(o != nil, err) },
+	"OutOfMemory": func(_ *sosgo.Dump, v *sosgo.View, _ string) any {
+		o, err := v.OutOfMemory()
+		return said(o != nil, err)
+	},
 	"Resolve": func(d *sosgo.Dump, v *sosgo.View, _ string) any {
 		return v.Resolve(context.Background(), anAddress(d)).Kind
 	},
