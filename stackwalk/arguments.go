@@ -80,7 +80,7 @@ func (a *arguments) all() error {
 	if err != nil {
 		return err
 	}
-	if buffer && a.abi.ResultBuffer == target.NoReg {
+	if buffer {
 		a.integer()
 	}
 	shared, err := a.hasContext(mt)
@@ -123,6 +123,9 @@ func (a *arguments) sharedArgument() (bool, error) {
 
 // returnsByBuffer reports whether the caller passes the place of the result.
 func (a *arguments) returnsByBuffer(sig *metadata.TypeSig) (bool, error) {
+	if a.abi.ResultBuffer != target.NoReg {
+		return false, nil // in a register that is no argument's
+	}
 	v, err := a.value(sig)
 	if err != nil || v == nil {
 		return sig.Unmodified().Kind == metadata.ElementTypedByRef, err
@@ -260,6 +263,10 @@ func (a *arguments) structure(v *structValue) error {
 		}
 		return nil
 	}
+	if a.abi.Aggregates {
+		a.aggregate(v)
+		return nil
+	}
 	eightbytes, ok, err := v.registers()
 	if err != nil {
 		return err
@@ -287,6 +294,47 @@ func (a *arguments) structure(v *structValue) error {
 		a.references(v, a.integer(), from, from+8)
 	}
 	return nil
+}
+
+// aggregate takes the places of a struct where the ABI says Aggregates. One that no longer fits into the registers of its kind takes
+// the rest of them, too (Procedure Call Standard for the Arm 64-bit Architecture, 6.8.2).
+func (a *arguments) aggregate(v *structValue) {
+	words := int(v.size+7) / 8
+	floats := v.homogeneous()
+	switch {
+	case floats > 0 && a.floats+floats <= a.abi.FloatArguments:
+		a.floats += floats
+	case floats > 0:
+		a.floats = a.abi.FloatArguments
+		a.words += words
+	case v.size > 16:
+		a.hold(a.integer(), true) // the address of a copy
+	case a.integers+words <= len(a.abi.Arguments):
+		for i := range words {
+			from := uint64(8 * i)
+			a.references(v, a.integer(), from, from+8)
+		}
+	default:
+		a.integers = len(a.abi.Arguments)
+		at := a.word()
+		a.words += words - 1
+		a.references(v, at, 0, v.size)
+	}
+}
+
+// homogeneous is the number of floating-point numbers that the struct is made of, all of one type and four at most; 0 for another
+// struct.
+func (v *structValue) homogeneous() int {
+	n := len(v.leaves)
+	if n == 0 || n > 4 || uint64(n)*v.leaves[0].Size() != v.size {
+		return 0
+	}
+	for _, l := range v.leaves {
+		if l.Type != v.leaves[0].Type || l.Type != metadata.ElementR4 && l.Type != metadata.ElementR8 {
+			return 0
+		}
+	}
+	return n
 }
 
 // references holds those of a struct's leaves from one offset to another that are
