@@ -34,7 +34,7 @@ func (m *addrMap[T]) get(a target.Addr) *T {
 	if t == nil {
 		return nil
 	}
-	if e := t.slot(a).Load(); e != nil {
+	if _, e := t.find(a); e != nil {
 		return &e.value
 	}
 	return nil
@@ -49,22 +49,24 @@ func (m *addrMap[T]) add(a target.Addr, value T) *T {
 		t = t.grown()
 		m.table.Store(t)
 	}
-	s := t.slot(a)
-	if e := s.Load(); e != nil {
+	s, e := t.find(a)
+	if e != nil {
 		return &e.value
 	}
-	e := &addrEntry[T]{a, value}
+	e = &addrEntry[T]{a, value}
 	s.Store(e)
 	t.n++
 	return &e.value
 }
 
-// slot is where a is, or where it belongs.
-func (t *addrTable[T]) slot(a target.Addr) *atomic.Pointer[addrEntry[T]] {
+// find returns the entry of a and its slot; without an entry, the slot where a belongs. A
+// slot that was empty may have another address by the time that it is looked at again: so
+// it is loaded once.
+func (t *addrTable[T]) find(a target.Addr) (*atomic.Pointer[addrEntry[T]], *addrEntry[T]) {
 	mask := uint64(len(t.slots) - 1)
 	for i := uint64(a>>3) * 0x9e3779b97f4a7c15 >> 20 & mask; ; i = (i + 1) & mask {
 		if e := t.slots[i].Load(); e == nil || e.addr == a {
-			return &t.slots[i]
+			return &t.slots[i], e
 		}
 	}
 }
@@ -77,7 +79,8 @@ func (t *addrTable[T]) grown() *addrTable[T] {
 	g := &addrTable[T]{slots: make([]atomic.Pointer[addrEntry[T]], 2*len(t.slots)), n: t.n}
 	for i := range t.slots {
 		if e := t.slots[i].Load(); e != nil {
-			g.slot(e.addr).Store(e)
+			s, _ := g.find(e.addr)
+			s.Store(e)
 		}
 	}
 	return g
