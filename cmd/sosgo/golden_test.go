@@ -178,6 +178,7 @@ func TestGolden(t *testing.T) {
 				for _, form := range slices.Sorted(maps.Keys(goldenForms)) {
 					out, errs, code := runIn(t, env, slices.Concat([]string{"-d", path}, goldenForms[form], []string{"-c", line})...)
 					answered[template] = true
+					assert.NotContains(t, errs, "which it does not declare", line) // a defect of the command
 					if got[command] == nil {
 						got[command] = &strings.Builder{}
 					}
