@@ -375,8 +375,8 @@ func (v *View) DescribeCrash(ctx context.Context) (*answer.Crash, error) {
 	return crash.Describe(ctx, v.process())
 }
 
-// DescribeCrashBriefly tells of a crash the reason and the exception, nil where
-// there was none; see crash.DescribeBriefly.
+// DescribeCrashBriefly tells of a crash the reason and the exception, and of a process that did not crash
+// the monitors that threads wait for, nil where there are none; see crash.DescribeBriefly.
 func (v *View) DescribeCrashBriefly() *answer.Crash { return crash.DescribeBriefly(v.process()) }
 
 // process is what package crash looks at.

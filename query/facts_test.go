@@ -281,27 +281,37 @@ func TestNothingIsNotZero(t *testing.T) {
 
 // TestSources: every source has rows, and its columns can be asked for.
 func TestSources(t *testing.T) {
-	d := testdump.Open(t, "net10-zoo")
-	p := asked(t, d.Dump)
-	for _, s := range p.Sources {
-		var names []string
-		for _, c := range s.Columns {
-			names = append(names, c.Name)
+	found := map[string]int{}
+	for _, d := range []*testdump.Dump{testdump.Open(t, "net10-zoo"), testdump.OpenWeb(t, "web-net10")} {
+		p := asked(t, d.Dump)
+		for _, s := range p.Sources {
+			found[s.Name] += askAll(t, p, s)
 		}
-		q, err := query.Run(t.Context(), p, "select "+strings.Join(names, ", ")+" from "+s.Name, query.Options{})
-		require.NoError(t, err, s.Name)
-		n := 0
-		for row, err := range q.Rows {
-			require.NoError(t, err, s.Name)
-			require.Len(t, row.Cells, len(names))
-			n++
-		}
-		assert.NotZero(t, n, s.Name)
+		list, err := d.Threads()
+		require.NoError(t, err)
+		got, _ := rows(t, p, "from threads | select count()", query.Options{})
+		assert.Equal(t, []string{fmt.Sprint(len(list))}, got)
 	}
-	list, err := d.Threads()
-	require.NoError(t, err)
-	got, _ := rows(t, p, "from threads | select count()", query.Options{})
-	assert.Equal(t, []string{fmt.Sprint(len(list))}, got)
+	require.NotEmpty(t, found)
+	for name, n := range found {
+		assert.NotZero(t, n, name)
+	}
+}
+
+// askAll asks for all columns of a source and returns how many rows there were.
+func askAll(t *testing.T, p *query.Process, s query.Source) (n int) {
+	var names []string
+	for _, c := range s.Columns {
+		names = append(names, c.Name)
+	}
+	q, err := query.Run(t.Context(), p, "select "+strings.Join(names, ", ")+" from "+s.Name, query.Options{})
+	require.NoError(t, err, s.Name)
+	for row, err := range q.Rows {
+		require.NoError(t, err, s.Name)
+		require.Len(t, row.Cells, len(names))
+		n++
+	}
+	return n
 }
 
 // TestWebCollections: collections of a web program are asked for by name, as its manifest has them.
