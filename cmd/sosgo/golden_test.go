@@ -149,8 +149,8 @@ var goldenLines = map[string][]string{
 // goldenForms are the forms of an answer, by the options that choose them.
 var goldenForms = map[string][]string{"sosgo": {"-sos=false"}, "sos": {"-sos"}, "json": {"-json"}}
 
-// goldenDumps: one of each container, and one that lacks much.
-var goldenDumps = []string{"net10-zoo", "net10-crash-null-triage", "win-net8-zoo"}
+// goldenDumps: one of each container and processor, and one that lacks much.
+var goldenDumps = []string{"net10-zoo", "net10-crash-null-triage", "win-net8-zoo", "net10-arm64"}
 
 // TestGolden compares the answers of every command, in each form, with those
 // under testdata/golden. go test ./cmd/sosgo -run TestGolden -update writes
