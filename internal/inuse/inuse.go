@@ -35,11 +35,13 @@ func (g *Gate) Use(ctx context.Context) (used context.Context, done func(), err 
 		return ctx, func() {}, g.err
 	}
 	g.users++
-	inner, cancel := context.WithCancel(ctx)
-	stop := context.AfterFunc(g.life, cancel)
-	return &useContext{inner, ctx, g.err}, sync.OnceFunc(func() {
-		stop()
-		cancel()
+	u := &useContext{Context: ctx, done: make(chan struct{})}
+	stopOuter := context.AfterFunc(ctx, func() { u.cancel(ctx.Err()) })
+	stopLife := context.AfterFunc(g.life, func() { u.cancel(g.err) })
+	return u, sync.OnceFunc(func() {
+		stopOuter()
+		stopLife()
+		u.cancel(context.Canceled)
 		g.leave()
 	}), nil
 }
@@ -70,20 +72,35 @@ func (g *Gate) Close() (first bool) {
 	return first
 }
 
-// A useContext ends when the outer one does or the gate is closed.
+// A useContext ends when the outer one does or the gate is closed. Its channel is its own: contexts that are
+// derived from it would else take their error from the one that has the channel, and tell of a user who gave up.
 type useContext struct {
-	context.Context
-	outer context.Context
-	err   error
+	context.Context // the outer one
+
+	done chan struct{}
+	mu   sync.Mutex
+	err  error
 }
 
-// Err is the outer context's error, or the gate's.
+// cancel ends c, unless it has ended.
+func (c *useContext) cancel(err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.err == nil {
+		c.err = err
+		close(c.done)
+	}
+}
+
+// Done is closed when c ends.
+func (c *useContext) Done() <-chan struct{} { return c.done }
+
+// Err is nil until c ends, then the outer context's error, or the gate's.
 func (c *useContext) Err() error {
-	if err := c.outer.Err(); err != nil {
-		return err
+	if err := c.Context.Err(); err != nil {
+		c.cancel(err) // whoever was to tell may not have run yet
 	}
-	if c.Context.Err() != nil {
-		return c.err
-	}
-	return nil
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.err
 }

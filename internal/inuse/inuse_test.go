@@ -79,3 +79,30 @@ func TestWhoEnds(t *testing.T) {
 	done()
 	require.True(t, gate.Close())
 }
+
+// TestDerived: contexts that are derived from a user's end with the gate's error, too.
+func TestDerived(t *testing.T) {
+	gate := inuse.New(errGone)
+	ctx, done, err := gate.Use(t.Context())
+	require.NoError(t, err)
+	derived, cancel := context.WithCancel(ctx)
+	defer cancel()
+	left := make(chan error)
+	go func() {
+		<-derived.Done()
+		left <- derived.Err()
+		done()
+	}()
+	assert.NoError(t, ctx.Err())
+	go gate.Close()
+	assert.ErrorIs(t, <-left, errGone)
+
+	outer, cancelOuter := context.WithCancel(t.Context())
+	gate = inuse.New(errGone)
+	ctx, done, err = gate.Use(outer)
+	require.NoError(t, err)
+	cancelOuter()
+	assert.ErrorIs(t, ctx.Err(), context.Canceled)
+	<-ctx.Done()
+	done()
+}
