@@ -18,6 +18,8 @@ type Reference struct {
 // EdgeOptions say which edges count. The zero value is what objects hold in
 // their own memory.
 type EdgeOptions struct {
+	// Holes makes a stretch of slots that can't be read one error, and not one a slot: damage can make an object of any size.
+	Holes bool
 	// LoaderAllocators adds the edge from an object of a collectible type to
 	// the LoaderAllocator object that keeps the type alive. The GC follows it
 	// though it is not stored in the object (gc.cpp, go_through_object_cl).
@@ -89,15 +91,24 @@ func (e *Edges) each(o *Object, yield func(Reference, error) bool) {
 // stored yields the references that stand in o, and reports whether yield wants
 // more.
 func (e *Edges) stored(d *GCDesc, o *Object, yield func(Reference, error) bool) bool {
-	more := true
-	d.Slots(o.Size, func(off uint64) bool {
-		slot := o.Addr + target.Addr(off)
-		v, err := e.win.Uint64(slot)
-		if err != nil || v != 0 {
+	more, from, lost := true, uint64(0), true
+	for more && lost {
+		lost = false
+		d.slotsFrom(o.Size, from, func(off uint64) bool {
+			slot := o.Addr + target.Addr(off)
+			v, err := e.win.Uint64(slot)
+			if err == nil && v == 0 {
+				return true
+			}
 			more = yield(Reference{Slot: slot, Target: target.Addr(v)}, err)
-		}
-		return more
-	})
+			if err != nil && e.options.Holes {
+				var next target.Addr
+				next, lost = target.NextStored(e.mem, slot+8)
+				from = uint64(next-o.Addr) &^ 7
+			}
+			return more && (err == nil || !e.options.Holes)
+		})
+	}
 	return more
 }
 

@@ -20,7 +20,7 @@ func edgesOver(o EdgeOptions, desc []uint64, words ...uint64) (*Edges, *Object) 
 	}}
 	types := &edgeTypes{mem: m, keeper: func(*dac.MethodTable) (target.Addr, error) { return 0x30000, nil }}
 	mt := &dac.MethodTable{Addr: gcMT, Flags: flagContainsGC}
-	return &Edges{win: target.NewWindow(m), types: types, options: o}, &Object{Addr: edgesAt, Type: mt, Size: 32}
+	return &Edges{mem: m, win: target.NewWindow(m), types: types, options: o}, &Object{Addr: edgesAt, Type: mt, Size: 32}
 }
 
 func TestEdges(t *testing.T) {
@@ -63,6 +63,14 @@ func TestEdges(t *testing.T) {
 		require.Equal(t, []Reference{{edgesAt + 8, 0x111000}, {0, 0x30000}}, refs, "the rest goes on")
 		require.Len(t, errs, 1)
 		require.ErrorIs(t, errs[0], target.ErrNotInDump)
+	})
+	t.Run("a hole is one error", func(t *testing.T) {
+		e, o := edgesOver(EdgeOptions{Holes: true}, two, gcMT, 0x111000)
+		o.Size = 64 << 10
+		refs, errs := all(e, o)
+		require.Equal(t, []Reference{{edgesAt + 8, 0x111000}}, refs)
+		require.NotEmpty(t, errs)
+		require.LessOrEqual(t, len(errs), 17, "one a page, as this memory does not know its holes")
 	})
 	t.Run("corrupt", func(t *testing.T) {
 		e, o := edgesOver(EdgeOptions{LoaderAllocators: true}, []uint64{0}, gcMT, 0x111000)
