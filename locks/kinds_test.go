@@ -239,17 +239,5 @@ func FuzzKinds(f *testing.F) {
 		at = append(at, addresses(f, d, name)...)
 	}
 	require.NotEmpty(f, at)
-	r := reader(f, d)
-	for i := range min(len(at), 16) {
-		f.Add(uint16(i), uint8(1), uint64(at[i]))
-		f.Add(uint16(i), uint8(2), ^uint64(0))
-	}
-	f.Fuzz(func(t *testing.T, n uint16, word uint8, v uint64) {
-		over.Set(testdump.Words(at[int(n)%len(at)]+8*target.Addr(word%16), v))
-		got, err := r.Waits(context.Background(), locks.Options{Scan: heap.ScanOptions{Jobs: 1}})
-		require.NoError(t, err)
-		for _, err := range got.Noted() {
-			assert.True(t, testdump.Typed(err), "%v", err)
-		}
-	})
+	fuzzWaits(f, reader(f, d), over, at, 16)
 }

@@ -199,13 +199,17 @@ func FuzzLocks(f *testing.F) {
 		}
 	}
 	d, over := testdump.OpenOverlaid(f, name)
-	r := reader(f, d)
+	fuzzWaits(f, reader(f, d), over, at, 32)
+}
+
+// fuzzWaits overwrites one of the first words of what is at those addresses: what waits answers then has typed errors.
+func fuzzWaits(f *testing.F, r *locks.Reader, over *testdump.Overlay, at []target.Addr, words uint8) {
 	for i := range min(len(at), 16) {
 		f.Add(uint16(i), uint8(1), uint64(at[i]))
 		f.Add(uint16(i), uint8(2), ^uint64(0))
 	}
 	f.Fuzz(func(t *testing.T, n uint16, word uint8, v uint64) {
-		over.Set(testdump.Words(at[int(n)%len(at)]+8*target.Addr(word%32), v))
+		over.Set(testdump.Words(at[int(n)%len(at)]+8*target.Addr(word%words), v))
 		got, err := r.Waits(context.Background(), locks.Options{Scan: heap.ScanOptions{Jobs: 1}})
 		require.NoError(t, err)
 		for _, err := range got.Noted() {

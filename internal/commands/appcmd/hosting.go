@@ -1,7 +1,11 @@
 package appcmd
 
 import (
+	"context"
+
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/hosting"
 	"github.com/sosgo/sosgo/internal/cli"
 	"github.com/sosgo/sosgo/internal/commands/ask"
 	"github.com/sosgo/sosgo/internal/text/apptext"
@@ -20,16 +24,7 @@ func servicesCommand() cli.Command {
 }
 
 func askServices(c *cli.Context) (report.Answer, error) {
-	r, err := ask.View(c).Hosting()
-	if err != nil {
-		return report.Answer{}, err
-	}
-	h, err := ask.ScannedHeap(c, false)
-	if err != nil {
-		return report.Answer{}, err
-	}
-	out, err := r.Scopes(c.Context(), h, ask.Scan(c, "looking for scopes"))
-	return ask.Say(out, err, apptext.ServiceScopes)
+	return askHosting(c, (*hosting.Reader).Scopes, "looking for scopes", apptext.ServiceScopes)
 }
 
 func cachesCommand() cli.Command {
@@ -44,6 +39,12 @@ func cachesCommand() cli.Command {
 }
 
 func askCaches(c *cli.Context) (report.Answer, error) {
+	return askHosting(c, (*hosting.Reader).Caches, "looking for caches", apptext.MemoryCaches)
+}
+
+// askHosting asks a question that the objects of the whole heap answer.
+func askHosting[T any](c *cli.Context, question func(*hosting.Reader, context.Context, *heap.Heap, heap.ScanOptions) (T, error), label string,
+	text func(*report.Page, T)) (report.Answer, error) {
 	r, err := ask.View(c).Hosting()
 	if err != nil {
 		return report.Answer{}, err
@@ -52,6 +53,6 @@ func askCaches(c *cli.Context) (report.Answer, error) {
 	if err != nil {
 		return report.Answer{}, err
 	}
-	out, err := r.Caches(c.Context(), h, ask.Scan(c, "looking for caches"))
-	return ask.Say(out, err, apptext.MemoryCaches)
+	out, err := question(r, c.Context(), h, ask.Scan(c, label))
+	return ask.Say(out, err, text)
 }
