@@ -79,10 +79,13 @@ func (r *Runtime) modulesOf(domain target.Addr) ([]*Module, error) {
 			note(b.Err)
 			break
 		}
-		for i := uint32(0); i < size && seen < count; i, seen = i+1, seen+1 {
-			m, err := r.domainModule(block + target.Addr(r.off.ArrayListBlock.Items) + target.Addr(8*i))
+		items, stored := block+target.Addr(r.off.ArrayListBlock.Items), int(min(size, count-seen))
+		seen += uint32(stored)
+		for i := 0; i < stored; i++ {
+			m, err := r.domainModule(items + target.Addr(8*i))
 			if err != nil {
 				note(err)
+				i = max(i, nextStoredWord(r.mem, items, i, stored)-1)
 			} else if m != nil {
 				out = append(out, m)
 			}

@@ -375,11 +375,14 @@ func (w *rangeProof) level(at target.Addr, depth int) {
 		return
 	}
 	b, err := target.Bytes(w.v.r.mem, at, 8*rangeMapEntries)
-	for n := range rangeMapEntries {
+	for n := 0; n < rangeMapEntries; n++ {
 		var p target.Addr
 		if err == nil {
 			p = target.Addr(binary.LittleEndian.Uint64(b[8*n:]))
-		} else { // a node that the dump has in part
+		} else { // a node that the dump has in part, or not at all
+			if n = nextStoredWord(w.v.r.mem, at, n, rangeMapEntries); n == rangeMapEntries {
+				return
+			}
 			p = w.v.pointer(at + target.Addr(8*n))
 		}
 		if p &^= 1; p == 0 {
@@ -393,6 +396,16 @@ func (w *rangeProof) level(at target.Addr, depth int) {
 			return
 		}
 	}
+}
+
+// nextStoredWord is the first from n on of the words at an address of which the
+// dump has a byte, or count: what a hole holds is not tried word by word.
+func nextStoredWord(mem target.Memory, at target.Addr, n, count int) int {
+	next, ok := target.NextStored(mem, at+target.Addr(8*n))
+	if !ok || next >= at+target.Addr(8*count) {
+		return count
+	}
+	return int(next-at) / 8
 }
 
 func (w *rangeProof) fragments(at target.Addr) {
