@@ -7,6 +7,7 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/workers"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/shapes"
 	"github.com/sosgo/sosgo/target"
@@ -25,7 +26,7 @@ type spinFinder struct {
 
 	mu    sync.Mutex
 	known map[target.Addr][]spinPlace // by MethodTable
-	err   error                       // of the first type that could not be looked at
+	lost  workers.Lowest              // of the types that could not be looked at
 }
 
 // places are where the objects of a type have a SpinLock. The types of fields that are structs themselves are not looked into.
@@ -37,11 +38,10 @@ func (f *spinFinder) places(mt *dac.MethodTable) []spinPlace {
 		return list
 	}
 	list, err := f.look(mt)
+	f.lost.Note(uint64(mt.Addr), err)
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.known[mt.Addr] = list; err != nil && f.err == nil {
-		f.err = err
-	}
+	f.known[mt.Addr] = list
 	return list
 }
 
@@ -139,8 +139,8 @@ func (s *survey) spinLocks(o heap.ScanOptions) error {
 		return s.ctx.Err()
 	}
 	s.lose(err)
-	if f.err != nil {
-		s.lose(fmt.Errorf("SpinLocks of objects whose types can't be read: %w", f.err))
+	if err := f.lost.Err(); err != nil {
+		s.lose(fmt.Errorf("SpinLocks of objects whose types can't be read: %w", err))
 	}
 	return nil
 }

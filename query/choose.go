@@ -4,18 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"sync/atomic"
 
 	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/workers"
 )
 
 // A Choice chooses objects by an expression, for heap.Filter.Where.
 type Choice struct {
 	r         *run
 	undecided atomic.Uint64
-	mu        sync.Mutex
-	first     error // why the first was undecided
+	why       workers.Lowest // the first was undecided
 }
 
 // Chooses compiles a condition about objects of the heap; f says which objects it will be asked about. An *Error says what is
@@ -41,7 +40,7 @@ func (c *Choice) Filter() func(*heap.Object) bool {
 	col := &collector{partial: partial{r: c.r}, f: c.r.e.newFrame()}
 	h, err := c.r.e.p.Heap()
 	if err != nil {
-		return func(*heap.Object) bool { c.lacks(err); return false }
+		return func(o *heap.Object) bool { c.lacks(o, err); return false }
 	}
 	return func(o *heap.Object) bool {
 		if o.Free {
@@ -50,7 +49,7 @@ func (c *Choice) Filter() func(*heap.Object) bool {
 		n := o.TypeNumber()
 		if int(n) >= len(col.progs) || col.progs[n] == nil {
 			if col.learn(n, o); col.fatal != nil {
-				c.lacks(col.fatal)
+				c.lacks(o, col.fatal)
 				col.progs[n], col.fatal = neverProgram, nil
 			}
 		}
@@ -64,18 +63,15 @@ func (c *Choice) Filter() func(*heap.Object) bool {
 		col.f.obj, col.f.typ = o, prog.typ
 		t := prog.test(col.f)
 		if t == undecided {
-			c.lacks(col.f.err)
+			c.lacks(o, col.f.err)
 		}
 		return t == yes
 	}
 }
 
-func (c *Choice) lacks(err error) {
-	if c.undecided.Add(1) == 1 {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		c.first = err
-	}
+func (c *Choice) lacks(o *heap.Object, err error) {
+	c.undecided.Add(1)
+	c.why.Note(uint64(o.Addr), err)
 }
 
 // Undecided says how many objects were left out because the condition can't be decided, nil if none was. It is asked when all
@@ -85,7 +81,5 @@ func (c *Choice) Undecided() error {
 	if n == 0 {
 		return errors.Join(c.r.e.graphGaps()...)
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return fmt.Errorf("%d objects are left out, because the condition can't be decided: %w", n, c.first)
+	return fmt.Errorf("%d objects are left out, because the condition can't be decided: %w", n, c.why.Err())
 }

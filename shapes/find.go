@@ -10,6 +10,7 @@ import (
 
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/workers"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/target"
 )
@@ -57,9 +58,8 @@ type finder[T any] struct {
 
 	mu      sync.Mutex
 	shapes  map[*dac.MethodTable]*T
-	errs    []typeError // that the list does not have yet
-	unnamed int
-	first   error // of a type without a name
+	errs    []typeError    // that the list does not have yet
+	unnamed workers.Lowest // of the types without a name
 }
 
 type typeError struct {
@@ -74,17 +74,15 @@ func (k *finder[T]) choose(mt *dac.MethodTable) bool {
 	if err == nil {
 		is, err = Is[T](k.b, t)
 	}
-	if err == nil && !is {
+	if err != nil {
+		k.unnamed.Note(uint64(mt.Addr), err)
+		return false
+	}
+	if !is {
 		return false
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if err != nil {
-		if k.unnamed++; k.first == nil {
-			k.first = err
-		}
-		return false
-	}
 	if k.shapes[mt] != nil {
 		return true
 	}
@@ -141,8 +139,8 @@ func (k *finder[T]) rest(yield func(Found[T], error) bool) error {
 			return errEnough
 		}
 	}
-	if k.first != nil {
-		yield(Found[T]{}, fmt.Errorf("objects of types without a name: %w", k.first))
+	if err := k.unnamed.Err(); err != nil {
+		yield(Found[T]{}, fmt.Errorf("objects of types without a name: %w", err))
 	}
 	return nil
 }
