@@ -82,7 +82,12 @@ var mayImport = map[string]string{
 	"":                   "answer target codeinfo collections crash dac dac/code diagnosis dump elfcore graph heap hosting image locks metadata minidump objects query resolve roots shapes sqlpools stackscan stackwalk tasks threadpool threads unwind web internal/inuse internal/lazy internal/limits internal/modfiles internal/symstore",
 	"report":             "answer target",
 	"report/stackexport": "answer report",
-	"internal/cli":       "target report internal/outfile internal/workers",
+
+	// Encoders of whole heaps and processes.
+	"export":        "answer target dac graph heap objects internal/workers",
+	"export/gcdump": "answer target export graph heap",
+
+	"internal/cli": "target report internal/outfile internal/workers",
 
 	// Renderers get answers and can read nothing.
 	"internal/text":             "answer report target",
@@ -94,6 +99,7 @@ var mayImport = map[string]string{
 	"internal/text/apptext":     "answer report target internal/text",
 	"internal/text/typetext":    "answer report target internal/text",
 	"internal/text/processtext": "answer report target internal/text",
+	"internal/text/exporttext":  "answer report target internal/text",
 
 	"internal/commands/ask":        library + " internal/cli internal/limits",
 	"internal/commands/objectcmd":  library + " internal/cli internal/commands/ask internal/text/objecttext internal/text/querytext",
@@ -104,8 +110,9 @@ var mayImport = map[string]string{
 	"internal/commands/appcmd":     library + " internal/cli internal/commands/ask internal/text/apptext",
 	"internal/commands/typecmd":    library + " internal/cli internal/commands/ask internal/text/typetext",
 	"internal/commands/processcmd": library + " internal/cli internal/commands/ask internal/limits internal/text/processtext",
+	"internal/commands/exportcmd":  library + " export export/gcdump internal/cli internal/commands/ask internal/text/exporttext",
 	"internal/commands": library + " elfcore minidump report/stackexport internal/limits internal/sandbox internal/cli internal/text internal/commands/ask " +
-		"internal/commands/objectcmd internal/commands/memorycmd internal/commands/threadcmd internal/commands/taskcmd internal/commands/appcmd internal/commands/querycmd internal/commands/typecmd internal/commands/processcmd",
+		"internal/commands/objectcmd internal/commands/memorycmd internal/commands/threadcmd internal/commands/taskcmd internal/commands/appcmd internal/commands/querycmd internal/commands/typecmd internal/commands/processcmd internal/commands/exportcmd",
 	"cmd/sosgo": "internal/cli internal/commands",
 }
 

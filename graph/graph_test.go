@@ -73,6 +73,13 @@ func TestObjects(t *testing.T) {
 			n++
 		}
 		require.EqualValues(t, n, g.Objects())
+		for _, from := range []graph.Node{0, 1, 63, n / 2, n} {
+			list := g.Addresses(nil, min(from, n), n+5)
+			require.Len(t, list, int(n-min(from, n)))
+			for i, a := range list {
+				require.Equal(t, g.Address(from+graph.Node(i)), a)
+			}
+		}
 	})
 }
 

@@ -268,3 +268,30 @@ func (x *index) from(a target.Addr) uint32 {
 	}
 	return n
 }
+
+// appendAddresses appends where the objects with the ordinals from up to to start.
+func (x *index) appendAddresses(dst []target.Addr, from, to uint32) []target.Addr {
+	if from >= to {
+		return dst
+	}
+	g := x.selected(from)
+	e, end := (*extent)(nil), uint64(0) // of the granules of e
+	w := x.words[g>>6] &^ (1<<(g&63) - 1)
+	for i, left := g>>6, to-from; ; {
+		for ; w != 0 && left > 0; w &= w - 1 {
+			g := i<<6 + uint64(bits.TrailingZeros64(w))
+			if g >= end {
+				c := g / chunkGranules
+				e = &x.extents[sort.Search(len(x.extents), func(i int) bool { return x.extents[i].first > c })-1]
+				end = (e.first + e.n) * chunkGranules
+			}
+			dst = append(dst, e.start+target.Addr((g-e.first*chunkGranules)<<granuleShift))
+			left--
+		}
+		if left == 0 {
+			return dst
+		}
+		i++
+		w = x.words[i]
+	}
+}

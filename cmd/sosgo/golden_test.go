@@ -140,6 +140,7 @@ var goldenLines = map[string][]string{
 	"completion":       {"completion bash"},
 	"docs":             {"docs commands"},
 	"pack":             {}, // writes a file: tests of dump (packing) hold it
+	"export":           {}, // writes files: TestExport of internal/commands
 	"savemodule":       {}, // writes a file: TestSaveImage of the root holds it
 	"traverseheap":     {}, // writes a file: TestTraverseHeapForms of internal/commands
 

@@ -23,12 +23,13 @@ const (
 	GroupAsk     Group = "Questions of your own"
 	GroupTypes   Group = "Types and code"
 	GroupProcess Group = "Process and memory"
+	GroupExport  Group = "Exports"
 	GroupShell   Group = "sosgo itself"
 )
 
 // Groups lists the groups in the order of the command list.
 func Groups() []Group {
-	return []Group{GroupObjects, GroupMemory, GroupThreads, GroupTasks, GroupApp, GroupAsk, GroupTypes, GroupProcess, GroupShell}
+	return []Group{GroupObjects, GroupMemory, GroupThreads, GroupTasks, GroupApp, GroupAsk, GroupTypes, GroupProcess, GroupExport, GroupShell}
 }
 
 // A Command is one entry of the command table, from which parsing, help,

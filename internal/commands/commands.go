@@ -1,5 +1,5 @@
 // Package commands is the table of sosgo's commands, which stand in packages by
-// the groups that help shows: objectcmd, memorycmd, threadcmd, taskcmd, appcmd, querycmd, typecmd, processcmd. A
+// the groups that help shows: objectcmd, memorycmd, threadcmd, taskcmd, appcmd, querycmd, typecmd, processcmd, exportcmd. A
 // command turns its options into one question to the library and names the
 // renderer of the answer; it computes nothing and prints nothing.
 package commands
@@ -16,6 +16,7 @@ import (
 	"github.com/sosgo/sosgo/internal/cli"
 	"github.com/sosgo/sosgo/internal/commands/appcmd"
 	"github.com/sosgo/sosgo/internal/commands/ask"
+	"github.com/sosgo/sosgo/internal/commands/exportcmd"
 	"github.com/sosgo/sosgo/internal/commands/memorycmd"
 	"github.com/sosgo/sosgo/internal/commands/objectcmd"
 	"github.com/sosgo/sosgo/internal/commands/processcmd"
@@ -37,6 +38,7 @@ func All() []cli.Command {
 		querycmd.Commands(),
 		typecmd.Commands(),
 		processcmd.Commands(),
+		exportcmd.Commands(),
 	))
 }
 

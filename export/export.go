@@ -1,0 +1,116 @@
+// Package export has what the encoders below it share: the graph of a heap's objects in the order of nodes, with the names
+// that files for other tools need. Each encoder is a package of its own and writes one form: gcdump for PerfView and Visual
+// Studio, heapsnapshot for Chrome DevTools and memlab, heappprof for pprof, speedscope and flame graphs, tables for
+// databases.
+//
+// An export says what the graph and the readers say and finds nothing out itself. Its bytes don't depend on the number of
+// workers. Names are those of the dump, which are not to be trusted: each form escapes or encodes them.
+package export
+
+import (
+	"context"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/graph"
+	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/workers"
+	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/target"
+)
+
+// A Heap is what exports of the heap are made of.
+type Heap struct {
+	Graph   *graph.Graph
+	Objects *objects.Reader // of the same runtime: it names types and fields
+	Jobs    int             // workers; 0 for one
+}
+
+// A Type is a type of the graph, as files for other tools name it.
+type Type struct {
+	*dac.MethodTable
+	// Name is the full name in the manner of C#, and where that can't be read what is known of the type.
+	Name     string
+	Assembly string // simple name; empty if it can't be read
+	Path     string // of the module's file in the dumped process; empty if it can't be read, or there is none
+	Err      error  // why Name is none
+}
+
+// Types are the types of all objects, by graph.Graph's TypeIndex. What can't be read of them is noted in g.
+func (h *Heap) Types(g *answer.Gaps) []Type {
+	rt := h.Objects.Runtime()
+	list := h.Graph.Types()
+	out := make([]Type, len(list))
+	paths := map[target.Addr]string{}
+	for i, mt := range list {
+		t := &out[i]
+		name := rt.NamedType(g, mt.Addr)
+		t.MethodTable, t.Name, t.Err = mt, name.S, name.Err
+		if name.Err != nil {
+			t.Name = name.Instead
+		}
+		t.Assembly, _ = rt.TypeAssembly(mt.Addr) // told by its absence
+		path, known := paths[mt.Module]
+		if !known {
+			if m, err := rt.TrustedModule(mt.Module); err == nil {
+				path, _ = m.Path()
+			}
+			paths[mt.Module] = path
+		}
+		t.Path = path
+	}
+	return out
+}
+
+// Use keeps the graph from being closed until done is called; see graph.Graph.Use.
+func (h *Heap) Use(ctx context.Context) (used context.Context, done func(), err error) {
+	return h.Graph.Use(ctx)
+}
+
+// pieceNodes are the nodes of one piece of work.
+const pieceNodes = 1 << 15
+
+// A Piece is objects one behind the other. It is for one goroutine.
+type Piece struct {
+	Index     int // 0 for the first piece
+	From, To  graph.Node
+	Addresses []target.Addr
+
+	h       *heap.Heap
+	segment *heap.Segment
+}
+
+// Address is where an object of the piece starts.
+func (p *Piece) Address(n graph.Node) target.Addr { return p.Addresses[n-p.From] }
+
+// Generation is the generation of an object of the piece. It is fast for objects in their order.
+func (p *Piece) Generation(n graph.Node) heap.Generation {
+	a := p.Address(n)
+	if p.segment == nil || !p.segment.Objects.Contains(a) {
+		if p.segment = p.h.Segment(a); p.segment == nil {
+			return heap.GenerationUnknown
+		}
+	}
+	return p.segment.Generation(a)
+}
+
+// Pieces calls produce with all objects in pieces, by several workers, and take with what they made, in order; see
+// workers.Ordered. A piece is valid during the call.
+func Pieces[S, T any](ctx context.Context, h *Heap, state func() S, produce func(s S, p *Piece, reuse T) (T, error), take func(T) error) error {
+	n := (h.Graph.Objects() + pieceNodes - 1) / pieceNodes
+	type own struct {
+		s S
+		p Piece
+	}
+	return workers.Ordered(ctx, h.Jobs, n, func() *own { return &own{state(), Piece{h: h.Graph.Heap()}} }, func(o *own, piece int, reuse T) (T, error) {
+		p := &o.p
+		p.Index = piece
+		p.From = graph.Node(piece * pieceNodes)
+		p.To = min(p.From+pieceNodes, graph.Node(h.Graph.Objects()))
+		p.Addresses = h.Graph.Addresses(p.Addresses[:0], p.From, p.To)
+		return produce(o.s, p, reuse)
+	}, take)
+}
+
+// None is the state of workers that need none.
+func None() struct{} { return struct{}{} }

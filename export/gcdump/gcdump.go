@@ -1,0 +1,136 @@
+// Package gcdump writes the graph of a heap as a .gcdump file, which PerfView, Visual Studio and "dotnet-gcdump report"
+// open. The form is that of PerfView's FastSerialization (github.com/microsoft/perfview, src/FastSerialization and
+// src/MemoryGraph; src/HeapDump/GCHeapDump.cs), with labels of four bytes.
+//
+// Objects keep their sizes, types, addresses and references. Above them stand the nodes that PerfView's views know:
+// [.NET Roots] with [static vars], [thread static vars], [local vars] and [other roots]; what nothing keeps alive hangs on
+// [unreachable], so that viewers which show only what can be reached show all.
+package gcdump
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/export"
+	"github.com/sosgo/sosgo/target"
+)
+
+// Limits of the readers.
+const (
+	// MaxNodes is how many nodes PerfView opens at most: its arrays of nodes have up to 2^31 bytes of 16 a node.
+	MaxNodes = 1<<27 - 11
+	// maxBlob is how many bytes all nodes may take: the length is an int32.
+	maxBlob = 1<<31 - 1
+	// maxSize is the largest size of an object: an int32.
+	maxSize = 1<<31 - 1
+)
+
+// Options say of which process the heap is, as the file tells it. All may be empty.
+type Options struct {
+	Process string
+	ID      uint32
+	Machine string
+	Time    time.Time // when the dump was written
+}
+
+// A Summary says what was written.
+type Summary struct {
+	answer.Gaps
+	Objects uint64
+	Nodes   int // objects, and what keeps them alive
+	Types   int
+	Edges   uint64
+	Size    uint64 // bytes of all objects, as the file has them
+	// Shortened is the number of objects of 2 GB and more, whose size the form can't tell: they have 2^31-1 bytes.
+	Shortened int
+}
+
+// Write writes the heap. A heap that no reader of the form could open is a target.ErrUnsupported, before anything was
+// written. The bytes are the same for any number of workers; beside the graph it takes a few megabytes.
+func Write(ctx context.Context, w io.Writer, h *export.Heap, o Options) (*Summary, error) {
+	ctx, done, err := h.Use(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	e := &encoder{ctx: ctx, h: h, g: h.Graph, summary: &Summary{}}
+	if n := int64(e.g.Nodes()) + 2; n > MaxNodes {
+		return nil, target.Unsupportedf("the heap has %d objects and roots: PerfView opens .gcdump files of at most %d nodes", n, MaxNodes)
+	}
+	if err := e.plan(); err != nil {
+		return nil, err
+	}
+	buffered := bufio.NewWriterSize(w, 1<<20)
+	e.out = out{w: buffered}
+	e.file(o)
+	if e.err == nil {
+		e.err = buffered.Flush()
+	}
+	return e.summary, e.err
+}
+
+// An out writes the basic forms and counts bytes. Its first error stays.
+type out struct {
+	w       *bufio.Writer
+	at      int64
+	err     error
+	scratch [8]byte
+}
+
+func (o *out) bytes(b []byte) {
+	if o.err == nil {
+		_, o.err = o.w.Write(b)
+	}
+	o.at += int64(len(b))
+}
+
+func (o *out) byte(b byte)     { o.scratch[0] = b; o.bytes(o.scratch[:1]) }
+func (o *out) int32(v int32)   { o.bytes(le.AppendUint32(o.scratch[:0], uint32(v))) }
+func (o *out) int64(v int64)   { o.bytes(le.AppendUint64(o.scratch[:0], uint64(v))) }
+func (o *out) label(at int64)  { o.int32(int32(uint32(at))) }
+func (o *out) string(s string) { o.bytes(appendString(nil, s)) }
+
+func (o *out) bool(v bool) {
+	if v {
+		o.byte(1)
+	} else {
+		o.byte(0)
+	}
+}
+
+// checkSize refuses what labels can't tell the end of.
+func checkSize(nodes int, blob int64) error {
+	const head = 64 << 20 // types, segments and the end: far below
+	switch {
+	case blob > maxBlob:
+		return target.Unsupportedf("the nodes of the heap take %d bytes in a .gcdump file, which has room for %d", blob, int64(maxBlob))
+	case blob+12*int64(nodes)+head > 1<<32:
+		return target.Unsupportedf("a .gcdump file of %d nodes would be larger than 4 GB, which its labels can't tell", nodes)
+	}
+	return nil
+}
+
+// ticks is a time as a DateTime of .NET has it, 0 for none.
+func ticks(t time.Time) int64 {
+	const toUnix = 621355968000000000
+	if t.IsZero() {
+		return 0
+	}
+	return toUnix + t.UnixNano()/100
+}
+
+// logText is what PerfView shows as the log of the collection.
+func (s *Summary) logText() string {
+	text := fmt.Sprintf("Written by sosgo from a dump: %d objects, %d bytes, %d references.", s.Objects, s.Size, s.Edges)
+	if s.Shortened > 0 {
+		text += fmt.Sprintf(" %d objects of 2 GB and more stand with 2147483647 bytes.", s.Shortened)
+	}
+	for _, err := range s.Noted() {
+		text += "\n" + err.Error()
+	}
+	return text
+}

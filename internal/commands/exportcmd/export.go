@@ -1,0 +1,106 @@
+package exportcmd
+
+import (
+	"io"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/export"
+	"github.com/sosgo/sosgo/export/gcdump"
+	"github.com/sosgo/sosgo/internal/cli"
+	"github.com/sosgo/sosgo/internal/commands/ask"
+	"github.com/sosgo/sosgo/internal/text/exporttext"
+	"github.com/sosgo/sosgo/report"
+)
+
+// A form is one that export writes.
+type form struct {
+	name string
+	ask  func(c *cli.Context, path string) (*answer.Exported, error)
+}
+
+// forms are all that export writes.
+var forms = []form{
+	{"gcdump", askGCDump},
+}
+
+func exportCommand() cli.Command {
+	names := make([]string, len(forms))
+	for i := range forms {
+		names[i] = forms[i].name
+	}
+	return cli.Command{
+		Name: "export", Group: cli.GroupExport, NeedsDump: true, Ask: askExport,
+		Summary: "write the heap for other tools",
+		Help:    "gcdump is for PerfView, Visual Studio and dotnet-gcdump report. The file is there when it is whole, or not at all.",
+		Args: []cli.Arg{
+			{Name: "form", Kind: cli.Str, Choices: names, Summary: "what to write"},
+			{Name: "path", Kind: cli.File, Optional: true, Summary: "the file, which must not exist"},
+		},
+		Options: []cli.Option{
+			{Name: "o", Aliases: []string{"out"}, Kind: cli.File, Value: "FILE", Summary: "the file, in another way"},
+		},
+		Examples: []cli.Example{
+			{Line: "export gcdump heap.gcdump", Text: "the graph of the heap for PerfView and Visual Studio"},
+		},
+		Result: report.Result[answer.Exported](),
+	}
+}
+
+func askExport(c *cli.Context) (report.Answer, error) {
+	path, given := c.Str("path")
+	if o, other := c.Str("o"); other {
+		if given {
+			return report.Answer{}, c.Usagef("two places to write to: %s and %s", path, o)
+		}
+		path, given = o, true
+	}
+	if !given {
+		return report.Answer{}, c.Usagef("-o FILE is missing")
+	}
+	name, _ := c.Str("form")
+	for i := range forms {
+		if forms[i].name == name {
+			out, err := forms[i].ask(c, path)
+			if err != nil {
+				return report.Answer{}, err
+			}
+			out.Form, out.Path = name, path
+			return report.Say(out, exporttext.Export), nil
+		}
+	}
+	return report.Answer{}, c.Usagef("there is no form %q", name)
+}
+
+// heapOf is the heap of the runtime that the session looks at.
+func heapOf(c *cli.Context) (*export.Heap, error) {
+	if _, err := ask.ScannedHeap(c, false); err != nil {
+		return nil, err
+	}
+	g, err := ask.View(c).Graph(c.Context(), ask.GraphOptions(c))
+	if err != nil {
+		return nil, err
+	}
+	ask.NoteKept(c, g)
+	r, err := ask.Objects(c)
+	if err != nil {
+		return nil, err
+	}
+	return &export.Heap{Graph: g, Objects: r, Jobs: c.Jobs}, nil
+}
+
+func askGCDump(c *cli.Context, path string) (*answer.Exported, error) {
+	process := ask.Dump(c).Target().Process()
+	out := &answer.Exported{Of: "heap"}
+	return out, c.WriteFile(path, cli.New, func(w io.Writer) error {
+		h, err := heapOf(c)
+		if err != nil {
+			return err
+		}
+		s, err := gcdump.Write(c.Context(), w, h, gcdump.Options{Process: process.Command, ID: process.ID, Time: process.DumpTime})
+		if err != nil {
+			return err
+		}
+		out.Gaps, out.Objects, out.Size, out.Edges, out.Types = s.Gaps, s.Objects, s.Size, s.Edges, s.Types
+		return nil
+	})
+}
