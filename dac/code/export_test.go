@@ -10,3 +10,13 @@ func Anew(r *Reader) (*Reader, error) {
 	_, err = n.bound.Get(func() (*members, error) { return c, nil })
 	return n, err
 }
+
+// FirstTier is the tier that m starts at once it is compiled, and whether it has several.
+func (r *Reader) FirstTier(m *MethodDesc) (Tier, bool, error) {
+	c, err := r.members()
+	if err != nil || !c.tiered.of(m) {
+		return TierUnknown, false, err
+	}
+	t, err := r.firstTier(m)
+	return t, true, err
+}

@@ -174,7 +174,11 @@ func (r *Reader) defaultTier(c *members, m *MethodDesc, code target.Addr) (Tier,
 			return TierUnknown, err
 		}
 	}
-	if c.tiered.of(m) {
+	switch {
+	case !c.tiered.of(m):
+	case code == 0:
+		return TierQuickJitted, nil // the compiler has not looked at it yet
+	default:
 		return r.firstTier(m)
 	}
 	if m.Kind != MethodIL && m.Kind != MethodInstantiated {
