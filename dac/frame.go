@@ -207,6 +207,26 @@ func (r *Runtime) frameCaller(l *frameLayout, f *Frame, regs *target.Registers) 
 	return CallerNone, nil
 }
 
+// frameThrows is the attribute of a HelperMethodFrame whose function throws (frames.h, FRAME_ATTR_EXCEPTION).
+const frameThrows = 1
+
+// FrameThrows reports whether f stands for a throw: the frame of one does, and before .NET 10 that of the runtime's
+// helper for throwing. It is false where the layout does not tell.
+func (r *Runtime) FrameThrows(f *Frame) (bool, error) {
+	switch f.Kind {
+	case FrameSoftwareException, FrameFault:
+		return true, nil
+	case FrameHelper:
+		l, err := r.frameLayout()
+		if err != nil || l.Helper.Attributes == layout.Absent {
+			return false, err
+		}
+		attributes, err := target.Uint32(r.mem, f.Addr+target.Addr(l.Helper.Attributes))
+		return attributes&frameThrows != 0, err
+	}
+	return false, nil
+}
+
 // inlinedCaller: the method that holds the frame is the caller while a call is
 // active.
 func (r *Runtime) inlinedCaller(l *frameLayout, f *Frame, regs *target.Registers) (FrameCaller, error) {

@@ -30,6 +30,7 @@ type frameOffsets struct {
 	} `struct:"TransitionBlock,optional"`
 	Helper struct { // before 10
 		MethodDesc    int `layout:"MethodDesc"`
+		Attributes    int `layout:"Attribs,optional"`
 		FCall         int `layout:"FCallEntry"`
 		RIP           int `layout:"MachStateRip"`
 		RSP           int `layout:"MachStateRsp"`

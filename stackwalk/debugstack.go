@@ -65,7 +65,9 @@ func (w *Walker) internalFrames(t *dac.Thread, gaps *answer.Gaps) (out []answer.
 				continue // between two calls
 			}
 		}
-		if label := debugLabel(f.Kind); label != "" {
+		throws, err := w.rt.FrameThrows(&f)
+		gaps.Note(err)
+		if label := debugLabel(f.Kind, throws); label != "" {
 			out = append(out, answer.DebugFrame{SP: f.Addr, Label: label})
 		}
 	}
@@ -74,14 +76,14 @@ func (w *Walker) internalFrames(t *dac.Thread, gaps *answer.Gaps) (out []answer.
 
 // debugLabel is what the debugging API calls an explicit frame, empty for one that
 // it leaves out.
-func debugLabel(k dac.FrameKind) string {
-	switch k {
-	case dac.FrameInlinedCall:
-		return "Managed to Unmanaged transition"
-	case dac.FrameHelper:
-		return "Internal call"
-	case dac.FrameSoftwareException, dac.FrameFault:
+func debugLabel(k dac.FrameKind, throws bool) string {
+	switch {
+	case throws:
 		return "Exception"
+	case k == dac.FrameInlinedCall:
+		return "Managed to Unmanaged transition"
+	case k == dac.FrameHelper:
+		return "Internal call"
 	}
 	return ""
 }

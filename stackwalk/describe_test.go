@@ -259,6 +259,41 @@ func TestDebugStack(t *testing.T) {
 	})
 }
 
+// TestDebugStackThrow: before .NET 10 managed code throws by a helper of the runtime, whose frame says so.
+func TestDebugStackThrow(t *testing.T) {
+	for _, name := range []string{"net9-zoo", "net8-zoo", "net31-zoo", "win-net8-zoo"} {
+		over, memory := testdump.OpenOverlaid(t, name)
+		rt, err := over.Runtime()
+		require.NoError(t, err)
+		offset, err := rt.Layout().Offset("HelperMethodFrame", "Attribs")
+		require.NoError(t, err)
+		frames := 0
+		eachStack(t, over, func(w *stackwalk.Walker, th *sosgo.Thread) {
+			labels := func() (out []string) {
+				var gaps answer.Gaps
+				for f := range w.DebugStack(t.Context(), th.Managed, th.OS.Registers, stackwalk.WalkOptions{Now: true}, &gaps) {
+					if f.Label != "" {
+						out = append(out, f.Label)
+					}
+				}
+				return out
+			}
+			for f := range rt.Frames(th.Managed) {
+				if f.Kind == dac.FrameHelper {
+					frames++
+					memory.Set()
+					was := labels()
+					memory.Set(testdump.Damage{At: f.Addr + target.Addr(offset), Bytes: []byte{0x21}})
+					assert.Equal(t, "Internal call", was[0], name)
+					assert.Equal(t, "Exception", labels()[0], name)
+					break
+				}
+			}
+		})
+		assert.NotZero(t, frames, name)
+	}
+}
+
 // TestDebugStackNames: methods are named as metadata has them.
 func TestDebugStackNames(t *testing.T) {
 	for _, name := range []string{"net10-zoo", "win-net10-zoo"} {

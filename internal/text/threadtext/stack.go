@@ -319,14 +319,29 @@ func frameCount(n int) string {
 // debugRule frames the stack of the debugging API.
 var debugRule = strings.Repeat("=", 77)
 
+// debugLabel is the line of one of the runtime's own frames.
+func debugLabel(p *report.Page, f answer.DebugFrame) {
+	p.Printf("%s (null) [%s: %s]\n", report.Hex16(f.SP), f.Label, report.Hex16(f.SP))
+}
+
 // debugStack is the stack in the form that SOS has through the debugging API.
 func debugStack(p *report.Page, s *answer.Stacks) {
 	p.Printf("\n\n\nDumping managed stack and managed variables using ICorDebug.\n%s\n", debugRule)
 	p.Printf("%-16s %-16s %s\n", "Child SP", "IP", "Call Site")
+	var held []answer.DebugFrame
 	for f := range report.Each(p, s.Debug) {
-		if f.Label != "" {
-			p.Printf("%s (null) [%s: %s]\n", report.Hex16(f.SP), f.Label, report.Hex16(f.SP))
+		switch {
+		case f.Label != "" && p.SOS:
+			held = append(held, f) // SOS looks for them when it comes to a managed frame
 			continue
+		case f.Label != "":
+			debugLabel(p, f)
+			continue
+		case !f.Native:
+			for _, h := range held {
+				debugLabel(p, h)
+			}
+			held = nil
 		}
 		p.Printf("%s %s ", report.Hex16(f.SP), report.Hex16(f.IP))
 		switch {

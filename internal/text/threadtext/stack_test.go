@@ -58,3 +58,33 @@ func TestNativeFrame(t *testing.T) {
 	assert.NoError(t, err)
 	assert.Contains(t, string(b), `"ip":"0x0"`)
 }
+
+// TestDebugStackOrder: SOS looks for the runtime's own frames when it comes to a managed one, so that those of the
+// thread's outermost managed code are in no line, and others stand behind native code.
+func TestDebugStackOrder(t *testing.T) {
+	list := []answer.DebugFrame{{SP: 0x10, IP: 1, Native: true}, {SP: 0x20, Label: "Internal call"}, {SP: 0x30, IP: 1, Method: answer.Text{S: "A.B()"}, Module: answer.Text{S: "a.dll"}},
+		{SP: 0x38, Label: "Managed to Unmanaged transition"}, {SP: 0x40, IP: 1, Native: true}}
+	write := func(sos bool, list ...answer.DebugFrame) (sps string) {
+		text := page(sos, func(p *report.Page) {
+			debugStack(p, &answer.Stacks{Debug: func(yield func(answer.DebugFrame, error) bool) {
+				for _, f := range list {
+					if !yield(f, nil) {
+						return
+					}
+				}
+			}})
+		})
+		for line := range strings.Lines(text) {
+			if strings.HasPrefix(line, "00000000000000") {
+				sps += line[14:16] + " "
+			}
+		}
+		return sps
+	}
+	assert.Equal(t, "10 20 30 38 40 ", write(false, list...))
+	assert.Equal(t, "10 20 30 40 ", write(true, list...))
+	list = append(list, list[2])
+	list[5].SP = 0x50
+	assert.Equal(t, "10 20 30 38 40 50 ", write(false, list...))
+	assert.Equal(t, "10 20 30 40 38 50 ", write(true, list...))
+}
