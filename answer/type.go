@@ -134,7 +134,7 @@ type Type struct {
 	Parent          *target.Addr  `json:"parent,omitempty" doc:"MethodTable of the base class, 0x0 for none"`
 	Canonical       target.Addr   `json:"canonical,omitempty" doc:"MethodTable that owns the EEClass"`
 	EEClass         Pointer       `json:"eeClass,omitzero" doc:"address of the EEClass"`
-	Module          target.Addr   `json:"module,omitempty" doc:"module that defines the type"`
+	Module          Pointer       `json:"module,omitzero" doc:"module that defines the type"`
 	File            Maybe[string] `json:"file,omitzero" doc:"path of the module"`
 	Token           Hex           `json:"token,omitempty" doc:"metadata token"`
 	LoaderAllocator Pointer       `json:"loaderAllocator,omitzero" doc:"managed LoaderAllocator object of a type that can be unloaded"`

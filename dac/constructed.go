@@ -162,8 +162,12 @@ func (r *Runtime) constructedKey(key []byte, th target.Addr) ([]byte, error) {
 		}
 		return elementKey(key, et, rank, mt.PerInstInfo), err
 	}
+	home, err := mt.ModuleAddr()
+	if err != nil {
+		return key, err
+	}
 	args, err := r.TypeArguments(mt)
-	return instanceKey(key, mt.Module, mt.Token, args), err
+	return instanceKey(key, home, mt.Token, args), err
 }
 
 // typeDescRank is the rank of an array that has a TypeDesc, 0 for other types.

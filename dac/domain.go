@@ -123,7 +123,7 @@ func (r *Runtime) CoreLib() (*Module, error) {
 	if err != nil {
 		return nil, err
 	}
-	return r.TrustedModule(mt.Module)
+	return r.ModuleOf(mt)
 }
 
 // KnownModules is Modules for dumps that lack the list of assemblies: it adds

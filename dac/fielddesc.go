@@ -62,7 +62,7 @@ func (r *Runtime) readFieldDesc(a target.Addr) (*FieldDesc, error) {
 // checkFieldToken holds the token of a field of mt to the metadata, where that is
 // in the dump.
 func (r *Runtime) checkFieldToken(mt *MethodTable, f *FieldDesc) error {
-	m, err := r.TrustedModule(mt.Module)
+	m, err := r.ModuleOf(mt)
 	if err != nil {
 		return ignoreMissing(err)
 	}
@@ -88,7 +88,7 @@ func (r *Runtime) FieldName(f *FieldDesc) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	m, err := r.TrustedModule(mt.Module)
+	m, err := r.ModuleOf(mt)
 	if err != nil {
 		return "", err
 	}

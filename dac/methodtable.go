@@ -58,12 +58,14 @@ type MethodTable struct {
 	NumVirtuals   uint16
 	NumInterfaces uint16
 	Parent        target.Addr // MethodTable of the base class, 0 for none
-	Module        target.Addr // that defines the type; of an array: that its element is loaded in
+	Module        target.Addr // that defines the type, 0 where ModuleOf says why; of an array: that its element is loaded in
 	EEClass       target.Addr
 	Canonical     target.Addr // MethodTable that owns the EEClass; Addr itself for most
 	Auxiliary     target.Addr // MethodTableAuxiliaryData, before 9 MethodTableWriteableData
 	PerInstInfo   target.Addr // dictionaries; of an array: the element's TypeHandle
 	Token         metadata.Token
+
+	homeless error // why Module is not known: the dump lacks what names it
 }
 
 // IsArray reports whether the type is an array of any rank.
@@ -224,16 +226,35 @@ func (r *Runtime) readMethodTable(a target.Addr) (*MethodTable, error) {
 	if r.native != nil {
 		return r.readNativeMethodTable(a)
 	}
+	mt, loader, err := r.methodTableMembers(a)
+	if err != nil {
+		return nil, err
+	}
+	if r.off.MethodTable.Module == layout.Absent {
+		mt.Module, mt.homeless = r.moduleBefore9(mt, loader)
+		if mt.homeless != nil && !errors.Is(mt.homeless, target.ErrNotInDump) {
+			return nil, mt.homeless
+		}
+	}
+	if other := r.owner(mt.Module); other != nil {
+		return nil, &ForeignError{Addr: a, What: "MethodTable", Owner: other}
+	}
+	return mt, nil
+}
+
+// methodTableMembers reads what the MethodTable at a says itself, and before .NET 9,
+// where that is not always its Module, its loader module.
+func (r *Runtime) methodTableMembers(a target.Addr) (mt *MethodTable, loader target.Addr, err error) {
 	if !canonical(a) {
-		return nil, notMethodTable(a)
+		return nil, 0, notMethodTable(a)
 	}
 	o := &r.off.MethodTable
 	b, err := target.Bytes(r.mem, a, o.span)
 	if err != nil {
-		return nil, fmt.Errorf("MethodTable %#x: %w", uint64(a), err)
+		return nil, 0, fmt.Errorf("MethodTable %#x: %w", uint64(a), err)
 	}
 	le := binary.LittleEndian
-	mt := &MethodTable{
+	mt = &MethodTable{
 		Addr:          a,
 		Flags:         le.Uint32(b[o.Flags:]),
 		BaseSize:      le.Uint32(b[o.BaseSize:]),
@@ -264,15 +285,9 @@ func (r *Runtime) readMethodTable(a target.Addr) (*MethodTable, error) {
 	if o.Module != layout.Absent {
 		mt.Module = target.Addr(le.Uint64(b[o.Module:]))
 	} else {
-		mt.Module, err = r.moduleBefore9(mt, target.Addr(le.Uint64(b[o.LoaderModule:])))
-		if err != nil && !errors.Is(err, target.ErrNotInDump) {
-			return nil, err
-		}
+		loader = target.Addr(le.Uint64(b[o.LoaderModule:]))
 	}
-	if other := r.owner(mt.Module); other != nil {
-		return nil, &ForeignError{Addr: a, What: "MethodTable", Owner: other}
-	}
-	return mt, nil
+	return mt, loader, nil
 }
 
 // checkMethodTable proves that mt is one: the EEClass names the canonical
@@ -328,11 +343,33 @@ func (r *Runtime) moduleBefore9(mt *MethodTable, loader target.Addr) (target.Add
 	if mt.Canonical == mt.Addr {
 		return r.overriddenModule(mt, loader)
 	}
-	canon, err := r.readMethodTable(mt.Canonical)
-	if err != nil {
+	canon, loader, err := r.methodTableMembers(mt.Canonical)
+	switch {
+	case err != nil:
 		return 0, err
+	case canon.Canonical != canon.Addr: // the one that owns the EEClass names no other
+		return 0, notMethodTable(mt.Addr)
 	}
-	return canon.Module, nil
+	return r.overriddenModule(canon, loader)
+}
+
+// ModuleAddr is the address of the Module that defines the type, with ModuleOf's error where it is not known.
+func (m *MethodTable) ModuleAddr() (target.Addr, error) {
+	if m.homeless != nil {
+		return 0, fmt.Errorf("Module of MethodTable %016x: %w", uint64(m.Addr), m.homeless)
+	}
+	return m.Module, nil
+}
+
+// ModuleOf returns the module that defines the type mt, or of an array the one that its element is loaded in. It is
+// target.ErrNotInDump where the dump lacks what would name it: before .NET 9 an instance of a generic type names it
+// by its canonical MethodTable alone.
+func (r *Runtime) ModuleOf(mt *MethodTable) (*Module, error) {
+	a, err := mt.ModuleAddr()
+	if err != nil {
+		return nil, err
+	}
+	return r.TrustedModule(a)
 }
 
 func (r *Runtime) overriddenModule(mt *MethodTable, loader target.Addr) (target.Addr, error) {

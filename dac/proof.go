@@ -146,6 +146,9 @@ func (r *Runtime) partialMethodTable(a target.Addr) (*MethodTable, error) {
 	if err != nil {
 		return nil, err
 	}
+	if _, err := mt.ModuleAddr(); err != nil {
+		return nil, err
+	}
 	if !canonical(mt.Module) || !canonical(mt.Canonical) || mt.Parent != 0 && !canonical(mt.Parent) {
 		return nil, notMethodTable(a)
 	}
@@ -165,7 +168,7 @@ func (r *Runtime) listedType(mt *MethodTable) (bool, error) {
 	if mt.IsArray() {
 		return false, nil
 	}
-	m, err := r.TrustedModule(mt.Module)
+	m, err := r.ModuleOf(mt)
 	if err != nil {
 		return false, err
 	}

@@ -82,7 +82,7 @@ func (r *Runtime) appendSigType(dst []byte, th target.Addr, depth int) ([]byte, 
 		}
 		return metadata.AppendType(dst, &metadata.TypeSig{Kind: class.ElementType}, nil), nil
 	}
-	m, err := r.TrustedModule(mt.Module)
+	m, err := r.ModuleOf(mt)
 	if err != nil {
 		return nil, err
 	}

@@ -79,7 +79,7 @@ func (r *Runtime) StaticField(mt *MethodTable, fd *FieldDesc) (StaticAddr, error
 
 // rvaStatic finds a field whose value lies in the module's image.
 func (r *Runtime) rvaStatic(mt *MethodTable, fd *FieldDesc) (StaticAddr, error) {
-	m, err := r.TrustedModule(mt.Module)
+	m, err := r.ModuleOf(mt)
 	if err != nil {
 		return StaticAddr{}, err
 	}
@@ -175,9 +175,12 @@ func (r *Runtime) domainStaticBase(mt *MethodTable, fd *FieldDesc) (StaticAddr, 
 		return StaticAddr{}, err
 	}
 	dynamic := mt.Flags&mtfStaticsMask != 0 && !mt.HasComponents()
-	owner := mt.Module
-	if dynamic {
+	owner, err := mt.ModuleAddr()
+	switch {
+	case dynamic:
 		owner = loader
+	case err != nil:
+		return StaticAddr{}, err
 	}
 	dlm, err := r.ptr(owner, r.off.Module.ID, "Module.ModuleID")
 	if err != nil {
@@ -409,9 +412,12 @@ func (r *Runtime) threadLocalModuleBase(mt *MethodTable, fd *FieldDesc, t *Threa
 		return none, err
 	}
 	dynamic := mt.Flags&mtfStaticsMask != 0 && !mt.HasComponents()
-	owner := mt.Module
-	if dynamic {
+	owner, err := mt.ModuleAddr()
+	switch {
+	case dynamic:
 		owner = loader
+	case err != nil:
+		return none, err
 	}
 	index, err := r.ptr(owner, r.off.Module.Index, "Module.ModuleIndex")
 	if err != nil {

@@ -56,7 +56,7 @@ func (r *Runtime) instanceField(mt *MethodTable, names ...string) (FieldDesc, er
 	if err != nil {
 		return FieldDesc{}, err
 	}
-	mod, err := r.TrustedModule(mt.Module)
+	mod, err := r.ModuleOf(mt)
 	if err != nil {
 		return FieldDesc{}, err
 	}

@@ -379,7 +379,7 @@ func (r *Runtime) definitionName(mt *MethodTable) (string, error) {
 	if mt.Token.Row() == 0 {
 		return dynamicClass, nil
 	}
-	m, err := r.TrustedModule(mt.Module)
+	m, err := r.ModuleOf(mt)
 	if err != nil {
 		return "", err
 	}
@@ -459,7 +459,11 @@ func (r *Runtime) TypeAssembly(th target.Addr) (string, error) {
 			th = mt.PerInstInfo
 			continue
 		}
-		return r.moduleName(mt.Module)
+		home, err := mt.ModuleAddr()
+		if err != nil {
+			return "", err
+		}
+		return r.moduleName(home)
 	}
 	return "", target.Corruptf("type %016x is nested too deeply", uint64(th))
 }

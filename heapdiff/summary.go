@@ -163,7 +163,7 @@ func (n *typeNames) of(mt *dac.MethodTable) (TypeKey, error) {
 	if err != nil {
 		return TypeKey{}, err
 	}
-	m, err := n.rt.TrustedModule(mt.Module)
+	m, err := n.rt.ModuleOf(mt)
 	if err != nil {
 		return TypeKey{Name: name}, nil
 	}

@@ -63,7 +63,7 @@ func (r *Reader) methodTable(a target.Addr) (*dac.MethodTable, error) {
 func (r *Reader) describeType(mt *dac.MethodTable, o TypeOptions) *answer.Type {
 	t := &answer.Type{MethodTable: mt.Addr, BaseSize: mt.BaseSize}
 	parent := mt.Parent
-	t.Parent, t.Canonical, t.Module, t.Token = &parent, mt.Canonical, mt.Module, answer.Hex(mt.Token)
+	t.Parent, t.Canonical, t.Module, t.Token = &parent, mt.Canonical, t.Pointer(mt.ModuleAddr()), answer.Hex(mt.Token)
 	t.ComponentSize, t.GCPointers, t.ByCanonical = mt.ComponentSize, mt.ContainsPointers(), r.rt.CanonicalForClass()
 	t.NumInterfaces, t.NumVirtuals, t.DataSize = int(mt.NumInterfaces), int(mt.NumVirtuals), mt.BaseSize
 	if mt.Addr == r.rt.WellKnown().String {
@@ -86,7 +86,7 @@ func (r *Reader) describeType(mt *dac.MethodTable, o TypeOptions) *answer.Type {
 // don't record the load context.
 func (r *Reader) describeLoading(mt *dac.MethodTable, t *answer.Type) {
 	t.LoaderAllocator = t.Pointer(r.rt.LoaderAllocatorObject(mt))
-	m, err := r.rt.TrustedModule(mt.Module)
+	m, err := r.rt.ModuleOf(mt)
 	if err != nil {
 		t.File.Err, t.LoadContext = err, t.Pointer(0, err)
 		return

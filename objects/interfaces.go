@@ -56,7 +56,7 @@ func (i *Interface) is(t *Type, args []target.Addr) bool {
 		return true
 	}
 	d := i.Definition.MT
-	return d.Module == t.MT.Module && d.Token == t.MT.Token && (t.MT.IsOpen() || slices.Equal(i.Arguments, args))
+	return d.Module != 0 && d.Module == t.MT.Module && d.Token == t.MT.Token && (t.MT.IsOpen() || slices.Equal(i.Arguments, args))
 }
 
 // Interfaces returns the interfaces that the type implements, itself and through

@@ -95,7 +95,7 @@ func (r *Reader) named(mt *dac.MethodTable, name, assembly string) (*Type, error
 	if err != nil || have != name {
 		return nil, err
 	}
-	m, err := r.rt.TrustedModule(mt.Module)
+	m, err := r.rt.ModuleOf(mt)
 	if err != nil {
 		return nil, err
 	}

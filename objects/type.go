@@ -42,7 +42,7 @@ func (t *Type) Base() (*Type, error) {
 }
 
 // Module is the module that defines the type.
-func (t *Type) Module() (*dac.Module, error) { return t.r.rt.TrustedModule(t.MT.Module) }
+func (t *Type) Module() (*dac.Module, error) { return t.r.rt.ModuleOf(t.MT) }
 
 // IsString reports whether the type is System.String.
 func (t *Type) IsString() bool {

@@ -70,7 +70,7 @@ func (r *Reader) describeOwner(m *MethodDesc, out *answer.Method) {
 		out.Class, out.Module = out.Pointer(0, err), out.Pointer(0, err)
 		return
 	}
-	out.Module = out.Pointer(mt.Module, nil)
+	out.Module = out.Pointer(mt.ModuleAddr())
 	if r.rt.CanonicalForClass() {
 		out.Class = out.Pointer(mt.Canonical, nil)
 		return

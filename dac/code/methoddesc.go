@@ -305,7 +305,7 @@ func (m *MethodDesc) Module() (*dac.Module, error) {
 	if err != nil {
 		return nil, err
 	}
-	return m.r.rt.TrustedModule(mt.Module)
+	return m.r.rt.ModuleOf(mt)
 }
 
 // def is the method's row of metadata.

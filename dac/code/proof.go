@@ -47,7 +47,7 @@ func (r *Reader) tokenLeadsTo(mt *dac.MethodTable, m *MethodDesc) (bool, error) 
 	if m.Token.IsNil() || m.Token.Row() == 0 {
 		return false, nil
 	}
-	mod, err := r.rt.TrustedModule(mt.Module)
+	mod, err := r.rt.ModuleOf(mt)
 	if err != nil {
 		return false, nil // the type has its own proof
 	}

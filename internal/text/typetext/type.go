@@ -24,7 +24,7 @@ func MethodTable(p *report.Page, t *answer.Type, details bool) {
 	case t.Canonical != t.MethodTable:
 		row("Canonical:", report.Hex16(t.Canonical))
 	}
-	row("Module:", report.Hex16(t.Module))
+	row("Module:", text.Hex16(t.Module.Maybe))
 	row("Name:", text.String(t.Name))
 	row("mdToken:", report.Hex16(t.Token))
 	row("File:", text.String(t.File))
@@ -90,7 +90,7 @@ func Class(p *report.Page, t *answer.Type) {
 	} else {
 		p.Printf("Parent Class:    %s\n", text.Hex16(t.ParentClass))
 	}
-	p.Printf("Module:          %s\n", report.Hex16(t.Module))
+	p.Printf("Module:          %s\n", text.Hex16(t.Module.Maybe))
 	p.Printf("Method Table:    %s\n", report.Hex16(t.MethodTable))
 	if t.ByCanonical && t.Canonical != t.MethodTable {
 		p.Printf("Canonical:    %s\n", report.Hex16(t.Canonical))
