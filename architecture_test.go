@@ -58,7 +58,7 @@ var mayImport = map[string]string{
 	"heap":               "answer target dac internal/layout internal/limits internal/workers",
 	"objects":            "answer target dac dac/code heap metadata internal/layout internal/lazy internal/limits",
 	"shapes":             "answer target dac heap metadata objects internal/lazy internal/limits internal/workers",
-	"collections":        "answer target dac objects shapes internal/limits",
+	"collections":        "answer target dac objects shapes internal/limits internal/workers",
 	"stackscan":          "target dac heap answer objects internal/limits",
 	"stackwalk":          "answer target codeinfo dac dac/code image metadata objects unwind internal/limits",
 	"threads":            "answer target dac dac/code objects stackwalk image unwind stackscan internal/limits internal/teb",

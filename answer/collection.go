@@ -1,7 +1,10 @@
 package answer
 
 import (
+	"bytes"
 	"iter"
+	"reflect"
+	"strconv"
 
 	"github.com/sosgo/sosgo/target"
 )
@@ -9,15 +12,15 @@ import (
 // A Collection is what a collection of the class libraries holds.
 type Collection struct {
 	Gaps
-	Address     target.Addr                      `json:"address" doc:"address of the collection"`
-	Type        Text                             `json:"type" doc:"its type"`
-	MethodTable target.Addr                      `json:"methodTable" doc:"MethodTable of its type"`
-	Count       Maybe[uint64]                    `json:"count,omitzero" doc:"how many elements it says that it has; absent if it keeps no count"`
-	Text        *string                          `json:"text,omitempty" doc:"what a collection of characters or bits says: a StringBuilder, a BitArray, memory of characters"`
-	Items       iter.Seq2[CollectionItem, error] `json:"items,omitempty" doc:"its elements, in the order in which the program would enumerate them"`
+	Address     target.Addr      `json:"address" doc:"address of the collection"`
+	Type        Text             `json:"type" doc:"its type"`
+	MethodTable target.Addr      `json:"methodTable" doc:"MethodTable of its type"`
+	Count       Maybe[uint64]    `json:"count,omitzero" doc:"how many elements it says that it has; absent if it keeps no count"`
+	Text        *string          `json:"text,omitempty" doc:"what a collection of characters or bits says: a StringBuilder, a BitArray, memory of characters"`
+	Items       *CollectionItems `json:"items,omitempty" doc:"its elements, in the order in which the program would enumerate them"`
 
 	HasKeys bool `json:"-"` // elements have keys
-	// Found is how many elements were found, whichever were chosen of them; known when Items were read.
+	// Found is how many elements were found, whichever were chosen of them; known when all Items were read.
 	Found Maybe[uint64] `json:"-"`
 }
 
@@ -52,4 +55,63 @@ type Referred struct {
 	IsString    bool
 	IsArray     bool
 	Boxed       Value // what is in a box, if it is a plain number, and no enum
+}
+
+// CollectionItems are the elements of a collection. They are read while they are listed, and a large collection has millions.
+type CollectionItems struct{ source CollectionSource }
+
+// A CollectionSource reads the elements of a CollectionItems.
+type CollectionSource interface {
+	// All is what CollectionItems.All returns.
+	All() iter.Seq2[CollectionItem, error]
+	// Format is what CollectionItems.Format does.
+	Format(newRow func() AppendItem, emit func(rows []byte) error) error
+}
+
+// AppendItem appends the row of an element to b. The element is valid during the call.
+type AppendItem func(b []byte, i *CollectionItem) []byte
+
+// NewCollectionItems returns the list of what source reads.
+func NewCollectionItems(source CollectionSource) *CollectionItems { return &CollectionItems{source} }
+
+// All iterates over the elements; what can't be read is an error between them. A nil list is empty.
+func (l *CollectionItems) All() iter.Seq2[CollectionItem, error] {
+	if l == nil {
+		return func(func(CollectionItem, error) bool) {}
+	}
+	return l.source.All()
+}
+
+// Format formats the elements by several workers, and calls emit with their rows, many at a time, in the order of the list, by
+// the caller's goroutine. Each worker appends rows with a function of its own that newRow makes. What can't be read is noted
+// in the answer. The error is emit's or the context's. A nil list is empty.
+func (l *CollectionItems) Format(newRow func() AppendItem, emit func(rows []byte) error) error {
+	if l == nil {
+		return nil
+	}
+	return l.source.Format(newRow, emit)
+}
+
+// StreamJSON calls emit with JSON rows, which are separated by a comma and a line feed.
+func (l *CollectionItems) StreamJSON(emit func(rows []byte) error) error {
+	const separator = ",\n"
+	row := func(b []byte, i *CollectionItem) []byte { return append(i.AppendJSON(b), separator...) }
+	return l.Format(func() AppendItem { return row }, func(rows []byte) error {
+		return emit(bytes.TrimSuffix(rows, []byte(separator)))
+	})
+}
+
+// JSONType is the type that StreamJSON writes, for documentation.
+func (CollectionItems) JSONType() reflect.Type { return reflect.TypeFor[[]CollectionItem]() }
+
+// AppendJSON appends the element as JSON: there may be millions of them.
+func (i *CollectionItem) AppendJSON(b []byte) []byte {
+	b = strconv.AppendUint(append(b, `{"index":`...), i.Index, 10)
+	if !i.Key.isZero() {
+		b = i.Key.AppendJSON(append(b, `,"key":`...))
+	}
+	if !i.Item.isZero() {
+		b = i.Item.AppendJSON(append(b, `,"value":`...))
+	}
+	return append(b, '}')
 }

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"strconv"
-	"strings"
+	"unicode/utf8"
 )
 
 // A Line is a value on one line, as a person wants to read it: a string in
@@ -74,38 +74,84 @@ func (l Line) Cut(limit int) string {
 	if len(l) == 1 && !l[0].Quoted {
 		return l[0].Text
 	}
-	var b strings.Builder
+	return string(l.AppendCut(nil, limit))
+}
+
+// AppendCut appends what Cut returns.
+func (l Line) AppendCut(b []byte, limit int) []byte {
 	for i := range l {
 		if p := &l[i]; p.Quoted {
-			p.quote(&b, limit)
+			b = p.appendQuoted(b, limit)
 		} else {
-			b.WriteString(p.Text)
+			b = append(b, p.Text...)
 		}
 	}
-	return b.String()
+	return b
+}
+
+// StartsQuoted reports whether the line begins with a quotation mark: what it says is a string.
+func (l Line) StartsQuoted() bool {
+	for i := range l {
+		if p := &l[i]; p.Quoted || p.Text != "" {
+			return p.Quoted || p.Text[0] == '"'
+		}
+	}
+	return false
 }
 
 // MarshalJSON is the text, or null where something in it is missing: a program must not take words about it for it.
-func (l Line) MarshalJSON() ([]byte, error) {
+func (l Line) MarshalJSON() ([]byte, error) { return l.AppendJSON(nil), nil }
+
+// AppendJSON appends what MarshalJSON writes.
+func (l Line) AppendJSON(b []byte) []byte {
 	if l.Err() != nil {
-		return []byte("null"), nil
+		return append(b, "null"...)
 	}
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false) // as report.JSONEncoder: names of types have angle brackets
-	err := enc.Encode(l.String())
-	return bytes.TrimRight(b.Bytes(), "\n"), err
+	if len(l) == 1 && !l[0].Quoted {
+		return appendJSONString(b, l[0].Text)
+	}
+	return appendJSONString(b, l.String())
 }
 
 // MarshalText is String, for forms that have nothing but text.
 func (l Line) MarshalText() ([]byte, error) { return []byte(l.String()), nil }
 
-func (p *LinePiece) quote(b *strings.Builder, limit int) {
+func (p *LinePiece) appendQuoted(b []byte, limit int) []byte {
 	text, units := CutText(p.Text, limit)
-	b.WriteString(Quote(text))
+	b = AppendQuote(b, text)
 	if units < uint64(p.Chars) {
-		b.WriteString("… (" + strconv.FormatUint(uint64(p.Chars), 10) + " characters)")
+		b = append(b, "… ("...)
+		b = append(strconv.AppendUint(b, uint64(p.Chars), 10), " characters)"...)
 	}
+	return b
+}
+
+// appendJSONString appends s as a JSON string, as encoding/json writes one without escaping what is special in HTML: names of
+// types have angle brackets.
+func appendJSONString(b []byte, s string) []byte {
+	from := len(b)
+	b = append(b, '"')
+	for i := range len(s) {
+		c := s[i]
+		if c < ' ' || c >= utf8.RuneSelf {
+			return appendJSONEscaped(b[:from], s)
+		}
+		if c == '"' || c == '\\' {
+			b = append(b, '\\')
+		}
+		b = append(b, c)
+	}
+	return append(b, '"')
+}
+
+func appendJSONEscaped(b []byte, s string) []byte {
+	buf := bytes.NewBuffer(b)
+	enc := json.NewEncoder(buf)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(s); err != nil { // no string fails
+		return append(b, "null"...)
+	}
+	return bytes.TrimSuffix(buf.Bytes(), []byte("\n"))
 }
 
 // CutText is the start of s that has at most limit UTF-16 code units, all of s

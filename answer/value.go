@@ -1,7 +1,6 @@
 package answer
 
 import (
-	"encoding/json"
 	"math"
 	"reflect"
 	"strconv"
@@ -91,33 +90,51 @@ func (v Value) Plain() string {
 }
 
 // MarshalJSON is for encoding/json.
-func (v Value) MarshalJSON() ([]byte, error) {
+func (v Value) MarshalJSON() ([]byte, error) { return v.AppendJSON(nil), nil }
+
+// AppendJSON appends the value as JSON.
+func (v Value) AppendJSON(b []byte) []byte {
 	switch v.Kind {
 	case KindUnknown:
-		return []byte("null"), nil
+		return append(b, "null"...)
 	case KindBool:
-		return strconv.AppendBool(nil, v.Bits != 0), nil
+		return strconv.AppendBool(b, v.Bits != 0)
 	case KindInt, KindUint, KindChar:
-		if v.Size == 8 {
-			return strconv.AppendQuote(nil, v.Plain()), nil
-		}
-		if v.Kind == KindInt {
-			return strconv.AppendInt(nil, v.Int(), 10), nil
-		}
-		return strconv.AppendUint(nil, v.Bits, 10), nil
+		return v.appendInteger(b)
 	case KindFloat:
-		if f := v.Float(); math.IsNaN(f) || math.IsInf(f, 0) {
-			return json.Marshal(v.Shortest()) // JSON has no number for it
+		f := v.Float()
+		if math.IsNaN(f) || math.IsInf(f, 0) { // JSON has no number for it
+			return append(append(append(b, '"'), v.Shortest()...), '"')
 		}
-		return []byte(v.Shortest()), nil
+		return strconv.AppendFloat(b, f, 'g', -1, 8*v.Size)
 	case KindReference:
 		if v.Bits == 0 {
-			return []byte("null"), nil
+			return append(b, "null"...)
 		}
 	case KindStruct:
-		return json.Marshal(v.At)
+		return appendJSONAddr(b, v.At)
 	}
-	return json.Marshal(target.Addr(v.Bits))
+	return appendJSONAddr(b, target.Addr(v.Bits))
+}
+
+func (v Value) appendInteger(b []byte) []byte {
+	long := v.Size == 8
+	if long {
+		b = append(b, '"')
+	}
+	if v.Kind == KindInt {
+		b = strconv.AppendInt(b, v.Int(), 10)
+	} else {
+		b = strconv.AppendUint(b, v.Bits, 10)
+	}
+	if long {
+		b = append(b, '"')
+	}
+	return b
+}
+
+func appendJSONAddr(b []byte, a target.Addr) []byte {
+	return append(strconv.AppendUint(append(b, `"0x`...), uint64(a), 16), '"')
 }
 
 // JSONType is what MarshalJSON writes, for documentation: anything.
@@ -130,6 +147,39 @@ type Stored struct {
 	Text    Line    `json:"text,omitempty" doc:"the value on one line, for people, where that says more"`
 	Members Members `json:"struct,omitzero" doc:"of a value type: its fields, or the elements of an inline array"`
 	Missing Reason  `json:"missing,omitzero" doc:"why there is no value"`
+}
+
+// isZero reports whether nothing is known of the place, and no reason for it: JSON leaves it out.
+func (s *Stored) isZero() bool {
+	return s.Value == Value{} && s.Text == nil && s.Members.list == nil && s.Missing.Err == nil
+}
+
+// AppendJSON appends what the place holds as JSON: what encoding/json makes of it by its tags, without its cost.
+func (s *Stored) AppendJSON(b []byte) []byte { return append(s.appendFields(append(b, '{')), '}') }
+
+// appendFields appends the members of the JSON object, behind what is there of it.
+func (s *Stored) appendFields(b []byte) []byte {
+	if !s.Value.IsZero() {
+		b = s.Value.AppendJSON(appendJSONName(b, `"value":`))
+	}
+	if len(s.Text) > 0 {
+		b = s.Text.AppendJSON(appendJSONName(b, `"text":`))
+	}
+	if !s.Members.IsZero() {
+		b = s.Members.AppendJSON(appendJSONName(b, `"struct":`))
+	}
+	if s.Missing.Err != nil {
+		b = appendJSONString(appendJSONName(b, `"missing":`), s.Missing.Err.Error())
+	}
+	return b
+}
+
+// appendJSONName appends the name of a member, and a comma unless it is the first.
+func appendJSONName(b []byte, name string) []byte {
+	if b[len(b)-1] != '{' {
+		b = append(b, ',')
+	}
+	return append(b, name...)
 }
 
 // Members are the fields of a value type where it is stored. They are read when they
@@ -157,7 +207,28 @@ func (p Members) List() []Member {
 }
 
 // MarshalJSON writes the list.
-func (p Members) MarshalJSON() ([]byte, error) { return json.Marshal(p.List()) }
+func (p Members) MarshalJSON() ([]byte, error) { return p.AppendJSON(nil), nil }
+
+// AppendJSON appends the list as JSON.
+func (p Members) AppendJSON(b []byte) []byte {
+	if p.list == nil {
+		return append(b, "null"...)
+	}
+	b = append(b, '[')
+	for i, m := range p.List() {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(b, `{"name":`...)
+		if m.Name.Err != nil {
+			b = append(b, "null"...)
+		} else {
+			b = appendJSONString(b, m.Name.S)
+		}
+		b = append(m.appendFields(b), '}')
+	}
+	return append(b, ']')
+}
 
 // JSONType is what MarshalJSON writes, for documentation: parts may have parts.
 func (Members) JSONType() reflect.Type { return reflect.TypeFor[any]() }

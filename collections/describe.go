@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"strings"
 
 	"github.com/sosgo/sosgo/answer"
@@ -30,6 +29,8 @@ type Options struct {
 	// SOS also finds what SOS's commands say of elements, and passes those of a ConcurrentQueue in the order of SOS: that of the
 	// slots of its segments, which begin anywhere.
 	SOS bool
+	// Jobs is how many goroutines format long lists; 0 stands for one a processor.
+	Jobs int
 }
 
 // A KindError says that an object is another kind of collection than the one that was asked for, or none.
@@ -78,8 +79,9 @@ func (r *Reader) Describe(ctx context.Context, a target.Addr, options Options) (
 		}
 		return res, nil
 	}
-	l := &lister{r: r, c: c, o: options, res: res, stored: r.b.Objects().Storer()}
-	res.Items = l.items(ctx)
+	l := newLister(r, c, options)
+	l.ctx, l.res = ctx, res
+	res.Items = answer.NewCollectionItems(l)
 	return res, nil
 }
 
@@ -107,7 +109,8 @@ func (r *Reader) Summary(o objects.Object, most int) (*answer.CollectionSummary,
 		s.Text = &text
 		return s, nil
 	}
-	l := &lister{r: r, c: c, stored: r.b.Objects().Storer()}
+	l := newLister(r, c, Options{})
+	tell := l.teller()
 	var first error
 	for i, err := range c.Items() {
 		switch {
@@ -117,7 +120,7 @@ func (r *Reader) Summary(o objects.Object, most int) (*answer.CollectionSummary,
 		case len(s.First) == most:
 			s.More = true
 		default:
-			s.First = append(s.First, l.item(&i))
+			s.First = append(s.First, *tell.item(&i))
 		}
 		if err != nil || s.More {
 			break
@@ -128,48 +131,6 @@ func (r *Reader) Summary(o objects.Object, most int) (*answer.CollectionSummary,
 
 var errUnread = target.Unsupportedf("the elements were not read")
 
-// A lister tells of the elements of one collection.
-type lister struct {
-	r      *Reader
-	c      *Collection
-	o      Options
-	res    *answer.Collection
-	stored func(objects.Value) answer.Stored
-}
-
-func (l *lister) items(ctx context.Context) iter.Seq2[answer.CollectionItem, error] {
-	find := strings.ToLower(l.o.Find)
-	return func(yield func(answer.CollectionItem, error) bool) {
-		found, chosen := uint64(0), uint64(0)
-		for i, err := range l.c.Items() {
-			if err == nil {
-				err = ctx.Err()
-			}
-			if err != nil {
-				if !yield(answer.CollectionItem{}, err) || ctx.Err() != nil {
-					return
-				}
-				continue
-			}
-			found++
-			if find != "" && !(l.c.HasKeys && says(i.Key, find)) && !says(i.Value, find) {
-				continue
-			}
-			chosen++
-			if chosen <= l.o.Offset {
-				continue
-			}
-			if !yield(l.item(&i), nil) {
-				return
-			}
-			if l.o.Limit > 0 && chosen == l.o.Offset+l.o.Limit {
-				return
-			}
-		}
-		l.res.Found = answer.Known(found)
-	}
-}
-
 // says reports whether a value says find, which is in lower case: of a string all of it.
 func says(v objects.Value, find string) bool {
 	if v.Kind() == objects.KindReference && !v.IsNull() {
@@ -179,24 +140,6 @@ func says(v objects.Value, find string) bool {
 		}
 	}
 	return strings.Contains(strings.ToLower(v.Plain(objects.LineChars)), find)
-}
-
-func (l *lister) item(i *Item) answer.CollectionItem {
-	row := answer.CollectionItem{Index: i.Index, HasKey: l.c.HasKeys && !l.o.NoKeys}
-	row.HasValue = !l.o.NoValues || !l.c.HasKeys
-	if row.HasKey {
-		row.Key = l.stored(i.Key)
-	}
-	if row.HasValue {
-		row.Item = l.stored(i.Value)
-	}
-	if l.o.SOS {
-		row.SOS = &answer.SOSItem{Value: referred(i.Value)}
-		if l.c.HasKeys {
-			row.SOS.Key = referred(i.Key)
-		}
-	}
-	return row
 }
 
 // referred is what SOS has to know of an element. What can't be read stays empty.

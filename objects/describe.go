@@ -90,12 +90,13 @@ func (d *describer) members(v Value, depth int) answer.Members {
 	if depth > inlineDepth {
 		return answer.Members{}
 	}
-	s, structErr := v.Struct()
 	return answer.NewMembers(func() []answer.Member {
-		if structErr != nil {
-			return []answer.Member{missingMember(structErr)}
+		s, err := v.Struct()
+		if err != nil {
+			return []answer.Member{missingMember(err)}
 		}
-		out := []answer.Member{}
+		fields, err := s.Type.Fields()
+		out := make([]answer.Member, 0, min(len(fields), most))
 		add := func(name answer.Text, v Value) bool {
 			part := answer.Member{Name: name}
 			if err := v.Err(); err != nil {
@@ -124,7 +125,6 @@ func (d *describer) members(v Value, depth int) answer.Members {
 				break
 			}
 		}
-		_, err := s.Type.Fields()
 		if err = cmp.Or(err, rowErr); err != nil {
 			out = append(out, missingMember(err))
 		}

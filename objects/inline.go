@@ -56,14 +56,19 @@ func (v Value) Plain(limit int) string { return v.plain(limit, 0).String() }
 
 // plain is inline for places where a number has to stand for itself.
 func (v Value) plain(limit, depth int) answer.Line {
+	return v.appendPlain(nil, limit, depth)
+}
+
+// appendPlain appends what plain returns.
+func (v Value) appendPlain(l answer.Line, limit, depth int) answer.Line {
 	if v.err != nil {
-		return answer.Lacking(v.err)
+		return append(l, answer.Lacking(v.err)...)
 	}
-	l := v.inline(limit, depth)
-	if l.Blank() {
-		return append(answer.Words(v.answer().Plain()), l...)
+	own := v.inline(limit, depth)
+	if own.Blank() {
+		l = append(l, answer.LinePiece{Text: v.answer().Plain()})
 	}
-	return l
+	return append(l, own...)
 }
 
 // Answer is the value as answers have it, without its text.
@@ -278,27 +283,42 @@ func (s Struct) row(limit, depth int) answer.Line {
 
 // braces lists the fields: {X=1, Y=2}.
 func (s Struct) braces(limit, depth int) answer.Line {
-	var l answer.Line
+	labels, err := s.Type.bracedLabels()
+	if len(labels) == 0 {
+		return lacking(err)
+	}
+	l := make(answer.Line, 0, 2*len(labels)+1)
 	n := 0
 	for f, v := range s.Fields() {
 		if n == inlineFields {
-			l = append(l, answer.Words(", …")...)
+			l = append(l, answer.LinePiece{Text: ", …"})
 			break
 		}
-		lead := "{"
-		if n > 0 {
-			lead = ", "
-		}
-		n++
-		l = append(l, answer.Words(lead+FieldLabel(f.Name)+"=")...)
+		l = append(l, answer.LinePiece{Text: labels[n]})
 		l = append(l, lacking(f.Err())...)
-		l = append(l, v.plain(limit, depth+1)...)
+		l = v.appendPlain(l, limit, depth+1)
+		n++
 	}
-	_, err := s.Type.Fields()
-	if n == 0 {
-		return lacking(err)
-	}
-	return append(append(l, answer.Words("}")...), lacking(err)...)
+	return append(append(l, answer.LinePiece{Text: "}"}), lacking(err)...)
+}
+
+// bracedLabels are what stands before the values of the first instance fields in braces: "{X=", ", Y=".
+func (t *Type) bracedLabels() ([]string, error) {
+	return t.labels.Get(func() ([]string, error) {
+		fields, err := t.Fields()
+		var out []string
+		for _, f := range fields {
+			if f.Static || len(out) == inlineFields {
+				continue
+			}
+			lead := ", "
+			if out == nil {
+				lead = "{"
+			}
+			out = append(out, lead+FieldLabel(f.Name)+"=")
+		}
+		return out, err
+	})
 }
 
 // FieldLabel is the name of a field as the source has it: the property's for

@@ -15,12 +15,50 @@ const stringChunk = 16 << 10
 // Text is the text of a string: at most limit UTF-16 code units, all when
 // limit is negative. Unpaired surrogates become U+FFFD.
 func (o Object) Text(limit int) (string, error) {
+	if s, ok := o.plainText(limit); ok {
+		return s, nil
+	}
 	var b []byte
 	err := o.text(limit, func(part []byte) error {
 		b = append(b, part...)
 		return nil
 	})
 	return string(b), err
+}
+
+// plainText is the text of a string of ASCII characters whose memory can be lent, as that of most: it costs one allocation.
+func (o Object) plainText(limit int) (string, bool) {
+	if !o.IsString() {
+		return "", false
+	}
+	at, length, err := o.Type.r.rt.StringChars(o.Addr)
+	if err != nil {
+		return "", false
+	}
+	n := int(min(length, stringChunk))
+	if limit >= 0 {
+		n = min(n, limit)
+	}
+	if uint32(n) < length && limit != n {
+		return "", false
+	}
+	view, ok := o.Type.r.mem.View(at, 2*n)
+	if !ok || n == 0 {
+		return "", ok && n == 0
+	}
+	var few [LineChars]byte
+	chars := few[:]
+	if n > len(few) {
+		chars = make([]byte, n)
+	}
+	for i := range n {
+		c := binary.LittleEndian.Uint16(view[2*i:])
+		if c >= utf8.RuneSelf {
+			return "", false
+		}
+		chars[i] = byte(c)
+	}
+	return string(chars[:n]), true
 }
 
 // WriteText writes the text of a string as UTF-8. Strings of any length go

@@ -25,13 +25,20 @@ type Type struct {
 	enum   lazy.Value[*Enum]
 	ifaces lazy.Value[[]Interface]
 	row    lazy.Value[int] // see InlineLength
+
+	native, managed lazy.Value[string]
+	labels          lazy.Value[[]string] // see Struct.braces
 }
 
 // Name is the type's name as dumpobj prints it: dac.NameNative.
-func (t *Type) Name() (string, error) { return t.r.rt.TypeName(t.MT.Addr, dac.NameNative) }
+func (t *Type) Name() (string, error) {
+	return t.native.Get(func() (string, error) { return t.r.rt.TypeName(t.MT.Addr, dac.NameNative) })
+}
 
 // ManagedName is the type's name as dumpheap prints it: dac.NameManaged.
-func (t *Type) ManagedName() (string, error) { return t.r.rt.TypeName(t.MT.Addr, dac.NameManaged) }
+func (t *Type) ManagedName() (string, error) {
+	return t.managed.Get(func() (string, error) { return t.r.rt.TypeName(t.MT.Addr, dac.NameManaged) })
+}
 
 // Base returns the base class, nil for System.Object and interfaces.
 func (t *Type) Base() (*Type, error) {

@@ -18,6 +18,16 @@ func Escape(s string) string { return escape(s, false) }
 // EscapeText is Escape for text of several lines: line feeds and tabs stay.
 func EscapeText(s string) string { return escape(s, true) }
 
+// EscapeFrom is b with what stands from an index on escaped, as Escape does.
+func EscapeFrom(b []byte, from int) []byte {
+	for i := from; i < len(b); i++ {
+		if c := b[i]; c >= utf8.RuneSelf || unsafeASCII(c, false) {
+			return appendEscaped(b[:i], string(b[i:]), false)
+		}
+	}
+	return b
+}
+
 func escape(s string, lines bool) string {
 	i := firstUnsafe(s, lines)
 	if i < 0 {

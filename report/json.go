@@ -214,10 +214,11 @@ func (e *JSONEncoder) encode(v any) {
 func (e *JSONEncoder) escapeFrom(from int) {
 	i := from
 	for i < len(e.buf) {
-		r, n := rune(e.buf[i]), 1
-		if r >= utf8.RuneSelf {
-			r, n = utf8.DecodeRune(e.buf[i:])
+		if c := e.buf[i]; c < 0x7f {
+			i++
+			continue
 		}
+		r, n := utf8.DecodeRune(e.buf[i:])
 		if r == 0x7f || unsafeRune(r) {
 			break
 		}

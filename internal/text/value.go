@@ -71,16 +71,20 @@ func AppendStored(b []byte, s *answer.Stored) []byte {
 	if s.Missing.Err != nil {
 		return append(b, answer.Absent(s.Missing.Err)...)
 	}
-	note := report.Escape(lineText(s))
-	switch v := s.Value; {
-	case v.Kind == answer.KindReference && v.Bits != 0 && (note == "" || note[0] != '"'):
-		b = report.AppendHex(b, v.Bits, 16)
-		if note != "" {
-			b = append(append(b, ' '), note...)
-		}
-		return b
-	case note == "":
+	v, from := s.Value, len(b)
+	if v.Kind == answer.KindReference && v.Bits != 0 && !s.Text.StartsQuoted() {
+		b = append(report.AppendHex(b, v.Bits, 16), ' ')
+		from = len(b)
+	}
+	if v.Kind == answer.KindBool {
 		return append(b, v.Plain()...)
 	}
-	return append(b, note...)
+	b = report.EscapeFrom(s.Text.AppendCut(b, valueChars), from)
+	switch {
+	case len(b) > from:
+		return b
+	case v.Kind == answer.KindReference && v.Bits != 0:
+		return b[:len(b)-1]
+	}
+	return append(b, v.Plain()...)
 }

@@ -80,6 +80,7 @@ func describeCollection(c *cli.Context, o collections.Options) (*answer.Collecti
 		return nil, err
 	}
 	a, _ := c.Addr("address")
+	o.Jobs = c.Jobs
 	return r.Describe(c.Context(), a, o)
 }
 

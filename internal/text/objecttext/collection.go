@@ -19,11 +19,10 @@ func Collection(p *report.Page, c *answer.Collection) {
 	if c.Text != nil {
 		p.Print(report.EscapeText(*c.Text) + "\n")
 	}
-	var line []byte
-	for i := range report.Each(p, c.Items) {
-		line = appendItem(line[:0], &i)
-		p.Write(line)
-	}
+	p.Fail(c.Items.Format(func() answer.AppendItem { return appendItem }, func(rows []byte) error {
+		_, err := p.Write(rows)
+		return err
+	}))
 	if c.Items != nil && c.Count.Err != nil && c.Found.Err == nil {
 		p.Printf("Elements:    %d\n", c.Found.Value)
 	}
@@ -91,7 +90,7 @@ func ConcurrentDictionary(p *report.Page, c *answer.Collection) {
 	}
 	p.Print(report.Escape(c.Type.String()) + "\n")
 	n := 0
-	for i := range report.Each(p, c.Items) {
+	for i := range report.Each(p, c.Items.All()) {
 		n++
 		p.Printf("    -----\n      Key: %s\n    Value: %s\n", sosItem(&i.Key, &i.SOS.Key, ""), sosItem(&i.Item, &i.SOS.Value, ""))
 	}
@@ -107,7 +106,7 @@ func ConcurrentQueue(p *report.Page, c *answer.Collection) {
 	}
 	p.Print(report.Escape(c.Type.String()) + "\n")
 	n := 0
-	for i := range report.Each(p, c.Items) {
+	for i := range report.Each(p, c.Items.All()) {
 		n++
 		p.Printf("%4d - %s\n", n, sosItem(&i.Item, &i.SOS.Value, "0x"))
 	}
