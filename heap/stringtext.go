@@ -11,12 +11,7 @@ import (
 // StringText reads the string at a, at most limit characters of it, and whether
 // that is all.
 func (h *Heap) StringText(a target.Addr, limit int) (text string, whole bool, err error) {
-	r := textReader{win: target.NewWindow(h.mem)}
-	n, err := r.length(a)
-	if err != nil {
-		return "", false, err
-	}
-	b, whole, err := r.append(nil, a, n, limit)
+	b, whole, err := h.Texts().Append(nil, a, limit)
 	return string(b), whole, err
 }
 

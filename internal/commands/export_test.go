@@ -15,7 +15,7 @@ import (
 )
 
 // exportForms are the forms that are one file.
-var exportForms = []string{"gcdump"}
+var exportForms = []string{"gcdump", "heapsnapshot", "pprof", "speedscope", "folded"}
 
 // TestExport: each form is written where the user says, says what it wrote, and does not write over a file that is there.
 func TestExport(t *testing.T) {

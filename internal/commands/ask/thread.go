@@ -147,3 +147,18 @@ func RunningThreads(c *cli.Context, list []threads.Thread, rt *dac.Runtime) []*t
 	}
 	return out
 }
+
+// Stacks are the managed threads that an OS thread runs, and their Walker. Where native frames are wanted those of a
+// process without a runtime that can be opened are walked, too; see Walker.
+func Stacks(c *cli.Context, native bool) (*stackwalk.Walker, []*threads.Thread, error) {
+	walker, err := Walker(c, native)
+	if err != nil {
+		return nil, nil, err
+	}
+	all, err := Threads(c)
+	if err != nil {
+		return nil, nil, err
+	}
+	WarnOfOthers(c, walker.Runtime())
+	return walker, RunningThreads(c, all, walker.Runtime()), nil
+}

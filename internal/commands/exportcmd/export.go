@@ -6,6 +6,7 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/export"
 	"github.com/sosgo/sosgo/export/gcdump"
+	"github.com/sosgo/sosgo/export/heapsnapshot"
 	"github.com/sosgo/sosgo/internal/cli"
 	"github.com/sosgo/sosgo/internal/commands/ask"
 	"github.com/sosgo/sosgo/internal/text/exporttext"
@@ -21,6 +22,10 @@ type form struct {
 // forms are all that export writes.
 var forms = []form{
 	{"gcdump", askGCDump},
+	{"heapsnapshot", askHeapSnapshot},
+	{"pprof", askPprof},
+	{"speedscope", askSpeedscope},
+	{"folded", askFolded},
 }
 
 func exportCommand() cli.Command {
@@ -30,17 +35,27 @@ func exportCommand() cli.Command {
 	}
 	return cli.Command{
 		Name: "export", Group: cli.GroupExport, NeedsDump: true, Ask: askExport,
-		Summary: "write the heap for other tools",
-		Help:    "gcdump is for PerfView, Visual Studio and dotnet-gcdump report. The file is there when it is whole, or not at all.",
+		Summary: "write the heap, or the stacks, for other tools",
+		Help: "gcdump is the graph of the heap for PerfView, Visual Studio and \"dotnet-gcdump report\"; heapsnapshot for Chrome DevTools, Visual Studio Code and memlab, " +
+			"which find ten million objects slow. pprof is for \"go tool pprof\", speedscope for https://www.speedscope.app and folded for flame graphs: of the stacks, as the command " +
+			"stacks writes them, or with -heap of the heap. A stack of the heap is the path of those who own an object, by types, so that flat is the size of objects and cum " +
+			"what they retain. The file is there when it is whole, or not at all.",
 		Args: []cli.Arg{
 			{Name: "form", Kind: cli.Str, Choices: names, Summary: "what to write"},
 			{Name: "path", Kind: cli.File, Optional: true, Summary: "the file, which must not exist"},
 		},
 		Options: []cli.Option{
 			{Name: "o", Aliases: []string{"out"}, Kind: cli.File, Value: "FILE", Summary: "the file, in another way"},
+			{Name: "heap", Summary: "pprof, speedscope, folded: the heap, and not the stacks"},
+			{Name: "garbage", Summary: "with -heap: also what nothing keeps alive"},
+			{Name: "min", Kind: cli.Size, Summary: "with -heap: objects that retain less stand together by type (a millionth of the heap)"},
+			{Name: "native", Summary: "stacks: native frames too"},
+			{Name: "perthread", Summary: "folded stacks: begin each with its thread"},
 		},
 		Examples: []cli.Example{
 			{Line: "export gcdump heap.gcdump", Text: "the graph of the heap for PerfView and Visual Studio"},
+			{Line: "export heapsnapshot heap.heapsnapshot", Text: "for the memory page of Chrome DevTools"},
+			{Line: "export pprof --heap heap.pb.gz", Text: "what retains the heap, for go tool pprof -http"},
 		},
 		Result: report.Result[answer.Exported](),
 	}
@@ -101,6 +116,22 @@ func askGCDump(c *cli.Context, path string) (*answer.Exported, error) {
 			return err
 		}
 		out.Gaps, out.Objects, out.Size, out.Edges, out.Types = s.Gaps, s.Objects, s.Size, s.Edges, s.Types
+		return nil
+	})
+}
+
+func askHeapSnapshot(c *cli.Context, path string) (*answer.Exported, error) {
+	out := &answer.Exported{Of: "heap"}
+	return out, c.WriteFile(path, cli.New, func(w io.Writer) error {
+		h, err := heapOf(c)
+		if err != nil {
+			return err
+		}
+		s, err := heapsnapshot.Write(c.Context(), w, h)
+		if err != nil {
+			return err
+		}
+		out.Gaps, out.Objects, out.Size, out.Edges, out.Types = s.Gaps, s.Objects, s.Size, s.Edges, len(h.Graph.Types())
 		return nil
 	})
 }

@@ -55,7 +55,7 @@ func askDumpStack(c *cli.Context) (report.Answer, error) {
 }
 
 func askEEStack(c *cli.Context) (report.Answer, error) {
-	walker, list, err := runningThreads(c, false)
+	walker, list, err := ask.Stacks(c, false)
 	if err != nil {
 		return report.Answer{}, err
 	}

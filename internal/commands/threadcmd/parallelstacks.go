@@ -6,7 +6,6 @@ import (
 	"github.com/sosgo/sosgo/internal/commands/ask"
 	"github.com/sosgo/sosgo/internal/text/threadtext"
 	"github.com/sosgo/sosgo/report"
-	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/threads"
 )
 
@@ -26,7 +25,7 @@ func parallelStacksCommand() cli.Command {
 }
 
 func askParallelStacks(c *cli.Context) (report.Answer, error) {
-	walker, list, err := runningThreads(c, false)
+	walker, list, err := ask.Stacks(c, false)
 	if err != nil {
 		return report.Answer{}, err
 	}
@@ -36,18 +35,4 @@ func askParallelStacks(c *cli.Context) (report.Answer, error) {
 	}
 	o := threadtext.ParallelOptions{AllThreads: c.Bool("allthreads")}
 	return report.Say(stacks, func(p *report.Page, s *answer.ParallelStacks) { threadtext.Parallel(p, s, o) }), nil
-}
-
-// runningThreads are the managed threads that an OS thread runs, and their Walker.
-func runningThreads(c *cli.Context, native bool) (*stackwalk.Walker, []*threads.Thread, error) {
-	walker, err := ask.Walker(c, native)
-	if err != nil {
-		return nil, nil, err
-	}
-	all, err := ask.Threads(c)
-	if err != nil {
-		return nil, nil, err
-	}
-	ask.WarnOfOthers(c, walker.Runtime())
-	return walker, ask.RunningThreads(c, all, walker.Runtime()), nil
 }

@@ -41,7 +41,7 @@ func askStacks(c *cli.Context) (report.Answer, error) {
 	if c.WantsJSON() && !toFile && c.Has("export") && form != "json" {
 		return report.Answer{}, c.Usagef("-export %s makes no JSON result; give it a file with -o", form)
 	}
-	walker, list, err := runningThreads(c, c.Bool("native"))
+	walker, list, err := ask.Stacks(c, c.Bool("native"))
 	if err != nil {
 		return report.Answer{}, err
 	}

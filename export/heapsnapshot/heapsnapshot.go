@@ -1,0 +1,355 @@
+// Package heapsnapshot writes the graph of a heap as a .heapsnapshot file, which Chrome DevTools, Visual Studio Code and memlab
+// open. The form is that of V8 (github.com/v8/v8, src/profiler/heap-snapshot-generator.cc).
+//
+// Objects have their types as names, and strings what they say; edges have the names of fields and the indexes of elements. Above
+// them stand what keeps them alive, by kind, and "[unreachable]" for what nothing does. Retained sizes, which these tools
+// compute, are then those of graph.Dominators.
+package heapsnapshot
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"strconv"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/export"
+	"github.com/sosgo/sosgo/graph"
+	"github.com/sosgo/sosgo/report"
+	"github.com/sosgo/sosgo/target"
+)
+
+// Limits of the readers.
+const (
+	maxNumbers = 1<<32 - 1        // of nodes, six each, and of edges, three each: arrays of JavaScript
+	maxText    = 1<<29 - 24       // characters of all strings: one string of V8
+	textShare  = maxText - 64<<20 // of it, for what strings say
+	maxSize    = 1<<32 - 1        // of one object
+	maxChars   = 1000             // of what one string says, as V8 has it
+)
+
+// A Summary says what was written.
+type Summary struct {
+	answer.Gaps
+	Objects uint64
+	Nodes   int // objects, and what keeps them alive
+	Edges   uint64
+	Size    uint64 // bytes of all objects, as the file has them
+	Chars   int    // how many characters of each string the file has at most
+}
+
+// Write writes the heap. A heap that no reader of the form could open is a target.ErrUnsupported, before anything was written.
+// The bytes are the same for any number of workers; beside the graph it takes a few megabytes.
+func Write(ctx context.Context, w io.Writer, h *export.Heap) (*Summary, error) {
+	ctx, done, err := h.Use(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	e := &encoder{ctx: ctx, h: h, g: h.Graph, summary: &Summary{}, w: bufio.NewWriterSize(w, 1<<20)}
+	if err := e.plan(); err != nil {
+		return nil, err
+	}
+	e.file()
+	if e.err == nil {
+		e.err = e.w.Flush()
+	}
+	return e.summary, e.err
+}
+
+// An encoder writes one file.
+type encoder struct {
+	ctx     context.Context
+	h       *export.Heap
+	g       *graph.Graph
+	summary *Summary
+	w       *bufio.Writer
+	err     error
+
+	types   []export.Type
+	slots   []slots // by TypeIndex
+	live    *graph.Liveness
+	dead    []graph.Node
+	names   names
+	sources []uint32 // names of the Sources
+	isText  []bool   // by TypeIndex: whether objects are strings
+	texts   []uint32 // how many strings are before each piece, and their number
+	own     ownNames
+}
+
+// ownNames are the names that are not the dump's.
+type ownNames struct{ root, unreachable, dependent, allocator, unknown uint32 }
+
+// names are the strings of the file but for what strings say. Each is there once.
+type names struct {
+	list  []string
+	index map[string]uint32
+}
+
+func (n *names) of(s string) uint32 {
+	i, known := n.index[s]
+	if !known {
+		i = uint32(len(n.list))
+		n.index[s] = i
+		n.list = append(n.list, s)
+	}
+	return i
+}
+
+// plan finds the names, and whether there is room for all.
+func (e *encoder) plan() error {
+	d, err := e.g.Dominators(e.ctx)
+	if err != nil {
+		return err
+	}
+	if e.dead, err = d.Children(e.ctx, d.Garbage()); err != nil {
+		return err
+	}
+	if e.live, err = e.g.Live(e.ctx); err != nil {
+		return err
+	}
+	e.names = names{index: map[string]uint32{}}
+	e.names.of("<dummy>")
+	e.own = ownNames{e.names.of(""), e.names.of("[unreachable]"), e.names.of("(dependent handle)"), e.names.of("(loader allocator)"), e.names.of("(reference)")}
+	e.types = e.h.Types(&e.summary.Gaps)
+	text := e.h.Objects.Runtime().WellKnown().String
+	e.isText = make([]bool, len(e.types))
+	for i := range e.types {
+		e.names.of(e.types[i].Name)
+		e.isText[i] = e.types[i].Addr == text && text != 0
+	}
+	e.planSources()
+	if err := e.planSlots(); err != nil {
+		return err
+	}
+	s := e.summary
+	s.NoteAll(e.g.Stats().Warnings())
+	s.Objects, s.Nodes = uint64(e.g.Objects()), e.g.Nodes()+1
+	s.Edges = uint64(e.g.Edges()) + uint64(len(e.dead)) + 1
+	if uint64(s.Nodes) > maxNumbers/6 || s.Edges > maxNumbers/3 {
+		return target.Unsupportedf("the heap has %d objects and roots and %d references: readers of .heapsnapshot files have room for %d and %d",
+			s.Nodes, s.Edges, maxNumbers/6, maxNumbers/3)
+	}
+	return e.planTexts()
+}
+
+// planSources names the Sources.
+func (e *encoder) planSources() {
+	x := e.g.Names(e.h.Objects)
+	for i := range e.g.Nodes() - e.g.Objects() - 1 {
+		n := e.g.SourceNode(i)
+		text := x.Text(&e.summary.Gaps, n)
+		name := text.S
+		if text.Err != nil {
+			name = text.Instead
+		}
+		if name == "" {
+			name = e.g.Source(n).Kind.String()
+		}
+		e.sources = append(e.sources, e.names.of("["+name+"]"))
+	}
+}
+
+// planTexts counts the strings, and decides how much of each there is room for.
+func (e *encoder) planTexts() error {
+	choices := [...]int{maxChars, 200, 50, 10, 0}
+	type sums struct {
+		texts uint32
+		chars [len(choices)]uint64
+		size  uint64
+	}
+	all := sums{}
+	base := uint64(22) // bytes of an empty string
+	for i, is := range e.isText {
+		if is {
+			base = uint64(e.types[i].BaseSize)
+		}
+	}
+	err := export.Pieces(e.ctx, e.h, export.None, func(_ struct{}, p *export.Piece, _ sums) (s sums, _ error) {
+		for n := p.From; n < p.To; n++ {
+			size := e.g.Size(n)
+			s.size += min(size, maxSize)
+			if !e.isText[e.g.TypeIndex(n)] {
+				continue
+			}
+			s.texts++
+			for i, c := range choices {
+				s.chars[i] += min((size-min(base, size))/2, uint64(c)) + 4 // quotes, comma, line
+			}
+		}
+		return s, nil
+	}, func(s sums) error {
+		e.texts = append(e.texts, all.texts)
+		all.texts += s.texts
+		all.size += s.size
+		for i := range all.chars {
+			all.chars[i] += s.chars[i]
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	e.texts = append(e.texts, all.texts)
+	e.summary.Size = all.size
+	for i, c := range choices {
+		if all.chars[i] <= textShare*3/4 { // some characters are written as several
+			e.summary.Chars = c
+			return nil
+		}
+	}
+	return target.Unsupportedf("the heap has %d strings: readers of .heapsnapshot files have no room for so many", all.texts)
+}
+
+// firstObject is the number in the file of the first object: before it stand the root, the Sources and what is unreachable.
+func (e *encoder) firstObject() uint64 { return uint64(len(e.sources)) + 2 }
+
+// fileNode is the number in the file of a node of the graph.
+func (e *encoder) fileNode(n graph.Node) uint64 {
+	switch {
+	case e.g.IsObject(n):
+		return e.firstObject() + uint64(n)
+	case n == e.g.Root():
+		return 0
+	}
+	return uint64(n) - uint64(e.g.Objects()) + 1
+}
+
+func (e *encoder) print(s string) {
+	if e.err == nil {
+		_, e.err = e.w.WriteString(s)
+	}
+}
+
+func (e *encoder) write(b []byte) error {
+	if e.err == nil {
+		_, e.err = e.w.Write(b)
+	}
+	return e.err
+}
+
+// meta says what the numbers are, as V8 does.
+const meta = `{"node_fields":["type","name","id","self_size","edge_count","trace_node_id"],` +
+	`"node_types":[["hidden","array","string","object","code","closure","regexp","number","native","synthetic","concatenated string",` +
+	`"sliced string","symbol","bigint"],"string","number","number","number","number"],` +
+	`"edge_fields":["type","name_or_index","to_node"],` +
+	`"edge_types":[["context","element","property","internal","hidden","shortcut","weak"],"string_or_number","node"],` +
+	`"trace_function_info_fields":["function_id","name","script_name","script_id","line","column"],` +
+	`"trace_node_fields":["id","function_info_index","count","size","children"],` +
+	`"sample_fields":["timestamp_us","last_assigned_id"],"location_fields":["object_index","script_id","line","column"]}`
+
+// Types of nodes and edges, as meta lists them.
+const (
+	nodeString    = 2
+	nodeObject    = 3
+	nodeSynthetic = 9
+
+	edgeElement  = 1
+	edgeProperty = 2
+	edgeInternal = 3
+	edgeWeak     = 6
+)
+
+// file writes the whole file.
+func (e *encoder) file() {
+	e.print(`{"snapshot":{"meta":` + meta + `,"node_count":` + strconv.Itoa(e.summary.Nodes) + `,"edge_count":` +
+		strconv.FormatUint(e.summary.Edges, 10) + `,"trace_function_count":0},` + "\n" + `"nodes":[`)
+	e.nodes()
+	e.print("],\n" + `"edges":[`)
+	e.edges()
+	e.print("],\n" + `"trace_function_infos":[],` + "\n" + `"trace_tree":[],` + "\n" + `"samples":[],` + "\n" + `"locations":[],` + "\n" + `"strings":[`)
+	e.strings()
+	e.print("]}\n")
+}
+
+// appendNode appends a node; all but the first begin with a comma.
+func appendNode(b []byte, typ int, name uint32, index, size uint64, edges int) []byte {
+	if index > 0 {
+		b = append(b, ',')
+	}
+	b = strconv.AppendInt(b, int64(typ), 10)
+	b = append(b, ',')
+	b = strconv.AppendUint(b, uint64(name), 10)
+	b = append(b, ',')
+	b = strconv.AppendUint(b, 2*index+1, 10)
+	b = append(b, ',')
+	b = strconv.AppendUint(b, size, 10)
+	b = append(b, ',')
+	b = strconv.AppendInt(b, int64(edges), 10)
+	return append(b, ",0\n"...)
+}
+
+func (e *encoder) nodes() {
+	b := appendNode(nil, nodeSynthetic, e.own.root, 0, 0, len(e.g.Referents(e.g.Root()))+1)
+	for i, name := range e.sources {
+		b = appendNode(b, nodeObject, name, uint64(i)+1, 0, len(e.g.Referents(e.g.SourceNode(i))))
+	}
+	_ = e.write(appendNode(b, nodeObject, e.own.unreachable, uint64(len(e.sources))+1, 0, len(e.dead))) // the error stays
+	first, firstText := e.firstObject(), uint32(len(e.names.list))
+	e.eachPiece(func(_ *edgeReader, p *export.Piece, b []byte) []byte {
+		text := firstText + e.texts[p.Index]
+		for n := p.From; n < p.To; n++ {
+			i := e.g.TypeIndex(n)
+			typ, name := nodeObject, e.names.index[e.types[i].Name]
+			if e.isText[i] {
+				typ, name = nodeString, text
+				text++
+			}
+			b = appendNode(b, typ, name, first+uint64(n), min(e.g.Size(n), maxSize), len(e.g.Referents(n)))
+		}
+		return b
+	})
+}
+
+// strings writes the names, and what strings say.
+func (e *encoder) strings() {
+	var b []byte
+	for i, s := range e.names.list {
+		if i > 0 {
+			b = append(b, ",\n"...)
+		}
+		b = report.AppendJSONString(b, s)
+	}
+	room := int64(maxText) - int64(len(b)) - 4*int64(e.texts[len(e.texts)-1])
+	_ = e.write(b) // the error stays
+	lost := false
+	none := []byte(nil)
+	type piece struct {
+		text  []byte
+		texts int
+		err   error
+	}
+	err := export.Pieces(e.ctx, e.h, e.textState, func(s *textState, p *export.Piece, reuse piece) (piece, error) {
+		out := piece{text: reuse.text[:0]}
+		for n := p.From; n < p.To; n++ {
+			if e.isText[e.g.TypeIndex(n)] {
+				out.texts++
+				out.text = append(out.text, ",\n"...)
+				var err error
+				if out.text, err = s.append(out.text, p.Address(n), e.summary.Chars); err != nil && out.err == nil {
+					out.err = err
+				}
+			}
+		}
+		return out, nil
+	}, func(p piece) error {
+		if p.err != nil {
+			e.summary.Note(p.err)
+		}
+		if room -= int64(len(p.text)); room < 0 { // more than was to be expected: of characters that are written as six
+			room += int64(len(p.text))
+			if !lost {
+				lost = true
+				e.summary.Note(target.Unsupportedf("what the strings say has no room in a .heapsnapshot file: of some it is left out"))
+			}
+			for none = none[:0]; p.texts > 0; p.texts-- {
+				none = append(none, ",\n\"\""...)
+			}
+			return e.write(none)
+		}
+		return e.write(p.text)
+	})
+	if e.err == nil {
+		e.err = err
+	}
+}
