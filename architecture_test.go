@@ -20,7 +20,7 @@ const modulePath = "github.com/sosgo/sosgo"
 
 // library is what commands may ask: all packages of the library, the root's
 // too, and package report for the answer that they give.
-const library = "answer codeinfo collections crash dac dac/code diagnosis disasm dump graph heap hexdump hosting image leaks locks metadata objects report resolve roots shapes sqlpools stackscan stackwalk target tasks threadpool threads unwind waste web heapdiff query SELF"
+const library = "answer codeinfo collections crash dac dac/code diagnosis disasm dump flows graph heap hexdump hosting image leaks locks metadata objects report resolve roots shapes sqlpools stackscan stackwalk target tasks threadpool threads unwind waste web heapdiff query SELF"
 
 // mayImport says which packages of this module each package may import, as
 // docs/architecture.md explains it: nobody imports what comes later on the
@@ -75,7 +75,7 @@ var mayImport = map[string]string{
 	"tasks":              "answer target dac dac/code heap metadata objects shapes internal/lazy internal/limits",
 	"query":              "answer target collections dac graph heap metadata objects shapes threads internal/lazy internal/limits internal/workers",
 	"leaks":              "answer target collections dac dac/code graph heap objects shapes",
-	"flows":              "answer target collections metadata objects shapes stackwalk tasks threads internal/limits",
+	"flows":              "answer target collections heap metadata objects shapes stackwalk tasks threads internal/limits",
 	"hosting":            "answer target collections heap objects shapes internal/limits",
 	"web":                "answer target collections flows heap metadata objects shapes stackwalk tasks threads internal/limits",
 	"sqlpools":           "answer target collections flows heap objects roots shapes tasks threads internal/limits",

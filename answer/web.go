@@ -67,6 +67,8 @@ type Activity struct {
 	Span      Text        `json:"spanId,omitzero" doc:"id of the span, if anybody has asked for it"`
 	Parent    Text        `json:"parentSpanId,omitzero" doc:"id of the span that it belongs to"`
 	ID        Text        `json:"id,omitzero" doc:"the id as a whole, if anybody has asked for it"`
+	Started   *time.Time  `json:"started,omitempty" doc:"when it began"`
+	Took      string      `json:"took,omitempty" doc:"how long it took; absent while it goes on"`
 }
 
 // Messages are the requests that a process sent by HttpClient.

@@ -440,14 +440,13 @@ func (q *query) activityOf(out *answer.Request, o objects.Object) {
 			return
 		}
 	}
-	s, x := shapes.As[activity](g, o)
-	if s == nil {
+	a := q.flows.Activity(o)
+	if a == nil {
 		return
 	}
-	out.Trace = &answer.Activity{Address: o.Addr, Operation: g.TextAt(&s.Operation, x), Trace: g.TextAt(&s.Trace, x), Span: g.TextAt(&s.Span, x),
-		Parent: g.TextAt(&s.ParentID, x), ID: g.TextAt(&s.ID, x)}
-	if t := g.TimeAt(&s.Start, x); t != nil {
-		out.Started = t
+	out.Trace = a
+	if a.Started != nil {
+		out.Started = a.Started
 	}
 }
 

@@ -155,19 +155,6 @@ type dateValues struct {
 	Text shapes.Ref  `field:"String"`
 }
 
-// An activity is one span of a distributed trace.
-type activity struct {
-	_         shapes.Type `of:"System.Diagnostics.Activity"`
-	Trace     shapes.Ref  `field:"_traceId"`
-	Span      shapes.Ref  `field:"_spanId"`
-	ParentID  shapes.Ref  `field:"_parentSpanId"`
-	ID        shapes.Ref  `field:"_id"`
-	Operation shapes.Ref  `field:"<OperationName>"`
-	Start     shapes.Int  `field:"<StartTimeUtc>._dateData|<StartTimeUtc>.dateData"`
-	Duration  shapes.Int  `field:"<Duration>._ticks"`
-	Parent    shapes.Ref  `field:"<Parent>"`
-}
-
 // Who a request is from.
 type (
 	principal struct {
@@ -209,15 +196,8 @@ type ipAddress struct {
 	Numbers shapes.Ref  `field:"_numbers"`
 }
 
-// What flows with the code of a request.
-type (
-	contextHolder struct {
-		_       shapes.Type `of:"Microsoft.AspNetCore.Http.HttpContextAccessor+HttpContextHolder"`
-		Context shapes.Ref  `field:"Context"`
-	}
-	logScope struct {
-		_      shapes.Type `of:"Microsoft.Extensions.Logging.LoggerFactoryScopeProvider+Scope|Microsoft.Extensions.Logging.LoggerExternalScopeProvider+Scope"`
-		State  shapes.Ref  `field:"<State>"`
-		Parent shapes.Ref  `field:"<Parent>"`
-	}
-)
+// A contextHolder flows with the code of a request.
+type contextHolder struct {
+	_       shapes.Type `of:"Microsoft.AspNetCore.Http.HttpContextAccessor+HttpContextHolder"`
+	Context shapes.Ref  `field:"Context"`
+}

@@ -2,11 +2,8 @@ package web
 
 import (
 	"context"
-	"slices"
-	"strings"
 
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/internal/limits"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/shapes"
 )
@@ -59,27 +56,18 @@ func (q *query) value(out *flow, o objects.Object) {
 		if n, ok := q.index[a]; ok {
 			out.request = n
 		}
-	} else if s, _ := shapes.As[logScope](g, o); s != nil {
+	} else if q.flows.IsScope(o) {
 		out.scope = o
-	} else if s, _ := shapes.As[activity](g, o); s != nil && out.request < 0 {
+	} else if q.flows.IsActivity(o) && out.request < 0 {
 		out.request = q.ofActivity(o)
 	}
 }
 
 // ofActivity is the request that an activity belongs to, -1 for none.
 func (q *query) ofActivity(o objects.Object) int {
-	for range limits.RequestScopes {
-		if n, ok := q.index[o.Addr]; ok {
+	for a := range q.flows.Activities(o) {
+		if n, ok := q.index[a.Addr]; ok {
 			return n
-		}
-		s, x := shapes.As[activity](q.reading(), o)
-		if s == nil {
-			return -1
-		}
-		var err error
-		if o, err = s.Parent.Object(x); err != nil {
-			q.out.Note(err)
-			return -1
 		}
 	}
 	return -1
@@ -87,64 +75,9 @@ func (q *query) ofActivity(o objects.Object) int {
 
 // scopes tells what is noted with each line of the log.
 func (q *query) scopes(r *answer.Request, f flow) {
-	if !q.o.Scopes || f.scope.Addr == 0 || len(r.Scopes) > 0 {
-		return
+	if q.o.Scopes && f.scope.Addr != 0 && len(r.Scopes) == 0 {
+		r.Scopes = q.flows.Scopes(f.scope)
 	}
-	g := q.reading()
-	o := f.scope
-	for range limits.RequestScopes {
-		s, x := shapes.As[logScope](g, o)
-		if s == nil {
-			break
-		}
-		if state, err := s.State.Object(x); err != nil {
-			g.Note(err)
-		} else if state.Addr != 0 {
-			r.Scopes = append(r.Scopes, q.scope(state))
-		}
-		var err error
-		if o, err = s.Parent.Object(x); err != nil {
-			g.Note(err)
-			break
-		}
-	}
-	slices.Reverse(r.Scopes)
-}
-
-// scope is what one scope notes: the text of a string, the pairs of a dictionary, or the fields of an object that hold strings.
-func (q *query) scope(o objects.Object) string {
-	if o.IsString() {
-		s, err := o.Text(limits.RequestText)
-		q.out.Note(err)
-		return s
-	}
-	name, err := o.Type.ManagedName()
-	q.out.Note(err)
-	if c, err := q.items.Of(o); err == nil {
-		var parts []string
-		for item, err := range c.Items() {
-			if err != nil || len(parts) == limits.RequestHeaders {
-				break
-			}
-			parts = append(parts, scopePair(item.Key.Plain(scopeText), item.Value.Plain(scopeText)))
-		}
-		return strings.Join(parts, ", ")
-	}
-	short := name[strings.LastIndexAny(name, ".+")+1:]
-	var parts []string
-	for f, v := range o.Fields() {
-		if s, err := v.Text(scopeText); err == nil && f.Name != "_cachedToString" {
-			parts = append(parts, scopePair(strings.TrimPrefix(f.Name, "_"), s))
-		}
-	}
-	return strings.TrimSpace(short + " " + strings.Join(parts, ", "))
-}
-
-// scopeText is how many characters of a value a scope shows.
-const scopeText = 200
-
-func scopePair(key, value string) string {
-	return strings.Trim(key, `"`) + "=" + strings.Trim(value, `"`)
 }
 
 // byStacks finds the async code that works on requests: stacks in which the method of the server or of the application stands

@@ -94,6 +94,7 @@ var goldenLines = map[string][]string{
 	"sqlpools":         {"sqlpools"},
 	"services":         {"services"},
 	"caches":           {"caches"},
+	"flows":            {"flows", "flows 1"},
 	"httpclients":      {"httpclients"},
 	"watsonbuckets":    {"watsonbuckets"},
 	"eval": {"eval {root.Dog}.Friend.name", "eval Debuggee.Zoo.Statics.Int + 1, Debuggee.Zoo.Statics.Struct, Debuggee.Zoo.Statics.Null?.x ?? 7", "eval size({root.Dog}), type({root.Dog}), gen({root.Dog}), {root.Dog} is Debuggee.Zoo.Animal",

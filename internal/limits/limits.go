@@ -148,6 +148,7 @@ const (
 	RequestFeatures = 64      // collections of features, one behind the other
 	RequestScopes   = 1 << 10 // of logging, and activities, one inside the other
 	ContextValues   = 1 << 16 // of the AsyncLocals of one ExecutionContext
+	Flows           = 1 << 16 // ExecutionContexts in one answer
 
 	MissingElements = 4096 // of an array, one behind the other, that are shown as missing each
 

@@ -1,6 +1,5 @@
 // Package appcmd has the commands about what the application of a process was doing: web requests, pools of connections, scopes of
-// services and caches. Each
-// turns its options into a question to the library and names the renderer of the answer.
+// services, caches, and what flows with code. Each turns its options into a question to the library and names the renderer of the answer.
 package appcmd
 
 import "github.com/sosgo/sosgo/internal/cli"
@@ -16,5 +15,6 @@ func Commands() []cli.Command {
 		sqlPoolsCommand(),
 		servicesCommand(),
 		cachesCommand(),
+		flowsCommand(),
 	}
 }
