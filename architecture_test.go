@@ -114,8 +114,12 @@ var mayImport = map[string]string{
 	"internal/commands/processcmd": library + " internal/cli internal/commands/ask internal/limits internal/text/processtext",
 	"internal/commands/exportcmd":  library + " export export/gcdump export/heapsnapshot export/heappprof internal/cli internal/commands/ask internal/text/exporttext internal/text/threadtext",
 	"internal/commands": library + " elfcore minidump report/stackexport internal/limits internal/sandbox internal/cli internal/text internal/commands/ask " +
-		"internal/commands/objectcmd internal/commands/memorycmd internal/commands/threadcmd internal/commands/taskcmd internal/commands/appcmd internal/commands/querycmd internal/commands/typecmd internal/commands/processcmd internal/commands/exportcmd",
-	"cmd/sosgo": "internal/cli internal/commands",
+		"internal/commands/objectcmd internal/commands/memorycmd internal/commands/threadcmd internal/commands/taskcmd internal/commands/appcmd internal/commands/querycmd internal/commands/typecmd internal/commands/processcmd internal/commands/exportcmd internal/commands/webcmd",
+
+	// The page asks the commands, and reads nothing itself.
+	"internal/webui":           "report",
+	"internal/commands/webcmd": "answer report internal/cli internal/text/processtext internal/webui",
+	"cmd/sosgo":                "internal/cli internal/commands",
 }
 
 // thirdParty says who may import what is not ours.

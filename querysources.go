@@ -469,6 +469,7 @@ func (v *View) typeSource() query.Source {
 			{Name: "count", Summary: "objects of exactly this type", Count: true},
 			{Name: "size", Summary: "their bytes", Count: true},
 			{Name: "basesize", Summary: "bytes of an object without its elements", Hidden: true},
+			{Name: "assembly", Summary: "simple name of its assembly", Hidden: true},
 		},
 		Rows: func(ctx context.Context) iter.Seq2[[]query.Value, error] {
 			rt, err := v.Runtime()
@@ -480,10 +481,36 @@ func (v *View) typeSource() query.Source {
 				return listed[[]query.Value](nil, err)
 			}
 			list := heap.LoadedTypes(ctx, rt, h, heap.LoadedTypesOptions{Scan: heap.ScanOptions{Jobs: v.dump.Jobs()}})
+			assembly := assemblies(rt)
 			return rowsOf(list, func(t answer.LoadedType) []query.Value {
-				return []query.Value{query.Address(t.MethodTable), textOf(t.Name), countOr(t.Count), countOr(t.Size), query.Uint(uint64(t.BaseSize))}
+				return []query.Value{query.Address(t.MethodTable), textOf(t.Name), countOr(t.Count), countOr(t.Size), query.Uint(uint64(t.BaseSize)),
+					assembly(t.MethodTable)}
 			})
 		},
+	}
+}
+
+// assemblies returns a function that names the assembly of a type.
+func assemblies(rt *dac.Runtime) func(mt target.Addr) query.Value {
+	known := map[*dac.Module]query.Value{}
+	return func(mt target.Addr) query.Value {
+		t, err := rt.MethodTable(mt)
+		if err != nil {
+			return query.Failed(err)
+		}
+		m, err := rt.TrustedModule(t.Module)
+		if err != nil {
+			return query.Failed(err)
+		}
+		v, ok := known[m]
+		if !ok {
+			name, err := m.SimpleName()
+			if v = query.Text(name); err != nil {
+				v = query.Failed(err)
+			}
+			known[m] = v
+		}
+		return v
 	}
 }
 

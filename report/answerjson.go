@@ -119,7 +119,10 @@ func (e *JSONEncoder) rows(name string, v reflect.Value, warn func(error)) error
 		return err
 	}
 	if v.Kind() == reflect.Slice {
-		for i := range v.Len() {
+		from, end := e.wantedOf(name, v.Len())
+		e.counted = true
+		defer func() { e.counted = false }()
+		for i := from; i < end; i++ {
 			if err := e.Item(name, v.Index(i).Interface()); err != nil {
 				return err
 			}
@@ -153,7 +156,7 @@ func (e *JSONEncoder) rawItems(list string, rows []byte) error {
 	if e.state != jsonField || e.list != list {
 		return e.fail(list)
 	}
-	if len(rows) == 0 {
+	if rows = e.wanted(list, rows); len(rows) == 0 {
 		return e.err
 	}
 	if e.items > 0 {

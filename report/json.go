@@ -57,6 +57,10 @@ type JSONEncoder struct {
 	items int
 	fresh bool // an object without a field so far
 	err   error
+
+	window  *Window // nil: all
+	parts   map[string]*ListPart
+	counted bool // the items that come are chosen already
 }
 
 // NewJSONEncoder starts the document of a command.
@@ -98,12 +102,14 @@ func (e *JSONEncoder) List(name string) error {
 	case name == "" && e.state == jsonEmpty:
 		e.buf = append(e.buf, `,"result":[`...)
 		e.state, e.items = jsonList, 0
+		e.startPart(name)
 		return e.err
 	case name == "" || !e.enterField(name):
 		return e.fail(name)
 	}
 	e.buf = append(e.buf, '[')
 	e.state, e.list, e.items = jsonField, name, 0
+	e.startPart(name)
 	return e.err
 }
 
@@ -111,6 +117,9 @@ func (e *JSONEncoder) List(name string) error {
 func (e *JSONEncoder) Item(list string, v any) error {
 	if err := e.List(list); err != nil {
 		return err
+	}
+	if !e.wants(list) {
+		return e.err
 	}
 	if e.items > 0 {
 		e.buf = append(e.buf, ',')
@@ -130,6 +139,10 @@ func (e *JSONEncoder) Close(warnings []Problem, failure *Problem) error {
 		e.buf = append(e.buf, '}')
 	case jsonField:
 		e.buf = append(e.buf, `]}`...)
+	}
+	if len(e.parts) > 0 {
+		e.buf = append(e.buf, `,"lists":`...)
+		e.value(e.parts)
 	}
 	if len(warnings) > 0 {
 		e.buf = append(e.buf, `,"warnings":`...)
@@ -267,4 +280,11 @@ func AppendJSONString(b []byte, s string) []byte {
 		i += n
 	}
 	return append(b, '"')
+}
+
+// EncodeJSON is v as JSON that can be shown on a terminal, as documents are.
+func EncodeJSON(v any) ([]byte, error) {
+	var e JSONEncoder
+	e.encode(v)
+	return e.buf, e.err
 }

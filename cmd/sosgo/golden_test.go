@@ -140,6 +140,8 @@ var goldenLines = map[string][]string{
 	"exit":             {"exit"},
 	"completion":       {"completion bash"},
 	"docs":             {"docs commands"},
+	"web":              {}, // goes on until it is stopped: tests of webui and ui/browsertest hold it
+	"report":           {}, // writes a file: the same tests hold it
 	"pack":             {}, // writes a file: tests of dump (packing) hold it
 	"export":           {}, // writes files: TestExport of internal/commands
 	"savemodule":       {}, // writes a file: TestSaveImage of the root holds it

@@ -29,6 +29,7 @@ type Context struct {
 	// Jobs is the number of workers that the command may use, at least 1.
 	Jobs int
 
+	app    *app
 	ctx    context.Context
 	values values
 	dump   Dump
@@ -120,6 +121,9 @@ func (c *Context) Warn(err error) {
 		c.warnings = append(c.warnings, report.Problem{Text: text, Kind: kind})
 	}
 }
+
+// Tell prints a line on stderr at once, for what the user has to know while the command runs.
+func (c *Context) Tell(line string) { c.stderr.print("sosgo: " + report.Escape(line) + "\n") }
 
 // Warned is how often the command has warned so far.
 func (c *Context) Warned() int { return c.warned }

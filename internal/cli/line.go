@@ -169,6 +169,10 @@ func (a *app) runParsed(ctx context.Context, l line) error {
 	if l.file == "" {
 		return a.runFiltered(ctx, l, a.stdout)
 	}
+	if a.desk != nil {
+		a.fail("", errReadOnly)
+		return errReadOnly
+	}
 	if a.globals["sandbox"].num != 0 {
 		a.fail("", errSandboxed)
 		return errSandboxed

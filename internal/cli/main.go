@@ -109,6 +109,9 @@ type app struct {
 	stderr   *stderrWriter
 	globals  values
 
+	desk *Desk          // whose question is answered; nil for the user's own
+	part *report.Window // of lists that the question wants; nil for all
+
 	inSession bool       // lines of -c, of a script or of the prompt are running
 	printed   tailBuffer // by the prompt
 }
@@ -310,6 +313,9 @@ func (a *app) parseCommand(words []word) (*Command, *parser, error) {
 	if err := p.bind(); err != nil {
 		return cmd, p, err
 	}
+	if err := a.checkDesk(cmd, p.values); err != nil {
+		return cmd, p, err
+	}
 	return cmd, p, a.configure(cmd, p)
 }
 
@@ -361,7 +367,7 @@ func (a *app) nameDump(cmd *Command, p *parser) error {
 const maxJobs = 1024
 
 func (a *app) newContext(ctx context.Context, cmd *Command, p *parser, out *sink) *Context {
-	c := &Context{Command: cmd, Session: a.session, ctx: ctx, values: p.values, stderr: a.stderr}
+	c := &Context{Command: cmd, Session: a.session, app: a, ctx: ctx, values: p.values, stderr: a.stderr}
 	c.buf = bufio.NewWriterSize(out, outputBuffer)
 	c.terminal = a.env.isTerminal(a.screen) && out.w == a.stdout
 	c.out = c.buf
@@ -372,6 +378,9 @@ func (a *app) newContext(ctx context.Context, cmd *Command, p *parser, out *sink
 	}
 	if p.globals["json"].num != 0 {
 		c.json = report.NewJSONEncoder(c.buf, cmd.Name)
+		if a.part != nil {
+			c.json.SetWindow(*a.part)
+		}
 		c.text = &jsonText{enc: c.json}
 		c.out = c.text
 	}

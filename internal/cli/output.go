@@ -110,6 +110,9 @@ func (c *Context) WriteFile(name string, mode WriteMode, write func(io.Writer) e
 	if c.Session.options.Sandbox {
 		return errSandboxed
 	}
+	if c.app != nil && c.app.desk != nil {
+		return errReadOnly
+	}
 	return outfile.Write(name, outfile.Options{New: mode == New, Guard: c.Session.guard}, write)
 }
 

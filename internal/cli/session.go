@@ -58,6 +58,8 @@ type Session struct {
 	runtime string                          // that commands look at, empty for the first
 	running atomic.Pointer[context.Context] // of the command that runs
 
+	lent bool // the dump is another session's, and not to be closed
+
 	told map[string]bool // problems with files, each is told once
 
 	thread    uint32
@@ -130,7 +132,7 @@ func (s *Session) Path() string { return s.path }
 
 // Close closes the dump.
 func (s *Session) Close() error {
-	if s.dump == nil {
+	if s.dump == nil || s.lent {
 		return nil
 	}
 	d := s.dump
@@ -138,10 +140,10 @@ func (s *Session) Close() error {
 	return d.Close()
 }
 
-// forget closes the dump; who wants it next opens it again. In a sandbox, or
-// of standard input, that can't be done: the dump stays.
+// forget closes the dump; who wants it next opens it again. In a sandbox, of
+// standard input, or with another's dump, that can't be done: the dump stays.
 func (s *Session) forget() {
-	if (s.options.Sandbox || s.path == "-") && s.dump != nil {
+	if (s.lent || s.options.Sandbox || s.path == "-") && s.dump != nil {
 		return
 	}
 	_ = s.Close() // of a dump that is not trusted any more

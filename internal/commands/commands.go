@@ -1,5 +1,5 @@
 // Package commands is the table of sosgo's commands, which stand in packages by
-// the groups that help shows: objectcmd, memorycmd, threadcmd, taskcmd, appcmd, querycmd, typecmd, processcmd, exportcmd. A
+// the groups that help shows: objectcmd, memorycmd, threadcmd, taskcmd, appcmd, querycmd, typecmd, processcmd, exportcmd, webcmd. A
 // command turns its options into one question to the library and names the
 // renderer of the answer; it computes nothing and prints nothing.
 package commands
@@ -24,6 +24,7 @@ import (
 	"github.com/sosgo/sosgo/internal/commands/taskcmd"
 	"github.com/sosgo/sosgo/internal/commands/threadcmd"
 	"github.com/sosgo/sosgo/internal/commands/typecmd"
+	"github.com/sosgo/sosgo/internal/commands/webcmd"
 	"github.com/sosgo/sosgo/internal/sandbox"
 )
 
@@ -39,6 +40,7 @@ func All() []cli.Command {
 		typecmd.Commands(),
 		processcmd.Commands(),
 		exportcmd.Commands(),
+		webcmd.Commands(),
 	))
 }
 

@@ -70,7 +70,7 @@ func TestEveryCommandIsRun(t *testing.T) {
 		has[l.command] = true
 	}
 	for _, c := range commands.All() {
-		if c.NeedsDump && !has[c.Name] {
+		if c.NeedsDump && !c.Serves && !has[c.Name] {
 			t.Errorf("no line of %s", c.Name)
 		}
 	}

@@ -33,7 +33,7 @@ var about = map[string][][]string{
 	"dumpmt": {{"methodTable"}}, "dumpclass": {{"dumpclass.class", "eeClass", "methodTable"}}, "dumpmd": {{"methodDesc"}}, "dumpil": {{"methodDesc"}},
 	"clru": {{"ip", "methodDesc"}}, "gcinfo": {{"methodDesc", "ip"}}, "ehinfo": {{"methodDesc", "ip"}}, "ip2md": {{"ip"}}, "dumpmodule": {{"module"}},
 	"dumpassembly": {{"assembly"}}, "dumpdomain": {{"domain"}}, "savemodule": {{"imageBase", "modules.address"}}, "dumpsig": {{"any"}, {"module"}},
-	"dumpsigelem": {{"any"}, {"module"}}, "traverseheap": {}, "pack": {},
+	"dumpsigelem": {{"any"}, {"module"}}, "traverseheap": {}, "pack": {}, "report": {},
 }
 
 // words are the texts that arguments and options may be, by command and by the
@@ -49,7 +49,7 @@ var needed = map[string]bool{"d": true, "da": true, "db": true, "dc": true, "dd"
 // generate makes lines for every command that looks at a dump.
 func (s *subject) generate(random *rand.Rand) {
 	for _, c := range commands.All() {
-		if !c.NeedsDump {
+		if !c.NeedsDump || c.Serves {
 			continue
 		}
 		n := linesPerCommand
@@ -73,8 +73,8 @@ func (s *subject) generate(random *rand.Rand) {
 // line is one line for a command; bare has no options and few arguments.
 func (s *subject) line(random *rand.Rand, c *cli.Command, bare bool) string {
 	out := []string{c.Name}
-	if c.Name == "pack" { // FILE is an option, and has to be given
-		return "pack -o " + quote(filepath.Join(s.out(), "written"))
+	if c.Name == "pack" || c.Name == "report" { // FILE is an option, and has to be given
+		return c.Name + " -o " + quote(filepath.Join(s.out(), "written"))
 	}
 	for i := range c.Options {
 		o := &c.Options[i]

@@ -1,0 +1,131 @@
+package cli
+
+import (
+	"context"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/sosgo/sosgo/report"
+)
+
+// A Desk answers command lines over the dump that a session has open: for commands that let others ask, such as web. It is
+// read-only: what it runs names no file and writes none. It is safe for concurrent use.
+type Desk struct {
+	app *app
+	// Files are the only ones that its command lines may name.
+	Files []string
+}
+
+// A Question is a command line for a Desk.
+type Question struct {
+	// Words are the command and its arguments, each as it is. Without words it is Line, which is read as at the prompt.
+	Words []string
+	Line  string
+	JSON  bool           // one document, and not text
+	Part  *report.Window // of JSON: which part of lists is wanted; nil for all
+}
+
+// Desk returns a desk over the dump of c's session, which stays open as long as c's command runs.
+func (c *Context) Desk(files ...string) (*Desk, error) {
+	if c.app.desk != nil {
+		return nil, c.Usagef("%s can't be run from here: it would ask itself", c.Command.Name)
+	}
+	if _, err := c.OpenDump(); err != nil {
+		return nil, err
+	}
+	return &Desk{c.app, files}, nil
+}
+
+// Commands are the names of all commands that are listed.
+func (d *Desk) Commands() []string {
+	var names []string
+	for _, c := range d.app.table.list {
+		if !c.Hidden && c.session == nil {
+			names = append(names, c.Name)
+		}
+	}
+	return names
+}
+
+// Answer runs a command line in a session of its own, and returns its exit code. The end of ctx stops it.
+func (d *Desk) Answer(ctx context.Context, q Question, stdout, stderr io.Writer) int {
+	return d.Seat().Answer(ctx, q, stdout, stderr)
+}
+
+// A Seat at a desk is a session: it remembers the current thread and the last address. Its questions are answered one after the
+// other.
+type Seat struct {
+	desk    *Desk
+	mu      sync.Mutex
+	session *Session
+}
+
+// Seat returns a new seat.
+func (d *Desk) Seat() *Seat {
+	from := d.app.session
+	return &Seat{desk: d, session: &Session{open: from.open, choose: from.choose, sandbox: from.sandbox, options: from.options,
+		path: from.path, opened: true, dump: from.dump, err: from.err, runtime: from.runtime, lent: true}}
+}
+
+// Answer runs a command line, as Desk.Answer does.
+func (s *Seat) Answer(ctx context.Context, q Question, stdout, stderr io.Writer) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	env := *s.desk.app.env
+	env.Interrupt, env.IsTerminal = nil, func(any) bool { return false }
+	a := newApp(strings.NewReader(""), stdout, stderr, &env)
+	a.session, a.desk, a.inSession, a.part = s.session, s.desk, true, q.Part
+	for _, name := range []string{"sos", "jobs", "sandbox"} {
+		if v, ok := s.desk.app.globals[name]; ok {
+			a.globals[name] = v
+		}
+	}
+	if q.JSON {
+		a.globals["json"] = value{num: 1}
+	}
+	err := a.protect(func() error {
+		if len(q.Words) > 0 {
+			return a.run(ctx, literalWords(q.Words), a.stdout)
+		}
+		return a.runLine(ctx, q.Line)
+	})
+	return ExitCode(err)
+}
+
+// errReadOnly is why the commands of a desk write no file.
+var errReadOnly = &UsageError{Text: "from here no file is written", Hint: "run the command in a shell"}
+
+// checkDesk refuses what is not for a desk: commands that name files, or that talk to a user.
+func (a *app) checkDesk(cmd *Command, v values) error {
+	if a.desk == nil {
+		return nil
+	}
+	if cmd.session != nil {
+		return &UsageError{Command: cmd.Name, Text: "this is for the command line"}
+	}
+	named := func(name string, kind Kind) []string {
+		switch given := v[name]; {
+		case kind != File:
+			return nil
+		case given.list != nil:
+			return given.list
+		default:
+			return []string{given.text}
+		}
+	}
+	var files []string
+	for i := range cmd.Options {
+		files = append(files, named(cmd.Options[i].Name, cmd.Options[i].Kind)...)
+	}
+	for i := range cmd.Args {
+		files = append(files, named(cmd.Args[i].Name, cmd.Args[i].Kind)...)
+	}
+	for _, f := range files {
+		if f != "" && !slices.Contains(a.desk.Files, f) {
+			return &UsageError{Command: cmd.Name, Text: "from here no file can be named", Hint: "run the command in a shell"}
+		}
+	}
+	return nil
+}

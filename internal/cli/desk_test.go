@@ -1,0 +1,116 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo/report"
+)
+
+// withDesk runs a command that has a desk over a fake dump.
+func withDesk(t *testing.T, use func(d *Desk)) (closed int, stderr string) {
+	t.Helper()
+	commands := append(fakeCommands(),
+		Command{Name: "desk", Group: GroupProcess, Summary: "ask others", NeedsDump: true, Ask: text(func(c *Context, _ *report.Page) error {
+			d, err := c.Desk("allowed.dmp")
+			if err == nil {
+				use(d)
+			}
+			return err
+		})},
+		Command{Name: "reads", Group: GroupProcess, Summary: "read a file", Args: []Arg{{Name: "file", Kind: File, Rest: true, Summary: "it"}},
+			Ask: text(func(c *Context, p *report.Page) error { p.Printf("read %s\n", c.Strings("file")); return nil })},
+		Command{Name: "writes", Group: GroupProcess, Summary: "write a file", Args: []Arg{{Name: "name", Kind: Str, Summary: "it"}},
+			Ask: text(func(c *Context, _ *report.Page) error {
+				name, _ := c.Str("name")
+				return c.WriteFile(name, New, func(io.Writer) error { return nil })
+			})},
+		Command{Name: "window", Group: GroupProcess, Summary: "rows", Result: report.Result[fakeRows](), Ask: func(*Context) (report.Answer, error) {
+			return report.Say(fakeRows{Rows: []fakeRow{{1, 1}, {2, 2}, {3, 3}}}, func(*report.Page, fakeRows) {}), nil
+		}},
+	)
+	var stdout, errs bytes.Buffer
+	code := Main(t.Context(), []string{"-d", "x.dmp", "desk"}, strings.NewReader(""), &stdout, &errs, Env{Commands: commands,
+		Open: func(context.Context, string, OpenOptions) (Dump, error) { return fakeDump{&closed}, nil }})
+	assert.Zero(t, code, errs.String())
+	return closed, errs.String()
+}
+
+func at(d *Desk, q Question) (out, errs string, code int) {
+	var stdout, stderr bytes.Buffer
+	code = d.Answer(context.Background(), q, &stdout, &stderr)
+	return stdout.String(), stderr.String(), code
+}
+
+// TestDesk: a desk answers lines and words, over a dump that stays open, each in a session of its own.
+func TestDesk(t *testing.T) {
+	closed, _ := withDesk(t, func(d *Desk) {
+		out, _, code := at(d, Question{Words: []string{"obj", "10", "-n", "3"}})
+		assert.Zero(t, code)
+		assert.Contains(t, out, "n=3")
+		out, _, _ = at(d, Question{Line: "lines 5 | head -n 2"})
+		assert.Equal(t, "line 0\nline 1\n", out)
+		_, errs, code := at(d, Question{Line: "obj $_"})
+		assert.Equal(t, ExitUsage, code, "another question's address is not known")
+		assert.Contains(t, errs, "no value yet")
+		out, _, _ = at(d, Question{Words: []string{"window"}, JSON: true, Part: &report.Window{From: 1, Count: 1}})
+		assert.JSONEq(t, `{"command":"window","schema":2,"result":{"rows":[{"address":"0x2","n":2}]},"lists":{"rows":{"from":1,"listed":1,"of":3}}}`, out)
+
+		s := d.Seat()
+		var b bytes.Buffer
+		s.Answer(t.Context(), Question{Line: "obj 4711"}, &b, &b)
+		b.Reset()
+		s.Answer(t.Context(), Question{Line: "obj $_"}, &b, &b)
+		assert.Contains(t, b.String(), "4711", "a seat remembers")
+	})
+	assert.Equal(t, 1, closed)
+}
+
+// TestDeskIsReadOnly: what a desk runs names no file but those that were allowed, writes none, and asks no desk.
+func TestDeskIsReadOnly(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "out")
+	withDesk(t, func(d *Desk) {
+		for _, line := range []string{"reads /etc/passwd", "reads allowed.dmp /etc/passwd", "writes " + file, "lines 3 > " + file, "lines 3 >> " + file, "analyze", "desk", "analyze x.dmp"} {
+			out, errs, code := at(d, Question{Line: line})
+			assert.Equal(t, ExitUsage, code, "%s: %s%s", line, out, errs)
+		}
+		out, _, code := at(d, Question{Line: "reads allowed.dmp"})
+		assert.Zero(t, code)
+		assert.Equal(t, "read [allowed.dmp]\n", out)
+	})
+	_, err := os.Stat(file)
+	require.ErrorIs(t, err, os.ErrNotExist)
+}
+
+// TestDeskAtOnce: many ask at a time.
+func TestDeskAtOnce(t *testing.T) {
+	withDesk(t, func(d *Desk) {
+		var wg sync.WaitGroup
+		for range 16 {
+			wg.Go(func() {
+				out, _, _ := at(d, Question{Line: "lines 3"})
+				assert.Equal(t, "line 0\nline 1\nline 2\n", out)
+			})
+		}
+		wg.Wait()
+	})
+}
+
+// TestDeskStops: the end of the context ends the command.
+func TestDeskStops(t *testing.T) {
+	withDesk(t, func(d *Desk) {
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		var b bytes.Buffer
+		assert.Equal(t, ExitInterrupted, d.Answer(ctx, Question{Line: "lines 1000000"}, &b, &b))
+	})
+}

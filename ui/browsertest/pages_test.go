@@ -1,0 +1,224 @@
+package browsertest
+
+import (
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+// TestPages goes through every page of each dump, and holds what stands there to what --json prints.
+func TestPages(t *testing.T) {
+	for _, d := range dumps {
+		t.Run(d.name, func(t *testing.T) {
+			b := start(t)
+			at := serve(t, d.path)
+			b.run(chromedp.Navigate(at))
+			for _, p := range append(pages, served...) {
+				b.open(p)
+				b.picture(d.name + "-" + p)
+				checkWhole(t, b, p)
+			}
+			facts(t, b, d.path)
+			if strings.Contains(b.text("location.href"), "token") {
+				t.Error("the address keeps the token")
+			}
+			b.clean(host(t, at))
+		})
+	}
+}
+
+// checkWhole fails where a page shows what nobody can read: a value that is none, or more than the window is wide.
+func checkWhole(t *testing.T, b *browser, page string) {
+	t.Helper()
+	for _, bad := range []string{"undefined", "NaN", "[object Object]"} {
+		if strings.Contains(b.text("document.querySelector('main').innerText"), bad) {
+			t.Errorf("page %s shows %s", page, bad)
+		}
+	}
+	if n := b.text("document.documentElement.scrollWidth - innerWidth"); n != "0" && !strings.HasPrefix(n, "-") {
+		t.Errorf("page %s is %s pixels wider than the window", page, n)
+	}
+}
+
+func facts(t *testing.T, b *browser, path string) {
+	t.Helper()
+	heap := ask[struct {
+		Count      uint64
+		Statistics []struct{ Type string }
+	}](t, path, "dumpheap", "-stat")
+	b.open("heap")
+	if got := plain(b.text(`document.querySelector("[data-fact=count]").textContent`)); got != strconv.FormatUint(heap.Count, 10) {
+		t.Errorf("the heap page shows %s objects, --json %d", got, heap.Count)
+	}
+	first := heap.Statistics[len(heap.Statistics)-1].Type
+	if got := b.text(`document.querySelector("main tbody td").textContent`); got != first {
+		t.Errorf("the first type is %s, of --json %s", got, first)
+	}
+	leaks := ask[struct{ Suspects []any }](t, path, "leaks")
+	b.open("suspects")
+	if got := b.text(`document.querySelectorAll("[data-fact=suspect]").length`); got != strconv.Itoa(len(leaks.Suspects)) {
+		t.Errorf("%s suspects, of --json %d", got, len(leaks.Suspects))
+	}
+	modules := ask[struct{ Modules []any }](t, path, "modules")
+	b.open("modules")
+	if got := plain(b.text(`document.querySelector("[data-fact=modules]").textContent`)); got != strconv.Itoa(len(modules.Modules)) {
+		t.Errorf("%s modules, of --json %d", got, len(modules.Modules))
+	}
+	waits := ask[struct{ Verdicts []struct{ Text string } }](t, path, "waits")
+	b.open("locks")
+	for _, v := range waits.Verdicts {
+		if !strings.Contains(b.text(`document.querySelector("main").textContent`), v.Text) {
+			t.Errorf("the page of locks lacks: %s", v.Text)
+		}
+	}
+	crash := ask[struct {
+		OSThreadID uint32 `json:"osThreadId"`
+		Likely     string
+	}](t, path, "crashinfo")
+	b.open("overview")
+	if !strings.Contains(b.text(`document.querySelector("#killed").textContent`), crash.Likely) {
+		t.Errorf("the overview lacks: %s", crash.Likely)
+	}
+}
+
+func plain(s string) string { return strings.ReplaceAll(s, ",", "") }
+
+// TestCauses: who opens the crash, the hang and the leak reads the cause on the first page.
+func TestCauses(t *testing.T) {
+	for _, c := range []struct {
+		dump int
+		says []string
+	}{
+		{0, []string{"Debuggee.Crash.OrderException was not caught", "order 1042 failed", "crashing worker"}},
+		{1, []string{"deadlock: thread 11", "only writer", "sync over async"}},
+		{3, []string{"calls wait for a database connection", "web requests"}},
+	} {
+		b := start(t)
+		at := serve(t, dumps[c.dump].path)
+		b.run(chromedp.Navigate(at))
+		b.open("overview")
+		text := b.text(`document.querySelector("main").textContent`)
+		for _, s := range c.says {
+			if !strings.Contains(text, s) {
+				t.Errorf("%s: the overview lacks %q", dumps[c.dump].name, s)
+			}
+		}
+	}
+}
+
+// TestObject follows a link to an object, and from there to another one.
+func TestObject(t *testing.T) {
+	d := dumps[0]
+	crash := ask[struct {
+		Exceptions []struct{ Address, Type, Inner string }
+	}](t, d.path, "crashinfo")
+	b := start(t)
+	at := serve(t, d.path)
+	b.run(chromedp.Navigate(at))
+	b.open("overview")
+	e := crash.Exceptions[0]
+	b.run(chromedp.Click(chromedp.CSS(fmt.Sprintf(`#killed a[href="#/object/%s"]`, e.Address))))
+	b.wait(`document.querySelector("main").dataset.page === "object" && document.querySelector("h2.object") && !document.querySelector(".waiting")`)
+	if got := b.text(`document.querySelector("h2.object").textContent`); got != e.Type {
+		t.Errorf("the page is of %s, the exception is %s", got, e.Type)
+	}
+	b.picture("crash-exception")
+	b.run(chromedp.Click(chromedp.CSS(fmt.Sprintf(`table a[href="#/object/%s"]`, e.Inner))))
+	b.wait(fmt.Sprintf(`location.hash === "#/object/%s" && !document.querySelector(".waiting")`, e.Inner))
+	b.clean(host(t, at))
+}
+
+// TestAsks: a query and a command of the prompt.
+func TestAsks(t *testing.T) {
+	d := dumps[1]
+	b := start(t)
+	at := serve(t, d.path)
+	b.run(chromedp.Navigate(at))
+	b.open("console/" + "from%20threads%20%7C%20select%20index%2C%20name")
+	threads := ask[struct{ Rows []any }](t, d.path, "query", "from threads | select index, name")
+	if got := b.text(`document.querySelector("[data-fact=rows]").textContent`); got != strconv.Itoa(len(threads.Rows)) {
+		t.Errorf("%s rows, of --json %d", got, len(threads.Rows))
+	}
+	b.open("terminal")
+	b.run(chromedp.SendKeys(chromedp.CSS("input[name=line]"), "clrthreads | head -n 3\r"))
+	b.wait(`document.querySelector(".terminal pre")?.textContent.includes("ThreadCount")`)
+	b.run(chromedp.SendKeys(chromedp.CSS("input[name=line]"), "clrthreads > /tmp/should-not-be\r"))
+	b.wait(`document.querySelector(".terminal").textContent.includes("no file is written")`)
+	b.picture("hang-terminal")
+	b.clean(host(t, at))
+}
+
+// TestLooks: narrow and dark, with nothing cut off, and by the keyboard alone.
+func TestLooks(t *testing.T) {
+	b := start(t)
+	at := serve(t, dumps[1].path)
+	b.small()
+	b.theme("dark")
+	b.run(chromedp.Navigate(at))
+	for _, p := range append(pages, served...) {
+		b.open(p)
+		b.picture("narrow-" + p)
+		checkWhole(t, b, p)
+	}
+	b.open("threads")
+	checkContrast(t, b)
+	b.theme("light")
+	checkContrast(t, b)
+	b.open("overview")
+	b.run(chromedp.KeyEvent("g"), chromedp.KeyEvent("h"))
+	b.wait(`document.querySelector("main").dataset.page === "heap"`)
+	b.wait(`!document.querySelector(".waiting")`)
+	b.run(chromedp.Focus(chromedp.CSS(".chart canvas")), chromedp.KeyEvent("\r"), chromedp.KeyEvent(kb.ArrowDown))
+	b.clean(host(t, at))
+}
+
+// checkContrast holds every text to the ratio that WCAG AA asks for: 4.5, and 3 for large text.
+func checkContrast(t *testing.T, b *browser) {
+	t.Helper()
+	bad := b.text(`(() => {
+  const parse = (c) => { const m = c.match(/[\d.]+/g).map(Number); return { r: m[0], g: m[1], b: m[2], a: m[3] ?? 1 }; };
+  const light = ({ r, g, b }) => { const f = (v) => { v /= 255; return v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4; }; return 0.2126 * f(r) + 0.7152 * f(g) + 0.0722 * f(b); };
+  const behind = (e) => { for (; e; e = e.parentElement) { const c = parse(getComputedStyle(e).backgroundColor); if (c.a === 1) return c; } return { r: 255, g: 255, b: 255 }; };
+  const found = [];
+  for (const e of document.querySelectorAll("body *")) {
+    if (![...e.childNodes].some((n) => n.nodeType === 3 && n.textContent.trim()) || !e.getClientRects().length || e.closest(".hidden, .skip, noscript")) continue;
+    const s = getComputedStyle(e), a = light(parse(s.color)), c = light(behind(e));
+    const ratio = (Math.max(a, c) + 0.05) / (Math.min(a, c) + 0.05);
+    if (ratio < (parseFloat(s.fontSize) >= 24 ? 3 : 4.5)) found.push(e.tagName + "." + e.className + " " + ratio.toFixed(2) + " " + e.textContent.slice(0, 30));
+  }
+  return [...new Set(found)].slice(0, 10).join("\n");
+})()`)
+	if bad != "" {
+		t.Errorf("too little contrast:\n%s", bad)
+	}
+}
+
+// TestReport opens reports as files: all pages, nothing asked, nothing to complain of.
+func TestReport(t *testing.T) {
+	for _, d := range dumps {
+		t.Run(d.name, func(t *testing.T) {
+			b := start(t)
+			file := filepath.Join(t.TempDir(), "report.html")
+			if out, err := exec.Command(program(t), "report", "-offline", d.path, "-o", file).CombinedOutput(); err != nil {
+				t.Fatalf("%v: %s", err, out)
+			}
+			b.run(chromedp.Navigate("file://" + file))
+			for _, p := range pages {
+				b.open(p)
+				b.picture("report-" + d.name + "-" + p)
+				checkWhole(t, b, p)
+				if strings.Contains(b.text(`document.querySelector("main").textContent`), "this is not in the report") {
+					t.Errorf("page %s asks for what is not in the report", p)
+				}
+			}
+			facts(t, b, d.path)
+			b.clean("file://" + file)
+		})
+	}
+}

@@ -1,0 +1,82 @@
+// Documents come from the server, or lie in the file if it is a report.
+import type { Doc, Subject } from "./docs";
+import list from "./questions.json";
+import { visible } from "./text";
+
+export interface Question { words: string[]; count: number; last?: boolean; graph?: boolean }
+export type Name = keyof typeof list;
+const questions: Record<Name, Question> = list;
+
+/** The question of that name; values take the place of $. */
+export function question(name: Name, value?: string): Question {
+  const q = questions[name];
+  return value === undefined ? q : { ...q, words: q.words.map((w) => (w === "$" ? value : w)), graph: name === "path" || name === "referrers" || name === "keeps" };
+}
+
+interface Report { subject: Subject; documents: Record<string, Doc<unknown>> }
+
+const embedded = readReport();
+
+function readReport(): Report | undefined {
+  const text = typeof document === "undefined" ? null : document.getElementById("report")?.textContent;
+  return text ? (JSON.parse(visible(text)) as Report) : undefined;
+}
+
+/** The page is a report: there is no server that could be asked more. */
+export const isReport = embedded !== undefined;
+
+/** A queue of requests that build on the graph of objects: the first one makes it, and others would only wait in line. */
+const queue = { running: 0, waiting: [] as (() => void)[] };
+
+async function inTurn<T>(graph: boolean, run: () => Promise<T>): Promise<T> {
+  if (!graph) return run();
+  while (queue.running >= 2) await new Promise<void>((go) => queue.waiting.push(go));
+  queue.running++;
+  try {
+    return await run();
+  } finally {
+    queue.running--;
+    queue.waiting.shift()?.();
+  }
+}
+
+/** Asks for a document. What fails is in the document. */
+export async function ask<T>(q: Question, signal?: AbortSignal): Promise<Doc<T>> {
+  if (embedded) {
+    const found = embedded.documents[q.words.join(" ")] as Doc<T> | undefined;
+    return found ?? failed<T>(q, "this is not in the report", `in a shell: sosgo -d ${embedded.subject.file} ${q.words.join(" ")}; or ask on the page of sosgo web`);
+  }
+  const [command = "", ...args] = q.words;
+  const p = new URLSearchParams(args.map((a) => ["a", a]));
+  p.set("count", String(q.count));
+  if (q.last) p.set("last", "1");
+  return inTurn(q.graph ?? false, async () => {
+    const r = await fetch(`/api/${encodeURIComponent(command)}?${p}`, signal ? { signal } : {});
+    const text = await r.text();
+    if (!r.ok) return failed<T>(q, text || `the server says ${r.status}`, "");
+    try {
+      return JSON.parse(visible(text)) as Doc<T>;
+    } catch {
+      return failed<T>(q, "the answer ended early", "reload the page to ask again");
+    }
+  }).catch((e: unknown) => {
+    if (signal?.aborted) throw e;
+    return failed<T>(q, "the server does not answer", "sosgo web may have ended");
+  });
+}
+
+function failed<T>(q: Question, text: string, advice: string): Doc<T> {
+  return { command: q.words[0] ?? "", schema: 0, error: { text, kind: "page", advice } };
+}
+
+/** Runs a line of the prompt and returns what it prints. */
+export async function runLine(line: string, signal: AbortSignal): Promise<string> {
+  const r = await fetch(`/line?${new URLSearchParams({ line })}`, { signal });
+  return visible(await r.text(), false);
+}
+
+export async function subject(): Promise<Subject> {
+  if (embedded) return embedded.subject;
+  const r = await fetch("/subject.json");
+  return JSON.parse(visible(await r.text())) as Subject;
+}

@@ -1,0 +1,73 @@
+// The application: pages, and what is around them.
+import { render, type ComponentType, type JSX } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+import { isReport, subject as load } from "./api";
+import { ConsolePage, TerminalPage } from "./pages/ask";
+import { HeapPage } from "./pages/heap";
+import { DiffPage, DominatorsPage, StringsPage, SuspectsPage, WastePage } from "./pages/memory";
+import { ObjectPage } from "./pages/object";
+import { Overview } from "./pages/overview";
+import { DoctorPage, ModulesPage } from "./pages/process";
+import { ThreadsPage } from "./pages/threads";
+import { AsyncPage, LocksPage, RequestsPage } from "./pages/work";
+import { chooseTheme, go, link, route, startTheme, subject, theme, type Theme } from "./state";
+
+interface Page { id: string; title: string; key: string; show: ComponentType; served?: boolean }
+
+const pages: Page[] = [
+  { id: "overview", title: "Overview", key: "o", show: Overview }, { id: "threads", title: "Threads & stacks", key: "t", show: ThreadsPage },
+  { id: "heap", title: "Heap", key: "h", show: HeapPage }, { id: "dominators", title: "Dominators", key: "d", show: DominatorsPage },
+  { id: "suspects", title: "Suspects", key: "s", show: SuspectsPage }, { id: "object", title: "Object", key: "b", show: ObjectPage },
+  { id: "strings", title: "Strings", key: "g", show: StringsPage }, { id: "waste", title: "Collections & waste", key: "w", show: WastePage },
+  { id: "async", title: "Async", key: "a", show: AsyncPage }, { id: "locks", title: "Locks", key: "l", show: LocksPage },
+  { id: "requests", title: "Requests & pools", key: "r", show: RequestsPage }, { id: "modules", title: "Modules", key: "m", show: ModulesPage },
+  { id: "doctor", title: "Doctor", key: "c", show: DoctorPage }, { id: "diff", title: "Diff", key: "f", show: DiffPage, served: true },
+  { id: "console", title: "Query", key: "q", show: ConsolePage, served: true }, { id: "terminal", title: "Terminal", key: "x", show: TerminalPage, served: true },
+];
+const shown = pages.filter((p) => !isReport || !p.served);
+
+const themes: Theme[] = ["auto", "light", "dark"];
+
+function App(): JSX.Element {
+  const page = shown.find((p) => p.id === route.value.page) ?? pages[0]!;
+  const main = useRef<HTMLElement>(null);
+  const first = useRef(true);
+  useEffect(() => {
+    document.title = `${page.title} · ${subject.value.file} · sosgo`;
+    if (first.current) first.current = false;
+    else { main.current?.focus(); scrollTo(0, 0); }
+  }, [page.id, route.value.arg, subject.value.file]);
+  useEffect(() => { document.querySelector("nav.pages [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" }); }, [page.id]);
+  const Show = page.show;
+  const next = themes[(themes.indexOf(theme.value) + 1) % themes.length] ?? "auto";
+  return <>
+    <a class="skip" href="#main" onClick={(e) => { e.preventDefault(); main.current?.focus(); }}>To the page</a>
+    <header><a class="home" href={link("overview")}>sosgo</a><span class="file" title={subject.value.file}>{subject.value.file}</span>
+      <button type="button" class="theme" onClick={() => chooseTheme(next)} title={`Colours: ${theme.value}; next: ${next}`}>{theme.value === "dark" ? "☾" : theme.value === "light" ? "☀" : "◐"}<span class="hidden"> colours: {theme.value}</span></button></header>
+    <nav class="pages" aria-label="Pages"><ul>{shown.map((p) => <li><a href={link(p.id)} aria-current={p === page ? "page" : undefined} title={`Alt+${p.key}, or g then ${p.key}`}>{p.title}</a></li>)}</ul></nav>
+    <main id="main" ref={main} tabIndex={-1} data-page={page.id}><h1 class={page.id === "overview" ? "hidden" : ""}>{page.title}</h1><Show key={page.id + "/" + (page.id === "threads" || page.id === "heap" ? route.value.arg : "")} /></main>
+    <footer>{isReport ? "A report of sosgo: the top of each list. sosgo web shows all of it." : "Nothing is changed, and nothing leaves this machine."} Keys: g and a letter go to a page.</footer>
+  </>;
+}
+
+/** g and a letter go to a page, / to the filter. */
+function listen(): void {
+  let pending = false;
+  addEventListener("keydown", (e) => {
+    const typing = e.target instanceof HTMLInputElement || e.target instanceof HTMLTextAreaElement;
+    if (typing || e.ctrlKey || e.metaKey) return;
+    const page = shown.find((p) => p.key === e.key);
+    if (page && (pending || e.altKey)) { e.preventDefault(); go(page.id); pending = false; return; }
+    pending = e.key === "g";
+    if (e.key === "/") {
+      const f = document.querySelector<HTMLInputElement>("input[type=search]");
+      if (f) { e.preventDefault(); f.focus(); }
+    }
+  });
+}
+
+startTheme();
+listen();
+load().then((s) => { subject.value = s; }, () => { subject.value = { file: "" }; });
+const at = document.getElementById("app");
+if (at) render(<App />, at);

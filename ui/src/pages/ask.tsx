@@ -1,0 +1,85 @@
+// Questions of one's own: queries, and the prompt's commands.
+import { signal } from "@preact/signals";
+import type { JSX } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { isReport, runLine, type Question } from "../api";
+import type { Json, Rows } from "../docs";
+import { NeedsServer, Section, Show, Table, Text } from "../parts";
+import { go, link, route, useDoc } from "../state";
+import { count } from "../text";
+
+const examples = [
+  "from objects | group by type | select count(), sum(size) | order by 2 desc | top 20",
+  "from exceptions | select address, type, _message",
+  "from frames | where method matches /Wait/ | group by method | select count() | order by 1 desc",
+  "from tasks | group by status, method, awaits | select count() | order by 1 desc",
+  "from strings | where length > 1000 | select address, length, text | order by length desc | top 20",
+];
+
+export function ConsolePage(): JSX.Element {
+  const asked = route.value.arg;
+  const q: Question | undefined = asked && !isReport ? { words: ["query", "-rows", "2000", asked], count: 2000 } : undefined;
+  const doc = useDoc<Rows>(q, true);
+  if (isReport) return <Section title="Query"><NeedsServer what="A query" /></Section>;
+  return (
+    <Section title="Query">
+      <form class="query" onSubmit={(e) => { e.preventDefault(); const v = new FormData(e.currentTarget).get("q"); if (typeof v === "string") go("console", v.trim()); }}>
+        <label for="q">A question, in steps or in SQL</label>
+        <textarea id="q" name="q" rows={3} spellcheck={false} key={asked} defaultValue={asked}
+          onKeyDown={(e) => { if (e.key === "Enter" && (e.ctrlKey || e.metaKey)) { e.preventDefault(); e.currentTarget.form?.requestSubmit(); } }} />
+        <p><button type="submit">Ask</button> <span class="dim">or Ctrl+Enter. <a href={link("terminal", "help query")}>How questions are asked</a></span></p>
+      </form>
+      {!asked && <ul class="examples">{examples.map((x) => <li><a href={link("console", x)}><code>{x}</code></a></li>)}</ul>}
+      {q && <Show doc={doc} what="asking">{(r) => <>
+        <p><b data-fact="rows">{count(r.count ?? (r.rows ?? []).length)}</b> rows{r.more ? ", and there are more" : ""}</p>
+        <Table rows={r.rows ?? []} caption="rows" text={(row) => Object.values(row).join(" ")} columns={(r.columns ?? []).map((c) => ({
+          head: c.name, cell: (row: { [column: string]: Json }) => <Text s={plain(row[c.name])} />, by: (row: { [column: string]: Json }) => { const v = row[c.name]; return typeof v === "number" ? v : plain(v); },
+          num: (r.rows ?? []).some((row) => typeof row[c.name] === "number") }))} />
+      </>}</Show>}
+    </Section>
+  );
+}
+
+const plain = (v: Json | undefined): string => (v === null ? "null" : v === undefined ? "" : typeof v === "object" ? JSON.stringify(v) : String(v));
+
+const history = signal<{ line: string; text: string }[]>([]);
+/** What the terminal shows of one command at most, in characters. */
+const mostShown = 400_000;
+
+export function TerminalPage(): JSX.Element {
+  const [busy, setBusy] = useState<AbortController>();
+  const [back, setBack] = useState(0);
+  const input = useRef<HTMLInputElement>(null);
+  const end = useRef<HTMLDivElement>(null);
+  const run = async (line: string): Promise<void> => {
+    const stop = new AbortController();
+    setBusy(stop);
+    setBack(0);
+    let text = "";
+    try { text = await runLine(line, stop.signal); } catch { text = stop.signal.aborted ? "stopped\n" : "the server does not answer\n"; }
+    if (text.length > mostShown) text = text.slice(0, mostShown) + "\n… the rest is not shown; | head and | grep make it less\n";
+    history.value = [...history.value, { line, text }];
+    setBusy(undefined);
+  };
+  useEffect(() => { if (!isReport && route.value.arg && history.value[history.value.length - 1]?.line !== route.value.arg) void run(route.value.arg); }, [route.value.arg]);
+  useEffect(() => { end.current?.scrollIntoView({ block: "end" }); input.current?.focus(); }, [history.value.length, busy]);
+  if (isReport) return <Section title="Terminal"><NeedsServer what="A command" /></Section>;
+  return (
+    <Section title="Terminal">
+      <p class="dim">The commands of the prompt, without those that write files. <code>help</code> lists them; <code>| grep</code>, <code>| head</code>, <code>$_</code> work, the arrow keys bring lines back, Escape stops a command.</p>
+      <div class="terminal">
+        {history.value.map((h) => <><div class="line"><span aria-hidden="true">&gt; </span>{h.line}</div><pre><Text s={h.text} /></pre></>)}
+        <form onSubmit={(e) => { e.preventDefault(); const i = input.current; if (i && i.value.trim() && !busy) { const line = i.value.trim(); i.value = ""; void run(line); } }}>
+          <label><span aria-hidden="true">&gt; </span><span class="hidden">Command</span><input ref={input} name="line" autocomplete="off" spellcheck={false} readOnly={!!busy} onKeyDown={(e) => {
+            if (e.key === "Escape") busy?.abort();
+            if (e.key !== "ArrowUp" && e.key !== "ArrowDown") return;
+            e.preventDefault();
+            const n = Math.max(0, Math.min(history.value.length, back + (e.key === "ArrowUp" ? 1 : -1)));
+            setBack(n);
+            e.currentTarget.value = n ? history.value[history.value.length - n]?.line ?? "" : "";
+          }} /></label>{busy && <><span class="spin" /> <button type="button" onClick={() => busy.abort()}>Stop</button></>}
+        </form><div ref={end} />
+      </div>
+    </Section>
+  );
+}

@@ -1,0 +1,120 @@
+import type { JSX } from "preact";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { isReport, question, type Question } from "../api";
+import { Chart } from "../canvas";
+import { byNamespace } from "../chart";
+import type { Cell, Generations, Heap, HeapMap, Json, Rows, Segments, TypeCount } from "../docs";
+import { Addr, Facts, Notes, Section, Share, Show, Table, TypeName } from "../parts";
+import { colour, link, route, theme, useDoc } from "../state";
+import { bytes, count } from "../text";
+
+/** Types, what they fill, generations and a map of the heap. */
+export function HeapPage(): JSX.Element {
+  return <><Types /><Space /><GenerationTable /><MapOfHeap /></>;
+}
+
+function Types(): JSX.Element {
+  const wanted = route.value.arg;
+  const [most, setMost] = useState(question("types").count);
+  const words = wanted && !isReport ? ["dumpheap", "-stat", "-type", wanted] : ["dumpheap", "-stat"];
+  const q: Question = { words, count: most, last: true };
+  const doc = useDoc<Heap>(q);
+  return (
+    <Section title={wanted ? "Types with this in their names" : "Types"}>
+      {wanted && <p><code>{wanted}</code> · <a href={link("heap")}>all types</a>{!isReport && <> · <a href={link("console", `from exactly "${wanted}" | select address, size | order by size desc | top 50`)}>its objects</a></>}</p>}
+      <Show doc={doc} what="counting objects">{(h, d) => {
+        const rows = (h.statistics ?? []).filter((t) => !isReport || !wanted || t.type.includes(wanted));
+        const part = d.lists?.["statistics"];
+        return <>
+          <p class="lead"><b data-fact="count">{count(h.count)}</b> objects, <b data-fact="size">{bytes(h.size)}</b></p>
+          <Table<TypeCount> rows={rows} caption="types" sort={2} text={(t) => t.type} columns={[
+            { head: "Type", cell: (t) => <a href={link("heap", t.type)}><TypeName name={t.type} /></a>, by: (t) => t.type },
+            { head: "Objects", cell: (t) => count(t.count), by: (t) => t.count, num: true },
+            { head: "Bytes", cell: (t) => <Share part={t.size} of={h.size}>{bytes(t.size)}</Share>, by: (t) => t.size, num: true },
+            { head: "MethodTable", cell: (t) => <Addr a={t.methodTable} /> },
+          ]} />
+          {part && part.listed < part.of && !isReport && <button type="button" class="more" onClick={() => setMost(most * 10)}>Load more types</button>}
+        </>;
+      }}</Show>
+    </Section>
+  );
+}
+
+const text = (v: Json | undefined): string => (typeof v === "string" ? v : "");
+const num = (v: Json | undefined): number => (typeof v === "number" ? v : Number(v ?? 0) || 0);
+
+function Space(): JSX.Element {
+  const doc = useDoc<Rows>(question("assemblies"));
+  const root = useMemo(() => doc?.result && byNamespace((doc.result.rows ?? []).map((r) => ({ name: text(r["name"]), assembly: text(r["assembly"]), size: num(r["size"]), count: num(r["count"]),
+    ...(typeof r["mt"] === "string" ? { address: r["mt"] } : {}) })), "heap"), [doc]);
+  return (
+    <Section title="By assembly, namespace and type">
+      <Show doc={doc} what="counting by assembly">{() => (root ? <Chart kind="treemap" root={root} label="Treemap of the heap by assembly, namespace and type" unit={bytes} /> : null)}</Show>
+    </Section>
+  );
+}
+
+function GenerationTable(): JSX.Element {
+  const doc = useDoc<Generations>(question("generations"));
+  const segments = useDoc<Segments>(question("segments"));
+  const gc = segments?.result?.gc;
+  return (
+    <Section title="Generations">
+      {gc && <Facts list={[["collector", gc.server ? "server" : "workstation"], ["heaps", count(gc.heaps)], ["made of", gc.regions ? "regions" : "segments"],
+        ["allocated", bytes(gc.allocated)], ["committed", bytes(gc.committed)], ["state", gc.inCollection ? "in a collection" : undefined]]} />}
+      {segments && <Notes doc={segments} />}
+      <Show doc={doc} what="adding up generations">{(g) => (
+        <Table rows={(g.heaps ?? []).flatMap((h) => (h.generations ?? []).map((x) => ({ heap: h.heap, ...x })))} caption="generations" columns={[
+          { head: "Heap", cell: (r) => r.heap, by: (r) => r.heap, num: true }, { head: "Generation", cell: (r) => r.generation, by: (r) => r.generation },
+          { head: "Objects' bytes", cell: (r) => bytes(r.live), by: (r) => r.live, num: true }, { head: "Free", cell: (r) => bytes(r.free), by: (r) => r.free, num: true },
+          { head: "Allocated", cell: (r) => bytes(r.allocated), by: (r) => r.allocated, num: true },
+          { head: "Committed", cell: (r) => <>{bytes(r.committed)}{r.incomplete ? " (a segment can't be read)" : ""}</>, by: (r) => r.committed, num: true },
+        ]} />)}</Show>
+    </Section>
+  );
+}
+
+function MapOfHeap(): JSX.Element {
+  const doc = useDoc<HeapMap>(question("map"));
+  return (
+    <Section title="Map of the heap">
+      <Show doc={doc} what="drawing the heap">{(m) => <>
+        <p class="dim">A cell is {bytes(m.cellSize)}. <span class="swatch used" /> objects <span class="swatch free" /> free <span class="swatch unread" /> not readable <span class="swatch empty" /> not used yet</p>
+        <div class="map">{(m.parts ?? []).map((p) => (
+          <div class="part"><span>{p.generation} <Addr a={p.segment} /></span><Cells cells={p.cells ?? []} /><span class="dim">{bytes(p.used)} used, {bytes(p.free ?? 0)} free of {bytes(p.committed)}{p.pinned ? `, ${p.pinned} pinned` : ""}</span></div>
+        ))}</div>
+      </>}</Show>
+    </Section>
+  );
+}
+
+const side = 7;
+
+function Cells({ cells }: { cells: Cell[] }): JSX.Element {
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const mode = theme.value;
+  useEffect(() => {
+    const c = canvas.current;
+    const g = c?.getContext("2d");
+    if (!c || !g) return;
+    const across = Math.max(8, Math.min(128, Math.floor((c.parentElement?.clientWidth ?? 300) / side) - 2));
+    const lines = Math.min(64, Math.ceil(cells.length / across));
+    c.width = across * side;
+    c.height = Math.max(1, lines) * side;
+    const used = colour("--accent"), free = colour("--free"), unread = colour("--bad"), empty = colour("--raised");
+    cells.slice(0, across * lines).forEach((cell, i) => {
+      const x = (i % across) * side, y = Math.floor(i / across) * side;
+      const whole = Math.max(1, cell.size);
+      g.fillStyle = empty;
+      g.fillRect(x, y, side - 1, side - 1);
+      let at = 0;
+      for (const [n, fill] of [[cell.used ?? 0, used], [cell.free ?? 0, free], [cell.unread ?? 0, unread]] as const) {
+        const h = ((side - 1) * Math.min(n, whole)) / whole;
+        g.fillStyle = fill;
+        if (n > 0) g.fillRect(x, y + (side - 1) - at - h, side - 1, h);
+        at += h;
+      }
+    });
+  }, [cells, mode]);
+  return <canvas ref={canvas} role="img" aria-label={`${cells.length} cells`} />;
+}

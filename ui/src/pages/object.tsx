@@ -1,0 +1,137 @@
+import type { JSX } from "preact";
+import { isReport, question, type Question } from "../api";
+import type { Field, GCRoot, Item, Json, Neighbour, Neighbours, Obj, Retained, Rows } from "../docs";
+import { Addr, Facts, NeedsServer, Notes, PathView, RootName, Section, Share, Show, Table, Text, TypeName } from "../parts";
+import { go, link, route, useDoc } from "../state";
+import { bytes, count, percent } from "../text";
+
+/** What is at an address: an object with what it refers to, what refers to it, what holds it and what it holds. */
+export function ObjectPage(): JSX.Element {
+  const a = route.value.arg;
+  return <><Search /> {a ? <One key={a} a={a} /> : <p>Every address on these pages leads here.</p>}</>;
+}
+
+function Search(): JSX.Element {
+  return (
+    <form class="search" onSubmit={(e) => { e.preventDefault(); const v = new FormData(e.currentTarget).get("address"); if (typeof v === "string" && v.trim()) go("object", "0x" + v.trim().replace(/^0x/i, "").replace(/[`_]/g, "").replace(/^0+/, "")); }}>
+      <label>Address <input name="address" placeholder="0x7f10a4632890" autocomplete="off" spellcheck={false} defaultValue={route.value.arg} /></label> <button type="submit">Show</button>
+    </form>
+  );
+}
+
+function One({ a }: { a: string }): JSX.Element {
+  const doc = useDoc<Obj>(question("object", a), true);
+  return <>
+    <Show doc={doc} what="reading the object">{(o) => <>
+      <h2 class="object"><TypeName name={o.type} /></h2>
+      <Facts list={[["address", o.address], ["size", o.size !== undefined ? `${count(o.size)} bytes` : undefined], ["length", o.length !== undefined ? count(o.length) : undefined],
+        ["MethodTable", <Addr a={o.methodTable} />], ["module", o.file], ["value", o.boxed]]} />
+      {o.string !== undefined && <pre class="string">{o.string}</pre>}
+      {o.collection && <Collection o={o} />}
+      {(o.fields ?? []).length > 0 && <Section title="Fields"><FieldTable list={o.fields ?? []} /></Section>}
+    </>}</Show>
+    {doc?.error && doc.error.kind !== "page" && <Other a={a} text={doc.error.text} />}
+    {doc?.result && <><Keeps a={a} /><Path a={a} /><Referrers a={a} /></>}
+    {!isReport && doc?.result && <p class="dim">More in the <a href={link("terminal", `referents ${a}`)}>terminal</a>: referents, dominators, items, gcwhere, listnearobj.</p>}
+  </>;
+}
+
+function Collection({ o }: { o: Obj }): JSX.Element {
+  const c = o.collection;
+  const all = useDoc<{ items?: Item[] }>(isReport || !o.address || (c?.count ?? 0) <= (c?.first ?? []).length ? undefined : { words: ["items", o.address], count: 200 }, true);
+  const items = all?.result?.items ?? c?.first ?? [];
+  return (
+    <Section title={`Elements${c?.count !== undefined ? `: ${count(c.count)}` : ""}`}>
+      {c?.text !== undefined && <pre class="string">{c.text}</pre>}
+      {items.length > 0 && <Table rows={items} caption="elements" columns={[
+        { head: "#", cell: (i) => i.index, by: (i) => i.index, num: true },
+        ...(items.some((i) => i.key) ? [{ head: "Key", cell: (i: Item) => i.key && <Value value={i.key.value} text={i.key.text} missing={i.key.missing} /> }] : []),
+        { head: "Value", cell: (i) => i.value && <Value value={i.value.value} text={i.value.text} missing={i.value.missing} /> },
+      ]} />}
+      {all && <Notes doc={all} />}
+    </Section>
+  );
+}
+
+function Value({ value, text, missing }: { value: Json | undefined; text: string | undefined; missing: string | undefined }): JSX.Element {
+  if (missing) return <span class="dim">&lt;{missing}&gt;</span>;
+  if (value === null) return <span class="dim">null</span>;
+  const isAddress = typeof value === "string" && /^0x[0-9a-f]+$/.test(value);
+  return <>{isAddress ? <Addr a={value} /> : value !== undefined ? <code>{typeof value === "object" ? JSON.stringify(value) : String(value)}</code> : null}{text !== undefined ? <> <Text s={text} /></> : null}</>;
+}
+
+function FieldTable({ list }: { list: Field[] }): JSX.Element {
+  return (
+    <Table<Field> rows={list} caption="fields" most={100} text={(f) => `${f.name} ${f.type} ${f.text}`} columns={[
+      { head: "Field", cell: (f) => <>{f.kind !== "instance" && <span class="tag">{f.kind}</span>} <code>{f.name}</code></>, by: (f) => f.name },
+      { head: "Value", cell: (f) => f.struct !== undefined && f.value === undefined ? <><Text s={f.text} /><StructValue s={f.struct} /></> : <Value value={f.value} text={f.text} missing={f.missing} /> },
+      { head: "Type", cell: (f) => <TypeName name={f.type} />, by: (f) => f.type },
+    ]} />
+  );
+}
+
+function StructValue({ s }: { s: Json }): JSX.Element {
+  return <details><summary>struct</summary><pre class="string"><Text s={JSON.stringify(s, null, 1)} /></pre></details>;
+}
+
+function Keeps({ a }: { a: string }): JSX.Element {
+  const doc = useDoc<Retained>(question("keeps", a), true);
+  return (
+    <Section title="What would be free without it">
+      <Show doc={doc} what="building the graph of objects">{(r) => <>{(r.objects ?? []).map((o) => <>
+        <p class="lead">{o.live ? <><b data-fact="retained">{bytes(o.retained)}</b> in {count(o.count)} objects, {percent(o.share)} of all that lives.</> : <>Nothing keeps it alive; {bytes(o.retained)} of garbage hang on it.</>}</p>
+        {(o.types ?? []).length > 0 && <Table rows={o.types ?? []} caption="retained types" columns={[{ head: "Type", cell: (t) => <TypeName name={t.type} /> }, { head: "Objects", cell: (t) => count(t.count), num: true, by: (t) => t.count },
+          { head: "Bytes", cell: (t) => <Share part={t.size} of={o.retained}>{bytes(t.size)}</Share>, num: true, by: (t) => t.size }]} />}
+      </>)}</>}</Show>
+    </Section>
+  );
+}
+
+function Path({ a }: { a: string }): JSX.Element {
+  const doc = useDoc<GCRoot>(question("path", a), true);
+  return (
+    <Section title="What holds it">
+      <Show doc={doc} what="looking for paths from roots">{(g) => <>
+        {g.verdict === "garbage" && <p>Nothing holds it: it is garbage.</p>}
+        {g.verdict === "unknown" && <p>No path was found; not all roots and references can be read.</p>}
+        {(g.paths ?? []).map((p) => <PathView path={p} />)}
+      </>}</Show>
+    </Section>
+  );
+}
+
+function Referrers({ a }: { a: string }): JSX.Element {
+  const doc = useDoc<Neighbours>(question("referrers", a), true);
+  return (
+    <Section title="What refers to it">
+      <Show doc={doc} what="looking for what refers to it">{(n) => <>
+        <Table<Neighbour> rows={n.list ?? []} caption="referrers" columns={[
+          { head: "Referrer", cell: (r) => r.object ? <><TypeName name={r.object.type} /> <Addr a={r.object.address} /></> : <RootName r={r.root} /> },
+          { head: "By", cell: (r) => <code>{r.edge?.name}</code> }, { head: "Times", cell: (r) => count(r.count), num: true, by: (r) => r.count },
+          { head: "", cell: (r) => <>{r.strength && r.strength !== "strong" ? <span class="tag">{r.strength}</span> : null}{r.live === false ? <span class="tag">dead</span> : null}</> },
+        ]} />
+        {n.more ? <p class="dim">{count(n.more)} more.</p> : null}
+      </>}</Show>
+    </Section>
+  );
+}
+
+/** What is at an address where no object is: a type, a method, memory. */
+function Other({ a, text }: { a: string; text: string }): JSX.Element {
+  const command = /use (dumpmt|dumpmd|dumpclass|dumpmodule|dumpassembly|dumpdomain|ip2md)\b/.exec(text)?.[1];
+  if (isReport) return <NeedsServer what="What else is at this address" />;
+  return <>{command ? <Lines words={[command, a]} title={command} /> : <Lines words={["ip2md", a]} title="ip2md" />}<Lines words={["dq", a]} title="Memory" /></>;
+}
+
+function Lines({ words, title }: { words: string[]; title: string }): JSX.Element {
+  const q: Question = { words, count: 100 };
+  const doc = useDoc<Json>(q, true);
+  return <Section title={title}><Show doc={doc} what={title}>{(v) => <Tree v={v} />}</Show></Section>;
+}
+
+/** Any value of a document as nested names and values, with links. */
+export function Tree({ v }: { v: Json | Rows }): JSX.Element {
+  if (v === null || typeof v !== "object") return typeof v === "string" ? <Text s={v} /> : <code>{String(v)}</code>;
+  if (Array.isArray(v)) return <ol class="tree">{v.slice(0, 200).map((x) => <li><Tree v={x} /></li>)}</ol>;
+  return <dl class="tree">{Object.entries(v).map(([k, x]) => <div><dt>{k}</dt><dd><Tree v={x as Json} /></dd></div>)}</dl>;
+}

@@ -1,0 +1,109 @@
+import type { JSX } from "preact";
+import { question } from "../api";
+import type { Crash, Doctor, Heap, Leaks, Pool, Requests, Suspect, Databases, Waits } from "../docs";
+import { Addr, Facts, Method, Notes, Place, RootName, Section, Show, Text, TypeName, Verdicts, Waiting } from "../parts";
+import { link, useDoc } from "../state";
+import { bytes, count, percent, plural } from "../text";
+
+/** What killed the process, what fills it, who waits for whom: the answers to the questions that people come with. */
+export function Overview(): JSX.Element {
+  return <><Head /><Killed /><Fills /><WaitsFor /></>;
+}
+
+function Head(): JSX.Element {
+  const doc = useDoc<Doctor>(question("doctor"));
+  return (
+    <Show doc={doc} what="looking at the dump">{(d) => {
+      const r = d.runtimes?.find((x) => x.chosen) ?? d.runtimes?.[0];
+      const lacking = (d.parts ?? []).filter((p) => p.state !== "whole");
+      return <>
+        <Facts list={[["process", d.command ? <Text s={d.command} /> : undefined], ["runtime", r ? `${r.kind ?? ""} ${r.version ?? ""}` : undefined],
+          ["system", [d.distribution ?? d.os, d.arch].filter(Boolean).join(", ")], ["taken", d.taken], ["threads", d.threads !== undefined ? <a href={link("threads")}>{count(d.threads)}</a> : undefined],
+          ["dump", `${d.format ?? ""} ${bytes(d.size)}`]]} />
+        {lacking.length > 0 && <p class="note">The dump does not have all of the process: {lacking.map((p) => `${p.name} ${p.state}`).join(", ")}. <a href={link("doctor")}>What is missing</a></p>}
+      </>;
+    }}</Show>
+  );
+}
+
+function Killed(): JSX.Element {
+  const doc = useDoc<Crash>(question("crash"));
+  return (
+    <Section title="What killed it" id="killed">
+      <Show doc={doc} what="looking for a crash">{(c) => <>
+        {c.likely && <p class="lead"><Text s={c.likely} /></p>}
+        <Verdicts list={(c.verdicts ?? []).filter((v) => v.text !== c.likely)} />
+        {c.osThreadId !== undefined && <p>It died on thread <a href={link("threads", String(c.osThreadId))}>{c.osThreadId}{c.threadName ? ` “${c.threadName}”` : ""}</a>{c.code ? `, of ${c.code}` : ""}.</p>}
+        {c.touched && <p>Touched was <Addr a={c.touched.address} /> {c.touched.access ? `(${c.touched.access})` : ""}: <Text s={c.touched.what} /></p>}
+        {(c.exceptions ?? []).map((e) => (
+          <div class="card"><p><a href={link("object", e.address)}><TypeName name={e.type} /></a>{e.message !== undefined && <>: <q>{e.message}</q></>}</p>
+            <ol class="frames">{(e.frames ?? []).slice(0, 8).map((f) => <li><Method name={f.function} /> <Place file={f.file} line={f.line} /></li>)}</ol></div>
+        ))}
+      </>}</Show>
+    </Section>
+  );
+}
+
+function Fills(): JSX.Element {
+  const types = useDoc<Heap>(question("types"));
+  const leaks = useDoc<Leaks>(types ? question("leaks") : undefined);
+  return (
+    <Section title="What fills it" id="fills">
+      <Show doc={types} what="counting objects">{(h) => {
+        const top = [...(h.statistics ?? [])].sort((a, b) => b.size - a.size).filter((t) => t.type !== "Free").slice(0, 5);
+        return <>
+          <p class="lead">{count(h.count)} objects on the heap take <b>{bytes(h.size)}</b>.</p>
+          <ul class="bars">{top.map((t) => <li><span class="share"><span class="bar" style={{ width: `${(100 * t.size) / Math.max(1, h.size ?? 1)}%` }} />
+            <a href={link("heap", t.type)}><TypeName name={t.type} /></a></span> <span>{bytes(t.size)} in {plural(t.count, "object")}</span></li>)}</ul>
+          <p><a href={link("heap")}>All types</a></p>
+        </>;
+      }}</Show>
+      {types && (leaks ? <><SuspectSentences doc={leaks.result} /><Notes doc={leaks} /></> : <Waiting what="looking for what holds it" />)}
+    </Section>
+  );
+}
+
+function SuspectSentences({ doc }: { doc: Leaks | undefined }): JSX.Element | null {
+  const list = doc?.suspects ?? [];
+  if (!doc) return null;
+  return <>
+    {doc.small && <p>Only {bytes(doc.live?.size)} live: so little explains no process that uses much memory.</p>}
+    {list.length > 0 ? <ul class="verdicts">{list.slice(0, 4).map((s) => <li><SuspectSentence s={s} /> <a href={link("suspects")}>more</a></li>)}</ul>
+      : <p>Nothing retains a large part of the heap.</p>}
+  </>;
+}
+
+const kinds: Record<string, string> = { event: "handlers of an event", timers: "timers", cancellation: "registrations for cancellation", "root scope": "disposables of the root scope" };
+
+/** What a suspect is, in a sentence. */
+export function SuspectSentence({ s }: { s: Suspect }): JSX.Element {
+  const o = s.owner ?? s.point;
+  const what = kinds[s.kind] ?? (s.members ? "objects" : "elements");
+  return <>
+    {o ? <><TypeName name={o.type} /> <Addr a={o.address} /></> : s.members ? <>{plural(s.members.count, "object")} of <TypeName name={s.members.type} /></> : s.kind}
+    {s.elements !== undefined && <> with {s.atLeast ? "at least " : ""}{count(s.elements)} {what}{s.name ? <> (<Text s={s.name} />)</> : null}</>}
+    {s.members && o && <>, {count(s.members.count)} of them <TypeName name={s.members.type} />,</>}
+    {s.retained !== undefined && <> {s.members && !o ? "retain" : "retains"} <b>{bytes(s.retained)}</b>{s.share !== undefined ? <>, {percent(s.share)} of all that lives</> : null}</>}
+    {s.path?.root && <>; held by <RootName r={s.path.root} /></>}
+    . {s.verdict && <span class={`tag ${s.verdict}`}>{s.verdict}</span>} {s.strength && <span class="tag">{s.strength}</span>}
+  </>;
+}
+
+function WaitsFor(): JSX.Element {
+  const waits = useDoc<Waits>(question("waits"));
+  const pool = useDoc<Pool>(waits ? question("pool") : undefined);
+  const requests = useDoc<Requests>(waits ? question("requests") : undefined);
+  const sql = useDoc<Databases>(waits ? question("databases") : undefined);
+  const starved = (sql?.result?.pools ?? []).filter((p) => (p.waiting ?? 0) > 0);
+  return (
+    <Section title="Who waits for whom" id="waiting">
+      <Show doc={waits} what="looking at what threads wait for">{(w) => (w.verdicts ?? []).length > 0 ? <Verdicts list={w.verdicts} />
+        : <p>{(w.threads ?? []).length > 0 ? `${plural((w.threads ?? []).length, "thread")} wait${(w.threads ?? []).length === 1 ? "s" : ""} for something that is known; no circle and no chain of waits was found.` : "No thread was found to wait for a lock, a task or another thread."}</p>}</Show>
+      <p><a href={link("locks")}>Locks</a> · <a href={link("async")}>async code</a> · <a href={link("threads")}>threads</a></p>
+      {waits && (!pool || !requests || !sql) && <Waiting what="looking at the thread pool, requests and connections" />}
+      {pool?.result?.verdicts?.length ? <><h3>Thread pool</h3><Verdicts list={pool.result.verdicts} /></> : null}
+      {requests?.result?.requests?.length ? <p><a href={link("requests")}>{plural(requests.result.requests.length, "web request")}</a> {requests.result.requests.length === 1 ? "is" : "are"} at work.</p> : null}
+      {starved.map((p) => <p><a href={link("requests")}><b>{count(p.waiting)} calls wait for a database connection</b></a>: {count(p.busy)} of at most {count(p.max)} are in use (<TypeName name={p.type} />).</p>)}
+    </Section>
+  );
+}

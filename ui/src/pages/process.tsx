@@ -1,0 +1,41 @@
+import type { JSX } from "preact";
+import { question } from "../api";
+import type { Doctor, Modules } from "../docs";
+import { Addr, Facts, Section, Show, Table, Text } from "../parts";
+import { useDoc } from "../state";
+import { bytes, count, plural } from "../text";
+
+export function ModulesPage(): JSX.Element {
+  const doc = useDoc<Modules>(question("modules"));
+  return (
+    <Section title="Modules">
+      <Show doc={doc} what="listing modules">{(m) => <>
+        <p class="lead"><b data-fact="modules">{count(doc?.lists?.["modules"]?.of ?? (m.modules ?? []).length)}</b> images, {bytes(m.totalImageSize)}</p>
+        <Table rows={m.modules ?? []} caption="modules" text={(r) => `${r.path} ${r.version} ${r.buildId}`} columns={[
+          { head: "Module", cell: (r) => <><b>{(r.path ?? "").replace(/^.*[\\/]/, "")}</b> <span class="dim wrap">{r.path}</span></>, by: (r) => (r.path ?? "").replace(/^.*[\\/]/, "").toLowerCase() },
+          { head: "Kind", cell: (r) => (r.managed ? "managed" : r.managed === false ? "native" : ""), by: (r) => String(r.managed) }, { head: "Version", cell: (r) => r.version ?? r.versionText, by: (r) => r.version },
+          { head: "Address", cell: (r) => <Addr a={r.address} /> }, { head: "Bytes", cell: (r) => bytes(r.size), by: (r) => r.size, num: true }, { head: "Identity", cell: (r) => <code class="wrap">{r.buildId ?? r.pdb?.guid}</code> }]} />
+      </>}</Show>
+    </Section>
+  );
+}
+
+export function DoctorPage(): JSX.Element {
+  const doc = useDoc<Doctor>(question("doctor"));
+  return (
+    <Section title="Doctor">
+      <Show doc={doc} what="looking at the dump">{(d) => <>
+        <Facts list={[["file", d.file], ["format", d.format], ["size", bytes(d.size)], ["memory in it", bytes(d.stored)], ["system", [d.distribution ?? d.os, d.osVersion].filter(Boolean).join(" ")], ["processor", [d.processor, d.arch].filter(Boolean).join(", ")], ["processors", count(d.processors)],
+          ["command", d.command], ["process", d.pid], ["started", d.started], ["taken", d.taken], ["threads", count(d.threads)], ["modules", count(d.modules)], ["comment", d.comment]]} />
+        <h3>What is there of the process</h3>
+        <Table rows={d.parts ?? []} caption="parts" columns={[{ head: "Part", cell: (p) => p.name }, { head: "State", cell: (p) => <span class={`tag ${p.state === "whole" ? "proved" : "suspect"}`}>{p.state}</span> },
+          { head: "How much", cell: (p) => <Text s={p.detail} /> }, { head: "Commands that it costs", cell: (p) => (p.costs ?? []).join(", ") }]} />
+        {(d.runtimes ?? []).map((r) => <article class="card"><h3>{r.kind} {r.version}{r.chosen ? " (shown here)" : ""}</h3><p class="wrap">{r.path}</p>{r.error && <p class="problem"><Text s={r.error} /></p>}
+          <p>{plural((r.probes ?? []).filter((p) => p.result === "passed").length, "probe")} passed{(r.probes ?? []).some((p) => p.result === "failed") ? "; some failed" : ""}.</p>
+          <ul>{(r.layout ?? []).map((l) => <li><Text s={l.source} />: {plural(l.members ?? 0, "member")}</li>)}</ul></article>)}
+        {(d.files ?? []).length > 0 && <><h3>Files that would help</h3><Table rows={d.files ?? []} caption="files" columns={[{ head: "File", cell: (f) => <span class="wrap">{f.path}</span> }, { head: "It must be", cell: (f) => <code class="wrap">{f.identity}</code> }, { head: "It would supply", cell: (f) => f.why }]} /></>}
+        {(d.dumpWarnings ?? []).length > 0 && <><h3>Warnings of the file</h3><ul>{(d.dumpWarnings ?? []).map((w) => <li><Text s={w} /></li>)}</ul></>}
+      </>}</Show>
+    </Section>
+  );
+}

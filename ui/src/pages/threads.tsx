@@ -1,0 +1,99 @@
+import type { JSX } from "preact";
+import { useMemo } from "preact/hooks";
+import { isReport, question, type Question } from "../api";
+import { Chart } from "../canvas";
+import { merge } from "../chart";
+import type { Crash, Frame, Frames, Stacks, Thread, Threads, Variable } from "../docs";
+import { Addr, Method, Notes, Place, Section, Show, Table, Text, TypeName } from "../parts";
+import { link, route, useDoc } from "../state";
+import { count, plural, shortMethod } from "../text";
+
+/** All threads, or one of them with its variables. */
+export function ThreadsPage(): JSX.Element {
+  const one = route.value.arg;
+  return one ? <OneThread id={one} /> : <><Merged /><List /></>;
+}
+
+function Merged(): JSX.Element {
+  const doc = useDoc<Stacks>(question("stacks"));
+  const stacks = doc?.result?.stacks ?? [];
+  const root = useMemo(() => merge(stacks.filter((s) => (s.frames ?? []).length > 0).map((s) => {
+    const f = [...(s.frames ?? [])].reverse();
+    return { names: f.map((x) => shortMethod(x.name ?? x.module ?? "?")), groups: f.map((x) => x.module ?? "") };
+  }), "threads"), [doc]);
+  const shown = stacks.filter((s) => (s.frames ?? []).length > 0);
+  const groups = useMemo(() => {
+    const by = new Map<string, typeof stacks>();
+    for (const s of shown) {
+      const key = (s.frames ?? []).map((f) => f.name).join("\n");
+      by.set(key, [...(by.get(key) ?? []), s]);
+    }
+    return [...by.values()].sort((a, b) => b.length - a.length);
+  }, [doc]);
+  return (
+    <Section title="Merged stacks">
+      <Show doc={doc} what="walking stacks">{() => <>
+        <p class="dim">{plural(shown.length, "thread")} with managed frames; the outermost frame is on top. {plural(stacks.length - shown.length, "thread")} without.</p>
+        <Chart kind="icicle" root={root} label="Stacks of all threads, merged" unit={(n) => plural(n, "thread")} />
+        <details><summary>The same as a list: {plural(groups.length, "stack")}</summary>
+          {groups.slice(0, 200).map((g) => <div class="card"><p><b>{plural(g.length, "thread")}</b> {g.slice(0, 30).map((s) => <><a href={link("threads", String(s.osId))}>{s.osId}{s.name ? ` “${s.name}”` : ""}</a> </>)}</p>
+            <ol class="frames">{(g[0]?.frames ?? []).slice(0, 60).map((f) => <li><Method name={f.name} /> <Place file={f.file} line={f.line} /></li>)}</ol></div>)}</details>
+      </>}</Show>
+    </Section>
+  );
+}
+
+function List(): JSX.Element {
+  const doc = useDoc<Threads>(question("threads"));
+  const crash = useDoc<Crash>(question("crash"));
+  return (
+    <Section title="Threads">
+      <Show doc={doc} what="listing threads">{(t) => (
+        <Table<Thread> rows={t.threads ?? []} caption="threads" text={(r) => `${r.name} ${r.osId} ${r.activity?.text} ${r.activity?.callerFrame} ${r.exception?.type}`} columns={[
+          { head: "Thread", cell: (r) => <><a href={link("threads", String(r.osId))}>{r.osId ?? "ended"}</a>{r.osId !== undefined && r.osId === crash?.result?.osThreadId ? <span class="tag suspect">died</span> : null}</>, by: (r) => r.osId, num: true },
+          { head: "Managed", cell: (r) => r.managedId, by: (r) => r.managedId, num: true },
+          { head: "Name", cell: (r) => <>{r.name} {(r.special ?? []).map((s) => <span class="tag">{s}</span>)}</>, by: (r) => r.name },
+          { head: "Does", cell: (r) => <Text s={r.activity?.text} />, by: (r) => r.activity?.text },
+          { head: "In", cell: (r) => <Method name={r.activity?.callerFrame ?? r.activity?.topFrame} />, by: (r) => r.activity?.callerFrame },
+          { head: "Exception", cell: (r) => r.exception ? <a href={link("object", r.exception.address)}><TypeName name={r.exception.type} /></a> : null, by: (r) => r.exception?.type },
+        ]} />)}</Show>
+    </Section>
+  );
+}
+
+function OneThread({ id }: { id: string }): JSX.Element {
+  const threads = useDoc<Threads>(question("threads"));
+  const q: Question = isReport ? question("frames") : { words: ["clrstack", "-tid", id, "-a", "-native"], count: 5000 };
+  const doc = useDoc<Frames>(q, true);
+  const t = threads?.result?.threads?.find((x) => String(x.osId) === id);
+  const frames = (doc?.result?.frames ?? []).filter((f) => f.osId === undefined || String(f.osId) === id);
+  return (
+    <Section title={`Thread ${id}${t?.name ? ` “${t.name}”` : ""}`}>
+      <p><a href={link("threads")}>All threads</a>{t?.managedId !== undefined ? ` · managed id ${t.managedId}` : ""} {(t?.special ?? []).map((s) => <span class="tag">{s}</span>)} {t?.thread && <Addr a={t.thread} />}</p>
+      {t?.activity && <p class="lead">It <Text s={t.activity.text} />{t.activity.callerFrame ? <> in <Method name={t.activity.callerFrame} /></> : null}.</p>}
+      {t?.exception && <p>It threw <a href={link("object", t.exception.address)}><TypeName name={t.exception.type} /></a> last.</p>}
+      {doc ? <>
+        <p class="dim">{plural(frames.length, "frame")}, the innermost first.{isReport ? " Native frames are not in the report." : ""}</p>
+        <ol class="stack" data-fact="frames">{frames.map((f) => <FrameRow f={f} />)}</ol><Notes doc={doc} />
+      </> : <p class="waiting">walking the stack …</p>}
+    </Section>
+  );
+}
+
+function FrameRow({ f }: { f: Frame }): JSX.Element {
+  const variables = [...(f.arguments ?? []).map((v) => ({ v, kind: "argument" })), ...(f.locals ?? []).map((v) => ({ v, kind: "local" }))];
+  const name = f.exact ?? f.method ?? f.symbol ?? (f.module ? `${f.module}+0x${(f.offset ?? 0).toString(16)}` : f.frame ?? "?");
+  return (
+    <li class={f.kind ?? ""}>
+      <span class="name">{f.kind === "native" ? <span class="native">{f.module}!{f.symbol ?? `+0x${(f.offset ?? 0).toString(16)}`}</span> : <Method name={name} />}</span>
+      {f.frame && <span class="tag">{f.frame}</span>} <Place file={f.file} line={f.line} /> <Addr a={f.ip} />{f.trust === "scan" && <span class="tag unknown">found by scanning</span>}
+      {f.repeat && f.repeat > 1 ? <span class="tag">{count(f.repeat)} times</span> : null}
+      {f.error && <p class="problem small"><Text s={f.error} /></p>}
+      {variables.length > 0 && <details><summary>{plural(variables.length, "variable")}</summary><dl class="vars">{variables.map(({ v, kind }) => <div><dt>{v.name ?? `${kind} ${v.index}`}</dt><dd><VariableValue v={v} /></dd></div>)}</dl></details>}
+    </li>
+  );
+}
+
+function VariableValue({ v }: { v: Variable }): JSX.Element {
+  return <><TypeName name={v.type} /> {v.state === "value" ? <>= <Text s={v.value ?? v.word} /> {v.value !== undefined && v.word !== undefined && !v.value.includes(v.word) ? <Addr a={v.word} /> : null}</> : <span class="dim">&lt;{v.state}&gt;</span>}</>;
+}

@@ -1,0 +1,111 @@
+// What the program was doing: async code, locks, requests, connections.
+import type { JSX } from "preact";
+import { useMemo } from "preact/hooks";
+import { question } from "../api";
+import { Chart } from "../canvas";
+import { tree } from "../chart";
+import type { AsyncCall, AsyncStacks, AsyncWork, Databases, HttpPools, Lock, Locks, Pool, Request, Requests, Tasks, ThreadRef, Waits, Worker } from "../docs";
+import { Addr, Facts, Method, Place, Section, Show, Table, Text, TypeName, Verdicts } from "../parts";
+import { link, useDoc } from "../state";
+import { count, plural } from "../text";
+
+export function ThreadLink({ t }: { t: ThreadRef | undefined }): JSX.Element | null {
+  return t ? <a href={link("threads", String(t.osId ?? ""))}>thread {t.index ?? t.managedId ?? t.osId}{t.name ? ` “${t.name}”` : ""}</a> : null;
+}
+
+const callName = (c: AsyncCall): string => c.method ?? c.name ?? "?";
+
+export function AsyncPage(): JSX.Element {
+  const doc = useDoc<AsyncStacks>(question("async"));
+  const tasks = useDoc<Tasks>(question("tasks"));
+  const faulted = useDoc<Tasks>(question("faulted"));
+  const root = useMemo(() => tree(doc?.result?.calls ?? [], (c) => ({ name: callName(c), value: c.count, note: c.await ? `awaits ${c.await}` : "", ...(c.object ? { address: c.object } : {}) }), "async code"), [doc]);
+  return <>
+    <Section title="Async stacks, merged">
+      <Show doc={doc} what="joining async methods">{(a) => (a.calls ?? []).length === 0 ? <p>No async method was found that is suspended.</p> : <>
+        <p class="lead">{plural(a.stacks ?? 0, "async stack")}{a.more ? ", and more calls than are listed" : ""}.</p>
+        <Chart kind="icicle" root={root} label="Async stacks, merged" unit={(n) => plural(n, "call")} />
+        <ol class="calls">{(a.calls ?? []).map((c) => (
+          <li style={{ paddingLeft: `${1.2 * c.depth}em` }}><b>{count(c.count)}</b> <Method name={callName(c)} /> {c.await && <>awaits <Method name={c.await} /></>} <Place file={c.file} line={c.line} /> <Addr a={c.object} />
+            {c.blocked ? <span class="tag suspect">{plural(c.blocked, "thread")} blocked</span> : null}
+            {(c.ends ?? []).map((e) => <div class="end">{e.count > 1 ? `${count(e.count)} wait` : "waits"} for <Text s={e.reason} /></div>)}</li>))}</ol>
+      </>}</Show>
+    </Section>
+    <Section title="Tasks">
+      <Show doc={tasks} what="counting tasks">{(t) => <><p><b data-fact="tasks">{count(t.count)}</b> tasks.</p><Table rows={t.counts ?? []} caption="tasks" text={(r) => `${r.name} ${r.status}`} columns={[
+        { head: "State", cell: (r) => r.status, by: (r) => r.status }, { head: "Tasks", cell: (r) => count(r.count), by: (r) => r.count, num: true },
+        { head: "What", cell: (r) => <Method name={r.name} />, by: (r) => r.name }, { head: "First", cell: (r) => <Addr a={r.first} /> }]} /></>}</Show>
+    </Section>
+    <Section title="Exceptions that nobody saw">
+      <Show doc={faulted} what="looking for failed tasks">{(t) => (t.faults ?? []).length === 0 ? <p>No task failed unseen.</p> : <ul>{(t.faults ?? []).map((f) => <li><Method name={f.name} /> <Addr a={f.task} />
+        {(f.exceptions ?? []).map((e) => <div><TypeName name={e.type} />: <q>{e.message}</q> <Addr a={e.address} /></div>)}</li>)}</ul>}</Show>
+    </Section>
+  </>;
+}
+
+export function LocksPage(): JSX.Element {
+  const waits = useDoc<Waits>(question("waits"));
+  const locks = useDoc<Locks>(question("locks"));
+  return <>
+    <Section title="Who waits for whom">
+      <Show doc={waits} what="looking at what threads wait for">{(w) => <>
+        <Verdicts list={w.verdicts} />
+        <ul class="graph" aria-label="wait graph">{(w.threads ?? []).map((t) => (
+          <li><span class="node"><ThreadLink t={t.thread} /></span><span class="arrow">waits for</span><span class="node"><Text s={t.kind} /> <Addr a={t.object} /></span>
+            {t.owner && <><span class="arrow">held by</span><span class="node"><ThreadLink t={t.owner} /></span></>}
+            <span class="dim"> {t.method && <>in <Method name={t.method} /></>} <Place file={t.file} line={t.line} />{t.how ? ` [${t.how}]` : ""}{t.until ? <> until <Text s={t.until} /></> : null}</span></li>))}</ul>
+        {(w.threads ?? []).length === 0 && <p>No thread was found to wait for something that is known.</p>}
+      </>}</Show>
+    </Section>
+    <Section title="Locks">
+      <Show doc={locks} what="looking for locks">{(l) => (
+        <Table<Lock> rows={l.locks ?? []} caption="locks" text={(r) => `${r.kind} ${r.type} ${r.owner?.name} ${r.state}`} columns={[
+          { head: "Lock", cell: (r) => <Addr a={r.address} /> }, { head: "Kind", cell: (r) => r.kind, by: (r) => r.kind }, { head: "Type", cell: (r) => <TypeName name={r.type} />, by: (r) => r.type },
+          { head: "Held by", cell: (r) => r.owner ? <ThreadLink t={r.owner} /> : (r.readers ?? []).length ? <>{(r.readers ?? []).map((t) => <><ThreadLink t={t} /> (reads) </>)}</> : r.held ? "somebody" : r.state },
+          { head: "Waiters", cell: (r) => count(r.waiters), by: (r) => r.waiters, num: true },
+          { head: "Waiting", cell: (r) => <>{(r.waiting ?? []).map((x) => <div><ThreadLink t={x.thread} />{x.pulse ? " for a pulse" : ""}</div>)}{(r.asyncWaiters ?? []).map((x) => <div>task <Addr a={x.task} /> {x.stack?.[0] ? <Method name={x.stack[0]} /> : null}</div>)}</> }]} />)}</Show>
+    </Section>
+  </>;
+}
+
+function Work({ threads, stack }: { threads: Worker[] | undefined; stack: AsyncWork | undefined }): JSX.Element {
+  return <>{(threads ?? []).map((t) => <div><ThreadLink t={t} /> <Text s={t.does} />{t.method && <> in <Method name={t.method} /></>}</div>)}
+    {stack && <div>{stack.frames?.[0] && <><Method name={(stack.frames.find((f) => f.method) ?? stack.frames[0]).method ?? stack.frames[0].name} /> </>}waits for <Text s={stack.reason} /></div>}</>;
+}
+
+export function RequestsPage(): JSX.Element {
+  const requests = useDoc<Requests>(question("requests"));
+  const pool = useDoc<Pool>(question("pool"));
+  const clients = useDoc<HttpPools>(question("clients"));
+  const sql = useDoc<Databases>(question("databases"));
+  return <>
+    <Section title="Web requests">
+      <Show doc={requests} what="looking for web requests">{(r) => (r.requests ?? []).length === 0 ? <p>No web request was found.</p> : (
+        <Table<Request> rows={r.requests ?? []} caption="web requests" text={(x) => `${x.method} ${x.path} ${x.route} ${x.state} ${x.user}`} columns={[
+          { head: "Request", cell: (x) => <><b>{x.method}</b> {x.path}<span class="dim">{x.query}</span> <Addr a={x.context ?? x.object} /></>, by: (x) => x.path }, { head: "Age", cell: (x) => x.age },
+          { head: "State", cell: (x) => <>{x.state}{x.exception ? <> threw <Addr a={x.exception} /></> : null}</>, by: (x) => x.state }, { head: "At work", cell: (x) => <Work threads={x.threads} stack={x.stack} /> }]} />)}</Show>
+    </Section>
+    <Section title="Database connections">
+      <Show doc={sql} what="looking for database connections">{(d) => (d.pools ?? []).length === 0 ? <p>No pool of database connections was found.</p> : <>{(d.pools ?? []).map((p) => (
+        <article class="card"><h3><TypeName name={p.type} /> <Addr a={p.address} /></h3><p><code>{p.connectionString}</code></p>
+          <Facts list={[["open", count(p.open)], ["in use", count(p.busy)], ["free", count(p.idle)], ["at most", count(p.max)], ["calls that wait", count(p.waiting)], ["state", p.state]]} />
+          {p.blocked && <p class="problem">The last attempt to open a connection failed, and all fail for a while.</p>}
+          <Table rows={p.connections ?? []} caption="connections" columns={[{ head: "Connection", cell: (c) => <Addr a={c.address} /> }, { head: "Database", cell: (c) => c.database },
+            { head: "Command", cell: (c) => c.command && <><code>{c.command.text}</code> {c.command.running ? <span class="tag">running</span> : null} <Addr a={c.command.address} /></> },
+            { head: "Since", cell: (c) => c.command?.since }, { head: "Who has it", cell: (c) => <Work threads={c.threads} stack={c.stack} /> }]} /></article>))}</>}</Show>
+    </Section>
+    <Section title="Requests of this process to others">
+      <Show doc={clients} what="looking for HTTP clients">{(h) => (h.pools ?? []).length === 0 ? <p>No pool of HTTP connections was found.</p> : (
+        <Table rows={h.pools ?? []} caption="HTTP connections" columns={[{ head: "Server", cell: (p) => <>{p.host}:{p.port} <Addr a={p.address} /></>, by: (p) => p.host }, { head: "Connections", cell: (p) => count(p.connections), num: true },
+          { head: "Running", cell: (p) => <>{(p.running ?? []).map((r) => <div>{r.method} <span class="wrap">{r.uri}</span> <Addr a={r.request} /></div>)}</> }, { head: "Waiting", cell: (p) => <>{(p.waiting ?? []).map((r) => <div>{r.method} {r.uri} <Addr a={r.request} /></div>)}</> }]} />)}</Show>
+    </Section>
+    <Section title="Thread pool">
+      <Show doc={pool} what="looking at the thread pool">{(p) => <>
+        <Verdicts list={p.verdicts} />
+        <Facts list={[["kind", p.kind], ["workers", count(p.workers)], ["at work", count(p.running)], ["wanted", count(p.goal)], ["blocked", count(p.blocked)], ["least", count(p.min)], ["most", count(p.max)], ["queued", count(p.queued)], ["processors in use", p.cpu !== undefined ? `${p.cpu} %` : undefined]]} />
+        {(p.workerThreads ?? []).length > 0 && <Table rows={p.workerThreads ?? []} caption="workers" columns={[{ head: "Worker", cell: (w) => <ThreadLink t={w.thread} /> }, { head: "Does", cell: (w) => <Text s={w.activity?.text} />, by: (w) => w.activity?.text },
+          { head: "In", cell: (w) => <Method name={w.activity?.callerFrame ?? w.activity?.topFrame} /> }]} />}
+      </>}</Show>
+    </Section>
+  </>;
+}

@@ -1,0 +1,185 @@
+// The parts that pages are made of.
+import type { ComponentChildren, JSX } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { isReport } from "./api";
+import type { Address, Doc, ObjectRef, Root, RootPath, Verdict } from "./docs";
+import { link } from "./state";
+import { bytes, count, namespaceEnd, percent, pieces } from "./text";
+
+/** An address, which leads to the page of what is there. */
+export function Addr({ a }: { a: Address | undefined }): JSX.Element | null {
+  if (!a || a === "0x0") return null;
+  return <a class="addr" href={link("object", a)}>{a}</a>;
+}
+
+/** A text of a document: each address in it is a link. */
+export function Text({ s }: { s: string | undefined }): JSX.Element | null {
+  if (!s) return null;
+  return <>{pieces(s).map((p) => (p.address ? <a class="addr" href={link("object", p.address)}>{p.text}</a> : p.text))}</>;
+}
+
+/** The name of a type: its namespace stands back. */
+export function TypeName({ name }: { name: string | undefined }): JSX.Element {
+  const s = name ?? "<unknown>";
+  const n = namespaceEnd(s);
+  return <span class="type"><span class="dim">{s.slice(0, n)}</span>{s.slice(n)}</span>;
+}
+
+/** A method: namespace and parameters stand back. */
+export function Method({ name }: { name: string | undefined }): JSX.Element {
+  const s = name ?? "";
+  const open = s.indexOf("(") < 0 ? s.length : s.indexOf("(");
+  const head = s.slice(0, open);
+  const n = head.slice(0, head.search(/[<[]/) < 0 ? undefined : head.search(/[<[]/)).lastIndexOf(".", head.lastIndexOf(".") - 1) + 1;
+  return <span class="type"><span class="dim">{head.slice(0, n)}</span>{head.slice(n)}<span class="dim">{s.slice(open)}</span></span>;
+}
+
+export function Place({ file, line }: { file: string | undefined; line: number | undefined }): JSX.Element | null {
+  return file ? <span class="place">{file.replace(/^.*[\\/]/, "")}{line ? ":" + line : ""}</span> : null;
+}
+
+export function ObjectName({ o }: { o: ObjectRef | undefined }): JSX.Element | null {
+  return o ? <><TypeName name={o.type} /> <Addr a={o.address} /></> : null;
+}
+
+/** The shown part of a whole as a bar behind a number. */
+export function Share({ part, of, children }: { part: number | undefined; of: number | undefined; children: ComponentChildren }): JSX.Element {
+  const p = part !== undefined && of ? Math.max(0, Math.min(100, (100 * part) / of)) : 0;
+  return <span class="share"><span class="bar" style={{ width: `${p}%` }} />{children}</span>;
+}
+
+/** What a document lacks, and why it may be no answer. */
+export function Notes({ doc }: { doc: Doc<unknown> }): JSX.Element | null {
+  const w = doc.warnings ?? [];
+  const cut = Object.entries(doc.lists ?? {}).filter(([, l]) => l.listed < l.of);
+  const n = w.reduce((sum, p) => sum + Math.max(1, p.count ?? 1), 0);
+  if (!doc.error && !w.length && !cut.length && !doc.shortened) return null;
+  return (
+    <div class="notes">
+      {doc.error && <p class={doc.error.kind === "page" ? "note" : "problem"} role="note"><b>{doc.command}: </b><Text s={doc.error.text} />
+        {doc.error.advice && <small><Text s={doc.error.advice} /></small>}</p>}
+      {w.length > 0 && (
+        <details class="note"><summary>{n === 1 ? "1 part" : `${count(n)} parts`} of the answer of {doc.command} {n === 1 ? "is" : "are"} missing or doubtful</summary>
+          <ul>{w.slice(0, 100).map((p) => <li><Text s={p.text} />{p.count ? ` (${p.count} times)` : ""}</li>)}</ul></details>
+      )}
+      {doc.shortened && <p class="note">Long lists and texts are cut in this report.</p>}
+      {cut.map(([name, l]) => <p class="note small">{count(l.listed)} of {count(l.of)} {name || "rows"} are here.</p>)}
+    </div>
+  );
+}
+
+/** Shows a document when it is there; until then what is asked, and for how long. */
+export function Show<T>({ doc, what, children }: { doc: Doc<T> | undefined; what: string; children: (result: T, doc: Doc<T>) => ComponentChildren }): JSX.Element {
+  if (!doc) return <Waiting what={what} />;
+  return <>{doc.result !== undefined && children(doc.result, doc)}<Notes doc={doc} /></>;
+}
+
+export function Waiting({ what }: { what: string }): JSX.Element {
+  const [seconds, set] = useState(0);
+  useEffect(() => {
+    const t = setInterval(() => set((s) => s + 1), 1000);
+    return () => clearInterval(t);
+  }, []);
+  return <p class="waiting" role="status"><span class="spin" aria-hidden="true" /> {what}{seconds > 1 ? ` … ${seconds} s` : " …"}</p>;
+}
+
+const strengths: Record<string, string> = { recorded: "the dump says it", proved: "it follows", likely: "from names, or what is usual", unknown: "the dump does not tell" };
+
+export function Verdicts({ list }: { list: Verdict[] | undefined }): JSX.Element {
+  return (
+    <ul class="verdicts">
+      {(list ?? []).map((v) => (
+        <li>
+          <Text s={v.text} /> {v.strength && <span class={`tag ${v.strength}`} title={strengths[v.strength] ?? ""}>{v.strength}</span>}
+          {v.evidence && v.evidence.length > 0 && <details><summary>evidence</summary><ul>{v.evidence.map((e) => <li><Text s={e} /></li>)}</ul></details>}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+export function RootName({ r }: { r: Root | undefined }): JSX.Element | null {
+  return r ? <><span class="tag">{r.kind}</span> <Text s={r.name} /></> : null;
+}
+
+/** A path from a root to an object, one step a line. */
+export function PathView({ path }: { path: RootPath | undefined }): JSX.Element | null {
+  if (!path) return null;
+  return (
+    <ol class="path">
+      <li><RootName r={path.root} /></li>
+      {(path.objects ?? []).map((o) => <li>{o.edge?.name && <code class="edge">{o.edge.name}</code>} <ObjectName o={o} /> <span class="dim">{bytes(o.size)}</span></li>)}
+    </ol>
+  );
+}
+
+export interface Column<R> {
+  head: string;
+  cell: (row: R) => ComponentChildren;
+  /** What rows are sorted by; a column without it can't be sorted. */
+  by?: (row: R) => number | string | undefined;
+  num?: boolean;
+}
+
+interface TableProps<R> {
+  rows: R[]; columns: Column<R>[]; caption: string;
+  /** The text that the filter looks in; without it there is no filter. */
+  text?: (row: R) => string;
+  /** Index of the column that sorts at first, the largest first. */
+  sort?: number;
+  most?: number;
+}
+
+/** A table that is sorted by its heads and filtered, and shows so many rows until more are wanted. */
+export function Table<R>({ rows, columns, caption, text, sort, most = 50 }: TableProps<R>): JSX.Element {
+  const [order, setOrder] = useState<{ column: number; down: boolean } | undefined>(sort === undefined ? undefined : { column: sort, down: true });
+  const [filter, setFilter] = useState("");
+  const [shown, setShown] = useState(most);
+  const wanted = filter.toLowerCase();
+  let list = text && wanted ? rows.filter((r) => text(r).toLowerCase().includes(wanted)) : rows;
+  const by = order && columns[order.column]?.by;
+  if (by) {
+    const sign = order.down ? -1 : 1;
+    list = [...list].sort((x, y) => {
+      const a = by(x) ?? "", b = by(y) ?? "";
+      return sign * (typeof a === "number" && typeof b === "number" ? a - b : String(a).localeCompare(String(b)));
+    });
+  }
+  return (
+    <div class="tablebox">
+      {text && rows.length > 8 && (
+        <label class="filter"><span class="hidden">Filter {caption}</span>
+          <input type="search" placeholder={`Filter ${count(rows.length)} rows`} value={filter} onInput={(e) => setFilter(e.currentTarget.value)} /></label>
+      )}
+      <div class="scroll" tabIndex={0} role="region" aria-label={caption}>
+        <table>
+          <caption class="hidden">{caption}</caption>
+          <thead><tr>{columns.map((c, i) => (
+            <th scope="col" class={c.num ? "num" : ""} aria-sort={order?.column === i ? (order.down ? "descending" : "ascending") : undefined}>
+              {c.by ? <button type="button" onClick={() => setOrder({ column: i, down: order?.column === i ? !order.down : !!c.num })}>{c.head}<span aria-hidden="true">{order?.column === i ? (order.down ? " ▾" : " ▴") : ""}</span></button> : c.head}
+            </th>))}</tr></thead>
+          <tbody>{list.slice(0, shown).map((r) => <tr>{columns.map((c) => <td class={c.num ? "num" : ""}>{c.cell(r)}</td>)}</tr>)}</tbody>
+        </table>
+      </div>
+      {list.length === 0 && <p class="dim">No row{wanted ? " has this text" : ""}.</p>}
+      {list.length > shown && <button type="button" class="more" onClick={() => setShown(shown * 4)}>Show more of {count(list.length)}</button>}
+    </div>
+  );
+}
+
+export function Section({ title, children, id }: { title: string; children: ComponentChildren; id?: string }): JSX.Element {
+  return <section id={id}><h2>{title}</h2>{children}</section>;
+}
+
+/** Named values beside one another. */
+export function Facts({ list }: { list: [string, ComponentChildren][] }): JSX.Element {
+  return <dl class="facts">{list.filter(([, v]) => v !== undefined && v !== "" && v !== null).map(([k, v]) => <div><dt>{k}</dt><dd>{v}</dd></div>)}</dl>;
+}
+
+/** Says how to see more than the report has. */
+export function NeedsServer({ what }: { what: string }): JSX.Element {
+  return <p class="note">{what} needs a dump that can be asked: open it with <code>sosgo web</code>.</p>;
+}
+
+export const sharePart = (n: number | undefined): string => (n === undefined ? "" : percent(n));
+export { isReport };

@@ -1,0 +1,78 @@
+// Words and numbers as people read them, and texts of the dump as they can be shown.
+
+const control = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/g;
+const code = (c: string): string => "\\u" + c.charCodeAt(0).toString(16).padStart(4, "0");
+
+/** Makes characters that hide, or that change the direction of text, visible: in JSON, before it is parsed, or in plain text. */
+export function visible(text: string, json = true): string {
+  if (!json) return text.replace(control, code);
+  return text
+    .replace(/\\(u[0-9a-fA-F]{4}|.)/g, (all, e: string) => {
+      if (e.length < 5) return all;
+      control.lastIndex = 0;
+      return control.test(String.fromCharCode(parseInt(e.slice(1), 16))) ? "\\" + all : all;
+    })
+    .replace(control, (c) => (c < " " ? c : "\\" + code(c)));
+}
+
+/** Bytes with a unit. */
+export function bytes(n: number | undefined): string {
+  if (n === undefined) return "";
+  const units = ["B", "KB", "MB", "GB", "TB"];
+  let v = Math.abs(n), u = 0;
+  while (v >= 1024 && u < units.length - 1) { v /= 1024; u++; }
+  return `${n < 0 ? "−" : ""}${u === 0 || v >= 100 ? Math.round(v) : v.toFixed(1)} ${units[u]}`;
+}
+
+/** A number with thin groups of three digits. */
+export function count(n: number | undefined): string {
+  return n === undefined ? "" : String(n).replace(/\B(?=(\d{3})+(?!\d))/g, ",");
+}
+
+export function percent(n: number | undefined): string {
+  return n === undefined ? "" : `${n >= 10 ? Math.round(n) : n.toFixed(1)} %`;
+}
+
+/** One thread, 2 threads. */
+export function plural(n: number, one: string, many = one + "s"): string {
+  return `${count(n)} ${n === 1 ? one : many}`;
+}
+
+/** The end of the namespace in the name of a type: what stands before it. */
+export function namespaceEnd(name: string): number {
+  const stop = name.search(/[<[(`]/);
+  const head = stop < 0 ? name : name.slice(0, stop);
+  return head.lastIndexOf(".") + 1;
+}
+
+/** The method's name without its parameters and namespace. */
+export function shortMethod(name: string): string {
+  const open = name.indexOf("(");
+  const head = open < 0 ? name : name.slice(0, open);
+  const angle = head.search(/[<[]/);
+  const stop = (angle > 0 ? head.slice(0, angle) : head).split(".");
+  const kept = stop.slice(-2).join(".");
+  return kept + (angle > 0 ? head.slice(angle) : "");
+}
+
+export type Piece = { text: string; address?: string };
+
+/** Splits a text at the addresses in it. */
+export function pieces(text: string): Piece[] {
+  const out: Piece[] = [];
+  let end = 0;
+  for (const m of text.matchAll(/\b0x[0-9a-f]{5,16}\b|\b0000[0-9a-f]{12}\b/g)) {
+    if (m.index > end) out.push({ text: text.slice(end, m.index) });
+    out.push({ text: m[0], address: "0x" + m[0].replace(/^0x/, "").replace(/^0+/, "") });
+    end = m.index + m[0].length;
+  }
+  if (end < text.length) out.push({ text: text.slice(end) });
+  return out;
+}
+
+/** A hue for a name: the same name has the same one. */
+export function hue(name: string): number {
+  let h = 2166136261;
+  for (let i = 0; i < name.length; i++) h = Math.imul(h ^ name.charCodeAt(i), 16777619);
+  return (h >>> 0) % 360;
+}

@@ -1,0 +1,66 @@
+// Tests of what needs no browser: node --test.
+import assert from "node:assert/strict";
+import test from "node:test";
+import { byNamespace, icicle, merge, tree, treemap } from "../src/chart";
+import { bytes, count, namespaceEnd, percent, pieces, shortMethod, visible } from "../src/text";
+
+test("characters that hide or turn text are shown, and JSON stays what it was", () => {
+  const text = String.raw`{"a":"x\u202ey","b":"\\u202e","c":"a\nb","d":"\u003cscript\u003e","e":"\u0007"}`;
+  assert.deepEqual(JSON.parse(visible(text)), { a: "x\\u202ey", b: "\\u202e", c: "a\nb", d: "<script>", e: "\\u0007" });
+  assert.deepEqual(JSON.parse(visible('{"a":"x\u202ey\u200bz"}\n')), { a: "x\\u202ey\\u200bz" });
+  assert.equal(visible("a\u202eb\n\u001b[2J", false), "a\\u202eb\n\\u001b[2J");
+});
+
+test("addresses in texts become links", () => {
+  assert.deepEqual(pieces("holds Foo 00007f1e63806b20, at 0x7f00aa"), [
+    { text: "holds Foo " }, { text: "00007f1e63806b20", address: "0x7f1e63806b20" }, { text: ", at " }, { text: "0x7f00aa", address: "0x7f00aa" }]);
+  assert.deepEqual(pieces("HRESULT 0x1, 1042"), [{ text: "HRESULT 0x1, 1042" }]);
+});
+
+test("numbers", () => {
+  assert.deepEqual([bytes(0), bytes(1023), bytes(1024), bytes(1536 * 1024), bytes(-2048), bytes(undefined)], ["0 B", "1023 B", "1.0 KB", "1.5 MB", "−2.0 KB", ""]);
+  assert.deepEqual([count(0), count(999), count(1234567), percent(56.64), percent(0.5)], ["0", "999", "1,234,567", "57 %", "0.5 %"]);
+});
+
+test("names", () => {
+  const name = "System.Collections.Generic.List<System.Object>";
+  assert.equal(name.slice(namespaceEnd(name)), "List<System.Object>");
+  assert.equal(namespaceEnd("Foo"), 0);
+  assert.equal(shortMethod("System.Threading.Monitor.Wait(System.Object, Int32)"), "Monitor.Wait");
+  assert.equal(shortMethod("Locks.<Main>m__0()"), "Locks.<Main>m__0");
+});
+
+test("stacks merge by their names", () => {
+  const root = merge([{ names: ["main", "a", "b"] }, { names: ["main", "a", "c"] }, { names: ["main", "d"] }], "threads");
+  assert.equal(root.value, 3);
+  assert.deepEqual(root.children?.map((c) => [c.name, c.value]), [["main", 3]]);
+  assert.deepEqual(root.children?.[0]?.children?.map((c) => [c.name, c.value]), [["a", 2], ["d", 1]]);
+});
+
+test("rows in preorder are a tree", () => {
+  const root = tree([{ depth: 0, v: 10 }, { depth: 1, v: 7 }, { depth: 2, v: 3 }, { depth: 1, v: 2 }, { depth: 0, v: 5 }], (r) => ({ name: String(r.v), value: r.v }), "all");
+  assert.equal(root.value, 15);
+  assert.deepEqual(root.children?.map((c) => c.children?.map((d) => d.value)), [[7, 2], undefined]);
+});
+
+test("a chart's nodes stay within their parents, and take their part", () => {
+  const root = byNamespace([{ name: "A.B.C<X.Y>", assembly: "lib", size: 60, count: 1 }, { name: "A.B.D", assembly: "lib", size: 30, count: 2 }, { name: "E", assembly: "app", size: 10, count: 1 }], "heap");
+  assert.deepEqual(root.children?.map((a) => [a.name, a.value, a.children?.map((s) => s.name)]), [["lib", 90, ["A.B"]], ["app", 10, ["(no namespace)"]]]);
+  for (const rects of [icicle(root, 1000, 20), treemap(root, 1000, 600, 20, 3)]) {
+    assert.equal(rects.length, 8);
+    for (const r of rects) {
+      assert.ok(r.w > 0 && r.h > 0 && r.x >= -1e-6 && r.x + r.w <= 1000 + 1e-6, r.node.name);
+      for (const o of rects) if (o !== r && o.parent === r.parent && r.parent) {
+        const apart = o.x >= r.x + r.w - 1e-6 || r.x >= o.x + o.w - 1e-6 || o.y >= r.y + r.h - 1e-6 || r.y >= o.y + o.h - 1e-6;
+        assert.ok(apart, `${r.node.name} and ${o.node.name}`);
+      }
+    }
+  }
+  assert.equal(icicle(root, 1000, 20).find((r) => r.node.name === "lib")?.w, 900);
+});
+
+test("a treemap of nothing has one node, and of much it ends", () => {
+  assert.equal(treemap({ name: "x", value: 0, children: [] }, 100, 100, 10, 3).length, 1);
+  const many = { name: "x", value: 1e5, children: Array.from({ length: 1e5 }, (_, i) => ({ name: String(i), value: 1 })) };
+  assert.ok(treemap(many, 300, 200, 10, 3).length < 1e5);
+});
