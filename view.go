@@ -174,10 +174,10 @@ func (v *View) Objects() (*objects.Reader, error) {
 			return nil, err
 		}
 		r := objects.NewIn(rt, v.Heap)
-		r.CountsBy(func(o objects.Object) (uint64, bool) {
+		r.CountsBy(func(o objects.Object) (uint64, bool, error) {
 			c, err := v.Collections() // which has the Reader by now
 			if err != nil {
-				return 0, false
+				return 0, false, nil // that says who asks for one
 			}
 			return c.CountOf(o)
 		})

@@ -179,18 +179,23 @@ func (c *Collection) Count() (uint64, error) {
 
 var errNoCount = target.Unsupportedf("the collection keeps no count")
 
-// CountOf is how many elements the object is a collection of; ok is false for what is none, keeps no count, or one that its
-// arrays contradict. Arrays are left out.
-func (r *Reader) CountOf(o objects.Object) (n uint64, ok bool) {
+// CountOf is how many elements the object is a collection of; ok is false for what is none, or keeps no count. A count that
+// can't be read, or that the collection's arrays contradict, is an error. Arrays are left out.
+func (r *Reader) CountOf(o objects.Object) (n uint64, ok bool, err error) {
 	if o.Type == nil || o.Type.MT.IsArray() {
-		return 0, false
+		return 0, false, nil
 	}
 	c, err := r.Of(o)
-	if err != nil || c.content.err != nil {
-		return 0, false
+	if err == nil {
+		err = c.content.err
 	}
-	n, err = c.Count()
-	return n, err == nil
+	if err == nil {
+		n, err = c.Count()
+	}
+	if errors.Is(err, target.ErrUnsupported) { // none, of an unknown layout, or without a count
+		return 0, false, nil
+	}
+	return n, err == nil, err
 }
 
 // IsText reports whether the collection has a Text: its elements are characters or bits.

@@ -354,6 +354,7 @@ func TestLines(t *testing.T) {
 	}
 	array, err := b.Objects().Object(d.Manifest.Objects()[0].Addr)
 	require.NoError(t, err)
-	_, ok := r.CountOf(array)
+	_, ok, err := r.CountOf(array)
+	assert.NoError(t, err)
 	assert.False(t, ok)
 }

@@ -2,6 +2,7 @@ package collections_test
 
 import (
 	"encoding/binary"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -99,6 +100,9 @@ func TestDamaged(t *testing.T) {
 			require.NoError(t, err)
 			check("a list of two billion", list, 3, items.Addr+8, 0x7fffffff)
 			check("a negative size", list, 0, field(t, list, "_size"), 0xffffffff)
+			over.Set(testdump.Damage{At: field(t, list, "_size"), Bytes: []byte{0xff, 0xff, 0xff, 0xff}})
+			assert.True(t, strings.HasSuffix(list.Inline(10), "> (<corrupt>)"), "the line says that the count is none: %s", list.Inline(10))
+			over.Set()
 			plain := fact("Plain")
 			check("a queue longer than its ring", plain, 16, field(t, plain, "_size"), 999)
 			linked := fact("Linked")

@@ -152,13 +152,16 @@ func (o Object) inline(limit, depth int, from Value) answer.Line {
 	return append(answer.Words(name), lacking(untold)...)
 }
 
-// counted is how many elements a collection has, "(3)"; empty for other objects.
+// counted is how many elements a collection has, "(3)", or why that is not known; empty for other objects.
 func (o Object) counted() string {
 	if o.Type.r.count == nil {
 		return ""
 	}
-	n, ok := o.Type.r.count(o)
-	if !ok {
+	n, ok, err := o.Type.r.count(o)
+	switch {
+	case err != nil:
+		return "(" + answer.Absent(err) + ")"
+	case !ok:
 		return ""
 	}
 	return "(" + strconv.FormatUint(n, 10) + ")"

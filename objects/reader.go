@@ -16,7 +16,7 @@ type Reader struct {
 	mem  target.Memory
 	open func() (*heap.Heap, error) // nil for none
 
-	count func(Object) (n uint64, ok bool) // nil for none
+	count func(Object) (n uint64, ok bool, err error) // nil for none
 
 	mu    sync.RWMutex
 	types map[target.Addr]*Type
@@ -24,7 +24,7 @@ type Reader struct {
 
 // CountsBy sets what tells of an object how many elements it has, if it is a collection: the lines of values say so. It is
 // for who makes the Reader, before anybody uses it.
-func (r *Reader) CountsBy(count func(Object) (n uint64, ok bool)) { r.count = count }
+func (r *Reader) CountsBy(count func(Object) (n uint64, ok bool, err error)) { r.count = count }
 
 // New returns a Reader for the objects of rt.
 func New(rt *dac.Runtime) *Reader {
