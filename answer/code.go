@@ -99,6 +99,7 @@ type GCInfo struct {
 	FrameBase   string      `json:"frameBase,omitempty" doc:"frame register"`
 	Returns     string      `json:"returns,omitempty" doc:"what the method returns in registers; versions 2 and 3"`
 	LeafOnly    bool        `json:"reportOnlyLeaf" doc:"only the leaf of a method and its funclets reports its slots"`
+	TailCalls   *bool       `json:"tailCalls,omitempty" doc:"the method makes tail calls; of ARM64, where all methods report by their leaf"`
 	Outgoing    uint32      `json:"outgoingArea" doc:"bytes of stack for arguments of callees"`
 	Ranges      []CodeSpan  `json:"interruptible" doc:"code that can be stopped at every instruction"`
 	Untracked   []GCSlot    `json:"untracked" doc:"slots that hold references in the whole method"`

@@ -145,6 +145,7 @@ type GCHeader struct {
 	Slim           bool // the two-bit header: everything that is not below it is absent
 	VarArg         bool
 	ReportLeafOnly bool // a frame whose funclet was reported reports nothing
+	TailCalls      bool // the method makes tail calls; only of processors whose every method reports by its leaf
 
 	Return    ReturnKind // versions 2 and 3
 	HasReturn bool
@@ -238,6 +239,10 @@ func (d *GCDecoder) reset(b []byte, version int) error {
 	return nil
 }
 
+// HasTailCallBit reports whether the processor's form tells of tail calls, with the bit that others use to say that only
+// the leaf reports.
+func (d *GCDecoder) HasTailCallBit() bool { return d.enc.leafOnly }
+
 // begin makes ready to read a header.
 func (d *GCDecoder) begin(b []byte, version int) {
 	d.GCHeader = GCHeader{Version: version, ReportLeafOnly: d.enc.leafOnly}
@@ -292,7 +297,11 @@ func (d *GCDecoder) fatHeader() {
 	r := &d.r
 	flags := d.fatStart()
 	d.VarArg = flags&headerVarArg != 0
-	d.ReportLeafOnly = d.ReportLeafOnly || flags&headerReportLeafOnly != 0
+	if d.enc.leafOnly {
+		d.TailCalls = flags&headerReportLeafOnly != 0
+	} else {
+		d.ReportLeafOnly = flags&headerReportLeafOnly != 0
+	}
 	d.Context = GenericContext(flags >> headerContextShift & 3)
 	d.prolog(flags&headerGSCookie != 0)
 	d.GSCookie = d.stackOffset(flags&headerGSCookie != 0)

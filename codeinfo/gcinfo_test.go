@@ -569,7 +569,11 @@ func TestARM64(t *testing.T) {
 		version int
 		unit    uint // of offsets
 	}{{2, 0}, {3, 0}, {4, 2}} {
-		w := (&bitWriter{}).bits(1, 1).bits(uint64(ContextMethodTable)<<headerContextShift|headerStackBase, headerBits)
+		flags := uint64(ContextMethodTable)<<headerContextShift | headerStackBase
+		if c.version == 3 {
+			flags |= headerReportLeafOnly
+		}
+		w := (&bitWriter{}).bits(1, 1).bits(flags, headerBits)
 		if c.version < 4 {
 			w.bits(0, returnKindBitsFat)
 		}
@@ -600,7 +604,8 @@ func TestARM64(t *testing.T) {
 
 		d := GCDecoder{Arch: target.ArchARM64}
 		require.NoError(t, d.Reset(w.b, c.version))
-		want := GCHeader{Version: c.version, ReportLeafOnly: true, HasReturn: c.version < 4, CodeLength: 0x400, PrologSize: 0x20,
+		assert.True(t, d.HasTailCallBit())
+		want := GCHeader{Version: c.version, ReportLeafOnly: true, TailCalls: c.version == 3, HasReturn: c.version < 4, CodeLength: 0x400, PrologSize: 0x20,
 			Context: ContextMethodTable, ContextSlot: StackOffset{-24, true}, StackBase: target.ARM64X0 + 19, HasStackBase: true,
 			OutgoingArea: 16, SafePoints: 2}
 		assert.Equal(t, want, d.GCHeader)

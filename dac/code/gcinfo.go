@@ -44,6 +44,9 @@ func (r *Reader) GCInfo(info Info) (*answer.GCInfo, error) {
 	if d.HasStackBase {
 		out.FrameBase = target.RegName(r.rt.Target().Platform().Arch, d.StackBase)
 	}
+	if d.HasTailCallBit() {
+		out.TailCalls = &d.TailCalls
+	}
 	if d.HasReturn {
 		out.Returns = d.Return.String()
 	}

@@ -50,7 +50,12 @@ func gcFacts(p *report.Page, g *answer.GCInfo) {
 	if frame == "" {
 		frame = "<none>"
 	}
-	p.Printf("\nVarargs: %d\nFrame pointer: %s\nWants Report Only Leaf: %d\n", bit(g.VarArg), frame, bit(g.LeafOnly))
+	p.Printf("\nVarargs: %d\nFrame pointer: %s\n", bit(g.VarArg), frame)
+	if g.TailCalls != nil { // the same bit, by processor
+		p.Printf("Has tailcalls: %d\n", bit(*g.TailCalls))
+	} else {
+		p.Printf("Wants Report Only Leaf: %d\n", bit(g.LeafOnly))
+	}
 	p.Printf("Size of parameter area: %x\n", g.Outgoing)
 	if g.Returns != "" {
 		p.Printf("Return Kind: %s\n", g.Returns)
