@@ -184,3 +184,23 @@ type SQLParameter struct {
 	Name  Text   `json:"name" doc:"its name"`
 	Value string `json:"value" doc:"its value as text"`
 }
+
+// WebSockets are the WebSockets of a process.
+type WebSockets struct {
+	Gaps
+	Sockets []WebSocket `json:"sockets" doc:"the WebSockets, by their addresses"`
+}
+
+// A WebSocket is the process's end of one.
+type WebSocket struct {
+	Address       target.Addr `json:"address" doc:"the ManagedWebSocket"`
+	Server        Maybe[bool] `json:"server,omitzero" doc:"a client opened it; else the process itself did"`
+	State         Text        `json:"state" doc:"its WebSocketState"`
+	Protocol      Text        `json:"protocol,omitzero" doc:"the protocol that both ends agreed on, if any"`
+	SentClose     Maybe[bool] `json:"sentClose,omitzero" doc:"the process has said that it sends nothing more"`
+	ReceivedClose Maybe[bool] `json:"receivedClose,omitzero" doc:"the other end has"`
+	CloseStatus   Text        `json:"closeStatus,omitzero" doc:"why the other end closed it, a WebSocketCloseStatus"`
+	CloseText     Text        `json:"closeText,omitzero" doc:"the other end's words about that"`
+	Disposed      Maybe[bool] `json:"disposed,omitzero" doc:"it is disposed"`
+	Stack         *AsyncWork  `json:"stack,omitempty" doc:"the async code that has it in hand"`
+}

@@ -289,3 +289,50 @@ func TestNoRequests(t *testing.T) {
 	_, err = r.Requests(ctx, web.Process{Heap: h}, web.RequestOptions{})
 	assert.True(t, errors.Is(err, context.Canceled), "%v", err)
 }
+
+// TestWebSockets: the server's end of the WebSocket that a handler of the program reads from, and the client's end in the same
+// process.
+func TestWebSockets(t *testing.T) {
+	testdump.Web(t, func(t *testing.T, d *testdump.Dump) int {
+		chat := ""
+		for _, f := range fact[[]pendingFact](t, d, "pending") {
+			if strings.HasPrefix(f.Parked, "WebSocket") {
+				chat = f.Parked
+			}
+		}
+		if chat == "" {
+			return 0
+		}
+		_, r, h := open(t, d.Dump)
+		out, err := r.WebSockets(t.Context(), h, heap.ScanOptions{})
+		require.NoError(t, err)
+		for _, err := range out.Noted() { // the canned slice lacks the class
+			assert.ErrorIs(t, err, target.ErrNotInDump)
+		}
+		if len(out.Noted()) > 0 {
+			assert.Empty(t, out.Sockets)
+			return 1
+		}
+		require.Len(t, out.Sockets, 2, chat)
+		sides := map[bool]*answer.WebSocket{}
+		for i := range out.Sockets {
+			s := &out.Sockets[i]
+			require.NoError(t, s.Server.Err)
+			sides[s.Server.Value] = s
+			assert.Equal(t, "Open", s.State.S)
+			assert.False(t, s.Disposed.Value || s.SentClose.Value || s.ReceivedClose.Value)
+			assert.True(t, s.CloseStatus.IsZero())
+		}
+		require.Len(t, sides, 2, "a server's and a client's")
+		require.NotNil(t, sides[true].Stack, chat)
+		methods := ""
+		for _, f := range sides[true].Stack.Frames {
+			if f.AsyncName != nil {
+				methods += f.Name.String() + "\n"
+			}
+		}
+		assert.Contains(t, methods, "Chat")
+		assert.Contains(t, methods, "ReceiveAsync")
+		return 2
+	})
+}

@@ -25,7 +25,7 @@ import (
 // meant, or of something that clrstack and clrmodules tell (see names).
 var goldenLines = map[string][]string{
 	// Collections.
-	"items":                    {"items {root.Collections.ByName}", "items -limit 3 -offset 2 {root.Collections.ById}", "items {root.Collections.ByPoint}", "items {root.Collections.HashSet}", "items -find h7 {root.Collections.Hashtable}", "items -keys {root.Collections.Sorted}", "items {root.Collections.Builder}", "items {root.Arrays.Points}", "items {root.Collections.Bag}", "items {root.Dog}"},
+	"items":                    {"items {root.Collections.ByName}", "items -limit 3 -offset 2 {root.Collections.ById}", "items {root.Collections.ByPoint}", "items {root.Collections.HashSet}", "items -find h7 {root.Collections.Hashtable}", "items -keys {root.Collections.Sorted}", "items {root.Collections.Builder}", "items {root.Arrays.Points}", "items {root.Collections.Bag}", "items {root.Dog}", "items Debuggee.Zoo.Statics.Array", "items Debuggee.Zoo.Statics.Int"},
 	"dumpdictionary":           {"dumpdictionary -values {root.Collections.ByName}", "dumpdictionary {root.Collections.List}"},
 	"dumpconcurrentdictionary": {"dumpconcurrentdictionary {root.Collections.Concurrent}", "dcd {root.Collections.List}"},
 	"dumpconcurrentqueue":      {"dumpconcurrentqueue {root.Collections.Queue}", "dcq 10"},
@@ -95,6 +95,7 @@ var goldenLines = map[string][]string{
 	"services":         {"services"},
 	"caches":           {"caches"},
 	"flows":            {"flows", "flows 1"},
+	"websockets":       {"websockets"},
 	"httpclients":      {"httpclients"},
 	"watsonbuckets":    {"watsonbuckets"},
 	"eval": {"eval {root.Dog}.Friend.name", "eval Debuggee.Zoo.Statics.Int + 1, Debuggee.Zoo.Statics.Struct, Debuggee.Zoo.Statics.Null?.x ?? 7", "eval size({root.Dog}), type({root.Dog}), gen({root.Dog}), {root.Dog} is Debuggee.Zoo.Animal",

@@ -118,6 +118,7 @@ type Arg struct {
 	Choices  []string
 	Optional bool
 	Rest     bool // takes all arguments that are left (read with Strings)
+	Words    bool // of an Address: what is none is words (read with Str), such as an expression; Addr tells of none then
 	Summary  string
 }
 

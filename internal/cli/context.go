@@ -159,7 +159,7 @@ func (c *Context) Bool(name string) bool {
 // Addr is the value of an Address option or argument, and whether it was given.
 func (c *Context) Addr(name string) (target.Addr, bool) {
 	v, ok := c.value(name, Address)
-	return target.Addr(v.num), ok
+	return target.Addr(v.num), ok && !v.words
 }
 
 // Int is the value of an Int option or argument, and whether it was given.

@@ -392,9 +392,10 @@ func isTrue(s string) bool { return s != "" && s != "0" && !strings.EqualFold(s,
 // execute opens the dump, if the command needs it, and runs the command.
 func (a *app) execute(c *Context) error {
 	for i := range c.Command.Args {
-		if arg := &c.Command.Args[i]; arg.Kind == Address && c.Has(arg.Name) {
-			addr, _ := c.Addr(arg.Name)
-			c.Session.SetLast(addr)
+		if arg := &c.Command.Args[i]; arg.Kind == Address {
+			if addr, ok := c.Addr(arg.Name); ok {
+				c.Session.SetLast(addr)
+			}
 		}
 	}
 	if c.Command.NeedsDump {

@@ -164,7 +164,9 @@ func (p *parser) bind() error {
 			n = len(words)
 		}
 		for _, w := range words[:n] {
-			if err := p.values.set(a.Name, a.Kind, a.Choices, w.text); err != nil {
+			if _, err := ParseAddress(w.text); err != nil && a.Words {
+				p.values[a.Name] = value{text: w.text, words: true}
+			} else if err := p.values.set(a.Name, a.Kind, a.Choices, w.text); err != nil {
 				return p.usagef("%s: %v", strings.ToUpper(a.Name), err)
 			}
 		}

@@ -15,6 +15,8 @@ type value struct {
 	text string
 	num  uint64 // Address, Int (two's complement), Size; Bool: 0 or 1
 	list []string
+
+	words bool // of an Address: it is none, see Arg.Words
 }
 
 type values map[string]value

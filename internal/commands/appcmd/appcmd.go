@@ -12,6 +12,7 @@ func Commands() []cli.Command {
 		dumpRequestsCommand(),
 		dumpHTTPCommand(),
 		httpClientsCommand(),
+		webSocketsCommand(),
 		sqlPoolsCommand(),
 		servicesCommand(),
 		cachesCommand(),

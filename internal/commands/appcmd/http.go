@@ -69,3 +69,29 @@ func askHTTPClients(c *cli.Context) (report.Answer, error) {
 	out, err := r.Clients(c.Context(), h, ask.Scan(c, "looking for connections"))
 	return ask.Say(out, err, apptext.HTTPClients)
 }
+
+func webSocketsCommand() cli.Command {
+	return cli.Command{
+		Name: "websockets", Group: cli.GroupApp, NeedsDump: true, Ask: askWebSockets,
+		Summary:  "lists the WebSockets of servers and clients: their state, and the async code that has each in hand",
+		Options:  []cli.Option{{Name: "stacks", Kind: cli.Bool, Summary: "with all frames of the async code"}},
+		Examples: []cli.Example{{Line: "websockets", Text: "which are open, and who reads from them?"}},
+		Result:   report.Result[answer.WebSockets](),
+	}
+}
+
+func askWebSockets(c *cli.Context) (report.Answer, error) {
+	r, err := ask.View(c).Web()
+	if err != nil {
+		return report.Answer{}, err
+	}
+	h, err := ask.ScannedHeap(c, false)
+	if err != nil {
+		return report.Answer{}, err
+	}
+	out, err := r.WebSockets(c.Context(), h, ask.Scan(c, "looking for WebSockets"))
+	if c.Bool("stacks") {
+		return ask.Say(out, err, apptext.WebSocketsWithStacks)
+	}
+	return ask.Say(out, err, apptext.WebSockets)
+}

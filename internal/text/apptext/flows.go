@@ -32,7 +32,7 @@ func flow(p *report.Page, f *answer.Flow) {
 		p.Printf("  thread     %s\n", report.Escape(thread(&f.Threads[i])))
 	}
 	if f.First != nil {
-		p.Printf("  async      %s", report.Escape(frame(f.First, false)))
+		p.Printf("  async      %s", report.Escape(frame(f.First, f.First.AsyncPlace == nil)))
 		switch {
 		case f.Methods == 2:
 			p.Print(", and 1 method more")
