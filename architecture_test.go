@@ -87,6 +87,8 @@ var mayImport = map[string]string{
 	"export":              "answer target dac graph heap objects internal/workers",
 	"export/gcdump":       "answer target export graph heap",
 	"export/heapsnapshot": "answer target export graph heap objects report",
+	"export/summary":      "answer",
+	"export/tables":       "answer target export export/summary graph heap query report",
 	"export/heappprof":    "answer export graph heap internal/limits report",
 
 	"internal/cli": "target report internal/outfile internal/workers",
@@ -112,7 +114,7 @@ var mayImport = map[string]string{
 	"internal/commands/appcmd":     library + " internal/cli internal/commands/ask internal/text/apptext",
 	"internal/commands/typecmd":    library + " internal/cli internal/commands/ask internal/text/typetext",
 	"internal/commands/processcmd": library + " internal/cli internal/commands/ask internal/limits internal/text/processtext",
-	"internal/commands/exportcmd":  library + " export export/gcdump export/heapsnapshot export/heappprof internal/cli internal/commands/ask internal/text/exporttext internal/text/threadtext",
+	"internal/commands/exportcmd":  library + " export export/gcdump export/heapsnapshot export/heappprof export/summary export/tables internal/cli internal/commands/ask internal/text/exporttext internal/text/threadtext",
 	"internal/commands": library + " elfcore minidump report/stackexport internal/limits internal/sandbox internal/cli internal/text internal/commands/ask " +
 		"internal/commands/objectcmd internal/commands/memorycmd internal/commands/threadcmd internal/commands/taskcmd internal/commands/appcmd internal/commands/querycmd internal/commands/typecmd internal/commands/processcmd internal/commands/exportcmd internal/commands/webcmd",
 
@@ -131,6 +133,7 @@ var thirdParty = map[string]string{
 	"github.com/olekukonko/tablewriter": "report",
 	"github.com/go-delve/delve":         "unwind",
 	"golang.org/x/arch":                 "disasm",
+	"github.com/parquet-go/parquet-go":  "export/tables",
 	"github.com/google/pprof":           "report/stackexport export/heappprof",
 }
 

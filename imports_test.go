@@ -31,7 +31,7 @@ var layers = []struct{ name, packages string }{
 	{"subjects", "heap objects shapes collections disasm stackscan stackwalk threads crash resolve roots graph leaks diagnosis waste heapdiff query tasks threadpool locks flows web sqlpools hosting"},
 	{"façade", "sosgo"},
 	{"forms", "report report/stackexport internal/text internal/text/objecttext internal/text/memorytext internal/text/threadtext internal/text/tasktext internal/text/apptext internal/text/querytext internal/text/typetext internal/text/processtext internal/text/exporttext internal/webui"},
-	{"exports", "export export/gcdump export/heapsnapshot export/heappprof"},
+	{"exports", "export export/gcdump export/heapsnapshot export/heappprof export/summary export/tables"},
 	{"command line", "internal/cli internal/commands/ask internal/commands/objectcmd internal/commands/memorycmd internal/commands/threadcmd internal/commands/taskcmd internal/commands/appcmd internal/commands/querycmd internal/commands/typecmd " +
 		"internal/commands/processcmd internal/commands/exportcmd internal/commands/webcmd internal/commands cmd/sosgo"},
 }

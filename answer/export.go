@@ -3,10 +3,12 @@ package answer
 // Exported says what was written for other tools.
 type Exported struct {
 	Gaps
-	Form  string         `json:"form" doc:"the form: gcdump, heapsnapshot, pprof, speedscope, folded, parquet, csv or ndjson"`
-	Path  string         `json:"path" doc:"the file or folder that was written"`
-	Of    string         `json:"of" doc:"what was written: heap, stacks or tables"`
-	Files []ExportedFile `json:"files,omitempty" doc:"the files of a folder"`
+	Form string `json:"form" doc:"the form: gcdump, heapsnapshot, pprof, speedscope, folded, parquet, csv or ndjson"`
+	Path string `json:"path" doc:"the file or folder that was written"`
+	Of   string `json:"of" doc:"what was written: heap, stacks or tables"`
+	// Skipped: it was there already, whole, from a run before.
+	Skipped bool           `json:"skipped,omitempty" doc:"the folder of this dump was there already and was left as it is"`
+	Files   []ExportedFile `json:"files,omitempty" doc:"the files of a folder"`
 	// Of the heap.
 	Objects uint64 `json:"objects,omitempty" doc:"number of objects"`
 	Size    uint64 `json:"size,omitempty" doc:"bytes of these objects"`

@@ -68,7 +68,7 @@ func (h *Heap) Use(ctx context.Context) (used context.Context, done func(), err 
 }
 
 // pieceNodes are the nodes of one piece of work.
-const pieceNodes = 1 << 15
+const pieceNodes = 1 << 17
 
 // A Piece is objects one behind the other. It is for one goroutine.
 type Piece struct {
@@ -76,12 +76,21 @@ type Piece struct {
 	From, To  graph.Node
 	Addresses []target.Addr
 
+	g       *graph.Graph
 	h       *heap.Heap
 	segment *heap.Segment
 }
 
 // Address is where an object of the piece starts.
 func (p *Piece) Address(n graph.Node) target.Addr { return p.Addresses[n-p.From] }
+
+// Near is where any object starts: it is fast for those of the piece.
+func (p *Piece) Near(n graph.Node) target.Addr {
+	if n >= p.From && n < p.To {
+		return p.Address(n)
+	}
+	return p.g.Address(n)
+}
 
 // Generation is the generation of an object of the piece. It is fast for objects in their order.
 func (p *Piece) Generation(n graph.Node) heap.Generation {
@@ -102,7 +111,7 @@ func Pieces[S, T any](ctx context.Context, h *Heap, state func() S, produce func
 		s S
 		p Piece
 	}
-	return workers.Ordered(ctx, h.Jobs, n, func() *own { return &own{state(), Piece{h: h.Graph.Heap()}} }, func(o *own, piece int, reuse T) (T, error) {
+	return workers.Ordered(ctx, h.Jobs, n, func() *own { return &own{state(), Piece{g: h.Graph, h: h.Graph.Heap()}} }, func(o *own, piece int, reuse T) (T, error) {
 		p := &o.p
 		p.Index = piece
 		p.From = graph.Node(piece * pieceNodes)

@@ -3,6 +3,7 @@ package query
 import (
 	"iter"
 	"math"
+	"strconv"
 
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/target"
@@ -118,6 +119,33 @@ func (v Value) Err() error {
 		return errNoValue
 	}
 	return v.err
+}
+
+// Plain is the value as text for tables: numbers in decimal, objects and addresses in hexadecimal. It reports false for null, for
+// what is not known (Err) and for structs, types and lists.
+func (v Value) Plain() (string, bool) {
+	switch v.kind {
+	case KindBool:
+		return strconv.FormatBool(v.bits != 0), true
+	case KindInt:
+		return strconv.FormatInt(int64(v.bits), 10), true
+	case KindFloat:
+		return strconv.FormatFloat(math.Float64frombits(v.bits), 'g', -1, 64), true
+	case KindDecimal:
+		return v.decimalText(), true
+	case KindText:
+		return v.text, true
+	case KindChar:
+		return string(rune(v.bits)), true
+	case KindObject:
+		return "0x" + strconv.FormatUint(v.bits, 16), true
+	case KindUint:
+		if v.hex {
+			return "0x" + strconv.FormatUint(v.bits, 16), true
+		}
+		return strconv.FormatUint(v.bits, 10), true
+	}
+	return "", false
 }
 
 // Addr is the address of an object or struct, or an integer as an address.

@@ -145,6 +145,7 @@ var goldenLines = map[string][]string{
 	"report":           {}, // writes a file: the same tests hold it
 	"pack":             {}, // writes a file: tests of dump (packing) hold it
 	"export":           {}, // writes files: TestExport of internal/commands
+	"summarize":        {"summarize", "summarize -noheap"},
 	"savemodule":       {}, // writes a file: TestSaveImage of the root holds it
 	"traverseheap":     {}, // writes a file: TestTraverseHeapForms of internal/commands
 

@@ -116,6 +116,15 @@ func (c *Context) WriteFile(name string, mode WriteMode, write func(io.Writer) e
 	return outfile.Write(name, outfile.Options{New: mode == New, Guard: c.Session.guard}, write)
 }
 
+// WriteDir writes a folder that the user named, which must not exist or be empty: it is there when all files are, and not at all
+// otherwise.
+func (c *Context) WriteDir(name string, write func(dir string) error) error {
+	if c.Session.options.Sandbox {
+		return errSandboxed
+	}
+	return outfile.WriteDir(name, write)
+}
+
 // errSandboxed is why no file is written with --sandbox, also before the dump is open:
 // what works must not depend on the order of commands.
 var errSandboxed = &UsageError{Text: "with --sandbox no file is written", Hint: "redirect the output of sosgo itself, in the shell"}

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -72,4 +73,76 @@ func TestExportFails(t *testing.T) {
 	}
 	code, _, stderr := sosgo(t, d, "export", "dbase", "x")
 	assert.Equal(t, cli.ExitUsage, code, stderr)
+}
+
+// TestExportTables: folders are whole, take the place of nothing, and with -summary a dump that is there is skipped.
+func TestExportTables(t *testing.T) {
+	d := testdump.Open(t, "net8-zoo")
+	for _, form := range []string{"parquet", "csv", "ndjson"} {
+		dir := filepath.Join(t.TempDir(), "a", "b")
+		code, text, stderr := sosgo(t, d, "--json", "export", form, dir)
+		require.Zero(t, code, stderr)
+		var said struct {
+			Result struct {
+				Files []struct{ Name string }
+			}
+		}
+		require.NoError(t, json.Unmarshal([]byte(text), &said))
+		list, err := os.ReadDir(dir)
+		require.NoError(t, err)
+		assert.Len(t, list, len(said.Result.Files))
+		code, _, stderr = sosgo(t, d, "export", form, dir)
+		assert.NotZero(t, code)
+		assert.Contains(t, stderr, "exist")
+	}
+	fleet := filepath.Join(t.TempDir(), "fleet")
+	code, text, stderr := sosgo(t, d, "export", "parquet", "-summary", fleet)
+	require.Zero(t, code, stderr)
+	assert.Contains(t, text, "dump_id=")
+	code, text, stderr = sosgo(t, d, "export", "parquet", "-summary", fleet)
+	require.Zero(t, code, stderr)
+	assert.Contains(t, text, "is there already")
+	list, err := os.ReadDir(fleet)
+	require.NoError(t, err)
+	assert.Len(t, list, 1)
+}
+
+// TestExportWithoutHeap: a dump that has no heap has tables of the rest; a form of the heap is an error that leaves nothing.
+func TestExportWithoutHeap(t *testing.T) {
+	d := testdump.Open(t, "net10-crash-null-triage")
+	dir := filepath.Join(t.TempDir(), "out")
+	code, _, stderr := sosgo(t, d, "export", "csv", dir)
+	require.Zero(t, code, stderr)
+	assert.FileExists(t, filepath.Join(dir, "threads.csv"))
+	assert.NoFileExists(t, filepath.Join(dir, "objects.csv"))
+	file := filepath.Join(t.TempDir(), "heap")
+	code, _, stderr = sosgo(t, d, "export", "gcdump", file)
+	assert.Equal(t, cli.ExitNotInDump, code, stderr)
+	assert.NoFileExists(t, file)
+}
+
+// TestSummarize: one line of JSON, the same as the result in the envelope.
+func TestSummarize(t *testing.T) {
+	d := testdump.Open(t, "net10-crash-nested")
+	code, text, stderr := sosgo(t, d, "summarize")
+	require.Zero(t, code, stderr)
+	var line, result map[string]any
+	require.NoError(t, json.Unmarshal([]byte(text), &line))
+	assert.Equal(t, 1, strings.Count(text, "\n"))
+	code, text, stderr = sosgo(t, d, "--json", "summarize")
+	require.Zero(t, code, stderr)
+	var envelope struct{ Result json.RawMessage }
+	require.NoError(t, json.Unmarshal([]byte(text), &envelope))
+	require.NoError(t, json.Unmarshal(envelope.Result, &result))
+	assert.Equal(t, line, result)
+	assert.Equal(t, true, line["crashed"])
+	assert.Len(t, line["signature"], 16)
+	assert.NotEmpty(t, line["exception"])
+	assert.NotEmpty(t, line["topFrame"])
+	code, text, stderr = sosgo(t, d, "summarize", "-noheap")
+	require.Zero(t, code, stderr)
+	var brief map[string]any
+	require.NoError(t, json.Unmarshal([]byte(text), &brief))
+	assert.Equal(t, line["signature"], brief["signature"])
+	assert.NotContains(t, brief, "objects")
 }

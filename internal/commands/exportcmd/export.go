@@ -26,6 +26,9 @@ var forms = []form{
 	{"pprof", askPprof},
 	{"speedscope", askSpeedscope},
 	{"folded", askFolded},
+	{"parquet", askParquet},
+	{"csv", askCSV},
+	{"ndjson", askNDJSON},
 }
 
 func exportCommand() cli.Command {
@@ -39,16 +42,18 @@ func exportCommand() cli.Command {
 		Help: "gcdump is the graph of the heap for PerfView, Visual Studio and \"dotnet-gcdump report\"; heapsnapshot for Chrome DevTools, Visual Studio Code and memlab, " +
 			"which find ten million objects slow. pprof is for \"go tool pprof\", speedscope for https://www.speedscope.app and folded for flame graphs: of the stacks, as the command " +
 			"stacks writes them, or with -heap of the heap. A stack of the heap is the path of those who own an object, by types, so that flat is the size of objects and cum " +
-			"what they retain. The file is there when it is whole, or not at all.",
+			"what they retain. parquet, csv and ndjson are a folder of tables for databases: dump, findings, types, objects, strings, threads, frames, roots, handles, statics, tasks and requests; " +
+			"with -summary the small ones alone, in a folder of their own for each dump (docs/fleet.md). Files and folders are there when they are whole, or not at all.",
 		Args: []cli.Arg{
 			{Name: "form", Kind: cli.Str, Choices: names, Summary: "what to write"},
-			{Name: "path", Kind: cli.File, Optional: true, Summary: "the file, which must not exist"},
+			{Name: "path", Kind: cli.File, Optional: true, Summary: "the file or folder, which must not exist"},
 		},
 		Options: []cli.Option{
 			{Name: "o", Aliases: []string{"out"}, Kind: cli.File, Value: "FILE", Summary: "the file, in another way"},
 			{Name: "heap", Summary: "pprof, speedscope, folded: the heap, and not the stacks"},
 			{Name: "garbage", Summary: "with -heap: also what nothing keeps alive"},
 			{Name: "min", Kind: cli.Size, Summary: "with -heap: objects that retain less stand together by type (a millionth of the heap)"},
+			{Name: "summary", Summary: "tables: to PATH/dump_id=ID, without objects and strings; a dump that is there is skipped"},
 			{Name: "native", Summary: "stacks: native frames too"},
 			{Name: "perthread", Summary: "folded stacks: begin each with its thread"},
 		},
@@ -56,6 +61,8 @@ func exportCommand() cli.Command {
 			{Line: "export gcdump heap.gcdump", Text: "the graph of the heap for PerfView and Visual Studio"},
 			{Line: "export heapsnapshot heap.heapsnapshot", Text: "for the memory page of Chrome DevTools"},
 			{Line: "export pprof --heap heap.pb.gz", Text: "what retains the heap, for go tool pprof -http"},
+			{Line: "export parquet facts", Text: "tables for DuckDB: select * from 'facts/types.parquet' order by retained desc"},
+			{Line: "export parquet --summary fleet", Text: "a few megabytes, to compare with other dumps"},
 		},
 		Result: report.Result[answer.Exported](),
 	}
@@ -79,28 +86,30 @@ func askExport(c *cli.Context) (report.Answer, error) {
 			if err != nil {
 				return report.Answer{}, err
 			}
-			out.Form, out.Path = name, path
+			if out.Form = name; out.Path == "" {
+				out.Path = path
+			}
 			return report.Say(out, exporttext.Export), nil
 		}
 	}
 	return report.Answer{}, c.Usagef("there is no form %q", name)
 }
 
-// heapOf is the heap of the runtime that the session looks at.
+// heapOf is the heap of the runtime that the session looks at. One of which no object can be read is an error: a file without
+// objects would say that there are none.
 func heapOf(c *cli.Context) (*export.Heap, error) {
-	if _, err := ask.ScannedHeap(c, false); err != nil {
-		return nil, err
-	}
-	g, err := ask.View(c).Graph(c.Context(), ask.GraphOptions(c))
+	holders, err := ask.Holders(c)
 	if err != nil {
 		return nil, err
 	}
-	ask.NoteKept(c, g)
+	if _, err := holders.Incomplete(&answer.Gaps{}); err != nil { // what is missing of others is noted by who writes
+		return nil, err
+	}
 	r, err := ask.Objects(c)
 	if err != nil {
 		return nil, err
 	}
-	return &export.Heap{Graph: g, Objects: r, Jobs: c.Jobs}, nil
+	return &export.Heap{Graph: holders.Graph(), Objects: r, Jobs: c.Jobs}, nil
 }
 
 func askGCDump(c *cli.Context, path string) (*answer.Exported, error) {

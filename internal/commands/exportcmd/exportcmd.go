@@ -8,5 +8,6 @@ import "github.com/sosgo/sosgo/internal/cli"
 func Commands() []cli.Command {
 	return []cli.Command{
 		exportCommand(),
+		summarizeCommand(),
 	}
 }

@@ -2,6 +2,9 @@
 package exporttext
 
 import (
+	"encoding/json"
+	"strings"
+
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/report"
 )
@@ -22,9 +25,22 @@ func Export(p *report.Page, v *answer.Exported) {
 	case "stacks":
 		p.Printf("%s: %s of the stacks of %d threads\n", path, v.Form, v.Stacks)
 	default:
+		if v.Skipped {
+			p.Printf("%s is there already\n", path)
+			return
+		}
 		p.Printf("%s: %d %s files\n", path, len(v.Files), v.Form)
 		for _, f := range v.Files {
 			p.Printf("  %-24s %12d rows\n", f.Name, f.Rows)
 		}
 	}
+}
+
+// Summary is the dump in one line of JSON.
+func Summary(p *report.Page, v *answer.Summary) {
+	var b strings.Builder
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	p.Fail(e.Encode(v))
+	p.Print(report.EscapeText(b.String()))
 }

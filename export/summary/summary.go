@@ -1,0 +1,154 @@
+// Package summary sums a dump up: in one line, and by signatures that hold across dumps. It is made of answers alone and reads
+// nothing.
+//
+// A signature is 16 hexadecimal digits: the start of a SHA-256 of names, which have no addresses in them. The same crash in another process,
+// or after a restart, has the same one; another version of the program has, as long as the names stay.
+package summary
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strings"
+
+	"github.com/sosgo/sosgo/answer"
+)
+
+// crashFrames is how many frames of a stack a crash is told by.
+const crashFrames = 5
+
+// Signature is the signature of names.
+func Signature(parts ...string) string {
+	sum := sha256.Sum256([]byte(strings.Join(parts, "\n")))
+	return hex.EncodeToString(sum[:8])
+}
+
+// AddCrash says why the process died. A process that did not crash has no signature.
+func AddCrash(s *answer.Summary, c *answer.Crash) {
+	s.NoteAll(c.Noted())
+	if s.Crashed = !c.Alive; !s.Crashed {
+		return
+	}
+	s.Reason, s.Likely = c.Reason, c.Likely
+	kind := c.Code
+	if len(c.Exceptions) > 0 {
+		e := &c.Exceptions[0]
+		if e.Type.Err == nil {
+			s.Exception, kind = e.Type.S, e.Type.S
+		}
+		if e.Message != nil && e.Message.Err == nil {
+			s.Message = e.Message.S
+		}
+	}
+	frames := methods(c)
+	s.Top = top(frames)
+	parts := append([]string{"crash", kind}, frames[:min(len(frames), crashFrames)]...)
+	if len(frames) == 0 && c.Where != "" {
+		parts = append(parts, withoutOffset(c.Where))
+	}
+	s.Signature = Signature(parts...)
+}
+
+// methods are the methods in which a process died, the innermost first: those of the stack trace of its exception, or of the
+// stack.
+func methods(c *answer.Crash) []string {
+	var out []string
+	if len(c.Exceptions) > 0 {
+		for _, f := range c.Exceptions[0].Frames {
+			if f.Function.Err == nil && f.Function.S != "" {
+				_, method, found := strings.Cut(f.Function.S, "!")
+				if !found {
+					method = f.Function.S
+				}
+				out = append(out, withoutOffset(method))
+			}
+		}
+	}
+	if len(out) > 0 {
+		return out
+	}
+	for _, f := range c.Stack {
+		if f.Method.Err == nil && f.Method.S != "" && !strings.HasPrefix(f.Method.S, "[") {
+			out = append(out, withoutOffset(f.Method.S))
+		}
+	}
+	return out
+}
+
+// top is the first frame of the program itself, or else the first.
+func top(frames []string) string {
+	for _, f := range frames {
+		if !strings.HasPrefix(f, "System.") && !strings.HasPrefix(f, "Microsoft.") && !strings.HasPrefix(f, "Internal.") {
+			return f
+		}
+	}
+	if len(frames) > 0 {
+		return frames[0]
+	}
+	return ""
+}
+
+// withoutOffset is a place in the code without its offset.
+func withoutOffset(s string) string {
+	if i := strings.LastIndex(s, "+0x"); i > 0 {
+		return s[:i]
+	}
+	return s
+}
+
+// AddLeaks says what the heap holds, and what most of it hangs on.
+func AddLeaks(s *answer.Summary, l *answer.Leaks) {
+	s.NoteAll(l.Noted())
+	garbage := l.Garbage.Size
+	s.Objects, s.Size, s.Garbage = &l.Live.Objects, &l.Live.Size, &garbage
+	for i := range l.Suspects {
+		s.Suspects = append(s.Suspects, suspect(&l.Suspects[i]))
+	}
+}
+
+// suspect is a Suspect in few words. Its signature is of its kind, what it is and what keeps it alive.
+func suspect(x *answer.Suspect) answer.SuspectSummary {
+	out := answer.SuspectSummary{Kind: x.Kind, Verdict: x.Verdict, Retained: x.Retained, Share: x.Share}
+	holder := x.Owner
+	if holder == nil {
+		holder = x.Point
+	}
+	if holder != nil && holder.Type.Err == nil {
+		out.Type = holder.Type.S
+	}
+	if x.Members != nil && x.Members.Type.Err == nil {
+		out.Members = x.Members.Type.S
+	}
+	parts := []string{"suspect", x.Kind, out.Type, out.Members}
+	if x.Path != nil {
+		out.Root = root(x.Path)
+		parts = append(parts, out.Root)
+		for _, step := range x.Path.Objects {
+			if step.Type.Err == nil {
+				parts = append(parts, step.Type.S)
+			}
+		}
+	}
+	out.Signature = Signature(parts...)
+	return out
+}
+
+// root is what a path starts with: a static field by its name, a method of a frame, else the kind of the root.
+func root(p *answer.RootPath) string {
+	for _, step := range p.Objects {
+		if step.Edge != nil && step.Edge.Kind == "static field" && step.Edge.Name.Err == nil {
+			return step.Edge.Name.S
+		}
+	}
+	switch {
+	case strings.Contains(p.Root.Kind, "static"):
+		name, _, _ := strings.Cut(p.Root.Name, " of thread ")
+		return name
+	case p.Method.Err == nil && p.Method.S != "":
+		return withoutOffset(p.Method.S)
+	case p.Root.Kind == "handle" && p.Root.Handle != "":
+		return p.Root.Handle + " handle"
+	case p.Root.Kind == "":
+		return p.Root.Name
+	}
+	return p.Root.Kind
+}

@@ -1,0 +1,71 @@
+package summary_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/export/summary"
+	"github.com/sosgo/sosgo/target"
+)
+
+func crash(exception string, methods ...string) *answer.Crash {
+	c := &answer.Crash{Reason: "unhandled exception", Code: "0xe0434352"}
+	e := answer.Exception{Type: answer.Text{S: exception}, Message: &answer.Text{S: "no"}}
+	for _, m := range methods {
+		e.Frames = append(e.Frames, answer.TraceFrame{Function: answer.Text{S: m}})
+	}
+	c.Exceptions = []answer.Exception{e}
+	return c
+}
+
+func summed(c *answer.Crash) *answer.Summary {
+	s := &answer.Summary{}
+	summary.AddCrash(s, c)
+	return s
+}
+
+// TestCrashSignature: a crash is told by its exception and the methods, not by offsets or what is far out.
+func TestCrashSignature(t *testing.T) {
+	one := summed(crash("Contoso.Oops", "a.dll!System.X.Throw()+0x10", "b.dll!Contoso.A.Run()+0x2f"))
+	assert.Equal(t, "Contoso.A.Run()", one.Top)
+	assert.Equal(t, "Contoso.Oops", one.Exception)
+	assert.Len(t, one.Signature, 16)
+	assert.Equal(t, one.Signature, summed(crash("Contoso.Oops", "a.dll!System.X.Throw()+0x99", "b.dll!Contoso.A.Run()+0x1")).Signature)
+	assert.NotEqual(t, one.Signature, summed(crash("Contoso.Ouch", "a.dll!System.X.Throw()+0x10", "b.dll!Contoso.A.Run()+0x2f")).Signature)
+	assert.NotEqual(t, one.Signature, summed(crash("Contoso.Oops", "b.dll!Contoso.A.Run()+0x2f")).Signature)
+
+	native := &answer.Crash{Reason: "SIGSEGV", Code: "11", Where: "libc.so.6+0x1234"}
+	assert.Equal(t, summed(native).Signature, summed(&answer.Crash{Code: "11", Where: "libc.so.6+0x99"}).Signature)
+	alive := summed(&answer.Crash{Alive: true, Reason: "nothing"})
+	assert.False(t, alive.Crashed)
+	assert.Empty(t, alive.Signature)
+	missing := crash("", "x")
+	missing.Exceptions[0].Type = answer.Text{Err: target.ErrNotInDump}
+	assert.Empty(t, summed(missing).Exception, "what is not known is not told")
+}
+
+// TestSuspects: a suspect is told by what it is and what keeps it alive.
+func TestSuspects(t *testing.T) {
+	l := &answer.Leaks{Live: answer.HeapPart{Objects: 5, Size: 100}}
+	step := answer.PathStep{PathObject: answer.PathObject{Address: 16, Type: answer.Text{S: "List<T>"}},
+		Edge: &answer.PathEdge{Kind: "static field", Name: answer.Text{S: "Contoso.Cache.s_all"}}}
+	x := answer.Suspect{Kind: answer.SuspectAccumulation, Verdict: "suspect", Retained: 90, Point: &step.PathObject, Path: &answer.RootPath{Objects: []answer.PathStep{step}}}
+	l.Suspects = []answer.Suspect{x}
+	s := &answer.Summary{}
+	summary.AddLeaks(s, l)
+	assert.EqualValues(t, 100, *s.Size)
+	assert.Equal(t, "Contoso.Cache.s_all", s.Suspects[0].Root)
+	again := &answer.Summary{}
+	x.Point = &answer.PathObject{Address: 999, Type: answer.Text{S: "List<T>"}}
+	l.Suspects[0].Retained = 5
+	summary.AddLeaks(again, l)
+	assert.Equal(t, s.Suspects[0].Signature, again.Suspects[0].Signature)
+}
+
+func ExampleSignature() {
+	fmt.Println(summary.Signature("crash", "System.NullReferenceException", "Contoso.Orders.Load()"))
+	// Output: 75e8ed7bc7f18cdf
+}

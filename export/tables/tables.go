@@ -1,0 +1,286 @@
+// Package tables writes a process as tables for databases: Parquet, CSV or lines of JSON (NDJSON), a file for each table. What
+// the tables and their columns are is defined once, for all forms.
+//
+// Rows are in a fixed order, and the bytes of a file are the same for any number of workers. A value that is not known, or that there
+// is none of, is null: an empty cell of CSV, where empty text is "". Addresses are numbers.
+package tables
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/export"
+	"github.com/sosgo/sosgo/query"
+)
+
+// A Kind is the kind of the values of a column.
+type Kind uint8
+
+// The kinds.
+const (
+	Uint  Kind = iota // 64 bits without sign
+	Int               // 64 bits with sign
+	Text              // UTF-8
+	Bool              // true or false
+	Float             // 64 bits
+)
+
+// A Column is a column of a table.
+type Column struct {
+	Name    string
+	Kind    Kind
+	Null    bool // whether values may be null
+	Summary string
+
+	rising bool // values mostly grow from row to row
+	few    bool // there are few different values
+}
+
+// A Table is a table. It has rows, which are appended one by one, or pieces, which several workers make of the heap.
+type Table struct {
+	Name    string // of the file, without the form
+	Summary string
+	Columns []Column
+
+	rows   func(ctx context.Context, w *writer) error
+	pieces func(ctx context.Context) (func(*export.Piece, *Batch), error)
+	heap   *export.Heap // of pieces
+}
+
+// A Form is how tables are written.
+type Form string
+
+// The forms.
+const (
+	Parquet Form = "parquet"
+	CSV     Form = "csv"
+	NDJSON  Form = "ndjson"
+)
+
+// A Process is what tables are made of.
+type Process struct {
+	Summary *answer.Summary
+	// Heap is nil where the dump has none that can be read: there are no tables of it then.
+	Heap *export.Heap
+	// Sources are sosgo.View's sources of rows for queries: the tables of the same names are made of these.
+	Sources []query.Source
+}
+
+// Options choose the tables.
+type Options struct {
+	Form Form
+	// Brief has the tables that a fleet of dumps is compared by, of a few megabytes: no objects, no strings.
+	Brief bool
+}
+
+// A Written is a table that was written.
+type Written struct {
+	Name string // of the file
+	Rows uint64
+}
+
+// Write writes all tables. create makes a file of a name, and has it written. A table of which nothing can be read is left out, and the reason noted in g: an
+// empty one says that there is nothing.
+func Write(ctx context.Context, p *Process, o Options, g *answer.Gaps, create func(name string, write func(io.Writer) error) error) ([]Written, error) {
+	var out []Written
+	for _, t := range p.tables(o.Brief) {
+		file := t.Name + "." + string(o.Form)
+		w := &writer{ctx: ctx, t: t, gaps: g}
+		err := create(file, func(dst io.Writer) error {
+			var err error
+			if w.enc, err = newEncoder(o.Form, t, dst); err != nil {
+				return err
+			}
+			return w.write()
+		})
+		switch {
+		case errors.Is(err, errNothing):
+			continue
+		case err != nil:
+			return out, fmt.Errorf("%s: %w", file, err)
+		}
+		out = append(out, Written{file, w.count})
+	}
+	return out, nil
+}
+
+// errNothing is about a table of which nothing could be read.
+var errNothing = errors.New("nothing can be read")
+
+// tables are those of a process.
+func (p *Process) tables(brief bool) []*Table {
+	list := []*Table{p.dumpTable(), p.suspectTable()}
+	if p.Heap != nil {
+		list = append(list, p.typeTable())
+		if !brief {
+			list = append(list, p.objectTable(), p.stringTable())
+		}
+	}
+	if brief {
+		return append(list, p.stackTable())
+	}
+	for i := range sourceTables {
+		if t := p.sourceTable(&sourceTables[i]); t != nil {
+			list = append(list, t)
+		}
+	}
+	return list
+}
+
+// batchRows is how many rows are encoded at once.
+const batchRows = 1 << 17
+
+// A writer writes one table.
+type writer struct {
+	ctx   context.Context
+	t     *Table
+	enc   encoder
+	gaps  *answer.Gaps
+	batch *Batch
+	spare part
+	lost  bool // rows could not be read
+	count uint64
+}
+
+func (w *writer) write() error {
+	if w.t.pieces != nil {
+		if err := w.writePieces(); err != nil {
+			return err
+		}
+		return w.enc.close()
+	}
+	w.batch = newBatch(w.t)
+	if err := w.t.rows(w.ctx, w); err != nil {
+		return err
+	}
+	if w.count == 0 && w.batch.n == 0 && w.lost {
+		return errNothing
+	}
+	if err := w.flush(); err != nil {
+		return err
+	}
+	return w.enc.close()
+}
+
+func (w *writer) writePieces() error {
+	fill, err := w.t.pieces(w.ctx)
+	if err != nil {
+		return err
+	}
+	return export.Pieces(w.ctx, w.t.heap, func() *Batch { return newBatch(w.t) }, func(b *Batch, p *export.Piece, reuse part) (part, error) {
+		b.reset()
+		fill(p, b)
+		return w.enc.encode(b, reuse)
+	}, func(p part) error {
+		w.count += p.rows
+		return w.enc.take(p)
+	})
+}
+
+// next ends a row that was appended to the batch.
+func (w *writer) next() error {
+	if w.batch.n++; w.batch.n < batchRows {
+		return nil
+	}
+	return w.flush()
+}
+
+func (w *writer) flush() (err error) {
+	if w.batch.n == 0 {
+		return w.ctx.Err()
+	}
+	if w.spare, err = w.enc.encode(w.batch, w.spare); err != nil {
+		return err
+	}
+	w.count += w.spare.rows
+	w.batch.reset()
+	return w.enc.take(w.spare)
+}
+
+// missing notes rows that can't be read.
+func (w *writer) missing(err error) {
+	w.lost = true
+	w.gaps.Note(fmt.Errorf("%s: %w", w.t.Name, err))
+}
+
+// A Batch is rows of a table, column by column.
+type Batch struct {
+	t    *Table
+	n    int
+	cols []cells
+}
+
+// cells are the values of a column.
+type cells struct {
+	num  []uint64 // of all kinds but Text; of Text where the value ends in text
+	text []byte
+	null []bool // of columns with nulls
+}
+
+func newBatch(t *Table) *Batch { return &Batch{t: t, cols: make([]cells, len(t.Columns))} }
+
+func (b *Batch) reset() {
+	b.n = 0
+	for i := range b.cols {
+		c := &b.cols[i]
+		c.num, c.text, c.null = c.num[:0], c.text[:0], c.null[:0]
+	}
+}
+
+// num appends a value of any kind but Text to column i.
+func (b *Batch) num(i int, v uint64) {
+	c := &b.cols[i]
+	c.num = append(c.num, v)
+	if b.t.Columns[i].Null {
+		c.null = append(c.null, false)
+	}
+}
+
+func (b *Batch) bool(i int, v bool) {
+	n := uint64(0)
+	if v {
+		n = 1
+	}
+	b.num(i, n)
+}
+
+// text appends text to column i.
+func (b *Batch) text(i int, s string) {
+	c := &b.cols[i]
+	c.text = append(c.text, s...)
+	b.num(i, uint64(len(c.text)))
+}
+
+// null appends null to column i.
+func (b *Batch) null(i int) {
+	c := &b.cols[i]
+	n := uint64(0)
+	if b.t.Columns[i].Kind == Text {
+		n = uint64(len(c.text))
+	}
+	c.num, c.null = append(c.num, n), append(c.null, true)
+}
+
+// textOrNull appends text, null for none.
+func (b *Batch) textOrNull(i int, s string) {
+	if s == "" {
+		b.null(i)
+	} else {
+		b.text(i, s)
+	}
+}
+
+// at is the text of row r of a column.
+func (c *cells) at(r int) []byte {
+	from := uint64(0)
+	if r > 0 {
+		from = c.num[r-1]
+	}
+	return c.text[from:c.num[r]]
+}
+
+// isNull reports whether row r of a column is null.
+func (c *cells) isNull(r int) bool { return len(c.null) > 0 && c.null[r] }

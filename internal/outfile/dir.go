@@ -1,0 +1,66 @@
+package outfile
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// WriteDir writes a whole folder, which must not exist or be empty: write fills one beside its place, which is moved there at the end. If
+// it fails nothing is left, and what was there stays. The folders above are made.
+func WriteDir(name string, write func(dir string) error) error {
+	name = filepath.Clean(name)
+	if err := free(name); err != nil {
+		return err
+	}
+	parent, base := filepath.Split(name)
+	if parent == "" {
+		parent = "."
+	}
+	if err := os.MkdirAll(parent, 0o777); err != nil {
+		return err
+	}
+	dir, err := beside(parent, base)
+	if err != nil {
+		return err
+	}
+	err = write(dir)
+	if err == nil {
+		err = free(name)
+	}
+	if err == nil {
+		_ = os.Remove(name) // an empty one, which not every system lets be replaced
+		err = os.Rename(dir, name)
+	}
+	if err != nil {
+		return errors.Join(err, os.RemoveAll(dir))
+	}
+	return nil
+}
+
+// free reports an error unless a folder can be made.
+func free(name string) error {
+	list, err := os.ReadDir(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return err
+	case len(list) > 0:
+		return &fs.PathError{Op: "write", Path: name, Err: fs.ErrExist}
+	}
+	return nil
+}
+
+func beside(parent, base string) (string, error) {
+	const tries = 100
+	for i := range tries {
+		dir := filepath.Join(parent, fmt.Sprintf(".%.100s.%d-%d.part", base, os.Getpid(), i))
+		if err := os.Mkdir(dir, 0o777); !errors.Is(err, fs.ErrExist) {
+			return dir, err
+		}
+	}
+	return "", &fs.PathError{Op: "write beside", Path: filepath.Join(parent, base), Err: fs.ErrExist}
+}
