@@ -61,15 +61,27 @@ func program(t *testing.T) string {
 	return p
 }
 
+// A canned dump is one that the pages are held to.
+type canned struct{ name, path string }
+
+// everyDump are the canned dumps, and the leak of the corpus where it is unpacked.
+func everyDump() []canned {
+	leak := filepath.Join(os.Getenv("SOSGO_DUMP_CACHE"), "net10-heap-withheap.dmp")
+	if _, err := os.Stat(leak); err != nil {
+		return dumps
+	}
+	return append(dumps[:len(dumps):len(dumps)], canned{"heap", leak})
+}
+
 // dump is a canned dump.
 func dump(name ...string) string {
 	return filepath.Join(append([]string{root, "testdata", "dumps"}, name...)...)
 }
 
-var dumps = []struct{ name, path string }{
+var dumps = []canned{
 	{"crash", dump("net10-crash-nested", "net10-crash-nested.dmp.zst")},
 	{"hang", dump("locks", "net10-locks", "net10-locks.dmp.zst")},
-	{"leak", dump("net10-zoo", "net10-zoo.dmp.zst")},
+	{"zoo", dump("net10-zoo", "net10-zoo.dmp.zst")},
 	{"web", dump("web", "web-net10", "web-net10.dmp.zst")},
 }
 

@@ -1,9 +1,13 @@
 package browsertest
 
 import (
+	"encoding/json"
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -14,7 +18,7 @@ import (
 
 // TestPages goes through every page of each dump, and holds what stands there to what --json prints.
 func TestPages(t *testing.T) {
-	for _, d := range dumps {
+	for _, d := range everyDump() {
 		t.Run(d.name, func(t *testing.T) {
 			b := start(t)
 			at := serve(t, d.path)
@@ -201,7 +205,7 @@ func checkContrast(t *testing.T, b *browser) {
 
 // TestReport opens reports as files: all pages, nothing asked, nothing to complain of.
 func TestReport(t *testing.T) {
-	for _, d := range dumps {
+	for _, d := range everyDump() {
 		t.Run(d.name, func(t *testing.T) {
 			b := start(t)
 			file := filepath.Join(t.TempDir(), "report.html")
@@ -218,6 +222,96 @@ func TestReport(t *testing.T) {
 				}
 			}
 			facts(t, b, d.path)
+			b.clean("file://" + file)
+		})
+	}
+}
+
+// TestLeak: the overview of the corpus' leaking process names what most of its heap hangs on, and where that is held.
+func TestLeak(t *testing.T) {
+	all := everyDump()
+	if len(all) == len(dumps) {
+		t.Skip("the corpus is not here: SOSGO_DUMP_CACHE has no net10-heap-withheap.dmp")
+	}
+	b := start(t)
+	b.run(chromedp.Navigate(serve(t, all[len(all)-1].path)))
+	b.open("overview")
+	text := b.text(`document.querySelector("#fills").textContent`)
+	for _, s := range []string{"List<System.Object>", "57 % of all that lives", "static Debuggee.Heap.Scenario.s_keep", "Debuggee.Heap.Publisher", "handlers of an event"} {
+		if !strings.Contains(text, s) {
+			t.Errorf("the overview lacks %q: %s", s, text)
+		}
+	}
+}
+
+const hostile = "<img src=x onerror=\"window.broken=1\"><script>window.broken=1</script></script><!--\u202e\u200b javascript:alert(1) \x1b[2J "
+
+// spoil puts markup, script and characters that turn text in front of every text of a result but its addresses.
+func spoil(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		for k := range v {
+			v[k] = spoil(v[k])
+		}
+	case []any:
+		for i := range v {
+			v[i] = spoil(v[i])
+		}
+	case string:
+		if !strings.HasPrefix(v, "0x") {
+			return hostile + v
+		}
+	}
+	return v
+}
+
+var embedded = regexp.MustCompile(`(?s)(<script type="application/json" id="report">)(.*?)(</script>)`)
+
+// TestHostile: a report in which every text is markup, script and turned around shows it as text, on every page.
+func TestHostile(t *testing.T) {
+	for _, d := range []canned{dumps[0], dumps[1], dumps[3]} {
+		t.Run(d.name, func(t *testing.T) {
+			b := start(t)
+			file := filepath.Join(t.TempDir(), "report.html")
+			if out, err := exec.Command(program(t), "report", "-offline", d.path, "-o", file).CombinedOutput(); err != nil {
+				t.Fatalf("%v: %s", err, out)
+			}
+			page, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			m := embedded.FindSubmatch(page)
+			var report map[string]any
+			if err := json.Unmarshal(m[2], &report); err != nil {
+				t.Fatal(err)
+			}
+			report["subject"] = spoil(report["subject"])
+			for _, doc := range report["documents"].(map[string]any) {
+				doc.(map[string]any)["result"] = spoil(doc.(map[string]any)["result"])
+				doc.(map[string]any)["warnings"] = []any{map[string]any{"text": hostile, "kind": "other"}}
+			}
+			text, err := json.Marshal(report)
+			if err != nil {
+				t.Fatal(err)
+			}
+			page = embedded.ReplaceAllLiteral(page, slices.Concat(m[1], text, m[3]))
+			if err := os.WriteFile(file, page, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			b.run(chromedp.Navigate("file://" + file))
+			for _, p := range pages {
+				b.open(p)
+				b.picture("hostile-" + d.name + "-" + p)
+				if got := b.text(`window.broken`); got != "undefined" {
+					t.Errorf("page %s runs a name", p)
+				}
+				if n := b.text(`document.querySelectorAll("#app img, #app script, #app iframe, #app [onerror], #app a[href^=javascript]").length`); n != "0" {
+					t.Errorf("page %s has %s elements made of names", p, n)
+				}
+				if got := b.text(`/[\u202a-\u202e\u200b\u001b]/.test(document.documentElement.innerText + document.title)`); got != "false" {
+					t.Errorf("page %s shows characters that turn or hide text", p)
+				}
+			}
 			b.clean("file://" + file)
 		})
 	}

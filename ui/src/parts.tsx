@@ -18,11 +18,16 @@ export function Text({ s }: { s: string | undefined }): JSX.Element | null {
   return <>{pieces(s).map((p) => (p.address ? <a class="addr" href={link("object", p.address)}>{p.text}</a> : p.text))}</>;
 }
 
+/** A name that may be broken behind its dots and commas. */
+function Breakable({ s }: { s: string }): JSX.Element {
+  return <>{s.split(/(?<=[.,+<(])/).map((part, i) => (i ? <><wbr />{part}</> : part))}</>;
+}
+
 /** The name of a type: its namespace stands back. */
 export function TypeName({ name }: { name: string | undefined }): JSX.Element {
-  const s = name ?? "<unknown>";
-  const n = namespaceEnd(s);
-  return <span class="type"><span class="dim">{s.slice(0, n)}</span>{s.slice(n)}</span>;
+  if (name === undefined || name === "") return <span class="dim">(no name)</span>;
+  const n = namespaceEnd(name);
+  return <span class="type"><span class="dim"><Breakable s={name.slice(0, n)} /></span><Breakable s={name.slice(n)} /></span>;
 }
 
 /** A method: namespace and parameters stand back. */
@@ -31,7 +36,7 @@ export function Method({ name }: { name: string | undefined }): JSX.Element {
   const open = s.indexOf("(") < 0 ? s.length : s.indexOf("(");
   const head = s.slice(0, open);
   const n = head.slice(0, head.search(/[<[]/) < 0 ? undefined : head.search(/[<[]/)).lastIndexOf(".", head.lastIndexOf(".") - 1) + 1;
-  return <span class="type"><span class="dim">{head.slice(0, n)}</span>{head.slice(n)}<span class="dim">{s.slice(open)}</span></span>;
+  return <span class="type"><span class="dim"><Breakable s={head.slice(0, n)} /></span><Breakable s={head.slice(n)} /><span class="dim"><Breakable s={s.slice(open)} /></span></span>;
 }
 
 export function Place({ file, line }: { file: string | undefined; line: number | undefined }): JSX.Element | null {
@@ -49,11 +54,11 @@ export function Share({ part, of, children }: { part: number | undefined; of: nu
 }
 
 /** What a document lacks, and why it may be no answer. */
-export function Notes({ doc }: { doc: Doc<unknown> }): JSX.Element | null {
+export function Notes({ doc, cuts = true }: { doc: Doc<unknown>; cuts?: boolean }): JSX.Element | null {
   const w = doc.warnings ?? [];
-  const cut = Object.entries(doc.lists ?? {}).filter(([, l]) => l.listed < l.of);
+  const cut = cuts ? Object.entries(doc.lists ?? {}).filter(([, l]) => l.listed < l.of) : [];
   const n = w.reduce((sum, p) => sum + Math.max(1, p.count ?? 1), 0);
-  if (!doc.error && !w.length && !cut.length && !doc.shortened) return null;
+  if (!doc.error && !w.length && !cut.length && !(cuts && doc.shortened)) return null;
   return (
     <div class="notes">
       {doc.error && <p class={doc.error.kind === "page" ? "note" : "problem"} role="note"><b>{doc.command}: </b><Text s={doc.error.text} />
@@ -62,16 +67,16 @@ export function Notes({ doc }: { doc: Doc<unknown> }): JSX.Element | null {
         <details class="note"><summary>{n === 1 ? "1 part" : `${count(n)} parts`} of the answer of {doc.command} {n === 1 ? "is" : "are"} missing or doubtful</summary>
           <ul>{w.slice(0, 100).map((p) => <li><Text s={p.text} />{p.count ? ` (${p.count} times)` : ""}</li>)}</ul></details>
       )}
-      {doc.shortened && <p class="note">Long lists and texts are cut in this report.</p>}
-      {cut.map(([name, l]) => <p class="note small">{count(l.listed)} of {count(l.of)} {name || "rows"} are here.</p>)}
+      {cuts && doc.shortened && <p class="note">Long lists and texts are cut in this report.</p>}
+      {cut.map(([name, l]) => <p class="note small">{count(l.listed)} of {count(l.of)} rows are here{name ? <> ({name})</> : null}.</p>)}
     </div>
   );
 }
 
 /** Shows a document when it is there; until then what is asked, and for how long. */
-export function Show<T>({ doc, what, children }: { doc: Doc<T> | undefined; what: string; children: (result: T, doc: Doc<T>) => ComponentChildren }): JSX.Element {
+export function Show<T>({ doc, what, cuts, children }: { doc: Doc<T> | undefined; what: string; cuts?: boolean; children: (result: T, doc: Doc<T>) => ComponentChildren }): JSX.Element {
   if (!doc) return <Waiting what={what} />;
-  return <>{doc.result !== undefined && children(doc.result, doc)}<Notes doc={doc} /></>;
+  return <>{doc.result !== undefined && children(doc.result, doc)}<Notes doc={doc} cuts={cuts ?? true} /></>;
 }
 
 export function Waiting({ what }: { what: string }): JSX.Element {

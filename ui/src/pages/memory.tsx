@@ -10,7 +10,7 @@ import { subject, useDoc } from "../state";
 import { bytes, count, percent, plural } from "../text";
 import { SuspectSentence } from "./overview";
 
-const rowName = (r: TreeRow): string => r.object?.type ?? r.root ?? (r.folded !== undefined ? `${count(r.count)} × ${r.folded || plural(r.types ?? 0, "type")}` : "?");
+const rowName = (r: TreeRow): string => r.object?.type ?? r.root ?? (r.folded ? `${count(r.count)} × ${r.folded}` : `${plural(r.count ?? 0, "object")} of ${plural(r.types ?? 0, "type")}`);
 
 /** Who owns the heap. */
 export function DominatorsPage(): JSX.Element {

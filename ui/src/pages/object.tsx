@@ -57,7 +57,7 @@ function Value({ value, text, missing }: { value: Json | undefined; text: string
   if (missing) return <span class="dim">&lt;{missing}&gt;</span>;
   if (value === null) return <span class="dim">null</span>;
   const isAddress = typeof value === "string" && /^0x[0-9a-f]+$/.test(value);
-  return <>{isAddress ? <Addr a={value} /> : value !== undefined ? <code>{typeof value === "object" ? JSON.stringify(value) : String(value)}</code> : null}{text !== undefined ? <> <Text s={text} /></> : null}</>;
+  return <>{isAddress && value !== "0x0" ? <Addr a={value} /> : value !== undefined ? <code>{typeof value === "object" ? JSON.stringify(value) : String(value)}</code> : null}{text !== undefined ? <> <Text s={text} /></> : null}</>;
 }
 
 function FieldTable({ list }: { list: Field[] }): JSX.Element {

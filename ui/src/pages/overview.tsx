@@ -49,7 +49,7 @@ function Fills(): JSX.Element {
   const leaks = useDoc<Leaks>(types ? question("leaks") : undefined);
   return (
     <Section title="What fills it" id="fills">
-      <Show doc={types} what="counting objects">{(h) => {
+      <Show doc={types} what="counting objects" cuts={false}>{(h) => {
         const top = [...(h.statistics ?? [])].sort((a, b) => b.size - a.size).filter((t) => t.type !== "Free").slice(0, 5);
         return <>
           <p class="lead">{count(h.count)} objects on the heap take <b>{bytes(h.size)}</b>.</p>
@@ -58,7 +58,7 @@ function Fills(): JSX.Element {
           <p><a href={link("heap")}>All types</a></p>
         </>;
       }}</Show>
-      {types && (leaks ? <><SuspectSentences doc={leaks.result} /><Notes doc={leaks} /></> : <Waiting what="looking for what holds it" />)}
+      {types && (leaks ? <><SuspectSentences doc={leaks.result} /><Notes doc={leaks} cuts={false} /></> : <Waiting what="looking for what holds it" />)}
     </Section>
   );
 }
@@ -82,7 +82,7 @@ export function SuspectSentence({ s }: { s: Suspect }): JSX.Element {
   return <>
     {o ? <><TypeName name={o.type} /> <Addr a={o.address} /></> : s.members ? <>{plural(s.members.count, "object")} of <TypeName name={s.members.type} /></> : s.kind}
     {s.elements !== undefined && <> with {s.atLeast ? "at least " : ""}{count(s.elements)} {what}{s.name ? <> (<Text s={s.name} />)</> : null}</>}
-    {s.members && o && <>, {count(s.members.count)} of them <TypeName name={s.members.type} />,</>}
+    {s.members && o && (s.elements !== undefined ? <>, {count(s.members.count)} of them <TypeName name={s.members.type} />,</> : <> with {plural(s.members.count, "object")} of <TypeName name={s.members.type} /></>)}
     {s.retained !== undefined && <> {s.members && !o ? "retain" : "retains"} <b>{bytes(s.retained)}</b>{s.share !== undefined ? <>, {percent(s.share)} of all that lives</> : null}</>}
     {s.path?.root && <>; held by <RootName r={s.path.root} /></>}
     . {s.verdict && <span class={`tag ${s.verdict}`}>{s.verdict}</span>} {s.strength && <span class="tag">{s.strength}</span>}
@@ -90,7 +90,9 @@ export function SuspectSentence({ s }: { s: Suspect }): JSX.Element {
 }
 
 function WaitsFor(): JSX.Element {
-  const waits = useDoc<Waits>(question("waits"));
+  // Who comes with a full heap wants to see what fills it: it is counted first.
+  const types = useDoc<Heap>(question("types"));
+  const waits = useDoc<Waits>(types ? question("waits") : undefined);
   const pool = useDoc<Pool>(waits ? question("pool") : undefined);
   const requests = useDoc<Requests>(waits ? question("requests") : undefined);
   const sql = useDoc<Databases>(waits ? question("databases") : undefined);
