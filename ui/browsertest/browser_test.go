@@ -154,6 +154,9 @@ func (b *browser) heard(ev any) {
 		b.problems = append(b.problems, fmt.Sprintf("console.%s %s", ev.Type, ev.Args[0].Value))
 	case *runtime.EventExceptionThrown:
 		b.problems = append(b.problems, ev.ExceptionDetails.Text)
+		if e := ev.ExceptionDetails.Exception; e != nil {
+			b.problems = append(b.problems, e.Description)
+		}
 	}
 }
 
@@ -181,7 +184,7 @@ func (b *browser) open(page string) {
 func (b *browser) wait(condition string) {
 	b.t.Helper()
 	if _, err := chromedp.Run(b.ctx, chromedp.Poll[chromedp.Void](condition, chromedp.WithPollingTimeout(60*time.Second), chromedp.WithPollingInterval(50*time.Millisecond))); err != nil {
-		b.t.Fatalf("%s: %v; the page has: %.2000s", condition, err, b.text("document.body.innerText"))
+		b.t.Fatalf("%s: %v; the browser says %q; the page has: %.2000s", condition, err, b.problems, b.text("document.body.innerText"))
 	}
 }
 

@@ -40,7 +40,7 @@ func TestPages(t *testing.T) {
 // checkWhole fails where a page shows what nobody can read: a value that is none, or more than the window is wide.
 func checkWhole(t *testing.T, b *browser, page string) {
 	t.Helper()
-	for _, bad := range []string{"undefined", "NaN", "[object Object]"} {
+	for _, bad := range []string{"undefined", "NaN", "[object Object]", "a bug of sosgo"} {
 		if strings.Contains(b.text("document.querySelector('main').innerText"), bad) {
 			t.Errorf("page %s shows %s", page, bad)
 		}
@@ -150,6 +150,7 @@ func TestAsks(t *testing.T) {
 		t.Errorf("%s rows, of --json %d", got, len(threads.Rows))
 	}
 	b.open("terminal")
+	b.wait(`document.activeElement?.name === "line"`)
 	b.run(chromedp.SendKeys(chromedp.CSS("input[name=line]"), "clrthreads | head -n 3\r"))
 	b.wait(`document.querySelector(".terminal pre")?.textContent.includes("ThreadCount")`)
 	b.run(chromedp.SendKeys(chromedp.CSS("input[name=line]"), "clrthreads > /tmp/should-not-be\r"))
@@ -313,6 +314,39 @@ func TestHostile(t *testing.T) {
 				}
 			}
 			b.clean("file://" + file)
+		})
+	}
+}
+
+// TestPoor: dumps that lack most of a process, are cut off or have no CLR show what they have, and say what they lack.
+func TestPoor(t *testing.T) {
+	whole, err := os.ReadFile(dumps[0].path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cut := filepath.Join(t.TempDir(), "cut.dmp.zst")
+	if err := os.WriteFile(cut, whole[:len(whole)*2/3], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range []canned{
+		{"triage", dump("net10-crash-null-triage", "net10-crash-null-triage.dmp.zst")},
+		{"nativeaot", dump("nativeaot-crash", "nativeaot-crash.dmp.zst")},
+		{"windows", dump("win-net10-zoo-triage", "win-net10-zoo-triage.dmp.zst")},
+		{"cut", cut},
+	} {
+		t.Run(d.name, func(t *testing.T) {
+			if out, err := exec.Command(program(t), "doctor", "-offline", d.path).CombinedOutput(); err != nil && strings.Contains(string(out), "sosgo: doctor:") {
+				t.Skipf("it can't be opened at all: %s", out)
+			}
+			b := start(t)
+			at := serve(t, d.path)
+			b.run(chromedp.Navigate(at))
+			for _, p := range append(pages, served...) {
+				b.open(p)
+				b.picture("poor-" + d.name + "-" + p)
+				checkWhole(t, b, p)
+			}
+			b.clean(host(t, at))
 		})
 	}
 }

@@ -1,6 +1,6 @@
 // The application: pages, and what is around them.
 import { render, type ComponentType, type JSX } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useErrorBoundary, useRef } from "preact/hooks";
 import { isReport, subject as load } from "./api";
 import { ConsolePage, TerminalPage } from "./pages/ask";
 import { HeapPage } from "./pages/heap";
@@ -26,6 +26,13 @@ const pages: Page[] = [
 ];
 const shown = pages.filter((p) => !isReport || !p.served);
 
+/** A page that fails says so: the others still work. */
+function Guarded({ show: Show }: { show: ComponentType }): JSX.Element {
+  const [error] = useErrorBoundary();
+  if (error) return <p class="problem">This page can't be shown: {String(error)}. That is a bug of sosgo; the terminal has the commands.</p>;
+  return <Show />;
+}
+
 const themes: Theme[] = ["auto", "light", "dark"];
 
 function App(): JSX.Element {
@@ -35,17 +42,16 @@ function App(): JSX.Element {
   useEffect(() => {
     document.title = `${page.title} · ${subject.value.file} · sosgo`;
     if (first.current) first.current = false;
-    else { main.current?.focus(); scrollTo(0, 0); }
+    else if (!main.current?.contains(document.activeElement)) { main.current?.focus(); scrollTo(0, 0); }
   }, [page.id, route.value.arg, subject.value.file]);
   useEffect(() => { document.querySelector("nav.pages [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" }); }, [page.id]);
-  const Show = page.show;
   const next = themes[(themes.indexOf(theme.value) + 1) % themes.length] ?? "auto";
   return <>
     <a class="skip" href="#main" onClick={(e) => { e.preventDefault(); main.current?.focus(); }}>To the page</a>
     <header><a class="home" href={link("overview")}>sosgo</a><span class="file" title={subject.value.file}>{subject.value.file}</span>
       <button type="button" class="theme" onClick={() => chooseTheme(next)} title={`Colours: ${theme.value}; next: ${next}`}>{theme.value === "dark" ? "☾" : theme.value === "light" ? "☀" : "◐"}<span class="hidden"> colours: {theme.value}</span></button></header>
     <nav class="pages" aria-label="Pages"><ul>{shown.map((p) => <li><a href={link(p.id)} aria-current={p === page ? "page" : undefined} title={`Alt+${p.key}, or g then ${p.key}`}>{p.title}</a></li>)}</ul></nav>
-    <main id="main" ref={main} tabIndex={-1} data-page={page.id}><h1 class={page.id === "overview" ? "hidden" : ""}>{page.title}</h1><Show key={page.id + "/" + (page.id === "threads" || page.id === "heap" ? route.value.arg : "")} /></main>
+    <main id="main" ref={main} tabIndex={-1} data-page={page.id}><h1 class={page.id === "overview" ? "hidden" : ""}>{page.title}</h1><Guarded show={page.show} key={page.id + "/" + (page.id === "threads" || page.id === "heap" ? route.value.arg : "")} /></main>
     <footer>{isReport ? "A report of sosgo: the top of each list. sosgo web shows all of it." : "Nothing is changed, and nothing leaves this machine."} Keys: g and a letter go to a page.</footer>
   </>;
 }

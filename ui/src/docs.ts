@@ -1,4 +1,5 @@
-// The documents that the pages show, as docs/json.md describes them. Any field may be absent.
+// The documents that the pages show, as docs/json.md describes them. Any field may be absent, and a name
+// that the dump does not have is null.
 
 export interface Problem { text: string; kind: string; count?: number; advice?: string; exit?: number }
 export interface Part { from: number; listed: number; of: number }
@@ -8,34 +9,36 @@ export interface Doc<T> {
 }
 
 export type Address = string;
+/** A name, null where it can't be read. */
+export type Name = string | null;
 
 export interface Verdict { text: string; strength?: string; evidence?: string[] }
 export interface ThreadRef { index?: number; osId?: number; managedId?: number; name?: string; thread?: Address }
 
 export interface TraceFrame { ip?: Address; function?: string; file?: string; line?: number }
-export interface Exception { address?: Address; type?: string; message?: string; inner?: Address; frames?: TraceFrame[] }
+export interface Exception { address?: Address; type?: Name; message?: Name; inner?: Address; frames?: TraceFrame[] }
 export interface Activity { kind?: string; text?: string; topFrame?: string; callerFrame?: string }
 export interface Crash {
   reason?: string; code?: string; address?: Address; where?: string; osThreadId?: number; threadName?: string; likely?: string;
   verdicts?: Verdict[]; exceptions?: Exception[];
-  carried?: { thread?: ThreadRef; state?: string; exception?: Address; type?: string; message?: string }[];
+  carried?: { thread?: ThreadRef; state?: string; exception?: Address; type?: Name; message?: Name }[];
   stack?: { ip?: Address; method?: string; file?: string; line?: number; repeat?: number; cycle?: number }[];
   touched?: { address?: Address; access?: string; what?: string };
   failFast?: { message?: string };
 }
 
-export interface TypeCount { methodTable?: Address; count: number; size: number; type: string }
+export interface TypeCount { methodTable?: Address; count: number; size: number; type: Name }
 export interface Heap { statistics?: TypeCount[]; count?: number; size?: number }
 
 export interface Thread extends ThreadRef {
-  state?: Address; gcMode?: string; lockCount?: number; special?: string[]; exception?: { address?: Address; type?: string }; activity?: Activity;
+  state?: Address; gcMode?: string; lockCount?: number; special?: string[]; exception?: { address?: Address; type?: Name }; activity?: Activity;
 }
 export interface Threads { threads?: Thread[]; counts?: Record<string, number> }
-export interface StackFrame { ip?: Address; name?: string; module?: string; file?: string; line?: number }
+export interface StackFrame { ip?: Address; name?: Name; module?: Name; file?: string; line?: number }
 export interface Stacks { stacks?: { osId?: number; managedId?: number; name?: string; frames?: StackFrame[] }[] }
-export interface Variable { name?: string; index?: number; type?: string; state?: string; value?: string; word?: Address }
+export interface Variable { name?: string; index?: number; type?: Name; state?: string; value?: string; word?: Address }
 export interface Frame {
-  osId?: number; kind?: string; sp?: Address; ip?: Address; trust?: string; method?: string; exact?: string; frame?: string; module?: string; symbol?: string;
+  osId?: number; kind?: string; sp?: Address; ip?: Address; trust?: string; method?: Name; exact?: Name; frame?: string; module?: Name; symbol?: string;
   offset?: number; file?: string; line?: number; arguments?: Variable[]; locals?: Variable[]; error?: string; repeat?: number; methodDesc?: Address;
 }
 export interface Frames { frames?: Frame[] }
@@ -52,7 +55,7 @@ export interface HeapMap {
   cellSize?: number; parts?: { heap: number; segment?: Address; generation?: string; used?: number; free?: number; committed?: number; pinned?: number; cells?: Cell[] }[];
 }
 
-export interface ObjectRef { address?: Address; methodTable?: Address; type?: string; size?: number; generation?: string }
+export interface ObjectRef { address?: Address; methodTable?: Address; type?: Name; size?: number; generation?: string }
 export interface Edge { kind?: string; name?: string; more?: boolean }
 export interface Root {
   kind?: string; name?: string; object?: Address; address?: Address; variable?: string; place?: string; handle?: string;
@@ -69,52 +72,52 @@ export interface Leaks {
   live?: Amount; garbage?: Amount; frozen?: Amount; small?: boolean; incomplete?: boolean; suspects?: Suspect[]; more?: number;
   finalizers?: { ready?: number; readyTypes?: TypeCount[]; dead?: number; running?: string[] };
 }
-export interface TreeRow { depth: number; object?: ObjectRef; root?: string; folded?: string; count?: number; types?: number; retained: number; share?: number; deeper?: number }
+export interface TreeRow { depth: number; object?: ObjectRef; root?: Name; folded?: Name; count?: number; types?: number; retained: number; share?: number; deeper?: number }
 export interface Dominators { live?: Amount; tree?: TreeRow[]; incomplete?: boolean; least?: number }
 export interface Retained {
-  live?: Amount; by?: string; more?: number;
-  rows?: { name: string; methodTable?: Address; count: number; size: number; retained: number; share?: number; garbage?: Amount }[];
+  live?: Amount; by?: string; more?: number; incomplete?: boolean;
+  rows?: { name: Name; methodTable?: Address; count: number; size: number; retained: number; share?: number; garbage?: Amount }[];
   objects?: { object?: ObjectRef; live?: boolean; count?: number; retained?: number; share?: number; types?: TypeCount[] }[];
 }
 export interface GCRoot { object?: ObjectRef; verdict?: string; paths?: RootPath[]; retained?: number; evidence?: { unread?: number; referrers?: number } }
 export interface Neighbour { object?: ObjectRef; root?: Root; edge?: Edge; count?: number; strength?: string; live?: boolean; retained?: number }
-export interface Neighbours { object?: ObjectRef; list?: Neighbour[]; more?: number; types?: { type: string; count: number; references?: number; size?: number }[] }
+export interface Neighbours { object?: ObjectRef; list?: Neighbour[]; more?: number; types?: { type: Name; count: number; references?: number; size?: number }[] }
 
 export type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
 export interface Field {
-  name: string; declaringType?: string; type?: string; offset?: number; kind?: string; address?: Address; value?: Json; text?: string; struct?: Json; missing?: string;
+  name: string; declaringType?: string; type?: Name; offset?: number; kind?: string; address?: Address; value?: Json; text?: string; struct?: Json; missing?: string;
 }
 export interface Item { index?: number; key?: { value?: Json; text?: string; missing?: string }; value?: { value?: Json; text?: string; missing?: string } }
 export interface Obj {
-  address?: Address; type?: string; methodTable?: Address; size?: number; free?: boolean; file?: string; string?: string; length?: number; boxed?: string;
+  address?: Address; type?: Name; methodTable?: Address; size?: number; free?: boolean; file?: string; string?: string; length?: number; boxed?: string;
   fields?: Field[]; collection?: { count?: number; text?: string; first?: Item[] };
 }
 
 export interface Waste {
   objects?: number; size?: number; wasted?: number; share?: number;
   kinds?: { kind: string; objects?: number; wasted?: number; share?: number; all?: number; allSize?: number;
-    types?: { type: string; objects?: number; wasted?: number; all?: number; elements?: number; capacity?: number; example?: Address }[];
+    types?: { type: Name; objects?: number; wasted?: number; all?: number; elements?: number; capacity?: number; example?: Address }[];
     strings?: { text: string; count?: number; wasted?: number; address?: Address; holders?: Holder[] }[]; holders?: Holder[] }[];
   free?: { generation: string; objects?: number; free?: number; blocks?: number; largest?: number }[];
 }
 export interface Holder { holder: string; references?: number; wasted?: number }
 
 export interface AsyncCall {
-  depth: number; count: number; kind?: string; name?: string; object?: Address; method?: string; await?: string; file?: string; line?: number; blocked?: number;
+  depth: number; count: number; kind?: string; name?: Name; object?: Address; method?: Name; await?: Name; file?: string; line?: number; blocked?: number;
   ends?: { count: number; reason: string }[];
 }
 export interface AsyncStacks { stacks?: number; calls?: AsyncCall[]; more?: boolean }
 export interface Tasks {
-  count?: number; counts?: { status: string; count: number; name?: string; first?: Address }[];
-  faults?: { task?: Address; name?: string; exceptions?: Exception[] }[]; seen?: number; more?: number;
+  count?: number; counts?: { status: string; count: number; name?: Name; first?: Address }[];
+  faults?: { task?: Address; name?: Name; exceptions?: Exception[] }[]; seen?: number; more?: number;
 }
 export interface Lock {
-  address?: Address; kind?: string; type?: string; held?: boolean; owner?: ThreadRef; ownerId?: number; readers?: ThreadRef[]; state?: string; waiters?: number;
+  address?: Address; kind?: string; type?: Name; held?: boolean; owner?: ThreadRef; ownerId?: number; readers?: ThreadRef[]; state?: string; waiters?: number;
   waiting?: { thread?: ThreadRef; how?: string; timeoutMs?: number; pulse?: boolean }[]; asyncWaiters?: { task?: Address; stack?: string[]; blocked?: boolean }[];
 }
 export interface Locks { locks?: Lock[]; free?: number }
 export interface Wait {
-  thread?: ThreadRef; text?: string; kind?: string; object?: Address; type?: string; owner?: ThreadRef; how?: string; method?: string; file?: string; line?: number;
+  thread?: ThreadRef; text?: string; kind?: string; object?: Address; type?: Name; owner?: ThreadRef; how?: string; method?: string; file?: string; line?: number;
   chain?: string[]; until?: string;
 }
 export interface Waits { verdicts?: Verdict[]; threads?: Wait[] }
@@ -153,7 +156,7 @@ export interface Doctor {
   parts?: { name: string; state: string; detail?: string; costs?: string[] }[];
   files?: { path: string; identity?: string; key?: string; why?: string }[]; dumpWarnings?: string[];
 }
-export interface Growth { name: string; assembly?: string; counts?: number[]; sizes?: number[]; countChange: number; sizeChange: number; growing?: boolean; depth?: number }
+export interface Growth { name: Name; assembly?: string; counts?: number[]; sizes?: number[]; countChange: number; sizeChange: number; growing?: boolean; depth?: number }
 export interface Diff {
   dumps?: { file: string; objects?: number; size?: number; free?: number; committed?: number; unread?: number }[];
   objects?: Growth; generations?: Growth[]; types?: Growth[]; moreTypes?: number; paths?: Growth[]; suspects?: (Growth & { path?: string[]; share?: number })[];

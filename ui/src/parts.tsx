@@ -13,7 +13,7 @@ export function Addr({ a }: { a: Address | undefined }): JSX.Element | null {
 }
 
 /** A text of a document: each address in it is a link. */
-export function Text({ s }: { s: string | undefined }): JSX.Element | null {
+export function Text({ s }: { s: string | null | undefined }): JSX.Element | null {
   if (!s) return null;
   return <>{pieces(s).map((p) => (p.address ? <a class="addr" href={link("object", p.address)}>{p.text}</a> : p.text))}</>;
 }
@@ -24,14 +24,14 @@ function Breakable({ s }: { s: string }): JSX.Element {
 }
 
 /** The name of a type: its namespace stands back. */
-export function TypeName({ name }: { name: string | undefined }): JSX.Element {
-  if (name === undefined || name === "") return <span class="dim">(no name)</span>;
+export function TypeName({ name }: { name: string | null | undefined }): JSX.Element {
+  if (!name) return <span class="dim">(no name)</span>;
   const n = namespaceEnd(name);
   return <span class="type"><span class="dim"><Breakable s={name.slice(0, n)} /></span><Breakable s={name.slice(n)} /></span>;
 }
 
 /** A method: namespace and parameters stand back. */
-export function Method({ name }: { name: string | undefined }): JSX.Element {
+export function Method({ name }: { name: string | null | undefined }): JSX.Element {
   const s = name ?? "";
   const open = s.indexOf("(") < 0 ? s.length : s.indexOf("(");
   const head = s.slice(0, open);
@@ -52,6 +52,9 @@ export function Share({ part, of, children }: { part: number | undefined; of: nu
   const p = part !== undefined && of ? Math.max(0, Math.min(100, (100 * part) / of)) : 0;
   return <span class="share"><span class="bar" style={{ width: `${p}%` }} />{children}</span>;
 }
+
+/** How many items a list has, also where only a part of them is here. */
+export const total = (doc: Doc<unknown> | undefined, list: string, here: unknown[] | undefined): number => doc?.lists?.[list]?.of ?? (here ?? []).length;
 
 /** What a document lacks, and why it may be no answer. */
 export function Notes({ doc, cuts = true }: { doc: Doc<unknown>; cuts?: boolean }): JSX.Element | null {
@@ -122,14 +125,14 @@ export interface Column<R> {
   head: string;
   cell: (row: R) => ComponentChildren;
   /** What rows are sorted by; a column without it can't be sorted. */
-  by?: (row: R) => number | string | undefined;
+  by?: (row: R) => number | string | null | undefined;
   num?: boolean;
 }
 
 interface TableProps<R> {
   rows: R[]; columns: Column<R>[]; caption: string;
   /** The text that the filter looks in; without it there is no filter. */
-  text?: (row: R) => string;
+  text?: (row: R) => string | null;
   /** Index of the column that sorts at first, the largest first. */
   sort?: number;
   most?: number;
@@ -141,7 +144,7 @@ export function Table<R>({ rows, columns, caption, text, sort, most = 50 }: Tabl
   const [filter, setFilter] = useState("");
   const [shown, setShown] = useState(most);
   const wanted = filter.toLowerCase();
-  let list = text && wanted ? rows.filter((r) => text(r).toLowerCase().includes(wanted)) : rows;
+  let list = text && wanted ? rows.filter((r) => (text(r) ?? "").toLowerCase().includes(wanted)) : rows;
   const by = order && columns[order.column]?.by;
   if (by) {
     const sign = order.down ? -1 : 1;

@@ -23,12 +23,12 @@ function Types(): JSX.Element {
     <Section title={wanted ? "Types with this in their names" : "Types"}>
       {wanted && <p><code>{wanted}</code> · <a href={link("heap")}>all types</a>{!isReport && <> · <a href={link("console", `from exactly "${wanted}" | select address, size | order by size desc | top 50`)}>its objects</a></>}</p>}
       <Show doc={doc} what="counting objects">{(h, d) => {
-        const rows = (h.statistics ?? []).filter((t) => !isReport || !wanted || t.type.includes(wanted));
+        const rows = (h.statistics ?? []).filter((t) => !isReport || !wanted || t.type?.includes(wanted));
         const part = d.lists?.["statistics"];
         return <>
           <p class="lead"><b data-fact="count">{count(h.count)}</b> objects, <b data-fact="size">{bytes(h.size)}</b></p>
           <Table<TypeCount> rows={rows} caption="types" sort={2} text={(t) => t.type} columns={[
-            { head: "Type", cell: (t) => <a href={link("heap", t.type)}><TypeName name={t.type} /></a>, by: (t) => t.type },
+            { head: "Type", cell: (t) => t.type ? <a href={link("heap", t.type)}><TypeName name={t.type} /></a> : <TypeName name={t.type} />, by: (t) => t.type },
             { head: "Objects", cell: (t) => count(t.count), by: (t) => t.count, num: true },
             { head: "Bytes", cell: (t) => <Share part={t.size} of={h.size}>{bytes(t.size)}</Share>, by: (t) => t.size, num: true },
             { head: "MethodTable", cell: (t) => <Addr a={t.methodTable} /> },
@@ -81,7 +81,7 @@ function MapOfHeap(): JSX.Element {
       <Show doc={doc} what="drawing the heap">{(m) => <>
         <p class="dim">A cell is {bytes(m.cellSize)}. <span class="swatch used" /> objects <span class="swatch free" /> free <span class="swatch unread" /> not readable <span class="swatch empty" /> not used yet</p>
         <div class="map">{(m.parts ?? []).map((p) => (
-          <div class="part"><span>{p.generation} <Addr a={p.segment} /></span><Cells cells={p.cells ?? []} /><span class="dim">{bytes(p.used)} used, {bytes(p.free ?? 0)} free of {bytes(p.committed)}{p.pinned ? `, ${p.pinned} pinned` : ""}</span></div>
+          <div class="part"><span>{p.generation} <Addr a={p.segment} /></span><Cells cells={p.cells ?? []} /><span class="dim">{bytes(p.used)} used, {p.free !== undefined ? `${bytes(p.free)} free, ` : ""}of {bytes(p.committed)}{p.pinned ? `, ${p.pinned} pinned` : ""}</span></div>
         ))}</div>
       </>}</Show>
     </Section>

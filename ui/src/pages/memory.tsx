@@ -50,7 +50,7 @@ export function SuspectsPage(): JSX.Element {
       <p class="dim">That much hangs on something is no proof that it leaks: compare with a dump that was taken earlier.</p>
       <Show doc={doc} what="looking for what most of the heap hangs on">{(l) => <>
         {l.small && <p class="note">Only {bytes(l.live?.size)} live: so little explains no process that uses much memory.</p>}
-        {(l.suspects ?? []).length === 0 && <p>Nothing retains a large part of the heap.</p>}
+        {(l.suspects ?? []).length === 0 && <p>Nothing was found that retains a large part of the heap{l.incomplete ? "; not all roots and references can be read" : ""}.</p>}
         {(l.suspects ?? []).map((s) => (
           <article class="card" data-fact="suspect"><h3><SuspectSentence s={s} /></h3>
             {s.path && <><h4>Held by</h4><PathView path={s.path} /></>}
@@ -66,7 +66,7 @@ export function SuspectsPage(): JSX.Element {
 }
 
 const str = (v: Json | undefined): string => (typeof v === "string" ? v : "");
-const num = (v: Json | undefined): number => Number(v ?? 0) || 0;
+const num = (v: Json | undefined): number | undefined => (typeof v === "number" ? v : undefined);
 
 /** Strings: those that are there more than once, and the longest. */
 export function StringsPage(): JSX.Element {
@@ -82,7 +82,7 @@ export function StringsPage(): JSX.Element {
             { head: "Text", cell: (s) => <q>{s.text.slice(0, 200)}</q>, by: (s) => s.text }, { head: "Strings", cell: (s) => count(s.count), by: (s) => s.count, num: true },
             { head: "Wasted", cell: (s) => <Share part={s.wasted} of={k.wasted}>{bytes(s.wasted)}</Share>, by: (s) => s.wasted, num: true },
             { head: "Held by", cell: (s) => <Text s={s.holders?.[0]?.holder} /> }, { head: "First", cell: (s) => <Addr a={s.address} /> }]} />
-        </> : <p>No text is there more than once.</p>;
+        </> : <p>No text was found more than once.</p>;
       }}</Show>
     </Section>
     <Section title="The largest strings">
@@ -152,4 +152,4 @@ export function DiffPage(): JSX.Element {
   );
 }
 
-const g0 = (g: Growth): string => g.name;
+const g0 = (g: Growth): string | null => g.name;

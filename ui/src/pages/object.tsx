@@ -79,7 +79,7 @@ function Keeps({ a }: { a: string }): JSX.Element {
   return (
     <Section title="What would be free without it">
       <Show doc={doc} what="building the graph of objects">{(r) => <>{(r.objects ?? []).map((o) => <>
-        <p class="lead">{o.live ? <><b data-fact="retained">{bytes(o.retained)}</b> in {count(o.count)} objects, {percent(o.share)} of all that lives.</> : <>Nothing keeps it alive; {bytes(o.retained)} of garbage hang on it.</>}</p>
+        <p class="lead">{o.live ? <><b data-fact="retained">{bytes(o.retained)}</b> in {count(o.count)} objects, {percent(o.share)} of all that lives.</> : <>{r.incomplete ? "Nothing was found that keeps it alive; not all roots and references can be read." : "Nothing keeps it alive."} {bytes(o.retained)} of garbage hang on it.</>}</p>
         {(o.types ?? []).length > 0 && <Table rows={o.types ?? []} caption="retained types" columns={[{ head: "Type", cell: (t) => <TypeName name={t.type} /> }, { head: "Objects", cell: (t) => count(t.count), num: true, by: (t) => t.count },
           { head: "Bytes", cell: (t) => <Share part={t.size} of={o.retained}>{bytes(t.size)}</Share>, num: true, by: (t) => t.size }]} />}
       </>)}</>}</Show>

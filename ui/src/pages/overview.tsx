@@ -1,7 +1,7 @@
 import type { JSX } from "preact";
 import { question } from "../api";
 import type { Crash, Doctor, Heap, Leaks, Pool, Requests, Suspect, Databases, Waits } from "../docs";
-import { Addr, Facts, Method, Notes, Place, RootName, Section, Show, Text, TypeName, Verdicts, Waiting } from "../parts";
+import { Addr, Facts, Method, Notes, Place, RootName, Section, Show, Text, total, TypeName, Verdicts, Waiting } from "../parts";
 import { link, useDoc } from "../state";
 import { bytes, count, percent, plural } from "../text";
 
@@ -54,7 +54,7 @@ function Fills(): JSX.Element {
         return <>
           <p class="lead">{count(h.count)} objects on the heap take <b>{bytes(h.size)}</b>.</p>
           <ul class="bars">{top.map((t) => <li><span class="share"><span class="bar" style={{ width: `${(100 * t.size) / Math.max(1, h.size ?? 1)}%` }} />
-            <a href={link("heap", t.type)}><TypeName name={t.type} /></a></span> <span>{bytes(t.size)} in {plural(t.count, "object")}</span></li>)}</ul>
+            <a href={link("heap", t.type ?? "")}><TypeName name={t.type} /></a></span> <span>{bytes(t.size)} in {plural(t.count, "object")}</span></li>)}</ul>
           <p><a href={link("heap")}>All types</a></p>
         </>;
       }}</Show>
@@ -69,7 +69,7 @@ function SuspectSentences({ doc }: { doc: Leaks | undefined }): JSX.Element | nu
   return <>
     {doc.small && <p>Only {bytes(doc.live?.size)} live: so little explains no process that uses much memory.</p>}
     {list.length > 0 ? <ul class="verdicts">{list.slice(0, 4).map((s) => <li><SuspectSentence s={s} /> <a href={link("suspects")}>more</a></li>)}</ul>
-      : <p>Nothing retains a large part of the heap.</p>}
+      : <p>Nothing was found that retains a large part of the heap{doc.incomplete ? "; not all roots and references can be read" : ""}.</p>}
   </>;
 }
 
@@ -99,12 +99,12 @@ function WaitsFor(): JSX.Element {
   const starved = (sql?.result?.pools ?? []).filter((p) => (p.waiting ?? 0) > 0);
   return (
     <Section title="Who waits for whom" id="waiting">
-      <Show doc={waits} what="looking at what threads wait for">{(w) => (w.verdicts ?? []).length > 0 ? <Verdicts list={w.verdicts} />
-        : <p>{(w.threads ?? []).length > 0 ? `${plural((w.threads ?? []).length, "thread")} wait${(w.threads ?? []).length === 1 ? "s" : ""} for something that is known; no circle and no chain of waits was found.` : "No thread was found to wait for a lock, a task or another thread."}</p>}</Show>
+      <Show doc={waits} what="looking at what threads wait for">{(w, d) => (w.verdicts ?? []).length > 0 ? <Verdicts list={w.verdicts} />
+        : <p>{total(d, "threads", w.threads) > 0 ? `${plural(total(d, "threads", w.threads), "thread")} wait${total(d, "threads", w.threads) === 1 ? "s" : ""} for something that is known; no circle and no chain of waits was found.` : "No thread was found to wait for a lock, a task or another thread."}</p>}</Show>
       <p><a href={link("locks")}>Locks</a> · <a href={link("async")}>async code</a> · <a href={link("threads")}>threads</a></p>
       {waits && (!pool || !requests || !sql) && <Waiting what="looking at the thread pool, requests and connections" />}
       {pool?.result?.verdicts?.length ? <><h3>Thread pool</h3><Verdicts list={pool.result.verdicts} /></> : null}
-      {requests?.result?.requests?.length ? <p><a href={link("requests")}>{plural(requests.result.requests.length, "web request")}</a> {requests.result.requests.length === 1 ? "is" : "are"} at work.</p> : null}
+      {requests?.result?.requests?.length ? <p><a href={link("requests")}>{plural(total(requests, "requests", requests.result.requests), "web request")}</a> {total(requests, "requests", requests.result.requests) === 1 ? "is" : "are"} at work.</p> : null}
       {starved.map((p) => <p><a href={link("requests")}><b>{count(p.waiting)} calls wait for a database connection</b></a>: {count(p.busy)} of at most {count(p.max)} are in use (<TypeName name={p.type} />).</p>)}
     </Section>
   );

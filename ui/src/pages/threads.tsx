@@ -4,7 +4,7 @@ import { isReport, question, type Question } from "../api";
 import { Chart } from "../canvas";
 import { merge } from "../chart";
 import type { Crash, Frame, Frames, Stacks, Thread, Threads, Variable } from "../docs";
-import { Addr, Method, Notes, Place, Section, Show, Table, Text, TypeName } from "../parts";
+import { Addr, Method, Notes, Place, Section, Show, Table, Text, total, TypeName } from "../parts";
 import { link, route, useDoc } from "../state";
 import { count, plural, shortMethod } from "../text";
 
@@ -32,8 +32,9 @@ function Merged(): JSX.Element {
   }, [doc]);
   return (
     <Section title="Merged stacks">
-      <Show doc={doc} what="walking stacks">{() => <>
-        <p class="dim">{plural(shown.length, "thread")} with managed frames; the outermost frame is on top. {plural(stacks.length - shown.length, "thread")} without.</p>
+      <Show doc={doc} what="walking stacks">{(_, d) => <>
+        <p class="dim">{plural(shown.length, "thread")} with managed frames{total(d, "stacks", stacks) > stacks.length ? ` among the first ${count(stacks.length)} of ${count(total(d, "stacks", stacks))}` : ""}; the outermost frame is on top.
+          {stacks.length > shown.length ? ` Of ${plural(stacks.length - shown.length, "thread")} no managed frame is known.` : ""}</p>
         <Chart kind="icicle" root={root} label="Stacks of all threads, merged" unit={(n) => plural(n, "thread")} />
         <details><summary>The same as a list: {plural(groups.length, "stack")}</summary>
           {groups.slice(0, 200).map((g) => <div class="card"><p><b>{plural(g.length, "thread")}</b> {g.slice(0, 30).map((s) => <><a href={link("threads", String(s.osId))}>{s.osId}{s.name ? ` “${s.name}”` : ""}</a> </>)}</p>
@@ -73,7 +74,7 @@ function OneThread({ id }: { id: string }): JSX.Element {
       {t?.activity && <p class="lead">It <Text s={t.activity.text} />{t.activity.callerFrame ? <> in <Method name={t.activity.callerFrame} /></> : null}.</p>}
       {t?.exception && <p>It threw <a href={link("object", t.exception.address)}><TypeName name={t.exception.type} /></a> last.</p>}
       {doc ? <>
-        <p class="dim">{plural(frames.length, "frame")}, the innermost first.{isReport ? " Native frames are not in the report." : ""}</p>
+        <p class="dim">{plural(isReport ? frames.length : total(doc, "frames", frames), "frame")}, the innermost first.{isReport ? " Native frames are not in the report." : ""}</p>
         <ol class="stack" data-fact="frames">{frames.map((f) => <FrameRow f={f} />)}</ol><Notes doc={doc} />
       </> : <p class="waiting">walking the stack …</p>}
     </Section>

@@ -37,7 +37,7 @@ export function AsyncPage(): JSX.Element {
         { head: "What", cell: (r) => <Method name={r.name} />, by: (r) => r.name }, { head: "First", cell: (r) => <Addr a={r.first} /> }]} /></>}</Show>
     </Section>
     <Section title="Exceptions that nobody saw">
-      <Show doc={faulted} what="looking for failed tasks">{(t) => (t.faults ?? []).length === 0 ? <p>No task failed unseen.</p> : <ul>{(t.faults ?? []).map((f) => <li><Method name={f.name} /> <Addr a={f.task} />
+      <Show doc={faulted} what="looking for failed tasks">{(t) => (t.faults ?? []).length === 0 ? <p>No task was found that failed unseen.</p> : <ul>{(t.faults ?? []).map((f) => <li><Method name={f.name} /> <Addr a={f.task} />
         {(f.exceptions ?? []).map((e) => <div><TypeName name={e.type} />: <q>{e.message}</q> <Addr a={e.address} /></div>)}</li>)}</ul>}</Show>
     </Section>
   </>;
