@@ -55,6 +55,7 @@ func (s *walk) managedCaller() (unwind.Frame, bool, error) {
 			return at, false, nil
 		}
 		at.Trust = min(at.Trust, trust)
+		s.unhijack(&at)
 		sp, _ := at.Regs.SP()
 		if s.hasFrame && s.frame.Addr < sp && s.thread.Stack.Contains(sp) {
 			return at, false, nil

@@ -227,6 +227,38 @@ func TestReplacedReturnAddress(t *testing.T) {
 	}
 }
 
+// TestHijackStub: a method has returned to the stub whose address the runtime put there, and the stub has no frame yet.
+// What stands in the place of the return address is what the method returned, even if that is an address of managed code.
+func TestHijackStub(t *testing.T) {
+	for _, name := range []string{"net10-zoo", "net8-zoo", "net31-zoo"} {
+		c := openCooperative(t, name)
+		caller, other := &c.managed[1], &c.managed[len(c.managed)-1]
+		slot := caller.SP - 8
+		kept := c.thread.Addr + 0x80
+		was := uint64(caller.IP)
+		fp := slot - 8 // of native code that the stub called, for which a frame pointer is all there is
+		old, _ := caller.Regs.FP()
+		c.words[fp], c.words[slot] = uint64(old), uint64(other.IP)
+		c.words[kept], c.words[kept+8] = was, uint64(slot)
+		c.thread.State |= dac.ThreadHijacked
+		for _, o := range []stackwalk.WalkOptions{{}, {Native: true}} {
+			got, _ := c.walk(t, native(fp-0x80, fp), o)
+			assert.Equal(t, c.sps(1), got, name)
+			var first stackwalk.Frame
+			for f := range stackwalk.NewWalker(c.rt).Walk(t.Context(), &c.thread, native(fp-0x80, fp), o) {
+				if f.Kind == stackwalk.FrameManaged {
+					first = f
+					break
+				}
+			}
+			assert.Equal(t, caller.IP, first.IP, name)
+		}
+		c.words[kept] = 0x1000 // no managed code: nor is what stands in its place believed
+		got, _ := c.walk(t, native(fp-0x80, fp), stackwalk.WalkOptions{})
+		assert.NotContains(t, got, caller.SP, name)
+	}
+}
+
 // TestRedirectedThread: a thread that the runtime stopped where it was has all its registers in the CONTEXT that a
 // ResumableFrame names; without the CONTEXT the frames and references before the next explicit frame are not left out in
 // silence.

@@ -237,29 +237,22 @@ func (s *walk) stepManaged() (bool, error) {
 		return false, err
 	}
 	s.at = caller
-	if s.lookup(); !s.managed {
-		s.unhijack()
-	}
+	s.unhijack(&s.at)
+	s.lookup()
 	return true, nil
 }
 
-// unhijack goes to the managed code that a method returns to whose return address the runtime has
-// replaced: it lies right below where the caller's stack begins, where calls push it.
-func (s *walk) unhijack() {
-	sp, ok := s.at.Regs.SP()
-	processor, err := s.at.Regs.Arch.Processor()
-	if !ok || err != nil || processor.ReturnAddressSize == 0 {
+// unhijack puts the return address in its place that the runtime has replaced: it lies right below where the
+// caller's stack begins, where calls push it. What stands there now is the address of the runtime's stub, and once the
+// method has returned to that, until the stub has a frame, anything at all.
+func (s *walk) unhijack(at *unwind.Frame) {
+	sp, ok := at.Regs.SP()
+	processor, err := at.Regs.Arch.Processor()
+	if !ok || err != nil || processor.ReturnAddressSize == 0 || s.thread == nil || s.w.rt == nil {
 		return
 	}
-	ip, ok := s.w.rt.HijackedReturn(s.thread, sp-target.Addr(processor.ReturnAddressSize))
-	if !ok {
-		return
-	}
-	was := s.at
-	s.at.Regs.SetIP(ip)
-	if s.lookup(); !s.managed {
-		s.at = was
-		s.lookup()
+	if ip, ok := s.w.rt.HijackedReturn(s.thread, sp-target.Addr(processor.ReturnAddressSize)); ok {
+		at.Regs.SetIP(ip)
 	}
 }
 
@@ -393,6 +386,7 @@ func (s *walk) unwindNative() (bool, error) {
 		}
 		s.setFrame(s.frame.Next)
 	}
+	s.unhijack(&next)
 	s.at = next
 	s.lookup()
 	return true, nil
