@@ -13,8 +13,8 @@ type Summary struct {
 	Time      *time.Time       `json:"time,omitempty" doc:"when the dump was written, if it says so"`
 	System    string           `json:"system,omitempty" doc:"operating system and processor"`
 	Runtime   string           `json:"runtime,omitempty" doc:"version of the runtime"`
-	Crashed   bool             `json:"crashed" doc:"whether the dump says that the process had crashed"`
-	Reason    string           `json:"reason,omitempty" doc:"what ended the process, in words"`
+	Crashed   bool             `json:"crashed,omitempty" doc:"true: the dump says that the process had crashed; absent: nothing in it does, which is no proof that it had not"`
+	Reason    string           `json:"reason,omitempty" doc:"what ended the process, in words, or that the dump has no record of an end"`
 	Likely    string           `json:"likely,omitempty" doc:"the likely cause, in words"`
 	Exception string           `json:"exception,omitempty" doc:"type of the exception that ended it"`
 	Message   string           `json:"message,omitempty" doc:"its message"`

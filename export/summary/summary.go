@@ -22,13 +22,14 @@ func Signature(parts ...string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// AddCrash says why the process died. A process that did not crash has no signature.
+// AddCrash says why the process died. A process of which the dump tells no crash has no signature.
 func AddCrash(s *answer.Summary, c *answer.Crash) {
 	s.NoteAll(c.Noted())
-	if s.Crashed = !c.Alive; !s.Crashed {
+	s.Crashed, s.Reason = !c.Alive, c.Reason
+	if !s.Crashed {
 		return
 	}
-	s.Reason, s.Likely = c.Reason, c.Likely
+	s.Likely = c.Likely
 	kind := c.Code
 	if len(c.Exceptions) > 0 {
 		e := &c.Exceptions[0]

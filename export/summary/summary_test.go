@@ -1,10 +1,12 @@
 package summary_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/export/summary"
@@ -41,6 +43,10 @@ func TestCrashSignature(t *testing.T) {
 	assert.Equal(t, summed(native).Signature, summed(&answer.Crash{Code: "11", Where: "libc.so.6+0x99"}).Signature)
 	alive := summed(&answer.Crash{Alive: true, Reason: "nothing"})
 	assert.False(t, alive.Crashed)
+	assert.Equal(t, "nothing", alive.Reason, "it says why it tells of no crash")
+	text, err := json.Marshal(alive)
+	require.NoError(t, err)
+	assert.NotContains(t, string(text), "crashed", "that a process had not crashed is never said: no dump proves it")
 	assert.Empty(t, alive.Signature)
 	missing := crash("", "x")
 	missing.Exceptions[0].Type = answer.Text{Err: target.ErrNotInDump}

@@ -21,8 +21,8 @@ func (p *Process) dumpTable() *Table {
 		{Name: "time", Kind: Text, Null: true, Summary: "when the dump was written (RFC 3339, UTC)"},
 		{Name: "system", Kind: Text, Null: true, Summary: "operating system and processor"},
 		{Name: "runtime", Kind: Text, Null: true, Summary: "version of the runtime"},
-		{Name: "crashed", Kind: Bool, Summary: "whether the dump says that the process had crashed"},
-		{Name: "reason", Kind: Text, Null: true, Summary: "what ended it"},
+		{Name: "crashed", Kind: Bool, Null: true, Summary: "true: the dump says that the process had crashed; null: nothing in it does"},
+		{Name: "reason", Kind: Text, Null: true, Summary: "what ended it, or that the dump has no record of an end"},
 		{Name: "exception", Kind: Text, Null: true, Summary: "type of the exception that ended it"},
 		{Name: "message", Kind: Text, Null: true, Summary: "its message"},
 		{Name: "top_frame", Kind: Text, Null: true, Summary: "the innermost frame of the program itself"},
@@ -47,7 +47,11 @@ func (p *Process) dumpRow(_ context.Context, w *writer) error {
 	b.textOrNull(4, stamp)
 	b.textOrNull(5, s.System)
 	b.textOrNull(6, s.Runtime)
-	b.bool(7, s.Crashed)
+	if s.Crashed {
+		b.bool(7, true)
+	} else {
+		b.null(7)
+	}
 	for i, text := range []string{s.Reason, s.Exception, s.Message, s.Top, s.Signature} {
 		b.textOrNull(8+i, text)
 	}
