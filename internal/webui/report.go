@@ -18,7 +18,7 @@ const (
 	// MaxReport is how many bytes a report has at most, whatever the dump has.
 	MaxReport = 5 << 20
 	// maxDocument is how many bytes of a report one document has at most.
-	maxDocument = 512 << 10
+	maxDocument = 1 << 20
 	// maxAnswer is how many bytes of a document are looked at; a longer one is left out.
 	maxAnswer = 16 << 20
 )
@@ -133,7 +133,7 @@ func absent(command, why string) []byte {
 // fit encodes a document, with lists at any depth cut shorter and shorter, and texts too, until it fits. Nil is one that does not.
 func fit(v map[string]any) ([]byte, error) {
 	text, err := report.EncodeJSON(v)
-	for most := 512; err == nil && len(text) > maxDocument && most > 4; most /= 2 {
+	for most := 4096; err == nil && len(text) > maxDocument && most > 4; most /= 2 {
 		v["shortened"] = true
 		v["result"] = shorten(v["result"], most)
 		text, err = report.EncodeJSON(v)

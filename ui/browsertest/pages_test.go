@@ -138,6 +138,31 @@ func TestObject(t *testing.T) {
 	b.clean(host(t, at))
 }
 
+// TestThread: the page of one thread has the frames that clrstack has, with their variables.
+func TestThread(t *testing.T) {
+	d := dumps[0]
+	id := ask[struct {
+		OSThreadID int `json:"osThreadId"`
+	}](t, d.path, "crashinfo").OSThreadID
+	frames := ask[struct{ Frames []struct{ Method string } }](t, d.path, "clrstack", "-tid", strconv.Itoa(id), "-a", "-native").Frames
+	b := start(t)
+	at := serve(t, d.path)
+	b.run(chromedp.Navigate(at))
+	b.open("threads/" + strconv.Itoa(id))
+	if got := b.text(`document.querySelector("[data-fact=frames]").children.length`); got != strconv.Itoa(len(frames)) || len(frames) == 0 {
+		t.Errorf("%s frames, of --json %d", got, len(frames))
+	}
+	text := b.text(`document.querySelector("[data-fact=frames]").textContent`)
+	for _, f := range frames {
+		if !strings.Contains(text, f.Method) {
+			t.Errorf("the page lacks %s", f.Method)
+		}
+	}
+	b.run(chromedp.Evaluate[chromedp.Void](`document.querySelectorAll("details").forEach((d) => { d.open = true; })`))
+	b.picture("crash-thread")
+	b.clean(host(t, at))
+}
+
 // TestAsks: a query and a command of the prompt.
 func TestAsks(t *testing.T) {
 	d := dumps[1]

@@ -61,7 +61,7 @@ func askWeb(c *cli.Context) (report.Answer, error) {
 	}
 	l, err := new(net.ListenConfig).Listen(c.Context(), "tcp", listen)
 	if err != nil {
-		return report.Answer{}, err
+		return report.Answer{}, &cli.UsageError{Command: "web", Text: err.Error(), Hint: "-listen names another address; with --sandbox none can be listened to"}
 	}
 	s, err := webui.NewServer(asker, subject, l, host)
 	if err != nil {

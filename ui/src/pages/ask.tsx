@@ -22,7 +22,7 @@ export function ConsolePage(): JSX.Element {
   const doc = useDoc<Rows>(q, true);
   if (isReport) return <Section title="Query"><NeedsServer what="A query" /></Section>;
   return (
-    <Section title="Query">
+    <Section title="Ask objects, threads, frames, tasks">
       <form class="query" onSubmit={(e) => { e.preventDefault(); const v = new FormData(e.currentTarget).get("q"); if (typeof v === "string") go("console", v.trim()); }}>
         <label for="q">A question, in steps or in SQL</label>
         <textarea id="q" name="q" rows={3} spellcheck={false} key={asked} defaultValue={asked}
@@ -65,7 +65,7 @@ export function TerminalPage(): JSX.Element {
   useEffect(() => { end.current?.scrollIntoView({ block: "end" }); input.current?.focus(); }, [history.value.length, busy]);
   if (isReport) return <Section title="Terminal"><NeedsServer what="A command" /></Section>;
   return (
-    <Section title="Terminal">
+    <Section title="Commands of the prompt">
       <p class="dim">The commands of the prompt, without those that write files. <code>help</code> lists them; <code>| grep</code>, <code>| head</code>, <code>$_</code> work, the arrow keys bring lines back, Escape stops a command.</p>
       <div class="terminal">
         {history.value.map((h) => <><div class="line"><span aria-hidden="true">&gt; </span>{h.line}</div><pre><Text s={h.text} /></pre></>)}

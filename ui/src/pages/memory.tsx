@@ -46,7 +46,7 @@ export function DominatorsPage(): JSX.Element {
 export function SuspectsPage(): JSX.Element {
   const doc = useDoc<Leaks>(question("leaks"));
   return (
-    <Section title="Suspects">
+    <Section title="What most of the heap hangs on">
       <p class="dim">That much hangs on something is no proof that it leaks: compare with a dump that was taken earlier.</p>
       <Show doc={doc} what="looking for what most of the heap hangs on">{(l) => <>
         {l.small && <p class="note">Only {bytes(l.live?.size)} live: so little explains no process that uses much memory.</p>}
@@ -103,7 +103,7 @@ const wasteKinds: Record<string, string> = {
 export function WastePage(): JSX.Element {
   const doc = useDoc<Waste>(question("waste"));
   return (
-    <Section title="Collections and waste">
+    <Section title="Memory that holds nothing, or the same again">
       <Show doc={doc} what="looking for waste">{(w) => <>
         <p class="lead"><b data-fact="wasted">{bytes(w.wasted)}</b>, {percent(w.share)} of all objects, hold nothing or the same again.</p>
         {(w.kinds ?? []).map((k) => (

@@ -74,6 +74,7 @@ function OneThread({ id }: { id: string }): JSX.Element {
       {t?.activity && <p class="lead">It <Text s={t.activity.text} />{t.activity.callerFrame ? <> in <Method name={t.activity.callerFrame} /></> : null}.</p>}
       {t?.exception && <p>It threw <a href={link("object", t.exception.address)}><TypeName name={t.exception.type} /></a> last.</p>}
       {doc ? <>
+        {isReport && (doc.shortened || total(doc, "frames", doc.result?.frames) > (doc.result?.frames ?? []).length) && <p class="note">The report does not have the frames of all threads.</p>}
         <p class="dim">{plural(isReport ? frames.length : total(doc, "frames", frames), "frame")}, the innermost first.{isReport ? " Native frames are not in the report." : ""}</p>
         <ol class="stack" data-fact="frames">{frames.map((f) => <FrameRow f={f} />)}</ol><Notes doc={doc} />
       </> : <p class="waiting">walking the stack …</p>}
@@ -87,7 +88,7 @@ function FrameRow({ f }: { f: Frame }): JSX.Element {
   return (
     <li class={f.kind ?? ""}>
       <span class="name">{f.kind === "native" ? <span class="native">{f.module}!{f.symbol ?? `+0x${(f.offset ?? 0).toString(16)}`}</span> : <Method name={name} />}</span>
-      {f.frame && <span class="tag">{f.frame}</span>} <Place file={f.file} line={f.line} /> <Addr a={f.ip} />{f.trust === "scan" && <span class="tag unknown">found by scanning</span>}
+      {f.frame && f.frame !== name && <span class="tag">{f.frame}</span>} <Place file={f.file} line={f.line} /> <Addr a={f.ip} />{f.trust === "scan" && <span class="tag unknown">found by scanning</span>}
       {f.repeat && f.repeat > 1 ? <span class="tag">{count(f.repeat)} times</span> : null}
       {f.error && <p class="problem small"><Text s={f.error} /></p>}
       {variables.length > 0 && <details><summary>{plural(variables.length, "variable")}</summary><dl class="vars">{variables.map(({ v, kind }) => <div><dt>{v.name ?? `${kind} ${v.index}`}</dt><dd><VariableValue v={v} /></dd></div>)}</dl></details>}
@@ -96,5 +97,5 @@ function FrameRow({ f }: { f: Frame }): JSX.Element {
 }
 
 function VariableValue({ v }: { v: Variable }): JSX.Element {
-  return <><TypeName name={v.type} /> {v.state === "value" ? <>= <Text s={v.value ?? v.word} /> {v.value !== undefined && v.word !== undefined && !v.value.includes(v.word) ? <Addr a={v.word} /> : null}</> : <span class="dim">&lt;{v.state}&gt;</span>}</>;
+  return <><TypeName name={v.type} /> {v.state === "value" ? <>= <Text s={v.value ?? v.word} /></> : <span class="dim">&lt;{v.state}&gt;</span>}</>;
 }
