@@ -20,6 +20,7 @@ import (
 func TestPages(t *testing.T) {
 	for _, d := range everyDump() {
 		t.Run(d.name, func(t *testing.T) {
+			t.Parallel()
 			b := start(t)
 			at := serve(t, d.path)
 			b.run(chromedp.Navigate(at))
@@ -233,6 +234,7 @@ func checkContrast(t *testing.T, b *browser) {
 func TestReport(t *testing.T) {
 	for _, d := range everyDump() {
 		t.Run(d.name, func(t *testing.T) {
+			t.Parallel()
 			b := start(t)
 			file := filepath.Join(t.TempDir(), "report.html")
 			if out, err := exec.Command(program(t), "report", "-offline", d.path, "-o", file).CombinedOutput(); err != nil {
@@ -297,6 +299,7 @@ var embedded = regexp.MustCompile(`(?s)(<script type="application/json" id="repo
 func TestHostile(t *testing.T) {
 	for _, d := range []canned{dumps[0], dumps[1], dumps[3]} {
 		t.Run(d.name, func(t *testing.T) {
+			t.Parallel()
 			b := start(t)
 			file := filepath.Join(t.TempDir(), "report.html")
 			if out, err := exec.Command(program(t), "report", "-offline", d.path, "-o", file).CombinedOutput(); err != nil {
@@ -360,6 +363,7 @@ func TestPoor(t *testing.T) {
 		{"cut", cut},
 	} {
 		t.Run(d.name, func(t *testing.T) {
+			t.Parallel()
 			if out, err := exec.Command(program(t), "doctor", "-offline", d.path).CombinedOutput(); err != nil && strings.Contains(string(out), "sosgo: doctor:") {
 				t.Skipf("it can't be opened at all: %s", out)
 			}
