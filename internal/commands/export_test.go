@@ -146,3 +146,28 @@ func TestSummarize(t *testing.T) {
 	assert.Equal(t, line["signature"], brief["signature"])
 	assert.NotContains(t, brief, "objects")
 }
+
+// TestExportTruncated: of a dump that was cut off an export says what it lacks, or leaves nothing.
+func TestExportTruncated(t *testing.T) {
+	whole := testdump.Open(t, "net8-zoo")
+	raw, err := whole.Raw()
+	require.NoError(t, err)
+	for _, share := range []int{20, 50, 80, 95} {
+		cut := filepath.Join(t.TempDir(), "cut.dmp")
+		require.NoError(t, os.WriteFile(cut, raw[:len(raw)/100*share], 0o600))
+		for _, form := range append([]string{"csv"}, exportForms...) {
+			d := *whole
+			c := *whole.Case
+			c.Path = cut
+			d.Case = &c
+			out := filepath.Join(t.TempDir(), "out")
+			code, _, stderr := sosgo(t, &d, "export", form, out)
+			assert.NotEmpty(t, stderr, "%s of %d%%", form, share)
+			assert.NotContains(t, stderr, "bug of sosgo")
+			if code != 0 {
+				assert.NoFileExists(t, out)
+				assert.NoDirExists(t, out)
+			}
+		}
+	}
+}
