@@ -242,7 +242,13 @@ func (d *describer) listedName(f *Field, mt answer.Maybe[target.Addr]) answer.Te
 	et := f.ElementType
 	class := et == metadata.ElementClass || et == metadata.ElementValueType
 	if class && mt.Err == nil && mt.Value != 0 {
-		return d.text(d.r.rt.TypeName(mt.Value, dac.NameNative))
+		name, err := d.r.rt.TypeName(mt.Value, dac.NameNative)
+		if err != nil { // the field's declaration may name what the dump lacks
+			if declared, lacks := f.TypeName(dac.NameNative); lacks == nil {
+				name, err = declared, nil
+			}
+		}
+		return d.text(name, err)
 	}
 	if sig := f.Signature(); class && sig != nil {
 		if sig.Kind == metadata.ElementClass {

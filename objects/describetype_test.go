@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/testdump"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/target"
@@ -64,4 +65,27 @@ func TestDescribeFreeType(t *testing.T) {
 	require.ErrorIs(t, err, target.ErrCorrupt)
 	_, err = r.DescribeClass(rt.WellKnown().Object+8, objects.TypeOptions{})
 	require.Error(t, err)
+}
+
+// TestFieldTypesOfDeclarations: a field's declaration names its type where the dump lacks the type itself.
+func TestFieldTypesOfDeclarations(t *testing.T) {
+	d := testdump.OpenCase(t, "net31-zoo-normal")
+	t.Attr("case", d.Name)
+	r, err := d.Objects()
+	require.NoError(t, err)
+	declared := 0
+	for found, err := range r.TypeByName("Debuggee.Zoo.Everything", "Debuggee") {
+		require.NoError(t, err)
+		described, err := r.DescribeType(found.MT.Addr, objects.TypeOptions{Fields: true})
+		require.NoError(t, err)
+		for _, f := range described.Fields {
+			assert.NoError(t, f.Shared.Name.Err, f.Name)
+			if mt := f.Shared.MethodTable.Value; mt != 0 {
+				if _, err := r.Runtime().TypeName(mt, dac.NameNative); err != nil {
+					declared++
+				}
+			}
+		}
+	}
+	assert.NotZero(t, declared, "types that are not in the dump")
 }
