@@ -71,6 +71,21 @@ func TestLayoutUnknown(t *testing.T) {
 	}
 }
 
+// TestSmallFileMapped: a mapping for the headers that has all of a small file does not make an image flat whose sections a loader
+// copied to their places; what lies at these places tells.
+func TestSmallFileMapped(t *testing.T) {
+	file := buildPE()
+	all := []target.Mapping{{Start: testBase, End: testBase + 0x10000}}
+	for want, bytes := range map[image.Layout][]byte{image.Loaded: loadPE(file), image.Flat: file} {
+		im, err := image.OpenMemory(memory(bytes, testBase), &target.Module{Base: testBase, Mappings: all})
+		require.NoError(t, err)
+		assert.Equal(t, want, im.Layout())
+		assert.True(t, im.LayoutKnown())
+		_, err = im.CLRHeader()
+		assert.NoError(t, err)
+	}
+}
+
 func checkPEExports(t *testing.T, im *image.Image) {
 	rva, size, err := im.Symbol("Alpha")
 	require.NoError(t, err)

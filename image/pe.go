@@ -236,10 +236,14 @@ func peProt(flags uint32) (p target.Protection) {
 // file mappings where the dump tells them, then by where metadata is found,
 // then by whether the module has room for the loaded image. Without any of
 // these an image counts as loaded, which is a guess where no loader listed it.
+// Mappings that have all of a small file do so for its headers alone, where a
+// loader copied the sections to their places: such an image is flat only if
+// nothing else is found there.
 func (im *Image) detectLayout(m *target.Module) (l Layout, guessed bool) {
+	mapped := LayoutUnknown
 	if m != nil {
-		if l := layoutOfMappings(m, im.sections); l != LayoutUnknown {
-			return l, false
+		if mapped = layoutOfMappings(m, im.sections); mapped == Loaded {
+			return Loaded, false
 		}
 	}
 	asLoaded, asFlat := *im, *im
@@ -248,6 +252,8 @@ func (im *Image) detectLayout(m *target.Module) (l Layout, guessed bool) {
 	loaded, _ := asLoaded.metadataAt()
 	flat, rva := asFlat.metadataAt()
 	switch {
+	case mapped == Flat && (flat == yes || loaded != yes):
+		return Flat, false
 	case loaded == yes:
 		return Loaded, false
 	case flat == yes && (loaded == no || asFlat.beyondHeaders(rva)):
