@@ -58,3 +58,28 @@ type CacheEntry struct {
 	Sliding  string           `json:"sliding,omitempty" doc:"the time without being asked for after which it expires"`
 	Expired  Maybe[bool]      `json:"expired,omitzero" doc:"it has expired, and waits to be removed"`
 }
+
+// DbContexts are the contexts of Entity Framework Core.
+type DbContexts struct {
+	Gaps
+	Contexts []DbContext `json:"contexts" doc:"the contexts, those that track most first"`
+}
+
+// A DbContext is one context.
+type DbContext struct {
+	Address  target.Addr       `json:"address" doc:"the DbContext"`
+	Type     Text              `json:"type" doc:"its type"`
+	Disposed Maybe[bool]       `json:"disposed,omitzero" doc:"it is disposed, or back in its pool"`
+	Used     bool              `json:"used,omitempty" doc:"it has a StateManager: something was asked of it"`
+	Tracked  Maybe[int64]      `json:"tracked,omitzero" doc:"entities that it tracks, and keeps alive, without those of types that several parts of the model share (owned types)"`
+	Changed  Maybe[int64]      `json:"changed,omitzero" doc:"how many of them it says are changed"`
+	Entities []TrackedEntities `json:"entities" doc:"these by type and state, the most first"`
+}
+
+// TrackedEntities are entities of one type in one state.
+type TrackedEntities struct {
+	Type  Text        `json:"type" doc:"their type"`
+	State string      `json:"state" doc:"\"Unchanged\", \"Added\", \"Modified\" or \"Deleted\""`
+	Count int64       `json:"count" doc:"how many there are"`
+	First target.Addr `json:"first" doc:"one of them"`
+}

@@ -206,17 +206,3 @@ func (r *Reader) expando(s *expando, x shapes.Instance) content {
 	}
 	return c.counted()
 }
-
-// A jsonNode keeps what was parsed, or the text as long as nobody has looked.
-type jsonNode struct {
-	_    shapes.Type `of:"System.Text.Json.Nodes.JsonArray|System.Text.Json.Nodes.JsonObject"`
-	Base shapes.Ref  `field:"_list|_dictionary"`
-}
-
-func (r *Reader) jsonNode(s *jsonNode, x shapes.Instance) content {
-	o, err := s.Base.Object(x)
-	if err == nil && o.Addr == 0 {
-		return failed(target.Unsupportedf("the JSON has not been parsed: nobody looked at it"))
-	}
-	return r.wrap(o, err)
-}

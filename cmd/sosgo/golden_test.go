@@ -96,6 +96,7 @@ var goldenLines = map[string][]string{
 	"caches":           {"caches"},
 	"flows":            {"flows", "flows 1"},
 	"websockets":       {"websockets"},
+	"dbcontexts":       {"dbcontexts"},
 	"httpclients":      {"httpclients"},
 	"watsonbuckets":    {"watsonbuckets"},
 	"eval": {"eval {root.Dog}.Friend.name", "eval Debuggee.Zoo.Statics.Int + 1, Debuggee.Zoo.Statics.Struct, Debuggee.Zoo.Statics.Null?.x ?? 7", "eval size({root.Dog}), type({root.Dog}), gen({root.Dog}), {root.Dog} is Debuggee.Zoo.Animal",

@@ -16,6 +16,7 @@ func Commands() []cli.Command {
 		sqlPoolsCommand(),
 		servicesCommand(),
 		cachesCommand(),
+		dbContextsCommand(),
 		flowsCommand(),
 	}
 }

@@ -42,6 +42,21 @@ func askCaches(c *cli.Context) (report.Answer, error) {
 	return askHosting(c, (*hosting.Reader).Caches, "looking for caches", apptext.MemoryCaches)
 }
 
+func dbContextsCommand() cli.Command {
+	return cli.Command{
+		Name: "dbcontexts", Aliases: []string{"efcontexts"}, Group: cli.GroupApp, NeedsDump: true, Ask: askDbContexts,
+		Summary: "lists the contexts of Entity Framework Core, with the entities that each tracks by type and state",
+		Help: "A context keeps every entity alive that it has read to be changed, until it is disposed: one that lives long grows with each query. Entities of types that several " +
+			"parts of the model share, such as owned types, are not counted.",
+		Examples: []cli.Example{{Line: "dbcontexts", Text: "which context has piled up entities?"}},
+		Result:   report.Result[answer.DbContexts](),
+	}
+}
+
+func askDbContexts(c *cli.Context) (report.Answer, error) {
+	return askHosting(c, (*hosting.Reader).DbContexts, "looking for contexts", apptext.DbContexts)
+}
+
 // askHosting asks a question that the objects of the whole heap answer.
 func askHosting[T any](c *cli.Context, question func(*hosting.Reader, context.Context, *heap.Heap, heap.ScanOptions) (T, error), label string,
 	text func(*report.Page, T)) (report.Answer, error) {

@@ -134,3 +134,34 @@ func about(e *answer.CacheEntry) string {
 	}
 	return strings.Join(parts, ", ")
 }
+
+// DbContexts is the text of dbcontexts.
+func DbContexts(p *report.Page, a *answer.DbContexts) {
+	if len(a.Contexts) == 0 {
+		none(p, len(a.Noted()), "context of Entity Framework Core")
+		return
+	}
+	for i := range a.Contexts {
+		c := &a.Contexts[i]
+		p.Printf("%s %s", report.Hex12(c.Address), report.Escape(c.Type.String()))
+		switch {
+		case missing(c.Disposed.Err):
+			p.Printf(", disposed or not: %s", answer.Absent(c.Disposed.Err))
+		case c.Disposed.Value:
+			p.Print(", disposed")
+		}
+		if !c.Used {
+			p.Print(": was not asked anything\n")
+			continue
+		}
+		p.Printf(": tracks %s", maybe(c.Tracked))
+		if c.Changed.Err == nil {
+			p.Printf(", %d changed", c.Changed.Value)
+		}
+		p.Print("\n")
+		for _, e := range c.Entities {
+			p.Printf("    %6d  %s %-9s %s\n", e.Count, report.Hex12(e.First), e.State, report.Escape(e.Type.String()))
+		}
+	}
+	p.Printf("%d contexts\n", len(a.Contexts))
+}

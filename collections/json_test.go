@@ -1,0 +1,71 @@
+package collections_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/collections"
+	"github.com/sosgo/sosgo/internal/testdump"
+	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/target"
+)
+
+// TestJSONText: a JsonArray that nobody has looked into says the text of its element of the document, and refuses a place that is
+// none.
+func TestJSONText(t *testing.T) {
+	const path = "../testdata/dumps/libraries/net10-libraries/net10-libraries.dmp.zst"
+	d, overlay := testdump.OverlaidFile(t, path, sosgo.Options{Offline: true})
+	v, err := d.View("")
+	require.NoError(t, err)
+	b, err := v.Shapes()
+	require.NoError(t, err)
+	r := collections.New(b)
+	array := theOnly(t, v, "System.Text.Json.Nodes.JsonArray")
+	text := func() (string, error) {
+		c, err := r.Of(array)
+		require.NoError(t, err)
+		s, ok, err := c.Text()
+		require.True(t, ok)
+		return s, err
+	}
+	s, err := text()
+	require.NoError(t, err)
+	assert.Equal(t, "[1,22]", s)
+
+	element, err := array.Field("_jsonElement").Struct()
+	require.NoError(t, err)
+	value, err := element.Field("value").Struct()
+	require.NoError(t, err)
+	index := value.Field("_idx").Location()
+	for row, want := range map[uint64]error{0: nil, 12: target.ErrCorrupt, 60: target.ErrCorrupt, 25: target.ErrCorrupt, 12 * 1000: target.ErrCorrupt, 1 << 31: target.ErrCorrupt} {
+		overlay.Set(testdump.Words(index, row))
+		s, err := text()
+		assert.ErrorIs(t, err, want, "row at %d", row)
+		if row == 0 {
+			assert.Equal(t, `{"a":[1,22],"b":"x"}`, s)
+		}
+	}
+}
+
+// theOnly is the only object of a type.
+func theOnly(t *testing.T, v *sosgo.View, name string) objects.Object {
+	t.Helper()
+	h, err := v.Heap()
+	require.NoError(t, err)
+	reader, err := v.Objects()
+	require.NoError(t, err)
+	var found []objects.Object
+	for o, err := range h.Objects() {
+		require.NoError(t, err)
+		at, err := reader.Of(o)
+		require.NoError(t, err)
+		if n, err := at.Type.ManagedName(); err == nil && n == name && !o.Free {
+			found = append(found, at)
+		}
+	}
+	require.Len(t, found, 1)
+	return found[0]
+}

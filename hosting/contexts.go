@@ -1,0 +1,145 @@
+package hosting
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/shapes"
+	"github.com/sosgo/sosgo/target"
+)
+
+// What Entity Framework Core keeps. The names are those of 3.1 to 10.
+type (
+	// A contextPart is a context, or what keeps the state of its entities.
+	contextPart struct {
+		_ shapes.Type `of:"Microsoft.EntityFrameworkCore.DbContext|Microsoft.EntityFrameworkCore.ChangeTracking.Internal.StateManager"`
+	}
+	dbContext struct {
+		_        shapes.Type `of:"Microsoft.EntityFrameworkCore.DbContext"`
+		Disposed shapes.Int  `field:"_disposed"`
+	}
+	stateManager struct {
+		_       shapes.Type `of:"Microsoft.EntityFrameworkCore.ChangeTracking.Internal.StateManager"`
+		Context shapes.Ref  `field:"<Context>"`
+		Changed shapes.Int  `field:"<ChangedCount>,optional"`
+		Map     shapes.Ref  `field:"_entityReferenceMap"`
+	}
+	entityMap struct {
+		_         shapes.Type `of:"Microsoft.EntityFrameworkCore.ChangeTracking.Internal.EntityReferenceMap"`
+		Unchanged shapes.Ref  `field:"_unchangedReferenceMap"`
+		Added     shapes.Ref  `field:"_addedReferenceMap"`
+		Modified  shapes.Ref  `field:"_modifiedReferenceMap"`
+		Deleted   shapes.Ref  `field:"_deletedReferenceMap"`
+	}
+)
+
+// DbContexts lists the contexts of Entity Framework Core with the entities that they track, those with most first. What can't be
+// read is noted. The error is the context's.
+func (r *Reader) DbContexts(ctx context.Context, h *heap.Heap, o heap.ScanOptions) (*answer.DbContexts, error) {
+	out := &answer.DbContexts{Contexts: []answer.DbContext{}}
+	in := shapes.Reading{Gaps: &out.Gaps, Binder: r.b}
+	at := map[target.Addr]int{}
+	var managers []objects.Object
+	for f, err := range shapes.On[contextPart](ctx, r.b, h, nil, o) {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		var part objects.Object
+		if err == nil {
+			part, err = r.b.Objects().Of(f.Object)
+		}
+		if err != nil {
+			in.Note(err)
+			continue
+		}
+		if s, x := shapes.As[dbContext](in, part); s != nil {
+			at[part.Addr] = len(out.Contexts)
+			out.Contexts = append(out.Contexts, answer.DbContext{Address: part.Addr, Type: in.TypeText(part), Disposed: in.BoolAt(&s.Disposed, x), Entities: []answer.TrackedEntities{}})
+		} else {
+			managers = append(managers, part)
+		}
+	}
+	for _, o := range managers {
+		s, x := shapes.As[stateManager](in, o)
+		if s == nil {
+			continue
+		}
+		owner := in.PointerAt(&s.Context, x)
+		n, ok := at[owner.Value]
+		if !ok { // of a context that is gone, or that could not be read
+			continue
+		}
+		r.tracked(in, &out.Contexts[n], s, x)
+	}
+	slices.SortStableFunc(out.Contexts, func(a, b answer.DbContext) int { return cmp.Compare(b.Tracked.Value, a.Tracked.Value) })
+	return out, nil
+}
+
+// tracked tells of the entities that a context tracks.
+func (r *Reader) tracked(in shapes.Reading, out *answer.DbContext, s *stateManager, x shapes.Instance) {
+	out.Used, out.Changed = true, in.IntAt(&s.Changed, x)
+	m, mx, err := shapes.AtOr[entityMap](in, &s.Map, x, shapes.ErrNoField)
+	if err != nil {
+		out.Tracked.Err = err
+		return
+	}
+	type key struct {
+		typ   *objects.Type
+		state string
+	}
+	counts := map[key]int{}
+	for _, part := range []struct {
+		state string
+		field *shapes.Ref
+	}{{"Unchanged", &m.Unchanged}, {"Added", &m.Added}, {"Modified", &m.Modified}, {"Deleted", &m.Deleted}} {
+		for o, err := range r.keys(part.field, mx) {
+			if err != nil {
+				in.Note(err)
+				out.Tracked.Err = cmp.Or(out.Tracked.Err, err)
+				continue
+			}
+			out.Tracked.Value++
+			k := key{o.Type, part.state}
+			n, ok := counts[k]
+			if !ok {
+				n = len(out.Entities)
+				counts[k] = n
+				out.Entities = append(out.Entities, answer.TrackedEntities{Type: in.TypeText(o), State: part.state, First: o.Addr})
+			}
+			out.Entities[n].Count++
+		}
+	}
+	slices.SortStableFunc(out.Entities, func(a, b answer.TrackedEntities) int { return cmp.Compare(b.Count, a.Count) })
+}
+
+// keys iterates over the keys, which are objects, of the dictionary that a field refers to; of null there are none.
+func (r *Reader) keys(f *shapes.Ref, x shapes.Instance) func(func(objects.Object, error) bool) {
+	return func(yield func(objects.Object, error) bool) {
+		o, err := f.Object(x)
+		if err == nil && o.Addr == 0 {
+			return
+		}
+		if err != nil {
+			yield(objects.Object{}, err)
+			return
+		}
+		c, err := r.items.Of(o)
+		if err != nil {
+			yield(objects.Object{}, err)
+			return
+		}
+		for i, err := range c.Items() {
+			var key objects.Object
+			if err == nil {
+				key, err = i.Key.Object()
+			}
+			if !yield(key, err) {
+				return
+			}
+		}
+	}
+}
