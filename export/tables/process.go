@@ -123,7 +123,7 @@ func (p *Process) findingRows(_ context.Context, w *writer) error {
 	return nil
 }
 
-// A sourceColumn is the kind of a column of a source; all may be null.
+// A sourceColumns is a table that is made of a source, with the kinds of its columns; all may be null.
 type sourceColumns struct {
 	source  string
 	summary string
