@@ -243,7 +243,8 @@ func (d *describer) listedName(f *Field, mt answer.Maybe[target.Addr]) answer.Te
 	class := et == metadata.ElementClass || et == metadata.ElementValueType
 	if class && mt.Err == nil && mt.Value != 0 {
 		name, err := d.r.rt.TypeName(mt.Value, dac.NameNative)
-		if err != nil { // the field's declaration may name what the dump lacks
+		sig := f.Signature()
+		if err != nil && sig != nil && sig.Kind == et { // the field's declaration may name what the dump lacks
 			if declared, lacks := f.TypeName(dac.NameNative); lacks == nil {
 				name, err = declared, nil
 			}
