@@ -82,6 +82,24 @@ func (d *DWARF) Find(pc target.Addr) (Code, bool) {
 	return Code{Range: f.code, Format: FormatDWARF, fde: f}, true
 }
 
+// LSDA is the address of the language specific data of the function that pc lies in,
+// false where it has none. Compilers keep there what their own unwinders need.
+func (d *DWARF) LSDA(pc target.Addr) (target.Addr, bool) {
+	at, ok := d.index(pc)
+	if !ok {
+		return 0, false
+	}
+	entry, err := d.entryBytes(at)
+	if err != nil {
+		return 0, false
+	}
+	cie, err := d.entryBytes(at + 4 - target.Addr(binary.LittleEndian.Uint32(entry[4:])))
+	if err != nil {
+		return 0, false
+	}
+	return lsda(cie, entry, at)
+}
+
 // entryBytes returns an entry with its length word.
 func (d *DWARF) entryBytes(at target.Addr) ([]byte, error) {
 	n, err := target.Uint32(d.mem, at)

@@ -38,8 +38,11 @@ const (
 	ExportNames        = 1 << 20
 	Sections           = 4096
 	DescriptorJSON     = 16 << 20
-	DebugEntries       = 4096     // members, or variables, that the debug header of a NativeAOT process names
-	CrashRecord        = 16 << 20 // bytes of JSON of a NativeAOT crash
+	DebugEntries       = 4096      // members, or variables, that the debug header of a NativeAOT process names
+	NativeSections     = 256       // of the ReadyToRun header of a NativeAOT program
+	NativeBlob         = 256 << 20 // bytes of metadata, or of a map to it, of a NativeAOT program
+	NativeHeaders      = 16        // ReadyToRun headers of a NativeAOT program
+	CrashRecord        = 16 << 20  // bytes of JSON of a NativeAOT crash
 	MetadataSize       = 1 << 31
 	SignatureDepth     = 64
 	NestedTypeDepth    = 64

@@ -1,0 +1,69 @@
+package nativeformat
+
+import (
+	"encoding/binary"
+
+	"github.com/sosgo/sosgo/target"
+)
+
+// A MappedType is an entry of a program's map of types.
+type MappedType struct {
+	Fixup uint32 // index of its MethodTable in the table of fixups
+	Type  Token
+}
+
+// TypeMap decodes a program's map of types (ReflectionMapBlob.TypeMap), a hash table of the native format.
+func TypeMap(b []byte) ([]MappedType, error) {
+	var out []MappedType
+	err := eachEntry(b, func(d *decoder) {
+		out = append(out, MappedType{Fixup: d.unsigned(), Type: Token(d.unsigned())})
+	})
+	return out, err
+}
+
+// eachEntry calls use for each entry of a hash table (NativeHashtable): a byte with the logarithm of the number of
+// buckets and the width of what follows, where each bucket begins; in the buckets a byte of hash code and where the
+// entry is, from there.
+func eachEntry(b []byte, use func(*decoder)) error {
+	if len(b) == 0 {
+		return target.Corruptf("native format: a hash table without a header")
+	}
+	shift, width := b[0]>>2, 1<<(b[0]&3)
+	if b = b[1:]; shift > 31 || width > 4 || (int64(1)<<shift+1)*int64(width) > int64(len(b)) {
+		return target.Corruptf("native format: a hash table of 1<<%d buckets in %d bytes", shift, len(b))
+	}
+	entries := 0
+	for i := range 1 << shift {
+		d := &decoder{b: b, at: start(b, i, width)}
+		for end := start(b, i+1, width); d.at < end && d.err == nil; entries++ {
+			if entries > len(b)/2 {
+				return target.Corruptf("native format: a hash table whose buckets lie on each other")
+			}
+			d.take(1) // of the hash code
+			at := d.at
+			entry := &decoder{b: b, at: at + int(d.signed())}
+			if d.err != nil {
+				break
+			}
+			if use(entry); entry.err != nil {
+				return entry.err
+			}
+		}
+		if d.err != nil {
+			return d.err
+		}
+	}
+	return nil
+}
+
+// start is where a bucket begins.
+func start(b []byte, bucket, width int) int {
+	p := b[bucket*width:]
+	switch width {
+	case 1:
+		return int(p[0])
+	case 2:
+		return int(binary.LittleEndian.Uint16(p))
+	}
+	return int(binary.LittleEndian.Uint32(p))
+}
