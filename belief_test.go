@@ -1,6 +1,7 @@
 package sosgo_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"testing"
@@ -88,6 +89,13 @@ func newBeliefs(t *testing.T, v *sosgo.View, rt *dac.Runtime) *beliefs {
 		b.lists[what] = map[target.Addr]bool{}
 	}
 	b.list()
+	if rt.IsNative() { // nothing lists its arrays and generic instances
+		h, err := v.Heap()
+		require.NoError(t, err)
+		for o := range h.Walk(context.Background(), nil) {
+			b.lists["MethodTable"][o.Type.Addr] = true
+		}
+	}
 	objects, err := v.Objects()
 	require.NoError(t, err)
 	b.acceptors = map[string]func(target.Addr) error{

@@ -26,7 +26,7 @@ var layers = []struct{ name, packages string }{
 	{"words", "target answer internal/cursor internal/inuse internal/lazy internal/limits internal/workers"},
 	{"bytes", "internal/memmap internal/mmapfile internal/offheap internal/arrayfile internal/digraph internal/outfile internal/sandbox internal/teb hexdump"},
 	{"containers", "minidump elfcore dump"},
-	{"formats", "image metadata codeinfo unwind internal/bundle internal/layout internal/modfiles internal/symstore"},
+	{"formats", "image metadata codeinfo unwind internal/bundle internal/layout internal/modfiles internal/nativeformat internal/symstore"},
 	{"runtime", "dac dac/code"},
 	{"subjects", "heap objects shapes collections disasm stackscan stackwalk threads crash resolve roots graph leaks diagnosis waste heapdiff query tasks threadpool locks flows web sqlpools hosting"},
 	{"façade", "sosgo"},

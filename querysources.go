@@ -125,7 +125,10 @@ func threadRow(t Thread) []query.Value {
 		row[6], row[7] = registerOr(t.OS.Registers.IP()), registerOr(t.OS.Registers.SP())
 	}
 	if t.Managed != nil {
-		row[2], row[5] = query.Uint(uint64(t.Managed.ManagedID)), query.Address(t.Managed.Addr)
+		row[5] = query.Address(t.Managed.Addr)
+		if row[2] = query.Uint(uint64(t.Managed.ManagedID)); t.Managed.Native {
+			row[2] = query.Failed(target.ErrUnsupported)
+		}
 		row[4] = lastException(t.Managed)
 	}
 	return row

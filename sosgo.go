@@ -262,9 +262,6 @@ func (d *Dump) Runtimes() []*dac.Instance {
 // Modules returns the images of the process by address; see image.Modules.
 func (d *Dump) Modules() []image.Module { return image.Modules(d.file, d.read) }
 
-// Symbols returns the names of native code in the process.
-func (d *Dump) Symbols() *image.Symbols { return image.NewSymbols(d.read, d.file.Modules()) }
-
 // Pack writes a pack of the dump to w: one file with the dump and the files of
 // its modules, which Open opens directly; see dump.File.Pack.
 func (d *Dump) Pack(ctx context.Context, w io.Writer, progress func(done, total int64)) (*dump.Packed, error) {

@@ -130,7 +130,8 @@ func (v *View) Dump() *Dump { return v.dump }
 func (v *View) Instance() (*dac.Instance, error) { return v.inst, v.err }
 
 // Runtime opens the runtime. The error tells which layouts were tried and why
-// each was refused.
+// each was refused. That of a NativeAOT program has what such a program shares with
+// a CLR: see dac.Instance.Open.
 func (v *View) Runtime() (*dac.Runtime, error) {
 	if v.err != nil {
 		return nil, v.err
@@ -138,18 +139,13 @@ func (v *View) Runtime() (*dac.Runtime, error) {
 	return v.runtime.Get(v.inst.Open)
 }
 
-// Heap opens the runtime's GC heap. A NativeAOT process has one, too, although it has
-// no Runtime.
+// Heap opens the runtime's GC heap.
 func (v *View) Heap() (*heap.Heap, error) {
 	return v.heap.Get(func() (*heap.Heap, error) {
 		if v.err != nil {
 			return nil, v.err
 		}
-		open := v.Runtime
-		if v.inst.Flavor == dac.FlavorNativeAOT {
-			open = v.inst.OpenGC
-		}
-		rt, err := open()
+		rt, err := v.Runtime()
 		if err != nil {
 			return nil, err
 		}

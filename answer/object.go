@@ -25,6 +25,7 @@ type Object struct {
 	ThinLock    *ObjectLock   `json:"thinLock,omitempty" doc:"lock that is kept in the object's header"`
 	*FieldList
 	Collection *CollectionSummary `json:"collection,omitempty" doc:"of a collection of the class libraries: its first elements"`
+	Words      []Word             `json:"words,omitempty" doc:"of an object whose fields are not known: its words behind the MethodTable"`
 	References []Reference        `json:"references,omitempty" doc:"with -refs: the objects that it refers to"`
 
 	Shown []Evaluation `json:"shown,omitempty" doc:"with -show: what the expressions are worth"`
@@ -43,6 +44,13 @@ type Object struct {
 	RuntimeTypeName *Text `json:"-"`
 	// HasReferences says that references were asked for; there may be none.
 	HasReferences bool `json:"-"`
+}
+
+// A Word is one of an object of which it is not known which field it is, or which fields.
+type Word struct {
+	Offset uint64 `json:"offset" doc:"bytes from the object's address"`
+	Value  Hex    `json:"value" doc:"its 64 bits"`
+	Type   Text   `json:"type,omitzero" doc:"type of the object that it refers to; absent for other words"`
 }
 
 // An ObjectLock is a lock in an object's header.

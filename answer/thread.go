@@ -96,9 +96,9 @@ type WideRegister struct {
 // ManagedThreads are the threads that a runtime knows, in its order.
 type ManagedThreads struct {
 	Gaps
-	Counts  ThreadCounts    `json:"counts"`
-	Threads []ManagedThread `json:"threads"`
-	Special *SpecialThreads `json:"special,omitempty" doc:"with -special: the runtime's own threads"`
+	Counts  Maybe[ThreadCounts] `json:"counts" doc:"null where the runtime does not count"`
+	Threads []ManagedThread     `json:"threads"`
+	Special *SpecialThreads     `json:"special,omitempty" doc:"with -special: the runtime's own threads"`
 }
 
 // ThreadCounts are the runtime's own counters.
@@ -113,19 +113,19 @@ type ThreadCounts struct {
 // A ManagedThread is a thread that a runtime knows.
 type ManagedThread struct {
 	Thread
-	State        Hex             `json:"state" doc:"the runtime's thread state bits, see threadstate"`
-	GCMode       string          `json:"gcMode" doc:"\"Preemptive\" or \"Cooperative\""`
-	AllocPointer target.Addr     `json:"allocPointer" doc:"where the thread allocates next"`
-	AllocLimit   target.Addr     `json:"allocLimit" doc:"end of its allocation context"`
-	Domain       target.Addr     `json:"domain" doc:"AppDomain"`
-	LockCount    *uint32         `json:"lockCount,omitempty" doc:"locks held; absent where the runtime does not count"`
-	Apartment    string          `json:"apartment" doc:"COM apartment: \"STA\", \"MTA\", \"NTA\" or \"Ukn\""`
-	Special      []string        `json:"special,omitempty" doc:"what the thread is for: \"Finalizer\", \"GC\", \"Threadpool Worker\", \"Threadpool Completion Port\""`
-	Exception    *ThrownObject   `json:"exception,omitempty" doc:"the exception that the thread threw last"`
-	Nested       bool            `json:"nestedExceptions,omitempty" doc:"other exceptions were being handled when it was thrown"`
-	StackLow     *target.Addr    `json:"stackLow,omitempty" doc:"lowest address of the stack"`
-	StackHigh    *target.Addr    `json:"stackHigh,omitempty" doc:"end of the stack"`
-	Activity     *ThreadActivity `json:"activity,omitempty" doc:"with -stacks: what the thread does"`
+	State        Maybe[Hex]         `json:"state" doc:"the runtime's thread state bits, see threadstate"`
+	GCMode       Text               `json:"gcMode" doc:"\"Preemptive\" or \"Cooperative\""`
+	AllocPointer target.Addr        `json:"allocPointer" doc:"where the thread allocates next"`
+	AllocLimit   target.Addr        `json:"allocLimit" doc:"end of its allocation context"`
+	Domain       Maybe[target.Addr] `json:"domain" doc:"AppDomain"`
+	LockCount    *uint32            `json:"lockCount,omitempty" doc:"locks held; absent where the runtime does not count"`
+	Apartment    Text               `json:"apartment" doc:"COM apartment: \"STA\", \"MTA\", \"NTA\" or \"Ukn\""`
+	Special      []string           `json:"special,omitempty" doc:"what the thread is for: \"Finalizer\", \"GC\", \"Threadpool Worker\", \"Threadpool Completion Port\""`
+	Exception    *ThrownObject      `json:"exception,omitempty" doc:"the exception that the thread threw last"`
+	Nested       bool               `json:"nestedExceptions,omitempty" doc:"other exceptions were being handled when it was thrown"`
+	StackLow     *target.Addr       `json:"stackLow,omitempty" doc:"lowest address of the stack"`
+	StackHigh    *target.Addr       `json:"stackHigh,omitempty" doc:"end of the stack"`
+	Activity     *ThreadActivity    `json:"activity,omitempty" doc:"with -stacks: what the thread does"`
 
 	// ExceptionError is why it is not known which exception the thread threw.
 	ExceptionError error `json:"-"`

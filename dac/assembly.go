@@ -19,6 +19,9 @@ type Assembly struct {
 
 // Assembly reads the assembly at a, proved by its module: each names the other.
 func (r *Runtime) Assembly(a target.Addr) (*Assembly, error) {
+	if err := r.clrOnly(lacksModules); err != nil {
+		return nil, err
+	}
 	as, err := r.readAssembly(a)
 	if err != nil {
 		return nil, fmt.Errorf("Assembly %016x: %w", uint64(a), err)
@@ -83,6 +86,9 @@ func (m *Module) IsFlat() (bool, error) {
 func (r *Runtime) Interfaces(mt *MethodTable) ([]target.Addr, error) {
 	if mt.NumInterfaces == 0 {
 		return nil, nil
+	}
+	if r.native != nil {
+		return r.nativeInterfaces(mt)
 	}
 	m, err := r.ptr(mt.Addr, r.off.MethodTable.InterfaceMap, "MethodTable.InterfaceMap")
 	if err != nil {

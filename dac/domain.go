@@ -18,6 +18,9 @@ type AppDomain struct {
 
 // AppDomain returns the application domain.
 func (r *Runtime) AppDomain() (AppDomain, error) {
+	if err := r.clrOnly(lacksDomain); err != nil {
+		return AppDomain{}, err
+	}
 	a, err := r.globalPointer("AppDomain")
 	if err != nil {
 		return AppDomain{}, fmt.Errorf("AppDomain: %w", err)
@@ -34,7 +37,12 @@ func (r *Runtime) AppDomain() (AppDomain, error) {
 }
 
 // SystemDomain returns the address of the system domain.
-func (r *Runtime) SystemDomain() (target.Addr, error) { return r.globalPointer("SystemDomain") }
+func (r *Runtime) SystemDomain() (target.Addr, error) {
+	if err := r.clrOnly(lacksDomain); err != nil {
+		return 0, err
+	}
+	return r.globalPointer("SystemDomain")
+}
 
 // Modules returns the modules of the application domain in the order in which
 // they were loaded. It returns what it found together with the first error.
@@ -43,6 +51,9 @@ func (r *Runtime) Modules() ([]*Module, error) {
 }
 
 func (r *Runtime) readModules() ([]*Module, error) {
+	if err := r.clrOnly(lacksModules); err != nil {
+		return nil, err
+	}
 	domain, err := r.globalPointer("AppDomain")
 	if err != nil {
 		return nil, fmt.Errorf("assemblies: %w", err)
@@ -119,6 +130,9 @@ func (r *Runtime) domainModule(slot target.Addr) (*Module, error) {
 
 // CoreLib is the module that defines System.Object.
 func (r *Runtime) CoreLib() (*Module, error) {
+	if err := r.clrOnly(lacksModules); err != nil {
+		return nil, err
+	}
 	mt, err := r.TrustedMethodTable(r.known.Object)
 	if err != nil {
 		return nil, err

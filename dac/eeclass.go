@@ -34,7 +34,23 @@ func (r *Runtime) EEClass(mt *MethodTable) (*EEClass, error) {
 	return c, nil
 }
 
+// ElementType is the runtime's normalised element type of mt: the underlying type of an enum,
+// metadata.ElementValueType for most structs, Class for classes.
+func (r *Runtime) ElementType(mt *MethodTable) (metadata.ElementType, error) {
+	if r.native != nil {
+		return nativeElementType(mt)
+	}
+	c, err := r.EEClass(mt)
+	if err != nil {
+		return 0, err
+	}
+	return c.ElementType, nil
+}
+
 func (r *Runtime) readEEClass(mt *MethodTable) (*EEClass, error) {
+	if err := r.clrOnly(lacksFields); err != nil {
+		return nil, err
+	}
 	a := mt.EEClass
 	if a == 0 {
 		class, err := target.Uint64(r.mem, mt.Canonical+target.Addr(r.off.MethodTable.EEClass))
@@ -88,6 +104,9 @@ func (r *Runtime) CanonicalForClass() bool { return r.off.MethodTable.Module != 
 // MethodTableOfClass returns the MethodTable that owns the EEClass at a: each
 // names the other. Another address is target.ErrCorrupt.
 func (r *Runtime) MethodTableOfClass(a target.Addr) (*MethodTable, error) {
+	if err := r.clrOnly(lacksFields); err != nil {
+		return nil, err
+	}
 	mt, err := r.ptr(a, r.off.EEClass.MethodTable, "EEClass.MethodTable")
 	if err != nil {
 		return nil, fmt.Errorf("EEClass %016x: %w", uint64(a), err)

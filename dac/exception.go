@@ -73,6 +73,11 @@ func (r *Runtime) readException(a target.Addr) (Exception, error) {
 	}
 	o := &r.off.Exception
 	rd := layout.Reader{Mem: r.mem, Base: a}
+	if r.native != nil {
+		o := &r.native.exception
+		return Exception{Addr: a, Type: mt, Message: rd.Ptr(o.Message), Inner: rd.Ptr(o.Inner), HResult: rd.U32(o.HResult),
+			StackTraceString: rd.Ptr(o.Text), RemoteStackTrace: rd.Ptr(o.Remote)}, rd.Err
+	}
 	e := Exception{
 		Addr:             a,
 		Type:             mt,
@@ -104,6 +109,9 @@ const traceForeign = 1
 // StackTrace reads the frames of e, the innermost first; none before it was
 // thrown.
 func (r *Runtime) StackTrace(e *Exception) ([]TraceFrame, error) {
+	if err := r.clrOnly("methods that the frames of an exception's stack trace could name"); err != nil {
+		return nil, err
+	}
 	if e.stackTrace == 0 {
 		return nil, nil
 	}

@@ -47,6 +47,9 @@ func (r *Runtime) stateLayout() stateLayout {
 // ExceptionStates returns what t is handling, the innermost exception first. It
 // returns what it found together with the error.
 func (r *Runtime) ExceptionStates(t *Thread) ([]ExceptionState, error) {
+	if err := r.clrOnly("exception trackers that its debug header describes"); err != nil {
+		return nil, err
+	}
 	var out []ExceptionState
 	o := r.stateLayout()
 	seen := map[target.Addr]bool{}
@@ -106,6 +109,9 @@ func (r *Runtime) readState(o *stateLayout, a target.Addr) (s ExceptionState, pr
 // CurrentException returns the exception that t is handling now, 0 for none:
 // that of the innermost ExceptionState.
 func (r *Runtime) CurrentException(t *Thread) (target.Addr, error) {
+	if r.native != nil {
+		return t.LastThrown, t.LastThrownError
+	}
 	states, err := r.ExceptionStates(t)
 	if len(states) == 0 {
 		return 0, err
@@ -116,6 +122,9 @@ func (r *Runtime) CurrentException(t *Thread) (target.Addr, error) {
 // NestedExceptions returns the exceptions that t was handling when the current
 // one was thrown, innermost first.
 func (r *Runtime) NestedExceptions(t *Thread) ([]target.Addr, error) {
+	if r.native != nil {
+		return r.nativeNested(t)
+	}
 	states, err := r.ExceptionStates(t)
 	var out []target.Addr
 	for i := range states {

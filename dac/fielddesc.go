@@ -34,6 +34,9 @@ func (r *Runtime) FieldDesc(a target.Addr) (*FieldDesc, error) {
 }
 
 func (r *Runtime) readFieldDesc(a target.Addr) (*FieldDesc, error) {
+	if err := r.clrOnly(lacksFields); err != nil {
+		return nil, err
+	}
 	not := target.Corruptf("there is none")
 	if !canonical(a) {
 		return nil, not
@@ -120,6 +123,9 @@ func (r *Runtime) Fields(mt *MethodTable) ([]FieldDesc, error) {
 }
 
 func (r *Runtime) readFields(mt *MethodTable) ([]FieldDesc, error) {
+	if err := r.clrOnly(lacksFields); err != nil {
+		return nil, err
+	}
 	if r.isContinuation(mt) {
 		return nil, nil
 	}

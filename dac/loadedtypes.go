@@ -16,9 +16,14 @@ func (m *MethodTable) IsShared() bool { return m.generics() == mtfGenericShared 
 // LoadedTypes iterates over the MethodTables of all types that the process has
 // loaded: module by module those of the TypeDef map in the order of their
 // tokens, then arrays and generic instances by address. What can't be read is
-// an error, and the rest goes on.
+// an error, and the rest goes on. Of a NativeAOT program they are those that its
+// map of types has, which are not its arrays and generic instances, by address.
 func (r *Runtime) LoadedTypes() iter.Seq2[*MethodTable, error] {
 	return func(yield func(*MethodTable, error) bool) {
+		if r.native != nil {
+			r.nativeTypes(yield)
+			return
+		}
 		modules, err := r.KnownModules()
 		if err != nil && !yield(nil, err) {
 			return

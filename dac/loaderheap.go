@@ -114,6 +114,9 @@ func (r *Runtime) checkLoaderAllocator(a target.Addr) error {
 // must name: another address is target.ErrCorrupt. What a partial dump lacks of a
 // heap is its Err.
 func (r *Runtime) LoaderAllocator(a target.Addr) (*LoaderAllocator, error) {
+	if err := r.clrOnly(lacksModules); err != nil {
+		return nil, err
+	}
 	if err := r.checkLoaderAllocator(a); err != nil {
 		return nil, err
 	}

@@ -70,6 +70,9 @@ func (m *Module) Proof() (Proof, error) { return m.proof.Get(m.prove) }
 // TrustedModule returns the module at an address that the runtime's structures
 // name as one. It does not fail for want of proof.
 func (r *Runtime) TrustedModule(a target.Addr) (*Module, error) {
+	if err := r.clrOnly(lacksModules); err != nil {
+		return nil, err
+	}
 	if m, ok := r.modules.Load(a); ok {
 		return m.(*Module), nil
 	}

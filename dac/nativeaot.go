@@ -6,6 +6,7 @@ import (
 
 	"github.com/sosgo/sosgo/internal/layout"
 	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -25,21 +26,8 @@ const (
 	debugGlobalValue = 8 // in such an entry
 )
 
-// OpenGC opens of the runtime what its GC heap is read with. That of a CLR is the
-// whole runtime. Of a NativeAOT process it answers what is about objects, types as
-// far as an object's size and references go, and the GC; all else is
-// target.ErrUnsupported.
-func (i *Instance) OpenGC() (*Runtime, error) {
-	if i.Flavor != FlavorNativeAOT {
-		return i.Open()
-	}
-	r, err := i.openNative()
-	if err != nil {
-		return nil, fmt.Errorf("the GC of %s, a NativeAOT application: %w", target.BaseName(i.Module.Path), err)
-	}
-	return r, nil
-}
-
+// openNative opens what a NativeAOT program has of a runtime: it answers what is about objects, the names of types, the
+// GC and its handles, and the threads that the program knows; all else is target.ErrUnsupported.
 func (i *Instance) openNative() (*Runtime, error) {
 	l, err := i.nativeLayout()
 	if err != nil {
@@ -64,8 +52,40 @@ func (i *Instance) openNative() (*Runtime, error) {
 	if r.known.String, err = r.findNativeString(); err != nil {
 		return nil, err
 	}
+	for at, d := range r.nativeNamed().types {
+		switch {
+		case d.assembly != coreLibrary:
+		case d.name == "System.Object":
+			r.known.Object = at
+		case d.name == "System.Array":
+			r.native.array = at
+		case d.name == "System.Exception":
+			r.known.Exception = at
+		}
+	}
 	return r, nil
 }
+
+// IsNative reports whether the program was compiled ahead of time (NativeAOT). Such a program has objects with types,
+// a GC and threads; it has no assemblies, methods, fields or frames that could be asked for: these are
+// target.ErrUnsupported.
+func (r *Runtime) IsNative() bool { return r.native != nil }
+
+// clrOnly is target.ErrUnsupported for a NativeAOT program, which lacks what only a CLR has.
+func (r *Runtime) clrOnly(what string) error {
+	if r.native == nil {
+		return nil
+	}
+	return target.Unsupportedf("a NativeAOT program has no %s", what)
+}
+
+// What a NativeAOT program lacks.
+const (
+	lacksFields  = "record of which fields its types have, and where"
+	lacksMethods = "methods that are described at run time"
+	lacksModules = "assemblies: the compiler made one program of them"
+	lacksDomain  = "AppDomain"
+)
 
 // nativeLayout is what the debug header says, and what headers of its version lack.
 func (i *Instance) nativeLayout() (*layout.Layout, error) {
@@ -175,6 +195,9 @@ type nativeTypes struct {
 		Flags    int `layout:"m_uFlags"`
 		BaseSize int `layout:"m_uBaseSize"`
 		Related  int `layout:"m_pBaseType"` // of an array, pointer or reference: the element's type
+		Virtuals int `layout:"NumVirtuals"`
+		Ifaces   int `layout:"NumInterfaces"`
+		VTable   int `layout:"m_VTable"`
 	}
 	instance struct {
 		Store int `layout:"m_pThreadStore"`
@@ -183,12 +206,30 @@ type nativeTypes struct {
 		First int `layout:"m_ThreadList"`
 	}
 	thread struct {
-		Next  int `layout:"m_pNext"`
-		ID    int `layout:"m_threadId"`
-		Alloc int `layout:"m_rgbAllocContextBuffer"`
+		Size   int `layout:"size"`
+		Next   int `layout:"m_pNext"`
+		ID     int `layout:"m_threadId"`
+		Alloc  int `layout:"m_rgbAllocContextBuffer,optional"` // of version 4
+		EE     int `layout:"m_eeAllocContext,optional"`        // of version 5, which has it in there
+		ExInfo int `layout:"m_pExInfoStackHead,optional"`
 	}
-	kindMask, parameterized, pointers, components uint32
-	elementShift, elementMask                     uint32
+	eeAlloc struct {
+		Alloc int `layout:"m_rgbAllocContextBuffer,optional"`
+	}
+	exInfo struct {
+		Exception int `layout:"m_exception,optional"`
+		Previous  int `layout:"m_pPrevExInfo,optional"`
+	}
+	exception struct {
+		Message int `layout:"_message"`
+		Inner   int `layout:"_innerException"`
+		Text    int `layout:"_stackTraceString"`
+		Remote  int `layout:"_remoteStackTraceString"`
+		HResult int `layout:"_HResult"`
+	}
+	array                                                     target.Addr // MethodTable of System.Array, 0 where its name is not known
+	kindMask, parameterized, definition, pointers, components uint32
+	elementShift, elementMask, generic, dynamic               uint32
 }
 
 func bindNativeTypes(l *layout.Layout) (*nativeTypes, error) {
@@ -198,7 +239,8 @@ func bindNativeTypes(l *layout.Layout) (*nativeTypes, error) {
 		dst   any
 	}{
 		{[]string{"MethodTable"}, &n.mt}, {[]string{"RuntimeInstance"}, &n.instance}, {[]string{"ThreadStore"}, &n.store},
-		{[]string{"RuntimeThreadLocals", "ThreadBuffer"}, &n.thread},
+		{[]string{"RuntimeThreadLocals", "ThreadBuffer"}, &n.thread}, {[]string{"ExInfo"}, &n.exInfo},
+		{[]string{"Exception"}, &n.exception},
 	} {
 		err := l.Bind(s.names[0], s.dst)
 		for _, name := range s.names[1:] {
@@ -210,9 +252,18 @@ func bindNativeTypes(l *layout.Layout) (*nativeTypes, error) {
 			return nil, err
 		}
 	}
-	n.mt.span = 8 + max(n.mt.Flags, n.mt.BaseSize, n.mt.Related)
+	n.mt.span = 8 + max(n.mt.Flags, n.mt.BaseSize, n.mt.Related, n.mt.Virtuals, n.mt.Ifaces)
+	if n.thread.Alloc == layout.Absent {
+		if err := l.Bind("ee_alloc_context", &n.eeAlloc); err != nil {
+			return nil, err
+		}
+		if n.thread.EE == layout.Absent || n.eeAlloc.Alloc == layout.Absent {
+			return nil, &layout.Error{Type: "RuntimeThreadLocals", Field: "m_rgbAllocContextBuffer"}
+		}
+		n.thread.Alloc = n.thread.EE + n.eeAlloc.Alloc
+	}
 	for name, dst := range map[string]*uint32{"EETypeKindMask": &n.kindMask, "EETypeKindParameterized": &n.parameterized,
-		"EETypeHasPointers": &n.pointers, "EETypeHasComponentSize": &n.components,
+		"EETypeKindDefinition": &n.definition, "EETypeIsGeneric": &n.generic, "EETypeIsDynamic": &n.dynamic, "EETypeHasPointers": &n.pointers, "EETypeHasComponentSize": &n.components,
 		"EETypeElementTypeShift": &n.elementShift, "EETypeElementTypeMask": &n.elementMask} {
 		v, err := l.Uint(name)
 		if err != nil {
@@ -235,11 +286,41 @@ const (
 	eeSZArray   = 0x18
 )
 
+// nativeElementTypes are the element types of ECMA-335 by those of NativeAOT.
+var nativeElementTypes = [...]metadata.ElementType{
+	0x01: metadata.ElementVoid, eeBoolean: metadata.ElementBoolean, 0x03: metadata.ElementChar, 0x04: metadata.ElementI1, 0x05: metadata.ElementU1,
+	0x06: metadata.ElementI2, 0x07: metadata.ElementU2, 0x08: metadata.ElementI4, 0x09: metadata.ElementU4, 0x0a: metadata.ElementI8,
+	0x0b: metadata.ElementU8, 0x0c: metadata.ElementI, 0x0d: metadata.ElementU, 0x0e: metadata.ElementR4, eeDouble: metadata.ElementR8,
+	eeValueType: metadata.ElementValueType, eeNullable: metadata.ElementValueType, 0x14: metadata.ElementClass, eeInterface: metadata.ElementClass,
+	0x16: metadata.ElementClass, eeArray: metadata.ElementArray, eeSZArray: metadata.ElementSZArray,
+}
+
+// nativeElementType is the element type of a type, whose Flags2 has NativeAOT's.
+func nativeElementType(mt *MethodTable) (metadata.ElementType, error) {
+	if int(mt.Flags2) < len(nativeElementTypes) && nativeElementTypes[mt.Flags2] != 0 {
+		return nativeElementTypes[mt.Flags2], nil
+	}
+	return 0, target.Unsupportedf("%016x is of element type %#x", uint64(mt.Addr), mt.Flags2)
+}
+
+// nativeMethodTableAt proves a MethodTable: by the program's map of types, which has all with a name of their own, or by
+// its base classes.
+func (r *Runtime) nativeMethodTableAt(a target.Addr) (*MethodTable, Proof, error) {
+	mt, err := r.MethodTable(a)
+	if err != nil {
+		return nil, Proof{}, err
+	}
+	if _, ok := r.nativeNamed().types[a]; ok {
+		return mt, Proof{Strength: Listed, By: "the program's map of types"}, nil
+	}
+	return mt, Proof{Strength: Consistent, By: "its base classes"}, nil
+}
+
 // readNativeMethodTable reads a MethodTable of NativeAOT. Its Flags are those that a
 // CLR would have for what both have; it has no module, no token and no EEClass.
 func (r *Runtime) readNativeMethodTable(a target.Addr) (*MethodTable, error) {
 	n := r.native
-	if !canonical(a) || a%8 != 0 || !r.inst.Module.Contains(a) {
+	if !canonical(a) || a%8 != 0 {
 		return nil, notMethodTable(a)
 	}
 	b, err := target.Bytes(r.mem, a, n.mt.span)
@@ -248,7 +329,11 @@ func (r *Runtime) readNativeMethodTable(a target.Addr) (*MethodTable, error) {
 	}
 	le := binary.LittleEndian
 	flags, related := le.Uint32(b[n.mt.Flags:]), target.Addr(le.Uint64(b[n.mt.Related:]))
-	mt := &MethodTable{Addr: a, Canonical: a, BaseSize: le.Uint32(b[n.mt.BaseSize:])}
+	if !r.inst.Module.Contains(a) && flags&n.dynamic == 0 && a != r.known.Free {
+		return nil, notMethodTable(a) // only those that were made at run time are elsewhere
+	}
+	mt := &MethodTable{Addr: a, Canonical: a, homeless: r.clrOnly(lacksModules), BaseSize: le.Uint32(b[n.mt.BaseSize:]),
+		NumVirtuals: le.Uint16(b[n.mt.Virtuals:]), NumInterfaces: le.Uint16(b[n.mt.Ifaces:])}
 	if flags&n.components != 0 {
 		mt.ComponentSize = uint16(flags)
 		mt.Flags = mtfComponentSize | uint32(mt.ComponentSize)
@@ -257,7 +342,9 @@ func (r *Runtime) readNativeMethodTable(a target.Addr) (*MethodTable, error) {
 		mt.Flags |= mtfContainsPtrs
 	}
 	category := CategoryClass
-	switch e := flags >> n.elementShift & n.elementMask; {
+	e := flags >> n.elementShift & n.elementMask
+	mt.Flags2 = e
+	switch {
 	case e >= eeBoolean && e <= eeDouble:
 		category = CategoryTruePrimitive
 	case e == eeNullable:
@@ -276,7 +363,7 @@ func (r *Runtime) readNativeMethodTable(a target.Addr) (*MethodTable, error) {
 	case 0:
 		mt.Parent = related
 	case n.parameterized:
-		mt.PerInstInfo = related
+		mt.PerInstInfo, mt.Parent = related, n.array
 	default:
 		return nil, notMethodTable(a) // of a generic definition there are no objects
 	}
@@ -301,6 +388,9 @@ func (r *Runtime) checkNativeMethodTable(mt *MethodTable) error {
 			if isSystemObject(mt) && !mt.IsValueType() {
 				return nil
 			}
+			if _, named := r.nativeNamed().types[mt.Addr]; named && mt.IsInterface() {
+				return nil
+			}
 			return notMethodTable(first)
 		}
 		var err error
@@ -323,95 +413,26 @@ func (r *Runtime) nativeProbes() []Probe {
 	)
 }
 
-// A nativeThread is a thread that a NativeAOT runtime knows.
-type nativeThread struct {
-	addr  target.Addr
-	osID  uint64
-	alloc AllocContext
-}
-
-// nativeThreads reads the threads of the thread store.
-func (r *Runtime) nativeThreads() ([]nativeThread, error) {
-	n := r.native
-	instance, err := r.globalPointer("RuntimeInstance")
-	var at target.Addr
-	if err == nil {
-		at, err = target.Pointer(r.mem, instance+target.Addr(n.instance.Store))
-	}
-	if err == nil {
-		at, err = target.Pointer(r.mem, at+target.Addr(n.store.First))
-	}
-	var out []nativeThread
-	for seen := (cycle{}); err == nil && at != 0; {
-		if seen.closes(at) || len(out) == limits.ManagedThreads {
-			return out, target.Corruptf("the thread list has no end")
-		}
-		rd := layout.Reader{Mem: r.mem, Base: at}
-		t := nativeThread{addr: at, osID: rd.U64(n.thread.ID)}
-		next := rd.Ptr(n.thread.Next)
-		if err = rd.Err; err == nil {
-			t.alloc, err = r.allocContextAt(at + target.Addr(n.thread.Alloc))
-			out = append(out, t)
-		}
-		at = next
-	}
-	if err != nil {
-		return out, fmt.Errorf("thread list: %w", err)
-	}
-	return out, nil
-}
-
 // findNativeString finds the MethodTable of System.String, which nothing names, by
 // its shape in the runtime's image: that has no other type with components of two
 // bytes that is no array. It is 0 where the dump lacks it.
 func (r *Runtime) findNativeString() (target.Addr, error) {
 	want := uint64(stringBaseSize)<<32 | uint64(r.native.components) | 2
 	var found target.Addr
-	w := target.NewWindow(r.mem)
-	for at := r.inst.Module.Base; r.inst.Module.Contains(at); at += 8 {
-		v, err := w.Uint64(at)
-		if err != nil {
-			next, ok := target.NextStored(r.tgt, at+8)
-			if !ok || !r.inst.Module.Contains(next) {
-				break
-			}
-			at = (next+7)&^7 - 8
-			continue
-		}
+	err := r.eachProgramWord(func(at target.Addr, v uint64) error {
 		// The other flags, and all but the components' size of the lower half.
 		if v&(0xffffffff_0000ffff|uint64(r.native.components)) != want {
-			continue
+			return nil
 		}
 		mt, err := r.MethodTable(at)
 		if err != nil || mt.IsArray() || mt.ComponentSize != 2 {
-			continue
+			return nil
 		}
 		if found != 0 {
-			return 0, target.Corruptf("%016x and %016x both have the shape of System.String", uint64(found), uint64(at))
+			return target.Corruptf("%016x and %016x both have the shape of System.String", uint64(found), uint64(at))
 		}
 		found = at
-	}
-	return found, nil
-}
-
-// nativeType writes the name of a type of NativeAOT as far as it is known.
-func (f *nameFormatter) nativeType(th target.Addr, depth int) error {
-	mt, err := f.r.TrustedMethodTable(th)
-	switch {
-	case err != nil:
-		return err
-	case depth > limits.TypeNameDepth:
-		return target.Corruptf("type %016x is nested too deeply", uint64(th))
-	case mt.Addr == f.r.known.Free:
-		f.b.WriteString("Free")
 		return nil
-	case mt.Addr == f.r.known.String:
-		f.b.WriteString("System.String")
-		return nil
-	case mt.Category() == CategorySZArray:
-		err := f.nativeType(mt.PerInstInfo, depth+1)
-		f.b.WriteString("[]")
-		return err
-	}
-	return target.Unsupportedf("where a NativeAOT program keeps the name of %016x is not known", uint64(mt.Addr))
+	})
+	return found, err
 }

@@ -27,11 +27,16 @@ func (e *LayoutError) Unwrap() error { return target.ErrUnsupported }
 // Open chooses the layout of the runtime and opens it. What the runtime says
 // about itself is believed first: its contract descriptor in the dump, then
 // that of the same build from the catalogue, then from its file; the tables
-// fill what these lack. Each combination must pass the probes.
+// fill what these lack. Each combination must pass the probes. A NativeAOT
+// program, which has no CLR, is opened by its debug header: the Runtime answers
+// what the program has in common with one, and target.ErrUnsupported for the rest.
 func (i *Instance) Open() (*Runtime, error) {
 	if i.Flavor == FlavorNativeAOT {
-		return nil, target.Unsupportedf("%s is a NativeAOT application: it has no CLR; of its objects, what the GC knows can be read: "+
-			"dumpheap, eeheap -gc, gcwhere, verifyheap", target.BaseName(i.Module.Path))
+		r, err := i.openNative()
+		if err != nil {
+			return nil, fmt.Errorf("%s, a NativeAOT application: %w", target.BaseName(i.Module.Path), err)
+		}
+		return r, nil
 	}
 	platform := i.tgt.Platform()
 	if platform.Arch.PointerSize() == 4 {

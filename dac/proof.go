@@ -102,6 +102,9 @@ const (
 // the module that it says it is of. An address that holds no MethodTable is
 // target.ErrCorrupt, one of another CLR a *ForeignError.
 func (r *Runtime) MethodTableAt(a target.Addr) (*MethodTable, Proof, error) {
+	if r.native != nil {
+		return r.nativeMethodTableAt(a)
+	}
 	mt, err := r.MethodTable(a)
 	p := Proof{Strength: Consistent, By: "its EEClass"}
 	partial := errors.Is(err, target.ErrNotInDump)

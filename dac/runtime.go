@@ -34,6 +34,7 @@ type Runtime struct {
 	measuredOn string // major of the layout's tables, "8.0"
 
 	native    *nativeTypes // of a NativeAOT process, which has no CLR; else nil
+	natively  lazy.Value[*nativeNames]
 	known     WellKnown
 	consts    constants
 	mts       mtCache

@@ -18,6 +18,9 @@ const mtf2SingleNonVirtual = 0x4000
 // array of the canonical type (MethodTable::GetRestoredSlot). Slots that stand
 // in a MethodDesc are not among them.
 func (r *Runtime) SlotEntry(mt *MethodTable, slot int) (target.Addr, error) {
+	if err := r.clrOnly(lacksMethods); err != nil {
+		return 0, err
+	}
 	if slot < int(mt.NumVirtuals) {
 		chunk, err := target.Pointer(r.mem, mt.Addr+target.Addr(r.off.MethodTableSize.Size+8*(slot/vtableChunk)))
 		if err != nil {

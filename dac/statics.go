@@ -287,6 +287,9 @@ func (r *Runtime) ThreadStaticField(mt *MethodTable, fd *FieldDesc, t *Thread) (
 // it for each thread. It is 0 for a thread without such data, and before 9, where
 // handles hold the thread statics.
 func (r *Runtime) ThreadStaticsSlot(t *Thread) (target.Addr, error) {
+	if err := r.clrOnly("table of thread statics that its debug header names"); err != nil {
+		return 0, err
+	}
 	if r.off.ThreadStatics.GC == layout.Absent {
 		return 0, nil
 	}

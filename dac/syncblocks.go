@@ -9,6 +9,12 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
+// HasSyncBlocks is target.ErrUnsupported for a NativeAOT program, whose debug header
+// names no table of sync blocks.
+func (r *Runtime) HasSyncBlocks() error {
+	return r.clrOnly("table of sync blocks that its debug header names")
+}
+
 // SyncBlocks iterates over the table of sync blocks, by index from 1 on; a free
 // entry has no Object. A block that can't be read is an error with its index, and
 // so is the first entry of a part of the table that the dump lacks; the others go

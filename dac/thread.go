@@ -42,6 +42,7 @@ type Thread struct {
 	ExInfo          target.Addr  // exception tracker, 0 when no exception is being handled
 	Finalizer       bool
 	GC              bool // runs a collection
+	Native          bool // of a NativeAOT program, which keeps of a thread Addr, OSID, AllocContext and what it handles
 }
 
 // An AllocContext is the piece of the heap that a thread allocates from. The
@@ -67,6 +68,9 @@ func (r *Runtime) Threads() ([]Thread, error) {
 
 // ThreadCounts returns the thread store's counters.
 func (r *Runtime) ThreadCounts() (ThreadCounts, error) {
+	if r.native != nil {
+		return ThreadCounts{}, target.Unsupportedf("a NativeAOT program does not count its threads")
+	}
 	l, err := r.threads.Get(r.readThreads)
 	if len(l.threads) > 0 {
 		err = nil // the list is longer than the counters that stand before it
@@ -75,6 +79,10 @@ func (r *Runtime) ThreadCounts() (ThreadCounts, error) {
 }
 
 func (r *Runtime) readThreads() (threadList, error) {
+	if r.native != nil {
+		threads, err := r.nativeThreads()
+		return threadList{threads: threads}, err
+	}
 	store, err := r.globalPointer("ThreadStore")
 	if err != nil {
 		return threadList{}, fmt.Errorf("thread store: %w", err)
@@ -180,13 +188,6 @@ func (r *Runtime) allocContext(a target.Addr) (AllocContext, error) {
 // first.
 func (r *Runtime) AllocContexts() ([]AllocContext, error) {
 	var out []AllocContext
-	if r.native != nil {
-		threads, err := r.nativeThreads()
-		for i := range threads {
-			out = append(out, threads[i].alloc)
-		}
-		return out, err
-	}
 	threads, err := r.Threads()
 	for i := range threads {
 		out = append(out, threads[i].AllocContext)

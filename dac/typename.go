@@ -52,11 +52,7 @@ func (r *Runtime) TypeHandleName(th target.Addr, style NameStyle) (string, error
 		return s, nil
 	}
 	f := nameFormatter{r: r, style: style}
-	write := f.typeHandle
-	if r.native != nil {
-		write = f.nativeType
-	}
-	if err := write(th, 0); err != nil {
+	if err := f.typeHandle(th, 0); err != nil {
 		return "", fmt.Errorf("name of type %016x: %w", uint64(th), err)
 	}
 	s = f.b.String()
@@ -80,6 +76,9 @@ type nameFormatter struct {
 }
 
 func (f *nameFormatter) typeHandle(th target.Addr, depth int) error {
+	if f.r.native != nil {
+		return f.nativeType(th, depth)
+	}
 	if depth > limits.TypeNameDepth || f.b.Len() > maxTypeName {
 		return target.Corruptf("type %016x is nested too deeply", uint64(th))
 	}
@@ -184,6 +183,9 @@ func (f *nameFormatter) array(mt *MethodTable, depth int) error {
 
 // ArrayRank is the number of dimensions of an array type.
 func (r *Runtime) ArrayRank(mt *MethodTable) (int, error) {
+	if r.native != nil {
+		return r.nativeArrayRank(mt)
+	}
 	if mt.Category() == CategorySZArray {
 		return 1, nil
 	}
@@ -424,6 +426,9 @@ func (r *Runtime) TypeArguments(mt *MethodTable) ([]target.Addr, error) {
 // TypeAssembly is the simple name of the assembly that defines a type, given by its TypeHandle: of arrays and pointers the
 // one that defines what they are made of.
 func (r *Runtime) TypeAssembly(th target.Addr) (string, error) {
+	if r.native != nil {
+		return r.nativeAssembly(th)
+	}
 	for range limits.TypeNameDepth {
 		if th&2 != 0 {
 			a := th &^ 2

@@ -110,7 +110,10 @@ func (g *builder) parts() {
 		}
 		return
 	}
-	g.Parts = []answer.PartDiagnosis{g.heap(), g.stacks(), g.metadata(rt), g.code(rt)}
+	g.Parts = []answer.PartDiagnosis{g.heap(), g.stacks()}
+	if !rt.IsNative() { // a NativeAOT program has neither
+		g.Parts = append(g.Parts, g.metadata(rt), g.code(rt))
+	}
 	if g.Source.Members {
 		g.Diagnosis.Members = rt.DescribeLayout()
 	}

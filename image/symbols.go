@@ -33,8 +33,9 @@ func (s Symbol) String() string {
 // safe for concurrent use.
 type Symbols struct {
 	mem     target.Memory
-	modules []target.Module // by address
-	exports []moduleExports // beside modules
+	modules []target.Module                           // by address
+	exports []moduleExports                           // beside modules
+	others  []func(target.Addr) (string, target.Addr) // see AlsoNamed
 }
 
 // moduleExports are the exports of one module, by address.
@@ -55,6 +56,12 @@ func NewSymbols(mem target.Memory, modules []target.Module) *Symbols {
 	return &Symbols{mem: mem, modules: modules, exports: make([]moduleExports, len(modules))}
 }
 
+// AlsoNamed adds who names code that no export does: the name of the function at an address, and where it begins;
+// empty for none. It is for who makes the Symbols, before anybody asks them.
+func (s *Symbols) AlsoNamed(name func(target.Addr) (string, target.Addr)) {
+	s.others = append(s.others, name)
+}
+
 // At names the address a. It reports false where no module holds it.
 func (s *Symbols) At(a target.Addr) (Symbol, bool) {
 	i := target.ModuleIndex(s.modules, a)
@@ -66,6 +73,11 @@ func (s *Symbols) At(a target.Addr) (Symbol, bool) {
 	x.once.Do(func() { x.list = readExports(s.mem, m) })
 	if e := x.before(a); e != nil {
 		return Symbol{Module: *m, Name: e.name, Offset: uint64(a - e.addr)}, true
+	}
+	for _, other := range s.others {
+		if name, start := other(a); name != "" {
+			return Symbol{Module: *m, Name: name, Offset: uint64(a - start)}, true
+		}
 	}
 	return Symbol{Module: *m, Offset: uint64(a - m.Base)}, true
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/target"
 )
@@ -102,8 +103,45 @@ func (d *describer) object(ctx context.Context, o Object, options DescribeOption
 		a.FieldList = &answer.FieldList{}
 	default:
 		a.FieldList = d.fields(t, o.data(), objectHeader)
+		if r := t.r.rt; r.IsNative() && !t.MT.HasComponents() {
+			a.Words = d.words(ctx, o)
+		}
 	}
 	return a
+}
+
+// wordsOfObject bounds the words of an object that are listed.
+const wordsOfObject = 64
+
+// words are what an object holds whose fields are not known.
+func (d *describer) words(ctx context.Context, o Object) []answer.Word {
+	obj, err := o.Heap()
+	if err != nil {
+		d.note(err)
+		return nil
+	}
+	refers := map[target.Addr]target.Addr{}
+	edges := heap.NewEdges(d.r.rt, heap.EdgeOptions{})
+	for ref, err := range edges.Of(&obj) {
+		if err == nil && ctx.Err() == nil {
+			refers[ref.Slot] = ref.Target
+		}
+	}
+	var out []answer.Word
+	// The last word of an object's size is the header of the one behind it.
+	for at := o.data(); at+dac.ObjectHeaderBytes < o.Addr+target.Addr(obj.Size) && len(out) < wordsOfObject; at += 8 {
+		v, err := target.Uint64(d.r.mem, at)
+		if err != nil {
+			d.note(err)
+			return out
+		}
+		w := answer.Word{Offset: uint64(at - o.Addr), Value: answer.Hex(v)}
+		if to := refers[at]; to != 0 {
+			w.Type.S, w.Type.Err = d.r.typeNameAt(to)
+		}
+		out = append(out, w)
+	}
+	return out
 }
 
 // string adds the text of a string.

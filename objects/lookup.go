@@ -20,6 +20,10 @@ import (
 // types that are loaded. What can't be read is an error, and the rest goes on.
 func (r *Reader) TypeByName(name, assembly string) iter.Seq2[*Type, error] {
 	return func(yield func(*Type, error) bool) {
+		if r.rt.IsNative() {
+			r.nativeByName(name, assembly, yield)
+			return
+		}
 		if strings.ContainsAny(name, "<[*&") {
 			r.constructedByName(name, assembly, yield)
 			return
@@ -34,6 +38,26 @@ func (r *Reader) TypeByName(name, assembly string) iter.Seq2[*Type, error] {
 				return
 			}
 		}
+	}
+}
+
+// nativeByName yields the types of that name of a NativeAOT program, whose arrays and instances nothing lists.
+func (r *Reader) nativeByName(name, assembly string, yield func(*Type, error) bool) {
+	if strings.ContainsAny(name, "<[*&") {
+		yield(nil, target.Unsupportedf("a NativeAOT program has no list of its arrays and generic instances: dumpheap -type finds those that have objects"))
+		return
+	}
+	types, err := r.rt.TypesNamed(name)
+	for _, t := range types {
+		if assembly != "" && !strings.EqualFold(t.Assembly, assembly) {
+			continue
+		}
+		if !yield(r.Type(t.MethodTable)) {
+			return
+		}
+	}
+	if err != nil {
+		yield(nil, err)
 	}
 }
 

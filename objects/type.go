@@ -66,11 +66,7 @@ func (t *Type) IsString() bool {
 // ElementType is the runtime's normalised element type: the underlying type of
 // an enum, metadata.ElementValueType for most structs, Class for classes.
 func (t *Type) ElementType() (metadata.ElementType, error) {
-	c, err := t.r.rt.EEClass(t.MT)
-	if err != nil {
-		return 0, err
-	}
-	return c.ElementType, nil
+	return t.r.rt.ElementType(t.MT)
 }
 
 // Element returns the type of an array's elements.

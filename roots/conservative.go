@@ -112,6 +112,47 @@ func (s *scan) conservative(t *threads.Thread) bool {
 	return s.words(t, at, list)
 }
 
+// nativeStack yields what looks like a reference in the registers and on the stack of a
+// thread of a NativeAOT program: its GC info is not read.
+func (s *scan) nativeStack(t *threads.Thread) bool {
+	stack, err := t.Stack(s.r.rt.Target())
+	if err != nil {
+		return s.emit(Root{Kind: KindStack, Thread: t}, fmt.Errorf("stack of thread %#x: %w", t.ID(), err))
+	}
+	if !s.registers(t, nil) {
+		return false
+	}
+	for _, at := range stack.Ranges {
+		if !s.words(t, at, nil) {
+			return false
+		}
+	}
+	return !s.ended
+}
+
+// nativeThreadStatics yields the objects that hold the thread statics of a thread of a
+// NativeAOT program: what the words refer to among which its references to them are.
+func (s *scan) nativeThreadStatics(t *threads.Thread) bool {
+	words, err := s.r.rt.NativeThreadWords(t.Managed)
+	if err != nil && !s.emit(Root{Kind: KindThreadStatics, Thread: t}, fmt.Errorf("thread statics of thread %#x: %w", t.ID(), err)) {
+		return false
+	}
+	for _, a := range words {
+		v, err := target.Pointer(s.r.rt.Memory(), a)
+		if err != nil {
+			continue // it is no reference then
+		}
+		object, ok := s.r.object(v, false)
+		if !ok {
+			continue
+		}
+		if !s.emit(Root{Kind: KindThreadStatics, Object: object, Value: v, Address: a, Conservative: true, Thread: t}, nil) {
+			return false
+		}
+	}
+	return !s.ended
+}
+
 // words yields the words of a range that look like references. Each belongs to the
 // frame of list that begins last before it.
 func (s *scan) words(t *threads.Thread, at target.Range, list []Frame) bool {

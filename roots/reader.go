@@ -142,8 +142,12 @@ func (s *scan) stacks(list []threads.Thread) {
 		s.emit(Root{Kind: KindStack}, target.Unsupportedf("the stacks can't be walked"))
 		return
 	}
+	of := s.stack
+	if s.r.rt.IsNative() {
+		of = s.nativeStack
+	}
 	for i := range list {
-		if t := &list[i]; t.Managed != nil && t.OS != nil && !s.stack(t) {
+		if t := &list[i]; t.Managed != nil && t.OS != nil && !of(t) {
 			return
 		}
 	}
@@ -217,6 +221,12 @@ func (s *scan) threadStatics(list []threads.Thread) {
 	for i := range list {
 		t := &list[i]
 		if t.Managed == nil {
+			continue
+		}
+		if s.r.rt.IsNative() {
+			if !s.nativeThreadStatics(t) {
+				return
+			}
 			continue
 		}
 		root := Root{Kind: KindThreadStatics, Thread: t}

@@ -43,6 +43,10 @@ func (s *Static) Name() (string, error) {
 func (r *Reader) Statics(ctx context.Context) iter.Seq2[Static, error] {
 	return func(yield func(Static, error) bool) {
 		s := staticsScan{r: r, yield: yield}
+		if r.rt.IsNative() {
+			s.emit(Static{}, target.Unsupportedf("which objects the static fields of a NativeAOT program refer to is known, but not by which fields"))
+			return
+		}
 		for mt, err := range r.rt.LoadedTypes() {
 			switch {
 			case ctx.Err() != nil:

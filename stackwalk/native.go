@@ -16,6 +16,28 @@ type codeMap struct {
 	native   *nativeCode
 }
 
+// FunctionAt is the code of the function that an address lies in, as its unwind data
+// have it.
+func (w *Walker) FunctionAt(ip target.Addr) (target.Range, bool) {
+	if w.codes == nil {
+		return target.Range{}, false
+	}
+	c, ok := w.codes.FindCode(ip)
+	return c.Range, ok
+}
+
+// FunctionData is the address of the language specific data of the native function that
+// an address lies in, false where there are none.
+func (w *Walker) FunctionData(ip target.Addr) (target.Addr, bool) {
+	if w.codes == nil {
+		return 0, false
+	}
+	if m := w.codes.native.at(ip); m != nil && m.dwarf != nil {
+		return m.dwarf.LSDA(ip)
+	}
+	return 0, false
+}
+
 // FindCode implements unwind.CodeMap.
 func (m *codeMap) FindCode(ip target.Addr) (unwind.Code, bool) {
 	for _, rt := range m.runtimes {

@@ -65,6 +65,10 @@ func (w *Walker) Roots(ctx context.Context, t *dac.Thread, regs target.Registers
 		if w.rt == nil || t == nil {
 			return // native code holds none
 		}
+		if w.rt.IsNative() {
+			yield(Root{}, target.Unsupportedf("the references that the code of a NativeAOT program holds are not read"))
+			return
+		}
 		abi, err := w.rt.Target().Platform().ABI()
 		if err != nil {
 			yield(Root{}, err)

@@ -62,7 +62,8 @@ type WalkOptions struct {
 
 // Walk iterates over the stack of t, whose registers are regs, from the leaf
 // on: managed activations, and the runtime's explicit frames where they belong,
-// each before the managed activation that holds it, as SOS lists them. An
+// each before the managed activation that holds it, as SOS lists them. All code of a
+// NativeAOT program is native, and has native activations. An
 // explicit frame of an unmanaged call stands twice: once for the unmanaged
 // code, with the registers of the thread, and once in its method.
 //
@@ -85,7 +86,7 @@ func (w *Walker) Walk(ctx context.Context, t *dac.Thread, regs target.Registers,
 			yield(Frame{Kind: FrameNative, Regs: regs, Err: errNoRuntime})
 			return
 		}
-		o.Native = o.Native || w.rt == nil
+		o.Native = o.Native || w.rt == nil || w.rt.IsNative()
 		if t == nil {
 			t = new(dac.Thread)
 		}

@@ -355,7 +355,7 @@ func TestManagedThreads(t *testing.T) {
 			assert.True(t, strings.HasPrefix(fact, name+":"), fact)
 			assert.Equal(t, strings.HasSuffix(fact, "Stopped") || strings.HasSuffix(fact, "Unstarted"), byName[name].Index == nil)
 		}
-		assert.Equal(t, "Cooperative", byName["spinning"].GCMode)
+		assert.Equal(t, "Cooperative", byName["spinning"].GCMode.S)
 		assert.Equal(t, "running", byName["spinning"].Activity.Kind)
 		assert.Equal(t, "sleep", byName["deep"].Activity.Kind)
 		assert.Contains(t, byName["deep"].Activity.Caller.String(), "Debuggee.Stacks.Scenario.Park")

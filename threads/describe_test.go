@@ -36,7 +36,7 @@ func TestDescriptions(t *testing.T) {
 
 		m, err := threads.DescribeManaged(context.Background(), d.Target(), rt, list, threads.ManagedOptions{Special: true})
 		require.NoError(t, err)
-		assert.Equal(t, int(m.Counts.Threads), len(m.Threads))
+		assert.Equal(t, int(m.Counts.Value.Threads), len(m.Threads))
 		assert.NotNil(t, m.Special)
 		finalizers := 0
 		for i := range m.Threads {

@@ -25,15 +25,15 @@ type ManagedOptions struct {
 // its thread store. p has the environment blocks and the names of the threads.
 func DescribeManaged(ctx context.Context, p target.Target, rt *dac.Runtime, list []Thread, o ManagedOptions) (*answer.ManagedThreads, error) {
 	n, err := rt.ThreadCounts()
-	if err != nil {
+	if err != nil && !rt.IsNative() {
 		return nil, err
 	}
+	counts := answer.Of(answer.ThreadCounts{Threads: n.Threads, Unstarted: n.Unstarted, Background: n.Background, Pending: n.Pending, Dead: n.Dead}, err)
 	stored, err := InRuntimeOrder(list, rt)
 	if err != nil && len(stored) == 0 {
 		return nil, err
 	}
-	out := &answer.ManagedThreads{Counts: answer.ThreadCounts{Threads: n.Threads, Unstarted: n.Unstarted, Background: n.Background,
-		Pending: n.Pending, Dead: n.Dead}}
+	out := &answer.ManagedThreads{Counts: counts}
 	for _, t := range stored {
 		if t.OS == nil && o.Live {
 			continue
@@ -70,22 +70,25 @@ const noLockCount = ^uint32(0)
 
 func (t *Thread) describeManaged(g *answer.Gaps, p target.Target, rt *dac.Runtime) answer.ManagedThread {
 	m := t.Managed
+	d := answer.ManagedThread{
+		Thread:       t.Describe(g),
+		AllocPointer: m.AllocContext.Pointer,
+		AllocLimit:   m.AllocContext.Limit,
+		Special:      purposes(m),
+	}
+	if m.Native {
+		err := target.Unsupportedf("what else a NativeAOT program knows of a thread its debug header does not tell")
+		d.State.Err, d.GCMode.Err, d.Domain.Err, d.Apartment.Err = err, err, err, err
+		describeThrown(g, &d, rt, m)
+		return d
+	}
 	apartment, err := t.Apartment(p)
 	if err != nil {
 		g.Note(fmt.Errorf("apartment of thread %#x: %w", t.ID(), err))
 	}
-	d := answer.ManagedThread{
-		Thread:       t.Describe(g),
-		State:        answer.Hex(m.State),
-		GCMode:       "Preemptive",
-		AllocPointer: m.AllocContext.Pointer,
-		AllocLimit:   m.AllocContext.Limit,
-		Domain:       m.Domain,
-		Apartment:    apartment.String(),
-		Special:      purposes(m),
-	}
+	d.State, d.Domain, d.Apartment.S, d.GCMode.S = answer.Known(answer.Hex(m.State)), answer.Known(m.Domain), apartment.String(), "Preemptive"
 	if m.Cooperative {
-		d.GCMode = "Cooperative"
+		d.GCMode.S = "Cooperative"
 	}
 	if m.LockCount != noLockCount {
 		d.LockCount = &m.LockCount

@@ -15,6 +15,9 @@ import (
 // ParallelStacks merges the stacks of threads, which are Running: managed frames
 // and, where they are wanted, the runtime's own. The error is the context's.
 func ParallelStacks(ctx context.Context, w *stackwalk.Walker, list []*Thread, explicit bool) (*answer.ParallelStacks, error) {
+	if rt := w.Runtime(); rt == nil || rt.IsNative() {
+		return nil, target.Unsupportedf("the program has no managed frames that could be merged: stacks merges native ones")
+	}
 	wanted := func(f *stackwalk.Frame) bool { return f.Kind == stackwalk.FrameManaged || explicit }
 	var gaps answer.Gaps
 	var tree stackwalk.StackTree

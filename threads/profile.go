@@ -52,11 +52,12 @@ func (x *profiler) thread(ctx context.Context, t *Thread) {
 	if t.Managed != nil {
 		s.ManagedID = t.Managed.ManagedID
 	}
+	native := x.o.Native || x.w.Runtime() != nil && x.w.Runtime().IsNative()
 	for f := range x.w.Walk(ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{Native: x.o.Native}) {
 		if f.Err != nil {
 			x.out.Note(fmt.Errorf("stack of thread %#x ends at %#x: %w", t.OS.ID, uint64(f.SP), f.Err))
 		}
-		if f.Kind == stackwalk.FrameExplicit || f.Kind == stackwalk.FrameNative && !x.o.Native {
+		if f.Kind == stackwalk.FrameExplicit || f.Kind == stackwalk.FrameNative && !native {
 			continue
 		}
 		at := profilePlace{f.IP, f.Exact}

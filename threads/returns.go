@@ -66,6 +66,9 @@ type returnLister struct {
 // isBusy reports whether t holds locks, is hijacked, or runs managed code.
 func (l *returnLister) isBusy(t *Thread) bool {
 	m := t.Managed
+	if m.Native {
+		return true // it is not known that it is not
+	}
 	if m.State&dac.ThreadHijacked != 0 || m.LockCount != 0 && m.LockCount != ^uint32(0) {
 		return true
 	}

@@ -66,6 +66,9 @@ type body struct {
 // MethodAt tells what managed code the address ip lies in. An address outside
 // of managed code is ErrNoCode.
 func (r *Reader) MethodAt(ip target.Addr) (Info, error) {
+	if r.rt.IsNative() {
+		return Info{}, ErrNoCode
+	}
 	c, err := r.members()
 	if err != nil {
 		return Info{}, err

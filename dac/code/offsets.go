@@ -174,6 +174,9 @@ const stubCodeBlockLast = 0xf
 // codeLayout binds the members of methods and code.
 func (r *Reader) members() (*members, error) {
 	return r.bound.Get(func() (*members, error) {
+		if r.rt.IsNative() {
+			return nil, target.Unsupportedf("a NativeAOT program has no methods that are described at run time: clrstack names those of stacks")
+		}
 		c := &members{stubKindLast: stubCodeBlockLast}
 		if err := r.rt.Layout().BindAll(&c.offsets); err != nil {
 			return nil, err

@@ -26,6 +26,9 @@ func askSyncBlk(c *cli.Context) (report.Answer, error) {
 	if err != nil {
 		return report.Answer{}, err
 	}
+	if err := rt.HasSyncBlocks(); err != nil {
+		return report.Answer{}, err
+	}
 	list, err := ask.Threads(c)
 	if err != nil {
 		return report.Answer{}, err

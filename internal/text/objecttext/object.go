@@ -15,9 +15,26 @@ func Object(p *report.Page, o *answer.Object) {
 	if o.Collection != nil && !p.SOS {
 		collectionStart(p, o)
 	}
+	if len(o.Words) > 0 {
+		wordTable(p, o.Words)
+	}
 	if o.HasReferences {
 		referenceTable(p, o.References)
 	}
+}
+
+// wordTable writes the words of an object whose fields are not known.
+func wordTable(p *report.Page, words []answer.Word) {
+	p.Print("Words:\n")
+	t := p.Table(
+		report.Column{Name: "Offset", Kind: report.HexOffset},
+		report.Column{Name: "Value", Kind: report.Pointer},
+		report.Column{Name: "Refers to", Kind: report.TypeName})
+	p.Fail(t.Header())
+	for _, w := range words {
+		p.Fail(t.Row(w.Offset, uint64(w.Value), w.Type))
+	}
+	p.Fail(t.Flush())
 }
 
 // Struct is the text of dumpvc.

@@ -22,17 +22,37 @@ func ManagedThreads(p *report.Page, l *answer.ManagedThreads) {
 	_ = t.Row("DBG", "ID", "OSID", "ThreadOBJ", "State", "GC Mode", "GC Alloc Context", "Domain", "Count", "Apt", "Exception")
 	for i := range l.Threads {
 		th := &l.Threads[i]
-		_ = t.Row(index(&th.Thread), strconv.FormatUint(uint64(th.ManagedID), 10), fmt.Sprintf("%x", th.OSID), report.Hex16(th.Thread.Thread),
-			fmt.Sprintf("%x", uint64(th.State)), th.GCMode, report.Hex16(th.AllocPointer)+":"+report.Hex16(th.AllocLimit),
-			report.Hex16(th.Domain), lockCount(th), th.Apartment, notes(p, th))
+		_ = t.Row(index(&th.Thread), managedID(&th.Thread), fmt.Sprintf("%x", th.OSID), report.Hex16(th.Thread.Thread),
+			absentOr(th.State.Err, fmt.Sprintf("%x", uint64(th.State.Value))), orAbsent(&th.GCMode), report.Hex16(th.AllocPointer)+":"+report.Hex16(th.AllocLimit),
+			absentOr(th.Domain.Err, report.Hex16(th.Domain.Value)), lockCount(th), orAbsent(&th.Apartment), notes(p, th))
 	}
 	if l.Special != nil {
 		specialThreads(p, l.Special)
 	}
 }
 
-func threadCounts(p *report.Page, n *answer.ThreadCounts) {
-	t := p.Columns(-17, 0)
+// managedID is the runtime's number of a thread. All that run managed code have one; a
+// NativeAOT program does not tell it.
+func managedID(t *answer.Thread) string {
+	if t.ManagedID == 0 && t.Thread != 0 {
+		return "?"
+	}
+	return strconv.FormatUint(uint64(t.ManagedID), 10)
+}
+
+// orAbsent is a text, or why it is missing.
+func orAbsent(t *answer.Text) string { return absentOr(t.Err, t.S) }
+
+// absentOr is what stands for a value: its text, or why it is missing.
+func absentOr(err error, text string) string {
+	if err != nil {
+		return answer.Absent(err)
+	}
+	return text
+}
+
+func threadCounts(p *report.Page, counts *answer.Maybe[answer.ThreadCounts]) {
+	t, n := p.Columns(-17, 0), &counts.Value
 	for _, l := range []struct {
 		label string
 		n     uint32
@@ -40,7 +60,7 @@ func threadCounts(p *report.Page, n *answer.ThreadCounts) {
 		{"ThreadCount:", n.Threads}, {"UnstartedThread:", n.Unstarted}, {"BackgroundThread:", n.Background},
 		{"PendingThread:", n.Pending}, {"DeadThread:", n.Dead},
 	} {
-		_ = t.Row(l.label, strconv.FormatUint(uint64(l.n), 10))
+		_ = t.Row(l.label, absentOr(counts.Err, strconv.FormatUint(uint64(l.n), 10)))
 	}
 	_ = t.Row("Hosted Runtime:", "no") // CoreCLR's hosts have no interface that takes the threads over
 }

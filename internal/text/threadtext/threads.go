@@ -50,7 +50,10 @@ func osThread(p *report.Page, t *answer.OSThread, o OSThreadsOptions) {
 // remark is what sosgo adds to a line of threads.
 func remark(p *report.Page, t *answer.OSThread) {
 	if t.Thread.Thread != 0 {
-		p.Printf(" managed %d", t.ManagedID)
+		p.Print(" managed")
+		if t.ManagedID != 0 { // a NativeAOT program does not tell it
+			p.Printf(" %d", t.ManagedID)
+		}
 	}
 	if t.Name != "" {
 		p.Print(" " + strconv.Quote(t.Name))

@@ -26,7 +26,7 @@ func MethodTable(p *report.Page, t *answer.Type, details bool) {
 	}
 	row("Module:", text.Hex16(t.Module.Maybe))
 	row("Name:", text.String(t.Name))
-	row("mdToken:", report.Hex16(t.Token))
+	row("mdToken:", token(t))
 	row("File:", text.String(t.File))
 	loader(row, t)
 	row("BaseSize:", report.Hex(uint64(t.DataSize)))
@@ -80,10 +80,18 @@ func methodTable(p *report.Page, t *answer.Type) {
 	}
 }
 
+// token is the metadata token of a type, or why it has none: a type without a module.
+func token(t *answer.Type) string {
+	if t.Token == 0 && t.Module.Err != nil {
+		return answer.Absent(t.Module.Err)
+	}
+	return report.Hex16(t.Token)
+}
+
 // Class is the text of dumpclass.
 func Class(p *report.Page, t *answer.Type) {
 	p.Printf("Class Name:      %s\n", report.Escape(text.String(t.Name)))
-	p.Printf("mdToken:         %s\n", report.Hex16(t.Token))
+	p.Printf("mdToken:         %s\n", token(t))
 	p.Printf("File:            %s\n", report.Escape(text.String(t.File)))
 	if t.ByCanonical {
 		p.Printf("Parent:    %s\n", report.Hex16(*t.Parent))

@@ -1,0 +1,599 @@
+package dac
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"sort"
+	"strings"
+
+	"github.com/sosgo/sosgo/internal/layout"
+	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/internal/nativeformat"
+	"github.com/sosgo/sosgo/target"
+)
+
+// The names of a NativeAOT program's types and methods are in the program itself, where its compiler has put them for
+// reflection and for stack traces: metadata (internal/nativeformat), a map from MethodTables of definitions to it, and
+// one from methods to it. Instances of generic types name their definition and arguments behind their interface maps
+// (MethodTable.h, ETF_GenericDefinition and ETF_GenericComposition).
+
+// nativeNames are the names that a program has of its types and methods.
+type nativeNames struct {
+	types   map[target.Addr]nativeDefinition // by MethodTable
+	statics map[target.Addr]string           // types of the objects that hold static fields
+	methods []nativeMethod                   // by address
+	noType  error                            // why types is not whole; nil if it is
+	noCode  error                            // and methods
+}
+
+type nativeDefinition struct{ name, assembly string }
+
+// A nativeMethod is a method whose name the program has.
+type nativeMethod struct {
+	at   target.Addr
+	meta *nativeformat.Metadata
+	nativeformat.Method
+}
+
+// nativeNamed reads, once, the names that the program has.
+func (r *Runtime) nativeNamed() *nativeNames {
+	n, _ := r.natively.Get(func() (*nativeNames, error) { return r.readNativeNames(), nil })
+	return n
+}
+
+func (r *Runtime) readNativeNames() *nativeNames {
+	n := &nativeNames{types: map[target.Addr]nativeDefinition{}, statics: map[target.Addr]string{}}
+	headers, err := r.nativeHeaders()
+	if err == nil && len(headers) == 0 {
+		err = target.Unsupportedf("the program has no ReadyToRun header that tells where its names are")
+	}
+	n.noType, n.noCode = err, err
+	for _, h := range headers {
+		meta, err := r.nativeMetadata(h)
+		if err != nil {
+			n.noType, n.noCode = err, err
+			continue
+		}
+		if err := r.readTypeMap(n, h, meta); err != nil {
+			n.noType = fmt.Errorf("map of types: %w", err)
+		}
+		if err := r.readMethodMap(n, h, meta); err != nil {
+			n.noCode = fmt.Errorf("stack trace data: %w", err)
+		}
+		r.readStaticBases(n, h)
+	}
+	sort.SliceStable(n.methods, func(i, j int) bool { return n.methods[i].at < n.methods[j].at })
+	return n
+}
+
+// nativeSections are the sections of a header by kind.
+type nativeSections map[uint32]nativeformat.Section
+
+// nativeHeaders finds the ReadyToRun headers of the program, which nothing names: words that begin as one does, with
+// rows that all lie in the program and a section of metadata among them.
+func (r *Runtime) nativeHeaders() ([]nativeSections, error) {
+	m := &r.inst.Module
+	var out []nativeSections
+	err := r.eachProgramWord(func(at target.Addr, v uint64) error {
+		if uint32(v) != nativeformat.HeaderSignature {
+			return nil
+		}
+		b, err := target.Bytes(r.mem, at, nativeformat.HeaderSize)
+		if err != nil {
+			return nil
+		}
+		size, err := nativeformat.RowsOf(b)
+		if err != nil {
+			return nil
+		}
+		if b, err = target.Bytes(r.mem, at+nativeformat.HeaderSize, size); err != nil {
+			return fmt.Errorf("ReadyToRun header: %w", err)
+		}
+		list, err := nativeformat.Sections(b, target.Range{Start: m.Base, End: m.Base + target.Addr(m.Size)})
+		if err != nil {
+			return nil
+		}
+		sections := nativeSections{}
+		for _, s := range list {
+			sections[s.Kind] = s
+		}
+		if _, ok := sections[nativeformat.SectionMetadata]; !ok {
+			return nil
+		}
+		if out = append(out, sections); len(out) > limits.NativeHeaders {
+			return target.Corruptf("the program has more than %d ReadyToRun headers", limits.NativeHeaders)
+		}
+		return nil
+	})
+	return out, err
+}
+
+// eachProgramWord calls use for each aligned word of the program's image that the dump has.
+func (r *Runtime) eachProgramWord(use func(at target.Addr, v uint64) error) error {
+	w := target.NewWindow(r.mem)
+	for at := r.inst.Module.Base; r.inst.Module.Contains(at); at += 8 {
+		v, err := w.Uint64(at)
+		if err != nil {
+			next, ok := target.NextStored(r.tgt, at+8)
+			if !ok || !r.inst.Module.Contains(next) {
+				return nil
+			}
+			at = (next+7)&^7 - 8
+			continue
+		}
+		if err := use(at, v); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// blob reads a section.
+func (r *Runtime) blob(h nativeSections, kind uint32) ([]byte, target.Addr, error) {
+	s, ok := h[kind]
+	switch size := uint64(s.End - s.Start); {
+	case !ok || size == 0:
+		return nil, 0, target.Unsupportedf("the program was compiled without it")
+	case size > limits.NativeBlob:
+		return nil, 0, target.Corruptf("section %d has %d bytes", kind, size)
+	default:
+		var out []byte
+		for at := s.Start; at < s.End; { // what the dump lacks ends it before all is allocated
+			n := min(blobPiece, int(s.End-at))
+			b, err := target.Bytes(r.mem, at, n)
+			if err != nil {
+				return nil, 0, err
+			}
+			out, at = append(out, b...), at+target.Addr(n)
+		}
+		return out, s.Start, nil
+	}
+}
+
+// blobPiece is how much of a section is read at once.
+const blobPiece = 2 << 10
+
+func (r *Runtime) nativeMetadata(h nativeSections) (*nativeformat.Metadata, error) {
+	b, _, err := r.blob(h, nativeformat.SectionMetadata)
+	if err != nil {
+		return nil, fmt.Errorf("metadata of the program: %w", err)
+	}
+	return nativeformat.Open(b)
+}
+
+// readTypeMap names the MethodTables that the map has.
+func (r *Runtime) readTypeMap(n *nativeNames, h nativeSections, meta *nativeformat.Metadata) error {
+	b, _, err := r.blob(h, nativeformat.SectionTypeMap)
+	if err != nil {
+		return err
+	}
+	list, err := nativeformat.TypeMap(b)
+	if err != nil {
+		return err
+	}
+	fixups, ok := h[nativeformat.SectionFixups]
+	if !ok {
+		return target.Unsupportedf("the program has no table of fixups")
+	}
+	for _, t := range list {
+		cell := fixups.Start + 4*target.Addr(t.Fixup)
+		if cell >= fixups.End {
+			return target.Corruptf("fixup %d of a table of %d bytes", t.Fixup, fixups.End-fixups.Start)
+		}
+		mt, err := r.relative(cell)
+		if err != nil {
+			return err
+		}
+		name, assembly, err := meta.TypeName(meta.Handle(t.Type))
+		if err != nil {
+			return err
+		}
+		n.types[mt] = nativeDefinition{name, assembly}
+	}
+	return nil
+}
+
+// relative follows the 32-bit distance at an address.
+func (r *Runtime) relative(at target.Addr) (target.Addr, error) {
+	v, err := target.Uint32(r.mem, at)
+	return at + target.Addr(int32(v)), err
+}
+
+func (r *Runtime) readMethodMap(n *nativeNames, h nativeSections, meta *nativeformat.Metadata) error {
+	b, at, err := r.blob(h, nativeformat.SectionStackTrace)
+	if err != nil {
+		return err
+	}
+	list, err := nativeformat.Methods(b)
+	if err != nil {
+		return err
+	}
+	for _, m := range list {
+		if code := at + target.Addr(m.Offset); m.Name != 0 && r.inst.Module.Contains(code) {
+			n.methods = append(n.methods, nativeMethod{code, meta, m})
+		}
+	}
+	return nil
+}
+
+// readStaticBases notes the MethodTables of the objects that hold static fields: of each of these the program has a
+// cell, of those with the static fields of a thread their MethodTable.
+func (r *Runtime) readStaticBases(n *nativeNames, h nativeSections) {
+	threads := h[nativeformat.SectionThreadStatics]
+	for at := threads.Start; at+8 <= threads.End; at += 8 {
+		if mt, err := target.Pointer(r.mem, at); err == nil && r.inst.Module.Contains(mt) {
+			n.statics[mt] = threadStaticsType
+		}
+	}
+	s := h[nativeformat.SectionGCStatics]
+	for at := s.Start; at+4 <= s.End; at += 4 {
+		cell, err := r.relative(at)
+		if err != nil {
+			return
+		}
+		object, err := target.Pointer(r.mem, cell)
+		if err != nil || object&1 != 0 || object == 0 {
+			continue // not read, or not made yet
+		}
+		if mt, err := target.Pointer(r.mem, object); err == nil {
+			n.statics[mt&^7] = staticsType
+		}
+	}
+}
+
+// What the types of objects that hold static fields are called: they have no name.
+const (
+	staticsType       = "<static fields>"
+	threadStaticsType = "<thread static fields>"
+)
+
+// coreLibrary is the assembly of the types that the runtime itself knows.
+const coreLibrary = "System.Private.CoreLib"
+
+// nativeType writes the name of a type of NativeAOT as far as it is known.
+func (f *nameFormatter) nativeType(th target.Addr, depth int) error {
+	mt, err := f.r.TrustedMethodTable(th)
+	switch {
+	case err != nil:
+		return err
+	case depth > limits.TypeNameDepth || f.b.Len() > maxTypeName:
+		return target.Corruptf("type %016x is nested too deeply", uint64(th))
+	case mt.Addr == f.r.known.Free:
+		f.b.WriteString("Free")
+		return nil
+	case mt.PerInstInfo != 0:
+		return f.nativeArray(mt, depth)
+	}
+	n := f.r.nativeNamed()
+	if d, ok := n.types[mt.Addr]; ok {
+		f.b.WriteString(d.name)
+		return nil
+	}
+	if mt.Addr == f.r.known.String {
+		f.b.WriteString("System.String")
+		return nil
+	}
+	if s := n.statics[mt.Addr]; s != "" {
+		f.b.WriteString(s)
+		return nil
+	}
+	definition, args, err := f.r.nativeInstance(mt)
+	switch {
+	case err != nil:
+		return err
+	case definition == 0 && n.noType != nil:
+		return n.noType
+	case definition == 0:
+		return target.Unsupportedf("MethodTable %016x (no name: the program's metadata has none for it)", uint64(mt.Addr))
+	case f.style == NameManaged:
+		return f.managedInstance(n.types[definition].name, args, depth)
+	}
+	f.b.WriteString(n.types[definition].name)
+	return f.arguments(args, depth)
+}
+
+// nativeArray writes the name of an array.
+func (f *nameFormatter) nativeArray(mt *MethodTable, depth int) error {
+	if err := f.nativeType(mt.PerInstInfo, depth+1); err != nil {
+		return err
+	}
+	rank, err := f.r.ArrayRank(mt)
+	if err != nil {
+		return err
+	}
+	f.b.WriteString("[" + strings.Repeat(",", rank-1) + "]")
+	return nil
+}
+
+// nativeInstance is what a generic type was made of: its definition, and the arguments for it. The definition is 0 of
+// what is no instance of a generic type whose definition has a name.
+func (r *Runtime) nativeInstance(mt *MethodTable) (target.Addr, []target.Addr, error) {
+	flags, err := target.Uint32(r.mem, mt.Addr+target.Addr(r.native.mt.Flags))
+	if err != nil || flags&r.native.generic == 0 {
+		return 0, nil, err
+	}
+	// Between the interfaces and the definition are pointers that a type has or not: what leads to a definition is it.
+	const optional = 8
+	follow, width := r.relative, target.Addr(4)
+	if flags&r.native.dynamic != 0 {
+		follow, width = func(at target.Addr) (target.Addr, error) { return target.Pointer(r.mem, at) }, 8
+	}
+	at := mt.Addr + target.Addr(r.native.mt.VTable+8*(int(mt.NumVirtuals)+int(mt.NumInterfaces)))
+	named := r.nativeNamed().types
+	for range optional {
+		definition, err := follow(at)
+		if err != nil {
+			return 0, nil, err
+		}
+		at += width
+		d, ok := named[definition]
+		if !ok || !r.isNativeDefinition(definition) {
+			continue
+		}
+		arguments, err := follow(at)
+		if err != nil {
+			return 0, nil, err
+		}
+		args, err := r.nativeArguments(arguments, arityOf(d.name), follow, width)
+		return definition, args, err
+	}
+	return 0, nil, nil
+}
+
+// isNativeDefinition reports whether a MethodTable is that of a generic definition.
+func (r *Runtime) isNativeDefinition(mt target.Addr) bool {
+	flags, err := target.Uint32(r.mem, mt+target.Addr(r.native.mt.Flags))
+	return err == nil && flags&r.native.kindMask == r.native.definition
+}
+
+// arityOf is the number of type parameters of a type with its enclosing types.
+func arityOf(name string) int {
+	n := 0
+	for _, part := range splitNested(name) {
+		_, k := cutArity(part)
+		n += k
+	}
+	return n
+}
+
+// nativeArguments reads the type arguments of an instance: one stands itself where several have a list.
+func (r *Runtime) nativeArguments(at target.Addr, n int, follow func(target.Addr) (target.Addr, error), width target.Addr) ([]target.Addr, error) {
+	if n == 1 {
+		return []target.Addr{at}, nil
+	}
+	var out []target.Addr
+	for range min(n, limits.GenericArguments) {
+		a, err := follow(at)
+		if err != nil {
+			return nil, err
+		}
+		out, at = append(out, a), at+width
+	}
+	return out, nil
+}
+
+// nativeAssembly is the simple name of the assembly that defines a type.
+func (r *Runtime) nativeAssembly(th target.Addr) (string, error) {
+	for range limits.TypeNameDepth {
+		mt, err := r.TrustedMethodTable(th)
+		if err != nil {
+			return "", err
+		}
+		if mt.PerInstInfo != 0 {
+			th = mt.PerInstInfo
+			continue
+		}
+		definition, _, err := r.nativeInstance(mt)
+		if err != nil {
+			return "", err
+		}
+		if definition == 0 {
+			definition = mt.Addr
+		}
+		if d := r.nativeNamed().types[definition]; d.assembly != "" {
+			return d.assembly, nil
+		}
+		return "", target.Unsupportedf("the program does not say which assembly defines %016x", uint64(mt.Addr))
+	}
+	return "", target.Corruptf("type %016x is nested too deeply", uint64(th))
+}
+
+// nativeArrayRank is the number of dimensions of an array, which follows from the size of one without elements: each
+// dimension has a length and a lower bound of four bytes.
+func (r *Runtime) nativeArrayRank(mt *MethodTable) (int, error) {
+	const bounds = 8
+	if mt.Category() == CategorySZArray {
+		return 1, nil
+	}
+	rank := (int(mt.BaseSize) - minObjectSize) / bounds
+	if rank < 1 || rank > limits.ArrayRank || int(mt.BaseSize) != minObjectSize+rank*bounds {
+		return 0, target.Corruptf("array type %016x of %d bytes", uint64(mt.Addr), mt.BaseSize)
+	}
+	return rank, nil
+}
+
+// CodeName names the method of a NativeAOT program whose code begins at an address, as its stack traces do. It is empty
+// where the program has no name for it, and for a CLR, whose methods package code names.
+func (r *Runtime) CodeName(at target.Addr) (string, error) {
+	if r.native == nil {
+		return "", nil
+	}
+	n := r.nativeNamed()
+	i := sort.Search(len(n.methods), func(i int) bool { return n.methods[i].at >= at })
+	if i == len(n.methods) || n.methods[i].at != at {
+		return "", n.noCode
+	}
+	return n.methods[i].meta.MethodName(&n.methods[i].Method)
+}
+
+// MethodOfFunclet is where the method begins that the code beginning at start is a part of, given the language specific
+// data of that code (UnixNativeCodeManager.cpp): start itself but for a funclet, such as a catch block.
+func (r *Runtime) MethodOfFunclet(start, data target.Addr) (target.Addr, error) {
+	const kindMask, behindMainData = 3, 1 + 4 // flags, then of a funclet the distances to the method's data and to its code
+	flags, err := target.Uint8(r.mem, data)
+	if err != nil || r.native == nil || flags&kindMask == 0 {
+		return start, err
+	}
+	distance, err := target.Uint32(r.mem, data+behindMainData)
+	if err != nil || !r.inst.Module.Contains(start-target.Addr(int32(distance))) {
+		return start, err
+	}
+	return start - target.Addr(int32(distance)), nil
+}
+
+// nativeThreads reads the threads of the thread store: their numbers, allocation contexts, and the exception that each
+// handles. All else that a Thread has is a CLR's.
+func (r *Runtime) nativeThreads() ([]Thread, error) {
+	n := r.native
+	instance, err := r.globalPointer("RuntimeInstance")
+	var at target.Addr
+	if err == nil {
+		at, err = target.Pointer(r.mem, instance+target.Addr(n.instance.Store))
+	}
+	if err == nil {
+		at, err = target.Pointer(r.mem, at+target.Addr(n.store.First))
+	}
+	var out []Thread
+	for seen := (cycle{}); err == nil && at != 0; {
+		if seen.closes(at) || len(out) == limits.ManagedThreads {
+			return out, target.Corruptf("the thread list has no end")
+		}
+		rd := layout.Reader{Mem: r.mem, Base: at}
+		t := Thread{Addr: at, OSID: uint32(rd.U64(n.thread.ID)), LockCount: ^uint32(0), Native: true}
+		next := rd.Ptr(n.thread.Next)
+		if err = rd.Err; err == nil {
+			t.AllocContext, err = r.allocContextAt(at + target.Addr(n.thread.Alloc))
+			r.nativeThrown(&t)
+			out = append(out, t)
+		}
+		at = next
+	}
+	if err != nil {
+		return out, fmt.Errorf("thread list: %w", err)
+	}
+	return out, nil
+}
+
+// nativeThrown reads which exception a thread handles.
+func (r *Runtime) nativeThrown(t *Thread) {
+	if r.native.thread.ExInfo == layout.Absent {
+		t.LastThrownError = &layout.Error{Type: "Thread", Field: "m_pExInfoStackHead"}
+		return
+	}
+	if t.ExInfo, t.LastThrownError = target.Pointer(r.mem, t.Addr+target.Addr(r.native.thread.ExInfo)); t.ExInfo != 0 {
+		t.LastThrown, _, t.LastThrownError = r.nativeExInfo(t.ExInfo)
+	}
+}
+
+// nativeExInfo reads the exception that an ExInfo is about, and the ExInfo of the one that was handled before.
+func (r *Runtime) nativeExInfo(at target.Addr) (exception, previous target.Addr, err error) {
+	o := &r.native.exInfo
+	if o.Exception == layout.Absent || o.Previous == layout.Absent {
+		return 0, 0, &layout.Error{Type: "ExInfo", Field: "m_exception"}
+	}
+	rd := layout.Reader{Mem: r.mem, Base: at}
+	return rd.Ptr(o.Exception), rd.Ptr(o.Previous), rd.Err
+}
+
+// nativeNested are the exceptions that t was handling when it threw LastThrown.
+func (r *Runtime) nativeNested(t *Thread) ([]target.Addr, error) {
+	var out []target.Addr
+	seen := cycle{}
+	for at := t.ExInfo; at != 0; {
+		if seen.closes(at) || len(out) > limits.NestedExceptions {
+			return out, target.Corruptf("the exceptions of a thread have no end")
+		}
+		exception, previous, err := r.nativeExInfo(at)
+		if err != nil {
+			return out, err
+		}
+		if at != t.ExInfo && exception != 0 {
+			out = append(out, exception)
+		}
+		at = previous
+	}
+	return out, nil
+}
+
+// nativeInterfaces are the interfaces of a type: a word each behind its virtual methods.
+func (r *Runtime) nativeInterfaces(mt *MethodTable) ([]target.Addr, error) {
+	rd, out := layout.Reader{Mem: r.mem, Base: mt.Addr}, make([]target.Addr, 0, mt.NumInterfaces)
+	for i := range int(mt.NumInterfaces) {
+		at := rd.Ptr(r.native.mt.VTable + 8*(int(mt.NumVirtuals)+i))
+		if rd.Err != nil {
+			return nil, rd.Err
+		}
+		if _, err := r.MethodTable(at); err != nil {
+			return nil, fmt.Errorf("interface %d: %w", i, err)
+		}
+		out = append(out, at)
+	}
+	return out, nil
+}
+
+// nativeTypes yields the types of the program that the map of types has and that may have objects.
+func (r *Runtime) nativeTypes(yield func(*MethodTable, error) bool) {
+	n := r.nativeNamed()
+	if n.noType != nil && !yield(nil, n.noType) {
+		return
+	}
+	for _, at := range slices.Sorted(maps.Keys(n.types)) {
+		if r.isNativeDefinition(at) {
+			continue
+		}
+		if mt, err := r.MethodTable(at); !yield(mt, err) {
+			return
+		}
+	}
+}
+
+// A NativeType is a type that a NativeAOT program has a name for.
+type NativeType struct {
+	MethodTable    target.Addr
+	Name, Assembly string
+}
+
+// TypesNamed are the types of a NativeAOT program, by address, that have a name as metadata has it:
+// "System.Collections.Generic.List`1" or "Ns.Outer+Inner".
+func (r *Runtime) TypesNamed(name string) ([]NativeType, error) {
+	if r.native == nil {
+		return nil, nil
+	}
+	var out []NativeType
+	n := r.nativeNamed()
+	for at, d := range n.types {
+		if d.name == name {
+			out = append(out, NativeType{at, d.name, d.assembly})
+		}
+	}
+	slices.SortFunc(out, func(a, b NativeType) int { return cmp.Compare(a.MethodTable, b.MethodTable) })
+	return out, n.noType
+}
+
+// NativeThreadWords are the words that a NativeAOT program keeps of t where references to its thread statics are: those
+// of the thread itself, and of what the thread refers to (Thread.h, m_pThreadLocalStatics and
+// m_pInlinedThreadLocalStatics). Which of them they are its debug header does not tell.
+func (r *Runtime) NativeThreadWords(t *Thread) ([]target.Addr, error) {
+	if r.native == nil || r.native.thread.Size == layout.Absent {
+		return nil, nil
+	}
+	const inlined = 3 // words of an InlinedThreadStaticRoot
+	var out []target.Addr
+	rd := layout.Reader{Mem: r.mem, Base: t.Addr}
+	for off := 0; off+8 <= r.native.thread.Size; off += 8 {
+		out = append(out, t.Addr+target.Addr(off))
+		to := rd.Ptr(off)
+		if rd.Err != nil {
+			return out, rd.Err
+		}
+		if !canonical(to) {
+			continue
+		}
+		for i := range inlined {
+			out = append(out, to+target.Addr(8*i))
+		}
+	}
+	return out, nil
+}
