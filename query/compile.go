@@ -624,7 +624,7 @@ func (s *scope) typePath(n *node) (code, bool, error) {
 
 // unknownPath is the error about a path that begins with no type.
 func (s *scope) unknownPath(path []*node) error {
-	bad := s.e.errorf(path[0], "%s is neither a name of the language nor the start of a type's name", path[0].name)
+	bad := s.e.errorf(path[0], "%s is neither a name of the language nor the start of the name of a type in this dump", path[0].name)
 	t := &typeName{}
 	var hint string
 	for _, p := range path {

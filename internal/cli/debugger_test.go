@@ -82,7 +82,7 @@ func TestHabits(t *testing.T) {
 func TestNotThere(t *testing.T) {
 	for name := range notThere {
 		code, _, stderr := runHabits(t, "-c", "!"+strings.TrimPrefix(name, "!"))
-		if name == "thread" || name == "info" { // the fakes have it
+		if name == "thread" { // the fakes have it
 			continue
 		}
 		assert.Equal(t, ExitUsage, code, name)

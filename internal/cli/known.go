@@ -1,5 +1,10 @@
 package cli
 
+import (
+	"maps"
+	"slices"
+)
+
 // notThere are the commands of SOS, dotnet-dump, WinDbg and LLDB that sosgo does not
 // have, by lower-case name, with what answers their question as far as something does.
 var notThere = map[string]string{
@@ -18,21 +23,11 @@ var notThere = map[string]string{
 	"stresslog":                "",
 	"enummem":                  "doctor says what the dump holds",
 	"simulategcheapcorruption": "verifyheap looks for corruption",
-	"dumpsqlconnectionpools":   "dumpheap -type DbConnectionPool lists the pools, dumpobj shows one",
-	"sqlblame":                 "dumpheap -type DbConnectionPool lists the pools, dumpobj shows one",
-	"dumpasync":                "dumpheap -type AsyncStateMachineBox lists what waits, dumpobj shows one",
-	"threadpool":               "clrthreads shows the workers, parallelstacks what they do",
-	"threadpoolqueue":          "dumpheap -type ThreadPoolWorkQueue finds the queues, dumpobj shows one",
-	"tpq":                      "dumpheap -type ThreadPoolWorkQueue finds the queues, dumpobj shows one",
-	"taskstate":                "dumpobj ADDRESS shows m_stateFlags of a task",
-	"tks":                      "dumpobj ADDRESS shows m_stateFlags of a task",
-	"timerinfo":                "dumpheap -type TimerQueueTimer lists the timers, dumpobj shows one",
-	"ti":                       "dumpheap -type TimerQueueTimer lists the timers, dumpobj shows one",
 	"dumprcw":                  "syncblk -all shows which objects have COM data",
 	"dumpccw":                  "syncblk -all shows which objects have COM data",
 	"rcwcleanuplist":           "",
-	"dumplocks":                "syncblk lists the monitors and their owners, parallelstacks who waits",
-	"dlk":                      "syncblk lists the monitors and their owners, parallelstacks who waits",
+	"dumplocks":                "locks lists who holds each lock and who waits, waits where that leads",
+	"dlk":                      "locks lists who holds each lock and who waits, waits where that leads",
 	"findroots":                "it sets a breakpoint in a live process; of a dump gcroot -gcgen N ADDRESS says what keeps an object alive in a collection of generation N",
 	"comstate":                 "clrthreads shows the apartments",
 	"saveallmodules":           "savemodule ADDRESS FILE saves one; pack saves the dump with all module files that are found",
@@ -100,7 +95,6 @@ var notThere = map[string]string{
 	"t":           "it needs a live process",
 	"bp":          "it needs a live process",
 	"vertarget":   "doctor describes the process and the dump; eeversion its runtime",
-	"locks":       "syncblk lists the monitors and their owners",
 	"runaway":     "",
 	"peb":         "doctor describes the process and the dump; modules lists the images",
 	"teb":         "threads -v and clrthreads describe the threads",
@@ -115,8 +109,10 @@ var notThere = map[string]string{
 	"target":      "doctor describes the process and the dump",
 	"up":          "clrstack -a shows each frame with its variables",
 	"down":        "clrstack -a shows each frame with its variables",
-	"info":        "doctor describes the process and the dump",
 }
+
+// NotThere lists the names of commands of other tools that sosgo does not have, sorted.
+func NotThere() []string { return slices.Sorted(maps.Keys(notThere)) }
 
 // isNotThere is the error for a command that other tools have; nil for a name that
 // is none.
