@@ -19,8 +19,11 @@ func Analyze(ctx context.Context, w *stackwalk.Walker, t *threads.Thread, o thre
 		out.Index = &t.Index
 	}
 	stacks := threads.Stacks(ctx, w, []*threads.Thread{t}, o)
-	out.Frames = managedFrames(stacks, &out.Gaps)
 	rt := w.Runtime()
+	if out.Frames = stacks.Frames; rt == nil || !rt.IsNative() { // whose frames are all native
+		out.Frames = managedFrames(stacks.Frames)
+	}
+	out.Frames = noted(out.Frames, stacks, &out.Gaps)
 	if t.Managed == nil || rt == nil {
 		return out
 	}
@@ -41,11 +44,18 @@ func Analyze(ctx context.Context, w *stackwalk.Walker, t *threads.Thread, o thre
 	return out
 }
 
-// managedFrames are the managed frames of a stack. What the walk noted is noted in g when it is over.
-func managedFrames(s *answer.Stacks, g *answer.Gaps) iter.Seq2[*answer.Frame, error] {
+// noted are frames of a stack; what its walk noted is noted in g when it is over.
+func noted(frames iter.Seq2[*answer.Frame, error], s *answer.Stacks, g *answer.Gaps) iter.Seq2[*answer.Frame, error] {
 	return func(yield func(*answer.Frame, error) bool) {
 		defer func() { g.NoteAll(s.Noted()) }()
-		for f, err := range s.Frames {
+		frames(yield)
+	}
+}
+
+// managedFrames are the managed ones of frames.
+func managedFrames(frames iter.Seq2[*answer.Frame, error]) iter.Seq2[*answer.Frame, error] {
+	return func(yield func(*answer.Frame, error) bool) {
+		for f, err := range frames {
 			if err == nil && f.Kind != answer.FrameManaged {
 				continue
 			}

@@ -61,7 +61,7 @@ func (l *Lister) dynamicResolver(a target.Addr) (*objects.Object, *code.MethodDe
 	m, err := l.code.MethodDesc(a)
 	if err == nil {
 		if lcg, err := m.IsLCG(); err != nil || !lcg {
-			return nil, nil, nil
+			return nil, nil, err
 		}
 		at, err := l.code.DynamicResolver(m)
 		if err != nil {

@@ -26,7 +26,8 @@ func (l *Lister) IL(a target.Addr) (*answer.IL, error) {
 	b, err := l.methodIL(m)
 	if errors.Is(err, code.ErrNoIL) {
 		compiled := m.Kind == code.MethodIL || m.Kind == code.MethodInstantiated
-		return &answer.IL{MethodDesc: m.Addr, Name: answer.Of(l.code.MethodName(m, code.MethodFull)), NoBody: true, Compiled: compiled}, nil
+		return &answer.IL{MethodDesc: m.Addr, Name: answer.Of(l.code.MethodName(m, code.MethodFull)), NoBody: true, Compiled: compiled,
+			Instructions: func(func(answer.ILInstruction, error) bool) {}}, nil
 	}
 	if err != nil {
 		return nil, err

@@ -56,7 +56,9 @@ func TestIL(t *testing.T) {
 			return
 		}
 		if il.NoBody {
-			assert.Nil(t, il.Instructions)
+			for range il.Instructions {
+				t.Error("an instruction of a method without IL")
+			}
 			return
 		}
 		starts, last := map[int]bool{}, -1

@@ -1,6 +1,7 @@
 package heap
 
 import (
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -31,6 +32,7 @@ func TestAddrMapRace(t *testing.T) {
 			}
 		})
 		for !looking.Load() {
+			runtime.Gosched() // else a machine with other work to do takes a while for each round
 		}
 		m.add(added, added)
 		done.Store(true)

@@ -123,6 +123,11 @@ func (s *scan) nativeStack(t *threads.Thread) bool {
 		return false
 	}
 	for _, at := range stack.Ranges {
+		// The runtime's Thread is thread-local storage. Where that is in one mapping with the stack it stands above it, and
+		// behind it may be anything: the handles, which are roots of their own.
+		if t.Managed != nil && at.Contains(t.Managed.Addr) {
+			at.End = t.Managed.Addr
+		}
 		if !s.words(t, at, nil) {
 			return false
 		}

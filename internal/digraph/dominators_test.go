@@ -102,6 +102,9 @@ func chain(e [][]uint32) {
 
 // eachGraph calls f with graphs of all shapes: count of each, of up to most nodes.
 func eachGraph(t *testing.T, count, most int, f func(t *testing.T, r *rand.Rand, edges [][]uint32)) {
+	if testing.Short() {
+		count /= 4
+	}
 	for _, shape := range shapes {
 		t.Run(shape.name, func(t *testing.T) {
 			for seed := range count {

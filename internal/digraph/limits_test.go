@@ -305,6 +305,9 @@ func functions(tb testing.TB, g *digraph.Graph) map[string]func(ctx context.Cont
 // it took.
 func TestCancel(t *testing.T) {
 	n := 1_000_000
+	if testing.Short() {
+		n = 100_000
+	}
 	for name, g := range map[string]*digraph.Graph{"list": chainGraph(t, nil, n), "star": starGraph(t, nil, n), "heap": heapGraph(t, n)} {
 		for f, run := range functions(t, g) {
 			t.Run(name+"/"+f, func(t *testing.T) {
@@ -349,6 +352,9 @@ func (c *counting) Err() error {
 // every few thousand nodes or edges. That counts looks, and no clock, of which a busy machine has little.
 func TestLooks(t *testing.T) {
 	n := 1_000_000
+	if testing.Short() {
+		n = 100_000
+	}
 	for name, g := range map[string]*digraph.Graph{"list": chainGraph(t, nil, n), "star": starGraph(t, nil, n), "heap": heapGraph(t, n)} {
 		for f, run := range functions(t, g) {
 			t.Run(name+"/"+f, func(t *testing.T) {

@@ -2,6 +2,7 @@ package typecmd
 
 import (
 	"iter"
+	"strings"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/heap"
@@ -39,7 +40,8 @@ func askTypes(c *cli.Context) (report.Answer, error) {
 		}
 	}
 	o := heap.LoadedTypesOptions{Used: c.Bool("used"), Scan: ask.Scan(c, "counting objects")}
-	o.Name, _ = c.Str("pattern")
+	pattern, _ := c.Str("pattern")
+	o.Name = strings.Trim(pattern, "*") // a part of the name is meant either way
 	types, err := ask.Found(heap.LoadedTypes(c.Context(), rt, h, o), "type")
 	return ask.Say(types, err, typetext.LoadedTypes)
 }

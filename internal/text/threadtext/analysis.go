@@ -80,11 +80,16 @@ func (w *analysisWriter) maybe(a answer.Maybe[target.Addr]) string {
 }
 
 func (w *analysisWriter) frame(indent string, f *answer.Frame) {
-	name := f.Name()
-	if w.p.SOS {
+	name, offset := f.Name(), f.Offset
+	switch {
+	case f.Kind == answer.FrameNative && f.Symbol != "":
+		name, offset = f.Symbol, &f.SymbolOffset
+	case w.p.SOS:
 		name = f.Method.String()
 	}
 	switch {
+	case name == "" && f.Module != "": // native code without a name
+		name = f.Module
 	case f.Module != "":
 		name = f.Module + "!" + name
 	case w.p.SOS: // of code without a module, as lambdas that were compiled at run time
@@ -94,7 +99,7 @@ func (w *analysisWriter) frame(indent string, f *answer.Frame) {
 	if f.AtException {
 		where += atException
 	}
-	w.line(indent, w.maybe(f.SP), w.maybe(f.IP), name, f.Offset, where)
+	w.line(indent, w.maybe(f.SP), w.maybe(f.IP), name, offset, where)
 }
 
 // line is a frame of a stack, or of the trace of an exception.

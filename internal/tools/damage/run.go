@@ -77,7 +77,7 @@ func (s *subject) main(ctx context.Context, jobs int, text string, open func() (
 			r.panicked = fmt.Sprintf("panic: %v\n%s", v, strings.Join(strings.SplitN(stack, "\n", stackLines+1)[:stackLines], "\n"))
 		}
 	}()
-	_ = os.Remove(filepath.Join(s.out(), "written"))
+	_ = os.RemoveAll(filepath.Join(s.out(), "written"))
 	args := []string{"-d", "dump", "-jobs", strconv.Itoa(jobs)}
 	for l := range strings.SplitSeq(text, ";;") {
 		args = append(args, "-c", strings.TrimSpace(l))
