@@ -139,7 +139,7 @@ var thirdParty = map[string]string{
 }
 
 // testPackages are imported by tests alone.
-var testPackages = []string{"internal/synth", "internal/testcase", "internal/testdump"}
+var testPackages = []string{"internal/synth", "internal/testcase", "internal/testdump", "internal/testheap"}
 
 // TestImportDirections reads the imports of all packages. Tests and tools may
 // import what they like.

@@ -363,8 +363,11 @@ func (r *Runtime) nativeArguments(at target.Addr, n int, follow func(target.Addr
 	if n == 1 {
 		return []target.Addr{at}, nil
 	}
+	if n > limits.GenericArguments {
+		return nil, target.Corruptf("an instance with %d type arguments", n)
+	}
 	var out []target.Addr
-	for range min(n, limits.GenericArguments) {
+	for range n {
 		a, err := follow(at)
 		if err != nil {
 			return nil, err

@@ -129,7 +129,11 @@ func (d *describer) words(ctx context.Context, o Object) []answer.Word {
 	}
 	var out []answer.Word
 	// The last word of an object's size is the header of the one behind it.
-	for at := o.data(); at+dac.ObjectHeaderBytes < o.Addr+target.Addr(obj.Size) && len(out) < wordsOfObject; at += 8 {
+	for at := o.data(); at+dac.ObjectHeaderBytes < o.Addr+target.Addr(obj.Size); at += 8 {
+		if len(out) == wordsOfObject {
+			d.note(target.Unsupportedf("of the %d bytes of the object the first %d words are listed: dq shows the others", obj.Size, wordsOfObject))
+			break
+		}
 		v, err := target.Uint64(d.r.mem, at)
 		if err != nil {
 			d.note(err)

@@ -12,29 +12,13 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/sosgo/sosgo/export"
 	"github.com/sosgo/sosgo/export/gcdump"
 	"github.com/sosgo/sosgo/graph"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/testcase"
 	"github.com/sosgo/sosgo/internal/testdump"
-	"github.com/sosgo/sosgo/target"
+	"github.com/sosgo/sosgo/internal/testheap"
 )
-
-func heapOf(t testing.TB, d *testdump.Dump) *export.Heap {
-	v, err := d.View("")
-	require.NoError(t, err)
-	r, err := v.Objects()
-	if errors.Is(err, target.ErrUnsupported) {
-		t.Skip(err)
-	}
-	require.NoError(t, err)
-	g, err := v.Graph(t.Context(), graph.Options{})
-	if err != nil {
-		t.Skip(err)
-	}
-	return &export.Heap{Graph: g, Objects: r, Jobs: 3}
-}
 
 // TestPerfView: PerfView's own files are read to the last byte by the decoder that sosgo's are read with.
 func TestPerfView(t *testing.T) {
@@ -65,7 +49,7 @@ func TestPerfView(t *testing.T) {
 // from its root. Its bytes are the same for any number of workers.
 func TestWrite(t *testing.T) {
 	testdump.Canned(t, func(t *testing.T, d *testdump.Dump) {
-		h := heapOf(t, d)
+		h := testheap.Of(t, d.Dump)
 		g := h.Graph
 		var b bytes.Buffer
 		summary, err := gcdump.Write(t.Context(), &b, h, gcdump.Options{Process: "p", ID: 7})
@@ -168,7 +152,7 @@ func reach(f *decoded) (nodes, objects int) {
 
 // TestWriterFails: the error of the writer is the answer, wherever it comes.
 func TestWriterFails(t *testing.T) {
-	h := heapOf(t, testdump.Open(t, "net8-zoo"))
+	h := testheap.Of(t, testdump.Open(t, "net8-zoo").Dump)
 	var whole bytes.Buffer
 	_, err := gcdump.Write(t.Context(), &whole, h, gcdump.Options{})
 	require.NoError(t, err)

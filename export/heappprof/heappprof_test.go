@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -19,28 +18,13 @@ import (
 	"github.com/sosgo/sosgo/export/heappprof"
 	"github.com/sosgo/sosgo/graph"
 	"github.com/sosgo/sosgo/internal/testdump"
-	"github.com/sosgo/sosgo/target"
+	"github.com/sosgo/sosgo/internal/testheap"
 )
-
-func heapOf(t testing.TB, d *sosgo.Dump) *export.Heap {
-	v, err := d.View("")
-	require.NoError(t, err)
-	r, err := v.Objects()
-	if errors.Is(err, target.ErrUnsupported) {
-		t.Skip(err)
-	}
-	require.NoError(t, err)
-	g, err := v.Graph(t.Context(), graph.Options{})
-	if err != nil {
-		t.Skip(err)
-	}
-	return &export.Heap{Graph: g, Objects: r}
-}
 
 // TestPprof: pprof opens the profile; flat is the size of the objects of each type, and cum what they retain.
 func TestPprof(t *testing.T) {
 	testdump.Canned(t, func(t *testing.T, d *testdump.Dump) {
-		h := heapOf(t, d.Dump)
+		h := testheap.Of(t, d.Dump)
 		g := h.Graph
 		for _, least := range []uint64{1, 0, 5000} {
 			p, err := heappprof.Read(t.Context(), h, heappprof.Options{Least: least, Garbage: true})
@@ -117,7 +101,7 @@ func unique(h *export.Heap, p *heappprof.Profile, name string) bool {
 
 // TestForms: the forms tell the same bytes.
 func TestForms(t *testing.T) {
-	h := heapOf(t, testdump.Open(t, "net10-zoo").Dump)
+	h := testheap.Of(t, testdump.Open(t, "net10-zoo").Dump)
 	p, err := heappprof.Read(t.Context(), h, heappprof.Options{})
 	require.NoError(t, err)
 	d, err := h.Graph.Dominators(t.Context())

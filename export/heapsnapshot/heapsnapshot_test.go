@@ -16,23 +16,8 @@ import (
 	"github.com/sosgo/sosgo/export/heapsnapshot"
 	"github.com/sosgo/sosgo/graph"
 	"github.com/sosgo/sosgo/internal/testdump"
-	"github.com/sosgo/sosgo/target"
+	"github.com/sosgo/sosgo/internal/testheap"
 )
-
-func heapOf(t testing.TB, d *sosgo.Dump) *export.Heap {
-	v, err := d.View("")
-	require.NoError(t, err)
-	r, err := v.Objects()
-	if errors.Is(err, target.ErrUnsupported) {
-		t.Skip(err)
-	}
-	require.NoError(t, err)
-	g, err := v.Graph(t.Context(), graph.Options{})
-	if err != nil {
-		t.Skip(err)
-	}
-	return &export.Heap{Graph: g, Objects: r, Jobs: 3}
-}
 
 type snapshot struct {
 	Snapshot struct {
@@ -58,7 +43,7 @@ func written(t *testing.T, h *export.Heap) (*snapshot, *heapsnapshot.Summary, []
 // same for any number of workers. What a reader computes to be retained is what the graph says.
 func TestWrite(t *testing.T) {
 	testdump.Canned(t, func(t *testing.T, d *testdump.Dump) {
-		h := heapOf(t, d.Dump)
+		h := testheap.Of(t, d.Dump)
 		g := h.Graph
 		f, summary, raw := written(t, h)
 		one := *h
@@ -108,7 +93,7 @@ func TestWrite(t *testing.T) {
 // TestNames: edges have the names of fields, and of elements their indexes.
 func TestNames(t *testing.T) {
 	d := testdump.Open(t, "net10-zoo")
-	h := heapOf(t, d.Dump)
+	h := testheap.Of(t, d.Dump)
 	f, _, _ := written(t, h)
 	first := f.Snapshot.NodeCount - h.Graph.Objects()
 	x := h.Graph.Names(h.Objects)
@@ -219,7 +204,7 @@ func holdRetained(t *testing.T, h *export.Heap, f *snapshot, starts []int) {
 
 // TestWriterFails: the error of the writer is the answer.
 func TestWriterFails(t *testing.T) {
-	h := heapOf(t, testdump.Open(t, "net8-zoo").Dump)
+	h := testheap.Of(t, testdump.Open(t, "net8-zoo").Dump)
 	_, _, raw := written(t, h)
 	full := errors.New("no space left")
 	for _, room := range []int{0, 10, len(raw) / 2, len(raw) - 1} {

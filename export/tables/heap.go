@@ -2,7 +2,6 @@ package tables
 
 import (
 	"context"
-	"encoding/hex"
 	"hash/fnv"
 
 	"github.com/sosgo/sosgo/answer"
@@ -159,9 +158,7 @@ func (p *Process) mvid(known map[target.Addr]string, module target.Addr) string 
 	if m, err := p.Heap.Objects.Runtime().TrustedModule(module); err == nil {
 		if img, err := m.PEImage(); err == nil {
 			if v, err := img.MVID(); err == nil {
-				// A GUID's first three numbers are little-endian.
-				id = hex.EncodeToString([]byte{v[3], v[2], v[1], v[0], v[5], v[4], v[7], v[6]}) + hex.EncodeToString(v[8:])
-				id = id[:8] + "-" + id[8:12] + "-" + id[12:16] + "-" + id[16:20] + "-" + id[20:]
+				id = target.GUID(v).String()
 			}
 		}
 	}

@@ -1,0 +1,35 @@
+// Package testheap gives the tests of exports the heaps of dumps.
+package testheap
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/export"
+	"github.com/sosgo/sosgo/graph"
+	"github.com/sosgo/sosgo/target"
+)
+
+// Of is the heap of a dump, for three workers. The test is skipped if the dump has no heap, and says so; any other error
+// fails it.
+func Of(t testing.TB, d *sosgo.Dump) *export.Heap {
+	t.Helper()
+	v, err := d.View("")
+	require.NoError(t, err)
+	r, err := v.Objects()
+	skip(t, err)
+	g, err := v.Graph(t.Context(), graph.Options{})
+	skip(t, err)
+	return &export.Heap{Graph: g, Objects: r, Jobs: 3}
+}
+
+func skip(t testing.TB, err error) {
+	t.Helper()
+	if errors.Is(err, target.ErrUnsupported) || errors.Is(err, target.ErrNotInDump) {
+		t.Skip(err)
+	}
+	require.NoError(t, err)
+}
