@@ -79,10 +79,21 @@ func NewCounter(h *Heap, f *Filter) *Counter { return &Counter{h: h, sieve: NewS
 
 // Objects counts those that the filter chooses.
 func (c *Counter) Objects(s *Segment, batch []Object) {
+	all, entries := c.sieve.all, c.entries
 	for i := range batch {
-		if o := &batch[i]; c.sieve.all || c.sieve.Pass(o) {
-			c.Count(s, o)
+		o := &batch[i]
+		if !all && !c.sieve.Pass(o) {
+			continue
 		}
+		// What Count does, without a call for most objects.
+		if int(o.typeID) < len(entries) && entries[o.typeID].count != 0 && !o.Free {
+			e := &entries[o.typeID]
+			e.count++
+			e.size += o.Size
+			continue
+		}
+		c.Count(s, o)
+		entries = c.entries
 	}
 }
 
