@@ -164,15 +164,46 @@ func text(c *cursor.Cursor) string {
 	return string(c.Take(int(n)))
 }
 
-// At returns the file that has the byte at an offset of the program's file, or
-// whose first byte lies in the page there: files are mapped by pages. It is nil
-// for none.
-func (m *Manifest) At(offset uint64, page uint64) *File {
+// At returns the file that has the byte at an offset of the program's file, nil for none.
+func (m *Manifest) At(offset uint64) *File {
 	for i := range m.Files {
 		f := &m.Files[i]
-		if start := uint64(f.Offset); start&^(page-1) <= offset && offset < start+uint64(f.Stored()) {
+		if start := uint64(f.Offset); start <= offset && offset < start+uint64(f.Stored()) {
 			return f
 		}
+	}
+	return nil
+}
+
+// Extent is how many bytes a process maps of the file, from an offset of the program's file at or before it on: whole pages.
+func (f *File) Extent(offset, page uint64) uint64 {
+	return (uint64(f.Offset) + uint64(f.Stored()) - offset + page - 1) &^ (page - 1)
+}
+
+// Starting returns the file that a mapping of length bytes of the program's file begins with, whose first byte is in the
+// mapping's first page. Small files lie several in a page, and a page has the end of one file and the start of the next: the
+// one is meant that the mapping ends with. Else it is the only one that begins there, of which less is mapped, or
+// behind which the mapping goes on. It is nil where none begins there, or no single one can be meant.
+func (m *Manifest) Starting(offset, length, page uint64) *File {
+	var fits, only *File
+	nFits, n := 0, 0
+	for i := range m.Files {
+		f := &m.Files[i]
+		if start := uint64(f.Offset); start < offset || start-offset >= page || f.Stored() == 0 {
+			continue
+		}
+		only = f
+		n++
+		if f.Extent(offset, page) == length {
+			fits = f
+			nFits++
+		}
+	}
+	switch {
+	case nFits == 1:
+		return fits
+	case n == 1:
+		return only
 	}
 	return nil
 }

@@ -58,8 +58,8 @@ func TestRead(t *testing.T) {
 			assert.Equal(t, bundle.File{Path: "App.dll", Kind: bundle.KindAssembly, Offset: int64(offsets[0]), Size: 8}, m.Files[0])
 			assert.Equal(t, "fr/App.resources.dll", m.Files[1].Path)
 			assert.Equal(t, "ressources", content(t, src, &m.Files[1]))
-			assert.Same(t, &m.Files[1], m.At(offsets[1]+2, 1))
-			assert.Nil(t, m.At(manifest, 1))
+			assert.Same(t, &m.Files[1], m.At(offsets[1]+2))
+			assert.Nil(t, m.At(manifest))
 			if major >= 6 {
 				assert.Equal(t, int64(1700), m.Files[2].Size)
 				assert.Equal(t, "one and the same one", content(t, src, &m.Files[2])[:20])

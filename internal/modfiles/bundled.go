@@ -21,9 +21,18 @@ import (
 // maps them from the program's file, so that none of them is a module with a file of
 // its own: the bundle's manifest tells which assembly is mapped where.
 
-// bundlePage is the unit in which Linux maps files on the machines that are read in
-// full; files of a bundle that are mapped begin at one.
-const bundlePage = 4096
+// The pages of the machines that dumps are of, in bytes: files are mapped in units of them.
+const smallestPage, largestPage = 4096, 64 << 10
+
+// pageOf is the largest page that all mappings of a file keep to: that of the machine, or a larger one by chance, which
+// tells the same.
+func pageOf(mappings []target.Mapping) uint64 {
+	all := uint64(largestPage)
+	for _, p := range mappings {
+		all |= uint64(p.Start) | uint64(p.End) | p.Offset
+	}
+	return max(all&-all, smallestPage)
+}
 
 // An app is a single-file app whose file was found.
 type app struct {
@@ -158,46 +167,69 @@ func (f *Files) strays() map[string][]target.Mapping {
 // mapped makes modules of the mappings of the program's file, which are in the order
 // of their addresses.
 func (a *app) mapped(program *target.Module, mappings []target.Mapping) []target.Module {
-	var out []target.Module
-	var open *target.Module // the last of out, while it may go on
+	b := placing{app: a, program: program, page: pageOf(mappings)}
 	for _, p := range mappings {
-		f := a.manifest.At(p.Offset, bundlePage)
-		if f == nil || f.Packed > 0 {
-			open = nil
-			continue
+		for p.Start < p.End {
+			n := b.place(p)
+			p.Start += target.Addr(n)
+			p.Offset += n
 		}
-		start := uint64(f.Offset)
-		if open != nil && open.Bundle.Offset == start && uint64(p.Start-open.Base) < uint64(open.SizeOfImage) {
-			open.Mappings = append(open.Mappings, target.Mapping{Start: p.Start, End: p.End, Offset: p.Offset - min(start, p.Offset)})
-			open.Size = uint64(open.SizeOfImage)
-			continue
-		}
-		if open = nil; p.Offset > start {
-			continue // the file's start is not mapped before it
-		}
-		lead := target.Addr(start - p.Offset) // of the page in which the file begins
-		if lead >= p.End-p.Start {
-			continue
-		}
-		m := target.Module{
-			Base: p.Start + lead, Path: path.Join(path.Dir(program.Path), f.Path),
-			Mappings: []target.Mapping{{Start: p.Start + lead, End: p.End}},
-			Bundle:   &target.InBundle{Program: program.Path, Offset: start},
-		}
-		m.Size = uint64(p.End - m.Base)
-		img, err := a.open(f, 0)
-		if err != nil || img.Kind() != image.KindPE {
-			continue
-		}
-		m.TimeDateStamp, m.SizeOfImage = img.TimeDateStamp(), img.SizeOfImage()
-		out = append(out, m)
-		open = &out[len(out)-1]
 	}
-	for i := range out {
-		// What the file's headers say is no word of the dump's.
-		out[i].TimeDateStamp, out[i].SizeOfImage = 0, 0
+	return b.out
+}
+
+// A placing makes modules of mappings.
+type placing struct {
+	app     *app
+	program *target.Module
+	page    uint64
+	out     []target.Module
+	open    bool        // the last of out may go on: an image is mapped section by section
+	end     target.Addr // of the image of the last of out
+}
+
+// place finds out which file the mapping p begins with, and returns how many bytes of p are that file's.
+func (b *placing) place(p target.Mapping) uint64 {
+	length := uint64(p.End - p.Start)
+	f := b.app.manifest.Starting(p.Offset, length, b.page)
+	if f == nil {
+		b.goOn(p)
+		return length
 	}
-	return out
+	lead := uint64(f.Offset) - p.Offset // of the page in which the file begins
+	n := min(length, f.Extent(p.Offset, b.page))
+	b.open = false
+	if lead >= n || f.Packed > 0 {
+		return n
+	}
+	img, err := b.app.open(f, 0)
+	if err != nil || img.Kind() != image.KindPE {
+		return n
+	}
+	start := p.Start + target.Addr(lead)
+	end := start + target.Addr(min(n-lead, uint64(f.Size))) // what is left of the last page is of the next file
+	b.out = append(b.out, target.Module{
+		Base: start, Size: uint64(end - start), Path: path.Join(path.Dir(b.program.Path), f.Path),
+		Mappings: []target.Mapping{{Start: start, End: end}},
+		Bundle:   &target.InBundle{Program: b.program.Path, Offset: uint64(f.Offset)},
+	})
+	b.open, b.end = true, start+target.Addr(img.SizeOfImage())
+	return n
+}
+
+// goOn gives the mapping to the image that began before it, if it is a part of the same file.
+func (b *placing) goOn(p target.Mapping) {
+	if !b.open {
+		return
+	}
+	m := &b.out[len(b.out)-1]
+	f := b.app.manifest.At(p.Offset)
+	if f == nil || uint64(f.Offset) != m.Bundle.Offset || p.Start >= b.end {
+		b.open = false
+		return
+	}
+	m.Mappings = append(m.Mappings, target.Mapping{Start: p.Start, End: p.End, Offset: p.Offset - m.Bundle.Offset})
+	m.Size = uint64(b.end - m.Base)
 }
 
 // open opens a file of the bundle as an image.

@@ -58,15 +58,20 @@ func appBundle() *synth.Bundle {
 // appFiles are the files of a core of that process, and the file of the app in
 // bundle. Structure judges assemblies.
 func appFiles(t *testing.T, app []byte, offsets []uint64, place []byte, structure func(*target.Module, *image.Image) (string, error)) *Files {
+	return filesOf(t, app, place, structure,
+		synth.ELFFile{Start: appBase, End: appBase + 0x1000, Path: appPath},
+		synth.ELFFile{Start: flatBase, End: flatBase + 0x3000, Offset: offsets[0], Path: appPath},
+		synth.ELFFile{Start: laidBase, End: laidBase + 0x1000, Offset: offsets[1], Path: appPath},
+		synth.ELFFile{Start: laidBase + 0x4000, End: laidBase + 0x5000, Offset: offsets[1] + 0x1000, Path: appPath},
+		synth.ELFFile{Start: laidBase + 0x10000, End: laidBase + 0x11000, Offset: offsets[1] + 0x1000, Path: appPath})
+}
+
+// filesOf are the files of a core with these mappings of the app's file.
+func filesOf(t *testing.T, app []byte, place []byte, structure func(*target.Module, *image.Image) (string, error), files ...synth.ELFFile) *Files {
 	memory := bytes.Clone(app[:0x200])
 	copy(memory[appPlace:], place)
 	core := &synth.ELFCore{
-		Notes: []synth.ELFNote{synth.ELFProcess(42, "app", appPath), synth.ELFFiles(4096,
-			synth.ELFFile{Start: appBase, End: appBase + 0x1000, Path: appPath},
-			synth.ELFFile{Start: flatBase, End: flatBase + 0x3000, Offset: offsets[0], Path: appPath},
-			synth.ELFFile{Start: laidBase, End: laidBase + 0x1000, Offset: offsets[1], Path: appPath},
-			synth.ELFFile{Start: laidBase + 0x4000, End: laidBase + 0x5000, Offset: offsets[1] + 0x1000, Path: appPath},
-			synth.ELFFile{Start: laidBase + 0x10000, End: laidBase + 0x11000, Offset: offsets[1] + 0x1000, Path: appPath})},
+		Notes:    []synth.ELFNote{synth.ELFProcess(42, "app", appPath), synth.ELFFiles(4096, files...)},
 		Segments: []synth.ELFSegment{{Addr: appBase, Data: memory, Flags: 4}},
 	}
 	f, err := elfcore.Open(target.BytesSource(core.Bytes()))
@@ -100,6 +105,56 @@ func TestBundled(t *testing.T) {
 	assert.Equal(t, Proof("the place of the bundle and of the assembly in it"), f.Look(t.Context(), &list[0]).Proof)
 	_, err = Alone{f}.Found(&list[0])
 	assert.Error(t, err, "the runtime is asked before a file of a bundle is believed")
+	assert.NoError(t, f.Close())
+}
+
+// TestBundledUnaligned: the bundles of x64 programs are not laid out in pages. The page that a mapping begins with has the
+// end of another file, or small files; how much is mapped tells which one is meant. What could be two files is none.
+func TestBundledUnaligned(t *testing.T) {
+	app, _, at := (&synth.Bundle{Major: 6, Align: 64, Files: []synth.BundleFile{
+		{Path: "Head.dll", Data: assembly(1, 0x3000, 3), Kind: 1},
+		{Path: "Small.dll", Data: assembly(2, 0x300, 1)[:0x300], Kind: 1},
+		{Path: "Behind.dll", Data: assembly(3, 0x2000, 2), Kind: 1},
+		{Path: "Twin.dll", Data: assembly(4, 0x200, 1)[:0x200], Kind: 1},
+		{Path: "Other.dll", Data: assembly(5, 0x200, 1)[:0x200], Kind: 1},
+	}}).Append(append(appProgram(), make([]byte, 4096)...), appPlace)
+	floor := func(i int) uint64 { return at[i] &^ 4095 }
+	end := func(i int, size uint64) uint64 { return (at[i]+size+4095)&^4095 - floor(i) }
+	require.NotZero(t, at[0]%4096)
+	require.Equal(t, floor(1), floor(2), "two files begin in one page")
+	require.Equal(t, floor(3), floor(4))
+	bases := []uint64{0x40000, 0x50000, 0x60000, 0x70000}
+	sizes := []uint64{0x3000, 0x300, 0x2000, 0x200}
+	files := []synth.ELFFile{{Start: appBase, End: appBase + 0x1000, Path: appPath}}
+	for i, base := range bases {
+		files = append(files, synth.ELFFile{Start: base, End: base + end(i, sizes[i]), Offset: floor(i), Path: appPath})
+	}
+	f := filesOf(t, app, app[appPlace:appPlace+8], comparesNothing, files...)
+	var got []target.Module
+	for _, m := range f.Bundled() {
+		assert.Equal(t, m.Base+target.Addr(m.Size), m.Mappings[0].End, m.Path)
+		m.Mappings, m.Bundle = nil, nil
+		got = append(got, m)
+	}
+	var want []target.Module
+	for i, name := range []string{"/srv/Head.dll", "/srv/Small.dll", "/srv/Behind.dll"} {
+		want = append(want, target.Module{Base: target.Addr(bases[i] + at[i] - floor(i)), Size: sizes[i], Path: name})
+	}
+	assert.Equal(t, want, got)
+	assert.NoError(t, f.Close())
+}
+
+// TestBundledAdjacent: files of a bundle that are mapped one behind the other, as they stand in it, are one mapping to the kernel.
+func TestBundledAdjacent(t *testing.T) {
+	app, _, at := appBundle().Append(appProgram(), appPlace)
+	f := filesOf(t, app, app[appPlace:appPlace+8], comparesNothing, synth.ELFFile{Start: appBase, End: appBase + 0x1000, Path: appPath},
+		synth.ELFFile{Start: flatBase, End: flatBase + 0x6000, Offset: at[0], Path: appPath})
+	list := f.Bundled()
+	require.Len(t, list, 2)
+	assert.Equal(t, target.Addr(flatBase), list[0].Base)
+	assert.EqualValues(t, 0x3000, list[0].Size)
+	assert.Equal(t, target.Addr(flatBase+0x3000), list[1].Base)
+	assert.Equal(t, "/srv/Laid.dll", list[1].Path)
 	assert.NoError(t, f.Close())
 }
 
