@@ -244,9 +244,9 @@ type sortedSet struct {
 }
 
 type sortedNode struct {
-	Item  shapes.Value `field:"<Item>|Item"`
-	Left  shapes.Ref   `field:"<Left>|Left"`
-	Right shapes.Ref   `field:"<Right>|Right"`
+	Item  shapes.Value `field:"<Item>"`
+	Left  shapes.Ref   `field:"<Left>"`
+	Right shapes.Ref   `field:"<Right>"`
 }
 
 func (r *Reader) sortedSet(s *sortedSet, x shapes.Instance) content {

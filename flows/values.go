@@ -23,7 +23,7 @@ type (
 		ParentID  shapes.Ref  `field:"_parentSpanId"`
 		ID        shapes.Ref  `field:"_id"`
 		Operation shapes.Ref  `field:"<OperationName>"`
-		Start     shapes.Int  `field:"<StartTimeUtc>._dateData|<StartTimeUtc>.dateData"`
+		Start     shapes.Int  `field:"<StartTimeUtc>._dateData"`
 		Duration  shapes.Int  `field:"<Duration>._ticks"`
 		Parent    shapes.Ref  `field:"<Parent>"`
 	}

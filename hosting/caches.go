@@ -31,11 +31,11 @@ type (
 	}
 	cacheEntry struct {
 		_        shapes.Type  `of:"Microsoft.Extensions.Caching.Memory.CacheEntry"`
-		Key      shapes.Value `field:"<Key>|_key"`
-		Value    shapes.Value `field:"_value|<Value>"`
+		Key      shapes.Value `field:"<Key>"`
+		Value    shapes.Value `field:"_value"`
 		Size     shapes.Value `field:"_size,optional"`
 		Expired  shapes.Int   `field:"_isExpired,optional"`
-		Accessed shapes.Int   `field:"<LastAccessed>._dateData|<LastAccessed>.dateData|_lastAccessed._dateTime._dateData|<LastAccessed>._dateTime._dateData|<LastAccessed>._dateTime.dateData,optional"`
+		Accessed shapes.Int   `field:"<LastAccessed>._dateData|<LastAccessed>._dateTime._dateData,optional"`
 		Expires  shapes.Int   `field:"_absoluteExpirationTicks,optional"`
 		Sliding  shapes.Value `field:"_slidingExpiration,optional"`
 	}

@@ -3,9 +3,11 @@ package hosting
 import (
 	"cmp"
 	"context"
+	"iter"
 	"slices"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/collections"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/shapes"
@@ -34,6 +36,7 @@ type (
 		Added     shapes.Ref  `field:"_addedReferenceMap"`
 		Modified  shapes.Ref  `field:"_modifiedReferenceMap"`
 		Deleted   shapes.Ref  `field:"_deletedReferenceMap"`
+		Shared    shapes.Ref  `field:"_sharedTypeReferenceMap|_dependentTypeReferenceMap,optional"`
 	}
 )
 
@@ -87,57 +90,104 @@ func (r *Reader) tracked(in shapes.Reading, out *answer.DbContext, s *stateManag
 		out.Tracked.Err = err
 		return
 	}
-	type key struct {
-		typ   *objects.Type
-		state string
+	out.Tracked.Err = r.count(&tally{in: in, out: out, rows: map[tallyKey]int{}}, m, mx, true)
+	slices.SortStableFunc(out.Entities, func(a, b answer.TrackedEntities) int { return cmp.Compare(b.Count, a.Count) })
+}
+
+// A tally counts the entities of a context by type and state.
+type tally struct {
+	in   shapes.Reading
+	out  *answer.DbContext
+	rows map[tallyKey]int // indexes of out.Entities
+}
+
+type tallyKey struct {
+	typ   *objects.Type
+	state string
+}
+
+// count counts the entities of a map, and with shared those of the maps in it: entities of owned types and of types that several
+// tables share have a map for each. The error is the first of what could not be read, which is noted.
+func (r *Reader) count(t *tally, m *entityMap, mx shapes.Instance, shared bool) error {
+	var bad error
+	fail := func(err error) {
+		t.in.Note(err)
+		bad = cmp.Or(bad, err)
 	}
-	counts := map[key]int{}
 	for _, part := range []struct {
 		state string
 		field *shapes.Ref
 	}{{"Unchanged", &m.Unchanged}, {"Added", &m.Added}, {"Modified", &m.Modified}, {"Deleted", &m.Deleted}} {
 		for o, err := range r.keys(part.field, mx) {
 			if err != nil {
-				in.Note(err)
-				out.Tracked.Err = cmp.Or(out.Tracked.Err, err)
+				fail(err)
 				continue
 			}
-			out.Tracked.Value++
-			k := key{o.Type, part.state}
-			n, ok := counts[k]
+			t.out.Tracked.Value++
+			k := tallyKey{o.Type, part.state}
+			n, ok := t.rows[k]
 			if !ok {
-				n = len(out.Entities)
-				counts[k] = n
-				out.Entities = append(out.Entities, answer.TrackedEntities{Type: in.TypeText(o), State: part.state, First: o.Addr})
+				n = len(t.out.Entities)
+				t.rows[k] = n
+				t.out.Entities = append(t.out.Entities, answer.TrackedEntities{Type: t.in.TypeText(o), State: part.state, First: o.Addr})
 			}
-			out.Entities[n].Count++
+			t.out.Entities[n].Count++
 		}
 	}
-	slices.SortStableFunc(out.Entities, func(a, b answer.TrackedEntities) int { return cmp.Compare(b.Count, a.Count) })
+	if !shared || !m.Shared.Has() {
+		return bad
+	}
+	for i, err := range r.entries(&m.Shared, mx) {
+		var inner objects.Object
+		if err == nil {
+			inner, err = i.Value.Object()
+		}
+		var s *entityMap
+		var at shapes.Instance
+		if err == nil {
+			s, at, err = shapes.BindObject[entityMap](r.b, inner)
+		}
+		if err != nil {
+			fail(err)
+			continue
+		}
+		bad = cmp.Or(bad, r.count(t, s, at, false))
+	}
+	return bad
 }
 
 // keys iterates over the keys, which are objects, of the dictionary that a field refers to; of null there are none.
-func (r *Reader) keys(f *shapes.Ref, x shapes.Instance) func(func(objects.Object, error) bool) {
+func (r *Reader) keys(f *shapes.Ref, x shapes.Instance) iter.Seq2[objects.Object, error] {
 	return func(yield func(objects.Object, error) bool) {
-		o, err := f.Object(x)
-		if err == nil && o.Addr == 0 {
-			return
-		}
-		if err != nil {
-			yield(objects.Object{}, err)
-			return
-		}
-		c, err := r.items.Of(o)
-		if err != nil {
-			yield(objects.Object{}, err)
-			return
-		}
-		for i, err := range c.Items() {
+		for i, err := range r.entries(f, x) {
 			var key objects.Object
 			if err == nil {
 				key, err = i.Key.Object()
 			}
 			if !yield(key, err) {
+				return
+			}
+		}
+	}
+}
+
+// entries iterates over the entries of the dictionary that a field refers to; of null there are none.
+func (r *Reader) entries(f *shapes.Ref, x shapes.Instance) iter.Seq2[collections.Item, error] {
+	return func(yield func(collections.Item, error) bool) {
+		o, err := f.Object(x)
+		if err == nil && o.Addr == 0 {
+			return
+		}
+		var c *collections.Collection
+		if err == nil {
+			c, err = r.items.Of(o)
+		}
+		if err != nil {
+			yield(collections.Item{}, err)
+			return
+		}
+		for i, err := range c.Items() {
+			if !yield(i, err) {
 				return
 			}
 		}

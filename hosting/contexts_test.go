@@ -11,7 +11,8 @@ import (
 	"github.com/sosgo/sosgo/heap"
 )
 
-// TestDbContexts: of the three contexts that the program made one tracks six entities, one was never asked, one is disposed.
+// TestDbContexts: of the three contexts that the program made one tracks eight entities, two of them of an owned type, whose
+// entities have a map of their own; one was never asked, one is disposed.
 func TestDbContexts(t *testing.T) {
 	d, err := sosgo.Open("../testdata/dumps/libraries/net10-libraries/net10-libraries.dmp.zst", sosgo.Options{Offline: true})
 	require.NoError(t, err)
@@ -24,7 +25,7 @@ func TestDbContexts(t *testing.T) {
 	used := out.Contexts[0]
 	assert.Equal(t, "Fakes.ShopContext", used.Type.S)
 	assert.True(t, used.Used)
-	assert.Equal(t, answer.Known[int64](6), used.Tracked)
+	assert.Equal(t, answer.Known[int64](8), used.Tracked)
 	assert.Equal(t, answer.Known[int64](3), used.Changed)
 	assert.Equal(t, answer.Known(false), used.Disposed)
 	counts := map[string]int64{}
@@ -32,7 +33,7 @@ func TestDbContexts(t *testing.T) {
 		counts[e.State+" "+e.Type.S] = e.Count
 		assert.NotZero(t, e.First)
 	}
-	assert.Equal(t, map[string]int64{"Unchanged Fakes.Order": 2, "Unchanged Fakes.Customer": 1, "Modified Fakes.Order": 1, "Added Fakes.Customer": 2}, counts)
+	assert.Equal(t, map[string]int64{"Unchanged Fakes.Order": 2, "Unchanged Fakes.Customer": 1, "Unchanged Fakes.Address": 2, "Modified Fakes.Order": 1, "Added Fakes.Customer": 2}, counts)
 	disposed := 0
 	for _, c := range out.Contexts[1:] {
 		assert.False(t, c.Used)

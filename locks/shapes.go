@@ -23,7 +23,7 @@ type (
 		Count   shapes.Int  `field:"m_currentCount"`
 		Max     shapes.Int  `field:"m_maxCount"`
 		Waiters shapes.Int  `field:"m_waitCount"`
-		Monitor shapes.Ref  `field:"m_lockObjAndDisposed|m_lockObj"`
+		Monitor shapes.Ref  `field:"m_lockObjAndDisposed"`
 		Async   shapes.Ref  `field:"m_asyncHead"`
 	}
 	waitNode struct {

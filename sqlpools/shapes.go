@@ -28,7 +28,7 @@ type (
 	clientChannels struct {
 		_       shapes.Type `of:"Microsoft.Data.SqlClient.ConnectionPool.ChannelDbConnectionPool"`
 		State   shapes.Int  `field:"<State>"`
-		Slots   shapes.Ref  `field:"_connectionSlots|_connections"`
+		Slots   shapes.Ref  `field:"_connectionSlots"`
 		Idle    shapes.Ref  `field:"_idleChannel|_idleConnectionReader"`
 		Group   shapes.Ref  `field:"<PoolGroup>"`
 		Options shapes.Ref  `field:"<PoolGroupOptions>"`
@@ -39,7 +39,7 @@ type (
 		Reserved    shapes.Int  `field:"_reservations"`
 	}
 	clientIdle struct {
-		_      shapes.Type `of:"Microsoft.Data.SqlClient.ConnectionPool.IdleConnectionChannel|Microsoft.Data.SqlClient.ConnectionPool.IdleChannel"`
+		_      shapes.Type `of:"Microsoft.Data.SqlClient.ConnectionPool.IdleConnectionChannel"`
 		Reader shapes.Ref  `field:"_reader"`
 	}
 	clientGroup struct {
@@ -53,7 +53,7 @@ type (
 		Max shapes.Int `field:"_maxPoolSize"`
 	}
 	clientConnection struct {
-		Created  shapes.Int `field:"_createTime._dateData|_createTime.dateData|<CreateTime>._dateData|<CreateTime>.dateData,optional"`
+		Created  shapes.Int `field:"_createTime._dateData|<CreateTime>._dateData,optional"`
 		Owner    shapes.Ref `field:"_owningObject"`
 		Parser   shapes.Ref `field:"_parser"`
 		Database shapes.Ref `field:"<CurrentDatabase>,optional"`
@@ -95,7 +95,7 @@ type (
 type (
 	sourcePool struct {
 		_          shapes.Type `of:"Npgsql.PoolingDataSource|Npgsql.ConnectorPool"`
-		String     shapes.Ref  `field:"<ConnectionString>|<UserFacingConnectionString>|_connectionString"`
+		String     shapes.Ref  `field:"<ConnectionString>|<UserFacingConnectionString>"`
 		Max        shapes.Int  `field:"<MaxConnections>|_max"`
 		Min        shapes.Int  `field:"<MinConnections>|_min,optional"`
 		Open       shapes.Int  `field:"_numConnectors"`
@@ -111,17 +111,17 @@ type (
 		Command     shapes.Ref  `field:"_currentCommand,optional"`
 		Reader      shapes.Ref  `field:"CurrentReader,optional"`
 		Transaction shapes.Int  `field:"<TransactionStatus>,optional"`
-		Opened      shapes.Int  `field:"<OpenTimestamp>._dateData|<OpenTimestamp>.dateData,optional"`
+		Opened      shapes.Int  `field:"<OpenTimestamp>._dateData,optional"`
 	}
 	sourceReader struct {
-		Command shapes.Ref `field:"<Command>|Command"`
+		Command shapes.Ref `field:"<Command>"`
 	}
 	sourceCommand struct {
 		_          shapes.Type  `of:"Npgsql.NpgsqlCommand"`
 		Text       shapes.Ref   `field:"_commandText"`
 		Type       shapes.Int   `field:"<CommandType>,optional"`
 		Timeout    shapes.Value `field:"_timeout"`
-		Parameters shapes.Ref   `field:"_parameters|<Parameters>"`
+		Parameters shapes.Ref   `field:"_parameters"`
 	}
 	sourceParameters struct {
 		Items shapes.Ref `field:"<InternalList>|_internalList"`

@@ -115,7 +115,7 @@ type (
 	}
 	queueTimer struct {
 		_   shapes.Type `of:"System.Threading.TimerQueueTimer"`
-		Due shapes.Int  `field:"_dueTime|m_dueTime"`
+		Due shapes.Int  `field:"_dueTime"`
 	}
 	whenAll struct { // since .NET 8 the tasks of a WhenAll are not listed, only counted
 		_         shapes.Type `of:"System.Threading.Tasks.Task+WhenAllPromise|System.Threading.Tasks.Task+WhenAllPromise<>"`

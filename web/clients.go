@@ -43,15 +43,22 @@ type (
 	}
 	authority struct {
 		_    shapes.Type `of:"System.Net.Http.HttpAuthority"`
-		Host shapes.Ref  `field:"<IdnHost>|_idnHost"`
-		Port shapes.Int  `field:"<Port>|_port"`
+		Host shapes.Ref  `field:"<IdnHost>"`
+		Port shapes.Int  `field:"<Port>"`
 	}
-	// A requestQueue is a class in some versions and a value type in others.
+	// A requestQueue is a class in some versions and a value type in others. In .NET 6 it has a Queue, which is a ring as well.
 	requestQueue struct {
-		_     shapes.Type `of:"System.Net.Http.RequestQueue<>|System.Net.Http.HttpConnectionPool+RequestQueue<>"`
-		Array shapes.Ref  `field:"_array"`
-		Head  shapes.Int  `field:"_head"`
-		Size  shapes.Int  `field:"_size"`
+		_    shapes.Type `of:"System.Net.Http.RequestQueue<>|System.Net.Http.HttpConnectionPool+RequestQueue<>"`
+		Ring *queueRing
+		List *queueList
+	}
+	queueRing struct {
+		Array shapes.Ref `field:"_array"`
+		Head  shapes.Int `field:"_head"`
+		Size  shapes.Int `field:"_size"`
+	}
+	queueList struct {
+		Queue shapes.Ref `field:"_queue"`
 	}
 	queueItem struct {
 		Request shapes.Ref `field:"Request"`
@@ -203,6 +210,22 @@ func (r *Reader) bindQueue(v objects.Value) (*requestQueue, shapes.Instance, err
 
 // queue tells the requests of a RequestQueue, a ring in an array.
 func (r *Reader) queue(g shapes.Reading, out *answer.HTTPPool, s *requestQueue, x shapes.Instance) error {
+	if s.Ring != nil {
+		return r.ring(g, out, s.Ring, x)
+	}
+	o, err := s.List.Queue.Object(x)
+	if err != nil || o.Addr == 0 { // made when the first request waits
+		return err
+	}
+	ring, at, err := shapes.BindObject[queueRing](r.b, o)
+	if err != nil {
+		return err
+	}
+	return r.ring(g, out, ring, at)
+}
+
+// ring adds the requests in a ring of them.
+func (r *Reader) ring(g shapes.Reading, out *answer.HTTPPool, s *queueRing, x shapes.Instance) error {
 	size, err := s.Size.Int(x)
 	if err != nil || size == 0 {
 		return err

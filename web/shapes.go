@@ -146,7 +146,7 @@ type routePattern struct {
 type hostContext struct {
 	_        shapes.Type `of:"Microsoft.AspNetCore.Hosting.HostingApplication+Context"`
 	Context  shapes.Ref  `field:"<HttpContext>"`
-	Activity shapes.Ref  `field:"HttpActivityFeature|<HttpActivityFeature>|<Activity>,optional"`
+	Activity shapes.Ref  `field:"HttpActivityFeature|<Activity>,optional"`
 }
 
 // dateValues are the header Date that Kestrel sends, which its heartbeat makes anew every second.
@@ -164,12 +164,12 @@ type (
 	identity struct {
 		_      shapes.Type `of:"System.Security.Claims.ClaimsIdentity"`
 		Claims shapes.Ref  `field:"_instanceClaims"`
-		Name   shapes.Ref  `field:"_nameClaimType|_nameType"`
+		Name   shapes.Ref  `field:"_nameClaimType"`
 	}
 	claim struct {
 		_     shapes.Type `of:"System.Security.Claims.Claim"`
-		Type  shapes.Ref  `field:"_type|m_type"`
-		Value shapes.Ref  `field:"_value|m_value"`
+		Type  shapes.Ref  `field:"_type"`
+		Value shapes.Ref  `field:"_value"`
 	}
 )
 

@@ -1,4 +1,5 @@
-// Classes with the names and fields that libraries have: EF Core 9, Grpc.AspNetCore 2, System.Text.Json 10.
+// Classes with the names and fields that libraries have: EF Core 9, System.Text.Json 10, System.Net.Http 6, Microsoft.Data.SqlClient 7.1 with its
+// second pool, Grpc.AspNetCore and Grpc.Net.Client 2.67, Npgsql 6.
 using System;
 using System.Collections.Generic;
 using System.Threading;
@@ -13,6 +14,7 @@ namespace Microsoft.EntityFrameworkCore.ChangeTracking.Internal
     public class EntityReferenceMap
     {
         public bool _hasSubMap;
+        public Dictionary<object, EntityReferenceMap> _sharedTypeReferenceMap;
         public Dictionary<object, InternalEntityEntry> _detachedReferenceMap, _unchangedReferenceMap, _deletedReferenceMap, _modifiedReferenceMap, _addedReferenceMap;
         public static Dictionary<object, InternalEntityEntry> Of(params object[] list)
         {
@@ -42,19 +44,187 @@ namespace System.Text.Json.Nodes
     public class JsonArray { public JsonElement? _jsonElement; public List<object> _list; }
     public class JsonObject { public JsonElement? _jsonElement; public List<object> _dictionary; }
 }
+namespace System
+{
+    public class Uri { string _string; public Uri(string s) { _string = s; } }
+}
+namespace System.Net.Http
+{
+    public class HttpMethod { string _method; public HttpMethod(string m) { _method = m; } }
+    public class HttpRequestMessage { public HttpMethod _method; public Uri _requestUri; }
+    public class HttpResponseMessage { public int _statusCode; public HttpRequestMessage _requestMessage; }
+    public class HttpAuthority { public string IdnHost { get; set; } public int Port { get; set; } }
+    public class HttpConnection { public HttpConnectionPool _pool; public HttpRequestMessage _currentRequest; }
+    public class Http2Connection { }
+    public class HttpConnectionPool
+    {
+        public struct RequestQueue<T>
+        {
+            public struct QueueItem { public HttpRequestMessage Request; public object Waiter; }
+            public Queue<QueueItem> _queue;
+            public void Add(HttpRequestMessage m) { if (_queue == null) _queue = new Queue<QueueItem>(); var i = new QueueItem(); i.Request = m; _queue.Enqueue(i); }
+        }
+        public int _kind; public HttpAuthority _originAuthority; public bool _disposed;
+        public List<HttpConnection> _availableHttp11Connections = new List<HttpConnection>();
+        public int _maxHttp11Connections, _associatedHttp11ConnectionCount, _pendingHttp11ConnectionCount, _associatedHttp2ConnectionCount;
+        public RequestQueue<HttpConnection> _http11RequestQueue;
+        public RequestQueue<Http2Connection> _http2RequestQueue;
+    }
+}
+namespace System.Threading.Channels
+{
+    public class AsyncOperation<T> { public AsyncOperation<T> Next { get; set; } }
+    public class ChannelReader<T> { }
+    public class UnboundedChannel<T>
+    {
+        public class UnboundedChannelReader : ChannelReader<T> { public UnboundedChannel<T> _parent; }
+        public System.Collections.Concurrent.ConcurrentQueue<T> _items = new System.Collections.Concurrent.ConcurrentQueue<T>();
+        public AsyncOperation<T> _blockedReadersHead;
+        public ChannelReader<T> Reader() { var r = new UnboundedChannelReader(); r._parent = this; return r; }
+        public void Block(int n) // a ring
+        {
+            AsyncOperation<T> first = null, last = null;
+            for (int i = 0; i < n; i++) { var o = new AsyncOperation<T>(); if (first == null) first = o; else last.Next = o; last = o; }
+            if (last != null) last.Next = first;
+            _blockedReadersHead = first;
+        }
+    }
+}
+namespace Microsoft.Data.ProviderBase
+{
+    public class DbConnectionInternal { public WeakReference<object> _owningObject; public DateTime CreateTime { get; set; } }
+}
+namespace Microsoft.Data.SqlClient
+{
+    public class TdsParser { public TdsParserStateObject _physicalStateObj; public object _currentTransaction; }
+    public class TdsParserStateObject { public TdsParser _parser; public WeakReference<object> _owner; }
+    public class SqlCommand { public string _commandText; public int _commandType = 1; public int? _commandTimeout; public object _parameters, _activeConnection; public TdsParserStateObject _stateObj; }
+}
+namespace Microsoft.Data.SqlClient.Connection
+{
+    public class SqlConnectionInternal : Microsoft.Data.ProviderBase.DbConnectionInternal { public TdsParser _parser; public string CurrentDatabase { get; set; } }
+}
+namespace Microsoft.Data.SqlClient.ConnectionPool
+{
+    public class ConnectionPoolKey { public string _connectionString; }
+    public class DbConnectionPoolGroup { public ConnectionPoolKey _poolKey = new ConnectionPoolKey(); }
+    public class DbConnectionPoolGroupOptions { public int _minPoolSize, _maxPoolSize; }
+    public enum DbConnectionPoolState { Initializing, Running, ShuttingDown }
+    public class ConnectionPoolSlots { public Microsoft.Data.ProviderBase.DbConnectionInternal[] _connections; public int _reservations; }
+    public class IdleConnectionChannel { public System.Threading.Channels.ChannelReader<Microsoft.Data.ProviderBase.DbConnectionInternal> _reader; public int _count; }
+    public class ChannelDbConnectionPool
+    {
+        public ConnectionPoolSlots _connectionSlots; public IdleConnectionChannel _idleChannel;
+        public DbConnectionPoolGroup PoolGroup { get; set; } public DbConnectionPoolGroupOptions PoolGroupOptions { get; set; } public DbConnectionPoolState State { get; set; }
+    }
+}
+namespace Grpc.Core
+{
+    public enum MethodType { Unary, ClientStreaming, ServerStreaming, DuplexStreaming }
+    public class Method<A, B> { MethodType type; string serviceName, name, fullName; public Method(MethodType t, string s, string n) { type = t; serviceName = s; name = n; fullName = "/" + s + "/" + n; } }
+    public struct Status { public int StatusCode { get; set; } public string Detail { get; set; } }
+}
+namespace Grpc.Net.Client
+{
+    public class GrpcChannel { public Uri Address { get; set; } public bool Disposed { get; set; } }
+}
+namespace Grpc.Net.Client.Internal
+{
+    public class GrpcMethodInfo { public Uri CallUri { get; set; } }
+    public class GrpcCall { public bool ResponseFinished { get; set; } public System.Net.Http.HttpResponseMessage HttpResponse { get; set; } public GrpcChannel Channel { get; set; } }
+    public class GrpcCall<A, B> : GrpcCall
+    {
+        public GrpcMethodInfo _grpcMethodInfo; public DateTime _deadline; public int _attemptCount; public System.Threading.Tasks.TaskCompletionSource<Grpc.Core.Status> _callTcs;
+        public bool Disposed { get; set; } public Grpc.Core.Method<A, B> Method { get; set; } public int MessagesWritten { get; set; } public int MessagesRead { get; set; }
+    }
+}
+namespace Grpc.AspNetCore.Server.Internal
+{
+    public class ServerCallDeadlineManager { public DateTime Deadline { get; set; } public bool IsCallComplete { get; set; } }
+    public class HttpContextServerCallContext { public object HttpContext { get; set; } public Grpc.Core.Status _status; public string _peer; public ServerCallDeadlineManager DeadlineManager; }
+}
 namespace Fakes
 {
     public class Order { public int Id; }
     public class Customer { public string Name; }
+    public class Address { public string Street; }
     public class ShopContext : Microsoft.EntityFrameworkCore.DbContext { public ShopContext(bool d) : base(d) { } }
     public static class Holder
     {
         public static ShopContext Used = new ShopContext(false), Unused = new ShopContext(false), Gone = new ShopContext(true);
         public static Microsoft.EntityFrameworkCore.ChangeTracking.Internal.StateManager State = new Microsoft.EntityFrameworkCore.ChangeTracking.Internal.StateManager();
+        public static System.Net.Http.HttpConnectionPool Pool = new System.Net.Http.HttpConnectionPool();
+        public static System.Net.Http.HttpConnection Busy = new System.Net.Http.HttpConnection();
+        public static Microsoft.Data.SqlClient.ConnectionPool.ChannelDbConnectionPool Sql = new Microsoft.Data.SqlClient.ConnectionPool.ChannelDbConnectionPool();
+        public static Microsoft.Data.SqlClient.SqlCommand Command = new Microsoft.Data.SqlClient.SqlCommand();
+        public static object Connection = new object();
+        public static object[] Calls = new object[4];
         public static System.Text.Json.Nodes.JsonArray Array = new System.Text.Json.Nodes.JsonArray();
     }
     public static class Program
     {
+        static System.Net.Http.HttpRequestMessage Request(string uri)
+        {
+            var m = new System.Net.Http.HttpRequestMessage();
+            m._method = new System.Net.Http.HttpMethod("GET"); m._requestUri = new Uri(uri);
+            return m;
+        }
+        static void Network() // a pool with one connection, which is busy, and two requests that wait
+        {
+            var p = Holder.Pool;
+            p._originAuthority = new System.Net.Http.HttpAuthority(); p._originAuthority.IdnHost = "shop.example"; p._originAuthority.Port = 80;
+            p._maxHttp11Connections = 1; p._associatedHttp11ConnectionCount = 1;
+            p._http11RequestQueue.Add(Request("http://shop.example/first")); p._http11RequestQueue.Add(Request("http://shop.example/second"));
+            Holder.Busy._pool = p; Holder.Busy._currentRequest = Request("http://shop.example/running");
+        }
+        static void Database() // three connections, of which one is idle, one runs a command and one does nothing; two calls wait
+        {
+            var p = Holder.Sql;
+            p.State = Microsoft.Data.SqlClient.ConnectionPool.DbConnectionPoolState.Running;
+            p.PoolGroup = new Microsoft.Data.SqlClient.ConnectionPool.DbConnectionPoolGroup(); p.PoolGroup._poolKey._connectionString = "Data Source=db;User ID=sa;Password=secret";
+            p.PoolGroupOptions = new Microsoft.Data.SqlClient.ConnectionPool.DbConnectionPoolGroupOptions(); p.PoolGroupOptions._maxPoolSize = 3;
+            p._connectionSlots = new Microsoft.Data.SqlClient.ConnectionPool.ConnectionPoolSlots(); p._connectionSlots._reservations = 3;
+            var all = new Microsoft.Data.ProviderBase.DbConnectionInternal[5];
+            var channel = new System.Threading.Channels.UnboundedChannel<Microsoft.Data.ProviderBase.DbConnectionInternal>();
+            for (int i = 0; i < 3; i++)
+            {
+                var c = new Microsoft.Data.SqlClient.Connection.SqlConnectionInternal();
+                c.CurrentDatabase = "shop"; c._owningObject = new WeakReference<object>(Holder.Connection);
+                c._parser = new Microsoft.Data.SqlClient.TdsParser(); c._parser._physicalStateObj = new Microsoft.Data.SqlClient.TdsParserStateObject();
+                c._parser._physicalStateObj._parser = c._parser;
+                all[i + 1] = c;
+                if (i == 0) { channel._items.Enqueue(null); channel._items.Enqueue(c); }
+                if (i == 1) c._parser._physicalStateObj._owner = new WeakReference<object>(Holder.Command);
+            }
+            Holder.Command._commandText = "SELECT 1";
+            channel.Block(2);
+            p._connectionSlots._connections = all;
+            p._idleChannel = new Microsoft.Data.SqlClient.ConnectionPool.IdleConnectionChannel();
+            p._idleChannel._reader = channel.Reader();
+        }
+        static void Remote() // calls that are sent: one that runs, one that is done; and one that is answered
+        {
+            for (int i = 0; i < 2; i++)
+            {
+                var c = new Grpc.Net.Client.Internal.GrpcCall<Order, Customer>();
+                c.Method = new Grpc.Core.Method<Order, Customer>(i == 0 ? Grpc.Core.MethodType.Unary : Grpc.Core.MethodType.ServerStreaming, "shop.Orders", i == 0 ? "Buy" : "Watch");
+                c._grpcMethodInfo = new Grpc.Net.Client.Internal.GrpcMethodInfo(); c._grpcMethodInfo.CallUri = new Uri("http://shop.example/shop.Orders/" + (i == 0 ? "Buy" : "Watch"));
+                c._attemptCount = 1 + i; c.MessagesRead = 7 * i; c.MessagesWritten = 1;
+                c._deadline = i == 0 ? new DateTime(2026, 1, 2, 3, 4, 5, DateTimeKind.Utc) : DateTime.MaxValue;
+                c.Channel = new Grpc.Net.Client.GrpcChannel(); c.Channel.Address = new Uri("http://shop.example");
+                c._callTcs = new System.Threading.Tasks.TaskCompletionSource<Grpc.Core.Status>();
+                if (i == 1)
+                {
+                    c.ResponseFinished = true; c.Disposed = true; var s = new Grpc.Core.Status(); s.StatusCode = 14; s.Detail = "gone"; c._callTcs.SetResult(s);
+                    c.HttpResponse = new System.Net.Http.HttpResponseMessage(); c.HttpResponse._statusCode = 200;
+                }
+                Holder.Calls[i] = c;
+            }
+            var served = new Grpc.AspNetCore.Server.Internal.HttpContextServerCallContext();
+            served._peer = "ipv4:10.0.0.1:5000"; served.DeadlineManager = new Grpc.AspNetCore.Server.Internal.ServerCallDeadlineManager();
+            served.DeadlineManager.Deadline = new DateTime(2026, 1, 2, 3, 4, 6, DateTimeKind.Utc);
+            Holder.Calls[2] = served;
+        }
         public static void Main(string[] args)
         {
             var m = Holder.State._entityReferenceMap;
@@ -62,6 +232,12 @@ namespace Fakes
             m._unchangedReferenceMap = Microsoft.EntityFrameworkCore.ChangeTracking.Internal.EntityReferenceMap.Of(new Order(), new Order(), new Customer());
             m._modifiedReferenceMap = Microsoft.EntityFrameworkCore.ChangeTracking.Internal.EntityReferenceMap.Of(new Order());
             m._addedReferenceMap = Microsoft.EntityFrameworkCore.ChangeTracking.Internal.EntityReferenceMap.Of(new Customer(), new Customer());
+            var shared = new Microsoft.EntityFrameworkCore.ChangeTracking.Internal.EntityReferenceMap();
+            shared._unchangedReferenceMap = Microsoft.EntityFrameworkCore.ChangeTracking.Internal.EntityReferenceMap.Of(new Address(), new Address());
+            m._hasSubMap = true;
+            m._sharedTypeReferenceMap = new Dictionary<object, Microsoft.EntityFrameworkCore.ChangeTracking.Internal.EntityReferenceMap>();
+            m._sharedTypeReferenceMap[new object()] = shared;
+            Network(); Database(); Remote();
             // {"a":[1,22],"b":"x"} with the element of the array: rows of 12 bytes
             string text = "{\"a\":[1,22],\"b\":\"x\"}";
             byte[] utf8 = System.Text.Encoding.UTF8.GetBytes(text);
