@@ -27,8 +27,18 @@ var fieldLists = flag.String("fields", "", "files to make testdata/shapefields.t
 
 const fieldTable = "testdata/shapefields.txt"
 
-// shapeVersions are the versions that the table tells of: of the class library, of the packages of a web server of .NET 10.
-var shapeVersions = []string{"31", "6", "8", "9", "10", "web10"}
+// shapeVersions are the versions that the table tells of, by library: of the class library; of the libraries for networks and
+// hosts of .NET Core 3.1, and those of a web server of .NET 10; of the packages for databases: Npgsql, Microsoft.Data.SqlClient, System.Data.SqlClient, Entity Framework Core; of gRPC.
+var shapeVersions = [][]string{
+	{"31", "6", "8", "9", "10"},
+	{"fx3.1"},
+	{"web10"},
+	{"npgsql4.1", "npgsql5", "npgsql6", "npgsql7", "npgsql8", "npgsql9", "npgsql10"},
+	{"mds1", "mds2", "mds3", "mds4", "mds5", "mds5.2", "mds6", "mds6.1", "mds7", "mds7.1"},
+	{"sds4.8"},
+	{"ef3.1", "ef5", "ef6", "ef7", "ef8", "ef9", "ef10"},
+	{"grpc2.27", "grpc2.38", "grpc2.52", "grpc2.67", "grpc2.80"},
+}
 
 // A shapeStruct is a struct of some package with the tags of a shape.
 type shapeStruct struct {
@@ -59,7 +69,7 @@ func TestShapesFitVersions(t *testing.T) {
 	checked := map[string]int{}
 	for _, s := range all {
 		for _, name := range s.names {
-			for _, v := range shapeVersions {
+			for _, v := range slices.Concat(shapeVersions...) {
 				if s.derived || !table.has(name, v) {
 					continue
 				}
@@ -74,9 +84,77 @@ func TestShapesFitVersions(t *testing.T) {
 			}
 		}
 	}
-	for _, v := range shapeVersions {
-		assert.Greater(t, checked[v], 30, "shapes of types of %s", v)
+	for i, library := range shapeVersions {
+		for _, v := range library {
+			assert.Greater(t, checked[v], []int{90, 20, 30, 6, 12, 12, 3, 2}[i], "shapes of types of %s", v)
+		}
 	}
+}
+
+// TestShapesMeetVersions holds that each shape is for a type of every version of the libraries that it is for, so that a type
+// that got another name is not forgotten, and that each name that a shape asks for was one in some version, so that none is
+// misspelt.
+func TestShapesMeetVersions(t *testing.T) {
+	table := readFieldTable(t, fieldTable)
+	usedAbsent, usedUnseen := map[string]bool{}, map[string]bool{}
+	for _, s := range shapeStructs(t) {
+		for _, name := range s.names {
+			if table[name] == nil {
+				usedUnseen[name] = true
+				assert.Contains(t, unseen, name, "%s: no version has this type", s.where)
+			}
+		}
+		for _, library := range shapeVersions {
+			met := func(v string) bool {
+				return slices.ContainsFunc(s.names, func(n string) bool { return table.has(n, v) })
+			}
+			if !slices.ContainsFunc(library, met) {
+				continue
+			}
+			for _, v := range library {
+				if !met(v) {
+					usedAbsent[s.where] = true
+					versions, _, _ := strings.Cut(absent[s.where], ":")
+					assert.Contains(t, strings.Fields(versions), v, "%s: no type %s in this version", s.where, strings.Join(s.names, ", "))
+				}
+			}
+		}
+		for _, name := range s.fieldNames() {
+			if s.derived || slices.ContainsFunc(s.names, func(typ string) bool { return table.ever(typ, name.text, name.kind) }) {
+				continue
+			}
+			key := s.where + " " + name.text
+			usedUnseen[key] = true
+			assert.Contains(t, unseen, key, "no version of %s has this field", strings.Join(s.names, ", "))
+		}
+	}
+	for key := range absent {
+		assert.True(t, usedAbsent[key], "absent has %s, which is there", key)
+	}
+	for key := range unseen {
+		assert.True(t, usedUnseen[key], "unseen has %s, which some version has", key)
+	}
+}
+
+// fieldNames are all the names that a shape asks for, each with its kind.
+func (s *shapeStruct) fieldNames() []fieldName {
+	var out []fieldName
+	for _, slot := range s.slots {
+		for _, n := range slot.names {
+			out = append(out, fieldName{n, slot.kind})
+		}
+	}
+	for _, c := range s.choices {
+		out = append(out, c.fieldNames()...)
+	}
+	return out
+}
+
+type fieldName struct{ text, kind string }
+
+// ever reports whether some version of a type has the field at a path.
+func (t fieldsByType) ever(name, path, kind string) bool {
+	return slices.ContainsFunc(slices.Concat(shapeVersions...), func(v string) bool { return t.has(name, v) && t.path(name, path, v, kind) })
 }
 
 // missing are the fields that a type has not in a version, of the choice that lacks least.
@@ -129,16 +207,30 @@ func (t fieldsByType) path(name, path, v, kind string) bool {
 				continue
 			}
 			if !deeper {
-				return kind != "Ref" || !primitive[f.typ]
+				return fitsKind(kind, f.typ)
 			}
 			for _, inner := range t.named(f.typ) {
-				if t.path(inner, rest, v, kind) {
+				if t.path(inner, rest, v, kind) || !t.has(inner, v) && t.ever(inner, rest, kind) {
 					return true
 				}
 			}
 		}
 	}
 	return false
+}
+
+// fitsKind reports whether a field declared of a type may be of the kind of a slot, as far as the type's name tells.
+func fitsKind(kind, typ string) bool {
+	reference := typ == "System.String" || typ == "System.Object" || strings.HasSuffix(typ, "]") || strings.HasPrefix(typ, "System.Action") || strings.HasPrefix(typ, "Dictionary`") || strings.HasPrefix(typ, "List`")
+	switch kind {
+	case "Ref":
+		return !primitive[typ]
+	case "Int":
+		return !reference
+	case "Struct":
+		return !reference && !primitive[typ]
+	}
+	return true
 }
 
 var primitive = map[string]bool{"Boolean": true, "Char": true, "SByte": true, "Byte": true, "Int16": true, "UInt16": true, "Int32": true, "UInt32": true, "Int64": true, "UInt64": true}
@@ -199,10 +291,10 @@ func shapeStructs(t *testing.T) []*shapeStruct {
 	var out []*shapeStruct
 	for _, pkg := range slices.Sorted(maps.Keys(structs)) {
 		for _, name := range slices.Sorted(maps.Keys(structs[pkg])) {
-			if !tagged(structs[pkg][name]) {
+			s := &shapeStruct{where: pkg + "." + name, names: nameless[pkg+"."+name]}
+			if s.names == nil && !tagged(structs[pkg][name]) {
 				continue
 			}
-			s := &shapeStruct{where: pkg + "." + name}
 			s.read(structs[pkg], structs[pkg][name], true)
 			out = append(out, s)
 		}
@@ -430,8 +522,148 @@ func writeFieldTable(t *testing.T, all []*shapeStruct, files []string) {
 	require.NoError(t, os.WriteFile(fieldTable, []byte(b.String()), 0o644))
 }
 
+// nameless are the types that shapes without a definition are for.
+var nameless = map[string][]string{
+	"collections.concurrentTables":   {"System.Collections.Concurrent.ConcurrentDictionary`2+Tables"},
+	"collections.concurrentNode":     {"System.Collections.Concurrent.ConcurrentDictionary`2+Node"},
+	"collections.queueSegment":       {"System.Collections.Concurrent.ConcurrentQueueSegment`1"},
+	"collections.queueSlot":          {"System.Collections.Concurrent.ConcurrentQueueSegment`1+Slot"},
+	"collections.stackNode":          {"System.Collections.Concurrent.ConcurrentStack`1+Node"},
+	"collections.bagQueue":           {"System.Collections.Concurrent.ConcurrentBag`1+WorkStealingQueue"},
+	"collections.entry":              {"System.Collections.Generic.Dictionary`2+Entry", "System.Collections.Generic.OrderedDictionary`2+Entry"},
+	"collections.setEntry":           {"System.Collections.Generic.HashSet`1+Entry"},
+	"collections.setSlot":            {"System.Collections.Generic.HashSet`1+Slot"},
+	"collections.linkedNode":         {"System.Collections.Generic.LinkedListNode`1"},
+	"collections.sortedNode":         {"System.Collections.Generic.SortedSet`1+Node"},
+	"collections.bucketTree":         {"System.Collections.Immutable.ImmutableHashSet`1", "System.Collections.Immutable.ImmutableDictionary`2"},
+	"collections.treeBucket":         {"System.Collections.Immutable.ImmutableHashSet`1+HashBucket", "System.Collections.Immutable.ImmutableDictionary`2+HashBucket"},
+	"collections.sortedPair":         {"System.Collections.Immutable.ImmutableSortedDictionary`2+Node"},
+	"collections.hashBucket":         {"System.Collections.Hashtable+bucket", "System.Collections.Hashtable+Bucket"},
+	"collections.listDictionaryNode": {"System.Collections.ListDictionaryInternal+DictionaryNode", "System.Collections.Specialized.ListDictionary+DictionaryNode"},
+	"collections.nameEntry":          {"System.Collections.Specialized.NameObjectCollectionBase+NameObjectEntry"},
+	"collections.weakContainer":      {"System.Runtime.CompilerServices.ConditionalWeakTable`2+Container"},
+	"collections.weakEntry":          {"System.Runtime.CompilerServices.ConditionalWeakTable`2+Entry"},
+	"collections.linkedSlot":         {"System.Threading.ThreadLocal`1+LinkedSlot"},
+	"collections.group":              {"System.Linq.Grouping`2"},
+	"collections.expandoData":        {"System.Dynamic.ExpandoObject+ExpandoData"},
+	"collections.expandoClass":       {"System.Dynamic.ExpandoClass"},
+	"sqlpools.clientGroup":           {"Microsoft.Data.SqlClient.ConnectionPool.DbConnectionPoolGroup", "Microsoft.Data.ProviderBase.DbConnectionPoolGroup", "System.Data.ProviderBase.DbConnectionPoolGroup"},
+	"sqlpools.clientKey":             {"Microsoft.Data.Common.DbConnectionPoolKey", "Microsoft.Data.SqlClient.ConnectionPool.DbConnectionPoolKey", "Microsoft.Data.SqlClient.ConnectionPool.ConnectionPoolKey", "System.Data.Common.DbConnectionPoolKey"},
+	"sqlpools.clientOptions":         {"Microsoft.Data.SqlClient.ConnectionPool.DbConnectionPoolGroupOptions", "Microsoft.Data.ProviderBase.DbConnectionPoolGroupOptions", "System.Data.ProviderBase.DbConnectionPoolGroupOptions"},
+	"sqlpools.clientConnection":      {"Microsoft.Data.SqlClient.SqlInternalConnectionTds", "Microsoft.Data.SqlClient.Connection.SqlConnectionInternal", "System.Data.SqlClient.SqlInternalConnectionTds"},
+	"sqlpools.clientParser":          {"Microsoft.Data.SqlClient.TdsParser", "System.Data.SqlClient.TdsParser"},
+	"sqlpools.clientState":           {"Microsoft.Data.SqlClient.TdsParserStateObject", "System.Data.SqlClient.TdsParserStateObject"},
+	"sqlpools.clientParameters":      {"Microsoft.Data.SqlClient.SqlParameterCollection", "System.Data.SqlClient.SqlParameterCollection"},
+	"sqlpools.clientParameter":       {"Microsoft.Data.SqlClient.SqlParameter", "System.Data.SqlClient.SqlParameter"},
+	"sqlpools.sourceReader":          {"Npgsql.NpgsqlDataReader"},
+	"sqlpools.sourceParameters":      {"Npgsql.NpgsqlParameterCollection"},
+	"sqlpools.sourceParameter":       {"Npgsql.NpgsqlParameter"},
+	"sqlpools.channelReader":         {"System.Threading.Channels.UnboundedChannel`1+UnboundedChannelReader", "System.Threading.Channels.BoundedChannel`1+BoundedChannelReader", "System.Threading.Channels.SingleConsumerUnboundedChannel`1+UnboundedChannelReader"},
+	"sqlpools.channel":               {"System.Threading.Channels.UnboundedChannel`1", "System.Threading.Channels.BoundedChannel`1"},
+	"sqlpools.deque":                 {"System.Collections.Generic.Deque`1"},
+	"threadpool.hillClimbingStep":    {"System.Threading.PortableThreadPool+HillClimbing+LogEntry"},
+	"threadpool.slot":                {"System.Collections.Concurrent.ConcurrentQueueSegment`1+Slot"},
+	"web.queueItem":                  {"System.Net.Http.HttpConnectionPool+RequestQueue`1+QueueItem", "System.Net.Http.RequestQueue`1+QueueItem"},
+	"web.grpcOutcome":                {"System.Threading.Tasks.TaskCompletionSource`1"},
+	"web.stream2":                    {"System.Net.Http.Http2Connection+Http2Stream", "System.Net.Http.Http3RequestStream"},
+}
+
+// absent are the shapes for whose types some versions of their library have none, and why.
+var absent = map[string]string{
+	"collections.frozenCodes":       "31 6: frozen collections are of .NET 8 and later",
+	"collections.frozenDictionary":  "31 6: frozen collections are of .NET 8 and later",
+	"collections.frozenHashed":      "31 6: frozen collections are of .NET 8 and later",
+	"collections.frozenSet":         "31 6: frozen collections are of .NET 8 and later",
+	"collections.orderedDictionary": "31 6 8: of .NET 9 and later",
+	"collections.priorityQueue":     "31: of .NET 6 and later",
+	"collections.setEntry":          "31: a HashSet has slots there, see setSlot",
+	"collections.setSlot":           "6 8 9 10: a HashSet has entries there, see setEntry",
+	"collections.volatileNode":      "31 6: the buckets are the nodes there",
+	"locks.blockingInfo":            "31 6 8: threads note in native code there what they wait for",
+	"locks.lockID":                  "31 6 8: System.Threading.Lock is of .NET 9 and later",
+	"locks.managedLock":             "31 6 8: System.Threading.Lock is of .NET 9 and later",
+	"sqlpools.clientChannels":       "mds1 mds2 mds3 mds4 mds5 mds5.2 mds6: the second pool is of 6.1 and later",
+	"sqlpools.clientIdle":           "mds1 mds2 mds3 mds4 mds5 mds5.2 mds6 mds6.1 mds7: there the pool has the channel itself",
+	"sqlpools.clientSlots":          "mds1 mds2 mds3 mds4 mds5 mds5.2 mds6 mds6.1: of the second pool, which is written in 7.0",
+	"web.grpcMethod":                "grpc2.27 grpc2.38: the source of Grpc.Core.Api was elsewhere",
+	"tasks.cancellationPromise":     "31: WaitAsync is of .NET 6 and later",
+	"tasks.continuation":            "31 6 8 9: async methods of the runtime are of .NET 10 and later",
+	"tasks.pooledShape":             "31: pooled boxes are of .NET 6 and later",
+	"threadpool.hillClimber":        "31: the pool is native there",
+	"threadpool.hillClimbingStep":   "31: the pool is native there",
+	"threadpool.legacyQueue":        "6 8 9 10: the queue is a static of ThreadPool there",
+	"threadpool.periodicState":      "31: PeriodicTimer is of .NET 6 and later",
+	"threadpool.portable":           "31: the pool is native there",
+	"threadpool.portablePool":       "31: the pool is native there",
+	"threadpool.waitAsync":          "31: WaitAsync is of .NET 6 and later",
+	"threadpool.waitNode":           "31: the pool is native there",
+	"threadpool.waitThread":         "31: the pool is native there",
+}
+
+// unseen are the types and fields of shapes that no version of the table has, and where they are from.
+var unseen = map[string]string{
+	// Types of which no field is read, which the table therefore does not list.
+	"System.Collections.Frozen.EmptyFrozenDictionary`2":           "no field is read",
+	"System.Collections.Frozen.EmptyFrozenSet`1":                  "no field is read",
+	"System.Threading.AsyncLocalValueMap+EmptyAsyncLocalValueMap": "no field is read",
+	"System.Threading.Tasks.Task+SetOnInvokeMres":                 "no field of its own is read",
+	"System.Runtime.CompilerServices.YieldAwaitable+YieldAwaiter": "no field is read",
+	"System.Net.Http.HttpClient":                                  "no field is read",
+	"System.Net.Http.SocketsHttpHandler":                          "no field is read",
+
+	// Fields of type arguments, which the table does not resolve.
+	"collections.jsonNode _jsonElement.value._parent": "the type is an argument of Nullable",
+	"collections.jsonNode _jsonElement.value._idx":    "the type is an argument of Nullable",
+	"web.grpcTask m_result.<StatusCode>":              "the type is an argument of Task",
+	"web.grpcTask m_result.<Detail>":                  "the type is an argument of Task",
+	"tasks.detail m_result":                           "of a Task with a result, which derives from the type that is asked for",
+
+	// Versions without a list.
+	"tasks.continuation ResumeInfo":                                          "of .NET 11, by its source",
+	"System.Runtime.CompilerServices.ResumeInfo":                             "of .NET 11, by its source",
+	"tasks.resumeInfo DiagnosticIP":                                          "of .NET 11, by its source",
+	"Microsoft.Extensions.DependencyInjection.ServiceLookup.ScopePool+State": "of .NET 5, by its source",
+	"Microsoft.Extensions.DependencyInjection.ServiceLookup.ScopeState":      "of .NET 5, by its source",
+	"leaks.scope _state":                                                     "of .NET 5, by its source",
+	"leaks.scopeState <Disposables>":                                         "of .NET 5, by its source",
+	"System.Net.Http.HttpConnectionPool+RequestQueue`1":                      "of .NET 6 to 8, by its source",
+	"System.Net.Http.HttpConnectionPool+RequestQueue`1+QueueItem":            "of .NET 6 to 8, by its source",
+	"web.requestQueue _queue":                                                "of .NET 6, by its source",
+	"web.httpPool _availableHttp11Connections":                               "of .NET 6 to 8, by its source",
+	"Microsoft.AspNetCore.Routing.EndpointRoutingFeature":                    "of ASP.NET Core 2.2, by its source",
+	"web.hostContext <Activity>":                                             "of ASP.NET Core 2.1 to 5, by its source",
+
+	// Servers that no web server of a list uses.
+	"Microsoft.AspNetCore.TestHost.ResponseFeature":                 "of TestServer, by its source",
+	"web.responseFeature _statusCode":                               "of TestServer, by its source",
+	"Microsoft.AspNetCore.Server.HttpSys.RequestContext":            "of HTTP.sys, by its source",
+	"web.sysContext <Request>":                                      "of HTTP.sys, by its source",
+	"Microsoft.AspNetCore.Server.HttpSys.FeatureContext":            "of HTTP.sys, by its source",
+	"web.sysFeatureContext _requestContext":                         "of HTTP.sys, by its source",
+	"Microsoft.AspNetCore.Server.HttpSys.StandardFeatureCollection": "of HTTP.sys, by its source",
+	"web.sysFeatures _features":                                     "of HTTP.sys, by its source",
+	"web.sysFeatures _context":                                      "of HTTP.sys, by its source",
+	"Microsoft.AspNetCore.Server.HttpSys.Request":                   "of HTTP.sys, by its source",
+	"web.sysRequest <Method>":                                       "of HTTP.sys, by its source",
+	"web.sysRequest _method":                                        "of HTTP.sys, by its source",
+	"web.sysRequest <PathBase>":                                     "of HTTP.sys, by its source",
+	"web.sysRequest <Path>":                                         "of HTTP.sys, by its source",
+	"web.sysRequest <RawUrl>":                                       "of HTTP.sys, by its source",
+
+	// .NET Framework, which sosgo can't open yet.
+	"web.httpMethod method":              "of .NET Framework",
+	"web.requestMessage method":          "of .NET Framework",
+	"web.requestMessage requestUri":      "of .NET Framework",
+	"web.responseMessage statusCode":     "of .NET Framework",
+	"web.responseMessage requestMessage": "of .NET Framework",
+	"web.uri m_String":                   "of .NET Framework",
+}
+
 // unfit are the shapes that are not for a type of theirs in some version, and why.
 var unfit = map[string]string{
-	"threadpool.modernQueue System.Threading.ThreadPool 31":                                         "its queue is a static of ThreadPoolGlobals, which has a shape of its own",
-	"sqlpools.clientChannels Microsoft.Data.SqlClient.ConnectionPool.ChannelDbConnectionPool web10": "in this version nothing of it is written yet: it has no fields, and can't be used",
+	"sqlpools.clientChannels Microsoft.Data.SqlClient.ConnectionPool.ChannelDbConnectionPool mds6.1": "in this version nothing of it is written yet: it has no fields, and can't be used",
+	"sqlpools.sourcePool Npgsql.ConnectorPool npgsql4.1":                                             "its connections are in two arrays, and it does not count them in fields of their own",
+	"web.pooled System.Net.Http.HttpConnectionBase fx3.1":                                            "the connections themselves have the field, and are asked first",
+	"threadpool.modernQueue System.Threading.ThreadPool 31":                                          "its queue is a static of ThreadPoolGlobals, which has a shape of its own",
+	"sqlpools.clientChannels Microsoft.Data.SqlClient.ConnectionPool.ChannelDbConnectionPool web10":  "in this version nothing of it is written yet: it has no fields, and can't be used",
 }

@@ -185,6 +185,33 @@ type SQLParameter struct {
 	Value string `json:"value" doc:"its value as text"`
 }
 
+// GRPCCalls are the calls of gRPC of a process.
+type GRPCCalls struct {
+	Gaps
+	Calls []GRPCCall `json:"calls" doc:"the calls, by the addresses of their objects; those that are done are there until the GC takes them"`
+}
+
+// A GRPCCall is a call of gRPC that the process sends or answers.
+type GRPCCall struct {
+	Address    target.Addr  `json:"address" doc:"the GrpcCall of a client, or the HttpContextServerCallContext of a server"`
+	Server     bool         `json:"server,omitempty" doc:"the process answers it; else it sends it"`
+	Method     Text         `json:"method,omitzero" doc:"the method that is called, as \"/service/method\""`
+	Kind       Text         `json:"kind,omitzero" doc:"of a client: Unary, ClientStreaming, ServerStreaming or DuplexStreaming"`
+	URI        Text         `json:"uri,omitzero" doc:"of a client: the address that is called"`
+	Peer       Text         `json:"peer,omitzero" doc:"of a server: who calls, if the program asked"`
+	Remote     string       `json:"remote,omitempty" doc:"of a server: the address of the other end"`
+	Context    target.Addr  `json:"context,omitempty" doc:"of a server: the HttpContext of the request"`
+	Deadline   *time.Time   `json:"deadline,omitempty" doc:"until when it must be done, in UTC"`
+	Attempt    Maybe[int64] `json:"attempt,omitzero" doc:"of a client: which attempt it is"`
+	Sent       Maybe[int64] `json:"sent,omitzero" doc:"of a client: messages written"`
+	Received   Maybe[int64] `json:"received,omitzero" doc:"of a client: messages read"`
+	HTTPStatus Maybe[int64] `json:"httpStatus,omitzero" doc:"of a client: the status of the HTTP response, once there is one"`
+	Done       Maybe[bool]  `json:"done" doc:"it has come to its end"`
+	Status     Text         `json:"status,omitzero" doc:"of a client's call that is done: the StatusCode of gRPC"`
+	Detail     Text         `json:"detail,omitzero" doc:"the words that came with the status"`
+	Stack      *AsyncWork   `json:"stack,omitempty" doc:"the async code that has it in hand"`
+}
+
 // WebSockets are the WebSockets of a process.
 type WebSockets struct {
 	Gaps

@@ -4,9 +4,7 @@ import (
 	"context"
 
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/flows"
 	"github.com/sosgo/sosgo/heap"
-	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/shapes"
 	"github.com/sosgo/sosgo/target"
 )
@@ -41,25 +39,7 @@ func (r *Reader) WebSockets(ctx context.Context, h *heap.Heap, o heap.ScanOption
 		at[f.Object.Addr] = len(out.Sockets)
 		out.Sockets = append(out.Sockets, r.socket(g, f.Object.Addr, f.Shape, f.At()))
 	}
-	if len(out.Sockets) == 0 || r.tasks == nil {
-		return out, nil
-	}
-	set, err := r.tasks.Collect(ctx, h, o)
-	if err != nil {
-		return nil, err
-	}
-	reader := flows.New(g, r.items)
-	stacks, err := reader.Stacks(ctx, set, len(out.Sockets), func(box objects.Object) []int {
-		for a := range reader.Variables(box) {
-			if n, ok := at[a]; ok {
-				return []int{n}
-			}
-		}
-		return nil
-	})
-	for i, s := range stacks {
-		out.Sockets[i].Stack = s
-	}
+	err := r.inHand(ctx, g, h, o, at, func(i int, s *answer.AsyncWork) { out.Sockets[i].Stack = s })
 	return out, err
 }
 

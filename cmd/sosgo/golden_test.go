@@ -96,6 +96,7 @@ var goldenLines = map[string][]string{
 	"caches":           {"caches"},
 	"flows":            {"flows", "flows 1"},
 	"websockets":       {"websockets"},
+	"grpc":             {"grpc"},
 	"dbcontexts":       {"dbcontexts"},
 	"httpclients":      {"httpclients"},
 	"watsonbuckets":    {"watsonbuckets"},

@@ -13,6 +13,7 @@ func Commands() []cli.Command {
 		dumpHTTPCommand(),
 		httpClientsCommand(),
 		webSocketsCommand(),
+		grpcCommand(),
 		sqlPoolsCommand(),
 		servicesCommand(),
 		cachesCommand(),

@@ -95,3 +95,29 @@ func askWebSockets(c *cli.Context) (report.Answer, error) {
 	}
 	return ask.Say(out, err, apptext.WebSockets)
 }
+
+func grpcCommand() cli.Command {
+	return cli.Command{
+		Name: "grpc", Aliases: []string{"grpccalls"}, Group: cli.GroupApp, NeedsDump: true, Ask: askGRPC,
+		Summary: "lists the calls of gRPC that the process sends and answers: method, deadline, and the async code that has each in hand",
+		Options: []cli.Option{
+			{Name: "all", Kind: cli.Bool, Summary: "with the calls that are done and whose objects are still in the heap"},
+			{Name: "stacks", Kind: cli.Bool, Summary: "with all frames of the async code"},
+		},
+		Examples: []cli.Example{{Line: "grpc", Text: "which calls are under way?"}, {Line: "grpc -all", Text: "and how did the others end?"}},
+		Result:   report.Result[answer.GRPCCalls](),
+	}
+}
+
+func askGRPC(c *cli.Context) (report.Answer, error) {
+	r, err := ask.View(c).Web()
+	if err != nil {
+		return report.Answer{}, err
+	}
+	h, err := ask.ScannedHeap(c, false)
+	if err != nil {
+		return report.Answer{}, err
+	}
+	out, err := r.GRPC(c.Context(), h, ask.Scan(c, "looking for calls of gRPC"))
+	return ask.Say(out, err, apptext.GRPCCalls(c.Bool("all"), c.Bool("stacks")))
+}
