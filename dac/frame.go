@@ -109,17 +109,46 @@ func (r *Runtime) Frame(a target.Addr) (Frame, error) {
 	if f.Kind = frameKinds[f.Class]; f.Kind == FrameUnknown {
 		f.Kind = FramePlain // a class that the descriptor names and that is new
 	}
-	switch {
-	case next == topFrame:
+	if next == topFrame {
 		f.Next = 0
-	case next <= a:
-		return f, target.Corruptf("Frame %016x: the next one is at %016x, not below it on the stack", uint64(a), uint64(next))
 	}
 	return f, nil
 }
 
-// Frames iterates over the explicit frames of t, from the one on top. A frame
-// that can't be read is an error and the end.
+// NextFrame is where the explicit frame after f lies, 0 behind the last: below f on the stack that f is on. Frames on
+// another stack than the thread's, as that which overflows are handled on, are followed by those of the thread's own,
+// which may lie anywhere.
+func (t *Thread) NextFrame(f *Frame) (target.Addr, error) {
+	if f.Next == 0 || f.Next > f.Addr || t.Stack.Contains(f.Next) && !t.Stack.Contains(f.Addr) {
+		return f.Next, nil
+	}
+	return 0, target.Corruptf("Frame %016x: the next one is at %016x, not below it on the stack", uint64(f.Addr), uint64(f.Next))
+}
+
+// signalStack bounds the stack that a signal is handled on. The runtime's own explicit frames lie there when it handles
+// a stack overflow.
+const signalStack = 1 << 20
+
+// SignalStack is the stack that t runs on, with its stack pointer at sp, where that is not its own; else empty.
+func (t *Thread) SignalStack(sp target.Addr) target.Range {
+	if t.Stack.Contains(sp) {
+		return target.Range{}
+	}
+	return target.Range{Start: sp, End: sp + signalStack}
+}
+
+// signalStackOf is the SignalStack of t in the dump.
+func (r *Runtime) signalStackOf(t *Thread) target.Range {
+	for _, os := range r.tgt.Threads() {
+		if sp, ok := os.Registers.SP(); ok && os.ID == t.OSID {
+			return t.SignalStack(sp)
+		}
+	}
+	return target.Range{}
+}
+
+// Frames iterates over the explicit frames of t, from the one on top. Those on top may lie on another stack than t's,
+// which its signals are handled on. A frame that can't be read is an error and the end.
 func (r *Runtime) Frames(t *Thread) iter.Seq2[Frame, error] {
 	return func(yield func(Frame, error) bool) {
 		at := t.Frame
@@ -127,15 +156,17 @@ func (r *Runtime) Frames(t *Thread) iter.Seq2[Frame, error] {
 			if at == 0 || at == topFrame {
 				return
 			}
-			if t.Stack.Size() > 0 && !t.Stack.Contains(at) {
+			if t.Stack.Size() > 0 && !t.Stack.Contains(at) && !r.signalStackOf(t).Contains(at) {
 				yield(Frame{}, target.Corruptf("Frame %016x lies outside of the stack of thread %d", uint64(at), t.ManagedID))
 				return
 			}
 			f, err := r.Frame(at)
+			if err == nil {
+				at, err = t.NextFrame(&f)
+			}
 			if !yield(f, err) || err != nil {
 				return
 			}
-			at = f.Next
 		}
 		yield(Frame{}, target.Corruptf("thread %d has more than %d frames", t.ManagedID, limits.FrameChain))
 	}
@@ -158,15 +189,14 @@ const (
 	CallerNative
 )
 
-// FrameCaller puts what f knows about its caller into regs, which are those of
-// the thread's innermost frame that is known; registers that f does not know
-// stay as they are.
+// FrameCaller puts what f knows about its caller into regs. Registers that f does not know are not known then: what
+// they hold is of the code that ran since.
 func (r *Runtime) FrameCaller(f *Frame, regs *target.Registers) (FrameCaller, error) {
 	l, err := r.frameLayout()
 	if err != nil {
 		return CallerNone, err
 	}
-	out := *regs
+	out := target.Registers{Arch: r.tgt.Platform().Arch}
 	how, err := r.frameCaller(l, f, &out)
 	if err != nil {
 		return CallerNone, fmt.Errorf("%s %016x: %w", f.Class, uint64(f.Addr), err)
@@ -282,7 +312,6 @@ func (r *Runtime) helperCaller(l *frameLayout, f *Frame, regs *target.Registers)
 	if ip == 0 {
 		return CallerNone, nil
 	}
-	*regs = target.Registers{Arch: regs.Arch}
 	l.setRegs(regs, ip, sp+uint64(l.abi.ReturnAddressSize))
 	return CallerNative, r.savedRegisters(l, f.Addr, o.Capture, regs)
 }

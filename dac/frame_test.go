@@ -66,6 +66,8 @@ func (linuxTarget) Platform() target.Platform {
 	return target.Platform{OS: target.OSLinux, Arch: target.ArchAMD64}
 }
 
+func (linuxTarget) Threads() []target.Thread { return nil }
+
 func frameRuntime(t testing.TB, stack []byte) *Runtime {
 	p, err := layout.ParseDescriptor([]byte(frameLayoutJSON), "test")
 	require.NoError(t, err)

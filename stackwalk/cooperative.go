@@ -19,7 +19,7 @@ const maxSignalSearch = 64 << 10
 // enterManaged goes to the managed code that the native code which the thread runs was called by, or
 // interrupted, if no explicit frame leads there. Where that can't be told, lost says so.
 func (s *walk) enterManaged() {
-	if s.managed || !s.thread.Cooperative || s.w.code == nil {
+	if s.managed || !s.thread.Cooperative || s.w.code == nil || s.framedElsewhere() {
 		return
 	}
 	at, found, err := s.managedCaller()
@@ -39,6 +39,13 @@ func (s *walk) enterManaged() {
 	if err != nil && !s.framed() {
 		s.lost = fmt.Errorf("the native code that the thread runs can't be followed to what called it: %w", err)
 	}
+}
+
+// framedElsewhere reports whether the next explicit frame leads on and lies on a stack that is not the thread's own,
+// which overflows are handled on: all that runs there is inside of it, and what the runtime put there for its own
+// unwinder to find looks like a caller.
+func (s *walk) framedElsewhere() bool {
+	return s.hasFrame && s.thread.Stack.Size() > 0 && !s.thread.Stack.Contains(s.frame.Addr) && s.framed()
 }
 
 // managedCaller unwinds native code to the managed code that called it. It reports false where an explicit
@@ -61,7 +68,8 @@ func (s *walk) managedCaller() (unwind.Frame, bool, error) {
 			return at, false, nil
 		}
 		if s.isManaged(&at) {
-			return at, !s.framedIn(&at), nil
+			own := s.thread.Stack.Size() == 0 || s.thread.Stack.Contains(sp) // managed code runs there alone
+			return at, own && !s.framedIn(&at), nil
 		}
 	}
 	return at, false, target.Corruptf("more than %d native frames", maxRuntimeFrames)

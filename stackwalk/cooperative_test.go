@@ -2,6 +2,7 @@ package stackwalk_test
 
 import (
 	"encoding/binary"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -23,6 +24,19 @@ type cooperative struct {
 	rt      *dac.Runtime
 	thread  dac.Thread
 	managed []stackwalk.Frame // of the thread, as long as it was in an unmanaged call
+	other   target.Range      // another stack of the thread's, empty for none
+	sp      target.Addr       // of the thread there
+}
+
+// Threads has the thread on its other stack.
+func (c *cooperative) Threads() []target.Thread {
+	list := slices.Clone(c.Target.Threads())
+	for i := range list {
+		if list[i].ID == c.thread.OSID && c.sp != 0 {
+			list[i].Registers = native(c.sp, 0)
+		}
+	}
+	return list
 }
 
 func openCooperative(t *testing.T, name string) *cooperative {
@@ -53,9 +67,11 @@ func openCooperative(t *testing.T, name string) *cooperative {
 // ReadMemory has the whole stack, which canned dumps do not, and the words.
 func (c *cooperative) ReadMemory(b []byte, a target.Addr) (int, error) {
 	n, err := c.Target.ReadMemory(b, a)
-	if err != nil && c.thread.Stack.Contains(a) && a+target.Addr(len(b)) <= c.thread.Stack.End {
-		clear(b[n:])
-		n, err = len(b), nil
+	for _, r := range [...]target.Range{c.thread.Stack, c.other} {
+		if err != nil && r.Contains(a) && a+target.Addr(len(b)) <= r.End {
+			clear(b[n:])
+			n, err = len(b), nil
+		}
 	}
 	for at, v := range c.words {
 		for i, by := range binary.LittleEndian.AppendUint64(nil, v) {
@@ -100,6 +116,91 @@ func (c *cooperative) signal(a target.Addr, f *stackwalk.Frame) {
 		c.words[a+40+8*target.Addr(i)] = v
 	}
 	c.words[a], c.words[a+184], c.words[a+224] = 7, 0x2b<<48|0x33, uint64(a+0x200)&^63
+}
+
+// explicit leaves an explicit frame of a class at a, with what the runtime knows of f behind it.
+func (c *cooperative) explicit(t *testing.T, class string, a, next target.Addr, f *stackwalk.Frame) {
+	off, err := c.rt.Layout().Offset(class, "TargetContext")
+	require.NoError(t, err)
+	link, err := c.rt.Layout().Offset("Frame", "Next")
+	require.NoError(t, err)
+	id, err := c.rt.Layout().Uint(class + "Identifier")
+	if err != nil { // before 10 the vtable tells the class
+		vtable, err := c.rt.Layout().(*layout.Layout).VTable(class)
+		require.NoError(t, err)
+		id = uint64(vtable)
+	}
+	c.words[a], c.words[a+target.Addr(link)] = id, uint64(next)
+	for _, r := range target.AMD64.Context.Registers {
+		if v, _ := f.Regs.Get(r.Reg); r.Size == 8 {
+			c.words[a+target.Addr(off)+target.Addr(r.Offset)] = v
+		}
+	}
+}
+
+// TestOverflowStack: what handles a stack overflow runs on a stack of its own, which may lie on either side of the
+// thread's. The explicit frame there leads to the code that had no stack left, not what the runtime puts there for its
+// own unwinder; the frames of the thread's own stack follow it, wherever they lie.
+func TestOverflowStack(t *testing.T) {
+	for _, name := range []string{"net10-zoo", "net8-zoo", "net31-zoo"} {
+		for _, above := range []bool{false, true} {
+			c := openCooperative(t, name)
+			c.other = target.Range{Start: c.thread.Stack.Start - 0x100000, End: c.thread.Stack.Start - 0xf0000}
+			if above {
+				c.other = target.Range{Start: c.thread.Stack.End + 0x100000, End: c.thread.Stack.End + 0x110000}
+			}
+			f, sp := &c.managed[1], c.other.Start+0x1000
+			fp, frame := sp+0x2000, sp+0x100
+			c.explicit(t, "FaultingExceptionFrame", frame, target.Addr(^uint64(0)), f)
+			c.words[fp], c.words[fp+8] = 0, uint64(f.IP) // the runtime's own sign of where the fault was
+			c.thread.Frame = frame
+			got, first := c.walk(t, native(sp, fp), stackwalk.WalkOptions{})
+			assert.Equal(t, c.sps(1), got, name)
+			assert.Equal(t, frame, first.SP, name)
+
+			plain := c.managed[len(c.managed)-1].SP + 0x10
+			c.explicit(t, "FaultingExceptionFrame", frame, plain, f)
+			c.explicit(t, "FaultingExceptionFrame", plain, target.Addr(^uint64(0)), f)
+			got, _ = c.walk(t, native(sp, fp), stackwalk.WalkOptions{})
+			assert.Equal(t, c.sps(1)[:1], got[:1], name)
+			c.sp = sp
+			var chain []target.Addr
+			for f, err := range c.rt.Frames(&c.thread) {
+				require.NoError(t, err, name)
+				chain = append(chain, f.Addr)
+			}
+			assert.Equal(t, []target.Addr{frame, plain}, chain, name)
+		}
+	}
+}
+
+// TestRegistersOfUnmanagedCalls: of the registers of a method that called unmanaged code the explicit frame knows three.
+// The others hold what the code that runs now, or ran between, left in them.
+func TestRegistersOfUnmanagedCalls(t *testing.T) {
+	for _, name := range []string{"net10-zoo", "win-net10-zoo"} {
+		d := testdump.Open(t, name)
+		w, err := d.Walker()
+		require.NoError(t, err)
+		list, err := d.Threads()
+		require.NoError(t, err)
+		calls := 0
+		for i := range list {
+			if list[i].Managed == nil || list[i].OS == nil {
+				continue
+			}
+			var last stackwalk.Frame
+			for f := range w.Walk(t.Context(), list[i].Managed, list[i].OS.Registers, stackwalk.WalkOptions{}) {
+				if f.Kind == stackwalk.FrameManaged && last.Kind == stackwalk.FrameExplicit && last.Explicit.Kind == dac.FrameInlinedCall {
+					calls++
+					for r := range f.Regs.All {
+						assert.Contains(t, []target.Reg{target.RIP, target.RSP, target.RBP}, r, name)
+					}
+				}
+				last = f
+			}
+		}
+		assert.NotZero(t, calls, name)
+	}
 }
 
 // registers of native code without unwind data.

@@ -144,13 +144,13 @@ type walk struct {
 // explicit frames above it do not count.
 func (s *walk) begin(regs *target.Registers, seeded bool) {
 	s.at = unwind.Frame{Regs: *regs, Trust: unwind.TrustContext, Exact: !seeded}
-	if sp, ok := regs.SP(); ok && !s.thread.Stack.Contains(sp) {
-		s.signal = target.Range{Start: sp, End: sp + signalStack}
+	if sp, ok := regs.SP(); ok {
+		s.signal = s.thread.SignalStack(sp)
 	}
 	s.setFrame(s.thread.Frame)
 	if sp, ok := regs.SP(); ok && seeded {
 		for s.hasFrame && s.frame.Addr < sp {
-			s.setFrame(s.frame.Next)
+			s.nextFrame()
 		}
 	}
 	s.lookup()
@@ -159,10 +159,6 @@ func (s *walk) begin(regs *target.Registers, seeded bool) {
 	}
 	s.run()
 }
-
-// signalStack bounds the alternate stack that a signal handler runs on. The
-// runtime's own explicit frames lie there when it handles a stack overflow.
-const signalStack = 1 << 20
 
 func (s *walk) run() {
 	for !s.stopped {
@@ -220,6 +216,14 @@ func (s *walk) setFrame(a target.Addr) {
 	s.frame, s.hasFrame = f, true
 }
 
+// nextFrame makes the explicit frame after the next one the next.
+func (s *walk) nextFrame() {
+	next, err := s.thread.NextFrame(&s.frame)
+	if s.setFrame(next); err != nil {
+		s.frameErr = err
+	}
+}
+
 // stepManaged yields the explicit frames inside of a managed activation, and
 // the activation, and goes to its caller.
 func (s *walk) stepManaged() (bool, error) {
@@ -231,7 +235,7 @@ func (s *walk) stepManaged() (bool, error) {
 			if !s.emitExplicit() {
 				return false, nil
 			}
-			s.setFrame(s.frame.Next)
+			s.nextFrame()
 		}
 	}
 	if !s.emitActivation(FrameManaged) || !more {
@@ -303,7 +307,7 @@ func (s *walk) leaveByFrame() (bool, error) {
 	// A call from a managed method stands inside it: its frame comes again
 	// there.
 	if !active {
-		s.setFrame(f.Next)
+		s.nextFrame()
 	}
 	if err != nil && !s.hasFrame {
 		return false, err
@@ -385,7 +389,7 @@ func (s *walk) unwindNative() (bool, error) {
 		if !s.emitExplicit() {
 			return false, nil
 		}
-		s.setFrame(s.frame.Next)
+		s.nextFrame()
 	}
 	s.unhijack(&next)
 	s.at = next
