@@ -64,7 +64,7 @@ var mayImport = map[string]string{
 	"stackwalk":             "answer target codeinfo dac dac/code image metadata objects unwind internal/limits",
 	"threads":               "answer target dac dac/code objects stackwalk image unwind stackscan internal/limits internal/teb",
 	"diagnosis":             "answer target dac dump heap image internal/symstore",
-	"crash":                 "answer target dac dac/code objects stackwalk threads internal/limits",
+	"crash":                 "answer target dac dac/code objects stackwalk threads disasm unwind internal/limits",
 	"disasm":                "answer target codeinfo metadata dac dac/code objects",
 	"heapdiff":              "answer target dac graph heap internal/limits internal/workers",
 	"waste":                 "answer target collections dac heap objects shapes internal/limits",

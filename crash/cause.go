@@ -91,9 +91,11 @@ func fromOutside(x *target.Exception, pid uint32) bool {
 	return x.Signal != nil && x.Signal.Sent() && (pid == 0 || x.Signal.PID != pid)
 }
 
+const nullReference = "System.NullReferenceException"
+
 // causes explain the exceptions whose name alone does not.
 var causes = map[string]string{
-	"System.NullReferenceException":         "a reference that was null was used, or in unsafe code a pointer near 0",
+	nullReference:                           "a reference that was null was used, or in unsafe code a pointer near 0",
 	"System.OutOfMemoryException":           "no memory could be had: the GC heap, native memory, or the limit of the container",
 	"System.StackOverflowException":         "a method called itself without end: the stack shows which",
 	"System.AccessViolationException":       "native code, or unsafe code, touched memory that is not its own",
@@ -112,6 +114,7 @@ type Fault struct {
 	Type    string // its name
 	Message string // empty if it has none
 	Trace   []Place
+	Cause   string // what it means here; empty for what it means everywhere
 }
 
 // A Place is a frame of an exception's stack trace, as it is printed.
@@ -136,8 +139,11 @@ func LikelyCause(chain []Fault) string {
 	if root.Message != "" {
 		fmt.Fprintf(&b, ": %s", root.Message)
 	}
-	if s, ok := causes[root.Type]; ok {
-		fmt.Fprintf(&b, " (%s)", s)
+	if root.Cause == "" {
+		root.Cause = causes[root.Type]
+	}
+	if root.Cause != "" {
+		fmt.Fprintf(&b, " (%s)", root.Cause)
 	}
 	if p := Culprit(root.Trace); p != nil {
 		fmt.Fprintf(&b, ", in %s", p.Function)

@@ -44,12 +44,13 @@ func TestConcludeOverflow(t *testing.T) {
 	out := &answer.Crash{ExceptionTree: answer.ExceptionTree{Exceptions: []answer.Exception{{HResult: resultStackOverflow}}}, Stack: []answer.CrashFrame{
 		{Method: answer.Text{S: "A.Small()"}, Cycle: 1, Repeat: 3},
 		{Method: answer.Text{S: "A.Walk()"}, Cycle: 2, Repeat: 5000, File: "walk.cs", Line: 7},
+		{Method: answer.Text{S: "A.Step()"}},
 		{Method: answer.Text{S: "A.Main()"}},
 	}}
 	d := &describer{died: &Crash{Thread: &threads.Thread{}}, out: out}
 	assert.True(t, d.overflowed())
 	d.concludeOverflow()
-	assert.Equal(t, "the stack overflowed: A.Walk() called itself through 1 other calls [walk.cs @ 7]", out.Likely)
+	assert.Equal(t, "the stack overflowed: A.Walk() called itself through A.Step() [walk.cs @ 7]", out.Likely)
 	none := &describer{died: &Crash{Thread: &threads.Thread{}}, out: &answer.Crash{}}
 	assert.False(t, none.overflowed())
 	none.concludeOverflow()

@@ -83,6 +83,9 @@ type describer struct {
 	died  *Crash
 	out   *answer.Crash
 	fatal *stackwalk.Frame // outermost frame of Environment.FailFast on the stack, nil for none
+	fault *fault           // of native code, nil for none that is known
+	// hidden: what was touched is reported as 0, and may be any address that the processor does not accept.
+	hidden bool
 }
 
 func (d *describer) describe() {
@@ -181,10 +184,15 @@ func (d *describer) conclusion(text, strength string, evidence ...string) {
 // (NULL_AREA_SIZE, frames.h).
 const nullRange = 64 << 10
 
+// reportedZero is what is known of an address that was reported as 0, which stands for addresses that are none too.
+const reportedZero = "near 0, or no address of a process at all: for those 0 is reported"
+
 // touch describes the memory that was touched.
 func (d *describer) touch(a target.Addr, access, source string) {
 	t := &answer.Touched{Address: a, Access: access, Source: source}
 	switch {
+	case d.hidden && a == 0:
+		t.What = reportedZero
 	case a < nullRange:
 		t.What = "near 0: nothing can be mapped there"
 	case a == ^target.Addr(0):
@@ -232,6 +240,7 @@ func (d *describer) contexts() {
 			d.context("the managed exception", &regs)
 		}
 	}
+	d.interruptedContext()
 	if t != nil && t.OS != nil && t.OS.Registers.Known() {
 		d.context("the thread in the dump", &t.OS.Registers)
 	}
@@ -391,6 +400,10 @@ func (d *describer) conclude() {
 		d.concludeThrown()
 	case d.out.Alive:
 		d.concludeAlive()
+	case d.fault != nil:
+		d.concludeFault()
+	case d.aborted():
+		d.concludeAborted()
 	}
 }
 
@@ -424,10 +437,12 @@ func (d *describer) runtimeRecord() {
 		return
 	}
 	if a, access, ok := touchedBy(x); ok {
+		source := "the runtime's record of the exception"
 		if d.p.Target.Platform().FaultsAreSignals() {
 			access = "" // 0 for any
+			a, source = d.unreported(a, source)
 		}
-		d.touch(a, access, "the runtime's record of the exception")
+		d.touch(a, access, source)
 	}
 }
 
@@ -439,6 +454,17 @@ func (d *describer) concludeThrown() {
 	told := make([]Fault, 0, len(chain))
 	for _, i := range chain {
 		told = append(told, list[i])
+	}
+	if t := out.Touched; len(told) == 1 && t != nil && told[0].Type == nullReference {
+		switch {
+		case t.What == reportedZero:
+			told[0].Cause = "a reference that was null was used, or one that was damaged"
+		case t.Address >= nullRange:
+			told[0].Cause = "a reference or pointer that is no address was used, which .NET tells as a null reference, too"
+		}
+	}
+	if n := len(told) - 1; n >= 0 && len(told[n].Trace) == 0 && n == 0 {
+		told[n].Trace = d.stoodAt()
 	}
 	out.Likely = LikelyCause(told)
 	if out.Likely == "" {
@@ -481,8 +507,11 @@ func (d *describer) concludeOverflow() {
 	if most >= 0 {
 		f := &d.out.Stack[most]
 		text += fmt.Sprintf(": %s called itself", f.Method.String())
-		if f.Cycle > 1 {
-			text += fmt.Sprintf(" through %d other calls", f.Cycle-1)
+		switch between := d.out.Stack[most+1:]; {
+		case f.Cycle == 2 && len(between) > 0:
+			text += " through " + between[0].Method.String()
+		case f.Cycle > 1:
+			text += fmt.Sprintf(" through %s", counted(f.Cycle-1, "other call"))
 		}
 		if f.File != "" {
 			text += fmt.Sprintf(" [%s @ %d]", f.File, f.Line)
@@ -491,6 +520,14 @@ func (d *describer) concludeOverflow() {
 	}
 	d.out.Likely = text
 	d.conclusion(text, strength, evidence...)
+}
+
+// counted is a number of things, in words.
+func counted(n int, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return fmt.Sprintf("%d %s", n, what)
 }
 
 // argument is the exception that was given to FailFast: the runtime makes it the
@@ -508,6 +545,9 @@ func touchedEvidence(t *answer.Touched) string {
 		words = fmt.Sprintf("%s of %#x", t.Access, uint64(t.Address))
 	}
 	words += " (" + t.Source + ")"
+	if t.What == reportedZero {
+		return words + ": either a null reference, or an address that is none, as damaged memory has them"
+	}
 	if t.Address < nullRange {
 		return words + ": below 64 KB, where .NET tells every access of managed code as a null reference"
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/stackwalk"
+	"github.com/sosgo/sosgo/target"
 	"github.com/sosgo/sosgo/threads"
 )
 
@@ -18,3 +19,12 @@ func FailFastAt(p *Process, rt *dac.Runtime, w *stackwalk.Walker, t *threads.Thr
 
 // IsFailFast is isFailFast.
 var IsFailFast = isFailFast
+
+// Unreported is what is told of an access whose address was reported as a, of an exception with its CONTEXT at context.
+func Unreported(p *Process, context, a target.Addr) *answer.Touched {
+	state := carried{thread: &threads.Thread{}, in: &dac.ExceptionState{Context: context}}
+	d := &describer{p: p, died: &Crash{Thread: state.thread, carried: []carried{state}}, out: &answer.Crash{}}
+	a, source := d.unreported(a, "the record")
+	d.touch(a, "", source)
+	return d.out.Touched
+}

@@ -142,7 +142,7 @@ func TestFrameCaller(t *testing.T) {
 			CallerReturn, map[target.Reg]uint64{target.RIP: 0x1234, target.RSP: 0x5000, target.RBX: 3, target.R12: 12}},
 		{"helper, lazy", append(append(stackWords(3, frameEnd, 0, 0, 0, 0, 12, 13, 14, 15, 3, 5), make([]byte, 104)...), stackWords(0x777, 0x5000)...),
 			CallerNative, map[target.Reg]uint64{target.RIP: 0x777, target.RSP: 0x5008, target.RBX: 3}},
-		{"throw", context(4, frameEnd), CallerReturn, map[target.Reg]uint64{target.RIP: 116, target.RSP: 104, target.RBX: 103, target.RAX: 7}},
+		{"throw", context(4, frameEnd), CallerReturn, map[target.Reg]uint64{target.RIP: 116, target.RSP: 104, target.RBX: 103, target.RAX: 0}},
 		{"fault", context(5, frameEnd), CallerInterrupted, map[target.Reg]uint64{target.RIP: 116, target.RAX: 100}},
 		{"redirected", context(6, frameEnd, base+24), CallerInterrupted, map[target.Reg]uint64{target.RIP: 116, target.RAX: 100}},
 		{"hijack", stackWords(7, frameEnd, 0x1234, base+32, 0, 12, 13, 14, 15, 3, 5), CallerReturn,

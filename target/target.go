@@ -139,6 +139,10 @@ type Platform struct {
 // tell whether memory was read or written, as a system's record does.
 func (p Platform) FaultsAreSignals() bool { return p.OS != OSWindows }
 
+// HidesAddresses reports whether 0 stands for what was touched where that can't be an address: the processor tells none
+// then, for it is no page that is missing (#GP of AMD64), and the system reports 0.
+func (p Platform) HidesAddresses() bool { return p.FaultsAreSignals() && p.Arch == ArchAMD64 }
+
 // HasCOM reports whether a runtime on the system wraps COM objects.
 func (p Platform) HasCOM() bool { return p.OS == OSWindows }
 
