@@ -55,7 +55,7 @@ var mayImport = map[string]string{
 	"answer":                "target",
 	"hexdump":               "answer target internal/limits",
 	"dac":                   "answer target image metadata internal/layout internal/lazy internal/limits internal/nativeformat",
-	"dac/code":              "answer target image metadata codeinfo dac internal/layout internal/lazy internal/limits",
+	"dac/code":              "answer target image metadata codeinfo unwind dac internal/layout internal/lazy internal/limits",
 	"heap":                  "answer target dac internal/layout internal/limits internal/workers",
 	"objects":               "answer target dac dac/code heap metadata internal/layout internal/lazy internal/limits",
 	"shapes":                "answer target dac heap metadata objects internal/lazy internal/limits internal/workers",

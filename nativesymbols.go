@@ -2,6 +2,7 @@ package sosgo
 
 import (
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/image"
 	"github.com/sosgo/sosgo/target"
 )
@@ -14,36 +15,20 @@ func (d *Dump) Symbols() *image.Symbols {
 		if inst.Flavor != dac.FlavorNativeAOT {
 			continue
 		}
-		v := d.viewOf(inst)
-		if rt, err := v.Runtime(); err == nil {
-			s.AlsoNamed(v.methodNamer(rt))
+		if rt, err := d.viewOf(inst).Runtime(); err == nil {
+			s.AlsoNamed(methodNamer(rt))
 		}
 	}
 	return s
 }
 
-// methodNamer names the methods of a NativeAOT program. A name is one of where a method begins: where the code
-// at an address does, its unwind data tell, of a funclet with the data behind them.
-func (v *View) methodNamer(rt *dac.Runtime) func(target.Addr) (string, target.Addr) {
-	w := v.NativeWalker()
+// methodNamer names the methods of a NativeAOT program.
+func methodNamer(rt *dac.Runtime) func(target.Addr) (string, target.Addr) {
 	return func(a target.Addr) (string, target.Addr) {
-		if !rt.Instance().Module.Contains(a) {
-			return "", 0
-		}
-		function, ok := w.FunctionAt(a)
-		if !ok {
-			return "", 0
-		}
-		start := function.Start
-		if data, ok := w.FunctionData(a); ok {
-			if main, err := rt.MethodOfFunclet(start, data); err == nil {
-				start = main
-			}
-		}
-		name, err := rt.CodeName(start)
+		m, err := code.Of(rt).NativeAt(a)
 		if err != nil {
-			return "", 0 // a program that was compiled without names has code without names
+			return "", 0 // what can't be read has no name
 		}
-		return name, start
+		return m.Name, m.Start
 	}
 }

@@ -27,7 +27,7 @@ type Exception struct {
 
 // A TraceFrame is a frame of the stack trace that an exception collected.
 type TraceFrame struct {
-	SP       target.Addr `json:"sp" doc:"stack pointer"`
+	SP       target.Addr `json:"sp,omitempty" doc:"stack pointer; absent where the program does not keep it"`
 	IP       target.Addr `json:"ip" doc:"instruction pointer, inside the call"`
 	Function Text        `json:"function" doc:"module and method"`
 	Offset   *uint64     `json:"offset,omitempty" doc:"of the instruction in the method's code"`

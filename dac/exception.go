@@ -21,6 +21,7 @@ type Exception struct {
 	StackTraceString target.Addr // made by managed code, for most exceptions only when it is asked for
 	RemoteStackTrace target.Addr // kept by ExceptionDispatchInfo
 	stackTrace       target.Addr
+	traceFrames      uint32 // of NativeAOT: entries of stackTrace
 }
 
 // IsException reports whether mt is System.Exception or derived from it. Where
@@ -76,7 +77,7 @@ func (r *Runtime) readException(a target.Addr) (Exception, error) {
 	if r.native != nil {
 		o := &r.native.exception
 		return Exception{Addr: a, Type: mt, Message: rd.Ptr(o.Message), Inner: rd.Ptr(o.Inner), HResult: rd.U32(o.HResult),
-			StackTraceString: rd.Ptr(o.Text), RemoteStackTrace: rd.Ptr(o.Remote)}, rd.Err
+			StackTraceString: rd.Ptr(o.Text), RemoteStackTrace: rd.Ptr(o.Remote), stackTrace: rd.Ptr(o.Trace), traceFrames: rd.U32(o.Frames)}, rd.Err
 	}
 	e := Exception{
 		Addr:             a,
@@ -95,9 +96,11 @@ func (r *Runtime) readException(a target.Addr) (Exception, error) {
 // A TraceFrame is a frame of the stack trace that an exception collects on its
 // way (clrex.h, StackTraceElement).
 type TraceFrame struct {
-	IP     target.Addr // inside the call, one less than the return address; or the instruction that faulted
-	SP     target.Addr
-	Method target.Addr // MethodDesc
+	// IP is inside the call, one less than the return address; or the instruction that faulted. Of a NativeAOT program it is the
+	// return address itself, as its own stack traces have it.
+	IP     target.Addr
+	SP     target.Addr // 0 of a NativeAOT program, which does not keep it
+	Method target.Addr // MethodDesc, 0 of a NativeAOT program
 	// Foreign marks the last frame of a trace that was taken over from another
 	// throw of the exception.
 	Foreign bool
@@ -109,13 +112,14 @@ const traceForeign = 1
 // StackTrace reads the frames of e, the innermost first; none before it was
 // thrown.
 func (r *Runtime) StackTrace(e *Exception) ([]TraceFrame, error) {
-	if err := r.clrOnly("methods that the frames of an exception's stack trace could name"); err != nil {
-		return nil, err
-	}
 	if e.stackTrace == 0 {
 		return nil, nil
 	}
-	frames, err := r.readTrace(e.stackTrace)
+	read := r.readTrace
+	if r.native != nil {
+		read = func(array target.Addr) ([]TraceFrame, error) { return r.readNativeTrace(array, e.traceFrames) }
+	}
+	frames, err := read(e.stackTrace)
 	if err != nil {
 		err = fmt.Errorf("stack trace of exception %016x: %w", uint64(e.Addr), err)
 	}

@@ -47,8 +47,8 @@ func (r *Runtime) stateLayout() stateLayout {
 // ExceptionStates returns what t is handling, the innermost exception first. It
 // returns what it found together with the error.
 func (r *Runtime) ExceptionStates(t *Thread) ([]ExceptionState, error) {
-	if err := r.clrOnly("exception trackers that its debug header describes"); err != nil {
-		return nil, err
+	if r.native != nil {
+		return r.nativeStates(t)
 	}
 	var out []ExceptionState
 	o := r.stateLayout()
@@ -122,9 +122,6 @@ func (r *Runtime) CurrentException(t *Thread) (target.Addr, error) {
 // NestedExceptions returns the exceptions that t was handling when the current
 // one was thrown, innermost first.
 func (r *Runtime) NestedExceptions(t *Thread) ([]target.Addr, error) {
-	if r.native != nil {
-		return r.nativeNested(t)
-	}
 	states, err := r.ExceptionStates(t)
 	var out []target.Addr
 	for i := range states {

@@ -58,6 +58,7 @@ type Instance struct {
 	mem        target.Memory
 	files      ModuleFiles
 	descriptor target.Addr // 0 where the runtime exports none
+	aotHeader  target.Addr // DotNetRuntimeDebugHeader of a NativeAOT program
 	dacTable   target.Addr
 	dacSize    uint64 // 0 where unknown
 	version    sync.Once
@@ -66,6 +67,8 @@ type Instance struct {
 	file       *image.Image
 	fileErr    error
 	threadIDs  lazy.Value[map[uint32]bool]
+	stacks     lazy.Value[map[uint32]target.Range]
+	aot        lazy.Value[*nativeImage]
 }
 
 // Find returns the CLRs of a process. Every module is looked at, whatever its
@@ -80,6 +83,11 @@ func Find(t target.Target, mem target.Memory, files ModuleFiles) []*Instance {
 			out = append(out, inst)
 		}
 	}
+	for i := 0; i < len(mods) && len(out) == 0; i++ {
+		if inst := examineHidden(t, mem, files, &mods[i]); inst != nil {
+			out = append(out, inst)
+		}
+	}
 	for i, inst := range out {
 		inst.others = slices.Delete(slices.Clone(out), i, i+1)
 	}
@@ -88,9 +96,30 @@ func Find(t target.Target, mem target.Memory, files ModuleFiles) []*Instance {
 
 // examine returns the runtime in m, or nil if it is no runtime.
 func examine(t target.Target, mem target.Memory, files ModuleFiles, m *target.Module) *Instance {
+	inst := newInstance(t, mem, files, m)
+	if inst == nil {
+		return nil // a module without readable headers says nothing about itself
+	}
+	var errDesc, errTable error
+	inst.descriptor, _, errDesc = inst.symbol(symDescriptor)
+	inst.dacTable, inst.dacSize, errTable = inst.symbol(symDacTable)
+	if at, _, err := inst.symbol(symAOTHeader); err == nil && errTable != nil {
+		inst.Flavor, inst.aotHeader = FlavorNativeAOT, at
+		return inst
+	}
+	if errDesc != nil && errTable != nil && !namedRuntime(m.Path) {
+		return nil
+	}
+	_, _, err := inst.symbol(symSingleFile)
+	inst.SingleFile = err == nil && !namedRuntime(m.Path)
+	return inst
+}
+
+// newInstance is m as a runtime, nil where its headers can't be read.
+func newInstance(t target.Target, mem target.Memory, files ModuleFiles, m *target.Module) *Instance {
 	img, err := image.OpenMemory(mem, m)
 	if err != nil {
-		return nil // a module without readable headers says nothing about itself
+		return nil
 	}
 	inst := &Instance{Module: *m, Image: img, tgt: t, mem: mem, files: files}
 	if img.Kind() == image.KindELF && img.Layout() == image.Loaded {
@@ -98,18 +127,20 @@ func examine(t target.Target, mem target.Memory, files ModuleFiles, m *target.Mo
 		inst.Module.Size = max(m.Size, img.Size())
 	}
 	inst.Identity = identityOf(img, m)
-	var errDesc, errTable error
-	inst.descriptor, _, errDesc = inst.symbol(symDescriptor)
-	inst.dacTable, inst.dacSize, errTable = inst.symbol(symDacTable)
-	if _, _, err := inst.symbol(symAOTHeader); err == nil && errTable != nil {
-		inst.Flavor = FlavorNativeAOT
-		return inst
-	}
-	if errDesc != nil && errTable != nil && !namedRuntime(m.Path) {
+	return inst
+}
+
+// examineHidden returns the NativeAOT program in m, whose debug header is not exported, or nil for none: the linker keeps the
+// exports of libraries to those that their authors wrote (.NET 8's, and whoever strips them later).
+func examineHidden(t target.Target, mem target.Memory, files ModuleFiles, m *target.Module) *Instance {
+	inst := newInstance(t, mem, files, m)
+	if inst == nil {
 		return nil
 	}
-	_, _, err = inst.symbol(symSingleFile)
-	inst.SingleFile = err == nil && !namedRuntime(m.Path)
+	if inst.aotHeader = inst.findDebugHeader(); inst.aotHeader == 0 {
+		return nil
+	}
+	inst.Flavor = FlavorNativeAOT
 	return inst
 }
 
@@ -170,6 +201,9 @@ func (i *Instance) Version() string {
 }
 
 func (i *Instance) findVersion() string {
+	if i.Flavor == FlavorNativeAOT {
+		return i.nativeVersion()
+	}
 	if v := i.Module.Version; v != [4]uint16{} {
 		return fmt.Sprintf("%d.%d.%d.%d", v[0], v[1], v[2], v[3])
 	}
@@ -189,6 +223,9 @@ func (i *Instance) findVersion() string {
 // VersionText is the runtime's own version string, "10.0.1426.52326 @Commit:
 // …", or empty where neither the dump nor a file of the build has it.
 func (i *Instance) VersionText() string {
+	if i.Flavor == FlavorNativeAOT {
+		return i.Version() // what the file says of itself is the version of the program
+	}
 	if s, err := i.Image.VersionString(); err == nil {
 		return strings.TrimSpace(s)
 	}
@@ -211,6 +248,33 @@ func (i *Instance) osThreads() map[uint32]bool {
 		return ids, nil
 	})
 	return ids
+}
+
+// threadOfStack is the number of the thread whose stack an address lies in or ends, 0 for none: from its stack pointer to the end
+// of the memory that this is in.
+func (i *Instance) threadOfStack(a target.Addr) uint32 {
+	stacks, _ := i.stacks.Get(func() (map[uint32]target.Range, error) { return stacksOf(i.tgt), nil })
+	for id, s := range stacks {
+		if s.Contains(a) || a == s.End {
+			return id
+		}
+	}
+	return 0
+}
+
+// stacksOf are the stacks of a dump's threads, as far as registers tell.
+func stacksOf(t target.Target) map[uint32]target.Range {
+	out := map[uint32]target.Range{}
+	threads := t.Threads()
+	for r := range t.Regions() {
+		in := target.Range{Start: r.Start, End: r.Start + target.Addr(r.Size)}
+		for n := range threads {
+			if sp, ok := threads[n].Registers.SP(); ok && in.Contains(sp) {
+				out[threads[n].ID] = target.Range{Start: sp, End: in.End}
+			}
+		}
+	}
+	return out
 }
 
 // openFile opens the runtime's own file on this machine.

@@ -18,12 +18,12 @@ import (
 // of members and of variables, which end with an entry of zeros.
 const (
 	debugCookie      = 0x48444e44 // "DNDH"
-	debugHeaderSize  = 32
-	debugPointer64   = 1 // the bits of flags
+	debugPointer64   = 1          // the bits of flags
 	debugBigEndian   = 2
 	debugEntrySize   = 24
 	debugGlobalSize  = 16
-	debugGlobalValue = 8 // in such an entry
+	debugGlobalValue = 8  // in such an entry
+	debugVariables   = 24 // in the header: where the array of variables is
 )
 
 // openNative opens what a NativeAOT program has of a runtime: it answers what is about objects, the names of types, the
@@ -49,20 +49,7 @@ func (i *Instance) openNative() (*Runtime, error) {
 			return nil, target.Corruptf("probe %s failed: %s", p.Name, p.Detail)
 		}
 	}
-	if r.known.String, err = r.findNativeString(); err != nil {
-		return nil, err
-	}
-	for at, d := range r.nativeNamed().types {
-		switch {
-		case d.assembly != coreLibrary:
-		case d.name == "System.Object":
-			r.known.Object = at
-		case d.name == "System.Array":
-			r.native.array = at
-		case d.name == "System.Exception":
-			r.known.Exception = at
-		}
-	}
+	r.findNativeTypes()
 	return r, nil
 }
 
@@ -89,12 +76,8 @@ const (
 
 // nativeLayout is what the debug header says, and what headers of its version lack.
 func (i *Instance) nativeLayout() (*layout.Layout, error) {
-	at, _, err := i.symbol(symAOTHeader)
-	if err != nil {
-		return nil, err
-	}
-	rd := layout.Reader{Mem: i.mem, Base: at}
-	cookie, major, flags, types, globals := rd.U32(0), rd.U16(4), rd.U32(8), rd.Ptr(16), rd.Ptr(24)
+	rd := layout.Reader{Mem: i.mem, Base: i.aotHeader}
+	cookie, major, flags, types, globals := rd.U32(0), rd.U16(4), rd.U32(8), rd.Ptr(16), rd.Ptr(debugVariables)
 	switch {
 	case rd.Err != nil:
 		return nil, fmt.Errorf("debug header: %w", rd.Err)
@@ -128,6 +111,36 @@ func (i *Instance) nativeLayout() (*layout.Layout, error) {
 	b.Add(table, layout.Addresses{})
 	return b.Layout(), nil
 }
+
+// findDebugHeader finds a debug header that is not exported in the data of the module: its cookie, flags of a 64-bit
+// process, and two arrays in the module. It is 0 where there is none that the runtime has filled in.
+func (i *Instance) findDebugHeader() target.Addr {
+	for _, s := range i.Image.Sections() {
+		start, err := i.Image.Address(s.RVA)
+		if err != nil || s.Prot&target.ProtWrite == 0 {
+			continue
+		}
+		found := target.Addr(0)
+		_ = i.eachWord(target.Range{Start: start, End: start + target.Addr(s.Size)}, func(at target.Addr, v uint64) error {
+			if uint32(v) != debugCookie || found != 0 {
+				return nil
+			}
+			rd := layout.Reader{Mem: i.mem, Base: at}
+			flags, types, globals := rd.U64(8), rd.Ptr(16), rd.Ptr(debugVariables)
+			if rd.Err == nil && flags == debugPointer64 && i.inData(types) && i.inData(globals) {
+				found = at
+			}
+			return nil
+		})
+		if found != 0 {
+			return found
+		}
+	}
+	return 0
+}
+
+// inData reports whether a is that of an array of pointers in the module.
+func (i *Instance) inData(a target.Addr) bool { return a%8 == 0 && i.Module.Contains(a) }
 
 // debugEntries reads the members that a debug header names.
 func (i *Instance) debugEntries(at target.Addr) ([]layout.DebugEntry, error) {
@@ -163,8 +176,8 @@ func (i *Instance) debugGlobals(at target.Addr) ([]string, error) {
 		switch {
 		case err != nil:
 			return nil, fmt.Errorf("variables of the debug header: %w", err)
-		case name == 0:
-			return out, nil
+		case name == 0, n > 0 && !i.Module.Contains(name):
+			return out, nil // .NET 8 fills the array to its end, and has no room for the zeros
 		case n == limits.DebugEntries:
 			return nil, target.Corruptf("the debug header has more than %d variables", n)
 		}
@@ -225,7 +238,9 @@ type nativeTypes struct {
 		Inner   int `layout:"_innerException"`
 		Text    int `layout:"_stackTraceString"`
 		Remote  int `layout:"_remoteStackTraceString"`
+		Trace   int `layout:"_corDbgStackTrace"`
 		HResult int `layout:"_HResult"`
+		Frames  int `layout:"_idxFirstFreeStackTraceEntry"`
 	}
 	array                                                     target.Addr // MethodTable of System.Array, 0 where its name is not known
 	kindMask, parameterized, definition, pointers, components uint32
@@ -413,26 +428,68 @@ func (r *Runtime) nativeProbes() []Probe {
 	)
 }
 
-// findNativeString finds the MethodTable of System.String, which nothing names, by
-// its shape in the runtime's image: that has no other type with components of two
-// bytes that is no array. It is 0 where the dump lacks it.
-func (r *Runtime) findNativeString() (target.Addr, error) {
-	want := uint64(stringBaseSize)<<32 | uint64(r.native.components) | 2
+// findNativeString finds the MethodTable of System.String: by its name, or where the program has none for it by its shape. The
+// program has no other type with components of two bytes that is no array. It is 0 where the dump lacks it.
+func (r *Runtime) findNativeString() target.Addr {
 	var found target.Addr
-	err := r.eachProgramWord(func(at target.Addr, v uint64) error {
-		// The other flags, and all but the components' size of the lower half.
-		if v&(0xffffffff_0000ffff|uint64(r.native.components)) != want {
-			return nil
+	for _, at := range r.inst.nativeImage().strings {
+		flags, err := target.Uint32(r.mem, at+target.Addr(r.native.mt.Flags))
+		if err != nil || flags&r.native.components == 0 {
+			continue
 		}
 		mt, err := r.MethodTable(at)
 		if err != nil || mt.IsArray() || mt.ComponentSize != 2 {
-			return nil
+			continue
+		}
+		if d := r.nativeNamed().types[at]; d.name == "System.String" && d.assembly == coreLibrary {
+			return at
 		}
 		if found != 0 {
-			return target.Corruptf("%016x and %016x both have the shape of System.String", uint64(found), uint64(at))
+			return 0 // which of them it is nothing tells
 		}
 		found = at
-		return nil
-	})
-	return found, err
+	}
+	return found
+}
+
+// findNativeTypes finds the types that the runtime itself knows: by name, and where the program has no name for them
+// by what else is known of them. Strings are objects, and what is thrown is an exception.
+func (r *Runtime) findNativeTypes() {
+	for at, d := range r.nativeNamed().types {
+		switch {
+		case d.assembly != coreLibrary:
+		case d.name == "System.Object":
+			r.known.Object = at
+		case d.name == "System.Array":
+			r.native.array = at
+		case d.name == "System.Exception":
+			r.known.Exception = at
+		}
+	}
+	r.known.String = r.findNativeString()
+	if mt, err := r.MethodTable(r.known.String); err == nil && r.known.Object == 0 {
+		r.known.Object = mt.Parent
+	}
+	if r.known.Exception == 0 {
+		r.known.Exception = r.findThrown()
+	}
+}
+
+// findThrown is the base class of all that is thrown, as the exceptions tell that threads handle; 0 where none does.
+func (r *Runtime) findThrown() target.Addr {
+	threads, _ := r.nativeThreads()
+	for i := range threads {
+		word, err := target.Uint64(r.mem, threads[i].LastThrown)
+		if threads[i].LastThrown == 0 || err != nil {
+			continue
+		}
+		mt, err := r.TrustedMethodTable(target.Addr(word &^ r.consts.objectMask))
+		for depth := 0; err == nil && depth < limits.ParentChain && mt.Parent != 0; depth++ {
+			if mt.Parent == r.known.Object {
+				return mt.Addr
+			}
+			mt, err = r.TrustedMethodTable(mt.Parent)
+		}
+	}
+	return 0
 }

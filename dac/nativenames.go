@@ -2,6 +2,7 @@ package dac
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -24,11 +25,22 @@ type nativeNames struct {
 	types   map[target.Addr]nativeDefinition // by MethodTable
 	statics map[target.Addr]string           // types of the objects that hold static fields
 	methods []nativeMethod                   // by address
+	invoked map[target.Addr]invokableMethod  // by address
 	noType  error                            // why types is not whole; nil if it is
 	noCode  error                            // and methods
 }
 
-type nativeDefinition struct{ name, assembly string }
+type nativeDefinition struct {
+	name, assembly string
+	meta           *nativeformat.Metadata
+	handle         nativeformat.Handle
+}
+
+// An invokableMethod is a method that reflection can call.
+type invokableMethod struct {
+	owner target.Addr // MethodTable of its type
+	at    uint32      // its record in the metadata
+}
 
 // A nativeMethod is a method whose name the program has.
 type nativeMethod struct {
@@ -44,14 +56,14 @@ func (r *Runtime) nativeNamed() *nativeNames {
 }
 
 func (r *Runtime) readNativeNames() *nativeNames {
-	n := &nativeNames{types: map[target.Addr]nativeDefinition{}, statics: map[target.Addr]string{}}
-	headers, err := r.nativeHeaders()
+	n := &nativeNames{types: map[target.Addr]nativeDefinition{}, statics: map[target.Addr]string{}, invoked: map[target.Addr]invokableMethod{}}
+	headers, err := r.inst.nativeImage().headers, r.inst.nativeImage().err
 	if err == nil && len(headers) == 0 {
 		err = target.Unsupportedf("the program has no ReadyToRun header that tells where its names are")
 	}
 	n.noType, n.noCode = err, err
 	for _, h := range headers {
-		meta, err := r.nativeMetadata(h)
+		meta, err := r.inst.nativeMetadata(h)
 		if err != nil {
 			n.noType, n.noCode = err, err
 			continue
@@ -62,110 +74,18 @@ func (r *Runtime) readNativeNames() *nativeNames {
 		if err := r.readMethodMap(n, h, meta); err != nil {
 			n.noCode = fmt.Errorf("stack trace data: %w", err)
 		}
+		if err := r.readInvokeMap(n, h); err != nil && n.noCode == nil && !errors.Is(err, target.ErrUnsupported) {
+			n.noCode = fmt.Errorf("map of methods: %w", err)
+		}
 		r.readStaticBases(n, h)
 	}
 	sort.SliceStable(n.methods, func(i, j int) bool { return n.methods[i].at < n.methods[j].at })
 	return n
 }
 
-// nativeSections are the sections of a header by kind.
-type nativeSections map[uint32]nativeformat.Section
-
-// nativeHeaders finds the ReadyToRun headers of the program, which nothing names: words that begin as one does, with
-// rows that all lie in the program and a section of metadata among them.
-func (r *Runtime) nativeHeaders() ([]nativeSections, error) {
-	m := &r.inst.Module
-	var out []nativeSections
-	err := r.eachProgramWord(func(at target.Addr, v uint64) error {
-		if uint32(v) != nativeformat.HeaderSignature {
-			return nil
-		}
-		b, err := target.Bytes(r.mem, at, nativeformat.HeaderSize)
-		if err != nil {
-			return nil
-		}
-		size, err := nativeformat.RowsOf(b)
-		if err != nil {
-			return nil
-		}
-		if b, err = target.Bytes(r.mem, at+nativeformat.HeaderSize, size); err != nil {
-			return fmt.Errorf("ReadyToRun header: %w", err)
-		}
-		list, err := nativeformat.Sections(b, target.Range{Start: m.Base, End: m.Base + target.Addr(m.Size)})
-		if err != nil {
-			return nil
-		}
-		sections := nativeSections{}
-		for _, s := range list {
-			sections[s.Kind] = s
-		}
-		if _, ok := sections[nativeformat.SectionMetadata]; !ok {
-			return nil
-		}
-		if out = append(out, sections); len(out) > limits.NativeHeaders {
-			return target.Corruptf("the program has more than %d ReadyToRun headers", limits.NativeHeaders)
-		}
-		return nil
-	})
-	return out, err
-}
-
-// eachProgramWord calls use for each aligned word of the program's image that the dump has.
-func (r *Runtime) eachProgramWord(use func(at target.Addr, v uint64) error) error {
-	w := target.NewWindow(r.mem)
-	for at := r.inst.Module.Base; r.inst.Module.Contains(at); at += 8 {
-		v, err := w.Uint64(at)
-		if err != nil {
-			next, ok := target.NextStored(r.tgt, at+8)
-			if !ok || !r.inst.Module.Contains(next) {
-				return nil
-			}
-			at = (next+7)&^7 - 8
-			continue
-		}
-		if err := use(at, v); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// blob reads a section.
-func (r *Runtime) blob(h nativeSections, kind uint32) ([]byte, target.Addr, error) {
-	s, ok := h[kind]
-	switch size := uint64(s.End - s.Start); {
-	case !ok || size == 0:
-		return nil, 0, target.Unsupportedf("the program was compiled without it")
-	case size > limits.NativeBlob:
-		return nil, 0, target.Corruptf("section %d has %d bytes", kind, size)
-	default:
-		var out []byte
-		for at := s.Start; at < s.End; { // what the dump lacks ends it before all is allocated
-			n := min(blobPiece, int(s.End-at))
-			b, err := target.Bytes(r.mem, at, n)
-			if err != nil {
-				return nil, 0, err
-			}
-			out, at = append(out, b...), at+target.Addr(n)
-		}
-		return out, s.Start, nil
-	}
-}
-
-// blobPiece is how much of a section is read at once.
-const blobPiece = 2 << 10
-
-func (r *Runtime) nativeMetadata(h nativeSections) (*nativeformat.Metadata, error) {
-	b, _, err := r.blob(h, nativeformat.SectionMetadata)
-	if err != nil {
-		return nil, fmt.Errorf("metadata of the program: %w", err)
-	}
-	return nativeformat.Open(b)
-}
-
 // readTypeMap names the MethodTables that the map has.
 func (r *Runtime) readTypeMap(n *nativeNames, h nativeSections, meta *nativeformat.Metadata) error {
-	b, _, err := r.blob(h, nativeformat.SectionTypeMap)
+	b, _, err := r.inst.blob(h, nativeformat.SectionTypeMap)
 	if err != nil {
 		return err
 	}
@@ -173,36 +93,46 @@ func (r *Runtime) readTypeMap(n *nativeNames, h nativeSections, meta *nativeform
 	if err != nil {
 		return err
 	}
-	fixups, ok := h[nativeformat.SectionFixups]
-	if !ok {
-		return target.Unsupportedf("the program has no table of fixups")
-	}
 	for _, t := range list {
-		cell := fixups.Start + 4*target.Addr(t.Fixup)
-		if cell >= fixups.End {
-			return target.Corruptf("fixup %d of a table of %d bytes", t.Fixup, fixups.End-fixups.Start)
-		}
-		mt, err := r.relative(cell)
+		mt, err := r.inst.fixup(h, t.Fixup)
 		if err != nil {
 			return err
 		}
-		name, assembly, err := meta.TypeName(meta.Handle(t.Type))
+		handle := meta.Handle(t.Type)
+		name, assembly, err := meta.TypeName(handle)
 		if err != nil {
 			return err
 		}
-		n.types[mt] = nativeDefinition{name, assembly}
+		n.types[mt] = nativeDefinition{name, assembly, meta, handle}
 	}
 	return nil
 }
 
-// relative follows the 32-bit distance at an address.
-func (r *Runtime) relative(at target.Addr) (target.Addr, error) {
-	v, err := target.Uint32(r.mem, at)
-	return at + target.Addr(int32(v)), err
+// readInvokeMap notes the methods that reflection can call.
+func (r *Runtime) readInvokeMap(n *nativeNames, h nativeSections) error {
+	b, _, err := r.inst.blob(h, nativeformat.SectionInvokeMap)
+	if err != nil {
+		return err
+	}
+	list, err := nativeformat.InvokeMap(b)
+	if err != nil {
+		return err
+	}
+	for _, m := range list {
+		owner, err := r.inst.fixup(h, m.Type)
+		if err != nil {
+			return err
+		}
+		// A method without code has something else, which is refused when it is named.
+		if code, err := r.inst.fixup(h, m.Code); err == nil && r.inst.Module.Contains(code) {
+			n.invoked[code] = invokableMethod{owner, m.Method}
+		}
+	}
+	return nil
 }
 
 func (r *Runtime) readMethodMap(n *nativeNames, h nativeSections, meta *nativeformat.Metadata) error {
-	b, at, err := r.blob(h, nativeformat.SectionStackTrace)
+	b, at, err := r.inst.blob(h, nativeformat.SectionStackTrace)
 	if err != nil {
 		return err
 	}
@@ -229,7 +159,7 @@ func (r *Runtime) readStaticBases(n *nativeNames, h nativeSections) {
 	}
 	s := h[nativeformat.SectionGCStatics]
 	for at := s.Start; at+4 <= s.End; at += 4 {
-		cell, err := r.relative(at)
+		cell, err := r.inst.relative(at)
 		if err != nil {
 			return
 		}
@@ -316,7 +246,7 @@ func (r *Runtime) nativeInstance(mt *MethodTable) (target.Addr, []target.Addr, e
 	}
 	// Between the interfaces and the definition are pointers that a type has or not: what leads to a definition is it.
 	const optional = 8
-	follow, width := r.relative, target.Addr(4)
+	follow, width := r.inst.relative, target.Addr(4)
 	if flags&r.native.dynamic != 0 {
 		follow, width = func(at target.Addr) (target.Addr, error) { return target.Pointer(r.mem, at) }, 8
 	}
@@ -425,10 +355,37 @@ func (r *Runtime) CodeName(at target.Addr) (string, error) {
 	}
 	n := r.nativeNamed()
 	i := sort.Search(len(n.methods), func(i int) bool { return n.methods[i].at >= at })
-	if i == len(n.methods) || n.methods[i].at != at {
-		return "", n.noCode
+	if i < len(n.methods) && n.methods[i].at == at {
+		return n.methods[i].meta.MethodName(&n.methods[i].Method)
 	}
-	return n.methods[i].meta.MethodName(&n.methods[i].Method)
+	if name, err := r.invokableName(at); name != "" || err != nil {
+		return name, err
+	}
+	return "", n.noCode
+}
+
+// invokableName names the method that begins at an address and that reflection can call, empty for none.
+func (r *Runtime) invokableName(at target.Addr) (string, error) {
+	n := r.nativeNamed()
+	m, ok := n.invoked[at]
+	if !ok {
+		return "", nil
+	}
+	d, ok := n.types[m.owner]
+	if !ok {
+		mt, err := r.TrustedMethodTable(m.owner)
+		if err != nil {
+			return "", err
+		}
+		definition, _, err := r.nativeInstance(mt)
+		if err != nil {
+			return "", err
+		}
+		if d, ok = n.types[definition]; !ok {
+			return "", nil
+		}
+	}
+	return d.meta.MethodOf(d.handle, m.at)
 }
 
 // MethodOfFunclet is where the method begins that the code beginning at start is a part of, given the language specific
@@ -464,7 +421,7 @@ func (r *Runtime) nativeThreads() ([]Thread, error) {
 			return out, target.Corruptf("the thread list has no end")
 		}
 		rd := layout.Reader{Mem: r.mem, Base: at}
-		t := Thread{Addr: at, OSID: uint32(rd.U64(n.thread.ID)), LockCount: ^uint32(0), Native: true}
+		t := Thread{Addr: at, OSID: r.nativeOSID(at, rd.U64(n.thread.ID)), LockCount: ^uint32(0), Native: true}
 		next := rd.Ptr(n.thread.Next)
 		if err = rd.Err; err == nil {
 			t.AllocContext, err = r.allocContextAt(at + target.Addr(n.thread.Alloc))
@@ -477,6 +434,36 @@ func (r *Runtime) nativeThreads() ([]Thread, error) {
 		return out, fmt.Errorf("thread list: %w", err)
 	}
 	return out, nil
+}
+
+// nativeOSID is the system's number of the thread whose structure is at a and which keeps id as its own. Before .NET 9 on Unix that is
+// a pointer of the C library's; then it is the thread that all of the structure's pointers into stacks
+// point to, 0 where there is no such thread.
+func (r *Runtime) nativeOSID(a target.Addr, id uint64) uint32 {
+	if id>>32 == 0 && (r.inst.osThreads()[uint32(id)] || r.native.thread.Size == layout.Absent) {
+		return uint32(id)
+	}
+	found := uint32(0)
+	for off := 0; off+8 <= r.native.thread.Size; off += 8 {
+		if off == r.native.thread.Next {
+			continue // which may be in what another thread has behind its stack
+		}
+		v, err := target.Pointer(r.mem, a+target.Addr(off))
+		if err != nil {
+			return 0
+		}
+		switch on := r.inst.threadOfStack(v); {
+		case on == 0 || on == found:
+		case found != 0:
+			return 0
+		default:
+			found = on
+		}
+	}
+	if found == 0 && id>>32 == 0 {
+		return uint32(id) // of a thread that has ended
+	}
+	return found
 }
 
 // nativeThrown reads which exception a thread handles.
@@ -500,22 +487,53 @@ func (r *Runtime) nativeExInfo(at target.Addr) (exception, previous target.Addr,
 	return rd.Ptr(o.Exception), rd.Ptr(o.Previous), rd.Err
 }
 
-// nativeNested are the exceptions that t was handling when it threw LastThrown.
-func (r *Runtime) nativeNested(t *Thread) ([]target.Addr, error) {
-	var out []target.Addr
-	seen := cycle{}
+// nativeStates are the exceptions that t is handling, the innermost first: each has an ExInfo on the thread's stack, above those of
+// the exceptions that were thrown later.
+func (r *Runtime) nativeStates(t *Thread) ([]ExceptionState, error) {
+	var out []ExceptionState
 	for at := t.ExInfo; at != 0; {
-		if seen.closes(at) || len(out) > limits.NestedExceptions {
+		switch n := len(out); {
+		case n == limits.NestedExceptions:
 			return out, target.Corruptf("the exceptions of a thread have no end")
+		case n > 0 && at <= out[n-1].Addr:
+			return out, target.Corruptf("the exception state %016x is not above %016x on the stack", uint64(at), uint64(out[n-1].Addr))
 		}
 		exception, previous, err := r.nativeExInfo(at)
 		if err != nil {
 			return out, err
 		}
-		if at != t.ExInfo && exception != 0 {
-			out = append(out, exception)
-		}
+		out = append(out, ExceptionState{Addr: at, Thrown: exception})
 		at = previous
+	}
+	return out, nil
+}
+
+// nativeThrowsAgain stands in the stack trace of an exception between the frames of two throws (StackTraceHelper.SpecialIP).
+const nativeThrowsAgain = ^uint64(0)
+
+// readNativeTrace reads the stack trace of an exception: an array of return addresses, of which the first n were written
+// (Exception.NativeAot.cs).
+func (r *Runtime) readNativeTrace(array target.Addr, n uint32) ([]TraceFrame, error) {
+	data, length, size, err := r.arrayData(array)
+	if err != nil {
+		return nil, err
+	}
+	if size != 8 || n > length {
+		return nil, target.Corruptf("%d frames in an array of %d elements of %d bytes", n, length, size)
+	}
+	out := make([]TraceFrame, 0, min(n, traceAtOnce))
+	for i := range n {
+		ip, err := target.Uint64(r.mem, data+8*target.Addr(i))
+		switch {
+		case err != nil:
+			return out, err
+		case ip == nativeThrowsAgain && len(out) > 0:
+			out[len(out)-1].Foreign = true
+		case !r.inst.Module.Contains(target.Addr(ip)):
+			return out, target.Corruptf("frame %d is at %016x, outside of the program", i, ip)
+		default:
+			out = append(out, TraceFrame{IP: target.Addr(ip)})
+		}
 	}
 	return out, nil
 }

@@ -56,7 +56,7 @@ func NewSymbols(mem target.Memory, modules []target.Module) *Symbols {
 	return &Symbols{mem: mem, modules: modules, exports: make([]moduleExports, len(modules))}
 }
 
-// AlsoNamed adds who names code that no export does: the name of the function at an address, and where it begins;
+// AlsoNamed adds who names code better than exports do: the name of the function at an address, and where it begins;
 // empty for none. It is for who makes the Symbols, before anybody asks them.
 func (s *Symbols) AlsoNamed(name func(target.Addr) (string, target.Addr)) {
 	s.others = append(s.others, name)
@@ -69,15 +69,15 @@ func (s *Symbols) At(a target.Addr) (Symbol, bool) {
 		return Symbol{}, false
 	}
 	m := &s.modules[i]
-	x := &s.exports[i]
-	x.once.Do(func() { x.list = readExports(s.mem, m) })
-	if e := x.before(a); e != nil {
-		return Symbol{Module: *m, Name: e.name, Offset: uint64(a - e.addr)}, true
-	}
 	for _, other := range s.others {
 		if name, start := other(a); name != "" {
 			return Symbol{Module: *m, Name: name, Offset: uint64(a - start)}, true
 		}
+	}
+	x := &s.exports[i]
+	x.once.Do(func() { x.list = readExports(s.mem, m) })
+	if e := x.before(a); e != nil {
+		return Symbol{Module: *m, Name: e.name, Offset: uint64(a - e.addr)}, true
 	}
 	return Symbol{Module: *m, Offset: uint64(a - m.Base)}, true
 }

@@ -4,7 +4,6 @@ import (
 	"sync"
 
 	"github.com/sosgo/sosgo/dac/code"
-	"github.com/sosgo/sosgo/image"
 	"github.com/sosgo/sosgo/target"
 	"github.com/sosgo/sosgo/unwind"
 )
@@ -32,8 +31,8 @@ func (w *Walker) FunctionData(ip target.Addr) (target.Addr, bool) {
 	if w.codes == nil {
 		return 0, false
 	}
-	if m := w.codes.native.at(ip); m != nil && m.dwarf != nil {
-		return m.dwarf.LSDA(ip)
+	if m := w.codes.native.at(ip); m != nil {
+		return m.Data(ip)
 	}
 	return 0, false
 }
@@ -81,10 +80,8 @@ type nativeCode struct {
 
 // moduleCode is the code of one module.
 type moduleCode struct {
-	once  sync.Once
-	code  []target.Range // executable; empty where the headers are missing
-	dwarf *unwind.DWARF
-	pdata *unwind.PData
+	once sync.Once
+	code.Native
 }
 
 func newNativeCode(t target.Target, mem target.Memory) *nativeCode {
@@ -106,44 +103,14 @@ func (n *nativeCode) at(a target.Addr) *moduleCode {
 		return nil
 	}
 	m := &n.tables[i]
-	m.once.Do(func() { m.open(n, &n.modules[i]) })
+	m.once.Do(func() { m.Native = code.OpenNative(n.mem, n.arch, &n.modules[i]) })
 	return m
-}
-
-// open reads where the module has code and unwind data. What can't be read is
-// left out: the unwinder falls back then.
-func (m *moduleCode) open(n *nativeCode, mod *target.Module) {
-	mem := n.mem
-	img, err := image.OpenMemory(mem, mod)
-	if err != nil {
-		return
-	}
-	for _, s := range img.Sections() {
-		if a, err := img.Address(s.RVA); err == nil && s.Prot&target.ProtExec != 0 {
-			m.code = append(m.code, target.Range{Start: a, End: a + target.Addr(s.Size)})
-		}
-	}
-	if d := img.EHFrameHeader(); d.Size > 0 {
-		if a, err := img.Address(d.RVA); err == nil {
-			m.dwarf, _ = unwind.OpenEHFrame(mem, a, d.Size)
-		}
-	}
-	if d := img.ExceptionDirectory(); d.Size > 0 {
-		if a, err := img.Address(d.RVA); err == nil {
-			m.pdata = unwind.OpenPData(mem, n.arch, img.Base(), target.Range{Start: a, End: a + target.Addr(d.Size)})
-		}
-	}
 }
 
 // FindCode finds native code and its unwind data.
 func (n *nativeCode) FindCode(ip target.Addr) (unwind.Code, bool) {
-	m := n.at(ip)
-	switch {
-	case m == nil:
-	case m.dwarf != nil:
-		return m.dwarf.Find(ip)
-	case m.pdata != nil:
-		return m.pdata.Find(ip)
+	if m := n.at(ip); m != nil {
+		return m.Find(ip)
 	}
 	return unwind.Code{}, false
 }
@@ -154,10 +121,10 @@ func (n *nativeCode) InCode(ip target.Addr) bool {
 	if m == nil {
 		return false
 	}
-	for _, r := range m.code {
+	for _, r := range m.Code {
 		if r.Contains(ip) {
 			return true
 		}
 	}
-	return len(m.code) == 0
+	return len(m.Code) == 0
 }

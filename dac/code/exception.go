@@ -64,6 +64,10 @@ func (r *Reader) exceptionText(g *answer.Gaps, a target.Addr) *answer.Text {
 
 func (r *Reader) describeTraceFrame(g *answer.Gaps, f *dac.TraceFrame, o ExceptionOptions) answer.TraceFrame {
 	d := answer.TraceFrame{SP: f.SP, IP: f.IP, Foreign: f.Foreign}
+	if r.rt.IsNative() {
+		r.describeNativeFrame(g, &d, o)
+		return d
+	}
 	md, err := r.TrustedMethodDesc(f.Method)
 	if err != nil {
 		d.Method = g.Text("", err)
@@ -90,6 +94,22 @@ func (r *Reader) describeTraceFrame(g *answer.Gaps, f *dac.TraceFrame, o Excepti
 		d.File, d.Line = line.File, line.Line
 	}
 	return d
+}
+
+// describeNativeFrame names the method of a NativeAOT program that a frame's call is in.
+func (r *Reader) describeNativeFrame(g *answer.Gaps, d *answer.TraceFrame, o ExceptionOptions) {
+	m, err := r.NativeAt(d.IP - 1)
+	if err == nil && m.Name == "" {
+		err = target.Unsupportedf("the program has no name for its code at %016x", uint64(m.Start))
+	}
+	d.Method = g.Text(m.Name, err)
+	if d.Function = d.Method; err == nil {
+		d.Function.S = target.BaseName(r.rt.Instance().Module.Path) + "!" + m.Name
+	}
+	if m.Start != 0 && !o.Brief {
+		offset := uint64(d.IP - m.Start)
+		d.Offset = &offset
+	}
 }
 
 // traceFunction is Module.dll!Type.Method(Parameters).

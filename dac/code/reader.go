@@ -24,9 +24,10 @@ type Reader struct {
 	mem target.Memory // of the runtime
 
 	bound    lazy.Value[*members]
-	methods  sync.Map // target.Addr -> *MethodDesc
-	names    sync.Map // methodNameKey -> string
-	sections sync.Map // target.Addr -> *RangeSection
+	native   lazy.Value[*Native] // of a NativeAOT program
+	methods  sync.Map            // target.Addr -> *MethodDesc
+	names    sync.Map            // methodNameKey -> string
+	sections sync.Map            // target.Addr -> *RangeSection
 	list     lazy.Value[[]*RangeSection]
 	bodies   sync.Map // entry point, target.Addr -> *codeBody
 	versions lazy.Value[map[target.Addr]target.Addr]

@@ -42,6 +42,7 @@ const (
 	NativeSections     = 256       // of the ReadyToRun header of a NativeAOT program
 	NativeBlob         = 256 << 20 // bytes of metadata, or of a map to it, of a NativeAOT program
 	NativeHeaders      = 16        // ReadyToRun headers of a NativeAOT program
+	NativeStrings      = 1 << 16   // places of a NativeAOT program's image that look like the type of strings
 	CrashRecord        = 16 << 20  // bytes of JSON of a NativeAOT crash
 	MetadataSize       = 1 << 31
 	SignatureDepth     = 64

@@ -2,6 +2,7 @@ package nativeformat
 
 import (
 	"encoding/binary"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -48,7 +49,17 @@ type Metadata struct {
 	b          []byte
 	kindBits   uint                 // of a Handle, for its kind: 8, from .NET 10 on 7
 	namespaces map[uint32]namespace // by the offset of the record
+	scopes     []Scope
 }
+
+// A Scope is an assembly that a program was made of.
+type Scope struct {
+	Name         string
+	Major, Minor uint16 // of its version
+}
+
+// Scopes are the assemblies whose types the metadata define.
+func (m *Metadata) Scopes() []Scope { return m.scopes }
 
 type namespace struct{ name, assembly string }
 
@@ -76,9 +87,10 @@ func (m *Metadata) scope(at uint32) error {
 	d := m.record(at)
 	d.unsigned() // flags
 	name := d.unsigned()
-	for range 5 { // hash algorithm, version
-		d.unsigned()
-	}
+	d.unsigned() // hash algorithm
+	major, minor := d.unsigned(), d.unsigned()
+	d.unsigned() // the rest of the version
+	d.unsigned()
 	d.take(d.count()) // public key
 	d.unsigned()      // culture
 	root := d.unsigned()
@@ -89,6 +101,7 @@ func (m *Metadata) scope(at uint32) error {
 	if err != nil {
 		return err
 	}
+	m.scopes = append(m.scopes, Scope{assembly, uint16(major), uint16(minor)})
 	if m.kindBits == 0 {
 		m.kindBits = kindBits(m.record(root).unsigned(), at)
 	}
@@ -309,28 +322,49 @@ func Methods(b []byte) ([]Method, error) {
 
 // MethodName is the name of a method with its type and the types of its parameters: Zoo.Dog.Bark(Int32, Cat).
 func (m *Metadata) MethodName(of *Method) (string, error) {
-	var f typeFormatter
-	f.m = m
+	f := typeFormatter{m: m}
 	f.write(m.Handle(of.Owner), true, 0)
 	name, err := m.text(of.Name)
 	if err != nil {
 		return "", err
 	}
-	f.b.WriteString("." + name + "(")
-	d := m.record(of.Signature)
-	d.unsigned() // calling convention
-	d.signed()   // type parameters
-	m.handle(d)  // what it returns
-	for i, p := range d.list() {
-		if i > 0 {
-			f.b.WriteString(", ")
-		}
-		f.write(m.raw(p), false, 0)
+	f.method(name, of.Signature)
+	return f.b.String(), f.err
+}
+
+// methodAbstract is a flag of methods (MethodAttributes.Abstract).
+const methodAbstract = 0x400
+
+// MethodOf is the name of the method whose record is at an offset, of the type that a record defines: Zoo.Dog.Bark(Int32, Cat). A
+// type without that method, and a method without code, is target.ErrCorrupt.
+func (m *Metadata) MethodOf(owner Handle, method uint32) (string, error) {
+	name, _, err := m.TypeName(owner)
+	if err != nil {
+		return "", err
 	}
-	f.b.WriteByte(')')
-	if f.err == nil {
-		f.err = d.err
+	d := m.record(owner.Offset)
+	for range 7 { // flags, base type, namespace, name, size, packing, enclosing type
+		d.unsigned()
 	}
+	d.skipList() // nested types
+	methods := d.list()
+	d = m.record(method)
+	flags := d.unsigned()
+	d.unsigned() // how it is implemented
+	own, signature := d.unsigned(), d.unsigned()
+	if d.err != nil {
+		return "", d.err
+	}
+	if owner.Type != typeDefinition || !slices.Contains(methods, method) || flags&methodAbstract != 0 {
+		return "", target.Corruptf("native format: %s has no method with code at %#x", name, method)
+	}
+	text, err := m.text(own)
+	if err != nil {
+		return "", err
+	}
+	f := typeFormatter{m: m}
+	f.b.WriteString(name)
+	f.method(text, signature)
 	return f.b.String(), f.err
 }
 
@@ -339,6 +373,25 @@ type typeFormatter struct {
 	m   *Metadata
 	b   strings.Builder
 	err error
+}
+
+// method writes the name of a method and the types of its parameters, by its signature.
+func (f *typeFormatter) method(name string, signature uint32) {
+	f.b.WriteString("." + name + "(")
+	d := f.m.record(signature)
+	d.unsigned() // calling convention
+	d.signed()   // type parameters
+	f.m.handle(d)
+	for i, p := range d.list() {
+		if i > 0 {
+			f.b.WriteString(", ")
+		}
+		f.write(f.m.raw(p), false, 0)
+	}
+	f.b.WriteByte(')')
+	if f.err == nil {
+		f.err = d.err
+	}
 }
 
 // inner writes what a constructed type is made of.

@@ -21,6 +21,7 @@ const (
 	SectionGCStatics     = 201
 	SectionThreadStatics = 202
 	SectionTypeMap       = 301
+	SectionInvokeMap     = 306
 	SectionFixups        = 308
 	SectionMetadata      = 313
 	SectionStackTrace    = 327

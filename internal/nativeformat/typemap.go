@@ -21,6 +21,24 @@ func TypeMap(b []byte) ([]MappedType, error) {
 	return out, err
 }
 
+// An InvokableMethod is an entry of the map of the methods that reflection can call.
+type InvokableMethod struct {
+	Method uint32 // offset of its record in the metadata
+	Type   uint32 // index of its type's MethodTable in the table of fixups
+	Code   uint32 // index of its code there; something else for a method without code
+}
+
+// InvokeMap decodes the map of the methods that reflection can call (ReflectionMapBlob.InvokeMap): flags, whose numbers versions
+// differ in, and then these. What does not fit each other is for who follows them to refuse.
+func InvokeMap(b []byte) ([]InvokableMethod, error) {
+	var out []InvokableMethod
+	err := eachEntry(b, func(d *decoder) {
+		d.unsigned() // flags
+		out = append(out, InvokableMethod{Method: d.unsigned(), Type: d.unsigned(), Code: d.unsigned()})
+	})
+	return out, err
+}
+
 // eachEntry calls use for each entry of a hash table (NativeHashtable): a byte with the logarithm of the number of
 // buckets and the width of what follows, where each bucket begins; in the buckets a byte of hash code and where the
 // entry is, from there.

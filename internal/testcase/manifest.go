@@ -25,6 +25,7 @@ type Manifest struct {
 	Scenario    string
 	Environment map[string]string
 	Tool        string // what wrote the dump
+	Output      string // what a crashing program wrote
 	PID         uint32
 	Threads     []ThreadFact
 	Facts       map[string]json.RawMessage

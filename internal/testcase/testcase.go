@@ -193,6 +193,15 @@ var CannedWeb = sync.OnceValues(func() ([]*Case, error) {
 	return casesIn(filepath.Join(root, "testdata", "dumps", "web"), true)
 })
 
+// CannedNative lists testdata/dumps/nativeaot, as CannedCases does: crashes of NativeAOT programs of other versions.
+var CannedNative = sync.OnceValues(func() ([]*Case, error) {
+	root, err := ModuleRoot()
+	if err != nil {
+		return nil, err
+	}
+	return casesIn(filepath.Join(root, "testdata", "dumps", "nativeaot"), true)
+})
+
 // casesIn lists the folders of dir that have a manifest.
 func casesIn(dir string, canned bool) ([]*Case, error) {
 	files, err := filepath.Glob(filepath.Join(dir, "*", "manifest.json"))

@@ -115,6 +115,21 @@ func OpenWeb(t testing.TB, name string) *Dump {
 	return open(t, cases[i])
 }
 
+// Native calls f for the canned dumps of NativeAOT programs.
+func Native(t *testing.T, f func(t *testing.T, d *Dump)) {
+	t.Helper()
+	cases, err := testcase.CannedNative()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range canned(t) {
+		if c.Manifest.NativeAOT() {
+			cases = append(cases, c)
+		}
+	}
+	run(t, cases, f)
+}
+
 // CorpusRuntimes is Corpus for the cases with a runtime that this reads, which
 // NativeAOT has not.
 func CorpusRuntimes(t *testing.T, f func(t *testing.T, d *Dump) int) {

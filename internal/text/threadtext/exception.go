@@ -2,6 +2,7 @@ package threadtext
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/report"
@@ -120,9 +121,17 @@ func trace(p *report.Page, x *answer.Exception, lines bool) {
 	if p.SOS && x.Fault {
 		adjust = 1
 	}
-	p.Print("    SP               IP               Function\n")
+	stack, header := "", "" // of runtimes that keep no stack pointers
+	tracked := slices.ContainsFunc(x.Frames, func(f answer.TraceFrame) bool { return f.SP != 0 })
+	if tracked {
+		header = "SP               "
+	}
+	p.Printf("    %sIP               Function\n", header)
 	for i := range x.Frames {
 		f := &x.Frames[i]
+		if tracked {
+			stack = report.Hex16(f.SP) + " "
+		}
 		offset := ""
 		if f.Offset != nil {
 			offset = fmt.Sprintf("+0x%x", *f.Offset+adjust)
@@ -131,7 +140,7 @@ func trace(p *report.Page, x *answer.Exception, lines bool) {
 		if lines || !p.SOS {
 			where = place(f.File, f.Line)
 		}
-		p.Printf("    %s %s %s%s%s\n", report.Hex16(f.SP), report.Hex16(uint64(f.IP)+adjust), report.Escape(f.Function.String()), offset, where)
+		p.Printf("    %s%s %s%s%s\n", stack, report.Hex16(uint64(f.IP)+adjust), report.Escape(f.Function.String()), offset, where)
 		if f.Foreign && !p.SOS {
 			p.Print("    --- thrown again from here ---\n")
 		}

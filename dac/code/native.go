@@ -1,0 +1,97 @@
+package code
+
+import (
+	"errors"
+
+	"github.com/sosgo/sosgo/image"
+	"github.com/sosgo/sosgo/target"
+	"github.com/sosgo/sosgo/unwind"
+)
+
+// Native is the native code of an image: where it is, and its unwind data. It is safe for concurrent use.
+type Native struct {
+	Code []target.Range // executable; empty where the headers are missing
+
+	dwarf *unwind.DWARF
+	pdata *unwind.PData
+}
+
+// OpenNative reads where a module has code and unwind data. What can't be read is left out: who unwinds falls back then.
+func OpenNative(mem target.Memory, arch target.Arch, mod *target.Module) Native {
+	var n Native
+	img, err := image.OpenMemory(mem, mod)
+	if err != nil {
+		return n
+	}
+	for _, s := range img.Sections() {
+		if a, err := img.Address(s.RVA); err == nil && s.Prot&target.ProtExec != 0 {
+			n.Code = append(n.Code, target.Range{Start: a, End: a + target.Addr(s.Size)})
+		}
+	}
+	if d := img.EHFrameHeader(); d.Size > 0 {
+		if a, err := img.Address(d.RVA); err == nil {
+			n.dwarf, _ = unwind.OpenEHFrame(mem, a, d.Size)
+		}
+	}
+	if d := img.ExceptionDirectory(); d.Size > 0 {
+		if a, err := img.Address(d.RVA); err == nil {
+			n.pdata = unwind.OpenPData(mem, arch, img.Base(), target.Range{Start: a, End: a + target.Addr(d.Size)})
+		}
+	}
+	return n
+}
+
+// Find is the code that an address lies in, as the unwind data have it, false where they have none.
+func (n *Native) Find(ip target.Addr) (unwind.Code, bool) {
+	switch {
+	case n.dwarf != nil:
+		return n.dwarf.Find(ip)
+	case n.pdata != nil:
+		return n.pdata.Find(ip)
+	}
+	return unwind.Code{}, false
+}
+
+// Data is the address of the language specific data of the function that an address lies in, false where there are none.
+func (n *Native) Data(ip target.Addr) (target.Addr, bool) {
+	if n.dwarf == nil {
+		return 0, false
+	}
+	return n.dwarf.LSDA(ip)
+}
+
+// A NativeMethod is the method of a NativeAOT program that an address lies in.
+type NativeMethod struct {
+	Name  string      // as the program's stack traces have it: Ns.Type.Method(Int32, String); empty where nothing tells
+	Start target.Addr // where its code begins: that of the method itself, also in a part of it such as a catch block
+}
+
+// NativeAt tells in which method of a NativeAOT program an address lies. Where the method begins the unwind data tell, of a part
+// of it, such as a catch block, with the data behind them. An address outside of the program's code is ErrNoCode; a
+// program that was compiled without names for its methods has methods without names.
+func (r *Reader) NativeAt(ip target.Addr) (NativeMethod, error) {
+	inst := r.rt.Instance()
+	if !r.rt.IsNative() || !inst.Module.Contains(ip) {
+		return NativeMethod{}, ErrNoCode
+	}
+	n, _ := r.native.Get(func() (*Native, error) {
+		n := OpenNative(r.mem, r.rt.Target().Platform().Arch, &inst.Module)
+		return &n, nil
+	})
+	found, ok := n.Find(ip)
+	if !ok || found.Range.Start == 0 {
+		return NativeMethod{}, ErrNoCode
+	}
+	m := NativeMethod{Start: found.Range.Start}
+	if data, ok := n.Data(ip); ok {
+		if main, err := r.rt.MethodOfFunclet(m.Start, data); err == nil {
+			m.Start = main
+		}
+	}
+	name, err := r.rt.CodeName(m.Start)
+	if err != nil && !errors.Is(err, target.ErrUnsupported) {
+		return m, err
+	}
+	m.Name = name
+	return m, nil
+}
