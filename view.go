@@ -94,8 +94,10 @@ func (d *Dump) choose(want string) (*dac.Instance, error) {
 	want = strings.TrimPrefix(want, "#")
 	if len(all) == 0 {
 		if headless := dac.Headless(d.file, d.read); len(headless) > 0 {
-			_, err := d.files.Found(&headless[0])
-			return nil, fmt.Errorf("the runtime's library has no readable headers: they are %w, and of files: %v", target.ErrNotInDump, err)
+			m := &headless[0]
+			_, err := d.files.Found(m)
+			return nil, fmt.Errorf("nothing tells whether %s is a .NET runtime: what it exports is %w, and of files: %v",
+				target.BaseName(m.Path), target.ErrNotInDump, err)
 		}
 		return nil, target.Unsupportedf("no .NET runtime found among %d modules of the process", len(d.file.Modules()))
 	}

@@ -144,16 +144,27 @@ func examineHidden(t target.Target, mem target.Memory, files ModuleFiles, m *tar
 	return inst
 }
 
-// Headless returns the modules of a process that have the name of a runtime's library
-// and no readable headers, so that Find can't tell what they are.
+// Headless returns the modules of a process of which Find can't tell whether they are a runtime: those that have the name of a
+// runtime's library and no readable headers, and programs whose exports can be read nowhere, as a single-file app's are in a
+// core without the pages of files.
 func Headless(t target.Target, mem target.Memory) []target.Module {
 	var out []target.Module
 	for _, m := range t.Modules() {
-		if namedRuntime(m.Path) && !target.Available(mem, m.Base, 2) {
+		if namedRuntime(m.Path) && !target.Available(mem, m.Base, 2) || !target.NamedLibrary(m.Path) && exportsMissing(mem, &m) {
 			out = append(out, m)
 		}
 	}
 	return out
+}
+
+// exportsMissing reports whether the image has exports that are not in mem.
+func exportsMissing(mem target.Memory, m *target.Module) bool {
+	img, err := image.OpenMemory(mem, m)
+	if err != nil {
+		return false
+	}
+	_, _, err = img.Symbol(symDescriptor)
+	return errors.Is(err, target.ErrNotInDump)
 }
 
 // namedRuntime reports whether a path names the runtime's library. It counts

@@ -327,6 +327,9 @@ func (m *Module) imageModule() (*target.Module, error) {
 	tm := &target.Module{Base: at.Start, Size: at.Size(), Path: p}
 	if offset, err := m.BundleOffset(); err == nil && offset != 0 {
 		tm.Bundle = &target.InBundle{Offset: offset}
+		if p == "" {
+			tm.Path, _ = m.fileName()
+		}
 		if m.r.inst.SingleFile {
 			tm.Bundle.Program = m.r.inst.Module.Path
 		}

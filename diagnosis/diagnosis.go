@@ -209,9 +209,7 @@ func (g *builder) metadata(rt *dac.Runtime) answer.PartDiagnosis {
 	for _, m := range modules {
 		g.moduleFile(m)
 		if _, err := m.Metadata(); err != nil {
-			if at, aerr := m.Image(); aerr == nil && at.Start != 0 {
-				g.wantAt(at.Start, "names of types and members")
-			}
+			g.wantMetadata(rt, m)
 			continue
 		}
 		there++
@@ -226,14 +224,30 @@ func (g *builder) metadata(rt *dac.Runtime) answer.PartDiagnosis {
 	return measured(p, there, uint64(len(modules)))
 }
 
-// headless asks for the file of a library that has a runtime's name, where nothing
-// says what it is.
+// headless asks for the files of modules that may be the runtime, where nothing says
+// what they are.
 func (g *builder) headless() {
 	for _, m := range dac.Headless(g.Source.File, g.Memory) {
 		if f, _ := g.ModuleFile(&m); len(f.Refused) > 0 {
 			g.Used = append(g.Used, f)
 		}
-		g.want(&m, "the runtime itself: everything but threads and modules")
+		why := "the runtime itself: everything but threads and modules"
+		if !target.NamedLibrary(m.Path) {
+			why = "the runtime itself, if the program is a single-file app: everything but threads and modules"
+		}
+		g.want(&m, why)
+	}
+}
+
+// wantMetadata asks for the file that has the metadata of m: its own, or the program in whose bundle it is.
+func (g *builder) wantMetadata(rt *dac.Runtime, m *dac.Module) {
+	const why = "names of types and members"
+	if offset, err := m.BundleOffset(); err == nil && offset != 0 && rt.Instance().SingleFile {
+		g.want(&rt.Instance().Module, why)
+		return
+	}
+	if at, err := m.Image(); err == nil && at.Start != 0 {
+		g.wantAt(at.Start, why)
 	}
 }
 

@@ -25,6 +25,12 @@ func ModuleAt(modules []Module, a Addr) *Module {
 	return nil
 }
 
+// NamedLibrary reports whether a path has the name of a library of any system, not of a program.
+func NamedLibrary(path string) bool {
+	name := strings.ToLower(BaseName(path))
+	return strings.HasSuffix(name, ".dll") || strings.HasSuffix(name, ".dylib") || strings.HasSuffix(name, ".so") || strings.Contains(name, ".so.")
+}
+
 // BaseName is the last part of a path as the dumped process wrote it: the parts
 // are separated by slashes or backslashes, whatever system this is.
 func BaseName(path string) string { return path[strings.LastIndexAny(path, `/\`)+1:] }

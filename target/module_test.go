@@ -26,3 +26,12 @@ func TestBaseName(t *testing.T) {
 		assert.Equal(t, want, target.BaseName(path))
 	}
 }
+
+func TestNamedLibrary(t *testing.T) {
+	for _, p := range []string{`C:\app\Coreclr.DLL`, "/lib/libc.so.6", "/lib/libcoreclr.so", "/lib/libcoreclr.dylib"} {
+		assert.True(t, target.NamedLibrary(p), p)
+	}
+	for _, p := range []string{"", "/app/azmcp", `C:\app\azmcp.exe`, "/app.so/my.source", "/lib/linux.sort"} {
+		assert.False(t, target.NamedLibrary(p), p)
+	}
+}

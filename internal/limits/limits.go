@@ -69,6 +69,8 @@ const (
 	Download      = 1 << 30   // bytes of one file of a symbol server, once unpacked
 	Downloads     = 8 << 30   // bytes of all files that one dump may cause to be fetched
 
+	FolderImages = 16384 // files of a folder that are looked into for a module whose file has another name
+
 	// Of the bundle of a single-file app.
 	BundleManifest = 64 << 20 // bytes
 	BundleFile     = 1 << 30  // bytes of a file in it, once unpacked

@@ -9,7 +9,6 @@ import (
 	"os"
 	"path"
 	"slices"
-	"strings"
 
 	"github.com/sosgo/sosgo/image"
 	"github.com/sosgo/sosgo/internal/bundle"
@@ -269,9 +268,7 @@ func (f *Files) lookInBundle(ctx context.Context, m *target.Module, p *Policy) (
 func (f *Files) programs(in *target.InBundle) []target.Module {
 	var out []target.Module
 	for _, m := range f.Process.Modules() {
-		name := lowerName(m.Path)
-		library := strings.HasSuffix(name, ".dll") || strings.Contains(name, ".so")
-		if m.Path == in.Program || in.Program == "" && !library {
+		if m.Path == in.Program || in.Program == "" && !target.NamedLibrary(m.Path) {
 			out = append(out, m)
 		}
 	}

@@ -46,7 +46,7 @@ func (c *Candidate) Refusal() string {
 // Find. It is safe for concurrent use.
 type Finder struct {
 	Policy
-	Dirs []string // searched with their subfolders; a file stands for itself
+	Dirs []string // searched with their subfolders, by name and then by identity; a file stands for itself
 	More []Source // tried last, in order
 
 	once sync.Once
@@ -161,12 +161,16 @@ func oneLine(err error) string { return strings.ReplaceAll(err.Error(), "\n", ";
 // start lists the sources, the first time.
 func (f *Finder) start() {
 	f.once.Do(func() {
+		var renamed []Source
 		for _, d := range f.Dirs {
-			f.dirs = append(f.dirs, &folder{root: d})
+			named := &folder{root: d}
+			f.dirs = append(f.dirs, named)
+			renamed = append(renamed, &identified{folder: named, policy: &f.Policy})
 		}
 		if f.Recorded {
 			f.dirs = append(f.dirs, recorded{&f.Policy})
 		}
+		f.dirs = append(f.dirs, renamed...)
 		f.dirs = append(f.dirs, f.More...)
 	})
 }

@@ -36,7 +36,7 @@ func Diagnosis(p *report.Page, g *answer.Diagnosis, o DiagnosisOptions) {
 		fact(p, "Warning:", "%s", w)
 	}
 	if len(g.Runtimes) == 0 {
-		fact(p, "Runtime:", "none found: no module with readable headers exports what a .NET runtime does")
+		fact(p, "Runtime:", "none found: no module whose exports can be read has what a .NET runtime exports")
 	}
 	for i := range g.Runtimes {
 		runtimeDiagnosis(p, &g.Runtimes[i], o)
