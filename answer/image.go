@@ -87,5 +87,6 @@ type LoadedModule struct {
 	Metadata     target.Addr `json:"metadata,omitempty" doc:"where its metadata lies"`
 	MetadataSize uint64      `json:"metadataSize,omitempty" doc:"bytes of metadata"`
 	PDB          *PDB        `json:"pdb,omitempty" doc:"the symbol file that it names"`
+	PDBErr       error       `json:"-"` // why it is not known whether it names one
 	Version      Text        `json:"version,omitzero" doc:"file version"`
 }

@@ -60,10 +60,14 @@ func (m *Module) describeLoaded(row *answer.LoadedModule) {
 	if !row.PE {
 		return
 	}
-	if img, err := m.PEImage(); err == nil {
-		row.PDB = img.DescribePDB()
+	img, err := m.PEImage()
+	if err != nil {
+		row.PDBErr, row.Version = err, row.Text("", err)
+		return
 	}
-	if tm := target.ModuleAt(m.r.tgt.Modules(), at.Start); tm != nil && tm.Base == at.Start {
+	row.PDB, row.PDBErr = img.DescribePDB()
+	row.Note(row.PDBErr)
+	if tm, err := m.imageModule(); err == nil {
 		row.Version = image.DescribeVersion(&row.Gaps, m.r.mem, tm)
 	}
 }

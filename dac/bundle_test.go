@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sosgo/sosgo/internal/testdump"
+	"github.com/sosgo/sosgo/target"
 )
 
 // TestBundleOffset: the runtime says where in the bundle of a single-file app an
@@ -40,6 +41,32 @@ func TestBundleOffset(t *testing.T) {
 				assert.True(t, names["System.Private.CoreLib.dll"])
 				assert.True(t, names["Debuggee.dll"], "the file, not Pocket.exe of its metadata: %v", names)
 			}
+		})
+	}
+}
+
+// TestBundleVersions: an assembly of a bundle is no module of the process's list, and has its version all the same.
+func TestBundleVersions(t *testing.T) {
+	for _, name := range []string{"net10-arm64", "net10-single"} {
+		t.Run(name, func(t *testing.T) {
+			rt, err := testdump.Open(t, name).Runtime()
+			require.NoError(t, err)
+			rows, err := rt.DescribeAssemblies(t.Context(), nil)
+			require.NoError(t, err)
+			seen := 0
+			for row, err := range rows {
+				require.NoError(t, err)
+				if row.Name.S != "System.Private.CoreLib.dll" {
+					continue
+				}
+				seen++
+				if row.Version.Err == nil {
+					assert.Equal(t, "10.0.926.27113", row.Version.S)
+				} else {
+					assert.ErrorIs(t, row.Version.Err, target.ErrNotInDump, "of a slice")
+				}
+			}
+			assert.Equal(t, 1, seen)
 		})
 	}
 }

@@ -127,14 +127,16 @@ func DescribeVersion(gaps *answer.Gaps, mem target.Memory, m *target.Module) ans
 	return gaps.Text(v, err)
 }
 
-// DescribePDB is the symbol file that the image names, nil where it names none
-// that can be read.
-func (im *Image) DescribePDB() *answer.PDB {
+// DescribePDB is the symbol file that the image names, nil where it names none. Where that can't be read, the error says why.
+func (im *Image) DescribePDB() (*answer.PDB, error) {
 	id, err := im.PDB()
-	if err != nil {
-		return nil
+	switch {
+	case errors.Is(err, target.ErrUnsupported):
+		return nil, nil
+	case err != nil:
+		return nil, err
 	}
-	return &answer.PDB{GUID: id.GUID.String(), Age: id.Age, Path: id.Path}
+	return &answer.PDB{GUID: id.GUID.String(), Age: id.Age, Path: id.Path}, nil
 }
 
 // ListOptions choose what List tells.
@@ -214,7 +216,7 @@ func describe(row *answer.Image, img *Image, o *ListOptions) {
 		}
 		stamp := answer.Hex(img.TimeDateStamp())
 		row.FileSize, row.TimeStamp = img.SizeOfImage(), &stamp
-		row.PDB = img.DescribePDB()
+		row.PDB, _ = img.DescribePDB() // a row without one says nothing of it
 	}
 	if id, err := img.BuildID(); err == nil {
 		row.BuildID, row.BuildIDCut = hex.EncodeToString(id), false

@@ -39,7 +39,10 @@ func loadedModule(p *report.Page, m *answer.LoadedModule) {
 	if m.Layout != "" {
 		layout = m.Layout
 	}
-	if m.PDB != nil {
+	switch {
+	case m.PDBErr != nil:
+		pdb = answer.Absent(m.PDBErr)
+	case m.PDB != nil:
 		pdb = fmt.Sprintf("%s %d %s", m.PDB.GUID, m.PDB.Age, m.PDB.Path)
 	}
 	detail(p, "AssemblyName:", m.Name.String())
