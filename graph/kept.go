@@ -199,6 +199,7 @@ func (b *builder) sample(rows digraph.Graph) error {
 		c.Reset()
 		c.at = search(b.points, a)
 		c.add(&o)
+		c.settle()
 		if !slices.Equal(b.numbered(c), rows.Row(n)) {
 			return target.Corruptf("object %#x of the heap has other references", uint64(a))
 		}

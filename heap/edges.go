@@ -35,7 +35,6 @@ type Edges struct {
 	types   *edgeTypes
 	options EdgeOptions
 	known   []*typeEdges // of types, by the numbers that a heap gives them
-	last    *typeEdges   // that was asked for
 	lent    []byte       // what mem lends of the memory from lentAt
 	lentAt  target.Addr
 }
@@ -131,6 +130,24 @@ func (e *Edges) Append(dst []target.Addr, o *Object, from, to uint64) (refs []ta
 	return e.sparse(dst, t.desc, o, from, to)
 }
 
+// Whole appends all that o refers to, to dst, its LoaderAllocator last if the options want it: most objects are in the dump in one
+// piece, and all is known of their types. Of others it appends nothing and reports false; Append and LoaderAllocator tell more.
+func (e *Edges) Whole(dst []target.Addr, o *Object) ([]target.Addr, bool) {
+	t := e.typeOf(o)
+	if t.none {
+		return dst, true
+	}
+	b := e.bytes(o.Addr, (o.Size+7)&^7)
+	if b == nil || t.err != nil || t.keeperErr != nil {
+		return dst, false
+	}
+	dst = t.desc.append(dst, b, o.Size, 0)
+	if t.keeper != 0 && e.options.LoaderAllocators {
+		dst = append(dst, t.keeper)
+	}
+	return dst, true
+}
+
 // Slots passes the slots of o at offsets from from up to to that refer to a, in the order of memory, until yield
 // returns false, and reports whether it wants more. What the dump lacks refers to nothing.
 func (e *Edges) Slots(o *Object, a target.Addr, from, to uint64, yield func(offset uint64) bool) bool {
@@ -161,19 +178,15 @@ func (e *Edges) LoaderAllocator(o *Object) (target.Addr, error) {
 // typeOf is what is known of the type of o. The objects of a walk have numbered
 // types, those of NewEdges may have none.
 func (e *Edges) typeOf(o *Object) *typeEdges {
-	if e.last != nil && e.last.mt == o.Type {
-		return e.last
-	}
-	e.last = e.find(o)
-	return e.last
-}
-
-func (e *Edges) find(o *Object) *typeEdges {
 	if id := int(o.typeID); id < len(e.known) {
 		if t := e.known[id]; t != nil && t.mt == o.Type {
 			return t
 		}
 	}
+	return e.find(o)
+}
+
+func (e *Edges) find(o *Object) *typeEdges {
 	t := e.types.of(o.Type)
 	if id := int(o.typeID); id >= len(e.known) {
 		e.known = append(e.known, make([]*typeEdges, id+1-len(e.known))...)
@@ -249,6 +262,7 @@ type typeEdges struct {
 	err       error // a *GCDescError, if desc can't be read
 	keeper    target.Addr
 	keeperErr error
+	none      bool // instances are known to refer to nothing
 }
 
 func newEdgeTypes(rt *dac.Runtime, mem target.Memory) *edgeTypes {
@@ -262,5 +276,6 @@ func (t *edgeTypes) of(mt *dac.MethodTable) *typeEdges {
 	e := typeEdges{mt: mt}
 	e.desc, e.err = ReadGCDesc(t.mem, mt)
 	e.keeper, e.keeperErr = t.keeper(mt)
+	e.none = e.err == nil && e.keeperErr == nil && e.keeper == 0 && e.desc.Empty()
 	return t.byAddr.add(mt.Addr, e)
 }

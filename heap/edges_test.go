@@ -86,6 +86,31 @@ func TestEdges(t *testing.T) {
 	})
 }
 
+// TestEdgesWhole: an object that is there as a whole, and of whose type all is known, has the references of Of; of others nothing is said.
+func TestEdgesWhole(t *testing.T) {
+	two := []uint64{minus(16), 8, 1}
+	for _, o := range []EdgeOptions{{}, {LoaderAllocators: true}} {
+		e, object := edgesOver(o, two, gcMT, 0x111000, 0x222000, 0)
+		var want []target.Addr
+		for ref, err := range e.Of(object) {
+			require.NoError(t, err)
+			want = append(want, ref.Target)
+		}
+		got, ok := e.Whole(nil, object)
+		require.True(t, ok)
+		require.Equal(t, want, got)
+	}
+	before := []target.Addr{1}
+	e, object := edgesOver(EdgeOptions{}, two, gcMT, 0x111000)
+	got, ok := e.Whole(before, object)
+	require.False(t, ok, "half of it is there")
+	require.Equal(t, before, got)
+	e, object = edgesOver(EdgeOptions{}, []uint64{0}, gcMT, 0x111000, 0, 0)
+	got, ok = e.Whole(before, object)
+	require.False(t, ok, "nobody knows where")
+	require.Equal(t, before, got)
+}
+
 // TestEdgesAllocate: an object of a known type costs no allocation.
 func TestEdgesAllocate(t *testing.T) {
 	e, o := edgesOver(EdgeOptions{LoaderAllocators: true}, []uint64{minus(16), 8, 1}, gcMT, 0x111000, 0x222000)

@@ -76,7 +76,9 @@ func readGCDesc(mem target.Memory, mt target.Addr) (*GCDesc, error) {
 			return nil, target.Corruptf("series of %d bytes at offset %#x", s.size, s.offset)
 		}
 	}
-	slices.SortFunc(d.series, func(a, b gcSeries) int { return cmp.Compare(a.offset, b.offset) })
+	// Of series that begin at one place the largest has the others.
+	slices.SortFunc(d.series, func(a, b gcSeries) int { return cmp.Or(cmp.Compare(a.offset, b.offset), cmp.Compare(b.size, a.size)) })
+	d.series = slices.CompactFunc(d.series, func(a, b gcSeries) bool { return a.offset == b.offset })
 	return d, nil
 }
 
@@ -89,17 +91,20 @@ func readRepeat(mem target.Memory, mt target.Addr, n int) (*GCDesc, error) {
 		return nil, err
 	}
 	pointers := uint64(0)
-	d := &GCDesc{first: binary.LittleEndian.Uint64(b[8*n:]), repeat: make([]gcRepeat, n)}
+	d := &GCDesc{first: binary.LittleEndian.Uint64(b[8*n:])}
 	if d.first < 8 || d.first%8 != 0 || d.first > maxBaseSize {
 		return nil, target.Corruptf("pattern at offset %#x", d.first)
 	}
-	for i := range d.repeat {
+	for i := range n {
 		w := b[8*(n-1-i):]
 		r := gcRepeat{pointers: binary.LittleEndian.Uint32(w), skip: binary.LittleEndian.Uint32(w[4:])}
 		if r.skip%8 != 0 {
 			return nil, target.Corruptf("pattern that skips %d bytes", r.skip)
 		}
-		d.repeat[i] = r
+		if r == (gcRepeat{}) {
+			continue // who goes over an element gets on with each run
+		}
+		d.repeat = append(d.repeat, r)
 		pointers += uint64(r.pointers)
 		d.stride += 8*uint64(r.pointers) + uint64(r.skip)
 	}
@@ -120,23 +125,24 @@ func (d *GCDesc) Slots(size uint64, yield func(offset uint64) bool) { d.slotsFro
 
 // slotsFrom is Slots for the offsets from from on.
 func (d *GCDesc) slotsFrom(size, from uint64, yield func(offset uint64) bool) {
+	next := from
 	for i := range d.series {
-		off, end := d.series[i].within(size)
-		for off = max(off, from); off < end; off += 8 {
+		off, end, more := d.series[i].within(size)
+		if !more {
+			break
+		}
+		for off = max(off, next); off < end; off += 8 {
 			if !yield(off) {
 				return
 			}
 		}
+		next = max(next, end)
 	}
 	if len(d.repeat) == 0 {
 		return
 	}
 	size = (size + 7) &^ 7
-	off := d.first
-	if from > off {
-		off += (from - off) / d.stride * d.stride // whole elements
-	}
-	for off+8 < size {
+	for off := d.elementAt(from); off+8 < size; {
 		for _, r := range d.repeat {
 			for range r.pointers {
 				if off+8 >= size || off >= from && !yield(off) {
@@ -150,25 +156,35 @@ func (d *GCDesc) slotsFrom(size, from uint64, yield func(offset uint64) bool) {
 }
 
 // within is the part of an object of size bytes in which the series lies. The last
-// word of the size is the header of the next object.
-func (s *gcSeries) within(size uint64) (start, end uint64) {
+// word of the size is the header of the next object. It reports false where all series lie behind the object that begin
+// where this one does or behind it. Parts of series that lie about their size overlap: who goes over them leaves out what
+// it has seen, so that an object costs no more than its slots.
+func (s *gcSeries) within(size uint64) (start, end uint64, more bool) {
 	size = (size + 7) &^ 7
-	n := s.size + int64(size)
-	if n <= 0 || s.offset >= size {
-		return 0, 0
+	if s.offset >= size {
+		return 0, 0, false
 	}
-	return s.offset, min(s.offset+uint64(n), size-8)
+	n := s.size + int64(size)
+	if n <= 0 {
+		return 0, 0, true
+	}
+	return s.offset, min(s.offset+uint64(n), size-8), true
 }
 
 // append appends the references of an object of size bytes that are not null to
 // dst: those at offset from and behind it in b, the object's first bytes.
 func (d *GCDesc) append(dst []target.Addr, b []byte, size, from uint64) []target.Addr {
+	next := from
 	for i := range d.series {
-		off, end := d.series[i].within(size)
-		off, end = max(off, from), min(end, uint64(len(b)))
+		off, end, more := d.series[i].within(size)
+		if !more {
+			break
+		}
+		off, end = max(off, next), min(end, uint64(len(b)))
 		if off >= end {
 			continue
 		}
+		next = end
 		for w := b[off:end]; len(w) >= 8; w = w[8:] {
 			if v := binary.LittleEndian.Uint64(w); v != 0 {
 				dst = append(dst, target.Addr(v))
@@ -178,25 +194,44 @@ func (d *GCDesc) append(dst []target.Addr, b []byte, size, from uint64) []target
 	if len(d.repeat) == 0 {
 		return dst
 	}
-	d.slotsFrom(size, from, func(off uint64) bool {
-		if off+8 > uint64(len(b)) {
-			return false
+	off, end := d.elementAt(from), min((size+7)&^7-1, uint64(len(b))) // the last word of the size is the header of the next object
+	for off+8 <= end {
+		for _, r := range d.repeat {
+			for k := r.pointers; k > 0 && off+8 <= end; k-- {
+				if v := binary.LittleEndian.Uint64(b[off:]); v != 0 && off >= from {
+					dst = append(dst, target.Addr(v))
+				}
+				off += 8
+			}
+			off += uint64(r.skip)
 		}
-		if v := binary.LittleEndian.Uint64(b[off:]); v != 0 {
-			dst = append(dst, target.Addr(v))
-		}
-		return true
-	})
+	}
 	return dst
+}
+
+// elementAt is where the element of an array of structs begins that has offset from, or the first one.
+func (d *GCDesc) elementAt(from uint64) uint64 {
+	if from <= d.first {
+		return d.first
+	}
+	return d.first + (from-d.first)/d.stride*d.stride
 }
 
 // count is the number of slots at offsets from up to to, from being that of one.
 func (d *GCDesc) count(size, from, to uint64) (n uint64) {
+	next := from
 	for i := range d.series {
-		off, end := d.series[i].within(size)
-		if off, end = max(off, from), min(end, to); off < end {
-			n += (end - off + 7) / 8
+		off, end, more := d.series[i].within(size)
+		if !more {
+			break
 		}
+		if off, end = max(off, next), min(end, to); off < end {
+			n += (end - off + 7) / 8
+			next = end
+		}
+	}
+	if len(d.repeat) > 0 {
+		from, to = max(from, d.first), min(to, (size+7)&^7-8)
 	}
 	if len(d.repeat) > 0 && to > from {
 		if whole := (to - from) / d.stride; whole > 0 {

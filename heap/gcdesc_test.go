@@ -1,6 +1,7 @@
 package heap
 
 import (
+	"bytes"
 	"encoding/binary"
 	"testing"
 
@@ -93,6 +94,44 @@ func TestGCDescSlots(t *testing.T) {
 	}
 }
 
+// TestGCDescBounded: a GCDesc that lies costs an object no more than its slots, each of which it names once and in order, however
+// many series say that they have all of it.
+func TestGCDescBounded(t *testing.T) {
+	const size = 4 << 20
+	overlapping := []uint64{}
+	for range 1000 { // each goes on to the end of the object
+		for off := uint64(8); off <= 8*60; off += 8 {
+			overlapping = append(overlapping, 0, off)
+		}
+	}
+	overlapping = append(overlapping, uint64(len(overlapping)/2))
+	empty := make([]uint64, 60000)
+	empty[0] = pattern(1, 0)
+	for _, words := range [][]uint64{overlapping, append(empty, 16, minus(60000))} {
+		m := gcDescMemory(words...)
+		m.base = 1<<20 - target.Addr(8*len(words))
+		d, err := ReadGCDesc(m, &dac.MethodTable{Addr: 1 << 20, Flags: flagContainsGC})
+		require.NoError(t, err)
+		n, last, steps := uint64(0), uint64(0), len(d.series)+len(d.repeat)
+		assert.LessOrEqual(t, steps, 60)
+		d.Slots(size, func(off uint64) bool {
+			require.Greater(t, off, last)
+			n, last = n+1, off
+			return true
+		})
+		assert.Equal(t, n, d.count(size, 0, size))
+		assert.LessOrEqual(t, n, uint64(size/8))
+		full := bytes.Repeat([]byte{1}, size)
+		assert.EqualValues(t, n, len(d.append(nil, full, size, 0)))
+		for _, at := range []uint64{8, 24, 4096, size - 64} {
+			assert.EqualValues(t, d.count(size, at, size), len(d.append(nil, full, size, at)))
+			rest := 0
+			d.slotsFrom(size, at, func(uint64) bool { rest++; return true })
+			assert.EqualValues(t, rest, d.count(size, at, size))
+		}
+	}
+}
+
 func TestGCDescNone(t *testing.T) {
 	d, err := ReadGCDesc(gcMemory{}, &dac.MethodTable{Addr: gcMT})
 	require.NoError(t, err)
@@ -133,15 +172,21 @@ func FuzzGCDesc(f *testing.F) {
 			return
 		}
 		d, err := ReadGCDesc(m, &dac.MethodTable{Addr: gcMT, Flags: flagContainsGC})
-		if err != nil {
+		if err != nil || size < minObjectSize {
 			return
 		}
+		n := 0
 		d.Slots(size, func(off uint64) bool {
 			if off < 8 || off >= size+8 || off%8 != 0 {
 				t.Fatalf("slot at %#x of %#x bytes", off, size)
 			}
+			n++
 			return true
 		})
+		full := bytes.Repeat([]byte{1}, int(size+7)&^7)
+		if refs := d.append(nil, full, size, 0); len(refs) != n || d.count(size, 0, (size+7)&^7) != uint64(n) {
+			t.Fatalf("%d slots, %d references, %d counted", n, len(refs), d.count(size, 0, (size+7)&^7))
+		}
 	})
 }
 
