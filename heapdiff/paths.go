@@ -94,7 +94,7 @@ func (m *pathMerger) run(ctx context.Context, jobs int) error {
 	var group workers.Group
 	for range jobs {
 		group.Go(func() {
-			w := pathWorker{pathMerger: m}
+			w := pathWorker{pathMerger: m, alone: jobs == 1}
 			defer w.done()
 			for ctx.Err() == nil && (jobs == 1 || !m.full()) {
 				from := int(next.Add(mergePiece)) - mergePiece
@@ -123,6 +123,7 @@ func (m *pathMerger) full() bool {
 // A pathWorker counts objects for their places, for one goroutine.
 type pathWorker struct {
 	*pathMerger
+	alone bool    // no other worker looks at place: what all agree on costs as much as all the rest
 	own   []Count // by node of paths
 	above []graph.Node
 	// last are places that were found a moment ago: objects of a kind lie together.
@@ -142,23 +143,50 @@ func (w *pathWorker) done() {
 
 // add counts an object.
 func (w *pathWorker) add(n graph.Node) {
+	p := uint32(0)
+	if w.alone {
+		p = w.placeAlone(n)
+	} else {
+		p = w.placeTogether(n)
+	}
+	if int(p) >= len(w.own) {
+		w.own = append(w.own, make([]Count, int(p)+1-len(w.own))...)
+	}
+	w.own[p].add(Count{1, w.g.Size(n)})
+}
+
+// placeTogether is the place of n.
+func (w *pathWorker) placeTogether(n graph.Node) uint32 {
 	w.above = w.above[:0]
-	at := n
-	p := atomic.LoadUint32(&w.place[at])
+	p := atomic.LoadUint32(&w.place[n])
 	for p == 0 {
-		w.above = append(w.above, at)
-		at = w.reach.Parent(at)
-		p = atomic.LoadUint32(&w.place[at])
+		w.above = append(w.above, n)
+		n = w.reach.Parent(n)
+		p = atomic.LoadUint32(&w.place[n])
 	}
 	p--
 	for _, at := range slices.Backward(w.above) {
 		p = w.below(p, at)
 		atomic.StoreUint32(&w.place[at], p+1)
 	}
-	if int(p) >= len(w.own) {
-		w.own = append(w.own, make([]Count, int(p)+1-len(w.own))...)
+	return p
+}
+
+// placeAlone is placeTogether for one worker.
+func (w *pathWorker) placeAlone(n graph.Node) uint32 {
+	w.above = w.above[:0]
+	p := w.place[n]
+	for p == 0 {
+		w.above = append(w.above, n)
+		n = w.reach.Parent(n)
+		p = w.place[n]
 	}
-	w.own[p].add(Count{1, w.g.Size(n)})
+	p--
+	for i := len(w.above) - 1; i >= 0; i-- {
+		p = w.below(p, w.above[i])
+		w.place[w.above[i]] = p + 1
+	}
+	return p
 }
 
 // below is the place of n below that of its parent.

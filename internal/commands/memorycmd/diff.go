@@ -1,17 +1,21 @@
 package memorycmd
 
 import (
+	"context"
 	"fmt"
 	"strconv"
 	"strings"
+	"sync/atomic"
 
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/graph"
+	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/heapdiff"
 	"github.com/sosgo/sosgo/internal/cli"
 	"github.com/sosgo/sosgo/internal/commands/ask"
 	"github.com/sosgo/sosgo/internal/text/memorytext"
+	"github.com/sosgo/sosgo/internal/workers"
 	"github.com/sosgo/sosgo/report"
 )
 
@@ -56,22 +60,22 @@ func askDiff(c *cli.Context) (report.Answer, error) {
 		}
 	}
 	o.Min, _ = c.Size("min")
-	own, err := summary(c, c.Session.Path(), ask.View(c))
-	if err != nil {
-		return report.Answer{}, err
-	}
-	list := []*heapdiff.Summary{own}
-	var last *sosgo.View
+	dumps := []*diffed{{path: c.Session.Path(), view: ask.View(c)}}
 	for _, path := range others {
-		s, v, err := otherSummary(c, path)
+		d, err := c.OpenAnother(path)
 		if err != nil {
 			return report.Answer{}, err
 		}
-		list, last = append(list, s), v
+		v, _ := d.(*sosgo.Dump).View(c.Session.Runtime()) // it keeps the error
+		dumps = append(dumps, &diffed{path: path, view: v})
+	}
+	list, err := summaries(c, dumps)
+	if err != nil {
+		return report.Answer{}, err
 	}
 	d := heapdiff.Compare(list, o)
-	if c.Bool("paths") && last != nil {
-		if err := sameObjects(c, d, last); err != nil {
+	if c.Bool("paths") && len(dumps) > 1 {
+		if err := sameObjects(c, d, dumps[len(dumps)-1].view); err != nil {
 			return report.Answer{}, err
 		}
 	}
@@ -95,48 +99,93 @@ func sameObjects(c *cli.Context, d *answer.HeapDiff, last *sosgo.View) error {
 	return nil
 }
 
-func otherSummary(c *cli.Context, path string) (*heapdiff.Summary, *sosgo.View, error) {
-	d, err := c.OpenAnother(path)
-	if err != nil {
-		return nil, nil, err
-	}
-	v, _ := d.(*sosgo.Dump).View(c.Session.Runtime()) // it keeps the error
-	s, err := summary(c, path, v)
-	if err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", path, err)
-	}
-	return s, v, nil
+// A diffed is one of the dumps that are compared.
+type diffed struct {
+	path     string
+	view     *sosgo.View
+	summary  *heapdiff.Summary
+	jobs     int // of the graph, for as long as there is one: that of the session's dump stays
+	warnings []error
+	err      error
 }
 
-// summary sums a heap up.
-func summary(c *cli.Context, path string, v *sosgo.View) (*heapdiff.Summary, error) {
-	h, err := v.Heap()
+// atOnce is how many dumps are summed up at the same time: what of the work one processor has to do is done for two then, and
+// no more memory is taken than the graphs of the first and the last, which are compared in the end.
+const atOnce = 2
+
+// summaries sums the dumps up. The first error in their order is the answer's.
+func summaries(c *cli.Context, dumps []*diffed) ([]*heapdiff.Summary, error) {
+	together := min(atOnce, c.Jobs, len(dumps))
+	scans := make([]heap.ScanOptions, len(dumps))
+	for i, d := range dumps {
+		if !c.Bool("paths") {
+			scans[i].Progress = c.Progress("scanning " + d.path).Set
+		}
+		scans[i].Jobs = max(1, c.Jobs/together)
+		if d.jobs = c.Jobs; i > 0 {
+			d.jobs = scans[i].Jobs
+		}
+	}
+	var next atomic.Int64
+	var group workers.Group
+	for range together {
+		group.Go(func() {
+			for i := int(next.Add(1)) - 1; i < len(dumps); i = int(next.Add(1)) - 1 {
+				d := dumps[i]
+				d.err = d.sum(c.Context(), c.Bool("paths"), scans[i])
+			}
+		})
+	}
+	group.Wait()
+	var list []*heapdiff.Summary
+	for i, d := range dumps {
+		for _, w := range d.warnings {
+			c.Warn(fmt.Errorf("%s: %w", d.path, w))
+		}
+		switch {
+		case d.err != nil && i > 0:
+			return nil, fmt.Errorf("%s: %w", d.path, d.err)
+		case d.err != nil:
+			return nil, d.err
+		}
+		list = append(list, d.summary)
+	}
+	if c.Bool("paths") {
+		for _, d := range dumps {
+			g, err := d.view.Graph(c.Context(), graph.Options{}) // which there is by now
+			if err != nil {
+				return nil, err
+			}
+			ask.NoteKept(c, g)
+		}
+	}
+	return list, nil
+}
+
+// sum sums a dump's heap up. It runs beside others.
+func (d *diffed) sum(ctx context.Context, paths bool, o heap.ScanOptions) error {
+	h, err := d.view.Heap()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	for _, w := range h.Warnings() {
-		c.Warn(fmt.Errorf("%s: %w", path, w))
+	d.warnings = append(d.warnings, h.Warnings()...)
+	if !paths {
+		d.summary, err = heapdiff.Summarize(ctx, d.path, h, o)
+		return err
 	}
-	if !c.Bool("paths") {
-		return heapdiff.Summarize(c.Context(), path, h, ask.Scan(c, "scanning "+path))
-	}
-	g, err := v.Graph(c.Context(), graph.Options{Jobs: c.Jobs})
+	g, err := d.view.Graph(ctx, graph.Options{Jobs: d.jobs})
 	if err != nil {
-		return nil, err
+		return err
 	}
-	ask.NoteKept(c, g)
-	r, err := v.Objects()
+	r, err := d.view.Objects()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	s, err := heapdiff.SummarizeGraph(c.Context(), path, g, g.Names(r), heapdiff.GraphOptions{Jobs: c.Jobs})
-	if err != nil {
-		return nil, err
+	if d.summary, err = heapdiff.SummarizeGraph(ctx, d.path, g, g.Names(r), heapdiff.GraphOptions{Jobs: o.Jobs}); err != nil {
+		return err
 	}
-	for _, w := range g.Stats().Warnings() {
-		c.Warn(fmt.Errorf("%s: %w", path, w))
-	}
-	return s, nil
+	d.warnings = append(d.warnings, g.Stats().Warnings()...)
+	return nil
 }
 
 // growthGate reads the options that make growth a failure.
