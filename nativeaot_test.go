@@ -18,6 +18,7 @@ import (
 	"github.com/sosgo/sosgo/roots"
 	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
+	"github.com/sosgo/sosgo/threads"
 )
 
 // nativeView is the view of the canned NativeAOT process.
@@ -184,6 +185,25 @@ func TestNativeVersions(t *testing.T) {
 				thrown = max(thrown, m.LastThrown)
 			}
 		}
+		w, err := v.Walker()
+		require.NoError(t, err)
+		var running []*threads.Thread
+		for i := range list {
+			if list[i].OS != nil {
+				running = append(running, &list[i])
+			}
+		}
+		merged, err := threads.ParallelStacks(context.Background(), w, running, false)
+		require.NoError(t, err)
+		names := ""
+		for s, err := range merged.Stacks {
+			require.NoError(t, err)
+			for _, m := range s.Methods {
+				names += m.S + "\n"
+			}
+		}
+		assert.Contains(t, names, "System.Runtime.EH.DispatchEx(")
+		assert.NotContains(t, names, "abort")
 		x, err := code.Of(rt).DescribeException(thrown, code.ExceptionOptions{})
 		require.NoError(t, err)
 		var got []string

@@ -15,12 +15,17 @@ import (
 // ParallelStacks merges the stacks of threads, which are Running: managed frames
 // and, where they are wanted, the runtime's own. The error is the context's.
 func ParallelStacks(ctx context.Context, w *stackwalk.Walker, list []*Thread, explicit bool) (*answer.ParallelStacks, error) {
-	if rt := w.Runtime(); rt == nil || rt.IsNative() {
+	rt := w.Runtime()
+	if rt == nil {
 		return nil, target.Unsupportedf("the program has no managed frames that could be merged: stacks merges native ones")
 	}
 	wanted := func(f *stackwalk.Frame) bool { return f.Kind == stackwalk.FrameManaged || explicit }
 	var gaps answer.Gaps
 	var tree stackwalk.StackTree
+	if rt.IsNative() {
+		tree.Program = code.Of(rt)
+		wanted = func(f *stackwalk.Frame) bool { return f.Kind == stackwalk.FrameNative }
+	}
 	for _, t := range list {
 		err := tree.Add(t.ID(), wholeStack(&gaps, t.ID(), w.Walk(ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{})), wanted)
 		if ctx.Err() != nil {
@@ -30,7 +35,7 @@ func ParallelStacks(ctx context.Context, w *stackwalk.Walker, list []*Thread, ex
 			gaps.Note(fmt.Errorf("stack of thread %#x: %w", t.ID(), err))
 		}
 	}
-	c := callTree{rt: w.Runtime(), code: code.Of(w.Runtime()), gaps: &gaps, names: map[target.Addr]callNames{}}
+	c := callTree{rt: rt, code: code.Of(rt), gaps: &gaps, names: map[target.Addr]callNames{}}
 	out := answer.NewParallelStacks(c.calls(tree.Roots), len(tree.Threads))
 	out.Gaps = gaps
 	return out, nil
@@ -72,7 +77,7 @@ func (c *callTree) calls(roots []*stackwalk.StackNode) []*answer.StackCall {
 		l := todo[len(todo)-1]
 		todo = todo[:len(todo)-1]
 		for _, n := range l.nodes {
-			names := c.name(n.Method)
+			names := c.name(n)
 			call := &answer.StackCall{Name: names.short, FullName: names.full, Threads: n.Threads, Own: n.Own()}
 			*l.out = append(*l.out, call)
 			todo = append(todo, level{n.Calls, &call.Calls})
@@ -81,7 +86,12 @@ func (c *callTree) calls(roots []*stackwalk.StackNode) []*answer.StackCall {
 	return calls
 }
 
-func (c *callTree) name(md *code.MethodDesc) callNames {
+func (c *callTree) name(n *stackwalk.StackNode) callNames {
+	md := n.Method
+	if md == nil {
+		name := answer.Text{S: n.Native.Name}
+		return callNames{name, name}
+	}
 	names, ok := c.names[md.Addr]
 	if !ok {
 		names.short = c.gaps.Text(stackwalk.ShortName(c.rt, md))
