@@ -172,6 +172,19 @@ func TestPartialLocks(t *testing.T) {
 	assert.ErrorIs(t, err, target.ErrNotInDump)
 }
 
+// TestUnreadSpinLocks: this slice of a dump lacks the types of some fields that are SpinLocks in the whole one. The list of locks
+// says that it may lack some.
+func TestUnreadSpinLocks(t *testing.T) {
+	v, err := testdump.Open(t, "net10-async").View("")
+	require.NoError(t, err)
+	r, err := v.Locks()
+	require.NoError(t, err)
+	got, err := r.Describe(context.Background(), locks.Options{})
+	require.NoError(t, err)
+	require.ErrorIs(t, got.Lost, target.ErrNotInDump)
+	assert.ErrorContains(t, got.Lost, "SpinLocks of objects")
+}
+
 // FuzzLocks overwrites a word of a lock, or of the stack of a thread that waits.
 func FuzzLocks(f *testing.F) {
 	const name = "net10-stacks"

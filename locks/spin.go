@@ -45,6 +45,9 @@ func (f *spinFinder) places(mt *dac.MethodTable) []spinPlace {
 	return list
 }
 
+// spinLockName is the name of the type that a field is declared of.
+const spinLockName = "System.Threading.SpinLock"
+
 func (f *spinFinder) look(mt *dac.MethodTable) (list []spinPlace, err error) {
 	t, err := f.r.b.Objects().Type(mt.Addr)
 	if err != nil {
@@ -75,7 +78,13 @@ func (f *spinFinder) look(mt *dac.MethodTable) (list []spinPlace, err error) {
 // lockIn is the shape of a field that is a SpinLock, nil for other fields.
 func (f *spinFinder) lockIn(x *objects.Field) (*spinLock, error) {
 	th, err := x.TypeHandle()
-	if th == 0 || err != nil {
+	if err != nil {
+		if name, nameErr := x.TypeName(dac.NameManaged); nameErr == nil && name != spinLockName {
+			return nil, nil // its declaration says that it is another type
+		}
+		return nil, err
+	}
+	if th == 0 {
 		return nil, nil // the type is not loaded: no object has been locked by it
 	}
 	t, err := f.r.b.Objects().Type(th)

@@ -150,6 +150,10 @@ func DbContexts(p *report.Page, a *answer.DbContexts) {
 		case c.Disposed.Value:
 			p.Print(", disposed")
 		}
+		if !c.Used && len(a.Noted()) > 0 {
+			p.Print(": nothing that it was asked was found in what could be read\n")
+			continue
+		}
 		if !c.Used {
 			p.Print(": was not asked anything\n")
 			continue

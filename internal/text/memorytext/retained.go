@@ -159,8 +159,12 @@ func Links(p *report.Page, l *answer.Links) {
 	p.Printf("%s\n", object(&l.Object))
 	switch {
 	case len(l.List)+len(l.Types) > 0:
+	case l.Referrers && len(l.Noted()) > 0:
+		p.Print("Nothing that could be read refers to it.\n")
 	case l.Referrers:
 		p.Print("Nothing refers to it.\n")
+	case len(l.Noted()) > 0:
+		p.Print("It refers to nothing that could be read.\n")
 	default:
 		p.Print("It refers to nothing.\n")
 	}
