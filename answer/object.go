@@ -25,6 +25,7 @@ type Object struct {
 	ThinLock    *ObjectLock   `json:"thinLock,omitempty" doc:"lock that is kept in the object's header"`
 	*FieldList
 	Collection *CollectionSummary `json:"collection,omitempty" doc:"of a collection of the class libraries: its first elements"`
+	Task       *TaskState         `json:"task,omitempty" doc:"of a task: its state, what it waits for, and who waits for it"`
 	Words      []Word             `json:"words,omitempty" doc:"of an object whose fields are not known: its words behind the MethodTable"`
 	References []Reference        `json:"references,omitempty" doc:"with -refs: the objects that it refers to"`
 

@@ -21,6 +21,21 @@ type TaskState struct {
 	Exceptions         []TaskException `json:"exceptions,omitempty" doc:"why it failed, as long as nobody has looked at that"`
 	Observed           bool            `json:"observed,omitempty" doc:"it failed, and somebody has looked at its exceptions"`
 	CancellationSource target.Addr     `json:"cancellationSource,omitempty" doc:"the CancellationTokenSource of the token that it was made with"`
+
+	Name      Text         `json:"name,omitzero" doc:"of a task that was asked about: its async method, or its type with the method that it runs"`
+	At        *AsyncPlace  `json:"at,omitempty" doc:"of an async method that is suspended: where"`
+	Suspended []AsyncPlace `json:"suspended,omitempty" doc:"of methods that the runtime itself suspends: where they stand, the innermost first"`
+	WaitsOn   *TaskLink    `json:"waitsOn,omitempty" doc:"the task or the other object that it waits for"`
+	WaitsFor  Text         `json:"waitsFor,omitzero" doc:"what it waits for, in words, if that is no object"`
+	Then      []TaskLink   `json:"then,omitempty" doc:"who waits for it: what goes on when it completes"`
+}
+
+// A TaskLink is an object that a task waits for, or that waits for it.
+type TaskLink struct {
+	Object  target.Addr `json:"object" doc:"the task, the box or the other object"`
+	Name    Text        `json:"name" doc:"its async method, or its type with the method that it runs"`
+	Status  string      `json:"status,omitempty" doc:"of a task: what Task.Status says"`
+	Meaning string      `json:"meaning,omitempty" doc:"of what is no task: what it does"`
 }
 
 // Async is what async code waits for: the methods that are suspended, and the tasks between them. Which parts it has depends
@@ -148,6 +163,8 @@ type AsyncGroup struct {
 	Name        Text        `json:"name" doc:"what they are called"`
 	State       *int32      `json:"state,omitempty" doc:"state of their state machines"`
 	*AsyncPlace
+	Suspended []AsyncPlace `json:"suspended,omitempty" doc:"of tasks of methods that the runtime itself suspends (runtime async): where those stand, the innermost first"`
+
 	Object target.Addr `json:"object" doc:"the first of them"`
 	Value  bool        `json:"-"` // as that of an AsyncFrame
 	Part   bool        `json:"part,omitempty" doc:"other groups have these frames, too, behind a pooled async method or an iterator"`
@@ -177,6 +194,8 @@ type AsyncCall struct {
 	State  *int32      `json:"state,omitempty" doc:"state of their state machines"`
 	Object target.Addr `json:"object" doc:"the first of them"`
 	*AsyncPlace
+	Suspended []AsyncPlace `json:"suspended,omitempty" doc:"of tasks of methods that the runtime itself suspends (runtime async): where those stand, the innermost first"`
+
 	Blocked uint64 `json:"blocked,omitempty" doc:"threads that are blocked until these complete (Task.Wait, Result)"`
 	// Ends are what those wait for that await nothing of the list.
 	Ends []AsyncEnd `json:"ends,omitempty" doc:"what those of them wait for that await no other call"`

@@ -86,7 +86,7 @@ func (c *caller) level(list []call, depth int) {
 		}
 		at := len(c.out.Calls)
 		c.out.Calls = append(c.out.Calls, answer.AsyncCall{Depth: depth, Count: g.count, Kind: g.frame.Kind, Name: g.frame.AsyncName.Name, State: g.frame.State,
-			Object: g.frame.Object, AsyncPlace: g.frame.AsyncPlace, Blocked: c.blocked(g)})
+			Object: g.frame.Object, AsyncPlace: g.frame.AsyncPlace, Suspended: g.frame.Suspended, Blocked: c.blocked(g)})
 		for _, x := range g.calls {
 			c.path[x.item]++
 		}
@@ -117,7 +117,7 @@ func (c *caller) merge(list []call) []*mergedCall {
 	for _, x := range list {
 		f := answer.AsyncFrame{Object: c.items[x.item].addr}
 		c.describe(&c.out.Gaps, &f, x.item)
-		k := key{f.AsyncName.Name.String(), notSuspended - 1}
+		k := key{f.AsyncName.Name.String() + standing(f.Suspended), notSuspended - 1}
 		if f.State != nil {
 			k.state = *f.State
 		}

@@ -34,6 +34,11 @@ func TestRuntimeAsync(t *testing.T) {
 			got = append(got, p.Method.String())
 		}
 		assert.Equal(t, want[i], got, "task %d", i)
+		reason := "what the innermost of its methods awaits, which they do not keep"
+		if i == 2 {
+			reason = "nothing: its methods run, or are about to"
+		}
+		assert.Equal(t, reason, s.Reason.S, "task %d", i)
 		if i == 1 {
 			require.Len(t, s.Noted(), 1)
 			assert.ErrorIs(t, s.Noted()[0], target.ErrCorrupt)
@@ -41,6 +46,57 @@ func TestRuntimeAsync(t *testing.T) {
 			assert.Empty(t, s.Noted())
 		}
 	}
+}
+
+// TestRuntimeAsyncMerged: tasks whose methods stand elsewhere are not one call.
+func TestRuntimeAsyncMerged(t *testing.T) {
+	if _, err := os.Stat(suspended); err != nil {
+		t.Skip("there are no canned dumps here")
+	}
+	d, err := sosgo.Open(suspended, sosgo.Options{Offline: true})
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = d.Close() })
+	set := collect(t, d)
+	calls, err := set.Calls(t.Context(), tasks.StackOptions{})
+	require.NoError(t, err)
+	merged, err := set.Merged(t.Context(), tasks.StackOptions{})
+	require.NoError(t, err)
+	require.Len(t, calls.Calls, 3)
+	require.Len(t, merged.Merged, 3)
+	for i, want := range []int{3, 2, 0} {
+		assert.Equal(t, uint64(1), calls.Calls[i].Count)
+		assert.Len(t, calls.Calls[i].Suspended, want)
+		assert.Len(t, merged.Merged[i].Suspended, want)
+	}
+}
+
+// TestTaskWaits: where the method of a task stands, what it waits for and who waits for it is told with its state.
+func TestTaskWaits(t *testing.T) {
+	d := testdump.Open(t, "net10-async")
+	r, err := view(t, d.Dump).Tasks()
+	require.NoError(t, err)
+	s, err := r.DescribeState(0x7fea858081e8)
+	require.NoError(t, err)
+	assert.Equal(t, "Debuggee.AsyncWork.Scenario.Middle", s.Name.S)
+	require.NotNil(t, s.At)
+	assert.Equal(t, "Scenario.Inner", s.At.Await.S)
+	require.NotNil(t, s.WaitsOn)
+	assert.Equal(t, target.Addr(0x7fea85806ca8), s.WaitsOn.Object)
+	assert.Equal(t, "Debuggee.AsyncWork.Scenario.Inner", s.WaitsOn.Name.S)
+	require.Len(t, s.Then, 1)
+	assert.Equal(t, "Debuggee.AsyncWork.Scenario.Outer", s.Then[0].Name.S)
+	assert.Equal(t, tasks.WaitingForActivation, s.Then[0].Status)
+
+	inner, err := r.DescribeState(0x7fea85805bb8) // a TaskCompletionSource's
+	require.NoError(t, err)
+	assert.Nil(t, inner.At)
+	assert.Nil(t, inner.WaitsOn)
+	assert.Contains(t, inner.WaitsFor.S, "TaskCompletionSource")
+	assert.Len(t, inner.Then, 12)
+	done, err := r.DescribeState(0x7fea85811918)
+	require.NoError(t, err)
+	assert.True(t, done.WaitsFor.IsZero())
+	assert.Empty(t, done.Then)
 }
 
 // TestTaskDetail: what a task failed with is told with its state, and where its cancellation comes from.

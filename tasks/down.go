@@ -268,6 +268,9 @@ func (r *Reader) taskWords(w waiter) (string, error) {
 	if flags.Completed() {
 		return "nothing: it has completed (" + flags.Status() + ")", nil
 	}
+	if w.kind.runtimeAsync {
+		return r.suspendedWords(w)
+	}
 	if s, err := shapes.Bind[delayPromise](r.b, w.kind.typ); err == nil {
 		return r.delayWords(s, x)
 	}

@@ -108,14 +108,7 @@ func (s *Set) Each(ctx context.Context) iter.Seq2[*answer.AsyncFrame, error] {
 
 // called is the async method of an item, or what else it is called.
 func (s *Set) called(it *item) answer.Text {
-	if it.kind.machine() {
-		if _, m, err := s.r.machineOf(it.kind, it.addr); err == nil {
-			if name, err := m.methodName(); err == nil {
-				return answer.Text{S: name}
-			}
-		}
-	}
-	return s.r.nameOf(it.kind, it.addr).Name
+	return s.r.calledAt(waiter{it.addr, it.kind})
 }
 
 // faulted lists a task that failed, unless somebody has looked at its exceptions.

@@ -62,7 +62,7 @@ func (m *merger) level(frames []member, depth int) {
 			return
 		}
 		m.out.Merged = append(m.out.Merged, answer.AsyncGroup{Depth: depth, Count: g.count, Kind: g.frame.Kind, MethodTable: g.frame.MethodTable, Name: g.frame.AsyncName.Name,
-			State: g.frame.State, AsyncPlace: g.frame.AsyncPlace, Object: g.frame.Object, Value: g.frame.Value, Part: g.part})
+			State: g.frame.State, AsyncPlace: g.frame.AsyncPlace, Suspended: g.frame.Suspended, Object: g.frame.Object, Value: g.frame.Value, Part: g.part})
 		for _, x := range g.members {
 			m.path[x.addr]++
 		}
@@ -87,7 +87,7 @@ func (m *merger) grouped(frames []member) []*group {
 	var out []*group
 	for _, x := range frames {
 		f := m.named(x.edge)
-		k := key{f.AsyncName.Name.String(), notSuspended, x.part}
+		k := key{f.AsyncName.Name.String() + standing(f.Suspended), notSuspended, x.part}
 		if f.State != nil {
 			k.state = *f.State
 			k.name = strconv.Itoa(int(k.state)) + " " + k.name

@@ -1,6 +1,9 @@
 package tasks
 
 import (
+	"fmt"
+	"strings"
+
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/internal/limits"
@@ -56,6 +59,32 @@ func (r *Reader) suspended(g *answer.Gaps, k *kind, task target.Addr) []answer.A
 	}
 	g.Note(err)
 	return out
+}
+
+// standing is where the methods of a task stand that the runtime itself suspended, as a key: tasks with the same are alike.
+func standing(at []answer.AsyncPlace) string {
+	var b strings.Builder
+	for i := range at {
+		fmt.Fprintf(&b, " in %v %s:%d", at[i].Method, at[i].File, at[i].Line)
+	}
+	return b.String()
+}
+
+// suspendedWords say what a task waits for whose methods the runtime itself suspends. Its continuations don't keep what the innermost
+// of them awaits.
+func (r *Reader) suspendedWords(w waiter) (string, error) {
+	s, err := shapes.Bind[suspendedTask](r.b, w.kind.typ)
+	if err != nil {
+		return "", err
+	}
+	at, err := s.State.Addr(shapes.OfAddr(w.addr))
+	if err != nil {
+		return "", err
+	}
+	if at == 0 {
+		return "nothing: its methods run, or are about to", nil
+	}
+	return "what the innermost of its methods awaits, which they do not keep", nil
 }
 
 // continuationPlace is where the method of a continuation is suspended, nil for one that is of no method.

@@ -12,6 +12,7 @@ import (
 	"github.com/sosgo/sosgo/query"
 	"github.com/sosgo/sosgo/report"
 	"github.com/sosgo/sosgo/target"
+	"github.com/sosgo/sosgo/tasks"
 )
 
 func dumpObjCommand() cli.Command {
@@ -56,7 +57,7 @@ func askDumpObj(c *cli.Context) (report.Answer, error) {
 // firstElements is how many elements of a collection dumpobj shows.
 const firstElements = 5
 
-// summarise adds what a collection holds.
+// summarise adds what a collection holds, and what a task waits for.
 func summarise(c *cli.Context, r *objects.Reader, a target.Addr, o *answer.Object) {
 	l, err := ask.Collections(c)
 	if err != nil {
@@ -68,6 +69,19 @@ func summarise(c *cli.Context, r *objects.Reader, a target.Addr, o *answer.Objec
 	}
 	o.Collection, err = l.Summary(object, firstElements)
 	o.Note(err)
+	if t, err := ask.View(c).Tasks(); err == nil {
+		o.Task = taskState(t, o)
+	}
+}
+
+// taskState tells of an object that is a task; nil of another one.
+func taskState(r *tasks.Reader, o *answer.Object) *answer.TaskState {
+	s, err := r.DescribeState(o.Address)
+	if err != nil {
+		return nil // what can't be read the fields tell
+	}
+	o.NoteAll(s.Noted())
+	return s
 }
 
 // askShown is dumpobj -show.

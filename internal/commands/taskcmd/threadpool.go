@@ -12,7 +12,7 @@ import (
 func threadPoolCommand() cli.Command {
 	return cli.Command{
 		Name: "threadpool", Group: cli.GroupTasks, NeedsDump: true, Ask: askThreadPool,
-		Summary: "says how the thread pool does: workers, limits, what is queued, and whether it keeps up",
+		Summary: "says how the thread pool does: workers, limits, what is queued, and whether it keeps up or is starved (starvation)",
 		Help: "Whether the pool is starved is concluded from what its workers wait for, and that from the methods on their stacks: the " +
 			"evidence stands beside it. No dump has the time at which it was made; times are compared with the newest one that the process noted.",
 		Options: []cli.Option{

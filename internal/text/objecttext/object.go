@@ -12,6 +12,10 @@ import (
 // Object is the text of dumpobj.
 func Object(p *report.Page, o *answer.Object) {
 	text.Object(p, o)
+	if o.Task != nil && !p.SOS {
+		p.Print("Task: ")
+		text.TaskState(p, o.Task)
+	}
 	if o.Collection != nil && !p.SOS {
 		collectionStart(p, o)
 	}

@@ -81,6 +81,9 @@ func mergedStack(p *report.Page, groups []answer.AsyncGroup, number int) {
 			place(p, g.AsyncPlace)
 		}
 		p.Print("\n")
+		for n := 0; n < len(g.Suspended) && !p.SOS; n++ {
+			suspended(p, "  "+indent(g.Depth), &g.Suspended[n])
+		}
 	}
 	p.Print("\n")
 }

@@ -26,6 +26,9 @@ func Calls(p *report.Page, a *answer.AsyncCalls) {
 			p.Printf(" (%s blocked on it)", plural(c.Blocked, "thread is", "threads are"))
 		}
 		p.Print("\n")
+		for n := len(c.Suspended) - 1; n >= 0; n-- { // the outermost first, as the calls are
+			suspended(p, "           "+indent(c.Depth), &c.Suspended[n])
+		}
 		for _, e := range c.Ends {
 			p.Printf("%8s %swaits for %s\n", report.Commas(e.Count), indent(c.Depth+1), report.Escape(e.Reason))
 		}

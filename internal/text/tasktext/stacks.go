@@ -81,10 +81,7 @@ func (w *frameWriter) write(f *answer.AsyncFrame, mark string) {
 func (w *frameWriter) details(f *answer.AsyncFrame) {
 	p := w.p
 	for i := range f.Suspended {
-		at := &f.Suspended[i]
-		p.Printf("%s    in %s", indent(f.Depth), report.Escape(at.Method.String()))
-		place(p, at)
-		p.Print("\n")
+		suspended(p, indent(f.Depth)+"    ", &f.Suspended[i])
 	}
 	for i := range f.Fields {
 		x := &f.Fields[i]
@@ -98,6 +95,13 @@ func (w *frameWriter) details(f *answer.AsyncFrame) {
 		v := &f.Variables[i]
 		p.Printf("%s    %s %s = %s\n", indent(f.Depth), report.Escape(v.Type.String()), report.Escape(v.Name), report.Escape(v.Value))
 	}
+}
+
+// suspended writes where a method stands that the runtime itself suspends.
+func suspended(p *report.Page, indent string, at *answer.AsyncPlace) {
+	p.Printf("%sin %s", indent, report.Escape(at.Method.String()))
+	place(p, at)
+	p.Print("\n")
 }
 
 // appendPlace appends where an async method stands.
