@@ -10,6 +10,7 @@ import (
 type Requests struct {
 	Gaps
 	Requests []Request `json:"requests" doc:"the requests, by the addresses of their contexts"`
+	Others   int       `json:"others,omitempty" doc:"requests that the options leave out"`
 	// Now is when the dump was made, as far as anything says it.
 	Now   *time.Time `json:"now,omitempty" doc:"when the dump was made, which ages of requests are counted to; none if nothing tells"`
 	Clock string     `json:"clock,omitempty" doc:"how that is known: \"the dump\", or \"the server's last heartbeat\", the Date header that Kestrel makes every second"`

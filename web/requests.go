@@ -512,6 +512,7 @@ func (q *query) times() {
 func (q *query) choose() {
 	o := &q.o
 	name, value, _ := strings.Cut(o.Header, ":")
+	all := len(q.out.Requests)
 	q.out.Requests = slices.DeleteFunc(q.out.Requests, func(r answer.Request) bool {
 		return o.URL != "" && !contains(urlOf(&r), o.URL) ||
 			o.User != "" && !contains(r.User.S, o.User) ||
@@ -520,6 +521,7 @@ func (q *query) choose() {
 			}) ||
 			o.Thread != 0 && !slices.ContainsFunc(r.Threads, func(t answer.Worker) bool { return t.OSID == o.Thread || t.ManagedID == o.Thread })
 	})
+	q.out.Others = all - len(q.out.Requests)
 	if !o.Headers {
 		for i := range q.out.Requests {
 			q.out.Requests[i].Headers = nil

@@ -154,7 +154,9 @@ func TestChosenRequests(t *testing.T) {
 			assert.Equal(t, "/orders/17", got.Requests[0].Path.S)
 		}
 		assert.Len(t, requests(t, d.Dump, web.RequestOptions{Header: "X-Correlation-Id"}).Requests, 6)
-		assert.Empty(t, requests(t, d.Dump, web.RequestOptions{User: "nobody"}).Requests)
+		none := requests(t, d.Dump, web.RequestOptions{User: "nobody"})
+		assert.Empty(t, none.Requests)
+		assert.Equal(t, len(requests(t, d.Dump, web.RequestOptions{}).Requests), none.Others)
 		return 5
 	})
 }

@@ -465,9 +465,22 @@ func TestSessionOpensAgainAfterInterrupt(t *testing.T) {
 
 func TestSuggest(t *testing.T) {
 	names := []string{"dumpheap", "dumpobj", "do", "gcroot"}
-	for typed, want := range map[string]string{"dumpehap": "dumpheap", "dumpob": "dumpobj", "gcr": "gcroot", "x": "", "frobnicate": "",
+	for typed, want := range map[string]string{"who": "", "od": "do", "dumpehap": "dumpheap", "dumpob": "dumpobj", "gcr": "gcroot", "x": "", "frobnicate": "",
 		strings.Repeat("x", 100): ""} {
 		assert.Equal(t, want, suggest(typed, names), typed)
+	}
+}
+
+// TestAbout: who types what a command is about is told the command.
+func TestAbout(t *testing.T) {
+	table := newTable([]Command{{Name: "waits", Summary: "says why threads hang: deadlocks, held locks"}, {Name: "pools", Summary: "lists the pools of connections"},
+		{Name: "secret", Hidden: true, Summary: "a deadlock"}})
+	for typed, want := range map[string]string{"deadlock": "about that: waits;", "Hang": "about that: waits;", "connection": "about that: pools;", "pool": `did you mean "pools"`,
+		"the": `"sosgo help"`, "frobnicate": `"sosgo help"`} {
+		_, err := table.find(typed)
+		var usage *UsageError
+		require.ErrorAs(t, err, &usage, typed)
+		assert.True(t, strings.HasPrefix(usage.Hint, want), "%s: %s", typed, usage.Hint)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/sosgo/sosgo/report"
 )
@@ -196,8 +197,32 @@ func (t *table) find(name string) (*Command, error) {
 	}
 	if s := suggest(name, names); s != "" {
 		err.Hint = fmt.Sprintf("did you mean %q? ", s) + err.Hint
+	} else if about := t.about(name); about != nil {
+		err.Hint = fmt.Sprintf("about that: %s; ", strings.Join(about, ", ")) + err.Hint
 	}
 	return nil, err
+}
+
+// about lists the commands whose summaries have a word that begins as this one: who types "deadlock" looks for what tells of
+// deadlocks. A word that many have tells nothing.
+func (t *table) about(word string) []string {
+	const shortest, most = 4, 6
+	word = strings.ToLower(word)
+	if len(word) < shortest {
+		return nil
+	}
+	var out []string
+	for _, c := range t.list {
+		if !c.Hidden && slices.ContainsFunc(strings.FieldsFunc(strings.ToLower(c.Summary), func(r rune) bool { return !unicode.IsLetter(r) }), func(w string) bool {
+			return strings.HasPrefix(w, word) || len(w) >= shortest && strings.HasPrefix(word, w)
+		}) {
+			out = append(out, c.Name)
+		}
+	}
+	if len(out) > most {
+		return nil
+	}
+	return out
 }
 
 // Check reports what is wrong with a table of commands: names that clash or

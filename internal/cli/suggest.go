@@ -7,8 +7,8 @@ import "strings"
 func Suggest(typed string, candidates []string) string { return suggest(typed, candidates) }
 
 // suggest returns the candidate that the user most likely meant: one that
-// starts with what was typed, or is at most two edits away. Ties go to the
-// first candidate.
+// starts with what was typed, or is at most two edits away, of which more than
+// half of what was typed is left. Ties go to the first candidate.
 func suggest(typed string, candidates []string) string {
 	typed = strings.ToLower(typed)
 	best, bestDist := "", 3
@@ -18,7 +18,7 @@ func suggest(typed string, candidates []string) string {
 		if len(typed) >= 3 && strings.HasPrefix(lower, typed) {
 			d = min(d, 1)
 		}
-		if d < bestDist && d < len(typed) {
+		if d < bestDist && 2*d <= len(typed) {
 			best, bestDist = c, d
 		}
 	}

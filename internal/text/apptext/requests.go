@@ -52,8 +52,10 @@ func requests(p *report.Page, a *answer.Requests, stacks bool) {
 		p.Printf("%d requests\n", n)
 	case len(a.Noted()) > 0:
 		p.Print("No such request was found in what could be read.\n")
+	case a.Others > 0:
+		p.Printf("None of the %d requests is such a one; \"requests\" lists them.\n", a.Others)
 	default:
-		p.Print("There is no such request.\n")
+		p.Print("There is no request.\n")
 	}
 }
 
