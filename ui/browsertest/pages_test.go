@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
@@ -196,11 +197,11 @@ func TestLooks(t *testing.T) {
 		b.open(p)
 		b.picture("narrow-" + p)
 		checkWhole(t, b, p)
+		checkContrast(t, b, p)
+		b.theme("light")
+		checkContrast(t, b, p)
+		b.theme("dark")
 	}
-	b.open("threads")
-	checkContrast(t, b)
-	b.theme("light")
-	checkContrast(t, b)
 	b.open("overview")
 	b.run(chromedp.KeyEvent("g"), chromedp.KeyEvent("h"))
 	b.wait(`document.querySelector("main").dataset.page === "heap"`)
@@ -210,7 +211,7 @@ func TestLooks(t *testing.T) {
 }
 
 // checkContrast holds every text to the ratio that WCAG AA asks for: 4.5, and 3 for large text.
-func checkContrast(t *testing.T, b *browser) {
+func checkContrast(t *testing.T, b *browser, page string) {
 	t.Helper()
 	bad := b.text(`(() => {
   const parse = (c) => { const m = c.match(/[\d.]+/g).map(Number); return { r: m[0], g: m[1], b: m[2], a: m[3] ?? 1 }; };
@@ -226,7 +227,7 @@ func checkContrast(t *testing.T, b *browser) {
   return [...new Set(found)].slice(0, 10).join("\n");
 })()`)
 	if bad != "" {
-		t.Errorf("too little contrast:\n%s", bad)
+		t.Errorf("page %s has too little contrast:\n%s", page, bad)
 	}
 }
 
@@ -295,38 +296,46 @@ func spoil(v any) any {
 
 var embedded = regexp.MustCompile(`(?s)(<script type="application/json" id="report">)(.*?)(</script>)`)
 
+// reportOf writes the report of a dump, has change alter the documents in it, and returns its path.
+func reportOf(t *testing.T, d canned, change func(report map[string]any)) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "report.html")
+	if out, err := exec.Command(program(t), "report", "-offline", d.path, "-o", file).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	page, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := embedded.FindSubmatch(page)
+	var report map[string]any
+	if err := json.Unmarshal(m[2], &report); err != nil {
+		t.Fatal(err)
+	}
+	change(report)
+	text, err := json.Marshal(report)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, embedded.ReplaceAllLiteral(page, slices.Concat(m[1], text, m[3])), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
 // TestHostile: a report in which every text is markup, script and turned around shows it as text, on every page.
 func TestHostile(t *testing.T) {
 	for _, d := range []canned{dumps[0], dumps[1], dumps[3]} {
 		t.Run(d.name, func(t *testing.T) {
 			t.Parallel()
 			b := start(t)
-			file := filepath.Join(t.TempDir(), "report.html")
-			if out, err := exec.Command(program(t), "report", "-offline", d.path, "-o", file).CombinedOutput(); err != nil {
-				t.Fatalf("%v: %s", err, out)
-			}
-			page, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			m := embedded.FindSubmatch(page)
-			var report map[string]any
-			if err := json.Unmarshal(m[2], &report); err != nil {
-				t.Fatal(err)
-			}
-			report["subject"] = spoil(report["subject"])
-			for _, doc := range report["documents"].(map[string]any) {
-				doc.(map[string]any)["result"] = spoil(doc.(map[string]any)["result"])
-				doc.(map[string]any)["warnings"] = []any{map[string]any{"text": hostile, "kind": "other"}}
-			}
-			text, err := json.Marshal(report)
-			if err != nil {
-				t.Fatal(err)
-			}
-			page = embedded.ReplaceAllLiteral(page, slices.Concat(m[1], text, m[3]))
-			if err := os.WriteFile(file, page, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			file := reportOf(t, d, func(report map[string]any) {
+				report["subject"] = spoil(report["subject"])
+				for _, doc := range report["documents"].(map[string]any) {
+					doc.(map[string]any)["result"] = spoil(doc.(map[string]any)["result"])
+					doc.(map[string]any)["warnings"] = []any{map[string]any{"text": hostile, "kind": "other"}}
+				}
+			})
 			b.run(chromedp.Navigate("file://" + file))
 			for _, p := range pages {
 				b.open(p)
@@ -344,6 +353,96 @@ func TestHostile(t *testing.T) {
 			b.clean("file://" + file)
 		})
 	}
+}
+
+// many repeats the rows of each longer list of a document until there are n of them.
+func many(v any, n int) {
+	fields, ok := v.(map[string]any)
+	if !ok {
+		return
+	}
+	for k, field := range fields {
+		if list, ok := field.([]any); ok && len(list) > 3 {
+			for i := 0; len(list) < n; i++ {
+				list = append(list, list[i])
+			}
+			fields[k] = list
+		}
+	}
+}
+
+// windows are how many rows the page asks for, by the words of the question.
+func windows(t *testing.T) map[string]int {
+	t.Helper()
+	var questions map[string]struct {
+		Words []string
+		Count int
+	}
+	text, err := os.ReadFile("../src/questions.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(text, &questions); err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]int{}
+	for _, q := range questions {
+		out[strings.Join(q.Words, " ")] = q.Count
+	}
+	return out
+}
+
+// TestMany: with as many rows in every list as the page asks for, 5,000 threads and their stacks among them, each page is there soon.
+func TestMany(t *testing.T) {
+	windows := windows(t)
+	b := start(t)
+	file := reportOf(t, dumps[1], func(report map[string]any) {
+		for words, doc := range report["documents"].(map[string]any) {
+			many(doc.(map[string]any)["result"], windows[words])
+		}
+	})
+	b.run(chromedp.Navigate("file://" + file))
+	for _, p := range pages {
+		began := time.Now()
+		b.open(p)
+		if took := time.Since(began); took > 10*time.Second {
+			t.Errorf("page %s took %v", p, took)
+		}
+		checkWhole(t, b, p)
+	}
+	b.open("threads")
+	if got := b.text(`document.querySelector("input[type=search]").placeholder`); got != "Filter 5,000 rows" {
+		t.Errorf("the list of threads says %q", got)
+	}
+	b.clean("file://" + file)
+}
+
+// TestDiff: the page of a comparison has the figures that diff prints.
+func TestDiff(t *testing.T) {
+	from, to := dumps[2].path, dump("net10-zoo-noregions", "net10-zoo-noregions.dmp.zst")
+	diff := ask[struct {
+		Types []struct{ Name string }
+		Dumps []struct{ Objects int }
+	}](t, from, "diff", "-paths", to)
+	b := start(t)
+	at := serve(t, from, "-with", to)
+	b.run(chromedp.Navigate(at))
+	b.open("diff")
+	b.picture("diff")
+	text := plain(b.text(`document.querySelector("main").textContent`))
+	if len(diff.Types) == 0 || len(diff.Dumps) != 2 {
+		t.Fatalf("there is nothing to compare: %+v", diff)
+	}
+	for _, d := range diff.Dumps {
+		if !strings.Contains(text, fmt.Sprintf("%d objects", d.Objects)) {
+			t.Errorf("the page lacks the %d objects of a dump", d.Objects)
+		}
+	}
+	if !strings.Contains(text, diff.Types[0].Name) {
+		t.Errorf("the page lacks %s", diff.Types[0].Name)
+	}
+	checkWhole(t, b, "diff")
+	b.clean(host(t, at))
 }
 
 // TestPoor: dumps that lack most of a process, are cut off or have no CLR show what they have, and say what they lack.

@@ -74,6 +74,6 @@ function listen(): void {
 
 startTheme();
 listen();
-load().then((s) => { subject.value = s; }, () => { subject.value = { file: "" }; });
+load().then((s) => { subject.value = s; }, () => { subject.value = { file: "?" }; });
 const at = document.getElementById("app");
 if (at) render(<App />, at);

@@ -5,7 +5,7 @@ import { isReport, question, type Question } from "../api";
 import { Chart } from "../canvas";
 import { tree } from "../chart";
 import type { Diff, Dominators, Growth, Json, Leaks, Retained, Rows, TreeRow, Waste } from "../docs";
-import { Addr, NeedsServer, ObjectName, PathView, Section, Share, Show, Table, Text, TypeName } from "../parts";
+import { Addr, NeedsServer, ObjectName, PathView, Section, Share, Show, Table, Text, TypeName, Waiting } from "../parts";
 import { subject, useDoc } from "../state";
 import { bytes, count, percent, plural } from "../text";
 import { SuspectSentence } from "./overview";
@@ -131,6 +131,7 @@ export function DiffPage(): JSX.Element {
   const q: Question | undefined = others.length && !isReport ? { words: ["diff", "-paths", ...others], count: 500, graph: true } : undefined;
   const doc = useDoc<Diff>(q);
   if (isReport) return <Section title="Comparison"><NeedsServer what="The comparison of dumps" /></Section>;
+  if (!subject.value.file) return <Waiting what="asking for the dumps" />;
   if (!q) return <Section title="Comparison"><p>Name later dumps of the same program to compare with: <code>sosgo web {subject.value.file} -with LATER.dmp</code></p></Section>;
   return (
     <Section title="What grew">

@@ -75,7 +75,7 @@ function OneThread({ id }: { id: string }): JSX.Element {
       {t?.exception && <p>It threw <a href={link("object", t.exception.address)}><TypeName name={t.exception.type} /></a> last.</p>}
       {doc ? <>
         {isReport && (doc.shortened || total(doc, "frames", doc.result?.frames) > (doc.result?.frames ?? []).length) && <p class="note">The report does not have the frames of all threads.</p>}
-        <p class="dim">{plural(isReport ? frames.length : total(doc, "frames", frames), "frame")}, the innermost first.{isReport ? " Native frames are not in the report." : ""}</p>
+        <p class="dim">{plural(isReport ? frames.length : total(doc, "frames", frames), "frame")}, the innermost first.</p>
         <ol class="stack" data-fact="frames">{frames.map((f) => <FrameRow f={f} />)}</ol><Notes doc={doc} />
       </> : <p class="waiting">walking the stack …</p>}
     </Section>
