@@ -45,7 +45,8 @@ type Registers struct {
 	Gaps
 	Source    string          `json:"source" doc:"exception (of the moment when the thread raised it) or thread (of the moment of the dump)"`
 	Registers []Register      `json:"registers"`
-	Float     *FloatRegisters `json:"float,omitempty" doc:"with -verbose: the floating-point and vector registers"`
+	Float     *FloatRegisters `json:"float,omitempty" doc:"with -verbose: the floating-point and vector registers of x64"`
+	Vectors   []WideRegister  `json:"vectors,omitempty" doc:"with -verbose: the vector registers of another processor, of 128 bits"`
 	// Others: the thread has other registers besides, those of the moment of the dump.
 	Others bool `json:"-"`
 }

@@ -343,7 +343,7 @@ func (r *Runtime) hijackCaller(l *frameLayout, f *Frame, regs *target.Registers)
 }
 
 func (l *frameLayout) setRegs(regs *target.Registers, ip, sp uint64) {
-	regs.SetIP(l.abi.Code(ip))
+	regs.SetIP(regs.Code(ip))
 	regs.Set(l.abi.SP, sp)
 }
 
@@ -401,7 +401,7 @@ func (r *Runtime) contextAt(l *frameLayout, a target.Addr, off int, stopped bool
 		}
 		v := rd.U64(m.Offset)
 		if m.Reg == l.abi.IP {
-			v = uint64(l.abi.Code(v))
+			v = uint64(regs.Code(v))
 		}
 		if stopped || m.Reg == l.abi.SP || m.Reg == l.abi.IP || l.abi.Preserves(m.Reg) {
 			regs.Set(m.Reg, v)

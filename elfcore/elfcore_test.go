@@ -124,13 +124,19 @@ func TestThreadsARM64(t *testing.T) {
 		r[i] = uint64(i) + 1
 	}
 	f := open(t, &synth.ELFCore{
-		Machine:  183,
-		Notes:    []synth.ELFNote{synth.ELFThread(5, 0, r), synth.ELFFloat(make([]byte, 528))},
+		Machine: 183,
+		Notes: []synth.ELFNote{synth.ELFThread(5, 0, r), synth.ELFFloat(append(bytes.Repeat([]byte{7}, 512), make([]byte, 16)...)),
+			{Owner: "LINUX", Type: 0x406, Desc: synth.Fields(uint64(1)<<55-1<<39, uint64(1)<<54-1<<39)}, synth.ELFThread(6, 0, r),
+			{Owner: "LINUX", Type: 0x406, Desc: make([]byte, 12)}},
 		Segments: []synth.ELFSegment{{Addr: 0x1000, Data: fill(16)}},
 	})
 	assert.Equal(t, target.ArchARM64, f.Platform().Arch)
 	th := f.Threads()[0]
-	assert.Nil(t, th.Registers.Float)
+	assert.Equal(t, bytes.Repeat([]byte{7}, 512), th.Registers.Float, "V0 to V31; the two words of status behind them are left out")
+	assert.EqualValues(t, uint64(1)<<54-1<<39, th.Registers.Signature, "the bits of code")
+	assert.Zero(t, f.Threads()[1].Registers.Signature)
+	require.Len(t, f.Warnings(), 1)
+	assert.ErrorContains(t, f.Warnings()[0], "NT_ARM_PAC_MASK is not used")
 	for n, want := range map[target.Reg]uint64{target.ARM64X0: 1, target.ARM64X0 + 28: 29, target.ARM64FP: 30, target.ARM64LR: 31,
 		target.ARM64SP: 32, target.ARM64PC: 33, target.ARM64CPSR: 34} {
 		v, ok := th.Registers.Get(n)

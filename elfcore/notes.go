@@ -24,10 +24,12 @@ const (
 	NoteAuxv     NoteType = 6          // the auxiliary vector
 	NoteFile     NoteType = 0x46494c45 // the mapped files
 	NoteSigInfo  NoteType = 0x53494749 // the signal
+
+	NoteSignatures NoteType = 0x406 // bits of a thread's addresses that hold signatures; of owner LINUX
 )
 
-// ownerCore is the owner of the notes above.
-const ownerCore = "CORE"
+// The owners of the notes above.
+const ownerCore, ownerLinux = "CORE", "LINUX"
 
 func (t NoteType) String() string {
 	switch t {
@@ -53,7 +55,7 @@ func (t NoteType) String() string {
 		return "NT_ARM_TLS"
 	case 0x405:
 		return "NT_ARM_SVE"
-	case 0x406:
+	case NoteSignatures:
 		return "NT_ARM_PAC_MASK"
 	}
 	return fmt.Sprintf("NoteType(%#x)", uint32(t))
@@ -130,7 +132,7 @@ func nextNote(c *cursor.Cursor, base int64) Note {
 // owner is the owner that a note names. Nearly all have the same few.
 func owner(b []byte) string {
 	b = bytes.TrimRight(b[:min(len(b), limits.NoteOwnerBytes)], "\x00")
-	for _, s := range [...]string{ownerCore, "LINUX", ""} {
+	for _, s := range [...]string{ownerCore, ownerLinux, ""} {
 		if string(b) == s {
 			return s
 		}
@@ -152,11 +154,13 @@ func (b *builder) decodeNotes() {
 			}
 			continue
 		}
-		if n.Owner != ownerCore || b.platform.OS != target.OSLinux {
+		if b.platform.OS != target.OSLinux || n.Owner != ownerCore && (n.Owner != ownerLinux || n.Type != NoteSignatures) {
 			continue
 		}
 		var err error
 		switch n.Type {
+		case NoteSignatures:
+			err = b.addSignature(n)
 		case NotePRStatus:
 			err = b.addThread(n)
 		case NoteFPRegSet:

@@ -18,9 +18,6 @@ const (
 	prRegs   = 112
 )
 
-// fxsaveSize is the size of NT_FPREGSET on x86-64, an FXSAVE area.
-const fxsaveSize = 512
-
 // prRegister is a place of the kernel's user_regs_struct. Not every one has a
 // register in sosgo.
 type prRegister struct {
@@ -96,10 +93,23 @@ func timeval(c *cursor.Cursor) time.Duration {
 
 // addFloat gives the floating-point registers to the thread before them.
 func (b *builder) addFloat(n *Note) {
-	if b.platform.Arch != target.ArchAMD64 || len(b.threads) == 0 || len(n.Data) < fxsaveSize {
+	p, err := b.platform.Arch.RegisterFile()
+	if err != nil || p.Vectors.Count == 0 || len(b.threads) == 0 || len(n.Data) < p.Vectors.Size {
 		return
 	}
-	b.threads[len(b.threads)-1].Registers.Float = n.Data[:fxsaveSize:fxsaveSize]
+	b.threads[len(b.threads)-1].Registers.Float = n.Data[:p.Vectors.Size:p.Vectors.Size]
+}
+
+// addSignature gives the mask of signatures in code addresses (struct user_pac_mask: that of data, then that of instructions)
+// to the thread before it.
+func (b *builder) addSignature(n *Note) error {
+	c := cursor.New(n.Data, n.Offset)
+	c.Skip(8)
+	mask := c.Uint64()
+	if c.Err() == nil && len(b.threads) > 0 {
+		b.threads[len(b.threads)-1].Registers.Signature = mask
+	}
+	return c.Err()
 }
 
 // stackPage is the granularity of a stack's lower end: the smallest page size

@@ -261,8 +261,17 @@ func TestARM64Registers(t *testing.T) {
 	ip, ok := r.IP()
 	assert.True(t, ok)
 	assert.Equal(t, target.Addr(132), ip)
+	assert.Nil(t, r.Float)
 	known, _, _ = registersOf(t, synth.MinidumpARM64, synth.ARM64Context(0x400002, 0, x))
 	assert.Len(t, known, 29)
+
+	context := synth.ARM64Context(0x400007, 0, x)
+	context[0x110], context[0x110+16*31+15] = 1, 2
+	_, r, _ = registersOf(t, synth.MinidumpARM64, context)
+	v, err := r.Vectors()
+	require.NoError(t, err)
+	assert.Equal(t, target.Wide{Low: 1}, v[0])
+	assert.Equal(t, target.Wide{High: 2 << 56}, v[31])
 }
 
 func TestUnsupportedArchitecture(t *testing.T) {

@@ -278,11 +278,27 @@ func (a *Variable) Value() (objects.Value, error) {
 		return v, v.Err()
 	}
 	bits, err := a.register()
+	if err != nil && a.Location.Kind == codeinfo.LocRegisterFloat {
+		bits, err = a.vector()
+	}
 	if err != nil {
 		return objects.Value{}, err
 	}
 	v := a.reader.ValueOf(a.elem, bits, a.typ)
 	return v, v.Err()
+}
+
+// vector is the number in the vector register that the variable is in. Those of the frame in which the thread stands are
+// known; code may have changed them since in its callers.
+func (a *Variable) vector() (uint64, error) {
+	if a.elem != metadata.ElementR4 && a.elem != metadata.ElementR8 {
+		return 0, target.Unsupportedf("a value of type %#x in a vector register", a.elem)
+	}
+	all, err := a.frame.Regs.Vectors()
+	if i := int(a.Location.Reg) - int(codeinfo.XMM0); err == nil && i >= 0 && i < len(all) {
+		return all[i].Low, nil
+	}
+	return 0, target.Unsupportedf("the variable is in a vector register that the frame does not know")
 }
 
 // storage is where the value lies in memory, 0 for a register.

@@ -50,7 +50,8 @@ type Processor struct {
 	// ReturnAddressSize is the number of bytes that a call pushes.
 	ReturnAddressSize int
 	// AddressBits is the width of a virtual address, with the largest page tables;
-	// the bits above repeat the highest.
+	// the bits above repeat the highest, which tells the half of the system from that of
+	// processes. ARM64 has tables of 52 bits for each half.
 	AddressBits int
 	// CodeBits is the width of the addresses that code can have in a process, where the
 	// bits above can hold a signature (pointer authentication); 0 where code pointers
@@ -61,6 +62,8 @@ type Processor struct {
 	// data, so that they can hold a tag (top byte ignore, memory tagging).
 	TagBits int
 	Context ContextLayout
+	// Vectors are the vector registers in Registers.Float.
+	Vectors VectorFile
 	// Rows are the registers as listings group them: those of the frame first. On
 	// AMD64 they are SOS's.
 	Rows [][]Reg
@@ -80,6 +83,7 @@ var (
 		ReturnAddressSize: 8,
 		AddressBits:       57, // five-level paging
 		Context:           contextAMD64,
+		Vectors:           VectorFile{Name: "xmm", Count: 16, Offset: fxXMM, Size: fxSize},
 		Rows:              [][]Reg{{RSP, RBP, RIP}, {RAX, RBX, RCX}, {RDX, RSI, RDI}, {R8, R9, R10}, {R11, R12, R13}, {R14, R15}},
 		names: []string{"rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi", "r8", "r9", "r10", "r11", "r12",
 			"r13", "r14", "r15", "rip", "eflags", "cs", "ss", "ds", "es", "fs", "gs", "fs_base", "gs_base"},
@@ -88,8 +92,9 @@ var (
 		Arch: ArchARM64, IP: ARM64PC, SP: ARM64SP, FP: ARM64FP, Link: ARM64LR,
 		General:     1<<(ARM64LR+1) - 1,
 		Preserved:   1<<(ARM64FP+1) - 1<<(ARM64X0+19), // X19 to X28, FP
-		AddressBits: 52, CodeBits: 48, TagBits: 8,
+		AddressBits: 53, CodeBits: 48, TagBits: 8,
 		Context: contextARM64,
+		Vectors: VectorFile{Name: "v", Count: 32, Size: vectorsARM64},
 		Rows:    rowsARM64(),
 		names: []string{"x0", "x1", "x2", "x3", "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11", "x12", "x13", "x14",
 			"x15", "x16", "x17", "x18", "x19", "x20", "x21", "x22", "x23", "x24", "x25", "x26", "x27", "x28", "fp", "lr",
@@ -193,6 +198,14 @@ func (p *Processor) Code(v uint64) Addr {
 		return Addr(v)
 	}
 	return Addr(v & (1<<p.CodeBits - 1))
+}
+
+// A VectorFile is where the vector registers of a processor are in what a dump has of its floating-point unit.
+type VectorFile struct {
+	Name   string // of the registers, in front of their numbers
+	Count  int    // 0 where they are not read
+	Offset int    // of the first; each has 16 bytes
+	Size   int    // bytes of Registers.Float
 }
 
 // Data is the address that a data pointer means: without the tag that the processor

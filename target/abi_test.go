@@ -191,6 +191,36 @@ func TestFaultsAreSignals(t *testing.T) {
 	}
 }
 
+// TestSignatureBits: a process with fewer bits of addresses has signatures below bit 48, and says so.
+func TestSignatureBits(t *testing.T) {
+	r := target.Registers{Arch: target.ArchARM64}
+	assert.EqualValues(t, 0x0000_ab55_1234_5678, r.Code(0x0012_ab55_1234_5678))
+	r.Signature = 0x007f_ff80_0000_0000 // of 39 bits
+	assert.EqualValues(t, 0x55_1234_5678, r.Code(0x0012_ab55_1234_5678))
+	assert.EqualValues(t, uint64(0xffff_ff55_1234_5678), r.Code(0xffff_ff55_1234_5678), "the kernel's half")
+	assert.EqualValues(t, 0x0012_ab55_1234_5678, (&target.Registers{Arch: target.ArchAMD64}).Code(0x0012_ab55_1234_5678))
+}
+
+// TestVectors: the vector registers of each processor, where the dump has them.
+func TestVectors(t *testing.T) {
+	area := make([]byte, 512)
+	for i := range 32 {
+		area[16*i], area[16*i+8] = byte(i), 0x80
+	}
+	for arch, want := range map[target.Arch]struct{ count, first uint64 }{target.ArchARM64: {32, 0}, target.ArchAMD64: {16, 10}} {
+		r := target.Registers{Arch: arch, Float: area}
+		v, err := r.Vectors()
+		require.NoError(t, err)
+		require.Len(t, v, int(want.count))
+		assert.Equal(t, target.Wide{High: 0x80, Low: want.first + 3}, v[3])
+		r.Float = area[:500]
+		_, err = r.Vectors()
+		assert.ErrorIs(t, err, target.ErrNotInDump)
+	}
+	_, err := (&target.Registers{Arch: target.ArchARM64, Float: area}).FXSave()
+	assert.ErrorIs(t, err, target.ErrUnsupported)
+}
+
 // TestSignedAndTaggedPointers: a code pointer may have a signature above its address, and a data pointer a tag.
 func TestSignedAndTaggedPointers(t *testing.T) {
 	p := target.ARM64
@@ -206,6 +236,7 @@ func TestSignedAndTaggedPointers(t *testing.T) {
 	assert.EqualValues(t, 0x0000_7f12_3456_7890, p.Data(0xab00_7f12_3456_7890))
 	assert.EqualValues(t, 0x000f_7f12_3456_7890, p.Data(0x130f_7f12_3456_7890), "an address of 52 bits")
 	assert.True(t, p.Mappable(p.Data(0x1307_7f12_3456_7890)))
+	assert.True(t, p.Mappable(p.Data(0x130f_7f12_3456_7890)), "the half of a process has 52 bits of its own")
 	assert.False(t, p.Mappable(0x1307_7f12_3456_7890), "with its tag it is no address")
 	for _, v := range []uint64{0xab00_7f12_3456_7890, 5, ^uint64(0)} {
 		assert.EqualValues(t, v, target.AMD64.Code(v))

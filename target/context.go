@@ -12,6 +12,7 @@ const (
 	ContextInteger  ContextPart = 2
 	ContextSegments ContextPart = 4 // AMD64 only
 	ContextFloat    ContextPart = 8 // AMD64; here the FXSAVE area
+	contextVectors  ContextPart = 4 // ARM64: V0 to V31
 )
 
 // A ContextRegister is a member of a CONTEXT.
@@ -30,15 +31,17 @@ type ContextLayout struct {
 	Flags     int               // offset of ContextFlags, 4 bytes
 	Arch      uint32            // the bit of ContextFlags that tells the processor
 	Registers []ContextRegister // by Offset, but for Float
-	Float     int               // offset of the FXSAVE area, if FloatSize is not 0
+	Float     int               // offset of Registers.Float, if FloatSize is not 0
 	FloatSize int
+	FloatPart ContextPart // that tells whether it is there
 
 	other *ContextLayout // told by another bit
 }
 
 var (
-	contextAMD64 = ContextLayout{Size: 1232, Flags: 0x30, Arch: 0x100000, Registers: contextRegistersAMD64(), Float: 0x100, FloatSize: 512}
+	contextAMD64 = ContextLayout{Size: 1232, Flags: 0x30, Arch: 0x100000, Registers: contextRegistersAMD64(), Float: 0x100, FloatSize: fxSize, FloatPart: ContextFloat}
 	contextARM64 = ContextLayout{Size: 912, Flags: 0, Arch: 0x400000, Registers: contextRegistersARM64(),
+		Float: 0x110, FloatSize: vectorsARM64, FloatPart: contextVectors,
 		other: &ContextLayout{Size: 796, Arch: 0x80000000, Registers: contextRegistersOldARM64()}}
 	// What follows the segment registers of x86 (the FXSAVE area) is not read.
 	context386 = ContextLayout{Size: 204, Flags: 0, Arch: 0x10000, Registers: contextRegisters386()}
@@ -176,7 +179,7 @@ func (l *ContextLayout) decode(regs *Registers, b []byte, parts ContextPart) {
 			regs.Set(m.Reg, m.value(b))
 		}
 	}
-	if l.FloatSize > 0 && parts&ContextFloat != 0 && len(b) >= l.Float+l.FloatSize {
+	if l.FloatSize > 0 && parts&l.FloatPart != 0 && len(b) >= l.Float+l.FloatSize {
 		regs.Float = b[l.Float:][:l.FloatSize:l.FloatSize]
 	}
 }

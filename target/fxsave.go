@@ -21,10 +21,16 @@ const (
 	fxSize  = 512
 )
 
-// FXSave decodes Float. It is ErrNotInDump where the dump lacks it.
+// vectorsARM64 are the bytes of V0 to V31, in user_fpsimd_state and in CONTEXT.
+const vectorsARM64 = 32 * 16
+
+// FXSave decodes Float. It is ErrNotInDump where the dump lacks it, and ErrUnsupported of another processor.
 func (r *Registers) FXSave() (*FXSave, error) {
 	b := r.Float
-	if len(b) < fxSize {
+	switch {
+	case r.Arch != ArchAMD64:
+		return nil, Unsupportedf("an FXSAVE area of %v", r.Arch)
+	case len(b) < fxSize:
 		return nil, ErrNotInDump
 	}
 	le := binary.LittleEndian
@@ -33,9 +39,7 @@ func (r *Registers) FXSave() (*FXSave, error) {
 		at := b[fxST+16*i:]
 		s.ST[i] = Wide{High: uint64(le.Uint16(at[8:])), Low: le.Uint64(at)}
 	}
-	for i := range s.XMM {
-		at := b[fxXMM+16*i:]
-		s.XMM[i] = Wide{High: le.Uint64(at[8:]), Low: le.Uint64(at)}
-	}
-	return s, nil
+	xmm, err := r.Vectors()
+	copy(s.XMM[:], xmm)
+	return s, err
 }

@@ -1,6 +1,9 @@
 package target
 
-import "fmt"
+import (
+	"encoding/binary"
+	"fmt"
+)
 
 // A Reg is a register of the target's architecture. The first sixteen of
 // AMD64 stand in the processor's encoding order, which is also that of
@@ -95,8 +98,44 @@ type Registers struct {
 	Arch  Arch
 	known uint64
 	vals  [maxRegs]uint64
-	// Float is the FXSAVE area (512 bytes) as the dump holds it, or nil.
+	// Float are the floating-point and vector registers as the dump holds them, or nil: of AMD64 the FXSAVE area, of ARM64 V0
+	// to V31, 512 bytes each. They are those of the thread; a frame that was unwound to has none.
 	Float []byte
+	// Signature are the bits of code addresses that hold a signature in this process (pointer authentication); 0 where the
+	// dump does not say.
+	Signature uint64
+}
+
+// Code is the address that a code pointer means: without the signature that it may have been stored with.
+func (r *Registers) Code(v uint64) Addr {
+	p, err := r.Arch.Processor()
+	if err != nil {
+		return Addr(v)
+	}
+	a := p.Code(v)
+	if p.CodeBits != 0 && a>>(p.AddressBits-1) == 0 {
+		a &^= Addr(r.Signature)
+	}
+	return a
+}
+
+// Vectors are the vector registers of which Float is told; of those that are wider the lower 128 bits. It is ErrNotInDump
+// where the dump lacks them.
+func (r *Registers) Vectors() ([]Wide, error) {
+	p, err := r.Arch.RegisterFile()
+	if err != nil {
+		return nil, err
+	}
+	f := &p.Vectors
+	if f.Count == 0 || len(r.Float) < f.Size {
+		return nil, ErrNotInDump
+	}
+	out := make([]Wide, f.Count)
+	for i := range out {
+		at := r.Float[f.Offset+16*i:]
+		out[i] = Wide{High: binary.LittleEndian.Uint64(at[8:]), Low: binary.LittleEndian.Uint64(at)}
+	}
+	return out, nil
 }
 
 // Get returns the value of n and whether it is known.

@@ -96,13 +96,18 @@ func (t *Thread) DescribeRegisters(o RegisterOptions) (*answer.Registers, error)
 			out.Registers = append(out.Registers, register(regs, r, size(r), false))
 		}
 	}
-	if o.Float {
-		s, err := regs.FXSave()
-		if err != nil {
-			out.Note(fmt.Errorf("floating-point registers: %w", err))
-			return out, nil
-		}
+	if !o.Float {
+		return out, nil
+	}
+	vectors, err := regs.Vectors()
+	if err != nil {
+		out.Note(fmt.Errorf("floating-point registers: %w", err))
+		return out, nil
+	}
+	if s, err := regs.FXSave(); err == nil {
 		out.Float = &answer.FloatRegisters{MXCSR: answer.Hex(s.MXCSR), ST: wide("st", s.ST[:]), XMM: wide("xmm", s.XMM[:])}
+	} else if p, err := regs.Arch.RegisterFile(); err == nil {
+		out.Vectors = wide(p.Vectors.Name, vectors)
 	}
 	return out, nil
 }

@@ -109,6 +109,14 @@ func TestDescribeRegisters(t *testing.T) {
 	assert.Equal(t, answer.Hex(1), d.Float.MXCSR)
 	assert.Equal(t, answer.WideRegister{Name: "st0", High: 3, Low: 2}, d.Float.ST[0])
 	assert.Equal(t, answer.WideRegister{Name: "xmm1", High: 4}, d.Float.XMM[1])
+	assert.Empty(t, d.Vectors)
+
+	th.OS.Registers.Arch = target.ArchARM64
+	d, err = th.DescribeRegisters(threads.RegisterOptions{Float: true})
+	require.NoError(t, err)
+	assert.Nil(t, d.Float)
+	require.Len(t, d.Vectors, 32)
+	assert.Equal(t, answer.WideRegister{Name: "v2", High: 3, Low: 2}, d.Vectors[2])
 }
 
 // TestRegistersOfTheException: the thread that raised the dump's exception has two sets

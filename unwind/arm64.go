@@ -408,7 +408,7 @@ func (c *Cursor) returnARM64(f *Frame) error {
 	if !ok {
 		return target.Unsupportedf("the link register is not known")
 	}
-	f.Regs.SetIP(target.ARM64.Code(lr)) // pac_sign_lr and paciasp signed it
+	f.Regs.SetIP(f.Regs.Code(lr)) // pac_sign_lr and paciasp signed it
 	for r := target.Reg(0); r < 19; r++ {
 		f.Regs.Forget(r)
 	}

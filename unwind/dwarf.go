@@ -205,7 +205,7 @@ func (c *Cursor) stepDWARF(f *Frame, exact bool) error {
 			if returned = true; !known {
 				return errEnd
 			}
-			out.SetIP(processor.Code(v))
+			out.SetIP(f.Regs.Code(v))
 			continue
 		}
 		if r, ok := fromDWARF(f.Regs.Arch, rule.reg); ok {
@@ -224,7 +224,7 @@ func (c *Cursor) stepDWARF(f *Frame, exact bool) error {
 		if !ok {
 			return target.Corruptf("no rule for the return address at %#x", uint64(at))
 		}
-		out.SetIP(processor.Code(lr))
+		out.SetIP(f.Regs.Code(lr))
 	}
 	if ip, _ := out.IP(); processor.Link != target.NoReg && !d.signal {
 		out.Set(processor.Link, uint64(ip)) // as the return leaves it

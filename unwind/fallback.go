@@ -39,11 +39,10 @@ func (c *Cursor) framePointer(f *Frame) bool {
 	if err != nil {
 		return false
 	}
-	processor, err := f.Regs.Arch.Processor()
-	if err != nil {
+	if _, err := f.Regs.Arch.Processor(); err != nil {
 		return false
 	}
-	next, ip := target.Addr(binary.LittleEndian.Uint64(b)), processor.Code(binary.LittleEndian.Uint64(b[8:]))
+	next, ip := target.Addr(binary.LittleEndian.Uint64(b)), f.Regs.Code(binary.LittleEndian.Uint64(b[8:]))
 	// The caller's frame pointer is above, or the chain ends here.
 	if next != 0 && !c.inStack(next, fp+16) || ip == 0 || !c.u.codes.InCode(ip-1) {
 		return false
@@ -71,7 +70,7 @@ func (c *Cursor) scan(f *Frame) bool {
 		if err != nil {
 			return false
 		}
-		ip := processor.Code(v)
+		ip := f.Regs.Code(v)
 		if !processor.Mappable(ip) || !c.u.codes.InCode(ip-1) || !c.afterCall(f.Regs.Arch, ip) {
 			continue
 		}

@@ -177,6 +177,7 @@ func (c *Cursor) StepIn(f *Frame, code Code, least Trust) (bool, error) {
 		return false, nil
 	case err == nil:
 		next.Trust, next.Err = TrustUnwind, nil
+		next.Regs.Float = nil // those of the thread, which code may have changed since
 		*f = next
 		return true, nil
 	}

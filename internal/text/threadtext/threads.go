@@ -87,6 +87,7 @@ func Registers(p *report.Page, r *answer.Registers) {
 			p.Printf("%s = 0x%0*X\n", g.Name, 2*g.Size, uint64(g.Value.Value))
 		}
 	}
+	vectors(p, r.Vectors)
 	if r.Float == nil {
 		return
 	}
@@ -94,7 +95,12 @@ func Registers(p *report.Page, r *answer.Registers) {
 	for _, w := range r.Float.ST {
 		p.Printf("%s = 0x%04x%016x\n", w.Name, uint64(w.High), uint64(w.Low))
 	}
-	for _, w := range r.Float.XMM {
+	vectors(p, r.Float.XMM)
+}
+
+// vectors are vector registers, with the number that is in the lower half of each.
+func vectors(p *report.Page, list []answer.WideRegister) {
+	for _, w := range list {
 		p.Printf("%s = 0x%016x%016x (%v)\n", w.Name, uint64(w.High), uint64(w.Low), math.Float64frombits(uint64(w.Low)))
 	}
 }
