@@ -3,6 +3,7 @@ package leaks
 import (
 	"cmp"
 	"context"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/graph"
 	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/workers"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/shapes"
 )
@@ -28,6 +30,8 @@ type Options struct {
 
 	// Top is how many suspects are listed; 0 for all.
 	Top int
+	// Jobs is how many goroutines look at all objects; 0 stands for one a processor.
+	Jobs int
 }
 
 // The defaults of Options.
@@ -48,7 +52,7 @@ const (
 	maxClimb = 4        // from the array of a collection to the collection
 	maxFound = 1 << 12  // suspects that are compared with each other
 	maxRead  = 1 << 17  // objects of a pattern that are read
-	lookStep = 1 << 12  // objects after which a search among all looks at its context
+	lookStep = 1 << 13  // objects after which a search among all looks at its context, or goes on in another goroutine
 	maxKept  = 1 << 20  // steps up the tree of dominators
 	minShare = 0.5      // of what an object retains: suspects below it that have so much stand for it
 )
@@ -72,6 +76,7 @@ func Find(ctx context.Context, x *graph.Holders, r *objects.Reader, o Options) (
 }
 
 func (o Options) withDefaults() Options {
+	o.Jobs = cmp.Or(o.Jobs, runtime.GOMAXPROCS(0))
 	o.Share, o.Least, o.Bytes, o.Count = cmp.Or(o.Share, DefaultShare), cmp.Or(o.Least, DefaultLeast), cmp.Or(o.Bytes, DefaultBytes), cmp.Or(o.Count, DefaultCount)
 	return o
 }
@@ -147,6 +152,36 @@ func (f *finder) prepare(ctx context.Context) (err error) {
 // typeName is the name of an object's type, empty if it is not known.
 func (f *finder) typeName(n graph.Node) string { return f.names[f.g.TypeIndex(n)] }
 
+// each calls visit with the objects that want chooses, in their order. want is called by several goroutines.
+func (f *finder) each(ctx context.Context, want func(graph.Node) bool, visit func(graph.Node) error) error {
+	n := f.g.Objects()
+	none := func() struct{} { return struct{}{} }
+	produce := func(_ struct{}, piece int, list []graph.Node) ([]graph.Node, error) {
+		list = list[:0]
+		end := min(n, (piece+1)*lookStep)
+		for n := graph.Node(piece * lookStep); n < graph.Node(end); n++ {
+			if want(n) {
+				list = append(list, n)
+			}
+		}
+		return list, nil
+	}
+	return workers.Ordered(ctx, f.o.Jobs, (n+lookStep-1)/lookStep, none, produce, func(list []graph.Node) error {
+		for _, n := range list {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			if err := visit(n); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// large chooses what lives and retains enough to be listed.
+func (f *finder) large(n graph.Node) bool { return f.doms.Retained(n) >= f.least && f.live.Live(n) }
+
 // groupBy is what children of one type retain together.
 type groupBy struct {
 	count, size, largest uint64
@@ -156,50 +191,55 @@ type groupBy struct {
 // accumulations finds objects that own many objects of one type, which retain much together.
 func (f *finder) accumulations(ctx context.Context) error {
 	var all []suspect
-	for n := range graph.Node(f.g.Objects()) {
-		if n%lookStep == 0 && ctx.Err() != nil {
-			return ctx.Err()
-		}
-		if f.doms.Retained(n) < f.least || !f.live.Live(n) || f.part[n] {
-			continue
+	err := f.each(ctx, f.large, func(n graph.Node) error {
+		if f.part[n] {
+			return nil
 		}
 		children, err := f.doms.Children(ctx, n)
-		if err != nil {
+		if err != nil || len(children) < f.o.Count {
 			return err
 		}
-		if len(children) < f.o.Count {
-			continue
-		}
 		types := map[int]*groupBy{}
-		f.group(types, children)
+		if err := f.group(ctx, types, children, nil); err != nil {
+			return err
+		}
 		typ, best := f.largest(types)
 		if best == nil || best.size < f.least || float64(best.largest) > minShare*float64(best.size) {
-			continue
+			return nil
 		}
 		all = append(all, suspect{kind: answer.SuspectAccumulation, point: n, owner: graph.NoNode, member: best.first, retained: f.doms.Retained(n), typ: typ,
 			count: best.count, size: best.size})
+		return nil
+	})
+	if err != nil {
+		return err
 	}
 	slices.SortStableFunc(all, func(a, b suspect) int { return cmp.Compare(b.size, a.size) })
-	f.deepest(all[:min(len(all), maxFound)])
-	return nil
+	return f.deepest(ctx, all[:min(len(all), maxFound)])
 }
 
-// group sums up objects by type.
-func (f *finder) group(types map[int]*groupBy, list []graph.Node) {
-	for _, c := range list {
-		if !f.g.IsObject(c) {
+// group sums up objects by type, but for those to leave out.
+func (f *finder) group(ctx context.Context, types map[int]*groupBy, list []graph.Node, without map[graph.Node]bool) error {
+	last, t := -1, (*groupBy)(nil)
+	for i, c := range list {
+		if i%lookStep == lookStep-1 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if !f.g.IsObject(c) || len(without) > 0 && without[c] {
 			continue
 		}
-		t := types[f.g.TypeIndex(c)]
-		if t == nil {
-			t = &groupBy{first: c}
-			types[f.g.TypeIndex(c)] = t
+		if typ := f.g.TypeIndex(c); typ != last { // objects of a type lie together
+			if last, t = typ, types[typ]; t == nil {
+				t = &groupBy{first: c}
+				types[typ] = t
+			}
 		}
 		size := f.doms.Retained(c)
 		t.count++
 		t.size += size
 		t.largest = max(t.largest, size)
 	}
+	return nil
 }
 
 // largest is the type with enough objects that retains most.
@@ -218,12 +258,15 @@ func (f *finder) largest(types map[int]*groupBy) (int, *groupBy) {
 
 // deepest takes of accumulations, the largest first, those that others don't own, and of two of which one owns the other
 // the inner one if it has most of the outer one's.
-func (f *finder) deepest(all []suspect) {
+func (f *finder) deepest(ctx context.Context, all []suspect) error {
 	taken := map[graph.Node]int{}
 	drops := map[int]bool{}
 	for i := range all {
 		s := &all[i]
-		outer, ok := f.above(s.point, taken)
+		outer, ok, err := f.above(ctx, s.point, taken)
+		if err != nil {
+			return err
+		}
 		if ok && float64(s.size) < drop*float64(all[outer].size) {
 			continue
 		}
@@ -241,21 +284,25 @@ func (f *finder) deepest(all []suspect) {
 			f.found = append(f.found, s)
 		}
 	}
+	return nil
 }
 
 // above is the nearest owner of n that was taken.
-func (f *finder) above(n graph.Node, taken map[graph.Node]int) (int, bool) {
-	for range maxKept {
+func (f *finder) above(ctx context.Context, n graph.Node, taken map[graph.Node]int) (int, bool, error) {
+	for i := range maxKept {
+		if i%lookStep == lookStep-1 && ctx.Err() != nil {
+			return 0, false, ctx.Err()
+		}
 		up := f.doms.Idom(n)
 		if up == n || !f.g.IsObject(up) && up == f.g.Root() {
-			return 0, false
+			break
 		}
 		if i, ok := taken[up]; ok {
-			return i, true
+			return i, true, nil
 		}
 		n = up
 	}
-	return 0, false
+	return 0, false, nil
 }
 
 // ownerOf is the collection that an array belongs to: its owner, but for nested classes, which are parts of another.
@@ -284,23 +331,20 @@ func (f *finder) single(ctx context.Context) error {
 			covered[f.top(s.point)] += s.retained
 		}
 	}
-	for n := range graph.Node(f.g.Objects()) {
-		size := f.doms.Retained(n)
-		if size < f.least || !f.live.Live(n) || f.g.IsObject(f.doms.Idom(n)) || float64(covered[n]) >= minShare*float64(size) {
-			continue
+	owned := func(n graph.Node) bool { return f.large(n) && !f.g.IsObject(f.doms.Idom(n)) }
+	return f.each(ctx, owned, func(n graph.Node) error {
+		if float64(covered[n]) >= minShare*float64(f.doms.Retained(n)) {
+			return nil
 		}
 		point, err := f.point(ctx, n)
-		if err != nil {
+		if err != nil || f.part[point] {
 			return err
-		}
-		if f.part[point] {
-			continue
 		}
 		s := suspect{kind: answer.SuspectObject, point: point, owner: f.ownerOf(point), retained: f.doms.Retained(point), typ: -1}
 		s.elements = f.elements(s.owner, point)
 		f.found = append(f.found, s)
-	}
-	return nil
+		return nil
+	})
 }
 
 // top is the outermost object that owns n, n itself if none does.
@@ -335,10 +379,7 @@ func (f *finder) point(ctx context.Context, n graph.Node) (graph.Node, error) {
 // groups finds types of objects that nothing owns alone, and that retain much together.
 func (f *finder) groups(ctx context.Context) error {
 	types := map[int]*groupBy{}
-	rest := func(list []graph.Node) []graph.Node {
-		return slices.DeleteFunc(slices.Clone(list), func(n graph.Node) bool { return f.part[n] })
-	}
-	if err := f.unowned(ctx, func(list []graph.Node) { f.group(types, rest(list)) }); err != nil {
+	if err := f.unowned(ctx, func(list []graph.Node) error { return f.group(ctx, types, list, f.part) }); err != nil {
 		return err
 	}
 	byType := map[int]int{}
@@ -351,8 +392,11 @@ func (f *finder) groups(ctx context.Context) error {
 		f.found = append(f.found, suspect{kind: answer.SuspectGroup, point: graph.NoNode, owner: graph.NoNode, member: t.first, retained: t.size, typ: typ, count: t.count, size: t.size})
 	}
 	seen := map[int]uint64{}
-	return f.unowned(ctx, func(list []graph.Node) {
-		for _, n := range list {
+	return f.unowned(ctx, func(list []graph.Node) error {
+		for i, n := range list {
+			if i%lookStep == lookStep-1 && ctx.Err() != nil {
+				return ctx.Err()
+			}
 			if !f.g.IsObject(n) || f.part[n] {
 				continue
 			}
@@ -367,11 +411,12 @@ func (f *finder) groups(ctx context.Context) error {
 			}
 			seen[typ]++
 		}
+		return nil
 	})
 }
 
 // unowned calls visit with what the root and the Sources own at first hand.
-func (f *finder) unowned(ctx context.Context, visit func([]graph.Node)) error {
+func (f *finder) unowned(ctx context.Context, visit func([]graph.Node) error) error {
 	for n := graph.Node(f.g.Objects()); n <= f.g.Root(); n++ {
 		if n != f.g.Root() && !f.live.Live(n) {
 			continue
@@ -383,7 +428,9 @@ func (f *finder) unowned(ctx context.Context, visit func([]graph.Node)) error {
 		if err != nil {
 			return err
 		}
-		visit(children)
+		if err := visit(children); err != nil {
+			return err
+		}
 	}
-	return nil
+	return ctx.Err()
 }

@@ -35,15 +35,10 @@ func (f *finder) living(ctx context.Context, types []bool, visit func(graph.Node
 	if types == nil {
 		return nil
 	}
-	for n := range graph.Node(f.g.Objects()) {
-		if n%lookStep == 0 && ctx.Err() != nil {
-			return ctx.Err()
-		}
-		if types[f.g.TypeIndex(n)] && f.live.Live(n) {
-			visit(n)
-		}
-	}
-	return nil
+	return f.each(ctx, func(n graph.Node) bool { return types[f.g.TypeIndex(n)] && f.live.Live(n) }, func(n graph.Node) error {
+		visit(n)
+		return nil
+	})
 }
 
 func (f *finder) object(n graph.Node) (objects.Object, error) { return f.r.Object(f.g.Address(n)) }
@@ -339,7 +334,9 @@ func (f *finder) scopes(ctx context.Context) error {
 		}
 		c, types := newCounts(), map[int]*groupBy{}
 		list := f.g.Referents(items)
-		f.group(types, list)
+		if f.group(ctx, types, list, nil) != nil {
+			return // the context has ended
+		}
 		most, _ := f.largest(types)
 		if most < 0 {
 			return

@@ -154,7 +154,10 @@ func (f *finder) holders(ctx context.Context, out *answer.Suspect, s *suspect) e
 	times := map[graph.Node]int{}
 	for _, n := range s.sample {
 		last := graph.NoNode
-		for _, r := range held.Of(n) {
+		for i, r := range held.Of(n) {
+			if i%lookStep == 0 && ctx.Err() != nil {
+				return ctx.Err()
+			}
 			if r != last {
 				times[r]++
 			}

@@ -49,6 +49,7 @@ func askLeaks(c *cli.Context) (report.Answer, error) {
 	if err != nil {
 		return report.Answer{}, err
 	}
+	o.Jobs = c.Jobs
 	out, err := leaks.Find(c.Context(), h, r, o)
 	return ask.Say(out, err, memorytext.Leaks)
 }
