@@ -30,7 +30,7 @@ const (
 // the loader maps that part of the file unchanged: ELF segments and PE
 // sections that aren't writable, and headers; PE base relocations are
 // applied. What the loader writes to (import tables, control-flow guard
-// pointers) stays absent.
+// pointers) stays absent; so do writable sections, but for the table of unwind data.
 //
 // Within one page the file supplies all that follows the first missing byte.
 //
@@ -141,7 +141,20 @@ func (f *overlayFile) parts(mem target.Memory, m *target.Module) ([]part, error)
 	if err != nil {
 		return nil, err
 	}
-	return f.cut(im.extents, holes), nil
+	return f.unwindTable(f.cut(im.extents, holes)), nil
+}
+
+// unwindTable appends the table of the image's unwind data where it is in a section that can be written to, as precompiled
+// images of .NET 10 for Linux have it: it has nothing that is relocated, and nobody writes to it.
+func (f *overlayFile) unwindTable(out []part) []part {
+	table := f.im.ExceptionDirectory()
+	start, end := uint64(table.RVA), uint64(table.RVA)+table.Size
+	for _, e := range f.im.extents {
+		if e.writable && e.off < f.im.raw.size && table.Size > 0 && start >= e.rva {
+			out = f.appendPart(out, e, start, min(end, e.rva+min(e.n, f.im.raw.size-e.off)))
+		}
+	}
+	return out
 }
 
 // cut turns the read-only extents, without the ranges in holes, into parts.

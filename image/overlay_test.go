@@ -58,6 +58,34 @@ func TestOverlayPE(t *testing.T) {
 	checkCLR(t, im)
 }
 
+// TestOverlayUnwindTable: the table of unwind data comes from the file also where it is in a section that can be written to,
+// and nothing else of that section does.
+func TestOverlayUnwindTable(t *testing.T) {
+	const table, size = peDataRVA + 0x80, 24
+	file := buildPE()
+	file.u32(0x98+112+8*3, table, size)
+	file.u64(peDataOff+0x80, 0x1234)
+	im, err := image.NewBytes(file, image.Flat)
+	require.NoError(t, err)
+	m := &target.Module{Base: testBase, Size: peImageSize, TimeDateStamp: peStamp, SizeOfImage: peImageSize}
+	o := image.NewOverlay(memory(relocated(), testBase, 0, 1, 2, 3, 4))
+	require.NoError(t, o.Add(m, im))
+	got, err := target.Uint64(o, testBase+table)
+	require.NoError(t, err)
+	assert.Equal(t, uint64(0x1234), got)
+	for _, rva := range []target.Addr{peDataRVA, table - 1, table + size} {
+		_, err := target.Uint8(o, testBase+rva)
+		assert.ErrorIs(t, err, target.ErrNotInDump, "%#x", rva)
+	}
+	file.u32(0x98+112+8*3, table, 1<<30) // longer than the file
+	im, err = image.NewBytes(file, image.Flat)
+	require.NoError(t, err)
+	o = image.NewOverlay(memory(relocated(), testBase, 0, 1, 2, 3, 4))
+	require.NoError(t, o.Add(m, im))
+	_, err = target.Uint8(o, testBase+peDataRVA+0x200)
+	assert.ErrorIs(t, err, target.ErrNotInDump)
+}
+
 func TestOverlayDumpFirst(t *testing.T) {
 	m := &target.Module{Base: testBase, Size: peImageSize}
 	mem := relocated()
