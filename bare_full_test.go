@@ -109,6 +109,7 @@ func bareSections(t *testing.T, d *testdump.Dump) map[string][]string {
 	return map[string][]string{
 		"objects": {"dumpheap"}, "heapstat": {"dumpheap -stat", "gcheapstat"}, "segments": {"eeheap"}, "threads": {"clrthreads", "threads"},
 		"values": values, "types": types, "methods": methods, "modules": {"clrmodules -v", "dumpdomain"}, "exceptions": {"dumpexceptions", "printexception -lines"},
+		"waiting":    {"dumpasync", "tasks", "timerinfo", "threadpool", "locks", "waits"},
 		"syncblocks": {"syncblk"}, "stacks": {"clrstack -all -a", "clrstack -all -r", "clrstack -all -gc", "clrstack -all -i"}, "strings": {"dumpheap -strings"},
 	}
 }

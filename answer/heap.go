@@ -82,6 +82,8 @@ type LoaderHeaps struct {
 	// Heaps are those of GlobalAllocator, of JITManager, then those of the
 	// Collectible allocators; Of finds them.
 	Heaps []LoaderHeap `json:"loaderHeaps"`
+	// Partial: one of Heaps is, or those of an allocator can't be told.
+	Partial bool `json:"loaderHeapsPartial,omitempty" doc:"true: one of the heaps is partial, or those of an owner can't be told"`
 
 	SystemDomain    target.Addr            `json:"-"`
 	GlobalAllocator target.Addr            `json:"-"` // the LoaderAllocator of what can't be unloaded
@@ -113,6 +115,7 @@ type LoaderHeap struct {
 	Kind      string        `json:"kind" doc:"what the runtime keeps in it"`
 	Blocks    []LoaderBlock `json:"blocks" doc:"its reserved ranges, in the order of the runtime's list"`
 	Complete  bool          `json:"complete" doc:"false: the dump lacks a part of the list"`
+	Partial   bool          `json:"partial,omitempty" doc:"true: the dump lacks a part of the list, or may lack memory that the heap uses; the sizes are those of what it has"`
 	// Err says why it is not complete.
 	Err error `json:"-"`
 }

@@ -74,6 +74,7 @@ func (m *loaderMemory) allocator(a target.Addr) {
 	l, err := m.r.LoaderAllocator(a)
 	m.out.Note(err)
 	if l == nil {
+		m.out.Partial = true
 		return
 	}
 	seen := map[target.Addr]bool{} // a collectible allocator has one heap for several kinds
@@ -90,16 +91,37 @@ func (m *loaderMemory) heap(owner target.Addr, h *LoaderHeap) {
 	row := answer.LoaderHeap{Allocator: owner, Kind: h.Kind.String(), Blocks: []answer.LoaderBlock{}, Complete: h.Err == nil}
 	for _, b := range h.Blocks {
 		if b.Range.Size() > 0 {
-			row.Blocks = append(row.Blocks, answer.LoaderBlock{Address: b.Range.Start, Size: b.Range.Size(), Stored: m.stored(b.Range), Current: b.Current})
+			stored := m.stored(b.Range)
+			row.Blocks = append(row.Blocks, answer.LoaderBlock{Address: b.Range.Start, Size: b.Range.Size(), Stored: stored, Current: b.Current})
+			row.Partial = row.Partial || m.lacks(b.Range, stored)
 		}
 	}
 	if h.Err != nil {
 		row.Err = fmt.Errorf("%v %016x: %w", h.Kind, uint64(h.Addr), h.Err)
 		m.out.Note(row.Err)
 	}
-	if len(row.Blocks) > 0 || row.Err != nil {
+	row.Partial = row.Partial || row.Err != nil
+	if m.out.Partial = m.out.Partial || row.Partial; len(row.Blocks) > 0 || row.Err != nil {
 		m.out.Heaps = append(m.out.Heaps, row)
 	}
+}
+
+// lacks reports whether the dump may lack memory of a block that the heap uses: it has none of it, or some behind a gap, as
+// a heap commits pages in their order.
+func (m *loaderMemory) lacks(block target.Range, stored uint64) bool {
+	if stored == 0 {
+		return true
+	}
+	for at := block.Start + target.Addr(stored); at < block.End; at += storedPage {
+		next, ok := target.NextStored(m.r.tgt, at)
+		if !ok || next >= block.End {
+			return false
+		}
+		if at = next &^ (storedPage - 1); !m.isReserved(at) {
+			return true
+		}
+	}
+	return false
 }
 
 // stored counts the whole pages at the start of a range that the dump holds.
@@ -120,6 +142,7 @@ func (m *loaderMemory) code() {
 		heaps, err = m.r.CodeHeaps()
 	}
 	m.out.Note(err)
+	m.out.Partial = m.out.Partial || err != nil
 	m.out.JITManager = manager
 	slices.SortFunc(heaps, func(a, b CodeHeap) int {
 		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.start(), b.start()))

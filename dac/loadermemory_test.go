@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/sosgo/sosgo/internal/testcase"
 	"github.com/sosgo/sosgo/internal/testdump"
 )
 
@@ -36,5 +37,32 @@ func TestLoaderHeaps(t *testing.T) {
 			}
 			assert.LessOrEqual(t, size, (reserved+0xfff)&^0xfff+0x1000*uint64(len(h.Blocks)), h.Kind)
 		}
+	})
+}
+
+// TestPartialLoaderHeaps: a heap of whose block the dump has nothing, or something behind a gap, is partial, and so is the
+// sum; those of a dump with all memory are not.
+func TestPartialLoaderHeaps(t *testing.T) {
+	rt, err := testdump.Open(t, "net10-crash-null-triage").Runtime()
+	require.NoError(t, err)
+	l, err := rt.LoaderHeaps()
+	require.NoError(t, err)
+	assert.True(t, l.Partial)
+	partial := 0
+	for _, h := range l.Heaps {
+		size, _ := h.Sizes()
+		if h.Partial {
+			partial++
+		}
+		assert.True(t, h.Partial || h.Complete && size > 0, h.Kind)
+	}
+	assert.NotZero(t, partial)
+	testdump.Corpus(t, testcase.Named("net10-*-full"), func(t *testing.T, d *testdump.Dump) int {
+		rt, err := d.Runtime()
+		require.NoError(t, err)
+		l, err := rt.LoaderHeaps()
+		require.NoError(t, err)
+		assert.False(t, l.Partial)
+		return len(l.Heaps)
 	})
 }

@@ -26,7 +26,11 @@ func RuntimeHeaps(p *report.Page, h *answer.RuntimeHeaps, o RuntimeHeapsOptions)
 		total += h.GC.Committed
 	}
 	if o.Total {
-		p.Printf("\nTotal bytes consumed by CLR: 0x%x (%d)", total, total)
+		least := ""
+		if !p.SOS && h.LoaderHeaps != nil && h.LoaderHeaps.Partial {
+			least = "at least "
+		}
+		p.Printf("\nTotal bytes consumed by CLR: %s0x%x (%d)", least, total, total)
 		if h.GC != nil && len(h.GC.Lost) > 0 {
 			p.Printf("; %s", lostSegments(len(h.GC.Lost)))
 		}
@@ -50,10 +54,10 @@ func loaderHeaps(p *report.Page, l *answer.LoaderHeaps) uint64 {
 	t.row("LoaderAllocator:", report.Hex12(l.GlobalAllocator))
 	p.Printf("No unique loader heaps found.\n%s\n", loaderHeapDivider)
 	t.row("JIT Manager:", report.Hex12(l.JITManager))
-	size, wasted := t.heaps(l.Of(l.JITManager))
-	t.row("Total size:", loaderSizes(size, wasted))
+	sum := t.heaps(l.Of(l.JITManager))
+	t.row("Total size:", t.sizes(sum))
 	p.Printf("%s\n", loaderHeapDivider)
-	total += size
+	total += sum.size
 	if p.SOS {
 		return total
 	}
@@ -69,23 +73,30 @@ type loaderText struct{ p *report.Page }
 
 func (t loaderText) row(label, text string) { t.p.Printf("%-21s %s\n", label, text) }
 
+// A loaderSum is the size of heaps.
+type loaderSum struct {
+	size, wasted uint64
+	partial      bool // the dump may lack a part of them
+}
+
 // allocator writes the heaps of one LoaderAllocator.
 func (t loaderText) allocator(heaps []answer.LoaderHeap) uint64 {
-	size, wasted := t.heaps(heaps)
-	if size == 0 {
+	sum := t.heaps(heaps)
+	if sum.size == 0 && (t.p.SOS || len(heaps) == 0) {
 		t.p.Print("No unique loader heaps found.\n")
 		return 0
 	}
-	t.row("Total size:", loaderSizes(size, wasted))
-	return size
+	t.row("Total size:", t.sizes(sum))
+	return sum.size
 }
 
 // heaps writes heaps and returns their sizes.
-func (t loaderText) heaps(list []answer.LoaderHeap) (size, wasted uint64) {
+func (t loaderText) heaps(list []answer.LoaderHeap) (sum loaderSum) {
 	for i := range list {
 		h := &list[i]
 		s, w := h.Sizes()
-		size, wasted = size+s, wasted+w
+		one := loaderSum{s, w, h.Partial}
+		sum.size, sum.wasted, sum.partial = sum.size+s, sum.wasted+w, sum.partial || h.Partial
 		var text strings.Builder
 		for _, b := range h.Blocks {
 			fmt.Fprintf(&text, "%s(%x:%x) ", report.Hex12(b.Address), b.Size, b.Stored)
@@ -94,10 +105,10 @@ func (t loaderText) heaps(list []answer.LoaderHeap) (size, wasted uint64) {
 			text.WriteString(answer.Absent(h.Err) + " ")
 		}
 		if text.Len() > 0 {
-			t.row(t.label(h.Kind), text.String()+loaderSizes(s, w))
+			t.row(t.label(h.Kind), text.String()+t.sizes(one))
 		}
 	}
-	return size, wasted
+	return sum
 }
 
 // label is the kind as SOS names it: it knows no StaticsHeap.
@@ -108,11 +119,21 @@ func (t loaderText) label(kind string) string {
 	return kind + ":"
 }
 
-// loaderSizes words sizes as eeheap does; none at all is empty there.
-func loaderSizes(size, wasted uint64) string {
-	text := "Size: " + memorySize(size) + " bytes total"
-	if wasted > 0 {
-		text += ", " + memorySize(wasted) + " bytes wasted"
+// sizes words sizes as eeheap does; none at all is empty with SOS, which does not say what is missing either.
+func (t loaderText) sizes(sum loaderSum) string {
+	if t.p.SOS {
+		text := "Size: " + memorySize(sum.size) + " bytes total"
+		if sum.wasted > 0 {
+			text += ", " + memorySize(sum.wasted) + " bytes wasted"
+		}
+		return text + "."
+	}
+	if sum.partial {
+		return fmt.Sprintf("Size: at least 0x%x (%d) bytes; the dump may lack a part.", sum.size, sum.size)
+	}
+	text := fmt.Sprintf("Size: 0x%x (%d) bytes total", sum.size, sum.size)
+	if sum.wasted > 0 {
+		text += ", " + memorySize(sum.wasted) + " bytes wasted"
 	}
 	return text + "."
 }
