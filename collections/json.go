@@ -17,12 +17,24 @@ type jsonNode struct {
 }
 
 // A jsonDocument has the text of its elements, and a table of rows of three words: where a token begins, how long it is, and in the
-// lowest 28 bits how many rows there are to its end, with the token's kind above.
+// lowest 28 bits how many rows there are to its end, with the token's kind above. The text of a string has no quotes. So it is from 3.0
+// to 10.
 type jsonDocument struct {
 	_      shapes.Type   `of:"System.Text.Json.JsonDocument"`
 	Text   shapes.Struct `field:"_utf8Json"`
 	Rows   shapes.Ref    `field:"_parsedData._data"`
 	Length shapes.Int    `field:"_parsedData.<Length>"`
+}
+
+// jsonRoot has the text of a whole document.
+func (r *Reader) jsonRoot(_ *jsonDocument, x shapes.Instance) content {
+	return content{count: unknown, text: func() (string, error) {
+		o, err := r.b.Objects().Object(x.Object())
+		if err != nil {
+			return "", err
+		}
+		return r.jsonText(o, 0)
+	}}
 }
 
 const jsonRow = 12 // bytes of a row of a JsonDocument
@@ -33,6 +45,8 @@ const (
 	jsonEndObject   = 2
 	jsonStartArray  = 3
 	jsonEndArray    = 4
+	jsonString      = 7 // what follows are numbers, true, false and null
+	jsonNull        = 11
 )
 
 func (r *Reader) jsonNode(s *jsonNode, x shapes.Instance) content {
@@ -78,30 +92,32 @@ func (r *Reader) jsonText(document objects.Object, index int64) (string, error) 
 	if err != nil {
 		return "", err
 	}
-	row := func(index int64, kinds ...int64) (start, n, lines int64, err error) {
+	row := func(index int64, kinds ...int64) (start, n, lines, kind int64, err error) {
 		if index < 0 || index%jsonRow != 0 || index+jsonRow > min(length, int64(table.len)) {
-			return 0, 0, 0, target.Corruptf("row at %d of a JsonDocument that has %d bytes of rows", index, length)
+			return 0, 0, 0, 0, target.Corruptf("row at %d of a JsonDocument that has %d bytes of rows", index, length)
 		}
 		var words [3]int64
 		for i := range words {
 			w, err := target.Uint32(table.memory, table.addr(uint32(index))+target.Addr(4*i))
 			if err != nil {
-				return 0, 0, 0, err
+				return 0, 0, 0, 0, err
 			}
 			words[i] = int64(w)
 		}
 		if !slices.Contains(kinds, words[2]>>28) {
-			return 0, 0, 0, target.Corruptf("row at %d of a JsonDocument is of kind %d", index, words[2]>>28)
+			return 0, 0, 0, 0, target.Corruptf("row at %d of a JsonDocument is of kind %d", index, words[2]>>28)
 		}
-		return words[0], words[1] &^ (1 << 31), words[2] & (1<<28 - 1), nil
+		return words[0], words[1] &^ (1 << 31), words[2] & (1<<28 - 1), words[2] >> 28, nil
 	}
-	start, _, lines, err := row(index, jsonStartObject, jsonStartArray)
+	start, n, lines, kind, err := row(index, jsonStartObject, jsonStartArray, jsonString, jsonString+1, jsonString+2, jsonString+3, jsonNull)
 	if err != nil {
 		return "", err
 	}
-	last, n, _, err := row(index+jsonRow*lines, jsonEndObject, jsonEndArray)
-	if err != nil {
-		return "", err
+	last := start
+	if kind < jsonString { // a row stands for the end of an object or an array
+		if last, n, _, _, err = row(index+jsonRow*lines, jsonEndObject, jsonEndArray); err != nil {
+			return "", err
+		}
 	}
 	chars, err := r.array(text)
 	if err != nil {

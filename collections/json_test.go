@@ -1,6 +1,7 @@
 package collections_test
 
 import (
+	"errors"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -40,18 +41,54 @@ func TestJSONText(t *testing.T) {
 	value, err := element.Field("value").Struct()
 	require.NoError(t, err)
 	index := value.Field("_idx").Location()
-	for row, want := range map[uint64]error{0: nil, 12: target.ErrCorrupt, 60: target.ErrCorrupt, 25: target.ErrCorrupt, 12 * 1000: target.ErrCorrupt, 1 << 31: target.ErrCorrupt} {
+	for row, want := range map[uint64]error{0: nil, 12: target.ErrCorrupt, 60: target.ErrCorrupt, 36: nil, 25: target.ErrCorrupt, 12 * 1000: target.ErrCorrupt, 1 << 31: target.ErrCorrupt} {
 		overlay.Set(testdump.Words(index, row))
 		s, err := text()
 		assert.ErrorIs(t, err, want, "row at %d", row)
-		if row == 0 {
+		switch row {
+		case 0:
 			assert.Equal(t, `{"a":[1,22],"b":"x"}`, s)
+		case 36:
+			assert.Equal(t, "1", s, "a number")
 		}
 	}
 }
 
+// TestJSONDocument: of the two real documents of a web server, which the canned dump lacks the rows of.
+func TestJSONDocument(t *testing.T) {
+	testdump.Web(t, func(t *testing.T, d *testdump.Dump) int {
+		v, err := d.View("")
+		require.NoError(t, err)
+		b, err := v.Shapes()
+		require.NoError(t, err)
+		texts := []string{`{"name":"json","items":[1,2.5,true,null,"x"],"nested":{"deep":"er"}}`, `{"a":1,"b":[true,"two"]}`}
+		found := allOf(t, v, "System.Text.Json.JsonDocument")
+		require.Len(t, found, len(texts))
+		for i, o := range found {
+			c, err := collections.New(b).Of(o)
+			if d.Canned && errors.Is(err, target.ErrNotInDump) {
+				continue
+			}
+			require.NoError(t, err)
+			s, ok, err := c.Text()
+			require.True(t, ok)
+			require.NoError(t, err)
+			assert.Equal(t, texts[i], s)
+		}
+		return len(texts)
+	})
+}
+
 // theOnly is the only object of a type.
 func theOnly(t *testing.T, v *sosgo.View, name string) objects.Object {
+	t.Helper()
+	found := allOf(t, v, name)
+	require.Len(t, found, 1)
+	return found[0]
+}
+
+// allOf are the objects of a type.
+func allOf(t *testing.T, v *sosgo.View, name string) []objects.Object {
 	t.Helper()
 	h, err := v.Heap()
 	require.NoError(t, err)
@@ -66,6 +103,5 @@ func theOnly(t *testing.T, v *sosgo.View, name string) objects.Object {
 			found = append(found, at)
 		}
 	}
-	require.Len(t, found, 1)
-	return found[0]
+	return found
 }
