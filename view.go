@@ -194,70 +194,49 @@ func (v *View) Shapes() (*shapes.Binder, error) {
 	})
 }
 
-// Tasks reads tasks and the state machines of async methods.
-func (v *View) Tasks() (*tasks.Reader, error) {
-	return v.tasks.Get(func() (*tasks.Reader, error) {
+// shaped keeps at a place the reader that is made of the runtime's shapes.
+func shaped[T any](v *View, at *lazy.Value[T], read func(*shapes.Binder) (T, error)) (T, error) {
+	return at.Get(func() (r T, err error) {
 		b, err := v.Shapes()
 		if err != nil {
-			return nil, err
+			return r, err
 		}
-		return tasks.New(b), nil
+		return read(b)
 	})
+}
+
+// Tasks reads tasks and the state machines of async methods.
+func (v *View) Tasks() (*tasks.Reader, error) {
+	return shaped(v, &v.tasks, func(b *shapes.Binder) (*tasks.Reader, error) { return tasks.New(b), nil })
 }
 
 // Collections reads the collections among the runtime's objects.
 func (v *View) Collections() (*collections.Reader, error) {
-	return v.held.Get(func() (*collections.Reader, error) {
-		b, err := v.Shapes()
-		if err != nil {
-			return nil, err
-		}
-		return collections.New(b), nil
-	})
+	return shaped(v, &v.held, func(b *shapes.Binder) (*collections.Reader, error) { return collections.New(b), nil })
 }
 
 // SQLPools reads the pools of connections to databases.
 func (v *View) SQLPools() (*sqlpools.Reader, error) {
-	return v.sql.Get(func() (*sqlpools.Reader, error) {
-		b, err := v.Shapes()
-		if err != nil {
-			return nil, err
-		}
-		return sqlpools.New(b, collections.New(b)), nil
-	})
+	return shaped(v, &v.sql, func(b *shapes.Binder) (*sqlpools.Reader, error) { return sqlpools.New(b, collections.New(b)), nil })
 }
 
 // Hosting reads what the host of a program keeps: scopes of dependency injection, memory caches.
 func (v *View) Hosting() (*hosting.Reader, error) {
-	return v.hosting.Get(func() (*hosting.Reader, error) {
-		b, err := v.Shapes()
-		if err != nil {
-			return nil, err
-		}
+	return shaped(v, &v.hosting, func(b *shapes.Binder) (*hosting.Reader, error) {
 		c, err := v.Collections()
-		if err != nil {
-			return nil, err
-		}
-		return hosting.New(b, c), nil
+		return hosting.New(b, c), err
 	})
 }
 
 // Web reads web requests, those that came in and those that were sent.
 func (v *View) Web() (*web.Reader, error) {
-	return v.web.Get(func() (*web.Reader, error) {
-		b, err := v.Shapes()
-		if err != nil {
-			return nil, err
-		}
+	return shaped(v, &v.web, func(b *shapes.Binder) (*web.Reader, error) {
 		t, err := v.Tasks()
 		if err != nil {
 			return nil, err
 		}
 		c, err := v.Collections()
-		if err != nil {
-			return nil, err
-		}
-		return web.New(b, c, t), nil
+		return web.New(b, c, t), err
 	})
 }
 
