@@ -121,6 +121,8 @@ func TestKindsOfWaits(t *testing.T) {
 			assert.Equal(t, "System.Threading.AutoResetEvent", w.Type.S)
 		case "mutex waiter":
 			assert.Equal(t, "System.Threading.Mutex", w.Type.S)
+			assert.Equal(t, "waits for a System.Threading.Mutex, whose owner is kept outside of managed memory and not known", w.Text)
+			assert.Nil(t, w.Owner)
 		case "wait any":
 			assert.Equal(t, "waits for 2 wait handles, the first a System.Threading.AutoResetEvent", w.Text)
 		}

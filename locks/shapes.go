@@ -4,6 +4,10 @@ import "github.com/sosgo/sosgo/shapes"
 
 // The shapes of what threads wait for.
 type (
+	// A mutex is one of the system or of the runtime's native part, which keep who owns it.
+	mutex struct {
+		_ shapes.Type `of:"System.Threading.Mutex"`
+	}
 	// primitive is any of them.
 	primitive struct {
 		_ shapes.Type `of:"System.Threading.Lock|System.Threading.SemaphoreSlim|System.Threading.ReaderWriterLockSlim|System.Threading.ManualResetEventSlim|System.Threading.CountdownEvent|System.Threading.Barrier|System.Lazy<>|System.Threading.WaitHandle"`

@@ -124,6 +124,9 @@ func (g *grapher) describe(o Options) error {
 		case w.object.Addr != 0:
 			row.Object, row.Type = w.object.Addr, g.s.gaps.Text(w.object.Type.ManagedName())
 			row.Kind, row.Text = "wait handle", "waits for "+article(row.Type.String())
+			if ok, err := shapes.Is[mutex](g.s.r.b, w.object.Type); ok && err == nil && w.more == 0 {
+				row.Text += ", whose owner is kept outside of managed memory and not known"
+			}
 			if w.more > 0 {
 				row.Text = fmt.Sprintf("waits for %d wait handles, the first %s", w.more+1, article(row.Type.String()))
 			}
