@@ -26,6 +26,7 @@ type nativeNames struct {
 	statics map[target.Addr]string           // types of the objects that hold static fields
 	methods []nativeMethod                   // by address
 	invoked map[target.Addr]invokableMethod  // by address
+	symbols *nativeSymbols                   // of the program's file
 	noType  error                            // why types is not whole; nil if it is
 	noCode  error                            // and methods
 }
@@ -79,6 +80,7 @@ func (r *Runtime) readNativeNames() *nativeNames {
 		}
 		r.readStaticBases(n, h)
 	}
+	n.symbols = r.inst.readNativeSymbols(n)
 	sort.SliceStable(n.methods, func(i, j int) bool { return n.methods[i].at < n.methods[j].at })
 	return n
 }
@@ -213,6 +215,9 @@ func (f *nameFormatter) nativeType(th target.Addr, depth int) error {
 	switch {
 	case err != nil:
 		return err
+	case definition == 0 && n.symbols.typeAt(mt.Addr) != "":
+		f.b.WriteString(n.symbols.typeAt(mt.Addr))
+		return nil
 	case definition == 0 && n.noType != nil:
 		return n.noType
 	case definition == 0:
@@ -360,6 +365,9 @@ func (r *Runtime) CodeName(at target.Addr) (string, error) {
 	}
 	if name, err := r.invokableName(at); name != "" || err != nil {
 		return name, err
+	}
+	if name := n.symbols.method(at); name != "" {
+		return name, nil
 	}
 	return "", n.noCode
 }

@@ -27,6 +27,7 @@ const (
 	elfSymSize = 24 // sizeof(Elf64_Sym)
 	shnUndef   = 0
 	shtSymTab  = 2
+	sttFunc    = 2 // and before it objects, and what has no type
 	sttTLS     = 6
 
 	// elfDynamicSize bounds PT_DYNAMIC: real ones have under a hundred entries.
@@ -368,6 +369,44 @@ func (im *Image) sectionBytes(shdr []byte) ([]byte, error) {
 		return nil, target.Corruptf("ELF section of %d bytes at %#x lies outside the file", n, off)
 	}
 	return im.raw.bytes(off, int(n))
+}
+
+// StaticSymbols yields the functions and data of .symtab that the image defines. Only files have it, and debug files.
+func (im *Image) StaticSymbols() iter.Seq2[Export, error] {
+	return func(yield func(Export, error) bool) {
+		if im.elf == nil {
+			yield(Export{}, target.Unsupportedf("the image is no ELF file"))
+			return
+		}
+		t, err := im.elf.symtab()
+		if err != nil {
+			yield(Export{}, err)
+			return
+		}
+		for b := t.syms; len(b) >= elfSymSize; b = b[elfSymSize:] {
+			s := decodeSym(b)
+			name, ok := t.name(s.name)
+			if kind := s.info & 15; !ok || name == "" || !s.defined() || kind > sttFunc || s.value < im.elf.bias {
+				continue
+			}
+			if !yield(Export{Name: name, RVA: RVA(s.value - im.elf.bias), Size: s.size}, nil) {
+				return
+			}
+		}
+	}
+}
+
+// name is the string at an offset, false for none.
+func (t *elfSymtab) name(off uint32) (string, bool) {
+	if int64(off) >= int64(len(t.strs)) {
+		return "", false
+	}
+	b := t.strs[off:]
+	end := bytes.IndexByte(b[:min(len(b), limits.IdentifierBytes)], 0)
+	if end < 0 {
+		return "", false
+	}
+	return string(b[:end]), true
 }
 
 func (im *Image) staticSymbol(name string) (elfSym, error) {

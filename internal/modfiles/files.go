@@ -3,6 +3,7 @@ package modfiles
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"sync"
 	"sync/atomic"
@@ -97,6 +98,30 @@ func (a Alone) File(m *target.Module, _ *image.Image) (*image.Image, error) { re
 func (a Alone) Found(m *target.Module) (*image.Image, error) {
 	r := a.Files.findAlone(a.Files.context(), m)
 	return r.Image, r.Err
+}
+
+// DebugFile finds the file with the symbols of m, an ELF image that was stripped of them: X.dbg or X.debug for X, where module
+// files are looked for, with the build id that the dump has of X. It implements an optional part of dac.ModuleFiles.
+func (f *Files) DebugFile(m *target.Module) (*image.Image, error) {
+	id := image.IdentityOf(f.Memory, m)
+	if !id.Known() {
+		return nil, fmt.Errorf("%s: %w", m.Path, ErrUnproven)
+	}
+	judge := func(file *image.Image) (Proof, error) { return Proof(id.Kind()), id.Check(file) }
+	var first error
+	for _, end := range []string{".dbg", ".debug"} {
+		found, _, _, err := f.Finder.Find(f.context(), &target.Module{Path: withoutDeleted(m.Path) + end}, &image.Identity{}, judge)
+		if err == nil {
+			f.mu.Lock()
+			f.pdbs = append(f.pdbs, found)
+			f.mu.Unlock()
+			return found, nil
+		}
+		if first == nil {
+			first = err
+		}
+	}
+	return nil, first
 }
 
 func (f *Files) context() context.Context {

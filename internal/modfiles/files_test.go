@@ -270,3 +270,24 @@ func TestStoppedSearch(t *testing.T) {
 	assert.Equal(t, path, img.Path())
 	assert.NoError(t, f.Close())
 }
+
+// TestDebugFile: the file with a module's symbols is that with the module's name, a longer end and the module's build id; without a
+// build id in the dump there is none.
+func TestDebugFile(t *testing.T) {
+	right := write(t, filepath.Join(t.TempDir(), "libx.so.dbg"), library(1))
+	wrong := write(t, filepath.Join(t.TempDir(), "libx.so.dbg"), library(9))
+	f := &Files{Finder: &Finder{Dirs: []string{wrong, right}}, Memory: process(t)}
+	img, err := f.DebugFile(known("/app/libx.so"))
+	require.NoError(t, err)
+	assert.Equal(t, right, img.Path())
+	_, err = f.DebugFile(known("/app/liby.so"))
+	require.ErrorIs(t, err, os.ErrNotExist)
+	_, err = f.DebugFile(&target.Module{Base: unknownBase, Size: 0x200, Path: "/app/libx.so"})
+	require.ErrorIs(t, err, ErrUnproven)
+	assert.NoError(t, f.Close())
+
+	only := &Files{Finder: &Finder{Dirs: []string{wrong}}, Memory: process(t)}
+	_, err = only.DebugFile(known("/app/libx.so"))
+	require.ErrorIs(t, err, os.ErrNotExist)
+	assert.ErrorContains(t, err, wrong, "what was refused is told")
+}

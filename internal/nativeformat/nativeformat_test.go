@@ -195,6 +195,7 @@ func FuzzMetadata(f *testing.F) {
 			return
 		}
 		_, _, _ = m.TypeName(m.Handle(nativeformat.Token(token)))
+		_, _ = m.MethodOf(m.Handle(nativeformat.Token(token)), token&0xffff)
 		_, _ = m.MethodName(&nativeformat.Method{Owner: nativeformat.Token(token), Name: token & 0xff, Signature: token & 0xffff})
 	})
 }
@@ -203,6 +204,7 @@ func FuzzMaps(f *testing.F) {
 	f.Add(table)
 	f.Fuzz(func(_ *testing.T, b []byte) {
 		_, _ = nativeformat.TypeMap(b)
+		_, _ = nativeformat.InvokeMap(b)
 		_, _ = nativeformat.Methods(b)
 		_, _ = nativeformat.RowsOf(b)
 		_, _ = nativeformat.Sections(b, target.Range{Start: 0, End: 1 << 40})

@@ -1,0 +1,196 @@
+package dac
+
+import (
+	"cmp"
+	"strconv"
+	"strings"
+
+	"github.com/sosgo/sosgo/image"
+	"github.com/sosgo/sosgo/target"
+)
+
+// The symbols of a NativeAOT program are in its file, or in one beside it that was split off, where it was linked so. They name types and
+// methods as C++ could: all that is no letter or digit is an underscore (ILCompiler's NativeAotNameMangler,
+// UnixNodeMangler). What such a name meant only the names tell that the metadata have.
+
+// debugFiles is what ModuleFiles may have, too: files of symbols.
+type debugFiles interface {
+	DebugFile(m *target.Module) (*image.Image, error)
+}
+
+// nativeSymbols are the symbols of a program, by address. A nil one has none.
+type nativeSymbols struct {
+	at    map[target.Addr]string
+	names mangledNames
+}
+
+// readNativeSymbols reads the symbols of the program's file, nil where there are none.
+func (i *Instance) readNativeSymbols(n *nativeNames) *nativeSymbols {
+	out := &nativeSymbols{at: map[target.Addr]string{}, names: mangle(n.types)}
+	file, err := i.openFile()
+	if err == nil && out.add(i, file) {
+		return out
+	}
+	if files, ok := i.files.(debugFiles); ok {
+		if file, err := files.DebugFile(&i.Module); err == nil && out.add(i, file) {
+			return out
+		}
+	}
+	return nil
+}
+
+// add notes the symbols of a file and reports whether it has any. Of those at one address the first counts.
+func (s *nativeSymbols) add(i *Instance, file *image.Image) bool {
+	for e, err := range file.StaticSymbols() {
+		if err != nil {
+			return len(s.at) > 0
+		}
+		at := i.Module.Base + target.Addr(e.RVA)
+		if _, twice := s.at[at]; !twice && i.Module.Contains(at) {
+			s.at[at] = e.Name
+		}
+	}
+	return len(s.at) > 0
+}
+
+// method is the name of the code that begins at an address, empty for none.
+func (s *nativeSymbols) method(at target.Addr) string {
+	if s == nil || s.at[at] == "" {
+		return ""
+	}
+	return s.names.method(s.at[at])
+}
+
+// typeAt is the name of the type whose MethodTable is at an address, empty for none.
+func (s *nativeSymbols) typeAt(at target.Addr) string {
+	if s == nil {
+		return ""
+	}
+	mangled, ok := vtableType(s.at[at])
+	if !ok {
+		return ""
+	}
+	return s.names.typeName(mangled)
+}
+
+// vtableType is the type in the name of a virtual table as C++ has it: _ZTV, its length, and the type.
+func vtableType(symbol string) (string, bool) {
+	s, ok := strings.CutPrefix(symbol, "_ZTV")
+	if !ok {
+		return "", false
+	}
+	digits := len(s) - len(strings.TrimLeft(s, "0123456789"))
+	n, err := strconv.Atoi(s[:digits])
+	if err != nil || n != len(s)-digits || n == 0 {
+		return "", false
+	}
+	return strings.TrimPrefix(s[digits:], "Boxed_"), true
+}
+
+// mangledNames are the names of metadata by what the compiler makes of them.
+type mangledNames struct {
+	types map[string]string
+	known map[string]string // assemblies with namespaces, as a type of them begins: assembly, namespace with its full stop
+}
+
+// mangle mangles the names of types. Two that come out alike are none.
+func mangle(types map[target.Addr]nativeDefinition) mangledNames {
+	m := mangledNames{types: map[string]string{}, known: map[string]string{}}
+	for _, d := range types {
+		if d.assembly == "" {
+			continue
+		}
+		assembly := d.assembly
+		if rest, ok := strings.CutPrefix(assembly, "System.Private."); ok {
+			assembly = "S.P." + rest
+		}
+		prefix := sanitize(assembly) + "_"
+		whole := prefix + sanitize(d.name)
+		if other, ok := m.types[whole]; ok && other != d.name {
+			m.types[whole] = ""
+			continue
+		}
+		m.types[whole] = d.name
+		outer, _, _ := strings.Cut(d.name, "+")
+		if dot := strings.LastIndexByte(outer, '.'); dot >= 0 {
+			m.known[prefix+sanitize(outer[:dot+1])] = outer[:dot+1]
+		}
+		// The namespace of an assembly's types is most often its name.
+		m.known[prefix+sanitize(d.assembly+".")] = d.assembly + "."
+	}
+	return m
+}
+
+// sanitize makes of a name what symbols have.
+func sanitize(s string) string {
+	b := []byte(s)
+	for i, c := range b {
+		if !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9') {
+			b[i] = '_'
+		}
+	}
+	if len(b) > 0 && b[0] >= '0' && b[0] <= '9' {
+		return "_" + string(b)
+	}
+	return string(b)
+}
+
+// typeName is the type that a mangled name means: as metadata have it, or with its namespace where that is known, or as it is.
+func (m *mangledNames) typeName(mangled string) string {
+	if name, ok := m.types[mangled]; ok {
+		return cmp.Or(name, mangled)
+	}
+	// Type<Argument,Argument>: what is between are names like this one.
+	if open := strings.IndexByte(mangled, '<'); open > 0 && strings.HasSuffix(mangled, ">") && !strings.HasPrefix(mangled, "_") {
+		args := splitTop(mangled[open+1 : len(mangled)-1])
+		for i := range args {
+			args[i] = m.typeName(args[i])
+		}
+		name, _ := cutArity(m.typeName(mangled[:open]))
+		return name + "<" + strings.Join(args, ", ") + ">"
+	}
+	best := ""
+	for prefix := range m.known {
+		if len(prefix) > len(best) && strings.HasPrefix(mangled, prefix) {
+			best = prefix
+		}
+	}
+	return m.known[best] + mangled[len(best):]
+}
+
+// splitTop splits at the commas that are in no angle brackets.
+func splitTop(s string) []string {
+	var out []string
+	depth, from := 0, 0
+	for i, c := range s {
+		switch c {
+		case '<':
+			depth++
+		case '>':
+			depth--
+		case ',':
+			if depth == 0 {
+				out, from = append(out, s[from:i]), i+1
+			}
+		}
+	}
+	return append(out, s[from:])
+}
+
+// method is the method that a symbol means: Type.Method where the type is known, else the symbol. A method's name is as
+// symbols have it, but for constructors.
+func (m *mangledNames) method(symbol string) string {
+	for end := len(symbol) - 2; end > 0; end-- {
+		name := m.types[symbol[:end]]
+		if name == "" || symbol[end:end+2] != "__" {
+			continue
+		}
+		method := symbol[end+2:]
+		switch method {
+		case "_ctor", "_cctor":
+			method = "." + method[1:]
+		}
+		return name + "." + method
+	}
+	return symbol
+}
