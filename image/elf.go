@@ -49,6 +49,7 @@ type elfImage struct {
 	notes   []Directory
 	ehFrame Directory
 	relro   Directory // what is read-only once it is relocated
+	entry   uint64    // virtual address, 0 for none
 	shoff   uint64
 	shnum   int
 	dyn     func() (*elfDynamic, error)
@@ -72,7 +73,8 @@ func (im *Image) openELF(l Layout) error {
 	c := cursor.New(h, 0)
 	c.Seek(18)
 	im.arch = elfArch(c.Uint16())
-	c.Seek(32)
+	c.Seek(24)
+	entry := c.Uint64()
 	phoff, shoff := c.Uint64(), c.Uint64()
 	c.Seek(54)
 	phentsize, phnum := int(c.Uint16()), int(c.Uint16())
@@ -86,7 +88,7 @@ func (im *Image) openELF(l Layout) error {
 		return fmt.Errorf("program headers: %w", err)
 	}
 	im.kind = KindELF
-	im.elf = &elfImage{shoff: shoff, shnum: shnum}
+	im.elf = &elfImage{entry: entry, shoff: shoff, shnum: shnum}
 	if err := im.setSegments(elfPhdrs(table)); err != nil {
 		return err
 	}
@@ -97,6 +99,16 @@ func (im *Image) openELF(l Layout) error {
 	im.elf.dyn = sync.OnceValues(im.readDynamic)
 	im.elf.symtab = sync.OnceValues(im.readSymtab)
 	return nil
+}
+
+// ProgramEntry is where the system starts a program, or the dynamic linker. It reports false for an image that names no place, and
+// for one that is no ELF image.
+func (im *Image) ProgramEntry() (RVA, bool) {
+	if im.elf == nil || im.elf.entry == 0 {
+		return 0, false
+	}
+	rva, err := im.elfRVA(im.elf.entry)
+	return rva, err == nil
 }
 
 func elfArch(machine uint16) target.Arch {

@@ -61,6 +61,7 @@ const (
 	FormatWindows               // UNWIND_INFO of x64, .xdata or packed words of ARM64
 	FormatDWARF                 // call frame information
 	FormatLeaf                  // a function that changes nothing but the return address
+	FormatEntry                 // where the system starts a program: nobody called it
 )
 
 // Code is a piece of code with one set of unwind data: a function, or a
@@ -205,6 +206,8 @@ func (c *Cursor) unwind(f *Frame) error {
 		return c.stepARM64(f, exact)
 	case f.Code.Format == FormatLeaf:
 		return c.stepLeaf(f)
+	case f.Code.Format == FormatEntry:
+		return errEnd
 	}
 	return target.Unsupportedf("no unwind data for the code at %#x", uint64(f.Lookup()))
 }

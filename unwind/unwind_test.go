@@ -123,6 +123,21 @@ func TestWalkReachesTheEnd(t *testing.T) {
 	assert.Equal(t, 2, n)
 }
 
+// TestEntryEndsTheStack: where the system starts a program is the end, whatever lies above on the stack.
+func TestEntryEndsTheStack(t *testing.T) {
+	for _, arch := range []target.Arch{target.ArchARM64, target.ArchAMD64} {
+		mem := testMemory{testStack: make([]byte, 64)}
+		u := New(mem, testCodes{{Range: target.Range{Start: testStart, End: testStart + 0x40}, Format: FormatEntry}})
+		regs := target.Registers{Arch: arch}
+		regs.SetIP(testStart + 8)
+		regs.SetSP(testStack)
+		f := Frame{Regs: regs, Trust: TrustContext}
+		more, err := u.Cursor(target.Range{}).Step(&f, TrustScan)
+		assert.NoError(t, err)
+		assert.False(t, more)
+	}
+}
+
 func TestFallbacks(t *testing.T) {
 	stack := words(0xdead, 0, testRet, 7, uint64(testStack)+0x30, testRet, 0, 0)
 	codes := testCodes{{Range: target.Range{Start: testStart, End: testStart + 0x1000}}}

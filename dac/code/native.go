@@ -14,7 +14,12 @@ type Native struct {
 
 	dwarf *unwind.DWARF
 	pdata *unwind.PData
+	entry target.Range // where the system starts the program
 }
+
+// entryBytes are the most that the code takes at which the system starts a program (_start of C libraries: 38 bytes on x64, 60
+// on ARM64).
+const entryBytes = 64
 
 // OpenNative reads where a module has code and unwind data. What can't be read is left out: who unwinds falls back then.
 func OpenNative(mem target.Memory, arch target.Arch, mod *target.Module) Native {
@@ -33,6 +38,11 @@ func OpenNative(mem target.Memory, arch target.Arch, mod *target.Module) Native 
 			n.dwarf, _ = unwind.OpenEHFrame(mem, a, d.Size)
 		}
 	}
+	if rva, ok := img.ProgramEntry(); ok {
+		if a, err := img.Address(rva); err == nil {
+			n.entry = target.Range{Start: a, End: a + entryBytes}
+		}
+	}
 	if d := img.ExceptionDirectory(); d.Size > 0 {
 		if a, err := img.Address(d.RVA); err == nil {
 			n.pdata = unwind.OpenPData(mem, arch, img.Base(), target.Range{Start: a, End: a + target.Addr(d.Size)})
@@ -41,15 +51,19 @@ func OpenNative(mem target.Memory, arch target.Arch, mod *target.Module) Native 
 	return n
 }
 
-// Find is the code that an address lies in, as the unwind data have it, false where they have none.
-func (n *Native) Find(ip target.Addr) (unwind.Code, bool) {
+// Find is the code that an address lies in, as the unwind data have it, false where they have none. The code at which a
+// program starts has none on some systems.
+func (n *Native) Find(ip target.Addr) (code unwind.Code, ok bool) {
 	switch {
 	case n.dwarf != nil:
-		return n.dwarf.Find(ip)
+		code, ok = n.dwarf.Find(ip)
 	case n.pdata != nil:
-		return n.pdata.Find(ip)
+		code, ok = n.pdata.Find(ip)
 	}
-	return unwind.Code{}, false
+	if (!ok || code.Format == unwind.FormatNone) && n.entry.Contains(ip) {
+		return unwind.Code{Range: n.entry, Format: unwind.FormatEntry}, true
+	}
+	return code, ok
 }
 
 // Data is the address of the language specific data of the function that an address lies in, false where there are none.
