@@ -75,7 +75,7 @@ var mayImport = map[string]string{
 	"threadpool":            "answer target dac dac/code objects shapes stackwalk tasks threads internal/limits",
 	"tasks":                 "answer target dac dac/code heap metadata objects shapes internal/lazy internal/limits",
 	"query":                 "answer target collections dac graph heap metadata objects shapes threads internal/lazy internal/limits internal/workers",
-	"leaks":                 "answer target collections dac dac/code graph heap objects shapes",
+	"leaks":                 "answer target collections dac dac/code graph heap objects shapes internal/workers",
 	"flows":                 "answer target collections heap metadata objects shapes stackwalk tasks threads internal/limits",
 	"hosting":               "answer target collections heap objects shapes internal/limits",
 	"web":                   "answer target collections flows heap metadata objects shapes stackwalk tasks threads internal/limits",

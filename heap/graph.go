@@ -58,6 +58,11 @@ func (c *graphCollector) Objects(s *Segment, batch []Object) {
 
 func (c *graphCollector) add(o *Object) {
 	n := graphNode{object: *o}
+	if refs, ok := c.edges.Whole(c.refs, o); ok {
+		c.refs, n.end = refs, len(refs)
+		c.nodes = append(c.nodes, n)
+		return
+	}
 	for ref, err := range c.edges.Of(o) {
 		if err != nil {
 			n.err = err

@@ -1,6 +1,7 @@
 package heapdiff
 
 import (
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -53,6 +54,29 @@ func TestCompareTypes(t *testing.T) {
 	assert.Contains(t, names(got.Types), "!<not in dump>")
 	assert.Len(t, got.Noted(), 1)
 	assert.False(t, got.Types[0].Growing, "two dumps tell no trend")
+}
+
+// TestEach: each dump is summed up once, at most two at a time, which share the goroutines.
+func TestEach(t *testing.T) {
+	for n := range 6 {
+		for _, jobs := range []int{0, 1, 2, 5} {
+			var at, most atomic.Int64
+			seen := make([]int, n)
+			Each(n, jobs, func(i, own int) {
+				now := at.Add(1)
+				for old := most.Load(); now > old && !most.CompareAndSwap(old, now); old = most.Load() {
+				}
+				seen[i]++
+				assert.LessOrEqual(t, own*min(2, max(n, 1)), max(jobs, 2))
+				assert.Positive(t, own)
+				at.Add(-1)
+			})
+			for i := range seen {
+				assert.Equal(t, 1, seen[i])
+			}
+			assert.LessOrEqual(t, int(most.Load()), min(2, max(jobs, 1)))
+		}
+	}
 }
 
 // TestComparePaths: nodes are merged by the names on their paths, sums have what is below, and growth comes first.

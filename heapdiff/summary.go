@@ -2,11 +2,13 @@ package heapdiff
 
 import (
 	"context"
+	"sync/atomic"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/graph"
 	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/workers"
 )
 
 // A TypeKey is what tells a type in several dumps.
@@ -52,6 +54,26 @@ func Summarize(ctx context.Context, name string, h *heap.Heap, o heap.ScanOption
 	}
 	stats := total.Stats()
 	return s, s.take(h, &stats)
+}
+
+// atOnce is how many dumps are summed up at the same time: what of the work one processor has to do is done for two then, and
+// no more memory is taken than the graphs of the first and the last, of which CompareAddresses needs both.
+const atOnce = 2
+
+// Each calls sum for each of n dumps, for two at a time, in goroutines that it waits for: with the dump's index and how many of jobs
+// goroutines it may use. What sum leaves is the caller's to look at, in the order of the dumps.
+func Each(n, jobs int, sum func(i, jobs int)) {
+	together := max(1, min(atOnce, jobs, n))
+	var next atomic.Int64
+	var group workers.Group
+	for range together {
+		group.Go(func() {
+			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
+				sum(i, max(1, jobs/together))
+			}
+		})
+	}
+	group.Wait()
 }
 
 // GraphOptions say how to sum up a graph.

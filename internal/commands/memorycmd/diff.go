@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"sync/atomic"
 
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
@@ -15,7 +14,6 @@ import (
 	"github.com/sosgo/sosgo/internal/cli"
 	"github.com/sosgo/sosgo/internal/commands/ask"
 	"github.com/sosgo/sosgo/internal/text/memorytext"
-	"github.com/sosgo/sosgo/internal/workers"
 	"github.com/sosgo/sosgo/report"
 )
 
@@ -109,34 +107,22 @@ type diffed struct {
 	err      error
 }
 
-// atOnce is how many dumps are summed up at the same time: what of the work one processor has to do is done for two then, and
-// no more memory is taken than the graphs of the first and the last, which are compared in the end.
-const atOnce = 2
-
 // summaries sums the dumps up. The first error in their order is the answer's.
 func summaries(c *cli.Context, dumps []*diffed) ([]*heapdiff.Summary, error) {
-	together := min(atOnce, c.Jobs, len(dumps))
 	scans := make([]heap.ScanOptions, len(dumps))
 	for i, d := range dumps {
 		if !c.Bool("paths") {
 			scans[i].Progress = c.Progress("scanning " + d.path).Set
 		}
-		scans[i].Jobs = max(1, c.Jobs/together)
-		if d.jobs = c.Jobs; i > 0 {
-			d.jobs = scans[i].Jobs
+	}
+	heapdiff.Each(len(dumps), c.Jobs, func(i, jobs int) {
+		d, o := dumps[i], scans[i]
+		o.Jobs, d.jobs = jobs, jobs
+		if i == 0 {
+			d.jobs = c.Jobs
 		}
-	}
-	var next atomic.Int64
-	var group workers.Group
-	for range together {
-		group.Go(func() {
-			for i := int(next.Add(1)) - 1; i < len(dumps); i = int(next.Add(1)) - 1 {
-				d := dumps[i]
-				d.err = d.sum(c.Context(), c.Bool("paths"), scans[i])
-			}
-		})
-	}
-	group.Wait()
+		d.err = d.sum(c.Context(), c.Bool("paths"), o)
+	})
 	var list []*heapdiff.Summary
 	for i, d := range dumps {
 		for _, w := range d.warnings {
