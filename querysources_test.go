@@ -113,3 +113,26 @@ func TestRequestsAsked(t *testing.T) {
 		return len(got)
 	})
 }
+
+// TestRowNames: a name that is no column and that no row's object has as a field is told of, and not only null.
+func TestRowNames(t *testing.T) {
+	d := testdump.Open(t, "net10-async")
+	v, err := d.View("")
+	require.NoError(t, err)
+	p, err := v.Asked(graph.Options{})
+	require.NoError(t, err)
+	for question, want := range map[string]string{"from tasks | select stats": "did you mean status?", "from tasks | where frobnicate == 1": "the columns are", "from tasks | select m_stateFlags, status": "",
+		"from threads | select nam": "did you mean name?"} {
+		got, err := query.Run(t.Context(), p, question, query.Options{})
+		require.NoError(t, err, question)
+		for _, err := range got.Rows {
+			require.NoError(t, err, question)
+		}
+		if want == "" {
+			assert.Empty(t, got.Noted(), question)
+			continue
+		}
+		require.Len(t, got.Noted(), 1, question)
+		assert.ErrorContains(t, got.Noted()[0], want)
+	}
+}

@@ -337,7 +337,11 @@ func (s *scope) name(n *node) (code, error) {
 		if s.heap && s.typ != nil {
 			return s.ownMember(n)
 		}
-		return s.dynamicMember(n.name, s.e.inQuery || n.maybe, this, true)
+		if s.heap {
+			return s.dynamicMember(n.name, s.e.inQuery || n.maybe, this, true)
+		}
+		m := memberReader{e: s.e, name: n.name, nullable: s.e.inQuery || n.maybe, optional: true, met: s.e.rowName(n.name, s.columns)}
+		return valueCode(func(f *frame) Value { return m.read(f, this.eval(f)) })
 	}
 	if c, ok, err := s.typePath(n); ok || err != nil {
 		return c, err
@@ -435,9 +439,49 @@ type memberReader struct {
 	optional bool // a member that there is not is null
 	last     *objects.Type
 	access   *access
+	met      *rowName // of a name about the rows of a source; else nil
+}
+
+// A rowName is a name that is no column of a source: a member of the objects that rows are about, or misspelt.
+type rowName struct {
+	name    string
+	columns []Column
+	asked   bool // of some row
+	found   bool // some row's object has it
+}
+
+// rowName is the one of a name. The rows of a source are looked at by one goroutine.
+func (e *engine) rowName(name string, columns []Column) *rowName {
+	for _, n := range e.rowNames {
+		if n.name == name {
+			return n
+		}
+	}
+	n := &rowName{name: name, columns: columns}
+	e.rowNames = append(e.rowNames, n)
+	return n
+}
+
+// err says that no row has the name, nil if one has.
+func (n *rowName) err() error {
+	if !n.asked || n.found {
+		return nil
+	}
+	var names []string
+	for _, c := range n.columns {
+		names = append(names, c.Name)
+	}
+	hint := meant(n.name, names)
+	if hint == "" {
+		hint = "the columns are " + strings.Join(names, ", ")
+	}
+	return target.Unsupportedf("no column is named %s, and no field of the rows' objects; %s", n.name, hint)
 }
 
 func (m *memberReader) read(f *frame, v Value) Value {
+	if m.met != nil {
+		m.met.asked = true
+	}
 	switch v.kind {
 	case KindError:
 		return v
@@ -498,6 +542,10 @@ func (m *memberReader) ofObject(f *frame, v Value) Value {
 		}
 	}
 	m.bind(t)
+	if m.met != nil {
+		_, special := specialMembers[m.name]
+		m.met.found = m.met.found || special || m.access.err != errNoMember
+	}
 	if m.access.err == errNoMember {
 		v.typ = t
 		return f.memberOrNothing(v, m.name, m.optional)

@@ -53,6 +53,8 @@ type engine struct {
 
 	inQuery bool            // a member of null is null
 	owned   map[string]bool // names that some type of the rows has
+
+	rowNames []*rowName // names about the rows of a source that are no columns
 }
 
 func newEngine(ctx context.Context, p *Process, src string) *engine {

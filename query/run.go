@@ -485,6 +485,9 @@ func (r *run) note(p *partial) {
 	for _, err := range p.corrupt {
 		r.out.Note(err)
 	}
+	for _, n := range r.e.rowNames {
+		r.out.Note(n.err())
+	}
 }
 
 // feed passes the rows of the source on.
