@@ -1,6 +1,7 @@
 package objects
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/sosgo/sosgo/dac/code"
@@ -90,6 +91,13 @@ func (o Object) delegateCall() (DelegateCall, error) {
 		return DelegateCall{}, errNoObject
 	}
 	call := DelegateCall{Delegate: o.Addr, r: o.Type.r}
+	if f := o.Field("_methodPtr"); f.Err() != nil && errors.Is(f.Err(), target.ErrUnsupported) {
+		name, err := o.Type.ManagedName()
+		if err != nil {
+			return DelegateCall{}, err
+		}
+		return DelegateCall{}, target.Unsupportedf("it is no delegate but a %s", name)
+	}
 	var err error
 	read := func(name string) target.Addr {
 		a, ferr := o.Field(name).Addr()
