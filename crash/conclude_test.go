@@ -4,8 +4,10 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/target"
 	"github.com/sosgo/sosgo/threads"
 )
@@ -55,4 +57,22 @@ func TestConcludeOverflow(t *testing.T) {
 	assert.False(t, none.overflowed())
 	none.concludeOverflow()
 	assert.Equal(t, "the stack overflowed", none.out.Likely)
+}
+
+// TestFinalizing: what the finalizer thread runs is told, as other finalizers wait for it; that it is idle is not.
+func TestFinalizing(t *testing.T) {
+	list := []threads.Thread{{OS: &target.Thread{ID: 6}, Managed: &dac.Thread{}}, {OS: &target.Thread{ID: 7}, Managed: &dac.Thread{Finalizer: true}}}
+	row := func(id uint32, kind, text, top string) (w answer.WaitingThread) {
+		w.OSID, w.Kind, w.Text, w.Top.S = id, kind, text, top
+		return w
+	}
+	conclude := func(rows ...answer.WaitingThread) []answer.Verdict {
+		d := &describer{out: &answer.Crash{}}
+		d.finalizing(list, &answer.Waiting{Threads: rows})
+		return d.out.Verdicts
+	}
+	got := conclude(row(6, threads.ActivitySleep.String(), "sleeps", "A()"), row(7, threads.ActivitySleep.String(), "sleeps", "B.Finalize()"))
+	require.Len(t, got, 1)
+	assert.Equal(t, "the finalizer thread sleeps in B.Finalize()", got[0].Text)
+	assert.Empty(t, conclude(row(6, threads.ActivitySleep.String(), "sleeps", "A()"), row(7, threads.ActivityIdle.String(), "idle (finalizer)", "")))
 }

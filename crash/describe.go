@@ -614,6 +614,27 @@ func (d *describer) waiting() {
 		d.conclusion(deadlockWords(circle), answer.StrengthProved,
 			"each waits in Monitor.Enter for an object whose sync block names the next as its owner")
 	}
+	d.finalizing(list, w)
+}
+
+// finalizing says what the finalizer thread does while it runs code of the program.
+func (d *describer) finalizing(list []threads.Thread, w *answer.Waiting) {
+	for i := range list {
+		t := &list[i]
+		if t.Managed == nil || !t.Managed.Finalizer {
+			continue
+		}
+		for j := range w.Threads {
+			if row := &w.Threads[j]; row.OSID == t.ID() && row.Kind != threads.ActivityIdle.String() && row.Top.S != "" {
+				where := row.Top.S
+				if row.Caller.S != "" {
+					where = row.Caller.S
+				}
+				d.conclusion(fmt.Sprintf("the finalizer thread %s in %s", row.Text, where), answer.StrengthRecorded,
+					"its frames; no finalizer runs until it is done with that: finalizequeue says how many objects wait")
+			}
+		}
+	}
 }
 
 func deadlockWords(circle []answer.Thread) string {
