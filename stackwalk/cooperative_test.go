@@ -195,6 +195,12 @@ func TestRegistersOfUnmanagedCalls(t *testing.T) {
 					for r := range f.Regs.All {
 						assert.Contains(t, []target.Reg{target.RIP, target.RSP, target.RBP}, r, name)
 					}
+					carried := stackwalk.WalkOptions{Now: true, Carried: true}
+					for g := range w.Walk(t.Context(), list[i].Managed, list[i].OS.Registers, carried) {
+						if _, ok := g.Regs.Get(target.RBX); g.Kind == stackwalk.FrameManaged && g.SP == f.SP {
+							assert.True(t, ok, "%s: as SOS", name)
+						}
+					}
 				}
 				last = f
 			}

@@ -58,6 +58,8 @@ type WalkOptions struct {
 	// Now begins at the registers given also for the thread that raised the exception
 	// that the dump was written for, and leaves native code on top by explicit frames alone.
 	Now bool
+	// Carried has registers that an explicit frame does not know keep what the code above it left there, as SOS does.
+	Carried bool
 }
 
 // Walk iterates over the stack of t, whose registers are regs, from the leaf
@@ -322,6 +324,13 @@ func (s *walk) callerOf(f *dac.Frame) (unwind.Frame, dac.FrameCaller, error) {
 	how, err := s.w.rt.FrameCaller(f, &at.Regs)
 	if err != nil {
 		return at, dac.CallerNone, err
+	}
+	if s.options.Carried && how == dac.CallerReturn {
+		for r, v := range s.at.Regs.All {
+			if _, ok := at.Regs.Get(r); !ok {
+				at.Regs.Set(r, v)
+			}
+		}
 	}
 	at.Exact = how == dac.CallerInterrupted
 	if how == dac.CallerNative {

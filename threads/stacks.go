@@ -44,6 +44,7 @@ type StackOptions struct {
 	Limit      *int // frames of a thread, from the leaf on; nil for all
 	Fold       bool // of calls that repeat themselves one round alone
 	Now        bool // from where the thread is, see stackwalk.WalkOptions
+	Carried    bool // registers as SOS has them, see there
 	// Debug asks for the first thread's stack as the debugging API shows it, too.
 	Debug bool
 	// Walk walks the stack of a thread by its OS id, nil for the Walker alone. In a
@@ -153,7 +154,7 @@ func between(walk iter.Seq[stackwalk.Frame], frames []stackwalk.Frame) iter.Seq[
 }
 
 func (s *stackLister) walk(t *Thread) iter.Seq[stackwalk.Frame] {
-	o := stackwalk.WalkOptions{Native: s.o.Native, Now: s.o.Now}
+	o := stackwalk.WalkOptions{Native: s.o.Native, Now: s.o.Now, Carried: s.o.Carried}
 	if s.o.Walk != nil {
 		return s.o.Walk(s.ctx, t.OS.ID, o)
 	}

@@ -89,6 +89,7 @@ func stackOptions(c *cli.Context) threads.StackOptions {
 		},
 		Native:     c.Bool("native"),
 		Now:        c.SOS || c.Bool("now"),
+		Carried:    c.SOS,
 		References: c.Bool("gc"),
 		Fold:       c.Bool("fold"),
 		Debug:      c.Bool("i") && !c.Bool("all"),
