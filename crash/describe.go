@@ -463,8 +463,8 @@ func (d *describer) concludeThrown() {
 			told[0].Cause = "a reference or pointer that is no address was used, which .NET tells as a null reference, too"
 		}
 	}
-	if n := len(told) - 1; n >= 0 && len(told[n].Trace) == 0 && n == 0 {
-		told[n].Trace = d.stoodAt()
+	if len(told) == 1 && len(told[0].Trace) == 0 {
+		told[0].Trace = d.stoodAt()
 	}
 	out.Likely = LikelyCause(told)
 	if out.Likely == "" {
