@@ -265,12 +265,16 @@ func (i *Instance) osThreads() map[uint32]bool {
 // of the memory that this is in.
 func (i *Instance) threadOfStack(a target.Addr) uint32 {
 	stacks, _ := i.stacks.Get(func() (map[uint32]target.Range, error) { return stacksOf(i.tgt), nil })
+	ends := uint32(0)
 	for id, s := range stacks {
-		if s.Contains(a) || a == s.End {
+		if s.Contains(a) {
 			return id
 		}
+		if a == s.End {
+			ends = id
+		}
 	}
-	return 0
+	return ends
 }
 
 // stacksOf are the stacks of a dump's threads, as far as registers tell.

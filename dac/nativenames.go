@@ -448,8 +448,11 @@ func (r *Runtime) nativeThreads() ([]Thread, error) {
 // a pointer of the C library's; then it is the thread that all of the structure's pointers into stacks
 // point to, 0 where there is no such thread.
 func (r *Runtime) nativeOSID(a target.Addr, id uint64) uint32 {
-	if id>>32 == 0 && (r.inst.osThreads()[uint32(id)] || r.native.thread.Size == layout.Absent) {
-		return uint32(id)
+	switch {
+	case id>>32 == 0:
+		return uint32(id) // also of a thread that has ended, whose stack may be another's by now
+	case r.native.thread.Size == layout.Absent:
+		return 0
 	}
 	found := uint32(0)
 	for off := 0; off+8 <= r.native.thread.Size; off += 8 {
@@ -467,9 +470,6 @@ func (r *Runtime) nativeOSID(a target.Addr, id uint64) uint32 {
 		default:
 			found = on
 		}
-	}
-	if found == 0 && id>>32 == 0 {
-		return uint32(id) // of a thread that has ended
 	}
 	return found
 }
