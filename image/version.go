@@ -18,6 +18,7 @@ const (
 	sccsMax    = 512
 	// sccsScan bounds the search, in bytes. The runtime's library has 8 MB.
 	sccsScan   = 64 << 20
+	sccsPiece  = 64 << 10 // read at once: a call for each page takes as long as the search
 	versionMax = 64 << 10
 )
 
@@ -127,9 +128,9 @@ func dottedVersion(s string) string {
 // was missing.
 func scanVersion(mem target.Memory, e extent) (s string, whole bool) {
 	whole = true
-	buf := make([]byte, 0, pageSize+sccsMax)
+	buf := make([]byte, 0, sccsPiece+sccsMax)
 	for a := e.rva; a < e.rva+e.n; {
-		k := int(min(uint64(pageRest(a)), e.rva+e.n-a))
+		k := int(min(sccsPiece, e.rva+e.n-a))
 		n := len(buf)
 		got, _ := mem.ReadMemory(buf[n:n+k], target.Addr(a))
 		buf = buf[:n+got]
@@ -145,7 +146,7 @@ func scanVersion(mem target.Memory, e extent) (s string, whole bool) {
 			a = uint64(next)
 			continue
 		}
-		// Keep what a string that crosses into the next page needs.
+		// Keep what a string that crosses into the next piece needs.
 		tail := min(len(buf), sccsMax)
 		buf = buf[:copy(buf[:tail], buf[len(buf)-tail:])]
 		a += uint64(k)
