@@ -108,17 +108,25 @@ func mangle(types map[target.Addr]nativeDefinition) mangledNames {
 		whole := prefix + sanitize(d.name)
 		if other, ok := m.types[whole]; ok && other != d.name {
 			m.types[whole] = ""
-			continue
+		} else {
+			m.types[whole] = d.name
 		}
-		m.types[whole] = d.name
 		outer, _, _ := strings.Cut(d.name, "+")
 		if dot := strings.LastIndexByte(outer, '.'); dot >= 0 {
-			m.known[prefix+sanitize(outer[:dot+1])] = outer[:dot+1]
+			m.begins(prefix, outer[:dot+1])
 		}
 		// The namespace of an assembly's types is most often its name.
-		m.known[prefix+sanitize(d.assembly+".")] = d.assembly + "."
+		m.begins(prefix, d.assembly+".")
 	}
 	return m
+}
+
+// begins notes a namespace. Of two that come out alike it is the same one each time, whatever the order of types.
+func (m *mangledNames) begins(prefix, namespace string) {
+	mangled := prefix + sanitize(namespace)
+	if other, ok := m.known[mangled]; !ok || namespace < other {
+		m.known[mangled] = namespace
+	}
 }
 
 // sanitize makes of a name what symbols have.

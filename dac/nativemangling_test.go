@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/sosgo/sosgo/target"
 )
@@ -44,4 +45,19 @@ func TestMangledNames(t *testing.T) {
 	assert.Equal(t, "Contoso.Orders.Depot+Shelf..ctor", m.method("Contoso_Orders_Contoso_Orders_Depot_Shelf___ctor"))
 	assert.Equal(t, "Other_Thing__Go", m.method("Other_Thing__Go"))
 	assert.Equal(t, "RhpThrowEx", m.method("RhpThrowEx"))
+}
+
+// TestMangledAlike: what two names have in common is known by neither of them, or always by the same, in whatever order types come.
+func TestMangledAlike(t *testing.T) {
+	for range 50 { // of a map's orders
+		m := mangle(map[target.Addr]nativeDefinition{
+			1: {name: "A_B.One", assembly: "x"},
+			2: {name: "A.B.Two", assembly: "x"},
+			3: {name: "A.B.C.D", assembly: "x"},
+			4: {name: "A.B_C.D", assembly: "x"},
+		})
+		require.Equal(t, "A.B.Three", m.typeName("x_A_B_Three"))
+		require.Equal(t, "x_A_B_C_D", m.typeName("x_A_B_C_D"))
+		require.Equal(t, "A.B.C.E", m.typeName("x_A_B_C_E"))
+	}
 }
