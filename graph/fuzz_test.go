@@ -42,6 +42,6 @@ func FuzzGraph(f *testing.F) {
 		if len(b) > 1<<10 {
 			return
 		}
-		testDamage(t, d.Damaged(t, damaged(h, rand.New(&numbers{b, rand.NewPCG(1, 1)}))...), 0)
+		testDamage(t, d.Damaged(t, damaged(d, h, rand.New(&numbers{b, rand.NewPCG(1, 1)}))...), 0)
 	})
 }

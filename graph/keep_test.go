@@ -223,7 +223,7 @@ func TestNotKept(t *testing.T) {
 	h, err := d.Heap()
 	require.NoError(t, err)
 	for seed := range uint64(8) {
-		v, err := d.Damaged(t, damaged(h, rand.New(rand.NewPCG(seed, 11)))...).View("")
+		v, err := d.Damaged(t, damaged(d, h, rand.New(rand.NewPCG(seed, 11)))...).View("")
 		require.NoError(t, err)
 		dir := t.TempDir()
 		g, err := v.Graph(t.Context(), keepIn(dir, &walks))
