@@ -265,16 +265,13 @@ func (i *Instance) osThreads() map[uint32]bool {
 // of the memory that this is in.
 func (i *Instance) threadOfStack(a target.Addr) uint32 {
 	stacks, _ := i.stacks.Get(func() (map[uint32]target.Range, error) { return stacksOf(i.tgt), nil })
-	ends := uint32(0)
+	found, start := uint32(0), target.Addr(0)
 	for id, s := range stacks {
-		if s.Contains(a) {
-			return id
-		}
-		if a == s.End {
-			ends = id
+		if (s.Contains(a) || a == s.End) && s.Start > start { // of stacks in one piece of memory the nearest
+			found, start = id, s.Start
 		}
 	}
-	return ends
+	return found
 }
 
 // stacksOf are the stacks of a dump's threads, as far as registers tell.
