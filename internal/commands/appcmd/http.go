@@ -2,6 +2,7 @@ package appcmd
 
 import (
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/cli"
 	"github.com/sosgo/sosgo/internal/commands/ask"
 	"github.com/sosgo/sosgo/internal/text/apptext"
@@ -36,11 +37,7 @@ func askDumpHTTP(c *cli.Context) (report.Answer, error) {
 	if n, ok := c.Int("statuscode"); ok {
 		o.Status = &n
 	}
-	r, err := ask.View(c).Web()
-	if err != nil {
-		return report.Answer{}, err
-	}
-	h, err := ask.ScannedHeap(c, false)
+	r, h, err := webReader(c)
 	if err != nil {
 		return report.Answer{}, err
 	}
@@ -58,11 +55,7 @@ func httpClientsCommand() cli.Command {
 }
 
 func askHTTPClients(c *cli.Context) (report.Answer, error) {
-	r, err := ask.View(c).Web()
-	if err != nil {
-		return report.Answer{}, err
-	}
-	h, err := ask.ScannedHeap(c, false)
+	r, h, err := webReader(c)
 	if err != nil {
 		return report.Answer{}, err
 	}
@@ -81,11 +74,7 @@ func webSocketsCommand() cli.Command {
 }
 
 func askWebSockets(c *cli.Context) (report.Answer, error) {
-	r, err := ask.View(c).Web()
-	if err != nil {
-		return report.Answer{}, err
-	}
-	h, err := ask.ScannedHeap(c, false)
+	r, h, err := webReader(c)
 	if err != nil {
 		return report.Answer{}, err
 	}
@@ -110,14 +99,20 @@ func grpcCommand() cli.Command {
 }
 
 func askGRPC(c *cli.Context) (report.Answer, error) {
-	r, err := ask.View(c).Web()
-	if err != nil {
-		return report.Answer{}, err
-	}
-	h, err := ask.ScannedHeap(c, false)
+	r, h, err := webReader(c)
 	if err != nil {
 		return report.Answer{}, err
 	}
 	out, err := r.GRPC(c.Context(), h, ask.Scan(c, "looking for calls of gRPC"))
 	return ask.Say(out, err, apptext.GRPCCalls(c.Bool("all"), c.Bool("stacks")))
+}
+
+// webReader is what reads web requests, and the heap to look for them.
+func webReader(c *cli.Context) (*web.Reader, *heap.Heap, error) {
+	r, err := ask.View(c).Web()
+	if err != nil {
+		return nil, nil, err
+	}
+	h, err := ask.ScannedHeap(c, false)
+	return r, h, err
 }
