@@ -4,9 +4,12 @@ import (
 	"bytes"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/testdump"
+	"github.com/sosgo/sosgo/metadata"
 )
 
 // TestNameWithoutArity renames a generic type so that its name tells no arity, as
@@ -55,5 +58,18 @@ func TestNameWithoutArity(t *testing.T) {
 	}
 	if found == 0 {
 		t.Fatal("no instance of the type was found")
+	}
+}
+
+// TestCorTypeNames: what SOS calls the element types of signatures.
+func TestCorTypeNames(t *testing.T) {
+	for et, want := range map[metadata.ElementType][2]string{
+		metadata.ElementI4:          {"System.Int32", "Int32"},
+		metadata.ElementI:           {"System.IntPtr", "IntPtr"},
+		metadata.ElementPtr:         {"", "PTR"},
+		metadata.ElementSZArray:     {"", "SZARRAY"},
+		metadata.ElementGenericInst: {}, // SOS has no word for it
+	} {
+		assert.Equal(t, want, [2]string{dac.CorTypeName(et), dac.CorTypeWord(et)}, et)
 	}
 }

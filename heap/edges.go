@@ -5,6 +5,7 @@ import (
 	"iter"
 
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/internal/addrmap"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -253,7 +254,7 @@ func (h *Heap) References(o Object) iter.Seq2[Reference, error] {
 type edgeTypes struct {
 	mem    target.Memory
 	keeper func(*dac.MethodTable) (target.Addr, error) // the LoaderAllocator object, 0 for none
-	byAddr addrMap[typeEdges]
+	byAddr addrmap.Map[typeEdges]
 }
 
 type typeEdges struct {
@@ -270,12 +271,12 @@ func newEdgeTypes(rt *dac.Runtime, mem target.Memory) *edgeTypes {
 }
 
 func (t *edgeTypes) of(mt *dac.MethodTable) *typeEdges {
-	if e := t.byAddr.get(mt.Addr); e != nil {
+	if e := t.byAddr.Get(mt.Addr); e != nil {
 		return e
 	}
 	e := typeEdges{mt: mt}
 	e.desc, e.err = ReadGCDesc(t.mem, mt)
 	e.keeper, e.keeperErr = t.keeper(mt)
 	e.none = e.err == nil && e.keeperErr == nil && e.keeper == 0 && e.desc.Empty()
-	return t.byAddr.add(mt.Addr, e)
+	return t.byAddr.Add(mt.Addr, e)
 }

@@ -122,17 +122,3 @@ func TestEdgesAllocate(t *testing.T) {
 	}))
 	require.Equal(t, 3*101, n)
 }
-
-func TestAddrMap(t *testing.T) {
-	var m addrMap[int]
-	require.Nil(t, m.get(8))
-	const n = 10 * minAddrSlots
-	for i := range n {
-		m.add(target.Addr(8*i), i)
-	}
-	require.Equal(t, 3, *m.add(24, 4), "the first stays")
-	for i := range n {
-		require.Equal(t, i, *m.get(target.Addr(8 * i)))
-	}
-	require.Nil(t, m.get(8*n))
-}

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/internal/addrmap"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -43,7 +44,7 @@ type typeTable struct {
 	src  typeSource
 	free target.Addr
 
-	byAddr addrMap[typeInfo]
+	byAddr addrmap.Map[typeInfo]
 	mu     sync.RWMutex // of byID
 	byID   []*typeInfo
 }
@@ -54,7 +55,7 @@ func newTypeTable(src typeSource, free target.Addr) *typeTable {
 
 // lookup returns the type at a.
 func (t *typeTable) lookup(a target.Addr) (*typeInfo, error) {
-	if info := t.byAddr.get(a); info != nil {
+	if info := t.byAddr.Get(a); info != nil {
 		return info, nil
 	}
 	// The heap's own types: where a heap is in the dump so are their classes,
@@ -76,10 +77,10 @@ func (t *typeTable) lookup(a target.Addr) (*typeInfo, error) {
 func (t *typeTable) add(mt *dac.MethodTable, proven bool) *typeInfo {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if info := t.byAddr.get(mt.Addr); info != nil {
+	if info := t.byAddr.Get(mt.Addr); info != nil {
 		return info
 	}
-	info := t.byAddr.add(mt.Addr, typeInfo{
+	info := t.byAddr.Add(mt.Addr, typeInfo{
 		addr: mt.Addr, mt: mt, base: mt.BaseSize, comp: uint32(mt.ComponentSize),
 		id: uint32(len(t.byID)), free: mt.Addr == t.free, proven: proven,
 	})

@@ -97,3 +97,34 @@ func decodeConstant(e ElementType, b []byte) (any, error) {
 	}
 	return fixedValue(e, b), nil
 }
+
+// IntegerBits are the bits of a constant that ConstantOf returned, of its own size: a negative one has no ones above them. ok is false for what
+// is no integer, character or bool.
+func IntegerBits(c any) (bits uint64, ok bool) {
+	switch c := c.(type) {
+	case bool:
+		if c {
+			return 1, true
+		}
+		return 0, true
+	case Char:
+		return uint64(c), true
+	case int8:
+		return uint64(uint8(c)), true
+	case uint8:
+		return uint64(c), true
+	case int16:
+		return uint64(uint16(c)), true
+	case uint16:
+		return uint64(c), true
+	case int32:
+		return uint64(uint32(c)), true
+	case uint32:
+		return uint64(c), true
+	case int64:
+		return uint64(c), true
+	case uint64:
+		return c, true
+	}
+	return 0, false
+}

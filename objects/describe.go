@@ -3,7 +3,6 @@ package objects
 import (
 	"cmp"
 	"strconv"
-	"strings"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
@@ -314,33 +313,7 @@ func elementName(et metadata.ElementType) string {
 	if name := dac.CorTypeName(et); name != "" {
 		return name
 	}
-	return elementWord(et)
-}
-
-// elementWord is SOS's word for an element type: the name of the type without
-// its namespace, or that of the specification in capitals (ECMA-335 II.23.1.16).
-func elementWord(et metadata.ElementType) string {
-	switch et {
-	case metadata.ElementPtr:
-		return "PTR"
-	case metadata.ElementByRef:
-		return "BYREF"
-	case metadata.ElementValueType:
-		return "VALUETYPE"
-	case metadata.ElementClass:
-		return "CLASS"
-	case metadata.ElementVar:
-		return "VAR"
-	case metadata.ElementArray:
-		return "ARRAY"
-	case metadata.ElementFnPtr:
-		return "FNPTR"
-	case metadata.ElementSZArray:
-		return "SZARRAY"
-	case metadata.ElementMVar:
-		return "MVAR"
-	}
-	return strings.TrimPrefix(dac.CorTypeName(et), "System.")
+	return dac.CorTypeWord(et)
 }
 
 // Storer returns a function that tells of values as answers do. It is for one goroutine.

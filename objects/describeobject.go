@@ -183,15 +183,15 @@ func (a *Array) elementWord() string {
 	t := a.Element()
 	switch {
 	case t == nil:
-		return elementWord(metadata.ElementPtr)
+		return dac.CorTypeWord(metadata.ElementPtr)
 	case t.MT.Category() == dac.CategorySZArray:
-		return elementWord(metadata.ElementSZArray)
+		return dac.CorTypeWord(metadata.ElementSZArray)
 	case t.MT.Category() == dac.CategoryArray:
-		return elementWord(metadata.ElementArray)
+		return dac.CorTypeWord(metadata.ElementArray)
 	case t.IsEnum():
-		return elementWord(metadata.ElementValueType)
+		return dac.CorTypeWord(metadata.ElementValueType)
 	}
-	return elementWord(a.ElementType())
+	return dac.CorTypeWord(a.ElementType())
 }
 
 // content is the first elements read as ASCII.

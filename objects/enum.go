@@ -81,7 +81,7 @@ func (t *Type) readEnum() (*Enum, error) {
 		if err != nil {
 			return nil, err
 		}
-		if bits, isInt := constantBits(c); ok && isInt {
+		if bits, isInt := metadata.IntegerBits(c); ok && isInt {
 			e.Members = append(e.Members, EnumMember{Name: name, Value: bits})
 		}
 	}
@@ -117,36 +117,6 @@ func findAttribute(md *metadata.Metadata, parent metadata.Token, name string) (*
 		}
 	}
 	return nil, nil
-}
-
-// constantBits is an integer constant with the bits of its own size.
-func constantBits(c any) (uint64, bool) {
-	switch c := c.(type) {
-	case bool:
-		if c {
-			return 1, true
-		}
-		return 0, true
-	case metadata.Char:
-		return uint64(c), true
-	case int8:
-		return uint64(uint8(c)), true
-	case uint8:
-		return uint64(c), true
-	case int16:
-		return uint64(uint16(c)), true
-	case uint16:
-		return uint64(c), true
-	case int32:
-		return uint64(uint32(c)), true
-	case uint32:
-		return uint64(c), true
-	case int64:
-		return uint64(c), true
-	case uint64:
-		return c, true
-	}
-	return 0, false
 }
 
 // Format is the text of a value of the enum, as Enum.ToString makes it: a name,

@@ -3,9 +3,9 @@ package objects
 import (
 	"encoding/binary"
 	"io"
-	"unicode/utf16"
 	"unicode/utf8"
 
+	"github.com/sosgo/sosgo/internal/utf16text"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -83,27 +83,20 @@ func (o Object) text(limit int, emit func([]byte) error) error {
 	if limit >= 0 {
 		n = min(n, int64(limit))
 	}
-	d := utf16Decoder{emit: emit}
-	if err := d.memory(o.Type.r.mem, at, n); err != nil {
+	d := utf16text.Decoder{Emit: emit}
+	if err := decode(&d, o.Type.r.mem, at, n); err != nil {
 		return err
 	}
-	return d.finish(limit >= 0 && n < int64(length))
+	return d.Finish(limit >= 0 && n < int64(length))
 }
 
-// A utf16Decoder turns UTF-16 that comes in pieces into UTF-8.
-type utf16Decoder struct {
-	emit func([]byte) error
-	out  []byte
-	high rune // a high surrogate at the end of the last piece
-}
-
-// memory decodes n code units at a.
-func (d *utf16Decoder) memory(mem target.Memory, a target.Addr, n int64) error {
+// decode decodes n code units at a.
+func decode(d *utf16text.Decoder, mem target.Memory, a target.Addr, n int64) error {
 	buf := make([]byte, 2*min(n, stringChunk))
 	for n > 0 {
 		part := buf[:2*min(n, stringChunk)]
 		got, err := mem.ReadMemory(part, a)
-		if eerr := d.piece(part[:got&^1]); eerr != nil {
+		if eerr := d.Piece(part[:got&^1]); eerr != nil {
 			return eerr
 		}
 		if err != nil {
@@ -113,34 +106,4 @@ func (d *utf16Decoder) memory(mem target.Memory, a target.Addr, n int64) error {
 		n -= int64(len(part) / 2)
 	}
 	return nil
-}
-
-func (d *utf16Decoder) piece(b []byte) error {
-	d.out = d.out[:0]
-	for ; len(b) >= 2; b = b[2:] {
-		c := rune(binary.LittleEndian.Uint16(b))
-		if d.high != 0 {
-			r := utf16.DecodeRune(d.high, c)
-			d.high = 0
-			d.out = utf8.AppendRune(d.out, r)
-			if r != utf8.RuneError {
-				continue
-			}
-		}
-		if c >= 0xd800 && c < 0xdc00 {
-			d.high = c
-			continue
-		}
-		d.out = utf8.AppendRune(d.out, c) // a lone low surrogate becomes U+FFFD
-	}
-	return d.emit(d.out)
-}
-
-// finish ends the text. A high surrogate that the end cut off is left out when
-// the text was cut, and U+FFFD when it stands alone.
-func (d *utf16Decoder) finish(cut bool) error {
-	if d.high == 0 || cut {
-		return nil
-	}
-	return d.emit(utf8.AppendRune(nil, utf8.RuneError))
 }

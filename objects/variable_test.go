@@ -1,4 +1,4 @@
-package objects
+package objects_test
 
 import (
 	"testing"
@@ -6,13 +6,14 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/sosgo/sosgo/metadata"
+	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/target"
 )
 
 // TestValueOf: a value in a register is its low bytes; what is above them
 // belongs to something else.
 func TestValueOf(t *testing.T) {
-	r := &Reader{}
+	r := &objects.Reader{}
 	for _, tt := range []struct {
 		et   metadata.ElementType
 		bits uint64

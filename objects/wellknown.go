@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/ticks"
 	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/target"
 )
@@ -59,28 +60,14 @@ func (s Struct) number(names ...string) (uint64, bool) {
 	return 0, false
 }
 
-// ticksToUnix is the number of ticks, of 100 nanoseconds, from year 1 to 1970.
-const ticksToUnix = 621355968000000000
-
-const ticksPerSecond = 10_000_000
-
-// maxTicks is the last tick of year 9999.
-const maxTicks = 3155378975999999999
-
-func ticksTime(ticks uint64) time.Time {
-	t := int64(ticks) - ticksToUnix
-	sec, rest := t/ticksPerSecond, t%ticksPerSecond
-	return time.Unix(sec, rest*100).UTC()
-}
-
 // DateTime is the time of a DateTime by what its field holds: the ticks in 62 bits, the kind in the upper two (0 unspecified, 1
 // UTC, 2 and 3 local). One that was never set is the zero Time. The time is given as UTC, whatever the kind.
 func DateTime(data uint64) (time.Time, error) {
-	ticks := data & (1<<62 - 1)
-	if ticks > maxTicks {
+	n := data & (1<<62 - 1)
+	if n > ticks.Max {
 		return time.Time{}, target.Corruptf("a DateTime of %#x", data)
 	}
-	return ticksTime(ticks), nil
+	return ticks.Time(int64(n)), nil
 }
 
 // dateTime formats a DateTime.
@@ -113,63 +100,33 @@ func (s Struct) dateTimeOffset() (string, bool) {
 		return "", false
 	}
 	minutes, ok := s.number("_offsetMinutes")
-	ticks := data & (1<<62 - 1)
-	if !ok || ticks > maxTicks || int64(minutes) > 14*60 || int64(minutes) < -14*60 {
+	n := data & (1<<62 - 1)
+	if !ok || n > ticks.Max || int64(minutes) > 14*60 || int64(minutes) < -14*60 {
 		return "", false
 	}
 	zone := time.FixedZone("", int(int64(minutes))*60)
-	return ticksTime(ticks).In(zone).Format("2006-01-02T15:04:05.9999999-07:00"), true
+	return ticks.Time(int64(n)).In(zone).Format("2006-01-02T15:04:05.9999999-07:00"), true
 }
 
 func (s Struct) timeSpan() (string, bool) {
-	ticks, ok := s.number("_ticks")
-	return formatTicks(int64(ticks)), ok
-}
-
-// formatTicks is TimeSpan's constant form: [-][d.]hh:mm:ss[.fffffff].
-func formatTicks(ticks int64) string {
-	var b strings.Builder
-	u := uint64(ticks)
-	if ticks < 0 {
-		b.WriteByte('-')
-		u = -u
-	}
-	sec, frac := u/ticksPerSecond, u%ticksPerSecond
-	if days := sec / 86400; days > 0 {
-		b.WriteString(strconv.FormatUint(days, 10) + ".")
-	}
-	for i, v := range [...]uint64{sec / 3600 % 24, sec / 60 % 60, sec % 60} {
-		if i > 0 {
-			b.WriteByte(':')
-		}
-		pad(&b, v, 2)
-	}
-	if frac > 0 {
-		b.WriteByte('.')
-		pad(&b, frac, 7)
-	}
-	return b.String()
-}
-
-func pad(b *strings.Builder, v uint64, width int) {
-	s := strconv.FormatUint(v, 10)
-	b.WriteString(strings.Repeat("0", max(0, width-len(s))) + s)
+	n, ok := s.number("_ticks")
+	return ticks.Span(int64(n)), ok
 }
 
 func (s Struct) dateOnly() (string, bool) {
 	days, ok := s.number("_dayNumber")
-	if !ok || days > maxTicks/ticksPerSecond/86400 {
+	if !ok || days > ticks.Max/ticks.PerDay {
 		return "", false
 	}
-	return ticksTime(days * 86400 * ticksPerSecond).Format("2006-01-02"), true
+	return ticks.Time(int64(days) * ticks.PerDay).Format("2006-01-02"), true
 }
 
 func (s Struct) timeOnly() (string, bool) {
-	ticks, ok := s.number("_ticks")
-	if !ok || ticks >= 86400*ticksPerSecond {
+	n, ok := s.number("_ticks")
+	if !ok || n >= ticks.PerDay {
 		return "", false
 	}
-	return formatTicks(int64(ticks)), true
+	return ticks.Span(int64(n)), true
 }
 
 func (s Struct) guid() (string, bool) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/sosgo/sosgo/graph"
 	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/internal/ticks"
 	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/target"
@@ -653,11 +654,11 @@ func init() {
 			return TextOr(v.typ.ManagedName()), true
 		},
 		"Ticks":             tickMember(1),
-		"TotalMilliseconds": tickMember(ticksPerSecond / 1000),
-		"TotalSeconds":      tickMember(ticksPerSecond),
-		"TotalMinutes":      tickMember(60 * ticksPerSecond),
-		"TotalHours":        tickMember(3600 * ticksPerSecond),
-		"TotalDays":         tickMember(secondsPerDay * ticksPerSecond),
+		"TotalMilliseconds": tickMember(ticks.PerSecond / 1000),
+		"TotalSeconds":      tickMember(ticks.PerSecond),
+		"TotalMinutes":      tickMember(60 * ticks.PerSecond),
+		"TotalHours":        tickMember(3600 * ticks.PerSecond),
+		"TotalDays":         tickMember(ticks.PerDay),
 	}
 }
 

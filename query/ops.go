@@ -13,6 +13,7 @@ import (
 
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/internal/ticks"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/target"
 )
@@ -617,12 +618,6 @@ func (f *frame) orderTimes(a, b Value) (c int, ok bool, err error) {
 // dateForms are how a date may be written.
 var dateForms = []string{time.RFC3339Nano, "2006-01-02T15:04:05.999999999", "2006-01-02 15:04:05.999999999", "2006-01-02T15:04", "2006-01-02 15:04", "2006-01-02"}
 
-const (
-	ticksPerSecond = 10_000_000
-	unixEpochTicks = 621_355_968_000_000_000 // of 1970-01-01 (DateTime.cs, UnixEpochTicks)
-	secondsPerDay  = 86_400
-)
-
 // parseTime reads a time as text: a date, or a duration as .NET ([d.]hh:mm[:ss[.f]]) or Go (1h30m) write it.
 func parseTime(unit timeUnit, s string) (int64, error) {
 	if unit == unitSpan {
@@ -630,11 +625,11 @@ func parseTime(unit timeUnit, s string) (int64, error) {
 	}
 	for _, form := range dateForms {
 		if t, err := time.Parse(form, s); err == nil {
-			ticks := t.Unix()*ticksPerSecond + int64(t.Nanosecond()/100) + unixEpochTicks
+			n := ticks.Of(t)
 			if unit == unitDay {
-				ticks /= ticksPerSecond * secondsPerDay
+				n /= ticks.PerDay
 			}
-			return ticks, nil
+			return n, nil
 		}
 	}
 	return 0, target.Unsupportedf("%q is no date: write 2026-11-20 or 2026-11-20T13:45:00", s)
@@ -653,8 +648,8 @@ func parseSpan(s string) (int64, error) {
 	}
 	for _, form := range []string{"15:04:05.9999999", "15:04"} {
 		if t, err := time.Parse(form, rest); err == nil {
-			seconds := int64(days)*secondsPerDay + int64(t.Hour())*3600 + int64(t.Minute())*60 + int64(t.Second())
-			return seconds*ticksPerSecond + int64(t.Nanosecond()/100), nil
+			seconds := int64(t.Hour())*3600 + int64(t.Minute())*60 + int64(t.Second())
+			return int64(days)*ticks.PerDay + seconds*ticks.PerSecond + int64(t.Nanosecond()/100), nil
 		}
 	}
 	return 0, target.Unsupportedf("%q is no duration: write 1h30m or 01:30:00", s)

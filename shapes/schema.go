@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"strings"
 
+	"github.com/sosgo/sosgo/internal/compilernames"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -92,33 +93,9 @@ func (s *schema) field(f reflect.StructField, at []int) {
 	tag, sl.optional = strings.CutSuffix(tag, ",optional")
 	sl.text = tag
 	for name := range strings.SplitSeq(tag, "|") {
-		sl.names = append(sl.names, path(name))
+		sl.names = append(sl.names, compilernames.Path(name))
 	}
 	s.slots = append(s.slots, sl)
-}
-
-// path splits the names of a path; "<X>" becomes the name of the field behind property X, in which dots stand for themselves.
-func path(name string) []string {
-	var parts []string
-	for name != "" {
-		end := strings.IndexByte(name, '.')
-		if name[0] == '<' {
-			if i := strings.IndexByte(name, '>'); i >= 0 {
-				if end = strings.IndexByte(name[i:], '.'); end >= 0 {
-					end += i
-				}
-			}
-		}
-		part, rest := name, ""
-		if end >= 0 {
-			part, rest = name[:end], name[end+1:]
-		}
-		if len(part) > 2 && part[0] == '<' && part[len(part)-1] == '>' {
-			part += "k__BackingField"
-		}
-		parts, name = append(parts, part), rest
-	}
-	return parts
 }
 
 // definitions are the names of metadata for those of a tag: Dictionary<,> is Dictionary`2.
@@ -126,32 +103,8 @@ func definitions(tag string) []string {
 	var out []string
 	for name := range strings.SplitSeq(tag, "|") {
 		if name != "" {
-			out = append(out, definition(name))
+			out = append(out, compilernames.Definition(name))
 		}
 	}
 	return out
-}
-
-// definition turns "Ns.Outer<,>+Inner<>" into "Ns.Outer`2+Inner`1".
-func definition(name string) string {
-	var b strings.Builder
-	for i := 0; i < len(name); i++ {
-		if name[i] != '<' {
-			b.WriteByte(name[i])
-			continue
-		}
-		end := i + 1
-		for end < len(name) && name[end] == ',' {
-			end++
-		}
-		// A name that the compiler made begins with such brackets, or has a name in them.
-		if i == 0 || name[i-1] == '+' || name[i-1] == '.' || end == len(name) || name[end] != '>' {
-			b.WriteByte(name[i])
-			continue
-		}
-		b.WriteByte('`')
-		b.WriteByte(byte('0' + end - i))
-		i = end
-	}
-	return b.String()
 }

@@ -2,13 +2,11 @@ package stackscan
 
 import (
 	"context"
-	"encoding/binary"
-	"fmt"
 	"iter"
 
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/heap"
-	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/internal/wordscan"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -90,125 +88,30 @@ func (s *Scanner) Scan(ctx context.Context, o Options) iter.Seq2[Slot, error] {
 			yield(Slot{}, err)
 			return
 		}
-		c := scan{ctx: ctx, mem: s.rt.Target(), processor: processor, bounds: s.bounds, all: !s.complete, yield: yield}
 		var edges *heap.Edges
 		if s.heap != nil && o.Verify {
 			edges = s.heap.Edges(heap.EdgeOptions{LoaderAllocators: true})
 		}
-		c.resolve = func(slot *Slot) bool { return s.object(slot, &o, edges) }
-		if o.Registers != nil && !c.registers(o.Registers) {
+		var slot Slot // one for all words: its address escapes
+		scan := wordscan.Scan{Memory: s.rt.Target(), Processor: processor, Bounds: s.bounds, Elsewhere: !s.complete,
+			Found: func(w wordscan.Word) bool {
+				slot = Slot{Source: SourceStack, Addr: w.Addr, Object: w.Value}
+				if w.InRegister {
+					slot.Source, slot.Register = SourceRegister, w.Register
+				}
+				return !s.object(&slot, &o, edges) || yield(slot, nil)
+			},
+			Lost: func(err error) bool { return yield(Slot{}, err) },
+		}
+		if o.Registers != nil && !scan.Registers(ctx, o.Registers) {
 			return
 		}
 		for _, r := range o.Ranges {
-			if !c.stack(r) {
+			if !scan.Stack(ctx, r) {
 				return
 			}
 		}
 	}
-}
-
-// A scan is one run of a Scanner.
-type scan struct {
-	ctx       context.Context
-	mem       target.Memory
-	processor *target.Processor
-	bounds    target.Range           // where objects can be
-	all       bool                   // objects can be elsewhere too
-	resolve   func(slot *Slot) bool  // completes a slot; false if its address is no object's
-	yield     func(Slot, error) bool // reports false to end the scan
-	buf       []byte                 // what the target could not lend
-	slot      Slot                   // the one at work: resolve makes its address escape
-}
-
-func (c *scan) registers(regs *target.Registers) bool {
-	for n := range c.processor.General.All {
-		v, ok := regs.Get(n)
-		if !ok {
-			continue
-		}
-		if !c.found(Slot{Source: SourceRegister, Register: n, Object: target.Addr(v)}) {
-			return false
-		}
-	}
-	return true
-}
-
-func (c *scan) stack(r target.Range) bool {
-	at, end := (r.Start+7)&^7, r.End&^7
-	if at < r.Start {
-		return true // rounding up passed the end of the address space
-	}
-	if at < end && uint64(end-at) > limits.StackScan {
-		end = at + limits.StackScan
-		if !c.yield(Slot{}, target.Corruptf("a stack of %#x bytes: only the first %#x are scanned", r.Size(), limits.StackScan)) {
-			return false
-		}
-	}
-	for at < end {
-		if err := c.ctx.Err(); err != nil {
-			c.yield(Slot{}, err)
-			return false
-		}
-		b := c.chunk(at, end)
-		if len(b) < 8 {
-			next, ok := target.NextStored(c.mem, at+8)
-			if next = (next + 7) &^ 7; !ok || next > end || next <= at {
-				next = end
-			}
-			err := fmt.Errorf("stack from %#x to %#x: %w", uint64(at), uint64(next), target.ErrNotInDump)
-			if !c.yield(Slot{}, err) {
-				return false
-			}
-			at = next
-			continue
-		}
-		if !c.words(at, b) {
-			return false
-		}
-		at += target.Addr(len(b) &^ 7)
-	}
-	return true
-}
-
-// chunkSize is what is copied at once where the target lends no memory.
-const chunkSize = 64 << 10
-
-// chunk returns the stored bytes from at on, or nothing.
-func (c *scan) chunk(at, end target.Addr) []byte {
-	size := uint64(end - at)
-	if b := c.mem.Span(at); len(b) >= 8 {
-		return b[:min(uint64(len(b)), size)]
-	}
-	if c.buf == nil {
-		c.buf = make([]byte, chunkSize)
-	}
-	n, _ := c.mem.ReadMemory(c.buf[:min(chunkSize, size)], at)
-	return c.buf[:n]
-}
-
-func (c *scan) words(at target.Addr, b []byte) bool {
-	for ; len(b) >= 8; at, b = at+8, b[8:] {
-		v := target.Addr(binary.LittleEndian.Uint64(b))
-		if c.candidate(v) && !c.found(Slot{Source: SourceStack, Addr: at, Object: v}) {
-			return false
-		}
-	}
-	return true
-}
-
-// found yields a slot if its address is an object's.
-func (c *scan) found(s Slot) bool {
-	if err := c.ctx.Err(); err != nil { // a look at the heap may take a walk
-		c.yield(Slot{}, err)
-		return false
-	}
-	c.slot = s
-	return !c.candidate(s.Object) || !c.resolve(&c.slot) || c.yield(c.slot, nil)
-}
-
-// candidate is the cheap test that most words fail.
-func (c *scan) candidate(v target.Addr) bool {
-	return v%8 == 0 && (c.bounds.Contains(v) || c.all && c.processor.Mappable(v))
 }
 
 // object completes a slot; it reports false if its address is no object's. edges

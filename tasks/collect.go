@@ -6,11 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"math/bits"
 	"slices"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/addrindex"
 	"github.com/sosgo/sosgo/shapes"
 	"github.com/sosgo/sosgo/target"
 )
@@ -19,7 +19,7 @@ import (
 type Set struct {
 	r     *Reader
 	items []item // by address
-	index index
+	index addrindex.Index
 	// next are, for item i, those of edges from start[i] to start[i+1].
 	start []uint32
 	edges []edge
@@ -132,46 +132,18 @@ func unknownTypes(kinds map[*kind]bool) (out []error) {
 
 // link finds the items that edges lead to.
 func (s *Set) link() {
-	s.index = newIndex(s.items)
+	s.index = addrindex.New(len(s.items), s.addrOf)
 	for i := range s.edges {
 		e := &s.edges[i]
-		e.to = s.index.of(s.items, e.addr)
+		e.to = s.at(e.addr)
 	}
 }
 
-// An index finds items by their addresses: a table of their numbers, one more than that, at the first free place from that of
-// the address on. It is at most half full.
-type index []uint32
+// addrOf is the address of an item.
+func (s *Set) addrOf(i int) target.Addr { return s.items[i].addr }
 
-func newIndex(items []item) index {
-	x := make(index, 1<<bits.Len(uint(2*len(items))))
-	for i := range items {
-		at := x.place(items[i].addr)
-		for x[at] != 0 {
-			at = (at + 1) & (len(x) - 1)
-		}
-		x[at] = uint32(i) + 1
-	}
-	return x
-}
-
-// place is where the search for an address begins.
-func (x index) place(a target.Addr) int {
-	return int(uint64(a) * 0x9e3779b97f4a7c15 >> (64 - bits.Len(uint(len(x)-1))))
-}
-
-// of is the item at an address, -1 for none.
-func (x index) of(items []item, a target.Addr) int32 {
-	if len(items) == 0 {
-		return -1
-	}
-	for at := x.place(a); x[at] != 0; at = (at + 1) & (len(x) - 1) {
-		if i := x[at] - 1; items[i].addr == a {
-			return int32(i)
-		}
-	}
-	return -1
-}
+// at is the item at an address, -1 for none.
+func (s *Set) at(a target.Addr) int32 { return int32(s.index.Find(a, s.addrOf)) }
 
 // Len is the number of tasks and boxes.
 func (s *Set) Len() int { return len(s.items) }

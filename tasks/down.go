@@ -41,7 +41,7 @@ func (b *builder) down(out *answer.AsyncStack, i int32) {
 		}
 		seen[next] = true
 		f := answer.AsyncFrame{Depth: len(out.Waits) + 1, Object: next}
-		if n := b.index.of(b.items, next); n >= 0 {
+		if n := b.at(next); n >= 0 {
 			b.describe(&out.Gaps, &f, n)
 			at = waiter{addr: next, kind: b.items[n].kind}
 		} else if at, err = b.stranger(&out.Gaps, &f); err != nil {

@@ -1,9 +1,9 @@
 package tasks
 
 import (
-	"strings"
 	"sync"
 
+	"github.com/sosgo/sosgo/internal/compilernames"
 	"github.com/sosgo/sosgo/internal/lazy"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/shapes"
@@ -86,52 +86,14 @@ func (m *machine) layout() (machineFields, error) {
 				continue
 			}
 			switch name := f.Name; {
-			case isAwaiter(name):
+			case compilernames.IsAwaiter(name):
 				out.awaiters = append(out.awaiters, f)
 			default:
-				if v, kind := variableName(name); v != "" {
+				if v, kind := compilernames.Variable(name); v != "" {
 					out.locals = append(out.locals, hoisted{v, kind, f})
 				}
 			}
 		}
 		return out, err
 	})
-}
-
-// isAwaiter reports whether a field of that name holds awaiters: <>u__1 of C#, $A0 of Visual Basic, $awaiter0 of Mono.
-func isAwaiter(name string) bool {
-	return strings.HasPrefix(name, "<>u__") || strings.HasPrefix(name, "$awaiter") || strings.HasPrefix(name, "$A") && len(name) > 2 && name[2] >= '0' && name[2] <= '9'
-}
-
-// The kinds of hoisted variables.
-const (
-	variableThis      = "this"
-	variableLocal     = "local"
-	variableParameter = "parameter"
-)
-
-// variableName is the variable that became a field of that name, empty for what the compiler keeps for itself.
-func variableName(name string) (variable, kind string) {
-	switch {
-	case name == "<>4__this" || name == "$VB$Me" || name == "$this":
-		return "this", variableThis
-	case strings.HasPrefix(name, "<>") || strings.HasPrefix(name, "$State") || strings.HasPrefix(name, "$Builder") || strings.HasPrefix(name, "$Current"):
-		return "", ""
-	case strings.HasPrefix(name, "<"): // <local>5__2, of Mono <local>__2
-		if v, rest, ok := strings.Cut(name[1:], ">"); ok && (strings.HasPrefix(rest, "5__") || strings.HasPrefix(rest, "__")) {
-			return v, variableLocal
-		}
-		return "", ""
-	case strings.HasPrefix(name, "$VB$ResumableLocal_"): // $VB$ResumableLocal_local$0
-		v := strings.TrimPrefix(name, "$VB$ResumableLocal_")
-		if i := strings.LastIndexByte(v, '$'); i > 0 {
-			v = v[:i]
-		}
-		return v, variableLocal
-	case strings.HasPrefix(name, "$VB$Local_"):
-		return strings.TrimPrefix(name, "$VB$Local_"), variableParameter
-	case strings.HasPrefix(name, "$"):
-		return "", ""
-	}
-	return name, variableParameter
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/dac/code"
+	"github.com/sosgo/sosgo/internal/compilernames"
 	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/shapes"
@@ -72,82 +73,8 @@ func (m *machine) methodName() (string, error) {
 		if err != nil {
 			return "", err
 		}
-		return kickoffName(full), nil
+		return compilernames.Method(full), nil
 	})
-}
-
-// kickoffName is the method that a state machine of that name was made of; the name itself where it is of another form.
-//
-//	Ns.Type+<Method>d__4              Ns.Type.Method
-//	Ns.Type+<Method>d__4<Ns.Order>    Ns.Type.Method<Ns.Order>
-//	Ns.Type+<>c+<<Method>b__0_1>d     Ns.Type+<>c.<Method>b__0_1
-//	Ns.Type+VB$StateMachine_2_Method  Ns.Type.Method
-//	Ns.Type+<Method>c__async0         Ns.Type.Method
-func kickoffName(full string) string {
-	at := lastNested(full)
-	if at < 0 {
-		return full
-	}
-	declaring, own := full[:at], full[at+1:]
-	if rest, ok := strings.CutPrefix(own, "VB$StateMachine_"); ok {
-		if _, name, ok := strings.Cut(rest, "_"); ok {
-			return declaring + "." + name
-		}
-		return full
-	}
-	end := closing(own)
-	if end < 0 {
-		return full
-	}
-	name, rest := own[1:end], own[end+1:]
-	if !strings.HasPrefix(rest, "d") && !strings.HasPrefix(rest, "c__async") || name == "" {
-		return full
-	}
-	args := ""
-	if i := strings.IndexByte(rest, '<'); i >= 0 {
-		args = rest[i:]
-	}
-	if !strings.HasPrefix(name, "<") {
-		name = strings.ReplaceAll(name, "-", ".") // of a method that implements an interface by its full name
-	}
-	return declaring + "." + name + args
-}
-
-// lastNested is the index of the + before the innermost type of a name, leaving out those of type arguments; -1 for none.
-func lastNested(full string) int {
-	depth, at := 0, -1
-	for i := 0; i < len(full); i++ {
-		switch full[i] {
-		case '<':
-			depth++
-		case '>':
-			depth--
-		case '+':
-			if depth == 0 {
-				at = i
-			}
-		}
-	}
-	return at
-}
-
-// closing is the index of the > that closes the < at the start, -1 for none.
-func closing(s string) int {
-	depth := 0
-	for i := 0; i < len(s); i++ {
-		switch s[i] {
-		case '<':
-			depth++
-		case '>':
-			if depth--; depth == 0 {
-				return i
-			}
-		}
-		if depth == 0 {
-			return -1
-		}
-	}
-	return -1
 }
 
 // moveNext is the method with the code of the async method.
@@ -278,7 +205,7 @@ func awaitSites(md *metadata.Metadata, il []byte) (map[int32]awaitSite, error) {
 				if state >= 0 {
 					out[state] = awaitSite{il: in.Offset, callee: property(awaited)}
 				}
-			case known && site.field == "" && isAwaiter(field):
+			case known && site.field == "" && compilernames.IsAwaiter(field):
 				site.field = field
 				out[state] = site
 			}

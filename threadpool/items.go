@@ -2,9 +2,9 @@ package threadpool
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/compilernames"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/shapes"
 	"github.com/sosgo/sosgo/target"
@@ -137,27 +137,7 @@ func (r *Reader) asyncMethod(g *answer.Gaps, s *box, at shapes.Instance) answer.
 		return g.Text("", err)
 	}
 	name, err := t.ManagedName()
-	return g.Text(asyncName(name), err)
-}
-
-// asyncName turns the name of a state machine's type, "Ns.Class+<Method>d__5", into the method's, "Ns.Class.Method".
-func asyncName(s string) string {
-	open := strings.LastIndex(s, "+<")
-	if open < 0 {
-		return s
-	}
-	depth := 0
-	for i := open + 1; i < len(s); i++ {
-		switch s[i] {
-		case '<':
-			depth++
-		case '>':
-			if depth--; depth == 0 {
-				return s[:open] + "." + s[open+2:i]
-			}
-		}
-	}
-	return s
+	return g.Text(compilernames.Method(name), err)
 }
 
 // taskStatus adds the state of a task and what continues it. A box of a ValueTask is no task.

@@ -10,20 +10,6 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestAsyncName: the method that a state machine's type is named for.
-func TestAsyncName(t *testing.T) {
-	for from, want := range map[string]string{
-		"Ns.Class+<Method>d__5":                    "Ns.Class.Method",
-		"Ns.Class+<Generic>d__16<Ns.Order>":        "Ns.Class.Generic",
-		"Ns.Class+<>c+<<Run>b__1_0>d":              "Ns.Class+<>c.<Run>b__1_0",
-		"Ns.Class+<>c__DisplayClass2_0+<<L>b__0>d": "Ns.Class+<>c__DisplayClass2_0.<L>b__0",
-		"Ns.Hand.Made":                             "Ns.Hand.Made",
-		"Ns.Bad+<":                                 "Ns.Bad+<",
-	} {
-		assert.Equal(t, want, asyncName(from))
-	}
-}
-
 // TestClock: the newest note counts, and notes of 32 bits are those next to it, also across a turn of the counter.
 func TestClock(t *testing.T) {
 	var c clock

@@ -152,6 +152,19 @@ func (r *waitRule) fits(class, method string) bool {
 	return false
 }
 
+// WaitsFor says what a method of the framework waits for, or in which work it waits for more to do: the activity, and the same in words. class is
+// the full name of its type, without type arguments. It goes by names: ok is false for methods that are not known to wait.
+func WaitsFor(class, method string) (a Activity, text string, ok bool) {
+	if !isFramework(class) {
+		return ActivityUnknown, "", false
+	}
+	r := findRule(waitRules, class, method)
+	if r == nil {
+		return ActivityUnknown, "", false
+	}
+	return r.activity, r.text, true
+}
+
 func findRule(rules []waitRule, class, method string) *waitRule {
 	for i := range rules {
 		if rules[i].fits(class, method) {
@@ -225,8 +238,8 @@ func (a *activityFinder) frame(f *stackwalk.Frame) bool {
 	if a.framework {
 		if findRule(waitEnds, class, method) != nil {
 			a.framework = false
-		} else if r := findRule(waitRules, class, method); r != nil {
-			a.out.Activity, a.out.Text, a.out.By = r.activity, r.text, md
+		} else if activity, text, ok := WaitsFor(class, method); ok {
+			a.out.Activity, a.out.Text, a.out.By = activity, text, md
 		}
 	}
 	return true

@@ -1,39 +1,38 @@
-package threads
+package threads_test
 
 import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo/threads"
 )
 
 func TestWaitRules(t *testing.T) {
 	for _, c := range []struct {
 		class, method string
-		want          Activity
+		want          threads.Activity
 	}{
-		{"System.Threading.Thread", "Sleep", ActivitySleep},
-		{"System.Threading.Thread", "Join", ActivityJoin},
-		{"System.Threading.Monitor", "Wait", ActivityMonitorWait},
-		{"System.Threading.Monitor", "Enter_Slowpath", ActivityLock},
-		{"System.Threading.Tasks.Task", "InternalWaitCore", ActivityTask},
-		{"System.Threading.Tasks.Task`1", "GetResultCore", ActivityTask},
-		{"System.Net.Sockets.SocketPal", "Accept", ActivitySocket},
-		{"System.Net.Sockets.SocketAsyncEngine", "EventLoop", ActivityIdle},
-		{"System.Diagnostics.ProcessWaitState", "WaitForExit", ActivityProcess},
-		{"System.ConsolePal+UnixConsoleStream", "Read", ActivityConsole},
-		{"System.Console", "ReadLine", ActivityConsole},
-		{"System.IO.FileStream", "Read", ActivityFile},
+		{"System.Threading.Thread", "Sleep", threads.ActivitySleep},
+		{"System.Threading.Thread", "Join", threads.ActivityJoin},
+		{"System.Threading.Monitor", "Wait", threads.ActivityMonitorWait},
+		{"System.Threading.Monitor", "Enter_Slowpath", threads.ActivityLock},
+		{"System.Threading.Tasks.Task", "InternalWaitCore", threads.ActivityTask},
+		{"System.Threading.Tasks.Task`1", "GetResultCore", threads.ActivityTask},
+		{"System.Net.Sockets.SocketPal", "Accept", threads.ActivitySocket},
+		{"System.Net.Sockets.SocketAsyncEngine", "EventLoop", threads.ActivityIdle},
+		{"System.Diagnostics.ProcessWaitState", "WaitForExit", threads.ActivityProcess},
+		{"System.ConsolePal+UnixConsoleStream", "Read", threads.ActivityConsole},
+		{"System.Console", "ReadLine", threads.ActivityConsole},
+		{"System.IO.FileStream", "Read", threads.ActivityFile},
 	} {
-		r := findRule(waitRules, c.class, c.method)
-		require.NotNil(t, r, "%s.%s", c.class, c.method)
-		assert.Equal(t, c.want, r.activity, "%s.%s", c.class, c.method)
+		got, text, ok := threads.WaitsFor(c.class, c.method)
+		assert.True(t, ok, "%s.%s", c.class, c.method)
+		assert.Equal(t, c.want, got, "%s.%s", c.class, c.method)
+		assert.NotEmpty(t, text)
 	}
-	assert.Nil(t, findRule(waitRules, "System.String", "Concat"))
-	assert.Nil(t, findRule(waitRules, "App.Thread", "Sleep"))
-	assert.NotNil(t, findRule(waitEnds, "System.Threading.ThreadPoolWorkQueue", "Dispatch"))
-	for _, r := range waitRules {
-		assert.True(t, isFramework(r.class), r.class)
-		assert.NotEmpty(t, r.text)
+	for class, method := range map[string]string{"System.String": "Concat", "App.Thread": "Sleep", "": ""} {
+		got, text, ok := threads.WaitsFor(class, method)
+		assert.False(t, ok, "%s.%s: %v, %s", class, method, got, text)
 	}
 }

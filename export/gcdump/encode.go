@@ -184,7 +184,7 @@ func (e *encoder) file(o Options) {
 	e.byte(tagNull) // no JavaScript heap
 	e.segments()
 	e.string(e.summary.logText())
-	e.int64(ticks(o.Time))
+	e.int64(dateTime(o.Time))
 	e.string(o.Machine)
 	e.string(o.Process)
 	e.int32(int32(o.ID))

@@ -16,6 +16,7 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/export"
+	"github.com/sosgo/sosgo/internal/ticks"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -114,13 +115,12 @@ func checkSize(nodes int, blob int64) error {
 	return nil
 }
 
-// ticks is a time as a DateTime of .NET has it, 0 for none.
-func ticks(t time.Time) int64 {
-	const toUnix = 621355968000000000
+// dateTime is a time as a DateTime of .NET has it, 0 for none.
+func dateTime(t time.Time) int64 {
 	if t.IsZero() {
 		return 0
 	}
-	return toUnix + t.UnixNano()/100
+	return ticks.Of(t)
 }
 
 // logText is what PerfView shows as the log of the collection.

@@ -1,4 +1,4 @@
-package heap_test
+package sosgo_test
 
 import (
 	"context"
@@ -13,16 +13,16 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestConcurrentUse: sixteen goroutines ask one heap for everything, and each gets the same. With -race it finds what an
-// answer changes of the heap.
-func TestConcurrentUse(t *testing.T) {
+// TestHeapAtOnce: sixteen goroutines ask one heap for everything, and each gets the same. With -race it finds what an
+// answer changes of the heap; it stands here, where the packages above the heap are compiled anyway.
+func TestHeapAtOnce(t *testing.T) {
 	d := testdump.Open(t, "net10-zoo-servergc")
 	h, err := d.Damaged(t).Heap() // one that no other test has used
 	require.NoError(t, err)
 	answers := make([]string, 16)
 	var wg sync.WaitGroup
 	for i := range answers {
-		wg.Go(func() { answers[i] = everything(t.Context(), h, d.Manifest.Objects()[i%4].Addr) })
+		wg.Go(func() { answers[i] = everythingOf(t.Context(), h, d.Manifest.Objects()[i%4].Addr) })
 	}
 	wg.Wait()
 	for i, a := range answers {
@@ -30,8 +30,8 @@ func TestConcurrentUse(t *testing.T) {
 	}
 }
 
-// everything is what the heap says, and of the object at a.
-func everything(ctx context.Context, h *heap.Heap, a target.Addr) (all string) {
+// everythingOf is what the heap says, and of the object at a.
+func everythingOf(ctx context.Context, h *heap.Heap, a target.Addr) (all string) {
 	o := heap.ScanOptions{Jobs: 2}
 	handles := 0
 	for range h.Handles() {

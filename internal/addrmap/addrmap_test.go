@@ -1,6 +1,7 @@
-package heap
+package addrmap
 
 import (
+	"fmt"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -11,21 +12,29 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestAddrMapRace: who looks for an address while another is added gets none. It got what
+// The first who adds something has it kept.
+func Example() {
+	var names Map[string]
+	names.Add(0x1000, "first")
+	fmt.Println(*names.Add(0x1000, "second"), *names.Get(0x1000), names.Get(0x2000) == nil)
+	// Output: first first true
+}
+
+// TestRace: who looks for an address while another is added gets none. It got what
 // the other maps to, if that came into the empty slot between two looks at it, so that a walk
 // took an object for one of another type: corruption that was none.
-func TestAddrMapRace(t *testing.T) {
+func TestRace(t *testing.T) {
 	const wanted = target.Addr(0x7f00_0000_0000)
 	added := sameSlot(t, wanted)
 	for range 3_000 {
-		m := &addrMap[target.Addr]{}
-		m.add(8, 8) // there is a table
+		m := &Map[target.Addr]{}
+		m.Add(8, 8) // there is a table
 		var looking, done atomic.Bool
 		var wrong atomic.Int64
 		var wg sync.WaitGroup
 		wg.Go(func() {
 			for !done.Load() {
-				if v := m.get(wanted); v != nil {
+				if v := m.Get(wanted); v != nil {
 					wrong.Add(1)
 				}
 				looking.Store(true)
@@ -34,7 +43,7 @@ func TestAddrMapRace(t *testing.T) {
 		for !looking.Load() {
 			runtime.Gosched() // else a machine with other work to do takes a while for each round
 		}
-		m.add(added, added)
+		m.Add(added, added)
 		done.Store(true)
 		wg.Wait()
 		require.Zero(t, wrong.Load(), "an address that nobody added has a value")
@@ -43,13 +52,28 @@ func TestAddrMapRace(t *testing.T) {
 
 // sameSlot is another address that belongs into the slot of a.
 func sameSlot(t *testing.T, a target.Addr) target.Addr {
-	table := (*addrTable[target.Addr])(nil).grown()
-	at, _ := table.find(a)
+	tab := (*table[target.Addr])(nil).grown()
+	at, _ := tab.find(a)
 	for b := a + 8; b < a+1<<20; b += 8 {
-		if slot, _ := table.find(b); slot == at {
+		if slot, _ := tab.find(b); slot == at {
 			return b
 		}
 	}
 	require.Fail(t, "no such address")
 	return 0
+}
+
+// TestMap: what was added is found while the table grows.
+func TestMap(t *testing.T) {
+	var m Map[int]
+	require.Nil(t, m.Get(8))
+	const n = 10 * minSlots
+	for i := range n {
+		m.Add(target.Addr(8*i), i)
+	}
+	require.Equal(t, 3, *m.Add(24, 4), "the first stays")
+	for i := range n {
+		require.Equal(t, i, *m.Get(target.Addr(8 * i)))
+	}
+	require.Nil(t, m.Get(8*n))
 }

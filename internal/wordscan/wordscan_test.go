@@ -1,16 +1,30 @@
-package stackscan
+package wordscan_test
 
 import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/sosgo/sosgo/internal/wordscan"
 	"github.com/sosgo/sosgo/target"
 )
+
+// The words of a stack that can be addresses in a heap.
+func Example() {
+	mem := &pieces{at: []target.Addr{0x1000}, data: [][]byte{words(1, heapStart, 0x7fff_0000)}}
+	s := wordscan.Scan{Memory: mem, Processor: target.AMD64, Bounds: target.Range{Start: heapStart, End: heapEnd},
+		Found: func(w wordscan.Word) bool { fmt.Println(w.Addr, w.Value); return true },
+		Lost:  func(err error) bool { fmt.Println(err); return true }}
+	fmt.Println(s.Stack(context.Background(), target.Range{Start: 0x1000, End: 0x1018}))
+	// Output:
+	// 0000000000001008 0000000000010000
+	// true
+}
 
 // pieces is a memory of a few stored ranges. With lend unset it lends nothing,
 // as a dump that is read and not mapped.
@@ -74,16 +88,14 @@ const (
 	heapEnd   = 0x20000
 )
 
-// testScan scans for the objects at every multiple of 0x100 in a heap from
-// heapStart to heapEnd.
-func testScan(mem target.Memory, yield func(Slot, error) bool) *scan {
-	return &scan{
-		ctx:       context.Background(),
-		mem:       mem,
-		processor: target.AMD64,
-		bounds:    target.Range{Start: heapStart, End: heapEnd},
-		resolve:   func(s *Slot) bool { return s.Object%0x100 == 0 },
-		yield:     yield,
+// testScan scans for the multiples of 0x100 in a heap from heapStart to heapEnd.
+func testScan(mem target.Memory, found func(wordscan.Word) bool, lost func(error) bool) *wordscan.Scan {
+	return &wordscan.Scan{
+		Memory:    mem,
+		Processor: target.AMD64,
+		Bounds:    target.Range{Start: heapStart, End: heapEnd},
+		Found:     func(w wordscan.Word) bool { return w.Value%0x100 != 0 || found(w) },
+		Lost:      lost,
 	}
 }
 
@@ -92,17 +104,16 @@ type found struct {
 	reg          target.Reg
 }
 
-// collect returns what f yields: slots and errors.
-func collect(mem target.Memory, f func(c *scan)) (slots []found, errs []error) {
-	f(testScan(mem, func(s Slot, err error) bool {
-		if err != nil {
-			errs = append(errs, err)
-		} else {
-			slots = append(slots, found{s.Addr, s.Object, s.Register})
-		}
+// collect returns what f finds, and what it lost.
+func collect(mem target.Memory, f func(c *wordscan.Scan)) (words []found, errs []error) {
+	f(testScan(mem, func(w wordscan.Word) bool {
+		words = append(words, found{w.Addr, w.Value, w.Register})
+		return true
+	}, func(err error) bool {
+		errs = append(errs, err)
 		return true
 	}))
-	return slots, errs
+	return words, errs
 }
 
 func TestStack(t *testing.T) {
@@ -129,7 +140,7 @@ func TestStack(t *testing.T) {
 		}
 		for _, tt := range tests {
 			t.Run(tt.name, func(t *testing.T) {
-				slots, errs := collect(mem, func(c *scan) { c.stack(tt.r) })
+				slots, errs := collect(mem, func(c *wordscan.Scan) { c.Stack(t.Context(), tt.r) })
 				assert.Equal(t, tt.want, slots)
 				assert.Len(t, errs, tt.holes)
 				for _, err := range errs {
@@ -141,7 +152,7 @@ func TestStack(t *testing.T) {
 }
 
 func TestAbsurdStackIsCut(t *testing.T) {
-	_, errs := collect(&pieces{}, func(c *scan) { c.stack(target.Range{Start: 0x1000, End: 1 << 60}) })
+	_, errs := collect(&pieces{}, func(c *wordscan.Scan) { c.Stack(t.Context(), target.Range{Start: 0x1000, End: 1 << 60}) })
 	require.NotEmpty(t, errs)
 	assert.ErrorIs(t, errs[0], target.ErrCorrupt)
 }
@@ -153,7 +164,7 @@ func TestRegisters(t *testing.T) {
 	regs.Set(target.RCX, 0x10108)  // inside an object
 	regs.Set(target.RIP, 0x10300)  // holds code
 	regs.Set(target.RAX, 0x100000) // outside the heap
-	slots, errs := collect(&pieces{}, func(c *scan) { c.registers(&regs) })
+	slots, errs := collect(&pieces{}, func(c *wordscan.Scan) { c.Registers(t.Context(), &regs) })
 	assert.Empty(t, errs)
 	assert.Equal(t, []found{{0, 0x10100, target.RBX}, {0, 0x10200, target.R15}}, slots)
 }
@@ -161,18 +172,18 @@ func TestRegisters(t *testing.T) {
 func TestScanStops(t *testing.T) {
 	mem := &pieces{lend: true, at: []target.Addr{0x1000}, data: [][]byte{words(0x10100, 0x10200, 0x10300)}}
 	n := 0
-	c := testScan(mem, func(Slot, error) bool { n++; return n < 2 })
-	assert.False(t, c.stack(target.Range{Start: 0x1000, End: 0x1018}))
+	c := testScan(mem, func(wordscan.Word) bool { n++; return n < 2 }, nil)
+	assert.False(t, c.Stack(t.Context(), target.Range{Start: 0x1000, End: 0x1018}))
 	assert.Equal(t, 2, n)
 }
 
 func TestScanOfOtherAddresses(t *testing.T) {
-	c := testScan(&pieces{}, nil)
-	assert.False(t, c.candidate(heapEnd))
-	c.all = true
-	assert.True(t, c.candidate(heapEnd))
-	assert.False(t, c.candidate(0xff8), "no process maps the first page")
-	assert.False(t, c.candidate(heapEnd+4), "objects are aligned")
+	c := testScan(&pieces{}, nil, nil)
+	assert.False(t, c.Candidate(heapEnd))
+	c.Elsewhere = true
+	assert.True(t, c.Candidate(heapEnd))
+	assert.False(t, c.Candidate(0xff8), "no process maps the first page")
+	assert.False(t, c.Candidate(heapEnd+4), "objects are aligned")
 }
 
 func FuzzScan(f *testing.F) {
@@ -185,23 +196,22 @@ func FuzzScan(f *testing.F) {
 			end = start + 1<<20
 		}
 		last := target.Addr(0)
-		c := testScan(mem, func(s Slot, err error) bool {
-			if err != nil {
-				if !errors.Is(err, target.ErrNotInDump) && !errors.Is(err, target.ErrCorrupt) {
-					t.Fatal(err)
-				}
-				return true
+		c := testScan(mem, func(w wordscan.Word) bool {
+			if w.Addr < last || w.Addr%8 != 0 || uint64(w.Addr) < start || uint64(w.Addr) >= end {
+				t.Fatalf("word %v after %v in %x-%x", w.Addr, last, start, end)
 			}
-			if s.Addr < last || s.Addr%8 != 0 || uint64(s.Addr) < start || uint64(s.Addr) >= end {
-				t.Fatalf("slot %v after %v in %x-%x", s.Addr, last, start, end)
+			if got := binary.LittleEndian.Uint64(data[w.Addr-at:]); got != uint64(w.Value) {
+				t.Fatalf("word %v holds %x, not %v", w.Addr, got, w.Value)
 			}
-			if got := binary.LittleEndian.Uint64(data[s.Addr-at:]); got != uint64(s.Object) {
-				t.Fatalf("slot %v holds %x, not %v", s.Addr, got, s.Object)
+			last = w.Addr
+			return true
+		}, func(err error) bool {
+			if !errors.Is(err, target.ErrNotInDump) && !errors.Is(err, target.ErrCorrupt) {
+				t.Fatal(err)
 			}
-			last = s.Addr
 			return true
 		})
-		c.stack(target.Range{Start: target.Addr(start), End: target.Addr(end)})
+		c.Stack(t.Context(), target.Range{Start: target.Addr(start), End: target.Addr(end)})
 	})
 }
 
@@ -213,11 +223,11 @@ func BenchmarkScan(b *testing.B) {
 	}
 	mem := &pieces{lend: true, at: []target.Addr{0x1000}, data: [][]byte{data}}
 	n := 0
-	c := testScan(mem, func(Slot, error) bool { n++; return true })
+	c := testScan(mem, func(wordscan.Word) bool { n++; return true }, nil)
 	b.SetBytes(int64(len(data)))
 	b.ReportAllocs()
 	for b.Loop() {
-		c.stack(target.Range{Start: 0x1000, End: 0x1000 + target.Addr(len(data))})
+		c.Stack(b.Context(), target.Range{Start: 0x1000, End: 0x1000 + target.Addr(len(data))})
 	}
 	if n == 0 {
 		b.Fatal("nothing found")

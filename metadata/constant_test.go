@@ -1,4 +1,4 @@
-package objects
+package metadata_test
 
 import (
 	"testing"
@@ -8,9 +8,9 @@ import (
 	"github.com/sosgo/sosgo/metadata"
 )
 
-// TestConstantBits: the constant of an enum's member is compared by the bits of
+// TestIntegerBits: the constant of an enum's member is compared by the bits of
 // its own size, which a negative one does not fill with ones.
-func TestConstantBits(t *testing.T) {
+func TestIntegerBits(t *testing.T) {
 	for _, tc := range []struct {
 		constant any
 		want     uint64
@@ -18,12 +18,12 @@ func TestConstantBits(t *testing.T) {
 		{true, 1}, {false, 0}, {metadata.Char('x'), 'x'}, {int8(-1), 0xff}, {uint8(200), 200}, {int16(-2), 0xfffe}, {uint16(7), 7},
 		{int32(-1), 0xffffffff}, {uint32(9), 9}, {int64(-1), ^uint64(0)}, {^uint64(0), ^uint64(0)},
 	} {
-		got, ok := constantBits(tc.constant)
+		got, ok := metadata.IntegerBits(tc.constant)
 		assert.True(t, ok, "%T", tc.constant)
 		assert.Equal(t, tc.want, got, "%T", tc.constant)
 	}
 	for _, none := range []any{"text", 1.5, nil} {
-		_, ok := constantBits(none)
+		_, ok := metadata.IntegerBits(none)
 		assert.False(t, ok, "%T is no number of an enum", none)
 	}
 }

@@ -1,0 +1,87 @@
+// Package addrmap maps addresses of a target to what is known of them, for many goroutines.
+package addrmap
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"github.com/sosgo/sosgo/target"
+)
+
+// A Map maps addresses to what is known of them, such as those of MethodTables: reading takes no lock and allocates nothing, as a type is
+// looked up once per object. Entries are never removed or changed. The zero Map is empty, and no Map is to be copied.
+type Map[T any] struct {
+	mu  sync.Mutex // of writers
+	now atomic.Pointer[table[T]]
+}
+
+type table[T any] struct {
+	slots []atomic.Pointer[entry[T]] // a power of two, linear probing, half of them empty
+	n     int
+}
+
+type entry[T any] struct {
+	addr  target.Addr
+	value T
+}
+
+// minSlots is the size of the first table.
+const minSlots = 512
+
+// Get returns what a maps to, nil if there is nothing yet.
+func (m *Map[T]) Get(a target.Addr) *T {
+	t := m.now.Load()
+	if t == nil {
+		return nil
+	}
+	if _, e := t.find(a); e != nil {
+		return &e.value
+	}
+	return nil
+}
+
+// Add maps a to value, unless somebody was faster, and returns what a maps to.
+func (m *Map[T]) Add(a target.Addr, value T) *T {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	t := m.now.Load()
+	if t == nil || t.n >= len(t.slots)/2 {
+		t = t.grown()
+		m.now.Store(t)
+	}
+	s, e := t.find(a)
+	if e != nil {
+		return &e.value
+	}
+	e = &entry[T]{a, value}
+	s.Store(e)
+	t.n++
+	return &e.value
+}
+
+// find returns the entry of a and its slot; without an entry, the slot where a belongs. A
+// slot that was empty may have another address by the time that it is looked at again: so
+// it is loaded once.
+func (t *table[T]) find(a target.Addr) (*atomic.Pointer[entry[T]], *entry[T]) {
+	mask := uint64(len(t.slots) - 1)
+	for i := uint64(a>>3) * 0x9e3779b97f4a7c15 >> 20 & mask; ; i = (i + 1) & mask {
+		if e := t.slots[i].Load(); e == nil || e.addr == a {
+			return &t.slots[i], e
+		}
+	}
+}
+
+// grown is a larger table with the same entries. Readers may still use t.
+func (t *table[T]) grown() *table[T] {
+	if t == nil {
+		return &table[T]{slots: make([]atomic.Pointer[entry[T]], minSlots)}
+	}
+	g := &table[T]{slots: make([]atomic.Pointer[entry[T]], 2*len(t.slots)), n: t.n}
+	for i := range t.slots {
+		if e := t.slots[i].Load(); e != nil {
+			s, _ := g.find(e.addr)
+			s.Store(e)
+		}
+	}
+	return g
+}

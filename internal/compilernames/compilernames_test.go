@@ -1,0 +1,75 @@
+package compilernames_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/sosgo/sosgo/internal/compilernames"
+)
+
+// The async method of a state machine, and a variable of it.
+func Example() {
+	fmt.Println(compilernames.Method("Contoso.Shop+<Order>d__4"))
+	fmt.Println(compilernames.Variable("<total>5__2"))
+	// Output:
+	// Contoso.Shop.Order
+	// total local
+}
+
+// TestMethod: the method of a state machine by the names of compilers.
+func TestMethod(t *testing.T) {
+	for full, want := range map[string]string{
+		"Ns.Type+<Method>d__4":                          "Ns.Type.Method",
+		"Ns.Type+<Method>d__4<Ns.Order>":                "Ns.Type.Method<Ns.Order>",
+		"Ns.Type<Ns.A+B>+<Method>d__4":                  "Ns.Type<Ns.A+B>.Method",
+		"Ns.Type+<>c+<<Method>b__0_1>d":                 "Ns.Type+<>c.<Method>b__0_1",
+		"Ns.Type+<<Send>g__Core|83_0>d":                 "Ns.Type.<Send>g__Core|83_0",
+		"Ns.Type+<Ns-IFace-Method>d__1":                 "Ns.Type.Ns.IFace.Method",
+		"Ns.Type+VB$StateMachine_2_Method":              "Ns.Type.Method",
+		"Ns.Type":                                       "Ns.Type",
+		"Ns.Type+<Method>c__async0":                     "Ns.Type.Method",
+		"Ns.Type+Nested":                                "Ns.Type+Nested",
+		"Ns.Type+<Broken":                               "Ns.Type+<Broken",
+		"Ns.Type+<>d__1":                                "Ns.Type+<>d__1",
+		"Program+work@12":                               "Program+work@12",
+		"Ns.Type+<Method>d__4<Ns.List<System.Int32>+X>": "Ns.Type.Method<Ns.List<System.Int32>+X>",
+	} {
+		assert.Equal(t, want, compilernames.Method(full), full)
+	}
+}
+
+// TestVariable: which variables became fields of those names.
+func TestVariable(t *testing.T) {
+	for field, want := range map[string][2]string{
+		"<point>5__2": {"point", compilernames.Local}, "text": {"text", compilernames.Parameter}, "<>4__this": {"this", compilernames.This}, "<>1__state": {}, "<>u__1": {},
+		"<>7__wrap1": {}, "<>8__1": {}, "<i>5__2": {"i", compilernames.Local}, "$State": {}, "$VB$ResumableLocal_x$0": {"x", compilernames.Local}, "$VB$Me": {"this", compilernames.This},
+		"$VB$Local_y": {"y", compilernames.Parameter}, "<broken": {}, "<own>__0": {"own", compilernames.Local}, "$this": {"this", compilernames.This}, "$PC": {}, "$awaiter0": {},
+	} {
+		name, kind := compilernames.Variable(field)
+		assert.Equal(t, want, [2]string{name, kind}, field)
+	}
+}
+
+func TestDefinition(t *testing.T) {
+	for in, want := range map[string]string{
+		"System.Collections.Generic.Dictionary<,>+Entry": "System.Collections.Generic.Dictionary`2+Entry",
+		"Ns.Outer<>+Inner<,,>":                           "Ns.Outer`1+Inner`3",
+		"Ns.Type":                                        "Ns.Type",
+		"Ns.Type+<M>d__1":                                "Ns.Type+<M>d__1",
+		"Ns.Type+<>c":                                    "Ns.Type+<>c",
+		"Ns.Type+<>c__DisplayClass1<>":                   "Ns.Type+<>c__DisplayClass1`1",
+	} {
+		assert.Equal(t, want, compilernames.Definition(in))
+	}
+}
+
+func TestPath(t *testing.T) {
+	assert.Equal(t, []string{"_separated", "counts", "_data"}, compilernames.Path("_separated.counts._data"))
+	assert.Equal(t, []string{"<Left>k__BackingField"}, compilernames.Path("<Left>"))
+	assert.Equal(t, []string{"<System.Collections.ICollection.SyncRoot>k__BackingField", "x"}, compilernames.Path("<System.Collections.ICollection.SyncRoot>.x"))
+	assert.Equal(t, []string{"<>1__state"}, compilernames.Path("<>1__state"))
+	assert.Equal(t, []string{"<>t__builder", "m_task"}, compilernames.Path("<>t__builder.m_task"))
+	assert.Equal(t, []string{"<x>5__2"}, compilernames.Path("<x>5__2"))
+}

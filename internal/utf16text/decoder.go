@@ -1,0 +1,46 @@
+// Package utf16text turns UTF-16 that comes in pieces into UTF-8.
+package utf16text
+
+import (
+	"encoding/binary"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// A Decoder gives what it has decoded to Emit, piece by piece. The slice that Emit gets is good until it returns.
+// An error of Emit is returned at once.
+type Decoder struct {
+	Emit func([]byte) error
+	out  []byte
+	high rune // a high surrogate at the end of the last piece
+}
+
+// Piece decodes the next code units, little-endian ones. Surrogates that stand alone become U+FFFD.
+func (d *Decoder) Piece(b []byte) error {
+	d.out = d.out[:0]
+	for ; len(b) >= 2; b = b[2:] {
+		c := rune(binary.LittleEndian.Uint16(b))
+		if d.high != 0 {
+			r := utf16.DecodeRune(d.high, c)
+			d.high = 0
+			d.out = utf8.AppendRune(d.out, r)
+			if r != utf8.RuneError {
+				continue
+			}
+		}
+		if c >= 0xd800 && c < 0xdc00 {
+			d.high = c
+			continue
+		}
+		d.out = utf8.AppendRune(d.out, c) // a lone low surrogate becomes U+FFFD
+	}
+	return d.Emit(d.out)
+}
+
+// Finish ends the text. A high surrogate at the end is left out when the text was cut there, and is U+FFFD when it stands alone.
+func (d *Decoder) Finish(cut bool) error {
+	if d.high == 0 || cut {
+		return nil
+	}
+	return d.Emit(utf8.AppendRune(nil, utf8.RuneError))
+}
