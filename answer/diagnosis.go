@@ -76,7 +76,7 @@ type RuntimeDiagnosis struct {
 	Proof    string         `json:"proof,omitempty" doc:"why this file counts as the same"`
 	FileErr  error          `json:"-"` // why there is none
 	Sources  []LayoutSource `json:"layout,omitempty" doc:"what the structures are read with, in the order of belief"`
-	Foreign  string         `json:"foreignLayout,omitempty" doc:"version that the layout was measured on, if it is another: the probes alone speak for it"`
+	Foreign  string         `json:"foreignLayout,omitempty" doc:"version that the layout was measured on, if it or the processor is another (8.0 on x64): the probes alone speak for it"`
 	Globals  string         `json:"globals,omitempty" doc:"how the entries of the runtime's table of globals differ from the known ones"`
 	Probes   []Probe        `json:"probes,omitempty" doc:"checks of the layout against the process"`
 	Error    string         `json:"error,omitempty" doc:"why the runtime could not be opened"`

@@ -9,7 +9,6 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/image"
-	"github.com/sosgo/sosgo/internal/layout"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -73,13 +72,14 @@ func (r *Runtime) DescribeLayout() []answer.LayoutMember {
 func (r *Runtime) LayoutSources() []string { return r.layout.Sources() }
 
 // ForeignLayout is the major version that the runtime's layout was measured on
-// ("8.0") where that is another than the runtime's own: nothing but the probes
-// speaks for it. It is empty for a layout of the runtime's version, and where the
-// version is not known.
+// ("8.0") where that is another than the runtime's own, or the processor where that is
+// ("8.0 on x64"): nothing but the probes speaks for it. It is empty for a layout of
+// the runtime's version and processor, and where the version is not known.
 func (r *Runtime) ForeignLayout() string {
-	v := r.inst.Version()
-	own := v == "" || layout.OfMajor(v, r.measuredOn) || r.inst.IsCore3() && layout.OfMajor(r.measuredOn, "3")
-	if own {
+	if r.lender != "" {
+		return r.measuredOn + " on " + r.lender
+	}
+	if r.inst.Version() == "" || r.inst.ofMajor(r.measuredOn) {
 		return ""
 	}
 	return r.measuredOn

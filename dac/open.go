@@ -3,6 +3,7 @@ package dac
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/sosgo/sosgo/image"
@@ -44,7 +45,7 @@ func (i *Instance) Open() (*Runtime, error) {
 			"modules, threads, registers and memory can", target.BaseName(i.Module.Path), platform.Arch)
 	}
 	own, tried := i.ownParts()
-	candidates := layout.Candidates(platform.OS, platform.Arch, i.Version())
+	candidates := i.candidates()
 	if len(candidates) == 0 {
 		tried = append(tried, fmt.Sprintf("there is none for %v on %v", platform.OS, platform.Arch))
 	}
@@ -53,18 +54,21 @@ func (i *Instance) Open() (*Runtime, error) {
 	for _, c := range candidates {
 		rt, err := i.try(own, c)
 		if err != nil {
-			tried = append(tried, fmt.Sprintf("%s: %v", c.Major, err))
+			tried = append(tried, fmt.Sprintf("%s: %v", named(c), err))
 			continue
 		}
 		passed, failed := tally(rt.probes)
+		if c.Lender != "" {
+			failed = unpassed(rt.probes)
+		}
 		if len(failed) > 0 || passed == 0 {
-			tried = append(tried, fmt.Sprintf("%s: %s", c.Major, describe(failed)))
+			tried = append(tried, fmt.Sprintf("%s: %s", named(c), describe(failed)))
 			continue
 		}
 		if passed > bestScore {
 			best, bestScore = rt, passed
 		}
-		if v := i.Version(); v == c.Major || strings.HasPrefix(v, c.Major+".") {
+		if i.ofMajor(c.Major) {
 			break // the runtime's own version and the probes agree
 		}
 	}
@@ -82,9 +86,51 @@ func (i *Instance) describe() string {
 	return fmt.Sprintf("%s (%s, %s)", i.Module.Path, v, i.Identity)
 }
 
+// candidates are the tables to try, those of the runtime's own version first. Where there is none of that version for the
+// process's processor, another one's may do; of another version and another processor, none is asked.
+func (i *Instance) candidates() []layout.Candidate {
+	platform, version := i.tgt.Platform(), i.Version()
+	own := layout.Candidates(platform.OS, platform.Arch, version)
+	lent := slices.DeleteFunc(layout.Borrowed(platform.OS, platform.Arch, version), func(c layout.Candidate) bool {
+		return version != "" && !i.ofMajor(c.Major) ||
+			slices.ContainsFunc(own, func(o layout.Candidate) bool { return o.Major == c.Major })
+	})
+	if version == "" {
+		return append(own, lent...)
+	}
+	return append(lent, own...)
+}
+
+// ofMajor reports whether the runtime is of a major version. The files of 3.1 have numbers of their own.
+func (i *Instance) ofMajor(major string) bool {
+	return layout.OfMajor(i.Version(), major) || i.IsCore3() && layout.OfMajor(major, "3")
+}
+
+// named is a candidate in a list of what was tried.
+func named(c layout.Candidate) string {
+	if c.Lender != "" {
+		return c.Major + " on " + c.Lender
+	}
+	return c.Major
+}
+
+// unpassed are the probes that did not pass, for whatever reason.
+func unpassed(probes []Probe) []Probe {
+	var out []Probe
+	for _, p := range probes {
+		if p.Result != ProbePassed {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
 func describe(failed []Probe) string {
 	if len(failed) == 0 {
 		return "nothing in the dump can prove it"
+	}
+	if failed[0].Result == ProbeNotInDump {
+		return fmt.Sprintf("probe %s proves nothing: %s", failed[0].Name, failed[0].Detail)
 	}
 	return fmt.Sprintf("probe %s failed: %s", failed[0].Name, failed[0].Detail)
 }
@@ -224,6 +270,15 @@ func (i *Instance) try(own []ownPart, c layout.Candidate) (*Runtime, error) {
 	if err := c.Load(len(own) == 0); err != nil {
 		return nil, err
 	}
+	if c.Lender != "" {
+		var told *layout.Part
+		if len(own) > 0 {
+			told = own[0].part
+		}
+		if err := c.Adopt(told); err != nil {
+			return nil, err
+		}
+	}
 	return i.tryWith(own, c, i.readSlots(c.Parts[len(c.Parts)-1].DacTable()))
 }
 
@@ -237,8 +292,11 @@ func (i *Instance) tryWith(own []ownPart, c layout.Candidate, slots *slotTable) 
 	if err != nil {
 		return nil, err
 	}
-	rt.measuredOn = c.Major
+	rt.measuredOn, rt.lender = c.Major, c.Lender
 	rt.probes = rt.runProbes()
+	if c.Lender != "" {
+		rt.probes = append(rt.probes, runProbes(namedProbe{"stacks", rt.probeStacks})...)
+	}
 	if rt.places = places; places != nil {
 		rt.probes = append(rt.probes, places.probe())
 	}

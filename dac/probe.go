@@ -231,6 +231,41 @@ func (r *Runtime) probeThreads() (string, error) {
 	return fmt.Sprintf("%d threads, %d of them in the dump", len(l.threads), known), nil
 }
 
+// probeStacks holds the bounds of stacks against the stack pointers, for tables whose other proofs are few. A thread can be
+// on another stack for a while, as in a signal's handler: most must be on their own.
+func (r *Runtime) probeStacks() (string, error) {
+	l, err := r.readThreads()
+	if err != nil {
+		return "", err
+	}
+	pointers := map[uint32]target.Addr{}
+	threads := r.tgt.Threads()
+	for i := range threads {
+		if sp, ok := threads[i].Registers.SP(); ok {
+			pointers[threads[i].ID] = sp
+		}
+	}
+	known, on := 0, 0
+	for i := range l.threads {
+		t := &l.threads[i]
+		sp, ok := pointers[t.OSID]
+		if !ok {
+			continue
+		}
+		known++
+		if t.Stack.Contains(sp) {
+			on++
+		}
+	}
+	switch {
+	case known == 0:
+		return "", fmt.Errorf("the stack pointers of the runtime's threads: %w", target.ErrNotInDump)
+	case 2*on <= known:
+		return "", target.Corruptf("%d of %d threads have their stack pointer in the stack that the runtime notes", on, known)
+	}
+	return fmt.Sprintf("%d of %d threads are on theirs", on, known), nil
+}
+
 // The plausible numbers of the GC (gcinterface.dac.h, GcDacVars: generation_size
 // and total_generation_count): three generations, the one of large objects, and
 // since 5 that of pinned ones.

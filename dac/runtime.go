@@ -32,6 +32,7 @@ type Runtime struct {
 	places *slotPlaces // of the globals in the runtime's table, nil without one
 
 	measuredOn string // major of the layout's tables, "8.0"
+	lender     string // the processor of the layout's table, where that is another than the process's
 
 	native    *nativeTypes // of a NativeAOT process, which has no CLR; else nil
 	natively  lazy.Value[*nativeNames]

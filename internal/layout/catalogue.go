@@ -107,6 +107,9 @@ type Candidate struct {
 	Major string // "10.0"
 	// Parts are what Load loaded, in the order of belief: a descriptor of the same major, if there is one, and the table.
 	Parts []*Part
+	// Lender is the processor that the table was made for, where that is another than the process's ("x64"): then the
+	// process must prove the table, and Adopt fits it to what the process says of itself.
+	Lender string
 
 	table, os, arch string
 }
@@ -118,7 +121,7 @@ func (c *Candidate) Load(descriptor bool) error {
 	if err != nil {
 		return err
 	}
-	p, err := parseTable(raw, "table "+strings.TrimSuffix(path.Base(c.table), ".json"), tableNamed)
+	p, err := parseTable(raw, "table "+c.Name(), tableNamed)
 	if err != nil {
 		return err
 	}

@@ -181,7 +181,7 @@ func runtimeDiagnosis(p *report.Page, r *answer.RuntimeDiagnosis, o DiagnosisOpt
 		fact(p, "", "layout: %d members from %s", s.Members, s.Source)
 	}
 	if r.Foreign != "" {
-		fact(p, "", "no layout of this version is known: that of %s is proved by probes alone", r.Foreign)
+		fact(p, "", "no layout of this version on this processor is known: that of %s is proved by probes alone", r.Foreign)
 	}
 	if r.Globals != "" {
 		fact(p, "", "globals of another build than the known ones: %s", r.Globals)

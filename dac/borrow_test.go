@@ -1,0 +1,83 @@
+package dac
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo/dump"
+	"github.com/sosgo/sosgo/internal/layout"
+	"github.com/sosgo/sosgo/internal/testcase"
+	"github.com/sosgo/sosgo/target"
+)
+
+// openInstance finds the runtime of a canned dump, which the process says to run on a processor.
+func openInstance(t *testing.T, name string, arch target.Arch) *Instance {
+	cases, err := testcase.CannedCases()
+	require.NoError(t, err)
+	n := slices.IndexFunc(cases, func(c *testcase.Case) bool { return c.Name == name })
+	if n < 0 {
+		t.Skip("testdata/dumps is not here: it is a module of its own")
+	}
+	require.NoError(t, cases[n].Unpack())
+	d, err := dump.Open(cases[n].Path, dump.Options{})
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = d.Close() })
+	all := Find(onProcessor{d, arch}, d, nil)
+	require.Len(t, all, 1)
+	return all[0]
+}
+
+// onProcessor is a process that says to run on another processor.
+type onProcessor struct {
+	target.Target
+	arch target.Arch
+}
+
+func (p onProcessor) Platform() target.Platform {
+	out := p.Target.Platform()
+	out.Arch = p.arch
+	return out
+}
+
+// TestBorrowedTableOpens: a runtime of a version of which there is a table for x64 alone is opened with that table where all
+// probes pass, and says so: .NET 8 on ARM64, which has no descriptor.
+func TestBorrowedTableOpens(t *testing.T) {
+	inst := openInstance(t, "net8-zoo", target.ArchARM64)
+	rt, err := inst.Open()
+	require.NoError(t, err)
+	require.Equal(t, "8.0 on x64", rt.ForeignLayout())
+	require.Empty(t, unpassed(rt.probes))
+	require.Contains(t, rt.LayoutSources()[len(rt.LayoutSources())-1], "another processor")
+}
+
+// TestBorrowedTableMoves: with the descriptor of the process, the table of x64 fits a process on ARM64, as .NET 9 has it:
+// threads and types are those that the measured table gives.
+func TestBorrowedTableMoves(t *testing.T) {
+	inst := openInstance(t, "net10-arm64", target.ArchARM64)
+	want, err := inst.Open()
+	require.NoError(t, err)
+	require.Empty(t, want.ForeignLayout())
+	own, tried := inst.ownParts()
+	require.NotEmpty(t, own, "%v", tried)
+	got, err := inst.try(own, layout.Borrowed(target.OSLinux, target.ArchARM64, "10.0")[0])
+	require.NoError(t, err)
+	require.Empty(t, unpassed(got.probes))
+	require.Equal(t, "10.0 on x64", got.ForeignLayout())
+	require.Equal(t, want.known, got.known)
+	threads, err := got.Threads()
+	require.NoError(t, err)
+	wanted, err := want.Threads()
+	require.NoError(t, err)
+	require.Equal(t, wanted, threads)
+}
+
+// TestBorrowedTableIsRefused: without a descriptor the table of x64 has the stacks of an ARM64 process where they are not.
+func TestBorrowedTableIsRefused(t *testing.T) {
+	inst := openInstance(t, "net10-arm64", target.ArchARM64)
+	rt, err := inst.try(nil, layout.Borrowed(target.OSLinux, target.ArchARM64, "10.0")[0])
+	if err == nil {
+		require.NotEmpty(t, unpassed(rt.probes))
+	}
+}
