@@ -289,14 +289,13 @@ func (a *Variable) Value() (objects.Value, error) {
 }
 
 // vector is the number in the vector register that the variable is in. Those of the frame in which the thread stands are
-// known; code may have changed them since in its callers.
+// known, and in its callers those that calls preserve.
 func (a *Variable) vector() (uint64, error) {
 	if a.elem != metadata.ElementR4 && a.elem != metadata.ElementR8 {
 		return 0, target.Unsupportedf("a value of type %#x in a vector register", a.elem)
 	}
-	all, err := a.frame.Regs.Vectors()
-	if i := int(a.Location.Reg) - int(codeinfo.XMM0); err == nil && i >= 0 && i < len(all) {
-		return all[i].Low, nil
+	if v, ok := a.frame.Regs.VectorLow(int(a.Location.Reg) - int(codeinfo.XMM0)); ok {
+		return v, nil
 	}
 	return 0, target.Unsupportedf("the variable is in a vector register that the frame does not know")
 }

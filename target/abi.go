@@ -47,6 +47,9 @@ type Processor struct {
 	// Preserved are the registers that a callee preserves under every convention of
 	// the processor. SP is not among them: it is restored by returning.
 	Preserved RegSet
+	// PreservedVectors are the vector registers of which a callee preserves the lower 64 bits, under every convention of the
+	// processor.
+	PreservedVectors RegSet
 	// ReturnAddressSize is the number of bytes that a call pushes.
 	ReturnAddressSize int
 	// AddressBits is the width of a virtual address, with the largest page tables;
@@ -90,9 +93,10 @@ var (
 	}
 	ARM64 = &Processor{
 		Arch: ArchARM64, IP: ARM64PC, SP: ARM64SP, FP: ARM64FP, Link: ARM64LR,
-		General:     1<<(ARM64LR+1) - 1,
-		Preserved:   1<<(ARM64FP+1) - 1<<(ARM64X0+19), // X19 to X28, FP
-		AddressBits: 53, CodeBits: 48, TagBits: 8,
+		General:          1<<(ARM64LR+1) - 1,
+		Preserved:        1<<(ARM64FP+1) - 1<<(ARM64X0+19), // X19 to X28, FP
+		PreservedVectors: 1<<16 - 1<<8,                     // D8 to D15
+		AddressBits:      53, CodeBits: 48, TagBits: 8,
 		Context: contextARM64,
 		Vectors: VectorFile{Name: "v", Count: 32, Size: vectorsARM64},
 		Rows:    rowsARM64(),

@@ -98,8 +98,11 @@ type Registers struct {
 	Arch  Arch
 	known uint64
 	vals  [maxRegs]uint64
+	// The lower halves of the vector registers that calls preserve, of a frame that was unwound to.
+	lowKnown uint32
+	lows     [maxPreservedVectors]uint64
 	// Float are the floating-point and vector registers as the dump holds them, or nil: of AMD64 the FXSAVE area, of ARM64 V0
-	// to V31, 512 bytes each. They are those of the thread; a frame that was unwound to has none.
+	// to V31, 512 bytes each. They are those of the thread; a frame that was unwound to has none, only what VectorLow tells.
 	Float []byte
 	// Signature are the bits of code addresses that hold a signature in this process (pointer authentication); 0 where the
 	// dump does not say.
@@ -136,6 +139,57 @@ func (r *Registers) Vectors() ([]Wide, error) {
 		out[i] = Wide{High: binary.LittleEndian.Uint64(at[8:]), Low: binary.LittleEndian.Uint64(at)}
 	}
 	return out, nil
+}
+
+// maxPreservedVectors is one more than the highest number of a vector register that calls preserve, on any processor.
+const maxPreservedVectors = 16
+
+// VectorLow is the lower half of the vector register n, and whether it is known: in the frame in which a thread stands of all,
+// in the frames below of those that calls preserve, as far as unwind data told what they were.
+func (r *Registers) VectorLow(n int) (uint64, bool) {
+	if all, err := r.Vectors(); err == nil {
+		if n < 0 || n >= len(all) {
+			return 0, false
+		}
+		return all[n].Low, true
+	}
+	if n < 0 || n >= maxPreservedVectors || r.lowKnown&(1<<n) == 0 {
+		return 0, false
+	}
+	return r.lows[n], true
+}
+
+// SetVectorLow makes the lower half of a vector register known that calls preserve; of another one it does nothing.
+func (r *Registers) SetVectorLow(n int, v uint64) {
+	if p := r.Arch.processor(); p != nil && n >= 0 && n < maxPreservedVectors && p.PreservedVectors.Has(Reg(n)) {
+		r.lows[n], r.lowKnown = v, r.lowKnown|1<<n
+	}
+}
+
+// ForgetVectorLow makes the lower half of a vector register unknown.
+func (r *Registers) ForgetVectorLow(n int) {
+	if n >= 0 && n < maxPreservedVectors {
+		r.lowKnown &^= 1 << n
+	}
+}
+
+// ForgetVectors makes all vector registers unknown.
+func (r *Registers) ForgetVectors() { r.Float, r.lowKnown = nil, 0 }
+
+// PassVectors leaves of the vector registers what a caller's are that its callee did not save: the lower halves of those that
+// calls preserve.
+func (r *Registers) PassVectors() {
+	if r.Float == nil {
+		return
+	}
+	if p := r.Arch.processor(); p != nil {
+		for n := range p.PreservedVectors.All {
+			if v, ok := r.VectorLow(int(n)); ok {
+				r.SetVectorLow(int(n), v)
+			}
+		}
+	}
+	r.Float = nil
 }
 
 // Get returns the value of n and whether it is known.

@@ -14,6 +14,8 @@ type SignalContext struct {
 	// pointer on that it has there.
 	Return  []byte
 	AboveSP int
+	// Float is where the vector registers are, as Registers.Float has them; 0 where that is not known.
+	Float int
 
 	registers []ContextRegister
 	shaped    func(b []byte, at Addr) bool // what the processor's part has beside the registers
@@ -49,6 +51,7 @@ var (
 		Size:      472,
 		Return:    []byte{0x68, 0x11, 0x80, 0xd2, 0x01, 0, 0, 0xd4}, // mov x8, #139; svc #0
 		AboveSP:   128,                                              // a siginfo_t is first
+		Float:     480,
 		registers: signalRegistersARM64(),
 		shaped:    shapedARM64,
 	}

@@ -2,6 +2,7 @@ package unwind
 
 import (
 	"encoding/binary"
+	"slices"
 
 	"github.com/sosgo/sosgo/internal/limits"
 	"github.com/sosgo/sosgo/target"
@@ -20,6 +21,8 @@ const (
 	armSave                     // count registers from reg on were stored at SP + value
 	armSaveLR                   // and one of them with LR
 	armSetFP                    // FP = SP + value
+	armSaveD                    // count of the lower halves of vector registers were, from number reg on
+	armSaveQ                    // and whole ones
 	armNext                     // the registers behind those of the next save were stored behind them
 	armMachine                  // the processor's state at an interrupt
 	armUnknown
@@ -37,14 +40,20 @@ type arm64Op struct {
 // arm64Info is decoded unwind data: codes of the prologue, and of each epilogue
 // from its start on.
 type arm64Info struct {
-	ops      []arm64Op
-	noProlog bool // a fragment: all of the prologue has run
-	epilogs  []arm64Epilog
+	ops     arm64Codes
+	epilogs []arm64Epilog
 }
 
 type arm64Epilog struct {
 	start uint32 // instructions from the start of the function
-	ops   []arm64Op
+	ops   arm64Codes
+}
+
+// arm64Codes are unwind codes. Each of the first own ones stands for an instruction of this code; a fragment of a function has
+// those of the function behind them, whose prologue has run elsewhere.
+type arm64Codes struct {
+	ops []arm64Op
+	own uint32
 }
 
 // codeARM64 decodes a .pdata entry for the code at rva.
@@ -122,7 +131,7 @@ func (u *Unwinder) readXData(code Code, info *arm64Info) error {
 			return err
 		}
 		words := uint32(code.Range.Size() / 4)
-		if n := uint32(len(ops)) + 1; n <= words {
+		if n := ops.own + 1; n <= words {
 			info.epilogs = append(info.epilogs, arm64Epilog{words - n, ops})
 		}
 		return nil
@@ -140,30 +149,48 @@ func (u *Unwinder) readXData(code Code, info *arm64Info) error {
 	return nil
 }
 
-func epilogCodes(codes []byte, index uint32) ([]arm64Op, error) {
+func epilogCodes(codes []byte, index uint32) (arm64Codes, error) {
 	if uint64(index) >= uint64(len(codes)) {
-		return nil, target.Corruptf("an epilogue with unwind code %d of %d", index, len(codes))
+		return arm64Codes{}, target.Corruptf("an epilogue with unwind code %d of %d", index, len(codes))
 	}
-	return decodeCodesARM64(codes[index:])
+	out, ended, err := codesARM64(codes[index:])
+	if err == nil && !ended && len(out.ops) == 0 {
+		err = target.Corruptf("an epilogue without unwind codes")
+	}
+	return out, err // of a fragment's epilogue, compilers leave the end out where the record ends
 }
 
-// decodeCodesARM64 decodes unwind codes up to the end code.
-func decodeCodesARM64(b []byte) ([]arm64Op, error) {
-	var ops []arm64Op
+// decodeCodesARM64 decodes the unwind codes of a prologue, up to the end code.
+func decodeCodesARM64(b []byte) (arm64Codes, error) {
+	out, ended, err := codesARM64(b)
+	if err == nil && !ended {
+		err = target.Corruptf("unwind codes without an end")
+	}
+	return out, err
+}
+
+// codesARM64 decodes unwind codes up to the end code, and says whether there was one.
+func codesARM64(b []byte) (out arm64Codes, ended bool, err error) {
+	fragment := false
 	for len(b) > 0 {
 		n := lengthARM64(b[0])
 		if n > len(b) {
-			return nil, target.Corruptf("unwind code %#02x is cut off", b[0])
+			return out, false, target.Corruptf("unwind code %#02x is cut off", b[0])
 		}
-		if b[0] == 0xe4 { // end
-			return ops, nil
-		}
-		if b[0] != 0xe5 { // end_c: the parent's codes follow
-			ops = append(ops, opARM64(b[:n]))
+		switch {
+		case b[0] == 0xe4: // end
+			return out, true, nil
+		case b[0] == 0xe5: // end_c: the function's codes follow
+			fragment = true
+		default:
+			out.ops = append(out.ops, opARM64(b[:n]))
+			if !fragment {
+				out.own++
+			}
 		}
 		b = b[n:]
 	}
-	return nil, target.Corruptf("unwind codes without an end")
+	return out, false, nil
 }
 
 // lengthARM64 is the number of bytes of an unwind code.
@@ -215,12 +242,14 @@ func opARM64(b []byte) arm64Op {
 		return arm64Op{kind: armSave, reg: 19 + target.Reg(w>>5&15), count: 1, pre: 8*(w&31) + 8}
 	case c < 0xd8: // save_lrpair
 		return arm64Op{kind: armSaveLR, reg: 19 + 2*(x4&7), value: z6}
-	case c < 0xda, c >= 0xdc && c < 0xde: // save_fregp, save_freg
-		return arm64Op{kind: armNop}
+	case c < 0xda: // save_fregp
+		return arm64Op{kind: armSaveD, reg: 8 + x4&7, count: 2, value: z6}
 	case c < 0xdc: // save_fregp_x
-		return arm64Op{kind: armAlloc, value: z6 + 8}
+		return arm64Op{kind: armSaveD, reg: 8 + x4&7, count: 2, pre: z6 + 8}
+	case c < 0xde: // save_freg
+		return arm64Op{kind: armSaveD, reg: 8 + x4&7, count: 1, value: z6}
 	case c == 0xde: // save_freg_x
-		return arm64Op{kind: armAlloc, value: 8*(w&31) + 8}
+		return arm64Op{kind: armSaveD, reg: 8 + target.Reg(w>>5&7), count: 1, pre: 8*(w&31) + 8}
 	case c == 0xe0: // alloc_l
 		return arm64Op{kind: armAlloc, value: 16 * (uint32(b[1])<<16 | uint32(b[2])<<8 | uint32(b[3]))}
 	case c == 0xe1: // set_fp
@@ -231,16 +260,46 @@ func opARM64(b []byte) arm64Op {
 		return arm64Op{kind: armNop}
 	case c == 0xe6: // save_next
 		return arm64Op{kind: armNext}
+	case c == 0xe7:
+		return anyRegister(b)
 	case c == 0xe9: // machine frame
 		return arm64Op{kind: armMachine}
 	}
 	return arm64Op{kind: armUnknown, value: uint32(b[0])}
 }
 
+// anyRegister decodes save_any_reg: one register or a pair, general or vector, with or without lowering SP.
+func anyRegister(b []byte) arm64Op {
+	pair, pre, reg := b[1]>>6&1, b[1]>>5&1 != 0, target.Reg(b[1]&31)
+	op := arm64Op{count: 1 + pair, reg: reg}
+	unit := uint32(8)
+	switch b[2] >> 6 {
+	case 0:
+		op.kind = armSave
+	case 1:
+		op.kind = armSaveD
+	case 2:
+		op.kind, unit = armSaveQ, 16
+	default:
+		return arm64Op{kind: armUnknown, value: uint32(b[0])}
+	}
+	if b[1]&0x80 != 0 || op.kind == armSave && reg+target.Reg(pair) > target.ARM64LR {
+		return arm64Op{kind: armUnknown, value: uint32(b[0])}
+	}
+	if pre || pair != 0 {
+		unit = 16
+	}
+	if distance := unit * uint32(b[2]&63); pre {
+		op.pre = distance
+	} else {
+		op.value = distance
+	}
+	return op
+}
+
 // unpack makes the codes of a packed entry, which stands for a prologue of the
 // prescribed form, and of its mirror image as the only epilogue.
 func (a *arm64Info) unpack(w uint32) {
-	a.noProlog = w&3 == 2
 	regF, regI, home, cr, frame := w>>13&7, w>>16&15, w>>20&1, w>>21&3, 16*(w>>23)
 	ints, floats := 8*regI, 8*regF
 	if cr == 1 {
@@ -257,28 +316,44 @@ func (a *arm64Info) unpack(w uint32) {
 	}
 	prolog = append(prolog, packedSaves(regI, cr == 1, saved)...)
 	for i := uint32(0); i < floats/8; i += 2 {
-		op := arm64Op{kind: armNop}
+		op := arm64Op{kind: armSaveD, reg: target.Reg(8 + i), count: uint8(min(2, floats/8-i)), value: ints + 8*i}
 		if i == 0 && ints == 0 {
-			op = arm64Op{kind: armAlloc, value: saved}
+			op.pre = saved
 		}
 		prolog = append(prolog, op)
 	}
+	epilog := slices.Clone(prolog) // without what follows that has nothing to undo
 	for range 4 * home {
 		prolog = append(prolog, arm64Op{kind: armNop})
 	}
+	frameOps := packedFrame(cr >= 2, locals)
+	prolog, epilog = append(prolog, frameOps...), append(epilog, frameOps...)
+	if cr >= 2 {
+		prolog = append(prolog, arm64Op{kind: armSetFP})
+	}
+	slices.Reverse(prolog)
+	slices.Reverse(epilog)
+	a.ops.ops = prolog
+	if w&3 == 2 {
+		return // a fragment: all of the prologue has run
+	}
+	a.ops.own = uint32(len(prolog))
+	if words, n := w>>2&(1<<11-1), uint32(len(epilog)); n < words {
+		a.epilogs = []arm64Epilog{{words - n - 1, arm64Codes{epilog, n}}}
+	}
+}
+
+// packedFrame makes room for the locals and, of a chained frame, stores FP and LR below them.
+func packedFrame(chained bool, locals uint32) []arm64Op {
 	fplr := arm64Op{kind: armSave, reg: target.ARM64FP, count: 2}
 	switch {
-	case cr >= 2 && locals <= 512:
+	case chained && locals <= 512:
 		fplr.pre = locals
-		prolog = append(prolog, fplr, arm64Op{kind: armSetFP})
-	case cr >= 2:
-		prolog = append(append(prolog, packedAlloc(locals)...), fplr, arm64Op{kind: armSetFP})
-	default:
-		prolog = append(prolog, packedAlloc(locals)...)
+		return []arm64Op{fplr}
+	case chained:
+		return append(packedAlloc(locals), fplr)
 	}
-	for i := len(prolog) - 1; i >= 0; i-- {
-		a.ops = append(a.ops, prolog[i])
-	}
+	return packedAlloc(locals)
 }
 
 // packedSaves are the stores of n registers from X19 on, and of LR.
@@ -315,17 +390,17 @@ func packedAlloc(n uint32) []arm64Op {
 // instructions.
 func (a *arm64Info) pending(at uint32, exact bool) []arm64Op {
 	if !exact {
-		return a.ops // behind a call, so in the body
+		return a.ops.ops // behind a call, so in the body
 	}
-	if n := uint32(len(a.ops)); !a.noProlog && at < n {
-		return a.ops[n-at:]
+	if at < a.ops.own {
+		return a.ops.ops[a.ops.own-at:]
 	}
-	for _, e := range a.epilogs {
-		if at >= e.start && at-e.start <= uint32(len(e.ops)) {
-			return e.ops[at-e.start:]
+	for i := range a.epilogs {
+		if e := &a.epilogs[i]; at >= e.start && at-e.start <= e.ops.own {
+			return e.ops.ops[at-e.start:]
 		}
 	}
-	return a.ops
+	return a.ops.ops
 }
 
 func (c *Cursor) stepARM64(f *Frame, exact bool) error {
@@ -354,7 +429,7 @@ func (c *Cursor) stepARM64(f *Frame, exact bool) error {
 			sp = fp - uint64(op.value)
 		case armNext:
 			next++
-		case armSave, armSaveLR:
+		case armSave, armSaveLR, armSaveD, armSaveQ:
 			if err := c.restoreARM64(f, &op, sp, next); err != nil {
 				return err
 			}
@@ -366,6 +441,7 @@ func (c *Cursor) stepARM64(f *Frame, exact bool) error {
 			}
 			f.Regs.Set(target.ARM64SP, binary.LittleEndian.Uint64(b))
 			f.Regs.Set(target.ARM64PC, binary.LittleEndian.Uint64(b[8:]))
+			f.Regs.ForgetVectors()
 			f.Exact = true
 			return nil
 		case armUnknown:
@@ -389,14 +465,20 @@ func (c *Cursor) restoreARM64(f *Frame, op *arm64Op, sp uint64, next uint8) erro
 		f.Regs.Set(target.ARM64LR, binary.LittleEndian.Uint64(b[8:]))
 		return nil
 	}
-	n := int(op.count) + 2*int(next)
-	b, err := c.win.Bytes(at, 8*n)
+	n, size := int(op.count)+2*int(next), 8
+	if op.kind == armSaveQ {
+		size = 16
+	}
+	b, err := c.win.Bytes(at, size*n)
 	if err != nil {
 		return err
 	}
 	for i := range n {
-		if r := op.reg + target.Reg(i); r <= target.ARM64LR {
-			f.Regs.Set(r, binary.LittleEndian.Uint64(b[8*i:]))
+		v := binary.LittleEndian.Uint64(b[size*i:])
+		if op.kind != armSave {
+			f.Regs.SetVectorLow(int(op.reg)+i, v)
+		} else if r := op.reg + target.Reg(i); r <= target.ARM64LR {
+			f.Regs.Set(r, v)
 		}
 	}
 	return nil

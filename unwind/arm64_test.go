@@ -227,15 +227,135 @@ func TestARM64PData(t *testing.T) {
 // TestARM64CodeLengths: the reserved codes have the lengths that the format gives them,
 // so that what stands behind them is read.
 func TestARM64CodeLengths(t *testing.T) {
-	for _, code := range [][]byte{{0xe7, 1, 2}, {0xf8, 1}, {0xf9, 1, 2}, {0xfa, 1, 2, 3}, {0xfb, 1, 2, 3, 4}} {
+	for _, code := range [][]byte{{0xe7, 0x81, 2}, {0xf8, 1}, {0xf9, 1, 2}, {0xfa, 1, 2, 3}, {0xfb, 1, 2, 3, 4}} {
 		ops, err := decodeCodesARM64(append(append([]byte(nil), code...), 0x81, 0xe4))
 		require.NoError(t, err)
-		require.Len(t, ops, 2)
-		assert.Equal(t, armUnknown, ops[0].kind)
-		assert.Equal(t, armSave, ops[1].kind)
+		require.Len(t, ops.ops, 2)
+		assert.Equal(t, armUnknown, ops.ops[0].kind)
+		assert.Equal(t, armSave, ops.ops[1].kind)
 		_, err = decodeCodesARM64(code)
 		assert.ErrorIs(t, err, target.ErrCorrupt)
 	}
+}
+
+// TestARM64Fragment: a piece of a function that compilers moved away has codes of its own, and behind them those of the function,
+// whose prologue has run elsewhere. Its epilogue may have no end code where the record ends.
+func TestARM64Fragment(t *testing.T) {
+	// str x19, [sp, #32]; …; ldr x19, [sp, #32]; b back. The function: stp fp, lr, [sp, #-48]!
+	info := xdata(0, 0xd0, 0x04, 0xe5, 0x85, 0xe4)
+	stack := words(29, testRet, 0, 0, 19, 0)
+	for at, want := range map[target.Addr]uint64{0: 7, 4: 19, 0xff8: 19, 0xffc: 7} {
+		c := testUnwinder(info, stack, nil).Cursor(target.Range{})
+		f := arm64Frame(testStart+at, testStack, 19, 7)
+		f.Exact = true
+		_, err := c.Step(&f, TrustUnwind)
+		require.NoError(t, err, "at %#x", uint64(at))
+		assert.Equal(t, uint64(testStack)+48, get(t, &f, target.ARM64SP), "at %#x", uint64(at))
+		assert.Equal(t, uint64(testRet), get(t, &f, target.ARM64PC))
+		assert.Equal(t, uint64(29), get(t, &f, target.ARM64FP))
+		assert.Equal(t, want, get(t, &f, 19), "at %#x", uint64(at))
+	}
+	codes := []byte{0xe5, 0x85, 0xe4, 0xc8, 0x82, 0x83, 0xe3, 0xe3}
+	ops, err := epilogCodes(codes, 3)
+	require.NoError(t, err)
+	assert.EqualValues(t, 4, ops.own, "the two saves and what fills the word")
+	_, err = epilogCodes(codes, 8)
+	assert.ErrorIs(t, err, target.ErrCorrupt)
+}
+
+// TestARM64Vectors: what a callee saved of the vector registers that calls preserve is known in its caller, what it left alone
+// stays known, and nothing of the others.
+func TestARM64Vectors(t *testing.T) {
+	area := make([]byte, 512)
+	for i := range 32 {
+		area[16*i] = byte(0x40 + i)
+	}
+	for _, tc := range []struct {
+		name  string
+		codes []byte
+		stack []byte
+		want  map[int]uint64
+	}{
+		{"save_fregp", []byte{0xd8, 0x42, 0x83, 0xe4}, words(5, testRet, 1, 2, 0, 0), map[int]uint64{9: 1, 10: 2}},
+		{"save_fregp_x", []byte{0x81, 0xda, 0x01, 0xe4}, words(5, testRet, 1, 2), map[int]uint64{8: 1, 9: 2}},
+		{"save_freg", []byte{0xdd, 0xc2, 0x81, 0xe4}, words(5, testRet, 1), map[int]uint64{15: 1}},
+		{"save_freg_x", []byte{0x81, 0xde, 0x21, 0xe4}, words(5, testRet, 1, 0), map[int]uint64{9: 1}},
+		{"save_next", []byte{0x81, 0xe6, 0xda, 0x03, 0xe4}, words(5, testRet, 1, 2, 3, 4), map[int]uint64{8: 1, 9: 2, 10: 3, 11: 4}},
+		{"save_any_reg of a pair", []byte{0xe7, 0x48, 0x41, 0x83, 0xe4}, words(5, testRet, 1, 2, 0, 0), map[int]uint64{8: 1, 9: 2}},
+		{"save_any_reg of a whole one", []byte{0xe7, 0x08, 0x81, 0x83, 0xe4}, words(5, testRet, 1, 2, 0, 0), map[int]uint64{8: 1}},
+		{"save_any_reg with room", []byte{0x81, 0xe7, 0x2c, 0x41, 0xe4}, words(5, testRet, 1, 2), map[int]uint64{12: 1}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			f := arm64Frame(testStart+0x504, testStack)
+			f.Regs.Float = area
+			_, err := testUnwinder(xdata(0, tc.codes...), tc.stack, nil).Cursor(target.Range{}).Step(&f, TrustUnwind)
+			require.NoError(t, err)
+			assert.Equal(t, uint64(testRet), get(t, &f, target.ARM64PC))
+			assert.Nil(t, f.Regs.Float)
+			for i := range 32 {
+				v, known := f.Regs.VectorLow(i)
+				want, saved := tc.want[i]
+				if !saved {
+					want = uint64(0x40 + i)
+				}
+				require.Equal(t, i >= 8 && i < 16, known, "v%d", i)
+				if known {
+					assert.Equal(t, want, v, "d%d", i)
+				}
+			}
+		})
+	}
+}
+
+// TestARM64PackedVectors: a packed entry with a general and three vector registers, in its body and in its epilogue.
+func TestARM64PackedVectors(t *testing.T) {
+	word := uint32(1) | 0x400<<2 | 2<<13 | 1<<16 | 3<<23 // d8 to d10, x19; 48 bytes
+	code := Code{Format: FormatWindows, Base: testBase, Packed: word, Range: target.Range{Start: testStart, End: testStart + 0x1000}}
+	for at, sp := range map[target.Addr]target.Addr{0x500: 48, 0xfec: 48, 0xff0: 32, 0xffc: 0} {
+		u := New(testMemory{testStack: words(0, 0, 19, 8, 9, 10)}, testCodes{code})
+		if sp == 32 { // the locals are gone
+			u = New(testMemory{testStack: words(19, 8, 9, 10)}, testCodes{code})
+		}
+		f := arm64Frame(testStart+at, testStack, uint64(target.ARM64LR), testRet)
+		f.Exact = true
+		_, err := u.Cursor(target.Range{}).Step(&f, TrustUnwind)
+		require.NoError(t, err, "at %#x", uint64(at))
+		assert.Equal(t, uint64(testStack+sp), get(t, &f, target.ARM64SP), "at %#x", uint64(at))
+		if sp > 0 {
+			for i := range 3 {
+				v, known := f.Regs.VectorLow(8 + i)
+				assert.True(t, known)
+				assert.EqualValues(t, 8+i, v, "at %#x", uint64(at))
+			}
+		}
+	}
+}
+
+// TestDWARFVectors: call frame information gives the vector registers that calls preserve numbers from 64 on.
+func TestDWARFVectors(t *testing.T) {
+	n, ok := vectorFromDWARF(target.ArchARM64, 72)
+	assert.True(t, ok)
+	assert.Equal(t, 8, n)
+	for arch, n := range map[target.Arch]uint64{target.ArchARM64: 63, target.ArchAMD64: 72} {
+		_, ok = vectorFromDWARF(arch, n)
+		assert.False(t, ok)
+	}
+	mem := ehFrame("zR", []byte{0x0c, 31, 0}, []byte{0x0e, 32, 0x9d, 4, 0x9e, 3, 0x05, 72, 2, 0x05, 73, 1}) // offset_extended
+	ra := bytes.Index(mem[testFrame], []byte{1, 0x78, 16})
+	mem[testFrame][ra+2] = 30
+	u, err := openDWARF(t, mem)
+	require.NoError(t, err)
+	mem[testStack] = words(5, testRet, 1, 2)
+	f := arm64Frame(testStart+0x20, testStack)
+	_, err = u.Cursor(target.Range{}).Step(&f, TrustUnwind)
+	require.NoError(t, err)
+	for i, want := range []uint64{1, 2} {
+		v, known := f.Regs.VectorLow(8 + i)
+		assert.True(t, known)
+		assert.Equal(t, want, v)
+	}
+	_, known := f.Regs.VectorLow(10)
+	assert.False(t, known)
 }
 
 func TestTrustIsOrdered(t *testing.T) {

@@ -153,6 +153,13 @@ func fromDWARF(arch target.Arch, n uint64) (target.Reg, bool) {
 	return 0, false
 }
 
+// vectorFromDWARF is the number of the vector register that DWARF has a number for, where calls preserve some
+// (DWARF for the Arm 64-bit Architecture, 4.1).
+func vectorFromDWARF(arch target.Arch, n uint64) (int, bool) {
+	const first = 64
+	return int(n) - first, arch == target.ArchARM64 && n >= first && n < first+32
+}
+
 // volatileDWARF are the registers that a call destroys, as far as code with call
 // frame information preserves no more than every convention asks for. The link
 // register is left: without a rule of its own it still holds the return address.
@@ -190,6 +197,9 @@ func (c *Cursor) stepDWARF(f *Frame, exact bool) error {
 			out.Forget(r)
 		}
 	}
+	if d.signal {
+		out.ForgetVectors()
+	}
 	out.SetSP(target.Addr(cfa))
 	returned := false
 	for i := range row.rules {
@@ -216,6 +226,12 @@ func (c *Cursor) stepDWARF(f *Frame, exact bool) error {
 				// A register that calls preserve and that has no value is one
 				// whose rule DW_CFA_restore reset: delve calls it undefined.
 				out.Forget(r)
+			}
+		} else if n, ok := vectorFromDWARF(f.Regs.Arch, rule.reg); ok && rule.kind != ruleSame {
+			if known {
+				out.SetVectorLow(n, v)
+			} else {
+				out.ForgetVectorLow(n)
 			}
 		}
 	}

@@ -39,5 +39,11 @@ func SignalContext(w *target.Window, arch target.Arch, a target.Addr) (target.Re
 	if err != nil {
 		return target.Registers{}, false
 	}
-	return layout.Registers(arch, b, a)
+	regs, ok := layout.Registers(arch, b, a)
+	if p, err := arch.Processor(); ok && err == nil && layout.Float > 0 {
+		if b, err := w.Bytes(a+target.Addr(layout.Float), p.Vectors.Size); err == nil {
+			regs.Float = bytes.Clone(b)
+		}
+	}
+	return regs, ok
 }

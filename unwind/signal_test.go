@@ -20,7 +20,10 @@ func (noCodes) InCode(target.Addr) bool           { return false }
 func signalContext(arch target.Arch, ip, sp, a target.Addr) []byte {
 	le := binary.LittleEndian
 	if arch == target.ArchARM64 {
-		b := make([]byte, 512)
+		b := make([]byte, 992)
+		for i := range 32 {
+			b[480+16*i] = byte(i)
+		}
 		for i := range 31 {
 			le.PutUint64(b[184+8*i:], uint64(0x1000+i))
 		}
@@ -78,6 +81,9 @@ func TestSignalReturn(t *testing.T) {
 			assert.True(t, f.Exact)
 			assert.Equal(t, TrustUnwind, f.Trust)
 			assert.Equal(t, uint64(0x100f), get(t, &f, tc.one))
+			v, known := f.Regs.VectorLow(20)
+			assert.Equal(t, tc.arch == target.ArchARM64, known)
+			assert.Equal(t, known, v == 20)
 			ip, _ := f.Regs.IP()
 			assert.Equal(t, target.Addr(interrupted), ip)
 			at, _ := f.Regs.SP()

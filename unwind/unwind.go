@@ -169,6 +169,7 @@ func (c *Cursor) Step(f *Frame, least Trust) (bool, error) {
 func (c *Cursor) StepIn(f *Frame, code Code, least Trust) (bool, error) {
 	next := *f
 	next.Code = code
+	next.Regs.PassVectors()
 	err := c.unwind(&next)
 	if err == nil {
 		err = c.check(f, &next)
@@ -178,7 +179,6 @@ func (c *Cursor) StepIn(f *Frame, code Code, least Trust) (bool, error) {
 		return false, nil
 	case err == nil:
 		next.Trust, next.Err = TrustUnwind, nil
-		next.Regs.Float = nil // those of the thread, which code may have changed since
 		*f = next
 		return true, nil
 	}
