@@ -235,7 +235,7 @@ type LoadedType struct {
 	MethodTable target.Addr `json:"methodTable" doc:"its MethodTable"`
 	Name        Text        `json:"name" doc:"its name"`
 	BaseSize    uint32      `json:"baseSize" doc:"bytes of an object without its elements"`
-	Count       *uint64     `json:"count,omitempty" doc:"objects of exactly this type on the heap; absent if they were not counted"`
+	Count       *uint64     `json:"count,omitempty" doc:"objects of exactly this type on the heap; absent if they were not counted, or none was met in a heap that can't be read whole"`
 	Size        *uint64     `json:"size,omitempty" doc:"their bytes"`
 }
 

@@ -19,14 +19,18 @@ type LoadedTypesOptions struct {
 
 // LoadedTypes lists the types that the runtime has loaded, with their objects
 // counted: by module and token, then arrays and generic instances. Without a
-// heap, which is nil then, objects are not counted. What a row lacks comes as an
-// error in front of it.
+// heap, which is nil then, objects are not counted, and where a part of the heap can't
+// be read, a type of which no object was met has no count. What a row lacks comes as
+// an error in front of it, what the count lacks in front of all.
 func LoadedTypes(ctx context.Context, rt *dac.Runtime, h *Heap, o LoadedTypesOptions) iter.Seq2[answer.LoadedType, error] {
 	return func(yield func(answer.LoadedType, error) bool) {
-		counts, err := countTypes(ctx, h, o.Scan)
-		if err != nil && !yield(answer.LoadedType{}, err) {
-			return
+		counts, lacks := countTypes(ctx, h, o.Scan)
+		for _, err := range lacks {
+			if !yield(answer.LoadedType{}, err) {
+				return
+			}
 		}
+		whole := h != nil && len(lacks) == 0 && len(h.Lost()) == 0
 		part := strings.ToLower(o.Name)
 		for mt, err := range rt.LoadedTypes() {
 			if ctx.Err() != nil {
@@ -42,7 +46,7 @@ func LoadedTypes(ctx context.Context, rt *dac.Runtime, h *Heap, o LoadedTypesOpt
 			row := answer.LoadedType{MethodTable: mt.Addr, BaseSize: mt.BaseSize}
 			row.Name.S, row.Name.Err = rt.TypeName(mt.Addr, dac.NameManaged)
 			n := counts[mt.Addr]
-			if counts != nil {
+			if n.Count != 0 || whole {
 				row.Count, row.Size = &n.Count, &n.Size
 			}
 			switch {
@@ -56,18 +60,23 @@ func LoadedTypes(ctx context.Context, rt *dac.Runtime, h *Heap, o LoadedTypesOpt
 	}
 }
 
-// countTypes counts the heap's objects by type; nil without a heap.
-func countTypes(ctx context.Context, h *Heap, o ScanOptions) (map[target.Addr]TypeStats, error) {
+// countTypes counts the heap's objects by type, and says what of the heap it could not
+// read; nil without a heap.
+func countTypes(ctx context.Context, h *Heap, o ScanOptions) (map[target.Addr]TypeStats, []error) {
 	if h == nil {
 		return nil, nil
 	}
 	stats, err := h.Stats(ctx, nil, o)
 	if err != nil {
-		return nil, err
+		return nil, []error{err}
+	}
+	var gaps answer.Gaps
+	if err := stats.Note(&gaps); err != nil {
+		return nil, []error{err}
 	}
 	counts := make(map[target.Addr]TypeStats, len(stats.Types))
 	for _, t := range stats.Types {
 		counts[t.Type.Addr] = t
 	}
-	return counts, nil
+	return counts, gaps.Noted()
 }

@@ -67,6 +67,8 @@ func TestNumbersAsPrinted(t *testing.T) {
 		"dumpheap -stat -type Zoo.dog":    "did you mean Zoo.Dog?",
 		"dumpheap -type Dogg":             "did you mean Dog?",
 		"dumpheap -stat -type Dog -gen 2": "no object was found",
+		"statics Statcs":                  `no static field was found for "Statcs"`,
+		"types Zoo.Dgo":                   `no loaded type was found for "Zoo.Dgo"`,
 	} {
 		out, errs, code := run(t, "-d", d.Path, "-c", line)
 		assert.Zero(t, code, "%s: %s", line, errs)

@@ -3,7 +3,28 @@ package ask
 import (
 	"fmt"
 	"iter"
+
+	"github.com/sosgo/sosgo/internal/cli"
 )
+
+// FoundNamed is Found for rows that a part of a name chooses. Where there is none the
+// command warns, as nothing else tells a name that is misspelt.
+func FoundNamed[T any](c *cli.Context, rows iter.Seq2[T, error], what, part string) (iter.Seq2[T, error], error) {
+	met := part == "" || c.SOS
+	c.AtEnd(func() {
+		if !met {
+			c.Warn(fmt.Errorf("no %s was found for %q", what, part))
+		}
+	})
+	return Found(func(yield func(T, error) bool) {
+		for row, err := range rows {
+			met = true
+			if !yield(row, err) {
+				return
+			}
+		}
+	}, what)
+}
 
 // Found is rows, unless there is none and something could not be read: an empty list
 // would then say that there is nothing. The error is the first; what names the rows.

@@ -44,6 +44,6 @@ func askStatics(c *cli.Context) (report.Answer, error) {
 	if o.Type == "" && !c.Bool("all") {
 		return report.Answer{}, c.Usagef("name a type, or give -all")
 	}
-	fields, err := ask.Found(r.Statics(c.Context(), o), "static field")
+	fields, err := ask.FoundNamed(c, r.Statics(c.Context(), o), "static field", o.Type)
 	return ask.Say(fields, err, typetext.Statics)
 }

@@ -42,6 +42,6 @@ func askTypes(c *cli.Context) (report.Answer, error) {
 	o := heap.LoadedTypesOptions{Used: c.Bool("used"), Scan: ask.Scan(c, "counting objects")}
 	pattern, _ := c.Str("pattern")
 	o.Name = strings.Trim(pattern, "*") // a part of the name is meant either way
-	types, err := ask.Found(heap.LoadedTypes(c.Context(), rt, h, o), "type")
+	types, err := ask.FoundNamed(c, heap.LoadedTypes(c.Context(), rt, h, o), "loaded type", o.Name)
 	return ask.Say(types, err, typetext.LoadedTypes)
 }
