@@ -33,6 +33,7 @@ type Module struct {
 	path  lazy.Value[string]
 	meta  lazy.Value[*metadata.Metadata]
 	pdb   lazy.Value[*PDB]
+	blobs lazy.Value[map[metadata.Token]target.Addr]
 	where MetadataSource
 }
 

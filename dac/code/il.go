@@ -19,11 +19,11 @@ var ErrNoIL = target.Unsupportedf("the method has no IL body")
 // ILAddress is where the IL of m lies in the target: the header of its body. It
 // is known also where the dump lacks the bytes.
 func (r *Reader) ILAddress(m *MethodDesc) (target.Addr, error) {
-	im, rva, err := m.ilPlace()
-	if err != nil {
-		return 0, err
+	p, err := m.ilPlace()
+	if err != nil || p.image == nil {
+		return p.at, err
 	}
-	return im.Address(rva)
+	return p.image.Address(p.rva)
 }
 
 // ILReplaced says, with a target.ErrUnsupported, why the IL of the metadata may not
@@ -53,31 +53,50 @@ func rejitted(v *Version) error {
 	return target.Unsupportedf("a profiler has replaced the method's IL (ReJIT %d): that of the metadata is not what runs", v.ReJIT)
 }
 
-func (m *MethodDesc) ilPlace() (*image.Image, image.RVA, error) {
+// An ilPlace is where a method's IL lies: in the image of its module, or, for one that
+// Reflection.Emit made, at an address.
+type ilPlace struct {
+	image *image.Image // or nil
+	rva   image.RVA
+	at    target.Addr
+}
+
+func (m *MethodDesc) ilPlace() (ilPlace, error) {
 	if m.Token.IsNil() {
-		return nil, 0, ErrNoIL
+		return ilPlace{}, ErrNoIL
 	}
 	_, row, err := m.def()
 	if err != nil {
-		return nil, 0, err
+		return ilPlace{}, err
 	}
 	if row.RVA == 0 || m.Kind != MethodIL && m.Kind != MethodInstantiated {
-		return nil, 0, ErrNoIL
+		return ilPlace{}, ErrNoIL
 	}
 	mod, err := m.Module()
 	if err != nil {
-		return nil, 0, err
+		return ilPlace{}, err
+	}
+	if at, err := mod.Image(); err == nil && at.Start == 0 {
+		il, err := mod.EmittedIL(m.Token)
+		if err == nil && il == 0 {
+			err = ErrNoIL
+		}
+		return ilPlace{at: il}, err
 	}
 	im, err := mod.PEImage()
-	return im, image.RVA(row.RVA), err
+	return ilPlace{image: im, rva: image.RVA(row.RVA)}, err
 }
 
 // IL returns the body of m in IL: from the dump, or from the module's file.
 func (r *Reader) IL(m *MethodDesc) (metadata.MethodBody, error) {
-	im, rva, err := m.ilPlace()
+	p, err := m.ilPlace()
 	if err != nil {
 		return metadata.MethodBody{}, err
 	}
+	if p.image == nil {
+		return r.ILAt(p.at)
+	}
+	im, rva := p.image, p.rva
 	body, err := readBody(func(off, n int) ([]byte, error) { return im.BytesRVA(rva+image.RVA(off), n) })
 	if err == nil {
 		return body, nil

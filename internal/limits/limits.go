@@ -86,6 +86,7 @@ const (
 	ManagedThreads   = 1_000_000
 	LookupMapEntries = 1 << 24 // a rid has 24 bits
 	ParentChain      = 10_000
+	ModuleWords      = 256    // of a Module that are looked through for what no layout tells
 	NestedExceptions = 10_000 // that one thread is handling, or that one exception holds
 	ExceptionRecords = 64     // of Windows, each of which follows from the next
 	ToldExceptions   = 1_000  // that crashinfo tells of one thread, causes included
