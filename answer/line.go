@@ -1,8 +1,6 @@
 package answer
 
 import (
-	"bytes"
-	"encoding/json"
 	"strconv"
 	"unicode/utf8"
 )
@@ -13,10 +11,11 @@ import (
 // empty where the value says no more than its number or address does.
 type Line []LinePiece
 
-// A LinePiece is a part of a Line: text that stands there as it is, or a string
-// of the dump.
+// A LinePiece is a part of a Line: text that stands there as it is, a string
+// of the dump, or a number.
 type LinePiece struct {
 	Text   string
+	Number Value  // if it is known, what its Plain says stands there, and Text is empty
 	Quoted bool   // Text is a string, or its start: it is written quoted and escaped
 	Chars  uint32 // UTF-16 code units of the whole string
 	// Err is why something is missing here. Text then is the words that stand in its place, empty where the line
@@ -43,7 +42,7 @@ func (l Line) Err() error {
 // Blank reports whether the line has nothing to show.
 func (l Line) Blank() bool {
 	for i := range l {
-		if l[i].Quoted || l[i].Text != "" {
+		if p := &l[i]; p.Quoted || p.Text != "" || !p.Number.IsZero() {
 			return false
 		}
 	}
@@ -71,7 +70,7 @@ func (l Line) String() string { return l.Cut(-1) }
 // was read if limit is negative. Behind a string that is cut stands how long it
 // is.
 func (l Line) Cut(limit int) string {
-	if len(l) == 1 && !l[0].Quoted {
+	if len(l) == 1 && !l[0].Quoted && l[0].Number.IsZero() {
 		return l[0].Text
 	}
 	return string(l.AppendCut(nil, limit))
@@ -80,9 +79,12 @@ func (l Line) Cut(limit int) string {
 // AppendCut appends what Cut returns.
 func (l Line) AppendCut(b []byte, limit int) []byte {
 	for i := range l {
-		if p := &l[i]; p.Quoted {
+		switch p := &l[i]; {
+		case p.Quoted:
 			b = p.appendQuoted(b, limit)
-		} else {
+		case !p.Number.IsZero():
+			b = p.Number.AppendPlain(b)
+		default:
 			b = append(b, p.Text...)
 		}
 	}
@@ -92,8 +94,8 @@ func (l Line) AppendCut(b []byte, limit int) []byte {
 // StartsQuoted reports whether the line begins with a quotation mark: what it says is a string.
 func (l Line) StartsQuoted() bool {
 	for i := range l {
-		if p := &l[i]; p.Quoted || p.Text != "" {
-			return p.Quoted || p.Text[0] == '"'
+		if p := &l[i]; p.Quoted || p.Text != "" || !p.Number.IsZero() {
+			return p.Quoted || p.Text != "" && p.Text[0] == '"'
 		}
 	}
 	return false
@@ -107,10 +109,8 @@ func (l Line) AppendJSON(b []byte) []byte {
 	if l.Err() != nil {
 		return append(b, "null"...)
 	}
-	if len(l) == 1 && !l[0].Quoted {
-		return appendJSONString(b, l[0].Text)
-	}
-	return appendJSONString(b, l.String())
+	from := len(b) + 1
+	return endJSONString(l.AppendCut(append(b, '"'), -1), from)
 }
 
 // MarshalText is String, for forms that have nothing but text.
@@ -129,29 +129,36 @@ func (p *LinePiece) appendQuoted(b []byte, limit int) []byte {
 // appendJSONString appends s as a JSON string, as encoding/json writes one without escaping what is special in HTML: names of
 // types have angle brackets.
 func appendJSONString(b []byte, s string) []byte {
-	from := len(b)
-	b = append(b, '"')
-	for i := range len(s) {
-		c := s[i]
-		if c < ' ' || c >= utf8.RuneSelf {
-			return appendJSONEscaped(b[:from], s)
-		}
-		if c == '"' || c == '\\' {
-			b = append(b, '\\')
-		}
-		b = append(b, c)
-	}
-	return append(b, '"')
+	from := len(b) + 1
+	return endJSONString(append(append(b, '"'), s...), from)
 }
 
-func appendJSONEscaped(b []byte, s string) []byte {
-	buf := bytes.NewBuffer(b)
-	enc := json.NewEncoder(buf)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(s); err != nil { // no string fails
-		return append(b, "null"...)
+// endJSONString makes what stands in b from an index on, behind a quotation mark, a JSON string.
+func endJSONString(b []byte, from int) []byte {
+	marks := 0
+	for _, c := range b[from:] {
+		if c < ' ' || c >= utf8.RuneSelf {
+			return appendReflected(b[:from-1], string(b[from:]))
+		}
+		if c == '"' || c == '\\' {
+			marks++
+		}
 	}
-	return bytes.TrimSuffix(buf.Bytes(), []byte("\n"))
+	if marks == 0 {
+		return append(b, '"')
+	}
+	i := len(b) - 1
+	for range marks {
+		b = append(b, 0)
+	}
+	for at := len(b) - 1; at > i; at, i = at-1, i-1 { // from the end on, each byte that is moved makes room for none that is not
+		b[at] = b[i]
+		if b[i] == '"' || b[i] == '\\' {
+			at--
+			b[at] = '\\'
+		}
+	}
+	return append(b, '"')
 }
 
 // CutText is the start of s that has at most limit UTF-16 code units, all of s

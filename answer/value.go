@@ -69,24 +69,30 @@ func (v Value) Shortest() string { return strconv.FormatFloat(v.Float(), 'g', -1
 // Plain is the value as a number or an address, with a prefix: what stands for
 // it where no words do.
 func (v Value) Plain() string {
+	var few [24]byte
+	return string(v.AppendPlain(few[:0]))
+}
+
+// AppendPlain appends what Plain returns.
+func (v Value) AppendPlain(b []byte) []byte {
 	switch v.Kind {
 	case KindInt:
-		return strconv.FormatInt(v.Int(), 10)
+		return strconv.AppendInt(b, v.Int(), 10)
 	case KindUint:
-		return strconv.FormatUint(v.Bits, 10)
+		return strconv.AppendUint(b, v.Bits, 10)
 	case KindBool:
-		return strconv.FormatBool(v.Bits != 0)
+		return strconv.AppendBool(b, v.Bits != 0)
 	case KindFloat:
-		return v.Shortest()
+		return strconv.AppendFloat(b, v.Float(), 'g', -1, 8*v.Size)
 	case KindReference:
 		if v.Bits == 0 {
-			return "null"
+			return append(b, "null"...)
 		}
-		return target.Addr(v.Bits).String()
+		return append(b, target.Addr(v.Bits).String()...)
 	case KindStruct:
-		return "{…}"
+		return append(b, "{…}"...)
 	}
-	return "0x" + strconv.FormatUint(v.Bits, 16)
+	return strconv.AppendUint(append(b, "0x"...), v.Bits, 16)
 }
 
 // MarshalJSON is for encoding/json.
@@ -184,7 +190,11 @@ func appendJSONName(b []byte, name string) []byte {
 
 // Members are the fields of a value type where it is stored. They are read when they
 // are listed, because most forms want no more than the value on one line.
-type Members struct{ list func() []Member }
+type Members struct {
+	list  func(at target.Addr, depth int) []Member
+	at    target.Addr
+	depth int
+}
 
 // A Member is one field of a value type, or one element of an inline array.
 type Member struct {
@@ -193,7 +203,14 @@ type Member struct {
 }
 
 // NewMembers are the members that list reads.
-func NewMembers(list func() []Member) Members { return Members{list} }
+func NewMembers(list func() []Member) Members {
+	return Members{list: func(target.Addr, int) []Member { return list() }}
+}
+
+// MembersAt are the members that list reads of the value at an address, so deep in others: one function does for all values of a type.
+func MembersAt(list func(at target.Addr, depth int) []Member, at target.Addr, depth int) Members {
+	return Members{list, at, depth}
+}
 
 // IsZero reports whether there are none, because the value is no value type.
 func (p Members) IsZero() bool { return p.list == nil }
@@ -203,7 +220,7 @@ func (p Members) List() []Member {
 	if p.list == nil {
 		return nil
 	}
-	return p.list()
+	return p.list(p.at, p.depth)
 }
 
 // MarshalJSON writes the list.
@@ -215,7 +232,9 @@ func (p Members) AppendJSON(b []byte) []byte {
 		return append(b, "null"...)
 	}
 	b = append(b, '[')
-	for i, m := range p.List() {
+	list := p.List()
+	for i := range list {
+		m := &list[i]
 		if i > 0 {
 			b = append(b, ',')
 		}

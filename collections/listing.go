@@ -31,10 +31,20 @@ func newLister(r *Reader, c *Collection, o Options) *lister {
 type teller struct {
 	*lister
 	stored func(objects.Value) answer.Stored
+	reset  func() // takes back what the row before has, unless it stays
 	row    answer.CollectionItem
 }
 
-func (l *lister) teller() *teller { return &teller{lister: l, stored: l.r.b.Objects().Storer()} }
+// teller is one whose rows stay.
+func (l *lister) teller() *teller {
+	return &teller{lister: l, stored: l.r.b.Objects().Storer(), reset: func() {}}
+}
+
+// formattingTeller is one for who formats each row at once.
+func (l *lister) formattingTeller() *teller {
+	s := l.r.b.Objects().NewScratch()
+	return &teller{lister: l, stored: s.Stored, reset: s.Reset}
+}
 
 // wants reports whether an element says what is looked for.
 func (l *lister) wants(i *Item) bool {
@@ -43,6 +53,7 @@ func (l *lister) wants(i *Item) bool {
 
 // item makes the row of an element, which stays until the next one is made.
 func (t *teller) item(i *Item) *answer.CollectionItem {
+	t.reset()
 	t.row = answer.CollectionItem{Index: i.Index, HasKey: t.c.HasKeys && !t.o.NoKeys}
 	t.row.HasValue = !t.o.NoValues || !t.c.HasKeys
 	if t.row.HasKey {
@@ -240,7 +251,7 @@ func (f *listing) stop() {
 
 // formatter makes the rows of batches, for one goroutine.
 func (f *listing) formatter() func(*batch) {
-	tell, row := f.teller(), f.newRow()
+	tell, row := f.formattingTeller(), f.newRow()
 	return func(b *batch) {
 		for n := range b.items {
 			if n%64 == 0 && f.ctx.Err() != nil {

@@ -22,6 +22,27 @@ type describer struct {
 
 	threads    []dac.Thread
 	hasThreads bool
+
+	// What a Scratch lends until it is reset. Others get memory of their own each time.
+	scratch bool
+	pieces  answer.Line
+	parts   []answer.Member
+	listOf  *Type // the type whose values list lists
+	list    func(at target.Addr, depth int) []answer.Member
+	lists   map[*Type]func(at target.Addr, depth int) []answer.Member
+}
+
+// line is the line of a value that is so deep in others.
+func (d *describer) line(v *Value, depth int) answer.Line {
+	if !d.scratch {
+		return v.appendInline(nil, LineChars, depth)
+	}
+	from := len(d.pieces)
+	d.pieces = v.appendInline(d.pieces, LineChars, depth)
+	if len(d.pieces) == from {
+		return nil
+	}
+	return d.pieces[from:len(d.pieces):len(d.pieces)]
 }
 
 // managedThreads are the runtime's threads, read once.
@@ -67,13 +88,27 @@ func (d *describer) stored(v Value) answer.Stored {
 	}
 	s := answer.Stored{Value: v.answer()}
 	if s.Value.Kind != KindBool { // its text says no more
-		s.Text = v.Line(LineChars)
+		s.Text = d.line(&v, 0)
 	}
 	if v.Kind() == KindStruct {
-		s.Members = d.members(v, 0)
+		s.Members = d.members(&v, 0)
 	}
 	return s
 }
+
+// A Scratch tells of many values as answers do, one after the other, in memory that it uses again. It is for one goroutine.
+type Scratch struct{ d describer }
+
+// NewScratch returns a Scratch for values of the reader.
+func (r *Reader) NewScratch() *Scratch {
+	return &Scratch{describer{r: r, note: func(error) {}, scratch: true}}
+}
+
+// Stored is the value as an answer has it: text and members are valid until Reset.
+func (s *Scratch) Stored(v Value) answer.Stored { return s.d.stored(v) }
+
+// Reset takes back what was told.
+func (s *Scratch) Reset() { s.d.pieces, s.d.parts = s.d.pieces[:0], s.d.parts[:0] }
 
 // Stored is the value as an answer has it.
 func (v Value) Stored() answer.Stored {
@@ -84,51 +119,89 @@ func (v Value) Stored() answer.Stored {
 // members are the fields of a value type in place, or the elements of an inline array,
 // as deep and as many as a line of text shows of them or more. Where some can't be told
 // the last one, without a name, says why.
-func (d *describer) members(v Value, depth int) answer.Members {
-	const most = 256
+func (d *describer) members(v *Value, depth int) answer.Members {
 	if depth > inlineDepth {
 		return answer.Members{}
 	}
-	return answer.NewMembers(func() []answer.Member {
-		s, err := v.Struct()
-		if err != nil {
-			return []answer.Member{missingMember(err)}
+	s, err := v.Struct()
+	if err != nil {
+		return answer.NewMembers(func() []answer.Member { return []answer.Member{missingMember(err)} })
+	}
+	return answer.MembersAt(d.lister(s.Type), s.Addr, depth)
+}
+
+// lister lists the members of the values of a type.
+func (d *describer) lister(t *Type) func(at target.Addr, depth int) []answer.Member {
+	if d.listOf == t {
+		return d.list
+	}
+	list := d.lists[t]
+	if list == nil {
+		list = func(at target.Addr, depth int) []answer.Member {
+			return d.listMembers(Struct{Addr: at, Type: t}, depth)
 		}
-		fields, err := s.Type.Fields()
-		out := make([]answer.Member, 0, min(len(fields), most))
-		add := func(name answer.Text, v Value) bool {
-			part := answer.Member{Name: name}
-			if err := v.Err(); err != nil {
-				part.Missing = answer.Reason{Err: err}
-			} else {
-				part.Value = v.answer()
-				part.Text = v.inline(LineChars, depth+1)
-				if v.Kind() == KindStruct {
-					part.Members = d.members(v, depth+1)
-				}
+		if d.lists == nil {
+			d.lists = map[*Type]func(target.Addr, int) []answer.Member{}
+		}
+		d.lists[t] = list
+	}
+	d.listOf, d.list = t, list
+	return list
+}
+
+// mostMembers are as many as are listed of one value.
+const mostMembers = 256
+
+func (d *describer) listMembers(s Struct, depth int) []answer.Member {
+	fields, err := s.Type.Fields()
+	var out []answer.Member
+	from := len(d.parts)
+	if d.scratch {
+		out = d.parts
+	} else {
+		out, from = make([]answer.Member, 0, min(len(fields), mostMembers)), 0
+	}
+	n, rowErr := s.Type.InlineLength()
+	if n > 0 {
+		for i, v := range s.Elements() {
+			if out = append(out, d.member(answer.Text{S: strconv.Itoa(i)}, &v, depth)); len(out)-from == mostMembers {
+				break
 			}
-			out = append(out, part)
-			return len(out) < most
 		}
-		n, rowErr := s.Type.InlineLength()
-		if n > 0 {
-			for i, v := range s.Elements() {
-				if !add(answer.Text{S: strconv.Itoa(i)}, v) {
-					break
-				}
+	} else {
+		memory := s.Type.lent(s.Addr)
+		for _, f := range fields {
+			if f.Static {
+				continue
 			}
-			return out
-		}
-		for f, v := range s.Fields() {
-			if !add(f.name(), v) {
+			v := f.in(memory, s.Addr)
+			if out = append(out, d.member(f.name(), &v, depth)); len(out)-from == mostMembers {
 				break
 			}
 		}
 		if err = cmp.Or(err, rowErr); err != nil {
 			out = append(out, missingMember(err))
 		}
-		return out
-	})
+	}
+	if d.scratch {
+		d.parts = out
+	}
+	return out[from:len(out):len(out)]
+}
+
+// member is one of a value that is so deep in others.
+func (d *describer) member(name answer.Text, v *Value, depth int) answer.Member {
+	m := answer.Member{Name: name}
+	if err := v.Err(); err != nil {
+		m.Missing = answer.Reason{Err: err}
+		return m
+	}
+	m.Value = v.answer()
+	m.Text = d.line(v, depth+1)
+	if v.Kind() == KindStruct {
+		m.Members = d.members(v, depth+1)
+	}
+	return m
 }
 
 // missingMember stands for members that are not known.

@@ -93,7 +93,8 @@ func (d *describer) object(ctx context.Context, o Object, options DescribeOption
 	case t.MT.IsArray():
 		d.array(a, o)
 	case o.IsBoxed():
-		a.Boxed = o.Boxed().plain(LineChars, 0)
+		v := o.Boxed()
+		a.Boxed = v.appendPlain(nil, LineChars, 0)
 	}
 	d.runtimeType(a, o)
 	d.thinLock(a, o)
@@ -263,7 +264,7 @@ func (r *Reader) DescribeStruct(mt, a target.Addr) (*answer.Struct, error) {
 // structure describes s; what is missing is noted in the answer.
 func (d *describer) structure(s Struct, options DescribeOptions) *answer.Struct {
 	mt := s.Type.MT
-	a := &answer.Struct{Address: s.Addr, MethodTable: mt.Addr, Size: uint64(mt.BaseSize), Text: s.inline(LineChars, 0)}
+	a := &answer.Struct{Address: s.Addr, MethodTable: mt.Addr, Size: uint64(mt.BaseSize), Text: s.appendInline(nil, LineChars, 0)}
 	d.note = a.Note
 	a.Type = d.text(s.Type.Name())
 	a.Class = d.class(s.Type)

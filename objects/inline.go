@@ -21,54 +21,66 @@ const (
 func (v Value) Inline(limit int) string { return v.Line(limit).String() }
 
 // Line is Inline in pieces, for who wants to cut the strings in it again.
-func (v Value) Line(limit int) answer.Line { return v.inline(limit, 0) }
+func (v Value) Line(limit int) answer.Line { return v.appendInline(nil, limit, 0) }
 
-func (v Value) inline(limit, depth int) answer.Line {
+// appendInline appends what Line returns, of a value that is so deep in others.
+func (v *Value) appendInline(l answer.Line, limit, depth int) answer.Line {
 	switch v.Kind() {
 	case KindBool:
-		return answer.Words(strconv.FormatBool(v.bits != 0))
+		return appendWords(l, strconv.FormatBool(v.bits != 0))
 	case KindChar:
-		return answer.Words(quoteChar(uint16(v.bits)))
+		return appendWords(l, quoteChar(uint16(v.bits)))
 	case KindInt, KindUint:
-		return v.enum()
+		return v.appendEnum(l)
 	case KindReference:
 		if v.bits == 0 {
-			return nil
+			return l
 		}
 		o, err := v.Object()
 		if err != nil {
-			return answer.Missing(err)
+			return appendMissing(l, err)
 		}
-		return o.inline(limit, depth, v)
+		return o.appendInline(l, limit, depth, v.field)
 	case KindStruct:
 		s, err := v.Struct()
 		if err != nil {
-			return answer.Missing(err)
+			return appendMissing(l, err)
 		}
-		return s.inline(limit, depth)
+		return s.appendInline(l, limit, depth)
 	}
-	return nil
+	return l
+}
+
+// appendWords appends text that stands there as it is.
+func appendWords(l answer.Line, s string) answer.Line {
+	if s == "" {
+		return l
+	}
+	return append(l, answer.LinePiece{Text: s})
+}
+
+// appendMissing appends nothing, for a reason, if there is one.
+func appendMissing(l answer.Line, err error) answer.Line {
+	if err == nil {
+		return l
+	}
+	return append(l, answer.LinePiece{Err: err})
 }
 
 // Plain is Inline, or the number or address where Inline is empty; of a value
 // that could not be read it is the reason in angle brackets.
-func (v Value) Plain(limit int) string { return v.plain(limit, 0).String() }
+func (v Value) Plain(limit int) string { return v.appendPlain(nil, limit, 0).String() }
 
-// plain is inline for places where a number has to stand for itself.
-func (v Value) plain(limit, depth int) answer.Line {
-	return v.appendPlain(nil, limit, depth)
-}
-
-// appendPlain appends what plain returns.
-func (v Value) appendPlain(l answer.Line, limit, depth int) answer.Line {
+// appendPlain appends the line for places where a number has to stand for itself.
+func (v *Value) appendPlain(l answer.Line, limit, depth int) answer.Line {
 	if v.err != nil {
-		return append(l, answer.Lacking(v.err)...)
+		return append(l, answer.LinePiece{Text: answer.Absent(v.err), Err: v.err})
 	}
-	own := v.inline(limit, depth)
-	if own.Blank() {
-		l = append(l, answer.LinePiece{Text: v.answer().Plain()})
+	from := len(l)
+	if l = v.appendInline(l, limit, depth); l[from:].Blank() {
+		l = append(l, answer.LinePiece{Number: v.answer()})
 	}
-	return append(l, own...)
+	return l
 }
 
 // Answer is the value as answers have it, without its text.
@@ -78,78 +90,72 @@ func (v Value) answer() answer.Value {
 	return answer.Value{Kind: v.Kind(), Size: v.Size(), Bits: v.bits, At: v.at}
 }
 
-// enum is the name of an enum's value, empty for a plain number.
-func (v Value) enum() answer.Line {
+// appendEnum appends the name of an enum's value, nothing for a plain number.
+func (v *Value) appendEnum(l answer.Line) answer.Line {
 	if v.field != nil {
 		// A plain integer has its own byte in the signature, so that no type has
 		// to be looked up for it.
 		if sig := v.field.Signature(); sig == nil || sig.Kind == v.elem {
-			return nil
+			return l
 		}
 	}
 	t, err := v.Type()
 	if err != nil || t == nil {
-		return lacking(err)
+		return appendMissing(l, err)
 	}
 	if !t.IsEnum() {
-		return nil
+		return l
 	}
 	e, err := t.Enum()
 	if err != nil {
-		return answer.Missing(err)
+		return appendMissing(l, err)
 	}
-	return answer.Words(e.Format(v.bits))
-}
-
-// lacking is a Line of nothing: for the reason given, if there is one.
-func lacking(err error) answer.Line {
-	if err == nil {
-		return nil
-	}
-	return answer.Missing(err)
+	return appendWords(l, e.Format(v.bits))
 }
 
 // Inline is the object on one line: the text of a string, a boxed value, the
 // type and lengths of an array, the type of other objects and, of a collection,
 // how many elements it has.
-func (o Object) Inline(limit int) string { return o.inline(limit, 0, Value{}).String() }
+func (o Object) Inline(limit int) string { return o.appendInline(nil, limit, 0, nil).String() }
 
-func (o Object) inline(limit, depth int, from Value) answer.Line {
+// appendInline appends the line of an object that a field, which may be nil, refers to.
+func (o Object) appendInline(l answer.Line, limit, depth int, from *Field) answer.Line {
 	switch {
 	case o.Type == nil:
-		return nil
+		return l
 	case o.IsString():
-		return o.quoted(limit)
+		return o.appendQuoted(l, limit)
 	case o.IsBoxed():
 		name, err := o.Type.ManagedName()
 		if err != nil {
-			return answer.Missing(err)
+			return appendMissing(l, err)
 		}
-		return append(answer.Words("("+name+") "), o.boxed().plain(limit, depth)...)
+		v := o.boxed()
+		return v.appendPlain(appendWords(l, "("+name+") "), limit, depth)
 	case o.Type.MT.IsArray():
 		text, err := o.arrayText()
-		return append(answer.Words(text), lacking(err)...)
+		return appendMissing(appendWords(l, text), err)
 	}
 	if depth > 0 {
-		return nil
+		return l
 	}
 	// A type that the field does not already tell.
 	var untold error
-	if from.field != nil {
-		th, err := from.field.TypeHandle()
+	if from != nil {
+		th, err := from.TypeHandle()
 		if err == nil && th == o.Type.MT.Addr {
-			return answer.Words(o.counted())
+			return appendWords(l, o.counted())
 		}
 		untold = err
 	}
 	name, err := o.Type.ManagedName()
 	if err != nil {
-		return answer.Missing(err)
+		return appendMissing(l, err)
 	}
 	if n := o.counted(); n != "" {
 		name += " " + n
 	}
-	return append(answer.Words(name), lacking(untold)...)
+	return appendMissing(appendWords(l, name), untold)
 }
 
 // counted is how many elements a collection has, "(3)", or why that is not known; empty for other objects.
@@ -184,17 +190,17 @@ func (o Object) Boxed() Value {
 	return o.boxed()
 }
 
-// quoted is the text of a string, up to a hole in the dump.
-func (o Object) quoted(limit int) answer.Line {
+// appendQuoted appends the text of a string, up to a hole in the dump.
+func (o Object) appendQuoted(l answer.Line, limit int) answer.Line {
 	n, err := o.Length()
 	if err != nil {
-		return answer.Missing(err)
+		return appendMissing(l, err)
 	}
 	s, err := o.Text(limit)
 	if err != nil && s == "" {
-		return answer.Missing(err)
+		return appendMissing(l, err)
 	}
-	return append(answer.Quoted(s, n), lacking(err)...)
+	return appendMissing(append(l, answer.LinePiece{Text: s, Quoted: true, Chars: n}), err)
 }
 
 func quoteChar(c uint16) string {
@@ -239,70 +245,94 @@ func (o Object) arrayText() (string, error) {
 	return b.String(), nil
 }
 
-// Inline is the struct on one line.
-func (s Struct) Inline(limit int) string { return s.inline(limit, 0).String() }
+// A structForm is how values of a type are written on one line.
+type structForm struct {
+	nullable bool
+	known    func(Struct) (string, bool) // nil for types without a form of their own
+}
 
-func (s Struct) inline(limit, depth int) answer.Line {
+// lineForm is how the values of a type are written on one line.
+func (t *Type) lineForm() (structForm, error) {
+	return t.form.Get(func() (structForm, error) {
+		name, err := t.Name()
+		if err != nil {
+			return structForm{}, err
+		}
+		if i := strings.IndexByte(name, '['); i > 0 {
+			name = name[:i]
+		}
+		return structForm{nullable: name == "System.Nullable`1", known: known(name)}, nil
+	})
+}
+
+// Inline is the struct on one line.
+func (s Struct) Inline(limit int) string { return s.appendInline(nil, limit, 0).String() }
+
+func (s Struct) appendInline(l answer.Line, limit, depth int) answer.Line {
 	if depth > inlineDepth || s.Type == nil {
-		return nil
+		return l
 	}
-	name, err := s.Type.Name()
+	form, err := s.Type.lineForm()
 	if err != nil {
-		return answer.Missing(err)
+		return appendMissing(l, err)
 	}
-	if i := strings.IndexByte(name, '['); i > 0 {
-		name = name[:i]
-	}
-	if name == "System.Nullable`1" {
-		if l := s.nullable(limit, depth); len(l) > 0 {
+	if form.nullable {
+		from := len(l)
+		if l = s.appendNullable(l, limit, depth); len(l) > from {
 			return l
 		}
 	}
-	if text, ok := s.known(name); ok {
-		return answer.Words(text)
+	if form.known != nil {
+		if text, ok := form.known(s); ok {
+			return appendWords(l, text)
+		}
 	}
 	n, err := s.Type.InlineLength()
 	if err == nil && n > 0 {
-		return s.row(limit, depth)
+		return s.appendRow(l, limit, depth)
 	}
-	return append(s.braces(limit, depth), lacking(err)...)
+	return appendMissing(s.appendBraces(l, limit, depth), err)
 }
 
-// row lists the elements of an inline array: {1, 2, 3}.
-func (s Struct) row(limit, depth int) answer.Line {
-	l := answer.Words("{")
+// appendRow lists the elements of an inline array: {1, 2, 3}.
+func (s Struct) appendRow(l answer.Line, limit, depth int) answer.Line {
+	l = appendWords(l, "{")
 	for i, v := range s.Elements() {
 		if i == inlineFields {
-			l = append(l, answer.Words(", …")...)
+			l = appendWords(l, ", …")
 			break
 		}
 		if i > 0 {
-			l = append(l, answer.Words(", ")...)
+			l = appendWords(l, ", ")
 		}
-		l = append(l, v.plain(limit, depth+1)...)
+		l = v.appendPlain(l, limit, depth+1)
 	}
-	return append(l, answer.Words("}")...)
+	return appendWords(l, "}")
 }
 
-// braces lists the fields: {X=1, Y=2}.
-func (s Struct) braces(limit, depth int) answer.Line {
+// appendBraces lists the fields: {X=1, Y=2}.
+func (s Struct) appendBraces(l answer.Line, limit, depth int) answer.Line {
 	labels, err := s.Type.bracedLabels()
 	if len(labels) == 0 {
-		return lacking(err)
+		return appendMissing(l, err)
 	}
-	l := make(answer.Line, 0, 2*len(labels)+1)
-	n := 0
-	for f, v := range s.Fields() {
+	fields, _ := s.Type.Fields()
+	memory, n := s.Type.lent(s.Addr), 0
+	for _, f := range fields {
+		if f.Static {
+			continue
+		}
 		if n == inlineFields {
 			l = append(l, answer.LinePiece{Text: ", …"})
 			break
 		}
 		l = append(l, answer.LinePiece{Text: labels[n]})
-		l = append(l, lacking(f.Err())...)
+		l = appendMissing(l, f.Err())
+		v := f.in(memory, s.Addr)
 		l = v.appendPlain(l, limit, depth+1)
 		n++
 	}
-	return append(append(l, answer.LinePiece{Text: "}"}), lacking(err)...)
+	return appendMissing(append(l, answer.LinePiece{Text: "}"}), err)
 }
 
 // bracedLabels are what stands before the values of the first instance fields in braces: "{X=", ", Y=".

@@ -27,7 +27,8 @@ type Type struct {
 	row    lazy.Value[int] // see InlineLength
 
 	native, managed lazy.Value[string]
-	labels          lazy.Value[[]string] // see Struct.braces
+	labels          lazy.Value[[]string]   // see Struct.braces
+	form            lazy.Value[structForm] // see Struct.appendInline
 }
 
 // Name is the type's name as dumpobj prints it: dac.NameNative.
@@ -218,7 +219,25 @@ type Field struct {
 	sig    metadata.TypeSig
 	err    error // why name or signature are unknown
 	exact  lazy.Value[target.Addr]
+	typ    lazy.Value[*Type] // see declared
 	shared lazy.Value[target.Addr]
+}
+
+// lent is the memory of a value of the type, for in; nil where it is not in one piece.
+func (t *Type) lent(data target.Addr) []byte {
+	b, _ := t.r.mem.View(data, int(t.MT.BaseSize-min(t.MT.BaseSize, boxBytes)))
+	return b
+}
+
+// in is At where the memory of the whole value may have been lent.
+func (f *Field) in(b []byte, data target.Addr) Value {
+	if int(f.ElementType) < len(kinds) {
+		size := uint64(kinds[f.ElementType].size)
+		if end := uint64(f.Offset) + size; size > 0 && end <= uint64(len(b)) {
+			return Value{r: f.Declaring.r, at: data + target.Addr(f.Offset), bits: uintOf(b[f.Offset:end]), elem: f.ElementType, field: f}
+		}
+	}
+	return f.At(data)
 }
 
 // read fills in what metadata tells.
@@ -275,6 +294,21 @@ func (f *Field) InPlace() bool {
 // those of the object's own type.
 func (f *Field) TypeHandle() (target.Addr, error) {
 	return f.exact.Get(func() (target.Addr, error) { return f.resolve(f.Declaring) })
+}
+
+// declared is the field's type, nil if it is not loaded, or has no MethodTable.
+func (f *Field) declared() (*Type, error) {
+	return f.typ.Get(func() (*Type, error) {
+		r := f.Declaring.r
+		th, err := f.TypeHandle()
+		if err == nil && th != 0 {
+			th, err = r.rt.TypeHandleMethodTable(th)
+		}
+		if err != nil || th == 0 {
+			return nil, err
+		}
+		return r.Type(th)
+	})
 }
 
 // SharedTypeHandle is TypeHandle as code that generic instances share sees it,

@@ -217,14 +217,7 @@ func (v Value) Type() (*Type, error) {
 	if v.field == nil {
 		return nil, v.err
 	}
-	th, err := v.field.TypeHandle()
-	if err == nil && th != 0 {
-		th, err = v.r.rt.TypeHandleMethodTable(th)
-	}
-	if err != nil || th == 0 {
-		return nil, err
-	}
-	return v.r.Type(th)
+	return v.field.declared()
 }
 
 // Struct is the value type that is stored in place.

@@ -14,35 +14,35 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// known is the short form of a struct of System.Private.CoreLib that has one.
+// known is how a struct of System.Private.CoreLib that has a short form is written, nil for other names.
 // Its fields are found by the names that metadata has for them; a struct
 // without the expected fields is shown as any other.
-func (s Struct) known(name string) (string, bool) {
+func known(name string) func(Struct) (string, bool) {
 	switch name {
 	case "System.DateTime":
-		return s.dateTime()
+		return Struct.dateTime
 	case "System.DateTimeOffset":
-		return s.dateTimeOffset()
+		return Struct.dateTimeOffset
 	case "System.TimeSpan":
-		return s.timeSpan()
+		return Struct.timeSpan
 	case "System.DateOnly":
-		return s.dateOnly()
+		return Struct.dateOnly
 	case "System.TimeOnly":
-		return s.timeOnly()
+		return Struct.timeOnly
 	case "System.Guid":
-		return s.guid()
+		return Struct.guid
 	case "System.Decimal":
-		return s.decimal()
+		return Struct.decimal
 	case "System.Half":
-		return s.half()
+		return Struct.half
 	case "System.Int128":
-		return s.int128(true)
+		return func(s Struct) (string, bool) { return s.int128(true) }
 	case "System.UInt128":
-		return s.int128(false)
+		return func(s Struct) (string, bool) { return s.int128(false) }
 	case "System.IntPtr", "System.UIntPtr":
-		return s.native()
+		return Struct.native
 	}
-	return "", false
+	return nil
 }
 
 // number reads an integer field that has one of the names, as its bits.
@@ -237,15 +237,16 @@ func (s Struct) native() (string, bool) {
 	return "", false
 }
 
-// nullable is the value of a Nullable<T>, empty where the struct has not the
+// appendNullable appends the value of a Nullable<T>, nothing where the struct has not the
 // expected fields.
-func (s Struct) nullable(limit, depth int) answer.Line {
+func (s Struct) appendNullable(l answer.Line, limit, depth int) answer.Line {
 	has, err := s.Field("hasValue").Bool()
 	if err != nil {
-		return nil
+		return l
 	}
 	if !has {
-		return answer.Words("null")
+		return appendWords(l, "null")
 	}
-	return s.Field("value").plain(limit, depth+1)
+	v := s.Field("value")
+	return v.appendPlain(l, limit, depth+1)
 }

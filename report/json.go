@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -18,6 +19,12 @@ const JSONSchema = 2
 // implement it to pass encoding/json by.
 type JSONAppender interface {
 	AppendJSON(b []byte) []byte
+}
+
+// A JSONStreamer writes itself as one JSON value in pieces of whole characters. Items of lists implement it that may be too large to
+// be held.
+type JSONStreamer interface {
+	StreamValue(emit func(piece []byte) error) error
 }
 
 // A Problem is a warning or an error in the envelope.
@@ -126,7 +133,18 @@ func (e *JSONEncoder) Item(list string, v any) error {
 	}
 	e.buf = append(e.buf, '\n')
 	e.items++
+	if s, ok := v.(JSONStreamer); ok {
+		return s.StreamValue(e.piece)
+	}
 	e.value(v)
+	return e.flush()
+}
+
+// piece writes a piece of a value.
+func (e *JSONEncoder) piece(b []byte) error {
+	from := len(e.buf)
+	e.buf = append(e.buf, b...)
+	e.escapeFrom(from)
 	return e.flush()
 }
 
@@ -227,6 +245,12 @@ func (e *JSONEncoder) encode(v any) {
 func (e *JSONEncoder) escapeFrom(from int) {
 	i := from
 	for i < len(e.buf) {
+		if i+8 <= len(e.buf) {
+			if w := binary.LittleEndian.Uint64(e.buf[i:]); (w|w+0x0101010101010101)&0x8080808080808080 == 0 { // eight bytes below 0x7f
+				i += 8
+				continue
+			}
+		}
 		if c := e.buf[i]; c < 0x7f {
 			i++
 			continue

@@ -224,6 +224,21 @@ func TestJSONShapes(t *testing.T) {
 	}
 }
 
+// TestJSONEscapesAnywhere: what terminals act on is found wherever it stands among bytes that are passed eight at a time.
+func TestJSONEscapesAnywhere(t *testing.T) {
+	for before := range 20 {
+		for _, bad := range []string{"\x7f", "\u009b", "\u202e"} {
+			text := strings.Repeat("~", before) + bad + strings.Repeat("x", 9)
+			b, err := EncodeJSON(text)
+			require.NoError(t, err)
+			assert.NotContains(t, string(b), bad, "behind %d", before)
+			var back string
+			require.NoError(t, json.Unmarshal(b, &back))
+			assert.Equal(t, text, back)
+		}
+	}
+}
+
 func TestJSONIsSafeOnTerminals(t *testing.T) {
 	var b bytes.Buffer
 	e := NewJSONEncoder(&b, "x")

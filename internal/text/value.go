@@ -77,7 +77,7 @@ func AppendStored(b []byte, s *answer.Stored) []byte {
 		from = len(b)
 	}
 	if v.Kind == answer.KindBool {
-		return append(b, v.Plain()...)
+		return v.AppendPlain(b)
 	}
 	b = report.EscapeFrom(s.Text.AppendCut(b, valueChars), from)
 	switch {
@@ -86,5 +86,5 @@ func AppendStored(b []byte, s *answer.Stored) []byte {
 	case v.Kind == answer.KindReference && v.Bits != 0:
 		return b[:len(b)-1]
 	}
-	return append(b, v.Plain()...)
+	return v.AppendPlain(b)
 }

@@ -1,0 +1,68 @@
+package objects_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/testdump"
+	"github.com/sosgo/sosgo/objects"
+)
+
+// TestScratch: telling of a value type with its members allocates nothing once there is room, and says what a Storer says.
+func TestScratch(t *testing.T) {
+	d := testdump.Open(t, "net10-zoo")
+	v, err := d.View("")
+	require.NoError(t, err)
+	r, err := v.Objects()
+	require.NoError(t, err)
+	h, err := v.Heap()
+	require.NoError(t, err)
+	structs, measured := 0, false
+	plain, s := r.Storer(), r.NewScratch()
+	for o, err := range h.Objects() {
+		if structs > 50 && measured {
+			break
+		}
+		if err != nil || o.Type == nil {
+			continue
+		}
+		object, err := r.Of(o)
+		if err != nil {
+			continue
+		}
+		for _, v := range object.Fields() {
+			if v.Kind() != objects.KindStruct {
+				continue
+			}
+			structs++
+			want, got := plain(v), s.Stored(v)
+			assert.Equal(t, string(want.AppendJSON(nil)), string(got.AppendJSON(nil)))
+			s.Reset()
+			if st, err := v.Struct(); err == nil && numbers(st) {
+				var b []byte
+				assert.Zero(t, testing.AllocsPerRun(10, func() {
+					got := s.Stored(v)
+					b = got.AppendJSON(b[:0])
+					s.Reset()
+				}), "%s", want.Text)
+				measured = true
+			}
+		}
+	}
+	assert.True(t, measured, "no structs of numbers")
+}
+
+// numbers reports whether a value type has a few integers and is written as its fields.
+func numbers(s objects.Struct) bool {
+	n := 0
+	for f, v := range s.Fields() {
+		if sig := f.Signature(); v.Kind() != answer.KindInt || sig == nil || sig.Kind != v.ElementType() {
+			return false
+		}
+		n++
+	}
+	return n > 1 && s.Inline(-1)[0] == '{'
+}
