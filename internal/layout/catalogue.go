@@ -10,6 +10,7 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/sosgo/sosgo/image"
 	"github.com/sosgo/sosgo/target"
@@ -28,13 +29,33 @@ import (
 //go:embed tables/*.json
 var tables embed.FS
 
-// A Build is a known build of a runtime, from the catalogue.
+// A shelf keeps what was made of the tables' files, each made once in a process: who opens dumps by the thousand, or a damaged one for which each table
+// is tried, would parse the same files each time, which took a quarter of the time of trying them all. What is kept is never changed.
+type shelf[T any] struct{ made sync.Map }
+
+// get returns what was made of file name, and makes it if it is the first who asks.
+func (s *shelf[T]) get(name string, read func(name string) (T, error)) (T, error) {
+	made, ok := s.made.Load(name)
+	if !ok {
+		made, _ = s.made.LoadOrStore(name, sync.OnceValues(func() (T, error) { return read(name) }))
+	}
+	return made.(func() (T, error))()
+}
+
+var (
+	partShelf  shelf[*Part]
+	buildShelf shelf[*Build]
+)
+
+// A Build is a known build of a runtime, from the catalogue. It is immutable.
 type Build struct {
 	Version      string
 	Part         *Part
 	PointerRVAs  []uint64    // of the globals, from the module's base
 	DacTableRVA  target.Addr // from the module's base, 0 if unknown
 	DacTableSize uint64
+
+	is func(image.Identity) bool
 }
 
 type descriptorFile struct {
@@ -50,6 +71,19 @@ type descriptorFile struct {
 		Size uint64 `json:"size"`
 	} `json:"dac_table"`
 	Descriptor json.RawMessage `json:"descriptor"`
+}
+
+// readDescriptorFile reads a file of a build.
+func readDescriptorFile(name string) (*descriptorFile, error) {
+	raw, err := tables.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	var f descriptorFile
+	if err := json.Unmarshal(raw, &f); err != nil {
+		return nil, fmt.Errorf("catalogue %s: %w", name, err)
+	}
+	return &f, nil
 }
 
 func (f *descriptorFile) is(id image.Identity) bool {
@@ -82,24 +116,28 @@ func KnownBuild(id image.Identity) (*Build, error) {
 		if !bytes.Contains(raw, key) { // most are other builds: don't decode those
 			continue
 		}
-		var f descriptorFile
-		if err := json.Unmarshal(raw, &f); err != nil {
-			return nil, fmt.Errorf("catalogue %s: %w", name, err)
+		if b, err := buildShelf.get(name, readBuild); err != nil || b.is(id) {
+			return b, err
 		}
-		if !f.is(id) {
-			continue
-		}
-		part, err := ParseDescriptor(f.Descriptor, "catalogue of builds, "+f.Version)
-		if err != nil {
-			return nil, err
-		}
-		b := &Build{Version: f.Version, Part: part, DacTableRVA: target.Addr(number(f.DacTable.RVA)), DacTableSize: f.DacTable.Size}
-		for _, s := range f.PointerDataRVAs {
-			b.PointerRVAs = append(b.PointerRVAs, number(s))
-		}
-		return b, nil
 	}
 	return nil, nil
+}
+
+// readBuild reads what is known of a build.
+func readBuild(name string) (*Build, error) {
+	f, err := readDescriptorFile(name)
+	if err != nil {
+		return nil, err
+	}
+	part, err := ParseDescriptor(f.Descriptor, "catalogue of builds, "+f.Version)
+	if err != nil {
+		return nil, err
+	}
+	b := &Build{Version: f.Version, Part: part, DacTableRVA: target.Addr(number(f.DacTable.RVA)), DacTableSize: f.DacTable.Size, is: f.is}
+	for _, s := range f.PointerDataRVAs {
+		b.PointerRVAs = append(b.PointerRVAs, number(s))
+	}
+	return b, nil
 }
 
 // A Candidate is a set of parts that may fit a runtime of one major version.
@@ -117,11 +155,7 @@ type Candidate struct {
 // Load parses the parts. Without descriptor it parses the table alone, which is all that a runtime needs that has a
 // descriptor of its own: to parse another one took a quarter of the time in which a dump is opened.
 func (c *Candidate) Load(descriptor bool) error {
-	raw, err := tables.ReadFile(c.table)
-	if err != nil {
-		return err
-	}
-	p, err := parseTable(raw, "table "+c.Name(), tableNamed)
+	p, err := partShelf.get(c.table, readTable)
 	if err != nil {
 		return err
 	}
@@ -134,6 +168,15 @@ func (c *Candidate) Load(descriptor bool) error {
 		c.Parts = []*Part{d, p}
 	}
 	return err
+}
+
+// readTable reads a supplement or a whole table.
+func readTable(name string) (*Part, error) {
+	raw, err := tables.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	return parseTable(raw, "table "+strings.TrimSuffix(path.Base(name), ".json"), tableNamed)
 }
 
 // tableNamed reads the table that another one names as its base.
@@ -189,15 +232,13 @@ func newestDescriptor(major, os, arch string) (*Part, error) {
 	if best == "" {
 		return nil, nil
 	}
-	raw, err := tables.ReadFile(best)
-	if err != nil {
-		return nil, err
-	}
-	var f descriptorFile
-	if err := json.Unmarshal(raw, &f); err != nil {
-		return nil, fmt.Errorf("catalogue %s: %w", best, err)
-	}
-	return ParseDescriptor(f.Descriptor, "descriptor of "+bestVersion+" from the catalogue")
+	return partShelf.get(best, func(name string) (*Part, error) {
+		f, err := readDescriptorFile(name)
+		if err != nil {
+			return nil, err
+		}
+		return ParseDescriptor(f.Descriptor, "descriptor of "+bestVersion+" from the catalogue")
+	})
 }
 
 func osTag(os target.OS) string {

@@ -4,8 +4,10 @@ import (
 	"encoding/json"
 	"path"
 	"strings"
+	"sync"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/sosgo/sosgo/image"
@@ -321,4 +323,23 @@ func TestDerivedTable(t *testing.T) {
 		_, err = parseTable([]byte(base[name]), name, find)
 		require.ErrorIs(t, err, target.ErrCorrupt, name)
 	}
+}
+
+// TestPartsAreReadOnce: who opens many dumps parses no table twice, from many goroutines either.
+func TestPartsAreReadOnce(t *testing.T) {
+	parts := make([]*Part, 8)
+	var wg sync.WaitGroup
+	for i := range parts {
+		wg.Go(func() {
+			c := Candidates(target.OSLinux, target.ArchAMD64, "8.0.5")[0]
+			if assert.NoError(t, c.Load(true)) {
+				parts[i] = c.Parts[0]
+			}
+		})
+	}
+	wg.Wait()
+	for _, p := range parts {
+		assert.Same(t, parts[0], p)
+	}
+	assert.NotNil(t, parts[0])
 }
