@@ -94,6 +94,7 @@ type File struct {
 	notes     []Note
 	auxv      []AuxEntry
 	diag      *DiagInfo
+	page      uint64 // bytes of the machine's pages
 	warnings  []error
 	cutNotes  uint64
 }
@@ -142,6 +143,7 @@ func OpenLimited(src target.Source, l target.Limits) (*File, error) {
 	b.readNotes(src)
 	b.findSystem(hdr.abi)
 	b.decodeNotes()
+	b.page = b.machinePage()
 	b.findModules()
 	b.buildRegions()
 	b.findStacks()
@@ -159,6 +161,7 @@ type builder struct {
 	segments    []segment
 	loads       []segment     // those that describe memory, sorted by address
 	files       []fileMapping // of NT_FILE, sorted by address
+	unit        uint64        // of the offsets in NT_FILE
 	signalInfo  *signalInfo
 	kernelOrder bool // the notes stand in the order of the kernel
 	bsdSignal   int32

@@ -100,7 +100,7 @@ func (f *File) headerInLaterSegment(base target.Addr, m target.Mapping) (imageHe
 		case s.typ != progLoad || s.memSize == 0:
 		case first == nil:
 			first = s
-		case s.off < stackPage && first.off < stackPage && m.Start-(s.addr&^(stackPage-1)-first.addr&^(stackPage-1)) == base:
+		case s.off < f.page && first.off < f.page && m.Start-(s.addr&^target.Addr(f.page-1)-first.addr&^target.Addr(f.page-1)) == base:
 			return elfHeader(segments, base), true
 		}
 	}
@@ -157,23 +157,23 @@ func (f *File) readPEHeader(base target.Addr) imageHeader {
 //
 // What lies inside the loaded image belongs to it, unless the first mapping
 // shows the file as it is on disk: then that is all of the image.
-func (h *imageHeader) holds(base target.Addr, first, m target.Mapping) (in, known bool) {
+func (h *imageHeader) holds(base target.Addr, first, m target.Mapping, page uint64) (in, known bool) {
 	if h.size == 0 {
 		return false, false
 	}
-	return !h.flat(first) && uint64(m.Start-base) < h.size, true
+	return !h.flat(first, page) && uint64(m.Start-base) < h.size, true
 }
 
 // flat reports whether an image's first mapping shows the file as it is on
 // disk. That of a loaded PE image holds the headers alone. That of a loaded
 // ELF image holds the first segment, or more of the file where segments with
 // the same protection lie side by side, but not all of it.
-func (h *imageHeader) flat(first target.Mapping) bool {
+func (h *imageHeader) flat(first target.Mapping, page uint64) bool {
 	size := uint64(first.End - first.Start)
-	if size <= pageUp(h.first) {
+	if size <= pageUp(h.first, page) {
 		return false
 	}
 	return h.kind == imagePE || h.moved && size >= h.fileEnd
 }
 
-func pageUp(n uint64) uint64 { return (n + stackPage - 1) &^ (stackPage - 1) }
+func pageUp(n, page uint64) uint64 { return (n + page - 1) &^ (page - 1) }

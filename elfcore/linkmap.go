@@ -39,7 +39,7 @@ func (b *builder) modulesWithoutFiles() {
 			continue
 		}
 		head := b.readImageHeader(s.addr)
-		if head.size == 0 || last.repeats(s.addr, &head) {
+		if head.size == 0 || last.repeats(s.addr, &head, b.page) {
 			continue
 		}
 		found[s.addr] = true
@@ -62,10 +62,10 @@ type scannedPE struct {
 // repeats reports whether the header at a is the image's own, seen again at
 // the start of one of its sections: precompiled .NET assemblies are mapped in
 // such a way that their first section begins in the page of the headers.
-func (p *scannedPE) repeats(a target.Addr, h *imageHeader) bool {
+func (p *scannedPE) repeats(a target.Addr, h *imageHeader, page uint64) bool {
 	return h.kind == imagePE && p.header.kind == imagePE &&
 		h.stamp == p.header.stamp && h.size == p.header.size && h.checkSum == p.header.checkSum &&
-		uint64(a-p.start.addr) < p.header.size && p.start.memSize <= pageUp(p.header.first)
+		uint64(a-p.start.addr) < p.header.size && p.start.memSize <= pageUp(p.header.first, page)
 }
 
 // modulesOfLinker follows the dynamic linker's list of objects: the program's

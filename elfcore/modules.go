@@ -72,14 +72,16 @@ const smallAlign = 64 << 10
 // begins. The start of the file may be repeated at
 // once: a linker lets two segments share a page of the file, and the first
 // section of an assembly begins in the page of its headers.
-func (r *imageRun) add(m target.Mapping, index int) bool {
-	in, known := r.head.holds(r.base, r.maps[0], m)
+func (r *imageRun) add(m target.Mapping, index int, page uint64) bool {
+	in, known := r.head.holds(r.base, r.maps[0], m, page)
 	if !known {
 		prev := r.maps[len(r.maps)-1]
 		switch {
-		case index != r.last+1 || m.Offset != 0 && m.Offset+stackPage < prev.Offset || m.Offset == 0 && prev.Offset != 0:
+		case index != r.last+1 || m.Offset != 0 && m.Offset+page < prev.Offset || m.Offset == 0 && prev.Offset != 0:
 		case m.Offset == 0:
-			in = uint64(m.Start-prev.Start) <= smallAlign && m.End-m.Start != prev.End-prev.Start
+			// Where a page holds a small library whole, its segments are mapped alike, one behind the other.
+			alike := m.End-m.Start == prev.End-prev.Start
+			in = uint64(m.Start-prev.Start) <= smallAlign && (!alike || page > stackPage && uint64(m.End-m.Start) == page && !namedLikePE(r.path))
 		default:
 			in = true
 		}
@@ -101,7 +103,7 @@ func (b *builder) modulesOfFiles() {
 					r.head = head
 				}
 			}
-			if r.add(m.Mapping, i) {
+			if r.add(m.Mapping, i, b.page) {
 				continue
 			}
 		}
@@ -111,7 +113,7 @@ func (b *builder) modulesOfFiles() {
 	}
 	for _, r := range runs {
 		if b.isModule(r) {
-			b.modules = append(b.modules, r.module())
+			b.modules = append(b.modules, r.module(b.page))
 		}
 	}
 }
@@ -158,21 +160,27 @@ func (b *builder) isProgram(r *imageRun) bool {
 // namedLikeImage reports whether a path names a library or program. The
 // kernel marks a file that has been deleted since.
 func namedLikeImage(name string) bool {
-	name = strings.ToLower(path.Base(strings.TrimSuffix(name, " (deleted)")))
-	if strings.HasSuffix(name, ".dll") || strings.HasSuffix(name, ".exe") {
-		return true
-	}
-	_, version, ok := strings.Cut(name, ".so")
-	return ok && strings.Trim(version, ".0123456789") == ""
+	_, version, ok := strings.Cut(lowerName(name), ".so")
+	return ok && strings.Trim(version, ".0123456789") == "" || namedLikePE(name)
 }
 
-func (r *imageRun) module() target.Module {
+// namedLikePE reports whether a path names an assembly, or another image of Windows' format.
+func namedLikePE(name string) bool {
+	name = lowerName(name)
+	return strings.HasSuffix(name, ".dll") || strings.HasSuffix(name, ".exe")
+}
+
+func lowerName(name string) string {
+	return strings.ToLower(path.Base(strings.TrimSuffix(name, " (deleted)")))
+}
+
+func (r *imageRun) module(page uint64) target.Module {
 	m := target.Module{Base: r.base, Path: r.path, Mappings: r.maps}
 	m.Size = uint64(r.maps[len(r.maps)-1].End - r.base)
 	switch r.head.kind {
 	case imageELF:
 		// The end of a loaded image is memory without a file: its .bss.
-		if !r.head.flat(r.maps[0]) {
+		if !r.head.flat(r.maps[0], page) {
 			m.Size = max(m.Size, r.head.size)
 		}
 	case imagePE:

@@ -345,3 +345,43 @@ func coreOfNotes(notes []byte) []byte {
 	copy(b[64+32:], synth.Fields(uint64(len(notes)))) // p_filesz
 	return append(b, notes...)
 }
+
+// TestModulesOfLargePages: of a machine with pages of 64 KB the offsets in NT_FILE are in these, a library that is smaller than a
+// page is mapped once for each of its segments, and a page of headers is more than the headers.
+func TestModulesOfLargePages(t *testing.T) {
+	const page = 64 << 10
+	small := synth.ELFImage(3, 0, [4]uint64{0, 0, 0x1234, 0x1234}, [4]uint64{0xdb8, 0x10db8, 0x300, 0x9000})
+	lib := synth.ELFImage(3, 0, [4]uint64{0, 0, 0x21234, 0x21234}, [4]uint64{0x2fdb8, 0x4fdb8, 0x300, 0x400})
+	files := []synth.ELFFile{
+		{Start: 0x100000, End: 0x110000, Path: "/small.so"}, {Start: 0x110000, End: 0x120000, Path: "/small.so"},
+		{Start: 0x200000, End: 0x230000, Path: "/lib.so"}, {Start: 0x240000, End: 0x250000, Offset: 2 * page, Path: "/lib.so"},
+		{Start: 0x300000, End: 0x310000, Path: "/a.dll"}, {Start: 0x310000, End: 0x340000, Path: "/a.dll"},
+		{Start: 0x400000, End: 0x410000, Path: "/b.dll"}, {Start: 0x410000, End: 0x420000, Path: "/b.dll"},
+	}
+	for name, tc := range map[string]struct {
+		aux  []uint64
+		unit uint64
+		segs []synth.ELFSegment
+		want []string
+	}{
+		"headers": {nil, page, []synth.ELFSegment{{Addr: 0x100000, Data: small}, {Addr: 0x200000, Data: lib}, {Addr: 0x300000, Data: synth.PEImage(0x40000, 0x400)}},
+			[]string{"100000+20000 /small.so x2", "200000+501b8 /lib.so x2", "300000+40000 /a.dll x2", "400000+10000 /b.dll x1", "410000+10000 /b.dll x1"}},
+		"no headers": {nil, page, nil,
+			[]string{"100000+20000 /small.so x2", "200000+50000 /lib.so x2", "300000+40000 /a.dll x2", "400000+10000 /b.dll x1", "410000+10000 /b.dll x1"}},
+		"gdb's, and the kernel's word": {[]uint64{6, page}, 1, nil,
+			[]string{"100000+20000 /small.so x2", "200000+50000 /lib.so x2", "300000+40000 /a.dll x2", "400000+10000 /b.dll x1", "410000+10000 /b.dll x1"}},
+		"gdb's, and the mappings": {nil, 1, nil,
+			[]string{"100000+20000 /small.so x2", "200000+50000 /lib.so x2", "300000+40000 /a.dll x2", "400000+10000 /b.dll x1", "410000+10000 /b.dll x1"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := &synth.ELFCore{Notes: []synth.ELFNote{synth.ELFFiles(tc.unit, files...)}, Segments: append(tc.segs, synth.ELFSegment{Addr: 0x800000, Data: fill(8)})}
+			if tc.aux != nil {
+				c.Notes = append(c.Notes, synth.ELFAuxv(tc.aux...))
+			}
+			f, err := elfcore.Open(target.BytesSource(c.Bytes()))
+			require.NoError(t, err)
+			assert.Equal(t, tc.want, describe(f.Modules()))
+			assert.EqualValues(t, 2*page, f.Modules()[1].Mappings[1].Offset)
+		})
+	}
+}

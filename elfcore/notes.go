@@ -214,6 +214,7 @@ type AuxEntry struct{ Tag, Value uint64 }
 const (
 	auxProgHeaders = 3
 	auxProgCount   = 5
+	auxPage        = 6
 	auxEntry       = 9
 	auxExecName    = 31
 	auxVDSO        = 33
@@ -340,6 +341,7 @@ func (b *builder) decodeFiles(n *Note) error {
 		b.warn(target.Corruptf("NT_FILE: %d mappings are impossible, %d have no name", bad, unnamed))
 	}
 	b.setFiles(kept)
+	b.unit = unit
 	return nil
 }
 

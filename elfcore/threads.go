@@ -112,9 +112,24 @@ func (b *builder) addSignature(n *Note) error {
 	return c.Err()
 }
 
-// stackPage is the granularity of a stack's lower end: the smallest page size
-// of the machines read here.
-const stackPage = 4096
+// The smallest and the largest page of the machines read here, in bytes. The smallest is the granularity of a stack's lower end.
+const stackPage, largestPage = 4096, 64 << 10
+
+// machinePage is the size of the pages that files were mapped in: what the kernel told the process, or the unit of NT_FILE, or the
+// largest size that all mappings keep to.
+func (b *builder) machinePage() uint64 {
+	all := uint64(largestPage)
+	for _, m := range b.files {
+		all |= uint64(m.Start) | uint64(m.End)
+	}
+	told, _ := b.aux(auxPage)
+	for _, n := range []uint64{told, b.unit, all & -all} {
+		if n >= stackPage && n <= largestPage && n&(n-1) == 0 {
+			return n
+		}
+	}
+	return stackPage
+}
 
 // findStacks gives each thread the memory from the page of its stack pointer
 // to the end of the mapping that contains it. A core knows no more of the
