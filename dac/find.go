@@ -130,18 +130,23 @@ func newInstance(t target.Target, mem target.Memory, files ModuleFiles, m *targe
 	return inst
 }
 
-// examineHidden returns the NativeAOT program in m, whose debug header is not exported, or nil for none: the linker keeps the
-// exports of libraries to those that their authors wrote (.NET 8's, and whoever strips them later).
+// examineHidden returns the runtime in m that no export tells of, or nil for none: the NativeAOT program whose debug header is not
+// exported, because the linker keeps the exports of libraries to those that their authors wrote (.NET 8's, and whoever strips
+// them later); and the single-file app whose exports are in no page of the dump.
 func examineHidden(t target.Target, mem target.Memory, files ModuleFiles, m *target.Module) *Instance {
 	inst := newInstance(t, mem, files, m)
 	if inst == nil {
 		return nil
 	}
-	if inst.aotHeader = inst.findDebugHeader(); inst.aotHeader == 0 {
-		return nil
+	if inst.aotHeader = inst.findDebugHeader(); inst.aotHeader != 0 {
+		inst.Flavor = FlavorNativeAOT
+		return inst
 	}
-	inst.Flavor = FlavorNativeAOT
-	return inst
+	if inst.descriptor = inst.findDescriptor(); inst.descriptor != 0 {
+		inst.SingleFile = !namedRuntime(m.Path)
+		return inst
+	}
+	return nil
 }
 
 // Headless returns the modules of a process of which Find can't tell whether they are a runtime: those that have the name of a

@@ -115,28 +115,14 @@ func (i *Instance) nativeLayout() (*layout.Layout, error) {
 // findDebugHeader finds a debug header that is not exported in the data of the module: its cookie, flags of a 64-bit
 // process, and two arrays in the module. It is 0 where there is none that the runtime has filled in.
 func (i *Instance) findDebugHeader() target.Addr {
-	for _, s := range i.Image.Sections() {
-		start, err := i.Image.Address(s.RVA)
-		if err != nil || s.Prot&target.ProtWrite == 0 {
-			continue
+	return i.findInData(func(at target.Addr, v uint64) bool {
+		if uint32(v) != debugCookie {
+			return false
 		}
-		found := target.Addr(0)
-		_ = i.eachWord(target.Range{Start: start, End: start + target.Addr(s.Size)}, func(at target.Addr, v uint64) error {
-			if uint32(v) != debugCookie || found != 0 {
-				return nil
-			}
-			rd := layout.Reader{Mem: i.mem, Base: at}
-			flags, types, globals := rd.U64(8), rd.Ptr(16), rd.Ptr(debugVariables)
-			if rd.Err == nil && flags == debugPointer64 && i.inData(types) && i.inData(globals) {
-				found = at
-			}
-			return nil
-		})
-		if found != 0 {
-			return found
-		}
-	}
-	return 0
+		rd := layout.Reader{Mem: i.mem, Base: at}
+		flags, types, globals := rd.U64(8), rd.Ptr(16), rd.Ptr(debugVariables)
+		return rd.Err == nil && flags == debugPointer64 && i.inData(types) && i.inData(globals)
+	})
 }
 
 // inData reports whether a is that of an array of pointers in the module.

@@ -162,10 +162,14 @@ func (i *Instance) ownParts() (parts []ownPart, tried []string) {
 		}}})
 	} else if i.descriptor != 0 && len(parts) == 0 {
 		p, err := i.descriptorInFile()
+		if err != nil {
+			tried = append(tried, fmt.Sprintf("contract descriptor in the runtime's file: %v", err))
+			p, err = i.likeDescriptor()
+		}
 		if err == nil {
 			parts = append(parts, p)
 		} else {
-			tried = append(tried, fmt.Sprintf("contract descriptor in the runtime's file: %v", err))
+			tried = append(tried, fmt.Sprintf("contract descriptor of another build: %v", err))
 		}
 	}
 	return parts, tried
@@ -201,11 +205,7 @@ func (i *Instance) descriptorInDump() (ownPart, error) {
 	if i.descriptor == 0 {
 		return ownPart{}, errors.New("the runtime exports none")
 	}
-	b, err := target.Bytes(i.mem, i.descriptor, descHeaderSize)
-	if err != nil {
-		return ownPart{}, err
-	}
-	h, err := decodeDescriptorHeader(b)
+	h, err := i.descriptorHeader(i.descriptor)
 	if err != nil {
 		return ownPart{}, err
 	}
@@ -220,13 +220,7 @@ func (i *Instance) descriptorInDump() (ownPart, error) {
 	if err != nil {
 		return ownPart{}, err
 	}
-	return ownPart{p, layout.Addresses{Pointer: func(n int) (target.Addr, bool) {
-		if uint32(n) >= h.pointers {
-			return 0, false
-		}
-		a, err := target.Pointer(i.mem, h.data+target.Addr(8*n))
-		return a, err == nil && i.Module.Contains(a)
-	}}}, nil
+	return ownPart{p, layout.Addresses{Pointer: func(n int) (target.Addr, bool) { return i.descriptorPointer(h, n) }}}, nil
 }
 
 // descriptorInFile reads the descriptor from the file of the same build. Its
@@ -279,7 +273,12 @@ func (i *Instance) try(own []ownPart, c layout.Candidate) (*Runtime, error) {
 			return nil, err
 		}
 	}
-	return i.tryWith(own, c, i.readSlots(c.Parts[len(c.Parts)-1].DacTable()))
+	table := c.Parts[len(c.Parts)-1]
+	slots := i.readSlots(table.DacTable())
+	if slots == nil && len(own) > 0 {
+		slots = i.searchSlots(table, merge(own, c, nil))
+	}
+	return i.tryWith(own, c, slots)
 }
 
 // tryWith is try with a given table of globals, nil if there is none.

@@ -65,6 +65,10 @@ type descriptorFile struct {
 		Timestamp   string `json:"timestamp"`
 		SizeOfImage string `json:"size_of_image"`
 	} `json:"key"`
+	Header struct {
+		JSONSize uint32 `json:"json_size"`
+		Pointers uint32 `json:"pointer_data_count"`
+	} `json:"header"`
 	PointerDataRVAs []string `json:"pointer_data_rvas"`
 	DacTable        struct {
 		RVA  string `json:"rva"`
@@ -239,6 +243,32 @@ func newestDescriptor(major, os, arch string) (*Part, error) {
 		}
 		return ParseDescriptor(f.Descriptor, "descriptor of "+bestVersion+" from the catalogue")
 	})
+}
+
+// LikeBuild is the descriptor of the newest known build of a system whose text has so many bytes and that has so many addresses,
+// nil for none. Its globals are to be read by the addresses of the process.
+func LikeBuild(os target.OS, arch target.Arch, size, pointers uint32) (*Part, error) {
+	var best *descriptorFile
+	for _, name := range tableNames("descriptor-") {
+		if !strings.HasSuffix(name, "-"+osTag(os)+"-"+arch.String()+".json") {
+			continue
+		}
+		raw, err := tables.ReadFile(name)
+		if err != nil {
+			return nil, err
+		}
+		var f descriptorFile
+		if err := json.Unmarshal(raw, &f); err != nil {
+			return nil, fmt.Errorf("catalogue %s: %w", name, err)
+		}
+		if f.Header.JSONSize == size && f.Header.Pointers == pointers && (best == nil || CompareVersions(f.Version, best.Version) > 0) {
+			best = &f
+		}
+	}
+	if best == nil {
+		return nil, nil
+	}
+	return ParseDescriptor(best.Descriptor, "descriptor of "+best.Version+" from the catalogue, which is as long as the process's")
 }
 
 func osTag(os target.OS) string {

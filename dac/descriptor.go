@@ -1,0 +1,141 @@
+package dac
+
+import (
+	"github.com/sosgo/sosgo/internal/layout"
+	"github.com/sosgo/sosgo/target"
+)
+
+// The exports of a single-file app lie in pages of its file, which cores of the kernel do not have. The contract descriptor
+// itself, the addresses that it points to, and the runtime's table of globals are data that the loader wrote to: those are in
+// every core.
+
+// findInData returns the address of the first word of the module's writable data that is accepted, 0 for none.
+func (i *Instance) findInData(accept func(at target.Addr, v uint64) bool) target.Addr {
+	for _, s := range i.Image.Sections() {
+		start, err := i.Image.Address(s.RVA)
+		if err != nil || s.Prot&target.ProtWrite == 0 {
+			continue
+		}
+		found := target.Addr(0)
+		_ = i.eachWord(target.Range{Start: start, End: start + target.Addr(s.Size)}, func(at target.Addr, v uint64) error {
+			if found == 0 && accept(at, v) {
+				found = at
+				return errFound
+			}
+			return nil
+		})
+		if found != 0 {
+			return found
+		}
+	}
+	return 0
+}
+
+// errFound ends a search.
+var errFound = target.Unsupportedf("found")
+
+// findDescriptor finds a contract descriptor that is not exported, or whose export is in no page of the dump: its magic
+// number, then a text and addresses in the module.
+func (i *Instance) findDescriptor() target.Addr {
+	return i.findInData(func(at target.Addr, v uint64) bool {
+		if v != descMagic {
+			return false
+		}
+		h, err := i.descriptorHeader(at)
+		if err != nil || h.jsonSize == 0 || h.pointers < 2 || !i.inData(h.data) || !i.Module.Contains(h.json) {
+			return false
+		}
+		for n := uint32(1); n < h.pointers; n++ { // the first one stands for none
+			if a, ok := i.descriptorPointer(h, int(n)); !ok || a == 0 {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+func (i *Instance) descriptorHeader(at target.Addr) (descriptorHeader, error) {
+	b, err := target.Bytes(i.mem, at, descHeaderSize)
+	if err != nil {
+		return descriptorHeader{}, err
+	}
+	return decodeDescriptorHeader(b)
+}
+
+// descriptorPointer is the address with a number in the pointer data of a descriptor.
+func (i *Instance) descriptorPointer(h descriptorHeader, n int) (target.Addr, bool) {
+	if n < 0 || uint64(n) >= uint64(h.pointers) {
+		return 0, false
+	}
+	a, err := target.Pointer(i.mem, h.data+target.Addr(8*n))
+	return a, err == nil && i.Module.Contains(a)
+}
+
+// likeDescriptor is the descriptor of another build whose text is as long and that has as many addresses, with the addresses
+// of the process. Servicing releases have left both alone; the probes tell where one does not.
+func (i *Instance) likeDescriptor() (ownPart, error) {
+	h, err := i.descriptorHeader(i.descriptor)
+	if err != nil {
+		return ownPart{}, err
+	}
+	platform := i.tgt.Platform()
+	p, err := layout.LikeBuild(platform.OS, platform.Arch, h.jsonSize, h.pointers)
+	if err != nil {
+		return ownPart{}, err
+	}
+	if p == nil {
+		return ownPart{}, target.Unsupportedf("no descriptor is known that has %d bytes and %d addresses", h.jsonSize, h.pointers)
+	}
+	return ownPart{p, layout.Addresses{Pointer: func(n int) (target.Addr, bool) { return i.descriptorPointer(h, n) }}}, nil
+}
+
+// searchSlots finds the runtime's table of globals by the addresses in it that the descriptor tells, at the places where the
+// measured build has them. It is nil where fewer than half of them are there: then the table is another one, or another build's.
+func (i *Instance) searchSlots(p *layout.Part, known *layout.Layout) *slotTable {
+	t := p.DacTable()
+	if t == nil || t.Slot == slotRVA || t.Slots == 0 || t.Slots > maxDacSlots {
+		return nil
+	}
+	const fewest = 4
+	type entry struct {
+		index int
+		at    target.Addr
+	}
+	var entries []entry
+	for _, s := range p.Slots() {
+		if a, err := known.Variable(s.Name); err == nil && !s.VTable && a != 0 {
+			entries = append(entries, entry{s.Index, a})
+		}
+	}
+	if len(entries) < fewest {
+		return nil
+	}
+	first := entries[0]
+	start := target.Addr(0)
+	i.findInData(func(at target.Addr, v uint64) bool {
+		if target.Addr(v) != first.at {
+			return false
+		}
+		base, same := at-target.Addr(8*first.index), 0
+		for _, e := range entries {
+			if a, err := target.Pointer(i.mem, base+target.Addr(8*e.index)); err == nil && a == e.at {
+				same++
+			}
+		}
+		if 2*same < len(entries) || same < fewest {
+			return false
+		}
+		start = base
+		return true
+	})
+	if start == 0 {
+		return nil
+	}
+	out := &slotTable{values: make([]target.Addr, t.Slots)}
+	for n := range out.values {
+		if v, err := target.Pointer(i.mem, start+target.Addr(8*n)); err == nil && i.Module.Contains(v) {
+			out.values[n] = v
+		}
+	}
+	return out
+}

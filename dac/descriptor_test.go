@@ -1,0 +1,113 @@
+package dac
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo/internal/layout"
+	"github.com/sosgo/sosgo/target"
+)
+
+// filePages hides what a core of the kernel does not have of a module: all but the page of its headers and what the loader or the
+// program wrote to.
+type filePages struct {
+	onProcessor
+	module target.Range
+	kept   []target.Range
+}
+
+func withoutFilePages(i *Instance) *filePages {
+	f := &filePages{onProcessor: i.tgt.(onProcessor), module: target.Range{Start: i.Module.Base, End: i.Module.Base + target.Addr(i.Module.Size)},
+		kept: []target.Range{{Start: i.Module.Base, End: i.Module.Base + 0x1000}}}
+	for _, s := range i.Image.Sections() {
+		if at, err := i.Image.Address(s.RVA); err == nil && s.Prot&target.ProtWrite != 0 {
+			f.kept = append(f.kept, target.Range{Start: at, End: at + target.Addr(s.Size)})
+		}
+	}
+	return f
+}
+
+func (f *filePages) hidden(a target.Addr) bool {
+	if !f.module.Contains(a) {
+		return false
+	}
+	for _, r := range f.kept {
+		if r.Contains(a) {
+			return false
+		}
+	}
+	return true
+}
+
+func (f *filePages) ReadMemory(b []byte, a target.Addr) (int, error) {
+	if f.hidden(a) || len(b) > 0 && f.hidden(a+target.Addr(len(b)-1)) {
+		return 0, &target.MemoryError{Addr: a, Size: len(b), Err: target.ErrNotInDump}
+	}
+	return f.Target.ReadMemory(b, a)
+}
+
+func (f *filePages) View(target.Addr, int) ([]byte, bool) { return nil, false }
+func (f *filePages) Span(target.Addr) []byte              { return nil }
+
+// TestDescriptorWithoutExports: a single-file app in a core without the pages of its file is found by the contract descriptor in its
+// data, with the descriptor of a build that is as long, the addresses of the process, and its table of globals.
+func TestDescriptorWithoutExports(t *testing.T) {
+	with := openInstance(t, "net10-single", target.ArchAMD64)
+	require.True(t, with.SingleFile)
+	want, err := with.Open()
+	require.NoError(t, err)
+
+	bare := withoutFilePages(with)
+	all := Find(bare, bare, nil)
+	require.Len(t, all, 1)
+	inst := all[0]
+	assert.True(t, inst.SingleFile)
+	assert.Equal(t, with.descriptor, inst.descriptor)
+	assert.Zero(t, inst.dacTable, "its export is not in the dump")
+	own, tried := inst.ownParts()
+	require.Len(t, own, 1, "%v", tried)
+	assert.Contains(t, own[0].part.Source, "as long as the process's")
+	got, err := inst.Open()
+	require.NoError(t, err)
+	assert.Equal(t, want.known, got.known)
+	for _, name := range []string{"GcDacVars", "ThreadStore", "SyncTableEntries", "SyncBlockCache"} {
+		w, err := want.layout.Variable(name)
+		require.NoError(t, err)
+		g, err := got.layout.Variable(name)
+		require.NoError(t, err, name)
+		assert.Equal(t, w, g, name)
+	}
+	threads, err := got.Threads()
+	require.NoError(t, err)
+	wanted, err := want.Threads()
+	require.NoError(t, err)
+	assert.Equal(t, wanted, threads)
+
+	// What is no descriptor is none: another magic number, or addresses outside of the module.
+	for _, off := range []target.Addr{0, 16, 32} {
+		over := &overwritten{filePages: bare, at: inst.descriptor + off, word: 0x1234}
+		assert.Empty(t, Find(over, over, nil), "%d", off)
+	}
+	p, err := layout.LikeBuild(target.OSLinux, target.ArchAMD64, 1, 24)
+	require.NoError(t, err)
+	assert.Nil(t, p)
+}
+
+// overwritten has another word at an address.
+type overwritten struct {
+	*filePages
+	at   target.Addr
+	word uint64
+}
+
+func (o *overwritten) ReadMemory(b []byte, a target.Addr) (int, error) {
+	n, err := o.filePages.ReadMemory(b, a)
+	for i := range b[:n] {
+		if d := a + target.Addr(i) - o.at; d < 8 {
+			b[i] = byte(o.word >> (8 * d))
+		}
+	}
+	return n, err
+}
