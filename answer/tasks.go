@@ -48,6 +48,8 @@ type Async struct {
 	Merged []AsyncGroup `json:"merged,omitzero"`
 	// Types count the frames.
 	Types []AsyncCount `json:"types,omitzero"`
+	// Never: the runtime has not loaded the class of tasks.
+	Never bool `json:"neverUsed,omitempty" doc:"there never was a task: the runtime has not loaded their class"`
 }
 
 // An AsyncStack is what goes on, one after the other, when one thing completes that nothing of the heap completes.

@@ -154,6 +154,17 @@ func (s *Set) Note(g *answer.Gaps) error {
 	return s.failure
 }
 
+// never reports whether the runtime has not even loaded the class of tasks, as far as that is certain.
+func (s *Set) never() bool {
+	if len(s.items) > 0 || s.failure != nil || s.r.r.Runtime().IsNative() {
+		return false
+	}
+	for range shapes.Loaded[sentinels](s.r.b) { // or can't be read
+		return false
+	}
+	return true
+}
+
 // next are the edges of an item.
 func (s *Set) next(i int32) []edge { return s.edges[s.start[i]:s.start[i+1]] }
 

@@ -299,3 +299,19 @@ func TestFaulted(t *testing.T) {
 	assert.Equal(t, uint64(5), out.Count)
 	assert.Len(t, out.Counts, 2)
 }
+
+// TestNeverUsed: that a program never had a task is said where the runtime has not loaded the class of tasks, and nowhere else.
+func TestNeverUsed(t *testing.T) {
+	for name, want := range map[string]bool{"sxs-full": true, "net10-zoo-withheap": false, "win-net6-zoo-withheap": false} {
+		s := collect(t, testdump.OpenCase(t, name).Dump)
+		for _, ask := range []func() (*answer.Async, error){
+			func() (*answer.Async, error) { return s.Listed(t.Context(), tasks.StackOptions{}) },
+			func() (*answer.Async, error) { return s.Merged(t.Context(), tasks.StackOptions{}) },
+			func() (*answer.Async, error) { return s.Count(tasks.StackOptions{}) },
+		} {
+			a, err := ask()
+			require.NoError(t, err)
+			assert.Equal(t, want, a.Never, name)
+		}
+	}
+}

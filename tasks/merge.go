@@ -14,7 +14,7 @@ import (
 // Merged puts the stacks that options choose together: frames that are called alike, stand at the same await and continue
 // frames that were put together are one group, those with most frames first. They are depth first.
 func (s *Set) Merged(ctx context.Context, o StackOptions) (*answer.Async, error) {
-	out := &answer.Async{Merged: []answer.AsyncGroup{}}
+	out := &answer.Async{Merged: []answer.AsyncGroup{}, Never: s.never()}
 	if err := s.Note(&out.Gaps); err != nil {
 		return nil, err
 	}
@@ -145,7 +145,7 @@ func (m *merger) continuations(g *group) []member {
 
 // Count counts the items that options choose by name, the most first.
 func (s *Set) Count(o StackOptions) (*answer.Async, error) {
-	out := &answer.Async{Types: []answer.AsyncCount{}}
+	out := &answer.Async{Types: []answer.AsyncCount{}, Never: s.never()}
 	if err := s.Note(&out.Gaps); err != nil {
 		return nil, err
 	}

@@ -413,7 +413,7 @@ func (b *builder) wordsOf(f Flags) string {
 
 // Listed are Stacks as an answer. That nothing of the heap can be read is an error.
 func (s *Set) Listed(ctx context.Context, o StackOptions) (*answer.Async, error) {
-	out := &answer.Async{}
+	out := &answer.Async{Never: s.never()}
 	if err := s.Note(&out.Gaps); err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package taskcmd
 
 import (
+	"errors"
 	"math"
 
 	"github.com/sosgo/sosgo/answer"
@@ -41,5 +42,8 @@ func askTaskState(c *cli.Context) (report.Answer, error) {
 		return report.Answer{}, err
 	}
 	out, err := r.DescribeState(a)
+	if errors.As(err, new(*tasks.NotTaskError)) {
+		return report.SayText(tasktext.NoTask), err
+	}
 	return ask.Say(out, err, tasktext.State)
 }

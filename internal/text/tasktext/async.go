@@ -10,6 +10,10 @@ import (
 // Async is the text of dumpasync.
 func Async(p *report.Page, a *answer.Async) {
 	switch {
+	case a.Never && p.SOS:
+		p.Print("Unable to find required type.\n")
+	case a.Never:
+		p.Print("There never was a task: the runtime has not loaded System.Threading.Tasks.Task.\n")
 	case a.Types != nil:
 		counts(p, a.Types)
 	case a.Merged != nil:

@@ -6,6 +6,13 @@ import (
 	"github.com/sosgo/sosgo/report"
 )
 
+// NoTask is said, in the form of SOS's taskstate, of an object that is no task.
+func NoTask(p *report.Page) {
+	if p.SOS {
+		p.Print("Either a valid task address or -v <state value> is expected...\n\n")
+	}
+}
+
 // State is the text of taskstate.
 func State(p *report.Page, s *answer.TaskState) {
 	if p.SOS {
