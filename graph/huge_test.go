@@ -89,7 +89,14 @@ func (l *largeHeap) open(t testing.TB, o sosgo.Options, stored ...target.Range) 
 	}
 	s.pieces = append(s.pieces, testdump.Damage{Bytes: raw}, testdump.Damage{At: target.Addr(end), Bytes: headers})
 	s.size = int64(data)
-	d, err := sosgo.OpenReaderAt(s, s.size, o)
+	var source io.ReaderAt = s
+	if s.size < 1<<28 { // memory that is lent is walked faster
+		whole := make([]byte, s.size)
+		_, err := s.ReadAt(whole, 0)
+		require.NoError(t, err)
+		source = target.BytesSource(whole)
+	}
+	d, err := sosgo.OpenReaderAt(source, s.size, o)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = d.Close() })
 	return d

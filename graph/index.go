@@ -82,7 +82,7 @@ func (x *index) make(b *offheap.Budget) error {
 	if err != nil {
 		return err
 	}
-	return x.take(b, bits)
+	return x.take(b, bits.Sparse())
 }
 
 // take takes bits over.
@@ -92,7 +92,7 @@ func (x *index) take(b *offheap.Budget, bits *offheap.Array[uint64]) (err error)
 		x.free()
 		return err
 	}
-	x.words, x.before = x.bits.Slice(), x.counts.Slice()
+	x.words, x.before = x.bits.Slice(), x.counts.Sparse().Slice()
 	return nil
 }
 

@@ -298,7 +298,7 @@ func (g *Graph) starts(ctx context.Context, in func(Node) bool) (*offheap.Array[
 	if err != nil {
 		return nil, err
 	}
-	out := array.Slice()
+	out := array.Sparse().Slice()
 	none := func() struct{} { return struct{}{} }
 	err = parallel(ctx, g.lazy.options.Workers, len(x.before)-1, numberPiece/512, none, func(_ struct{}, from, to int) {
 		n := Node(x.before[from])

@@ -212,6 +212,9 @@ func (s *semiNCA) collect(ctx context.Context) error {
 	}
 	defer nums.Free()
 	num, order := nums.Slice(), s.order.Slice()
+	if err := s.opt.touch(ctx, num); err != nil {
+		return err
+	}
 	err = s.opt.job("numbers").spans(ctx, s.count, func(_, lo, hi int) {
 		for i := lo; i < hi; i++ {
 			num[order[i]] = uint32(i) + 1 // 0 is a node without number
@@ -530,7 +533,7 @@ func (s *semiNCA) results(ctx context.Context) error {
 	if s.idom, err = offheap.Make[uint32](s.opt.Budget, n+1); err != nil {
 		return err
 	}
-	idom, order, dom := s.idom.Dense().Slice(), s.order.Slice(), s.parent.Slice()
+	idom, order, dom := s.idom.Slice(), s.order.Slice(), s.parent.Slice()
 	if s.count <= n { // with the pseudo root, there may be n+1
 		err = s.opt.job("nodes").spans(ctx, n+1, func(_, lo, hi int) {
 			for i := lo; i < hi; i++ {
@@ -559,7 +562,7 @@ func (s *semiNCA) sort(ctx context.Context) (err error) {
 	if s.sorted, err = offheap.Make[uint32](s.opt.Budget, s.count); err != nil {
 		return err
 	}
-	place, dom, order, sorted := places.Dense().Slice(), s.parent.Slice(), s.order.Slice(), s.sorted.Slice()
+	place, dom, order, sorted := places.Slice(), s.parent.Slice(), s.order.Slice(), s.sorted.Slice()
 	j := s.opt.job("order of dominators")
 	total := 2 * uint64(s.count)
 	for hi := s.count; hi > 0; hi -= min(hi, stride) {

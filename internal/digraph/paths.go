@@ -33,8 +33,12 @@ func (g *Graph) ShortestPaths(ctx context.Context, roots []uint32, opt Options) 
 		return nil, err
 	}
 	defer closed.Free()
-	s := &search{g: g, parents: parents.Dense().Slice(), queue: queue.Slice(), closed: closed, job: opt.job("shortest paths")}
-	if err := s.run(ctx, roots); err != nil {
+	s := &search{g: g, parents: parents.Slice(), queue: queue.Slice(), closed: closed, job: opt.job("shortest paths")}
+	err = opt.touch(ctx, s.parents)
+	if err == nil {
+		err = s.run(ctx, roots)
+	}
+	if err != nil {
 		parents.Free()
 		return nil, err
 	}

@@ -23,7 +23,7 @@ func (g *Graph) Reverse(ctx context.Context, opt Options) (*Graph, error) {
 		offsets.Free()
 		return nil, err
 	}
-	rev := &Graph{Offsets: offsets.Dense().Slice(), Targets: targets.Dense().Slice(), owned: [2]*offheap.Array[uint32]{offsets, targets}}
+	rev := &Graph{Offsets: offsets.Slice(), Targets: targets.Slice(), owned: [2]*offheap.Array[uint32]{offsets, targets}}
 	if err := g.reverseInto(ctx, opt, rev); err != nil {
 		rev.Free()
 		return nil, err
@@ -36,6 +36,9 @@ func (g *Graph) Reverse(ctx context.Context, opt Options) (*Graph, error) {
 // neither locks nor, with the sources in order, sorting.
 func (g *Graph) reverseInto(ctx context.Context, opt Options, rev *Graph) error {
 	n := g.Nodes()
+	if err := opt.touch(ctx, rev.Offsets); err != nil {
+		return err
+	}
 	parts := min(opt.workers(), 8, n/leastPart+1)
 	count := opt.job("counting referrers")
 	count.workers = parts
@@ -55,6 +58,9 @@ func (g *Graph) reverseInto(ctx context.Context, opt Options, rev *Graph) error 
 		if err := ctx.Err(); err != nil {
 			return err
 		}
+	}
+	if err := opt.touch(ctx, rev.Targets); err != nil {
+		return err
 	}
 	fill := opt.job("turning edges round")
 	fill.workers = parts

@@ -21,7 +21,7 @@ func (d *Dominators) Retained(ctx context.Context, sizes []uint32, opt Options) 
 	if err != nil {
 		return nil, err
 	}
-	sums := array.Dense().Slice()
+	sums := array.Slice()
 	j := opt.job("retained sizes")
 	// Backwards, all that a node dominates comes before it, the children of one node close together. The
 	// sizes are put in place before, in order and by all workers.

@@ -3,3 +3,5 @@
 package offheap
 
 func (m *memory) large() {}
+
+func (m *memory) small() {}

@@ -136,6 +136,23 @@ func TestGivenBack(t *testing.T) {
 	require.Less(t, resident(t)-before, int64(size/4))
 }
 
+// TestSparse: of an array of which little is touched, here and there, little is taken, though arrays of that size are of large pages.
+func TestSparse(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("reads /proc/self/statm")
+	}
+	const size = 256 << 20
+	a, err := offheap.Make[byte](nil, size)
+	require.NoError(t, err)
+	defer a.Free()
+	before := resident(t)
+	s := a.Sparse().Slice()
+	for i := 0; i < size; i += 2 << 20 {
+		s[i] = 1
+	}
+	require.Less(t, resident(t)-before, int64(size/16))
+}
+
 func resident(t *testing.T) int64 {
 	b, err := os.ReadFile("/proc/self/statm")
 	require.NoError(t, err)
