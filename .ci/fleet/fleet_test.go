@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"database/sql"
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -23,11 +24,7 @@ func TestQuestions(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	sosgo := os.Getenv("SOSGO") // a binary that is there already
-	if sosgo == "" {
-		sosgo = filepath.Join(dir, "sosgo")
-		run(t, root, "go", "build", "-o", sosgo, "./cmd/sosgo")
-	}
+	sosgo := program(t, root)
 	fleet := filepath.Join(dir, "fleet")
 	crashes := map[string]int{}
 	dumps, err := filepath.Glob(filepath.Join(root, "testdata", "dumps", "*", "*.dmp.zst"))
@@ -66,7 +63,7 @@ func TestQuestions(t *testing.T) {
 	for i, q := range questions {
 		text := strings.ReplaceAll(string(q[1]), "'fleet/", "'"+filepath.ToSlash(fleet)+"/")
 		rows := ask(t, db, text)
-		if i != 1 && len(rows) == 0 { // which types grew is none of so different processes
+		if i != 1 && len(rows) == 0 { // which types grew none of so different processes tells: TestGrowth
 			t.Errorf("no answer to\n%s", text)
 		}
 		if i > 0 {
@@ -83,6 +80,55 @@ func TestQuestions(t *testing.T) {
 			t.Error("no crash")
 		}
 	}
+}
+
+// TestGrowth: of three dumps of a process the types that grew from each to the next are named, and no others. The tables are those of a
+// canned dump, with other sizes.
+func TestGrowth(t *testing.T) {
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	fleet, one := t.TempDir(), t.TempDir()
+	run(t, root, program(t, root), "-d", filepath.Join(root, "testdata", "dumps", "net10-zoo", "net10-zoo.dmp.zst"), "export", "parquet", "-summary", one)
+	db, err := sql.Open("duckdb", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	for n := 1; n <= 3; n++ {
+		dir := filepath.Join(fleet, fmt.Sprintf("dump_id=%d", n))
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		// Dogs grow, strings grow once and shrink again, all others stay.
+		size := fmt.Sprintf("CASE name WHEN 'Debuggee.Zoo.Dog' THEN 100 * %d WHEN 'System.String' THEN 5000 - 100 * (%d - 2) * (%d - 2) ELSE live_size END", n, n, n)
+		for file, replaced := range map[string]string{"types": size + " AS live_size", "dump": fmt.Sprintf("TIMESTAMP '2026-11-20 12:00:00' + INTERVAL %d HOUR AS time", n)} {
+			query := fmt.Sprintf("COPY (SELECT * REPLACE (%s) FROM read_parquet('%s/*/%s.parquet', hive_partitioning = false)) TO '%s/%s.parquet'", replaced, one, file, dir, file)
+			if _, err := db.Exec(query); err != nil {
+				t.Fatalf("%v in\n%s", err, query)
+			}
+		}
+	}
+	doc, err := os.ReadFile(filepath.Join(root, "docs", "fleet.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := ask(t, db, strings.ReplaceAll(string(blocks.FindAllSubmatch(doc, -1)[1][1]), "'fleet/", "'"+filepath.ToSlash(fleet)+"/"))
+	if len(rows) != 1 || rows[0]["name"] != "Debuggee.Zoo.Dog" || fmt.Sprint(rows[0]["dumps"], rows[0]["first"], rows[0]["last"]) != "3 100 300" {
+		t.Errorf("what grew: %v", rows)
+	}
+}
+
+// program is sosgo: the binary that SOSGO names, or one that is built.
+func program(t *testing.T, root string) string {
+	t.Helper()
+	if p := os.Getenv("SOSGO"); p != "" {
+		return p
+	}
+	p := filepath.Join(t.TempDir(), "sosgo")
+	run(t, root, "go", "build", "-o", p, "./cmd/sosgo")
+	return p
 }
 
 func ask(t *testing.T, db *sql.DB, text string) (out []map[string]any) {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/export/summary"
 	"github.com/sosgo/sosgo/query"
 )
@@ -207,10 +208,10 @@ func (b *Batch) cell(i int, v *query.Value) {
 // stackTable has the different stacks of threads, by a hash of their methods.
 func (p *Process) stackTable() *Table {
 	return &Table{Name: "stacks", Summary: "the different stacks of managed threads", rows: p.stackRows, Columns: []Column{
-		{Name: "signature", Kind: Text, Summary: "of the methods: the same across dumps"},
+		{Name: "signature", Kind: Text, Summary: "of the managed methods: the same across dumps"},
 		{Name: "threads", Kind: Uint, Summary: "how many threads have it"},
 		{Name: "top", Kind: Text, Null: true, Summary: "the innermost method"},
-		{Name: "frames", Kind: Text, Summary: "the methods, the innermost first, with semicolons between"},
+		{Name: "frames", Kind: Text, Summary: "the managed methods, the innermost first, with semicolons between"},
 	}}
 }
 
@@ -222,6 +223,7 @@ func (p *Process) stackRows(ctx context.Context, w *writer) error {
 	q := &p.Sources[i]
 	thread := slices.IndexFunc(q.Columns, func(c query.Column) bool { return c.Name == "thread" })
 	name := slices.IndexFunc(q.Columns, func(c query.Column) bool { return c.Name == "name" })
+	kind := slices.IndexFunc(q.Columns, func(c query.Column) bool { return c.Name == "kind" })
 	stacks, order := map[string]uint64{}, []string(nil)
 	var frames []string
 	last := ""
@@ -245,6 +247,9 @@ func (p *Process) stackRows(ctx context.Context, w *writer) error {
 		if id, _ := row[thread].Plain(); id != last {
 			end()
 			last = id
+		}
+		if k, _ := row[kind].Plain(); k != answer.FrameManaged {
+			continue // the runtime's own frames come and go with its versions
 		}
 		if text, known := row[name].Plain(); known {
 			frames = append(frames, strings.ReplaceAll(text, ";", ","))

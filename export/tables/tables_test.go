@@ -266,6 +266,7 @@ func TestBrief(t *testing.T) {
 	for _, row := range rows {
 		assert.Len(t, row["signature"], 16)
 		assert.NotContains(t, row["frames"], "0x7f")
+		assert.NotRegexp(t, `(^|;)\w*Frame(;|$)`, row["frames"], "a frame of the runtime is no method")
 	}
 }
 

@@ -1,17 +1,22 @@
 package commands_test
 
 import (
+	"bytes"
+	"encoding/csv"
 	"encoding/json"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/google/pprof/profile"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/sosgo/sosgo/internal/cli"
+	"github.com/sosgo/sosgo/internal/testcase"
 	"github.com/sosgo/sosgo/internal/testdump"
 )
 
@@ -169,5 +174,57 @@ func TestExportTruncated(t *testing.T) {
 				assert.NoDirExists(t, out)
 			}
 		}
+	}
+}
+
+// TestExportHostileNames: a type whose name has quotes, markup, separators, line ends and control characters breaks no form, and what is read back
+// has it.
+func TestExportHostileNames(t *testing.T) {
+	clean := testdump.Open(t, "net8-zoo")
+	raw, err := clean.Raw()
+	require.NoError(t, err)
+	const hostile = "\"<;\x01\n,&"
+	renamed := bytes.ReplaceAll(raw, []byte("\x00Outer`1\x00"), []byte("\x00"+hostile+"\x00"))
+	require.NotEqual(t, raw, renamed, "the dump has no type Outer`1")
+	dir := t.TempDir()
+	d := &testdump.Dump{Case: &testcase.Case{Path: filepath.Join(dir, "hostile.dmp")}}
+	require.NoError(t, os.WriteFile(d.Path, renamed, 0o600))
+	export := func(args ...string) string {
+		out := filepath.Join(dir, strings.Join(args, "-"))
+		code, _, stderr := sosgo(t, d, append(append([]string{"-offline", "export"}, args...), "-o", out)...)
+		require.Zero(t, code, "%v: %s", args, stderr)
+		return out
+	}
+	read := func(args ...string) string {
+		b, err := os.ReadFile(export(args...))
+		require.NoError(t, err)
+		return string(b)
+	}
+
+	var snapshot struct{ Strings []string }
+	require.NoError(t, json.Unmarshal([]byte(read("heapsnapshot")), &snapshot))
+	assert.True(t, slices.ContainsFunc(snapshot.Strings, func(s string) bool { return strings.Contains(s, hostile) }))
+	var speedscope any
+	require.NoError(t, json.Unmarshal([]byte(read("speedscope", "-heap")), &speedscope))
+	for line := range strings.Lines(read("folded", "-heap")) {
+		assert.Regexp(t, `^[^\x00-\x1f]+ \d+\n$`, line)
+	}
+	p, err := profile.ParseData([]byte(read("pprof", "-heap")))
+	require.NoError(t, err)
+	assert.True(t, slices.ContainsFunc(p.Function, func(f *profile.Function) bool { return strings.Contains(f.Name, "Debuggee.Zoo.") }))
+	assert.NotEmpty(t, read("gcdump"))
+
+	f, err := os.Open(filepath.Join(export("csv"), "types.csv"))
+	require.NoError(t, err)
+	defer f.Close()
+	rows, err := csv.NewReader(f).ReadAll() // which fails where a row has more or fewer cells than the first
+	require.NoError(t, err)
+	assert.True(t, slices.ContainsFunc(rows, func(row []string) bool {
+		return slices.ContainsFunc(row, func(s string) bool { return strings.Contains(s, hostile) })
+	}))
+	lines, err := os.ReadFile(filepath.Join(export("ndjson"), "types.ndjson"))
+	require.NoError(t, err)
+	for line := range bytes.Lines(lines) {
+		assert.True(t, json.Valid(line), "%s", line)
 	}
 }
