@@ -1,7 +1,6 @@
 package sosgo_test
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,7 +11,6 @@ import (
 
 	"github.com/sosgo/sosgo/internal/testdump"
 	objectreader "github.com/sosgo/sosgo/objects"
-	"github.com/sosgo/sosgo/stackwalk"
 )
 
 // TestProcessorsAgree: the same program on x64 and ARM64 has the same types, with the same sizes and the same fields at the same
@@ -73,23 +71,11 @@ func twinValue(v objectreader.Value) string {
 
 // twinFrames are the program's own methods on the stacks of the threads that it named.
 func twinFrames(t *testing.T, d *testdump.Dump) map[string][]string {
-	w, err := d.Walker()
-	require.NoError(t, err)
-	threads, err := d.Threads()
-	require.NoError(t, err)
 	out := map[string][]string{}
-	for i := range threads {
-		th := &threads[i]
-		if th.OS == nil || th.Managed == nil {
-			continue
-		}
-		name, err := th.Name()
-		require.NoError(t, err)
-		for f := range w.Walk(context.Background(), th.Managed, th.OS.Registers, stackwalk.WalkOptions{}) {
-			require.NoError(t, f.Err)
-			if s, err := f.Name(); f.Kind == stackwalk.FrameManaged && err == nil && strings.HasPrefix(s, "Pocket.") {
-				out[name] = append(out[name], s)
-			}
+	for name, frames := range d.ManagedFrames(t) {
+		frames = slices.DeleteFunc(frames, func(s string) bool { return !strings.HasPrefix(s, "Pocket.") })
+		if len(frames) > 0 {
+			out[name] = frames
 		}
 	}
 	assert.Len(t, out, 5)

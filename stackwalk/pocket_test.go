@@ -1,7 +1,6 @@
 package stackwalk_test
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -29,32 +28,7 @@ func TestPocket(t *testing.T) {
 
 // checkFrames: the managed frames of the named thread, from the top, have those of the manifest in this order.
 func checkFrames(t *testing.T, d *testdump.Dump) {
-	w, err := d.Walker()
-	require.NoError(t, err)
-	threads, err := d.Threads()
-	require.NoError(t, err)
-	seen := map[string][]string{}
-	for i := range threads {
-		th := &threads[i]
-		if th.OS == nil || th.Managed == nil {
-			continue
-		}
-		name, err := th.Name()
-		require.NoError(t, err)
-		if i == 0 {
-			name = "main"
-		}
-		for f := range w.Walk(context.Background(), th.Managed, th.OS.Registers, stackwalk.WalkOptions{}) {
-			require.NoError(t, f.Err)
-			if f.Kind != stackwalk.FrameManaged {
-				continue
-			}
-			s, err := f.Name()
-			require.NoError(t, err)
-			s, _, _ = strings.Cut(s, "(")
-			seen[name] = append(seen[name], s)
-		}
-	}
+	seen := d.ManagedFrames(t)
 	n := 0
 	for name, raw := range d.Manifest.Expect {
 		var want []string
@@ -63,7 +37,7 @@ func checkFrames(t *testing.T, d *testdump.Dump) {
 		}
 		var got []string
 		for _, s := range seen[name] {
-			if len(got) < len(want) && s == want[len(got)] {
+			if s, _, _ = strings.Cut(s, "("); len(got) < len(want) && s == want[len(got)] {
 				got = append(got, s)
 			}
 		}
