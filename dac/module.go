@@ -321,11 +321,15 @@ func (m *Module) imageModule() (*target.Module, error) {
 	if at.Start == 0 {
 		return nil, target.Unsupportedf("module %016x has no image: it was made in memory", uint64(m.Addr))
 	}
-	if tm := target.ModuleAt(m.r.tgt.Modules(), at.Start); tm != nil && tm.Base == at.Start {
-		return tm, nil
+	tm := &target.Module{Base: at.Start, Size: at.Size()}
+	if listed := target.ModuleAt(m.r.tgt.Modules(), at.Start); listed != nil && listed.Base == at.Start {
+		if listed.Path != "" {
+			return listed, nil
+		}
+		*tm = *listed // found by its headers: what it is, the runtime alone knows
 	}
 	p, _ := m.Path() // the image is read without it as well
-	tm := &target.Module{Base: at.Start, Size: at.Size(), Path: p}
+	tm.Path = p
 	if offset, err := m.BundleOffset(); err == nil && offset != 0 {
 		tm.Bundle = &target.InBundle{Offset: offset}
 		if p == "" {

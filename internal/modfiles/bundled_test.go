@@ -99,6 +99,9 @@ func TestBundled(t *testing.T) {
 	require.Len(t, list[1].Mappings, 2)
 	assert.Equal(t, target.Mapping{Start: laidBase + 0x4000, End: laidBase + 0x5000, Offset: 0x1000}, list[1].Mappings[1])
 
+	// What is known of it at first, where a core names no files: its headers. That it was looked for in vain proves nothing later.
+	_, err := f.Found(&target.Module{Base: flatBase, Size: 0x3000})
+	require.EqualError(t, err, "nothing names its file")
 	img, err := f.Found(&list[0])
 	require.NoError(t, err)
 	assert.EqualValues(t, 0x3000, img.SizeOfImage())

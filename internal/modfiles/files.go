@@ -31,7 +31,7 @@ type Files struct {
 	Context func() context.Context
 
 	mu    sync.Mutex
-	files map[target.Addr]*moduleFile
+	files map[fileKey]*moduleFile
 	pdbs  []io.Closer
 
 	appsMu      sync.Mutex
@@ -40,6 +40,14 @@ type Files struct {
 	bundledDone bool
 	bundled     []target.Module
 	unpacked    atomic.Int64 // bytes of bundles' files
+}
+
+// A fileKey is what a search goes by: an image that was found by its headers alone is looked for again once the runtime says
+// what it is.
+type fileKey struct {
+	base    target.Addr
+	path    string
+	bundled bool
 }
 
 // A moduleFile is what came of looking for a module's file: by what the dump holds
@@ -134,13 +142,14 @@ func (f *Files) context() context.Context {
 func (f *Files) entry(m *target.Module) *moduleFile {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	e := f.files[m.Base]
+	key := fileKey{m.Base, m.Path, m.Bundle != nil}
+	e := f.files[key]
 	if e == nil {
 		if f.files == nil {
-			f.files = map[target.Addr]*moduleFile{}
+			f.files = map[fileKey]*moduleFile{}
 		}
 		e = &moduleFile{}
-		f.files[m.Base] = e
+		f.files[key] = e
 	}
 	return e
 }

@@ -144,7 +144,12 @@ func (e *NotFoundError) Reason() string {
 	return words
 }
 
-func (e *NotFoundError) Error() string { return e.Path + ": " + e.Reason() }
+func (e *NotFoundError) Error() string {
+	if e.Path == "" {
+		return "nothing names its file"
+	}
+	return e.Path + ": " + e.Reason()
+}
 
 // Unwrap is os.ErrNotExist and why files were refused.
 func (e *NotFoundError) Unwrap() []error {
