@@ -14,6 +14,9 @@ import (
 	"fmt"
 	"html"
 	"io"
+	"net/url"
+	"strconv"
+	"strings"
 
 	"github.com/sosgo/sosgo/report"
 )
@@ -97,3 +100,17 @@ func title(s Subject) string { return html.EscapeString(report.Escape(s.File)) +
 
 // window is the part of lists that a report wants.
 func (q *question) window() report.Window { return report.Window{Count: q.Count, Last: q.Last} }
+
+// address is where the server has the answer: the one that the application asks for, to the letter (api.ts, ask).
+func (q *question) address() string {
+	var b strings.Builder
+	b.WriteString("/api/" + url.PathEscape(q.Words[0]) + "?")
+	for _, w := range q.Words[1:] {
+		b.WriteString("a=" + url.QueryEscape(w) + "&")
+	}
+	b.WriteString("count=" + strconv.Itoa(q.Count))
+	if q.Last {
+		b.WriteString("&last=1")
+	}
+	return b.String()
+}

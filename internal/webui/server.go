@@ -7,12 +7,14 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"html"
 	"io"
 	"net"
 	"net/http"
 	"net/netip"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/sosgo/sosgo/report"
@@ -217,10 +219,28 @@ func number(text string, other, most int) (int, error) {
 	return n, err
 }
 
+// first are the questions that the overview asks at once. The page's head names their addresses, so that the browser asks for them while it loads the
+// application: what fills the heap is counted by then.
+var first = []string{"types", "crash", "doctor"}
+
+// preload asks the browser for the documents of the first questions.
+var preload = sync.OnceValue(func() string {
+	_, by, err := questions()
+	if err != nil {
+		panic(err) // it is embedded, as files are
+	}
+	var b strings.Builder
+	for _, name := range first {
+		q := by[name]
+		b.WriteString(`<link rel="preload" as="fetch" crossorigin href="` + html.EscapeString(q.address()) + `">`)
+	}
+	return b.String()
+})
+
 // page is the page that loads the application from the server.
 func page(s Subject) string {
 	return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">` +
-		`<meta name="color-scheme" content="light dark"><title>` + title(s) + `</title><link rel="icon" href="data:,">` +
+		`<meta name="color-scheme" content="light dark"><title>` + title(s) + `</title><link rel="icon" href="data:,">` + preload() +
 		`<link rel="stylesheet" href="/app.css"><script src="/app.js" defer></script></head><body><div id="app"></div>` + noScript + `</body></html>`
 }
 

@@ -231,6 +231,18 @@ func (b *browser) clean(origin string) {
 	}
 }
 
+// asks is how often the browser asked for addresses with this in them.
+func (b *browser) asks(part string) (n int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, u := range b.asked {
+		if strings.Contains(u, part) {
+			n++
+		}
+	}
+	return n
+}
+
 var address = regexp.MustCompile(`http://\S+/\?token=\S+`)
 
 // serve runs sosgo web over a dump and returns its address.

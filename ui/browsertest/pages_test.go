@@ -31,6 +31,11 @@ func TestPages(t *testing.T) {
 				checkWhole(t, b, p)
 			}
 			facts(t, b, d.path)
+			for _, q := range []string{"dumpheap?a=-stat&count=1000&last=1", "crashinfo?", "doctor?"} {
+				if n := b.asks("/api/" + q); n != 1 {
+					t.Errorf("the page asked %d times for %s, which its head has it ask for", n, q)
+				}
+			}
 			if strings.Contains(b.text("location.href"), "token") {
 				t.Error("the address keeps the token")
 			}
