@@ -19,7 +19,7 @@ import (
 // what would be free without it. It is built by the first that asks for it, with that one's options, and
 // shared by all; Jobs of 0 stands for Options.Jobs. It is closed with the dump.
 func (v *View) Graph(ctx context.Context, o graph.Options) (*graph.Graph, error) {
-	return v.graph.Get(func() (*graph.Graph, error) {
+	return v.graph.GetContext(ctx, func(ctx context.Context) (*graph.Graph, error) {
 		ctx, done, err := v.dump.users.Use(ctx)
 		if err != nil {
 			return nil, err

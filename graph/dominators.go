@@ -28,7 +28,7 @@ type Dominators struct {
 // Dominators computes the dominators and retained sizes of all nodes, once: 16 bytes
 // a node, and at most 18 more while it works.
 func (g *Graph) Dominators(ctx context.Context) (*Dominators, error) {
-	return g.lazy.doms.Get(func() (*Dominators, error) {
+	return g.lazy.doms.GetContext(ctx, func(ctx context.Context) (*Dominators, error) {
 		ctx, done, err := g.Use(ctx)
 		if err != nil {
 			return nil, err
@@ -50,7 +50,7 @@ func (g *Graph) dominators(ctx context.Context) (*Dominators, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := g.lazy.live.Get(func() (*Liveness, error) { return g.liveAs(ctx, tree.Reached) }); err != nil {
+	if _, err := g.lazy.live.GetContext(ctx, func(ctx context.Context) (*Liveness, error) { return g.liveAs(ctx, tree.Reached) }); err != nil {
 		tree.Free()
 		return nil, err
 	}
@@ -127,7 +127,7 @@ func (d *Dominators) Retained(n Node) uint64 {
 // Children are the nodes that n immediately dominates, in the order of nodes. The first call
 // takes 8 bytes a node. The slice is the graph's own.
 func (d *Dominators) Children(ctx context.Context, n Node) ([]Node, error) {
-	rows, err := d.children.Get(func() (*digraph.Graph, error) {
+	rows, err := d.children.GetContext(ctx, func(ctx context.Context) (*digraph.Graph, error) {
 		ctx, done, err := d.g.Use(ctx)
 		if err != nil {
 			return nil, err

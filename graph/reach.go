@@ -57,7 +57,7 @@ type Reach struct {
 // 4 bytes a node and a quarter of the time that Build takes. Who only wants to know what lives
 // asks Live.
 func (g *Graph) Reach(ctx context.Context) (*Reach, error) {
-	return g.lazy.reach.Get(func() (*Reach, error) {
+	return g.lazy.reach.GetContext(ctx, func(ctx context.Context) (*Reach, error) {
 		ctx, done, err := g.Use(ctx)
 		if err != nil {
 			return nil, err
@@ -68,7 +68,7 @@ func (g *Graph) Reach(ctx context.Context) (*Reach, error) {
 			return nil, err
 		}
 		r := &Reach{parents: parents, tree: parents.Slice()}
-		r.Liveness, err = g.lazy.live.Get(func() (*Liveness, error) { return g.liveIn(ctx, r.tree) })
+		r.Liveness, err = g.lazy.live.GetContext(ctx, func(ctx context.Context) (*Liveness, error) { return g.liveIn(ctx, r.tree) })
 		if err != nil {
 			parents.Free()
 			return nil, err
@@ -105,7 +105,7 @@ func (g *Graph) Live(ctx context.Context) (*Liveness, error) {
 			return nil, err
 		}
 	}
-	return g.lazy.live.Get(func() (*Liveness, error) { return l, nil }) // else Reach has computed it
+	return g.lazy.live.GetContext(ctx, func(context.Context) (*Liveness, error) { return l, nil }) // else Reach has computed it
 }
 
 // liveIn is what lives by a tree of paths.
@@ -205,7 +205,7 @@ type Referrers struct{ rows *digraph.Graph }
 
 // Referrers turns the edges round: 4 bytes a node and 4 an edge, once.
 func (g *Graph) Referrers(ctx context.Context) (*Referrers, error) {
-	return g.lazy.reverse.Get(func() (*Referrers, error) {
+	return g.lazy.reverse.GetContext(ctx, func(ctx context.Context) (*Referrers, error) {
 		ctx, done, err := g.Use(ctx)
 		if err != nil {
 			return nil, err
@@ -273,7 +273,7 @@ func (s *Set) All(yield func(Node) bool) {
 // bit for each granule, which is found without counting what comes before. What it returns is for any number of
 // goroutines, until the graph is closed.
 func (g *Graph) LiveStarts(ctx context.Context) (func(target.Addr) bool, error) {
-	starts, err := g.lazy.starts.Get(func() (*offheap.Array[uint64], error) {
+	starts, err := g.lazy.starts.GetContext(ctx, func(ctx context.Context) (*offheap.Array[uint64], error) {
 		ctx, done, err := g.Use(ctx)
 		if err != nil {
 			return nil, err

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 
@@ -77,4 +78,100 @@ func TestTake(t *testing.T) {
 	_, _ = l.Get(func() (int, error) { return 0, errors.New("broken") })
 	_, ok = l.Take()
 	assert.False(t, ok, "an error stays")
+}
+
+// TestTakeWaits: what is about to be computed is taken when it is, for nobody else gives it back.
+func TestTakeWaits(t *testing.T) {
+	var l lazy.Value[int]
+	begun, end := make(chan struct{}), make(chan struct{})
+	go func() { _, _ = l.Get(func() (int, error) { close(begun); <-end; return 7, nil }) }()
+	<-begun
+	time.AfterFunc(time.Millisecond, func() { close(end) })
+	v, ok := l.Take()
+	assert.True(t, ok)
+	assert.Equal(t, 7, v)
+}
+
+// TestWaiterLeaves: who waits for what another computes may leave; the computation goes on, also for who began it and has left, as long as somebody
+// wants it.
+func TestWaiterLeaves(t *testing.T) {
+	var l lazy.Value[int]
+	begun, end := make(chan struct{}), make(chan struct{})
+	compute := func(ctx context.Context) (int, error) {
+		close(begun)
+		select {
+		case <-end:
+			return 7, ctx.Err()
+		case <-ctx.Done():
+			return 0, ctx.Err()
+		}
+	}
+	first, leave := context.WithCancel(t.Context())
+	left := make(chan error)
+	go func() { _, err := l.GetContext(first, compute); left <- err }()
+	<-begun
+	got := make(chan int)
+	for range 2 {
+		waits := make(chan struct{}, 1)
+		go func() {
+			v, err := l.GetContext(asked{t.Context(), waits}, compute)
+			assert.NoError(t, err)
+			got <- v
+		}()
+		<-waits
+	}
+	waiter, cancel := context.WithCancel(t.Context())
+	time.AfterFunc(time.Millisecond, cancel)
+	_, err := l.GetContext(waiter, compute)
+	assert.ErrorIs(t, err, context.Canceled)
+	leave()
+	assert.ErrorIs(t, <-left, context.Canceled)
+	_, known := l.Known()
+	assert.False(t, known)
+	close(end)
+	assert.Equal(t, 7, <-got)
+	assert.Equal(t, 7, <-got)
+}
+
+// An asked context tells when somebody waits for its end.
+type asked struct {
+	context.Context
+	waits chan<- struct{}
+}
+
+func (a asked) Done() <-chan struct{} {
+	a.waits <- struct{}{}
+	return a.Context.Done()
+}
+
+// TestLastLeaves: what nobody wants any more is stopped, and has ended when the last one has left; the next that asks computes anew.
+func TestLastLeaves(t *testing.T) {
+	var l lazy.Value[int]
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := false
+	_, err := l.GetContext(ctx, func(ctx context.Context) (int, error) {
+		cancel()
+		assert.ErrorIs(t, ctx.Err(), context.Canceled, "before anybody was told")
+		<-ctx.Done()
+		ended = true
+		return 0, ctx.Err()
+	})
+	assert.ErrorIs(t, err, context.Canceled)
+	assert.True(t, ended)
+	_, err = l.GetContext(ctx, func(context.Context) (int, error) { return 0, nil })
+	assert.ErrorIs(t, err, context.Canceled)
+	v, err := l.GetContext(t.Context(), func(context.Context) (int, error) { return 8, nil })
+	assert.NoError(t, err)
+	assert.Equal(t, 8, v)
+	v, err = l.GetContext(ctx, nil)
+	assert.NoError(t, err, "what is there costs no time")
+	assert.Equal(t, 8, v)
+}
+
+// TestPanicOfOthers: the panic of what is computed beside comes to everybody who asks.
+func TestPanicOfOthers(t *testing.T) {
+	var l lazy.Value[int]
+	for range 2 {
+		assert.Panics(t, func() { _, _ = l.GetContext(t.Context(), func(context.Context) (int, error) { panic("broken") }) })
+	}
 }
