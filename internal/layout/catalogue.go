@@ -253,16 +253,12 @@ func LikeBuild(os target.OS, arch target.Arch, size, pointers uint32) (*Part, er
 		if !strings.HasSuffix(name, "-"+osTag(os)+"-"+arch.String()+".json") {
 			continue
 		}
-		raw, err := tables.ReadFile(name)
+		f, err := readDescriptorFile(name)
 		if err != nil {
 			return nil, err
 		}
-		var f descriptorFile
-		if err := json.Unmarshal(raw, &f); err != nil {
-			return nil, fmt.Errorf("catalogue %s: %w", name, err)
-		}
 		if f.Header.JSONSize == size && f.Header.Pointers == pointers && (best == nil || CompareVersions(f.Version, best.Version) > 0) {
-			best = &f
+			best = f
 		}
 	}
 	if best == nil {
