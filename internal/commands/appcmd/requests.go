@@ -50,11 +50,13 @@ func findHTTPContextCommand() cli.Command {
 	return cli.Command{
 		Name: "findhttpcontext", Group: cli.GroupApp, NeedsDump: true, Ask: askFindHTTPContext,
 		Summary: "finds the HttpContext of a request by a part of its URL, a header, the user or the thread",
-		Args:    []cli.Arg{{Name: "url", Kind: cli.Str, Optional: true, Summary: "a part of the URL"}},
-		Options: append(chooseRequests()[1:], secretsOption()),
+		Args:    []cli.Arg{{Name: "part", Kind: cli.Str, Optional: true, Summary: "a part of the URL, as -url"}},
+		Options: append(chooseRequests(), secretsOption()),
 		Examples: []cli.Example{
 			{Line: "findhttpcontext /orders/17", Text: "the context of that request"},
 			{Line: "findhttpcontext -header 'X-Correlation-Id: 42'", Text: "by a header"},
+			{Line: "findhttpcontext -url /orders -user alice", Text: "by both: every option that is given has to hold"},
+			{Line: "findhttpcontext -thread 12", Text: "what thread 12 works on"},
 		},
 		Result: report.Result[answer.Requests](),
 	}
@@ -123,8 +125,14 @@ func askFindHTTPContext(c *cli.Context) (report.Answer, error) {
 	if err != nil {
 		return report.Answer{}, err
 	}
+	if part, ok := c.Str("part"); ok {
+		if o.URL != "" {
+			return report.Answer{}, c.Usagef("the URL is given twice: %q and -url %q", part, o.URL)
+		}
+		o.URL = part
+	}
 	if o.URL == "" && o.Header == "" && o.User == "" && o.Thread == 0 {
-		return report.Answer{}, c.Usagef("which request? Give a part of its URL, -header, -user or -thread")
+		return report.Answer{}, c.Usagef("which request? Give a part of its URL (-url), -header, -user or -thread")
 	}
 	o.Headers = true
 	out, err := listed(c, o)
