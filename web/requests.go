@@ -378,11 +378,7 @@ func (q *query) iis(out *answer.Request, o objects.Object, s *iisContext, x shap
 	if s.User.Has() {
 		q.user(out, &s.User, x)
 	}
-	if s.Activity.Has() {
-		if a, err := s.Activity.Object(x); err == nil {
-			q.activityOf(out, a)
-		}
-	}
+	q.slots(out, &s.Activity, &s.UserSlot, x)
 }
 
 // httpSys tells what the server HTTP.sys has of a request.

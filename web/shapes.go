@@ -65,6 +65,7 @@ type iisContext struct {
 	LocalPort  shapes.Int  `field:"<LocalPort>,optional"`
 	Headers    shapes.Ref  `field:"<RequestHeaders>,optional"`
 	User       shapes.Ref  `field:"<User>,optional"`
+	UserSlot   shapes.Ref  `field:"_currentIHttpAuthenticationFeature,optional"` // the context itself, or what middleware put there
 	Activity   shapes.Ref  `field:"_currentIHttpActivityFeature,optional"`
 }
 
@@ -76,7 +77,7 @@ type sysContext struct {
 
 type sysRequest struct {
 	_        shapes.Type `of:"Microsoft.AspNetCore.Server.HttpSys.Request"`
-	Method   shapes.Ref  `field:"<Method>|_method"`
+	Method   shapes.Ref  `field:"<Method>"`
 	PathBase shapes.Ref  `field:"<PathBase>"`
 	Path     shapes.Ref  `field:"<Path>"`
 	Target   shapes.Ref  `field:"<RawUrl>"`
@@ -92,7 +93,7 @@ type (
 	}
 	sysFeatures struct {
 		_       shapes.Type `of:"Microsoft.AspNetCore.Server.HttpSys.StandardFeatureCollection"`
-		Context shapes.Ref  `field:"_features|_context"`
+		Context shapes.Ref  `field:"_featureContext"` // since .NET 6 the context of the request itself
 	}
 	sysFeatureContext struct {
 		_       shapes.Type `of:"Microsoft.AspNetCore.Server.HttpSys.FeatureContext"`
@@ -118,12 +119,12 @@ type (
 		Endpoint shapes.Ref  `field:"<Endpoint>"`
 	}
 	activityFeature struct {
-		_        shapes.Type `of:"Microsoft.AspNetCore.Hosting.HttpActivityFeature"`
+		_        shapes.Type `of:"Microsoft.AspNetCore.Hosting.HttpActivityFeature|Microsoft.AspNetCore.Hosting.ActivityFeature"`
 		Activity shapes.Ref  `field:"<Activity>"`
 	}
 	userFeature struct {
-		_    shapes.Type `of:"Microsoft.AspNetCore.Http.Features.Authentication.HttpAuthenticationFeature"`
-		User shapes.Ref  `field:"<User>"`
+		_    shapes.Type `of:"Microsoft.AspNetCore.Http.Features.Authentication.HttpAuthenticationFeature|Microsoft.AspNetCore.Authentication.AuthenticationFeatures|Microsoft.AspNetCore.Authorization.Policy.AuthenticationFeatures"`
+		User shapes.Ref  `field:"<User>|_user"`
 	}
 )
 
