@@ -17,8 +17,7 @@ import (
 // TestJSONText: a JsonArray that nobody has looked into says the text of its element of the document, and refuses a place that is
 // none.
 func TestJSONText(t *testing.T) {
-	const path = "../testdata/dumps/libraries/net10-libraries/net10-libraries.dmp.zst"
-	d, overlay := testdump.OverlaidFile(t, path, sosgo.Options{Offline: true})
+	d, overlay := testdump.Libraries(t)
 	v, err := d.View("")
 	require.NoError(t, err)
 	b, err := v.Shapes()

@@ -6,17 +6,15 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/testdump"
 )
 
 // TestDbContexts: of the three contexts that the program made one tracks eight entities, two of them of an owned type, whose
 // entities have a map of their own; one was never asked, one is disposed.
 func TestDbContexts(t *testing.T) {
-	d, err := sosgo.Open("../testdata/dumps/libraries/net10-libraries/net10-libraries.dmp.zst", sosgo.Options{Offline: true})
-	require.NoError(t, err)
-	t.Cleanup(func() { d.Close() })
+	d, _ := testdump.Libraries(t)
 	r, h := open(t, d)
 	out, err := r.DbContexts(t.Context(), h, heap.ScanOptions{})
 	require.NoError(t, err)

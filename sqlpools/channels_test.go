@@ -6,17 +6,15 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/testdump"
 	"github.com/sosgo/sosgo/sqlpools"
 )
 
 // TestChannelPool: of the second pool of SqlClient 7, whose connections are in slots and the idle ones in a channel: three, of
 // which one is idle and one runs a command; two calls wait. Beside the idle one stands a null, which wakes readers up.
 func TestChannelPool(t *testing.T) {
-	d, err := sosgo.Open("../testdata/dumps/libraries/net10-libraries/net10-libraries.dmp.zst", sosgo.Options{Offline: true})
-	require.NoError(t, err)
-	t.Cleanup(func() { d.Close() })
+	d, _ := testdump.Libraries(t)
 	v, err := d.View("")
 	require.NoError(t, err)
 	r, err := v.SQLPools()

@@ -7,9 +7,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/testdump"
 	"github.com/sosgo/sosgo/target"
 	"github.com/sosgo/sosgo/web"
 )
@@ -17,9 +17,7 @@ import (
 // lookalikes opens the dump whose classes have the names and fields of libraries.
 func lookalikes(t *testing.T) (*web.Reader, *heap.Heap) {
 	t.Helper()
-	d, err := sosgo.Open("../testdata/dumps/libraries/net10-libraries/net10-libraries.dmp.zst", sosgo.Options{Offline: true})
-	require.NoError(t, err)
-	t.Cleanup(func() { d.Close() })
+	d, _ := testdump.Libraries(t)
 	v, err := d.View("")
 	require.NoError(t, err)
 	r, err := v.Web()

@@ -1,10 +1,12 @@
 package testdump
 
 import (
+	"path/filepath"
 	"sync/atomic"
 	"testing"
 
 	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/internal/testcase"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -27,6 +29,17 @@ func OpenOverlaid(t testing.TB, name string, damage ...Damage) (*sosgo.Dump, *Ov
 	t.Helper()
 	from := Open(t, name)
 	return OverlaidFile(t, from.Path, from.Options(), damage...)
+}
+
+// Libraries opens the dump whose classes have the names and fields that those of libraries have of which no program was at hand, with an
+// Overlay over its memory.
+func Libraries(t testing.TB) (*sosgo.Dump, *Overlay) {
+	t.Helper()
+	root, err := testcase.ModuleRoot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return OverlaidFile(t, filepath.Join(root, "testdata", "dumps", "libraries", "net10-libraries", "net10-libraries.dmp.zst"), sosgo.Options{Offline: true})
 }
 
 // OverlaidFile is OpenOverlaid for a dump that is no canned one.

@@ -1,5 +1,5 @@
 // Classes with the names and fields that libraries have: EF Core 9, System.Text.Json 10, System.Net.Http 6, Microsoft.Data.SqlClient 7.1 with its
-// second pool, Grpc.AspNetCore and Grpc.Net.Client 2.67, Npgsql 6.
+// second pool, Grpc.AspNetCore and Grpc.Net.Client 2.67, Npgsql 6, ASP.NET Core 6 with its servers HTTP.sys and IIS.
 using System;
 using System.Collections.Generic;
 using System.Threading;
@@ -28,6 +28,69 @@ namespace Microsoft.EntityFrameworkCore.ChangeTracking.Internal
         public EntityReferenceMap _entityReferenceMap = new EntityReferenceMap();
         public Microsoft.EntityFrameworkCore.DbContext Context { get; set; }
         public int ChangedCount { get; set; }
+    }
+}
+namespace System.Security.Claims
+{
+    public class Claim { public string _type, _value; public Claim(string t, string v) { _type = t; _value = v; } }
+    public class ClaimsIdentity { public List<Claim> _instanceClaims = new List<Claim>(); public string _nameClaimType = "name"; }
+    public class ClaimsPrincipal
+    {
+        public List<ClaimsIdentity> _identities = new List<ClaimsIdentity>();
+        public ClaimsPrincipal(string name) { var i = new ClaimsIdentity(); i._instanceClaims.Add(new Claim("role", "guest")); i._instanceClaims.Add(new Claim("name", name)); _identities.Add(i); }
+    }
+}
+namespace System.Diagnostics
+{
+    public class Activity
+    {
+        public string _traceId, _spanId, _parentSpanId, _id; public string OperationName { get; set; }
+        public DateTime StartTimeUtc { get; set; } public TimeSpan Duration { get; set; } public Activity Parent { get; set; }
+    }
+}
+namespace Microsoft.AspNetCore.Http.Features
+{
+    public struct FeatureReferences<T> { public FeatureCollection Collection { get; set; } public T Cache; }
+    public class FeatureCollection
+    {
+        public Dictionary<Type, object> _features = new Dictionary<Type, object>(); public object _defaults;
+        public void Add(object o) { _features[o.GetType()] = o; }
+    }
+}
+namespace Microsoft.AspNetCore.Http
+{
+    public class DefaultHttpContext
+    {
+        public Microsoft.AspNetCore.Http.Features.FeatureReferences<object> _features;
+        public DefaultHttpContext(Microsoft.AspNetCore.Http.Features.FeatureCollection c) { _features.Collection = c; }
+    }
+}
+namespace Microsoft.AspNetCore.Hosting
+{
+    public class ActivityFeature { public System.Diagnostics.Activity Activity { get; set; } }
+}
+namespace Microsoft.AspNetCore.Authentication
+{
+    public class AuthenticationFeatures { public System.Security.Claims.ClaimsPrincipal _user; public object _result; }
+}
+namespace Microsoft.AspNetCore.Authorization.Policy
+{
+    public class AuthenticationFeatures { public System.Security.Claims.ClaimsPrincipal _user; public object _result; }
+}
+namespace Microsoft.AspNetCore.Server.HttpSys
+{
+    public class Request { public string Method { get; set; } public string PathBase { get; set; } public string Path { get; set; } public string RawUrl { get; set; } }
+    public class RequestContext { public Request Request { get; set; } }
+    public class StandardFeatureCollection { public RequestContext _featureContext; }
+}
+namespace Microsoft.AspNetCore.Server.IIS.Core
+{
+    public class IISHttpContext
+    {
+        public string Method { get; set; } public string Scheme { get; set; } public string PathBase { get; set; } public string Path { get; set; }
+        public string QueryString { get; set; } public string RawTarget { get; set; } public int _statusCode; public bool _hasResponseStarted, _wasUpgraded;
+        public System.Security.Claims.ClaimsPrincipal User { get; set; }
+        public object _currentIHttpAuthenticationFeature, _currentIHttpActivityFeature;
     }
 }
 namespace System.Text.Json
@@ -158,6 +221,7 @@ namespace Fakes
         public static Microsoft.Data.SqlClient.ConnectionPool.ChannelDbConnectionPool Sql = new Microsoft.Data.SqlClient.ConnectionPool.ChannelDbConnectionPool();
         public static Microsoft.Data.SqlClient.SqlCommand Command = new Microsoft.Data.SqlClient.SqlCommand();
         public static object Connection = new object();
+        public static object[] Requests = new object[2];
         public static object[] Calls = new object[4];
         public static System.Text.Json.Nodes.JsonArray Array = new System.Text.Json.Nodes.JsonArray();
     }
@@ -225,6 +289,25 @@ namespace Fakes
             served.DeadlineManager.Deadline = new DateTime(2026, 1, 2, 3, 4, 6, DateTimeKind.Utc);
             Holder.Calls[2] = served;
         }
+        static void Serve() // one of HTTP.sys and one of IIS, each of a user whom middleware has found
+        {
+            var sys = new Microsoft.AspNetCore.Server.HttpSys.RequestContext(); sys.Request = new Microsoft.AspNetCore.Server.HttpSys.Request();
+            sys.Request.Method = "PUT"; sys.Request.PathBase = ""; sys.Request.Path = "/stock/7"; sys.Request.RawUrl = "/stock/7?by=1";
+            var own = new Microsoft.AspNetCore.Server.HttpSys.StandardFeatureCollection(); own._featureContext = sys;
+            var features = new Microsoft.AspNetCore.Http.Features.FeatureCollection(); features._defaults = own;
+            var found = new Microsoft.AspNetCore.Authentication.AuthenticationFeatures(); found._user = new System.Security.Claims.ClaimsPrincipal("alice");
+            var trace = new Microsoft.AspNetCore.Hosting.ActivityFeature(); trace.Activity = new System.Diagnostics.Activity();
+            trace.Activity.OperationName = "HttpRequestIn"; trace.Activity._traceId = "4d28e36bc9f44a20dfa5fc821f1d8f9a"; trace.Activity.StartTimeUtc = new DateTime(2026, 1, 2, 3, 4, 7, DateTimeKind.Utc);
+            features.Add(found); features.Add(trace);
+            Holder.Requests[0] = new Microsoft.AspNetCore.Http.DefaultHttpContext(features);
+
+            var iis = new Microsoft.AspNetCore.Server.IIS.Core.IISHttpContext();
+            iis.Method = "GET"; iis.Scheme = "https"; iis.PathBase = ""; iis.Path = "/me"; iis.QueryString = ""; iis.RawTarget = "/me"; iis._statusCode = 200;
+            var policy = new Microsoft.AspNetCore.Authorization.Policy.AuthenticationFeatures(); policy._user = new System.Security.Claims.ClaimsPrincipal("bob");
+            iis._currentIHttpAuthenticationFeature = policy; iis._currentIHttpActivityFeature = iis;
+            features = new Microsoft.AspNetCore.Http.Features.FeatureCollection(); features._defaults = iis;
+            Holder.Requests[1] = new Microsoft.AspNetCore.Http.DefaultHttpContext(features);
+        }
         public static void Main(string[] args)
         {
             var m = Holder.State._entityReferenceMap;
@@ -237,7 +320,7 @@ namespace Fakes
             m._hasSubMap = true;
             m._sharedTypeReferenceMap = new Dictionary<object, Microsoft.EntityFrameworkCore.ChangeTracking.Internal.EntityReferenceMap>();
             m._sharedTypeReferenceMap[new object()] = shared;
-            Network(); Database(); Remote();
+            Network(); Database(); Remote(); Serve();
             // {"a":[1,22],"b":"x"} with the element of the array: rows of 12 bytes
             string text = "{\"a\":[1,22],\"b\":\"x\"}";
             byte[] utf8 = System.Text.Encoding.UTF8.GetBytes(text);
