@@ -127,6 +127,8 @@ func TestAdvice(t *testing.T) {
 	} {
 		assert.NotEmpty(t, Advice(fmt.Errorf("wrapped: %w", err)), "%v", err)
 	}
+	nowhere := fmt.Errorf("%w; and no file has it: %w", target.ErrNotInDump, fs.ErrNotExist)
+	assert.Equal(t, Advice(target.ErrNotInDump), Advice(nowhere), "that no file has it is not about the name of the dump")
 	assert.Empty(t, Advice(nil))
 	assert.Empty(t, Advice(errors.New("other")))
 }

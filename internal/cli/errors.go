@@ -129,7 +129,7 @@ func Advice(err error) string {
 		return bugAdvice
 	case errors.As(err, &usage):
 		return usage.Hint
-	case errors.Is(err, fs.ErrNotExist):
+	case errors.Is(err, fs.ErrNotExist) && !errors.Is(err, target.ErrNotInDump): // what the dump lacks says also that no file has it
 		return "check the file name; --dump FILE, SOSGO_DUMP or the only dump in the current folder name the dump"
 	case errors.Is(err, fs.ErrPermission):
 		return "you may not read this file: copy it, or ask its owner; dumps are often written with mode 600"
