@@ -88,11 +88,6 @@ func (r *Runtime) ForeignLayout() string {
 // NamedType is the name of a type as an answer has it: where that can't be read, it says what is known of the type.
 func (r *Runtime) NamedType(g *answer.Gaps, th target.Addr) answer.Text {
 	name, err := r.TypeName(th, NameManaged)
-	if err != nil {
-		if known := r.wellKnownName(th); known != "" {
-			return answer.Text{S: known}
-		}
-	}
 	text := g.Text(name, err)
 	if err != nil {
 		text.Instead = r.NamelessType(th)

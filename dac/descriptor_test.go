@@ -1,6 +1,7 @@
 package dac
 
 import (
+	"iter"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -110,4 +111,69 @@ func (o *overwritten) ReadMemory(b []byte, a target.Addr) (int, error) {
 		}
 	}
 	return n, err
+}
+
+// TestWellKnownNames: the types that the runtime itself names have their names also where no metadata tell them; others have none.
+func TestWellKnownNames(t *testing.T) {
+	with := openInstance(t, "net10-single", target.ArchAMD64)
+	want, err := with.Open()
+	require.NoError(t, err)
+	mt, err := want.TrustedMethodTable(want.known.Object)
+	require.NoError(t, err)
+	m, err := want.TrustedModule(mt.Module)
+	require.NoError(t, err)
+	coreLib, err := m.Image()
+	require.NoError(t, err)
+	hidden := &filePages{onProcessor: with.tgt.(onProcessor), module: coreLib}
+	all := Find(hidden, hidden, nil)
+	require.Len(t, all, 1)
+	rt, err := all[0].Open()
+	require.NoError(t, err)
+	for th, name := range map[target.Addr]string{rt.known.Object: "System.Object", rt.known.String: "System.String", rt.known.Exception: "System.Exception"} {
+		got, err := rt.TypeName(th, NameManaged)
+		require.NoError(t, err)
+		assert.Equal(t, name, got)
+	}
+	nameless := 0
+	for row := uint32(2); row < 400; row++ {
+		th, err := m.Lookup(MapTypeDef, row)
+		if err != nil || th == 0 || rt.wellKnownName(th) != "" || th == rt.known.Free {
+			continue
+		}
+		_, err = rt.TypeName(th, NameManaged)
+		require.ErrorIs(t, err, target.ErrNotInDump)
+		nameless++
+	}
+	assert.NotZero(t, nameless)
+}
+
+// TestStacksOfThreads: each stack pointer is in the region around it, and one that is in none has no stack.
+func TestStacksOfThreads(t *testing.T) {
+	p := stackProcess{pointers: []target.Addr{0x2800, 0x1100, 0x5000, 0x1f00, 0x10}, regions: []target.Range{{Start: 0x1000, End: 0x2000}, {Start: 0x2000, End: 0x3000}, {Start: 0x6000, End: 0x7000}}}
+	assert.Equal(t, map[uint32]target.Range{0: {Start: 0x2800, End: 0x3000}, 1: {Start: 0x1100, End: 0x2000}, 3: {Start: 0x1f00, End: 0x2000}}, stacksOf(p))
+}
+
+type stackProcess struct {
+	target.Target
+	pointers []target.Addr
+	regions  []target.Range
+}
+
+func (p stackProcess) Threads() []target.Thread {
+	out := make([]target.Thread, len(p.pointers))
+	for i, sp := range p.pointers {
+		out[i] = target.Thread{ID: uint32(i), Registers: target.Registers{Arch: target.ArchAMD64}}
+		out[i].Registers.SetSP(sp)
+	}
+	return out
+}
+
+func (p stackProcess) Regions() iter.Seq[target.Region] {
+	return func(yield func(target.Region) bool) {
+		for _, r := range p.regions {
+			if !yield(target.Region{Start: r.Start, Size: r.Size()}) {
+				return
+			}
+		}
+	}
 }

@@ -1,6 +1,7 @@
 package dac
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"regexp"
@@ -281,14 +282,26 @@ func (i *Instance) threadOfStack(a target.Addr) uint32 {
 
 // stacksOf are the stacks of a dump's threads, as far as registers tell.
 func stacksOf(t target.Target) map[uint32]target.Range {
-	out := map[uint32]target.Range{}
+	type pointer struct {
+		sp target.Addr
+		id uint32
+	}
 	threads := t.Threads()
-	for r := range t.Regions() {
-		in := target.Range{Start: r.Start, End: r.Start + target.Addr(r.Size)}
-		for n := range threads {
-			if sp, ok := threads[n].Registers.SP(); ok && in.Contains(sp) {
-				out[threads[n].ID] = target.Range{Start: sp, End: in.End}
+	pointers := make([]pointer, 0, len(threads))
+	for n := range threads {
+		if sp, ok := threads[n].Registers.SP(); ok {
+			pointers = append(pointers, pointer{sp, threads[n].ID})
+		}
+	}
+	slices.SortStableFunc(pointers, func(a, b pointer) int { return cmp.Compare(a.sp, b.sp) })
+	out := make(map[uint32]target.Range, len(pointers))
+	for r := range t.Regions() { // in the order of addresses, as the pointers
+		end := r.Start + target.Addr(r.Size)
+		for len(pointers) > 0 && pointers[0].sp < end {
+			if p := pointers[0]; p.sp >= r.Start {
+				out[p.id] = target.Range{Start: p.sp, End: end}
 			}
+			pointers = pointers[1:]
 		}
 	}
 	return out

@@ -52,10 +52,14 @@ func (r *Runtime) TypeHandleName(th target.Addr, style NameStyle) (string, error
 		return s, nil
 	}
 	f := nameFormatter{r: r, style: style}
-	if err := f.typeHandle(th, 0); err != nil {
+	switch err := f.typeHandle(th, 0); {
+	case err == nil:
+		s = f.b.String()
+	case r.wellKnownName(th) != "":
+		s = r.wellKnownName(th)
+	default:
 		return "", fmt.Errorf("name of type %016x: %w", uint64(th), err)
 	}
-	s = f.b.String()
 	r.names.mu.Lock()
 	if r.names.m == nil {
 		r.names.m = map[nameKey]string{}

@@ -14,6 +14,7 @@ import (
 	"github.com/sosgo/sosgo/elfcore"
 	"github.com/sosgo/sosgo/image"
 	"github.com/sosgo/sosgo/internal/synth"
+	"github.com/sosgo/sosgo/minidump"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -211,6 +212,42 @@ func TestNoBundle(t *testing.T) {
 			r := f.Look(t.Context(), &target.Module{Base: flatBase, Bundle: &target.InBundle{Program: appPath, Offset: offsets[0]}})
 			assert.ErrorIs(t, r.Err, c.want)
 			assert.NoError(t, f.Close())
+		})
+	}
+}
+
+// TestBundledOnWindows: the program of a single-file app on Windows is a PE image, proved by its time stamp and size, with the place of
+// its manifest in its data; which of its files an assembly is, the runtime says.
+func TestBundledOnWindows(t *testing.T) {
+	const base, place = 0x7ff700000000, 0x1040
+	program := assembly(7, 0x3000, 2)
+	program[0x84], program[0x85] = 0x64, 0xaa // ARM64
+	program[0x86] = 1
+	copy(program[0x108:], synth.Fields([]byte(".data\x00\x00\x00"), uint32(0x1000), uint32(0x1000), uint32(0x1000), uint32(0x1000),
+		make([]byte, 12), uint32(0xc0000040)))
+	copy(program[place:], synth.BundlePlace())
+	app, _, offsets := appBundle().Append(program, place)
+	path := write(t, filepath.Join(t.TempDir(), "app.exe"), app)
+	for name, tc := range map[string]struct {
+		word  []byte
+		proof Proof
+	}{
+		"the manifest's place is the file's": {app[place : place+8], "the place of the bundle and of the assembly in it"},
+		"another one":                        {synth.Fields(uint64(0x4242)), ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := synth.NewMinidump()
+			m.SystemInfo(synth.MinidumpARM64)
+			m.Modules(synth.MinidumpModule{Base: base, Size: 0x3000, Time: uint32(program[0x88]) | 0x5e00, Path: `C:\srv\app.exe`})
+			m.Memory(synth.MinidumpRange{Addr: base, Data: app[:0x400]}, synth.MinidumpRange{Addr: base + place, Data: tc.word})
+			d, err := minidump.Open(target.BytesSource(m.Bytes()))
+			require.NoError(t, err)
+			f := &Files{Finder: &Finder{Policy: Policy{Structure: comparesNothing}, Dirs: []string{path}}, Memory: d, Process: d}
+			r := f.Look(t.Context(), &target.Module{Base: flatBase, Size: 0x3000, Path: "Flat.dll",
+				Bundle: &target.InBundle{Program: `C:\srv\app.exe`, Offset: offsets[0]}})
+			assert.Equal(t, tc.proof, r.Proof)
+			assert.Equal(t, tc.proof == "", r.Err != nil, "%v", r.Err)
+			require.NoError(t, f.Close())
 		})
 	}
 }
