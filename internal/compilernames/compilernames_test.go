@@ -2,6 +2,7 @@ package compilernames_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -72,4 +73,22 @@ func TestPath(t *testing.T) {
 	assert.Equal(t, []string{"<>1__state"}, compilernames.Path("<>1__state"))
 	assert.Equal(t, []string{"<>t__builder", "m_task"}, compilernames.Path("<>t__builder.m_task"))
 	assert.Equal(t, []string{"<x>5__2"}, compilernames.Path("<x>5__2"))
+}
+
+// FuzzNames: any name has an answer, and one that is no state machine's stays as it is.
+func FuzzNames(f *testing.F) {
+	for _, s := range []string{"Ns.Type+<Method>d__4<Ns.Order>", "Ns.Type+VB$StateMachine_2_Method", "<x>5__2", "$VB$ResumableLocal_x$0", "Ns.Outer<,>+Inner<>", "<a.b>.c", "+<>>"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		if got := compilernames.Method(s); !strings.ContainsAny(s, "+") && got != s {
+			t.Fatalf("the method of %q is %q", s, got)
+		}
+		compilernames.Variable(s)
+		compilernames.IsAwaiter(s)
+		compilernames.Definition(s)
+		if parts := compilernames.Path(s); len(parts) > len(s) {
+			t.Fatalf("%q has %d names", s, len(parts))
+		}
+	})
 }

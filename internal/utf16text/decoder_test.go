@@ -2,6 +2,7 @@ package utf16text_test
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -62,4 +63,26 @@ func TestCut(t *testing.T) {
 	require.NoError(t, d.Piece([]byte{'a', 0, 0x34, 0xd8}))
 	require.NoError(t, d.Finish(true))
 	assert.Equal(t, "a", out.String())
+}
+
+// FuzzPieces: a text in two pieces is what it is in one, as the standard library decodes it.
+func FuzzPieces(f *testing.F) {
+	f.Add(encode("aß你𝄞z"), 5)
+	f.Add([]byte{0x34, 0xd8, 0x34, 0xd8, 0x1e, 0xdd, 0x34, 0xd8}, 2)
+	f.Fuzz(func(t *testing.T, raw []byte, cut int) {
+		raw = raw[:len(raw)&^1]
+		cut = max(0, min(len(raw), cut)) &^ 1
+		units := make([]uint16, 0, len(raw)/2)
+		for b := raw; len(b) > 0; b = b[2:] {
+			units = append(units, binary.LittleEndian.Uint16(b))
+		}
+		var out strings.Builder
+		d := utf16text.Decoder{Emit: func(b []byte) error { out.Write(b); return nil }}
+		if err := errors.Join(d.Piece(raw[:cut]), d.Piece(raw[cut:]), d.Finish(false)); err != nil {
+			t.Fatal(err)
+		}
+		if want := string(utf16.Decode(units)); out.String() != want {
+			t.Fatalf("%q, and not %q", out.String(), want)
+		}
+	})
 }
