@@ -155,18 +155,43 @@ func lastState(rt *dac.Runtime, a target.Addr) string {
 }
 
 // choose finds the exception that the crash is about: that of the thread of the
-// record, and without a record the first that no handler was found for.
+// record, and without a record of the first thread that has one no handler was found
+// for. Of several of a thread that is the outermost that no handler was found for:
+// the runtime reports it, and what ends as well while code runs because of it, as that
+// of a finally, is reported no more.
 func (c *Crash) choose() {
 	for i := range c.carried {
 		x := &c.carried[i]
 		if c.Exception == nil && c.Thread == nil && x.ended() {
 			c.Thread = x.thread
 		}
-		if c.Thread != nil && x.thread.Managed == c.Thread.Managed {
+	}
+	for i := range c.carried {
+		x := &c.carried[i]
+		if c.Thread == nil || x.thread.Managed != c.Thread.Managed {
+			continue
+		}
+		if c.Thrown == 0 || x.ended() {
 			c.Thrown, c.Unhandled = x.thrown, x.ended()
-			return
 		}
 	}
+}
+
+// later counts the exceptions that no handler was found for, either, and that the
+// thread of the crash threw after the one that it is about.
+func (c *Crash) later() int {
+	n := 0
+	for i := range c.carried {
+		x := &c.carried[i]
+		if c.Thread == nil || x.thread.Managed != c.Thread.Managed || !x.ended() {
+			continue
+		}
+		if x.thrown == c.Thrown {
+			break
+		}
+		n++
+	}
+	return n
 }
 
 // blamed is the exception that the crash is about, nil if there is none.

@@ -480,6 +480,9 @@ func (d *describer) concludeThrown() {
 		evidence = "the thread that died was handling it, and the dump was written for it"
 	}
 	all := []string{evidence}
+	if n := d.died.later(); n > 0 {
+		all = append(all, counted(n, "further exception")+" of the thread found no handler while code ran because of it, as that of a finally; the runtime reports the first")
+	}
 	if t := out.Touched; t != nil {
 		all = append(all, touchedEvidence(t))
 	}
@@ -614,7 +617,9 @@ func (d *describer) waiting() {
 		d.conclusion(deadlockWords(circle), answer.StrengthProved,
 			"each waits in Monitor.Enter for an object whose sync block names the next as its owner")
 	}
-	d.finalizing(list, w)
+	if !d.exiting(walker, list, w) {
+		d.finalizing(list, w)
+	}
 }
 
 // finalizing says what the finalizer thread does while it runs code of the program.

@@ -28,3 +28,21 @@ func Unreported(p *Process, context, a target.Addr) *answer.Touched {
 	d.touch(a, "", source)
 	return d.out.Touched
 }
+
+// CoreStatic is coreStatic.
+var CoreStatic = coreStatic
+
+// Exiting is what is told of the end of a process whose threads do what w says, but for their frames.
+func Exiting(rt *dac.Runtime, w *answer.Waiting) []answer.Verdict {
+	d := &describer{ctx: context.Background(), rt: rt, out: &answer.Crash{}}
+	d.exiting(nil, nil, w)
+	return d.out.Verdicts
+}
+
+// ExitHandlers are the methods that are called at the end of rt's process.
+func ExitHandlers(rt *dac.Runtime) []target.Addr { return (&describer{rt: rt}).exitHandlers() }
+
+// ExitFrame is exitFrame.
+func ExitFrame(rt *dac.Runtime, w *stackwalk.Walker, t *threads.Thread, handlers []target.Addr) string {
+	return (&describer{ctx: context.Background(), rt: rt}).exitFrame(w, t, handlers)
+}

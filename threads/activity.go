@@ -34,10 +34,11 @@ const (
 	ActivityConsole              // the console
 	ActivityProcess              // another process's end
 	ActivityQueue                // a queue's items
+	ActivityExit                 // the end of the process, which it asked for
 )
 
 var activityNames = [...]string{"unknown", "running", "native", "runtime", "collecting", "suspended", "idle", "sleep", "lock",
-	"monitor", "event", "task", "join", "static constructor", "socket", "file", "console", "process", "queue"}
+	"monitor", "event", "task", "join", "static constructor", "socket", "file", "console", "process", "queue", "exit"}
 
 func (a Activity) String() string {
 	if int(a) < len(activityNames) {
@@ -118,6 +119,7 @@ var waitRules = []waitRule{
 	{"System.IO.Strategies.*", "", ActivityFile, "reads or writes a file"},
 	{"System.IO.File*", "", ActivityFile, "works with files"},
 	{"System.IO.Directory*", "", ActivityFile, "works with files"},
+	{"System.Environment", "Exit _Exit", ActivityExit, "ends the process (Environment.Exit)"},
 	{"System.GC", "", ActivityRuntime, "asked for a collection"},
 }
 

@@ -14,6 +14,7 @@ func TestWaitRules(t *testing.T) {
 		want          threads.Activity
 	}{
 		{"System.Threading.Thread", "Sleep", threads.ActivitySleep},
+		{"System.Environment", "Exit", threads.ActivityExit},
 		{"System.Threading.Thread", "Join", threads.ActivityJoin},
 		{"System.Threading.Monitor", "Wait", threads.ActivityMonitorWait},
 		{"System.Threading.Monitor", "Enter_Slowpath", threads.ActivityLock},
