@@ -161,7 +161,7 @@ func (d *describer) listMembers(s Struct, depth int) []answer.Member {
 	} else {
 		out, from = make([]answer.Member, 0, min(len(fields), mostMembers)), 0
 	}
-	n, rowErr := s.Type.InlineLength()
+	n, rowErr := s.Type.elements()
 	if n > 0 {
 		for i, v := range s.Elements() {
 			if out = append(out, d.member(answer.Text{S: strconv.Itoa(i)}, &v, depth)); len(out)-from == mostMembers {

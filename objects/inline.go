@@ -287,7 +287,7 @@ func (s Struct) appendInline(l answer.Line, limit, depth int) answer.Line {
 			return appendWords(l, text)
 		}
 	}
-	n, err := s.Type.InlineLength()
+	n, err := s.Type.elements()
 	if err == nil && n > 0 {
 		return s.appendRow(l, limit, depth)
 	}

@@ -47,6 +47,44 @@ func (t *Type) readInlineLength() (int, error) {
 	return int(n), nil
 }
 
+// fixedField is the one field of the struct that a C# compiler makes for a buffer in a
+// struct (fixed int Buffer[4]): the first element.
+const fixedField = "FixedElementField"
+
+// elements is how many elements a struct stands for: an inline array, or the buffer of
+// fixed size that a field of C# is. It is 0 for other structs.
+func (t *Type) elements() (int, error) { return t.parts.Get(t.countElements) }
+
+func (t *Type) countElements() (int, error) {
+	if n, err := t.InlineLength(); n > 0 || err != nil {
+		return n, err
+	}
+	fields, err := t.OwnFields()
+	if err != nil || len(fields) != 1 || fields[0].Static || fields[0].Offset != 0 || fields[0].Name != fixedField {
+		return 0, err
+	}
+	size := Value{elem: fields[0].ElementType}.Size() // such elements are numbers
+	if size <= 0 {
+		return 0, nil
+	}
+	m, err := t.Module()
+	if err != nil {
+		return 0, err
+	}
+	md, err := m.Metadata()
+	if err != nil {
+		return 0, err
+	}
+	row, ok, err := md.LayoutOf(t.MT.Token.Row())
+	if err != nil || !ok {
+		return 0, err
+	}
+	if n := int(row.ClassSize) / size; n <= limits.InlineArray {
+		return n, nil
+	}
+	return 0, target.Corruptf("type %016x: a buffer of %d bytes", uint64(t.MT.Addr), row.ClassSize)
+}
+
 // fullOfFields reports whether the type is no inline array, whatever its attributes
 // say: those have one field, and room for several of it.
 func (t *Type) fullOfFields() bool {
@@ -118,11 +156,11 @@ func (f *Field) extent(depth int) (size, align uint64, err error) {
 	return (size + align - 1) / align * align, align, err
 }
 
-// Elements iterates over the elements of an inline array: values of its one field.
-// There are none for other structs.
+// Elements iterates over the elements of an inline array, or of a buffer of fixed size
+// in a struct: values of its one field. There are none for other structs.
 func (s Struct) Elements() iter.Seq2[int, Value] {
 	return func(yield func(int, Value) bool) {
-		n, err := s.Type.InlineLength()
+		n, err := s.Type.elements()
 		if n == 0 || err != nil {
 			return
 		}

@@ -25,6 +25,7 @@ type Type struct {
 	enum   lazy.Value[*Enum]
 	ifaces lazy.Value[[]Interface]
 	row    lazy.Value[int] // see InlineLength
+	parts  lazy.Value[int] // see elements
 
 	native, managed lazy.Value[string]
 	labels          lazy.Value[[]string]   // see Struct.braces

@@ -6,6 +6,16 @@ using System.Threading;
 
 namespace System.Private.CoreLib { internal static class Anchor { } }
 
+public unsafe struct Buffers
+{
+    public fixed byte Bytes[16];
+    public fixed short Odd[3];
+    public fixed double Reals[2];
+    public int After;
+}
+
+public class Holder { public Buffers B; }
+
 public static class Emit
 {
     static readonly List<object> keep = new List<object>();
@@ -58,6 +68,16 @@ public static class Emit
         Make("Kept", AssemblyBuilderAccess.Run, 4);
         Make("Collectible", AssemblyBuilderAccess.RunAndCollect, 200);
         Make("One", AssemblyBuilderAccess.Run, 1);
+        var h = new Holder();
+        unsafe
+        {
+            fixed (byte* p = h.B.Bytes) for (int i = 0; i < 16; i++) p[i] = (byte)(3 * i);
+            fixed (short* p = h.B.Odd) for (int i = 0; i < 3; i++) p[i] = (short)(-i);
+            fixed (double* p = h.B.Reals) for (int i = 0; i < 2; i++) p[i] = i + 0.5;
+        }
+        h.B.After = 77;
+        keep.Add(h);
+        unsafe { TypedReference r = __makeref(h); Say("FACT Holder " + (**(IntPtr**)&r).ToInt64().ToString("x")); }
         Say("READY");
         Thread.Sleep(Timeout.Infinite);
     }
