@@ -68,7 +68,7 @@ var mayImport = map[string]string{
 	"collections":            "answer target dac objects shapes internal/limits internal/workers",
 	"stackscan":              "target dac heap answer objects internal/limits internal/wordscan",
 	"stackwalk":              "answer target codeinfo dac dac/code image metadata objects unwind internal/limits",
-	"threads":                "answer target dac dac/code objects stackwalk image unwind stackscan internal/limits internal/teb",
+	"threads":                "answer target dac dac/code objects stackwalk image unwind stackscan internal/limits internal/teb internal/compilernames",
 	"diagnosis":              "answer target dac dump heap image internal/symstore",
 	"crash":                  "answer target dac dac/code objects stackwalk threads disasm unwind internal/limits",
 	"disasm":                 "answer target codeinfo metadata dac dac/code objects",

@@ -44,6 +44,8 @@ type GenerationSize struct {
 	Dead       uint64 `json:"dead,omitempty" doc:"bytes of objects that nothing keeps alive, if it was asked for them"`
 	Incomplete bool   `json:"incomplete,omitempty" doc:"a segment of the generation can't be read: the numbers are those of the others"`
 	Err        error  `json:"-"` // why it is incomplete
+	Partial    bool   `json:"partial,omitempty" doc:"not all objects of the generation can be read: live, free and dead are those of the others"`
+	Unread     error  `json:"-"` // why it is partial
 	// Shared are the objects in a segment that other generations share.
 	Shared uint64 `json:"-"`
 }

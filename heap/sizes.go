@@ -56,7 +56,35 @@ func (h *Heap) SizesWithDead(ctx context.Context, live func(target.Addr) bool, o
 			}
 		}
 	}
+	unreadGenerations(a.Heaps, &stats)
 	return a, nil
+}
+
+// unreadGenerations notes of the generations whose objects could not all be read why. Where
+// not all such places were kept, it may be any.
+func unreadGenerations(heaps []answer.HeapSizes, stats *Stats) {
+	note := func(list []answer.GenerationSize, g Generation, err error) {
+		if list[g].Unread == nil {
+			list[g].Partial, list[g].Unread = true, err
+		}
+	}
+	for _, c := range stats.Corruptions {
+		list := heaps[c.Segment.SubHeap].Generations
+		from, to := c.Segment.Generation(c.Addr), c.Segment.Generation(max(c.Next, c.Addr+1)-1)
+		for g := min(from, to); g <= max(from, to) && g < GenerationUnknown; g++ {
+			note(list, g, c)
+		}
+		if c.Segment.Kind == KindEphemeral {
+			note(list, Generation(len(list)-1), c)
+		}
+	}
+	if stats.Corrupt > len(stats.Corruptions) {
+		for i := range heaps {
+			for g := range heaps[i].Generations {
+				note(heaps[i].Generations, Generation(g), stats.Corruptions[0])
+			}
+		}
+	}
 }
 
 func (z *subHeapSizes) answer() answer.HeapSizes {

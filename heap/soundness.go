@@ -29,9 +29,10 @@ func (h *Heap) Soundness(ctx context.Context, f *Filter, o ScanOptions) (*answer
 	a := &answer.Soundness{Faults: faults(v.Faults), Objects: v.Objects, Errors: v.Faulty}
 	a.Partial, a.Incomplete = partial, v.Missing > 0 || len(h.warnings) > 0
 	v.noteMissing(&a.Gaps)
-	if used, bad, ok := h.verifySyncBlocks(&a.Gaps); ok {
-		a.SyncBlocks, a.SyncBlockErrors = &used, &bad
+	if verified, bad, ok := h.verifySyncBlocks(&a.Gaps); ok {
+		a.SyncBlocks, a.SyncBlockErrors = &verified, &bad
 	}
+	a.Incomplete = a.Incomplete || len(a.Noted()) > 0
 	return a, nil
 }
 
@@ -74,9 +75,9 @@ func faults(list []Fault) []answer.Fault {
 	return out
 }
 
-// verifySyncBlocks counts the sync blocks in use, and those that are not named by
-// their object. It reports false when there is no table.
-func (h *Heap) verifySyncBlocks(g *answer.Gaps) (used, bad int, ok bool) {
+// verifySyncBlocks counts the sync blocks in use that it could verify, and those of them that
+// are not named by their object. It reports false when there is no table.
+func (h *Heap) verifySyncBlocks(g *answer.Gaps) (verified, bad int, ok bool) {
 	for b, err := range h.rt.SyncBlocks() {
 		if err != nil && b.Index <= 1 && b.Addr == 0 {
 			g.Note(err)
@@ -85,16 +86,19 @@ func (h *Heap) verifySyncBlocks(g *answer.Gaps) (used, bad int, ok bool) {
 		if err == nil && b.Object == 0 {
 			continue
 		}
-		used++
 		if err == nil {
 			err = h.verifySyncBlock(&b)
 		}
-		if errors.Is(err, target.ErrCorrupt) {
+		corrupt := errors.Is(err, target.ErrCorrupt)
+		if err == nil || corrupt {
+			verified++
+		}
+		if corrupt {
 			bad++
 		}
 		g.Note(err)
 	}
-	return used, bad, true
+	return verified, bad, true
 }
 
 func (h *Heap) verifySyncBlock(b *dac.SyncBlock) error {

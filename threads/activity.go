@@ -7,6 +7,7 @@ import (
 
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/dac/code"
+	"github.com/sosgo/sosgo/internal/compilernames"
 	"github.com/sosgo/sosgo/stackwalk"
 )
 
@@ -268,6 +269,8 @@ func (a *activityFinder) throws(f *stackwalk.Frame, md *code.MethodDesc) bool {
 // method; empty where they can't be read.
 func methodNames(rt *dac.Runtime, md *code.MethodDesc) (class, method string) {
 	method, _ = md.Name()
+	// The call of native code stands in a function of its own in the method that makes it.
+	method = compilernames.Declaring(method)
 	class, _ = rt.TypeName(md.MethodTable, dac.NameNative)
 	class, _, _ = strings.Cut(class, "[")
 	return class, method

@@ -42,6 +42,20 @@ func Method(full string) string {
 	return declaring + "." + name + args
 }
 
+// Declaring is the method that a local function or a lambda stands in, by its name:
+//
+//	<Wait>g____PInvoke|24_0   Wait
+//	<Wait>b__3_0              Wait
+//
+// and the name itself for other methods.
+func Declaring(method string) string {
+	end := closing(method)
+	if end < 2 || end+2 >= len(method) || method[end+2] != '_' || method[end+1] != 'g' && method[end+1] != 'b' {
+		return method
+	}
+	return method[1:end]
+}
+
 // lastNested is the index of the + before the innermost type of a name, leaving out those of type arguments; -1 for none.
 func lastNested(full string) int {
 	depth, at := 0, -1

@@ -53,6 +53,16 @@ func TestVariable(t *testing.T) {
 	}
 }
 
+// TestDeclaring: a function that stands in a method is told by the method's name.
+func TestDeclaring(t *testing.T) {
+	for in, want := range map[string]string{
+		"<Wait>g____PInvoke|24_0": "Wait", "<Main>b__3_0": "Main", "<A.I<B>.Go>g__F|1": "A.I<B>.Go", "Wait": "Wait", "<Wait>d__3": "<Wait>d__3",
+		"<Wait>": "<Wait>", "<Wait>g": "<Wait>g", "<>b__1": "<>b__1", "": "", "<Main>m__2": "<Main>m__2",
+	} {
+		assert.Equal(t, want, compilernames.Declaring(in), in)
+	}
+}
+
 func TestDefinition(t *testing.T) {
 	for in, want := range map[string]string{
 		"System.Collections.Generic.Dictionary<,>+Entry": "System.Collections.Generic.Dictionary`2+Entry",

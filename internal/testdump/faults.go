@@ -28,6 +28,20 @@ func (a *Answers) Add(name string, v any, err error) {
 	a.values[name] = fmt.Sprintf("%+v", v)
 }
 
+// Without opens the dump again, as one that lacks the memory of a range.
+func (d *Dump) Without(t testing.TB, at target.Range) *sosgo.Dump {
+	t.Helper()
+	f := &faulty{at: at}
+	o := d.Options()
+	o.WrapMemory = func(m target.Memory) target.Memory { f.Memory = m; return f }
+	out, err := sosgo.Open(d.Path, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = out.Close() })
+	return out
+}
+
 // Faults asks a canned dump's runtime questions again and again, each time with
 // another of the places that the answers were read from gone or overwritten, at
 // most most of them. Where a place is gone, each answer is the same as before or

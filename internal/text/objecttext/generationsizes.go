@@ -68,6 +68,15 @@ type sizesText struct {
 	columns int
 }
 
+// cell is a value of a generation; objects tells that it is a sum of objects, some of which may not be read.
+func (t *sizesText) cell(g *answer.GenerationSize, value func(*answer.GenerationSize) uint64, objects bool) sizeCell {
+	lacks := g.Err
+	if lacks == nil && objects && !t.p.SOS {
+		lacks = g.Unread
+	}
+	return sizeCell{value(g), lacks}
+}
+
 // block writes one value of all generations.
 func (t *sizesText) block(title string, value func(*answer.GenerationSize) uint64, percents bool) {
 	t.p.Print(title)
@@ -77,10 +86,10 @@ func (t *sizesText) block(title string, value func(*answer.GenerationSize) uint6
 		z := &t.sizes.Heaps[i]
 		values := make([]sizeCell, t.columns+1)
 		for g := range t.columns {
-			values[g] = sizeCell{value(&z.Generations[g]), z.Generations[g].Err}
+			values[g] = t.cell(&z.Generations[g], value, percents)
 		}
 		if e := &z.Generations[len(z.Generations)-1]; e.Generation == answer.Ephemeral {
-			values[t.columns] = sizeCell{value(e), e.Err}
+			values[t.columns] = t.cell(e, value, percents)
 		} else {
 			values[t.columns].lacks = z.Generations[0].Err // with the generations that share it
 		}
@@ -89,7 +98,7 @@ func (t *sizesText) block(title string, value func(*answer.GenerationSize) uint6
 		}
 		tail := ""
 		if percents {
-			tail = shares(z.Generations, value)
+			tail = t.shares(z.Generations, value)
 		}
 		t.numbers(fmt.Sprintf("Heap%d", z.Heap), values, tail)
 	}
@@ -122,19 +131,22 @@ func (t *sizesText) row(name string, cells []string, ephemeral, tail string) {
 	t.p.Printf(" %s\n", tail)
 }
 
-// shares says how much of what is allocated a value makes out.
-func shares(list []answer.GenerationSize, value func(*answer.GenerationSize) uint64) string {
+// shares says how much of what is allocated a value makes out, of what was read whole.
+func (t *sizesText) shares(list []answer.GenerationSize, value func(*answer.GenerationSize) uint64) string {
 	var part, all uint64
+	whole := func(g int) bool { return t.p.SOS || list[g].Unread == nil }
+	soh := true
 	for g := range largeGeneration {
 		part += value(&list[g])
 		all += allocated(&list[g])
+		soh = soh && whole(g)
 	}
-	return fmt.Sprintf("%-8s %-8s %-8s", percent("SOH", part, all), percent("LOH", value(&list[largeGeneration]), list[largeGeneration].Allocated),
-		percent("POH", value(&list[pinnedGeneration]), list[pinnedGeneration].Allocated))
+	return fmt.Sprintf("%-8s %-8s %-8s", percent("SOH", part, all, soh), percent("LOH", value(&list[largeGeneration]), list[largeGeneration].Allocated, whole(largeGeneration)),
+		percent("POH", value(&list[pinnedGeneration]), list[pinnedGeneration].Allocated, whole(pinnedGeneration)))
 }
 
-func percent(name string, part, all uint64) string {
-	if all == 0 {
+func percent(name string, part, all uint64, whole bool) string {
+	if all == 0 || !whole {
 		return ""
 	}
 	return fmt.Sprintf("%s:%d%%", name, part*100/all)
