@@ -9,6 +9,7 @@ import (
 	"os"
 	"path"
 	"slices"
+	"strings"
 
 	"github.com/sosgo/sosgo/image"
 	"github.com/sosgo/sosgo/internal/bundle"
@@ -262,6 +263,41 @@ func (f *Files) lookInBundle(ctx context.Context, m *target.Module, p *Policy) (
 		return r, &Candidate{a.image.Path(), r.Err}
 	}
 	return Result{Err: err}, &Candidate{m.Bundle.Program, err}
+}
+
+// errNotExtracted: the path of a module is not one that a program writes the files of its bundle to.
+var errNotExtracted = fmt.Errorf("no file that a program of the process has in its bundle: %w", os.ErrNotExist)
+
+// extracted looks for the file of m, which the process had in a folder that is not here, in the bundle of the program that wrote it
+// there: files of a bundle that can't be mapped from it are written to FOLDER/PROGRAM/ID/PATH, FOLDER being
+// DOTNET_BUNDLE_EXTRACT_BASE_DIR or one for the user, and ID that of the bundle.
+func (f *Files) extracted(ctx context.Context, m *target.Module, judge func(*image.Image) (Proof, error)) (*image.Image, Proof, error) {
+	if f.Process == nil || m.Bundle != nil || !target.NamedLibrary(m.Path) {
+		return nil, "", errNotExtracted
+	}
+	name := strings.ReplaceAll(m.Path, `\`, "/")
+	for _, program := range f.programs(&target.InBundle{}) {
+		a := f.appOf(ctx, &program)
+		if a.err != nil || a.manifest.ID == "" {
+			continue
+		}
+		for i := range a.manifest.Files {
+			e := &a.manifest.Files[i]
+			if !strings.HasSuffix(name, "/"+a.manifest.ID+"/"+e.Path) {
+				continue
+			}
+			img, err := f.unpack(a, e)
+			if err != nil {
+				return nil, "", err
+			}
+			proof, err := judge(img)
+			if err != nil {
+				return nil, "", err
+			}
+			return img, proof, nil
+		}
+	}
+	return nil, "", errNotExtracted
 }
 
 // programs are the modules that may be the program with a bundle.

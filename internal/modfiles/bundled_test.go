@@ -251,3 +251,35 @@ func TestBundledOnWindows(t *testing.T) {
 		})
 	}
 }
+
+// TestExtracted: a library that a program wrote from its bundle to a folder, which is not here, is read from the bundle, and judged like
+// any file.
+func TestExtracted(t *testing.T) {
+	lib := library(9)
+	b := &synth.Bundle{Major: 6, Align: 16, Files: []synth.BundleFile{{Path: "sub/libnative.so", Data: lib, Kind: 2}, {Path: "libother.so", Data: library(8), Kind: 2}}}
+	app, _, _ := b.Append(appProgram(), appPlace)
+	const libBase = 0x90000
+	core := &synth.ELFCore{
+		Notes: []synth.ELFNote{synth.ELFProcess(42, "app", appPath), synth.ELFFiles(4096, synth.ELFFile{Start: appBase, End: appBase + 0x1000, Path: appPath},
+			synth.ELFFile{Start: libBase, End: libBase + 0x1000, Path: "/tmp/base/app/ABCD/sub/libnative.so"})},
+		Segments: []synth.ELFSegment{{Addr: appBase, Data: app[:0x200], Flags: 4}, {Addr: libBase, Data: lib, Flags: 4}},
+	}
+	d, err := elfcore.Open(target.BytesSource(core.Bytes()))
+	require.NoError(t, err)
+	path := write(t, filepath.Join(t.TempDir(), "app"), app)
+	for name, found := range map[string]bool{
+		"/tmp/base/app/ABCD/sub/libnative.so": true,
+		"/tmp/base/app/ABCE/sub/libnative.so": false, // another bundle's
+		"/tmp/base/app/ABCD/libnative.so":     false,
+		"/tmp/base/app/ABCD/libother.so":      false, // another build
+	} {
+		f := &Files{Finder: &Finder{Dirs: []string{path}}, Memory: d, Process: d}
+		img, err := f.Found(&target.Module{Base: libBase, Size: 0x1000, Path: name})
+		if assert.Equal(t, found, err == nil, "%s: %v", name, err); err == nil {
+			id, err := img.BuildID()
+			require.NoError(t, err)
+			assert.Equal(t, []byte{9, 2, 3, 4}, id)
+		}
+		require.NoError(t, f.Close())
+	}
+}

@@ -215,6 +215,9 @@ func (f *Files) look(ctx context.Context, m *target.Module, p *Policy) Result {
 	}
 	img, proof, tried, err := f.Finder.Find(ctx, m, &id, judge)
 	tried = append(refused, tried...)
+	if err != nil && ctx.Err() == nil {
+		img, proof, err = f.extracted(ctx, m, judge)
+	}
 	if refusedThere != nil {
 		tried = append([]Candidate{*refusedThere}, tried...)
 	}
