@@ -71,39 +71,50 @@ func TestSameOfCorpus(t *testing.T) {
 // damaged are up to six words of objects that are overwritten: with the addresses of objects, of their middle, of free
 // blocks, of nothing; type pointers, lengths and references alike.
 func damaged(d *testdump.Dump, h *heap.Heap, r *rand.Rand) []testdump.Damage {
-	var objects, frees []heap.Object
+	return pick(h).damaged(d.Target(), r)
+}
+
+// picks are the objects of a heap that damage is made of.
+type picks struct{ objects, frees []heap.Object }
+
+func pick(h *heap.Heap) *picks {
+	p := &picks{}
 	for o, err := range h.Objects() {
 		switch {
 		case err != nil:
 		case o.Free:
-			frees = append(frees, o)
+			p.frees = append(p.frees, o)
 		default:
-			objects = append(objects, o)
+			p.objects = append(p.objects, o)
 		}
 	}
+	return p
+}
+
+func (p *picks) damaged(in target.Target, r *rand.Rand) []testdump.Damage {
 	any := func(list []heap.Object) heap.Object { return list[r.IntN(len(list))] }
 	var list []testdump.Damage
 	for range 1 + r.IntN(6) {
-		o := any(objects)
+		o := any(p.objects)
 		at := o.Addr + target.Addr(r.Uint64N(o.Size)&^7)
-		v := uint64(any(objects).Addr)
+		v := uint64(any(p.objects).Addr)
 		switch r.IntN(7) {
 		case 0:
 			v += 8
 		case 1:
 			v = 0x4141414141414141
 		case 2:
-			if len(frees) > 0 {
-				v = uint64(any(frees).Addr)
+			if len(p.frees) > 0 {
+				v = uint64(any(p.frees).Addr)
 			}
 		case 3:
-			v = uint64(any(objects).Type.Addr)
+			v = uint64(any(p.objects).Type.Addr)
 		case 4:
 			v = r.Uint64()
 		case 5:
 			v += 3
 		}
-		if _, ok := d.Target().View(at, 8); ok { // a slice lacks parts of objects
+		if _, ok := in.View(at, 8); ok { // a slice lacks parts of objects
 			list = append(list, testdump.Words(at, v))
 		}
 	}
@@ -135,6 +146,11 @@ func testDamage(t testing.TB, d *sosgo.Dump, seed uint64) {
 	require.NoError(t, err)
 	r, err := graph.RootsOf(t.Context(), h, reader)
 	require.NoError(t, err)
+	testBuilds(t, h, r, seed)
+}
+
+// testBuilds builds the graph of a heap in several ways, which have to come to the same.
+func testBuilds(t testing.TB, h *heap.Heap, r *graph.Roots, seed uint64) {
 	var one string
 	for _, o := range []graph.Options{{Jobs: 1}, graph.Options{Jobs: 2}.Tuned(64, 64, true), {Jobs: 8}} {
 		g, err := graph.Build(t.Context(), h, r, o)

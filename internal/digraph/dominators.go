@@ -335,8 +335,9 @@ func (s *semiNCA) semidominators(ctx context.Context) error {
 	for part := len(sizes) - 1; part >= 0; part-- {
 		if sizes[part] != 0 {
 			s.edges.sort(part, rows)
-			clear(values[:])
-			if err := s.semiPart(ctx, j, links, uint32(part)<<partBits, rows, values); err != nil {
+			n := s.edges.length(part)
+			clear(values[:n])
+			if err := s.semiPart(ctx, j, links, uint32(part)<<partBits, rows, values[:n]); err != nil {
 				return err
 			}
 			s.edges.replace(part, values)
@@ -349,10 +350,10 @@ func (s *semiNCA) semidominators(ctx context.Context) error {
 }
 
 // semiPart evaluates the edges into one part. values has the semidominators + 1.
-func (s *semiNCA) semiPart(ctx context.Context, j *job, links []link, base uint32, rows *partRows, values *[partSize]uint32) error {
+func (s *semiNCA) semiPart(ctx context.Context, j *job, links []link, base uint32, rows *partRows, values []uint32) error {
 	parent := s.parent.Slice()
 	left := stride
-	for low := partSize - 1; low >= 0; low-- {
+	for low := len(values) - 1; low >= 0; low-- {
 		row := rows.from[rows.start[low]:rows.start[low+1]]
 		if len(row) == 0 {
 			continue

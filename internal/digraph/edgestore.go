@@ -11,6 +11,7 @@ import (
 // for each part and worker, or 0.02 bytes a number and worker.
 type edgeStore struct {
 	writers []edgeWriter
+	numbers int // all edges lead into numbers below
 
 	mu     sync.Mutex // of what follows
 	blocks *offheap.Array[block]
@@ -40,7 +41,7 @@ type block struct {
 
 func newEdgeStore(budget *offheap.Budget, numbers, edges, workers int) (*edgeStore, error) {
 	parts := numbers>>partBits + 1
-	s := &edgeStore{writers: make([]edgeWriter, workers)}
+	s := &edgeStore{writers: make([]edgeWriter, workers), numbers: numbers}
 	for w := range s.writers {
 		s.writers[w].heads = make([]uint32, parts)
 	}
@@ -97,6 +98,9 @@ func (s *edgeStore) done() error {
 
 func (s *edgeStore) parts() int { return len(s.writers[0].heads) }
 
+// length is how many numbers a part has.
+func (s *edgeStore) length(part int) int { return min(partSize, s.numbers-part<<partBits) }
+
 // all goes through the blocks of a part.
 func (s *edgeStore) all(part int, f func(*block)) {
 	blocks := s.blocks.Slice()
@@ -125,16 +129,17 @@ type partRows struct {
 
 // sort makes rows of a part. from has room for its edges.
 func (s *edgeStore) sort(part int, r *partRows) {
-	clear(r.start[:])
+	start := r.start[:s.length(part)+1]
+	clear(start)
 	s.all(part, func(b *block) {
 		for _, low := range b.into[:b.n] {
 			r.start[low]++
 		}
 	})
 	sum := uint32(0)
-	for i, c := range r.start {
+	for i, c := range start {
 		sum += c
-		r.start[i] = sum // the end, from which filling counts down
+		start[i] = sum // the end, from which filling counts down
 	}
 	s.all(part, func(b *block) {
 		for i, low := range b.into[:b.n] {
@@ -147,11 +152,11 @@ func (s *edgeStore) sort(part int, r *partRows) {
 // replace puts values in the place of a part's edges: for each number low in ascending order that has one. There must
 // not be more of them than edges. value 0 is none.
 func (s *edgeStore) replace(part int, values *[partSize]uint32) {
-	low := 0
+	low, end := 0, s.length(part)
 	s.all(part, func(b *block) {
 		room := b.n
 		b.n = 0
-		for ; low < partSize && b.n < room; low++ {
+		for ; low < end && b.n < room; low++ {
 			if values[low] != 0 {
 				b.from[b.n], b.into[b.n] = values[low]-1, uint16(low)
 				b.n++
