@@ -9,8 +9,8 @@ import (
 // jsonPiece is how many bytes StreamValue collects before it passes them on.
 const jsonPiece = 64 << 10
 
-// StreamValue calls emit with the stack as JSON, piece by piece: one thing that a million methods wait for makes a stack of a million
-// frames. The pieces have whole characters, and are valid during the call.
+// StreamValue calls emit with the stack as JSON, piece by piece: one thing that a million methods wait for makes a
+// stack of a million frames. The pieces have whole characters, and are valid during the call.
 func (s *AsyncStack) StreamValue(emit func(piece []byte) error) error {
 	b := []byte{'{'}
 	if s.Part {

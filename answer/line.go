@@ -126,8 +126,8 @@ func (p *LinePiece) appendQuoted(b []byte, limit int) []byte {
 	return b
 }
 
-// appendJSONString appends s as a JSON string, as encoding/json writes one without escaping what is special in HTML: names of
-// types have angle brackets.
+// appendJSONString appends s as a JSON string, as encoding/json writes one without escaping what is special in HTML:
+// names of types have angle brackets.
 func appendJSONString(b []byte, s string) []byte {
 	from := len(b) + 1
 	return endJSONString(append(append(b, '"'), s...), from)
@@ -151,7 +151,7 @@ func endJSONString(b []byte, from int) []byte {
 	for range marks {
 		b = append(b, 0)
 	}
-	for at := len(b) - 1; at > i; at, i = at-1, i-1 { // from the end on, each byte that is moved makes room for none that is not
+	for at := len(b) - 1; at > i; at, i = at-1, i-1 { // from the end on, so that no byte is lost
 		b[at] = b[i]
 		if b[i] == '"' || b[i] == '\\' {
 			at--

@@ -207,7 +207,8 @@ func NewMembers(list func() []Member) Members {
 	return Members{list: func(target.Addr, int) []Member { return list() }}
 }
 
-// MembersAt are the members that list reads of the value at an address, so deep in others: one function does for all values of a type.
+// MembersAt are the members that list reads of the value at an address, so deep in others:
+// one function does for all values of a type.
 func MembersAt(list func(at target.Addr, depth int) []Member, at target.Addr, depth int) Members {
 	return Members{list, at, depth}
 }

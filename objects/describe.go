@@ -96,7 +96,8 @@ func (d *describer) stored(v Value) answer.Stored {
 	return s
 }
 
-// A Scratch tells of many values as answers do, one after the other, in memory that it uses again. It is for one goroutine.
+// A Scratch tells of many values as answers do, one after the other, in memory that
+// it uses again. It is for one goroutine.
 type Scratch struct{ d describer }
 
 // NewScratch returns a Scratch for values of the reader.

@@ -21,8 +21,8 @@ type JSONAppender interface {
 	AppendJSON(b []byte) []byte
 }
 
-// A JSONStreamer writes itself as one JSON value in pieces of whole characters. Items of lists implement it that may be too large to
-// be held.
+// A JSONStreamer writes itself as one JSON value in pieces of whole characters. Items
+// of lists implement it that may be too large to be held.
 type JSONStreamer interface {
 	StreamValue(emit func(piece []byte) error) error
 }

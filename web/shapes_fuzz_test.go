@@ -26,8 +26,9 @@ func FuzzShapes(f *testing.F) {
 	fuzzShapes(f, d, over, 200)
 }
 
-// FuzzLookalikes is FuzzShapes for the classes that have the names and fields of libraries of which no program was at hand: gRPC, EF Core,
-// HTTP.sys, IIS, pools of other versions. Their heap is small, and an execution takes a twentieth of the time.
+// FuzzLookalikes is FuzzShapes for the classes that have the names and fields of libraries of which no program was at
+// hand: gRPC, EF Core, HTTP.sys, IIS, pools of other versions. Their heap is small, and an execution takes a twentieth
+// of the time.
 func FuzzLookalikes(f *testing.F) {
 	d, over := testdump.Libraries(f)
 	fuzzShapes(f, d, over, 40)

@@ -31,8 +31,8 @@ func OpenOverlaid(t testing.TB, name string, damage ...Damage) (*sosgo.Dump, *Ov
 	return OverlaidFile(t, from.Path, from.Options(), damage...)
 }
 
-// Libraries opens the dump whose classes have the names and fields that those of libraries have of which no program was at hand, with an
-// Overlay over its memory.
+// Libraries opens the dump whose classes have the names and fields that those of libraries have of which no program was
+// at hand, with an Overlay over its memory.
 func Libraries(t testing.TB) (*sosgo.Dump, *Overlay) {
 	t.Helper()
 	root, err := testcase.ModuleRoot()
