@@ -143,50 +143,45 @@ func (w *pathWorker) done() {
 
 // add counts an object.
 func (w *pathWorker) add(n graph.Node) {
-	p := uint32(0)
-	if w.alone {
-		p = w.placeAlone(n)
-	} else {
-		p = w.placeTogether(n)
-	}
+	p := w.placeOf(n)
 	if int(p) >= len(w.own) {
 		w.own = append(w.own, make([]Count, int(p)+1-len(w.own))...)
 	}
 	w.own[p].add(Count{1, w.g.Size(n)})
 }
 
-// placeTogether is the place of n.
-func (w *pathWorker) placeTogether(n graph.Node) uint32 {
+// placeOf is the place of n.
+func (w *pathWorker) placeOf(n graph.Node) uint32 {
 	w.above = w.above[:0]
-	p := atomic.LoadUint32(&w.place[n])
+	p := w.known(n)
 	for p == 0 {
 		w.above = append(w.above, n)
 		n = w.reach.Parent(n)
-		p = atomic.LoadUint32(&w.place[n])
-	}
-	p--
-	for _, at := range slices.Backward(w.above) {
-		p = w.below(p, at)
-		atomic.StoreUint32(&w.place[at], p+1)
-	}
-	return p
-}
-
-// placeAlone is placeTogether for one worker.
-func (w *pathWorker) placeAlone(n graph.Node) uint32 {
-	w.above = w.above[:0]
-	p := w.place[n]
-	for p == 0 {
-		w.above = append(w.above, n)
-		n = w.reach.Parent(n)
-		p = w.place[n]
+		p = w.known(n)
 	}
 	p--
 	for i := len(w.above) - 1; i >= 0; i-- {
 		p = w.below(p, w.above[i])
-		w.place[w.above[i]] = p + 1
+		w.note(w.above[i], p+1)
 	}
 	return p
+}
+
+// known is 1 + the place of a node, 0 for not known yet.
+func (w *pathWorker) known(n graph.Node) uint32 {
+	if w.alone {
+		return w.place[n]
+	}
+	return atomic.LoadUint32(&w.place[n])
+}
+
+// note keeps 1 + the place of a node.
+func (w *pathWorker) note(n graph.Node, p uint32) {
+	if w.alone {
+		w.place[n] = p
+	} else {
+		atomic.StoreUint32(&w.place[n], p)
+	}
 }
 
 // below is the place of n below that of its parent.
