@@ -72,7 +72,7 @@ func (m *Module) provenBlobs(a target.Addr) (map[metadata.Token]target.Addr, err
 	u32 := binary.LittleEndian.Uint32
 	at := target.Addr(binary.LittleEndian.Uint64(b))
 	size, count, occupied, most := u32(b[8:]), u32(b[12:]), u32(b[16:]), u32(b[20:])
-	if count == 0 || count > occupied || occupied > most || uint64(most) != uint64(size)*3/4 || size > limits.HashBuckets || !canonical(at) {
+	if count == 0 || count > occupied || occupied > most || uint64(most) != uint64(size)*3/4 || uint64(size)*blobSlotSize > limits.ILBytes || !canonical(at) {
 		return nil, errNoBlobs
 	}
 	end := at + target.Addr(size)*blobSlotSize

@@ -97,6 +97,7 @@ func TestEmittedILBelief(t *testing.T) {
 		return w
 	}
 	for name, damage := range map[string]testdump.Damage{
+		"a table too large":  testdump.Words(table+8, word(table+8)&^0xffffffff|1<<23, 3<<53|word(table+16)&0xffffffff),
 		"more slots":         testdump.Words(table+8, word(table+8)+2),
 		"fewer filled":       testdump.Words(table+8, word(table+8)-1<<32),
 		"more filled":        testdump.Words(table+8, word(table+8)+1<<32),
