@@ -44,12 +44,15 @@ func (p onProcessor) Platform() target.Platform {
 // TestBorrowedTableOpens: a runtime of a version of which there is a table for x64 alone is opened with that table where all
 // probes pass, and says so: .NET 8 on ARM64, which has no descriptor.
 func TestBorrowedTableOpens(t *testing.T) {
-	inst := openInstance(t, "net8-zoo", target.ArchARM64)
-	rt, err := inst.Open()
-	require.NoError(t, err)
-	require.Equal(t, "8.0 on x64", rt.ForeignLayout())
-	require.Empty(t, unpassed(rt.probes))
-	require.Contains(t, rt.LayoutSources()[len(rt.LayoutSources())-1], "another processor")
+	for _, version := range []string{"8.0.23", "7.0.5", ""} {
+		inst := openInstance(t, "net8-zoo", target.ArchARM64)
+		inst.version.Do(func() { inst.versionStr = version })
+		rt, err := inst.Open()
+		require.NoError(t, err, version)
+		require.Equal(t, "8.0 on x64", rt.ForeignLayout(), version)
+		require.Empty(t, unpassed(rt.probes))
+		require.Contains(t, rt.LayoutSources()[len(rt.LayoutSources())-1], "another processor")
+	}
 }
 
 // TestBorrowedTableMoves: with the descriptor of the process, the table of x64 fits a process on ARM64, as .NET 9 has it:

@@ -52,6 +52,9 @@ func (i *Instance) Open() (*Runtime, error) {
 	var best *Runtime
 	bestScore := -1
 	for _, c := range candidates {
+		if c.Lender != "" && best != nil {
+			break // what the processor has itself is believed first
+		}
 		rt, err := i.try(own, c)
 		if err != nil {
 			tried = append(tried, fmt.Sprintf("%s: %v", named(c), err))
@@ -86,19 +89,22 @@ func (i *Instance) describe() string {
 	return fmt.Sprintf("%s (%s, %s)", i.Module.Path, v, i.Identity)
 }
 
-// candidates are the tables to try, those of the runtime's own version first. Where there is none of that version for the
-// process's processor, another one's may do; of another version and another processor, none is asked.
+// candidates are the tables to try, those of the runtime's own version first. Where there is none of a version for the process's
+// processor, another one's may do; of another version, it is asked last.
 func (i *Instance) candidates() []layout.Candidate {
 	platform, version := i.tgt.Platform(), i.Version()
 	own := layout.Candidates(platform.OS, platform.Arch, version)
-	lent := slices.DeleteFunc(layout.Borrowed(platform.OS, platform.Arch, version), func(c layout.Candidate) bool {
-		return version != "" && !i.ofMajor(c.Major) ||
-			slices.ContainsFunc(own, func(o layout.Candidate) bool { return o.Major == c.Major })
-	})
-	if version == "" {
-		return append(own, lent...)
+	var first, last []layout.Candidate
+	for _, c := range layout.Borrowed(platform.OS, platform.Arch, version) {
+		switch {
+		case slices.ContainsFunc(own, func(o layout.Candidate) bool { return o.Major == c.Major }):
+		case version != "" && i.ofMajor(c.Major):
+			first = append(first, c)
+		default:
+			last = append(last, c)
+		}
 	}
-	return append(lent, own...)
+	return slices.Concat(first, own, last)
 }
 
 // ofMajor reports whether the runtime is of a major version. The files of 3.1 have numbers of their own.
