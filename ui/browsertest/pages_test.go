@@ -492,17 +492,19 @@ func TestFirstPaint(t *testing.T) {
 		t.Skip("SOSGO_BENCH_DUMP names no large dump")
 	}
 	var best time.Duration
-	for range 5 { // each of a new process
-		b := start(t)
-		at := serve(t, path)
-		began := time.Now()
-		b.run(chromedp.Navigate(at))
-		b.wait("document.querySelector('#fills .bars') !== null")
-		took := time.Since(began)
-		t.Logf("%v; the page's own: %s", took, b.text(`performance.getEntriesByType("resource").filter(e => e.name.includes("dumpheap")).map(e => Math.round(e.startTime) + " to " + Math.round(e.responseEnd) + " ms")`))
-		if best == 0 || took < best {
-			best = took
-		}
+	for i := range 5 {
+		t.Run(strconv.Itoa(i), func(t *testing.T) { // which ends its browser and its process
+			b := start(t)
+			at := serve(t, path)
+			began := time.Now()
+			b.run(chromedp.Navigate(at))
+			b.wait("document.querySelector('#fills .bars') !== null")
+			took := time.Since(began)
+			t.Logf("%v; the page's own: %s", took, b.text(`performance.getEntriesByType("resource").filter(e => e.name.includes("dumpheap")).map(e => Math.round(e.startTime) + " to " + Math.round(e.responseEnd) + " ms")`))
+			if best == 0 || took < best {
+				best = took
+			}
+		})
 	}
 	if best > 500*time.Millisecond {
 		t.Errorf("the histogram takes %v", best)
