@@ -10,6 +10,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/sosgo/sosgo/image"
 	"github.com/sosgo/sosgo/internal/bundle"
@@ -47,18 +48,33 @@ type app struct {
 // the memory of the dump alone: what its runtime knows may be the bundle's.
 func (f *Files) appOf(ctx context.Context, m *target.Module) *app {
 	f.appsMu.Lock()
-	defer f.appsMu.Unlock()
-	if a := f.apps[m.Base]; a != nil {
-		return a
+	key := keyOf(m)
+	e := f.apps[key]
+	if e == nil {
+		if f.apps == nil {
+			f.apps = map[fileKey]*appEntry{}
+		}
+		e = &appEntry{}
+		f.apps[key] = e
+	}
+	f.appsMu.Unlock()
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.app != nil {
+		return e.app
 	}
 	a := f.readApp(ctx, m)
 	if ctx.Err() == nil {
-		if f.apps == nil {
-			f.apps = map[target.Addr]*app{}
-		}
-		f.apps[m.Base] = a
+		e.app = a
 	}
 	return a
+}
+
+// An appEntry is what is known of one module as a program with a bundle. Each has a lock of its own: the file of a library may be looked for in the
+// bundle of a program, which is no library and whose own file is not.
+type appEntry struct {
+	mu  sync.Mutex
+	app *app // nil until it was looked for
 }
 
 func (f *Files) readApp(ctx context.Context, m *target.Module) *app {

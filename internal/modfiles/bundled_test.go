@@ -283,3 +283,21 @@ func TestExtracted(t *testing.T) {
 		require.NoError(t, f.Close())
 	}
 }
+
+// TestStrayOfLibrary: a library of which a process maps more than its image (of damaged dumps, that is) is looked at as if it were a program with a bundle, and
+// its file is looked for in the bundle of the program: the search waited for itself.
+func TestStrayOfLibrary(t *testing.T) {
+	b := &synth.Bundle{Major: 6, Align: 16, Files: []synth.BundleFile{{Path: "libother.so", Data: library(8), Kind: 2}}}
+	app, _, _ := b.Append(appProgram(), appPlace)
+	const libBase, libPath = 0x90000, "/tmp/base/app/ABCD/libnative.so"
+	core := &synth.ELFCore{
+		Notes: []synth.ELFNote{synth.ELFProcess(42, "app", appPath), synth.ELFFiles(4096, synth.ELFFile{Start: appBase, End: appBase + 0x1000, Path: appPath},
+			synth.ELFFile{Start: libBase, End: libBase + 0x1000, Path: libPath})},
+		Segments: []synth.ELFSegment{{Addr: appBase, Data: app[:0x200], Flags: 4}, {Addr: libBase, Data: library(9), Flags: 4}},
+	}
+	d, err := elfcore.Open(target.BytesSource(core.Bytes()))
+	require.NoError(t, err)
+	f := &Files{Finder: &Finder{Dirs: []string{write(t, filepath.Join(t.TempDir(), "app"), app)}}, Memory: d, Process: d}
+	require.Error(t, f.appOf(t.Context(), &target.Module{Base: libBase, Size: 0x1000, Path: libPath}).err)
+	require.NoError(t, f.Close())
+}

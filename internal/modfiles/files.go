@@ -35,7 +35,7 @@ type Files struct {
 	pdbs  []io.Closer
 
 	appsMu      sync.Mutex
-	apps        map[target.Addr]*app
+	apps        map[fileKey]*appEntry
 	bundledMu   sync.Mutex
 	bundledDone bool
 	bundled     []target.Module
@@ -49,6 +49,8 @@ type fileKey struct {
 	path    string
 	bundled bool
 }
+
+func keyOf(m *target.Module) fileKey { return fileKey{m.Base, m.Path, m.Bundle != nil} }
 
 // A moduleFile is what came of looking for a module's file: by what the dump holds
 // of the module alone, and with the runtime's help, for which the runtime must be
@@ -142,7 +144,7 @@ func (f *Files) context() context.Context {
 func (f *Files) entry(m *target.Module) *moduleFile {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	key := fileKey{m.Base, m.Path, m.Bundle != nil}
+	key := keyOf(m)
 	e := f.files[key]
 	if e == nil {
 		if f.files == nil {
