@@ -246,7 +246,7 @@ func (e *JSONEncoder) escapeFrom(from int) {
 	i := from
 	for i < len(e.buf) {
 		if i+8 <= len(e.buf) {
-			if w := binary.LittleEndian.Uint64(e.buf[i:]); (w|w+0x0101010101010101)&0x8080808080808080 == 0 { // eight bytes below 0x7f
+			if w := binary.LittleEndian.Uint64(e.buf[i:]); (w|(w+0x0101010101010101))&0x8080808080808080 == 0 { // eight bytes below 0x7f
 				i += 8
 				continue
 			}

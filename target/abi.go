@@ -149,6 +149,9 @@ func (a Arch) Processor() (*Processor, error) {
 	return nil, Unsupportedf("the stacks of %v are not followed", a)
 }
 
+// Followed are the processors whose stacks can be followed.
+func Followed() []Arch { return []Arch{ArchAMD64, ArchARM64} }
+
 // RegisterFile is the register file of a, for those who show registers. It is
 // target.ErrUnsupported for one whose registers are not read.
 func (a Arch) RegisterFile() (*Processor, error) {

@@ -94,8 +94,9 @@ func FuzzNames(f *testing.F) {
 		if got := compilernames.Method(s); !strings.ContainsAny(s, "+") && got != s {
 			t.Fatalf("the method of %q is %q", s, got)
 		}
-		compilernames.Variable(s)
-		compilernames.IsAwaiter(s)
+		if v, _ := compilernames.Variable(s); len(v) > max(len(s), len("this")) || compilernames.IsAwaiter(s) && len(s) < len("$A0") {
+			t.Fatalf("%q is the variable %q", s, v)
+		}
 		compilernames.Definition(s)
 		if parts := compilernames.Path(s); len(parts) > len(s) {
 			t.Fatalf("%q has %d names", s, len(parts))

@@ -17,7 +17,7 @@ func Borrowed(os target.OS, arch target.Arch, prefer string) []Candidate {
 		return nil
 	}
 	var out []Candidate
-	for _, lender := range []target.Arch{target.ArchAMD64, target.ArchARM64} {
+	for _, lender := range target.Followed() {
 		if lender == arch || lender.PointerSize() != arch.PointerSize() {
 			continue
 		}

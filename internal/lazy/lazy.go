@@ -68,7 +68,7 @@ func (l *Value[T]) GetContext(ctx context.Context, f func(ctx context.Context) (
 			var none T
 			return none, err
 		}
-		c, first := l.join(ctx)
+		c, first := l.join(&wantedContext{Context: context.WithoutCancel(ctx), first: ctx, done: make(chan struct{})})
 		if first {
 			go l.compute(c, func() (T, error) { return f(c.wanted) })
 		}
@@ -122,9 +122,9 @@ type run[T any] struct {
 	users  atomic.Int32   // changed under the Value's mu
 }
 
-// join takes part in the computation that is going on. It reports whether there was none: then the caller has it computed. ctx is nil where
-// that one does not leave.
-func (l *Value[T]) join(ctx context.Context) (c *run[T], first bool) {
+// join takes part in the computation that is going on. It reports whether there was none: then the caller has it computed. wanted is
+// the context of a new one, nil where who computes does not leave.
+func (l *Value[T]) join(wanted *wantedContext) (c *run[T], first bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if r := l.result.Load(); r != nil { // it ended a moment ago
@@ -133,9 +133,9 @@ func (l *Value[T]) join(ctx context.Context) (c *run[T], first bool) {
 		return c, false
 	}
 	if l.run == nil {
-		l.run, first = &run[T]{ended: make(chan struct{})}, true
-		if ctx != nil {
-			l.run.wanted = &wantedContext{Context: context.WithoutCancel(ctx), first: ctx, users: &l.run.users, done: make(chan struct{})}
+		l.run, first = &run[T]{ended: make(chan struct{}), wanted: wanted}, true
+		if wanted != nil {
+			wanted.users = &l.run.users
 		}
 	}
 	l.run.users.Add(1)

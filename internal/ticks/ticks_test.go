@@ -13,7 +13,7 @@ import (
 // The tick of a DateTime, and a TimeSpan.
 func Example() {
 	fmt.Println(ticks.Time(638_000_000_000_000_000).Format(time.RFC3339), ticks.Span(54_300_000_000))
-	// Output: 2022-09-25T06:13:20Z 01:30:30
+	// Output: 2022-09-28T22:13:20Z 01:30:30
 }
 
 func TestSpan(t *testing.T) {
