@@ -219,8 +219,8 @@ func mayUse(dir, imported string) bool {
 // processorNames are the names by which code would mean one processor.
 var processorNames = regexp.MustCompile(`\b(target\.)?(Arch(AMD64|ARM64)|ARM64[A-Z]\w*)\b|\btarget\.(AMD64|ARM64|R[A-D]X|R[SBD][PI]|R1?[0-9])\b`)
 
-// processorRooms are the packages, and the file, that know processors apart: the table of registers and conventions, what formats
-// and compilers make of them, and the containers, which name them.
+// processorRooms are the packages, and the file, that know processors apart: the table of registers and conventions,
+// what formats and compilers make of them, and the containers, which name them.
 var processorRooms = []string{"target", "unwind", "disasm", "codeinfo", "dac/code/precode.go", "elfcore", "minidump", "image", "internal/synth"}
 
 // TestProcessorsHaveRooms: nobody else asks which processor it is.

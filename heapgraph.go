@@ -106,10 +106,10 @@ func (d *Dump) closeGraphs() {
 	}
 }
 
-// HeapGraph tells of the heap as a graph: types, roots, and objects with what
-// they refer to, which are read while the answer's list is. What can't be read
-// is noted in the answer. It does not ask for the Graph: each reference is told once, in the order of memory and as often as it
-// stands there, so that one walk over the heap without arrays of all objects is faster and takes less.
+// HeapGraph tells of the heap as a graph: types, roots, and objects with what they refer to, which are read while the
+// answer's list is. What can't be read is noted in the answer. It does not ask for the Graph: each reference is told
+// once, in the order of memory and as often as it stands there, so that one walk over the heap without arrays of all
+// objects is faster and takes less.
 func (v *View) HeapGraph(ctx context.Context, o heap.ScanOptions) (*answer.HeapGraph, error) {
 	h, err := v.Heap()
 	if err != nil {

@@ -20,16 +20,16 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// fieldLists, if not empty, names files with the fields of every type of the class libraries, from which TestShapesFitVersions
-// takes those that shapes ask for: go test . -run TestShapesFitVersions -fields A,B. They are made from the assemblies of each
-// version; see the head of the table.
+// fieldLists, if not empty, names files with the fields of every type of the class libraries, from which
+// TestShapesFitVersions takes those that shapes ask for: go test . -run TestShapesFitVersions -fields A,B. They are
+// made from the assemblies of each version; see the head of the table.
 var fieldLists = flag.String("fields", "", "files to make testdata/shapefields.txt anew from, with commas between")
 
 const fieldTable = "testdata/shapefields.txt"
 
-// shapeVersions are the versions that the table tells of, by library: of the class library; of the libraries for networks and
-// hosts of .NET Core 3.1, and those of a web server of .NET 10; of the packages for databases: Npgsql, Microsoft.Data.SqlClient, System.Data.SqlClient, Entity Framework Core; of gRPC; of
-// ASP.NET Core.
+// shapeVersions are the versions that the table tells of, by library: of the class library; of the libraries for
+// networks and hosts of .NET Core 3.1, and those of a web server of .NET 10; of the packages for databases: Npgsql,
+// Microsoft.Data.SqlClient, System.Data.SqlClient, Entity Framework Core; of gRPC; of ASP.NET Core.
 var shapeVersions = [][]string{
 	{"31", "6", "8", "9", "10"},
 	{"fx3.1"},
@@ -60,8 +60,8 @@ type shapeSlot struct {
 // basesOf are the base classes with fields of the types of the table that have some.
 var basesOf = map[string]string{}
 
-// TestShapesFitVersions holds every shape of the class libraries to the fields that their types have in each version, also in
-// those of which there is no dump.
+// TestShapesFitVersions holds every shape of the class libraries to the fields that their types have in each version,
+// also in those of which there is no dump.
 func TestShapesFitVersions(t *testing.T) {
 	all := shapeStructs(t)
 	if *fieldLists != "" {
@@ -93,9 +93,9 @@ func TestShapesFitVersions(t *testing.T) {
 	}
 }
 
-// TestShapesMeetVersions holds that each shape is for a type of every version of the libraries that it is for, so that a type
-// that got another name is not forgotten, and that each name that a shape asks for was one in some version, so that none is
-// misspelt.
+// TestShapesMeetVersions holds that each shape is for a type of every version of the libraries that it is for, so that
+// a type that got another name is not forgotten, and that each name that a shape asks for was one in some version, so
+// that none is misspelt.
 func TestShapesMeetVersions(t *testing.T) {
 	table := readFieldTable(t, fieldTable)
 	usedAbsent, usedUnseen := map[string]bool{}, map[string]bool{}
@@ -375,8 +375,8 @@ func arity(name string) string {
 	return name
 }
 
-// readFields reads lists of fields: a line "TYPE  [ASSEMBLY]  {VERSION,…}" for a type, and behind it a line with four spaces,
-// "NAME : TYPE   VERSION,…", for each of its fields, with static in front of statics.
+// readFields reads lists of fields: a line "TYPE  [ASSEMBLY]  {VERSION,…}" for a type, and behind it a line with four
+// spaces, "NAME : TYPE   VERSION,…", for each of its fields, with static in front of statics.
 func readFields(t *testing.T, file string) fieldsByType {
 	t.Helper()
 	f, err := os.Open(file)
@@ -429,8 +429,8 @@ func readFieldTable(t *testing.T, file string) fieldsByType {
 	return readFields(t, file)
 }
 
-// writeFieldTable makes the table anew: of the types that shapes name, and of those of the fields on their paths, the fields that
-// shapes ask for.
+// writeFieldTable makes the table anew: of the types that shapes name, and of those of the fields on their paths, the
+// fields that shapes ask for.
 func writeFieldTable(t *testing.T, all []*shapeStruct, files []string) {
 	t.Helper()
 	old, _ := os.ReadFile(fieldTable)

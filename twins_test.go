@@ -13,8 +13,8 @@ import (
 	objectreader "github.com/sosgo/sosgo/objects"
 )
 
-// TestProcessorsAgree: the same program on x64 and ARM64 has the same types, with the same sizes and the same fields at the same
-// places, the same values in them, and the same methods on its stacks.
+// TestProcessorsAgree: the same program on x64 and ARM64 has the same types, with the same sizes and the same fields at
+// the same places, the same values in them, and the same methods on its stacks.
 func TestProcessorsAgree(t *testing.T) {
 	x64, arm64 := testdump.Open(t, "net10-single"), testdump.Open(t, "net10-arm64")
 	require.NotEqual(t, x64.Manifest.Arch, arm64.Manifest.Arch)

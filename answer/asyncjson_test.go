@@ -47,7 +47,8 @@ func TestAsyncStackStream(t *testing.T) {
 	assert.ErrorIs(t, s.StreamValue(func([]byte) error { return stop }), stop)
 }
 
-// TestLineJSON: a line is the JSON string that encoding/json makes of it, whatever has to be escaped and wherever it stands.
+// TestLineJSON: a line is the JSON string that encoding/json makes of it, whatever has to be escaped and wherever it
+// stands.
 func TestLineJSON(t *testing.T) {
 	for _, text := range []string{"", "plain", `"`, `\`, `""\\`, `a"b\c`, "\"quoted\"", "line\nfeed", "é\"", "\x00", "<&>", "\xff", "\u2028", "tail\\"} {
 		var want strings.Builder

@@ -38,8 +38,8 @@ type TaskLink struct {
 	Meaning string      `json:"meaning,omitempty" doc:"of what is no task: what it does"`
 }
 
-// Async is what async code waits for: the methods that are suspended, and the tasks between them. Which parts it has depends
-// on the question.
+// Async is what async code waits for: the methods that are suspended, and the tasks between them. Which parts it has
+// depends on the question.
 type Async struct {
 	Gaps
 	// Stacks are read while they are ranged over.

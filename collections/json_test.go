@@ -14,8 +14,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestJSONText: a JsonArray that nobody has looked into says the text of its element of the document, and refuses a place that is
-// none.
+// TestJSONText: a JsonArray that nobody has looked into says the text of its element of the document, and refuses a
+// place that is none.
 func TestJSONText(t *testing.T) {
 	d, overlay := testdump.Libraries(t)
 	v, err := d.View("")

@@ -107,7 +107,8 @@ func (l *lister) All() iter.Seq2[answer.CollectionItem, error] {
 // listBatch is how many elements are formatted at once.
 const listBatch = 512
 
-// A batch is a part of a listing that is formatted by one worker, or an error of the walk that stands between two of them.
+// A batch is a part of a listing that is formatted by one worker, or an error of the walk that stands between two of
+// them.
 type batch struct {
 	items []Item
 	out   []byte

@@ -41,8 +41,8 @@ func (p onProcessor) Platform() target.Platform {
 	return out
 }
 
-// TestBorrowedTableOpens: a runtime of a version of which there is a table for x64 alone is opened with that table where all
-// probes pass, and says so: .NET 8 on ARM64, which has no descriptor.
+// TestBorrowedTableOpens: a runtime of a version of which there is a table for x64 alone is opened with that table
+// where all probes pass, and says so: .NET 8 on ARM64, which has no descriptor.
 func TestBorrowedTableOpens(t *testing.T) {
 	for _, version := range []string{"8.0.23", "7.0.5", ""} {
 		inst := openInstance(t, "net8-zoo", target.ArchARM64)
@@ -55,8 +55,8 @@ func TestBorrowedTableOpens(t *testing.T) {
 	}
 }
 
-// TestBorrowedTableMoves: with the descriptor of the process, the table of x64 fits a process on ARM64, as .NET 9 has it:
-// threads and types are those that the measured table gives.
+// TestBorrowedTableMoves: with the descriptor of the process, the table of x64 fits a process on ARM64, as .NET 9 has
+// it: threads and types are those that the measured table gives.
 func TestBorrowedTableMoves(t *testing.T) {
 	inst := openInstance(t, "net10-arm64", target.ArchARM64)
 	want, err := inst.Open()
@@ -76,7 +76,8 @@ func TestBorrowedTableMoves(t *testing.T) {
 	require.Equal(t, wanted, threads)
 }
 
-// TestBorrowedTableIsRefused: without a descriptor the table of x64 has the stacks of an ARM64 process where they are not.
+// TestBorrowedTableIsRefused: without a descriptor the table of x64 has the stacks of an ARM64 process where they are
+// not.
 func TestBorrowedTableIsRefused(t *testing.T) {
 	inst := openInstance(t, "net10-arm64", target.ArchARM64)
 	rt, err := inst.try(nil, layout.Borrowed(target.OSLinux, target.ArchARM64, "10.0")[0])

@@ -95,8 +95,8 @@ func (r *Runtime) NamedType(g *answer.Gaps, th target.Addr) answer.Text {
 	return text
 }
 
-// NamelessType is what is known of a type whose name can't be read: its TypeHandle, by which one type is told from another,
-// and the assembly that defines it, of an array that of its elements.
+// NamelessType is what is known of a type whose name can't be read: its TypeHandle, by which one type is told from
+// another, and the assembly that defines it, of an array that of its elements.
 func (r *Runtime) NamelessType(th target.Addr) string {
 	what := "type"
 	if mt, err := r.TrustedMethodTable(th); err == nil && mt.IsArray() {

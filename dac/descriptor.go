@@ -5,9 +5,9 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// The exports of a single-file app lie in pages of its file, which cores of the kernel do not have. The contract descriptor
-// itself, the addresses that it points to, and the runtime's table of globals are data that the loader wrote to: those are in
-// every core.
+// The exports of a single-file app lie in pages of its file, which cores of the kernel do not have. The contract
+// descriptor itself, the addresses that it points to, and the runtime's table of globals are data that the loader wrote
+// to: those are in every core.
 
 // findInData returns the address of the first word of the module's writable data that is accepted, 0 for none.
 func (i *Instance) findInData(accept func(at target.Addr, v uint64) bool) target.Addr {
@@ -71,8 +71,8 @@ func (i *Instance) descriptorPointer(h descriptorHeader, n int) (target.Addr, bo
 	return a, err == nil && i.Module.Contains(a)
 }
 
-// likeDescriptor is the descriptor of another build whose text is as long and that has as many addresses, with the addresses
-// of the process. Servicing releases have left both alone; the probes tell where one does not.
+// likeDescriptor is the descriptor of another build whose text is as long and that has as many addresses, with the
+// addresses of the process. Servicing releases have left both alone; the probes tell where one does not.
 func (i *Instance) likeDescriptor() (ownPart, error) {
 	h, err := i.descriptorHeader(i.descriptor)
 	if err != nil {
@@ -89,8 +89,9 @@ func (i *Instance) likeDescriptor() (ownPart, error) {
 	return ownPart{p, layout.Addresses{Pointer: func(n int) (target.Addr, bool) { return i.descriptorPointer(h, n) }}}, nil
 }
 
-// searchSlots finds the runtime's table of globals by the addresses in it that the descriptor tells, at the places where the
-// measured build has them. It is nil where fewer than half of them are there: then the table is another one, or another build's.
+// searchSlots finds the runtime's table of globals by the addresses in it that the descriptor tells, at the places
+// where the measured build has them. It is nil where fewer than half of them are there: then the table is another one,
+// or another build's.
 func (i *Instance) searchSlots(p *layout.Part, known *layout.Layout) *slotTable {
 	t := p.DacTable()
 	if t == nil || t.Slot == slotRVA || t.Slots == 0 || t.Slots > maxDacSlots {

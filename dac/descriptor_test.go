@@ -11,8 +11,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// filePages hides what a core of the kernel does not have of a module: all but the page of its headers and what the loader or the
-// program wrote to.
+// filePages hides what a core of the kernel does not have of a module: all but the page of its headers and what the
+// loader or the program wrote to.
 type filePages struct {
 	onProcessor
 	module target.Range
@@ -52,8 +52,9 @@ func (f *filePages) ReadMemory(b []byte, a target.Addr) (int, error) {
 func (f *filePages) View(target.Addr, int) ([]byte, bool) { return nil, false }
 func (f *filePages) Span(target.Addr) []byte              { return nil }
 
-// TestDescriptorWithoutExports: a single-file app in a core without the pages of its file is found by the contract descriptor in its
-// data, with the descriptor of a build that is as long, the addresses of the process, and its table of globals.
+// TestDescriptorWithoutExports: a single-file app in a core without the pages of its file is found by the contract
+// descriptor in its data, with the descriptor of a build that is as long, the addresses of the process, and its table
+// of globals.
 func TestDescriptorWithoutExports(t *testing.T) {
 	with := openInstance(t, "net10-single", target.ArchAMD64)
 	require.True(t, with.SingleFile)
@@ -113,7 +114,8 @@ func (o *overwritten) ReadMemory(b []byte, a target.Addr) (int, error) {
 	return n, err
 }
 
-// TestWellKnownNames: the types that the runtime itself names have their names also where no metadata tell them; others have none.
+// TestWellKnownNames: the types that the runtime itself names have their names also where no metadata tell them; others
+// have none.
 func TestWellKnownNames(t *testing.T) {
 	with := openInstance(t, "net10-single", target.ArchAMD64)
 	want, err := with.Open()

@@ -131,9 +131,9 @@ func newInstance(t target.Target, mem target.Memory, files ModuleFiles, m *targe
 	return inst
 }
 
-// examineHidden returns the runtime in m that no export tells of, or nil for none: the NativeAOT program whose debug header is not
-// exported, because the linker keeps the exports of libraries to those that their authors wrote (.NET 8's, and whoever strips
-// them later); and the single-file app whose exports are in no page of the dump.
+// examineHidden returns the runtime in m that no export tells of, or nil for none: the NativeAOT program whose debug
+// header is not exported, because the linker keeps the exports of libraries to those that their authors wrote (.NET
+// 8's, and whoever strips them later); and the single-file app whose exports are in no page of the dump.
 func examineHidden(t target.Target, mem target.Memory, files ModuleFiles, m *target.Module) *Instance {
 	inst := newInstance(t, mem, files, m)
 	if inst == nil {
@@ -150,9 +150,9 @@ func examineHidden(t target.Target, mem target.Memory, files ModuleFiles, m *tar
 	return nil
 }
 
-// Headless returns the modules of a process of which Find can't tell whether they are a runtime: those that have the name of a
-// runtime's library and no readable headers, and programs whose exports can be read nowhere, as a single-file app's are in a
-// core without the pages of files.
+// Headless returns the modules of a process of which Find can't tell whether they are a runtime: those that have the
+// name of a runtime's library and no readable headers, and programs whose exports can be read nowhere, as a single-file
+// app's are in a core without the pages of files.
 func Headless(t target.Target, mem target.Memory) []target.Module {
 	var out []target.Module
 	for _, m := range t.Modules() {
@@ -267,8 +267,8 @@ func (i *Instance) osThreads() map[uint32]bool {
 	return ids
 }
 
-// threadOfStack is the number of the thread whose stack an address lies in or ends, 0 for none: from its stack pointer to the end
-// of the memory that this is in.
+// threadOfStack is the number of the thread whose stack an address lies in or ends, 0 for none: from its stack pointer
+// to the end of the memory that this is in.
 func (i *Instance) threadOfStack(a target.Addr) uint32 {
 	stacks, _ := i.stacks.Get(func() (map[uint32]target.Range, error) { return stacksOf(i.tgt), nil })
 	found, start := uint32(0), target.Addr(0)

@@ -304,8 +304,8 @@ func nativeElementType(mt *MethodTable) (metadata.ElementType, error) {
 	return 0, target.Unsupportedf("%016x is of element type %#x", uint64(mt.Addr), mt.Flags2)
 }
 
-// nativeMethodTableAt proves a MethodTable: by the program's map of types, which has all with a name of their own, or by
-// its base classes.
+// nativeMethodTableAt proves a MethodTable: by the program's map of types, which has all with a name of their own, or
+// by its base classes.
 func (r *Runtime) nativeMethodTableAt(a target.Addr) (*MethodTable, Proof, error) {
 	mt, err := r.MethodTable(a)
 	if err != nil {
@@ -414,8 +414,8 @@ func (r *Runtime) nativeProbes() []Probe {
 	)
 }
 
-// findNativeString finds the MethodTable of System.String: by its name, or where the program has none for it by its shape. The
-// program has no other type with components of two bytes that is no array. It is 0 where the dump lacks it.
+// findNativeString finds the MethodTable of System.String: by its name, or where the program has none for it by its
+// shape. The program has no other type with components of two bytes that is no array. It is 0 where the dump lacks it.
 func (r *Runtime) findNativeString() target.Addr {
 	var found target.Addr
 	for _, at := range r.inst.nativeImage().strings {

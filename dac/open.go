@@ -89,8 +89,8 @@ func (i *Instance) describe() string {
 	return fmt.Sprintf("%s (%s, %s)", i.Module.Path, v, i.Identity)
 }
 
-// candidates are the tables to try, those of the runtime's own version first. Where there is none of a version for the process's
-// processor, another one's may do; of another version, it is asked last.
+// candidates are the tables to try, those of the runtime's own version first. Where there is none of a version for the
+// process's processor, another one's may do; of another version, it is asked last.
 func (i *Instance) candidates() []layout.Candidate {
 	platform, version := i.tgt.Platform(), i.Version()
 	own := layout.Candidates(platform.OS, platform.Arch, version)

@@ -231,8 +231,8 @@ func (r *Runtime) probeThreads() (string, error) {
 	return fmt.Sprintf("%d threads, %d of them in the dump", len(l.threads), known), nil
 }
 
-// probeStacks holds the bounds of stacks against the stack pointers, for tables whose other proofs are few. A thread can be
-// on another stack for a while, as in a signal's handler: most must be on their own.
+// probeStacks holds the bounds of stacks against the stack pointers, for tables whose other proofs are few. A thread
+// can be on another stack for a while, as in a signal's handler: most must be on their own.
 func (r *Runtime) probeStacks() (string, error) {
 	l, err := r.readThreads()
 	if err != nil {

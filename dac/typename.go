@@ -427,8 +427,8 @@ func (r *Runtime) TypeArguments(mt *MethodTable) ([]target.Addr, error) {
 	return out, nil
 }
 
-// TypeAssembly is the simple name of the assembly that defines a type, given by its TypeHandle: of arrays and pointers the
-// one that defines what they are made of.
+// TypeAssembly is the simple name of the assembly that defines a type, given by its TypeHandle: of arrays and pointers
+// the one that defines what they are made of.
 func (r *Runtime) TypeAssembly(th target.Addr) (string, error) {
 	if r.native != nil {
 		return r.nativeAssembly(th)

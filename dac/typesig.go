@@ -238,8 +238,9 @@ var corTypeNames = map[metadata.ElementType]string{
 // other element types.
 func CorTypeName(et metadata.ElementType) string { return corTypeNames[et] }
 
-// CorTypeWord is SOS's word for an element type: the name of the type without its namespace, or that of the specification in
-// capitals (ECMA-335 II.23.1.16). It has none for instances of generic types and what only modifies a type.
+// CorTypeWord is SOS's word for an element type: the name of the type without its namespace, or that of the
+// specification in capitals (ECMA-335 II.23.1.16). It has none for instances of generic types and what only modifies a
+// type.
 func CorTypeWord(et metadata.ElementType) string {
 	switch et {
 	case metadata.ElementPtr, metadata.ElementByRef, metadata.ElementValueType, metadata.ElementClass, metadata.ElementVar, metadata.ElementArray,

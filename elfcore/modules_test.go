@@ -346,8 +346,8 @@ func coreOfNotes(notes []byte) []byte {
 	return append(b, notes...)
 }
 
-// TestModulesOfLargePages: of a machine with pages of 64 KB the offsets in NT_FILE are in these, a library that is smaller than a
-// page is mapped once for each of its segments, and a page of headers is more than the headers.
+// TestModulesOfLargePages: of a machine with pages of 64 KB the offsets in NT_FILE are in these, a library that is
+// smaller than a page is mapped once for each of its segments, and a page of headers is more than the headers.
 func TestModulesOfLargePages(t *testing.T) {
 	const page = 64 << 10
 	small := synth.ELFImage(3, 0, [4]uint64{0, 0, 0x1234, 0x1234}, [4]uint64{0xdb8, 0x10db8, 0x300, 0x9000})

@@ -100,8 +100,8 @@ func (b *builder) addFloat(n *Note) {
 	b.threads[len(b.threads)-1].Registers.Float = n.Data[:p.Vectors.Size:p.Vectors.Size]
 }
 
-// addSignature gives the mask of signatures in code addresses (struct user_pac_mask: that of data, then that of instructions)
-// to the thread before it.
+// addSignature gives the mask of signatures in code addresses (struct user_pac_mask: that of data, then that of
+// instructions) to the thread before it.
 func (b *builder) addSignature(n *Note) error {
 	c := cursor.New(n.Data, n.Offset)
 	c.Skip(8)
@@ -112,11 +112,12 @@ func (b *builder) addSignature(n *Note) error {
 	return c.Err()
 }
 
-// The smallest and the largest page of the machines read here, in bytes. The smallest is the granularity of a stack's lower end.
+// The smallest and the largest page of the machines read here, in bytes. The smallest is the granularity of a stack's
+// lower end.
 const stackPage, largestPage = 4096, 64 << 10
 
-// machinePage is the size of the pages that files were mapped in: what the kernel told the process, or the unit of NT_FILE, or the
-// largest size that all mappings keep to.
+// machinePage is the size of the pages that files were mapped in: what the kernel told the process, or the unit of
+// NT_FILE, or the largest size that all mappings keep to.
 func (b *builder) machinePage() uint64 {
 	all := uint64(largestPage)
 	for _, m := range b.files {

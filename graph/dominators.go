@@ -251,7 +251,8 @@ type generationRun struct {
 	gen      heap.Generation
 }
 
-// generationRuns are all objects of segments, in their order. The objects of a generation lie one behind the other in a segment.
+// generationRuns are all objects of segments, in their order. The objects of a generation lie one behind the other in a
+// segment.
 func (g *Graph) generationRuns(ctx context.Context) ([]generationRun, error) {
 	var runs []generationRun
 	last := Node(0)

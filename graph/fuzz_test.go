@@ -31,7 +31,8 @@ func (n *numbers) Uint64() uint64 {
 	return binary.LittleEndian.Uint64(word[:])
 }
 
-// A smallHeap has an object of each of some types of a canned heap, with references among them, and nothing else; so a graph of it is built in no time.
+// A smallHeap has an object of each of some types of a canned heap, with references among them, and nothing else; so a
+// graph of it is built in no time.
 type smallHeap struct {
 	*stopped
 	picks *picks

@@ -27,7 +27,8 @@ import (
 	"github.com/sosgo/sosgo/waste"
 )
 
-// A phase is a step of what commands do with a heap that may take long, with one worker, over a graph that was only built.
+// A phase is a step of what commands do with a heap that may take long, with one worker, over a graph that was only
+// built.
 type phase struct {
 	name string
 	run  func(ctx context.Context, g *graph.Graph) error
@@ -207,7 +208,8 @@ func (s *stopped) look(t testing.TB, p phase) (w *watching, all time.Duration) {
 	return w, w.last - w.start
 }
 
-// TestBigGaps says how long the phases of the dump that SOSGO_BENCH_DUMP names are at work without a look at their context.
+// TestBigGaps says how long the phases of the dump that SOSGO_BENCH_DUMP names are at work without a look at their
+// context.
 func TestBigGaps(t *testing.T) {
 	name := os.Getenv("SOSGO_BENCH_DUMP")
 	if name == "" {
@@ -226,8 +228,8 @@ func TestBigGaps(t *testing.T) {
 	}
 }
 
-// madeHeap is the heap of a canned dump with a segment of n more objects: a tree of arrays with a string each, which live, and as many arrays and arrays of
-// bytes that don't.
+// madeHeap is the heap of a canned dump with a segment of n more objects: a tree of arrays with a string each, which
+// live, and as many arrays and arrays of bytes that don't.
 func madeHeap(t testing.TB, n int) *stopped {
 	d := testdump.Open(t, "net10-zoo")
 	l := newLargeHeap(t, d)
@@ -271,10 +273,12 @@ func madeHeap(t testing.TB, n int) *stopped {
 	return s
 }
 
-// TestPhasesLook: who wants no more does not wait for longer where a heap is larger. Each phase of what is done with a heap looks at its context
-// all the time: never is it at work without for longer than three times what 50 ms of 18 million objects would be, or, where it scans the heap, goes on for a third
-// of its time when it was stopped. (A machine with nothing else to do needs a third of that; TestBigGaps says what large dumps take.) That is of processor
-// time, since a clock tells nothing on a busy machine; and of five tries the best one counts, for Go's collector and the system have things to do, too.
+// TestPhasesLook: who wants no more does not wait for longer where a heap is larger. Each phase of what is done with a
+// heap looks at its context all the time: never is it at work without for longer than three times what 50 ms of 18
+// million objects would be, or, where it scans the heap, goes on for a third of its time when it was stopped. (A
+// machine with nothing else to do needs a third of that; TestBigGaps says what large dumps take.) That is of processor
+// time, since a clock tells nothing on a busy machine; and of five tries the best one counts, for Go's collector and
+// the system have things to do, too.
 func TestPhasesLook(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a million objects are walked a hundred times")

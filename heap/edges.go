@@ -19,7 +19,8 @@ type Reference struct {
 // EdgeOptions say which edges count. The zero value is what objects hold in
 // their own memory.
 type EdgeOptions struct {
-	// Holes makes a stretch of slots that can't be read one error, and not one a slot: damage can make an object of any size.
+	// Holes makes a stretch of slots that can't be read one error, and not one a slot: damage can make an object of any
+	// size.
 	Holes bool
 	// LoaderAllocators adds the edge from an object of a collectible type to
 	// the LoaderAllocator object that keeps the type alive. The GC follows it
@@ -131,8 +132,9 @@ func (e *Edges) Append(dst []target.Addr, o *Object, from, to uint64) (refs []ta
 	return e.sparse(dst, t.desc, o, from, to)
 }
 
-// Whole appends all that o refers to, to dst, its LoaderAllocator last if the options want it: most objects are in the dump in one
-// piece, and all is known of their types. Of others it appends nothing and reports false; Append and LoaderAllocator tell more.
+// Whole appends all that o refers to, to dst, its LoaderAllocator last if the options want it: most objects are in the
+// dump in one piece, and all is known of their types. Of others it appends nothing and reports false; Append and
+// LoaderAllocator tell more.
 func (e *Edges) Whole(dst []target.Addr, o *Object) ([]target.Addr, bool) {
 	t := e.typeOf(o)
 	if t.none {

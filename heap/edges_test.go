@@ -86,7 +86,8 @@ func TestEdges(t *testing.T) {
 	})
 }
 
-// TestEdgesWhole: an object that is there as a whole, and of whose type all is known, has the references of Of; of others nothing is said.
+// TestEdgesWhole: an object that is there as a whole, and of whose type all is known, has the references of Of; of
+// others nothing is said.
 func TestEdgesWhole(t *testing.T) {
 	two := []uint64{minus(16), 8, 1}
 	for _, o := range []EdgeOptions{{}, {LoaderAllocators: true}} {

@@ -33,8 +33,8 @@ type pathNode struct {
 	source bool // no object: a kind of roots, a static field, a frame
 }
 
-// summarizePaths merges the paths of a graph into s, by all processors. Where there are too many different paths, which of
-// them are left out would be decided by who comes first: then one goes over all objects in their order.
+// summarizePaths merges the paths of a graph into s, by all processors. Where there are too many different paths, which
+// of them are left out would be decided by who comes first: then one goes over all objects in their order.
 func (s *Summary) summarizePaths(ctx context.Context, g *graph.Graph, names *graph.Names, o GraphOptions) error {
 	reach, err := g.Reach(ctx)
 	if err != nil {
@@ -64,8 +64,8 @@ type pathKey struct {
 	name   string
 }
 
-// A pathMerger finds the place of each node in the merged paths. A place is decided by the names on the path, so that it does not
-// matter who finds it, or whether two do.
+// A pathMerger finds the place of each node in the merged paths. A place is decided by the names on the path, so that
+// it does not matter who finds it, or whether two do.
 type pathMerger struct {
 	g     *graph.Graph
 	reach *graph.Reach
@@ -85,7 +85,8 @@ type pathMerger struct {
 // mergePiece is how many objects a worker takes at once.
 const mergePiece = 1 << 14
 
-// run counts all objects that live for their places. With several workers it may end early if there are too many places.
+// run counts all objects that live for their places. With several workers it may end early if there are too many
+// places.
 func (m *pathMerger) run(ctx context.Context, jobs int) error {
 	m.paths.nodes, m.at = []pathNode{{name: "roots", source: true}}, map[pathKey]uint32{}
 	m.notes, m.beyond = map[graph.Node]error{}, 0

@@ -11,7 +11,8 @@ import (
 	"github.com/sosgo/sosgo/objects"
 )
 
-// TestScratch: telling of a value type with its members allocates nothing once there is room, and says what a Storer says.
+// TestScratch: telling of a value type with its members allocates nothing once there is room, and says what a Storer
+// says.
 func TestScratch(t *testing.T) {
 	d := testdump.Open(t, "net10-zoo")
 	v, err := d.View("")

@@ -26,7 +26,8 @@ func (o Object) Text(limit int) (string, error) {
 	return string(b), err
 }
 
-// plainText is the text of a string of ASCII characters whose memory can be lent, as that of most: it costs one allocation.
+// plainText is the text of a string of ASCII characters whose memory can be lent, as that of most: it costs one
+// allocation.
 func (o Object) plainText(limit int) (string, bool) {
 	if !o.IsString() {
 		return "", false

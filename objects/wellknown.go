@@ -60,8 +60,9 @@ func (s Struct) number(names ...string) (uint64, bool) {
 	return 0, false
 }
 
-// DateTime is the time of a DateTime by what its field holds: the ticks in 62 bits, the kind in the upper two (0 unspecified, 1
-// UTC, 2 and 3 local). One that was never set is the zero Time. The time is given as UTC, whatever the kind.
+// DateTime is the time of a DateTime by what its field holds: the ticks in 62 bits, the kind in the upper two (0
+// unspecified, 1 UTC, 2 and 3 local). One that was never set is the zero Time. The time is given as UTC, whatever the
+// kind.
 func DateTime(data uint64) (time.Time, error) {
 	n := data & (1<<62 - 1)
 	if n > ticks.Max {

@@ -381,8 +381,8 @@ func holds(op string, c int) bool {
 // errNaN says that a number is none, so that nothing is less or greater.
 var errNaN = errors.New("not a number")
 
-// equal reports whether two values are equal: numbers by what they are, strings by their text, an enum's value also by its
-// name, structs by their bytes, other objects if they are the same.
+// equal reports whether two values are equal: numbers by what they are, strings by their text, an enum's value also by
+// its name, structs by their bytes, other objects if they are the same.
 func (f *frame) equal(a, b Value) (bool, error) {
 	if a.isNumber() && b.isNumber() {
 		c, err := orderNumbers(a, b)

@@ -224,7 +224,8 @@ func TestJSONShapes(t *testing.T) {
 	}
 }
 
-// TestJSONEscapesAnywhere: what terminals act on is found wherever it stands among bytes that are passed eight at a time.
+// TestJSONEscapesAnywhere: what terminals act on is found wherever it stands among bytes that are passed eight at a
+// time.
 func TestJSONEscapesAnywhere(t *testing.T) {
 	for before := range 20 {
 		for _, bad := range []string{"\x7f", "\u009b", "\u202e"} {

@@ -14,8 +14,8 @@ import (
 	"github.com/sosgo/sosgo/stackwalk"
 )
 
-// TestPocket: the frames of each thread of the Pocket program, and the arguments and locals in them, as it wrote down before it
-// was dumped, whatever the processor.
+// TestPocket: the frames of each thread of the Pocket program, and the arguments and locals in them, as it wrote down
+// before it was dumped, whatever the processor.
 func TestPocket(t *testing.T) {
 	testdump.Each(t, func(t *testing.T, d *testdump.Dump) {
 		if d.Manifest.Scenario != "pocket" {

@@ -288,8 +288,8 @@ func (a *Variable) Value() (objects.Value, error) {
 	return v, v.Err()
 }
 
-// vector is the number in the vector register that the variable is in. Those of the frame in which the thread stands are
-// known, and in its callers those that calls preserve.
+// vector is the number in the vector register that the variable is in. Those of the frame in which the thread stands
+// are known, and in its callers those that calls preserve.
 func (a *Variable) vector() (uint64, error) {
 	if a.elem != metadata.ElementR4 && a.elem != metadata.ElementR8 {
 		return 0, target.Unsupportedf("a value of type %#x in a vector register", a.elem)

@@ -13,8 +13,8 @@ import (
 	"github.com/sosgo/sosgo/unwind"
 )
 
-// The image of a Windows program for ARM64: three functions of 0x100 bytes, of which the first has a packed entry, the second an
-// .xdata record, and the third one in two pieces.
+// The image of a Windows program for ARM64: three functions of 0x100 bytes, of which the first has a packed entry, the
+// second an .xdata record, and the third one in two pieces.
 const (
 	armImage, armImageSize         = 0x7ff712340000, 0x4000
 	armInner, armOuter, armMoved   = 0x1000, 0x1100, 0x1200
@@ -55,7 +55,8 @@ func TestWindowsARM64(t *testing.T) {
 		words(armStack+96, armImage+armMoved+0x24, 21, 0),               // Outer's
 		words(0, 0), // the third one's: nobody called it
 	)
-	// The packed entry stores the general registers first, and FP and LR last, at the bottom: locals of 16 bytes for them.
+	// The packed entry stores the general registers first, and FP and LR last, at the bottom: locals of 16 bytes for
+	// them.
 	var x [33]uint64
 	x[19], x[21], x[29], x[30], x[31], x[32] = 1, 2, armStack, 3, armStack, armImage+armInner+0x80
 	m := synth.NewMinidump()

@@ -47,8 +47,8 @@ type Processor struct {
 	// Preserved are the registers that a callee preserves under every convention of
 	// the processor. SP is not among them: it is restored by returning.
 	Preserved RegSet
-	// PreservedVectors are the vector registers of which a callee preserves the lower 64 bits, under every convention of the
-	// processor.
+	// PreservedVectors are the vector registers of which a callee preserves the lower 64 bits, under every convention
+	// of the processor.
 	PreservedVectors RegSet
 	// ReturnAddressSize is the number of bytes that a call pushes.
 	ReturnAddressSize int

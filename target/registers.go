@@ -101,11 +101,12 @@ type Registers struct {
 	// The lower halves of the vector registers that calls preserve, of a frame that was unwound to.
 	lowKnown uint32
 	lows     [maxPreservedVectors]uint64
-	// Float are the floating-point and vector registers as the dump holds them, or nil: of AMD64 the FXSAVE area, of ARM64 V0
-	// to V31, 512 bytes each. They are those of the thread; a frame that was unwound to has none, only what VectorLow tells.
+	// Float are the floating-point and vector registers as the dump holds them, or nil: of AMD64 the FXSAVE area, of
+	// ARM64 V0 to V31, 512 bytes each. They are those of the thread; a frame that was unwound to has none, only what
+	// VectorLow tells.
 	Float []byte
-	// Signature are the bits of code addresses that hold a signature in this process (pointer authentication); 0 where the
-	// dump does not say.
+	// Signature are the bits of code addresses that hold a signature in this process (pointer authentication); 0 where
+	// the dump does not say.
 	Signature uint64
 }
 
@@ -122,8 +123,8 @@ func (r *Registers) Code(v uint64) Addr {
 	return a
 }
 
-// Vectors are the vector registers of which Float is told; of those that are wider the lower 128 bits. It is ErrNotInDump
-// where the dump lacks them.
+// Vectors are the vector registers of which Float is told; of those that are wider the lower 128 bits. It is
+// ErrNotInDump where the dump lacks them.
 func (r *Registers) Vectors() ([]Wide, error) {
 	p, err := r.Arch.RegisterFile()
 	if err != nil {
@@ -144,8 +145,8 @@ func (r *Registers) Vectors() ([]Wide, error) {
 // maxPreservedVectors is one more than the highest number of a vector register that calls preserve, on any processor.
 const maxPreservedVectors = 16
 
-// VectorLow is the lower half of the vector register n, and whether it is known: in the frame in which a thread stands of all,
-// in the frames below of those that calls preserve, as far as unwind data told what they were.
+// VectorLow is the lower half of the vector register n, and whether it is known: in the frame in which a thread stands
+// of all, in the frames below of those that calls preserve, as far as unwind data told what they were.
 func (r *Registers) VectorLow(n int) (uint64, bool) {
 	if all, err := r.Vectors(); err == nil {
 		if n < 0 || n >= len(all) {
@@ -176,8 +177,8 @@ func (r *Registers) ForgetVectorLow(n int) {
 // ForgetVectors makes all vector registers unknown.
 func (r *Registers) ForgetVectors() { r.Float, r.lowKnown = nil, 0 }
 
-// PassVectors leaves of the vector registers what a caller's are that its callee did not save: the lower halves of those that
-// calls preserve.
+// PassVectors leaves of the vector registers what a caller's are that its callee did not save: the lower halves of
+// those that calls preserve.
 func (r *Registers) PassVectors() {
 	if r.Float == nil {
 		return

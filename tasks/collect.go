@@ -107,8 +107,8 @@ func (r *Reader) Collect(ctx context.Context, h *heap.Heap, o heap.ScanOptions) 
 	return s, nil
 }
 
-// unknownTypes are what is said of types of which it is not known what their objects are: of a layout that is not known each,
-// of those without readable names or fields their number with the first reason.
+// unknownTypes are what is said of types of which it is not known what their objects are: of a layout that is not known
+// each, of those without readable names or fields their number with the first reason.
 func unknownTypes(kinds map[*kind]bool) (out []error) {
 	list := slices.Collect(maps.Keys(kinds))
 	slices.SortFunc(list, func(a, b *kind) int { return cmp.Compare(a.mt, b.mt) })
@@ -281,8 +281,8 @@ func (c *collector) follow(a target.Addr, value bool) {
 	}
 }
 
-// state reads the state of an item's state machine, of an iterator who waits for its next element, and whether a pooled box
-// is not in use.
+// state reads the state of an item's state machine, of an iterator who waits for its next element, and whether a pooled
+// box is not in use.
 func (c *collector) state(it *item) (iterates target.Addr, idle bool) {
 	x, m, err := c.r.machineOf(it.kind, it.addr)
 	if err == nil {

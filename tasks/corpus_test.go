@@ -135,8 +135,8 @@ func TestAsyncStacks(t *testing.T) {
 	assert.Len(t, stacks(t, collect(t, testdump.Open(t, "net10-async").Dump), tasks.StackOptions{Type: "Gated"}), 1)
 }
 
-// TestFields: the fields of state machines and tasks are where their values are, those that are structs too, and an array says
-// how long it is. SOS prints for a struct an address 8 bytes behind it.
+// TestFields: the fields of state machines and tasks are where their values are, those that are structs too, and an
+// array says how long it is. SOS prints for a struct an address 8 bytes behind it.
 func TestFields(t *testing.T) {
 	const scenario = "Debuggee.AsyncWork.Scenario"
 	d := testdump.Open(t, "net10-async")
@@ -163,8 +163,8 @@ func TestFields(t *testing.T) {
 	assert.NotZero(t, arrays)
 }
 
-// TestStackScenario: one async method blocks its thread and another thread blocks on its task, in all versions and on both
-// systems.
+// TestStackScenario: one async method blocks its thread and another thread blocks on its task, in all versions and on
+// both systems.
 func TestStackScenario(t *testing.T) {
 	versions := map[string]bool{}
 	testdump.Corpus(t, testcase.Named("*-stacks-withheap"), func(t *testing.T, d *testdump.Dump) int {
@@ -300,7 +300,8 @@ func TestFaulted(t *testing.T) {
 	assert.Len(t, out.Counts, 2)
 }
 
-// TestNeverUsed: that a program never had a task is said where the runtime has not loaded the class of tasks, and nowhere else.
+// TestNeverUsed: that a program never had a task is said where the runtime has not loaded the class of tasks, and
+// nowhere else.
 func TestNeverUsed(t *testing.T) {
 	for name, want := range map[string]bool{"sxs-full": true, "net10-zoo-withheap": false, "win-net6-zoo-withheap": false} {
 		s := collect(t, testdump.OpenCase(t, name).Dump)

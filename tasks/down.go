@@ -59,8 +59,8 @@ type waiter struct {
 	kind *kind
 }
 
-// stranger describes an object that is awaited and is no item: an iterator, a value task source, a task that has not been
-// found on the heap.
+// stranger describes an object that is awaited and is no item: an iterator, a value task source, a task that has not
+// been found on the heap.
 func (b *builder) stranger(g *answer.Gaps, f *answer.AsyncFrame) (waiter, error) {
 	b.describeOther(g, f)
 	k, err := b.r.kindOf(f.Object)
@@ -79,8 +79,8 @@ func (b *builder) stranger(g *answer.Gaps, f *answer.AsyncFrame) (waiter, error)
 	return waiter{addr: f.Object, kind: k}, nil
 }
 
-// machineIn is the state machine in a box, or that an object of the kind itself is: that of an iterator. It is nil for other
-// objects.
+// machineIn is the state machine in a box, or that an object of the kind itself is: that of an iterator. It is nil for
+// other objects.
 func (r *Reader) machineIn(k *kind, a target.Addr) (shapes.Instance, *machine, error) {
 	if k.machine() {
 		return r.machineOf(k, a)
@@ -91,8 +91,8 @@ func (r *Reader) machineIn(k *kind, a target.Addr) (shapes.Instance, *machine, e
 	return shapes.OfAddr(a), r.machineType(k.typ), nil
 }
 
-// waitsFor is what an object waits for: the next object of the chain, or with 0 for that what it is in words. Of a state
-// machine the awaiter comes with it.
+// waitsFor is what an object waits for: the next object of the chain, or with 0 for that what it is in words. Of a
+// state machine the awaiter comes with it.
 func (r *Reader) waitsFor(w waiter) (next target.Addr, words string, awaiter *answer.AsyncAwaiter, err error) {
 	x, m, err := r.machineIn(w.kind, w.addr)
 	if err != nil {
@@ -137,9 +137,9 @@ func unsuspended(state int32) string {
 	return "somebody to ask for its next element"
 }
 
-// awaiter is the field that holds what a suspended method waits with, nil if none can be told. The code tells it; without
-// code it is the only one, the first one for the first await, or one that is not empty, for compilers clear those that were
-// used.
+// awaiter is the field that holds what a suspended method waits with, nil if none can be told. The code tells it;
+// without code it is the only one, the first one for the first await, or one that is not empty, for compilers clear
+// those that were used.
 func (m *machine) awaiter(r *Reader, x shapes.Instance, state int32) (f *objects.Field, v objects.Value, guessed bool, err error) {
 	fields, err := m.layout()
 	if err != nil && len(fields.awaiters) == 0 {

@@ -53,8 +53,8 @@ func newMachine(r *Reader, t *objects.Type) *machine {
 	return m
 }
 
-// state is where the method stands: the number of the await at which it is suspended, counted from 0; -1 before the first
-// and while it runs, -2 at its end. Iterators have others below -2 for their yields.
+// state is where the method stands: the number of the await at which it is suspended, counted from 0; -1 before the
+// first and while it runs, -2 at its end. Iterators have others below -2 for their yields.
 func (m *machine) state(x shapes.Instance) (int32, error) {
 	if m.err != nil {
 		return 0, m.err

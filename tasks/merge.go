@@ -11,8 +11,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Merged puts the stacks that options choose together: frames that are called alike, stand at the same await and continue
-// frames that were put together are one group, those with most frames first. They are depth first.
+// Merged puts the stacks that options choose together: frames that are called alike, stand at the same await and
+// continue frames that were put together are one group, those with most frames first. They are depth first.
 func (s *Set) Merged(ctx context.Context, o StackOptions) (*answer.Async, error) {
 	out := &answer.Async{Merged: []answer.AsyncGroup{}, Never: s.never()}
 	if err := s.Note(&out.Gaps); err != nil {
@@ -120,7 +120,8 @@ func (m *merger) named(e edge) answer.AsyncFrame {
 	return f
 }
 
-// continuations are what continues the members of a group. An object that is in a group around it would go round for ever.
+// continuations are what continues the members of a group. An object that is in a group around it would go round for
+// ever.
 func (m *merger) continuations(g *group) []member {
 	var out []member
 	at := map[target.Addr]int{}

@@ -167,8 +167,8 @@ func (c *lastCall) through(in *metadata.Instruction) {
 	}
 }
 
-// awaitSites finds the awaits in the IL of a MoveNext. Compilers suspend a method so: the awaiter is got by GetAwaiter, the
-// number of the state is stored in <>1__state (twice: in a local, too), then the awaiter in its field.
+// awaitSites finds the awaits in the IL of a MoveNext. Compilers suspend a method so: the awaiter is got by GetAwaiter,
+// the number of the state is stored in <>1__state (twice: in a local, too), then the awaiter in its field.
 func awaitSites(md *metadata.Metadata, il []byte) (map[int32]awaitSite, error) {
 	out := map[int32]awaitSite{}
 	var number, state int32 = notSuspended, notSuspended // the last constant, and the state that was stored last
@@ -225,8 +225,8 @@ func property(method string) string {
 	return method
 }
 
-// memberName is the method or field that a token in IL names, with the name of its type but without the namespace; empty
-// where metadata does not tell.
+// memberName is the method or field that a token in IL names, with the name of its type but without the namespace;
+// empty where metadata does not tell.
 func memberName(md *metadata.Metadata, t metadata.Token) string {
 	var owner metadata.Token
 	var index metadata.StringIndex

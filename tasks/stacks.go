@@ -12,8 +12,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// StackOptions choose stacks and what is told of their frames. The zero value chooses the stacks in which an async method
-// stands that has not completed.
+// StackOptions choose stacks and what is told of their frames. The zero value chooses the stacks in which an async
+// method stands that has not completed.
 type StackOptions struct {
 	Address     target.Addr // only stacks with this object
 	MethodTable target.Addr // only stacks with objects of this type
@@ -216,8 +216,8 @@ func (c *selection) starts(yield func(i int32, part bool) bool) {
 	}
 }
 
-// Stacks are the stacks that options choose. They are made while they are ranged over; what can't be read of a stack is noted
-// in it.
+// Stacks are the stacks that options choose. They are made while they are ranged over; what can't be read of a stack is
+// noted in it.
 func (s *Set) Stacks(ctx context.Context, o StackOptions) iter.Seq2[*answer.AsyncStack, error] {
 	return func(yield func(*answer.AsyncStack, error) bool) {
 		b := s.builder(o)

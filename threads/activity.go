@@ -155,8 +155,9 @@ func (r *waitRule) fits(class, method string) bool {
 	return false
 }
 
-// WaitsFor says what a method of the framework waits for, or in which work it waits for more to do: the activity, and the same in words. class is
-// the full name of its type, without type arguments. It goes by names: ok is false for methods that are not known to wait.
+// WaitsFor says what a method of the framework waits for, or in which work it waits for more to do: the activity, and
+// the same in words. class is the full name of its type, without type arguments. It goes by names: ok is false for
+// methods that are not known to wait.
 func WaitsFor(class, method string) (a Activity, text string, ok bool) {
 	if !isFramework(class) {
 		return ActivityUnknown, "", false

@@ -49,8 +49,8 @@ type arm64Epilog struct {
 	ops   arm64Codes
 }
 
-// arm64Codes are unwind codes. Each of the first own ones stands for an instruction of this code; a fragment of a function has
-// those of the function behind them, whose prologue has run elsewhere.
+// arm64Codes are unwind codes. Each of the first own ones stands for an instruction of this code; a fragment of a
+// function has those of the function behind them, whose prologue has run elsewhere.
 type arm64Codes struct {
 	ops []arm64Op
 	own uint32

@@ -238,8 +238,8 @@ func TestARM64CodeLengths(t *testing.T) {
 	}
 }
 
-// TestARM64Fragment: a piece of a function that compilers moved away has codes of its own, and behind them those of the function,
-// whose prologue has run elsewhere. Its epilogue may have no end code where the record ends.
+// TestARM64Fragment: a piece of a function that compilers moved away has codes of its own, and behind them those of the
+// function, whose prologue has run elsewhere. Its epilogue may have no end code where the record ends.
 func TestARM64Fragment(t *testing.T) {
 	// str x19, [sp, #32]; …; ldr x19, [sp, #32]; b back. The function: stp fp, lr, [sp, #-48]!
 	info := xdata(0, 0xd0, 0x04, 0xe5, 0x85, 0xe4)
@@ -263,8 +263,8 @@ func TestARM64Fragment(t *testing.T) {
 	assert.ErrorIs(t, err, target.ErrCorrupt)
 }
 
-// TestARM64Vectors: what a callee saved of the vector registers that calls preserve is known in its caller, what it left alone
-// stays known, and nothing of the others.
+// TestARM64Vectors: what a callee saved of the vector registers that calls preserve is known in its caller, what it
+// left alone stays known, and nothing of the others.
 func TestARM64Vectors(t *testing.T) {
 	area := make([]byte, 512)
 	for i := range 32 {
@@ -381,8 +381,9 @@ func TestDWARFRegistersOfARM64(t *testing.T) {
 	assert.False(t, ok)
 }
 
-// TestARM64SignedReturns: call frame information of code that signs its return addresses, as distributions compile it: the parser
-// knows neither the key in the augmentation nor the instruction that says so, and the address has the signature in it.
+// TestARM64SignedReturns: call frame information of code that signs its return addresses, as distributions compile it:
+// the parser knows neither the key in the augmentation nor the instruction that says so, and the address has the
+// signature in it.
 func TestARM64SignedReturns(t *testing.T) {
 	const signed = 0x2b<<48 | uint64(testRet)
 	// paciasp; stp fp, lr, [sp, -16]!; the body; ldp fp, lr; autiasp; ret

@@ -60,7 +60,8 @@ func TestGRPC(t *testing.T) {
 	assert.ErrorIs(t, served.Done.Err, target.ErrUnsupported, "it has no request")
 }
 
-// TestQueueOfNet6: in .NET 6 the requests that wait for a connection stand in a Queue; the pool's queue of HTTP/2 was not made.
+// TestQueueOfNet6: in .NET 6 the requests that wait for a connection stand in a Queue; the pool's queue of HTTP/2 was
+// not made.
 func TestQueueOfNet6(t *testing.T) {
 	r, h := lookalikes(t)
 	out, err := r.Clients(t.Context(), h, heap.ScanOptions{})

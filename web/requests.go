@@ -20,7 +20,8 @@ import (
 // A Process is what is asked about requests.
 type Process struct {
 	Heap *heap.Heap
-	// Threads are looked through for those that work on requests, and Walk walks their stacks; without them none are named.
+	// Threads are looked through for those that work on requests, and Walk walks their stacks; without them none are
+	// named.
 	Threads []threads.Thread
 	Walk    flows.Walk
 	// DumpTime is when the dump was made, zero if it does not say.
@@ -250,7 +251,8 @@ func (q *query) features(out *answer.Request, o objects.Object) {
 	}
 }
 
-// collection tells what the features of a FeatureCollection say; what is known already is believed, as it is by the program.
+// collection tells what the features of a FeatureCollection say; what is known already is believed, as it is by the
+// program.
 func (q *query) collection(out *answer.Request, s *featureCollection, x shapes.Instance) {
 	g := q.reading()
 	if out.Server == "" {

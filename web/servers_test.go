@@ -10,7 +10,8 @@ import (
 	"github.com/sosgo/sosgo/web"
 )
 
-// TestServersOfNet6: a request of HTTP.sys with the activity that .NET 6 has of it, and one of IIS; middleware found who they are from.
+// TestServersOfNet6: a request of HTTP.sys with the activity that .NET 6 has of it, and one of IIS; middleware found
+// who they are from.
 func TestServersOfNet6(t *testing.T) {
 	r, h := lookalikes(t)
 	out, err := r.Requests(t.Context(), web.Process{Heap: h}, web.RequestOptions{})

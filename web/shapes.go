@@ -2,8 +2,8 @@ package web
 
 import "github.com/sosgo/sosgo/shapes"
 
-// An anchor is an object by which requests are found, or that tells of them: contexts, the servers' own objects, and what keeps
-// the time.
+// An anchor is an object by which requests are found, or that tells of them: contexts, the servers' own objects, and
+// what keeps the time.
 type anchor struct {
 	_ shapes.Type `of:"Microsoft.AspNetCore.Http.DefaultHttpContext|Microsoft.AspNetCore.Server.Kestrel.Core.Internal.Http.HttpProtocol|Microsoft.AspNetCore.Hosting.HostingApplication+Context|Microsoft.AspNetCore.Server.Kestrel.Core.Internal.Http.DateHeaderValueManager+DateHeaderValues"`
 }
@@ -14,8 +14,8 @@ type httpContext struct {
 	Features shapes.Ref  `field:"_features.<Collection>"`
 }
 
-// A protocol is Kestrel's object of an HTTP/1 connection, or of a stream of HTTP/2 or 3. It is the collection of the features of
-// its request. The names are those of 2.1 to 10; what later versions have more is optional.
+// A protocol is Kestrel's object of an HTTP/1 connection, or of a stream of HTTP/2 or 3. It is the collection of the
+// features of its request. The names are those of 2.1 to 10; what later versions have more is optional.
 type protocol struct {
 	_            shapes.Type `of:"Microsoft.AspNetCore.Server.Kestrel.Core.Internal.Http.HttpProtocol"`
 	Status       shapes.Int  `field:"_requestProcessingStatus"`
@@ -69,7 +69,8 @@ type iisContext struct {
 	Activity   shapes.Ref  `field:"_currentIHttpActivityFeature,optional"`
 }
 
-// A sysContext is the object of a request of the server HTTP.sys. Its names are those of the sources; no dump has proved them.
+// A sysContext is the object of a request of the server HTTP.sys. Its names are those of the sources; no dump has
+// proved them.
 type sysContext struct {
 	_       shapes.Type `of:"Microsoft.AspNetCore.Server.HttpSys.RequestContext"`
 	Request shapes.Ref  `field:"<Request>"`
@@ -83,8 +84,8 @@ type sysRequest struct {
 	Target   shapes.Ref  `field:"<RawUrl>"`
 }
 
-// The features of a FeatureCollection: what TestServer, middleware and programs of their own put there. Behind them stands the
-// server's own collection.
+// The features of a FeatureCollection: what TestServer, middleware and programs of their own put there. Behind them
+// stands the server's own collection.
 type (
 	featureCollection struct {
 		_        shapes.Type `of:"Microsoft.AspNetCore.Http.Features.FeatureCollection"`
@@ -143,7 +144,8 @@ type routePattern struct {
 	Text shapes.Ref  `field:"<RawText>"`
 }
 
-// A hostContext is what the host keeps of a request. The stamp is zero unless somebody wanted to know how long requests take.
+// A hostContext is what the host keeps of a request. The stamp is zero unless somebody wanted to know how long requests
+// take.
 type hostContext struct {
 	_        shapes.Type `of:"Microsoft.AspNetCore.Hosting.HostingApplication+Context"`
 	Context  shapes.Ref  `field:"<HttpContext>"`

@@ -19,8 +19,9 @@ import (
 	"github.com/sosgo/sosgo/web"
 )
 
-// FuzzShapes overwrites a word of an object of any type that a shape is for, by the table of the fields that shapes ask for, and asks
-// what reads the objects of applications. Each question ends, and what it could not read has a reason of one of the three kinds.
+// FuzzShapes overwrites a word of an object of any type that a shape is for, by the table of the fields that shapes ask
+// for, and asks what reads the objects of applications. Each question ends, and what it could not read has a reason of
+// one of the three kinds.
 func FuzzShapes(f *testing.F) {
 	d, over := testdump.OverlaidFile(f, "../testdata/dumps/web/web-net10/web-net10.dmp.zst", sosgo.Options{Offline: true})
 	fuzzShapes(f, d, over, 200)

@@ -17,7 +17,8 @@ import (
 
 var blocks = regexp.MustCompile("(?s)```sql\n(.*?)```")
 
-// TestQuestions: the SQL of docs/fleet.md runs on the tables of the canned dumps, and counts what summarize tells of them.
+// TestQuestions: the SQL of docs/fleet.md runs on the tables of the canned dumps, and counts what summarize tells of
+// them.
 func TestQuestions(t *testing.T) {
 	root, err := filepath.Abs("../..")
 	if err != nil {
@@ -82,8 +83,8 @@ func TestQuestions(t *testing.T) {
 	}
 }
 
-// TestGrowth: of three dumps of a process the types that grew from each to the next are named, and no others. The tables are those of a
-// canned dump, with other sizes.
+// TestGrowth: of three dumps of a process the types that grew from each to the next are named, and no others. The
+// tables are those of a canned dump, with other sizes.
 func TestGrowth(t *testing.T) {
 	root, err := filepath.Abs("../..")
 	if err != nil {

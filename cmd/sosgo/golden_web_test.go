@@ -13,8 +13,8 @@ import (
 	"github.com/sosgo/sosgo/internal/testdump"
 )
 
-// goldenWebLines are goldenLines for the dump of a web server, by what answers them. The addresses are those of collections of the
-// program, which testdata/dumps/web/commands.txt has.
+// goldenWebLines are goldenLines for the dump of a web server, by what answers them. The addresses are those of
+// collections of the program, which testdata/dumps/web/commands.txt has.
 var goldenWebLines = map[string][]string{
 	"requests":    {"requests", "requests -url /orders -headers -scopes -stacks", "requests -thread 13", "findhttpcontext /chat", "findhttpcontext -url /ORDERS -header accept", "findhttpcontext -thread 12 -url /orders", "findhttpcontext -user nobody", "findhttpcontext a -url b", "findhttpcontext /nowhere", "findhttpcontext", "dumprequests"},
 	"http":        {"dumphttp", "dumphttp -pending", "dumphttp --stats", "httpclients"},

@@ -7,8 +7,9 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// An Index is a table of the numbers of items, each at the first free place from that of its address on, one more than the number, 0 for none.
-// It is at most half full, and takes 8 to 16 bytes an item. The list is not in it: who asks says what address an item has. No two have one.
+// An Index is a table of the numbers of items, each at the first free place from that of its address on, one more than
+// the number, 0 for none. It is at most half full, and takes 8 to 16 bytes an item. The list is not in it: who asks
+// says what address an item has. No two have one.
 type Index []uint32
 
 // New is the index of n items, fewer than 2^31, which have the addresses that at says.

@@ -8,8 +8,9 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Map maps addresses to what is known of them, such as those of MethodTables: reading takes no lock and allocates nothing, as a type is
-// looked up once per object. Entries are never removed or changed. The zero Map is empty, and no Map is to be copied.
+// A Map maps addresses to what is known of them, such as those of MethodTables: reading takes no lock and allocates
+// nothing, as a type is looked up once per object. Entries are never removed or changed. The zero Map is empty, and no
+// Map is to be copied.
 type Map[T any] struct {
 	mu  sync.Mutex // of writers
 	now atomic.Pointer[table[T]]

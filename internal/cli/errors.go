@@ -32,7 +32,8 @@ type UsageError struct {
 
 func (e *UsageError) Error() string { return e.Text }
 
-// A GateError says that an answer is beyond what the command line allows: a build that is to fail then looks at the exit code.
+// A GateError says that an answer is beyond what the command line allows: a build that is to fail then looks at the
+// exit code.
 type GateError struct{ Text string }
 
 func (e *GateError) Error() string { return e.Text }

@@ -23,7 +23,8 @@ import (
 // exportForms are the forms that are one file.
 var exportForms = []string{"gcdump", "heapsnapshot", "pprof", "speedscope", "folded"}
 
-// TestExport: each form is written where the user says, says what it wrote, and does not write over a file that is there.
+// TestExport: each form is written where the user says, says what it wrote, and does not write over a file that is
+// there.
 func TestExport(t *testing.T) {
 	d := testdump.Open(t, "net8-zoo")
 	for _, form := range exportForms {
@@ -112,7 +113,8 @@ func TestExportTables(t *testing.T) {
 	assert.Len(t, list, 1)
 }
 
-// TestExportWithoutHeap: a dump that has no heap has tables of the rest; a form of the heap is an error that leaves nothing.
+// TestExportWithoutHeap: a dump that has no heap has tables of the rest; a form of the heap is an error that leaves
+// nothing.
 func TestExportWithoutHeap(t *testing.T) {
 	d := testdump.Open(t, "net10-crash-null-triage")
 	dir := filepath.Join(t.TempDir(), "out")
@@ -177,8 +179,8 @@ func TestExportTruncated(t *testing.T) {
 	}
 }
 
-// TestExportHostileNames: a type whose name has quotes, markup, separators, line ends and control characters breaks no form, and what is read back
-// has it.
+// TestExportHostileNames: a type whose name has quotes, markup, separators, line ends and control characters breaks no
+// form, and what is read back has it.
 func TestExportHostileNames(t *testing.T) {
 	clean := testdump.Open(t, "net8-zoo")
 	raw, err := clean.Raw()

@@ -1,6 +1,7 @@
-// Package compilernames knows the names that compilers give to what a program's source has no name for, and those that metadata has for
-// what the source writes in another way: state machines and the variables in them (C#, Visual Basic, Mono's C#), fields behind
-// properties, generic types. They are conventions, which have not changed since .NET Core 3.1, and no contract.
+// Package compilernames knows the names that compilers give to what a program's source has no name for, and those that
+// metadata has for what the source writes in another way: state machines and the variables in them (C#, Visual Basic,
+// Mono's C#), fields behind properties, generic types. They are conventions, which have not changed since .NET Core
+// 3.1, and no contract.
 package compilernames
 
 import "strings"
@@ -56,7 +57,8 @@ func Declaring(method string) string {
 	return method[1:end]
 }
 
-// lastNested is the index of the + before the innermost type of a name, leaving out those of type arguments; -1 for none.
+// lastNested is the index of the + before the innermost type of a name, leaving out those of type arguments; -1 for
+// none.
 func lastNested(full string) int {
 	depth, at := 0, -1
 	for i := 0; i < len(full); i++ {
@@ -131,7 +133,8 @@ func Variable(name string) (variable, kind string) {
 	return name, Parameter
 }
 
-// Path splits a path of fields at its dots; "<X>" becomes the name of the field behind property X, in which dots stand for themselves.
+// Path splits a path of fields at its dots; "<X>" becomes the name of the field behind property X, in which dots stand
+// for themselves.
 func Path(name string) []string {
 	var parts []string
 	for name != "" {

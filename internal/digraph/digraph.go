@@ -155,8 +155,8 @@ func (o Options) job(phase string) *job {
 	return &job{workers: o.workers(), phase: phase, report: o.Progress}
 }
 
-// stride is after how many nodes or edges a loop looks at its context: a tenth of a millisecond's work, or 5 where each is the first
-// touch of a page. A look costs nanoseconds.
+// stride is after how many nodes or edges a loop looks at its context: a tenth of a millisecond's work, or 5 where each
+// is the first touch of a page. A look costs nanoseconds.
 const stride = 1 << 13
 
 // step is called by loops of one goroutine after so many more nodes or edges of total.
@@ -197,8 +197,9 @@ func (j *job) spans(ctx context.Context, n int, f func(worker, lo, hi int)) erro
 	return ctx.Err()
 }
 
-// touch has the system make the memory of an array that is then written all over, in order and by all workers. Large pages are filled with
-// zeros at their first touch: all of them within one stride take tens of milliseconds, in which nobody would look at ctx.
+// touch has the system make the memory of an array that is then written all over, in order and by all workers. Large
+// pages are filled with zeros at their first touch: all of them within one stride take tens of milliseconds, in which
+// nobody would look at ctx.
 func (o Options) touch(ctx context.Context, array []uint32) error {
 	const piece = 1 << 18 // half a large page
 	j := &job{workers: min(o.workers(), len(array)/piece+1)}

@@ -10,8 +10,8 @@ import (
 )
 
 // Borrowed returns what the tables have for other processors of an OS, in the order of Candidates: what may do for a
-// processor of which there is no table. It is empty for one whose stacks can't be followed, and for one with pointers of
-// another size than those of the tables.
+// processor of which there is no table. It is empty for one whose stacks can't be followed, and for one with pointers
+// of another size than those of the tables.
 func Borrowed(os target.OS, arch target.Arch, prefer string) []Candidate {
 	if _, err := arch.Processor(); err != nil {
 		return nil
@@ -105,8 +105,8 @@ func shiftAt(marks []mark, at int) (int, bool) {
 	return before.shift, before.shift == marks[n].shift
 }
 
-// Adopt makes the table of a borrowed candidate that was loaded one for the process: own is the runtime's own descriptor,
-// nil without one.
+// Adopt makes the table of a borrowed candidate that was loaded one for the process: own is the runtime's own
+// descriptor, nil without one.
 func (c *Candidate) Adopt(own *Part) error {
 	last := len(c.Parts) - 1
 	var lender *Part

@@ -8,8 +8,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestBorrowedTable: what the descriptors of two processors say of how members moved makes of one processor's table what was
-// measured on the other.
+// TestBorrowedTable: what the descriptors of two processors say of how members moved makes of one processor's table
+// what was measured on the other.
 func TestBorrowedTable(t *testing.T) {
 	measured := Candidates(target.OSLinux, target.ArchARM64, "10.0")[0]
 	require.NoError(t, measured.Load(true))
@@ -29,8 +29,8 @@ func TestBorrowedTable(t *testing.T) {
 	require.Equal(t, want.types["Thread"], got.types["Thread"], "nothing of what moved is lost")
 }
 
-// TestBorrowedMembers: a member between two that moved differently has no known place, and structures of registers are the
-// processor's own.
+// TestBorrowedMembers: a member between two that moved differently has no known place, and structures of registers are
+// the processor's own.
 func TestBorrowedMembers(t *testing.T) {
 	fields := func(pairs map[string]int, size int) partType {
 		f := map[string]Field{}

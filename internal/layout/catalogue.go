@@ -24,13 +24,15 @@ import (
 //	clrMAJOR-OS-ARCH.json         whole tables of runtimes without a descriptor
 //	nativeaotMAJOR.json           what the debug headers of NativeAOT processes lack, by the header's major version
 //
-// A table with a "base" is that table but for what it names itself: so another processor has what differs, and nothing twice.
+// A table with a "base" is that table but for what it names itself: so another processor has what differs, and nothing
+// twice.
 //
 //go:embed tables/*.json
 var tables embed.FS
 
-// A shelf keeps what was made of the tables' files, each made once in a process: who opens dumps by the thousand, or a damaged one for which each table
-// is tried, would parse the same files each time, which took a quarter of the time of trying them all. What is kept is never changed.
+// A shelf keeps what was made of the tables' files, each made once in a process: who opens dumps by the thousand, or a
+// damaged one for which each table is tried, would parse the same files each time, which took a quarter of the time of
+// trying them all. What is kept is never changed.
 type shelf[T any] struct{ made sync.Map }
 
 // get returns what was made of file name, and makes it if it is the first who asks.
@@ -147,7 +149,8 @@ func readBuild(name string) (*Build, error) {
 // A Candidate is a set of parts that may fit a runtime of one major version.
 type Candidate struct {
 	Major string // "10.0"
-	// Parts are what Load loaded, in the order of belief: a descriptor of the same major, if there is one, and the table.
+	// Parts are what Load loaded, in the order of belief: a descriptor of the same major, if there is one, and the
+	// table.
 	Parts []*Part
 	// Lender is the processor that the table was made for, where that is another than the process's ("x64"): then the
 	// process must prove the table, and Adopt fits it to what the process says of itself.
@@ -245,8 +248,8 @@ func newestDescriptor(major, os, arch string) (*Part, error) {
 	})
 }
 
-// LikeBuild is the descriptor of the newest known build of a system whose text has so many bytes and that has so many addresses,
-// nil for none. Its globals are to be read by the addresses of the process.
+// LikeBuild is the descriptor of the newest known build of a system whose text has so many bytes and that has so many
+// addresses, nil for none. Its globals are to be read by the addresses of the process.
 func LikeBuild(os target.OS, arch target.Arch, size, pointers uint32) (*Part, error) {
 	var best *descriptorFile
 	for _, name := range tableNames("descriptor-") {

@@ -294,8 +294,8 @@ func FuzzTable(f *testing.F) {
 	})
 }
 
-// TestDerivedTable: a table that names a base has what the base has, but for the members that it gives itself, and those that it
-// takes away.
+// TestDerivedTable: a table that names a base has what the base has, but for the members that it gives itself, and
+// those that it takes away.
 func TestDerivedTable(t *testing.T) {
 	base := map[string]string{
 		"old": `{"runtime":"8.0","types":{"A":{"!":64,"x":1,"y":2},"B":{"z":3}},"vtables":{"V":{"dacSlot":9}},"constants":{"C":1,"D":2},

@@ -56,9 +56,9 @@ func (l *Value[T]) Get(f func() (T, error)) (T, error) {
 	}
 }
 
-// GetContext is Get for what takes long: whoever waits may leave when ctx ends, with its error, while f goes on for the others. The context that f gets
-// ends when nobody wants the value any more; the last to leave waits for f to end, so that nothing is at work behind it. Values of the context
-// are those of who came first.
+// GetContext is Get for what takes long: whoever waits may leave when ctx ends, with its error, while f goes on for the
+// others. The context that f gets ends when nobody wants the value any more; the last to leave waits for f to end, so
+// that nothing is at work behind it. Values of the context are those of who came first.
 func (l *Value[T]) GetContext(ctx context.Context, f func(ctx context.Context) (T, error)) (T, error) {
 	for {
 		if r := l.result.Load(); r != nil {
@@ -95,8 +95,8 @@ func (l *Value[T]) Known() (T, bool) {
 	return r.v, true
 }
 
-// Take returns the value if it was computed without an error, and forgets it: the next
-// that asks computes it anew. It is for who gives back what the value holds, and waits for a computation that is going on.
+// Take returns the value if it was computed without an error, and forgets it: the next that asks computes it anew. It
+// is for who gives back what the value holds, and waits for a computation that is going on.
 func (l *Value[T]) Take() (T, bool) {
 	for {
 		l.mu.Lock()
@@ -122,8 +122,8 @@ type run[T any] struct {
 	users  atomic.Int32   // changed under the Value's mu
 }
 
-// join takes part in the computation that is going on. It reports whether there was none: then the caller has it computed. wanted is
-// the context of a new one, nil where who computes does not leave.
+// join takes part in the computation that is going on. It reports whether there was none: then the caller has it
+// computed. wanted is the context of a new one, nil where who computes does not leave.
 func (l *Value[T]) join(wanted *wantedContext) (c *run[T], first bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -142,8 +142,8 @@ func (l *Value[T]) join(wanted *wantedContext) (c *run[T], first bool) {
 	return l.run, first
 }
 
-// leave is for one who wants the value no more, and who may be the first that wanted it. Where that is the last one, the computation is stopped and
-// waited for.
+// leave is for one who wants the value no more, and who may be the first that wanted it. Where that is the last one,
+// the computation is stopped and waited for.
 func (l *Value[T]) leave(c *run[T], first bool) {
 	l.mu.Lock()
 	if first && c.wanted != nil {
@@ -192,7 +192,8 @@ type wantedContext struct {
 // Done is closed when c ends.
 func (c *wantedContext) Done() <-chan struct{} { return c.done }
 
-// Err is context.Canceled once c has ended, which may be before the one who has to tell, who waits, has got round to it.
+// Err is context.Canceled once c has ended, which may be before the one who has to tell, who waits, has got round to
+// it.
 func (c *wantedContext) Err() error {
 	if c.ended.Load() || !c.firstLeft.Load() && c.users.Load() == 1 && c.first.Err() != nil {
 		return context.Canceled

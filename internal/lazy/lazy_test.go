@@ -92,8 +92,8 @@ func TestTakeWaits(t *testing.T) {
 	assert.Equal(t, 7, v)
 }
 
-// TestWaiterLeaves: who waits for what another computes may leave; the computation goes on, also for who began it and has left, as long as somebody
-// wants it.
+// TestWaiterLeaves: who waits for what another computes may leave; the computation goes on, also for who began it and
+// has left, as long as somebody wants it.
 func TestWaiterLeaves(t *testing.T) {
 	var l lazy.Value[int]
 	begun, end := make(chan struct{}), make(chan struct{})
@@ -144,7 +144,8 @@ func (a asked) Done() <-chan struct{} {
 	return a.Context.Done()
 }
 
-// TestLastLeaves: what nobody wants any more is stopped, and has ended when the last one has left; the next that asks computes anew.
+// TestLastLeaves: what nobody wants any more is stopped, and has ended when the last one has left; the next that asks
+// computes anew.
 func TestLastLeaves(t *testing.T) {
 	var l lazy.Value[int]
 	ctx, cancel := context.WithCancel(t.Context())

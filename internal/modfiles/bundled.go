@@ -70,8 +70,8 @@ func (f *Files) appOf(ctx context.Context, m *target.Module) *app {
 	return a
 }
 
-// An appEntry is what is known of one module as a program with a bundle. Each has a lock of its own: the file of a library may be looked for in the
-// bundle of a program, which is no library and whose own file is not.
+// An appEntry is what is known of one module as a program with a bundle. Each has a lock of its own: the file of a
+// library may be looked for in the bundle of a program, which is no library and whose own file is not.
 type appEntry struct {
 	mu  sync.Mutex
 	app *app // nil until it was looked for
@@ -284,9 +284,9 @@ func (f *Files) lookInBundle(ctx context.Context, m *target.Module, p *Policy) (
 // errNotExtracted: the path of a module is not one that a program writes the files of its bundle to.
 var errNotExtracted = fmt.Errorf("no file that a program of the process has in its bundle: %w", os.ErrNotExist)
 
-// extracted looks for the file of m, which the process had in a folder that is not here, in the bundle of the program that wrote it
-// there: files of a bundle that can't be mapped from it are written to FOLDER/PROGRAM/ID/PATH, FOLDER being
-// DOTNET_BUNDLE_EXTRACT_BASE_DIR or one for the user, and ID that of the bundle.
+// extracted looks for the file of m, which the process had in a folder that is not here, in the bundle of the program
+// that wrote it there: files of a bundle that can't be mapped from it are written to FOLDER/PROGRAM/ID/PATH, FOLDER
+// being DOTNET_BUNDLE_EXTRACT_BASE_DIR or one for the user, and ID that of the bundle.
 func (f *Files) extracted(ctx context.Context, m *target.Module, judge func(*image.Image) (Proof, error)) (*image.Image, Proof, error) {
 	if f.Process == nil || m.Bundle != nil || !target.NamedLibrary(m.Path) {
 		return nil, "", errNotExtracted

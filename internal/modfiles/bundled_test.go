@@ -100,7 +100,8 @@ func TestBundled(t *testing.T) {
 	require.Len(t, list[1].Mappings, 2)
 	assert.Equal(t, target.Mapping{Start: laidBase + 0x4000, End: laidBase + 0x5000, Offset: 0x1000}, list[1].Mappings[1])
 
-	// What is known of it at first, where a core names no files: its headers. That it was looked for in vain proves nothing later.
+	// What is known of it at first, where a core names no files: its headers. That it was looked for in vain proves
+	// nothing later.
 	_, err := f.Found(&target.Module{Base: flatBase, Size: 0x3000})
 	require.EqualError(t, err, "nothing names its file")
 	img, err := f.Found(&list[0])
@@ -112,8 +113,9 @@ func TestBundled(t *testing.T) {
 	assert.NoError(t, f.Close())
 }
 
-// TestBundledUnaligned: the bundles of x64 programs are not laid out in pages. The page that a mapping begins with has the
-// end of another file, or small files; how much is mapped tells which one is meant. What could be two files is none.
+// TestBundledUnaligned: the bundles of x64 programs are not laid out in pages. The page that a mapping begins with has
+// the end of another file, or small files; how much is mapped tells which one is meant. What could be two files is
+// none.
 func TestBundledUnaligned(t *testing.T) {
 	app, _, at := (&synth.Bundle{Major: 6, Align: 64, Files: []synth.BundleFile{
 		{Path: "Head.dll", Data: assembly(1, 0x3000, 3), Kind: 1},
@@ -148,7 +150,8 @@ func TestBundledUnaligned(t *testing.T) {
 	assert.NoError(t, f.Close())
 }
 
-// TestBundledAdjacent: files of a bundle that are mapped one behind the other, as they stand in it, are one mapping to the kernel.
+// TestBundledAdjacent: files of a bundle that are mapped one behind the other, as they stand in it, are one mapping to
+// the kernel.
 func TestBundledAdjacent(t *testing.T) {
 	app, _, at := appBundle().Append(appProgram(), appPlace)
 	f := filesOf(t, app, app[appPlace:appPlace+8], comparesNothing, synth.ELFFile{Start: appBase, End: appBase + 0x1000, Path: appPath},
@@ -216,8 +219,8 @@ func TestNoBundle(t *testing.T) {
 	}
 }
 
-// TestBundledOnWindows: the program of a single-file app on Windows is a PE image, proved by its time stamp and size, with the place of
-// its manifest in its data; which of its files an assembly is, the runtime says.
+// TestBundledOnWindows: the program of a single-file app on Windows is a PE image, proved by its time stamp and size,
+// with the place of its manifest in its data; which of its files an assembly is, the runtime says.
 func TestBundledOnWindows(t *testing.T) {
 	const base, place = 0x7ff700000000, 0x1040
 	program := assembly(7, 0x3000, 2)
@@ -252,8 +255,8 @@ func TestBundledOnWindows(t *testing.T) {
 	}
 }
 
-// TestExtracted: a library that a program wrote from its bundle to a folder, which is not here, is read from the bundle, and judged like
-// any file.
+// TestExtracted: a library that a program wrote from its bundle to a folder, which is not here, is read from the
+// bundle, and judged like any file.
 func TestExtracted(t *testing.T) {
 	lib := library(9)
 	b := &synth.Bundle{Major: 6, Align: 16, Files: []synth.BundleFile{{Path: "sub/libnative.so", Data: lib, Kind: 2}, {Path: "libother.so", Data: library(8), Kind: 2}}}
@@ -284,8 +287,9 @@ func TestExtracted(t *testing.T) {
 	}
 }
 
-// TestStrayOfLibrary: a library of which a process maps more than its image (of damaged dumps, that is) is looked at as if it were a program with a bundle, and
-// its file is looked for in the bundle of the program: the search waited for itself.
+// TestStrayOfLibrary: a library of which a process maps more than its image (of damaged dumps, that is) is looked at as
+// if it were a program with a bundle, and its file is looked for in the bundle of the program: the search waited for
+// itself.
 func TestStrayOfLibrary(t *testing.T) {
 	b := &synth.Bundle{Major: 6, Align: 16, Files: []synth.BundleFile{{Path: "libother.so", Data: library(8), Kind: 2}}}
 	app, _, _ := b.Append(appProgram(), appPlace)

@@ -42,8 +42,8 @@ type Files struct {
 	unpacked    atomic.Int64 // bytes of bundles' files
 }
 
-// A fileKey is what a search goes by: an image that was found by its headers alone is looked for again once the runtime says
-// what it is.
+// A fileKey is what a search goes by: an image that was found by its headers alone is looked for again once the runtime
+// says what it is.
 type fileKey struct {
 	base    target.Addr
 	path    string
@@ -110,8 +110,9 @@ func (a Alone) Found(m *target.Module) (*image.Image, error) {
 	return r.Image, r.Err
 }
 
-// DebugFile finds the file with the symbols of m, an ELF image that was stripped of them: X.dbg or X.debug for X, where module
-// files are looked for, with the build id that the dump has of X. It implements an optional part of dac.ModuleFiles.
+// DebugFile finds the file with the symbols of m, an ELF image that was stripped of them: X.dbg or X.debug for X, where
+// module files are looked for, with the build id that the dump has of X. It implements an optional part of
+// dac.ModuleFiles.
 func (f *Files) DebugFile(m *target.Module) (*image.Image, error) {
 	id := image.IdentityOf(f.Memory, m)
 	if !id.Known() {

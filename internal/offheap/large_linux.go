@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// largeFrom is how large memory is of which large pages are wanted: a page of 2 MB is filled with zeros as a whole, and of an array
-// that has room for more than it will have the last one is not needed.
+// largeFrom is how large memory is of which large pages are wanted: a page of 2 MB is filled with zeros as a whole, and
+// of an array that has room for more than it will have the last one is not needed.
 const largeFrom = 16 << 20
 
 // large asks for large pages. A kernel without them says no, which changes nothing.

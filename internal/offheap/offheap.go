@@ -4,8 +4,9 @@
 // touched and takes back at once when it is freed: the same algorithms took half the memory and two thirds of the time.
 // A [Budget] counts the bytes of arrays and says what is needed before anything is begun.
 //
-// Arrays of 16 MB and more are of large pages, where the system has them: passes in random order take a quarter less time with them,
-// and to give them back takes a tenth of the time, which is what a stop waits for. See [Array.Sparse] for those of which little is touched.
+// Arrays of 16 MB and more are of large pages, where the system has them: passes in random order take a quarter less
+// time with them, and to give them back takes a tenth of the time, which is what a stop waits for. See [Array.Sparse]
+// for those of which little is touched.
 //
 // Nothing frees an array that was forgotten: whoever makes one frees it. Where the system has no such memory
 // (neither Linux, macOS nor Windows) the arrays are Go's own.
@@ -105,8 +106,8 @@ func (a *Array[T]) Slice() []T {
 	return a.s
 }
 
-// Sparse says that few of the elements will be touched, here and there, so that the system is to take small pages for them. It is
-// called before any is touched, and returns the array.
+// Sparse says that few of the elements will be touched, here and there, so that the system is to take small pages for
+// them. It is called before any is touched, and returns the array.
 func (a *Array[T]) Sparse() *Array[T] {
 	a.mem.small()
 	return a

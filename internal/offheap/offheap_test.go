@@ -136,7 +136,8 @@ func TestGivenBack(t *testing.T) {
 	require.Less(t, resident(t)-before, int64(size/4))
 }
 
-// TestSparse: of an array of which little is touched, here and there, little is taken, though arrays of that size are of large pages.
+// TestSparse: of an array of which little is touched, here and there, little is taken, though arrays of that size are
+// of large pages.
 func TestSparse(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("reads /proc/self/statm")

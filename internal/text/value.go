@@ -65,8 +65,8 @@ func sosValue(v answer.Value, at target.Addr) string {
 	return report.Hex16(v.Bits)
 }
 
-// AppendStored appends a value for who wants to read it and not its bits: a string in quotes, an object by its address with
-// what can be said of it, a number, the fields of a value type.
+// AppendStored appends a value for who wants to read it and not its bits: a string in quotes, an object by its address
+// with what can be said of it, a number, the fields of a value type.
 func AppendStored(b []byte, s *answer.Stored) []byte {
 	if s.Missing.Err != nil {
 		return append(b, answer.Absent(s.Missing.Err)...)

@@ -37,7 +37,8 @@ func (d *Decoder) Piece(b []byte) error {
 	return d.Emit(d.out)
 }
 
-// Finish ends the text. A high surrogate at the end is left out when the text was cut there, and is U+FFFD when it stands alone.
+// Finish ends the text. A high surrogate at the end is left out when the text was cut there, and is U+FFFD when it
+// stands alone.
 func (d *Decoder) Finish(cut bool) error {
 	if d.high == 0 || cut {
 		return nil

@@ -35,8 +35,8 @@ const (
 	maxHeader = 64 << 10
 )
 
-// A Server shows one dump to those who know its token. It only reads: all requests are GET, and what a command writes to
-// files its Asker refuses. It is safe for concurrent use.
+// A Server shows one dump to those who know its token. It only reads: all requests are GET, and what a command writes
+// to files its Asker refuses. It is safe for concurrent use.
 type Server struct {
 	asker   Asker
 	subject Subject
@@ -127,8 +127,8 @@ func (s *Server) refuse(r *http.Request) (status int, why string) {
 	return 0, ""
 }
 
-// isHost reports whether a request may call the server so: by an address or by the name that it listens to. Names of others
-// that lead here are how a page of theirs would reach it (DNS rebinding).
+// isHost reports whether a request may call the server so: by an address or by the name that it listens to. Names of
+// others that lead here are how a page of theirs would reach it (DNS rebinding).
 func (s *Server) isHost(hostport string) bool {
 	host, port, err := net.SplitHostPort(hostport)
 	if err != nil || port != s.port {
@@ -140,8 +140,8 @@ func (s *Server) isHost(hostport string) bool {
 	return strings.EqualFold(host, "localhost") || s.host != "" && strings.EqualFold(host, s.host)
 }
 
-// knowsToken reports whether a request has the token: in its address, as the first one of a browser, in the cookie that it
-// got for this, or in a header.
+// knowsToken reports whether a request has the token: in its address, as the first one of a browser, in the cookie that
+// it got for this, or in a header.
 func (s *Server) knowsToken(r *http.Request) bool {
 	given, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	if c, err := r.Cookie(cookiePrefix + s.port); err == nil && given == "" {
@@ -178,8 +178,8 @@ func (s *Server) route(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// document answers /api/COMMAND?a=ARGUMENT&a=ARGUMENT&from=N&count=N with a document; with last, from counts from the end of lists, and
-// list=NAME cuts no other list.
+// document answers /api/COMMAND?a=ARGUMENT&a=ARGUMENT&from=N&count=N with a document; with last, from counts from the
+// end of lists, and list=NAME cuts no other list.
 func (s *Server) document(w http.ResponseWriter, r *http.Request, command string) {
 	q := r.URL.Query()
 	from, err := number(q.Get("from"), 0, 1<<40)
@@ -219,8 +219,8 @@ func number(text string, other, most int) (int, error) {
 	return n, err
 }
 
-// first are the questions that the overview asks at once. The page's head names their addresses, so that the browser asks for them while it loads the
-// application: what fills the heap is counted by then.
+// first are the questions that the overview asks at once. The page's head names their addresses, so that the browser
+// asks for them while it loads the application: what fills the heap is counted by then.
 var first = []string{"types", "crash", "doctor"}
 
 // preload asks the browser for the documents of the first questions.

@@ -24,14 +24,16 @@ type Scan struct {
 	Processor *target.Processor
 	Bounds    target.Range // what is wanted lies there,
 	Elsewhere bool         // or wherever a process can have memory
-	// Found is called for each word that can be such an address, and Lost for a part of a stack that can't be read: the error is
-	// target.ErrNotInDump, target.ErrCorrupt for what is too large to be a stack, or that of the context. The scan ends when one returns false.
+	// Found is called for each word that can be such an address, and Lost for a part of a stack that can't be read: the
+	// error is target.ErrNotInDump, target.ErrCorrupt for what is too large to be a stack, or that of the context. The
+	// scan ends when one returns false.
 	Found func(Word) bool
 	Lost  func(error) bool
 	buf   []byte // what the target could not lend
 }
 
-// Registers looks at the registers of the processor that can have addresses, in its order. It reports whether the scan goes on.
+// Registers looks at the registers of the processor that can have addresses, in its order. It reports whether the scan
+// goes on.
 func (s *Scan) Registers(ctx context.Context, regs *target.Registers) bool {
 	for n := range s.Processor.General.All {
 		v, ok := regs.Get(n)

@@ -1,5 +1,5 @@
-// Package browsertest opens the web page and the report in a browser. It is a module of its own, so that who imports sosgo
-// gets no browser driver.
+// Package browsertest opens the web page and the report in a browser. It is a module of its own, so that who imports
+// sosgo gets no browser driver.
 package browsertest
 
 import (

@@ -18,8 +18,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// A firefox is one that was started for a test. It is spoken to in its own protocol, Marionette: messages in JSON, each with its length
-// in front, [0, number, command, parameters] there and [1, number, error, result] back.
+// A firefox is one that was started for a test. It is spoken to in its own protocol, Marionette: messages in JSON, each
+// with its length in front, [0, number, command, parameters] there and [1, number, error, result] back.
 type firefox struct {
 	t    *testing.T
 	conn net.Conn
@@ -153,8 +153,8 @@ func (f *firefox) open(page string) {
 	}
 }
 
-// TestReportInFirefox opens reports as files in Firefox: every page has the text that it has in the other browser, and there is nothing to
-// complain of.
+// TestReportInFirefox opens reports as files in Firefox: every page has the text that it has in the other browser, and
+// there is nothing to complain of.
 func TestReportInFirefox(t *testing.T) {
 	for _, d := range []canned{dumps[0], dumps[3]} {
 		t.Run(d.name, func(t *testing.T) {

@@ -397,7 +397,8 @@ func windows(t *testing.T) map[string]int {
 	return out
 }
 
-// TestMany: with as many rows in every list as the page asks for, 5,000 threads and their stacks among them, each page is there soon.
+// TestMany: with as many rows in every list as the page asks for, 5,000 threads and their stacks among them, each page
+// is there soon.
 func TestMany(t *testing.T) {
 	windows := windows(t)
 	b := start(t)
@@ -484,8 +485,8 @@ func TestPoor(t *testing.T) {
 	}
 }
 
-// TestFirstPaint: the first thing that the overview shows of a large dump, which types fill it, is there within half a second. It is for machines
-// with nothing else to do.
+// TestFirstPaint: the first thing that the overview shows of a large dump, which types fill it, is there within half a
+// second. It is for machines with nothing else to do.
 func TestFirstPaint(t *testing.T) {
 	path := os.Getenv("SOSGO_BENCH_DUMP")
 	if path == "" {
