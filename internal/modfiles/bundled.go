@@ -200,15 +200,16 @@ type placing struct {
 	program *target.Module
 	page    uint64
 	out     []target.Module
-	open    bool        // the last of out may go on: an image is mapped section by section
-	end     target.Addr // of the image of the last of out
+	open    bool         // the last of out may go on: an image is mapped section by section
+	image   *image.Image // of the last of out
+	end     target.Addr  // of it, once it is laid out
 }
 
 // place finds out which file the mapping p begins with, and returns how many bytes of p are that file's.
 func (b *placing) place(p target.Mapping) uint64 {
 	length := uint64(p.End - p.Start)
 	f := b.app.manifest.Starting(p.Offset, length, b.page)
-	if f == nil {
+	if f == nil || b.hasSection(f, p) {
 		b.goOn(p)
 		return length
 	}
@@ -229,8 +230,24 @@ func (b *placing) place(p target.Mapping) uint64 {
 		Mappings: []target.Mapping{{Start: start, End: end}},
 		Bundle:   &target.InBundle{Program: b.program.Path, Offset: uint64(f.Offset)},
 	})
-	b.open, b.end = true, start+target.Addr(img.SizeOfImage())
+	b.open, b.image, b.end = true, img, start+target.Addr(img.SizeOfImage())
 	return n
+}
+
+// hasSection reports whether p is a section of the image that began before it: a section that begins in the file's first
+// page, as those behind short headers do, is mapped from where the file begins.
+func (b *placing) hasSection(f *bundle.File, p target.Mapping) bool {
+	if !b.open {
+		return false
+	}
+	m := &b.out[len(b.out)-1]
+	if uint64(f.Offset) != m.Bundle.Offset {
+		return false
+	}
+	return slices.ContainsFunc(b.image.Sections(), func(s image.Section) bool {
+		at, offset := m.Base+target.Addr(s.RVA), m.Bundle.Offset+s.Offset
+		return s.FileSize > 0 && at >= p.Start && at < p.End && p.Offset+uint64(at-p.Start) == offset
+	})
 }
 
 // goOn gives the mapping to the image that began before it, if it is a part of the same file.

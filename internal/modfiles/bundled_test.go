@@ -113,6 +113,38 @@ func TestBundled(t *testing.T) {
 	assert.NoError(t, f.Close())
 }
 
+// TestBundledShortHeaders: the first section of an image with short headers is in the first page of the file, which is
+// mapped twice: it is one assembly.
+func TestBundledShortHeaders(t *testing.T) {
+	dll := assembly(1, 0x14000, 3)
+	section := func(i int, rva, size, offset uint32) {
+		copy(dll[0x108+40*i:], synth.Fields(uint64(0x747865742e), size, rva, size, offset))
+	}
+	dll[0x86] = 2
+	section(0, 0x10200, 0x1e00, 0x200)
+	section(1, 0x13000, 0x1000, 0x2000)
+	app, _, at := (&synth.Bundle{Major: 6, Align: 4096, Files: []synth.BundleFile{
+		{Path: "Short.dll", Data: dll, Kind: 1},
+		{Path: "Flat.dll", Data: assembly(2, 0x1000, 1), Kind: 1},
+	}}).Append(appProgram(), appPlace)
+	place := func(start, n, offset uint64) synth.ELFFile {
+		return synth.ELFFile{Start: start, End: start + n, Offset: offset, Path: appPath}
+	}
+	f := filesOf(t, app, app[appPlace:appPlace+8], comparesNothing, place(appBase, 0x1000, 0),
+		place(laidBase, 0x1000, at[0]), place(laidBase+0x10000, 0x2000, at[0]), place(laidBase+0x13000, 0x1000, at[0]+0x2000),
+		place(0x100000, 0x3000, at[0]), place(0x110000, 0x1000, at[1]))
+	list := f.Bundled()
+	require.Len(t, list, 3)
+	assert.Equal(t, target.Module{Base: laidBase, Size: 0x14000, Path: "/srv/Short.dll", Bundle: list[0].Bundle, Mappings: []target.Mapping{
+		{Start: laidBase, End: laidBase + 0x1000},
+		{Start: laidBase + 0x10000, End: laidBase + 0x12000},
+		{Start: laidBase + 0x13000, End: laidBase + 0x14000, Offset: 0x2000}}}, list[0])
+	assert.Equal(t, target.Addr(0x100000), list[1].Base, "the same file once more, flat")
+	assert.EqualValues(t, 0x3000, list[1].Size)
+	assert.Equal(t, "/srv/Flat.dll", list[2].Path)
+	assert.NoError(t, f.Close())
+}
+
 // TestBundledUnaligned: the bundles of x64 programs are not laid out in pages. The page that a mapping begins with has
 // the end of another file, or small files; how much is mapped tells which one is meant. What could be two files is
 // none.
