@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/klauspost/compress/zstd"
@@ -56,6 +58,19 @@ func TestBomb(t *testing.T) {
 	require.NoError(t, err)
 	assert.Greater(t, f.Size, int64(1200<<20))
 	require.NoError(t, f.Close())
+}
+
+// TestNoTemporaryFolder: where nothing can be unpacked to, as in an image of nothing but sosgo, that is said, and not that the
+// dump is missing.
+func TestNoTemporaryFolder(t *testing.T) {
+	packed := bomb(t, 1)
+	o := dump.Options{TempDir: filepath.Join(t.TempDir(), "missing")}
+	_, err := dump.OpenReaderAt(bytes.NewReader(packed), int64(len(packed)), o)
+	require.ErrorContains(t, err, "TMPDIR")
+	assert.NotErrorIs(t, err, fs.ErrNotExist)
+	_, err = dump.OpenStream(bytes.NewReader(packed), o)
+	require.ErrorContains(t, err, "TMPDIR")
+	assert.NotErrorIs(t, err, fs.ErrNotExist)
 }
 
 // TestStream: a dump from a pipe, packed or not, is a dump.

@@ -99,13 +99,13 @@ func (c *compression) unpack(src target.Source, o Options, cached *cache) (*os.F
 	if head = head[:n]; !elfcore.Sniff(head) && !minidump.Sniff(head) && !isTar(head) {
 		return nil, notADump(head, int64(n))
 	}
-	create := createTemp
+	create := temporary
 	if cached != nil {
 		create = cached.create
 	}
 	tmp, err := create(o.TempDir)
 	if err != nil {
-		return nil, fmt.Errorf("temporary file for the unpacked dump: %w", err)
+		return nil, err
 	}
 	if err := copyLimited(tmp, io.MultiReader(bytes.NewReader(head), r), o.ceiling(src.Size(), tmp)); err != nil {
 		tmp.Close()
@@ -115,6 +115,16 @@ func (c *compression) unpack(src target.Source, o Options, cached *cache) (*os.F
 		return nil, err
 	}
 	return tmp, nil
+}
+
+// temporary creates a file in dir, or in the system's folder for such files, that vanishes when it is closed. Its error is no
+// other one's: that this folder is missing, as in an image of nothing but sosgo, does not mean that the dump is.
+func temporary(dir string) (*os.File, error) {
+	f, err := createTemp(dir)
+	if err != nil {
+		return nil, fmt.Errorf("no temporary file for the unpacked dump can be made (TMPDIR names a folder for it): %v", err)
+	}
+	return f, nil
 }
 
 // copyLimited copies r to w, which fails beyond the ceiling.

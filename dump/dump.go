@@ -165,9 +165,9 @@ func OpenReaderAt(r io.ReaderAt, size int64, o Options) (*File, error) {
 // OpenStream opens the dump that r gives, a pipe for example: it is copied into a
 // temporary file that vanishes when it is closed.
 func OpenStream(r io.Reader, o Options) (*File, error) {
-	tmp, err := createTemp(o.TempDir)
+	tmp, err := temporary(o.TempDir)
 	if err != nil {
-		return nil, fmt.Errorf("open dump: temporary file: %w", err)
+		return nil, fmt.Errorf("open dump: %w", err)
 	}
 	// How large it may be is not told by its own size.
 	limit := o.ceiling(math.MaxInt64, tmp)
