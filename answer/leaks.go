@@ -1,5 +1,7 @@
 package answer
 
+import "github.com/sosgo/sosgo/target"
+
 // Leaks say what most of the heap hangs on, and what looks as if it only grew.
 type Leaks struct {
 	Gaps
@@ -66,7 +68,9 @@ type Suspect struct {
 	Weak string    `json:"strength,omitempty" doc:"\"cached\" if the path leads through a cache, or the members are its entries, which it lets go of by its own rules; \"attached\" if through a ConditionalWeakTable"`
 	// Holders hold most of a group each.
 	Holders []GroupHolder `json:"holders,omitempty" doc:"of a group: what refers to most of its members"`
-	Types   []TypeCount   `json:"types,omitempty" doc:"what it retains, by type, the largest first"`
+	// Others hold the members one by one: they would have to let go, too.
+	Others []GroupReferrers `json:"others,omitempty" doc:"of a group: types of the living objects, beside the holders, that refer to members of which they are no part, most members first"`
+	Types  []TypeCount      `json:"types,omitempty" doc:"what it retains, by type, the largest first"`
 	// Targets are what delegates, timers and registrations call.
 	Targets []TypeCount `json:"targets,omitempty" doc:"types of the objects that handlers, timers or registrations call, or of disposables"`
 	Name    Text        `json:"name,omitzero" doc:"the event, or the method that timers call"`
@@ -79,6 +83,15 @@ type GroupHolder struct {
 	Share   float64     `json:"share" doc:"percent of the members that were looked at"`
 	Sampled int         `json:"sampled" doc:"how many these were"`
 	Path    *RootPath   `json:"path,omitempty" doc:"a path to it"`
+}
+
+// GroupReferrers are objects of one type of which none refers to most of a group, but all together may.
+type GroupReferrers struct {
+	MethodTable target.Addr `json:"methodTable" doc:"their type"`
+	Type        Text        `json:"type" doc:"its name"`
+	Count       uint64      `json:"count" doc:"how many of them refer to members that were looked at"`
+	Share       float64     `json:"share" doc:"percent of the members that were looked at"`
+	Path        *RootPath   `json:"path,omitempty" doc:"a path to one of them"`
 }
 
 // Finalization is what waits to be finalized.

@@ -3,8 +3,11 @@
 package graph_test
 
 import (
+	"bytes"
 	"encoding/binary"
+	"maps"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"testing"
 
@@ -120,5 +123,59 @@ func FuzzGraph(f *testing.F) {
 			copy(word, w.Bytes)
 		}
 		testBuilds(t, h.heap, h.roots, 0)
+	})
+}
+
+// FuzzKept: words of the arrays of a file, whose checksums are right, are overwritten. Whatever is made of it ends
+// without a panic.
+func FuzzKept(f *testing.F) {
+	h := newSmallHeap(f, "net10-zoo")
+	for i, kind := range []graph.SourceKind{graph.SourceHandles, graph.SourceFinalizer} {
+		k := h.roots.Add(graph.Source{Kind: kind, Parent: graph.UnderRoot})
+		for at, o := range h.picks.objects[:4+i] {
+			h.roots.Edges = append(h.roots.Edges, graph.RootEdge{Source: k, Object: o.Addr, Slot: target.Addr(0x1000*(i+1) + 8*at)})
+		}
+	}
+	dir, walks := f.TempDir(), 0
+	build := func(t testing.TB) *graph.Graph {
+		g, err := graph.Build(t.Context(), h.heap, h.roots, keepIn(dir, &walks))
+		require.NoError(t, err)
+		return g
+	}
+	g := build(f)
+	f.Cleanup(g.Close)
+	want := told(f, g)
+	sound := map[string][]byte{}
+	for part := range graph.KeptParts {
+		data, err := os.ReadFile(g.KeptPath(part))
+		require.NoError(f, err)
+		sound[part] = data
+	}
+	parts := slices.Sorted(maps.Keys(graph.KeptParts))
+	for i := range parts {
+		f.Add(uint8(i), uint8(0), uint32(40), uint32(7))
+		f.Add(uint8(i), uint8(1), uint32(4000), uint32(1<<31))
+	}
+	f.Fuzz(func(t *testing.T, part, section uint8, at, value uint32) {
+		for part, data := range sound {
+			if now, err := os.ReadFile(g.KeptPath(part)); err != nil || !bytes.Equal(now, data) {
+				require.NoError(t, os.WriteFile(g.KeptPath(part), data, 0o600))
+			}
+		}
+		p := parts[int(part)%len(parts)]
+		names := graph.KeptParts[p]
+		name := names[int(section)%len(names)]
+		require.NoError(t, g.Forge(t.Context(), p, func(n string, data []byte) []byte {
+			if n == name && len(data) >= 4 {
+				copy(data[int(at)%(len(data)/4)*4:], []byte{byte(value), byte(value >> 8), byte(value >> 16), byte(value >> 24)})
+			}
+			return data
+		}))
+		again := build(t)
+		defer again.Close()
+		got := told(t, again)
+		if len(again.Notes()) > 0 {
+			require.Equal(t, want, got, "what was refused says nothing")
+		}
 	})
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"hash/fnv"
-	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -254,45 +253,4 @@ func TestKeepCancel(t *testing.T) {
 	files, err := os.ReadDir(dir)
 	require.NoError(t, err)
 	require.Len(t, files, len(graph.KeptParts))
-}
-
-// FuzzKept: words of the arrays of a file, whose checksums are right, are overwritten. Whatever is made of it ends
-// without a panic.
-func FuzzKept(f *testing.F) {
-	d := testdump.Open(f, "net31-zoo")
-	dir, walks := f.TempDir(), 0
-	g, r := built(f, d, keepIn(dir, &walks))
-	want := told(f, g)
-	sound := map[string][]byte{}
-	for part := range graph.KeptParts {
-		data, err := os.ReadFile(g.KeptPath(part))
-		require.NoError(f, err)
-		sound[part] = data
-	}
-	parts := slices.Sorted(maps.Keys(graph.KeptParts))
-	for i := range parts {
-		f.Add(uint8(i), uint8(0), uint32(40), uint32(7))
-		f.Add(uint8(i), uint8(1), uint32(4000), uint32(1<<31))
-	}
-	f.Fuzz(func(t *testing.T, part, section uint8, at, value uint32) {
-		for part, data := range sound {
-			require.NoError(t, os.WriteFile(g.KeptPath(part), data, 0o600))
-		}
-		p := parts[int(part)%len(parts)]
-		names := graph.KeptParts[p]
-		name := names[int(section)%len(names)]
-		require.NoError(t, g.Forge(t.Context(), p, func(n string, data []byte) []byte {
-			if n == name && len(data) >= 4 {
-				copy(data[int(at)%(len(data)/4)*4:], []byte{byte(value), byte(value >> 8), byte(value >> 16), byte(value >> 24)})
-			}
-			return data
-		}))
-		again, err := graph.Build(t.Context(), g.Heap(), r, keepIn(dir, &walks))
-		require.NoError(t, err)
-		defer again.Close()
-		got := told(t, again)
-		if len(again.Notes()) > 0 {
-			require.Equal(t, want, got, "what was refused says nothing")
-		}
-	})
 }

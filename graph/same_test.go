@@ -28,7 +28,11 @@ func print(t testing.TB, g *graph.Graph) string {
 	require.NoError(t, err)
 	h := fnv.New64a()
 	for n := range graph.Node(g.Nodes()) {
-		fmt.Fprintln(h, g.Address(n), g.Size(n), g.Type(n), g.Referents(n), reach.Parent(n), dom.Idom(n), dom.Retained(n))
+		typ := target.Addr(0)
+		if mt := g.Type(n); mt != nil {
+			typ = mt.Addr // formatting all that is known of it takes longer than to build a small graph
+		}
+		fmt.Fprintln(h, g.Address(n), g.Size(n), typ, g.Referents(n), reach.Parent(n), dom.Idom(n), dom.Retained(n))
 	}
 	s := g.Stats()
 	return fmt.Sprintln(h.Sum64(), s.Objects, s.Bytes, s.Edges, s.Faults, s.RootFaults, s.MissingSlots, s.BlindObjects, s.Corrupt, s.Warnings())
@@ -163,7 +167,9 @@ func testBuilds(t testing.TB, h *heap.Heap, r *graph.Roots, seed uint64) {
 		edges := uint64(0)
 		for n := range graph.Node(g.Nodes()) {
 			for _, to := range g.Referents(n) {
-				require.Less(t, to, g.Root())
+				if to >= g.Root() { // require would take longer than all the rest of a small graph
+					require.Less(t, to, g.Root())
+				}
 				edges++
 			}
 		}

@@ -35,15 +35,20 @@ func (c *Contents) Close() error {
 	return c.table.gap()
 }
 
-// All passes all contents to visit, in no order.
-func (c *Contents) All(visit func(StringStats)) {
+// All passes all contents to visit, in no order. The error is the context's.
+func (c *Contents) All(ctx context.Context, visit func(StringStats)) error {
+	const look = 1 << 14 // contents after which it looks at its context
 	for i := range c.table.parts {
 		p := &c.table.parts[i]
 		for k := range p.n {
+			if k%look == 0 && ctx.Err() != nil {
+				return ctx.Err()
+			}
 			e := p.entry(k)
 			visit(StringStats{First: e.first, Count: e.count, Size: e.size})
 		}
 	}
+	return ctx.Err()
 }
 
 // LookupBatch is how many strings OfStrings takes at most.

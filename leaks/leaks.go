@@ -43,18 +43,21 @@ const (
 )
 
 const (
-	drop     = 0.7      // MAT's big_drop_ratio
-	sampled  = 10_000   // MAT's max_paths
-	majority = 80.0     // MAT's group_suspects_accumulation_ratio, in percent
-	small    = 16 << 20 // bytes that live
-	topTypes = 4        // types that are listed of a suspect
-	maxFirst = 3        // holders of a group
-	maxClimb = 4        // from the array of a collection to the collection
-	maxFound = 1 << 12  // suspects that are compared with each other
-	maxRead  = 1 << 17  // objects of a pattern that are read
-	lookStep = 1 << 13  // objects after which a search among all looks at its context, or goes on in another goroutine
-	maxKept  = 1 << 20  // steps up the tree of dominators
-	minShare = 0.5      // of what an object retains: suspects below it that have so much stand for it
+	drop         = 0.7      // MAT's big_drop_ratio
+	sampled      = 10_000   // MAT's max_paths
+	majority     = 80.0     // MAT's group_suspects_accumulation_ratio, in percent
+	small        = 16 << 20 // bytes that live
+	topTypes     = 4        // types that are listed of a suspect
+	maxFirst     = 3        // holders of a group, and types of those that hold some of it each
+	maxPart      = 64       // steps up to a member of a group from what refers to it
+	maxClimb     = 4        // from the array of a collection to the collection
+	maxFound     = 1 << 12  // suspects that are compared with each other
+	maxRead      = 1 << 17  // objects of a pattern that are read
+	lookStep     = 1 << 13  // objects after which a search among all looks at its context, or goes on in another goroutine
+	maxKept      = 1 << 20  // steps up the tree of dominators
+	minReferring = 10.0     // percent of a group that the objects of a type refer to, at least, to be named
+	maxReferrers = 1 << 18  // that are looked at for that, as many of each member
+	minShare     = 0.5      // of what an object retains: suspects below it that have so much stand for it
 )
 
 // Find looks for what most of the heap hangs on. r reads the objects of the same runtime.

@@ -119,6 +119,68 @@ func TestHealthy(t *testing.T) {
 	})
 }
 
+// TestGroupReferrers: what refers to the members of a group one by one is named beside their holders, as far as it lives and is
+// no part of them; each number is that of the edges.
+func TestGroupReferrers(t *testing.T) {
+	d := testdump.OpenCase(t, "web-net10-withheap")
+	v, err := d.View("")
+	require.NoError(t, err)
+	x, err := v.Holders(t.Context(), graph.Options{})
+	require.NoError(t, err)
+	g := x.Graph()
+	live, err := g.Live(t.Context())
+	require.NoError(t, err)
+	held, err := g.Referrers(t.Context())
+	require.NoError(t, err)
+	doms, err := g.Dominators(t.Context())
+	require.NoError(t, err)
+	owns := func(n, r graph.Node) bool { // r would go with n
+		for r != n && g.IsObject(r) && doms.Idom(r) != r {
+			r = doms.Idom(r)
+		}
+		return r == n
+	}
+	rows := 0
+	for _, s := range find(t, d, leaks.Options{Count: 10, Bytes: 1, Least: 0.0001, Share: 0.0001}).Suspects {
+		if s.Kind != answer.SuspectGroup || s.Members.Count > 200 { // of more not all referrers are looked at
+			continue
+		}
+		holders := map[target.Addr]bool{}
+		for _, h := range s.Holders {
+			if h.Object != nil {
+				holders[h.Object.Address] = true
+				assert.NotNil(t, h.Path, "garbage holds nothing")
+			}
+		}
+		members, owned := map[target.Addr]map[graph.Node]bool{}, uint64(0)
+		for n := range graph.Node(g.Objects()) {
+			if g.Type(n).Addr != s.Members.MethodTable || !live.Live(n) || g.IsObject(doms.Idom(n)) {
+				continue
+			}
+			owned++
+			for _, r := range held.Of(n) {
+				if g.IsObject(r) && live.Live(r) && !holders[g.Address(r)] && g.Type(r) != g.Type(n) && !owns(n, r) {
+					mt := g.Type(r).Addr
+					if members[mt] == nil {
+						members[mt] = map[graph.Node]bool{}
+					}
+					members[mt][n] = true
+				}
+			}
+		}
+		if owned != s.Members.Count {
+			continue // some belong to a pattern
+		}
+		for _, o := range s.Others {
+			rows++
+			require.NotNil(t, o.Path, "%s", o.Type)
+			assert.GreaterOrEqual(t, o.Share, 10.0)
+			assert.InDelta(t, 100*float64(len(members[o.MethodTable]))/float64(owned), o.Share, 1e-9, "%s refer to %s", o.Type, s.Members.Type)
+		}
+	}
+	assert.Positive(t, rows)
+}
+
 // TestThresholds: options decide what is listed.
 func TestThresholds(t *testing.T) {
 	d := testdump.Open(t, "net10-zoo")

@@ -145,7 +145,7 @@ func (f *finder) path(ctx context.Context, n graph.Node) ([]graph.Node, error) {
 	return best, nil
 }
 
-// holders finds what refers to most members of a group.
+// holders finds what refers to most members of a group. What is garbage holds nothing.
 func (f *finder) holders(ctx context.Context, out *answer.Suspect, s *suspect) error {
 	held, err := f.g.Referrers(ctx)
 	if err != nil {
@@ -158,7 +158,7 @@ func (f *finder) holders(ctx context.Context, out *answer.Suspect, s *suspect) e
 			if i%lookStep == 0 && ctx.Err() != nil {
 				return ctx.Err()
 			}
-			if r != last {
+			if r != last && f.live.Live(r) {
 				times[r]++
 			}
 			last = r
@@ -178,8 +178,8 @@ func (f *finder) holders(ctx context.Context, out *answer.Suspect, s *suspect) e
 		}
 		out.Holders = append(out.Holders, h)
 	}
-	if len(most) > 0 {
-		return nil
+	if err := f.others(ctx, out, s, held, most); err != nil || len(most) > 0 {
+		return err
 	}
 	path, err := f.path(ctx, s.member)
 	if err == nil && path != nil {
@@ -187,6 +187,79 @@ func (f *finder) holders(ctx context.Context, out *answer.Suspect, s *suspect) e
 		out.Path = &p
 	}
 	return err
+}
+
+// referring counts the objects of a type that refer to members of a group.
+type referring struct {
+	members   int        // that they refer to
+	last      graph.Node // the member that was counted last
+	referrers uint64
+	first     graph.Node
+}
+
+// others finds the types of objects that refer to many members, each to few, and are neither of the holders that were found, nor
+// members, nor part of what the member retains, such as what refers back to it.
+func (f *finder) others(ctx context.Context, out *answer.Suspect, s *suspect, held *graph.Referrers, found []graph.Node) error {
+	most := max(1, maxReferrers/len(s.sample))
+	types, seen := map[int]*referring{}, map[graph.Node]bool{}
+	for _, n := range s.sample {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		list := held.Of(n)
+		for _, r := range list[:min(len(list), most)] {
+			if !f.g.IsObject(r) || f.g.TypeIndex(r) == s.typ || slices.Contains(found, r) || !f.live.Live(r) || f.partOf(r, n) {
+				continue
+			}
+			t := types[f.g.TypeIndex(r)]
+			if t == nil {
+				t = &referring{last: graph.NoNode, first: r}
+				types[f.g.TypeIndex(r)] = t
+			}
+			if t.last != n {
+				t.last = n
+				t.members++
+			}
+			if !seen[r] {
+				seen[r] = true
+				t.referrers++
+			}
+		}
+	}
+	for typ := range f.names {
+		if t := types[typ]; t != nil && 100*float64(t.members) >= minReferring*float64(len(s.sample)) {
+			row := answer.GroupReferrers{MethodTable: f.g.Types()[typ].Addr, Type: f.typeText(f.g.Types()[typ]), Count: t.referrers, Share: 100 * float64(t.members) / float64(len(s.sample))}
+			path, err := f.path(ctx, t.first)
+			if err != nil {
+				return err
+			}
+			if path != nil {
+				p := f.x.DescribePath(ctx, &f.a.Gaps, path)
+				row.Path = &p
+			}
+			out.Others = append(out.Others, row)
+		}
+	}
+	slices.SortStableFunc(out.Others, func(a, b answer.GroupReferrers) int {
+		return cmp.Or(cmp.Compare(b.Share, a.Share), cmp.Compare(b.Count, a.Count), cmp.Compare(a.Type.S, b.Type.S))
+	})
+	out.Others = out.Others[:min(len(out.Others), maxFirst)]
+	return nil
+}
+
+// partOf reports whether r would go with n. What is deeper in what n retains than maxPart is taken for a part, too.
+func (f *finder) partOf(r, n graph.Node) bool {
+	for range maxPart {
+		if r == n {
+			return true
+		}
+		up := f.doms.Idom(r)
+		if up == r || !f.g.IsObject(up) || up == graph.NoNode {
+			return false
+		}
+		r = up
+	}
+	return true
 }
 
 // holder describes what refers to members of a group.

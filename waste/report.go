@@ -2,6 +2,7 @@ package waste
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -37,8 +38,11 @@ func sumsOf(m map[uint32]*typeSums, id uint32) *typeSums {
 
 func lacking(format string, args ...any) error { return fmt.Errorf(format, args...) }
 
+// lookStep is after how many findings, or strings, a loop over all of them looks at its context.
+const lookStep = 1 << 14
+
 // report makes the answer.
-func (f *finder) report() {
+func (f *finder) report(ctx context.Context) error {
 	a := f.a
 	a.Objects, a.Size, a.Unread = f.counts.objects, f.counts.size, f.counts.unread
 	if a.Unread > 0 {
@@ -56,6 +60,9 @@ func (f *finder) report() {
 	}
 	types[boxes] = f.boxTypes
 	for i := range f.found {
+		if i%lookStep == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
 		e := &f.found[i]
 		s := sumsOf(types[e.kind()], e.plan())
 		s.objects++
@@ -64,13 +71,16 @@ func (f *finder) report() {
 	}
 	for k := range kinds {
 		if f.want[k] {
-			f.reportKind(k, types[k])
+			if err := f.reportKind(ctx, k, types[k]); err != nil {
+				return err
+			}
 		}
 	}
 	slices.SortStableFunc(a.Kinds, func(x, y answer.WasteKind) int { return cmp.Compare(y.Wasted, x.Wasted) })
 	a.Share = share(a.Wasted, a.Size)
 	f.reportFree()
 	f.reportUnknown()
+	return nil
 }
 
 // share is a part in percent.
@@ -81,13 +91,17 @@ func share(part, all uint64) float64 {
 	return 100 * float64(part) / float64(all)
 }
 
-func (f *finder) reportKind(k kind, types map[uint32]*typeSums) {
+func (f *finder) reportKind(ctx context.Context, k kind, types map[uint32]*typeSums) error {
 	row := answer.WasteKind{Kind: kindNames[k]}
 	switch k {
 	case strings:
 		row.Objects, row.Wasted = f.repeated[k].objects, f.repeated[k].wasted
 		row.All, row.AllSize = f.counts.strings, f.counts.stringsSize
-		row.Strings, row.MoreStrings = f.repeatedStrings(), f.more
+		var err error
+		if row.Strings, err = f.repeatedStrings(ctx); err != nil {
+			return err
+		}
+		row.MoreStrings = f.more
 	case boxes:
 		for id, p := range f.plans.list {
 			if p.class == classBox && id < len(f.counts.tallies) && f.counts.tallies[id].objects > 0 {
@@ -114,6 +128,7 @@ func (f *finder) reportKind(k kind, types map[uint32]*typeSums) {
 	row.Types, row.MoreTypes = f.types(k, types)
 	row.Holders, row.MoreHolders = f.holders(k, 0)
 	f.a.Kinds = append(f.a.Kinds, row)
+	return nil
 }
 
 // types lists types, the most wasteful first.
@@ -154,9 +169,11 @@ func cut[T any](list []T, o Options, wasted func(*T) uint64) ([]T, int) {
 // stringHolders is how many holders of one string are listed where nobody limits lists.
 const stringHolders = 3
 
-func (f *finder) repeatedStrings() []answer.RepeatedString {
-	var list []answer.RepeatedString
+func (f *finder) repeatedStrings(ctx context.Context) (list []answer.RepeatedString, err error) {
 	for i := range f.contents {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		s := &f.contents[i]
 		row := answer.RepeatedString{Count: s.Count, Wasted: s.Size * (s.Count - 1), Address: s.First}
 		text, _, err := f.h.StringText(s.First, heap.ComparedChars)
@@ -165,7 +182,7 @@ func (f *finder) repeatedStrings() []answer.RepeatedString {
 		row.Holders = row.Holders[:min(len(row.Holders), stringHolders)]
 		list = append(list, row)
 	}
-	return list
+	return list, nil
 }
 
 // holders lists who refers to objects of a kind, or to a repeated string.

@@ -53,11 +53,11 @@ func Find(ctx context.Context, h *heap.Heap, r *objects.Reader, o Options) (*ans
 	}
 	f.disown()
 	f.findStatics()
-	f.repeats()
-	if err := f.search(ctx); err != nil {
-		return nil, err
+	for _, step := range []func(context.Context) error{f.repeats, f.search, f.report} {
+		if err := step(ctx); err != nil {
+			return nil, err
+		}
 	}
-	f.report()
 	return f.a, nil
 }
 
@@ -133,8 +133,8 @@ func (f *finder) disown() {
 type repeatSums struct{ objects, wasted uint64 }
 
 // repeats sums up what is there several times, and chooses the strings to list.
-func (f *finder) repeats() {
-	f.strings.All(func(s heap.StringStats) {
+func (f *finder) repeats(ctx context.Context) error {
+	err := f.strings.All(ctx, func(s heap.StringStats) {
 		wasted := s.Size * (s.Count - 1)
 		if wasted == 0 {
 			return
@@ -150,6 +150,9 @@ func (f *finder) repeats() {
 			f.cutContents(n)
 		}
 	})
+	if err != nil {
+		return err
+	}
 	f.cutContents(f.o.Top)
 	f.top = make(map[target.Addr]uint32, len(f.contents))
 	for i := range f.contents {
@@ -158,7 +161,7 @@ func (f *finder) repeats() {
 		f.least = s.Size * (s.Count - 1)
 	}
 	f.boxTypes = map[uint32]*typeSums{}
-	f.boxes.All(func(s heap.StringStats) {
+	return f.boxes.All(ctx, func(s heap.StringStats) {
 		if s.Count < 2 {
 			return
 		}

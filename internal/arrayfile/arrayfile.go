@@ -105,7 +105,7 @@ func Write(ctx context.Context, name string, key Key, sections []Section) error 
 	binary.LittleEndian.PutUint64(head[24:], at+uint64(len(sums)))
 	digest := digestOf(head, sums)
 	copy(head[digestAt:], digest[:])
-	return outfile.Write(name, outfile.Options{Guard: ours}, func(w io.Writer) error {
+	return outfile.Write(name, outfile.Options{Guard: ours, Checked: true}, func(w io.Writer) error {
 		if _, err := w.Write(head); err != nil {
 			return err
 		}

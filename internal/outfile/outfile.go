@@ -22,6 +22,9 @@ type Options struct {
 	Append bool  // add to its end
 	New    bool  // leave it alone: fs.ErrExist
 	Guard  Guard // asked about it; nil allows it
+	// Checked: whoever opens the file finds out whether it is whole. Nobody waits then until the disk has it, and what
+	// a computer that loses its power leaves of it may be a part.
+	Checked bool
 }
 
 // A File is being written. Nothing is seen of it at its place before Commit. It is
@@ -134,8 +137,11 @@ func (f *File) Commit() error {
 	if f.o.Append && f.there != nil {
 		return errors.Join(f.appendTo(), f.Discard())
 	}
-	err := errors.Join(f.Sync(), f.Close())
-	if err == nil {
+	var err error
+	if !f.o.Checked {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err == nil {
 		err = f.move()
 	}
 	if err != nil {

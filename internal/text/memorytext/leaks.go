@@ -202,7 +202,7 @@ func eventName(s *answer.Suspect) string {
 }
 
 func groupHolders(p *report.Page, s *answer.Suspect) {
-	if len(s.Holders) > 1 {
+	if len(s.Holders)+len(s.Others) > 1 {
 		p.Print("   Each of these would have to let go of them:\n")
 	}
 	for i := range s.Holders {
@@ -219,6 +219,14 @@ func groupHolders(p *report.Page, s *answer.Suspect) {
 	}
 	if len(s.Holders) == 0 {
 		p.Print("   No object refers to most of them.\n")
+	}
+	for i := range s.Others {
+		o := &s.Others[i]
+		p.Printf("   %.0f%% of them are referred to by %s %s, a few by each\n", o.Share, report.Commas(o.Count), report.Escape(o.Type.String()))
+		if o.Path != nil {
+			p.Printf("   One of these is held by %s\n", report.Escape(rootName(&o.Path.Root)))
+			steps(p, o.Path.Objects)
+		}
 	}
 }
 
