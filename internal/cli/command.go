@@ -53,6 +53,7 @@ type Command struct {
 	NeedsDump bool // the dump is open when Ask starts
 	DumpArg   bool // the first argument may name the dump file
 	Hidden    bool // not in lists
+	OnlyAsks  bool // Ask computes, and makes nothing that outlives the process: it may be broken off anywhere
 	Serves    bool // it goes on until it is stopped: who runs all commands leaves it out
 	// Raw: on a line of a session the argument is the text behind the options, as it stands there, with its quotes and
 	// |; a filter of the output begins with | and its name.

@@ -43,6 +43,7 @@ type Context struct {
 
 	terminal bool
 
+	broken   breakable
 	progress []*Progress
 	atEnd    []func()
 
@@ -79,7 +80,9 @@ func (c *Context) OpenDump() (Dump, error) {
 func (c *Context) OpenAnother(path string) (Dump, error) {
 	p := c.Progress("opening " + path)
 	defer p.Done()
-	d, err := c.Session.OpenAnother(c.ctx, path, p.Set)
+	var d Dump
+	var err error
+	c.wholly(func() { d, err = c.Session.OpenAnother(c.ctx, path, p.Set) }) // it may be unpacked to a file
 	if err != nil {
 		return nil, err
 	}

@@ -39,6 +39,9 @@ type Env struct {
 	Dir string
 	// Interrupt delivers the user's requests to stop the running command.
 	Interrupt <-chan os.Signal
+	// Leave ends the process at once with an exit code. A command that only asks is broken off by it when the user wants no
+	// more; with nil it is waited for, as others are.
+	Leave func(code int)
 	// Sandbox gives up, for the whole process, what an open dump does not need.
 	Sandbox func(ctx context.Context, d Dump) error
 	// Limits are the ceilings that --limit knows.
@@ -276,10 +279,13 @@ func (a *app) run(ctx context.Context, words []word, w io.Writer) error {
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	defer a.watchInterrupt(cancel)()
 	a.session.run(ctx)
 	out := &sink{w: w, cancel: cancel}
 	c := a.newContext(ctx, cmd, p, out)
+	defer a.watchInterrupt(func() {
+		c.breakOff()
+		cancel(errInterrupted)
+	})()
 	err = a.finish(c, out, a.protect(func() error { return a.execute(c) }))
 	cancel(nil)
 	return err
@@ -384,6 +390,7 @@ func (a *app) newContext(ctx context.Context, cmd *Command, p *parser, out *sink
 		c.text = &jsonText{enc: c.json}
 		c.out = c.text
 	}
+	c.mayBreak()
 	return c
 }
 
@@ -413,9 +420,15 @@ func (a *app) execute(c *Context) error {
 // answer asks the command and writes what it answers.
 func (c *Context) answer() error {
 	defer c.endProgress()
-	a, err := c.Command.Ask(c)
+	a, err := c.ask()
 	written := c.write(&a, err != nil)
 	return cmp.Or(err, written)
+}
+
+// ask asks the command, which may be broken off meanwhile.
+func (c *Context) ask() (report.Answer, error) {
+	defer c.asking()()
+	return c.Command.Ask(c)
 }
 
 // write writes an answer in the form that the user wants, and passes on what
@@ -489,9 +502,9 @@ func (c *Context) end(err error) error {
 	return errors.Join(jsonErr, c.buf.Flush())
 }
 
-// watchInterrupt cancels a command when the user asks for it. The function
+// watchInterrupt calls end when the user wants no more of what runs. The function
 // that it returns ends the watch.
-func (a *app) watchInterrupt(cancel context.CancelCauseFunc) (stop func()) {
+func (a *app) watchInterrupt(end func()) (stop func()) {
 	if a.env.Interrupt == nil {
 		return func() {}
 	}
@@ -499,13 +512,13 @@ func (a *app) watchInterrupt(cancel context.CancelCauseFunc) (stop func()) {
 	case <-a.env.Interrupt:
 	default:
 	}
-	end := make(chan struct{})
+	ended := make(chan struct{})
 	go func() {
 		select {
 		case <-a.env.Interrupt:
-			cancel(errInterrupted)
-		case <-end:
+			end()
+		case <-ended:
 		}
 	}()
-	return func() { close(end) }
+	return func() { close(ended) }
 }

@@ -107,7 +107,7 @@ func (a *app) greet(ctx context.Context) {
 func (a *app) openForPrompt(c *Context) error {
 	ctx, cancel := context.WithCancelCause(c.ctx)
 	defer cancel(nil)
-	defer a.watchInterrupt(cancel)()
+	defer a.watchInterrupt(func() { cancel(errInterrupted) })()
 	a.session.run(ctx)
 	p := c.Progress("opening")
 	defer p.Done()

@@ -19,7 +19,7 @@ import (
 
 func diffCommand() cli.Command {
 	return cli.Command{
-		Name: "diff", Group: cli.GroupMemory, NeedsDump: true, Ask: askDiff,
+		Name: "diff", Group: cli.GroupMemory, NeedsDump: true, OnlyAsks: true, Ask: askDiff,
 		Summary: "compares the heap with those of other dumps: what grew, and where it hangs",
 		Help: "The dump that the session looks at is the oldest, the others follow in the order of time. Types are the same if their assemblies and " +
 			"names are. With three dumps and more it is told what grew from each to the next.\n\n" +

@@ -11,7 +11,7 @@ import (
 
 func gcRootCommand() cli.Command {
 	return cli.Command{
-		Name: "gcroot", Group: cli.GroupMemory, NeedsDump: true, Ask: askGCRoot,
+		Name: "gcroot", Group: cli.GroupMemory, NeedsDump: true, OnlyAsks: true, Ask: askGCRoot,
 		Summary: "says what keeps an object alive: the path to it from each kind of root",
 		Help: "Of all paths the shortest is shown, one for each kind of root: static fields, thread statics, stacks, handles, the finalizer queue. " +
 			"A reference by a dependent handle, which a ConditionalWeakTable has, counts once its key is reached. Where no path is found, the answer says whether " +
@@ -80,7 +80,7 @@ const maxPaths = 1 << 20
 
 func pathToCommand() cli.Command {
 	return cli.Command{
-		Name: "pathto", Group: cli.GroupMemory, NeedsDump: true, Ask: askPathTo,
+		Name: "pathto", Group: cli.GroupMemory, NeedsDump: true, OnlyAsks: true, Ask: askPathTo,
 		Summary: "says how one object keeps another one alive",
 		Help:    "The shortest path is shown, in SOS's form the one that SOS would find.",
 		Args: []cli.Arg{

@@ -16,7 +16,7 @@ import (
 
 func leaksCommand() cli.Command {
 	return cli.Command{
-		Name: "leaks", Group: cli.GroupMemory, NeedsDump: true, Ask: askLeaks,
+		Name: "leaks", Group: cli.GroupMemory, NeedsDump: true, OnlyAsks: true, Ask: askLeaks,
 		Summary: "says what most of the heap hangs on, and what looks as if it only grew",
 		Help: fmt.Sprintf("Looked for are objects that own many of one type (from %d on), single objects that retain much, and objects that nothing owns alone with what refers to most of "+
 			"them; then what leaks in .NET: events with many handlers, timers that call the same method, callbacks registered with one CancellationTokenSource, disposables in the root "+

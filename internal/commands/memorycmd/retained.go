@@ -21,7 +21,7 @@ const defaultRetained = 30
 
 func retainedCommand() cli.Command {
 	return cli.Command{
-		Name: "retained", Group: cli.GroupMemory, NeedsDump: true, Ask: askRetained,
+		Name: "retained", Group: cli.GroupMemory, NeedsDump: true, OnlyAsks: true, Ask: askRetained,
 		Summary: "says what would be free without the objects of a type, or without one object",
 		Help: "The retained size of an object is the size of all that could not be reached without it. That of a type is what its objects retain " +
 			"together: what one of them retains through another counts once. Rows of different types overlap: what a list retains, its elements retain in part.\n\n" +
@@ -114,7 +114,7 @@ const (
 
 func dominatorsCommand() cli.Command {
 	return cli.Command{
-		Name: "dominators", Group: cli.GroupMemory, NeedsDump: true, Ask: askDominators,
+		Name: "dominators", Group: cli.GroupMemory, NeedsDump: true, OnlyAsks: true, Ask: askDominators,
 		Summary: "says who owns an object and what it owns, or who owns most of the heap",
 		Help: "An object owns another one that could not be reached without it. With an address the owners are shown, from the root down, each with what it retains, " +
 			"then what the object owns. Where no other object owns it, paths follow that have nothing in common: all of them have to be cut to free it.\n\n" +

@@ -19,7 +19,7 @@ const defaultTop = 10
 
 func wasteCommand() cli.Command {
 	return cli.Command{
-		Name: "waste", Group: cli.GroupMemory, NeedsDump: true, Ask: askWaste,
+		Name: "waste", Group: cli.GroupMemory, NeedsDump: true, OnlyAsks: true, Ask: askWaste,
 		Summary: "finds memory that holds nothing, or the same again, and who refers to it",
 		Help: fmt.Sprintf("Looked for are strings of one content (as dumpheap -strings tells them apart), arrays of references of which at least one in %d is null, arrays of "+
 			"values that are all zero or all the same (from %d bytes on) or end in zeros (at least one part in %d, from %d bytes on), arrays and collections without "+

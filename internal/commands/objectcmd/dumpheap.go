@@ -13,7 +13,7 @@ import (
 
 func dumpHeapCommand() cli.Command {
 	return cli.Command{
-		Name: "dumpheap", Group: cli.GroupObjects, NeedsDump: true, Ask: askDumpHeap,
+		Name: "dumpheap", Group: cli.GroupObjects, NeedsDump: true, OnlyAsks: true, Ask: askDumpHeap,
 		Summary: "lists the objects of the heap, or counts them by type",
 		Usage:   "[OPTIONS] [START [END|LSIZE]]",
 		Help: "Objects come in address order, then statistics by type, the largest last. Where the heap is corrupt or not in the dump the walk " +
