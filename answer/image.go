@@ -86,6 +86,7 @@ type LoadedModule struct {
 	Dynamic      bool        `json:"dynamic" doc:"made by Reflection.Emit"`
 	Metadata     target.Addr `json:"metadata,omitempty" doc:"where its metadata lies"`
 	MetadataSize uint64      `json:"metadataSize,omitempty" doc:"bytes of metadata"`
+	MetadataErr  error       `json:"-"` // why there is none to be read
 	PDB          *PDB        `json:"pdb,omitempty" doc:"the symbol file that it names"`
 	PDBErr       error       `json:"-"` // why it is not known whether it names one
 	Version      Text        `json:"version,omitzero" doc:"file version"`

@@ -84,6 +84,7 @@ type NameSearch struct {
 	Gaps
 	Matches []NameMatch `json:"matches" doc:"in the order of the modules"`
 	Without int         `json:"modulesWithoutMatch" doc:"how many modules have none"`
+	Unread  int         `json:"modulesUnread,omitempty" doc:"how many others may have one, but their names or tokens can't be read"`
 
 	// Modules are the modules that were looked at, with or without a match.
 	Modules []SearchedModule `json:"-"`
@@ -98,6 +99,8 @@ type SearchedModule struct {
 	Module  target.Addr
 	File    Text
 	Matches []NameMatch
+	// Err is why there may be a match all the same where Matches has none.
+	Err error
 	// Similar are the matches in SOS's way: also loaded types whose name contains
 	// what was looked for, in the order of their tokens, where the name is not a
 	// member's. Nil where Matches has them.

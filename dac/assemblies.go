@@ -53,6 +53,7 @@ func (m *Module) describeLoaded(row *answer.LoadedModule) {
 	}
 	if _, err := m.Metadata(); err != nil {
 		row.Note(err)
+		row.MetadataErr = err
 	} else {
 		where := m.MetadataSource()
 		row.Metadata, row.MetadataSize = where.Addr, where.Size

@@ -177,6 +177,11 @@ func findField(t *objects.Type, name string, static bool) (*objects.Field, error
 	if err != nil {
 		return nil, err
 	}
+	for _, f := range fields {
+		if f.Static == static && f.Name == "" && f.Err() != nil {
+			return nil, f.Err() // it may be the one
+		}
+	}
 	return nil, errNoMember
 }
 

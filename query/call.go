@@ -247,16 +247,17 @@ func callRefs(f *frame, v []Value) Value {
 		return Failed(err)
 	}
 	return listOf(func(yield func(Value) bool) {
+		var gap error // before a row it may be about its names alone, which are not asked for
 		for r, err := range refs {
-			if err != nil {
-				if !yield(Failed(err)) {
-					return
-				}
-				continue
-			}
-			if !yield(Object(r.Object)) {
+			if gap != nil && (err != nil || r.Type.Err == nil && r.Field.Err == nil) && !yield(Failed(gap)) {
 				return
 			}
+			if gap = err; err == nil && !yield(Object(r.Object)) {
+				return
+			}
+		}
+		if gap != nil {
+			yield(Failed(gap))
 		}
 	})
 }

@@ -224,7 +224,7 @@ func (c *checker) unknown(n *node) error {
 		names = append(names, col.Name)
 	}
 	bad.Hint = membersHint(n.name, c.types, names...)
-	return bad
+	return c.s.e.unsure(bad)
 }
 
 // typeOf is the type of a MethodTable that the runtime's own tables name.

@@ -361,6 +361,7 @@ func (s *scope) unknownName(n *node) error {
 		if t, _ := scanType(n.name, 0, false); t != nil {
 			bad.Hint = s.e.meantType(t)
 		}
+		return s.e.unsure(bad)
 	}
 	return bad
 }
@@ -686,7 +687,7 @@ func (s *scope) unknownPath(path []*node) error {
 	if bad.Hint = hint; hint == "" {
 		bad.Hint = s.e.meantType(&typeName{parts: []namePart{{name: path[0].name}}})
 	}
-	return bad
+	return s.e.unsure(bad)
 }
 
 // isOwn reports whether a name is a member of the row's object, or may be where its type is not known.

@@ -149,7 +149,7 @@ func (r *run) findTypes() error {
 		if list = r.e.pattern(q.ofText); len(list) == 0 {
 			bad := errorAt(r.e.src, q.ofPos, "no loaded type is named %q", cut(q.ofText))
 			bad.Hint = "the name in quotes is whole, or has * in it"
-			err = bad
+			err = r.e.unsure(bad)
 		}
 	case r.source.Name == "strings":
 		list, err = r.e.must(systemType("String"))

@@ -131,10 +131,16 @@ func (e *engine) must(t *typeName) ([]*namedType, error) {
 	}
 	bad := errorAt(e.src, t.pos, "no loaded type is named %s", t)
 	bad.Hint = e.meantType(t)
+	return nil, e.unsure(bad)
+}
+
+// unsure is the error about a name that no loaded type and no field of one has. Where not all of them can be read, the name may be right, and what the
+// dump lacks is a part of the error.
+func (e *engine) unsure(bad *Error) error {
 	if gap := e.table().gap; gap != nil {
-		return nil, fmt.Errorf("%w; not all types can be read: %w", bad, gap)
+		return fmt.Errorf("%w; not all types can be read: %w", bad, gap)
 	}
-	return nil, bad
+	return bad
 }
 
 // nearType is the type whose whole name is spelt nearly as t, empty if there is none.

@@ -1,6 +1,8 @@
 package threads
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"iter"
 	"strings"
@@ -9,6 +11,7 @@ import (
 	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/internal/compilernames"
 	"github.com/sosgo/sosgo/stackwalk"
+	"github.com/sosgo/sosgo/target"
 )
 
 // An Activity says what a thread does, or what it waits for.
@@ -200,6 +203,7 @@ type activityFinder struct {
 	out       ThreadActivity
 	first     *stackwalk.Frame
 	framework bool // only methods of the framework so far
+	unnamed   bool // one of these may be what waits: its name can't be read
 }
 
 // frame looks at the next frame outwards and reports whether more are wanted.
@@ -232,6 +236,12 @@ func (a *activityFinder) frame(f *stackwalk.Frame) bool {
 		a.out.Top = md
 	}
 	class, method := methodNames(f.Runtime, md)
+	if a.framework && class == "" {
+		if _, err := f.Runtime.TypeName(md.MethodTable, dac.NameNative); errors.Is(err, target.ErrNotInDump) {
+			a.unnamed = true
+			a.out.Err = cmp.Or(a.out.Err, err)
+		}
+	}
 	if !isFramework(class) {
 		a.framework = false
 		if f.Kind == stackwalk.FrameManaged {
@@ -308,6 +318,8 @@ func (a *activityFinder) conclude() ThreadActivity {
 		out.set(ActivityIdle, "idle (finalizer)")
 	case out.Top == nil:
 		out.set(ActivityUnknown, "has no managed frames")
+	case a.unnamed:
+		out.set(ActivityUnknown, "not known: the names of its methods can't be read")
 	case a.first.Kind == stackwalk.FrameExplicit:
 		out.leave(&a.first.Explicit)
 	}

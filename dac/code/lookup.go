@@ -54,7 +54,16 @@ type Info struct {
 	Image    *dac.Module // with the code of CodeReadyToRun
 	StubKind uint8       // of CodeStub inside a heap of the compiler (codeman.h, StubCodeBlockKind)
 
-	index int // of the RUNTIME_FUNCTION of Start, in the image's table
+	index int   // of the RUNTIME_FUNCTION of Start, in the image's table
+	lack  error // why Size or GCInfo is not known, where the image has it and the dump does not
+}
+
+// unknown is the error about something that info lacks: why the dump does not tell it, or else that nothing does.
+func (i *Info) unknown(what string) error {
+	if i.lack != nil {
+		return fmt.Errorf("%s of the code at %016x: %w", what, uint64(i.Start), i.lack)
+	}
+	return target.Unsupportedf("%s of the code at %016x: there is none", what, uint64(i.Start))
 }
 
 // A codeBody is the code of one method: what all its addresses share.

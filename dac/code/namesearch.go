@@ -1,6 +1,7 @@
 package code
 
 import (
+	"cmp"
 	"fmt"
 	"iter"
 	"path"
@@ -28,16 +29,17 @@ func (r *Reader) FindName(module, name string) (*answer.NameSearch, error) {
 		return nil, err
 	}
 	found, exact := make([][]dac.Match, len(mods)), false
+	errs := make([]error, len(mods))
 	for i, m := range mods {
-		found[i], err = m.FindName(name)
-		s.Note(err)
+		found[i], errs[i] = m.FindName(name)
+		s.Note(errs[i])
 		exact = exact || len(found[i]) > 0
 	}
 	for i, m := range mods {
 		if !exact {
 			found[i], _ = m.FindLoaded(name) // FindName met the same problems
 		}
-		s.add(m, found[i])
+		s.add(m, found[i], errs[i])
 		if exact {
 			s.last().Similar = s.similar(m, found[i], name)
 		}
@@ -58,10 +60,10 @@ func (r *Reader) FindToken(module string, token metadata.Token) (*answer.NameSea
 		match, ok, err := tokenMatch(m, token)
 		s.Note(err)
 		if !ok {
-			s.add(m, nil)
+			s.add(m, nil, err)
 			continue
 		}
-		s.add(m, []dac.Match{match})
+		s.add(m, []dac.Match{match}, nil)
 		if n := &s.last().Matches[0]; s.All && n.MethodTable.IsZero() && n.MethodDesc.IsZero() {
 			s.last().Matches = nil
 		}
@@ -121,9 +123,9 @@ func isNamed(m *dac.Module, name string) bool {
 	return strings.EqualFold(base, name) || strings.EqualFold(strings.TrimSuffix(base, path.Ext(base)), name) || strings.EqualFold(file, name)
 }
 
-// add adds a module with its matches.
-func (s nameSearch) add(m *dac.Module, found []dac.Match) {
-	in := answer.SearchedModule{Module: m.Addr, File: s.file(m)}
+// add adds a module with its matches, and what kept others from being found.
+func (s nameSearch) add(m *dac.Module, found []dac.Match, err error) {
+	in := answer.SearchedModule{Module: m.Addr, File: s.file(m), Err: err}
 	for _, f := range found {
 		in.Matches = append(in.Matches, s.resolve(m, in.File, f))
 	}
@@ -133,13 +135,24 @@ func (s nameSearch) add(m *dac.Module, found []dac.Match) {
 // last is the module that was added last.
 func (s nameSearch) last() *answer.SearchedModule { return &s.Modules[len(s.Modules)-1] }
 
-// done adds the modules up.
+// done adds the modules up. A search that found nothing where not all could be
+// searched has failed.
 func (s nameSearch) done() *answer.NameSearch {
+	var unread error
 	for i := range s.Modules {
-		s.Matches = append(s.Matches, s.Modules[i].Matches...)
-		if len(s.Modules[i].Matches) == 0 {
+		m := &s.Modules[i]
+		s.Matches = append(s.Matches, m.Matches...)
+		switch {
+		case len(m.Matches) > 0:
+		case m.Err != nil:
+			s.Unread++
+			unread = cmp.Or(unread, m.Err)
+		default:
 			s.Without++
 		}
+	}
+	if len(s.Matches) == 0 {
+		s.Fail(unread)
 	}
 	return s.NameSearch
 }

@@ -237,12 +237,12 @@ func (im *r2rImage) readBody(r *Reader, f RuntimeFunction, i int, md target.Addr
 	b := &body{info: Info{Kind: ReadyToRun, Method: m, Start: f.Begin, Base: im.base, Image: im.module, index: i}}
 	// Code and unwind information may be missing from the dump; a method is
 	// known all the same.
-	if size, err := codeinfo.UnwindInfoSize(im.mem, r.rt.Target().Platform().Arch, f.Unwind); err == nil {
+	size, err := codeinfo.UnwindInfoSize(im.mem, r.rt.Target().Platform().Arch, f.Unwind)
+	if err == nil {
 		b.info.GCInfo = f.Unwind + target.Addr(size) // it follows the method's unwind information
-		if n, err := r.gcCodeLength(im.mem, b.info); err == nil {
-			b.info.Size = n
-		}
+		b.info.Size, err = r.gcCodeLength(im.mem, b.info)
 	}
+	b.info.lack = err
 	kept, _ := r.bodies.LoadOrStore(f.Begin, b)
 	return kept.(*body), nil
 }

@@ -33,7 +33,7 @@ const (
 // which of its registers and stack slots hold references.
 func (r *Reader) DecodeGCInfo(d *codeinfo.GCDecoder, info Info) error {
 	if info.GCInfo == 0 {
-		return target.Unsupportedf("code at %016x has no GC info", uint64(info.Start))
+		return info.unknown("GC info")
 	}
 	version, err := r.gcInfoVersion(info)
 	if err != nil {
@@ -178,8 +178,11 @@ func (h *r2rHeader) find(kind uint32) target.Range {
 // Code returns the machine code of the body that info describes, its funclets
 // included and its cold part not.
 func (r *Reader) Code(info Info) ([]byte, error) {
-	if info.Size == 0 || info.Size > limits.MethodCode {
-		return nil, target.Unsupportedf("code at %016x of unknown size", uint64(info.Start))
+	switch {
+	case info.Size == 0:
+		return nil, info.unknown("size")
+	case info.Size > limits.MethodCode:
+		return nil, target.Corruptf("code at %016x of %d bytes", uint64(info.Start), info.Size)
 	}
 	mem, err := r.codeMemory(info)
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/sosgo/sosgo/internal/cli"
 	"github.com/sosgo/sosgo/query"
+	"github.com/sosgo/sosgo/target"
 	"github.com/sosgo/sosgo/threads"
 )
 
@@ -33,10 +34,10 @@ func Asked(c *cli.Context) (*query.Process, error) {
 	return p, nil
 }
 
-// Misread makes an error about what the user wrote one about the command line.
+// Misread makes an error about what the user wrote one about the command line. A name that what the dump lacks may explain stays what it is.
 func Misread(c *cli.Context, err error) error {
 	var bad *query.Error
-	if errors.As(err, &bad) {
+	if errors.As(err, &bad) && !errors.Is(err, target.ErrNotInDump) && !errors.Is(err, target.ErrCorrupt) {
 		return c.Usagef("%v", err)
 	}
 	return err

@@ -27,6 +27,10 @@ func Messages(p *report.Page, a *answer.Messages) {
 			p.Fail(t.Row(m.Address, m.MethodTable, m.Method.String(), statusCell(m.Status), m.URI.String()))
 		}
 	}
+	if !p.SOS && a.Total == 0 && len(a.Noted()) > 0 {
+		p.Print("No such request was found in what could be read.\n")
+		return
+	}
 	p.Printf("Total %d requests\n", a.Total)
 }
 
@@ -39,6 +43,10 @@ func statusCell(n *int64) any {
 
 // HTTPClients is the text of httpclients.
 func HTTPClients(p *report.Page, a *answer.HTTPClients) {
+	if a.Clients+a.Handlers == 0 && len(a.Pools) == 0 && len(a.Noted()) > 0 {
+		p.Print("No HttpClient was found in what could be read.\n")
+		return
+	}
 	p.Printf("%d HttpClient, %d SocketsHttpHandler, %d pools of connections\n", a.Clients, a.Handlers, len(a.Pools))
 	for i := range a.Pools {
 		pool(p, &a.Pools[i])

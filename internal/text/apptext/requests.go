@@ -25,7 +25,11 @@ func DumpRequests(p *report.Page, a *answer.Requests) {
 		p.Fail(t.Row(r.Context, r.Method.String(), r.Scheme.String(), r.Path.String()+r.Query.String()))
 	}
 	if n == 0 {
-		p.Print("No requests found\n")
+		if !p.SOS && len(a.Noted()) > 0 {
+			p.Print("No such request was found in what could be read.\n")
+		} else {
+			p.Print("No requests found\n")
+		}
 		return
 	}
 	p.Fail(t.Flush())

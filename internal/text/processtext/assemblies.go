@@ -53,8 +53,12 @@ func loadedModule(p *report.Page, m *answer.LoadedModule) {
 	detail(p, "IsPEFile:", yes(m.PE))
 	detail(p, "Layout:", layout)
 	detail(p, "IsDynamic:", yes(m.Dynamic))
-	detail(p, "MetadataAddress:", report.Hex16(m.Metadata))
-	detail(p, "MetadataSize:", report.Hex16(m.MetadataSize))
+	at, size := report.Hex16(m.Metadata), report.Hex16(m.MetadataSize)
+	if m.MetadataErr != nil && !p.SOS {
+		at, size = answer.Absent(m.MetadataErr), answer.Absent(m.MetadataErr)
+	}
+	detail(p, "MetadataAddress:", at)
+	detail(p, "MetadataSize:", size)
 	detail(p, "PdbInfo:", pdb)
 	detail(p, "Version:", orNone(m.Version.String()))
 }

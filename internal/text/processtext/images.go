@@ -1,6 +1,7 @@
 package processtext
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/sosgo/sosgo/answer"
@@ -60,7 +61,11 @@ func imageDetails(p *report.Page, im *answer.Image) {
 		index = im.SOSIndex
 	}
 	p.Printf("%d %s\n", index, report.Escape(im.Path))
-	flat, size, stamp := "<unknown>", "<none>", "<none>"
+	none := "<none>"
+	if im.PE.Err != nil && !p.SOS {
+		none = answer.Absent(im.PE.Err)
+	}
+	flat, size, stamp := "<unknown>", none, none
 	if im.Flat != nil {
 		flat = yes(*im.Flat)
 	}
@@ -74,7 +79,7 @@ func imageDetails(p *report.Page, im *answer.Image) {
 	detail(p, "IsFileLayout:", flat)
 	detail(p, "IndexFileSize:", size)
 	detail(p, "IndexTimeStamp:", stamp)
-	detail(p, "Version:", orNone(im.Version.String()))
+	detail(p, "Version:", cmp.Or(im.Version.String(), none))
 	if im.Text != "" {
 		detail(p, "", im.Text)
 	}
@@ -85,7 +90,7 @@ func imageDetails(p *report.Page, im *answer.Image) {
 		}
 		detail(p, "PdbInfo:", fmt.Sprintf("%s %d %s%s", im.PDB.GUID, im.PDB.Age, portable, im.PDB.Path))
 	}
-	id := orNone(im.BuildID)
+	id := cmp.Or(im.BuildID, none)
 	if im.BuildIDCut {
 		id += "… (its beginning)"
 	}

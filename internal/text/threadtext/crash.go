@@ -274,7 +274,7 @@ func (w *crashWriter) waiting(x *answer.Waiting) {
 		if t.Monitor != 0 {
 			text += " of " + report.Hex16(t.Monitor)
 		}
-		if c := t.Caller; !c.IsZero() {
+		if c := t.Caller; c.S != "" {
 			text += " in " + report.Escape(c.String())
 		}
 		w.p.Printf("    %s: %s\n", threadName(&t.Thread), text)

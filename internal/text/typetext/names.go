@@ -22,7 +22,7 @@ func Names(p *report.Page, s *answer.NameSearch) {
 			all = append(all, n)
 		}
 		return all
-	}, func(matches []answer.NameMatch) {
+	}, func(_ *answer.SearchedModule, matches []answer.NameMatch) {
 		for i := range matches {
 			if i > 0 {
 				p.Print(memberSeparator)
@@ -34,8 +34,10 @@ func Names(p *report.Page, s *answer.NameSearch) {
 
 // Tokens is the text of token2ee.
 func Tokens(p *report.Page, s *answer.NameSearch) {
-	searched(p, s, func(m *answer.SearchedModule) []answer.NameMatch { return m.Matches }, func(matches []answer.NameMatch) {
+	searched(p, s, func(m *answer.SearchedModule) []answer.NameMatch { return m.Matches }, func(m *answer.SearchedModule, matches []answer.NameMatch) {
 		switch {
+		case len(matches) == 0 && m.Err != nil:
+			p.Printf("Token:       %08x\n%s\n", uint64(s.Token), answer.Absent(m.Err))
 		case len(matches) == 0:
 			p.Printf("Token:       %08x\n<invalid module token>\n", uint64(s.Token))
 		case matches[0].Kind == answer.MatchField:
@@ -47,14 +49,18 @@ func Tokens(p *report.Page, s *answer.NameSearch) {
 }
 
 // searched writes the modules with what was found in them. Of all modules,
-// those without a match are counted.
-func searched(p *report.Page, s *answer.NameSearch, matches func(*answer.SearchedModule) []answer.NameMatch, write func([]answer.NameMatch)) {
-	printed, without := 0, 0
+// those without a match are counted, and those that may have one.
+func searched(p *report.Page, s *answer.NameSearch, matches func(*answer.SearchedModule) []answer.NameMatch, write func(*answer.SearchedModule, []answer.NameMatch)) {
+	printed, without, unread := 0, 0, 0
 	for i := range s.Modules {
 		m := &s.Modules[i]
 		found := matches(m)
 		if len(found) == 0 {
-			without++
+			if m.Err == nil || p.SOS { // SOS counts both as one
+				without++
+			} else {
+				unread++
+			}
 			if s.All {
 				continue
 			}
@@ -64,19 +70,25 @@ func searched(p *report.Page, s *answer.NameSearch, matches func(*answer.Searche
 		}
 		printed++
 		p.Printf("Module:      %s\nAssembly:    %s\n", report.Hex16(m.Module), report.Escape(m.File.String()))
-		write(found)
+		write(m, found)
 	}
-	if !s.All || without == 0 {
+	if !s.All || without+unread == 0 {
 		return
 	}
 	if printed > 0 {
 		p.Print(moduleSeparator)
 	}
-	plural := "s"
-	if without == 1 {
-		plural = ""
+	p.Printf("\nScanned %d module%s which had no matches.\n", without, plural(without))
+	if unread > 0 {
+		p.Printf("%d other module%s could not be scanned.\n", unread, plural(unread))
 	}
-	p.Printf("\nScanned %d module%s which had no matches.\n", without, plural)
+}
+
+func plural(n int) string {
+	if n == 1 {
+		return ""
+	}
+	return "s"
 }
 
 // match writes a match below its module; tokens have so many digits.
