@@ -261,7 +261,7 @@ func (s *survey) inferred(t *threads.Thread) {
 			w.runners = append(w.runners, runner)
 		}
 	}
-	if w.lock != nil || w.class != 0 || w.object.Addr != 0 {
+	if w.lock != nil || w.class != 0 || w.object.Addr != 0 || w.join {
 		s.addWait(w)
 	}
 }

@@ -142,6 +142,50 @@ func TestKindsOfWaits(t *testing.T) {
 	assert.Equal(t, 1, circles)
 }
 
+// TestJoinUnknown: a thread that waits for the end of another one does so where nothing tells of which.
+func TestJoinUnknown(t *testing.T) {
+	clean, names := openKinds(t)
+	joiner := func(d *sosgo.Dump) *answer.ThreadWait {
+		got, err := reader(t, d).Waits(context.Background(), locks.Options{})
+		require.NoError(t, err)
+		for i := range got.Threads {
+			if w := &got.Threads[i]; names[w.Thread.ManagedID] == "joiner" {
+				return w
+			}
+		}
+		return nil
+	}
+	was := joiner(clean)
+	require.NotNil(t, was)
+	list, err := view(t, clean).Threads()
+	require.NoError(t, err)
+	d, over := overlaidKinds(t)
+	var damage []testdump.Damage
+	for i := range list {
+		if list[i].ID() != was.Thread.OSID {
+			continue
+		}
+		sp, ok := list[i].OS.Registers.SP()
+		require.True(t, ok)
+		for a := target.Addr(sp); len(damage) < 100; a += 8 {
+			word, err := target.Pointer(clean.Target(), a)
+			if err != nil {
+				break
+			}
+			if word == was.Object {
+				damage = append(damage, testdump.Words(a, 0))
+			}
+		}
+	}
+	require.NotEmpty(t, damage)
+	over.Set(damage...)
+	got := joiner(d)
+	require.NotNil(t, got)
+	assert.Equal(t, "waits for the end of a thread that is not known", got.Text)
+	assert.Equal(t, "thread", got.Kind)
+	assert.Zero(t, got.Object)
+}
+
 // TestStaticConstructorUnread: where a stack can't be followed on which a static constructor may run, that is said.
 func TestStaticConstructorUnread(t *testing.T) {
 	const name = "net10-stacks"

@@ -121,6 +121,11 @@ func (g *grapher) describe(o Options) error {
 			if w.pulse {
 				row.Text = "waits for a pulse of " + w.lock.Type.String()
 			}
+		case w.join:
+			row.Kind, row.Text = "thread", "waits for the end of "+g.ended(w)
+			if w.object.Addr != 0 {
+				row.Object, row.Type = w.object.Addr, g.s.gaps.Text(w.object.Type.ManagedName())
+			}
 		case w.object.Addr != 0:
 			row.Object, row.Type = w.object.Addr, g.s.gaps.Text(w.object.Type.ManagedName())
 			row.Kind, row.Text = "wait handle", "waits for "+article(row.Type.String())
@@ -129,9 +134,6 @@ func (g *grapher) describe(o Options) error {
 			}
 			if w.more > 0 {
 				row.Text = fmt.Sprintf("waits for %d wait handles, the first %s", w.more+1, article(row.Type.String()))
-			}
-			if w.join {
-				row.Kind, row.Text = "thread", "waits for the end of "+g.ended(w)
 			}
 		case w.class != 0:
 			row.Kind, row.Object = "static constructor", w.class
@@ -158,7 +160,10 @@ func (g *grapher) describe(o Options) error {
 
 // ended is the thread whose end a thread waits for.
 func (g *grapher) ended(w *wait) string {
-	if len(w.runners) == 0 {
+	switch {
+	case w.object.Addr == 0:
+		return "a thread that is not known"
+	case len(w.runners) == 0:
 		return "a thread that has ended"
 	}
 	return "thread " + g.name(w.runners[0])
