@@ -53,6 +53,24 @@ func TestJSONText(t *testing.T) {
 	}
 }
 
+// TestJSONProperties: a JsonObject of .NET 6 to 8 has its properties in their order, in a list of pairs.
+func TestJSONProperties(t *testing.T) {
+	d, _ := testdump.Libraries(t)
+	v, err := d.View("")
+	require.NoError(t, err)
+	b, err := v.Shapes()
+	require.NoError(t, err)
+	c, err := collections.New(b).Of(theOnly(t, v, "System.Text.Json.Nodes.JsonObject"))
+	require.NoError(t, err)
+	assert.True(t, c.HasKeys)
+	var got []string
+	for i, err := range c.Items() {
+		require.NoError(t, err)
+		got = append(got, i.Key.Plain(40)+": "+i.Value.Plain(40))
+	}
+	assert.Equal(t, []string{`"a": "x"`, `"b": null`}, got)
+}
+
 // TestJSONDocument: of the two real documents of a web server, which the canned dump lacks the rows of.
 func TestJSONDocument(t *testing.T) {
 	testdump.Web(t, func(t *testing.T, d *testdump.Dump) int {

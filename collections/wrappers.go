@@ -16,6 +16,7 @@ func wrappers() []kind {
 		of((*Reader).grouping),
 		of((*Reader).expando),
 		of((*Reader).jsonNode),
+		of((*Reader).jsonProperties),
 		of((*Reader).jsonRoot),
 	}
 }

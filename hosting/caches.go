@@ -35,14 +35,18 @@ type (
 		Value    shapes.Value `field:"_value"`
 		Size     shapes.Value `field:"_size,optional"`
 		Expired  shapes.Int   `field:"_isExpired,optional"`
+		Flags    shapes.Int   `field:"_state._flags,optional"` // in .NET 6
 		Accessed shapes.Int   `field:"<LastAccessed>._dateData|<LastAccessed>._dateTime._dateData,optional"`
-		Expires  shapes.Int   `field:"_absoluteExpirationTicks,optional"`
+		Expires  shapes.Int   `field:"_absoluteExpirationTicks|<AbsoluteExpiration>.value._dateTime._dateData|_absoluteExpiration.value._dateTime._dateData,optional"`
 		Sliding  shapes.Value `field:"_slidingExpiration,optional"`
 	}
 )
 
 // notSet is the size of an entry, and the limit of a cache, that was not set, since these are numbers and no Nullable.
 const notSet = -1
+
+// expiredFlag is the flag of an entry of .NET 6 that says that it expired.
+const expiredFlag = 1 << 1
 
 // Caches lists the memory caches of the process with their entries, the largest and oldest of them first. What can't be read is
 // noted. The error is the context's.
@@ -114,6 +118,10 @@ func declared(e *answer.CacheEntry) int64 {
 func (r *Reader) entry(in shapes.Reading, o objects.Object, s *cacheEntry, x shapes.Instance) answer.CacheEntry {
 	out := answer.CacheEntry{Address: o.Addr, Key: s.Key.Value(x).Plain(limits.RequestText), Size: r.number(in, &s.Size, x), Expired: in.BoolAt(&s.Expired, x),
 		Accessed: answer.Maybe[time.Time]{Err: shapes.ErrNoField}, Bytes: answer.Maybe[int64]{Err: shapes.ErrNoField}}
+	if !s.Expired.Has() && s.Flags.Has() {
+		flags := in.IntAt(&s.Flags, x)
+		out.Expired = answer.Of(flags.Value&expiredFlag != 0, flags.Err)
+	}
 	if t := in.TimeAt(&s.Accessed, x); t != nil {
 		out.Accessed = answer.Known(*t)
 	}

@@ -83,3 +83,27 @@ func TestCaches(t *testing.T) {
 		return len(c.Entries)
 	})
 }
+
+// TestCachesOfNet6: there an entry has its flags in one byte, and says when it expires with its offset to UTC, or not at all.
+func TestCachesOfNet6(t *testing.T) {
+	d, _ := testdump.Libraries(t)
+	r, h := open(t, d)
+	out, err := r.Caches(t.Context(), h, heap.ScanOptions{})
+	require.NoError(t, err)
+	assert.Empty(t, out.Noted())
+	require.Len(t, out.Caches, 1)
+	c := out.Caches[0]
+	assert.Equal(t, answer.Known[int64](5), c.Size)
+	require.NotNil(t, c.Limit.Value)
+	assert.EqualValues(t, 100, *c.Limit.Value)
+	require.Len(t, c.Entries, 2)
+	day, used := c.Entries[0], c.Entries[1]
+	assert.Equal(t, `"day"`, day.Key)
+	assert.Equal(t, answer.Known(true), day.Expired)
+	require.NotNil(t, day.Expires)
+	assert.Equal(t, time.Date(2026, 1, 3, 3, 0, 0, 0, time.UTC), *day.Expires, "it was given in another zone")
+	assert.Equal(t, time.Date(2026, 1, 2, 3, 0, 0, 0, time.UTC), day.Accessed.Value)
+	assert.Equal(t, answer.Known(false), used.Expired, "it is disposed, which is another flag")
+	assert.Nil(t, used.Expires)
+	assert.Equal(t, "01:00:00", used.Sliding)
+}

@@ -101,11 +101,25 @@ namespace System.Text.Json
         public ReadOnlyMemory<byte> _utf8Json; public MetadataDb _parsedData;
     }
     public struct JsonElement { public JsonDocument _parent; public int _idx; }
+    public class JsonPropertyDictionary<T> { public Dictionary<string, T> _propertyDictionary; public List<KeyValuePair<string, T>> _propertyList; } // up to .NET 8
 }
 namespace System.Text.Json.Nodes
 {
     public class JsonArray { public JsonElement? _jsonElement; public List<object> _list; }
-    public class JsonObject { public JsonElement? _jsonElement; public List<object> _dictionary; }
+    public class JsonObject { public JsonElement? _jsonElement; public JsonPropertyDictionary<object> _dictionary; }
+}
+namespace Microsoft.Extensions.Caching.Memory // of .NET 6
+{
+    public class CacheEntry
+    {
+        public struct CacheEntryState { public byte _flags, _evictionReason, _priority; }
+        public object Key { get; set; }
+        public DateTimeOffset? AbsoluteExpiration { get; set; }
+        public DateTimeOffset LastAccessed { get; set; }
+        public TimeSpan? _slidingExpiration; public long? _size; public object _value; public CacheEntryState _state;
+    }
+    public class MemoryCacheOptions { public long? _sizeLimit; }
+    public class MemoryCache { public Dictionary<object, CacheEntry> _entries = new Dictionary<object, CacheEntry>(); public long _cacheSize; public MemoryCacheOptions _options = new MemoryCacheOptions(); }
 }
 namespace System
 {
@@ -224,6 +238,8 @@ namespace Fakes
         public static object[] Requests = new object[2];
         public static object[] Calls = new object[4];
         public static System.Text.Json.Nodes.JsonArray Array = new System.Text.Json.Nodes.JsonArray();
+        public static System.Text.Json.Nodes.JsonObject Object = new System.Text.Json.Nodes.JsonObject();
+        public static Microsoft.Extensions.Caching.Memory.MemoryCache Cache = new Microsoft.Extensions.Caching.Memory.MemoryCache();
     }
     public static class Program
     {
@@ -308,6 +324,19 @@ namespace Fakes
             features = new Microsoft.AspNetCore.Http.Features.FeatureCollection(); features._defaults = iis;
             Holder.Requests[1] = new Microsoft.AspNetCore.Http.DefaultHttpContext(features);
         }
+        static void Cached() // one for a day, which expired, and one that nobody uses for an hour goes
+        {
+            var day = new Microsoft.Extensions.Caching.Memory.CacheEntry(); day.Key = "day"; day._value = "today"; day._size = 5;
+            day.LastAccessed = new DateTimeOffset(2026, 1, 2, 3, 0, 0, TimeSpan.Zero); day.AbsoluteExpiration = new DateTimeOffset(2026, 1, 3, 4, 0, 0, TimeSpan.FromHours(1));
+            day._state._flags = 1 | 2; day._state._evictionReason = 3; day._state._priority = 1;
+            var used = new Microsoft.Extensions.Caching.Memory.CacheEntry(); used.Key = "used"; used._value = new Order();
+            used.LastAccessed = new DateTimeOffset(2026, 1, 2, 4, 0, 0, TimeSpan.Zero); used._slidingExpiration = TimeSpan.FromHours(1); used._state._flags = 1 | 4;
+            Holder.Cache._entries[day.Key] = day; Holder.Cache._entries[used.Key] = used;
+            Holder.Cache._cacheSize = 5; Holder.Cache._options._sizeLimit = 100;
+            var o = new System.Text.Json.JsonPropertyDictionary<object>(); o._propertyList = new List<KeyValuePair<string, object>>();
+            o._propertyList.Add(new KeyValuePair<string, object>("a", "x")); o._propertyList.Add(new KeyValuePair<string, object>("b", null));
+            Holder.Object._dictionary = o;
+        }
         public static void Main(string[] args)
         {
             var m = Holder.State._entityReferenceMap;
@@ -320,7 +349,7 @@ namespace Fakes
             m._hasSubMap = true;
             m._sharedTypeReferenceMap = new Dictionary<object, Microsoft.EntityFrameworkCore.ChangeTracking.Internal.EntityReferenceMap>();
             m._sharedTypeReferenceMap[new object()] = shared;
-            Network(); Database(); Remote(); Serve();
+            Network(); Database(); Remote(); Serve(); Cached();
             // {"a":[1,22],"b":"x"} with the element of the array: rows of 12 bytes
             string text = "{\"a\":[1,22],\"b\":\"x\"}";
             byte[] utf8 = System.Text.Encoding.UTF8.GetBytes(text);
