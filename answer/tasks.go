@@ -2,6 +2,7 @@ package answer
 
 import (
 	"iter"
+	"slices"
 
 	"github.com/sosgo/sosgo/target"
 )
@@ -68,6 +69,22 @@ type AsyncStack struct {
 	// Roots are what keeps the stack alive, nil where nobody asked.
 	Roots *RootPaths `json:"roots,omitempty" doc:"with -roots: what keeps the first frame alive"`
 	More  bool       `json:"more,omitempty" doc:"there are more frames than an answer has"`
+}
+
+// Awaited are the frames from that of an object down to the first frame: each awaits the next. They are nil where the object
+// has no frame.
+func (s *AsyncStack) Awaited(object target.Addr) []*AsyncFrame {
+	at := slices.IndexFunc(s.Frames, func(f AsyncFrame) bool { return f.Object == object })
+	if at < 0 {
+		return nil
+	}
+	out := []*AsyncFrame{&s.Frames[at]}
+	for i := at - 1; i >= 0; i-- {
+		if s.Frames[i].Depth < out[len(out)-1].Depth {
+			out = append(out, &s.Frames[i])
+		}
+	}
+	return out
 }
 
 // An AsyncAwaiter is the field of a state machine that an async method waits with.

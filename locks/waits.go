@@ -222,26 +222,14 @@ func (g *grapher) async(row *answer.ThreadWait, set *tasks.Set, w *wait) {
 			g.s.gaps.Note(err)
 			return
 		}
-		var chain []string
-		depth := -1
-		for i := range stack.Frames {
-			if stack.Frames[i].Object == w.task {
-				depth = stack.Frames[i].Depth
-				break
-			}
-			chain = append(chain, frameName(&stack.Frames[i]))
-		}
-		if depth < 0 {
+		frames := stack.Awaited(w.task)
+		if frames == nil {
 			continue
 		}
-		for i := range stack.Frames {
-			if f := &stack.Frames[i]; f.Object == w.task {
-				chain = append(chain, frameName(f))
-				break
-			}
+		row.Chain = nil
+		for _, f := range frames {
+			row.Chain = append(row.Chain, frameName(f))
 		}
-		slices.Reverse(chain)
-		row.Chain = chain
 		if stack.Reason.Err == nil {
 			row.Until = stack.Reason.S
 		}
