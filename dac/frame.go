@@ -432,7 +432,8 @@ func (r *Runtime) FrameMethod(f *Frame) (target.Addr, error) {
 }
 
 // inlinedMethod: the datum is the MethodDesc of the P/Invoke, or a tagged or
-// small number (frames.h, InlinedCallFrame::HasFunction).
+// small number (frames.h, InlinedCallFrame::HasFunction). In the bits that are zero in
+// an address of 8 bytes the calls that handle exceptions have marks (InlinedCallFrameMarker).
 func (r *Runtime) inlinedMethod(l *frameLayout, f *Frame) (target.Addr, error) {
 	if l.Inlined.Datum == layout.Absent {
 		return 0, nil
@@ -442,7 +443,7 @@ func (r *Runtime) inlinedMethod(l *frameLayout, f *Frame) (target.Addr, error) {
 	if rd.Err != nil || active == 0 || datum&1 != 0 || datum&^0xffff == 0 {
 		return 0, rd.Err
 	}
-	return datum, nil
+	return datum &^ 7, nil
 }
 
 const (

@@ -180,7 +180,7 @@ func TestFrameCaller(t *testing.T) {
 }
 
 func TestInlinedMethod(t *testing.T) {
-	for datum, want := range map[uint64]target.Addr{0: 0, 0x7f0000001: 0, 0xfffe: 0, 0x7f0000010: 0x7f0000010} {
+	for datum, want := range map[uint64]target.Addr{0: 0, 0x7f0000001: 0, 0xfffe: 0, 0x7f0000010: 0x7f0000010, 0x7f0000012: 0x7f0000010, 0x7f0000016: 0x7f0000010} {
 		r := frameRuntime(t, stackWords(1, frameEnd, datum, 0, 0x1234, 0))
 		f, err := r.Frame(frameBase)
 		require.NoError(t, err)
