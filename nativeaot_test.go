@@ -14,8 +14,10 @@ import (
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/dac/code"
+	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/testdump"
 	"github.com/sosgo/sosgo/roots"
+	"github.com/sosgo/sosgo/shapes"
 	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
 	"github.com/sosgo/sosgo/threads"
@@ -51,6 +53,15 @@ func TestNativeTypes(t *testing.T) {
 	native, err := rt.TypeName(names[entries], dac.NameNative)
 	require.NoError(t, err)
 	assert.Equal(t, "System.Collections.Generic.Dictionary`2+Entry[[System.String, System.Private.CoreLib],[Order, aot]][]", native)
+	// By the names of definitions, too, by which commands look for types.
+	for name, want := range map[string]string{"Order": "Order", "Program+<>c": "Program+<>c", "System.String": "System.String", "<static fields>": "", entries: "", "Free": "",
+		"System.Collections.Generic.Dictionary<System.String, Order>": "System.Collections.Generic.Dictionary`2"} {
+		mt, err := rt.MethodTable(names[name])
+		require.NoError(t, err)
+		definition, err := rt.NativeDefinition(mt)
+		require.NoError(t, err, name)
+		assert.Equal(t, want, definition, name)
+	}
 	base, err := rt.MethodTable(names["Order"])
 	require.NoError(t, err)
 	assert.Equal(t, rt.WellKnown().Object, base.Parent)
@@ -69,6 +80,43 @@ func TestNativeTypes(t *testing.T) {
 	for range r.TypeByName("Order", "System.Private.CoreLib") {
 		t.Error("Order is of another assembly")
 	}
+}
+
+// TestNativeShapes: what a program has no objects of is not there, for all that the fields of its objects can't be read.
+func TestNativeShapes(t *testing.T) {
+	v := nativeView(t)
+	b, err := v.Shapes()
+	require.NoError(t, err)
+	h, err := v.Heap()
+	require.NoError(t, err)
+	type request struct {
+		_ shapes.Type `of:"Microsoft.AspNetCore.Http.DefaultHttpContext"`
+	}
+	for f, err := range shapes.On[request](t.Context(), b, h, nil, heap.ScanOptions{}) {
+		assert.NoError(t, err)
+		assert.Fail(t, "a request", "%x", uint64(f.Object.Addr))
+	}
+	type task struct {
+		_ shapes.Type `of:"System.Threading.Tasks.Task"`
+	}
+	tasks := 0
+	for _, err := range shapes.On[task](t.Context(), b, h, nil, heap.ScanOptions{}) {
+		require.NoError(t, err)
+		tasks++
+	}
+	assert.Equal(t, 1, tasks, "by its name")
+	type thread struct {
+		_    shapes.Type `of:"System.Threading.Thread"`
+		Name shapes.Ref  `field:"_name"`
+	}
+	var errs []error
+	for _, err := range shapes.On[thread](t.Context(), b, h, nil, heap.ScanOptions{}) {
+		errs = append(errs, err)
+	}
+	require.Len(t, errs, 1)
+	assert.ErrorIs(t, errs[0], target.ErrUnsupported)
+	assert.ErrorContains(t, errs[0], "objects of System.Threading.Thread: fields of ")
+	assert.ErrorContains(t, errs[0], "no record of which fields its types have")
 }
 
 // TestNativeStack names the methods that the runtime itself named when it wrote the record

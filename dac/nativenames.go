@@ -601,6 +601,31 @@ func (r *Runtime) TypesNamed(name string) ([]NativeType, error) {
 	return out, n.noType
 }
 
+// NativeDefinition is the name of the definition of which a type of a NativeAOT program is an instance, as metadata has it:
+// "System.Collections.Generic.List`1" or "Ns.Outer+Inner". It is empty for arrays and what holds static fields. A name that
+// the program does not have is target.ErrUnsupported.
+func (r *Runtime) NativeDefinition(mt *MethodTable) (string, error) {
+	n := r.nativeNamed()
+	d, ok := n.types[mt.Addr]
+	switch {
+	case ok:
+		return d.name, nil
+	case mt.IsArray() || n.statics[mt.Addr] != "" || mt.Addr == r.known.Free:
+		return "", nil
+	case mt.Addr == r.known.String:
+		return "System.String", nil
+	}
+	at, _, err := r.nativeInstance(mt)
+	if err != nil || at != 0 {
+		return n.types[at].name, err
+	}
+	name, err := r.TypeName(mt.Addr, NameManaged)
+	if err == nil && strings.ContainsAny(name, "<[`") {
+		err = target.Unsupportedf("MethodTable %016x is %s, of a generic type that has no name in the program's metadata", uint64(mt.Addr), name)
+	}
+	return name, err
+}
+
 // NativeThreadWords are the words that a NativeAOT program keeps of t where references to its thread statics are: those
 // of the thread itself, and of what the thread refers to (Thread.h, m_pThreadLocalStatics and
 // m_pInlinedThreadLocalStatics). Which of them they are its debug header does not tell.

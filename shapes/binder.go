@@ -293,6 +293,9 @@ func (b *Binder) Definition(t *objects.Type) (string, error) {
 		if t.MT.IsArray() {
 			return "", nil
 		}
+		if b.reader.Runtime().IsNative() {
+			return b.reader.Runtime().NativeDefinition(t.MT)
+		}
 		m, err := t.Module()
 		if err != nil {
 			return "", err

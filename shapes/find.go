@@ -2,6 +2,7 @@ package shapes
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"reflect"
@@ -90,6 +91,10 @@ func (k *finder[T]) choose(mt *dac.MethodTable) bool {
 	if err == nil {
 		k.shapes[mt] = s
 		return true
+	}
+	var layout *UnknownLayoutError // names the type itself
+	if name, unnamed := k.b.Definition(t); unnamed == nil && !errors.As(err, &layout) {
+		err = fmt.Errorf("objects of %s: %w", name, err)
 	}
 	if !slices.ContainsFunc(k.errs, func(e typeError) bool { return e.mt == mt.Addr }) {
 		k.errs = append(k.errs, typeError{mt.Addr, err})

@@ -363,9 +363,13 @@ func (s *rootScan) live(f *Frame, state codeinfo.FrameState) error {
 	if err := s.w.code.DecodeGCInfo(&s.decoder, f.Code); err != nil {
 		return err
 	}
+	between := s.between(f, state)
+	if f.Exact && !f.Code.Funclet && !s.cursor.Framed(&unwind.Frame{Regs: f.Regs, Exact: true}, managedCode(&f.Code)) {
+		state |= codeinfo.NoUntracked // the slots are not there yet, or no more
+	}
 	q := codeinfo.Query{Offset: f.Code.Offset, State: state, ABI: s.abi}
 	var err error
-	if s.slots, err = s.decoder.LiveSlots(s.slots, q); err == nil && s.between(f, state) && !s.decoder.Records(q) {
+	if s.slots, err = s.decoder.LiveSlots(s.slots, q); err == nil && between && !s.decoder.Records(q) {
 		s.unrecorded = target.Unsupportedf("the thread stands where the compiler recorded none of them: a collection would let it run on")
 	}
 	return err

@@ -175,3 +175,43 @@ func number(s string) target.Addr {
 	}
 	return target.Addr(v)
 }
+
+// TestRootsInPrologue: a thread that was stopped at the first instruction of a method has no frame of it yet. The slots of
+// its frame would be read from the caller's.
+func TestRootsInPrologue(t *testing.T) {
+	d := testdump.Open(t, "net10-stacks")
+	w, err := d.Walker()
+	require.NoError(t, err)
+	threads, err := d.Threads()
+	require.NoError(t, err)
+	entered, slots := 0, 0
+	for i := range threads {
+		th := &threads[i]
+		if th.OS == nil || th.Managed == nil {
+			continue
+		}
+		var frames []stackwalk.Frame
+		for f := range w.Walk(t.Context(), th.Managed, th.OS.Registers, stackwalk.WalkOptions{}) {
+			frames = append(frames, f)
+		}
+		for i := range frames[:max(0, len(frames)-1)] {
+			f, caller := &frames[i], &frames[i+1]
+			if f.Kind != stackwalk.FrameManaged || caller.Kind != stackwalk.FrameManaged || f.Code.Funclet {
+				continue
+			}
+			regs := caller.Regs
+			regs.Set(target.RIP, uint64(f.Code.Start))
+			regs.Set(target.RSP, uint64(caller.SP)-8) // where the return address is
+			for r, err := range w.Roots(t.Context(), th.Managed, regs) {
+				if err != nil || r.FrameIP != f.Code.Start {
+					slots += len(r.Slot.String())
+					continue
+				}
+				assert.Zero(t, r.Addr, "%x: a slot of a frame that is not there: %s", uint64(f.Code.Start), r.Slot)
+			}
+			entered++
+		}
+	}
+	assert.Greater(t, entered, 10)
+	assert.NotZero(t, slots, "the callers have theirs")
+}

@@ -120,6 +120,9 @@ func unknownTypes(kinds map[*kind]bool) (out []error) {
 			out = append(out, k.err)
 			continue
 		}
+		if !k.items {
+			continue // no task is missing: what is behind it is told where a chain comes to it
+		}
 		if n++; first == nil {
 			first = k.err
 		}

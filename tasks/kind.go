@@ -35,6 +35,8 @@ type kind struct {
 	mt  target.Addr
 	typ *objects.Type
 	err error // why it is not known what the type is; the rest is then empty
+	// items: where err is set, that objects of the type are frames of async stacks, or may be.
+	items bool
 
 	task   *taskShape // of tasks
 	box    *boxShape  // of the tasks that are boxes, too
@@ -69,6 +71,7 @@ func (r *Reader) kindAt(mt target.Addr) *kind {
 		return k.(*kind)
 	}
 	k := &kind{mt: mt}
+	k.items = true
 	if k.typ, k.err = r.r.Type(mt); k.err == nil {
 		k.err = r.bind(k)
 	}
@@ -104,6 +107,7 @@ func (r *Reader) bind(k *kind) error {
 		if k.pooled != nil {
 			k.source, k.err = shapes.Bind[valueTaskSource](r.b, k.pooled.Source.Type())
 		}
+		return k.err
 	case isOf(r, k.typ, &k.delegate):
 		bindShape(r, k, &k.delegate)
 	case isOf(r, k.typ, &k.wrapper):
@@ -118,6 +122,7 @@ func (r *Reader) bind(k *kind) error {
 		_, err := shapes.Is[taskShape](r.b, k.typ)
 		return err
 	}
+	k.items = false
 	return k.err
 }
 

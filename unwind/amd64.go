@@ -216,11 +216,29 @@ func (wi *windowsInfo) addEpilog(c windowsOp, first bool) {
 // that uses these codes there says nothing about them.
 var volatileAMD64 = target.WindowsAMD64.Scratch()
 
-func (c *Cursor) stepAMD64(f *Frame, exact bool) error {
-	wi := c.u.cached(f.Code.key())
-	if wi == nil {
-		wi = c.u.keep(f.Code.key(), c.u.decodeAMD64(f.Code))
+// infoAMD64 is the decoded unwind data of code.
+func (u *Unwinder) infoAMD64(code Code) *windowsInfo {
+	if wi := u.cached(code.key()); wi != nil {
+		return wi
 	}
+	return u.keep(code.key(), u.decodeAMD64(code))
+}
+
+// framedAMD64 is Framed. It may change f.
+func (c *Cursor) framedAMD64(f *Frame, ip target.Addr) bool {
+	wi := c.u.infoAMD64(f.Code)
+	if wi.err != nil {
+		return true
+	}
+	if ip-f.Code.Range.Start < target.Addr(wi.prolog) && !wi.chained {
+		return false
+	}
+	done, err := c.epilogueAMD64(f, wi, ip)
+	return !done || err != nil
+}
+
+func (c *Cursor) stepAMD64(f *Frame, exact bool) error {
+	wi := c.u.infoAMD64(f.Code)
 	if wi.err != nil {
 		return wi.err
 	}

@@ -117,6 +117,12 @@ func TestAMD64Epilogue(t *testing.T) {
 			c := testUnwinder(info, tc.stack, code).Cursor(target.Range{})
 			f := amd64Frame(testStart+0x500, testStack)
 			f.Exact = true
+			in, _ := c.u.codes.FindCode(testStart + 0x500)
+			assert.Equal(t, tc.name == "jump inside" || tc.name == "other code", c.Framed(&f, in))
+			prologue := amd64Frame(testStart+1, testStack)
+			assert.True(t, c.Framed(&prologue, in), "a frame that called")
+			prologue.Exact = true
+			assert.False(t, c.Framed(&prologue, in), "the prologue has 8 bytes")
 			_, err := c.Step(&f, TrustUnwind)
 			require.NoError(t, err)
 			assert.Equal(t, uint64(testRet), get(t, &f, target.RIP))

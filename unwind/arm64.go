@@ -403,11 +403,28 @@ func (a *arm64Info) pending(at uint32, exact bool) []arm64Op {
 	return a.ops.ops
 }
 
-func (c *Cursor) stepARM64(f *Frame, exact bool) error {
-	wi := c.u.cached(f.Code.key())
-	if wi == nil {
-		wi = c.u.keep(f.Code.key(), c.u.decodeARM64(f.Code))
+// infoARM64 is the decoded unwind data of code.
+func (u *Unwinder) infoARM64(code Code) *windowsInfo {
+	if wi := u.cached(code.key()); wi != nil {
+		return wi
 	}
+	return u.keep(code.key(), u.decodeARM64(code))
+}
+
+// framedARM64 is Framed.
+func (c *Cursor) framedARM64(f *Frame, ip target.Addr) bool {
+	wi := c.u.infoARM64(f.Code)
+	if wi.err != nil {
+		return true
+	}
+	at := uint32((ip - f.Code.Range.Start) / 4)
+	return at >= wi.arm64.ops.own && !slices.ContainsFunc(wi.arm64.epilogs, func(e arm64Epilog) bool {
+		return at > e.start && at-e.start <= e.ops.own
+	})
+}
+
+func (c *Cursor) stepARM64(f *Frame, exact bool) error {
+	wi := c.u.infoARM64(f.Code)
 	if wi.err != nil {
 		return wi.err
 	}

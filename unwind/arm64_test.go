@@ -76,7 +76,10 @@ func TestARM64PrologueAndEpilogue(t *testing.T) {
 	for at, want := range map[target.Addr]uint64{0: 0, 4: 16, 8: 16, 0xff4: 32, 0xff8: 16, 0xffc: 0} {
 		c := testUnwinder(full, words(5, testRet, 5, testRet), nil).Cursor(target.Range{})
 		f := arm64Frame(testStart+at, testStack, 29, uint64(testStack), uint64(target.ARM64LR), testRet)
+		code, _ := c.u.codes.FindCode(testStart + at)
+		assert.True(t, c.Framed(&f, code), "a frame that called")
 		f.Exact = true
+		assert.Equal(t, at == 0xff4, c.Framed(&f, code), "at %#x", uint64(at))
 		_, err := c.Step(&f, TrustUnwind)
 		require.NoError(t, err, "at %#x", uint64(at))
 		assert.Equal(t, uint64(testStack)+want, get(t, &f, target.ARM64SP), "at %#x", uint64(at))

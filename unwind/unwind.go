@@ -193,6 +193,25 @@ func (c *Cursor) StepIn(f *Frame, code Code, least Trust) (bool, error) {
 	return false, err
 }
 
+// Framed reports whether f, which is in code, has its whole stack frame. A thread that was stopped in a prologue or an
+// epilogue has not set it up, or has given up parts of it: what the compiler recorded of places in the frame does not hold
+// there, and the frame pointer may be the caller's. It is true where unwind data does not tell, and of frames that called.
+func (c *Cursor) Framed(f *Frame, code Code) bool {
+	ip, ok := f.Regs.IP()
+	if !f.Exact || !ok || code.Format != FormatWindows || ip < code.Range.Start {
+		return true
+	}
+	in := *f
+	in.Code = code
+	switch f.Regs.Arch {
+	case target.ArchAMD64:
+		return c.framedAMD64(&in, ip)
+	case target.ArchARM64:
+		return c.framedARM64(&in, ip)
+	}
+	return true
+}
+
 func (c *Cursor) unwind(f *Frame) error {
 	exact := f.Exact
 	f.Exact = false
