@@ -10,12 +10,16 @@ import (
 // What a PE image's headers say about its extent (PE/COFF specification,
 // "Optional Header").
 const (
-	peOffsetOffset  = 0x3c
-	peSignature     = "PE\x00\x00"
-	peSizeOfImage   = 24 + 56 // from the signature; the same in PE32 and PE32+
-	peSizeOfHeaders = 24 + 60
-	peCheckSum      = 24 + 64
-	peTimeDateStamp = 8
+	peOffsetOffset   = 0x3c
+	peSignature      = "PE\x00\x00"
+	peSectionCount   = 6
+	peTimeDateStamp  = 8
+	peSizeOfOptional = 20
+	peOptional       = 24
+	peSizeOfImage    = peOptional + 56 // from the signature; the same in PE32 and PE32+
+	peSizeOfHeaders  = peOptional + 60
+	peCheckSum       = peOptional + 64
+	peSectionSize    = 40
 )
 
 // maxImageSegments bounds the program headers that are read of one image.
@@ -150,6 +154,35 @@ func (f *File) readPEHeader(base target.Addr) imageHeader {
 	h.stamp = binary.LittleEndian.Uint32(b[peTimeDateStamp:])
 	h.checkSum = binary.LittleEndian.Uint32(b[peCheckSum:])
 	return h
+}
+
+// peSections are the sections of the PE image whose headers are at base, by their distances from its base (addr); nil if
+// they are not in the dump.
+func (f *File) peSections(base target.Addr) []segment {
+	off, err := target.Uint32(f, base+peOffsetOffset)
+	if err != nil {
+		return nil
+	}
+	at := base + target.Addr(off)
+	b, err := target.Bytes(f, at, peOptional)
+	if err != nil {
+		return nil
+	}
+	count, optional := binary.LittleEndian.Uint16(b[peSectionCount:]), binary.LittleEndian.Uint16(b[peSizeOfOptional:])
+	if count > maxImageSegments {
+		return nil
+	}
+	table, err := target.Bytes(f, at+peOptional+target.Addr(optional), int(count)*peSectionSize)
+	if err != nil {
+		return nil
+	}
+	out := make([]segment, count)
+	for i := range out {
+		s := table[peSectionSize*i:]
+		out[i].memSize, out[i].addr = uint64(binary.LittleEndian.Uint32(s[8:])), target.Addr(binary.LittleEndian.Uint32(s[12:]))
+		out[i].fileSize, out[i].off = uint64(binary.LittleEndian.Uint32(s[16:])), uint64(binary.LittleEndian.Uint32(s[20:]))
+	}
+	return out
 }
 
 // holds reports whether m, a mapping of the same file behind the image's first

@@ -42,6 +42,12 @@ func (b *builder) modulesWithoutFiles() {
 		if head.size == 0 || last.repeats(s.addr, &head, b.page) {
 			continue
 		}
+		if base, ok := b.sectionOf(s.addr, &head); ok {
+			s.addr, s.memSize = base, b.page
+		}
+		if found[s.addr] {
+			continue
+		}
 		found[s.addr] = true
 		m := target.Module{Base: s.addr, Size: head.size, Path: b.soName(s.addr, &head)}
 		if head.kind == imagePE {
@@ -66,6 +72,28 @@ func (p *scannedPE) repeats(a target.Addr, h *imageHeader, page uint64) bool {
 	return h.kind == imagePE && p.header.kind == imagePE &&
 		h.stamp == p.header.stamp && h.size == p.header.size && h.checkSum == p.header.checkSum &&
 		uint64(a-p.start.addr) < p.header.size && p.start.memSize <= pageUp(p.header.first, page)
+}
+
+// sectionOf finds the base of the PE image of which a section begins at a, if h is the image's header that is seen again
+// there (see repeats): the page of the headers may lie in a segment that begins before it.
+func (b *builder) sectionOf(a target.Addr, h *imageHeader) (target.Addr, bool) {
+	if h.kind != imagePE {
+		return 0, false
+	}
+	for _, s := range b.peSections(a) {
+		if s.off >= b.page || s.fileSize == 0 || uint64(s.addr) <= s.off {
+			continue
+		}
+		below := s.addr - target.Addr(s.off) // the file's start is at a, so that the section is at a + s.off
+		if below > a {
+			continue
+		}
+		same := b.readImageHeader(a - below)
+		if same.kind == imagePE && same.stamp == h.stamp && same.size == h.size && same.checkSum == h.checkSum {
+			return a - below, true
+		}
+	}
+	return 0, false
 }
 
 // modulesOfLinker follows the dynamic linker's list of objects: the program's

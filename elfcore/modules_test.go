@@ -272,6 +272,37 @@ func TestModulesWithoutNTFile(t *testing.T) {
 	assert.Equal(t, want, describe(open(t, linked()).Modules()))
 }
 
+// TestHeadersBehindOtherMemory: the page of an image's headers may be the end of a segment that begins before it. What is
+// seen of the headers at the start of the image's first section is then no image of its own.
+func TestHeadersBehindOtherMemory(t *testing.T) {
+	image := func(rva, offset uint32) []byte {
+		b := synth.PEImage(0x8000, 0x400)
+		b[0x86], b[0x94] = 1, 112
+		copy(b[0x80+24+112+8:], synth.Fields(uint32(0x1000), rva, uint32(0xe00), offset))
+		return b
+	}
+	const base = 0x7100_0000
+	for _, tc := range []struct {
+		name        string
+		rva, offset uint32
+		below       []byte
+		want        string
+	}{
+		{"its first section", 0x2200, 0x200, image(0x2200, 0x200), "71000000+8000  x0"},
+		{"a section behind the first page", 0x2200, 0x1200, image(0x2200, 0x1200), "71002000+8000  x0"},
+		{"something else below", 0x2200, 0x200, make([]byte, page), "71002000+8000  x0"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			c := linked()
+			c.Segments[4] = synth.ELFSegment{Addr: base - page, Data: append(make([]byte, page), tc.below...), Flags: 4}
+			c.Segments[5] = synth.ELFSegment{Addr: base + 0x2000, Data: image(tc.rva, tc.offset), Flags: 5}
+			got := describe(open(t, c).Modules())
+			require.Len(t, got, 4)
+			assert.Equal(t, tc.want, got[2])
+		})
+	}
+}
+
 func TestLinkMapCycle(t *testing.T) {
 	c := linked()
 	copy(c.Segments[2].Data[0x218:], synth.Fields(uint64(0x50000100)))
