@@ -143,7 +143,7 @@ func (f *frame) anObject(v Value) (objects.Object, error) {
 	case v.kind == KindNull:
 		return objects.Object{}, ErrNull
 	}
-	return objects.Object{}, target.Unsupportedf("%s is no object", f.describeKind(v))
+	return objects.Object{}, noAnswer("%s is no object", f.describeKind(v))
 }
 
 func callObject(f *frame, v []Value) Value {
@@ -605,7 +605,7 @@ func substring(f *frame, v Value, args []Value) Value {
 		count = args[1].bits
 	}
 	if start > total || count > total-start {
-		return Failed(target.Unsupportedf("the string has only %d characters", total))
+		return Failed(noAnswer("the string has only %d characters", total))
 	}
 	var b strings.Builder
 	at := uint64(0)

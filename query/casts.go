@@ -2,7 +2,6 @@ package query
 
 import (
 	"github.com/sosgo/sosgo/objects"
-	"github.com/sosgo/sosgo/target"
 )
 
 // cast compiles (T)x and x as T.
@@ -57,7 +56,7 @@ func (f *frame) cast(v Value, set *typeSet, title string, soft bool) Value {
 	if t.MT.IsValueType() && isNumeric(set.list[0]) {
 		return f.convert(f.plain(v), set.list[0], title)
 	}
-	return Failed(target.Unsupportedf("%s is no %s", f.describeKind(Value{kind: v.kind, typ: t}), title))
+	return Failed(noAnswer("%s is no %s", f.describeKind(Value{kind: v.kind, typ: t}), title))
 }
 
 // isNumeric reports whether a type is a primitive one or an enum.
@@ -254,13 +253,13 @@ func (f *frame) indexArray(o objects.Object, keys []Value) Value {
 		return Failed(err)
 	}
 	if len(keys) != a.Rank {
-		return Failed(target.Unsupportedf("the array has %d dimensions, and not %d", a.Rank, len(keys)))
+		return Failed(noAnswer("the array has %d dimensions, and not %d", a.Rank, len(keys)))
 	}
 	at := uint64(0)
 	for d, k := range keys {
 		n := int64(k.bits) - int64(a.LowerBounds[d])
 		if !k.isInteger() || n < 0 || n >= int64(uint32(a.Lengths[d])) {
-			return Failed(target.Unsupportedf("the array has no element [%s]: its length is %d", f.short(k), uint32(a.Lengths[d])))
+			return Failed(noAnswer("the array has no element [%s]: its length is %d", f.short(k), uint32(a.Lengths[d])))
 		}
 		at = at*uint64(uint32(a.Lengths[d])) + uint64(n)
 	}
@@ -292,7 +291,7 @@ func (f *frame) indexText(v, key Value) Value {
 			}
 		}
 	}
-	return Failed(target.Unsupportedf("the string has no character [%s]: its length is %d", f.short(key), utf16Length(s)))
+	return Failed(noAnswer("the string has no character [%s]: its length is %d", f.short(key), utf16Length(s)))
 }
 
 func (f *frame) indexList(v, key Value) Value {
@@ -306,5 +305,5 @@ func (f *frame) indexList(v, key Value) Value {
 		}
 		at++
 	}
-	return Failed(target.Unsupportedf("there is no [%s]: there are %d", f.short(key), at))
+	return Failed(noAnswer("there is no [%s]: there are %d", f.short(key), at))
 }

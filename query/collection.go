@@ -99,7 +99,7 @@ func (f *frame) arrayItems(o objects.Object, yield func(pair, error) bool) {
 // indexCollection is list[3] or dictionary["key"].
 func (f *frame) indexCollection(v Value, keys []Value) Value {
 	if len(keys) != 1 {
-		return Failed(target.Unsupportedf("a collection has one index"))
+		return Failed(noAnswer("a collection has one index"))
 	}
 	c, err := f.collection(v)
 	if err != nil {
@@ -113,7 +113,7 @@ func (f *frame) indexCollection(v Value, keys []Value) Value {
 		case err != nil:
 			return Failed(err)
 		}
-		return Failed(target.Unsupportedf("the collection has no key %s", f.short(keys[0])))
+		return Failed(noAnswer("the collection has no key %s", f.short(keys[0])))
 	}
 	if !keys[0].isInteger() {
 		return f.kindError("an index", keys[0])
@@ -134,7 +134,7 @@ func (f *frame) indexCollection(v Value, keys []Value) Value {
 	if gap != nil {
 		return Failed(gap)
 	}
-	return Failed(target.Unsupportedf("the collection has no element [%s]: it has %d", f.short(keys[0]), at))
+	return Failed(noAnswer("the collection has no element [%s]: it has %d", f.short(keys[0]), at))
 }
 
 func (f *frame) noIndex(v Value, err error) Value {
@@ -157,7 +157,7 @@ func (f *frame) findKey(v, key Value) (found Value, ok bool, gap error) {
 			continue
 		}
 		if item.key.kind == KindError && item.key.err == nil {
-			return Value{}, false, target.Unsupportedf("the collection has no keys")
+			return Value{}, false, noAnswer("the collection has no keys")
 		}
 		switch f.compare("==", item.key, key) {
 		case yes:

@@ -18,12 +18,25 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
+// ErrNoAnswer is the class of errors of expressions that nothing can answer, whatever the dump holds: a division by zero, a
+// member of null, an element that is not there, an operator that is not defined for its operands. They are
+// target.ErrUnsupported, too.
+var ErrNoAnswer = errors.New("the expression has no answer")
+
+type noAnswerError struct{ text string }
+
+func (e *noAnswerError) Error() string { return e.text }
+
+func (e *noAnswerError) Unwrap() []error { return []error{ErrNoAnswer, target.ErrUnsupported} }
+
+func noAnswer(format string, args ...any) error { return &noAnswerError{fmt.Sprintf(format, args...)} }
+
 // ErrNull says that an expression wants a member of null.
-var ErrNull = target.Unsupportedf("a null reference")
+var ErrNull = noAnswer("a null reference")
 
 var (
-	errOverflow = target.Unsupportedf("the result has more than 64 bits")
-	errZero     = target.Unsupportedf("a division by zero")
+	errOverflow = noAnswer("the result has more than 64 bits")
+	errZero     = noAnswer("a division by zero")
 )
 
 // kindError says that an operator can't do with values of these kinds.
@@ -32,7 +45,7 @@ func (f *frame) kindError(op string, vs ...Value) Value {
 	for i, v := range vs {
 		words[i] = f.describeKind(v)
 	}
-	return Failed(target.Unsupportedf("%s is not defined for %s", op, strings.Join(words, " and ")))
+	return Failed(noAnswer("%s is not defined for %s", op, strings.Join(words, " and ")))
 }
 
 func (f *frame) describeKind(v Value) string {
@@ -84,7 +97,7 @@ func logic(op string, a, b uint64) Value {
 	case "^":
 		return Bool(a != b)
 	}
-	return Failed(target.Unsupportedf("%s is not defined for truth values", op))
+	return Failed(noAnswer("%s is not defined for truth values", op))
 }
 
 func floats(op string, a, b float64) Value {
@@ -100,7 +113,7 @@ func floats(op string, a, b float64) Value {
 	case "%":
 		return Float(math.Mod(a, b))
 	}
-	return Failed(target.Unsupportedf("%s is not defined for floats", op))
+	return Failed(noAnswer("%s is not defined for floats", op))
 }
 
 func decimals(op string, a, b Value) Value {
@@ -122,7 +135,7 @@ func decimals(op string, a, b Value) Value {
 			z.Sub(x, whole.Mul(whole, y))
 		}
 	default:
-		return Failed(target.Unsupportedf("%s is not defined for decimals", op))
+		return Failed(noAnswer("%s is not defined for decimals", op))
 	}
 	return ofRat(z)
 }
@@ -321,7 +334,7 @@ func (f *frame) isTrue(v Value) truth {
 	case KindError:
 		f.err = v.Err()
 	default:
-		f.err = target.Unsupportedf("%s is no condition: it is neither true nor false", f.describeKind(v))
+		f.err = noAnswer("%s is no condition: it is neither true nor false", f.describeKind(v))
 	}
 	return undecided
 }
@@ -404,7 +417,7 @@ func (f *frame) equal(a, b Value) (bool, error) {
 		c, err := f.order(a, b)
 		return c == 0 && err == nil, err
 	}
-	return false, target.Unsupportedf("%s and %s can't be compared", f.describeKind(a), f.describeKind(b))
+	return false, noAnswer("%s and %s can't be compared", f.describeKind(a), f.describeKind(b))
 }
 
 // equalBits compares what is equal by its bits.
@@ -474,7 +487,7 @@ func (f *frame) equalStructs(a, b Value) (bool, error) {
 	}
 	size := int(a.typ.MT.BaseSize) - 2*dac.ObjectHeaderBytes
 	if size < 0 || size > limits.StructLeaves {
-		return false, target.Unsupportedf("structs of %d bytes can't be compared", size)
+		return false, noAnswer("structs of %d bytes can't be compared", size)
 	}
 	x, err := f.near.Bytes(a.Addr(), size)
 	if err != nil {
@@ -511,7 +524,7 @@ func (f *frame) order(a, b Value) (int, error) {
 	if (a.kind == KindObject || a.hex) && (b.kind == KindObject || b.hex) {
 		return cmp.Compare(a.bits, b.bits), nil
 	}
-	return 0, target.Unsupportedf("%s and %s can't be compared", f.describeKind(a), f.describeKind(b))
+	return 0, noAnswer("%s and %s can't be compared", f.describeKind(a), f.describeKind(b))
 }
 
 // orderNumbers compares numbers. Integers and decimals are compared exactly.
@@ -632,7 +645,7 @@ func parseTime(unit timeUnit, s string) (int64, error) {
 			return n, nil
 		}
 	}
-	return 0, target.Unsupportedf("%q is no date: write 2026-11-20 or 2026-11-20T13:45:00", s)
+	return 0, noAnswer("%q is no date: write 2026-11-20 or 2026-11-20T13:45:00", s)
 }
 
 func parseSpan(s string) (int64, error) {
@@ -642,7 +655,7 @@ func parseSpan(s string) (int64, error) {
 	days, rest := 0, s
 	if d, after, ok := strings.Cut(s, "."); ok && strings.Contains(after, ":") {
 		if _, err := fmt.Sscanf(d, "%d", &days); err != nil {
-			return 0, target.Unsupportedf("%q is no duration: write 1h30m or 01:30:00", s)
+			return 0, noAnswer("%q is no duration: write 1h30m or 01:30:00", s)
 		}
 		rest = after
 	}
@@ -652,7 +665,7 @@ func parseSpan(s string) (int64, error) {
 			return int64(days)*ticks.PerDay + seconds*ticks.PerSecond + int64(t.Nanosecond()/100), nil
 		}
 	}
-	return 0, target.Unsupportedf("%q is no duration: write 1h30m or 01:30:00", s)
+	return 0, noAnswer("%q is no duration: write 1h30m or 01:30:00", s)
 }
 
 // timeArithmetic subtracts times: the result is a number of ticks, of days for DateOnly.

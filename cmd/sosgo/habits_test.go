@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
+	"github.com/sosgo/sosgo/internal/cli"
 	"github.com/sosgo/sosgo/internal/testdump"
 )
 
@@ -87,4 +88,23 @@ func TestNumbersAsPrinted(t *testing.T) {
 	}
 	out, _, _ := run(t, "-d", d.Path, "-sos", "-c", "dumpheap -stat -type zoo.dog")
 	assert.Empty(t, out, "SOS's form says no more than SOS")
+}
+
+// TestNoAnswer: that an expression has no answer is no fault of the dump: nobody is sent to look what it is.
+func TestNoAnswer(t *testing.T) {
+	d := testdump.Open(t, "net10-zoo")
+	for line, want := range map[string]string{
+		"1 / 0":                             "division by zero",
+		`"abc"[7]`:                          "its length is 3",
+		"Debuggee.Zoo.Statics.Array[3]":     "no element [3]",
+		"Debuggee.Zoo.Statics.Null.Length":  "of a null reference",
+		"obj(0x7efbcd80b550).name - 1":      "is not defined for",
+		"(Debuggee.Zoo.Dog)0x7efbcd805be8":  "is no Debuggee.Zoo.Dog",
+		"Debuggee.Zoo.Statics.String / 2.5": "is not defined for",
+	} {
+		_, errs, code := run(t, "-d", d.Path, "eval", line)
+		assert.Equal(t, cli.ExitUsage, code, "%s: %s", line, errs)
+		assert.Contains(t, errs, want, line)
+		assert.NotContains(t, errs, "sosgo info", line)
+	}
 }

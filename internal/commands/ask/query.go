@@ -36,8 +36,8 @@ func Asked(c *cli.Context) (*query.Process, error) {
 
 // Misread makes an error about what the user wrote one about the command line. A name that what the dump lacks may explain stays what it is.
 func Misread(c *cli.Context, err error) error {
-	var bad *query.Error
-	if errors.As(err, &bad) && !errors.Is(err, target.ErrNotInDump) && !errors.Is(err, target.ErrCorrupt) {
+	misread := errors.As(err, new(*query.Error)) || errors.Is(err, query.ErrNoAnswer)
+	if misread && !errors.Is(err, target.ErrNotInDump) && !errors.Is(err, target.ErrCorrupt) {
 		return c.Usagef("%v", err)
 	}
 	return err

@@ -62,7 +62,11 @@ func counters(p *report.Page, t *answer.ThreadPool) {
 		queued = report.Commas(t.Queued.Value)
 	}
 	p.Printf("Queued items:    %s\n", queued)
-	p.Printf("CPU utilization: %s%%\n", count(t.CPU))
+	utilization := count(t.CPU)
+	if t.CPU.Err == nil {
+		utilization += "%"
+	}
+	p.Printf("CPU utilization: %s\n", utilization)
 	if t.Blocked.Err == nil && t.Blocked.Value != 0 {
 		p.Printf("Told to block:   %s\n", count(t.Blocked))
 	}
