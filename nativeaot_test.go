@@ -82,7 +82,8 @@ func TestNativeTypes(t *testing.T) {
 	}
 }
 
-// TestNativeShapes: what a program has no objects of is not there, for all that the fields of its objects can't be read.
+// TestNativeShapes: what a program has no objects of is not there, for all that the fields of its objects can't be
+// read.
 func TestNativeShapes(t *testing.T) {
 	v := nativeView(t)
 	b, err := v.Shapes()
@@ -208,8 +209,8 @@ func TestNativeRoots(t *testing.T) {
 	assert.NotZero(t, kinds[roots.KindThreadStatics])
 }
 
-// TestNativeVersions reads crashed programs of .NET 8, 9 and 10: all types have names, threads are those of the system, and an
-// exception's stack trace is the one that the program itself wrote.
+// TestNativeVersions reads crashed programs of .NET 8, 9 and 10: all types have names, threads are those of the system,
+// and an exception's stack trace is the one that the program itself wrote.
 func TestNativeVersions(t *testing.T) {
 	testdump.Native(t, func(t *testing.T, d *testdump.Dump) {
 		v, err := d.View("")
@@ -288,8 +289,8 @@ func plainMethod(s string) string {
 	return name + " + " + offset
 }
 
-// TestNativeVersionUnwritten: a program that has not crashed tells its version by the constant that it would write then, and
-// without that by its core library.
+// TestNativeVersionUnwritten: a program that has not crashed tells its version by the constant that it would write
+// then, and without that by its core library.
 func TestNativeVersionUnwritten(t *testing.T) {
 	d := testdump.Open(t, "nativeaot-crash")
 	inst := d.Runtimes()[0]

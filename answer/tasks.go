@@ -71,8 +71,8 @@ type AsyncStack struct {
 	More  bool       `json:"more,omitempty" doc:"there are more frames than an answer has"`
 }
 
-// Awaited are the frames from that of an object down to the first frame: each awaits the next. They are nil where the object
-// has no frame.
+// Awaited are the frames from that of an object down to the first frame: each awaits the next. They are nil where the
+// object has no frame.
 func (s *AsyncStack) Awaited(object target.Addr) []*AsyncFrame {
 	at := slices.IndexFunc(s.Frames, func(f AsyncFrame) bool { return f.Object == object })
 	if at < 0 {

@@ -26,9 +26,9 @@ func (r *Reader) jsonProperties(s *jsonProperties, x shapes.Instance) content {
 	return r.pairs(r.wrap(s.List.Object(x)))
 }
 
-// A jsonDocument has the text of its elements, and a table of rows of three words: where a token begins, how long it is, and in the
-// lowest 28 bits how many rows there are to its end, with the token's kind above. The text of a string has no quotes. So it is from 3.0
-// to 10.
+// A jsonDocument has the text of its elements, and a table of rows of three words: where a token begins, how long it
+// is, and in the lowest 28 bits how many rows there are to its end, with the token's kind above. The text of a string
+// has no quotes. So it is from 3.0 to 10.
 type jsonDocument struct {
 	_      shapes.Type   `of:"System.Text.Json.JsonDocument"`
 	Text   shapes.Struct `field:"_utf8Json"`

@@ -444,8 +444,8 @@ func (r *Runtime) nativeThreads() ([]Thread, error) {
 	return out, nil
 }
 
-// nativeOSID is the system's number of the thread whose structure is at a and which keeps id as its own. Before .NET 9 on Unix that is
-// a pointer of the C library's; then it is the thread that all of the structure's pointers into stacks
+// nativeOSID is the system's number of the thread whose structure is at a and which keeps id as its own. Before .NET 9
+// on Unix that is a pointer of the C library's; then it is the thread that all of the structure's pointers into stacks
 // point to, 0 where there is no such thread.
 func (r *Runtime) nativeOSID(a target.Addr, id uint64) uint32 {
 	switch {
@@ -495,8 +495,8 @@ func (r *Runtime) nativeExInfo(at target.Addr) (exception, previous target.Addr,
 	return rd.Ptr(o.Exception), rd.Ptr(o.Previous), rd.Err
 }
 
-// nativeStates are the exceptions that t is handling, the innermost first: each has an ExInfo on the thread's stack, above those of
-// the exceptions that were thrown later.
+// nativeStates are the exceptions that t is handling, the innermost first: each has an ExInfo on the thread's stack,
+// above those of the exceptions that were thrown later.
 func (r *Runtime) nativeStates(t *Thread) ([]ExceptionState, error) {
 	var out []ExceptionState
 	for at := t.ExInfo; at != 0; {
@@ -516,11 +516,12 @@ func (r *Runtime) nativeStates(t *Thread) ([]ExceptionState, error) {
 	return out, nil
 }
 
-// nativeThrowsAgain stands in the stack trace of an exception between the frames of two throws (StackTraceHelper.SpecialIP).
+// nativeThrowsAgain stands in the stack trace of an exception between the frames of two throws
+// (StackTraceHelper.SpecialIP).
 const nativeThrowsAgain = ^uint64(0)
 
-// readNativeTrace reads the stack trace of an exception: an array of return addresses, of which the first n were written
-// (Exception.NativeAot.cs).
+// readNativeTrace reads the stack trace of an exception: an array of return addresses, of which the first n were
+// written (Exception.NativeAot.cs).
 func (r *Runtime) readNativeTrace(array target.Addr, n uint32) ([]TraceFrame, error) {
 	data, length, size, err := r.arrayData(array)
 	if err != nil {
@@ -601,9 +602,9 @@ func (r *Runtime) TypesNamed(name string) ([]NativeType, error) {
 	return out, n.noType
 }
 
-// NativeDefinition is the name of the definition of which a type of a NativeAOT program is an instance, as metadata has it:
-// "System.Collections.Generic.List`1" or "Ns.Outer+Inner". It is empty for arrays and what holds static fields. A name that
-// the program does not have is target.ErrUnsupported.
+// NativeDefinition is the name of the definition of which a type of a NativeAOT program is an instance, as metadata has
+// it: "System.Collections.Generic.List`1" or "Ns.Outer+Inner". It is empty for arrays and what holds static fields. A
+// name that the program does not have is target.ErrUnsupported.
 func (r *Runtime) NativeDefinition(mt *MethodTable) (string, error) {
 	n := r.nativeNamed()
 	d, ok := n.types[mt.Addr]

@@ -60,8 +60,8 @@ func TestBomb(t *testing.T) {
 	require.NoError(t, f.Close())
 }
 
-// TestNoTemporaryFolder: where nothing can be unpacked to, as in an image of nothing but sosgo, that is said, and not that the
-// dump is missing.
+// TestNoTemporaryFolder: where nothing can be unpacked to, as in an image of nothing but sosgo, that is said, and not
+// that the dump is missing.
 func TestNoTemporaryFolder(t *testing.T) {
 	packed := bomb(t, 1)
 	o := dump.Options{TempDir: filepath.Join(t.TempDir(), "missing")}

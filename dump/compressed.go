@@ -117,8 +117,8 @@ func (c *compression) unpack(src target.Source, o Options, cached *cache) (*os.F
 	return tmp, nil
 }
 
-// temporary creates a file in dir, or in the system's folder for such files, that vanishes when it is closed. Its error is no
-// other one's: that this folder is missing, as in an image of nothing but sosgo, does not mean that the dump is.
+// temporary creates a file in dir, or in the system's folder for such files, that vanishes when it is closed. Its error
+// is no other one's: that this folder is missing, as in an image of nothing but sosgo, does not mean that the dump is.
 func temporary(dir string) (*os.File, error) {
 	f, err := createTemp(dir)
 	if err != nil {

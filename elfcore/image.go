@@ -156,8 +156,8 @@ func (f *File) readPEHeader(base target.Addr) imageHeader {
 	return h
 }
 
-// peSections are the sections of the PE image whose headers are at base, by their distances from its base (addr); nil if
-// they are not in the dump.
+// peSections are the sections of the PE image whose headers are at base, by their distances from its base (addr); nil
+// if they are not in the dump.
 func (f *File) peSections(base target.Addr) []segment {
 	off, err := target.Uint32(f, base+peOffsetOffset)
 	if err != nil {

@@ -272,8 +272,8 @@ func TestModulesWithoutNTFile(t *testing.T) {
 	assert.Equal(t, want, describe(open(t, linked()).Modules()))
 }
 
-// TestHeadersBehindOtherMemory: the page of an image's headers may be the end of a segment that begins before it. What is
-// seen of the headers at the start of the image's first section is then no image of its own.
+// TestHeadersBehindOtherMemory: the page of an image's headers may be the end of a segment that begins before it. What
+// is seen of the headers at the start of the image's first section is then no image of its own.
 func TestHeadersBehindOtherMemory(t *testing.T) {
 	image := func(rva, offset uint32) []byte {
 		b := synth.PEImage(0x8000, 0x400)

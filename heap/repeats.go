@@ -5,16 +5,16 @@ import "context"
 // ComparedChars is how much of a string counts as its content.
 const ComparedChars = comparedChars
 
-// Contents counts objects by their content, in bounded memory: who asks for strings that are there twice has what dumpheap
-// -strings counts, and values in boxes can be counted in the same way. It is filled by one goroutine, with what several
-// ContentHashers hashed, and may be read by several once it is closed.
+// Contents counts objects by their content, in bounded memory: who asks for strings that are there twice has what
+// dumpheap -strings counts, and values in boxes can be counted in the same way. It is filled by one goroutine, with
+// what several ContentHashers hashed, and may be read by several once it is closed.
 type Contents struct {
 	table   *stringTable // when it is closed
 	keepers *stringKeepers
 }
 
-// NewContents returns Contents that nothing was added to, and for which as many goroutines work as jobs says. Close ends
-// them. One that fails calls cancel.
+// NewContents returns Contents that nothing was added to, and for which as many goroutines work as jobs says. Close
+// ends them. One that fails calls cancel.
 func (h *Heap) NewContents(jobs int, cancel func()) *Contents {
 	return &Contents{keepers: keepStrings(max(jobs, 1), cancel)}
 }
@@ -54,9 +54,9 @@ func (c *Contents) All(ctx context.Context, visit func(StringStats)) error {
 // LookupBatch is how many strings OfStrings takes at most.
 const LookupBatch = 32
 
-// OfStrings tells visit how many strings have the content of each of list, by its index there; those whose content was not
-// counted, or can't be read, are left out. The table is larger than any cache: what the strings need of it is loaded for all
-// of them before the first is looked at, so that none waits for another.
+// OfStrings tells visit how many strings have the content of each of list, by its index there; those whose content was
+// not counted, or can't be read, are left out. The table is larger than any cache: what the strings need of it is
+// loaded for all of them before the first is looked at, so that none waits for another.
 func (c *Contents) OfStrings(by *ContentHasher, list []Object, visit func(i int, s StringStats)) {
 	var hashes [LookupBatch]hashedString
 	var slots [LookupBatch]uint64
@@ -91,8 +91,8 @@ func (c *Contents) OfStrings(by *ContentHasher, list []Object, visit func(i int,
 	}
 }
 
-// OfValue tells how many objects that Value hashed have the content of o. It reports false where that was not counted, or
-// can't be read.
+// OfValue tells how many objects that Value hashed have the content of o. It reports false where that was not counted,
+// or can't be read.
 func (c *Contents) OfValue(by *ContentHasher, o *Object) (StringStats, bool) {
 	s, err := by.ofValue(o)
 	if err != nil {

@@ -48,8 +48,8 @@ const notSet = -1
 // expiredFlag is the flag of an entry of .NET 6 that says that it expired.
 const expiredFlag = 1 << 1
 
-// Caches lists the memory caches of the process with their entries, the largest and oldest of them first. What can't be read is
-// noted. The error is the context's.
+// Caches lists the memory caches of the process with their entries, the largest and oldest of them first. What can't be
+// read is noted. The error is the context's.
 func (r *Reader) Caches(ctx context.Context, h *heap.Heap, o heap.ScanOptions) (*answer.MemoryCaches, error) {
 	out := &answer.MemoryCaches{Caches: []answer.MemoryCache{}}
 	in := shapes.Reading{Gaps: &out.Gaps, Binder: r.b}

@@ -84,7 +84,8 @@ func TestCaches(t *testing.T) {
 	})
 }
 
-// TestCachesOfNet6: there an entry has its flags in one byte, and says when it expires with its offset to UTC, or not at all.
+// TestCachesOfNet6: there an entry has its flags in one byte, and says when it expires with its offset to UTC, or not
+// at all.
 func TestCachesOfNet6(t *testing.T) {
 	d, _ := testdump.Libraries(t)
 	r, h := open(t, d)

@@ -259,8 +259,8 @@ func (f *finder) largest(types map[int]*groupBy) (int, *groupBy) {
 	return typ, best
 }
 
-// deepest takes of accumulations, the largest first, those that others don't own, and of two of which one owns the other
-// the inner one if it has most of the outer one's.
+// deepest takes of accumulations, the largest first, those that others don't own, and of two of which one owns the
+// other the inner one if it has most of the outer one's.
 func (f *finder) deepest(ctx context.Context, all []suspect) error {
 	taken := map[graph.Node]int{}
 	drops := map[int]bool{}

@@ -47,8 +47,8 @@ func of(t *testing.T, a *answer.Leaks, is func(*answer.Suspect) bool) *answer.Su
 }
 
 // TestKnownLeaks: what the debuggee leaks on purpose is found, with the field that holds it, the number that it is and
-// nothing else before it: an event with 500 handlers, a static dictionary of 1,000 sessions, a list that keeps all, and two
-// finalizers that never return.
+// nothing else before it: an event with 500 handlers, a static dictionary of 1,000 sessions, a list that keeps all, and
+// two finalizers that never return.
 func TestKnownLeaks(t *testing.T) {
 	for _, name := range []string{"net10-heap-withheap", "net8-heap-withheap", "net31-heap-withheap", "win-net6-heap-withheap"} {
 		t.Run(name, func(t *testing.T) {
@@ -119,8 +119,8 @@ func TestHealthy(t *testing.T) {
 	})
 }
 
-// TestGroupReferrers: what refers to the members of a group one by one is named beside their holders, as far as it lives and is
-// no part of them; each number is that of the edges.
+// TestGroupReferrers: what refers to the members of a group one by one is named beside their holders, as far as it
+// lives and is no part of them; each number is that of the edges.
 func TestGroupReferrers(t *testing.T) {
 	d := testdump.OpenCase(t, "web-net10-withheap")
 	v, err := d.View("")

@@ -95,8 +95,8 @@ func (f *finder) describe(ctx context.Context, s *suspect) (*answer.Suspect, err
 	return out, err
 }
 
-// entryDepth is how deep in an element of a collection the entry of a cache may be: that of a MemoryCache is the value of a
-// node of a ConcurrentDictionary.
+// entryDepth is how deep in an element of a collection the entry of a cache may be: that of a MemoryCache is the value
+// of a node of a ConcurrentDictionary.
 const entryDepth = 3
 
 // entries is the strength by which a member holds most of what it does, if it is the entry of a cache.
@@ -118,7 +118,8 @@ func (f *finder) typeText(mt *dac.MethodTable) answer.Text {
 	return f.r.Runtime().NamedType(&f.a.Gaps, mt.Addr)
 }
 
-// preferred are the kinds of roots by which a path is chosen: a static field says most about who holds it, a stack least.
+// preferred are the kinds of roots by which a path is chosen: a static field says most about who holds it, a stack
+// least.
 var preferred = []graph.SourceKind{graph.SourceStatics, graph.SourceThreadStatics, graph.SourceHandles, graph.SourceFinalizer, graph.SourceRuntime, graph.SourceStacks}
 
 // path is a shortest path to n from the kind of root that says most, nil if none leads there.
@@ -197,8 +198,8 @@ type referring struct {
 	first     graph.Node
 }
 
-// others finds the types of objects that refer to many members, each to few, and are neither of the holders that were found, nor
-// members, nor part of what the member retains, such as what refers back to it.
+// others finds the types of objects that refer to many members, each to few, and are neither of the holders that were
+// found, nor members, nor part of what the member retains, such as what refers back to it.
 func (f *finder) others(ctx context.Context, out *answer.Suspect, s *suspect, held *graph.Referrers, found []graph.Node) error {
 	most := max(1, maxReferrers/len(s.sample))
 	types, seen := map[int]*referring{}, map[graph.Node]bool{}

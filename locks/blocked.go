@@ -108,8 +108,8 @@ func (s *survey) managedNotes(k *blockingInfo, t *dac.Thread) ([]note, error) {
 	return out, err
 }
 
-// managedNote reads one note. Up to .NET 10 that of a monitor names the lock in its sync block, and others a variable that
-// refers to the object.
+// managedNote reads one note. Up to .NET 10 that of a monitor names the lock in its sync block, and others a variable
+// that refers to the object.
 func (s *survey) managedNote(k *blockingInfo, at shapes.Instance) (note, error) {
 	v, err := ints(at, &k.Kind, &k.Timeout)
 	if err != nil {
@@ -137,8 +137,8 @@ func (s *survey) managedNote(k *blockingInfo, at shapes.Instance) (note, error) 
 	return n, nil
 }
 
-// noted adds a wait that is noted. A wait for the pulse of a monitor of which a lock of the class library is made is one for
-// that lock.
+// noted adds a wait that is noted. A wait for the pulse of a monitor of which a lock of the class library is made is
+// one for that lock.
 func (s *survey) noted(t *threads.Thread, n *note) {
 	w := &wait{thread: t, pulse: n.pulse, timeout: n.timeout, how: answer.HowRecorded}
 	switch {
@@ -174,8 +174,8 @@ func (s *survey) pulsed(w *wait, b *dac.SyncBlock) {
 	w.lock = s.byObj[owner]
 }
 
-// taskOf finds the task that will set an event, among the objects that the thread's frames refer to: the event is what goes
-// on when it completes. 0 stands for none.
+// taskOf finds the task that will set an event, among the objects that the thread's frames refer to: the event is what
+// goes on when it completes. 0 stands for none.
 func (s *survey) taskOf(t *threads.Thread, event target.Addr) target.Addr {
 	seen := map[target.Addr]bool{}
 	for root, err := range s.r.walker.Roots(s.ctx, t.Managed, t.OS.Registers) {
@@ -239,8 +239,8 @@ func (s *survey) addWait(w *wait) {
 	w.lock.Waiting = append(w.lock.Waiting, d)
 }
 
-// inferred looks for what a thread waits for of which nothing is noted: an object that the frames of the class library which wait
-// refer to, or a static constructor.
+// inferred looks for what a thread waits for of which nothing is noted: an object that the frames of the class library
+// which wait refer to, or a static constructor.
 func (s *survey) inferred(t *threads.Thread) {
 	a := t.Activity(s.r.walker.Walk(s.ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{}))
 	w := &wait{thread: t, how: answer.HowInferred, timeout: -1}
@@ -341,7 +341,8 @@ func (s *survey) joined(t *threads.Thread, a *threads.ThreadActivity) objects.Ob
 	return objects.Object{}
 }
 
-// handle is the WaitHandle that t waits for, without an address if it is not known; more is for how many others it waits, too.
+// handle is the WaitHandle that t waits for, without an address if it is not known; more is for how many others it
+// waits, too.
 func (s *survey) handle(t *threads.Thread, a *threads.ThreadActivity) (first objects.Object, more int) {
 	for o := range s.mentioned(t, a) {
 		if h, ok := s.handles[o.Addr]; ok {

@@ -99,8 +99,8 @@ func TestKindsOfLocks(t *testing.T) {
 	}
 }
 
-// TestKindsOfWaits: what each thread waits for, that of the kernel and the ends of threads too, and the deadlock through a lock
-// that one thread reads.
+// TestKindsOfWaits: what each thread waits for, that of the kernel and the ends of threads too, and the deadlock
+// through a lock that one thread reads.
 func TestKindsOfWaits(t *testing.T) {
 	d, names := openKinds(t)
 	got, err := reader(t, d).Waits(context.Background(), locks.Options{})

@@ -273,8 +273,8 @@ func frameName(f *answer.AsyncFrame) string {
 	return f.Kind
 }
 
-// circles are the threads that wait for each other, each circle once: it closes where the search comes back to a wait that it is
-// still behind.
+// circles are the threads that wait for each other, each circle once: it closes where the search comes back to a wait
+// that it is still behind.
 func (g *grapher) circles() []answer.Verdict {
 	of := map[*threads.Thread]*wait{}
 	for _, w := range g.s.waits {

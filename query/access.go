@@ -185,7 +185,8 @@ func findField(t *objects.Type, name string, static bool) (*objects.Field, error
 	return nil, errNoMember
 }
 
-// oneField is the field whose name is one that counts. Of fields with one name the most derived type's counts: it is last.
+// oneField is the field whose name is one that counts. Of fields with one name the most derived type's counts: it is
+// last.
 func oneField(fields []*objects.Field, name string, static bool, is func(string) bool) (*objects.Field, error) {
 	var found *objects.Field
 	var names []string
@@ -421,8 +422,8 @@ func (e *engine) fieldOf(t *objects.Type, name string) *access {
 	return kept.(*access)
 }
 
-// isCounted reports whether a name is what tells how many elements a known collection has, where its field of nearly that name
-// tells something else: _count of a dictionary counts free entries as well.
+// isCounted reports whether a name is what tells how many elements a known collection has, where its field of nearly
+// that name tells something else: _count of a dictionary counts free entries as well.
 func (e *engine) isCounted(t *objects.Type, name string, f *objects.Field) bool {
 	return (name == "Count" || name == "Length") && f.Name != name && e.p.Collections != nil && e.p.Collections.Is(t)
 }

@@ -89,7 +89,8 @@ func (e *engine) own(name string) {
 	e.owned[name] = true
 }
 
-// fields are the declared types of the fields that a name means for types, nil where one is not known; found: one has it.
+// fields are the declared types of the fields that a name means for types, nil where one is not known; found: one has
+// it.
 func (c *checker) fields(types []*objects.Type, name string) (declared []*objects.Type, found bool) {
 	known := true
 	for _, t := range types {
@@ -119,8 +120,8 @@ func (c *checker) fields(types []*objects.Type, name string) (declared []*object
 	return declared, found
 }
 
-// isClosed reports whether the declared type tells which members there may be: not of System.Object, of interfaces and of what
-// generic types share.
+// isClosed reports whether the declared type tells which members there may be: not of System.Object, of interfaces and
+// of what generic types share.
 func isClosed(t *objects.Type) bool {
 	if t.MT.IsInterface() || t.MT.Parent == 0 || t.MT.IsArray() {
 		return false

@@ -144,8 +144,8 @@ func (f *frame) noIndex(v Value, err error) Value {
 	return Failed(err)
 }
 
-// findKey looks a key up. The elements are compared one by one: what the program's comparer thinks is not known, and strings
-// are compared by their characters. The error says what could not be looked at.
+// findKey looks a key up. The elements are compared one by one: what the program's comparer thinks is not known, and
+// strings are compared by their characters. The error says what could not be looked at.
 func (f *frame) findKey(v, key Value) (found Value, ok bool, gap error) {
 	looked := 0
 	for item, err := range f.items(v) {

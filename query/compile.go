@@ -251,8 +251,8 @@ func binaryCode(op string, a, b code) (code, error) {
 // mirrored is the operator with its sides changed.
 var mirrored = map[string]string{"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
 
-// comparedNumber is a comparison of a column or field that is an integer with a constant one: the most frequent question,
-// for which no Value is made.
+// comparedNumber is a comparison of a column or field that is an integer with a constant one: the most frequent
+// question, for which no Value is made.
 func comparedNumber(op string, a, b code) (code, bool) {
 	if a.constant != nil {
 		a, b, op = b, a, mirrored[op]
@@ -425,8 +425,8 @@ func (s *scope) memberCode(n *node) (code, error) {
 	return s.dynamicMember(n.name, s.e.inQuery || n.maybe, of, false)
 }
 
-// dynamicMember is a member of what only the frame tells. The type of the last row is remembered, for the next one is likely
-// of the same. optional: a type that does not have it is null, for the names were checked before.
+// dynamicMember is a member of what only the frame tells. The type of the last row is remembered, for the next one is
+// likely of the same. optional: a type that does not have it is null, for the names were checked before.
 func (s *scope) dynamicMember(name string, nullable bool, of code, optional bool) (code, error) {
 	m := memberReader{e: s.e, name: name, nullable: nullable, optional: optional || s.e.inQuery}
 	return valueCode(func(f *frame) Value { return m.read(f, of.eval(f)) })

@@ -32,8 +32,8 @@ func (e *limitError) Error() string { return e.text }
 
 func (e *limitError) Unwrap() error { return ErrLimit }
 
-// Run answers a query: from SOURCE [of TYPE] | where … | group by … | select … | order by … | top N, or the same as SQL spells
-// it. An *Error says what is wrong with it. The rows are read while they are listed.
+// Run answers a query: from SOURCE [of TYPE] | where … | group by … | select … | order by … | top N, or the same as SQL
+// spells it. An *Error says what is wrong with it. The rows are read while they are listed.
 func Run(ctx context.Context, p *Process, src string, o Options) (*answer.Query, error) {
 	q, err := parseQuery(src)
 	if err != nil {
@@ -42,8 +42,8 @@ func Run(ctx context.Context, p *Process, src string, o Options) (*answer.Query,
 	return newEngine(ctx, p, src).run(q, o)
 }
 
-// Select answers a query about the objects that o.Filter chooses: those for which where is true, with columns as a list of
-// expressions. Either may be empty.
+// Select answers a query about the objects that o.Filter chooses: those for which where is true, with columns as a list
+// of expressions. Either may be empty.
 func Select(ctx context.Context, p *Process, where, columns string, o Options) (*answer.Query, error) {
 	q := &plan{source: "objects", limit: -1}
 	if columns != "" {
@@ -252,7 +252,8 @@ func (r *run) uniqueNames() {
 	}
 }
 
-// isGroupCall reports whether a node is an aggregate: count, min and max of one argument; others have functions' names too.
+// isGroupCall reports whether a node is an aggregate: count, min and max of one argument; others have functions' names
+// too.
 func isGroupCall(n *node) bool { return n.op == opCall && isAggregate(n.name) && len(n.args) <= 1 }
 
 func hasAggregate(n *node) bool {

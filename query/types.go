@@ -72,8 +72,9 @@ func lastName(t *typeName) string {
 	return name
 }
 
-// find returns the types that a name means: those whose whole name it is or, if there are none, those of which it is the
-// end. A name that means several types, in different namespaces, is an Error that lists them. Without any the result is empty.
+// find returns the types that a name means: those whose whole name it is or, if there are none, those of which it is
+// the end. A name that means several types, in different namespaces, is an Error that lists them. Without any the
+// result is empty.
 func (e *engine) find(t *typeName) ([]*namedType, error) {
 	table := e.table()
 	list := table.byLast[lastName(t)]
@@ -103,7 +104,8 @@ func (e *engine) find(t *typeName) ([]*namedType, error) {
 	return nil, nil
 }
 
-// oneDefinition is an error if the types are not instances of one definition: different assemblies may have types of one name.
+// oneDefinition is an error if the types are not instances of one definition: different assemblies may have types of
+// one name.
 func (e *engine) oneDefinition(t *typeName, list []*namedType) error {
 	var names []string
 	for _, n := range list {
@@ -134,8 +136,8 @@ func (e *engine) must(t *typeName) ([]*namedType, error) {
 	return nil, e.unsure(bad)
 }
 
-// unsure is the error about a name that no loaded type and no field of one has. Where not all of them can be read, the name may be right, and what the
-// dump lacks is a part of the error.
+// unsure is the error about a name that no loaded type and no field of one has. Where not all of them can be read, the
+// name may be right, and what the dump lacks is a part of the error.
 func (e *engine) unsure(bad *Error) error {
 	if gap := e.table().gap; gap != nil {
 		return fmt.Errorf("%w; not all types can be read: %w", bad, gap)
@@ -180,7 +182,8 @@ func (e *engine) meantType(t *typeName) string {
 	return "types lists what is loaded"
 }
 
-// pattern are the types whose name a text in quotes is, as the runtime writes it or with points for pluses, or with * and ?.
+// pattern are the types whose name a text in quotes is, as the runtime writes it or with points for pluses, or with *
+// and ?.
 func (e *engine) pattern(text string) []*namedType {
 	var out []*namedType
 	for _, n := range e.table().all {
@@ -249,8 +252,8 @@ func meant(name string, candidates []string) string {
 	return ""
 }
 
-// nearest is the candidate that is spelt nearly as name: in another case, or with at most two letters wrong; the first of
-// equally near ones.
+// nearest is the candidate that is spelt nearly as name: in another case, or with at most two letters wrong; the first
+// of equally near ones.
 func nearest(name string, candidates []string) string {
 	best, distance := "", 3
 	for _, c := range candidates {

@@ -36,8 +36,8 @@ type bound[T any] struct {
 	err   error
 }
 
-// New returns a Binder for the types of a reader. The heap, whose tables tell of handles, is opened when it is first wanted;
-// without one open is nil.
+// New returns a Binder for the types of a reader. The heap, whose tables tell of handles, is opened when it is first
+// wanted; without one open is nil.
 func New(r *objects.Reader, open func() (*heap.Heap, error)) *Binder {
 	b := &Binder{reader: r, open: open}
 	b.tables.Store(&map[reflect.Type]*table{})
@@ -67,9 +67,9 @@ func (b *Binder) table(t reflect.Type) *table {
 	return next[t]
 }
 
-// Bind binds shape T to type t, or finds what was bound before. The shape is shared and must not be changed. The error is
-// ErrOtherType where t is none of the types that T is for, an *UnknownLayoutError where its fields are not those that T
-// wants, and target.ErrNotInDump or ErrCorrupt where they can't be read.
+// Bind binds shape T to type t, or finds what was bound before. The shape is shared and must not be changed. The error
+// is ErrOtherType where t is none of the types that T is for, an *UnknownLayoutError where its fields are not those
+// that T wants, and target.ErrNotInDump or ErrCorrupt where they can't be read.
 func Bind[T any](b *Binder, t *objects.Type) (*T, error) {
 	if t == nil {
 		return nil, ErrOtherType
@@ -195,8 +195,8 @@ func (b *Binder) find(t *objects.Type, path []string, static bool) (place, error
 	return at, nil
 }
 
-// fieldOf is the field of that name, nil if there is none. Where names of fields are not known, and none of the others has
-// that name, the error says so.
+// fieldOf is the field of that name, nil if there is none. Where names of fields are not known, and none of the others
+// has that name, the error says so.
 func fieldOf(t *objects.Type, name string, static bool) (*objects.Field, error) {
 	var unread error
 	for depth := 0; t != nil; depth++ {
@@ -282,8 +282,8 @@ type name struct {
 	lazy.Value[string]
 }
 
-// Definition is the name of the definition of which t is an instance, as metadata has it: "Ns.Outer`1+Inner". It is empty
-// for an array.
+// Definition is the name of the definition of which t is an instance, as metadata has it: "Ns.Outer`1+Inner". It is
+// empty for an array.
 func (b *Binder) Definition(t *objects.Type) (string, error) {
 	v, ok := b.names.Load(t)
 	if !ok {
@@ -308,8 +308,8 @@ func (b *Binder) Definition(t *objects.Type) (string, error) {
 	})
 }
 
-// definitionOf is t or the nearest of its bases that is of one of the definitions, nil if none is; of no definition is t.
-// Where a name is not known, and none of the others fits, the error says so.
+// definitionOf is t or the nearest of its bases that is of one of the definitions, nil if none is; of no definition is
+// t. Where a name is not known, and none of the others fits, the error says so.
 func (b *Binder) definitionOf(names []string, t *objects.Type) (*objects.Type, error) {
 	if len(names) == 0 {
 		return t, nil

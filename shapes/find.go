@@ -26,8 +26,8 @@ type Found[T any] struct {
 func (f *Found[T]) At() Instance { return OfAddr(f.Object.Addr) }
 
 // On lists the objects of the heap that shape T is for, by address, read by several workers; a type is looked at once,
-// however many objects it has. The list has errors in it: where the walk could not go on, for each type that does not fit T,
-// and at the end for types whose names the dump lacks, of which none is in the list.
+// however many objects it has. The list has errors in it: where the walk could not go on, for each type that does not
+// fit T, and at the end for types whose names the dump lacks, of which none is in the list.
 func On[T any](ctx context.Context, b *Binder, h *heap.Heap, f *heap.Filter, o heap.ScanOptions) iter.Seq2[Found[T], error] {
 	return func(yield func(Found[T], error) bool) {
 		k := &finder[T]{b: b, shapes: map[*dac.MethodTable]*T{}}
@@ -179,8 +179,8 @@ func (g *gatherer) Corrupt(c *heap.Corruption) {
 // Reset forgets all.
 func (g *gatherer) Reset() { g.objects, g.corrupt = g.objects[:0], g.corrupt[:0] }
 
-// Loaded lists the loaded types that shape T names, each bound: for statics, which need no object. Of a generic definition
-// it is the definition itself, which has none. Types that derive from the named ones are left out.
+// Loaded lists the loaded types that shape T names, each bound: for statics, which need no object. Of a generic
+// definition it is the definition itself, which has none. Types that derive from the named ones are left out.
 func Loaded[T any](b *Binder) iter.Seq2[*T, error] {
 	return func(yield func(*T, error) bool) {
 		for _, n := range b.table(reflect.TypeFor[T]()).schema.names {
@@ -211,7 +211,8 @@ func ArrayOf(o objects.Object) (Array, error) {
 	if err != nil {
 		return Array{}, err
 	}
-	// All that is no element stands before the elements, but for the header word of the next object, which BaseSize counts.
+	// All that is no element stands before the elements, but for the header word of the next object, which BaseSize
+	// counts.
 	return Array{a, o.Addr + target.Addr(o.Type.MT.BaseSize) - 8, uint64(o.Type.MT.ComponentSize)}, nil
 }
 
@@ -244,8 +245,8 @@ func Elements[T any](b *Binder, o objects.Object) (*T, Array, error) {
 	return s, a, err
 }
 
-// Fitting is how many elements of an array its segment of the heap has room for. Where that is not all, the number of its
-// elements is wrong, as the error says. Without a heap all are believed.
+// Fitting is how many elements of an array its segment of the heap has room for. Where that is not all, the number of
+// its elements is wrong, as the error says. Without a heap all are believed.
 func (b *Binder) Fitting(a *Array) (uint32, error) {
 	if b.open == nil {
 		return a.Len, nil

@@ -176,8 +176,8 @@ func number(s string) target.Addr {
 	return target.Addr(v)
 }
 
-// TestRootsInPrologue: a thread that was stopped at the first instruction of a method has no frame of it yet. The slots of
-// its frame would be read from the caller's.
+// TestRootsInPrologue: a thread that was stopped at the first instruction of a method has no frame of it yet. The slots
+// of its frame would be read from the caller's.
 func TestRootsInPrologue(t *testing.T) {
 	d := testdump.Open(t, "net10-stacks")
 	w, err := d.Walker()

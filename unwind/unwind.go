@@ -194,8 +194,9 @@ func (c *Cursor) StepIn(f *Frame, code Code, least Trust) (bool, error) {
 }
 
 // Framed reports whether f, which is in code, has its whole stack frame. A thread that was stopped in a prologue or an
-// epilogue has not set it up, or has given up parts of it: what the compiler recorded of places in the frame does not hold
-// there, and the frame pointer may be the caller's. It is true where unwind data does not tell, and of frames that called.
+// epilogue has not set it up, or has given up parts of it: what the compiler recorded of places in the frame does not
+// hold there, and the frame pointer may be the caller's. It is true where unwind data does not tell, and of frames that
+// called.
 func (c *Cursor) Framed(f *Frame, code Code) bool {
 	ip, ok := f.Regs.IP()
 	if !f.Exact || !ok || code.Format != FormatWindows || ip < code.Range.Start {

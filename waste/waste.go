@@ -33,7 +33,8 @@ type Options struct {
 // A Static is a static field that refers to an object.
 type Static struct {
 	Name answer.Text
-	// Slot is where the reference is, and Object what it refers to. Table is the object that the slot is in, 0 for none.
+	// Slot is where the reference is, and Object what it refers to. Table is the object that the slot is in, 0 for
+	// none.
 	Slot, Object, Table target.Addr
 }
 
@@ -44,8 +45,8 @@ type Local struct {
 	Name func() answer.Text
 }
 
-// Find looks for waste among all objects of h, whose types r describes. It scans the heap twice. What could not be looked at
-// is in the answer.
+// Find looks for waste among all objects of h, whose types r describes. It scans the heap twice. What could not be
+// looked at is in the answer.
 func Find(ctx context.Context, h *heap.Heap, r *objects.Reader, o Options) (*answer.Waste, error) {
 	f := &finder{h: h, o: o, want: wanted(o.Kinds), plans: newPlans(r), marked: newMarks(), owned: newMarks()}
 	if err := f.survey(ctx); err != nil {

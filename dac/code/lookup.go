@@ -220,8 +220,8 @@ func (r *Reader) functions(c *members, at target.Addr, n int, base target.Addr) 
 	return out, nil
 }
 
-// function decodes the RUNTIME_FUNCTION at b[0]. Where entries do not say where the function ends, as those of ARM64, End is
-// Begin unless the unwind information is packed into the entry: complete it.
+// function decodes the RUNTIME_FUNCTION at b[0]. Where entries do not say where the function ends, as those of ARM64,
+// End is Begin unless the unwind information is packed into the entry: complete it.
 func (c *members) function(b []byte, base target.Addr) RuntimeFunction {
 	le, o := binary.LittleEndian, &c.Function
 	f := RuntimeFunction{Begin: base + target.Addr(le.Uint32(b[o.Begin:]))}

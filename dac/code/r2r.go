@@ -174,8 +174,8 @@ func (im *r2rImage) lookup(r *Reader, c *members, ip target.Addr) (Info, error) 
 	return info, nil
 }
 
-// completeEntry gives entry i of the table its end where that is told by the unwind information. A dump without that has code up
-// to the next entry as far as anybody can tell, and the method of a frame is known all the same.
+// completeEntry gives entry i of the table its end where that is told by the unwind information. A dump without that
+// has code up to the next entry as far as anybody can tell, and the method of a frame is known all the same.
 func (r *Reader) completeEntry(c *members, im *r2rImage, i int, f *RuntimeFunction) error {
 	err := r.complete(c, im.mem, f)
 	if err == nil || !errors.Is(err, target.ErrNotInDump) {

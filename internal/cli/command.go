@@ -204,8 +204,8 @@ func (t *table) find(name string) (*Command, error) {
 	return nil, err
 }
 
-// about lists the commands whose summaries have a word that begins as this one: who types "deadlock" looks for what tells of
-// deadlocks. A word that many have tells nothing.
+// about lists the commands whose summaries have a word that begins as this one: who types "deadlock" looks for what
+// tells of deadlocks. A word that many have tells nothing.
 func (t *table) about(word string) []string {
 	const shortest, most = 4, 6
 	word = strings.ToLower(word)

@@ -107,8 +107,8 @@ func (c *Context) Usagef(format string, args ...any) error {
 // that can be asked for a form of their own, which is then one form too many.
 func (c *Context) WantsJSON() bool { return c.json != nil }
 
-// Terminal reports whether the text goes to a terminal, not through a filter or to a file, where only ASCII is certain to be
-// shown. It is for the choice of a form that the user did not choose.
+// Terminal reports whether the text goes to a terminal, not through a filter or to a file, where only ASCII is certain
+// to be shown. It is for the choice of a form that the user did not choose.
 func (c *Context) Terminal() bool { return c.terminal }
 
 // Warn notes that a part of the answer is missing or doubtful. The command

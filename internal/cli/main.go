@@ -39,8 +39,8 @@ type Env struct {
 	Dir string
 	// Interrupt delivers the user's requests to stop the running command.
 	Interrupt <-chan os.Signal
-	// Leave ends the process at once with an exit code. A command that only asks is broken off by it when the user wants no
-	// more; with nil it is waited for, as others are.
+	// Leave ends the process at once with an exit code. A command that only asks is broken off by it when the user
+	// wants no more; with nil it is waited for, as others are.
 	Leave func(code int)
 	// Sandbox gives up, for the whole process, what an open dump does not need.
 	Sandbox func(ctx context.Context, d Dump) error

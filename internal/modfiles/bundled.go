@@ -234,8 +234,8 @@ func (b *placing) place(p target.Mapping) uint64 {
 	return n
 }
 
-// hasSection reports whether p is a section of the image that began before it: a section that begins in the file's first
-// page, as those behind short headers do, is mapped from where the file begins.
+// hasSection reports whether p is a section of the image that began before it: a section that begins in the file's
+// first page, as those behind short headers do, is mapped from where the file begins.
 func (b *placing) hasSection(f *bundle.File, p target.Mapping) bool {
 	if !b.open {
 		return false

@@ -9,8 +9,8 @@ import (
 	"github.com/sosgo/sosgo/threads"
 )
 
-// Asked is what questions of the user's own are about: the view that the session looks at, with its current thread, and with
-// $_ and $thread as variables.
+// Asked is what questions of the user's own are about: the view that the session looks at, with its current thread, and
+// with $_ and $thread as variables.
 func Asked(c *cli.Context) (*query.Process, error) {
 	p, err := View(c).Asked(GraphOptions(c))
 	if err != nil {
@@ -34,7 +34,8 @@ func Asked(c *cli.Context) (*query.Process, error) {
 	return p, nil
 }
 
-// Misread makes an error about what the user wrote one about the command line. A name that what the dump lacks may explain stays what it is.
+// Misread makes an error about what the user wrote one about the command line. A name that what the dump lacks may
+// explain stays what it is.
 func Misread(c *cli.Context, err error) error {
 	misread := errors.As(err, new(*query.Error)) || errors.Is(err, query.ErrNoAnswer)
 	if misread && !errors.Is(err, target.ErrNotInDump) && !errors.Is(err, target.ErrCorrupt) {

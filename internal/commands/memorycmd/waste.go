@@ -68,7 +68,8 @@ func askWaste(c *cli.Context) (report.Answer, error) {
 	return ask.Say(w, err, memorytext.Waste)
 }
 
-// statics are the static fields that refer to objects. What can't be read of them is a warning: their objects have a holder less.
+// statics are the static fields that refer to objects. What can't be read of them is a warning: their objects have a
+// holder less.
 func statics(c *cli.Context, h *heap.Heap) ([]waste.Static, error) {
 	reader, err := ask.View(c).RootReader()
 	if err != nil {
@@ -97,7 +98,8 @@ func statics(c *cli.Context, h *heap.Heap) ([]waste.Static, error) {
 	return list, nil
 }
 
-// locals are what the stacks of threads refer to. What can't be read of them is a warning: their objects have a holder less.
+// locals are what the stacks of threads refer to. What can't be read of them is a warning: their objects have a holder
+// less.
 func locals(c *cli.Context) ([]waste.Local, error) {
 	reader, err := ask.View(c).RootReader()
 	if err != nil {
