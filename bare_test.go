@@ -14,18 +14,21 @@ import (
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/image"
 	"github.com/sosgo/sosgo/internal/testcase"
 	"github.com/sosgo/sosgo/metadata"
+	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
 )
 
 // Bare cores are slices of what production writes: no page of a file is in them
-// that the process did not write to. That with filter 0x33 has the headers of
-// ELF files, that with 0x23 not even these.
+// that the process did not write to. Those with filter 0x33, of gdb and of the
+// kernel, have the headers of ELF files, that with 0x23 not even these.
 const (
 	bareDumps  = "testdata/dumps/bare"
 	bareFilter = "net10-zoo-gcore"
+	bareKernel = "net10-zoo-kernel"
 	barest     = "net10-zoo-g23"
 )
 
@@ -78,24 +81,26 @@ func typeNames(t *testing.T, d *sosgo.Dump) (named []string, absent int) {
 // TestBareCore: without files what remains is told as it is; with a file that is
 // proved, what it names.
 func TestBareCore(t *testing.T) {
-	named, absent := typeNames(t, openBare(t, bareFilter))
-	assert.Greater(t, absent, 100)
-	assert.Less(t, len(named), 5, "what the runtime itself names")
-	g := diagnose(t, openBare(t, bareFilter))
-	assert.True(t, wants(g, "Debuggee.dll"))
-	assert.Empty(t, g.Used)
+	for _, name := range []string{bareFilter, bareKernel} {
+		named, absent := typeNames(t, openBare(t, name))
+		assert.Greater(t, absent, 100, name)
+		assert.Less(t, len(named), 5, "what the runtime itself names")
+		g := diagnose(t, openBare(t, name))
+		assert.True(t, wants(g, "Debuggee.dll"), name)
+		assert.Empty(t, g.Used, name)
 
-	// doctor's advice, followed for the one file that is here.
-	d := openBare(t, bareFilter, filepath.Join(bareDumps, "modules"))
-	named, _ = typeNames(t, d)
-	assert.Contains(t, named, "Debuggee.Zoo.Everything")
-	g = diagnose(t, d)
-	assert.False(t, wants(g, "Debuggee.dll"))
-	require.Len(t, g.Used, 1)
-	assert.Equal(t, "structure: 82 of 82 types and 63 of 63 tables of the metadata fit", g.Used[0].Proof)
+		// doctor's advice, followed for the one file that is here.
+		d := openBare(t, name, filepath.Join(bareDumps, "modules"))
+		named, _ = typeNames(t, d)
+		assert.Contains(t, named, "Debuggee.Zoo.Everything", name)
+		g = diagnose(t, d)
+		assert.False(t, wants(g, "Debuggee.dll"), name)
+		require.Len(t, g.Used, 1, name)
+		assert.Equal(t, "structure: 82 of 82 types and 63 of 63 tables of the metadata fit", g.Used[0].Proof, name)
+	}
 
 	// Not even the runtime's library can be told without its file.
-	d = openBare(t, barest)
+	d := openBare(t, barest)
 	_, err := d.Runtime()
 	assert.ErrorIs(t, err, target.ErrNotInDump)
 	assert.True(t, wants(diagnose(t, d), "libcoreclr.so"))
@@ -158,26 +163,103 @@ func otherType(t *testing.T, file []byte) []byte {
 	return nil
 }
 
+// followAdvice puts the files that doctor wants from the folder set into dir, until it wants no more, and returns how
+// many these are.
+func followAdvice(t *testing.T, set, dir string, doctor func() *answer.Diagnosis) int {
+	t.Helper()
+	n := 0
+	for rounds := 0; ; rounds++ {
+		g := doctor()
+		if len(g.Files) == 0 {
+			return n
+		}
+		require.Less(t, rounds, 4, "the advice does not end: %v", g.Files)
+		for _, f := range g.Files {
+			b, err := os.ReadFile(filepath.Join(set, target.BaseName(f.Path)))
+			require.NoError(t, err)
+			require.NoError(t, os.WriteFile(filepath.Join(dir, target.BaseName(f.Path)), b, 0o600))
+			n++
+		}
+	}
+}
+
+// TestAdviceOfSmallDumps follows doctor's advice to the letter for mini and triage dumps of both systems: with the files
+// that it wants, names and precompiled code are whole, and more frames have a method. What no file has is said.
+func TestAdviceOfSmallDumps(t *testing.T) {
+	small := func(c *testcase.Case) bool {
+		return (c.Manifest.Kind == "normal" || c.Manifest.Kind == "triage") && c.HasRuntime()
+	}
+	testcase.Corpus(t, small, func(t *testing.T, c *testcase.Case) int {
+		dir := t.TempDir()
+		open := func() *sosgo.Dump {
+			d, err := sosgo.Open(c.Path, sosgo.Options{Offline: true, Modules: []string{dir}})
+			require.NoError(t, err)
+			t.Cleanup(func() { assert.NoError(t, d.Close()) })
+			return d
+		}
+		before := open()
+		g := diagnose(t, before)
+		require.Equal(t, answer.PartHeap, g.Parts[0].Part)
+		assert.NotEqual(t, answer.PartWhole, g.Parts[0].State)
+		assert.Contains(t, g.Parts[0].Advice, "a dump of kind heap or full")
+
+		n := followAdvice(t, c.Modules, dir, func() *answer.Diagnosis { return diagnose(t, open()) })
+		after := open()
+		for _, p := range diagnose(t, after).Parts {
+			if p.Part == answer.PartMetadata && strings.Contains(p.Advice, "Reflection.Emit") {
+				assert.Equal(t, "net8-stacks-triage", c.Name, "it alone has a module of Reflection.Emit")
+				assert.Contains(t, p.Detail, "18 of 19 modules")
+			} else if p.Part == answer.PartMetadata || p.Part == answer.PartCode {
+				assert.Equal(t, answer.PartWhole, p.State, "%s: %s", p.Part, p.Detail)
+			}
+		}
+		named, nameless := framesNamed(t, before)
+		more, less := framesNamed(t, after)
+		assert.NotZero(t, more)
+		assert.GreaterOrEqual(t, more, named)
+		assert.LessOrEqual(t, less, nameless)
+		assert.Zero(t, less, "frames without a method")
+		return n
+	})
+}
+
+// framesNamed counts the managed frames of all threads that have a method's name, and those that have none or at which the
+// walk broke off.
+func framesNamed(t *testing.T, d *sosgo.Dump) (named, nameless int) {
+	threads, err := d.Threads()
+	require.NoError(t, err)
+	for _, thread := range threads {
+		for f := range d.MergedWalk(t.Context(), thread.ID(), stackwalk.WalkOptions{}) {
+			if f.Kind != stackwalk.FrameManaged {
+				continue
+			}
+			md, err := f.Method()
+			if err == nil {
+				_, err = code.Of(f.Runtime).MethodName(md, code.MethodQualified)
+			}
+			if err != nil || f.Err != nil {
+				nameless++
+			} else {
+				named++
+			}
+		}
+	}
+	return named, nameless
+}
+
 // TestBareCoreWhole follows doctor's advice to the letter with the corpus's module
 // files: everything has its name, as in a full dump. Files of another version are
 // all refused.
 func TestBareCoreWhole(t *testing.T) {
 	set := testcase.ModuleSet(t, "net10-linux")
-	for _, name := range []string{bareFilter, barest} {
+	for name, proofs := range map[string]map[string]int{
+		bareFilter: {"structure": 12},
+		bareKernel: {"structure": 1, "time stamp and size": 8}, // of these the process wrote to the page of the headers
+		barest:     {"structure": 12},
+	} {
 		t.Attr(testcase.AttrCase, name)
 		dir := t.TempDir()
-		for rounds := 0; ; rounds++ {
-			g := diagnose(t, openBare(t, name, dir))
-			if len(g.Files) == 0 {
-				break
-			}
-			require.Less(t, rounds, 4, "%s: the advice does not end: %v", name, g.Files)
-			for _, f := range g.Files {
-				b, err := os.ReadFile(filepath.Join(set, target.BaseName(f.Path)))
-				require.NoError(t, err)
-				require.NoError(t, os.WriteFile(filepath.Join(dir, target.BaseName(f.Path)), b, 0o600))
-			}
-		}
+		followAdvice(t, set, dir, func() *answer.Diagnosis { return diagnose(t, openBare(t, name, dir)) })
 		d := openBare(t, name, dir)
 		named, absent := typeNames(t, d)
 		assert.Zero(t, absent)
@@ -189,11 +271,13 @@ func TestBareCoreWhole(t *testing.T) {
 			}
 			assert.Equal(t, answer.PartWhole, p.State, "%s of %s: %s", p.Part, name, p.Detail)
 		}
-		assert.Len(t, g.Used, 12)
+		got := map[string]int{}
 		for _, f := range g.Used {
-			assert.True(t, strings.HasPrefix(f.Proof, "structure: "), f.Path)
+			kind, _, _ := strings.Cut(f.Proof, ": ")
+			got[kind]++
 			assert.Empty(t, f.Refused)
 		}
+		assert.Equal(t, proofs, got, name)
 
 		d = openBare(t, name, testcase.ModuleSet(t, "net9-linux"))
 		if _, err := d.Runtime(); err != nil {

@@ -139,6 +139,7 @@ type PartDiagnosis struct {
 	State  PartState `json:"state" doc:"\"whole\", \"in part\", \"missing\" or \"unreadable\""`
 	Detail string    `json:"detail,omitempty" doc:"how much of it is there"`
 	Costs  []string  `json:"costs,omitempty" doc:"commands that can't answer, or only in part"`
+	Advice string    `json:"advice,omitempty" doc:"what would have it, where no file of a module does"`
 }
 
 // A ModuleFile says what came of looking for the file of one module.

@@ -151,7 +151,10 @@ func (d *Source) heap() answer.PartDiagnosis {
 	p := answer.PartDiagnosis{Part: answer.PartHeap}
 	h, err := d.Heap()
 	if err != nil {
-		return failed(p, err)
+		if p = failed(p, err); p.State == answer.PartMissing {
+			p.Advice = heapAdvice
+		}
+		return p
 	}
 	var all, stored uint64
 	for _, s := range h.Segments() {
@@ -166,8 +169,15 @@ func (d *Source) heap() answer.PartDiagnosis {
 	if h.InGC() {
 		p.Detail += "; the dump was taken during a collection"
 	}
-	return measured(p, stored, all+uint64(lost)) // of a lost segment the size is unknown
+	p = measured(p, stored, all+uint64(lost)) // of a lost segment the size is unknown
+	if p.State != answer.PartWhole {
+		p.Advice = heapAdvice
+	}
+	return p
 }
+
+// heapAdvice is what helps where objects are missing: they are in no file of a module.
+const heapAdvice = "the objects are in no file: a dump of kind heap or full has them (dotnet-dump collect --type Heap, procdump -ma)"
 
 // storedIn counts the bytes of r that the dump holds.
 func (d *Source) storedIn(r target.Range) uint64 {
@@ -205,10 +215,13 @@ func (g *builder) metadata(rt *dac.Runtime) answer.PartDiagnosis {
 	if len(modules) == 0 {
 		return failed(p, err)
 	}
-	there, fromFiles := uint64(0), 0
+	there, fromFiles, emitted := uint64(0), 0, 0
 	for _, m := range modules {
 		g.moduleFile(m)
 		if _, err := m.Metadata(); err != nil {
+			if dynamic, err := m.IsDynamic(); err == nil && dynamic {
+				emitted++
+			}
 			g.wantMetadata(rt, m)
 			continue
 		}
@@ -220,6 +233,9 @@ func (g *builder) metadata(rt *dac.Runtime) answer.PartDiagnosis {
 	p.Detail = fmt.Sprintf("%d of %d modules, %d of them from files", there, len(modules), fromFiles)
 	if err != nil {
 		p.Detail += fmt.Sprintf("; the list of modules is incomplete: %v", err)
+	}
+	if emitted > 0 {
+		p.Advice = fmt.Sprintf("of %d made by Reflection.Emit it is in no file: a dump of kind heap or full has it", emitted)
 	}
 	return measured(p, there, uint64(len(modules)))
 }

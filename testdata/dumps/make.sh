@@ -20,16 +20,17 @@ slice() {
   "$tool" -out "$here" -name "$name" "$@" "$corpus/$case"
 }
 
-# bare NAME FILTER: a core that gdb writes of the zoo, with that coredump_filter, which the process inherits.
+# bare NAME FILTER WRITER: a core of the zoo with that coredump_filter, which the process inherits, as gdb (gcore) or the kernel
+# (core) writes it.
 bare() {
-  local name=$1 filter=$2 case
+  local name=$1 filter=$2 writer=$3 case
   [ "$wanted" = "  " ] || [[ "$wanted" = *" $name "* ]] || return 0
   [ -x "$make_dump" ] || { echo "$name: MAKE_DUMP names no tool"; return 0; }
   case=$(mktemp -d "$corpus/bare.XXXXXX")
-  (echo "$filter" >/proc/self/coredump_filter && exec "$make_dump" --kind gcore -o "$case/$name.dmp" zoo)
+  (echo "$filter" >/proc/self/coredump_filter && exec "$make_dump" --kind "$writer" -o "$case/$name.dmp" zoo)
   cat >"$case/manifest.json" <<END
 { "name": "$name", "dump": "$name.dmp", "modules": "../modules/net10-linux", "os": "linux", "arch": "x64", "kind": "core",
-  "runtime": "10.0.14", "scenario": "zoo", "environment": {}, "tool": "gcore, coredump_filter $filter",
+  "runtime": "10.0.14", "scenario": "zoo", "environment": {}, "tool": "$writer, coredump_filter $filter",
   "facts": { "Debuggee.Program": "type", "root.Arrays": "Debuggee.Zoo.Arrays" } }
 END
   "$tool" -bare -out "$here/bare" -name "$name" "$case"
@@ -73,5 +74,6 @@ slice win-net8-zoo win-net8-zoo-withheap -lean
 slice win-net6-zoo win-net6-zoo-withheap -lean
 single net10-single
 slice web/web-net10 web-net10-withheap -lean -grain 512 -commands "$here/web/commands.txt"
-bare net10-zoo-gcore 0x33
-bare net10-zoo-g23 0x23
+bare net10-zoo-gcore 0x33 gcore
+bare net10-zoo-g23 0x23 gcore
+bare net10-zoo-kernel 0x33 core

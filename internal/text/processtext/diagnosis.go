@@ -49,6 +49,9 @@ func Diagnosis(p *report.Page, g *answer.Diagnosis, o DiagnosisOptions) {
 		if len(part.Costs) > 0 {
 			fact(p, "", "this costs: %s", strings.Join(part.Costs, ", "))
 		}
+		if part.Advice != "" {
+			fact(p, "", "%s", part.Advice)
+		}
 	}
 	usedFiles(p, g.Used)
 	wantedFiles(p, g.Files)
