@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -187,19 +188,16 @@ func TestUnreadSpinLocks(t *testing.T) {
 
 // FuzzLocks overwrites a word of a lock, or of the stack of a thread that waits.
 func FuzzLocks(f *testing.F) {
-	const name = "net10-stacks"
-	v, err := testdump.Open(f, name).View("")
-	require.NoError(f, err)
-	h, err := v.Heap()
-	require.NoError(f, err)
+	from := testdump.Open(f, "net10-stacks")
+	d, kept := testdump.Thin(f, from.Path, from.Options(), testdump.FewOf(16, regexp.MustCompile(
+		`System\.Threading\.Lock|Slim|SetOnInvokeMres|AsyncStateMachineBox|Tasks\.Task|Lazy|WaitHandle|System\.Threading\.(AutoResetEvent|Semaphore|Thread$|WorkStealing)`).MatchString))
 	var at []target.Addr
-	for _, w := range []string{"System.Threading.Lock", "ManualResetEventSlim", "SemaphoreSlim", "ReaderWriterLockSlim", "SetOnInvokeMres", "AsyncStateMachineBox"} {
-		for o, err := range h.Walk(context.Background(), &heap.Filter{Type: h.TypeContains(w)}) {
-			require.NoError(f, err)
-			at = append(at, o.Addr)
-		}
+	for i := range kept {
+		at = append(at, kept[i].Addr)
 	}
-	require.NotEmpty(f, at)
+	require.Greater(f, len(at), 20)
+	v, err := d.View("")
+	require.NoError(f, err)
 	list, err := v.Threads()
 	require.NoError(f, err)
 	rt, err := v.Runtime()
@@ -211,18 +209,18 @@ func FuzzLocks(f *testing.F) {
 			}
 		}
 	}
-	d, over := testdump.OpenOverlaid(f, name)
-	fuzzWaits(f, reader(f, d), over, at, 32)
+	fuzzWaits(f, d, at, 32)
 }
 
 // fuzzWaits overwrites one of the first words of what is at those addresses: what waits answers then has typed errors.
-func fuzzWaits(f *testing.F, r *locks.Reader, over *testdump.Overlay, at []target.Addr, words uint8) {
+func fuzzWaits(f *testing.F, d *testdump.Draft, at []target.Addr, words uint8) {
+	r := reader(f, d)
 	for i := range min(len(at), 16) {
 		f.Add(uint16(i), uint8(1), uint64(at[i]))
 		f.Add(uint16(i), uint8(2), ^uint64(0))
 	}
 	f.Fuzz(func(t *testing.T, n uint16, word uint8, v uint64) {
-		over.Set(testdump.Words(at[int(n)%len(at)]+8*target.Addr(word%words), v))
+		d.Set(testdump.Words(at[int(n)%len(at)]+8*target.Addr(word%words), v))
 		got, err := r.Waits(context.Background(), locks.Options{Scan: heap.ScanOptions{Jobs: 1}})
 		require.NoError(t, err)
 		for _, err := range got.Noted() {

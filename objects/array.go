@@ -177,3 +177,27 @@ func (a *Array) Values() iter.Seq2[uint32, Value] {
 		}
 	}
 }
+
+// Stored iterates over the first n elements, which are no more than Len, in the order of memory. The length of an array can
+// lie: of elements in a row that the dump lacks only the first comes, as the error that it is, and none comes that would
+// lie behind the segment: that is the last error then.
+func (a *Array) Stored(n uint32) iter.Seq2[Value, error] {
+	return func(yield func(Value, error) bool) {
+		fit, beyond := a.inSegment(0, min(n, a.Len))
+		for i := uint32(0); i < fit; i++ {
+			v := a.At(i)
+			err := v.Err()
+			if err == nil && !target.Available(a.Type.r.rt.Memory(), v.Location(), int(a.Type.MT.ComponentSize)) {
+				next := a.nextStored(i)
+				err = a.gap(i, max(next, i+1))
+				i = max(next, i+1) - 1
+			}
+			if !yield(v, err) {
+				return
+			}
+		}
+		if beyond != nil {
+			yield(Value{err: beyond}, beyond)
+		}
+	}
+}

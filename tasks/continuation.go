@@ -104,9 +104,12 @@ func (r *Reader) listed(l *objectList, a target.Addr) func(func(target.Addr, err
 			}
 			size = int64(array.Len)
 		}
-		for i := range uint32(size) {
-			v, err := array.At(i).Addr()
-			if !yield(v, err) {
+		for v, err := range array.Stored(uint32(size)) {
+			var at target.Addr
+			if err == nil {
+				at, err = v.Addr()
+			}
+			if !yield(at, err) {
 				return
 			}
 		}

@@ -2,8 +2,8 @@ package tasks_test
 
 import (
 	"context"
-	"encoding/binary"
 	"math/rand/v2"
+	"regexp"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -85,15 +85,23 @@ func TestLyingList(t *testing.T) {
 	require.NoError(t, err)
 	list, err := task.Field("m_continuationObject").Object()
 	require.NoError(t, err)
-	at := list.Field("_size").Location()
-	bad := d.Damaged(t, testdump.Damage{At: at, Bytes: []byte{0xff, 0xff, 0xff, 0x7f}})
-	defer bad.Close()
-	set := collect(t, bad)
-	out, err := set.Listed(context.Background(), tasks.StackOptions{})
+	size := testdump.Damage{At: list.Field("_size").Location(), Bytes: []byte{0xff, 0xff, 0xff, 0x7f}}
+	items, err := list.Field("_items").Object()
 	require.NoError(t, err)
-	require.NotEmpty(t, out.Noted())
-	require.ErrorIs(t, out.Noted()[0], target.ErrCorrupt)
-	assert.Greater(t, len(stacks(t, set, tasks.StackOptions{})[0].Frames), 20)
+	for name, damage := range map[string][]testdump.Damage{
+		"list": {size}, "list and array": {size, {At: items.Addr + 8, Bytes: []byte{0xff, 0xff, 0xff, 0xff}}}, // to look at each element takes minutes
+	} {
+		t.Run(name, func(t *testing.T) {
+			bad := d.Damaged(t, damage...)
+			defer bad.Close()
+			set := collect(t, bad)
+			out, err := set.Listed(context.Background(), tasks.StackOptions{})
+			require.NoError(t, err)
+			require.NotEmpty(t, out.Noted())
+			require.ErrorIs(t, out.Noted()[0], target.ErrCorrupt)
+			assert.Greater(t, len(stacks(t, set, tasks.StackOptions{})[0].Frames), 20)
+		})
+	}
 }
 
 // TestWithoutContinuation: memory that is not in the dump is told, and not taken for an end.
@@ -108,20 +116,16 @@ func TestWithoutContinuation(t *testing.T) {
 	assert.True(t, testdump.Typed(out.Noted()[0]))
 }
 
-// FuzzStacks: words of tasks and boxes are overwritten, with numbers and with addresses of others.
+// FuzzStacks: words of tasks and boxes, and of what they hang on, are overwritten, with numbers and with addresses of others.
 func FuzzStacks(f *testing.F) {
-	d, memory := testdump.OpenOverlaid(f, "net10-async")
-	v := view(f, d)
+	from := testdump.Open(f, "net10-async")
+	d, all := testdump.Thin(f, from.Path, from.Options(), testdump.FewOf(4, continues.MatchString))
+	require.Greater(f, len(all), 60)
+	v := view(f, d.Dump)
 	r, err := v.Tasks()
 	require.NoError(f, err)
 	h, err := v.Heap()
 	require.NoError(f, err)
-	var all []target.Addr
-	for o, err := range h.Objects() {
-		if err == nil && !o.Free && o.Size >= 64 && o.Size < 400 {
-			all = append(all, o.Addr)
-		}
-	}
 	for seed := range uint64(4) {
 		f.Add(seed, uint8(20))
 	}
@@ -130,14 +134,13 @@ func FuzzStacks(f *testing.F) {
 		var damage []testdump.Damage
 		for range n {
 			o := all[rng.IntN(len(all))]
-			word := uint64(all[rng.IntN(len(all))])
+			word := uint64(all[rng.IntN(len(all))].Addr)
 			if rng.IntN(4) == 0 {
 				word = rng.Uint64() >> rng.IntN(64)
 			}
-			damage = append(damage, testdump.Damage{At: o + 8 + target.Addr(rng.IntN(10)*8), Bytes: binary.LittleEndian.AppendUint64(nil, word)})
+			damage = append(damage, testdump.Words(o.Addr+8+target.Addr(rng.IntN(min(10, int(o.Size)/8-2))*8), word))
 		}
-		memory.Set(damage...)
-		defer memory.Set()
+		d.Set(damage...)
 		ctx := context.Background()
 		set, err := r.Collect(ctx, h, scan)
 		require.NoError(t, err)
@@ -159,6 +162,9 @@ func FuzzStacks(f *testing.F) {
 		require.NoError(t, err)
 	})
 }
+
+// continues are the types of what async code waits for, and of what leads there.
+var continues = regexp.MustCompile(`Task|AsyncStateMachine|Continuation|Source|Scenario\+|^System\.Action|List<System\.Object>|Timer|Semaphore|Registrations|CallbackNode|QueueUserWorkItem`)
 
 // TestSameForAnyWorkers: what is said, of what is missing too, does not depend on how many walk the heap.
 func TestSameForAnyWorkers(t *testing.T) {

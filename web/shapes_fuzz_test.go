@@ -3,6 +3,7 @@ package web_test
 import (
 	"bufio"
 	"os"
+	"path/filepath"
 	"regexp"
 	"testing"
 
@@ -10,6 +11,7 @@ import (
 
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/flows"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/testdump"
@@ -22,38 +24,33 @@ import (
 // FuzzShapes overwrites a word of an object of any type that a shape is for, by the table of the fields that shapes ask
 // for, and asks what reads the objects of applications. Each question ends, and what it could not read has a reason of
 // one of the three kinds.
-func FuzzShapes(f *testing.F) {
-	d, over := testdump.OverlaidFile(f, "../testdata/dumps/web/web-net10/web-net10.dmp.zst", sosgo.Options{Offline: true})
-	fuzzShapes(f, d, over, 200)
-}
+func FuzzShapes(f *testing.F) { fuzzShapes(f, "web/web-net10/web-net10.dmp.zst", 200) }
 
 // FuzzLookalikes is FuzzShapes for the classes that have the names and fields of libraries of which no program was at
-// hand: gRPC, EF Core, HTTP.sys, IIS, pools of other versions. Their heap is small, and an execution takes a twentieth
-// of the time.
+// hand: gRPC, EF Core, HTTP.sys, IIS, pools of other versions.
 func FuzzLookalikes(f *testing.F) {
-	d, over := testdump.Libraries(f)
-	fuzzShapes(f, d, over, 40)
+	fuzzShapes(f, "libraries/net10-libraries/net10-libraries.dmp.zst", 40)
 }
 
-func fuzzShapes(f *testing.F, d *sosgo.Dump, over *testdump.Overlay, least int) {
+func fuzzShapes(f *testing.F, path string, least int) {
+	d, at := testdump.Thin(f, filepath.Join("../testdata/dumps", path), sosgo.Options{Offline: true}, shaped(f))
+	require.Greater(f, len(at), least)
 	v, err := d.View("")
 	require.NoError(f, err)
 	h, err := v.Heap()
 	require.NoError(f, err)
-	at := shaped(f, v, h)
-	require.Greater(f, len(at), least)
 	questions := askers(f, v, h)
 	for i := range questions {
 		f.Add(uint16(i), uint8(i), uint8(1), uint64(0))
 		f.Add(uint16(len(at)/(i+1)), uint8(i), uint8(2), ^uint64(0))
-		f.Add(uint16(len(at)/(i+2)), uint8(i), uint8(1), uint64(at[i]))
+		f.Add(uint16(len(at)/(i+2)), uint8(i), uint8(1), uint64(at[i].Addr))
 	}
 	f.Fuzz(func(t *testing.T, n uint16, question, word uint8, value uint64) {
-		a := at[int(n)%len(at)]
+		o := &at[int(n)%len(at)]
 		if value&3 == 1 { // another object, in the place of the right one
-			value = uint64(at[int(value>>2)%len(at)])
+			value = uint64(at[value>>2%uint64(len(at))].Addr)
 		}
-		over.Set(testdump.Words(a+8*target.Addr(word%40), value))
+		d.Set(testdump.Words(o.Addr+8*target.Addr(word)%(target.Addr(o.Size)&^7+16), value))
 		noted, err := questions[int(question)%len(questions)](t)
 		if err != nil {
 			noted = append(noted, err)
@@ -66,8 +63,8 @@ func fuzzShapes(f *testing.F, d *sosgo.Dump, over *testdump.Overlay, least int) 
 	})
 }
 
-// shaped are the objects of the types that the table of fields names, a few of each.
-func shaped(f *testing.F, v *sosgo.View, h *heap.Heap) []target.Addr {
+// shaped chooses objects of the types that the table of fields names: a few of each, and one of each of its instances.
+func shaped(f *testing.F) func(v *sosgo.View, o *heap.Object) bool {
 	table, err := os.Open("../testdata/shapefields.txt")
 	require.NoError(f, err)
 	defer table.Close()
@@ -78,22 +75,20 @@ func shaped(f *testing.F, v *sosgo.View, h *heap.Heap) []target.Addr {
 		}
 	}
 	require.Greater(f, len(wanted), 100)
-	b, err := v.Shapes()
-	require.NoError(f, err)
-	var out []target.Addr
-	count := map[string]int{}
-	for o, err := range h.Objects() {
-		if err != nil || o.Free {
-			continue
-		}
-		object, err := b.Objects().Of(o)
+	count, met := map[string]int{}, map[*dac.MethodTable]bool{}
+	return func(v *sosgo.View, o *heap.Object) bool {
+		b, err := v.Shapes()
 		require.NoError(f, err)
-		if n, err := b.Definition(object.Type); err == nil && wanted[n] && count[n] < 8 {
-			count[n]++
-			out = append(out, o.Addr)
+		object, err := b.Objects().Of(*o)
+		require.NoError(f, err)
+		n, err := b.Definition(object.Type)
+		if err != nil || !wanted[n] || count[n] >= 8 && met[o.Type] {
+			return false
 		}
+		count[n]++
+		met[o.Type] = true
+		return true
 	}
-	return out
 }
 
 // askers are the questions, each of which returns what it noted.
