@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -19,6 +20,7 @@ import (
 	"github.com/sosgo/sosgo/internal/testdump"
 	"github.com/sosgo/sosgo/locks"
 	"github.com/sosgo/sosgo/target"
+	"github.com/sosgo/sosgo/threads"
 )
 
 func reader(t testing.TB, d interface {
@@ -212,16 +214,33 @@ func FuzzLocks(f *testing.F) {
 	fuzzWaits(f, d, at, 32)
 }
 
-// fuzzWaits overwrites one of the first words of what is at those addresses: what waits answers then has typed errors.
+// fuzzWaits overwrites one of the first words of what is at those addresses: what some threads wait for, of which others
+// are not known, then has typed errors.
 func fuzzWaits(f *testing.F, d *testdump.Draft, at []target.Addr, words uint8) {
-	r := reader(f, d)
-	for i := range min(len(at), 16) {
-		f.Add(uint16(i), uint8(1), uint64(at[i]))
-		f.Add(uint16(i), uint8(2), ^uint64(0))
+	v, err := d.View("")
+	require.NoError(f, err)
+	b, err := v.Shapes()
+	require.NoError(f, err)
+	h, err := v.Heap()
+	require.NoError(f, err)
+	w, err := v.Walker()
+	require.NoError(f, err)
+	list, err := v.Threads()
+	require.NoError(f, err)
+	var readers []*locks.Reader
+	for some := range slices.Chunk(slices.DeleteFunc(slices.Clone(list), func(t threads.Thread) bool { return t.Managed == nil }), 5) {
+		readers = append(readers, locks.New(d.Target(), b, h, w, some))
 	}
-	f.Fuzz(func(t *testing.T, n uint16, word uint8, v uint64) {
+	for i := range max(min(len(at), 16), len(readers)) {
+		f.Add(uint16(i), uint8(i), uint8(1), uint64(at[i%len(at)]))
+		f.Add(uint16(i), uint8(i), uint8(2), ^uint64(0))
+	}
+	f.Fuzz(func(t *testing.T, n uint16, some, word uint8, v uint64) {
+		if v&3 == 1 { // another object, in the place of the right one
+			v = uint64(at[v>>2%uint64(len(at))])
+		}
 		d.Set(testdump.Words(at[int(n)%len(at)]+8*target.Addr(word%words), v))
-		got, err := r.Waits(context.Background(), locks.Options{Scan: heap.ScanOptions{Jobs: 1}})
+		got, err := readers[int(some)%len(readers)].Waits(context.Background(), locks.Options{Scan: heap.ScanOptions{Jobs: 1}})
 		require.NoError(t, err)
 		for _, err := range got.Noted() {
 			assert.True(t, testdump.Typed(err), "%v", err)

@@ -116,7 +116,8 @@ func TestWithoutContinuation(t *testing.T) {
 	assert.True(t, testdump.Typed(out.Noted()[0]))
 }
 
-// FuzzStacks: words of tasks and boxes, and of what they hang on, are overwritten, with numbers and with addresses of others.
+// FuzzStacks: words of tasks and boxes, and of what they hang on, are overwritten, with numbers and with addresses of
+// others, and one question is asked.
 func FuzzStacks(f *testing.F) {
 	from := testdump.Open(f, "net10-async")
 	d, all := testdump.Thin(f, from.Path, from.Options(), testdump.FewOf(4, continues.MatchString))
@@ -126,7 +127,7 @@ func FuzzStacks(f *testing.F) {
 	require.NoError(f, err)
 	h, err := v.Heap()
 	require.NoError(f, err)
-	for seed := range uint64(4) {
+	for seed := range uint64(24) {
 		f.Add(seed, uint8(20))
 	}
 	f.Fuzz(func(t *testing.T, seed uint64, n uint8) {
@@ -145,21 +146,28 @@ func FuzzStacks(f *testing.F) {
 		set, err := r.Collect(ctx, h, scan)
 		require.NoError(t, err)
 		o := tasks.StackOptions{Tasks: true, Completed: seed%2 == 0, Variables: true, Fields: seed%3 == 0}
-		for s, err := range set.Stacks(ctx, o) {
-			require.NoError(t, err)
-			for _, err := range s.Noted() {
+		typed := func(noted []error) {
+			for _, err := range noted {
 				assert.True(t, testdump.Typed(err), "%v", err)
 			}
 		}
-		out, err := set.Merged(ctx, o)
-		require.NoError(t, err)
-		for _, err := range out.Noted() {
-			assert.True(t, testdump.Typed(err), "%v", err)
+		switch seed / 6 % 4 {
+		case 0:
+			for s, err := range set.Stacks(ctx, o) {
+				require.NoError(t, err)
+				typed(s.Noted())
+			}
+		case 1:
+			out, err := set.Merged(ctx, o)
+			require.NoError(t, err)
+			typed(out.Noted())
+		case 2:
+			_, err = set.Calls(ctx, o)
+			require.NoError(t, err)
+		default:
+			_, err = set.List(ctx, tasks.ListOptions{Faulted: true})
+			require.NoError(t, err)
 		}
-		_, err = set.Calls(ctx, o)
-		require.NoError(t, err)
-		_, err = set.List(ctx, tasks.ListOptions{Faulted: true})
-		require.NoError(t, err)
 	})
 }
 
