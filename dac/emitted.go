@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 
+	"github.com/sosgo/sosgo/internal/layout"
 	"github.com/sosgo/sosgo/internal/limits"
 	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/target"
@@ -22,6 +23,9 @@ func (m *Module) EmittedIL(t metadata.Token) (target.Addr, error) {
 // findBlobs looks through the words of the Module, as far as the next Module, for the
 // address of the table. The word in front of it is that of the table's lock.
 func (m *Module) findBlobs() (map[metadata.Token]target.Addr, error) {
+	if m.r.off.SHash.Table == layout.Absent || m.r.off.ILBlob.Token == layout.Absent {
+		return nil, &layout.Error{Type: "SHash"}
+	}
 	mem := m.r.mem
 	class, err := target.Pointer(mem, m.Addr)
 	if err != nil {
@@ -50,36 +54,31 @@ func (m *Module) findBlobs() (map[metadata.Token]target.Addr, error) {
 	return nil, target.Unsupportedf("nothing in module %016x proves to be the table of the IL that Reflection.Emit made", uint64(m.Addr))
 }
 
-// The runtime's SHash (shash.h): the address of its slots, then how many there are,
-// how many are filled, how many were, and how many may be: three of four. A slot of
-// DynamicILBlobTable is a token and the address of its IL.
-const (
-	shashSize    = 24
-	blobSlotSize = 16
-)
-
 var errNoBlobs = target.Corruptf("not the table of a module's IL")
 
-// provenBlobs reads the table of IL at a. What proves it: its numbers fit each other,
-// each slot that is not empty holds the token of a method of this module, is where
-// the hash of that token leads, over filled slots alone, and is as often there as the
-// table says.
+// provenBlobs reads the table of IL at a, an SHash (shash.h) of entries of a token and
+// the address of its IL. What proves it: its numbers fit each other (three of four slots
+// may be filled), each slot that is not empty holds the token of a method of this
+// module, is where the hash of that token leads, over filled slots alone, and is as
+// often there as the table says.
 func (m *Module) provenBlobs(a target.Addr) (map[metadata.Token]target.Addr, error) {
-	b, err := target.Bytes(m.r.mem, a, shashSize)
+	hash, entry := &m.r.off.SHash, uint64(m.r.off.ILBlob.Size)
+	b, err := target.Bytes(m.r.mem, a, hash.Size)
 	if err != nil {
 		return nil, err
 	}
-	u32 := binary.LittleEndian.Uint32
-	at := target.Addr(binary.LittleEndian.Uint64(b))
-	size, count, occupied, most := u32(b[8:]), u32(b[12:]), u32(b[16:]), u32(b[20:])
-	if count == 0 || count > occupied || occupied > most || uint64(most) != uint64(size)*3/4 || uint64(size)*blobSlotSize > limits.ILBytes || !canonical(at) {
+	u32 := func(at int) uint32 { return binary.LittleEndian.Uint32(b[at:]) }
+	at := target.Addr(binary.LittleEndian.Uint64(b[hash.Table:]))
+	size, count, occupied, most := u32(hash.TableSize), u32(hash.TableCount), u32(hash.TableOccupied), u32(hash.TableMax)
+	bytes := uint64(size) * entry
+	if count == 0 || count > occupied || occupied > most || uint64(most) != uint64(size)*3/4 || bytes > limits.ILBytes || !canonical(at) {
 		return nil, errNoBlobs
 	}
-	end := at + target.Addr(size)*blobSlotSize
-	if end < at || !target.Available(m.r.mem, end-blobSlotSize, blobSlotSize) {
-		return nil, &target.MemoryError{Addr: at, Size: int(size) * blobSlotSize, Err: target.ErrNotInDump}
+	end := at + target.Addr(bytes)
+	if end < at || !target.Available(m.r.mem, end-target.Addr(entry), int(entry)) {
+		return nil, &target.MemoryError{Addr: at, Size: int(bytes), Err: target.ErrNotInDump}
 	}
-	slots, err := target.Bytes(m.r.mem, at, int(size)*blobSlotSize)
+	slots, err := target.Bytes(m.r.mem, at, int(bytes))
 	if err != nil {
 		return nil, err
 	}
@@ -87,7 +86,8 @@ func (m *Module) provenBlobs(a target.Addr) (map[metadata.Token]target.Addr, err
 }
 
 func (m *Module) blobsOf(slots []byte, size, count uint32) (map[metadata.Token]target.Addr, error) {
-	key := func(i uint32) uint32 { return binary.LittleEndian.Uint32(slots[i*blobSlotSize:]) }
+	entry := &m.r.off.ILBlob
+	key := func(i uint32) uint32 { return binary.LittleEndian.Uint32(slots[int(i)*entry.Size+entry.Token:]) }
 	rows := ^uint32(0)
 	if md, err := m.Metadata(); err == nil {
 		rows = md.RowCount(metadata.TableMethodDef)
@@ -99,7 +99,7 @@ func (m *Module) blobsOf(slots []byte, size, count uint32) (map[metadata.Token]t
 			continue
 		}
 		t := metadata.Token(k)
-		il := target.Addr(binary.LittleEndian.Uint64(slots[i*blobSlotSize+8:]))
+		il := target.Addr(binary.LittleEndian.Uint64(slots[int(i)*entry.Size+entry.IL:]))
 		_, twice := blobs[t]
 		if t.Table() != metadata.TableMethodDef || t.Row() == 0 || t.Row() > rows || !canonical(il&^7) || twice || !probes(key, size, i) {
 			return nil, errNoBlobs

@@ -338,6 +338,19 @@ type offsets struct {
 		Index         int `layout:"SyncIndex"`
 		Link          int `layout:"Link,optional"`
 	}
+	SHash struct {
+		Size          int `layout:"size"`
+		Table         int `layout:"Table"`
+		TableSize     int `layout:"TableSize"`
+		TableCount    int `layout:"TableCount"`
+		TableOccupied int `layout:"TableOccupied"`
+		TableMax      int `layout:"TableMax"`
+	} `struct:"SHash,optional"`
+	ILBlob struct {
+		Size  int `layout:"size"`
+		Token int `layout:"MethodToken"`
+		IL    int `layout:"IL"`
+	} `struct:"DynamicILBlobEntry,optional"`
 	TraceArray struct {
 		Count    int `layout:"Count"`
 		Elements int `layout:"Elements"`

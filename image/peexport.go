@@ -178,27 +178,34 @@ func headless(mem target.Memory, m *target.Module) *Image {
 // scanExportDir searches the stored bytes of an image for its export directory.
 // Minidumps hold it as a piece of its own, anywhere in a page. The test is
 // strict: the counts and tables fit, and the directory's name is the module's
-// file name.
+// file name. All stored bytes of all libraries may have to be searched: what
+// memory lends is searched word by word, without asking for each.
 func (im *Image) scanExportDir() (Directory, error) {
 	file := target.BaseName(im.path)
-	w := target.NewWindow(im.raw)
-	for off := uint64(0); off+exportDirSize <= min(im.raw.size, exportScan); off += 4 {
-		b, err := w.Bytes(target.Addr(off), exportDirSize)
-		if err != nil {
-			next, ok := im.raw.NextStored(target.Addr(off + 4))
-			if !ok {
-				break
+	var joined [exportDirSize]byte // pieces that lie together in memory may lie apart in the file
+	for off, end := uint64(0), min(im.raw.size, exportScan); off+exportDirSize <= end; {
+		b := im.raw.Span(target.Addr(off))
+		if len(b) < exportDirSize {
+			b = joined[:]
+			if n, err := im.raw.ReadMemory(b, target.Addr(off)); n < len(b) || err != nil {
+				next, ok := im.raw.NextStored(target.Addr(off + 4))
+				if !ok {
+					break
+				}
+				off = (uint64(next) + 3) &^ 3
+				continue
 			}
-			off = (uint64(next)+3)&^3 - 4
-			continue
 		}
-		if uint64(le32(b, exportFunctionsAt)) != off+exportDirSize {
-			continue // decides nearly always, and cheaply
-		}
-		d := Directory{RVA: RVA(off)}
-		if e := decodeExportDir(b, d); e.plausible(im.size) && im.exportDirNamed(&e, file) {
-			d.Size = im.exportDirEnd(&e)
-			return d, nil
+		b = b[:min(uint64(len(b)), end-off)]
+		for ; len(b) >= exportDirSize; b, off = b[4:], off+4 {
+			if uint64(le32(b, exportFunctionsAt)) != off+exportDirSize {
+				continue // decides nearly always, and cheaply
+			}
+			d := Directory{RVA: RVA(off)}
+			if e := decodeExportDir(b, d); e.plausible(im.size) && im.exportDirNamed(&e, file) {
+				d.Size = im.exportDirEnd(&e)
+				return d, nil
+			}
 		}
 	}
 	return Directory{}, fmt.Errorf("headers and export directory: %w", target.ErrNotInDump)
