@@ -114,6 +114,7 @@ const (
 	ItemTask     = "task"
 	ItemCallback = "callback"
 	ItemAsync    = "async method"
+	ItemTimer    = "timer"
 	ItemOther    = "item"
 )
 
@@ -123,7 +124,7 @@ type WorkItem struct {
 	MethodTable  target.Addr `json:"methodTable,omitempty" doc:"MethodTable of its type"`
 	Size         uint64      `json:"size,omitempty" doc:"bytes of it"`
 	Type         Text        `json:"type" doc:"its type"`
-	Kind         string      `json:"kind" doc:"task, callback (of QueueUserWorkItem), async method (the rest of one), item (anything else)"`
+	Kind         string      `json:"kind" doc:"task, callback (of QueueUserWorkItem), async method (the rest of one), timer (whose time has come), item (anything else)"`
 	Method       Text        `json:"method,omitzero" doc:"what it will run: the method of a delegate, the async method"`
 	Status       string      `json:"status,omitempty" doc:"of a task: Task.Status"`
 	State        Line        `json:"state,omitempty" doc:"what the method will get: a value, a string; of another object its simple fields"`

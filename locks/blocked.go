@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 
 	"github.com/sosgo/sosgo/answer"
@@ -20,8 +21,8 @@ import (
 type wait struct {
 	thread  *threads.Thread
 	lock    *lock             // nil for a task or a class
-	task    target.Addr       // the task that it waits for
-	event   target.Addr       // the event that the task will set
+	tasks   []target.Addr     // the tasks that it waits for: one, but for Task.WaitAll
+	event   target.Addr       // the event that the tasks will set
 	class   target.Addr       // the MethodTable whose static constructor it waits for
 	object  objects.Object    // the Thread whose end, or the WaitHandle, that it waits for
 	join    bool              // object is a Thread
@@ -30,6 +31,10 @@ type wait struct {
 	pulse   bool              // it has released the monitor
 	timeout int32
 	how     string
+
+	chain  []string // of a task: the async methods from it to the one that waits for something else
+	until  string   // of a task: what that one waits for, in words
+	proved bool     // runners are the threads by what they or the runtime note
 }
 
 // A note is what a thread waits for, as it is noted while it waits.
@@ -149,7 +154,7 @@ func (s *survey) noted(t *threads.Thread, n *note) {
 	default:
 		s.pulsed(w, n.monitor)
 	}
-	if w.lock == nil && w.task == 0 && w.event == 0 {
+	if w.lock == nil && w.event == 0 {
 		return
 	}
 	s.addWait(w)
@@ -165,7 +170,7 @@ func (s *survey) pulsed(w *wait, b *dac.SyncBlock) {
 	w.pulse = false
 	if s.tasks[owner] {
 		w.event = owner
-		w.task = s.taskOf(w.thread, owner)
+		w.tasks = s.tasksOf(w.thread, owner)
 		return
 	}
 	if outer, ok := s.inner[owner]; ok {
@@ -174,9 +179,9 @@ func (s *survey) pulsed(w *wait, b *dac.SyncBlock) {
 	w.lock = s.byObj[owner]
 }
 
-// taskOf finds the task that will set an event, among the objects that the thread's frames refer to: the event is what
-// goes on when it completes. 0 stands for none.
-func (s *survey) taskOf(t *threads.Thread, event target.Addr) target.Addr {
+// tasksOf finds the tasks that will set an event, among the objects that the thread's frames refer to and what arrays and
+// lists there hold: the event is what goes on when they complete.
+func (s *survey) tasksOf(t *threads.Thread, event target.Addr) (out []target.Addr) {
 	seen := map[target.Addr]bool{}
 	for root, err := range s.r.walker.Roots(s.ctx, t.Managed, t.OS.Registers) {
 		if err != nil || root.Interior || root.Object == 0 || seen[root.Object] {
@@ -187,15 +192,54 @@ func (s *survey) taskOf(t *threads.Thread, event target.Addr) target.Addr {
 		if err != nil {
 			continue
 		}
-		k, at, is, err := shapes.Try[task](s.r.b, o)
-		if !is || err != nil {
-			continue
+		if s.sets(o, event) && !slices.Contains(out, o.Addr) {
+			out = append(out, o.Addr)
 		}
-		if next, err := k.Continuation.Object(at); err == nil && s.continues(next, event) {
-			return o.Addr
+		for _, e := range s.elements(o) {
+			if seen[e] || e == 0 {
+				continue
+			}
+			seen[e] = true
+			if o, err := s.r.b.Objects().Object(e); err == nil && s.sets(o, event) {
+				out = append(out, o.Addr)
+			}
 		}
 	}
-	return 0
+	return out
+}
+
+// sets reports whether an object is a task that sets an event when it completes.
+func (s *survey) sets(o objects.Object, event target.Addr) bool {
+	k, at, is, err := shapes.Try[task](s.r.b, o)
+	if !is || err != nil {
+		return false
+	}
+	next, err := k.Continuation.Object(at)
+	return err == nil && s.continues(next, event)
+}
+
+// elements are the references in an array or a list, as far as they can be read; none of another object.
+func (s *survey) elements(o objects.Object) (out []target.Addr) {
+	if k, at, is, err := shapes.Try[list](s.r.b, o); is {
+		if err != nil {
+			return nil
+		}
+		if o, err = k.Items.Object(at); err != nil || o.Addr == 0 {
+			return nil
+		}
+	}
+	a, err := shapes.ArrayOf(o)
+	if err != nil {
+		return nil
+	}
+	for i := range min(a.Len, limits.ListedReferences) {
+		e, err := a.Ref(i)
+		if err != nil {
+			break
+		}
+		out = append(out, e)
+	}
+	return out
 }
 
 // continues reports whether a task's continuation is the event, or a list that has it.
@@ -203,28 +247,7 @@ func (s *survey) continues(next objects.Object, event target.Addr) bool {
 	if next.Addr == event || next.Addr == 0 {
 		return next.Addr != 0
 	}
-	k, at, is, err := shapes.Try[list](s.r.b, next)
-	if !is || err != nil {
-		return false
-	}
-	items, err := k.Items.Object(at)
-	if err != nil || items.Addr == 0 {
-		return false
-	}
-	a, err := shapes.ArrayOf(items)
-	if err != nil {
-		return false
-	}
-	for i := range min(a.Len, limits.ListedReferences) {
-		e, err := a.Ref(i)
-		if err != nil {
-			return false
-		}
-		if e == event {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(s.elements(next), event)
 }
 
 func (s *survey) addWait(w *wait) {

@@ -26,7 +26,13 @@ const kinds = "../testdata/dumps/locks/net10-locks"
 // openKinds opens it, with the names of its threads by their managed ids.
 func openKinds(t testing.TB) (*sosgo.Dump, map[uint32]string) {
 	t.Helper()
-	facts, err := os.ReadFile(filepath.Join(kinds, "facts.txt"))
+	return openNamed(t, kinds)
+}
+
+// openNamed opens the dump of a folder, with the names of its threads by their managed ids.
+func openNamed(t testing.TB, folder string) (*sosgo.Dump, map[uint32]string) {
+	t.Helper()
+	facts, err := os.ReadFile(filepath.Join(folder, "facts.txt"))
 	if err != nil {
 		t.Skip("there are no canned dumps here")
 	}
@@ -37,7 +43,7 @@ func openKinds(t testing.TB) (*sosgo.Dump, map[uint32]string) {
 		require.NoError(t, err)
 		names[uint32(n)] = name
 	}
-	d, err := sosgo.Open(filepath.Join(kinds, "net10-locks.dmp.zst"), sosgo.Options{Offline: true})
+	d, err := sosgo.Open(filepath.Join(folder, filepath.Base(folder)+".dmp.zst"), sosgo.Options{Offline: true})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = d.Close() })
 	return d, names

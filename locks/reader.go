@@ -47,12 +47,18 @@ type lock struct {
 	folded  bool // it is told of with the one that it is a part of
 }
 
-// holders are the threads that have to leave the lock before others may enter.
-func (l *lock) holders() []*threads.Thread {
-	if l.owner != nil {
-		return []*threads.Thread{l.owner}
+// holders are the threads that have to leave the lock before t may enter. A reader that may become the writer waits for the
+// other readers.
+func (l *lock) holders(t *threads.Thread) (out []*threads.Thread) {
+	if l.owner != nil && l.owner != t {
+		out = append(out, l.owner)
 	}
-	return l.readers
+	for _, r := range l.readers {
+		if r != t && r != l.owner {
+			out = append(out, r)
+		}
+	}
+	return out
 }
 
 // A survey is what was found of locks and of who waits.
@@ -67,6 +73,8 @@ type survey struct {
 	on      map[target.Addr]target.Addr    // the lock that is made of a monitor, by the monitor's object
 	inner   map[target.Addr]target.Addr    // the lock that is made of an event, by the event
 	tasks   map[target.Addr]bool           // the events that wait for tasks
+	nodes   map[target.Addr]*lock          // the SemaphoreSlims for which tasks wait
+	running *running                       // what threads run, once it was asked
 	lazy    map[target.Addr]objects.Object // the Lazy that is made of a monitor, by the monitor's object
 	handles map[target.Addr]objects.Object // the WaitHandle that is made of a SafeWaitHandle
 	spins   map[target.Addr]*lock          // by address
@@ -99,7 +107,7 @@ func (r *Reader) Describe(ctx context.Context, o Options) (*answer.Locks, error)
 // survey collects locks and waits.
 func (r *Reader) survey(ctx context.Context, g *answer.Gaps, lose func(error), o heap.ScanOptions) (*survey, error) {
 	s := &survey{r: r, ctx: ctx, lose: lose, gaps: g, byObj: map[target.Addr]*lock{}, mons: map[target.Addr]*lock{},
-		on: map[target.Addr]target.Addr{}, inner: map[target.Addr]target.Addr{}, tasks: map[target.Addr]bool{},
+		on: map[target.Addr]target.Addr{}, nodes: map[target.Addr]*lock{}, inner: map[target.Addr]target.Addr{}, tasks: map[target.Addr]bool{},
 		lazy: map[target.Addr]objects.Object{}, handles: map[target.Addr]objects.Object{}, unread: map[*threads.Thread]bool{}, spins: map[target.Addr]*lock{}}
 	s.monitors()
 	if err := s.thin(o); err != nil {
@@ -343,6 +351,7 @@ func (s *survey) semaphore(l *lock, o objects.Object) (bool, error) {
 		}
 		seen[node.Addr] = true
 		l.Async = append(l.Async, answer.AsyncWaiter{Task: node.Addr})
+		s.nodes[node.Addr] = l
 		var n *waitNode
 		var x shapes.Instance
 		if n, x, err = shapes.BindObject[waitNode](s.r.b, node); err == nil {
@@ -401,6 +410,7 @@ func (s *survey) readerWriter(l *lock, o objects.Object) (bool, error) {
 	case v[1] > 0:
 		l.State = "held by a reader that may become the writer"
 		s.own(l, uint32(v[1]))
+		return true, s.readers(l, k, at)
 	case owners&readersMask != 0:
 		l.Held, l.State = true, held(owners&readersMask)
 		return true, s.readers(l, k, at)

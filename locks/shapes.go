@@ -77,9 +77,9 @@ type (
 		State   shapes.Int  `field:"m_combinedState"`
 		Monitor shapes.Ref  `field:"m_lock"`
 	}
-	// taskEvent is the event on which a thread waits for a task to complete.
+	// taskEvent is the event on which a thread waits for a task to complete, or for several.
 	taskEvent struct {
-		_ shapes.Type `of:"System.Threading.Tasks.Task+SetOnInvokeMres"`
+		_ shapes.Type `of:"System.Threading.Tasks.Task+SetOnInvokeMres|System.Threading.Tasks.Task+SetOnCountdownMres"`
 	}
 	countdown struct {
 		_       shapes.Type `of:"System.Threading.CountdownEvent"`
@@ -97,6 +97,10 @@ type (
 		_            shapes.Type         `of:"System.Threading.Tasks.Task"`
 		Continuation shapes.Ref          `field:"m_continuationObject"`
 		Current      shapes.ThreadStatic `threadstatic:"t_currentTask,optional"`
+	}
+	// box is the task of an async method, with its state machine.
+	box struct {
+		_ shapes.Type `of:"System.Runtime.CompilerServices.AsyncTaskMethodBuilder<>+AsyncStateMachineBox<>|System.Runtime.CompilerServices.PoolingAsyncValueTaskMethodBuilder<>+StateMachineBox<>"`
 	}
 	list struct {
 		_     shapes.Type `of:"System.Collections.Generic.List<>"`

@@ -1,6 +1,7 @@
 package locks
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -11,9 +12,6 @@ import (
 	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/shapes"
 	"github.com/sosgo/sosgo/stackwalk"
-	"github.com/sosgo/sosgo/target"
-	"github.com/sosgo/sosgo/tasks"
-	"github.com/sosgo/sosgo/threadpool"
 	"github.com/sosgo/sosgo/threads"
 )
 
@@ -31,84 +29,33 @@ func (r *Reader) Waits(ctx context.Context, o Options) (*answer.Waits, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, w := range s.waits {
-		s.follow(w)
-	}
-	if err := s.queued(); err != nil {
+	if err := s.follow(o.Scan); err != nil {
 		return nil, err
 	}
-	g := &grapher{s: s, rows: map[*threads.Thread]*answer.ThreadWait{}, circled: map[*lock]bool{}}
-	if err := g.describe(o); err != nil {
-		return nil, err
-	}
+	g := &grapher{s: s, rows: map[*threads.Thread]*answer.ThreadWait{}, of: map[*threads.Thread]*wait{}, circled: map[*wait]bool{}, told: map[*wait]bool{}}
+	g.describe()
 	for _, w := range s.waits {
 		out.Threads = append(out.Threads, *g.rows[w.thread])
 	}
-	out.Verdicts = append(g.circles(), g.chains()...)
+	out.Verdicts = g.circles()
+	out.Verdicts = append(out.Verdicts, g.chains()...)
 	return out, ctx.Err()
-}
-
-// follow finds the threads that another one waits for.
-func (s *survey) follow(w *wait) {
-	switch {
-	case w.lock != nil && !w.pulse:
-		w.runners = w.lock.holders()
-	case w.task != 0:
-		if t := s.runs(w.task); t != nil {
-			w.runners = []*threads.Thread{t}
-		}
-	}
-}
-
-// runs is the thread that runs a task: the one that names it as its current one.
-func (s *survey) runs(a target.Addr) *threads.Thread {
-	for k, err := range shapes.Loaded[task](s.r.b) {
-		if err != nil || !k.Current.Has() {
-			continue
-		}
-		for i := range s.r.threads {
-			t := &s.r.threads[i]
-			if t.OS == nil || t.Managed == nil {
-				continue
-			}
-			if at, err := k.Current.Of(t.Managed).Addr(); err == nil && at == a {
-				return t
-			}
-		}
-	}
-	return nil
-}
-
-// queued reads what waits in the thread pool, if a thread waits for a task.
-func (s *survey) queued() error {
-	if !slices.ContainsFunc(s.waits, func(w *wait) bool { return w.task != 0 }) {
-		return nil
-	}
-	p, err := threadpool.New(s.r.b, s.r.walker, s.r.threads).Describe(s.ctx, threadpool.Options{Items: true})
-	if err != nil {
-		return err
-	}
-	s.pool, s.items = p, map[target.Addr]bool{}
-	for i := range p.Queues.Queues {
-		for _, item := range p.Queues.Queues[i].Items {
-			s.items[item.Address] = true
-		}
-	}
-	return nil
 }
 
 // A grapher describes waits and where they lead.
 type grapher struct {
 	s       *survey
 	rows    map[*threads.Thread]*answer.ThreadWait
-	circled map[*lock]bool // the locks of circles
+	of      map[*threads.Thread]*wait // what each thread waits for
+	circled map[*wait]bool            // the waits of circles
+	told    map[*wait]bool            // those that are told of where they hold up another thread
 }
 
 // describe makes the row of each wait.
-func (g *grapher) describe(o Options) error {
+func (g *grapher) describe() {
 	for _, w := range g.s.waits {
 		row := &answer.ThreadWait{Thread: w.thread.Describe(g.s.gaps), How: w.how}
-		g.rows[w.thread] = row
+		g.rows[w.thread], g.of[w.thread] = row, w
 		g.place(row, w)
 		if len(w.runners) > 0 {
 			d := w.runners[0].Describe(g.s.gaps)
@@ -140,22 +87,18 @@ func (g *grapher) describe(o Options) error {
 			row.Type = g.s.gaps.Text(g.s.r.rt.TypeName(w.class, dac.NameManaged))
 			row.Text = "waits for the static constructor of " + row.Type.String()
 		default:
-			row.Kind, row.Object, row.Text = "task", w.task, "waits for a task that was not found"
-			if w.task == 0 {
+			row.Kind, row.Object, row.Text = "task", w.event, "waits for a task that was not found"
+			if len(w.tasks) == 0 {
 				continue
 			}
-			row.Type = g.s.typeOf(w.task)
+			row.Object, row.Type = w.tasks[0], g.s.typeOf(w.tasks[0])
 			row.Text = "waits for a task to complete: " + row.Type.String()
-			set, err := g.s.taskSet(o.Scan)
-			if err != nil {
-				return err
+			if n := len(w.tasks); n > 1 {
+				row.Text = fmt.Sprintf("waits for %d tasks to complete, the first a %s", n, row.Type)
 			}
-			if set != nil {
-				g.async(row, set, w)
-			}
+			row.Chain, row.Until = w.chain, w.until
 		}
 	}
-	return nil
 }
 
 // ended is the thread whose end a thread waits for.
@@ -215,50 +158,6 @@ func (g *grapher) place(row *answer.ThreadWait, w *wait) {
 	}
 }
 
-// async tells of a task which async methods stand between it and what they wait for.
-func (g *grapher) async(row *answer.ThreadWait, set *tasks.Set, w *wait) {
-	for stack, err := range set.Stacks(g.s.ctx, tasks.StackOptions{Address: w.task, Tasks: true}) {
-		if err != nil {
-			g.s.gaps.Note(err)
-			return
-		}
-		frames := stack.Awaited(w.task)
-		if frames == nil {
-			continue
-		}
-		row.Chain = nil
-		for _, f := range frames {
-			row.Chain = append(row.Chain, frameName(f))
-		}
-		if stack.Reason.Err == nil {
-			row.Until = stack.Reason.S
-		}
-		if g.waitsInPool(w, stack) {
-			row.Until = inPool
-		}
-		return
-	}
-	if g.s.items[w.task] {
-		row.Until = inPool
-	}
-}
-
-// inPool is what a queued task waits for.
-const inPool = "a worker of the thread pool, in whose queue it is"
-
-// waitsInPool reports whether what a stack waits for is an item of the thread pool.
-func (g *grapher) waitsInPool(w *wait, stack *answer.AsyncStack) bool {
-	if g.s.items[w.task] {
-		return true
-	}
-	for i := range stack.Waits {
-		if g.s.items[stack.Waits[i].Object] {
-			return true
-		}
-	}
-	return len(stack.Frames) > 0 && g.s.items[stack.Frames[0].Object]
-}
-
 func frameName(f *answer.AsyncFrame) string {
 	if f.AsyncPlace != nil && f.Method.Err == nil && f.Method.S != "" {
 		name := f.Method.S
@@ -276,10 +175,6 @@ func frameName(f *answer.AsyncFrame) string {
 // circles are the threads that wait for each other, each circle once: it closes where the search comes back to a wait
 // that it is still behind.
 func (g *grapher) circles() []answer.Verdict {
-	of := map[*threads.Thread]*wait{}
-	for _, w := range g.s.waits {
-		of[w.thread] = w
-	}
 	out := []answer.Verdict{}
 	var path []*wait
 	done := map[*wait]bool{}
@@ -294,7 +189,7 @@ func (g *grapher) circles() []answer.Verdict {
 		}
 		path = append(path, w)
 		for _, t := range w.runners {
-			if next := of[t]; next != nil {
+			if next := g.of[t]; next != nil {
 				visit(next)
 			}
 		}
@@ -313,15 +208,30 @@ func (g *grapher) circle(path []*wait) answer.Verdict {
 	var words []string
 	for i, w := range path {
 		before := path[(i+len(path)-1)%len(path)]
-		words = append(words, fmt.Sprintf("thread %s holds %s and waits for %s", g.name(w.thread), g.what(before), g.what(w)))
-		if w.how != answer.HowRecorded {
+		words = append(words, fmt.Sprintf("thread %s %s and waits for %s", g.name(w.thread), g.keeps(before), g.what(w)))
+		if w.how != answer.HowRecorded || !w.proved {
 			v.Strength = answer.StrengthLikely
 		}
 		v.Evidence = append(v.Evidence, g.evidence(w))
-		g.circled[w.lock] = true
+		g.circled[w] = true
 	}
 	v.Text = "deadlock: " + strings.Join(words, ", ")
 	return v
+}
+
+// keeps is what somebody does for whom another thread waits, so that this one has to.
+func (g *grapher) keeps(w *wait) string {
+	switch {
+	case w.join:
+		return "has not ended"
+	case w.class != 0:
+		return "runs " + g.what(w)
+	case w.lock == nil && len(w.chain) > 1:
+		return "runs what " + g.what(w) + " waits for"
+	case w.lock == nil:
+		return "runs " + g.what(w)
+	}
+	return "holds " + g.what(w)
 }
 
 // evidence is where a thread waits, and how that is known.
@@ -331,13 +241,7 @@ func (g *grapher) evidence(w *wait) string {
 	if row.Object != 0 {
 		text += fmt.Sprintf(" %016x", uint64(row.Object))
 	}
-	if !row.Method.IsZero() {
-		text += " in " + row.Method.String()
-	}
-	if row.File != "" {
-		text += fmt.Sprintf(" (%s:%d)", row.File, row.Line)
-	}
-	return text + " [" + w.how + "]"
+	return text + g.placeOf(w) + " [" + w.how + "]"
 }
 
 // what is what a thread waits for.
@@ -349,7 +253,7 @@ func (g *grapher) what(w *wait) string {
 	case w.join:
 		return "the end of " + g.ended(w)
 	case w.lock == nil && w.object.Addr == 0:
-		return fmt.Sprintf("task %016x", uint64(w.task))
+		return fmt.Sprintf("task %016x", uint64(row.Object))
 	}
 	return fmt.Sprintf("%s %016x", row.Type, uint64(row.Object))
 }
@@ -366,30 +270,29 @@ func (g *grapher) name(t *threads.Thread) string {
 	return words
 }
 
-// chains are the threads that block until a task completes, and the locks for which threads wait whose owner is known.
+// chains are the threads that block until a task completes, the locks for which threads wait whose owner is known, and
+// the threads that wait for others otherwise.
 func (g *grapher) chains() []answer.Verdict {
 	var out []answer.Verdict
 	for _, w := range g.s.waits {
-		if w.task != 0 {
+		if (len(w.tasks) > 0 || w.event != 0) && !g.circled[w] {
 			out = append(out, g.blocks(w))
 		}
 	}
-	return append(out, g.held()...)
+	return append(append(out, g.held()...), g.others()...)
 }
 
 // blocks says of a thread that blocks until a task completes which methods are between.
 func (g *grapher) blocks(w *wait) answer.Verdict {
 	row := g.rows[w.thread]
-	text := fmt.Sprintf("sync over async: thread %s blocks", g.name(w.thread))
-	if !row.Method.IsZero() {
-		text += " in " + row.Method.String()
+	text := fmt.Sprintf("sync over async: thread %s blocks%s until ", g.name(w.thread), g.placeOf(w))
+	if len(w.tasks) > 1 {
+		text += fmt.Sprintf("%d tasks complete", len(w.tasks))
+	} else {
+		text += "a task completes"
 	}
-	if row.File != "" {
-		text += fmt.Sprintf(" (%s:%d)", row.File, row.Line)
-	}
-	text += " until a task completes"
-	if len(row.Chain) > 0 {
-		text += ": " + strings.Join(row.Chain, " awaits ")
+	if len(w.chain) > 0 {
+		text += ": " + strings.Join(w.chain, " awaits ")
 	}
 	v := answer.Verdict{Strength: answer.StrengthProved, Evidence: []string{g.evidence(w)}}
 	switch {
@@ -397,30 +300,126 @@ func (g *grapher) blocks(w *wait) answer.Verdict {
 		text += ", which thread " + g.name(w.runners[0]) + " runs"
 	case row.Until != "":
 		text += ", which waits for " + row.Until
+	}
+	if !w.proved {
 		v.Strength = answer.StrengthLikely // from what the awaited objects are
 	}
 	if g.s.pool != nil && len(g.s.pool.Verdicts) > 0 && row.Until == inPool {
 		v.Strength = g.s.pool.Verdicts[0].Strength
 		v.Evidence = append(v.Evidence, g.s.pool.Verdicts[0].Text)
 	}
-	v.Text = text
+	v.Text = text + g.onward(w.runners, w)
 	return v
+}
+
+// placeOf is the method of the program in which a thread waits, with file and line, after " in ".
+func (g *grapher) placeOf(w *wait) string {
+	row := g.rows[w.thread]
+	if row.Method.IsZero() {
+		return ""
+	}
+	text := " in " + row.Method.String()
+	if row.File != "" {
+		text += fmt.Sprintf(" (%s:%d)", row.File, row.Line)
+	}
+	return text
+}
+
+// onward says what threads for which another one waits, by the wait from, wait for themselves, one after the other: to one that
+// does not wait for a thread, or to what was said already.
+func (g *grapher) onward(list []*threads.Thread, from *wait) string {
+	var text strings.Builder
+	seen := map[*wait]bool{from: true}
+	for len(list) > 0 {
+		at := max(slices.IndexFunc(list, func(t *threads.Thread) bool { return g.of[t] != nil }), 0)
+		w := g.of[list[at]]
+		if w == nil {
+			text.WriteString(g.doing(list[at]))
+			break
+		}
+		if seen[w] {
+			break
+		}
+		seen[w], g.told[w] = true, true
+		fmt.Fprintf(&text, "; thread %s ", g.name(w.thread))
+		if g.circled[w] {
+			text.WriteString("is in a deadlock that is told above")
+			break
+		}
+		fmt.Fprintf(&text, "itself %s%s%s", g.waits(w), g.placeOf(w), g.end(w))
+		list = w.runners
+	}
+	return text.String()
+}
+
+// waits says what a thread waits for, with the address where that tells something.
+func (g *grapher) waits(w *wait) string {
+	row := g.rows[w.thread]
+	switch {
+	case len(w.chain) > 0:
+		return "waits for a task to complete (" + strings.Join(w.chain, " awaits ") + ")"
+	case w.join:
+		return row.Text
+	}
+	return fmt.Sprintf("%s %016x", row.Text, uint64(row.Object))
+}
+
+// end says who has to go on before a thread can, or what else, where that is known.
+func (g *grapher) end(w *wait) string {
+	switch {
+	case len(w.runners) > 0 && w.lock != nil:
+		return fmt.Sprintf(", which thread %s %s", g.name(w.runners[0]), holdsVerb(w.lock))
+	case w.join:
+		return ""
+	case len(w.runners) > 0:
+		return fmt.Sprintf(", which thread %s runs", g.name(w.runners[0]))
+	case w.until != "":
+		return ", which waits for " + w.until
+	case w.lock != nil && w.lock.Kind == answer.LockSemaphore:
+		return fmt.Sprintf(" (%s; it does not keep who has entered)", w.lock.State)
+	}
+	return ""
+}
+
+// doing says what a thread does that waits for no other one.
+func (g *grapher) doing(t *threads.Thread) string {
+	if t.OS == nil || t.Managed == nil {
+		return ""
+	}
+	a := t.DescribeActivity(g.s.gaps, t.Activity(g.s.r.walker.Walk(g.s.ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{})))
+	text := fmt.Sprintf("; thread %s %s", g.name(t), a.Text)
+	if !a.Caller.IsZero() {
+		text += " in " + a.Caller.String()
+	}
+	return text
+}
+
+// others says of threads that wait for the end of others, or for their static constructors, where that leads, if it leads on.
+func (g *grapher) others() []answer.Verdict {
+	var out []answer.Verdict
+	for _, w := range g.s.waits {
+		if g.circled[w] || g.told[w] || w.lock != nil || len(w.tasks) > 0 || !slices.ContainsFunc(w.runners, func(t *threads.Thread) bool { return g.of[t] != nil }) {
+			continue
+		}
+		text := fmt.Sprintf("thread %s %s%s%s%s", g.name(w.thread), g.rows[w.thread].Text, g.placeOf(w), g.end(w), g.onward(w.runners, w))
+		out = append(out, answer.Verdict{Text: text, Strength: answer.StrengthLikely, Evidence: []string{g.evidence(w)}})
+	}
+	return out
 }
 
 // held says of each lock that somebody holds who waits for it.
 func (g *grapher) held() []answer.Verdict {
 	var out []answer.Verdict
 	for _, l := range g.s.locks {
-		if g.circled[l] {
-			continue // it is said already
-		}
 		var names []string
 		strength := answer.StrengthProved
 		var evidence []string
+		var first *wait
 		for _, w := range g.s.waits {
-			if w.lock != l || w.pulse || len(l.holders()) == 0 {
-				continue
+			if w.lock != l || w.pulse || len(w.runners) == 0 || g.circled[w] {
+				continue // of a circle it is said already
 			}
+			first = cmp.Or(first, w)
 			names = append(names, g.name(w.thread))
 			evidence = append(evidence, g.evidence(w))
 			if w.how != answer.HowRecorded {
@@ -430,25 +429,31 @@ func (g *grapher) held() []answer.Verdict {
 		if len(names) == 0 {
 			continue
 		}
-		text := fmt.Sprintf("%s %s %016x, for which ", g.holds(l), kindOf(l), uint64(l.Address))
+		text := fmt.Sprintf("%s %s %016x, for which ", g.holds(l, first), kindOf(l), uint64(l.Address))
 		if len(names) == 1 {
 			text += fmt.Sprintf("thread %s waits", names[0])
 		} else {
 			text += fmt.Sprintf("%d threads wait: %s", len(names), strings.Join(names, ", "))
 		}
+		text += g.onward(first.runners, first)
 		out = append(out, answer.Verdict{Text: text, Strength: strength, Evidence: evidence})
 	}
 	return out
 }
 
-// holds says who holds a lock.
-func (g *grapher) holds(l *lock) string {
-	list := l.holders()
-	switch {
-	case l.Kind == answer.LockLazy:
-		return fmt.Sprintf("thread %s makes", g.name(list[0]))
-	case len(list) == 1:
-		return fmt.Sprintf("thread %s holds", g.name(list[0]))
+// holdsVerb is what the owner of a lock does.
+func holdsVerb(l *lock) string {
+	if l.Kind == answer.LockLazy {
+		return "makes"
+	}
+	return "holds"
+}
+
+// holds says who holds a lock for which a thread waits.
+func (g *grapher) holds(l *lock, w *wait) string {
+	list := w.runners
+	if len(list) == 1 {
+		return fmt.Sprintf("thread %s %s", g.name(list[0]), holdsVerb(l))
 	}
 	names := make([]string, len(list))
 	for i, t := range list {

@@ -15,26 +15,27 @@ import (
 // StackOptions choose stacks and what is told of their frames. The zero value chooses the stacks in which an async
 // method stands that has not completed.
 type StackOptions struct {
-	Address     target.Addr // only stacks with this object
-	MethodTable target.Addr // only stacks with objects of this type
-	Type        string      // only stacks with objects of types whose name contains this
-	Tasks       bool        // also stacks without an async method
-	Completed   bool        // also what has completed
-	Waiting     bool        // only stacks with an async method that is suspended at an await
-	Variables   bool        // with the variables of async methods
-	Fields      bool        // with the fields
+	Address     target.Addr          // only stacks with this object
+	Any         map[target.Addr]bool // only stacks with one of these objects, if it is not nil
+	MethodTable target.Addr          // only stacks with objects of this type
+	Type        string               // only stacks with objects of types whose name contains this
+	Tasks       bool                 // also stacks without an async method
+	Completed   bool                 // also what has completed
+	Waiting     bool                 // only stacks with an async method that is suspended at an await
+	Variables   bool                 // with the variables of async methods
+	Fields      bool                 // with the fields
 	// Roots, if not nil, is asked what keeps the first frame of a stack alive.
 	Roots func(ctx context.Context, object target.Addr) (*answer.RootPaths, error)
 }
 
 // narrows reports whether there are items that the options do not look for.
 func (o *StackOptions) narrows() bool {
-	return o.Address != 0 || o.MethodTable != 0 || o.Waiting || o.Type != ""
+	return o.Address != 0 || o.Any != nil || o.MethodTable != 0 || o.Waiting || o.Type != ""
 }
 
 // matches reports whether an item is what the options look for.
 func (o *StackOptions) matches(it *item) bool {
-	if o.Address != 0 && it.addr != o.Address || o.MethodTable != 0 && it.kind.typ.MT.Addr != o.MethodTable || o.Waiting && !(it.hasState && it.state >= 0) {
+	if o.Address != 0 && it.addr != o.Address || o.Any != nil && !o.Any[it.addr] || o.MethodTable != 0 && it.kind.typ.MT.Addr != o.MethodTable || o.Waiting && !(it.hasState && it.state >= 0) {
 		return false
 	}
 	if o.Type == "" {

@@ -73,6 +73,7 @@ func (r *Reader) describeItem(g *answer.Gaps, out *answer.WorkItem, o objects.Ob
 		if err != nil {
 			return err
 		}
+		out.Kind = answer.ItemTimer
 		r.state(g, out, s.State.Value(at))
 		return r.setMethod(g, &out.Method, &s.Callback, at)
 	}

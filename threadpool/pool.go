@@ -62,7 +62,7 @@ func (r *Reader) Describe(ctx context.Context, o Options) (*answer.ThreadPool, e
 		return nil, err
 	}
 	if out.Kind != answer.PoolNone {
-		out.Verdicts = append(out.Verdicts, verdict(out))
+		out.Verdicts = append(out.Verdicts, verdict(out, queues))
 	}
 	return out, nil
 }

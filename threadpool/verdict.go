@@ -1,6 +1,7 @@
 package threadpool
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,7 +11,7 @@ import (
 
 // verdict says whether a pool keeps up with its work. What threads do is concluded from the names of the methods on their
 // stacks, so that nothing that follows from it is more than likely.
-func verdict(p *answer.ThreadPool) answer.Verdict {
+func verdict(p *answer.ThreadPool, q *answer.WorkQueues) answer.Verdict {
 	switch {
 	case p.Kind == answer.PoolUnknown:
 		return answer.Verdict{Text: "whether work waits for a worker is not known", Strength: answer.StrengthUnknown,
@@ -36,7 +37,7 @@ func verdict(p *answer.ThreadPool) answer.Verdict {
 		v.Evidence = append(v.Evidence, fmt.Sprintf("a worker last took an item %d ms before the newest time that the process noted",
 			p.Clock.Value-p.Dequeued.Value))
 	}
-	v.Evidence = append(v.Evidence, doing(p)...)
+	v.Evidence = append(append(v.Evidence, fills(p, q)...), doing(p)...)
 	n := len(p.Workers)
 	switch waiting := blocked(p); {
 	case p.Total.Value > p.Running.Value:
@@ -51,6 +52,47 @@ func verdict(p *answer.ThreadPool) answer.Verdict {
 		v.Text = fmt.Sprintf("the pool is busy: %s for a worker, and %d of %d workers run", items(p), n-waiting, n)
 	}
 	return v
+}
+
+// mostQueued is how many of the methods that are queued the verdict names.
+const mostQueued = 3
+
+// fills says which methods, or types where they have none, most of the queued items are of.
+func fills(p *answer.ThreadPool, q *answer.WorkQueues) []string {
+	type row struct {
+		name string
+		n    uint64
+	}
+	at := map[string]int{}
+	var rows []row
+	for i := range q.Queues {
+		for j := range q.Queues[i].Items {
+			item := &q.Queues[i].Items[j]
+			name := item.Method.S
+			if item.Method.Err != nil || name == "" {
+				name = item.Type.String()
+			}
+			if item.Kind == answer.ItemTimer {
+				name += " (of timers)"
+			}
+			n, ok := at[name]
+			if !ok {
+				n = len(rows)
+				at[name], rows = n, append(rows, row{name: name})
+			}
+			rows[n].n++
+		}
+	}
+	slices.SortStableFunc(rows, func(a, b row) int { return cmp.Or(cmp.Compare(b.n, a.n), cmp.Compare(a.name, b.name)) })
+	var out []string
+	for i, r := range rows {
+		if i == mostQueued {
+			out = append(out, fmt.Sprintf("the other queued items are of %d other methods or types", len(rows)-i))
+			break
+		}
+		out = append(out, fmt.Sprintf("%d of %d queued items: %s", r.n, p.Queued.Value, r.name))
+	}
+	return out
 }
 
 func items(p *answer.ThreadPool) string {

@@ -54,10 +54,29 @@ func TestVerdict(t *testing.T) {
 		{unreadable, "whether work waits for a worker is not known", answer.StrengthUnknown},
 		{uncounted, "3 items wait for a worker; whether one is free is not known", answer.StrengthUnknown},
 	} {
-		v := verdict(c.p)
+		v := verdict(c.p, &answer.WorkQueues{})
 		assert.Equal(t, c.text, v.Text)
 		assert.Equal(t, c.strength, v.Strength, c.text)
 		assert.NotEmpty(t, v.Evidence)
 	}
-	assert.Contains(t, verdict(pool(5, 2, 2, true, true)).Evidence, "a worker last took an item 1000 ms before the newest time that the process noted")
+	assert.Contains(t, verdict(pool(5, 2, 2, true, true), &answer.WorkQueues{}).Evidence, "a worker last took an item 1000 ms before the newest time that the process noted")
+}
+
+// TestFills: the verdict names what most of the queued items are, by their methods and else by their types.
+func TestFills(t *testing.T) {
+	q := &answer.WorkQueues{Queues: make([]answer.WorkQueue, 2)}
+	add := func(queue, n int, item answer.WorkItem) {
+		for range n {
+			q.Queues[queue].Items = append(q.Queues[queue].Items, item)
+		}
+	}
+	add(0, 1, answer.WorkItem{Kind: answer.ItemOther, Type: answer.Text{S: "Contoso.Item"}})
+	add(0, 2, answer.WorkItem{Kind: answer.ItemCallback, Method: answer.Text{S: "Contoso.B()"}})
+	add(1, 2, answer.WorkItem{Kind: answer.ItemTask, Method: answer.Text{S: "Contoso.A()"}})
+	add(0, 3, answer.WorkItem{Kind: answer.ItemTimer, Method: answer.Text{S: "Contoso.Tick()"}})
+	add(1, 4, answer.WorkItem{Kind: answer.ItemTimer, Method: answer.Text{S: "Contoso.Tick()"}})
+	p := &answer.ThreadPool{Kind: answer.PoolPortable, Queued: answer.Known[uint64](12), Total: answer.Known[int64](2), Running: answer.Known[int64](2)}
+	v := verdict(p, q)
+	assert.Equal(t, []string{"2 of 2 workers are busy", "the pool may have 0 workers at most: it can't make another", "7 of 12 queued items: Contoso.Tick() (of timers)",
+		"2 of 12 queued items: Contoso.A()", "2 of 12 queued items: Contoso.B()", "the other queued items are of 1 other methods or types"}, v.Evidence)
 }
