@@ -97,7 +97,7 @@ func orNull(s string) query.Value {
 
 func (v *View) threadSource() query.Source {
 	return query.Source{
-		Name: "threads", Summary: "threads of the process", Object: 4,
+		Name: "threads", Summary: "threads of the process", Object: 4, Of: []string{"System.Exception"},
 		Columns: []query.Column{
 			{Name: "index", Summary: "number among the threads of the OS"},
 			{Name: "osid", Summary: "OS id"},
@@ -224,6 +224,7 @@ func addressOr(a answer.Maybe[target.Addr]) query.Value {
 func (v *View) taskSource() query.Source {
 	return query.Source{
 		Name: "tasks", Summary: "tasks, and the boxes of async methods that are none", Object: 0,
+		Of: []string{"System.Threading.Tasks.Task", "System.Runtime.CompilerServices.PoolingAsyncValueTaskMethodBuilder+StateMachineBox"},
 		Columns: []query.Column{
 			{Name: "task", Summary: "the object"},
 			{Name: "status", Summary: "what Task.Status says; Pooled for a box that is no task"},
@@ -277,7 +278,7 @@ func taskRow(f *answer.AsyncFrame) []query.Value {
 
 func (v *View) requestSource() query.Source {
 	return query.Source{
-		Name: "requests", Summary: "web requests that the process works on", Object: 0,
+		Name: "requests", Summary: "web requests that the process works on", Object: 0, Of: []string{"Microsoft.AspNetCore.Http.HttpContext"},
 		Columns: []query.Column{
 			{Name: "context", Summary: "its HttpContext, null while it is still being read"},
 			{Name: "method", Summary: "GET, POST …"},

@@ -45,17 +45,18 @@ func TestErrors(t *testing.T) {
 		assert.Contains(t, worth(p, text), want, text)
 	}
 	for text, want := range map[string]string{
-		"from objekts":                                                  "did you mean objects?",
-		"from objects | wher size > 1":                                  "did you mean where?",
-		"from objects of Debuggee.Zoo.Dgo":                              "did you mean Debuggee.Zoo.Dog?",
-		"from objects of Debuggee.Zoo.Dog | where Legz > 1":             "did you mean Legs?",
-		"from objects of Debuggee.Zoo.Dog | where Friend.Legz > 1":      "there is no Legz in Debuggee.Zoo.Dog; did you mean Legs?",
-		"from objects | where NoSuchFieldAnywhere > 1":                  "no column is named NoSuchFieldAnywhere",
-		"from objects | group by type | select size":                    "size is another for each row of a group",
-		"from objects | select size | order by 3":                       "there is no column 3",
-		"from objects | top x":                                          "a number of rows is missing",
-		"from objects | top 3 | where size > 1":                         "top is the last step",
-		"from threads of Debuggee.Zoo.Dog":                              "threads are of no type",
+		"from objekts":                                             "did you mean objects?",
+		"from objects | wher size > 1":                             "did you mean where?",
+		"from objects of Debuggee.Zoo.Dgo":                         "did you mean Debuggee.Zoo.Dog?",
+		"from objects of Debuggee.Zoo.Dog | where Legz > 1":        "did you mean Legs?",
+		"from objects of Debuggee.Zoo.Dog | where Friend.Legz > 1": "there is no Legz in Debuggee.Zoo.Dog; did you mean Legs?",
+		"from objects | where NoSuchFieldAnywhere > 1":             "no column is named NoSuchFieldAnywhere",
+		"from objects | group by type | select size":               "size is another for each row of a group",
+		"from objects | select size | order by 3":                  "there is no column 3",
+		"from objects | top x":                                     "a number of rows is missing",
+		"from objects | top 3 | where size > 1":                    "top is the last step",
+		"from threads of Debuggee.Zoo.Dog":                         "threads are of no type",
+		"from objects of 'Debuggee.Zoo.Nothing<,>'":                "no loaded type is named",
 		"select size":                                                   "FROM is missing",
 		"select count(* from objects":                                   ") is missing",
 		`from objects of "Nothing.Like*This"`:                           "no loaded type is named",
@@ -67,6 +68,22 @@ func TestErrors(t *testing.T) {
 			assert.Contains(t, err.Error(), want, text)
 			assert.ErrorAs(t, err, new(*query.Error), text)
 		}
+	}
+}
+
+// TestOpenGenerics: the names of generic types without arguments, or with those of their parameters, mean all instances, in quotes too.
+func TestOpenGenerics(t *testing.T) {
+	p := asked(t, testdump.Open(t, "net10-zoo").Dump)
+	count := func(of string) string {
+		out, _ := rows(t, p, "from objects of "+of+" | select count()", query.Options{})
+		require.Len(t, out, 1, of)
+		return out[0]
+	}
+	want := count("System.Collections.Generic.Dictionary")
+	assert.NotEqual(t, "0", want)
+	for _, of := range []string{"System.Collections.Generic.Dictionary<,>", "'System.Collections.Generic.Dictionary<,>'", "'Dictionary<,>'",
+		"System.Collections.Generic.Dictionary<TKey, TValue>", "'System.Collections.Generic.Dictionary<K,V>'"} {
+		assert.Equal(t, want, count(of), of)
 	}
 }
 

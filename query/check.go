@@ -215,6 +215,11 @@ func membersHint(name string, types []*objects.Type, names ...string) string {
 
 // unknown is the error about a name that no type of the rows has.
 func (c *checker) unknown(n *node) error {
+	if c.s.source != nil {
+		bad := c.s.e.errorf(n, "no column of %s is named %s, and no field of the rows' objects", c.s.source.Name, n.name)
+		bad.Hint = meantColumn(n.name, c.s.columns)
+		return c.s.e.unsure(bad)
+	}
 	title := "the objects"
 	if len(c.types) == 1 {
 		title = typeTitle(c.types[0])

@@ -28,6 +28,8 @@ type Source struct {
 	// Object is the index of the column whose value is an object that the row is about: its members
 	// are names as well. It is -1 for none.
 	Object int
+	// Of are the classes that these objects are of, or of one that derives from them; none stands for any.
+	Of []string
 	// Rows yields a value for each column. The slice is valid until the next one. An error stands for rows
 	// that are missing; the list goes on unless it is the context's.
 	Rows func(context.Context) iter.Seq2[[]Value, error]

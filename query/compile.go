@@ -26,6 +26,7 @@ type code struct {
 type scope struct {
 	e       *engine
 	columns []Column        // of the source
+	source  *Source         // of rows that are no objects of the heap, else nil
 	object  int             // the column whose members are names, -1 for none
 	heap    bool            // rows are objects of the heap
 	typ     *objects.Type   // of the row's object, where it is known
@@ -340,7 +341,10 @@ func (s *scope) name(n *node) (code, error) {
 		if s.heap {
 			return s.dynamicMember(n.name, s.e.inQuery || n.maybe, this, true)
 		}
-		m := memberReader{e: s.e, name: n.name, nullable: s.e.inQuery || n.maybe, optional: true, met: s.e.rowName(n.name, s.columns)}
+		m := memberReader{e: s.e, name: n.name, nullable: s.e.inQuery || n.maybe, optional: true}
+		if s.e.table().gap != nil { // the name was not checked
+			m.met = s.e.rowName(n.name, s.columns)
+		}
 		return valueCode(func(f *frame) Value { return m.read(f, this.eval(f)) })
 	}
 	if c, ok, err := s.typePath(n); ok || err != nil {
@@ -351,6 +355,11 @@ func (s *scope) name(n *node) (code, error) {
 
 // unknownName is the error about a name that means nothing.
 func (s *scope) unknownName(n *node) error {
+	if s.source != nil {
+		bad := s.e.errorf(n, "no column of %s is named %s", s.source.Name, n.name)
+		bad.Hint = meantColumn(n.name, s.columns)
+		return s.e.unsure(bad)
+	}
 	bad := s.e.errorf(n, "%s is neither a name of the language nor a type", n.name)
 	var names []string
 	for _, c := range s.columns {
@@ -468,15 +477,7 @@ func (n *rowName) err() error {
 	if !n.asked || n.found {
 		return nil
 	}
-	var names []string
-	for _, c := range n.columns {
-		names = append(names, c.Name)
-	}
-	hint := meant(n.name, names)
-	if hint == "" {
-		hint = "the columns are " + strings.Join(names, ", ")
-	}
-	return target.Unsupportedf("no column is named %s, and no field of the rows' objects; %s", n.name, hint)
+	return target.Unsupportedf("no column is named %s, and no field of the rows' objects; %s", n.name, meantColumn(n.name, n.columns))
 }
 
 func (m *memberReader) read(f *frame, v Value) Value {

@@ -146,7 +146,7 @@ func (r *run) findTypes() error {
 	case q.of != nil:
 		list, err = r.e.must(q.of)
 	case q.ofText != "":
-		if list = r.e.pattern(q.ofText); len(list) == 0 {
+		if list, err = r.e.quoted(q.ofText); len(list) == 0 && err == nil {
 			bad := errorAt(r.e.src, q.ofPos, "no loaded type is named %q", cut(q.ofText))
 			bad.Hint = "the name in quotes is whole, or has * in it"
 			err = r.e.unsure(bad)
@@ -316,6 +316,8 @@ func (r *run) rowScope(t *objects.Type) *scope {
 	s := &scope{e: r.e, columns: r.source.Columns, object: r.source.Object, heap: r.onHeap(), typ: t}
 	if s.heap {
 		s.object = -1
+	} else {
+		s.source = r.source
 	}
 	return s
 }
@@ -350,6 +352,8 @@ func (r *run) check() error {
 			return err
 		}
 		c.types = r.rowTypes()
+	} else if r.source.Object >= 0 {
+		c.types = r.objectTypes()
 	}
 	var list []*node
 	list = append(list, r.q.where...)
@@ -389,6 +393,26 @@ func (r *run) compileOnce() error {
 		return err
 	}
 	return nil
+}
+
+// objectTypes are the types that the objects may be of that the rows of a source are about, nil where that is not known.
+func (r *run) objectTypes() []*objects.Type {
+	if r.e.table().gap != nil {
+		return nil
+	}
+	if len(r.source.Of) == 0 {
+		return r.rowTypes()
+	}
+	var out []*objects.Type
+	for _, name := range r.source.Of {
+		t, _ := scanType(name, 0, false)
+		list, err := r.e.find(t)
+		if err != nil {
+			return nil
+		}
+		out = append(out, r.e.typesOf(list)...)
+	}
+	return out
 }
 
 // rowTypes are the types that rows may be of, nil where all may.

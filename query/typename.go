@@ -191,6 +191,32 @@ func (s *typeScanner) brackets() []string {
 	return out
 }
 
+// opened is the name with nothing between < and > where the names of parameters stand there (T, TKey, K), nil if none do.
+func (t *typeName) opened() *typeName {
+	out := *t
+	out.parts = slices.Clone(t.parts)
+	found := false
+	for i := range out.parts {
+		p := &out.parts[i]
+		if len(p.args) > 0 && !slices.ContainsFunc(p.args, func(a *typeName) bool { return !a.isParameter() }) {
+			p.args, p.commas, found = nil, len(p.args)-1, true
+		}
+	}
+	if !found {
+		return nil
+	}
+	return &out
+}
+
+// isParameter reports whether a name looks like that of a parameter of a generic type: one letter, or T and a word.
+func (t *typeName) isParameter() bool {
+	if len(t.parts) != 1 || t.parts[0].generic || len(t.arrays) > 0 {
+		return false
+	}
+	name := t.parts[0].name
+	return len(name) == 1 || name[0] == 'T' && unicode.IsUpper(rune(name[1]))
+}
+
 // String is the name as C# writes it.
 func (t *typeName) String() string {
 	var b strings.Builder

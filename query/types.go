@@ -127,13 +127,37 @@ func (e *engine) oneDefinition(t *typeName, list []*namedType) error {
 
 // must is find for names that have to mean something.
 func (e *engine) must(t *typeName) ([]*namedType, error) {
-	list, err := e.find(t)
+	list, err := e.findOpen(t)
 	if err != nil || len(list) > 0 {
 		return list, err
 	}
 	bad := errorAt(e.src, t.pos, "no loaded type is named %s", t)
 	bad.Hint = e.meantType(t)
 	return nil, e.unsure(bad)
+}
+
+// findOpen is find also for a generic type with the names of its parameters, Dictionary<TKey, TValue>: these are all instances.
+func (e *engine) findOpen(t *typeName) ([]*namedType, error) {
+	list, err := e.find(t)
+	if err != nil || slices.ContainsFunc(list, func(n *namedType) bool { return !n.mt.IsOpen() }) {
+		return list, err
+	}
+	if open := t.opened(); open != nil {
+		return e.find(open)
+	}
+	return list, nil
+}
+
+// quoted are the types that a text in quotes names: with the whole name, by a pattern, or as C# writes generic types.
+func (e *engine) quoted(text string) ([]*namedType, error) {
+	if list := e.pattern(text); len(list) > 0 || !strings.Contains(text, "<") {
+		return list, nil
+	}
+	t, end := scanType(text, 0, true)
+	if t == nil || end != len(text) {
+		return nil, nil
+	}
+	return e.findOpen(t)
 }
 
 // unsure is the error about a name that no loaded type and no field of one has. Where not all of them can be read, the
@@ -252,8 +276,31 @@ func meant(name string, candidates []string) string {
 	return ""
 }
 
+// meantColumn says which columns somebody may have meant: one that is spelt nearly so, those that have the name in them or in the
+// words about them, or else any that a row shows.
+func meantColumn(name string, columns []Column) string {
+	var names, shown, like []string
+	for _, c := range columns {
+		names = append(names, c.Name)
+		if !c.Hidden {
+			shown = append(shown, c.Name)
+		}
+		words := strings.FieldsFunc(strings.ToLower(c.Summary), func(r rune) bool { return !isIdentifier(r) })
+		if lower := strings.ToLower(name); len(name) > 1 && (strings.Contains(c.Name, lower) || slices.Contains(words, lower)) {
+			like = append(like, c.Name)
+		}
+	}
+	if hint := meant(name, names); hint != "" {
+		return hint
+	}
+	if len(like) > 0 && len(like) <= maxMembers {
+		return "did you mean " + strings.Join(like, " or ") + "?"
+	}
+	return "the columns are " + strings.Join(shown, ", ")
+}
+
 // nearest is the candidate that is spelt nearly as name: in another case, or with at most two letters wrong; the first
-// of equally near ones.
+// of equally near ones. A name of two letters is near to too many.
 func nearest(name string, candidates []string) string {
 	best, distance := "", 3
 	for _, c := range candidates {
@@ -264,7 +311,7 @@ func nearest(name string, candidates []string) string {
 			}
 			d = editDistance(strings.ToLower(name), strings.ToLower(c))
 		}
-		if d < distance && d < len(name) {
+		if d < distance && d < len(name) && (len(name) > 2 || d == 0) {
 			best, distance = c, d
 		}
 	}
