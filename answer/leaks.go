@@ -34,13 +34,14 @@ type LeakThresholds struct {
 
 // The kinds of suspects.
 const (
-	SuspectAccumulation = "accumulation" // many objects of one type that one object owns
-	SuspectObject       = "object"       // one object that retains much, and not by many of one type
-	SuspectGroup        = "group"        // many objects of one type that nothing owns alone
-	SuspectEvent        = "event"        // a delegate with many handlers
-	SuspectTimers       = "timers"       // many timers with the same callback
-	SuspectCancellation = "cancellation" // many callbacks that are registered with one CancellationTokenSource
-	SuspectRootScope    = "root scope"   // many disposables that the root scope of a service provider keeps
+	SuspectAccumulation = "accumulation"    // many objects of one type that one object owns
+	SuspectObject       = "object"          // one object that retains much, and not by many of one type
+	SuspectGroup        = "group"           // many objects of one type that nothing owns alone
+	SuspectEvent        = "event"           // a delegate with many handlers
+	SuspectTimers       = "timers"          // many timers with the same callback
+	SuspectCancellation = "cancellation"    // many callbacks that are registered with one CancellationTokenSource
+	SuspectRootScope    = "root scope"      // many disposables that the root scope of a service provider keeps
+	SuspectWeak         = "weak references" // many weak references that one object owns, most of which lead to nothing any more
 )
 
 // The verdicts of suspects.
@@ -51,14 +52,15 @@ const (
 
 // A Suspect is something that much of the heap hangs on.
 type Suspect struct {
-	Kind    string `json:"kind" doc:"\"accumulation\", \"object\", \"group\", \"event\", \"timers\", \"cancellation\" or \"root scope\""`
+	Kind    string `json:"kind" doc:"\"accumulation\", \"object\", \"group\", \"event\", \"timers\", \"cancellation\", \"root scope\" or \"weak references\""`
 	Verdict string `json:"verdict" doc:"\"suspect\" if it retains its share of a heap that is not small, else \"notable\""`
 	// Point is where it accumulates; groups have none.
 	Point *PathObject `json:"point,omitempty" doc:"the object by which all of it is held: the one to look at"`
 	// Owner is what people would call it: the collection of which Point is the array.
 	Owner    *PathObject   `json:"owner,omitempty" doc:"the collection, delegate or other object that the point belongs to, if that is another one"`
-	Elements Maybe[uint64] `json:"elements,omitzero" doc:"elements that the collection says it has, or handlers, registrations, timers"`
+	Elements Maybe[uint64] `json:"elements,omitzero" doc:"elements that the collection says it has, or handlers, registrations, timers, weak references"`
 	AtLeast  bool          `json:"atLeast,omitempty" doc:"there are more elements than were looked at"`
+	Dead     uint64        `json:"dead,omitempty" doc:"of weak references: how many of the elements lead to nothing any more, or to garbage"`
 	Retained uint64        `json:"retained" doc:"bytes that would be free without it"`
 	Share    float64       `json:"share" doc:"that in percent of all that lives"`
 	// Members are the objects of one type of which there are so many.

@@ -24,7 +24,8 @@ const NoNode Node = digraph.None
 
 // A Graph is the objects of a heap, what keeps them alive, and who refers to whom.
 // It is made by Build and does not change: its methods are for any number of
-// goroutines, until Close.
+// goroutines, until Close. What takes a context may be asked while another goroutine closes; all else (a node, a row,
+// what was computed before) only between Use and its done, or by who knows that nobody closes: the memory is gone at once.
 type Graph struct {
 	h       *heap.Heap
 	budget  *offheap.Budget

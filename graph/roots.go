@@ -13,7 +13,8 @@ import (
 type SourceKind uint8
 
 // The kinds. Those up to SourceRuntime group others, and hang on the root of the
-// graph.
+// graph. RootsOf makes no SourceRuntime: what the runtime holds for itself (exceptions for when no memory is left, the
+// objects of threads and of LoaderAllocators) it holds by handles, of which roots.Reader.Holder says so.
 const (
 	SourceRoot          SourceKind = iota // the root of the graph, on which everything hangs that lives
 	SourceStacks                          // of all threads

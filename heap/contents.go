@@ -17,17 +17,18 @@ type stringContents struct {
 	f    *Filter
 	o    ScanOptions
 
-	// table is filled and stats are those of a scan of the same strings, if there was one that came to its end; else All and
+	// sorted, gap and stats are those of a scan of the same strings, if there was one that came to its end; else All and
 	// Format scan.
-	table *stringTable
-	stats Stats
+	sorted *sortedStrings
+	gap    error
+	stats  Stats
 }
 
 // count returns what was counted in its order, nil if that failed.
 func (c *stringContents) count() *sortedStrings {
 	var err error
-	if c.table == nil {
-		c.table, c.stats, err = c.h.countStrings(c.ctx, c.f, c.o)
+	if c.sorted == nil {
+		c.sorted, c.gap, c.stats, err = c.h.countStrings(c.ctx, c.f, c.o)
 	}
 	if err == nil {
 		err = noteCorrupt(c.gaps, &c.stats)
@@ -36,9 +37,9 @@ func (c *stringContents) count() *sortedStrings {
 		c.gaps.Fail(err)
 		return nil
 	}
-	c.gaps.Note(c.table.gap())
-	sorted := c.table.sort(c.o.jobs())
-	c.table = nil
+	c.gaps.Note(c.gap)
+	sorted := c.sorted
+	c.sorted = nil
 	return sorted
 }
 

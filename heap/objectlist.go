@@ -112,8 +112,8 @@ func scanRows[C interface {
 	})
 	s := total.Stats()
 	if keepers != nil {
-		if t := keepers.end(); err == nil {
-			l.contents.table, l.contents.stats = t, s
+		if sorted, gap := keepers.end().sorted(err, l.o.jobs()); err == nil {
+			l.contents.sorted, l.contents.gap, l.contents.stats = sorted, gap, s
 		}
 	}
 	if err == nil {

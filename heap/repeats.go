@@ -14,7 +14,7 @@ type Contents struct {
 }
 
 // NewContents returns Contents that nothing was added to, and for which as many goroutines work as jobs says. Close
-// ends them. One that fails calls cancel.
+// ends them, and Free gives the memory back. One that fails calls cancel.
 func (h *Heap) NewContents(jobs int, cancel func()) *Contents {
 	return &Contents{keepers: keepStrings(max(jobs, 1), cancel)}
 }
@@ -33,6 +33,13 @@ func (c *Contents) Add(ctx context.Context, by *ContentHasher) {
 func (c *Contents) Close() error {
 	c.table = c.keepers.end()
 	return c.table.gap()
+}
+
+// Free gives the memory back, behind Close. It can be asked nothing any more.
+func (c *Contents) Free() {
+	if c != nil && c.table != nil {
+		c.table.free()
+	}
 }
 
 // All passes all contents to visit, in no order. The error is the context's.

@@ -38,7 +38,7 @@ const (
 	rangeStep   = rangeRows / rangeSample
 )
 
-// sort sorts what was counted, and empties the table.
+// sort sorts what was counted, and gives the table's memory back.
 func (t *stringTable) sort(jobs int) *sortedStrings {
 	var s sortedStrings
 	var group workers.Group
@@ -52,6 +52,7 @@ func (t *stringTable) sort(jobs int) *sortedStrings {
 		})
 	}
 	group.Wait()
+	t.room.free()
 	var samples []stringRow
 	for _, rows := range s.parts {
 		for i := rangeSample - 1; i < len(rows); i += rangeSample {
@@ -74,7 +75,7 @@ func (p *stringPart) sort(spare []stringRow) (sorted, unused []stringRow) {
 			rows = append(rows, stringRow{first: e.first, total: e.count * e.size, count: e.count})
 		}
 	}
-	p.slots, p.chunks, p.n = nil, nil, 0
+	p.free()
 	sorted, unused = sortRows(rows, spare)
 	if cap(sorted) > len(sorted)+len(sorted)/8 { // it was the spare, of a larger part
 		return append(unused[:0], sorted...), sorted

@@ -31,12 +31,11 @@ const comparedChars = 1024
 // (docs/performance.md). Where there are more than limits.StringContents the error says so,
 // and the list has those that came first. The Stats are of the strings as objects.
 func (h *Heap) Strings(ctx context.Context, f *Filter, o ScanOptions) ([]StringStats, Stats, error) {
-	t, stats, err := h.countStrings(ctx, f, o)
+	sorted, gap, stats, err := h.countStrings(ctx, f, o)
 	if err != nil {
 		return nil, stats, err
 	}
 	var list []StringStats
-	sorted := t.sort(o.jobs())
 	var rows, spare []stringRow
 	for i := range sorted.ranges() {
 		rows, spare = sorted.rows(i, rows, spare)
@@ -44,22 +43,34 @@ func (h *Heap) Strings(ctx context.Context, f *Filter, o ScanOptions) ([]StringS
 			list = append(list, rows[j].stats())
 		}
 	}
-	return list, stats, t.gap()
+	return list, stats, gap
 }
 
-// countStrings fills a table with the strings that f chooses.
-func (h *Heap) countStrings(ctx context.Context, f *Filter, o ScanOptions) (*stringTable, Stats, error) {
+// countStrings counts the strings that f chooses. The gap says what there was no room for.
+func (h *Heap) countStrings(ctx context.Context, f *Filter, o ScanOptions) (sorted *sortedStrings, gap error, s Stats, err error) {
 	sf := h.StringFilter(f)
 	total := NewCounter(h, sf)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	keepers := keepStrings(o.jobs(), cancel)
-	err := Scan(ctx, h, h.Spans(sf), o, func() *stringCollector { return newStringCollector(h, sf) }, func(c *stringCollector) error {
+	err = Scan(ctx, h, h.Spans(sf), o, func() *stringCollector { return newStringCollector(h, sf) }, func(c *stringCollector) error {
 		total.Add(&c.Counter)
 		keepers.add(ctx, &c.hashed)
 		return nil
 	})
-	return keepers.end(), total.Stats(), err
+	sorted, gap = keepers.end().sorted(err, o.jobs())
+	return sorted, gap, total.Stats(), err
+}
+
+// sorted sorts what was counted, unless counting failed, and gives the table's memory back. The gap says what there was
+// no room for.
+func (t *stringTable) sorted(failed error, jobs int) (s *sortedStrings, gap error) {
+	if failed != nil {
+		t.free()
+		return nil, nil
+	}
+	gap = t.gap()
+	return t.sort(jobs), gap
 }
 
 // StringFilter is f for strings alone.

@@ -9,7 +9,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/graph"
 	"github.com/sosgo/sosgo/internal/testdump"
 	"github.com/sosgo/sosgo/leaks"
@@ -18,6 +20,11 @@ import (
 
 // find looks for leaks in a dump.
 func find(t *testing.T, d *testdump.Dump, o leaks.Options) *answer.Leaks {
+	t.Helper()
+	return findIn(t, d.Dump, o)
+}
+
+func findIn(t *testing.T, d *sosgo.Dump, o leaks.Options) *answer.Leaks {
 	t.Helper()
 	v, err := d.View("")
 	require.NoError(t, err)
@@ -226,4 +233,76 @@ func TestPatterns(t *testing.T) {
 	require.NoError(t, err)
 	_, err = leaks.Find(ctx, x, r, leaks.Options{})
 	require.ErrorIs(t, err, context.Canceled)
+}
+
+// TestWeakReferences: collections of weak references that lead to nothing are found, with the numbers that the handles
+// say: first of all that the dump has, then of every second one, by the objects that own them.
+func TestWeakReferences(t *testing.T) {
+	d := testdump.Open(t, "net10-zoo")
+	v, err := d.View("")
+	require.NoError(t, err)
+	x, err := v.Holders(t.Context(), graph.Options{})
+	require.NoError(t, err)
+	g := x.Graph()
+	live, err := g.Live(t.Context())
+	require.NoError(t, err)
+	doms, err := g.Dominators(t.Context())
+	require.NoError(t, err)
+	handles := map[graph.Node]target.Addr{}
+	var weak []graph.Node
+	for n := range graph.Node(g.Objects()) {
+		name, err := g.Heap().Runtime().TypeName(g.Type(n).Addr, dac.NameManaged)
+		if err != nil || !strings.HasPrefix(name, "System.WeakReference") || !live.Live(n) {
+			continue
+		}
+		h, err := target.Pointer(d.Target(), g.Address(n)+8) // its only field
+		require.NoError(t, err)
+		handles[n] = h &^ 7
+		weak = append(weak, n)
+	}
+	require.NotEmpty(t, weak)
+	for _, step := range []int{1, 2} {
+		var gone []testdump.Damage
+		dead := map[graph.Node]bool{}
+		for i, n := range weak {
+			switch {
+			case handles[n] == 0:
+			case i%step == 0:
+				gone = append(gone, testdump.Words(handles[n], 0))
+			default:
+				continue
+			}
+			dead[n] = true
+		}
+		changed := d.Damaged(t, gone...)
+		t.Cleanup(func() { assert.NoError(t, changed.Close()) })
+		a := findIn(t, changed, leaks.Options{Count: 1, Bytes: 1, Least: 0.0001})
+		found := 0
+		for i := range a.Suspects {
+			s := &a.Suspects[i]
+			if s.Kind != answer.SuspectWeak {
+				continue
+			}
+			found++
+			point, ok := g.Node(s.Point.Address)
+			require.True(t, ok)
+			var all, lost uint64
+			for _, n := range weak {
+				owner := doms.Idom(n) // an array that it is in, or an element of one
+				if up := doms.Idom(owner); g.IsObject(owner) && !g.Type(owner).IsArray() && g.IsObject(up) {
+					owner = up
+				}
+				if owner == point {
+					all++
+					if dead[n] {
+						lost++
+					}
+				}
+			}
+			assert.Equal(t, all, s.Elements.Value, "%x", uint64(s.Point.Address))
+			assert.Equal(t, lost, s.Dead, "%x", uint64(s.Point.Address))
+			assert.Equal(t, all, s.Members.Count)
+		}
+		assert.Positive(t, found)
+	}
 }

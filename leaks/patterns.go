@@ -352,6 +352,102 @@ func (f *finder) scopes(ctx context.Context) error {
 	})
 }
 
+// weakReferences finds collections of weak references most of which lead to nothing any more.
+func (f *finder) weakReferences(ctx context.Context) error {
+	types := typesOf[shapes.WeakReference](f)
+	c := weakCounter{f: f, by: map[graph.Node]*weakCount{}, tops: map[graph.Node]graph.Node{}}
+	seen := 0
+	err := f.living(ctx, types, func(n graph.Node) {
+		if seen++; seen <= maxRead {
+			c.count(n)
+		}
+	})
+	for _, point := range c.order {
+		w := c.by[point]
+		if w.dead < uint64(f.o.Count) || float64(w.dead) < minShare*float64(w.all) {
+			continue
+		}
+		f.part[point] = true
+		f.found = append(f.found, suspect{kind: answer.SuspectWeak, point: point, owner: f.ownerOf(point), retained: f.doms.Retained(point),
+			typ: f.g.TypeIndex(w.first), count: w.all, size: w.size, elements: answer.Known(w.all), atLeast: seen > maxRead, dead: w.dead})
+	}
+	return err
+}
+
+// A weakCount counts the weak references that one object owns.
+type weakCount struct {
+	all, dead, size uint64
+	first           graph.Node
+}
+
+// A weakCounter counts weak references by what owns many of them.
+type weakCounter struct {
+	f     *finder
+	by    map[graph.Node]*weakCount
+	order []graph.Node // in which they were met
+	tops  map[graph.Node]graph.Node
+	steps int
+}
+
+// count counts a weak reference.
+func (c *weakCounter) count(n graph.Node) {
+	f := c.f
+	point := c.collection(f.doms.Idom(n))
+	if !f.g.IsObject(point) {
+		return
+	}
+	o, err := f.object(n)
+	if err == nil {
+		o, err = f.b.Weak(o)
+	}
+	if err != nil {
+		f.missing(n, err)
+		return
+	}
+	w := c.by[point]
+	if w == nil {
+		w = &weakCount{first: n}
+		c.by[point] = w
+		c.order = append(c.order, point)
+	}
+	w.all++
+	w.size += f.doms.Retained(n)
+	to, ok := f.g.Node(o.Addr)
+	if o.Addr == 0 || ok && !f.a.Incomplete && !f.live.Live(to) {
+		w.dead++
+	}
+}
+
+// collection is the object that has a weak reference among its elements, by the one that owns it: that, if it is an array;
+// else what owns that one, or the first of such nodes in a chain, or that first node where nothing owns it.
+func (c *weakCounter) collection(n graph.Node) graph.Node {
+	f := c.f
+	if !f.g.IsObject(n) || f.g.Type(n).IsArray() {
+		return n
+	}
+	var passed []graph.Node
+	at := n
+	for found := false; !found; {
+		top, known := c.tops[at]
+		if known {
+			at = top
+			break
+		}
+		passed = append(passed, at)
+		up := f.doms.Idom(at)
+		if !f.g.IsObject(up) {
+			break // the first node is all that there is of the collection
+		}
+		c.steps++
+		found = c.steps > maxKept || f.g.TypeIndex(up) != f.g.TypeIndex(at)
+		at = up
+	}
+	for _, p := range passed {
+		c.tops[p] = at
+	}
+	return at
+}
+
 var errNoCollection = errors.New("no collection that is known")
 
 // elements is how many elements the collection of a suspect says it has.

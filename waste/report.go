@@ -123,6 +123,9 @@ func (f *finder) reportKind(ctx context.Context, k kind, types map[uint32]*typeS
 			row.Wasted += s.wasted
 		}
 	}
+	if row.Objects == 0 && (k == emptyCollections || k == underfilled) && f.unknownCollections() {
+		return nil // whether there are any is not known
+	}
 	row.Share = share(row.Wasted, f.a.Size)
 	f.a.Wasted += row.Wasted
 	row.Types, row.MoreTypes = f.types(k, types)
@@ -241,7 +244,12 @@ func (f *finder) holderName(at *place) answer.Text {
 	p := f.plans.list[at.plan]
 	name, err := f.h.Runtime().TypeName(p.mt.Addr, dac.NameManaged)
 	if err != nil {
-		return f.a.Text("", err)
+		text := f.a.Text("", err)
+		text.Instead = f.h.Runtime().NamelessType(p.mt.Addr)
+		if p.class != classReferences {
+			text.Instead = fmt.Sprintf("field +%#x of %s", at.offset, text.Instead)
+		}
+		return text
 	}
 	t, err := f.plans.r.Type(p.mt.Addr)
 	if err != nil {
@@ -270,6 +278,22 @@ func (f *finder) reportFree() {
 			f.a.Free = append(f.a.Free, answer.FreeSpace{Generation: heap.Generation(g).String(), Objects: t.objects, Free: t.free, Blocks: t.blocks, Largest: t.largest})
 		}
 	}
+}
+
+// unknownCollections reports whether there are objects that may be collections: of types whose names can't be read, or that
+// are read in no way that is known.
+func (f *finder) unknownCollections() bool {
+	for _, p := range f.plans.list {
+		switch p.class {
+		case classUnknown:
+			return true
+		case classPlain:
+			if _, err := f.h.Runtime().TypeName(p.mt.Addr, dac.NameManaged); err != nil {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func (f *finder) reportUnknown() {

@@ -49,6 +49,7 @@ type Local struct {
 // looked at is in the answer.
 func Find(ctx context.Context, h *heap.Heap, r *objects.Reader, o Options) (*answer.Waste, error) {
 	f := &finder{h: h, o: o, want: wanted(o.Kinds), plans: newPlans(r), marked: newMarks(), owned: newMarks()}
+	defer f.free()
 	if err := f.survey(ctx); err != nil {
 		return nil, err
 	}
@@ -118,6 +119,12 @@ func (f *finder) survey(ctx context.Context) error {
 	stats := total.Stats()
 	stats.Count = f.counts.objects
 	return stats.Note(&f.a.Gaps)
+}
+
+// free gives back what is outside Go's heap.
+func (f *finder) free() {
+	f.strings.Free()
+	f.boxes.Free()
 }
 
 // disown takes arrays that belong to a collection out of the findings: what they waste counts there.

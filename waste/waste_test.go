@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/graph"
 	"github.com/sosgo/sosgo/heap"
@@ -326,4 +327,25 @@ func TestLocals(t *testing.T) {
 	require.GreaterOrEqual(t, i, 0)
 	assert.Equal(t, uint64(1), k.Holders[i].References)
 	assert.Equal(t, kindOf(t, without, answer.WasteStrings).Wasted, k.Wasted, "to be held wastes nothing")
+}
+
+// TestNameless: where names of types can't be read, whether objects are collections is not known: there is no row of such
+// that says 0, and who holds what has the type's address for a name.
+func TestNameless(t *testing.T) {
+	c := testdump.OpenCase(t, "win-net8-zoo-withheap")
+	d, err := sosgo.Open(c.Path, sosgo.Options{Offline: true})
+	require.NoError(t, err)
+	t.Cleanup(func() { assert.NoError(t, d.Close()) })
+	w := find(t, &testdump.Dump{Dump: d, Case: c.Case}, waste.Options{})
+	holders := map[string]bool{}
+	for _, k := range w.Kinds {
+		assert.NotEqual(t, answer.WasteUnderfilled, k.Kind)
+		assert.NotEqual(t, answer.WasteEmptyCollections, k.Kind)
+		for _, h := range k.Holders {
+			name := k.Kind + h.Holder.String()
+			assert.False(t, holders[name], "%s twice", name)
+			holders[name] = true
+		}
+	}
+	assert.NotEmpty(t, holders)
 }

@@ -327,7 +327,11 @@ func TestInterrupt(t *testing.T) {
 	assert.Equal(t, "waiting\nline 0\n", out.String(), "Ctrl-C stops the command and not the session")
 
 	c <- os.Interrupt // stale: nothing runs
-	require.NoError(t, a.runLine(t.Context(), "lines 1"))
+	a.interact(t.Context(), &typed{[]string{"lines 2"}})
+	assert.Equal(t, "waiting\nline 0\nline 0\nline 1\n", out.String())
+
+	c <- os.Interrupt // it came while the process started
+	assert.Equal(t, ExitInterrupted, ExitCode(a.run(t.Context(), literalWords([]string{"wait"}), &out)))
 
 	time.AfterFunc(20*time.Millisecond, func() { c <- os.Interrupt })
 	err := a.run(t.Context(), literalWords([]string{"wait"}), &out)

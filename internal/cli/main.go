@@ -502,15 +502,11 @@ func (c *Context) end(err error) error {
 	return errors.Join(jsonErr, c.buf.Flush())
 }
 
-// watchInterrupt calls end when the user wants no more of what runs. The function
+// watchInterrupt calls end when the user wants no more of what runs, also if the request came before. The function
 // that it returns ends the watch.
 func (a *app) watchInterrupt(end func()) (stop func()) {
 	if a.env.Interrupt == nil {
 		return func() {}
-	}
-	select { // what came while nothing ran is not for this command
-	case <-a.env.Interrupt:
-	default:
 	}
 	ended := make(chan struct{})
 	go func() {

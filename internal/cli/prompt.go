@@ -172,7 +172,14 @@ func (a *app) interact(ctx context.Context, rl lineReader) {
 		if errors.Is(err, errPromptInterrupted) {
 			continue
 		}
-		if err != nil || a.runLine(ctx, text) == errExit {
+		if err != nil {
+			return
+		}
+		select { // what came while nothing ran is not for this command
+		case <-a.env.Interrupt:
+		default:
+		}
+		if a.runLine(ctx, text) == errExit {
 			return
 		}
 	}

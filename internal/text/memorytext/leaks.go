@@ -112,6 +112,8 @@ func remedy(s *answer.Suspect) string {
 		return "A registration lives, with what it is given, until it is disposed or the source is: what Register returns has to be disposed."
 	case answer.SuspectRootScope:
 		return "What is resolved from the root provider is disposed with it; a scope (CreateScope) would dispose it earlier."
+	case answer.SuspectWeak:
+		return "A weak reference does not go with its object: each takes memory and a GC handle until the program takes it out."
 	}
 	if s.Weak != "" || s.Path == nil || s.Kind == answer.SuspectGroup {
 		return ""
@@ -174,9 +176,11 @@ func title(s *answer.Suspect) string {
 		return fmt.Sprintf("%s callbacks registered with one %s", elements, typeOf(s.Point))
 	case answer.SuspectRootScope:
 		return fmt.Sprintf("%s disposables that the root scope of a service provider keeps until the program ends", elements)
+	case answer.SuspectWeak:
+		return fmt.Sprintf("%s of %s weak references in one %s lead to nothing any more", report.Commas(s.Dead), elements, typeOf(collection(s)))
 	}
 	if s.Elements.Err == nil {
-		return fmt.Sprintf("One %s with %s elements", typeOf(collection(s)), elements)
+		return fmt.Sprintf("One %s with %s", typeOf(collection(s)), plural(s.Elements.Value, "element"))
 	}
 	return "One " + typeOf(s.Point)
 }
