@@ -62,7 +62,7 @@ var mayImport = map[string]string{
 	"hexdump":                "answer target internal/limits",
 	"dac":                    "answer target image metadata internal/layout internal/lazy internal/limits internal/nativeformat",
 	"dac/code":               "answer target image metadata codeinfo unwind dac internal/layout internal/lazy internal/limits",
-	"heap":                   "answer target dac internal/layout internal/limits internal/workers internal/addrmap",
+	"heap":                   "answer target dac internal/layout internal/limits internal/workers internal/addrmap internal/offheap",
 	"objects":                "answer target dac dac/code heap metadata internal/layout internal/lazy internal/limits internal/ticks internal/utf16text",
 	"shapes":                 "answer target dac heap metadata objects internal/lazy internal/limits internal/workers internal/compilernames",
 	"collections":            "answer target dac objects shapes internal/limits internal/workers",
