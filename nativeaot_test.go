@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/heap"
@@ -20,6 +21,7 @@ import (
 	"github.com/sosgo/sosgo/shapes"
 	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
+	"github.com/sosgo/sosgo/threadpool"
 	"github.com/sosgo/sosgo/threads"
 )
 
@@ -224,6 +226,18 @@ func TestNativeVersions(t *testing.T) {
 			require.NoError(t, err)
 			_, err = rt.TypeName(o.Type.Addr, dac.NameManaged)
 			require.NoError(t, err)
+			_, err = heap.ReadGCDesc(d.Memory(), o.Type)
+			require.NoError(t, err, "what says that objects have references differs between versions")
+		}
+		pool, err := v.ThreadPool()
+		require.NoError(t, err)
+		p, err := pool.Describe(t.Context(), threadpool.Options{})
+		require.NoError(t, err)
+		queues, err := rt.TypesNamed("System.Threading.ThreadPoolWorkQueue")
+		require.NoError(t, err)
+		assert.Equal(t, len(queues) > 0, p.Queued.Err != nil, "static fields are not known")
+		for _, verdict := range p.Verdicts {
+			assert.NotEqual(t, answer.StrengthProved, verdict.Strength, "static fields are not known: %s", verdict.Text)
 		}
 		list, err := v.Threads()
 		require.NoError(t, err)
@@ -234,6 +248,16 @@ func TestNativeVersions(t *testing.T) {
 				thrown = max(thrown, m.LastThrown)
 			}
 		}
+		crashed, err := v.DescribeCrash(t.Context())
+		require.NoError(t, err)
+		recorded := 0
+		for _, verdict := range crashed.Verdicts {
+			if strings.HasPrefix(verdict.Text, "UnhandledException: ") {
+				recorded++
+				assert.Equal(t, answer.StrengthRecorded, verdict.Strength)
+			}
+		}
+		assert.Equal(t, 1, recorded, "the program's own record")
 		w, err := v.Walker()
 		require.NoError(t, err)
 		var running []*threads.Thread
@@ -253,6 +277,16 @@ func TestNativeVersions(t *testing.T) {
 		}
 		assert.Contains(t, names, "System.Runtime.EH.DispatchEx(")
 		assert.NotContains(t, names, "abort")
+		refers := map[target.Addr]bool{}
+		o, err := h.ObjectAt(thrown)
+		require.NoError(t, err)
+		for ref, err := range h.Edges(heap.EdgeOptions{}).Of(&o) {
+			require.NoError(t, err)
+			refers[ref.Target] = true
+		}
+		thing, err := rt.Exception(thrown)
+		require.NoError(t, err)
+		assert.True(t, refers[thing.Message], "an exception refers to its message")
 		x, err := code.Of(rt).DescribeException(thrown, code.ExceptionOptions{})
 		require.NoError(t, err)
 		var got []string

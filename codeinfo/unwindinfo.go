@@ -28,6 +28,23 @@ func unwindSizeAMD64(mem target.Memory, at target.Addr) (int, error) {
 	return header + code*((int(n)+1)&^1) + handler, nil
 }
 
+// UnwindInfoEnd returns the number of bytes that the unwind information at an address takes in an image whose code may have no
+// handler, as that of NativeAOT programs: there the codes of x64 are not padded, and no handler's RVA follows them.
+func UnwindInfoEnd(mem target.Memory, arch target.Arch, at target.Addr) (int, error) {
+	const flags, handlers = 3, 3 // the bits of UNW_FLAG_EHANDLER and UNW_FLAG_UHANDLER behind the version
+	if arch != target.ArchAMD64 {
+		return UnwindInfoSize(mem, arch, at)
+	}
+	b, err := target.Bytes(mem, at, 3)
+	if err != nil {
+		return 0, err
+	}
+	if b[0]>>flags&handlers != 0 {
+		return unwindSizeAMD64(mem, at)
+	}
+	return 4 + 2*int(b[2]), nil
+}
+
 // unwindSizeARM64 is the size of an .xdata record: a word, a second one where the first has no counts, a word for each
 // epilogue that is described, the codes, and the handler's RVA if there is one.
 func unwindSizeARM64(mem target.Memory, at target.Addr) (int, error) {

@@ -1,7 +1,9 @@
 package crash
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -25,6 +27,9 @@ var noAddress = answer.Maybe[target.Addr]{Err: target.ErrNotInDump}
 func Describe(ctx context.Context, p Process) (*answer.Crash, error) {
 	died, err := read(&p)
 	if died.Record != nil {
+		if rt, rerr := p.Runtime(); rerr == nil {
+			died.Record.Exception.locate(rt, p.Memory)
+		}
 		out := describeRecord(died.Record, p.Target.Modules())
 		out.Note(err)
 		return out, nil
@@ -86,6 +91,8 @@ type describer struct {
 	fault *fault           // of native code, nil for none that is known
 	// hidden: what was touched is reported as 0, and may be any address that the processor does not accept.
 	hidden bool
+	// written is what a NativeAOT process wrote about its crash where the system's record does not lead to it; nil for none.
+	written *Record
 }
 
 func (d *describer) describe() {
@@ -104,6 +111,7 @@ func (d *describer) describe() {
 		d.conclude()
 		return
 	}
+	d.own()
 	d.carried()
 	d.stack()
 	thrown := d.died.Thrown
@@ -112,6 +120,33 @@ func (d *describer) describe() {
 	}
 	d.causes(thrown)
 	d.conclude()
+}
+
+// own reads what a NativeAOT process wrote about its crash before it raised a signal.
+func (d *describer) own() {
+	if !d.rt.IsNative() {
+		return
+	}
+	raw, err := d.rt.Instance().CrashRecord()
+	if err == nil {
+		d.written, err = parseRecord(raw)
+	}
+	if err != nil {
+		if !errors.Is(err, target.ErrUnsupported) {
+			d.out.Note(fmt.Errorf("crash record: %w", err))
+		}
+		return
+	}
+	d.written.Exception.locate(d.rt, d.p.Memory)
+	d.out.Likely = d.written.Message
+	v := recordVerdict(d.written)
+	d.conclusion(v.Text, v.Strength, v.Evidence...)
+}
+
+// recordVerdict is what a NativeAOT process wrote about its crash.
+func recordVerdict(r *Record) answer.Verdict {
+	return answer.Verdict{Text: word(recordReasons, r.Reason) + ": " + r.Message, Strength: answer.StrengthRecorded,
+		Evidence: []string{fmt.Sprintf("the record that the process wrote about itself (thread %#x)", r.Thread)}}
 }
 
 // record describes the signal or the exception records that the dump has.
@@ -466,7 +501,7 @@ func (d *describer) concludeThrown() {
 	if len(told) == 1 && len(told[0].Trace) == 0 {
 		told[0].Trace = d.stoodAt()
 	}
-	out.Likely = LikelyCause(told)
+	out.Likely = cmp.Or(LikelyCause(told), out.Likely)
 	if out.Likely == "" {
 		return
 	}
@@ -476,6 +511,8 @@ func (d *describer) concludeThrown() {
 		strength, evidence = answer.StrengthProved, fmt.Sprintf("the runtime set it, which it keeps for fatal errors, on thread %s", threadWords(d.died.Thread))
 	} else if d.died.Unhandled {
 		strength, evidence = answer.StrengthProved, fmt.Sprintf("the runtime marked it as unhandled on thread %s", threadWords(d.died.Thread))
+	} else if w := d.written; w != nil && w.Exception != nil && w.Exception.Address == d.died.Thrown {
+		strength, evidence = answer.StrengthProved, "the record that the process wrote about itself names it"
 	} else if s := d.died.state(); s != nil {
 		evidence = "the thread that died was handling it, and the dump was written for it"
 	}
@@ -694,8 +731,7 @@ func describeRecord(r *Record, modules []target.Module) *answer.Crash {
 	record := &answer.CrashRecord{Reason: word(recordReasons, r.Reason), Thread: r.Thread, HResult: r.HResult,
 		RuntimeType: word(recordTypes, r.RuntimeType), RuntimeBase: r.RuntimeBase, RuntimeVersion: r.RuntimeVersion, Message: r.Message}
 	out := &answer.Crash{Reason: record.Reason, Code: fmt.Sprintf("%#x", r.HResult), ThreadID: r.Thread, Likely: r.Message, Record: record,
-		Address: noAddress, Verdicts: []answer.Verdict{{Text: record.Reason + ": " + r.Message, Strength: answer.StrengthRecorded,
-			Evidence: []string{fmt.Sprintf("the record that the process wrote about itself (thread %#x)", r.Thread)}}}}
+		Address: noAddress, Verdicts: []answer.Verdict{recordVerdict(r)}}
 	if r.Exception != nil {
 		x := describeRecorded(r.Exception, modules)
 		record.Exception = &x

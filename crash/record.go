@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"unicode/utf8"
 
+	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/limits"
 	"github.com/sosgo/sosgo/target"
 )
@@ -158,4 +159,22 @@ func (j *exceptionJSON) exception() *RecordedException {
 		}
 	}
 	return x
+}
+
+// locate corrects the addresses of an exception and of those in it: some runtimes write where a variable is that refers to the
+// exception (CrashInfo.cs of .NET 8), which this tells by the type that the record names.
+func (x *RecordedException) locate(rt *dac.Runtime, mem target.Memory) {
+	if x == nil {
+		return
+	}
+	if _, err := rt.ObjectTypeName(x.Address); err != nil {
+		if a, err := target.Pointer(mem, x.Address); err == nil {
+			if name, err := rt.ObjectTypeName(a); err == nil && name == x.Type {
+				x.Address = a
+			}
+		}
+	}
+	for _, inner := range x.Inner {
+		inner.locate(rt, mem)
+	}
 }

@@ -23,7 +23,11 @@ func (r *Runtime) HasSyncBlocks() error {
 // it ends before the first entry that was never used.
 func (r *Runtime) SyncBlocks() iter.Seq2[SyncBlock, error] {
 	return func(yield func(SyncBlock, error) bool) {
-		table, err := r.globalPointer("SyncTableEntries")
+		err := r.HasSyncBlocks()
+		var table target.Addr
+		if err == nil {
+			table, err = r.globalPointer("SyncTableEntries")
+		}
 		if err == nil && table == 0 {
 			err = target.Unsupportedf("the runtime has made no table of them yet")
 		}
@@ -65,6 +69,9 @@ func (r *Runtime) CleanupSyncBlocks() ([]target.Addr, error) {
 }
 
 func (r *Runtime) readCleanupSyncBlocks() ([]target.Addr, error) {
+	if err := r.HasSyncBlocks(); err != nil {
+		return nil, err
+	}
 	cache, err := r.globalPointer("SyncBlockCache")
 	if err != nil {
 		return nil, err

@@ -76,7 +76,7 @@ func noCounters(out *answer.ThreadPool, err error) {
 
 // portable reads the pool of .NET 6 and later, and reports whether there is one.
 func (r *Reader) portable(out *answer.ThreadPool, c *clock) bool {
-	pool, err := static(r.b, func(s *portable) *shapes.Static { return &s.Instance })
+	pool, err := static(r.b, "System.Threading.PortableThreadPool", func(s *portable) *shapes.Static { return &s.Instance })
 	if err != nil {
 		out.Note(fmt.Errorf("the thread pool: %w", err))
 		out.Kind = answer.PoolPortable
@@ -176,7 +176,12 @@ type modernQueue struct {
 
 // native reads the runtime's own pool, of .NET 5 and before. One without a limit was never used.
 func (r *Reader) native(out *answer.ThreadPool) {
-	queue, unread := static(r.b, func(s *legacyQueue) *shapes.Static { return &s.Queue })
+	queue, unread := static(r.b, "System.Threading.ThreadPoolWorkQueue", func(s *legacyQueue) *shapes.Static { return &s.Queue })
+	if unread != nil && r.rt.IsNative() { // which may have another pool, as that of Windows
+		out.Kind = answer.PoolUnknown
+		noCounters(out, unread)
+		return
+	}
 	p, err := r.rt.NativePool()
 	switch {
 	case err == nil && p.MinWorkers == 0, err != nil && unread == nil && queue.Addr == 0 && (errors.Is(err, target.ErrUnsupported) || r.sinceSix()):
@@ -241,7 +246,7 @@ func (r *Reader) log(out *answer.ThreadPool, c *clock) {
 		}
 		return
 	}
-	climber, err := static(r.b, func(s *hillClimber) *shapes.Static { return &s.Instance })
+	climber, err := static(r.b, "System.Threading.PortableThreadPool+HillClimbing", func(s *hillClimber) *shapes.Static { return &s.Instance })
 	if err == nil && climber.Addr != 0 {
 		out.HillClimbing, err = r.steps(climber)
 	}

@@ -34,7 +34,7 @@ type queueReader struct {
 
 // shared reads the queues that workers share, in the order in which they look at them.
 func (q *queueReader) shared() {
-	root, err := static(q.r.b, func(s *poolQueue) *shapes.Static { return &s.Queue })
+	root, err := static(q.r.b, "System.Threading.ThreadPoolWorkQueue", func(s *poolQueue) *shapes.Static { return &s.Queue })
 	if err != nil {
 		q.out.Lose(fmt.Errorf("the thread pool's queue: %w", err))
 	}
@@ -229,7 +229,7 @@ func segmentItems(b *shapes.Binder, o objects.Object, base *int, yield func(queu
 
 // local reads the queues of workers.
 func (q *queueReader) local() {
-	list, err := static(q.r.b, func(s *localQueues) *shapes.Static { return &s.Queues })
+	list, err := static(q.r.b, "System.Threading.ThreadPoolWorkQueue+WorkStealingQueue", func(s *localQueues) *shapes.Static { return &s.Queues })
 	if err != nil {
 		q.out.Lose(fmt.Errorf("the workers' own queues: %w", err))
 	}

@@ -27,10 +27,14 @@ func New(b *shapes.Binder, w *stackwalk.Walker, list []threads.Thread) *Reader {
 }
 
 // static is the object that a static field of a loaded type refers to, of no object where the type is not loaded, the
-// class is not initialised, or the field is null. T is the shape of the type and field one of its statics.
-func static[T any](b *shapes.Binder, field func(*T) *shapes.Static) (objects.Object, error) {
+// class is not initialised, or the field is null. T is the shape of the type and field one of its statics. A NativeAOT program
+// does not tell of a class with static fields alone that it has it: there nothing is known, but where it has no type of the name
+// held, of which the object would be.
+func static[T any](b *shapes.Binder, held string, field func(*T) *shapes.Static) (objects.Object, error) {
 	var failed error
+	known := false
 	for s, err := range shapes.Loaded[T](b) {
+		known = true
 		if err != nil {
 			failed = err
 			continue
@@ -50,6 +54,13 @@ func static[T any](b *shapes.Binder, field func(*T) *shapes.Static) (objects.Obj
 			continue
 		}
 		return v.Object()
+	}
+	if rt := b.Objects().Runtime(); !known && rt.IsNative() {
+		types, err := rt.TypesNamed(held)
+		if len(types) > 0 {
+			err = target.Unsupportedf("a NativeAOT program does not tell where its static fields are")
+		}
+		return objects.Object{}, err
 	}
 	return objects.Object{}, failed
 }

@@ -45,7 +45,7 @@ func (r *Reader) Timers(ctx context.Context) (*answer.Timers, error) {
 // eachTimer calls visit with the timers of each queue, and tells the clock what the queues and timers noted. lose is told
 // why some are missing.
 func (r *Reader) eachTimer(ctx context.Context, lose func(error), visit func(queue int, short bool, s *queuedTimer, o objects.Object), c *clock) error {
-	list, err := static(r.b, func(s *timerQueues) *shapes.Static { return &s.Instances })
+	list, err := static(r.b, "System.Threading.TimerQueue", func(s *timerQueues) *shapes.Static { return &s.Instances })
 	if err != nil {
 		lose(fmt.Errorf("timer queues: %w", err))
 	}

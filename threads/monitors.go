@@ -2,7 +2,6 @@ package threads
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
@@ -59,7 +58,7 @@ func (m *monitors) contested(rt *dac.Runtime) {
 			return
 		}
 		if err != nil {
-			m.gaps.Note(fmt.Errorf("sync blocks: %w", err))
+			m.gaps.Note(err)
 			continue
 		}
 		if b.Held && b.Waiters > 0 && b.Object != 0 {

@@ -3,7 +3,9 @@ package code
 import (
 	"errors"
 
+	"github.com/sosgo/sosgo/codeinfo"
 	"github.com/sosgo/sosgo/image"
+	"github.com/sosgo/sosgo/internal/limits"
 	"github.com/sosgo/sosgo/target"
 	"github.com/sosgo/sosgo/unwind"
 )
@@ -101,6 +103,8 @@ func (r *Reader) NativeAt(ip target.Addr) (NativeMethod, error) {
 		if main, err := r.rt.MethodOfFunclet(m.Start, data); err == nil {
 			m.Start = main
 		}
+	} else if n.pdata != nil {
+		m.Start = r.beforeFunclets(n, found)
 	}
 	name, err := r.rt.CodeName(m.Start)
 	if err != nil && !errors.Is(err, target.ErrUnsupported) {
@@ -108,4 +112,38 @@ func (r *Reader) NativeAt(ip target.Addr) (NativeMethod, error) {
 	}
 	m.Name = name
 	return m, nil
+}
+
+// beforeFunclets is where the method begins that code of a PE image is a funclet of: the code before it that is none. What code is
+// stands behind its unwind data (CoffNativeCodeManager.cpp). The compiler leaves no gap between a method and its funclets.
+// Code that this is not true of is its own method.
+func (r *Reader) beforeFunclets(n *Native, c unwind.Code) target.Addr {
+	const kindMask, handler, filter = 3, 1, 2
+	at := c
+	for range limits.Funclets {
+		if at.Format != unwind.FormatWindows || at.Info == 0 {
+			break
+		}
+		size, err := codeinfo.UnwindInfoEnd(r.mem, r.rt.Target().Platform().Arch, at.Info)
+		if err != nil {
+			break
+		}
+		flags, err := target.Uint8(r.mem, at.Info+target.Addr(size))
+		if err != nil {
+			break
+		}
+		switch flags & kindMask {
+		case handler, filter:
+			before, ok := n.pdata.Find(at.Range.Start - 1)
+			if !ok || before.Range.End != at.Range.Start {
+				return c.Range.Start
+			}
+			at = before
+		case 0:
+			return at.Range.Start
+		default:
+			return c.Range.Start
+		}
+	}
+	return c.Range.Start
 }

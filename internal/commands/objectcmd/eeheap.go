@@ -1,11 +1,15 @@
 package objectcmd
 
 import (
+	"errors"
+	"fmt"
+
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/cli"
 	"github.com/sosgo/sosgo/internal/commands/ask"
 	"github.com/sosgo/sosgo/internal/text/objecttext"
 	"github.com/sosgo/sosgo/report"
+	"github.com/sosgo/sosgo/target"
 )
 
 func eeheapCommand() cli.Command {
@@ -33,10 +37,15 @@ func askEEHeap(c *cli.Context) (report.Answer, error) {
 		if err != nil {
 			return report.Answer{}, err
 		}
-		if heaps.LoaderHeaps, err = rt.LoaderHeaps(); err != nil {
+		switch heaps.LoaderHeaps, err = rt.LoaderHeaps(); {
+		case err == nil:
+			heaps.Gaps = heaps.LoaderHeaps.Gaps
+		case both && errors.Is(err, target.ErrUnsupported):
+			heaps.LoaderHeaps = nil
+			heaps.Note(fmt.Errorf("loader heaps: %w", err))
+		default:
 			return report.Answer{}, err
 		}
-		heaps.Gaps = heaps.LoaderHeaps.Gaps
 	}
 	var err error
 	if gc || both {
