@@ -99,7 +99,8 @@ func newSmallHeap(t testing.TB, name string) *smallHeap {
 	return h
 }
 
-// FuzzGraph: words of a heap's objects are overwritten, as TestDamagedHeaps does of whole heaps.
+// FuzzGraph: words of a heap's objects are overwritten, as TestDamagedHeaps does of whole heaps. Two ways to build have to
+// come to the same.
 func FuzzGraph(f *testing.F) {
 	h := newSmallHeap(f, "net10-zoo")
 	memory := h.view.Dump().Target()
@@ -122,7 +123,11 @@ func FuzzGraph(f *testing.F) {
 			defer copy(word, was)
 			copy(word, w.Bytes)
 		}
-		testBuilds(t, h.heap, h.roots, 0)
+		way := narrow
+		if len(b)%4 == 3 { // bytes that are left over: eight goroutines take longer than a small heap does
+			way = graph.Options{Jobs: 8}
+		}
+		testBuilds(t, h.heap, h.roots, 0, graph.Options{Jobs: 1}, way)
 	})
 }
 
@@ -152,16 +157,18 @@ func FuzzKept(f *testing.F) {
 		sound[part] = data
 	}
 	parts := slices.Sorted(maps.Keys(graph.KeptParts))
+	unsound := parts // what the last input may have left otherwise
 	for i := range parts {
 		f.Add(uint8(i), uint8(0), uint32(40), uint32(7))
 		f.Add(uint8(i), uint8(1), uint32(4000), uint32(1<<31))
 	}
 	f.Fuzz(func(t *testing.T, part, section uint8, at, value uint32) {
-		for part, data := range sound {
-			if now, err := os.ReadFile(g.KeptPath(part)); err != nil || !bytes.Equal(now, data) {
-				require.NoError(t, os.WriteFile(g.KeptPath(part), data, 0o600))
+		for _, part := range unsound {
+			if now, err := os.ReadFile(g.KeptPath(part)); err != nil || !bytes.Equal(now, sound[part]) {
+				require.NoError(t, os.WriteFile(g.KeptPath(part), sound[part], 0o600))
 			}
 		}
+		unsound = parts
 		p := parts[int(part)%len(parts)]
 		names := graph.KeptParts[p]
 		name := names[int(section)%len(names)]
@@ -176,6 +183,7 @@ func FuzzKept(f *testing.F) {
 		got := told(t, again)
 		if len(again.Notes()) > 0 {
 			require.Equal(t, want, got, "what was refused says nothing")
+			unsound = []string{p} // if it is not written anew; nothing else was made of what is wrong
 		}
 	})
 }

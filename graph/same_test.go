@@ -2,6 +2,7 @@ package graph_test
 
 import (
 	"context"
+	"encoding/binary"
 	"fmt"
 	"hash/fnv"
 	"math/rand/v2"
@@ -27,12 +28,20 @@ func print(t testing.TB, g *graph.Graph) string {
 	dom, err := g.Dominators(t.Context())
 	require.NoError(t, err)
 	h := fnv.New64a()
+	var b []byte
 	for n := range graph.Node(g.Nodes()) {
 		typ := target.Addr(0)
 		if mt := g.Type(n); mt != nil {
-			typ = mt.Addr // formatting all that is known of it takes longer than to build a small graph
+			typ = mt.Addr
 		}
-		fmt.Fprintln(h, g.Address(n), g.Size(n), typ, g.Referents(n), reach.Parent(n), dom.Idom(n), dom.Retained(n))
+		b = b[:0]
+		for _, v := range []uint64{uint64(g.Address(n)), g.Size(n), uint64(typ), uint64(reach.Parent(n)), uint64(dom.Idom(n)), dom.Retained(n)} {
+			b = binary.LittleEndian.AppendUint64(b, v)
+		}
+		for _, to := range g.Referents(n) {
+			b = binary.LittleEndian.AppendUint32(b, uint32(to))
+		}
+		h.Write(binary.LittleEndian.AppendUint32(b, ^uint32(0)))
 	}
 	s := g.Stats()
 	return fmt.Sprintln(h.Sum64(), s.Objects, s.Bytes, s.Edges, s.Faults, s.RootFaults, s.MissingSlots, s.BlindObjects, s.Corrupt, s.Warnings())
@@ -150,13 +159,16 @@ func testDamage(t testing.TB, d *sosgo.Dump, seed uint64) {
 	require.NoError(t, err)
 	r, err := graph.RootsOf(t.Context(), h, reader)
 	require.NoError(t, err)
-	testBuilds(t, h, r, seed)
+	testBuilds(t, h, r, seed, graph.Options{Jobs: 1}, narrow, graph.Options{Jobs: 8})
 }
 
+// narrow has a small heap read and numbered as large ones are.
+var narrow = graph.Options{Jobs: 2}.Tuned(64, 64, true)
+
 // testBuilds builds the graph of a heap in several ways, which have to come to the same.
-func testBuilds(t testing.TB, h *heap.Heap, r *graph.Roots, seed uint64) {
+func testBuilds(t testing.TB, h *heap.Heap, r *graph.Roots, seed uint64, ways ...graph.Options) {
 	var one string
-	for _, o := range []graph.Options{{Jobs: 1}, graph.Options{Jobs: 2}.Tuned(64, 64, true), {Jobs: 8}} {
+	for _, o := range ways {
 		g, err := graph.Build(t.Context(), h, r, o)
 		require.NoError(t, err)
 		got := print(t, g)

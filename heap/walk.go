@@ -29,7 +29,8 @@ func (o *Object) Next() target.Addr { return o.Addr + target.Addr((o.Size+7)&^7)
 // *Corruption is an item of the walk and not its end.
 func (h *Heap) Objects() iter.Seq2[Object, error] {
 	return func(yield func(Object, error) bool) {
-		w := newWalker(h)
+		w := h.borrowWalker(nil)
+		defer w.giveBack()
 		for i := range h.segments {
 			s := &h.segments[i]
 			if _, ok := w.walk(s, s.Objects.Start, s.Objects.End, yielder{s.Objects.Start, yield}); !ok {
@@ -44,8 +45,8 @@ func (h *Heap) Objects() iter.Seq2[Object, error] {
 // a damaged heap goes on: once that is done, its error is the last item.
 func (h *Heap) Walk(ctx context.Context, f *Filter) iter.Seq2[Object, error] {
 	return func(yield func(Object, error) bool) {
-		w := newWalker(h)
-		w.ctx = ctx
+		w := h.borrowWalker(ctx)
+		defer w.giveBack()
 		out := walkSink{ctx: ctx, sieve: NewSieve(f), yield: yield}
 		for _, sp := range h.Spans(f) {
 			out.from = sp.Range.Start
@@ -96,7 +97,9 @@ func (y *walkSink) corrupt(c *Corruption) bool {
 // they tell where the next one begins.
 func (h *Heap) ObjectsIn(s *Segment, r target.Range) iter.Seq2[Object, error] {
 	return func(yield func(Object, error) bool) {
-		newWalker(h).walk(s, s.Objects.Start, min(s.Objects.End, r.End), yielder{r.Start, yield})
+		w := h.borrowWalker(nil)
+		defer w.giveBack()
+		w.walk(s, s.Objects.Start, min(s.Objects.End, r.End), yielder{r.Start, yield})
 	}
 }
 
@@ -165,6 +168,22 @@ type walker struct {
 
 func newWalker(h *Heap) *walker {
 	return &walker{h: h, cache: make([]typeInfo, typeCacheSize), batch: make([]Object, batchSize)}
+}
+
+// borrowWalker is a walker that was given back, or a new one: its tables take longer to make than a small heap to walk.
+func (h *Heap) borrowWalker(ctx context.Context) *walker {
+	w, ok := h.walkers.Get().(*walker)
+	if !ok {
+		w = newWalker(h)
+	}
+	w.ctx = ctx
+	return w
+}
+
+// giveBack lends w to the next walk, who knows the types that it met.
+func (w *walker) giveBack() {
+	w.ctx, w.bad = nil, nil
+	w.h.walkers.Put(w)
 }
 
 // typeSlot spreads MethodTables, which are 8-byte aligned and lie close
