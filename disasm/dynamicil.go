@@ -7,6 +7,7 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/dac/code"
+	"github.com/sosgo/sosgo/internal/limits"
 	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/target"
@@ -107,8 +108,14 @@ func byteArray(v objects.Value) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	var out []byte
-	for _, v := range a.Values() {
+	if a.Len > limits.ILBytes {
+		return nil, target.Corruptf("an array of %d bytes of IL", a.Len)
+	}
+	out := make([]byte, 0, min(a.Len, 4<<10)) // the length can lie
+	for v, err := range a.Stored(a.Len) {
+		if err != nil {
+			return nil, err
+		}
 		b, err := v.Bits()
 		if err != nil {
 			return nil, err

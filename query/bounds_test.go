@@ -3,6 +3,7 @@ package query_test
 import (
 	"context"
 	"errors"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/sosgo/sosgo/internal/testdump"
 	"github.com/sosgo/sosgo/query"
+	"github.com/sosgo/sosgo/target"
 )
 
 // TestErrors: what is wrong is told with its place and with what may have been meant.
@@ -195,4 +197,16 @@ func FuzzQuery(f *testing.F) {
 			_ = row.AppendJSON(nil)
 		}
 	})
+}
+
+// TestLyingArray: an array that claims to have four billion elements is looked through as far as it can be there: to look for
+// each of them took minutes.
+func TestLyingArray(t *testing.T) {
+	d := testdump.Open(t, "net10-zoo")
+	p := asked(t, d.Dump)
+	at, err := strconv.ParseUint(strings.TrimPrefix(worth(p, "addr(Debuggee.Zoo.Statics.Array)"), "0x"), 16, 64)
+	require.NoError(t, err)
+	bad := d.Damaged(t, testdump.Damage{At: target.Addr(at) + 8, Bytes: []byte{0xff, 0xff, 0xff, 0xff}})
+	defer bad.Close()
+	assert.Contains(t, worth(asked(t, bad), "Debuggee.Zoo.Statics.Array.Contains(987654321)"), "segment")
 }

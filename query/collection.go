@@ -88,8 +88,16 @@ func (f *frame) arrayItems(o objects.Object, yield func(pair, error) bool) {
 		yield(pair{}, err)
 		return
 	}
-	for _, v := range a.Values() {
-		item := f.fromValue(v)
+	n := 0
+	for v, err := range a.Stored(a.Len) { // the length can lie
+		if n++; n&1023 == 0 && f.e.ctx.Err() != nil {
+			yield(pair{}, f.e.ctx.Err())
+			return
+		}
+		item := Failed(err)
+		if err == nil {
+			item = f.fromValue(v)
+		}
 		if !yield(pair{value: item}, item.Err()) {
 			return
 		}

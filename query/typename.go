@@ -214,7 +214,7 @@ func (t *typeName) isParameter() bool {
 		return false
 	}
 	name := t.parts[0].name
-	return len(name) == 1 || name[0] == 'T' && unicode.IsUpper(rune(name[1]))
+	return len(name) == 1 || len(name) > 1 && name[0] == 'T' && unicode.IsUpper(rune(name[1]))
 }
 
 // String is the name as C# writes it.
