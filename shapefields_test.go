@@ -613,6 +613,7 @@ var unseen = map[string]string{
 	"System.Collections.Frozen.EmptyFrozenSet`1":                  "no field is read",
 	"System.Threading.AsyncLocalValueMap+EmptyAsyncLocalValueMap": "no field is read",
 	"System.Threading.Tasks.Task+SetOnInvokeMres":                 "no field of its own is read",
+	"System.Threading.Tasks.Task+SetOnCountdownMres":              "no field of its own is read",
 	"System.Runtime.CompilerServices.YieldAwaitable+YieldAwaiter": "no field is read",
 	"System.Threading.Mutex":                                      "no field is read",
 	"System.Net.Http.HttpClient":                                  "no field is read",
