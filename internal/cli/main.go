@@ -503,18 +503,23 @@ func (c *Context) end(err error) error {
 }
 
 // watchInterrupt calls end when the user wants no more of what runs, also if the request came before. The function
-// that it returns ends the watch.
+// that it returns ends the watch, and returns when nobody watches any more: a request that comes then is for what
+// runs next.
 func (a *app) watchInterrupt(end func()) (stop func()) {
 	if a.env.Interrupt == nil {
 		return func() {}
 	}
-	ended := make(chan struct{})
+	ended, done := make(chan struct{}), make(chan struct{})
 	go func() {
+		defer close(done)
 		select {
 		case <-a.env.Interrupt:
 			end()
 		case <-ended:
 		}
 	}()
-	return func() { close(ended) }
+	return func() {
+		close(ended)
+		<-done
+	}
 }
