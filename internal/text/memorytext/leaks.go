@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/text"
 	"github.com/sosgo/sosgo/report"
 )
 
@@ -16,7 +17,7 @@ func Leaks(p *report.Page, l *answer.Leaks) {
 	}
 	if l.Nameless > 0 {
 		p.Printf("The names of %s can't be read without the files of their modules: events, timers and other patterns of theirs are not found.\n",
-			plural(uint64(l.Nameless), "type"))
+			text.Count(uint64(l.Nameless), "type", "types"))
 	}
 	t := &l.Thresholds
 	switch {
@@ -180,7 +181,7 @@ func title(s *answer.Suspect) string {
 		return fmt.Sprintf("%s of %s weak references in one %s lead to nothing any more", report.Commas(s.Dead), elements, typeOf(collection(s)))
 	}
 	if s.Elements.Err == nil {
-		return fmt.Sprintf("One %s with %s", typeOf(collection(s)), plural(s.Elements.Value, "element"))
+		return fmt.Sprintf("One %s with %s", typeOf(collection(s)), text.Count(s.Elements.Value, "element", "elements"))
 	}
 	return "One " + typeOf(s.Point)
 }
@@ -236,14 +237,14 @@ func groupHolders(p *report.Page, s *answer.Suspect) {
 
 func finalization(p *report.Page, f *answer.Finalization) {
 	if f.Ready > 0 {
-		p.Printf("\nWaiting for the finalizer thread: %s; no Dispose has suppressed that.\n", plural(f.Ready, "object"))
+		p.Printf("\nWaiting for the finalizer thread: %s; no Dispose has suppressed that.\n", text.Count(f.Ready, "object", "objects"))
 		finalizable(p, f.ReadyTypes)
 		for _, r := range f.Running {
 			p.Printf("   That thread is in %s: what comes after waits until it returns.\n", report.Escape(r.String()))
 		}
 	}
 	if f.Dead > 0 {
-		p.Printf("\nIn the garbage: %s with a finalizer that has not run, for which it stays for one more collection; no Dispose has suppressed that.\n", plural(f.Dead, "object"))
+		p.Printf("\nIn the garbage: %s with a finalizer that has not run, for which it stays for one more collection; no Dispose has suppressed that.\n", text.Count(f.Dead, "object", "objects"))
 		finalizable(p, f.DeadTypes)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/text"
 	"github.com/sosgo/sosgo/report"
 )
 
@@ -112,7 +113,7 @@ func dominatorName(r *answer.DominatorRow) string {
 	case !r.Folded.IsZero():
 		name = fmt.Sprintf("... %s %s", report.Commas(r.Count), report.Escape(r.Folded.String()))
 	case r.Types > 0:
-		name = fmt.Sprintf("... %s objects of %s", report.Commas(r.Count), plural(uint64(r.Types), "other type"))
+		name = fmt.Sprintf("... %s objects of %s", report.Commas(r.Count), text.Count(uint64(r.Types), "other type", "other types"))
 	default:
 		name = fmt.Sprintf("... %s objects in a row", report.Commas(r.Count))
 	}
@@ -120,13 +121,6 @@ func dominatorName(r *answer.DominatorRow) string {
 		name += fmt.Sprintf(" (and %s deeper)", report.Commas(uint64(r.Deeper)))
 	}
 	return name
-}
-
-func plural(n uint64, noun string) string {
-	if n != 1 {
-		noun += "s"
-	}
-	return report.Commas(n) + " " + noun
 }
 
 func owned(p *report.Page, o *answer.Owned) {

@@ -2,6 +2,7 @@ package tasktext
 
 import (
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/text"
 	"github.com/sosgo/sosgo/report"
 )
 
@@ -23,7 +24,7 @@ func Calls(p *report.Page, a *answer.AsyncCalls) {
 		p.Printf("%8s %s%s", report.Commas(c.Count), indent(c.Depth), report.Escape(name.String()))
 		place(p, c.AsyncPlace)
 		if c.Blocked > 0 {
-			p.Printf(" (%s blocked on it)", plural(c.Blocked, "thread is", "threads are"))
+			p.Printf(" (%s blocked on it)", text.Count(c.Blocked, "thread is", "threads are"))
 		}
 		p.Print("\n")
 		for n := len(c.Suspended) - 1; n >= 0; n-- { // the outermost first, as the calls are
@@ -33,14 +34,7 @@ func Calls(p *report.Page, a *answer.AsyncCalls) {
 			p.Printf("%8s %swaits for %s\n", report.Commas(e.Count), indent(c.Depth+1), report.Escape(e.Reason))
 		}
 	}
-	p.Printf("\n==> %s\n", plural(a.Stacks, "async stack", "async stacks"))
-}
-
-func plural(n uint64, one, many string) string {
-	if n == 1 {
-		many = one
-	}
-	return report.Commas(n) + " " + many
+	p.Printf("\n==> %s\n", text.Count(a.Stacks, "async stack", "async stacks"))
 }
 
 // Tasks is the text of tasks.
@@ -62,7 +56,7 @@ func Tasks(p *report.Page, t *answer.Tasks) {
 		r := &t.Counts[i]
 		p.Printf("%8s %-28s %s %s\n", report.Commas(r.Count), r.Status, report.Hex12(r.First), report.Escape(r.Name.String()))
 	}
-	p.Printf("Total %s\n", plural(t.Count, "task", "tasks"))
+	p.Printf("Total %s\n", text.Count(t.Count, "task", "tasks"))
 }
 
 // faults writes the tasks that failed.
@@ -81,5 +75,5 @@ func faults(p *report.Page, t *answer.Tasks) {
 	if len(t.Noted()) > 0 {
 		end = ", as far as that could be read."
 	}
-	p.Printf("%s failed unnoticed; of %s the exceptions were looked at%s\n", plural(uint64(len(t.Faults))+t.More, "task", "tasks"), plural(t.Seen, "other that failed", "others that failed"), end)
+	p.Printf("%s failed unnoticed; of %s the exceptions were looked at%s\n", text.Count(uint64(len(t.Faults))+t.More, "task", "tasks"), text.Count(t.Seen, "other that failed", "others that failed"), end)
 }

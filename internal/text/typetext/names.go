@@ -78,17 +78,10 @@ func searched(p *report.Page, s *answer.NameSearch, matches func(*answer.Searche
 	if printed > 0 {
 		p.Print(moduleSeparator)
 	}
-	p.Printf("\nScanned %d module%s which had no matches.\n", without, plural(without))
+	p.Printf("\nScanned %d %s which had no matches.\n", without, text.Noun(uint64(without), "module", "modules"))
 	if unread > 0 {
-		p.Printf("%d other module%s could not be scanned.\n", unread, plural(unread))
+		p.Printf("%d other %s could not be scanned.\n", unread, text.Noun(uint64(unread), "module", "modules"))
 	}
-}
-
-func plural(n int) string {
-	if n == 1 {
-		return ""
-	}
-	return "s"
 }
 
 // match writes a match below its module; tokens have so many digits.
