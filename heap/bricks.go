@@ -46,7 +46,7 @@ func (t *brickTables) of(s *Segment) *brickTable {
 // walkAround passes the objects of s to out, from one that starts before a, if
 // there is any, until out wants no more.
 func (h *Heap) walkAround(s *Segment, a target.Addr, out sink) {
-	w := h.borrowWalker(nil)
+	w := h.borrowWalker()
 	defer w.giveBack()
 	from := h.bricks.of(s).before(w, s, a)
 	w.walk(s, from, s.Objects.End, out)

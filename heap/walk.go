@@ -29,7 +29,7 @@ func (o *Object) Next() target.Addr { return o.Addr + target.Addr((o.Size+7)&^7)
 // *Corruption is an item of the walk and not its end.
 func (h *Heap) Objects() iter.Seq2[Object, error] {
 	return func(yield func(Object, error) bool) {
-		w := h.borrowWalker(nil)
+		w := h.borrowWalker()
 		defer w.giveBack()
 		for i := range h.segments {
 			s := &h.segments[i]
@@ -45,7 +45,8 @@ func (h *Heap) Objects() iter.Seq2[Object, error] {
 // a damaged heap goes on: once that is done, its error is the last item.
 func (h *Heap) Walk(ctx context.Context, f *Filter) iter.Seq2[Object, error] {
 	return func(yield func(Object, error) bool) {
-		w := h.borrowWalker(ctx)
+		w := h.borrowWalker()
+		w.ctx = ctx
 		defer w.giveBack()
 		out := walkSink{ctx: ctx, sieve: NewSieve(f), yield: yield}
 		for _, sp := range h.Spans(f) {
@@ -97,7 +98,7 @@ func (y *walkSink) corrupt(c *Corruption) bool {
 // they tell where the next one begins.
 func (h *Heap) ObjectsIn(s *Segment, r target.Range) iter.Seq2[Object, error] {
 	return func(yield func(Object, error) bool) {
-		w := h.borrowWalker(nil)
+		w := h.borrowWalker()
 		defer w.giveBack()
 		w.walk(s, s.Objects.Start, min(s.Objects.End, r.End), yielder{r.Start, yield})
 	}
@@ -171,13 +172,11 @@ func newWalker(h *Heap) *walker {
 }
 
 // borrowWalker is a walker that was given back, or a new one: its tables take longer to make than a small heap to walk.
-func (h *Heap) borrowWalker(ctx context.Context) *walker {
-	w, ok := h.walkers.Get().(*walker)
-	if !ok {
-		w = newWalker(h)
+func (h *Heap) borrowWalker() *walker {
+	if w, ok := h.walkers.Get().(*walker); ok {
+		return w
 	}
-	w.ctx = ctx
-	return w
+	return newWalker(h)
 }
 
 // giveBack lends w to the next walk, who knows the types that it met.
