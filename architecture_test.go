@@ -71,7 +71,7 @@ var mayImport = map[string]string{
 	"threads":                "answer target dac dac/code objects stackwalk image unwind stackscan internal/limits internal/teb internal/compilernames",
 	"diagnosis":              "answer target dac dump heap image internal/symstore",
 	"crash":                  "answer target dac dac/code objects stackwalk threads disasm unwind internal/limits",
-	"disasm":                 "answer target codeinfo metadata dac dac/code objects",
+	"disasm":                 "answer target codeinfo metadata dac dac/code objects internal/limits",
 	"heapdiff":               "answer target dac graph heap internal/limits internal/workers",
 	"waste":                  "answer target collections dac heap objects shapes internal/limits",
 	"resolve":                "answer target dac dac/code heap threads",
