@@ -27,6 +27,7 @@ type brickTable struct {
 type brickTables struct {
 	mu      sync.Mutex
 	byStart map[target.Addr]*brickTable
+	walkers sync.Pool // a walker has a cache that costs more than a lookup
 }
 
 func (t *brickTables) of(s *Segment) *brickTable {
@@ -46,8 +47,11 @@ func (t *brickTables) of(s *Segment) *brickTable {
 // walkAround passes the objects of s to out, from one that starts before a, if
 // there is any, until out wants no more.
 func (h *Heap) walkAround(s *Segment, a target.Addr, out sink) {
-	w := h.borrowWalker()
-	defer w.giveBack()
+	w, ok := h.bricks.walkers.Get().(*walker)
+	if !ok {
+		w = newWalker(h)
+	}
+	defer h.bricks.walkers.Put(w)
 	from := h.bricks.of(s).before(w, s, a)
 	w.walk(s, from, s.Objects.End, out)
 }

@@ -11,7 +11,6 @@ import (
 	"hash/maphash"
 	"slices"
 	"sort"
-	"sync"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
@@ -35,7 +34,6 @@ type Heap struct {
 	gaps     []target.Range // from a context's pointer to the next object, inside segments, by address
 	types    *typeTable
 	edges    *edgeTypes
-	walkers  sync.Pool // of *walker, without a context
 	bricks   brickTables
 	seeds    [2]maphash.Seed // for telling contents apart
 	inGC     bool

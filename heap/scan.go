@@ -161,9 +161,8 @@ func (s *scanner[C]) feed(spans []Span) {
 }
 
 func (s *scanner[C]) work() {
-	w := s.h.borrowWalker()
+	w := newWalker(s.h)
 	w.ctx = s.ctx
-	defer w.giveBack()
 	for r := range s.queue {
 		s.fill(w, r)
 	}
@@ -224,9 +223,8 @@ func (s *scanner[C]) merge(spans []Span, progress func(done, total uint64), merg
 		if r.start != at {
 			r.into.Reset()
 			if w == nil {
-				w = s.h.borrowWalker()
+				w = newWalker(s.h)
 				w.ctx = s.ctx
-				defer w.giveBack()
 			}
 			r.end = s.walk(w, r, at)
 		}

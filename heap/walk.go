@@ -29,8 +29,7 @@ func (o *Object) Next() target.Addr { return o.Addr + target.Addr((o.Size+7)&^7)
 // *Corruption is an item of the walk and not its end.
 func (h *Heap) Objects() iter.Seq2[Object, error] {
 	return func(yield func(Object, error) bool) {
-		w := h.borrowWalker()
-		defer w.giveBack()
+		w := newWalker(h)
 		for i := range h.segments {
 			s := &h.segments[i]
 			if _, ok := w.walk(s, s.Objects.Start, s.Objects.End, yielder{s.Objects.Start, yield}); !ok {
@@ -45,9 +44,8 @@ func (h *Heap) Objects() iter.Seq2[Object, error] {
 // a damaged heap goes on: once that is done, its error is the last item.
 func (h *Heap) Walk(ctx context.Context, f *Filter) iter.Seq2[Object, error] {
 	return func(yield func(Object, error) bool) {
-		w := h.borrowWalker()
+		w := newWalker(h)
 		w.ctx = ctx
-		defer w.giveBack()
 		out := walkSink{ctx: ctx, sieve: NewSieve(f), yield: yield}
 		for _, sp := range h.Spans(f) {
 			out.from = sp.Range.Start
@@ -98,9 +96,7 @@ func (y *walkSink) corrupt(c *Corruption) bool {
 // they tell where the next one begins.
 func (h *Heap) ObjectsIn(s *Segment, r target.Range) iter.Seq2[Object, error] {
 	return func(yield func(Object, error) bool) {
-		w := h.borrowWalker()
-		defer w.giveBack()
-		w.walk(s, s.Objects.Start, min(s.Objects.End, r.End), yielder{r.Start, yield})
+		newWalker(h).walk(s, s.Objects.Start, min(s.Objects.End, r.End), yielder{r.Start, yield})
 	}
 }
 
@@ -169,20 +165,6 @@ type walker struct {
 
 func newWalker(h *Heap) *walker {
 	return &walker{h: h, cache: make([]typeInfo, typeCacheSize), batch: make([]Object, batchSize)}
-}
-
-// borrowWalker is a walker that was given back, or a new one: its tables take longer to make than a small heap to walk.
-func (h *Heap) borrowWalker() *walker {
-	if w, ok := h.walkers.Get().(*walker); ok {
-		return w
-	}
-	return newWalker(h)
-}
-
-// giveBack lends w to the next walk, who knows the types that it met.
-func (w *walker) giveBack() {
-	w.ctx, w.bad = nil, nil
-	w.h.walkers.Put(w)
 }
 
 // typeSlot spreads MethodTables, which are 8-byte aligned and lie close
