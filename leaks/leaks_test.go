@@ -126,10 +126,9 @@ func TestHealthy(t *testing.T) {
 	})
 }
 
-// TestGroupReferrers: what refers to the members of a group one by one is named beside their holders, as far as it
-// lives and is no part of them; each number is that of the edges.
-func TestGroupReferrers(t *testing.T) {
-	d := testdump.OpenCase(t, "web-net10-withheap")
+// owners are the graph of a dump, what lives of it, and what owns what.
+func owners(t *testing.T, d *testdump.Dump) (*graph.Graph, *graph.Liveness, *graph.Dominators) {
+	t.Helper()
 	v, err := d.View("")
 	require.NoError(t, err)
 	x, err := v.Holders(t.Context(), graph.Options{})
@@ -137,9 +136,17 @@ func TestGroupReferrers(t *testing.T) {
 	g := x.Graph()
 	live, err := g.Live(t.Context())
 	require.NoError(t, err)
-	held, err := g.Referrers(t.Context())
-	require.NoError(t, err)
 	doms, err := g.Dominators(t.Context())
+	require.NoError(t, err)
+	return g, live, doms
+}
+
+// TestGroupReferrers: what refers to the members of a group one by one is named beside their holders, as far as it
+// lives and is no part of them; each number is that of the edges.
+func TestGroupReferrers(t *testing.T) {
+	d := testdump.OpenCase(t, "web-net10-withheap")
+	g, live, doms := owners(t, d)
+	held, err := g.Referrers(t.Context())
 	require.NoError(t, err)
 	owns := func(n, r graph.Node) bool { // r would go with n
 		for r != n && g.IsObject(r) && doms.Idom(r) != r {
@@ -239,15 +246,7 @@ func TestPatterns(t *testing.T) {
 // say: first of all that the dump has, then of every second one, by the objects that own them.
 func TestWeakReferences(t *testing.T) {
 	d := testdump.Open(t, "net10-zoo")
-	v, err := d.View("")
-	require.NoError(t, err)
-	x, err := v.Holders(t.Context(), graph.Options{})
-	require.NoError(t, err)
-	g := x.Graph()
-	live, err := g.Live(t.Context())
-	require.NoError(t, err)
-	doms, err := g.Dominators(t.Context())
-	require.NoError(t, err)
+	g, live, doms := owners(t, d)
 	handles := map[graph.Node]target.Addr{}
 	var weak []graph.Node
 	for n := range graph.Node(g.Objects()) {
