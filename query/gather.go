@@ -8,6 +8,7 @@ import (
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/limits"
 	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/target"
 )
 
 // A group is what was gathered of the rows with the same keys.
@@ -47,6 +48,7 @@ type partial struct {
 	looked  uint64
 	gaps    [gapCount]gap
 	corrupt []error
+	doubts  map[target.Addr]error // by MethodTable: why it can't be told whether its objects are wanted
 	fatal   error
 	key     []byte
 }
@@ -54,7 +56,7 @@ type partial struct {
 func (p *partial) reset() {
 	clear(p.groups)
 	p.order, p.names, p.results = p.order[:0], p.names[:0], p.results[:0]
-	p.bytes, p.looked, p.gaps, p.corrupt, p.fatal = 0, 0, [gapCount]gap{}, nil, nil
+	p.bytes, p.looked, p.gaps, p.corrupt, p.doubts, p.fatal = 0, 0, [gapCount]gap{}, nil, nil, nil
 }
 
 // corrupted notes rows that are missing.
@@ -62,6 +64,15 @@ func (p *partial) corrupted(err error) {
 	if len(p.corrupt) < heap.MaxCorruptions {
 		p.corrupt = append(p.corrupt, err)
 	}
+}
+
+// doubted notes that nobody can tell whether the objects of a type are wanted. Each worker that meets the type finds
+// that out, so that it counts once for all of them.
+func (p *partial) doubted(mt target.Addr, err error) {
+	if p.doubts == nil {
+		p.doubts = map[target.Addr]error{}
+	}
+	p.doubts[mt] = err
 }
 
 func (p *partial) lacks(which int, what string, err error) {
@@ -184,6 +195,9 @@ func (p *partial) merge(b *partial) {
 	}
 	for _, err := range b.corrupt {
 		p.corrupted(err)
+	}
+	for mt, err := range b.doubts {
+		p.doubted(mt, err)
 	}
 }
 
@@ -547,7 +561,7 @@ func (c *collector) learn(n uint32, o *heap.Object) {
 	if c.r.types != nil {
 		ok, err := c.r.types.has(t)
 		if err != nil {
-			c.corrupted(fmt.Errorf("whether objects of %016x are wanted: %w", uint64(t.MT.Addr), err))
+			c.doubted(t.MT.Addr, fmt.Errorf("whether objects of %016x are wanted: %w", uint64(t.MT.Addr), err))
 		}
 		if !ok {
 			c.progs[n] = neverProgram

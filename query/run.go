@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -509,6 +510,9 @@ func (r *run) note(p *partial) {
 	}
 	for _, err := range p.corrupt {
 		r.out.Note(err)
+	}
+	for _, mt := range slices.Sorted(maps.Keys(p.doubts)) {
+		r.out.Note(p.doubts[mt])
 	}
 	for _, n := range r.e.rowNames {
 		r.out.Note(n.err())
