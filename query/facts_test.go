@@ -2,7 +2,9 @@ package query_test
 
 import (
 	"context"
+	"encoding/binary"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -208,6 +210,55 @@ func TestWorkers(t *testing.T) {
 			assert.Equal(t, want, got, text)
 			assert.Equal(t, q.Total, again.Total)
 		}
+	}
+}
+
+// stringInterfaces are the addresses of the MethodTable of strings and of the list of its interfaces: the one that it points at
+// and that begins with one of them.
+func stringInterfaces(t *testing.T, d *sosgo.Dump) (mt, list target.Addr) {
+	t.Helper()
+	h, err := d.Heap()
+	require.NoError(t, err)
+	p := asked(t, d)
+	for s, err := range p.Objects.TypeByName("System.String", "") {
+		require.NoError(t, err)
+		ifaces, err := p.Objects.Runtime().Interfaces(s.MT)
+		require.NoError(t, err)
+		word := func(a target.Addr) target.Addr {
+			b, err := target.Bytes(h.Memory(), a, 8)
+			if err != nil {
+				return 0
+			}
+			return target.Addr(binary.LittleEndian.Uint64(b))
+		}
+		for at := s.MT.Addr; at < s.MT.Addr+0x60; at += 8 {
+			if first := word(word(at)); first != 0 && slices.Contains(ifaces, first) {
+				return s.MT.Addr, word(at)
+			}
+		}
+	}
+	require.Fail(t, "the list of the interfaces of strings was not found")
+	return 0, 0
+}
+
+// TestDoubts: a type that may be wanted or not, as the dump lacks the list of its interfaces, is told of once, however many
+// workers meet it in however many parts of the heap.
+func TestDoubts(t *testing.T) {
+	sound := testdump.Open(t, "net10-zoo")
+	str, list := stringInterfaces(t, sound.Dump)
+	for _, jobs := range []int{1, 2, 3, 8} {
+		p := asked(t, sound.Without(t, target.Range{Start: list, End: list + 8}))
+		p.Scan.Jobs = jobs
+		got, q := rows(t, p, "SELECT count(*) FROM System.Collections.IEnumerable", query.Options{})
+		require.Len(t, got, 1)
+		var told []string
+		for _, err := range q.Noted() {
+			if strings.Contains(err.Error(), fmt.Sprintf("%016x are wanted", uint64(str))) {
+				assert.ErrorIs(t, err, target.ErrNotInDump)
+				told = append(told, err.Error())
+			}
+		}
+		assert.Len(t, told, 1, "%d workers", jobs)
 	}
 }
 

@@ -66,8 +66,8 @@ func (p *partial) corrupted(err error) {
 	}
 }
 
-// doubted notes that nobody can tell whether the objects of a type are wanted. Each worker that meets the type finds
-// that out, so that it counts once for all of them.
+// doubted notes that nobody can tell whether the objects of a type are wanted. It is noted by every part that has some, as
+// nobody knows which parts count or whether there are earlier ones, and counts once for all of them.
 func (p *partial) doubted(mt target.Addr, err error) {
 	if p.doubts == nil {
 		p.doubts = map[target.Addr]error{}
@@ -533,6 +533,9 @@ func (c *collector) Objects(s *heap.Segment, batch []heap.Object) {
 		p := c.progs[n]
 		if p.never {
 			c.looked++
+			if p.doubt != nil {
+				c.doubted(p.mt, p.doubt)
+			}
 			continue
 		}
 		if !c.sieve.Pass(o) || c.live != nil && !c.live(o) {
@@ -561,7 +564,8 @@ func (c *collector) learn(n uint32, o *heap.Object) {
 	if c.r.types != nil {
 		ok, err := c.r.types.has(t)
 		if err != nil {
-			c.doubted(t.MT.Addr, fmt.Errorf("whether objects of %016x are wanted: %w", uint64(t.MT.Addr), err))
+			c.progs[n] = &program{never: true, mt: t.MT.Addr, doubt: fmt.Errorf("whether objects of %016x are wanted: %w", uint64(t.MT.Addr), err)}
+			return
 		}
 		if !ok {
 			c.progs[n] = neverProgram

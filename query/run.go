@@ -552,6 +552,8 @@ func (r *run) feed(s *sink) error {
 type program struct {
 	typ    *objects.Type // of the rows' objects; nil where rows are none
 	never  bool          // no row counts
+	mt     target.Addr   // of the type that doubt is about
+	doubt  error         // why nobody can tell whether rows of the type are wanted; then never is set
 	test   func(*frame) truth
 	keys   []code
 	args   []code // of aggregates; without eval where rows are counted
