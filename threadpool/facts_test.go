@@ -3,6 +3,8 @@ package threadpool_test
 import (
 	"context"
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -249,4 +251,19 @@ func TestPartialPool(t *testing.T) {
 	p, err = reader(t, testdump.Open(t, "win-net6-zoo")).Describe(context.Background(), threadpool.Options{})
 	require.NoError(t, err)
 	assert.Equal(t, answer.PoolUnknown, p.Kind, "neither the pool of the library nor the variables of the runtime's are there")
+}
+
+// TestPoolOfMiniDump: a runtime before .NET 6 has a pool of its own, also where a dump lacks the names of the class library's
+// types.
+func TestPoolOfMiniDump(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "dump")
+	require.NoError(t, os.WriteFile(file, testcase.Foreign(t, "clrmd__arrays_wks_mini.coredump"), 0o600))
+	d, err := sosgo.Open(file, sosgo.Options{Offline: true})
+	require.NoError(t, err)
+	defer d.Close()
+	p, err := reader(t, d).Describe(context.Background(), threadpool.Options{})
+	require.NoError(t, err)
+	assert.Equal(t, answer.PoolNative, p.Kind)
+	assert.NoError(t, p.Total.Err)
+	assert.ErrorIs(t, p.Queued.Err, target.ErrNotInDump)
 }

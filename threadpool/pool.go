@@ -26,8 +26,8 @@ type Options struct {
 func (r *Reader) Describe(ctx context.Context, o Options) (*answer.ThreadPool, error) {
 	out := &answer.ThreadPool{Kind: answer.PoolNone, WantsLog: o.Log}
 	c := &clock{}
-	if !r.portable(out, c) {
-		r.native(out)
+	if found, lost := r.portable(out, c); !found {
+		r.native(out, lost)
 	}
 	if out.Kind == answer.PoolNone {
 		noCounters(out, target.Unsupportedf("the process has not used its thread pool"))
@@ -74,24 +74,22 @@ func noCounters(out *answer.ThreadPool, err error) {
 	out.Blocked, out.Requested, out.Dequeued, out.Clock = missing, missing, missing, missing
 }
 
-// portable reads the pool of .NET 6 and later, and reports whether there is one.
-func (r *Reader) portable(out *answer.ThreadPool, c *clock) bool {
+// portable reads the pool of .NET 6 and later, and reports whether there is one. The error is why nobody can tell.
+func (r *Reader) portable(out *answer.ThreadPool, c *clock) (bool, error) {
 	pool, err := static(r.b, "System.Threading.PortableThreadPool", func(s *portable) *shapes.Static { return &s.Instance })
 	if err != nil {
 		out.Note(fmt.Errorf("the thread pool: %w", err))
-		out.Kind = answer.PoolPortable
-		noCounters(out, err)
-		return true
+		return false, err
 	}
 	if pool.Addr == 0 {
-		return false
+		return false, nil
 	}
 	out.Kind = answer.PoolPortable
 	s, at, err := shapes.BindObject[portablePool](r.b, pool)
 	if err != nil {
 		out.Note(err)
 		noCounters(out, err)
-		return true
+		return true, nil
 	}
 	// PortableThreadPool.ThreadCounts: "SOS's ThreadPool command depends on this layout".
 	counts, err := s.Counts.Uint(at)
@@ -113,7 +111,7 @@ func (r *Reader) portable(out *answer.ThreadPool, c *clock) bool {
 	c.note32(out.Dequeued.Value, out.Dequeued.Err)
 	r.waitThreads(out, &s.Waits, at)
 	r.ports(out)
-	return true
+	return true, nil
 }
 
 // waitThreads reads the list of threads that wait for registered handles.
@@ -174,8 +172,9 @@ type modernQueue struct {
 	Queue shapes.Static `static:"s_workQueue"`
 }
 
-// native reads the runtime's own pool, of .NET 5 and before. One without a limit was never used.
-func (r *Reader) native(out *answer.ThreadPool) {
+// native reads the runtime's own pool, of .NET 5 and before. One without a limit was never used. Where it can't be read
+// whether the class library has one (lost), a runtime that has none tells it.
+func (r *Reader) native(out *answer.ThreadPool, lost error) {
 	queue, unread := static(r.b, "System.Threading.ThreadPoolWorkQueue", func(s *legacyQueue) *shapes.Static { return &s.Queue })
 	if unread != nil && r.rt.IsNative() { // which may have another pool, as that of Windows
 		out.Kind = answer.PoolUnknown
@@ -184,6 +183,14 @@ func (r *Reader) native(out *answer.ThreadPool) {
 	}
 	p, err := r.rt.NativePool()
 	switch {
+	case lost != nil && errors.Is(err, target.ErrUnsupported):
+		out.Kind = answer.PoolPortable
+		noCounters(out, lost)
+		return
+	case lost != nil && (err != nil || p.MinWorkers == 0):
+		out.Kind = answer.PoolUnknown
+		noCounters(out, lost)
+		return
 	case err == nil && p.MinWorkers == 0, err != nil && unread == nil && queue.Addr == 0 && (errors.Is(err, target.ErrUnsupported) || r.sinceSix()):
 		return // nobody has used it, or it would be the portable one
 	case err != nil && queue.Addr == 0:
