@@ -17,12 +17,12 @@ import (
 // compiledTwice are the packages whose tests cost the compilation of most of the
 // module once more: those that look inside stand beside those that open dumps with
 // what imports the package.
-var compiledTwice = strings.Fields("crash dac dac/code disasm graph heap stackwalk threadpool web")
+var compiledTwice = strings.Fields("crash dac/code disasm graph heap stackwalk threadpool web")
 
 // TestCompiledOnce: of a package with tests in it (package x, not x_test), Go compiles
 // everything between it and what its other tests import a second time. That took a
 // fifth of the time of all checks. A package whose tests are of both kinds opens its
-// dumps by packages below it, or leaves the tests on dumps to a package above.
+// dumps by packages below it, or has the tests on dumps in a folder of their own, ondumps.
 func TestCompiledOnce(t *testing.T) {
 	imports := importsOf(t)
 	for _, dir := range testPackages {

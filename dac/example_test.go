@@ -4,19 +4,19 @@ import (
 	"fmt"
 	"log"
 
-	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/dump"
 )
 
 // List the modules that the runtime has loaded, and name a type by its
 // MethodTable.
 func Example() {
-	d, err := sosgo.Open("../testdata/dumps/net10-zoo/net10-zoo.dmp.zst", sosgo.Options{})
+	d, err := dump.Open("../testdata/dumps/net10-zoo/net10-zoo.dmp.zst", dump.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer d.Close()
-	rt, err := d.Runtime()
+	rt, err := dac.Find(d, d, nil)[0].Open() // the one runtime in this process
 	if err != nil {
 		log.Fatal(err)
 	}

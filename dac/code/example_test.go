@@ -4,18 +4,19 @@ import (
 	"fmt"
 	"log"
 
-	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/dac/code"
+	"github.com/sosgo/sosgo/dump"
 )
 
 // Say which method an instruction pointer is in.
 func ExampleReader_MethodAt() {
-	d, err := sosgo.Open("../../testdata/dumps/net10-zoo/net10-zoo.dmp.zst", sosgo.Options{})
+	d, err := dump.Open("../../testdata/dumps/net10-zoo/net10-zoo.dmp.zst", dump.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer d.Close()
-	rt, err := d.Runtime()
+	rt, err := dac.Find(d, d, nil)[0].Open() // the one runtime in this process
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package dac_test
+package ondumps_test
 
 import (
 	"encoding/json"
