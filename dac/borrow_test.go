@@ -1,7 +1,6 @@
 package dac
 
 import (
-	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -14,14 +13,7 @@ import (
 
 // openInstance finds the runtime of a canned dump, which the process says to run on a processor.
 func openInstance(t *testing.T, name string, arch target.Arch) *Instance {
-	cases, err := testcase.CannedCases()
-	require.NoError(t, err)
-	n := slices.IndexFunc(cases, func(c *testcase.Case) bool { return c.Name == name })
-	if n < 0 {
-		t.Skip("testdata/dumps is not here: it is a module of its own")
-	}
-	require.NoError(t, cases[n].Unpack())
-	d, err := dump.Open(cases[n].Path, dump.Options{})
+	d, err := dump.Open(testcase.Canned(t, name).Path, dump.Options{})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = d.Close() })
 	all := Find(onProcessor{d, arch}, d, nil)

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"log"
 
-	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/dump"
 	"github.com/sosgo/sosgo/heap"
 )
 
@@ -16,20 +16,19 @@ const zoo = "../testdata/dumps/net10-zoo/net10-zoo.dmp.zst"
 
 // Follow the references from objects of a type to others of it.
 func Example() {
-	d, err := sosgo.Open(zoo, sosgo.Options{})
+	d, err := dump.Open(zoo, dump.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer d.Close()
-	view, err := d.View("")
+	rt, err := dac.Find(d, d, nil)[0].Open() // the one runtime in this process
 	if err != nil {
 		log.Fatal(err)
 	}
-	h, err := view.Heap()
+	h, err := heap.Open(rt, d)
 	if err != nil {
 		log.Fatal(err)
 	}
-	rt := h.Runtime()
 	dogs := &heap.Filter{Type: func(mt *dac.MethodTable) bool {
 		name, err := rt.TypeName(mt.Addr, dac.NameManaged)
 		return err == nil && name == "Debuggee.Zoo.Dog"

@@ -110,40 +110,40 @@ func layoutBase(t *testing.T, c component) target.Addr {
 	return at + target.Addr(off)
 }
 
+// openCanned opens the runtime of the canned dump of that name, which reads the memory that wrap makes of the dump's.
+func openCanned(t testing.TB, name string, wrap func(target.Memory) target.Memory, files dac.ModuleFiles) *dac.Runtime {
+	d, err := dump.Open(testcase.Canned(t, name).Path, dump.Options{})
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = d.Close() })
+	insts := dac.Find(d, wrap(d), files)
+	require.Len(t, insts, 1)
+	rt, err := insts[0].Open()
+	require.NoError(t, err)
+	return rt
+}
+
 // openCode opens a process, and the first image with code that it has.
 func openCode(t *testing.T, name string, with map[target.Addr][]byte) component {
-	cases, err := testcase.CannedCases()
+	c := component{files: &askedFiles{}}
+	rt := openCanned(t, name, func(m target.Memory) target.Memory { return &overwritten{m, with} }, c.files)
+	c.r = Of(rt)
+	var err error
+	c.c, err = c.r.members()
 	require.NoError(t, err)
-	for _, tc := range cases {
-		if tc.Name != name {
+	sections, err := c.r.RangeSections()
+	require.NotEmpty(t, sections, err)
+	for _, s := range sections {
+		if s.Kind != ReadyToRun {
 			continue
 		}
-		d, err := dump.Open(tc.Path, dump.Options{})
+		c.code = s.Range
+		c.m, err = rt.TrustedModule(s.Image)
 		require.NoError(t, err)
-		t.Cleanup(func() { _ = d.Close() })
-		c := component{files: &askedFiles{}}
-		insts := dac.Find(d, &overwritten{d, with}, c.files)
-		require.Len(t, insts, 1)
-		rt, err := insts[0].Open()
+		c.info, err = c.r.ptr(c.m.Addr, c.c.Module.ReadyToRun, "Module.ReadyToRunInfo")
 		require.NoError(t, err)
-		c.r = Of(rt)
-		c.c, err = c.r.members()
-		require.NoError(t, err)
-		sections, err := c.r.RangeSections()
-		require.NotEmpty(t, sections, err)
-		for _, s := range sections {
-			if s.Kind != ReadyToRun {
-				continue
-			}
-			c.code = s.Range
-			c.m, err = rt.TrustedModule(s.Image)
-			require.NoError(t, err)
-			c.info, err = c.r.ptr(c.m.Addr, c.c.Module.ReadyToRun, "Module.ReadyToRunInfo")
-			require.NoError(t, err)
-			return c
-		}
+		return c
 	}
-	t.Skipf("no image with code in %s", name)
+	t.Fatalf("no image with code in %s", name)
 	return component{}
 }
 

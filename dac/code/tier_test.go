@@ -1,4 +1,4 @@
-package code_test
+package code
 
 import (
 	"testing"
@@ -7,15 +7,15 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sosgo/sosgo/dac"
-	"github.com/sosgo/sosgo/dac/code"
-	"github.com/sosgo/sosgo/internal/testdump"
+	"github.com/sosgo/sosgo/target"
 )
 
 // TestTierBeforeCompiling: that a method has a loop is noticed by the compiler. Until it has looked, the method is one
 // that will be compiled quickly.
 func TestTierBeforeCompiling(t *testing.T) {
-	d := testdump.Open(t, "net31-zoo")
-	rt, err := d.Runtime()
+	rt := openCanned(t, "net31-zoo", func(m target.Memory) target.Memory { return m }, nil)
+	r := Of(rt)
+	c, err := r.members()
 	require.NoError(t, err)
 	modules, err := rt.KnownModules()
 	require.NoError(t, err)
@@ -25,19 +25,17 @@ func TestTierBeforeCompiling(t *testing.T) {
 			if err != nil {
 				continue
 			}
-			m, err := code.Of(rt).TrustedMethodDesc(e.Value)
+			m, err := r.TrustedMethodDesc(e.Value)
 			if err != nil {
 				continue
 			}
-			versions, err := code.Of(rt).CodeVersions(m)
-			if err != nil || len(versions) != 1 || versions[0].Code != 0 {
+			versions, err := r.CodeVersions(m)
+			if err != nil || len(versions) != 1 || versions[0].Code != 0 || !c.tiered.of(m) {
 				continue
 			}
-			if then, tiered, _ := code.Of(rt).FirstTier(m); tiered {
-				assert.Equal(t, code.TierQuickJitted, versions[0].Tier, "%v", m.Addr)
-				if then == code.TierOptimized {
-					loops++
-				}
+			assert.Equal(t, TierQuickJitted, versions[0].Tier, "%v", m.Addr)
+			if then, _ := r.firstTier(m); then == TierOptimized {
+				loops++
 			}
 		}
 	}

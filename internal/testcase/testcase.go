@@ -7,8 +7,8 @@
 // skipped with one reason. Where there is one, a test that gets no case from
 // it, or compares nothing in a case, fails.
 //
-// It knows files alone and nothing of how they are read, so that the tests of
-// every package can use it; package testdump opens the dumps.
+// It knows files and memory (an Overlay) alone and nothing of how dumps are read,
+// so that the tests of every package can use it; package testdump opens them.
 package testcase
 
 import (
@@ -111,6 +111,23 @@ func Compared(t testing.TB, n int) {
 	if n == 0 && !t.Failed() {
 		t.Error("nothing was compared: a case without anything to compare is to be skipped, with the reason")
 	}
+}
+
+// Canned returns the canned dump of that name. The test is skipped where the canned dumps are not at hand.
+func Canned(t testing.TB, name string) *Case {
+	t.Helper()
+	cases, err := CannedCases()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(cases) == 0 {
+		t.Skip("testdata/dumps is not here: it is a module of its own")
+	}
+	i := slices.IndexFunc(cases, func(c *Case) bool { return c.Name == name })
+	if i < 0 {
+		t.Fatalf("there is no canned dump %s", name)
+	}
+	return cases[i]
 }
 
 // Open returns the case of the corpus of that name, unpacked.

@@ -1,28 +1,22 @@
 package testdump
 
 import (
-	"encoding/binary"
 	"slices"
 	"testing"
 
 	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/internal/testcase"
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Damage is what is written over the memory of a dump.
-type Damage struct {
-	At    target.Addr
-	Bytes []byte
-}
+// Damage and Overlay are testcase's, where packages that this one imports have them, too.
+type (
+	Damage  = testcase.Damage
+	Overlay = testcase.Overlay
+)
 
 // Words is the damage that words do at a.
-func Words(a target.Addr, words ...uint64) Damage {
-	d := Damage{At: a}
-	for _, w := range words {
-		d.Bytes = binary.LittleEndian.AppendUint64(d.Bytes, w)
-	}
-	return d
-}
+func Words(a target.Addr, words ...uint64) Damage { return testcase.Words(a, words...) }
 
 // Damaged opens a copy of the dump with some of its memory overwritten, which must be in the dump.
 func (d *Dump) Damaged(t testing.TB, damage ...Damage) *sosgo.Dump {
@@ -36,12 +30,6 @@ func (d *Dump) Damaged(t testing.TB, damage ...Damage) *sosgo.Dump {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, w := range damage {
-		b, ok := bad.Target().View(w.At, len(w.Bytes)) // lends raw
-		if !ok {
-			t.Fatalf("%d bytes at %v are not in %s", len(w.Bytes), w.At, d.Name)
-		}
-		copy(b, w.Bytes)
-	}
+	testcase.Overwrite(t, bad.Target(), damage...) // lends raw
 	return bad
 }

@@ -57,7 +57,7 @@ func (d *Draft) Set(damage ...Damage) {
 				break
 			}
 			b = b[:min(len(b), len(w.Bytes))]
-			d.undo = append(d.undo, Damage{w.At, slices.Clone(b)})
+			d.undo = append(d.undo, Damage{At: w.At, Bytes: slices.Clone(b)})
 			n := copy(b, w.Bytes)
 			w.At, w.Bytes = w.At+target.Addr(n), w.Bytes[n:]
 		}

@@ -2,7 +2,6 @@ package testdump
 
 import (
 	"path/filepath"
-	"sync/atomic"
 	"testing"
 
 	"github.com/sosgo/sosgo"
@@ -16,7 +15,7 @@ func Patched(t testing.TB, name string, patches map[target.Addr][]byte) *sosgo.D
 	t.Helper()
 	list := make([]Damage, 0, len(patches))
 	for at, b := range patches {
-		list = append(list, Damage{at, b})
+		list = append(list, Damage{At: at, Bytes: b})
 	}
 	t.Attr("case", name)
 	d, _ := OpenOverlaid(t, name, list...)
@@ -54,54 +53,4 @@ func OverlaidFile(t testing.TB, path string, o sosgo.Options, damage ...Damage) 
 	}
 	t.Cleanup(func() { _ = d.Close() })
 	return d, over
-}
-
-// An Overlay is memory with other bytes at some addresses, where it has any. What
-// is apart from them is lent as it is, so that reads cost what they do without.
-type Overlay struct {
-	target.Memory
-	damage atomic.Pointer[[]Damage]
-}
-
-// Set puts this damage in the place of what there was. Of two at one address the
-// last counts.
-func (o *Overlay) Set(damage ...Damage) { o.damage.Store(&damage) }
-
-func (o *Overlay) ReadMemory(b []byte, a target.Addr) (int, error) {
-	n, err := o.Memory.ReadMemory(b, a)
-	for _, d := range *o.damage.Load() {
-		if from := d.At - a; from < target.Addr(n) {
-			copy(b[from:n], d.Bytes)
-		} else if from = a - d.At; from < target.Addr(len(d.Bytes)) {
-			copy(b[:n], d.Bytes[from:])
-		}
-	}
-	return n, err
-}
-
-func (o *Overlay) View(a target.Addr, n int) ([]byte, bool) {
-	for _, d := range *o.damage.Load() {
-		if d.At-a < target.Addr(max(n, 0)) || a-d.At < target.Addr(len(d.Bytes)) {
-			return nil, false
-		}
-	}
-	return o.Memory.View(a, n)
-}
-
-func (o *Overlay) Span(a target.Addr) []byte {
-	s := o.Memory.Span(a)
-	for _, d := range *o.damage.Load() {
-		if a-d.At < target.Addr(len(d.Bytes)) {
-			return nil
-		}
-		if to := d.At - a; to < target.Addr(len(s)) {
-			s = s[:to]
-		}
-	}
-	return s
-}
-
-// NextStored implements target.SparseMemory. What is damaged was stored before.
-func (o *Overlay) NextStored(a target.Addr) (target.Addr, bool) {
-	return target.NextStored(o.Memory, a)
 }

@@ -147,12 +147,7 @@ func OpenCase(t testing.TB, name string) *Dump {
 // canned dumps are not at hand.
 func Open(t testing.TB, name string) *Dump {
 	t.Helper()
-	cases := canned(t)
-	i := slices.IndexFunc(cases, func(c *testcase.Case) bool { return c.Name == name })
-	if i < 0 {
-		t.Fatalf("there is no canned dump %s", name)
-	}
-	return open(t, cases[i])
+	return open(t, testcase.Canned(t, name))
 }
 
 func run(t *testing.T, cases []*testcase.Case, f func(t *testing.T, d *Dump)) {

@@ -1,0 +1,82 @@
+package code
+
+import (
+	"maps"
+	"slices"
+	"testing"
+
+	"github.com/sosgo/sosgo/internal/testcase"
+	"github.com/sosgo/sosgo/target"
+)
+
+// FuzzReadyToRun overwrites words of the structures that lead to the code of an
+// image: of the ReadyToRunInfo, of its hash table, of the table of functions and
+// of the headers of the image. Each word is three bytes of where and eight of
+// what. The runtime is opened once; each input has a Reader that has read nothing,
+// and is asked of the images whose structures are overwritten.
+func FuzzReadyToRun(f *testing.F) {
+	var mem testcase.Overlay
+	mem.Set()
+	rt := openCanned(f, "net10-zoo", func(m target.Memory) target.Memory { mem.Memory = m; return &mem }, nil)
+	c, err := Of(rt).members()
+	if err != nil {
+		f.Fatal(err)
+	}
+	sections, err := Of(rt).RangeSections()
+	if err != nil {
+		f.Fatal(err)
+	}
+	type start struct {
+		at  target.Addr
+		ips [2]target.Addr
+	}
+	var starts []start
+	images := 0
+	off, err := rt.Layout().Offset("Module", "ReadyToRunInfo")
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, s := range sections {
+		if s.Kind != ReadyToRun || images == 3 {
+			continue
+		}
+		info, err := target.Pointer(rt.Memory(), s.Image+target.Addr(off))
+		if err != nil {
+			continue
+		}
+		images++
+		ips := [2]target.Addr{s.Range.Start + target.Addr(s.Range.Size()/2), s.Range.Start + 0x1000}
+		starts = append(starts, start{s.Image, ips}, start{info, ips}, start{s.Range.Start, ips})
+		for k := range 16 {
+			if at, err := target.Pointer(rt.Memory(), info+target.Addr(8*k)); err == nil && at > 1<<20 {
+				starts = append(starts, start{at, ips})
+			}
+		}
+	}
+	f.Add([]byte{1, 0, 3, 0xff, 0xff, 0xff, 0x7f, 0, 0, 0, 0})
+	f.Fuzz(func(t *testing.T, b []byte) {
+		mem.Set()
+		r := &Reader{rt: rt, mem: rt.Memory()} // knows of the layout what another does
+		if _, err := r.bound.Get(func() (*members, error) { return c, nil }); err != nil {
+			t.Fatal(err)
+		}
+		var damage []testcase.Damage
+		ips := map[target.Addr]bool{}
+		for ; len(b) >= 11; b = b[11:] {
+			s := starts[int(b[0])%len(starts)]
+			damage = append(damage, testcase.Damage{At: s.at + target.Addr(8*(int(b[1])|int(b[2])<<8)), Bytes: b[3:11]})
+			ips[s.ips[0]], ips[s.ips[1]] = true, true
+		}
+		mem.Set(damage...)
+		for _, ip := range slices.Sorted(maps.Keys(ips)) {
+			info, err := r.MethodAt(ip)
+			if err != nil {
+				continue
+			}
+			_, _ = r.Functions(info)
+			_, _ = r.GCInfo(info)
+			_, _ = r.EHClauses(info)
+			_, _ = r.Variables(info)
+		}
+	})
+}

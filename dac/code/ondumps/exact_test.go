@@ -1,0 +1,28 @@
+package ondumps_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo/dac/code"
+	"github.com/sosgo/sosgo/internal/testcase"
+	"github.com/sosgo/sosgo/internal/testdump"
+)
+
+// TestInstanceOfExactType: a static method of a generic type whose code is shared has, for an exact type, a MethodDesc of its own,
+// whose chunk names that type and not the canonical one. The delegates of Expression<T>.Create call such ones, as SOS says, too.
+func TestInstanceOfExactType(t *testing.T) {
+	testdump.Corpus(t, testcase.Named("net31-stacks-withheap"), func(t *testing.T, d *testdump.Dump) int {
+		rt, err := d.Runtimes()[0].Open()
+		require.NoError(t, err)
+		m, err := code.Of(rt).MethodDesc(0x7faac112ba58)
+		require.NoError(t, err)
+		assert.Equal(t, code.MethodInstantiated, m.Kind)
+		name, err := code.Of(rt).MethodName(m, code.MethodQualified)
+		require.NoError(t, err)
+		assert.Equal(t, "System.Linq.Expressions.Expression`1[[System.Action, System.Private.CoreLib]].Create", name)
+		return 1
+	})
+}

@@ -1,0 +1,67 @@
+package ondumps_test
+
+import (
+	"encoding/binary"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo/dac/code"
+	"github.com/sosgo/sosgo/internal/testdump"
+	"github.com/sosgo/sosgo/target"
+)
+
+// TestCodeInStub: a MethodDesc whose code is said to begin in a stub is corrupt:
+// what asks for its code has always a method.
+func TestCodeInStub(t *testing.T) {
+	d := testdump.Open(t, "net10-zoo")
+	rt, err := d.Runtime()
+	require.NoError(t, err)
+	r := code.Of(rt)
+	sections, err := r.RangeSections()
+	require.NoError(t, err)
+	var stub target.Addr
+	for _, s := range sections {
+		if info, err := r.MethodAt(s.Range.Start); err == nil && info.Method == nil {
+			stub = s.Range.Start
+		}
+	}
+	require.NotZero(t, stub, "no section of stubs")
+	m, slot := methodWithSlot(t, d, r)
+	mended, err := testdump.Patched(t, "net10-zoo", map[target.Addr][]byte{slot: binary.LittleEndian.AppendUint64(nil, uint64(stub))}).Runtime()
+	require.NoError(t, err)
+	damaged := code.Of(mended)
+	_, err = damaged.CodeOf(m.Addr)
+	require.ErrorIs(t, err, target.ErrCorrupt)
+	require.ErrorContains(t, err, "begins in the stub at")
+	_, err = damaged.DescribeHandlers(m.Addr)
+	require.ErrorIs(t, err, target.ErrCorrupt)
+	_, err = damaged.DescribeGCInfo(m.Addr)
+	require.ErrorIs(t, err, target.ErrCorrupt)
+}
+
+// methodWithSlot finds a compiled method and the word of its MethodDesc that
+// holds the address of its code.
+func methodWithSlot(t *testing.T, d *testdump.Dump, r *code.Reader) (*code.MethodDesc, target.Addr) {
+	t.Helper()
+	for _, fact := range d.Manifest.Types() {
+		mt, err := r.Runtime().MethodTable(fact.Addr)
+		require.NoError(t, err)
+		for m, err := range r.Methods(mt) {
+			if err != nil {
+				break
+			}
+			start, err := r.NativeCode(m)
+			if err != nil || start == 0 {
+				continue
+			}
+			for at := m.Addr; at < m.Addr+target.Addr(m.Size); at += 8 {
+				if word, err := target.Pointer(d.Memory(), at); err == nil && word == start {
+					return m, at
+				}
+			}
+		}
+	}
+	t.Fatal("no compiled method")
+	return nil, 0
+}

@@ -1,0 +1,176 @@
+package ondumps_test
+
+import (
+	"iter"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/testdump"
+)
+
+// cannedHeaps calls f for each canned dump whose heap can be walked.
+func cannedHeaps(t *testing.T, f func(t *testing.T, d *testdump.Dump, h *heap.Heap)) {
+	testdump.Canned(t, func(t *testing.T, d *testdump.Dump) {
+		h, err := d.Heap()
+		if err != nil || len(h.Segments()) == 0 {
+			t.Skip("no heap in the dump")
+		}
+		f(t, d, h)
+	})
+}
+
+// TestList: the objects that the manifest names are in the list, the list agrees
+// with its statistics, and both ways to read it with one another.
+func TestList(t *testing.T) {
+	cannedHeaps(t, func(t *testing.T, d *testdump.Dump, h *heap.Heap) {
+		o := heap.ListOptions{Scan: heap.ScanOptions{Jobs: 2}}
+		l := h.List(t.Context(), o)
+		rows := map[string]answer.HeapObject{}
+		var size uint64
+		var all []answer.HeapObject
+		for row, err := range l.Objects.All() {
+			require.NoError(t, err)
+			size += row.Size
+			all = append(all, row)
+			rows[row.Address.String()] = row
+		}
+		if l.Statistics == nil {
+			require.Empty(t, all)
+			require.Error(t, l.Failure())
+			return
+		}
+		assert.EqualValues(t, len(all), l.Statistics.Count)
+		assert.Equal(t, size, l.Statistics.Size)
+		for _, fact := range d.Manifest.Objects() {
+			row, ok := rows[fact.Addr.String()]
+			if !ok {
+				continue // the dump may lack its segment
+			}
+			name, err := h.Runtime().TypeName(row.MethodTable, dac.NameManaged)
+			require.NoError(t, err)
+			assert.Equal(t, testdump.ManagedName(fact.Type), name, fact.Name)
+		}
+		counted, err := h.Count(t.Context(), o)
+		require.NoError(t, err)
+		assert.Equal(t, l.Statistics, counted.Statistics)
+
+		var doc []byte
+		require.NoError(t, h.List(t.Context(), o).Objects.StreamJSON(func(b []byte) error {
+			doc = append(append(doc, b...), ",\n"...)
+			return nil
+		}))
+		var want []byte
+		for i := range all {
+			want = append(all[i].AppendJSON(want), ",\n"...)
+		}
+		assert.Equal(t, string(want), string(doc))
+	})
+}
+
+// TestListGeneration: the generations have all objects, each its own.
+func TestListGeneration(t *testing.T) {
+	cannedHeaps(t, func(t *testing.T, d *testdump.Dump, h *heap.Heap) {
+		whole, err := h.Count(t.Context(), heap.ListOptions{})
+		if err != nil {
+			t.Skip(err)
+		}
+		var sum uint64
+		for _, name := range []string{"gen0", "gen1", "GEN2", "loh", "pinned", "foh"} {
+			g, ok := heap.ParseGeneration(name)
+			require.True(t, ok, name)
+			counted, err := h.CountGeneration(t.Context(), g, heap.ListOptions{})
+			if err != nil {
+				continue // none of its objects is in the dump
+			}
+			listed := h.ListGeneration(t.Context(), g, heap.ListOptions{})
+			assert.Error(t, listed.Count.Err, "nothing was read")
+			for row, err := range listed.Objects.All() {
+				require.NoError(t, err)
+				assert.Equal(t, g, h.Segment(row.Address).Generation(row.Address))
+			}
+			assert.Equal(t, counted.Count, listed.Count)
+			sum += counted.Count.Value
+		}
+		assert.Equal(t, whole.Statistics.Count, sum)
+	})
+	_, ok := heap.ParseGeneration("0")
+	assert.False(t, ok)
+}
+
+// TestCountStrings: strings by content are the strings of the list.
+func TestCountStrings(t *testing.T) {
+	cannedHeaps(t, func(t *testing.T, d *testdump.Dump, h *heap.Heap) {
+		l := h.ListStrings(t.Context(), heap.ListOptions{})
+		var listed, counted uint64
+		require.NoError(t, l.Objects.Format(8, func() answer.AppendObject {
+			return func(b []byte, o *answer.HeapObject) []byte {
+				require.NotNil(t, o.String)
+				if s := o.String; s.Text.Err == nil && !s.Whole {
+					assert.LessOrEqual(t, len(s.Text.S), 8*3)
+				}
+				return append(b, '.')
+			}
+		}, func(rows []byte) error {
+			listed += uint64(len(rows))
+			return nil
+		}))
+		counts := slices.Collect(rows(t, l.Strings.All()))
+		for _, s := range counts {
+			counted += s.Count
+		}
+		own := h.CountStrings(t.Context(), heap.ListOptions{})
+		assert.Equal(t, counts, slices.Collect(rows(t, own.Strings.All())), "a scan that lists counts as one that does not")
+		assert.Equal(t, own.Noted(), l.Noted())
+		assert.LessOrEqual(t, counted, listed, "strings without content in the dump have no line")
+		if d.Name == "net10-zoo" {
+			assert.Equal(t, listed, counted)
+			assert.NotZero(t, counted)
+		}
+	})
+}
+
+// rows are the rows of a list that has no errors.
+func rows[T any](t *testing.T, list iter.Seq2[T, error]) iter.Seq[T] {
+	return func(yield func(T) bool) {
+		for row, err := range list {
+			if require.NoError(t, err); !yield(row) {
+				return
+			}
+		}
+	}
+}
+
+// TestListFinalizers: the statistics of the queues are those of their objects.
+func TestListFinalizers(t *testing.T) {
+	cannedHeaps(t, func(t *testing.T, d *testdump.Dump, h *heap.Heap) {
+		f, err := h.ListFinalizers(heap.FinalizerOptions{})
+		if err != nil {
+			t.Skip(err)
+		}
+		require.Len(t, f.Queues, len(h.SubHeaps()))
+		var slots, rows uint64
+		for i := range f.Queues {
+			q := &f.Queues[i]
+			slots += q.Ready.Count + q.Critical.Count
+			for _, part := range q.Generations {
+				slots += part.Count
+			}
+		}
+		for row, err := range f.Objects.All() {
+			require.NoError(t, err)
+			assert.False(t, row.Free)
+			rows++
+		}
+		assert.Equal(t, rows, f.Statistics.Count)
+		assert.LessOrEqual(t, rows, slots)
+		if addr, ok := d.Manifest.Fact("root.Finalizable"); ok && d.Name == "net10-zoo" {
+			assert.NotZero(t, rows, addr)
+		}
+	})
+}

@@ -1,0 +1,75 @@
+package ondumps_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/testcase"
+	"github.com/sosgo/sosgo/internal/testdump"
+	"github.com/sosgo/sosgo/target"
+)
+
+// requireLost requires that answers about a heap with lost segments tell so, and have no zero for what they don't know.
+func requireLost(t *testing.T, h *heap.Heap, kind error) {
+	t.Helper()
+	require.NotEmpty(t, h.Lost())
+	over := h.Overview(nil)
+	require.Len(t, over.Lost, len(h.Lost()))
+	for _, l := range over.Lost {
+		assert.ErrorIs(t, l.Err, kind)
+		assert.NotEmpty(t, l.Reason)
+	}
+	where := h.Where(0x10)
+	assert.False(t, where.Found)
+	assert.Equal(t, len(h.Lost()), where.Lost)
+	g := h.Lost()[0].Generation
+	if len(h.Spans(&heap.Filter{Generations: []heap.Generation{g}})) == 0 {
+		_, err := h.CountGeneration(t.Context(), g, heap.ListOptions{})
+		assert.ErrorIs(t, err, kind)
+		l := h.ListGeneration(t.Context(), g, heap.ListOptions{})
+		for range l.Objects.All() {
+			t.Error("an object of a lost generation")
+		}
+		assert.ErrorIs(t, l.Failure(), kind)
+	}
+	if sizes, err := h.Sizes(t.Context(), heap.ScanOptions{}); err == nil {
+		assert.True(t, sizes.Heaps[h.Lost()[0].SubHeap].Generations[g].Incomplete)
+	}
+	if s, err := h.Soundness(t.Context(), nil, heap.ScanOptions{}); err == nil {
+		assert.True(t, s.Incomplete)
+		assert.Equal(t, kind == target.ErrCorrupt, s.Errors > 0)
+	}
+}
+
+// TestLostSegments: segments whose description the dump lacks, or that make no sense.
+func TestLostSegments(t *testing.T) {
+	h, err := testdump.Open(t, "net10-crash-null-triage").Heap()
+	require.NoError(t, err)
+	requireLost(t, h, target.ErrNotInDump)
+
+	d := testdump.Open(t, "net10-crash-nested")
+	sound, err := d.Heap()
+	require.NoError(t, err)
+	require.Empty(t, sound.Lost())
+	h, err = d.Damaged(t, testdump.Words(largest(sound).Addr, make([]uint64, 10)...)).Heap()
+	require.NoError(t, err)
+	requireLost(t, h, target.ErrCorrupt)
+}
+
+// TestLostSegmentsOfPartialDumps: where a partial dump's heap can be opened without its segments, all are lost.
+func TestLostSegmentsOfPartialDumps(t *testing.T) {
+	testdump.Corpus(t, testcase.Named("*-triage"), func(t *testing.T, d *testdump.Dump) int {
+		h, err := d.Heap()
+		if err != nil {
+			assert.ErrorIs(t, err, target.ErrNotInDump)
+			return 1
+		}
+		if len(h.Segments()) < 2 {
+			requireLost(t, h, target.ErrNotInDump)
+		}
+		return 1
+	})
+}
