@@ -4,50 +4,47 @@ import (
 	"context"
 	"fmt"
 	"log"
+	"slices"
 
-	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/dump"
+	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/stackwalk"
+	"github.com/sosgo/sosgo/target"
 )
 
 // List the frames of a thread with their arguments.
 func ExampleWalker_Walk() {
-	d, err := sosgo.Open("../testdata/dumps/net10-zoo/net10-zoo.dmp.zst", sosgo.Options{})
+	d, err := dump.Open("../testdata/dumps/net10-zoo/net10-zoo.dmp.zst", dump.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer d.Close()
-	walker, err := d.Walker()
+	rt, err := dac.Find(d, d, nil)[0].Open() // the one runtime in this process
 	if err != nil {
 		log.Fatal(err)
 	}
-	reader, err := d.Objects()
+	walker, reader := stackwalk.NewWalker(rt), objects.New(rt)
+	threads, err := rt.Threads()
 	if err != nil {
 		log.Fatal(err)
 	}
-	threads, err := d.Threads()
-	if err != nil {
-		log.Fatal(err)
-	}
-	for i := range threads {
-		t := &threads[i]
-		if name, _ := t.Name(); name != "zoo worker" {
+	worker := threads[slices.IndexFunc(threads, func(t dac.Thread) bool { return t.ManagedID == 5 })]
+	native := d.Threads()
+	registers := native[slices.IndexFunc(native, func(t target.Thread) bool { return t.ID == worker.OSID })].Registers
+	for f := range walker.Walk(context.Background(), &worker, registers, stackwalk.WalkOptions{}) {
+		if f.Kind != stackwalk.FrameManaged {
 			continue
 		}
-		for f := range walker.Walk(context.Background(), t.Managed, t.OS.Registers, stackwalk.WalkOptions{}) {
-			if f.Kind != stackwalk.FrameManaged {
-				continue
-			}
-			name, err := f.Name()
-			fmt.Println(f.SP, name, err)
-			args, _, err := stackwalk.Variables(&f, reader)
-			if err != nil {
-				log.Fatal(err)
-			}
-			for _, a := range args {
-				text, err := a.TypeName(dac.NameManaged)
-				fmt.Println("   ", a.Name, text, err)
-			}
+		name, err := f.Name()
+		fmt.Println(f.SP, name, err)
+		args, _, err := stackwalk.Variables(&f, reader)
+		if err != nil {
+			log.Fatal(err)
+		}
+		for _, a := range args {
+			text, err := a.TypeName(dac.NameManaged)
+			fmt.Println("   ", a.Name, text, err)
 		}
 	}
 	// Output:

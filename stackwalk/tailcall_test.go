@@ -1,4 +1,4 @@
-package stackwalk_test
+package stackwalk
 
 import (
 	"testing"
@@ -6,8 +6,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/sosgo/sosgo/internal/testdump"
-	"github.com/sosgo/sosgo/stackwalk"
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/dump"
+	"github.com/sosgo/sosgo/internal/testcase"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -21,7 +22,7 @@ func TestTailCallHelpers(t *testing.T) {
 		"Mine.DispatchTailCalls()":                                                                     false,
 		"":                                                                                             false,
 	} {
-		assert.Equal(t, want, stackwalk.IsTailCallHelper(name), name)
+		assert.Equal(t, want, isTailCallHelper(name), name)
 	}
 }
 
@@ -29,13 +30,16 @@ func TestTailCallHelpers(t *testing.T) {
 // of the threads that may be making one, and of no other.
 func TestUnknownTailCalls(t *testing.T) {
 	for name, known := range map[string]bool{"net8-zoo": false, "win-net10-zoo": false, "net10-zoo": true} {
-		d := testdump.Open(t, name)
-		w, err := d.Walker()
+		d, err := dump.Open(testcase.Canned(t, name).Path, dump.Options{})
 		require.NoError(t, err)
-		list, err := w.Runtime().Threads()
+		defer d.Close()
+		rt, err := dac.Find(d, d, nil)[0].Open()
+		require.NoError(t, err)
+		w := NewWalker(rt)
+		list, err := rt.Threads()
 		require.NoError(t, err)
 		errs := func(making bool) (out []error) {
-			w.TailCall(&list[0], making, func(_ stackwalk.Root, err error) bool {
+			w.tailCall(&list[0], making, func(_ Root, err error) bool {
 				out = append(out, err)
 				return true
 			})
