@@ -23,7 +23,7 @@ var update = flag.Bool("update", false, "write the drawing of the imports anew i
 // layers are the floors of the building, from the ground up. A package imports
 // what is on its own floor or below.
 var layers = []struct{ name, packages string }{
-	{"words", "target answer internal/cursor internal/inuse internal/lazy internal/limits internal/workers internal/addrindex internal/addrmap internal/compilernames internal/ticks internal/utf16text"},
+	{"words", "target answer internal/cursor internal/inuse internal/lazy internal/limits internal/workers internal/addrindex internal/addrmap internal/compilernames internal/httpnames internal/poolverdict internal/ticks internal/utf16text"},
 	{"bytes", "internal/memmap internal/mmapfile internal/offheap internal/arrayfile internal/digraph internal/outfile internal/sandbox internal/teb internal/wordscan hexdump"},
 	{"containers", "minidump elfcore dump"},
 	{"formats", "image metadata codeinfo unwind internal/bundle internal/layout internal/modfiles internal/nativeformat internal/symstore"},

@@ -8,6 +8,8 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/internal/poolverdict"
+	"github.com/sosgo/sosgo/internal/ticks"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/shapes"
 	"github.com/sosgo/sosgo/stackwalk"
@@ -25,7 +27,7 @@ type Options struct {
 // Describe says how a runtime's thread pool does. What can't be read is noted. The error is the context's.
 func (r *Reader) Describe(ctx context.Context, o Options) (*answer.ThreadPool, error) {
 	out := &answer.ThreadPool{Kind: answer.PoolNone, WantsLog: o.Log}
-	c := &clock{}
+	c := &ticks.Clock{}
 	if found, lost := r.portable(out, c); !found {
 		r.native(out, lost)
 	}
@@ -54,15 +56,15 @@ func (r *Reader) Describe(ctx context.Context, o Options) (*answer.ThreadPool, e
 	if err := r.eachTimer(ctx, out.Note, func(int, bool, *queuedTimer, objects.Object) {}, c); err != nil {
 		return nil, err
 	}
-	out.Clock = c.now()
+	out.Clock = c.Now()
 	if out.Dequeued.Err == nil && out.Kind == answer.PoolPortable {
-		out.Dequeued.Value = c.widen(uint32(out.Dequeued.Value))
+		out.Dequeued.Value = c.Widen(uint32(out.Dequeued.Value))
 	}
 	if err := r.workers(ctx, out); err != nil {
 		return nil, err
 	}
 	if out.Kind != answer.PoolNone {
-		out.Verdicts = append(out.Verdicts, verdict(out, queues))
+		out.Verdicts = append(out.Verdicts, poolverdict.Of(out, queues))
 	}
 	return out, nil
 }
@@ -75,7 +77,7 @@ func noCounters(out *answer.ThreadPool, err error) {
 }
 
 // portable reads the pool of .NET 6 and later, and reports whether there is one. The error is why nobody can tell.
-func (r *Reader) portable(out *answer.ThreadPool, c *clock) (bool, error) {
+func (r *Reader) portable(out *answer.ThreadPool, c *ticks.Clock) (bool, error) {
 	pool, err := static(r.b, "System.Threading.PortableThreadPool", func(s *portable) *shapes.Static { return &s.Instance })
 	if err != nil {
 		out.Note(fmt.Errorf("the thread pool: %w", err))
@@ -108,7 +110,7 @@ func (r *Reader) portable(out *answer.ThreadPool, c *clock) (bool, error) {
 		*f.to = answer.Of(f.field.Int(at))
 		out.Note(f.to.Err)
 	}
-	c.note32(out.Dequeued.Value, out.Dequeued.Err)
+	c.Note32(out.Dequeued.Value, out.Dequeued.Err)
 	r.waitThreads(out, &s.Waits, at)
 	r.ports(out)
 	return true, nil
@@ -224,7 +226,7 @@ func (r *Reader) sinceSix() bool {
 }
 
 // poolTicks tells the clock what the pool noted.
-func (r *Reader) poolTicks(c *clock) {
+func (r *Reader) poolTicks(c *ticks.Clock) {
 	var ignored answer.ThreadPool
 	r.portable(&ignored, c)
 }
@@ -242,12 +244,12 @@ func transition(n int64) string {
 }
 
 // log adds the hill climbing log.
-func (r *Reader) log(out *answer.ThreadPool, c *clock) {
+func (r *Reader) log(out *answer.ThreadPool, c *ticks.Clock) {
 	if out.Kind == answer.PoolNative {
 		steps, err := r.rt.HillClimbing()
 		out.Note(err)
 		for _, e := range steps {
-			c.note32(int64(e.Ticks), nil)
+			c.Note32(int64(e.Ticks), nil)
 			out.HillClimbing = append(out.HillClimbing, answer.HillClimbingStep{Ms: int64(e.Ticks), Transition: transition(int64(e.Transition)),
 				Threads: int64(e.Threads), Samples: int64(e.Samples), Throughput: float64(e.Throughput)})
 		}
@@ -258,7 +260,7 @@ func (r *Reader) log(out *answer.ThreadPool, c *clock) {
 		out.HillClimbing, err = r.steps(climber)
 	}
 	for _, s := range out.HillClimbing {
-		c.note32(s.Ms, nil)
+		c.Note32(s.Ms, nil)
 	}
 	if err != nil {
 		out.Note(fmt.Errorf("hill climbing log: %w", err))

@@ -9,6 +9,7 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/internal/ticks"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/shapes"
 	"github.com/sosgo/sosgo/target"
@@ -21,7 +22,7 @@ const neverAgain = math.MaxUint32
 // error is the context's.
 func (r *Reader) Timers(ctx context.Context) (*answer.Timers, error) {
 	out := &answer.Timers{Timers: []answer.Timer{}}
-	c := &clock{}
+	c := &ticks.Clock{}
 	err := r.eachTimer(ctx, out.Lose, func(queue int, short bool, s *queuedTimer, o objects.Object) {
 		t := answer.Timer{Address: o.Addr, Queue: queue, Short: short, Place: len(out.Timers)}
 		if err := r.timer(&out.Gaps, &t, s, shapes.Of(o)); err != nil {
@@ -31,7 +32,7 @@ func (r *Reader) Timers(ctx context.Context) (*answer.Timers, error) {
 		out.Timers = append(out.Timers, t)
 	}, c)
 	r.poolTicks(c)
-	out.Clock = c.now()
+	out.Clock = c.Now()
 	for i := range out.Timers {
 		t := &out.Timers[i]
 		if t.DueIn.Err = out.Clock.Err; t.DueIn.Err == nil {
@@ -44,7 +45,7 @@ func (r *Reader) Timers(ctx context.Context) (*answer.Timers, error) {
 
 // eachTimer calls visit with the timers of each queue, and tells the clock what the queues and timers noted. lose is told
 // why some are missing.
-func (r *Reader) eachTimer(ctx context.Context, lose func(error), visit func(queue int, short bool, s *queuedTimer, o objects.Object), c *clock) error {
+func (r *Reader) eachTimer(ctx context.Context, lose func(error), visit func(queue int, short bool, s *queuedTimer, o objects.Object), c *ticks.Clock) error {
 	list, err := static(r.b, "System.Threading.TimerQueue", func(s *timerQueues) *shapes.Static { return &s.Instances })
 	if err != nil {
 		lose(fmt.Errorf("timer queues: %w", err))
@@ -64,7 +65,7 @@ func (r *Reader) eachTimer(ctx context.Context, lose func(error), visit func(que
 			continue
 		}
 		if s.Started.Has() {
-			c.note64(s.Started.Int(at))
+			c.Note64(s.Started.Int(at))
 		}
 		for _, short := range []bool{true, false} {
 			first := &s.Long
@@ -72,7 +73,7 @@ func (r *Reader) eachTimer(ctx context.Context, lose func(error), visit func(que
 				first = &s.Short
 			}
 			err := r.chain(ctx, first, at, func(s *queuedTimer, o objects.Object) {
-				c.note64(s.Start.Int(shapes.Of(o)))
+				c.Note64(s.Start.Int(shapes.Of(o)))
 				visit(n, short, s, o)
 			})
 			if ctx.Err() != nil {

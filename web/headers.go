@@ -5,6 +5,7 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/collections"
+	"github.com/sosgo/sosgo/internal/httpnames"
 	"github.com/sosgo/sosgo/internal/limits"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/shapes"
@@ -38,39 +39,12 @@ func (q *query) headers(out *answer.Request, f *shapes.Ref, x shapes.Instance) {
 // knownHeaders tells the headers for which Kestrel has fields: that of Content-Type is _ContentType.
 func (q *query) knownHeaders(out *answer.Request, s objects.Struct, all bool) {
 	for f, v := range s.Fields() {
-		name := headerName(f.Name)
+		name := httpnames.Header(f.Name)
 		if name == "" || !all && name != "Host" {
 			continue
 		}
 		q.header(out, name, v)
 	}
-}
-
-// headerName is the header that a field is for; empty for none.
-func headerName(field string) string {
-	name, ok := strings.CutPrefix(field, "_")
-	if !ok || name == "" || name[0] < 'A' || name[0] > 'Z' {
-		return ""
-	}
-	switch name {
-	case "TE", "Authority", "Method", "Path", "Protocol", "Scheme": // the latter are those of HTTP/2, with a colon
-		if name != "TE" {
-			return ":" + strings.ToLower(name)
-		}
-		return name
-	case "TraceParent", "TraceState":
-		return strings.ToLower(name)
-	case "ETag":
-		return name
-	}
-	var b strings.Builder
-	for i, c := range name {
-		if i > 0 && c >= 'A' && c <= 'Z' {
-			b.WriteByte('-')
-		}
-		b.WriteRune(c)
-	}
-	return b.String()
 }
 
 // storedHeaders tells the headers of a dictionary.
@@ -161,7 +135,7 @@ func (q *query) mask() {
 	}
 	for i := range q.out.Requests {
 		for n := range q.out.Requests[i].Headers {
-			if h := &q.out.Requests[i].Headers[n]; secret(h.Name) && h.Value.Err == nil {
+			if h := &q.out.Requests[i].Headers[n]; httpnames.Secret(h.Name) && h.Value.Err == nil {
 				h.Value.S, h.Masked = masked, true
 			}
 		}
@@ -170,15 +144,3 @@ func (q *query) mask() {
 
 // masked stands in the place of a secret.
 const masked = "***"
-
-// secret reports whether the header of that name is a secret: one of those that are for it, or one whose name says so.
-func secret(name string) bool {
-	name = strings.ToLower(name)
-	for _, part := range []string{"authorization", "cookie", "token", "secret", "password", "passwd", "api-key", "apikey", "access-key",
-		"credential", "session", "signature", "assertion", "x-auth", "x-ms-client-principal", "client-cert"} {
-		if strings.Contains(name, part) {
-			return true
-		}
-	}
-	return false
-}

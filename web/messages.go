@@ -3,12 +3,11 @@ package web
 import (
 	"cmp"
 	"context"
-	"net/url"
 	"slices"
-	"strings"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/httpnames"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/shapes"
 	"github.com/sosgo/sosgo/target"
@@ -140,7 +139,7 @@ func countMessages(list []answer.Message) []answer.MessageCount {
 	out := []answer.MessageCount{}
 	for i := range list {
 		m := &list[i]
-		c := answer.MessageCount{Method: m.Method.S, Status: m.Status, Host: hostOf(m.URI.S)}
+		c := answer.MessageCount{Method: m.Method.S, Status: m.Status, Host: httpnames.Host(m.URI.S)}
 		at := slices.IndexFunc(out, func(k answer.MessageCount) bool {
 			return k.Method == c.Method && k.Host == c.Host && (k.Status == nil) == (c.Status == nil) && (c.Status == nil || *k.Status == *c.Status)
 		})
@@ -152,14 +151,4 @@ func countMessages(list []answer.Message) []answer.MessageCount {
 	}
 	slices.SortStableFunc(out, func(a, b answer.MessageCount) int { return cmp.Compare(b.Count, a.Count) })
 	return out
-}
-
-// hostOf is the host of a URI, without its port; empty for a relative one.
-func hostOf(s string) string {
-	u, err := url.Parse(s)
-	if err != nil {
-		_, rest, _ := strings.Cut(s, "://")
-		return strings.FieldsFunc(rest+"/", func(c rune) bool { return strings.ContainsRune("/:?#", c) })[0]
-	}
-	return u.Hostname()
 }

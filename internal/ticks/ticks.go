@@ -1,4 +1,5 @@
-// Package ticks reads the times of .NET: numbers of 100 nanoseconds, those of a DateTime since the year 1.
+// Package ticks reads the times of .NET: numbers of 100 nanoseconds, those of a DateTime since the year 1. Of its other clock, which
+// counts milliseconds, it finds out how late it was (Clock).
 package ticks
 
 import (

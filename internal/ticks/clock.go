@@ -1,4 +1,4 @@
-package threadpool
+package ticks
 
 import (
 	"fmt"
@@ -7,38 +7,40 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A clock finds out what the time was, on the clock that starts with the machine and counts milliseconds
+// A Clock finds out what the time was, on the clock that starts with the machine and counts milliseconds
 // (Environment.TickCount64): no dump has it, but what the process noted is not later. Some notes are of its lower 32 bits.
-type clock struct {
+type Clock struct {
 	newest int64
 	any    bool
 	narrow []uint32
 }
 
-func (c *clock) note64(ms int64, err error) {
+// Note64 notes a time, which is 0 or was not read (err) where there was none.
+func (c *Clock) Note64(ms int64, err error) {
 	if err == nil && ms > 0 && (!c.any || ms > c.newest) {
 		c.newest, c.any = ms, true
 	}
 }
 
-func (c *clock) note32(ms int64, err error) {
+// Note32 is Note64 for a time of which ms has the lower 32 bits.
+func (c *Clock) Note32(ms int64, err error) {
 	if err == nil && ms != 0 {
 		c.narrow = append(c.narrow, uint32(ms))
 	}
 }
 
-// widen is a time of 32 bits as one of 64: the one next to the newest that is known.
-func (c *clock) widen(ms uint32) int64 {
+// Widen is a time of 32 bits as one of 64: the one next to the newest that is known.
+func (c *Clock) Widen(ms uint32) int64 {
 	if !c.any {
 		return int64(ms)
 	}
 	return c.newest + int64(int32(ms-uint32(c.newest)))
 }
 
-// now is the newest time that was noted.
-func (c *clock) now() answer.Maybe[int64] {
+// Now is the newest time that was noted, in milliseconds; target.ErrNotInDump if none was.
+func (c *Clock) Now() answer.Maybe[int64] {
 	for _, ms := range c.narrow {
-		c.note64(c.widen(ms), nil)
+		c.Note64(c.Widen(ms), nil)
 	}
 	c.narrow = nil
 	if !c.any {

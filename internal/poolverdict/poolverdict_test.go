@@ -1,29 +1,14 @@
-package threadpool
+package poolverdict_test
 
 import (
-	"errors"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/poolverdict"
 	"github.com/sosgo/sosgo/target"
 )
-
-// TestClock: the newest note counts, and notes of 32 bits are those next to it, also across a turn of the counter.
-func TestClock(t *testing.T) {
-	var c clock
-	assert.ErrorIs(t, c.now().Err, target.ErrNotInDump)
-	c.note64(0x1_0000_0010, nil)
-	c.note64(0x9_0000_0000, errors.New("not read"))
-	assert.EqualValues(t, 0x1_0000_0010, c.now().Value)
-	assert.EqualValues(t, 0xffff_fff0, c.widen(0xffff_fff0))
-	c.note32(int64(int32(0x20)), nil)
-	assert.EqualValues(t, 0x1_0000_0020, c.now().Value)
-	var narrow clock
-	narrow.note32(-16, nil)
-	assert.EqualValues(t, 0xffff_fff0, narrow.now().Value)
-}
 
 // TestVerdict: a pool is called starved only where work waits, nobody is free and the workers wait themselves.
 func TestVerdict(t *testing.T) {
@@ -54,12 +39,12 @@ func TestVerdict(t *testing.T) {
 		{unreadable, "whether work waits for a worker is not known", answer.StrengthUnknown},
 		{uncounted, "3 items wait for a worker; whether one is free is not known", answer.StrengthUnknown},
 	} {
-		v := verdict(c.p, &answer.WorkQueues{})
+		v := poolverdict.Of(c.p, &answer.WorkQueues{})
 		assert.Equal(t, c.text, v.Text)
 		assert.Equal(t, c.strength, v.Strength, c.text)
 		assert.NotEmpty(t, v.Evidence)
 	}
-	assert.Contains(t, verdict(pool(5, 2, 2, true, true), &answer.WorkQueues{}).Evidence, "a worker last took an item 1000 ms before the newest time that the process noted")
+	assert.Contains(t, poolverdict.Of(pool(5, 2, 2, true, true), &answer.WorkQueues{}).Evidence, "a worker last took an item 1000 ms before the newest time that the process noted")
 }
 
 // TestFills: the verdict names what most of the queued items are, by their methods and else by their types.
@@ -76,7 +61,7 @@ func TestFills(t *testing.T) {
 	add(0, 3, answer.WorkItem{Kind: answer.ItemTimer, Method: answer.Text{S: "Contoso.Tick()"}})
 	add(1, 4, answer.WorkItem{Kind: answer.ItemTimer, Method: answer.Text{S: "Contoso.Tick()"}})
 	p := &answer.ThreadPool{Kind: answer.PoolPortable, Queued: answer.Known[uint64](12), Total: answer.Known[int64](2), Running: answer.Known[int64](2)}
-	v := verdict(p, q)
+	v := poolverdict.Of(p, q)
 	assert.Equal(t, []string{"2 of 2 workers are busy", "the pool may have 0 workers at most: it can't make another", "7 of 12 queued items: Contoso.Tick() (of timers)",
 		"2 of 12 queued items: Contoso.A()", "2 of 12 queued items: Contoso.B()", "the other queued items are of 1 other methods or types"}, v.Evidence)
 }

@@ -1,4 +1,5 @@
-package threadpool
+// Package poolverdict says of what was read of a thread pool whether it keeps up with its work.
+package poolverdict
 
 import (
 	"cmp"
@@ -9,9 +10,9 @@ import (
 	"github.com/sosgo/sosgo/answer"
 )
 
-// verdict says whether a pool keeps up with its work. What threads do is concluded from the names of the methods on their
+// Of says whether a pool keeps up with its work. What threads do is concluded from the names of the methods on their
 // stacks, so that nothing that follows from it is more than likely.
-func verdict(p *answer.ThreadPool, q *answer.WorkQueues) answer.Verdict {
+func Of(p *answer.ThreadPool, q *answer.WorkQueues) answer.Verdict {
 	switch {
 	case p.Kind == answer.PoolUnknown:
 		return answer.Verdict{Text: "whether work waits for a worker is not known", Strength: answer.StrengthUnknown,

@@ -1,4 +1,4 @@
-package disasm_test
+package ondumps_test
 
 import (
 	"context"

@@ -1,0 +1,57 @@
+// Package httpnames knows names of HTTP: headers, also as Kestrel calls its fields for them, which of them are secrets, and the hosts
+// of URIs.
+package httpnames
+
+import (
+	"net/url"
+	"strings"
+)
+
+// Header is the header that a field of Kestrel is for, that of Content-Type is _ContentType; empty for none.
+func Header(field string) string {
+	name, ok := strings.CutPrefix(field, "_")
+	if !ok || name == "" || name[0] < 'A' || name[0] > 'Z' {
+		return ""
+	}
+	switch name {
+	case "TE", "Authority", "Method", "Path", "Protocol", "Scheme": // the latter are those of HTTP/2, with a colon
+		if name != "TE" {
+			return ":" + strings.ToLower(name)
+		}
+		return name
+	case "TraceParent", "TraceState":
+		return strings.ToLower(name)
+	case "ETag":
+		return name
+	}
+	var b strings.Builder
+	for i, c := range name {
+		if i > 0 && c >= 'A' && c <= 'Z' {
+			b.WriteByte('-')
+		}
+		b.WriteRune(c)
+	}
+	return b.String()
+}
+
+// Secret reports whether the header of that name is a secret: one of those that are for it, or one whose name says so.
+func Secret(name string) bool {
+	name = strings.ToLower(name)
+	for _, part := range []string{"authorization", "cookie", "token", "secret", "password", "passwd", "api-key", "apikey", "access-key",
+		"credential", "session", "signature", "assertion", "x-auth", "x-ms-client-principal", "client-cert"} {
+		if strings.Contains(name, part) {
+			return true
+		}
+	}
+	return false
+}
+
+// Host is the host of a URI, without its port; empty for a relative one.
+func Host(s string) string {
+	u, err := url.Parse(s)
+	if err != nil {
+		_, rest, _ := strings.Cut(s, "://")
+		return strings.FieldsFunc(rest+"/", func(c rune) bool { return strings.ContainsRune("/:?#", c) })[0]
+	}
+	return u.Hostname()
+}
