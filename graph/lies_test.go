@@ -1,15 +1,18 @@
 package graph_test
 
 import (
+	"context"
 	"encoding/binary"
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/sosgo/sosgo/graph"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/testdump"
+	"github.com/sosgo/sosgo/roots"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -137,4 +140,37 @@ func TestOverlappingSegments(t *testing.T) {
 		}
 		require.Positive(t, tried, name)
 	}
+}
+
+// TestLyingThreadTable: a table of thread statics that claims four billion elements of which the dump lacks most costs no
+// time: where the heap's segments are not in the dump, nothing else bounds it.
+func TestLyingThreadTable(t *testing.T) {
+	tried := 0
+	for _, name := range []string{"net10-crash-null-triage", "net10-zoo", "net8-zoo"} {
+		d := testdump.Open(t, name)
+		v, err := d.View("")
+		require.NoError(t, err)
+		h, err := v.Heap()
+		require.NoError(t, err)
+		r, err := v.RootReader()
+		require.NoError(t, err)
+		for root, err := range r.All(t.Context(), roots.Options{}) {
+			if err != nil || root.Kind != roots.KindThreadStatics {
+				continue
+			}
+			if o, err := h.ObjectAt(root.Object); err != nil || o.Length == 0 {
+				continue
+			}
+			tried++
+			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+			v, err := d.Damaged(t, testdump.Words(root.Object+8, 0xffffffff)).View("")
+			require.NoError(t, err)
+			_, err = v.Graph(ctx, graph.Options{})
+			if err != nil {
+				require.NotErrorIs(t, err, context.DeadlineExceeded)
+			}
+			cancel()
+		}
+	}
+	require.Positive(t, tried)
 }

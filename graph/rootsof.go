@@ -25,7 +25,9 @@ func RootsOf(ctx context.Context, h *heap.Heap, r *roots.Reader) (*Roots, error)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	c.threadTables(h)
+	if err := c.threadTables(ctx, h); err != nil {
+		return nil, err
+	}
 	for s, err := range r.Statics(ctx) {
 		c.static(&s, err)
 	}
@@ -127,8 +129,8 @@ func (c *rootCollector) frame(r *roots.Root) int {
 }
 
 // threadTables adds what the threads' tables of thread statics refer to: an object[] for each type
-// with such.
-func (c *rootCollector) threadTables(h *heap.Heap) {
+// with such. The error is the context's.
+func (c *rootCollector) threadTables(ctx context.Context, h *heap.Heap) error {
 	for _, a := range c.tables {
 		o, err := h.ObjectAt(a)
 		if err != nil {
@@ -138,8 +140,12 @@ func (c *rootCollector) threadTables(h *heap.Heap) {
 			if err == nil {
 				c.held[ref.Target] = true
 			}
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
 		}
 	}
+	return nil
 }
 
 func (c *rootCollector) static(s *roots.Static, err error) {

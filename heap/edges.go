@@ -19,9 +19,6 @@ type Reference struct {
 // EdgeOptions say which edges count. The zero value is what objects hold in
 // their own memory.
 type EdgeOptions struct {
-	// Holes makes a stretch of slots that can't be read one error, and not one a slot: damage can make an object of any
-	// size.
-	Holes bool
 	// LoaderAllocators adds the edge from an object of a collectible type to
 	// the LoaderAllocator object that keeps the type alive. The GC follows it
 	// though it is not stored in the object (gc.cpp, go_through_object_cl).
@@ -68,9 +65,10 @@ func NewEdges(rt *dac.Runtime, o EdgeOptions) *Edges {
 
 // Of iterates over the references that o holds and that are not null, in the
 // order of memory, never beyond the size of o; last comes the LoaderAllocator,
-// if the options want it. A free block holds none. A slot that is not in the
-// dump is a *target.MemoryError with that Slot, and the rest goes on; a type
-// whose GCDesc can't be read is a *GCDescError and the end.
+// if the options want it. A free block holds none. A stretch of slots that is not
+// in the dump is one *target.MemoryError with the first Slot, and the rest goes on:
+// damage can make an object of any size. A type whose GCDesc can't be read is a
+// *GCDescError and the end.
 func (e *Edges) Of(o *Object) iter.Seq2[Reference, error] {
 	return func(yield func(Reference, error) bool) { e.each(o, yield) }
 }
@@ -102,12 +100,12 @@ func (e *Edges) stored(d *GCDesc, o *Object, yield func(Reference, error) bool) 
 				return true
 			}
 			more = yield(Reference{Slot: slot, Target: target.Addr(v)}, err)
-			if err != nil && e.options.Holes {
+			if err != nil {
 				var next target.Addr
 				next, lost = target.NextStored(e.mem, slot+8)
 				from = uint64(next-o.Addr) &^ 7
 			}
-			return more && (err == nil || !e.options.Holes)
+			return more && err == nil
 		})
 	}
 	return more

@@ -65,7 +65,7 @@ func TestEdges(t *testing.T) {
 		require.ErrorIs(t, errs[0], target.ErrNotInDump)
 	})
 	t.Run("a hole is one error", func(t *testing.T) {
-		e, o := edgesOver(EdgeOptions{Holes: true}, two, gcMT, 0x111000)
+		e, o := edgesOver(EdgeOptions{}, two, gcMT, 0x111000)
 		o.Size = 64 << 10
 		refs, errs := all(e, o)
 		require.Equal(t, []Reference{{edgesAt + 8, 0x111000}}, refs)

@@ -27,7 +27,7 @@ func (o Object) references(ctx context.Context) iter.Seq2[answer.Reference, erro
 			yield(answer.Reference{}, err)
 			return
 		}
-		edges := heap.NewEdges(o.Type.r.rt, heap.EdgeOptions{LoaderAllocators: true, Holes: true})
+		edges := heap.NewEdges(o.Type.r.rt, heap.EdgeOptions{LoaderAllocators: true})
 		for ref, err := range edges.Of(&obj) {
 			if ctx.Err() != nil {
 				yield(answer.Reference{}, ctx.Err())

@@ -211,7 +211,7 @@ func (e *encoder) eachPiece(encode func(*edgeReader, *export.Piece, []byte) []by
 	if e.err != nil {
 		return
 	}
-	state := func() *edgeReader { return &edgeReader{e, e.g.Heap().Edges(heap.EdgeOptions{Holes: true})} }
+	state := func() *edgeReader { return &edgeReader{e, e.g.Heap().Edges(heap.EdgeOptions{})} }
 	err := export.Pieces(e.ctx, e.h, state, func(r *edgeReader, p *export.Piece, reuse []byte) ([]byte, error) {
 		return encode(r, p, reuse[:0]), nil
 	}, e.write)
