@@ -14,6 +14,8 @@ import (
 type Reference struct {
 	Slot   target.Addr // where it is stored; 0 for the LoaderAllocator of a collectible type
 	Target target.Addr // the object that it refers to, not null
+
+	Missing uint64 // with an error: how many slots from Slot on can't be read
 }
 
 // EdgeOptions say which edges count. The zero value is what objects hold in
@@ -99,13 +101,17 @@ func (e *Edges) stored(d *GCDesc, o *Object, yield func(Reference, error) bool) 
 			if err == nil && v == 0 {
 				return true
 			}
-			more = yield(Reference{Slot: slot, Target: target.Addr(v)}, err)
-			if err != nil {
-				var next target.Addr
-				next, lost = target.NextStored(e.mem, slot+8)
-				from = uint64(next-o.Addr) &^ 7
+			if err == nil {
+				more = yield(Reference{Slot: slot, Target: target.Addr(v)}, nil)
+				return more
 			}
-			return more && err == nil
+			from = o.Size + 7
+			var next target.Addr
+			if next, lost = target.NextStored(e.mem, slot+8); lost {
+				from = min(from, uint64(next-o.Addr)&^7)
+			}
+			more = yield(Reference{Slot: slot, Missing: d.count(o.Size, off, from)}, err)
+			return false
 		})
 	}
 	return more

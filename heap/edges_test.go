@@ -39,13 +39,13 @@ func TestEdges(t *testing.T) {
 		e, o := edgesOver(EdgeOptions{}, two, gcMT, 0x111000, 0)
 		refs, errs := all(e, o)
 		require.Empty(t, errs)
-		require.Equal(t, []Reference{{edgesAt + 8, 0x111000}}, refs, "null is none")
+		require.Equal(t, []Reference{{Slot: edgesAt + 8, Target: 0x111000}}, refs, "null is none")
 	})
 	t.Run("keeper", func(t *testing.T) {
 		e, o := edgesOver(EdgeOptions{LoaderAllocators: true}, two, gcMT, 0x111000, 0x222000)
 		refs, errs := all(e, o)
 		require.Empty(t, errs)
-		require.Equal(t, []Reference{{edgesAt + 8, 0x111000}, {edgesAt + 16, 0x222000}, {0, 0x30000}}, refs)
+		require.Equal(t, []Reference{{Slot: edgesAt + 8, Target: 0x111000}, {Slot: edgesAt + 16, Target: 0x222000}, {Target: 0x30000}}, refs)
 		for range e.Of(o) {
 			break // is asked no more
 		}
@@ -55,12 +55,12 @@ func TestEdges(t *testing.T) {
 		o.Size = 24
 		refs, errs := all(e, o)
 		require.Empty(t, errs)
-		require.Equal(t, []Reference{{edgesAt + 8, 0x111000}}, refs, "nothing behind the object")
+		require.Equal(t, []Reference{{Slot: edgesAt + 8, Target: 0x111000}}, refs, "nothing behind the object")
 	})
 	t.Run("missing", func(t *testing.T) {
 		e, o := edgesOver(EdgeOptions{LoaderAllocators: true}, two, gcMT, 0x111000)
 		refs, errs := all(e, o)
-		require.Equal(t, []Reference{{edgesAt + 8, 0x111000}, {0, 0x30000}}, refs, "the rest goes on")
+		require.Equal(t, []Reference{{Slot: edgesAt + 8, Target: 0x111000}, {Target: 0x30000}}, refs, "the rest goes on")
 		require.Len(t, errs, 1)
 		require.ErrorIs(t, errs[0], target.ErrNotInDump)
 	})
@@ -68,8 +68,13 @@ func TestEdges(t *testing.T) {
 		e, o := edgesOver(EdgeOptions{}, two, gcMT, 0x111000)
 		o.Size = 64 << 10
 		refs, errs := all(e, o)
-		require.Equal(t, []Reference{{edgesAt + 8, 0x111000}}, refs)
+		require.Equal(t, []Reference{{Slot: edgesAt + 8, Target: 0x111000}}, refs)
 		require.NotEmpty(t, errs)
+		missing := uint64(0)
+		for ref := range e.Of(o) {
+			missing += ref.Missing
+		}
+		require.EqualValues(t, 64<<10/8-3, missing, "all but the MethodTable, the one that is there, and the next object's header")
 		require.LessOrEqual(t, len(errs), 17, "one a page, as this memory does not know its holes")
 	})
 	t.Run("corrupt", func(t *testing.T) {

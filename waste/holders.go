@@ -67,7 +67,7 @@ func (s *holderSearch) Objects(_ *heap.Segment, batch []heap.Object) {
 		s.inTable = p.class == classReferences && s.f.tables[o.Addr]
 		for ref, err := range s.edges.Of(o) {
 			if err != nil {
-				s.missing++
+				s.missing += max(ref.Missing, 1) // the references of a type that nobody can tell are one
 				s.err = cmp.Or(s.err, err)
 			} else if s.marked.has(ref.Target) {
 				s.follow(o, p, &ref)
