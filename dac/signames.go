@@ -80,6 +80,9 @@ func (r *Runtime) appendSigType(dst []byte, th target.Addr, depth int) ([]byte, 
 		if err != nil {
 			return nil, err
 		}
+		if !class.ElementType.IsPrimitive() {
+			return nil, target.Corruptf("EEClass %016x of a primitive type has element type %v", uint64(class.Addr), class.ElementType)
+		}
 		return metadata.AppendType(dst, &metadata.TypeSig{Kind: class.ElementType}, nil), nil
 	}
 	m, err := r.ModuleOf(mt)

@@ -1,0 +1,49 @@
+package dac
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo/dump"
+	"github.com/sosgo/sosgo/internal/testcase"
+	"github.com/sosgo/sosgo/metadata"
+	"github.com/sosgo/sosgo/target"
+)
+
+// TestDamagedPrimitive: where the EEClass of a primitive type says that it is a type of another kind, which has parts, the
+// type has no name in signatures. A pointer to nothing was named.
+func TestDamagedPrimitive(t *testing.T) {
+	d, err := dump.Open(testcase.Canned(t, "net10-zoo").Path, dump.Options{})
+	require.NoError(t, err)
+	defer d.Close()
+	rt, err := Find(d, d, nil)[0].Open()
+	require.NoError(t, err)
+	mem := &testcase.Overlay{Memory: rt.mem}
+	mem.Set()
+	rt.mem = mem
+	tried := 0
+	for mt, err := range rt.LoadedTypes() {
+		if err != nil || mt.Category() != CategoryTruePrimitive {
+			continue
+		}
+		class, err := rt.EEClass(mt)
+		require.NoError(t, err)
+		sound, err := rt.appendSigType(nil, mt.Addr, 0)
+		require.NoError(t, err)
+		require.NotEmpty(t, sound)
+		for kind := range metadata.ElementType(0x50) {
+			mem.Set(testcase.Damage{At: class.Addr + target.Addr(rt.off.EEClass.ElementType), Bytes: []byte{byte(kind)}})
+			name, err := rt.appendSigType(nil, mt.Addr, 0)
+			if !kind.IsPrimitive() {
+				require.ErrorIs(t, err, target.ErrCorrupt, "%v", kind)
+				continue
+			}
+			require.NoError(t, err)
+			require.NotEmpty(t, name)
+		}
+		mem.Set()
+		tried++
+	}
+	require.Positive(t, tried)
+}
