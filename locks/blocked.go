@@ -278,9 +278,9 @@ func (s *survey) inferred(t *threads.Thread) {
 		if t := s.thread(w.object); t != nil {
 			w.runners = append(w.runners, t)
 		}
-	case threads.ActivityStaticInit:
+	case threads.ActivityStaticInit, threads.ActivityRuntime:
 		var runner *threads.Thread
-		if w.class, runner = s.constructor(t); runner != nil {
+		if w.class, runner = s.constructor(t, &a); runner != nil {
 			w.runners = append(w.runners, runner)
 		}
 	}

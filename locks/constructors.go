@@ -15,36 +15,49 @@ const waitingStack = 16 << 10
 // constructor is the class whose static constructor t waits for, and the thread that runs it: the runtime's list of these is not
 // known, so that it is a class whose constructor is on another stack, and whose MethodTable the frames that wait mention. A
 // class of 0 is none.
-func (s *survey) constructor(t *threads.Thread) (class target.Addr, runner *threads.Thread) {
+func (s *survey) constructor(t *threads.Thread, a *threads.ThreadActivity) (class target.Addr, runner *threads.Thread) {
+	if a.Activity == threads.ActivityRuntime && a.Entered == nil {
+		return 0, nil
+	}
 	running := s.constructors()
 	if len(running) == 0 {
 		return 0, nil
 	}
+	words, err := s.waitingWords(t, a)
+	for ; len(words) >= 8; words = words[8:] {
+		word := target.Addr(binary.LittleEndian.Uint64(words))
+		if runner := running[word]; runner != nil && runner != t {
+			return word, runner
+		}
+	}
+	if err != nil {
+		s.lose(fmt.Errorf("the static constructor that thread %#x may wait for: its stack: %w", t.ID(), err))
+	}
+	return 0, nil
+}
+
+// waitingWords are the bytes of the stack of t where what waits has its variables. .NET 10 calls managed code of the class library for
+// it: the top of the stack. Before, a helper of the runtime, or what prepares a method for its first call, does it at once (the
+// runtime's MethodTable::CheckRunClassInitThrowing): that is all of the stack above the frame by which it was called. With an
+// error they are what could be read.
+func (s *survey) waitingWords(t *threads.Thread, a *threads.ThreadActivity) ([]byte, error) {
 	stack, err := t.Stack(s.r.process)
 	if err == nil && len(stack.Ranges) == 0 {
 		err = target.ErrNotInDump
 	}
 	if err != nil {
-		s.lose(fmt.Errorf("the static constructor that thread %#x waits for: its stack: %w", t.ID(), err))
-		return 0, nil
+		return nil, err
 	}
 	r := stack.Ranges[0]
-	buf := make([]byte, min(r.Size(), waitingStack))
-	n, err := s.r.rt.Memory().ReadMemory(buf, r.Start)
-	if err != nil && n < len(buf) {
-		defer func() {
-			if class == 0 {
-				s.lose(fmt.Errorf("the static constructor that thread %#x waits for: %w", t.ID(), err))
-			}
-		}()
-	}
-	for ; n >= 8; buf, n = buf[8:], n-8 {
-		word := target.Addr(binary.LittleEndian.Uint64(buf))
-		if runner := running[word]; runner != nil && runner != t {
-			return word, runner
+	if a.Entered != nil {
+		if !r.Contains(a.Entered.Addr) {
+			return nil, target.Corruptf("the frame at %#x is not on it", uint64(a.Entered.Addr))
 		}
+		r.End = a.Entered.Addr
 	}
-	return 0, nil
+	words := make([]byte, min(r.Size(), waitingStack))
+	n, err := s.r.rt.Memory().ReadMemory(words, r.Start)
+	return words[:n], err
 }
 
 // constructors are the classes whose static constructors are on stacks, with the threads.

@@ -104,15 +104,18 @@ func deadlock(t *testing.T, d *testdump.Dump, r *locks.Reader) int {
 	}
 	assert.Equal(t, 1, circles, "%+v", got.Verdicts)
 	assert.Equal(t, 1, tasks, "%+v", got.Verdicts)
+	constructors := 0
 	for i := range got.Threads {
 		if w := &got.Threads[i]; w.Kind == "static constructor" {
+			constructors++
 			assert.Equal(t, "waits for the static constructor", nameOf(d, &w.Thread))
 			assert.Equal(t, "static constructor", nameOf(d, w.Owner))
 			assert.Equal(t, "Debuggee.Stacks.Scenario+SlowToStart", w.Type.S)
 			assert.Equal(t, answer.HowInferred, w.How)
 		}
 	}
-	return circles + tasks
+	assert.Equal(t, 1, constructors, "threads that wait for a static constructor")
+	return circles + tasks + constructors
 }
 
 // TestStacks: deadlock, recursive lock, Monitor.Wait, Lock, static constructor, on all runtimes and systems.

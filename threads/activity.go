@@ -62,6 +62,9 @@ type ThreadActivity struct {
 	By *code.MethodDesc
 	// Caller is the topmost method that is not the framework's, nil for none.
 	Caller *code.MethodDesc
+	// Entered is the frame through which the thread has called the runtime, whose code it runs now (of ActivityRuntime); nil where
+	// something else told the activity.
+	Entered *dac.Frame
 	// Err is why the stack could not be walked to what tells.
 	Err error
 }
@@ -337,6 +340,10 @@ func (o *ThreadActivity) leave(f *dac.Frame) {
 		o.set(ActivityRuntime, "prepares a method (compiles it)")
 	default:
 		o.set(ActivityRuntime, "runs the runtime's code")
+	}
+	if o.Activity == ActivityRuntime {
+		entered := *f
+		o.Entered = &entered
 	}
 }
 
