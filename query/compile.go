@@ -360,6 +360,11 @@ func (s *scope) unknownName(n *node) error {
 		bad.Hint = meantColumn(n.name, s.columns)
 		return s.e.unsure(bad)
 	}
+	if s.object < 0 {
+		if bad := s.namespace(n); bad != nil {
+			return s.e.unsure(bad)
+		}
+	}
 	bad := s.e.errorf(n, "%s is neither a name of the language nor a type", n.name)
 	var names []string
 	for _, c := range s.columns {
@@ -677,9 +682,15 @@ func (s *scope) unknownPath(path []*node) error {
 	bad := s.e.errorf(path[0], "%s is neither a name of the language nor the start of the name of a type in this dump", path[0].name)
 	t := &typeName{}
 	var hint string
-	for _, p := range path {
+	for k, p := range path {
 		if t.parts = append(t.parts, namePart{name: p.name}); len(t.parts) > maxMembers {
 			break
+		}
+		if one := s.e.typeIn(t); one != "" && k == len(path)-1 {
+			return s.e.unsure(s.namespace(path...))
+		} else if one != "" {
+			bad = s.e.errorf(path[0], "no type in this dump is named %s.%s", t, path[k+1].name)
+			hint = "another in there is " + one
 		}
 		if name := s.e.nearType(t); name != "" {
 			hint = "did you mean " + name + "?"
@@ -689,6 +700,21 @@ func (s *scope) unknownPath(path []*node) error {
 		bad.Hint = s.e.meantType(&typeName{parts: []namePart{{name: path[0].name}}})
 	}
 	return s.e.unsure(bad)
+}
+
+// namespace is the error about a path with which names of types begin, but which is none of them; nil if it is not such a path.
+func (s *scope) namespace(path ...*node) *Error {
+	t := &typeName{}
+	for _, p := range path {
+		t.parts = append(t.parts, namePart{name: p.name})
+	}
+	one := s.e.typeIn(t)
+	if one == "" {
+		return nil
+	}
+	bad := s.e.errorf(path[0], "names of types begin with %s, but it is none of them itself", t)
+	bad.Hint = "one is " + one
+	return bad
 }
 
 // isOwn reports whether a name is a member of the row's object, or may be where its type is not known.

@@ -184,6 +184,21 @@ func (e *engine) nearType(t *typeName) string {
 	return nearest(t.definition(), slices.Compact(names))
 }
 
+// typeIn is the first type, by name, of those whose whole names go on after t; empty if there is none.
+func (e *engine) typeIn(t *typeName) string {
+	first := ""
+	for _, n := range e.table().all {
+		parts := n.name.parts
+		if len(parts) <= len(t.parts) || first != "" && n.full >= first {
+			continue
+		}
+		if slices.EqualFunc(parts[:len(t.parts)], t.parts, func(a, b namePart) bool { return a.name == b.name }) {
+			first = n.full
+		}
+	}
+	return first
+}
+
 func (e *engine) meantType(t *typeName) string {
 	if name := e.nearType(t); name != "" {
 		return "did you mean " + name + "?"

@@ -165,6 +165,14 @@ func (c *Context) Addr(name string) (target.Addr, bool) {
 	return target.Addr(v.num), ok && !v.words
 }
 
+// Found says which address the words of an Address argument mean (Arg.Words): Addr tells of it from now on.
+func (c *Context) Found(name string, a target.Addr) {
+	if v, ok := c.value(name, Address); ok {
+		v.num, v.words = uint64(a), false
+		c.values[name] = v
+	}
+}
+
 // Int is the value of an Int option or argument, and whether it was given.
 func (c *Context) Int(name string) (int64, bool) {
 	v, ok := c.value(name, Int)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"unicode"
 )
 
 // A word is one word of a command line.
@@ -148,6 +149,13 @@ func optionNames(options []Option) []string {
 	return names
 }
 
+// isNumeral reports whether text begins with a digit and goes on with letters and digits alone: it can be nothing but a number.
+func isNumeral(text string) bool {
+	return text != "" && text[0] >= '0' && text[0] <= '9' && !strings.ContainsFunc(text, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r)
+	})
+}
+
 // bind gives the positional words to the command's arguments.
 func (p *parser) bind() error {
 	words := p.args
@@ -164,7 +172,7 @@ func (p *parser) bind() error {
 			n = len(words)
 		}
 		for _, w := range words[:n] {
-			if _, err := ParseAddress(w.text); err != nil && a.Words {
+			if _, err := ParseAddress(w.text); err != nil && a.Words && !isNumeral(w.text) {
 				p.values[a.Name] = value{text: w.text, words: true}
 			} else if err := p.values.set(a.Name, a.Kind, a.Choices, w.text); err != nil {
 				return p.usagef("%s: %v", strings.ToUpper(a.Name), err)

@@ -17,7 +17,7 @@ func flowsCommand() cli.Command {
 		Help: "What a program keeps in an AsyncLocal flows with its code: in the ExecutionContext of a thread, and in that with which a suspended async method will go on. " +
 			"Of an Activity (a span of a distributed trace) the ids and those that it is a part of are shown, of a scope of logging what it notes with each line of the log.\n\n" +
 			"An object may be a System.Threading.Thread, an ExecutionContext, or an async method as dumpasync lists them.",
-		Args: []cli.Arg{{Name: "address", Kind: cli.Address, Optional: true, Summary: "only what flows with this object"}},
+		Args: []cli.Arg{ask.OptionalObject("address", "only what flows with this object")},
 		Options: append([]cli.Option{
 			{Name: "thread", Kind: cli.Str, Value: "ID", Summary: "only what flows with this thread: its index or OS id"},
 		}, ask.ThreadOptions()...),

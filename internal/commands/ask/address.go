@@ -10,19 +10,85 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/cli"
+	"github.com/sosgo/sosgo/query"
 	"github.com/sosgo/sosgo/report"
 	"github.com/sosgo/sosgo/target"
 )
 
+// Object is the argument of a command that takes an object: by its address, or by what eval finds it by.
+func Object(name, summary string) cli.Arg {
+	return cli.Arg{Name: name, Kind: cli.Address, Words: true, Summary: summary + ", or what eval finds it by: Contoso.Cache.s_items"}
+}
+
+// OptionalObject is the same where the command can do without.
+func OptionalObject(name, summary string) cli.Arg {
+	a := Object(name, summary)
+	a.Optional = true
+	return a
+}
+
 // Explained returns the commands, of which those that take an address say what it
-// is instead where they can't do with it.
+// is instead where they can't do with it, and those that take an object are given the address of the one that is meant.
 func Explained(commands []cli.Command) []cli.Command {
 	for i := range commands {
-		if names := addressNames(&commands[i]); len(names) > 0 {
-			commands[i].Ask = explained(commands[i].Name, names, commands[i].Ask)
+		names := addressNames(&commands[i])
+		if len(names) == 0 {
+			continue
+		}
+		commands[i].Ask = explained(commands[i].Name, names, commands[i].Ask)
+		for k := range commands[i].Args {
+			if a := &commands[i].Args[k]; a.Words {
+				commands[i].Ask = meant(a.Name, commands[i].Ask)
+			}
 		}
 	}
 	return commands
+}
+
+// meant is ask once the words of the argument of that name have become the address of the object that they mean.
+func meant(name string, ask func(*cli.Context) (report.Answer, error)) func(*cli.Context) (report.Answer, error) {
+	return func(c *cli.Context) (report.Answer, error) {
+		text, given := c.Str(name)
+		if _, ok := c.Addr(name); ok || !given {
+			return ask(c)
+		}
+		a, err := meantAddress(c, text)
+		if err != nil {
+			return report.Answer{}, err
+		}
+		c.Found(name, a)
+		c.Session.SetLast(a)
+		return ask(c)
+	}
+}
+
+// meantAddress is what an expression is worth: an object, or an address.
+func meantAddress(c *cli.Context, text string) (target.Addr, error) {
+	p, err := Asked(c)
+	if err != nil {
+		return 0, err
+	}
+	e, err := query.Evaluate(c.Context(), p, text)
+	if err = Misread(c, err); err != nil {
+		return 0, err
+	}
+	if len(e.Values) != 1 {
+		return 0, c.Usagef("%s is %d values, and not one object", text, len(e.Values))
+	}
+	switch v := e.Values[0].Value; v.Kind {
+	case answer.CellObject, answer.CellAddress:
+		return target.Addr(v.Bits), nil
+	case answer.CellMissing:
+		return 0, fmt.Errorf("%s: %w", text, v.Err)
+	case answer.CellNull:
+		return 0, c.Usagef("%s is null", text)
+	case answer.CellStruct:
+		return 0, c.Usagef("%s is no object, but a value of type %s", text, v.Type)
+	case answer.CellType:
+		return 0, c.Usagef("%s is no object, but a type: %s lists its static fields, %s its objects", text, "statics "+v.Text, "dumpheap -type "+v.Text)
+	default:
+		return 0, c.Usagef("%s is no object, but %s", text, v.Plain())
+	}
 }
 
 // addressNames are the arguments and options of a command that are addresses.

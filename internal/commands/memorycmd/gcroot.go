@@ -25,7 +25,7 @@ func gcRootCommand() cli.Command {
 			{Name: "retained", Kind: cli.Bool, Summary: "also how many bytes would be free without the object"},
 			{Name: "paths", Kind: cli.Int, Value: "N", Summary: "up to N paths that have nothing in common but the object: all of them have to be cut to free it"},
 		},
-		Args: []cli.Arg{{Name: "address", Kind: cli.Address, Summary: "the object"}},
+		Args: []cli.Arg{ask.Object("address", "the object")},
 		Examples: []cli.Example{
 			{Line: "gcroot 7f10a4632890", Text: "what holds this object?"},
 			{Line: "gcroot --paths 5 7f10a4632890", Text: "is it held in several ways?"},
@@ -84,8 +84,8 @@ func pathToCommand() cli.Command {
 		Summary: "says how one object keeps another one alive",
 		Help:    "The shortest path is shown, in SOS's form the one that SOS would find.",
 		Args: []cli.Arg{
-			{Name: "from", Kind: cli.Address, Summary: "the object where the path starts"},
-			{Name: "to", Kind: cli.Address, Summary: "the object where it ends"},
+			ask.Object("from", "the object where the path starts"),
+			ask.Object("to", "the object where it ends"),
 		},
 		Examples: []cli.Example{{Line: "pathto 7f10a4632890 7f10a4640018", Text: "how does the first object refer to the second?"}},
 		Result:   report.Result[answer.ObjectPath](),

@@ -37,7 +37,7 @@ func retainedCommand() cli.Command {
 			{Name: "min", Kind: cli.Size, Summary: "leave out rows that retain less than this"},
 		},
 		Args: []cli.Arg{
-			{Name: "address", Kind: cli.Address, Optional: true, Summary: "an object"},
+			ask.OptionalObject("address", "an object"),
 			{Name: "more", Kind: cli.Str, Optional: true, Rest: true, Summary: "more objects"},
 		},
 		Examples: []cli.Example{
@@ -125,7 +125,7 @@ func dominatorsCommand() cli.Command {
 			{Name: "depth", Kind: cli.Int, Summary: fmt.Sprintf("of the tree: how many levels (%d)", defaultDepth)},
 			{Name: "top", Kind: cli.Int, Summary: fmt.Sprintf("of an object: how many objects that it owns are listed (%d)", defaultTop)},
 		},
-		Args: []cli.Arg{{Name: "address", Kind: cli.Address, Optional: true, Summary: "an object"}},
+		Args: []cli.Arg{ask.OptionalObject("address", "an object")},
 		Examples: []cli.Example{
 			{Line: "dominators -tree -min 5%", Text: "who owns the heap?"},
 			{Line: "dominators 7f10a4632890", Text: "who owns this object?"},
@@ -225,7 +225,7 @@ func linksCommand(name, summary, help, example string, links linksQuestion) cli.
 			{Name: "stat", Kind: cli.Bool, Summary: "count them by type"},
 			{Name: "limit", Kind: cli.Int, Value: "N", Summary: fmt.Sprintf("list at most N, 0 for all (%d)", defaultLinks)},
 		},
-		Args:     []cli.Arg{{Name: "address", Kind: cli.Address, Summary: "the object"}},
+		Args:     []cli.Arg{ask.Object("address", "the object")},
 		Examples: []cli.Example{{Line: name + " 7f10a4632890", Text: example}},
 		Result:   report.Result[answer.Links](),
 	}

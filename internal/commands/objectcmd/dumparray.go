@@ -23,7 +23,7 @@ func dumpArrayCommand() cli.Command {
 			{Name: "details", Kind: cli.Bool, Summary: "show each element as dumpobj or dumpvc does"},
 			{Name: "nofields", Kind: cli.Bool, Summary: "leave the elements' fields out, with -details"},
 		},
-		Args:     []cli.Arg{{Name: "address", Kind: cli.Address, Summary: "address of the array"}},
+		Args:     []cli.Arg{ask.Object("address", "address of the array")},
 		Examples: []cli.Example{{Line: "dumparray -start 10 -length 5 7efbcd805f00", Text: "list elements 10 to 14"}},
 		Result:   report.Result[answer.Array](),
 	}

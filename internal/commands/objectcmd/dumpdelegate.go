@@ -16,7 +16,7 @@ func dumpDelegateCommand() cli.Command {
 	return cli.Command{
 		Name: "dumpdelegate", Aliases: []string{"getdelegatemethod"}, Group: cli.GroupObjects, NeedsDump: true, Ask: askDumpDelegate,
 		Summary: "list the methods that a delegate calls, with their targets",
-		Args:    []cli.Arg{{Name: "address", Kind: cli.Address, Summary: "address of the delegate"}},
+		Args:    []cli.Arg{ask.Object("address", "address of the delegate")},
 		Result:  report.Result[iter.Seq2[answer.DelegateCall, error]](),
 	}
 }

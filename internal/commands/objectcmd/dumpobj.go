@@ -26,9 +26,10 @@ func dumpObjCommand() cli.Command {
 			{Name: "show", Kind: cli.Str, Value: "EXPR", Summary: "what expressions about it are worth, instead of its fields: Customer.Name, size"},
 			{Name: "refs", Kind: cli.Bool, Summary: "list the objects that it refers to, as the GC sees them"},
 		},
-		Args: []cli.Arg{{Name: "address", Kind: cli.Address, Summary: "address of the object"}},
+		Args: []cli.Arg{ask.Object("address", "address of the object")},
 		Examples: []cli.Example{
 			{Line: "dumpobj 7f079cc00b40", Text: "show the object at that address"},
+			{Line: "dumpobj Contoso.Orders.Cache.s_open", Text: "the object that a static field refers to"},
 			{Line: "dumpobj -show 'Customer.Name, size, retained' 7f079cc00b40", Text: "what these expressions are worth for it"},
 		},
 		Result: report.Result[answer.Object](),

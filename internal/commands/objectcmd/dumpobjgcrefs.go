@@ -14,7 +14,7 @@ func dumpObjGCRefsCommand() cli.Command {
 	return cli.Command{
 		Name: "dumpobjgcrefs", Group: cli.GroupObjects, NeedsDump: true, Ask: askDumpObjGCRefs,
 		Summary: "list the objects that an object refers to, as the GC sees them",
-		Args:    []cli.Arg{{Name: "address", Kind: cli.Address, Summary: "address of the object"}},
+		Args:    []cli.Arg{ask.Object("address", "address of the object")},
 		Result:  report.Result[iter.Seq2[answer.Reference, error]](),
 	}
 }

@@ -22,7 +22,7 @@ func dumpStringCommand() cli.Command {
 			{Name: "out", Kind: cli.File, Summary: "write the text to that file"},
 			{Name: "raw", Kind: cli.Bool, Summary: "write the text to the output as it is"},
 		},
-		Args:     []cli.Arg{{Name: "address", Kind: cli.Address, Summary: "address of the string"}},
+		Args:     []cli.Arg{ask.Object("address", "address of the string")},
 		Examples: []cli.Example{{Line: "dumpstring -out body.json 7efbcd805f00", Text: "write the string to a file"}},
 		Result:   report.Result[answer.String](),
 	}

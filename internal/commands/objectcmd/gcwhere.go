@@ -12,7 +12,7 @@ func gcWhereCommand() cli.Command {
 	return cli.Command{
 		Name: "gcwhere", Group: cli.GroupObjects, NeedsDump: true, Ask: askGCWhere,
 		Summary: "says where in the heap an address lies: heap, segment and generation",
-		Args:    []cli.Arg{{Name: "address", Kind: cli.Address, Summary: "an object, or any address"}},
+		Args:    []cli.Arg{ask.Object("address", "an object, or any address")},
 		Result:  report.Result[answer.Where](),
 	}
 }

@@ -9,14 +9,12 @@ import (
 	"github.com/sosgo/sosgo/internal/commands/ask"
 	"github.com/sosgo/sosgo/internal/text/objecttext"
 	"github.com/sosgo/sosgo/objects"
-	"github.com/sosgo/sosgo/query"
 	"github.com/sosgo/sosgo/report"
 	"github.com/sosgo/sosgo/target"
 )
 
 var (
-	collectionArgs = []cli.Arg{{Name: "address", Kind: cli.Address, Summary: "address of the collection"}}
-	itemsArgs      = []cli.Arg{{Name: "address", Kind: cli.Address, Words: true, Summary: "address of the collection, or what eval finds it by: Contoso.Cache.s_items, $_, obj(0x7f07).Lines"}}
+	collectionArgs = []cli.Arg{ask.Object("address", "address of the collection")}
 	itemsOptions   = []cli.Option{
 		{Name: "keys", Kind: cli.Bool, Summary: "only the keys"},
 		{Name: "values", Kind: cli.Bool, Summary: "only the values"},
@@ -34,7 +32,7 @@ func itemsCommand() cli.Command {
 			"wraps them. Elements come in the order in which the program would enumerate them. Of a StringBuilder, a BitArray and\n" +
 			"memory of characters the text is shown. A collection that is damaged, or that a thread was changing, tells what holds\n" +
 			"and warns of what does not. A type that has other fields than are known is not guessed at.",
-		Options: itemsOptions, Args: itemsArgs,
+		Options: itemsOptions, Args: collectionArgs,
 		Examples: []cli.Example{
 			{Line: "items -find smith -limit 10 7efbcd805f00", Text: "the first ten elements that say smith"},
 			{Line: "items Contoso.Orders.Cache.s_open", Text: "what a static field holds"},
@@ -50,7 +48,7 @@ func dumpDictionaryCommand() cli.Command {
 		Ask:     func(c *cli.Context) (report.Answer, error) { return askItems(c, collections.Options{Keyed: true}) },
 		Summary: "list the keys and values of a dictionary of any kind",
 		Help:    "items lists other collections, too.",
-		Options: itemsOptions, Args: itemsArgs,
+		Options: itemsOptions, Args: collectionArgs,
 		Examples: []cli.Example{{Line: "dumpdictionary -find smith 7efbcd805f00", Text: "the entries that say smith"}},
 		Result:   report.Result[answer.Collection](),
 	}
@@ -71,36 +69,12 @@ func askItems(c *cli.Context, o collections.Options) (report.Answer, error) {
 			*to = uint64(n)
 		}
 	}
-	a, err := collectionAddress(c)
-	if err != nil {
-		return report.Answer{}, err
-	}
+	a, _ := c.Addr("address")
 	l, err := describeCollection(c, a, o)
 	if err != nil {
 		return noCollection(err)
 	}
 	return report.Say(l, objecttext.Collection), nil
-}
-
-// collectionAddress is the address that the user gave, or that of the object that an expression is worth.
-func collectionAddress(c *cli.Context) (target.Addr, error) {
-	if a, ok := c.Addr("address"); ok {
-		return a, nil
-	}
-	text, _ := c.Str("address")
-	p, err := ask.Asked(c)
-	if err != nil {
-		return 0, err
-	}
-	e, err := query.Evaluate(c.Context(), p, text)
-	if err = ask.Misread(c, err); err != nil {
-		return 0, err
-	}
-	if len(e.Values) != 1 || e.Values[0].Address == 0 {
-		return 0, c.Usagef("%s is no object", text)
-	}
-	c.Session.SetLast(e.Values[0].Address)
-	return e.Values[0].Address, nil
 }
 
 func describeCollection(c *cli.Context, a target.Addr, o collections.Options) (*answer.Collection, error) {

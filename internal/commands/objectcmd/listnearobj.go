@@ -14,7 +14,7 @@ func listNearObjCommand() cli.Command {
 	return cli.Command{
 		Name: "listnearobj", Aliases: []string{"lno"}, Group: cli.GroupObjects, NeedsDump: true, Ask: askListNearObj,
 		Summary: "shows the objects around an address, and whether the heap is sound there",
-		Args:    []cli.Arg{{Name: "address", Kind: cli.Address, Summary: "an object, or an address in one"}},
+		Args:    []cli.Arg{ask.Object("address", "an object, or an address in one")},
 		Result:  report.Result[answer.Neighbours](),
 	}
 }

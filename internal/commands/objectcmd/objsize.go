@@ -23,7 +23,7 @@ func objSizeCommand() cli.Command {
 			{Name: "retained", Kind: cli.Bool, Summary: "also what of it nothing else keeps alive, of one object"},
 			{Name: "strings", Kind: cli.Bool, Summary: "only strings, counted by their content"},
 		},
-		Args:     []cli.Arg{{Name: "address", Kind: cli.Address, Optional: true, Summary: "the object"}},
+		Args:     []cli.Arg{ask.OptionalObject("address", "the object")},
 		Examples: []cli.Example{{Line: "objsize -stat 7f10a4632890", Text: "what hangs on this object?"}},
 		Result:   report.Result[answer.Closure](),
 	}

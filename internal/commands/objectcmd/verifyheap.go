@@ -31,7 +31,7 @@ func verifyObjCommand() cli.Command {
 	return cli.Command{
 		Name: "verifyobj", Group: cli.GroupObjects, NeedsDump: true, Ask: askVerifyObj,
 		Summary: "looks for corruption of one object",
-		Args:    []cli.Arg{{Name: "address", Kind: cli.Address, Summary: "of the object"}},
+		Args:    []cli.Arg{ask.Object("address", "address of the object")},
 		Result:  report.Result[answer.ObjectSoundness](),
 	}
 }

@@ -16,7 +16,7 @@ func taskStateCommand() cli.Command {
 	return cli.Command{
 		Name: "taskstate", Aliases: []string{"tks"}, Group: cli.GroupTasks, NeedsDump: true, Ask: askTaskState,
 		Summary: "says in which state a task is, or what a value of m_stateFlags means",
-		Args:    []cli.Arg{{Name: "address", Kind: cli.Address, Optional: true, Summary: "a task"}},
+		Args:    []cli.Arg{ask.OptionalObject("address", "a task")},
 		Options: []cli.Option{{Name: "value", Aliases: []string{"v"}, Kind: cli.Int, Summary: "the value of a task's m_stateFlags, decimal or with 0x"}},
 		Examples: []cli.Example{
 			{Line: "taskstate 7fea85811918", Text: "did this task fail?"},

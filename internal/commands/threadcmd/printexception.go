@@ -19,7 +19,7 @@ func printExceptionCommand() cli.Command {
 		Summary: "print an exception and where it was thrown",
 		Help: "Without an address it is the exception that the current thread threw last. If it threw none, the threads that have one are listed; " +
 			"-all prints those of all threads.",
-		Args: []cli.Arg{{Name: "address", Kind: cli.Address, Optional: true, Summary: "of the exception object"}},
+		Args: []cli.Arg{ask.OptionalObject("address", "address of the exception")},
 		Options: []cli.Option{
 			{Name: "lines", Summary: "also print source files and lines (outside SOS's form they are always printed)"},
 			{Name: "nested", Summary: "also print the exceptions that the thread was handling when it threw"},

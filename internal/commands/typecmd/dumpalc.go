@@ -15,7 +15,7 @@ func dumpALCCommand() cli.Command {
 	return cli.Command{
 		Name: "dumpalc", Group: cli.GroupTypes, NeedsDump: true, Ask: askDumpALC,
 		Summary: "print the AssemblyLoadContext that the type of an object was loaded into",
-		Args:    []cli.Arg{{Name: "address", Kind: cli.Address, Summary: "of the object"}},
+		Args:    []cli.Arg{ask.Object("address", "address of the object")},
 		Result:  report.Result[answer.LoadContext](),
 	}
 }

@@ -56,7 +56,7 @@ func findAppDomainCommand() cli.Command {
 	return cli.Command{
 		Name: "findappdomain", Group: cli.GroupTypes, NeedsDump: true, Ask: askFindAppDomain,
 		Summary: "say which application domain an object belongs to",
-		Args:    []cli.Arg{{Name: "address", Kind: cli.Address, Summary: "of the object"}},
+		Args:    []cli.Arg{ask.Object("address", "address of the object")},
 		Help:    "Since .NET Core a process has one application domain.",
 		Result:  report.Result[answer.AppDomain](),
 	}
