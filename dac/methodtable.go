@@ -227,6 +227,9 @@ func (r *Runtime) readMethodTable(a target.Addr) (*MethodTable, error) {
 		return r.readNativeMethodTable(a)
 	}
 	mt, loader, err := r.methodTableMembers(a)
+	if err == nil {
+		err = mt.checkKind()
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -240,6 +243,14 @@ func (r *Runtime) readMethodTable(a target.Addr) (*MethodTable, error) {
 		return nil, &ForeignError{Addr: a, What: "MethodTable", Owner: other}
 	}
 	return mt, nil
+}
+
+// checkKind refuses an array whose instances have no length: all who ask for one count on it.
+func (m *MethodTable) checkKind() error {
+	if m.IsArray() && !m.HasComponents() {
+		return notMethodTable(m.Addr)
+	}
+	return nil
 }
 
 // methodTableMembers reads what the MethodTable at a says itself, and before .NET 9,

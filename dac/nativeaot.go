@@ -368,6 +368,9 @@ func (r *Runtime) readNativeMethodTable(a target.Addr) (*MethodTable, error) {
 	default:
 		return nil, notMethodTable(a) // of a generic definition there are no objects
 	}
+	if err := mt.checkKind(); err != nil {
+		return nil, err
+	}
 	return mt, nil
 }
 

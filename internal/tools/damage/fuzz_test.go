@@ -28,6 +28,7 @@ func FuzzCommands(f *testing.F) {
 		n := int(binary.BigEndian.Uint16(b))
 		l := &e.s.lines[n%len(e.s.lines)]
 		text := l.text + " " + forms[n/len(e.s.lines)%len(forms)]
+		e.tally = newTally() // what an input before has found is not this one's
 		d := &damager{raw: e.s.raw}
 		defer d.mend()
 		for b = b[2:]; len(b) >= 10; b = b[10:] {

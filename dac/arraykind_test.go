@@ -1,0 +1,43 @@
+package dac
+
+import (
+	"encoding/binary"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo/dump"
+	"github.com/sosgo/sosgo/internal/testcase"
+	"github.com/sosgo/sosgo/target"
+)
+
+// TestArrayWithoutComponents: what says that it is an array whose instances have no length is no MethodTable. Such an object was
+// printed with a length that it has not.
+func TestArrayWithoutComponents(t *testing.T) {
+	for _, name := range []string{"net10-zoo", "net31-zoo"} {
+		t.Run(name, func(t *testing.T) {
+			d, err := dump.Open(testcase.Canned(t, name).Path, dump.Options{})
+			require.NoError(t, err)
+			defer d.Close()
+			rt, err := Find(d, d, nil)[0].Open()
+			require.NoError(t, err)
+			mem := &testcase.Overlay{Memory: rt.mem}
+			mem.Set()
+			rt.mem = mem
+			arrays := 0
+			for mt, err := range rt.LoadedTypes() {
+				if err != nil || !mt.IsArray() {
+					continue
+				}
+				require.True(t, mt.HasComponents(), "%v", mt.Addr)
+				flags := binary.LittleEndian.AppendUint32(nil, mt.Flags&^mtfComponentSize)
+				mem.Set(testcase.Damage{At: mt.Addr + target.Addr(rt.off.MethodTable.Flags), Bytes: flags})
+				_, err := rt.readMethodTable(mt.Addr)
+				require.ErrorIs(t, err, target.ErrCorrupt)
+				mem.Set()
+				arrays++
+			}
+			require.Positive(t, arrays)
+		})
+	}
+}
