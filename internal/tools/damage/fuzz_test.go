@@ -1,8 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
+	"os"
 	"testing"
 
 	"github.com/sosgo/sosgo"
@@ -12,13 +14,13 @@ import (
 // FuzzCommands overwrites what a command reads of a dump and runs it. The first two bytes of an input choose a line, and
 // each ten bytes behind them are a place that it reads of a sound dump and what is put there. Bytes that are left over
 // have three workers run it too, whose answer has to be the same. The dump is one that opens quickly, as each input opens
-// it: the larger ones are those of .ci/run damage.
+// it, or the one of -list that SOSGO_FUZZ_SUBJECT names: inputs mean something else there.
 func FuzzCommands(f *testing.F) {
 	all, err := sources()
 	if err != nil || len(all) == 0 {
 		f.Skip("testdata/dumps is not here: it is a module of its own")
 	}
-	e := newExaminer(f, all, "net10-crash-null-triage")
+	e := newExaminer(f, all, cmp.Or(os.Getenv("SOSGO_FUZZ_SUBJECT"), "net10-crash-null-triage"))
 	f.Add([]byte("\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00"))
 	f.Add([]byte("\x01\x09\x01\x02\xff\xff\xff\xff\xff\xff\xff\x7f\x83\x07\x41\x41\x41\x41\x41\x41\x41\x41"))
 	f.Fuzz(func(t *testing.T, b []byte) {
