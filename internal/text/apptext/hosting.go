@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/text"
 	"github.com/sosgo/sosgo/report"
 )
 
@@ -21,7 +22,7 @@ func ServiceScopes(p *report.Page, a *answer.ServiceScopes) {
 			p.Printf("    %6d  %s %s%s\n", t.Count, report.Hex12(t.First), report.Escape(t.Type.String()), transients(s, &t))
 		}
 	}
-	p.Printf("%d scopes, and %d that were disposed\n", len(a.Scopes), a.Disposed)
+	p.Printf("%s, and %d that %s disposed\n", text.Count(uint64(len(a.Scopes)), "scope", "scopes"), a.Disposed, text.Noun(uint64(a.Disposed), "was", "were"))
 }
 
 // none says that there is nothing of a kind, or only that nothing was found.
@@ -167,5 +168,5 @@ func DbContexts(p *report.Page, a *answer.DbContexts) {
 			p.Printf("    %6d  %s %-9s %s\n", e.Count, report.Hex12(e.First), e.State, report.Escape(e.Type.String()))
 		}
 	}
-	p.Printf("%d contexts\n", len(a.Contexts))
+	p.Print(text.Count(uint64(len(a.Contexts)), "context", "contexts") + "\n")
 }

@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/text"
 	"github.com/sosgo/sosgo/report"
 )
 
@@ -47,7 +48,7 @@ func HTTPClients(p *report.Page, a *answer.HTTPClients) {
 		p.Print("No HttpClient was found in what could be read.\n")
 		return
 	}
-	p.Printf("%d HttpClient, %d SocketsHttpHandler, %d pools of connections\n", a.Clients, a.Handlers, len(a.Pools))
+	p.Printf("%d HttpClient, %d SocketsHttpHandler, %s of connections\n", a.Clients, a.Handlers, text.Count(uint64(len(a.Pools)), "pool", "pools"))
 	for i := range a.Pools {
 		pool(p, &a.Pools[i])
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/text"
 	"github.com/sosgo/sosgo/report"
 )
 
@@ -212,11 +213,12 @@ func probes(p *report.Page, list []answer.Probe, all bool) {
 
 // Pack is the text of pack.
 func Pack(p *report.Page, a *answer.Pack) {
-	p.Printf("%s: the dump and %d module files\n", report.Escape(a.File), len(a.Files))
+	p.Printf("%s: the dump and %s\n", report.Escape(a.File), text.Count(uint64(len(a.Files)), "module file", "module files"))
 	for _, m := range a.Missing {
 		p.Printf("not found: %s\n", report.Escape(m))
 	}
 	if a.Others > 0 {
-		p.Printf("%d other images of the process are left out: no answer needs their files\n", a.Others)
+		p.Printf("%s of the process %s left out: no answer needs %s\n", text.Count(uint64(a.Others), "other image", "other images"),
+			text.Noun(uint64(a.Others), "is", "are"), text.Noun(uint64(a.Others), "its file", "their files"))
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/text"
 	"github.com/sosgo/sosgo/report"
 )
 
@@ -13,13 +14,14 @@ func Locks(p *report.Page, l *answer.Locks) {
 	for i := range l.Locks {
 		lock(p, &l.Locks[i])
 	}
+	locks := text.Count(uint64(len(l.Locks)), "lock", "locks")
 	switch {
 	case l.Lost != nil:
-		p.Printf("%d locks, and perhaps others: not all can be read\n", len(l.Locks))
+		p.Print(locks + ", and perhaps others: not all can be read\n")
 	case l.Free > 0:
-		p.Printf("%d locks; %d more are free (-all)\n", len(l.Locks), l.Free)
+		p.Printf("%s; %d more %s free (-all)\n", locks, l.Free, text.Noun(uint64(l.Free), "is", "are"))
 	default:
-		p.Printf("%d locks\n", len(l.Locks))
+		p.Print(locks + "\n")
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/text"
 	"github.com/sosgo/sosgo/report"
 	"github.com/sosgo/sosgo/target"
 )
@@ -235,7 +236,7 @@ func WorkQueues(p *report.Page, q *answer.WorkQueues, limit int) {
 		total += q.Queues[i].Count
 		workQueue(p, &q.Queues[i], limit)
 	}
-	p.Printf("%s items in %d queues\n", report.Commas(total), len(q.Queues))
+	p.Printf("%s in %s\n", text.Count(total, "item", "items"), text.Count(uint64(len(q.Queues)), "queue", "queues"))
 }
 
 func workQueue(p *report.Page, q *answer.WorkQueue, limit int) {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/text"
 	"github.com/sosgo/sosgo/report"
 )
 
@@ -22,10 +23,10 @@ func Timers(p *report.Page, t *answer.Timers) {
 		timer(p, &t.Timers[i])
 	}
 	if t.Lost != nil {
-		p.Printf("%d timers, and others that can't be read\n", len(t.Timers))
+		p.Print(text.Count(uint64(len(t.Timers)), "timer", "timers") + ", and others that can't be read\n")
 		return
 	}
-	p.Printf("%d timers\n", len(t.Timers))
+	p.Print(text.Count(uint64(len(t.Timers)), "timer", "timers") + "\n")
 }
 
 func timer(p *report.Page, t *answer.Timer) {
@@ -46,7 +47,7 @@ func timer(p *report.Page, t *answer.Timer) {
 		p.Printf("    awaited by %s\n", report.Escape(t.Awaits.String()))
 	}
 	if t.Running > 0 {
-		p.Printf("    its callback runs on %d threads\n", t.Running)
+		p.Printf("    its callback runs on %s\n", text.Count(uint64(t.Running), "thread", "threads"))
 	}
 	if c := t.Cancels; c != nil {
 		tokenSource(p, c)
