@@ -82,6 +82,8 @@ type Suspect struct {
 type GroupHolder struct {
 	Object  *PathObject `json:"object,omitempty" doc:"what refers to them"`
 	Root    Text        `json:"root,omitzero" doc:"what refers to them from outside of the heap, if that is no object"`
+	Kind    string      `json:"kind,omitempty" doc:"the kind of that root: \"handles\", \"finalizer queue\", \"frame\", \"static field\" …"`
+	Handle  string      `json:"handle,omitempty" doc:"of handles their type, as gchandles has it"`
 	Share   float64     `json:"share" doc:"percent of the members that were looked at"`
 	Sampled int         `json:"sampled" doc:"how many these were"`
 	Path    *RootPath   `json:"path,omitempty" doc:"a path to it"`

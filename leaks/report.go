@@ -267,6 +267,11 @@ func (f *finder) partOf(r, n graph.Node) bool {
 func (f *finder) holder(ctx context.Context, h *answer.GroupHolder, n graph.Node) error {
 	if !f.g.IsObject(n) {
 		h.Root = f.x.Names().Text(&f.a.Gaps, n)
+		s := f.g.Source(n)
+		h.Kind = s.Kind.String()
+		if s.Kind == graph.SourceHandles {
+			h.Handle = s.Handle.String()
+		}
 		return nil
 	}
 	o := f.x.Describe(&f.a.Gaps, n)

@@ -119,7 +119,31 @@ func remedy(s *answer.Suspect) string {
 	if s.Weak != "" || s.Path == nil || s.Kind == answer.SuspectGroup {
 		return ""
 	}
+	if isLiteralTable(s) {
+		return "In such an array, which a handle of its own keeps, the runtime has the literals of the program and what it interned (String.Intern). " +
+			"If this is one, they live until the process ends."
+	}
 	return rootRemedy(&s.Path.Root)
+}
+
+// isLiteralTable reports whether strings hang on what the runtime keeps string literals and interned strings in (StringLiteralMap has
+// PinnedHeapHandleTables, before 8 LargeHeapHandleTables): an array of objects that a strong handle leads to directly.
+func isLiteralTable(s *answer.Suspect) bool {
+	return s.Kind == answer.SuspectAccumulation && s.Path.Root.Handle == "Strong" && s.Point != nil && s.Path.Root.Object == s.Point.Address &&
+		s.Point.Type.S == "System.Object[]" && s.Members != nil && s.Members.Type.S == "System.String"
+}
+
+// eachRemedy says how long a root keeps each of many objects.
+func eachRemedy(h *answer.GroupHolder) string {
+	switch {
+	case h.Handle == "Strong" || h.Handle == "Pinned":
+		return "Each has a GC handle, and lives until somebody frees that."
+	case h.Kind == "finalizer queue":
+		return "Each waits for its finalizer, and can be collected when that has run."
+	case h.Kind == "frame":
+		return "A method that runs refers to them: they can be collected when that has returned, or does not need them any more."
+	}
+	return ""
 }
 
 // rootRemedy says how long a root keeps what it leads to.
@@ -217,6 +241,9 @@ func groupHolders(p *report.Page, s *answer.Suspect) {
 			name = fmt.Sprintf("one %s at %s", typeOf(h.Object), report.Hex12(h.Object.Address))
 		}
 		p.Printf("   %.0f%% of them (of %s looked at) are referred to by %s\n", h.Share, report.Commas(uint64(h.Sampled)), name)
+		if text := eachRemedy(h); text != "" {
+			p.Printf("   %s\n", text)
+		}
 		if h.Path != nil {
 			p.Printf("   Held by %s\n", report.Escape(rootName(&h.Path.Root)))
 			steps(p, h.Path.Objects)

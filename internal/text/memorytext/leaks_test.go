@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/report"
@@ -54,4 +55,41 @@ func TestFoldedSteps(t *testing.T) {
 	b.Reset()
 	steps(p, short)
 	assert.Equal(t, 5, strings.Count(b.String(), "\n"))
+}
+
+// TestLeaksRemedies: what holds each of a group by itself is followed by what would let go of it.
+func TestLeaksRemedies(t *testing.T) {
+	text := func(s answer.Suspect) string {
+		var b strings.Builder
+		suspect(report.NewPage(&b, false, func(error) {}, func() error { return nil }), &s)
+		return b.String()
+	}
+	name := func(s string) answer.Text { return answer.Text{S: s} }
+	members := &answer.TypeCount{Type: name("Contoso.State"), Count: 600, Size: 1 << 20}
+	for holder, says := range map[answer.GroupHolder]string{
+		{Kind: "handles", Handle: "Strong", Root: name("strong handle")}:       "Each has a GC handle",
+		{Kind: "handles", Handle: "Pinned", Root: name("pinned handle")}:       "Each has a GC handle",
+		{Kind: "finalizer queue", Root: name("finalizer queue")}:               "Each waits for its finalizer",
+		{Kind: "frame", Root: name("Contoso.Program.Main()")}:                  "A method that runs",
+		{Kind: "handles", Handle: "Dependent", Root: name("dependent handle")}: "",
+	} {
+		out := text(answer.Suspect{Kind: answer.SuspectGroup, Members: members, Holders: []answer.GroupHolder{holder}})
+		assert.Contains(t, out, "are referred to by "+holder.Root.S+"\n")
+		lines := strings.Split(strings.TrimSpace(out), "\n")
+		if says == "" {
+			assert.Len(t, lines, 2, out)
+			continue
+		}
+		require.Len(t, lines, 3, out)
+		assert.Contains(t, lines[2], says)
+	}
+
+	list := answer.Suspect{Kind: answer.SuspectAccumulation, Point: &answer.PathObject{Address: 16, Type: name("System.Object[]")},
+		Members: &answer.TypeCount{Type: name("System.String"), Count: 1000, Size: 1 << 20},
+		Path:    &answer.RootPath{Root: answer.GCRoot{Kind: "handle", Handle: "Strong", Object: 16}}}
+	assert.Contains(t, text(list), "String.Intern")
+	other := list
+	other.Path = &answer.RootPath{Root: answer.GCRoot{Kind: "handle", Handle: "Strong", Object: 32}}
+	assert.NotContains(t, text(other), "String.Intern")
+	assert.Contains(t, text(other), "until somebody frees the handle")
 }
