@@ -657,6 +657,7 @@ func (d *describer) waiting() {
 	if !d.exiting(walker, list, w) {
 		d.finalizing(list, w)
 	}
+	d.returned(walker, list)
 }
 
 // finalizing says what the finalizer thread does while it runs code of the program.

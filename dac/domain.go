@@ -36,6 +36,25 @@ func (r *Runtime) AppDomain() (AppDomain, error) {
 	return d, err
 }
 
+// RootAssembly returns the address of the Assembly whose Main the runtime was told to run (Assembly::ExecuteMainMethod), or 0 if a
+// program that is no .NET program started the runtime and runs no Main.
+func (r *Runtime) RootAssembly() (target.Addr, error) {
+	if err := r.clrOnly(lacksDomain); err != nil {
+		return 0, err
+	}
+	if r.off.AppDomain.RootAssembly == layout.Absent {
+		return 0, target.Unsupportedf("the layout does not tell where the AppDomain has its root assembly")
+	}
+	a, err := r.globalPointer("AppDomain")
+	if err == nil {
+		a, err = r.ptr(a, r.off.AppDomain.RootAssembly, "AppDomain.RootAssembly")
+	}
+	if err != nil {
+		return 0, fmt.Errorf("root assembly: %w", err)
+	}
+	return a, nil
+}
+
 // SystemDomain returns the address of the system domain.
 func (r *Runtime) SystemDomain() (target.Addr, error) {
 	if err := r.clrOnly(lacksDomain); err != nil {
