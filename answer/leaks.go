@@ -73,6 +73,8 @@ type Suspect struct {
 	// Others hold the members one by one: they would have to let go, too.
 	Others []GroupReferrers `json:"others,omitempty" doc:"of a group: types of the living objects, beside the holders, that refer to members of which they are no part, most members first"`
 	Types  []TypeCount      `json:"types,omitempty" doc:"what it retains, by type, the largest first"`
+	// Literals says that a handle leads directly to an array of objects that has strings.
+	Literals bool `json:"literals,omitempty" doc:"strings in an array of objects to which a strong handle leads directly: the runtime keeps literals and interned strings so"`
 	// Targets are what delegates, timers and registrations call.
 	Targets []TypeCount `json:"targets,omitempty" doc:"types of the objects that handlers, timers or registrations call, or of disposables"`
 	Name    Text        `json:"name,omitzero" doc:"the event, or the method that timers call"`

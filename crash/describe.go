@@ -641,8 +641,8 @@ func (d *describer) waiting() {
 		d.out.Note(err)
 		return
 	}
-	list, err := d.p.Threads()
-	d.out.Note(err)
+	list, unread := d.p.Threads()
+	d.out.Note(unread)
 	w, err := threads.Waiting(d.ctx, walker, list)
 	if err != nil {
 		d.out.Note(err)
@@ -657,7 +657,9 @@ func (d *describer) waiting() {
 	if !d.exiting(walker, list, w) {
 		d.finalizing(list, w)
 	}
-	d.returned(walker, list)
+	if unread == nil { // of a list that is not whole nobody can say who is left
+		d.returned(walker, list)
+	}
 }
 
 // finalizing says what the finalizer thread does while it runs code of the program.

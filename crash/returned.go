@@ -32,12 +32,14 @@ func (d *describer) returned(walker *stackwalk.Walker, list []threads.Thread) {
 	var others []string
 	for i := range list {
 		t := &list[i]
-		if t == main || t.Managed == nil || t.OS == nil || t.Managed.State&(dac.ThreadBackground|dac.ThreadUnstarted|dac.ThreadDead) != 0 {
+		if t == main || t.Managed == nil || t.Managed.State&(dac.ThreadBackground|dac.ThreadUnstarted|dac.ThreadDead) != 0 {
 			continue
 		}
-		switch d.outermost(walker, t) {
-		case "Main", "<Main>$", "<Main>", unknownFrame:
-			return // another thread may run it
+		if t.OS != nil {
+			switch d.outermost(walker, t) {
+			case "Main", "<Main>$", "<Main>", "main@", unknownFrame:
+				return // a host may have had another thread run it
+			}
 		}
 		others = append(others, threadWords(t))
 	}

@@ -6,7 +6,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/sosgo/sosgo/dump"
 	"github.com/sosgo/sosgo/internal/testcase"
 	"github.com/sosgo/sosgo/target"
 )
@@ -16,14 +15,7 @@ import (
 func TestArrayWithoutComponents(t *testing.T) {
 	for _, name := range []string{"net10-zoo", "net31-zoo"} {
 		t.Run(name, func(t *testing.T) {
-			d, err := dump.Open(testcase.Canned(t, name).Path, dump.Options{})
-			require.NoError(t, err)
-			defer d.Close()
-			rt, err := Find(d, d, nil)[0].Open()
-			require.NoError(t, err)
-			mem := &testcase.Overlay{Memory: rt.mem}
-			mem.Set()
-			rt.mem = mem
+			rt, mem := overlaid(t, name)
 			arrays := 0
 			for mt, err := range rt.LoadedTypes() {
 				if err != nil || !mt.IsArray() {

@@ -11,17 +11,24 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestDamagedPrimitive: where the EEClass of a primitive type says that it is a type of another kind, which has parts, the
-// type has no name in signatures. A pointer to nothing was named.
-func TestDamagedPrimitive(t *testing.T) {
-	d, err := dump.Open(testcase.Canned(t, "net10-zoo").Path, dump.Options{})
+// overlaid opens a canned dump and its runtime, whose memory a test can overwrite.
+func overlaid(t *testing.T, name string) (*Runtime, *testcase.Overlay) {
+	t.Helper()
+	d, err := dump.Open(testcase.Canned(t, name).Path, dump.Options{})
 	require.NoError(t, err)
-	defer d.Close()
+	t.Cleanup(func() { d.Close() })
 	rt, err := Find(d, d, nil)[0].Open()
 	require.NoError(t, err)
 	mem := &testcase.Overlay{Memory: rt.mem}
 	mem.Set()
 	rt.mem = mem
+	return rt, mem
+}
+
+// TestDamagedPrimitive: where the EEClass of a primitive type says that it is a type of another kind, which has parts, the
+// type has no name in signatures. A pointer to nothing was named.
+func TestDamagedPrimitive(t *testing.T) {
+	rt, mem := overlaid(t, "net10-zoo")
 	tried := 0
 	for mt, err := range rt.LoadedTypes() {
 		if err != nil || mt.Category() != CategoryTruePrimitive {

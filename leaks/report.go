@@ -8,6 +8,7 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/graph"
+	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -84,6 +85,7 @@ func (f *finder) describe(ctx context.Context, s *suspect) (*answer.Suspect, err
 	}
 	p := f.x.DescribePath(ctx, &f.a.Gaps, path)
 	out.Path = &p
+	out.Literals = s.kind == answer.SuspectAccumulation && f.literals(s, &p.Root)
 	for i := range path[1:] {
 		if strength := f.x.Names().Strength(path[i], path[i+1]); strength != graph.Strong {
 			out.Weak = strength.String()
@@ -246,6 +248,16 @@ func (f *finder) others(ctx context.Context, out *answer.Suspect, s *suspect, he
 	})
 	out.Others = out.Others[:min(len(out.Others), maxFirst)]
 	return nil
+}
+
+// literals reports whether s is strings in what the runtime may keep literals and interned strings in: an array of objects to which a
+// strong handle leads directly (appdomain.hpp, PinnedHeapHandleTable).
+func (f *finder) literals(s *suspect, root *answer.GCRoot) bool {
+	if s.point == graph.NoNode || s.typ < 0 || root.Handle != heap.HandleStrong.String() || root.Object != f.g.Address(s.point) {
+		return false
+	}
+	known, array := f.r.Runtime().WellKnown(), f.g.Type(s.point)
+	return known.String != 0 && f.g.Types()[s.typ].Addr == known.String && array.IsArray() && array.PerInstInfo == known.Object
 }
 
 // partOf reports whether r would go with n. What is deeper in what n retains than maxPart is taken for a part, too.

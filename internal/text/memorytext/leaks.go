@@ -119,18 +119,11 @@ func remedy(s *answer.Suspect) string {
 	if s.Weak != "" || s.Path == nil || s.Kind == answer.SuspectGroup {
 		return ""
 	}
-	if isLiteralTable(s) {
+	if s.Literals {
 		return "In such an array, which a handle of its own keeps, the runtime has the literals of the program and what it interned (String.Intern). " +
 			"If this is one, they live until the process ends."
 	}
 	return rootRemedy(&s.Path.Root)
-}
-
-// isLiteralTable reports whether strings hang on what the runtime keeps string literals and interned strings in (StringLiteralMap has
-// PinnedHeapHandleTables, before 8 LargeHeapHandleTables): an array of objects that a strong handle leads to directly.
-func isLiteralTable(s *answer.Suspect) bool {
-	return s.Kind == answer.SuspectAccumulation && s.Path.Root.Handle == "Strong" && s.Point != nil && s.Path.Root.Object == s.Point.Address &&
-		s.Point.Type.S == "System.Object[]" && s.Members != nil && s.Members.Type.S == "System.String"
 }
 
 // eachRemedy says how long a root keeps each of many objects.
