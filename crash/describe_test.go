@@ -27,6 +27,7 @@ func TestDescribe(t *testing.T) {
 		for _, verdict := range x.Verdicts {
 			assert.NotEmpty(t, verdict.Evidence, verdict.Text)
 			assert.NotEmpty(t, verdict.Strength, verdict.Text)
+			assert.NotContains(t, verdict.Text, "Main has returned", "each of these programs waits, or died, in Main")
 		}
 		switch d.Manifest.Scenario { // neither alive nor crashed: somebody sent the signal for the sake of the dump
 		case "single-file":
