@@ -49,7 +49,7 @@ type View struct {
 	native  lazy.Value[*stackwalk.Walker]
 	walker  lazy.Value[*stackwalk.Walker]
 	roots   lazy.Value[*roots.Reader]
-	graph   lazy.Value[*graph.Graph]
+	graph   lazy.Long[*graph.Graph]
 	tasks   lazy.Value[*tasks.Reader]
 	shapes  lazy.Value[*shapes.Binder]
 	held    lazy.Value[*collections.Reader] // what collections hold

@@ -22,7 +22,7 @@ type Dominators struct {
 	tree     *digraph.Dominators
 	sums     *offheap.Array[uint64]
 	retained []uint64 // of sums
-	children lazy.Value[*digraph.Graph]
+	children lazy.Long[*digraph.Graph]
 }
 
 // Dominators computes the dominators and retained sizes of all nodes, once: 16 bytes

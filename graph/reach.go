@@ -15,11 +15,11 @@ import (
 // lazies are what is computed of a graph when it is first wanted, and kept.
 type lazies struct {
 	options digraph.Options
-	reach   lazy.Value[*Reach]
-	live    lazy.Value[*Liveness]
-	starts  lazy.Value[*offheap.Array[uint64]]
-	reverse lazy.Value[*Referrers]
-	doms    lazy.Value[*Dominators]
+	reach   lazy.Long[*Reach]
+	live    lazy.Long[*Liveness]
+	starts  lazy.Long[*offheap.Array[uint64]]
+	reverse lazy.Long[*Referrers]
+	doms    lazy.Long[*Dominators]
 }
 
 // free gives all back. Who asks behind that gets an error, and who has got something before finds nothing in it.
@@ -32,7 +32,7 @@ func (l *lazies) free() {
 }
 
 // forget has a value given back if there is one.
-func forget[T any](v *lazy.Value[T], free func(T)) {
+func forget[T any](v *lazy.Long[T], free func(T)) {
 	if x, ok := v.Take(); ok {
 		free(x)
 	}

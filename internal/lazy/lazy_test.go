@@ -62,7 +62,7 @@ func TestGetStopped(t *testing.T) {
 
 // TestTake: what was taken is computed again, and what there isn't can't be taken.
 func TestTake(t *testing.T) {
-	var l lazy.Value[int]
+	var l lazy.Long[int]
 	_, ok := l.Take()
 	assert.False(t, ok)
 	n := 0
@@ -82,7 +82,7 @@ func TestTake(t *testing.T) {
 
 // TestTakeWaits: what is about to be computed is taken when it is, for nobody else gives it back.
 func TestTakeWaits(t *testing.T) {
-	var l lazy.Value[int]
+	var l lazy.Long[int]
 	begun, end := make(chan struct{}), make(chan struct{})
 	go func() { _, _ = l.Get(func() (int, error) { close(begun); <-end; return 7, nil }) }()
 	<-begun
@@ -95,7 +95,7 @@ func TestTakeWaits(t *testing.T) {
 // TestWaiterLeaves: who waits for what another computes may leave; the computation goes on, also for who began it and
 // has left, as long as somebody wants it.
 func TestWaiterLeaves(t *testing.T) {
-	var l lazy.Value[int]
+	var l lazy.Long[int]
 	begun, end := make(chan struct{}), make(chan struct{})
 	compute := func(ctx context.Context) (int, error) {
 		close(begun)
@@ -147,7 +147,7 @@ func (a asked) Done() <-chan struct{} {
 // TestLastLeaves: what nobody wants any more is stopped, and has ended when the last one has left; the next that asks
 // computes anew.
 func TestLastLeaves(t *testing.T) {
-	var l lazy.Value[int]
+	var l lazy.Long[int]
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := false
 	_, err := l.GetContext(ctx, func(ctx context.Context) (int, error) {
@@ -171,7 +171,7 @@ func TestLastLeaves(t *testing.T) {
 
 // TestPanicOfOthers: the panic of what is computed beside comes to everybody who asks.
 func TestPanicOfOthers(t *testing.T) {
-	var l lazy.Value[int]
+	var l lazy.Long[int]
 	for range 2 {
 		assert.Panics(t, func() { _, _ = l.GetContext(t.Context(), func(context.Context) (int, error) { panic("broken") }) })
 	}
