@@ -3,6 +3,7 @@ package sosgo
 import (
 	"context"
 	"iter"
+	"slices"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
@@ -253,7 +254,22 @@ func (v *View) taskRows(ctx context.Context) iter.Seq2[[]query.Value, error] {
 	if err != nil {
 		return listed[[]query.Value](nil, err)
 	}
-	return rowsOf(set.Each(ctx), taskRow)
+	return func(yield func([]query.Value, error) bool) {
+		var gaps answer.Gaps
+		if err := set.Note(&gaps); err != nil && !yield(nil, err) {
+			return
+		}
+		for _, err := range slices.Concat(gaps.Noted(), h.Warnings()) {
+			if !yield(nil, err) {
+				return
+			}
+		}
+		for row, err := range rowsOf(set.Each(ctx), taskRow) {
+			if !yield(row, err) {
+				return
+			}
+		}
+	}
 }
 
 func taskRow(f *answer.AsyncFrame) []query.Value {

@@ -20,7 +20,11 @@ import (
 // withGraph calls f with the graph of each case of the corpus that has a heap.
 func withGraph(t *testing.T, want testcase.Filter, f func(t *testing.T, d *testdump.Dump, g *graph.Graph) int) {
 	testdump.Corpus(t, want, func(t *testing.T, d *testdump.Dump) int {
-		if _, err := d.Heap(); err != nil {
+		h, err := d.Heap()
+		if err == nil {
+			err = h.Unread()
+		}
+		if err != nil {
 			t.Skip(err)
 		}
 		g, _ := built(t, d, graph.Options{})

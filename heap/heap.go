@@ -115,6 +115,15 @@ func (h *Heap) DATAS() (uint64, bool) {
 // Warnings lists what opening had to leave out.
 func (h *Heap) Warnings() []error { return h.warnings }
 
+// Unread is an error where the heap has segments and none of them can be read: then there is nothing to walk, which is
+// not to say that the heap is empty.
+func (h *Heap) Unread() error {
+	if len(h.segments) > 0 || len(h.warnings) == 0 {
+		return nil
+	}
+	return fmt.Errorf("no segment of the heap can be read: %w", h.warnings[0])
+}
+
 func (h *Heap) open() error {
 	v, err := h.readVars()
 	if err != nil {

@@ -57,8 +57,11 @@ func (o *ScanOptions) jobs() int {
 // guesses the first object, and what it gathered counts only if the run before
 // ended there; otherwise the run is walked again from where that ended.
 //
-// Scan returns the context's error if it was canceled, or merge's first error.
+// Scan returns the heap's Unread, the context's error if it was canceled, or merge's first error.
 func Scan[C Collector](ctx context.Context, h *Heap, spans []Span, o ScanOptions, create func() C, merge func(C) error) error {
+	if err := h.Unread(); err != nil {
+		return err
+	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	jobs := o.jobs()

@@ -213,3 +213,32 @@ func TestLyingArray(t *testing.T) {
 	defer bad.Close()
 	assert.Contains(t, worth(asked(t, bad), "Debuggee.Zoo.Statics.Array.Contains(987654321)"), "segment")
 }
+
+// TestUnreadHeap: of a heap of which no segment can be read no query says that it has no objects.
+func TestUnreadHeap(t *testing.T) {
+	d := testdump.Open(t, "net31-zoo")
+	h, err := d.Heap()
+	require.NoError(t, err)
+	var damage []testdump.Damage
+	for i := range h.Segments() {
+		damage = append(damage, testdump.Words(h.Segments()[i].Addr, make([]uint64, 10)...))
+	}
+	damaged := d.Damaged(t, damage...)
+	h, err = damaged.Heap()
+	require.NoError(t, err)
+	require.ErrorIs(t, h.Unread(), target.ErrCorrupt)
+	for _, err := range h.Walk(t.Context(), nil) {
+		require.Fail(t, "there is nothing to walk", "%v", err)
+	}
+	p := asked(t, damaged)
+	for _, text := range []string{"objects", "select count() from objects", "strings", "exceptions", "live", "from Zoo.Dog", "tasks", "select count() from tasks"} {
+		q, err := query.Run(t.Context(), p, text, query.Options{})
+		if err == nil {
+			for _, err := range q.Rows {
+				assert.Error(t, err, text)
+			}
+			err = q.Failure()
+		}
+		assert.ErrorIs(t, err, target.ErrCorrupt, text)
+	}
+}

@@ -264,7 +264,9 @@ func (s *sink) wanted() int {
 // An unreadError says that nothing could be looked at.
 type unreadError struct{ err error }
 
-func (e *unreadError) Error() string { return "no object can be read: " + e.err.Error() }
+func (e *unreadError) Error() string {
+	return "nothing of what was asked for can be read: " + e.err.Error()
+}
 
 func (e *unreadError) Unwrap() error { return e.err }
 
@@ -290,7 +292,7 @@ func (s *sink) sort() {
 
 // finish yields the rows that waited.
 func (s *sink) finish() error {
-	if s.all.looked == 0 && len(s.all.corrupt) > 0 && s.r.onHeap() {
+	if s.all.looked == 0 && len(s.all.corrupt) > 0 {
 		return &unreadError{s.all.corrupt[0]} // and not zero rows
 	}
 	if s.r.grouped {
@@ -478,6 +480,9 @@ func (r *run) scanHeap(s *sink) error {
 	h, err := r.e.p.Heap()
 	if err != nil {
 		return err
+	}
+	if err := h.Unread(); err != nil {
+		return &unreadError{err}
 	}
 	if r.source.Name == "live" || r.source.Name == "dead" {
 		if err := r.e.needLive(); err != nil {

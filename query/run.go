@@ -502,6 +502,11 @@ var errEnough = errors.New("enough rows")
 // note tells what the rows lack.
 func (r *run) note(p *partial) {
 	r.out.Looked = p.looked
+	if r.onHeap() {
+		if h, err := r.e.p.Heap(); err == nil { // else there are no rows
+			r.out.NoteAll(h.Warnings())
+		}
+	}
 	r.out.NoteAll(r.e.graphGaps())
 	for _, g := range p.gaps {
 		if g.count > 0 {

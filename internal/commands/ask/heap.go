@@ -23,8 +23,8 @@ func ScannedHeap(c *cli.Context, ignoreGCState bool) (*heap.Heap, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(h.Segments()) == 0 && len(h.Warnings()) > 0 {
-		return nil, fmt.Errorf("no segment of the heap can be read: %w", h.Warnings()[0])
+	if err := h.Unread(); err != nil {
+		return nil, err
 	}
 	if h.InGC() && !ignoreGCState {
 		c.Warn(target.Corruptf("the dump was taken during a garbage collection: the heap is read as far as it is sound"))

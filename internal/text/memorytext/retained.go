@@ -13,7 +13,7 @@ import (
 func Retained(p *report.Page, r *answer.Retained) {
 	heapParts(p, r.Live, r.Garbage, r.Frozen, r.Incomplete)
 	for i := range r.Objects {
-		retainedObject(p, &r.Objects[i])
+		retainedObject(p, &r.Objects[i], r.Incomplete)
 	}
 	if r.By == "" {
 		return
@@ -60,13 +60,16 @@ func heapParts(p *report.Page, live, garbage, frozen answer.HeapPart, incomplete
 	p.Print("\n")
 }
 
-func retainedObject(p *report.Page, o *answer.RetainedObject) {
+func retainedObject(p *report.Page, o *answer.RetainedObject, incomplete bool) {
 	p.Printf("\n%s\n", object(&o.Object))
 	all := "all that lives"
 	if !o.Live {
-		all = "what is garbage, as it is itself"
+		all = "what no root leads to"
 	}
-	p.Printf("retains %s objects, %s bytes (%s): %s of %s\n", report.Commas(o.Count), report.Commas(o.Retained), report.HumanSize(o.Retained), percent(o.Share), all)
+	if !o.Live {
+		p.Printf("%s\n", deadAs(&o.Object, incomplete))
+	}
+	p.Printf("retains %s, %s bytes (%s): %s of %s\n", text.Count(o.Count, "object", "objects"), report.Commas(o.Retained), report.HumanSize(o.Retained), percent(o.Share), all)
 	var rows [][]string
 	for i := range o.Types {
 		t := &o.Types[i]
@@ -75,10 +78,21 @@ func retainedObject(p *report.Page, o *answer.RetainedObject) {
 	wasteRows(p, []string{"Size", "Count", "Type"}, rows, uint64(o.More))
 }
 
+// deadAs says what it means that no root leads to an object.
+func deadAs(o *answer.PathObject, incomplete bool) string {
+	switch {
+	case o.Generation == "frozen":
+		return "No root leads to it. It is in a frozen segment: it is never collected."
+	case incomplete:
+		return "No root that can be read leads to it."
+	}
+	return "It is garbage."
+}
+
 // Dominators is the text of dominators.
 func Dominators(p *report.Page, d *answer.Dominators) {
 	if d.Object != nil {
-		owned(p, d.Object)
+		owned(p, d.Object, d.Incomplete)
 		return
 	}
 	heapParts(p, d.Live, d.Garbage, d.Frozen, d.Incomplete)
@@ -123,11 +137,11 @@ func dominatorName(r *answer.DominatorRow) string {
 	return name
 }
 
-func owned(p *report.Page, o *answer.Owned) {
+func owned(p *report.Page, o *answer.Owned, incomplete bool) {
 	p.Printf("%s, retains %s bytes\n", object(&o.Object), report.Commas(o.Retained))
 	switch {
 	case !o.Live:
-		p.Print("\nIt is garbage. What it would not be held by either, the first at the top:\n\n")
+		p.Printf("\n%s What it would not be held by either, the first at the top:\n\n", deadAs(&o.Object, incomplete))
 	default:
 		p.Print("\nOwners, from the root down:\n\n")
 	}

@@ -120,7 +120,7 @@ func notHeld(p *report.Page, r *answer.RootPaths) {
 	case r.Verdict == answer.Garbage:
 		p.Print("Nothing holds it: it is garbage, and goes with the next collection of its generation.\n")
 	case r.Verdict == answer.Held:
-		p.Print("No root leads to it. It is in a frozen segment: it is never collected.\n")
+		p.Printf("%s\n", deadAs(&r.Object, false))
 	case e.Unread > 0:
 		p.Print("No path to it was found, but not all that could hold it can be read: the warnings say what.\n")
 	case r.Condemned != nil:
