@@ -153,8 +153,8 @@ type GCHeader struct {
 	CodeLength uint32 // bytes, funclets and cold part included
 	PrologSize uint32 // bytes, 0 where not recorded: only with a GS cookie or a generic context
 
-	// GSCookie and ReversePInvokeFrame are relative to the frame register,
-	// or to the stack pointer where there is none; so is the slot of the generic context.
+	// GSCookie, ContextSlot and ReversePInvokeFrame are relative to the frame register, or to the stack pointer where
+	// there is none; the first two before version 4 to the stack pointer of the caller ([GCHeader.ContextPlace]).
 	GSCookie            StackOffset
 	GSCookieRange       CodeRange   // where the cookie is valid
 	PSPSym              StackOffset // relative to the stack pointer after the prolog; versions 2 and 3
@@ -173,6 +173,18 @@ type GCHeader struct {
 	OutgoingArea uint32
 
 	SafePoints int // number of them
+}
+
+// ContextPlace is where a method keeps its generic context. It reports false if it keeps none.
+func (h *GCHeader) ContextPlace() (Slot, bool) {
+	s := Slot{Base: BaseSP, Offset: h.ContextSlot.Offset}
+	switch {
+	case h.Version < 4:
+		s.Base = BaseCallerSP
+	case h.HasStackBase:
+		s.Base, s.Reg = BaseFrame, h.StackBase
+	}
+	return s, h.Context != ContextNone && h.ContextSlot.Present
 }
 
 // A GCDecoder decodes the GC info of one method after the other and reuses

@@ -20,7 +20,8 @@ type Options struct {
 	Rows   int           // rows of the answer; 0 for as many as there are
 	Memory int64         // bytes that groups, or rows that wait to be sorted, may take; 0 for limits.QueryMemory
 	Time   time.Duration // 0 for as long as it takes
-	// Filter chooses among the objects of the heap, before the query does; nil chooses all.
+	// Filter chooses among the objects of the heap, before the query does; nil chooses all. Who makes one has the heap at
+	// hand, and tells of its Warnings: the answer of a query without a Filter does that itself.
 	Filter *heap.Filter
 }
 
@@ -502,7 +503,7 @@ var errEnough = errors.New("enough rows")
 // note tells what the rows lack.
 func (r *run) note(p *partial) {
 	r.out.Looked = p.looked
-	if r.onHeap() {
+	if r.onHeap() && r.o.Filter == nil {
 		if h, err := r.e.p.Heap(); err == nil { // else there are no rows
 			r.out.NoteAll(h.Warnings())
 		}

@@ -90,22 +90,22 @@ func placeWord(f *Frame, places []codeinfo.Variable, number int32) target.Addr {
 // keeps none.
 func genericContext(f *Frame) (codeinfo.GenericContext, target.Addr, error) {
 	var d codeinfo.GCDecoder
-	if err := code.Of(f.Runtime).DecodeGCInfo(&d, f.Code); err != nil || d.Context == codeinfo.ContextNone || !d.ContextSlot.Present {
+	err := code.Of(f.Runtime).DecodeGCInfo(&d, f.Code)
+	place, ok := d.ContextPlace()
+	if err != nil || !ok {
 		return codeinfo.ContextNone, 0, err
 	}
 	if f.Code.Offset < d.PrologSize {
 		return d.Context, 0, nil // not stored yet
 	}
-	base, ok := f.Regs.SP()
-	if d.HasStackBase {
-		var v uint64
-		v, ok = f.Regs.Get(d.StackBase)
-		base = target.Addr(v)
+	if place.Base == codeinfo.BaseCallerSP && f.Code.Funclet {
+		return d.Context, 0, nil // the caller of a funclet is not that of its method
 	}
+	at, ok := place.Address(&f.Regs, f.CallerSP)
 	if !ok {
 		return d.Context, 0, nil
 	}
-	a, err := target.Pointer(f.Runtime.Memory(), base+target.Addr(int64(d.ContextSlot.Offset)))
+	a, err := target.Pointer(f.Runtime.Memory(), at)
 	return d.Context, a, err
 }
 

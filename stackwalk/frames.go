@@ -45,6 +45,8 @@ type Frame struct {
 	// to destroy are not known, but in the leaf.
 	Regs  target.Registers
 	Trust unwind.Trust
+	// CallerSP is the stack pointer of the caller, once a FrameManaged has returned. 0 where the caller is not known.
+	CallerSP target.Addr
 	// Exact says that IP is the instruction that runs next, or that faulted,
 	// and not the one behind a call.
 	Exact bool

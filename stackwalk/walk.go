@@ -240,7 +240,7 @@ func (s *walk) stepManaged() (bool, error) {
 			s.nextFrame()
 		}
 	}
-	if !s.emitActivation(FrameManaged) || !more {
+	if !s.emitManaged(&caller, err == nil && more) || !more {
 		return false, err
 	}
 	s.at = caller
@@ -417,6 +417,15 @@ func (s *walk) emitActivation(k FrameKind) bool {
 		f.Module = *m
 	}
 	return s.emit(f)
+}
+
+// emitManaged yields the managed activation, which returns to caller where that is known.
+func (s *walk) emitManaged(caller *unwind.Frame, known bool) bool {
+	more := s.emitActivation(FrameManaged)
+	if known {
+		s.slot.CallerSP, _ = caller.Regs.SP()
+	}
+	return more
 }
 
 // emitExplicit yields the next explicit frame.

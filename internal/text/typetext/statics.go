@@ -20,7 +20,11 @@ func Statics(p *report.Page, fields iter.Seq2[answer.StaticField, error]) {
 		if f.Thread != 0 {
 			thread = fmt.Sprintf(" (thread %x)", f.Thread)
 		}
-		p.Printf("%16s %16s %s.%s%s%s\n", report.Hex16(f.Slot), value,
+		slot := ""
+		if f.Slot != 0 { // a field that was never initialised has none, and that of another may not be known
+			slot = report.Hex16(f.Slot)
+		}
+		p.Printf("%16s %16s %s.%s%s%s\n", slot, value,
 			report.Escape(f.DeclaringType.String()), report.Escape(f.Name.String()), thread, note)
 	}
 }
