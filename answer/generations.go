@@ -10,6 +10,8 @@ type OldReferences struct {
 	Objects uint64              `json:"objects" doc:"rows of all groups"`
 	Young   uint64              `json:"young" doc:"different objects that they refer to"`
 	Size    uint64              `json:"youngSize" doc:"their size in bytes"`
+	// Incomplete: there may be more.
+	Incomplete bool `json:"incomplete,omitempty" doc:"not all of the heap can be read, as the warnings say: there may be more"`
 }
 
 // An OldReferenceGroup has the objects of one generation that refer to another one.
@@ -35,6 +37,8 @@ type LargeReferences struct {
 	ToLarge   []ObjectPair   `json:"toLarge" doc:"young objects and the large ones to which they refer"`
 	FromLarge []ObjectPair   `json:"fromLarge" doc:"large objects and the young ones to which they refer"`
 	Through   []ObjectTriple `json:"through" doc:"young objects that refer through a large one to young ones"`
+	// Incomplete: there may be more.
+	Incomplete bool `json:"incomplete,omitempty" doc:"not all of the heap can be read, as the warnings say: there may be more"`
 }
 
 // An ObjectPair is an object and another one to which it refers.

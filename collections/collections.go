@@ -77,7 +77,7 @@ func failed(err error) content { return content{count: unknown, err: err} }
 // Of is the collection that an object is: an array, a class of collections, or a value type in a box that is one. It is
 // ErrNotCollection where the object is of no kind that is known, and a *shapes.UnknownLayoutError where its fields are not.
 func (r *Reader) Of(o objects.Object) (*Collection, error) {
-	if o.Type == nil {
+	if o.Type == nil || o.IsFree() {
 		return nil, ErrNotCollection
 	}
 	if o.Type.MT.IsArray() {

@@ -358,3 +358,28 @@ func TestLines(t *testing.T) {
 	assert.NoError(t, err)
 	assert.False(t, ok)
 }
+
+// TestFreeBlock: the type of free blocks has no class and no module. That is no damage.
+func TestFreeBlock(t *testing.T) {
+	for _, name := range []string{"net31-zoo", "net8-zoo", "net10-zoo", "win-net10-zoo"} {
+		d := testdump.Open(t, name)
+		r, b := open(t, d)
+		h, err := d.Heap()
+		require.NoError(t, err)
+		var free target.Addr
+		for o, err := range h.Objects() {
+			if err == nil && o.Free {
+				free = o.Addr
+				break
+			}
+		}
+		require.NotZero(t, free, name)
+		o, err := b.Objects().Object(free)
+		require.NoError(t, err)
+		_, err = r.Of(o)
+		assert.ErrorIs(t, err, collections.ErrNotCollection, name)
+		fields, err := o.Type.Fields()
+		assert.NoError(t, err, name)
+		assert.Empty(t, fields)
+	}
+}

@@ -2,16 +2,40 @@ package crash_test
 
 import (
 	"context"
+	"os"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/crash"
 	"github.com/sosgo/sosgo/internal/testdump"
 	"github.com/sosgo/sosgo/stackwalk"
 )
+
+// TestFailFast: that a program ended itself is told by the frames of the call, with the message and the exception that the
+// scenario "crash failfast" gives to it.
+func TestFailFast(t *testing.T) {
+	const path = "../testdata/dumps/failfast/net10-failfast/net10-failfast.dmp.zst"
+	if _, err := os.Stat(path); err != nil {
+		t.Skip("there are no canned dumps here")
+	}
+	d, _ := testdump.OverlaidFile(t, path, sosgo.Options{Offline: true})
+	v, err := d.View("")
+	require.NoError(t, err)
+	x, err := v.DescribeCrash(context.Background())
+	require.NoError(t, err)
+	require.NotNil(t, x.FailFast)
+	assert.Equal(t, "fail fast message", x.FailFast.Message.String())
+	assert.Equal(t, answer.StrengthProved, x.FailFast.Strength)
+	require.NotEmpty(t, x.Exceptions)
+	assert.Equal(t, "System.InvalidOperationException", x.Exceptions[0].Type.String())
+	assert.Equal(t, "fail fast cause", x.Exceptions[0].Message.String())
+	assert.Contains(t, x.Likely, "Environment.FailFast: fail fast message, in Debuggee.Crash.Scenario.Run(System.String)")
+	assert.False(t, x.Alive)
+}
 
 // parked are the arguments of the method Park by threads, as the source has them.
 var parked = map[string]string{"deep": "deep", "generic": "generic", "generic shared": "generic", "catch": "to catch"}

@@ -46,8 +46,11 @@ func (r *Runtime) IsException(mt *MethodTable) (bool, error) {
 // runtime keeps, so that no metadata is needed to know its name.
 func (r *Runtime) IsSystemException(mt target.Addr) bool { return mt == r.known.Exception && mt != 0 }
 
-// Exception reads the exception object at a. An object of another type is
-// target.ErrCorrupt.
+// ErrNotException says that an object is of another type than exceptions. It is a target.ErrCorrupt: where the runtime
+// has an exception there is one.
+var ErrNotException = target.Corruptf("an object of another type")
+
+// Exception reads the exception object at a. An object of another type is ErrNotException.
 func (r *Runtime) Exception(a target.Addr) (Exception, error) {
 	e, err := r.readException(a)
 	if err != nil {
@@ -67,7 +70,7 @@ func (r *Runtime) readException(a target.Addr) (Exception, error) {
 	}
 	ok, err := r.IsException(mt)
 	if err == nil && !ok {
-		return Exception{}, target.Corruptf("an object of another type")
+		return Exception{}, ErrNotException
 	}
 	if err != nil && !errors.Is(err, target.ErrNotInDump) {
 		return Exception{}, err // what the dump lacks is no proof against it

@@ -208,11 +208,13 @@ func TestDamagedCompression(t *testing.T) {
 }
 
 func TestLargeWindow(t *testing.T) {
-	// A frame header that wants a window of 2 GB (RFC 8878, 3.1.1.1.2).
-	file := append([]byte("\x28\xb5\x2f\xfd\x00"), 21<<3, 1, 0, 0)
-	_, err := dump.OpenReaderAt(bytes.NewReader(file), int64(len(file)), dump.Options{})
-	assert.ErrorIs(t, err, target.ErrUnsupported)
-	assert.ErrorContains(t, err, "window")
+	// Frame headers that want a window of 2 GB (RFC 8878, 3.1.1.1.2), and, for all in one segment, of 1 TB (zstd --long=31).
+	for _, header := range []string{"\x00\xa8\x01\x00\x00", "\xe0\x00\x00\x00\x00\x00\x01\x00\x00\x01\x00\x00"} {
+		file := []byte("\x28\xb5\x2f\xfd" + header)
+		_, err := dump.OpenReaderAt(bytes.NewReader(file), int64(len(file)), dump.Options{})
+		assert.ErrorIs(t, err, target.ErrUnsupported)
+		assert.ErrorContains(t, err, "window")
+	}
 }
 
 func TestNotADump(t *testing.T) {

@@ -241,7 +241,7 @@ func (b *builder) scan() error {
 			b.o.Progress(Progress{Phase: "objects", Done: done, Total: total})
 		}
 	}}
-	err := heap.Scan(b.ctx, b.h, b.h.Spans(nil), o, func() *collector { return newCollector(b) }, b.merge)
+	err := heap.Scan(b.ctx, b.h, nil, o, func() *collector { return newCollector(b) }, b.merge)
 	var limit *offheap.LimitError
 	if errors.As(err, &limit) {
 		need := limit.InUse + limit.Need

@@ -25,8 +25,12 @@ func (h *Heap) OldReferences(ctx context.Context, o ScanOptions) (*answer.OldRef
 		g := &c.out.Groups[i]
 		slices.SortFunc(g.Objects, func(a, b answer.OldObject) int { return cmp.Compare(a.Address, b.Address) })
 	}
+	c.out.Incomplete = h.incomplete(&stats)
 	return c.out, noteCorrupt(&c.out.Gaps, &stats)
 }
+
+// incomplete reports whether a scan of h had less than the heap has.
+func (h *Heap) incomplete(s *Stats) bool { return len(h.lost) > 0 || s.Corrupt > 0 }
 
 type oldReferences struct {
 	h     *Heap
@@ -128,6 +132,7 @@ func (h *Heap) LargeReferences(ctx context.Context, o ScanOptions) (*answer.Larg
 	slices.SortStableFunc(out.ToLarge, byAddress)
 	slices.SortStableFunc(out.FromLarge, byAddress)
 	h.through(out)
+	out.Incomplete = h.incomplete(&stats)
 	return out, noteCorrupt(&out.Gaps, &stats)
 }
 

@@ -23,7 +23,7 @@ type Node struct {
 // objects that were passed.
 func (h *Heap) Graph(ctx context.Context, f *Filter, e EdgeOptions, o ScanOptions, visit func(*Node) error) (Stats, error) {
 	total := NewCounter(h, f)
-	err := Scan(ctx, h, h.Spans(f), o, func() *graphCollector {
+	err := Scan(ctx, h, f, o, func() *graphCollector {
 		return &graphCollector{Counter: NewCounter(h, f), edges: h.Edges(e)}
 	}, func(c *graphCollector) error {
 		total.Add(c.Counter)

@@ -124,6 +124,22 @@ func (h *Heap) Unread() error {
 	return fmt.Errorf("no segment of the heap can be read: %w", h.warnings[0])
 }
 
+// unreadOf is an error where nothing can be read of what f chooses, whose Spans are given, and the heap may have some.
+func (h *Heap) unreadOf(f *Filter, spans []Span) error {
+	if err := h.Unread(); err != nil || len(spans) > 0 {
+		return err
+	}
+	f = f.orAll()
+	for i := range h.lost {
+		if l := &h.lost[i]; f.Segments == nil || f.Segments(&Segment{Addr: l.Addr, SubHeap: l.SubHeap}) {
+			if f.Generations == nil || slices.ContainsFunc(f.Generations, func(g Generation) bool { return h.mayHold(l, g) }) {
+				return fmt.Errorf("nothing of what was asked for can be read: %w", l.Err)
+			}
+		}
+	}
+	return nil
+}
+
 func (h *Heap) open() error {
 	v, err := h.readVars()
 	if err != nil {

@@ -32,7 +32,7 @@ func (h *Heap) Map(ctx context.Context, o MapOptions) (*answer.HeapMap, error) {
 	m.live = o.Live
 	f := &Filter{}
 	total := NewCounter(h, f)
-	err := Scan(ctx, h, h.Spans(f), o.Scan, func() *mapCollector {
+	err := Scan(ctx, h, f, o.Scan, func() *mapCollector {
 		return &mapCollector{Counter: NewCounter(h, f), m: m}
 	}, func(c *mapCollector) error {
 		total.Add(c.Counter)

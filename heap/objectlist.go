@@ -103,7 +103,7 @@ func scanRows[C interface {
 	if l.contents != nil {
 		keepers = keepStrings(l.o.jobs(), cancel)
 	}
-	err := Scan(ctx, l.h, l.h.Spans(l.f), l.o, create, func(c C) error {
+	err := Scan(ctx, l.h, l.f, l.o, create, func(c C) error {
 		total.Add(c.common().Counter)
 		if keepers != nil {
 			keepers.add(ctx, &c.common().hasher.hashed)

@@ -48,18 +48,20 @@ func (o *ScanOptions) jobs() int {
 	return runtime.GOMAXPROCS(0)
 }
 
-// Scan walks spans with several goroutines. Each run of objects is gathered in a
-// Collector of its own, and merge is called with these in the order of the
-// spans and addresses, by the caller's goroutine: the result is the same for
+// Scan walks the Spans of a filter with several goroutines. Each run of objects is
+// gathered in a Collector of its own, and merge is called with these in the order of
+// the spans and addresses, by the caller's goroutine: the result is the same for
 // any number of workers. A merged Collector is Reset and used again.
 //
 // Segments are cut into runs where objects certainly start: at a cut a worker
 // guesses the first object, and what it gathered counts only if the run before
 // ended there; otherwise the run is walked again from where that ended.
 //
-// Scan returns the heap's Unread, the context's error if it was canceled, or merge's first error.
-func Scan[C Collector](ctx context.Context, h *Heap, spans []Span, o ScanOptions, create func() C, merge func(C) error) error {
-	if err := h.Unread(); err != nil {
+// Scan returns an error where the heap has what the filter chooses and nothing of it can be read, the context's error if
+// it was canceled, or merge's first error.
+func Scan[C Collector](ctx context.Context, h *Heap, f *Filter, o ScanOptions, create func() C, merge func(C) error) error {
+	spans := h.Spans(f)
+	if err := h.unreadOf(f, spans); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithCancel(ctx)

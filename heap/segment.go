@@ -99,12 +99,16 @@ func (h *Heap) lose(s *Segment, err error) {
 func (h *Heap) lostOf(subHeap int, g Generation) *LostSegment {
 	for i := range h.lost {
 		l := &h.lost[i]
-		same := l.Generation == g || !h.regions && l.Generation <= Generation2 && g <= Generation2
-		if same && (subHeap < 0 || l.SubHeap == subHeap) {
+		if h.mayHold(l, g) && (subHeap < 0 || l.SubHeap == subHeap) {
 			return l
 		}
 	}
 	return nil
+}
+
+// mayHold reports whether a lost segment may hold objects of a generation.
+func (h *Heap) mayHold(l *LostSegment, g Generation) bool {
+	return l.Generation == g || !h.regions && l.Generation <= Generation2 && g <= Generation2
 }
 
 // checkGeneration fails with the reason if nothing of a generation can be read that the process has.

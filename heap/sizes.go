@@ -117,7 +117,7 @@ func (h *Heap) measure(ctx context.Context, live func(target.Addr) bool, o ScanO
 	}
 	f := &Filter{}
 	total := NewCounter(h, f)
-	err := Scan(ctx, h, h.Spans(f), o, func() *sizeCollector {
+	err := Scan(ctx, h, f, o, func() *sizeCollector {
 		return &sizeCollector{Counter: NewCounter(h, f), sizes: make([]subHeapSizes, len(h.subHeaps)), live: live}
 	}, func(c *sizeCollector) error {
 		total.Add(c.Counter)
@@ -198,7 +198,7 @@ func (c *sizeCollector) Reset() {
 func (h *Heap) SizeHistograms(ctx context.Context, o ScanOptions) (*answer.SizeStatistics, error) {
 	f := &Filter{}
 	total := newHistogramCollector(h, f)
-	err := Scan(ctx, h, h.Spans(f), o, func() *histogramCollector { return newHistogramCollector(h, f) }, func(c *histogramCollector) error {
+	err := Scan(ctx, h, f, o, func() *histogramCollector { return newHistogramCollector(h, f) }, func(c *histogramCollector) error {
 		total.Add(c.Counter)
 		for k, n := range c.counts {
 			total.counts[k] += n

@@ -53,7 +53,7 @@ func (h *Heap) Stats(ctx context.Context, f *Filter, o ScanOptions) (Stats, erro
 		return f.Counts(ctx, f)
 	}
 	total := NewCounter(h, f)
-	err := Scan(ctx, h, h.Spans(f), o, func() *Counter { return NewCounter(h, f) }, func(c *Counter) error {
+	err := Scan(ctx, h, f, o, func() *Counter { return NewCounter(h, f) }, func(c *Counter) error {
 		total.Add(c)
 		return nil
 	})

@@ -53,7 +53,7 @@ func (h *Heap) countStrings(ctx context.Context, f *Filter, o ScanOptions) (sort
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	keepers := keepStrings(o.jobs(), cancel)
-	err = Scan(ctx, h, h.Spans(sf), o, func() *stringCollector { return newStringCollector(h, sf) }, func(c *stringCollector) error {
+	err = Scan(ctx, h, sf, o, func() *stringCollector { return newStringCollector(h, sf) }, func(c *stringCollector) error {
 		total.Add(&c.Counter)
 		keepers.add(ctx, &c.hashed)
 		return nil

@@ -20,7 +20,7 @@ func (h *Heap) ThinLocks(ctx context.Context, f *Filter, o ScanOptions) ([]Locke
 	}
 	total := NewCounter(h, f)
 	var locked []LockedObject
-	err := Scan(ctx, h, h.Spans(f), o, func() *lockCollector {
+	err := Scan(ctx, h, f, o, func() *lockCollector {
 		return &lockCollector{Counter: NewCounter(h, f)}
 	}, func(c *lockCollector) error {
 		total.Add(c.Counter)

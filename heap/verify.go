@@ -140,7 +140,7 @@ func NewVerifier(h *Heap) *Verifier {
 func (h *Heap) Verify(ctx context.Context, f *Filter, o ScanOptions) (Verification, error) {
 	var total Verification
 	shared := NewVerifier(h)
-	err := Scan(ctx, h, h.Spans(f), o, func() *verifyCollector {
+	err := Scan(ctx, h, f, o, func() *verifyCollector {
 		v := NewVerifier(h)
 		v.threads = shared.threads
 		return &verifyCollector{Verifier: v, sieve: NewSieve(f)}

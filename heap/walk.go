@@ -26,9 +26,13 @@ type Object struct {
 func (o *Object) Next() target.Addr { return o.Addr + target.Addr((o.Size+7)&^7) }
 
 // Objects iterates over all objects in address order, free blocks included. A
-// *Corruption is an item of the walk and not its end.
+// *Corruption is an item of the walk and not its end, and so is the heap's Unread.
 func (h *Heap) Objects() iter.Seq2[Object, error] {
 	return func(yield func(Object, error) bool) {
+		if err := h.Unread(); err != nil {
+			yield(Object{}, err)
+			return
+		}
 		w := newWalker(h)
 		for i := range h.segments {
 			s := &h.segments[i]
@@ -41,13 +45,19 @@ func (h *Heap) Objects() iter.Seq2[Object, error] {
 
 // Walk iterates over the objects that f chooses, in address order; a nil f
 // chooses all. Unlike Objects it looks at the context, also while it seeks where
-// a damaged heap goes on: once that is done, its error is the last item.
+// a damaged heap goes on: once that is done, its error is the last item. Where nothing
+// can be read of what the heap has of f, as with Scan, an error is the only one.
 func (h *Heap) Walk(ctx context.Context, f *Filter) iter.Seq2[Object, error] {
 	return func(yield func(Object, error) bool) {
+		spans := h.Spans(f)
+		if err := h.unreadOf(f, spans); err != nil {
+			yield(Object{}, err)
+			return
+		}
 		w := newWalker(h)
 		w.ctx = ctx
 		out := walkSink{ctx: ctx, sieve: NewSieve(f), yield: yield}
-		for _, sp := range h.Spans(f) {
+		for _, sp := range spans {
 			out.from = sp.Range.Start
 			w.walk(sp.Segment, sp.Segment.Objects.Start, min(sp.Segment.Objects.End, sp.Range.End), &out)
 			if out.stopped {

@@ -274,7 +274,7 @@ func (r *recorder) Reset()                             { *r = recorder{} }
 
 func scanned(t *testing.T, h *Heap, f *Filter, jobs int) recorder {
 	var all recorder
-	err := Scan(t.Context(), h, h.Spans(f), ScanOptions{Jobs: jobs}, func() *recorder { return &recorder{} }, func(r *recorder) error {
+	err := Scan(t.Context(), h, f, ScanOptions{Jobs: jobs}, func() *recorder { return &recorder{} }, func(r *recorder) error {
 		all.objects = append(all.objects, r.objects...)
 		all.bad = append(all.bad, r.bad...)
 		return nil
@@ -324,13 +324,13 @@ func addrs(objects []Object) []target.Addr {
 func TestScanCanceled(t *testing.T) {
 	h := randomHeap(1, 4*defaultRun, true)
 	ctx, cancel := context.WithCancel(t.Context())
-	err := Scan(ctx, h, h.Spans(&Filter{}), ScanOptions{}, func() *recorder { return &recorder{} }, func(*recorder) error {
+	err := Scan(ctx, h, &Filter{}, ScanOptions{}, func() *recorder { return &recorder{} }, func(*recorder) error {
 		cancel()
 		return nil
 	})
 	assert.ErrorIs(t, err, context.Canceled)
 	stop := errors.New("enough")
-	err = Scan(t.Context(), h, h.Spans(&Filter{}), ScanOptions{}, func() *recorder { return &recorder{} }, func(*recorder) error { return stop })
+	err = Scan(t.Context(), h, &Filter{}, ScanOptions{}, func() *recorder { return &recorder{} }, func(*recorder) error { return stop })
 	assert.ErrorIs(t, err, stop)
 }
 
@@ -343,7 +343,7 @@ func TestScanPanics(t *testing.T) {
 			defer func() {
 				panic(errors.Unwrap(recover().(error)))
 			}()
-			_ = Scan(t.Context(), h, h.Spans(&Filter{}), ScanOptions{Jobs: jobs}, func() *panicking { return &panicking{} },
+			_ = Scan(t.Context(), h, &Filter{}, ScanOptions{Jobs: jobs}, func() *panicking { return &panicking{} },
 				func(*panicking) error { return nil })
 		})
 	}

@@ -41,7 +41,7 @@ type Summary struct {
 func Summarize(ctx context.Context, name string, h *heap.Heap, o heap.ScanOptions) (*Summary, error) {
 	s := &Summary{Name: name, Types: map[TypeKey]Count{}}
 	total := newCollector(h)
-	err := heap.Scan(ctx, h, h.Spans(nil), o, func() *collector { return newCollector(h) }, func(c *collector) error {
+	err := heap.Scan(ctx, h, nil, o, func() *collector { return newCollector(h) }, func(c *collector) error {
 		total.Add(c.Counter)
 		s.Free += c.free
 		for g := range s.Generations {

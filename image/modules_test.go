@@ -1,6 +1,7 @@
 package image_test
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"slices"
@@ -143,7 +144,7 @@ func TestListOne(t *testing.T) {
 	require.ErrorIs(t, err, target.ErrNotInDump)
 }
 
-// TestSaveFile: what was saved is an image again, and no file is overwritten.
+// TestSaveFile: what was saved is an image again, no file is overwritten, and one that was stopped leaves none behind.
 func TestSaveFile(t *testing.T) {
 	d := zoo(t)
 	name := filepath.Join(t.TempDir(), "clr")
@@ -156,4 +157,13 @@ func TestSaveFile(t *testing.T) {
 	require.NoError(t, img.Close())
 	_, err = image.SaveFile(t.Context(), d, d, module(t, d, "libcoreclr.so").Base, name)
 	require.ErrorIs(t, err, os.ErrExist)
+
+	stopped, stop := context.WithCancel(t.Context())
+	stop()
+	dir := t.TempDir()
+	_, err = image.SaveFile(stopped, d, d, module(t, d, "libcoreclr.so").Base, filepath.Join(dir, "clr"))
+	require.ErrorIs(t, err, context.Canceled)
+	left, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	require.Empty(t, left)
 }

@@ -134,7 +134,7 @@ func (c *spinCollector) Reset() { c.objects = c.objects[:0] }
 // spinLocks adds the SpinLocks that somebody holds: they are fields of objects, or boxed in static fields.
 func (s *survey) spinLocks(o heap.ScanOptions) error {
 	f := &spinFinder{r: s.r, known: map[target.Addr][]spinPlace{}}
-	err := heap.Scan(s.ctx, s.r.heap, s.r.heap.Spans(nil), o, func() *spinCollector { return &spinCollector{f: f} }, func(c *spinCollector) error {
+	err := heap.Scan(s.ctx, s.r.heap, nil, o, func() *spinCollector { return &spinCollector{f: f} }, func(c *spinCollector) error {
 		for i := range c.objects {
 			for _, p := range f.places(c.objects[i].Type) {
 				if err := s.spin(&c.objects[i], &p); err != nil {

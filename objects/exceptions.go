@@ -32,12 +32,12 @@ func (r *Reader) Exceptions(ctx context.Context, h *heap.Heap, f *heap.Filter, o
 		n := uint64(0)
 		list := h.List(ctx, heap.ListOptions{Filter: &only, OnlyObjects: true, Scan: o})
 		for x, err := range list.Objects.All() {
-			var row answer.HeapException
-			if err == nil {
-				n++
-				row = r.exception(&a.Gaps, &x)
+			if err != nil { // the list ends with it
+				a.Fail(err)
+				return
 			}
-			if !yield(row, err) {
+			n++
+			if !yield(r.exception(&a.Gaps, &x), nil) {
 				return
 			}
 		}

@@ -44,8 +44,7 @@ func add(a *testdump.Answers, name string, v interface{ Noted() []error }, err e
 }
 
 // facts is the JSON form, and an error where it says itself that a value or its text
-// is missing. A slot's word for its code is left out, too: it is NONE where the map of
-// code can't be read, which is a known defect.
+// is missing.
 func facts(v any) (string, error) {
 	b, _ := json.Marshal(v)
 	for _, missing := range []string{`"missing":`, `"text":null`, `"boxed":null`} {

@@ -63,9 +63,9 @@ func (f *Field) leaves(out []Leaf, offset uint64, depth int) ([]Leaf, error) {
 	if leaf := (Leaf{Offset: offset, Type: f.ElementType}); leaf.Size() > 0 {
 		return append(out, leaf), nil
 	}
-	t, err := Value{r: f.Declaring.r, elem: f.ElementType, field: f}.Type()
+	s, err := Value{r: f.Declaring.r, elem: f.ElementType, field: f}.Struct() // a type that is not loaded is an error
 	if err != nil {
 		return out, err
 	}
-	return t.leaves(out, offset, depth+1)
+	return s.Type.leaves(out, offset, depth+1)
 }

@@ -161,7 +161,7 @@ func (o Object) Size() (uint64, error) {
 
 // IsFree reports whether the object is a free block of the heap.
 func (o Object) IsFree() bool {
-	return o.Type != nil && o.Type.MT.Addr == o.Type.r.rt.WellKnown().Free
+	return o.Type != nil && o.Type.IsFree()
 }
 
 // IsString reports whether the object is a string.

@@ -106,7 +106,13 @@ func (t *Type) context() (dac.SigContext, error) {
 // the runtime: instance fields, then statics.
 func (t *Type) OwnFields() ([]*Field, error) { return t.own.Get(t.readOwn) }
 
+// IsFree reports whether t is the type of free blocks, a MethodTable without a class and a module.
+func (t *Type) IsFree() bool { return t.MT.Addr == t.r.rt.WellKnown().Free }
+
 func (t *Type) readOwn() ([]*Field, error) {
+	if t.IsFree() {
+		return nil, nil
+	}
 	descs, err := t.r.rt.Fields(t.MT)
 	// One allocation for all: a type is read whole.
 	all, out := make([]Field, len(descs)), make([]*Field, len(descs))

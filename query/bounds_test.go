@@ -228,7 +228,7 @@ func TestUnreadHeap(t *testing.T) {
 	require.NoError(t, err)
 	require.ErrorIs(t, h.Unread(), target.ErrCorrupt)
 	for _, err := range h.Walk(t.Context(), nil) {
-		require.Fail(t, "there is nothing to walk", "%v", err)
+		require.ErrorIs(t, err, target.ErrCorrupt, "there is nothing to walk")
 	}
 	p := asked(t, damaged)
 	for _, text := range []string{"objects", "select count() from objects", "strings", "exceptions", "live", "from Zoo.Dog", "tasks", "select count() from tasks"} {

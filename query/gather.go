@@ -489,7 +489,7 @@ func (r *run) scanHeap(s *sink) error {
 			return err
 		}
 	}
-	return heap.Scan(r.e.ctx, h, h.Spans(r.o.Filter), r.scan, func() *collector {
+	return heap.Scan(r.e.ctx, h, r.o.Filter, r.scan, func() *collector {
 		return &collector{partial: partial{r: r}, f: r.e.newFrame(), sieve: heap.NewSieve(r.o.Filter), live: r.liveness()}
 	}, func(c *collector) error { return s.take(&c.partial) })
 }

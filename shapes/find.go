@@ -39,7 +39,7 @@ func On[T any](ctx context.Context, b *Binder, h *heap.Heap, f *heap.Filter, o h
 		only.Type = func(mt *dac.MethodTable) bool { return (also == nil || also(mt)) && k.choose(mt) }
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
-		err := heap.Scan(ctx, h, h.Spans(&only), o, func() *gatherer { return &gatherer{sieve: heap.NewSieve(&only)} }, func(g *gatherer) error {
+		err := heap.Scan(ctx, h, &only, o, func() *gatherer { return &gatherer{sieve: heap.NewSieve(&only)} }, func(g *gatherer) error {
 			return k.pass(g, yield)
 		})
 		if err == nil {

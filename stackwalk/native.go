@@ -1,6 +1,7 @@
 package stackwalk
 
 import (
+	"errors"
 	"sync"
 
 	"github.com/sosgo/sosgo/dac/code"
@@ -53,8 +54,14 @@ func (m *codeMap) InCode(ip target.Addr) bool {
 		return true
 	}
 	for _, rt := range m.runtimes {
-		if _, err := rt.MethodAt(ip); err == nil {
+		_, err := rt.MethodAt(ip)
+		if err == nil {
 			return true
+		}
+		if errors.Is(err, target.ErrNotInDump) { // which method's the dump does not tell, but that compiled code is there
+			if kind, err := rt.KindAt(ip); err == nil && kind == code.JIT {
+				return true
+			}
 		}
 	}
 	return false

@@ -62,7 +62,7 @@ func (r *Reader) Collect(ctx context.Context, h *heap.Heap, o heap.ScanOptions) 
 	unknown := map[*kind]bool{}
 	runtimeAsync := 0
 	var order []*lostItems
-	err := heap.Scan(ctx, h, h.Spans(nil), o, func() *collector { return &collector{r: r, unknown: map[*kind]bool{}} }, func(c *collector) error {
+	err := heap.Scan(ctx, h, nil, o, func() *collector { return &collector{r: r, unknown: map[*kind]bool{}} }, func(c *collector) error {
 		base := uint32(len(s.edges))
 		s.items = append(s.items, c.items...)
 		s.edges = append(s.edges, c.edges...)

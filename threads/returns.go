@@ -2,6 +2,7 @@ package threads
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 
@@ -109,8 +110,12 @@ func (l *returnLister) returns(t *Thread, ranges []target.Range) iter.Seq2[answe
 	}
 }
 
+// isManaged reports whether ip is in a method. Where that is not known it is not, and noted.
 func (l *returnLister) isManaged(ip target.Addr) bool {
 	info, err := l.code.MethodAt(ip)
+	if err != nil && !errors.Is(err, code.ErrNoCode) {
+		l.gaps.Note(err)
+	}
 	return err == nil && info.Method != nil
 }
 
@@ -122,12 +127,15 @@ func (l *returnLister) describe(t *Thread, ret *stackwalk.Return) answer.Return 
 	return out
 }
 
-// place says what code an address is in.
+// place says what code an address is in. That the method is not known is noted.
 func (l *returnLister) place(a target.Addr) string {
 	info, err := l.code.MethodAt(a)
-	if err == nil && info.Method != nil {
+	switch {
+	case err == nil && info.Method != nil:
 		name := l.gaps.Text(l.code.MethodName(info.Method, code.MethodFull))
 		return fmt.Sprintf("(MethodDesc %v + %#x %s)", info.Method.Addr, info.Offset, name)
+	case err != nil && !errors.Is(err, code.ErrNoCode):
+		l.gaps.Note(err)
 	}
 	return placeName(l.o.Symbols, a)
 }

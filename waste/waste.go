@@ -101,7 +101,7 @@ func (f *finder) survey(ctx context.Context) error {
 	f.strings, f.boxes = f.h.NewContents(jobs, cancel), f.h.NewContents(1, cancel)
 	f.a = &answer.Waste{Live: f.o.Live != nil}
 	total := heap.NewCounter(f.h, nil)
-	err := heap.Scan(ctx, f.h, f.h.Spans(nil), f.o.Scan, func() *survey { return newSurvey(f) }, func(s *survey) error {
+	err := heap.Scan(ctx, f.h, nil, f.o.Scan, func() *survey { return newSurvey(f) }, func(s *survey) error {
 		total.Add(s.Counter)
 		f.counts.add(&s.counts)
 		f.strings.Add(ctx, s.strings)
@@ -203,7 +203,7 @@ func (f *finder) search(ctx context.Context) error {
 	f.held = map[place]holding{}
 	var missing uint64
 	var first error
-	err := heap.Scan(ctx, f.h, f.h.Spans(nil), f.o.Scan, func() *holderSearch { return newHolderSearch(f) }, func(s *holderSearch) error {
+	err := heap.Scan(ctx, f.h, nil, f.o.Scan, func() *holderSearch { return newHolderSearch(f) }, func(s *holderSearch) error {
 		f.hold(s)
 		missing += s.missing
 		first = cmp.Or(first, s.err)

@@ -68,6 +68,8 @@ func TestNumbersAsPrinted(t *testing.T) {
 		"dumpheap -stat -type Zoo.dog":    "did you mean Zoo.Dog?",
 		"dumpheap -type Dogg":             "did you mean Dog?",
 		"dumpheap -stat -type Dog -gen 2": "no object was found",
+		"dumpheap -gen 2":                 "no object was found",
+		"dumpheap -min 1000000000":        "no object was found",
 		"statics Statcs":                  `no static field was found for "Statcs"`,
 		"types Zoo.Dgo":                   `no loaded type was found for "Zoo.Dgo"`,
 	} {

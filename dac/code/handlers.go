@@ -12,7 +12,8 @@ import (
 
 // CodeOf is the code at an address inside a method, or that of the MethodDesc at
 // the address: what runs when the method is called now. Of a method that was
-// never compiled only Method is set.
+// never compiled only Method is set. A method that is a function of the runtime
+// (FCALL) is target.ErrUnsupported.
 func (r *Reader) CodeOf(a target.Addr) (Info, error) {
 	info, err := r.MethodAt(a)
 	if err == nil && info.Method != nil {
@@ -29,6 +30,9 @@ func (r *Reader) CodeOf(a target.Addr) (Info, error) {
 	}
 	if start == 0 {
 		return Info{Method: m}, nil
+	}
+	if r.HasRuntimeCode(m, start) {
+		return Info{}, target.Unsupportedf("MethodDesc %016x is a function of the runtime itself, at %016x, and no managed code", uint64(m.Addr), uint64(start))
 	}
 	if info, err = r.MethodAt(start); err == nil && info.Method == nil {
 		err = target.Corruptf("the code of MethodDesc %016x begins in the stub at %016x", uint64(m.Addr), uint64(info.Start))

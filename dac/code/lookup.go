@@ -101,25 +101,29 @@ func (r *Reader) jitCode(c *members, s *RangeSection, ip target.Addr) (Info, err
 	if !h.code.Contains(ip) {
 		return Info{}, ErrNoCode
 	}
-	off, ok, err := h.nib.start(uint64(ip - h.base))
-	if err != nil {
-		return Info{}, fmt.Errorf("code of %016x: %w", uint64(ip), err)
+	off, ok, hole := h.nib.start(uint64(ip - h.base))
+	none := ErrNoCode
+	if hole != nil { // there may be a start that the dump lacks
+		none = fmt.Errorf("code of %016x: %w", uint64(ip), hole)
 	}
 	start := h.base + target.Addr(off)
 	if !ok || start > ip || start < h.code.Start {
-		return Info{}, ErrNoCode
+		return Info{}, none
 	}
 	body, err := r.jitBody(c, s, start)
 	if err != nil {
 		return Info{}, fmt.Errorf("code at %016x: %w", uint64(start), err)
 	}
 	info := body.info
+	if hole != nil && (info.Kind == Stub || info.Size == 0) {
+		return Info{}, none // it is not known how far it goes
+	}
 	if info.Kind == Stub {
 		info.Offset = uint32(ip - start)
 		return info, nil
 	}
 	if info.Size != 0 && uint64(ip-start) >= info.Size {
-		return Info{}, ErrNoCode // in what the heap has no code in
+		return Info{}, none // in what the heap has no code in
 	}
 	info.Offset = uint32(ip - start)
 	info.Function, info.Funclet = body.function(ip)

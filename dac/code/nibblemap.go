@@ -33,8 +33,8 @@ const (
 
 // start returns where the code begins that the byte at offset delta from the
 // map's base belongs to, as an offset, and whether there is any. Of a map that
-// the dump has in part it returns the last start that it has: the caller
-// compares the length of that code.
+// the dump has in part it returns the last start that it has, together with what
+// is missing behind that: the caller compares the length of that code.
 func (m *nibbleMap) start(delta uint64) (uint64, bool, error) {
 	pos := delta / nibbleBucket
 	index, before := pos/nibbleWord, pos%nibbleWord
@@ -54,7 +54,7 @@ func (m *nibbleMap) start(delta uint64) (uint64, bool, error) {
 }
 
 // before finds the last start in front of a word. missing is why that word
-// could not be read.
+// could not be read; what is returned also says why those in front of it could not.
 func (m *nibbleMap) before(index uint64, missing error) (uint64, bool, error) {
 	for n := 0; index > 0; n++ {
 		if missing != nil && !errors.Is(missing, target.ErrNotInDump) || n == limits.NibbleWords {
@@ -67,10 +67,10 @@ func (m *nibbleMap) before(index uint64, missing error) (uint64, bool, error) {
 			continue
 		}
 		if s, ok := m.pointer(word); ok {
-			return s, true, nil
+			return s, true, missing
 		}
 		if s, ok := lastStart(word, index, nibbleWord); ok {
-			return s, true, nil
+			return s, true, missing
 		}
 		if m.pointers && missing == nil {
 			break // a start further back would be pointed to

@@ -110,17 +110,54 @@ func TestNibbleMapPointers(t *testing.T) {
 }
 
 // TestNibbleMapMissing: of a map that the dump has in part, the last start that
-// is there counts.
+// is there counts, if its code is that long: a start that is missing may be nearer.
 func TestNibbleMapMissing(t *testing.T) {
 	m := nibbleMap{mem: holes{layout.BytesMemory(makeNibbleMap([]code{{0x40, 5000}}, 1<<14, false)), 4, 60}}
 	got, ok, err := m.start(0x40 + 4000)
-	assert.NoError(t, err)
+	assert.ErrorIs(t, err, target.ErrNotInDump)
 	assert.True(t, ok)
 	assert.Equal(t, uint64(0x40), got)
 	m.mem = holes{m.mem, 0, 60}
 	_, ok, err = m.start(0x40 + 4000)
 	assert.ErrorIs(t, err, target.ErrNotInDump)
 	assert.False(t, ok)
+}
+
+// TestCodeBehindMissingMap: what the map would tell of code, if the dump had it, is missing: nobody says that there is no
+// code. The code in front of it is found.
+func TestCodeBehindMissingMap(t *testing.T) {
+	for _, name := range []string{"net31-zoo", "net8-zoo", "net10-zoo"} {
+		var hole holes
+		rt := openCanned(t, name, func(m target.Memory) target.Memory { hole.Memory = m; return &hole }, nil)
+		r := Of(rt)
+		c, err := r.members()
+		require.NoError(t, err)
+		var s *RangeSection
+		var starts []target.Addr
+		for info, err := range r.JITCode() {
+			if err != nil || info.Kind != JIT || info.Size == 0 {
+				continue
+			}
+			if s == nil {
+				s, err = r.rangeSection(c, info.Start)
+				require.NoError(t, err)
+			}
+			if s.heap.code.Contains(info.Start) {
+				starts = append(starts, info.Start)
+			}
+		}
+		require.Greater(t, len(starts), 10, name)
+		first, last := starts[0], starts[len(starts)-1]
+		codeMap := s.heap.nib.at
+		word := func(a target.Addr) target.Addr { return codeMap + 4*(a-s.heap.base)/(nibbleBucket*nibbleWord) }
+		hole.start, hole.end = word(first)&^3+4, word(last)&^3+4
+		require.Less(t, hole.start, hole.end)
+		info, err := r.MethodAt(first)
+		require.NoError(t, err, name)
+		assert.Equal(t, first, info.Start)
+		_, err = r.MethodAt(last)
+		assert.ErrorIs(t, err, target.ErrNotInDump, name)
+	}
 }
 
 // TestNibbleMapHoles: what lies behind a part that the dump lacks is found, also in

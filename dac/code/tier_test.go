@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/internal/testcase"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -40,4 +41,71 @@ func TestTierBeforeCompiling(t *testing.T) {
 		}
 	}
 	assert.NotZero(t, loops)
+}
+
+// TestTierOfTailCalls: the compiler optimizes at once what has an explicit tail call (F# has them; no program of the
+// corpus does), so that the first code of such a method is not code that was compiled quickly.
+func TestTierOfTailCalls(t *testing.T) {
+	for _, name := range []string{"net31-zoo", "net8-zoo", "net10-zoo"} {
+		t.Run(name, func(t *testing.T) {
+			var mem testcase.Overlay
+			mem.Set()
+			rt := openCanned(t, name, func(m target.Memory) target.Memory { mem.Memory = m; return &mem }, nil)
+			r := Of(rt)
+			m, il := quickMethod(t, r)
+			tier := func() Tier {
+				versions, err := r.CodeVersions(m)
+				require.NoError(t, err)
+				require.Len(t, versions, 1)
+				return versions[0].Tier
+			}
+			require.Equal(t, TierQuickJitted, tier())
+			code := il.Addr + target.Addr(il.Header)
+			mem.Set(testcase.Damage{At: code, Bytes: []byte{0xfe, 0x14}})
+			assert.Equal(t, TierOptimized, tier())
+			mem.Set(testcase.Damage{At: code, Bytes: []byte{0xfe, 0x16}}) // constrained. is another prefix
+			assert.Equal(t, TierQuickJitted, tier())
+		})
+	}
+}
+
+// ilAt is where IL lies in memory, and the length of the header in front of its code.
+type ilAt struct {
+	Addr   target.Addr
+	Header int
+}
+
+// quickMethod finds a method that was compiled quickly, with 8 bytes of code or more.
+func quickMethod(t *testing.T, r *Reader) (*MethodDesc, ilAt) {
+	modules, err := r.rt.KnownModules()
+	require.NoError(t, err)
+	for _, mod := range modules {
+		for e, err := range mod.Entries(dac.MapMethodDef) {
+			if err != nil {
+				continue
+			}
+			m, err := r.TrustedMethodDesc(e.Value)
+			if err != nil {
+				continue
+			}
+			versions, err := r.CodeVersions(m)
+			if err != nil || len(versions) != 1 || versions[0].Code == 0 || versions[0].Tier != TierQuickJitted {
+				continue
+			}
+			at, err := r.ILAddress(m)
+			body, err2 := r.IL(m)
+			if err != nil || err2 != nil || len(body.Code) < 8 {
+				continue
+			}
+			head, err := target.Bytes(r.mem, at, 1)
+			if err != nil {
+				continue // from a file
+			}
+			if header := map[byte]int{ilTiny: 1, 3: ilFatHeader}[head[0]&ilFormatMask]; header > 0 {
+				return m, ilAt{at, header}
+			}
+		}
+	}
+	t.Fatal("no method was compiled quickly")
+	return nil, ilAt{}
 }

@@ -48,6 +48,38 @@ func requireLost(t *testing.T, h *heap.Heap, kind error) {
 	}
 }
 
+// TestNothingOfWhatIsAsked: where all segments of the generations that were asked for are lost there is no answer, and where
+// some are it is one of what could be read. What is not lost is not doubted.
+func TestNothingOfWhatIsAsked(t *testing.T) {
+	lost, err := testdump.Open(t, "net10-crash-null-triage").Heap()
+	require.NoError(t, err)
+	require.NotEmpty(t, lost.Segments(), "the frozen one is there")
+	young := &heap.Filter{Generations: []heap.Generation{heap.Generation0}}
+	_, err = lost.OldReferences(t.Context(), heap.ScanOptions{})
+	assert.ErrorIs(t, err, target.ErrNotInDump)
+	_, err = lost.LargeReferences(t.Context(), heap.ScanOptions{})
+	assert.ErrorIs(t, err, target.ErrNotInDump)
+	_, err = lost.Count(t.Context(), heap.ListOptions{Filter: young})
+	assert.ErrorIs(t, err, target.ErrNotInDump)
+	_, err = lost.Count(t.Context(), heap.ListOptions{Filter: &heap.Filter{Segments: func(s *heap.Segment) bool { return s.SubHeap == 7 }}})
+	assert.NoError(t, err, "no lost segment is of that heap")
+	items := 0
+	for _, err := range lost.Walk(t.Context(), young) {
+		items++
+		assert.ErrorIs(t, err, target.ErrNotInDump)
+	}
+	assert.Equal(t, 1, items)
+
+	sound, err := testdump.Open(t, "net10-crash-nested").Heap()
+	require.NoError(t, err)
+	old, err := sound.OldReferences(t.Context(), heap.ScanOptions{})
+	require.NoError(t, err)
+	assert.False(t, old.Incomplete)
+	l, err := sound.Count(t.Context(), heap.ListOptions{Filter: &heap.Filter{Generations: []heap.Generation{heap.Generation1}}})
+	require.NoError(t, err)
+	assert.Zero(t, l.Count, "nothing survived a collection, as there was none")
+}
+
 // TestLostSegments: segments whose description the dump lacks, or that make no sense.
 func TestLostSegments(t *testing.T) {
 	h, err := testdump.Open(t, "net10-crash-null-triage").Heap()

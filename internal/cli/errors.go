@@ -136,6 +136,8 @@ func Advice(err error) string {
 		return "you may not read this file: copy it, or ask its owner; dumps are often written with mode 600"
 	case errors.As(err, &open):
 		return openAdvice(err)
+	case errors.As(err, new(*cutError)):
+		return "the dump's file is cut off, and this may be in what is gone: " + copyAgain
 	case errors.Is(err, target.ErrNotInDump):
 		return `the writer of the dump left this memory out; "sosgo info" tells the kind of dump, ` +
 			"a dump of kind heap or full has it; --modules DIR adds module files from disk"
@@ -147,10 +149,28 @@ func Advice(err error) string {
 	return ""
 }
 
+const copyAgain = "compare its size with the original, copy it again"
+
+// A cutError is memory that is not in a dump whose file is shorter than it says.
+type cutError struct{ err error }
+
+func (e *cutError) Error() string { return e.err.Error() }
+
+func (e *cutError) Unwrap() error { return e.err }
+
+// ofCutDump is err, marked where the file of d is cut and so may have had what is missing.
+func ofCutDump(d Dump, err error) error {
+	t, ok := d.(interface{ Truncated() error })
+	if ok && ExitCode(err) == ExitNotInDump && t.Truncated() != nil {
+		return &cutError{err}
+	}
+	return err
+}
+
 func openAdvice(err error) string {
 	switch {
 	case errors.Is(err, target.ErrCorrupt):
-		return "the file is cut off or damaged: compare its size with the original, copy it again"
+		return "the file is cut off or damaged: " + copyAgain
 	case errors.Is(err, target.ErrUnsupported):
 		return "sosgo reads ELF cores and Windows minidumps, also as .gz or .zst"
 	}

@@ -8,6 +8,8 @@ import (
 	"os"
 	"slices"
 	"strings"
+
+	"github.com/sosgo/sosgo/report"
 )
 
 // A Limit is a ceiling that --limit raises or lowers.
@@ -114,7 +116,7 @@ func checkServer(text string) error {
 }
 
 // fileProblems warns of what went wrong with module files since it was last asked: a
-// server that can't be reached is no file that does not exist.
+// server that can't be reached is no file that does not exist. It comes before what is missing for it.
 func (c *Context) fileProblems() {
 	d, ok := c.Session.dump.(interface{ FileProblems() []error })
 	if !ok {
@@ -126,7 +128,8 @@ func (c *Context) fileProblems() {
 		}
 		if text := err.Error(); !c.Session.told[text] {
 			c.Session.told[text] = true
-			c.Warn(err)
+			c.warned++
+			c.warnings = slices.Insert(c.warnings, 0, report.Problem{Text: text, Kind: kindWord(err)})
 		}
 	}
 }

@@ -86,3 +86,11 @@ func TestOpenOptions(t *testing.T) {
 	require.Len(t, docs[0].Warnings, 1)
 	assert.Empty(t, docs[1].Warnings)
 }
+
+// TestFileProblemsComeFirst: of all that is missing, the one that is told is why the files are.
+func TestFileProblemsComeFirst(t *testing.T) {
+	c := &Context{Session: &Session{dump: &filesDump{problems: []error{errors.New("symbol server http://x: connection refused")}}}}
+	c.Warn(errors.New("the stack ends"))
+	c.fileProblems()
+	assert.Equal(t, "warning: 2 parts of the answer are missing or doubtful; the first: symbol server http://x: connection refused", c.warningLine())
+}

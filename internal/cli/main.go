@@ -474,6 +474,7 @@ func (a *app) finish(c *Context, out *sink, err error) error {
 		f()
 	}
 	c.fileProblems()
+	err = ofCutDump(c.dump, err)
 	if endErr := c.end(err); err == nil && out.err == nil {
 		err = endErr
 	}

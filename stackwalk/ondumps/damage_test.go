@@ -2,6 +2,7 @@ package ondumps_test
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"testing"
 	"time"
@@ -10,9 +11,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/internal/testdump"
 	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
+	"github.com/sosgo/sosgo/threads"
 )
 
 // openDamaged opens a canned dump whose memory the returned value changes.
@@ -258,4 +261,58 @@ func TestModules(t *testing.T) {
 		})
 		assert.NotZero(t, native)
 	}
+}
+
+// TestMapOfCodeThatIsMissing: where the dump lacks what tells where methods begin, a walk has the frames that explicit
+// frames lead to, or says what is missing: it is no walk through native code that ends well.
+func TestMapOfCodeThatIsMissing(t *testing.T) {
+	for _, name := range []string{"net31-zoo", "net8-zoo", "net9-zoo", "net10-zoo", "win-net8-zoo", "win-net10-zoo"} {
+		d, mem := openDamaged(t, name)
+		w, err := d.Walker()
+		require.NoError(t, err)
+		th := worker(t, d)
+		whole, err := managedFrames(w, th, th.OS.Registers, stackwalk.WalkOptions{})
+		require.NoError(t, err)
+		holes := codeMaps(t, d)
+		require.NotEmpty(t, holes)
+		for _, hole := range holes {
+			mem.hole = hole
+			partial, err := managedFrames(w, th, th.OS.Registers, stackwalk.WalkOptions{})
+			if len(partial) < len(whole) {
+				assert.ErrorIs(t, err, target.ErrNotInDump, name)
+			}
+			returns := threads.Returns(context.Background(), w, th, threads.ReturnOptions{ManagedOnly: true})
+			for range returns.Returns {
+			}
+			assert.Equal(t, err != nil, slices.ContainsFunc(returns.Noted(), func(err error) bool { return errors.Is(err, target.ErrNotInDump) }), name)
+		}
+	}
+}
+
+// codeMaps are where the maps of compiled code lie that are in the dump: a word for each 256 bytes of code.
+func codeMaps(t *testing.T, d *sosgo.Dump) (out []target.Range) {
+	rt, err := d.Runtime()
+	require.NoError(t, err)
+	var node struct {
+		Start int `layout:"StartAddress"`
+		End   int `layout:"EndAddress"`
+		Map   int `layout:"HeaderMap"`
+	}
+	require.NoError(t, rt.Layout().Bind("CodeHeapListNode", &node))
+	sections, _ := code.Of(rt).RangeSections() // those that the dump has
+	for _, s := range sections {
+		if s.Kind != code.JIT {
+			continue
+		}
+		var words [3]target.Addr
+		for i, off := range []int{node.Start, node.End, node.Map} {
+			if words[i], err = target.Pointer(d.Memory(), s.Heap+target.Addr(off)); err != nil {
+				break
+			}
+		}
+		if err == nil { // but for the first word, which has the start of a stub or of a method in front of those that run
+			out = append(out, target.Range{Start: words[2] + 4, End: words[2] + (words[1]-words[0])/64 + 64})
+		}
+	}
+	return out
 }

@@ -40,6 +40,36 @@ func TestCodeInStub(t *testing.T) {
 	require.ErrorIs(t, err, target.ErrCorrupt)
 }
 
+// TestCodeOfTheRuntime: a method that is a function of the runtime has neither GC info nor handlers, and is no damage.
+func TestCodeOfTheRuntime(t *testing.T) {
+	for _, name := range []string{"net31-zoo", "net8-zoo"} {
+		d := testdump.Open(t, name)
+		rt, err := d.Runtime()
+		require.NoError(t, err)
+		r := code.Of(rt)
+		found := 0
+		for _, a := range []target.Addr{rt.WellKnown().Object, rt.WellKnown().String, rt.WellKnown().Exception} {
+			mt, err := rt.MethodTable(a)
+			require.NoError(t, err)
+			for m, err := range r.Methods(mt) {
+				if err != nil || m.Kind != code.MethodFCall {
+					continue
+				}
+				if start, err := r.NativeCode(m); err != nil || start == 0 {
+					continue
+				}
+				found++
+				_, err = r.DescribeGCInfo(m.Addr)
+				require.ErrorIs(t, err, target.ErrUnsupported)
+				require.ErrorContains(t, err, "a function of the runtime itself")
+				_, err = r.DescribeHandlers(m.Addr)
+				require.ErrorIs(t, err, target.ErrUnsupported)
+			}
+		}
+		require.NotZero(t, found, name)
+	}
+}
+
 // methodWithSlot finds a compiled method and the word of its MethodDesc that
 // holds the address of its code.
 func methodWithSlot(t *testing.T, d *testdump.Dump, r *code.Reader) (*code.MethodDesc, target.Addr) {

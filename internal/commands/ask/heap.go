@@ -135,6 +135,13 @@ func TypeFilter(c *cli.Context, h *heap.Heap) (func(*dac.MethodTable) bool, erro
 	return nil, nil
 }
 
+// NothingFound says that no object was found, unless it is said why, or SOS's form was asked for, which says nothing.
+func NothingFound(c *cli.Context) {
+	if c.Warned() == 0 && !c.SOS {
+		c.Warn(errors.New("no object was found where the options look for it"))
+	}
+}
+
 // nearMisses is h.TypeContains(part). Where no type is one of those, the command warns
 // and names one that may have been meant.
 func nearMisses(c *cli.Context, h *heap.Heap, part string) func(*dac.MethodTable) bool {
@@ -154,11 +161,8 @@ func nearMisses(c *cli.Context, h *heap.Heap, part string) func(*dac.MethodTable
 			c.Warn(fmt.Errorf("no type whose name can be read has %q in its name; the names of %d types can't be read", part, len(unnamed)))
 			return
 		}
-		if len(others) == 0 && c.Warned() > 0 {
-			return // it is said why
-		}
 		if len(others) == 0 {
-			c.Warn(errors.New("no object was found where the options look for it"))
+			NothingFound(c)
 			return
 		}
 		text := fmt.Sprintf("no type on the heap has %q in its name", part)

@@ -77,6 +77,11 @@ func askDumpHeap(c *cli.Context) (report.Answer, error) {
 	if err != nil {
 		return report.Answer{}, err
 	}
+	c.AtEnd(func() {
+		if l.Statistics != nil && l.Count == 0 {
+			ask.NothingFound(c)
+		}
+	})
 	return report.Say(l, func(p *report.Page, l *answer.Listing) {
 		objecttext.Listing(p, l, objecttext.ListingOptions{Short: c.Bool("short")})
 	}), nil

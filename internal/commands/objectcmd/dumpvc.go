@@ -1,8 +1,6 @@
 package objectcmd
 
 import (
-	"fmt"
-
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/cli"
 	"github.com/sosgo/sosgo/internal/commands/ask"
@@ -32,7 +30,7 @@ func askDumpVC(c *cli.Context) (report.Answer, error) {
 	a, _ := c.Addr("address")
 	s, err := r.DescribeStruct(mt, a)
 	if err != nil {
-		return report.SayText(objecttext.InvalidStruct), fmt.Errorf("dumpvc: %w", err)
+		return report.SayText(objecttext.InvalidStruct), err
 	}
 	return report.Say(s, objecttext.Struct), nil
 }

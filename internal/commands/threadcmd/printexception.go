@@ -1,6 +1,8 @@
 package threadcmd
 
 import (
+	"errors"
+
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/crash"
 	"github.com/sosgo/sosgo/dac"
@@ -69,6 +71,9 @@ func askPrintException(c *cli.Context) (report.Answer, error) {
 		return report.Answer{}, err
 	}
 	x, err := t.DescribeException(rt, a, c.Bool("nested"))
+	if given && errors.Is(err, dac.ErrNotException) { // the address is wrong, and nothing in the dump
+		err = target.Unsupportedf("object %016x is no exception: use dumpobj", uint64(a))
+	}
 	if err != nil {
 		return report.SayText(func(p *report.Page) { threadtext.InvalidException(p, a) }), err
 	}

@@ -37,7 +37,16 @@ func OldReferences(p *report.Page, r *answer.OldReferences) {
 			p.Fail(t.End())
 		}
 	}
-	p.Printf("\n%s older generation objects referenced %s younger objects (%s bytes)\n", report.Commas(r.Objects), report.Commas(r.Young), report.Commas(r.Size))
+	p.Printf("\n%s older generation objects referenced %s younger objects (%s bytes)%s\n", report.Commas(r.Objects), report.Commas(r.Young), report.Commas(r.Size),
+		ofWhatIsRead(p, r.Incomplete))
+}
+
+// ofWhatIsRead restricts a sentence about the whole heap, which SOS never does.
+func ofWhatIsRead(p *report.Page, incomplete bool) string {
+	if incomplete && !p.SOS {
+		return " in what could be read"
+	}
+	return ""
 }
 
 // pairType is how wide SOS makes the types of all objects of a row but the last.
@@ -45,18 +54,19 @@ const pairType = 64
 
 // LargeReferences is the text of ephtoloh.
 func LargeReferences(p *report.Page, r *answer.LargeReferences) {
-	pairs(p, r.ToLarge, "Ephemeral", "Large Object", "No Ephemeral objects pointing to the Large objects.\n", "Ephemeral objects pointing to the Large objects:\n\n")
+	end := ofWhatIsRead(p, r.Incomplete) + ".\n"
+	pairs(p, r.ToLarge, "Ephemeral", "Large Object", "No Ephemeral objects pointing to the Large objects"+end, "Ephemeral objects pointing to the Large objects:\n\n")
 	// SOS heads these columns as if the first object were the ephemeral one.
 	first, second := "Large Object", "Ephemeral"
 	if p.SOS {
 		first, second = second, first
 	}
-	pairs(p, r.FromLarge, first, second, "No Large objects pointing to Ephemeral objects.\n", "Large objects pointing to Ephemeral objects:\n\n")
+	pairs(p, r.FromLarge, first, second, "No Large objects pointing to Ephemeral objects"+end, "Large objects pointing to Ephemeral objects:\n\n")
 	if len(r.ToLarge) == 0 || len(r.FromLarge) == 0 {
 		return
 	}
 	if len(r.Through) == 0 {
-		p.Print("No Ephemeral objects which point to Large objects which point to Ephemeral objects.\n")
+		p.Print("No Ephemeral objects which point to Large objects which point to Ephemeral objects" + end)
 		return
 	}
 	p.Print("Ephemeral objects which point to Large objects which point to Ephemeral objects:\n\n")

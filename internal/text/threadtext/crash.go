@@ -72,7 +72,7 @@ func (w *crashWriter) head(x *answer.Crash) {
 		w.line("Touched:", fmt.Sprintf("%s of %s: %s (%s)", access, report.Hex16(t.Address), t.What, t.Source))
 	}
 	if x.ThreadID != 0 {
-		w.line("Thread:", fmt.Sprintf("0x%x %s", x.ThreadID, x.ThreadName))
+		w.line("Thread:", strings.TrimSuffix(fmt.Sprintf("0x%x %s", x.ThreadID, x.ThreadName), " "))
 	}
 	w.line("Likely cause:", x.Likely)
 }

@@ -1,0 +1,53 @@
+package objects_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/internal/testdump"
+	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/target"
+)
+
+// TestLeavesOfEveryType: the parts of every type lie in it, one behind the other. A struct in it whose own type the
+// process has not loaded yet is an error.
+func TestLeavesOfEveryType(t *testing.T) {
+	unloaded := 0
+	for _, name := range []string{"net31-zoo", "net8-zoo", "net10-zoo", "win-net10-zoo"} {
+		t.Run(name, func(t *testing.T) {
+			rt, err := testdump.Open(t, name).Runtime()
+			require.NoError(t, err)
+			reader := objects.New(rt)
+			modules, err := rt.KnownModules()
+			require.NoError(t, err)
+			whole := 0
+			for _, mod := range modules {
+				for e, err := range mod.Entries(dac.MapTypeDef) {
+					if err != nil {
+						continue
+					}
+					typ, err := reader.Type(e.Value)
+					if err != nil {
+						continue
+					}
+					leaves, err := typ.Leaves()
+					switch {
+					case err == nil && typ.MT.IsValueType():
+						whole++
+						for i, l := range leaves {
+							assert.LessOrEqual(t, l.Offset+l.Size(), uint64(typ.MT.BaseSize)-16, "%v part %d", e.Value, i)
+						}
+					case errors.Is(err, target.ErrUnsupported):
+						unloaded++
+					}
+				}
+			}
+			assert.NotZero(t, whole)
+		})
+	}
+	assert.NotZero(t, unloaded)
+}
