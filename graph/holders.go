@@ -33,14 +33,17 @@ func NewHolders(g *Graph, r *objects.Reader, rr *roots.Reader) *Holders {
 	return &Holders{g: g, names: g.Names(r), roots: rr, rt: g.h.Runtime()}
 }
 
-// Object is the node of the object at an address. What is none is target.ErrCorrupt, and target.ErrNotInDump
-// where the dump lacks what would tell.
+// Object is the node of the object at an address. What is none is target.ErrCorrupt, a free block
+// target.ErrUnsupported, and target.ErrNotInDump where the dump lacks what would tell.
 func (x *Holders) Object(a target.Addr) (Node, error) {
 	if n, ok := x.g.Node(a); ok {
 		return n, nil
 	}
-	if _, err := x.g.h.ObjectAt(a); errors.Is(err, target.ErrNotInDump) {
+	switch o, err := x.g.h.ObjectAt(a); {
+	case errors.Is(err, target.ErrNotInDump):
 		return NoNode, err
+	case err == nil && o.Free && x.g.h.Segment(a) != nil:
+		return NoNode, target.Unsupportedf("%016x is no object", uint64(a))
 	}
 	return NoNode, target.Corruptf("%016x is not an object", uint64(a))
 }

@@ -292,3 +292,25 @@ func TestPathTo(t *testing.T) {
 		assert.ErrorIs(t, err, target.ErrCorrupt)
 	})
 }
+
+// TestFreeBlock: a free block is told from what the heap has nothing at, and from an object.
+func TestFreeBlock(t *testing.T) {
+	free := 0
+	testdump.Canned(t, func(t *testing.T, d *testdump.Dump) {
+		x, g := holders(t, d)
+		for o, err := range g.Heap().Objects() {
+			if err != nil || !o.Free {
+				continue
+			}
+			_, err = x.Object(o.Addr)
+			require.ErrorIs(t, err, target.ErrUnsupported)
+			require.NotErrorIs(t, err, target.ErrCorrupt)
+			require.ErrorContains(t, err, "no object")
+			_, err = x.Object(o.Addr + 8)
+			require.NotErrorIs(t, err, target.ErrUnsupported, "its middle is no block")
+			free++
+			break
+		}
+	})
+	require.Positive(t, free)
+}
