@@ -25,7 +25,7 @@ func (h *Heap) OldReferences(ctx context.Context, o ScanOptions) (*answer.OldRef
 		g := &c.out.Groups[i]
 		slices.SortFunc(g.Objects, func(a, b answer.OldObject) int { return cmp.Compare(a.Address, b.Address) })
 	}
-	c.out.Incomplete = h.incomplete(&stats)
+	c.out.Incomplete = c.out.Incomplete || h.incomplete(&stats)
 	return c.out, noteCorrupt(&c.out.Gaps, &stats)
 }
 
@@ -39,8 +39,14 @@ type oldReferences struct {
 	young map[target.Addr]bool
 }
 
+// unread notes what could not be read, if anything: what it refers to may be missing in the answer.
+func (c *oldReferences) unread(err error) {
+	c.out.Incomplete = c.out.Incomplete || err != nil
+	c.out.Note(err)
+}
+
 func (c *oldReferences) object(n *Node) error {
-	c.out.Note(n.Err)
+	c.unread(n.Err)
 	from := c.h.generationOf(n.Object.Addr)
 	var rows [2]answer.OldObject // by the generation to which the references are
 	for _, a := range n.References {
@@ -50,7 +56,7 @@ func (c *oldReferences) object(n *Node) error {
 		}
 		o, err := c.h.ObjectAt(a)
 		if err != nil || o.Free {
-			c.out.Note(err)
+			c.unread(err)
 			continue
 		}
 		rows[to].Count++
@@ -98,9 +104,13 @@ func (h *Heap) generationOf(a target.Addr) Generation {
 // what is both.
 func (h *Heap) LargeReferences(ctx context.Context, o ScanOptions) (*answer.LargeReferences, error) {
 	out := &answer.LargeReferences{ToLarge: []answer.ObjectPair{}, FromLarge: []answer.ObjectPair{}, Through: []answer.ObjectTriple{}}
+	unread := func(err error) { // as that of oldReferences
+		out.Incomplete = out.Incomplete || err != nil
+		out.Note(err)
+	}
 	f := &Filter{Generations: []Generation{Generation0, Generation1, GenerationLarge}}
 	stats, err := h.Graph(ctx, f, EdgeOptions{LoaderAllocators: true}, o, func(n *Node) error {
-		out.Note(n.Err)
+		unread(n.Err)
 		from := h.generationOf(n.Object.Addr)
 		for _, a := range n.References {
 			to := h.generationOf(a)
@@ -109,7 +119,7 @@ func (h *Heap) LargeReferences(ctx context.Context, o ScanOptions) (*answer.Larg
 			}
 			x, err := h.ObjectAt(a)
 			if err != nil || x.Free {
-				out.Note(err)
+				unread(err)
 				continue
 			}
 			if len(out.ToLarge)+len(out.FromLarge) == limits.ListedReferences {
@@ -132,7 +142,7 @@ func (h *Heap) LargeReferences(ctx context.Context, o ScanOptions) (*answer.Larg
 	slices.SortStableFunc(out.ToLarge, byAddress)
 	slices.SortStableFunc(out.FromLarge, byAddress)
 	h.through(out)
-	out.Incomplete = h.incomplete(&stats)
+	out.Incomplete = out.Incomplete || h.incomplete(&stats)
 	return out, noteCorrupt(&out.Gaps, &stats)
 }
 

@@ -7,7 +7,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/testdump"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/target"
@@ -22,28 +21,24 @@ func TestLeavesOfEveryType(t *testing.T) {
 			rt, err := testdump.Open(t, name).Runtime()
 			require.NoError(t, err)
 			reader := objects.New(rt)
-			modules, err := rt.KnownModules()
-			require.NoError(t, err)
 			whole := 0
-			for _, mod := range modules {
-				for e, err := range mod.Entries(dac.MapTypeDef) {
-					if err != nil {
-						continue
+			for mt, err := range rt.LoadedTypes() {
+				if err != nil {
+					continue
+				}
+				typ, err := reader.Type(mt.Addr)
+				if err != nil {
+					continue
+				}
+				leaves, err := typ.Leaves()
+				switch {
+				case err == nil && mt.IsValueType():
+					whole++
+					for i, l := range leaves {
+						assert.LessOrEqual(t, l.Offset+l.Size(), uint64(mt.BaseSize)-16, "%v part %d", mt.Addr, i)
 					}
-					typ, err := reader.Type(e.Value)
-					if err != nil {
-						continue
-					}
-					leaves, err := typ.Leaves()
-					switch {
-					case err == nil && typ.MT.IsValueType():
-						whole++
-						for i, l := range leaves {
-							assert.LessOrEqual(t, l.Offset+l.Size(), uint64(typ.MT.BaseSize)-16, "%v part %d", e.Value, i)
-						}
-					case errors.Is(err, target.ErrUnsupported):
-						unloaded++
-					}
+				case errors.Is(err, target.ErrUnsupported):
+					unloaded++
 				}
 			}
 			assert.NotZero(t, whole)

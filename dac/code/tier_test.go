@@ -1,6 +1,7 @@
 package code
 
 import (
+	"iter"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -18,26 +19,14 @@ func TestTierBeforeCompiling(t *testing.T) {
 	r := Of(rt)
 	c, err := r.members()
 	require.NoError(t, err)
-	modules, err := rt.KnownModules()
-	require.NoError(t, err)
 	loops := 0
-	for _, mod := range modules {
-		for e, err := range mod.Entries(dac.MapMethodDef) {
-			if err != nil {
-				continue
-			}
-			m, err := r.TrustedMethodDesc(e.Value)
-			if err != nil {
-				continue
-			}
-			versions, err := r.CodeVersions(m)
-			if err != nil || len(versions) != 1 || versions[0].Code != 0 || !c.tiered.of(m) {
-				continue
-			}
-			assert.Equal(t, TierQuickJitted, versions[0].Tier, "%v", m.Addr)
-			if then, _ := r.firstTier(m); then == TierOptimized {
-				loops++
-			}
+	for m, v := range onlyVersions(t, r) {
+		if v.Code != 0 || !c.tiered.of(m) {
+			continue
+		}
+		assert.Equal(t, TierQuickJitted, v.Tier, "%v", m.Addr)
+		if then, _ := r.firstTier(m); then == TierOptimized {
+			loops++
 		}
 	}
 	assert.NotZero(t, loops)
@@ -77,35 +66,45 @@ type ilAt struct {
 
 // quickMethod finds a method that was compiled quickly, with 8 bytes of code or more.
 func quickMethod(t *testing.T, r *Reader) (*MethodDesc, ilAt) {
-	modules, err := r.rt.KnownModules()
-	require.NoError(t, err)
-	for _, mod := range modules {
-		for e, err := range mod.Entries(dac.MapMethodDef) {
-			if err != nil {
-				continue
-			}
-			m, err := r.TrustedMethodDesc(e.Value)
-			if err != nil {
-				continue
-			}
-			versions, err := r.CodeVersions(m)
-			if err != nil || len(versions) != 1 || versions[0].Code == 0 || versions[0].Tier != TierQuickJitted {
-				continue
-			}
-			at, err := r.ILAddress(m)
-			body, err2 := r.IL(m)
-			if err != nil || err2 != nil || len(body.Code) < 8 {
-				continue
-			}
-			head, err := target.Bytes(r.mem, at, 1)
-			if err != nil {
-				continue // from a file
-			}
-			if header := map[byte]int{ilTiny: 1, 3: ilFatHeader}[head[0]&ilFormatMask]; header > 0 {
-				return m, ilAt{at, header}
-			}
+	for m, v := range onlyVersions(t, r) {
+		if v.Code == 0 || v.Tier != TierQuickJitted {
+			continue
+		}
+		at, err := r.ILAddress(m)
+		body, err2 := r.IL(m)
+		if err != nil || err2 != nil || len(body.Code) < 8 {
+			continue
+		}
+		head, err := target.Bytes(r.mem, at, 1)
+		if err != nil {
+			continue // from a file
+		}
+		if header := map[byte]int{ilTiny: 1, 3: ilFatHeader}[head[0]&ilFormatMask]; header > 0 {
+			return m, ilAt{at, header}
 		}
 	}
 	t.Fatal("no method was compiled quickly")
 	return nil, ilAt{}
+}
+
+// onlyVersions are the methods of all modules that have one version of their code, with that.
+func onlyVersions(t *testing.T, r *Reader) iter.Seq2[*MethodDesc, *Version] {
+	modules, err := r.rt.KnownModules()
+	require.NoError(t, err)
+	return func(yield func(*MethodDesc, *Version) bool) {
+		for _, mod := range modules {
+			for e, err := range mod.Entries(dac.MapMethodDef) {
+				if err != nil {
+					continue
+				}
+				m, err := r.TrustedMethodDesc(e.Value)
+				if err != nil {
+					continue
+				}
+				if versions, err := r.CodeVersions(m); err == nil && len(versions) == 1 && !yield(m, &versions[0]) {
+					return
+				}
+			}
+		}
+	}
 }

@@ -109,3 +109,37 @@ func TestLostSegmentsOfPartialDumps(t *testing.T) {
 		return 1
 	})
 }
+
+// TestReferencesThatAreMissing: where the heap is whole, but not what a young object refers to, there may be more references
+// to large objects than those that are listed.
+func TestReferencesThatAreMissing(t *testing.T) {
+	for _, name := range []string{"net8-zoo", "net10-zoo"} {
+		d := testdump.Open(t, name)
+		h, err := d.Heap()
+		require.NoError(t, err)
+		large, err := h.LargeReferences(t.Context(), heap.ScanOptions{})
+		require.NoError(t, err)
+		require.False(t, large.Incomplete, name)
+		at := target.Addr(0) // of a reference
+		for o, err := range h.Walk(t.Context(), &heap.Filter{Generations: []heap.Generation{heap.Generation0}}) {
+			require.NoError(t, err)
+			for r, err := range h.References(o) {
+				if err == nil && r.Slot > o.Addr+16 {
+					at = r.Slot // not in what tells the object's size
+				}
+			}
+			if at != 0 {
+				break
+			}
+		}
+		require.NotZero(t, at, name)
+		hole, err := heap.Open(h.Runtime(), lacking{d.Target(), d.Without(t, target.Range{Start: at, End: at + 8}).Memory()})
+		require.NoError(t, err)
+		large, err = hole.LargeReferences(t.Context(), heap.ScanOptions{})
+		require.NoError(t, err)
+		assert.True(t, large.Incomplete, name)
+		old, err := hole.OldReferences(t.Context(), heap.ScanOptions{})
+		require.NoError(t, err)
+		assert.False(t, old.Incomplete, "%s: what is young is not asked", name)
+	}
+}

@@ -30,6 +30,18 @@ func openDamaged(t *testing.T, name string) (*sosgo.Dump, *stackMemory) {
 	return damaged, mem
 }
 
+// walkDamaged is a canned dump as openDamaged has it, its walker, and the thread worker with its managed frames as they are.
+func walkDamaged(t *testing.T, name string) (d *sosgo.Dump, mem *stackMemory, w *stackwalk.Walker, th *sosgo.Thread, whole []target.Addr) {
+	d, mem = openDamaged(t, name)
+	w, err := d.Walker()
+	require.NoError(t, err)
+	th = worker(t, d)
+	whole, err = managedFrames(w, th, th.OS.Registers, stackwalk.WalkOptions{})
+	require.NoError(t, err)
+	require.NotEmpty(t, whole)
+	return d, mem, w, th, whole
+}
+
 // worker is the thread of the scenario "zoo" that holds its locks.
 func worker(t *testing.T, d *sosgo.Dump) *sosgo.Thread {
 	list, err := d.Threads()
@@ -59,13 +71,7 @@ func managedFrames(w *stackwalk.Walker, th *sosgo.Thread, regs target.Registers,
 // as damage; what stands above it is told.
 func TestExplicitFramesThatLoop(t *testing.T) {
 	for _, name := range []string{"net10-zoo", "win-net10-zoo"} {
-		d, mem := openDamaged(t, name)
-		w, err := d.Walker()
-		require.NoError(t, err)
-		th := worker(t, d)
-		whole, err := managedFrames(w, th, th.OS.Registers, stackwalk.WalkOptions{})
-		require.NoError(t, err)
-		require.NotEmpty(t, whole)
+		_, mem, w, th, _ := walkDamaged(t, name)
 
 		at := th.Managed.Frame
 		mem.at, mem.b = at, slices.Clone(mem.Memory.Span(at))
@@ -86,7 +92,7 @@ func TestExplicitFramesThatLoop(t *testing.T) {
 				assert.ErrorIs(t, last.Err, target.ErrCorrupt)
 			}
 		}
-		_, err = snapshot(w, th, stackwalk.SnapshotOptions{})
+		_, err := snapshot(w, th, stackwalk.SnapshotOptions{})
 		assert.Error(t, err)
 	}
 }
@@ -267,12 +273,7 @@ func TestModules(t *testing.T) {
 // frames lead to, or says what is missing: it is no walk through native code that ends well.
 func TestMapOfCodeThatIsMissing(t *testing.T) {
 	for _, name := range []string{"net31-zoo", "net8-zoo", "net9-zoo", "net10-zoo", "win-net8-zoo", "win-net10-zoo"} {
-		d, mem := openDamaged(t, name)
-		w, err := d.Walker()
-		require.NoError(t, err)
-		th := worker(t, d)
-		whole, err := managedFrames(w, th, th.OS.Registers, stackwalk.WalkOptions{})
-		require.NoError(t, err)
+		d, mem, w, th, whole := walkDamaged(t, name)
 		holes := codeMaps(t, d)
 		require.NotEmpty(t, holes)
 		for _, hole := range holes {

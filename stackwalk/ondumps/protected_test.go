@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sosgo/sosgo"
-	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/layout"
 	"github.com/sosgo/sosgo/internal/testdump"
 	"github.com/sosgo/sosgo/metadata"
@@ -107,26 +106,25 @@ func protectedIn(t *testing.T, d *testdump.Dump) *protectedCase {
 	p.object, err = target.Pointer(d.Memory(), th.Managed.ExposedHandle)
 	require.NoError(t, err)
 	require.NotZero(t, p.object)
-	modules, err := rt.KnownModules()
-	require.NoError(t, err)
 	reader := objects.New(rt)
-	for _, mod := range modules {
-		for e, err := range mod.Entries(dac.MapTypeDef) {
-			if err != nil || p.mt != 0 && p.class != 0 {
-				continue
-			}
-			typ, err := reader.Type(e.Value)
-			if err != nil {
-				continue
-			}
-			leaves, err := typ.Leaves()
-			switch {
-			case err != nil || len(leaves) == 0:
-			case !typ.MT.IsValueType():
-				p.class = e.Value
-			case len(leaves) < 4 && leaves[0].IsReference() && !slices.ContainsFunc(leaves[1:], func(l objects.Leaf) bool { return l.IsReference() }):
-				p.mt, p.offset = e.Value, leaves[0].Offset
-			}
+	for mt, err := range rt.LoadedTypes() {
+		if p.mt != 0 && p.class != 0 {
+			break
+		}
+		if err != nil {
+			continue
+		}
+		typ, err := reader.Type(mt.Addr)
+		if err != nil {
+			continue
+		}
+		leaves, err := typ.Leaves()
+		switch {
+		case err != nil || len(leaves) == 0:
+		case !mt.IsValueType():
+			p.class = mt.Addr
+		case len(leaves) < 4 && leaves[0].IsReference() && !slices.ContainsFunc(leaves[1:], func(l objects.Leaf) bool { return l.IsReference() }):
+			p.mt, p.offset = mt.Addr, leaves[0].Offset
 		}
 	}
 	require.NotZero(t, p.mt)
