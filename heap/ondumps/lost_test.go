@@ -48,8 +48,8 @@ func requireLost(t *testing.T, h *heap.Heap, kind error) {
 	}
 }
 
-// TestNothingOfWhatIsAsked: where all segments of the generations that were asked for are lost there is no answer, and where
-// some are it is one of what could be read. What is not lost is not doubted.
+// TestNothingOfWhatIsAsked: where all segments of the generations that were asked for are lost there is no answer, and a
+// generation without objects is no lost one.
 func TestNothingOfWhatIsAsked(t *testing.T) {
 	lost, err := testdump.Open(t, "net10-crash-null-triage").Heap()
 	require.NoError(t, err)
@@ -72,9 +72,6 @@ func TestNothingOfWhatIsAsked(t *testing.T) {
 
 	sound, err := testdump.Open(t, "net10-crash-nested").Heap()
 	require.NoError(t, err)
-	old, err := sound.OldReferences(t.Context(), heap.ScanOptions{})
-	require.NoError(t, err)
-	assert.False(t, old.Incomplete)
 	l, err := sound.Count(t.Context(), heap.ListOptions{Filter: &heap.Filter{Generations: []heap.Generation{heap.Generation1}}})
 	require.NoError(t, err)
 	assert.Zero(t, l.Count, "nothing survived a collection, as there was none")
