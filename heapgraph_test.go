@@ -14,9 +14,9 @@ import (
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/graph"
+	"github.com/sosgo/sosgo/graph/roots"
 	"github.com/sosgo/sosgo/heap"
-	"github.com/sosgo/sosgo/internal/testdump"
-	"github.com/sosgo/sosgo/roots"
+	"github.com/sosgo/sosgo/internal/test/testdump"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -72,7 +72,8 @@ func TestHeapGraph(t *testing.T) {
 // TestGraphOfAClosedDump: the graph's memory is given back with the dump, and who asks
 // behind that is answered, by memory that is there or with an error: never from what is gone.
 func TestGraphOfAClosedDump(t *testing.T) {
-	raw := mustRaw(t, testdump.Open(t, "net10-zoo"))
+	raw, err := testdump.Open(t, "net10-zoo").Raw()
+	require.NoError(t, err)
 	d, err := sosgo.OpenReaderAt(target.BytesSource(raw), int64(len(raw)), sosgo.Options{NoLocalFiles: true})
 	require.NoError(t, err)
 	v, err := d.View("")

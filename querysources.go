@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/web"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/graph"
 	"github.com/sosgo/sosgo/heap"
@@ -13,7 +14,6 @@ import (
 	"github.com/sosgo/sosgo/query"
 	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
-	"github.com/sosgo/sosgo/web"
 )
 
 // Asked is what package query asks about: the process as the runtime sees it, with the sources of rows beside the heap's. The

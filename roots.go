@@ -4,7 +4,7 @@ import (
 	"context"
 	"iter"
 
-	"github.com/sosgo/sosgo/roots"
+	"github.com/sosgo/sosgo/graph/roots"
 )
 
 // RootReader reads what keeps the objects of the runtime's heap alive; see package

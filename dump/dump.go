@@ -12,7 +12,7 @@ import (
 	"math"
 	"os"
 
-	"github.com/sosgo/sosgo/elfcore"
+	"github.com/sosgo/sosgo/dump/elfcore"
 	"github.com/sosgo/sosgo/internal/mmapfile"
 	"github.com/sosgo/sosgo/minidump"
 	"github.com/sosgo/sosgo/target"

@@ -5,11 +5,11 @@ import (
 	"math"
 
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/graph/roots"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/digraph"
 	"github.com/sosgo/sosgo/internal/inuse"
 	"github.com/sosgo/sosgo/internal/offheap"
-	"github.com/sosgo/sosgo/roots"
 	"github.com/sosgo/sosgo/target"
 )
 

@@ -8,7 +8,7 @@ import (
 
 	"github.com/sosgo/sosgo/graph"
 	"github.com/sosgo/sosgo/heap"
-	"github.com/sosgo/sosgo/internal/testdump"
+	"github.com/sosgo/sosgo/internal/test/testdump"
 )
 
 // livesWithout is what lives in bytes if skip leaves out references: the i-th of a node.

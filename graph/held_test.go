@@ -8,7 +8,7 @@ import (
 
 	"github.com/sosgo/sosgo/graph"
 	"github.com/sosgo/sosgo/heap"
-	"github.com/sosgo/sosgo/internal/testdump"
+	"github.com/sosgo/sosgo/internal/test/testdump"
 )
 
 // TestKeptBy: what an object keeps alive is what can be reached from it, each object once, the object first.

@@ -11,11 +11,11 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/dac/code"
+	"github.com/sosgo/sosgo/graph/roots"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/digraph"
 	"github.com/sosgo/sosgo/internal/offheap"
 	"github.com/sosgo/sosgo/objects"
-	"github.com/sosgo/sosgo/roots"
 	"github.com/sosgo/sosgo/target"
 )
 

@@ -3,10 +3,10 @@ package graph
 import (
 	"fmt"
 
+	"github.com/sosgo/sosgo/graph/roots"
 	"github.com/sosgo/sosgo/heap"
-	"github.com/sosgo/sosgo/roots"
+	"github.com/sosgo/sosgo/stackwalk/threads"
 	"github.com/sosgo/sosgo/target"
-	"github.com/sosgo/sosgo/threads"
 )
 
 // A SourceKind says what a node is that is no object.

@@ -3,10 +3,10 @@ package graph
 import (
 	"context"
 
+	"github.com/sosgo/sosgo/graph/roots"
 	"github.com/sosgo/sosgo/heap"
-	"github.com/sosgo/sosgo/roots"
+	"github.com/sosgo/sosgo/stackwalk/threads"
 	"github.com/sosgo/sosgo/target"
-	"github.com/sosgo/sosgo/threads"
 )
 
 // RootsOf are the roots of a heap for Build: what r finds, in groups. The

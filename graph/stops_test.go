@@ -17,14 +17,14 @@ import (
 
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/graph"
+	"github.com/sosgo/sosgo/graph/heapdiff"
+	"github.com/sosgo/sosgo/graph/leaks"
+	"github.com/sosgo/sosgo/graph/waste"
 	"github.com/sosgo/sosgo/heap"
-	"github.com/sosgo/sosgo/heapdiff"
-	"github.com/sosgo/sosgo/internal/testdump"
-	"github.com/sosgo/sosgo/leaks"
+	"github.com/sosgo/sosgo/internal/test/testdump"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/query"
 	"github.com/sosgo/sosgo/target"
-	"github.com/sosgo/sosgo/waste"
 )
 
 // A phase is a step of what commands do with a heap that may take long, with one worker, over a graph that was only

@@ -13,9 +13,9 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dump"
-	"github.com/sosgo/sosgo/elfcore"
+	"github.com/sosgo/sosgo/dump/elfcore"
 	"github.com/sosgo/sosgo/image"
-	"github.com/sosgo/sosgo/internal/synth"
+	"github.com/sosgo/sosgo/internal/test/synth"
 	"github.com/sosgo/sosgo/target"
 )
 

@@ -7,7 +7,7 @@ import (
 	"github.com/saferwall/pe"
 	"github.com/stretchr/testify/require"
 
-	"github.com/sosgo/sosgo/internal/testcase"
+	"github.com/sosgo/sosgo/internal/test/testcase"
 )
 
 // TestOracle compares every column of every table with another reader.

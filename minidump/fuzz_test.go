@@ -4,8 +4,8 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/sosgo/sosgo/internal/synth"
-	"github.com/sosgo/sosgo/internal/testcase"
+	"github.com/sosgo/sosgo/internal/test/synth"
+	"github.com/sosgo/sosgo/internal/test/testcase"
 	"github.com/sosgo/sosgo/minidump"
 	"github.com/sosgo/sosgo/target"
 )

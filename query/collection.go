@@ -4,10 +4,10 @@ import (
 	"errors"
 	"iter"
 
-	"github.com/sosgo/sosgo/collections"
 	"github.com/sosgo/sosgo/internal/limits"
 	"github.com/sosgo/sosgo/objects"
-	"github.com/sosgo/sosgo/shapes"
+	"github.com/sosgo/sosgo/objects/collections"
+	"github.com/sosgo/sosgo/objects/shapes"
 	"github.com/sosgo/sosgo/target"
 )
 

@@ -6,14 +6,14 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/sosgo/sosgo/collections"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/graph"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/lazy"
 	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/objects/collections"
+	"github.com/sosgo/sosgo/stackwalk/threads"
 	"github.com/sosgo/sosgo/target"
-	"github.com/sosgo/sosgo/threads"
 )
 
 // A Process is what questions are about. Runtime and Objects are always wanted;

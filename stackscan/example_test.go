@@ -8,7 +8,7 @@ import (
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/stackscan"
-	"github.com/sosgo/sosgo/threads"
+	"github.com/sosgo/sosgo/stackwalk/threads"
 )
 
 // List the strings that the registers and the stack of the first thread refer to.

@@ -1,9 +1,9 @@
 package stackwalk
 
 import (
-	"github.com/sosgo/sosgo/codeinfo"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/dac/code"
+	"github.com/sosgo/sosgo/image/codeinfo"
 	"github.com/sosgo/sosgo/internal/limits"
 	"github.com/sosgo/sosgo/target"
 )

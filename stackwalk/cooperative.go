@@ -4,8 +4,8 @@ import (
 	"fmt"
 
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/image/unwind"
 	"github.com/sosgo/sosgo/target"
-	"github.com/sosgo/sosgo/unwind"
 )
 
 // A thread in cooperative mode that runs native code need not have an explicit frame for it: managed code

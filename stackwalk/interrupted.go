@@ -2,8 +2,8 @@ package stackwalk
 
 import (
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/image/unwind"
 	"github.com/sosgo/sosgo/target"
-	"github.com/sosgo/sosgo/unwind"
 )
 
 // Interrupted returns the registers of the code that a signal interrupted whose handler the thread runs with the registers

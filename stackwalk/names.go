@@ -3,9 +3,9 @@ package stackwalk
 import (
 	"strings"
 
-	"github.com/sosgo/sosgo/codeinfo"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/dac/code"
+	"github.com/sosgo/sosgo/image/codeinfo"
 	"github.com/sosgo/sosgo/target"
 )
 

@@ -5,8 +5,8 @@ import (
 	"sync"
 
 	"github.com/sosgo/sosgo/dac/code"
+	"github.com/sosgo/sosgo/image/unwind"
 	"github.com/sosgo/sosgo/target"
-	"github.com/sosgo/sosgo/unwind"
 )
 
 // A codeMap tells the unwinder about all code of the process: that of the

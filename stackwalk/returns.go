@@ -5,8 +5,8 @@ import (
 	"iter"
 
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/image/unwind"
 	"github.com/sosgo/sosgo/target"
-	"github.com/sosgo/sosgo/unwind"
 )
 
 // A Return is a word of a stack that is the address behind a call instruction:

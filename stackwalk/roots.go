@@ -8,13 +8,13 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/sosgo/sosgo/codeinfo"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/dac/code"
+	"github.com/sosgo/sosgo/image/codeinfo"
+	"github.com/sosgo/sosgo/image/unwind"
 	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/target"
-	"github.com/sosgo/sosgo/unwind"
 )
 
 // A Root is a register or a word of a stack that holds a reference, as the

@@ -9,9 +9,9 @@ import (
 
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/dac/code"
+	"github.com/sosgo/sosgo/image/unwind"
 	"github.com/sosgo/sosgo/internal/limits"
 	"github.com/sosgo/sosgo/target"
-	"github.com/sosgo/sosgo/unwind"
 )
 
 // A Walker walks the stacks of the threads of one process. It keeps what it

@@ -7,10 +7,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/sosgo/sosgo/internal/synth"
+	"github.com/sosgo/sosgo/image/unwind"
+	"github.com/sosgo/sosgo/internal/test/synth"
 	"github.com/sosgo/sosgo/minidump"
 	"github.com/sosgo/sosgo/target"
-	"github.com/sosgo/sosgo/unwind"
 )
 
 // The image of a Windows program for ARM64: three functions of 0x100 bytes, of which the first has a packed entry, the

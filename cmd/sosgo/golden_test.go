@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sosgo/sosgo/internal/cli"
-	"github.com/sosgo/sosgo/internal/testdump"
+	"github.com/sosgo/sosgo/internal/test/testdump"
 )
 
 // goldenLines are, for each command, the lines whose answers are pinned. They
@@ -146,10 +146,10 @@ var goldenLines = map[string][]string{
 	"web":              {}, // goes on until it is stopped: tests of webui and ui/browsertest hold it
 	"report":           {}, // writes a file: the same tests hold it
 	"pack":             {}, // writes a file: tests of dump (packing) hold it
-	"export":           {}, // writes files: TestExport of internal/commands
+	"export":           {}, // writes files: TestExport of internal/cli/commands
 	"summarize":        {"summarize", "summarize -noheap"},
 	"savemodule":       {}, // writes a file: TestSaveImage of the root holds it
-	"traverseheap":     {}, // writes a file: TestTraverseHeapForms of internal/commands
+	"traverseheap":     {}, // writes a file: TestTraverseHeapForms of internal/cli/commands
 
 	"notreachableinrange": {"notreachableinrange {root.Arrays.Jagged} {root.Arrays.NonZeroBased}"},
 }

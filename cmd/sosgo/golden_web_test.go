@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/sosgo/sosgo/internal/testdump"
+	"github.com/sosgo/sosgo/internal/test/testdump"
 )
 
 // goldenWebLines are goldenLines for the dump of a web server, by what answers them. The addresses are those of

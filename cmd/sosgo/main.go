@@ -8,7 +8,7 @@ import (
 	"syscall"
 
 	"github.com/sosgo/sosgo/internal/cli"
-	"github.com/sosgo/sosgo/internal/commands"
+	"github.com/sosgo/sosgo/internal/cli/commands"
 )
 
 func main() {

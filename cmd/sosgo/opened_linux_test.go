@@ -20,9 +20,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sosgo/sosgo/internal/cli"
-	"github.com/sosgo/sosgo/internal/commands"
-	"github.com/sosgo/sosgo/internal/synth"
-	"github.com/sosgo/sosgo/internal/testdump"
+	"github.com/sosgo/sosgo/internal/cli/commands"
+	"github.com/sosgo/sosgo/internal/test/synth"
+	"github.com/sosgo/sosgo/internal/test/testdump"
 )
 
 // argumentsVariable has the arguments of a test binary that is to be sosgo.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/sosgo/sosgo/internal/testcase"
+	"github.com/sosgo/sosgo/internal/test/testcase"
 	"github.com/sosgo/sosgo/target"
 )
 

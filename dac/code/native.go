@@ -3,11 +3,11 @@ package code
 import (
 	"errors"
 
-	"github.com/sosgo/sosgo/codeinfo"
 	"github.com/sosgo/sosgo/image"
+	"github.com/sosgo/sosgo/image/codeinfo"
+	"github.com/sosgo/sosgo/image/unwind"
 	"github.com/sosgo/sosgo/internal/limits"
 	"github.com/sosgo/sosgo/target"
-	"github.com/sosgo/sosgo/unwind"
 )
 
 // Native is the native code of an image: where it is, and its unwind data. It is safe for concurrent use.

@@ -6,10 +6,10 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/sosgo/sosgo/dac/code"
-	"github.com/sosgo/sosgo/elfcore"
-	"github.com/sosgo/sosgo/internal/synth"
+	"github.com/sosgo/sosgo/dump/elfcore"
+	"github.com/sosgo/sosgo/image/unwind"
+	"github.com/sosgo/sosgo/internal/test/synth"
 	"github.com/sosgo/sosgo/target"
-	"github.com/sosgo/sosgo/unwind"
 )
 
 // TestProgramEntry: where the system starts a program there may be no unwind data; nobody called it.

@@ -1,7 +1,7 @@
 package code
 
 import (
-	"github.com/sosgo/sosgo/codeinfo"
+	"github.com/sosgo/sosgo/image/codeinfo"
 	"github.com/sosgo/sosgo/internal/limits"
 	"github.com/sosgo/sosgo/target"
 )

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/sosgo/sosgo/dac"
-	"github.com/sosgo/sosgo/internal/testdump"
+	"github.com/sosgo/sosgo/internal/test/testdump"
 )
 
 // faultDumps are one dump of each kind of layout.

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/sosgo/sosgo/dac"
-	"github.com/sosgo/sosgo/internal/testdump"
+	"github.com/sosgo/sosgo/internal/test/testdump"
 )
 
 // BenchmarkOpen opens a runtime anew: what every command does before it answers.

@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/sosgo/sosgo/dac"
-	"github.com/sosgo/sosgo/internal/testcase"
-	"github.com/sosgo/sosgo/internal/testdump"
+	"github.com/sosgo/sosgo/internal/test/testcase"
+	"github.com/sosgo/sosgo/internal/test/testdump"
 )
 
 // TestTypeParameters: the parameters of generic types are called as metadata has them, on all runtimes and both systems. Each is

@@ -15,9 +15,9 @@ import (
 	"github.com/sosgo/sosgo/export/gcdump"
 	"github.com/sosgo/sosgo/graph"
 	"github.com/sosgo/sosgo/heap"
-	"github.com/sosgo/sosgo/internal/testcase"
-	"github.com/sosgo/sosgo/internal/testdump"
-	"github.com/sosgo/sosgo/internal/testheap"
+	"github.com/sosgo/sosgo/internal/test/testcase"
+	"github.com/sosgo/sosgo/internal/test/testdump"
+	"github.com/sosgo/sosgo/internal/test/testheap"
 )
 
 // TestPerfView: PerfView's own files are read to the last byte by the decoder that sosgo's are read with.

@@ -17,8 +17,8 @@ import (
 	"github.com/sosgo/sosgo/export"
 	"github.com/sosgo/sosgo/export/heappprof"
 	"github.com/sosgo/sosgo/graph"
-	"github.com/sosgo/sosgo/internal/testdump"
-	"github.com/sosgo/sosgo/internal/testheap"
+	"github.com/sosgo/sosgo/internal/test/testdump"
+	"github.com/sosgo/sosgo/internal/test/testheap"
 )
 
 // TestPprof: pprof opens the profile; flat is the size of the objects of each type, and cum what they retain.

@@ -11,7 +11,7 @@ import (
 	"github.com/google/pprof/profile"
 
 	"github.com/sosgo/sosgo/heap"
-	"github.com/sosgo/sosgo/report"
+	"github.com/sosgo/sosgo/internal/report"
 )
 
 // Pprof writes the profile for pprof: inuse_objects and inuse_space, with the generation of the objects as a label.

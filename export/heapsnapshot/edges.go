@@ -9,8 +9,8 @@ import (
 	"github.com/sosgo/sosgo/export"
 	"github.com/sosgo/sosgo/graph"
 	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/report"
 	"github.com/sosgo/sosgo/objects"
-	"github.com/sosgo/sosgo/report"
 	"github.com/sosgo/sosgo/target"
 )
 

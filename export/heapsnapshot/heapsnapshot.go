@@ -15,7 +15,7 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/export"
 	"github.com/sosgo/sosgo/graph"
-	"github.com/sosgo/sosgo/report"
+	"github.com/sosgo/sosgo/internal/report"
 	"github.com/sosgo/sosgo/target"
 )
 

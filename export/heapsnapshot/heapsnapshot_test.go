@@ -15,8 +15,8 @@ import (
 	"github.com/sosgo/sosgo/export"
 	"github.com/sosgo/sosgo/export/heapsnapshot"
 	"github.com/sosgo/sosgo/graph"
-	"github.com/sosgo/sosgo/internal/testdump"
-	"github.com/sosgo/sosgo/internal/testheap"
+	"github.com/sosgo/sosgo/internal/test/testdump"
+	"github.com/sosgo/sosgo/internal/test/testheap"
 )
 
 type snapshot struct {

@@ -11,7 +11,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/compress/zstd"
 
-	"github.com/sosgo/sosgo/report"
+	"github.com/sosgo/sosgo/internal/report"
 	"github.com/sosgo/sosgo/target"
 )
 

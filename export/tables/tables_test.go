@@ -22,7 +22,7 @@ import (
 	"github.com/sosgo/sosgo/export"
 	"github.com/sosgo/sosgo/export/tables"
 	"github.com/sosgo/sosgo/graph"
-	"github.com/sosgo/sosgo/internal/testdump"
+	"github.com/sosgo/sosgo/internal/test/testdump"
 	"github.com/sosgo/sosgo/query"
 	"github.com/sosgo/sosgo/target"
 )

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/sosgo/sosgo/report"
+	"github.com/sosgo/sosgo/internal/report"
 )
 
 // TestBreakOff: a command that only asks, and does not look whether somebody wants its answer, does not keep the user

@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/sosgo/sosgo/internal/report"
 	"github.com/sosgo/sosgo/internal/workers"
-	"github.com/sosgo/sosgo/report"
 )
 
 // panicking commands: in the command's own goroutine, in a worker's, and in the

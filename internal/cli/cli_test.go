@@ -19,7 +19,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/sosgo/sosgo/report"
+	"github.com/sosgo/sosgo/internal/report"
 
 	"github.com/sosgo/sosgo/target"
 )

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/sosgo/sosgo/report"
+	"github.com/sosgo/sosgo/internal/report"
 	"github.com/sosgo/sosgo/target"
 )
 

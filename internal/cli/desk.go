@@ -7,7 +7,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/sosgo/sosgo/report"
+	"github.com/sosgo/sosgo/internal/report"
 )
 
 // A Desk answers command lines over the dump that a session has open: for commands that let others ask, such as web. It is

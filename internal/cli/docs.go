@@ -5,7 +5,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/sosgo/sosgo/report"
+	"github.com/sosgo/sosgo/internal/report"
 )
 
 func (a *app) docsCommand() Command {

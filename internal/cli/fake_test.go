@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/report"
+	"github.com/sosgo/sosgo/internal/report"
 	"github.com/sosgo/sosgo/target"
 )
 

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/sosgo/sosgo/report"
+	"github.com/sosgo/sosgo/internal/report"
 )
 
 // A Limit is a ceiling that --limit raises or lowers.

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/sosgo/sosgo/internal/outfile"
-	"github.com/sosgo/sosgo/report"
+	"github.com/sosgo/sosgo/internal/report"
 )
 
 // A line is one line of a session: a command, the filters that its output

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/sosgo/sosgo/internal/outfile"
-	"github.com/sosgo/sosgo/report"
+	"github.com/sosgo/sosgo/internal/report"
 )
 
 // errPromptInterrupted is Readline's error for a line that Ctrl-C gave up.

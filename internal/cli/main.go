@@ -13,7 +13,7 @@ import (
 
 	"golang.org/x/term"
 
-	"github.com/sosgo/sosgo/report"
+	"github.com/sosgo/sosgo/internal/report"
 )
 
 // outputBuffer is the size of a command's output buffer in bytes.

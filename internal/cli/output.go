@@ -14,7 +14,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/sosgo/sosgo/internal/outfile"
-	"github.com/sosgo/sosgo/report"
+	"github.com/sosgo/sosgo/internal/report"
 )
 
 // A sink is the end of a command's output. Its first error stays, and cancels

@@ -11,7 +11,7 @@ import (
 	"runtime"
 	"strings"
 
-	"github.com/sosgo/sosgo/report"
+	"github.com/sosgo/sosgo/internal/report"
 )
 
 const (

@@ -11,11 +11,11 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/dump"
+	"github.com/sosgo/sosgo/image/unwind"
 	"github.com/sosgo/sosgo/internal/layout"
-	"github.com/sosgo/sosgo/internal/testdump"
+	"github.com/sosgo/sosgo/internal/test/testdump"
 	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
-	"github.com/sosgo/sosgo/unwind"
 )
 
 // cooperative is a process of which one thread runs in cooperative mode, in native code without an explicit frame.

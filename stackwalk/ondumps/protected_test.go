@@ -10,7 +10,7 @@ import (
 
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/internal/layout"
-	"github.com/sosgo/sosgo/internal/testdump"
+	"github.com/sosgo/sosgo/internal/test/testdump"
 	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/stackwalk"

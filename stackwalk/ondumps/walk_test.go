@@ -10,10 +10,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sosgo/sosgo"
-	"github.com/sosgo/sosgo/internal/testdump"
+	"github.com/sosgo/sosgo/image/unwind"
+	"github.com/sosgo/sosgo/internal/test/testdump"
 	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
-	"github.com/sosgo/sosgo/unwind"
 )
 
 // calleeSaved are the registers that the oracle tells of each frame.

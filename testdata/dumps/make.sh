@@ -8,7 +8,7 @@ corpus=$(cd "$1" && pwd); shift
 here=$(cd "$(dirname "$0")" && pwd)
 cd "$here/../.."
 tool=$(mktemp -d)/slicedump
-go build -o "$tool" ./internal/tools/slicedump
+go build -o "$tool" ./internal/test/tools/slicedump
 wanted=" $* "
 make_dump=${MAKE_DUMP:-$corpus/../tools/make-dump}
 make_pocket=${MAKE_POCKET:-$corpus/../tools/make-pocket}

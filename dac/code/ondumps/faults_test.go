@@ -8,7 +8,7 @@ import (
 
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/dac/code"
-	"github.com/sosgo/sosgo/internal/testdump"
+	"github.com/sosgo/sosgo/internal/test/testdump"
 )
 
 // faultyMethods bounds how many methods a sweep asks about.

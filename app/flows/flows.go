@@ -1,0 +1,192 @@
+package flows
+
+import (
+	"iter"
+
+	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/metadata"
+	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/objects/collections"
+	"github.com/sosgo/sosgo/objects/shapes"
+	"github.com/sosgo/sosgo/stackwalk/threads"
+	"github.com/sosgo/sosgo/target"
+)
+
+// What flows with code: the ExecutionContext of a thread or of a suspended method, with the values of all AsyncLocals. Since .NET
+// 8 a pair has one field.
+type (
+	thread struct {
+		_       shapes.Type `of:"System.Threading.Thread"`
+		Context shapes.Ref  `field:"_executionContext"`
+	}
+	executionContext struct {
+		_      shapes.Type `of:"System.Threading.ExecutionContext"`
+		Values shapes.Ref  `field:"m_localValues"`
+	}
+	fewValues struct {
+		_     shapes.Type `of:"System.Threading.AsyncLocalValueMap+OneElementAsyncLocalValueMap|System.Threading.AsyncLocalValueMap+TwoElementAsyncLocalValueMap|System.Threading.AsyncLocalValueMap+ThreeElementAsyncLocalValueMap|System.Threading.AsyncLocalValueMap+FourElementAsyncLocalValueMap"`
+		One   shapes.Ref  `field:"_item0.value|_value1"`
+		Two   shapes.Ref  `field:"_item1.value|_value2,optional"`
+		Three shapes.Ref  `field:"_item2.value|_value3,optional"`
+		Four  shapes.Ref  `field:"_item3.value,optional"`
+	}
+	severalValues struct {
+		_     shapes.Type `of:"System.Threading.AsyncLocalValueMap+MultiElementAsyncLocalValueMap"`
+		Pairs shapes.Ref  `field:"_keyValues"`
+	}
+	noValues struct {
+		_ shapes.Type `of:"System.Threading.AsyncLocalValueMap+EmptyAsyncLocalValueMap"`
+	}
+	pair struct {
+		_     shapes.Type `of:"System.Collections.Generic.KeyValuePair<,>"`
+		Value shapes.Ref  `field:"value"`
+	}
+)
+
+// A boxShape is the box of the state machine of an async method. Since .NET 8 that of a task keeps its ExecutionContext in the
+// task's field for the state object.
+type boxShape struct {
+	_       shapes.Type  `of:"System.Runtime.CompilerServices.AsyncTaskMethodBuilder<>+AsyncStateMachineBox<>|System.Runtime.CompilerServices.PoolingAsyncValueTaskMethodBuilder<>+StateMachineBox<>"`
+	Machine shapes.Value `field:"StateMachine"`
+	Context shapes.Ref   `field:"Context|m_stateObject"`
+}
+
+// A Reader reads what code has in hand, for one answer: it notes in the answer's gaps what it can't read. It is for one goroutine.
+type Reader struct {
+	shapes.Reading
+	items    *collections.Reader
+	machines map[*objects.Type][]*objects.Field // fields of state machines that refer to objects
+}
+
+// New returns a Reader.
+func New(r shapes.Reading, c *collections.Reader) *Reader {
+	return &Reader{Reading: r, items: c, machines: map[*objects.Type][]*objects.Field{}}
+}
+
+// OfThread is the ExecutionContext of a managed thread, with an Addr of 0 if it has none.
+func (r *Reader) OfThread(t *threads.Thread) objects.Object {
+	o, err := r.Binder.Handle(t.Managed.ExposedHandle)
+	if err != nil {
+		r.Note(err)
+		return objects.Object{}
+	}
+	s, x := shapes.As[thread](r.Reading, o)
+	if s == nil {
+		return objects.Object{}
+	}
+	return r.ObjectAt(&s.Context, x)
+}
+
+// OfMethod is the ExecutionContext with which a suspended async method will go on, by its box; with an Addr of 0 if it has none,
+// or the object is no such box.
+func (r *Reader) OfMethod(box objects.Object) objects.Object {
+	s, x := shapes.As[boxShape](r.Reading, box)
+	if s == nil {
+		return objects.Object{}
+	}
+	return r.ObjectAt(&s.Context, x)
+}
+
+// Values iterates over the values of the AsyncLocals in an ExecutionContext that are objects.
+func (r *Reader) Values(context objects.Object) iter.Seq[objects.Object] {
+	return func(yield func(objects.Object) bool) {
+		c, x := shapes.As[executionContext](r.Reading, context)
+		if c == nil {
+			return
+		}
+		o := r.ObjectAt(&c.Values, x)
+		if o.Addr == 0 {
+			return
+		}
+		if s, _ := shapes.As[noValues](r.Reading, o); s != nil {
+			return
+		}
+		if s, x := shapes.As[fewValues](r.Reading, o); s != nil {
+			for _, f := range []*shapes.Ref{&s.One, &s.Two, &s.Three, &s.Four} {
+				if o := r.ObjectAt(f, x); o.Addr != 0 && !yield(o) {
+					return
+				}
+			}
+			return
+		}
+		if s, x := shapes.As[severalValues](r.Reading, o); s != nil {
+			r.pairs(r.ObjectAt(&s.Pairs, x), yield)
+			return
+		}
+		r.many(o, yield)
+	}
+}
+
+// pairs passes the values of an array of pairs.
+func (r *Reader) pairs(array objects.Object, yield func(objects.Object) bool) {
+	if array.Addr == 0 {
+		return
+	}
+	s, a, err := shapes.Elements[pair](r.Binder, array)
+	if err != nil {
+		r.Note(err)
+		return
+	}
+	for n := range min(a.Len, limits.ContextValues) {
+		if o := r.ObjectAt(&s.Value, a.Instance(n)); o.Addr != 0 && !yield(o) {
+			return
+		}
+	}
+}
+
+// many passes the values of a map that is a dictionary.
+func (r *Reader) many(o objects.Object, yield func(objects.Object) bool) {
+	for o, err := range r.items.ObjectsIn(o) {
+		if err != nil {
+			r.Note(err)
+		} else if !yield(o) {
+			return
+		}
+	}
+}
+
+// Variables iterates over the addresses of the objects that the variables of an async method refer to: parameters, variables that
+// live across an await, and what the compiler keeps. Object is the method's box; another object has none.
+func (r *Reader) Variables(box objects.Object) iter.Seq[target.Addr] {
+	return func(yield func(target.Addr) bool) {
+		s, x := shapes.As[boxShape](r.Reading, box)
+		if s == nil {
+			return
+		}
+		machine := s.Machine.Value(x)
+		var t *objects.Type
+		var at func(f *objects.Field) objects.Value
+		if v, err := machine.Struct(); err == nil {
+			t, at = v.Type, v.Value
+		} else if o, err := machine.Object(); err == nil {
+			t, at = o.Type, o.Value
+		} else {
+			r.Note(err)
+			return
+		}
+		for _, f := range r.fields(t) {
+			a, err := at(f).Addr()
+			r.Note(err)
+			if err == nil && a != 0 && !yield(a) {
+				return
+			}
+		}
+	}
+}
+
+// fields are the fields of a type of state machines that refer to objects.
+func (r *Reader) fields(t *objects.Type) []*objects.Field {
+	if known, ok := r.machines[t]; ok {
+		return known
+	}
+	fields, err := t.Fields()
+	r.Note(err)
+	var out []*objects.Field
+	for _, f := range fields {
+		if !f.Static && f.ElementType != metadata.ElementValueType && f.RefersToObject() {
+			out = append(out, f)
+		}
+	}
+	r.machines[t] = out
+	return out
+}

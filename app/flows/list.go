@@ -1,0 +1,178 @@
+package flows
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/tasks"
+	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/objects/shapes"
+	"github.com/sosgo/sosgo/stackwalk/threads"
+	"github.com/sosgo/sosgo/target"
+)
+
+// A Process is where code runs.
+type Process struct {
+	Threads []threads.Thread
+	Walk    Walk // nil if stacks are not wanted
+	// Tasks finds async code on the heap. Without it only threads are listed.
+	Tasks *tasks.Reader
+	Heap  *heap.Heap
+	Scan  heap.ScanOptions
+}
+
+// List tells what flows with the threads of a process and with its suspended async methods: for each ExecutionContext that has
+// something its code, in the order of threads and of stacks. What can't be read is noted in out, whose gaps the Reader notes in.
+// The error is the context's.
+func (r *Reader) List(ctx context.Context, p Process, out *answer.Flows) error {
+	l := &list{Reader: r, out: out, at: map[target.Addr]int{}}
+	for i := range p.Threads {
+		t := &p.Threads[i]
+		if t.Managed == nil || t.OS == nil {
+			continue
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if n := l.flow(r.OfThread(t)); n >= 0 {
+			out.Flows[n].Threads = append(out.Flows[n].Threads, r.Worker(ctx, p.Walk, t))
+		}
+	}
+	if p.Tasks == nil {
+		return nil
+	}
+	return l.methods(ctx, p)
+}
+
+// A list is being made.
+type list struct {
+	*Reader
+	out *answer.Flows
+	at  map[target.Addr]int // of contexts, in out; -1 for those with nothing
+}
+
+// methods adds the suspended async methods.
+func (l *list) methods(ctx context.Context, p Process) error {
+	set, err := p.Tasks.Collect(ctx, p.Heap, p.Scan)
+	if err != nil {
+		return err
+	}
+	l.Note(set.Note(l.Gaps))
+	seen := map[target.Addr]bool{} // a method that several wait for stands in several stacks
+	for s, err := range set.Stacks(ctx, tasks.StackOptions{}) {
+		if err != nil {
+			return err
+		}
+		for i := range s.Frames {
+			f := &s.Frames[i]
+			if f.State == nil || *f.State < 0 || f.Again || seen[f.Object] {
+				continue
+			}
+			seen[f.Object] = true
+			l.method(f)
+		}
+	}
+	return nil
+}
+
+func (l *list) method(f *answer.AsyncFrame) {
+	box, err := l.Binder.Objects().Object(f.Object)
+	if err != nil {
+		l.Note(err)
+		return
+	}
+	n := l.flow(l.OfMethod(box))
+	if n < 0 {
+		return
+	}
+	to := &l.out.Flows[n]
+	if to.Methods++; to.Methods == 1 {
+		to.First = f
+	}
+}
+
+// flow is the number of an ExecutionContext in the answer, -1 if nothing flows with it.
+func (l *list) flow(o objects.Object) int {
+	if o.Addr == 0 {
+		return -1
+	}
+	if n, ok := l.at[o.Addr]; ok {
+		return n
+	}
+	n := -1
+	if values := l.Describe(o); len(values) > 0 {
+		if len(l.out.Flows) == limits.Flows {
+			l.out.More++
+		} else {
+			n = len(l.out.Flows)
+			l.out.Flows = append(l.out.Flows, answer.Flow{Context: o.Addr, Values: values})
+		}
+	}
+	l.at[o.Addr] = n
+	return n
+}
+
+// Describe tells of the values of the AsyncLocals in an ExecutionContext.
+func (r *Reader) Describe(executionContext objects.Object) []answer.FlowValue {
+	var out []answer.FlowValue
+	for o := range r.Values(executionContext) {
+		v := answer.FlowValue{Address: o.Addr, Type: r.TypeText(o)}
+		switch {
+		case r.IsActivity(o):
+			for a := range r.Activities(o) {
+				if a := r.Activity(a); a != nil {
+					v.Activities = append(v.Activities, *a)
+				}
+			}
+		case r.IsScope(o):
+			v.Scopes = r.Scopes(o)
+		case o.IsString() || o.IsBoxed():
+			v.Text = o.Inline(scopeText)
+		}
+		out = append(out, v)
+	}
+	return out
+}
+
+// errNoFlow is about objects with which nothing can flow.
+var errNoFlow = target.Unsupportedf("nothing flows with it: it is no System.Threading.Thread, no ExecutionContext and no suspended async method")
+
+// Of tells what flows with an object: a System.Threading.Thread, the box of a suspended async method, or an ExecutionContext. The
+// list has one element, or none if nothing flows with it.
+func (r *Reader) Of(o objects.Object) ([]answer.Flow, error) {
+	context := o
+	is, err := shapes.Is[executionContext](r.Binder, o.Type)
+	if err == nil && !is {
+		context, err = r.contextOf(o)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("object %016x: %w", uint64(o.Addr), err)
+	}
+	if values := r.Describe(context); len(values) > 0 {
+		return []answer.Flow{{Context: context.Addr, Values: values}}, nil
+	}
+	return []answer.Flow{}, nil
+}
+
+// contextOf is the ExecutionContext of a thread or an async method.
+func (r *Reader) contextOf(o objects.Object) (objects.Object, error) {
+	t, x, err := shapes.BindObject[thread](r.Binder, o)
+	if err == nil {
+		return t.Context.Object(x)
+	}
+	if !errors.Is(err, shapes.ErrOtherType) {
+		return objects.Object{}, err
+	}
+	b, x, err := shapes.BindObject[boxShape](r.Binder, o)
+	if err == nil {
+		return b.Context.Object(x)
+	}
+	if !errors.Is(err, shapes.ErrOtherType) {
+		return objects.Object{}, err
+	}
+	return objects.Object{}, errNoFlow
+}

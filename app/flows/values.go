@@ -1,0 +1,130 @@
+package flows
+
+import (
+	"iter"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/objects/shapes"
+)
+
+// What libraries let flow.
+type (
+	// An activity is one span of a distributed trace.
+	activity struct {
+		_         shapes.Type `of:"System.Diagnostics.Activity"`
+		Trace     shapes.Ref  `field:"_traceId"`
+		Span      shapes.Ref  `field:"_spanId"`
+		ParentID  shapes.Ref  `field:"_parentSpanId"`
+		ID        shapes.Ref  `field:"_id"`
+		Operation shapes.Ref  `field:"<OperationName>"`
+		Start     shapes.Int  `field:"<StartTimeUtc>._dateData"`
+		Duration  shapes.Int  `field:"<Duration>._ticks"`
+		Parent    shapes.Ref  `field:"<Parent>"`
+	}
+	logScope struct {
+		_      shapes.Type `of:"Microsoft.Extensions.Logging.LoggerFactoryScopeProvider+Scope|Microsoft.Extensions.Logging.LoggerExternalScopeProvider+Scope"`
+		State  shapes.Ref  `field:"<State>"`
+		Parent shapes.Ref  `field:"<Parent>"`
+	}
+)
+
+// IsActivity reports whether an object is a System.Diagnostics.Activity that can be read.
+func (r *Reader) IsActivity(o objects.Object) bool {
+	s, _ := shapes.As[activity](r.Reading, o)
+	return s != nil
+}
+
+// Activity tells of a System.Diagnostics.Activity; nil of another object.
+func (r *Reader) Activity(o objects.Object) *answer.Activity {
+	s, x := shapes.As[activity](r.Reading, o)
+	if s == nil {
+		return nil
+	}
+	out := &answer.Activity{Address: o.Addr, Operation: r.TextAt(&s.Operation, x), Trace: r.TextAt(&s.Trace, x), Span: r.TextAt(&s.Span, x),
+		Parent: r.TextAt(&s.ParentID, x), ID: r.TextAt(&s.ID, x), Started: r.TimeAt(&s.Start, x)}
+	if d := r.IntAt(&s.Duration, x); d.Err == nil && d.Value > 0 && d.Value < math.MaxInt64/int64(tick) {
+		out.Took = (time.Duration(d.Value) * tick).String()
+	}
+	return out
+}
+
+// tick is the unit of a TimeSpan.
+const tick = 100 * time.Nanosecond
+
+// Activities iterates over an activity and those that it is a part of, the innermost first.
+func (r *Reader) Activities(o objects.Object) iter.Seq[objects.Object] {
+	return func(yield func(objects.Object) bool) {
+		for range limits.RequestScopes {
+			s, x := shapes.As[activity](r.Reading, o)
+			if s == nil || !yield(o) {
+				return
+			}
+			o = r.ObjectAt(&s.Parent, x)
+		}
+	}
+}
+
+// IsScope reports whether an object is a scope of logging that can be read.
+func (r *Reader) IsScope(o objects.Object) bool {
+	s, _ := shapes.As[logScope](r.Reading, o)
+	return s != nil
+}
+
+// Scopes tells what is noted with each line of the log inside a scope of logging, that of the outermost scope first.
+func (r *Reader) Scopes(o objects.Object) []string {
+	var out []string
+	for range limits.RequestScopes {
+		s, x := shapes.As[logScope](r.Reading, o)
+		if s == nil {
+			break
+		}
+		if state := r.ObjectAt(&s.State, x); state.Addr != 0 {
+			out = append(out, r.scope(state))
+		}
+		o = r.ObjectAt(&s.Parent, x)
+	}
+	slices.Reverse(out)
+	return out
+}
+
+// scope is what one scope notes: the text of a string, the pairs of a dictionary, or the fields of an object that hold strings.
+func (r *Reader) scope(o objects.Object) string {
+	if o.IsString() {
+		s, err := o.Text(limits.RequestText)
+		r.Note(err)
+		return s
+	}
+	name, err := o.Type.ManagedName()
+	r.Note(err)
+	if c, err := r.items.Of(o); err == nil {
+		var parts []string
+		for item, err := range c.Items() {
+			if err != nil || len(parts) == limits.RequestHeaders {
+				break
+			}
+			parts = append(parts, scopePair(item.Key.Plain(scopeText), item.Value.Plain(scopeText)))
+		}
+		return strings.Join(parts, ", ")
+	}
+	short := name[strings.LastIndexAny(name, ".+")+1:]
+	var parts []string
+	for f, v := range o.Fields() {
+		if s, err := v.Text(scopeText); err == nil && f.Name != "_cachedToString" {
+			parts = append(parts, scopePair(strings.TrimPrefix(f.Name, "_"), s))
+		}
+	}
+	return strings.TrimSpace(short + " " + strings.Join(parts, ", "))
+}
+
+// scopeText is how many characters of a value a scope shows.
+const scopeText = 200
+
+func scopePair(key, value string) string {
+	return strings.Trim(key, `"`) + "=" + strings.Trim(value, `"`)
+}

@@ -1,0 +1,94 @@
+package flows
+
+import (
+	"context"
+	"iter"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/tasks"
+	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/stackwalk"
+	"github.com/sosgo/sosgo/stackwalk/threads"
+)
+
+// A Walk walks the stack of a thread.
+type Walk func(context.Context, *threads.Thread, stackwalk.WalkOptions) iter.Seq[stackwalk.Frame]
+
+// Worker tells what a thread does. Without a walk it only names the thread.
+func (r *Reader) Worker(ctx context.Context, walk Walk, t *threads.Thread) answer.Worker {
+	out := answer.Worker{Thread: t.Describe(r.Gaps)}
+	if walk == nil {
+		return out
+	}
+	does := t.Activity(walk(ctx, t, stackwalk.WalkOptions{}))
+	out.Does = does.Text
+	if does.Caller != nil {
+		out.Method = r.program(walk(ctx, t, stackwalk.WalkOptions{}))
+	}
+	return out
+}
+
+// program is the topmost method of the program; empty if there is none.
+func (r *Reader) program(frames iter.Seq[stackwalk.Frame]) answer.Text {
+	for f := range frames {
+		md, err := f.Method()
+		if err != nil || md == nil {
+			continue
+		}
+		name, err := stackwalk.ShortName(r.Binder.Objects().Runtime(), md)
+		if err != nil {
+			return r.Text("", err) // which may be the program's
+		}
+		if !answer.LibraryMethod(name) {
+			return answer.Text{S: name}
+		}
+	}
+	return answer.Text{}
+}
+
+// Stacks finds the suspended async code that works on each of n things: of says which of them a method has in hand, by its box. Of
+// a thing it is the longest way from what all wait for outwards to a method that has it; nil if there is none. The error is the
+// context's.
+func (r *Reader) Stacks(ctx context.Context, set *tasks.Set, n int, of func(box objects.Object) []int) ([]*answer.AsyncWork, error) {
+	r.Note(set.Note(r.Gaps))
+	out := make([]*answer.AsyncWork, n)
+	for s, err := range set.Stacks(ctx, tasks.StackOptions{}) {
+		if err != nil {
+			return nil, err
+		}
+		if !s.Part {
+			r.stack(s, out, of)
+		}
+	}
+	return out, nil
+}
+
+// stack looks for things in one stack.
+func (r *Reader) stack(s *answer.AsyncStack, out []*answer.AsyncWork, of func(objects.Object) []int) {
+	var path []int
+	for i := range s.Frames {
+		f := &s.Frames[i]
+		path = append(path[:f.Depth], i)
+		if f.State == nil || f.Again {
+			continue
+		}
+		box, err := r.Binder.Objects().Object(f.Object)
+		if err != nil {
+			r.Note(err)
+			continue
+		}
+		for _, n := range of(box) {
+			if running(s) || out[n] != nil && len(path) <= len(out[n].Frames) {
+				continue
+			}
+			work := &answer.AsyncWork{Reason: s.Reason}
+			for _, at := range path {
+				work.Frames = append(work.Frames, s.Frames[at])
+			}
+			out[n] = work
+		}
+	}
+}
+
+// running reports whether the first frame of a stack waits for nothing: a thread runs it.
+func running(s *answer.AsyncStack) bool { return s.Frames[0].State != nil && *s.Frames[0].State < 0 }

@@ -1,0 +1,178 @@
+package hosting
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/objects/shapes"
+)
+
+// A MemoryCache of Microsoft.Extensions.Caching.Memory. Its entries are read by package collections.
+type (
+	memoryCache struct {
+		_       shapes.Type `of:"Microsoft.Extensions.Caching.Memory.MemoryCache"`
+		State   shapes.Ref  `field:"_coherentState,optional"`
+		Size    shapes.Int  `field:"_cacheSize,optional"`
+		Options shapes.Ref  `field:"_options,optional"`
+	}
+	cacheState struct {
+		_    shapes.Type `of:"Microsoft.Extensions.Caching.Memory.MemoryCache+CoherentState"`
+		Size shapes.Int  `field:"_cacheSize"`
+	}
+	cacheOptions struct {
+		_     shapes.Type  `of:"Microsoft.Extensions.Caching.Memory.MemoryCacheOptions"`
+		Limit shapes.Value `field:"_sizeLimit"`
+	}
+	cacheEntry struct {
+		_        shapes.Type  `of:"Microsoft.Extensions.Caching.Memory.CacheEntry"`
+		Key      shapes.Value `field:"<Key>"`
+		Value    shapes.Value `field:"_value"`
+		Size     shapes.Value `field:"_size,optional"`
+		Expired  shapes.Int   `field:"_isExpired,optional"`
+		Flags    shapes.Int   `field:"_state._flags,optional"` // in .NET 6
+		Accessed shapes.Int   `field:"<LastAccessed>._dateData|<LastAccessed>._dateTime._dateData,optional"`
+		Expires  shapes.Int   `field:"_absoluteExpirationTicks|<AbsoluteExpiration>.value._dateTime._dateData|_absoluteExpiration.value._dateTime._dateData,optional"`
+		Sliding  shapes.Value `field:"_slidingExpiration,optional"`
+	}
+)
+
+// notSet is the size of an entry, and the limit of a cache, that was not set, since these are numbers and no Nullable.
+const notSet = -1
+
+// expiredFlag is the flag of an entry of .NET 6 that says that it expired.
+const expiredFlag = 1 << 1
+
+// Caches lists the memory caches of the process with their entries, the largest and oldest of them first. What can't be
+// read is noted. The error is the context's.
+func (r *Reader) Caches(ctx context.Context, h *heap.Heap, o heap.ScanOptions) (*answer.MemoryCaches, error) {
+	out := &answer.MemoryCaches{Caches: []answer.MemoryCache{}}
+	in := shapes.Reading{Gaps: &out.Gaps, Binder: r.b}
+	for f, err := range shapes.On[memoryCache](ctx, r.b, h, nil, o) {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if err != nil {
+			out.Note(err)
+			continue
+		}
+		cache, err := r.b.Objects().Of(f.Object)
+		if err != nil {
+			out.Note(err)
+			continue
+		}
+		out.Caches = append(out.Caches, r.cache(in, cache, f.Shape, f.At()))
+	}
+	return out, nil
+}
+
+// cache tells of one cache.
+func (r *Reader) cache(in shapes.Reading, o objects.Object, s *memoryCache, x shapes.Instance) answer.MemoryCache {
+	out := answer.MemoryCache{Address: o.Addr, Size: in.IntAt(&s.Size, x), Limit: answer.Maybe[*int64]{Err: shapes.ErrNoField}, Entries: []answer.CacheEntry{}}
+	if s.State.Has() {
+		if c, at, err := shapes.AtOr[cacheState](in, &s.State, x, shapes.ErrNoField); err != nil {
+			out.Size.Err = err
+		} else {
+			out.Size = in.IntAt(&c.Size, at)
+		}
+	}
+	if c, at, err := shapes.AtOr[cacheOptions](in, &s.Options, x, shapes.ErrNoField); err != nil {
+		out.Limit.Err = err
+	} else {
+		out.Limit = r.number(in, &c.Limit, at)
+	}
+	var failed error
+	for e, err := range r.items.CacheEntries(o) {
+		if err != nil {
+			in.Note(err)
+			failed = cmp.Or(failed, err)
+			continue
+		}
+		if s, x := shapes.As[cacheEntry](in, e); s != nil {
+			out.Entries = append(out.Entries, r.entry(in, e, s, x))
+		} else {
+			failed = cmp.Or(failed, error(shapes.ErrNoField))
+		}
+	}
+	out.Count = answer.Of(int64(len(out.Entries)), failed)
+	slices.SortStableFunc(out.Entries, func(a, b answer.CacheEntry) int {
+		return cmp.Or(cmp.Compare(declared(&b), declared(&a)), cmp.Compare(b.Bytes.Value, a.Bytes.Value), a.Accessed.Value.Compare(b.Accessed.Value))
+	})
+	return out
+}
+
+// declared is the size that the program gave an entry, 0 for none.
+func declared(e *answer.CacheEntry) int64 {
+	if e.Size.Value == nil {
+		return 0
+	}
+	return *e.Size.Value
+}
+
+// entry tells of one entry.
+func (r *Reader) entry(in shapes.Reading, o objects.Object, s *cacheEntry, x shapes.Instance) answer.CacheEntry {
+	out := answer.CacheEntry{Address: o.Addr, Key: s.Key.Value(x).Plain(limits.RequestText), Size: r.number(in, &s.Size, x), Expired: in.BoolAt(&s.Expired, x),
+		Accessed: answer.Maybe[time.Time]{Err: shapes.ErrNoField}, Bytes: answer.Maybe[int64]{Err: shapes.ErrNoField}}
+	if !s.Expired.Has() && s.Flags.Has() {
+		flags := in.IntAt(&s.Flags, x)
+		out.Expired = answer.Of(flags.Value&expiredFlag != 0, flags.Err)
+	}
+	if t := in.TimeAt(&s.Accessed, x); t != nil {
+		out.Accessed = answer.Known(*t)
+	}
+	if ticks := in.IntAt(&s.Expires, x); ticks.Err == nil && ticks.Value > 0 {
+		if t, err := objects.DateTime(uint64(ticks.Value)); err != nil {
+			in.Note(err)
+		} else {
+			out.Expires = &t
+		}
+	}
+	if s.Sliding.Has() {
+		if text := s.Sliding.Value(x).Plain(0); text != "00:00:00" && text != "null" {
+			out.Sliding = text
+		}
+	}
+	v := s.Value.Value(x)
+	if v.Err() == nil && v.IsNull() {
+		return out
+	}
+	value, err := v.Object()
+	if err != nil {
+		out.Type, out.Bytes.Err = in.Text("", err), err
+		return out
+	}
+	out.Value, out.Type = value.Addr, in.TypeText(value)
+	n, err := value.Size()
+	in.Note(err)
+	out.Bytes = answer.Of(int64(n), err)
+	return out
+}
+
+// number is a number that may not be set, kept as a Nullable or as a number of its own; nil if it was not.
+func (r *Reader) number(in shapes.Reading, f *shapes.Value, x shapes.Instance) answer.Maybe[*int64] {
+	if !f.Has() {
+		return answer.Maybe[*int64]{Err: shapes.ErrNoField}
+	}
+	v := f.Value(x)
+	if s, err := v.Struct(); err == nil {
+		var has bool
+		if v, has, err = r.b.Nullable(s); err != nil || !has {
+			in.Note(err)
+			return answer.Of[*int64](nil, err)
+		}
+	}
+	n, err := v.Int()
+	if err != nil {
+		in.Note(err)
+		return answer.Of[*int64](nil, err)
+	}
+	if n == notSet {
+		return answer.Known[*int64](nil)
+	}
+	return answer.Known(&n)
+}

@@ -1,0 +1,195 @@
+package hosting
+
+import (
+	"cmp"
+	"context"
+	"iter"
+	"slices"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/objects/collections"
+	"github.com/sosgo/sosgo/objects/shapes"
+	"github.com/sosgo/sosgo/target"
+)
+
+// What Entity Framework Core keeps. The names are those of 3.1 to 10.
+type (
+	// A contextPart is a context, or what keeps the state of its entities.
+	contextPart struct {
+		_ shapes.Type `of:"Microsoft.EntityFrameworkCore.DbContext|Microsoft.EntityFrameworkCore.ChangeTracking.Internal.StateManager"`
+	}
+	dbContext struct {
+		_        shapes.Type `of:"Microsoft.EntityFrameworkCore.DbContext"`
+		Disposed shapes.Int  `field:"_disposed"`
+	}
+	stateManager struct {
+		_       shapes.Type `of:"Microsoft.EntityFrameworkCore.ChangeTracking.Internal.StateManager"`
+		Context shapes.Ref  `field:"<Context>"`
+		Changed shapes.Int  `field:"<ChangedCount>,optional"`
+		Map     shapes.Ref  `field:"_entityReferenceMap"`
+	}
+	entityMap struct {
+		_         shapes.Type `of:"Microsoft.EntityFrameworkCore.ChangeTracking.Internal.EntityReferenceMap"`
+		Unchanged shapes.Ref  `field:"_unchangedReferenceMap"`
+		Added     shapes.Ref  `field:"_addedReferenceMap"`
+		Modified  shapes.Ref  `field:"_modifiedReferenceMap"`
+		Deleted   shapes.Ref  `field:"_deletedReferenceMap"`
+		Shared    shapes.Ref  `field:"_sharedTypeReferenceMap|_dependentTypeReferenceMap,optional"`
+	}
+)
+
+// DbContexts lists the contexts of Entity Framework Core with the entities that they track, those with most first. What can't be
+// read is noted. The error is the context's.
+func (r *Reader) DbContexts(ctx context.Context, h *heap.Heap, o heap.ScanOptions) (*answer.DbContexts, error) {
+	out := &answer.DbContexts{Contexts: []answer.DbContext{}}
+	in := shapes.Reading{Gaps: &out.Gaps, Binder: r.b}
+	at := map[target.Addr]int{}
+	var managers []objects.Object
+	for f, err := range shapes.On[contextPart](ctx, r.b, h, nil, o) {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		var part objects.Object
+		if err == nil {
+			part, err = r.b.Objects().Of(f.Object)
+		}
+		if err != nil {
+			in.Note(err)
+			continue
+		}
+		if s, x := shapes.As[dbContext](in, part); s != nil {
+			at[part.Addr] = len(out.Contexts)
+			out.Contexts = append(out.Contexts, answer.DbContext{Address: part.Addr, Type: in.TypeText(part), Disposed: in.BoolAt(&s.Disposed, x), Entities: []answer.TrackedEntities{}})
+		} else {
+			managers = append(managers, part)
+		}
+	}
+	for _, o := range managers {
+		s, x := shapes.As[stateManager](in, o)
+		if s == nil {
+			continue
+		}
+		owner := in.PointerAt(&s.Context, x)
+		n, ok := at[owner.Value]
+		if !ok { // of a context that is gone, or that could not be read
+			continue
+		}
+		r.tracked(in, &out.Contexts[n], s, x)
+	}
+	slices.SortStableFunc(out.Contexts, func(a, b answer.DbContext) int { return cmp.Compare(b.Tracked.Value, a.Tracked.Value) })
+	return out, nil
+}
+
+// tracked tells of the entities that a context tracks.
+func (r *Reader) tracked(in shapes.Reading, out *answer.DbContext, s *stateManager, x shapes.Instance) {
+	out.Used, out.Changed = true, in.IntAt(&s.Changed, x)
+	m, mx, err := shapes.AtOr[entityMap](in, &s.Map, x, shapes.ErrNoField)
+	if err != nil {
+		out.Tracked.Err = err
+		return
+	}
+	out.Tracked.Err = r.count(&tally{in: in, out: out, rows: map[tallyKey]int{}}, m, mx, true)
+	slices.SortStableFunc(out.Entities, func(a, b answer.TrackedEntities) int { return cmp.Compare(b.Count, a.Count) })
+}
+
+// A tally counts the entities of a context by type and state.
+type tally struct {
+	in   shapes.Reading
+	out  *answer.DbContext
+	rows map[tallyKey]int // indexes of out.Entities
+}
+
+type tallyKey struct {
+	typ   *objects.Type
+	state string
+}
+
+// count counts the entities of a map, and with shared those of the maps in it: entities of owned types and of types that several
+// tables share have a map for each. The error is the first of what could not be read, which is noted.
+func (r *Reader) count(t *tally, m *entityMap, mx shapes.Instance, shared bool) error {
+	var bad error
+	fail := func(err error) {
+		t.in.Note(err)
+		bad = cmp.Or(bad, err)
+	}
+	for _, part := range []struct {
+		state string
+		field *shapes.Ref
+	}{{"Unchanged", &m.Unchanged}, {"Added", &m.Added}, {"Modified", &m.Modified}, {"Deleted", &m.Deleted}} {
+		for o, err := range r.keys(part.field, mx) {
+			if err != nil {
+				fail(err)
+				continue
+			}
+			t.out.Tracked.Value++
+			k := tallyKey{o.Type, part.state}
+			n, ok := t.rows[k]
+			if !ok {
+				n = len(t.out.Entities)
+				t.rows[k] = n
+				t.out.Entities = append(t.out.Entities, answer.TrackedEntities{Type: t.in.TypeText(o), State: part.state, First: o.Addr})
+			}
+			t.out.Entities[n].Count++
+		}
+	}
+	if !shared || !m.Shared.Has() {
+		return bad
+	}
+	for i, err := range r.entries(&m.Shared, mx) {
+		var inner objects.Object
+		if err == nil {
+			inner, err = i.Value.Object()
+		}
+		var s *entityMap
+		var at shapes.Instance
+		if err == nil {
+			s, at, err = shapes.BindObject[entityMap](r.b, inner)
+		}
+		if err != nil {
+			fail(err)
+			continue
+		}
+		bad = cmp.Or(bad, r.count(t, s, at, false))
+	}
+	return bad
+}
+
+// keys iterates over the keys, which are objects, of the dictionary that a field refers to; of null there are none.
+func (r *Reader) keys(f *shapes.Ref, x shapes.Instance) iter.Seq2[objects.Object, error] {
+	return func(yield func(objects.Object, error) bool) {
+		for i, err := range r.entries(f, x) {
+			var key objects.Object
+			if err == nil {
+				key, err = i.Key.Object()
+			}
+			if !yield(key, err) {
+				return
+			}
+		}
+	}
+}
+
+// entries iterates over the entries of the dictionary that a field refers to; of null there are none.
+func (r *Reader) entries(f *shapes.Ref, x shapes.Instance) iter.Seq2[collections.Item, error] {
+	return func(yield func(collections.Item, error) bool) {
+		o, err := f.Object(x)
+		if err == nil && o.Addr == 0 {
+			return
+		}
+		var c *collections.Collection
+		if err == nil {
+			c, err = r.items.Of(o)
+		}
+		if err != nil {
+			yield(collections.Item{}, err)
+			return
+		}
+		for i, err := range c.Items() {
+			if !yield(i, err) {
+				return
+			}
+		}
+	}
+}

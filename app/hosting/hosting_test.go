@@ -1,0 +1,110 @@
+package hosting_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/hosting"
+	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/test/testdump"
+)
+
+func open(t testing.TB, d *sosgo.Dump) (*hosting.Reader, *heap.Heap) {
+	t.Helper()
+	v, err := d.View("")
+	require.NoError(t, err)
+	r, err := v.Hosting()
+	require.NoError(t, err)
+	h, err := v.Heap()
+	require.NoError(t, err)
+	return r, h
+}
+
+// TestScopes: the web program has a scope for the provider, and one for each of its seven pending requests.
+func TestScopes(t *testing.T) {
+	testdump.Web(t, func(t *testing.T, d *testdump.Dump) int {
+		r, h := open(t, d.Dump)
+		out, err := r.Scopes(context.Background(), h, heap.ScanOptions{})
+		require.NoError(t, err)
+		assert.Empty(t, out.Noted())
+		roots := 0
+		for _, s := range out.Scopes {
+			require.NoError(t, s.Root.Err)
+			require.NoError(t, s.Disposables.Err)
+			if s.Root.Value {
+				roots++
+				names := map[string]int64{}
+				for _, c := range s.Types {
+					names[c.Type.S] = c.Count
+				}
+				assert.EqualValues(t, 1, names["Microsoft.AspNetCore.Server.Kestrel.Core.KestrelServerImpl"])
+				assert.EqualValues(t, 1, names["System.Diagnostics.DiagnosticListener"], "it is registered under two names")
+			}
+		}
+		assert.Equal(t, 1, roots)
+		assert.Len(t, out.Scopes, 8)
+		return len(out.Scopes)
+	})
+}
+
+// TestCaches: the cache has what the program put into it: a value for six hours, and one for ever.
+func TestCaches(t *testing.T) {
+	testdump.Web(t, func(t *testing.T, d *testdump.Dump) int {
+		r, h := open(t, d.Dump)
+		out, err := r.Caches(context.Background(), h, heap.ScanOptions{})
+		require.NoError(t, err)
+		assert.Empty(t, out.Noted())
+		require.Len(t, out.Caches, 1)
+		c := out.Caches[0]
+		assert.Equal(t, answer.Known[int64](2), c.Count)
+		assert.Equal(t, answer.Known[*int64](nil), c.Limit, "none was set")
+		byKey := map[string]answer.CacheEntry{}
+		for _, e := range c.Entries {
+			byKey[e.Key] = e
+		}
+		first, second := byKey[`"cached key"`], byKey["(System.Int32) 17"]
+		require.NotNil(t, first.Expires)
+		assert.Equal(t, 6*time.Hour, first.Expires.Sub(first.Accessed.Value).Round(time.Minute))
+		assert.Equal(t, "System.String", first.Type.S)
+		assert.Nil(t, second.Expires)
+		assert.Equal(t, "WebDebuggee.Customer", second.Type.S)
+		for _, e := range c.Entries {
+			assert.Equal(t, answer.Known[*int64](nil), e.Size, "none was given")
+			assert.Equal(t, answer.Known(false), e.Expired)
+			assert.Empty(t, e.Sliding)
+			assert.Positive(t, e.Bytes.Value)
+		}
+		return len(c.Entries)
+	})
+}
+
+// TestCachesOfNet6: there an entry has its flags in one byte, and says when it expires with its offset to UTC, or not
+// at all.
+func TestCachesOfNet6(t *testing.T) {
+	d, _ := testdump.Libraries(t)
+	r, h := open(t, d)
+	out, err := r.Caches(t.Context(), h, heap.ScanOptions{})
+	require.NoError(t, err)
+	assert.Empty(t, out.Noted())
+	require.Len(t, out.Caches, 1)
+	c := out.Caches[0]
+	assert.Equal(t, answer.Known[int64](5), c.Size)
+	require.NotNil(t, c.Limit.Value)
+	assert.EqualValues(t, 100, *c.Limit.Value)
+	require.Len(t, c.Entries, 2)
+	day, used := c.Entries[0], c.Entries[1]
+	assert.Equal(t, `"day"`, day.Key)
+	assert.Equal(t, answer.Known(true), day.Expired)
+	require.NotNil(t, day.Expires)
+	assert.Equal(t, time.Date(2026, 1, 3, 3, 0, 0, 0, time.UTC), *day.Expires, "it was given in another zone")
+	assert.Equal(t, time.Date(2026, 1, 2, 3, 0, 0, 0, time.UTC), day.Accessed.Value)
+	assert.Equal(t, answer.Known(false), used.Expired, "it is disposed, which is another flag")
+	assert.Nil(t, used.Expires)
+	assert.Equal(t, "01:00:00", used.Sliding)
+}

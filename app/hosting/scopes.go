@@ -1,0 +1,118 @@
+package hosting
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/objects/collections"
+	"github.com/sosgo/sosgo/objects/shapes"
+	"github.com/sosgo/sosgo/target"
+)
+
+// A Reader reads what hosts keep. It is safe for concurrent use.
+type Reader struct {
+	b     *shapes.Binder
+	items *collections.Reader
+}
+
+// New returns a Reader for what a Binder binds.
+func New(b *shapes.Binder, c *collections.Reader) *Reader { return &Reader{b, c} }
+
+// A serviceScope is a scope of dependency injection. Up to .NET 5 it knows its engine instead of its provider.
+type serviceScope struct {
+	_           shapes.Type `of:"Microsoft.Extensions.DependencyInjection.ServiceLookup.ServiceProviderEngineScope"`
+	Disposed    shapes.Int  `field:"_disposed"`
+	Disposables shapes.Ref  `field:"_disposables"`
+	Resolved    shapes.Ref  `field:"<ResolvedServices>"`
+	Root        shapes.Int  `field:"<IsRootScope>,optional"`
+	Provider    shapes.Ref  `field:"<RootProvider>|<Engine>,optional"`
+}
+
+// A rooted is what knows its root scope: a provider, or the engine of one.
+type rooted struct {
+	Root shapes.Ref `field:"<Root>"`
+}
+
+// Scopes lists the scopes of dependency injection that are not disposed, those that will dispose most first; the others are
+// counted. What can't be read is noted. The error is the context's.
+func (r *Reader) Scopes(ctx context.Context, h *heap.Heap, o heap.ScanOptions) (*answer.ServiceScopes, error) {
+	out := &answer.ServiceScopes{Scopes: []answer.ServiceScope{}}
+	in := shapes.Reading{Gaps: &out.Gaps, Binder: r.b}
+	for f, err := range shapes.On[serviceScope](ctx, r.b, h, nil, o) {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if err != nil {
+			out.Note(err)
+			continue
+		}
+		disposed := in.BoolAt(&f.Shape.Disposed, f.At())
+		if disposed.Value {
+			out.Disposed++
+			continue
+		}
+		out.Scopes = append(out.Scopes, r.scope(in, f.Object.Addr, f.Shape, f.At()))
+	}
+	slices.SortStableFunc(out.Scopes, func(a, b answer.ServiceScope) int { return cmp.Compare(b.Disposables.Value, a.Disposables.Value) })
+	return out, nil
+}
+
+// scope tells of one scope.
+func (r *Reader) scope(in shapes.Reading, a target.Addr, s *serviceScope, x shapes.Instance) answer.ServiceScope {
+	out := answer.ServiceScope{Address: a, Root: r.isRoot(in, a, s, x), Types: []answer.DisposableType{}}
+	cached := map[target.Addr]bool{}
+	var unread error
+	for o, err := range r.items.Objects(&s.Resolved, x) {
+		in.Note(err)
+		unread = cmp.Or(unread, err)
+		cached[o.Addr] = true
+	}
+	out.Services = answer.Of(int64(len(cached)), unread)
+	counts := map[*objects.Type]*answer.DisposableType{}
+	var order []*objects.Type
+	seen := map[target.Addr]bool{} // one that was registered under several names is there several times
+	var failed error
+	for o, err := range r.items.Objects(&s.Disposables, x) {
+		if err != nil {
+			in.Note(err)
+			failed = cmp.Or(failed, err)
+			continue
+		}
+		if seen[o.Addr] {
+			continue
+		}
+		seen[o.Addr] = true
+		c := counts[o.Type]
+		if c == nil {
+			c = &answer.DisposableType{Type: in.TypeText(o), First: o.Addr}
+			counts[o.Type] = c
+			order = append(order, o.Type)
+		}
+		if c.Count++; !cached[o.Addr] {
+			c.Uncached++
+		}
+	}
+	out.Disposables = answer.Of(int64(len(seen)), failed)
+	for _, t := range order {
+		out.Types = append(out.Types, *counts[t])
+	}
+	slices.SortStableFunc(out.Types, func(a, b answer.DisposableType) int { return cmp.Compare(b.Count, a.Count) })
+	return out
+}
+
+// isRoot reports whether a scope is the one of its provider, which lives as long as that.
+func (r *Reader) isRoot(in shapes.Reading, a target.Addr, s *serviceScope, x shapes.Instance) answer.Maybe[bool] {
+	if s.Root.Has() {
+		return in.BoolAt(&s.Root, x)
+	}
+	p, at := shapes.At[rooted](in, &s.Provider, x)
+	if p == nil {
+		return answer.Maybe[bool]{Err: shapes.ErrNoField}
+	}
+	root := in.PointerAt(&p.Root, at)
+	return answer.Of(root.Value == a, root.Err)
+}

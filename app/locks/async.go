@@ -1,0 +1,75 @@
+package locks
+
+import (
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/tasks"
+	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/target"
+)
+
+// asynchronous says of the tasks that wait for semaphores which async methods go on when they complete.
+func (s *survey) asynchronous(o heap.ScanOptions) error {
+	waiting := map[target.Addr]*answer.AsyncWaiter{}
+	for _, l := range s.locks {
+		for i := range l.Async {
+			waiting[l.Async[i].Task] = &l.Async[i]
+		}
+	}
+	if len(waiting) == 0 {
+		return nil
+	}
+	set, err := s.taskSet(o)
+	if err != nil || set == nil {
+		return err
+	}
+	for stack, err := range set.Stacks(s.ctx, tasks.StackOptions{Type: semaphoreTask, Tasks: true}) {
+		if err != nil {
+			return err
+		}
+		s.gaps.NoteAll(stack.Noted())
+		if w := waiting[stack.Frames[0].Object]; w != nil {
+			continues(w, stack.Frames[1:])
+		}
+	}
+	return nil
+}
+
+// semaphoreTask is the class of the tasks of SemaphoreSlim.WaitAsync.
+const semaphoreTask = "System.Threading.SemaphoreSlim+TaskNode"
+
+// continues notes the innermost of the async methods that continue a task, and who blocks on it. Where several do, the first
+// counts.
+func continues(w *answer.AsyncWaiter, frames []answer.AsyncFrame) {
+	for i := range frames {
+		f := &frames[i]
+		if f.Depth != len(w.Stack)+1 {
+			return // of another one that continues, or behind one that is not told
+		}
+		if f.Kind == answer.AsyncOther {
+			w.Blocked = f.Meaning != ""
+			return
+		}
+		w.Stack = append(w.Stack, frameName(f))
+	}
+}
+
+// taskSet are the tasks of the heap, collected once. It is nil where they can't be read, which is noted.
+func (s *survey) taskSet(o heap.ScanOptions) (*tasks.Set, error) {
+	if s.set != nil || s.setLost {
+		return s.set, nil
+	}
+	set, err := tasks.New(s.r.b).Collect(s.ctx, s.r.heap, o)
+	if err == nil {
+		err = set.Note(s.gaps)
+	}
+	if s.ctx.Err() != nil {
+		return nil, s.ctx.Err()
+	}
+	if err != nil {
+		s.setLost = true
+		s.lose(err)
+		return nil, nil
+	}
+	s.set = set
+	return set, nil
+}

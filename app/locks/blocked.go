@@ -1,0 +1,418 @@
+package locks
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/objects/shapes"
+	"github.com/sosgo/sosgo/stackwalk"
+	"github.com/sosgo/sosgo/stackwalk/threads"
+	"github.com/sosgo/sosgo/target"
+)
+
+// A wait is what a thread waits for.
+type wait struct {
+	thread  *threads.Thread
+	lock    *lock             // nil for a task or a class
+	tasks   []target.Addr     // the tasks that it waits for: one, but for Task.WaitAll
+	event   target.Addr       // the event that the tasks will set
+	class   target.Addr       // the MethodTable whose static constructor it waits for
+	object  objects.Object    // the Thread whose end, or the WaitHandle, that it waits for
+	join    bool              // object is a Thread
+	more    int               // other WaitHandles that it waits for, too
+	runners []*threads.Thread // who has to go on before it can, as far as they are known
+	pulse   bool              // it has released the monitor
+	timeout int32
+	how     string
+
+	chain  []string // of a task: the async methods from it to the one that waits for something else
+	until  string   // of a task: what that one waits for, in words
+	proved bool     // runners are the threads by what they or the runtime note
+}
+
+// A note is what a thread waits for, as it is noted while it waits.
+type note struct {
+	pulse   bool
+	monitor *dac.SyncBlock // nil for a managed lock
+	object  target.Addr    // the managed lock, or the condition that waits for a pulse
+	timeout int32
+}
+
+// blocked finds out what each thread waits for.
+func (s *survey) blocked() {
+	for i := range s.r.threads {
+		t := &s.r.threads[i]
+		if t.OS == nil || t.Managed == nil || s.ctx.Err() != nil {
+			continue
+		}
+		notes, err := s.notes(t.Managed)
+		if err != nil && !errors.Is(err, target.ErrUnsupported) {
+			s.lose(fmt.Errorf("what thread %#x waits for: %w", t.ID(), err))
+		}
+		if len(notes) > 0 {
+			s.noted(t, &notes[0]) // the innermost wait is what holds the thread up
+			continue
+		}
+		s.inferred(t)
+	}
+}
+
+// notes are those of the class library where it has them, and else those of the runtime.
+func (s *survey) notes(t *dac.Thread) ([]note, error) {
+	var unread error
+	for k, err := range shapes.Loaded[blockingInfo](s.r.b) {
+		if err != nil {
+			unread = err
+			continue
+		}
+		if notes, err := s.managedNotes(k, t); err != nil || len(notes) > 0 {
+			return notes, err
+		}
+	}
+	items, err := s.r.rt.BlockingItems(t)
+	var out []note
+	for i := range items {
+		out = append(out, note{pulse: items[i].Kind == dac.BlockedWait, monitor: &items[i].Block, timeout: items[i].Timeout})
+	}
+	if err == nil && len(out) == 0 && errors.Is(unread, target.ErrNotInDump) {
+		return nil, unread // a Lock is noted there alone
+	}
+	return out, err
+}
+
+// managedNotes follows ThreadBlockingInfo.t_first: structs on the thread's stack.
+func (s *survey) managedNotes(k *blockingInfo, t *dac.Thread) ([]note, error) {
+	v := k.First.Of(t)
+	if errors.Is(v.Err(), objects.ErrNotInitialised) {
+		return nil, nil
+	}
+	at, err := v.Addr()
+	var out []note
+	last := target.Addr(0)
+	for err == nil && at != 0 {
+		if !t.Stack.Contains(at) || at <= last || len(out) == limits.BlockingItems {
+			return out, target.Corruptf("a note at %#x", uint64(at))
+		}
+		last = at
+		var n note
+		if n, err = s.managedNote(k, shapes.Instance(at)); err != nil {
+			return out, err
+		}
+		out = append(out, n)
+		var next uint64
+		next, err = k.Next.Uint(shapes.Instance(at))
+		at = target.Addr(next)
+	}
+	return out, err
+}
+
+// managedNote reads one note. Up to .NET 10 that of a monitor names the lock in its sync block, and others a variable
+// that refers to the object.
+func (s *survey) managedNote(k *blockingInfo, at shapes.Instance) (note, error) {
+	v, err := ints(at, &k.Kind, &k.Timeout)
+	if err != nil {
+		return note{}, err
+	}
+	p, err := k.Object.Uint(at)
+	if err != nil {
+		return note{}, err
+	}
+	n := note{timeout: int32(v[1]), pulse: v[0] == kindMonitorWait || v[0] == kindCondition}
+	switch v[0] {
+	case kindMonitorLock, kindMonitorWait:
+		b, err := s.r.rt.SyncBlockOfLock(target.Addr(p))
+		if err != nil {
+			return n, err
+		}
+		n.monitor = &b
+	case kindLock, kindCondition:
+		if n.object, err = target.Pointer(s.r.rt.Memory(), target.Addr(p)); err != nil {
+			return n, err
+		}
+	default:
+		return n, target.Corruptf("a note of kind %d", v[0])
+	}
+	return n, nil
+}
+
+// noted adds a wait that is noted. A wait for the pulse of a monitor of which a lock of the class library is made is
+// one for that lock.
+func (s *survey) noted(t *threads.Thread, n *note) {
+	w := &wait{thread: t, pulse: n.pulse, timeout: n.timeout, how: answer.HowRecorded}
+	switch {
+	case n.monitor == nil:
+		w.lock = s.byObj[n.object]
+	case !n.pulse:
+		w.lock = s.monitor(n.monitor)
+	default:
+		s.pulsed(w, n.monitor)
+	}
+	if w.lock == nil && w.event == 0 {
+		return
+	}
+	s.addWait(w)
+}
+
+// pulsed finds out what a thread waits for that waits for the pulse of a monitor.
+func (s *survey) pulsed(w *wait, b *dac.SyncBlock) {
+	owner, ok := s.on[b.Object]
+	if !ok {
+		w.lock = s.monitor(b)
+		return
+	}
+	w.pulse = false
+	if s.tasks[owner] {
+		w.event = owner
+		w.tasks = s.tasksOf(w.thread, owner)
+		return
+	}
+	if outer, ok := s.inner[owner]; ok {
+		owner = outer
+	}
+	w.lock = s.byObj[owner]
+}
+
+// tasksOf finds the tasks that will set an event, among the objects that the thread's frames refer to and what arrays and
+// lists there hold: the event is what goes on when they complete.
+func (s *survey) tasksOf(t *threads.Thread, event target.Addr) (out []target.Addr) {
+	seen := map[target.Addr]bool{}
+	for root, err := range s.r.walker.Roots(s.ctx, t.Managed, t.OS.Registers) {
+		if err != nil || root.Interior || root.Object == 0 || seen[root.Object] {
+			continue
+		}
+		seen[root.Object] = true
+		o, err := s.r.b.Objects().Object(root.Object)
+		if err != nil {
+			continue
+		}
+		if s.sets(o, event) && !slices.Contains(out, o.Addr) {
+			out = append(out, o.Addr)
+		}
+		for _, e := range s.elements(o) {
+			if seen[e] || e == 0 {
+				continue
+			}
+			seen[e] = true
+			if o, err := s.r.b.Objects().Object(e); err == nil && s.sets(o, event) {
+				out = append(out, o.Addr)
+			}
+		}
+	}
+	return out
+}
+
+// sets reports whether an object is a task that sets an event when it completes.
+func (s *survey) sets(o objects.Object, event target.Addr) bool {
+	k, at, is, err := shapes.Try[task](s.r.b, o)
+	if !is || err != nil {
+		return false
+	}
+	next, err := k.Continuation.Object(at)
+	return err == nil && s.continues(next, event)
+}
+
+// elements are the references in an array or a list, as far as they can be read; none of another object.
+func (s *survey) elements(o objects.Object) (out []target.Addr) {
+	if k, at, is, err := shapes.Try[list](s.r.b, o); is {
+		if err != nil {
+			return nil
+		}
+		if o, err = k.Items.Object(at); err != nil || o.Addr == 0 {
+			return nil
+		}
+	}
+	a, err := shapes.ArrayOf(o)
+	if err != nil {
+		return nil
+	}
+	for i := range min(a.Len, limits.ListedReferences) {
+		e, err := a.Ref(i)
+		if err != nil {
+			break
+		}
+		out = append(out, e)
+	}
+	return out
+}
+
+// continues reports whether a task's continuation is the event, or a list that has it.
+func (s *survey) continues(next objects.Object, event target.Addr) bool {
+	if next.Addr == event || next.Addr == 0 {
+		return next.Addr != 0
+	}
+	return slices.Contains(s.elements(next), event)
+}
+
+func (s *survey) addWait(w *wait) {
+	s.waits = append(s.waits, w)
+	if w.lock == nil {
+		return
+	}
+	d := answer.LockWaiter{Thread: w.thread.Describe(s.gaps), Pulse: w.pulse, How: w.how}
+	if w.timeout >= 0 && w.how == answer.HowRecorded {
+		d.Timeout = &w.timeout
+	}
+	w.lock.Waiting = append(w.lock.Waiting, d)
+}
+
+// inferred looks for what a thread waits for of which nothing is noted: an object that the frames of the class library
+// which wait refer to, or a static constructor.
+func (s *survey) inferred(t *threads.Thread) {
+	a := t.Activity(s.r.walker.Walk(s.ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{}))
+	w := &wait{thread: t, how: answer.HowInferred, timeout: -1}
+	switch a.Activity {
+	case threads.ActivityLock, threads.ActivityEvent, threads.ActivityMonitorWait:
+		if w.lock = s.referred(t, &a); w.lock == nil {
+			w.object, w.more = s.handle(t, &a)
+		}
+	case threads.ActivityJoin:
+		w.join = true
+		w.object = s.joined(t, &a)
+		if t := s.thread(w.object); t != nil {
+			w.runners = append(w.runners, t)
+		}
+	case threads.ActivityStaticInit, threads.ActivityRuntime:
+		var runner *threads.Thread
+		if w.class, runner = s.constructor(t, &a); runner != nil {
+			w.runners = append(w.runners, runner)
+		}
+	}
+	if w.lock != nil || w.class != 0 || w.object.Addr != 0 || w.join {
+		s.addWait(w)
+	}
+}
+
+// framework iterates over what the frames of the class library at the top of a stack refer to.
+func (s *survey) framework(t *threads.Thread) iter.Seq[stackwalk.Root] {
+	return func(yield func(stackwalk.Root) bool) {
+		for root, err := range s.r.walker.Roots(s.ctx, t.Managed, t.OS.Registers) {
+			if err != nil {
+				if !s.unread[t] {
+					s.unread[t] = true
+					s.lose(fmt.Errorf("what thread %#x waits for: %w", t.ID(), err))
+				}
+				return
+			}
+			if root.Explicit == "" && root.Method != nil {
+				class, err := s.r.rt.TypeName(root.Method.MethodTable, dac.NameNative)
+				if err != nil || !strings.HasPrefix(class, "System.") {
+					return
+				}
+			}
+			if root.Object != 0 && !yield(root) {
+				return
+			}
+		}
+	}
+}
+
+// referred is the lock that the frames of the class library at the top of the stack refer to: of the class whose method
+// waits, and waited for by its own count.
+func (s *survey) referred(t *threads.Thread, a *threads.ThreadActivity) *lock {
+	if a.By == nil {
+		return nil
+	}
+	for root := range s.framework(t) {
+		if l := s.spins[root.Object]; l != nil && root.Interior && l.Held {
+			return l
+		}
+		object := root.Object
+		if outer, ok := s.inner[object]; ok {
+			object = outer // the event of a CountdownEvent or Barrier
+		}
+		if l := s.byObj[object]; l != nil && !root.Interior && l.Waiters.Value > 0 {
+			return l
+		}
+		if l := s.mons[root.Object]; l != nil && !root.Interior && a.Activity == threads.ActivityLock && l.Waiters.Value > 0 {
+			return l
+		}
+	}
+	return nil
+}
+
+// mentioned iterates over the objects that the frames of the class library at the top of the stack refer to.
+func (s *survey) mentioned(t *threads.Thread, a *threads.ThreadActivity) iter.Seq[objects.Object] {
+	return func(yield func(objects.Object) bool) {
+		if a.By == nil {
+			return
+		}
+		for root := range s.framework(t) {
+			if root.Interior {
+				continue
+			}
+			if o, err := s.r.b.Objects().Object(root.Object); err == nil && !yield(o) {
+				return
+			}
+		}
+	}
+}
+
+// joined is the Thread whose end t waits for, without an address if it is not known.
+func (s *survey) joined(t *threads.Thread, a *threads.ThreadActivity) objects.Object {
+	for o := range s.mentioned(t, a) {
+		if is, err := shapes.Is[threadObject](s.r.b, o.Type); is && err == nil && s.thread(o) != t {
+			return o
+		}
+	}
+	return objects.Object{}
+}
+
+// handle is the WaitHandle that t waits for, without an address if it is not known; more is for how many others it
+// waits, too.
+func (s *survey) handle(t *threads.Thread, a *threads.ThreadActivity) (first objects.Object, more int) {
+	for o := range s.mentioned(t, a) {
+		if h, ok := s.handles[o.Addr]; ok {
+			return h, 0
+		}
+		if is, err := shapes.Is[waitHandle](s.r.b, o.Type); is && err == nil {
+			return o, 0
+		}
+		if first, n := s.several(o); n > 0 {
+			return first, n - 1
+		}
+	}
+	return objects.Object{}, 0
+}
+
+// several are the handles of an array of SafeWaitHandles: the first, and how many.
+func (s *survey) several(o objects.Object) (first objects.Object, n int) {
+	a, err := shapes.ArrayOf(o)
+	if err != nil {
+		return first, 0
+	}
+	for i := range min(a.Len, limits.ListedReferences) {
+		e, err := a.Ref(i)
+		if err != nil {
+			break
+		}
+		if h, ok := s.handles[e]; ok {
+			if n++; n == 1 {
+				first = h
+			}
+		}
+	}
+	return first, n
+}
+
+// thread is the thread that a Thread stands for, nil for another object and for one that has ended.
+func (s *survey) thread(o objects.Object) *threads.Thread {
+	if o.Addr == 0 {
+		return nil
+	}
+	k, at, is, err := shapes.Try[threadObject](s.r.b, o)
+	if !is || err != nil {
+		return nil
+	}
+	id, err := k.ID.Uint(at)
+	if err != nil {
+		return nil
+	}
+	return threads.ByManagedID(s.r.threads, uint32(id))
+}

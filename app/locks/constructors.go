@@ -1,0 +1,91 @@
+package locks
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"github.com/sosgo/sosgo/stackwalk"
+	"github.com/sosgo/sosgo/stackwalk/threads"
+	"github.com/sosgo/sosgo/target"
+)
+
+// waitingStack is how much of a stack is searched for the class that a thread waits for: what waits stands at its top.
+const waitingStack = 16 << 10
+
+// constructor is the class whose static constructor t waits for, and the thread that runs it: the runtime's list of these is not
+// known, so that it is a class whose constructor is on another stack, and whose MethodTable the frames that wait mention. A
+// class of 0 is none.
+func (s *survey) constructor(t *threads.Thread, a *threads.ThreadActivity) (class target.Addr, runner *threads.Thread) {
+	if a.Activity == threads.ActivityRuntime && a.Entered == nil {
+		return 0, nil
+	}
+	running := s.constructors()
+	if len(running) == 0 {
+		return 0, nil
+	}
+	words, err := s.waitingWords(t, a)
+	for ; len(words) >= 8; words = words[8:] {
+		word := target.Addr(binary.LittleEndian.Uint64(words))
+		if runner := running[word]; runner != nil && runner != t {
+			return word, runner
+		}
+	}
+	if err != nil {
+		s.lose(fmt.Errorf("the static constructor that thread %#x may wait for: its stack: %w", t.ID(), err))
+	}
+	return 0, nil
+}
+
+// waitingWords are the bytes of the stack of t where what waits has its variables. .NET 10 calls managed code of the class library for
+// it: the top of the stack. Before, a helper of the runtime, or what prepares a method for its first call, does it at once (the
+// runtime's MethodTable::CheckRunClassInitThrowing): that is all of the stack above the frame by which it was called. With an
+// error they are what could be read.
+func (s *survey) waitingWords(t *threads.Thread, a *threads.ThreadActivity) ([]byte, error) {
+	stack, err := t.Stack(s.r.process)
+	if err == nil && len(stack.Ranges) == 0 {
+		err = target.ErrNotInDump
+	}
+	if err != nil {
+		return nil, err
+	}
+	r := stack.Ranges[0]
+	if a.Entered != nil {
+		if !r.Contains(a.Entered.Addr) {
+			return nil, target.Corruptf("the frame at %#x is not on it", uint64(a.Entered.Addr))
+		}
+		r.End = a.Entered.Addr
+	}
+	words := make([]byte, min(r.Size(), waitingStack))
+	n, err := s.r.rt.Memory().ReadMemory(words, r.Start)
+	return words[:n], err
+}
+
+// constructors are the classes whose static constructors are on stacks, with the threads.
+func (s *survey) constructors() map[target.Addr]*threads.Thread {
+	if s.ctors != nil {
+		return s.ctors
+	}
+	s.ctors = map[target.Addr]*threads.Thread{}
+	for i := range s.r.threads {
+		t := &s.r.threads[i]
+		if t.OS == nil || t.Managed == nil {
+			continue
+		}
+		for f := range s.r.walker.Walk(s.ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{}) {
+			if f.Err != nil {
+				s.lose(fmt.Errorf("the static constructors that thread %#x runs: %w", t.ID(), f.Err))
+			}
+			if f.Kind != stackwalk.FrameManaged {
+				continue
+			}
+			md, err := f.Method()
+			if err != nil || md == nil {
+				continue
+			}
+			if name, err := md.Name(); err == nil && name == ".cctor" {
+				s.ctors[md.MethodTable] = t
+			}
+		}
+	}
+	return s.ctors
+}

@@ -1,0 +1,222 @@
+package locks
+
+import (
+	"slices"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/tasks"
+	"github.com/sosgo/sosgo/app/threadpool"
+	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/objects/shapes"
+	"github.com/sosgo/sosgo/stackwalk"
+	"github.com/sosgo/sosgo/stackwalk/threads"
+	"github.com/sosgo/sosgo/target"
+)
+
+// follow finds the threads that others wait for: the holders of locks, and who runs what a task waits for.
+func (s *survey) follow(o heap.ScanOptions) error {
+	wanted := map[target.Addr]bool{}
+	for _, w := range s.waits {
+		w.proved = true
+		if w.lock != nil && !w.pulse {
+			w.runners = w.lock.holders(w.thread)
+		}
+		for _, a := range w.tasks {
+			wanted[a] = true
+		}
+	}
+	if len(wanted) == 0 {
+		return nil
+	}
+	if err := s.queued(); err != nil {
+		return err
+	}
+	return s.awaited(wanted, o)
+}
+
+// queued reads what waits in the thread pool.
+func (s *survey) queued() error {
+	p, err := threadpool.New(s.r.b, s.r.walker, s.r.threads).Describe(s.ctx, threadpool.Options{Items: true})
+	if err != nil {
+		return err
+	}
+	s.pool, s.items = p, map[target.Addr]bool{}
+	for i := range p.Queues.Queues {
+		for _, item := range p.Queues.Queues[i].Items {
+			s.items[item.Address] = true
+		}
+	}
+	return nil
+}
+
+// inPool is what a queued task waits for.
+const inPool = "a worker of the thread pool, in whose queue it is"
+
+// awaited tells of the tasks for which threads wait which async methods stand between them and what they wait for, and who
+// runs that.
+func (s *survey) awaited(wanted map[target.Addr]bool, o heap.ScanOptions) error {
+	of := map[target.Addr][]*wait{}
+	for _, w := range s.waits {
+		for _, a := range w.tasks {
+			of[a] = append(of[a], w)
+			if t := s.runs(a); t != nil {
+				w.add(t)
+			}
+			if s.items[a] {
+				w.until = inPool
+			}
+		}
+	}
+	set, err := s.taskSet(o)
+	if err != nil || set == nil {
+		return err
+	}
+	for stack, err := range set.Stacks(s.ctx, tasks.StackOptions{Any: wanted, Tasks: true}) {
+		if err != nil {
+			return err
+		}
+		for i := range stack.Frames {
+			a := stack.Frames[i].Object
+			if !wanted[a] || stack.Frames[i].Again {
+				continue
+			}
+			for _, w := range of[a] {
+				s.through(w, a, stack)
+			}
+		}
+	}
+	return s.ctx.Err()
+}
+
+// through notes what a stack tells of a task for which a thread waits. The first one gives the words.
+func (s *survey) through(w *wait, a target.Addr, stack *answer.AsyncStack) {
+	if w.chain == nil {
+		for _, f := range stack.Awaited(a) {
+			w.chain = append(w.chain, frameName(f))
+		}
+		if w.until == "" && stack.Reason.Err == nil {
+			w.until = stack.Reason.S
+			w.proved = len(w.runners) > 0
+		}
+		if s.waitsInPool(stack) {
+			w.until = inPool
+		}
+		if l := s.nodes[stack.Frames[0].Object]; l != nil {
+			w.until = "a SemaphoreSlim to be released (" + l.Address.String() + ", " + l.State + "; it does not keep who has entered)"
+		}
+	}
+	leaf := stack.Frames[0].Object
+	if n := len(stack.Waits); n > 0 {
+		leaf = stack.Waits[n-1].Object
+	}
+	if t := s.runs(leaf); t != nil {
+		if leaf != a {
+			w.proved = false // from what the awaited objects are
+		}
+		w.add(t)
+	}
+}
+
+// waitsInPool reports whether what a stack waits for is an item of the thread pool.
+func (s *survey) waitsInPool(stack *answer.AsyncStack) bool {
+	for i := range stack.Waits {
+		if s.items[stack.Waits[i].Object] {
+			return true
+		}
+	}
+	return s.items[stack.Frames[0].Object]
+}
+
+// add adds a thread that has to go on before w can. A thread that waits for its own task by another way does not run it.
+func (w *wait) add(t *threads.Thread) {
+	if t != w.thread && !slices.Contains(w.runners, t) {
+		w.runners = append(w.runners, t)
+	}
+}
+
+// running is what threads run: tasks, and the boxes of async methods.
+type running struct {
+	tasks  map[target.Addr]*threads.Thread
+	inside []insideOf
+}
+
+// insideOf is a reference into a box, of the code of its state machine.
+type insideOf struct {
+	at     target.Addr
+	thread *threads.Thread
+}
+
+// runs is the thread that runs a task: it names it as its current one, or has it on its stack as what runs.
+func (s *survey) runs(a target.Addr) *threads.Thread {
+	if s.running == nil {
+		s.running = s.findRunning()
+	}
+	if t := s.running.tasks[a]; t != nil || len(s.running.inside) == 0 {
+		return t
+	}
+	o, err := s.r.b.Objects().Object(a)
+	if err != nil {
+		return nil
+	}
+	size, err := o.Size()
+	if err != nil {
+		return nil
+	}
+	for _, in := range s.running.inside {
+		if in.at > a && uint64(in.at-a) < size {
+			return in.thread
+		}
+	}
+	return nil
+}
+
+// findRunning looks at the stacks of all threads.
+func (s *survey) findRunning() *running {
+	out := &running{tasks: map[target.Addr]*threads.Thread{}}
+	for i := range s.r.threads {
+		t := &s.r.threads[i]
+		if t.OS == nil || t.Managed == nil || s.ctx.Err() != nil {
+			continue
+		}
+		for k, err := range shapes.Loaded[task](s.r.b) {
+			if err != nil || !k.Current.Has() {
+				continue
+			}
+			if at, err := k.Current.Of(t.Managed).Addr(); err == nil && at != 0 {
+				out.tasks[at] = t
+			}
+		}
+		for root, err := range s.r.walker.Roots(s.ctx, t.Managed, t.OS.Registers) {
+			if err != nil {
+				break // what waits there is told where it is looked for
+			}
+			if root.Explicit != "" || root.Object == 0 || root.Method == nil {
+				continue
+			}
+			switch name, err := root.Method.Name(); {
+			case err != nil:
+			case name == "MoveNext" && root.Interior:
+				out.inside = append(out.inside, insideOf{root.Object, t})
+			case name == "MoveNext":
+				s.boxOn(out, &root, t)
+			}
+		}
+	}
+	return out
+}
+
+// boxOn notes that a thread runs a box: a method of its own class has it.
+func (s *survey) boxOn(out *running, root *stackwalk.Root, t *threads.Thread) {
+	o, err := s.r.b.Objects().Object(root.Object)
+	if err != nil || out.tasks[o.Addr] != nil {
+		return
+	}
+	if is, err := shapes.Is[box](s.r.b, o.Type); !is || err != nil {
+		return
+	}
+	if class, err := s.r.b.Objects().Type(root.Method.MethodTable); err == nil {
+		if is, err := shapes.Is[box](s.r.b, class); is && err == nil {
+			out.tasks[o.Addr] = t
+		}
+	}
+}

@@ -1,0 +1,302 @@
+package locks_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/locks"
+	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/test/testdump"
+	"github.com/sosgo/sosgo/target"
+)
+
+// kinds is the folder of a dump whose threads hold and wait for locks of all kinds: Locks.cs there is its program.
+const kinds = "../../testdata/dumps/locks/net10-locks"
+
+// openKinds opens it, with the names of its threads by their managed ids.
+func openKinds(t testing.TB) (*sosgo.Dump, map[uint32]string) {
+	t.Helper()
+	return openNamed(t, kinds)
+}
+
+// openNamed opens the dump of a folder, with the names of its threads by their managed ids.
+func openNamed(t testing.TB, folder string) (*sosgo.Dump, map[uint32]string) {
+	t.Helper()
+	facts, err := os.ReadFile(filepath.Join(folder, "facts.txt"))
+	if err != nil {
+		t.Skip("there are no canned dumps here")
+	}
+	names := map[uint32]string{}
+	for line := range strings.Lines(string(facts)) {
+		id, name, _ := strings.Cut(strings.TrimSpace(line), " ")
+		n, err := strconv.Atoi(id)
+		require.NoError(t, err)
+		names[uint32(n)] = name
+	}
+	d, err := sosgo.Open(filepath.Join(folder, filepath.Base(folder)+".dmp.zst"), sosgo.Options{Offline: true})
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = d.Close() })
+	return d, names
+}
+
+// TestKindsOfLocks: who holds each lock and who waits for it, as the program's source has it.
+func TestKindsOfLocks(t *testing.T) {
+	d, names := openKinds(t)
+	got, err := reader(t, d).Describe(context.Background(), locks.Options{})
+	require.NoError(t, err)
+	assert.Empty(t, got.Noted())
+	said := map[string]string{}
+	for _, l := range got.Locks {
+		var words []string
+		if l.Owner != nil {
+			words = append(words, "held by "+names[l.Owner.ManagedID])
+		}
+		for i := range l.Readers {
+			words = append(words, "read by "+names[l.Readers[i].ManagedID])
+		}
+		for i := range l.Waiting {
+			words = append(words, names[l.Waiting[i].Thread.ManagedID]+" waits")
+		}
+		for _, a := range l.Async {
+			if a.Blocked {
+				words = append(words, "blocked")
+				continue
+			}
+			words = append(words, strings.Join(a.Stack, " < "))
+		}
+		key := l.Kind
+		for said[key] != "" {
+			key += "'"
+		}
+		if l.Kind == answer.LockSpin {
+			key = l.Type.S
+		}
+		said[key] = strings.Join(words, ", ")
+	}
+	assert.Equal(t, map[string]string{
+		"monitor":               "held by only writer, only reader waits",
+		"Lazy":                  "held by lazy maker, lazy waiter waits",
+		"ReaderWriterLockSlim":  "read by reader one, read by reader two, writer waits",
+		"ReaderWriterLockSlim'": "read by only reader, only writer waits",
+		"CountdownEvent":        "countdown waits",
+		"Barrier":               "at barrier waits",
+		"SemaphoreSlim":         "Locks.Gated < Locks.Outer, Locks.Gated",
+		"SemaphoreSlim'":        ", blocked",
+		"ManualResetEventSlim":  "reader one waits, reader two waits, spin owner waits, lazy maker waits, joined waits, mutex owner waits",
+		"Spins.Tracked":         "held by spin owner, spinner waits",
+		"Spins.Untracked":       "",
+	}, said)
+	for _, l := range got.Locks {
+		if l.Kind == answer.LockLazy {
+			assert.Equal(t, "System.Lazy<Config>", l.Type.S)
+		}
+		if l.Kind == answer.LockSpin {
+			assert.True(t, l.Held)
+		}
+	}
+}
+
+// TestKindsOfWaits: what each thread waits for, that of the kernel and the ends of threads too, and the deadlock
+// through a lock that one thread reads.
+func TestKindsOfWaits(t *testing.T) {
+	d, names := openKinds(t)
+	got, err := reader(t, d).Waits(context.Background(), locks.Options{})
+	require.NoError(t, err)
+	assert.Empty(t, got.Noted())
+	kind := map[string]string{}
+	for i := range got.Threads {
+		w := &got.Threads[i]
+		kind[names[w.Thread.ManagedID]] = w.Kind
+		switch names[w.Thread.ManagedID] {
+		case "joiner":
+			require.NotNil(t, w.Owner)
+			assert.Equal(t, "joined", names[w.Owner.ManagedID])
+		case "only writer":
+			require.NotNil(t, w.Owner)
+			assert.Equal(t, "only reader", names[w.Owner.ManagedID])
+		case "kernel":
+			assert.Equal(t, "System.Threading.AutoResetEvent", w.Type.S)
+		case "mutex waiter":
+			assert.Equal(t, "System.Threading.Mutex", w.Type.S)
+			assert.Equal(t, "waits for a System.Threading.Mutex, whose owner is kept outside of managed memory and not known", w.Text)
+			assert.Nil(t, w.Owner)
+		case "wait any":
+			assert.Equal(t, "waits for 2 wait handles, the first a System.Threading.AutoResetEvent", w.Text)
+		}
+	}
+	for name, want := range map[string]string{"joiner": "thread", "kernel": "wait handle", "mutex waiter": "wait handle", "wait any": "wait handle",
+		"spinner": answer.LockSpin, "lazy waiter": answer.LockLazy, "writer": answer.LockReaderWriter, "blocked on slots": "task"} {
+		assert.Equal(t, want, kind[name], name)
+	}
+	circles := 0
+	for _, v := range got.Verdicts {
+		if strings.HasPrefix(v.Text, "deadlock: ") {
+			circles++
+			assert.Contains(t, v.Text, `"only reader" holds System.Threading.ReaderWriterLockSlim`)
+			assert.Len(t, v.Evidence, 2)
+		}
+	}
+	assert.Equal(t, 1, circles)
+}
+
+// TestJoinUnknown: a thread that waits for the end of another one does so where nothing tells of which.
+func TestJoinUnknown(t *testing.T) {
+	clean, names := openKinds(t)
+	joiner := func(d *sosgo.Dump) *answer.ThreadWait {
+		got, err := reader(t, d).Waits(context.Background(), locks.Options{})
+		require.NoError(t, err)
+		for i := range got.Threads {
+			if w := &got.Threads[i]; names[w.Thread.ManagedID] == "joiner" {
+				return w
+			}
+		}
+		return nil
+	}
+	was := joiner(clean)
+	require.NotNil(t, was)
+	list, err := view(t, clean).Threads()
+	require.NoError(t, err)
+	d, over := overlaidKinds(t)
+	var damage []testdump.Damage
+	for i := range list {
+		if list[i].ID() != was.Thread.OSID {
+			continue
+		}
+		sp, ok := list[i].OS.Registers.SP()
+		require.True(t, ok)
+		for a := target.Addr(sp); len(damage) < 100; a += 8 {
+			word, err := target.Pointer(clean.Target(), a)
+			if err != nil {
+				break
+			}
+			if word == was.Object {
+				damage = append(damage, testdump.Words(a, 0))
+			}
+		}
+	}
+	require.NotEmpty(t, damage)
+	over.Set(damage...)
+	got := joiner(d)
+	require.NotNil(t, got)
+	assert.Equal(t, "waits for the end of a thread that is not known", got.Text)
+	assert.Equal(t, "thread", got.Kind)
+	assert.Zero(t, got.Object)
+}
+
+// TestStaticConstructorUnread: where a stack can't be followed on which a static constructor may run, that is said.
+func TestStaticConstructorUnread(t *testing.T) {
+	const name = "net10-stacks"
+	clean := testdump.Open(t, name)
+	list, err := view(t, clean.Dump).Threads()
+	require.NoError(t, err)
+	var damage []testdump.Damage
+	for i := range list {
+		th := &list[i]
+		if th.Managed == nil || th.OS == nil {
+			continue
+		}
+		if fact, ok := clean.Case.Manifest.Fact("thread " + strconv.Itoa(int(th.Managed.ManagedID))); !ok || !strings.HasPrefix(fact, "static constructor") {
+			continue
+		}
+		sp, ok := th.OS.Registers.SP()
+		require.True(t, ok)
+		damage = append(damage, testdump.Damage{At: sp, Bytes: make([]byte, 8<<10)})
+	}
+	require.Len(t, damage, 1)
+	d, _ := testdump.OpenOverlaid(t, name, damage...)
+	got, err := reader(t, d).Waits(context.Background(), locks.Options{})
+	require.NoError(t, err)
+	for i := range got.Threads {
+		assert.NotEqual(t, "static constructor", got.Threads[i].Kind)
+	}
+	require.Error(t, got.Lost)
+	said := false
+	for _, err := range got.Noted() {
+		assert.True(t, testdump.Typed(err), "%v", err)
+		said = said || strings.Contains(err.Error(), "static constructor")
+	}
+	assert.True(t, said, "%v", got.Noted())
+}
+
+func view(t testing.TB, d *sosgo.Dump) *sosgo.View {
+	v, err := d.View("")
+	require.NoError(t, err)
+	return v
+}
+
+// overlaidKinds opens the dump with memory that can be overwritten.
+func overlaidKinds(t testing.TB) (*sosgo.Dump, *testdump.Overlay) {
+	t.Helper()
+	return testdump.OverlaidFile(t, cannedKinds(t), sosgo.Options{Offline: true})
+}
+
+// cannedKinds is the file of the dump.
+func cannedKinds(t testing.TB) string {
+	t.Helper()
+	if _, err := os.Stat(kinds); err != nil {
+		t.Skip("there are no canned dumps here")
+	}
+	return filepath.Join(kinds, "net10-locks.dmp.zst")
+}
+
+// addresses are those of the objects of a type.
+func addresses(t testing.TB, d *sosgo.Dump, name string) (out []target.Addr) {
+	t.Helper()
+	h, err := view(t, d).Heap()
+	require.NoError(t, err)
+	for o, err := range h.Walk(context.Background(), &heap.Filter{Type: h.TypeContains(name)}) {
+		require.NoError(t, err)
+		out = append(out, o.Addr)
+	}
+	return out
+}
+
+// TestRingsOfLocks: lists of who waits and of what a thread reads that have no end are corrupt, and the rest is told.
+func TestRingsOfLocks(t *testing.T) {
+	clean, _ := openKinds(t)
+	for name, field := range map[string]string{"SemaphoreSlim+TaskNode": "Next", "ReaderWriterCount": "next"} {
+		t.Run(name, func(t *testing.T) {
+			d, over := overlaidKinds(t)
+			objs, err := view(t, clean).Objects()
+			require.NoError(t, err)
+			var damage []testdump.Damage
+			for _, a := range addresses(t, clean, name) {
+				o, err := objs.Object(a)
+				require.NoError(t, err)
+				damage = append(damage, testdump.Words(o.Field(field).Location(), uint64(a)))
+				if name == "ReaderWriterCount" { // so that none is the lock that is looked for
+					damage = append(damage, testdump.Words(o.Field("lockID").Location(), ^uint64(0)))
+				}
+			}
+			require.NotEmpty(t, damage)
+			over.Set(damage...)
+			got, err := reader(t, d).Describe(context.Background(), locks.Options{Scan: heap.ScanOptions{Jobs: 1}})
+			require.NoError(t, err)
+			require.Error(t, got.Lost)
+			assert.ErrorIs(t, got.Lost, target.ErrCorrupt)
+			assert.Greater(t, len(got.Locks), 5)
+		})
+	}
+}
+
+// FuzzKinds overwrites a word of a lock of any kind, or of what its holders and waiters have of it.
+func FuzzKinds(f *testing.F) {
+	d, kept := testdump.Thin(f, cannedKinds(f), sosgo.Options{Offline: true}, testdump.FewOf(16, regexp.MustCompile(
+		`ReaderWriter|Lazy|Spins|SemaphoreSlim|AutoResetEvent|Mutex|WaitHandle|CountdownEvent|Barrier|ManualResetEvent|SetOnInvokeMres|System\.Threading\.Thread$|Task|AsyncStateMachineBox`).MatchString))
+	var at []target.Addr
+	for i := range kept {
+		at = append(at, kept[i].Addr)
+	}
+	require.Greater(f, len(at), 60)
+	fuzzWaits(f, d, at, 16)
+}

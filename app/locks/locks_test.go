@@ -1,0 +1,252 @@
+package locks_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/locks"
+	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/test/testcase"
+	"github.com/sosgo/sosgo/internal/test/testdump"
+	"github.com/sosgo/sosgo/stackwalk/threads"
+	"github.com/sosgo/sosgo/target"
+)
+
+func reader(t testing.TB, d interface {
+	View(string) (*sosgo.View, error)
+}) *locks.Reader {
+	v, err := d.View("")
+	require.NoError(t, err)
+	r, err := v.Locks()
+	require.NoError(t, err)
+	return r
+}
+
+// nameOf is the name that the program gave a thread.
+func nameOf(d *testdump.Dump, t *answer.Thread) string {
+	if t == nil {
+		return ""
+	}
+	fact, _ := d.Case.Manifest.Fact("thread " + strconv.Itoa(int(t.ManagedID)))
+	name, _, _ := strings.Cut(fact, ":")
+	return name
+}
+
+// stacks holds the locks and waits of the program "stacks" to what it does, and returns how much it compared.
+func stacks(t *testing.T, d *testdump.Dump) int {
+	r := reader(t, d)
+	got, err := r.Describe(context.Background(), locks.Options{})
+	require.NoError(t, err)
+	held := map[string][]string{} // by owner: kind, times, who waits
+	pulses := 0
+	for _, l := range got.Locks {
+		words := fmt.Sprintf("%s %d", l.Kind, l.Recursion)
+		for i := range l.Waiting {
+			w := &l.Waiting[i]
+			assert.Equal(t, answer.HowRecorded, w.How)
+			if w.Pulse {
+				assert.Equal(t, "monitor wait", nameOf(d, &w.Thread))
+				pulses++
+				continue
+			}
+			words += " " + nameOf(d, &w.Thread)
+		}
+		held[nameOf(d, l.Owner)] = append(held[nameOf(d, l.Owner)], words)
+	}
+	assert.Equal(t, 1, pulses)
+	assert.Equal(t, []string{"monitor 0 deadlock two"}, held["deadlock one"])
+	assert.Equal(t, []string{"monitor 0 deadlock one"}, held["deadlock two"])
+	assert.Equal(t, []string{"thin monitor 2"}, held["recursive lock"])
+	assert.Equal(t, []string{"thin monitor 0"}, held["monitor wait"])
+	compared := 5
+	if lock := held["holds a Lock"]; assertLock(d) {
+		assert.Equal(t, []string{"Lock 0 waits for a Lock"}, lock)
+		compared++
+	}
+	return compared + deadlock(t, d, r)
+}
+
+// assertLock reports whether the program has a System.Threading.Lock.
+func assertLock(d *testdump.Dump) bool {
+	for i := range 64 {
+		if fact, ok := d.Case.Manifest.Fact("thread " + strconv.Itoa(i)); ok && strings.HasPrefix(fact, "holds a Lock") {
+			return true
+		}
+	}
+	return false
+}
+
+// deadlock holds that the deadlock is named once, as proved, and that the wait for a task and for a constructor are found.
+func deadlock(t *testing.T, d *testdump.Dump, r *locks.Reader) int {
+	got, err := r.Waits(context.Background(), locks.Options{})
+	require.NoError(t, err)
+	circles, tasks := 0, 0
+	for _, v := range got.Verdicts {
+		if strings.HasPrefix(v.Text, "deadlock: ") {
+			circles++
+			assert.Equal(t, answer.StrengthProved, v.Strength)
+			assert.Len(t, v.Evidence, 2)
+		}
+		if strings.HasPrefix(v.Text, "sync over async: ") && strings.Contains(v.Text, "AsyncMethod") {
+			tasks++
+		}
+	}
+	assert.Equal(t, 1, circles, "%+v", got.Verdicts)
+	assert.Equal(t, 1, tasks, "%+v", got.Verdicts)
+	constructors := 0
+	for i := range got.Threads {
+		if w := &got.Threads[i]; w.Kind == "static constructor" {
+			constructors++
+			assert.Equal(t, "waits for the static constructor", nameOf(d, &w.Thread))
+			assert.Equal(t, "static constructor", nameOf(d, w.Owner))
+			assert.Equal(t, "Debuggee.Stacks.Scenario+SlowToStart", w.Type.S)
+			assert.Equal(t, answer.HowInferred, w.How)
+		}
+	}
+	assert.Equal(t, 1, constructors, "threads that wait for a static constructor")
+	return circles + tasks + constructors
+}
+
+// TestStacks: deadlock, recursive lock, Monitor.Wait, Lock, static constructor, on all runtimes and systems.
+func TestStacks(t *testing.T) {
+	t.Run("canned", func(t *testing.T) { stacks(t, testdump.Open(t, "net10-stacks")) })
+	testdump.Corpus(t, testcase.Named("*-stacks-withheap", "*-stacks-full"), stacks)
+}
+
+// TestWebWaits: what the program "web" told of its waits.
+func TestWebWaits(t *testing.T) {
+	testdump.Corpus(t, testcase.Named("web-*"), func(t *testing.T, d *testdump.Dump) int {
+		var want struct{ AsyncLockWaiters int }
+		require.NoError(t, json.Unmarshal(d.Case.Manifest.Facts["waits"], &want))
+		r := reader(t, d)
+		all, err := r.Describe(context.Background(), locks.Options{})
+		require.NoError(t, err)
+		assert.Empty(t, all.Noted())
+		async, keeper := 0, ""
+		for _, l := range all.Locks {
+			async = max(async, len(l.Async))
+			if l.Owner != nil && l.Owner.Name == "stock keeper" {
+				keeper = fmt.Sprintf("%s %d", l.Kind, len(l.Waiting))
+			}
+		}
+		assert.Equal(t, want.AsyncLockWaiters, async)
+		assert.Equal(t, "monitor 1", keeper)
+		waits, err := r.Waits(context.Background(), locks.Options{})
+		require.NoError(t, err)
+		var said []string
+		for _, v := range waits.Verdicts {
+			said = append(said, v.Text)
+		}
+		text := strings.Join(said, "\n")
+		assert.Contains(t, text, `thread 31 "sync over async" blocks in WebDebuggee.PoolWork.SyncOverAsync`)
+		assert.Contains(t, text, "WebDebuggee.PoolWork.Outer")
+		assert.Regexp(t, `PoolWork\.Outer.* awaits .*PoolWork\.Middle.* awaits .*PoolWork\.Inner`, text)
+		assert.NotContains(t, text, "deadlock")
+		never := 0
+		for _, w := range waits.Threads {
+			if strings.HasSuffix(w.Method.S, "PoolWork.Worker") && w.Kind == answer.LockEvent {
+				never++
+			}
+		}
+		assert.Equal(t, 8, never, "workers that wait for NeverSet")
+		return 5
+	})
+}
+
+// TestPartialLocks: a dump without the heap has no list of locks, and does not say that there are none.
+func TestPartialLocks(t *testing.T) {
+	v, err := testdump.Open(t, "net10-crash-null-triage").View("")
+	require.NoError(t, err)
+	r, err := v.Locks()
+	if err == nil {
+		var got *answer.Locks
+		got, err = r.Describe(context.Background(), locks.Options{})
+		require.NoError(t, err)
+		err = got.Lost
+	}
+	assert.ErrorIs(t, err, target.ErrNotInDump)
+}
+
+// TestUnreadSpinLocks: this slice of a dump lacks the types of some fields that are SpinLocks in the whole one. The list of locks
+// says that it may lack some.
+func TestUnreadSpinLocks(t *testing.T) {
+	v, err := testdump.Open(t, "net10-async").View("")
+	require.NoError(t, err)
+	r, err := v.Locks()
+	require.NoError(t, err)
+	got, err := r.Describe(context.Background(), locks.Options{})
+	require.NoError(t, err)
+	require.ErrorIs(t, got.Lost, target.ErrNotInDump)
+	assert.ErrorContains(t, got.Lost, "SpinLocks of objects")
+}
+
+// FuzzLocks overwrites a word of a lock, or of the stack of a thread that waits.
+func FuzzLocks(f *testing.F) {
+	from := testdump.Open(f, "net10-stacks")
+	d, kept := testdump.Thin(f, from.Path, from.Options(), testdump.FewOf(16, regexp.MustCompile(
+		`System\.Threading\.Lock|Slim|SetOnInvokeMres|AsyncStateMachineBox|Tasks\.Task|Lazy|WaitHandle|System\.Threading\.(AutoResetEvent|Semaphore|Thread$|WorkStealing)`).MatchString))
+	var at []target.Addr
+	for i := range kept {
+		at = append(at, kept[i].Addr)
+	}
+	require.Greater(f, len(at), 20)
+	v, err := d.View("")
+	require.NoError(f, err)
+	list, err := v.Threads()
+	require.NoError(f, err)
+	rt, err := v.Runtime()
+	require.NoError(f, err)
+	for i := range list {
+		if m := list[i].Managed; m != nil {
+			if items, err := rt.BlockingItems(m); err == nil && len(items) > 0 {
+				at = append(at, items[0].Block.Addr, m.Addr)
+			}
+		}
+	}
+	fuzzWaits(f, d, at, 32)
+}
+
+// fuzzWaits overwrites one of the first words of what is at those addresses: what some threads wait for, of which others
+// are not known, then has typed errors.
+func fuzzWaits(f *testing.F, d *testdump.Draft, at []target.Addr, words uint8) {
+	v, err := d.View("")
+	require.NoError(f, err)
+	b, err := v.Shapes()
+	require.NoError(f, err)
+	h, err := v.Heap()
+	require.NoError(f, err)
+	w, err := v.Walker()
+	require.NoError(f, err)
+	list, err := v.Threads()
+	require.NoError(f, err)
+	var readers []*locks.Reader
+	for some := range slices.Chunk(slices.DeleteFunc(slices.Clone(list), func(t threads.Thread) bool { return t.Managed == nil }), 5) {
+		readers = append(readers, locks.New(d.Target(), b, h, w, some))
+	}
+	for i := range max(min(len(at), 16), len(readers)) {
+		f.Add(uint16(i), uint8(i), uint8(1), uint64(at[i%len(at)]))
+		f.Add(uint16(i), uint8(i), uint8(2), ^uint64(0))
+	}
+	f.Fuzz(func(t *testing.T, n uint16, some, word uint8, v uint64) {
+		if v&3 == 1 { // another object, in the place of the right one
+			v = uint64(at[v>>2%uint64(len(at))])
+		}
+		d.Set(testdump.Words(at[int(n)%len(at)]+8*target.Addr(word%words), v))
+		got, err := readers[int(some)%len(readers)].Waits(context.Background(), locks.Options{Scan: heap.ScanOptions{Jobs: 1}})
+		require.NoError(t, err)
+		for _, err := range got.Noted() {
+			assert.True(t, testdump.Typed(err), "%v", err)
+		}
+	})
+}

@@ -1,0 +1,547 @@
+package locks
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/tasks"
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/objects/shapes"
+	"github.com/sosgo/sosgo/stackwalk"
+	"github.com/sosgo/sosgo/stackwalk/threads"
+	"github.com/sosgo/sosgo/target"
+)
+
+// A Reader reads the locks of one runtime. It is safe for concurrent use.
+type Reader struct {
+	b       *shapes.Binder
+	rt      *dac.Runtime
+	heap    *heap.Heap
+	walker  *stackwalk.Walker
+	threads []threads.Thread
+	process target.Target
+}
+
+// New returns a Reader. The heap has the locks, list (threads.List) is who may hold them and wait for them.
+func New(p target.Target, b *shapes.Binder, h *heap.Heap, w *stackwalk.Walker, list []threads.Thread) *Reader {
+	return &Reader{process: p, b: b, rt: b.Objects().Runtime(), heap: h, walker: w, threads: list}
+}
+
+// Options choose locks.
+type Options struct {
+	All  bool // also those that nobody holds and nobody waits for
+	Scan heap.ScanOptions
+}
+
+// A lock is one with what the graph of waits needs of it.
+type lock struct {
+	answer.Lock
+	owner   *threads.Thread
+	readers []*threads.Thread
+	folded  bool // it is told of with the one that it is a part of
+}
+
+// holders are the threads that have to leave the lock before t may enter. A reader that may become the writer waits for the
+// other readers.
+func (l *lock) holders(t *threads.Thread) (out []*threads.Thread) {
+	if l.owner != nil && l.owner != t {
+		out = append(out, l.owner)
+	}
+	for _, r := range l.readers {
+		if r != t && r != l.owner {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// A survey is what was found of locks and of who waits.
+type survey struct {
+	r       *Reader
+	ctx     context.Context
+	lose    func(error)
+	gaps    *answer.Gaps
+	locks   []*lock
+	byObj   map[target.Addr]*lock          // by address, monitors apart
+	mons    map[target.Addr]*lock          // monitors by object
+	on      map[target.Addr]target.Addr    // the lock that is made of a monitor, by the monitor's object
+	inner   map[target.Addr]target.Addr    // the lock that is made of an event, by the event
+	tasks   map[target.Addr]bool           // the events that wait for tasks
+	nodes   map[target.Addr]*lock          // the SemaphoreSlims for which tasks wait
+	running *running                       // what threads run, once it was asked
+	lazy    map[target.Addr]objects.Object // the Lazy that is made of a monitor, by the monitor's object
+	handles map[target.Addr]objects.Object // the WaitHandle that is made of a SafeWaitHandle
+	spins   map[target.Addr]*lock          // by address
+	set     *tasks.Set                     // of taskSet
+	setLost bool
+	unread  map[*threads.Thread]bool // threads of which it is noted that their stacks can't be read
+	waits   []*wait
+	pool    *answer.ThreadPool              // nil unless a thread waits for a task
+	items   map[target.Addr]bool            // what is queued in it
+	ctors   map[target.Addr]*threads.Thread // the classes whose static constructors run
+}
+
+// Describe lists the locks that somebody holds or waits for. What can't be read is noted. The error is the context's.
+func (r *Reader) Describe(ctx context.Context, o Options) (*answer.Locks, error) {
+	out := &answer.Locks{Locks: []answer.Lock{}}
+	s, err := r.survey(ctx, &out.Gaps, out.Lose, o.Scan)
+	if err != nil {
+		return nil, err
+	}
+	for _, l := range s.locks {
+		if !o.All && !l.Held && l.Waiters.Value == 0 && len(l.Waiting) == 0 && len(l.Async) == 0 {
+			out.Free++
+			continue
+		}
+		out.Locks = append(out.Locks, l.Lock)
+	}
+	return out, nil
+}
+
+// survey collects locks and waits.
+func (r *Reader) survey(ctx context.Context, g *answer.Gaps, lose func(error), o heap.ScanOptions) (*survey, error) {
+	s := &survey{r: r, ctx: ctx, lose: lose, gaps: g, byObj: map[target.Addr]*lock{}, mons: map[target.Addr]*lock{},
+		on: map[target.Addr]target.Addr{}, nodes: map[target.Addr]*lock{}, inner: map[target.Addr]target.Addr{}, tasks: map[target.Addr]bool{},
+		lazy: map[target.Addr]objects.Object{}, handles: map[target.Addr]objects.Object{}, unread: map[*threads.Thread]bool{}, spins: map[target.Addr]*lock{}}
+	s.monitors()
+	if err := s.thin(o); err != nil {
+		return nil, err
+	}
+	for found, err := range shapes.On[primitive](ctx, r.b, r.heap, nil, o) {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if err == nil {
+			var obj objects.Object
+			if obj, err = r.b.Objects().Of(found.Object); err == nil {
+				err = s.primitive(obj)
+			}
+			if err != nil {
+				err = fmt.Errorf("lock %016x: %w", uint64(found.Object.Addr), err)
+			}
+		}
+		lose(err)
+	}
+	s.fold()
+	if err := s.spinLocks(o); err != nil {
+		return nil, err
+	}
+	s.blocked()
+	if err := s.asynchronous(o); err != nil {
+		return nil, err
+	}
+	return s, ctx.Err()
+}
+
+// fold makes one lock of what is made of another one: the events of a CountdownEvent or Barrier tell who waits for these, and
+// the monitor of a LazyHelper is held by who makes the value of a Lazy.
+func (s *survey) fold() {
+	for _, l := range s.locks {
+		outer, ok := s.inner[l.Address]
+		if ok && l.Kind == answer.LockEvent && s.byObj[outer] != nil {
+			s.byObj[outer].Waiters.Value += l.Waiters.Value
+			l.folded = true
+		}
+		if l.Kind == answer.LockMonitor || l.Kind == answer.LockThin {
+			s.made(l)
+		}
+	}
+	s.locks = slices.DeleteFunc(s.locks, func(l *lock) bool { return l.folded })
+}
+
+// made says of a monitor which Lazy it is of, if it is of one.
+func (s *survey) made(l *lock) {
+	o, ok := s.lazy[l.Address]
+	if !ok {
+		return
+	}
+	l.Kind, l.Address, l.Type = answer.LockLazy, o.Addr, s.gaps.Text(o.Type.ManagedName())
+	l.State = "its value is being made"
+}
+
+// add adds a lock.
+func (s *survey) add(l *lock) {
+	s.locks = append(s.locks, l)
+	if l.Kind == answer.LockMonitor || l.Kind == answer.LockThin {
+		s.mons[l.Address] = l
+	} else {
+		s.byObj[l.Address] = l
+	}
+}
+
+// own says who holds a lock, by the managed id of the thread.
+func (s *survey) own(l *lock, id uint32) {
+	l.Held, l.OwnerID = true, id
+	s.ownedBy(l, threads.ByManagedID(s.r.threads, id))
+}
+
+func (s *survey) ownedBy(l *lock, t *threads.Thread) {
+	if l.owner = t; t != nil {
+		d := t.Describe(s.gaps)
+		l.Owner = &d
+	}
+}
+
+// typeOf names the type of an object.
+func (s *survey) typeOf(a target.Addr) answer.Text {
+	o, err := s.r.b.Objects().Object(a)
+	if err != nil {
+		return s.gaps.Text("", err)
+	}
+	return s.gaps.Text(o.Type.ManagedName())
+}
+
+// monitors adds the monitors that have a sync block and are held or waited for.
+func (s *survey) monitors() {
+	for b, err := range s.r.rt.SyncBlocks() {
+		if err != nil {
+			if !errors.Is(err, target.ErrUnsupported) { // of a runtime that has made none
+				s.lose(err)
+			}
+			continue
+		}
+		if b.Object == 0 || !b.Held && b.Waiters == 0 {
+			continue
+		}
+		s.monitor(&b)
+	}
+}
+
+func (s *survey) monitor(b *dac.SyncBlock) *lock {
+	if l := s.mons[b.Object]; l != nil {
+		return l
+	}
+	l := &lock{Lock: answer.Lock{Address: b.Object, Kind: answer.LockMonitor, Type: s.typeOf(b.Object),
+		Waiters: answer.Known(int64(b.Waiters))}}
+	if b.Held {
+		l.Held = true
+		l.Recursion = b.Recursion
+		if b.Recursion > 0 {
+			l.Recursion-- // the runtime counts the first time too
+		}
+		s.ownedBy(l, s.ownerOf(b))
+	}
+	s.add(l)
+	return l
+}
+
+func (s *survey) ownerOf(b *dac.SyncBlock) *threads.Thread {
+	for i := range s.r.threads {
+		t := &s.r.threads[i]
+		if m := t.Managed; m != nil && (b.OwnerThread != 0 && m.Addr == b.OwnerThread || b.OwnerID != 0 && m.ManagedID == b.OwnerID) {
+			return t
+		}
+	}
+	return nil
+}
+
+// thin adds the monitors that are kept in the header of their object: nobody has waited for these.
+func (s *survey) thin(o heap.ScanOptions) error {
+	found, _, err := s.r.heap.ThinLocks(s.ctx, nil, o)
+	if s.ctx.Err() != nil {
+		return s.ctx.Err()
+	}
+	s.lose(err)
+	for _, f := range found {
+		l := &lock{Lock: answer.Lock{Address: f.Object.Addr, Kind: answer.LockThin, Type: s.typeOf(f.Object.Addr),
+			Recursion: f.Lock.Recursion, Waiters: answer.Known[int64](0)}}
+		s.own(l, f.Lock.Owner)
+		s.add(l)
+	}
+	return nil
+}
+
+// primitive adds a lock of the class library.
+func (s *survey) primitive(o objects.Object) error {
+	l := &lock{Lock: answer.Lock{Address: o.Addr, Type: s.gaps.Text(o.Type.ManagedName()), Waiters: answer.Known[int64](0)}}
+	for _, read := range []func(*lock, objects.Object) (bool, error){s.managedLock, s.lazyValue, s.waitHandle, s.semaphore, s.event, s.readerWriter, s.countdown, s.barrier} {
+		is, err := read(l, o)
+		if err != nil {
+			return err
+		}
+		if is {
+			if l.Kind != "" {
+				s.add(l)
+			}
+			return nil
+		}
+	}
+	return nil
+}
+
+// ints reads several fields; the first error counts.
+func ints(at shapes.Instance, fields ...*shapes.Int) ([]int64, error) {
+	out := make([]int64, len(fields))
+	for i, f := range fields {
+		var err error
+		if out[i], err = f.Int(at); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+func (s *survey) managedLock(l *lock, o objects.Object) (bool, error) {
+	k, at, is, err := shapes.Try[managedLock](s.r.b, o)
+	if !is || err != nil {
+		return is, err
+	}
+	l.Kind = answer.LockLock
+	v, err := ints(at, &k.Owner, &k.Recursion)
+	if err != nil || v[0] == 0 {
+		return true, err
+	}
+	l.Held, l.OwnerID, l.Recursion = true, uint32(v[0]), uint32(v[1])
+	s.ownedBy(l, s.lockOwner(uint32(v[0])))
+	return true, nil
+}
+
+// lockOwner is the thread that locks know by an id: each thread has its own in a thread static. In .NET 9 and 10 it is that
+// of the operating system.
+func (s *survey) lockOwner(id uint32) *threads.Thread {
+	for k, err := range shapes.Loaded[lockID](s.r.b) {
+		if err != nil {
+			s.lose(err)
+			continue
+		}
+		for i := range s.r.threads {
+			t := &s.r.threads[i]
+			if t.Managed == nil {
+				continue
+			}
+			if own, err := k.Current.Of(t.Managed).Uint(); err == nil && own != 0 && uint32(own) == id {
+				return t
+			}
+		}
+	}
+	return nil
+}
+
+func (s *survey) semaphore(l *lock, o objects.Object) (bool, error) {
+	k, at, is, err := shapes.Try[semaphore](s.r.b, o)
+	if !is || err != nil {
+		return is, err
+	}
+	l.Kind = answer.LockSemaphore
+	v, err := ints(at, &k.Count, &k.Max, &k.Waiters)
+	if err != nil {
+		return true, err
+	}
+	l.State = fmt.Sprintf("%d may enter", v[0])
+	if v[1] != 1<<31-1 {
+		l.State = fmt.Sprintf("%d of %d may enter", v[0], v[1])
+	}
+	l.Waiters.Value = v[2]
+	monitor, err := k.Monitor.Addr(at)
+	if err != nil {
+		return true, err
+	}
+	s.on[monitor] = o.Addr
+	node, err := k.Async.Object(at)
+	seen := map[target.Addr]bool{}
+	for err == nil && node.Addr != 0 {
+		if seen[node.Addr] || len(seen) == limits.WorkItems {
+			return true, target.Corruptf("who waits asynchronously has no end")
+		}
+		seen[node.Addr] = true
+		l.Async = append(l.Async, answer.AsyncWaiter{Task: node.Addr})
+		s.nodes[node.Addr] = l
+		var n *waitNode
+		var x shapes.Instance
+		if n, x, err = shapes.BindObject[waitNode](s.r.b, node); err == nil {
+			node, err = n.Next.Object(x)
+		}
+	}
+	return true, err
+}
+
+func (s *survey) event(l *lock, o objects.Object) (bool, error) {
+	k, at, is, err := shapes.Try[event](s.r.b, o)
+	if !is || err != nil {
+		return is, err
+	}
+	state, err := k.State.Uint(at)
+	if err != nil {
+		return true, err
+	}
+	monitor, err := k.Monitor.Addr(at)
+	if err != nil {
+		return true, err
+	}
+	if monitor != 0 {
+		s.on[monitor] = o.Addr
+	}
+	if s.tasks[o.Addr], err = shapes.Is[taskEvent](s.r.b, o.Type); err != nil || s.tasks[o.Addr] {
+		return true, err
+	}
+	l.Kind, l.State = answer.LockEvent, "not set"
+	if state&eventSet != 0 {
+		l.State = "set"
+	}
+	l.Waiters.Value = int64(state & eventWaiters)
+	return true, nil
+}
+
+func (s *survey) readerWriter(l *lock, o objects.Object) (bool, error) {
+	k, at, is, err := shapes.Try[readerWriter](s.r.b, o)
+	if !is || err != nil {
+		return is, err
+	}
+	l.Kind = answer.LockReaderWriter
+	v, err := ints(at, &k.Writer, &k.Upgrader, &k.WriteWaiters, &k.ReadWaiters, &k.UpgradeWait, &k.WriteUpgrade)
+	if err != nil {
+		return true, err
+	}
+	owners, err := k.Owners.Uint(at)
+	if err != nil {
+		return true, err
+	}
+	l.Waiters.Value = v[2] + v[3] + v[4] + v[5]
+	switch {
+	case v[0] > 0:
+		l.State = "held by a writer"
+		s.own(l, uint32(v[0]))
+	case v[1] > 0:
+		l.State = "held by a reader that may become the writer"
+		s.own(l, uint32(v[1]))
+		return true, s.readers(l, k, at)
+	case owners&readersMask != 0:
+		l.Held, l.State = true, held(owners&readersMask)
+		return true, s.readers(l, k, at)
+	default:
+		l.State = "free"
+	}
+	return true, nil
+}
+
+func held(readers uint64) string {
+	if readers == 1 {
+		return "held by a reader"
+	}
+	return fmt.Sprintf("held by %d readers", readers)
+}
+
+// readers finds the threads that hold a lock as readers, in their lists of the locks that they have entered so.
+func (s *survey) readers(l *lock, k *readerWriter, at shapes.Instance) error {
+	id, err := k.ID.Int(at)
+	if err != nil {
+		return err
+	}
+	for i := range s.r.threads {
+		t := &s.r.threads[i]
+		if t.Managed == nil {
+			continue
+		}
+		reads, err := s.reads(k, t.Managed, id)
+		if err != nil {
+			s.lose(fmt.Errorf("the locks that thread %#x reads: %w", t.ID(), err))
+		}
+		if reads {
+			l.readers = append(l.readers, t)
+			l.Readers = append(l.Readers, t.Describe(s.gaps))
+		}
+	}
+	return nil
+}
+
+// reads reports whether a thread holds the lock with an id as a reader.
+func (s *survey) reads(k *readerWriter, t *dac.Thread, id int64) (bool, error) {
+	list := k.Counts.Of(t)
+	if errors.Is(list.Err(), objects.ErrNotInitialised) || list.Err() == nil && list.IsNull() {
+		return false, nil
+	}
+	node, err := list.Object()
+	for range limits.HeldReaderLocks {
+		if err != nil || node.Addr == 0 {
+			return false, err
+		}
+		c, x, err := shapes.BindObject[readerCount](s.r.b, node)
+		if err != nil {
+			return false, err
+		}
+		v, err := ints(x, &c.Lock, &c.Readers)
+		if err != nil {
+			return false, err
+		}
+		if v[0] == id && v[1] > 0 {
+			return true, nil
+		}
+		if node, err = c.Next.Object(x); err != nil {
+			return false, err
+		}
+	}
+	return false, target.Corruptf("the list has no end")
+}
+
+// lazyValue notes of which monitor a Lazy is made.
+func (s *survey) lazyValue(_ *lock, o objects.Object) (bool, error) {
+	k, at, is, err := shapes.Try[lazyValue](s.r.b, o)
+	if !is || err != nil {
+		return is, err
+	}
+	helper, err := k.Helper.Addr(at)
+	if helper != 0 && err == nil {
+		s.lazy[helper] = o
+	}
+	return true, err
+}
+
+// waitHandle notes of which SafeWaitHandle a WaitHandle is made: that is what the frames of a wait refer to.
+func (s *survey) waitHandle(_ *lock, o objects.Object) (bool, error) {
+	k, at, is, err := shapes.Try[waitHandle](s.r.b, o)
+	if !is || err != nil {
+		return is, err
+	}
+	safe, err := k.Safe.Addr(at)
+	if safe != 0 && err == nil {
+		s.handles[safe] = o
+	}
+	return true, err
+}
+
+// readersMask are the bits of ReaderWriterLockSlim._owners that count readers (READER_MASK, a constant of the class in all
+// versions).
+const readersMask = 0x0fffffff
+
+func (s *survey) countdown(l *lock, o objects.Object) (bool, error) {
+	k, at, is, err := shapes.Try[countdown](s.r.b, o)
+	if !is || err != nil {
+		return is, err
+	}
+	l.Kind = answer.LockCountdown
+	v, err := ints(at, &k.Count, &k.Initial)
+	if err != nil {
+		return true, err
+	}
+	l.State = fmt.Sprintf("%d of %d signals are missing", v[0], v[1])
+	e, err := k.Event.Addr(at)
+	s.inner[e] = o.Addr
+	return true, err
+}
+
+func (s *survey) barrier(l *lock, o objects.Object) (bool, error) {
+	k, at, is, err := shapes.Try[barrier](s.r.b, o)
+	if !is || err != nil {
+		return is, err
+	}
+	l.Kind = answer.LockBarrier
+	phase, err := k.Phase.Int(at)
+	if err != nil {
+		return true, err
+	}
+	l.State = fmt.Sprintf("phase %d", phase)
+	for _, f := range []*shapes.Ref{&k.Odd, &k.Even} {
+		e, err := f.Addr(at)
+		if err != nil {
+			return true, err
+		}
+		s.inner[e] = o.Addr
+	}
+	return true, nil
+}

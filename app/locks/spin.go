@@ -1,0 +1,179 @@
+package locks
+
+import (
+	"fmt"
+	"sync"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/workers"
+	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/objects/shapes"
+	"github.com/sosgo/sosgo/target"
+)
+
+// A spinPlace is where the objects of a type have a SpinLock.
+type spinPlace struct {
+	offset target.Addr // from the object's address
+	field  string      // empty for an object that is a SpinLock, as the boxes of static fields are
+	shape  *spinLock
+}
+
+// A spinFinder knows in which types' objects SpinLocks are.
+type spinFinder struct {
+	r *Reader
+
+	mu    sync.Mutex
+	known map[target.Addr][]spinPlace // by MethodTable
+	lost  workers.Lowest              // of the types that could not be looked at
+}
+
+// places are where the objects of a type have a SpinLock. The types of fields that are structs themselves are not looked into.
+func (f *spinFinder) places(mt *dac.MethodTable) []spinPlace {
+	f.mu.Lock()
+	list, ok := f.known[mt.Addr]
+	f.mu.Unlock()
+	if ok {
+		return list
+	}
+	list, err := f.look(mt)
+	f.lost.Note(uint64(mt.Addr), err)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.known[mt.Addr] = list
+	return list
+}
+
+// spinLockName is the name of the type that a field is declared of.
+const spinLockName = "System.Threading.SpinLock"
+
+func (f *spinFinder) look(mt *dac.MethodTable) (list []spinPlace, err error) {
+	t, err := f.r.b.Objects().Type(mt.Addr)
+	if err != nil {
+		return nil, err
+	}
+	if is, err := shapes.Is[spinLock](f.r.b, t); err != nil {
+		return nil, err
+	} else if is {
+		s, err := shapes.Bind[spinLock](f.r.b, t)
+		return []spinPlace{{offset: dac.ObjectHeaderBytes, shape: s}}, err
+	}
+	fields, err := t.Fields()
+	for _, x := range fields {
+		if x.Static || x.At(0).Kind() != objects.KindStruct {
+			continue
+		}
+		shape, xErr := f.lockIn(x)
+		if shape != nil {
+			list = append(list, spinPlace{offset: dac.ObjectHeaderBytes + target.Addr(x.Offset), field: x.Name, shape: shape})
+		}
+		if xErr != nil && err == nil {
+			err = xErr
+		}
+	}
+	return list, err
+}
+
+// lockIn is the shape of a field that is a SpinLock, nil for other fields.
+func (f *spinFinder) lockIn(x *objects.Field) (*spinLock, error) {
+	th, err := x.TypeHandle()
+	if err != nil {
+		if name, nameErr := x.TypeName(dac.NameManaged); nameErr == nil && name != spinLockName {
+			return nil, nil // its declaration says that it is another type
+		}
+		return nil, err
+	}
+	if th == 0 {
+		return nil, nil // the type is not loaded: no object has been locked by it
+	}
+	t, err := f.r.b.Objects().Type(th)
+	if err != nil {
+		return nil, err
+	}
+	if is, err := shapes.Is[spinLock](f.r.b, t); !is || err != nil {
+		return nil, err
+	}
+	return shapes.Bind[spinLock](f.r.b, t)
+}
+
+// A spinCollector gathers the objects of a run that have SpinLocks.
+type spinCollector struct {
+	f       *spinFinder
+	byType  [][]spinPlace // by number of the type
+	looked  []bool
+	objects []heap.Object
+}
+
+// Objects gathers a batch.
+func (c *spinCollector) Objects(_ *heap.Segment, batch []heap.Object) {
+	for i := range batch {
+		o := &batch[i]
+		if o.Free {
+			continue
+		}
+		n := int(o.TypeNumber())
+		for len(c.looked) <= n {
+			c.looked, c.byType = append(c.looked, false), append(c.byType, nil)
+		}
+		if !c.looked[n] {
+			c.looked[n], c.byType[n] = true, c.f.places(o.Type)
+		}
+		if c.byType[n] != nil {
+			c.objects = append(c.objects, *o)
+		}
+	}
+}
+
+// Corrupt does nothing: the search for other locks has told it.
+func (c *spinCollector) Corrupt(*heap.Corruption) {}
+
+// Reset forgets the objects.
+func (c *spinCollector) Reset() { c.objects = c.objects[:0] }
+
+// spinLocks adds the SpinLocks that somebody holds: they are fields of objects, or boxed in static fields.
+func (s *survey) spinLocks(o heap.ScanOptions) error {
+	f := &spinFinder{r: s.r, known: map[target.Addr][]spinPlace{}}
+	err := heap.Scan(s.ctx, s.r.heap, nil, o, func() *spinCollector { return &spinCollector{f: f} }, func(c *spinCollector) error {
+		for i := range c.objects {
+			for _, p := range f.places(c.objects[i].Type) {
+				if err := s.spin(&c.objects[i], &p); err != nil {
+					s.lose(fmt.Errorf("lock %v: %w", c.objects[i].Addr, err))
+				}
+			}
+		}
+		return nil
+	})
+	if s.ctx.Err() != nil {
+		return s.ctx.Err()
+	}
+	s.lose(err)
+	if err := f.lost.Err(); err != nil {
+		s.lose(fmt.Errorf("SpinLocks of objects whose types can't be read: %w", err))
+	}
+	return nil
+}
+
+// spin adds a SpinLock.
+func (s *survey) spin(o *heap.Object, p *spinPlace) error {
+	at := o.Addr + p.offset
+	owner, err := p.shape.Owner.Uint(shapes.Instance(at))
+	if err != nil {
+		return err
+	}
+	l := &lock{Lock: answer.Lock{Address: at, Kind: answer.LockSpin, Type: s.typeOf(o.Addr), Waiters: answer.Of[int64](0, errNoSpinners)}}
+	if p.field != "" && l.Type.Err == nil {
+		l.Type.S += "." + p.field
+	}
+	switch {
+	case owner&spinAnonymous == 0 && owner != 0:
+		s.own(l, uint32(owner))
+	case owner&spinAnonymous != 0 && owner&spinHeld != 0:
+		l.Held, l.State = true, "held; it does not keep by whom"
+	}
+	s.spins[at] = l
+	s.locks = append(s.locks, l)
+	return nil
+}
+
+var errNoSpinners = target.Unsupportedf("a SpinLock does not keep who waits")

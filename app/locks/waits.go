@@ -1,0 +1,463 @@
+package locks
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/dac/code"
+	"github.com/sosgo/sosgo/objects/shapes"
+	"github.com/sosgo/sosgo/stackwalk"
+	"github.com/sosgo/sosgo/stackwalk/threads"
+)
+
+// Waits says what each thread waits for, and where that leads: circles of threads, and threads that block until a task
+// completes. What can't be read is noted. The error is the context's.
+func (r *Reader) Waits(ctx context.Context, o Options) (*answer.Waits, error) {
+	out := &answer.Waits{Verdicts: []answer.Verdict{}, Threads: []answer.ThreadWait{}}
+	lose := func(err error) {
+		out.Note(err)
+		if out.Lost == nil {
+			out.Lost = err
+		}
+	}
+	s, err := r.survey(ctx, &out.Gaps, lose, o.Scan)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.follow(o.Scan); err != nil {
+		return nil, err
+	}
+	g := &grapher{s: s, rows: map[*threads.Thread]*answer.ThreadWait{}, of: map[*threads.Thread]*wait{}, circled: map[*wait]bool{}, told: map[*wait]bool{}}
+	g.describe()
+	for _, w := range s.waits {
+		out.Threads = append(out.Threads, *g.rows[w.thread])
+	}
+	out.Verdicts = g.circles()
+	out.Verdicts = append(out.Verdicts, g.chains()...)
+	return out, ctx.Err()
+}
+
+// A grapher describes waits and where they lead.
+type grapher struct {
+	s       *survey
+	rows    map[*threads.Thread]*answer.ThreadWait
+	of      map[*threads.Thread]*wait // what each thread waits for
+	circled map[*wait]bool            // the waits of circles
+	told    map[*wait]bool            // those that are told of where they hold up another thread
+}
+
+// describe makes the row of each wait.
+func (g *grapher) describe() {
+	for _, w := range g.s.waits {
+		row := &answer.ThreadWait{Thread: w.thread.Describe(g.s.gaps), How: w.how}
+		g.rows[w.thread], g.of[w.thread] = row, w
+		g.place(row, w)
+		if len(w.runners) > 0 {
+			d := w.runners[0].Describe(g.s.gaps)
+			row.Owner = &d
+		}
+		switch {
+		case w.lock != nil:
+			row.Kind, row.Object, row.Type = w.lock.Kind, w.lock.Address, w.lock.Type
+			row.Text = "waits for " + kindOf(w.lock)
+			if w.pulse {
+				row.Text = "waits for a pulse of " + w.lock.Type.String()
+			}
+		case w.join:
+			row.Kind, row.Text = "thread", "waits for the end of "+g.ended(w)
+			if w.object.Addr != 0 {
+				row.Object, row.Type = w.object.Addr, g.s.gaps.Text(w.object.Type.ManagedName())
+			}
+		case w.object.Addr != 0:
+			row.Object, row.Type = w.object.Addr, g.s.gaps.Text(w.object.Type.ManagedName())
+			row.Kind, row.Text = "wait handle", "waits for "+article(row.Type.String())
+			if ok, err := shapes.Is[mutex](g.s.r.b, w.object.Type); ok && err == nil && w.more == 0 {
+				row.Text += ", whose owner is kept outside of managed memory and not known"
+			}
+			if w.more > 0 {
+				row.Text = fmt.Sprintf("waits for %d wait handles, the first %s", w.more+1, article(row.Type.String()))
+			}
+		case w.class != 0:
+			row.Kind, row.Object = "static constructor", w.class
+			row.Type = g.s.gaps.Text(g.s.r.rt.TypeName(w.class, dac.NameManaged))
+			row.Text = "waits for the static constructor of " + row.Type.String()
+		default:
+			row.Kind, row.Object, row.Text = "task", w.event, "waits for a task that was not found"
+			if len(w.tasks) == 0 {
+				continue
+			}
+			row.Object, row.Type = w.tasks[0], g.s.typeOf(w.tasks[0])
+			row.Text = "waits for a task to complete: " + row.Type.String()
+			if n := len(w.tasks); n > 1 {
+				row.Text = fmt.Sprintf("waits for %d tasks to complete, the first a %s", n, row.Type)
+			}
+			row.Chain, row.Until = w.chain, w.until
+		}
+	}
+}
+
+// ended is the thread whose end a thread waits for.
+func (g *grapher) ended(w *wait) string {
+	switch {
+	case w.object.Addr == 0:
+		return "a thread that is not known"
+	case len(w.runners) == 0:
+		return "a thread that has ended"
+	}
+	return "thread " + g.name(w.runners[0])
+}
+
+// kindOf is what a lock is, in words.
+func kindOf(l *lock) string {
+	switch l.Kind {
+	case answer.LockLazy:
+		return "the value of a " + l.Type.String()
+	case answer.LockSpin:
+		return "the SpinLock " + l.Type.String()
+	}
+	if l.Kind == answer.LockMonitor || l.Kind == answer.LockThin {
+		return "the monitor of a " + l.Type.String()
+	}
+	if strings.HasSuffix(l.Type.S, "."+l.Kind) {
+		return article(l.Kind)
+	}
+	return article(l.Kind) + ", a " + l.Type.String() + ","
+}
+
+func article(kind string) string {
+	if strings.ContainsRune("aeiouAEIOU", rune(kind[0])) {
+		return "an " + kind
+	}
+	return "a " + kind
+}
+
+// place names the method of the program that waits, with file and line.
+func (g *grapher) place(row *answer.ThreadWait, w *wait) {
+	for f := range g.s.r.walker.Walk(g.s.ctx, w.thread.Managed, w.thread.OS.Registers, stackwalk.WalkOptions{}) {
+		if f.Kind != stackwalk.FrameManaged {
+			continue
+		}
+		md, err := f.Method()
+		if err != nil || md == nil {
+			continue
+		}
+		class, err := f.Runtime.TypeName(md.MethodTable, dac.NameNative)
+		if err != nil || strings.HasPrefix(class, "System.") || strings.HasPrefix(class, "Interop") || strings.HasPrefix(class, "Microsoft.Win32.") {
+			continue
+		}
+		row.Method = g.s.gaps.Text(code.Of(f.Runtime).MethodName(md, code.MethodQualified))
+		if line, err := f.SourceLine(); err == nil {
+			row.File, row.Line = line.File, line.Line
+		}
+		return
+	}
+}
+
+func frameName(f *answer.AsyncFrame) string {
+	if f.AsyncPlace != nil && f.Method.Err == nil && f.Method.S != "" {
+		name := f.Method.S
+		if f.File != "" {
+			name += fmt.Sprintf(" (%s:%d)", f.File, f.Line)
+		}
+		return name
+	}
+	if f.AsyncName != nil {
+		return f.Name.String()
+	}
+	return f.Kind
+}
+
+// circles are the threads that wait for each other, each circle once: it closes where the search comes back to a wait
+// that it is still behind.
+func (g *grapher) circles() []answer.Verdict {
+	out := []answer.Verdict{}
+	var path []*wait
+	done := map[*wait]bool{}
+	var visit func(*wait)
+	visit = func(w *wait) {
+		if from := slices.Index(path, w); from >= 0 {
+			out = append(out, g.circle(path[from:]))
+			return
+		}
+		if done[w] {
+			return
+		}
+		path = append(path, w)
+		for _, t := range w.runners {
+			if next := g.of[t]; next != nil {
+				visit(next)
+			}
+		}
+		path = path[:len(path)-1]
+		done[w] = true
+	}
+	for _, w := range g.s.waits {
+		visit(w)
+	}
+	return out
+}
+
+// circle says of a circle who waits for whom.
+func (g *grapher) circle(path []*wait) answer.Verdict {
+	v := answer.Verdict{Strength: answer.StrengthProved}
+	var words []string
+	for i, w := range path {
+		before := path[(i+len(path)-1)%len(path)]
+		words = append(words, fmt.Sprintf("thread %s %s and waits for %s", g.name(w.thread), g.keeps(before), g.what(w)))
+		if w.how != answer.HowRecorded || !w.proved {
+			v.Strength = answer.StrengthLikely
+		}
+		v.Evidence = append(v.Evidence, g.evidence(w))
+		g.circled[w] = true
+	}
+	v.Text = "deadlock: " + strings.Join(words, ", ")
+	return v
+}
+
+// keeps is what somebody does for whom another thread waits, so that this one has to.
+func (g *grapher) keeps(w *wait) string {
+	switch {
+	case w.join:
+		return "has not ended"
+	case w.class != 0:
+		return "runs " + g.what(w)
+	case w.lock == nil && len(w.chain) > 1:
+		return "runs what " + g.what(w) + " waits for"
+	case w.lock == nil:
+		return "runs " + g.what(w)
+	}
+	return "holds " + g.what(w)
+}
+
+// evidence is where a thread waits, and how that is known.
+func (g *grapher) evidence(w *wait) string {
+	row := g.rows[w.thread]
+	text := fmt.Sprintf("thread %s %s", g.name(w.thread), row.Text)
+	if row.Object != 0 {
+		text += fmt.Sprintf(" %016x", uint64(row.Object))
+	}
+	return text + g.placeOf(w) + " [" + w.how + "]"
+}
+
+// what is what a thread waits for.
+func (g *grapher) what(w *wait) string {
+	row := g.rows[w.thread]
+	switch {
+	case w.class != 0:
+		return "the static constructor of " + row.Type.String()
+	case w.join:
+		return "the end of " + g.ended(w)
+	case w.lock == nil && w.object.Addr == 0:
+		return fmt.Sprintf("task %016x", uint64(row.Object))
+	}
+	return fmt.Sprintf("%s %016x", row.Type, uint64(row.Object))
+}
+
+func (g *grapher) name(t *threads.Thread) string {
+	d := t.Describe(g.s.gaps)
+	words := fmt.Sprintf("%#x", d.OSID)
+	if d.Index != nil {
+		words = fmt.Sprint(*d.Index)
+	}
+	if d.Name != "" {
+		words += fmt.Sprintf(" %q", d.Name)
+	}
+	return words
+}
+
+// chains are the threads that block until a task completes, the locks for which threads wait whose owner is known, and
+// the threads that wait for others otherwise.
+func (g *grapher) chains() []answer.Verdict {
+	var out []answer.Verdict
+	for _, w := range g.s.waits {
+		if (len(w.tasks) > 0 || w.event != 0) && !g.circled[w] {
+			out = append(out, g.blocks(w))
+		}
+	}
+	return append(append(out, g.held()...), g.others()...)
+}
+
+// blocks says of a thread that blocks until a task completes which methods are between.
+func (g *grapher) blocks(w *wait) answer.Verdict {
+	row := g.rows[w.thread]
+	text := fmt.Sprintf("sync over async: thread %s blocks%s until ", g.name(w.thread), g.placeOf(w))
+	if len(w.tasks) > 1 {
+		text += fmt.Sprintf("%d tasks complete", len(w.tasks))
+	} else {
+		text += "a task completes"
+	}
+	if len(w.chain) > 0 {
+		text += ": " + strings.Join(w.chain, " awaits ")
+	}
+	v := answer.Verdict{Strength: answer.StrengthProved, Evidence: []string{g.evidence(w)}}
+	switch {
+	case len(w.runners) > 0:
+		text += ", which thread " + g.name(w.runners[0]) + " runs"
+	case row.Until != "":
+		text += ", which waits for " + row.Until
+	}
+	if !w.proved {
+		v.Strength = answer.StrengthLikely // from what the awaited objects are
+	}
+	if g.s.pool != nil && len(g.s.pool.Verdicts) > 0 && row.Until == inPool {
+		v.Strength = g.s.pool.Verdicts[0].Strength
+		v.Evidence = append(v.Evidence, g.s.pool.Verdicts[0].Text)
+	}
+	v.Text = text + g.onward(w.runners, w)
+	return v
+}
+
+// placeOf is the method of the program in which a thread waits, with file and line, after " in ".
+func (g *grapher) placeOf(w *wait) string {
+	row := g.rows[w.thread]
+	if row.Method.IsZero() {
+		return ""
+	}
+	text := " in " + row.Method.String()
+	if row.File != "" {
+		text += fmt.Sprintf(" (%s:%d)", row.File, row.Line)
+	}
+	return text
+}
+
+// onward says what threads for which another one waits, by the wait from, wait for themselves, one after the other: to one that
+// does not wait for a thread, or to what was said already.
+func (g *grapher) onward(list []*threads.Thread, from *wait) string {
+	var text strings.Builder
+	seen := map[*wait]bool{from: true}
+	for len(list) > 0 {
+		at := max(slices.IndexFunc(list, func(t *threads.Thread) bool { return g.of[t] != nil }), 0)
+		w := g.of[list[at]]
+		if w == nil {
+			text.WriteString(g.doing(list[at]))
+			break
+		}
+		if seen[w] {
+			break
+		}
+		seen[w], g.told[w] = true, true
+		fmt.Fprintf(&text, "; thread %s ", g.name(w.thread))
+		if g.circled[w] {
+			text.WriteString("is in a deadlock that is told above")
+			break
+		}
+		fmt.Fprintf(&text, "itself %s%s%s", g.waits(w), g.placeOf(w), g.end(w))
+		list = w.runners
+	}
+	return text.String()
+}
+
+// waits says what a thread waits for, with the address where that tells something.
+func (g *grapher) waits(w *wait) string {
+	row := g.rows[w.thread]
+	switch {
+	case len(w.chain) > 0:
+		return "waits for a task to complete (" + strings.Join(w.chain, " awaits ") + ")"
+	case w.join:
+		return row.Text
+	}
+	return fmt.Sprintf("%s %016x", row.Text, uint64(row.Object))
+}
+
+// end says who has to go on before a thread can, or what else, where that is known.
+func (g *grapher) end(w *wait) string {
+	switch {
+	case len(w.runners) > 0 && w.lock != nil:
+		return fmt.Sprintf(", which thread %s %s", g.name(w.runners[0]), holdsVerb(w.lock))
+	case w.join:
+		return ""
+	case len(w.runners) > 0:
+		return fmt.Sprintf(", which thread %s runs", g.name(w.runners[0]))
+	case w.until != "":
+		return ", which waits for " + w.until
+	case w.lock != nil && w.lock.Kind == answer.LockSemaphore:
+		return fmt.Sprintf(" (%s; it does not keep who has entered)", w.lock.State)
+	}
+	return ""
+}
+
+// doing says what a thread does that waits for no other one.
+func (g *grapher) doing(t *threads.Thread) string {
+	if t.OS == nil || t.Managed == nil {
+		return ""
+	}
+	a := t.DescribeActivity(g.s.gaps, t.Activity(g.s.r.walker.Walk(g.s.ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{})))
+	text := fmt.Sprintf("; thread %s %s", g.name(t), a.Text)
+	if !a.Caller.IsZero() {
+		text += " in " + a.Caller.String()
+	}
+	return text
+}
+
+// others says of threads that wait for the end of others, or for their static constructors, where that leads, if it leads on.
+func (g *grapher) others() []answer.Verdict {
+	var out []answer.Verdict
+	for _, w := range g.s.waits {
+		if g.circled[w] || g.told[w] || w.lock != nil || len(w.tasks) > 0 || !slices.ContainsFunc(w.runners, func(t *threads.Thread) bool { return g.of[t] != nil }) {
+			continue
+		}
+		text := fmt.Sprintf("thread %s %s%s%s%s", g.name(w.thread), g.rows[w.thread].Text, g.placeOf(w), g.end(w), g.onward(w.runners, w))
+		out = append(out, answer.Verdict{Text: text, Strength: answer.StrengthLikely, Evidence: []string{g.evidence(w)}})
+	}
+	return out
+}
+
+// held says of each lock that somebody holds who waits for it.
+func (g *grapher) held() []answer.Verdict {
+	var out []answer.Verdict
+	for _, l := range g.s.locks {
+		var names []string
+		strength := answer.StrengthProved
+		var evidence []string
+		var first *wait
+		for _, w := range g.s.waits {
+			if w.lock != l || w.pulse || len(w.runners) == 0 || g.circled[w] {
+				continue // of a circle it is said already
+			}
+			first = cmp.Or(first, w)
+			names = append(names, g.name(w.thread))
+			evidence = append(evidence, g.evidence(w))
+			if w.how != answer.HowRecorded {
+				strength = answer.StrengthLikely
+			}
+		}
+		if len(names) == 0 {
+			continue
+		}
+		text := fmt.Sprintf("%s %s %016x, for which ", g.holds(l, first), kindOf(l), uint64(l.Address))
+		if len(names) == 1 {
+			text += fmt.Sprintf("thread %s waits", names[0])
+		} else {
+			text += fmt.Sprintf("%d threads wait: %s", len(names), strings.Join(names, ", "))
+		}
+		text += g.onward(first.runners, first)
+		out = append(out, answer.Verdict{Text: text, Strength: strength, Evidence: evidence})
+	}
+	return out
+}
+
+// holdsVerb is what the owner of a lock does.
+func holdsVerb(l *lock) string {
+	if l.Kind == answer.LockLazy {
+		return "makes"
+	}
+	return "holds"
+}
+
+// holds says who holds a lock for which a thread waits.
+func (g *grapher) holds(l *lock, w *wait) string {
+	list := w.runners
+	if len(list) == 1 {
+		return fmt.Sprintf("thread %s %s", g.name(list[0]), holdsVerb(l))
+	}
+	names := make([]string, len(list))
+	for i, t := range list {
+		names[i] = g.name(t)
+	}
+	return fmt.Sprintf("%d threads (%s) hold", len(list), strings.Join(names, ", "))
+}

@@ -1,0 +1,253 @@
+package sqlpools
+
+import (
+	"cmp"
+	"time"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/objects/shapes"
+	"github.com/sosgo/sosgo/target"
+)
+
+// running notes whose a command is: of a connection and, if it runs, of its parser.
+func (q *query) running(o objects.Object, s *clientCommand, x shapes.Instance) {
+	if a := q.PointerAt(&s.Connection, x).Value; a != 0 {
+		q.made[a] = o
+	}
+	if state, at := shapes.At[clientState](q.Reading, &s.State, x); state != nil {
+		if a := q.PointerAt(&state.Parser, at).Value; a != 0 {
+			q.commands[a] = o
+		}
+	}
+}
+
+// client tells of a pool of SqlClient.
+func (q *query) client(o objects.Object, s *clientPool, x shapes.Instance) {
+	out := q.clientPool(o, &s.State, &s.Group, &s.Options, x)
+	out.Open, out.Blocked = q.IntAt(&s.Total, x), q.BoolAt(&s.Blocked, x)
+	all, err := q.list(q.items.Objects(&s.Objects, x))
+	var idle []objects.Object
+	for _, f := range []*shapes.Ref{&s.New, &s.Old} {
+		some, ierr := q.list(q.items.Objects(f, x))
+		idle = append(idle, some...)
+		err = cmp.Or(err, ierr)
+	}
+	q.clientConnections(&out, all, idle, err)
+	// A call that waits in a thread counts itself; one that is asynchronous stands in the queue until a thread waits for it.
+	out.Waiting = q.IntAt(&s.Waits, x)
+	pending, err := q.list(q.items.Objects(&s.Pending, x))
+	if err != nil {
+		out.Waiting.Err = err
+	}
+	out.Waiting.Value += int64(len(pending))
+	q.out.Pools = append(q.out.Pools, out)
+}
+
+// clientChannels tells of a pool of SqlClient that keeps idle connections in a channel.
+func (q *query) clientChannels(o objects.Object, s *clientChannels, x shapes.Instance) {
+	out := q.clientPool(o, &s.State, &s.Group, &s.Options, x)
+	slots := q.ObjectAt(&s.Slots, x)
+	if c, at := shapes.As[clientSlots](q.Reading, slots); c != nil {
+		out.Open = q.IntAt(&c.Reserved, at)
+		slots = q.ObjectAt(&c.Connections, at)
+	}
+	all, err := q.list(q.items.ObjectsIn(slots))
+	if out.Open.Err == shapes.ErrNoField {
+		out.Open = answer.Of(int64(len(all)), err)
+	}
+	reader := q.ObjectAt(&s.Idle, x)
+	if c, at := shapes.As[clientIdle](q.Reading, reader); c != nil {
+		reader = q.ObjectAt(&c.Reader, at)
+	}
+	var idle []objects.Object
+	r, at := shapes.As[channelReader](q.Reading, reader)
+	if r == nil {
+		err = cmp.Or(err, target.Unsupportedf("where the pool %#x keeps idle connections is not known", uint64(o.Addr)))
+		q.Note(err)
+		out.Waiting = answer.Maybe[int64]{Err: err}
+	} else {
+		var ierr error
+		idle, ierr = q.list(q.items.Objects(&r.Parent, at))
+		err = cmp.Or(err, ierr)
+		out.Waiting = q.blockedReaders(q.ObjectAt(&r.Parent, at))
+	}
+	q.clientConnections(&out, all, idle, err)
+	q.out.Pools = append(q.out.Pools, out)
+}
+
+// clientPool is what all pools of SqlClient have.
+func (q *query) clientPool(o objects.Object, state *shapes.Int, group, options *shapes.Ref, x shapes.Instance) answer.SQLPool {
+	none := answer.Maybe[int64]{Err: shapes.ErrNoField}
+	out := answer.SQLPool{Address: o.Addr, Type: q.TypeText(o), State: q.EnumAt(state, x), Min: none, Max: none, Open: none,
+		Blocked: answer.Maybe[bool]{Err: shapes.ErrNoField}, Connections: []answer.SQLConnection{}}
+	if g, at := shapes.At[clientGroup](q.Reading, group, x); g != nil {
+		if k, at := shapes.At[clientKey](q.Reading, &g.Key, at); k != nil {
+			out.Connection = q.TextAt(&k.String, at)
+		}
+	}
+	if g, at := shapes.At[clientOptions](q.Reading, options, x); g != nil {
+		out.Min, out.Max = q.IntAt(&g.Min, at), q.IntAt(&g.Max, at)
+	}
+	return out
+}
+
+// clientConnections tells which connections are busy: all that are not idle. With err, not all of either could be read.
+func (q *query) clientConnections(out *answer.SQLPool, all, idle []objects.Object, err error) {
+	free := map[target.Addr]bool{}
+	for _, c := range idle {
+		free[c.Addr] = true
+	}
+	for _, c := range all {
+		if !free[c.Addr] {
+			q.clientBusy(out, c)
+		}
+	}
+	out.Idle, out.Busy = answer.Of(int64(len(free)), err), answer.Of(int64(len(out.Connections)), err)
+}
+
+// clientBusy tells of a connection that somebody has.
+func (q *query) clientBusy(out *answer.SQLPool, o objects.Object) {
+	unknown := target.Unsupportedf("the driver does not say it")
+	c := answer.SQLConnection{Address: o.Addr, ProcessID: answer.Maybe[int64]{Err: shapes.ErrNoField}, Transaction: answer.Maybe[bool]{Err: unknown},
+		Command: answer.Maybe[*answer.SQLCommand]{Err: unknown}}
+	defer func() { out.Connections = append(out.Connections, c) }()
+	s, x := shapes.As[clientConnection](q.Reading, o)
+	if s == nil {
+		c.Owner.Err = unknown
+		return
+	}
+	c.Opened, c.Database = q.TimeAt(&s.Created, x), q.TextAt(&s.Database, x)
+	c.Owner = q.weak(&s.Owner, x)
+	parser, err := s.Parser.Object(x)
+	if err != nil {
+		q.Note(err)
+		c.Transaction.Err, c.Command.Err = err, err
+		return
+	}
+	p, at := shapes.As[clientParser](q.Reading, parser)
+	if p == nil {
+		return
+	}
+	transaction := q.PointerAt(&p.Transaction, at)
+	c.Transaction = answer.Of(transaction.Value != 0, transaction.Err)
+	command, err := q.ownerOf(p, at)
+	running := command.Addr != 0
+	if !running {
+		command, running = q.commands[parser.Addr] // several results at once have states of their own
+	}
+	if !running {
+		command = q.made[c.Owner.Value]
+	}
+	if !running && err != nil { // what has run last says nothing of what runs
+		c.Command.Err = err
+		return
+	}
+	c.Command = answer.Known(q.clientCommand(command, running, &p.State, at))
+}
+
+// weak is what a field refers to by a weak reference.
+func (q *query) weak(f *shapes.Ref, x shapes.Instance) answer.Pointer {
+	o, err := f.Object(x)
+	if err == nil && o.Addr != 0 {
+		o, err = q.Binder.Weak(o)
+	}
+	return q.Pointer(o.Addr, err)
+}
+
+// ownerOf is the command that a parser works for, with an Addr of 0 for none: the owner of its state, or of the reader that is.
+func (q *query) ownerOf(p *clientParser, x shapes.Instance) (objects.Object, error) {
+	state, err := p.State.Object(x)
+	if err != nil {
+		q.Note(err)
+		return objects.Object{}, err
+	}
+	s, at := shapes.As[clientState](q.Reading, state)
+	if s == nil {
+		return objects.Object{}, nil
+	}
+	owner := q.weak(&s.Owner, at)
+	if owner.Err != nil || owner.Value == 0 {
+		return objects.Object{}, owner.Err
+	}
+	o, err := q.Binder.Objects().Object(owner.Value)
+	if err == nil {
+		if r, at := shapes.As[clientReader](q.Reading, o); r != nil {
+			o, err = r.Command.Object(at)
+		}
+	}
+	if err != nil {
+		q.Note(err)
+		return objects.Object{}, err
+	}
+	if c, _ := shapes.As[clientCommand](q.Reading, o); c == nil {
+		return objects.Object{}, nil
+	}
+	return o, nil
+}
+
+// clientCommand tells of a command; nil for what is none. The state is that of the connection, in a field.
+func (q *query) clientCommand(o objects.Object, running bool, state *shapes.Ref, at shapes.Instance) *answer.SQLCommand {
+	s, x := shapes.As[clientCommand](q.Reading, o)
+	if s == nil {
+		return nil
+	}
+	kind := q.IntAt(&s.Type, x)
+	out := &answer.SQLCommand{Address: o.Addr, Running: running, Text: q.TextAt(&s.Text, x), Procedure: answer.Of(kind.Value == storedProcedure, kind.Err),
+		Timeout: q.timeout(&s.Timeout, x), Deadline: answer.Maybe[time.Time]{Err: shapes.ErrNoField}, Since: answer.Maybe[time.Time]{Err: shapes.ErrNoField}}
+	if running {
+		if own, ownAt := shapes.At[clientState](q.Reading, &s.State, x); own != nil {
+			q.waits(out, own, ownAt)
+		} else if whole, wholeAt := shapes.At[clientState](q.Reading, state, at); whole != nil {
+			q.waits(out, whole, wholeAt)
+		}
+	}
+	if p, at := shapes.At[clientParameters](q.Reading, &s.Parameters, x); p != nil {
+		out.Parameters = q.clientValues(&p.Items, at)
+	} else if a := q.PointerAt(&s.Parameters, x); a.Err == nil && a.Value == 0 {
+		out.Parameters = []answer.SQLParameter{}
+	}
+	return out
+}
+
+// clientValues are the parameters in a list; nil if they can't be read.
+func (q *query) clientValues(f *shapes.Ref, x shapes.Instance) []answer.SQLParameter {
+	list, err := q.list(q.items.Objects(f, x))
+	if err != nil {
+		return nil
+	}
+	out := []answer.SQLParameter{}
+	for _, o := range list {
+		if s, x := shapes.As[clientParameter](q.Reading, o); s != nil {
+			out = append(out, answer.SQLParameter{Name: q.TextAt(&s.Name, x), Value: plain(&s.Value, x)})
+		}
+	}
+	return out
+}
+
+// filetimeToTicks is the number of ticks, of 100 nanoseconds, from year 1 to 1601, where the clock of files begins.
+const filetimeToTicks = 504911232000000000
+
+// waits tells until when the client waits for the server, and since when. The client sets the deadline when it has sent a command,
+// and when it wants more results; one of a command that it is about to break off is another.
+func (q *query) waits(out *answer.SQLCommand, s *clientState, x shapes.Instance) {
+	breaking, deadline := q.BoolAt(&s.Breaking, x), q.IntAt(&s.Deadline, x)
+	switch {
+	case deadline.Err != nil:
+		out.Deadline.Err, out.Since.Err = deadline.Err, deadline.Err
+		return
+	case breaking.Value || deadline.Value <= 0 || deadline.Value > 1<<62-1-filetimeToTicks:
+		return // no timeout, or not sent yet
+	}
+	t, err := objects.DateTime(uint64(deadline.Value + filetimeToTicks))
+	if err != nil {
+		return
+	}
+	out.Deadline = answer.Known(t)
+	if limit := out.Timeout.Value; out.Timeout.Err == nil && limit != nil && *limit > 0 {
+		out.Since = answer.Known(t.Add(-time.Duration(*limit) * time.Second))
+	}
+}
+
+// storedProcedure is CommandType.StoredProcedure.
+const storedProcedure = 4

@@ -1,0 +1,14 @@
+package sqlpools_test
+
+import (
+	"fmt"
+
+	"github.com/sosgo/sosgo/app/sqlpools"
+)
+
+// What is a secret in a connection string is masked.
+func ExampleMasked() {
+	fmt.Println(sqlpools.Masked("Server=db;User ID=app;Password=very secret;Max Pool Size=4"))
+	// Output:
+	// Server=db;User ID=app;Password=***;Max Pool Size=4
+}

@@ -1,0 +1,203 @@
+package sqlpools
+
+import (
+	"cmp"
+	"context"
+	"iter"
+	"strings"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/flows"
+	"github.com/sosgo/sosgo/app/tasks"
+	"github.com/sosgo/sosgo/graph/roots"
+	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/objects/collections"
+	"github.com/sosgo/sosgo/objects/shapes"
+	"github.com/sosgo/sosgo/stackwalk/threads"
+	"github.com/sosgo/sosgo/target"
+)
+
+// A Reader reads the pools of one runtime. It is safe for concurrent use.
+type Reader struct {
+	b     *shapes.Binder
+	items *collections.Reader
+}
+
+// New returns a Reader for what a Binder binds.
+func New(b *shapes.Binder, c *collections.Reader) *Reader { return &Reader{b, c} }
+
+// A Process is what is asked about pools.
+type Process struct {
+	Heap *heap.Heap
+	Scan heap.ScanOptions
+	// Tasks are looked through for the async code that has a connection in hand, and the Roots of Threads' stacks for the threads
+	// that have; Walk tells what these do. Each may be nil, and is not looked at then.
+	Tasks   *tasks.Reader
+	Roots   *roots.Reader
+	Threads []threads.Thread
+	Walk    flows.Walk
+}
+
+// Options choose what is told of pools.
+type Options struct {
+	Secrets bool // with the secrets in connection strings
+}
+
+// A query is the making of one answer.
+type query struct {
+	*Reader
+	shapes.Reading
+	out      *answer.SQLPools
+	commands map[target.Addr]objects.Object // of SqlClient, by the parser that they run on
+	made     map[target.Addr]objects.Object // the last one for each SqlConnection
+}
+
+// Pools lists the pools of connections to databases. What can't be read is noted in the answer.
+func (r *Reader) Pools(ctx context.Context, p Process, o Options) (*answer.SQLPools, error) {
+	out := &answer.SQLPools{Pools: []answer.SQLPool{}}
+	q := &query{Reader: r, Reading: shapes.Reading{Gaps: &out.Gaps, Binder: r.b}, out: out, commands: map[target.Addr]objects.Object{}, made: map[target.Addr]objects.Object{}}
+	var pools []objects.Object
+	for f, err := range shapes.On[anchor](ctx, r.b, p.Heap, nil, p.Scan) {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if err != nil {
+			q.Note(err)
+			continue
+		}
+		object, err := r.b.Objects().Of(f.Object)
+		if err != nil {
+			q.Note(err)
+			continue
+		}
+		if s, x := shapes.As[clientCommand](q.Reading, object); s != nil {
+			q.running(object, s, x)
+		} else {
+			pools = append(pools, object)
+		}
+	}
+	for _, o := range pools {
+		if s, x := shapes.As[clientPool](q.Reading, o); s != nil {
+			q.client(o, s, x)
+		} else if s, x := shapes.As[clientChannels](q.Reading, o); s != nil {
+			q.clientChannels(o, s, x)
+		} else if s, x := shapes.As[sourcePool](q.Reading, o); s != nil {
+			q.source(o, s, x)
+		}
+	}
+	if !o.Secrets {
+		for i := range q.out.Pools {
+			q.out.Pools[i].Connection.S = Masked(q.out.Pools[i].Connection.S)
+		}
+	}
+	if err := q.holders(ctx, &p); err != nil {
+		return nil, err
+	}
+	return q.out, nil
+}
+
+// list are the objects of an iteration, and the first error if not all could be read.
+func (q *query) list(all iter.Seq2[objects.Object, error]) ([]objects.Object, error) {
+	var out []objects.Object
+	var first error
+	for o, err := range all {
+		if err == nil {
+			out = append(out, o)
+			continue
+		}
+		q.Note(err)
+		first = cmp.Or(first, err)
+	}
+	return out, first
+}
+
+// timeout is what a command may take, of a Nullable or a number; nil where it was not set.
+func (q *query) timeout(f *shapes.Value, x shapes.Instance) answer.Maybe[*int64] {
+	v := f.Value(x)
+	if s, err := v.Struct(); err == nil {
+		var has bool
+		if v, has, err = q.Binder.Nullable(s); err != nil || !has {
+			q.Note(err)
+			return answer.Of[*int64](nil, err)
+		}
+	}
+	n, err := v.Int()
+	if err != nil {
+		q.Note(err)
+		return answer.Of[*int64](nil, err)
+	}
+	return answer.Known(&n)
+}
+
+// plain is a value that a field refers to, as text.
+func plain(f *shapes.Ref, x shapes.Instance) string {
+	o, err := f.Object(x)
+	switch {
+	case err != nil:
+		return answer.Absent(err)
+	case o.Addr == 0:
+		return "null"
+	case o.IsString():
+		s, err := o.Text(limits.RequestText)
+		if err != nil {
+			return answer.Absent(err)
+		}
+		return s
+	case o.IsBoxed():
+		return o.Boxed().Plain(limits.RequestText)
+	}
+	return o.Inline(limits.RequestText)
+}
+
+// masked stands in the place of a secret.
+const masked = "***"
+
+// Masked is a connection string with the values masked that are secrets: those whose names say so.
+func Masked(s string) string {
+	var out strings.Builder
+	for s != "" {
+		part := s[:end(s)]
+		s = s[len(part):]
+		name, value, ok := strings.Cut(part, "=")
+		tail := ""
+		if strings.HasSuffix(part, ";") {
+			tail = ";"
+		}
+		if ok && secret(name) && strings.Trim(value, "; ") != "" {
+			out.WriteString(name + "=" + masked + tail)
+		} else {
+			out.WriteString(part)
+		}
+	}
+	return out.String()
+}
+
+// end is where the first part of a connection string ends: behind the first semicolon that is not in quotes.
+func end(s string) int {
+	quote := byte(0)
+	for i := range len(s) {
+		switch c := s[i]; {
+		case quote != 0:
+			if c == quote {
+				quote = 0
+			}
+		case c == '\'' || c == '"':
+			quote = c
+		case c == ';':
+			return i + 1
+		}
+	}
+	return len(s)
+}
+
+func secret(name string) bool {
+	name = strings.ToLower(strings.ReplaceAll(name, " ", ""))
+	for _, part := range []string{"password", "passwd", "pwd", "secret", "token", "passphrase", "accesskey", "accountkey", "apikey"} {
+		if strings.Contains(name, part) {
+			return true
+		}
+	}
+	return false
+}

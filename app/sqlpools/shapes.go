@@ -1,0 +1,147 @@
+package sqlpools
+
+import "github.com/sosgo/sosgo/objects/shapes"
+
+// An anchor is a pool, or a command of SqlClient.
+type anchor struct {
+	_ shapes.Type `of:"Microsoft.Data.SqlClient.ConnectionPool.WaitHandleDbConnectionPool|Microsoft.Data.SqlClient.ConnectionPool.ChannelDbConnectionPool|Microsoft.Data.ProviderBase.DbConnectionPool|System.Data.ProviderBase.DbConnectionPool|Microsoft.Data.SqlClient.SqlCommand|System.Data.SqlClient.SqlCommand|Npgsql.PoolingDataSource|Npgsql.ConnectorPool"`
+}
+
+// SqlClient. Its pool moved and got another name in 6.1, and kept the fields. What the newest versions call SqlConnectionInternal
+// was SqlInternalConnectionTds.
+type (
+	clientPool struct {
+		_       shapes.Type `of:"Microsoft.Data.SqlClient.ConnectionPool.WaitHandleDbConnectionPool|Microsoft.Data.ProviderBase.DbConnectionPool|System.Data.ProviderBase.DbConnectionPool"`
+		State   shapes.Int  `field:"<State>|_state"`
+		Objects shapes.Ref  `field:"_objectList"`
+		Total   shapes.Int  `field:"_totalObjects"`
+		New     shapes.Ref  `field:"_stackNew"`
+		Old     shapes.Ref  `field:"_stackOld"`
+		Waits   shapes.Int  `field:"_waitCount"`
+		Pending shapes.Ref  `field:"_pendingOpens"`
+		Blocked shapes.Int  `field:"_errorOccurred"`
+		Group   shapes.Ref  `field:"_connectionPoolGroup"`
+		Options shapes.Ref  `field:"_connectionPoolGroupOptions"`
+	}
+	// A clientChannels is the pool that Microsoft.Data.SqlClient 7 has beside the other, which programs switch to. Its names are
+	// those of the sources of 6.1 to 7.1; no dump has proved them.
+	clientChannels struct {
+		_       shapes.Type `of:"Microsoft.Data.SqlClient.ConnectionPool.ChannelDbConnectionPool"`
+		State   shapes.Int  `field:"<State>"`
+		Slots   shapes.Ref  `field:"_connectionSlots"`
+		Idle    shapes.Ref  `field:"_idleChannel|_idleConnectionReader"`
+		Group   shapes.Ref  `field:"<PoolGroup>"`
+		Options shapes.Ref  `field:"<PoolGroupOptions>"`
+	}
+	clientSlots struct {
+		_           shapes.Type `of:"Microsoft.Data.SqlClient.ConnectionPool.ConnectionPoolSlots"`
+		Connections shapes.Ref  `field:"_connections"`
+		Reserved    shapes.Int  `field:"_reservations"`
+	}
+	clientIdle struct {
+		_      shapes.Type `of:"Microsoft.Data.SqlClient.ConnectionPool.IdleConnectionChannel"`
+		Reader shapes.Ref  `field:"_reader"`
+	}
+	clientGroup struct {
+		Key shapes.Ref `field:"_poolKey"`
+	}
+	clientKey struct {
+		String shapes.Ref `field:"_connectionString"`
+	}
+	clientOptions struct {
+		Min shapes.Int `field:"_minPoolSize"`
+		Max shapes.Int `field:"_maxPoolSize"`
+	}
+	clientConnection struct {
+		Created  shapes.Int `field:"_createTime._dateData|<CreateTime>._dateData,optional"`
+		Owner    shapes.Ref `field:"_owningObject"`
+		Parser   shapes.Ref `field:"_parser"`
+		Database shapes.Ref `field:"<CurrentDatabase>,optional"`
+	}
+	clientParser struct {
+		State       shapes.Ref `field:"_physicalStateObj"`
+		Transaction shapes.Ref `field:"_currentTransaction"`
+	}
+	clientState struct {
+		Parser   shapes.Ref `field:"_parser"`
+		Owner    shapes.Ref `field:"_owner"`
+		Deadline shapes.Int `field:"_timeoutTime,optional"`
+		Breaking shapes.Int `field:"_attentionSent,optional"`
+	}
+	clientReader struct {
+		_       shapes.Type `of:"Microsoft.Data.SqlClient.SqlDataReader|System.Data.SqlClient.SqlDataReader"`
+		Command shapes.Ref  `field:"_command"`
+	}
+	clientCommand struct {
+		_          shapes.Type  `of:"Microsoft.Data.SqlClient.SqlCommand|System.Data.SqlClient.SqlCommand"`
+		Text       shapes.Ref   `field:"_commandText"`
+		Type       shapes.Int   `field:"_commandType"`
+		Timeout    shapes.Value `field:"_commandTimeout"`
+		Parameters shapes.Ref   `field:"_parameters"`
+		State      shapes.Ref   `field:"_stateObj"`
+		Connection shapes.Ref   `field:"_activeConnection"`
+	}
+	clientParameters struct {
+		Items shapes.Ref `field:"_items"`
+	}
+	clientParameter struct {
+		Name  shapes.Ref `field:"_parameterName"`
+		Value shapes.Ref `field:"_value"`
+	}
+)
+
+// Npgsql. The pool is the data source since version 7. The pool of version 4 keeps its connections otherwise, and is an unknown
+// layout.
+type (
+	sourcePool struct {
+		_          shapes.Type `of:"Npgsql.PoolingDataSource|Npgsql.ConnectorPool"`
+		String     shapes.Ref  `field:"<ConnectionString>|<UserFacingConnectionString>"`
+		Max        shapes.Int  `field:"<MaxConnections>|_max"`
+		Min        shapes.Int  `field:"<MinConnections>|_min,optional"`
+		Open       shapes.Int  `field:"_numConnectors"`
+		Idle       shapes.Int  `field:"_idleCount"`
+		Connectors shapes.Ref  `field:"Connectors|_connectors"`
+		Channel    shapes.Ref  `field:"_idleConnectorReader,optional"`
+	}
+	connector struct {
+		_           shapes.Type `of:"Npgsql.Internal.NpgsqlConnector|Npgsql.NpgsqlConnector"`
+		State       shapes.Int  `field:"_state"`
+		Process     shapes.Int  `field:"<BackendProcessId>"`
+		Connection  shapes.Ref  `field:"<Connection>"`
+		Command     shapes.Ref  `field:"_currentCommand,optional"`
+		Reader      shapes.Ref  `field:"CurrentReader,optional"`
+		Transaction shapes.Int  `field:"<TransactionStatus>,optional"`
+		Opened      shapes.Int  `field:"<OpenTimestamp>._dateData,optional"`
+	}
+	sourceReader struct {
+		Command shapes.Ref `field:"<Command>"`
+	}
+	sourceCommand struct {
+		_          shapes.Type  `of:"Npgsql.NpgsqlCommand"`
+		Text       shapes.Ref   `field:"_commandText"`
+		Type       shapes.Int   `field:"<CommandType>,optional"`
+		Timeout    shapes.Value `field:"_timeout"`
+		Parameters shapes.Ref   `field:"_parameters"`
+	}
+	sourceParameters struct {
+		Items shapes.Ref `field:"<InternalList>|_internalList"`
+	}
+	sourceParameter struct {
+		Name  shapes.Ref `field:"_name"`
+		Value shapes.Ref `field:"_value"`
+	}
+	// A channelReader is the reading end of a channel; who waits for an element stands in a ring since .NET 10.
+	channelReader struct {
+		Parent shapes.Ref `field:"_parent"`
+	}
+	channel struct {
+		Head    shapes.Ref `field:"_blockedReadersHead,optional"`
+		Readers shapes.Ref `field:"_blockedReaders,optional"`
+	}
+	deque struct {
+		Size shapes.Int `field:"_size"`
+	}
+	blockedReader struct {
+		Next shapes.Ref `field:"<Next>"`
+	}
+)

@@ -1,0 +1,136 @@
+package sqlpools
+
+import (
+	"time"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/objects/shapes"
+	"github.com/sosgo/sosgo/target"
+)
+
+// connectorStates are Npgsql's ConnectorState, which is stored as a number, and whether a command runs in it.
+var connectorStates = []struct {
+	name    string
+	command bool
+}{{"Closed", false}, {"Connecting", false}, {"Ready", false}, {"Executing", true}, {"Fetching", true}, {"Waiting", false}, {"Broken", false}, {"Copy", false}, {"Replication", false}}
+
+// pendingTransaction is the status of a transaction whose BEGIN goes to the server with its first command.
+const pendingTransaction = 0xff
+
+// source tells of a pool of Npgsql.
+func (q *query) source(o objects.Object, s *sourcePool, x shapes.Instance) {
+	out := answer.SQLPool{Address: o.Addr, Type: q.TypeText(o), Connection: q.TextAt(&s.String, x), Min: q.IntAt(&s.Min, x), Max: q.IntAt(&s.Max, x),
+		Open: q.IntAt(&s.Open, x), Idle: q.IntAt(&s.Idle, x), Waiting: q.blocked(s, x), Blocked: answer.Maybe[bool]{Err: shapes.ErrNoField}, Connections: []answer.SQLConnection{}}
+	out.Busy = answer.Of(out.Open.Value-out.Idle.Value, out.Open.Err)
+	if out.Busy.Err == nil {
+		out.Busy.Err = out.Idle.Err
+	}
+	if out.Busy.Err == nil && (out.Idle.Value < 0 || out.Busy.Value < 0) {
+		out.Busy.Err = target.Corruptf("the pool %#x has %d connections, and %d idle ones", uint64(o.Addr), out.Open.Value, out.Idle.Value)
+		q.Note(out.Busy.Err)
+	}
+	list, _ := q.list(q.items.Objects(&s.Connectors, x))
+	for _, c := range list {
+		if s, x := shapes.As[connector](q.Reading, c); s != nil && q.PointerAt(&s.Connection, x).Value != 0 {
+			out.Connections = append(out.Connections, q.connector(c, s, x))
+		}
+	}
+	q.out.Pools = append(q.out.Pools, out)
+}
+
+// connector tells of a connection that somebody has.
+func (q *query) connector(o objects.Object, s *connector, x shapes.Instance) answer.SQLConnection {
+	transaction := q.IntAt(&s.Transaction, x)
+	n := transaction.Value
+	out := answer.SQLConnection{Address: o.Addr, Owner: q.PointerAt(&s.Connection, x), Opened: q.TimeAt(&s.Opened, x), ProcessID: q.IntAt(&s.Process, x),
+		Transaction: answer.Of(n == 'T' || n == 'E' || uint8(n) == pendingTransaction, transaction.Err)}
+	state := q.IntAt(&s.State, x)
+	if state.Err == nil && (state.Value < 0 || state.Value >= int64(len(connectorStates))) {
+		state.Err = target.Unsupportedf("state %d of connection %#x is not known", state.Value, uint64(o.Addr))
+		q.Note(state.Err)
+	}
+	if state.Err != nil {
+		out.State.Err, out.Command.Err = state.Err, state.Err
+		return out
+	}
+	out.State.S = connectorStates[state.Value].name
+	if !connectorStates[state.Value].command {
+		return out // the command that it still names has run
+	}
+	if out.Command.Value = q.sourceCommand(&s.Command, x); out.Command.Value == nil {
+		if r, at := shapes.At[sourceReader](q.Reading, &s.Reader, x); r != nil {
+			out.Command.Value = q.sourceCommand(&r.Command, at)
+		}
+	}
+	if out.Command.Value == nil {
+		out.Command.Err = target.Unsupportedf("which command runs is not known")
+	}
+	return out
+}
+
+// sourceCommand tells of a command of Npgsql; nil for null.
+func (q *query) sourceCommand(f *shapes.Ref, x shapes.Instance) *answer.SQLCommand {
+	s, at := shapes.At[sourceCommand](q.Reading, f, x)
+	if s == nil {
+		return nil
+	}
+	kind := q.IntAt(&s.Type, at)
+	out := &answer.SQLCommand{Address: q.PointerAt(f, x).Value, Running: true, Text: q.TextAt(&s.Text, at), Timeout: q.timeout(&s.Timeout, at),
+		Procedure: answer.Of(kind.Value == storedProcedure, kind.Err), Deadline: answer.Maybe[time.Time]{Err: shapes.ErrNoField}, Since: answer.Maybe[time.Time]{Err: shapes.ErrNoField}}
+	p, at := shapes.At[sourceParameters](q.Reading, &s.Parameters, at)
+	if p == nil {
+		return out
+	}
+	list, err := q.list(q.items.Objects(&p.Items, at))
+	if err != nil {
+		return out
+	}
+	out.Parameters = []answer.SQLParameter{}
+	for _, o := range list {
+		if s, x := shapes.As[sourceParameter](q.Reading, o); s != nil {
+			out.Parameters = append(out.Parameters, answer.SQLParameter{Name: q.TextAt(&s.Name, x), Value: plain(&s.Value, x)})
+		}
+	}
+	return out
+}
+
+// blocked is how many calls wait for a connection: the readers that wait at the channel of idle ones.
+func (q *query) blocked(s *sourcePool, x shapes.Instance) answer.Maybe[int64] {
+	r, at := shapes.At[channelReader](q.Reading, &s.Channel, x)
+	if r == nil {
+		return answer.Maybe[int64]{Err: shapes.ErrNoField}
+	}
+	return q.blockedReaders(q.ObjectAt(&r.Parent, at))
+}
+
+// blockedReaders is how many readers wait at a channel.
+func (q *query) blockedReaders(o objects.Object) answer.Maybe[int64] {
+	none := answer.Maybe[int64]{Err: shapes.ErrNoField}
+	c, at := shapes.As[channel](q.Reading, o)
+	if c == nil {
+		return none
+	}
+	if d, at := shapes.At[deque](q.Reading, &c.Readers, at); d != nil {
+		return q.IntAt(&d.Size, at)
+	}
+	if !c.Head.Has() {
+		return none
+	}
+	n := int64(0)
+	seen := map[target.Addr]bool{}
+	for f := &c.Head; ; {
+		o, err := f.Object(at)
+		if err != nil || o.Addr == 0 || seen[o.Addr] {
+			q.Note(err)
+			return answer.Of(n, err)
+		}
+		seen[o.Addr] = true
+		n++
+		next, on := shapes.As[blockedReader](q.Reading, o)
+		if next == nil {
+			return answer.Of(n, target.Unsupportedf("the readers that wait at a channel are not known"))
+		}
+		f, at = &next.Next, on
+	}
+}

@@ -1,0 +1,320 @@
+package tasks
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/addrindex"
+	"github.com/sosgo/sosgo/objects/shapes"
+	"github.com/sosgo/sosgo/target"
+)
+
+// A Set is the tasks and the boxes of async methods of a heap, and who continues when they complete.
+type Set struct {
+	r     *Reader
+	items []item // by address
+	index addrindex.Index
+	// next are, for item i, those of edges from start[i] to start[i+1].
+	start []uint32
+	edges []edge
+
+	errs    []error // of what could not be read, one of a kind each
+	failure error   // no object of the heap could be read
+}
+
+// An item is a task, or the box of an async method that is none.
+type item struct {
+	addr       target.Addr
+	kind       *kind
+	flags      Flags // of tasks
+	state      int32 // of state machines
+	hasState   bool
+	pooledDone bool // a pooled box that has completed
+}
+
+// completed reports whether the item has come to its end.
+func (i *item) completed() bool {
+	if i.kind.task == nil {
+		return i.pooledDone
+	}
+	return i.flags.Completed()
+}
+
+// An edge leads from an item to who continues when that completes.
+type edge struct {
+	addr target.Addr
+	to   int32 // the item, -1 for an object that is none
+	// value: by way of a value task source and not of a task's continuation.
+	value bool
+}
+
+// Collect walks the heap for tasks and boxes, with several workers. What can't be read is told by Note.
+func (r *Reader) Collect(ctx context.Context, h *heap.Heap, o heap.ScanOptions) (*Set, error) {
+	s := &Set{r: r}
+	var stats heap.Stats
+	lost := map[string]*lostItems{}
+	unknown := map[*kind]bool{}
+	runtimeAsync := 0
+	var order []*lostItems
+	err := heap.Scan(ctx, h, nil, o, func() *collector { return &collector{r: r, unknown: map[*kind]bool{}} }, func(c *collector) error {
+		base := uint32(len(s.edges))
+		s.items = append(s.items, c.items...)
+		s.edges = append(s.edges, c.edges...)
+		for _, n := range c.start {
+			s.start = append(s.start, base+n)
+		}
+		stats.Count += c.seen
+		stats.Corrupt += len(c.corrupt)
+		stats.Corruptions = append(stats.Corruptions, c.corrupt...)
+		runtimeAsync += c.runtimeAsync
+		maps.Copy(unknown, c.unknown)
+		for i := range c.lost {
+			l := &c.lost[i]
+			if at := lost[l.err.Error()]; at != nil {
+				at.count += l.count
+				continue
+			}
+			order = append(order, &lostItems{l.err, l.count})
+			lost[l.err.Error()] = order[len(order)-1]
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	s.start = append(s.start, uint32(len(s.edges)))
+	var g answer.Gaps
+	s.failure = stats.Note(&g)
+	s.errs = append(s.errs, g.Noted()...)
+	s.errs = append(s.errs, unknownTypes(unknown)...)
+	if runtimeAsync > 0 {
+		s.errs = append(s.errs, target.Unsupportedf("%d tasks are of methods that the runtime itself suspends (runtime async): where they stand is read by the names of fields, which no dump of such a program has tested", runtimeAsync))
+	}
+	for _, l := range order {
+		err := l.err
+		if l.count > 1 {
+			err = fmt.Errorf("%w (and of %d more)", err, l.count-1)
+		}
+		s.errs = append(s.errs, err)
+	}
+	s.link()
+	return s, nil
+}
+
+// unknownTypes are what is said of types of which it is not known what their objects are: of a layout that is not known
+// each, of those without readable names or fields their number with the first reason.
+func unknownTypes(kinds map[*kind]bool) (out []error) {
+	list := slices.Collect(maps.Keys(kinds))
+	slices.SortFunc(list, func(a, b *kind) int { return cmp.Compare(a.mt, b.mt) })
+	var first error
+	n := 0
+	for _, k := range list {
+		var layout *shapes.UnknownLayoutError
+		if errors.As(k.err, &layout) {
+			out = append(out, k.err)
+			continue
+		}
+		if !k.items {
+			continue // no task is missing: what is behind it is told where a chain comes to it
+		}
+		if n++; first == nil {
+			first = k.err
+		}
+	}
+	if n > 0 {
+		out = append(out, fmt.Errorf("tasks among the objects of %d types are missing, whose names or fields can't be read: %w", n, first))
+	}
+	return out
+}
+
+// link finds the items that edges lead to.
+func (s *Set) link() {
+	s.index = addrindex.New(len(s.items), s.addrOf)
+	for i := range s.edges {
+		e := &s.edges[i]
+		e.to = s.at(e.addr)
+	}
+}
+
+// addrOf is the address of an item.
+func (s *Set) addrOf(i int) target.Addr { return s.items[i].addr }
+
+// at is the item at an address, -1 for none.
+func (s *Set) at(a target.Addr) int32 { return int32(s.index.Find(a, s.addrOf)) }
+
+// Len is the number of tasks and boxes.
+func (s *Set) Len() int { return len(s.items) }
+
+// Note notes what could not be read. That nothing could is the error.
+func (s *Set) Note(g *answer.Gaps) error {
+	g.NoteAll(s.errs)
+	return s.failure
+}
+
+// never reports whether the runtime has not even loaded the class of tasks, as far as that is certain.
+func (s *Set) never() bool {
+	if len(s.items) > 0 || s.failure != nil || s.r.r.Runtime().IsNative() {
+		return false
+	}
+	for range shapes.Loaded[sentinels](s.r.b) { // or can't be read
+		return false
+	}
+	return true
+}
+
+// next are the edges of an item.
+func (s *Set) next(i int32) []edge { return s.edges[s.start[i]:s.start[i+1]] }
+
+// A collector gathers the items of a run.
+type collector struct {
+	r       *Reader
+	byType  []*kind // by number of the type; nil is not known yet
+	items   []item
+	start   []uint32
+	edges   []edge
+	corrupt []*heap.Corruption
+	lost    []lostItems
+	unknown map[*kind]bool // types with objects of which it is not known what they are
+	seen    uint64
+
+	runtimeAsync int // tasks of methods that the runtime itself suspends
+}
+
+// lostItems are objects of which something could not be read.
+type lostItems struct {
+	err   error // of the first
+	count int
+}
+
+// Objects gathers tasks and boxes.
+func (c *collector) Objects(_ *heap.Segment, batch []heap.Object) {
+	c.seen += uint64(len(batch))
+	for i := range batch {
+		o := &batch[i]
+		if o.Free {
+			continue
+		}
+		switch k := c.kindOf(o); {
+		case k.err != nil:
+			c.unknown[k] = true
+		case k.item():
+			c.add(o.Addr, k)
+		}
+	}
+}
+
+// kindOf is the kind of an object's type.
+func (c *collector) kindOf(o *heap.Object) *kind {
+	n := int(o.TypeNumber())
+	if n < len(c.byType) && c.byType[n] != nil {
+		return c.byType[n]
+	}
+	for len(c.byType) <= n {
+		c.byType = append(c.byType, nil)
+	}
+	k := c.r.kindAt(o.Type.Addr)
+	c.byType[n] = k
+	return k
+}
+
+// lose notes an error, one after another of the same text once.
+func (c *collector) lose(err error) {
+	for i := range c.lost {
+		if c.lost[i].err == err || c.lost[i].err.Error() == err.Error() {
+			c.lost[i].count++
+			return
+		}
+	}
+	if len(c.lost) < maxLost {
+		c.lost = append(c.lost, lostItems{err, 1})
+	}
+}
+
+// maxLost bounds the errors that differ which one run of the heap tells of.
+const maxLost = 16
+
+// add gathers one item.
+func (c *collector) add(a target.Addr, k *kind) {
+	it := item{addr: a, kind: k}
+	x := shapes.OfAddr(a)
+	var next target.Addr
+	var err error
+	if k.task != nil {
+		var flags uint64
+		if flags, err = k.task.Flags.Uint(x); err == nil {
+			it.flags = Flags(flags)
+			next, err = k.task.Continuation.Addr(x)
+		}
+	} else if it.pooledDone, err = k.source.Completed.Bool(k.pooled.Source.At(x)); err == nil {
+		next, err = k.source.waiter(k.pooled.Source.At(x))
+	}
+	if err != nil {
+		c.lose(err)
+		return // without its flags nothing is known of it
+	}
+	var iterates target.Addr
+	if k.machine() {
+		var idle bool
+		if iterates, idle = c.state(&it); idle {
+			return
+		}
+	}
+	if k.runtimeAsync {
+		c.runtimeAsync++
+	}
+	c.items = append(c.items, it)
+	c.start = append(c.start, uint32(len(c.edges)))
+	c.follow(next, k.task == nil)
+	c.follow(iterates, true)
+}
+
+// follow gathers the edges to who continues at a.
+func (c *collector) follow(a target.Addr, value bool) {
+	if a == 0 {
+		return
+	}
+	if err := c.r.expand(a, func(to target.Addr) { c.edges = append(c.edges, edge{addr: to, value: value}) }); err != nil {
+		c.lose(err)
+	}
+}
+
+// state reads the state of an item's state machine, of an iterator who waits for its next element, and whether a pooled
+// box is not in use.
+func (c *collector) state(it *item) (iterates target.Addr, idle bool) {
+	x, m, err := c.r.machineOf(it.kind, it.addr)
+	if err == nil {
+		it.state, err = m.state(x)
+	}
+	if err != nil {
+		c.lose(err)
+		return 0, false
+	}
+	it.hasState = true
+	if it.kind.pooled != nil {
+		if idle, err = m.idle(x); err != nil {
+			c.lose(err)
+		}
+	}
+	if m.promise == nil {
+		return 0, idle
+	}
+	if iterates, err = m.source.waiter(m.promise.At(x)); err != nil {
+		c.lose(err)
+	}
+	return iterates, idle
+}
+
+// Corrupt notes where the walk could not go on.
+func (c *collector) Corrupt(e *heap.Corruption) { c.corrupt = append(c.corrupt, e) }
+
+// Reset forgets the items, and keeps what is known of types.
+func (c *collector) Reset() {
+	c.items, c.start, c.edges, c.corrupt, c.lost, c.seen, c.runtimeAsync = c.items[:0], c.start[:0], c.edges[:0], nil, nil, 0, 0
+	clear(c.unknown)
+}

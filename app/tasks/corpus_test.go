@@ -1,0 +1,318 @@
+package tasks_test
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/tasks"
+	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/test/testcase"
+	"github.com/sosgo/sosgo/internal/test/testdump"
+	"github.com/sosgo/sosgo/target"
+)
+
+// scan is how tests walk the heap.
+var scan = heap.ScanOptions{}
+
+func view(t testing.TB, d *sosgo.Dump) *sosgo.View {
+	t.Helper()
+	v, err := d.View("")
+	require.NoError(t, err)
+	return v
+}
+
+func collect(t testing.TB, d *sosgo.Dump) *tasks.Set {
+	t.Helper()
+	v := view(t, d)
+	r, err := v.Tasks()
+	require.NoError(t, err)
+	h, err := v.Heap()
+	require.NoError(t, err)
+	s, err := r.Collect(context.Background(), h, scan)
+	require.NoError(t, err)
+	return s
+}
+
+// stacks are the stacks that options choose, without those that are part of others.
+func stacks(t testing.TB, s *tasks.Set, o tasks.StackOptions) []*answer.AsyncStack {
+	t.Helper()
+	var out []*answer.AsyncStack
+	for st, err := range s.Stacks(context.Background(), o) {
+		require.NoError(t, err)
+		if !st.Part {
+			out = append(out, st)
+		}
+	}
+	return out
+}
+
+// methods are the frames of a stack, a line each: the method or type and what it awaits.
+func methods(s *answer.AsyncStack) []string {
+	var out []string
+	for i := range s.Frames {
+		f := &s.Frames[i]
+		line := strings.Repeat(" ", f.Depth) + f.AsyncName.Name.S
+		if f.AsyncPlace != nil {
+			line = strings.Repeat(" ", f.Depth) + f.Method.S
+			if f.Await.S != "" {
+				line += " > " + f.Await.S
+			}
+		}
+		out = append(out, line)
+	}
+	return out
+}
+
+// TestFactsOfTasks: the states of the tasks that the program printed, on the canned dump and the whole one.
+func TestFactsOfTasks(t *testing.T) {
+	check := func(t *testing.T, d *testdump.Dump) int {
+		r, err := view(t, d.Dump).Tasks()
+		require.NoError(t, err)
+		n := 0
+		for name, values := range d.Manifest.Facts {
+			if !strings.HasPrefix(name, "task ") {
+				continue
+			}
+			var list []string
+			require.NoError(t, json.Unmarshal(values, &list), name)
+			require.Len(t, list, 2, name)
+			state, err := r.DescribeState(testdump.Address(strings.Fields(list[1])[0]))
+			require.NoError(t, err, name)
+			assert.Equal(t, list[0], state.Status, name)
+			n++
+		}
+		return n
+	}
+	assert.Equal(t, 16, check(t, testdump.Open(t, "net10-async")))
+	testdump.Corpus(t, testcase.Named("*-async-*"), check)
+}
+
+// TestAsyncStacks: the stacks of the async program, as its source has them.
+func TestAsyncStacks(t *testing.T) {
+	const scenario = "Debuggee.AsyncWork.Scenario"
+	list := stacks(t, collect(t, testdump.Open(t, "net10-async").Dump), tasks.StackOptions{Variables: true})
+	require.Len(t, list, 4)
+	assert.Equal(t, "somebody to complete it, by a TaskCompletionSource or the like", list[0].Reason.String())
+	assert.Equal(t, "a Task.Delay of 16m40s", list[1].Reason.String())
+	assert.Equal(t, "a SemaphoreSlim to be released", list[2].Reason.String())
+	assert.Equal(t, "a Task.Delay of 2h46m40s", list[3].Reason.String())
+	got := methods(list[0])
+	require.Greater(t, len(got), 20)
+	assert.Equal(t, []string{"System.Threading.Tasks.Task<System.String>", " " + scenario + ".Inner > TaskCompletionSource.Task",
+		"  " + scenario + ".Middle > Scenario.Inner", "   " + scenario + ".Outer > Scenario.Middle"}, got[:4])
+	assert.Contains(t, got, " "+scenario+".Numbers > TaskCompletionSource.Task")
+	assert.Contains(t, got, "  "+scenario+".Stream > IAsyncEnumerator.MoveNextAsync", "who waits for an async iterator")
+	assert.Contains(t, got, " "+scenario+"+<>c__DisplayClass20_0.<Lambda>b__0 > TaskCompletionSource.Task")
+	assert.Contains(t, got, " "+scenario+".Generic<Debuggee.AsyncWork.Order> > TaskCompletionSource.Task")
+	assert.Equal(t, []string{"System.Threading.Tasks.Task+DelayPromise", " " + scenario + ".Loop > Task.Delay"}, methods(list[1]))
+
+	values := map[string]string{}
+	for i := range list[0].Frames {
+		f := &list[0].Frames[i]
+		if f.AsyncPlace == nil {
+			continue
+		}
+		for _, v := range f.Variables {
+			values[strings.TrimPrefix(f.Method.S, scenario+".")+"."+v.Name] = v.Kind + " " + v.Type.S + " " + v.Value
+		}
+	}
+	assert.Equal(t, "local Debuggee.Zoo.Point {X=51, Y=52}", values["Locals.point"])
+	assert.Equal(t, "local System.Decimal 9.5", values["Locals.price"])
+	assert.Equal(t, `local System.String "outer 101"`, values["Outer.local"], "the last of seven")
+	assert.Equal(t, "parameter System.Int32 101", values["Inner.id"])
+
+	outer := testdump.Address("0x7fea85808428")
+	chosen := stacks(t, collect(t, testdump.Open(t, "net10-async").Dump), tasks.StackOptions{Address: outer})
+	require.Len(t, chosen, 1)
+	assert.Empty(t, stacks(t, collect(t, testdump.Open(t, "net10-async").Dump), tasks.StackOptions{Address: 0x10}))
+	assert.Len(t, stacks(t, collect(t, testdump.Open(t, "net10-async").Dump), tasks.StackOptions{Type: "Gated"}), 1)
+}
+
+// TestFields: the fields of state machines and tasks are where their values are, those that are structs too, and an
+// array says how long it is. SOS prints for a struct an address 8 bytes behind it.
+func TestFields(t *testing.T) {
+	const scenario = "Debuggee.AsyncWork.Scenario"
+	d := testdump.Open(t, "net10-async")
+	points, arrays := 0, 0
+	for _, s := range stacks(t, collect(t, d.Dump), tasks.StackOptions{Fields: true}) {
+		for i := range s.Frames {
+			f := &s.Frames[i]
+			for _, x := range f.Fields {
+				switch {
+				case f.AsyncPlace != nil && f.Method.S == scenario+".Locals" && x.Name.S == "<point>5__2":
+					word, err := target.Uint64(d.Memory(), x.Address)
+					require.NoError(t, err)
+					assert.Equal(t, uint64(52<<32|51), word, "X and Y of the point")
+					points++
+				case x.Name.S == "m_tasks" && f.AsyncPlace == nil:
+					require.NotNil(t, x.Array, "a WhenAll's tasks")
+					assert.Equal(t, answer.AsyncArray{Element: answer.Text{S: "System.Threading.Tasks.Task<System.Int32>"}, Length: 2}, *x.Array)
+					arrays++
+				}
+			}
+		}
+	}
+	assert.Equal(t, 1, points)
+	assert.NotZero(t, arrays)
+}
+
+// TestStackScenario: one async method blocks its thread and another thread blocks on its task, in all versions and on
+// both systems.
+func TestStackScenario(t *testing.T) {
+	versions := map[string]bool{}
+	testdump.Corpus(t, testcase.Named("*-stacks-withheap"), func(t *testing.T, d *testdump.Dump) int {
+		list := stacks(t, collect(t, d.Dump), tasks.StackOptions{Variables: true})
+		require.Len(t, list, 1)
+		s := list[0]
+		assert.Equal(t, "nothing: it runs, or is about to", s.Reason.String())
+		require.Len(t, s.Frames, 2)
+		assert.Equal(t, "Debuggee.Stacks.Scenario.AsyncMethod", s.Frames[0].Method.S)
+		assert.Equal(t, []answer.AsyncVariable{{Name: "text", Kind: "parameter", Type: answer.Text{S: "System.String"}, Value: `"argument"`}}, s.Frames[0].Variables)
+		assert.Contains(t, s.Frames[1].Meaning, "a thread that is blocked")
+		versions[strings.Split(d.Manifest.Runtime, ".")[0]+d.Manifest.OS] = true
+		return 1
+	})
+	if len(versions) > 0 {
+		assert.GreaterOrEqual(t, len(versions), 7, "%v", versions)
+	}
+}
+
+// TestWebStacks: what the web program waits for, as its facts say; Npgsql's and Kestrel's pooled methods among it.
+func TestWebStacks(t *testing.T) {
+	testdump.Corpus(t, testcase.Named("web-*"), func(t *testing.T, d *testdump.Dump) int {
+		list := stacks(t, collect(t, d.Dump), tasks.StackOptions{})
+		reasons := map[string]string{}
+		var blocked []string
+		pooled := 0
+		for _, s := range list {
+			for i := range s.Frames {
+				f := &s.Frames[i]
+				if f.Kind == answer.AsyncPooled {
+					pooled++
+				}
+				if f.AsyncPlace != nil {
+					reasons[f.Method.S] = s.Reason.String()
+				}
+				if strings.Contains(f.Meaning, "blocked") {
+					blocked = methods(s)
+				}
+			}
+		}
+		for method, want := range map[string]string{
+			"WebDebuggee.PoolWork.EnterLock": "a SemaphoreSlim to be released", "WebDebuggee.PoolWork.SleepThreeHours": "a Task.Delay of 3h0m0s",
+			"WebDebuggee.PoolWork.Beat": "the next tick of a PeriodicTimer", "WebDebuggee.PoolWork.WriteFourth": "an item, or room, in a channel",
+			"WebDebuggee.PoolWork.ReadEmpty": "an item, or room, in a channel", "WebDebuggee.NpgsqlPool.Read": "an operation of a socket",
+			"WebDebuggee.Handlers.Upload": "data in a pipe",
+		} {
+			assert.Equal(t, want, reasons[method], method)
+		}
+		assert.GreaterOrEqual(t, pooled, 14)
+		require.Len(t, blocked, 5)
+		assert.Equal(t, []string{" WebDebuggee.PoolWork.Inner > TaskCompletionSource.Task", "  WebDebuggee.PoolWork.Middle > PoolWork.Inner",
+			"   WebDebuggee.PoolWork.Outer > PoolWork.Middle"}, blocked[1:4])
+		return len(list)
+	})
+}
+
+// TestLines: the line of an await is that of the source.
+func TestLines(t *testing.T) {
+	testdump.Corpus(t, testcase.Named("*-async-*"), func(t *testing.T, d *testdump.Dump) int {
+		lines := map[string]int{}
+		for _, s := range stacks(t, collect(t, d.Dump), tasks.StackOptions{}) {
+			for i := range s.Frames {
+				if f := &s.Frames[i]; f.AsyncPlace != nil {
+					assert.NoError(t, f.AsyncPlace.Missing.Err)
+					assert.True(t, strings.HasSuffix(f.File, "AsyncWork.cs"), f.File)
+					lines[f.Method.S[strings.LastIndex(f.Method.S, ".")+1:]] = f.Line
+				}
+			}
+		}
+		assert.Equal(t, 51, lines["Inner"])
+		assert.Equal(t, 49, lines["Outer"])
+		assert.Equal(t, 57, lines["Stream"])
+		assert.Equal(t, 60, lines["<Lambda>b__0"])
+		return len(lines)
+	})
+}
+
+// TestNotTask: what is no task is none.
+func TestNotTask(t *testing.T) {
+	d := testdump.Open(t, "net10-zoo")
+	r, err := view(t, d.Dump).Tasks()
+	require.NoError(t, err)
+	dog, _ := d.Manifest.Fact("root.Dog")
+	_, err = r.DescribeState(testdump.Address(strings.Fields(dog)[0]))
+	var not *tasks.NotTaskError
+	require.ErrorAs(t, err, &not)
+	require.ErrorIs(t, err, target.ErrUnsupported)
+	assert.Equal(t, "Debuggee.Zoo.Dog", not.Type.S)
+	_, err = r.DescribeState(0x10)
+	require.ErrorIs(t, err, target.ErrCorrupt)
+}
+
+// TestCalls: the stacks of the async program, merged from their outermost calls on.
+func TestCalls(t *testing.T) {
+	out, err := collect(t, testdump.Open(t, "net10-async").Dump).Calls(context.Background(), tasks.StackOptions{})
+	require.NoError(t, err)
+	assert.Equal(t, uint64(13), out.Stacks)
+	var first []string
+	for i := range out.Calls[:4] {
+		c := &out.Calls[i]
+		assert.Equal(t, i, c.Depth)
+		assert.Equal(t, uint64(5), c.Count)
+		name := c.Name.S
+		if c.AsyncPlace != nil {
+			name = c.Method.S
+		}
+		first = append(first, name)
+	}
+	assert.Equal(t, []string{"Debuggee.AsyncWork.Scenario.Outer", "Debuggee.AsyncWork.Scenario.Middle", "Debuggee.AsyncWork.Scenario.Inner",
+		"System.Threading.Tasks.Task<System.String>"}, first)
+	assert.Equal(t, []answer.AsyncEnd{{Count: 5, Reason: "somebody to complete it, by a TaskCompletionSource or the like"}}, out.Calls[3].Ends)
+}
+
+// TestFaulted: the task that failed, with its exception.
+func TestFaulted(t *testing.T) {
+	s := collect(t, testdump.Open(t, "net10-async").Dump)
+	out, err := s.List(context.Background(), tasks.ListOptions{Faulted: true})
+	require.NoError(t, err)
+	require.Len(t, out.Faults, 1)
+	f := &out.Faults[0]
+	assert.Equal(t, "Debuggee.AsyncWork.Scenario.Faulted", f.Name.S)
+	require.Len(t, f.Exceptions, 1)
+	assert.Equal(t, "System.InvalidOperationException", f.Exceptions[0].Type.S)
+	assert.Equal(t, "faulted task", f.Exceptions[0].Message.S)
+	assert.Zero(t, out.Seen)
+
+	out, err = s.List(context.Background(), tasks.ListOptions{Status: tasks.Canceled})
+	require.NoError(t, err)
+	assert.Equal(t, uint64(1), out.Count)
+	out, err = s.List(context.Background(), tasks.ListOptions{Type: "DelayPromise"})
+	require.NoError(t, err)
+	assert.Equal(t, uint64(5), out.Count)
+	assert.Len(t, out.Counts, 2)
+}
+
+// TestNeverUsed: that a program never had a task is said where the runtime has not loaded the class of tasks, and
+// nowhere else.
+func TestNeverUsed(t *testing.T) {
+	for name, want := range map[string]bool{"sxs-full": true, "net10-zoo-withheap": false, "win-net6-zoo-withheap": false} {
+		s := collect(t, testdump.OpenCase(t, name).Dump)
+		for _, ask := range []func() (*answer.Async, error){
+			func() (*answer.Async, error) { return s.Listed(t.Context(), tasks.StackOptions{}) },
+			func() (*answer.Async, error) { return s.Merged(t.Context(), tasks.StackOptions{}) },
+			func() (*answer.Async, error) { return s.Count(tasks.StackOptions{}) },
+		} {
+			a, err := ask()
+			require.NoError(t, err)
+			assert.Equal(t, want, a.Never, name)
+		}
+	}
+}

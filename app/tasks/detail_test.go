@@ -1,0 +1,123 @@
+package tasks_test
+
+import (
+	"os"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/app/tasks"
+	"github.com/sosgo/sosgo/internal/test/testdump"
+	"github.com/sosgo/sosgo/target"
+)
+
+// suspended is a dump with tasks of methods that the runtime itself suspends, as Suspended.cs there makes them by reflection.
+const suspended = "../../testdata/dumps/suspended/net10-suspended/net10-suspended.dmp.zst"
+
+// TestRuntimeAsync: the methods behind such a task are told, the innermost first; of a ring each once, with an error, and of a
+// task that runs none.
+func TestRuntimeAsync(t *testing.T) {
+	if _, err := os.Stat(suspended); err != nil {
+		t.Skip("there are no canned dumps here")
+	}
+	d, err := sosgo.Open(suspended, sosgo.Options{Offline: true})
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = d.Close() })
+	list := stacks(t, collect(t, d), tasks.StackOptions{})
+	require.Len(t, list, 3)
+	want := [][]string{{"Suspended.Inner", "Suspended.Middle", "Suspended.Outer"}, {"Suspended.Inner", "Suspended.Outer"}, nil}
+	for i, s := range list {
+		var got []string
+		for _, p := range s.Frames[0].Suspended {
+			got = append(got, p.Method.String())
+		}
+		assert.Equal(t, want[i], got, "task %d", i)
+		reason := "what the innermost of its methods awaits, which they do not keep"
+		if i == 2 {
+			reason = "nothing: its methods run, or are about to"
+		}
+		assert.Equal(t, reason, s.Reason.S, "task %d", i)
+		if i == 1 {
+			require.Len(t, s.Noted(), 1)
+			assert.ErrorIs(t, s.Noted()[0], target.ErrCorrupt)
+		} else {
+			assert.Empty(t, s.Noted())
+		}
+	}
+}
+
+// TestRuntimeAsyncMerged: tasks whose methods stand elsewhere are not one call.
+func TestRuntimeAsyncMerged(t *testing.T) {
+	if _, err := os.Stat(suspended); err != nil {
+		t.Skip("there are no canned dumps here")
+	}
+	d, err := sosgo.Open(suspended, sosgo.Options{Offline: true})
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = d.Close() })
+	set := collect(t, d)
+	calls, err := set.Calls(t.Context(), tasks.StackOptions{})
+	require.NoError(t, err)
+	merged, err := set.Merged(t.Context(), tasks.StackOptions{})
+	require.NoError(t, err)
+	require.Len(t, calls.Calls, 3)
+	require.Len(t, merged.Merged, 3)
+	for i, want := range []int{3, 2, 0} {
+		assert.Equal(t, uint64(1), calls.Calls[i].Count)
+		assert.Len(t, calls.Calls[i].Suspended, want)
+		assert.Len(t, merged.Merged[i].Suspended, want)
+	}
+}
+
+// TestTaskWaits: where the method of a task stands, what it waits for and who waits for it is told with its state.
+func TestTaskWaits(t *testing.T) {
+	d := testdump.Open(t, "net10-async")
+	r, err := view(t, d.Dump).Tasks()
+	require.NoError(t, err)
+	s, err := r.DescribeState(0x7fea858081e8)
+	require.NoError(t, err)
+	assert.Equal(t, "Debuggee.AsyncWork.Scenario.Middle", s.Name.S)
+	require.NotNil(t, s.At)
+	assert.Equal(t, "Scenario.Inner", s.At.Await.S)
+	require.NotNil(t, s.WaitsOn)
+	assert.Equal(t, target.Addr(0x7fea85806ca8), s.WaitsOn.Object)
+	assert.Equal(t, "Debuggee.AsyncWork.Scenario.Inner", s.WaitsOn.Name.S)
+	require.Len(t, s.Then, 1)
+	assert.Equal(t, "Debuggee.AsyncWork.Scenario.Outer", s.Then[0].Name.S)
+	assert.Equal(t, tasks.WaitingForActivation, s.Then[0].Status)
+
+	inner, err := r.DescribeState(0x7fea85805bb8) // a TaskCompletionSource's
+	require.NoError(t, err)
+	assert.Nil(t, inner.At)
+	assert.Nil(t, inner.WaitsOn)
+	assert.Contains(t, inner.WaitsFor.S, "TaskCompletionSource")
+	assert.Len(t, inner.Then, 12)
+	done, err := r.DescribeState(0x7fea85811918)
+	require.NoError(t, err)
+	assert.True(t, done.WaitsFor.IsZero())
+	assert.Empty(t, done.Then)
+}
+
+// TestTaskDetail: what a task failed with is told with its state, and where its cancellation comes from.
+func TestTaskDetail(t *testing.T) {
+	d := testdump.Open(t, "net10-async")
+	r, err := view(t, d.Dump).Tasks()
+	require.NoError(t, err)
+	faulted, err := r.DescribeState(0x7fea85811918)
+	require.NoError(t, err)
+	assert.Equal(t, tasks.Faulted, faulted.Status)
+	require.Len(t, faulted.Exceptions, 1)
+	assert.Equal(t, "System.InvalidOperationException", faulted.Exceptions[0].Type.S)
+	assert.Equal(t, "faulted task", faulted.Exceptions[0].Message.S)
+	assert.False(t, faulted.Observed)
+	assert.Empty(t, faulted.Noted())
+	canceled, err := r.DescribeState(0x7fea85811ab0)
+	require.NoError(t, err)
+	assert.Equal(t, tasks.Canceled, canceled.Status)
+	assert.NotZero(t, canceled.CancellationSource)
+	waiting, err := r.DescribeState(0x7fea85808250)
+	require.NoError(t, err)
+	assert.Zero(t, waiting.CancellationSource)
+	assert.Empty(t, waiting.Result)
+}

@@ -1,0 +1,358 @@
+package tasks
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/objects/shapes"
+	"github.com/sosgo/sosgo/target"
+)
+
+// down tells what the first frame of a stack waits for: that, what it awaits in turn, and the end of it in words.
+func (b *builder) down(out *answer.AsyncStack, i int32) {
+	it := &b.items[i]
+	var seen map[target.Addr]bool
+	at := waiter{addr: it.addr, kind: it.kind}
+	first := true
+	for range limits.AsyncWaits {
+		next, words, awaiter, err := b.r.waitsFor(at)
+		if first {
+			out.Awaiter = awaiter
+			first = false
+		}
+		if err != nil {
+			out.Note(err)
+			out.Reason = answer.Text{Err: err}
+			return
+		}
+		if next == 0 {
+			out.Reason.S = words
+			return
+		}
+		if seen == nil {
+			seen = map[target.Addr]bool{it.addr: true}
+		}
+		if seen[next] {
+			out.Reason.S = "itself: the chain of what is awaited is a ring"
+			return
+		}
+		seen[next] = true
+		f := answer.AsyncFrame{Depth: len(out.Waits) + 1, Object: next}
+		if n := b.at(next); n >= 0 {
+			b.describe(&out.Gaps, &f, n)
+			at = waiter{addr: next, kind: b.items[n].kind}
+		} else if at, err = b.stranger(&out.Gaps, &f); err != nil {
+			out.Reason = answer.Text{Err: err}
+			return
+		}
+		out.Waits = append(out.Waits, f)
+	}
+	out.Reason = answer.Text{Err: target.Unsupportedf("more than %d things that wait for each other", limits.AsyncWaits)}
+}
+
+// A waiter is an object that waits, or that is waited for.
+type waiter struct {
+	addr target.Addr
+	kind *kind
+}
+
+// stranger describes an object that is awaited and is no item: an iterator, a value task source, a task that has not
+// been found on the heap.
+func (b *builder) stranger(g *answer.Gaps, f *answer.AsyncFrame) (waiter, error) {
+	b.describeOther(g, f)
+	k, err := b.r.kindOf(f.Object)
+	if err != nil {
+		return waiter{}, err
+	}
+	x, m, err := b.r.machineIn(k, f.Object)
+	if err != nil || m == nil {
+		return waiter{addr: f.Object, kind: k}, nil
+	}
+	state, err := m.state(x)
+	if err != nil {
+		return waiter{}, err
+	}
+	f.State, f.AsyncPlace = &state, m.place(b.r, state, true)
+	return waiter{addr: f.Object, kind: k}, nil
+}
+
+// machineIn is the state machine in a box, or that an object of the kind itself is: that of an iterator. It is nil for
+// other objects.
+func (r *Reader) machineIn(k *kind, a target.Addr) (shapes.Instance, *machine, error) {
+	if k.machine() {
+		return r.machineOf(k, a)
+	}
+	if _, err := shapes.Bind[iteratorShape](r.b, k.typ); err != nil {
+		return 0, nil, nil
+	}
+	return shapes.OfAddr(a), r.machineType(k.typ), nil
+}
+
+// waitsFor is what an object waits for: the next object of the chain, or with 0 for that what it is in words. Of a
+// state machine the awaiter comes with it.
+func (r *Reader) waitsFor(w waiter) (next target.Addr, words string, awaiter *answer.AsyncAwaiter, err error) {
+	x, m, err := r.machineIn(w.kind, w.addr)
+	if err != nil {
+		return 0, "", nil, err
+	}
+	if m == nil {
+		next, words, err = r.ends(w)
+		return next, words, nil, err
+	}
+	if w.kind.task != nil {
+		flags, err := w.kind.task.Flags.Uint(shapes.OfAddr(w.addr))
+		if err != nil || Flags(flags).Completed() {
+			return 0, "nothing: it has completed", nil, err
+		}
+	}
+	state, err := m.state(x)
+	if err != nil {
+		return 0, "", nil, err
+	}
+	if state < 0 {
+		return 0, unsuspended(state), nil, nil
+	}
+	f, value, guessed, err := m.awaiter(r, x, state)
+	if err != nil || f == nil {
+		return 0, "an awaiter that can't be told", nil, err
+	}
+	awaiter, next, words, err = r.awaited(f, value)
+	if awaiter != nil {
+		awaiter.Guessed = guessed
+	}
+	return next, words, awaiter, err
+}
+
+// unsuspended is where a method stands in a state of no await.
+func unsuspended(state int32) string {
+	switch state {
+	case -1:
+		return "nothing: it runs, or is about to"
+	case -2:
+		return "nothing: it has come to its end"
+	}
+	return "somebody to ask for its next element"
+}
+
+// awaiter is the field that holds what a suspended method waits with, nil if none can be told. The code tells it;
+// without code it is the only one, the first one for the first await, or one that is not empty, for compilers clear
+// those that were used.
+func (m *machine) awaiter(r *Reader, x shapes.Instance, state int32) (f *objects.Field, v objects.Value, guessed bool, err error) {
+	fields, err := m.layout()
+	if err != nil && len(fields.awaiters) == 0 {
+		return nil, v, false, err
+	}
+	if sites, err := m.sites(r); err == nil && sites[state].field != "" {
+		for _, f := range fields.awaiters {
+			if f.Name == sites[state].field {
+				return f, f.At(target.Addr(x)), false, nil
+			}
+		}
+	}
+	switch {
+	case len(fields.awaiters) == 1:
+		f = fields.awaiters[0]
+	case state == 0:
+		for _, a := range fields.awaiters {
+			if a.Name == "<>u__1" || a.Name == "$A0" {
+				f = a
+			}
+		}
+	}
+	if f != nil {
+		return f, f.At(target.Addr(x)), false, nil
+	}
+	for _, a := range fields.awaiters {
+		v := a.At(target.Addr(x))
+		empty, err := isEmpty(v)
+		if err != nil {
+			return nil, v, true, err
+		}
+		if !empty {
+			return a, v, true, nil
+		}
+	}
+	return nil, v, true, nil
+}
+
+// isEmpty reports whether a value is null, or a value type of zeros alone.
+func isEmpty(v objects.Value) (bool, error) {
+	if v.Kind() != objects.KindStruct {
+		bits, err := v.Bits()
+		return bits == 0, err
+	}
+	s, err := v.Struct()
+	if err != nil {
+		return false, err
+	}
+	for _, f := range s.Fields() {
+		if empty, err := isEmpty(f); err != nil || !empty {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// awaited is what an awaiter waits for.
+func (r *Reader) awaited(f *objects.Field, v objects.Value) (a *answer.AsyncAwaiter, next target.Addr, words string, err error) {
+	var t *objects.Type
+	var x shapes.Instance
+	a = &answer.AsyncAwaiter{Field: f.Name}
+	if v.Kind() == objects.KindReference {
+		o, err := v.Object()
+		if err != nil {
+			return nil, 0, "", err
+		}
+		t, x, a.Address = o.Type, shapes.Of(o), o.Addr
+	} else {
+		s, err := v.Struct()
+		if err != nil {
+			return nil, 0, "", err
+		}
+		t, x, a.Address = s.Type, shapes.In(s), s.Addr
+	}
+	a.MethodTable = t.MT.Addr
+	name, err := t.ManagedName()
+	a.Type = answer.Text{S: name, Err: err}
+	if s, err := shapes.Bind[taskAwaiter](r.b, t); err == nil {
+		next, err := s.Task.Addr(x)
+		return a, next, "a task that its awaiter no longer names", err
+	}
+	if s, err := shapes.Bind[valueTaskAwaiter](r.b, t); err == nil {
+		next, err := s.Object.Addr(x)
+		return a, next, "a ValueTask that has completed", err
+	}
+	if is, err := shapes.Is[yieldAwaiter](r.b, t); is && err == nil {
+		return a, 0, "its turn in the thread pool (Task.Yield)", nil
+	}
+	if v.Kind() == objects.KindReference {
+		return a, a.Address, "", nil
+	}
+	return a, 0, "what its awaiter waits for, a " + a.Type.String(), nil
+}
+
+// ends is what an object waits for that is no state machine.
+func (r *Reader) ends(w waiter) (next target.Addr, words string, err error) {
+	x := shapes.OfAddr(w.addr)
+	if s, err := shapes.Bind[antecedent](r.b, w.kind.typ); err == nil {
+		a, err := s.Task.Addr(x)
+		return a, "a task that is gone", err
+	}
+	if s, err := shapes.Bind[sourceAsTask](r.b, w.kind.typ); err == nil {
+		a, err := s.Source.Addr(x)
+		return a, "a value task source that is gone", err
+	}
+	if s, err := shapes.Bind[cancellationPromise](r.b, w.kind.typ); err == nil {
+		a, err := s.Task.Addr(x)
+		return a, "a task, its cancellation or a timeout (Task.WaitAsync)", err
+	}
+	if w.kind.task == nil {
+		words, err := r.sourceWords(w.kind.typ)
+		return 0, words, err
+	}
+	words, err = r.taskWords(w)
+	return 0, words, err
+}
+
+// taskWords say what a task waits for that is no async method's.
+func (r *Reader) taskWords(w waiter) (string, error) {
+	x := shapes.OfAddr(w.addr)
+	bits, err := w.kind.task.Flags.Uint(x)
+	if err != nil {
+		return "", err
+	}
+	flags := Flags(bits)
+	if flags.Completed() {
+		return "nothing: it has completed (" + flags.Status() + ")", nil
+	}
+	if w.kind.runtimeAsync {
+		return r.suspendedWords(w)
+	}
+	if s, err := shapes.Bind[delayPromise](r.b, w.kind.typ); err == nil {
+		return r.delayWords(s, x)
+	}
+	if s, err := shapes.Bind[whenAll](r.b, w.kind.typ); err == nil {
+		n, err := s.Remaining.Int(x)
+		return fmt.Sprintf("%d tasks of a Task.WhenAll that have not completed", n), err
+	}
+	name, err := r.b.Definition(w.kind.typ)
+	if err != nil {
+		return "", err
+	}
+	if words := promises[name]; words != "" {
+		return words, nil
+	}
+	action, err := w.kind.task.Action.Addr(x)
+	switch {
+	case err != nil:
+		return "", err
+	case action != 0 && flags&FlagDelegateInvoked != 0:
+		return "its method to end, which runs", nil
+	case action != 0 && flags&FlagStarted != 0:
+		return "its turn in the thread pool, or in another task scheduler", nil
+	case action != 0 && flags&FlagWaitingForActivation == 0:
+		return "somebody to start it", nil
+	}
+	return "somebody to complete it, by a TaskCompletionSource or the like", nil
+}
+
+// promises say what tasks of a class wait for.
+var promises = map[string]string{
+	"System.Threading.SemaphoreSlim+TaskNode":                      "a SemaphoreSlim to be released",
+	"System.Threading.Tasks.UnwrapPromise`1":                       "the task that another task will return (Task.Unwrap, Task.Run)",
+	"System.Threading.Tasks.Task+TwoTaskWhenAnyPromise`1":          "the first of two tasks (Task.WhenAny)",
+	"System.Threading.Tasks.TaskFactory+CompleteOnInvokePromise":   "the first of several tasks (Task.WhenAny)",
+	"System.Threading.Tasks.TaskFactory+CompleteOnInvokePromise`1": "the first of several tasks (Task.WhenAny)",
+}
+
+// sources say what the value task sources of a class wait for.
+var sources = map[string]string{
+	"System.Net.Sockets.Socket+AwaitableSocketAsyncEventArgs":                                 "an operation of a socket",
+	"System.IO.Pipelines.Pipe+DefaultPipeReader":                                              "data in a pipe",
+	"System.IO.Pipelines.Pipe+DefaultPipeWriter":                                              "room in a pipe",
+	"System.Threading.PeriodicTimer+State":                                                    "the next tick of a PeriodicTimer",
+	"System.Threading.Channels.AsyncOperation":                                                "an item, or room, in a channel",
+	"System.Threading.Channels.AsyncOperation`1":                                              "an item, or room, in a channel",
+	"Microsoft.AspNetCore.Server.Kestrel.Transport.Sockets.Internal.SocketAwaitableEventArgs": "an operation of a socket",
+}
+
+// sourceWords say what an object waits for that is no task: by its class, or a base of it.
+func (r *Reader) sourceWords(t *objects.Type) (string, error) {
+	own, err := r.b.Definition(t)
+	if err != nil {
+		return "", err
+	}
+	for range limits.ParentChain {
+		name, err := r.b.Definition(t)
+		if words := sources[name]; words != "" && err == nil {
+			return words, nil
+		}
+		if t, err = t.Base(); t == nil || err != nil {
+			break
+		}
+	}
+	return "what a " + own + " waits for", nil
+}
+
+// delayWords say how long a Task.Delay takes.
+func (r *Reader) delayWords(s *delayPromise, x shapes.Instance) (string, error) {
+	timer, err := s.Timer.Object(x)
+	if err != nil {
+		return "", err
+	}
+	if timer.Addr == 0 {
+		return "its cancellation (Task.Delay without an end)", nil
+	}
+	t, err := shapes.Bind[queueTimer](r.b, timer.Type)
+	if err != nil {
+		return "a Task.Delay, by a TimeProvider of the program", nil
+	}
+	due, err := t.Due.Uint(shapes.Of(timer))
+	if due == 1<<32-1 {
+		return "its cancellation (Task.Delay without an end)", err
+	}
+	return "a Task.Delay of " + (time.Duration(due) * time.Millisecond).String(), err
+}

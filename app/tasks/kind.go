@@ -1,0 +1,217 @@
+package tasks
+
+import (
+	"errors"
+	"strings"
+	"sync"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/dac/code"
+	"github.com/sosgo/sosgo/internal/lazy"
+	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/objects/shapes"
+	"github.com/sosgo/sosgo/target"
+)
+
+// A Reader reads the tasks of one runtime. It is safe for concurrent use and keeps what it learns of types.
+type Reader struct {
+	b    *shapes.Binder
+	r    *objects.Reader
+	code *code.Reader
+
+	kinds    sync.Map // target.Addr of a MethodTable -> *kind
+	machines sync.Map // *objects.Type -> *machine
+	sentinel lazy.Value[target.Addr]
+	actions  actionNames
+}
+
+// New returns a Reader for what a Binder binds.
+func New(b *shapes.Binder) *Reader {
+	return &Reader{b: b, r: b.Objects(), code: code.Of(b.Objects().Runtime())}
+}
+
+// A kind is what is known of a type whose objects may have to do with tasks.
+type kind struct {
+	mt  target.Addr
+	typ *objects.Type
+	err error // why it is not known what the type is; the rest is then empty
+	// items: where err is set, that objects of the type are frames of async stacks, or may be.
+	items bool
+
+	task   *taskShape // of tasks
+	box    *boxShape  // of the tasks that are boxes, too
+	pooled *pooledShape
+	// runtimeAsync: the task of a method that the runtime itself suspends. Its methods are told by suspended.
+	runtimeAsync bool
+	source       *valueTaskSource // of pooled boxes
+
+	// Of what stands in a continuation.
+	delegate *delegate
+	wrapper  *wrapper
+	next     *continueWith
+	await    *awaitContinuation
+	list     *objectList
+
+	name lazy.Value[kindName]
+	said lazy.Value[*answer.AsyncName]
+}
+
+// item reports whether objects of the kind are frames of async stacks.
+func (k *kind) item() bool { return k.task != nil || k.pooled != nil }
+
+// machine reports whether objects of the kind are the boxes of state machines.
+func (k *kind) machine() bool { return k.box != nil || k.pooled != nil }
+
+// async reports whether objects of the kind are of async methods: with state machines, or suspended by the runtime.
+func (k *kind) async() bool { return k.machine() || k.runtimeAsync }
+
+// kindAt is the kind of the type with the MethodTable mt.
+func (r *Reader) kindAt(mt target.Addr) *kind {
+	if k, ok := r.kinds.Load(mt); ok {
+		return k.(*kind)
+	}
+	k := &kind{mt: mt}
+	k.items = true
+	if k.typ, k.err = r.r.Type(mt); k.err == nil {
+		k.err = r.bind(k)
+	}
+	got, _ := r.kinds.LoadOrStore(mt, k)
+	return got.(*kind)
+}
+
+// kindOf is the kind of the object at a.
+func (r *Reader) kindOf(a target.Addr) (*kind, error) {
+	o, err := r.r.Object(a)
+	if err != nil {
+		return nil, err
+	}
+	k := r.kindAt(o.Type.MT.Addr)
+	return k, k.err
+}
+
+// bind finds out what the objects of a type are. A type that is nothing of all has no error.
+func (r *Reader) bind(k *kind) error {
+	if isOf(r, k.typ, &k.task) {
+		bindShape(r, k, &k.task)
+		if isOf(r, k.typ, &k.box) {
+			bindShape(r, k, &k.box)
+		}
+		if name, err := r.b.Definition(k.typ); err == nil {
+			k.runtimeAsync = strings.HasPrefix(name, "System.Runtime.CompilerServices.AsyncHelpers+")
+		}
+		return k.err
+	}
+	switch {
+	case isOf(r, k.typ, &k.pooled):
+		bindShape(r, k, &k.pooled)
+		if k.pooled != nil {
+			k.source, k.err = shapes.Bind[valueTaskSource](r.b, k.pooled.Source.Type())
+		}
+		return k.err
+	case isOf(r, k.typ, &k.delegate):
+		bindShape(r, k, &k.delegate)
+	case isOf(r, k.typ, &k.wrapper):
+		bindShape(r, k, &k.wrapper)
+	case isOf(r, k.typ, &k.next):
+		bindShape(r, k, &k.next)
+	case isOf(r, k.typ, &k.await):
+		bindShape(r, k, &k.await)
+	case isOf(r, k.typ, &k.list):
+		bindShape(r, k, &k.list)
+	default:
+		_, err := shapes.Is[taskShape](r.b, k.typ)
+		return err
+	}
+	k.items = false
+	return k.err
+}
+
+// isOf reports whether t is of the definitions of a shape.
+func isOf[T any](r *Reader, t *objects.Type, _ **T) bool {
+	ok, err := shapes.Is[T](r.b, t)
+	return ok && err == nil
+}
+
+// bindShape binds a shape of a kind, or keeps the error.
+func bindShape[T any](r *Reader, k *kind, to **T) {
+	s, err := shapes.Bind[T](r.b, k.typ)
+	if err != nil {
+		if k.err == nil {
+			k.err = err
+		}
+		return
+	}
+	*to = s
+}
+
+// A kindName is how objects of a type are called.
+type kindName struct {
+	full string // of the type, as dumpheap has it
+	// short is full without the box around the type of a state machine.
+	short string
+}
+
+// names are how objects of the kind are called.
+func (k *kind) names() (kindName, error) {
+	return k.name.Get(func() (kindName, error) {
+		full, err := k.typ.ManagedName()
+		n := kindName{full: full, short: full}
+		if _, inner, ok := strings.Cut(full, "StateMachineBox<"); ok && k.machine() {
+			n.short = strings.TrimSuffix(inner, ">")
+		}
+		return n, err
+	})
+}
+
+// completionSentinel is the object that stands for the continuation of a task that has completed.
+func (r *Reader) completionSentinel() (target.Addr, error) {
+	return r.sentinel.Get(func() (target.Addr, error) {
+		for s, err := range shapes.Loaded[sentinels](r.b) {
+			if err != nil {
+				return 0, err
+			}
+			a, err := s.Completed.Value().Addr()
+			if errors.Is(err, objects.ErrNotInitialised) {
+				return 0, nil
+			}
+			return a, err
+		}
+		return 0, nil // no task has ever been
+	})
+}
+
+// machineOf is the state machine in a box: where its fields start, and what is known of its type.
+func (r *Reader) machineOf(k *kind, box target.Addr) (shapes.Instance, *machine, error) {
+	field := &shapes.Value{}
+	switch {
+	case k.box != nil:
+		field = &k.box.Machine
+	case k.pooled != nil:
+		field = &k.pooled.Machine
+	default:
+		return 0, nil, target.Unsupportedf("%v is the box of no state machine", box)
+	}
+	v := field.Value(shapes.OfAddr(box))
+	if v.Kind() == objects.KindReference { // the state machines of iterators, and those of unoptimised code, are classes
+		o, err := v.Object()
+		if err != nil {
+			return 0, nil, err
+		}
+		return shapes.Of(o), r.machineType(o.Type), nil
+	}
+	s, err := v.Struct()
+	if err != nil {
+		return 0, nil, err
+	}
+	return shapes.In(s), r.machineType(s.Type), nil
+}
+
+// machineType is what is known of the type of a state machine.
+func (r *Reader) machineType(t *objects.Type) *machine {
+	if m, ok := r.machines.Load(t); ok {
+		return m.(*machine)
+	}
+	m := newMachine(r, t)
+	got, _ := r.machines.LoadOrStore(t, m)
+	return got.(*machine)
+}

@@ -1,0 +1,203 @@
+package tasks
+
+import (
+	"cmp"
+	"context"
+	"iter"
+	"slices"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/objects/shapes"
+	"github.com/sosgo/sosgo/target"
+)
+
+// ListOptions choose tasks. The zero value chooses all.
+type ListOptions struct {
+	Status string // only tasks in this state
+	Type   string // only objects of types whose name contains this
+	// Faulted lists the tasks that failed and whose exceptions nobody has looked at, at most Limit of them; 0 is all.
+	Faulted bool
+	Limit   int
+}
+
+// statusPooled stands for the state of a pooled box, which is no task.
+const statusPooled = "Pooled"
+
+// status is the state of an item in a word.
+func (i *item) status() string {
+	if i.kind.task == nil {
+		return statusPooled
+	}
+	return i.flags.Status()
+}
+
+// List counts the tasks that options choose by state and name, and lists those that failed.
+func (s *Set) List(ctx context.Context, o ListOptions) (*answer.Tasks, error) {
+	out := &answer.Tasks{Counts: []answer.TaskCount{}}
+	if err := s.Note(&out.Gaps); err != nil {
+		return nil, err
+	}
+	if o.Faulted {
+		o.Status = Faulted
+		out.Faults = []answer.FaultedTask{}
+	}
+	type key struct{ status, name string }
+	known := map[key]int{}
+	matching := StackOptions{Type: o.Type}
+	for i := range s.items {
+		it := &s.items[i]
+		if o.Status != "" && it.status() != o.Status || !matching.matches(it) {
+			continue
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		out.Count++
+		name := s.called(it)
+		k := key{it.status(), name.String()}
+		n, ok := known[k]
+		if !ok {
+			n = len(out.Counts)
+			known[k] = n
+			out.Counts = append(out.Counts, answer.TaskCount{Status: it.status(), Name: name, MethodTable: it.kind.typ.MT.Addr, First: it.addr})
+		}
+		out.Counts[n].Count++
+		if o.Faulted {
+			s.faulted(out, it, o.Limit)
+		}
+	}
+	slices.SortStableFunc(out.Counts, func(a, b answer.TaskCount) int { return cmp.Compare(b.Count, a.Count) })
+	return out, nil
+}
+
+// Each iterates over the tasks and boxes by address, as the frames that they are in stacks. The frame is valid until the next
+// one. Errors of the list stand for what could not be read; the context's ends it.
+func (s *Set) Each(ctx context.Context) iter.Seq2[*answer.AsyncFrame, error] {
+	return func(yield func(*answer.AsyncFrame, error) bool) {
+		var g answer.Gaps
+		failure := s.Note(&g)
+		for _, err := range g.Noted() {
+			if !yield(nil, err) {
+				return
+			}
+		}
+		if failure != nil {
+			yield(nil, failure)
+			return
+		}
+		b := &builder{selection: &selection{Set: s}, words: map[Flags]string{}}
+		for i := range s.items {
+			if err := ctx.Err(); err != nil {
+				yield(nil, err)
+				return
+			}
+			var gaps answer.Gaps
+			f := answer.AsyncFrame{Object: s.items[i].addr}
+			b.describe(&gaps, &f, int32(i))
+			for _, err := range gaps.Noted() {
+				if !yield(nil, err) {
+					return
+				}
+			}
+			if !yield(&f, nil) {
+				return
+			}
+		}
+	}
+}
+
+// called is the async method of an item, or what else it is called.
+func (s *Set) called(it *item) answer.Text {
+	return s.r.calledAt(waiter{it.addr, it.kind})
+}
+
+// faulted lists a task that failed, unless somebody has looked at its exceptions.
+func (s *Set) faulted(out *answer.Tasks, it *item, limit int) {
+	seen, list, err := s.r.faults(it)
+	out.Note(err)
+	switch {
+	case seen:
+		out.Seen++
+	case limit > 0 && len(out.Faults) == limit:
+		out.More++
+	default:
+		out.Faults = append(out.Faults, answer.FaultedTask{Task: it.addr, Name: s.called(it), Exceptions: list})
+	}
+}
+
+// faults are the exceptions that a task failed with, and whether somebody has looked at them: a task whose exceptions nobody
+// looked at reports them to TaskScheduler.UnobservedTaskException when it is finalized.
+func (r *Reader) faults(it *item) (seen bool, list []answer.TaskException, err error) {
+	list = []answer.TaskException{}
+	detail, err := shapes.Bind[taskDetail](r.b, it.kind.typ)
+	if err != nil {
+		return false, list, err
+	}
+	o, err := detail.Contingent.Object(shapes.OfAddr(it.addr))
+	if err != nil || o.Addr == 0 {
+		return false, list, err
+	}
+	c, x, err := shapes.BindObject[contingent](r.b, o)
+	if err != nil {
+		return false, list, err
+	}
+	if o, err = c.Exceptions.Object(x); err != nil || o.Addr == 0 {
+		return false, list, err
+	}
+	h, x, err := shapes.BindObject[faultHolder](r.b, o)
+	if err != nil {
+		return false, list, err
+	}
+	if seen, err = h.Handled.Bool(x); err != nil || seen {
+		return seen, list, err
+	}
+	faults, err := h.Faults.Object(x)
+	if err != nil || faults.Addr == 0 {
+		return false, list, err
+	}
+	l, err := shapes.Bind[objectList](r.b, faults.Type)
+	if err != nil {
+		return false, list, err
+	}
+	for a, lerr := range r.listed(l, faults.Addr) {
+		if lerr == nil && a != 0 && len(list) < maxFaults {
+			var e answer.TaskException
+			if e, lerr = r.exception(a); lerr == nil {
+				list = append(list, e)
+			}
+		}
+		if lerr != nil && err == nil {
+			err = lerr
+		}
+	}
+	return false, list, err
+}
+
+// maxFaults is how many exceptions of one task are told.
+const maxFaults = 1000
+
+// messageChars is how much of a message is read.
+const messageChars = 1024
+
+// exception is the exception that an ExceptionDispatchInfo has.
+func (r *Reader) exception(info target.Addr) (answer.TaskException, error) {
+	o, err := r.r.Object(info)
+	if err != nil {
+		return answer.TaskException{}, err
+	}
+	d, x, err := shapes.BindObject[dispatchInfo](r.b, o)
+	if err != nil {
+		return answer.TaskException{}, err
+	}
+	if o, err = d.Exception.Object(x); err != nil || o.Addr == 0 {
+		return answer.TaskException{}, err
+	}
+	name, err := o.Type.ManagedName()
+	out := answer.TaskException{Object: o.Addr, Type: answer.Text{S: name, Err: err}}
+	e, x, err := shapes.BindObject[exceptionShape](r.b, o)
+	if err == nil {
+		out.Message.S, _, err = e.Message.Text(x, messageChars)
+	}
+	out.Message.Err = err
+	return out, nil
+}

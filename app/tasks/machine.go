@@ -1,0 +1,99 @@
+package tasks
+
+import (
+	"sync"
+
+	"github.com/sosgo/sosgo/internal/compilernames"
+	"github.com/sosgo/sosgo/internal/lazy"
+	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/objects/shapes"
+)
+
+// A machine is the type of the state machine of an async method.
+type machine struct {
+	typ   *objects.Type
+	shape *machineShape
+	err   error // why shape is nil
+	// promise is what others wait for the next element of an async iterator with; nil for other methods.
+	promise *shapes.Struct
+	source  *valueTaskSource
+	pooled  *pooledMachine // nil where it is not known what the builder of pooled boxes has
+
+	fields lazy.Value[machineFields]
+	name   lazy.Value[string]
+	awaits lazy.Value[map[int32]awaitSite]
+	places sync.Map // state -> *answer.AsyncPlace
+}
+
+// machineFields are the fields of a state machine by what the compiler made them for.
+type machineFields struct {
+	awaiters []*objects.Field // what the method waits for, one field for all awaits of the same type of awaiter
+	locals   []hoisted        // this, parameters and local variables that live longer than an await
+}
+
+// A hoisted variable is one that became a field.
+type hoisted struct {
+	name  string
+	kind  string // one of answer's Variable kinds
+	field *objects.Field
+}
+
+func newMachine(r *Reader, t *objects.Type) *machine {
+	m := &machine{typ: t}
+	m.shape, m.err = shapes.Bind[machineShape](r.b, t)
+	if m.err == nil && !m.shape.State.Has() && !m.shape.Mono.Has() {
+		_, m.err = shapes.Bind[stateField](r.b, t) // which says what the type has instead
+	}
+	m.pooled, _ = shapes.Bind[pooledMachine](r.b, t)
+	if s, err := shapes.Bind[iteratorShape](r.b, t); err == nil {
+		if source, err := shapes.Bind[valueTaskSource](r.b, s.Promise.Type()); err == nil {
+			m.promise, m.source = &s.Promise, source
+		}
+	}
+	return m
+}
+
+// state is where the method stands: the number of the await at which it is suspended, counted from 0; -1 before the
+// first and while it runs, -2 at its end. Iterators have others below -2 for their yields.
+func (m *machine) state(x shapes.Instance) (int32, error) {
+	if m.err != nil {
+		return 0, m.err
+	}
+	if m.shape.Mono.Has() {
+		n, err := m.shape.Mono.Int(x)
+		return int32(max(n, 0)) - 1, err
+	}
+	n, err := m.shape.State.Int(x)
+	return int32(n), err
+}
+
+// idle reports whether a pooled box with this state machine waits in its pool to be used again.
+func (m *machine) idle(x shapes.Instance) (bool, error) {
+	if m.pooled == nil {
+		return false, nil
+	}
+	box, err := m.pooled.Box.Addr(x)
+	return box == 0 && err == nil, err
+}
+
+// layout sorts the fields of the state machine.
+func (m *machine) layout() (machineFields, error) {
+	return m.fields.Get(func() (machineFields, error) {
+		all, err := m.typ.Fields()
+		out := machineFields{}
+		for _, f := range all {
+			if f.Static || f.Err() != nil {
+				continue
+			}
+			switch name := f.Name; {
+			case compilernames.IsAwaiter(name):
+				out.awaiters = append(out.awaiters, f)
+			default:
+				if v, kind := compilernames.Variable(name); v != "" {
+					out.locals = append(out.locals, hoisted{v, kind, f})
+				}
+			}
+		}
+		return out, err
+	})
+}

@@ -1,0 +1,365 @@
+package tasks
+
+import (
+	"strings"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/dac/code"
+	"github.com/sosgo/sosgo/internal/compilernames"
+	"github.com/sosgo/sosgo/metadata"
+	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/objects/shapes"
+	"github.com/sosgo/sosgo/target"
+)
+
+// An awaitSite is an await in the code of an async method.
+type awaitSite struct {
+	il     int    // offset in the IL of MoveNext, of where the method is suspended
+	field  string // that keeps the awaiter; empty where the code did not tell
+	callee string // the method whose result is awaited, empty where it is no call's
+}
+
+// place is where a method stands in a state.
+func (m *machine) place(r *Reader, state int32, known bool) *answer.AsyncPlace {
+	if !known {
+		state = notSuspended
+	}
+	if p, ok := m.places.Load(state); ok {
+		return p.(*answer.AsyncPlace)
+	}
+	p := &answer.AsyncPlace{}
+	name, err := m.methodName()
+	p.Method = answer.Text{S: name, Err: err}
+	if state >= 0 {
+		m.locate(r, state, p)
+	}
+	got, _ := m.places.LoadOrStore(state, p)
+	return got.(*answer.AsyncPlace)
+}
+
+// notSuspended is a state of no await.
+const notSuspended = -1
+
+// locate finds the await of a state in the method's code, and its line.
+func (m *machine) locate(r *Reader, state int32, p *answer.AsyncPlace) {
+	sites, err := m.sites(r)
+	if err != nil {
+		p.Missing.Err = err
+		return
+	}
+	site, ok := sites[state]
+	if !ok {
+		p.Missing.Err = target.Unsupportedf("the code of %s has no await of state %d", p.Method, state)
+		return
+	}
+	p.Await.S = site.callee
+	moveNext, err := m.moveNext()
+	if err == nil {
+		var at code.SourceLine
+		if at, err = r.code.SourceLineOfIL(moveNext, site.il); err == nil {
+			p.File, p.Line = at.File, at.Line
+		}
+	}
+	if err != nil {
+		p.Missing.Err = err
+	}
+}
+
+// methodName is the async method: of a state machine that C# or Visual Basic made, the method that its name has.
+func (m *machine) methodName() (string, error) {
+	return m.name.Get(func() (string, error) {
+		full, err := m.typ.ManagedName()
+		if err != nil {
+			return "", err
+		}
+		return compilernames.Method(full), nil
+	})
+}
+
+// moveNext is the method with the code of the async method.
+func (m *machine) moveNext() (*code.MethodDesc, error) {
+	for md, err := range m.typ.Methods() {
+		if err != nil {
+			return nil, err
+		}
+		if name, err := md.Name(); err == nil && name == "MoveNext" {
+			return md, nil
+		}
+	}
+	return nil, target.Unsupportedf("the state machine has no method MoveNext")
+}
+
+// sites are the awaits in the method's code by the state in which it is suspended at each.
+func (m *machine) sites(r *Reader) (map[int32]awaitSite, error) {
+	return m.awaits.Get(func() (map[int32]awaitSite, error) {
+		moveNext, err := m.moveNext()
+		if err != nil {
+			return nil, err
+		}
+		if err := r.code.ILReplaced(moveNext); err != nil {
+			return nil, err
+		}
+		body, err := r.code.IL(moveNext)
+		if err != nil {
+			return nil, err
+		}
+		module, err := moveNext.Module()
+		if err != nil {
+			return nil, err
+		}
+		md, err := module.Metadata()
+		if err != nil {
+			return nil, err
+		}
+		return awaitSites(md, body.Code)
+	})
+}
+
+// The opcodes that a compiler suspends a method with (ECMA-335 III).
+const (
+	opNop      = 0x00
+	opLdcM1    = 0x15
+	opLdc0     = 0x16
+	opLdc8     = 0x1e
+	opLdcShort = 0x1f
+	opLdc      = 0x20
+	opCall     = 0x28
+	opCallvirt = 0x6f
+	opStfld    = 0x7d
+)
+
+// localAccess is the local variable that an instruction stores or loads, or takes the address of.
+func localAccess(in *metadata.Instruction) (local int64, store, ok bool) {
+	switch op := in.Opcode; {
+	case op >= 0x06 && op <= 0x09: // ldloc.0 to ldloc.3
+		return int64(op) - 0x06, false, true
+	case op >= 0x0a && op <= 0x0d: // stloc.0 to stloc.3
+		return int64(op) - 0x0a, true, true
+	case op == 0x11, op == 0x12, op == 0xfe0c, op == 0xfe0d: // ldloc, ldloca
+		return in.Int(), false, true
+	case op == 0x13, op == 0xfe0e: // stloc
+		return in.Int(), true, true
+	}
+	return 0, false, false
+}
+
+// A lastCall is the call whose result is at hand: on top of the stack, or in a local variable.
+type lastCall struct {
+	name  string
+	local int64 // where it was stored, -1 for the stack
+}
+
+// through says where the result of the call is after an instruction that is no call.
+func (c *lastCall) through(in *metadata.Instruction) {
+	op := in.Opcode
+	if op == opNop || op >= opLdcM1 && op <= opLdc {
+		return // the argument of a ConfigureAwait
+	}
+	local, store, ok := localAccess(in)
+	switch {
+	case ok && store && c.local < 0:
+		c.local = local
+	case ok && !store && c.local == local:
+		c.local = -1
+	default:
+		*c = lastCall{local: -1}
+	}
+}
+
+// awaitSites finds the awaits in the IL of a MoveNext. Compilers suspend a method so: the awaiter is got by GetAwaiter,
+// the number of the state is stored in <>1__state (twice: in a local, too), then the awaiter in its field.
+func awaitSites(md *metadata.Metadata, il []byte) (map[int32]awaitSite, error) {
+	out := map[int32]awaitSite{}
+	var number, state int32 = notSuspended, notSuspended // the last constant, and the state that was stored last
+	result, awaited := lastCall{local: -1}, ""
+	for in, err := range metadata.Instructions(il) {
+		if err != nil {
+			return out, err
+		}
+		op := in.Opcode
+		switch {
+		case op >= opLdcM1 && op <= opLdc8:
+			number = int32(op) - opLdc0
+		case op == opLdcShort, op == opLdc:
+			number = int32(in.Int())
+		}
+		switch op {
+		case opCall, opCallvirt:
+			switch name := memberName(md, in.Token()); {
+			case strings.HasSuffix(name, ".GetAwaiter"):
+				awaited, result = result.name, lastCall{local: -1}
+			case strings.HasSuffix(name, ".ConfigureAwait") && result.local < 0: // of what the call has returned
+			default:
+				result = lastCall{name, -1}
+			}
+		case opStfld:
+			name := memberName(md, in.Token())
+			field := name[strings.LastIndexByte(name, '.')+1:]
+			site, known := out[state]
+			switch {
+			case field == "<>1__state" || field == "$State" || field == "$PC":
+				if state = number; field == "$PC" {
+					state--
+				}
+				if state >= 0 {
+					out[state] = awaitSite{il: in.Offset, callee: property(awaited)}
+				}
+			case known && site.field == "" && compilernames.IsAwaiter(field):
+				site.field = field
+				out[state] = site
+			}
+			result = lastCall{local: -1}
+		default:
+			result.through(&in)
+		}
+	}
+	return out, nil
+}
+
+// property is the name of a property for that of its getter.
+func property(method string) string {
+	if i := strings.LastIndex(method, ".get_"); i >= 0 {
+		return method[:i+1] + method[i+len(".get_"):]
+	}
+	return method
+}
+
+// memberName is the method or field that a token in IL names, with the name of its type but without the namespace;
+// empty where metadata does not tell.
+func memberName(md *metadata.Metadata, t metadata.Token) string {
+	var owner metadata.Token
+	var index metadata.StringIndex
+	switch t.Table() {
+	case metadata.TableMethodSpec:
+		s, err := md.MethodSpec(t.Row())
+		if err != nil || s.Method.Table() == metadata.TableMethodSpec {
+			return ""
+		}
+		return memberName(md, s.Method)
+	case metadata.TableMemberRef:
+		m, err := md.MemberRef(t.Row())
+		if err != nil {
+			return ""
+		}
+		owner, index = m.Class, m.Name
+	case metadata.TableMethodDef:
+		m, err := md.MethodDef(t.Row())
+		if err != nil {
+			return ""
+		}
+		row, _ := md.MethodOwner(t.Row())
+		owner, index = metadata.NewToken(metadata.TableTypeDef, row), m.Name
+	case metadata.TableField:
+		f, err := md.Field(t.Row())
+		if err != nil {
+			return ""
+		}
+		index = f.Name
+	}
+	name, err := md.String(index)
+	if err != nil {
+		return ""
+	}
+	if typ := shortType(md, owner); typ != "" {
+		return typ + "." + name
+	}
+	return "." + name
+}
+
+// shortType is the name of a type without its namespace, empty where it is not known.
+func shortType(md *metadata.Metadata, t metadata.Token) string {
+	if t.Table() == metadata.TableTypeSpec {
+		s, err := md.TypeSpec(t.Row())
+		if err != nil {
+			return ""
+		}
+		blob, err := md.Blob(s.Signature)
+		if err != nil {
+			return ""
+		}
+		sig, err := metadata.ParseTypeSpec(blob)
+		if err != nil {
+			return ""
+		}
+		if t = sig.Token; sig.Elem != nil {
+			t = sig.Elem.Token
+		}
+	}
+	if t.Row() == 0 {
+		return ""
+	}
+	full, err := md.TypeFullName(t)
+	if err != nil {
+		return ""
+	}
+	if i := strings.LastIndexAny(full, ".+"); i >= 0 {
+		full = full[i+1:]
+	}
+	full, _, _ = strings.Cut(full, "`")
+	return full
+}
+
+// variables are the variables of an async method that became fields.
+func (r *Reader) variables(g *answer.Gaps, m *machine, x shapes.Instance) []answer.AsyncVariable {
+	fields, err := m.layout()
+	g.Note(err)
+	out := make([]answer.AsyncVariable, 0, len(fields.locals))
+	for _, v := range fields.locals {
+		value := v.field.At(target.Addr(x))
+		g.Note(value.Err())
+		name, err := v.field.TypeName(dac.NameManaged)
+		out = append(out, answer.AsyncVariable{Name: v.name, Kind: v.kind, Type: answer.Text{S: name, Err: err}, Value: value.Plain(variableChars)})
+	}
+	return out
+}
+
+// variableChars is how much of a string stands beside a variable.
+const variableChars = 64
+
+// fieldList is the fields of the state machine of an item, or of the task if it has none.
+func (r *Reader) fieldList(g *answer.Gaps, it *item) []answer.AsyncField {
+	t, at := it.kind.typ, target.Addr(shapes.OfAddr(it.addr))
+	if it.kind.machine() {
+		x, m, err := r.machineOf(it.kind, it.addr)
+		if err != nil {
+			g.Note(err)
+			return nil
+		}
+		t, at = m.typ, target.Addr(x)
+	}
+	fields, err := t.Fields()
+	g.Note(err)
+	out := make([]answer.AsyncField, 0, len(fields))
+	for _, f := range fields {
+		if !f.Static {
+			out = append(out, r.field(g, f, at))
+		}
+	}
+	return out
+}
+
+// field tells of a field of the instance whose fields start at an address.
+func (r *Reader) field(g *answer.Gaps, f *objects.Field, at target.Addr) answer.AsyncField {
+	v := f.At(at)
+	out := answer.AsyncField{Address: v.Location()}
+	if out.Name.S = f.Name; f.Name == "" {
+		out.Name = g.Text("", f.Err())
+	}
+	out.Type = g.Text(f.TypeName(dac.NameManaged))
+	out.MethodTable = answer.Of(f.TypeHandle())
+	g.Note(v.Err())
+	out.Stored = v.Stored()
+	if v.Kind() != objects.KindReference || v.IsNull() || !strings.HasSuffix(out.Type.S, "[]") { // a FieldDesc does not tell arrays from other objects
+		return out
+	}
+	o, err := v.Object()
+	if err != nil {
+		return out
+	}
+	if a, err := o.Array(); err == nil && a.Element() != nil {
+		name, err := a.Element().ManagedName()
+		out.Array = &answer.AsyncArray{Element: answer.Text{S: name, Err: err}, Length: a.Len}
+	}
+	return out
+}

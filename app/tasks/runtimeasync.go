@@ -1,0 +1,188 @@
+package tasks
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/dac/code"
+	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/objects/shapes"
+	"github.com/sosgo/sosgo/target"
+)
+
+// Methods that the runtime itself suspends (opt-in in .NET 10, the default in 11) have no state machines: each that is suspended
+// has a Continuation, which leads to its caller's. Their names are those of .NET 10's class library and of the sources of 11. No
+// dump of such a program was at hand.
+type (
+	suspendedTask struct {
+		_     shapes.Type `of:"System.Threading.Tasks.Task"`
+		State shapes.Ref  `field:"m_stateObject"` // the innermost continuation, null while the methods run
+	}
+	continuation struct {
+		_      shapes.Type `of:"System.Runtime.CompilerServices.Continuation"`
+		Next   shapes.Ref  `field:"Next"`
+		Resume shapes.Int  `field:"Resume,optional"`     // .NET 10: code that goes on
+		Info   shapes.Int  `field:"ResumeInfo,optional"` // .NET 11: of a ResumeInfo
+	}
+	resumeInfo struct {
+		_  shapes.Type `of:"System.Runtime.CompilerServices.ResumeInfo"`
+		IP shapes.Int  `field:"DiagnosticIP"`
+	}
+)
+
+// suspended are the methods behind a task that the runtime itself suspended, the innermost first.
+func (r *Reader) suspended(g *answer.Gaps, k *kind, task target.Addr) []answer.AsyncPlace {
+	s, err := shapes.Bind[suspendedTask](r.b, k.typ)
+	if err != nil {
+		g.Note(err)
+		return nil
+	}
+	at, err := s.State.Object(shapes.OfAddr(task))
+	var out []answer.AsyncPlace
+	seen := map[target.Addr]bool{}
+	for err == nil && at.Addr != 0 {
+		if seen[at.Addr] || len(seen) == limits.AsyncWaits {
+			err = target.Corruptf("the continuations of task %v are a ring, or too many", task)
+			break
+		}
+		seen[at.Addr] = true
+		c, x, is, bad := shapes.Try[continuation](r.b, at)
+		if err = bad; !is || err != nil {
+			break // another state, of a task that was made otherwise
+		}
+		if p := r.continuationPlace(c, x); p != nil {
+			out = append(out, *p)
+		}
+		at, err = c.Next.Object(x)
+	}
+	g.Note(err)
+	return out
+}
+
+// standing is where the methods of a task stand that the runtime itself suspended, as a key: tasks with the same are alike.
+func standing(at []answer.AsyncPlace) string {
+	var b strings.Builder
+	for i := range at {
+		fmt.Fprintf(&b, " in %v %s:%d", at[i].Method, at[i].File, at[i].Line)
+	}
+	return b.String()
+}
+
+// suspendedWords say what a task waits for whose methods the runtime itself suspends. Its continuations don't keep what the innermost
+// of them awaits.
+func (r *Reader) suspendedWords(w waiter) (string, error) {
+	s, err := shapes.Bind[suspendedTask](r.b, w.kind.typ)
+	if err != nil {
+		return "", err
+	}
+	at, err := s.State.Addr(shapes.OfAddr(w.addr))
+	if err != nil {
+		return "", err
+	}
+	if at == 0 {
+		return "nothing: its methods run, or are about to", nil
+	}
+	return "what the innermost of its methods awaits, which they do not keep", nil
+}
+
+// continuationPlace is where the method of a continuation is suspended, nil for one that is of no method.
+func (r *Reader) continuationPlace(c *continuation, x shapes.Instance) *answer.AsyncPlace {
+	ip, err := r.resumes(c, x)
+	if ip == 0 && err == nil {
+		return nil
+	}
+	p := &answer.AsyncPlace{}
+	if err != nil {
+		p.Method.Err = err
+		return p
+	}
+	info, err := r.code.MethodAt(ip)
+	if err == nil && info.Method == nil || err != nil {
+		m, entryErr := r.code.MethodOfEntry(ip)
+		if entryErr != nil {
+			p.Method.Err = entryErr
+			return p
+		}
+		info = code.Info{Method: m}
+	}
+	p.Method.S, p.Method.Err = r.code.MethodName(info.Method, code.MethodQualified)
+	if line, err := r.code.SourceLine(info); err != nil {
+		p.Missing.Err = err
+	} else {
+		p.File, p.Line = line.File, line.Line
+	}
+	return p
+}
+
+// resumes is the instruction that tells where a method is suspended, 0 for none.
+func (r *Reader) resumes(c *continuation, x shapes.Instance) (target.Addr, error) {
+	if !c.Info.Has() {
+		if !c.Resume.Has() {
+			return 0, target.Unsupportedf("a Continuation with neither Resume nor ResumeInfo")
+		}
+		ip, err := c.Resume.Uint(x)
+		return target.Addr(ip), err
+	}
+	info, err := c.Info.Uint(x)
+	if info == 0 || err != nil {
+		return 0, err
+	}
+	for s, err := range shapes.Loaded[resumeInfo](r.b) {
+		if err != nil {
+			return 0, err
+		}
+		ip, err := s.IP.Uint(shapes.Instance(info))
+		return target.Addr(ip), err
+	}
+	return 0, target.Unsupportedf("the type ResumeInfo is not loaded")
+}
+
+// detail is what taskstate tells of a task beside its state: what it gave, why it failed, its id, and whether somebody may cancel it.
+type detail struct {
+	_          shapes.Type  `of:"System.Threading.Tasks.Task"`
+	ID         shapes.Int   `field:"m_taskId"`
+	Contingent shapes.Ref   `field:"m_contingentProperties"`
+	Result     shapes.Value `field:"m_result,optional"`
+}
+
+// A tokenShape is what a task has of its cancellation.
+type tokenShape struct {
+	_      shapes.Type `of:"System.Threading.Tasks.Task+ContingentProperties"`
+	Source shapes.Ref  `field:"m_cancellationToken._source"`
+}
+
+// describeTask adds to the state of a task what else it tells.
+func (r *Reader) describeTask(out *answer.TaskState, k *kind, o objects.Object) {
+	d, err := shapes.Bind[detail](r.b, k.typ)
+	if err != nil {
+		out.Note(err)
+		return
+	}
+	x := shapes.Of(o)
+	id, err := d.ID.Uint(x)
+	out.ID = answer.Of(id, err)
+	out.Note(err)
+	if d.Result.Has() && out.Status == RanToCompletion {
+		v := d.Result.Value(x)
+		out.Note(v.Err())
+		out.Result = v.Plain(variableChars)
+	}
+	if out.Status == Faulted {
+		it := item{addr: o.Addr, kind: k}
+		seen, list, err := r.faults(&it)
+		out.Note(err)
+		out.Exceptions, out.Observed = list, seen
+	}
+	c, err := d.Contingent.Object(x)
+	if err != nil || c.Addr == 0 {
+		out.Note(err)
+		return
+	}
+	t, cx, err := shapes.BindObject[tokenShape](r.b, c)
+	if err == nil {
+		out.CancellationSource, err = t.Source.Addr(cx)
+	}
+	out.Note(err)
+}

@@ -1,0 +1,163 @@
+package tasks
+
+import "github.com/sosgo/sosgo/objects/shapes"
+
+// A taskShape is a Task, or a class that derives from it.
+type taskShape struct {
+	_            shapes.Type `of:"System.Threading.Tasks.Task"`
+	Action       shapes.Ref  `field:"m_action"`
+	Flags        shapes.Int  `field:"m_stateFlags"`
+	Continuation shapes.Ref  `field:"m_continuationObject"`
+}
+
+// A taskDetail is what else a Task has.
+type taskDetail struct {
+	_          shapes.Type `of:"System.Threading.Tasks.Task"`
+	Contingent shapes.Ref  `field:"m_contingentProperties"`
+}
+
+// Sentinels are the statics of Task.
+type sentinels struct {
+	_         shapes.Type   `of:"System.Threading.Tasks.Task"`
+	Completed shapes.Static `static:"s_taskCompletionSentinel"`
+}
+
+// A contingent is what few tasks need.
+type contingent struct {
+	_          shapes.Type `of:"System.Threading.Tasks.Task+ContingentProperties"`
+	Exceptions shapes.Ref  `field:"m_exceptionsHolder"`
+}
+
+// A faultHolder has the exceptions of a task. Handled is set when somebody has asked for them.
+type faultHolder struct {
+	_       shapes.Type `of:"System.Threading.Tasks.TaskExceptionHolder"`
+	Faults  shapes.Ref  `field:"m_faultExceptions"`
+	Handled shapes.Int  `field:"m_isHandled"`
+}
+
+// A dispatchInfo is an exception with the stack that it was caught with.
+type dispatchInfo struct {
+	_         shapes.Type `of:"System.Runtime.ExceptionServices.ExceptionDispatchInfo"`
+	Exception shapes.Ref  `field:"_exception"`
+}
+
+// An exceptionShape is an exception.
+type exceptionShape struct {
+	_       shapes.Type `of:"System.Exception"`
+	Message shapes.Ref  `field:"_message"`
+}
+
+// A boxShape is the task of an async method: the box that its state machine moves into when it is first suspended. Since
+// .NET 8 the ExecutionContext is in the task's m_stateObject and the delegate in its m_action; before, both had fields.
+type boxShape struct {
+	_       shapes.Type  `of:"System.Runtime.CompilerServices.AsyncTaskMethodBuilder<>+AsyncStateMachineBox<>"`
+	Machine shapes.Value `field:"StateMachine"`
+}
+
+// A pooledShape is the box of an async method that returns a ValueTask from a pool of boxes. It is no task.
+type pooledShape struct {
+	_       shapes.Type   `of:"System.Runtime.CompilerServices.PoolingAsyncValueTaskMethodBuilder<>+StateMachineBox<>"`
+	Source  shapes.Struct `field:"_valueTaskSource"`
+	Machine shapes.Value  `field:"StateMachine"`
+}
+
+// A valueTaskSource is what makes an object something that a ValueTask can stand for.
+type valueTaskSource struct {
+	_            shapes.Type `of:"System.Threading.Tasks.Sources.ManualResetValueTaskSourceCore<>"`
+	Continuation shapes.Ref  `field:"_continuation"`
+	State        shapes.Ref  `field:"_continuationState"`
+	Completed    shapes.Int  `field:"_completed"`
+	Error        shapes.Ref  `field:"_error"`
+}
+
+// A machineShape is the state machine of an async method, whichever compiler made it: of C#, Visual Basic, F# or Mono.
+type machineShape struct {
+	State shapes.Int `field:"<>1__state|$State|ResumptionPoint,optional"`
+	Mono  shapes.Int `field:"$PC,optional"` // of Mono's compiler: 0 is before the start, awaits count from 1
+}
+
+// A stateField is what a machineShape needs.
+type stateField struct {
+	State shapes.Int `field:"<>1__state|$State|ResumptionPoint|$PC"`
+}
+
+// A pooledMachine is the state machine in a pooled box. While a box waits in its pool to be used again all of it is cleared.
+type pooledMachine struct {
+	Box shapes.Ref `field:"<>t__builder.m_task"`
+}
+
+// An iteratorShape is the state machine of an async iterator, which is a value task source for whoever waits for its next
+// element.
+type iteratorShape struct {
+	Promise shapes.Struct `field:"<>v__promiseOfValueOrEnd"`
+}
+
+// The awaiters, with what they wait for. Others belong to the program or to libraries.
+type (
+	taskAwaiter struct {
+		_    shapes.Type `of:"System.Runtime.CompilerServices.TaskAwaiter|System.Runtime.CompilerServices.TaskAwaiter<>|System.Runtime.CompilerServices.ConfiguredTaskAwaitable+ConfiguredTaskAwaiter|System.Runtime.CompilerServices.ConfiguredTaskAwaitable<>+ConfiguredTaskAwaiter|System.Threading.SemaphoreSlim+ConfiguredNoThrowAwaiter<>"`
+		Task shapes.Ref  `field:"m_task|_task"`
+	}
+	valueTaskAwaiter struct {
+		_      shapes.Type `of:"System.Runtime.CompilerServices.ValueTaskAwaiter|System.Runtime.CompilerServices.ValueTaskAwaiter<>|System.Runtime.CompilerServices.ConfiguredValueTaskAwaitable+ConfiguredValueTaskAwaiter|System.Runtime.CompilerServices.ConfiguredValueTaskAwaitable<>+ConfiguredValueTaskAwaiter"`
+		Object shapes.Ref  `field:"_value._obj"`
+	}
+	yieldAwaiter struct {
+		_ shapes.Type `of:"System.Runtime.CompilerServices.YieldAwaitable+YieldAwaiter"`
+	}
+)
+
+// The tasks that wait for something that one of their fields has.
+type (
+	delayPromise struct {
+		_     shapes.Type `of:"System.Threading.Tasks.Task+DelayPromise"`
+		Timer shapes.Ref  `field:"_timer"`
+	}
+	queueTimer struct {
+		_   shapes.Type `of:"System.Threading.TimerQueueTimer"`
+		Due shapes.Int  `field:"_dueTime"`
+	}
+	whenAll struct { // since .NET 8 the tasks of a WhenAll are not listed, only counted
+		_         shapes.Type `of:"System.Threading.Tasks.Task+WhenAllPromise|System.Threading.Tasks.Task+WhenAllPromise<>"`
+		Remaining shapes.Int  `field:"_remainingToComplete|m_count"`
+	}
+	antecedent struct { // the task of a ContinueWith
+		_    shapes.Type `of:"System.Threading.Tasks.ContinuationTaskFromTask|System.Threading.Tasks.ContinuationResultTaskFromTask<>|System.Threading.Tasks.ContinuationTaskFromResultTask<>|System.Threading.Tasks.ContinuationResultTaskFromResultTask<,>"`
+		Task shapes.Ref  `field:"m_antecedent"`
+	}
+	sourceAsTask struct {
+		_      shapes.Type `of:"System.Threading.Tasks.ValueTask+ValueTaskSourceAsTask|System.Threading.Tasks.ValueTask<>+ValueTaskSourceAsTask"`
+		Source shapes.Ref  `field:"_source"`
+	}
+	cancellationPromise struct { // the task of a WaitAsync
+		_    shapes.Type `of:"System.Threading.Tasks.Task+CancellationPromise<>"`
+		Task shapes.Ref  `field:"_task"`
+	}
+)
+
+// The objects that stand in m_continuationObject, beside boxes and tasks. StandardTaskContinuation is that of .NET Core 3.1.
+type (
+	delegate struct {
+		_      shapes.Type `of:"System.MulticastDelegate"`
+		Target shapes.Ref  `field:"_target"`
+	}
+	wrapper struct { // around the continuation of an async method, for debuggers and EventSources
+		_            shapes.Type `of:"System.Runtime.CompilerServices.AsyncMethodBuilderCore+ContinuationWrapper"`
+		Continuation shapes.Ref  `field:"_continuation"`
+		Inner        shapes.Ref  `field:"_innerTask"`
+	}
+	continueWith struct {
+		_         shapes.Type `of:"System.Threading.Tasks.ContinueWithTaskContinuation|System.Threading.Tasks.StandardTaskContinuation"`
+		Task      shapes.Ref  `field:"m_task"`
+		Scheduler shapes.Ref  `field:"m_taskScheduler"`
+	}
+	awaitContinuation struct {
+		_      shapes.Type `of:"System.Threading.Tasks.AwaitTaskContinuation"`
+		Action shapes.Ref  `field:"m_action"`
+	}
+	objectList struct {
+		_     shapes.Type `of:"System.Collections.Generic.List<>"`
+		Items shapes.Ref  `field:"_items"`
+		Size  shapes.Int  `field:"_size"`
+	}
+)

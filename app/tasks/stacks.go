@@ -1,0 +1,423 @@
+package tasks
+
+import (
+	"context"
+	"iter"
+	"slices"
+	"strings"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/objects/shapes"
+	"github.com/sosgo/sosgo/target"
+)
+
+// StackOptions choose stacks and what is told of their frames. The zero value chooses the stacks in which an async
+// method stands that has not completed.
+type StackOptions struct {
+	Address     target.Addr          // only stacks with this object
+	Any         map[target.Addr]bool // only stacks with one of these objects, if it is not nil
+	MethodTable target.Addr          // only stacks with objects of this type
+	Type        string               // only stacks with objects of types whose name contains this
+	Tasks       bool                 // also stacks without an async method
+	Completed   bool                 // also what has completed
+	Waiting     bool                 // only stacks with an async method that is suspended at an await
+	Variables   bool                 // with the variables of async methods
+	Fields      bool                 // with the fields
+	// Roots, if not nil, is asked what keeps the first frame of a stack alive.
+	Roots func(ctx context.Context, object target.Addr) (*answer.RootPaths, error)
+}
+
+// narrows reports whether there are items that the options do not look for.
+func (o *StackOptions) narrows() bool {
+	return o.Address != 0 || o.Any != nil || o.MethodTable != 0 || o.Waiting || o.Type != ""
+}
+
+// matches reports whether an item is what the options look for.
+func (o *StackOptions) matches(it *item) bool {
+	if o.Address != 0 && it.addr != o.Address || o.Any != nil && !o.Any[it.addr] || o.MethodTable != 0 && it.kind.typ.MT.Addr != o.MethodTable || o.Waiting && !(it.hasState && it.state >= 0) {
+		return false
+	}
+	if o.Type == "" {
+		return true
+	}
+	n, err := it.kind.names()
+	return err == nil && strings.Contains(n.full, o.Type)
+}
+
+// A selection is the part of a Set that options choose.
+type selection struct {
+	*Set
+	o StackOptions
+	// live are the items that count: all, or those that have not completed.
+	live []bool
+	// roots are the items that nothing continues with, then those that only pooled boxes do not.
+	own, part []bool
+	todo      []int32    // of spread, to be used again
+	behind    *backEdges // once they were wanted
+	// wanted are the items whose stacks, from there on, have what the options look for.
+	wanted []bool
+}
+
+// choose finds the items that count and where stacks begin.
+func (s *Set) choose(o StackOptions) *selection {
+	n := len(s.items)
+	c := &selection{Set: s, o: o, live: make([]bool, n), own: make([]bool, n), part: make([]bool, n)}
+	for i := range s.items {
+		c.live[i] = o.Completed || !s.items[i].completed()
+		c.own[i] = c.live[i]
+		c.part[i] = c.live[i] && s.items[i].kind.task != nil
+	}
+	for i := range s.items {
+		if !c.live[i] {
+			continue
+		}
+		for _, e := range s.next(int32(i)) {
+			if e.to < 0 {
+				continue
+			}
+			c.own[e.to] = c.own[e.to] && e.to == int32(i)
+			if !e.value {
+				c.part[e.to] = c.part[e.to] && e.to == int32(i)
+			}
+		}
+	}
+	matching := c.live
+	if o.narrows() {
+		matching = c.reaching(func(i int32) bool { return o.matches(&c.items[i]) })
+	}
+	if o.Tasks {
+		c.wanted = matching
+		return c
+	}
+	c.wanted = c.reaching(func(i int32) bool { return c.items[i].kind.async() })
+	for i := range c.wanted {
+		c.wanted[i] = c.wanted[i] && matching[i]
+	}
+	return c
+}
+
+// reaching are the items from which a chain of continuations leads to one that is asked for, themselves included.
+func (c *selection) reaching(is func(i int32) bool) []bool { return c.closure(is, c.backwards()) }
+
+// reached are the items to which a chain of continuations leads from one that is asked for, themselves included.
+func (c *selection) reached(is func(i int32) bool) []bool { return c.closure(is, onward{c}) }
+
+// A direction is a way to go along the continuations of live items: onward, or backwards.
+type direction interface {
+	// from appends the items that are one step from item i.
+	from(list []int32, i int32) []int32
+}
+
+// closure are the live items that are asked for, and all that a direction leads to from there.
+func (c *selection) closure(is func(i int32) bool, d direction) []bool {
+	out := make([]bool, len(c.items))
+	for i := range c.items {
+		if c.live[i] && !out[i] && is(int32(i)) {
+			c.spread(out, int32(i), d)
+		}
+	}
+	return out
+}
+
+// spread marks an item and all that a direction leads to from there.
+func (c *selection) spread(marks []bool, i int32, d direction) {
+	marks[i] = true
+	todo := d.from(c.todo[:0], i)
+	for len(todo) > 0 {
+		i := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		if !marks[i] {
+			marks[i] = true
+			todo = d.from(todo, i)
+		}
+	}
+	c.todo = todo
+}
+
+// onward leads from an item to the live ones that continue it.
+type onward struct{ *selection }
+
+func (c onward) from(list []int32, i int32) []int32 {
+	for _, e := range c.next(i) {
+		if e.to >= 0 && c.live[e.to] {
+			list = append(list, e.to)
+		}
+	}
+	return list
+}
+
+// backEdges are the edges the other way round: who is continued by an item.
+type backEdges struct {
+	first  []uint32
+	before []int32
+}
+
+// of are the items that item i continues.
+func (b *backEdges) of(i int32) []int32 { return b.before[b.first[i]:b.first[i+1]] }
+
+func (b *backEdges) from(list []int32, i int32) []int32 { return append(list, b.of(i)...) }
+
+// backwards makes the edges the other way round, of live items alone.
+func (c *selection) backwards() *backEdges {
+	if c.behind != nil {
+		return c.behind
+	}
+	n := len(c.items)
+	b := &backEdges{first: make([]uint32, n+1)}
+	each := func(visit func(from, to int32)) {
+		for i := range c.items {
+			if !c.live[i] {
+				continue
+			}
+			for _, e := range c.next(int32(i)) {
+				if e.to >= 0 {
+					visit(int32(i), e.to)
+				}
+			}
+		}
+	}
+	each(func(_, to int32) { b.first[to+1]++ })
+	for i := range n {
+		b.first[i+1] += b.first[i]
+	}
+	b.before = make([]int32, b.first[n])
+	at := append([]uint32(nil), b.first...)
+	each(func(from, to int32) {
+		b.before[at[to]] = from
+		at[to]++
+	})
+	c.behind = b
+	return b
+}
+
+// starts iterates over the items at which stacks begin: those that tasks do not continue with, in the order of their
+// addresses, then those that nothing at all continues with and that are no tasks.
+func (c *selection) starts(yield func(i int32, part bool) bool) {
+	for i := range c.items {
+		if c.part[i] && c.wanted[i] && !yield(int32(i), !c.own[i]) {
+			return
+		}
+	}
+	for i := range c.items {
+		if c.own[i] && !c.part[i] && c.wanted[i] && !yield(int32(i), false) {
+			return
+		}
+	}
+	// What goes round in a ring has no start: the first of its items is taken for one.
+	met := c.reached(func(i int32) bool { return c.own[i] || c.part[i] })
+	for i := range c.items {
+		if !c.live[i] || met[i] {
+			continue
+		}
+		if c.wanted[i] && !yield(int32(i), false) {
+			return
+		}
+		c.spread(met, int32(i), onward{c})
+	}
+}
+
+// Stacks are the stacks that options choose. They are made while they are ranged over; what can't be read of a stack is
+// noted in it.
+func (s *Set) Stacks(ctx context.Context, o StackOptions) iter.Seq2[*answer.AsyncStack, error] {
+	return func(yield func(*answer.AsyncStack, error) bool) {
+		b := s.builder(o)
+		b.starts(func(i int32, part bool) bool {
+			if err := ctx.Err(); err != nil {
+				yield(nil, err)
+				return false
+			}
+			s := b.stack(i, part)
+			if o.Roots != nil {
+				var err error
+				if s.Roots, err = o.Roots(ctx, s.Frames[0].Object); err != nil {
+					s.Note(err)
+				} else {
+					s.NoteAll(s.Roots.Noted())
+				}
+			}
+			return yield(s, nil)
+		})
+	}
+}
+
+func (s *Set) builder(o StackOptions) *builder {
+	return &builder{selection: s.choose(o), seen: make([]int32, len(s.items)), words: map[Flags]string{}, others: map[target.Addr]int32{}}
+}
+
+// A builder makes stacks, one after the other.
+type builder struct {
+	*selection
+	number int32                 // of the stack
+	seen   []int32               // the number of the stack that an item was last seen in
+	others map[target.Addr]int32 // the same of objects that are no items
+	words  map[Flags]string
+	steps  []step
+	slab   []answer.AsyncFrame // that frames are made in, those of a stack one behind the other
+}
+
+// A step is a frame that is to be made.
+type step struct {
+	addr  target.Addr
+	item  int32 // -1 for none
+	depth int32
+	value bool
+}
+
+// stack makes the stack that begins with item i.
+func (b *builder) stack(i int32, part bool) *answer.AsyncStack {
+	b.number++
+	out := &answer.AsyncStack{Part: part, Frames: b.slab[len(b.slab):]}
+	b.steps = append(b.steps[:0], step{b.items[i].addr, i, 0, false})
+	for len(b.steps) > 0 {
+		at := b.steps[len(b.steps)-1]
+		b.steps = b.steps[:len(b.steps)-1]
+		if len(out.Frames) == limits.AsyncFrames {
+			out.More = true
+			out.Note(target.Unsupportedf("the stack of %v has more than %d frames", b.items[i].addr, limits.AsyncFrames))
+			break
+		}
+		b.frame(out, at)
+	}
+	b.slab = out.Frames
+	out.Frames = slices.Clip(out.Frames)
+	b.down(out, i)
+	return out
+}
+
+// slabFrames is how many frames are allocated at once: most stacks have few.
+const slabFrames = 256
+
+// frame adds a frame, and puts off those that follow it.
+func (b *builder) frame(out *answer.AsyncStack, at step) {
+	if len(out.Frames) == cap(out.Frames) {
+		out.Frames = append(make([]answer.AsyncFrame, 0, max(slabFrames, 2*len(out.Frames))), out.Frames...)
+	}
+	out.Frames = append(out.Frames, answer.AsyncFrame{Depth: int(at.depth), Object: at.addr, Value: at.value})
+	f := &out.Frames[len(out.Frames)-1]
+	if at.item < 0 {
+		f.Again = b.others[at.addr] == b.number
+		b.others[at.addr] = b.number
+		b.describeOther(&out.Gaps, f)
+		return
+	}
+	f.Again = b.seen[at.item] == b.number
+	b.seen[at.item] = b.number
+	b.describe(&out.Gaps, f, at.item)
+	f.Left = !b.live[at.item]
+	if f.Again || f.Left {
+		return
+	}
+	next := b.next(at.item)
+	for n := len(next) - 1; n >= 0; n-- {
+		b.steps = append(b.steps, step{next[n].addr, next[n].to, at.depth + 1, next[n].value})
+	}
+}
+
+// describe tells of an item.
+func (b *builder) describe(g *answer.Gaps, f *answer.AsyncFrame, i int32) {
+	it := &b.items[i]
+	f.MethodTable = it.kind.typ.MT.Addr
+	f.AsyncName = b.r.nameOf(it.kind, it.addr)
+	switch {
+	case it.kind.box != nil:
+		f.Kind = answer.AsyncMethod
+	case it.kind.pooled != nil:
+		f.Kind = answer.AsyncPooled
+	default:
+		f.Kind = answer.AsyncTask
+	}
+	if it.kind.task != nil {
+		f.Flags, f.Status, f.Words = answer.Hex(it.flags), it.flags.Status(), b.wordsOf(it.flags)
+	}
+	if it.kind.runtimeAsync {
+		f.Suspended = b.r.suspended(g, it.kind, it.addr)
+	}
+	if !it.kind.machine() {
+		b.fields(g, f, it)
+		return
+	}
+	if it.hasState {
+		f.State = &it.state
+	}
+	x, m, err := b.r.machineOf(it.kind, it.addr)
+	if err != nil {
+		g.Note(err)
+		return
+	}
+	f.AsyncPlace = m.place(b.r, it.state, it.hasState)
+	if b.o.Variables {
+		f.Variables = b.r.variables(g, m, x)
+	}
+	b.fields(g, f, it)
+}
+
+// describeOther tells of an object that is no task.
+func (b *builder) describeOther(g *answer.Gaps, f *answer.AsyncFrame) {
+	f.Kind = answer.AsyncOther
+	k, err := b.r.kindOf(f.Object)
+	if err != nil {
+		g.Note(err)
+		missing := answer.Text{Err: err}
+		f.AsyncName = &answer.AsyncName{Type: missing, Name: missing}
+		return
+	}
+	f.MethodTable = k.typ.MT.Addr
+	f.AsyncName = b.r.nameOf(k, f.Object)
+	if name, err := b.r.b.Definition(k.typ); err == nil {
+		f.Meaning = meanings[name]
+	}
+}
+
+// meanings say what the objects of classes do that are no tasks and continue after one.
+var meanings = map[string]string{
+	"System.Threading.Tasks.Task+SetOnInvokeMres":    "a thread that is blocked until then (Task.Wait, Result)",
+	"System.Threading.Tasks.Task+SetOnCountdownMres": "a thread that is blocked until then (Task.WaitAll)",
+}
+
+// fields adds the fields of the state machine or task.
+func (b *builder) fields(g *answer.Gaps, f *answer.AsyncFrame, it *item) {
+	if !b.o.Fields {
+		return
+	}
+	f.Fields = b.r.fieldList(g, it)
+}
+
+// nameOf is how an object is called.
+func (r *Reader) nameOf(k *kind, a target.Addr) *answer.AsyncName {
+	if k.task != nil && !k.machine() {
+		if action, err := k.task.Action.Addr(shapes.OfAddr(a)); err == nil && action != 0 {
+			if n := r.actionName(k, action); n != nil {
+				return n
+			}
+		}
+	}
+	if sentinel, err := r.completionSentinel(); err == nil && sentinel == a {
+		return completedName
+	}
+	n := k.answerName()
+	return n
+}
+
+// completedName is what the object is called that stands for a continuation that has run.
+var completedName = &answer.AsyncName{Type: answer.Text{S: "System.Object"}, Name: answer.Text{S: "TaskCompletionSentinel"}}
+
+// wordsOf are the flags as SOS tells of them.
+func (b *builder) wordsOf(f Flags) string {
+	w, ok := b.words[f]
+	if !ok {
+		w = f.words()
+		b.words[f] = w
+	}
+	return w
+}
+
+// Listed are Stacks as an answer. That nothing of the heap can be read is an error.
+func (s *Set) Listed(ctx context.Context, o StackOptions) (*answer.Async, error) {
+	out := &answer.Async{Never: s.never()}
+	if err := s.Note(&out.Gaps); err != nil {
+		return nil, err
+	}
+	out.Stacks = s.Stacks(ctx, o)
+	return out, nil
+}

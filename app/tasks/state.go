@@ -1,0 +1,134 @@
+package tasks
+
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/objects/shapes"
+	"github.com/sosgo/sosgo/target"
+)
+
+// A NotTaskError says that an object is no task. It is a kind of target.ErrUnsupported.
+type NotTaskError struct {
+	Addr target.Addr
+	Type answer.Text // the object's type
+}
+
+func (e *NotTaskError) Error() string {
+	return fmt.Sprintf("%v is no task but an object of type %v", e.Addr, e.Type)
+}
+
+// Unwrap is target.ErrUnsupported.
+func (e *NotTaskError) Unwrap() error { return target.ErrUnsupported }
+
+// DescribeFlags says what flags of a task mean.
+func DescribeFlags(f Flags) *answer.TaskState {
+	return &answer.TaskState{Flags: answer.Hex(f), Status: f.Status(), Names: f.Names(), ID: answer.Of[uint64](0, errNoTask)}
+}
+
+// errNoTask is why flags alone tell no more.
+var errNoTask = target.Unsupportedf("flags alone are of no task")
+
+// DescribeState says in which state the task at a is. An object of another type is a *NotTaskError, an address that holds
+// no object an *objects.InvalidError.
+func (r *Reader) DescribeState(a target.Addr) (*answer.TaskState, error) {
+	o, err := r.r.Proven(a)
+	if err != nil {
+		return nil, err
+	}
+	name, nameErr := o.Type.ManagedName()
+	k := r.kindAt(o.Type.MT.Addr)
+	switch {
+	case k.err != nil:
+		return nil, k.err
+	case k.task == nil:
+		return nil, &NotTaskError{Addr: a, Type: answer.Text{S: name, Err: nameErr}}
+	}
+	flags, err := k.task.Flags.Uint(shapes.Of(o))
+	if err != nil {
+		return nil, err
+	}
+	out := DescribeFlags(Flags(flags))
+	out.Task, out.Type = a, answer.Text{S: name, Err: nameErr}
+	r.describeTask(out, k, o)
+	r.describeWaits(out, waiter{o.Addr, k})
+	return out, nil
+}
+
+// describeWaits adds what a task waits for, and who waits for it.
+func (r *Reader) describeWaits(out *answer.TaskState, w waiter) {
+	out.Name = r.calledAt(w)
+	if k := w.kind; k.machine() && !Flags(out.Flags).Completed() {
+		x, m, err := r.machineOf(k, w.addr)
+		var state int32
+		if err == nil {
+			state, err = m.state(x)
+		}
+		if err == nil && state >= 0 {
+			out.At = m.place(r, state, true)
+		}
+		out.Note(err)
+	}
+	if w.kind.runtimeAsync {
+		out.Suspended = r.suspended(&out.Gaps, w.kind, w.addr)
+	}
+	if !Flags(out.Flags).Completed() {
+		next, words, _, err := r.waitsFor(w)
+		switch {
+		case err != nil:
+			out.Note(err)
+			out.WaitsFor.Err = err
+		case next != 0:
+			l := r.link(&out.Gaps, next)
+			out.WaitsOn = &l
+		default:
+			out.WaitsFor.S = words
+		}
+	}
+	after, err := w.kind.task.Continuation.Addr(shapes.OfAddr(w.addr))
+	sentinel, sentinelErr := r.completionSentinel()
+	if err = cmp.Or(err, sentinelErr); err != nil || after == 0 || after == sentinel {
+		out.Note(err)
+		return
+	}
+	out.Note(r.expand(after, func(a target.Addr) {
+		if a != sentinel && len(out.Then) < limits.AsyncWaits {
+			out.Then = append(out.Then, r.link(&out.Gaps, a))
+		}
+	}))
+}
+
+// link tells of an object that a task waits for, or that waits for it.
+func (r *Reader) link(g *answer.Gaps, a target.Addr) answer.TaskLink {
+	out := answer.TaskLink{Object: a}
+	k, err := r.kindOf(a)
+	if err != nil {
+		g.Note(err)
+		out.Name.Err = err
+		return out
+	}
+	out.Name = r.calledAt(waiter{a, k})
+	if k.task != nil {
+		flags, err := k.task.Flags.Uint(shapes.OfAddr(a))
+		if g.Note(err); err == nil {
+			out.Status = Flags(flags).Status()
+		}
+	} else if name, err := r.b.Definition(k.typ); err == nil {
+		out.Meaning = meanings[name]
+	}
+	return out
+}
+
+// calledAt is how an object is called: a state machine by its method.
+func (r *Reader) calledAt(w waiter) answer.Text {
+	if w.kind.machine() {
+		if _, m, err := r.machineOf(w.kind, w.addr); err == nil {
+			if name, err := m.methodName(); err == nil {
+				return answer.Text{S: name}
+			}
+		}
+	}
+	return r.nameOf(w.kind, w.addr).Name
+}

@@ -1,0 +1,132 @@
+package threadpool
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/objects/shapes"
+	"github.com/sosgo/sosgo/stackwalk"
+	"github.com/sosgo/sosgo/stackwalk/threads"
+	"github.com/sosgo/sosgo/target"
+)
+
+// A Reader reads the thread pool of one runtime. It keeps nothing, and is safe for concurrent use.
+type Reader struct {
+	b       *shapes.Binder
+	rt      *dac.Runtime
+	walker  *stackwalk.Walker
+	threads []threads.Thread
+}
+
+// New returns a Reader. The walker tells what workers do, and list (threads.List) whose local queues are.
+func New(b *shapes.Binder, w *stackwalk.Walker, list []threads.Thread) *Reader {
+	return &Reader{b: b, rt: b.Objects().Runtime(), walker: w, threads: list}
+}
+
+// static is the object that a static field of a loaded type refers to, of no object where the type is not loaded, the
+// class is not initialised, or the field is null. T is the shape of the type and field one of its statics. A NativeAOT program
+// does not tell of a class with static fields alone that it has it: there nothing is known, but where it has no type of the name
+// held, of which the object would be.
+func static[T any](b *shapes.Binder, held string, field func(*T) *shapes.Static) (objects.Object, error) {
+	var failed error
+	known := false
+	for s, err := range shapes.Loaded[T](b) {
+		known = true
+		if err != nil {
+			failed = err
+			continue
+		}
+		f := field(s)
+		if !f.Has() {
+			continue
+		}
+		v := f.Value()
+		switch err := v.Err(); {
+		case errors.Is(err, objects.ErrNotInitialised):
+			continue
+		case err != nil:
+			failed = err
+			continue
+		case v.IsNull():
+			continue
+		}
+		return v.Object()
+	}
+	if rt := b.Objects().Runtime(); !known && rt.IsNative() {
+		types, err := rt.TypesNamed(held)
+		if len(types) > 0 {
+			err = target.Unsupportedf("a NativeAOT program does not tell where its static fields are")
+		}
+		return objects.Object{}, err
+	}
+	return objects.Object{}, failed
+}
+
+// text is the name of an object's type.
+func typeText(g *answer.Gaps, o objects.Object) answer.Text {
+	if o.Type == nil {
+		return answer.Text{}
+	}
+	return g.Text(o.Type.ManagedName())
+}
+
+// lineChars is how much of a string stands in a line.
+const lineChars = objects.LineChars
+
+// A call is what a delegate calls.
+type call struct {
+	name   string // of the method, with its type
+	static bool
+	on     string // the same with the type of the target, which may be derived
+}
+
+// method names the first method that a delegate calls. Of further calls it says how many.
+func (r *Reader) method(delegate objects.Object) (call, error) {
+	calls, err := delegate.Delegate()
+	if len(calls) == 0 {
+		if err == nil {
+			err = target.Unsupportedf("the delegate calls nothing")
+		}
+		return call{}, err
+	}
+	md, err := calls[0].Method()
+	if err != nil {
+		return call{}, err
+	}
+	name, err := md.Name()
+	if err != nil {
+		return call{}, err
+	}
+	class, err := r.rt.TypeName(md.MethodTable, dac.NameManaged)
+	if err != nil {
+		return call{}, err
+	}
+	c := call{name: class + "." + name, static: calls[0].Target == calls[0].Delegate}
+	c.on = c.name
+	if o, err := r.b.Objects().Object(calls[0].Target); err == nil && !c.static {
+		if class, err := o.Type.ManagedName(); err == nil {
+			c.on = class + "." + name
+		}
+	}
+	if len(calls) > 1 {
+		c.name += fmt.Sprintf(" and %d more", len(calls)-1)
+	}
+	return c, nil
+}
+
+// call is method for an answer.
+func (r *Reader) call(g *answer.Gaps, delegate objects.Object) (answer.Text, call) {
+	c, err := r.method(delegate)
+	if err != nil {
+		err = fmt.Errorf("delegate %016x: %w", uint64(delegate.Addr), err)
+	}
+	return g.Text(c.name, err), c
+}
+
+// noValue reports whether a static is null or was never set.
+func noValue(v objects.Value) bool {
+	return errors.Is(v.Err(), objects.ErrNotInitialised) || v.Err() == nil && v.IsNull()
+}

@@ -1,0 +1,300 @@
+package threadpool
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/internal/ticks"
+	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/objects/shapes"
+	"github.com/sosgo/sosgo/target"
+)
+
+// neverAgain is the period of a timer that fires once (Timeout.UnsignedInfinite).
+const neverAgain = math.MaxUint32
+
+// Timers lists the timers that are scheduled: those that were stopped are in no queue. What can't be read is noted. The
+// error is the context's.
+func (r *Reader) Timers(ctx context.Context) (*answer.Timers, error) {
+	out := &answer.Timers{Timers: []answer.Timer{}}
+	c := &ticks.Clock{}
+	err := r.eachTimer(ctx, out.Lose, func(queue int, short bool, s *queuedTimer, o objects.Object) {
+		t := answer.Timer{Address: o.Addr, Queue: queue, Short: short, Place: len(out.Timers)}
+		if err := r.timer(&out.Gaps, &t, s, shapes.Of(o)); err != nil {
+			out.Lose(fmt.Errorf("timer %016x: %w", uint64(o.Addr), err))
+			return
+		}
+		out.Timers = append(out.Timers, t)
+	}, c)
+	r.poolTicks(c)
+	out.Clock = c.Now()
+	for i := range out.Timers {
+		t := &out.Timers[i]
+		if t.DueIn.Err = out.Clock.Err; t.DueIn.Err == nil {
+			t.DueIn.Value = t.Start + int64(t.Due) - out.Clock.Value
+		}
+	}
+	slices.SortStableFunc(out.Timers, func(a, b answer.Timer) int { return cmp.Compare(a.Start+int64(a.Due), b.Start+int64(b.Due)) })
+	return out, err
+}
+
+// eachTimer calls visit with the timers of each queue, and tells the clock what the queues and timers noted. lose is told
+// why some are missing.
+func (r *Reader) eachTimer(ctx context.Context, lose func(error), visit func(queue int, short bool, s *queuedTimer, o objects.Object), c *ticks.Clock) error {
+	list, err := static(r.b, "System.Threading.TimerQueue", func(s *timerQueues) *shapes.Static { return &s.Instances })
+	if err != nil {
+		lose(fmt.Errorf("timer queues: %w", err))
+	}
+	if list.Addr == 0 {
+		return ctx.Err()
+	}
+	n := 0
+	for o, err := range refs(list) {
+		var s *timerQueue
+		var at shapes.Instance
+		if err == nil {
+			s, at, err = shapes.BindObject[timerQueue](r.b, o)
+		}
+		if err != nil {
+			lose(fmt.Errorf("timer queue: %w", err))
+			continue
+		}
+		if s.Started.Has() {
+			c.Note64(s.Started.Int(at))
+		}
+		for _, short := range []bool{true, false} {
+			first := &s.Long
+			if short {
+				first = &s.Short
+			}
+			err := r.chain(ctx, first, at, func(s *queuedTimer, o objects.Object) {
+				c.Note64(s.Start.Int(shapes.Of(o)))
+				visit(n, short, s, o)
+			})
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			lose(err)
+		}
+		n++
+	}
+	return nil
+}
+
+// chain follows the timers of one list.
+func (r *Reader) chain(ctx context.Context, first *shapes.Ref, at shapes.Instance, visit func(*queuedTimer, objects.Object)) error {
+	o, err := first.Object(at)
+	seen := map[target.Addr]bool{}
+	for err == nil && o.Addr != 0 && ctx.Err() == nil {
+		if seen[o.Addr] || len(seen) == limits.WorkItems {
+			return target.Corruptf("timer %016x comes again in its queue, or is one of too many", uint64(o.Addr))
+		}
+		seen[o.Addr] = true
+		var s *queuedTimer
+		var x shapes.Instance
+		if s, x, err = shapes.BindObject[queuedTimer](r.b, o); err != nil {
+			break
+		}
+		visit(s, o)
+		o, err = s.Next.Object(x)
+	}
+	if err != nil {
+		return fmt.Errorf("timer queue: %w", err)
+	}
+	return nil
+}
+
+// timer reads one timer.
+func (r *Reader) timer(g *answer.Gaps, t *answer.Timer, s *queuedTimer, at shapes.Instance) error {
+	due, err := s.Due.Uint(at)
+	if err != nil {
+		return err
+	}
+	period, err := s.Period.Uint(at)
+	if err != nil {
+		return err
+	}
+	if t.Start, err = s.Start.Int(at); err != nil {
+		return err
+	}
+	t.Due = uint32(due)
+	if p := uint32(period); p != neverAgain && p != 0 {
+		t.Period = &p
+	}
+	if s.Running.Has() {
+		if t.Running, err = s.Running.Int(at); err != nil {
+			return err
+		}
+	}
+	var callback objects.Object
+	if callback, err = s.Callback.Object(at); err != nil {
+		return err
+	}
+	t.Callback = callback.Addr
+	if callback.Addr != 0 {
+		var c call
+		if t.Method, c = r.call(g, callback); !c.static {
+			t.OnTarget = c.on
+		}
+	}
+	v := s.State.Value(at)
+	t.State, t.StateType, t.StateLine = r.value(g, v)
+	t.Kind = "Timer"
+	if state, err := v.Object(); err == nil {
+		r.purpose(g, t, state)
+	}
+	if t.Method.S == "System.Timers.Timer.MyTimerCallback" {
+		t.Kind = "System.Timers.Timer"
+		if calls, _ := callback.Delegate(); len(calls) == 1 {
+			t.Owner = calls[0].Target
+		}
+	}
+	return nil
+}
+
+// The shapes of what the class library has timers for.
+type (
+	delay struct {
+		_ shapes.Type `of:"System.Threading.Tasks.Task+DelayPromise"`
+	}
+	waitAsync struct {
+		_ shapes.Type `of:"System.Threading.Tasks.Task+CancellationPromise<>"`
+	}
+)
+
+// purpose says what a timer is for, from the object that its callback gets.
+func (r *Reader) purpose(g *answer.Gaps, t *answer.Timer, state objects.Object) {
+	if is, _ := shapes.Is[delay](r.b, state.Type); is {
+		t.Kind, t.Owner, t.Awaits = "Task.Delay", state.Addr, r.awaitedBy(g, state)
+		return
+	}
+	if is, _ := shapes.Is[waitAsync](r.b, state.Type); is {
+		t.Kind, t.Owner, t.Awaits = "Task.WaitAsync", state.Addr, r.awaitedBy(g, state)
+		return
+	}
+	if is, _ := shapes.Is[tokenSource](r.b, state.Type); is {
+		t.Kind, t.Owner = "CancellationTokenSource", state.Addr
+		source, err := r.tokenSource(g, state)
+		g.Note(err)
+		t.Cancels = source
+		return
+	}
+	s, at, err := shapes.BindObject[periodicState](r.b, state)
+	if err != nil {
+		return
+	}
+	t.Kind, t.Owner = "PeriodicTimer", state.Addr
+	if !s.Continuation.Has() {
+		return
+	}
+	if next, err := s.Continuation.Object(at); err == nil && next.Addr != 0 {
+		t.Awaits = r.continuation(g, next)
+	}
+}
+
+// awaitedBy names what runs when a task has completed, empty for nothing.
+func (r *Reader) awaitedBy(g *answer.Gaps, o objects.Object) answer.Text {
+	var w answer.WorkItem
+	if err := r.taskStatus(g, &w, o); err != nil {
+		return g.Text("", err)
+	}
+	return w.Continuation
+}
+
+// tokenCallbacks is how many callbacks of a CancellationTokenSource are listed.
+const tokenCallbacks = 16
+
+// tokenSource describes a CancellationTokenSource. Before .NET 6 its callbacks are in several lists.
+func (r *Reader) tokenSource(g *answer.Gaps, o objects.Object) (*answer.TokenSource, error) {
+	s, at, err := shapes.BindObject[tokenSource](r.b, o)
+	if err != nil {
+		return nil, err
+	}
+	out := &answer.TokenSource{Address: o.Addr, Type: typeText(g, o)}
+	state, err := s.State.Int(at)
+	if err != nil {
+		return nil, err
+	}
+	out.State = tokenState(state, s.Partitions.Has())
+	if s.Registrations.Has() {
+		list, err := s.Registrations.Object(at)
+		if err != nil || list.Addr == 0 {
+			return out, err
+		}
+		return out, r.registered(g, out, list)
+	}
+	if !s.Partitions.Has() {
+		return out, nil
+	}
+	list, err := s.Partitions.Object(at)
+	if err != nil || list.Addr == 0 {
+		return out, err
+	}
+	for part, err := range refs(list) {
+		if err == nil {
+			err = r.registered(g, out, part)
+		}
+		if err != nil {
+			return out, err
+		}
+	}
+	return out, nil
+}
+
+// tokenState is the state of a CancellationTokenSource in words. The constants begin at 1 where the callbacks are in
+// partitions, and at 0 since.
+func tokenState(n int64, partitions bool) string {
+	if partitions {
+		n--
+	}
+	switch n {
+	case 0:
+		return "not canceled"
+	case 1:
+		return "canceling"
+	case 2:
+		return "canceled"
+	}
+	return fmt.Sprintf("state %d", n)
+}
+
+// registered adds the callbacks of a list.
+func (r *Reader) registered(g *answer.Gaps, out *answer.TokenSource, list objects.Object) error {
+	s, at, err := shapes.BindObject[registrations](r.b, list)
+	if err != nil {
+		return err
+	}
+	o, err := s.Callbacks.Object(at)
+	var mark target.Addr // a node that was passed: to meet it again is a ring
+	for steps := uint64(1); err == nil && o.Addr != 0; steps++ {
+		if o.Addr == mark || steps > limits.TokenCallbacks {
+			return target.Corruptf("the callbacks of CancellationTokenSource %016x have no end", uint64(out.Address))
+		}
+		if steps&(steps-1) == 0 {
+			mark = o.Addr
+		}
+		n, x, bad := shapes.BindObject[callbackNode](r.b, o)
+		if bad != nil {
+			return bad
+		}
+		if out.Total++; len(out.Callbacks) < tokenCallbacks {
+			out.Callbacks = append(out.Callbacks, r.cancellationTarget(g, o, n, x))
+		}
+		o, err = n.Next.Object(x)
+	}
+	return err
+}
+
+func (r *Reader) cancellationTarget(g *answer.Gaps, o objects.Object, n *callbackNode, at shapes.Instance) answer.CancellationTarget {
+	out := answer.CancellationTarget{Node: o.Addr}
+	if err := r.setMethod(g, &out.Method, &n.Callback, at); err != nil {
+		out.Method = g.Text("", err)
+	}
+	out.State, out.Type, out.Text = r.value(g, n.State.Value(at))
+	return out
+}

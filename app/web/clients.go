@@ -1,0 +1,321 @@
+package web
+
+import (
+	"context"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/objects/shapes"
+	"github.com/sosgo/sosgo/target"
+)
+
+// The pools of SocketsHttpHandler. Up to .NET 5 a pool keeps its idle connections in _idleConnections and requests wait in
+// _waiters; .NET 9 has a stack of idle connections in _http11Connections.
+type (
+	clientAnchor struct {
+		_ shapes.Type `of:"System.Net.Http.HttpClient|System.Net.Http.SocketsHttpHandler|System.Net.Http.HttpConnectionPool|System.Net.Http.HttpConnection|System.Net.Http.Http2Connection|System.Net.Http.Http3Connection"`
+	}
+	httpClient struct {
+		_ shapes.Type `of:"System.Net.Http.HttpClient"`
+	}
+	socketsHandler struct {
+		_ shapes.Type `of:"System.Net.Http.SocketsHttpHandler"`
+	}
+	httpPool struct {
+		_         shapes.Type `of:"System.Net.Http.HttpConnectionPool"`
+		Kind      shapes.Int  `field:"_kind"`
+		Authority shapes.Ref  `field:"_originAuthority,optional"`
+		Host      shapes.Ref  `field:"_host,optional"`
+		Port      shapes.Int  `field:"_port,optional"`
+		Disposed  shapes.Int  `field:"_disposed,optional"`
+		Max       shapes.Int  `field:"_maxHttp11Connections|_maxConnections,optional"`
+		Count     shapes.Int  `field:"_associatedHttp11ConnectionCount|_associatedConnectionCount,optional"`
+		Opening   shapes.Int  `field:"_pendingHttp11ConnectionCount,optional"`
+		Idle      shapes.Ref  `field:"_http11Connections|_availableHttp11Connections|_idleConnections,optional"`
+		Queue     shapes.Ref  `field:"_waiters,optional"`
+		HTTP2     shapes.Int  `field:"_associatedHttp2ConnectionCount,optional"`
+		HTTP3     shapes.Int  `field:"_associatedHttp3ConnectionCount,optional"`
+
+		Queue11Ref shapes.Value `field:"_http11RequestQueue,optional"`
+		Queue2Ref  shapes.Value `field:"_http2RequestQueue,optional"`
+		Queue3Ref  shapes.Value `field:"_http3RequestQueue,optional"`
+	}
+	authority struct {
+		_    shapes.Type `of:"System.Net.Http.HttpAuthority"`
+		Host shapes.Ref  `field:"<IdnHost>"`
+		Port shapes.Int  `field:"<Port>"`
+	}
+	// A requestQueue is a class in some versions and a value type in others. In .NET 6 it has a Queue, which is a ring as well.
+	requestQueue struct {
+		_    shapes.Type `of:"System.Net.Http.RequestQueue<>|System.Net.Http.HttpConnectionPool+RequestQueue<>"`
+		Ring *queueRing
+		List *queueList
+	}
+	queueRing struct {
+		Array shapes.Ref `field:"_array"`
+		Head  shapes.Int `field:"_head"`
+		Size  shapes.Int `field:"_size"`
+	}
+	queueList struct {
+		Queue shapes.Ref `field:"_queue"`
+	}
+	queueItem struct {
+		Request shapes.Ref `field:"Request"`
+	}
+	pooled struct {
+		_    shapes.Type `of:"System.Net.Http.HttpConnectionBase|System.Net.Http.HttpConnection|System.Net.Http.Http2Connection|System.Net.Http.Http3Connection"`
+		Pool shapes.Ref  `field:"_pool"`
+	}
+	connection1 struct {
+		_       shapes.Type `of:"System.Net.Http.HttpConnection"`
+		Current shapes.Ref  `field:"_currentRequest"`
+	}
+	connection2 struct {
+		_       shapes.Type `of:"System.Net.Http.Http2Connection|System.Net.Http.Http3Connection"`
+		Streams shapes.Ref  `field:"_httpStreams|_activeRequests"`
+	}
+	stream2 struct {
+		Request shapes.Ref `field:"_request"`
+	}
+)
+
+// Clients lists the pools of connections of HttpClient, with the requests that wait for a connection and those that have one.
+func (r *Reader) Clients(ctx context.Context, h *heap.Heap, o heap.ScanOptions) (*answer.HTTPClients, error) {
+	out := &answer.HTTPClients{Pools: []answer.HTTPPool{}}
+	g := r.reading(&out.Gaps)
+	index := map[target.Addr]int{}
+	var connections []objects.Object
+	for f, err := range shapes.On[clientAnchor](ctx, r.b, h, nil, o) {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if err != nil {
+			g.Note(err)
+			continue
+		}
+		object, err := r.b.Objects().Of(f.Object)
+		if err != nil {
+			g.Note(err)
+			continue
+		}
+		if is[httpClient](r, object) {
+			out.Clients++
+		} else if is[socketsHandler](r, object) {
+			out.Handlers++
+		} else if s, x := shapes.As[httpPool](g, object); s != nil {
+			index[object.Addr] = len(out.Pools)
+			out.Pools = append(out.Pools, r.pool(g, object, s, x))
+		} else {
+			connections = append(connections, object)
+		}
+	}
+	for _, c := range connections {
+		s, x := shapes.As[pooled](g, c)
+		if s == nil {
+			continue
+		}
+		a, err := s.Pool.Addr(x)
+		g.Note(err)
+		if n, ok := index[a]; ok {
+			r.running(g, &out.Pools[n], c)
+		}
+	}
+	return out, nil
+}
+
+// is reports whether an object is of the types of a shape.
+func is[T any](r *Reader, o objects.Object) bool {
+	ok, err := shapes.Is[T](r.b, o.Type)
+	return ok && err == nil
+}
+
+// pool tells of one pool.
+func (r *Reader) pool(g shapes.Reading, o objects.Object, s *httpPool, x shapes.Instance) answer.HTTPPool {
+	out := answer.HTTPPool{Address: o.Addr, Kind: g.EnumAt(&s.Kind, x), Max: g.IntAt(&s.Max, x), Count: g.IntAt(&s.Count, x), Opening: g.IntAt(&s.Opening, x),
+		HTTP2: g.IntAt(&s.HTTP2, x), HTTP3: g.IntAt(&s.HTTP3, x), Disposed: g.BoolAt(&s.Disposed, x).Value,
+		Idle: answer.Maybe[int64]{Err: shapes.ErrNoField}, Waiting: []answer.HTTPWait{}, Running: []answer.HTTPWait{}}
+	out.Host, out.Port = g.TextAt(&s.Host, x), g.IntAt(&s.Port, x)
+	if a, at := shapes.At[authority](g, &s.Authority, x); a != nil {
+		out.Host, out.Port = g.TextAt(&a.Host, at), g.IntAt(&a.Port, at)
+	}
+	if s.Idle.Has() {
+		out.Idle = r.length(g, &s.Idle, x)
+	}
+	if s.Queue.Has() {
+		r.waiters(g, &out, &s.Queue, x)
+	}
+	// The queues of all versions of HTTP have the same fields, but the types of those that were never used are not loaded.
+	var layout *requestQueue
+	for _, q := range []*shapes.Value{&s.Queue11Ref, &s.Queue2Ref, &s.Queue3Ref} {
+		if !q.Has() {
+			continue
+		}
+		v := q.Value(x)
+		known, at, err := r.bindQueue(v)
+		if known == nil && layout != nil && v.Kind() == objects.KindStruct {
+			known, at, err = layout, shapes.Instance(v.Location()), nil
+		}
+		if known != nil {
+			layout = known
+			err = r.queue(g, &out, known, at)
+		}
+		g.Note(err)
+	}
+	return out
+}
+
+// length is how many items the collection in a field has.
+func (r *Reader) length(g shapes.Reading, f *shapes.Ref, x shapes.Instance) answer.Maybe[int64] {
+	o, err := f.Object(x)
+	if err != nil || o.Addr == 0 {
+		g.Note(err)
+		return answer.Of(int64(0), err)
+	}
+	c, err := r.items.Of(o)
+	if err != nil {
+		g.Note(err)
+		return answer.Of(int64(0), err)
+	}
+	n := int64(0)
+	for _, err := range c.Items() {
+		if err != nil {
+			g.Note(err)
+			return answer.Of(n, err)
+		}
+		n++
+	}
+	return answer.Known(n)
+}
+
+// bindQueue binds the shape of a queue, a value type in place or an object; nil for null.
+func (r *Reader) bindQueue(v objects.Value) (*requestQueue, shapes.Instance, error) {
+	if v.Kind() == objects.KindStruct {
+		s, err := v.Struct()
+		if err != nil {
+			return nil, 0, err
+		}
+		q, err := shapes.Bind[requestQueue](r.b, s.Type)
+		return q, shapes.In(s), err
+	}
+	if v.IsNull() {
+		return nil, 0, nil
+	}
+	o, err := v.Object()
+	if err != nil {
+		return nil, 0, err
+	}
+	return shapes.BindObject[requestQueue](r.b, o)
+}
+
+// queue tells the requests of a RequestQueue, a ring in an array.
+func (r *Reader) queue(g shapes.Reading, out *answer.HTTPPool, s *requestQueue, x shapes.Instance) error {
+	if s.Ring != nil {
+		return r.ring(g, out, s.Ring, x)
+	}
+	o, err := s.List.Queue.Object(x)
+	if err != nil || o.Addr == 0 { // made when the first request waits
+		return err
+	}
+	ring, at, err := shapes.BindObject[queueRing](r.b, o)
+	if err != nil {
+		return err
+	}
+	return r.ring(g, out, ring, at)
+}
+
+// ring adds the requests in a ring of them.
+func (r *Reader) ring(g shapes.Reading, out *answer.HTTPPool, s *queueRing, x shapes.Instance) error {
+	size, err := s.Size.Int(x)
+	if err != nil || size == 0 {
+		return err
+	}
+	head, err := s.Head.Int(x)
+	if err != nil {
+		return err
+	}
+	o, err := s.Array.Object(x)
+	if err != nil {
+		return err
+	}
+	item, a, err := shapes.Elements[queueItem](r.b, o)
+	if err != nil {
+		return err
+	}
+	if size < 0 || size > int64(a.Len) || head < 0 || head >= int64(a.Len) {
+		return target.Corruptf("a queue of requests has %d from %d on, in an array of %d", size, head, a.Len)
+	}
+	for i := range size {
+		request, err := item.Request.Object(a.Instance(uint32((head + i) % int64(a.Len))))
+		if err != nil {
+			g.Note(err)
+			continue
+		}
+		out.Waiting = append(out.Waiting, r.wait(g, request, 0))
+	}
+	return nil
+}
+
+// waiters tells how many requests wait in a pool of .NET 5 and before, which keeps only their tasks.
+func (r *Reader) waiters(g shapes.Reading, out *answer.HTTPPool, f *shapes.Ref, x shapes.Instance) {
+	n := r.length(g, f, x)
+	for range n.Value {
+		out.Waiting = append(out.Waiting, answer.HTTPWait{})
+	}
+}
+
+// running adds what is on its way on a connection.
+func (r *Reader) running(g shapes.Reading, out *answer.HTTPPool, o objects.Object) {
+	if c, x := shapes.As[connection1](g, o); c != nil {
+		request, err := c.Current.Object(x)
+		g.Note(err)
+		if err == nil && request.Addr != 0 {
+			out.Running = append(out.Running, r.wait(g, request, o.Addr))
+		}
+		return
+	}
+	c, x := shapes.As[connection2](g, o)
+	if c == nil {
+		return
+	}
+	streams, err := c.Streams.Object(x)
+	if err != nil || streams.Addr == 0 {
+		g.Note(err)
+		return
+	}
+	items, err := r.items.Of(streams)
+	if err != nil {
+		g.Note(err)
+		return
+	}
+	for item, err := range items.Items() {
+		if err != nil {
+			g.Note(err)
+			continue
+		}
+		stream, err := item.Value.Object()
+		if err != nil {
+			g.Note(err)
+			continue
+		}
+		if s, x := shapes.As[stream2](g, stream); s != nil {
+			request, err := s.Request.Object(x)
+			g.Note(err)
+			if err == nil && request.Addr != 0 {
+				out.Running = append(out.Running, r.wait(g, request, o.Addr))
+			}
+		}
+	}
+}
+
+// wait tells of a request in a pool.
+func (r *Reader) wait(g shapes.Reading, request objects.Object, connection target.Addr) answer.HTTPWait {
+	out := answer.HTTPWait{Request: request.Addr, Connection: connection}
+	if request.Addr == 0 {
+		return out
+	}
+	if m := r.message(g, request); m != nil {
+		out.Method, out.URI = m.Method, m.URI
+	}
+	return out
+}

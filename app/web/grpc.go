@@ -1,0 +1,242 @@
+package web
+
+import (
+	"context"
+	"strings"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/flows"
+	"github.com/sosgo/sosgo/app/tasks"
+	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/objects/shapes"
+	"github.com/sosgo/sosgo/target"
+)
+
+// The calls of gRPC: those that Grpc.Net.Client sends and those that Grpc.AspNetCore.Server answers. The names are those of the
+// sources of 2.27 to 2.80; no dump has proved them.
+type (
+	grpcAnchor struct {
+		_ shapes.Type `of:"Grpc.Net.Client.Internal.GrpcCall<,>|Grpc.AspNetCore.Server.Internal.HttpContextServerCallContext"`
+	}
+	// A grpcSent is a call that the process sends. Some of its fields are of a base class since 2.29.
+	grpcSent struct {
+		_        shapes.Type `of:"Grpc.Net.Client.Internal.GrpcCall<,>"`
+		Method   shapes.Ref  `field:"<Method>"`
+		Info     shapes.Ref  `field:"_grpcMethodInfo"`
+		Done     shapes.Ref  `field:"_callTcs"`
+		Deadline shapes.Int  `field:"_deadline._dateData,optional"`
+		Attempt  shapes.Int  `field:"_attemptCount,optional"`
+		Sent     shapes.Int  `field:"<MessagesWritten>,optional"`
+		Received shapes.Int  `field:"<MessagesRead>,optional"`
+		Response shapes.Ref  `field:"<HttpResponse>,optional"`
+	}
+	grpcMethod struct {
+		_    shapes.Type `of:"Grpc.Core.Method<,>"`
+		Kind shapes.Int  `field:"type"`
+		Name shapes.Ref  `field:"fullName"`
+	}
+	grpcMethodInfo struct {
+		_   shapes.Type `of:"Grpc.Net.Client.Internal.GrpcMethodInfo"`
+		URI shapes.Ref  `field:"<CallUri>"`
+	}
+	// A grpcOutcome is the task that ends with a call, whose result is the status.
+	grpcOutcome struct {
+		Task shapes.Ref `field:"_task"`
+	}
+	grpcTask struct {
+		_      shapes.Type `of:"System.Threading.Tasks.Task<>"`
+		Flags  shapes.Int  `field:"m_stateFlags"`
+		Status shapes.Int  `field:"m_result.<StatusCode>,optional"`
+		Detail shapes.Ref  `field:"m_result.<Detail>,optional"`
+	}
+	// A grpcServed is a call that the process answers.
+	grpcServed struct {
+		_        shapes.Type `of:"Grpc.AspNetCore.Server.Internal.HttpContextServerCallContext"`
+		Context  shapes.Ref  `field:"<HttpContext>"`
+		Peer     shapes.Ref  `field:"_peer,optional"`
+		Deadline shapes.Ref  `field:"DeadlineManager,optional"`
+	}
+	grpcDeadline struct {
+		_    shapes.Type `of:"Grpc.AspNetCore.Server.Internal.ServerCallDeadlineManager"`
+		Time shapes.Int  `field:"<Deadline>._dateData"`
+	}
+	// An extraFeatures is Kestrel's object of a request, with the features that were set beside its own.
+	extraFeatures struct {
+		_     shapes.Type `of:"Microsoft.AspNetCore.Server.Kestrel.Core.Internal.Http.HttpProtocol"`
+		Extra shapes.Ref  `field:"MaybeExtra"`
+	}
+)
+
+// GRPC lists the calls of gRPC of a process, those that it sends and those that it answers, with the async code that has each in
+// hand. What can't be read is noted in the answer. The error is the context's.
+func (r *Reader) GRPC(ctx context.Context, h *heap.Heap, o heap.ScanOptions) (*answer.GRPCCalls, error) {
+	out := &answer.GRPCCalls{Calls: []answer.GRPCCall{}}
+	g := r.reading(&out.Gaps)
+	at := map[target.Addr]int{}
+	for f, err := range shapes.On[grpcAnchor](ctx, r.b, h, nil, o) {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		var call objects.Object
+		if err == nil {
+			call, err = r.b.Objects().Of(f.Object)
+		}
+		if err != nil {
+			g.Note(err)
+			continue
+		}
+		at[call.Addr] = len(out.Calls)
+		if s, x := shapes.As[grpcSent](g, call); s != nil {
+			out.Calls = append(out.Calls, r.sent(g, call, s, x))
+		} else if s, x := shapes.As[grpcServed](g, call); s != nil {
+			out.Calls = append(out.Calls, r.served(g, call, s, x))
+		}
+	}
+	err := r.inHand(ctx, g, h, o, at, func(i int, s *answer.AsyncWork) { out.Calls[i].Stack = s })
+	return out, err
+}
+
+// inHand finds the async code that has objects in hand: at has their numbers by address.
+func (r *Reader) inHand(ctx context.Context, g shapes.Reading, h *heap.Heap, o heap.ScanOptions, at map[target.Addr]int, found func(int, *answer.AsyncWork)) error {
+	if len(at) == 0 || r.tasks == nil {
+		return nil
+	}
+	set, err := r.tasks.Collect(ctx, h, o)
+	if err != nil {
+		return err
+	}
+	reader := flows.New(g, r.items)
+	stacks, err := reader.Stacks(ctx, set, len(at), func(box objects.Object) []int {
+		for a := range reader.Variables(box) {
+			if n, ok := at[a]; ok {
+				return []int{n}
+			}
+		}
+		return nil
+	})
+	for i, s := range stacks {
+		found(i, s)
+	}
+	return err
+}
+
+// sent tells of a call that the process sends.
+func (r *Reader) sent(g shapes.Reading, o objects.Object, s *grpcSent, x shapes.Instance) answer.GRPCCall {
+	none := answer.Maybe[int64]{Err: shapes.ErrNoField}
+	out := answer.GRPCCall{Address: o.Addr, Attempt: g.IntAt(&s.Attempt, x), Sent: g.IntAt(&s.Sent, x), Received: g.IntAt(&s.Received, x), HTTPStatus: none}
+	if m, at := shapes.At[grpcMethod](g, &s.Method, x); m != nil {
+		out.Method, out.Kind = g.TextAt(&m.Name, at), g.EnumAt(&m.Kind, at)
+	}
+	if i, at := shapes.At[grpcMethodInfo](g, &s.Info, x); i != nil {
+		if u, at := shapes.At[uri](g, &i.URI, at); u != nil {
+			out.URI = g.TextAt(&u.Text, at)
+		}
+	}
+	if t := g.TimeAt(&s.Deadline, x); t != nil && t.Year() < 9999 { // the last time that there is stands for none
+		out.Deadline = t
+	}
+	if p, at := shapes.At[responseMessage](g, &s.Response, x); p != nil {
+		out.HTTPStatus = g.IntAt(&p.Status, at)
+	}
+	r.outcome(g, &out, &s.Done, x)
+	return out
+}
+
+// outcome tells how a call ended, if it did.
+func (r *Reader) outcome(g shapes.Reading, out *answer.GRPCCall, f *shapes.Ref, x shapes.Instance) {
+	source, at, err := shapes.AtOr[grpcOutcome](g, f, x, shapes.ErrNoField)
+	var t *grpcTask
+	if err == nil {
+		t, at, err = shapes.AtOr[grpcTask](g, &source.Task, at, shapes.ErrNoField)
+	}
+	if err != nil {
+		out.Done.Err = err
+		return
+	}
+	flags := g.IntAt(&t.Flags, at)
+	state := tasks.Flags(flags.Value)
+	out.Done = answer.Of(state.Completed(), flags.Err)
+	if flags.Err == nil && state.Status() == tasks.RanToCompletion {
+		out.Status, out.Detail = g.EnumAt(&t.Status, at), g.TextAt(&t.Detail, at)
+	}
+}
+
+// served tells of a call that the process answers.
+func (r *Reader) served(g shapes.Reading, o objects.Object, s *grpcServed, x shapes.Instance) answer.GRPCCall {
+	none := answer.Maybe[int64]{Err: shapes.ErrNoField}
+	out := answer.GRPCCall{Address: o.Addr, Server: true, Peer: g.TextAt(&s.Peer, x), Attempt: none, Sent: none, Received: none, HTTPStatus: none}
+	if d, at := shapes.At[grpcDeadline](g, &s.Deadline, x); d != nil {
+		if t := g.TimeAt(&d.Time, at); t != nil && t.Year() < 9999 {
+			out.Deadline = t
+		}
+	}
+	of, err := s.Context.Object(x)
+	if err != nil {
+		g.Note(err)
+		out.Done.Err = err
+		return out
+	}
+	out.Context = of.Addr
+	out.Done = r.left(g, of, o.Addr)
+	if out.Done.Err != nil || out.Done.Value {
+		return out
+	}
+	if c, at := shapes.As[httpContext](g, of); c != nil {
+		request := answer.Request{Context: of.Addr}
+		q := &query{Reader: r, out: &answer.Requests{}}
+		q.flows = flows.New(q.reading(), r.items)
+		features := g.ObjectAt(&c.Features, at)
+		q.features(&request, features)
+		g.NoteAll(q.out.Noted())
+		out.Method, out.Remote = request.Path, request.Remote
+		out.Method.S = strings.TrimSpace(out.Method.S)
+	}
+	return out
+}
+
+// left reports whether a request has gone on to other work than the call of gRPC at an address, which is one of its features while
+// it runs. Contexts and Kestrel's objects are used again.
+func (r *Reader) left(g shapes.Reading, of objects.Object, call target.Addr) answer.Maybe[bool] {
+	unknown := target.Unsupportedf("the features of its request are not Kestrel's")
+	c, at, err := shapes.BindObject[httpContext](r.b, of)
+	if of.Addr == 0 || err != nil {
+		return answer.Maybe[bool]{Err: unknown}
+	}
+	features, err := c.Features.Object(at)
+	if err != nil {
+		g.Note(err)
+		return answer.Maybe[bool]{Err: err}
+	}
+	if features.Addr == 0 {
+		return answer.Known(true)
+	}
+	p, at, err := shapes.BindObject[extraFeatures](r.b, features)
+	if err != nil {
+		return answer.Maybe[bool]{Err: unknown}
+	}
+	extra, err := p.Extra.Object(at)
+	if err != nil || extra.Addr == 0 {
+		g.Note(err)
+		return answer.Of(true, err)
+	}
+	list, err := r.items.Of(extra)
+	if err != nil {
+		g.Note(err)
+		return answer.Maybe[bool]{Err: err}
+	}
+	for i, err := range list.Items() {
+		if err != nil {
+			g.Note(err)
+			return answer.Maybe[bool]{Err: err}
+		}
+		pair, err := i.Value.Struct()
+		if err != nil {
+			return answer.Maybe[bool]{Err: err}
+		}
+		if a, err := pair.Field("value").Addr(); err != nil || a == call {
+			return answer.Of(false, err)
+		}
+	}
+	return answer.Known(true)
+}

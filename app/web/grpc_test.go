@@ -1,0 +1,81 @@
+package web_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/web"
+	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/test/testdump"
+	"github.com/sosgo/sosgo/target"
+)
+
+// lookalikes opens the dump whose classes have the names and fields of libraries.
+func lookalikes(t *testing.T) (*web.Reader, *heap.Heap) {
+	t.Helper()
+	d, _ := testdump.Libraries(t)
+	v, err := d.View("")
+	require.NoError(t, err)
+	r, err := v.Web()
+	require.NoError(t, err)
+	h, err := v.Heap()
+	require.NoError(t, err)
+	return r, h
+}
+
+// TestGRPC: the program sends two calls, of which one is done, and answers one.
+func TestGRPC(t *testing.T) {
+	r, h := lookalikes(t)
+	out, err := r.GRPC(t.Context(), h, heap.ScanOptions{})
+	require.NoError(t, err)
+	assert.Empty(t, out.Noted())
+	require.Len(t, out.Calls, 3)
+	buy, watch, served := out.Calls[0], out.Calls[1], out.Calls[2]
+	assert.Equal(t, "/shop.Orders/Buy", buy.Method.S)
+	assert.Equal(t, "http://shop.example/shop.Orders/Buy", buy.URI.S)
+	assert.Equal(t, "Unary", buy.Kind.S)
+	require.NotNil(t, buy.Deadline)
+	assert.Equal(t, time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), *buy.Deadline)
+	assert.Equal(t, answer.Known(false), buy.Done)
+	assert.Empty(t, buy.Status.S)
+	assert.ErrorIs(t, buy.HTTPStatus.Err, target.ErrUnsupported)
+
+	assert.Equal(t, "ServerStreaming", watch.Kind.S)
+	assert.Nil(t, watch.Deadline)
+	assert.Equal(t, answer.Known(true), watch.Done)
+	assert.Equal(t, "14", watch.Status.S)
+	assert.Equal(t, "gone", watch.Detail.S)
+	assert.Equal(t, answer.Known[int64](2), watch.Attempt)
+	assert.Equal(t, answer.Known[int64](7), watch.Received)
+	assert.Equal(t, answer.Known[int64](200), watch.HTTPStatus)
+
+	assert.True(t, served.Server)
+	assert.Equal(t, "ipv4:10.0.0.1:5000", served.Peer.S)
+	require.NotNil(t, served.Deadline)
+	assert.Equal(t, time.Date(2026, 1, 2, 3, 4, 6, 0, time.UTC), *served.Deadline)
+	assert.ErrorIs(t, served.Done.Err, target.ErrUnsupported, "it has no request")
+}
+
+// TestQueueOfNet6: in .NET 6 the requests that wait for a connection stand in a Queue; the pool's queue of HTTP/2 was
+// not made.
+func TestQueueOfNet6(t *testing.T) {
+	r, h := lookalikes(t)
+	out, err := r.Clients(t.Context(), h, heap.ScanOptions{})
+	require.NoError(t, err)
+	assert.Empty(t, out.Noted())
+	require.Len(t, out.Pools, 1)
+	p := out.Pools[0]
+	assert.Equal(t, "shop.example", p.Host.S)
+	assert.Equal(t, answer.Known[int64](1), p.Max)
+	var uris []string
+	for _, w := range p.Waiting {
+		uris = append(uris, w.URI.S)
+	}
+	assert.Equal(t, []string{"http://shop.example/first", "http://shop.example/second"}, uris)
+	require.Len(t, p.Running, 1)
+	assert.Equal(t, "http://shop.example/running", p.Running[0].URI.S)
+}

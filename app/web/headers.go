@@ -1,0 +1,146 @@
+package web
+
+import (
+	"strings"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/httpnames"
+	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/objects/collections"
+	"github.com/sosgo/sosgo/objects/shapes"
+	"github.com/sosgo/sosgo/target"
+)
+
+// headers tells the headers of a request, and of all requests the header Host.
+func (q *query) headers(out *answer.Request, f *shapes.Ref, x shapes.Instance) {
+	if !f.Has() {
+		return
+	}
+	g := q.reading()
+	all := q.o.Headers || q.o.Header != ""
+	if s, at := shapes.At[kestrelHeaders](g, f, x); s != nil {
+		known, err := s.Known.Value(at).Struct()
+		if err != nil {
+			g.Note(err)
+			return
+		}
+		q.knownHeaders(out, known, all)
+		if all {
+			q.storedHeaders(out, &s.Others, at)
+		}
+		return
+	}
+	if s, at := shapes.At[headerDictionary](g, f, x); s != nil {
+		q.storedHeaders(out, &s.Store, at)
+	}
+}
+
+// knownHeaders tells the headers for which Kestrel has fields: that of Content-Type is _ContentType.
+func (q *query) knownHeaders(out *answer.Request, s objects.Struct, all bool) {
+	for f, v := range s.Fields() {
+		name := httpnames.Header(f.Name)
+		if name == "" || !all && name != "Host" {
+			continue
+		}
+		q.header(out, name, v)
+	}
+}
+
+// storedHeaders tells the headers of a dictionary.
+func (q *query) storedHeaders(out *answer.Request, f *shapes.Ref, x shapes.Instance) {
+	g := q.reading()
+	o, err := f.Object(x)
+	if err != nil || o.Addr == 0 {
+		g.Note(err)
+		return
+	}
+	c, err := q.items.Of(o)
+	if err != nil {
+		g.Note(err)
+		return
+	}
+	for item, err := range c.Items() {
+		if err != nil {
+			g.Note(err)
+			continue
+		}
+		q.item(out, item)
+	}
+}
+
+func (q *query) item(out *answer.Request, item collections.Item) {
+	name, err := item.Key.Text(limits.RequestText)
+	if err != nil {
+		q.out.Note(err)
+		return
+	}
+	q.header(out, name, item.Value)
+}
+
+// header adds a header, unless it has no values.
+func (q *query) header(out *answer.Request, name string, v objects.Value) {
+	value, ok, err := q.stringValues(v)
+	q.out.Note(err)
+	if err == nil && !ok {
+		return
+	}
+	if len(out.Headers) == limits.RequestHeaders {
+		q.out.Note(target.Unsupportedf("request %#x has more than %d headers", uint64(out.Context), limits.RequestHeaders))
+		return
+	}
+	out.Headers = append(out.Headers, answer.Header{Name: name, Value: answer.Text{S: value, Err: err}})
+	if strings.EqualFold(name, "Host") || name == ":authority" && out.Host.IsZero() {
+		out.Host = answer.Text{S: value, Err: err}
+	}
+}
+
+// stringValues is what a StringValues holds, and whether it holds anything: a string, several, or none.
+func (q *query) stringValues(v objects.Value) (string, bool, error) {
+	st, err := v.Struct()
+	if err != nil {
+		return "", false, err
+	}
+	s, err := shapes.Bind[stringValues](q.b, st.Type)
+	if err != nil {
+		return "", false, err
+	}
+	o, err := s.Values.Object(shapes.In(st))
+	if err != nil || o.Addr == 0 {
+		return "", false, err
+	}
+	if o.IsString() {
+		t, err := o.Text(limits.RequestText)
+		return t, true, err
+	}
+	a, err := o.Array()
+	if err != nil {
+		return "", false, err
+	}
+	var all []string
+	for i := range min(a.Len, limits.RequestHeaders) {
+		t, err := a.At(i).Text(limits.RequestText)
+		if err != nil {
+			return "", false, err
+		}
+		all = append(all, t)
+	}
+	return strings.Join(all, ", "), len(all) > 0, nil
+}
+
+// mask masks the values of headers that are secrets.
+func (q *query) mask() {
+	if q.o.Secrets {
+		return
+	}
+	for i := range q.out.Requests {
+		for n := range q.out.Requests[i].Headers {
+			if h := &q.out.Requests[i].Headers[n]; httpnames.Secret(h.Name) && h.Value.Err == nil {
+				h.Value.S, h.Masked = masked, true
+			}
+		}
+	}
+}
+
+// masked stands in the place of a secret.
+const masked = "***"

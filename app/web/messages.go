@@ -1,0 +1,154 @@
+package web
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/httpnames"
+	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/objects/shapes"
+	"github.com/sosgo/sosgo/target"
+)
+
+// The requests that HttpClient sends. The framework's classes before .NET Core had names without underscores.
+type (
+	messageAnchor struct {
+		_ shapes.Type `of:"System.Net.Http.HttpRequestMessage|System.Net.Http.HttpResponseMessage"`
+	}
+	requestMessage struct {
+		_      shapes.Type `of:"System.Net.Http.HttpRequestMessage"`
+		Method shapes.Ref  `field:"_method|method"`
+		URI    shapes.Ref  `field:"_requestUri|requestUri"`
+	}
+	responseMessage struct {
+		_       shapes.Type `of:"System.Net.Http.HttpResponseMessage"`
+		Status  shapes.Int  `field:"_statusCode|statusCode"`
+		Request shapes.Ref  `field:"_requestMessage|requestMessage"`
+	}
+	httpMethod struct {
+		_    shapes.Type `of:"System.Net.Http.HttpMethod"`
+		Name shapes.Ref  `field:"_method|method"`
+	}
+	uri struct {
+		_    shapes.Type `of:"System.Uri"`
+		Text shapes.Ref  `field:"_string|m_String"`
+	}
+)
+
+// MessageOptions choose requests. The zero value chooses all.
+type MessageOptions struct {
+	Pending, Completed bool   // only requests without, with a response; both choose all
+	URI                string // only requests whose URI contains this, in upper or lower case
+	Status             *int64 // only requests with a response of this status
+	Count              bool   // count those that are alike instead of listing them
+
+	Scan heap.ScanOptions
+}
+
+// Messages lists the requests that the process sent by HttpClient: those with a response first, each part by address. A request
+// alone does not know its response; one whose response the program has dropped counts as pending.
+func (r *Reader) Messages(ctx context.Context, h *heap.Heap, o MessageOptions) (*answer.Messages, error) {
+	out := &answer.Messages{}
+	g := r.reading(&out.Gaps)
+	var answered, alone []answer.Message
+	seen := map[target.Addr]bool{}
+	for f, err := range shapes.On[messageAnchor](ctx, r.b, h, nil, o.Scan) {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if err != nil {
+			out.Note(err)
+			continue
+		}
+		object, err := r.b.Objects().Of(f.Object)
+		if err != nil {
+			out.Note(err)
+			continue
+		}
+		if s, x := shapes.As[responseMessage](g, object); s != nil {
+			if m := r.response(g, s, x); m != nil && !seen[m.Address] {
+				seen[m.Address] = true
+				answered = append(answered, *m)
+			}
+		} else if m := r.message(g, object); m != nil {
+			alone = append(alone, *m)
+		}
+	}
+	for _, m := range alone {
+		if !seen[m.Address] {
+			answered = append(answered, m)
+		}
+	}
+	list := slices.DeleteFunc(answered, func(m answer.Message) bool { return !o.matches(&m) })
+	out.Total = len(list)
+	if o.Count {
+		out.Counts = countMessages(list)
+		return out, nil
+	}
+	out.Requests = list
+	return out, nil
+}
+
+// matches reports whether a request is one that the options choose.
+func (o *MessageOptions) matches(m *answer.Message) bool {
+	return (o.Pending == o.Completed || o.Completed == (m.Status != nil)) && (o.URI == "" || contains(m.URI.S, o.URI)) &&
+		(o.Status == nil || m.Status != nil && *m.Status == *o.Status)
+}
+
+// response is the request of a response; nil where that has none.
+func (r *Reader) response(g shapes.Reading, s *responseMessage, x shapes.Instance) *answer.Message {
+	o, err := s.Request.Object(x)
+	if err != nil || o.Addr == 0 {
+		g.Note(err)
+		return nil
+	}
+	m := r.message(g, o)
+	if m == nil {
+		return nil
+	}
+	status, err := s.Status.Int(x)
+	if err != nil {
+		g.Note(err)
+		return m
+	}
+	m.Status = &status
+	return m
+}
+
+// message is what a request says of itself; nil for what is none.
+func (r *Reader) message(g shapes.Reading, o objects.Object) *answer.Message {
+	s, x := shapes.As[requestMessage](g, o)
+	if s == nil {
+		return nil
+	}
+	out := &answer.Message{Address: o.Addr, MethodTable: o.Type.MT.Addr}
+	if m, at := shapes.At[httpMethod](g, &s.Method, x); m != nil {
+		out.Method = g.TextAt(&m.Name, at)
+	}
+	if u, at := shapes.At[uri](g, &s.URI, x); u != nil {
+		out.URI = g.TextAt(&u.Text, at)
+	}
+	return out
+}
+
+// countMessages counts requests of the same method, status and host, the most first.
+func countMessages(list []answer.Message) []answer.MessageCount {
+	out := []answer.MessageCount{}
+	for i := range list {
+		m := &list[i]
+		c := answer.MessageCount{Method: m.Method.S, Status: m.Status, Host: httpnames.Host(m.URI.S)}
+		at := slices.IndexFunc(out, func(k answer.MessageCount) bool {
+			return k.Method == c.Method && k.Host == c.Host && (k.Status == nil) == (c.Status == nil) && (c.Status == nil || *k.Status == *c.Status)
+		})
+		if at < 0 {
+			at = len(out)
+			out = append(out, c)
+		}
+		out[at].Count++
+	}
+	slices.SortStableFunc(out, func(a, b answer.MessageCount) int { return cmp.Compare(b.Count, a.Count) })
+	return out
+}

@@ -1,0 +1,538 @@
+package web
+
+import (
+	"context"
+	"iter"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/flows"
+	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/objects/shapes"
+	"github.com/sosgo/sosgo/stackwalk/threads"
+	"github.com/sosgo/sosgo/target"
+)
+
+// A Process is what is asked about requests.
+type Process struct {
+	Heap *heap.Heap
+	// Threads are looked through for those that work on requests, and Walk walks their stacks; without them none are
+	// named.
+	Threads []threads.Thread
+	Walk    flows.Walk
+	// DumpTime is when the dump was made, zero if it does not say.
+	DumpTime time.Time
+}
+
+// RequestOptions choose requests and what is told of them. The zero value chooses all.
+type RequestOptions struct {
+	URL    string // only requests whose URL contains this, in upper or lower case
+	Header string // only requests with this header, or "Name: value" with one that contains the value
+	User   string // only requests of users whose name contains this, in upper or lower case
+	Thread uint32 // only requests that the thread with this managed or OS id works on
+
+	Headers bool // with the headers
+	Secrets bool // with the values of headers that are secrets
+	Scopes  bool // with what is noted in each line of the log
+	Brief   bool // without threads, async stacks, scopes and ages: what is told by the request's own objects
+
+	Scan heap.ScanOptions
+}
+
+// A query is the making of one answer.
+type query struct {
+	*Reader
+	p   Process
+	o   RequestOptions
+	out *answer.Requests
+
+	protocols []objects.Object     // of Kestrel
+	hosts     map[target.Addr]host // by the address of the HttpContext
+	index     map[target.Addr]int  // which request an object belongs to
+	date      time.Time            // the last Date of Kestrel
+	flows     *flows.Reader
+	known     map[target.Addr]flow // what flows, by the address of the ExecutionContext
+}
+
+// A host is what the host knows of a request.
+type host struct {
+	context  target.Addr // the HostingApplication+Context
+	activity objects.Object
+}
+
+// Requests lists the requests that the web servers of the process work on. What can't be read is noted in the answer.
+func (r *Reader) Requests(ctx context.Context, p Process, o RequestOptions) (*answer.Requests, error) {
+	q := &query{Reader: r, p: p, o: o, out: &answer.Requests{Requests: []answer.Request{}}, hosts: map[target.Addr]host{},
+		index: map[target.Addr]int{}, known: map[target.Addr]flow{}}
+	q.flows = flows.New(q.reading(), r.items)
+	contexts, err := q.collect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range contexts {
+		q.request(c)
+	}
+	q.unfinished()
+	if !o.Brief {
+		q.times()
+		q.byThreads(ctx)
+		if err := q.byStacks(ctx); err != nil {
+			return nil, err
+		}
+	}
+	q.choose()
+	return q.out, nil
+}
+
+// collect finds the contexts of requests, and what tells of them.
+func (q *query) collect(ctx context.Context) ([]objects.Object, error) {
+	var contexts []objects.Object
+	g := q.reading()
+	for f, err := range shapes.On[anchor](ctx, q.b, q.p.Heap, nil, q.o.Scan) {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if err != nil {
+			g.Note(err)
+			continue
+		}
+		o, err := q.b.Objects().Of(f.Object)
+		if err != nil {
+			g.Note(err)
+			continue
+		}
+		if ok, _ := shapes.Is[httpContext](q.b, o.Type); ok {
+			contexts = append(contexts, o)
+		} else if ok, _ := shapes.Is[protocol](q.b, o.Type); ok {
+			q.protocols = append(q.protocols, o)
+		} else if h, x := shapes.As[hostContext](g, o); h != nil {
+			q.host(o.Addr, h, x)
+		} else if d, x := shapes.As[dateValues](g, o); d != nil {
+			q.dateHeader(d, x)
+		}
+	}
+	return contexts, nil
+}
+
+// reading is a reading for the answer.
+func (q *query) reading() shapes.Reading { return q.Reader.reading(&q.out.Gaps) }
+
+// host notes what the host knows of a request.
+func (q *query) host(a target.Addr, h *hostContext, x shapes.Instance) {
+	g := q.reading()
+	of, err := h.Context.Addr(x)
+	if err != nil {
+		g.Note(err)
+		return
+	}
+	if of == 0 {
+		return
+	}
+	known := host{context: a}
+	if h.Activity.Has() {
+		o, err := h.Activity.Object(x)
+		g.Note(err)
+		known.activity = o
+	}
+	q.hosts[of] = known
+}
+
+// dateHeader notes the time of a header Date, the latest of all.
+func (q *query) dateHeader(d *dateValues, x shapes.Instance) {
+	s := q.reading().TextAt(&d.Text, x)
+	if t, err := time.Parse(time.RFC1123, s.S); s.Err == nil && err == nil && t.After(q.date) {
+		q.date = t.UTC()
+	}
+}
+
+// request adds the request of a context, if that has one.
+func (q *query) request(o objects.Object) {
+	g := q.reading()
+	s, x := shapes.As[httpContext](g, o)
+	if s == nil {
+		return
+	}
+	features, err := s.Features.Object(x)
+	if err != nil {
+		g.Note(err)
+		return
+	}
+	if features.Addr == 0 {
+		return // between two requests
+	}
+	out := answer.Request{Context: o.Addr, Status: answer.Maybe[int64]{Err: shapes.ErrNoField}}
+	q.features(&out, features)
+	known := q.hosts[o.Addr]
+	if out.Trace == nil {
+		q.activityOf(&out, known.activity)
+	}
+	q.add(out, o.Addr, known.context, features.Addr)
+}
+
+// add adds a request, which the objects at some addresses belong to.
+func (q *query) add(r answer.Request, belong ...target.Addr) {
+	n := len(q.out.Requests)
+	q.out.Requests = append(q.out.Requests, r)
+	belong = append(belong, r.Object)
+	if r.Trace != nil {
+		belong = append(belong, r.Trace.Address)
+	}
+	for _, a := range belong {
+		if _, ok := q.index[a]; a != 0 && !ok {
+			q.index[a] = n
+		}
+	}
+}
+
+// unfinished adds the requests that Kestrel is still reading, which have no context yet.
+func (q *query) unfinished() {
+	for _, o := range q.protocols {
+		if _, ok := q.index[o.Addr]; ok {
+			continue
+		}
+		s, x := shapes.As[protocol](q.reading(), o)
+		if s == nil {
+			continue
+		}
+		status := q.reading().EnumAt(&s.Status, x)
+		if status.Err != nil {
+			q.out.Note(status.Err)
+			continue
+		}
+		if status.S != "ParsingRequestLine" && status.S != "ParsingHeaders" {
+			continue // no request, or one that has been answered
+		}
+		out := answer.Request{Status: answer.Maybe[int64]{Err: shapes.ErrNoField}}
+		q.kestrel(&out, o, s, x)
+		q.add(out)
+	}
+}
+
+// features tells what a collection of features has of a request.
+func (q *query) features(out *answer.Request, o objects.Object) {
+	g := q.reading()
+	for range limits.RequestFeatures {
+		if s, x := shapes.As[protocol](g, o); s != nil {
+			q.kestrel(out, o, s, x)
+			return
+		}
+		if s, x := shapes.As[iisContext](g, o); s != nil {
+			q.iis(out, o, s, x)
+			return
+		}
+		if s, x := shapes.As[sysFeatures](g, o); s != nil {
+			q.httpSys(out, s, x)
+			return
+		}
+		s, x := shapes.As[featureCollection](g, o)
+		if s == nil {
+			if out.Server == "" {
+				out.Server = "unknown"
+				name, err := o.Type.Name()
+				g.Note(err)
+				g.Note(target.Unsupportedf("the features of request %#x are a %s, which is not known", uint64(out.Context), name))
+			}
+			return
+		}
+		q.collection(out, s, x)
+		next, err := s.Defaults.Object(x)
+		if err != nil {
+			g.Note(err)
+			return
+		}
+		if next.Addr == 0 {
+			return
+		}
+		o = next
+	}
+}
+
+// collection tells what the features of a FeatureCollection say; what is known already is believed, as it is by the
+// program.
+func (q *query) collection(out *answer.Request, s *featureCollection, x shapes.Instance) {
+	g := q.reading()
+	if out.Server == "" {
+		out.Server = "features"
+	}
+	store, err := s.Features.Object(x)
+	if err != nil || store.Addr == 0 {
+		g.Note(err)
+		return
+	}
+	c, err := q.items.Of(store)
+	if err != nil {
+		g.Note(err)
+		return
+	}
+	for item, err := range c.Items() {
+		if err != nil {
+			g.Note(err)
+			continue
+		}
+		if o, err := item.Value.Object(); err == nil {
+			q.feature(out, o)
+		}
+	}
+}
+
+// feature tells what one feature says.
+func (q *query) feature(out *answer.Request, o objects.Object) {
+	g := q.reading()
+	if f, x := shapes.As[requestFeature](g, o); f != nil {
+		out.Object = o.Addr
+		out.Protocol, out.Scheme, out.Method = g.TextAt(&f.Protocol, x), g.TextAt(&f.Scheme, x), g.TextAt(&f.Method, x)
+		out.PathBase, out.Path, out.Query = g.TextAt(&f.PathBase, x), g.TextAt(&f.Path, x), g.TextAt(&f.Query, x)
+		q.headers(out, &f.Headers, x)
+	} else if f, x := shapes.As[responseFeature](g, o); f != nil {
+		out.Status = g.IntAt(&f.StatusCode, x)
+	} else if f, x := shapes.As[endpointFeature](g, o); f != nil {
+		q.endpoint(out, &f.Endpoint, x)
+	} else if f, x := shapes.As[userFeature](g, o); f != nil {
+		q.user(out, &f.User, x)
+	} else {
+		q.activityOf(out, o)
+	}
+}
+
+// states are the values of Kestrel's RequestProcessingStatus in words.
+var states = map[string]string{
+	"RequestPending":     "waits for a request",
+	"ParsingRequestLine": "reads the request line",
+	"ParsingHeaders":     "reads the headers",
+	"AppStarted":         "in the application",
+	"HeadersCommitted":   "in the application, the headers of the response are settled",
+	"HeadersFlushed":     "in the application, the response has begun",
+	"ResponseCompleted":  "the response is complete",
+}
+
+// kestrel tells what Kestrel has of a request.
+func (q *query) kestrel(out *answer.Request, o objects.Object, s *protocol, x shapes.Instance) {
+	g := q.reading()
+	out.Object, out.Server = o.Addr, "Kestrel"
+	out.Protocol = kestrelVersion(g.EnumAt(&s.Version, x))
+	if out.Method = g.TextAt(&s.MethodText, x); out.Method.IsZero() {
+		out.Method = g.EnumAt(&s.Method, x)
+		out.Method.S = strings.ToUpper(out.Method.S)
+	}
+	out.Scheme, out.PathBase, out.Path, out.Query = g.TextAt(&s.Scheme, x), g.TextAt(&s.PathBase, x), g.TextAt(&s.Path, x), g.TextAt(&s.Query, x)
+	if status := g.EnumAt(&s.Status, x); status.Err != nil {
+		g.Note(status.Err)
+	} else if out.State = states[status.S]; out.State == "" {
+		out.State = status.S
+	}
+	out.Begun = strings.HasSuffix(out.State, "settled") || strings.HasSuffix(out.State, "begun") || strings.HasSuffix(out.State, "complete")
+	out.Status = g.IntAt(&s.StatusCode, x)
+	out.Aborted = g.BoolAt(&s.Aborted, x).Value
+	out.Upgraded = g.BoolAt(&s.Upgraded, x).Value || g.BoolAt(&s.Extended, x).Value
+	out.ID, out.Conn = g.TextAt(&s.RequestID, x), g.TextAt(&s.Connection, x)
+	out.Remote, out.Local = q.address(g, &s.RemoteIP, &s.RemotePort, x), q.address(g, &s.LocalIP, &s.LocalPort, x)
+	q.headers(out, &s.Headers, x)
+	q.endpoint(out, &s.Endpoint, x)
+	if f, at := shapes.At[endpointFeature](g, &s.EndpointSlot, x); f != nil {
+		q.endpoint(out, &f.Endpoint, at)
+	}
+	q.slots(out, &s.Activity, &s.User, x)
+	if s.Error.Has() {
+		a, err := s.Error.Addr(x)
+		g.Note(err)
+		out.Exception = a
+	}
+}
+
+// kestrelVersion is a version of HTTP by its name in Kestrel's enum.
+func kestrelVersion(t answer.Text) answer.Text {
+	if v, ok := map[string]string{"Http10": "HTTP/1.0", "Http11": "HTTP/1.1", "Http2": "HTTP/2", "Http3": "HTTP/3"}[t.S]; ok {
+		t.S = v
+	}
+	return t
+}
+
+// slots tells of the activity and the user that a server keeps as features.
+func (q *query) slots(out *answer.Request, trace, user *shapes.Ref, x shapes.Instance) {
+	g := q.reading()
+	if trace.Has() {
+		if o, err := trace.Object(x); err != nil {
+			g.Note(err)
+		} else {
+			q.activityOf(out, o)
+		}
+	}
+	if f, at := shapes.At[userFeature](g, user, x); f != nil {
+		q.user(out, &f.User, at)
+	}
+}
+
+// iis tells what the module in a worker process of IIS has of a request.
+func (q *query) iis(out *answer.Request, o objects.Object, s *iisContext, x shapes.Instance) {
+	g := q.reading()
+	out.Object, out.Server, out.State = o.Addr, "IIS", "in the application"
+	out.Method, out.Scheme = g.TextAt(&s.Method, x), g.TextAt(&s.Scheme, x)
+	out.PathBase, out.Path, out.Query = g.TextAt(&s.PathBase, x), g.TextAt(&s.Path, x), g.TextAt(&s.Query, x)
+	out.Status = g.IntAt(&s.StatusCode, x)
+	out.Begun, out.Upgraded = g.BoolAt(&s.Started, x).Value, g.BoolAt(&s.Upgraded, x).Value
+	out.ID, out.Conn = g.TextAt(&s.RequestID, x), g.TextAt(&s.Connection, x)
+	out.Remote, out.Local = q.address(g, &s.RemoteIP, &s.RemotePort, x), q.address(g, &s.LocalIP, &s.LocalPort, x)
+	q.headers(out, &s.Headers, x)
+	if s.User.Has() {
+		q.user(out, &s.User, x)
+	}
+	q.slots(out, &s.Activity, &s.UserSlot, x)
+}
+
+// httpSys tells what the server HTTP.sys has of a request.
+func (q *query) httpSys(out *answer.Request, s *sysFeatures, x shapes.Instance) {
+	g := q.reading()
+	out.Server = "HTTP.sys"
+	o, err := s.Context.Object(x)
+	if err != nil {
+		g.Note(err)
+		return
+	}
+	if f, at := shapes.As[sysFeatureContext](g, o); f != nil {
+		if o, err = f.Context.Object(at); err != nil {
+			g.Note(err)
+			return
+		}
+	}
+	c, at := shapes.As[sysContext](g, o)
+	if c == nil {
+		return
+	}
+	out.Object = o.Addr
+	if r, at := shapes.At[sysRequest](g, &c.Request, at); r != nil {
+		out.Method, out.PathBase, out.Path = g.TextAt(&r.Method, at), g.TextAt(&r.PathBase, at), g.TextAt(&r.Path, at)
+		if target := g.TextAt(&r.Target, at); target.Err == nil {
+			if _, query, ok := strings.Cut(target.S, "?"); ok {
+				out.Query.S = "?" + query
+			}
+		}
+	}
+}
+
+// endpoint tells of the endpoint that answers a request.
+func (q *query) endpoint(out *answer.Request, f *shapes.Ref, x shapes.Instance) {
+	g := q.reading()
+	s, at := shapes.At[endpoint](g, f, x)
+	if s == nil {
+		return
+	}
+	out.Endpoint = g.TextAt(&s.Name, at)
+	if route, at := shapes.At[routeEndpoint](g, f, x); route != nil {
+		if p, at := shapes.At[routePattern](g, &route.Pattern, at); p != nil {
+			out.Route = g.TextAt(&p.Text, at)
+		}
+	}
+}
+
+// activityOf tells of the activity of a request, which o is or holds as a feature.
+func (q *query) activityOf(out *answer.Request, o objects.Object) {
+	g := q.reading()
+	if f, x := shapes.As[activityFeature](g, o); f != nil {
+		var err error
+		if o, err = f.Activity.Object(x); err != nil {
+			g.Note(err)
+			return
+		}
+	}
+	a := q.flows.Activity(o)
+	if a == nil {
+		return
+	}
+	out.Trace = a
+	if a.Started != nil {
+		out.Started = a.Started
+	}
+}
+
+// user tells the name of who a request is from.
+func (q *query) user(out *answer.Request, f *shapes.Ref, x shapes.Instance) {
+	g := q.reading()
+	p, at := shapes.At[principal](g, f, x)
+	if p == nil {
+		return
+	}
+	for o := range q.each(&p.Identities, at) {
+		id, at := shapes.As[identity](g, o)
+		if id == nil {
+			continue
+		}
+		want := g.TextAt(&id.Name, at)
+		for c := range q.each(&id.Claims, at) {
+			s, at := shapes.As[claim](g, c)
+			if s != nil && g.TextAt(&s.Type, at).S == want.S {
+				out.User = g.TextAt(&s.Value, at)
+				return
+			}
+		}
+	}
+}
+
+// each iterates over the objects of a collection that a field refers to.
+func (q *query) each(f *shapes.Ref, x shapes.Instance) iter.Seq[objects.Object] {
+	return func(yield func(objects.Object) bool) {
+		for o, err := range q.items.Objects(f, x) {
+			if err != nil {
+				q.out.Note(err)
+			} else if !yield(o) {
+				return
+			}
+		}
+	}
+}
+
+// times tells how old requests are.
+func (q *query) times() {
+	now, clock := q.p.DumpTime, "the dump"
+	if now.IsZero() {
+		now, clock = q.date, "the server's last heartbeat"
+	}
+	if now.IsZero() {
+		return
+	}
+	q.out.Now, q.out.Clock = &now, clock
+	for i := range q.out.Requests {
+		r := &q.out.Requests[i]
+		if r.Started == nil {
+			continue
+		}
+		// Both clocks tell whole seconds.
+		if age := now.Sub(*r.Started); age >= -time.Second && age < 100*365*24*time.Hour {
+			r.Age = max(age, 0).Round(time.Second).String()
+		}
+	}
+}
+
+// choose leaves the requests that the options choose.
+func (q *query) choose() {
+	o := &q.o
+	name, value, _ := strings.Cut(o.Header, ":")
+	all := len(q.out.Requests)
+	q.out.Requests = slices.DeleteFunc(q.out.Requests, func(r answer.Request) bool {
+		return o.URL != "" && !contains(urlOf(&r), o.URL) ||
+			o.User != "" && !contains(r.User.S, o.User) ||
+			o.Header != "" && !slices.ContainsFunc(r.Headers, func(h answer.Header) bool {
+				return strings.EqualFold(h.Name, strings.TrimSpace(name)) && contains(h.Value.S, strings.TrimSpace(value))
+			}) ||
+			o.Thread != 0 && !slices.ContainsFunc(r.Threads, func(t answer.Worker) bool { return t.OSID == o.Thread || t.ManagedID == o.Thread })
+	})
+	q.out.Others = all - len(q.out.Requests)
+	if !o.Headers {
+		for i := range q.out.Requests {
+			q.out.Requests[i].Headers = nil
+		}
+	}
+	q.mask()
+}
+
+// urlOf is the URL of a request as far as it is known.
+func urlOf(r *answer.Request) string {
+	return r.Scheme.S + "://" + r.Host.S + r.PathBase.S + r.Path.S + r.Query.S
+}
+
+func contains(s, part string) bool {
+	return strings.Contains(strings.ToLower(s), strings.ToLower(part))
+}

@@ -1,0 +1,35 @@
+package web_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo/app/web"
+)
+
+// TestServersOfNet6: a request of HTTP.sys with the activity that .NET 6 has of it, and one of IIS; middleware found
+// who they are from.
+func TestServersOfNet6(t *testing.T) {
+	r, h := lookalikes(t)
+	out, err := r.Requests(t.Context(), web.Process{Heap: h}, web.RequestOptions{})
+	require.NoError(t, err)
+	assert.Empty(t, out.Noted())
+	require.Len(t, out.Requests, 2)
+	sys, iis := out.Requests[0], out.Requests[1]
+	assert.Equal(t, "HTTP.sys", sys.Server)
+	assert.Equal(t, []string{"PUT", "/stock/7", "?by=1", "alice"}, []string{sys.Method.S, sys.Path.S, sys.Query.S, sys.User.S})
+	require.NotNil(t, sys.Started)
+	assert.Equal(t, time.Date(2026, 1, 2, 3, 4, 7, 0, time.UTC), *sys.Started)
+	assert.Equal(t, "4d28e36bc9f44a20dfa5fc821f1d8f9a", sys.Trace.Trace.S)
+	assert.Equal(t, "IIS", iis.Server)
+	assert.Equal(t, []string{"GET", "/me", "bob"}, []string{iis.Method.S, iis.Path.S, iis.User.S})
+	assert.Nil(t, iis.Trace)
+
+	of, err := r.Requests(t.Context(), web.Process{Heap: h}, web.RequestOptions{User: "ALI"})
+	require.NoError(t, err)
+	require.Len(t, of.Requests, 1)
+	assert.Equal(t, sys.Context, of.Requests[0].Context)
+}

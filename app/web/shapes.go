@@ -1,0 +1,206 @@
+package web
+
+import "github.com/sosgo/sosgo/objects/shapes"
+
+// An anchor is an object by which requests are found, or that tells of them: contexts, the servers' own objects, and
+// what keeps the time.
+type anchor struct {
+	_ shapes.Type `of:"Microsoft.AspNetCore.Http.DefaultHttpContext|Microsoft.AspNetCore.Server.Kestrel.Core.Internal.Http.HttpProtocol|Microsoft.AspNetCore.Hosting.HostingApplication+Context|Microsoft.AspNetCore.Server.Kestrel.Core.Internal.Http.DateHeaderValueManager+DateHeaderValues"`
+}
+
+// A httpContext is the context of a request. Between two requests it has no features.
+type httpContext struct {
+	_        shapes.Type `of:"Microsoft.AspNetCore.Http.DefaultHttpContext"`
+	Features shapes.Ref  `field:"_features.<Collection>"`
+}
+
+// A protocol is Kestrel's object of an HTTP/1 connection, or of a stream of HTTP/2 or 3. It is the collection of the
+// features of its request. The names are those of 2.1 to 10; what later versions have more is optional.
+type protocol struct {
+	_            shapes.Type `of:"Microsoft.AspNetCore.Server.Kestrel.Core.Internal.Http.HttpProtocol"`
+	Status       shapes.Int  `field:"_requestProcessingStatus"`
+	Method       shapes.Int  `field:"<Method>"`
+	MethodText   shapes.Ref  `field:"_methodText,optional"`
+	Version      shapes.Int  `field:"_httpVersion"`
+	Scheme       shapes.Ref  `field:"<Scheme>|_scheme"`
+	PathBase     shapes.Ref  `field:"<PathBase>"`
+	Path         shapes.Ref  `field:"<Path>"`
+	Query        shapes.Ref  `field:"<QueryString>"`
+	Target       shapes.Ref  `field:"<RawTarget>"`
+	StatusCode   shapes.Int  `field:"_statusCode"`
+	Aborted      shapes.Int  `field:"_connectionAborted"`
+	Upgraded     shapes.Int  `field:"<IsUpgraded>,optional"`
+	Extended     shapes.Int  `field:"<IsExtendedConnectAccepted>,optional"`
+	RequestID    shapes.Ref  `field:"_requestId,optional"`
+	Connection   shapes.Ref  `field:"<ConnectionIdFeature>,optional"`
+	RemoteIP     shapes.Ref  `field:"<RemoteIpAddress>,optional"`
+	RemotePort   shapes.Int  `field:"<RemotePort>,optional"`
+	LocalIP      shapes.Ref  `field:"<LocalIpAddress>,optional"`
+	LocalPort    shapes.Int  `field:"<LocalPort>,optional"`
+	Headers      shapes.Ref  `field:"<RequestHeaders>"`
+	Endpoint     shapes.Ref  `field:"_endpoint,optional"`
+	EndpointSlot shapes.Ref  `field:"_currentIEndpointFeature,optional"`
+	Activity     shapes.Ref  `field:"_currentIHttpActivityFeature,optional"`
+	User         shapes.Ref  `field:"_currentIHttpAuthenticationFeature,optional"`
+	Error        shapes.Ref  `field:"_applicationException,optional"`
+}
+
+// An iisContext is the object of a request in a worker process of IIS.
+type iisContext struct {
+	_          shapes.Type `of:"Microsoft.AspNetCore.Server.IIS.Core.IISHttpContext"`
+	Method     shapes.Ref  `field:"<Method>"`
+	Scheme     shapes.Ref  `field:"<Scheme>"`
+	PathBase   shapes.Ref  `field:"<PathBase>"`
+	Path       shapes.Ref  `field:"<Path>"`
+	Query      shapes.Ref  `field:"<QueryString>"`
+	Target     shapes.Ref  `field:"<RawTarget>"`
+	StatusCode shapes.Int  `field:"_statusCode"`
+	Started    shapes.Int  `field:"_hasResponseStarted,optional"`
+	Upgraded   shapes.Int  `field:"_wasUpgraded,optional"`
+	Connection shapes.Ref  `field:"<RequestConnectionId>,optional"`
+	RequestID  shapes.Ref  `field:"<TraceIdentifier>,optional"`
+	RemoteIP   shapes.Ref  `field:"<RemoteIpAddress>,optional"`
+	RemotePort shapes.Int  `field:"<RemotePort>,optional"`
+	LocalIP    shapes.Ref  `field:"<LocalIpAddress>,optional"`
+	LocalPort  shapes.Int  `field:"<LocalPort>,optional"`
+	Headers    shapes.Ref  `field:"<RequestHeaders>,optional"`
+	User       shapes.Ref  `field:"<User>,optional"`
+	UserSlot   shapes.Ref  `field:"_currentIHttpAuthenticationFeature,optional"` // the context itself, or what middleware put there
+	Activity   shapes.Ref  `field:"_currentIHttpActivityFeature,optional"`
+}
+
+// A sysContext is the object of a request of the server HTTP.sys. Its names are those of the sources; no dump has
+// proved them.
+type sysContext struct {
+	_       shapes.Type `of:"Microsoft.AspNetCore.Server.HttpSys.RequestContext"`
+	Request shapes.Ref  `field:"<Request>"`
+}
+
+type sysRequest struct {
+	_        shapes.Type `of:"Microsoft.AspNetCore.Server.HttpSys.Request"`
+	Method   shapes.Ref  `field:"<Method>"`
+	PathBase shapes.Ref  `field:"<PathBase>"`
+	Path     shapes.Ref  `field:"<Path>"`
+	Target   shapes.Ref  `field:"<RawUrl>"`
+}
+
+// The features of a FeatureCollection: what TestServer, middleware and programs of their own put there. Behind them
+// stands the server's own collection.
+type (
+	featureCollection struct {
+		_        shapes.Type `of:"Microsoft.AspNetCore.Http.Features.FeatureCollection"`
+		Features shapes.Ref  `field:"_features"`
+		Defaults shapes.Ref  `field:"_defaults"`
+	}
+	sysFeatures struct {
+		_       shapes.Type `of:"Microsoft.AspNetCore.Server.HttpSys.StandardFeatureCollection"`
+		Context shapes.Ref  `field:"_featureContext"` // since .NET 6 the context of the request itself
+	}
+	sysFeatureContext struct {
+		_       shapes.Type `of:"Microsoft.AspNetCore.Server.HttpSys.FeatureContext"`
+		Context shapes.Ref  `field:"_requestContext"`
+	}
+	requestFeature struct {
+		_        shapes.Type `of:"Microsoft.AspNetCore.Http.Features.HttpRequestFeature"`
+		Protocol shapes.Ref  `field:"<Protocol>"`
+		Scheme   shapes.Ref  `field:"<Scheme>"`
+		Method   shapes.Ref  `field:"<Method>"`
+		PathBase shapes.Ref  `field:"<PathBase>"`
+		Path     shapes.Ref  `field:"<Path>"`
+		Query    shapes.Ref  `field:"<QueryString>"`
+		Target   shapes.Ref  `field:"<RawTarget>"`
+		Headers  shapes.Ref  `field:"<Headers>"`
+	}
+	responseFeature struct {
+		_          shapes.Type `of:"Microsoft.AspNetCore.Http.Features.HttpResponseFeature|Microsoft.AspNetCore.TestHost.ResponseFeature"`
+		StatusCode shapes.Int  `field:"<StatusCode>|_statusCode"`
+	}
+	endpointFeature struct {
+		_        shapes.Type `of:"Microsoft.AspNetCore.Http.EndpointHttpContextExtensions+EndpointFeature|Microsoft.AspNetCore.Routing.EndpointRoutingFeature"`
+		Endpoint shapes.Ref  `field:"<Endpoint>"`
+	}
+	activityFeature struct {
+		_        shapes.Type `of:"Microsoft.AspNetCore.Hosting.HttpActivityFeature|Microsoft.AspNetCore.Hosting.ActivityFeature"`
+		Activity shapes.Ref  `field:"<Activity>"`
+	}
+	userFeature struct {
+		_    shapes.Type `of:"Microsoft.AspNetCore.Http.Features.Authentication.HttpAuthenticationFeature|Microsoft.AspNetCore.Authentication.AuthenticationFeatures|Microsoft.AspNetCore.Authorization.Policy.AuthenticationFeatures"`
+		User shapes.Ref  `field:"<User>|_user"`
+	}
+)
+
+type endpoint struct {
+	_    shapes.Type `of:"Microsoft.AspNetCore.Http.Endpoint"`
+	Name shapes.Ref  `field:"<DisplayName>"`
+}
+
+type routeEndpoint struct {
+	_       shapes.Type `of:"Microsoft.AspNetCore.Routing.RouteEndpoint"`
+	Pattern shapes.Ref  `field:"<RoutePattern>"`
+}
+
+type routePattern struct {
+	_    shapes.Type `of:"Microsoft.AspNetCore.Routing.Patterns.RoutePattern"`
+	Text shapes.Ref  `field:"<RawText>"`
+}
+
+// A hostContext is what the host keeps of a request. The stamp is zero unless somebody wanted to know how long requests
+// take.
+type hostContext struct {
+	_        shapes.Type `of:"Microsoft.AspNetCore.Hosting.HostingApplication+Context"`
+	Context  shapes.Ref  `field:"<HttpContext>"`
+	Activity shapes.Ref  `field:"HttpActivityFeature|<Activity>,optional"`
+}
+
+// dateValues are the header Date that Kestrel sends, which its heartbeat makes anew every second.
+type dateValues struct {
+	_    shapes.Type `of:"Microsoft.AspNetCore.Server.Kestrel.Core.Internal.Http.DateHeaderValueManager+DateHeaderValues"`
+	Text shapes.Ref  `field:"String"`
+}
+
+// Who a request is from.
+type (
+	principal struct {
+		_          shapes.Type `of:"System.Security.Claims.ClaimsPrincipal"`
+		Identities shapes.Ref  `field:"_identities"`
+	}
+	identity struct {
+		_      shapes.Type `of:"System.Security.Claims.ClaimsIdentity"`
+		Claims shapes.Ref  `field:"_instanceClaims"`
+		Name   shapes.Ref  `field:"_nameClaimType"`
+	}
+	claim struct {
+		_     shapes.Type `of:"System.Security.Claims.Claim"`
+		Type  shapes.Ref  `field:"_type"`
+		Value shapes.Ref  `field:"_value"`
+	}
+)
+
+// The headers of requests: Kestrel has a field for each known one and a dictionary for the others.
+type (
+	kestrelHeaders struct {
+		_      shapes.Type   `of:"Microsoft.AspNetCore.Server.Kestrel.Core.Internal.Http.HttpRequestHeaders"`
+		Known  shapes.Struct `field:"_headers"`
+		Others shapes.Ref    `field:"MaybeUnknown"`
+	}
+	headerDictionary struct {
+		_     shapes.Type `of:"Microsoft.AspNetCore.Http.HeaderDictionary"`
+		Store shapes.Ref  `field:"<Store>"`
+	}
+	stringValues struct {
+		_      shapes.Type `of:"Microsoft.Extensions.Primitives.StringValues"`
+		Values shapes.Ref  `field:"_values"`
+	}
+)
+
+type ipAddress struct {
+	_       shapes.Type `of:"System.Net.IPAddress"`
+	Number  shapes.Int  `field:"_addressOrScopeId"`
+	Numbers shapes.Ref  `field:"_numbers"`
+}
+
+// A contextHolder flows with the code of a request.
+type contextHolder struct {
+	_       shapes.Type `of:"Microsoft.AspNetCore.Http.HttpContextAccessor+HttpContextHolder"`
+	Context shapes.Ref  `field:"Context"`
+}

@@ -1,0 +1,142 @@
+package web_test
+
+import (
+	"bufio"
+	"os"
+	"path/filepath"
+	"regexp"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/flows"
+	"github.com/sosgo/sosgo/app/sqlpools"
+	"github.com/sosgo/sosgo/app/web"
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/test/testdump"
+	"github.com/sosgo/sosgo/objects/shapes"
+	"github.com/sosgo/sosgo/target"
+)
+
+// FuzzShapes overwrites a word of an object of any type that a shape is for, by the table of the fields that shapes ask
+// for, and asks what reads the objects of applications. Each question ends, and what it could not read has a reason of
+// one of the three kinds.
+func FuzzShapes(f *testing.F) { fuzzShapes(f, "web/web-net10/web-net10.dmp.zst", 200) }
+
+// FuzzLookalikes is FuzzShapes for the classes that have the names and fields of libraries of which no program was at
+// hand: gRPC, EF Core, HTTP.sys, IIS, pools of other versions.
+func FuzzLookalikes(f *testing.F) {
+	fuzzShapes(f, "libraries/net10-libraries/net10-libraries.dmp.zst", 40)
+}
+
+func fuzzShapes(f *testing.F, path string, least int) {
+	d, at := testdump.Thin(f, filepath.Join("../../testdata/dumps", path), sosgo.Options{Offline: true}, shaped(f))
+	require.Greater(f, len(at), least)
+	v, err := d.View("")
+	require.NoError(f, err)
+	h, err := v.Heap()
+	require.NoError(f, err)
+	questions := askers(f, v, h)
+	for i := range questions {
+		f.Add(uint16(i), uint8(i), uint8(1), uint64(0))
+		f.Add(uint16(len(at)/(i+1)), uint8(i), uint8(2), ^uint64(0))
+		f.Add(uint16(len(at)/(i+2)), uint8(i), uint8(1), uint64(at[i].Addr))
+	}
+	f.Fuzz(func(t *testing.T, n uint16, question, word uint8, value uint64) {
+		o := &at[int(n)%len(at)]
+		if value&3 == 1 { // another object, in the place of the right one
+			value = uint64(at[value>>2%uint64(len(at))].Addr)
+		}
+		d.Set(testdump.Words(o.Addr+8*target.Addr(word)%(target.Addr(o.Size)&^7+16), value))
+		noted, err := questions[int(question)%len(questions)](t)
+		if err != nil {
+			noted = append(noted, err)
+		}
+		for _, err := range noted {
+			if !testdump.Typed(err) {
+				t.Fatalf("%v", err)
+			}
+		}
+	})
+}
+
+// shaped chooses objects of the types that the table of fields names: a few of each, and one of each of its instances.
+func shaped(f *testing.F) func(v *sosgo.View, o *heap.Object) bool {
+	table, err := os.Open("../../testdata/shapefields.txt")
+	require.NoError(f, err)
+	defer table.Close()
+	wanted, name := map[string]bool{}, regexp.MustCompile(`^([^\s#]\S*)  \{`)
+	for s := bufio.NewScanner(table); s.Scan(); {
+		if m := name.FindStringSubmatch(s.Text()); m != nil {
+			wanted[m[1]] = true
+		}
+	}
+	require.Greater(f, len(wanted), 100)
+	count, met := map[string]int{}, map[*dac.MethodTable]bool{}
+	return func(v *sosgo.View, o *heap.Object) bool {
+		b, err := v.Shapes()
+		require.NoError(f, err)
+		object, err := b.Objects().Of(*o)
+		require.NoError(f, err)
+		n, err := b.Definition(object.Type)
+		if err != nil || !wanted[n] || count[n] >= 8 && met[o.Type] {
+			return false
+		}
+		count[n]++
+		met[o.Type] = true
+		return true
+	}
+}
+
+// askers are the questions, each of which returns what it noted.
+func askers(f *testing.F, v *sosgo.View, h *heap.Heap) []func(*testing.T) ([]error, error) {
+	r, err := v.Web()
+	require.NoError(f, err)
+	pools, err := v.SQLPools()
+	require.NoError(f, err)
+	host, err := v.Hosting()
+	require.NoError(f, err)
+	set, err := v.Tasks()
+	require.NoError(f, err)
+	b, err := v.Shapes()
+	require.NoError(f, err)
+	items, err := v.Collections()
+	require.NoError(f, err)
+	threads, err := v.Threads()
+	require.NoError(f, err)
+	o := heap.ScanOptions{Jobs: 1}
+	return []func(*testing.T) ([]error, error){
+		func(t *testing.T) ([]error, error) {
+			return noted(r.Requests(t.Context(), web.Process{Heap: h, Threads: threads}, web.RequestOptions{Headers: true, Scopes: true, Scan: o}))
+		},
+		func(t *testing.T) ([]error, error) {
+			return noted(r.Messages(t.Context(), h, web.MessageOptions{Scan: o}))
+		},
+		func(t *testing.T) ([]error, error) { return noted(r.Clients(t.Context(), h, o)) },
+		func(t *testing.T) ([]error, error) { return noted(r.GRPC(t.Context(), h, o)) },
+		func(t *testing.T) ([]error, error) { return noted(r.WebSockets(t.Context(), h, o)) },
+		func(t *testing.T) ([]error, error) {
+			return noted(pools.Pools(t.Context(), sqlpools.Process{Heap: h, Scan: o, Tasks: set}, sqlpools.Options{}))
+		},
+		func(t *testing.T) ([]error, error) { return noted(host.Scopes(t.Context(), h, o)) },
+		func(t *testing.T) ([]error, error) { return noted(host.Caches(t.Context(), h, o)) },
+		func(t *testing.T) ([]error, error) { return noted(host.DbContexts(t.Context(), h, o)) },
+		func(t *testing.T) ([]error, error) {
+			out := &answer.Flows{}
+			reader := flows.New(shapes.Reading{Gaps: &out.Gaps, Binder: b}, items)
+			err := reader.List(t.Context(), flows.Process{Threads: threads, Tasks: set, Heap: h, Scan: o}, out)
+			return out.Noted(), err
+		},
+	}
+}
+
+// noted is what an answer notes, and the error that came with it.
+func noted(a interface{ Noted() []error }, err error) ([]error, error) {
+	if err != nil {
+		return nil, err
+	}
+	return a.Noted(), nil
+}

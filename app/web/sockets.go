@@ -1,0 +1,66 @@
+package web
+
+import (
+	"context"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/objects/shapes"
+	"github.com/sosgo/sosgo/target"
+)
+
+// A webSocket is one end of a WebSocket: of a server, or of a ClientWebSocket.
+type webSocket struct {
+	_             shapes.Type  `of:"System.Net.WebSockets.ManagedWebSocket"`
+	Server        shapes.Int   `field:"_isServer"`
+	State         shapes.Int   `field:"_state"`
+	Protocol      shapes.Ref   `field:"_subprotocol"`
+	Disposed      shapes.Int   `field:"_disposed"`
+	SentClose     shapes.Int   `field:"_sentCloseFrame,optional"`
+	ReceivedClose shapes.Int   `field:"_receivedCloseFrame,optional"`
+	CloseStatus   shapes.Value `field:"_closeStatus,optional"`
+	CloseText     shapes.Ref   `field:"_closeStatusDescription,optional"`
+}
+
+// WebSockets lists the WebSockets of a process, those that others opened and those that it opened itself, with the async code
+// that has each in hand. What can't be read is noted in the answer. The error is the context's.
+func (r *Reader) WebSockets(ctx context.Context, h *heap.Heap, o heap.ScanOptions) (*answer.WebSockets, error) {
+	out := &answer.WebSockets{Sockets: []answer.WebSocket{}}
+	g := r.reading(&out.Gaps)
+	at := map[target.Addr]int{}
+	for f, err := range shapes.On[webSocket](ctx, r.b, h, nil, o) {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if err != nil {
+			g.Note(err)
+			continue
+		}
+		at[f.Object.Addr] = len(out.Sockets)
+		out.Sockets = append(out.Sockets, r.socket(g, f.Object.Addr, f.Shape, f.At()))
+	}
+	err := r.inHand(ctx, g, h, o, at, func(i int, s *answer.AsyncWork) { out.Sockets[i].Stack = s })
+	return out, err
+}
+
+// socket tells of one end of a WebSocket.
+func (r *Reader) socket(g shapes.Reading, a target.Addr, s *webSocket, x shapes.Instance) answer.WebSocket {
+	out := answer.WebSocket{Address: a, Server: g.BoolAt(&s.Server, x), State: g.EnumAt(&s.State, x), Protocol: g.TextAt(&s.Protocol, x),
+		Disposed: g.BoolAt(&s.Disposed, x), SentClose: g.BoolAt(&s.SentClose, x), ReceivedClose: g.BoolAt(&s.ReceivedClose, x), CloseText: g.TextAt(&s.CloseText, x)}
+	if !s.CloseStatus.Has() {
+		return out
+	}
+	v, err := s.CloseStatus.Value(x).Struct()
+	if err != nil {
+		out.CloseStatus = g.Text("", err)
+		return out
+	}
+	status, has, err := r.b.Nullable(v)
+	switch {
+	case err != nil:
+		out.CloseStatus = g.Text("", err)
+	case has:
+		out.CloseStatus = g.Text(status.Plain(0), status.Err())
+	}
+	return out
+}

@@ -1,0 +1,115 @@
+package web
+
+import (
+	"context"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/objects/shapes"
+)
+
+// A flow is what flows with the code of a request.
+type flow struct {
+	request int // its number, -1 for none
+	scope   objects.Object
+}
+
+// byThreads finds the threads that work on requests: by what flows in their ExecutionContext.
+func (q *query) byThreads(ctx context.Context) {
+	for i := range q.p.Threads {
+		t := &q.p.Threads[i]
+		if t.Managed == nil || t.OS == nil || len(q.index) == 0 {
+			continue
+		}
+		f := q.flowOf(q.flows.OfThread(t))
+		if f.request < 0 {
+			continue
+		}
+		r := &q.out.Requests[f.request]
+		r.Threads = append(r.Threads, q.flows.Worker(ctx, q.p.Walk, t))
+		q.scopes(r, f)
+	}
+}
+
+// flowOf is what flows in an ExecutionContext.
+func (q *query) flowOf(o objects.Object) flow {
+	out := flow{request: -1}
+	if o.Addr == 0 {
+		return out
+	}
+	if known, ok := q.known[o.Addr]; ok {
+		return known
+	}
+	for v := range q.flows.Values(o) {
+		q.value(&out, v)
+	}
+	q.known[o.Addr] = out
+	return out
+}
+
+// value notes what the value of an AsyncLocal says: the accessor of the HttpContext, an activity, or a scope of logging.
+func (q *query) value(out *flow, o objects.Object) {
+	g := q.reading()
+	if h, x := shapes.As[contextHolder](g, o); h != nil {
+		a, err := h.Context.Addr(x)
+		g.Note(err)
+		if n, ok := q.index[a]; ok {
+			out.request = n
+		}
+	} else if q.flows.IsScope(o) {
+		out.scope = o
+	} else if q.flows.IsActivity(o) && out.request < 0 {
+		out.request = q.ofActivity(o)
+	}
+}
+
+// ofActivity is the request that an activity belongs to, -1 for none.
+func (q *query) ofActivity(o objects.Object) int {
+	for a := range q.flows.Activities(o) {
+		if n, ok := q.index[a.Addr]; ok {
+			return n
+		}
+	}
+	return -1
+}
+
+// scopes tells what is noted with each line of the log.
+func (q *query) scopes(r *answer.Request, f flow) {
+	if q.o.Scopes && f.scope.Addr != 0 && len(r.Scopes) == 0 {
+		r.Scopes = q.flows.Scopes(f.scope)
+	}
+}
+
+// byStacks finds the async code that works on requests: stacks in which the method of the server or of the application stands
+// that has the request in a variable, or with whose innermost method the request flows.
+func (q *query) byStacks(ctx context.Context) error {
+	if len(q.out.Requests) == 0 || q.tasks == nil {
+		return nil
+	}
+	set, err := q.tasks.Collect(ctx, q.p.Heap, q.o.Scan)
+	if err != nil {
+		return err
+	}
+	stacks, err := q.flows.Stacks(ctx, set, len(q.out.Requests), q.methodOf)
+	for i, s := range stacks {
+		q.out.Requests[i].Stack = s
+	}
+	return err
+}
+
+// methodOf is the request that the box of an async method belongs to, if any.
+func (q *query) methodOf(box objects.Object) []int {
+	f := q.flowOf(q.flows.OfMethod(box))
+	if f.request >= 0 {
+		q.scopes(&q.out.Requests[f.request], f)
+	}
+	for a := range q.flows.Variables(box) {
+		if n, ok := q.index[a]; ok {
+			return []int{n}
+		}
+	}
+	if f.request < 0 {
+		return nil
+	}
+	return []int{f.request}
+}

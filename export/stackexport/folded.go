@@ -1,0 +1,65 @@
+package stackexport
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/report"
+)
+
+// foldedName keeps a name from being taken apart at the separators of the form.
+var foldedName = strings.NewReplacer(";", ",")
+
+// Folded writes one line for each different stack: its frames from the outermost
+// caller on, with semicolons between, and the number of threads that have it
+// (github.com/brendangregg/FlameGraph, stackcollapse). With threads, each stack
+// begins with its thread, and none are merged. Lines are in the order of the
+// text.
+func Folded(w io.Writer, p *answer.Profile, threads bool) error {
+	counts := map[string]int{}
+	for i := range p.Threads {
+		s := &p.Threads[i]
+		if len(s.Frames) == 0 {
+			continue
+		}
+		counts[foldedStack(p, s, threads)]++
+	}
+	lines := make([]string, 0, len(counts))
+	for s, n := range counts {
+		lines = append(lines, fmt.Sprintf("%s %d\n", s, n))
+	}
+	slices.Sort(lines)
+	out := bufio.NewWriter(w)
+	for _, l := range lines {
+		if _, err := out.WriteString(l); err != nil {
+			return err
+		}
+	}
+	return out.Flush()
+}
+
+func foldedStack(p *answer.Profile, s *answer.ProfileStack, threads bool) string {
+	var b strings.Builder
+	if threads {
+		b.WriteString(foldedName.Replace(report.Escape(title(s))))
+	}
+	for _, i := range slices.Backward(s.Frames) {
+		if b.Len() > 0 {
+			b.WriteByte(';')
+		}
+		b.WriteString(foldedName.Replace(report.Escape(p.Frames[i].Name)))
+	}
+	return b.String()
+}
+
+// title names the thread of s.
+func title(s *answer.ProfileStack) string {
+	if s.Name == "" {
+		return fmt.Sprintf("thread %#x", s.OSID)
+	}
+	return fmt.Sprintf("%s (%#x)", s.Name, s.OSID)
+}

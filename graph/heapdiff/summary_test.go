@@ -1,0 +1,169 @@
+package heapdiff_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/graph"
+	"github.com/sosgo/sosgo/graph/heapdiff"
+	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/test/testcase"
+	"github.com/sosgo/sosgo/internal/test/testdump"
+	"github.com/sosgo/sosgo/target"
+)
+
+func summarize(t *testing.T, d *sosgo.Dump, paths bool, o heap.ScanOptions) *heapdiff.Summary {
+	t.Helper()
+	if paths {
+		v, err := d.View("")
+		require.NoError(t, err)
+		g, err := v.Graph(t.Context(), graph.Options{})
+		require.NoError(t, err)
+		r, err := d.Objects()
+		require.NoError(t, err)
+		s, err := heapdiff.SummarizeGraph(t.Context(), "dump", g, g.Names(r), heapdiff.GraphOptions{Jobs: o.Jobs})
+		require.NoError(t, err)
+		return s
+	}
+	h, err := d.Heap()
+	require.NoError(t, err)
+	s, err := heapdiff.Summarize(t.Context(), "dump", h, o)
+	require.NoError(t, err)
+	return s
+}
+
+// TestSummarize: types and generations are those that dumpheap -stat and gcheapstat count, a dump does not differ from
+// itself, and the number of workers changes nothing.
+func TestSummarize(t *testing.T) {
+	testdump.Canned(t, func(t *testing.T, d *testdump.Dump) {
+		h, err := d.Heap()
+		if err != nil || len(h.Segments()) == 0 || len(d.Manifest.Objects()) == 0 {
+			t.Skip("no heap in the dump")
+		}
+		s := summarize(t, d.Dump, false, heap.ScanOptions{Jobs: 1})
+		stats, err := h.Stats(t.Context(), nil, heap.ScanOptions{})
+		require.NoError(t, err)
+		sum := heapdiff.Count{Objects: s.Nameless.Objects, Size: s.Nameless.Size + s.Free}
+		for _, c := range s.Types {
+			sum.Objects, sum.Size = sum.Objects+c.Objects, sum.Size+c.Size
+		}
+		assert.Equal(t, stats.Size, sum.Size)
+		assert.Equal(t, s.Total.Objects, sum.Objects)
+		assert.Equal(t, s.Total.Size, sum.Size-s.Free)
+		var gens heapdiff.Count
+		for _, c := range s.Generations {
+			gens.Objects, gens.Size = gens.Objects+c.Objects, gens.Size+c.Size
+		}
+		assert.Equal(t, s.Total, gens)
+		again := summarize(t, d.Dump, false, heap.ScanOptions{Jobs: 3})
+		assert.Equal(t, s, again)
+		diff := heapdiff.Compare([]*heapdiff.Summary{s, again}, heapdiff.Options{})
+		assert.Empty(t, diff.Types)
+		assert.Zero(t, diff.Objects.SizeChange)
+	})
+}
+
+// TestPathsOfLeaks: what the program of the heap cases leaks hangs on the static fields that its source names.
+func TestPathsOfLeaks(t *testing.T) {
+	testdump.Corpus(t, testcase.Named("net10-heap-withheap"), func(t *testing.T, d *testdump.Dump) int {
+		before := testdump.Open(t, "net10-zoo")
+		list := []*heapdiff.Summary{summarize(t, before.Dump, true, heap.ScanOptions{}), summarize(t, d.Dump, true, heap.ScanOptions{})}
+		diff := heapdiff.Compare(list, heapdiff.Options{})
+		at := map[string]answer.PathGrowth{}
+		var live uint64
+		for _, p := range diff.Paths {
+			if _, ok := at[p.Name]; !ok {
+				at[p.Name] = p
+			}
+			if p.Depth == 0 {
+				live += p.Counts[1]
+			}
+		}
+		for _, field := range []string{"Debuggee.Heap.Scenario.Bus", "Debuggee.Heap.Scenario.Cache", "Debuggee.Heap.Scenario.s_keep"} {
+			assert.Contains(t, at, field)
+			assert.Equal(t, 1, at[field].Depth)
+		}
+		assert.GreaterOrEqual(t, at["Debuggee.Heap.Subscriber"].Sizes[1], uint64(499*(1024+24)), "the subscribers with their payload")
+		v, err := d.View("")
+		require.NoError(t, err)
+		g, err := v.Graph(t.Context(), graph.Options{})
+		require.NoError(t, err)
+		reach, err := g.Reach(t.Context())
+		require.NoError(t, err)
+		objects, _ := reach.Count()
+		assert.LessOrEqual(t, live, objects)
+		return len(diff.Paths)
+	})
+}
+
+// TestCompareAddresses: all objects of a dump are where they are, and few are in another process.
+func TestCompareAddresses(t *testing.T) {
+	testdump.Canned(t, func(t *testing.T, d *testdump.Dump) {
+		built := func(d *testdump.Dump) *graph.Graph {
+			v, err := d.View("")
+			require.NoError(t, err)
+			g, err := v.Graph(t.Context(), graph.Options{})
+			require.NoError(t, err)
+			return g
+		}
+		if _, err := d.Runtime(); errors.Is(err, target.ErrUnsupported) {
+			t.Skip(err) // a heap without a CLR that says what keeps its objects alive
+		}
+		if h, err := d.Heap(); err != nil || len(h.Segments()) == 0 {
+			t.Skip("no heap in the dump")
+		}
+		if _, err := d.Runtime(); err != nil {
+			t.Skip("nothing says what keeps objects alive:", err)
+		}
+		g := built(d)
+		same, err := heapdiff.CompareAddresses(t.Context(), g, g)
+		require.NoError(t, err)
+		assert.Equal(t, same.Of, same.Same)
+		assert.Equal(t, uint64(g.Objects()), same.Of.Objects)
+		other, err := heapdiff.CompareAddresses(t.Context(), g, built(testdump.Open(t, "net31-zoo")))
+		require.NoError(t, err)
+		if !strings.HasPrefix(d.Manifest.Name, "net31-zoo") {
+			assert.LessOrEqual(t, other.Same.Objects, same.Of.Objects/2)
+		}
+	})
+}
+
+// TestSummarizeGraph: a graph has the same objects as the heap that it was built of, and several workers find the paths that one finds,
+// those that are left out where there are too many included.
+func TestSummarizeGraph(t *testing.T) {
+	testdump.Canned(t, func(t *testing.T, d *testdump.Dump) {
+		if h, err := d.Heap(); err != nil || len(h.Segments()) == 0 || len(d.Manifest.Objects()) == 0 {
+			t.Skip("no heap in the dump")
+		}
+		scanned, one := summarize(t, d.Dump, false, heap.ScanOptions{}), summarize(t, d.Dump, true, heap.ScanOptions{Jobs: 1})
+		own := *one
+		own.Paths, own.Gaps = nil, scanned.Gaps
+		assert.Equal(t, *scanned, own)
+		v, err := d.View("")
+		require.NoError(t, err)
+		g, err := v.Graph(t.Context(), graph.Options{})
+		require.NoError(t, err)
+		r, err := d.Objects()
+		require.NoError(t, err)
+		for _, most := range []int{0, 20} {
+			var rows [2]*answer.HeapDiff
+			for i, jobs := range []int{1, 4} {
+				o := heapdiff.GraphOptions{Jobs: jobs}.WithMost(most)
+				s, err := heapdiff.SummarizeGraph(t.Context(), "", g, g.Names(r), o)
+				require.NoError(t, err)
+				rows[i] = heapdiff.Compare([]*heapdiff.Summary{{Paths: &heapdiff.Paths{}}, s}, heapdiff.Options{})
+			}
+			require.NotEmpty(t, rows[0].Paths)
+			assert.Equal(t, rows[0], rows[1], "at most %d", most)
+			if most > 0 {
+				assert.Contains(t, errors.Join(rows[0].Noted()...).Error(), "more than 20 different paths")
+			}
+		}
+	})
+}

@@ -1,0 +1,440 @@
+package leaks
+
+import (
+	"cmp"
+	"context"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/graph"
+	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/workers"
+	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/objects/collections"
+	"github.com/sosgo/sosgo/objects/shapes"
+)
+
+// Options say what is listed. The zero value of each stands for its default.
+type Options struct {
+	// Share is how many percent of all that lives a suspect retains; DefaultShare is that of Eclipse MAT's.
+	Share float64
+	// Least is how many percent are listed at least, DefaultLeast, and never less than Bytes, DefaultBytes.
+	Least float64
+	Bytes uint64
+	// Count is how many objects of one type, handlers, timers or registrations make an accumulation, DefaultCount.
+	Count int
+	// Of groups of objects, those that nothing refers to most of are listed if they are suspects only.
+
+	// Top is how many suspects are listed; 0 for all.
+	Top int
+	// Jobs is how many goroutines look at all objects; 0 stands for one a processor.
+	Jobs int
+}
+
+// The defaults of Options.
+const (
+	DefaultShare = 10.0
+	DefaultLeast = 2.0
+	DefaultBytes = 64 << 10
+	DefaultCount = 100
+)
+
+const (
+	drop         = 0.7      // MAT's big_drop_ratio
+	sampled      = 10_000   // MAT's max_paths
+	majority     = 80.0     // MAT's group_suspects_accumulation_ratio, in percent
+	small        = 16 << 20 // bytes that live
+	topTypes     = 4        // types that are listed of a suspect
+	maxFirst     = 3        // holders of a group, and types of those that hold some of it each
+	maxPart      = 64       // steps up to a member of a group from what refers to it
+	maxClimb     = 4        // from the array of a collection to the collection
+	maxFound     = 1 << 12  // suspects that are compared with each other
+	maxRead      = 1 << 17  // objects of a pattern that are read
+	lookStep     = 1 << 13  // objects after which a search among all looks at its context, or goes on in another goroutine
+	maxKept      = 1 << 20  // steps up the tree of dominators
+	minReferring = 10.0     // percent of a group that the objects of a type refer to, at least, to be named
+	maxReferrers = 1 << 18  // that are looked at for that, as many of each member
+	minShare     = 0.5      // of what an object retains: suspects below it that have so much stand for it
+)
+
+// Find looks for what most of the heap hangs on. r reads the objects of the same runtime.
+func Find(ctx context.Context, x *graph.Holders, r *objects.Reader, o Options) (*answer.Leaks, error) {
+	ctx, done, err := x.Graph().Use(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	b := shapes.New(r, func() (*heap.Heap, error) { return x.Graph().Heap(), nil })
+	f := &finder{x: x, g: x.Graph(), r: r, b: b, collections: collections.New(b), o: o.withDefaults(), a: &answer.Leaks{Suspects: []answer.Suspect{}}, part: map[graph.Node]bool{}, unknown: map[string]*answer.UnknownCollection{}}
+	for _, step := range []func(context.Context) error{f.prepare, f.events, f.timers, f.cancellations, f.scopes, f.weakReferences, f.accumulations, f.groups, f.single,
+		f.report, f.finalization} {
+		if err := step(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return f.a, nil
+}
+
+func (o Options) withDefaults() Options {
+	o.Jobs = cmp.Or(o.Jobs, runtime.GOMAXPROCS(0))
+	o.Share, o.Least, o.Bytes, o.Count = cmp.Or(o.Share, DefaultShare), cmp.Or(o.Least, DefaultLeast), cmp.Or(o.Bytes, DefaultBytes), cmp.Or(o.Count, DefaultCount)
+	return o
+}
+
+// A finder looks for leaks.
+type finder struct {
+	x *graph.Holders
+	g *graph.Graph
+	r *objects.Reader
+	b *shapes.Binder
+	o Options
+	a *answer.Leaks
+
+	collections *collections.Reader
+
+	live  *graph.Liveness
+	doms  *graph.Dominators
+	least uint64 // bytes
+	names []string
+	found []suspect
+	part  map[graph.Node]bool // points that a pattern has
+
+	unknown map[string]*answer.UnknownCollection
+}
+
+// A suspect is something that was found.
+type suspect struct {
+	kind     string
+	point    graph.Node // NoNode for none
+	owner    graph.Node // NoNode for none
+	member   graph.Node // one of the members, to which a path is shown where there is no point
+	retained uint64
+	elements answer.Maybe[uint64]
+	atLeast  bool // there are more elements than were looked at
+	typ      int  // of the members, -1 for none
+	count    uint64
+	size     uint64 // what the members retain
+	sample   []graph.Node
+	targets  *counts
+	dead     uint64 // of weak references
+	name     answer.Text
+}
+
+// weight is what a suspect is compared by.
+func (s *suspect) weight() uint64 { return max(s.retained, s.size) }
+
+func (f *finder) prepare(ctx context.Context) (err error) {
+	if f.a.Incomplete, err = f.x.Incomplete(&f.a.Gaps); err != nil {
+		return err
+	}
+	if f.doms, err = f.g.Dominators(ctx); err != nil {
+		return err
+	}
+	if f.live, err = f.g.Live(ctx); err != nil {
+		return err
+	}
+	if f.a.Live, f.a.Garbage, f.a.Frozen, err = f.x.Parts(ctx); err != nil {
+		return err
+	}
+	f.a.Small = f.a.Live.Size < small
+	f.a.Thresholds = answer.LeakThresholds{Share: f.o.Share, Least: f.o.Least, Bytes: f.o.Bytes, Count: f.o.Count, Drop: drop, Small: small, Sampled: sampled, Majority: majority}
+	f.least = max(f.o.Bytes, uint64(f.o.Least/100*float64(f.a.Live.Size)))
+	for _, mt := range f.g.Types() {
+		name, err := f.r.Runtime().TypeName(mt.Addr, dac.NameManaged)
+		if err != nil {
+			f.a.Note(err)
+			f.a.Nameless++
+		}
+		f.names = append(f.names, name)
+	}
+	return nil
+}
+
+// typeName is the name of an object's type, empty if it is not known.
+func (f *finder) typeName(n graph.Node) string { return f.names[f.g.TypeIndex(n)] }
+
+// each calls visit with the objects that want chooses, in their order. want is called by several goroutines.
+func (f *finder) each(ctx context.Context, want func(graph.Node) bool, visit func(graph.Node) error) error {
+	n := f.g.Objects()
+	none := func() struct{} { return struct{}{} }
+	produce := func(_ struct{}, piece int, list []graph.Node) ([]graph.Node, error) {
+		list = list[:0]
+		end := min(n, (piece+1)*lookStep)
+		for n := graph.Node(piece * lookStep); n < graph.Node(end); n++ {
+			if want(n) {
+				list = append(list, n)
+			}
+		}
+		return list, nil
+	}
+	return workers.Ordered(ctx, f.o.Jobs, (n+lookStep-1)/lookStep, none, produce, func(list []graph.Node) error {
+		for _, n := range list {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			if err := visit(n); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// large chooses what lives and retains enough to be listed.
+func (f *finder) large(n graph.Node) bool { return f.doms.Retained(n) >= f.least && f.live.Live(n) }
+
+// groupBy is what children of one type retain together.
+type groupBy struct {
+	count, size, largest uint64
+	first                graph.Node
+}
+
+// accumulations finds objects that own many objects of one type, which retain much together.
+func (f *finder) accumulations(ctx context.Context) error {
+	var all []suspect
+	err := f.each(ctx, f.large, func(n graph.Node) error {
+		if f.part[n] {
+			return nil
+		}
+		children, err := f.doms.Children(ctx, n)
+		if err != nil || len(children) < f.o.Count {
+			return err
+		}
+		types := map[int]*groupBy{}
+		if err := f.group(ctx, types, children, nil); err != nil {
+			return err
+		}
+		typ, best := f.largest(types)
+		if best == nil || best.size < f.least || float64(best.largest) > minShare*float64(best.size) {
+			return nil
+		}
+		all = append(all, suspect{kind: answer.SuspectAccumulation, point: n, owner: graph.NoNode, member: best.first, retained: f.doms.Retained(n), typ: typ,
+			count: best.count, size: best.size})
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	slices.SortStableFunc(all, func(a, b suspect) int { return cmp.Compare(b.size, a.size) })
+	return f.deepest(ctx, all[:min(len(all), maxFound)])
+}
+
+// group sums up objects by type, but for those to leave out.
+func (f *finder) group(ctx context.Context, types map[int]*groupBy, list []graph.Node, without map[graph.Node]bool) error {
+	last, t := -1, (*groupBy)(nil)
+	for i, c := range list {
+		if i%lookStep == lookStep-1 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if !f.g.IsObject(c) || len(without) > 0 && without[c] {
+			continue
+		}
+		if typ := f.g.TypeIndex(c); typ != last { // objects of a type lie together
+			if last, t = typ, types[typ]; t == nil {
+				t = &groupBy{first: c}
+				types[typ] = t
+			}
+		}
+		size := f.doms.Retained(c)
+		t.count++
+		t.size += size
+		t.largest = max(t.largest, size)
+	}
+	return nil
+}
+
+// largest is the type with enough objects that retains most.
+func (f *finder) largest(types map[int]*groupBy) (int, *groupBy) {
+	typ, best := -1, (*groupBy)(nil)
+	for i, t := range types {
+		if t.count < uint64(f.o.Count) {
+			continue
+		}
+		if best == nil || t.size > best.size || t.size == best.size && i < typ {
+			typ, best = i, t
+		}
+	}
+	return typ, best
+}
+
+// deepest takes of accumulations, the largest first, those that others don't own, and of two of which one owns the
+// other the inner one if it has most of the outer one's.
+func (f *finder) deepest(ctx context.Context, all []suspect) error {
+	taken := map[graph.Node]int{}
+	drops := map[int]bool{}
+	for i := range all {
+		s := &all[i]
+		outer, ok, err := f.above(ctx, s.point, taken)
+		if err != nil {
+			return err
+		}
+		if ok && float64(s.size) < drop*float64(all[outer].size) {
+			continue
+		}
+		if ok {
+			drops[outer] = true
+			delete(taken, all[outer].point)
+		}
+		taken[s.point] = i
+	}
+	for i := range all {
+		if at, ok := taken[all[i].point]; ok && at == i && !drops[i] {
+			s := all[i]
+			s.owner = f.ownerOf(s.point)
+			s.elements = f.elements(s.owner, s.point)
+			f.found = append(f.found, s)
+		}
+	}
+	return nil
+}
+
+// above is the nearest owner of n that was taken.
+func (f *finder) above(ctx context.Context, n graph.Node, taken map[graph.Node]int) (int, bool, error) {
+	for i := range maxKept {
+		if i%lookStep == lookStep-1 && ctx.Err() != nil {
+			return 0, false, ctx.Err()
+		}
+		up := f.doms.Idom(n)
+		if up == n || !f.g.IsObject(up) && up == f.g.Root() {
+			break
+		}
+		if i, ok := taken[up]; ok {
+			return i, true, nil
+		}
+		n = up
+	}
+	return 0, false, nil
+}
+
+// ownerOf is the collection that an array belongs to: its owner, but for nested classes, which are parts of another.
+func (f *finder) ownerOf(n graph.Node) graph.Node {
+	if !f.g.Type(n).IsArray() {
+		return graph.NoNode
+	}
+	for range maxClimb {
+		up := f.doms.Idom(n)
+		if up == n || !f.g.IsObject(up) || up >= graph.Node(f.g.Objects()) {
+			return graph.NoNode
+		}
+		name := f.typeName(up)
+		if n = up; !f.g.Type(up).IsArray() && !strings.Contains(name, "+") {
+			return up
+		}
+	}
+	return graph.NoNode
+}
+
+// single finds objects that nothing but a root owns and that retain much, unless the suspects below them stand for it.
+func (f *finder) single(ctx context.Context) error {
+	covered := map[graph.Node]uint64{}
+	for i := range f.found {
+		if s := &f.found[i]; s.point != graph.NoNode {
+			covered[f.top(s.point)] += s.retained
+		}
+	}
+	owned := func(n graph.Node) bool { return f.large(n) && !f.g.IsObject(f.doms.Idom(n)) }
+	return f.each(ctx, owned, func(n graph.Node) error {
+		if float64(covered[n]) >= minShare*float64(f.doms.Retained(n)) {
+			return nil
+		}
+		point, err := f.point(ctx, n)
+		if err != nil || f.part[point] {
+			return err
+		}
+		s := suspect{kind: answer.SuspectObject, point: point, owner: f.ownerOf(point), retained: f.doms.Retained(point), typ: -1}
+		s.elements = f.elements(s.owner, point)
+		f.found = append(f.found, s)
+		return nil
+	})
+}
+
+// top is the outermost object that owns n, n itself if none does.
+func (f *finder) top(n graph.Node) graph.Node {
+	for range maxKept {
+		up := f.doms.Idom(n)
+		if !f.g.IsObject(up) || up == n {
+			break
+		}
+		n = up
+	}
+	return n
+}
+
+// point is where what n retains is: the largest child as long as that has most of it. A chain of objects of one type
+// begins at its first.
+func (f *finder) point(ctx context.Context, n graph.Node) (graph.Node, error) {
+	for range maxKept {
+		top, _, _, err := f.doms.Largest(ctx, n, 1)
+		if err != nil {
+			return n, err
+		}
+		if len(top) == 0 || !f.g.IsObject(top[0]) || float64(f.doms.Retained(top[0])) < drop*float64(f.doms.Retained(n)) ||
+			f.g.TypeIndex(top[0]) == f.g.TypeIndex(n) {
+			return n, nil
+		}
+		n = top[0]
+	}
+	return n, nil
+}
+
+// groups finds types of objects that nothing owns alone, and that retain much together.
+func (f *finder) groups(ctx context.Context) error {
+	types := map[int]*groupBy{}
+	if err := f.unowned(ctx, func(list []graph.Node) error { return f.group(ctx, types, list, f.part) }); err != nil {
+		return err
+	}
+	byType := map[int]int{}
+	for typ := range f.names {
+		t := types[typ]
+		if t == nil || t.count < uint64(f.o.Count) || t.size < f.least || float64(t.largest) > minShare*float64(t.size) {
+			continue
+		}
+		byType[typ] = len(f.found)
+		f.found = append(f.found, suspect{kind: answer.SuspectGroup, point: graph.NoNode, owner: graph.NoNode, member: t.first, retained: t.size, typ: typ, count: t.count, size: t.size})
+	}
+	seen := map[int]uint64{}
+	return f.unowned(ctx, func(list []graph.Node) error {
+		for i, n := range list {
+			if i%lookStep == lookStep-1 && ctx.Err() != nil {
+				return ctx.Err()
+			}
+			if !f.g.IsObject(n) || f.part[n] {
+				continue
+			}
+			typ := f.g.TypeIndex(n)
+			i, ok := byType[typ]
+			if !ok {
+				continue
+			}
+			s := &f.found[i] // every so many of them
+			if step := max(1, s.count/sampled); seen[typ]%step == 0 && len(s.sample) < sampled {
+				s.sample = append(s.sample, n)
+			}
+			seen[typ]++
+		}
+		return nil
+	})
+}
+
+// unowned calls visit with what the root and the Sources own at first hand.
+func (f *finder) unowned(ctx context.Context, visit func([]graph.Node) error) error {
+	for n := graph.Node(f.g.Objects()); n <= f.g.Root(); n++ {
+		if n != f.g.Root() && !f.live.Live(n) {
+			continue
+		}
+		if n != f.g.Root() && f.g.IsObject(f.doms.Idom(n)) {
+			continue // a static field that an object has: what it refers to has an owner
+		}
+		children, err := f.doms.Children(ctx, n)
+		if err != nil {
+			return err
+		}
+		if err := visit(children); err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
+}

@@ -1,0 +1,538 @@
+package leaks
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/dac/code"
+	"github.com/sosgo/sosgo/graph"
+	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/objects/shapes"
+	"github.com/sosgo/sosgo/target"
+)
+
+// missing notes that objects of a type have fields that are not those of any known version. Other errors are
+// gaps of the answer.
+func (f *finder) missing(n graph.Node, err error) {
+	if !errors.Is(err, target.ErrUnsupported) {
+		f.a.Note(err)
+		return
+	}
+	name := f.typeName(n)
+	u := f.unknown[name]
+	if u == nil {
+		u = &answer.UnknownCollection{Type: answer.Text{S: name}, Reason: err.Error()}
+		f.unknown[name] = u
+	}
+	u.Objects++
+}
+
+// living calls visit with the living objects of some types.
+func (f *finder) living(ctx context.Context, types []bool, visit func(graph.Node)) error {
+	if types == nil {
+		return nil
+	}
+	return f.each(ctx, func(n graph.Node) bool { return types[f.g.TypeIndex(n)] && f.live.Live(n) }, func(n graph.Node) error {
+		visit(n)
+		return nil
+	})
+}
+
+func (f *finder) object(n graph.Node) (objects.Object, error) { return f.r.Object(f.g.Address(n)) }
+
+// events finds delegates with many handlers: those that refer to an array of delegates, behind whose first Count elements is room for more.
+func (f *finder) events(ctx context.Context) error {
+	types := typesOf[multicast](f)
+	var err error
+	walk := f.living(ctx, types, func(n graph.Node) {
+		for _, list := range f.g.Referents(n) {
+			if !f.g.IsObject(list) || !f.g.Type(list).IsArray() || len(f.g.Referents(list)) < f.o.Count {
+				continue
+			}
+			if first := f.g.Referents(list)[0]; f.g.IsObject(first) && types[f.g.TypeIndex(first)] && err == nil {
+				err = f.event(ctx, n, list)
+			}
+		}
+	})
+	return errors.Join(walk, err)
+}
+
+func (f *finder) event(ctx context.Context, n, list graph.Node) error {
+	d, x, err := bind[multicast](f, n)
+	if err != nil {
+		f.missing(n, err)
+		return nil
+	}
+	count, err := d.Count.Value(x).Addr()
+	if err != nil {
+		f.missing(n, err)
+		return nil
+	}
+	s := suspect{kind: answer.SuspectEvent, point: n, owner: graph.NoNode, retained: f.doms.Retained(n), typ: -1,
+		elements: answer.Known(uint64(count)), targets: newCounts()}
+	for i, handler := range f.g.Referents(list) {
+		if i == maxRead || ctx.Err() != nil {
+			break
+		}
+		if err := f.target(s.targets, handler); err != nil {
+			f.missing(handler, err)
+			break
+		}
+	}
+	path, err := f.path(ctx, n)
+	if err != nil {
+		return err
+	}
+	if k := len(path); k > 1 {
+		before := path[k-2]
+		if f.g.IsObject(before) {
+			s.owner = before
+			s.name = f.a.Text(f.x.Names().Name(ctx, before, n))
+		} else {
+			s.name = f.x.Names().Text(&f.a.Gaps, before)
+		}
+	}
+	f.part[n], f.part[list] = true, true
+	f.found = append(f.found, s)
+	return nil
+}
+
+// target counts what a delegate calls, by the target's type: of a static method the delegate itself.
+func (f *finder) target(c *counts, handler graph.Node) error {
+	if !f.g.IsObject(handler) {
+		return nil
+	}
+	d, x, err := bind[delegate](f, handler)
+	if err != nil {
+		return err
+	}
+	to, err := f.nodeAt(&d.Target, x)
+	if err == nil && to != graph.NoNode {
+		c.add(f.g.Type(to).Addr, to)
+	}
+	return err
+}
+
+// bundle is objects of a pattern that belong together.
+type bundle struct {
+	nodes   []graph.Node
+	targets *counts
+}
+
+func bundled[K comparable](m map[K]*bundle, order *[]K, key K, n graph.Node) *bundle {
+	b := m[key]
+	if b == nil {
+		b = &bundle{targets: newCounts()}
+		m[key] = b
+		*order = append(*order, key)
+	}
+	b.nodes = append(b.nodes, n)
+	return b
+}
+
+// together is what objects retain together: what one of them retains through another counts once. Timers and registrations are lists,
+// in which each retains all that come behind it.
+func (f *finder) together(nodes []graph.Node) (size uint64) {
+	in, counted := f.g.NewSet(), f.g.NewSet()
+	for _, n := range nodes {
+		in.Add(n)
+	}
+	u := upward{f: f, in: in, below: f.g.NewSet(), free: f.g.NewSet()}
+	for _, n := range nodes {
+		if counted.Add(n) && !u.dominated(n) {
+			size += f.doms.Retained(n)
+		}
+	}
+	return size
+}
+
+// upward looks for nodes of a set among those that dominate others.
+type upward struct {
+	f           *finder
+	in          *graph.Set // the set
+	below, free *graph.Set // what was passed, and is dominated by one of the set, or by none
+	passed      []graph.Node
+}
+
+// dominated reports whether a node of the set, other than n, dominates n.
+func (u *upward) dominated(n graph.Node) bool {
+	found := false
+	u.passed = u.passed[:0]
+	for at := n; ; {
+		up := u.f.doms.Idom(at)
+		if up == at || up >= graph.Node(u.f.g.Nodes()) || u.free.Has(up) {
+			break
+		}
+		if found = u.in.Has(up) || u.below.Has(up); found {
+			break
+		}
+		u.passed = append(u.passed, up)
+		at = up
+	}
+	mark := u.free
+	if found {
+		mark = u.below
+	}
+	for _, p := range u.passed {
+		mark.Add(p)
+	}
+	return found
+}
+
+// timers finds many timers that call the same method.
+func (f *finder) timers(ctx context.Context) error {
+	byMethod, order, seen := map[string]*bundle{}, []string(nil), 0
+	err := f.living(ctx, typesOf[timer](f), func(n graph.Node) {
+		if seen++; seen > maxRead {
+			return
+		}
+		t, x, err := bind[timer](f, n)
+		if err != nil {
+			f.missing(n, err)
+			return
+		}
+		method, err := f.method(t.Callback.Value(x))
+		if err != nil {
+			f.missing(n, err)
+			return
+		}
+		state, err := f.nodeAt(&t.State, x)
+		if err != nil {
+			f.missing(n, err)
+			return
+		}
+		b := bundled(byMethod, &order, method, n)
+		if state != graph.NoNode {
+			b.targets.add(f.g.Type(state).Addr, state)
+		}
+	})
+	for _, method := range order {
+		if b := byMethod[method]; len(b.nodes) >= f.o.Count {
+			first, count, size := b.nodes[0], uint64(len(b.nodes)), f.together(b.nodes)
+			f.take(b.nodes)
+			f.found = append(f.found, suspect{kind: answer.SuspectTimers, point: graph.NoNode, owner: graph.NoNode, member: first, retained: size, typ: f.g.TypeIndex(first),
+				count: count, size: size, elements: answer.Known(count), atLeast: seen > maxRead, targets: b.targets, name: answer.Text{S: method}})
+		}
+	}
+	return err
+}
+
+// take marks what a pattern has, so that it is not found again by its size.
+func (f *finder) take(nodes []graph.Node) {
+	for _, n := range nodes {
+		f.part[n] = true
+	}
+}
+
+// method is the name of the method that a delegate calls.
+func (f *finder) method(v objects.Value) (string, error) {
+	if err := v.Err(); err != nil {
+		return "", err
+	}
+	if v.IsNull() {
+		return "(none)", nil
+	}
+	o, err := v.Object()
+	if err != nil {
+		return "", err
+	}
+	calls, err := o.Delegate()
+	if err != nil || len(calls) == 0 {
+		return "", err
+	}
+	m, err := calls[0].Method()
+	if err != nil || m == nil {
+		return "(a method that is not known)", nil // precodes need not be in the dump
+	}
+	return code.Of(f.r.Runtime()).MethodName(m, code.MethodFull)
+}
+
+// cancellations finds many callbacks that are registered with one CancellationTokenSource.
+func (f *finder) cancellations(ctx context.Context) error {
+	bySource, seen, delegates := map[graph.Node]*bundle{}, 0, typesOf[multicast](f)
+	var order []graph.Node
+	err := f.living(ctx, typesOf[callback](f), func(n graph.Node) {
+		if seen++; seen > maxRead {
+			return
+		}
+		source, state, err := f.registration(n)
+		if err != nil {
+			f.missing(n, err)
+			return
+		}
+		if source == graph.NoNode {
+			return
+		}
+		b := bundled(bySource, &order, source, n)
+		switch {
+		case state == graph.NoNode:
+		case delegates != nil && delegates[f.g.TypeIndex(state)]: // an Action that was registered
+			if err := f.target(b.targets, state); err != nil {
+				f.missing(state, err)
+			}
+		default:
+			b.targets.add(f.g.Type(state).Addr, state)
+		}
+	})
+	for _, source := range order {
+		if b := bySource[source]; len(b.nodes) >= f.o.Count {
+			count := uint64(len(b.nodes))
+			b.nodes = append(b.nodes, source)
+			f.take(b.nodes)
+			f.found = append(f.found, suspect{kind: answer.SuspectCancellation, point: source, owner: graph.NoNode, retained: f.together(b.nodes), typ: -1,
+				elements: answer.Known(count), atLeast: seen > maxRead, targets: b.targets})
+		}
+	}
+	return err
+}
+
+// registration is the CancellationTokenSource of a registration, and the state that its callback gets; NoNode for what is kept for the
+// next one.
+func (f *finder) registration(n graph.Node) (source, state graph.Node, err error) {
+	c, x, err := bind[callback](f, n)
+	if err != nil {
+		return graph.NoNode, graph.NoNode, err
+	}
+	if call := c.Callback.Value(x); call.Err() != nil || call.IsNull() {
+		return graph.NoNode, graph.NoNode, call.Err()
+	}
+	l, at, err := bindAt[callbacks](f, &c.List, x)
+	if err != nil || l == nil {
+		return graph.NoNode, graph.NoNode, err
+	}
+	if source, err = f.nodeAt(&l.Source, at); err != nil {
+		return graph.NoNode, graph.NoNode, err
+	}
+	state, err = f.nodeAt(&c.State, x)
+	return source, state, err
+}
+
+// scopes finds many disposables of one type that the root scope of a service provider keeps until the program ends.
+func (f *finder) scopes(ctx context.Context) error {
+	return f.living(ctx, typesOf[scope](f), func(n graph.Node) {
+		s, x, err := bind[scope](f, n)
+		root := false
+		if err == nil {
+			root, err = f.isRoot(s, x)
+		}
+		if err == nil && !root {
+			return
+		}
+		items := graph.NoNode
+		if err == nil {
+			items, err = f.disposables(s, x)
+		}
+		if err != nil {
+			f.missing(n, err)
+			return
+		}
+		if items == graph.NoNode {
+			return
+		}
+		c, types := newCounts(), map[int]*groupBy{}
+		list := f.g.Referents(items)
+		if f.group(ctx, types, list, nil) != nil {
+			return // the context has ended
+		}
+		most, _ := f.largest(types)
+		if most < 0 {
+			return
+		}
+		for _, m := range list {
+			if f.g.IsObject(m) {
+				c.add(f.g.Type(m).Addr, m)
+			}
+		}
+		f.part[items] = true
+		f.found = append(f.found, suspect{kind: answer.SuspectRootScope, point: n, owner: graph.NoNode, retained: f.doms.Retained(items), typ: most,
+			count: types[most].count, size: types[most].size, elements: answer.Known(uint64(len(list))), targets: c})
+	})
+}
+
+// weakReferences finds collections of weak references most of which lead to nothing any more.
+func (f *finder) weakReferences(ctx context.Context) error {
+	types := typesOf[shapes.WeakReference](f)
+	c := weakCounter{f: f, by: map[graph.Node]*weakCount{}, tops: map[graph.Node]graph.Node{}}
+	seen := 0
+	err := f.living(ctx, types, func(n graph.Node) {
+		if seen++; seen <= maxRead {
+			c.count(n)
+		}
+	})
+	for _, point := range c.order {
+		w := c.by[point]
+		if w.dead < uint64(f.o.Count) || float64(w.dead) < minShare*float64(w.all) {
+			continue
+		}
+		f.part[point] = true
+		f.found = append(f.found, suspect{kind: answer.SuspectWeak, point: point, owner: f.ownerOf(point), retained: f.doms.Retained(point),
+			typ: f.g.TypeIndex(w.first), count: w.all, size: w.size, elements: answer.Known(w.all), atLeast: seen > maxRead, dead: w.dead})
+	}
+	return err
+}
+
+// A weakCount counts the weak references that one object owns.
+type weakCount struct {
+	all, dead, size uint64
+	first           graph.Node
+}
+
+// A weakCounter counts weak references by what owns many of them.
+type weakCounter struct {
+	f     *finder
+	by    map[graph.Node]*weakCount
+	order []graph.Node // in which they were met
+	tops  map[graph.Node]graph.Node
+	steps int
+}
+
+// count counts a weak reference.
+func (c *weakCounter) count(n graph.Node) {
+	f := c.f
+	point := c.collection(f.doms.Idom(n))
+	if !f.g.IsObject(point) {
+		return
+	}
+	o, err := f.object(n)
+	if err == nil {
+		o, err = f.b.Weak(o)
+	}
+	if err != nil {
+		f.missing(n, err)
+		return
+	}
+	w := c.by[point]
+	if w == nil {
+		w = &weakCount{first: n}
+		c.by[point] = w
+		c.order = append(c.order, point)
+	}
+	w.all++
+	w.size += f.doms.Retained(n)
+	to, ok := f.g.Node(o.Addr)
+	if o.Addr == 0 || ok && !f.a.Incomplete && !f.live.Live(to) {
+		w.dead++
+	}
+}
+
+// collection is the object that has a weak reference among its elements, by the one that owns it: that, if it is an array;
+// else what owns that one, or the first of such nodes in a chain, or that first node where nothing owns it.
+func (c *weakCounter) collection(n graph.Node) graph.Node {
+	f := c.f
+	if !f.g.IsObject(n) || f.g.Type(n).IsArray() {
+		return n
+	}
+	var passed []graph.Node
+	at := n
+	for found := false; !found; {
+		top, known := c.tops[at]
+		if known {
+			at = top
+			break
+		}
+		passed = append(passed, at)
+		up := f.doms.Idom(at)
+		if !f.g.IsObject(up) {
+			break // the first node is all that there is of the collection
+		}
+		c.steps++
+		found = c.steps > maxKept || f.g.TypeIndex(up) != f.g.TypeIndex(at)
+		at = up
+	}
+	for _, p := range passed {
+		c.tops[p] = at
+	}
+	return at
+}
+
+var errNoCollection = errors.New("no collection that is known")
+
+// elements is how many elements the collection of a suspect says it has.
+func (f *finder) elements(owner, point graph.Node) answer.Maybe[uint64] {
+	n := owner
+	if n == graph.NoNode {
+		n = point
+	}
+	none := answer.Maybe[uint64]{Err: errNoCollection}
+	if f.g.Type(n).IsArray() || f.typeName(n) == "" {
+		return none // why there is no name is noted
+	}
+	o, err := f.object(n)
+	if err != nil {
+		return answer.Maybe[uint64]{Err: err}
+	}
+	c, err := f.collections.Of(o)
+	if err == nil && !c.IsText() {
+		var count uint64
+		if count, err = c.Count(); err == nil {
+			return answer.Known(count)
+		}
+	}
+	var unknown *shapes.UnknownLayoutError
+	if errors.As(err, &unknown) || err != nil && !errors.Is(err, target.ErrUnsupported) {
+		f.missing(n, err)
+	}
+	return none
+}
+
+// finalization says what waits for the finalizer.
+func (f *finder) finalization(ctx context.Context) error {
+	out := &f.a.Finalizers
+	ready, dead := newCounts(), newCounts()
+	h := f.g.Heap()
+	for i := range h.SubHeaps() {
+		q, err := h.FinalizerQueue(i)
+		if err != nil {
+			f.a.Note(err)
+			out.Known.Err = err
+			continue
+		}
+		for r, err := range h.FinalizerSlots(q.FReachable()) {
+			f.waits(r, err, ready, func(graph.Node) bool { return true })
+		}
+		for r, err := range h.FinalizerSlots(q.Finalizable()) {
+			f.waits(r, err, dead, func(n graph.Node) bool { return !f.live.Live(n) })
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
+	out.Ready, out.Dead = ready.sum(), dead.sum()
+	out.ReadyTypes, out.DeadTypes = ready.rows(f, topTypes), dead.rows(f, topTypes)
+	f.running(out)
+	return nil
+}
+
+func (f *finder) waits(r heap.Reference, err error, c *counts, is func(graph.Node) bool) {
+	f.a.Note(err)
+	if err != nil {
+		return
+	}
+	if n, ok := f.g.Node(r.Target); ok && is(n) {
+		c.add(f.g.Type(n).Addr, n)
+	}
+}
+
+// running finds what the thread of the finalizers does: frames that hold something.
+func (f *finder) running(out *answer.Finalization) {
+	for n := graph.Node(f.g.Objects()); n < f.g.Root(); n++ {
+		s := f.g.Source(n)
+		if s.Kind != graph.SourceFrame || s.Thread == nil || s.Thread.Managed == nil || !s.Thread.Managed.Finalizer || s.Frame.Method == nil {
+			continue
+		}
+		name := f.x.Names().Text(&f.a.Gaps, n)
+		if strings.Contains(name.S, ".Finalize(") {
+			out.Running = append(out.Running, name)
+		}
+	}
+}
+
+func (c *counts) sum() (n uint64) {
+	for _, t := range c.by {
+		n += uint64(len(t))
+	}
+	return n
+}

@@ -1,0 +1,146 @@
+package leaks
+
+import (
+	"github.com/sosgo/sosgo/graph"
+	"github.com/sosgo/sosgo/objects/shapes"
+	"github.com/sosgo/sosgo/target"
+)
+
+// The shapes of the patterns.
+type (
+	multicast struct {
+		_     shapes.Type  `of:"System.MulticastDelegate"`
+		Count shapes.Value `field:"_invocationCount"`
+	}
+	delegate struct {
+		_      shapes.Type `of:"System.Delegate"`
+		Target shapes.Ref  `field:"_target"`
+	}
+	timer struct {
+		_        shapes.Type `of:"System.Threading.TimerQueueTimer"`
+		Callback shapes.Ref  `field:"_timerCallback"`
+		State    shapes.Ref  `field:"_state"`
+	}
+	// callback is a registration with a CancellationTokenSource. The list that it is in was one of several before .NET 6.
+	callback struct {
+		_        shapes.Type `of:"System.Threading.CancellationTokenSource+CallbackNode"`
+		Callback shapes.Ref  `field:"Callback"`
+		State    shapes.Ref  `field:"CallbackState"`
+		List     shapes.Ref  `field:"Registrations|Partition"`
+	}
+	callbacks struct {
+		_      shapes.Type `of:"System.Threading.CancellationTokenSource+Registrations|System.Threading.CancellationTokenSource+CallbackPartition"`
+		Source shapes.Ref  `field:"Source"`
+	}
+	// scope is a scope of a service provider. Whether it is the root one it says itself since .NET 6; before, its engine says which one that is.
+	// .NET 5 has its disposables in an object that scopes lend each other, and which it has no more when it is disposed of.
+	scope struct {
+		_           shapes.Type `of:"Microsoft.Extensions.DependencyInjection.ServiceLookup.ServiceProviderEngineScope"`
+		IsRoot      shapes.Int  `field:"<IsRootScope>,optional"`
+		Engine      shapes.Ref  `field:"<Engine>,optional"`
+		Disposables shapes.Ref  `field:"_disposables,optional"`
+		State       shapes.Ref  `field:"_state,optional"`
+	}
+	scopeState struct {
+		_           shapes.Type `of:"Microsoft.Extensions.DependencyInjection.ServiceLookup.ScopePool+State|Microsoft.Extensions.DependencyInjection.ServiceLookup.ScopeState"`
+		Disposables shapes.Ref  `field:"<Disposables>"`
+	}
+	scopeEngine struct {
+		_    shapes.Type `of:"Microsoft.Extensions.DependencyInjection.ServiceLookup.ServiceProviderEngine"`
+		Root shapes.Ref  `field:"<Root>,optional"` // since .NET 6 it has none, and nobody asks it
+	}
+	list struct {
+		_     shapes.Type `of:"System.Collections.Generic.List<>"`
+		Items shapes.Ref  `field:"_items"`
+	}
+)
+
+var errScope = target.Unsupportedf("the scope of a service provider has none of the known fields")
+
+// bind binds a shape to an object.
+func bind[T any](f *finder, n graph.Node) (*T, shapes.Instance, error) {
+	o, err := f.object(n)
+	if err != nil {
+		return nil, 0, err
+	}
+	return shapes.BindObject[T](f.b, o)
+}
+
+// bindAt binds a shape to the object that a field refers to; nil for null.
+func bindAt[T any](f *finder, r *shapes.Ref, x shapes.Instance) (*T, shapes.Instance, error) {
+	o, err := r.Object(x)
+	if err != nil || o.Addr == 0 {
+		return nil, 0, err
+	}
+	return shapes.BindObject[T](f.b, o)
+}
+
+// nodeAt is the object that a field refers to, NoNode for null.
+func (f *finder) nodeAt(r *shapes.Ref, x shapes.Instance) (graph.Node, error) {
+	a, err := r.Addr(x)
+	if err != nil {
+		return graph.NoNode, err
+	}
+	if n, ok := f.g.Node(a); ok {
+		return n, nil
+	}
+	return graph.NoNode, nil
+}
+
+// typesOf are the types that shape T is for, nil if there is none. Those whose name can't be read are counted (answer.Leaks.Nameless).
+func typesOf[T any](f *finder) []bool {
+	var out []bool
+	for i, mt := range f.g.Types() {
+		t, err := f.r.Type(mt.Addr)
+		if err != nil {
+			continue
+		}
+		if is, err := shapes.Is[T](f.b, t); err == nil && is {
+			if out == nil {
+				out = make([]bool, len(f.g.Types()))
+			}
+			out[i] = true
+		}
+	}
+	return out
+}
+
+// isRoot reports whether a scope is a provider's root.
+func (f *finder) isRoot(s *scope, x shapes.Instance) (bool, error) {
+	switch {
+	case s.IsRoot.Has():
+		return s.IsRoot.Bool(x)
+	case !s.Engine.Has():
+		return false, errScope
+	}
+	engine, at, err := bindAt[scopeEngine](f, &s.Engine, x)
+	if err != nil || engine == nil {
+		return false, err
+	}
+	if !engine.Root.Has() {
+		return false, errScope
+	}
+	root, err := engine.Root.Addr(at)
+	return root == x.Object(), err
+}
+
+// disposables is the array of the list of a scope, NoNode if there is none.
+func (f *finder) disposables(s *scope, x shapes.Instance) (graph.Node, error) {
+	from := &s.Disposables
+	switch {
+	case from.Has():
+	case s.State.Has():
+		state, at, err := bindAt[scopeState](f, &s.State, x)
+		if err != nil || state == nil {
+			return graph.NoNode, err
+		}
+		from, x = &state.Disposables, at
+	default:
+		return graph.NoNode, errScope
+	}
+	l, at, err := bindAt[list](f, from, x)
+	if err != nil || l == nil {
+		return graph.NoNode, err
+	}
+	return f.nodeAt(&l.Items, at)
+}

@@ -1,0 +1,196 @@
+package roots
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/sosgo/sosgo/stackwalk"
+	"github.com/sosgo/sosgo/stackwalk/threads"
+	"github.com/sosgo/sosgo/target"
+)
+
+// This file takes words for references that only look like them, where nobody says
+// what they are: in frames whose code has no readable GC info, and on all stacks of
+// a process whose collector does so itself (gcenv.ee.cpp, ScanStackRoots).
+
+// conservativeSettings are the environment variables that make the collector take
+// every word of a stack for a reference (clrconfignames.h, gcConservative).
+var conservativeSettings = [...]string{"DOTNET_gcConservative=", "COMPlus_gcConservative="}
+
+// Conservative reports whether the process's collector takes every word of a stack
+// that looks like a reference for one, as its environment says. Where the dump has no
+// environment it is target.ErrNotInDump; the roots are then those of any other process.
+func (r *Reader) Conservative() (bool, error) {
+	return r.names.conservative.Get(func() (bool, error) {
+		t, ok := r.rt.Target().(interface{ Environment() []string })
+		if !ok || len(t.Environment()) == 0 {
+			return false, fmt.Errorf("environment of the process: %w", target.ErrNotInDump)
+		}
+		for _, v := range t.Environment() {
+			for _, name := range conservativeSettings {
+				if value, ok := strings.CutPrefix(v, name); ok && strings.Trim(value, "0xX") != "" {
+					return true, nil
+				}
+			}
+		}
+		return false, nil
+	})
+}
+
+// frames lists the frames of a stack, to which its words are assigned.
+func (s *scan) frames(t *threads.Thread) []Frame {
+	var out []Frame
+	index := 0
+	for f := range s.r.p.Walker.Walk(s.ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{}) {
+		if f.Kind == stackwalk.FrameManaged {
+			out = append(out, Frame{Index: index, IP: f.IP, SP: f.SP, Method: f.Code.Method})
+		}
+		index++
+	}
+	return out
+}
+
+// undecoded yields the words of one frame that look like references. To the first frame of a thread that runs
+// in cooperative mode belong its registers, and what lies above it: native code that managed code called
+// without a frame has saved registers there.
+func (s *scan) undecoded(t *threads.Thread, list []Frame, ref *stackwalk.Root) bool {
+	i := slices.IndexFunc(list, func(f Frame) bool { return f.Index == ref.Frame })
+	at, own := target.Range{Start: ref.FrameSP, End: ref.FrameSP}, list[:0]
+	if i >= 0 {
+		own, at.End = list[i:i+1], t.Managed.Stack.End
+		if i+1 < len(list) {
+			at.End = list[i+1].SP
+		}
+	}
+	if ref.Frame == 0 && t.Managed.Cooperative {
+		if !s.registers(t, own) {
+			return false
+		}
+		if sp, ok := t.OS.Registers.SP(); ok && t.Managed.Stack.Contains(sp) {
+			at.Start = min(at.Start, sp)
+		}
+	}
+	return s.words(t, at, own)
+}
+
+// registers yields the registers of a thread that look like references; list begins with their frame.
+func (s *scan) registers(t *threads.Thread, list []Frame) bool {
+	cpu, err := s.r.rt.Target().Platform().Arch.Processor()
+	if err != nil {
+		return !s.ended
+	}
+	for reg := range cpu.General.All {
+		v, known := t.OS.Registers.Get(reg)
+		if known && !s.word(t, 0, target.Addr(v), list[:min(len(list), 1)]) {
+			return false
+		}
+	}
+	return !s.ended
+}
+
+// conservative yields what the collector of a conservative process takes for the
+// references of a thread: the words of its stack beyond the native code that it is in,
+// its registers where it is in managed code, and what explicit frames say.
+func (s *scan) conservative(t *threads.Thread) bool {
+	sp, ok := t.OS.Registers.SP()
+	at := target.Range{Start: target.Addr(sp), End: t.Managed.Stack.End}
+	list := s.frames(t)
+	if first := t.Managed.Frame; !t.Managed.Cooperative && first > at.Start {
+		// Of an unmanaged call the frame stands inside the method that calls.
+		if len(list) > 0 {
+			first = max(at.Start, min(first, list[0].SP))
+		}
+		at.Start = first
+	}
+	if !ok || !t.Managed.Stack.Contains(at.Start) {
+		return !s.ended
+	}
+	if t.Managed.Cooperative && !s.registers(t, list) {
+		return false
+	}
+	return s.words(t, at, list)
+}
+
+// nativeStack yields what looks like a reference in the registers and on the stack of a
+// thread of a NativeAOT program: its GC info is not read.
+func (s *scan) nativeStack(t *threads.Thread) bool {
+	stack, err := t.Stack(s.r.rt.Target())
+	if err != nil {
+		return s.emit(Root{Kind: KindStack, Thread: t}, fmt.Errorf("stack of thread %#x: %w", t.ID(), err))
+	}
+	if !s.registers(t, nil) {
+		return false
+	}
+	for _, at := range stack.Ranges {
+		// The runtime's Thread is thread-local storage. Where that is in one mapping with the stack it stands above it, and
+		// behind it may be anything: the handles, which are roots of their own.
+		if t.Managed != nil && at.Contains(t.Managed.Addr) {
+			at.End = t.Managed.Addr
+		}
+		if !s.words(t, at, nil) {
+			return false
+		}
+	}
+	return !s.ended
+}
+
+// nativeThreadStatics yields the objects that hold the thread statics of a thread of a
+// NativeAOT program: what the words refer to among which its references to them are.
+func (s *scan) nativeThreadStatics(t *threads.Thread) bool {
+	words, err := s.r.rt.NativeThreadWords(t.Managed)
+	if err != nil && !s.emit(Root{Kind: KindThreadStatics, Thread: t}, fmt.Errorf("thread statics of thread %#x: %w", t.ID(), err)) {
+		return false
+	}
+	for _, a := range words {
+		v, err := target.Pointer(s.r.rt.Memory(), a)
+		if err != nil {
+			continue // it is no reference then
+		}
+		object, ok := s.r.object(v, false)
+		if !ok {
+			continue
+		}
+		if !s.emit(Root{Kind: KindThreadStatics, Object: object, Value: v, Address: a, Conservative: true, Thread: t}, nil) {
+			return false
+		}
+	}
+	return !s.ended
+}
+
+// words yields the words of a range that look like references. Each belongs to the
+// frame of list that begins last before it.
+func (s *scan) words(t *threads.Thread, at target.Range, list []Frame) bool {
+	win := target.NewWindow(s.r.rt.Memory())
+	for a := (at.Start + 7) &^ 7; a+8 <= at.End; a += 8 {
+		for len(list) > 1 && list[1].SP <= a {
+			list = list[1:]
+		}
+		v, err := win.Uint64(a)
+		if err != nil {
+			next, ok := target.NextStored(s.r.rt.Memory(), a+8)
+			if !ok || next >= at.End {
+				break
+			}
+			a = next&^7 - 8
+			continue
+		}
+		if !s.word(t, a, target.Addr(v), list) {
+			return false
+		}
+	}
+	return !s.ended
+}
+
+// word yields a word that looks like a reference; list begins with its frame.
+func (s *scan) word(t *threads.Thread, a, v target.Addr, list []Frame) bool {
+	object, ok := s.r.object(v, true)
+	if !ok {
+		return !s.ended
+	}
+	root := Root{Kind: KindStack, Object: object, Value: v, Address: a, Interior: true, Pinned: true, Conservative: true, Thread: t}
+	if len(list) > 0 {
+		root.Frame = &list[0]
+	}
+	return s.emit(root, nil)
+}

@@ -1,0 +1,112 @@
+package roots_test
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo/graph/roots"
+	"github.com/sosgo/sosgo/internal/test/testcase"
+	"github.com/sosgo/sosgo/internal/test/testdump"
+	"github.com/sosgo/sosgo/target"
+)
+
+// TestUndecodedFrames: where the dump lacks a method's GC info, the words of the frame that look like
+// references are roots, marked as such, beside the error: what the oracle, which has
+// the module's file, says of the frame is among them.
+func TestUndecodedFrames(t *testing.T) {
+	testdump.Corpus(t, testcase.Named("win-net10-stacks-withheap", "win-net8-stacks-withheap", "win-net10-zoo-withheap"), func(t *testing.T, d *testdump.Dump) int {
+		r, _ := reader(t, d)
+		guessed, exact := map[target.Addr]map[target.Addr]bool{}, map[target.Addr]bool{}
+		for root, err := range r.All(t.Context(), roots.Options{}) {
+			switch {
+			case err != nil:
+				assert.ErrorIs(t, err, target.ErrNotInDump)
+			case root.Kind != roots.KindStack:
+			case !root.Conservative:
+				exact[root.Frame.SP] = true
+			default:
+				assert.True(t, root.Interior && root.Pinned)
+				if guessed[root.Frame.SP] == nil {
+					guessed[root.Frame.SP] = map[target.Addr]bool{}
+				}
+				guessed[root.Frame.SP][root.Object] = true
+			}
+		}
+		assert.NotEmpty(t, guessed)
+		for sp := range guessed {
+			assert.False(t, exact[sp], "%#x", uint64(sp))
+		}
+		return len(guessed)
+	})
+}
+
+// TestConservative: a process says in its environment whether its collector takes every word for a
+// reference. Then what is exact otherwise is among the roots, and marked.
+func TestConservative(t *testing.T) {
+	d := testdump.Open(t, "net10-zoo")
+	r, _ := reader(t, d)
+	on, err := r.Conservative()
+	require.NoError(t, err)
+	assert.False(t, on)
+	unknown, _ := reader(t, testdump.Open(t, "win-net10-zoo"))
+	_, err = unknown.Conservative()
+	assert.ErrorIs(t, err, target.ErrNotInDump, "a minidump has no environment")
+	held := map[target.Addr]bool{}
+	for root, err := range r.All(t.Context(), roots.Options{}) {
+		require.NoError(t, err)
+		if root.Kind == roots.KindStack && root.Address != 0 && root.Frame.Explicit == "" && !root.Thread.Managed.Cooperative {
+			held[root.Object] = true
+		}
+	}
+	require.NotEmpty(t, held)
+
+	at, length := environment(t, d)
+	text := "DOTNET_gcConservative=1\x00X="
+	require.GreaterOrEqual(t, length, len(text))
+	text += strings.Repeat("y", length-len(text))
+	changed := d.Damaged(t, testdump.Damage{At: at, Bytes: []byte(text)})
+	t.Cleanup(func() { assert.NoError(t, changed.Close()) })
+	v, err := changed.View("")
+	require.NoError(t, err)
+	r, err = v.RootReader()
+	require.NoError(t, err)
+	on, err = r.Conservative()
+	require.NoError(t, err)
+	require.True(t, on)
+	count := 0
+	for root, err := range r.All(t.Context(), roots.Options{}) {
+		require.NoError(t, err)
+		if root.Kind == roots.KindStack && (root.Frame == nil || root.Frame.Explicit == "") {
+			count++
+			assert.True(t, root.Conservative && root.Interior && root.Pinned)
+			delete(held, root.Object)
+		}
+	}
+	assert.Empty(t, held)
+	assert.NotZero(t, count)
+}
+
+// environment is where the environment variables stand on the first stack, and their
+// length.
+func environment(t *testing.T, d *testdump.Dump) (target.Addr, int) {
+	t.Helper()
+	file, ok := d.Target().(interface{ Environment() []string })
+	require.True(t, ok)
+	all := strings.Join(file.Environment(), "\x00")
+	require.Contains(t, all, "LANG=C.UTF-8")
+	for region := range d.Target().Regions() {
+		if region.Size > 1<<24 {
+			continue
+		}
+		b, err := target.Bytes(d.Target(), region.Start, int(region.Stored))
+		if i := bytes.Index(b, []byte(all)); err == nil && i >= 0 {
+			return region.Start + target.Addr(i), len(all)
+		}
+	}
+	t.Fatal("the environment is nowhere")
+	return 0, 0
+}

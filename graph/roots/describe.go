@@ -1,0 +1,170 @@
+package roots
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/dac/code"
+	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/image/codeinfo"
+	"github.com/sosgo/sosgo/internal/lazy"
+	"github.com/sosgo/sosgo/stackwalk"
+	"github.com/sosgo/sosgo/stackwalk/threads"
+	"github.com/sosgo/sosgo/target"
+)
+
+// names is what a Reader keeps for the descriptions of roots.
+type names struct {
+	holders      lazy.Value[map[target.Addr]string]
+	tables       lazy.Value[map[target.Addr]bool]
+	conservative lazy.Value[bool]
+
+	mu     sync.Mutex
+	thread *threads.Thread   // whose frames are kept
+	frames []stackwalk.Frame // from the leaf on, at most keptFrames
+}
+
+// keptFrames is how many frames of a thread are kept for the next root that is
+// described. A stack has more only when it overflows.
+const keptFrames = 1 << 10
+
+// Describe says what a root is. What is not known of it has its reason in place. It
+// walks the stack of a root's thread, so that who describes many roots does so
+// thread by thread.
+func (r *Reader) Describe(ctx context.Context, root *Root) *answer.GCRoot {
+	out := &answer.GCRoot{Kind: root.Kind.String(), Object: root.Object, Address: root.Address, Strong: root.Strong(),
+		Interior: root.Interior, Pinned: root.Pinned, Conservative: root.Conservative, Critical: root.Critical}
+	if root.Kind == KindHandle {
+		out.Handle, out.Holder = root.Handle.String(), r.Holder(root.Address)
+		if out.Holder == "" {
+			if tables, _ := r.staticTables(ctx); tables[root.Object] {
+				out.Holder = "the values of static fields"
+			}
+		}
+		if out.Holder == "" && root.Handle == heap.HandleRefCounted {
+			out.Holder = "a wrapper for native code, which counts references"
+		}
+	}
+	if t := root.Thread; t != nil {
+		out.Thread = DescribeThread(t)
+	}
+	if root.Frame != nil {
+		r.describeFrame(ctx, root, out)
+	}
+	out.Name = name(root, out)
+	return out
+}
+
+// DescribeThread says which thread t is.
+func DescribeThread(t *threads.Thread) *answer.GCRootThread {
+	out := &answer.GCRootThread{Index: t.Index, OSID: t.ID()}
+	if t.Managed != nil {
+		out.ManagedID = t.Managed.ManagedID
+	}
+	out.Name.S, out.Name.Err = t.Name()
+	return out
+}
+
+// describeFrame describes the frame of a root, and its place there.
+func (r *Reader) describeFrame(ctx context.Context, root *Root, out *answer.GCRoot) {
+	f := root.Frame
+	out.Frame = &answer.GCRootFrame{Index: f.Index, IP: f.IP, SP: f.SP, Class: f.Explicit}
+	if f.Method != nil {
+		out.Frame.Method.S, out.Frame.Method.Err = code.Of(r.rt).MethodName(f.Method, code.MethodFull)
+	}
+	if f.Explicit != "" || root.Conservative {
+		return
+	}
+	out.Place = root.Slot.String()
+	whole, err := r.frame(ctx, root.Thread, f)
+	if err == nil {
+		if name, err := whole.ExactName(); err == nil && name != "" {
+			out.Frame.Method.S, out.Frame.Method.Err = name, nil
+		}
+		out.Variable.S, err = stackwalk.VariableOf(&whole, root.Slot, root.Address, r.p.Objects)
+	}
+	if out.Variable.S == "" && err != nil {
+		out.Variable.Err = err
+	}
+}
+
+// frame finds the frame of a root in its stack again.
+func (r *Reader) frame(ctx context.Context, t *threads.Thread, f *Frame) (stackwalk.Frame, error) {
+	r.names.mu.Lock()
+	defer r.names.mu.Unlock()
+	if r.names.thread != t || f.Index >= len(r.names.frames) {
+		r.names.thread, r.names.frames = t, r.names.frames[:0]
+		index := 0
+		for at := range r.p.Walker.Walk(ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{}) {
+			if index < keptFrames {
+				r.names.frames = append(r.names.frames, at)
+			} else if index == f.Index {
+				return at, nil
+			}
+			index++
+		}
+	}
+	if err := ctx.Err(); err != nil {
+		r.names.thread = nil
+		return stackwalk.Frame{}, err
+	}
+	if f.Index < 0 || f.Index >= len(r.names.frames) {
+		return stackwalk.Frame{}, target.Unsupportedf("the stack of thread %#x has no frame %d", t.ID(), f.Index)
+	}
+	return r.names.frames[f.Index], nil
+}
+
+// name is a root in a few words.
+func name(root *Root, d *answer.GCRoot) string {
+	switch root.Kind {
+	case KindHandle:
+		if d.Holder != "" {
+			return root.Handle.Words() + " (" + d.Holder + ")"
+		}
+		return root.Handle.Words()
+	case KindFinalizer:
+		if root.Critical {
+			return "waits for its critical finalizer"
+		}
+		return "waits for its finalizer"
+	case KindThreadStatics:
+		return "thread statics of " + threadWords(root.Thread)
+	}
+	return threadWords(root.Thread) + ": " + place(root, d)
+}
+
+// place is where in its frame a root is.
+func place(root *Root, d *answer.GCRoot) string {
+	if root.Frame == nil {
+		return "stack"
+	}
+	if d.Frame.Class != "" && root.Frame.Method == nil {
+		return "[" + d.Frame.Class + "]"
+	}
+	if d.Frame.Class != "" {
+		return "[" + d.Frame.Class + "] argument of " + d.Frame.Method.String()
+	}
+	where := d.Frame.Method.String() + " "
+	if root.Conservative {
+		return where + "(looks like a reference)"
+	}
+	if d.Variable.S != "" {
+		return where + d.Variable.S
+	}
+	if root.Slot.Base == codeinfo.BaseRegister {
+		return where + "register " + d.Place
+	}
+	return where + d.Place
+}
+
+func threadWords(t *threads.Thread) string {
+	if t == nil {
+		return "thread"
+	}
+	if t.ID() == 0 && t.Managed != nil {
+		return fmt.Sprintf("thread without OS thread (managed %d)", t.Managed.ManagedID)
+	}
+	return fmt.Sprintf("thread %x", t.ID())
+}

@@ -1,0 +1,271 @@
+package roots
+
+import (
+	"context"
+	"fmt"
+	"iter"
+
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/stackwalk"
+	"github.com/sosgo/sosgo/stackwalk/threads"
+	"github.com/sosgo/sosgo/target"
+)
+
+// A Process is what roots are read from: one runtime of a process.
+type Process struct {
+	Heap    *heap.Heap
+	Objects *objects.Reader   // names fields and variables
+	Walker  *stackwalk.Walker // nil: an error stands for the roots of stacks
+	// Threads are those of threads.List, with the error that it had.
+	Threads func() ([]threads.Thread, error)
+}
+
+// A Reader reads the roots of a Process. It is safe for concurrent use.
+type Reader struct {
+	p  Process
+	rt *dac.Runtime
+	h  *heap.Heap
+
+	names names
+}
+
+// New returns a Reader. It reads nothing yet.
+func New(p Process) *Reader { return &Reader{p: p, rt: p.Heap.Runtime(), h: p.Heap} }
+
+// Options choose roots. The zero value chooses all that keep their objects alive.
+type Options struct {
+	Weak     bool // handles that keep nothing alive too: weak and dependent ones
+	NoStacks bool // no KindStack
+}
+
+// All iterates over the roots: handles, the finalizer queue, the stacks, the
+// threads' tables of thread statics. An object may be a root several times. What
+// can't be read is an error of the iteration, and the rest goes on; so does the
+// context's error, which is the last. An error that comes with a Root says that its
+// Object is none of the heap's, as far as is known.
+func (r *Reader) All(ctx context.Context, o Options) iter.Seq2[Root, error] {
+	return func(yield func(Root, error) bool) {
+		s := scan{r: r, ctx: ctx, yield: yield}
+		s.handles(o.Weak)
+		s.finalizers()
+		list, err := r.p.Threads()
+		if err != nil {
+			s.emit(Root{}, err)
+		}
+		if !o.NoStacks {
+			s.stacks(list)
+		}
+		s.threadStatics(list)
+	}
+}
+
+// Stacks iterates over the roots that the stacks of some threads have, as All does.
+func (r *Reader) Stacks(ctx context.Context, list []threads.Thread) iter.Seq2[Root, error] {
+	return func(yield func(Root, error) bool) {
+		s := scan{r: r, ctx: ctx, yield: yield}
+		s.stacks(list)
+	}
+}
+
+// A scan is one iteration over roots.
+type scan struct {
+	r     *Reader
+	ctx   context.Context
+	yield func(Root, error) bool
+	ended bool // nobody wants more
+}
+
+// emit passes a root or an error on, and reports whether more are wanted.
+func (s *scan) emit(root Root, err error) bool {
+	switch {
+	case s.ended:
+	case s.ctx.Err() != nil:
+		s.yield(Root{}, s.ctx.Err())
+		s.ended = true
+	default:
+		s.ended = !s.yield(root, err)
+	}
+	return !s.ended
+}
+
+// handles yields the handles.
+func (s *scan) handles(weak bool) {
+	if s.ended {
+		return
+	}
+	for e, err := range s.r.h.Handles() {
+		if err != nil && e.Object == 0 {
+			if !s.emit(Root{Kind: KindHandle}, err) {
+				return
+			}
+			continue
+		}
+		root := ofHandle(&e)
+		if (weak || root.Strong()) && !s.emit(root, err) {
+			return
+		}
+	}
+}
+
+func ofHandle(e *heap.Handle) Root {
+	return Root{Kind: KindHandle, Object: e.Object, Value: e.Object, Address: e.Addr, Handle: e.Type, Extra: e.Extra, Table: e.Table,
+		Pinned: e.Type == heap.HandlePinned || e.Type == heap.HandleAsyncPinned}
+}
+
+// finalizers yields what waits in the finalizer queues of all sub heaps.
+func (s *scan) finalizers() {
+	for i := range s.r.h.SubHeaps() {
+		q, err := s.r.h.FinalizerQueue(i)
+		if err != nil {
+			if !s.emit(Root{Kind: KindFinalizer}, err) {
+				return
+			}
+			continue
+		}
+		for ref, err := range s.r.h.FinalizerSlots(q.FReachable()) {
+			root := Root{Kind: KindFinalizer, Object: ref.Target, Value: ref.Target, Address: ref.Slot, Critical: q.Critical.Contains(ref.Slot)}
+			if err == nil {
+				err = s.r.check(&root)
+			}
+			if !s.emit(root, err) {
+				return
+			}
+		}
+	}
+}
+
+// stacks yields what the threads' stacks hold.
+func (s *scan) stacks(list []threads.Thread) {
+	if s.r.p.Walker == nil {
+		s.emit(Root{Kind: KindStack}, target.Unsupportedf("the stacks can't be walked"))
+		return
+	}
+	of := s.stack
+	if s.r.rt.IsNative() {
+		of = s.nativeStack
+	}
+	for i := range list {
+		if t := &list[i]; t.Managed != nil && t.OS != nil && !of(t) {
+			return
+		}
+	}
+}
+
+// stack yields what the stack of one thread holds.
+func (s *scan) stack(t *threads.Thread) bool {
+	var frame *Frame
+	var frames []Frame                    // when they are needed
+	conservative, _ := s.r.Conservative() // hardly anybody makes it so
+	for ref, err := range s.r.p.Walker.Roots(s.ctx, t.Managed, t.OS.Registers) {
+		if conservative && ref.Explicit == "" {
+			continue // the collector asks no code
+		}
+		if err != nil && !s.emit(Root{Kind: KindStack, Thread: t}, fmt.Errorf("stack of thread %#x: %w", t.ID(), err)) {
+			return false
+		}
+		if err != nil && ref.Undecoded {
+			if frames == nil {
+				frames = s.frames(t)
+			}
+			if !s.undecoded(t, frames, &ref) {
+				return false
+			}
+		}
+		if err != nil {
+			continue
+		}
+		object, ok := s.r.object(ref.Object, ref.Interior)
+		if !ok {
+			continue
+		}
+		if frame == nil || frame.Index != ref.Frame || frame.SP != ref.FrameSP {
+			frame = &Frame{Index: ref.Frame, IP: ref.FrameIP, SP: ref.FrameSP, Method: ref.Method, Explicit: ref.Explicit}
+		}
+		root := Root{Kind: KindStack, Object: object, Value: ref.Object, Address: ref.Addr, Interior: ref.Interior, Pinned: ref.Pinned,
+			Thread: t, Frame: frame, Slot: ref.Slot}
+		if !s.emit(root, nil) {
+			return false
+		}
+	}
+	return !conservative || s.conservative(t)
+}
+
+// check proves that a root refers into the heap, as far as the heap is known.
+func (r *Reader) check(root *Root) error {
+	if root.Object%8 == 0 && (len(r.h.Warnings()) > 0 || r.h.Segment(root.Object) != nil) {
+		return nil
+	}
+	return target.Corruptf("%s at %#x: %#x is no object of the heap", root.Kind, uint64(root.Address), uint64(root.Object))
+}
+
+// object is the object that a reference of a stack leads to, or into if it is
+// interior. It reports false if it leads to none: interior references may lead to
+// other memory, and frames that an exception has left to anything.
+func (r *Reader) object(a target.Addr, interior bool) (target.Addr, bool) {
+	if r.h.Segment(a) == nil {
+		return 0, false
+	}
+	read := r.h.ObjectAt
+	if interior {
+		read = r.h.ObjectContaining
+	}
+	o, err := read(a)
+	return o.Addr, err == nil && !o.Free
+}
+
+// threadStatics yields the tables of the threads' thread statics, those of threads
+// that no OS thread runs any more too.
+func (s *scan) threadStatics(list []threads.Thread) {
+	for i := range list {
+		t := &list[i]
+		if t.Managed == nil {
+			continue
+		}
+		if s.r.rt.IsNative() {
+			if !s.nativeThreadStatics(t) {
+				return
+			}
+			continue
+		}
+		root := Root{Kind: KindThreadStatics, Thread: t}
+		var err error
+		root.Address, err = s.r.rt.ThreadStaticsSlot(t.Managed)
+		if err == nil && root.Address != 0 {
+			root.Object, err = target.Pointer(s.r.rt.Memory(), root.Address)
+		}
+		if err != nil {
+			err = fmt.Errorf("thread statics of thread %d: %w", t.Managed.ManagedID, err)
+		} else if root.Object == 0 {
+			continue
+		} else {
+			err = s.r.check(&root)
+		}
+		root.Value = root.Object
+		if !s.emit(root, err) {
+			return
+		}
+	}
+}
+
+// Dependents iterates over the dependent handles that have both objects. They are
+// edges of the graph, and no roots: Secondary is kept alive as long as Primary is.
+// What can't be read is an error, and the rest goes on.
+func (r *Reader) Dependents(ctx context.Context) iter.Seq2[Dependent, error] {
+	return func(yield func(Dependent, error) bool) {
+		for e, err := range r.h.Handles() {
+			if ctx.Err() != nil {
+				yield(Dependent{}, ctx.Err())
+				return
+			}
+			d := Dependent{Handle: e.Addr, Primary: e.Object, Secondary: e.Dependent()}
+			if err == nil && d.Secondary == 0 {
+				continue
+			}
+			if !yield(d, err) {
+				return
+			}
+		}
+	}
+}

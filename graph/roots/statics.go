@@ -1,0 +1,160 @@
+package roots
+
+import (
+	"context"
+	"iter"
+
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/stackwalk/threads"
+	"github.com/sosgo/sosgo/target"
+)
+
+// A Static is the slot of a static field that refers to an object: a field of a
+// reference type, or of a struct, whose values are boxed.
+type Static struct {
+	Field *objects.Field // Field.Declaring is its class
+	// Thread is the thread whose value it is, nil for a field that all share.
+	Thread *threads.Thread
+	// Slot is where the reference is, and Object what it refers to, not null.
+	Slot, Object target.Addr
+	// Table is the object that contains the slot: an object[] that a root leads to.
+	// 0 means that the slot is in no object of the heap.
+	Table target.Addr
+	// Ready is false before the class constructor has finished.
+	Ready bool
+}
+
+// Name is the field in words, "Contoso.Cache.s_items".
+func (s *Static) Name() (string, error) {
+	class, err := s.Field.Declaring.ManagedName()
+	if err == nil {
+		err = s.Field.Err()
+	}
+	if err != nil {
+		return "", err
+	}
+	return class + "." + s.Field.Name, nil
+}
+
+// Statics iterates over the static fields of all loaded types that refer to objects,
+// a thread static once for each thread that has a value. What a type or field lacks
+// is an error, and the rest goes on; the context's error is the last.
+func (r *Reader) Statics(ctx context.Context) iter.Seq2[Static, error] {
+	return func(yield func(Static, error) bool) {
+		s := staticsScan{r: r, yield: yield}
+		if r.rt.IsNative() {
+			s.emit(Static{}, target.Unsupportedf("which objects the static fields of a NativeAOT program refer to is known, but not by which fields"))
+			return
+		}
+		for mt, err := range r.rt.LoadedTypes() {
+			switch {
+			case ctx.Err() != nil:
+				s.emit(Static{}, ctx.Err())
+				return
+			case err != nil:
+				s.emit(Static{}, err)
+			case !mt.IsArray() && !mt.IsOpen() && !mt.IsShared():
+				s.class(mt)
+			}
+			if s.ended {
+				return
+			}
+		}
+	}
+}
+
+// A staticsScan is one iteration over statics.
+type staticsScan struct {
+	r       *Reader
+	yield   func(Static, error) bool
+	threads []threads.Thread // read when the first thread static comes
+	known   bool
+	table   target.Range // the object that the last slot was in
+	ended   bool
+}
+
+func (s *staticsScan) emit(f Static, err error) { s.ended = s.ended || !s.yield(f, err) }
+
+// class yields the statics of one type.
+func (s *staticsScan) class(mt *dac.MethodTable) {
+	class, err := s.r.rt.EEClass(mt)
+	if err != nil {
+		s.emit(Static{}, err)
+		return
+	}
+	if class.NumStaticFields == 0 {
+		return
+	}
+	t, err := s.r.p.Objects.Type(mt.Addr)
+	if err != nil {
+		s.emit(Static{}, err)
+		return
+	}
+	fields, err := t.OwnFields()
+	if err != nil {
+		s.emit(Static{}, err)
+	}
+	for _, f := range fields {
+		switch {
+		case s.ended || !f.Static || f.RVA || !f.RefersToObject():
+		case f.Thread:
+			s.perThread(mt, f)
+		default:
+			at, err := s.r.rt.StaticField(mt, &f.FieldDesc)
+			s.slot(Static{Field: f}, at, err)
+		}
+	}
+}
+
+// perThread yields what the threads have of a thread static.
+func (s *staticsScan) perThread(mt *dac.MethodTable, f *objects.Field) {
+	if !s.known {
+		var err error
+		if s.threads, err = s.r.p.Threads(); err != nil {
+			s.emit(Static{}, err)
+		}
+		s.known = true
+	}
+	for i := range s.threads {
+		if t := &s.threads[i]; t.Managed != nil {
+			at, err := s.r.rt.ThreadStaticField(mt, &f.FieldDesc, t.Managed)
+			s.slot(Static{Field: f, Thread: t}, at, err)
+		}
+	}
+}
+
+// slot yields a static, if it has storage that refers to something.
+func (s *staticsScan) slot(f Static, at dac.StaticAddr, err error) {
+	if err == nil && at.Addr == 0 || s.ended {
+		return
+	}
+	f.Slot, f.Ready = at.Addr, at.State == dac.StaticReady
+	if err == nil {
+		f.Object, err = target.Pointer(s.r.rt.Memory(), f.Slot)
+	}
+	if err == nil {
+		if f.Object == 0 {
+			return
+		}
+		f.Table = s.container(f.Slot)
+	}
+	s.emit(f, err)
+}
+
+// container is the object that a slot is in, 0 for none. The statics of a type stand
+// side by side.
+func (s *staticsScan) container(slot target.Addr) target.Addr {
+	if s.table.Contains(slot) {
+		return s.table.Start
+	}
+	if s.r.h.Segment(slot) == nil {
+		return 0
+	}
+	o, err := s.r.h.ObjectContaining(slot)
+	if err != nil || o.Free {
+		return 0
+	}
+	s.table = target.Range{Start: o.Addr, End: o.Addr + target.Addr(o.Size)}
+	return o.Addr
+}

@@ -1,0 +1,241 @@
+package ask
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/internal/cli"
+	"github.com/sosgo/sosgo/internal/report"
+	"github.com/sosgo/sosgo/query"
+	"github.com/sosgo/sosgo/target"
+)
+
+// Object is the argument of a command that takes an object: by its address, or by what eval finds it by.
+func Object(name, summary string) cli.Arg {
+	return cli.Arg{Name: name, Kind: cli.Address, Words: true, Summary: summary + ", or what eval finds it by: Contoso.Cache.s_items"}
+}
+
+// OptionalObject is the same where the command can do without.
+func OptionalObject(name, summary string) cli.Arg {
+	a := Object(name, summary)
+	a.Optional = true
+	return a
+}
+
+// Explained returns the commands, of which those that take an address say what it
+// is instead where they can't do with it, and those that take an object are given the address of the one that is meant.
+func Explained(commands []cli.Command) []cli.Command {
+	for i := range commands {
+		names := addressNames(&commands[i])
+		if len(names) == 0 {
+			continue
+		}
+		commands[i].Ask = explained(commands[i].Name, names, commands[i].Ask)
+		for k := range commands[i].Args {
+			if a := &commands[i].Args[k]; a.Words {
+				commands[i].Ask = meant(a.Name, commands[i].Ask)
+			}
+		}
+	}
+	return commands
+}
+
+// meant is ask once the words of the argument of that name have become the address of the object that they mean.
+func meant(name string, ask func(*cli.Context) (report.Answer, error)) func(*cli.Context) (report.Answer, error) {
+	return func(c *cli.Context) (report.Answer, error) {
+		text, given := c.Str(name)
+		if _, ok := c.Addr(name); ok || !given {
+			return ask(c)
+		}
+		a, err := meantAddress(c, text)
+		if err != nil {
+			return report.Answer{}, err
+		}
+		c.Found(name, a)
+		c.Session.SetLast(a)
+		return ask(c)
+	}
+}
+
+// meantAddress is what an expression is worth: an object, or an address.
+func meantAddress(c *cli.Context, text string) (target.Addr, error) {
+	p, err := Asked(c)
+	if err != nil {
+		return 0, err
+	}
+	e, err := query.Evaluate(c.Context(), p, text)
+	if err = Misread(c, err); err != nil {
+		return 0, err
+	}
+	if len(e.Values) != 1 {
+		return 0, c.Usagef("%s is %d values, and not one object", text, len(e.Values))
+	}
+	switch v := e.Values[0].Value; v.Kind {
+	case answer.CellObject, answer.CellAddress:
+		return target.Addr(v.Bits), nil
+	case answer.CellMissing:
+		return 0, fmt.Errorf("%s: %w", text, v.Err)
+	case answer.CellNull:
+		return 0, c.Usagef("%s is null", text)
+	case answer.CellStruct:
+		return 0, c.Usagef("%s is no object, but a value of type %s", text, v.Type)
+	case answer.CellType:
+		return 0, c.Usagef("%s is no object, but a type: %s lists its static fields, %s its objects", text, "statics "+v.Text, "dumpheap -type "+v.Text)
+	default:
+		return 0, c.Usagef("%s is no object, but %s", text, v.Plain())
+	}
+}
+
+// addressNames are the arguments and options of a command that are addresses.
+func addressNames(c *cli.Command) []string {
+	var out []string
+	for _, a := range c.Args {
+		if a.Kind == cli.Address {
+			out = append(out, a.Name)
+		}
+	}
+	for _, o := range c.Options {
+		if o.Kind == cli.Address {
+			out = append(out, o.Name)
+		}
+	}
+	return out
+}
+
+// explained is ask with what an address is, where it fails.
+func explained(command string, names []string, ask func(*cli.Context) (report.Answer, error)) func(*cli.Context) (report.Answer, error) {
+	return func(c *cli.Context) (report.Answer, error) {
+		out, err := ask(c)
+		var foreign *dac.ForeignError
+		if errors.As(err, &foreign) {
+			return askOwner(c, foreign, ask)
+		}
+		if !errors.Is(err, target.ErrCorrupt) && !errors.Is(err, target.ErrNotInDump) && !errors.Is(err, target.ErrUnsupported) {
+			return out, err
+		}
+		for _, name := range names {
+			if a, given := c.Addr(name); given {
+				err = withInstead(err, instead(command, View(c).Resolve(c.Context(), a)), a)
+			}
+		}
+		return out, err
+	}
+}
+
+// askOwner asks the runtime whose address the user gave, and says so: an address
+// means one thing in a process, whichever runtime the session looks at.
+func askOwner(c *cli.Context, foreign *dac.ForeignError, ask func(*cli.Context) (report.Answer, error)) (report.Answer, error) {
+	chosen := c.Session.Runtime()
+	defer c.Session.SetRuntime(chosen)
+	c.Session.SetRuntime(strconv.Itoa(foreign.Owner.Index))
+	out, err := ask(c)
+	if err == nil {
+		c.Warn(fmt.Errorf("%w; it is answered from there", foreign))
+	}
+	return out, err
+}
+
+// withInstead is err with what the address a is.
+func withInstead(err error, is string, a target.Addr) error {
+	switch {
+	case is == "":
+		return err
+	case strings.Contains(err.Error(), a.String()):
+		return fmt.Errorf("%w; it %s", err, is)
+	}
+	return fmt.Errorf("%w; %v %s", err, a, is)
+}
+
+// What to do with addresses of each kind: the first of the commands is advised, and
+// the others take them, too.
+var takers = map[answer.AddressKind][]string{
+	answer.AddressObject: {"dumpobj", "dumparray", "dumpdelegate", "dumpobjgcrefs", "dumpstring", "dumpalc", "findappdomain",
+		"printexception", "verifyobj", "listnearobj", "gcwhere", "gcroot", "pathto", "objsize", "retained", "dominators", "referrers", "referents"},
+	answer.AddressInObject:    {"dumpobj", "gcroot", "objsize", "retained", "dominators", "referrers", "referents"},
+	answer.AddressHeap:        {"listnearobj"},
+	answer.AddressMethodTable: {"dumpmt", "dumpclass", "dumpheap", "dumpvc"},
+	answer.AddressEEClass:     {"dumpclass"},
+	answer.AddressMethodDesc:  {"dumpmd", "dumpil", "clru", "ehinfo", "gcinfo"},
+	answer.AddressCode:        {"ip2md", "dumpil", "clru", "ehinfo", "gcinfo"},
+	answer.AddressCLRModule:   {"dumpmodule", "dumpsig", "dumpsigelem"},
+	answer.AddressAssembly:    {"dumpassembly"},
+	answer.AddressDomain:      {"dumpdomain"},
+	answer.AddressThread:      {"clrthreads"},
+}
+
+// instead says what an address is that a command can't do with: "is a MethodTable
+// (System.String): use dumpmt". It is empty where that is no news.
+func instead(command string, a *answer.Address) string {
+	use := takers[a.Kind]
+	if slices.Contains(use, command) && a.Kind != answer.AddressInObject && a.Runtime == nil {
+		return ""
+	}
+	out := kindWords(a)
+	switch {
+	case out == "":
+		return ""
+	case a.Runtime != nil:
+		return fmt.Sprintf("%s of the other runtime: use -runtime %d", out, *a.Runtime)
+	case a.Kind == answer.AddressInObject:
+		if !slices.Contains(use, command) {
+			command = use[0]
+		}
+		return fmt.Sprintf("%s: use %s %x", out, command, uint64(a.Start))
+	case len(use) > 0:
+		return out + ": use " + use[0]
+	}
+	return out
+}
+
+// kindWords says what an address is, empty where nothing is known.
+func kindWords(a *answer.Address) string {
+	named := func(words string) string {
+		if name := a.Name.S; name != "" {
+			words += " (" + name + ")"
+		}
+		return words
+	}
+	switch a.Kind {
+	case answer.AddressModule:
+		return "lies in " + target.BaseName(a.Name.S)
+	case answer.AddressStack:
+		return "is in the stack of " + threadWords(a.Thread)
+	case answer.AddressFrame:
+		return named("is an explicit frame") + " of " + threadWords(a.Thread)
+	case answer.AddressThread:
+		return "is the Thread of " + threadWords(a.Thread)
+	case answer.AddressCode:
+		return "is code of " + a.Name.String()
+	case answer.AddressStub:
+		return "is in a stub of the runtime"
+	case answer.AddressHeap:
+		return "lies in the GC heap, in no object that can be told"
+	case answer.AddressFree:
+		if a.Start != a.Address {
+			return fmt.Sprintf("lies in the free block %x of the GC heap", uint64(a.Start))
+		}
+		return "is a free block of the GC heap"
+	case answer.AddressInObject:
+		return named(fmt.Sprintf("lies inside object %x", uint64(a.Start))) + fmt.Sprintf(" at +%#x", uint64(a.Address-a.Start))
+	case answer.AddressObject:
+		return named("is an object")
+	case answer.AddressUnknown, answer.AddressUnmapped, answer.AddressMapped:
+		return "" // what keeps memory from being read says as much
+	case answer.AddressEEClass, answer.AddressAssembly, answer.AddressDomain:
+		return named("is an " + string(a.Kind))
+	}
+	return named("is a " + string(a.Kind))
+}
+
+// threadWords names a thread by its number, or where it has none by its managed id.
+func threadWords(t *answer.Thread) string {
+	if t.Index != nil {
+		return fmt.Sprintf("thread %d", *t.Index)
+	}
+	return fmt.Sprintf("the thread with the managed id %d", t.ManagedID)
+}

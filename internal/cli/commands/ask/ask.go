@@ -1,0 +1,79 @@
+// Package ask has what the commands share when they put a question to the
+// library: the dump and its runtime, the thread or the objects that options
+// choose.
+package ask
+
+import (
+	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/dac/code"
+	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/cli"
+	"github.com/sosgo/sosgo/internal/report"
+	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/objects/collections"
+	"github.com/sosgo/sosgo/objects/disasm"
+)
+
+// Dump is the open dump of a command that NeedsDump.
+func Dump(c *cli.Context) *sosgo.Dump { return c.Dump().(*sosgo.Dump) }
+
+// View is the view of the runtime that the session looks at. Where there is
+// none, the view's methods return why.
+func View(c *cli.Context) *sosgo.View {
+	v, _ := Dump(c).View(c.Session.Runtime())
+	return v
+}
+
+// Runtime opens the runtime that the session looks at.
+func Runtime(c *cli.Context) (*dac.Runtime, error) { return View(c).Runtime() }
+
+// Code reads the methods and the code of that runtime.
+func Code(c *cli.Context) (*code.Reader, error) {
+	rt, err := Runtime(c)
+	if err != nil {
+		return nil, err
+	}
+	return code.Of(rt), nil
+}
+
+// Lister lists the code of that runtime's methods.
+func Lister(c *cli.Context) (*disasm.Lister, error) {
+	rt, err := Runtime(c)
+	if err != nil {
+		return nil, err
+	}
+	r, err := View(c).Objects()
+	if err != nil {
+		return nil, err
+	}
+	return disasm.NewLister(rt, r), nil
+}
+
+// Heap opens the GC heap of that runtime and passes its warnings on.
+func Heap(c *cli.Context) (*heap.Heap, error) {
+	h, err := View(c).Heap()
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range h.Warnings() {
+		c.Warn(w)
+	}
+	return h, nil
+}
+
+// Say is the answer v, written by text, unless err says that there is none.
+func Say[T any](v T, err error, text func(*report.Page, T)) (report.Answer, error) {
+	if err != nil {
+		return report.Answer{}, err
+	}
+	return report.Say(v, text), nil
+}
+
+// Objects opens the objects of that runtime.
+func Objects(c *cli.Context) (*objects.Reader, error) { return View(c).Objects() }
+
+// Collections reads the collections of that runtime.
+func Collections(c *cli.Context) (*collections.Reader, error) {
+	return View(c).Collections()
+}

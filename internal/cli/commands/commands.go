@@ -1,0 +1,119 @@
+// Package commands is the table of sosgo's commands, which stand in packages by
+// the groups that help shows: objectcmd, memorycmd, threadcmd, taskcmd, appcmd, querycmd, typecmd, processcmd, exportcmd, webcmd. A
+// command turns its options into one question to the library and names the
+// renderer of the answer; it computes nothing and prints nothing.
+package commands
+
+import (
+	"context"
+	"math"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/dump"
+	"github.com/sosgo/sosgo/internal/cli"
+	"github.com/sosgo/sosgo/internal/cli/commands/appcmd"
+	"github.com/sosgo/sosgo/internal/cli/commands/ask"
+	"github.com/sosgo/sosgo/internal/cli/commands/exportcmd"
+	"github.com/sosgo/sosgo/internal/cli/commands/memorycmd"
+	"github.com/sosgo/sosgo/internal/cli/commands/objectcmd"
+	"github.com/sosgo/sosgo/internal/cli/commands/processcmd"
+	"github.com/sosgo/sosgo/internal/cli/commands/querycmd"
+	"github.com/sosgo/sosgo/internal/cli/commands/taskcmd"
+	"github.com/sosgo/sosgo/internal/cli/commands/threadcmd"
+	"github.com/sosgo/sosgo/internal/cli/commands/typecmd"
+	"github.com/sosgo/sosgo/internal/cli/commands/webcmd"
+	"github.com/sosgo/sosgo/internal/sandbox"
+)
+
+// All returns the commands, by group.
+func All() []cli.Command {
+	return ask.Explained(slices.Concat(
+		objectcmd.Commands(),
+		memorycmd.Commands(),
+		threadcmd.Commands(),
+		taskcmd.Commands(),
+		appcmd.Commands(),
+		querycmd.Commands(),
+		typecmd.Commands(),
+		processcmd.Commands(),
+		exportcmd.Commands(),
+		webcmd.Commands(),
+	))
+}
+
+// Open opens a dump for the command line. Which of its runtimes is looked at is
+// the session's to remember.
+func Open(_ context.Context, path string, o cli.OpenOptions) (cli.Dump, error) {
+	options := sosgo.Options{Modules: o.Modules, SymbolServers: o.SymbolServers, SymbolCache: o.SymbolCache,
+		Offline: o.Offline, NoMmap: o.NoMmap, GraphDir: o.GraphDir, Jobs: o.Jobs, Context: o.Context}
+	for _, l := range ceilings {
+		if n, ok := o.Limits[l.Name]; ok {
+			*l.of(&options) = int64(min(n, math.MaxInt64))
+		}
+	}
+	if o.Progress != nil {
+		options.Progress = func(done, total int64) { o.Progress(uint64(done), uint64(total)) }
+	}
+	if !o.NoCache {
+		options.Cache = dump.DefaultCache()
+	}
+	if path == "-" {
+		return sosgo.OpenStream(os.Stdin, options)
+	}
+	return sosgo.Open(path, options)
+}
+
+// Threads lists the OS ids of the threads of a dump in the order of their indices.
+func Threads(d cli.Dump, runtime string) ([]uint32, error) {
+	v, _ := d.(*sosgo.Dump).View(runtime) // it keeps the error
+	list, err := v.Threads()
+	var ids []uint32
+	for i := range list {
+		if t := &list[i]; t.OS != nil && t.Index == len(ids) {
+			ids = append(ids, t.ID())
+		}
+	}
+	if len(ids) > 0 {
+		err = nil // the commands warn of what is missing
+	}
+	return ids, err
+}
+
+// Sandbox opens what the dump may be asked for, and gives up opening more.
+func Sandbox(ctx context.Context, d cli.Dump) error {
+	if err := d.(*sosgo.Dump).OpenFiles(ctx); err != nil {
+		return err
+	}
+	_, _ = time.Now().Zone() // the file of the time zone is read when it is first wanted
+	return sandbox.Enter()
+}
+
+// ceilings are what a dump may cost, as far as the user can change it.
+var ceilings = []struct {
+	cli.Limit
+	of func(*sosgo.Options) *int64
+}{
+	{cli.Limit{Name: "unpacked", Summary: "bytes of a compressed dump once it is unpacked (1 TB)"}, func(o *sosgo.Options) *int64 { return &o.MaxDecompressed }},
+	{cli.Limit{Name: "ratio", Summary: "bytes that it unpacks to for each of its own, beyond 1 GB (1000)"}, func(o *sosgo.Options) *int64 { return &o.MaxRatio }},
+	{cli.Limit{Name: "ranges", Summary: "ranges of memory that the dump lists (1,000,000)"}, func(o *sosgo.Options) *int64 { return &o.Limits.Ranges }},
+	{cli.Limit{Name: "threads", Summary: "threads that the dump lists (100,000)"}, func(o *sosgo.Options) *int64 { return &o.Limits.Threads }},
+	{cli.Limit{Name: "notes", Summary: "notes of an ELF core (2,000,000)"}, func(o *sosgo.Options) *int64 { return &o.Limits.Notes }},
+	{cli.Limit{Name: "cache", Summary: "bytes of dumps that are kept unpacked for the next time (64 GB)"}, func(o *sosgo.Options) *int64 { return &o.CacheSize }},
+	{cli.Limit{Name: "download", Summary: "bytes of one file of a symbol server"}, func(o *sosgo.Options) *int64 { return &o.MaxDownload }},
+	{cli.Limit{Name: "downloads", Summary: "bytes of all files of symbol servers"}, func(o *sosgo.Options) *int64 { return &o.MaxDownloads }},
+}
+
+// Limits are the ceilings that --limit can change.
+func Limits() []cli.Limit {
+	var out []cli.Limit
+	for _, l := range ceilings {
+		out = append(out, l.Limit)
+	}
+	return out
+}
+
+// Greeting is what the prompt says of a dump before anything was asked.
+func Greeting(d cli.Dump, runtime string) []string { return threadcmd.Greeting(d, runtime) }

@@ -1,0 +1,232 @@
+package commands_test
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/pprof/profile"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo/internal/cli"
+	"github.com/sosgo/sosgo/internal/test/testcase"
+	"github.com/sosgo/sosgo/internal/test/testdump"
+)
+
+// exportForms are the forms that are one file.
+var exportForms = []string{"gcdump", "heapsnapshot", "pprof", "speedscope", "folded"}
+
+// TestExport: each form is written where the user says, says what it wrote, and does not write over a file that is
+// there.
+func TestExport(t *testing.T) {
+	d := testdump.Open(t, "net8-zoo")
+	for _, form := range exportForms {
+		t.Run(form, func(t *testing.T) {
+			file := filepath.Join(t.TempDir(), "out")
+			code, text, stderr := sosgo(t, d, "--json", "export", form, file)
+			require.Zero(t, code, stderr)
+			var said struct {
+				Result struct{ Form, Path, Of string }
+			}
+			require.NoError(t, json.Unmarshal([]byte(text), &said))
+			assert.Equal(t, form, said.Result.Form)
+			assert.Equal(t, file, said.Result.Path)
+			first, err := os.ReadFile(file)
+			require.NoError(t, err)
+			assert.NotEmpty(t, first)
+
+			code, _, stderr = sosgo(t, d, "export", form, "-o", file)
+			assert.NotZero(t, code)
+			assert.Contains(t, stderr, "exist")
+			other := filepath.Join(t.TempDir(), "other")
+			code, text, stderr = sosgo(t, d, "-jobs", "1", "export", form, "-o", other)
+			require.Zero(t, code, stderr)
+			assert.Contains(t, text, form)
+			again, err := os.ReadFile(other)
+			require.NoError(t, err)
+			assert.True(t, string(first) == string(again), "the same bytes for any number of workers")
+		})
+	}
+}
+
+// TestExportFails: a place that can't be written to, and one that is full, leave nothing.
+func TestExportFails(t *testing.T) {
+	d := testdump.Open(t, "net8-zoo")
+	for _, form := range exportForms {
+		dir := t.TempDir()
+		code, _, stderr := sosgo(t, d, "export", form, filepath.Join(dir, "no", "such", "folder"))
+		assert.NotZero(t, code)
+		assert.NotEmpty(t, stderr)
+		code, _, stderr = sosgo(t, d, "export", form)
+		assert.Equal(t, cli.ExitUsage, code, stderr)
+		code, _, stderr = sosgo(t, d, "export", form, "a", "-o", "b")
+		assert.Equal(t, cli.ExitUsage, code, stderr)
+		if runtime.GOOS == "linux" {
+			code, _, stderr = sosgo(t, d, "export", form, "/dev/full")
+			assert.NotZero(t, code)
+			assert.Contains(t, stderr, "no space left")
+		}
+		left, err := os.ReadDir(dir)
+		require.NoError(t, err)
+		assert.Empty(t, left)
+	}
+	code, _, stderr := sosgo(t, d, "export", "dbase", "x")
+	assert.Equal(t, cli.ExitUsage, code, stderr)
+}
+
+// TestExportTables: folders are whole, take the place of nothing, and with -summary a dump that is there is skipped.
+func TestExportTables(t *testing.T) {
+	d := testdump.Open(t, "net8-zoo")
+	for _, form := range []string{"parquet", "csv", "ndjson"} {
+		dir := filepath.Join(t.TempDir(), "a", "b")
+		code, text, stderr := sosgo(t, d, "--json", "export", form, dir)
+		require.Zero(t, code, stderr)
+		var said struct {
+			Result struct {
+				Files []struct{ Name string }
+			}
+		}
+		require.NoError(t, json.Unmarshal([]byte(text), &said))
+		list, err := os.ReadDir(dir)
+		require.NoError(t, err)
+		assert.Len(t, list, len(said.Result.Files))
+		code, _, stderr = sosgo(t, d, "export", form, dir)
+		assert.NotZero(t, code)
+		assert.Contains(t, stderr, "exist")
+	}
+	fleet := filepath.Join(t.TempDir(), "fleet")
+	code, text, stderr := sosgo(t, d, "export", "parquet", "-summary", fleet)
+	require.Zero(t, code, stderr)
+	assert.Contains(t, text, "dump_id=")
+	code, text, stderr = sosgo(t, d, "export", "parquet", "-summary", fleet)
+	require.Zero(t, code, stderr)
+	assert.Contains(t, text, "is there already")
+	list, err := os.ReadDir(fleet)
+	require.NoError(t, err)
+	assert.Len(t, list, 1)
+}
+
+// TestExportWithoutHeap: a dump that has no heap has tables of the rest; a form of the heap is an error that leaves
+// nothing.
+func TestExportWithoutHeap(t *testing.T) {
+	d := testdump.Open(t, "net10-crash-null-triage")
+	dir := filepath.Join(t.TempDir(), "out")
+	code, _, stderr := sosgo(t, d, "export", "csv", dir)
+	require.Zero(t, code, stderr)
+	assert.FileExists(t, filepath.Join(dir, "threads.csv"))
+	assert.NoFileExists(t, filepath.Join(dir, "objects.csv"))
+	file := filepath.Join(t.TempDir(), "heap")
+	code, _, stderr = sosgo(t, d, "export", "gcdump", file)
+	assert.Equal(t, cli.ExitNotInDump, code, stderr)
+	assert.NoFileExists(t, file)
+}
+
+// TestSummarize: one line of JSON, the same as the result in the envelope.
+func TestSummarize(t *testing.T) {
+	d := testdump.Open(t, "net10-crash-nested")
+	code, text, stderr := sosgo(t, d, "summarize")
+	require.Zero(t, code, stderr)
+	var line, result map[string]any
+	require.NoError(t, json.Unmarshal([]byte(text), &line))
+	assert.Equal(t, 1, strings.Count(text, "\n"))
+	code, text, stderr = sosgo(t, d, "--json", "summarize")
+	require.Zero(t, code, stderr)
+	var envelope struct{ Result json.RawMessage }
+	require.NoError(t, json.Unmarshal([]byte(text), &envelope))
+	require.NoError(t, json.Unmarshal(envelope.Result, &result))
+	assert.Equal(t, line, result)
+	assert.Equal(t, true, line["crashed"])
+	assert.Len(t, line["signature"], 16)
+	assert.NotEmpty(t, line["exception"])
+	assert.NotEmpty(t, line["topFrame"])
+	code, text, stderr = sosgo(t, d, "summarize", "-noheap")
+	require.Zero(t, code, stderr)
+	var brief map[string]any
+	require.NoError(t, json.Unmarshal([]byte(text), &brief))
+	assert.Equal(t, line["signature"], brief["signature"])
+	assert.NotContains(t, brief, "objects")
+}
+
+// TestExportTruncated: of a dump that was cut off an export says what it lacks, or leaves nothing.
+func TestExportTruncated(t *testing.T) {
+	whole := testdump.Open(t, "net8-zoo")
+	raw, err := whole.Raw()
+	require.NoError(t, err)
+	for _, share := range []int{20, 50, 80, 95} {
+		cut := filepath.Join(t.TempDir(), "cut.dmp")
+		require.NoError(t, os.WriteFile(cut, raw[:len(raw)/100*share], 0o600))
+		for _, form := range append([]string{"csv"}, exportForms...) {
+			d := *whole
+			c := *whole.Case
+			c.Path = cut
+			d.Case = &c
+			out := filepath.Join(t.TempDir(), "out")
+			code, _, stderr := sosgo(t, &d, "export", form, out)
+			assert.NotEmpty(t, stderr, "%s of %d%%", form, share)
+			assert.NotContains(t, stderr, "bug of sosgo")
+			if code != 0 {
+				assert.NoFileExists(t, out)
+				assert.NoDirExists(t, out)
+			}
+		}
+	}
+}
+
+// TestExportHostileNames: a type whose name has quotes, markup, separators, line ends and control characters breaks no
+// form, and what is read back has it.
+func TestExportHostileNames(t *testing.T) {
+	clean := testdump.Open(t, "net8-zoo")
+	raw, err := clean.Raw()
+	require.NoError(t, err)
+	const hostile = "\"<;\x01\n,&"
+	renamed := bytes.ReplaceAll(raw, []byte("\x00Outer`1\x00"), []byte("\x00"+hostile+"\x00"))
+	require.NotEqual(t, raw, renamed, "the dump has no type Outer`1")
+	dir := t.TempDir()
+	d := &testdump.Dump{Case: &testcase.Case{Path: filepath.Join(dir, "hostile.dmp")}}
+	require.NoError(t, os.WriteFile(d.Path, renamed, 0o600))
+	export := func(args ...string) string {
+		out := filepath.Join(dir, strings.Join(args, "-"))
+		code, _, stderr := sosgo(t, d, append(append([]string{"-offline", "export"}, args...), "-o", out)...)
+		require.Zero(t, code, "%v: %s", args, stderr)
+		return out
+	}
+	read := func(args ...string) string {
+		b, err := os.ReadFile(export(args...))
+		require.NoError(t, err)
+		return string(b)
+	}
+
+	var snapshot struct{ Strings []string }
+	require.NoError(t, json.Unmarshal([]byte(read("heapsnapshot")), &snapshot))
+	assert.True(t, slices.ContainsFunc(snapshot.Strings, func(s string) bool { return strings.Contains(s, hostile) }))
+	var speedscope any
+	require.NoError(t, json.Unmarshal([]byte(read("speedscope", "-heap")), &speedscope))
+	for line := range strings.Lines(read("folded", "-heap")) {
+		assert.Regexp(t, `^[^\x00-\x1f]+ \d+\n$`, line)
+	}
+	p, err := profile.ParseData([]byte(read("pprof", "-heap")))
+	require.NoError(t, err)
+	assert.True(t, slices.ContainsFunc(p.Function, func(f *profile.Function) bool { return strings.Contains(f.Name, "Debuggee.Zoo.") }))
+	assert.NotEmpty(t, read("gcdump"))
+
+	f, err := os.Open(filepath.Join(export("csv"), "types.csv"))
+	require.NoError(t, err)
+	defer f.Close()
+	rows, err := csv.NewReader(f).ReadAll() // which fails where a row has more or fewer cells than the first
+	require.NoError(t, err)
+	assert.True(t, slices.ContainsFunc(rows, func(row []string) bool {
+		return slices.ContainsFunc(row, func(s string) bool { return strings.Contains(s, hostile) })
+	}))
+	lines, err := os.ReadFile(filepath.Join(export("ndjson"), "types.ndjson"))
+	require.NoError(t, err)
+	for line := range bytes.Lines(lines) {
+		assert.True(t, json.Valid(line), "%s", line)
+	}
+}

@@ -1,0 +1,80 @@
+package exportcmd
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/export/tables"
+	"github.com/sosgo/sosgo/internal/cli"
+	"github.com/sosgo/sosgo/internal/cli/commands/ask"
+)
+
+func askParquet(c *cli.Context, path string) (*answer.Exported, error) {
+	return askTables(c, path, tables.Parquet)
+}
+
+func askCSV(c *cli.Context, path string) (*answer.Exported, error) {
+	return askTables(c, path, tables.CSV)
+}
+
+func askNDJSON(c *cli.Context, path string) (*answer.Exported, error) {
+	return askTables(c, path, tables.NDJSON)
+}
+
+// askTables writes tables to a folder, or with -summary to the folder of this dump in it.
+func askTables(c *cli.Context, path string, form tables.Form) (*answer.Exported, error) {
+	out := &answer.Exported{Of: "tables"}
+	brief := c.Bool("summary")
+	if brief {
+		id, err := dumpID(c)
+		if err != nil {
+			return nil, err
+		}
+		path = filepath.Join(path, "dump_id="+id)
+		if out.Path = path; isThere(path) {
+			out.Skipped = true
+			return out, nil
+		}
+	}
+	p, err := tablesOf(c, &out.Gaps)
+	if err != nil {
+		return nil, err
+	}
+	return out, c.WriteDir(path, func(dir string) error {
+		written, err := tables.Write(c.Context(), p, tables.Options{Form: form, Brief: brief}, &out.Gaps, func(name string, write func(io.Writer) error) error {
+			return c.WriteFile(filepath.Join(dir, name), cli.New, write)
+		})
+		for _, w := range written {
+			out.Files = append(out.Files, answer.ExportedFile{Name: w.Name, Rows: w.Rows})
+		}
+		return err
+	})
+}
+
+// isThere reports whether a folder is there: those of dumps are whole.
+func isThere(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+// tablesOf is the process of which tables are made. What can't be read of it is noted.
+func tablesOf(c *cli.Context, g *answer.Gaps) (*tables.Process, error) {
+	s, err := summaryOf(c, false)
+	if err != nil {
+		return nil, err
+	}
+	g.NoteAll(s.Noted())
+	p := &tables.Process{Summary: s}
+	asked, err := ask.View(c).Asked(ask.GraphOptions(c))
+	if err != nil {
+		return nil, err
+	}
+	p.Sources = asked.Sources
+	if p.Heap, err = heapOf(c); err != nil {
+		g.Note(err)
+		p.Heap = nil
+	}
+	return p, c.Context().Err()
+}

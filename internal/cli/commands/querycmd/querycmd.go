@@ -1,0 +1,173 @@
+// Package querycmd has the commands for questions that users write themselves: expressions and queries. Each hands the text to
+// package query and names the renderer of the answer.
+package querycmd
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/cli"
+	"github.com/sosgo/sosgo/internal/cli/commands/ask"
+	"github.com/sosgo/sosgo/internal/cli/text/querytext"
+	"github.com/sosgo/sosgo/internal/report"
+	"github.com/sosgo/sosgo/query"
+)
+
+// Commands are the commands of the group.
+func Commands() []cli.Command {
+	return []cli.Command{evalCommand(), queryCommand()}
+}
+
+func evalCommand() cli.Command {
+	return cli.Command{
+		Name: "eval", Aliases: []string{"evaluateexpression", "expr"}, Group: cli.GroupAsk, NeedsDump: true, Raw: true, Ask: askEval,
+		Summary: "what an expression in the manner of C# is worth",
+		Usage:   "EXPRESSION",
+		Help: "x.Name is a field, or the field behind a property: Name, else <Name>k__BackingField, else _name, m_name, s_name, _Name or name; if\n" +
+			"several of these exist the error lists them. Names with other letters stand between back-ticks. Nothing of the program is run.\n\n" +
+			"Objects: 0x7f079cc00b40, Ns.Type.StaticField (also Ns.Generic<int>.Field and Ns.Outer.Inner.Field), $_ (the last address), @rax.\n" +
+			"Paths: x.y, x?.y, x[3], x[\"key\"], (T)x, x as T. Operators: those of C# but | (use bor(a, b)), ??, ?:, is, in (…), like 'a%',\n" +
+			"matches /re/. Numbers may have units: 10kb, 2mb. Enum values equal their names; DateTime and TimeSpan equal '2026-11-20' and '1h30m'.\n" +
+			"Methods: Contains, StartsWith, EndsWith, IndexOf, Substring, ToLower, ToUpper, Trim, HasFlag, ContainsKey, Count.\n" +
+			"Functions: " + functionList() + ".\n\n" +
+			"What is not in the dump is neither zero nor null: what is computed from it is as unknown, and ?? does not replace it.\n" +
+			"On a line of the prompt the expression needs no quotes; in a shell, put it in single quotes.",
+		Args: []cli.Arg{{Name: "expression", Kind: cli.Str, Rest: true, Summary: "one expression, or several between commas"}},
+		Examples: []cli.Example{
+			{Line: "eval obj(0x7f079cc00b40).Customer.Name", Text: "a field of a field of the object at that address"},
+			{Line: "eval Contoso.Cache.s_items[\"key\"].Count", Text: "start at a static field"},
+			{Line: "eval size($_), retained($_), gen($_)", Text: "of the object that was shown last"},
+		},
+		Result: report.Result[answer.Evaluations](),
+	}
+}
+
+// functionList are the functions with their arguments.
+func functionList() string {
+	var out []string
+	for _, f := range query.Functions() {
+		out = append(out, f.Name+"("+f.Args+")")
+	}
+	return strings.Join(out, ", ")
+}
+
+func askEval(c *cli.Context) (report.Answer, error) {
+	p, err := ask.Asked(c)
+	if err != nil {
+		return report.Answer{}, err
+	}
+	e, err := query.Evaluate(c.Context(), p, strings.Join(c.Strings("expression"), " "))
+	if err = ask.Misread(c, err); e == nil {
+		return report.Answer{}, err
+	}
+	if len(e.Values) == 1 && e.Values[0].Address != 0 {
+		c.Session.SetLast(e.Values[0].Address)
+	}
+	return report.Say(e, querytext.Evaluations), err
+}
+
+func queryCommand() cli.Command {
+	return cli.Command{
+		Name: "query", Aliases: []string{"q"}, Group: cli.GroupAsk, NeedsDump: true, Raw: true, Ask: askQuery,
+		Summary: "asks objects, threads, frames, roots and more, in steps or in SQL",
+		Usage:   "[OPTIONS] QUESTION",
+		Help: "A question goes from a source through steps, each behind |:\n\n" +
+			"  from objects of Contoso.Order | where Total > 100 && size > 1kb | group by Customer.Name\n" +
+			"       | select count(), sum(size) | order by 2 desc | top 20\n\n" +
+			"or is SQL: SELECT Customer.Name, count(*) FROM Contoso.Order WHERE Total > 100 GROUP BY Customer.Name ORDER BY 2 DESC LIMIT 20.\n\n" +
+			"Sources, each with its columns (those in parentheses have to be asked for):\n" + sourceList() + "\n" +
+			"objects, live and dead may have of TYPE behind them; a type alone means its objects. of TYPE also takes types that derive from it\n" +
+			"or implement it, of exactly TYPE does not; List means every List<T>, \"name with *\" in quotes is a pattern. A namespace may be left out.\n\n" +
+			"Names are columns, then fields of the row's object, as in eval; this is that object. A field of null, or that a derived type\n" +
+			"lacks, is null, and null is neither less nor greater than anything. A row whose condition can't be decided, because the dump lacks what it asks for, is left out with a warning.\n" +
+			"In groups: count(), count(distinct x), sum, min, max, avg, any. Keys that select does not name are shown behind its columns.",
+		Options: []cli.Option{
+			{Name: "rows", Kind: cli.Int, Summary: "at most so many rows"},
+			{Name: "time", Kind: cli.Str, Value: "DURATION", Summary: "at most so long: 30s, 5m"},
+			{Name: "memory", Kind: cli.Size, Summary: "at most so much memory for groups and sorted rows (1 GB)"},
+		},
+		Args: []cli.Arg{{Name: "question", Kind: cli.Str, Rest: true, Summary: "from … | …, or SELECT …"}},
+		Examples: []cli.Example{
+			{Line: "query from objects | group by type | select count(), sum(size) | order by 2 desc | top 10", Text: "what fills the heap"},
+			{Line: "query from strings | where length > 1000 | select address, length, text | order by length desc | top 5", Text: "the longest strings"},
+			{Line: "query from exceptions | select type, _message", Text: "all exceptions with their messages"},
+			{Line: "query from tasks | where status == \"WaitingForActivation\" | group by method, awaits | select count() | order by 1 desc", Text: "what async methods wait for"},
+			{Line: "query from frames | where method matches /Wait/ | group by method | select count() | order by 1 desc", Text: "where threads wait"},
+		},
+		Result: report.Result[answer.Query](),
+	}
+}
+
+// sourceList are the sources with their columns, a line each. Sources with the same columns share one.
+func sourceList() string {
+	var out strings.Builder
+	var names []string
+	list := sosgo.QuerySources()
+	for i := range list {
+		names = append(names, list[i].Name)
+		columns := columnList(list[i].Columns)
+		if i+1 < len(list) && columnList(list[i+1].Columns) == columns {
+			continue
+		}
+		fmt.Fprintf(&out, "  %s: %s\n", strings.Join(names, ", "), columns)
+		names = nil
+	}
+	return out.String()
+}
+
+// columnList are the names of columns, hidden ones in parentheses.
+func columnList(columns []query.Column) string {
+	var shown, hidden []string
+	for _, c := range columns {
+		if c.Hidden {
+			hidden = append(hidden, c.Name)
+		} else {
+			shown = append(shown, c.Name)
+		}
+	}
+	text := strings.Join(shown, " ")
+	if hidden != nil {
+		text += " (" + strings.Join(hidden, " ") + ")"
+	}
+	return text
+}
+
+func askQuery(c *cli.Context) (report.Answer, error) {
+	o, err := bounds(c)
+	if err != nil {
+		return report.Answer{}, err
+	}
+	p, err := ask.Asked(c)
+	if err != nil {
+		return report.Answer{}, err
+	}
+	out, err := query.Run(c.Context(), p, strings.Join(c.Strings("question"), " "), o)
+	if err != nil {
+		return report.Answer{}, ask.Misread(c, err)
+	}
+	return report.Say(out, querytext.Query), nil
+}
+
+func bounds(c *cli.Context) (query.Options, error) {
+	var o query.Options
+	if n, ok := c.Int("rows"); ok {
+		if n < 1 || n > 1<<31-1 {
+			return o, c.Usagef("-rows %d is no number of rows", n)
+		}
+		o.Rows = int(n)
+	}
+	if n, ok := c.Size("memory"); ok {
+		o.Memory = int64(min(n, 1<<62))
+	}
+	if text, ok := c.Str("time"); ok {
+		d, err := time.ParseDuration(text)
+		if err != nil || d <= 0 {
+			return o, c.Usagef("-time %s is no duration: write 30s or 5m", text)
+		}
+		o.Time = d
+	}
+	return o, nil
+}

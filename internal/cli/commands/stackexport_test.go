@@ -1,0 +1,132 @@
+package commands_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/pprof/profile"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo/internal/cli"
+	"github.com/sosgo/sosgo/internal/cli/commands"
+	"github.com/sosgo/sosgo/internal/test/testdump"
+)
+
+// sosgo runs a command on a dump.
+func sosgo(t *testing.T, d *testdump.Dump, args ...string) (code int, stdout, stderr string) {
+	var out, errs bytes.Buffer
+	line := append([]string{"-d", d.Path}, args...)
+	code = cli.Main(t.Context(), line, nil, &out, &errs, cli.Env{Commands: commands.All(), Open: commands.Open})
+	return code, out.String(), errs.String()
+}
+
+type stacksResult struct {
+	Result struct {
+		Stacks []struct {
+			OSID   uint32 `json:"osId"`
+			Frames []struct{ Name string }
+		}
+	}
+}
+
+// TestStacksExport holds the forms to one another: they tell of the same
+// stacks.
+func TestStacksExport(t *testing.T) {
+	testdump.Canned(t, func(t *testing.T, d *testdump.Dump) {
+		code, text, stderr := sosgo(t, d, "--json", "stacks")
+		if code == cli.ExitUnsupported {
+			t.Skip(stderr)
+		}
+		require.Zero(t, code, stderr)
+		var all stacksResult
+		require.NoError(t, json.Unmarshal([]byte(text), &all))
+		stacks, frames := 0, 0
+		for _, s := range all.Result.Stacks {
+			if frames += len(s.Frames); len(s.Frames) > 0 {
+				stacks++
+			}
+		}
+
+		code, text, stderr = sosgo(t, d, "stacks")
+		require.Zero(t, code, stderr)
+		threads, calls := 0, 0
+		for line := range strings.Lines(text) {
+			i := strings.LastIndexByte(line, ' ')
+			n, err := strconv.Atoi(strings.TrimSpace(line[i+1:]))
+			require.NoError(t, err)
+			threads += n
+			calls += n * (strings.Count(line, ";") + 1)
+		}
+		assert.Equal(t, stacks, threads)
+		assert.Equal(t, frames, calls)
+
+		dir := t.TempDir()
+		file := filepath.Join(dir, "stacks.json")
+		code, _, stderr = sosgo(t, d, "stacks", "--export", "json", "-o", file)
+		require.Zero(t, code, stderr)
+		b, err := os.ReadFile(file)
+		require.NoError(t, err)
+		var same stacksResult
+		require.NoError(t, json.Unmarshal(b, &same))
+		assert.Equal(t, all, same)
+
+		file = filepath.Join(dir, "stacks.pb.gz")
+		code, _, stderr = sosgo(t, d, "stacks", "--export", "pprof", "-o", file)
+		require.Zero(t, code, stderr)
+		b, err = os.ReadFile(file)
+		require.NoError(t, err)
+		p, err := profile.ParseData(b)
+		require.NoError(t, err)
+		require.Len(t, p.Sample, stacks)
+		calls = 0
+		for _, s := range p.Sample {
+			calls += len(s.Location)
+		}
+		assert.Equal(t, frames, calls)
+
+		code, text, stderr = sosgo(t, d, "stacks", "--export", "speedscope")
+		require.Zero(t, code, stderr)
+		var scope struct{ Profiles []struct{ Samples [][]int } }
+		require.NoError(t, json.Unmarshal([]byte(text), &scope))
+		require.Len(t, scope.Profiles, len(all.Result.Stacks)+1)
+		calls = 0
+		for _, s := range scope.Profiles[0].Samples {
+			calls += len(s)
+		}
+		assert.Equal(t, frames, calls)
+	})
+}
+
+// TestStacksKeepsFiles: a file that exists is never written over.
+func TestStacksKeepsFiles(t *testing.T) {
+	done := false
+	testdump.Canned(t, func(t *testing.T, d *testdump.Dump) {
+		if done || !d.HasRuntime() {
+			t.Skip("one dump is enough")
+		}
+		done = true
+		file := filepath.Join(t.TempDir(), "kept")
+		require.NoError(t, os.WriteFile(file, []byte("kept"), 0o600))
+		code, _, _ := sosgo(t, d, "stacks", "-o", file)
+		assert.Equal(t, cli.ExitOpen, code)
+		b, err := os.ReadFile(file)
+		require.NoError(t, err)
+		assert.Equal(t, "kept", string(b))
+		code, _, _ = sosgo(t, d, "--json", "stacks", "--export", "folded")
+		assert.Equal(t, cli.ExitUsage, code)
+	})
+}
+
+func TestWatsonBucketsAreUnsupported(t *testing.T) {
+	testdump.Canned(t, func(t *testing.T, d *testdump.Dump) {
+		code, _, stderr := sosgo(t, d, "watsonbuckets")
+		assert.Equal(t, cli.ExitUnsupported, code)
+		assert.Contains(t, stderr, "Watson buckets")
+	})
+}

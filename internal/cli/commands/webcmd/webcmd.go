@@ -1,0 +1,173 @@
+// Package webcmd has the commands that show a dump in a browser: they give the application of package webui a desk at which
+// it can ask the other commands.
+package webcmd
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/cli"
+	"github.com/sosgo/sosgo/internal/cli/text/processtext"
+	"github.com/sosgo/sosgo/internal/report"
+	"github.com/sosgo/sosgo/ui/server"
+)
+
+// Commands are the commands of the group.
+func Commands() []cli.Command { return []cli.Command{webCommand(), reportCommand()} }
+
+const defaultListen = "127.0.0.1:0"
+
+var withOption = cli.Option{Name: "with", Kind: cli.File, Value: "DUMP", Repeat: true,
+	Summary: "a later dump of the same program, for the page that compares; may repeat"}
+
+func webCommand() cli.Command {
+	return cli.Command{
+		Name: "web", Group: cli.GroupProcess, NeedsDump: true, DumpArg: true, Serves: true,
+		Summary: "show the dump in a browser",
+		Help: "It prints the address of a page, and answers it until Ctrl-C. The page is reached from this machine alone, unless -listen says " +
+			"otherwise, by those who have the address: it ends with a token. It changes nothing, writes no file and asks no other server.",
+		Args: []cli.Arg{{Name: "file", Kind: cli.File, Optional: true, Summary: "the dump"}},
+		Options: []cli.Option{
+			{Name: "listen", Kind: cli.Str, Value: "HOST:PORT", Summary: "where to listen (" + defaultListen + ": a free port); what goes to other machines is not encrypted"},
+			withOption,
+		},
+		Examples: []cli.Example{{Line: "web core.1234", Text: "look at the dump"},
+			{Line: "web -listen 127.0.0.1:8080 core.1234", Text: "on a port that a tunnel leads to"}},
+		Result: report.Result[answer.WebPage](),
+		Ask:    askWeb,
+	}
+}
+
+func askWeb(c *cli.Context) (report.Answer, error) {
+	listen, ok := c.Str("listen")
+	if !ok {
+		listen = defaultListen
+	}
+	host, _, err := net.SplitHostPort(listen)
+	if err != nil {
+		return report.Answer{}, c.Usagef("option -listen: %v", err)
+	}
+	subject, asker, err := open(c)
+	if err != nil {
+		return report.Answer{}, err
+	}
+	l, err := new(net.ListenConfig).Listen(c.Context(), "tcp", listen)
+	if err != nil {
+		return report.Answer{}, &cli.UsageError{Command: "web", Text: err.Error(), Hint: "-listen names another address; with --sandbox none can be listened to"}
+	}
+	s, err := webui.NewServer(asker, subject, l, host)
+	if err != nil {
+		return report.Answer{}, err
+	}
+	if a, err := netip.ParseAddr(host); err != nil && host != "localhost" || err == nil && !a.IsLoopback() {
+		c.Tell("other machines can reach this page; what goes there is not encrypted, the token neither")
+	}
+	c.Tell("open " + s.URL() + " in a browser; Ctrl-C ends the page")
+	err = s.Serve(c.Context(), l)
+	return report.Say(&answer.WebPage{URL: s.URL()}, processtext.WebPage), err
+}
+
+func reportCommand() cli.Command {
+	return cli.Command{
+		Name: "report", Group: cli.GroupProcess, NeedsDump: true, DumpArg: true,
+		Summary: "write what the dump says into one HTML file",
+		Help: fmt.Sprintf("The file has the pages of web, without what has to be asked for: it needs no server and no network, and can be sent. "+
+			"It has the top of each list, and never more than %d MB. It holds names, texts and values of the process: look at it before you give it away.",
+			webui.MaxReport>>20),
+		Args: []cli.Arg{{Name: "file", Kind: cli.File, Optional: true, Summary: "the dump"}},
+		Options: []cli.Option{
+			{Name: "o", Aliases: []string{"out"}, Kind: cli.File, Value: "FILE", Summary: "the file to write; it must not exist"},
+			withOption,
+		},
+		Examples: []cli.Example{{Line: "report core.1234 -o report.html", Text: "one file for a ticket"}},
+		Result:   report.Result[answer.HTMLReport](),
+		Ask:      askReport,
+	}
+}
+
+func askReport(c *cli.Context) (report.Answer, error) {
+	name, ok := c.Str("o")
+	if !ok {
+		return report.Answer{}, c.Usagef("-o FILE is missing")
+	}
+	subject, asker, err := open(c)
+	if err != nil {
+		return report.Answer{}, err
+	}
+	progress := c.Progress("asking")
+	defer progress.Done()
+	f := answer.HTMLReport{File: name}
+	err = c.WriteFile(name, cli.New, func(w io.Writer) error {
+		n := &counter{w: w}
+		defer func() { f.Size = n.n }()
+		return webui.WriteReport(c.Context(), n, asker, subject, func(done, total int) { progress.Set(uint64(done), uint64(total)) })
+	})
+	if err != nil {
+		return report.Answer{}, err
+	}
+	return report.Say(&f, processtext.HTMLReport), nil
+}
+
+// open is what both commands show: the session's dump, and others that it may be compared with.
+func open(c *cli.Context) (webui.Subject, *asker, error) {
+	others := c.Strings("with")
+	for _, o := range others {
+		if _, err := os.Stat(o); err != nil {
+			return webui.Subject{}, nil, &cli.OpenError{Path: o, Err: err}
+		}
+	}
+	desk, err := c.Desk(others...)
+	if err != nil {
+		return webui.Subject{}, nil, err
+	}
+	return webui.Subject{File: filepath.Base(c.Session.Path()), Others: others}, &asker{desk: desk, seat: desk.Seat()}, nil
+}
+
+// asker asks at a desk.
+type asker struct {
+	desk *cli.Desk
+	seat *cli.Seat // of the page's terminal
+}
+
+// Ask implements webui.Asker.
+func (a *asker) Ask(ctx context.Context, words []string, part report.Window, w io.Writer) {
+	a.desk.Answer(ctx, cli.Question{Words: words, JSON: true, Part: &part}, w, io.Discard)
+}
+
+// Line implements webui.Asker.
+func (a *asker) Line(ctx context.Context, line string, w io.Writer) {
+	both := &together{w: w}
+	a.seat.Answer(ctx, cli.Question{Line: line}, both, both)
+}
+
+// together writes what comes from several goroutines one after the other.
+type together struct {
+	mu sync.Mutex
+	w  io.Writer
+}
+
+func (t *together) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.w.Write(bytes.ToValidUTF8(p, []byte("\ufffd")))
+}
+
+// counter counts bytes.
+type counter struct {
+	w io.Writer
+	n int64
+}
+
+func (c *counter) Write(p []byte) (int, error) {
+	n, err := c.w.Write(p)
+	c.n += int64(n)
+	return n, err
+}

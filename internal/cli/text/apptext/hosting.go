@@ -1,0 +1,172 @@
+package apptext
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/cli/text"
+	"github.com/sosgo/sosgo/internal/report"
+)
+
+// ServiceScopes is the text of services.
+func ServiceScopes(p *report.Page, a *answer.ServiceScopes) {
+	if len(a.Scopes) == 0 && a.Disposed == 0 {
+		none(p, len(a.Noted()), "scope of dependency injection")
+		return
+	}
+	for i := range a.Scopes {
+		s := &a.Scopes[i]
+		p.Printf("%s%s: will dispose %s%s\n", report.Hex12(s.Address), root(s), objects(s.Disposables), shared(s))
+		for _, t := range s.Types {
+			p.Printf("    %6d  %s %s%s\n", t.Count, report.Hex12(t.First), report.Escape(t.Type.String()), transients(s, &t))
+		}
+	}
+	p.Printf("%s, and %d that %s disposed\n", text.Count(uint64(len(a.Scopes)), "scope", "scopes"), a.Disposed, text.Noun(uint64(a.Disposed), "was", "were"))
+}
+
+// none says that there is nothing of a kind, or only that nothing was found.
+func none(p *report.Page, noted int, what string) {
+	if noted > 0 {
+		p.Printf("No %s was found in what could be read.\n", what)
+		return
+	}
+	p.Printf("There is no %s.\n", what)
+}
+
+func root(s *answer.ServiceScope) string {
+	if s.Root.Value {
+		return " (of the provider itself, for as long as the program runs)"
+	}
+	return ""
+}
+
+// shared says what a scope gives to all who ask it; the singletons of a root are not kept by the root.
+func shared(s *answer.ServiceScope) string {
+	if s.Root.Value {
+		return ""
+	}
+	return ", gives " + objects(s.Services) + " to all who ask"
+}
+
+func objects(n answer.Maybe[int64]) string {
+	if n.Err == nil && n.Value == 1 {
+		return "1 object"
+	}
+	return maybe(n) + " objects"
+}
+
+// transients says which objects of a type the scope gives to nobody else. Of a root the singletons are among them, one of a type.
+func transients(s *answer.ServiceScope, t *answer.DisposableType) string {
+	switch {
+	case s.Root.Value && t.Uncached > 1:
+		return "  (transients that pile up, unless as many were registered)"
+	case s.Root.Value || t.Uncached == 0:
+		return ""
+	}
+	return fmt.Sprintf("  (%d made anew for each who asks)", t.Uncached)
+}
+
+// MemoryCaches is the text of caches.
+func MemoryCaches(p *report.Page, a *answer.MemoryCaches) {
+	if len(a.Caches) == 0 {
+		none(p, len(a.Noted()), "memory cache")
+		return
+	}
+	for i := range a.Caches {
+		c := &a.Caches[i]
+		p.Printf("%s %s entries", report.Hex12(c.Address), maybe(c.Count))
+		if limit := c.Limit.Value; limit != nil {
+			p.Printf(", size %s of at most %d", maybe(c.Size), *limit)
+		}
+		p.Print("\n")
+		t := p.Table(report.Column{Name: "Entry", Kind: report.Pointer}, report.Column{Name: "Size", Kind: report.Text}, report.Column{Name: "Bytes", Kind: report.Text},
+			report.Column{Name: "Last access", Kind: report.Text, Width: 23}, report.Column{Name: "Value", Kind: report.Pointer}, report.Column{Name: "Key, type, expiration", Kind: report.Text})
+		if len(c.Entries) > 0 {
+			p.Fail(t.Header())
+		}
+		for n := range c.Entries {
+			e := &c.Entries[n]
+			p.Fail(t.Row(e.Address, size(e), bytes(e), accessed(e), e.Value, about(e)))
+		}
+		p.Fail(t.Flush())
+	}
+}
+
+func size(e *answer.CacheEntry) string {
+	if e.Size.Err != nil {
+		return answer.Absent(e.Size.Err)
+	}
+	if e.Size.Value == nil {
+		return ""
+	}
+	return fmt.Sprint(*e.Size.Value)
+}
+
+func bytes(e *answer.CacheEntry) string {
+	if e.Value == 0 && e.Type.Err == nil {
+		return ""
+	}
+	return maybe(e.Bytes)
+}
+
+func accessed(e *answer.CacheEntry) string {
+	if e.Accessed.Err != nil {
+		return answer.Absent(e.Accessed.Err)
+	}
+	return e.Accessed.Value.Format(sqlTime)
+}
+
+func about(e *answer.CacheEntry) string {
+	parts := []string{e.Key}
+	if t := e.Type.String(); t != "" {
+		parts = append(parts, t)
+	} else {
+		parts = append(parts, "null")
+	}
+	if e.Expires != nil {
+		parts = append(parts, "expires "+e.Expires.Format(sqlTime))
+	}
+	if e.Sliding != "" {
+		parts = append(parts, "expires "+e.Sliding+" after it was asked for")
+	}
+	if e.Expired.Value {
+		parts = append(parts, "expired")
+	}
+	return strings.Join(parts, ", ")
+}
+
+// DbContexts is the text of dbcontexts.
+func DbContexts(p *report.Page, a *answer.DbContexts) {
+	if len(a.Contexts) == 0 {
+		none(p, len(a.Noted()), "context of Entity Framework Core")
+		return
+	}
+	for i := range a.Contexts {
+		c := &a.Contexts[i]
+		p.Printf("%s %s", report.Hex12(c.Address), report.Escape(c.Type.String()))
+		switch {
+		case missing(c.Disposed.Err):
+			p.Printf(", disposed or not: %s", answer.Absent(c.Disposed.Err))
+		case c.Disposed.Value:
+			p.Print(", disposed")
+		}
+		if !c.Used && len(a.Noted()) > 0 {
+			p.Print(": nothing that it was asked was found in what could be read\n")
+			continue
+		}
+		if !c.Used {
+			p.Print(": was not asked anything\n")
+			continue
+		}
+		p.Printf(": tracks %s", maybe(c.Tracked))
+		if c.Changed.Err == nil {
+			p.Printf(", %d changed", c.Changed.Value)
+		}
+		p.Print("\n")
+		for _, e := range c.Entities {
+			p.Printf("    %6d  %s %-9s %s\n", e.Count, report.Hex12(e.First), e.State, report.Escape(e.Type.String()))
+		}
+	}
+	p.Print(text.Count(uint64(len(a.Contexts)), "context", "contexts") + "\n")
+}

@@ -1,0 +1,103 @@
+package apptext
+
+import (
+	"strconv"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/cli/text"
+	"github.com/sosgo/sosgo/internal/report"
+)
+
+// Messages is the text of dumphttp.
+func Messages(p *report.Page, a *answer.Messages) {
+	method, status := report.Column{Name: "Method", Kind: report.Text, Width: 6}, report.Column{Name: "StatusCode", Kind: report.Integer, Width: 10}
+	if a.Counts != nil {
+		p.Print("Statistics:\n")
+		t := p.Table(report.Column{Name: "Count", Kind: report.Integer}, method, status, report.Column{Name: "Host", Kind: report.Text})
+		p.Fail(t.Header())
+		for i := range a.Counts {
+			c := &a.Counts[i]
+			p.Fail(t.Row(c.Count, c.Method, statusCell(c.Status), c.Host))
+		}
+	} else {
+		t := p.Table(report.Column{Name: "Address", Kind: report.Pointer}, report.Column{Name: "MethodTable", Kind: report.Pointer}, method, status,
+			report.Column{Name: "Uri", Kind: report.Text})
+		p.Fail(t.Header())
+		for i := range a.Requests {
+			m := &a.Requests[i]
+			p.Fail(t.Row(m.Address, m.MethodTable, m.Method.String(), statusCell(m.Status), m.URI.String()))
+		}
+	}
+	if !p.SOS && a.Total == 0 && len(a.Noted()) > 0 {
+		p.Print("No such request was found in what could be read.\n")
+		return
+	}
+	p.Printf("Total %d requests\n", a.Total)
+}
+
+func statusCell(n *int64) any {
+	if n == nil {
+		return ""
+	}
+	return *n
+}
+
+// HTTPClients is the text of httpclients.
+func HTTPClients(p *report.Page, a *answer.HTTPClients) {
+	if a.Clients+a.Handlers == 0 && len(a.Pools) == 0 && len(a.Noted()) > 0 {
+		p.Print("No HttpClient was found in what could be read.\n")
+		return
+	}
+	p.Printf("%d HttpClient, %d SocketsHttpHandler, %s of connections\n", a.Clients, a.Handlers, text.Count(uint64(len(a.Pools)), "pool", "pools"))
+	for i := range a.Pools {
+		pool(p, &a.Pools[i])
+	}
+}
+
+func pool(p *report.Page, a *answer.HTTPPool) {
+	p.Printf("\n%s %s", report.Hex12(a.Address), report.Escape(a.Host.String()))
+	if a.Port.Err != nil || a.Port.Value != 0 {
+		p.Printf(":%s", maybe(a.Port))
+	}
+	p.Printf(" (%s)", report.Escape(a.Kind.String()))
+	if a.Disposed {
+		p.Print(", disposed")
+	}
+	p.Printf("\n  connections %s, idle %s", maybe(a.Count), maybe(a.Idle))
+	if a.Opening.Err == nil {
+		p.Printf(", being opened %d", a.Opening.Value)
+	}
+	if a.Max.Err == nil && a.Max.Value < unlimited {
+		p.Printf(", at most %d", a.Max.Value)
+	}
+	if a.HTTP2.Err == nil && a.HTTP2.Value > 0 {
+		p.Printf("; HTTP/2 %d", a.HTTP2.Value)
+	}
+	if a.HTTP3.Err == nil && a.HTTP3.Value > 0 {
+		p.Printf("; HTTP/3 %d", a.HTTP3.Value)
+	}
+	p.Printf("; requests on their way %d, waiting for a connection %d\n", len(a.Running), len(a.Waiting))
+	for i := range a.Running {
+		wait(p, "on its way", &a.Running[i])
+	}
+	for i := range a.Waiting {
+		wait(p, "waits", &a.Waiting[i])
+	}
+}
+
+// unlimited is the number of connections that stands for no limit.
+const unlimited = 1<<31 - 1
+
+func maybe(n answer.Maybe[int64]) string {
+	if n.Err != nil {
+		return answer.Absent(n.Err)
+	}
+	return strconv.FormatInt(n.Value, 10)
+}
+
+func wait(p *report.Page, what string, w *answer.HTTPWait) {
+	if w.Request == 0 {
+		return
+	}
+	p.Printf("  %-10s %s %s %s\n", what, report.Hex12(w.Request), report.Escape(w.Method.String()), report.Escape(w.URI.String()))
+}

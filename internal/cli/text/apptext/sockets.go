@@ -1,0 +1,57 @@
+package apptext
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/report"
+)
+
+// WebSockets is the text of websockets.
+func WebSockets(p *report.Page, a *answer.WebSockets) { webSockets(p, a, false) }
+
+// WebSocketsWithStacks is the text of websockets -stacks.
+func WebSocketsWithStacks(p *report.Page, a *answer.WebSockets) { webSockets(p, a, true) }
+
+func webSockets(p *report.Page, a *answer.WebSockets, stacks bool) {
+	if len(a.Sockets) == 0 {
+		none(p, len(a.Noted()), "WebSocket")
+		return
+	}
+	for i := range a.Sockets {
+		s := &a.Sockets[i]
+		p.Printf("%s %s\n", report.Hex12(s.Address), report.Escape(socket(s)))
+		if s.Stack != nil {
+			stack(p, func(name, format string, args ...any) {
+				p.Printf("  %-10s %s\n", name, report.Escape(fmt.Sprintf(format, args...)))
+			}, s.Stack, stacks)
+		}
+	}
+}
+
+// socket is a WebSocket in words.
+func socket(s *answer.WebSocket) string {
+	side := "of a client"
+	if s.Server.Err != nil {
+		side = "side " + answer.Absent(s.Server.Err)
+	} else if s.Server.Value {
+		side = "of a server"
+	}
+	parts := []string{side, orUnknown(s.State.String())}
+	if !s.Protocol.IsZero() {
+		parts = append(parts, "protocol "+s.Protocol.String())
+	}
+	for _, says := range []struct {
+		flag answer.Maybe[bool]
+		text string
+	}{{s.SentClose, "has sent its close frame"}, {s.ReceivedClose, "has received the other's close frame"}, {s.Disposed, "disposed"}} {
+		if says.flag.Value {
+			parts = append(parts, says.text)
+		}
+	}
+	if why := strings.TrimSpace(s.CloseStatus.String() + " " + s.CloseText.String()); why != "" {
+		parts = append(parts, "closed by the other end: "+why)
+	}
+	return strings.Join(parts, ", ")
+}

@@ -1,0 +1,155 @@
+package apptext
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/report"
+	"github.com/sosgo/sosgo/target"
+)
+
+// SQLPools is the text of sqlpools.
+func SQLPools(p *report.Page, a *answer.SQLPools) { sqlPools(p, a, false) }
+
+// SQLPoolsWithStacks is the text of sqlpools -stacks.
+func SQLPoolsWithStacks(p *report.Page, a *answer.SQLPools) { sqlPools(p, a, true) }
+
+func sqlPools(p *report.Page, a *answer.SQLPools, stacks bool) {
+	if len(a.Pools) == 0 {
+		if len(a.Noted()) > 0 {
+			p.Print("No pool of connections was found in what could be read.\n")
+			return
+		}
+		p.Print("There is no pool of connections of SqlClient or Npgsql.\n")
+		return
+	}
+	for i := range a.Pools {
+		if i > 0 {
+			p.Print("\n")
+		}
+		sqlPool(p, &a.Pools[i], stacks)
+	}
+}
+
+func sqlPool(p *report.Page, a *answer.SQLPool, stacks bool) {
+	p.Printf("%s %s", report.Hex12(a.Address), report.Escape(a.Type.String()))
+	if s := a.State.String(); s != "" && s != "Running" {
+		p.Printf(" (%s)", report.Escape(s))
+	}
+	p.Printf("\n  %s\n", report.Escape(a.Connection.String()))
+	p.Printf("  open %s of at most %s, busy %s, idle %s, waiting %s", maybe(a.Open), maybe(a.Max), maybe(a.Busy), maybe(a.Idle), maybe(a.Waiting))
+	if a.Blocked.Value {
+		p.Print("; the last attempt to connect failed, and all fail for a while")
+	}
+	p.Print("\n")
+	if a.Max.Err == nil && a.Busy.Err == nil && a.Max.Value > 0 && a.Busy.Value >= a.Max.Value {
+		p.Print("  all connections are busy: whoever wants one has to wait\n")
+	}
+	for i := range a.Connections {
+		sqlConnection(p, &a.Connections[i], stacks)
+	}
+}
+
+// sqlTime is how times are written.
+const sqlTime = "2006-01-02 15:04:05 MST"
+
+func sqlConnection(p *report.Page, c *answer.SQLConnection, stacks bool) {
+	var about []string
+	add := func(format string, args ...any) { about = append(about, fmt.Sprintf(format, args...)) }
+	if !c.State.IsZero() {
+		add("%s", c.State)
+	}
+	if !c.Database.IsZero() {
+		add("database %s", c.Database)
+	}
+	if missing(c.ProcessID.Err) || c.ProcessID.Value != 0 {
+		add("process %s", maybe(c.ProcessID))
+	}
+	if missing(c.Transaction.Err) {
+		add("whether in a transaction is %s", answer.Absent(c.Transaction.Err))
+	} else if c.Transaction.Value {
+		add("in a transaction")
+	}
+	if c.Opened != nil {
+		add("opened %s", c.Opened.Format(sqlTime))
+	}
+	switch {
+	case c.Owner.Err != nil:
+		add("owner %s", answer.Absent(c.Owner.Err))
+	case c.Owner.Value != 0:
+		add("owner %s", report.Hex12(c.Owner.Value))
+	default:
+		add("nobody has it any more: it was not closed")
+	}
+	p.Printf("    %s %s\n", report.Hex12(c.Address), report.Escape(strings.Join(about, ", ")))
+	switch {
+	case c.Command.Err != nil:
+		p.Printf("      command %s\n", answer.Absent(c.Command.Err))
+	case c.Command.Value == nil:
+		p.Print("      no command runs on it\n")
+	default:
+		sqlCommand(p, c.Command.Value)
+	}
+	sqlHolders(p, c, stacks)
+}
+
+// missing reports whether a value is missing that the driver keeps.
+func missing(err error) bool { return err != nil && !errors.Is(err, target.ErrUnsupported) }
+
+func sqlCommand(p *report.Page, c *answer.SQLCommand) {
+	kind := ""
+	if !c.Running {
+		kind = "no command runs on it; the last one was "
+	}
+	if c.Procedure.Value {
+		kind += "procedure "
+	}
+	p.Printf("      %s%s", kind, report.Escape(c.Text.String()))
+	if t := timing(c); t != "" {
+		p.Printf("  (%s)", t)
+	}
+	p.Print("\n")
+	for _, v := range c.Parameters {
+		p.Printf("        %s = %s\n", report.Escape(v.Name.String()), report.Escape(v.Value))
+	}
+}
+
+// timing tells how long a command may take, and since when it runs.
+func timing(c *answer.SQLCommand) string {
+	var parts []string
+	switch t := c.Timeout; {
+	case t.Err != nil:
+		parts = append(parts, "timeout "+answer.Absent(t.Err))
+	case t.Value != nil && *t.Value > 0:
+		parts = append(parts, fmt.Sprintf("timeout %d s", *t.Value))
+	case t.Value != nil:
+		parts = append(parts, "no timeout")
+	}
+	switch {
+	case !c.Running:
+	case c.Since.Err == nil:
+		parts = append(parts, "since "+c.Since.Value.Format(sqlTime))
+	case c.Deadline.Err == nil:
+		parts = append(parts, "until "+c.Deadline.Value.Format(sqlTime))
+	case missing(c.Since.Err):
+		parts = append(parts, "since "+answer.Absent(c.Since.Err))
+	default:
+		parts = append(parts, "since when is not kept")
+	}
+	return strings.Join(parts, ", ")
+}
+
+// sqlHolders tells who has a connection in hand.
+func sqlHolders(p *report.Page, c *answer.SQLConnection, stacks bool) {
+	line := func(name, format string, args ...any) {
+		p.Printf("      %-9s %s\n", name, report.Escape(fmt.Sprintf(format, args...)))
+	}
+	for i := range c.Threads {
+		line("thread", "%s", thread(&c.Threads[i]))
+	}
+	if c.Stack != nil {
+		stack(p, line, c.Stack, stacks)
+	}
+}

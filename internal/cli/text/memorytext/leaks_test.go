@@ -1,0 +1,94 @@
+package memorytext
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/report"
+	"github.com/sosgo/sosgo/target"
+)
+
+// TestLeaksSmall: that a heap is small is said of one that could be read, and garbage is no leak.
+func TestLeaksSmall(t *testing.T) {
+	text := func(l answer.Leaks) string {
+		var b strings.Builder
+		l.Thresholds = answer.LeakThresholds{Share: 10, Least: 2, Bytes: 1 << 16, Small: 16 << 20}
+		l.Small = l.Live.Size < l.Thresholds.Small
+		Leaks(report.NewPage(&b, false, func(error) {}, func() error { return nil }), &l)
+		return b.String()
+	}
+	few := answer.HeapPart{Objects: 10, Size: 1000}
+	assert.Contains(t, text(answer.Leaks{Live: few}), "This heap is small")
+	missing := text(answer.Leaks{Live: few, Incomplete: true})
+	assert.NotContains(t, missing, "This heap is small")
+	assert.True(t, strings.HasPrefix(missing, "Not all can be read"), "that comes first")
+	garbage := text(answer.Leaks{Live: few, Garbage: answer.HeapPart{Objects: 1, Size: 1 << 30}})
+	assert.NotContains(t, garbage, "This heap is small")
+	assert.Contains(t, garbage, "is no leak")
+	assert.Contains(t, text(answer.Leaks{Live: few, Nameless: 3}), "The names of 3 types")
+	assert.NotContains(t, text(answer.Leaks{Live: answer.HeapPart{Objects: 1 << 20, Size: 1 << 30}}), "small")
+}
+
+// TestFoldedSteps: a long list on a path takes a line, and what lies around it is all there.
+func TestFoldedSteps(t *testing.T) {
+	step := func(at target.Addr, typ, by string) answer.PathStep {
+		return answer.PathStep{PathObject: answer.PathObject{Address: at, Type: answer.Text{S: typ}}, Edge: &answer.PathEdge{Kind: "field", Name: answer.Text{S: by}}}
+	}
+	list := []answer.PathStep{step(1, "Head", ""), step(2, "Node", "_first")}
+	for i := range 1000 {
+		list = append(list, step(target.Addr(3+i), "Node", "_next"))
+	}
+	list = append(list, step(0x5000, "Value", "_value"))
+	var b strings.Builder
+	p := report.NewPage(&b, false, func(error) {}, func() error { return nil })
+	steps(p, list)
+	text := b.String()
+	assert.Equal(t, 5, strings.Count(text, "\n"), text)
+	assert.Contains(t, text, "... 999 more Node, each by ._next")
+	assert.Contains(t, text, "0000000003ea Node\n")
+	assert.Contains(t, text, "000000005000 Value\n")
+	short := list[:5]
+	b.Reset()
+	steps(p, short)
+	assert.Equal(t, 5, strings.Count(b.String(), "\n"))
+}
+
+// TestLeaksRemedies: what holds each of a group by itself is followed by what would let go of it.
+func TestLeaksRemedies(t *testing.T) {
+	text := func(s answer.Suspect) string {
+		var b strings.Builder
+		suspect(report.NewPage(&b, false, func(error) {}, func() error { return nil }), &s)
+		return b.String()
+	}
+	name := func(s string) answer.Text { return answer.Text{S: s} }
+	members := &answer.TypeCount{Type: name("Contoso.State"), Count: 600, Size: 1 << 20}
+	for holder, says := range map[answer.GroupHolder]string{
+		{Kind: "handles", Handle: "Strong", Root: name("strong handle")}:       "Each has a GC handle",
+		{Kind: "handles", Handle: "Pinned", Root: name("pinned handle")}:       "Each has a GC handle",
+		{Kind: "finalizer queue", Root: name("finalizer queue")}:               "Each waits for its finalizer",
+		{Kind: "frame", Root: name("Contoso.Program.Main()")}:                  "A method that runs",
+		{Kind: "handles", Handle: "Dependent", Root: name("dependent handle")}: "",
+	} {
+		out := text(answer.Suspect{Kind: answer.SuspectGroup, Members: members, Holders: []answer.GroupHolder{holder}})
+		assert.Contains(t, out, "are referred to by "+holder.Root.S+"\n")
+		lines := strings.Split(strings.TrimSpace(out), "\n")
+		if says == "" {
+			assert.Len(t, lines, 2, out)
+			continue
+		}
+		require.Len(t, lines, 3, out)
+		assert.Contains(t, lines[2], says)
+	}
+
+	list := answer.Suspect{Kind: answer.SuspectAccumulation, Point: &answer.PathObject{Address: 16, Type: name("System.Object[]")},
+		Members: &answer.TypeCount{Type: name("System.String"), Count: 1000, Size: 1 << 20},
+		Path:    &answer.RootPath{Root: answer.GCRoot{Kind: "handle", Handle: "Strong", Object: 16}}}
+	assert.Contains(t, text(list), "until somebody frees the handle")
+	list.Literals = true
+	assert.Contains(t, text(list), "String.Intern")
+	assert.NotContains(t, text(list), "frees the handle")
+}

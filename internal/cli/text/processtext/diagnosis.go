@@ -1,0 +1,224 @@
+package processtext
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/cli/text"
+	"github.com/sosgo/sosgo/internal/report"
+)
+
+// DiagnosisOptions change the text of doctor.
+type DiagnosisOptions struct {
+	Probes bool // all of them, not only those that failed
+}
+
+// Diagnosis is the text of doctor.
+func Diagnosis(p *report.Page, g *answer.Diagnosis, o DiagnosisOptions) {
+	fact(p, "Dump:", "%s, %s, %d bytes%s", g.File, g.Format, g.Size, prefixed(", ", g.Packed))
+	fact(p, "System:", "%s %s%s%s%s", g.OS, g.Arch, prefixed(", ", g.OSText), prefixed(", ", g.Distro), prefixed(", ", processors(g)))
+	fact(p, "Process:", "%s%s", processID(g.PID), prefixed(", ", g.Command))
+	if times := times(g); times != "" {
+		fact(p, "Time:", "%s", times)
+	}
+	if len(g.Counters) > 0 {
+		fact(p, "Memory:", "%s", counters(g.Counters))
+	}
+	for line := range strings.Lines(g.Comment) {
+		fact(p, "Comment:", "%s", strings.TrimRight(line, "\r\n"))
+	}
+	for _, n := range g.Notes {
+		fact(p, "Annotation:", "%s%s", strings.Join(named(n.Module, n.Key), ", "), prefixed(": ", n.Value))
+	}
+	fact(p, "Holds:", "%s, %d threads, %d modules%s", stored(g.Stored), g.Threads, g.Modules, contents(g.Contents))
+	for _, w := range g.Warnings {
+		fact(p, "Warning:", "%s", w)
+	}
+	if len(g.Runtimes) == 0 {
+		fact(p, "Runtime:", "none found: no module whose exports can be read has what a .NET runtime exports")
+	}
+	for i := range g.Runtimes {
+		runtimeDiagnosis(p, &g.Runtimes[i], o)
+	}
+	if len(g.Parts) > 0 {
+		p.Print("\n")
+	}
+	for _, part := range g.Parts {
+		fact(p, string(part.Part)+":", "%s: %s", part.State, part.Detail)
+		if len(part.Costs) > 0 {
+			fact(p, "", "this costs: %s", strings.Join(part.Costs, ", "))
+		}
+		if part.Advice != "" {
+			fact(p, "", "%s", part.Advice)
+		}
+	}
+	usedFiles(p, g.Used)
+	wantedFiles(p, g.Files)
+	if g.Members != nil {
+		p.Print("\n")
+	}
+	for _, m := range g.Members {
+		p.Printf("%-50s %-12s %s\n", report.Escape(m.Name), report.Escape(m.Value), report.Escape(m.Source))
+	}
+}
+
+// named are those of names that are not empty.
+func named(names ...string) []string {
+	return slices.DeleteFunc(names, func(s string) bool { return s == "" })
+}
+
+func processID(id uint32) string {
+	if id == 0 {
+		return "id not in the dump"
+	}
+	return fmt.Sprint(id)
+}
+
+func processors(g *answer.Diagnosis) string {
+	switch {
+	case g.CPUs == 0:
+		return g.CPU
+	case g.CPUs == 1:
+		return "1 processor" + prefixed(" ", g.CPU)
+	}
+	return fmt.Sprintf("%d processors%s", g.CPUs, prefixed(" ", g.CPU))
+}
+
+// times are when the dump was written and what the process had run.
+func times(g *answer.Diagnosis) string {
+	const form = "2006-01-02 15:04:05 UTC"
+	var parts []string
+	if g.Taken != nil {
+		parts = append(parts, "dump written "+g.Taken.UTC().Format(form))
+	}
+	if g.Started != nil {
+		parts = append(parts, "process started "+g.Started.UTC().Format(form))
+	}
+	if g.User != nil && g.Kernel != nil {
+		parts = append(parts, fmt.Sprintf("used %g s of user and %g s of kernel time", *g.User, *g.Kernel))
+	}
+	return strings.Join(parts, ", ")
+}
+
+func counters(list []answer.MemoryCounter) string {
+	texts := make([]string, len(list))
+	for i, c := range list {
+		texts[i] = fmt.Sprintf("%s %d", c.Name, c.Bytes)
+	}
+	return strings.Join(texts, ", ") + " bytes"
+}
+
+func stored(n uint64) string {
+	if n == 0 {
+		return "no memory"
+	}
+	return fmt.Sprintf("%d bytes of memory", n)
+}
+
+func contents(list []answer.DumpContent) string {
+	var b strings.Builder
+	for _, c := range list {
+		fmt.Fprintf(&b, ", %d %s", c.Count, c.Name)
+	}
+	return b.String()
+}
+
+// fact writes a line of a diagnosis.
+func fact(p *report.Page, label, format string, args ...any) {
+	p.Printf("%-14s %s\n", label, report.Escape(fmt.Sprintf(format, args...)))
+}
+
+func prefixed(prefix, s string) string {
+	if s == "" {
+		return ""
+	}
+	return prefix + s
+}
+
+func usedFiles(p *report.Page, files []answer.ModuleFile) {
+	if len(files) > 0 {
+		p.Print("\nFiles of modules:\n")
+	}
+	for _, f := range files {
+		if f.File != "" {
+			p.Printf("  %s\n      proved by %s\n", report.Escape(f.File), report.Escape(f.Proof))
+		} else {
+			p.Printf("  none for %s\n", report.Escape(f.Path))
+		}
+		for _, r := range f.Refused {
+			p.Printf("      refused: %s\n", report.Escape(r))
+		}
+	}
+}
+
+func wantedFiles(p *report.Page, files []answer.WantedFile) {
+	if len(files) > 0 {
+		p.Print("\nThese files would help; put them into a folder and name it with --modules, or name a --symbol-server that has their keys:\n")
+	}
+	for _, f := range files {
+		p.Printf("  %s\n      %s: %s\n", report.Escape(f.Path), report.Escape(f.Identity), report.Escape(f.Why))
+		if f.Key != "" {
+			p.Printf("      key %s\n", report.Escape(f.Key))
+		}
+	}
+}
+
+func runtimeDiagnosis(p *report.Page, r *answer.RuntimeDiagnosis, o DiagnosisOptions) {
+	version, mark := r.Version, ""
+	if version == "" {
+		version = "of unknown version"
+	}
+	if r.Chosen {
+		mark = " (chosen)"
+	}
+	p.Print("\n")
+	fact(p, fmt.Sprintf("Runtime #%d:", r.Index), "%s %s%s", r.Kind, version, mark)
+	fact(p, "", "%s at %016x, %s", r.Path, uint64(r.Base), r.Identity)
+	if r.File != "" {
+		fact(p, "", "the same file on this machine: %s%s", r.File, prefixed(", proved by ", r.Proof))
+	} else {
+		fact(p, "", "its file was not found on this machine: %v", r.FileErr)
+	}
+	for _, s := range r.Sources {
+		fact(p, "", "layout: %d members from %s", s.Members, s.Source)
+	}
+	if r.Foreign != "" {
+		fact(p, "", "no layout of this version on this processor is known: that of %s is proved by probes alone", r.Foreign)
+	}
+	if r.Globals != "" {
+		fact(p, "", "globals of another build than the known ones: %s", r.Globals)
+	}
+	probes(p, r.Probes, o.Probes)
+	if r.Error != "" {
+		fact(p, "", "not readable: %s", r.Error)
+	}
+}
+
+// probes counts the probes, and lists those that failed, or all.
+func probes(p *report.Page, list []answer.Probe, all bool) {
+	counts := map[string]int{}
+	for _, probe := range list {
+		counts[probe.Result]++
+		if all || probe.Result == answer.ProbeFailed {
+			fact(p, "", "probe %s: %s: %s", probe.Name, probe.Result, probe.Detail)
+		}
+	}
+	if len(list) > 0 {
+		fact(p, "", "probes: %d passed, %d failed, %d not in the dump",
+			counts[answer.ProbePassed], counts[answer.ProbeFailed], counts[answer.ProbeNotInDump])
+	}
+}
+
+// Pack is the text of pack.
+func Pack(p *report.Page, a *answer.Pack) {
+	p.Printf("%s: the dump and %s\n", report.Escape(a.File), text.Count(uint64(len(a.Files)), "module file", "module files"))
+	for _, m := range a.Missing {
+		p.Printf("not found: %s\n", report.Escape(m))
+	}
+	if a.Others > 0 {
+		p.Printf("%s of the process %s left out: no answer needs %s\n", text.Count(uint64(a.Others), "other image", "other images"),
+			text.Noun(uint64(a.Others), "is", "are"), text.Noun(uint64(a.Others), "its file", "their files"))
+	}
+}

@@ -1,0 +1,127 @@
+package processtext
+
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/report"
+)
+
+// ImagesOptions change the text of modules.
+type ImagesOptions struct {
+	Verbose  bool // all that is known of each
+	Sections bool // the sections or segments of each
+	Total    bool // the size of all images at the end
+}
+
+// Images is the text of modules.
+func Images(p *report.Page, a *answer.Images, o ImagesOptions) {
+	if o.Verbose || o.Sections {
+		for im := range report.Each(p, a.Images) {
+			if p.SOS && im.Headless {
+				continue
+			}
+			image(p, &im, o)
+		}
+	} else {
+		for i := range a.List {
+			if p.SOS && a.List[i].Headless {
+				continue
+			}
+			imageLine(p, &a.List[i])
+		}
+	}
+	switch {
+	case o.Total && p.SOS:
+		p.Printf("Total image size: %d\n", a.Total-a.Headless)
+	case o.Total:
+		p.Printf("Total image size: %d\n", a.Total)
+	}
+}
+
+func imageLine(p *report.Page, m *answer.MappedImage) {
+	p.Printf("%s %08x %s\n", report.Hex16(m.Address), m.Size, report.Escape(m.Path))
+}
+
+func image(p *report.Page, im *answer.Image, o ImagesOptions) {
+	if o.Verbose {
+		imageDetails(p, im)
+	} else {
+		imageLine(p, &im.MappedImage)
+	}
+	for _, s := range im.Sections {
+		p.Printf("        Segment: %016x %016x %016x %-3s %s\n", uint64(s.Address), s.Size, uint64(s.Offset), s.Access, report.Escape(s.Name))
+	}
+}
+
+func imageDetails(p *report.Page, im *answer.Image) {
+	index := im.Index
+	if p.SOS {
+		index = im.SOSIndex
+	}
+	p.Printf("%d %s\n", index, report.Escape(im.Path))
+	none := "<none>"
+	if im.PE.Err != nil && !p.SOS {
+		none = answer.Absent(im.PE.Err)
+	}
+	flat, size, stamp := "<unknown>", none, none
+	if im.Flat != nil {
+		flat = yes(*im.Flat)
+	}
+	if im.TimeStamp != nil {
+		size, stamp = fmt.Sprintf("%08x", im.FileSize), fmt.Sprintf("%08x", uint64(*im.TimeStamp))
+	}
+	detail(p, "Address:", report.Hex16(im.Address))
+	detail(p, "ImageSize:", fmt.Sprintf("%08x", im.Size))
+	detail(p, "IsPEImage:", known(p, im.PE))
+	detail(p, "IsManaged:", known(p, im.Managed))
+	detail(p, "IsFileLayout:", flat)
+	detail(p, "IndexFileSize:", size)
+	detail(p, "IndexTimeStamp:", stamp)
+	detail(p, "Version:", cmp.Or(im.Version.String(), none))
+	if im.Text != "" {
+		detail(p, "", im.Text)
+	}
+	if im.PDB != nil {
+		portable := ""
+		if im.Managed.Value {
+			portable = "(portable) " // SOS says it of the record, not of the file
+		}
+		detail(p, "PdbInfo:", fmt.Sprintf("%s %d %s%s", im.PDB.GUID, im.PDB.Age, portable, im.PDB.Path))
+	}
+	id := cmp.Or(im.BuildID, none)
+	if im.BuildIDCut {
+		id += "… (its beginning)"
+	}
+	detail(p, "BuildId:", id)
+	if len(im.Exports) > 0 {
+		exports(p, im.Exports)
+	}
+}
+
+// detail writes a line of what is known of an image.
+func detail(p *report.Page, label, value string) {
+	p.Printf("    %-16s %s\n", label, report.Escape(value))
+}
+
+// yes is a truth value as SOS's managed commands print it.
+func yes(b bool) string {
+	if b {
+		return "True"
+	}
+	return "False"
+}
+
+// SavedImage is the text of savemodule.
+func SavedImage(p *report.Page, s *answer.SavedImage) {
+	p.Printf("%s: %d bytes written to %s\n", report.Escape(s.Path), s.Size, report.Escape(s.File))
+}
+
+// known is yes or no, or the word for why that is not known; SOS takes it for no.
+func known(p *report.Page, m answer.Maybe[bool]) string {
+	if m.Err != nil && !p.SOS {
+		return answer.Absent(m.Err)
+	}
+	return yes(m.Value)
+}

@@ -1,0 +1,63 @@
+package typetext
+
+import (
+	"fmt"
+	"iter"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/cli/text"
+	"github.com/sosgo/sosgo/internal/report"
+)
+
+// The lookup maps in SOS's order.
+var lookupMaps = []string{"TypeDefToMethodTableMap", "TypeRefToMethodTableMap", "MethodDefToDescMap", "FieldDefToDescMap",
+	"MemberRefToDescMap", "FileReferencesMap", "AssemblyReferencesMap"}
+
+// Module is the text of dumpmodule.
+func Module(p *report.Page, d *answer.ModuleDetails) {
+	m := &d.Module
+	p.Printf("Name: %s\n", report.Escape(m.Name.String()))
+	moduleAttributes(p, m)
+	line := func(label, value string) { p.Printf("%-24s %s\n", label+":", value) }
+	line("Assembly", report.Hex16(m.Assembly))
+	line("BaseAddress", text.Hex16(m.ImageBase.Maybe))
+	line("LoaderHeap", text.Hex16(m.LoaderAllocator.Maybe))
+	for _, name := range lookupMaps {
+		line(name, text.Hex16(m.Maps[name]))
+	}
+	if !m.ImageBase.IsZero() && !m.Metadata.IsZero() {
+		p.Printf("MetaData start address:  %s (%d bytes)\n", report.Hex16(m.Metadata.Value), m.MetadataSize)
+	}
+	if d.Types != nil {
+		moduleTypes(p, "defined", "TypeDef", d.Types)
+		// SOS's header has two blanks more here.
+		moduleTypes(p, "referenced", fmt.Sprintf("  %16s", "TypeRef"), d.References)
+	}
+}
+
+func moduleAttributes(p *report.Page, m *answer.Module) {
+	p.Print("Attributes:              ")
+	if m.Dynamic {
+		p.Print("Reflection IsDynamic IsInMemory ")
+	} else {
+		p.Print("PEFile ")
+	}
+	if m.InMemory {
+		p.Print("IsInMemory ")
+	}
+	switch {
+	case m.Flat.Err != nil && !p.SOS:
+		p.Print("IsFileLayout=" + answer.Absent(m.Flat.Err))
+	case m.Flat.Value:
+		p.Print("IsFileLayout ")
+	}
+	p.Print("\n")
+}
+
+func moduleTypes(p *report.Page, verb, column string, types iter.Seq2[answer.ModuleType, error]) {
+	p.Printf("\nTypes %s in this module\n\n%16s %16s %s\n", verb, "MT", column, "Name")
+	p.Print("------------------------------------------------------------------------------\n")
+	for t := range report.Each(p, types) {
+		p.Printf("%s 0x%08x %s\n", report.Hex16(t.MethodTable), uint64(t.Token), report.Escape(t.Name.String()))
+	}
+}

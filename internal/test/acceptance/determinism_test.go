@@ -1,0 +1,44 @@
+package acceptance_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/sosgo/sosgo/internal/test/testdump"
+)
+
+// TestDeterminism runs each command alone with one and with eight workers, and all in one
+// session: they print the same bytes each time, whatever ran before.
+func TestDeterminism(t *testing.T) {
+	testdump.Canned(t, func(t *testing.T, d *testdump.Dump) {
+		t.Parallel()
+		if testing.Short() && !slices.Contains(damagedDumps, d.Name) {
+			t.Skip("one of each kind does")
+		}
+		raw := mustRaw(t, d)
+		lines := slices.Concat(plainCommands(), factCommands(d))
+		var alone string
+		for _, line := range lines {
+			first := runLines(t.Context(), raw, 1, line)
+			if again := runLines(t.Context(), raw, 8, line); again != first {
+				t.Errorf("%s with 8 workers prints something else, %s", line, firstDifference(first.stdout+first.stderr, again.stdout+again.stderr))
+			}
+			alone += first.stdout
+		}
+		if together := runLines(t.Context(), raw, 2, lines...).stdout; together != alone {
+			t.Errorf("in one session, %s", firstDifference(alone, together))
+		}
+	})
+}
+
+// TestJSONDeterminism: JSON is as stable as text.
+func TestJSONDeterminism(t *testing.T) {
+	d := testdump.Open(t, "net10-zoo")
+	raw := mustRaw(t, d)
+	for _, line := range plainCommands() {
+		first := runArgs(t.Context(), raw, "-d", "dump", "-json", "-jobs", "1", line)
+		if again := runArgs(t.Context(), raw, "-d", "dump", "-json", "-jobs", "8", line); again != first {
+			t.Errorf("%s: %s", line, firstDifference(first.stdout+first.stderr, again.stdout+again.stderr))
+		}
+	}
+}

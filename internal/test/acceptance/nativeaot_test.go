@@ -1,0 +1,382 @@
+package acceptance_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/threadpool"
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/dac/code"
+	"github.com/sosgo/sosgo/graph/roots"
+	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/test/testdump"
+	"github.com/sosgo/sosgo/objects/shapes"
+	"github.com/sosgo/sosgo/stackwalk"
+	"github.com/sosgo/sosgo/stackwalk/threads"
+	"github.com/sosgo/sosgo/target"
+)
+
+// nativeView is the view of the canned NativeAOT process.
+func nativeView(t *testing.T) *sosgo.View {
+	v, err := testdump.Open(t, "nativeaot-crash").View("")
+	require.NoError(t, err)
+	return v
+}
+
+// TestNativeTypes names types as the program's source does: classes, nested ones, arrays
+// and generic instances of them, and says in which assembly they are.
+func TestNativeTypes(t *testing.T) {
+	v := nativeView(t)
+	rt, err := v.Runtime()
+	require.NoError(t, err)
+	h, err := v.Heap()
+	require.NoError(t, err)
+	names := map[string]target.Addr{}
+	for o, err := range h.Walk(context.Background(), nil) {
+		require.NoError(t, err)
+		name, err := rt.TypeName(o.Type.Addr, dac.NameManaged)
+		require.NoError(t, err)
+		names[name] = o.Type.Addr
+	}
+	const entries = "System.Collections.Generic.Dictionary<System.String, Order>+Entry[]"
+	for _, want := range []string{"Order", "Program+<>c", "System.String", "System.Object[]", entries, "System.Threading.Thread", "Free", "<static fields>",
+		"<thread static fields>", "System.Collections.Generic.Dictionary<System.String, Order>", "System.Runtime.CompilerServices.ClassConstructorRunner+Cctor[][]"} {
+		assert.Contains(t, names, want)
+	}
+	native, err := rt.TypeName(names[entries], dac.NameNative)
+	require.NoError(t, err)
+	assert.Equal(t, "System.Collections.Generic.Dictionary`2+Entry[[System.String, System.Private.CoreLib],[Order, aot]][]", native)
+	// By the names of definitions, too, by which commands look for types.
+	for name, want := range map[string]string{"Order": "Order", "Program+<>c": "Program+<>c", "System.String": "System.String", "<static fields>": "", entries: "", "Free": "",
+		"System.Collections.Generic.Dictionary<System.String, Order>": "System.Collections.Generic.Dictionary`2"} {
+		mt, err := rt.MethodTable(names[name])
+		require.NoError(t, err)
+		definition, err := rt.NativeDefinition(mt)
+		require.NoError(t, err, name)
+		assert.Equal(t, want, definition, name)
+	}
+	base, err := rt.MethodTable(names["Order"])
+	require.NoError(t, err)
+	assert.Equal(t, rt.WellKnown().Object, base.Parent)
+
+	r, err := v.Objects()
+	require.NoError(t, err)
+	found := 0
+	for typ, err := range r.TypeByName("Order", "aot") {
+		require.NoError(t, err)
+		found++
+		assert.Equal(t, names["Order"], typ.MT.Addr)
+		_, err = typ.Fields()
+		require.ErrorIs(t, err, target.ErrUnsupported, "its fields are not known, which is not that there are none")
+	}
+	assert.Equal(t, 1, found)
+	for range r.TypeByName("Order", "System.Private.CoreLib") {
+		t.Error("Order is of another assembly")
+	}
+}
+
+// TestNativeShapes: what a program has no objects of is not there, for all that the fields of its objects can't be
+// read.
+func TestNativeShapes(t *testing.T) {
+	v := nativeView(t)
+	b, err := v.Shapes()
+	require.NoError(t, err)
+	h, err := v.Heap()
+	require.NoError(t, err)
+	type request struct {
+		_ shapes.Type `of:"Microsoft.AspNetCore.Http.DefaultHttpContext"`
+	}
+	for f, err := range shapes.On[request](t.Context(), b, h, nil, heap.ScanOptions{}) {
+		assert.NoError(t, err)
+		assert.Fail(t, "a request", "%x", uint64(f.Object.Addr))
+	}
+	type task struct {
+		_ shapes.Type `of:"System.Threading.Tasks.Task"`
+	}
+	tasks := 0
+	for _, err := range shapes.On[task](t.Context(), b, h, nil, heap.ScanOptions{}) {
+		require.NoError(t, err)
+		tasks++
+	}
+	assert.Equal(t, 1, tasks, "by its name")
+	type thread struct {
+		_    shapes.Type `of:"System.Threading.Thread"`
+		Name shapes.Ref  `field:"_name"`
+	}
+	var errs []error
+	for _, err := range shapes.On[thread](t.Context(), b, h, nil, heap.ScanOptions{}) {
+		errs = append(errs, err)
+	}
+	require.Len(t, errs, 1)
+	assert.ErrorIs(t, errs[0], target.ErrUnsupported)
+	assert.ErrorContains(t, errs[0], "objects of System.Threading.Thread: fields of ")
+	assert.ErrorContains(t, errs[0], "no record of which fields its types have")
+}
+
+// TestNativeStack names the methods that the runtime itself named when it wrote the record
+// of its crash, those of a catch block as the method that has it.
+func TestNativeStack(t *testing.T) {
+	v := nativeView(t)
+	d := v.Dump()
+	crash, err := v.Crash()
+	require.NoError(t, err)
+	require.NotNil(t, crash.Record)
+	symbols := d.Symbols()
+	named := 0
+	for _, f := range append(crash.Record.Exception.Stack, crash.Record.Exception.Inner[0].Stack...) {
+		s, ok := symbols.At(f.IP)
+		require.True(t, ok)
+		if s.Name != "" {
+			named++
+			assert.Equal(t, strings.Replace(f.Name, "String[] args", "String[]", 1), s.Name, "only reflection has the names of parameters")
+			assert.Equal(t, f.Offset, s.Offset)
+		}
+	}
+	assert.Equal(t, 3, named)
+
+	list, err := v.Threads()
+	require.NoError(t, err)
+	w, err := v.Walker()
+	require.NoError(t, err)
+	var names []string
+	for f := range w.Walk(context.Background(), list[0].Managed, list[0].OS.Registers, stackwalk.WalkOptions{}) {
+		require.NoError(t, f.Err)
+		s, _ := symbols.At(f.IP)
+		names = append(names, s.Name)
+	}
+	stack := strings.Join(names, "\n")
+	assert.Equal(t, 2, strings.Count(stack, "Program.Ship(Order, Int32)"), stack)
+	assert.Contains(t, stack, "System.Runtime.EH.RhThrowEx(Object, EH+ExInfo&)")
+	assert.Contains(t, stack, "__libc_start_main")
+}
+
+// TestNativeThreads: of a thread the program tells which thread of the system it is and
+// what it handles; what it does not tell is not given as if it were nothing.
+func TestNativeThreads(t *testing.T) {
+	v := nativeView(t)
+	rt, err := v.Runtime()
+	require.NoError(t, err)
+	list, err := v.Threads()
+	require.NoError(t, err)
+	require.Len(t, list, 4)
+	known := 0
+	for i := range list {
+		m := list[i].Managed
+		if m == nil {
+			continue
+		}
+		known++
+		assert.True(t, m.Native)
+		assert.Equal(t, list[i].OS.ID, m.OSID)
+		if i > 0 {
+			assert.Zero(t, m.LastThrown)
+			continue
+		}
+		e, err := rt.Exception(m.LastThrown)
+		require.NoError(t, err)
+		assert.EqualValues(t, 0x80131509, e.HResult)
+		inner, err := rt.NestedExceptions(m)
+		require.NoError(t, err)
+		assert.Equal(t, []target.Addr{e.Inner}, inner)
+		trace, err := rt.StackTrace(&e)
+		require.NoError(t, err)
+		assert.Len(t, trace, 3)
+	}
+	assert.Equal(t, 3, known)
+}
+
+// TestNativeRoots: the dictionary of the orders lives by a static field, which a handle
+// leads to, and what stacks hold is only taken for references.
+func TestNativeRoots(t *testing.T) {
+	v := nativeView(t)
+	kinds := map[roots.Kind]int{}
+	for root, err := range v.Roots(context.Background()) {
+		require.NoError(t, err)
+		kinds[root.Kind]++
+		if root.Kind == roots.KindStack || root.Kind == roots.KindThreadStatics {
+			assert.True(t, root.Conservative)
+		}
+	}
+	assert.NotZero(t, kinds[roots.KindHandle])
+	assert.NotZero(t, kinds[roots.KindStack])
+	assert.NotZero(t, kinds[roots.KindThreadStatics])
+}
+
+// TestNativeVersions reads crashed programs of .NET 8, 9 and 10: all types have names, threads are those of the system,
+// and an exception's stack trace is the one that the program itself wrote.
+func TestNativeVersions(t *testing.T) {
+	testdump.Native(t, func(t *testing.T, d *testdump.Dump) {
+		v, err := d.View("")
+		require.NoError(t, err)
+		rt, err := v.Runtime()
+		require.NoError(t, err)
+		assert.Equal(t, d.Case.Manifest.Runtime, rt.Instance().Version()+" NativeAOT")
+		h, err := v.Heap()
+		require.NoError(t, err)
+		for o, err := range h.Walk(context.Background(), nil) {
+			require.NoError(t, err)
+			_, err = rt.TypeName(o.Type.Addr, dac.NameManaged)
+			require.NoError(t, err)
+			_, err = heap.ReadGCDesc(d.Memory(), o.Type)
+			require.NoError(t, err, "what says that objects have references differs between versions")
+		}
+		pool, err := v.ThreadPool()
+		require.NoError(t, err)
+		p, err := pool.Describe(t.Context(), threadpool.Options{})
+		require.NoError(t, err)
+		queues, err := rt.TypesNamed("System.Threading.ThreadPoolWorkQueue")
+		require.NoError(t, err)
+		assert.Equal(t, len(queues) > 0, p.Queued.Err != nil, "static fields are not known")
+		for _, verdict := range p.Verdicts {
+			assert.NotEqual(t, answer.StrengthProved, verdict.Strength, "static fields are not known: %s", verdict.Text)
+		}
+		list, err := v.Threads()
+		require.NoError(t, err)
+		var thrown target.Addr
+		for i := range list {
+			if m := list[i].Managed; m != nil {
+				require.NotNil(t, list[i].OS, "a thread of the program is one of the system")
+				thrown = max(thrown, m.LastThrown)
+			}
+		}
+		crashed, err := v.DescribeCrash(t.Context())
+		require.NoError(t, err)
+		recorded := 0
+		for _, verdict := range crashed.Verdicts {
+			if strings.HasPrefix(verdict.Text, "UnhandledException: ") {
+				recorded++
+				assert.Equal(t, answer.StrengthRecorded, verdict.Strength)
+			}
+		}
+		assert.Equal(t, 1, recorded, "the program's own record")
+		w, err := v.Walker()
+		require.NoError(t, err)
+		var running []*threads.Thread
+		for i := range list {
+			if list[i].OS != nil {
+				running = append(running, &list[i])
+			}
+		}
+		merged, err := threads.ParallelStacks(context.Background(), w, running, false)
+		require.NoError(t, err)
+		names := ""
+		for s, err := range merged.Stacks {
+			require.NoError(t, err)
+			for _, m := range s.Methods {
+				names += m.S + "\n"
+			}
+		}
+		assert.Contains(t, names, "System.Runtime.EH.DispatchEx(")
+		assert.NotContains(t, names, "abort")
+		refers := map[target.Addr]bool{}
+		o, err := h.ObjectAt(thrown)
+		require.NoError(t, err)
+		for ref, err := range h.Edges(heap.EdgeOptions{}).Of(&o) {
+			require.NoError(t, err)
+			refers[ref.Target] = true
+		}
+		thing, err := rt.Exception(thrown)
+		require.NoError(t, err)
+		assert.True(t, refers[thing.Message], "an exception refers to its message")
+		x, err := code.Of(rt).DescribeException(thrown, code.ExceptionOptions{})
+		require.NoError(t, err)
+		var got []string
+		for _, f := range x.Frames {
+			if f.Method.Err == nil {
+				got = append(got, fmt.Sprintf("%s + %#x", plainMethod(f.Method.S), *f.Offset))
+			}
+		}
+		outer, inner := d.Case.Manifest.Output, strings.LastIndex(d.Case.Manifest.Output, "--- End of inner")
+		if inner >= 0 {
+			outer = outer[inner:]
+		}
+		var want []string
+		for line := range strings.Lines(outer) {
+			if frame, ok := strings.CutPrefix(strings.TrimSpace(line), "at "); ok {
+				want = append(want, plainMethod(strings.Replace(frame, "String[] args", "String[]", 1)))
+			}
+		}
+		assert.NotEmpty(t, want)
+		assert.Equal(t, want, got)
+	})
+}
+
+// typeArguments are those of a name as metadata have them, which the programs do not write.
+var typeArguments = regexp.MustCompile(`<[^<>]*>`)
+
+// plainMethod is the name of a method as both write it.
+func plainMethod(s string) string {
+	name, offset, _ := strings.Cut(s, " + ")
+	name = strings.ReplaceAll(typeArguments.ReplaceAllString(name, ""), "+", ".")
+	if offset == "" {
+		return name
+	}
+	return name + " + " + offset
+}
+
+// TestNativeVersionUnwritten: a program that has not crashed tells its version by the constant that it would write
+// then, and without that by its core library.
+func TestNativeVersionUnwritten(t *testing.T) {
+	d := testdump.Open(t, "nativeaot-crash")
+	inst := d.Runtimes()[0]
+	record, err := inst.CrashRecord()
+	require.NoError(t, err)
+	at := addressOf(t, d, record)
+	alive := d.Damaged(t, testdump.Damage{At: at, Bytes: []byte{0}})
+	_, err = alive.Runtimes()[0].CrashRecord()
+	require.ErrorIs(t, err, target.ErrUnsupported)
+	assert.Contains(t, []string{"9.0.18", "9.0"}, alive.Runtimes()[0].Version())
+	broken := d.Damaged(t, testdump.Damage{At: at, Bytes: []byte("{not JSON")})
+	assert.Contains(t, []string{"9.0.18", "9.0"}, broken.Runtimes()[0].Version())
+}
+
+// addressOf is where the dump has those bytes.
+func addressOf(t *testing.T, d *testdump.Dump, b []byte) target.Addr {
+	for r := range d.Target().Regions() {
+		if s := d.Memory().Span(r.Start); bytes.Contains(s, b) {
+			return r.Start + target.Addr(bytes.Index(s, b))
+		}
+	}
+	t.Fatal("the bytes are not in the dump")
+	return 0
+}
+
+// TestNativeTraceDamaged: a stack trace that can't be one is refused, and a second throw is marked.
+func TestNativeTraceDamaged(t *testing.T) {
+	d := testdump.Open(t, "nativeaot-crash")
+	v, err := d.View("")
+	require.NoError(t, err)
+	list, err := v.Threads()
+	require.NoError(t, err)
+	thrown := list[0].Managed.LastThrown
+	array, err := target.Pointer(d.Memory(), thrown+64)
+	require.NoError(t, err)
+	trace := func(damage ...testdump.Damage) ([]dac.TraceFrame, error) {
+		v, err := d.Damaged(t, damage...).View("")
+		require.NoError(t, err)
+		rt, err := v.Runtime()
+		require.NoError(t, err)
+		e, err := rt.Exception(thrown)
+		require.NoError(t, err)
+		return rt.StackTrace(&e)
+	}
+	again, err := trace(testdump.Words(array+24, ^uint64(0)))
+	require.NoError(t, err)
+	require.Len(t, again, 2)
+	assert.True(t, again[0].Foreign)
+	assert.False(t, again[1].Foreign)
+	short, err := trace(testdump.Words(array+32, 0x1234))
+	require.ErrorIs(t, err, target.ErrCorrupt)
+	assert.Len(t, short, 2)
+	_, err = trace(testdump.Damage{At: thrown + 76, Bytes: []byte{0xff, 0xff, 0xff, 0x7f}})
+	require.ErrorIs(t, err, target.ErrCorrupt)
+}

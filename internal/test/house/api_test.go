@@ -1,0 +1,175 @@
+package house_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// publicPackages calls f with each file of the packages that importers see.
+func publicPackages(t *testing.T, f func(dir string, file *ast.File, fset *token.FileSet)) {
+	n := 0
+	err := filepath.WalkDir(".", func(p string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if name := d.Name(); d.IsDir() && (name == "testdata" || name == "internal" || name == "cmd" || strings.HasPrefix(name, ".") && name != ".") {
+			return fs.SkipDir
+		}
+		if !strings.HasSuffix(p, ".go") || strings.HasSuffix(p, "_test.go") {
+			return nil
+		}
+		fset := token.NewFileSet()
+		file, err := parser.ParseFile(fset, p, nil, parser.ParseComments|parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		n++
+		f(path.Clean(filepath.ToSlash(filepath.Dir(p))), file, fset)
+		return nil
+	})
+	require.NoError(t, err)
+	require.Greater(t, n, 100)
+}
+
+// TestNoInternalTypesInTheAPI: an importer can name every type that an exported
+// declaration mentions.
+func TestNoInternalTypesInTheAPI(t *testing.T) {
+	publicPackages(t, func(_ string, file *ast.File, fset *token.FileSet) {
+		internal := map[string]bool{}
+		for _, spec := range file.Imports {
+			imported, err := strconv.Unquote(spec.Path.Value)
+			require.NoError(t, err)
+			if strings.HasPrefix(imported, modulePath+"/internal/") {
+				name := path.Base(imported)
+				if spec.Name != nil {
+					name = spec.Name.Name
+				}
+				internal[name] = true
+			}
+		}
+		if len(internal) == 0 {
+			return
+		}
+		for _, decl := range file.Decls {
+			for _, node := range exportedTypes(decl) {
+				ast.Inspect(node, func(n ast.Node) bool {
+					if sel, ok := n.(*ast.SelectorExpr); ok {
+						if x, ok := sel.X.(*ast.Ident); ok && internal[x.Name] {
+							t.Errorf("%s: an exported declaration has the type %s.%s", fset.Position(sel.Pos()), x.Name, sel.Sel.Name)
+						}
+					}
+					return true
+				})
+			}
+		}
+	})
+}
+
+// exportedTypes are the type expressions of a declaration that an importer
+// meets: of signatures, exported fields, variables and named types.
+func exportedTypes(decl ast.Decl) []ast.Node {
+	var out []ast.Node
+	switch d := decl.(type) {
+	case *ast.FuncDecl:
+		if d.Name.IsExported() && (d.Recv == nil || exportedReceiver(d.Recv.List[0].Type)) {
+			out = append(out, d.Type)
+		}
+	case *ast.GenDecl:
+		for _, spec := range d.Specs {
+			switch s := spec.(type) {
+			case *ast.ValueSpec:
+				if s.Type != nil && s.Names[0].IsExported() {
+					out = append(out, s.Type)
+				}
+			case *ast.TypeSpec:
+				if s.Name.IsExported() {
+					out = append(out, typeParts(s.Type)...)
+				}
+			}
+		}
+	}
+	return out
+}
+
+func typeParts(e ast.Expr) []ast.Node {
+	st, ok := e.(*ast.StructType)
+	if !ok {
+		return []ast.Node{e}
+	}
+	var out []ast.Node
+	for _, f := range st.Fields.List {
+		if len(f.Names) == 0 || f.Names[0].IsExported() {
+			out = append(out, f.Type)
+		}
+	}
+	return out
+}
+
+func exportedReceiver(e ast.Expr) bool {
+	for {
+		switch x := e.(type) {
+		case *ast.StarExpr:
+			e = x.X
+		case *ast.IndexExpr:
+			e = x.X
+		case *ast.Ident:
+			return x.IsExported()
+		default:
+			return true
+		}
+	}
+}
+
+// wellKnown are methods whose meaning is that of the interface they implement.
+var wellKnown = []string{"String", "Error", "Unwrap", "MarshalText", "MarshalJSON"}
+
+// TestEverythingExportedIsDocumented holds for functions, types and methods.
+func TestEverythingExportedIsDocumented(t *testing.T) {
+	publicPackages(t, func(_ string, file *ast.File, fset *token.FileSet) {
+		for _, decl := range file.Decls {
+			switch d := decl.(type) {
+			case *ast.FuncDecl:
+				if d.Name.IsExported() && (d.Recv == nil || exportedReceiver(d.Recv.List[0].Type) && !slices.Contains(wellKnown, d.Name.Name)) {
+					assert.NotNil(t, d.Doc, "%s: %s", fset.Position(d.Pos()), d.Name.Name)
+				}
+			case *ast.GenDecl:
+				for _, spec := range d.Specs {
+					if s, ok := spec.(*ast.TypeSpec); ok && s.Name.IsExported() {
+						assert.True(t, d.Doc != nil || s.Doc != nil, "%s: %s", fset.Position(s.Pos()), s.Name.Name)
+					}
+				}
+			}
+		}
+	})
+}
+
+// TestEveryPackageHasAnExample: an example runs, so it can't grow old.
+func TestEveryPackageHasAnExample(t *testing.T) {
+	dirs := map[string]bool{}
+	publicPackages(t, func(dir string, _ *ast.File, _ *token.FileSet) { dirs[dir] = true })
+	for dir := range dirs {
+		files, err := filepath.Glob(filepath.Join(dir, "*_test.go"))
+		require.NoError(t, err)
+		found := false
+		for _, name := range files {
+			file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
+			require.NoError(t, err)
+			for _, decl := range file.Decls {
+				f, ok := decl.(*ast.FuncDecl)
+				found = found || ok && strings.HasPrefix(f.Name.Name, "Example")
+			}
+		}
+		assert.True(t, found, "package %s has no Example", dir)
+	}
+}

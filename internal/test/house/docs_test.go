@@ -1,0 +1,188 @@
+package house_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"iter"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/dac/code"
+	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/test/testdump"
+)
+
+// exported lists the exported functions, types and methods of the packages, as
+// "dac.Runtime.Threads".
+func exported(t *testing.T, dirs ...string) map[string]bool {
+	out := map[string]bool{}
+	for _, dir := range dirs {
+		files, err := filepath.Glob(filepath.Join(dir, "*.go"))
+		require.NoError(t, err)
+		for _, name := range files {
+			f, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
+			require.NoError(t, err)
+			for _, decl := range f.Decls {
+				addDecl(out, f.Name.Name, decl)
+			}
+		}
+	}
+	return out
+}
+
+func addDecl(out map[string]bool, pkg string, decl ast.Decl) {
+	switch d := decl.(type) {
+	case *ast.FuncDecl:
+		name := pkg + "."
+		if d.Recv != nil {
+			recv := d.Recv.List[0].Type
+			if p, ok := recv.(*ast.StarExpr); ok {
+				recv = p.X
+			}
+			if id, ok := recv.(*ast.Ident); ok {
+				name += id.Name + "."
+			}
+		}
+		out[name+d.Name.Name] = true
+	case *ast.GenDecl:
+		for _, s := range d.Specs {
+			if ts, ok := s.(*ast.TypeSpec); ok {
+				out[pkg+"."+ts.Name.Name] = true
+			}
+		}
+	}
+}
+
+// TestInterfaceTable checks docs/isosdac.md: each method has an answer, and
+// what the answers name exists.
+func TestInterfaceTable(t *testing.T) {
+	names := exported(t, ".", "dac", "dac/code", "heap", "objects", "stackscan", "stackwalk", "image/codeinfo", "target", "stackwalk/threads")
+	text, err := os.ReadFile(filepath.Join("docs", "isosdac.md"))
+	require.NoError(t, err)
+	code := regexp.MustCompile("`([a-z]+\\.[A-Z][A-Za-z.]*)`")
+	rows := 0
+	for line := range strings.Lines(string(text)) {
+		if !strings.HasPrefix(line, "| ") || strings.HasPrefix(line, "| method") || strings.HasPrefix(line, "| query") {
+			continue
+		}
+		rows++
+		cells := strings.Split(line, "|")
+		require.Len(t, cells, 4, line)
+		require.NotEmpty(t, strings.TrimSpace(cells[2]), line)
+		for _, m := range code.FindAllStringSubmatch(cells[2], -1) {
+			require.True(t, names[m[1]], "%s: there is no %s", strings.TrimSpace(cells[1]), m[1])
+		}
+	}
+	require.Greater(t, rows, 150)
+}
+
+// answers asks what docs/isosdac.md names for the rows that lists are behind;
+// each returns how much there is.
+var answers = map[string]func(rt *dac.Runtime, h *heap.Heap) (int, error){
+	"GetThreadStoreData": func(rt *dac.Runtime, _ *heap.Heap) (int, error) {
+		list, err := rt.Threads()
+		return len(list), err
+	},
+	"GetModuleData": func(rt *dac.Runtime, _ *heap.Heap) (int, error) {
+		list, err := rt.Modules()
+		return len(list), err
+	},
+	"GetCodeHeapList": func(rt *dac.Runtime, _ *heap.Heap) (int, error) {
+		list, err := rt.CodeHeaps()
+		return len(list), err
+	},
+	"TraverseLoaderHeap": func(rt *dac.Runtime, _ *heap.Heap) (int, error) {
+		global, err := rt.GlobalLoaderAllocator()
+		if err != nil {
+			return 0, err
+		}
+		l, err := rt.LoaderAllocator(global)
+		return len(l.Heaps), err
+	},
+	"GetSyncBlockData": func(rt *dac.Runtime, _ *heap.Heap) (int, error) { return count(rt.SyncBlocks()) },
+	"GetHandleEnum":    func(_ *dac.Runtime, h *heap.Heap) (int, error) { return count(h.Handles()) },
+	"8 GetFinalizationFillPointers": func(_ *dac.Runtime, h *heap.Heap) (int, error) {
+		q, err := h.FinalizerQueue(0)
+		return int(q.Finalizable().Size() + q.FReachable().Size()), err
+	},
+	"8 GetGenerationTable": func(_ *dac.Runtime, h *heap.Heap) (int, error) { return len(h.SubHeaps()), nil },
+	"12 GetGlobalAllocationContext": func(rt *dac.Runtime, h *heap.Heap) (int, error) {
+		_, err := rt.GlobalAllocContext()
+		return len(h.AllocContexts()), err
+	},
+	"5 GetTieredVersions": func(rt *dac.Runtime, _ *heap.Heap) (int, error) {
+		for info, err := range code.Of(rt).JITCode() {
+			if err == nil && info.Method != nil {
+				list, err := code.Of(rt).CodeVersions(info.Method)
+				return len(list), err
+			}
+		}
+		return 0, nil
+	},
+}
+
+// count returns the number of values before the first error.
+func count[T any](values iter.Seq2[T, error]) (n int, err error) {
+	for _, err := range values {
+		if err != nil {
+			return n, err
+		}
+		n++
+	}
+	return n, nil
+}
+
+// TestInterfaceAnswers asks for the lists that docs/isosdac.md names: about a
+// real dump each has something to say.
+func TestInterfaceAnswers(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("docs", "isosdac.md"))
+	require.NoError(t, err)
+	d := testdump.Open(t, "net10-zoo")
+	rt, err := d.Runtime()
+	require.NoError(t, err)
+	h, err := d.Heap()
+	require.NoError(t, err)
+	for row, ask := range answers {
+		require.Contains(t, string(text), "\n| "+row+" | ")
+		n, err := ask(rt, h)
+		require.NoError(t, err, row)
+		require.Positive(t, n, row)
+	}
+}
+
+// TestHowDoI checks the index in the package documentation: what it names
+// exists.
+func TestHowDoI(t *testing.T) {
+	names := exported(t, ".", "answer", "stackwalk/crash", "dac", "dac/code", "internal/diagnosis", "objects/disasm", "dump", "heap", "internal/hexdump", "image", "metadata", "objects", "stackwalk/resolve", "stackscan", "stackwalk", "stackwalk/threads")
+	text, err := os.ReadFile("sosgo.go")
+	require.NoError(t, err)
+	doc, _, found := strings.Cut(string(text), "\npackage sosgo\n")
+	require.True(t, found)
+	links := regexp.MustCompile(`\[([A-Za-z]+\.[A-Za-z.]+)\]`).FindAllStringSubmatch(doc, -1)
+	require.Greater(t, len(links), 20)
+	for _, m := range links {
+		require.True(t, names[m[1]] || names["sosgo."+m[1]], "there is no %s", m[1])
+	}
+}
+
+// TestReadmeCode checks that the Go code of README.md is that of
+// Example_library, which compiles and runs.
+func TestReadmeCode(t *testing.T) {
+	readme, err := os.ReadFile("README.md")
+	require.NoError(t, err)
+	example, err := os.ReadFile("example_test.go")
+	require.NoError(t, err)
+	pieces := regexp.MustCompile("(?s)\n```go\n(.*?)```").FindAllStringSubmatch(string(readme), -1)
+	require.Len(t, pieces, 2)
+	indented := strings.ReplaceAll(string(example), "\n\t", "\n")
+	for _, m := range pieces {
+		require.Contains(t, indented, strings.ReplaceAll(m[1], `"core.1234"`, "zoo"))
+	}
+}

@@ -1,0 +1,263 @@
+package house_test
+
+import (
+	"flag"
+	"fmt"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+const modulePath = "github.com/sosgo/sosgo"
+
+var drawImports = flag.String("draw", "", "write a Mermaid drawing of the imports to this `file`")
+
+// floors lists the packages from the ground up, in the order of docs/architecture.md. A package may import packages of its own
+// floor and of the floors below it. A folder stands for all packages below it that have no entry of their own. The root package is
+// called sosgo.
+var floors = []struct{ name, packages string }{
+	{"vocabulary", "target"},
+	{"answers", "answer"},
+	{"plumbing", "internal/addrindex internal/addrmap internal/arrayfile internal/compilernames internal/cursor internal/digraph internal/hexdump internal/httpnames " +
+		"internal/inuse internal/lazy internal/limits internal/memmap internal/mmapfile internal/offheap internal/outfile internal/poolverdict internal/sandbox " +
+		"internal/teb internal/ticks internal/utf16text internal/wordscan internal/workers"},
+	{"containers", "minidump dump"},
+	{"files", "image metadata internal/bundle internal/layout internal/modfiles internal/nativeformat internal/symstore"},
+	{"runtime", "dac"},
+	{"heap", "heap"},
+	{"objects", "objects"},
+	{"stacks", "stackscan stackwalk"},
+	{"graph", "graph"},
+	{"application", "app"},
+	{"questions", "query internal/diagnosis"},
+	{"façade", "sosgo"},
+	{"forms", "internal/report"},
+	{"exports", "export"},
+	{"command line", "ui/server internal/cli"},
+	{"programs", "cmd ui"},
+}
+
+// only restricts some packages further. The key is a package, or a folder with /... behind it; the value lists the packages of this
+// module that it may import.
+var only = map[string]string{
+	// Answers are plain values.
+	"answer": "target",
+	// Renderers receive answers and cannot read a dump.
+	"internal/cli/text/...": "answer target internal/report export/stackexport internal/cli/text",
+	"internal/report":       "answer target",
+	// The engine of the command line knows no command, and the page asks commands and reads nothing itself.
+	"internal/cli": "target internal/outfile internal/report internal/workers",
+	"ui/server":    "internal/report",
+	"cmd/...":      "internal/cli internal/cli/commands",
+}
+
+// importers restricts who may import some packages: everybody else sees only target.
+var importers = map[string]string{
+	"minidump":     "dump internal/cli/commands",
+	"dump/elfcore": "dump sosgo internal/cli/commands",
+	"dump":         "internal/diagnosis sosgo internal/cli/commands/ask internal/cli/commands/processcmd internal/cli/commands/objectcmd internal/cli/commands",
+}
+
+// thirdParty lists who may import packages of other modules.
+var thirdParty = map[string]string{
+	"github.com/spf13/cobra":            "internal/cli",
+	"golang.org/x/term":                 "internal/cli",
+	"golang.org/x/sys":                  "internal/mmapfile internal/offheap dump internal/cli internal/sandbox",
+	"github.com/klauspost/compress":     "dump internal/cli",
+	"github.com/olekukonko/tablewriter": "internal/report",
+	"github.com/go-delve/delve":         "image/unwind",
+	"golang.org/x/arch":                 "objects/disasm",
+	"github.com/parquet-go/parquet-go":  "export/tables",
+	"github.com/google/pprof":           "export/stackexport export/heappprof",
+}
+
+// testFolder holds packages that only tests and the project's own tools import.
+const testFolder = "internal/test"
+
+// floorOf returns the floor of a package, or false if it has none.
+func floorOf(pkg string) (int, bool) {
+	for ; pkg != "."; pkg = path.Dir(pkg) {
+		for i, f := range floors {
+			if slices.Contains(strings.Fields(f.packages), pkg) {
+				return i, true
+			}
+		}
+	}
+	return 0, false
+}
+
+// TestImportDirections holds the imports of all packages to the floors and to the rules above. Tests and tools may import what they
+// like.
+func TestImportDirections(t *testing.T) {
+	imports, others := importsOf(t)
+	for pkg, list := range imports {
+		floor, ok := floorOf(pkg)
+		if !assert.True(t, ok, "package %s is on no floor", pkg) {
+			continue
+		}
+		for _, imported := range list {
+			below, _ := floorOf(imported)
+			assert.LessOrEqual(t, below, floor, "%s imports %s, which is on a floor above it", pkg, imported)
+			if may, limited := allowed(pkg); limited {
+				assert.Contains(t, may, imported, "%s may not import %s", pkg, imported)
+			}
+			if who, limited := importers[imported]; limited {
+				assert.Contains(t, strings.Fields(who), pkg, "%s may not import %s", pkg, imported)
+			}
+		}
+		for _, imported := range others[pkg] {
+			assert.True(t, mayUse(pkg, imported), "%s may not import %s", pkg, imported)
+		}
+	}
+	for rule := range only {
+		assert.NotEmpty(t, matching(imports, rule), "there is no package %s", rule)
+	}
+	for _, f := range floors {
+		for _, pkg := range strings.Fields(f.packages) {
+			assert.NotEmpty(t, matching(imports, pkg+"/..."), "there is no package %s", pkg)
+		}
+	}
+	if *drawImports != "" {
+		require.NoError(t, os.WriteFile(*drawImports, []byte(drawing(imports)), 0o644))
+	}
+}
+
+// allowed returns what a package with a rule in only may import.
+func allowed(pkg string) (list []string, limited bool) {
+	for rule, packages := range only {
+		if folder, ok := strings.CutSuffix(rule, "/..."); pkg == folder || ok && strings.HasPrefix(pkg, folder+"/") {
+			return strings.Fields(packages), true
+		}
+	}
+	return nil, false
+}
+
+func matching(imports map[string][]string, rule string) (out []string) {
+	folder, all := strings.CutSuffix(rule, "/...")
+	for pkg := range imports {
+		if pkg == folder || all && strings.HasPrefix(pkg, folder+"/") {
+			out = append(out, pkg)
+		}
+	}
+	return out
+}
+
+// importsOf returns, for each package of this module, the packages of this module and of other modules that it imports. It leaves out
+// tests and what only tests and tools use.
+func importsOf(t *testing.T) (own, others map[string][]string) {
+	own, others = map[string][]string{}, map[string][]string{}
+	err := filepath.WalkDir(".", func(p string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		dir := path.Clean(filepath.ToSlash(filepath.Dir(p)))
+		switch name := d.Name(); {
+		case d.IsDir() && (name == "testdata" || name == "node_modules" || filepath.ToSlash(p) == testFolder || name == "browsertest" || strings.HasPrefix(name, ".") && name != "."):
+			return fs.SkipDir
+		case !strings.HasSuffix(p, ".go") || strings.HasSuffix(p, "_test.go"):
+			return nil
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), p, nil, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+		dir = packageName(dir)
+		own[dir] = own[dir]
+		for _, spec := range file.Imports {
+			imported, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				return err
+			}
+			switch ours, ok := strings.CutPrefix(imported, modulePath); {
+			case ok:
+				own[dir] = append(own[dir], packageName(path.Clean(strings.TrimPrefix(ours, "/"))))
+			case strings.Contains(strings.Split(imported, "/")[0], "."):
+				others[dir] = append(others[dir], imported)
+			}
+		}
+		return nil
+	})
+	require.NoError(t, err)
+	for _, set := range []map[string][]string{own, others} {
+		for pkg, list := range set {
+			slices.Sort(list)
+			set[pkg] = slices.Compact(list)
+		}
+	}
+	return own, others
+}
+
+func packageName(dir string) string {
+	if dir == "." || dir == "" {
+		return "sosgo"
+	}
+	return dir
+}
+
+func mayUse(pkg, imported string) bool {
+	for module, users := range thirdParty {
+		if imported == module || strings.HasPrefix(imported, module+"/") {
+			return slices.Contains(strings.Fields(users), pkg)
+		}
+	}
+	return false
+}
+
+// drawing returns a Mermaid graph of the imports, floor by floor. It leaves out arrows that follow from others, and package target,
+// which everybody imports.
+func drawing(imports map[string][]string) string {
+	var b strings.Builder
+	b.WriteString("graph BT\n")
+	node := strings.NewReplacer("/", "_").Replace
+	for i, f := range floors {
+		fmt.Fprintf(&b, "  subgraph f%d[%s]\n", i, f.name)
+		for pkg := range imports {
+			if at, ok := floorOf(pkg); ok && at == i {
+				fmt.Fprintf(&b, "    %s[%s]\n", node(pkg), pkg)
+			}
+		}
+		b.WriteString("  end\n")
+	}
+	for pkg, list := range imports {
+		for _, imported := range list {
+			if imported != "target" && !follows(imports, pkg, imported) {
+				fmt.Fprintf(&b, "  %s --> %s\n", node(pkg), node(imported))
+			}
+		}
+	}
+	return b.String()
+}
+
+// follows reports whether p reaches q through another package that it imports.
+func follows(imports map[string][]string, p, q string) bool {
+	for _, via := range imports[p] {
+		if via != q && reaches(imports, via, q, map[string]bool{}) {
+			return true
+		}
+	}
+	return false
+}
+
+// reaches reports whether p imports q, directly or through others.
+func reaches(imports map[string][]string, p, q string, seen map[string]bool) bool {
+	if seen[p] {
+		return false
+	}
+	seen[p] = true
+	for _, via := range imports[p] {
+		if via == q || reaches(imports, via, q, seen) {
+			return true
+		}
+	}
+	return false
+}

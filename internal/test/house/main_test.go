@@ -1,0 +1,14 @@
+package house_test
+
+import (
+	"os"
+	"testing"
+)
+
+// TestMain runs the tests in the module's root, whose files they name.
+func TestMain(m *testing.M) {
+	if err := os.Chdir("../../.."); err != nil {
+		panic(err)
+	}
+	os.Exit(m.Run())
+}

@@ -1,0 +1,660 @@
+package house_test
+
+import (
+	"bufio"
+	"flag"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"maps"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// fieldLists, if not empty, names files with the fields of every type of the class libraries, from which
+// TestShapesFitVersions takes those that shapes ask for: go test . -run TestShapesFitVersions -fields A,B. They are
+// made from the assemblies of each version; see the head of the table.
+var fieldLists = flag.String("fields", "", "files to make testdata/shapefields.txt anew from, with commas between")
+
+const fieldTable = "testdata/shapefields.txt"
+
+// shapeVersions are the versions that the table tells of, by library: of the class library; of the libraries for
+// networks and hosts of .NET Core 3.1, and those of a web server of .NET 10; of the packages for databases: Npgsql,
+// Microsoft.Data.SqlClient, System.Data.SqlClient, Entity Framework Core; of gRPC; of ASP.NET Core; and
+// what .NET 6 and 8 have of libraries for networks and hosts that is otherwise than before and after.
+var shapeVersions = [][]string{
+	{"31", "6", "8", "9", "10"},
+	{"fx3.1"},
+	{"web10"},
+	{"npgsql4.1", "npgsql5", "npgsql6", "npgsql7", "npgsql8", "npgsql9", "npgsql10"},
+	{"mds1", "mds2", "mds3", "mds4", "mds5", "mds5.2", "mds6", "mds6.1", "mds7", "mds7.1"},
+	{"sds4.8"},
+	{"ef3.1", "ef5", "ef6", "ef7", "ef8", "ef9", "ef10"},
+	{"grpc2.27", "grpc2.38", "grpc2.52", "grpc2.67", "grpc2.80"},
+	{"asp3.1", "asp5", "asp6", "asp7", "asp8"},
+	{"lib6", "lib8"},
+}
+
+// A shapeStruct is a struct of some package with the tags of a shape.
+type shapeStruct struct {
+	where   string   // package and name
+	names   []string // of definitions
+	derived bool     // fields are those of the types that derive from these
+	slots   []shapeSlot
+	choices []*shapeStruct
+}
+
+type shapeSlot struct {
+	names    []string
+	kind     string
+	optional bool
+}
+
+// basesOf are the base classes with fields of the types of the table that have some.
+var basesOf = map[string]string{}
+
+// TestShapesFitVersions holds every shape of the class libraries to the fields that their types have in each version,
+// also in those of which there is no dump.
+func TestShapesFitVersions(t *testing.T) {
+	all := shapeStructs(t)
+	if *fieldLists != "" {
+		writeFieldTable(t, all, strings.Split(*fieldLists, ","))
+	}
+	table := readFieldTable(t, fieldTable)
+	checked := map[string]int{}
+	for _, s := range all {
+		for _, name := range s.names {
+			for _, v := range slices.Concat(shapeVersions...) {
+				if s.derived || !table.has(name, v) {
+					continue
+				}
+				checked[v]++
+				key := s.where + " " + name + " " + v
+				missing := s.missing(table, name, v)
+				if why, known := unfit[key]; known {
+					assert.NotEmpty(t, missing, "%s fits; unfit says %s", key, why)
+					continue
+				}
+				assert.Empty(t, missing, key)
+			}
+		}
+	}
+	for i, library := range shapeVersions {
+		for _, v := range library {
+			assert.Greater(t, checked[v], []int{90, 20, 30, 6, 12, 12, 3, 2, 20, 5}[i], "shapes of types of %s", v)
+		}
+	}
+}
+
+// TestShapesMeetVersions holds that each shape is for a type of every version of the libraries that it is for, so that
+// a type that got another name is not forgotten, and that each name that a shape asks for was one in some version, so
+// that none is misspelt.
+func TestShapesMeetVersions(t *testing.T) {
+	table := readFieldTable(t, fieldTable)
+	usedAbsent, usedUnseen := map[string]bool{}, map[string]bool{}
+	for _, s := range shapeStructs(t) {
+		for _, name := range s.names {
+			if table[name] == nil {
+				usedUnseen[name] = true
+				assert.Contains(t, unseen, name, "%s: no version has this type", s.where)
+			}
+		}
+		for _, library := range shapeVersions {
+			met := func(v string) bool {
+				return slices.ContainsFunc(s.names, func(n string) bool { return table.has(n, v) })
+			}
+			if !slices.ContainsFunc(library, met) {
+				continue
+			}
+			for _, v := range library {
+				if !met(v) {
+					usedAbsent[s.where] = true
+					versions, _, _ := strings.Cut(absent[s.where], ":")
+					assert.Contains(t, strings.Fields(versions), v, "%s: no type %s in this version", s.where, strings.Join(s.names, ", "))
+				}
+			}
+		}
+		for _, name := range s.fieldNames() {
+			if s.derived || slices.ContainsFunc(s.names, func(typ string) bool { return table.ever(typ, name.text, name.kind) }) {
+				continue
+			}
+			key := s.where + " " + name.text
+			usedUnseen[key] = true
+			assert.Contains(t, unseen, key, "no version of %s has this field", strings.Join(s.names, ", "))
+		}
+	}
+	for key := range absent {
+		assert.True(t, usedAbsent[key], "absent has %s, which is there", key)
+	}
+	for key := range unseen {
+		assert.True(t, usedUnseen[key], "unseen has %s, which some version has", key)
+	}
+}
+
+// fieldNames are all the names that a shape asks for, each with its kind.
+func (s *shapeStruct) fieldNames() []fieldName {
+	var out []fieldName
+	for _, slot := range s.slots {
+		for _, n := range slot.names {
+			out = append(out, fieldName{n, slot.kind})
+		}
+	}
+	for _, c := range s.choices {
+		out = append(out, c.fieldNames()...)
+	}
+	return out
+}
+
+type fieldName struct{ text, kind string }
+
+// ever reports whether some version of a type has the field at a path.
+func (t fieldsByType) ever(name, path, kind string) bool {
+	return slices.ContainsFunc(slices.Concat(shapeVersions...), func(v string) bool { return t.has(name, v) && t.path(name, path, v, kind) })
+}
+
+// missing are the fields that a type has not in a version, of the choice that lacks least.
+func (s *shapeStruct) missing(table fieldsByType, name, v string) []string {
+	var out []string
+	for _, slot := range s.slots {
+		if !slot.optional && !slices.ContainsFunc(slot.names, func(n string) bool { return table.path(name, n, v, slot.kind) }) {
+			out = append(out, strings.Join(slot.names, "|"))
+		}
+	}
+	for i, c := range s.choices {
+		lacks := c.missing(table, name, v)
+		if len(lacks) == 0 {
+			return nil
+		}
+		if i == 0 || len(lacks) < len(out) {
+			out = lacks
+		}
+	}
+	return out
+}
+
+// A fieldsByType has the fields of types, by the type's name.
+type fieldsByType map[string]*typeFields
+
+type typeFields struct {
+	versions []string
+	fields   []fieldLine
+}
+
+type fieldLine struct {
+	name, typ string
+	versions  []string // none: all of the type's
+}
+
+func (t fieldsByType) has(name, v string) bool {
+	f := t[name]
+	return f != nil && slices.Contains(f.versions, v)
+}
+
+// path reports whether a type has the field at a path, of the kind of a slot.
+func (t fieldsByType) path(name, path, v, kind string) bool {
+	first, rest, deeper := cutPath(path)
+	for typ := name; typ != ""; typ = basesOf[typ] {
+		if !t.has(typ, v) {
+			continue
+		}
+		for _, f := range t[typ].fields {
+			if f.name != first || f.versions != nil && !slices.Contains(f.versions, v) {
+				continue
+			}
+			if !deeper {
+				return fitsKind(kind, f.typ)
+			}
+			for _, inner := range t.named(f.typ) {
+				if t.path(inner, rest, v, kind) || !t.has(inner, v) && t.ever(inner, rest, kind) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// fitsKind reports whether a field declared of a type may be of the kind of a slot, as far as the type's name tells.
+func fitsKind(kind, typ string) bool {
+	reference := typ == "System.String" || typ == "System.Object" || strings.HasSuffix(typ, "]") || strings.HasPrefix(typ, "System.Action") || strings.HasPrefix(typ, "Dictionary`") || strings.HasPrefix(typ, "List`")
+	switch kind {
+	case "Ref":
+		return !primitive[typ]
+	case "Int":
+		return !reference
+	case "Struct":
+		return !reference && !primitive[typ]
+	}
+	return true
+}
+
+var primitive = map[string]bool{"Boolean": true, "Char": true, "SByte": true, "Byte": true, "Int16": true, "UInt16": true, "Int32": true, "UInt32": true, "Int64": true, "UInt64": true}
+
+// named are the types that a field's type, which may lack namespace and outer type, may be.
+func (t fieldsByType) named(short string) []string {
+	short, _, _ = strings.Cut(short, "<")
+	var out []string
+	for _, name := range slices.Sorted(maps.Keys(t)) {
+		if name == short || strings.HasSuffix(name, "."+short) || strings.HasSuffix(name, "+"+short) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// cutPath cuts the first name off a path, as shapes do.
+func cutPath(s string) (first, rest string, deeper bool) {
+	from := 0
+	if strings.HasPrefix(s, "<") {
+		from = max(strings.IndexByte(s, '>'), 0)
+	}
+	first = s
+	if i := strings.IndexByte(s[from:], '.'); i >= 0 {
+		first, rest, deeper = s[:from+i], s[from+i+1:], true
+	}
+	if len(first) > 2 && first[0] == '<' && first[len(first)-1] == '>' {
+		first += "k__BackingField"
+	}
+	return first, rest, deeper
+}
+
+// shapeStructs are the shapes of all packages.
+func shapeStructs(t *testing.T) []*shapeStruct {
+	t.Helper()
+	files, err := filepath.Glob("*/*.go")
+	require.NoError(t, err)
+	deeper, err := filepath.Glob("*/*/*.go")
+	require.NoError(t, err)
+	files = append(files, deeper...)
+	structs := map[string]map[string]*ast.StructType{}
+	for _, file := range files {
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
+		require.NoError(t, err)
+		pkg := filepath.Base(filepath.Dir(file))
+		if structs[pkg] == nil {
+			structs[pkg] = map[string]*ast.StructType{}
+		}
+		ast.Inspect(f, func(n ast.Node) bool {
+			if spec, ok := n.(*ast.TypeSpec); ok {
+				if st, ok := spec.Type.(*ast.StructType); ok {
+					structs[pkg][spec.Name.Name] = st
+				}
+			}
+			return true
+		})
+	}
+	var out []*shapeStruct
+	for _, pkg := range slices.Sorted(maps.Keys(structs)) {
+		for _, name := range slices.Sorted(maps.Keys(structs[pkg])) {
+			s := &shapeStruct{where: pkg + "." + name, names: nameless[pkg+"."+name]}
+			if s.names == nil && !tagged(structs[pkg][name]) {
+				continue
+			}
+			s.read(structs[pkg], structs[pkg][name], true)
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// tagged reports whether a struct names the definitions of types.
+func tagged(st *ast.StructType) bool {
+	return slices.ContainsFunc(st.Fields.List, func(f *ast.Field) bool { return f.Tag != nil && strings.HasPrefix(f.Tag.Value, "`of:") })
+}
+
+// read reads the tags of a struct, with choices those of the structs that its fields point to.
+func (s *shapeStruct) read(known map[string]*ast.StructType, st *ast.StructType, choices bool) {
+	for _, f := range st.Fields.List {
+		typ := f.Type
+		if sel, ok := typ.(*ast.SelectorExpr); ok {
+			typ = sel.Sel
+		}
+		if star, ok := f.Type.(*ast.StarExpr); ok {
+			if choices {
+				s.choice(known, star)
+			}
+			continue
+		}
+		id, ok := typ.(*ast.Ident)
+		if !ok {
+			continue
+		}
+		if len(f.Names) == 0 {
+			if inner := known[id.Name]; inner != nil && inner != st && typ == f.Type {
+				s.read(known, inner, false)
+			}
+			continue
+		}
+		if f.Tag == nil {
+			continue
+		}
+		text, _ := strconv.Unquote(f.Tag.Value)
+		tag := reflect.StructTag(text)
+		if of := tag.Get("of"); of != "" && s.names == nil {
+			for name := range strings.SplitSeq(of, "|") {
+				s.names = append(s.names, arity(name))
+			}
+			s.derived = tag.Get("fields") == "derived"
+		}
+		for _, key := range []string{"field", "static", "threadstatic"} {
+			if names := tag.Get(key); names != "" {
+				names, optional := strings.CutSuffix(names, ",optional")
+				s.slots = append(s.slots, shapeSlot{strings.Split(names, "|"), id.Name, optional})
+			}
+		}
+	}
+}
+
+func (s *shapeStruct) choice(known map[string]*ast.StructType, star *ast.StarExpr) {
+	c := &shapeStruct{}
+	switch x := star.X.(type) {
+	case *ast.StructType:
+		c.read(known, x, false)
+	case *ast.Ident:
+		if st := known[x.Name]; st != nil {
+			c.read(known, st, false)
+		}
+	}
+	if len(c.slots) > 0 {
+		s.choices = append(s.choices, c)
+	}
+}
+
+// arity turns "Ns.Outer<,>+Inner<>" into "Ns.Outer`2+Inner`1".
+func arity(name string) string {
+	for n := 4; n >= 1; n-- {
+		name = strings.ReplaceAll(name, "<"+strings.Repeat(",", n-1)+">", "`"+strconv.Itoa(n))
+	}
+	return name
+}
+
+// readFields reads lists of fields: a line "TYPE  [ASSEMBLY]  {VERSION,…}" for a type, and behind it a line with four
+// spaces, "NAME : TYPE   VERSION,…", for each of its fields, with static in front of statics.
+func readFields(t *testing.T, file string) fieldsByType {
+	t.Helper()
+	f, err := os.Open(file)
+	require.NoError(t, err)
+	defer f.Close()
+	out := fieldsByType{}
+	var last *typeFields
+	sc := bufio.NewScanner(f)
+	sc.Buffer(nil, 1<<20)
+	for sc.Scan() {
+		line := sc.Text()
+		switch {
+		case line == "" || line[0] == '#':
+		case line[0] != ' ':
+			name, rest, _ := strings.Cut(line, "  ")
+			_, versions, _ := strings.Cut(rest, "{")
+			if last = out[name]; last == nil {
+				last = &typeFields{}
+				out[name] = last
+			}
+			last.versions = append(last.versions, strings.Split(strings.TrimSuffix(versions, "}"), ",")...)
+		default:
+			words := strings.Fields(strings.TrimPrefix(strings.TrimSpace(line), "static "))
+			at := slices.Index(words, ":")
+			if last == nil || at < 1 || len(words) < at+3 {
+				t.Fatalf("%s: %q", file, line)
+			}
+			field := fieldLine{name: strings.Join(words[:at], " "), typ: strings.Join(words[at+1:len(words)-1], " ")}
+			if v := words[len(words)-1]; v != "all" {
+				field.versions = strings.Split(v, ",")
+			}
+			last.fields = append(last.fields, field)
+		}
+	}
+	require.NoError(t, sc.Err())
+	return out
+}
+
+// readFieldTable reads the table, and the base classes that it names.
+func readFieldTable(t *testing.T, file string) fieldsByType {
+	t.Helper()
+	raw, err := os.ReadFile(file)
+	require.NoError(t, err)
+	for line := range strings.Lines(string(raw)) {
+		if rest, ok := strings.CutPrefix(line, "#base "); ok {
+			derived, base, _ := strings.Cut(strings.TrimSpace(rest), " ")
+			basesOf[derived] = base
+		}
+	}
+	return readFields(t, file)
+}
+
+// writeFieldTable makes the table anew: of the types that shapes name, and of those of the fields on their paths, the
+// fields that shapes ask for.
+func writeFieldTable(t *testing.T, all []*shapeStruct, files []string) {
+	t.Helper()
+	old, _ := os.ReadFile(fieldTable)
+	var head strings.Builder
+	for line := range strings.Lines(string(old)) {
+		if line[0] == '#' {
+			head.WriteString(line)
+		}
+	}
+	if head.Len() > 0 {
+		readFieldTable(t, fieldTable)
+	}
+	full := fieldsByType{}
+	for _, file := range files {
+		for name, f := range readFields(t, file) {
+			have := full[name]
+			if have == nil {
+				full[name] = f
+				continue
+			}
+			for i := range f.fields {
+				if f.fields[i].versions == nil {
+					f.fields[i].versions = f.versions
+				}
+			}
+			for i := range have.fields {
+				if have.fields[i].versions == nil {
+					have.fields[i].versions = slices.Clone(have.versions)
+				}
+			}
+			have.versions, have.fields = append(have.versions, f.versions...), append(have.fields, f.fields...)
+		}
+	}
+	wanted := map[string]map[string]bool{}
+	var want func(name, path string, depth int)
+	want = func(name, path string, depth int) {
+		first, rest, deeper := cutPath(path)
+		for typ := name; typ != "" && depth < 8; typ = basesOf[typ] {
+			f := full[typ]
+			if f == nil {
+				continue
+			}
+			if wanted[typ] == nil {
+				wanted[typ] = map[string]bool{}
+			}
+			for _, line := range f.fields {
+				if line.name != first {
+					continue
+				}
+				wanted[typ][first] = true
+				if deeper {
+					for _, inner := range full.named(line.typ) {
+						want(inner, rest, depth+1)
+					}
+				}
+			}
+		}
+	}
+	var visit func(s *shapeStruct, name string)
+	visit = func(s *shapeStruct, name string) {
+		for _, slot := range s.slots {
+			for _, path := range slot.names {
+				want(name, path, 0)
+			}
+		}
+		for _, c := range s.choices {
+			visit(c, name)
+		}
+	}
+	for _, s := range all {
+		for _, name := range s.names {
+			visit(s, name)
+		}
+	}
+	var b strings.Builder
+	b.WriteString(head.String())
+	for _, name := range slices.Sorted(maps.Keys(wanted)) {
+		f := full[name]
+		fmt.Fprintf(&b, "%s  {%s}\n", name, strings.Join(f.versions, ","))
+		for _, line := range f.fields {
+			if !wanted[name][line.name] {
+				continue
+			}
+			v := "all"
+			if line.versions != nil {
+				v = strings.Join(line.versions, ",")
+			}
+			fmt.Fprintf(&b, "    %s : %s %s\n", line.name, line.typ, v)
+		}
+	}
+	require.NoError(t, os.WriteFile(fieldTable, []byte(b.String()), 0o644))
+}
+
+// nameless are the types that shapes without a definition are for.
+var nameless = map[string][]string{
+	"collections.concurrentTables":   {"System.Collections.Concurrent.ConcurrentDictionary`2+Tables"},
+	"collections.concurrentNode":     {"System.Collections.Concurrent.ConcurrentDictionary`2+Node"},
+	"collections.queueSegment":       {"System.Collections.Concurrent.ConcurrentQueueSegment`1"},
+	"collections.queueSlot":          {"System.Collections.Concurrent.ConcurrentQueueSegment`1+Slot"},
+	"collections.stackNode":          {"System.Collections.Concurrent.ConcurrentStack`1+Node"},
+	"collections.bagQueue":           {"System.Collections.Concurrent.ConcurrentBag`1+WorkStealingQueue"},
+	"collections.entry":              {"System.Collections.Generic.Dictionary`2+Entry", "System.Collections.Generic.OrderedDictionary`2+Entry"},
+	"collections.setEntry":           {"System.Collections.Generic.HashSet`1+Entry"},
+	"collections.setSlot":            {"System.Collections.Generic.HashSet`1+Slot"},
+	"collections.linkedNode":         {"System.Collections.Generic.LinkedListNode`1"},
+	"collections.sortedNode":         {"System.Collections.Generic.SortedSet`1+Node"},
+	"collections.bucketTree":         {"System.Collections.Immutable.ImmutableHashSet`1", "System.Collections.Immutable.ImmutableDictionary`2"},
+	"collections.treeBucket":         {"System.Collections.Immutable.ImmutableHashSet`1+HashBucket", "System.Collections.Immutable.ImmutableDictionary`2+HashBucket"},
+	"collections.sortedPair":         {"System.Collections.Immutable.ImmutableSortedDictionary`2+Node"},
+	"collections.hashBucket":         {"System.Collections.Hashtable+bucket", "System.Collections.Hashtable+Bucket"},
+	"collections.listDictionaryNode": {"System.Collections.ListDictionaryInternal+DictionaryNode", "System.Collections.Specialized.ListDictionary+DictionaryNode"},
+	"collections.nameEntry":          {"System.Collections.Specialized.NameObjectCollectionBase+NameObjectEntry"},
+	"collections.weakContainer":      {"System.Runtime.CompilerServices.ConditionalWeakTable`2+Container"},
+	"collections.weakEntry":          {"System.Runtime.CompilerServices.ConditionalWeakTable`2+Entry"},
+	"collections.linkedSlot":         {"System.Threading.ThreadLocal`1+LinkedSlot"},
+	"collections.group":              {"System.Linq.Grouping`2"},
+	"collections.expandoData":        {"System.Dynamic.ExpandoObject+ExpandoData"},
+	"collections.expandoClass":       {"System.Dynamic.ExpandoClass"},
+	"sqlpools.clientGroup":           {"Microsoft.Data.SqlClient.ConnectionPool.DbConnectionPoolGroup", "Microsoft.Data.ProviderBase.DbConnectionPoolGroup", "System.Data.ProviderBase.DbConnectionPoolGroup"},
+	"sqlpools.clientKey":             {"Microsoft.Data.Common.DbConnectionPoolKey", "Microsoft.Data.SqlClient.ConnectionPool.DbConnectionPoolKey", "Microsoft.Data.SqlClient.ConnectionPool.ConnectionPoolKey", "System.Data.Common.DbConnectionPoolKey"},
+	"sqlpools.clientOptions":         {"Microsoft.Data.SqlClient.ConnectionPool.DbConnectionPoolGroupOptions", "Microsoft.Data.ProviderBase.DbConnectionPoolGroupOptions", "System.Data.ProviderBase.DbConnectionPoolGroupOptions"},
+	"sqlpools.clientConnection":      {"Microsoft.Data.SqlClient.SqlInternalConnectionTds", "Microsoft.Data.SqlClient.Connection.SqlConnectionInternal", "System.Data.SqlClient.SqlInternalConnectionTds"},
+	"sqlpools.clientParser":          {"Microsoft.Data.SqlClient.TdsParser", "System.Data.SqlClient.TdsParser"},
+	"sqlpools.clientState":           {"Microsoft.Data.SqlClient.TdsParserStateObject", "System.Data.SqlClient.TdsParserStateObject"},
+	"sqlpools.clientParameters":      {"Microsoft.Data.SqlClient.SqlParameterCollection", "System.Data.SqlClient.SqlParameterCollection"},
+	"sqlpools.clientParameter":       {"Microsoft.Data.SqlClient.SqlParameter", "System.Data.SqlClient.SqlParameter"},
+	"sqlpools.sourceReader":          {"Npgsql.NpgsqlDataReader"},
+	"sqlpools.sourceParameters":      {"Npgsql.NpgsqlParameterCollection"},
+	"sqlpools.sourceParameter":       {"Npgsql.NpgsqlParameter"},
+	"sqlpools.channelReader":         {"System.Threading.Channels.UnboundedChannel`1+UnboundedChannelReader", "System.Threading.Channels.BoundedChannel`1+BoundedChannelReader", "System.Threading.Channels.SingleConsumerUnboundedChannel`1+UnboundedChannelReader"},
+	"sqlpools.channel":               {"System.Threading.Channels.UnboundedChannel`1", "System.Threading.Channels.BoundedChannel`1"},
+	"sqlpools.deque":                 {"System.Collections.Generic.Deque`1"},
+	"threadpool.hillClimbingStep":    {"System.Threading.PortableThreadPool+HillClimbing+LogEntry"},
+	"threadpool.slot":                {"System.Collections.Concurrent.ConcurrentQueueSegment`1+Slot"},
+	"web.queueItem":                  {"System.Net.Http.HttpConnectionPool+RequestQueue`1+QueueItem", "System.Net.Http.RequestQueue`1+QueueItem"},
+	"web.grpcOutcome":                {"System.Threading.Tasks.TaskCompletionSource`1"},
+	"web.stream2":                    {"System.Net.Http.Http2Connection+Http2Stream", "System.Net.Http.Http3RequestStream"},
+}
+
+// absent are the shapes for whose types some versions of their library have none, and why.
+var absent = map[string]string{
+	"collections.frozenCodes":       "31 6: frozen collections are of .NET 8 and later",
+	"collections.frozenDictionary":  "31 6: frozen collections are of .NET 8 and later",
+	"collections.frozenHashed":      "31 6: frozen collections are of .NET 8 and later",
+	"collections.frozenSet":         "31 6: frozen collections are of .NET 8 and later",
+	"collections.orderedDictionary": "31 6 8: of .NET 9 and later",
+	"collections.priorityQueue":     "31: of .NET 6 and later",
+	"collections.setEntry":          "31: a HashSet has slots there, see setSlot",
+	"collections.setSlot":           "6 8 9 10: a HashSet has entries there, see setEntry",
+	"collections.volatileNode":      "31 6: the buckets are the nodes there",
+	"locks.blockingInfo":            "31 6 8: threads note in native code there what they wait for",
+	"locks.lockID":                  "31 6 8: System.Threading.Lock is of .NET 9 and later",
+	"locks.managedLock":             "31 6 8: System.Threading.Lock is of .NET 9 and later",
+	"sqlpools.clientChannels":       "mds1 mds2 mds3 mds4 mds5 mds5.2 mds6: the second pool is of 6.1 and later",
+	"sqlpools.clientIdle":           "mds1 mds2 mds3 mds4 mds5 mds5.2 mds6 mds6.1 mds7: there the pool has the channel itself",
+	"sqlpools.clientSlots":          "mds1 mds2 mds3 mds4 mds5 mds5.2 mds6 mds6.1: of the second pool, which is written in 7.0",
+	"web.activityFeature":           "asp3.1 asp5: the context of the host has the activity itself there",
+	"web.sysFeatureContext":         "asp6 asp7 asp8: the context of the request is the collection there",
+	"web.grpcMethod":                "grpc2.27 grpc2.38: the source of Grpc.Core.Api was elsewhere",
+	"tasks.cancellationPromise":     "31: WaitAsync is of .NET 6 and later",
+	"tasks.continuation":            "31 6 8 9: async methods of the runtime are of .NET 10 and later",
+	"tasks.pooledShape":             "31: pooled boxes are of .NET 6 and later",
+	"threadpool.hillClimber":        "31: the pool is native there",
+	"threadpool.hillClimbingStep":   "31: the pool is native there",
+	"threadpool.legacyQueue":        "6 8 9 10: the queue is a static of ThreadPool there",
+	"threadpool.periodicState":      "31: PeriodicTimer is of .NET 6 and later",
+	"threadpool.portable":           "31: the pool is native there",
+	"threadpool.portablePool":       "31: the pool is native there",
+	"threadpool.waitAsync":          "31: WaitAsync is of .NET 6 and later",
+	"threadpool.waitNode":           "31: the pool is native there",
+	"threadpool.waitThread":         "31: the pool is native there",
+}
+
+// unseen are the types and fields of shapes that no version of the table has, and where they are from.
+var unseen = map[string]string{
+	// Types of which no field is read, which the table therefore does not list.
+	"System.Collections.Frozen.EmptyFrozenDictionary`2":           "no field is read",
+	"System.Collections.Frozen.EmptyFrozenSet`1":                  "no field is read",
+	"System.Threading.AsyncLocalValueMap+EmptyAsyncLocalValueMap": "no field is read",
+	"System.Threading.Tasks.Task+SetOnInvokeMres":                 "no field of its own is read",
+	"System.Threading.Tasks.Task+SetOnCountdownMres":              "no field of its own is read",
+	"System.Runtime.CompilerServices.YieldAwaitable+YieldAwaiter": "no field is read",
+	"System.Threading.Mutex":                                      "no field is read",
+	"System.Net.Http.HttpClient":                                  "no field is read",
+	"System.Net.Http.SocketsHttpHandler":                          "no field is read",
+
+	// Fields of type arguments, which the table does not resolve.
+	"collections.jsonNode _jsonElement.value._parent":                   "the type is an argument of Nullable",
+	"collections.jsonNode _jsonElement.value._idx":                      "the type is an argument of Nullable",
+	"hosting.cacheEntry <AbsoluteExpiration>.value._dateTime._dateData": "the type is an argument of Nullable",
+	"hosting.cacheEntry _absoluteExpiration.value._dateTime._dateData":  "the type is an argument of Nullable",
+	"web.grpcTask m_result.<StatusCode>":                                "the type is an argument of Task",
+	"web.grpcTask m_result.<Detail>":                                    "the type is an argument of Task",
+	"tasks.detail m_result":                                             "of a Task with a result, which derives from the type that is asked for",
+
+	// Versions without a list.
+	"tasks.continuation ResumeInfo":                                          "of .NET 11, by its source",
+	"System.Runtime.CompilerServices.ResumeInfo":                             "of .NET 11, by its source",
+	"tasks.resumeInfo DiagnosticIP":                                          "of .NET 11, by its source",
+	"Microsoft.Extensions.DependencyInjection.ServiceLookup.ScopePool+State": "of .NET 5, by its source",
+	"Microsoft.Extensions.DependencyInjection.ServiceLookup.ScopeState":      "of .NET 5, by its source",
+	"leaks.scope _state":                                                     "of .NET 5, by its source",
+	"leaks.scopeState <Disposables>":                                         "of .NET 5, by its source",
+	"Microsoft.AspNetCore.Routing.EndpointRoutingFeature":                    "of ASP.NET Core 2.2, by its source",
+
+	// .NET Framework, which sosgo can't open yet.
+	"web.httpMethod method":              "of .NET Framework",
+	"web.requestMessage method":          "of .NET Framework",
+	"web.requestMessage requestUri":      "of .NET Framework",
+	"web.responseMessage statusCode":     "of .NET Framework",
+	"web.responseMessage requestMessage": "of .NET Framework",
+	"web.uri m_String":                   "of .NET Framework",
+}
+
+// unfit are the shapes that are not for a type of theirs in some version, and why.
+var unfit = map[string]string{
+	"sqlpools.clientChannels Microsoft.Data.SqlClient.ConnectionPool.ChannelDbConnectionPool mds6.1": "in this version nothing of it is written yet: it has no fields, and can't be used",
+	"sqlpools.sourcePool Npgsql.ConnectorPool npgsql4.1":                                             "its connections are in two arrays, and it does not count them in fields of their own",
+	"web.pooled System.Net.Http.HttpConnectionBase fx3.1":                                            "the connections themselves have the field, and are asked first",
+	"threadpool.modernQueue System.Threading.ThreadPool 31":                                          "its queue is a static of ThreadPoolGlobals, which has a shape of its own",
+	"sqlpools.clientChannels Microsoft.Data.SqlClient.ConnectionPool.ChannelDbConnectionPool web10":  "in this version nothing of it is written yet: it has no fields, and can't be used",
+}

@@ -1,0 +1,76 @@
+package house_test
+
+import (
+	"go/parser"
+	"go/token"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// compiledTwice are the packages whose tests cost the compilation of most of the
+// module once more: those that look inside stand beside those that open dumps with
+// what imports the package.
+var compiledTwice = strings.Fields("graph stackwalk/crash")
+
+// TestCompiledOnce: of a package with tests in it (package x, not x_test), Go compiles
+// everything between it and what its other tests import a second time. That took a
+// fifth of the time of all checks. A package whose tests are of both kinds opens its
+// dumps by packages below it, or has the tests on dumps in a folder of their own, ondumps.
+func TestCompiledOnce(t *testing.T) {
+	imports, _ := importsOf(t)
+	for _, dir := range testPackages {
+		imports[dir] = testImports(t, dir, func(file string, _ string) bool { return !strings.HasSuffix(file, "_test.go") })
+	}
+	var twice []string
+	for dir := range imports {
+		inside, outside := false, testImports(t, dir, func(file, name string) bool {
+			return strings.HasSuffix(file, "_test.go") && strings.HasSuffix(name, "_test")
+		})
+		testImports(t, dir, func(file, name string) bool {
+			inside = inside || strings.HasSuffix(file, "_test.go") && !strings.HasSuffix(name, "_test")
+			return false
+		})
+		above := func(p string) bool { return p != dir && reaches(imports, p, dir, map[string]bool{}) }
+		if inside && dir != "sosgo" && slices.ContainsFunc(outside, above) {
+			twice = append(twice, dir)
+		}
+	}
+	slices.Sort(twice)
+	assert.Equal(t, compiledTwice, twice)
+}
+
+// testPackages are imported by tests alone.
+var testPackages = []string{"internal/test/synth", "internal/test/testcase", "internal/test/testdump", "internal/test/testheap"}
+
+// testImports are the packages of this module that the files of a folder import which
+// want picks by file name and package name.
+func testImports(t *testing.T, dir string, want func(file, name string) bool) []string {
+	if dir == "sosgo" {
+		dir = "."
+	}
+	files, err := filepath.Glob(filepath.Join(filepath.FromSlash(dir), "*.go"))
+	require.NoError(t, err)
+	var out []string
+	for _, name := range files {
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ImportsOnly)
+		require.NoError(t, err)
+		if !want(name, file.Name.Name) {
+			continue
+		}
+		for _, spec := range file.Imports {
+			imported, err := strconv.Unquote(spec.Path.Value)
+			require.NoError(t, err)
+			if own, ok := strings.CutPrefix(imported, modulePath); ok {
+				out = append(out, packageName(path.Clean(strings.TrimPrefix(own, "/"))))
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,56 @@
+package testdump
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/internal/test/testcase"
+	"github.com/sosgo/sosgo/target"
+)
+
+// Patched opens the canned dump of that name with other bytes in the process's
+// memory: those of patches, by their addresses.
+func Patched(t testing.TB, name string, patches map[target.Addr][]byte) *sosgo.Dump {
+	t.Helper()
+	list := make([]Damage, 0, len(patches))
+	for at, b := range patches {
+		list = append(list, Damage{At: at, Bytes: b})
+	}
+	t.Attr("case", name)
+	d, _ := OpenOverlaid(t, name, list...)
+	return d
+}
+
+// OpenOverlaid opens the canned dump of that name with an Overlay over its memory,
+// which holds that damage and can be changed.
+func OpenOverlaid(t testing.TB, name string, damage ...Damage) (*sosgo.Dump, *Overlay) {
+	t.Helper()
+	from := Open(t, name)
+	return OverlaidFile(t, from.Path, from.Options(), damage...)
+}
+
+// Libraries opens the dump whose classes have the names and fields that those of libraries have of which no program was
+// at hand, with an Overlay over its memory.
+func Libraries(t testing.TB) (*sosgo.Dump, *Overlay) {
+	t.Helper()
+	root, err := testcase.ModuleRoot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return OverlaidFile(t, filepath.Join(root, "testdata", "dumps", "libraries", "net10-libraries", "net10-libraries.dmp.zst"), sosgo.Options{Offline: true})
+}
+
+// OverlaidFile is OpenOverlaid for a dump that is no canned one.
+func OverlaidFile(t testing.TB, path string, o sosgo.Options, damage ...Damage) (*sosgo.Dump, *Overlay) {
+	t.Helper()
+	over := &Overlay{}
+	over.Set(damage...)
+	o.WrapMemory = func(m target.Memory) target.Memory { over.Memory = m; return over }
+	d, err := sosgo.Open(path, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = d.Close() })
+	return d, over
+}

@@ -1,0 +1,180 @@
+// Package testdump opens real dumps for tests: the canned ones of
+// testdata/dumps, and a corpus of larger ones where there is one. Each is
+// opened once a test binary, and by the first test that wants it. Package
+// testcase finds them.
+package testdump
+
+import (
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/internal/test/testcase"
+	"github.com/sosgo/sosgo/target"
+)
+
+// A Dump is an open dump with what is known about it.
+type Dump struct {
+	*sosgo.Dump
+	*testcase.Case
+}
+
+// Frozen is the generation that the GC gives objects of the frozen heap.
+const Frozen = testcase.Frozen
+
+// Address reads an address of the oracle; it is 0 for what is none.
+func Address(v any) target.Addr { return testcase.Address(v) }
+
+// Options are how tests open the dump: from nothing but what belongs to it.
+func (d *Dump) Options() sosgo.Options { return options(d.Case) }
+
+func options(c *testcase.Case) sosgo.Options {
+	o := sosgo.Options{NoLocalFiles: true}
+	if c.Modules != "" {
+		o.Modules = []string{c.Modules}
+	}
+	return o
+}
+
+// Each calls f for each canned dump and, without -short, for each case of the
+// corpus.
+func Each(t *testing.T, f func(t *testing.T, d *Dump)) {
+	t.Helper()
+	Canned(t, f)
+	if testing.Short() {
+		return
+	}
+	cases, err := testcase.CorpusCases()
+	if err != nil {
+		t.Fatal(err)
+	}
+	run(t, cases, f)
+}
+
+// Canned calls f for each canned dump, each in a subtest of its own.
+func Canned(t *testing.T, f func(t *testing.T, d *Dump)) {
+	t.Helper()
+	run(t, canned(t), f)
+}
+
+func canned(t testing.TB) []*testcase.Case {
+	t.Helper()
+	cases, err := testcase.CannedCases()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(cases) == 0 {
+		t.Skip("testdata/dumps is not here: it is a module of its own")
+	}
+	return cases
+}
+
+// Corpus is testcase.Corpus with the dump opened.
+func Corpus(t *testing.T, want testcase.Filter, f func(t *testing.T, d *Dump) int) {
+	t.Helper()
+	testcase.Corpus(t, want, func(t *testing.T, c *testcase.Case) int { return f(t, open(t, c)) })
+}
+
+// Web calls f for the canned dumps of web servers and, without -short, for those of the corpus. The number that f returns is that
+// of Corpus.
+func Web(t *testing.T, f func(t *testing.T, d *Dump) int) {
+	t.Helper()
+	cases, err := testcase.CannedWeb()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !testing.Short() {
+		all, err := testcase.CorpusCases()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range all {
+			if testcase.Named("web-*")(c) {
+				cases = append(cases, c)
+			}
+		}
+	}
+	if len(cases) == 0 {
+		t.Skip("testdata/dumps is not here: it is a module of its own")
+	}
+	run(t, cases, func(t *testing.T, d *Dump) { testcase.Compared(t, f(t, d)) })
+}
+
+// OpenWeb is Open for the canned dumps of web servers.
+func OpenWeb(t testing.TB, name string) *Dump {
+	t.Helper()
+	cases, err := testcase.CannedWeb()
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := slices.IndexFunc(cases, func(c *testcase.Case) bool { return c.Name == name })
+	if i < 0 {
+		t.Skip("testdata/dumps is not here: it is a module of its own")
+	}
+	return open(t, cases[i])
+}
+
+// Native calls f for the canned dumps of NativeAOT programs.
+func Native(t *testing.T, f func(t *testing.T, d *Dump)) {
+	t.Helper()
+	cases, err := testcase.CannedNative()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range canned(t) {
+		if c.Manifest.NativeAOT() {
+			cases = append(cases, c)
+		}
+	}
+	run(t, cases, f)
+}
+
+// CorpusRuntimes is Corpus for the cases with a runtime that this reads, which
+// NativeAOT has not.
+func CorpusRuntimes(t *testing.T, f func(t *testing.T, d *Dump) int) {
+	t.Helper()
+	Corpus(t, (*testcase.Case).HasRuntime, f)
+}
+
+// OpenCase returns the dump of the case of the corpus of that name.
+func OpenCase(t testing.TB, name string) *Dump {
+	t.Helper()
+	return open(t, testcase.Open(t, name))
+}
+
+// Open returns the canned dump of that name. The test is skipped where the
+// canned dumps are not at hand.
+func Open(t testing.TB, name string) *Dump {
+	t.Helper()
+	return open(t, testcase.Canned(t, name))
+}
+
+func run(t *testing.T, cases []*testcase.Case, f func(t *testing.T, d *Dump)) {
+	t.Helper()
+	for _, c := range cases {
+		t.Run(c.Name, func(t *testing.T) {
+			t.Attr(testcase.AttrCase, c.Name)
+			f(t, open(t, c))
+		})
+	}
+}
+
+// dumps has a function for each case that opens it, the first time.
+var dumps sync.Map // *testcase.Case → func() (*Dump, error)
+
+func open(t testing.TB, c *testcase.Case) *Dump {
+	t.Helper()
+	once, _ := dumps.LoadOrStore(c, sync.OnceValues(func() (*Dump, error) {
+		if err := c.Unpack(); err != nil {
+			return nil, err
+		}
+		d, err := sosgo.Open(c.Path, options(c))
+		return &Dump{d, c}, err
+	}))
+	d, err := once.(func() (*Dump, error))()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}

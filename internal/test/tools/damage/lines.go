@@ -1,0 +1,181 @@
+package main
+
+import (
+	"math/rand/v2"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/sosgo/sosgo/internal/cli"
+	"github.com/sosgo/sosgo/internal/cli/commands"
+)
+
+// A line is a command with its arguments.
+type line struct {
+	command string
+	text    string
+	reads   []place // of the dump's file, where a sound dump was read for it
+	at      []place // where its addresses are, and what they point to
+	sound   uint64  // the sum of what it prints of the sound dump
+}
+
+// linesPerCommand is how many lines each command has over one subject.
+const linesPerCommand = 5
+
+// about says what each command wants to be asked about, in the order of its
+// arguments: kinds of pools, the best first. What is not listed here is asked
+// about any address.
+var about = map[string][][]string{
+	"dumparray": {{"dumpheap.address"}}, "dumpdelegate": {{"dumpheap.address"}}, "dumpobj": {{"dumpheap.address", "object"}},
+	"dumpobjgcrefs": {{"dumpheap.address", "object"}}, "dumpstring": {{"dumpheap.address"}}, "dumpvc": {{"methodTable"}, {"dumpheap.address"}},
+	"gcwhere": {{"dumpheap.address"}}, "listnearobj": {{"dumpheap.address"}}, "verifyobj": {{"dumpheap.address"}}, "dumpalc": {{"dumpheap.address"}},
+	"findappdomain": {{"dumpheap.address"}}, "printexception": {{"dumpexceptions.address", "dumpheap.address"}},
+	"dumpmt": {{"methodTable"}}, "dumpclass": {{"dumpclass.class", "eeClass", "methodTable"}}, "dumpmd": {{"methodDesc"}}, "dumpil": {{"methodDesc"}},
+	"clru": {{"ip", "methodDesc"}}, "gcinfo": {{"methodDesc", "ip"}}, "ehinfo": {{"methodDesc", "ip"}}, "ip2md": {{"ip"}}, "dumpmodule": {{"module"}},
+	"dumpassembly": {{"assembly"}}, "dumpdomain": {{"domain"}}, "savemodule": {{"imageBase", "modules.address"}}, "dumpsig": {{"any"}, {"module"}},
+	"dumpsigelem": {{"any"}, {"module"}}, "traverseheap": {}, "pack": {}, "report": {},
+}
+
+// words are the texts that arguments and options may be, by command and by the
+// argument's name; the last resort is a type's name.
+var words = map[string][]string{
+	"gen": {"gen0", "gen1", "gen2", "loh", "poh", "foh"}, "heap": {"0", "0", "1"}, "generation": {"gen0", "gen1", "gen2", "loh", "poh", "foh", "0"}, "id": {"0", "1", "9", "8"}, "state": {"1021220", "ffffffff"},
+	"token": {"02000002", "06000001", "04000001", "06ffffff", "70000001"}, "export": {"speedscope", "pprof", "folded"},
+}
+
+// needed are the commands that want an address, unless one was given before.
+var needed = map[string]bool{"d": true, "da": true, "db": true, "dc": true, "dd": true, "dp": true, "dq": true, "du": true, "dw": true}
+
+// generate makes lines for every command that looks at a dump.
+func (s *subject) generate(random *rand.Rand) {
+	for _, c := range commands.All() {
+		if !c.NeedsDump || c.Serves {
+			continue
+		}
+		n := linesPerCommand
+		if len(c.Options) > 4 {
+			n *= 2
+		}
+		if needed[c.Name] {
+			n = 3
+		}
+		seen := map[string]bool{}
+		for i := range n {
+			text := s.line(random, &c, i == 0)
+			if !seen[text] {
+				seen[text] = true
+				s.lines = append(s.lines, line{command: c.Name, text: text})
+			}
+		}
+	}
+}
+
+// line is one line for a command; bare has no options and few arguments.
+func (s *subject) line(random *rand.Rand, c *cli.Command, bare bool) string {
+	out := []string{c.Name}
+	if c.Name == "pack" || c.Name == "report" { // FILE is an option, and has to be given
+		return c.Name + " -o " + quote(filepath.Join(s.out(), "written"))
+	}
+	for i := range c.Options {
+		o := &c.Options[i]
+		if bare || random.IntN(4) > 0 || o.Kind == cli.File || o.Name == "end" || s.selects(o.Name) && random.IntN(2) == 0 {
+			continue
+		}
+		if o.Kind == cli.Bool {
+			out = append(out, "-"+o.Name)
+		} else if v := s.value(random, c, o.Name, o.Kind, o.Choices, 0); v != "" {
+			out = append(out, "-"+o.Name, v)
+		}
+	}
+	address := 0
+	for i := range c.Args {
+		a := &c.Args[i]
+		if c.DumpArg || a.Optional && (a.Kind == cli.Address && !needed[c.Name] && random.IntN(4) == 0 || a.Kind != cli.Address && (bare || random.IntN(2) > 0)) {
+			break
+		}
+		v := s.value(random, c, a.Name, a.Kind, a.Choices, address)
+		if v == "" {
+			break
+		}
+		if a.Kind == cli.Address {
+			address++
+		}
+		out = append(out, v)
+	}
+	return strings.Join(out, " ")
+}
+
+// selects reports whether an option leaves most of an answer out.
+func (s *subject) selects(option string) bool {
+	switch option {
+	case "min", "max", "type", "mt", "start", "length", "gen", "heap", "segment":
+		return true
+	}
+	return false
+}
+
+// value is a value for an argument or option of that name; nth counts the
+// addresses before it. Empty is none.
+func (s *subject) value(random *rand.Rand, c *cli.Command, name string, kind cli.Kind, choices []string, nth int) string {
+	if len(choices) > 0 {
+		return choices[random.IntN(len(choices))]
+	}
+	if w := words[name]; len(w) > 0 {
+		return w[random.IntN(len(w))]
+	}
+	switch kind {
+	case cli.Address:
+		return s.address(random, c, name, nth)
+	case cli.Int, cli.Size:
+		return strconv.Itoa([]int{0, 1, 2, 7, 100, 4096}[random.IntN(6)])
+	case cli.File:
+		return quote(filepath.Join(s.out(), "written"))
+	case cli.TypeName:
+		v, _ := s.pools.pick(random, "=type", "=name", "=className")
+		if c.Name == "name2ee" {
+			return "* " + quote(v)
+		}
+		return quote(v)
+	}
+	switch name {
+	case "thread", "what":
+		v, _ := s.pools.pick(random, "=osId")
+		if n, err := strconv.ParseUint(v, 10, 32); err == nil {
+			return "0x" + hex(n)
+		}
+		return ""
+	case "module":
+		return quote("*")
+	case "end": // of a range
+		return "7fffffffffff"
+	case "pattern":
+		return "System"
+	}
+	v, _ := s.pools.pick(random, "=name", "=type")
+	return quote(v)
+}
+
+func (s *subject) address(random *rand.Rand, c *cli.Command, name string, nth int) string {
+	wanted := about[c.Name]
+	var keys []string
+	switch {
+	case name == "mt":
+		keys = []string{"methodTable"}
+	case name == "module":
+		keys = []string{"module"}
+	case nth < len(wanted) && random.IntN(6) > 0:
+		keys = wanted[nth]
+	}
+	v, ok := s.pools.pick(random, append(keys, "any")...)
+	if !ok {
+		return "7f0000001000"
+	}
+	return v
+}
+
+func quote(s string) string {
+	if s == "" || strings.ContainsAny(s, " '<>|") {
+		return `"` + s + `"`
+	}
+	return s
+}

@@ -1,0 +1,159 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"hash/fnv"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/internal/cli"
+	"github.com/sosgo/sosgo/internal/cli/commands"
+	"github.com/sosgo/sosgo/target"
+)
+
+// A result is what a line left.
+type result struct {
+	stdout, stderr string // their beginnings
+	sum            uint64 // of all of both
+	size           int64
+	code           int
+	panicked       string
+}
+
+// A summed writer keeps the beginning of what is written, and a sum of it all.
+type summed struct {
+	kept []byte
+	size int64
+	sum  uint64
+}
+
+// keptBytes is how much of an output is kept for the sake of a difference. What
+// a sound dump tells of itself is shorter.
+const keptBytes = 8 << 20
+
+func (s *summed) Write(p []byte) (int, error) {
+	h := fnv.New64a()
+	fmt.Fprintf(h, "%x", s.sum)
+	h.Write(p)
+	s.sum = h.Sum64()
+	s.size += int64(len(p))
+	s.kept = append(s.kept, p[:min(len(p), keptBytes-len(s.kept))]...)
+	return len(p), nil
+}
+
+// stackLines is how much is told of where a panic was.
+const stackLines = 16
+
+// run opens raw and runs one line over it.
+func (s *subject) run(ctx context.Context, raw []byte, jobs int, text string) result {
+	return s.main(ctx, jobs, text, func() (cli.Dump, error) {
+		d, err := sosgo.OpenReaderAt(target.BytesSource(raw), int64(len(raw)), s.options(jobs))
+		if err != nil {
+			return nil, err
+		}
+		return d, nil
+	})
+}
+
+// runOpen runs one line over an open dump, which is not closed: of a dump in
+// memory nothing is open.
+func (s *subject) runOpen(ctx context.Context, d *sosgo.Dump, jobs int, text string) result {
+	return s.main(ctx, jobs, text, func() (cli.Dump, error) { return d, nil })
+}
+
+func (s *subject) main(ctx context.Context, jobs int, text string, open func() (cli.Dump, error)) (r result) {
+	var stdout, stderr summed
+	defer func() {
+		if v := recover(); v != nil {
+			buf := make([]byte, 16<<10)
+			_, stack, _ := strings.Cut(string(buf[:runtime.Stack(buf, false)]), "\npanic(")
+			r.panicked = fmt.Sprintf("panic: %v\n%s", v, strings.Join(strings.SplitN(stack, "\n", stackLines+1)[:stackLines], "\n"))
+		}
+	}()
+	_ = os.RemoveAll(filepath.Join(s.out(), "written"))
+	args := []string{"-d", "dump", "-jobs", strconv.Itoa(jobs)}
+	for l := range strings.SplitSeq(text, ";;") {
+		args = append(args, "-c", strings.TrimSpace(l))
+	}
+	r.code = cli.Main(ctx, args, strings.NewReader(""), &stdout, &stderr, cli.Env{
+		Commands: commands.All(),
+		Open:     func(context.Context, string, cli.OpenOptions) (cli.Dump, error) { return open() },
+	})
+	r.stdout, r.stderr = string(stdout.kept), string(stderr.kept)
+	r.sum, r.size = stdout.sum^stderr.sum<<1, stdout.size+stderr.size
+	return r
+}
+
+// out is the folder for what commands write.
+func (s *subject) out() string { return os.TempDir() }
+
+// A watchdog ends the process when a line takes too long, and says where it
+// was. Time is that of the processors: tests share machines. Who takes none, and
+// does not end, is found by the clock.
+type watchdog struct {
+	mu    sync.Mutex
+	since time.Time     // when the line began; zero: none runs
+	used  time.Duration // of the processors, then
+	what  string
+}
+
+// stillness is how long a line may stand by the clock.
+const stillness = 3 * time.Minute
+
+// watch starts a watchdog.
+func watch(limit time.Duration, bark func(what, stacks string)) *watchdog {
+	w := &watchdog{}
+	go func() {
+		for range time.Tick(limit / 40) {
+			w.mu.Lock()
+			since, used, what := w.since, w.used, w.what
+			w.mu.Unlock()
+			if !since.IsZero() && (processorTime()-used > limit || time.Since(since) > stillness) {
+				buf := make([]byte, 256<<10)
+				bark(what, string(buf[:runtime.Stack(buf, true)]))
+			}
+		}
+	}()
+	return w
+}
+
+// begin says what runs now.
+func (w *watchdog) begin(what string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.since, w.used, w.what = time.Now(), processorTime(), what
+}
+
+// end says that it has ended, and returns what it took of the processors.
+func (w *watchdog) end() time.Duration {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.since = time.Time{}
+	return processorTime() - w.used
+}
+
+// peak is the most memory that the process held since it was last reset, in
+// bytes; 0 where the system doesn't tell.
+func peak(reset bool) uint64 {
+	b, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		return 0
+	}
+	_, after, _ := strings.Cut(string(b), "VmHWM:")
+	digits, _, _ := strings.Cut(strings.TrimSpace(after), " ")
+	kb, err := strconv.ParseUint(digits, 10, 64)
+	if err != nil {
+		return 0
+	}
+	if reset { // where it can't be reset, it stays the peak of all
+		_ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0)
+	}
+	return kb << 10
+}

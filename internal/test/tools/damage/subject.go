@@ -1,0 +1,244 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/internal/test/testcase"
+	"github.com/sosgo/sosgo/target"
+)
+
+// A container is what of a subject is damaged.
+type container string
+
+const (
+	elfDump    container = "ELF core"
+	miniDump   container = "minidump"
+	compressed container = "compressed dump"
+	packed     container = "pack"
+	moduleFile container = "module file"
+	pdbFile    container = "PDB"
+)
+
+// A subject is something that is damaged and then examined: a dump in memory,
+// or a file beside one.
+type subject struct {
+	name string
+	kind container
+
+	raw     []byte   // what is damaged: the dump, or one file of files
+	dump    []byte   // what is opened: raw, unless a file beside it is damaged
+	modules string   // the folder with module files, or empty
+	files   []string // of modules, those that are damaged in turn
+	tar     bool     // raw is the archive in the pack, which is compressed anew
+
+	pools pools
+	lines []line // that are run over it, in the order of the commands
+	heads []int64
+
+	opening []place // that are read before any question
+}
+
+// A source is where a subject comes from: small enough to list them all
+// without reading them.
+type source struct {
+	name string
+	kind container
+	c    *testcase.Case
+	tar  bool
+}
+
+// smallDump is the size in bytes of the unpacked dumps of the corpus that are
+// damaged in memory.
+const smallDump = 16 << 20
+
+// sources lists what there is to damage, in a fixed order: the canned dumps
+// and, where there is a corpus, its small dumps with their module files.
+func sources() ([]source, error) {
+	var out []source
+	cases, err := testcase.CannedCases()
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range cases {
+		out = append(out, source{c.Name, containerOf(c), c, false})
+	}
+	for _, c := range cases {
+		if slices.Contains([]string{"net10-crash-null-triage", "win-net10-zoo-triage"}, c.Name) {
+			out = append(out, source{c.Name + ".zst", compressed, c, false})
+		}
+	}
+	corpus, err := testcase.CorpusCases()
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range corpus {
+		m := &c.Manifest
+		if c.Modules == "" || m.Kind != "normal" && m.Kind != "triage" {
+			continue
+		}
+		out = append(out, source{"corpus/" + c.Name, containerOf(c), c, false})
+		if strings.Contains(c.Name, "zoo-normal") || strings.Contains(c.Name, "net8-stacks-triage") {
+			out = append(out, source{c.Name + " modules", moduleFile, c, false}, source{c.Name + " PDBs", pdbFile, c, false})
+		}
+		if strings.Contains(c.Name, "zoo-triage") {
+			out = append(out, source{c.Name + " pack", packed, c, false}, source{c.Name + " archive", packed, c, true})
+		}
+	}
+	return out, nil
+}
+
+func containerOf(c *testcase.Case) container {
+	if c.Manifest.OS == "windows" {
+		return miniDump
+	}
+	return elfDump
+}
+
+// load reads a subject, finds what its lines may be about, and what they read.
+// tmp is a folder for files; it should be in memory.
+func (s *source) load(tmp string, e *examiner) (*subject, error) {
+	if err := s.c.Unpack(); err != nil {
+		return nil, err
+	}
+	raw, err := s.c.Raw()
+	if err != nil {
+		return nil, err
+	}
+	if len(raw) > smallDump {
+		return nil, fmt.Errorf("%s: %d bytes are too many", s.name, len(raw))
+	}
+	out := &subject{name: s.name, kind: s.kind, raw: raw, dump: raw, tar: s.tar}
+	if s.c.Modules != "" {
+		if out.modules, err = copyModules(s.c.Modules, tmp); err != nil {
+			return nil, err
+		}
+	}
+	if err := out.learn(e); err != nil {
+		return nil, fmt.Errorf("%s: %w", s.name, err)
+	}
+	switch s.kind {
+	case compressed:
+		out.raw, err = os.ReadFile(s.c.Path)
+		out.dump = nil
+	case packed:
+		err = out.pack(s.tar)
+	case moduleFile:
+		out.files, err = filesOf(out.modules, ".dll", ".so")
+	case pdbFile:
+		out.files, err = filesOf(out.modules, ".pdb")
+	}
+	return out, err
+}
+
+// copyModules copies a folder of module files, which are damaged in place.
+func copyModules(from, tmp string) (string, error) {
+	to := filepath.Join(tmp, filepath.Base(from))
+	if _, err := os.Stat(to); err == nil {
+		return to, nil
+	}
+	return to, os.CopyFS(to, os.DirFS(from))
+}
+
+// filesOf are the files of a folder with one of these extensions. The large
+// ones, which hold most of what is read, come more than once.
+func filesOf(dir string, ext ...string) ([]string, error) {
+	list, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	for _, e := range list {
+		if !slices.Contains(ext, filepath.Ext(e.Name())) {
+			continue
+		}
+		path := filepath.Join(dir, e.Name())
+		out = append(out, path)
+		for _, often := range []string{"Debuggee.dll", "System.Private.CoreLib.dll", "coreclr.dll", "libcoreclr.so"} {
+			if e.Name() == often {
+				out = append(out, path, path, path)
+			}
+		}
+	}
+	if len(out) == 0 {
+		return nil, fmt.Errorf("%s has no %v", dir, ext)
+	}
+	return out, nil
+}
+
+// pack makes the subject the pack of its dump with a few module files, or with
+// tar the archive in it.
+func (s *subject) pack(tar bool) error {
+	few, err := os.MkdirTemp(filepath.Dir(s.modules), "few")
+	if err != nil {
+		return err
+	}
+	for _, name := range []string{"Debuggee.dll", "Debuggee.pdb", "System.Console.dll", "System.Memory.dll"} {
+		b, err := os.ReadFile(filepath.Join(s.modules, name))
+		if err != nil {
+			continue
+		}
+		if err := os.WriteFile(filepath.Join(few, name), b, 0o600); err != nil {
+			return err
+		}
+	}
+	d, err := sosgo.OpenReaderAt(target.BytesSource(s.dump), int64(len(s.dump)), sosgo.Options{NoLocalFiles: true, Modules: []string{few}})
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	var b bytes.Buffer
+	if _, err := d.Pack(context.Background(), &b, nil); err != nil {
+		return err
+	}
+	s.raw, s.dump, s.modules = b.Bytes(), nil, ""
+	if !tar {
+		return nil
+	}
+	dec, err := zstd.NewReader(&b)
+	if err != nil {
+		return err
+	}
+	defer dec.Close()
+	s.raw, err = io.ReadAll(dec)
+	return err
+}
+
+// open opens the subject, of whose file raw is what there is. It returns what
+// has to be opened: a damaged archive is packed again.
+func (s *subject) openable(raw []byte) ([]byte, error) {
+	switch {
+	case s.dump != nil && len(s.files) > 0:
+		return s.dump, nil
+	case s.tar:
+		enc, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1))
+		if err != nil {
+			return nil, err
+		}
+		defer enc.Close()
+		return enc.EncodeAll(raw, nil), nil
+	}
+	return raw, nil
+}
+
+// options are how the subject is opened, with that many workers.
+func (s *subject) options(jobs int) sosgo.Options {
+	o := sosgo.Options{NoLocalFiles: true, Jobs: jobs}
+	if s.modules != "" {
+		o.Modules = []string{s.modules}
+	}
+	return o
+}
+
+// alone reports whether the dump has to be opened for each command anew: it
+// keeps files open.
+func (s *subject) alone() bool { return s.modules != "" || s.dump == nil }

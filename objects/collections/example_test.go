@@ -1,0 +1,47 @@
+package collections_test
+
+import (
+	"fmt"
+	"log"
+
+	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/objects/collections"
+)
+
+// What is in a dictionary?
+func Example() {
+	d, err := sosgo.Open("../../testdata/dumps/net10-zoo/net10-zoo.dmp.zst", sosgo.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer d.Close()
+	view, err := d.View("")
+	if err != nil {
+		log.Fatal(err)
+	}
+	binder, err := view.Shapes()
+	if err != nil {
+		log.Fatal(err)
+	}
+	object, err := binder.Objects().Object(0x7efbcd806bc0)
+	if err != nil {
+		log.Fatal(err)
+	}
+	c, err := collections.New(binder).Of(object)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for item, err := range c.Items() {
+		if err != nil {
+			log.Print(err) // the rest goes on
+			continue
+		}
+		if item.Index < 3 {
+			fmt.Println(item.Key.Plain(20), item.Value.Plain(20))
+		}
+	}
+	// Output:
+	// "key0" 0
+	// "key1" 1
+	// "key2" 4
+}

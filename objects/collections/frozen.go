@@ -1,0 +1,99 @@
+package collections
+
+import "github.com/sosgo/sosgo/objects/shapes"
+
+// frozen has the classes of System.Collections.Frozen, which has one for each kind of key. What they have in common are the
+// arrays of keys and values; of integers the hash codes are the keys.
+func frozen() []kind {
+	return []kind{
+		of((*Reader).frozenDictionary),
+		of((*Reader).frozenSet),
+	}
+}
+
+type frozenDictionary struct {
+	_      shapes.Type `of:"System.Collections.Frozen.FrozenDictionary<,>" fields:"derived"`
+	Plain  *frozenPairs
+	Hashed *frozenHashed
+	Empty  *frozenEmpty
+}
+
+type frozenPairs struct {
+	Keys   shapes.Ref `field:"_keys"`
+	Values shapes.Ref `field:"_values"`
+}
+
+type frozenHashed struct {
+	_      shapes.Type `of:"System.Collections.Frozen.Int32FrozenDictionary<>"`
+	Table  shapes.Ref  `field:"_hashTable"`
+	Values shapes.Ref  `field:"_values"`
+}
+
+type frozenEmpty struct {
+	_ shapes.Type `of:"System.Collections.Frozen.EmptyFrozenDictionary<,>|System.Collections.Frozen.EmptyFrozenSet<>"`
+}
+
+type frozenTable struct {
+	Codes shapes.Ref `field:"<HashCodes>"`
+}
+
+func (r *Reader) frozenDictionary(s *frozenDictionary, x shapes.Instance) content {
+	f := reading{}
+	switch {
+	case s.Plain != nil:
+		keys, values := f.object(&s.Plain.Keys, x), f.object(&s.Plain.Values, x)
+		if f.err != nil {
+			return failed(f.err)
+		}
+		return r.parallel(keys, values, all)
+	case s.Hashed != nil:
+		table, values := f.object(&s.Hashed.Table, x), f.object(&s.Hashed.Values, x)
+		if f.err != nil {
+			return failed(f.err)
+		}
+		t, x, err := shapes.BindObject[frozenTable](r.b, table)
+		if err != nil {
+			return failed(err)
+		}
+		codes, err := t.Codes.Object(x)
+		if err != nil {
+			return failed(err)
+		}
+		return r.parallel(codes, values, all)
+	}
+	return content{keys: true, each: nothing}
+}
+
+type frozenSet struct {
+	_      shapes.Type `of:"System.Collections.Frozen.FrozenSet<>" fields:"derived"`
+	Plain  *frozenItems
+	Hashed *frozenCodes
+	Empty  *frozenEmpty
+}
+
+type frozenItems struct {
+	Items shapes.Ref `field:"_items"`
+}
+
+type frozenCodes struct {
+	_     shapes.Type `of:"System.Collections.Frozen.Int32FrozenSet"`
+	Table shapes.Ref  `field:"_hashTable"`
+}
+
+func (r *Reader) frozenSet(s *frozenSet, x shapes.Instance) content {
+	switch {
+	case s.Plain != nil:
+		return r.wrap(s.Plain.Items.Object(x))
+	case s.Hashed != nil:
+		table, err := s.Hashed.Table.Object(x)
+		if err != nil {
+			return failed(err)
+		}
+		t, x, err := shapes.BindObject[frozenTable](r.b, table)
+		if err != nil {
+			return failed(err)
+		}
+		return r.wrap(t.Codes.Object(x))
+	}
+	return content{each: nothing}
+}

@@ -1,0 +1,444 @@
+package collections
+
+import (
+	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/objects/shapes"
+	"github.com/sosgo/sosgo/target"
+)
+
+// generic has the classes of System.Collections.Generic.
+func generic() []kind {
+	return []kind{
+		stored((*Reader).list, func(s *list) Store { return store(&s.Size, nil, &s.Items) }),
+		stored((*Reader).dictionary, func(s *dictionary) Store { return store(&s.Count, &s.Free, &s.Entries, &s.Buckets) }),
+		stored((*Reader).set, func(s *set) Store {
+			if s.Old != nil {
+				return store(&s.Old.Count, nil, &s.Old.Slots, &s.Old.Buckets)
+			}
+			return store(&s.New.Count, &s.New.Free, &s.New.Entries, &s.New.Buckets)
+		}),
+		stored((*Reader).queue, func(s *queue) Store { return store(&s.Size, nil, &s.Array) }),
+		stored((*Reader).stack, func(s *stack) Store { return store(&s.Size, nil, &s.Array) }),
+		stored((*Reader).linkedList, func(s *linkedList) Store { return store(&s.Count, nil) }),
+		stored((*Reader).sortedList, func(s *sortedList) Store { return store(&s.Size, nil, &s.Keys, &s.Values) }),
+		stored((*Reader).sortedSet, func(s *sortedSet) Store { return store(&s.Count, nil) }),
+		of((*Reader).sortedDictionary),
+		stored((*Reader).priorityQueue, func(s *priorityQueue) Store { return store(&s.Size, nil, &s.Nodes) }),
+		stored((*Reader).orderedDictionary, func(s *orderedDictionary) Store { return store(&s.Count, nil, &s.Entries, &s.Buckets) }),
+		of((*Reader).keys),
+		of((*Reader).valuesOf),
+	}
+}
+
+type list struct {
+	_     shapes.Type `of:"System.Collections.Generic.List<>|System.Collections.ArrayList"`
+	Items shapes.Ref  `field:"_items"`
+	Size  shapes.Int  `field:"_size"`
+}
+
+func (r *Reader) list(s *list, x shapes.Instance) content {
+	f := reading{}
+	items, n := f.object(&s.Items, x), f.int(&s.Size, x)
+	if f.err != nil {
+		return failed(f.err)
+	}
+	return r.sequence(items, n, nil)
+}
+
+type dictionary struct {
+	_       shapes.Type `of:"System.Collections.Generic.Dictionary<,>"`
+	Buckets shapes.Ref  `field:"_buckets"`
+	Entries shapes.Ref  `field:"_entries"`
+	Count   shapes.Int  `field:"_count"`
+	Free    shapes.Int  `field:"_freeCount"`
+}
+
+// An entry is one of a Dictionary or OrderedDictionary.
+type entry struct {
+	Next  shapes.Int   `field:"next|Next"`
+	Key   shapes.Value `field:"key|Key"`
+	Value shapes.Value `field:"value|Value"`
+}
+
+func (r *Reader) dictionary(s *dictionary, x shapes.Instance) content {
+	f := reading{}
+	o, used, free := f.object(&s.Entries, x), f.int(&s.Count, x), f.int(&s.Free, x)
+	if f.err != nil {
+		return failed(f.err)
+	}
+	return entries(r, o, used, used-free, true, func(e *entry, at shapes.Instance) (Item, bool, error) {
+		next, err := e.Next.Int(at)
+		if err != nil || next < -1 { // of a free one it is -3 minus the next free one, or -2
+			return Item{}, false, err
+		}
+		return good(Item{Key: e.Key.Value(at), Value: e.Value.Value(at)})
+	})
+}
+
+// entries is the content of an array of value types of which the first used ones may be elements.
+func entries[T any](r *Reader, o objects.Object, used, count int64, keys bool, read func(e *T, at shapes.Instance) (Item, bool, error)) content {
+	c := content{count: count, keys: keys, each: nothing}
+	if count < 0 || used < 0 {
+		c.count, c.err = unknown, target.Corruptf("the collection says that it has %d elements in %d entries", count, used)
+		return c
+	}
+	if o.Addr == 0 { // not made yet
+		if used > 0 {
+			c.err = target.Corruptf("the collection says that it has %d elements, and it has no array", count)
+		}
+		return c
+	}
+	e, _, err := shapes.Elements[T](r.b, o)
+	if err != nil {
+		c.err = err
+		return c
+	}
+	a, err := r.array(o)
+	n, lie := a.room(used)
+	if c.err = err; lie != nil {
+		c.err = lie
+	}
+	c.each = func(yield yield) bool {
+		return a.visit(n, forwards, yield, func(i uint32) (Item, bool, error) {
+			if lie != nil && a.blank(i) { // what was never used is no element, though the count says so
+				return Item{}, false, nil
+			}
+			return read(e, a.Instance(i))
+		})
+	}
+	return c
+}
+
+// set is HashSet, which moved to the core library in .NET 5.
+type set struct {
+	_   shapes.Type `of:"System.Collections.Generic.HashSet<>"`
+	New *struct {
+		Buckets shapes.Ref `field:"_buckets"`
+		Entries shapes.Ref `field:"_entries"`
+		Count   shapes.Int `field:"_count"`
+		Free    shapes.Int `field:"_freeCount"`
+	}
+	Old *struct {
+		Buckets shapes.Ref `field:"_buckets"`
+		Slots   shapes.Ref `field:"_slots"`
+		Last    shapes.Int `field:"_lastIndex"`
+		Count   shapes.Int `field:"_count"`
+	}
+}
+
+type setEntry struct {
+	Next  shapes.Int   `field:"Next"`
+	Value shapes.Value `field:"Value"`
+}
+
+type setSlot struct {
+	Hash  shapes.Int   `field:"hashCode"`
+	Value shapes.Value `field:"value"`
+}
+
+func (r *Reader) set(s *set, x shapes.Instance) content {
+	f := reading{}
+	if s.Old != nil {
+		o, used, n := f.object(&s.Old.Slots, x), f.int(&s.Old.Last, x), f.int(&s.Old.Count, x)
+		if f.err != nil {
+			return failed(f.err)
+		}
+		return entries(r, o, used, n, false, func(e *setSlot, at shapes.Instance) (Item, bool, error) {
+			hash, err := e.Hash.Int(at)
+			if err != nil || hash < 0 {
+				return Item{}, false, err
+			}
+			return good(Item{Value: e.Value.Value(at)})
+		})
+	}
+	o, used, free := f.object(&s.New.Entries, x), f.int(&s.New.Count, x), f.int(&s.New.Free, x)
+	if f.err != nil {
+		return failed(f.err)
+	}
+	return entries(r, o, used, used-free, false, func(e *setEntry, at shapes.Instance) (Item, bool, error) {
+		next, err := e.Next.Int(at)
+		if err != nil || next < -1 {
+			return Item{}, false, err
+		}
+		return good(Item{Value: e.Value.Value(at)})
+	})
+}
+
+type queue struct {
+	_     shapes.Type `of:"System.Collections.Generic.Queue<>|System.Collections.Queue|System.Collections.Generic.Deque<>"`
+	Array shapes.Ref  `field:"_array"`
+	Head  shapes.Int  `field:"_head"`
+	Size  shapes.Int  `field:"_size"`
+}
+
+func (r *Reader) queue(s *queue, x shapes.Instance) content {
+	f := reading{}
+	o, head, n := f.object(&s.Array, x), f.int(&s.Head, x), f.int(&s.Size, x)
+	if f.err != nil {
+		return failed(f.err)
+	}
+	return r.sequence(o, n, func(a *array) order {
+		length := uint64(max(1, a.len))
+		return func(i uint32) uint32 { return uint32((uint64(uint32(head)) + uint64(i)) % length) }
+	})
+}
+
+type stack struct {
+	_     shapes.Type `of:"System.Collections.Generic.Stack<>|System.Collections.Stack"`
+	Array shapes.Ref  `field:"_array"`
+	Size  shapes.Int  `field:"_size"`
+}
+
+// stack passes the top first.
+func (r *Reader) stack(s *stack, x shapes.Instance) content {
+	f := reading{}
+	o, n := f.object(&s.Array, x), f.int(&s.Size, x)
+	if f.err != nil {
+		return failed(f.err)
+	}
+	return r.sequence(o, n, func(a *array) order {
+		top := uint32(min(max(n, 1), max(int64(a.len), 1))) - 1
+		return func(i uint32) uint32 { return top - i }
+	})
+}
+
+type linkedList struct {
+	_     shapes.Type `of:"System.Collections.Generic.LinkedList<>"`
+	Head  shapes.Ref  `field:"head"`
+	Count shapes.Int  `field:"count"`
+}
+
+type linkedNode struct {
+	Next shapes.Ref   `field:"next"`
+	Item shapes.Value `field:"item"`
+}
+
+// linkedList passes the nodes, the last of which refers to the first again.
+func (r *Reader) linkedList(s *linkedList, x shapes.Instance) content {
+	f := reading{}
+	n := f.int(&s.Count, x)
+	head, err := s.Head.Addr(x)
+	if f.note(err); f.err != nil {
+		return failed(f.err)
+	}
+	return content{count: n, each: func(yield yield) bool {
+		return chain(&nodes[linkedNode]{r: r}, head, head, yield, func(s *linkedNode) *shapes.Ref { return &s.Next }, func(s *linkedNode, x shapes.Instance) (Item, bool, error) {
+			return good(Item{Value: s.Item.Value(x)})
+		})
+	}}.counted()
+}
+
+// counted says that a negative count is none.
+func (c content) counted() content {
+	if c.count < 0 {
+		c.err = target.Corruptf("the collection says that it has %d elements", c.count)
+		c.count = unknown
+	}
+	return c
+}
+
+type sortedSet struct {
+	_     shapes.Type `of:"System.Collections.Generic.SortedSet<>"`
+	Root  shapes.Ref  `field:"root"`
+	Count shapes.Int  `field:"count"`
+}
+
+type sortedNode struct {
+	Item  shapes.Value `field:"<Item>"`
+	Left  shapes.Ref   `field:"<Left>"`
+	Right shapes.Ref   `field:"<Right>"`
+}
+
+func (r *Reader) sortedSet(s *sortedSet, x shapes.Instance) content {
+	f := reading{}
+	n := f.int(&s.Count, x)
+	root, err := s.Root.Addr(x)
+	if f.note(err); f.err != nil {
+		return failed(f.err)
+	}
+	return content{count: n, each: func(yield yield) bool {
+		return tree(&nodes[sortedNode]{r: r}, root, yield, binary[sortedNode]{
+			left: func(s *sortedNode) *shapes.Ref { return &s.Left }, right: func(s *sortedNode) *shapes.Ref { return &s.Right },
+			pass: func(s *sortedNode, x shapes.Instance) bool { return one(yield, Item{Value: s.Item.Value(x)}) },
+		})
+	}}.counted()
+}
+
+type sortedDictionary struct {
+	_   shapes.Type `of:"System.Collections.Generic.SortedDictionary<,>"`
+	Set shapes.Ref  `field:"_set"`
+}
+
+func (r *Reader) sortedDictionary(s *sortedDictionary, x shapes.Instance) content {
+	return r.pairs(r.wrap(s.Set.Object(x)))
+}
+
+// A pair is a value type with a key and a value.
+type pair struct {
+	_     shapes.Type  `of:"System.Collections.Generic.KeyValuePair<,>|System.Collections.DictionaryEntry"`
+	Key   shapes.Value `field:"key|_key"`
+	Value shapes.Value `field:"value|_value"`
+}
+
+// pairs is the content with pairs taken apart.
+func (r *Reader) pairs(c content) content {
+	inner := c.each
+	if inner == nil {
+		return c
+	}
+	c.keys = true
+	c.each = func(yield yield) bool {
+		return inner(func(i Item, err error) bool {
+			if err == nil {
+				i, err = r.apart(i.Value)
+			}
+			return yield(i, err)
+		})
+	}
+	return c
+}
+
+// apart is the item that a pair is, in place or in a box.
+func (r *Reader) apart(v objects.Value) (Item, error) {
+	s, err := inPlace(v)
+	if err != nil {
+		return Item{}, err
+	}
+	p, err := shapes.Bind[pair](r.b, s.Type)
+	if err != nil {
+		return Item{}, err
+	}
+	i := Item{Key: p.Key.Value(shapes.In(s)), Value: p.Value.Value(shapes.In(s))}
+	_, _, err = good(i)
+	return i, err
+}
+
+// inPlace is the value type that a value holds or, if it is a reference, that is in the box.
+func inPlace(v objects.Value) (objects.Struct, error) {
+	if v.Kind() != objects.KindReference {
+		return v.Struct()
+	}
+	o, err := v.Object()
+	if err != nil {
+		return objects.Struct{}, err
+	}
+	return o.Unbox()
+}
+
+type sortedList struct {
+	_      shapes.Type `of:"System.Collections.Generic.SortedList<,>|System.Collections.SortedList"`
+	Keys   shapes.Ref  `field:"keys"`
+	Values shapes.Ref  `field:"values"`
+	Size   shapes.Int  `field:"_size"`
+}
+
+func (r *Reader) sortedList(s *sortedList, x shapes.Instance) content {
+	f := reading{}
+	keys, values, n := f.object(&s.Keys, x), f.object(&s.Values, x), f.int(&s.Size, x)
+	if f.err != nil {
+		return failed(f.err)
+	}
+	return r.parallel(keys, values, n)
+}
+
+// all stands for as many elements as there are keys.
+const all = -1
+
+// parallel is the content of two arrays side by side.
+func (r *Reader) parallel(keys, values objects.Object, n int64) content {
+	k, err := r.array(keys)
+	if err != nil && k.Type == nil {
+		return failed(err)
+	}
+	v, verr := r.array(values)
+	if verr != nil && v.Type == nil {
+		return failed(verr)
+	}
+	if n == all {
+		n = int64(k.Len)
+	}
+	fits, lie := k.room(n)
+	if lie == nil && fits > v.len {
+		fits, lie = v.len, target.Corruptf("%d keys and room for %d values", fits, v.len)
+	}
+	for _, e := range []error{verr, lie} {
+		if err == nil {
+			err = e
+		}
+	}
+	return content{count: n, keys: true, err: err, each: func(yield yield) bool {
+		return k.visit(fits, forwards, yield, func(i uint32) (Item, bool, error) { return good(Item{Key: k.At(i), Value: v.At(i)}) })
+	}}
+}
+
+type priorityQueue struct {
+	_     shapes.Type `of:"System.Collections.Generic.PriorityQueue<,>"`
+	Nodes shapes.Ref  `field:"_nodes"`
+	Size  shapes.Int  `field:"_size"`
+}
+
+type priorityNode struct {
+	Element  shapes.Value `field:"Item1"`
+	Priority shapes.Value `field:"Item2"`
+}
+
+// priorityQueue passes the heap in its order, which begins with the lowest priority and is not sorted. Keys are priorities.
+func (r *Reader) priorityQueue(s *priorityQueue, x shapes.Instance) content {
+	f := reading{}
+	o, n := f.object(&s.Nodes, x), f.int(&s.Size, x)
+	if f.err != nil {
+		return failed(f.err)
+	}
+	return entries(r, o, n, n, true, func(e *priorityNode, at shapes.Instance) (Item, bool, error) {
+		return good(Item{Key: e.Priority.Value(at), Value: e.Element.Value(at)})
+	})
+}
+
+type orderedDictionary struct {
+	_       shapes.Type `of:"System.Collections.Generic.OrderedDictionary<,>"`
+	Buckets shapes.Ref  `field:"_buckets"`
+	Entries shapes.Ref  `field:"_entries"`
+	Count   shapes.Int  `field:"_count"`
+}
+
+func (r *Reader) orderedDictionary(s *orderedDictionary, x shapes.Instance) content {
+	f := reading{}
+	o, n := f.object(&s.Entries, x), f.int(&s.Count, x)
+	if f.err != nil {
+		return failed(f.err)
+	}
+	return entries(r, o, n, n, true, func(e *entry, at shapes.Instance) (Item, bool, error) {
+		return good(Item{Key: e.Key.Value(at), Value: e.Value.Value(at)})
+	})
+}
+
+type keys struct {
+	_    shapes.Type `of:"System.Collections.Generic.Dictionary<,>+KeyCollection|System.Collections.Generic.SortedDictionary<,>+KeyCollection|System.Collections.Generic.OrderedDictionary<,>+KeyCollection|System.Collections.Generic.SortedList<,>+KeyList|System.Collections.Hashtable+KeyCollection"`
+	Base shapes.Ref  `field:"_dictionary|_dict|_hashtable"`
+}
+
+func (r *Reader) keys(s *keys, x shapes.Instance) content {
+	return r.wrap(s.Base.Object(x)).only(func(i Item) objects.Value { return i.Key })
+}
+
+type valuesOf struct {
+	_    shapes.Type `of:"System.Collections.Generic.Dictionary<,>+ValueCollection|System.Collections.Generic.SortedDictionary<,>+ValueCollection|System.Collections.Generic.OrderedDictionary<,>+ValueCollection|System.Collections.Generic.SortedList<,>+ValueList|System.Collections.Hashtable+ValueCollection"`
+	Base shapes.Ref  `field:"_dictionary|_dict|_hashtable"`
+}
+
+func (r *Reader) valuesOf(s *valuesOf, x shapes.Instance) content {
+	return r.wrap(s.Base.Object(x)).only(func(i Item) objects.Value { return i.Value })
+}
+
+// only is the content without keys.
+func (c content) only(part func(Item) objects.Value) content {
+	inner := c.each
+	if inner == nil {
+		return c
+	}
+	c.keys = false
+	c.each = func(yield yield) bool {
+		return inner(func(i Item, err error) bool { return yield(Item{Value: part(i)}, err) })
+	}
+	return c
+}

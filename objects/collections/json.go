@@ -1,0 +1,141 @@
+package collections
+
+import (
+	"slices"
+
+	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/objects/shapes"
+	"github.com/sosgo/sosgo/target"
+)
+
+// A jsonNode keeps what was parsed, or the text as long as nobody has looked: an element of a document.
+type jsonNode struct {
+	_        shapes.Type `of:"System.Text.Json.Nodes.JsonArray|System.Text.Json.Nodes.JsonObject"`
+	Base     shapes.Ref  `field:"_list|_dictionary"`
+	Document shapes.Ref  `field:"_jsonElement.value._parent,optional"`
+	Index    shapes.Int  `field:"_jsonElement.value._idx,optional"`
+}
+
+// A jsonProperties has the properties of a JsonObject in their order, up to .NET 8.
+type jsonProperties struct {
+	_    shapes.Type `of:"System.Text.Json.JsonPropertyDictionary<>"`
+	List shapes.Ref  `field:"_propertyList"`
+}
+
+func (r *Reader) jsonProperties(s *jsonProperties, x shapes.Instance) content {
+	return r.pairs(r.wrap(s.List.Object(x)))
+}
+
+// A jsonDocument has the text of its elements, and a table of rows of three words: where a token begins, how long it
+// is, and in the lowest 28 bits how many rows there are to its end, with the token's kind above. The text of a string
+// has no quotes. So it is from 3.0 to 10.
+type jsonDocument struct {
+	_      shapes.Type   `of:"System.Text.Json.JsonDocument"`
+	Text   shapes.Struct `field:"_utf8Json"`
+	Rows   shapes.Ref    `field:"_parsedData._data"`
+	Length shapes.Int    `field:"_parsedData.<Length>"`
+}
+
+// jsonRoot has the text of a whole document.
+func (r *Reader) jsonRoot(_ *jsonDocument, x shapes.Instance) content {
+	return content{count: unknown, text: func() (string, error) {
+		o, err := r.b.Objects().Object(x.Object())
+		if err != nil {
+			return "", err
+		}
+		return r.jsonText(o, 0)
+	}}
+}
+
+const jsonRow = 12 // bytes of a row of a JsonDocument
+
+// Kinds of tokens (JsonTokenType).
+const (
+	jsonStartObject = 1
+	jsonEndObject   = 2
+	jsonStartArray  = 3
+	jsonEndArray    = 4
+	jsonString      = 7 // what follows are numbers, true, false and null
+	jsonNull        = 11
+)
+
+func (r *Reader) jsonNode(s *jsonNode, x shapes.Instance) content {
+	o, err := s.Base.Object(x)
+	if err != nil || o.Addr != 0 || !s.Document.Has() || !s.Index.Has() {
+		if err == nil && o.Addr == 0 {
+			return failed(target.Unsupportedf("the JSON has not been parsed: nobody looked at it"))
+		}
+		return r.wrap(o, err)
+	}
+	f := reading{}
+	document, index := f.object(&s.Document, x), f.int(&s.Index, x)
+	if f.err != nil {
+		return failed(f.err)
+	}
+	if document.Addr == 0 { // made empty
+		return content{each: nothing}
+	}
+	return content{count: unknown, text: func() (string, error) { return r.jsonText(document, index) }}
+}
+
+// jsonText is the text of an element of a document, by the place of its row.
+func (r *Reader) jsonText(document objects.Object, index int64) (string, error) {
+	s, x, err := shapes.BindObject[jsonDocument](r.b, document)
+	if err != nil {
+		return "", err
+	}
+	f := reading{}
+	rows, length := f.object(&s.Rows, x), f.int(&s.Length, x)
+	m, err := shapes.Bind[memory](r.b, s.Text.Type())
+	if f.note(err); f.err != nil {
+		return "", f.err
+	}
+	at := s.Text.At(x)
+	text, from, size := f.object(&m.Object, at), f.int(&m.Index, at)&^pinned, f.int(&m.Length, at)
+	if f.err != nil {
+		return "", f.err
+	}
+	if rows.Addr == 0 || text.Addr == 0 {
+		return "", target.Unsupportedf("the document was disposed")
+	}
+	table, err := r.array(rows)
+	if err != nil {
+		return "", err
+	}
+	row := func(index int64, kinds ...int64) (start, n, lines, kind int64, err error) {
+		if index < 0 || index%jsonRow != 0 || index+jsonRow > min(length, int64(table.len)) {
+			return 0, 0, 0, 0, target.Corruptf("row at %d of a JsonDocument that has %d bytes of rows", index, length)
+		}
+		var words [3]int64
+		for i := range words {
+			w, err := target.Uint32(table.memory, table.addr(uint32(index))+target.Addr(4*i))
+			if err != nil {
+				return 0, 0, 0, 0, err
+			}
+			words[i] = int64(w)
+		}
+		if !slices.Contains(kinds, words[2]>>28) {
+			return 0, 0, 0, 0, target.Corruptf("row at %d of a JsonDocument is of kind %d", index, words[2]>>28)
+		}
+		return words[0], words[1] &^ (1 << 31), words[2] & (1<<28 - 1), words[2] >> 28, nil
+	}
+	start, n, lines, kind, err := row(index, jsonStartObject, jsonStartArray, jsonString, jsonString+1, jsonString+2, jsonString+3, jsonNull)
+	if err != nil {
+		return "", err
+	}
+	last := start
+	if kind < jsonString { // a row stands for the end of an object or an array
+		if last, n, _, _, err = row(index+jsonRow*lines, jsonEndObject, jsonEndArray); err != nil {
+			return "", err
+		}
+	}
+	chars, err := r.array(text)
+	if err != nil {
+		return "", err
+	}
+	if start > last || last+n > size || from < 0 || from+last+n > int64(chars.len) {
+		return "", target.Corruptf("the text of a JSON element from %d to %d, of %d bytes", start, last+n, size)
+	}
+	b, err := target.Bytes(chars.memory, chars.addr(uint32(from+start)), int(last+n-start))
+	return string(b), err
+}

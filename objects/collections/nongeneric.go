@@ -1,0 +1,164 @@
+package collections
+
+import (
+	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/objects/shapes"
+)
+
+// nongeneric has what is in System.Collections and System.Collections.Specialized, and not with the generic ones.
+func nongeneric() []kind {
+	return []kind{
+		stored((*Reader).hashtable, func(s *hashtable) Store { return store(&s.Count, nil, &s.Buckets) }),
+		of((*Reader).syncHashtable),
+		of((*Reader).listDictionary),
+		of((*Reader).hybridDictionary),
+		of((*Reader).orderedObjects),
+		of((*Reader).nameValues),
+		of((*Reader).wrappedList),
+	}
+}
+
+type hashtable struct {
+	_       shapes.Type `of:"System.Collections.Hashtable"`
+	Buckets shapes.Ref  `field:"_buckets"`
+	Count   shapes.Int  `field:"_count"`
+}
+
+type hashBucket struct {
+	Key   shapes.Ref `field:"key"`
+	Value shapes.Ref `field:"val"`
+}
+
+// hashtable passes the buckets from the last to the first, as its enumerator does. The key of one that was removed is the
+// array itself.
+func (r *Reader) hashtable(s *hashtable, x shapes.Instance) content {
+	f := reading{}
+	o, n := f.object(&s.Buckets, x), f.int(&s.Count, x)
+	if f.err != nil {
+		return failed(f.err)
+	}
+	if o.Addr == 0 {
+		return content{count: n, each: nothing}.counted()
+	}
+	e, _, err := shapes.Elements[hashBucket](r.b, o)
+	if err != nil {
+		return failed(err)
+	}
+	a, err := r.array(o)
+	return content{count: n, keys: true, err: err, each: func(yield yield) bool {
+		return a.visit(a.len, func(i uint32) uint32 { return a.len - 1 - i }, yield, func(i uint32) (Item, bool, error) {
+			key, err := e.Key.Addr(a.Instance(i))
+			if err != nil || key == 0 || key == o.Addr {
+				return Item{}, false, err
+			}
+			return good(Item{Key: e.Key.Value(a.Instance(i)), Value: e.Value.Value(a.Instance(i))})
+		})
+	}}.counted()
+}
+
+type syncHashtable struct {
+	_     shapes.Type `of:"System.Collections.Hashtable+SyncHashtable"`
+	Table shapes.Ref  `field:"_table"`
+}
+
+func (r *Reader) syncHashtable(s *syncHashtable, x shapes.Instance) content {
+	return r.wrap(s.Table.Object(x))
+}
+
+type listDictionary struct {
+	_     shapes.Type `of:"System.Collections.Specialized.ListDictionary|System.Collections.ListDictionaryInternal"`
+	Head  shapes.Ref  `field:"head"`
+	Count shapes.Int  `field:"count"`
+}
+
+type listDictionaryNode struct {
+	Key   shapes.Value `field:"key"`
+	Value shapes.Value `field:"value"`
+	Next  shapes.Ref   `field:"next"`
+}
+
+func (r *Reader) listDictionary(s *listDictionary, x shapes.Instance) content {
+	f := reading{}
+	n := f.int(&s.Count, x)
+	head, err := s.Head.Addr(x)
+	if f.note(err); f.err != nil {
+		return failed(f.err)
+	}
+	return content{count: n, keys: true, each: func(yield yield) bool {
+		return chain(&nodes[listDictionaryNode]{r: r}, head, 0, yield, func(s *listDictionaryNode) *shapes.Ref { return &s.Next }, func(s *listDictionaryNode, x shapes.Instance) (Item, bool, error) {
+			return good(Item{Key: s.Key.Value(x), Value: s.Value.Value(x)})
+		})
+	}}.counted()
+}
+
+type hybridDictionary struct {
+	_     shapes.Type `of:"System.Collections.Specialized.HybridDictionary"`
+	List  shapes.Ref  `field:"list"`
+	Table shapes.Ref  `field:"hashtable"`
+}
+
+func (r *Reader) hybridDictionary(s *hybridDictionary, x shapes.Instance) content {
+	o, err := s.Table.Object(x)
+	if err == nil && o.Addr == 0 {
+		o, err = s.List.Object(x)
+	}
+	c := r.wrap(o, err)
+	c.keys = true
+	return c
+}
+
+type orderedObjects struct {
+	_     shapes.Type `of:"System.Collections.Specialized.OrderedDictionary"`
+	Items shapes.Ref  `field:"_objectsArray"`
+}
+
+func (r *Reader) orderedObjects(s *orderedObjects, x shapes.Instance) content {
+	return r.pairs(r.wrap(s.Items.Object(x)))
+}
+
+type nameValues struct {
+	_       shapes.Type `of:"System.Collections.Specialized.NameObjectCollectionBase"`
+	Entries shapes.Ref  `field:"_entriesArray"`
+}
+
+type nameEntry struct {
+	Key   shapes.Value `field:"Key"`
+	Value shapes.Value `field:"Value"`
+}
+
+// nameValues passes names; the value of one in a NameValueCollection is a list.
+func (r *Reader) nameValues(s *nameValues, x shapes.Instance) content {
+	c := r.wrap(s.Entries.Object(x))
+	inner := c.each
+	if inner == nil {
+		return c
+	}
+	c.keys = true
+	c.each = func(yield yield) bool {
+		return inner(func(i Item, err error) bool {
+			var o objects.Object
+			if err == nil {
+				o, err = i.Value.Object()
+			}
+			if err != nil {
+				return yield(Item{}, err)
+			}
+			e, x, err := shapes.BindObject[nameEntry](r.b, o)
+			if err != nil {
+				return yield(Item{}, err)
+			}
+			return one(yield, Item{Key: e.Key.Value(x), Value: e.Value.Value(x)})
+		})
+	}
+	return c
+}
+
+// A wrappedList is a class around a list, or one of its views.
+type wrappedList struct {
+	_    shapes.Type `of:"System.Collections.Specialized.StringCollection|System.Collections.Specialized.StringDictionary|System.Collections.CollectionBase|System.Collections.DictionaryBase|System.Collections.ArrayList+SyncArrayList|System.Collections.ArrayList+ReadOnlyArrayList|System.Collections.ArrayList+FixedSizeArrayList|System.Collections.Specialized.ReadOnlyList|System.Collections.Specialized.DictionaryWrapper|System.Collections.Specialized.StringDictionaryWrapper"`
+	List shapes.Ref  `field:"data|contents|_list|_hashtable|_contents"`
+}
+
+func (r *Reader) wrappedList(s *wrappedList, x shapes.Instance) content {
+	return r.wrap(s.List.Object(x))
+}

@@ -1,0 +1,359 @@
+package collections
+
+import (
+	"iter"
+	"strings"
+	"unicode/utf16"
+
+	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/objects/shapes"
+	"github.com/sosgo/sosgo/target"
+)
+
+// others has what holds values in ways of its own.
+func others() []kind {
+	return []kind{
+		of((*Reader).weakTable),
+		of((*Reader).memoryCache),
+		stored((*Reader).builder, func(s *builder) Store { return store(&s.Length, nil, &s.Chars) }),
+		stored((*Reader).stream, func(s *stream) Store { return store(&s.Length, nil, &s.Buffer) }),
+		of((*Reader).bits),
+		of((*Reader).lazy),
+		of((*Reader).threadLocal),
+	}
+}
+
+type weakTable struct {
+	_         shapes.Type `of:"System.Runtime.CompilerServices.ConditionalWeakTable<,>"`
+	Container shapes.Ref  `field:"_container"`
+}
+
+type weakContainer struct {
+	Entries shapes.Ref `field:"_entries"`
+	Used    shapes.Int `field:"_firstFreeEntry"`
+}
+
+type weakEntry struct {
+	Handle shapes.Int `field:"depHnd._handle"`
+}
+
+// weakTable passes the keys that live, with what is attached to them.
+func (r *Reader) weakTable(s *weakTable, x shapes.Instance) content {
+	o, err := s.Container.Object(x)
+	if err != nil || o.Addr == 0 {
+		return content{count: unknown, err: err, each: nothing}
+	}
+	box, x, err := shapes.BindObject[weakContainer](r.b, o)
+	if err != nil {
+		return failed(err)
+	}
+	f := reading{}
+	array, used := f.object(&box.Entries, x), f.int(&box.Used, x)
+	if f.err != nil {
+		return failed(f.err)
+	}
+	c := entries(r, array, used, used, true, func(e *weakEntry, at shapes.Instance) (Item, bool, error) {
+		h, err := e.Handle.Uint(at)
+		if err != nil || h == 0 {
+			return Item{}, false, err
+		}
+		key, value, err := r.b.DependentSlots(target.Addr(h))
+		if err != nil || key.IsNull() {
+			return Item{}, false, err
+		}
+		return good(Item{Key: key, Value: value})
+	})
+	c.count = unknown // entries of keys that died count as used
+	return c
+}
+
+type memoryCache struct {
+	_       shapes.Type `of:"Microsoft.Extensions.Caching.Memory.MemoryCache"`
+	State   shapes.Ref  `field:"_coherentState,optional"`
+	Entries shapes.Ref  `field:"_entries,optional"`
+}
+
+type cacheState struct {
+	Strings *struct {
+		Strings shapes.Ref `field:"_stringEntries"`
+		Others  shapes.Ref `field:"_nonStringEntries"`
+	}
+	All *struct {
+		Entries shapes.Ref `field:"_entries"`
+	}
+}
+
+type cacheEntry struct {
+	Value shapes.Value `field:"_value|<Value>"`
+}
+
+// memoryCache passes keys with the values that are cached: strings first.
+func (r *Reader) memoryCache(s *memoryCache, x shapes.Instance) content {
+	stores, err := r.cacheStores(s, x)
+	if err != nil {
+		return failed(err)
+	}
+	c := r.wrap(stores[0], nil)
+	for _, o := range stores[1:] {
+		c = behind(c, r.wrap(o, nil))
+	}
+	return r.cached(c)
+}
+
+// cacheStores are the dictionaries with the entries of a cache: one, or two since .NET 9.
+func (r *Reader) cacheStores(s *memoryCache, x shapes.Instance) ([]objects.Object, error) {
+	if !s.State.Has() {
+		if !s.Entries.Has() {
+			return nil, target.Unsupportedf("the cache keeps its entries in no known field")
+		}
+		o, err := s.Entries.Object(x)
+		return []objects.Object{o}, err
+	}
+	o, err := s.State.Object(x)
+	if err != nil {
+		return nil, err
+	}
+	t, x, err := shapes.BindObject[cacheState](r.b, o)
+	if err != nil {
+		return nil, err
+	}
+	if t.All != nil {
+		o, err := t.All.Entries.Object(x)
+		return []objects.Object{o}, err
+	}
+	first, err := t.Strings.Strings.Object(x)
+	if err != nil {
+		return nil, err
+	}
+	second, err := t.Strings.Others.Object(x)
+	return []objects.Object{first, second}, err
+}
+
+// CacheEntries iterates over the entries of a MemoryCache, the objects that hold key, value and expiration; its items are the
+// values alone. What can't be read stands between them; another object is shapes.ErrOtherType.
+func (r *Reader) CacheEntries(cache objects.Object) iter.Seq2[objects.Object, error] {
+	return func(yield func(objects.Object, error) bool) {
+		s, x, err := shapes.BindObject[memoryCache](r.b, cache)
+		var stores []objects.Object
+		if err == nil {
+			stores, err = r.cacheStores(s, x)
+		}
+		if err != nil {
+			yield(objects.Object{}, err)
+			return
+		}
+		for _, store := range stores {
+			for o, err := range r.ObjectsIn(store) {
+				if !yield(o, err) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// behind is the content of two collections, one behind the other.
+func behind(a, b content) content {
+	c := content{count: unknown, keys: a.keys || b.keys, err: a.err}
+	if c.err == nil {
+		c.err = b.err
+	}
+	if a.count >= 0 && b.count >= 0 {
+		c.count = a.count + b.count
+	}
+	c.each = func(yield yield) bool {
+		return (a.each == nil || a.each(yield)) && (b.each == nil || b.each(yield))
+	}
+	return c
+}
+
+// cached is the content with the values of cache entries.
+func (r *Reader) cached(c content) content {
+	inner := c.each
+	if inner == nil {
+		return c
+	}
+	c.each = func(yield yield) bool {
+		return inner(func(i Item, err error) bool {
+			var o objects.Object
+			if err == nil {
+				o, err = i.Value.Object()
+			}
+			if err != nil {
+				return yield(Item{}, err)
+			}
+			e, x, err := shapes.BindObject[cacheEntry](r.b, o)
+			if err != nil {
+				return yield(Item{}, err)
+			}
+			return one(yield, Item{Key: i.Key, Value: e.Value.Value(x)})
+		})
+	}
+	return c
+}
+
+// A builder is a chunk of a StringBuilder: the last one, which knows the one before.
+type builder struct {
+	_        shapes.Type `of:"System.Text.StringBuilder"`
+	Chars    shapes.Ref  `field:"m_ChunkChars"`
+	Length   shapes.Int  `field:"m_ChunkLength"`
+	Offset   shapes.Int  `field:"m_ChunkOffset"`
+	Previous shapes.Ref  `field:"m_ChunkPrevious"`
+}
+
+func (r *Reader) builder(s *builder, x shapes.Instance) content {
+	f := reading{}
+	n := f.int(&s.Offset, x) + f.int(&s.Length, x)
+	if f.err != nil {
+		return failed(f.err)
+	}
+	return content{count: n, text: func() (string, error) { return r.builderText(x.Object()) }}.counted()
+}
+
+// builderText puts the chunks together. Where one can't be read the text begins behind it, and the error says so.
+func (r *Reader) builderText(last target.Addr) (string, error) {
+	var parts []string
+	total := int64(0)
+	var failure error
+	chain(&nodes[builder]{r: r}, last, 0, func(_ Item, err error) bool {
+		failure = err
+		return false
+	}, func(s *builder) *shapes.Ref { return &s.Previous }, func(s *builder, x shapes.Instance) (Item, bool, error) {
+		f := reading{}
+		o, n := f.object(&s.Chars, x), f.int(&s.Length, x)
+		if f.err != nil {
+			return Item{}, false, f.err
+		}
+		a, err := r.array(o)
+		if err != nil {
+			return Item{}, false, err
+		}
+		if total += n; n < 0 || n > int64(a.len) || total > limits.StringBuilderChars {
+			return Item{}, false, target.Corruptf("a chunk of %d characters of %d, %d in all", n, a.len, total)
+		}
+		text, err := r.chars(a.addr(0), n)
+		parts = append(parts, text)
+		return Item{}, false, err
+	})
+	for i, j := 0, len(parts)-1; i < j; i, j = i+1, j-1 {
+		parts[i], parts[j] = parts[j], parts[i]
+	}
+	return strings.Join(parts, ""), failure
+}
+
+// chars reads n UTF-16 code units.
+func (r *Reader) chars(at target.Addr, n int64) (string, error) {
+	if n <= 0 {
+		return "", nil
+	}
+	if n > limits.StringBuilderChars {
+		return "", target.Corruptf("%d characters", n)
+	}
+	b, err := target.Bytes(r.b.Objects().Runtime().Memory(), at, int(2*n))
+	if err != nil {
+		return "", err
+	}
+	units := make([]uint16, n)
+	for i := range units {
+		units[i] = uint16(b[2*i]) | uint16(b[2*i+1])<<8
+	}
+	return string(utf16.Decode(units)), nil
+}
+
+// A stream is a MemoryStream, whose bytes are those of a part of an array.
+type stream struct {
+	_      shapes.Type `of:"System.IO.MemoryStream"`
+	Buffer shapes.Ref  `field:"_buffer"`
+	Origin shapes.Int  `field:"_origin"`
+	Length shapes.Int  `field:"_length"`
+}
+
+func (r *Reader) stream(s *stream, x shapes.Instance) content {
+	f := reading{}
+	o, from, end := f.object(&s.Buffer, x), f.int(&s.Origin, x), f.int(&s.Length, x)
+	if f.err != nil {
+		return failed(f.err)
+	}
+	return r.part(o, from, end-from)
+}
+
+// bits is a BitArray, whose array was of words before .NET 10 and is of bytes since.
+type bits struct {
+	_      shapes.Type `of:"System.Collections.BitArray"`
+	Array  shapes.Ref  `field:"_array|m_array"`
+	Length shapes.Int  `field:"_bitLength|m_length"`
+}
+
+func (r *Reader) bits(s *bits, x shapes.Instance) content {
+	f := reading{}
+	o, n := f.object(&s.Array, x), f.int(&s.Length, x)
+	if f.err != nil {
+		return failed(f.err)
+	}
+	return content{count: n, text: func() (string, error) {
+		a, err := r.array(o)
+		if err != nil || a.Type == nil {
+			return "", err
+		}
+		size := int64(a.Type.MT.ComponentSize)
+		if n > 8*size*int64(a.len) {
+			return "", target.Corruptf("%d bits in %d bytes", n, size*int64(a.len))
+		}
+		b, err := target.Bytes(r.b.Objects().Runtime().Memory(), a.addr(0), int((n+7)/8))
+		if err != nil {
+			return "", err
+		}
+		out := make([]byte, n)
+		for i := range out {
+			out[i] = '0' + b[i/8]>>(i%8)&1
+		}
+		return string(out), nil
+	}}.counted()
+}
+
+type lazyValue struct {
+	_     shapes.Type  `of:"System.Lazy<>"`
+	State shapes.Ref   `field:"_state"`
+	Value shapes.Value `field:"_value"`
+}
+
+// lazy passes the value if it was made.
+func (r *Reader) lazy(s *lazyValue, x shapes.Instance) content {
+	state, err := s.State.Addr(x)
+	if err != nil {
+		return failed(err)
+	}
+	if state != 0 {
+		return content{count: unknown, each: nothing}
+	}
+	return content{count: unknown, each: func(yield yield) bool { return one(yield, Item{Value: s.Value.Value(x)}) }}
+}
+
+type threadLocal struct {
+	_    shapes.Type `of:"System.Threading.ThreadLocal<>"`
+	Slot shapes.Ref  `field:"_linkedSlot"`
+}
+
+type linkedSlot struct {
+	Next  shapes.Ref   `field:"_next"`
+	Array shapes.Ref   `field:"_slotArray"`
+	Value shapes.Value `field:"_value"`
+}
+
+// threadLocal passes the values of the threads that have one; the first slot of the chain has none.
+func (r *Reader) threadLocal(s *threadLocal, x shapes.Instance) content {
+	first, err := s.Slot.Addr(x)
+	if err != nil {
+		return failed(err)
+	}
+	return content{count: unknown, each: func(yield yield) bool {
+		return chain(&nodes[linkedSlot]{r: r}, first, 0, yield, func(s *linkedSlot) *shapes.Ref { return &s.Next }, func(s *linkedSlot, x shapes.Instance) (Item, bool, error) {
+			array, err := s.Array.Addr(x)
+			if err != nil || array == 0 {
+				return Item{}, false, err
+			}
+			return good(Item{Value: s.Value.Value(x)})
+		})
+	}}
+}

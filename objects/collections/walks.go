@@ -1,0 +1,298 @@
+package collections
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+
+	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/objects/shapes"
+	"github.com/sosgo/sosgo/target"
+)
+
+// An array is an array of a collection, with no more elements than its segment has room for. The zero array is none.
+type array struct {
+	shapes.Array
+	memory target.Memory
+	len    uint32 // that are believed
+}
+
+// array opens an array; of null it is none. Where the array claims more than fits, what fits comes with the error.
+func (r *Reader) array(o objects.Object) (array, error) {
+	if o.Addr == 0 {
+		return array{}, nil
+	}
+	a, err := shapes.ArrayOf(o)
+	if err != nil {
+		return array{}, err
+	}
+	n, err := r.b.Fitting(&a)
+	return array{a, r.b.Objects().Runtime().Memory(), n}, err
+}
+
+// room bounds n elements from the first on by the array, and says where that is less.
+func (a *array) room(n int64) (uint32, error) {
+	switch {
+	case n < 0:
+		return 0, target.Corruptf("the collection says that it has %d elements", n)
+	case n > int64(a.len):
+		return a.len, target.Corruptf("the collection says that it has %d elements, and its array has room for %d", n, a.len)
+	}
+	return uint32(n), nil
+}
+
+// An order tells the place in the array of the i-th element that is wanted.
+type order func(i uint32) uint32
+
+func forwards(i uint32) uint32 { return i }
+
+// visit passes n elements of the array: read tells what an element is, and whether it counts. Elements that the dump lacks
+// are one error a gap.
+func (a *array) visit(n uint32, place order, yield yield, read func(at uint32) (Item, bool, error)) bool {
+	for i := uint32(0); i < n; i++ {
+		item, ok, err := read(place(i))
+		if err == nil {
+			if ok && !yield(item, nil) {
+				return false
+			}
+			continue
+		}
+		first := i
+		if errors.Is(err, target.ErrNotInDump) {
+			for i+1 < n && !target.Available(a.memory, a.addr(place(i+1)), 1) {
+				i = a.skip(i+1, n, place) - 1
+			}
+			err = fmt.Errorf("%d elements from %d on: %w", i-first+1, place(first), err)
+		} else {
+			err = fmt.Errorf("element %d: %w", place(i), err)
+		}
+		if !yield(Item{}, err) {
+			return false
+		}
+	}
+	return true
+}
+
+// skip is the first element from i on that may be stored.
+func (a *array) skip(i, n uint32, place order) uint32 {
+	if place(i) != i { // of a ring each element is looked at
+		return i + 1
+	}
+	next, ok := target.NextStored(a.memory, a.addr(i))
+	size := uint64(a.Type.MT.ComponentSize)
+	if !ok || size == 0 {
+		return n
+	}
+	return uint32(min(uint64(n), max(uint64(i)+1, uint64(i)+uint64(next-a.addr(i))/size)))
+}
+
+func (a *array) addr(n uint32) target.Addr { return target.Addr(a.Instance(n)) }
+
+// blank reports whether an element was never written: all its bytes are zero.
+func (a *array) blank(n uint32) bool {
+	b, err := target.Bytes(a.memory, a.addr(n), int(a.Type.MT.ComponentSize))
+	return err == nil && len(bytes.Trim(b, "\x00")) == 0
+}
+
+// values passes n elements as values.
+func (a *array) values(n uint32, place order, yield yield) bool {
+	return a.visit(n, place, yield, func(at uint32) (Item, bool, error) {
+		v := a.At(at)
+		return Item{Value: v}, true, v.Err()
+	})
+}
+
+// sequence is the content of the first n elements of an array, in an order.
+func (r *Reader) sequence(o objects.Object, n int64, place func(a *array) order) content {
+	a, err := r.array(o)
+	if err != nil && a.Type == nil {
+		return failed(err)
+	}
+	fits, lie := a.room(n)
+	if lie != nil {
+		err = lie
+	}
+	p := forwards
+	if place != nil {
+		p = place(&a)
+	}
+	return content{count: n, err: err, each: func(yield yield) bool { return a.values(fits, p, yield) }}
+}
+
+// arrayContent is the content of an array itself.
+func (r *Reader) arrayContent(o objects.Object) content {
+	a, err := r.array(o)
+	if err != nil && a.Type == nil {
+		return failed(err)
+	}
+	return content{count: int64(a.Len), err: err, each: func(yield yield) bool { return a.values(a.len, forwards, yield) }}
+}
+
+// A visited set knows nodes of a chain or tree. Chains are short in most collections.
+type visited struct {
+	few  [8]target.Addr
+	n    int
+	many map[target.Addr]struct{}
+}
+
+// add reports whether a was not there yet.
+func (s *visited) add(a target.Addr) bool {
+	if s.many == nil {
+		for _, b := range s.few[:s.n] {
+			if a == b {
+				return false
+			}
+		}
+		if s.n < len(s.few) {
+			s.few[s.n] = a
+			s.n++
+			return true
+		}
+		s.many = make(map[target.Addr]struct{}, 64)
+		for _, b := range s.few {
+			s.many[b] = struct{}{}
+		}
+	}
+	if _, ok := s.many[a]; ok {
+		return false
+	}
+	s.many[a] = struct{}{}
+	return true
+}
+
+// A nodes reads the nodes of one collection by a shape: all are of the type that the first one has.
+type nodes[T any] struct {
+	r     *Reader
+	typ   *objects.Type
+	shape *T
+}
+
+// at is the node at an address.
+func (n *nodes[T]) at(a target.Addr) (*T, shapes.Instance, error) {
+	rt := n.r.b.Objects().Runtime()
+	mt, err := rt.ObjectMethodTable(a)
+	if err != nil {
+		return nil, 0, err
+	}
+	if n.typ == nil || n.typ.MT.Addr != mt {
+		o, err := n.r.b.Objects().Object(a)
+		if err != nil {
+			return nil, 0, err
+		}
+		shape, err := shapes.Bind[T](n.r.b, o.Type)
+		if err != nil && n.typ != nil && errors.Is(err, target.ErrUnsupported) {
+			return nil, 0, target.Corruptf("an object of type %016x is no node as the others are", uint64(mt))
+		}
+		if err != nil {
+			return nil, 0, err
+		}
+		n.shape, n.typ = shape, o.Type
+	}
+	return n.shape, shapes.OfAddr(a), nil
+}
+
+// chain passes the nodes of a list from the first on, until next is null or last: read tells what a node is and whether it counts.
+func chain[T any](n *nodes[T], first, last target.Addr, yield yield, next func(s *T) *shapes.Ref, read func(s *T, x shapes.Instance) (Item, bool, error)) bool {
+	var seen visited
+	for a := first; a != 0; {
+		if !seen.add(a) {
+			return yield(Item{}, target.Corruptf("the chain of nodes goes round: it comes to %016x again", uint64(a)))
+		}
+		s, x, err := n.at(a)
+		if err != nil {
+			return yield(Item{}, fmt.Errorf("node %016x: %w", uint64(a), err))
+		}
+		item, ok, err := read(s, x)
+		switch {
+		case err != nil && !yield(Item{}, fmt.Errorf("node %016x: %w", uint64(a), err)):
+			return false
+		case err == nil && ok && !yield(item, nil):
+			return false
+		}
+		if a, err = next(s).Addr(x); err != nil {
+			return yield(Item{}, err)
+		}
+		if a == last {
+			return true
+		}
+	}
+	return true
+}
+
+// A binary is how the nodes of a binary tree are linked, and passed. In an immutable tree a node without children stands for
+// none, and is shared.
+type binary[T any] struct {
+	left, right func(s *T) *shapes.Ref
+	hollow      bool
+	pass        func(s *T, x shapes.Instance) bool
+}
+
+// tree passes the nodes of a binary tree from left to right.
+func tree[T any](n *nodes[T], root target.Addr, yield yield, t binary[T]) bool {
+	var stack []target.Addr
+	seen := visited{}
+	for a := root; a != 0 || len(stack) > 0; {
+		if a != 0 {
+			left, empty, err := t.down(n, a)
+			switch {
+			case err != nil:
+				err = fmt.Errorf("node %016x: %w", uint64(a), err)
+			case !empty && !seen.add(a):
+				err = target.Corruptf("the tree is none: it comes to node %016x again", uint64(a))
+			case !empty:
+				stack, a = append(stack, a), left
+				continue
+			}
+			if err != nil && !yield(Item{}, err) {
+				return false
+			}
+			a = 0
+			continue
+		}
+		a = stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		s, x, err := n.at(a)
+		if err == nil && !t.pass(s, x) {
+			return false
+		}
+		if err == nil {
+			a, err = t.right(s).Addr(x)
+		}
+		if err != nil {
+			if !yield(Item{}, err) {
+				return false
+			}
+			a = 0
+		}
+	}
+	return true
+}
+
+// down is the left child of a node, and whether the node stands for none.
+func (t *binary[T]) down(n *nodes[T], a target.Addr) (left target.Addr, empty bool, err error) {
+	s, x, err := n.at(a)
+	if err != nil {
+		return 0, false, err
+	}
+	left, err = t.left(s).Addr(x)
+	return left, t.hollow && left == 0, err
+}
+
+// one passes an item if it can be read.
+func one(yield yield, i Item) bool {
+	if err := i.Key.Err(); err != nil {
+		return yield(Item{}, err)
+	}
+	if err := i.Value.Err(); err != nil {
+		return yield(Item{}, err)
+	}
+	return yield(i, nil)
+}
+
+// good is an item as walks want it.
+func good(i Item) (Item, bool, error) {
+	if err := i.Key.Err(); err != nil {
+		return i, false, err
+	}
+	return i, true, i.Value.Err()
+}

@@ -1,0 +1,210 @@
+package collections
+
+import (
+	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/objects/shapes"
+	"github.com/sosgo/sosgo/target"
+)
+
+// wrappers has what is about another collection, or a part of one.
+func wrappers() []kind {
+	return []kind{
+		of((*Reader).wrapper),
+		of((*Reader).segmentOf),
+		of((*Reader).memory),
+		of((*Reader).lookup),
+		of((*Reader).grouping),
+		of((*Reader).expando),
+		of((*Reader).jsonNode),
+		of((*Reader).jsonProperties),
+		of((*Reader).jsonRoot),
+	}
+}
+
+type wrapper struct {
+	_    shapes.Type `of:"System.Collections.ObjectModel.Collection<>|System.Collections.ObjectModel.ReadOnlyCollection<>|System.Collections.ObjectModel.ReadOnlyDictionary<,>|System.Collections.ObjectModel.ReadOnlySet<>|System.Collections.ObjectModel.ReadOnlyDictionary<,>+KeyCollection|System.Collections.ObjectModel.ReadOnlyDictionary<,>+ValueCollection"`
+	Base shapes.Ref  `field:"items|list|m_dictionary|_set|_collection"`
+}
+
+func (r *Reader) wrapper(s *wrapper, x shapes.Instance) content { return r.wrap(s.Base.Object(x)) }
+
+type segmentOf struct {
+	_      shapes.Type `of:"System.ArraySegment<>"`
+	Array  shapes.Ref  `field:"_array"`
+	Offset shapes.Int  `field:"_offset"`
+	Count  shapes.Int  `field:"_count"`
+}
+
+func (r *Reader) segmentOf(s *segmentOf, x shapes.Instance) content {
+	f := reading{}
+	o, from, n := f.object(&s.Array, x), f.int(&s.Offset, x), f.int(&s.Count, x)
+	if f.err != nil {
+		return failed(f.err)
+	}
+	return r.part(o, from, n)
+}
+
+// part is the content of n elements of an array from one on.
+func (r *Reader) part(o objects.Object, from, n int64) content {
+	a, err := r.array(o)
+	if err != nil && a.Type == nil {
+		return failed(err)
+	}
+	if from < 0 || n < 0 || from+n > int64(a.len) {
+		return failed(target.Corruptf("%d elements from %d on of an array that has %d", n, from, a.len))
+	}
+	return content{count: n, err: err, each: func(yield yield) bool {
+		return a.values(uint32(n), func(i uint32) uint32 { return uint32(from) + i }, yield)
+	}}
+}
+
+// A memory is a part of an array or string, or of what a MemoryManager has.
+type memory struct {
+	_      shapes.Type `of:"System.Memory<>|System.ReadOnlyMemory<>"`
+	Object shapes.Ref  `field:"_object"`
+	Index  shapes.Int  `field:"_index"`
+	Length shapes.Int  `field:"_length"`
+}
+
+// pinned is the bit of a memory's index that says that its array is pinned.
+const pinned = 1 << 31
+
+func (r *Reader) memory(s *memory, x shapes.Instance) content {
+	f := reading{}
+	o, n := f.object(&s.Object, x), f.int(&s.Length, x)
+	from, err := s.Index.Uint(x)
+	if f.note(err); f.err != nil {
+		return failed(f.err)
+	}
+	from &^= pinned
+	switch {
+	case o.Addr == 0:
+		return content{count: n, each: nothing}.counted()
+	case o.Type.MT.IsArray():
+		return r.part(o, int64(from), n)
+	case !o.IsString():
+		return failed(target.Unsupportedf("memory that a MemoryManager has"))
+	}
+	return content{count: n, text: func() (string, error) {
+		at, length, err := r.b.Objects().Runtime().StringChars(o.Addr)
+		if err != nil {
+			return "", err
+		}
+		if n < 0 || int64(from)+n > int64(length) {
+			return "", target.Corruptf("%d characters from %d on of a string that has %d", n, from, length)
+		}
+		return r.chars(at+target.Addr(2*from), n)
+	}}
+}
+
+type lookup struct {
+	_     shapes.Type `of:"System.Linq.Lookup<,>"`
+	Last  shapes.Ref  `field:"_lastGrouping"`
+	Count shapes.Int  `field:"_count"`
+}
+
+type group struct {
+	Key  shapes.Value `field:"_key"`
+	Next shapes.Ref   `field:"_next"`
+}
+
+// lookup passes keys with their groups, which are collections: a ring whose last one is known.
+func (r *Reader) lookup(s *lookup, x shapes.Instance) content {
+	f := reading{}
+	n := f.int(&s.Count, x)
+	last := f.object(&s.Last, x)
+	if f.err != nil {
+		return failed(f.err)
+	}
+	return content{count: n, keys: true, each: func(yield yield) bool {
+		if last.Addr == 0 {
+			return true
+		}
+		g := &nodes[group]{r: r}
+		// The value is the reference to a group, which stands in the one before.
+		return chain(g, last.Addr, last.Addr, yield, func(s *group) *shapes.Ref { return &s.Next }, func(s *group, x shapes.Instance) (Item, bool, error) {
+			next, err := s.Next.Addr(x)
+			if err != nil {
+				return Item{}, false, err
+			}
+			t, nx, err := g.at(next)
+			if err != nil {
+				return Item{}, false, err
+			}
+			return good(Item{Key: t.Key.Value(nx), Value: s.Next.Value(x)})
+		})
+	}}.counted()
+}
+
+type grouping struct {
+	_        shapes.Type `of:"System.Linq.Grouping<,>"`
+	Elements shapes.Ref  `field:"_elements"`
+	Count    shapes.Int  `field:"_count"`
+}
+
+func (r *Reader) grouping(s *grouping, x shapes.Instance) content {
+	f := reading{}
+	o, n := f.object(&s.Elements, x), f.int(&s.Count, x)
+	if f.err != nil {
+		return failed(f.err)
+	}
+	return r.sequence(o, n, nil)
+}
+
+type expando struct {
+	_       shapes.Type   `of:"System.Dynamic.ExpandoObject"`
+	Data    shapes.Ref    `field:"_data"`
+	Count   shapes.Int    `field:"_count"`
+	Nothing shapes.Static `static:"Uninitialized"`
+}
+
+type expandoData struct {
+	Class shapes.Ref `field:"Class"`
+	Array shapes.Ref `field:"_dataArray"`
+}
+
+type expandoClass struct {
+	Keys shapes.Ref `field:"_keys"`
+}
+
+// expando passes the members that have a value; of one that was removed it is an object that stands for none.
+func (r *Reader) expando(s *expando, x shapes.Instance) content {
+	f := reading{}
+	n := f.int(&s.Count, x)
+	o := f.object(&s.Data, x)
+	if f.err != nil {
+		return failed(f.err)
+	}
+	data, dx, err := shapes.BindObject[expandoData](r.b, o)
+	if err != nil {
+		return failed(err)
+	}
+	class, values := f.object(&data.Class, dx), f.object(&data.Array, dx)
+	if f.err != nil {
+		return failed(f.err)
+	}
+	names, cx, err := shapes.BindObject[expandoClass](r.b, class)
+	if err != nil {
+		return failed(err)
+	}
+	keys := f.object(&names.Keys, cx)
+	none, err := s.Nothing.Value().Addr()
+	if f.note(err); f.err != nil {
+		return failed(f.err)
+	}
+	c := r.parallel(keys, values, all)
+	c.count = n
+	inner := c.each
+	if inner == nil {
+		return c
+	}
+	c.each = func(yield yield) bool {
+		return inner(func(i Item, err error) bool {
+			if a, aerr := i.Value.Addr(); err == nil && aerr == nil && a == none {
+				return true
+			}
+			return yield(i, err)
+		})
+	}
+	return c.counted()
+}

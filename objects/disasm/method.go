@@ -1,0 +1,179 @@
+package disasm
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"iter"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/dac/code"
+	"github.com/sosgo/sosgo/image/codeinfo"
+	"github.com/sosgo/sosgo/metadata"
+	"github.com/sosgo/sosgo/target"
+)
+
+// MethodOptions says what stands beside the instructions of a method.
+type MethodOptions struct {
+	GCInfo   bool // where slots begin and end to hold references
+	Handlers bool // exception handlers
+	IL       bool // the IL that code was made from
+	Map      bool // the map from IL to code
+}
+
+// Method disassembles the code at a, which is a MethodDesc or an address in the
+// code of a method. Of a method that was never compiled only the method is
+// known. ctx ends the list of instructions.
+func (l *Lister) Method(ctx context.Context, a target.Addr, o MethodOptions) (*answer.Disassembly, error) {
+	info, err := l.code.CodeOf(a)
+	if err != nil {
+		return nil, err
+	}
+	out := &answer.Disassembly{Method: info.Method.Addr, Kind: info.Kind.String(), Start: info.Start, Size: info.Size, Asked: a}
+	out.Name = out.Text(l.code.MethodName(info.Method, code.MethodFull))
+	if info.Start == 0 {
+		return out, nil
+	}
+	if !Known(l.arch()) {
+		return nil, target.Unsupportedf("the instructions of %v", l.arch())
+	}
+	b, err := l.code.Code(info)
+	if err != nil {
+		return nil, err
+	}
+	m := machineCode{l: l, info: info, bytes: b, mapped: map[uint32]int{}}
+	if m.ilMap, err = l.code.ILMap(info); err != nil && !code.NoDebugInfo(err) {
+		out.Note(err)
+	}
+	for _, at := range m.ilMap {
+		if _, known := m.mapped[at.Native]; !known && at.IL >= 0 {
+			m.mapped[at.Native] = int(at.IL)
+		}
+	}
+	l.besides(info, o, out)
+	if o.Map {
+		out.Map = m.ranges()
+	}
+	if o.IL {
+		m.il, out.ILErr = l.instructionsOf(info.Method, &out.Gaps)
+		out.Note(out.ILErr)
+	}
+	out.Instructions = m.instructions(ctx)
+	return out, nil
+}
+
+// besides adds what the compiler recorded beside the code.
+func (l *Lister) besides(info code.Info, o MethodOptions, out *answer.Disassembly) {
+	if o.GCInfo {
+		if out.GC, out.GCErr = l.code.GCInfo(info); out.GCErr == nil {
+			out.GC.Method, out.GC.Name = out.Method, out.Name
+		}
+		out.Note(out.GCErr)
+	}
+	if o.Handlers {
+		out.Handlers, out.HandlersErr = l.code.Handlers(info, &out.Gaps)
+		out.Note(out.HandlersErr)
+	}
+}
+
+// instructionsOf are the instructions of a method's IL, none if it has no IL.
+func (l *Lister) instructionsOf(m *code.MethodDesc, g *answer.Gaps) ([]answer.ILInstruction, error) {
+	b, err := l.methodIL(m)
+	if errors.Is(err, code.ErrNoIL) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var out []answer.ILInstruction
+	for in, err := range metadata.Instructions(b.Code) {
+		if err != nil {
+			return out, fmt.Errorf("IL: %w", err)
+		}
+		out = append(out, b.instruction(&in, g))
+	}
+	return out, nil
+}
+
+// machineCode is the code of a method with what is known of its places.
+type machineCode struct {
+	l      *Lister
+	info   code.Info
+	bytes  []byte
+	ilMap  []codeinfo.ILMapping
+	mapped map[uint32]int // from offsets in code to those in IL
+	il     []answer.ILInstruction
+}
+
+// ranges are the map from IL to code.
+func (m *machineCode) ranges() []answer.ILRange {
+	out := make([]answer.ILRange, len(m.ilMap))
+	end := m.info.Start + target.Addr(m.info.Size)
+	for i := len(m.ilMap) - 1; i >= 0; i-- {
+		at := m.ilMap[i]
+		out[i] = answer.ILRange{IL: answer.Hex(uint32(at.IL)), Start: m.info.Start + target.Addr(at.Native), End: end}
+		end = out[i].Start
+	}
+	return out
+}
+
+func (m *machineCode) instructions(ctx context.Context) iter.Seq2[answer.MachineInstruction, error] {
+	return func(yield func(answer.MachineInstruction, error) bool) {
+		for in := range Decode(m.l.arch(), m.bytes, m.info.Start) {
+			if err := ctx.Err(); err != nil {
+				yield(answer.MachineInstruction{}, err)
+				return
+			}
+			if !yield(m.instruction(&in), nil) {
+				return
+			}
+		}
+	}
+}
+
+func (m *machineCode) instruction(in *Instruction) answer.MachineInstruction {
+	out := answer.MachineInstruction{Offset: uint32(in.Addr - m.info.Start), Bytes: hex.EncodeToString(in.Bytes),
+		Text: in.Text, Name: m.nameOf(in)}
+	if in.Kind != RefNone {
+		out.Ref = &in.Ref
+	}
+	il, ok := m.mapped[out.Offset]
+	if !ok {
+		return out
+	}
+	out.IL, out.ILCode = &il, m.ilFrom(il)
+	at := m.info
+	at.Offset = out.Offset
+	if line, err := m.l.code.SourceLine(at); err == nil { // most code has no source
+		out.Source = &answer.SourcePlace{File: line.File, Line: line.Line}
+	}
+	return out
+}
+
+// nameOf says what an instruction refers to. Of a jump within the method its
+// address says enough.
+func (m *machineCode) nameOf(in *Instruction) string {
+	if in.Kind == RefJump && uint64(in.Ref-m.info.Start) < m.info.Size {
+		return ""
+	}
+	return m.l.names.Of(in)
+}
+
+// ilFrom is the IL from an offset that the map has to the next one that it has
+// anywhere.
+func (m *machineCode) ilFrom(start int) []answer.ILInstruction {
+	end := -1
+	for _, at := range m.ilMap {
+		if il := int(at.IL); il > start && (end < 0 || il < end) {
+			end = il
+		}
+	}
+	var out []answer.ILInstruction
+	for i := range m.il {
+		if o := m.il[i].Offset; o >= start && (end < 0 || o < end) {
+			out = append(out, m.il[i])
+		}
+	}
+	return out
+}

@@ -1,0 +1,330 @@
+package shapes_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/test/testdump"
+	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/objects/shapes"
+	"github.com/sosgo/sosgo/target"
+)
+
+type list struct {
+	_     shapes.Type `of:"System.Collections.Generic.List<>"`
+	Items shapes.Ref  `field:"_items"`
+	Size  shapes.Int  `field:"_size"`
+	Later shapes.Int  `field:"_added in a later version,optional"`
+}
+
+type dictionary struct {
+	_       shapes.Type `of:"System.Collections.Generic.Dictionary<,>"`
+	Entries shapes.Ref  `field:"entries|_entries"`
+	Count   shapes.Int  `field:"_count"`
+}
+
+type entry struct {
+	_     shapes.Type  `of:"System.Collections.Generic.Dictionary<,>+Entry"`
+	Hash  shapes.Int   `field:"hashCode"`
+	Key   shapes.Value `field:"key"`
+	Value shapes.Ref   `field:"value"`
+}
+
+// set is the type of which a version has other fields.
+type set struct {
+	_   shapes.Type `of:"System.Collections.Generic.HashSet<>"`
+	New *struct {
+		Entries shapes.Ref `field:"_entries"`
+		Free    shapes.Int `field:"_freeCount"`
+	}
+	Old *struct {
+		Slots shapes.Ref `field:"_slots"`
+		Last  shapes.Int `field:"_lastIndex"`
+	}
+}
+
+// zoo calls f for each dump with the objects of the program that makes one of each kind, of all runtimes.
+func zoo(t *testing.T, f func(t *testing.T, b *shapes.Binder, fact func(name string) objects.Object, d *testdump.Dump)) {
+	testdump.Each(t, func(t *testing.T, d *testdump.Dump) {
+		facts := map[string]target.Addr{}
+		for _, have := range d.Manifest.Objects() {
+			facts[have.Name] = have.Addr
+		}
+		if !d.HasHeap() || facts["root.Collections.List"] == 0 {
+			t.Skip("no heap, or another program")
+		}
+		v, err := d.View("")
+		require.NoError(t, err)
+		b, err := v.Shapes()
+		require.NoError(t, err)
+		again, err := v.Shapes()
+		require.NoError(t, err)
+		assert.Same(t, b, again, "a view has one binder")
+		f(t, b, func(name string) objects.Object {
+			o, err := b.Objects().Object(facts[name])
+			require.NoError(t, err, name)
+			return o
+		}, d)
+	})
+}
+
+func TestBind(t *testing.T) {
+	zoo(t, func(t *testing.T, b *shapes.Binder, fact func(string) objects.Object, _ *testdump.Dump) {
+		s, x, err := shapes.BindObject[list](b, fact("root.Collections.List"))
+		require.NoError(t, err)
+		n, err := s.Size.Int(x)
+		require.NoError(t, err)
+		assert.EqualValues(t, 3, n)
+		items, err := s.Items.Object(x)
+		require.NoError(t, err)
+		assert.True(t, items.Type.MT.IsArray())
+		assert.False(t, s.Later.Has())
+		_, err = s.Later.Int(x)
+		assert.ErrorIs(t, err, target.ErrUnsupported)
+		assert.Equal(t, 4, s.Size.Size())
+		assert.Equal(t, "_size", s.Size.Field().Name)
+
+		again, err := shapes.Bind[list](b, fact("root.Collections.List").Type)
+		require.NoError(t, err)
+		assert.Same(t, s, again, "a type is bound once")
+		_, err = shapes.Bind[dictionary](b, fact("root.Collections.List").Type)
+		assert.ErrorIs(t, err, shapes.ErrOtherType)
+	})
+}
+
+func TestAlternatesAndElements(t *testing.T) {
+	zoo(t, func(t *testing.T, b *shapes.Binder, fact func(string) objects.Object, d *testdump.Dump) {
+		s, x, err := shapes.BindObject[dictionary](b, fact("root.Collections.ById"))
+		require.NoError(t, err)
+		n, err := s.Count.Int(x)
+		require.NoError(t, err)
+		assert.EqualValues(t, 10, n)
+		o, err := s.Entries.Object(x)
+		require.NoError(t, err)
+		e, a, err := shapes.Elements[entry](b, o)
+		require.NoError(t, err)
+		for i := range uint32(n) {
+			if i == 2 {
+				continue // which was removed
+			}
+			key, err := e.Key.Value(a.Instance(i)).Int()
+			require.NoError(t, err)
+			assert.EqualValues(t, 7*i, key)
+			dog, err := e.Value.Object(a.Instance(i))
+			require.NoError(t, err)
+			name, err := b.Definition(dog.Type)
+			require.NoError(t, err)
+			assert.Equal(t, "Debuggee.Zoo.Dog", name)
+		}
+
+		h, err := shapes.Bind[set](b, fact("root.Collections.HashSet").Type)
+		require.NoError(t, err)
+		assert.NotEqual(t, h.New == nil, h.Old == nil, "one of both fits")
+		rt, err := d.Runtime()
+		require.NoError(t, err)
+		assert.Equal(t, rt.Instance().IsCore3(), h.Old != nil)
+	})
+}
+
+func TestHandles(t *testing.T) {
+	zoo(t, func(t *testing.T, b *shapes.Binder, fact func(string) objects.Object, d *testdump.Dump) {
+		want := fact("root.Collections.List").Addr
+		for _, name := range []string{"root.Collections.Weak", "root.Collections.WeakGeneric"} {
+			o, err := b.Weak(fact(name))
+			require.NoError(t, err, name)
+			assert.Equal(t, want, o.Addr, name)
+		}
+		_, err := b.Weak(fact("root.Collections.List"))
+		assert.ErrorIs(t, err, shapes.ErrOtherType)
+
+		h, err := d.Heap()
+		require.NoError(t, err)
+		n := 0
+		for e, err := range h.Handles() {
+			if err != nil {
+				continue // told by the tests of handles
+			}
+			n++
+			one, err := h.HandleAt(e.Addr)
+			require.NoError(t, err)
+			one.Table = e.Table
+			require.Equal(t, e, one)
+			if e.Object == want && e.Type == heap.HandleDependent {
+				_, text, err := b.Dependent(e.Addr)
+				require.NoError(t, err)
+				s, err := text.Text(-1)
+				require.NoError(t, err)
+				assert.Equal(t, "attached to list", s)
+			}
+		}
+		if !d.Canned || d.Name == "net10-zoo" { // the others are slices without them
+			assert.NotZero(t, n)
+		}
+		_, err = h.HandleAt(want)
+		assert.True(t, testdump.Typed(err), "%v", err)
+		assert.Error(t, err)
+	})
+}
+
+// TestUnknownLayout: a type without the fields that a shape wants, or with fields of another kind, is never read.
+func TestUnknownLayout(t *testing.T) {
+	type missing struct {
+		_     shapes.Type `of:"System.Collections.Generic.List<>"`
+		Items shapes.Ref  `field:"_items"`
+		Room  shapes.Int  `field:"_room|_capacity"`
+	}
+	type wrongKind struct {
+		_     shapes.Type `of:"System.Collections.Generic.List<>"`
+		Items shapes.Int  `field:"_items"`
+		Size  shapes.Ref  `field:"_size"`
+	}
+	type noStruct struct {
+		Items shapes.Value `field:"_size.inner"`
+	}
+	zoo(t, func(t *testing.T, b *shapes.Binder, fact func(string) objects.Object, _ *testdump.Dump) {
+		typ := fact("root.Collections.List").Type
+		_, err := shapes.Bind[missing](b, typ)
+		var unknown *shapes.UnknownLayoutError
+		require.ErrorAs(t, err, &unknown)
+		assert.ErrorIs(t, err, target.ErrUnsupported)
+		assert.Equal(t, []string{"_room|_capacity"}, unknown.Missing)
+		assert.Equal(t, "System.Collections.Generic.List<System.Int32>", unknown.Type)
+		assert.Contains(t, unknown.Fields, "_size : System.Int32")
+
+		_, err = shapes.Bind[wrongKind](b, typ)
+		require.ErrorAs(t, err, &unknown)
+		assert.Equal(t, []string{"_items", "_size"}, unknown.Missing)
+		_, err = shapes.Bind[noStruct](b, typ)
+		require.ErrorAs(t, err, &unknown)
+	})
+}
+
+// TestTags: a struct whose tags are wrong is an error of every binding, and none of the types.
+func TestTags(t *testing.T) {
+	type untagged struct{ Items shapes.Ref }
+	type hidden struct {
+		items shapes.Ref `field:"_items"` //lint:ignore U1000 that it can't be set is what is tested
+	}
+	type kindless struct {
+		Items int `field:"_items"`
+	}
+	zoo(t, func(t *testing.T, b *shapes.Binder, fact func(string) objects.Object, _ *testdump.Dump) {
+		typ := fact("root.Collections.List").Type
+		var unknown *shapes.UnknownLayoutError
+		_, err := shapes.Bind[untagged](b, typ)
+		assert.True(t, err != nil && !errors.As(err, &unknown), "%v", err)
+		_, err = shapes.Bind[hidden](b, typ)
+		assert.True(t, err != nil && !errors.As(err, &unknown), "%v", err)
+		_, err = shapes.Bind[kindless](b, typ)
+		assert.True(t, err != nil && !errors.As(err, &unknown), "%v", err)
+	})
+}
+
+// TestOn: the objects of a shape are those that a walk of the whole heap finds by their types.
+func TestOn(t *testing.T) {
+	zoo(t, func(t *testing.T, b *shapes.Binder, fact func(string) objects.Object, d *testdump.Dump) {
+		h, err := d.Heap()
+		require.NoError(t, err)
+		want := map[target.Addr]bool{}
+		for o, err := range h.Objects() {
+			if err != nil || o.Free {
+				continue
+			}
+			typ, err := b.Objects().Type(o.Type.Addr)
+			require.NoError(t, err)
+			if is, err := shapes.Is[list](b, typ); is && err == nil {
+				want[o.Addr] = true
+			}
+		}
+		have := map[target.Addr]bool{}
+		last := target.Addr(0)
+		for f, err := range shapes.On[list](context.Background(), b, h, nil, heap.ScanOptions{Jobs: 2}) {
+			if err != nil {
+				assert.True(t, testdump.Typed(err), "%v", err)
+				continue
+			}
+			assert.Greater(t, f.Object.Addr, last)
+			last = f.Object.Addr
+			have[last] = true
+			n, err := f.Shape.Size.Int(f.At())
+			if err == nil {
+				assert.GreaterOrEqual(t, n, int64(0))
+			}
+		}
+		assert.Equal(t, want, have)
+		assert.True(t, have[fact("root.Collections.List").Addr])
+		for range shapes.On[list](context.Background(), b, h, nil, heap.ScanOptions{Jobs: 2}) {
+			break // ends the walk
+		}
+	})
+}
+
+type statics struct {
+	_         shapes.Type         `of:"Debuggee.Zoo.Statics"`
+	String    shapes.Static       `static:"String"`
+	Int       shapes.Static       `static:"Int"`
+	Lacking   shapes.Static       `static:"PerThreadInt,optional"`
+	PerThread shapes.ThreadStatic `threadstatic:"PerThreadInt"`
+}
+
+func TestStatics(t *testing.T) {
+	zoo(t, func(t *testing.T, b *shapes.Binder, _ func(string) objects.Object, d *testdump.Dump) {
+		n := 0
+		for s, err := range shapes.Loaded[statics](b) {
+			require.NoError(t, err)
+			n++
+			text, err := s.String.Value().Text(-1)
+			require.NoError(t, err)
+			assert.Equal(t, "static string", text)
+			i, err := s.Int.Value().Int()
+			if !errors.Is(err, target.ErrNotInDump) { // dumps of Windows lack them
+				require.NoError(t, err)
+				assert.EqualValues(t, 1234567, i)
+			}
+			assert.False(t, s.Lacking.Has(), "a thread static is no static of all")
+			rt, err := d.Runtime()
+			require.NoError(t, err)
+			all, err := rt.Threads()
+			require.NoError(t, err)
+			require.NotEmpty(t, all)
+			for i := range all {
+				if err := s.PerThread.Of(&all[i]).Err(); err != nil {
+					assert.True(t, testdump.Typed(err), "%v", err)
+				}
+			}
+		}
+		assert.Equal(t, 1, n)
+	})
+}
+
+// TestReadsAllocateNothing: neither to find a bound shape nor to read by it.
+func TestReadsAllocateNothing(t *testing.T) {
+	d := testdump.Open(t, "net10-zoo")
+	v, err := d.View("")
+	require.NoError(t, err)
+	b, err := v.Shapes()
+	require.NoError(t, err)
+	for _, have := range d.Manifest.Objects() {
+		if have.Name != "root.Collections.List" {
+			continue
+		}
+		o, err := b.Objects().Object(have.Addr)
+		require.NoError(t, err)
+		sum := int64(0)
+		assert.Zero(t, testing.AllocsPerRun(100, func() {
+			s, x, _ := shapes.BindObject[list](b, o)
+			n, _ := s.Size.Int(x)
+			a, _ := s.Items.Addr(x)
+			sum += n + int64(a)
+			_ = s.Items.Value(x)
+		}))
+		assert.NotZero(t, sum)
+		return
+	}
+	t.Fatal("no list")
+}

@@ -1,0 +1,67 @@
+package crash
+
+import (
+	"context"
+	"fmt"
+	"iter"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/stackwalk"
+	"github.com/sosgo/sosgo/stackwalk/threads"
+)
+
+// Analyze describes what a thread of w's runtime ran and what it threw last, whether it died of it or not: its managed
+// frames, its exception with those that caused it, and those that it was handling besides, as the analysis that Windows
+// Error Reporting asks of a runtime (clrma.h). o is for the frames. What can't be read is noted in the answer.
+func Analyze(ctx context.Context, w *stackwalk.Walker, t *threads.Thread, o threads.StackOptions) *answer.ThreadAnalysis {
+	out := &answer.ThreadAnalysis{OSID: t.ID()}
+	if t.Index >= 0 {
+		out.Index = &t.Index
+	}
+	stacks := threads.Stacks(ctx, w, []*threads.Thread{t}, o)
+	rt := w.Runtime()
+	if out.Frames = stacks.Frames; rt == nil || !rt.IsNative() { // whose frames are all native
+		out.Frames = managedFrames(stacks.Frames)
+	}
+	out.Frames = noted(out.Frames, stacks, &out.Gaps)
+	if t.Managed == nil || rt == nil {
+		return out
+	}
+	if err := t.Managed.LastThrownError; err != nil {
+		out.Unread = err
+		out.Note(fmt.Errorf("exception of thread %#x: %w", t.ID(), err))
+	} else if a := t.Managed.LastThrown; a != 0 {
+		out.Thrown = a
+		out.ExceptionTree = exceptionTree(rt, a, &out.Gaps)
+	}
+	nested, err := rt.NestedExceptions(t.Managed)
+	if err != nil {
+		out.Note(fmt.Errorf("nested exceptions of thread %d: %w", t.Managed.ManagedID, err))
+	}
+	for _, a := range nested {
+		out.Nested = append(out.Nested, answer.NestedTree{Address: a, ExceptionTree: exceptionTree(rt, a, &out.Gaps)})
+	}
+	return out
+}
+
+// noted are frames of a stack; what its walk noted is noted in g when it is over.
+func noted(frames iter.Seq2[*answer.Frame, error], s *answer.Stacks, g *answer.Gaps) iter.Seq2[*answer.Frame, error] {
+	return func(yield func(*answer.Frame, error) bool) {
+		defer func() { g.NoteAll(s.Noted()) }()
+		frames(yield)
+	}
+}
+
+// managedFrames are the managed ones of frames.
+func managedFrames(frames iter.Seq2[*answer.Frame, error]) iter.Seq2[*answer.Frame, error] {
+	return func(yield func(*answer.Frame, error) bool) {
+		for f, err := range frames {
+			if err == nil && f.Kind != answer.FrameManaged {
+				continue
+			}
+			if !yield(f, err) {
+				return
+			}
+		}
+	}
+}

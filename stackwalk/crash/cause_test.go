@@ -1,0 +1,60 @@
+package crash_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/sosgo/sosgo/stackwalk/crash"
+	"github.com/sosgo/sosgo/target"
+)
+
+func TestReason(t *testing.T) {
+	const self = 42
+	signal := func(n, code int32, sender uint32) *target.Exception {
+		s := &target.Signal{Number: n, Known: true, Code: code, PID: sender, UID: 7}
+		return &target.Exception{Code: uint32(n), Words: s.String(), Signal: s}
+	}
+	number := func(n int32) *target.Exception { return &target.Exception{Signal: &target.Signal{Number: n}} }
+	code := func(c uint32) *target.Exception { return &target.Exception{Code: c, Words: fmt.Sprintf("0x%08x", c)} }
+	for _, c := range []struct {
+		x    *target.Exception
+		want string
+	}{
+		{signal(11, 1, 0), "memory was touched that the process may not touch"},
+		{signal(11, target.SIKernel, 0), "memory was touched that the process may not touch, at an address that the processor does not report (one that is no address)"},
+		{signal(11, target.SIUser, 99), "SIGSEGV was sent by process 99 (user 7)"},
+		{signal(6, target.SIUser, 99), "SIGABRT was sent by process 99 (user 7)"},
+		{signal(11, target.SITkill, self), "the process sent itself SIGSEGV (raise or kill)"},
+		{signal(11, target.SIQueue, 0), "SIGSEGV was sent by the kernel or by a process of another pid namespace (user 7)"},
+		{signal(6, target.SITkill, self), "the process aborted itself: an unhandled exception, FailFast, or a native assertion"},
+		{number(6), "the process aborted itself: an unhandled exception, FailFast, or a native assertion"},
+		{number(11), "signal SIGSEGV: memory was touched that the process may not touch, or a process sent it; the dump does not tell"},
+		{number(3), "somebody asked for the dump (SIGQUIT)"},
+		{number(37), "signal SIGRTMIN+3"},
+		{code(0xc00000fd), "the stack overflowed"},
+		{code(0xc000000d), "a function was called with an invalid parameter"},
+		{code(0xc0000008), "exception 0xc0000008 (STATUS_INVALID_HANDLE)"},
+		{code(0x12345678), "exception 0x12345678"},
+		{&target.Exception{Requested: true}, "the dump was asked for: nothing had gone wrong that it tells"},
+	} {
+		assert.Equal(t, c.want, crash.Reason(c.x, self))
+	}
+}
+
+func TestLikelyCause(t *testing.T) {
+	assert.Empty(t, crash.LikelyCause(nil))
+	root := crash.Fault{Type: "System.NullReferenceException", Message: "Object reference not set", Trace: []crash.Place{
+		{Function: "System.Private.CoreLib.dll!System.String.get_Length()"}, {Function: "app.dll!App.Run()", File: "run.cs", Line: 7}}}
+	assert.Equal(t, "Outer was not caught; it goes back to System.NullReferenceException: Object reference not set "+
+		"(a reference that was null was used, or in unsafe code a pointer near 0), in app.dll!App.Run() [run.cs @ 7]",
+		crash.LikelyCause([]crash.Fault{{Type: "Outer"}, root}))
+	assert.Equal(t, "Odd was not caught", crash.LikelyCause([]crash.Fault{{Type: "Odd"}}))
+}
+
+func TestCulprit(t *testing.T) {
+	assert.Nil(t, crash.Culprit(nil))
+	framework := []crash.Place{{Function: "System.A.B()"}, {Function: "Microsoft.C.D()"}}
+	assert.Same(t, &framework[0], crash.Culprit(framework))
+}

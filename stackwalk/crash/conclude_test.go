@@ -1,0 +1,78 @@
+package crash
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/stackwalk/threads"
+	"github.com/sosgo/sosgo/target"
+)
+
+// TestFromOutside: only a signal that another process sent says that nothing failed in this one.
+func TestFromOutside(t *testing.T) {
+	sent := func(pid uint32) *target.Exception {
+		return &target.Exception{Signal: &target.Signal{Number: target.SIGABRT, Known: true, PID: pid}}
+	}
+	assert.True(t, fromOutside(sent(7), 42))
+	assert.False(t, fromOutside(sent(42), 42), "raise")
+	assert.True(t, fromOutside(sent(42), 0), "whose number is not known")
+	assert.False(t, fromOutside(&target.Exception{Signal: &target.Signal{Number: target.SIGABRT}}, 42), "the number alone")
+	assert.False(t, fromOutside(&target.Exception{Code: codeCLR}, 42), "no signal")
+}
+
+// TestConcludeFailFast: a message that is missing is said to be, one that can't be read is not said to be empty.
+func TestConcludeFailFast(t *testing.T) {
+	stack := []answer.CrashFrame{
+		{Method: answer.Text{S: "System.Environment.FailFast(System.String)"}},
+		{Method: answer.Text{S: "Shop.Orders.Ship(Int32)"}, File: "orders.cs", Line: 12},
+	}
+	for want, message := range map[string]answer.Text{
+		"the program called Environment.FailFast: no stock, in Shop.Orders.Ship(Int32) [orders.cs @ 12]":                 {S: "no stock"},
+		"the program called Environment.FailFast; its message is not found, in Shop.Orders.Ship(Int32) [orders.cs @ 12]": {Err: target.ErrNotInDump},
+		"the program called Environment.FailFast, in Shop.Orders.Ship(Int32) [orders.cs @ 12]":                           {Err: target.ErrCorrupt},
+	} {
+		d := &describer{died: &Crash{}, out: &answer.Crash{FailFast: &answer.FailFast{Message: message}, Stack: stack}}
+		d.concludeFailFast()
+		assert.Equal(t, want, d.out.Likely)
+	}
+}
+
+// TestConcludeOverflow: the calls that filled the most of the stack are named.
+func TestConcludeOverflow(t *testing.T) {
+	out := &answer.Crash{ExceptionTree: answer.ExceptionTree{Exceptions: []answer.Exception{{HResult: resultStackOverflow}}}, Stack: []answer.CrashFrame{
+		{Method: answer.Text{S: "A.Small()"}, Cycle: 1, Repeat: 3},
+		{Method: answer.Text{S: "A.Walk()"}, Cycle: 2, Repeat: 5000, File: "walk.cs", Line: 7},
+		{Method: answer.Text{S: "A.Step()"}},
+		{Method: answer.Text{S: "A.Main()"}},
+	}}
+	d := &describer{died: &Crash{Thread: &threads.Thread{}}, out: out}
+	assert.True(t, d.overflowed())
+	d.concludeOverflow()
+	assert.Equal(t, "the stack overflowed: A.Walk() called itself through A.Step() [walk.cs @ 7]", out.Likely)
+	none := &describer{died: &Crash{Thread: &threads.Thread{}}, out: &answer.Crash{}}
+	assert.False(t, none.overflowed())
+	none.concludeOverflow()
+	assert.Equal(t, "the stack overflowed", none.out.Likely)
+}
+
+// TestFinalizing: what the finalizer thread runs is told, as other finalizers wait for it; that it is idle is not.
+func TestFinalizing(t *testing.T) {
+	list := []threads.Thread{{OS: &target.Thread{ID: 6}, Managed: &dac.Thread{}}, {OS: &target.Thread{ID: 7}, Managed: &dac.Thread{Finalizer: true}}}
+	row := func(id uint32, kind, text, top string) (w answer.WaitingThread) {
+		w.OSID, w.Kind, w.Text, w.Top.S = id, kind, text, top
+		return w
+	}
+	conclude := func(rows ...answer.WaitingThread) []answer.Verdict {
+		d := &describer{out: &answer.Crash{}}
+		d.finalizing(list, &answer.Waiting{Threads: rows})
+		return d.out.Verdicts
+	}
+	got := conclude(row(6, threads.ActivitySleep.String(), "sleeps", "A()"), row(7, threads.ActivitySleep.String(), "sleeps", "B.Finalize()"))
+	require.Len(t, got, 1)
+	assert.Equal(t, "the finalizer thread sleeps in B.Finalize()", got[0].Text)
+	assert.Empty(t, conclude(row(6, threads.ActivitySleep.String(), "sleeps", "A()"), row(7, threads.ActivityIdle.String(), "idle (finalizer)", "")))
+}

@@ -1,0 +1,220 @@
+// Package crash says why a process died: the signal or exception record, the
+// thread, the managed exceptions of all threads, what a NativeAOT process wrote
+// about itself, and the likely cause in words, each statement with its evidence.
+// Of a process that had not crashed it says what its threads wait for.
+package crash
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/stackwalk"
+	"github.com/sosgo/sosgo/stackwalk/threads"
+	"github.com/sosgo/sosgo/target"
+)
+
+// A Crash says why the process died, as far as the dump tells. A dump that was
+// taken of a running process has none.
+type Crash struct {
+	Exception *target.Exception // the signal or exception record, nil if there is none
+	Thread    *threads.Thread   // that died, nil if it is not known
+	Thrown    target.Addr       // the managed exception that thread was handling or threw last, 0 for none
+	Record    *Record           // what a NativeAOT process wrote about itself, nil for others
+	// Unhandled: the runtime found no handler for Thrown, or set it for a fatal error.
+	Unhandled bool
+	carried   []carried
+}
+
+// A Process is what Read and Describe look at.
+type Process struct {
+	Target target.Target
+	Memory target.Memory // of Target, completed by module files
+	// Threads and Runtime open what only the crash of a CLR needs.
+	Threads func() ([]threads.Thread, error)
+	Runtime func() (*dac.Runtime, error)
+	// Walker is for Describe alone.
+	Walker func() (*stackwalk.Walker, error)
+	// Resolve says what an address is, for Describe alone. It may be nil.
+	Resolve func(ctx context.Context, a target.Addr) *answer.Address
+}
+
+// ThreadID is the OS id of the thread that the dump of t was written for, where
+// it says so: the one that raised the exception or took the signal.
+func ThreadID(t target.Target) (id uint32, ok bool) {
+	e, ok := t.Exception()
+	return e.ThreadID, ok && e.ThreadID != 0
+}
+
+// A carried is an exception that a thread has.
+type carried struct {
+	thread *threads.Thread
+	thrown target.Addr
+	state  string              // answer.CarriedUnhandled …
+	in     *dac.ExceptionState // nil for one that is not being handled
+}
+
+// ended reports whether the process ended because of it.
+func (x *carried) ended() bool {
+	return x.state == answer.CarriedUnhandled || x.state == answer.CarriedFatal
+}
+
+// Read returns why the process died, nil if the dump says nothing of a crash: it
+// has no signal or exception record, and no thread an exception that the runtime
+// found no handler for. The error tells what could not be read of it.
+func Read(p Process) (*Crash, error) {
+	c, err := read(&p)
+	if c.Exception == nil && c.Record == nil && !c.Unhandled {
+		return nil, err
+	}
+	return c, err
+}
+
+// read is Read also of a process that had not crashed.
+func read(p *Process) (*Crash, error) {
+	c := &Crash{}
+	if x, ok := p.Target.Exception(); ok && !x.Requested {
+		c.Exception = &x
+	}
+	var err error
+	if c.Record, err = readRecord(p.Target, p.Memory); err != nil {
+		err = fmt.Errorf("crash record: %w", err)
+	}
+	if c.Record != nil {
+		return c, err // a NativeAOT process has no managed threads to look at
+	}
+	list, terr := p.Threads()
+	if err == nil {
+		err = terr
+	}
+	if id, ok := ThreadID(p.Target); ok {
+		c.Thread = threads.ByID(list, id)
+	}
+	if rt, rerr := p.Runtime(); rerr == nil {
+		var xerr error
+		if c.carried, xerr = carriedBy(rt, list); err == nil {
+			err = xerr
+		}
+		c.choose()
+	}
+	return c, err
+}
+
+// carriedBy collects the exceptions that threads are handling, outermost last, and
+// of those that handle none the one that they threw last.
+func carriedBy(rt *dac.Runtime, list []threads.Thread) ([]carried, error) {
+	var out []carried
+	var first error
+	for i := range list {
+		t := &list[i]
+		if t.Managed == nil {
+			continue
+		}
+		states, err := rt.ExceptionStates(t.Managed)
+		if err == nil && len(states) == 0 {
+			err = t.Managed.LastThrownError
+		}
+		if err != nil && first == nil {
+			first = fmt.Errorf("exception of thread %d: %w", t.Managed.ManagedID, err)
+		}
+		for j := range states {
+			x := carried{thread: t, thrown: states[j].Thrown, state: answer.CarriedHandling, in: &states[j]}
+			if states[j].Flags&dac.ExceptionUnhandled != 0 {
+				x.state = answer.CarriedUnhandled
+			}
+			if x.thrown != 0 {
+				out = append(out, x)
+			}
+		}
+		if last := t.Managed.LastThrown; len(states) == 0 && last != 0 && t.OS != nil {
+			out = append(out, carried{thread: t, thrown: last, state: lastState(rt, last)})
+		}
+	}
+	return out, first
+}
+
+// The results of the exceptions that the runtime has ready for its end
+// (corerror.h).
+const (
+	resultEngine        = 0x80131506 // COR_E_EXECUTIONENGINE
+	resultStackOverflow = 0x800703e9 // COR_E_STACKOVERFLOW
+)
+
+// lastState tells an exception that a thread threw from one that the runtime has
+// ready for a fatal error, and that was never thrown.
+func lastState(rt *dac.Runtime, a target.Addr) string {
+	e, err := rt.Exception(a)
+	if err != nil || e.HResult != resultEngine && e.HResult != resultStackOverflow {
+		return answer.CarriedLast
+	}
+	if trace, err := rt.StackTrace(&e); err != nil || len(trace) > 0 {
+		return answer.CarriedLast
+	}
+	return answer.CarriedFatal
+}
+
+// choose finds the exception that the crash is about: that of the thread of the
+// record, and without a record of the first thread that has one no handler was found
+// for. Of several of a thread that is the outermost that no handler was found for:
+// the runtime reports it, and what ends as well while code runs because of it, as that
+// of a finally, is reported no more.
+func (c *Crash) choose() {
+	for i := range c.carried {
+		x := &c.carried[i]
+		if c.Exception == nil && c.Thread == nil && x.ended() {
+			c.Thread = x.thread
+		}
+	}
+	for i := range c.carried {
+		x := &c.carried[i]
+		if c.Thread == nil || x.thread.Managed != c.Thread.Managed {
+			continue
+		}
+		if c.Thrown == 0 || x.ended() {
+			c.Thrown, c.Unhandled = x.thrown, x.ended()
+		}
+	}
+}
+
+// later counts the exceptions that no handler was found for, either, and that the
+// thread of the crash threw after the one that it is about.
+func (c *Crash) later() int {
+	n := 0
+	for i := range c.carried {
+		x := &c.carried[i]
+		if c.Thread == nil || x.thread.Managed != c.Thread.Managed || !x.ended() {
+			continue
+		}
+		if x.thrown == c.Thrown {
+			break
+		}
+		n++
+	}
+	return n
+}
+
+// blamed is the exception that the crash is about, nil if there is none.
+func (c *Crash) blamed() *carried {
+	for i := range c.carried {
+		if x := &c.carried[i]; c.Thread != nil && x.thread.Managed == c.Thread.Managed && x.thrown == c.Thrown {
+			return x
+		}
+	}
+	return nil
+}
+
+// state is the runtime's record of the exception that the crash is about, nil if
+// there is none.
+func (c *Crash) state() *dac.ExceptionState {
+	if x := c.blamed(); x != nil {
+		return x.in
+	}
+	return nil
+}
+
+// fatal reports whether the runtime itself set the exception.
+func (c *Crash) fatal() bool {
+	x := c.blamed()
+	return x != nil && x.state == answer.CarriedFatal
+}

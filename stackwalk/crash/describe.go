@@ -1,0 +1,794 @@
+package crash
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/dac/code"
+	"github.com/sosgo/sosgo/stackwalk"
+	"github.com/sosgo/sosgo/stackwalk/threads"
+	"github.com/sosgo/sosgo/target"
+)
+
+// noAddress is the address of what the dump gives none.
+var noAddress = answer.Maybe[target.Addr]{Err: target.ErrNotInDump}
+
+// Describe describes the crash of a process on one page: its record, the thread
+// that died with where it stood and its managed stack, the exceptions of all
+// threads, and what follows from them. Of a process that had not crashed it
+// describes what the threads wait for. The error is the context's, where it ended
+// before anything was known.
+func Describe(ctx context.Context, p Process) (*answer.Crash, error) {
+	died, err := read(&p)
+	if died.Record != nil {
+		if rt, rerr := p.Runtime(); rerr == nil {
+			died.Record.Exception.locate(rt, p.Memory)
+		}
+		out := describeRecord(died.Record, p.Target.Modules())
+		out.Note(err)
+		return out, nil
+	}
+	d := &describer{ctx: ctx, p: &p, died: died, out: &answer.Crash{Address: noAddress}}
+	d.out.Note(err)
+	d.describe()
+	return d.out, nil
+}
+
+// DescribeBriefly describes what a crash is called: the reason and, of the
+// exception, type and message. Where the dump says nothing of a crash it is nil, or, if threads wait for
+// monitors that others hold, has the objects of these alone. It leaves out what can't be read.
+func DescribeBriefly(p Process) *answer.Crash {
+	died, _ := Read(p) // Describe tells what failed
+	if died == nil {
+		return waitedFor(p)
+	}
+	if died.Record != nil {
+		return describeRecord(died.Record, nil)
+	}
+	d := &describer{p: &p, died: died, out: &answer.Crash{Address: noAddress}}
+	d.record()
+	if rt, err := p.Runtime(); err == nil && died.Thrown != 0 && d.blames() {
+		x, err := code.Of(rt).DescribeException(died.Thrown, code.ExceptionOptions{Brief: true})
+		if err == nil && x.Type.Err == nil {
+			d.out.Exceptions = []answer.Exception{*x}
+		}
+	}
+	return d.out
+}
+
+// waitedFor has the objects whose monitors are held and waited for, nil for none.
+func waitedFor(p Process) *answer.Crash {
+	rt, err := p.Runtime()
+	if err != nil {
+		return nil
+	}
+	w := &answer.Waiting{}
+	for b, err := range rt.SyncBlocks() {
+		if err == nil && b.Held && b.Waiters > 0 {
+			w.Monitors = append(w.Monitors, answer.Monitor{Object: b.Object})
+		}
+	}
+	if len(w.Monitors) == 0 {
+		return nil
+	}
+	return &answer.Crash{Alive: true, Waiting: w}
+}
+
+// A describer describes one crash of a CLR, or of a process without one.
+type describer struct {
+	ctx   context.Context
+	p     *Process
+	rt    *dac.Runtime // nil if none can be read
+	died  *Crash
+	out   *answer.Crash
+	fatal *stackwalk.Frame // outermost frame of Environment.FailFast on the stack, nil for none
+	fault *fault           // of native code, nil for none that is known
+	// hidden: what was touched is reported as 0, and may be any address that the processor does not accept.
+	hidden bool
+	// written is what a NativeAOT process wrote about its crash where the system's record does not lead to it; nil for none.
+	written *Record
+}
+
+func (d *describer) describe() {
+	rt, err := d.p.Runtime()
+	if d.rt = rt; err != nil {
+		d.rt = nil
+		d.out.Note(err)
+	}
+	d.record()
+	if t := d.died.Thread; t != nil {
+		d.out.ThreadID = t.ID()
+		d.out.ThreadName = d.out.Text(t.Name())
+	}
+	d.contexts()
+	if d.rt == nil {
+		d.conclude()
+		return
+	}
+	d.own()
+	d.carried()
+	d.stack()
+	thrown := d.died.Thrown
+	if d.out.FailFast != nil && d.died.fatal() {
+		thrown = d.argument(thrown)
+	}
+	d.causes(thrown)
+	d.conclude()
+}
+
+// own reads what a NativeAOT process wrote about its crash before it raised a signal.
+func (d *describer) own() {
+	if !d.rt.IsNative() {
+		return
+	}
+	raw, err := d.rt.Instance().CrashRecord()
+	if err == nil {
+		d.written, err = parseRecord(raw)
+	}
+	if err != nil {
+		if !errors.Is(err, target.ErrUnsupported) {
+			d.out.Note(fmt.Errorf("crash record: %w", err))
+		}
+		return
+	}
+	d.written.Exception.locate(d.rt, d.p.Memory)
+	d.out.Likely = d.written.Message
+	v := recordVerdict(d.written)
+	d.conclusion(v.Text, v.Strength, v.Evidence...)
+}
+
+// recordVerdict is what a NativeAOT process wrote about its crash.
+func recordVerdict(r *Record) answer.Verdict {
+	return answer.Verdict{Text: word(recordReasons, r.Reason) + ": " + r.Message, Strength: answer.StrengthRecorded,
+		Evidence: []string{fmt.Sprintf("the record that the process wrote about itself (thread %#x)", r.Thread)}}
+}
+
+// record describes the signal or the exception records that the dump has.
+func (d *describer) record() {
+	x := d.died.Exception
+	if x == nil {
+		d.unrecorded()
+		return
+	}
+	out := d.out
+	out.Reason, out.Code = Reason(x, d.p.Target.Process().ID), x.Words
+	if x.HasAddress {
+		out.Address = answer.Known(x.Address)
+	}
+	evidence := fmt.Sprintf("the dump's exception record: %s", x.Words)
+	if x.Signal != nil {
+		out.Signal = describeSignal(x.Signal, d.p.Target.Process().ID)
+		evidence = fmt.Sprintf("the signal that the dump records: %s", x.Words)
+	} else {
+		d.records(x)
+		out.Where = d.where(x.Address)
+	}
+	if x.ThreadID != 0 {
+		evidence += fmt.Sprintf(", thread %#x", x.ThreadID)
+	}
+	d.conclusion(out.Reason, answer.StrengthRecorded, evidence)
+	if a, access, ok := touchedBy(x); ok {
+		d.touch(a, access, "the dump's record")
+	}
+}
+
+// records describes x and the records that it follows from.
+func (d *describer) records(x *target.Exception) {
+	nested, err := nestedRecords(d.p.Memory, x)
+	d.out.Note(err)
+	for _, r := range append([]*target.Exception{x}, nested...) {
+		d.out.Records = append(d.out.Records, describeExceptionRecord(r))
+	}
+}
+
+// unrecorded says what a dump without a record tells.
+func (d *describer) unrecorded() {
+	x, recorded := d.p.Target.Exception()
+	switch {
+	case d.died.Unhandled:
+		d.out.Reason = "the dump has no crash record; a thread carries an exception that was not handled"
+	case recorded && x.Requested:
+		d.out.Alive, d.out.Reason = true, Reason(&x, 0)
+	default:
+		d.out.Alive, d.out.Reason = true, "the dump has no crash record"
+	}
+}
+
+func describeSignal(s *target.Signal, pid uint32) *answer.CrashSignal {
+	d := &answer.CrashSignal{Number: s.Number, Name: s.Name(), Origin: s.CodeName(), Errno: s.Errno}
+	if s.Known {
+		d.Code = &s.Code
+	}
+	if s.Sent() {
+		d.Sender = &answer.SignalSender{PID: s.PID, UID: s.UID, Self: pid != 0 && s.PID == pid}
+	}
+	return d
+}
+
+func (d *describer) conclusion(text, strength string, evidence ...string) {
+	d.out.Verdicts = append(d.out.Verdicts, answer.Verdict{Text: text, Strength: strength, Evidence: evidence})
+}
+
+// nullRange is how far from 0 an access is told as a null reference
+// (NULL_AREA_SIZE, frames.h).
+const nullRange = 64 << 10
+
+// reportedZero is what is known of an address that was reported as 0, which stands for addresses that are none too.
+const reportedZero = "near 0, or no address of a process at all: for those 0 is reported"
+
+// touch describes the memory that was touched.
+func (d *describer) touch(a target.Addr, access, source string) {
+	t := &answer.Touched{Address: a, Access: access, Source: source}
+	switch {
+	case d.hidden && a == 0:
+		t.What = reportedZero
+	case a < nullRange:
+		t.What = "near 0: nothing can be mapped there"
+	case a == ^target.Addr(0):
+		t.What = "what Windows reports of an address that the processor does not accept"
+	case !canonical(d.p.Target.Platform(), a):
+		t.What = "no address of a process"
+	case d.p.Resolve != nil && d.ctx != nil:
+		t.What = whatIs(d.p.Resolve(d.ctx, a))
+	}
+	d.out.Touched = t
+}
+
+// canonical reports whether an address of 64 bits can be one of a process.
+func canonical(p target.Platform, a target.Addr) bool {
+	return p.Arch.PointerSize() < 8 || a < 1<<56
+}
+
+// whatIs is an answer.Address in words.
+func whatIs(a *answer.Address) string {
+	words := string(a.Kind)
+	if a.Kind == answer.AddressUnknown {
+		words = "nothing that the dump tells of"
+	}
+	if !a.Name.IsZero() {
+		words += " " + a.Name.String()
+	}
+	if a.Start != 0 && a.Start < a.Address {
+		words += fmt.Sprintf("+%#x", uint64(a.Address-a.Start))
+	}
+	return words
+}
+
+// contexts tells where the thread stood: at the exception as the dump or the
+// runtime recorded it, and when the dump was written.
+func (d *describer) contexts() {
+	t := d.died.Thread
+	if x := d.died.Exception; x != nil && x.Signal == nil && x.Registers.Known() {
+		d.context("the exception", &x.Registers)
+	}
+	if s := d.died.state(); s != nil && d.rt != nil && s.Context != 0 {
+		regs, err := d.readContext(s.Context)
+		if err != nil {
+			d.out.Note(fmt.Errorf("context of the exception: %w", err))
+		} else {
+			d.context("the managed exception", &regs)
+		}
+	}
+	d.interruptedContext()
+	if t != nil && t.OS != nil && t.OS.Registers.Known() {
+		d.context("the thread in the dump", &t.OS.Registers)
+	}
+}
+
+// readContext reads a CONTEXT that the runtime keeps.
+func (d *describer) readContext(a target.Addr) (target.Registers, error) {
+	regs := target.Registers{Arch: d.p.Target.Platform().Arch}
+	processor, err := regs.Arch.Processor()
+	if err != nil {
+		return regs, err
+	}
+	b, err := target.Bytes(d.p.Memory, a, processor.Context.Size)
+	if err != nil {
+		return regs, err
+	}
+	if flags, ok := processor.Context.Decode(&regs, b); !ok {
+		return regs, target.Corruptf("context flags %#x", flags)
+	}
+	return regs, nil
+}
+
+func (d *describer) context(source string, regs *target.Registers) {
+	c := answer.CrashContext{Source: source, IP: known(regs.IP()), SP: known(regs.SP()), FP: known(regs.FP())}
+	same := func(o answer.CrashContext) bool { return o.IP == c.IP && o.SP == c.SP }
+	if slices.ContainsFunc(d.out.Contexts, same) {
+		return
+	}
+	if c.IP.Err == nil {
+		c.Where = d.where(c.IP.Value)
+	}
+	d.out.Contexts = append(d.out.Contexts, c)
+}
+
+func known(a target.Addr, ok bool) answer.Maybe[target.Addr] {
+	if !ok {
+		return noAddress
+	}
+	return answer.Known(a)
+}
+
+// where is the method of an instruction, or its module and offset.
+func (d *describer) where(ip target.Addr) string {
+	if d.rt != nil {
+		r := code.Of(d.rt)
+		if info, err := r.MethodAt(ip); err == nil {
+			if name, err := r.MethodName(info.Method, code.MethodFull); err == nil {
+				return name
+			}
+		}
+	}
+	modules := d.p.Target.Modules()
+	for i := range modules {
+		if modules[i].Contains(ip) {
+			return fmt.Sprintf("%s+%#x", target.BaseName(modules[i].Path), uint64(ip-modules[i].Base))
+		}
+	}
+	return ""
+}
+
+// carried describes the exceptions of all threads.
+func (d *describer) carried() {
+	d.out.Carried = describeCarried(d.rt, d.died.carried, &d.out.Gaps)
+}
+
+// Exceptions lists the exceptions of the threads of a List that rt knows: those that
+// a thread is handling, the innermost first, or else the one that it threw last.
+// What can't be read is noted in g.
+func Exceptions(rt *dac.Runtime, list []threads.Thread, g *answer.Gaps) []answer.CarriedException {
+	all, err := carriedBy(rt, list)
+	g.Note(err)
+	return describeCarried(rt, all, g)
+}
+
+func describeCarried(rt *dac.Runtime, list []carried, g *answer.Gaps) []answer.CarriedException {
+	var out []answer.CarriedException
+	for i := range list {
+		c := &list[i]
+		row := answer.CarriedException{Thread: c.thread.Describe(g), State: c.state, Exception: c.thrown}
+		x, err := code.Of(rt).DescribeException(c.thrown, code.ExceptionOptions{Brief: true})
+		if err != nil {
+			row.Type = g.Text("", err)
+		} else {
+			g.NoteAll(x.Noted())
+			row.Type, row.Message = x.Type, x.Message
+		}
+		out = append(out, row)
+	}
+	return out
+}
+
+// stack adds the managed frames of the thread that died, with circles folded, and
+// looks for Environment.FailFast among them.
+func (d *describer) stack() {
+	t := d.died.Thread
+	if t == nil || t.Managed == nil || t.OS == nil {
+		return
+	}
+	walker, err := d.p.Walker()
+	if err != nil {
+		d.out.Note(err)
+		return
+	}
+	describer := stackwalk.NewDescriber(stackwalk.DescribeOptions{Source: true}, &d.out.Gaps)
+	rows := func(yield func(answer.CrashFrame) bool) {
+		leading, began := true, false
+		for f := range walker.Walk(d.ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{}) {
+			if f.Err != nil {
+				d.out.Note(fmt.Errorf("the stack ends at %#x: %w", uint64(f.SP), f.Err))
+			}
+			began = began || f.AtException
+			if f.Kind != stackwalk.FrameManaged {
+				continue
+			}
+			d.out.Frames++
+			if leading = leading && isFailFast(&f); leading {
+				fatal := f
+				d.fatal = &fatal
+			}
+			row := describer.Frame(&f)
+			if !yield(answer.CrashFrame{SP: f.SP, IP: f.IP, Method: row.Method, File: row.File, Line: row.Line, AtException: began}) {
+				return
+			}
+			began = false
+		}
+	}
+	for f := range threads.Fold(rows, sameCall) {
+		row := f.Row
+		if f.Cycle > 0 {
+			row.Cycle, row.Repeat = f.Cycle, f.Times
+		}
+		d.out.Stack = append(d.out.Stack, row)
+	}
+	d.failFast(walker)
+}
+
+func sameCall(a, b *answer.CrashFrame) bool {
+	return a.Method.Err == nil && b.Method.Err == nil && a.IP == b.IP && a.Method.S == b.Method.S
+}
+
+// causes describes the exception at a and those that caused it.
+func (d *describer) causes(a target.Addr) {
+	if a != 0 {
+		d.out.ExceptionTree = exceptionTree(d.rt, a, &d.out.Gaps)
+	}
+}
+
+// conclude says what follows from what was found.
+func (d *describer) conclude() {
+	d.runtimeRecord()
+	switch {
+	case d.out.FailFast != nil:
+		d.concludeFailFast()
+	case d.died.fatal() && d.overflowed():
+		d.concludeOverflow()
+	case d.blames():
+		d.concludeThrown()
+	case d.out.Alive:
+		d.concludeAlive()
+	case d.fault != nil:
+		d.concludeFault()
+	case d.aborted():
+		d.concludeAborted()
+	}
+}
+
+// blames reports whether the exception of the thread that died is why it died: no
+// handler was found for it, the record is of a managed exception, or the thread
+// aborted with it.
+func (d *describer) blames() bool {
+	x := d.died.Exception
+	switch {
+	case d.died.Thrown == 0:
+		return false
+	case d.died.Unhandled:
+		return true
+	case x == nil || fromOutside(x, d.p.Target.Process().ID):
+		return false
+	}
+	return x.Signal == nil && (x.Code == codeCLR || x.Code == codeEngine || x.Code == codeFailFast) ||
+		x.Signal != nil && x.Signal.Number == target.SIGABRT
+}
+
+// runtimeRecord looks at the record of the fault that the runtime made a managed
+// exception of.
+func (d *describer) runtimeRecord() {
+	s := d.died.state()
+	if s == nil || s.Record == 0 || d.out.Touched != nil {
+		return
+	}
+	x, err := readExceptionRecord(d.p.Memory, s.Record)
+	if err != nil {
+		d.out.Note(err)
+		return
+	}
+	if a, access, ok := touchedBy(x); ok {
+		source := "the runtime's record of the exception"
+		if d.p.Target.Platform().FaultsAreSignals() {
+			access = "" // 0 for any
+			a, source = d.unreported(a, source)
+		}
+		d.touch(a, access, source)
+	}
+}
+
+// concludeThrown says what the exception and its causes tell.
+func (d *describer) concludeThrown() {
+	out := d.out
+	list := faults(out.Exceptions)
+	chain := leading(out.Causes)
+	told := make([]Fault, 0, len(chain))
+	for _, i := range chain {
+		told = append(told, list[i])
+	}
+	if t := out.Touched; len(told) == 1 && t != nil && told[0].Type == nullReference {
+		switch {
+		case t.What == reportedZero:
+			told[0].Cause = "a reference that was null was used, or one that was damaged"
+		case t.Address >= nullRange:
+			told[0].Cause = "a reference or pointer that is no address was used, which .NET tells as a null reference, too"
+		}
+	}
+	if len(told) == 1 && len(told[0].Trace) == 0 {
+		told[0].Trace = d.stoodAt()
+	}
+	out.Likely = cmp.Or(LikelyCause(told), out.Likely)
+	if out.Likely == "" {
+		return
+	}
+	strength := answer.StrengthLikely
+	evidence := "the thread that died threw it last"
+	if d.died.fatal() {
+		strength, evidence = answer.StrengthProved, fmt.Sprintf("the runtime set it, which it keeps for fatal errors, on thread %s", threadWords(d.died.Thread))
+	} else if d.died.Unhandled {
+		strength, evidence = answer.StrengthProved, fmt.Sprintf("the runtime marked it as unhandled on thread %s", threadWords(d.died.Thread))
+	} else if w := d.written; w != nil && w.Exception != nil && w.Exception.Address == d.died.Thrown {
+		strength, evidence = answer.StrengthProved, "the record that the process wrote about itself names it"
+	} else if s := d.died.state(); s != nil {
+		evidence = "the thread that died was handling it, and the dump was written for it"
+	}
+	all := []string{evidence}
+	if n := d.died.later(); n > 0 {
+		all = append(all, counted(n, "further exception")+" of the thread found no handler while code ran because of it, as that of a finally; the runtime reports the first")
+	}
+	if t := out.Touched; t != nil {
+		all = append(all, touchedEvidence(t))
+	}
+	if n := len(out.Exceptions); n > len(chain) {
+		all = append(all, fmt.Sprintf("%d exceptions are causes; the tree has them all", n-1))
+	}
+	d.conclusion(out.Likely, strength, all...)
+}
+
+// overflowed reports whether the runtime told of a stack overflow.
+func (d *describer) overflowed() bool {
+	return len(d.out.Exceptions) > 0 && d.out.Exceptions[0].HResult == resultStackOverflow
+}
+
+// concludeOverflow says which calls filled the stack.
+func (d *describer) concludeOverflow() {
+	text, strength := "the stack overflowed", answer.StrengthProved
+	evidence := []string{fmt.Sprintf("the runtime set its StackOverflowException on thread %s", threadWords(d.died.Thread))}
+	most := -1
+	for i := range d.out.Stack {
+		if f := &d.out.Stack[i]; f.Cycle > 0 && (most < 0 || f.Cycle*f.Repeat > d.out.Stack[most].Cycle*d.out.Stack[most].Repeat) {
+			most = i
+		}
+	}
+	if most >= 0 {
+		f := &d.out.Stack[most]
+		text += fmt.Sprintf(": %s called itself", f.Method.String())
+		switch between := d.out.Stack[most+1:]; {
+		case f.Cycle == 2 && len(between) > 0:
+			text += " through " + between[0].Method.String()
+		case f.Cycle > 1:
+			text += fmt.Sprintf(" through %s", counted(f.Cycle-1, "other call"))
+		}
+		if f.File != "" {
+			text += fmt.Sprintf(" [%s @ %d]", f.File, f.Line)
+		}
+		evidence = append(evidence, fmt.Sprintf("%d of the stack's %d frames are %d rounds of these calls", f.Cycle*f.Repeat, d.out.Frames, f.Repeat))
+	}
+	d.out.Likely = text
+	d.conclusion(text, strength, evidence...)
+}
+
+// counted is a number of things, in words.
+func counted(n int, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return fmt.Sprintf("%d %s", n, what)
+}
+
+// argument is the exception that was given to FailFast: the runtime makes it the
+// inner exception of its own.
+func (d *describer) argument(a target.Addr) target.Addr {
+	e, err := d.rt.Exception(a)
+	d.out.Note(err)
+	return e.Inner
+}
+
+// touchedEvidence says what an address makes of an exception.
+func touchedEvidence(t *answer.Touched) string {
+	words := fmt.Sprintf("%#x was touched", uint64(t.Address))
+	if t.Access != "" {
+		words = fmt.Sprintf("%s of %#x", t.Access, uint64(t.Address))
+	}
+	words += " (" + t.Source + ")"
+	if t.What == reportedZero {
+		return words + ": either a null reference, or an address that is none, as damaged memory has them"
+	}
+	if t.Address < nullRange {
+		return words + ": below 64 KB, where .NET tells every access of managed code as a null reference"
+	}
+	return words + ": above the 64 KB that a null reference can touch, so that it was unsafe or native code, or memory that was damaged"
+}
+
+// leading is the way from the first exception down its first causes.
+func leading(causes [][]int) []int {
+	var out []int
+	for n := 0; n < len(causes) && !slices.Contains(out, n); {
+		out = append(out, n)
+		if len(causes[n]) == 0 {
+			break
+		}
+		n = causes[n][0]
+	}
+	return out
+}
+
+// concludeAlive says of a process without a crash record what it did.
+func (d *describer) concludeAlive() {
+	const nothing = "nothing in the dump says that the process had crashed"
+	switch {
+	case d.rt == nil:
+		d.conclusion("the dump does not tell whether the process had crashed", answer.StrengthUnknown,
+			"it has no signal and no exception record", "the runtime's threads can't be read")
+		return
+	case d.out.Failure() != nil || d.unreadThreads():
+		d.conclusion("the dump does not tell whether the process had crashed", answer.StrengthUnknown,
+			"it has no signal and no exception record", "not all threads' exceptions can be read")
+	default:
+		d.conclusion(nothing, answer.StrengthLikely, "it has no signal and no exception record", "the runtime marked no thread's exception as unhandled")
+	}
+	d.waiting()
+}
+
+// unreadThreads reports whether the exception of a thread could not be read.
+func (d *describer) unreadThreads() bool {
+	list, err := d.p.Threads()
+	if err != nil {
+		return true
+	}
+	_, err = carriedBy(d.rt, list)
+	return err != nil
+}
+
+// waiting describes what the threads wait for.
+func (d *describer) waiting() {
+	walker, err := d.p.Walker()
+	if err != nil {
+		d.out.Note(err)
+		return
+	}
+	list, unread := d.p.Threads()
+	d.out.Note(unread)
+	w, err := threads.Waiting(d.ctx, walker, list)
+	if err != nil {
+		d.out.Note(err)
+		return
+	}
+	d.out.NoteAll(w.Noted())
+	d.out.Waiting = w
+	for _, circle := range w.Deadlocks {
+		d.conclusion(deadlockWords(circle), answer.StrengthProved,
+			"each waits in Monitor.Enter for an object whose sync block names the next as its owner")
+	}
+	if !d.exiting(walker, list, w) {
+		d.finalizing(list, w)
+	}
+	if unread == nil { // of a list that is not whole nobody can say who is left
+		d.returned(walker, list)
+	}
+}
+
+// finalizing says what the finalizer thread does while it runs code of the program.
+func (d *describer) finalizing(list []threads.Thread, w *answer.Waiting) {
+	for i := range list {
+		t := &list[i]
+		if t.Managed == nil || !t.Managed.Finalizer {
+			continue
+		}
+		for j := range w.Threads {
+			if row := &w.Threads[j]; row.OSID == t.ID() && row.Kind != threads.ActivityIdle.String() && row.Top.S != "" {
+				where := row.Top.S
+				if row.Caller.S != "" {
+					where = row.Caller.S
+				}
+				d.conclusion(fmt.Sprintf("the finalizer thread %s in %s", row.Text, where), answer.StrengthRecorded,
+					"its frames; no finalizer runs until it is done with that: finalizequeue says how many objects wait")
+			}
+		}
+	}
+}
+
+func deadlockWords(circle []answer.Thread) string {
+	var names []string
+	for i := range circle {
+		names = append(names, answerThread(&circle[i]))
+	}
+	return fmt.Sprintf("a deadlock: threads %s wait for each other's monitors", strings.Join(names, " -> "))
+}
+
+func answerThread(t *answer.Thread) string {
+	words := fmt.Sprintf("%#x", t.OSID)
+	if t.Index != nil {
+		words = fmt.Sprintf("%d (%#x)", *t.Index, t.OSID)
+	}
+	if t.Name != "" {
+		words += fmt.Sprintf(" %q", t.Name)
+	}
+	return words
+}
+
+func threadWords(t *threads.Thread) string {
+	var g answer.Gaps
+	d := t.Describe(&g)
+	return answerThread(&d)
+}
+
+// faults are the exceptions as far as the likely cause goes by them.
+func faults(list []answer.Exception) []Fault {
+	out := make([]Fault, len(list))
+	for i := range list {
+		x := &list[i]
+		if out[i].Type = x.Type.S; x.Type.Err != nil {
+			out[i].Type = "an exception whose type can't be read"
+		}
+		if x.Message != nil && x.Message.Err == nil {
+			out[i].Message = x.Message.S
+		}
+		for _, f := range x.Frames {
+			if f.Function.Err != nil {
+				continue
+			}
+			out[i].Trace = append(out[i].Trace, Place{Function: f.Function.S, File: f.File, Line: f.Line})
+		}
+	}
+	return out
+}
+
+// describeRecord describes what a NativeAOT process wrote about itself; modules
+// name those of its frames.
+func describeRecord(r *Record, modules []target.Module) *answer.Crash {
+	record := &answer.CrashRecord{Reason: word(recordReasons, r.Reason), Thread: r.Thread, HResult: r.HResult,
+		RuntimeType: word(recordTypes, r.RuntimeType), RuntimeBase: r.RuntimeBase, RuntimeVersion: r.RuntimeVersion, Message: r.Message}
+	out := &answer.Crash{Reason: record.Reason, Code: fmt.Sprintf("%#x", r.HResult), ThreadID: r.Thread, Likely: r.Message, Record: record,
+		Address: noAddress, Verdicts: []answer.Verdict{recordVerdict(r)}}
+	if r.Exception != nil {
+		x := describeRecorded(r.Exception, modules)
+		record.Exception = &x
+		out.Exceptions = flatten(nil, &x)
+	}
+	return out
+}
+
+func describeRecorded(r *RecordedException, modules []target.Module) answer.RecordedException {
+	x := answer.RecordedException{Exception: answer.Exception{Address: r.Address, Type: answer.Text{S: r.Type},
+		Message: &answer.Text{S: r.Message}, HResult: answer.Hex(r.HResult)}}
+	for i := range r.Stack {
+		f := &r.Stack[i]
+		x.Frames = append(x.Frames, answer.TraceFrame{IP: f.IP, Function: answer.Text{S: f.function(modules)}, Offset: &f.Offset})
+	}
+	for _, inner := range r.Inner {
+		x.Inners = append(x.Inners, describeRecorded(inner, modules))
+	}
+	return x
+}
+
+// flatten appends an exception and those in it, outermost first.
+func flatten(list []answer.Exception, x *answer.RecordedException) []answer.Exception {
+	list = append(list, x.Exception)
+	for i := range x.Inners {
+		list = flatten(list, &x.Inners[i])
+	}
+	return list
+}
+
+// function is Module.so!Name.
+func (f *RecordedFrame) function(modules []target.Module) string {
+	name := f.Name
+	if name == "" {
+		name = "<unknown>"
+	}
+	for i := range modules {
+		if modules[i].Base == f.Module {
+			return target.BaseName(modules[i].Path) + "!" + name
+		}
+	}
+	return name
+}
+
+// The words for the numbers of a Record (nativeaot, CrashInfo.cs and the
+// runtime's enum RuntimeType).
+var (
+	recordReasons = []string{"Unknown", "UnhandledException", "EnvironmentFailFast", "InternalFailFast"}
+	recordTypes   = []string{"Unknown", "Desktop", "NetCore", "SingleFile", "NativeAOT", "Other"}
+)
+
+func word(words []string, n int) string {
+	if n < 0 || n >= len(words) {
+		return fmt.Sprint(n)
+	}
+	return words[n]
+}

@@ -1,0 +1,187 @@
+package crash
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/image/unwind"
+	"github.com/sosgo/sosgo/objects/disasm"
+	"github.com/sosgo/sosgo/stackwalk"
+	"github.com/sosgo/sosgo/target"
+)
+
+// A fault is where code stood that the processor stopped.
+type fault struct {
+	regs  target.Registers
+	how   string // that it is known by
+	where string // the code; empty for none that is known
+}
+
+// interruptedContext adds where the thread stood that died of a signal: what the signal interrupted, where its handler runs
+// as with dumps that the process wrote itself, or where it stands, as in those of the kernel.
+func (d *describer) interruptedContext() {
+	x, t := d.died.Exception, d.died.Thread
+	if x == nil || x.Signal == nil || t == nil || t.OS == nil || d.p.Walker == nil {
+		return
+	}
+	s := x.Signal
+	if !s.Faulted() && (s.Number != target.SIGSEGV || !s.Known || s.Code != target.SIKernel) {
+		return
+	}
+	if f := d.interrupted(); f != nil {
+		d.fault = f
+		d.context("what the signal interrupted", &f.regs)
+	} else if d.touchesAt(&t.OS.Registers) {
+		d.fault = &fault{regs: t.OS.Registers, how: "the instruction at the thread's registers touches that address"}
+	}
+	if d.fault == nil {
+		return
+	}
+	ip, _ := d.fault.regs.IP()
+	d.fault.where = d.where(ip)
+	if !s.Faulted() { // of an address that is none the record tells nothing
+		for _, a := range disasm.Touches(&d.fault.regs, d.instruction(ip)) {
+			if !canonical(d.p.Target.Platform(), a) {
+				d.touch(a, "", faultingInstruction)
+			}
+		}
+	}
+}
+
+// faultingInstruction tells an address by the code that touched it.
+const faultingInstruction = "the instruction that faulted, and its registers"
+
+// interrupted is the code that the thread's signal handler interrupted, nil if there is none that can be told.
+func (d *describer) interrupted() *fault {
+	w, err := d.p.Walker()
+	if err != nil {
+		w = stackwalk.NewNativeWalker(d.p.Target, d.p.Memory)
+	}
+	t := d.died.Thread
+	regs, trust, ok := w.Interrupted(t.Managed, t.OS.Registers)
+	if !ok {
+		return nil
+	}
+	how := "the registers that the kernel kept of what the signal interrupted"
+	if trust < unwind.TrustUnwind {
+		how += ", found by their shape alone"
+	}
+	return &fault{regs: regs, how: how}
+}
+
+// touchesAt reports whether the instruction of registers touches the address of the dump's record.
+func (d *describer) touchesAt(regs *target.Registers) bool {
+	a, _, ok := touchedBy(d.died.Exception)
+	ip, known := regs.IP()
+	if !ok || !known {
+		return false
+	}
+	if a == ip {
+		return true
+	}
+	const widest = 64 // bytes of an access
+	for _, to := range disasm.Touches(regs, d.instruction(ip)) {
+		if a >= to && a-to < widest {
+			return true
+		}
+	}
+	return false
+}
+
+// instruction is the code at ip, as far as the dump has it.
+func (d *describer) instruction(ip target.Addr) []byte {
+	const longest = 15
+	b := make([]byte, longest)
+	n, _ := d.p.Memory.ReadMemory(b, ip)
+	return b[:n]
+}
+
+// unreported is what was touched where a was reported of a managed exception, and what tells it: the code, where 0 stands
+// for addresses that can't be any.
+func (d *describer) unreported(a target.Addr, source string) (target.Addr, string) {
+	if a != 0 || !d.p.Target.Platform().HidesAddresses() {
+		return a, source
+	}
+	s := d.died.state()
+	if s == nil || s.Context == 0 {
+		d.hidden = true
+		return a, source
+	}
+	regs, err := d.readContext(s.Context)
+	if err != nil {
+		d.hidden = true
+		return a, source
+	}
+	ip, _ := regs.IP()
+	list := disasm.Touches(&regs, d.instruction(ip))
+	for _, to := range list {
+		if !canonical(d.p.Target.Platform(), to) {
+			return to, faultingInstruction
+		}
+	}
+	d.hidden = len(list) == 0
+	return a, source
+}
+
+// concludeFault says what code the processor stopped that no managed exception was made of.
+func (d *describer) concludeFault() {
+	f, out := d.fault, d.out
+	ip, _ := f.regs.IP()
+	a, _, touched := touchedBy(d.died.Exception)
+	var b strings.Builder
+	evidence := []string{fmt.Sprintf("%s: instruction %#x", f.how, uint64(ip))}
+	switch {
+	case touched && a == ip:
+		fmt.Fprintf(&b, "the processor went to %#x, where there is no code: a call by a bad function pointer", uint64(a))
+	case f.where == "":
+		fmt.Fprintf(&b, "code at %#x, of no module that is known, faulted", uint64(ip))
+	case out.Touched != nil:
+		fmt.Fprintf(&b, "%s touched %#x", f.where, uint64(out.Touched.Address))
+	default:
+		fmt.Fprintf(&b, "%s faulted", f.where)
+	}
+	if caller := d.caller(); caller != "" && caller != f.where {
+		fmt.Fprintf(&b, ", called from %s", caller)
+	}
+	if d.rt != nil && d.rt.Instance().Module.Contains(ip) {
+		evidence = append(evidence, "it is the runtime's own code: objects or the runtime's data may have been overwritten; verifyheap says whether the heap is sound")
+	}
+	out.Likely = b.String()
+	d.conclusion(out.Likely, answer.StrengthLikely, evidence...)
+}
+
+// caller is the innermost managed method of the thread that died that is no stub of the runtime's, empty for none.
+func (d *describer) caller() string {
+	for i := range d.out.Stack {
+		if m := d.out.Stack[i].Method; m.Err == nil && !strings.HasPrefix(m.S, "ILStubClass.") {
+			return m.S
+		}
+	}
+	return ""
+}
+
+// stoodAt is the innermost managed method of the thread that died, for an exception that has no stack trace yet.
+func (d *describer) stoodAt() []Place {
+	for i := range d.out.Stack {
+		f := &d.out.Stack[i]
+		if f.Method.Err == nil && !strings.HasPrefix(f.Method.S, "System.Runtime.EH.") {
+			return []Place{{Function: f.Method.S, File: f.File, Line: f.Line}}
+		}
+	}
+	return nil
+}
+
+// aborted reports whether native code that managed code called ended the process: the thread sent itself SIGABRT, and
+// nothing of the runtime's says why.
+func (d *describer) aborted() bool {
+	x := d.died.Exception
+	return x != nil && x.Signal != nil && x.Signal.Number == target.SIGABRT && x.Signal.Known && x.Signal.Code == target.SITkill &&
+		x.Signal.PID == d.p.Target.Process().ID && d.died.Thrown == 0 && d.rt != nil && !d.unreadThreads() && d.caller() != ""
+}
+
+// concludeAborted says who called the native code that aborted.
+func (d *describer) concludeAborted() {
+	d.out.Likely = fmt.Sprintf("native code aborted the process (abort, or an assertion), called from %s", d.caller())
+	d.conclusion(d.out.Likely, answer.StrengthLikely, "the thread sent the signal itself, carries no exception and has no frame of Environment.FailFast")
+}

@@ -1,0 +1,151 @@
+package threads
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/dac/code"
+	"github.com/sosgo/sosgo/image"
+	"github.com/sosgo/sosgo/image/unwind"
+	"github.com/sosgo/sosgo/stackwalk"
+	"github.com/sosgo/sosgo/target"
+)
+
+// ReturnOptions choose what Returns tells.
+type ReturnOptions struct {
+	Symbols     *image.Symbols // name native code
+	ManagedOnly bool           // only addresses in managed code, and nothing of callees
+	// BusyOnly passes over threads that hold no locks, are not hijacked and do not run
+	// managed code.
+	BusyOnly bool
+	// Ranges are scanned in the place of the threads' stacks.
+	Ranges []target.Range
+}
+
+// Returns lists the return addresses on the stack of t. That the dump lacks the
+// stack is the answer's failure.
+func Returns(ctx context.Context, w *stackwalk.Walker, t *Thread, o ReturnOptions) *answer.Returns {
+	return listReturns(ctx, w, []*Thread{t}, o, (*answer.Gaps).Fail)
+}
+
+// AllReturns lists the return addresses on the stacks of threads. Stacks that the
+// dump lacks are noted.
+func AllReturns(ctx context.Context, w *stackwalk.Walker, list []*Thread, o ReturnOptions) *answer.Returns {
+	return listReturns(ctx, w, list, o, (*answer.Gaps).Note)
+}
+
+func listReturns(ctx context.Context, w *stackwalk.Walker, list []*Thread, o ReturnOptions, lacks func(*answer.Gaps, error)) *answer.Returns {
+	l := &returnLister{ctx: ctx, w: w, code: code.Of(w.Runtime()), o: o}
+	out := answer.NewReturns(func(yield func(*answer.ThreadReturns, error) bool) {
+		for _, t := range list {
+			row := &answer.ThreadReturns{ThreadID: t.answerID()}
+			if !o.BusyOnly || l.isBusy(t) {
+				lacks(l.gaps, l.thread(t, row))
+			}
+			if !yield(row, nil) {
+				return
+			}
+		}
+	})
+	l.gaps = &out.Gaps
+	return out
+}
+
+// A returnLister lists the return addresses of stacks.
+type returnLister struct {
+	ctx  context.Context
+	w    *stackwalk.Walker
+	code *code.Reader
+	o    ReturnOptions
+	gaps *answer.Gaps
+}
+
+// isBusy reports whether t holds locks, is hijacked, or runs managed code.
+func (l *returnLister) isBusy(t *Thread) bool {
+	m := t.Managed
+	if m.Native {
+		return true // it is not known that it is not
+	}
+	if m.State&dac.ThreadHijacked != 0 || m.LockCount != 0 && m.LockCount != ^uint32(0) {
+		return true
+	}
+	ip, _ := t.OS.Registers.IP()
+	managed, err := l.code.IsCode(ip)
+	return err == nil && managed
+}
+
+func (l *returnLister) thread(t *Thread, row *answer.ThreadReturns) error {
+	ranges := l.o.Ranges
+	if len(ranges) == 0 {
+		s, err := t.Stack(l.w.Runtime().Target())
+		if err != nil {
+			return err
+		}
+		ranges = s.Ranges
+	}
+	if t.OS != nil {
+		ip, _ := t.OS.Registers.IP()
+		row.Current = l.place(ip)
+	}
+	row.Returns = l.returns(t, ranges)
+	return nil
+}
+
+func (l *returnLister) returns(t *Thread, ranges []target.Range) iter.Seq2[answer.Return, error] {
+	return func(yield func(answer.Return, error) bool) {
+		for _, r := range ranges {
+			for ret, err := range l.w.Returns(l.ctx, r) {
+				if err == nil && l.o.ManagedOnly && !l.isManaged(ret.IP) {
+					continue
+				}
+				if !yield(l.describe(t, &ret), err) || l.ctx.Err() != nil {
+					return
+				}
+			}
+		}
+	}
+}
+
+// isManaged reports whether ip is in a method. Where that is not known it is not, and noted.
+func (l *returnLister) isManaged(ip target.Addr) bool {
+	info, err := l.code.MethodAt(ip)
+	if err != nil && !errors.Is(err, code.ErrNoCode) {
+		l.gaps.Note(err)
+	}
+	return err == nil && info.Method != nil
+}
+
+func (l *returnLister) describe(t *Thread, ret *stackwalk.Return) answer.Return {
+	out := answer.Return{OSID: t.ID(), Slot: ret.Slot, IP: ret.IP, Method: l.place(ret.IP), Trust: unwind.TrustScan.String(), Callee: ret.Callee}
+	if ret.Callee != 0 && !l.o.ManagedOnly {
+		out.CalleeIn = l.place(ret.Callee)
+	}
+	return out
+}
+
+// place says what code an address is in. That the method is not known is noted.
+func (l *returnLister) place(a target.Addr) string {
+	info, err := l.code.MethodAt(a)
+	switch {
+	case err == nil && info.Method != nil:
+		name := l.gaps.Text(l.code.MethodName(info.Method, code.MethodFull))
+		return fmt.Sprintf("(MethodDesc %v + %#x %s)", info.Method.Addr, info.Offset, name)
+	case err != nil && !errors.Is(err, code.ErrNoCode):
+		l.gaps.Note(err)
+	}
+	return placeName(l.o.Symbols, a)
+}
+
+// placeName names an address in native code, or is the address.
+func placeName(symbols *image.Symbols, a target.Addr) string {
+	if symbols != nil {
+		if s, ok := symbols.At(a); ok {
+			return s.String()
+		}
+	}
+	return a.String()
+}

@@ -1,0 +1,208 @@
+package threads
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"iter"
+	"slices"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/image/unwind"
+	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/stackwalk"
+	"github.com/sosgo/sosgo/target"
+)
+
+// Running picks from a List the threads of the runtime that an OS thread runs, as
+// InRuntimeOrder does; without a runtime, all that an OS thread runs.
+func Running(list []Thread, rt *dac.Runtime) ([]*Thread, error) {
+	if rt == nil {
+		return running(list), nil
+	}
+	out, err := InRuntimeOrder(list, rt)
+	return slices.DeleteFunc(out, func(t *Thread) bool { return t.OS == nil }), err
+}
+
+// running are the threads of the list that an OS thread runs.
+func running(list []Thread) []*Thread {
+	var out []*Thread
+	for i := range list {
+		if list[i].OS != nil {
+			out = append(out, &list[i])
+		}
+	}
+	return out
+}
+
+// StackOptions choose what Stacks tells.
+type StackOptions struct {
+	stackwalk.DescribeOptions
+	Native     bool // frames of native code too
+	References bool // the references that each frame holds
+	Limit      *int // frames of a thread, from the leaf on; nil for all
+	Fold       bool // of calls that repeat themselves one round alone
+	Now        bool // from where the thread is, see stackwalk.WalkOptions
+	Carried    bool // registers as SOS has them, see there
+	// Debug asks for the first thread's stack as the debugging API shows it, too.
+	Debug bool
+	// Walk walks the stack of a thread by its OS id, nil for the Walker alone. In a
+	// process with several runtimes it can show the frames of all
+	// (sosgo.Dump.MergedWalk).
+	Walk func(ctx context.Context, osThread uint32, o stackwalk.WalkOptions) iter.Seq[stackwalk.Frame]
+}
+
+// Stacks describes the frames of threads. The frames are walked while they are
+// ranged over. Of a thread that the runtime does not know, or no OS thread runs,
+// there are none.
+func Stacks(ctx context.Context, w *stackwalk.Walker, list []*Thread, o StackOptions) *answer.Stacks {
+	s := &stackLister{ctx: ctx, w: w, o: o}
+	out := answer.NewStacks(func(yield func(*answer.ThreadStack, error) bool) {
+		for _, t := range list {
+			frames := s.frames(t)
+			if o.Fold && frames != nil {
+				frames = foldFrames(frames)
+			}
+			if !yield(&answer.ThreadStack{ThreadID: t.answerID(), Frames: frames}, nil) {
+				return
+			}
+		}
+	})
+	s.gaps = &out.Gaps
+	s.describer = stackwalk.NewDescriber(o.DescribeOptions, s.gaps)
+	if rt := w.Runtime(); rt != nil && rt.IsNative() && (o.Arguments || o.Locals) {
+		out.Note(target.Unsupportedf("a NativeAOT program has no record of where its methods keep their arguments and locals"))
+	}
+	if o.Debug && len(list) > 0 && w.Runtime() != nil {
+		out.Debug = s.debug(list[0])
+	}
+	return out
+}
+
+// answerID is what answers name the thread by.
+func (t *Thread) answerID() answer.ThreadID { return answer.ThreadID{OSID: t.ID(), Index: t.Index} }
+
+// A stackLister lists the stacks of threads.
+type stackLister struct {
+	ctx       context.Context
+	w         *stackwalk.Walker
+	o         StackOptions
+	describer *stackwalk.Describer
+	gaps      *answer.Gaps
+	objects   *objects.Reader // if references are wanted
+}
+
+// frames lists the frames of t, nil if there can't be any.
+func (s *stackLister) frames(t *Thread) iter.Seq2[*answer.Frame, error] {
+	if t.OS == nil || t.Managed == nil && s.w.Runtime() != nil {
+		return nil
+	}
+	return func(yield func(*answer.Frame, error) bool) {
+		refs, err := s.references(t)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		n := 0
+		for f := range between(s.walk(t), refs.chained) {
+			if s.o.Limit != nil && n == *s.o.Limit {
+				return
+			}
+			if err := s.ctx.Err(); err != nil {
+				yield(nil, err)
+				return
+			}
+			if f.Err != nil {
+				s.gaps.Note(fmt.Errorf("stack of thread %#x ends at %#x: %w", t.OS.ID, uint64(f.SP), f.Err))
+			}
+			if f.Lost != nil {
+				s.gaps.Note(fmt.Errorf("stack of thread %#x: %w", t.OS.ID, f.Lost))
+			}
+			row := s.describer.Frame(&f)
+			row.OSID = t.OS.ID
+			for _, r := range refs.of[frameKey{f.IP, f.SP}] {
+				row.References = append(row.References, stackwalk.DescribeRoot(&r, s.objects, s.gaps))
+			}
+			if !yield(row, nil) {
+				return
+			}
+			n++
+		}
+	}
+}
+
+// between puts frames among those of a walk where they are on the stack. Both ascend.
+func between(walk iter.Seq[stackwalk.Frame], frames []stackwalk.Frame) iter.Seq[stackwalk.Frame] {
+	return func(yield func(stackwalk.Frame) bool) {
+		for f := range walk {
+			for ; len(frames) > 0 && frames[0].SP < f.SP; frames = frames[1:] {
+				if !yield(frames[0]) {
+					return
+				}
+			}
+			if !yield(f) {
+				return
+			}
+		}
+		for i := range frames {
+			if !yield(frames[i]) {
+				return
+			}
+		}
+	}
+}
+
+func (s *stackLister) walk(t *Thread) iter.Seq[stackwalk.Frame] {
+	o := stackwalk.WalkOptions{Native: s.o.Native, Now: s.o.Now, Carried: s.o.Carried}
+	if s.o.Walk != nil {
+		return s.o.Walk(s.ctx, t.OS.ID, o)
+	}
+	return s.w.Walk(s.ctx, t.Managed, t.OS.Registers, o)
+}
+
+// A frameKey tells a frame from the others of a thread.
+type frameKey struct{ ip, sp target.Addr }
+
+// heldReferences are the references of a thread, by the frames that hold them.
+type heldReferences struct {
+	of      map[frameKey][]stackwalk.Root
+	chained []stackwalk.Frame // the GCFrames, which are none of a walk's, by address
+}
+
+// references collects the references that t's frames hold, by frame. Frames whose
+// references are not known are noted; the error is the context's.
+func (s *stackLister) references(t *Thread) (heldReferences, error) {
+	out := heldReferences{of: map[frameKey][]stackwalk.Root{}}
+	if !s.o.References || t.Managed == nil {
+		return out, nil
+	}
+	if s.objects == nil {
+		s.objects = objects.New(s.w.Runtime())
+	}
+	for r, err := range s.w.Roots(s.ctx, t.Managed, t.OS.Registers) {
+		if s.ctx.Err() != nil {
+			return out, s.ctx.Err()
+		}
+		if err != nil {
+			s.gaps.Note(err)
+			continue
+		}
+		k := frameKey{r.FrameIP, r.FrameSP}
+		if r.Chained && out.of[k] == nil {
+			out.chained = append(out.chained, stackwalk.Frame{Kind: stackwalk.FrameExplicit, SP: r.FrameSP, Trust: unwind.TrustContext,
+				Runtime: s.w.Runtime(), Explicit: dac.Frame{Addr: r.FrameSP, Class: r.Explicit, Kind: dac.FramePlain}})
+		}
+		out.of[k] = append(out.of[k], r)
+	}
+	slices.SortFunc(out.chained, func(a, b stackwalk.Frame) int { return cmp.Compare(a.SP, b.SP) })
+	return out, nil
+}
+
+// debug lists the stack of t as the debugging API shows it.
+func (s *stackLister) debug(t *Thread) iter.Seq2[answer.DebugFrame, error] {
+	if t.Managed == nil || t.OS == nil {
+		return func(func(answer.DebugFrame, error) bool) {}
+	}
+	return s.w.DebugStack(s.ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{Now: s.o.Now}, s.gaps)
+}

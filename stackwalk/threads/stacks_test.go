@@ -1,0 +1,57 @@
+package threads_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/test/testdump"
+	"github.com/sosgo/sosgo/stackwalk"
+	"github.com/sosgo/sosgo/stackwalk/threads"
+)
+
+// TestStacksAgree: the profile of a process, and the stacks of its threads, have
+// the same managed frames; and the end of the context ends them.
+func TestStacksAgree(t *testing.T) {
+	testdump.Canned(t, func(t *testing.T, d *testdump.Dump) {
+		rt, err := d.Runtime()
+		if err != nil {
+			t.Skip("no runtime")
+		}
+		if rt.IsNative() {
+			t.Skip("all frames are native")
+		}
+		w, err := d.Walker()
+		require.NoError(t, err)
+		list, err := d.Threads()
+		require.NoError(t, err)
+		running, err := threads.Running(list, rt)
+		require.NoError(t, err)
+		ctx, cancel := context.WithCancel(context.Background())
+		o := threads.StackOptions{References: true, DescribeOptions: stackwalk.DescribeOptions{Registers: true, Arguments: true, Locals: true}}
+		p, err := threads.Profile(ctx, w, running, threads.ProfileOptions{})
+		require.NoError(t, err)
+		managed := map[uint32]int{}
+		for f, err := range threads.Stacks(ctx, w, running, o).Frames {
+			require.NoError(t, err)
+			if f.Kind == answer.FrameManaged {
+				managed[f.OSID]++
+				assert.NotZero(t, f.MethodDesc)
+			}
+		}
+		for i := range p.Threads {
+			assert.Len(t, p.Threads[i].Frames, managed[p.Threads[i].OSID])
+		}
+		cancel()
+		_, err = threads.ParallelStacks(ctx, w, running, false)
+		if len(running) > 0 {
+			assert.ErrorIs(t, err, context.Canceled)
+		}
+		for _, err := range threads.Stacks(ctx, w, running, o).Frames {
+			assert.ErrorIs(t, err, context.Canceled)
+		}
+	})
+}

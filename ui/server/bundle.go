@@ -1,0 +1,117 @@
+// Package webui is the web page of a dump and the report that one can send: the same application, once with a server
+// that answers it, and once with the documents inside of the file. The application is written in TypeScript and stands
+// in the folder ui of the repository; what is embedded here is made of it (node build.mjs), so that Go alone builds
+// sosgo.
+//
+// All that is shown comes from the documents that --json prints. The package asks for them by an Asker, knows none of
+// their fields but those that questions.json names, and computes nothing.
+package webui
+
+import (
+	"bytes"
+	"context"
+	"embed"
+	"encoding/json"
+	"fmt"
+	"html"
+	"io"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/sosgo/sosgo/internal/report"
+)
+
+//go:embed bundle
+var bundle embed.FS
+
+// An Asker answers commands with documents.
+type Asker interface {
+	// Ask writes the document that the command of these words prints with --json, and of its lists the part that is
+	// wanted. What fails is told in the document. The end of ctx stops it.
+	Ask(ctx context.Context, words []string, part report.Window, w io.Writer)
+	// Line writes what a line prints as text at the prompt.
+	Line(ctx context.Context, line string, w io.Writer)
+}
+
+// A Subject is what a page is about.
+type Subject struct {
+	File   string   `json:"file"`             // the dump's name
+	Others []string `json:"others,omitempty"` // dumps that it can be compared with, as diff wants them named
+}
+
+// A question is one of those that the application asks by name.
+type question struct {
+	Words []string `json:"words"`
+	// Count is how many items of each list are wanted, in a report.
+	Count int `json:"count"`
+	// Last says that the largest are at the end of lists.
+	Last bool `json:"last"`
+	// Each has the question asked once for each value that these paths lead to, in documents that were asked for
+	// before: the name of a question, and fields. The value takes the place of the word "$".
+	Each [][]string `json:"each"`
+	// Most is how many values are asked for at most.
+	Most int `json:"most"`
+}
+
+// questions are those of the application in the order in which a report asks them.
+func questions() (names []string, by map[string]question, err error) {
+	text, err := bundle.ReadFile("bundle/questions.json")
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := json.Unmarshal(text, &by); err != nil {
+		return nil, nil, fmt.Errorf("questions.json: %w", err)
+	}
+	d := json.NewDecoder(bytes.NewReader(text))
+	for depth := 0; ; {
+		t, err := d.Token()
+		if err == io.EOF {
+			return names, by, nil
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		switch v := t.(type) {
+		case json.Delim:
+			if v == '{' || v == '[' {
+				depth++
+			} else {
+				depth--
+			}
+		case string:
+			if _, ok := by[v]; ok && depth == 1 {
+				names = append(names, v)
+			}
+		}
+	}
+}
+
+// file is a file of the bundle; each is embedded, or the program would not have been built.
+func file(name string) []byte {
+	b, err := bundle.ReadFile("bundle/" + name)
+	if err != nil {
+		panic(err)
+	}
+	return b
+}
+
+// title is the title of a page, safe in HTML.
+func title(s Subject) string { return html.EscapeString(report.Escape(s.File)) + " · sosgo" }
+
+// window is the part of lists that a report wants.
+func (q *question) window() report.Window { return report.Window{Count: q.Count, Last: q.Last} }
+
+// address is where the server has the answer: the one that the application asks for, to the letter (api.ts, ask).
+func (q *question) address() string {
+	var b strings.Builder
+	b.WriteString("/api/" + url.PathEscape(q.Words[0]) + "?")
+	for _, w := range q.Words[1:] {
+		b.WriteString("a=" + url.QueryEscape(w) + "&")
+	}
+	b.WriteString("count=" + strconv.Itoa(q.Count))
+	if q.Last {
+		b.WriteString("&last=1")
+	}
+	return b.String()
+}

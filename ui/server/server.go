@@ -1,0 +1,247 @@
+package webui
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/subtle"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"html"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/sosgo/sosgo/internal/report"
+)
+
+const (
+	// pageItems is how many items of a list a request gets that does not say how many it wants.
+	pageItems = 1000
+	// maxItems is how many items of a list one request may want.
+	maxItems = 100_000
+	// atWork is how many commands run at a time; further requests wait.
+	atWork = 4
+	// cookiePrefix stands before the port in the name of the cookie: cookies don't tell ports apart.
+	cookiePrefix = "sosgo-"
+	// headerTime bounds how long a client takes to say what it wants.
+	headerTime = 10 * time.Second
+	// maxHeader is the longest head of a request in bytes.
+	maxHeader = 64 << 10
+)
+
+// A Server shows one dump to those who know its token. It only reads: all requests are GET, and what a command writes
+// to files its Asker refuses. It is safe for concurrent use.
+type Server struct {
+	asker   Asker
+	subject Subject
+	token   string
+	host    string // that was listened to, without port; a name that requests may call it by
+	port    string
+	slots   chan struct{}
+}
+
+// NewServer returns a server for requests that come to l.
+func NewServer(a Asker, s Subject, l net.Listener, host string) (*Server, error) {
+	token := make([]byte, 24)
+	if _, err := rand.Read(token); err != nil {
+		return nil, err
+	}
+	_, port, err := net.SplitHostPort(l.Addr().String())
+	if err != nil {
+		return nil, err
+	}
+	return &Server{asker: a, subject: s, token: base64.RawURLEncoding.EncodeToString(token), host: host, port: port,
+		slots: make(chan struct{}, atWork)}, nil
+}
+
+// URL is the address that lets a browser in.
+func (s *Server) URL() string {
+	host := s.host
+	if a, err := netip.ParseAddr(host); host == "" || err == nil && a.IsUnspecified() {
+		host = "127.0.0.1"
+	}
+	return "http://" + net.JoinHostPort(host, s.port) + "/?token=" + s.token
+}
+
+// Serve answers requests until ctx ends.
+func (s *Server) Serve(ctx context.Context, l net.Listener) error {
+	h := &http.Server{Handler: s, ReadHeaderTimeout: headerTime, MaxHeaderBytes: maxHeader,
+		BaseContext: func(net.Listener) context.Context { return ctx }}
+	defer context.AfterFunc(ctx, func() { _ = h.Close() })()
+	err := h.Serve(l)
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
+}
+
+// policy is what the page may do: run its own script, use its own style, ask its own server. Nothing else.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+
+// ServeHTTP answers one request.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	h.Set("Content-Security-Policy", policy)
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("X-Frame-Options", "DENY")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Cross-Origin-Opener-Policy", "same-origin")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	h.Set("Cache-Control", "no-store")
+	if status, why := s.refuse(r); status != 0 {
+		http.Error(w, why, status)
+		return
+	}
+	if given := r.URL.Query().Get("token"); given != "" && r.URL.Path == "/" {
+		http.SetCookie(w, &http.Cookie{Name: cookiePrefix + s.port, Value: s.token, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode})
+		h.Set("Location", "/")
+		w.WriteHeader(http.StatusSeeOther)
+		return
+	}
+	s.route(w, r)
+}
+
+// refuse says why a request gets no answer; 0 if it does.
+func (s *Server) refuse(r *http.Request) (status int, why string) {
+	origin := r.Header.Get("Origin")
+	site := r.Header.Get("Sec-Fetch-Site")
+	switch {
+	case !s.isHost(r.Host):
+		return http.StatusForbidden, "this server is not called " + strconv.QuoteToASCII(r.Host)
+	case origin != "" && origin != "http://"+r.Host:
+		return http.StatusForbidden, "a page of another server asks"
+	case site != "" && site != "same-origin" && site != "none" && r.URL.Path != "/":
+		return http.StatusForbidden, "a page of another server asks"
+	case r.Method != http.MethodGet && r.Method != http.MethodHead:
+		return http.StatusMethodNotAllowed, "nothing can be changed here"
+	case !s.knowsToken(r):
+		return http.StatusForbidden, "open the address that sosgo web printed: it has the token that this page is for"
+	}
+	return 0, ""
+}
+
+// isHost reports whether a request may call the server so: by an address or by the name that it listens to. Names of
+// others that lead here are how a page of theirs would reach it (DNS rebinding).
+func (s *Server) isHost(hostport string) bool {
+	host, port, err := net.SplitHostPort(hostport)
+	if err != nil || port != s.port {
+		return false
+	}
+	if _, err := netip.ParseAddr(host); err == nil {
+		return true
+	}
+	return strings.EqualFold(host, "localhost") || s.host != "" && strings.EqualFold(host, s.host)
+}
+
+// knowsToken reports whether a request has the token: in its address, as the first one of a browser, in the cookie that
+// it got for this, or in a header.
+func (s *Server) knowsToken(r *http.Request) bool {
+	given, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	if c, err := r.Cookie(cookiePrefix + s.port); err == nil && given == "" {
+		given = c.Value
+	}
+	if t := r.URL.Query().Get("token"); t != "" {
+		given = t
+	}
+	return subtle.ConstantTimeCompare([]byte(given), []byte(s.token)) == 1
+}
+
+// files are the files of the bundle that are served as they are, with their types.
+var files = map[string]string{"/app.js": "text/javascript; charset=utf-8", "/app.css": "text/css; charset=utf-8"}
+
+func (s *Server) route(w http.ResponseWriter, r *http.Request) {
+	kind, isFile := files[r.URL.Path]
+	command, isCommand := strings.CutPrefix(r.URL.Path, "/api/")
+	switch {
+	case r.URL.Path == "/":
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		_, _ = io.WriteString(w, page(s.subject)) // who is gone needs no more
+	case isFile:
+		w.Header().Set("Content-Type", kind)
+		_, _ = w.Write(file(r.URL.Path[1:]))
+	case r.URL.Path == "/subject.json":
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode(s.subject)
+	case r.URL.Path == "/line":
+		s.work(w, r, "text/plain; charset=utf-8", func(w io.Writer) { s.asker.Line(r.Context(), r.URL.Query().Get("line"), w) })
+	case isCommand && command != "":
+		s.document(w, r, command)
+	default:
+		http.NotFound(w, r)
+	}
+}
+
+// document answers /api/COMMAND?a=ARGUMENT&a=ARGUMENT&from=N&count=N with a document; with last, from counts from the
+// end of lists, and list=NAME cuts no other list.
+func (s *Server) document(w http.ResponseWriter, r *http.Request, command string) {
+	q := r.URL.Query()
+	from, err := number(q.Get("from"), 0, 1<<40)
+	count, err2 := number(q.Get("count"), pageItems, maxItems)
+	if err != nil || err2 != nil {
+		http.Error(w, "from and count are numbers; count is at most "+strconv.Itoa(maxItems), http.StatusBadRequest)
+		return
+	}
+	words := append([]string{command}, q["a"]...)
+	s.work(w, r, "application/json", func(w io.Writer) {
+		s.asker.Ask(r.Context(), words, report.Window{From: from, Count: count, Last: q.Has("last"), List: q.Get("list")}, w)
+	})
+}
+
+// work runs a command when there is a place for it, unless the client has gone by then.
+func (s *Server) work(w http.ResponseWriter, r *http.Request, kind string, run func(io.Writer)) {
+	select {
+	case s.slots <- struct{}{}:
+		defer func() { <-s.slots }()
+	case <-r.Context().Done():
+		return
+	}
+	w.Header().Set("Content-Type", kind)
+	if r.Method == http.MethodGet {
+		run(w)
+	}
+}
+
+func number(text string, other, most int) (int, error) {
+	if text == "" {
+		return other, nil
+	}
+	n, err := strconv.Atoi(text)
+	if err == nil && (n < 0 || n > most) {
+		err = fmt.Errorf("%d is not between 0 and %d", n, most)
+	}
+	return n, err
+}
+
+// first are the questions that the overview asks at once. The page's head names their addresses, so that the browser
+// asks for them while it loads the application: what fills the heap is counted by then.
+var first = []string{"types", "crash", "doctor"}
+
+// preload asks the browser for the documents of the first questions.
+var preload = sync.OnceValue(func() string {
+	_, by, err := questions()
+	if err != nil {
+		panic(err) // it is embedded, as files are
+	}
+	var b strings.Builder
+	for _, name := range first {
+		q := by[name]
+		b.WriteString(`<link rel="preload" as="fetch" crossorigin href="` + html.EscapeString(q.address()) + `">`)
+	}
+	return b.String()
+})
+
+// page is the page that loads the application from the server.
+func page(s Subject) string {
+	return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">` +
+		`<meta name="color-scheme" content="light dark"><title>` + title(s) + `</title><link rel="icon" href="data:,">` + preload() +
+		`<link rel="stylesheet" href="/app.css"><script src="/app.js" defer></script></head><body><div id="app"></div>` + noScript + `</body></html>`
+}
+
+const noScript = `<noscript>This page needs JavaScript. It runs from this file or server alone.</noscript>`
