@@ -43,8 +43,8 @@ var floors = []struct{ name, packages string }{
 	{"façade", "sosgo"},
 	{"forms", "internal/report"},
 	{"exports", "export"},
-	{"command line", "ui/server internal/cli"},
-	{"programs", "cmd ui"},
+	{"command line", "internal/webui internal/cli"},
+	{"programs", "cmd"},
 }
 
 // only restricts some packages further. The key is a package, or a folder with /... behind it; the value lists the packages of this
@@ -56,9 +56,9 @@ var only = map[string]string{
 	"internal/cli/text/...": "answer target internal/report export/stackexport internal/cli/text",
 	"internal/report":       "answer target",
 	// The engine of the command line knows no command, and the page asks commands and reads nothing itself.
-	"internal/cli": "target internal/outfile internal/report internal/workers",
-	"ui/server":    "internal/report",
-	"cmd/...":      "internal/cli internal/cli/commands",
+	"internal/cli":   "target internal/outfile internal/report internal/workers",
+	"internal/webui": "internal/report",
+	"cmd/...":        "internal/cli internal/cli/commands",
 }
 
 // importers restricts who may import some packages: everybody else sees only target.

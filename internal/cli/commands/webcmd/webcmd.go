@@ -17,7 +17,7 @@ import (
 	"github.com/sosgo/sosgo/internal/cli"
 	"github.com/sosgo/sosgo/internal/cli/text/processtext"
 	"github.com/sosgo/sosgo/internal/report"
-	"github.com/sosgo/sosgo/ui/server"
+	"github.com/sosgo/sosgo/internal/webui"
 )
 
 // Commands are the commands of the group.

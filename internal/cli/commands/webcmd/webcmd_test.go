@@ -21,7 +21,7 @@ import (
 	"github.com/sosgo/sosgo/internal/cli"
 	"github.com/sosgo/sosgo/internal/cli/commands"
 	"github.com/sosgo/sosgo/internal/test/testdump"
-	"github.com/sosgo/sosgo/ui/server"
+	"github.com/sosgo/sosgo/internal/webui"
 )
 
 // run runs sosgo; stderr is the test's to read.

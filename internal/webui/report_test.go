@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sosgo/sosgo/internal/report"
-	"github.com/sosgo/sosgo/ui/server"
+	"github.com/sosgo/sosgo/internal/webui"
 )
 
 func write(t *testing.T, a webui.Asker, s webui.Subject) []byte {

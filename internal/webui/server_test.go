@@ -19,7 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sosgo/sosgo/internal/report"
-	"github.com/sosgo/sosgo/ui/server"
+	"github.com/sosgo/sosgo/internal/webui"
 )
 
 // asker answers from functions.
