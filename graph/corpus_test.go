@@ -193,7 +193,7 @@ func TestPathsOfSOS(t *testing.T) {
 					break // SOS ended before
 				}
 				a, _ := strconv.ParseUint(m[2], 16, 64)
-				out, err := x.SOSRootPaths(t.Context(), target.Addr(a), graph.HoldOptions{NoStacks: m[1] != ""})
+				out, err := x.RootPaths(t.Context(), target.Addr(a), graph.HoldOptions{NoStacks: m[1] != "", Order: graph.OrderSOS})
 				require.NoError(t, err)
 				have := map[string]bool{}
 				for _, p := range out.Paths {

@@ -58,9 +58,25 @@ type HoldOptions struct {
 	// Condemned, if not nil, is the generation that is supposed to be collected: objects of older ones
 	// keep alive what they refer to.
 	Condemned *int
-	// Retained asks for what would be free without the object.
+	// Retained asks for the object's retained size.
 	Retained bool
+	// Order chooses among the paths. OrderSOS ignores All, Disjoint and Retained, and has no meaning with Condemned.
+	Order PathOrder
 }
+
+// A PathOrder chooses one of the many paths that lead to an object.
+type PathOrder uint8
+
+// The orders of paths.
+const (
+	// OrderShortest finds the shortest path from each kind of root.
+	OrderShortest PathOrder = iota
+	// OrderSOS finds a path from each root: the path that gcroot and pathto of SOS find, with the roots in SOS's order.
+	// SOS's search marks objects as done when it has only seen them, and so loses paths. The answer notes lost paths,
+	// and has the shortest paths if SOS's search finds none. Roots that SOS does not know, such as thread statics since
+	// .NET 9, come last.
+	OrderSOS
+)
 
 // maxFirst is how many referrers of garbage are shown.
 const maxFirst = 5
@@ -76,6 +92,9 @@ func (x *Holders) RootPaths(ctx context.Context, a target.Addr, o HoldOptions) (
 	n, err := x.Object(a)
 	if err != nil {
 		return nil, err
+	}
+	if o.Order == OrderSOS && o.Condemned == nil {
+		return x.sosRootPaths(ctx, n, o)
 	}
 	out := &answer.RootPaths{Paths: []answer.RootPath{}, Condemned: o.Condemned, WithoutStacks: o.NoStacks}
 	out.NoteAll(x.g.stats.Warnings())
@@ -383,23 +402,8 @@ func (x *Holders) oldObject(g *answer.Gaps, n Node) answer.GCRoot {
 	return answer.GCRoot{Kind: rootOlder, Object: o.Address, Strong: true, Name: fmt.Sprintf("an object of generation %s", o.Generation)}
 }
 
-// SOSRootPaths says what keeps an object alive as gcroot of SOS does: a path from each root, in the order in which
-// SOS looks at them and with the path that SOS finds. SOS's search loses paths, for it takes objects for done that it
-// has only met: that is noted, and where it finds none at all there are the shortest ones. Roots that SOS does not know, such as those of
-// thread statics since .NET 9, come last.
-func (x *Holders) SOSRootPaths(ctx context.Context, a target.Addr, o HoldOptions) (*answer.RootPaths, error) {
-	ctx, done, err := x.g.Use(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer done()
-	n, err := x.Object(a)
-	if err != nil {
-		return nil, err
-	}
-	if o.Condemned != nil {
-		return x.RootPaths(ctx, a, o)
-	}
+// sosRootPaths finds the paths of OrderSOS.
+func (x *Holders) sosRootPaths(ctx context.Context, n Node, o HoldOptions) (*answer.RootPaths, error) {
 	out := &answer.RootPaths{Paths: []answer.RootPath{}, WithoutStacks: o.NoStacks, Verdict: answer.Held}
 	out.NoteAll(x.g.stats.Warnings())
 	out.Object = x.object(&out.Gaps, n)
@@ -533,8 +537,8 @@ func along(toward []uint32, n Node) []Node {
 	return nodes
 }
 
-// PathTo finds a path from one object to another: the shortest one, or as SOS finds it.
-func (x *Holders) PathTo(ctx context.Context, from, to target.Addr, sos bool) (*answer.ObjectPath, error) {
+// PathTo finds a path from one object to another: a shortest path, or the path that SOS finds.
+func (x *Holders) PathTo(ctx context.Context, from, to target.Addr, order PathOrder) (*answer.ObjectPath, error) {
 	ctx, done, err := x.g.Use(ctx)
 	if err != nil {
 		return nil, err
@@ -551,7 +555,7 @@ func (x *Holders) PathTo(ctx context.Context, from, to target.Addr, sos bool) (*
 	out := &answer.ObjectPath{Objects: []answer.PathStep{}}
 	out.From, out.To = x.object(&out.Gaps, a), x.object(&out.Gaps, b)
 	var nodes []Node
-	if sos {
+	if order == OrderSOS {
 		nodes, err = x.g.SOSSearch(b).From(ctx, a) // finds what there is: nothing was searched before
 	} else {
 		nodes, err = x.shortest(ctx, a, b)

@@ -103,7 +103,7 @@ func TestRootPaths(t *testing.T) {
 					assert.True(t, strings.EqualFold(fact.Name, strings.Join(names, ".")), "a property is called as its field is: %s, %v", fact.Name, names)
 				}
 			}
-			sos, err := x.SOSRootPaths(t.Context(), fact.Addr, graph.HoldOptions{})
+			sos, err := x.RootPaths(t.Context(), fact.Addr, graph.HoldOptions{Order: graph.OrderSOS})
 			require.NoError(t, err)
 			require.NotEmpty(t, sos.Paths)
 			for _, p := range sos.Paths {
@@ -137,14 +137,14 @@ func TestSOSRoots(t *testing.T) {
 		asked := 0
 		for n := graph.Node(11); int(n) < g.Objects() && asked < 40; n += 97 {
 			asked++
-			out, err := x.SOSRootPaths(t.Context(), g.Address(n), graph.HoldOptions{})
+			out, err := x.RootPaths(t.Context(), g.Address(n), graph.HoldOptions{Order: graph.OrderSOS})
 			require.NoError(t, err)
 			want := 0
 			for r := range v.Roots(t.Context()) {
 				if _, ok := g.Node(r.Object); !ok {
 					continue
 				}
-				p, err := x.PathTo(t.Context(), r.Object, g.Address(n), true)
+				p, err := x.PathTo(t.Context(), r.Object, g.Address(n), graph.OrderSOS)
 				require.NoError(t, err)
 				if p.Found {
 					want++
@@ -276,9 +276,9 @@ func TestPathTo(t *testing.T) {
 			if _, err := x.Object(to.Addr); err != nil || to.Name == "root.Primitives.FunctionPointer" {
 				continue
 			}
-			short, err := x.PathTo(t.Context(), from, to.Addr, false)
+			short, err := x.PathTo(t.Context(), from, to.Addr, graph.OrderShortest)
 			require.NoError(t, err)
-			long, err := x.PathTo(t.Context(), from, to.Addr, true)
+			long, err := x.PathTo(t.Context(), from, to.Addr, graph.OrderSOS)
 			require.NoError(t, err)
 			if strings.HasPrefix(to.Name, "root") && g.Stats().Complete() {
 				assert.True(t, short.Found, to.Name)
@@ -288,7 +288,7 @@ func TestPathTo(t *testing.T) {
 			edgesHold(t, g, short.Objects)
 			edgesHold(t, g, long.Objects)
 		}
-		_, err := x.PathTo(t.Context(), from+8, from, false)
+		_, err := x.PathTo(t.Context(), from+8, from, graph.OrderShortest)
 		assert.ErrorIs(t, err, target.ErrCorrupt)
 	})
 }

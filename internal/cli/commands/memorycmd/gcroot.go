@@ -43,13 +43,18 @@ func askGCRoot(c *cli.Context) (report.Answer, error) {
 	if err != nil {
 		return report.Answer{}, err
 	}
-	paths := h.RootPaths
-	if c.SOS {
-		paths = h.SOSRootPaths
-	}
+	o.Order = pathOrder(c)
 	a, _ := c.Addr("address")
-	out, err := paths(c.Context(), a, o)
+	out, err := h.RootPaths(c.Context(), a, o)
 	return ask.Say(out, err, memorytext.RootPaths)
+}
+
+// pathOrder returns the order of paths that the form of the answer wants.
+func pathOrder(c *cli.Context) graph.PathOrder {
+	if c.SOS {
+		return graph.OrderSOS
+	}
+	return graph.OrderShortest
 }
 
 func holdOptions(c *cli.Context) (graph.HoldOptions, error) {
@@ -99,6 +104,6 @@ func askPathTo(c *cli.Context) (report.Answer, error) {
 	}
 	from, _ := c.Addr("from")
 	to, _ := c.Addr("to")
-	out, err := h.PathTo(c.Context(), from, to, c.SOS)
+	out, err := h.PathTo(c.Context(), from, to, pathOrder(c))
 	return ask.Say(out, err, memorytext.ObjectPath)
 }
