@@ -30,7 +30,10 @@ type call func(d *sosgo.Dump, v *sosgo.View, where string) any
 
 // dumpCalls are the public methods of a Dump, but for Close.
 var dumpCalls = map[string]call{
-	"Crash":        func(d *sosgo.Dump, _ *sosgo.View, _ string) any { c, err := d.Crash(); return said(c != nil, err) },
+	"CrashRecord": func(d *sosgo.Dump, _ *sosgo.View, _ string) any {
+		c, err := d.CrashRecord()
+		return said(c != nil, err)
+	},
 	"File":         func(d *sosgo.Dump, _ *sosgo.View, _ string) any { return d.File().Size },
 	"FileProblems": func(d *sosgo.Dump, _ *sosgo.View, _ string) any { return d.FileProblems() },
 	"Heap":         func(d *sosgo.Dump, _ *sosgo.View, _ string) any { h, err := d.Heap(); return said(h != nil, err) },
@@ -80,15 +83,18 @@ var dumpCalls = map[string]call{
 
 // viewCalls are the public methods of a View.
 var viewCalls = map[string]call{
-	"Crash": func(_ *sosgo.Dump, v *sosgo.View, _ string) any { c, err := v.Crash(); return said(c != nil, err) },
-	"DescribeCrash": func(_ *sosgo.Dump, v *sosgo.View, _ string) any {
-		c, err := v.DescribeCrash(context.Background())
+	"CrashRecord": func(_ *sosgo.Dump, v *sosgo.View, _ string) any {
+		c, err := v.CrashRecord()
+		return said(c != nil, err)
+	},
+	"Crash": func(_ *sosgo.Dump, v *sosgo.View, _ string) any {
+		c, err := v.Crash(context.Background())
 		text, _ := json.Marshal(c)
 		return said(string(text), err)
 	},
-	"DescribeCrashBriefly": func(_ *sosgo.Dump, v *sosgo.View, _ string) any { return v.DescribeCrashBriefly() != nil },
-	"Diagnose":             func(_ *sosgo.Dump, v *sosgo.View, _ string) any { return v.Diagnose(true).Modules },
-	"Dump":                 func(_ *sosgo.Dump, v *sosgo.View, _ string) any { return v.Dump().Jobs() },
+	"BriefCrash": func(_ *sosgo.Dump, v *sosgo.View, _ string) any { return v.BriefCrash() != nil },
+	"Diagnose":   func(_ *sosgo.Dump, v *sosgo.View, _ string) any { return v.Diagnose(true).Modules },
+	"Dump":       func(_ *sosgo.Dump, v *sosgo.View, _ string) any { return v.Dump().Jobs() },
 	"FoldedWalk": func(_ *sosgo.Dump, v *sosgo.View, _ string) any {
 		return frames(slices.Collect(v.FoldedWalk(context.Background(), v.Dump().Target().Threads()[0].ID, stackwalk.WalkOptions{})))
 	},
@@ -155,11 +161,17 @@ var viewCalls = map[string]call{
 		}
 		return []int{n, failed}
 	},
-	"Runtime":  func(_ *sosgo.Dump, v *sosgo.View, _ string) any { rt, err := v.Runtime(); return said(rt != nil, err) },
-	"Shapes":   func(_ *sosgo.Dump, v *sosgo.View, _ string) any { s, err := v.Shapes(); return said(s != nil, err) },
-	"Tasks":    func(_ *sosgo.Dump, v *sosgo.View, _ string) any { s, err := v.Tasks(); return said(s != nil, err) },
-	"Hosting":  func(_ *sosgo.Dump, v *sosgo.View, _ string) any { s, err := v.Hosting(); return said(s != nil, err) },
-	"SQLPools": func(_ *sosgo.Dump, v *sosgo.View, _ string) any { s, err := v.SQLPools(); return said(s != nil, err) },
+	"Runtime":    func(_ *sosgo.Dump, v *sosgo.View, _ string) any { rt, err := v.Runtime(); return said(rt != nil, err) },
+	"Shapes":     func(_ *sosgo.Dump, v *sosgo.View, _ string) any { s, err := v.Shapes(); return said(s != nil, err) },
+	"TaskReader": func(_ *sosgo.Dump, v *sosgo.View, _ string) any { s, err := v.TaskReader(); return said(s != nil, err) },
+	"HostingReader": func(_ *sosgo.Dump, v *sosgo.View, _ string) any {
+		s, err := v.HostingReader()
+		return said(s != nil, err)
+	},
+	"SQLPoolReader": func(_ *sosgo.Dump, v *sosgo.View, _ string) any {
+		s, err := v.SQLPoolReader()
+		return said(s != nil, err)
+	},
 	"Asked": func(_ *sosgo.Dump, v *sosgo.View, _ string) any {
 		p, err := v.Asked(graph.Options{})
 		return said(p != nil, err)
@@ -168,11 +180,14 @@ var viewCalls = map[string]call{
 		s, err := v.Collections()
 		return said(s != nil, err)
 	},
-	"Locks":      func(_ *sosgo.Dump, v *sosgo.View, _ string) any { s, err := v.Locks(); return said(s != nil, err) },
-	"ThreadPool": func(_ *sosgo.Dump, v *sosgo.View, _ string) any { s, err := v.ThreadPool(); return said(s != nil, err) },
-	"Web":        func(_ *sosgo.Dump, v *sosgo.View, _ string) any { s, err := v.Web(); return said(s != nil, err) },
-	"Scanner":    func(_ *sosgo.Dump, v *sosgo.View, _ string) any { s, err := v.Scanner(); return said(s != nil, err) },
-	"Threads":    func(_ *sosgo.Dump, v *sosgo.View, _ string) any { t, err := v.Threads(); return said(len(t), err) },
+	"LockReader": func(_ *sosgo.Dump, v *sosgo.View, _ string) any { s, err := v.LockReader(); return said(s != nil, err) },
+	"ThreadPoolReader": func(_ *sosgo.Dump, v *sosgo.View, _ string) any {
+		s, err := v.ThreadPoolReader()
+		return said(s != nil, err)
+	},
+	"WebReader": func(_ *sosgo.Dump, v *sosgo.View, _ string) any { s, err := v.WebReader(); return said(s != nil, err) },
+	"Scanner":   func(_ *sosgo.Dump, v *sosgo.View, _ string) any { s, err := v.Scanner(); return said(s != nil, err) },
+	"Threads":   func(_ *sosgo.Dump, v *sosgo.View, _ string) any { t, err := v.Threads(); return said(len(t), err) },
 	"Walk": func(_ *sosgo.Dump, v *sosgo.View, _ string) any {
 		t, err := v.Threads()
 		if err != nil {

@@ -242,7 +242,7 @@ func (v *View) taskSource() query.Source {
 }
 
 func (v *View) taskRows(ctx context.Context) iter.Seq2[[]query.Value, error] {
-	r, err := v.Tasks()
+	r, err := v.TaskReader()
 	if err != nil {
 		return listed[[]query.Value](nil, err)
 	}
@@ -315,7 +315,7 @@ func (v *View) requestSource() query.Source {
 }
 
 func (v *View) requestRows(ctx context.Context) iter.Seq2[[]query.Value, error] {
-	r, err := v.Web()
+	r, err := v.WebReader()
 	if err != nil {
 		return listed[[]query.Value](nil, err)
 	}

@@ -33,7 +33,7 @@
 //     several runtimes: [Dump.MergedWalk]; its arguments and locals:
 //     [stackwalk.Variables]
 //   - find what may be objects on a stack: [View.Scanner], [threads.Thread.Stack]
-//   - say why the process died: [View.Crash], [crash.LikelyCause]
+//   - say why the process died: [View.CrashRecord], [View.Crash]
 //   - say what the dump lacks: [View.Diagnose]; move it with what it needs:
 //     [Dump.Pack]
 //   - name native code: [Dump.Symbols]; list the images: [Dump.Modules],

@@ -205,8 +205,8 @@ func shaped[T any](v *View, at *lazy.Value[T], read func(*shapes.Binder) (T, err
 	})
 }
 
-// Tasks reads tasks and the state machines of async methods.
-func (v *View) Tasks() (*tasks.Reader, error) {
+// TaskReader reads tasks and the state machines of async methods.
+func (v *View) TaskReader() (*tasks.Reader, error) {
 	return shaped(v, &v.tasks, func(b *shapes.Binder) (*tasks.Reader, error) { return tasks.New(b), nil })
 }
 
@@ -215,23 +215,23 @@ func (v *View) Collections() (*collections.Reader, error) {
 	return shaped(v, &v.held, func(b *shapes.Binder) (*collections.Reader, error) { return collections.New(b), nil })
 }
 
-// SQLPools reads the pools of connections to databases.
-func (v *View) SQLPools() (*sqlpools.Reader, error) {
+// SQLPoolReader reads the pools of connections to databases.
+func (v *View) SQLPoolReader() (*sqlpools.Reader, error) {
 	return shaped(v, &v.sql, func(b *shapes.Binder) (*sqlpools.Reader, error) { return sqlpools.New(b, collections.New(b)), nil })
 }
 
-// Hosting reads what the host of a program keeps: scopes of dependency injection, memory caches.
-func (v *View) Hosting() (*hosting.Reader, error) {
+// HostingReader reads what the host of a program keeps: scopes of dependency injection, memory caches.
+func (v *View) HostingReader() (*hosting.Reader, error) {
 	return shaped(v, &v.hosting, func(b *shapes.Binder) (*hosting.Reader, error) {
 		c, err := v.Collections()
 		return hosting.New(b, c), err
 	})
 }
 
-// Web reads web requests, those that came in and those that were sent.
-func (v *View) Web() (*web.Reader, error) {
+// WebReader reads web requests, those that came in and those that were sent.
+func (v *View) WebReader() (*web.Reader, error) {
 	return shaped(v, &v.web, func(b *shapes.Binder) (*web.Reader, error) {
-		t, err := v.Tasks()
+		t, err := v.TaskReader()
 		if err != nil {
 			return nil, err
 		}
@@ -257,8 +257,8 @@ func (v *View) Scanner() (*stackscan.Scanner, error) {
 	})
 }
 
-// Locks reads the locks of the runtime, and what threads wait for.
-func (v *View) Locks() (*locks.Reader, error) {
+// LockReader reads the locks of the runtime, and what threads wait for.
+func (v *View) LockReader() (*locks.Reader, error) {
 	b, err := v.Shapes()
 	if err != nil {
 		return nil, err
@@ -278,8 +278,8 @@ func (v *View) Locks() (*locks.Reader, error) {
 	return locks.New(v.dump.file, b, h, w, list), nil
 }
 
-// ThreadPool reads the thread pool of the runtime, and the timers.
-func (v *View) ThreadPool() (*threadpool.Reader, error) {
+// ThreadPoolReader reads the thread pool of the runtime, and the timers.
+func (v *View) ThreadPoolReader() (*threadpool.Reader, error) {
 	b, err := v.Shapes()
 	if err != nil {
 		return nil, err
@@ -343,18 +343,18 @@ func (v *View) Threads() ([]Thread, error) {
 	return list, err
 }
 
-// Crash returns why the process died, nil if the dump says nothing of a crash;
+// CrashRecord returns why the process died, nil if the dump says nothing of a crash;
 // see crash.Read. The error tells what could not be read of it.
-func (v *View) Crash() (*crash.Crash, error) { return crash.Read(v.process()) }
+func (v *View) CrashRecord() (*crash.Crash, error) { return crash.Read(v.process()) }
 
-// DescribeCrash describes why the process died on one page; see crash.Describe.
-func (v *View) DescribeCrash(ctx context.Context) (*answer.Crash, error) {
+// Crash describes why the process died on one page; see crash.Describe.
+func (v *View) Crash(ctx context.Context) (*answer.Crash, error) {
 	return crash.Describe(ctx, v.process())
 }
 
-// DescribeCrashBriefly tells of a crash the reason and the exception, and of a process that did not crash
+// BriefCrash tells of a crash the reason and the exception, and of a process that did not crash
 // the monitors that threads wait for, nil where there are none; see crash.DescribeBriefly.
-func (v *View) DescribeCrashBriefly() *answer.Crash { return crash.DescribeBriefly(v.process()) }
+func (v *View) BriefCrash() *answer.Crash { return crash.DescribeBriefly(v.process()) }
 
 // process is what package crash looks at.
 func (v *View) process() crash.Process {
@@ -499,8 +499,8 @@ func (d *Dump) Threads() ([]Thread, error) {
 	return v.Threads()
 }
 
-// Crash is the Crash of the default View.
-func (d *Dump) Crash() (*crash.Crash, error) {
+// CrashRecord is the CrashRecord of the default View.
+func (d *Dump) CrashRecord() (*crash.Crash, error) {
 	v, _ := d.View("")
-	return v.Crash()
+	return v.CrashRecord()
 }

@@ -40,7 +40,7 @@ func listed(t testing.TB, d *sosgo.Dump) *answer.Flows {
 	var err error
 	p.Threads, err = v.Threads()
 	require.NoError(t, err)
-	p.Tasks, err = v.Tasks()
+	p.Tasks, err = v.TaskReader()
 	require.NoError(t, err)
 	p.Heap, err = v.Heap()
 	require.NoError(t, err)
@@ -163,7 +163,7 @@ func TestStacksOfRequests(t *testing.T) {
 		r, out, v := reader(t, d.Dump)
 		h, err := v.Heap()
 		require.NoError(t, err)
-		reader, err := v.Tasks()
+		reader, err := v.TaskReader()
 		require.NoError(t, err)
 		set, err := reader.Collect(t.Context(), h, heap.ScanOptions{})
 		require.NoError(t, err)

@@ -20,7 +20,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	reader, err := view.Hosting()
+	reader, err := view.HostingReader()
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -19,7 +19,7 @@ func open(t testing.TB, d *sosgo.Dump) (*hosting.Reader, *heap.Heap) {
 	t.Helper()
 	v, err := d.View("")
 	require.NoError(t, err)
-	r, err := v.Hosting()
+	r, err := v.HostingReader()
 	require.NoError(t, err)
 	h, err := v.Heap()
 	require.NoError(t, err)

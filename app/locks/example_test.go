@@ -20,7 +20,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	r, err := view.Locks()
+	r, err := view.LockReader()
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -28,7 +28,7 @@ func reader(t testing.TB, d interface {
 }) *locks.Reader {
 	v, err := d.View("")
 	require.NoError(t, err)
-	r, err := v.Locks()
+	r, err := v.LockReader()
 	require.NoError(t, err)
 	return r
 }
@@ -168,7 +168,7 @@ func TestWebWaits(t *testing.T) {
 func TestPartialLocks(t *testing.T) {
 	v, err := testdump.Open(t, "net10-crash-null-triage").View("")
 	require.NoError(t, err)
-	r, err := v.Locks()
+	r, err := v.LockReader()
 	if err == nil {
 		var got *answer.Locks
 		got, err = r.Describe(context.Background(), locks.Options{})
@@ -183,7 +183,7 @@ func TestPartialLocks(t *testing.T) {
 func TestUnreadSpinLocks(t *testing.T) {
 	v, err := testdump.Open(t, "net10-async").View("")
 	require.NoError(t, err)
-	r, err := v.Locks()
+	r, err := v.LockReader()
 	require.NoError(t, err)
 	got, err := r.Describe(context.Background(), locks.Options{})
 	require.NoError(t, err)

@@ -18,7 +18,7 @@ func TestChannelPool(t *testing.T) {
 	d, _ := testdump.Libraries(t)
 	v, err := d.View("")
 	require.NoError(t, err)
-	r, err := v.SQLPools()
+	r, err := v.SQLPoolReader()
 	require.NoError(t, err)
 	h, err := v.Heap()
 	require.NoError(t, err)

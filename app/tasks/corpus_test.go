@@ -31,7 +31,7 @@ func view(t testing.TB, d *sosgo.Dump) *sosgo.View {
 func collect(t testing.TB, d *sosgo.Dump) *tasks.Set {
 	t.Helper()
 	v := view(t, d)
-	r, err := v.Tasks()
+	r, err := v.TaskReader()
 	require.NoError(t, err)
 	h, err := v.Heap()
 	require.NoError(t, err)
@@ -73,7 +73,7 @@ func methods(s *answer.AsyncStack) []string {
 // TestFactsOfTasks: the states of the tasks that the program printed, on the canned dump and the whole one.
 func TestFactsOfTasks(t *testing.T) {
 	check := func(t *testing.T, d *testdump.Dump) int {
-		r, err := view(t, d.Dump).Tasks()
+		r, err := view(t, d.Dump).TaskReader()
 		require.NoError(t, err)
 		n := 0
 		for name, values := range d.Manifest.Facts {
@@ -245,7 +245,7 @@ func TestLines(t *testing.T) {
 // TestNotTask: what is no task is none.
 func TestNotTask(t *testing.T) {
 	d := testdump.Open(t, "net10-zoo")
-	r, err := view(t, d.Dump).Tasks()
+	r, err := view(t, d.Dump).TaskReader()
 	require.NoError(t, err)
 	dog, _ := d.Manifest.Fact("root.Dog")
 	_, err = r.DescribeState(testdump.Address(strings.Fields(dog)[0]))

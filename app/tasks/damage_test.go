@@ -123,7 +123,7 @@ func FuzzStacks(f *testing.F) {
 	d, all := testdump.Thin(f, from.Path, from.Options(), testdump.FewOf(4, continues.MatchString))
 	require.Greater(f, len(all), 60)
 	v := view(f, d.Dump)
-	r, err := v.Tasks()
+	r, err := v.TaskReader()
 	require.NoError(f, err)
 	h, err := v.Heap()
 	require.NoError(f, err)

@@ -73,7 +73,7 @@ func TestRuntimeAsyncMerged(t *testing.T) {
 // TestTaskWaits: where the method of a task stands, what it waits for and who waits for it is told with its state.
 func TestTaskWaits(t *testing.T) {
 	d := testdump.Open(t, "net10-async")
-	r, err := view(t, d.Dump).Tasks()
+	r, err := view(t, d.Dump).TaskReader()
 	require.NoError(t, err)
 	s, err := r.DescribeState(0x7fea858081e8)
 	require.NoError(t, err)
@@ -102,7 +102,7 @@ func TestTaskWaits(t *testing.T) {
 // TestTaskDetail: what a task failed with is told with its state, and where its cancellation comes from.
 func TestTaskDetail(t *testing.T) {
 	d := testdump.Open(t, "net10-async")
-	r, err := view(t, d.Dump).Tasks()
+	r, err := view(t, d.Dump).TaskReader()
 	require.NoError(t, err)
 	faulted, err := r.DescribeState(0x7fea85811918)
 	require.NoError(t, err)

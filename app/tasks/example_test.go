@@ -26,7 +26,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	r, err := v.Tasks()
+	r, err := v.TaskReader()
 	if err != nil {
 		log.Fatal(err)
 	}

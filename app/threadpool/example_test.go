@@ -20,7 +20,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	pool, err := view.ThreadPool()
+	pool, err := view.ThreadPoolReader()
 	if err != nil {
 		log.Fatal(err)
 	}

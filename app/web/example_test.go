@@ -24,7 +24,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	r, err := v.Web()
+	r, err := v.WebReader()
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -20,7 +20,7 @@ func lookalikes(t *testing.T) (*web.Reader, *heap.Heap) {
 	d, _ := testdump.Libraries(t)
 	v, err := d.View("")
 	require.NoError(t, err)
-	r, err := v.Web()
+	r, err := v.WebReader()
 	require.NoError(t, err)
 	h, err := v.Heap()
 	require.NoError(t, err)

@@ -93,13 +93,13 @@ func shaped(f *testing.F) func(v *sosgo.View, o *heap.Object) bool {
 
 // askers are the questions, each of which returns what it noted.
 func askers(f *testing.F, v *sosgo.View, h *heap.Heap) []func(*testing.T) ([]error, error) {
-	r, err := v.Web()
+	r, err := v.WebReader()
 	require.NoError(f, err)
-	pools, err := v.SQLPools()
+	pools, err := v.SQLPoolReader()
 	require.NoError(f, err)
-	host, err := v.Hosting()
+	host, err := v.HostingReader()
 	require.NoError(f, err)
-	set, err := v.Tasks()
+	set, err := v.TaskReader()
 	require.NoError(f, err)
 	b, err := v.Shapes()
 	require.NoError(f, err)

@@ -28,7 +28,7 @@ func open(t testing.TB, d *sosgo.Dump) (*sosgo.View, *web.Reader, *heap.Heap) {
 	t.Helper()
 	v, err := d.View("")
 	require.NoError(t, err)
-	r, err := v.Web()
+	r, err := v.WebReader()
 	require.NoError(t, err)
 	h, err := v.Heap()
 	require.NoError(t, err)

@@ -21,9 +21,9 @@ func TestDescribe(t *testing.T) {
 	testdump.Each(t, func(t *testing.T, d *testdump.Dump) {
 		v, err := d.View("")
 		require.NoError(t, err)
-		x, err := v.DescribeCrash(context.Background())
+		x, err := v.Crash(context.Background())
 		require.NoError(t, err)
-		brief := v.DescribeCrashBriefly()
+		brief := v.BriefCrash()
 		for _, verdict := range x.Verdicts {
 			assert.NotEmpty(t, verdict.Evidence, verdict.Text)
 			assert.NotEmpty(t, verdict.Strength, verdict.Text)

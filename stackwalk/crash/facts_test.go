@@ -38,7 +38,7 @@ func TestDescribeTellsWhatTheProcessPrinted(t *testing.T) {
 		d := testdump.Open(t, name)
 		v, err := d.View("")
 		require.NoError(t, err)
-		x, err := v.DescribeCrash(context.Background())
+		x, err := v.Crash(context.Background())
 		require.NoError(t, err)
 		var types, messages []string
 		for i := range x.Exceptions {
@@ -64,7 +64,7 @@ func TestDescribeTellsWhatTheProcessPrinted(t *testing.T) {
 func TestDescribeLivingProcess(t *testing.T) {
 	v, err := testdump.Open(t, "win-net10-zoo").View("")
 	require.NoError(t, err)
-	x, err := v.DescribeCrash(context.Background())
+	x, err := v.Crash(context.Background())
 	require.NoError(t, err)
 	assert.True(t, x.Alive)
 	assert.Empty(t, x.Exceptions)
@@ -95,12 +95,12 @@ func TestDescribeWithoutARuntime(t *testing.T) {
 func TestDescribeEndsWithTheContext(t *testing.T) {
 	v, err := testdump.Open(t, "net10-crash-nested").View("")
 	require.NoError(t, err)
-	_, err = v.DescribeCrash(context.Background())
+	_, err = v.Crash(context.Background())
 	require.NoError(t, err)
 	ended, cancel := context.WithCancel(context.Background())
 	cancel()
 	began := time.Now()
-	x, err := v.DescribeCrash(ended)
+	x, err := v.Crash(ended)
 	require.NoError(t, err)
 	assert.Less(t, time.Since(began), 50*time.Millisecond)
 	assert.LessOrEqual(t, len(x.Stack), 1)

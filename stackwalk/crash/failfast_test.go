@@ -25,7 +25,7 @@ func TestFailFast(t *testing.T) {
 	d, _ := testdump.OverlaidFile(t, path, sosgo.Options{Offline: true})
 	v, err := d.View("")
 	require.NoError(t, err)
-	x, err := v.DescribeCrash(context.Background())
+	x, err := v.Crash(context.Background())
 	require.NoError(t, err)
 	require.NotNil(t, x.FailFast)
 	assert.Equal(t, "fail fast message", x.FailFast.Message.String())

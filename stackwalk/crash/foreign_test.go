@@ -25,7 +25,7 @@ func describeForeign(t *testing.T, name string) *answer.Crash {
 	if v == nil {
 		require.NoError(t, err)
 	}
-	x, err := v.DescribeCrash(context.Background())
+	x, err := v.Crash(context.Background())
 	require.NoError(t, err)
 	return x
 }

@@ -64,7 +64,7 @@ func TestMainReturned(t *testing.T) {
 			}
 			v, err := sound.Damaged(t, damage...).View("")
 			require.NoError(t, err)
-			page, err := v.DescribeCrash(t.Context())
+			page, err := v.Crash(t.Context())
 			require.NoError(t, err)
 			var said []string
 			for _, v := range page.Verdicts {

@@ -75,7 +75,7 @@ func TestActivities(t *testing.T) {
 // where a method that waits threw it.
 func TestActivityOfCrash(t *testing.T) {
 	testdump.Each(t, func(t *testing.T, d *testdump.Dump) {
-		crash, err := d.Crash()
+		crash, err := d.CrashRecord()
 		if crash == nil || crash.Thread == nil || crash.Thread.Managed == nil || crash.Thrown == 0 {
 			t.Skip("no crash by a managed exception", err)
 		}

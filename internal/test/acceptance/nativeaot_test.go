@@ -127,7 +127,7 @@ func TestNativeShapes(t *testing.T) {
 func TestNativeStack(t *testing.T) {
 	v := nativeView(t)
 	d := v.Dump()
-	crash, err := v.Crash()
+	crash, err := v.CrashRecord()
 	require.NoError(t, err)
 	require.NotNil(t, crash.Record)
 	symbols := d.Symbols()
@@ -229,7 +229,7 @@ func TestNativeVersions(t *testing.T) {
 			_, err = heap.ReadGCDesc(d.Memory(), o.Type)
 			require.NoError(t, err, "what says that objects have references differs between versions")
 		}
-		pool, err := v.ThreadPool()
+		pool, err := v.ThreadPoolReader()
 		require.NoError(t, err)
 		p, err := pool.Describe(t.Context(), threadpool.Options{})
 		require.NoError(t, err)
@@ -248,7 +248,7 @@ func TestNativeVersions(t *testing.T) {
 				thrown = max(thrown, m.LastThrown)
 			}
 		}
-		crashed, err := v.DescribeCrash(t.Context())
+		crashed, err := v.Crash(t.Context())
 		require.NoError(t, err)
 		recorded := 0
 		for _, verdict := range crashed.Verdicts {

@@ -61,7 +61,7 @@ func askFlows(c *cli.Context) (report.Answer, error) {
 		p.Threads = append(p.Threads[:0:0], *t)
 		return ask.Say(out, r.List(c.Context(), p, out), apptext.Flows)
 	}
-	if p.Tasks, err = v.Tasks(); err != nil {
+	if p.Tasks, err = v.TaskReader(); err != nil {
 		return report.Answer{}, err
 	}
 	if p.Heap, err = ask.ScannedHeap(c, false); err != nil {

@@ -60,7 +60,7 @@ func askDbContexts(c *cli.Context) (report.Answer, error) {
 // askHosting asks a question that the objects of the whole heap answer.
 func askHosting[T any](c *cli.Context, question func(*hosting.Reader, context.Context, *heap.Heap, heap.ScanOptions) (T, error), label string,
 	text func(*report.Page, T)) (report.Answer, error) {
-	r, err := ask.View(c).Hosting()
+	r, err := ask.View(c).HostingReader()
 	if err != nil {
 		return report.Answer{}, err
 	}

@@ -109,7 +109,7 @@ func askGRPC(c *cli.Context) (report.Answer, error) {
 
 // webReader is what reads web requests, and the heap to look for them.
 func webReader(c *cli.Context) (*web.Reader, *heap.Heap, error) {
-	r, err := ask.View(c).Web()
+	r, err := ask.View(c).WebReader()
 	if err != nil {
 		return nil, nil, err
 	}

@@ -90,7 +90,7 @@ func chosenRequests(c *cli.Context) (web.RequestOptions, error) {
 // listed are the requests that options choose.
 func listed(c *cli.Context, o web.RequestOptions) (*answer.Requests, error) {
 	v := ask.View(c)
-	r, err := v.Web()
+	r, err := v.WebReader()
 	if err != nil {
 		return nil, err
 	}

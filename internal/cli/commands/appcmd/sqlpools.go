@@ -29,7 +29,7 @@ func sqlPoolsCommand() cli.Command {
 
 func askSQLPools(c *cli.Context) (report.Answer, error) {
 	v := ask.View(c)
-	r, err := v.SQLPools()
+	r, err := v.SQLPoolReader()
 	if err != nil {
 		return report.Answer{}, err
 	}
@@ -45,7 +45,7 @@ func askSQLPools(c *cli.Context) (report.Answer, error) {
 		if p.Roots, err = v.RootReader(); err != nil {
 			c.Warn(err)
 		}
-		if p.Tasks, err = v.Tasks(); err != nil {
+		if p.Tasks, err = v.TaskReader(); err != nil {
 			c.Warn(err)
 		}
 	}

@@ -66,7 +66,7 @@ func summaryOf(c *cli.Context, noHeap bool) (*answer.Summary, error) {
 		n := len(list)
 		s.Threads = &n
 	}
-	if crash, err := v.DescribeCrash(c.Context()); err == nil {
+	if crash, err := v.Crash(c.Context()); err == nil {
 		summary.AddCrash(s, crash)
 	} else {
 		s.Note(err)

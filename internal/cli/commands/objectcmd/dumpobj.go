@@ -70,7 +70,7 @@ func summarise(c *cli.Context, r *objects.Reader, a target.Addr, o *answer.Objec
 	}
 	o.Collection, err = l.Summary(object, firstElements)
 	o.Note(err)
-	if t, err := ask.View(c).Tasks(); err == nil {
+	if t, err := ask.View(c).TaskReader(); err == nil {
 		o.Task = taskState(t, o)
 	}
 }

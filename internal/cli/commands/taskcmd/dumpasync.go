@@ -60,7 +60,7 @@ func chosenStacks(c *cli.Context) tasks.StackOptions {
 
 // collected are the tasks of the heap.
 func collected(c *cli.Context) (*tasks.Set, error) {
-	r, err := ask.View(c).Tasks()
+	r, err := ask.View(c).TaskReader()
 	if err != nil {
 		return nil, err
 	}

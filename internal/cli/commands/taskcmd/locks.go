@@ -23,7 +23,7 @@ func locksCommand() cli.Command {
 }
 
 func askLocks(c *cli.Context) (report.Answer, error) {
-	r, err := ask.View(c).Locks()
+	r, err := ask.View(c).LockReader()
 	if err != nil {
 		return report.Answer{}, err
 	}
@@ -49,7 +49,7 @@ func waitsCommand() cli.Command {
 }
 
 func askWaits(c *cli.Context) (report.Answer, error) {
-	r, err := ask.View(c).Locks()
+	r, err := ask.View(c).LockReader()
 	if err != nil {
 		return report.Answer{}, err
 	}

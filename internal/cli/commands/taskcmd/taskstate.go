@@ -37,7 +37,7 @@ func askTaskState(c *cli.Context) (report.Answer, error) {
 	if !ok {
 		return report.Answer{}, c.Usagef("which task? Give its address, or flags with -value")
 	}
-	r, err := ask.View(c).Tasks()
+	r, err := ask.View(c).TaskReader()
 	if err != nil {
 		return report.Answer{}, err
 	}

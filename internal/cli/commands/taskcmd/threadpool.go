@@ -29,7 +29,7 @@ func threadPoolCommand() cli.Command {
 }
 
 func askThreadPool(c *cli.Context) (report.Answer, error) {
-	r, err := ask.View(c).ThreadPool()
+	r, err := ask.View(c).ThreadPoolReader()
 	if err != nil {
 		return report.Answer{}, err
 	}
@@ -63,7 +63,7 @@ func askThreadPoolQueue(c *cli.Context) (report.Answer, error) {
 	if limit < 0 {
 		return report.Answer{}, c.Usagef("-limit is a number of items, or 0 for all")
 	}
-	r, err := ask.View(c).ThreadPool()
+	r, err := ask.View(c).ThreadPoolReader()
 	if err != nil {
 		return report.Answer{}, err
 	}
@@ -90,7 +90,7 @@ func timerInfoCommand() cli.Command {
 }
 
 func askTimerInfo(c *cli.Context) (report.Answer, error) {
-	r, err := ask.View(c).ThreadPool()
+	r, err := ask.View(c).ThreadPoolReader()
 	if err != nil {
 		return report.Answer{}, err
 	}

@@ -25,7 +25,7 @@ func crashInfoCommand() cli.Command {
 }
 
 func askCrashInfo(c *cli.Context) (report.Answer, error) {
-	x, err := ask.View(c).DescribeCrash(c.Context())
+	x, err := ask.View(c).Crash(c.Context())
 	if err != nil {
 		return report.Answer{}, err
 	}
@@ -42,5 +42,5 @@ func Greeting(d cli.Dump, runtime string) []string {
 		return nil
 	}
 	v, _ := opened.View(runtime) // it keeps the error
-	return threadtext.Greeting(v.DescribeCrashBriefly())
+	return threadtext.Greeting(v.BriefCrash())
 }
