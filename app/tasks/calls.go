@@ -10,8 +10,9 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Calls merges the stacks that options choose from their outermost calls on: async methods and tasks that nothing awaits, then
-// what they await, and so on. What is called alike and stands at the same await is one call.
+// Calls merges the selected stacks, beginning with their outermost calls: async methods and tasks that
+// nothing awaits. Below each call come the calls that it awaits. Calls with the same name at the same
+// await are merged into one.
 func (s *Set) Calls(ctx context.Context, o StackOptions) (*answer.AsyncCalls, error) {
 	out := &answer.AsyncCalls{Calls: []answer.AsyncCall{}}
 	if err := s.Note(&out.Gaps); err != nil {
@@ -24,7 +25,8 @@ func (s *Set) Calls(ctx context.Context, o StackOptions) (*answer.AsyncCalls, er
 	return out, ctx.Err()
 }
 
-// outermost are the wanted items that nothing awaits, and of each ring that nothing else awaits the first item.
+// outermost returns the selected items that nothing awaits. A ring of items that only await each other
+// contributes its first item.
 func (c *caller) outermost() (first []call) {
 	wanted := c.reached(func(i int32) bool { return c.o.matches(&c.items[i]) })
 	if !c.o.Tasks {
@@ -52,12 +54,12 @@ type caller struct {
 	*builder
 	ctx  context.Context
 	out  *answer.AsyncCalls
-	path []int32          // by item: how many of the calls around the current one it is in
-	at   []int32          // by item, of awaited: one more than its place in the list, 0 for none
-	ends map[int32]string // what items wait for that await no other
+	path []int32          // by item: how many enclosing calls contain it
+	at   []int32          // by item in awaited: its place in the list plus one, 0 if it is not listed
+	ends map[int32]string // what each item waits for that awaits no other item
 }
 
-// A call is an item, and how often it is awaited.
+// A call is an item and how often it is awaited.
 type call struct {
 	item  int32
 	times uint64
@@ -99,14 +101,15 @@ func (c *caller) level(list []call, depth int) {
 	}
 }
 
-// A mergedCall is calls that are called alike.
+// A mergedCall is a group of calls with the same name.
 type mergedCall struct {
-	frame answer.AsyncFrame // of the first
+	frame answer.AsyncFrame // of the first call
 	count uint64
 	calls []call
 }
 
-// merge puts calls that are called alike together, the most first; equal ones in the order of their first objects.
+// merge groups calls by name, the largest group first. Groups of equal size keep the order of their
+// first objects.
 func (c *caller) merge(list []call) []*mergedCall {
 	type key struct {
 		name  string
@@ -134,7 +137,7 @@ func (c *caller) merge(list []call) []*mergedCall {
 	return out
 }
 
-// blocked are how many of calls a thread is blocked on.
+// blocked counts the calls of g that block a thread.
 func (c *caller) blocked(g *mergedCall) (n uint64) {
 	for _, x := range g.calls {
 		for _, e := range c.next(x.item) {
@@ -151,7 +154,8 @@ func (c *caller) blocked(g *mergedCall) (n uint64) {
 	return n
 }
 
-// awaited are what calls await, and of those that await no other call what they wait for, in words.
+// awaited returns the calls that g awaits. For calls that await nothing, ends describes what they wait
+// for.
 func (c *caller) awaited(g *mergedCall) (list []call, ends []answer.AsyncEnd) {
 	reasons := map[string]int{}
 	for _, x := range g.calls {
@@ -187,7 +191,7 @@ func (c *caller) awaited(g *mergedCall) (list []call, ends []answer.AsyncEnd) {
 	return list, ends
 }
 
-// end is what an item waits for that awaits no other.
+// end describes what an item waits for that awaits no other item.
 func (c *caller) end(i int32) string {
 	words, ok := c.ends[i]
 	if !ok {

@@ -15,30 +15,31 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Set is the tasks and the boxes of async methods of a heap, and who continues when they complete.
+// A Set holds the tasks and async method boxes of a heap, and what continues when each of them
+// completes.
 type Set struct {
 	r     *Reader
 	items []item // by address
 	index addrindex.Index
-	// next are, for item i, those of edges from start[i] to start[i+1].
+	// The edges of item i are edges[start[i]:start[i+1]].
 	start []uint32
 	edges []edge
 
-	errs    []error // of what could not be read, one of a kind each
+	errs    []error // what could not be read, one error of each kind
 	failure error   // no object of the heap could be read
 }
 
-// An item is a task, or the box of an async method that is none.
+// An item is a task, or the box of an async method that is not a task.
 type item struct {
 	addr       target.Addr
 	kind       *kind
 	flags      Flags // of tasks
 	state      int32 // of state machines
 	hasState   bool
-	pooledDone bool // a pooled box that has completed
+	pooledDone bool // a pooled box whose method has completed
 }
 
-// completed reports whether the item has come to its end.
+// completed reports whether the item has completed.
 func (i *item) completed() bool {
 	if i.kind.task == nil {
 		return i.pooledDone
@@ -46,15 +47,16 @@ func (i *item) completed() bool {
 	return i.flags.Completed()
 }
 
-// An edge leads from an item to who continues when that completes.
+// An edge leads from an item to what continues when the item completes.
 type edge struct {
 	addr target.Addr
-	to   int32 // the item, -1 for an object that is none
-	// value: by way of a value task source and not of a task's continuation.
+	to   int32 // the index of the item, -1 for an object that is not an item
+	// value reports that the edge belongs to a value task source, not to a task's continuation.
 	value bool
 }
 
-// Collect walks the heap for tasks and boxes, with several workers. What can't be read is told by Note.
+// Collect walks the heap with several workers and gathers tasks and boxes. Set.Note returns what could
+// not be read.
 func (r *Reader) Collect(ctx context.Context, h *heap.Heap, o heap.ScanOptions) (*Set, error) {
 	s := &Set{r: r}
 	var stats heap.Stats
@@ -107,8 +109,8 @@ func (r *Reader) Collect(ctx context.Context, h *heap.Heap, o heap.ScanOptions) 
 	return s, nil
 }
 
-// unknownTypes are what is said of types of which it is not known what their objects are: of a layout that is not known
-// each, of those without readable names or fields their number with the first reason.
+// unknownTypes returns an error for each type whose layout is unknown. Types without readable names or
+// fields share one error: their number and the first reason.
 func unknownTypes(kinds map[*kind]bool) (out []error) {
 	list := slices.Collect(maps.Keys(kinds))
 	slices.SortFunc(list, func(a, b *kind) int { return cmp.Compare(a.mt, b.mt) })
@@ -121,7 +123,7 @@ func unknownTypes(kinds map[*kind]bool) (out []error) {
 			continue
 		}
 		if !k.items {
-			continue // no task is missing: what is behind it is told where a chain comes to it
+			continue // no task is missing: a chain that leads here reports it
 		}
 		if n++; first == nil {
 			first = k.err
@@ -133,7 +135,7 @@ func unknownTypes(kinds map[*kind]bool) (out []error) {
 	return out
 }
 
-// link finds the items that edges lead to.
+// link resolves the targets of the edges to items.
 func (s *Set) link() {
 	s.index = addrindex.New(len(s.items), s.addrOf)
 	for i := range s.edges {
@@ -142,57 +144,57 @@ func (s *Set) link() {
 	}
 }
 
-// addrOf is the address of an item.
+// addrOf returns the address of item i.
 func (s *Set) addrOf(i int) target.Addr { return s.items[i].addr }
 
-// at is the item at an address, -1 for none.
+// at returns the index of the item at a, or -1.
 func (s *Set) at(a target.Addr) int32 { return int32(s.index.Find(a, s.addrOf)) }
 
-// Len is the number of tasks and boxes.
+// Len returns the number of tasks and boxes.
 func (s *Set) Len() int { return len(s.items) }
 
-// Note notes what could not be read. That nothing could is the error.
+// Note records what could not be read in g. It returns an error if no object could be read.
 func (s *Set) Note(g *answer.Gaps) error {
 	g.NoteAll(s.errs)
 	return s.failure
 }
 
-// never reports whether the runtime has not even loaded the class of tasks, as far as that is certain.
+// never reports whether the runtime provably has not loaded the class of tasks.
 func (s *Set) never() bool {
 	if len(s.items) > 0 || s.failure != nil || s.r.r.Runtime().IsNative() {
 		return false
 	}
-	for range shapes.Loaded[sentinels](s.r.b) { // or can't be read
+	for range shapes.Loaded[sentinels](s.r.b) { // loaded, or unreadable
 		return false
 	}
 	return true
 }
 
-// next are the edges of an item.
+// next returns the edges of item i.
 func (s *Set) next(i int32) []edge { return s.edges[s.start[i]:s.start[i+1]] }
 
-// A collector gathers the items of a run.
+// A collector gathers the items that one worker sees.
 type collector struct {
 	r       *Reader
-	byType  []*kind // by number of the type; nil is not known yet
+	byType  []*kind // by type number; nil if not yet looked up
 	items   []item
 	start   []uint32
 	edges   []edge
 	corrupt []*heap.Corruption
 	lost    []lostItems
-	unknown map[*kind]bool // types with objects of which it is not known what they are
+	unknown map[*kind]bool // types of which objects exist and whose kind is unknown
 	seen    uint64
 
 	runtimeAsync int // tasks of methods that the runtime itself suspends
 }
 
-// lostItems are objects of which something could not be read.
+// lostItems counts objects that could not be read completely.
 type lostItems struct {
-	err   error // of the first
+	err   error // of the first object
 	count int
 }
 
-// Objects gathers tasks and boxes.
+// Objects gathers the tasks and boxes of a batch.
 func (c *collector) Objects(_ *heap.Segment, batch []heap.Object) {
 	c.seen += uint64(len(batch))
 	for i := range batch {
@@ -209,7 +211,7 @@ func (c *collector) Objects(_ *heap.Segment, batch []heap.Object) {
 	}
 }
 
-// kindOf is the kind of an object's type.
+// kindOf returns the kind of an object's type.
 func (c *collector) kindOf(o *heap.Object) *kind {
 	n := int(o.TypeNumber())
 	if n < len(c.byType) && c.byType[n] != nil {
@@ -223,7 +225,7 @@ func (c *collector) kindOf(o *heap.Object) *kind {
 	return k
 }
 
-// lose notes an error, one after another of the same text once.
+// lose records an error. Errors with equal text are recorded once.
 func (c *collector) lose(err error) {
 	for i := range c.lost {
 		if c.lost[i].err == err || c.lost[i].err.Error() == err.Error() {
@@ -236,7 +238,7 @@ func (c *collector) lose(err error) {
 	}
 }
 
-// maxLost bounds the errors that differ which one run of the heap tells of.
+// maxLost bounds the different errors that one walk of the heap records.
 const maxLost = 16
 
 // add gathers one item.
@@ -256,7 +258,7 @@ func (c *collector) add(a target.Addr, k *kind) {
 	}
 	if err != nil {
 		c.lose(err)
-		return // without its flags nothing is known of it
+		return // without flags, nothing is known about the item
 	}
 	var iterates target.Addr
 	if k.machine() {
@@ -274,7 +276,7 @@ func (c *collector) add(a target.Addr, k *kind) {
 	c.follow(iterates, true)
 }
 
-// follow gathers the edges to who continues at a.
+// follow gathers the edges to what continues at a.
 func (c *collector) follow(a target.Addr, value bool) {
 	if a == 0 {
 		return
@@ -284,8 +286,8 @@ func (c *collector) follow(a target.Addr, value bool) {
 	}
 }
 
-// state reads the state of an item's state machine, of an iterator who waits for its next element, and whether a pooled
-// box is not in use.
+// state reads the state of an item's state machine. iterates is the iterator that waits for its next
+// element, if any; idle reports a pooled box that is not in use.
 func (c *collector) state(it *item) (iterates target.Addr, idle bool) {
 	x, m, err := c.r.machineOf(it.kind, it.addr)
 	if err == nil {
@@ -310,10 +312,10 @@ func (c *collector) state(it *item) (iterates target.Addr, idle bool) {
 	return iterates, idle
 }
 
-// Corrupt notes where the walk could not go on.
+// Corrupt records a place where the walk had to skip memory.
 func (c *collector) Corrupt(e *heap.Corruption) { c.corrupt = append(c.corrupt, e) }
 
-// Reset forgets the items, and keeps what is known of types.
+// Reset drops the items but keeps the kinds of types.
 func (c *collector) Reset() {
 	c.items, c.start, c.edges, c.corrupt, c.lost, c.seen, c.runtimeAsync = c.items[:0], c.start[:0], c.edges[:0], nil, nil, 0, 0
 	clear(c.unknown)

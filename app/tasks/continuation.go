@@ -6,8 +6,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// resolve follows what stands in m_continuationObject to who goes on: a box, a task, or the object whose method a delegate
-// calls. What it can't make out is returned as it is. A list is followed by expand.
+// resolve follows a value of m_continuationObject to what continues: a box, a task, or the target of a
+// delegate. A value that it does not recognize is returned unchanged. Use expand for lists.
 func (r *Reader) resolve(a target.Addr) (target.Addr, error) {
 	for range maxContinuationHops {
 		if a == 0 {
@@ -26,11 +26,11 @@ func (r *Reader) resolve(a target.Addr) (target.Addr, error) {
 	return a, nil
 }
 
-// maxContinuationHops is how many objects stand between a task and who continues: an AwaitTaskContinuation, a delegate, a
-// ContinuationWrapper, the delegate in it.
+// maxContinuationHops bounds the objects between a task and its continuation: an
+// AwaitTaskContinuation, a delegate, a ContinuationWrapper and the delegate in it.
 const maxContinuationHops = 8
 
-// hop is the next object on the way to who continues, 0 at the end of the way.
+// hop returns the next object on the way to what continues, or 0 at the end.
 func (r *Reader) hop(k *kind, a target.Addr) (target.Addr, error) {
 	x := shapes.OfAddr(a)
 	switch {
@@ -48,7 +48,7 @@ func (r *Reader) hop(k *kind, a target.Addr) (target.Addr, error) {
 	return 0, nil
 }
 
-// expand passes who continues after a, which may be a list: of each its address as resolve has it.
+// expand calls visit with the resolved address of each continuation of a, which may be a list.
 func (r *Reader) expand(a target.Addr, visit func(target.Addr)) error {
 	k, err := r.kindOf(a)
 	if err != nil {
@@ -77,8 +77,8 @@ func (r *Reader) expand(a target.Addr, visit func(target.Addr)) error {
 	return first
 }
 
-// listed iterates over the references in a list, null ones too. A list that says it has more than its array has is
-// corrupt, and has what the array has.
+// listed iterates over the references in a list, null ones included. A list whose count exceeds its
+// array is corrupt; only the elements of the array are returned.
 func (r *Reader) listed(l *objectList, a target.Addr) func(func(target.Addr, error) bool) {
 	return func(yield func(target.Addr, error) bool) {
 		x := shapes.OfAddr(a)
@@ -116,8 +116,8 @@ func (r *Reader) listed(l *objectList, a target.Addr) func(func(target.Addr, err
 	}
 }
 
-// waiter is who goes on when a value task source completes: the state that was given with the callback, a box mostly, or
-// the object that the callback is called on.
+// waiter returns what continues when a value task source completes: the state that was passed with the
+// callback, usually a box, or the target of the callback.
 func (s *valueTaskSource) waiter(at shapes.Instance) (target.Addr, error) {
 	state, err := s.State.Addr(at)
 	if err != nil || state != 0 {

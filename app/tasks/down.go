@@ -11,7 +11,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// down tells what the first frame of a stack waits for: that, what it awaits in turn, and the end of it in words.
+// down describes what the first frame of a stack waits for: the awaited object, what that awaits in
+// turn, and the last cause in words.
 func (b *builder) down(out *answer.AsyncStack, i int32) {
 	it := &b.items[i]
 	var seen map[target.Addr]bool
@@ -53,14 +54,14 @@ func (b *builder) down(out *answer.AsyncStack, i int32) {
 	out.Reason = answer.Text{Err: target.Unsupportedf("more than %d things that wait for each other", limits.AsyncWaits)}
 }
 
-// A waiter is an object that waits, or that is waited for.
+// A waiter is an object that waits or is waited for.
 type waiter struct {
 	addr target.Addr
 	kind *kind
 }
 
-// stranger describes an object that is awaited and is no item: an iterator, a value task source, a task that has not
-// been found on the heap.
+// stranger describes an awaited object that is not an item: an iterator, a value task source, or a
+// task that the heap walk missed.
 func (b *builder) stranger(g *answer.Gaps, f *answer.AsyncFrame) (waiter, error) {
 	b.describeOther(g, f)
 	k, err := b.r.kindOf(f.Object)
@@ -79,8 +80,8 @@ func (b *builder) stranger(g *answer.Gaps, f *answer.AsyncFrame) (waiter, error)
 	return waiter{addr: f.Object, kind: k}, nil
 }
 
-// machineIn is the state machine in a box, or that an object of the kind itself is: that of an iterator. It is nil for
-// other objects.
+// machineIn returns the state machine in a box, or the object itself if it is an iterator. It returns
+// nil for other objects.
 func (r *Reader) machineIn(k *kind, a target.Addr) (shapes.Instance, *machine, error) {
 	if k.machine() {
 		return r.machineOf(k, a)
@@ -91,8 +92,8 @@ func (r *Reader) machineIn(k *kind, a target.Addr) (shapes.Instance, *machine, e
 	return shapes.OfAddr(a), r.machineType(k.typ), nil
 }
 
-// waitsFor is what an object waits for: the next object of the chain, or with 0 for that what it is in words. Of a
-// state machine the awaiter comes with it.
+// waitsFor returns what an object waits for: the next object of the chain, or 0 and a description. A
+// state machine's awaiter is returned as well.
 func (r *Reader) waitsFor(w waiter) (next target.Addr, words string, awaiter *answer.AsyncAwaiter, err error) {
 	x, m, err := r.machineIn(w.kind, w.addr)
 	if err != nil {
@@ -126,7 +127,7 @@ func (r *Reader) waitsFor(w waiter) (next target.Addr, words string, awaiter *an
 	return next, words, awaiter, err
 }
 
-// unsuspended is where a method stands in a state of no await.
+// unsuspended describes the position of a method that is not suspended at an await.
 func unsuspended(state int32) string {
 	switch state {
 	case -1:
@@ -137,9 +138,9 @@ func unsuspended(state int32) string {
 	return "somebody to ask for its next element"
 }
 
-// awaiter is the field that holds what a suspended method waits with, nil if none can be told. The code tells it;
-// without code it is the only one, the first one for the first await, or one that is not empty, for compilers clear
-// those that were used.
+// awaiter returns the field that holds the awaiter of a suspended method, or nil if it can't be
+// determined. The code names the field. Without code it is the only awaiter field, the first field for
+// the first await, or the only one that is not empty, because compilers clear awaiters after use.
 func (m *machine) awaiter(r *Reader, x shapes.Instance, state int32) (f *objects.Field, v objects.Value, guessed bool, err error) {
 	fields, err := m.layout()
 	if err != nil && len(fields.awaiters) == 0 {
@@ -178,7 +179,7 @@ func (m *machine) awaiter(r *Reader, x shapes.Instance, state int32) (f *objects
 	return nil, v, true, nil
 }
 
-// isEmpty reports whether a value is null, or a value type of zeros alone.
+// isEmpty reports whether a value is null or a value type of zeros only.
 func isEmpty(v objects.Value) (bool, error) {
 	if v.Kind() != objects.KindStruct {
 		bits, err := v.Bits()
@@ -196,7 +197,7 @@ func isEmpty(v objects.Value) (bool, error) {
 	return true, nil
 }
 
-// awaited is what an awaiter waits for.
+// awaited describes what an awaiter waits for.
 func (r *Reader) awaited(f *objects.Field, v objects.Value) (a *answer.AsyncAwaiter, next target.Addr, words string, err error) {
 	var t *objects.Type
 	var x shapes.Instance
@@ -234,7 +235,7 @@ func (r *Reader) awaited(f *objects.Field, v objects.Value) (a *answer.AsyncAwai
 	return a, 0, "what its awaiter waits for, a " + a.Type.String(), nil
 }
 
-// ends is what an object waits for that is no state machine.
+// ends returns what an object that is not a state machine waits for.
 func (r *Reader) ends(w waiter) (next target.Addr, words string, err error) {
 	x := shapes.OfAddr(w.addr)
 	if s, err := shapes.Bind[antecedent](r.b, w.kind.typ); err == nil {
@@ -257,7 +258,7 @@ func (r *Reader) ends(w waiter) (next target.Addr, words string, err error) {
 	return 0, words, err
 }
 
-// taskWords say what a task waits for that is no async method's.
+// taskWords describes what a task waits for that does not belong to an async method.
 func (r *Reader) taskWords(w waiter) (string, error) {
 	x := shapes.OfAddr(w.addr)
 	bits, err := w.kind.task.Flags.Uint(x)
@@ -299,7 +300,7 @@ func (r *Reader) taskWords(w waiter) (string, error) {
 	return "somebody to complete it, by a TaskCompletionSource or the like", nil
 }
 
-// promises say what tasks of a class wait for.
+// promises describes what tasks of a class wait for.
 var promises = map[string]string{
 	"System.Threading.SemaphoreSlim+TaskNode":                      "a SemaphoreSlim to be released",
 	"System.Threading.Tasks.UnwrapPromise`1":                       "the task that another task will return (Task.Unwrap, Task.Run)",
@@ -308,7 +309,7 @@ var promises = map[string]string{
 	"System.Threading.Tasks.TaskFactory+CompleteOnInvokePromise`1": "the first of several tasks (Task.WhenAny)",
 }
 
-// sources say what the value task sources of a class wait for.
+// sources describes what value task sources of a class wait for.
 var sources = map[string]string{
 	"System.Net.Sockets.Socket+AwaitableSocketAsyncEventArgs":                                 "an operation of a socket",
 	"System.IO.Pipelines.Pipe+DefaultPipeReader":                                              "data in a pipe",
@@ -319,7 +320,7 @@ var sources = map[string]string{
 	"Microsoft.AspNetCore.Server.Kestrel.Transport.Sockets.Internal.SocketAwaitableEventArgs": "an operation of a socket",
 }
 
-// sourceWords say what an object waits for that is no task: by its class, or a base of it.
+// sourceWords describes what an object that is not a task waits for, by its class or a base class.
 func (r *Reader) sourceWords(t *objects.Type) (string, error) {
 	own, err := r.b.Definition(t)
 	if err != nil {
@@ -337,7 +338,7 @@ func (r *Reader) sourceWords(t *objects.Type) (string, error) {
 	return "what a " + own + " waits for", nil
 }
 
-// delayWords say how long a Task.Delay takes.
+// delayWords describes the length of a Task.Delay.
 func (r *Reader) delayWords(s *delayPromise, x shapes.Instance) (string, error) {
 	timer, err := s.Timer.Object(x)
 	if err != nil {

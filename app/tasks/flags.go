@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// Flags are the field m_stateFlags of a task. The framework keeps in its low half how the task was created, and in its high
-// half what happened to it. The numbers are those of System.Threading.Tasks.Task in all versions from .NET Framework 4.5 to
-// .NET 11: constants up to .NET 6, the enumeration TaskStateFlags since .NET 7.
+// Flags is a task's m_stateFlags. The low half holds how the task was created, the high half what
+// happened to it. The numbers are those of System.Threading.Tasks.Task in all versions from .NET
+// Framework 4.5 to .NET 11: constants up to .NET 6, the enumeration TaskStateFlags since .NET 7.
 type Flags uint32
 
-// The flags that say what happened to a task.
+// Flags that record what happened to a task.
 const (
 	FlagStarted                   Flags = 0x10000
 	FlagDelegateInvoked           Flags = 0x20000
@@ -29,7 +29,7 @@ const (
 	FlagTaskScheduledWasFired     Flags = 0x40000000
 )
 
-// flagNames are the names of the bits: of Task.CreationOptions and of the internal options that share their half, then of
+// flagNames names the bits: those of Task.CreationOptions, the internal options in the same half, and
 // the states.
 var flagNames = [32]string{
 	0: "PreferFairness", 1: "LongRunning", 2: "AttachedToParent", 3: "DenyChildAttach", 4: "HideScheduler", 6: "RunContinuationsAsynchronously",
@@ -51,7 +51,7 @@ const (
 	Faulted                      = "Faulted"
 )
 
-// Status is what Task.Status returns for the flags.
+// Status returns what Task.Status returns for the flags.
 func (f Flags) Status() string {
 	for _, s := range statuses {
 		if f&s.flag != 0 {
@@ -61,7 +61,7 @@ func (f Flags) Status() string {
 	return Created
 }
 
-// statuses are in the order in which Task.Status looks at them: of several flags the first one counts.
+// statuses are in the order in which Task.Status tests them: the first that is set counts.
 var statuses = []struct {
 	flag   Flags
 	status string
@@ -70,10 +70,10 @@ var statuses = []struct {
 	{FlagDelegateInvoked, Running}, {FlagStarted, WaitingToRun}, {FlagWaitingForActivation, WaitingForActivation},
 }
 
-// Completed reports whether the task has come to its end, whichever.
+// Completed reports whether the task has completed, in whichever way.
 func (f Flags) Completed() bool { return f&(FlagFaulted|FlagCanceled|FlagRanToCompletion) != 0 }
 
-// Names lists the flags, the lowest bit first. A bit without a name is its number.
+// Names lists the flags, the lowest bit first. A bit without a name is given as a number.
 func (f Flags) Names() []string {
 	out := []string{}
 	for bit, name := range flagNames {
@@ -88,11 +88,11 @@ func (f Flags) Names() []string {
 	return out
 }
 
-// sosFlags are the flags that SOS tells of, in its order.
+// sosFlags are the flags that SOS prints, in its order.
 var sosFlags = [...]Flags{FlagStarted, FlagDelegateInvoked, FlagDisposed, FlagExceptionObservedByParent, FlagCancellationAcknowledged, FlagFaulted, FlagCanceled,
 	FlagWaitingOnChildren, FlagRanToCompletion, FlagCompletionReserved}
 
-// words are the flags that SOS tells of, with bars between them; a blank for none.
+// words joins the flags that SOS prints with bars. It returns a blank if none is set.
 func (f Flags) words() string {
 	var out []string
 	for _, flag := range sosFlags {

@@ -13,7 +13,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Reader reads the tasks of one runtime. It is safe for concurrent use and keeps what it learns of types.
+// A Reader reads the tasks of one runtime. It is safe for concurrent use and caches what it finds out
+// about types.
 type Reader struct {
 	b    *shapes.Binder
 	r    *objects.Reader
@@ -25,27 +26,28 @@ type Reader struct {
 	actions  actionNames
 }
 
-// New returns a Reader for what a Binder binds.
+// New returns a Reader that binds types with b.
 func New(b *shapes.Binder) *Reader {
 	return &Reader{b: b, r: b.Objects(), code: code.Of(b.Objects().Runtime())}
 }
 
-// A kind is what is known of a type whose objects may have to do with tasks.
+// A kind describes a type whose objects may take part in asynchronous code.
 type kind struct {
 	mt  target.Addr
 	typ *objects.Type
-	err error // why it is not known what the type is; the rest is then empty
-	// items: where err is set, that objects of the type are frames of async stacks, or may be.
+	err error // why the type is unknown; the other fields are then empty
+	// items reports, where err is set, that objects of the type are or may be frames of async stacks.
 	items bool
 
-	task   *taskShape // of tasks
-	box    *boxShape  // of the tasks that are boxes, too
+	task   *taskShape // set for tasks
+	box    *boxShape  // set for tasks that are boxes
 	pooled *pooledShape
-	// runtimeAsync: the task of a method that the runtime itself suspends. Its methods are told by suspended.
+	// runtimeAsync marks the task of a method that the runtime itself suspends. See suspended for its
+	// methods.
 	runtimeAsync bool
-	source       *valueTaskSource // of pooled boxes
+	source       *valueTaskSource // set for pooled boxes
 
-	// Of what stands in a continuation.
+	// Objects that occur in continuations.
 	delegate *delegate
 	wrapper  *wrapper
 	next     *continueWith
@@ -59,13 +61,14 @@ type kind struct {
 // item reports whether objects of the kind are frames of async stacks.
 func (k *kind) item() bool { return k.task != nil || k.pooled != nil }
 
-// machine reports whether objects of the kind are the boxes of state machines.
+// machine reports whether objects of the kind are boxes of state machines.
 func (k *kind) machine() bool { return k.box != nil || k.pooled != nil }
 
-// async reports whether objects of the kind are of async methods: with state machines, or suspended by the runtime.
+// async reports whether objects of the kind belong to async methods, with state machines or suspended
+// by the runtime.
 func (k *kind) async() bool { return k.machine() || k.runtimeAsync }
 
-// kindAt is the kind of the type with the MethodTable mt.
+// kindAt returns the kind of the type with the MethodTable mt.
 func (r *Reader) kindAt(mt target.Addr) *kind {
 	if k, ok := r.kinds.Load(mt); ok {
 		return k.(*kind)
@@ -79,7 +82,7 @@ func (r *Reader) kindAt(mt target.Addr) *kind {
 	return got.(*kind)
 }
 
-// kindOf is the kind of the object at a.
+// kindOf returns the kind of the object at a.
 func (r *Reader) kindOf(a target.Addr) (*kind, error) {
 	o, err := r.r.Object(a)
 	if err != nil {
@@ -89,7 +92,7 @@ func (r *Reader) kindOf(a target.Addr) (*kind, error) {
 	return k, k.err
 }
 
-// bind finds out what the objects of a type are. A type that is nothing of all has no error.
+// bind determines the kind of a type. A type that takes no part in asynchronous code is not an error.
 func (r *Reader) bind(k *kind) error {
 	if isOf(r, k.typ, &k.task) {
 		bindShape(r, k, &k.task)
@@ -126,13 +129,13 @@ func (r *Reader) bind(k *kind) error {
 	return k.err
 }
 
-// isOf reports whether t is of the definitions of a shape.
+// isOf reports whether t is one of a shape's definitions.
 func isOf[T any](r *Reader, t *objects.Type, _ **T) bool {
 	ok, err := shapes.Is[T](r.b, t)
 	return ok && err == nil
 }
 
-// bindShape binds a shape of a kind, or keeps the error.
+// bindShape binds a shape of a kind, or records the error.
 func bindShape[T any](r *Reader, k *kind, to **T) {
 	s, err := shapes.Bind[T](r.b, k.typ)
 	if err != nil {
@@ -144,14 +147,14 @@ func bindShape[T any](r *Reader, k *kind, to **T) {
 	*to = s
 }
 
-// A kindName is how objects of a type are called.
+// A kindName holds the names of a type's objects.
 type kindName struct {
-	full string // of the type, as dumpheap has it
+	full string // the type's full name, as dumpheap prints it
 	// short is full without the box around the type of a state machine.
 	short string
 }
 
-// names are how objects of the kind are called.
+// names returns the names of the kind's objects.
 func (k *kind) names() (kindName, error) {
 	return k.name.Get(func() (kindName, error) {
 		full, err := k.typ.ManagedName()
@@ -163,7 +166,7 @@ func (k *kind) names() (kindName, error) {
 	})
 }
 
-// completionSentinel is the object that stands for the continuation of a task that has completed.
+// completionSentinel returns the object that replaces the continuation of a completed task.
 func (r *Reader) completionSentinel() (target.Addr, error) {
 	return r.sentinel.Get(func() (target.Addr, error) {
 		for s, err := range shapes.Loaded[sentinels](r.b) {
@@ -176,11 +179,11 @@ func (r *Reader) completionSentinel() (target.Addr, error) {
 			}
 			return a, err
 		}
-		return 0, nil // no task has ever been
+		return 0, nil // no task has existed
 	})
 }
 
-// machineOf is the state machine in a box: where its fields start, and what is known of its type.
+// machineOf returns the state machine in a box: where its fields start, and its type.
 func (r *Reader) machineOf(k *kind, box target.Addr) (shapes.Instance, *machine, error) {
 	field := &shapes.Value{}
 	switch {
@@ -192,7 +195,7 @@ func (r *Reader) machineOf(k *kind, box target.Addr) (shapes.Instance, *machine,
 		return 0, nil, target.Unsupportedf("%v is the box of no state machine", box)
 	}
 	v := field.Value(shapes.OfAddr(box))
-	if v.Kind() == objects.KindReference { // the state machines of iterators, and those of unoptimised code, are classes
+	if v.Kind() == objects.KindReference { // state machines of iterators and of unoptimized code are classes
 		o, err := v.Object()
 		if err != nil {
 			return 0, nil, err
@@ -206,7 +209,7 @@ func (r *Reader) machineOf(k *kind, box target.Addr) (shapes.Instance, *machine,
 	return shapes.In(s), r.machineType(s.Type), nil
 }
 
-// machineType is what is known of the type of a state machine.
+// machineType returns the cached description of a state machine's type.
 func (r *Reader) machineType(t *objects.Type) *machine {
 	if m, ok := r.machines.Load(t); ok {
 		return m.(*machine)

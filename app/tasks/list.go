@@ -11,19 +11,20 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// ListOptions choose tasks. The zero value chooses all.
+// ListOptions selects tasks. The zero value selects all.
 type ListOptions struct {
 	Status string // only tasks in this state
 	Type   string // only objects of types whose name contains this
-	// Faulted lists the tasks that failed and whose exceptions nobody has looked at, at most Limit of them; 0 is all.
+	// Faulted lists at most Limit failed tasks whose exceptions nobody has observed; a Limit of 0
+	// lists all.
 	Faulted bool
 	Limit   int
 }
 
-// statusPooled stands for the state of a pooled box, which is no task.
+// statusPooled is the status of a pooled box, which is not a task.
 const statusPooled = "Pooled"
 
-// status is the state of an item in a word.
+// status returns the status of an item as one word.
 func (i *item) status() string {
 	if i.kind.task == nil {
 		return statusPooled
@@ -31,7 +32,7 @@ func (i *item) status() string {
 	return i.flags.Status()
 }
 
-// List counts the tasks that options choose by state and name, and lists those that failed.
+// List counts the selected tasks by status and name, and lists the failed ones.
 func (s *Set) List(ctx context.Context, o ListOptions) (*answer.Tasks, error) {
 	out := &answer.Tasks{Counts: []answer.TaskCount{}}
 	if err := s.Note(&out.Gaps); err != nil {
@@ -70,8 +71,8 @@ func (s *Set) List(ctx context.Context, o ListOptions) (*answer.Tasks, error) {
 	return out, nil
 }
 
-// Each iterates over the tasks and boxes by address, as the frames that they are in stacks. The frame is valid until the next
-// one. Errors of the list stand for what could not be read; the context's ends it.
+// Each iterates over the tasks and boxes by address, as frames of their stacks. A frame is valid until
+// the next one. An error stands for a part that could not be read; an error of ctx ends the iteration.
 func (s *Set) Each(ctx context.Context) iter.Seq2[*answer.AsyncFrame, error] {
 	return func(yield func(*answer.AsyncFrame, error) bool) {
 		var g answer.Gaps
@@ -106,12 +107,12 @@ func (s *Set) Each(ctx context.Context) iter.Seq2[*answer.AsyncFrame, error] {
 	}
 }
 
-// called is the async method of an item, or what else it is called.
+// called returns the async method of an item, or its other name.
 func (s *Set) called(it *item) answer.Text {
 	return s.r.calledAt(waiter{it.addr, it.kind})
 }
 
-// faulted lists a task that failed, unless somebody has looked at its exceptions.
+// faulted lists a failed task unless its exceptions have been observed.
 func (s *Set) faulted(out *answer.Tasks, it *item, limit int) {
 	seen, list, err := s.r.faults(it)
 	out.Note(err)
@@ -125,8 +126,8 @@ func (s *Set) faulted(out *answer.Tasks, it *item, limit int) {
 	}
 }
 
-// faults are the exceptions that a task failed with, and whether somebody has looked at them: a task whose exceptions nobody
-// looked at reports them to TaskScheduler.UnobservedTaskException when it is finalized.
+// faults returns the exceptions of a failed task, and whether they were observed. A task with
+// unobserved exceptions reports them to TaskScheduler.UnobservedTaskException when it is finalized.
 func (r *Reader) faults(it *item) (seen bool, list []answer.TaskException, err error) {
 	list = []answer.TaskException{}
 	detail, err := shapes.Bind[taskDetail](r.b, it.kind.typ)
@@ -173,13 +174,13 @@ func (r *Reader) faults(it *item) (seen bool, list []answer.TaskException, err e
 	return false, list, err
 }
 
-// maxFaults is how many exceptions of one task are told.
+// maxFaults bounds the exceptions read of one task.
 const maxFaults = 1000
 
-// messageChars is how much of a message is read.
+// messageChars bounds the characters read of a message.
 const messageChars = 1024
 
-// exception is the exception that an ExceptionDispatchInfo has.
+// exception describes the exception in an ExceptionDispatchInfo.
 func (r *Reader) exception(info target.Addr) (answer.TaskException, error) {
 	o, err := r.r.Object(info)
 	if err != nil {

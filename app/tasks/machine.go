@@ -9,15 +9,16 @@ import (
 	"github.com/sosgo/sosgo/objects/shapes"
 )
 
-// A machine is the type of the state machine of an async method.
+// A machine is the type of an async method's state machine.
 type machine struct {
 	typ   *objects.Type
 	shape *machineShape
 	err   error // why shape is nil
-	// promise is what others wait for the next element of an async iterator with; nil for other methods.
+	// promise is the source with which callers wait for an async iterator's next element; nil for
+	// other methods.
 	promise *shapes.Struct
 	source  *valueTaskSource
-	pooled  *pooledMachine // nil where it is not known what the builder of pooled boxes has
+	pooled  *pooledMachine // nil if the builder of pooled boxes is unknown
 
 	fields lazy.Value[machineFields]
 	name   lazy.Value[string]
@@ -25,16 +26,16 @@ type machine struct {
 	places sync.Map // state -> *answer.AsyncPlace
 }
 
-// machineFields are the fields of a state machine by what the compiler made them for.
+// machineFields sorts the fields of a state machine by their purpose.
 type machineFields struct {
-	awaiters []*objects.Field // what the method waits for, one field for all awaits of the same type of awaiter
-	locals   []hoisted        // this, parameters and local variables that live longer than an await
+	awaiters []*objects.Field // awaiters; awaits with the same type of awaiter share one field
+	locals   []hoisted        // this, parameters and locals that live across an await
 }
 
-// A hoisted variable is one that became a field.
+// A hoisted variable is a variable that became a field.
 type hoisted struct {
 	name  string
-	kind  string // one of answer's Variable kinds
+	kind  string // one of the Variable kinds of package answer
 	field *objects.Field
 }
 
@@ -42,7 +43,7 @@ func newMachine(r *Reader, t *objects.Type) *machine {
 	m := &machine{typ: t}
 	m.shape, m.err = shapes.Bind[machineShape](r.b, t)
 	if m.err == nil && !m.shape.State.Has() && !m.shape.Mono.Has() {
-		_, m.err = shapes.Bind[stateField](r.b, t) // which says what the type has instead
+		_, m.err = shapes.Bind[stateField](r.b, t) // names the fields that the type has instead
 	}
 	m.pooled, _ = shapes.Bind[pooledMachine](r.b, t)
 	if s, err := shapes.Bind[iteratorShape](r.b, t); err == nil {
@@ -53,8 +54,9 @@ func newMachine(r *Reader, t *objects.Type) *machine {
 	return m
 }
 
-// state is where the method stands: the number of the await at which it is suspended, counted from 0; -1 before the
-// first and while it runs, -2 at its end. Iterators have others below -2 for their yields.
+// state returns the number of the await at which the method is suspended, counted from 0. It is -1
+// before the first await and while the method runs, and -2 at its end. Iterators use values below -2
+// for their yields.
 func (m *machine) state(x shapes.Instance) (int32, error) {
 	if m.err != nil {
 		return 0, m.err
@@ -67,7 +69,7 @@ func (m *machine) state(x shapes.Instance) (int32, error) {
 	return int32(n), err
 }
 
-// idle reports whether a pooled box with this state machine waits in its pool to be used again.
+// idle reports whether a pooled box with this state machine waits in its pool for reuse.
 func (m *machine) idle(x shapes.Instance) (bool, error) {
 	if m.pooled == nil {
 		return false, nil

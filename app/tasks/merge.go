@@ -11,8 +11,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Merged puts the stacks that options choose together: frames that are called alike, stand at the same await and
-// continue frames that were put together are one group, those with most frames first. They are depth first.
+// Merged groups the selected stacks. A group holds frames with the same name at the same await that
+// continue frames of one group. Groups are in depth-first order, the largest first.
 func (s *Set) Merged(ctx context.Context, o StackOptions) (*answer.Async, error) {
 	out := &answer.Async{Merged: []answer.AsyncGroup{}, Never: s.never()}
 	if err := s.Note(&out.Gaps); err != nil {
@@ -28,22 +28,22 @@ func (s *Set) Merged(ctx context.Context, o StackOptions) (*answer.Async, error)
 	return out, ctx.Err()
 }
 
-// A merger makes groups.
+// A merger builds groups.
 type merger struct {
 	*builder
 	ctx  context.Context
 	out  *answer.Async
-	path map[target.Addr]int // how many of the groups around the current one an object is in
+	path map[target.Addr]int // how many enclosing groups contain an object
 }
 
-// A member is a frame of a group, and how often it is in it.
+// A member is a frame of a group and how often it occurs there.
 type member struct {
 	edge
 	times uint64
-	part  bool // of a stack that is a part of another
+	part  bool // belongs to a stack that is part of another stack
 }
 
-// A group is members that are called alike.
+// A group holds frames with the same name.
 type group struct {
 	frame   answer.AsyncFrame // of the first member
 	count   uint64
@@ -51,7 +51,7 @@ type group struct {
 	part    bool
 }
 
-// level makes the groups of frames at a depth, and of what continues each of them.
+// level builds the groups of frames at a depth, and of what continues each group.
 func (m *merger) level(frames []member, depth int) {
 	for _, g := range m.grouped(frames) {
 		if m.ctx.Err() != nil {
@@ -73,10 +73,11 @@ func (m *merger) level(frames []member, depth int) {
 	}
 }
 
-// maxMergedDepth bounds the depth of groups: each is a level of the search.
+// maxMergedDepth bounds the depth of groups: each is one level of recursion.
 const maxMergedDepth = 10_000
 
-// grouped puts frames that are called alike together, the most first; equal ones in the order of their first frames.
+// grouped groups frames by name, the largest group first. Groups of equal size keep the order of their
+// first frames.
 func (m *merger) grouped(frames []member) []*group {
 	type key struct {
 		name  string
@@ -105,7 +106,7 @@ func (m *merger) grouped(frames []member) []*group {
 	return out
 }
 
-// named is a frame with what groups go by.
+// named returns a frame with the fields that grouping compares.
 func (m *merger) named(e edge) answer.AsyncFrame {
 	f := answer.AsyncFrame{Object: e.addr, Value: e.value}
 	switch {
@@ -114,14 +115,14 @@ func (m *merger) named(e edge) answer.AsyncFrame {
 	default:
 		m.describe(&m.out.Gaps, &f, e.to)
 		if !m.live[e.to] {
-			f.State = nil // SOS does not know it
+			f.State = nil // SOS does not have it
 		}
 	}
 	return f
 }
 
-// continuations are what continues the members of a group. An object that is in a group around it would go round for
-// ever.
+// continuations returns what continues the members of a group. It leaves out objects of enclosing
+// groups, which would recur forever.
 func (m *merger) continuations(g *group) []member {
 	var out []member
 	at := map[target.Addr]int{}
@@ -144,7 +145,7 @@ func (m *merger) continuations(g *group) []member {
 	return out
 }
 
-// Count counts the items that options choose by name, the most first.
+// Count counts the selected items by name, the most frequent first.
 func (s *Set) Count(o StackOptions) (*answer.Async, error) {
 	out := &answer.Async{Types: []answer.AsyncCount{}, Never: s.never()}
 	if err := s.Note(&out.Gaps); err != nil {

@@ -9,18 +9,18 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// An actionKey is a type of tasks with a method that they run.
+// An actionKey is a task type and the method that its tasks run.
 type actionKey struct {
 	kind  *kind
-	entry target.Addr // code, or a MethodDesc
+	entry target.Addr // a code address or a MethodDesc
 }
 
-// actionNames are how tasks with a delegate are called.
+// actionNames caches the names of tasks that run a delegate.
 type actionNames struct {
 	known sync.Map // actionKey -> *answer.AsyncName
 }
 
-// actionName is how a task is called that runs the method of a delegate, nil where that is not known.
+// actionName returns the name of a task that runs a delegate's method, or nil if it is unknown.
 func (r *Reader) actionName(k *kind, delegate target.Addr) *answer.AsyncName {
 	call, ok := r.call(delegate)
 	if !ok {
@@ -42,7 +42,7 @@ func (r *Reader) actionName(k *kind, delegate target.Addr) *answer.AsyncName {
 	return out
 }
 
-// call is the call that a delegate makes, the last one of several.
+// call returns the call that a delegate makes; for several, the last.
 func (r *Reader) call(delegate target.Addr) (objects.DelegateCall, bool) {
 	o, err := r.r.Object(delegate)
 	if err != nil {
@@ -55,7 +55,7 @@ func (r *Reader) call(delegate target.Addr) (objects.DelegateCall, bool) {
 	return calls[len(calls)-1], true
 }
 
-// methodName is the method of a delegate with its parameters.
+// methodName returns a delegate's method with its parameters.
 func (r *Reader) methodName(call objects.DelegateCall) (string, error) {
 	m, err := call.Method()
 	if err != nil {
@@ -64,7 +64,7 @@ func (r *Reader) methodName(call objects.DelegateCall) (string, error) {
 	return r.code.MethodName(m, code.MethodFull)
 }
 
-// answerName is what objects of a kind are called.
+// answerName returns the name of the kind's objects.
 func (k *kind) answerName() *answer.AsyncName {
 	n, _ := k.said.Get(func() (*answer.AsyncName, error) {
 		n, err := k.names()

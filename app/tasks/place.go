@@ -15,12 +15,12 @@ import (
 
 // An awaitSite is an await in the code of an async method.
 type awaitSite struct {
-	il     int    // offset in the IL of MoveNext, of where the method is suspended
-	field  string // that keeps the awaiter; empty where the code did not tell
-	callee string // the method whose result is awaited, empty where it is no call's
+	il     int    // offset in the IL of MoveNext where the method is suspended
+	field  string // the field that keeps the awaiter; empty if the code does not show it
+	callee string // the method whose result is awaited; empty if it is not a call
 }
 
-// place is where a method stands in a state.
+// place returns the position of a method in a state.
 func (m *machine) place(r *Reader, state int32, known bool) *answer.AsyncPlace {
 	if !known {
 		state = notSuspended
@@ -38,10 +38,10 @@ func (m *machine) place(r *Reader, state int32, known bool) *answer.AsyncPlace {
 	return got.(*answer.AsyncPlace)
 }
 
-// notSuspended is a state of no await.
+// notSuspended is a state that belongs to no await.
 const notSuspended = -1
 
-// locate finds the await of a state in the method's code, and its line.
+// locate finds the await of a state in the method's code, and its source line.
 func (m *machine) locate(r *Reader, state int32, p *answer.AsyncPlace) {
 	sites, err := m.sites(r)
 	if err != nil {
@@ -66,7 +66,8 @@ func (m *machine) locate(r *Reader, state int32, p *answer.AsyncPlace) {
 	}
 }
 
-// methodName is the async method: of a state machine that C# or Visual Basic made, the method that its name has.
+// methodName returns the async method. For state machines made by C# or Visual Basic it is taken from
+// the type's name.
 func (m *machine) methodName() (string, error) {
 	return m.name.Get(func() (string, error) {
 		full, err := m.typ.ManagedName()
@@ -77,7 +78,7 @@ func (m *machine) methodName() (string, error) {
 	})
 }
 
-// moveNext is the method with the code of the async method.
+// moveNext returns the method that holds the async method's code.
 func (m *machine) moveNext() (*code.MethodDesc, error) {
 	for md, err := range m.typ.Methods() {
 		if err != nil {
@@ -90,7 +91,7 @@ func (m *machine) moveNext() (*code.MethodDesc, error) {
 	return nil, target.Unsupportedf("the state machine has no method MoveNext")
 }
 
-// sites are the awaits in the method's code by the state in which it is suspended at each.
+// sites returns the awaits in the method's code, by the state in which the method is suspended there.
 func (m *machine) sites(r *Reader) (map[int32]awaitSite, error) {
 	return m.awaits.Get(func() (map[int32]awaitSite, error) {
 		moveNext, err := m.moveNext()
@@ -116,7 +117,7 @@ func (m *machine) sites(r *Reader) (map[int32]awaitSite, error) {
 	})
 }
 
-// The opcodes that a compiler suspends a method with (ECMA-335 III).
+// The opcodes with which compilers suspend a method (ECMA-335 III).
 const (
 	opNop      = 0x00
 	opLdcM1    = 0x15
@@ -129,7 +130,7 @@ const (
 	opStfld    = 0x7d
 )
 
-// localAccess is the local variable that an instruction stores or loads, or takes the address of.
+// localAccess returns the local variable that an instruction loads, stores, or takes the address of.
 func localAccess(in *metadata.Instruction) (local int64, store, ok bool) {
 	switch op := in.Opcode; {
 	case op >= 0x06 && op <= 0x09: // ldloc.0 to ldloc.3
@@ -144,17 +145,17 @@ func localAccess(in *metadata.Instruction) (local int64, store, ok bool) {
 	return 0, false, false
 }
 
-// A lastCall is the call whose result is at hand: on top of the stack, or in a local variable.
+// A lastCall is the call whose result is available: on top of the stack, or in a local variable.
 type lastCall struct {
 	name  string
-	local int64 // where it was stored, -1 for the stack
+	local int64 // the local that holds the result, -1 for the stack
 }
 
-// through says where the result of the call is after an instruction that is no call.
+// through updates the place of the result after an instruction that is not a call.
 func (c *lastCall) through(in *metadata.Instruction) {
 	op := in.Opcode
 	if op == opNop || op >= opLdcM1 && op <= opLdc {
-		return // the argument of a ConfigureAwait
+		return // an argument of ConfigureAwait
 	}
 	local, store, ok := localAccess(in)
 	switch {
@@ -167,11 +168,12 @@ func (c *lastCall) through(in *metadata.Instruction) {
 	}
 }
 
-// awaitSites finds the awaits in the IL of a MoveNext. Compilers suspend a method so: the awaiter is got by GetAwaiter,
-// the number of the state is stored in <>1__state (twice: in a local, too), then the awaiter in its field.
+// awaitSites finds the awaits in the IL of a MoveNext. Compilers suspend a method in this order:
+// GetAwaiter returns the awaiter, the number of the state is stored in <>1__state (and in a local),
+// then the awaiter is stored in its field.
 func awaitSites(md *metadata.Metadata, il []byte) (map[int32]awaitSite, error) {
 	out := map[int32]awaitSite{}
-	var number, state int32 = notSuspended, notSuspended // the last constant, and the state that was stored last
+	var number, state int32 = notSuspended, notSuspended // the last constant, and the last stored state
 	result, awaited := lastCall{local: -1}, ""
 	for in, err := range metadata.Instructions(il) {
 		if err != nil {
@@ -189,7 +191,7 @@ func awaitSites(md *metadata.Metadata, il []byte) (map[int32]awaitSite, error) {
 			switch name := memberName(md, in.Token()); {
 			case strings.HasSuffix(name, ".GetAwaiter"):
 				awaited, result = result.name, lastCall{local: -1}
-			case strings.HasSuffix(name, ".ConfigureAwait") && result.local < 0: // of what the call has returned
+			case strings.HasSuffix(name, ".ConfigureAwait") && result.local < 0: // applied to what the call returned
 			default:
 				result = lastCall{name, -1}
 			}
@@ -217,7 +219,7 @@ func awaitSites(md *metadata.Metadata, il []byte) (map[int32]awaitSite, error) {
 	return out, nil
 }
 
-// property is the name of a property for that of its getter.
+// property returns the property of a getter's name.
 func property(method string) string {
 	if i := strings.LastIndex(method, ".get_"); i >= 0 {
 		return method[:i+1] + method[i+len(".get_"):]
@@ -225,8 +227,8 @@ func property(method string) string {
 	return method
 }
 
-// memberName is the method or field that a token in IL names, with the name of its type but without the namespace;
-// empty where metadata does not tell.
+// memberName returns the method or field that an IL token names, with its type's name but without the
+// namespace. It returns "" if metadata lacks it.
 func memberName(md *metadata.Metadata, t metadata.Token) string {
 	var owner metadata.Token
 	var index metadata.StringIndex
@@ -267,7 +269,7 @@ func memberName(md *metadata.Metadata, t metadata.Token) string {
 	return "." + name
 }
 
-// shortType is the name of a type without its namespace, empty where it is not known.
+// shortType returns a type's name without its namespace, or "" if it is unknown.
 func shortType(md *metadata.Metadata, t metadata.Token) string {
 	if t.Table() == metadata.TableTypeSpec {
 		s, err := md.TypeSpec(t.Row())
@@ -300,7 +302,7 @@ func shortType(md *metadata.Metadata, t metadata.Token) string {
 	return full
 }
 
-// variables are the variables of an async method that became fields.
+// variables returns the async method's variables that became fields.
 func (r *Reader) variables(g *answer.Gaps, m *machine, x shapes.Instance) []answer.AsyncVariable {
 	fields, err := m.layout()
 	g.Note(err)
@@ -314,10 +316,10 @@ func (r *Reader) variables(g *answer.Gaps, m *machine, x shapes.Instance) []answ
 	return out
 }
 
-// variableChars is how much of a string stands beside a variable.
+// variableChars bounds the characters shown of a string variable.
 const variableChars = 64
 
-// fieldList is the fields of the state machine of an item, or of the task if it has none.
+// fieldList returns the fields of an item's state machine, or of the task if it has none.
 func (r *Reader) fieldList(g *answer.Gaps, it *item) []answer.AsyncField {
 	t, at := it.kind.typ, target.Addr(shapes.OfAddr(it.addr))
 	if it.kind.machine() {
@@ -339,7 +341,7 @@ func (r *Reader) fieldList(g *answer.Gaps, it *item) []answer.AsyncField {
 	return out
 }
 
-// field tells of a field of the instance whose fields start at an address.
+// field describes a field of the instance whose fields start at an address.
 func (r *Reader) field(g *answer.Gaps, f *objects.Field, at target.Addr) answer.AsyncField {
 	v := f.At(at)
 	out := answer.AsyncField{Address: v.Location()}
@@ -350,7 +352,7 @@ func (r *Reader) field(g *answer.Gaps, f *objects.Field, at target.Addr) answer.
 	out.MethodTable = answer.Of(f.TypeHandle())
 	g.Note(v.Err())
 	out.Stored = v.Stored()
-	if v.Kind() != objects.KindReference || v.IsNull() || !strings.HasSuffix(out.Type.S, "[]") { // a FieldDesc does not tell arrays from other objects
+	if v.Kind() != objects.KindReference || v.IsNull() || !strings.HasSuffix(out.Type.S, "[]") { // a FieldDesc does not distinguish arrays from other objects
 		return out
 	}
 	o, err := v.Object()

@@ -12,9 +12,10 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Methods that the runtime itself suspends (opt-in in .NET 10, the default in 11) have no state machines: each that is suspended
-// has a Continuation, which leads to its caller's. Their names are those of .NET 10's class library and of the sources of 11. No
-// dump of such a program was at hand.
+// Methods that the runtime itself suspends (opt-in in .NET 10, the default in 11) have no state
+// machines. Each suspended method has a Continuation, which refers to its caller's. The names are
+// those of .NET 10's class library and of the sources of 11. They were not tested on a dump of such a
+// program.
 type (
 	suspendedTask struct {
 		_     shapes.Type `of:"System.Threading.Tasks.Task"`
@@ -23,8 +24,8 @@ type (
 	continuation struct {
 		_      shapes.Type `of:"System.Runtime.CompilerServices.Continuation"`
 		Next   shapes.Ref  `field:"Next"`
-		Resume shapes.Int  `field:"Resume,optional"`     // .NET 10: code that goes on
-		Info   shapes.Int  `field:"ResumeInfo,optional"` // .NET 11: of a ResumeInfo
+		Resume shapes.Int  `field:"Resume,optional"`     // .NET 10: the code that resumes the method
+		Info   shapes.Int  `field:"ResumeInfo,optional"` // .NET 11: points to a ResumeInfo
 	}
 	resumeInfo struct {
 		_  shapes.Type `of:"System.Runtime.CompilerServices.ResumeInfo"`
@@ -32,7 +33,7 @@ type (
 	}
 )
 
-// suspended are the methods behind a task that the runtime itself suspended, the innermost first.
+// suspended returns the methods of a task that the runtime suspended, the innermost first.
 func (r *Reader) suspended(g *answer.Gaps, k *kind, task target.Addr) []answer.AsyncPlace {
 	s, err := shapes.Bind[suspendedTask](r.b, k.typ)
 	if err != nil {
@@ -50,7 +51,7 @@ func (r *Reader) suspended(g *answer.Gaps, k *kind, task target.Addr) []answer.A
 		seen[at.Addr] = true
 		c, x, is, bad := shapes.Try[continuation](r.b, at)
 		if err = bad; !is || err != nil {
-			break // another state, of a task that was made otherwise
+			break // another state object, of a task created differently
 		}
 		if p := r.continuationPlace(c, x); p != nil {
 			out = append(out, *p)
@@ -61,7 +62,8 @@ func (r *Reader) suspended(g *answer.Gaps, k *kind, task target.Addr) []answer.A
 	return out
 }
 
-// standing is where the methods of a task stand that the runtime itself suspended, as a key: tasks with the same are alike.
+// standing returns a key of the positions of a task's runtime-suspended methods. Tasks with equal keys
+// are alike.
 func standing(at []answer.AsyncPlace) string {
 	var b strings.Builder
 	for i := range at {
@@ -70,8 +72,8 @@ func standing(at []answer.AsyncPlace) string {
 	return b.String()
 }
 
-// suspendedWords say what a task waits for whose methods the runtime itself suspends. Its continuations don't keep what the innermost
-// of them awaits.
+// suspendedWords describes what a task of runtime-suspended methods waits for. Its continuations don't
+// keep what the innermost one awaits.
 func (r *Reader) suspendedWords(w waiter) (string, error) {
 	s, err := shapes.Bind[suspendedTask](r.b, w.kind.typ)
 	if err != nil {
@@ -87,7 +89,8 @@ func (r *Reader) suspendedWords(w waiter) (string, error) {
 	return "what the innermost of its methods awaits, which they do not keep", nil
 }
 
-// continuationPlace is where the method of a continuation is suspended, nil for one that is of no method.
+// continuationPlace returns where a continuation's method is suspended, or nil if the continuation
+// belongs to no method.
 func (r *Reader) continuationPlace(c *continuation, x shapes.Instance) *answer.AsyncPlace {
 	ip, err := r.resumes(c, x)
 	if ip == 0 && err == nil {
@@ -116,7 +119,7 @@ func (r *Reader) continuationPlace(c *continuation, x shapes.Instance) *answer.A
 	return p
 }
 
-// resumes is the instruction that tells where a method is suspended, 0 for none.
+// resumes returns the instruction that identifies where a method is suspended, or 0.
 func (r *Reader) resumes(c *continuation, x shapes.Instance) (target.Addr, error) {
 	if !c.Info.Has() {
 		if !c.Resume.Has() {
@@ -139,7 +142,8 @@ func (r *Reader) resumes(c *continuation, x shapes.Instance) (target.Addr, error
 	return 0, target.Unsupportedf("the type ResumeInfo is not loaded")
 }
 
-// detail is what taskstate tells of a task beside its state: what it gave, why it failed, its id, and whether somebody may cancel it.
+// detail holds what taskstate reports beyond the state: the result, the failure, the id, and whether
+// the task can be canceled.
 type detail struct {
 	_          shapes.Type  `of:"System.Threading.Tasks.Task"`
 	ID         shapes.Int   `field:"m_taskId"`
@@ -147,13 +151,13 @@ type detail struct {
 	Result     shapes.Value `field:"m_result,optional"`
 }
 
-// A tokenShape is what a task has of its cancellation.
+// A tokenShape is the cancellation state of a task.
 type tokenShape struct {
 	_      shapes.Type `of:"System.Threading.Tasks.Task+ContingentProperties"`
 	Source shapes.Ref  `field:"m_cancellationToken._source"`
 }
 
-// describeTask adds to the state of a task what else it tells.
+// describeTask adds the details of a task to its state.
 func (r *Reader) describeTask(out *answer.TaskState, k *kind, o objects.Object) {
 	d, err := shapes.Bind[detail](r.b, k.typ)
 	if err != nil {

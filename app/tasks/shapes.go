@@ -2,7 +2,7 @@ package tasks
 
 import "github.com/sosgo/sosgo/objects/shapes"
 
-// A taskShape is a Task, or a class that derives from it.
+// A taskShape is a Task or a derived class.
 type taskShape struct {
 	_            shapes.Type `of:"System.Threading.Tasks.Task"`
 	Action       shapes.Ref  `field:"m_action"`
@@ -10,32 +10,32 @@ type taskShape struct {
 	Continuation shapes.Ref  `field:"m_continuationObject"`
 }
 
-// A taskDetail is what else a Task has.
+// A taskDetail reads further fields of a Task.
 type taskDetail struct {
 	_          shapes.Type `of:"System.Threading.Tasks.Task"`
 	Contingent shapes.Ref  `field:"m_contingentProperties"`
 }
 
-// Sentinels are the statics of Task.
+// sentinels holds the static fields of Task.
 type sentinels struct {
 	_         shapes.Type   `of:"System.Threading.Tasks.Task"`
 	Completed shapes.Static `static:"s_taskCompletionSentinel"`
 }
 
-// A contingent is what few tasks need.
+// A contingent holds the properties that few tasks need.
 type contingent struct {
 	_          shapes.Type `of:"System.Threading.Tasks.Task+ContingentProperties"`
 	Exceptions shapes.Ref  `field:"m_exceptionsHolder"`
 }
 
-// A faultHolder has the exceptions of a task. Handled is set when somebody has asked for them.
+// A faultHolder holds the exceptions of a task. Handled is set once they have been observed.
 type faultHolder struct {
 	_       shapes.Type `of:"System.Threading.Tasks.TaskExceptionHolder"`
 	Faults  shapes.Ref  `field:"m_faultExceptions"`
 	Handled shapes.Int  `field:"m_isHandled"`
 }
 
-// A dispatchInfo is an exception with the stack that it was caught with.
+// A dispatchInfo is an exception with the stack at which it was caught.
 type dispatchInfo struct {
 	_         shapes.Type `of:"System.Runtime.ExceptionServices.ExceptionDispatchInfo"`
 	Exception shapes.Ref  `field:"_exception"`
@@ -47,21 +47,22 @@ type exceptionShape struct {
 	Message shapes.Ref  `field:"_message"`
 }
 
-// A boxShape is the task of an async method: the box that its state machine moves into when it is first suspended. Since
-// .NET 8 the ExecutionContext is in the task's m_stateObject and the delegate in its m_action; before, both had fields.
+// A boxShape is the task of an async method: the box into which its state machine moves when it is
+// first suspended. Since .NET 8 the ExecutionContext is in the task's m_stateObject and the delegate
+// in its m_action; earlier versions have a field for each.
 type boxShape struct {
 	_       shapes.Type  `of:"System.Runtime.CompilerServices.AsyncTaskMethodBuilder<>+AsyncStateMachineBox<>"`
 	Machine shapes.Value `field:"StateMachine"`
 }
 
-// A pooledShape is the box of an async method that returns a ValueTask from a pool of boxes. It is no task.
+// A pooledShape is the pooled box of an async method that returns a ValueTask. It is not a task.
 type pooledShape struct {
 	_       shapes.Type   `of:"System.Runtime.CompilerServices.PoolingAsyncValueTaskMethodBuilder<>+StateMachineBox<>"`
 	Source  shapes.Struct `field:"_valueTaskSource"`
 	Machine shapes.Value  `field:"StateMachine"`
 }
 
-// A valueTaskSource is what makes an object something that a ValueTask can stand for.
+// A valueTaskSource can back a ValueTask.
 type valueTaskSource struct {
 	_            shapes.Type `of:"System.Threading.Tasks.Sources.ManualResetValueTaskSourceCore<>"`
 	Continuation shapes.Ref  `field:"_continuation"`
@@ -70,29 +71,31 @@ type valueTaskSource struct {
 	Error        shapes.Ref  `field:"_error"`
 }
 
-// A machineShape is the state machine of an async method, whichever compiler made it: of C#, Visual Basic, F# or Mono.
+// A machineShape is the state machine of an async method, made by the compiler of C#, Visual Basic, F#
+// or Mono.
 type machineShape struct {
 	State shapes.Int `field:"<>1__state|$State|ResumptionPoint,optional"`
-	Mono  shapes.Int `field:"$PC,optional"` // of Mono's compiler: 0 is before the start, awaits count from 1
+	Mono  shapes.Int `field:"$PC,optional"` // Mono: 0 before the start, awaits count from 1
 }
 
-// A stateField is what a machineShape needs.
+// A stateField is the part of a machineShape that must be present.
 type stateField struct {
 	State shapes.Int `field:"<>1__state|$State|ResumptionPoint|$PC"`
 }
 
-// A pooledMachine is the state machine in a pooled box. While a box waits in its pool to be used again all of it is cleared.
+// A pooledMachine is the state machine in a pooled box. It is cleared while the box waits in its pool.
 type pooledMachine struct {
 	Box shapes.Ref `field:"<>t__builder.m_task"`
 }
 
-// An iteratorShape is the state machine of an async iterator, which is a value task source for whoever waits for its next
-// element.
+// An iteratorShape is the state machine of an async iterator, which is the value task source of its
+// next element.
 type iteratorShape struct {
 	Promise shapes.Struct `field:"<>v__promiseOfValueOrEnd"`
 }
 
-// The awaiters, with what they wait for. Others belong to the program or to libraries.
+// Awaiters, with the field that holds what they wait for. Other awaiters belong to the program or to
+// libraries.
 type (
 	taskAwaiter struct {
 		_    shapes.Type `of:"System.Runtime.CompilerServices.TaskAwaiter|System.Runtime.CompilerServices.TaskAwaiter<>|System.Runtime.CompilerServices.ConfiguredTaskAwaitable+ConfiguredTaskAwaiter|System.Runtime.CompilerServices.ConfiguredTaskAwaitable<>+ConfiguredTaskAwaiter|System.Threading.SemaphoreSlim+ConfiguredNoThrowAwaiter<>"`
@@ -107,7 +110,7 @@ type (
 	}
 )
 
-// The tasks that wait for something that one of their fields has.
+// Tasks that hold what they wait for in a field.
 type (
 	delayPromise struct {
 		_     shapes.Type `of:"System.Threading.Tasks.Task+DelayPromise"`
@@ -117,7 +120,7 @@ type (
 		_   shapes.Type `of:"System.Threading.TimerQueueTimer"`
 		Due shapes.Int  `field:"_dueTime"`
 	}
-	whenAll struct { // since .NET 8 the tasks of a WhenAll are not listed, only counted
+	whenAll struct { // since .NET 8 a WhenAll only counts its tasks
 		_         shapes.Type `of:"System.Threading.Tasks.Task+WhenAllPromise|System.Threading.Tasks.Task+WhenAllPromise<>"`
 		Remaining shapes.Int  `field:"_remainingToComplete|m_count"`
 	}
@@ -135,13 +138,14 @@ type (
 	}
 )
 
-// The objects that stand in m_continuationObject, beside boxes and tasks. StandardTaskContinuation is that of .NET Core 3.1.
+// Objects other than boxes and tasks that occur in m_continuationObject. StandardTaskContinuation is
+// the one of .NET Core 3.1.
 type (
 	delegate struct {
 		_      shapes.Type `of:"System.MulticastDelegate"`
 		Target shapes.Ref  `field:"_target"`
 	}
-	wrapper struct { // around the continuation of an async method, for debuggers and EventSources
+	wrapper struct { // around an async method's continuation, for debuggers and EventSources
 		_            shapes.Type `of:"System.Runtime.CompilerServices.AsyncMethodBuilderCore+ContinuationWrapper"`
 		Continuation shapes.Ref  `field:"_continuation"`
 		Inner        shapes.Ref  `field:"_innerTask"`

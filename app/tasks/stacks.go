@@ -12,28 +12,28 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// StackOptions choose stacks and what is told of their frames. The zero value chooses the stacks in which an async
-// method stands that has not completed.
+// StackOptions selects stacks and what their frames show. The zero value selects the stacks with an
+// async method that has not completed.
 type StackOptions struct {
 	Address     target.Addr          // only stacks with this object
-	Any         map[target.Addr]bool // only stacks with one of these objects, if it is not nil
+	Any         map[target.Addr]bool // only stacks with one of these objects, unless nil
 	MethodTable target.Addr          // only stacks with objects of this type
 	Type        string               // only stacks with objects of types whose name contains this
 	Tasks       bool                 // also stacks without an async method
-	Completed   bool                 // also what has completed
+	Completed   bool                 // also completed methods and tasks
 	Waiting     bool                 // only stacks with an async method that is suspended at an await
-	Variables   bool                 // with the variables of async methods
-	Fields      bool                 // with the fields
-	// Roots, if not nil, is asked what keeps the first frame of a stack alive.
+	Variables   bool                 // with the async methods' variables
+	Fields      bool                 // with fields
+	// Roots, if not nil, finds what keeps the first frame of a stack alive.
 	Roots func(ctx context.Context, object target.Addr) (*answer.RootPaths, error)
 }
 
-// narrows reports whether there are items that the options do not look for.
+// narrows reports whether the options exclude some items.
 func (o *StackOptions) narrows() bool {
 	return o.Address != 0 || o.Any != nil || o.MethodTable != 0 || o.Waiting || o.Type != ""
 }
 
-// matches reports whether an item is what the options look for.
+// matches reports whether the options select an item.
 func (o *StackOptions) matches(it *item) bool {
 	if o.Address != 0 && it.addr != o.Address || o.Any != nil && !o.Any[it.addr] || o.MethodTable != 0 && it.kind.typ.MT.Addr != o.MethodTable || o.Waiting && !(it.hasState && it.state >= 0) {
 		return false
@@ -45,21 +45,21 @@ func (o *StackOptions) matches(it *item) bool {
 	return err == nil && strings.Contains(n.full, o.Type)
 }
 
-// A selection is the part of a Set that options choose.
+// A selection is the part of a Set that options select.
 type selection struct {
 	*Set
 	o StackOptions
-	// live are the items that count: all, or those that have not completed.
+	// live marks the items that count: all, or those that have not completed.
 	live []bool
-	// roots are the items that nothing continues with, then those that only pooled boxes do not.
+	// own marks the items that nothing continues; part marks those that only pooled boxes continue.
 	own, part []bool
-	todo      []int32    // of spread, to be used again
-	behind    *backEdges // once they were wanted
-	// wanted are the items whose stacks, from there on, have what the options look for.
+	todo      []int32    // reused by spread
+	behind    *backEdges // built when first needed
+	// wanted marks the items from which a selected item can be reached.
 	wanted []bool
 }
 
-// choose finds the items that count and where stacks begin.
+// choose determines the items that count and the starts of stacks.
 func (s *Set) choose(o StackOptions) *selection {
 	n := len(s.items)
 	c := &selection{Set: s, o: o, live: make([]bool, n), own: make([]bool, n), part: make([]bool, n)}
@@ -97,19 +97,21 @@ func (s *Set) choose(o StackOptions) *selection {
 	return c
 }
 
-// reaching are the items from which a chain of continuations leads to one that is asked for, themselves included.
+// reaching marks the items from which a chain of continuations leads to one that satisfies is, those
+// items included.
 func (c *selection) reaching(is func(i int32) bool) []bool { return c.closure(is, c.backwards()) }
 
-// reached are the items to which a chain of continuations leads from one that is asked for, themselves included.
+// reached marks the items to which a chain of continuations leads from one that satisfies is, those
+// items included.
 func (c *selection) reached(is func(i int32) bool) []bool { return c.closure(is, onward{c}) }
 
-// A direction is a way to go along the continuations of live items: onward, or backwards.
+// A direction follows the continuations of live items: onward or backwards.
 type direction interface {
-	// from appends the items that are one step from item i.
+	// from appends the items one step from item i.
 	from(list []int32, i int32) []int32
 }
 
-// closure are the live items that are asked for, and all that a direction leads to from there.
+// closure marks the live items that satisfy is, and all items reachable from them in a direction.
 func (c *selection) closure(is func(i int32) bool, d direction) []bool {
 	out := make([]bool, len(c.items))
 	for i := range c.items {
@@ -120,7 +122,7 @@ func (c *selection) closure(is func(i int32) bool, d direction) []bool {
 	return out
 }
 
-// spread marks an item and all that a direction leads to from there.
+// spread marks an item and all items reachable from it in a direction.
 func (c *selection) spread(marks []bool, i int32, d direction) {
 	marks[i] = true
 	todo := d.from(c.todo[:0], i)
@@ -135,7 +137,7 @@ func (c *selection) spread(marks []bool, i int32, d direction) {
 	c.todo = todo
 }
 
-// onward leads from an item to the live ones that continue it.
+// onward leads from an item to the live items that continue it.
 type onward struct{ *selection }
 
 func (c onward) from(list []int32, i int32) []int32 {
@@ -147,18 +149,18 @@ func (c onward) from(list []int32, i int32) []int32 {
 	return list
 }
 
-// backEdges are the edges the other way round: who is continued by an item.
+// backEdges holds the reversed edges: the items that an item continues.
 type backEdges struct {
 	first  []uint32
 	before []int32
 }
 
-// of are the items that item i continues.
+// of returns the items that item i continues.
 func (b *backEdges) of(i int32) []int32 { return b.before[b.first[i]:b.first[i+1]] }
 
 func (b *backEdges) from(list []int32, i int32) []int32 { return append(list, b.of(i)...) }
 
-// backwards makes the edges the other way round, of live items alone.
+// backwards builds the reversed edges of live items.
 func (c *selection) backwards() *backEdges {
 	if c.behind != nil {
 		return c.behind
@@ -191,8 +193,8 @@ func (c *selection) backwards() *backEdges {
 	return b
 }
 
-// starts iterates over the items at which stacks begin: those that tasks do not continue with, in the order of their
-// addresses, then those that nothing at all continues with and that are no tasks.
+// starts iterates over the items at which stacks begin: first those that no task continues, by
+// address, then those that nothing continues and that are not tasks.
 func (c *selection) starts(yield func(i int32, part bool) bool) {
 	for i := range c.items {
 		if c.part[i] && c.wanted[i] && !yield(int32(i), !c.own[i]) {
@@ -204,7 +206,7 @@ func (c *selection) starts(yield func(i int32, part bool) bool) {
 			return
 		}
 	}
-	// What goes round in a ring has no start: the first of its items is taken for one.
+	// A ring has no start: take its first item.
 	met := c.reached(func(i int32) bool { return c.own[i] || c.part[i] })
 	for i := range c.items {
 		if !c.live[i] || met[i] {
@@ -217,8 +219,8 @@ func (c *selection) starts(yield func(i int32, part bool) bool) {
 	}
 }
 
-// Stacks are the stacks that options choose. They are made while they are ranged over; what can't be read of a stack is
-// noted in it.
+// Stacks iterates over the selected stacks. Each is built when the iteration reaches it and records
+// what could not be read.
 func (s *Set) Stacks(ctx context.Context, o StackOptions) iter.Seq2[*answer.AsyncStack, error] {
 	return func(yield func(*answer.AsyncStack, error) bool) {
 		b := s.builder(o)
@@ -245,18 +247,18 @@ func (s *Set) builder(o StackOptions) *builder {
 	return &builder{selection: s.choose(o), seen: make([]int32, len(s.items)), words: map[Flags]string{}, others: map[target.Addr]int32{}}
 }
 
-// A builder makes stacks, one after the other.
+// A builder builds stacks one after another.
 type builder struct {
 	*selection
-	number int32                 // of the stack
-	seen   []int32               // the number of the stack that an item was last seen in
-	others map[target.Addr]int32 // the same of objects that are no items
+	number int32                 // number of the stack
+	seen   []int32               // by item: the number of the last stack that contains it
+	others map[target.Addr]int32 // the same for objects that are not items
 	words  map[Flags]string
 	steps  []step
-	slab   []answer.AsyncFrame // that frames are made in, those of a stack one behind the other
+	slab   []answer.AsyncFrame // backs the frames; those of one stack are consecutive
 }
 
-// A step is a frame that is to be made.
+// A step is a frame still to be built.
 type step struct {
 	addr  target.Addr
 	item  int32 // -1 for none
@@ -264,7 +266,7 @@ type step struct {
 	value bool
 }
 
-// stack makes the stack that begins with item i.
+// stack builds the stack that begins with item i.
 func (b *builder) stack(i int32, part bool) *answer.AsyncStack {
 	b.number++
 	out := &answer.AsyncStack{Part: part, Frames: b.slab[len(b.slab):]}
@@ -285,10 +287,10 @@ func (b *builder) stack(i int32, part bool) *answer.AsyncStack {
 	return out
 }
 
-// slabFrames is how many frames are allocated at once: most stacks have few.
+// slabFrames is how many frames are allocated at once; most stacks have few.
 const slabFrames = 256
 
-// frame adds a frame, and puts off those that follow it.
+// frame adds a frame and queues those that follow it.
 func (b *builder) frame(out *answer.AsyncStack, at step) {
 	if len(out.Frames) == cap(out.Frames) {
 		out.Frames = append(make([]answer.AsyncFrame, 0, max(slabFrames, 2*len(out.Frames))), out.Frames...)
@@ -314,7 +316,7 @@ func (b *builder) frame(out *answer.AsyncStack, at step) {
 	}
 }
 
-// describe tells of an item.
+// describe fills in the frame of an item.
 func (b *builder) describe(g *answer.Gaps, f *answer.AsyncFrame, i int32) {
 	it := &b.items[i]
 	f.MethodTable = it.kind.typ.MT.Addr
@@ -352,7 +354,7 @@ func (b *builder) describe(g *answer.Gaps, f *answer.AsyncFrame, i int32) {
 	b.fields(g, f, it)
 }
 
-// describeOther tells of an object that is no task.
+// describeOther fills in the frame of an object that is not a task.
 func (b *builder) describeOther(g *answer.Gaps, f *answer.AsyncFrame) {
 	f.Kind = answer.AsyncOther
 	k, err := b.r.kindOf(f.Object)
@@ -369,7 +371,7 @@ func (b *builder) describeOther(g *answer.Gaps, f *answer.AsyncFrame) {
 	}
 }
 
-// meanings say what the objects of classes do that are no tasks and continue after one.
+// meanings describes what objects of classes do that are not tasks and continue after one.
 var meanings = map[string]string{
 	"System.Threading.Tasks.Task+SetOnInvokeMres":    "a thread that is blocked until then (Task.Wait, Result)",
 	"System.Threading.Tasks.Task+SetOnCountdownMres": "a thread that is blocked until then (Task.WaitAll)",
@@ -383,7 +385,7 @@ func (b *builder) fields(g *answer.Gaps, f *answer.AsyncFrame, it *item) {
 	f.Fields = b.r.fieldList(g, it)
 }
 
-// nameOf is how an object is called.
+// nameOf returns the name of an object.
 func (r *Reader) nameOf(k *kind, a target.Addr) *answer.AsyncName {
 	if k.task != nil && !k.machine() {
 		if action, err := k.task.Action.Addr(shapes.OfAddr(a)); err == nil && action != 0 {
@@ -399,10 +401,10 @@ func (r *Reader) nameOf(k *kind, a target.Addr) *answer.AsyncName {
 	return n
 }
 
-// completedName is what the object is called that stands for a continuation that has run.
+// completedName is the name of the object that replaces a continuation that has run.
 var completedName = &answer.AsyncName{Type: answer.Text{S: "System.Object"}, Name: answer.Text{S: "TaskCompletionSentinel"}}
 
-// wordsOf are the flags as SOS tells of them.
+// wordsOf returns the flags as SOS prints them.
 func (b *builder) wordsOf(f Flags) string {
 	w, ok := b.words[f]
 	if !ok {
@@ -412,7 +414,7 @@ func (b *builder) wordsOf(f Flags) string {
 	return w
 }
 
-// Listed are Stacks as an answer. That nothing of the heap can be read is an error.
+// Listed returns Stacks as an answer. It fails if no part of the heap can be read.
 func (s *Set) Listed(ctx context.Context, o StackOptions) (*answer.Async, error) {
 	out := &answer.Async{Never: s.never()}
 	if err := s.Note(&out.Gaps); err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A NotTaskError says that an object is no task. It is a kind of target.ErrUnsupported.
+// A NotTaskError reports that an object is not a task. It is a kind of target.ErrUnsupported.
 type NotTaskError struct {
 	Addr target.Addr
 	Type answer.Text // the object's type
@@ -20,19 +20,19 @@ func (e *NotTaskError) Error() string {
 	return fmt.Sprintf("%v is no task but an object of type %v", e.Addr, e.Type)
 }
 
-// Unwrap is target.ErrUnsupported.
+// Unwrap returns target.ErrUnsupported.
 func (e *NotTaskError) Unwrap() error { return target.ErrUnsupported }
 
-// DescribeFlags says what flags of a task mean.
+// DescribeFlags describes the flags of a task.
 func DescribeFlags(f Flags) *answer.TaskState {
 	return &answer.TaskState{Flags: answer.Hex(f), Status: f.Status(), Names: f.Names(), ID: answer.Of[uint64](0, errNoTask)}
 }
 
-// errNoTask is why flags alone tell no more.
+// errNoTask is why nothing but the flags is described.
 var errNoTask = target.Unsupportedf("flags alone are of no task")
 
-// DescribeState says in which state the task at a is. An object of another type is a *NotTaskError, an address that holds
-// no object an *objects.InvalidError.
+// DescribeState describes the state of the task at a. It returns a *NotTaskError for an object of
+// another type, and an *objects.InvalidError for an address without an object.
 func (r *Reader) DescribeState(a target.Addr) (*answer.TaskState, error) {
 	o, err := r.r.Proven(a)
 	if err != nil {
@@ -57,7 +57,7 @@ func (r *Reader) DescribeState(a target.Addr) (*answer.TaskState, error) {
 	return out, nil
 }
 
-// describeWaits adds what a task waits for, and who waits for it.
+// describeWaits adds what a task waits for and what waits for it.
 func (r *Reader) describeWaits(out *answer.TaskState, w waiter) {
 	out.Name = r.calledAt(w)
 	if k := w.kind; k.machine() && !Flags(out.Flags).Completed() {
@@ -100,7 +100,7 @@ func (r *Reader) describeWaits(out *answer.TaskState, w waiter) {
 	}))
 }
 
-// link tells of an object that a task waits for, or that waits for it.
+// link describes an object that a task waits for or that waits for it.
 func (r *Reader) link(g *answer.Gaps, a target.Addr) answer.TaskLink {
 	out := answer.TaskLink{Object: a}
 	k, err := r.kindOf(a)
@@ -121,7 +121,7 @@ func (r *Reader) link(g *answer.Gaps, a target.Addr) answer.TaskLink {
 	return out
 }
 
-// calledAt is how an object is called: a state machine by its method.
+// calledAt returns the name of an object; for a state machine, its method.
 func (r *Reader) calledAt(w waiter) answer.Text {
 	if w.kind.machine() {
 		if _, m, err := r.machineOf(w.kind, w.addr); err == nil {
