@@ -7,7 +7,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// asynchronous says of the tasks that wait for semaphores which async methods go on when they complete.
+// asynchronous finds, for tasks that wait for semaphores, the async methods that continue when they
+// complete.
 func (s *survey) asynchronous(o heap.ScanOptions) error {
 	waiting := map[target.Addr]*answer.AsyncWaiter{}
 	for _, l := range s.locks {
@@ -34,16 +35,16 @@ func (s *survey) asynchronous(o heap.ScanOptions) error {
 	return nil
 }
 
-// semaphoreTask is the class of the tasks of SemaphoreSlim.WaitAsync.
+// semaphoreTask is the class of the tasks that SemaphoreSlim.WaitAsync returns.
 const semaphoreTask = "System.Threading.SemaphoreSlim+TaskNode"
 
-// continues notes the innermost of the async methods that continue a task, and who blocks on it. Where several do, the first
-// counts.
+// continues records the innermost async method that continues a task, and the thread that blocks on
+// it. If several do, the first counts.
 func continues(w *answer.AsyncWaiter, frames []answer.AsyncFrame) {
 	for i := range frames {
 		f := &frames[i]
 		if f.Depth != len(w.Stack)+1 {
-			return // of another one that continues, or behind one that is not told
+			return // belongs to another continuation, or follows a frame without a name
 		}
 		if f.Kind == answer.AsyncOther {
 			w.Blocked = f.Meaning != ""
@@ -53,7 +54,8 @@ func continues(w *answer.AsyncWaiter, frames []answer.AsyncFrame) {
 	}
 }
 
-// taskSet are the tasks of the heap, collected once. It is nil where they can't be read, which is noted.
+// taskSet returns the tasks of the heap, collected once. It returns nil and records the reason if they
+// can't be read.
 func (s *survey) taskSet(o heap.ScanOptions) (*tasks.Set, error) {
 	if s.set != nil || s.setLost {
 		return s.set, nil

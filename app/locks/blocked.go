@@ -21,23 +21,23 @@ import (
 type wait struct {
 	thread  *threads.Thread
 	lock    *lock             // nil for a task or a class
-	tasks   []target.Addr     // the tasks that it waits for: one, but for Task.WaitAll
-	event   target.Addr       // the event that the tasks will set
+	tasks   []target.Addr     // the tasks that it waits for: one, except for Task.WaitAll
+	event   target.Addr       // the event that completion of the tasks sets
 	class   target.Addr       // the MethodTable whose static constructor it waits for
-	object  objects.Object    // the Thread whose end, or the WaitHandle, that it waits for
+	object  objects.Object    // the Thread or WaitHandle that it waits for
 	join    bool              // object is a Thread
-	more    int               // other WaitHandles that it waits for, too
-	runners []*threads.Thread // who has to go on before it can, as far as they are known
-	pulse   bool              // it has released the monitor
+	more    int               // how many other WaitHandles it waits for
+	runners []*threads.Thread // the threads that must proceed first, as far as they are known
+	pulse   bool              // waits for a pulse and has released the monitor
 	timeout int32
 	how     string
 
-	chain  []string // of a task: the async methods from it to the one that waits for something else
-	until  string   // of a task: what that one waits for, in words
-	proved bool     // runners are the threads by what they or the runtime note
+	chain  []string // for a task: the async methods from it to the one that waits for something else
+	until  string   // for a task: what that method waits for
+	proved bool     // runners are recorded by themselves or by the runtime
 }
 
-// A note is what a thread waits for, as it is noted while it waits.
+// A note is the record of a wait that the class library or the runtime keeps while a thread waits.
 type note struct {
 	pulse   bool
 	monitor *dac.SyncBlock // nil for a managed lock
@@ -45,7 +45,7 @@ type note struct {
 	timeout int32
 }
 
-// blocked finds out what each thread waits for.
+// blocked determines what each thread waits for.
 func (s *survey) blocked() {
 	for i := range s.r.threads {
 		t := &s.r.threads[i]
@@ -57,14 +57,14 @@ func (s *survey) blocked() {
 			s.lose(fmt.Errorf("what thread %#x waits for: %w", t.ID(), err))
 		}
 		if len(notes) > 0 {
-			s.noted(t, &notes[0]) // the innermost wait is what holds the thread up
+			s.noted(t, &notes[0]) // the innermost wait blocks the thread
 			continue
 		}
 		s.inferred(t)
 	}
 }
 
-// notes are those of the class library where it has them, and else those of the runtime.
+// notes returns the class library's notes of t if it keeps any, else the runtime's.
 func (s *survey) notes(t *dac.Thread) ([]note, error) {
 	var unread error
 	for k, err := range shapes.Loaded[blockingInfo](s.r.b) {
@@ -82,12 +82,12 @@ func (s *survey) notes(t *dac.Thread) ([]note, error) {
 		out = append(out, note{pulse: items[i].Kind == dac.BlockedWait, monitor: &items[i].Block, timeout: items[i].Timeout})
 	}
 	if err == nil && len(out) == 0 && errors.Is(unread, target.ErrNotInDump) {
-		return nil, unread // a Lock is noted there alone
+		return nil, unread // only the class library records a Lock
 	}
 	return out, err
 }
 
-// managedNotes follows ThreadBlockingInfo.t_first: structs on the thread's stack.
+// managedNotes follows ThreadBlockingInfo.t_first, a list of structs on the thread's stack.
 func (s *survey) managedNotes(k *blockingInfo, t *dac.Thread) ([]note, error) {
 	v := k.First.Of(t)
 	if errors.Is(v.Err(), objects.ErrNotInitialised) {
@@ -113,8 +113,8 @@ func (s *survey) managedNotes(k *blockingInfo, t *dac.Thread) ([]note, error) {
 	return out, err
 }
 
-// managedNote reads one note. Up to .NET 10 that of a monitor names the lock in its sync block, and others a variable
-// that refers to the object.
+// managedNote reads one note. Up to .NET 10 a monitor's note names the lock in its sync block, and
+// other notes a variable that refers to the object.
 func (s *survey) managedNote(k *blockingInfo, at shapes.Instance) (note, error) {
 	v, err := ints(at, &k.Kind, &k.Timeout)
 	if err != nil {
@@ -142,8 +142,8 @@ func (s *survey) managedNote(k *blockingInfo, at shapes.Instance) (note, error) 
 	return n, nil
 }
 
-// noted adds a wait that is noted. A wait for the pulse of a monitor of which a lock of the class library is made is
-// one for that lock.
+// noted adds a recorded wait. A wait for a pulse of a monitor inside a lock of the class library
+// counts as a wait for that lock.
 func (s *survey) noted(t *threads.Thread, n *note) {
 	w := &wait{thread: t, pulse: n.pulse, timeout: n.timeout, how: answer.HowRecorded}
 	switch {
@@ -160,7 +160,7 @@ func (s *survey) noted(t *threads.Thread, n *note) {
 	s.addWait(w)
 }
 
-// pulsed finds out what a thread waits for that waits for the pulse of a monitor.
+// pulsed determines what a thread waits for that waits for a pulse of a monitor.
 func (s *survey) pulsed(w *wait, b *dac.SyncBlock) {
 	owner, ok := s.on[b.Object]
 	if !ok {
@@ -179,8 +179,8 @@ func (s *survey) pulsed(w *wait, b *dac.SyncBlock) {
 	w.lock = s.byObj[owner]
 }
 
-// tasksOf finds the tasks that will set an event, among the objects that the thread's frames refer to and what arrays and
-// lists there hold: the event is what goes on when they complete.
+// tasksOf finds the tasks whose completion sets an event: those among the objects on the thread's
+// frames, and in the arrays and lists there, that have the event as a continuation.
 func (s *survey) tasksOf(t *threads.Thread, event target.Addr) (out []target.Addr) {
 	seen := map[target.Addr]bool{}
 	for root, err := range s.r.walker.Roots(s.ctx, t.Managed, t.OS.Registers) {
@@ -208,7 +208,7 @@ func (s *survey) tasksOf(t *threads.Thread, event target.Addr) (out []target.Add
 	return out
 }
 
-// sets reports whether an object is a task that sets an event when it completes.
+// sets reports whether an object is a task that sets event when it completes.
 func (s *survey) sets(o objects.Object, event target.Addr) bool {
 	k, at, is, err := shapes.Try[task](s.r.b, o)
 	if !is || err != nil {
@@ -218,7 +218,7 @@ func (s *survey) sets(o objects.Object, event target.Addr) bool {
 	return err == nil && s.continues(next, event)
 }
 
-// elements are the references in an array or a list, as far as they can be read; none of another object.
+// elements returns the readable references of an array or list, and nothing for other objects.
 func (s *survey) elements(o objects.Object) (out []target.Addr) {
 	if k, at, is, err := shapes.Try[list](s.r.b, o); is {
 		if err != nil {
@@ -242,7 +242,7 @@ func (s *survey) elements(o objects.Object) (out []target.Addr) {
 	return out
 }
 
-// continues reports whether a task's continuation is the event, or a list that has it.
+// continues reports whether a task's continuation is the event or a list that contains it.
 func (s *survey) continues(next objects.Object, event target.Addr) bool {
 	if next.Addr == event || next.Addr == 0 {
 		return next.Addr != 0
@@ -262,8 +262,8 @@ func (s *survey) addWait(w *wait) {
 	w.lock.Waiting = append(w.lock.Waiting, d)
 }
 
-// inferred looks for what a thread waits for of which nothing is noted: an object that the frames of the class library
-// which wait refer to, or a static constructor.
+// inferred guesses what a thread waits for when nothing was recorded: an object that the waiting
+// frames of the class library refer to, or a static constructor.
 func (s *survey) inferred(t *threads.Thread) {
 	a := t.Activity(s.r.walker.Walk(s.ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{}))
 	w := &wait{thread: t, how: answer.HowInferred, timeout: -1}
@@ -289,7 +289,7 @@ func (s *survey) inferred(t *threads.Thread) {
 	}
 }
 
-// framework iterates over what the frames of the class library at the top of a stack refer to.
+// framework iterates over the references of the class library's frames at the top of a stack.
 func (s *survey) framework(t *threads.Thread) iter.Seq[stackwalk.Root] {
 	return func(yield func(stackwalk.Root) bool) {
 		for root, err := range s.r.walker.Roots(s.ctx, t.Managed, t.OS.Registers) {
@@ -313,8 +313,8 @@ func (s *survey) framework(t *threads.Thread) iter.Seq[stackwalk.Root] {
 	}
 }
 
-// referred is the lock that the frames of the class library at the top of the stack refer to: of the class whose method
-// waits, and waited for by its own count.
+// referred returns the lock that the class library's frames at the top of the stack refer to: its
+// class has the waiting method, and its own count shows a waiter.
 func (s *survey) referred(t *threads.Thread, a *threads.ThreadActivity) *lock {
 	if a.By == nil {
 		return nil
@@ -337,7 +337,8 @@ func (s *survey) referred(t *threads.Thread, a *threads.ThreadActivity) *lock {
 	return nil
 }
 
-// mentioned iterates over the objects that the frames of the class library at the top of the stack refer to.
+// mentioned iterates over the objects that the class library's frames at the top of the stack refer
+// to.
 func (s *survey) mentioned(t *threads.Thread, a *threads.ThreadActivity) iter.Seq[objects.Object] {
 	return func(yield func(objects.Object) bool) {
 		if a.By == nil {
@@ -354,7 +355,7 @@ func (s *survey) mentioned(t *threads.Thread, a *threads.ThreadActivity) iter.Se
 	}
 }
 
-// joined is the Thread whose end t waits for, without an address if it is not known.
+// joined returns the Thread whose end t waits for, or the zero Object if it is unknown.
 func (s *survey) joined(t *threads.Thread, a *threads.ThreadActivity) objects.Object {
 	for o := range s.mentioned(t, a) {
 		if is, err := shapes.Is[threadObject](s.r.b, o.Type); is && err == nil && s.thread(o) != t {
@@ -364,8 +365,8 @@ func (s *survey) joined(t *threads.Thread, a *threads.ThreadActivity) objects.Ob
 	return objects.Object{}
 }
 
-// handle is the WaitHandle that t waits for, without an address if it is not known; more is for how many others it
-// waits, too.
+// handle returns the first WaitHandle that t waits for and the number of others. It returns the zero
+// Object if it is unknown.
 func (s *survey) handle(t *threads.Thread, a *threads.ThreadActivity) (first objects.Object, more int) {
 	for o := range s.mentioned(t, a) {
 		if h, ok := s.handles[o.Addr]; ok {
@@ -381,7 +382,7 @@ func (s *survey) handle(t *threads.Thread, a *threads.ThreadActivity) (first obj
 	return objects.Object{}, 0
 }
 
-// several are the handles of an array of SafeWaitHandles: the first, and how many.
+// several returns the first handle of an array of SafeWaitHandles and their number.
 func (s *survey) several(o objects.Object) (first objects.Object, n int) {
 	a, err := shapes.ArrayOf(o)
 	if err != nil {
@@ -401,7 +402,8 @@ func (s *survey) several(o objects.Object) (first objects.Object, n int) {
 	return first, n
 }
 
-// thread is the thread that a Thread stands for, nil for another object and for one that has ended.
+// thread returns the thread of a Thread object. It returns nil for another object and for a thread
+// that has ended.
 func (s *survey) thread(o objects.Object) *threads.Thread {
 	if o.Addr == 0 {
 		return nil

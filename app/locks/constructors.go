@@ -9,12 +9,13 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// waitingStack is how much of a stack is searched for the class that a thread waits for: what waits stands at its top.
+// waitingStack is how much of a stack is searched for the class that a thread waits for. The waiting
+// code is at its top.
 const waitingStack = 16 << 10
 
-// constructor is the class whose static constructor t waits for, and the thread that runs it: the runtime's list of these is not
-// known, so that it is a class whose constructor is on another stack, and whose MethodTable the frames that wait mention. A
-// class of 0 is none.
+// constructor returns the class whose static constructor t waits for, and the thread that runs it, or
+// 0. The layout lacks the runtime's list of running constructors. The class is therefore one whose
+// constructor is on another stack and whose MethodTable the waiting frames contain.
 func (s *survey) constructor(t *threads.Thread, a *threads.ThreadActivity) (class target.Addr, runner *threads.Thread) {
 	if a.Activity == threads.ActivityRuntime && a.Entered == nil {
 		return 0, nil
@@ -36,10 +37,11 @@ func (s *survey) constructor(t *threads.Thread, a *threads.ThreadActivity) (clas
 	return 0, nil
 }
 
-// waitingWords are the bytes of the stack of t where what waits has its variables. .NET 10 calls managed code of the class library for
-// it: the top of the stack. Before, a helper of the runtime, or what prepares a method for its first call, does it at once (the
-// runtime's MethodTable::CheckRunClassInitThrowing): that is all of the stack above the frame by which it was called. With an
-// error they are what could be read.
+// waitingWords returns the bytes of the stack of t that hold the variables of the waiting code. In
+// .NET 10 this code is managed and at the top of the stack. Before, a helper of the runtime or the
+// preparation of a method for its first call waits directly (MethodTable::CheckRunClassInitThrowing):
+// then it is the whole stack above the calling frame. With an error, the bytes are those that could be
+// read.
 func (s *survey) waitingWords(t *threads.Thread, a *threads.ThreadActivity) ([]byte, error) {
 	stack, err := t.Stack(s.r.process)
 	if err == nil && len(stack.Ranges) == 0 {
@@ -60,7 +62,7 @@ func (s *survey) waitingWords(t *threads.Thread, a *threads.ThreadActivity) ([]b
 	return words[:n], err
 }
 
-// constructors are the classes whose static constructors are on stacks, with the threads.
+// constructors returns the classes whose static constructors are on stacks, with their threads.
 func (s *survey) constructors() map[target.Addr]*threads.Thread {
 	if s.ctors != nil {
 		return s.ctors

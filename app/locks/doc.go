@@ -1,7 +1,8 @@
-// Package locks says who holds which lock, who waits for it, and where these waits lead: circles of threads, and threads that
-// block until a task completes.
+// Package locks reports which thread holds which lock, who waits for it, and where these waits lead:
+// to cycles of threads, and to threads that block until a task completes.
 //
-// What a thread waits for is noted by the runtime while it waits: ThreadBlockingInfo since .NET 9, Thread::DebugBlockingInfo in
-// all versions. The class library's other locks are made of monitors, whose objects they refer to, so that those notes tell of
-// them too. Where nothing is noted, what follows from the frames of a thread is marked as inferred.
+// A thread's wait is recorded while it waits: in ThreadBlockingInfo since .NET 9, and in
+// Thread::DebugBlockingInfo in all versions. The class library builds its other locks on monitors,
+// whose objects refer to them, so these records cover them too. A wait that is concluded from a
+// thread's frames is marked as inferred.
 package locks

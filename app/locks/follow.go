@@ -13,7 +13,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// follow finds the threads that others wait for: the holders of locks, and who runs what a task waits for.
+// follow finds the threads that others wait for: the holders of locks, and the threads that run
+// awaited tasks.
 func (s *survey) follow(o heap.ScanOptions) error {
 	wanted := map[target.Addr]bool{}
 	for _, w := range s.waits {
@@ -34,7 +35,7 @@ func (s *survey) follow(o heap.ScanOptions) error {
 	return s.awaited(wanted, o)
 }
 
-// queued reads what waits in the thread pool.
+// queued reads the thread pool's queues.
 func (s *survey) queued() error {
 	p, err := threadpool.New(s.r.b, s.r.walker, s.r.threads).Describe(s.ctx, threadpool.Options{Items: true})
 	if err != nil {
@@ -49,11 +50,11 @@ func (s *survey) queued() error {
 	return nil
 }
 
-// inPool is what a queued task waits for.
+// inPool describes what a queued task waits for.
 const inPool = "a worker of the thread pool, in whose queue it is"
 
-// awaited tells of the tasks for which threads wait which async methods stand between them and what they wait for, and who
-// runs that.
+// awaited finds, for the tasks that threads wait for, the async methods between them and what they
+// wait for, and the thread that runs it.
 func (s *survey) awaited(wanted map[target.Addr]bool, o heap.ScanOptions) error {
 	of := map[target.Addr][]*wait{}
 	for _, w := range s.waits {
@@ -88,7 +89,7 @@ func (s *survey) awaited(wanted map[target.Addr]bool, o heap.ScanOptions) error 
 	return s.ctx.Err()
 }
 
-// through notes what a stack tells of a task for which a thread waits. The first one gives the words.
+// through records what an async stack shows about an awaited task. The first stack supplies the words.
 func (s *survey) through(w *wait, a target.Addr, stack *answer.AsyncStack) {
 	if w.chain == nil {
 		for _, f := range stack.Awaited(a) {
@@ -111,13 +112,13 @@ func (s *survey) through(w *wait, a target.Addr, stack *answer.AsyncStack) {
 	}
 	if t := s.runs(leaf); t != nil {
 		if leaf != a {
-			w.proved = false // from what the awaited objects are
+			w.proved = false // concluded from the awaited objects
 		}
 		w.add(t)
 	}
 }
 
-// waitsInPool reports whether what a stack waits for is an item of the thread pool.
+// waitsInPool reports whether a stack waits for an item of the thread pool.
 func (s *survey) waitsInPool(stack *answer.AsyncStack) bool {
 	for i := range stack.Waits {
 		if s.items[stack.Waits[i].Object] {
@@ -127,26 +128,28 @@ func (s *survey) waitsInPool(stack *answer.AsyncStack) bool {
 	return s.items[stack.Frames[0].Object]
 }
 
-// add adds a thread that has to go on before w can. A thread that waits for its own task by another way does not run it.
+// add adds a thread that must proceed before w can. A thread that indirectly waits for its own task
+// does not run it.
 func (w *wait) add(t *threads.Thread) {
 	if t != w.thread && !slices.Contains(w.runners, t) {
 		w.runners = append(w.runners, t)
 	}
 }
 
-// running is what threads run: tasks, and the boxes of async methods.
+// running holds the tasks and async method boxes that threads run.
 type running struct {
 	tasks  map[target.Addr]*threads.Thread
 	inside []insideOf
 }
 
-// insideOf is a reference into a box, of the code of its state machine.
+// insideOf is a reference into a box, held by the code of its state machine.
 type insideOf struct {
 	at     target.Addr
 	thread *threads.Thread
 }
 
-// runs is the thread that runs a task: it names it as its current one, or has it on its stack as what runs.
+// runs returns the thread that runs a task: the task is its current one, or is on its stack and
+// running.
 func (s *survey) runs(a target.Addr) *threads.Thread {
 	if s.running == nil {
 		s.running = s.findRunning()
@@ -170,7 +173,7 @@ func (s *survey) runs(a target.Addr) *threads.Thread {
 	return nil
 }
 
-// findRunning looks at the stacks of all threads.
+// findRunning searches the stacks of all threads.
 func (s *survey) findRunning() *running {
 	out := &running{tasks: map[target.Addr]*threads.Thread{}}
 	for i := range s.r.threads {
@@ -188,7 +191,7 @@ func (s *survey) findRunning() *running {
 		}
 		for root, err := range s.r.walker.Roots(s.ctx, t.Managed, t.OS.Registers) {
 			if err != nil {
-				break // what waits there is told where it is looked for
+				break // inferred finds what waits there
 			}
 			if root.Explicit != "" || root.Object == 0 || root.Method == nil {
 				continue
@@ -205,7 +208,7 @@ func (s *survey) findRunning() *running {
 	return out
 }
 
-// boxOn notes that a thread runs a box: a method of its own class has it.
+// boxOn records that a thread runs a box if a method of the box's own class refers to it.
 func (s *survey) boxOn(out *running, root *stackwalk.Root, t *threads.Thread) {
 	o, err := s.r.b.Objects().Object(root.Object)
 	if err != nil || out.tasks[o.Addr] != nil {

@@ -28,27 +28,28 @@ type Reader struct {
 	process target.Target
 }
 
-// New returns a Reader. The heap has the locks, list (threads.List) is who may hold them and wait for them.
+// New returns a Reader. The locks are in h; list (see threads.List) has the threads that may hold them
+// or wait.
 func New(p target.Target, b *shapes.Binder, h *heap.Heap, w *stackwalk.Walker, list []threads.Thread) *Reader {
 	return &Reader{process: p, b: b, rt: b.Objects().Runtime(), heap: h, walker: w, threads: list}
 }
 
-// Options choose locks.
+// Options selects locks.
 type Options struct {
-	All  bool // also those that nobody holds and nobody waits for
+	All  bool // also locks that nobody holds and nobody waits for
 	Scan heap.ScanOptions
 }
 
-// A lock is one with what the graph of waits needs of it.
+// A lock is a lock with its holders and waiters.
 type lock struct {
 	answer.Lock
 	owner   *threads.Thread
 	readers []*threads.Thread
-	folded  bool // it is told of with the one that it is a part of
+	folded  bool // reported with the lock that it is part of
 }
 
-// holders are the threads that have to leave the lock before t may enter. A reader that may become the writer waits for the
-// other readers.
+// holders returns the threads that must leave the lock before t may enter. An upgradeable reader that
+// becomes the writer waits for the other readers.
 func (l *lock) holders(t *threads.Thread) (out []*threads.Thread) {
 	if l.owner != nil && l.owner != t {
 		out = append(out, l.owner)
@@ -61,33 +62,34 @@ func (l *lock) holders(t *threads.Thread) (out []*threads.Thread) {
 	return out
 }
 
-// A survey is what was found of locks and of who waits.
+// A survey collects locks and waits.
 type survey struct {
 	r       *Reader
 	ctx     context.Context
 	lose    func(error)
 	gaps    *answer.Gaps
 	locks   []*lock
-	byObj   map[target.Addr]*lock          // by address, monitors apart
+	byObj   map[target.Addr]*lock          // by address, without monitors
 	mons    map[target.Addr]*lock          // monitors by object
-	on      map[target.Addr]target.Addr    // the lock that is made of a monitor, by the monitor's object
-	inner   map[target.Addr]target.Addr    // the lock that is made of an event, by the event
+	on      map[target.Addr]target.Addr    // by a monitor's object: the lock built on it
+	inner   map[target.Addr]target.Addr    // by event: the lock built on it
 	tasks   map[target.Addr]bool           // the events that wait for tasks
-	nodes   map[target.Addr]*lock          // the SemaphoreSlims for which tasks wait
-	running *running                       // what threads run, once it was asked
-	lazy    map[target.Addr]objects.Object // the Lazy that is made of a monitor, by the monitor's object
-	handles map[target.Addr]objects.Object // the WaitHandle that is made of a SafeWaitHandle
+	nodes   map[target.Addr]*lock          // by task: the SemaphoreSlim that it waits for
+	running *running                       // set by findRunning
+	lazy    map[target.Addr]objects.Object // by a monitor's object: the Lazy built on it
+	handles map[target.Addr]objects.Object // by SafeWaitHandle: its WaitHandle
 	spins   map[target.Addr]*lock          // by address
-	set     *tasks.Set                     // of taskSet
+	set     *tasks.Set                     // set by taskSet
 	setLost bool
-	unread  map[*threads.Thread]bool // threads of which it is noted that their stacks can't be read
+	unread  map[*threads.Thread]bool // threads already recorded as having an unreadable stack
 	waits   []*wait
 	pool    *answer.ThreadPool              // nil unless a thread waits for a task
-	items   map[target.Addr]bool            // what is queued in it
+	items   map[target.Addr]bool            // the items queued in it
 	ctors   map[target.Addr]*threads.Thread // the classes whose static constructors run
 }
 
-// Describe lists the locks that somebody holds or waits for. What can't be read is noted. The error is the context's.
+// Describe lists the locks that somebody holds or waits for, and records what could not be read. The
+// error is ctx's.
 func (r *Reader) Describe(ctx context.Context, o Options) (*answer.Locks, error) {
 	out := &answer.Locks{Locks: []answer.Lock{}}
 	s, err := r.survey(ctx, &out.Gaps, out.Lose, o.Scan)
@@ -139,8 +141,8 @@ func (r *Reader) survey(ctx context.Context, g *answer.Gaps, lose func(error), o
 	return s, ctx.Err()
 }
 
-// fold makes one lock of what is made of another one: the events of a CountdownEvent or Barrier tell who waits for these, and
-// the monitor of a LazyHelper is held by who makes the value of a Lazy.
+// fold merges locks built on others: the events of a CountdownEvent or Barrier show who waits for it,
+// and the monitor of a LazyHelper is held by the thread that creates the value of a Lazy.
 func (s *survey) fold() {
 	for _, l := range s.locks {
 		outer, ok := s.inner[l.Address]
@@ -155,7 +157,7 @@ func (s *survey) fold() {
 	s.locks = slices.DeleteFunc(s.locks, func(l *lock) bool { return l.folded })
 }
 
-// made says of a monitor which Lazy it is of, if it is of one.
+// made records the Lazy that a monitor belongs to.
 func (s *survey) made(l *lock) {
 	o, ok := s.lazy[l.Address]
 	if !ok {
@@ -175,7 +177,7 @@ func (s *survey) add(l *lock) {
 	}
 }
 
-// own says who holds a lock, by the managed id of the thread.
+// own records the owner of a lock, given by managed thread id.
 func (s *survey) own(l *lock, id uint32) {
 	l.Held, l.OwnerID = true, id
 	s.ownedBy(l, threads.ByManagedID(s.r.threads, id))
@@ -188,7 +190,7 @@ func (s *survey) ownedBy(l *lock, t *threads.Thread) {
 	}
 }
 
-// typeOf names the type of an object.
+// typeOf returns the name of an object's type.
 func (s *survey) typeOf(a target.Addr) answer.Text {
 	o, err := s.r.b.Objects().Object(a)
 	if err != nil {
@@ -201,7 +203,7 @@ func (s *survey) typeOf(a target.Addr) answer.Text {
 func (s *survey) monitors() {
 	for b, err := range s.r.rt.SyncBlocks() {
 		if err != nil {
-			if !errors.Is(err, target.ErrUnsupported) { // of a runtime that has made none
+			if !errors.Is(err, target.ErrUnsupported) { // the runtime has not created a sync block
 				s.lose(err)
 			}
 			continue
@@ -223,7 +225,7 @@ func (s *survey) monitor(b *dac.SyncBlock) *lock {
 		l.Held = true
 		l.Recursion = b.Recursion
 		if b.Recursion > 0 {
-			l.Recursion-- // the runtime counts the first time too
+			l.Recursion-- // the runtime counts the first entry
 		}
 		s.ownedBy(l, s.ownerOf(b))
 	}
@@ -241,7 +243,7 @@ func (s *survey) ownerOf(b *dac.SyncBlock) *threads.Thread {
 	return nil
 }
 
-// thin adds the monitors that are kept in the header of their object: nobody has waited for these.
+// thin adds the monitors that are kept in object headers. Nobody has waited for them.
 func (s *survey) thin(o heap.ScanOptions) error {
 	found, _, err := s.r.heap.ThinLocks(s.ctx, nil, o)
 	if s.ctx.Err() != nil {
@@ -275,7 +277,7 @@ func (s *survey) primitive(o objects.Object) error {
 	return nil
 }
 
-// ints reads several fields; the first error counts.
+// ints reads several fields and returns the first error.
 func ints(at shapes.Instance, fields ...*shapes.Int) ([]int64, error) {
 	out := make([]int64, len(fields))
 	for i, f := range fields {
@@ -302,8 +304,8 @@ func (s *survey) managedLock(l *lock, o objects.Object) (bool, error) {
 	return true, nil
 }
 
-// lockOwner is the thread that locks know by an id: each thread has its own in a thread static. In .NET 9 and 10 it is that
-// of the operating system.
+// lockOwner returns the thread with the id that locks use. Each thread keeps it in a thread static; in
+// .NET 9 and 10 it is the OS thread id.
 func (s *survey) lockOwner(id uint32) *threads.Thread {
 	for k, err := range shapes.Loaded[lockID](s.r.b) {
 		if err != nil {
@@ -427,7 +429,7 @@ func held(readers uint64) string {
 	return fmt.Sprintf("held by %d readers", readers)
 }
 
-// readers finds the threads that hold a lock as readers, in their lists of the locks that they have entered so.
+// readers finds the threads that hold a lock as readers, in their lists of entered locks.
 func (s *survey) readers(l *lock, k *readerWriter, at shapes.Instance) error {
 	id, err := k.ID.Int(at)
 	if err != nil {
@@ -450,7 +452,7 @@ func (s *survey) readers(l *lock, k *readerWriter, at shapes.Instance) error {
 	return nil
 }
 
-// reads reports whether a thread holds the lock with an id as a reader.
+// reads reports whether a thread holds the lock with the given id as a reader.
 func (s *survey) reads(k *readerWriter, t *dac.Thread, id int64) (bool, error) {
 	list := k.Counts.Of(t)
 	if errors.Is(list.Err(), objects.ErrNotInitialised) || list.Err() == nil && list.IsNull() {
@@ -479,7 +481,7 @@ func (s *survey) reads(k *readerWriter, t *dac.Thread, id int64) (bool, error) {
 	return false, target.Corruptf("the list has no end")
 }
 
-// lazyValue notes of which monitor a Lazy is made.
+// lazyValue records the monitor that a Lazy is built on.
 func (s *survey) lazyValue(_ *lock, o objects.Object) (bool, error) {
 	k, at, is, err := shapes.Try[lazyValue](s.r.b, o)
 	if !is || err != nil {
@@ -492,7 +494,7 @@ func (s *survey) lazyValue(_ *lock, o objects.Object) (bool, error) {
 	return true, err
 }
 
-// waitHandle notes of which SafeWaitHandle a WaitHandle is made: that is what the frames of a wait refer to.
+// waitHandle records the SafeWaitHandle of a WaitHandle. Waiting frames refer to the former.
 func (s *survey) waitHandle(_ *lock, o objects.Object) (bool, error) {
 	k, at, is, err := shapes.Try[waitHandle](s.r.b, o)
 	if !is || err != nil {
@@ -505,8 +507,8 @@ func (s *survey) waitHandle(_ *lock, o objects.Object) (bool, error) {
 	return true, err
 }
 
-// readersMask are the bits of ReaderWriterLockSlim._owners that count readers (READER_MASK, a constant of the class in all
-// versions).
+// readersMask selects the bits of ReaderWriterLockSlim._owners that count readers (READER_MASK, a
+// constant of the class in all versions).
 const readersMask = 0x0fffffff
 
 func (s *survey) countdown(l *lock, o objects.Object) (bool, error) {

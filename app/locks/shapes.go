@@ -2,13 +2,13 @@ package locks
 
 import "github.com/sosgo/sosgo/objects/shapes"
 
-// The shapes of what threads wait for.
+// Shapes of what threads wait for.
 type (
-	// A mutex is one of the system or of the runtime's native part, which keep who owns it.
+	// A mutex belongs to the operating system or the runtime's native part, which record its owner.
 	mutex struct {
 		_ shapes.Type `of:"System.Threading.Mutex"`
 	}
-	// primitive is any of them.
+	// primitive is any lock of the class library.
 	primitive struct {
 		_ shapes.Type `of:"System.Threading.Lock|System.Threading.SemaphoreSlim|System.Threading.ReaderWriterLockSlim|System.Threading.ManualResetEventSlim|System.Threading.CountdownEvent|System.Threading.Barrier|System.Lazy<>|System.Threading.WaitHandle"`
 	}
@@ -17,7 +17,7 @@ type (
 		Owner     shapes.Int  `field:"_owningThreadId"`
 		Recursion shapes.Int  `field:"_recursionCount"`
 	}
-	// lockID is by what a Lock knows a thread.
+	// lockID is the id by which a Lock identifies a thread.
 	lockID struct {
 		_       shapes.Type         `of:"System.Threading.Lock+ThreadId"`
 		Current shapes.ThreadStatic `threadstatic:"t_threadId"`
@@ -47,14 +47,16 @@ type (
 
 		Counts shapes.ThreadStatic `threadstatic:"t_rwc"`
 	}
-	// readerCount is how often a thread has entered a ReaderWriterLockSlim. Each thread has a list of these.
+	// readerCount is how often a thread has entered a ReaderWriterLockSlim. Each thread has a list of
+	// them.
 	readerCount struct {
 		_       shapes.Type `of:"System.Threading.ReaderWriterCount"`
 		Lock    shapes.Int  `field:"lockID"`
 		Readers shapes.Int  `field:"readercount"`
 		Next    shapes.Ref  `field:"next"`
 	}
-	// lazyValue keeps its LazyHelper until the value is there. Who makes the value holds the helper's monitor.
+	// lazyValue keeps its LazyHelper until the value exists. The thread that creates the value holds
+	// the helper's monitor.
 	lazyValue struct {
 		_      shapes.Type `of:"System.Lazy<>"`
 		Helper shapes.Ref  `field:"_state"`
@@ -67,7 +69,7 @@ type (
 		_  shapes.Type `of:"System.Threading.Thread"`
 		ID shapes.Int  `field:"_managedThreadId"`
 	}
-	// waitHandle is what the operating system, or the runtime's emulation of it, lets threads wait for.
+	// waitHandle is a handle of the operating system or of the runtime's emulation of one.
 	waitHandle struct {
 		_    shapes.Type `of:"System.Threading.WaitHandle"`
 		Safe shapes.Ref  `field:"_waitHandle"`
@@ -77,7 +79,7 @@ type (
 		State   shapes.Int  `field:"m_combinedState"`
 		Monitor shapes.Ref  `field:"m_lock"`
 	}
-	// taskEvent is the event on which a thread waits for a task to complete, or for several.
+	// taskEvent is the event on which a thread waits for one or several tasks.
 	taskEvent struct {
 		_ shapes.Type `of:"System.Threading.Tasks.Task+SetOnInvokeMres|System.Threading.Tasks.Task+SetOnCountdownMres"`
 	}
@@ -106,7 +108,8 @@ type (
 		_     shapes.Type `of:"System.Collections.Generic.List<>"`
 		Items shapes.Ref  `field:"_items"`
 	}
-	// blockingInfo is what the class library notes while a thread waits (.NET 9 and later), in a struct on its stack.
+	// blockingInfo is the record that the class library keeps on a thread's stack while it waits (.NET
+	// 9 and later).
 	blockingInfo struct {
 		_       shapes.Type         `of:"System.Threading.ThreadBlockingInfo"`
 		First   shapes.ThreadStatic `threadstatic:"t_first"`
@@ -125,15 +128,16 @@ const (
 	kindCondition
 )
 
-// Bits of SpinLock._owner: the top one says that the lock does not keep its owner, and the lowest then that it is held. Else it is the
-// managed id of the owner, 0 for none. They are constants of the class in all versions.
+// Bits of SpinLock._owner. If the top bit is set, the lock does not record its owner, and the lowest
+// bit is set while it is held. Else the value is the owner's managed thread id, or 0. The class has
+// these constants in all versions.
 const (
 	spinAnonymous = 1 << 31
 	spinHeld      = 1
 )
 
-// Bits of ManualResetEventSlim.m_combinedState: the top one says that the event is set, the lowest 19 count who waits. They
-// are constants of the class in all versions.
+// Bits of ManualResetEventSlim.m_combinedState. The top bit is set while the event is set; the lowest
+// 19 count the waiters. The class has these constants in all versions.
 const (
 	eventSet     = 1 << 31
 	eventWaiters = 1<<19 - 1

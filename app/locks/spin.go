@@ -13,23 +13,24 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A spinPlace is where the objects of a type have a SpinLock.
+// A spinPlace is the place of a SpinLock in the objects of a type.
 type spinPlace struct {
 	offset target.Addr // from the object's address
-	field  string      // empty for an object that is a SpinLock, as the boxes of static fields are
+	field  string      // empty for an object that is itself a SpinLock, such as the box of a static field
 	shape  *spinLock
 }
 
-// A spinFinder knows in which types' objects SpinLocks are.
+// A spinFinder finds the SpinLocks in types.
 type spinFinder struct {
 	r *Reader
 
 	mu    sync.Mutex
 	known map[target.Addr][]spinPlace // by MethodTable
-	lost  workers.Lowest              // of the types that could not be looked at
+	lost  workers.Lowest              // the first type that could not be examined
 }
 
-// places are where the objects of a type have a SpinLock. The types of fields that are structs themselves are not looked into.
+// places returns the SpinLocks in a type's objects. It does not look into fields that are other
+// structs.
 func (f *spinFinder) places(mt *dac.MethodTable) []spinPlace {
 	f.mu.Lock()
 	list, ok := f.known[mt.Addr]
@@ -45,7 +46,7 @@ func (f *spinFinder) places(mt *dac.MethodTable) []spinPlace {
 	return list
 }
 
-// spinLockName is the name of the type that a field is declared of.
+// spinLockName is the declared type of a SpinLock field.
 const spinLockName = "System.Threading.SpinLock"
 
 func (f *spinFinder) look(mt *dac.MethodTable) (list []spinPlace, err error) {
@@ -75,17 +76,17 @@ func (f *spinFinder) look(mt *dac.MethodTable) (list []spinPlace, err error) {
 	return list, err
 }
 
-// lockIn is the shape of a field that is a SpinLock, nil for other fields.
+// lockIn returns the shape of a field that is a SpinLock, and nil for other fields.
 func (f *spinFinder) lockIn(x *objects.Field) (*spinLock, error) {
 	th, err := x.TypeHandle()
 	if err != nil {
 		if name, nameErr := x.TypeName(dac.NameManaged); nameErr == nil && name != spinLockName {
-			return nil, nil // its declaration says that it is another type
+			return nil, nil // declared as another type
 		}
 		return nil, err
 	}
 	if th == 0 {
-		return nil, nil // the type is not loaded: no object has been locked by it
+		return nil, nil // the type is not loaded, so no object was locked with it
 	}
 	t, err := f.r.b.Objects().Type(th)
 	if err != nil {
@@ -97,10 +98,10 @@ func (f *spinFinder) lockIn(x *objects.Field) (*spinLock, error) {
 	return shapes.Bind[spinLock](f.r.b, t)
 }
 
-// A spinCollector gathers the objects of a run that have SpinLocks.
+// A spinCollector gathers the objects with SpinLocks that one worker sees.
 type spinCollector struct {
 	f       *spinFinder
-	byType  [][]spinPlace // by number of the type
+	byType  [][]spinPlace // by type number
 	looked  []bool
 	objects []heap.Object
 }
@@ -125,13 +126,13 @@ func (c *spinCollector) Objects(_ *heap.Segment, batch []heap.Object) {
 	}
 }
 
-// Corrupt does nothing: the search for other locks has told it.
+// Corrupt does nothing: the search for other locks has reported it.
 func (c *spinCollector) Corrupt(*heap.Corruption) {}
 
 // Reset forgets the objects.
 func (c *spinCollector) Reset() { c.objects = c.objects[:0] }
 
-// spinLocks adds the SpinLocks that somebody holds: they are fields of objects, or boxed in static fields.
+// spinLocks adds the SpinLocks that are held: in fields of objects, or boxed in static fields.
 func (s *survey) spinLocks(o heap.ScanOptions) error {
 	f := &spinFinder{r: s.r, known: map[target.Addr][]spinPlace{}}
 	err := heap.Scan(s.ctx, s.r.heap, nil, o, func() *spinCollector { return &spinCollector{f: f} }, func(c *spinCollector) error {

@@ -15,8 +15,8 @@ import (
 	"github.com/sosgo/sosgo/stackwalk/threads"
 )
 
-// Waits says what each thread waits for, and where that leads: circles of threads, and threads that block until a task
-// completes. What can't be read is noted. The error is the context's.
+// Waits describes what each thread waits for and where that leads: to cycles of threads, and to
+// threads that block until a task completes. It records what could not be read. The error is ctx's.
 func (r *Reader) Waits(ctx context.Context, o Options) (*answer.Waits, error) {
 	out := &answer.Waits{Verdicts: []answer.Verdict{}, Threads: []answer.ThreadWait{}}
 	lose := func(err error) {
@@ -47,11 +47,11 @@ type grapher struct {
 	s       *survey
 	rows    map[*threads.Thread]*answer.ThreadWait
 	of      map[*threads.Thread]*wait // what each thread waits for
-	circled map[*wait]bool            // the waits of circles
-	told    map[*wait]bool            // those that are told of where they hold up another thread
+	circled map[*wait]bool            // the waits in cycles
+	told    map[*wait]bool            // the waits already described where they block another thread
 }
 
-// describe makes the row of each wait.
+// describe adds a row for each wait.
 func (g *grapher) describe() {
 	for _, w := range g.s.waits {
 		row := &answer.ThreadWait{Thread: w.thread.Describe(g.s.gaps), How: w.how}
@@ -101,7 +101,7 @@ func (g *grapher) describe() {
 	}
 }
 
-// ended is the thread whose end a thread waits for.
+// ended names the thread whose end a thread waits for.
 func (g *grapher) ended(w *wait) string {
 	switch {
 	case w.object.Addr == 0:
@@ -112,7 +112,7 @@ func (g *grapher) ended(w *wait) string {
 	return "thread " + g.name(w.runners[0])
 }
 
-// kindOf is what a lock is, in words.
+// kindOf returns the kind of a lock in words.
 func kindOf(l *lock) string {
 	switch l.Kind {
 	case answer.LockLazy:
@@ -136,7 +136,7 @@ func article(kind string) string {
 	return "a " + kind
 }
 
-// place names the method of the program that waits, with file and line.
+// place names the waiting method of the program, with file and line.
 func (g *grapher) place(row *answer.ThreadWait, w *wait) {
 	for f := range g.s.r.walker.Walk(g.s.ctx, w.thread.Managed, w.thread.OS.Registers, stackwalk.WalkOptions{}) {
 		if f.Kind != stackwalk.FrameManaged {
@@ -172,8 +172,8 @@ func frameName(f *answer.AsyncFrame) string {
 	return f.Kind
 }
 
-// circles are the threads that wait for each other, each circle once: it closes where the search comes back to a wait
-// that it is still behind.
+// circles finds the cycles of threads that wait for each other, each once. A cycle closes where the
+// search returns to a wait on its path.
 func (g *grapher) circles() []answer.Verdict {
 	out := []answer.Verdict{}
 	var path []*wait
@@ -202,7 +202,7 @@ func (g *grapher) circles() []answer.Verdict {
 	return out
 }
 
-// circle says of a circle who waits for whom.
+// circle describes who waits for whom in a cycle.
 func (g *grapher) circle(path []*wait) answer.Verdict {
 	v := answer.Verdict{Strength: answer.StrengthProved}
 	var words []string
@@ -219,7 +219,7 @@ func (g *grapher) circle(path []*wait) answer.Verdict {
 	return v
 }
 
-// keeps is what somebody does for whom another thread waits, so that this one has to.
+// keeps describes what a thread does that makes another one wait.
 func (g *grapher) keeps(w *wait) string {
 	switch {
 	case w.join:
@@ -234,7 +234,7 @@ func (g *grapher) keeps(w *wait) string {
 	return "holds " + g.what(w)
 }
 
-// evidence is where a thread waits, and how that is known.
+// evidence states where a thread waits, and how that is known.
 func (g *grapher) evidence(w *wait) string {
 	row := g.rows[w.thread]
 	text := fmt.Sprintf("thread %s %s", g.name(w.thread), row.Text)
@@ -244,7 +244,7 @@ func (g *grapher) evidence(w *wait) string {
 	return text + g.placeOf(w) + " [" + w.how + "]"
 }
 
-// what is what a thread waits for.
+// what describes what a thread waits for.
 func (g *grapher) what(w *wait) string {
 	row := g.rows[w.thread]
 	switch {
@@ -270,8 +270,8 @@ func (g *grapher) name(t *threads.Thread) string {
 	return words
 }
 
-// chains are the threads that block until a task completes, the locks for which threads wait whose owner is known, and
-// the threads that wait for others otherwise.
+// chains describes the threads that block until a task completes, the awaited locks with known owners,
+// and the threads that wait for others in other ways.
 func (g *grapher) chains() []answer.Verdict {
 	var out []answer.Verdict
 	for _, w := range g.s.waits {
@@ -282,7 +282,7 @@ func (g *grapher) chains() []answer.Verdict {
 	return append(append(out, g.held()...), g.others()...)
 }
 
-// blocks says of a thread that blocks until a task completes which methods are between.
+// blocks describes a thread that blocks until a task completes, with the async methods between.
 func (g *grapher) blocks(w *wait) answer.Verdict {
 	row := g.rows[w.thread]
 	text := fmt.Sprintf("sync over async: thread %s blocks%s until ", g.name(w.thread), g.placeOf(w))
@@ -302,7 +302,7 @@ func (g *grapher) blocks(w *wait) answer.Verdict {
 		text += ", which waits for " + row.Until
 	}
 	if !w.proved {
-		v.Strength = answer.StrengthLikely // from what the awaited objects are
+		v.Strength = answer.StrengthLikely // concluded from the awaited objects
 	}
 	if g.s.pool != nil && len(g.s.pool.Verdicts) > 0 && row.Until == inPool {
 		v.Strength = g.s.pool.Verdicts[0].Strength
@@ -312,7 +312,7 @@ func (g *grapher) blocks(w *wait) answer.Verdict {
 	return v
 }
 
-// placeOf is the method of the program in which a thread waits, with file and line, after " in ".
+// placeOf names the program's method in which a thread waits, with file and line, after " in ".
 func (g *grapher) placeOf(w *wait) string {
 	row := g.rows[w.thread]
 	if row.Method.IsZero() {
@@ -325,8 +325,8 @@ func (g *grapher) placeOf(w *wait) string {
 	return text
 }
 
-// onward says what threads for which another one waits, by the wait from, wait for themselves, one after the other: to one that
-// does not wait for a thread, or to what was said already.
+// onward describes what the threads wait for that from waits for, one after another. It ends at a
+// thread that waits for no other, or at a wait already described.
 func (g *grapher) onward(list []*threads.Thread, from *wait) string {
 	var text strings.Builder
 	seen := map[*wait]bool{from: true}
@@ -352,7 +352,7 @@ func (g *grapher) onward(list []*threads.Thread, from *wait) string {
 	return text.String()
 }
 
-// waits says what a thread waits for, with the address where that tells something.
+// waits describes what a thread waits for, with the address where it helps.
 func (g *grapher) waits(w *wait) string {
 	row := g.rows[w.thread]
 	switch {
@@ -364,7 +364,7 @@ func (g *grapher) waits(w *wait) string {
 	return fmt.Sprintf("%s %016x", row.Text, uint64(row.Object))
 }
 
-// end says who has to go on before a thread can, or what else, where that is known.
+// end describes what must happen before a thread can proceed, as far as it is known.
 func (g *grapher) end(w *wait) string {
 	switch {
 	case len(w.runners) > 0 && w.lock != nil:
@@ -381,7 +381,7 @@ func (g *grapher) end(w *wait) string {
 	return ""
 }
 
-// doing says what a thread does that waits for no other one.
+// doing describes the activity of a thread that waits for no other.
 func (g *grapher) doing(t *threads.Thread) string {
 	if t.OS == nil || t.Managed == nil {
 		return ""
@@ -394,7 +394,7 @@ func (g *grapher) doing(t *threads.Thread) string {
 	return text
 }
 
-// others says of threads that wait for the end of others, or for their static constructors, where that leads, if it leads on.
+// others describes where the waits for a thread's end or for a static constructor lead.
 func (g *grapher) others() []answer.Verdict {
 	var out []answer.Verdict
 	for _, w := range g.s.waits {
@@ -407,7 +407,7 @@ func (g *grapher) others() []answer.Verdict {
 	return out
 }
 
-// held says of each lock that somebody holds who waits for it.
+// held describes each lock that is held, and who waits for it.
 func (g *grapher) held() []answer.Verdict {
 	var out []answer.Verdict
 	for _, l := range g.s.locks {
@@ -417,7 +417,7 @@ func (g *grapher) held() []answer.Verdict {
 		var first *wait
 		for _, w := range g.s.waits {
 			if w.lock != l || w.pulse || len(w.runners) == 0 || g.circled[w] {
-				continue // of a circle it is said already
+				continue // a cycle already includes it
 			}
 			first = cmp.Or(first, w)
 			names = append(names, g.name(w.thread))
@@ -441,7 +441,7 @@ func (g *grapher) held() []answer.Verdict {
 	return out
 }
 
-// holdsVerb is what the owner of a lock does.
+// holdsVerb returns the verb for what the owner of a lock does.
 func holdsVerb(l *lock) string {
 	if l.Kind == answer.LockLazy {
 		return "makes"
@@ -449,7 +449,7 @@ func holdsVerb(l *lock) string {
 	return "holds"
 }
 
-// holds says who holds a lock for which a thread waits.
+// holds describes who holds a lock that a thread waits for.
 func (g *grapher) holds(l *lock, w *wait) string {
 	list := w.runners
 	if len(list) == 1 {

@@ -1,4 +1,5 @@
-// Package threadpool says what the thread pool of a process does: how many workers it has and wants, what is queued and
-// where, which timers are scheduled, and whether the pool keeps up. Everything is read from the class library's own objects
-// by the names of their fields (package shapes); before .NET 6 the workers are the runtime's (dac.Runtime.NativePool).
+// Package threadpool describes a process's thread pool: how many workers it has and wants, what is
+// queued where, which timers are scheduled, and whether the pool keeps up. It reads the class
+// library's objects by the names of their fields (package shapes). Before .NET 6 the workers belong to
+// the runtime (dac.Runtime.NativePool).
 package threadpool

@@ -11,14 +11,14 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// plainTypes are the types of items into which SOS looks.
+// plainTypes are the types of items that SOS looks into.
 var plainTypes = map[string]bool{
 	"System.Threading.Tasks.Task":                              true,
 	"System.Threading.QueueUserWorkItemCallback":               true,
 	"System.Threading.QueueUserWorkItemCallbackDefaultContext": true,
 }
 
-// item describes what is queued.
+// item describes a queued item.
 func (r *Reader) item(g *answer.Gaps, a target.Addr) answer.WorkItem {
 	out := answer.WorkItem{Address: a, Kind: answer.ItemOther}
 	o, err := r.b.Objects().Object(a)
@@ -40,7 +40,7 @@ func (r *Reader) item(g *answer.Gaps, a target.Addr) answer.WorkItem {
 	return out
 }
 
-// describeItem finds out what an item will run.
+// describeItem determines what an item will run.
 func (r *Reader) describeItem(g *answer.Gaps, out *answer.WorkItem, o objects.Object) error {
 	if s, at, is, err := shapes.Try[callbackItem](r.b, o); is || err != nil {
 		if err != nil {
@@ -81,7 +81,8 @@ func (r *Reader) describeItem(g *answer.Gaps, out *answer.WorkItem, o objects.Ob
 	return nil
 }
 
-// setMethod names what the delegate in a field calls; null has no name.
+// setMethod sets the name of the method that the delegate in a field calls. A null delegate has no
+// name.
 func (r *Reader) setMethod(g *answer.Gaps, to *answer.Text, f *shapes.Ref, at shapes.Instance) error {
 	d, err := f.Object(at)
 	if err == nil && d.Addr != 0 {
@@ -90,12 +91,12 @@ func (r *Reader) setMethod(g *answer.Gaps, to *answer.Text, f *shapes.Ref, at sh
 	return err
 }
 
-// state describes what a method will get.
+// state describes the argument of a method.
 func (r *Reader) state(g *answer.Gaps, out *answer.WorkItem, v objects.Value) {
 	out.StateObject, out.StateType, out.State = r.value(g, v)
 }
 
-// value describes a value of any type: an object by its address and type, and what says more on one line.
+// value describes a value of any type: an object by address and type, and its content on one line.
 func (r *Reader) value(g *answer.Gaps, v objects.Value) (target.Addr, answer.Text, answer.Line) {
 	if err := v.Err(); err != nil {
 		g.Note(err)
@@ -123,7 +124,7 @@ func (r *Reader) value(g *answer.Gaps, v objects.Value) (target.Addr, answer.Tex
 	return o.Addr, typeText(g, o), v.Line(lineChars)
 }
 
-// asyncMethod is the async method of a box: the one that made the state machine, which is named for it.
+// asyncMethod returns the async method of a box. The state machine is named after it.
 func (r *Reader) asyncMethod(g *answer.Gaps, s *box, at shapes.Instance) answer.Text {
 	t, err := s.Machine.Value(at).Type()
 	if v := s.Machine.Value(at); err == nil && v.Kind() == objects.KindReference {
@@ -141,7 +142,7 @@ func (r *Reader) asyncMethod(g *answer.Gaps, s *box, at shapes.Instance) answer.
 	return g.Text(compilernames.Method(name), err)
 }
 
-// taskStatus adds the state of a task and what continues it. A box of a ValueTask is no task.
+// taskStatus adds the status of a task and what continues it. The box of a ValueTask is not a task.
 func (r *Reader) taskStatus(g *answer.Gaps, out *answer.WorkItem, o objects.Object) error {
 	s, at, is, err := shapes.Try[task](r.b, o)
 	if !is || err != nil {
@@ -160,7 +161,7 @@ func (r *Reader) taskStatus(g *answer.Gaps, out *answer.WorkItem, o objects.Obje
 	return nil
 }
 
-// continuation names what runs when a task has completed.
+// continuation names what runs when a task completes.
 func (r *Reader) continuation(g *answer.Gaps, o objects.Object) answer.Text {
 	if s, at, err := shapes.BindObject[box](r.b, o); err == nil {
 		return r.asyncMethod(g, s, at)
@@ -187,13 +188,14 @@ func (r *Reader) continuation(g *answer.Gaps, o objects.Object) answer.Text {
 	return typeText(g, o)
 }
 
-// The limits of simpleFields.
+// Limits of simpleFields.
 const (
 	simpleFieldsShown = 4
 	simpleFieldChars  = 60
 )
 
-// simpleFields shows the strings and numbers of an object that has no text of its own: enough to tell two items apart.
+// simpleFields shows the strings and numbers of an object without a text of its own, which suffices to
+// distinguish two items.
 func simpleFields(o objects.Object) answer.Line {
 	var out answer.Line
 	n := 0

@@ -17,14 +17,14 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Options choose what Describe tells besides the counters.
+// Options selects what Describe reports besides the counters.
 type Options struct {
 	Log   bool // the hill climbing log
-	Items bool // what is queued
-	Brief bool // not what the workers do, and no verdict: the counters alone
+	Items bool // the queued items
+	Brief bool // the counters alone, without the workers' activities and a verdict
 }
 
-// Describe says how a runtime's thread pool does. What can't be read is noted. The error is the context's.
+// Describe describes a runtime's thread pool and records what could not be read. The error is ctx's.
 func (r *Reader) Describe(ctx context.Context, o Options) (*answer.ThreadPool, error) {
 	out := &answer.ThreadPool{Kind: answer.PoolNone, WantsLog: o.Log}
 	c := &ticks.Clock{}
@@ -69,14 +69,15 @@ func (r *Reader) Describe(ctx context.Context, o Options) (*answer.ThreadPool, e
 	return out, nil
 }
 
-// noCounters says of all counters why they are missing.
+// noCounters marks all counters as missing, with the reason.
 func noCounters(out *answer.ThreadPool, err error) {
 	missing := answer.Maybe[int64]{Err: err}
 	out.CPU, out.Total, out.Running, out.Goal, out.Min, out.Max = missing, missing, missing, missing, missing, missing
 	out.Blocked, out.Requested, out.Dequeued, out.Clock = missing, missing, missing, missing
 }
 
-// portable reads the pool of .NET 6 and later, and reports whether there is one. The error is why nobody can tell.
+// portable reads the pool of .NET 6 and later, and reports whether the process has one. The error is
+// why that is unknown.
 func (r *Reader) portable(out *answer.ThreadPool, c *ticks.Clock) (bool, error) {
 	pool, err := static(r.b, "System.Threading.PortableThreadPool", func(s *portable) *shapes.Static { return &s.Instance })
 	if err != nil {
@@ -93,7 +94,7 @@ func (r *Reader) portable(out *answer.ThreadPool, c *ticks.Clock) (bool, error) 
 		noCounters(out, err)
 		return true, nil
 	}
-	// PortableThreadPool.ThreadCounts: "SOS's ThreadPool command depends on this layout".
+	// PortableThreadPool.ThreadCounts. Its source notes that SOS depends on this layout.
 	counts, err := s.Counts.Uint(at)
 	out.Running = answer.Of(int64(int16(counts)), err)
 	out.Total = answer.Of(int64(int16(counts>>16)), err)
@@ -149,7 +150,7 @@ func (r *Reader) waitThreads(out *answer.ThreadPool, f *shapes.Ref, at shapes.In
 	out.Note(err)
 }
 
-// ports adds the completion ports that the runtime still has beside the portable pool (.NET 6).
+// ports adds the completion ports that the runtime keeps beside the portable pool (.NET 6).
 func (r *Reader) ports(out *answer.ThreadPool) {
 	p, err := r.rt.NativePool()
 	if err == nil {
@@ -174,11 +175,12 @@ type modernQueue struct {
 	Queue shapes.Static `static:"s_workQueue"`
 }
 
-// native reads the runtime's own pool, of .NET 5 and before. One without a limit was never used. Where it can't be read
-// whether the class library has one (lost), a runtime that has none tells it.
+// native reads the runtime's own pool (.NET 5 and earlier). A pool without a limit was never used.
+// lost is why it is unknown whether the class library has a pool; a runtime without its own pool then
+// answers that.
 func (r *Reader) native(out *answer.ThreadPool, lost error) {
 	queue, unread := static(r.b, "System.Threading.ThreadPoolWorkQueue", func(s *legacyQueue) *shapes.Static { return &s.Queue })
-	if unread != nil && r.rt.IsNative() { // which may have another pool, as that of Windows
+	if unread != nil && r.rt.IsNative() { // it may have another pool, such as the Windows one
 		out.Kind = answer.PoolUnknown
 		noCounters(out, unread)
 		return
@@ -194,7 +196,7 @@ func (r *Reader) native(out *answer.ThreadPool, lost error) {
 		noCounters(out, lost)
 		return
 	case err == nil && p.MinWorkers == 0, err != nil && unread == nil && queue.Addr == 0 && (errors.Is(err, target.ErrUnsupported) || r.sinceSix()):
-		return // nobody has used it, or it would be the portable one
+		return // unused, or it would be the portable one
 	case err != nil && queue.Addr == 0:
 		out.Kind = answer.PoolUnknown
 		out.Note(fmt.Errorf("the runtime's thread pool: %w", err))
@@ -215,7 +217,8 @@ func (r *Reader) native(out *answer.ThreadPool, lost error) {
 	out.Ports = completionPorts(p)
 }
 
-// sinceSix reports whether the class library is that of .NET 6 or later, as far as the loaded types tell.
+// sinceSix reports whether the class library is that of .NET 6 or later, as far as the loaded types
+// show.
 func (r *Reader) sinceSix() bool {
 	for _, err := range shapes.Loaded[modernQueue](r.b) {
 		if err == nil {
@@ -225,14 +228,14 @@ func (r *Reader) sinceSix() bool {
 	return false
 }
 
-// poolTicks tells the clock what the pool noted.
+// poolTicks adds the pool's time stamps to the clock.
 func (r *Reader) poolTicks(c *ticks.Clock) {
 	var ignored answer.ThreadPool
 	r.portable(&ignored, c)
 }
 
-// transitions are the names of HillClimbing.StateOrTransition, which are those of the runtime's own pool (hillclimbing.h,
-// enum HillClimbingStateTransition).
+// transitions are the names of HillClimbing.StateOrTransition. The runtime's own pool uses the same
+// (hillclimbing.h, enum HillClimbingStateTransition).
 var transitions = []string{"Warmup", "Initializing", "RandomMove", "ClimbingMove", "ChangePoint", "Stabilizing", "Starvation", "ThreadTimedOut",
 	"CooperativeBlocking"}
 
@@ -267,7 +270,7 @@ func (r *Reader) log(out *answer.ThreadPool, c *ticks.Clock) {
 	}
 }
 
-// steps reads the log of a HillClimbing: a ring.
+// steps reads the log of a HillClimbing, a ring buffer.
 func (r *Reader) steps(climber objects.Object) ([]answer.HillClimbingStep, error) {
 	s, at, err := shapes.BindObject[hillClimber](r.b, climber)
 	if err != nil {
@@ -324,7 +327,7 @@ func (e *hillClimbingStep) read(x shapes.Instance) (answer.HillClimbingStep, err
 	return answer.HillClimbingStep{Ms: ticks, Transition: transition(why), Threads: n, Samples: samples, Throughput: throughput}, err
 }
 
-// workers says what the worker threads do.
+// workers describes the activities of the worker threads.
 func (r *Reader) workers(ctx context.Context, out *answer.ThreadPool) error {
 	for i := range r.threads {
 		t := &r.threads[i]
@@ -344,7 +347,8 @@ func (r *Reader) workers(ctx context.Context, out *answer.ThreadPool) error {
 	return nil
 }
 
-// aside reports whether a thread that the runtime calls a worker is one of the pool's other threads: its gate, its timers.
+// aside reports whether a thread that the runtime calls a worker is another thread of the pool: its
+// gate or its timers.
 func (r *Reader) aside(a *threads.ThreadActivity) bool {
 	if a.By == nil {
 		return false
@@ -353,7 +357,7 @@ func (r *Reader) aside(a *threads.ThreadActivity) bool {
 	return err == nil && class != "System.Threading.PortableThreadPool+WorkerThread" && a.Activity == threads.ActivityIdle
 }
 
-// waits reports whether an activity is to wait for something that is not work.
+// waits reports whether an activity is waiting for something other than work.
 func waits(a threads.Activity) bool {
 	switch a {
 	case threads.ActivitySleep, threads.ActivityLock, threads.ActivityMonitorWait, threads.ActivityEvent, threads.ActivityTask, threads.ActivityJoin,

@@ -14,8 +14,9 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Queues lists what is queued: in the queues that all workers share, and in the local ones of each worker. A process that
-// has not used its pool has no queues. What can't be read is noted. The error is the context's.
+// Queues lists the queued items: those of the queues that all workers share, and those of each
+// worker's local queue. A process that has not used its pool has no queues. It records what could not
+// be read. The error is ctx's.
 func (r *Reader) Queues(ctx context.Context) (*answer.WorkQueues, error) {
 	out := &answer.WorkQueues{Queues: []answer.WorkQueue{}}
 	q := &queueReader{r: r, ctx: ctx, out: out}
@@ -29,10 +30,10 @@ type queueReader struct {
 	r     *Reader
 	ctx   context.Context
 	out   *answer.WorkQueues
-	items int // of all queues
+	items int // in all queues
 }
 
-// shared reads the queues that workers share, in the order in which they look at them.
+// shared reads the shared queues in the order in which workers search them.
 func (q *queueReader) shared() {
 	root, err := static(q.r.b, "System.Threading.ThreadPoolWorkQueue", func(s *poolQueue) *shapes.Static { return &s.Queue })
 	if err != nil {
@@ -53,7 +54,8 @@ func (q *queueReader) shared() {
 	q.concurrent(answer.QueueLowPriority, 0, &s.Low, at)
 }
 
-// assignable reads the queues that the pool makes on machines with many processors, one for a group of workers.
+// assignable reads the queues that the pool creates on machines with many processors, one for each
+// group of workers.
 func (q *queueReader) assignable(f *shapes.Ref, at shapes.Instance) {
 	if !f.Has() {
 		return
@@ -74,11 +76,11 @@ func (q *queueReader) assignable(f *shapes.Ref, at shapes.Instance) {
 	}
 }
 
-// unreadElements is how many elements of an array may be missing, one after the other, before the rest is given up: the
-// length of an array can lie.
+// unreadElements is how many consecutive elements of an array may be missing before the rest is given
+// up: the length of an array can be wrong.
 const unreadElements = 16
 
-// refs are the objects that an array refers to, without nulls.
+// refs returns the objects that an array refers to, without nulls.
 func refs(o objects.Object) iter.Seq2[objects.Object, error] {
 	return func(yield func(objects.Object, error) bool) {
 		a, err := o.Array()
@@ -131,7 +133,8 @@ func (q *queueReader) queue(kind string, n int, o objects.Object) {
 	q.out.Queues = append(q.out.Queues, out)
 }
 
-// add adds an item to a queue and reports whether more are wanted. Beyond a limit they are only counted.
+// add adds an item to a queue and reports whether more are wanted. Items beyond a limit are only
+// counted.
 func (q *queueReader) add(to *answer.WorkQueue, item target.Addr, slot int) bool {
 	to.Count++
 	if q.items++; q.items > limits.WorkItems {
@@ -145,14 +148,15 @@ func (q *queueReader) add(to *answer.WorkQueue, item target.Addr, slot int) bool
 	return q.ctx.Err() == nil
 }
 
-// A queued is an item with its place: of all segments, in the order of memory.
+// A queued is an item and its place: the slot's number across all segments, in memory order.
 type queued struct {
 	addr target.Addr
 	slot int
 }
 
-// concurrentItems are the items of a ConcurrentQueue, the next one first. A slot holds an item when its sequence number is
-// one more than the place that it stands for: that is how the queue itself knows, whatever its tail says meanwhile.
+// concurrentItems returns the items of a ConcurrentQueue, the next one first. A slot holds an item if
+// its sequence number is one more than its position. The queue itself tests this, whatever its tail
+// says meanwhile.
 func concurrentItems(b *shapes.Binder, o objects.Object) iter.Seq2[queued, error] {
 	return func(yield func(queued, error) bool) {
 		s, at, err := shapes.BindObject[concurrentQueue](b, o)
@@ -178,8 +182,8 @@ func concurrentItems(b *shapes.Binder, o objects.Object) iter.Seq2[queued, error
 	}
 }
 
-// segmentItems yields the items of a segment and returns the next one; more is false when no more are wanted. base is the
-// number of slots before it.
+// segmentItems yields the items of a segment and returns the next segment. more is false if the caller
+// wants no more. base is the number of slots before the segment.
 func segmentItems(b *shapes.Binder, o objects.Object, base *int, yield func(queued, error) bool) (next objects.Object, more bool, err error) {
 	seg, at, err := shapes.BindObject[segment](b, o)
 	if err != nil {
@@ -227,7 +231,7 @@ func segmentItems(b *shapes.Binder, o objects.Object, base *int, yield func(queu
 	return next, true, err
 }
 
-// local reads the queues of workers.
+// local reads the workers' queues.
 func (q *queueReader) local() {
 	list, err := static(q.r.b, "System.Threading.ThreadPoolWorkQueue+WorkStealingQueue", func(s *localQueues) *shapes.Static { return &s.Queues })
 	if err != nil {
@@ -256,8 +260,8 @@ func (q *queueReader) local() {
 	}
 }
 
-// localItems reads the items of a worker's queue. Its owner puts and takes them at the tail, thieves take them at the
-// head; a place is empty when its item was taken from between.
+// localItems reads the items of a worker's queue. Its owner puts and takes items at the tail, thieves
+// take them at the head. A slot is empty if its item was taken out of order.
 func (q *queueReader) localItems(to *answer.WorkQueue, o objects.Object) {
 	s, at, err := shapes.BindObject[localQueue](q.r.b, o)
 	var list objects.Object
@@ -280,7 +284,7 @@ func (q *queueReader) localItems(to *answer.WorkQueue, o objects.Object) {
 			err = e
 		}
 	}
-	// The indices run on beyond the largest number: only their difference counts.
+	// The indices wrap around: only their difference counts.
 	n := int32(tail) - int32(head)
 	if err == nil && (n < 0 || n > int32(min(a.Len, 1<<30)) || mask+1 != int64(a.Len)) {
 		err = target.Corruptf("items %d to %d of %d, with the mask %#x", head, tail, a.Len, mask)
@@ -302,7 +306,7 @@ func (q *queueReader) localItems(to *answer.WorkQueue, o objects.Object) {
 	}
 }
 
-// queueOwners are the threads that name a queue as their own; the error says why some may be missing.
+// queueOwners returns the threads by local queue. The error is why some may be missing.
 func (r *Reader) queueOwners() (map[target.Addr]*threads.Thread, error) {
 	out := map[target.Addr]*threads.Thread{}
 	var unread error
@@ -327,7 +331,7 @@ func (r *Reader) queueOwners() (map[target.Addr]*threads.Thread, error) {
 	return out, unread
 }
 
-// ownQueue is the queue of a thread, 0 for none.
+// ownQueue returns the local queue of a thread, or 0.
 func (r *Reader) ownQueue(s *threadLocals, t *dac.Thread) (target.Addr, error) {
 	o, err := threadStatic(&s.Current, t)
 	if err != nil || o.Addr == 0 {
@@ -336,7 +340,8 @@ func (r *Reader) ownQueue(s *threadLocals, t *dac.Thread) (target.Addr, error) {
 	return s.Queue.Addr(shapes.Of(o))
 }
 
-// threadStatic is the object that a thread has in a thread static, none for null or if it never used it.
+// threadStatic returns the object in a thread's thread static. It returns the zero Object for null or
+// if the thread never used it.
 func threadStatic(s *shapes.ThreadStatic, t *dac.Thread) (objects.Object, error) {
 	v := s.Of(t)
 	if noValue(v) {

@@ -13,7 +13,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Reader reads the thread pool of one runtime. It keeps nothing, and is safe for concurrent use.
+// A Reader reads the thread pool of one runtime. It has no state and is safe for concurrent use.
 type Reader struct {
 	b       *shapes.Binder
 	rt      *dac.Runtime
@@ -21,15 +21,16 @@ type Reader struct {
 	threads []threads.Thread
 }
 
-// New returns a Reader. The walker tells what workers do, and list (threads.List) whose local queues are.
+// New returns a Reader. The walker finds what workers do; list (see threads.List) owns the local
+// queues.
 func New(b *shapes.Binder, w *stackwalk.Walker, list []threads.Thread) *Reader {
 	return &Reader{b: b, rt: b.Objects().Runtime(), walker: w, threads: list}
 }
 
-// static is the object that a static field of a loaded type refers to, of no object where the type is not loaded, the
-// class is not initialised, or the field is null. T is the shape of the type and field one of its statics. A NativeAOT program
-// does not tell of a class with static fields alone that it has it: there nothing is known, but where it has no type of the name
-// held, of which the object would be.
+// static returns the object that a static field refers to. It returns the zero Object if the type is
+// not loaded, the class is not initialized, or the field is null. T is the shape of the type; field
+// selects one of its statics. A NativeAOT program does not list classes that have only static fields.
+// For these the result is unknown unless the program lacks the type held, which the object would have.
 func static[T any](b *shapes.Binder, held string, field func(*T) *shapes.Static) (objects.Object, error) {
 	var failed error
 	known := false
@@ -65,7 +66,7 @@ func static[T any](b *shapes.Binder, held string, field func(*T) *shapes.Static)
 	return objects.Object{}, failed
 }
 
-// text is the name of an object's type.
+// typeText returns the name of an object's type.
 func typeText(g *answer.Gaps, o objects.Object) answer.Text {
 	if o.Type == nil {
 		return answer.Text{}
@@ -73,17 +74,17 @@ func typeText(g *answer.Gaps, o objects.Object) answer.Text {
 	return g.Text(o.Type.ManagedName())
 }
 
-// lineChars is how much of a string stands in a line.
+// lineChars bounds the characters of a string shown on one line.
 const lineChars = objects.LineChars
 
 // A call is what a delegate calls.
 type call struct {
 	name   string // of the method, with its type
 	static bool
-	on     string // the same with the type of the target, which may be derived
+	on     string // the same with the target's type, which may be derived
 }
 
-// method names the first method that a delegate calls. Of further calls it says how many.
+// method names the first method that a delegate calls, and counts the others.
 func (r *Reader) method(delegate objects.Object) (call, error) {
 	calls, err := delegate.Delegate()
 	if len(calls) == 0 {
@@ -117,7 +118,7 @@ func (r *Reader) method(delegate objects.Object) (call, error) {
 	return c, nil
 }
 
-// call is method for an answer.
+// call returns method's result for an answer.
 func (r *Reader) call(g *answer.Gaps, delegate objects.Object) (answer.Text, call) {
 	c, err := r.method(delegate)
 	if err != nil {

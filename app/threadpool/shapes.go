@@ -2,7 +2,8 @@ package threadpool
 
 import "github.com/sosgo/sosgo/objects/shapes"
 
-// The shapes of the pool's types. Versions differ by alternates; what only some have is optional.
+// Shapes of the pool's types. Versions differ by alternates; fields that only some versions have are
+// optional.
 type (
 	// portable is the pool of .NET 6 and later.
 	portable struct {
@@ -90,7 +91,7 @@ type (
 		Sequence shapes.Int `field:"SequenceNumber"`
 	}
 
-	// callbackItem is what QueueUserWorkItem queues.
+	// callbackItem is an item of QueueUserWorkItem.
 	callbackItem struct {
 		_        shapes.Type  `of:"System.Threading.QueueUserWorkItemCallback|System.Threading.QueueUserWorkItemCallback<>|System.Threading.QueueUserWorkItemCallbackDefaultContext|System.Threading.QueueUserWorkItemCallbackDefaultContext<>"`
 		Callback shapes.Ref   `field:"_callback"`

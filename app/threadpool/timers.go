@@ -18,8 +18,8 @@ import (
 // neverAgain is the period of a timer that fires once (Timeout.UnsignedInfinite).
 const neverAgain = math.MaxUint32
 
-// Timers lists the timers that are scheduled: those that were stopped are in no queue. What can't be read is noted. The
-// error is the context's.
+// Timers lists the scheduled timers. Stopped timers are in no queue. It records what could not be
+// read. The error is ctx's.
 func (r *Reader) Timers(ctx context.Context) (*answer.Timers, error) {
 	out := &answer.Timers{Timers: []answer.Timer{}}
 	c := &ticks.Clock{}
@@ -43,8 +43,8 @@ func (r *Reader) Timers(ctx context.Context) (*answer.Timers, error) {
 	return out, err
 }
 
-// eachTimer calls visit with the timers of each queue, and tells the clock what the queues and timers noted. lose is told
-// why some are missing.
+// eachTimer calls visit for the timers of each queue, and adds the time stamps of queues and timers to
+// the clock. It calls lose with the reason why some are missing.
 func (r *Reader) eachTimer(ctx context.Context, lose func(error), visit func(queue int, short bool, s *queuedTimer, o objects.Object), c *ticks.Clock) error {
 	list, err := static(r.b, "System.Threading.TimerQueue", func(s *timerQueues) *shapes.Static { return &s.Instances })
 	if err != nil {
@@ -157,7 +157,7 @@ func (r *Reader) timer(g *answer.Gaps, t *answer.Timer, s *queuedTimer, at shape
 	return nil
 }
 
-// The shapes of what the class library has timers for.
+// Shapes of the objects that the class library has timers for.
 type (
 	delay struct {
 		_ shapes.Type `of:"System.Threading.Tasks.Task+DelayPromise"`
@@ -167,7 +167,7 @@ type (
 	}
 )
 
-// purpose says what a timer is for, from the object that its callback gets.
+// purpose determines what a timer is for from the argument of its callback.
 func (r *Reader) purpose(g *answer.Gaps, t *answer.Timer, state objects.Object) {
 	if is, _ := shapes.Is[delay](r.b, state.Type); is {
 		t.Kind, t.Owner, t.Awaits = "Task.Delay", state.Addr, r.awaitedBy(g, state)
@@ -197,7 +197,7 @@ func (r *Reader) purpose(g *answer.Gaps, t *answer.Timer, state objects.Object) 
 	}
 }
 
-// awaitedBy names what runs when a task has completed, empty for nothing.
+// awaitedBy names what runs when a task completes, or returns nothing.
 func (r *Reader) awaitedBy(g *answer.Gaps, o objects.Object) answer.Text {
 	var w answer.WorkItem
 	if err := r.taskStatus(g, &w, o); err != nil {
@@ -206,7 +206,7 @@ func (r *Reader) awaitedBy(g *answer.Gaps, o objects.Object) answer.Text {
 	return w.Continuation
 }
 
-// tokenCallbacks is how many callbacks of a CancellationTokenSource are listed.
+// tokenCallbacks bounds the listed callbacks of a CancellationTokenSource.
 const tokenCallbacks = 16
 
 // tokenSource describes a CancellationTokenSource. Before .NET 6 its callbacks are in several lists.
@@ -246,8 +246,8 @@ func (r *Reader) tokenSource(g *answer.Gaps, o objects.Object) (*answer.TokenSou
 	return out, nil
 }
 
-// tokenState is the state of a CancellationTokenSource in words. The constants begin at 1 where the callbacks are in
-// partitions, and at 0 since.
+// tokenState returns the state of a CancellationTokenSource in words. The constants begin at 1 where
+// the callbacks are in partitions, and at 0 in later versions.
 func tokenState(n int64, partitions bool) string {
 	if partitions {
 		n--
@@ -270,7 +270,7 @@ func (r *Reader) registered(g *answer.Gaps, out *answer.TokenSource, list object
 		return err
 	}
 	o, err := s.Callbacks.Object(at)
-	var mark target.Addr // a node that was passed: to meet it again is a ring
+	var mark target.Addr // a visited node: meeting it again means a ring
 	for steps := uint64(1); err == nil && o.Addr != 0; steps++ {
 		if o.Addr == mark || steps > limits.TokenCallbacks {
 			return target.Corruptf("the callbacks of CancellationTokenSource %016x have no end", uint64(out.Address))
