@@ -1,5 +1,7 @@
-// Package flows tells which code has something in hand: the values that flow with a thread or with a suspended async method (the
-// AsyncLocals of its ExecutionContext), the objects that variables of async methods refer to, and what a thread that was found does.
+// Package flows finds the code that holds an object: through the values that flow with a thread or a
+// suspended async method (the AsyncLocals of its ExecutionContext), and through the variables of async
+// methods. It also describes what a thread does.
 //
-// It knows nothing of what these things are: who asks says which objects mean something, and gets the stacks and threads.
+// The package does not interpret the objects. Its callers decide which objects matter, and get the
+// stacks and threads that hold them.
 package flows

@@ -12,8 +12,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// What flows with code: the ExecutionContext of a thread or of a suspended method, with the values of all AsyncLocals. Since .NET
-// 8 a pair has one field.
+// The ExecutionContext of a thread or of a suspended method, with the values of all AsyncLocals. Since
+// .NET 8 a context with one value has a type of its own.
 type (
 	thread struct {
 		_       shapes.Type `of:"System.Threading.Thread"`
@@ -43,19 +43,20 @@ type (
 	}
 )
 
-// A boxShape is the box of the state machine of an async method. Since .NET 8 that of a task keeps its ExecutionContext in the
-// task's field for the state object.
+// A boxShape is the box of an async method's state machine. Since .NET 8 a task's box keeps its
+// ExecutionContext in the task's field for the state object.
 type boxShape struct {
 	_       shapes.Type  `of:"System.Runtime.CompilerServices.AsyncTaskMethodBuilder<>+AsyncStateMachineBox<>|System.Runtime.CompilerServices.PoolingAsyncValueTaskMethodBuilder<>+StateMachineBox<>"`
 	Machine shapes.Value `field:"StateMachine"`
 	Context shapes.Ref   `field:"Context|m_stateObject"`
 }
 
-// A Reader reads what code has in hand, for one answer: it notes in the answer's gaps what it can't read. It is for one goroutine.
+// A Reader reads what code holds, for one answer. It records what it can't read in the answer's gaps.
+// It is for one goroutine.
 type Reader struct {
 	shapes.Reading
 	items    *collections.Reader
-	machines map[*objects.Type][]*objects.Field // fields of state machines that refer to objects
+	machines map[*objects.Type][]*objects.Field // by state machine type: the fields that refer to objects
 }
 
 // New returns a Reader.
@@ -63,7 +64,7 @@ func New(r shapes.Reading, c *collections.Reader) *Reader {
 	return &Reader{Reading: r, items: c, machines: map[*objects.Type][]*objects.Field{}}
 }
 
-// OfThread is the ExecutionContext of a managed thread, with an Addr of 0 if it has none.
+// OfThread returns the ExecutionContext of a managed thread. Its Addr is 0 if the thread has none.
 func (r *Reader) OfThread(t *threads.Thread) objects.Object {
 	o, err := r.Binder.Handle(t.Managed.ExposedHandle)
 	if err != nil {
@@ -77,8 +78,8 @@ func (r *Reader) OfThread(t *threads.Thread) objects.Object {
 	return r.ObjectAt(&s.Context, x)
 }
 
-// OfMethod is the ExecutionContext with which a suspended async method will go on, by its box; with an Addr of 0 if it has none,
-// or the object is no such box.
+// OfMethod returns the ExecutionContext with which a suspended async method will resume, given its
+// box. Its Addr is 0 if there is none or if the object is not such a box.
 func (r *Reader) OfMethod(box objects.Object) objects.Object {
 	s, x := shapes.As[boxShape](r.Reading, box)
 	if s == nil {
@@ -87,7 +88,7 @@ func (r *Reader) OfMethod(box objects.Object) objects.Object {
 	return r.ObjectAt(&s.Context, x)
 }
 
-// Values iterates over the values of the AsyncLocals in an ExecutionContext that are objects.
+// Values iterates over the AsyncLocal values of an ExecutionContext that are objects.
 func (r *Reader) Values(context objects.Object) iter.Seq[objects.Object] {
 	return func(yield func(objects.Object) bool) {
 		c, x := shapes.As[executionContext](r.Reading, context)
@@ -117,7 +118,7 @@ func (r *Reader) Values(context objects.Object) iter.Seq[objects.Object] {
 	}
 }
 
-// pairs passes the values of an array of pairs.
+// pairs yields the values of an array of pairs.
 func (r *Reader) pairs(array objects.Object, yield func(objects.Object) bool) {
 	if array.Addr == 0 {
 		return
@@ -134,7 +135,7 @@ func (r *Reader) pairs(array objects.Object, yield func(objects.Object) bool) {
 	}
 }
 
-// many passes the values of a map that is a dictionary.
+// many yields the values of a map that is a dictionary.
 func (r *Reader) many(o objects.Object, yield func(objects.Object) bool) {
 	for o, err := range r.items.ObjectsIn(o) {
 		if err != nil {
@@ -145,8 +146,9 @@ func (r *Reader) many(o objects.Object, yield func(objects.Object) bool) {
 	}
 }
 
-// Variables iterates over the addresses of the objects that the variables of an async method refer to: parameters, variables that
-// live across an await, and what the compiler keeps. Object is the method's box; another object has none.
+// Variables iterates over the addresses of the objects that an async method's variables refer to:
+// parameters, variables that live across an await, and compiler-generated ones. box is the method's
+// box; other objects have no variables.
 func (r *Reader) Variables(box objects.Object) iter.Seq[target.Addr] {
 	return func(yield func(target.Addr) bool) {
 		s, x := shapes.As[boxShape](r.Reading, box)
@@ -174,7 +176,7 @@ func (r *Reader) Variables(box objects.Object) iter.Seq[target.Addr] {
 	}
 }
 
-// fields are the fields of a type of state machines that refer to objects.
+// fields returns the fields of a state machine type that refer to objects.
 func (r *Reader) fields(t *objects.Type) []*objects.Field {
 	if known, ok := r.machines[t]; ok {
 		return known

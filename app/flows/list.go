@@ -15,19 +15,19 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Process is where code runs.
+// A Process is the process to search.
 type Process struct {
 	Threads []threads.Thread
 	Walk    Walk // nil if stacks are not wanted
-	// Tasks finds async code on the heap. Without it only threads are listed.
+	// Tasks finds async code on the heap. If nil, only threads are listed.
 	Tasks *tasks.Reader
 	Heap  *heap.Heap
 	Scan  heap.ScanOptions
 }
 
-// List tells what flows with the threads of a process and with its suspended async methods: for each ExecutionContext that has
-// something its code, in the order of threads and of stacks. What can't be read is noted in out, whose gaps the Reader notes in.
-// The error is the context's.
+// List adds to out what flows with the threads and suspended async methods of a process: each
+// ExecutionContext that has a value, with its code, in the order of threads and stacks. What can't be
+// read is recorded in the Reader's gaps, which are those of out. The error is ctx's.
 func (r *Reader) List(ctx context.Context, p Process, out *answer.Flows) error {
 	l := &list{Reader: r, out: out, at: map[target.Addr]int{}}
 	for i := range p.Threads {
@@ -48,11 +48,11 @@ func (r *Reader) List(ctx context.Context, p Process, out *answer.Flows) error {
 	return l.methods(ctx, p)
 }
 
-// A list is being made.
+// A list is an answer under construction.
 type list struct {
 	*Reader
 	out *answer.Flows
-	at  map[target.Addr]int // of contexts, in out; -1 for those with nothing
+	at  map[target.Addr]int // by context: its index in out, -1 if it is empty
 }
 
 // methods adds the suspended async methods.
@@ -62,7 +62,7 @@ func (l *list) methods(ctx context.Context, p Process) error {
 		return err
 	}
 	l.Note(set.Note(l.Gaps))
-	seen := map[target.Addr]bool{} // a method that several wait for stands in several stacks
+	seen := map[target.Addr]bool{} // a method that several others await is in several stacks
 	for s, err := range set.Stacks(ctx, tasks.StackOptions{}) {
 		if err != nil {
 			return err
@@ -95,7 +95,7 @@ func (l *list) method(f *answer.AsyncFrame) {
 	}
 }
 
-// flow is the number of an ExecutionContext in the answer, -1 if nothing flows with it.
+// flow returns the index of an ExecutionContext in the answer, or -1 if nothing flows with it.
 func (l *list) flow(o objects.Object) int {
 	if o.Addr == 0 {
 		return -1
@@ -116,7 +116,7 @@ func (l *list) flow(o objects.Object) int {
 	return n
 }
 
-// Describe tells of the values of the AsyncLocals in an ExecutionContext.
+// Describe describes the AsyncLocal values of an ExecutionContext.
 func (r *Reader) Describe(executionContext objects.Object) []answer.FlowValue {
 	var out []answer.FlowValue
 	for o := range r.Values(executionContext) {
@@ -138,11 +138,11 @@ func (r *Reader) Describe(executionContext objects.Object) []answer.FlowValue {
 	return out
 }
 
-// errNoFlow is about objects with which nothing can flow.
+// errNoFlow reports an object with which nothing can flow.
 var errNoFlow = target.Unsupportedf("nothing flows with it: it is no System.Threading.Thread, no ExecutionContext and no suspended async method")
 
-// Of tells what flows with an object: a System.Threading.Thread, the box of a suspended async method, or an ExecutionContext. The
-// list has one element, or none if nothing flows with it.
+// Of describes what flows with an object: a System.Threading.Thread, the box of a suspended async
+// method, or an ExecutionContext. The list has one element, or none if nothing flows with the object.
 func (r *Reader) Of(o objects.Object) ([]answer.Flow, error) {
 	context := o
 	is, err := shapes.Is[executionContext](r.Binder, o.Type)
@@ -158,7 +158,7 @@ func (r *Reader) Of(o objects.Object) ([]answer.Flow, error) {
 	return []answer.Flow{}, nil
 }
 
-// contextOf is the ExecutionContext of a thread or an async method.
+// contextOf returns the ExecutionContext of a thread or an async method.
 func (r *Reader) contextOf(o objects.Object) (objects.Object, error) {
 	t, x, err := shapes.BindObject[thread](r.Binder, o)
 	if err == nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/sosgo/sosgo/objects/shapes"
 )
 
-// What libraries let flow.
+// Objects that libraries let flow.
 type (
 	// An activity is one span of a distributed trace.
 	activity struct {
@@ -40,7 +40,7 @@ func (r *Reader) IsActivity(o objects.Object) bool {
 	return s != nil
 }
 
-// Activity tells of a System.Diagnostics.Activity; nil of another object.
+// Activity describes a System.Diagnostics.Activity. It returns nil for another object.
 func (r *Reader) Activity(o objects.Object) *answer.Activity {
 	s, x := shapes.As[activity](r.Reading, o)
 	if s == nil {
@@ -57,7 +57,7 @@ func (r *Reader) Activity(o objects.Object) *answer.Activity {
 // tick is the unit of a TimeSpan.
 const tick = 100 * time.Nanosecond
 
-// Activities iterates over an activity and those that it is a part of, the innermost first.
+// Activities iterates over an activity and its parents, the innermost first.
 func (r *Reader) Activities(o objects.Object) iter.Seq[objects.Object] {
 	return func(yield func(objects.Object) bool) {
 		for range limits.RequestScopes {
@@ -70,13 +70,14 @@ func (r *Reader) Activities(o objects.Object) iter.Seq[objects.Object] {
 	}
 }
 
-// IsScope reports whether an object is a scope of logging that can be read.
+// IsScope reports whether an object is a readable logging scope.
 func (r *Reader) IsScope(o objects.Object) bool {
 	s, _ := shapes.As[logScope](r.Reading, o)
 	return s != nil
 }
 
-// Scopes tells what is noted with each line of the log inside a scope of logging, that of the outermost scope first.
+// Scopes returns what each line logged inside a logging scope carries, beginning with the outermost
+// scope.
 func (r *Reader) Scopes(o objects.Object) []string {
 	var out []string
 	for range limits.RequestScopes {
@@ -93,7 +94,8 @@ func (r *Reader) Scopes(o objects.Object) []string {
 	return out
 }
 
-// scope is what one scope notes: the text of a string, the pairs of a dictionary, or the fields of an object that hold strings.
+// scope returns what one scope adds: the text of a string, the pairs of a dictionary, or the string
+// fields of an object.
 func (r *Reader) scope(o objects.Object) string {
 	if o.IsString() {
 		s, err := o.Text(limits.RequestText)
@@ -122,7 +124,7 @@ func (r *Reader) scope(o objects.Object) string {
 	return strings.TrimSpace(short + " " + strings.Join(parts, ", "))
 }
 
-// scopeText is how many characters of a value a scope shows.
+// scopeText bounds the characters shown of a scope's value.
 const scopeText = 200
 
 func scopePair(key, value string) string {

@@ -14,7 +14,7 @@ import (
 // A Walk walks the stack of a thread.
 type Walk func(context.Context, *threads.Thread, stackwalk.WalkOptions) iter.Seq[stackwalk.Frame]
 
-// Worker tells what a thread does. Without a walk it only names the thread.
+// Worker describes what a thread does. Without a walk it only names the thread.
 func (r *Reader) Worker(ctx context.Context, walk Walk, t *threads.Thread) answer.Worker {
 	out := answer.Worker{Thread: t.Describe(r.Gaps)}
 	if walk == nil {
@@ -28,7 +28,7 @@ func (r *Reader) Worker(ctx context.Context, walk Walk, t *threads.Thread) answe
 	return out
 }
 
-// program is the topmost method of the program; empty if there is none.
+// program returns the topmost method of the program, or an empty text.
 func (r *Reader) program(frames iter.Seq[stackwalk.Frame]) answer.Text {
 	for f := range frames {
 		md, err := f.Method()
@@ -37,7 +37,7 @@ func (r *Reader) program(frames iter.Seq[stackwalk.Frame]) answer.Text {
 		}
 		name, err := stackwalk.ShortName(r.Binder.Objects().Runtime(), md)
 		if err != nil {
-			return r.Text("", err) // which may be the program's
+			return r.Text("", err) // it may be the program's
 		}
 		if !answer.LibraryMethod(name) {
 			return answer.Text{S: name}
@@ -46,9 +46,9 @@ func (r *Reader) program(frames iter.Seq[stackwalk.Frame]) answer.Text {
 	return answer.Text{}
 }
 
-// Stacks finds the suspended async code that works on each of n things: of says which of them a method has in hand, by its box. Of
-// a thing it is the longest way from what all wait for outwards to a method that has it; nil if there is none. The error is the
-// context's.
+// Stacks finds the suspended async code that works on each of n objects. of returns the objects that a
+// method holds, given its box. The result for an object is the longest path from the awaited end
+// outwards to a method that holds the object, or nil. The error is ctx's.
 func (r *Reader) Stacks(ctx context.Context, set *tasks.Set, n int, of func(box objects.Object) []int) ([]*answer.AsyncWork, error) {
 	r.Note(set.Note(r.Gaps))
 	out := make([]*answer.AsyncWork, n)
@@ -63,7 +63,7 @@ func (r *Reader) Stacks(ctx context.Context, set *tasks.Set, n int, of func(box 
 	return out, nil
 }
 
-// stack looks for things in one stack.
+// stack searches one stack for the objects.
 func (r *Reader) stack(s *answer.AsyncStack, out []*answer.AsyncWork, of func(objects.Object) []int) {
 	var path []int
 	for i := range s.Frames {
@@ -90,5 +90,5 @@ func (r *Reader) stack(s *answer.AsyncStack, out []*answer.AsyncWork, of func(ob
 	}
 }
 
-// running reports whether the first frame of a stack waits for nothing: a thread runs it.
+// running reports whether the first frame of a stack is running on a thread instead of waiting.
 func running(s *answer.AsyncStack) bool { return s.Frames[0].State != nil && *s.Frames[0].State < 0 }

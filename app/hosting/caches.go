@@ -35,21 +35,22 @@ type (
 		Value    shapes.Value `field:"_value"`
 		Size     shapes.Value `field:"_size,optional"`
 		Expired  shapes.Int   `field:"_isExpired,optional"`
-		Flags    shapes.Int   `field:"_state._flags,optional"` // in .NET 6
+		Flags    shapes.Int   `field:"_state._flags,optional"` // .NET 6
 		Accessed shapes.Int   `field:"<LastAccessed>._dateData|<LastAccessed>._dateTime._dateData,optional"`
 		Expires  shapes.Int   `field:"_absoluteExpirationTicks|<AbsoluteExpiration>.value._dateTime._dateData|_absoluteExpiration.value._dateTime._dateData,optional"`
 		Sliding  shapes.Value `field:"_slidingExpiration,optional"`
 	}
 )
 
-// notSet is the size of an entry, and the limit of a cache, that was not set, since these are numbers and no Nullable.
+// notSet is the size of an entry or the limit of a cache that was not set. These fields are numbers,
+// not Nullables.
 const notSet = -1
 
-// expiredFlag is the flag of an entry of .NET 6 that says that it expired.
+// expiredFlag marks an expired entry in .NET 6.
 const expiredFlag = 1 << 1
 
-// Caches lists the memory caches of the process with their entries, the largest and oldest of them first. What can't be
-// read is noted. The error is the context's.
+// Caches lists the memory caches of the process with their entries, the largest and oldest entries
+// first. It records what could not be read. The error is ctx's.
 func (r *Reader) Caches(ctx context.Context, h *heap.Heap, o heap.ScanOptions) (*answer.MemoryCaches, error) {
 	out := &answer.MemoryCaches{Caches: []answer.MemoryCache{}}
 	in := shapes.Reading{Gaps: &out.Gaps, Binder: r.b}
@@ -71,7 +72,7 @@ func (r *Reader) Caches(ctx context.Context, h *heap.Heap, o heap.ScanOptions) (
 	return out, nil
 }
 
-// cache tells of one cache.
+// cache describes one cache.
 func (r *Reader) cache(in shapes.Reading, o objects.Object, s *memoryCache, x shapes.Instance) answer.MemoryCache {
 	out := answer.MemoryCache{Address: o.Addr, Size: in.IntAt(&s.Size, x), Limit: answer.Maybe[*int64]{Err: shapes.ErrNoField}, Entries: []answer.CacheEntry{}}
 	if s.State.Has() {
@@ -106,7 +107,7 @@ func (r *Reader) cache(in shapes.Reading, o objects.Object, s *memoryCache, x sh
 	return out
 }
 
-// declared is the size that the program gave an entry, 0 for none.
+// declared returns the size that the program gave an entry, or 0.
 func declared(e *answer.CacheEntry) int64 {
 	if e.Size.Value == nil {
 		return 0
@@ -114,7 +115,7 @@ func declared(e *answer.CacheEntry) int64 {
 	return *e.Size.Value
 }
 
-// entry tells of one entry.
+// entry describes one entry.
 func (r *Reader) entry(in shapes.Reading, o objects.Object, s *cacheEntry, x shapes.Instance) answer.CacheEntry {
 	out := answer.CacheEntry{Address: o.Addr, Key: s.Key.Value(x).Plain(limits.RequestText), Size: r.number(in, &s.Size, x), Expired: in.BoolAt(&s.Expired, x),
 		Accessed: answer.Maybe[time.Time]{Err: shapes.ErrNoField}, Bytes: answer.Maybe[int64]{Err: shapes.ErrNoField}}
@@ -153,7 +154,7 @@ func (r *Reader) entry(in shapes.Reading, o objects.Object, s *cacheEntry, x sha
 	return out
 }
 
-// number is a number that may not be set, kept as a Nullable or as a number of its own; nil if it was not.
+// number returns a number kept as a Nullable or as a plain number, or nil if it was not set.
 func (r *Reader) number(in shapes.Reading, f *shapes.Value, x shapes.Instance) answer.Maybe[*int64] {
 	if !f.Has() {
 		return answer.Maybe[*int64]{Err: shapes.ErrNoField}

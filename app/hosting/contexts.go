@@ -14,9 +14,9 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// What Entity Framework Core keeps. The names are those of 3.1 to 10.
+// Objects of Entity Framework Core. The names are those of versions 3.1 to 10.
 type (
-	// A contextPart is a context, or what keeps the state of its entities.
+	// A contextPart is a context, or the object that keeps the state of its entities.
 	contextPart struct {
 		_ shapes.Type `of:"Microsoft.EntityFrameworkCore.DbContext|Microsoft.EntityFrameworkCore.ChangeTracking.Internal.StateManager"`
 	}
@@ -40,8 +40,8 @@ type (
 	}
 )
 
-// DbContexts lists the contexts of Entity Framework Core with the entities that they track, those with most first. What can't be
-// read is noted. The error is the context's.
+// DbContexts lists the contexts of Entity Framework Core with the entities that they track, those with
+// most entities first. It records what could not be read. The error is ctx's.
 func (r *Reader) DbContexts(ctx context.Context, h *heap.Heap, o heap.ScanOptions) (*answer.DbContexts, error) {
 	out := &answer.DbContexts{Contexts: []answer.DbContext{}}
 	in := shapes.Reading{Gaps: &out.Gaps, Binder: r.b}
@@ -73,7 +73,7 @@ func (r *Reader) DbContexts(ctx context.Context, h *heap.Heap, o heap.ScanOption
 		}
 		owner := in.PointerAt(&s.Context, x)
 		n, ok := at[owner.Value]
-		if !ok { // of a context that is gone, or that could not be read
+		if !ok { // the context is gone or could not be read
 			continue
 		}
 		r.tracked(in, &out.Contexts[n], s, x)
@@ -82,7 +82,7 @@ func (r *Reader) DbContexts(ctx context.Context, h *heap.Heap, o heap.ScanOption
 	return out, nil
 }
 
-// tracked tells of the entities that a context tracks.
+// tracked describes the entities that a context tracks.
 func (r *Reader) tracked(in shapes.Reading, out *answer.DbContext, s *stateManager, x shapes.Instance) {
 	out.Used, out.Changed = true, in.IntAt(&s.Changed, x)
 	m, mx, err := shapes.AtOr[entityMap](in, &s.Map, x, shapes.ErrNoField)
@@ -98,7 +98,7 @@ func (r *Reader) tracked(in shapes.Reading, out *answer.DbContext, s *stateManag
 type tally struct {
 	in   shapes.Reading
 	out  *answer.DbContext
-	rows map[tallyKey]int // indexes of out.Entities
+	rows map[tallyKey]int // index of each row in out.Entities
 }
 
 type tallyKey struct {
@@ -106,8 +106,9 @@ type tallyKey struct {
 	state string
 }
 
-// count counts the entities of a map, and with shared those of the maps in it: entities of owned types and of types that several
-// tables share have a map for each. The error is the first of what could not be read, which is noted.
+// count counts the entities of a map. With shared it also counts those of nested maps: owned types and
+// types that share a table have a map each. It records what could not be read and returns the first
+// error.
 func (r *Reader) count(t *tally, m *entityMap, mx shapes.Instance, shared bool) error {
 	var bad error
 	fail := func(err error) {
@@ -156,7 +157,8 @@ func (r *Reader) count(t *tally, m *entityMap, mx shapes.Instance, shared bool) 
 	return bad
 }
 
-// keys iterates over the keys, which are objects, of the dictionary that a field refers to; of null there are none.
+// keys iterates over the keys of the dictionary that a field refers to. The keys are objects; null has
+// none.
 func (r *Reader) keys(f *shapes.Ref, x shapes.Instance) iter.Seq2[objects.Object, error] {
 	return func(yield func(objects.Object, error) bool) {
 		for i, err := range r.entries(f, x) {
@@ -171,7 +173,7 @@ func (r *Reader) keys(f *shapes.Ref, x shapes.Instance) iter.Seq2[objects.Object
 	}
 }
 
-// entries iterates over the entries of the dictionary that a field refers to; of null there are none.
+// entries iterates over the entries of the dictionary that a field refers to. Null has none.
 func (r *Reader) entries(f *shapes.Ref, x shapes.Instance) iter.Seq2[collections.Item, error] {
 	return func(yield func(collections.Item, error) bool) {
 		o, err := f.Object(x)

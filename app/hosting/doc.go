@@ -1,4 +1,5 @@
-// Package hosting tells what the host of a program keeps for it: the scopes of dependency injection, with what they will dispose,
-// memory caches, with their entries by size and age, and contexts of Entity Framework Core, with the entities that they track. All
-// is read by the names of fields; a version of a library with other fields is an unknown layout.
+// Package hosting reads what a program's host keeps: the scopes of dependency injection with the
+// objects that they will dispose, memory caches with their entries by size and age, and contexts of
+// Entity Framework Core with the entities that they track. It reads fields by name; a library version
+// with other fields is reported as an unknown layout.
 package hosting

@@ -13,16 +13,17 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Reader reads what hosts keep. It is safe for concurrent use.
+// A Reader reads the objects of hosts. It is safe for concurrent use.
 type Reader struct {
 	b     *shapes.Binder
 	items *collections.Reader
 }
 
-// New returns a Reader for what a Binder binds.
+// New returns a Reader that binds types with b.
 func New(b *shapes.Binder, c *collections.Reader) *Reader { return &Reader{b, c} }
 
-// A serviceScope is a scope of dependency injection. Up to .NET 5 it knows its engine instead of its provider.
+// A serviceScope is a scope of dependency injection. Up to .NET 5 it refers to its engine instead of
+// its provider.
 type serviceScope struct {
 	_           shapes.Type `of:"Microsoft.Extensions.DependencyInjection.ServiceLookup.ServiceProviderEngineScope"`
 	Disposed    shapes.Int  `field:"_disposed"`
@@ -32,13 +33,13 @@ type serviceScope struct {
 	Provider    shapes.Ref  `field:"<RootProvider>|<Engine>,optional"`
 }
 
-// A rooted is what knows its root scope: a provider, or the engine of one.
+// A rooted is an object that refers to its root scope: a provider or its engine.
 type rooted struct {
 	Root shapes.Ref `field:"<Root>"`
 }
 
-// Scopes lists the scopes of dependency injection that are not disposed, those that will dispose most first; the others are
-// counted. What can't be read is noted. The error is the context's.
+// Scopes lists the scopes of dependency injection that are not disposed, those that will dispose most
+// objects first, and counts the others. It records what could not be read. The error is ctx's.
 func (r *Reader) Scopes(ctx context.Context, h *heap.Heap, o heap.ScanOptions) (*answer.ServiceScopes, error) {
 	out := &answer.ServiceScopes{Scopes: []answer.ServiceScope{}}
 	in := shapes.Reading{Gaps: &out.Gaps, Binder: r.b}
@@ -61,7 +62,7 @@ func (r *Reader) Scopes(ctx context.Context, h *heap.Heap, o heap.ScanOptions) (
 	return out, nil
 }
 
-// scope tells of one scope.
+// scope describes one scope.
 func (r *Reader) scope(in shapes.Reading, a target.Addr, s *serviceScope, x shapes.Instance) answer.ServiceScope {
 	out := answer.ServiceScope{Address: a, Root: r.isRoot(in, a, s, x), Types: []answer.DisposableType{}}
 	cached := map[target.Addr]bool{}
@@ -74,7 +75,7 @@ func (r *Reader) scope(in shapes.Reading, a target.Addr, s *serviceScope, x shap
 	out.Services = answer.Of(int64(len(cached)), unread)
 	counts := map[*objects.Type]*answer.DisposableType{}
 	var order []*objects.Type
-	seen := map[target.Addr]bool{} // one that was registered under several names is there several times
+	seen := map[target.Addr]bool{} // a service registered under several names is listed several times
 	var failed error
 	for o, err := range r.items.Objects(&s.Disposables, x) {
 		if err != nil {
@@ -104,7 +105,7 @@ func (r *Reader) scope(in shapes.Reading, a target.Addr, s *serviceScope, x shap
 	return out
 }
 
-// isRoot reports whether a scope is the one of its provider, which lives as long as that.
+// isRoot reports whether a scope is its provider's root scope, which lives as long as the provider.
 func (r *Reader) isRoot(in shapes.Reading, a target.Addr, s *serviceScope, x shapes.Instance) answer.Maybe[bool] {
 	if s.Root.Has() {
 		return in.BoolAt(&s.Root, x)

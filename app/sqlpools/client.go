@@ -10,7 +10,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// running notes whose a command is: of a connection and, if it runs, of its parser.
+// running maps a command to its connection and, while it executes, to its parser.
 func (q *query) running(o objects.Object, s *clientCommand, x shapes.Instance) {
 	if a := q.PointerAt(&s.Connection, x).Value; a != 0 {
 		q.made[a] = o
@@ -22,7 +22,7 @@ func (q *query) running(o objects.Object, s *clientCommand, x shapes.Instance) {
 	}
 }
 
-// client tells of a pool of SqlClient.
+// client describes a pool of SqlClient.
 func (q *query) client(o objects.Object, s *clientPool, x shapes.Instance) {
 	out := q.clientPool(o, &s.State, &s.Group, &s.Options, x)
 	out.Open, out.Blocked = q.IntAt(&s.Total, x), q.BoolAt(&s.Blocked, x)
@@ -34,7 +34,8 @@ func (q *query) client(o objects.Object, s *clientPool, x shapes.Instance) {
 		err = cmp.Or(err, ierr)
 	}
 	q.clientConnections(&out, all, idle, err)
-	// A call that waits in a thread counts itself; one that is asynchronous stands in the queue until a thread waits for it.
+	// A call that blocks a thread counts itself. An asynchronous call is in the queue until a thread
+	// waits for it.
 	out.Waiting = q.IntAt(&s.Waits, x)
 	pending, err := q.list(q.items.Objects(&s.Pending, x))
 	if err != nil {
@@ -44,7 +45,7 @@ func (q *query) client(o objects.Object, s *clientPool, x shapes.Instance) {
 	q.out.Pools = append(q.out.Pools, out)
 }
 
-// clientChannels tells of a pool of SqlClient that keeps idle connections in a channel.
+// clientChannels describes a pool of SqlClient that keeps idle connections in a channel.
 func (q *query) clientChannels(o objects.Object, s *clientChannels, x shapes.Instance) {
 	out := q.clientPool(o, &s.State, &s.Group, &s.Options, x)
 	slots := q.ObjectAt(&s.Slots, x)
@@ -76,7 +77,7 @@ func (q *query) clientChannels(o objects.Object, s *clientChannels, x shapes.Ins
 	q.out.Pools = append(q.out.Pools, out)
 }
 
-// clientPool is what all pools of SqlClient have.
+// clientPool describes what all pools of SqlClient have in common.
 func (q *query) clientPool(o objects.Object, state *shapes.Int, group, options *shapes.Ref, x shapes.Instance) answer.SQLPool {
 	none := answer.Maybe[int64]{Err: shapes.ErrNoField}
 	out := answer.SQLPool{Address: o.Addr, Type: q.TypeText(o), State: q.EnumAt(state, x), Min: none, Max: none, Open: none,
@@ -92,7 +93,8 @@ func (q *query) clientPool(o objects.Object, state *shapes.Int, group, options *
 	return out
 }
 
-// clientConnections tells which connections are busy: all that are not idle. With err, not all of either could be read.
+// clientConnections describes the busy connections: all that are not idle. err reports that some of
+// either could not be read.
 func (q *query) clientConnections(out *answer.SQLPool, all, idle []objects.Object, err error) {
 	free := map[target.Addr]bool{}
 	for _, c := range idle {
@@ -106,7 +108,7 @@ func (q *query) clientConnections(out *answer.SQLPool, all, idle []objects.Objec
 	out.Idle, out.Busy = answer.Of(int64(len(free)), err), answer.Of(int64(len(out.Connections)), err)
 }
 
-// clientBusy tells of a connection that somebody has.
+// clientBusy describes a connection in use.
 func (q *query) clientBusy(out *answer.SQLPool, o objects.Object) {
 	unknown := target.Unsupportedf("the driver does not say it")
 	c := answer.SQLConnection{Address: o.Addr, ProcessID: answer.Maybe[int64]{Err: shapes.ErrNoField}, Transaction: answer.Maybe[bool]{Err: unknown},
@@ -134,19 +136,19 @@ func (q *query) clientBusy(out *answer.SQLPool, o objects.Object) {
 	command, err := q.ownerOf(p, at)
 	running := command.Addr != 0
 	if !running {
-		command, running = q.commands[parser.Addr] // several results at once have states of their own
+		command, running = q.commands[parser.Addr] // concurrent results have states of their own
 	}
 	if !running {
 		command = q.made[c.Owner.Value]
 	}
-	if !running && err != nil { // what has run last says nothing of what runs
+	if !running && err != nil { // the last command that ran may not be the running one
 		c.Command.Err = err
 		return
 	}
 	c.Command = answer.Known(q.clientCommand(command, running, &p.State, at))
 }
 
-// weak is what a field refers to by a weak reference.
+// weak returns the target of the weak reference in a field.
 func (q *query) weak(f *shapes.Ref, x shapes.Instance) answer.Pointer {
 	o, err := f.Object(x)
 	if err == nil && o.Addr != 0 {
@@ -155,7 +157,8 @@ func (q *query) weak(f *shapes.Ref, x shapes.Instance) answer.Pointer {
 	return q.Pointer(o.Addr, err)
 }
 
-// ownerOf is the command that a parser works for, with an Addr of 0 for none: the owner of its state, or of the reader that is.
+// ownerOf returns the command that a parser works for: the owner of its state, or of the reader that
+// owns the state. Its Addr is 0 if there is none.
 func (q *query) ownerOf(p *clientParser, x shapes.Instance) (objects.Object, error) {
 	state, err := p.State.Object(x)
 	if err != nil {
@@ -186,7 +189,8 @@ func (q *query) ownerOf(p *clientParser, x shapes.Instance) (objects.Object, err
 	return o, nil
 }
 
-// clientCommand tells of a command; nil for what is none. The state is that of the connection, in a field.
+// clientCommand describes a command. It returns nil for other objects. state is the field with the
+// connection's state.
 func (q *query) clientCommand(o objects.Object, running bool, state *shapes.Ref, at shapes.Instance) *answer.SQLCommand {
 	s, x := shapes.As[clientCommand](q.Reading, o)
 	if s == nil {
@@ -210,7 +214,7 @@ func (q *query) clientCommand(o objects.Object, running bool, state *shapes.Ref,
 	return out
 }
 
-// clientValues are the parameters in a list; nil if they can't be read.
+// clientValues returns the parameters in a list, or nil if they can't be read.
 func (q *query) clientValues(f *shapes.Ref, x shapes.Instance) []answer.SQLParameter {
 	list, err := q.list(q.items.Objects(f, x))
 	if err != nil {
@@ -225,11 +229,12 @@ func (q *query) clientValues(f *shapes.Ref, x shapes.Instance) []answer.SQLParam
 	return out
 }
 
-// filetimeToTicks is the number of ticks, of 100 nanoseconds, from year 1 to 1601, where the clock of files begins.
+// filetimeToTicks is the number of 100 ns ticks from year 1 to 1601, the epoch of file times.
 const filetimeToTicks = 504911232000000000
 
-// waits tells until when the client waits for the server, and since when. The client sets the deadline when it has sent a command,
-// and when it wants more results; one of a command that it is about to break off is another.
+// waits adds until when and since when the client has waited for the server. The client sets the
+// deadline when it has sent a command and when it wants more results. A command that is being canceled
+// has another deadline.
 func (q *query) waits(out *answer.SQLCommand, s *clientState, x shapes.Instance) {
 	breaking, deadline := q.BoolAt(&s.Breaking, x), q.IntAt(&s.Deadline, x)
 	switch {
@@ -237,7 +242,7 @@ func (q *query) waits(out *answer.SQLCommand, s *clientState, x shapes.Instance)
 		out.Deadline.Err, out.Since.Err = deadline.Err, deadline.Err
 		return
 	case breaking.Value || deadline.Value <= 0 || deadline.Value > 1<<62-1-filetimeToTicks:
-		return // no timeout, or not sent yet
+		return // no timeout, or not yet sent
 	}
 	t, err := objects.DateTime(uint64(deadline.Value + filetimeToTicks))
 	if err != nil {

@@ -11,13 +11,13 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A holding is the connections that are busy, and by which objects code has them in hand.
+// A holding maps objects to the busy connections that code holds through them.
 type holding struct {
 	connections []*answer.SQLConnection
-	by          map[target.Addr][]int // by the address of the connection, of its owner, and of its command
+	by          map[target.Addr][]int // by the address of the connection, its owner and its command
 }
 
-// busy are the connections that somebody has.
+// busy returns the connections in use.
 func (q *query) busy() *holding {
 	h := &holding{by: map[target.Addr][]int{}}
 	for i := range q.out.Pools {
@@ -35,7 +35,7 @@ func (q *query) busy() *holding {
 	return h
 }
 
-// commandOf is the address of a connection's command, 0 for none.
+// commandOf returns the address of a connection's command, or 0.
 func commandOf(c *answer.SQLConnection) target.Addr {
 	if c.Command.Value == nil {
 		return 0
@@ -43,7 +43,8 @@ func commandOf(c *answer.SQLConnection) target.Addr {
 	return c.Command.Value.Address
 }
 
-// holders tells who has busy connections in hand: suspended async code, and threads. The error is the context's.
+// holders finds the code that holds busy connections: suspended async code and threads. The error is
+// ctx's.
 func (q *query) holders(ctx context.Context, p *Process) error {
 	h := q.busy()
 	if len(h.connections) == 0 {
@@ -66,7 +67,7 @@ func (q *query) holders(ctx context.Context, p *Process) error {
 	return q.threads(ctx, p, f, h)
 }
 
-// of are the connections that the variables of an async method have.
+// of returns the connections that an async method's variables refer to.
 func (h *holding) of(f *flows.Reader, box objects.Object) []int {
 	var out []int
 	for a := range f.Variables(box) {
@@ -79,7 +80,7 @@ func (h *holding) of(f *flows.Reader, box objects.Object) []int {
 	return out
 }
 
-// threads finds the threads whose stacks have connections that no async code has.
+// threads finds the threads whose stacks refer to connections that no async code holds.
 func (q *query) threads(ctx context.Context, p *Process, f *flows.Reader, h *holding) error {
 	if p.Roots == nil || !slices.ContainsFunc(h.connections, func(c *answer.SQLConnection) bool { return c.Stack == nil }) {
 		return nil

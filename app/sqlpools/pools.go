@@ -25,36 +25,36 @@ type Reader struct {
 	items *collections.Reader
 }
 
-// New returns a Reader for what a Binder binds.
+// New returns a Reader that binds types with b.
 func New(b *shapes.Binder, c *collections.Reader) *Reader { return &Reader{b, c} }
 
-// A Process is what is asked about pools.
+// A Process is the process whose pools are read.
 type Process struct {
 	Heap *heap.Heap
 	Scan heap.ScanOptions
-	// Tasks are looked through for the async code that has a connection in hand, and the Roots of Threads' stacks for the threads
-	// that have; Walk tells what these do. Each may be nil, and is not looked at then.
+	// Tasks is searched for async code that holds a connection. The Roots of Threads' stacks are
+	// searched for threads that do, and Walk finds what these do. A nil field is not searched.
 	Tasks   *tasks.Reader
 	Roots   *roots.Reader
 	Threads []threads.Thread
 	Walk    flows.Walk
 }
 
-// Options choose what is told of pools.
+// Options selects what is reported of pools.
 type Options struct {
-	Secrets bool // with the secrets in connection strings
+	Secrets bool // show the secrets in connection strings
 }
 
-// A query is the making of one answer.
+// A query builds one answer.
 type query struct {
 	*Reader
 	shapes.Reading
 	out      *answer.SQLPools
-	commands map[target.Addr]objects.Object // of SqlClient, by the parser that they run on
-	made     map[target.Addr]objects.Object // the last one for each SqlConnection
+	commands map[target.Addr]objects.Object // by parser: the SqlClient command that runs on it
+	made     map[target.Addr]objects.Object // by SqlConnection: its last command
 }
 
-// Pools lists the pools of connections to databases. What can't be read is noted in the answer.
+// Pools lists the pools of database connections. It records what could not be read in the answer.
 func (r *Reader) Pools(ctx context.Context, p Process, o Options) (*answer.SQLPools, error) {
 	out := &answer.SQLPools{Pools: []answer.SQLPool{}}
 	q := &query{Reader: r, Reading: shapes.Reading{Gaps: &out.Gaps, Binder: r.b}, out: out, commands: map[target.Addr]objects.Object{}, made: map[target.Addr]objects.Object{}}
@@ -98,7 +98,7 @@ func (r *Reader) Pools(ctx context.Context, p Process, o Options) (*answer.SQLPo
 	return q.out, nil
 }
 
-// list are the objects of an iteration, and the first error if not all could be read.
+// list collects the objects of an iteration. It returns the first error if some could not be read.
 func (q *query) list(all iter.Seq2[objects.Object, error]) ([]objects.Object, error) {
 	var out []objects.Object
 	var first error
@@ -113,7 +113,7 @@ func (q *query) list(all iter.Seq2[objects.Object, error]) ([]objects.Object, er
 	return out, first
 }
 
-// timeout is what a command may take, of a Nullable or a number; nil where it was not set.
+// timeout returns a command's timeout, from a Nullable or a number, or nil if it was not set.
 func (q *query) timeout(f *shapes.Value, x shapes.Instance) answer.Maybe[*int64] {
 	v := f.Value(x)
 	if s, err := v.Struct(); err == nil {
@@ -131,7 +131,7 @@ func (q *query) timeout(f *shapes.Value, x shapes.Instance) answer.Maybe[*int64]
 	return answer.Known(&n)
 }
 
-// plain is a value that a field refers to, as text.
+// plain returns the value that a field refers to as text.
 func plain(f *shapes.Ref, x shapes.Instance) string {
 	o, err := f.Object(x)
 	switch {
@@ -151,10 +151,11 @@ func plain(f *shapes.Ref, x shapes.Instance) string {
 	return o.Inline(limits.RequestText)
 }
 
-// masked stands in the place of a secret.
+// masked replaces a secret.
 const masked = "***"
 
-// Masked is a connection string with the values masked that are secrets: those whose names say so.
+// Masked returns a connection string with its secrets masked. The names of the values identify
+// secrets.
 func Masked(s string) string {
 	var out strings.Builder
 	for s != "" {
@@ -174,7 +175,8 @@ func Masked(s string) string {
 	return out.String()
 }
 
-// end is where the first part of a connection string ends: behind the first semicolon that is not in quotes.
+// end returns where the first part of a connection string ends: after the first semicolon outside
+// quotes.
 func end(s string) int {
 	quote := byte(0)
 	for i := range len(s) {

@@ -2,13 +2,13 @@ package sqlpools
 
 import "github.com/sosgo/sosgo/objects/shapes"
 
-// An anchor is a pool, or a command of SqlClient.
+// An anchor is a pool, or a SqlClient command.
 type anchor struct {
 	_ shapes.Type `of:"Microsoft.Data.SqlClient.ConnectionPool.WaitHandleDbConnectionPool|Microsoft.Data.SqlClient.ConnectionPool.ChannelDbConnectionPool|Microsoft.Data.ProviderBase.DbConnectionPool|System.Data.ProviderBase.DbConnectionPool|Microsoft.Data.SqlClient.SqlCommand|System.Data.SqlClient.SqlCommand|Npgsql.PoolingDataSource|Npgsql.ConnectorPool"`
 }
 
-// SqlClient. Its pool moved and got another name in 6.1, and kept the fields. What the newest versions call SqlConnectionInternal
-// was SqlInternalConnectionTds.
+// SqlClient. Its pool was renamed in 6.1 and kept its fields. The newest versions'
+// SqlConnectionInternal was SqlInternalConnectionTds before.
 type (
 	clientPool struct {
 		_       shapes.Type `of:"Microsoft.Data.SqlClient.ConnectionPool.WaitHandleDbConnectionPool|Microsoft.Data.ProviderBase.DbConnectionPool|System.Data.ProviderBase.DbConnectionPool"`
@@ -23,8 +23,8 @@ type (
 		Group   shapes.Ref  `field:"_connectionPoolGroup"`
 		Options shapes.Ref  `field:"_connectionPoolGroupOptions"`
 	}
-	// A clientChannels is the pool that Microsoft.Data.SqlClient 7 has beside the other, which programs switch to. Its names are
-	// those of the sources of 6.1 to 7.1; no dump has proved them.
+	// A clientChannels is the second pool of Microsoft.Data.SqlClient 7, which programs can switch to.
+	// The names come from the sources of 6.1 to 7.1 and were not tested on a dump.
 	clientChannels struct {
 		_       shapes.Type `of:"Microsoft.Data.SqlClient.ConnectionPool.ChannelDbConnectionPool"`
 		State   shapes.Int  `field:"<State>"`
@@ -90,8 +90,8 @@ type (
 	}
 )
 
-// Npgsql. The pool is the data source since version 7. The pool of version 4 keeps its connections otherwise, and is an unknown
-// layout.
+// Npgsql. Since version 7 the data source is the pool. The pool of version 4 keeps its connections in
+// another way and is an unknown layout.
 type (
 	sourcePool struct {
 		_          shapes.Type `of:"Npgsql.PoolingDataSource|Npgsql.ConnectorPool"`
@@ -130,7 +130,7 @@ type (
 		Name  shapes.Ref `field:"_name"`
 		Value shapes.Ref `field:"_value"`
 	}
-	// A channelReader is the reading end of a channel; who waits for an element stands in a ring since .NET 10.
+	// A channelReader is the reading end of a channel. Since .NET 10 its waiters are in a ring.
 	channelReader struct {
 		Parent shapes.Ref `field:"_parent"`
 	}

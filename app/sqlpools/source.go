@@ -9,16 +9,16 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// connectorStates are Npgsql's ConnectorState, which is stored as a number, and whether a command runs in it.
+// connectorStates are the values of Npgsql's ConnectorState, and whether a command runs in each.
 var connectorStates = []struct {
 	name    string
 	command bool
 }{{"Closed", false}, {"Connecting", false}, {"Ready", false}, {"Executing", true}, {"Fetching", true}, {"Waiting", false}, {"Broken", false}, {"Copy", false}, {"Replication", false}}
 
-// pendingTransaction is the status of a transaction whose BEGIN goes to the server with its first command.
+// pendingTransaction is the status of a transaction whose BEGIN is sent with its first command.
 const pendingTransaction = 0xff
 
-// source tells of a pool of Npgsql.
+// source describes a pool of Npgsql.
 func (q *query) source(o objects.Object, s *sourcePool, x shapes.Instance) {
 	out := answer.SQLPool{Address: o.Addr, Type: q.TypeText(o), Connection: q.TextAt(&s.String, x), Min: q.IntAt(&s.Min, x), Max: q.IntAt(&s.Max, x),
 		Open: q.IntAt(&s.Open, x), Idle: q.IntAt(&s.Idle, x), Waiting: q.blocked(s, x), Blocked: answer.Maybe[bool]{Err: shapes.ErrNoField}, Connections: []answer.SQLConnection{}}
@@ -39,7 +39,7 @@ func (q *query) source(o objects.Object, s *sourcePool, x shapes.Instance) {
 	q.out.Pools = append(q.out.Pools, out)
 }
 
-// connector tells of a connection that somebody has.
+// connector describes a connection in use.
 func (q *query) connector(o objects.Object, s *connector, x shapes.Instance) answer.SQLConnection {
 	transaction := q.IntAt(&s.Transaction, x)
 	n := transaction.Value
@@ -56,7 +56,7 @@ func (q *query) connector(o objects.Object, s *connector, x shapes.Instance) ans
 	}
 	out.State.S = connectorStates[state.Value].name
 	if !connectorStates[state.Value].command {
-		return out // the command that it still names has run
+		return out // it still names a command that has completed
 	}
 	if out.Command.Value = q.sourceCommand(&s.Command, x); out.Command.Value == nil {
 		if r, at := shapes.At[sourceReader](q.Reading, &s.Reader, x); r != nil {
@@ -69,7 +69,7 @@ func (q *query) connector(o objects.Object, s *connector, x shapes.Instance) ans
 	return out
 }
 
-// sourceCommand tells of a command of Npgsql; nil for null.
+// sourceCommand describes a command of Npgsql. It returns nil for null.
 func (q *query) sourceCommand(f *shapes.Ref, x shapes.Instance) *answer.SQLCommand {
 	s, at := shapes.At[sourceCommand](q.Reading, f, x)
 	if s == nil {
@@ -95,7 +95,8 @@ func (q *query) sourceCommand(f *shapes.Ref, x shapes.Instance) *answer.SQLComma
 	return out
 }
 
-// blocked is how many calls wait for a connection: the readers that wait at the channel of idle ones.
+// blocked returns how many calls wait for a connection: the readers waiting at the channel of idle
+// connections.
 func (q *query) blocked(s *sourcePool, x shapes.Instance) answer.Maybe[int64] {
 	r, at := shapes.At[channelReader](q.Reading, &s.Channel, x)
 	if r == nil {
@@ -104,7 +105,7 @@ func (q *query) blocked(s *sourcePool, x shapes.Instance) answer.Maybe[int64] {
 	return q.blockedReaders(q.ObjectAt(&r.Parent, at))
 }
 
-// blockedReaders is how many readers wait at a channel.
+// blockedReaders counts the readers that wait at a channel.
 func (q *query) blockedReaders(o objects.Object) answer.Maybe[int64] {
 	none := answer.Maybe[int64]{Err: shapes.ErrNoField}
 	c, at := shapes.As[channel](q.Reading, o)

@@ -10,8 +10,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// The pools of SocketsHttpHandler. Up to .NET 5 a pool keeps its idle connections in _idleConnections and requests wait in
-// _waiters; .NET 9 has a stack of idle connections in _http11Connections.
+// The pools of SocketsHttpHandler. Up to .NET 5 a pool keeps its idle connections in _idleConnections
+// and its waiting requests in _waiters. .NET 9 has a stack of idle connections in _http11Connections.
 type (
 	clientAnchor struct {
 		_ shapes.Type `of:"System.Net.Http.HttpClient|System.Net.Http.SocketsHttpHandler|System.Net.Http.HttpConnectionPool|System.Net.Http.HttpConnection|System.Net.Http.Http2Connection|System.Net.Http.Http3Connection"`
@@ -46,7 +46,8 @@ type (
 		Host shapes.Ref  `field:"<IdnHost>"`
 		Port shapes.Int  `field:"<Port>"`
 	}
-	// A requestQueue is a class in some versions and a value type in others. In .NET 6 it has a Queue, which is a ring as well.
+	// A requestQueue is a class in some versions and a value type in others. In .NET 6 it contains a
+	// Queue, which is also a ring.
 	requestQueue struct {
 		_    shapes.Type `of:"System.Net.Http.RequestQueue<>|System.Net.Http.HttpConnectionPool+RequestQueue<>"`
 		Ring *queueRing
@@ -80,7 +81,8 @@ type (
 	}
 )
 
-// Clients lists the pools of connections of HttpClient, with the requests that wait for a connection and those that have one.
+// Clients lists HttpClient's connection pools, with the requests that wait for a connection and those
+// that have one.
 func (r *Reader) Clients(ctx context.Context, h *heap.Heap, o heap.ScanOptions) (*answer.HTTPClients, error) {
 	out := &answer.HTTPClients{Pools: []answer.HTTPPool{}}
 	g := r.reading(&out.Gaps)
@@ -124,13 +126,13 @@ func (r *Reader) Clients(ctx context.Context, h *heap.Heap, o heap.ScanOptions) 
 	return out, nil
 }
 
-// is reports whether an object is of the types of a shape.
+// is reports whether an object has one of a shape's types.
 func is[T any](r *Reader, o objects.Object) bool {
 	ok, err := shapes.Is[T](r.b, o.Type)
 	return ok && err == nil
 }
 
-// pool tells of one pool.
+// pool describes one pool.
 func (r *Reader) pool(g shapes.Reading, o objects.Object, s *httpPool, x shapes.Instance) answer.HTTPPool {
 	out := answer.HTTPPool{Address: o.Addr, Kind: g.EnumAt(&s.Kind, x), Max: g.IntAt(&s.Max, x), Count: g.IntAt(&s.Count, x), Opening: g.IntAt(&s.Opening, x),
 		HTTP2: g.IntAt(&s.HTTP2, x), HTTP3: g.IntAt(&s.HTTP3, x), Disposed: g.BoolAt(&s.Disposed, x).Value,
@@ -145,7 +147,8 @@ func (r *Reader) pool(g shapes.Reading, o objects.Object, s *httpPool, x shapes.
 	if s.Queue.Has() {
 		r.waiters(g, &out, &s.Queue, x)
 	}
-	// The queues of all versions of HTTP have the same fields, but the types of those that were never used are not loaded.
+	// The queues of all HTTP versions have the same fields, but the types of unused ones are not
+	// loaded.
 	var layout *requestQueue
 	for _, q := range []*shapes.Value{&s.Queue11Ref, &s.Queue2Ref, &s.Queue3Ref} {
 		if !q.Has() {
@@ -165,7 +168,7 @@ func (r *Reader) pool(g shapes.Reading, o objects.Object, s *httpPool, x shapes.
 	return out
 }
 
-// length is how many items the collection in a field has.
+// length returns the number of items in the collection in a field.
 func (r *Reader) length(g shapes.Reading, f *shapes.Ref, x shapes.Instance) answer.Maybe[int64] {
 	o, err := f.Object(x)
 	if err != nil || o.Addr == 0 {
@@ -188,7 +191,7 @@ func (r *Reader) length(g shapes.Reading, f *shapes.Ref, x shapes.Instance) answ
 	return answer.Known(n)
 }
 
-// bindQueue binds the shape of a queue, a value type in place or an object; nil for null.
+// bindQueue binds the shape of a queue, a value type in place or an object. It returns nil for null.
 func (r *Reader) bindQueue(v objects.Value) (*requestQueue, shapes.Instance, error) {
 	if v.Kind() == objects.KindStruct {
 		s, err := v.Struct()
@@ -208,13 +211,13 @@ func (r *Reader) bindQueue(v objects.Value) (*requestQueue, shapes.Instance, err
 	return shapes.BindObject[requestQueue](r.b, o)
 }
 
-// queue tells the requests of a RequestQueue, a ring in an array.
+// queue adds the requests of a RequestQueue, a ring buffer.
 func (r *Reader) queue(g shapes.Reading, out *answer.HTTPPool, s *requestQueue, x shapes.Instance) error {
 	if s.Ring != nil {
 		return r.ring(g, out, s.Ring, x)
 	}
 	o, err := s.List.Queue.Object(x)
-	if err != nil || o.Addr == 0 { // made when the first request waits
+	if err != nil || o.Addr == 0 { // created when the first request waits
 		return err
 	}
 	ring, at, err := shapes.BindObject[queueRing](r.b, o)
@@ -224,7 +227,7 @@ func (r *Reader) queue(g shapes.Reading, out *answer.HTTPPool, s *requestQueue, 
 	return r.ring(g, out, ring, at)
 }
 
-// ring adds the requests in a ring of them.
+// ring adds the requests in a ring buffer.
 func (r *Reader) ring(g shapes.Reading, out *answer.HTTPPool, s *queueRing, x shapes.Instance) error {
 	size, err := s.Size.Int(x)
 	if err != nil || size == 0 {
@@ -256,7 +259,7 @@ func (r *Reader) ring(g shapes.Reading, out *answer.HTTPPool, s *queueRing, x sh
 	return nil
 }
 
-// waiters tells how many requests wait in a pool of .NET 5 and before, which keeps only their tasks.
+// waiters counts the requests that wait in a pool of .NET 5 or earlier, which keeps only their tasks.
 func (r *Reader) waiters(g shapes.Reading, out *answer.HTTPPool, f *shapes.Ref, x shapes.Instance) {
 	n := r.length(g, f, x)
 	for range n.Value {
@@ -264,7 +267,7 @@ func (r *Reader) waiters(g shapes.Reading, out *answer.HTTPPool, f *shapes.Ref, 
 	}
 }
 
-// running adds what is on its way on a connection.
+// running adds the request in progress on a connection.
 func (r *Reader) running(g shapes.Reading, out *answer.HTTPPool, o objects.Object) {
 	if c, x := shapes.As[connection1](g, o); c != nil {
 		request, err := c.Current.Object(x)
@@ -308,7 +311,7 @@ func (r *Reader) running(g shapes.Reading, out *answer.HTTPPool, o objects.Objec
 	}
 }
 
-// wait tells of a request in a pool.
+// wait describes a request in a pool.
 func (r *Reader) wait(g shapes.Reading, request objects.Object, connection target.Addr) answer.HTTPWait {
 	out := answer.HTTPWait{Request: request.Addr, Connection: connection}
 	if request.Addr == 0 {

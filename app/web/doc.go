@@ -1,9 +1,10 @@
-// Package web says which requests a process works on: those that came in over the web servers of ASP.NET Core, with the threads
-// and async stacks that work on them, and those that it sent by HttpClient, with the pools of connections.
+// Package web reports the web requests that a process works on. These are the requests that ASP.NET
+// Core's servers received, with the threads and async stacks that handle them, and those sent by
+// HttpClient, with the connection pools.
 //
 //	r := web.New(binder, collections, tasks)
 //	out, err := r.Requests(ctx, web.Process{Heap: heap, Threads: threads, Walk: view.Walk}, web.RequestOptions{})
 //
-// All is read by the names of fields (package shapes). What goes on behind the same names in other versions is said where the
-// shapes are declared. Headers that are secrets are masked unless they are asked for.
+// It reads fields by name (package shapes). Differences between versions are noted at the shapes.
+// Secret headers are masked unless they are requested.
 package web

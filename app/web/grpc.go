@@ -13,13 +13,13 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// The calls of gRPC: those that Grpc.Net.Client sends and those that Grpc.AspNetCore.Server answers. The names are those of the
-// sources of 2.27 to 2.80; no dump has proved them.
+// Calls of gRPC: those that Grpc.Net.Client sends and those that Grpc.AspNetCore.Server answers. The
+// names come from the sources of 2.27 to 2.80 and were not tested on a dump.
 type (
 	grpcAnchor struct {
 		_ shapes.Type `of:"Grpc.Net.Client.Internal.GrpcCall<,>|Grpc.AspNetCore.Server.Internal.HttpContextServerCallContext"`
 	}
-	// A grpcSent is a call that the process sends. Some of its fields are of a base class since 2.29.
+	// A grpcSent is a call that the process sends. Since 2.29 some of its fields are in a base class.
 	grpcSent struct {
 		_        shapes.Type `of:"Grpc.Net.Client.Internal.GrpcCall<,>"`
 		Method   shapes.Ref  `field:"<Method>"`
@@ -40,7 +40,7 @@ type (
 		_   shapes.Type `of:"Grpc.Net.Client.Internal.GrpcMethodInfo"`
 		URI shapes.Ref  `field:"<CallUri>"`
 	}
-	// A grpcOutcome is the task that ends with a call, whose result is the status.
+	// A grpcOutcome is the task that completes with a call. Its result is the status.
 	grpcOutcome struct {
 		Task shapes.Ref `field:"_task"`
 	}
@@ -61,15 +61,16 @@ type (
 		_    shapes.Type `of:"Grpc.AspNetCore.Server.Internal.ServerCallDeadlineManager"`
 		Time shapes.Int  `field:"<Deadline>._dateData"`
 	}
-	// An extraFeatures is Kestrel's object of a request, with the features that were set beside its own.
+	// An extraFeatures is Kestrel's object for a request, with the features that were set in addition
+	// to its own.
 	extraFeatures struct {
 		_     shapes.Type `of:"Microsoft.AspNetCore.Server.Kestrel.Core.Internal.Http.HttpProtocol"`
 		Extra shapes.Ref  `field:"MaybeExtra"`
 	}
 )
 
-// GRPC lists the calls of gRPC of a process, those that it sends and those that it answers, with the async code that has each in
-// hand. What can't be read is noted in the answer. The error is the context's.
+// GRPC lists the gRPC calls that a process sends and answers, with the async code that holds each. It
+// records what could not be read in the answer. The error is ctx's.
 func (r *Reader) GRPC(ctx context.Context, h *heap.Heap, o heap.ScanOptions) (*answer.GRPCCalls, error) {
 	out := &answer.GRPCCalls{Calls: []answer.GRPCCall{}}
 	g := r.reading(&out.Gaps)
@@ -97,7 +98,7 @@ func (r *Reader) GRPC(ctx context.Context, h *heap.Heap, o heap.ScanOptions) (*a
 	return out, err
 }
 
-// inHand finds the async code that has objects in hand: at has their numbers by address.
+// inHand finds the async code that holds objects. at maps the objects' addresses to their numbers.
 func (r *Reader) inHand(ctx context.Context, g shapes.Reading, h *heap.Heap, o heap.ScanOptions, at map[target.Addr]int, found func(int, *answer.AsyncWork)) error {
 	if len(at) == 0 || r.tasks == nil {
 		return nil
@@ -121,7 +122,7 @@ func (r *Reader) inHand(ctx context.Context, g shapes.Reading, h *heap.Heap, o h
 	return err
 }
 
-// sent tells of a call that the process sends.
+// sent describes a call that the process sends.
 func (r *Reader) sent(g shapes.Reading, o objects.Object, s *grpcSent, x shapes.Instance) answer.GRPCCall {
 	none := answer.Maybe[int64]{Err: shapes.ErrNoField}
 	out := answer.GRPCCall{Address: o.Addr, Attempt: g.IntAt(&s.Attempt, x), Sent: g.IntAt(&s.Sent, x), Received: g.IntAt(&s.Received, x), HTTPStatus: none}
@@ -133,7 +134,7 @@ func (r *Reader) sent(g shapes.Reading, o objects.Object, s *grpcSent, x shapes.
 			out.URI = g.TextAt(&u.Text, at)
 		}
 	}
-	if t := g.TimeAt(&s.Deadline, x); t != nil && t.Year() < 9999 { // the last time that there is stands for none
+	if t := g.TimeAt(&s.Deadline, x); t != nil && t.Year() < 9999 { // DateTime.MaxValue means no deadline
 		out.Deadline = t
 	}
 	if p, at := shapes.At[responseMessage](g, &s.Response, x); p != nil {
@@ -143,7 +144,7 @@ func (r *Reader) sent(g shapes.Reading, o objects.Object, s *grpcSent, x shapes.
 	return out
 }
 
-// outcome tells how a call ended, if it did.
+// outcome adds how a completed call ended.
 func (r *Reader) outcome(g shapes.Reading, out *answer.GRPCCall, f *shapes.Ref, x shapes.Instance) {
 	source, at, err := shapes.AtOr[grpcOutcome](g, f, x, shapes.ErrNoField)
 	var t *grpcTask
@@ -162,7 +163,7 @@ func (r *Reader) outcome(g shapes.Reading, out *answer.GRPCCall, f *shapes.Ref, 
 	}
 }
 
-// served tells of a call that the process answers.
+// served describes a call that the process answers.
 func (r *Reader) served(g shapes.Reading, o objects.Object, s *grpcServed, x shapes.Instance) answer.GRPCCall {
 	none := answer.Maybe[int64]{Err: shapes.ErrNoField}
 	out := answer.GRPCCall{Address: o.Addr, Server: true, Peer: g.TextAt(&s.Peer, x), Attempt: none, Sent: none, Received: none, HTTPStatus: none}
@@ -195,8 +196,8 @@ func (r *Reader) served(g shapes.Reading, o objects.Object, s *grpcServed, x sha
 	return out
 }
 
-// left reports whether a request has gone on to other work than the call of gRPC at an address, which is one of its features while
-// it runs. Contexts and Kestrel's objects are used again.
+// left reports whether a request has moved on from the gRPC call at an address. A running call is one
+// of its request's features, but contexts and Kestrel's objects are reused.
 func (r *Reader) left(g shapes.Reading, of objects.Object, call target.Addr) answer.Maybe[bool] {
 	unknown := target.Unsupportedf("the features of its request are not Kestrel's")
 	c, at, err := shapes.BindObject[httpContext](r.b, of)

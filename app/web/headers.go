@@ -12,7 +12,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// headers tells the headers of a request, and of all requests the header Host.
+// headers adds the headers of a request. The Host header is always read.
 func (q *query) headers(out *answer.Request, f *shapes.Ref, x shapes.Instance) {
 	if !f.Has() {
 		return
@@ -36,7 +36,8 @@ func (q *query) headers(out *answer.Request, f *shapes.Ref, x shapes.Instance) {
 	}
 }
 
-// knownHeaders tells the headers for which Kestrel has fields: that of Content-Type is _ContentType.
+// knownHeaders adds the headers for which Kestrel has fields. Content-Type, for example, is in
+// _ContentType.
 func (q *query) knownHeaders(out *answer.Request, s objects.Struct, all bool) {
 	for f, v := range s.Fields() {
 		name := httpnames.Header(f.Name)
@@ -47,7 +48,7 @@ func (q *query) knownHeaders(out *answer.Request, s objects.Struct, all bool) {
 	}
 }
 
-// storedHeaders tells the headers of a dictionary.
+// storedHeaders adds the headers in a dictionary.
 func (q *query) storedHeaders(out *answer.Request, f *shapes.Ref, x shapes.Instance) {
 	g := q.reading()
 	o, err := f.Object(x)
@@ -95,7 +96,8 @@ func (q *query) header(out *answer.Request, name string, v objects.Value) {
 	}
 }
 
-// stringValues is what a StringValues holds, and whether it holds anything: a string, several, or none.
+// stringValues returns the content of a StringValues (no string, one or several) and whether it holds
+// any.
 func (q *query) stringValues(v objects.Value) (string, bool, error) {
 	st, err := v.Struct()
 	if err != nil {
@@ -128,7 +130,7 @@ func (q *query) stringValues(v objects.Value) (string, bool, error) {
 	return strings.Join(all, ", "), len(all) > 0, nil
 }
 
-// mask masks the values of headers that are secrets.
+// mask masks the values of secret headers.
 func (q *query) mask() {
 	if q.o.Secrets {
 		return
@@ -142,5 +144,5 @@ func (q *query) mask() {
 	}
 }
 
-// masked stands in the place of a secret.
+// masked replaces a secret.
 const masked = "***"

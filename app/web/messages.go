@@ -13,7 +13,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// The requests that HttpClient sends. The framework's classes before .NET Core had names without underscores.
+// Requests that HttpClient sends. Before .NET Core the fields had names without underscores.
 type (
 	messageAnchor struct {
 		_ shapes.Type `of:"System.Net.Http.HttpRequestMessage|System.Net.Http.HttpResponseMessage"`
@@ -38,18 +38,19 @@ type (
 	}
 )
 
-// MessageOptions choose requests. The zero value chooses all.
+// MessageOptions selects requests. The zero value selects all.
 type MessageOptions struct {
-	Pending, Completed bool   // only requests without, with a response; both choose all
-	URI                string // only requests whose URI contains this, in upper or lower case
+	Pending, Completed bool   // only requests without or with a response; both select all
+	URI                string // only requests whose URI contains this, ignoring case
 	Status             *int64 // only requests with a response of this status
-	Count              bool   // count those that are alike instead of listing them
+	Count              bool   // count requests that are alike instead of listing them
 
 	Scan heap.ScanOptions
 }
 
-// Messages lists the requests that the process sent by HttpClient: those with a response first, each part by address. A request
-// alone does not know its response; one whose response the program has dropped counts as pending.
+// Messages lists the requests sent by HttpClient: first those with a response, then the others, each
+// by address. A request does not refer to its response. It counts as pending if the program has
+// dropped the response.
 func (r *Reader) Messages(ctx context.Context, h *heap.Heap, o MessageOptions) (*answer.Messages, error) {
 	out := &answer.Messages{}
 	g := r.reading(&out.Gaps)
@@ -92,13 +93,13 @@ func (r *Reader) Messages(ctx context.Context, h *heap.Heap, o MessageOptions) (
 	return out, nil
 }
 
-// matches reports whether a request is one that the options choose.
+// matches reports whether the options select a request.
 func (o *MessageOptions) matches(m *answer.Message) bool {
 	return (o.Pending == o.Completed || o.Completed == (m.Status != nil)) && (o.URI == "" || contains(m.URI.S, o.URI)) &&
 		(o.Status == nil || m.Status != nil && *m.Status == *o.Status)
 }
 
-// response is the request of a response; nil where that has none.
+// response describes the request of a response. It returns nil if there is none.
 func (r *Reader) response(g shapes.Reading, s *responseMessage, x shapes.Instance) *answer.Message {
 	o, err := s.Request.Object(x)
 	if err != nil || o.Addr == 0 {
@@ -118,7 +119,7 @@ func (r *Reader) response(g shapes.Reading, s *responseMessage, x shapes.Instanc
 	return m
 }
 
-// message is what a request says of itself; nil for what is none.
+// message describes a request by its own fields. It returns nil for other objects.
 func (r *Reader) message(g shapes.Reading, o objects.Object) *answer.Message {
 	s, x := shapes.As[requestMessage](g, o)
 	if s == nil {
@@ -134,7 +135,7 @@ func (r *Reader) message(g shapes.Reading, o objects.Object) *answer.Message {
 	return out
 }
 
-// countMessages counts requests of the same method, status and host, the most first.
+// countMessages counts the requests by method, status and host, the most frequent first.
 func countMessages(list []answer.Message) []answer.MessageCount {
 	out := []answer.MessageCount{}
 	for i := range list {

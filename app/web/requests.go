@@ -17,54 +17,55 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Process is what is asked about requests.
+// A Process is the process whose requests are read.
 type Process struct {
 	Heap *heap.Heap
-	// Threads are looked through for those that work on requests, and Walk walks their stacks; without them none are
-	// named.
+	// Threads are searched for those that work on requests, and Walk walks their stacks. Without
+	// Threads no thread is named.
 	Threads []threads.Thread
 	Walk    flows.Walk
-	// DumpTime is when the dump was made, zero if it does not say.
+	// DumpTime is when the dump was taken; zero if unknown.
 	DumpTime time.Time
 }
 
-// RequestOptions choose requests and what is told of them. The zero value chooses all.
+// RequestOptions selects requests and their details. The zero value selects all requests.
 type RequestOptions struct {
-	URL    string // only requests whose URL contains this, in upper or lower case
+	URL    string // only requests whose URL contains this, ignoring case
 	Header string // only requests with this header, or "Name: value" with one that contains the value
-	User   string // only requests of users whose name contains this, in upper or lower case
-	Thread uint32 // only requests that the thread with this managed or OS id works on
+	User   string // only requests of users whose name contains this, ignoring case
+	Thread uint32 // only requests handled by the thread with this managed or OS id
 
-	Headers bool // with the headers
-	Secrets bool // with the values of headers that are secrets
-	Scopes  bool // with what is noted in each line of the log
-	Brief   bool // without threads, async stacks, scopes and ages: what is told by the request's own objects
+	Headers bool // include the headers
+	Secrets bool // show the values of secret headers
+	Scopes  bool // include what the logging scopes add to each line
+	Brief   bool // only what the request's own objects hold: no threads, async stacks, scopes or ages
 
 	Scan heap.ScanOptions
 }
 
-// A query is the making of one answer.
+// A query builds one answer.
 type query struct {
 	*Reader
 	p   Process
 	o   RequestOptions
 	out *answer.Requests
 
-	protocols []objects.Object     // of Kestrel
+	protocols []objects.Object     // Kestrel's protocol objects
 	hosts     map[target.Addr]host // by the address of the HttpContext
-	index     map[target.Addr]int  // which request an object belongs to
-	date      time.Time            // the last Date of Kestrel
+	index     map[target.Addr]int  // by object: the index of its request
+	date      time.Time            // Kestrel's last Date header
 	flows     *flows.Reader
-	known     map[target.Addr]flow // what flows, by the address of the ExecutionContext
+	known     map[target.Addr]flow // by ExecutionContext
 }
 
-// A host is what the host knows of a request.
+// A host is what the hosting layer keeps of a request.
 type host struct {
 	context  target.Addr // the HostingApplication+Context
 	activity objects.Object
 }
 
-// Requests lists the requests that the web servers of the process work on. What can't be read is noted in the answer.
+// Requests lists the requests that the process's web servers work on. It records what could not be
+// read in the answer.
 func (r *Reader) Requests(ctx context.Context, p Process, o RequestOptions) (*answer.Requests, error) {
 	q := &query{Reader: r, p: p, o: o, out: &answer.Requests{Requests: []answer.Request{}}, hosts: map[target.Addr]host{},
 		index: map[target.Addr]int{}, known: map[target.Addr]flow{}}
@@ -88,7 +89,7 @@ func (r *Reader) Requests(ctx context.Context, p Process, o RequestOptions) (*an
 	return q.out, nil
 }
 
-// collect finds the contexts of requests, and what tells of them.
+// collect finds the contexts of requests and the objects that describe them.
 func (q *query) collect(ctx context.Context) ([]objects.Object, error) {
 	var contexts []objects.Object
 	g := q.reading()
@@ -118,10 +119,10 @@ func (q *query) collect(ctx context.Context) ([]objects.Object, error) {
 	return contexts, nil
 }
 
-// reading is a reading for the answer.
+// reading returns a Reading that records gaps in the answer.
 func (q *query) reading() shapes.Reading { return q.Reader.reading(&q.out.Gaps) }
 
-// host notes what the host knows of a request.
+// host records what the hosting layer keeps of a request.
 func (q *query) host(a target.Addr, h *hostContext, x shapes.Instance) {
 	g := q.reading()
 	of, err := h.Context.Addr(x)
@@ -141,7 +142,7 @@ func (q *query) host(a target.Addr, h *hostContext, x shapes.Instance) {
 	q.hosts[of] = known
 }
 
-// dateHeader notes the time of a header Date, the latest of all.
+// dateHeader records the time of a Date header; the latest counts.
 func (q *query) dateHeader(d *dateValues, x shapes.Instance) {
 	s := q.reading().TextAt(&d.Text, x)
 	if t, err := time.Parse(time.RFC1123, s.S); s.Err == nil && err == nil && t.After(q.date) {
@@ -149,7 +150,7 @@ func (q *query) dateHeader(d *dateValues, x shapes.Instance) {
 	}
 }
 
-// request adds the request of a context, if that has one.
+// request adds the request of a context, if it has one.
 func (q *query) request(o objects.Object) {
 	g := q.reading()
 	s, x := shapes.As[httpContext](g, o)
@@ -173,7 +174,7 @@ func (q *query) request(o objects.Object) {
 	q.add(out, o.Addr, known.context, features.Addr)
 }
 
-// add adds a request, which the objects at some addresses belong to.
+// add adds a request and the addresses of the objects that belong to it.
 func (q *query) add(r answer.Request, belong ...target.Addr) {
 	n := len(q.out.Requests)
 	q.out.Requests = append(q.out.Requests, r)
@@ -188,7 +189,7 @@ func (q *query) add(r answer.Request, belong ...target.Addr) {
 	}
 }
 
-// unfinished adds the requests that Kestrel is still reading, which have no context yet.
+// unfinished adds the requests that Kestrel is still reading. They have no context yet.
 func (q *query) unfinished() {
 	for _, o := range q.protocols {
 		if _, ok := q.index[o.Addr]; ok {
@@ -204,7 +205,7 @@ func (q *query) unfinished() {
 			continue
 		}
 		if status.S != "ParsingRequestLine" && status.S != "ParsingHeaders" {
-			continue // no request, or one that has been answered
+			continue // not a request, or already answered
 		}
 		out := answer.Request{Status: answer.Maybe[int64]{Err: shapes.ErrNoField}}
 		q.kestrel(&out, o, s, x)
@@ -212,7 +213,7 @@ func (q *query) unfinished() {
 	}
 }
 
-// features tells what a collection of features has of a request.
+// features adds what a feature collection holds of a request.
 func (q *query) features(out *answer.Request, o objects.Object) {
 	g := q.reading()
 	for range limits.RequestFeatures {
@@ -251,7 +252,7 @@ func (q *query) features(out *answer.Request, o objects.Object) {
 	}
 }
 
-// collection tells what the features of a FeatureCollection say; what is known already is believed, as it is by the
+// collection adds the features of a FeatureCollection. A fact found earlier wins, as it does in the
 // program.
 func (q *query) collection(out *answer.Request, s *featureCollection, x shapes.Instance) {
 	g := q.reading()
@@ -279,7 +280,7 @@ func (q *query) collection(out *answer.Request, s *featureCollection, x shapes.I
 	}
 }
 
-// feature tells what one feature says.
+// feature adds what one feature holds.
 func (q *query) feature(out *answer.Request, o objects.Object) {
 	g := q.reading()
 	if f, x := shapes.As[requestFeature](g, o); f != nil {
@@ -298,7 +299,7 @@ func (q *query) feature(out *answer.Request, o objects.Object) {
 	}
 }
 
-// states are the values of Kestrel's RequestProcessingStatus in words.
+// states describes the values of Kestrel's RequestProcessingStatus.
 var states = map[string]string{
 	"RequestPending":     "waits for a request",
 	"ParsingRequestLine": "reads the request line",
@@ -309,7 +310,7 @@ var states = map[string]string{
 	"ResponseCompleted":  "the response is complete",
 }
 
-// kestrel tells what Kestrel has of a request.
+// kestrel adds what Kestrel's object holds of a request.
 func (q *query) kestrel(out *answer.Request, o objects.Object, s *protocol, x shapes.Instance) {
 	g := q.reading()
 	out.Object, out.Server = o.Addr, "Kestrel"
@@ -343,7 +344,7 @@ func (q *query) kestrel(out *answer.Request, o objects.Object, s *protocol, x sh
 	}
 }
 
-// kestrelVersion is a version of HTTP by its name in Kestrel's enum.
+// kestrelVersion converts an HTTP version from its name in Kestrel's enum.
 func kestrelVersion(t answer.Text) answer.Text {
 	if v, ok := map[string]string{"Http10": "HTTP/1.0", "Http11": "HTTP/1.1", "Http2": "HTTP/2", "Http3": "HTTP/3"}[t.S]; ok {
 		t.S = v
@@ -351,7 +352,7 @@ func kestrelVersion(t answer.Text) answer.Text {
 	return t
 }
 
-// slots tells of the activity and the user that a server keeps as features.
+// slots adds the activity and the user that a server keeps as features.
 func (q *query) slots(out *answer.Request, trace, user *shapes.Ref, x shapes.Instance) {
 	g := q.reading()
 	if trace.Has() {
@@ -366,7 +367,7 @@ func (q *query) slots(out *answer.Request, trace, user *shapes.Ref, x shapes.Ins
 	}
 }
 
-// iis tells what the module in a worker process of IIS has of a request.
+// iis adds what the module in an IIS worker process holds of a request.
 func (q *query) iis(out *answer.Request, o objects.Object, s *iisContext, x shapes.Instance) {
 	g := q.reading()
 	out.Object, out.Server, out.State = o.Addr, "IIS", "in the application"
@@ -383,7 +384,7 @@ func (q *query) iis(out *answer.Request, o objects.Object, s *iisContext, x shap
 	q.slots(out, &s.Activity, &s.UserSlot, x)
 }
 
-// httpSys tells what the server HTTP.sys has of a request.
+// httpSys adds what the HTTP.sys server holds of a request.
 func (q *query) httpSys(out *answer.Request, s *sysFeatures, x shapes.Instance) {
 	g := q.reading()
 	out.Server = "HTTP.sys"
@@ -413,7 +414,7 @@ func (q *query) httpSys(out *answer.Request, s *sysFeatures, x shapes.Instance) 
 	}
 }
 
-// endpoint tells of the endpoint that answers a request.
+// endpoint adds the endpoint that handles a request.
 func (q *query) endpoint(out *answer.Request, f *shapes.Ref, x shapes.Instance) {
 	g := q.reading()
 	s, at := shapes.At[endpoint](g, f, x)
@@ -428,7 +429,7 @@ func (q *query) endpoint(out *answer.Request, f *shapes.Ref, x shapes.Instance) 
 	}
 }
 
-// activityOf tells of the activity of a request, which o is or holds as a feature.
+// activityOf adds the activity of a request. o is the activity, or the feature that holds it.
 func (q *query) activityOf(out *answer.Request, o objects.Object) {
 	g := q.reading()
 	if f, x := shapes.As[activityFeature](g, o); f != nil {
@@ -448,7 +449,7 @@ func (q *query) activityOf(out *answer.Request, o objects.Object) {
 	}
 }
 
-// user tells the name of who a request is from.
+// user adds the name of a request's user.
 func (q *query) user(out *answer.Request, f *shapes.Ref, x shapes.Instance) {
 	g := q.reading()
 	p, at := shapes.At[principal](g, f, x)
@@ -471,7 +472,7 @@ func (q *query) user(out *answer.Request, f *shapes.Ref, x shapes.Instance) {
 	}
 }
 
-// each iterates over the objects of a collection that a field refers to.
+// each iterates over the objects of the collection that a field refers to.
 func (q *query) each(f *shapes.Ref, x shapes.Instance) iter.Seq[objects.Object] {
 	return func(yield func(objects.Object) bool) {
 		for o, err := range q.items.Objects(f, x) {
@@ -484,7 +485,7 @@ func (q *query) each(f *shapes.Ref, x shapes.Instance) iter.Seq[objects.Object] 
 	}
 }
 
-// times tells how old requests are.
+// times computes the ages of requests.
 func (q *query) times() {
 	now, clock := q.p.DumpTime, "the dump"
 	if now.IsZero() {
@@ -499,14 +500,14 @@ func (q *query) times() {
 		if r.Started == nil {
 			continue
 		}
-		// Both clocks tell whole seconds.
+		// Both clocks have a resolution of one second.
 		if age := now.Sub(*r.Started); age >= -time.Second && age < 100*365*24*time.Hour {
 			r.Age = max(age, 0).Round(time.Second).String()
 		}
 	}
 }
 
-// choose leaves the requests that the options choose.
+// choose removes the requests that the options do not select.
 func (q *query) choose() {
 	o := &q.o
 	name, value, _ := strings.Cut(o.Header, ":")
@@ -528,7 +529,7 @@ func (q *query) choose() {
 	q.mask()
 }
 
-// urlOf is the URL of a request as far as it is known.
+// urlOf returns the URL of a request as far as it is known.
 func urlOf(r *answer.Request) string {
 	return r.Scheme.S + "://" + r.Host.S + r.PathBase.S + r.Path.S + r.Query.S
 }

@@ -2,20 +2,21 @@ package web
 
 import "github.com/sosgo/sosgo/objects/shapes"
 
-// An anchor is an object by which requests are found, or that tells of them: contexts, the servers' own objects, and
-// what keeps the time.
+// An anchor is an object by which requests are found or described: contexts, the servers' own objects,
+// and clocks.
 type anchor struct {
 	_ shapes.Type `of:"Microsoft.AspNetCore.Http.DefaultHttpContext|Microsoft.AspNetCore.Server.Kestrel.Core.Internal.Http.HttpProtocol|Microsoft.AspNetCore.Hosting.HostingApplication+Context|Microsoft.AspNetCore.Server.Kestrel.Core.Internal.Http.DateHeaderValueManager+DateHeaderValues"`
 }
 
-// A httpContext is the context of a request. Between two requests it has no features.
+// An httpContext is the context of a request. Between two requests it has no features.
 type httpContext struct {
 	_        shapes.Type `of:"Microsoft.AspNetCore.Http.DefaultHttpContext"`
 	Features shapes.Ref  `field:"_features.<Collection>"`
 }
 
-// A protocol is Kestrel's object of an HTTP/1 connection, or of a stream of HTTP/2 or 3. It is the collection of the
-// features of its request. The names are those of 2.1 to 10; what later versions have more is optional.
+// A protocol is Kestrel's object for an HTTP/1 connection or a stream of HTTP/2 or 3. It is also its
+// request's feature collection. The names are those of 2.1 to 10; fields that later versions added are
+// optional.
 type protocol struct {
 	_            shapes.Type `of:"Microsoft.AspNetCore.Server.Kestrel.Core.Internal.Http.HttpProtocol"`
 	Status       shapes.Int  `field:"_requestProcessingStatus"`
@@ -45,7 +46,7 @@ type protocol struct {
 	Error        shapes.Ref  `field:"_applicationException,optional"`
 }
 
-// An iisContext is the object of a request in a worker process of IIS.
+// An iisContext is the object of a request in an IIS worker process.
 type iisContext struct {
 	_          shapes.Type `of:"Microsoft.AspNetCore.Server.IIS.Core.IISHttpContext"`
 	Method     shapes.Ref  `field:"<Method>"`
@@ -65,12 +66,12 @@ type iisContext struct {
 	LocalPort  shapes.Int  `field:"<LocalPort>,optional"`
 	Headers    shapes.Ref  `field:"<RequestHeaders>,optional"`
 	User       shapes.Ref  `field:"<User>,optional"`
-	UserSlot   shapes.Ref  `field:"_currentIHttpAuthenticationFeature,optional"` // the context itself, or what middleware put there
+	UserSlot   shapes.Ref  `field:"_currentIHttpAuthenticationFeature,optional"` // the context itself, or what middleware set
 	Activity   shapes.Ref  `field:"_currentIHttpActivityFeature,optional"`
 }
 
-// A sysContext is the object of a request of the server HTTP.sys. Its names are those of the sources; no dump has
-// proved them.
+// A sysContext is the object of a request in the HTTP.sys server. The names come from its sources and
+// were not tested on a dump.
 type sysContext struct {
 	_       shapes.Type `of:"Microsoft.AspNetCore.Server.HttpSys.RequestContext"`
 	Request shapes.Ref  `field:"<Request>"`
@@ -84,8 +85,8 @@ type sysRequest struct {
 	Target   shapes.Ref  `field:"<RawUrl>"`
 }
 
-// The features of a FeatureCollection: what TestServer, middleware and programs of their own put there. Behind them
-// stands the server's own collection.
+// Features in a FeatureCollection, set by TestServer, middleware or the program. The collection falls
+// back to the server's own.
 type (
 	featureCollection struct {
 		_        shapes.Type `of:"Microsoft.AspNetCore.Http.Features.FeatureCollection"`
@@ -94,7 +95,7 @@ type (
 	}
 	sysFeatures struct {
 		_       shapes.Type `of:"Microsoft.AspNetCore.Server.HttpSys.StandardFeatureCollection"`
-		Context shapes.Ref  `field:"_featureContext"` // since .NET 6 the context of the request itself
+		Context shapes.Ref  `field:"_featureContext"` // since .NET 6 the request's own context
 	}
 	sysFeatureContext struct {
 		_       shapes.Type `of:"Microsoft.AspNetCore.Server.HttpSys.FeatureContext"`
@@ -144,21 +145,21 @@ type routePattern struct {
 	Text shapes.Ref  `field:"<RawText>"`
 }
 
-// A hostContext is what the host keeps of a request. The stamp is zero unless somebody wanted to know how long requests
-// take.
+// A hostContext is what the hosting layer keeps of a request. The time stamp is zero unless somebody
+// measures durations.
 type hostContext struct {
 	_        shapes.Type `of:"Microsoft.AspNetCore.Hosting.HostingApplication+Context"`
 	Context  shapes.Ref  `field:"<HttpContext>"`
 	Activity shapes.Ref  `field:"HttpActivityFeature|<Activity>,optional"`
 }
 
-// dateValues are the header Date that Kestrel sends, which its heartbeat makes anew every second.
+// dateValues holds the Date header that Kestrel sends. Its heartbeat renews it every second.
 type dateValues struct {
 	_    shapes.Type `of:"Microsoft.AspNetCore.Server.Kestrel.Core.Internal.Http.DateHeaderValueManager+DateHeaderValues"`
 	Text shapes.Ref  `field:"String"`
 }
 
-// Who a request is from.
+// The user of a request.
 type (
 	principal struct {
 		_          shapes.Type `of:"System.Security.Claims.ClaimsPrincipal"`
@@ -176,7 +177,7 @@ type (
 	}
 )
 
-// The headers of requests: Kestrel has a field for each known one and a dictionary for the others.
+// Request headers. Kestrel has a field for each known header and a dictionary for the others.
 type (
 	kestrelHeaders struct {
 		_      shapes.Type   `of:"Microsoft.AspNetCore.Server.Kestrel.Core.Internal.Http.HttpRequestHeaders"`

@@ -9,7 +9,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A webSocket is one end of a WebSocket: of a server, or of a ClientWebSocket.
+// A webSocket is one end of a WebSocket: a server's or a ClientWebSocket's.
 type webSocket struct {
 	_             shapes.Type  `of:"System.Net.WebSockets.ManagedWebSocket"`
 	Server        shapes.Int   `field:"_isServer"`
@@ -22,8 +22,8 @@ type webSocket struct {
 	CloseText     shapes.Ref   `field:"_closeStatusDescription,optional"`
 }
 
-// WebSockets lists the WebSockets of a process, those that others opened and those that it opened itself, with the async code
-// that has each in hand. What can't be read is noted in the answer. The error is the context's.
+// WebSockets lists the WebSockets that others opened and those that the process opened itself, with
+// the async code that holds each. It records what could not be read in the answer. The error is ctx's.
 func (r *Reader) WebSockets(ctx context.Context, h *heap.Heap, o heap.ScanOptions) (*answer.WebSockets, error) {
 	out := &answer.WebSockets{Sockets: []answer.WebSocket{}}
 	g := r.reading(&out.Gaps)
@@ -43,7 +43,7 @@ func (r *Reader) WebSockets(ctx context.Context, h *heap.Heap, o heap.ScanOption
 	return out, err
 }
 
-// socket tells of one end of a WebSocket.
+// socket describes one end of a WebSocket.
 func (r *Reader) socket(g shapes.Reading, a target.Addr, s *webSocket, x shapes.Instance) answer.WebSocket {
 	out := answer.WebSocket{Address: a, Server: g.BoolAt(&s.Server, x), State: g.EnumAt(&s.State, x), Protocol: g.TextAt(&s.Protocol, x),
 		Disposed: g.BoolAt(&s.Disposed, x), SentClose: g.BoolAt(&s.SentClose, x), ReceivedClose: g.BoolAt(&s.ReceivedClose, x), CloseText: g.TextAt(&s.CloseText, x)}

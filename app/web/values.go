@@ -20,13 +20,13 @@ type Reader struct {
 	tasks *tasks.Reader
 }
 
-// New returns a Reader for what a Binder binds.
+// New returns a Reader that binds types with b.
 func New(b *shapes.Binder, c *collections.Reader, t *tasks.Reader) *Reader { return &Reader{b, c, t} }
 
-// reading is a reading for an answer, in whose gaps it notes what it can't read.
+// reading returns a Reading that records gaps in g.
 func (r *Reader) reading(g *answer.Gaps) shapes.Reading { return shapes.Reading{Gaps: g, Binder: r.b} }
 
-// address is what an IPAddress says, with a port.
+// address formats an IPAddress with a port.
 func (r *Reader) address(g shapes.Reading, f *shapes.Ref, port *shapes.Int, x shapes.Instance) string {
 	s, at := shapes.At[ipAddress](g, f, x)
 	if s == nil {
@@ -55,7 +55,7 @@ func (r *Reader) address(g shapes.Reading, f *shapes.Ref, port *shapes.Int, x sh
 	return fmt.Sprintf("%s:%d", text, p.Value)
 }
 
-// address6 is an address of IPv6, of eight numbers.
+// address6 formats an IPv6 address of eight numbers.
 func address6(o objects.Object) (string, error) {
 	a, err := o.Array()
 	if err != nil {

@@ -10,11 +10,11 @@ import (
 
 // A flow is what flows with the code of a request.
 type flow struct {
-	request int // its number, -1 for none
+	request int // the request's index, -1 for none
 	scope   objects.Object
 }
 
-// byThreads finds the threads that work on requests: by what flows in their ExecutionContext.
+// byThreads finds the threads that work on requests, by the values in their ExecutionContext.
 func (q *query) byThreads(ctx context.Context) {
 	for i := range q.p.Threads {
 		t := &q.p.Threads[i]
@@ -31,7 +31,7 @@ func (q *query) byThreads(ctx context.Context) {
 	}
 }
 
-// flowOf is what flows in an ExecutionContext.
+// flowOf returns what flows in an ExecutionContext.
 func (q *query) flowOf(o objects.Object) flow {
 	out := flow{request: -1}
 	if o.Addr == 0 {
@@ -47,7 +47,8 @@ func (q *query) flowOf(o objects.Object) flow {
 	return out
 }
 
-// value notes what the value of an AsyncLocal says: the accessor of the HttpContext, an activity, or a scope of logging.
+// value records an AsyncLocal's value: the accessor of the HttpContext, an activity or a logging
+// scope.
 func (q *query) value(out *flow, o objects.Object) {
 	g := q.reading()
 	if h, x := shapes.As[contextHolder](g, o); h != nil {
@@ -63,7 +64,7 @@ func (q *query) value(out *flow, o objects.Object) {
 	}
 }
 
-// ofActivity is the request that an activity belongs to, -1 for none.
+// ofActivity returns the index of the request that an activity belongs to, or -1.
 func (q *query) ofActivity(o objects.Object) int {
 	for a := range q.flows.Activities(o) {
 		if n, ok := q.index[a.Addr]; ok {
@@ -73,15 +74,15 @@ func (q *query) ofActivity(o objects.Object) int {
 	return -1
 }
 
-// scopes tells what is noted with each line of the log.
+// scopes adds what the logging scopes add to each line.
 func (q *query) scopes(r *answer.Request, f flow) {
 	if q.o.Scopes && f.scope.Addr != 0 && len(r.Scopes) == 0 {
 		r.Scopes = q.flows.Scopes(f.scope)
 	}
 }
 
-// byStacks finds the async code that works on requests: stacks in which the method of the server or of the application stands
-// that has the request in a variable, or with whose innermost method the request flows.
+// byStacks finds the async code that works on requests. Its stacks have a server or application method
+// with the request in a variable, or the request flows with the innermost method.
 func (q *query) byStacks(ctx context.Context) error {
 	if len(q.out.Requests) == 0 || q.tasks == nil {
 		return nil
@@ -97,7 +98,7 @@ func (q *query) byStacks(ctx context.Context) error {
 	return err
 }
 
-// methodOf is the request that the box of an async method belongs to, if any.
+// methodOf returns the request that an async method's box belongs to, if any.
 func (q *query) methodOf(box objects.Object) []int {
 	f := q.flowOf(q.flows.OfMethod(box))
 	if f.request >= 0 {
