@@ -75,8 +75,8 @@ func OnLinux(c *Case) bool { return c.Manifest.OS == "linux" }
 // OnWindows picks the cases of Windows processes.
 func OnWindows(c *Case) bool { return c.Manifest.OS == "windows" }
 
-// What a test says with -json about the case that it looks at, and why it was
-// skipped as a whole: docs/HEALTH.md is made of them.
+// Attributes of tests in the output of "go test -json", read by internal/test/tools/health:
+// the dump that a test looks at, and whether the test was skipped for lack of a corpus.
 const (
 	AttrCase     = "case"
 	AttrNoCorpus = "no-corpus"

@@ -1,13 +1,13 @@
-// Command health reads what "go test -json" writes, prints of it what a reader
-// wants to see (a line for each package, and all that failed tests said), and
-// holds docs/HEALTH.md to it: the table of the tests on real dumps, with the
-// cases that each passed and those that it skipped, and why.
+// Command health reads the output of "go test -json", prints a line for each
+// package and the output of failed tests, and compares the number of dumps on which
+// each test passed with a file of floors.
 //
-//	go test -json ./... | health -file docs/HEALTH.md [-corpus] [-write]
+//	go test -json ./... | health -floors .ci/cases [-report FILE] [-corpus] [-raise]
 //
-// It fails if a test failed, and, with -corpus, where there is a corpus, if a
-// test was skipped for want of it, passed on fewer cases than the table says, or
-// is not in the table. With -write it writes the table instead.
+// It fails if a test failed. With -corpus, where there is a corpus, it also fails if a
+// test was skipped for lack of the corpus, passed on fewer dumps than its floor, or has
+// no floor. With -raise it writes the floors instead. With -report it writes a table of
+// all tests on dumps, with the dumps that each one skipped and the reasons.
 package main
 
 import (
@@ -20,25 +20,32 @@ import (
 	"os"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/sosgo/sosgo/internal/test/testcase"
 )
 
 func main() {
-	file := flag.String("file", "docs/HEALTH.md", "the table")
-	corpus := flag.Bool("corpus", false, "there is a corpus: hold the table to the run")
-	write := flag.Bool("write", false, "write the table")
+	o := options{}
+	flag.StringVar(&o.floors, "floors", ".ci/cases", "the `file` of floors")
+	flag.StringVar(&o.report, "report", "", "write the table to this `file`")
+	flag.BoolVar(&o.corpus, "corpus", false, "hold the run to the floors, which count the corpus")
+	flag.BoolVar(&o.raise, "raise", false, "write the floors")
 	flag.Parse()
 	r, err := read(os.Stdin, os.Stdout)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "health:", err)
 		os.Exit(2)
 	}
-	if !r.judge(os.Stdout, *file, *corpus, *write) {
+	if !r.judge(os.Stdout, o) {
 		os.Exit(1)
 	}
+}
+
+// options are the command's options.
+type options struct {
+	floors, report string
+	corpus, raise  bool
 }
 
 // An event is a line of "go test -json".
@@ -56,14 +63,14 @@ type result struct {
 	output []string
 }
 
-// A run is what was read.
+// A run holds the results that were read.
 type run struct {
 	tests  map[name]*result
 	failed []name // packages and tests, as they ended
-	wanted []name // those that were skipped for want of a corpus
+	wanted []name // tests that were skipped for lack of a corpus
 }
 
-// read reads a run, and writes lines of packages and of failed tests to w.
+// read reads a run. It writes the lines of packages and of failed tests to w.
 func read(in io.Reader, w io.Writer) (*run, error) {
 	r := &run{tests: map[name]*result{}}
 	lines := bufio.NewScanner(in)
@@ -71,7 +78,7 @@ func read(in io.Reader, w io.Writer) (*run, error) {
 	for lines.Scan() {
 		var e event
 		if json.Unmarshal(lines.Bytes(), &e) != nil {
-			fmt.Fprintln(w, lines.Text()) // of the compiler
+			fmt.Fprintln(w, lines.Text()) // compiler output
 			continue
 		}
 		r.add(&e, w)
@@ -96,7 +103,7 @@ func (r *run) add(e *event, w io.Writer) {
 		}
 	case "output":
 		if e.Test == "" && (strings.HasPrefix(e.Output, "ok ") || strings.HasPrefix(e.Output, "FAIL\t")) {
-			line, _, _ := strings.Cut(strings.TrimSuffix(e.Output, "\n"), "\tcoverage:") // of all packages together
+			line, _, _ := strings.Cut(strings.TrimSuffix(e.Output, "\n"), "\tcoverage:") // coverage counts all packages together
 			fmt.Fprintln(w, line)
 		}
 		t.output = append(t.output, e.Output)
@@ -116,91 +123,114 @@ func (r *run) add(e *event, w io.Writer) {
 	}
 }
 
-// judge writes what is wrong, and reports whether nothing is.
-func (r *run) judge(w io.Writer, file string, corpus, write bool) bool {
+// judge writes the table and the complaints, and reports whether there are none.
+func (r *run) judge(w io.Writer, o options) bool {
+	if o.report != "" {
+		if err := os.WriteFile(o.report, r.table(), 0o644); err != nil {
+			fmt.Fprintln(w, err)
+			return false
+		}
+	}
 	if len(r.failed) > 0 {
 		return false
 	}
-	if !corpus {
+	if !o.corpus {
 		return true
 	}
 	for _, n := range r.wanted {
-		fmt.Fprintf(w, "%s %s was skipped for want of a corpus, and there is one\n", n.pkg, n.test)
+		fmt.Fprintf(w, "%s %s was skipped for lack of a corpus, but there is one\n", n.pkg, n.test)
 	}
 	if len(r.wanted) > 0 {
 		return false
 	}
-	want := r.table()
-	if write {
-		if err := os.WriteFile(file, want, 0o644); err != nil {
+	now := map[string]int{}
+	for test, row := range r.rows() {
+		now[test] = row.passed
+	}
+	if o.raise {
+		if err := os.WriteFile(o.floors, floorsOf(now), 0o644); err != nil {
 			fmt.Fprintln(w, err)
 			return false
 		}
 		return true
 	}
-	old, err := os.ReadFile(file)
+	floors, err := readFloors(o.floors)
 	if err != nil {
 		fmt.Fprintln(w, err)
 		return false
 	}
-	return held(w, file, passedCases(old), passedCases(want))
+	return held(w, o.floors, floors, now)
 }
 
-// held reports whether each test passed on as many cases as the table says, and
-// the table has every test. A corpus may have more cases than the table knows.
-func held(w io.Writer, file string, table, now map[string]int) bool {
+// held reports whether each test passed on at least as many dumps as its floor, and
+// every test has a floor.
+func held(w io.Writer, file string, floors, now map[string]int) bool {
 	ok := true
-	for _, test := range sortedKeys(table) {
-		if n, ran := now[test]; !ran || n < table[test] {
+	for _, test := range sortedKeys(floors) {
+		if n, ran := now[test]; !ran || n < floors[test] {
 			ok = false
-			fmt.Fprintf(w, "%s passed on %d cases, and on %d in %s\n", test, n, table[test], file)
+			fmt.Fprintf(w, "%s passed on %d dumps; its floor in %s is %d\n", test, n, file, floors[test])
 		}
 	}
 	for _, test := range sortedKeys(now) {
-		if _, known := table[test]; !known {
+		if _, known := floors[test]; !known {
 			ok = false
-			fmt.Fprintf(w, "%s is not in %s\n", test, file)
+			fmt.Fprintf(w, "%s has no floor in %s\n", test, file)
 		}
 	}
 	if !ok {
-		fmt.Fprintln(w, "if this is right, .ci/run -raise test writes the table")
+		fmt.Fprintln(w, "if this is intended, .ci/run -raise test writes the floors")
 	}
 	return ok
 }
 
-// passedCases reads a table: on how many cases each test passed.
-func passedCases(table []byte) map[string]int {
+// readFloors reads lines of the form "TEST NUMBER". Lines that begin with # are comments.
+func readFloors(file string) (map[string]int, error) {
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
 	out := map[string]int{}
-	for line := range strings.Lines(string(table)) {
-		cells := strings.Split(line, " | ")
-		if len(cells) < 3 {
+	for line := range strings.Lines(string(raw)) {
+		if strings.HasPrefix(line, "#") {
 			continue
 		}
-		if n, err := strconv.Atoi(cells[1]); err == nil {
-			out[strings.TrimPrefix(cells[0], "| ")] = n
+		var test string
+		var n int
+		if _, err := fmt.Sscan(line, &test, &n); err != nil {
+			return nil, fmt.Errorf("%s: %q: %w", file, line, err)
 		}
+		out[test] = n
 	}
-	return out
+	return out, nil
+}
+
+// floorsOf formats floors for readFloors.
+func floorsOf(now map[string]int) []byte {
+	out := bytes.NewBufferString("# Cases on which each test passed, canned and of the corpus. Written by .ci/run -raise test\n")
+	for _, test := range sortedKeys(now) {
+		fmt.Fprintf(out, "%s %d\n", test, now[test])
+	}
+	return out.Bytes()
 }
 
 const heading = `# Health
 
-What the tests on real dumps say: the canned ones (testdata/dumps) and those of the corpus. A case passes only if something was
-compared in it; one that is not listed as skipped was passed. Generated from a run of all tests, and checked in each:
-` + "`.ci/run -raise test`" + ` writes it.
+The dumps on which each test passed and those that it skipped: the canned dumps (testdata/dumps) and, if there is one, the corpus. A
+test passes on a dump only if it compared something. .ci/cases has the floors.
 
-| test | cases passed | cases skipped |
+| test | dumps passed | dumps skipped |
 |---|---:|---|
 `
 
-// A row is a test with what became of its cases.
+// A row counts the dumps of a test.
 type row struct {
 	passed  int
-	skipped map[string][]string // cases by reason
+	skipped map[string][]string // dumps by reason
 }
 
-// table is the text of HEALTH.md.
-func (r *run) table() []byte {
+// rows returns the tests that ran on dumps, by package folder and name.
+func (r *run) rows() map[string]*row {
 	rows := map[string]*row{}
 	for n, t := range r.tests {
 		if len(t.cases) == 0 {
@@ -219,6 +249,12 @@ func (r *run) table() []byte {
 		}
 		rows[key].passed++
 	}
+	return rows
+}
+
+// table returns the report as Markdown.
+func (r *run) table() []byte {
+	rows := r.rows()
 	out := bytes.NewBufferString(heading)
 	for _, key := range sortedKeys(rows) {
 		fmt.Fprintf(out, "| %s | %d | %s |\n", key, rows[key].passed, rows[key].reasons())
@@ -244,10 +280,10 @@ func sortedKeys[V any](m map[string]V) []string {
 	return keys
 }
 
-// logged is a line that a test wrote: its place, and the text.
+// logged matches a line that a test logged: file and line, then the text.
 var logged = regexp.MustCompile(`^ +\S+\.go:\d+: (.*)`)
 
-// reason is the last line that a skipped test wrote.
+// reason returns the last line that a skipped test logged.
 func reason(output []string) string {
 	why := "no reason"
 	for _, line := range output {

@@ -21,50 +21,53 @@ const passing = `{"Action":"attr","Package":"github.com/sosgo/sosgo/heap","Test"
 {"Action":"pass","Package":"github.com/sosgo/sosgo/heap"}
 `
 
-func judge(t *testing.T, input, file string, write bool) (bool, string) {
+func judge(t *testing.T, input, dir string, raise bool) (bool, string) {
 	t.Helper()
 	var out bytes.Buffer
 	r, err := read(strings.NewReader(input), &out)
 	require.NoError(t, err)
-	return r.judge(&out, file, true, write), out.String()
+	o := options{floors: filepath.Join(dir, "cases"), report: filepath.Join(dir, "HEALTH.md"), corpus: true, raise: raise}
+	return r.judge(&out, o), out.String()
 }
 
-func TestTable(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "HEALTH.md")
-	ok, out := judge(t, passing, file, false)
-	require.False(t, ok, "there is no table yet")
+func TestFloors(t *testing.T) {
+	dir := t.TempDir()
+	ok, out := judge(t, passing, dir, false)
+	require.False(t, ok, "there are no floors yet")
 	require.Contains(t, out, "ok  \tgithub.com/sosgo/sosgo/heap")
 
-	ok, _ = judge(t, passing, file, true)
+	ok, _ = judge(t, passing, dir, true)
 	require.True(t, ok)
-	text, err := os.ReadFile(file)
+	text, err := os.ReadFile(filepath.Join(dir, "cases"))
+	require.NoError(t, err)
+	require.Contains(t, string(text), "\nheap.TestA 1\n")
+	text, err = os.ReadFile(filepath.Join(dir, "HEALTH.md"))
 	require.NoError(t, err)
 	require.Contains(t, string(text), "\n| heap.TestA | 1 | the oracle has nothing: two |\n")
 
-	ok, _ = judge(t, passing, file, false)
+	ok, _ = judge(t, passing, dir, false)
 	require.True(t, ok)
-	ok, _ = judge(t, strings.Replace(passing, `"skip"`, `"pass"`, 1), file, false)
-	require.True(t, ok, "more cases than before")
-	ok, out = judge(t, strings.Replace(passing, `"pass"`, `"skip"`, 1), file, false)
-	require.False(t, ok, "fewer cases than before")
-	require.Contains(t, out, "heap.TestA passed on 0 cases, and on 1 in "+file)
-	ok, out = judge(t, strings.ReplaceAll(passing, "TestA", "TestB"), file, false)
+	ok, _ = judge(t, strings.Replace(passing, `"skip"`, `"pass"`, 1), dir, false)
+	require.True(t, ok, "more dumps than before")
+	ok, out = judge(t, strings.Replace(passing, `"pass"`, `"skip"`, 1), dir, false)
+	require.False(t, ok, "fewer dumps than before")
+	require.Contains(t, out, "heap.TestA passed on 0 dumps; its floor in "+filepath.Join(dir, "cases")+" is 1")
+	ok, out = judge(t, strings.ReplaceAll(passing, "TestA", "TestB"), dir, false)
 	require.False(t, ok, "another test")
-	require.Contains(t, out, "heap.TestB is not in "+file)
+	require.Contains(t, out, "heap.TestB has no floor in "+filepath.Join(dir, "cases"))
 }
 
 func TestFailures(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "HEALTH.md")
 	ok, out := judge(t, `{"Action":"output","Package":"p","Test":"TestA","Output":"what failed\n"}
 {"Action":"fail","Package":"p","Test":"TestA"}
 {"Action":"fail","Package":"p"}
-`, file, true)
+`, t.TempDir(), true)
 	require.False(t, ok)
 	require.Contains(t, out, "what failed")
 
 	ok, out = judge(t, `{"Action":"attr","Package":"p","Test":"TestA","Key":"no-corpus","Value":"true"}
 {"Action":"skip","Package":"p","Test":"TestA"}
-`, file, true)
+`, t.TempDir(), true)
 	require.False(t, ok)
-	require.Contains(t, out, "p TestA was skipped for want of a corpus")
+	require.Contains(t, out, "p TestA was skipped for lack of a corpus")
 }
