@@ -5,43 +5,31 @@ import (
 	"io"
 
 	"github.com/olekukonko/tablewriter"
-	"github.com/olekukonko/tablewriter/renderer"
-	"github.com/olekukonko/tablewriter/tw"
 )
 
-// Summary writes a small table in sosgo's own form: columns as wide as they
-// have to be, aligned left, two spaces apart, wide characters counted as two.
-// It is for answers that SOS does not have; it holds all rows, and SOS's forms
-// and long lists are a Table's.
+// Summary writes a small table in sosgo's own form: columns as wide as their widest cell, aligned left and two spaces
+// apart. Wide characters count as two. Summary holds all rows; SOS's forms and long lists use Table.
 func Summary(w io.Writer, header []string, rows [][]string) error {
 	var b bytes.Buffer
-	t := tablewriter.NewTable(&b,
-		tablewriter.WithRenderer(renderer.NewBlueprint(tw.Rendition{
-			Borders:  tw.BorderNone,
-			Settings: tw.Settings{Lines: tw.LinesNone, Separators: tw.SeparatorsNone},
-		})),
-		// By default the library re-cases headers, trims and wraps cells.
-		tablewriter.WithTrimSpace(tw.Off),
-		tablewriter.WithTrimLine(tw.Off),
-		tablewriter.WithTrimTab(tw.Off),
-		tablewriter.WithHeaderAutoFormat(tw.Off),
-		tablewriter.WithHeaderAutoWrap(tw.WrapNone),
-		tablewriter.WithRowAutoWrap(tw.WrapNone),
-		tablewriter.WithHeaderAlignment(tw.AlignLeft),
-		tablewriter.WithRowAlignment(tw.AlignLeft),
-		tablewriter.WithPadding(tw.Padding{Right: "  ", Overwrite: true}),
-	)
+	t := tablewriter.NewWriter(&b)
+	t.SetAutoFormatHeaders(false)
+	t.SetAutoWrapText(false)
+	t.SetHeaderAlignment(tablewriter.ALIGN_LEFT)
+	t.SetAlignment(tablewriter.ALIGN_LEFT)
+	t.SetBorder(false)
+	t.SetHeaderLine(false)
+	t.SetCenterSeparator("")
+	t.SetColumnSeparator("")
+	t.SetRowSeparator("")
+	t.SetTablePadding("  ")
+	t.SetNoWhiteSpace(true)
 	if len(header) > 0 {
-		t.Header(escapeAll(header))
+		t.SetHeader(escapeAll(header))
 	}
 	for _, r := range rows {
-		if err := t.Append(escapeAll(r)); err != nil {
-			return err
-		}
+		t.Append(escapeAll(r))
 	}
-	if err := t.Render(); err != nil {
-		return err
-	}
+	t.Render()
 	return writeTrimmed(w, b.Bytes())
 }
 
