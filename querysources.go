@@ -9,6 +9,7 @@ import (
 	"github.com/sosgo/sosgo/app/web"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/graph"
+	"github.com/sosgo/sosgo/graph/roots"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/query"
@@ -16,8 +17,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Asked is what package query asks about: the process as the runtime sees it, with the sources of rows beside the heap's. The
-// caller may add variables, and choose the current thread.
+// Asked returns the process that package query asks about: the runtime's view of it, with the heap's sources of rows and those
+// below. The caller may add variables and choose the current thread.
 func (v *View) Asked(o graph.Options) (*query.Process, error) {
 	rt, err := v.Runtime()
 	if err != nil {
@@ -40,13 +41,7 @@ func (v *View) Asked(o graph.Options) (*query.Process, error) {
 	}, nil
 }
 
-// sources are the sources of rows beside the heap's.
-func (v *View) sources() []query.Source {
-	return []query.Source{v.threadSource(), v.frameSource(), v.taskSource(), v.requestSource(), v.rootSource(), v.handleSource(), v.staticSource(),
-		v.typeSource(), v.moduleSource()}
-}
-
-// QuerySources are what queries can ask for with from, with the columns of each and without their rows: those of the heap first.
+// QuerySources returns what queries can ask for with from, the heap's sources first. The sources have columns, but no rows.
 func QuerySources() []query.Source {
 	list := append(query.HeapSources(), (*View)(nil).sources()...)
 	for i := range list {
@@ -55,12 +50,29 @@ func QuerySources() []query.Source {
 	return list
 }
 
-// rowsOf makes rows of a list.
-func rowsOf[T any](list iter.Seq2[T, error], row func(T) []query.Value) iter.Seq2[[]query.Value, error] {
-	return func(yield func([]query.Value, error) bool) {
+// sources returns the sources of rows other than the heap's.
+func (v *View) sources() []query.Source {
+	return []query.Source{
+		query.NewSource(query.Source{Name: "threads", Summary: "threads of the process", Of: []string{"System.Exception"}}, v.threadRows),
+		query.NewSource(query.Source{Name: "frames", Summary: "frames of the stacks of all threads"}, v.frameRows),
+		query.NewSource(query.Source{Name: "tasks", Summary: "tasks, and the boxes of async methods that are none",
+			Of: []string{"System.Threading.Tasks.Task", "System.Runtime.CompilerServices.PoolingAsyncValueTaskMethodBuilder+StateMachineBox"}}, v.taskRows),
+		query.NewSource(query.Source{Name: "requests", Summary: "web requests that the process works on",
+			Of: []string{"Microsoft.AspNetCore.Http.HttpContext"}}, v.requestRows),
+		query.NewSource(query.Source{Name: "roots", Summary: "what keeps objects alive"}, v.rootRows),
+		query.NewSource(query.Source{Name: "handles", Summary: "GC handles, also weak ones"}, v.handleRows),
+		query.NewSource(query.Source{Name: "statics", Summary: "static fields of all loaded types"}, v.staticRows),
+		query.NewSource(query.Source{Name: "types", Summary: "loaded types, with their objects"}, v.typeRows),
+		query.NewSource(query.Source{Name: "modules", Summary: "managed modules"}, v.moduleRows),
+	}
+}
+
+// rowsOf returns a row for each item of a list.
+func rowsOf[T, R any](list iter.Seq2[T, error], row func(T) R) iter.Seq2[R, error] {
+	return func(yield func(R, error) bool) {
 		for item, err := range list {
 			if err != nil {
-				if !yield(nil, err) {
+				if !yield(*new(R), err) {
 					return
 				}
 				continue
@@ -72,11 +84,13 @@ func rowsOf[T any](list iter.Seq2[T, error], row func(T) []query.Value) iter.Seq
 	}
 }
 
-// listed is a list with an error in front.
-func listed[T any](list []T, err error) iter.Seq2[T, error] {
+// listed yields errs and then the items of a list.
+func listed[T any](list []T, errs ...error) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
-		if err != nil && !yield(*new(T), err) {
-			return
+		for _, err := range errs {
+			if err != nil && !yield(*new(T), err) {
+				return
+			}
 		}
 		for _, item := range list {
 			if !yield(item, nil) {
@@ -86,93 +100,85 @@ func listed[T any](list []T, err error) iter.Seq2[T, error] {
 	}
 }
 
-func textOf(t answer.Text) query.Value { return query.TextOr(t.S, t.Err) }
+// textOf returns a column with t.
+func textOf(t answer.Text) query.Opt[string] { return query.SomeOr(t.S, t.Err) }
 
-// orNull is null for an empty text.
-func orNull(s string) query.Value {
-	if s == "" {
-		return query.Null()
+// orNull returns a column with s, which is null if s is empty.
+func orNull(s string) query.Opt[string] { return query.SomeIf(s, s != "") }
+
+// textOrNull returns a column with t, which is null if t is empty and not unreadable.
+func textOrNull(t answer.Text) query.Opt[string] {
+	if t.Err == nil {
+		return orNull(t.S)
 	}
-	return query.Text(s)
+	return query.Unread[string](t.Err)
 }
 
-func (v *View) threadSource() query.Source {
-	return query.Source{
-		Name: "threads", Summary: "threads of the process", Object: 4, Of: []string{"System.Exception"},
-		Columns: []query.Column{
-			{Name: "index", Summary: "number among the threads of the OS"},
-			{Name: "osid", Summary: "OS id"},
-			{Name: "managed", Summary: "managed id, null for a thread that never ran managed code"},
-			{Name: "name", Summary: "name"},
-			{Name: "exception", Summary: "what it threw last"},
-			{Name: "thread", Summary: "address of the runtime's Thread", Hidden: true},
-			{Name: "ip", Summary: "instruction pointer", Hidden: true},
-			{Name: "sp", Summary: "stack pointer", Hidden: true},
-		},
-		Rows: func(context.Context) iter.Seq2[[]query.Value, error] {
-			list, err := v.Threads()
-			return rowsOf(listed(list, err), threadRow)
-		},
-	}
+// lineOrNull returns a column with the number of a line, which is null if it is unknown.
+func lineOrNull(n int) query.Opt[uint64] { return query.SomeIf(uint64(max(n, 0)), n > 0) }
+
+// addressOrNull returns a column with an address, which is null if a is 0.
+func addressOrNull(a target.Addr) query.Opt[target.Addr] { return query.SomeIf(a, a != 0) }
+
+type threadRow struct {
+	Index     query.Opt[int64]       `row:"index" doc:"number among the threads of the OS"`
+	OSID      query.Opt[target.Addr] `row:"osid" doc:"OS id"`
+	ManagedID query.Opt[uint64]      `row:"managed" doc:"managed id, null for a thread that never ran managed code"`
+	Name      query.Opt[string]      `row:"name" doc:"name"`
+	Exception query.Opt[query.Ref]   `row:"exception,object" doc:"exception thrown last"`
+	Thread    query.Opt[target.Addr] `row:"thread,hidden" doc:"address of the runtime's Thread"`
+	IP        query.Opt[target.Addr] `row:"ip,hidden" doc:"instruction pointer"`
+	SP        query.Opt[target.Addr] `row:"sp,hidden" doc:"stack pointer"`
 }
 
-func threadRow(t Thread) []query.Value {
-	row := []query.Value{query.Null(), query.Null(), query.Null(), query.TextOr(t.Name()), query.Null(), query.Null(), query.Null(), query.Null()}
-	if t.Index >= 0 {
-		row[0] = query.Int(int64(t.Index))
-	}
+func (v *View) threadRows(context.Context) iter.Seq2[threadRow, error] {
+	list, err := v.Threads()
+	return rowsOf(listed(list, err), newThreadRow)
+}
+
+func newThreadRow(t Thread) threadRow {
+	row := threadRow{Index: query.SomeIf(int64(t.Index), t.Index >= 0), Name: query.SomeOr(t.Name())}
 	if t.OS != nil {
-		row[1] = query.Address(target.Addr(t.ID()))
-		row[6], row[7] = registerOr(t.OS.Registers.IP()), registerOr(t.OS.Registers.SP())
+		row.OSID = query.Some(target.Addr(t.ID()))
+		row.IP, row.SP = register(t.OS.Registers.IP()), register(t.OS.Registers.SP())
 	}
-	if t.Managed != nil {
-		row[5] = query.Address(t.Managed.Addr)
-		if row[2] = query.Uint(uint64(t.Managed.ManagedID)); t.Managed.Native {
-			row[2] = query.Failed(target.ErrUnsupported)
+	if m := t.Managed; m != nil {
+		row.Thread = query.Some(m.Addr)
+		row.ManagedID = query.Some(uint64(m.ManagedID))
+		if m.Native {
+			row.ManagedID = query.Unread[uint64](target.ErrUnsupported)
 		}
-		row[4] = lastException(t.Managed)
+		row.Exception = query.SomeOr(query.Ref(m.LastThrown), m.LastThrownError)
 	}
 	return row
 }
 
-func registerOr(a target.Addr, known bool) query.Value {
+// register returns a column with the value of a register.
+func register(a target.Addr, known bool) query.Opt[target.Addr] {
 	if !known {
-		return query.Failed(target.ErrNotInDump)
+		return query.Unread[target.Addr](target.ErrNotInDump)
 	}
-	return query.Address(a)
+	return query.Some(a)
 }
 
-func lastException(t *dac.Thread) query.Value {
-	if t.LastThrownError != nil {
-		return query.Failed(t.LastThrownError)
-	}
-	return query.Object(t.LastThrown)
+type frameRow struct {
+	Thread     target.Addr            `row:"thread" doc:"OS id of the thread"`
+	Number     uint64                 `row:"frame" doc:"number of the frame, 0 is the innermost"`
+	Method     query.Opt[string]      `row:"method" doc:"managed method; null for other frames"`
+	File       query.Opt[string]      `row:"file" doc:"source file"`
+	Line       query.Opt[uint64]      `row:"line" doc:"line of the source file"`
+	Kind       string                 `row:"kind,hidden" doc:"managed, explicit or native"`
+	Module     query.Opt[string]      `row:"module,hidden" doc:"file name of the module"`
+	IP         query.Opt[target.Addr] `row:"ip,hidden" doc:"instruction pointer"`
+	SP         query.Opt[target.Addr] `row:"sp,hidden" doc:"stack pointer"`
+	MethodDesc query.Opt[target.Addr] `row:"md,hidden" doc:"MethodDesc"`
+	Name       query.Opt[string]      `row:"name,hidden" doc:"the method, or the class of an explicit frame"`
 }
 
-func (v *View) frameSource() query.Source {
-	return query.Source{
-		Name: "frames", Summary: "frames of the stacks of all threads", Object: -1,
-		Columns: []query.Column{
-			{Name: "thread", Summary: "OS id of the thread"},
-			{Name: "frame", Summary: "number of the frame, 0 is the innermost"},
-			{Name: "method", Summary: "the managed method; null for other frames"},
-			{Name: "file", Summary: "source file"},
-			{Name: "line", Summary: "line in it"},
-			{Name: "kind", Summary: "managed, explicit or native", Hidden: true},
-			{Name: "module", Summary: "file name of the module", Hidden: true},
-			{Name: "ip", Summary: "instruction pointer", Hidden: true},
-			{Name: "sp", Summary: "stack pointer", Hidden: true},
-			{Name: "md", Summary: "MethodDesc", Hidden: true},
-			{Name: "name", Summary: "the method, or the class of an explicit frame", Hidden: true},
-		},
-		Rows: v.frameRows,
-	}
-}
-
-func (v *View) frameRows(ctx context.Context) iter.Seq2[[]query.Value, error] {
-	return func(yield func([]query.Value, error) bool) {
+func (v *View) frameRows(ctx context.Context) iter.Seq2[frameRow, error] {
+	return func(yield func(frameRow, error) bool) {
 		list, err := v.Threads()
-		if err != nil && !yield(nil, err) {
+		if err != nil && !yield(frameRow{}, err) {
 			return
 		}
 		for i := range list {
@@ -183,88 +189,70 @@ func (v *View) frameRows(ctx context.Context) iter.Seq2[[]query.Value, error] {
 	}
 }
 
-// framesOf yields the frames of a thread that is managed; what ends a walk early is an error of the list.
-func (v *View) framesOf(ctx context.Context, t *Thread, yield func([]query.Value, error) bool) bool {
+// framesOf yields the frames of a managed thread. What ends a walk early is an error of the list.
+func (v *View) framesOf(ctx context.Context, t *Thread, yield func(frameRow, error) bool) bool {
 	if t.Managed == nil || t.OS == nil {
 		return true
 	}
 	var gaps answer.Gaps
 	d := stackwalk.NewDescriber(stackwalk.DescribeOptions{Source: true}, &gaps)
-	n := int64(0)
+	n := uint64(0)
 	for f := range v.Walk(ctx, t, stackwalk.WalkOptions{}) {
 		a := d.Frame(&f)
-		row := []query.Value{query.Address(target.Addr(t.ID())), query.Int(n), textOf(a.Method), orNull(a.File), query.Null(), query.Text(a.Kind),
-			orNull(a.Module), addressOr(a.IP), addressOr(a.SP), query.Null(), textOf(a.Method)}
-		if f.Kind != stackwalk.FrameManaged {
-			row[2] = query.Null()
+		row := frameRow{
+			Thread: target.Addr(t.ID()), Number: n, File: orNull(a.File), Line: lineOrNull(a.Line), Kind: a.Kind, Module: orNull(a.Module),
+			IP: query.SomeOr(a.IP.Value, a.IP.Err), SP: query.SomeOr(a.SP.Value, a.SP.Err), MethodDesc: addressOrNull(a.MethodDesc), Name: textOf(a.Method),
+		}
+		if f.Kind == stackwalk.FrameManaged {
+			row.Method = textOf(a.Method)
 		}
 		if a.Method.IsZero() {
-			row[10] = orNull(a.Class)
-		}
-		if a.Line > 0 {
-			row[4] = query.Int(int64(a.Line))
-		}
-		if a.MethodDesc != 0 {
-			row[9] = query.Address(a.MethodDesc)
+			row.Name = orNull(a.Class)
 		}
 		n++
-		if !yield(row, nil) || a.Err.Err != nil && !yield(nil, a.Err.Err) {
+		if !yield(row, nil) || a.Err.Err != nil && !yield(frameRow{}, a.Err.Err) {
 			return false
 		}
 	}
 	return ctx.Err() == nil
 }
 
-func addressOr(a answer.Maybe[target.Addr]) query.Value {
-	if a.Err != nil {
-		return query.Failed(a.Err)
-	}
-	return query.Address(a.Value)
+type taskRow struct {
+	Task   query.Ref              `row:"task,object" doc:"the object"`
+	Status string                 `row:"status" doc:"value of Task.Status; Pooled for a box that is no task"`
+	Method query.Opt[string]      `row:"method" doc:"the async method, null for other tasks"`
+	State  query.Opt[int64]       `row:"state" doc:"number of the await at which it is suspended; negative if it is not; null without an async method"`
+	Awaits query.Opt[string]      `row:"awaits" doc:"the method whose result is awaited, null if the code does not show it"`
+	Name   query.Opt[string]      `row:"name,hidden" doc:"the state machine, or the type with the method that a task runs"`
+	Flags  query.Opt[target.Addr] `row:"flags,hidden" doc:"m_stateFlags"`
+	File   query.Opt[string]      `row:"file,hidden" doc:"source file of the await"`
+	Line   query.Opt[uint64]      `row:"line,hidden" doc:"line of the source file"`
 }
 
-func (v *View) taskSource() query.Source {
-	return query.Source{
-		Name: "tasks", Summary: "tasks, and the boxes of async methods that are none", Object: 0,
-		Of: []string{"System.Threading.Tasks.Task", "System.Runtime.CompilerServices.PoolingAsyncValueTaskMethodBuilder+StateMachineBox"},
-		Columns: []query.Column{
-			{Name: "task", Summary: "the object"},
-			{Name: "status", Summary: "what Task.Status says; Pooled for a box that is no task"},
-			{Name: "method", Summary: "the async method, null for other tasks"},
-			{Name: "state", Summary: "number of the await at which it is suspended; negative if it is not; null without an async method"},
-			{Name: "awaits", Summary: "the method whose result is awaited, null if the code does not tell"},
-			{Name: "name", Summary: "the state machine, or the type with the method that a task runs", Hidden: true},
-			{Name: "flags", Summary: "m_stateFlags", Hidden: true},
-			{Name: "file", Summary: "source file of the await", Hidden: true},
-			{Name: "line", Summary: "line in it", Hidden: true},
-		},
-		Rows: v.taskRows,
-	}
-}
-
-func (v *View) taskRows(ctx context.Context) iter.Seq2[[]query.Value, error] {
+func (v *View) taskRows(ctx context.Context) iter.Seq2[taskRow, error] {
 	r, err := v.TaskReader()
 	if err != nil {
-		return listed[[]query.Value](nil, err)
+		return listed[taskRow](nil, err)
 	}
 	h, err := v.Heap()
 	if err != nil {
-		return listed[[]query.Value](nil, err)
+		return listed[taskRow](nil, err)
 	}
 	set, err := r.Collect(ctx, h, heap.ScanOptions{Jobs: v.dump.Jobs()})
 	if err != nil {
-		return listed[[]query.Value](nil, err)
+		return listed[taskRow](nil, err)
 	}
-	return func(yield func([]query.Value, error) bool) {
+	return func(yield func(taskRow, error) bool) {
 		var gaps answer.Gaps
-		if err := set.Note(&gaps); err != nil && !yield(nil, err) {
+		if err := set.Note(&gaps); err != nil && !yield(taskRow{}, err) {
 			return
 		}
 		for _, err := range slices.Concat(gaps.Noted(), h.Warnings()) {
-			if !yield(nil, err) {
+			if !yield(taskRow{}, err) {
 				return
 			}
 		}
-		for row, err := range rowsOf(set.Each(ctx), taskRow) {
+		for row, err := range rowsOf(set.Each(ctx), newTaskRow) {
 			if !yield(row, err) {
 				return
 			}
@@ -272,191 +260,131 @@ func (v *View) taskRows(ctx context.Context) iter.Seq2[[]query.Value, error] {
 	}
 }
 
-func taskRow(f *answer.AsyncFrame) []query.Value {
-	row := []query.Value{query.Object(f.Object), query.Text(f.Status), query.Null(), query.Null(), query.Null(), textOf(f.AsyncName.Name), query.Null(),
-		query.Null(), query.Null()}
+func newTaskRow(f *answer.AsyncFrame) taskRow {
+	row := taskRow{Task: query.Ref(f.Object), Status: f.Status, Name: textOf(f.AsyncName.Name)}
 	if f.Kind == answer.AsyncPooled {
-		row[1] = query.Text("Pooled")
+		row.Status = "Pooled"
 	} else {
-		row[6] = query.Address(target.Addr(f.Flags))
+		row.Flags = query.Some(target.Addr(f.Flags))
 	}
 	if f.State != nil {
-		row[3] = query.Int(int64(*f.State))
+		row.State = query.Some(int64(*f.State))
 	}
 	if p := f.AsyncPlace; p != nil {
-		row[2], row[4], row[7] = textOf(p.Method), orNull(p.Await.S), orNull(p.File)
-		if p.Line > 0 {
-			row[8] = query.Int(int64(p.Line))
-		}
+		row.Method, row.Awaits, row.File, row.Line = textOf(p.Method), orNull(p.Await.S), orNull(p.File), lineOrNull(p.Line)
 	}
 	return row
 }
 
-func (v *View) requestSource() query.Source {
-	return query.Source{
-		Name: "requests", Summary: "web requests that the process works on", Object: 0, Of: []string{"Microsoft.AspNetCore.Http.HttpContext"},
-		Columns: []query.Column{
-			{Name: "context", Summary: "its HttpContext, null while it is still being read"},
-			{Name: "method", Summary: "GET, POST …"},
-			{Name: "path", Summary: "the path"},
-			{Name: "query", Summary: "the query, with its question mark"},
-			{Name: "status", Summary: "status code of the response so far"},
-			{Name: "state", Summary: "what the server is about"},
-			{Name: "route", Summary: "pattern of its route", Hidden: true},
-			{Name: "user", Summary: "name of the authenticated user", Hidden: true},
-			{Name: "host", Summary: "the header Host", Hidden: true},
-			{Name: "protocol", Summary: "version of HTTP", Hidden: true},
-			{Name: "connection", Summary: "id of the connection", Hidden: true},
-			{Name: "server", Summary: "Kestrel, IIS, HTTP.sys, features or unknown", Hidden: true},
-			{Name: "exception", Summary: "what the application threw", Hidden: true},
-		},
-		Rows: v.requestRows,
-	}
+type requestRow struct {
+	Context    query.Ref         `row:"context,object" doc:"its HttpContext, null while it is still being read"`
+	Method     query.Opt[string] `row:"method" doc:"GET, POST …"`
+	Path       query.Opt[string] `row:"path" doc:"the path"`
+	Query      query.Opt[string] `row:"query" doc:"the query, with its question mark"`
+	Status     query.Opt[int64]  `row:"status" doc:"status code of the response so far"`
+	State      query.Opt[string] `row:"state" doc:"what the server is doing"`
+	Route      query.Opt[string] `row:"route,hidden" doc:"pattern of its route"`
+	User       query.Opt[string] `row:"user,hidden" doc:"name of the authenticated user"`
+	Host       query.Opt[string] `row:"host,hidden" doc:"the header Host"`
+	Protocol   query.Opt[string] `row:"protocol,hidden" doc:"version of HTTP"`
+	Connection query.Opt[string] `row:"connection,hidden" doc:"id of the connection"`
+	Server     string            `row:"server,hidden" doc:"Kestrel, IIS, HTTP.sys, features or unknown"`
+	Exception  query.Ref         `row:"exception,hidden" doc:"exception that the application threw"`
 }
 
-func (v *View) requestRows(ctx context.Context) iter.Seq2[[]query.Value, error] {
+func (v *View) requestRows(ctx context.Context) iter.Seq2[requestRow, error] {
 	r, err := v.WebReader()
 	if err != nil {
-		return listed[[]query.Value](nil, err)
+		return listed[requestRow](nil, err)
 	}
 	h, err := v.Heap()
 	if err != nil {
-		return listed[[]query.Value](nil, err)
+		return listed[requestRow](nil, err)
 	}
 	p := web.Process{Heap: h, Walk: v.Walk, DumpTime: v.dump.Target().Process().DumpTime}
 	out, err := r.Requests(ctx, p, web.RequestOptions{Brief: true, Scan: heap.ScanOptions{Jobs: v.dump.Jobs()}})
 	if err != nil {
-		return listed[[]query.Value](nil, err)
+		return listed[requestRow](nil, err)
 	}
-	return func(yield func([]query.Value, error) bool) {
-		for _, err := range out.Noted() {
-			if !yield(nil, err) {
-				return
-			}
-		}
-		for i := range out.Requests {
-			if !yield(requestRow(&out.Requests[i]), nil) {
-				return
-			}
-		}
+	return rowsOf(listed(out.Requests, out.Noted()...), func(r answer.Request) requestRow { return newRequestRow(&r) })
+}
+
+func newRequestRow(r *answer.Request) requestRow {
+	return requestRow{
+		Context: query.Ref(r.Context), Method: textOrNull(r.Method), Path: textOrNull(r.Path), Query: textOrNull(r.Query),
+		Status: query.SomeOr(r.Status.Value, r.Status.Err), State: orNull(r.State), Route: textOrNull(r.Route), User: textOrNull(r.User),
+		Host: textOrNull(r.Host), Protocol: textOrNull(r.Protocol), Connection: textOrNull(r.Conn), Server: r.Server, Exception: query.Ref(r.Exception),
 	}
 }
 
-func requestRow(r *answer.Request) []query.Value {
-	status := query.Failed(r.Status.Err)
-	if r.Status.Err == nil {
-		status = query.Int(r.Status.Value)
-	}
-	return []query.Value{query.Object(r.Context), unlessNone(r.Method), unlessNone(r.Path), unlessNone(r.Query), status, orNull(r.State), unlessNone(r.Route),
-		unlessNone(r.User), unlessNone(r.Host), unlessNone(r.Protocol), unlessNone(r.Conn), query.Text(r.Server), query.Object(r.Exception)}
+type rootRow struct {
+	Kind   string                 `row:"kind" doc:"handle, finalizer, stack or thread statics"`
+	Object query.Ref              `row:"object,object" doc:"the object that it refers to"`
+	Root   query.Opt[target.Addr] `row:"root" doc:"where the reference is; null for a register"`
+	Handle query.Opt[string]      `row:"handle,hidden" doc:"type of a handle"`
+	Thread query.Opt[target.Addr] `row:"thread,hidden" doc:"OS id of its thread"`
+	Pinned bool                   `row:"pinned,hidden" doc:"whether the object can't be moved"`
 }
 
-// unlessNone is null for a text that is empty and not missing.
-func unlessNone(t answer.Text) query.Value {
-	if t.Err == nil {
-		return orNull(t.S)
-	}
-	return query.Failed(t.Err)
+func (v *View) rootRows(ctx context.Context) iter.Seq2[rootRow, error] {
+	return rowsOf(v.Roots(ctx), newRootRow)
 }
 
-func (v *View) rootSource() query.Source {
-	return query.Source{
-		Name: "roots", Summary: "what keeps objects alive", Object: 1,
-		Columns: []query.Column{
-			{Name: "kind", Summary: "handle, finalizer, stack or thread statics"},
-			{Name: "object", Summary: "the object that it refers to"},
-			{Name: "root", Summary: "where the reference is; null for a register"},
-			{Name: "handle", Summary: "type of a handle", Hidden: true},
-			{Name: "thread", Summary: "OS id of its thread", Hidden: true},
-			{Name: "pinned", Summary: "whether the object can't be moved", Hidden: true},
-		},
-		Rows: func(ctx context.Context) iter.Seq2[[]query.Value, error] {
-			list := v.Roots(ctx)
-			return func(yield func([]query.Value, error) bool) {
-				for r, err := range list {
-					if err != nil {
-						if !yield(nil, err) {
-							return
-						}
-						continue
-					}
-					row := []query.Value{query.Text(r.Kind.String()), query.Object(r.Object), query.Null(), query.Null(), query.Null(), query.Bool(r.Pinned)}
-					if r.Address != 0 {
-						row[2] = query.Address(r.Address)
-					}
-					if r.Kind.String() == "handle" {
-						row[3] = query.Text(r.Handle.String())
-					}
-					if r.Thread != nil {
-						row[4] = query.Address(target.Addr(r.Thread.ID()))
-					}
-					if !yield(row, nil) {
-						return
-					}
-				}
-			}
-		},
+func newRootRow(r roots.Root) rootRow {
+	row := rootRow{Kind: r.Kind.String(), Object: query.Ref(r.Object), Root: addressOrNull(r.Address), Pinned: r.Pinned}
+	if r.Kind == roots.KindHandle {
+		row.Handle = query.Some(r.Handle.String())
 	}
+	if r.Thread != nil {
+		row.Thread = query.Some(target.Addr(r.Thread.ID()))
+	}
+	return row
 }
 
-func (v *View) handleSource() query.Source {
-	return query.Source{
-		Name: "handles", Summary: "GC handles, also weak ones", Object: 2,
-		Columns: []query.Column{
-			{Name: "handle", Summary: "the handle"},
-			{Name: "kind", Summary: "its type"},
-			{Name: "object", Summary: "the object that it refers to, null for none"},
-			{Name: "secondary", Summary: "second object of a dependent handle", Hidden: true},
-		},
-		Rows: func(context.Context) iter.Seq2[[]query.Value, error] {
-			h, err := v.Heap()
-			if err != nil {
-				return listed[[]query.Value](nil, err)
-			}
-			return rowsOf(h.Handles(), func(x heap.Handle) []query.Value {
-				row := []query.Value{query.Address(x.Addr), query.Text(x.Type.String()), query.Object(x.Object), query.Null()}
-				if x.Type == heap.HandleDependent {
-					row[3] = query.Object(target.Addr(x.Extra))
-				}
-				return row
-			})
-		},
-	}
+type handleRow struct {
+	Handle    target.Addr          `row:"handle" doc:"the handle"`
+	Kind      string               `row:"kind" doc:"its type"`
+	Object    query.Ref            `row:"object,object" doc:"the object that it refers to, null for none"`
+	Secondary query.Opt[query.Ref] `row:"secondary,hidden" doc:"second object of a dependent handle"`
 }
 
-func (v *View) staticSource() query.Source {
-	return query.Source{
-		Name: "statics", Summary: "static fields of all loaded types", Object: 2,
-		Columns: []query.Column{
-			{Name: "type", Summary: "type that declares the field"},
-			{Name: "field", Summary: "name of the field"},
-			{Name: "value", Summary: "what it holds"},
-			{Name: "kind", Summary: "static, threadStatic or rva", Hidden: true},
-			{Name: "thread", Summary: "OS id of the thread of a thread static", Hidden: true},
-			{Name: "address", Summary: "where it is stored", Hidden: true},
-		},
-		Rows: v.staticRows,
-	}
-}
-
-func (v *View) staticRows(ctx context.Context) iter.Seq2[[]query.Value, error] {
-	r, err := v.Objects()
+func (v *View) handleRows(context.Context) iter.Seq2[handleRow, error] {
+	h, err := v.Heap()
 	if err != nil {
-		return listed[[]query.Value](nil, err)
+		return listed[handleRow](nil, err)
 	}
-	return rowsOf(r.Statics(ctx, objects.StaticsOptions{}), func(s answer.StaticField) []query.Value {
-		row := []query.Value{textOf(s.DeclaringType), textOf(s.Name), storedValue(&s.Stored), query.Text(s.Kind), query.Null(), query.Null()}
-		if s.Thread != 0 {
-			row[4] = query.Address(target.Addr(s.Thread))
-		}
-		if s.Address != nil {
-			row[5] = query.Address(*s.Address)
-		}
-		return row
+	return rowsOf(h.Handles(), func(x heap.Handle) handleRow {
+		return handleRow{Handle: x.Addr, Kind: x.Type.String(), Object: query.Ref(x.Object),
+			Secondary: query.SomeIf(query.Ref(x.Extra), x.Type == heap.HandleDependent)}
 	})
 }
 
-// storedValue is what a place holds.
+type staticRow struct {
+	Type    query.Opt[string]      `row:"type" doc:"type that declares the field"`
+	Field   query.Opt[string]      `row:"field" doc:"name of the field"`
+	Value   query.Value            `row:"value,object" doc:"its value"`
+	Kind    string                 `row:"kind,hidden" doc:"static, threadStatic or rva"`
+	Thread  query.Opt[target.Addr] `row:"thread,hidden" doc:"OS id of the thread of a thread static"`
+	Address query.Opt[target.Addr] `row:"address,hidden" doc:"where it is stored"`
+}
+
+func (v *View) staticRows(ctx context.Context) iter.Seq2[staticRow, error] {
+	r, err := v.Objects()
+	if err != nil {
+		return listed[staticRow](nil, err)
+	}
+	return rowsOf(r.Statics(ctx, objects.StaticsOptions{}), newStaticRow)
+}
+
+func newStaticRow(s answer.StaticField) staticRow {
+	row := staticRow{Type: textOf(s.DeclaringType), Field: textOf(s.Name), Value: storedValue(&s.Stored), Kind: s.Kind, Thread: addressOrNull(target.Addr(s.Thread))}
+	if s.Address != nil {
+		row.Address = query.Some(*s.Address)
+	}
+	return row
+}
+
+// storedValue returns the value of a field.
 func storedValue(s *answer.Stored) query.Value {
 	if s.Missing.Err != nil {
 		return query.Failed(s.Missing.Err)
@@ -480,90 +408,80 @@ func storedValue(s *answer.Stored) query.Value {
 	return query.Failed(target.Unsupportedf("a value that is not known"))
 }
 
-func (v *View) typeSource() query.Source {
-	return query.Source{
-		Name: "types", Summary: "loaded types, with their objects", Object: -1,
-		Columns: []query.Column{
-			{Name: "mt", Summary: "its MethodTable"},
-			{Name: "name", Summary: "its name"},
-			{Name: "count", Summary: "objects of exactly this type", Count: true},
-			{Name: "size", Summary: "their bytes", Count: true},
-			{Name: "basesize", Summary: "bytes of an object without its elements", Hidden: true},
-			{Name: "assembly", Summary: "simple name of its assembly", Hidden: true},
-		},
-		Rows: func(ctx context.Context) iter.Seq2[[]query.Value, error] {
-			rt, err := v.Runtime()
-			if err != nil {
-				return listed[[]query.Value](nil, err)
-			}
-			h, err := v.Heap()
-			if err != nil {
-				return listed[[]query.Value](nil, err)
-			}
-			list := heap.LoadedTypes(ctx, rt, h, heap.LoadedTypesOptions{Scan: heap.ScanOptions{Jobs: v.dump.Jobs()}})
-			assembly := assemblies(rt)
-			return rowsOf(list, func(t answer.LoadedType) []query.Value {
-				return []query.Value{query.Address(t.MethodTable), textOf(t.Name), countOr(t.Count), countOr(t.Size), query.Uint(uint64(t.BaseSize)),
-					assembly(t.MethodTable)}
-			})
-		},
+type typeRow struct {
+	MethodTable target.Addr       `row:"mt" doc:"its MethodTable"`
+	Name        query.Opt[string] `row:"name" doc:"its name"`
+	Count       query.Opt[uint64] `row:"count,count" doc:"objects of exactly this type"`
+	Size        query.Opt[uint64] `row:"size,count" doc:"their bytes"`
+	BaseSize    uint64            `row:"basesize,hidden" doc:"bytes of an object without its elements"`
+	Assembly    query.Opt[string] `row:"assembly,hidden" doc:"simple name of its assembly"`
+}
+
+func (v *View) typeRows(ctx context.Context) iter.Seq2[typeRow, error] {
+	rt, err := v.Runtime()
+	if err != nil {
+		return listed[typeRow](nil, err)
 	}
+	h, err := v.Heap()
+	if err != nil {
+		return listed[typeRow](nil, err)
+	}
+	list := heap.LoadedTypes(ctx, rt, h, heap.LoadedTypesOptions{Scan: heap.ScanOptions{Jobs: v.dump.Jobs()}})
+	assembly := assemblies(rt)
+	return rowsOf(list, func(t answer.LoadedType) typeRow {
+		return typeRow{MethodTable: t.MethodTable, Name: textOf(t.Name), Count: count(t.Count), Size: count(t.Size), BaseSize: uint64(t.BaseSize),
+			Assembly: assembly(t.MethodTable)}
+	})
 }
 
 // assemblies returns a function that names the assembly of a type.
-func assemblies(rt *dac.Runtime) func(mt target.Addr) query.Value {
-	known := map[*dac.Module]query.Value{}
-	return func(mt target.Addr) query.Value {
+func assemblies(rt *dac.Runtime) func(mt target.Addr) query.Opt[string] {
+	known := map[*dac.Module]query.Opt[string]{}
+	return func(mt target.Addr) query.Opt[string] {
 		t, err := rt.MethodTable(mt)
 		if err != nil {
-			return query.Failed(err)
+			return query.Unread[string](err)
 		}
 		m, err := rt.TrustedModule(t.Module)
 		if err != nil {
-			return query.Failed(err)
+			return query.Unread[string](err)
 		}
-		v, ok := known[m]
+		name, ok := known[m]
 		if !ok {
-			name, err := m.SimpleName()
-			if v = query.Text(name); err != nil {
-				v = query.Failed(err)
-			}
-			known[m] = v
+			name = query.SomeOr(m.SimpleName())
+			known[m] = name
 		}
-		return v
+		return name
 	}
 }
 
-func countOr(n *uint64) query.Value {
+// count returns a column with a number that is not in the dump if n is nil.
+func count(n *uint64) query.Opt[uint64] {
 	if n == nil {
-		return query.Failed(target.ErrNotInDump)
+		return query.Unread[uint64](target.ErrNotInDump)
 	}
-	return query.Uint(*n)
+	return query.Some(*n)
 }
 
-func (v *View) moduleSource() query.Source {
-	return query.Source{
-		Name: "modules", Summary: "managed modules", Object: -1,
-		Columns: []query.Column{
-			{Name: "module", Summary: "address of the Module"},
-			{Name: "name", Summary: "path of the file"},
-			{Name: "version", Summary: "file version"},
-			{Name: "size", Summary: "bytes of the image", Count: true},
-			{Name: "dynamic", Summary: "whether Reflection.Emit made it", Hidden: true},
-			{Name: "assembly", Summary: "address of the Assembly", Hidden: true},
-		},
-		Rows: func(ctx context.Context) iter.Seq2[[]query.Value, error] {
-			rt, err := v.Runtime()
-			if err != nil {
-				return listed[[]query.Value](nil, err)
-			}
-			list, err := rt.DescribeAssemblies(ctx, func(string) bool { return true })
-			if err != nil {
-				return listed[[]query.Value](nil, err)
-			}
-			return rowsOf(list, func(m answer.LoadedModule) []query.Value {
-				return []query.Value{query.Address(m.Module), textOf(m.Name), textOf(m.Version), query.Uint(m.Size), query.Bool(m.Dynamic), query.Address(m.Assembly)}
-			})
-		},
+type moduleRow struct {
+	Module   target.Addr       `row:"module" doc:"address of the Module"`
+	Name     query.Opt[string] `row:"name" doc:"path of the file"`
+	Version  query.Opt[string] `row:"version" doc:"file version"`
+	Size     uint64            `row:"size,count" doc:"bytes of the image"`
+	Dynamic  bool              `row:"dynamic,hidden" doc:"whether Reflection.Emit made it"`
+	Assembly target.Addr       `row:"assembly,hidden" doc:"address of the Assembly"`
+}
+
+func (v *View) moduleRows(ctx context.Context) iter.Seq2[moduleRow, error] {
+	rt, err := v.Runtime()
+	if err != nil {
+		return listed[moduleRow](nil, err)
 	}
+	list, err := rt.DescribeAssemblies(ctx, func(string) bool { return true })
+	if err != nil {
+		return listed[moduleRow](nil, err)
+	}
+	return rowsOf(list, func(m answer.LoadedModule) moduleRow {
+		return moduleRow{Module: m.Module, Name: textOf(m.Name), Version: textOf(m.Version), Size: m.Size, Dynamic: m.Dynamic, Assembly: m.Assembly}
+	})
 }

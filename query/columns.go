@@ -3,6 +3,7 @@ package query
 import (
 	"context"
 	"iter"
+	"reflect"
 	"strings"
 
 	"github.com/sosgo/sosgo/heap"
@@ -12,26 +13,32 @@ import (
 type Column struct {
 	Name    string // lower case
 	Summary string
-	// Count says that the numbers are counts or bytes, which are written with commas.
+	// Kind is what the values are if they are neither null nor unreadable. It is zero for a column of several kinds.
+	Kind Kind
+	// Count marks counts and bytes, which are written with commas.
 	Count bool
-	// Hidden columns are not among those of select *.
+	// Hidden columns are left out of select *.
 	Hidden bool
+	// Tag is the tag of the column's field in a row that is a struct.
+	Tag reflect.StructTag
+
+	object bool // the rows are about the object in this column
 }
 
 // A Source has rows that queries ask for with from. Packages add theirs to
-// Process.Sources; the engine knows no more of them than this.
+// Process.Sources; most are made of a struct by NewSource.
 type Source struct {
 	Name    string // lower case
 	Aliases []string
 	Summary string
 	Columns []Column
-	// Object is the index of the column whose value is an object that the row is about: its members
-	// are names as well. It is -1 for none.
+	// Object is the index of the column with the object that the row is about, or -1. Members of that object are names in
+	// a query, as columns are.
 	Object int
-	// Of are the classes that these objects are of, or of one that derives from them; none stands for any.
+	// Of names the classes of these objects; an object is of one of them or of a class derived from one. No name stands for any class.
 	Of []string
-	// Rows yields a value for each column. The slice is valid until the next one. An error stands for rows
-	// that are missing; the list goes on unless it is the context's.
+	// Rows yields a value for each column. The slice is valid until the next row. An error stands for rows
+	// that are missing; the list goes on unless the error is the context's.
 	Rows func(context.Context) iter.Seq2[[]Value, error]
 }
 

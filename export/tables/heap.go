@@ -8,25 +8,28 @@ import (
 	"github.com/sosgo/sosgo/export"
 	"github.com/sosgo/sosgo/graph"
 	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/query"
 	"github.com/sosgo/sosgo/target"
 )
 
-// objectTable has all objects, in the order of their addresses.
-func (p *Process) objectTable() *Table {
-	return &Table{Name: "objects", Summary: "all objects of the heap, by address", heap: p.Heap, pieces: p.objectPieces, Columns: []Column{
-		{Name: "address", Kind: Uint, rising: true, Summary: "where it starts"},
-		{Name: "type", Kind: Uint, few: true, Summary: "types.id"},
-		{Name: "size", Kind: Uint, few: true, Summary: "bytes"},
-		{Name: "generation", Kind: Uint, few: true, Null: true, Summary: "0, 1, 2, 3 large, 4 pinned, 5 frozen; null if it can't be told"},
-		{Name: "live", Kind: Bool, Summary: "whether something keeps it alive"},
-		{Name: "retained", Kind: Uint, few: true, Summary: "bytes that would be free without it, its own among them"},
-		{Name: "owner", Kind: Uint, Null: true, rising: true, Summary: "the object without which it would not live; null if there is none, or it is a root"},
-		{Name: "references", Kind: Uint, few: true, Summary: "how many objects it refers to, each as often as it does"},
-		{Name: "referrers", Kind: Uint, few: true, Summary: "how many references there are to it, of roots too"},
-	}}
+type objectRow struct {
+	Address    uint64            `row:"address" parquet:"delta" doc:"where it starts"`
+	Type       uint64            `row:"type" parquet:"dictionary" doc:"types.id"`
+	Size       uint64            `row:"size" parquet:"dictionary" doc:"bytes"`
+	Generation query.Opt[uint64] `row:"generation" parquet:"dictionary" doc:"0, 1, 2, 3 large, 4 pinned, 5 frozen; null if unknown"`
+	Live       bool              `row:"live" doc:"whether something keeps it alive"`
+	Retained   uint64            `row:"retained" parquet:"dictionary" doc:"bytes that would be freed with it, its own included"`
+	Owner      query.Opt[uint64] `row:"owner" parquet:"delta" doc:"the object that alone keeps it alive (immediate dominator); null if there is none, or it is a root"`
+	References uint64            `row:"references" parquet:"dictionary" doc:"number of references that it has to objects"`
+	Referrers  uint64            `row:"referrers" parquet:"dictionary" doc:"number of references to it, roots included"`
 }
 
-func (p *Process) objectPieces(ctx context.Context) (func(*export.Piece, *Batch), error) {
+// objectTable returns the table of all objects, in the order of their addresses.
+func (p *Process) objectTable() *Table {
+	return pieceTable("objects", "all objects of the heap, by address", p.Heap, p.objectPieces)
+}
+
+func (p *Process) objectPieces(ctx context.Context) (func(*export.Piece, *objectRow, func()), error) {
 	g := p.Heap.Graph
 	d, err := g.Dominators(ctx)
 	if err != nil {
@@ -40,50 +43,44 @@ func (p *Process) objectPieces(ctx context.Context) (func(*export.Piece, *Batch)
 	if err != nil {
 		return nil, err
 	}
-	return func(piece *export.Piece, b *Batch) {
+	return func(piece *export.Piece, row *objectRow, add func()) {
 		for n := piece.From; n < piece.To; n++ {
-			b.num(0, uint64(piece.Address(n)))
-			b.num(1, uint64(g.TypeIndex(n)))
-			b.num(2, g.Size(n))
-			if gen := piece.Generation(n); gen != heap.GenerationUnknown {
-				b.num(3, uint64(gen))
-			} else {
-				b.null(3)
+			gen, owner := piece.Generation(n), d.Idom(n)
+			*row = objectRow{
+				Address: uint64(piece.Address(n)), Type: uint64(g.TypeIndex(n)), Size: g.Size(n),
+				Generation: query.SomeIf(uint64(gen), gen != heap.GenerationUnknown), Live: live.Live(n), Retained: d.Retained(n),
+				References: uint64(len(g.Referents(n))), Referrers: uint64(len(referrers.Of(n))),
 			}
-			b.bool(4, live.Live(n))
-			b.num(5, d.Retained(n))
-			if owner := d.Idom(n); g.IsObject(owner) {
-				b.num(6, uint64(piece.Near(owner)))
-			} else {
-				b.null(6)
+			if g.IsObject(owner) {
+				row.Owner = query.Some(uint64(piece.Near(owner)))
 			}
-			b.num(7, uint64(len(g.Referents(n))))
-			b.num(8, uint64(len(referrers.Of(n))))
-			b.n++
+			add()
 		}
 	}, nil
 }
 
-// typeTable has the types of all objects.
-func (p *Process) typeTable() *Table {
-	return &Table{Name: "types", Summary: "the types of all objects", rows: p.typeRows, Columns: []Column{
-		{Name: "id", Kind: Uint, Summary: "number of the type in this dump"},
-		{Name: "name", Kind: Text, Null: true, Summary: "full name"},
-		{Name: "assembly", Kind: Text, Null: true, Summary: "simple name of the assembly: with the name the key across dumps"},
-		{Name: "module", Kind: Text, Null: true, Summary: "path of the module's file"},
-		{Name: "mvid", Kind: Text, Null: true, Summary: "MVID of the module: the same build has the same one"},
-		{Name: "method_table", Kind: Uint, Summary: "its MethodTable"},
-		{Name: "base_size", Kind: Uint, Summary: "bytes of an object without its elements"},
-		{Name: "component_size", Kind: Uint, Summary: "bytes of an element or character, 0 for none"},
-		{Name: "count", Kind: Uint, Summary: "objects"},
-		{Name: "size", Kind: Uint, Summary: "their bytes"},
-		{Name: "live_count", Kind: Uint, Summary: "objects that something keeps alive"},
-		{Name: "live_size", Kind: Uint, Summary: "their bytes"},
-		{Name: "retained", Kind: Uint, Summary: "bytes that would be free without those that live"},
-	}}
+type typeRow struct {
+	ID            uint64            `row:"id" doc:"number of the type in this dump"`
+	Name          query.Opt[string] `row:"name" doc:"full name"`
+	Assembly      query.Opt[string] `row:"assembly" doc:"simple name of the assembly: with the name the key across dumps"`
+	Module        query.Opt[string] `row:"module" doc:"path of the module's file"`
+	MVID          query.Opt[string] `row:"mvid" doc:"MVID of the module, the same in each dump of one build"`
+	MethodTable   uint64            `row:"method_table" doc:"its MethodTable"`
+	BaseSize      uint64            `row:"base_size" doc:"bytes of an object without its elements"`
+	ComponentSize uint64            `row:"component_size" doc:"bytes of an element or character, 0 for none"`
+	Count         uint64            `row:"count" doc:"objects"`
+	Size          uint64            `row:"size" doc:"their bytes"`
+	LiveCount     uint64            `row:"live_count" doc:"objects that something keeps alive"`
+	LiveSize      uint64            `row:"live_size" doc:"their bytes"`
+	Retained      uint64            `row:"retained" doc:"bytes that would be freed with the live ones"`
 }
 
-func (p *Process) typeRows(ctx context.Context, w *writer) error {
+// typeTable returns the table of the types of all objects.
+func (p *Process) typeTable() *Table {
+	return rowTable("types", "the types of all objects", p.typeRows)
+}
+
+func (p *Process) typeRows(ctx context.Context, w *writer, add func(typeRow) error) error {
 	g := p.Heap.Graph
 	d, err := g.Dominators(ctx)
 	if err != nil {
@@ -93,31 +90,19 @@ func (p *Process) typeRows(ctx context.Context, w *writer) error {
 	if err != nil {
 		return err
 	}
-	all, err := p.typeSums(ctx)
+	sums, err := p.typeSums(ctx)
 	if err != nil {
 		return err
 	}
 	mvids := map[target.Addr]string{}
 	for i, t := range p.Heap.Types(w.gaps) {
-		b := w.batch
-		b.num(0, uint64(i))
-		if t.Err != nil {
-			b.null(1)
-		} else {
-			b.text(1, t.Name)
-		}
-		b.textOrNull(2, t.Assembly)
-		b.textOrNull(3, t.Path)
-		b.textOrNull(4, p.mvid(mvids, t.Module))
-		b.num(5, uint64(t.Addr))
-		b.num(6, uint64(t.BaseSize))
-		b.num(7, uint64(t.ComponentSize))
-		b.num(8, all[i].all.Objects)
-		b.num(9, all[i].all.Size)
-		b.num(10, all[i].live.Objects)
-		b.num(11, all[i].live.Size)
-		b.num(12, retained[i])
-		if err := w.next(); err != nil {
+		all, live := &sums[i].all, &sums[i].live
+		err := add(typeRow{
+			ID: uint64(i), Name: query.SomeIf(t.Name, t.Err == nil), Assembly: textOrNull(t.Assembly), Module: textOrNull(t.Path),
+			MVID: textOrNull(p.mvid(mvids, t.Module)), MethodTable: uint64(t.Addr), BaseSize: uint64(t.BaseSize), ComponentSize: uint64(t.ComponentSize),
+			Count: all.Objects, Size: all.Size, LiveCount: live.Objects, LiveSize: live.Size, Retained: retained[i],
+		})
+		if err != nil {
 			return err
 		}
 	}
@@ -149,7 +134,7 @@ func (p *Process) typeSums(ctx context.Context) ([]typeSum, error) {
 	return out, nil
 }
 
-// mvid is the MVID of a module, empty if it can't be read.
+// mvid returns the MVID of a module, or "" if it can't be read.
 func (p *Process) mvid(known map[target.Addr]string, module target.Addr) string {
 	id, ok := known[module]
 	if ok {
@@ -166,27 +151,29 @@ func (p *Process) mvid(known map[target.Addr]string, module target.Addr) string 
 	return id
 }
 
-// stringChars is how much of a string a table has.
+// stringChars is how many characters of a string a table has.
 const stringChars = 256
 
-// stringTable has the strings of the heap, by address.
-func (p *Process) stringTable() *Table {
-	return &Table{Name: "strings", Summary: "the strings of the heap, by address", heap: p.Heap, pieces: p.stringPieces, Columns: []Column{
-		{Name: "address", Kind: Uint, rising: true, Summary: "where it starts"},
-		{Name: "length", Kind: Uint, few: true, Summary: "characters (UTF-16)"},
-		{Name: "text", Kind: Text, Null: true, Summary: "what it says, 256 characters of it at most; null if the dump lacks it"},
-		{Name: "hash", Kind: Uint, Null: true, Summary: "FNV-1a, 64 bits, of the text in this table in UTF-8"},
-	}}
+type stringRow struct {
+	Address uint64            `row:"address" parquet:"delta" doc:"where it starts"`
+	Length  uint64            `row:"length" parquet:"dictionary" doc:"characters (UTF-16)"`
+	Text    query.Opt[[]byte] `row:"text" doc:"its first 256 characters; null if they are not in the dump"`
+	Hash    query.Opt[uint64] `row:"hash" doc:"FNV-1a, 64 bits, of the text in this table in UTF-8"`
 }
 
-func (p *Process) stringPieces(context.Context) (func(*export.Piece, *Batch), error) {
+// stringTable returns the table of the heap's strings, by address.
+func (p *Process) stringTable() *Table {
+	return pieceTable("strings", "the strings of the heap, by address", p.Heap, p.stringPieces)
+}
+
+func (p *Process) stringPieces(context.Context) (func(*export.Piece, *stringRow, func()), error) {
 	g := p.Heap.Graph
 	known := p.Heap.Objects.Runtime().WellKnown().String
 	isText := make([]bool, len(g.Types()))
 	for i, t := range g.Types() {
 		isText[i] = t.Addr == known && known != 0
 	}
-	return func(piece *export.Piece, b *Batch) {
+	return func(piece *export.Piece, row *stringRow, add func()) {
 		texts, hash := g.Heap().Texts(), fnv.New64a()
 		var raw []byte
 		for n := piece.From; n < piece.To; n++ {
@@ -195,21 +182,14 @@ func (p *Process) stringPieces(context.Context) (func(*export.Piece, *Batch), er
 				continue
 			}
 			size, base := g.Size(n), uint64(g.Types()[i].BaseSize)
-			b.num(0, uint64(piece.Address(n)))
-			b.num(1, (size-min(size, base))/2)
+			*row = stringRow{Address: uint64(piece.Address(n)), Length: (size - min(size, base)) / 2}
 			var err error
-			if raw, _, err = texts.Append(raw[:0], piece.Address(n), stringChars); err != nil {
-				b.null(2)
-				b.null(3)
-			} else {
-				c := &b.cols[2]
-				c.text = append(c.text, raw...)
-				b.num(2, uint64(len(c.text)))
+			if raw, _, err = texts.Append(raw[:0], piece.Address(n), stringChars); err == nil {
 				hash.Reset()
 				_, _ = hash.Write(raw) // it never fails
-				b.num(3, hash.Sum64())
+				row.Text, row.Hash = query.Some(raw), query.Some(hash.Sum64())
 			}
-			b.n++
+			add()
 		}
 	}, nil
 }

@@ -2,7 +2,6 @@ package tables
 
 import (
 	"context"
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -12,165 +11,115 @@ import (
 	"github.com/sosgo/sosgo/query"
 )
 
-// dumpTable has one row: the dump.
-func (p *Process) dumpTable() *Table {
-	return &Table{Name: "dump", Summary: "the dump, in one row: what the command summarize tells", rows: p.dumpRow, Columns: []Column{
-		{Name: "id", Kind: Text, Summary: "made of the dump's content"},
-		{Name: "dump", Kind: Text, Summary: "name of the file"},
-		{Name: "process", Kind: Text, Null: true, Summary: "executable or command line"},
-		{Name: "pid", Kind: Uint, Null: true, Summary: "its id"},
-		{Name: "time", Kind: Text, Null: true, Summary: "when the dump was written (RFC 3339, UTC)"},
-		{Name: "system", Kind: Text, Null: true, Summary: "operating system and processor"},
-		{Name: "runtime", Kind: Text, Null: true, Summary: "version of the runtime"},
-		{Name: "crashed", Kind: Bool, Null: true, Summary: "true: the dump says that the process had crashed; null: nothing in it does"},
-		{Name: "reason", Kind: Text, Null: true, Summary: "what ended it, or that the dump has no record of an end"},
-		{Name: "exception", Kind: Text, Null: true, Summary: "type of the exception that ended it"},
-		{Name: "message", Kind: Text, Null: true, Summary: "its message"},
-		{Name: "top_frame", Kind: Text, Null: true, Summary: "the innermost frame of the program itself"},
-		{Name: "signature", Kind: Text, Null: true, Summary: "of the crash, across dumps"},
-		{Name: "live_objects", Kind: Uint, Null: true, Summary: "objects that live"},
-		{Name: "live_size", Kind: Uint, Null: true, Summary: "their bytes"},
-		{Name: "garbage_size", Kind: Uint, Null: true, Summary: "bytes of the objects that nothing keeps alive"},
-		{Name: "threads", Kind: Uint, Null: true, Summary: "number of threads"},
-	}}
+type dumpRow struct {
+	ID          string            `row:"id" doc:"hash of the dump's content"`
+	Dump        string            `row:"dump" doc:"name of the file"`
+	Process     query.Opt[string] `row:"process" doc:"executable or command line"`
+	PID         query.Opt[uint64] `row:"pid" doc:"process id"`
+	Time        query.Opt[string] `row:"time" doc:"when the dump was written (RFC 3339, UTC)"`
+	System      query.Opt[string] `row:"system" doc:"operating system and processor"`
+	Runtime     query.Opt[string] `row:"runtime" doc:"version of the runtime"`
+	Crashed     query.Opt[bool]   `row:"crashed" doc:"true if the dump records a crash, null if not"`
+	Reason      query.Opt[string] `row:"reason" doc:"what ended the process, or that the dump has no record of an end"`
+	Exception   query.Opt[string] `row:"exception" doc:"type of the exception that ended it"`
+	Message     query.Opt[string] `row:"message" doc:"message of the exception"`
+	TopFrame    query.Opt[string] `row:"top_frame" doc:"the innermost frame of the program itself"`
+	Signature   query.Opt[string] `row:"signature" doc:"signature of the crash, across dumps"`
+	LiveObjects query.Opt[uint64] `row:"live_objects" doc:"live objects"`
+	LiveSize    query.Opt[uint64] `row:"live_size" doc:"their bytes"`
+	GarbageSize query.Opt[uint64] `row:"garbage_size" doc:"bytes of the objects that nothing keeps alive"`
+	Threads     query.Opt[uint64] `row:"threads" doc:"number of threads"`
 }
 
-func (p *Process) dumpRow(_ context.Context, w *writer) error {
-	s, b := p.Summary, w.batch
-	b.text(0, s.ID)
-	b.text(1, s.Dump)
-	b.textOrNull(2, s.Process)
-	b.numOrNull(3, s.PID != 0, uint64(s.PID))
-	stamp := ""
+// dumpTable returns the table that describes the dump in one row.
+func (p *Process) dumpTable() *Table {
+	return rowTable("dump", "the dump, in one row: the answer of the command summarize", func(_ context.Context, _ *writer, add func(dumpRow) error) error {
+		return add(newDumpRow(p.Summary))
+	})
+}
+
+func newDumpRow(s *answer.Summary) dumpRow {
+	row := dumpRow{
+		ID: s.ID, Dump: s.Dump, Process: textOrNull(s.Process), PID: query.SomeIf(uint64(s.PID), s.PID != 0), System: textOrNull(s.System),
+		Runtime: textOrNull(s.Runtime), Crashed: query.SomeIf(true, s.Crashed), Reason: textOrNull(s.Reason), Exception: textOrNull(s.Exception),
+		Message: textOrNull(s.Message), TopFrame: textOrNull(s.Top), Signature: textOrNull(s.Signature),
+		LiveObjects: known(s.Objects), LiveSize: known(s.Size), GarbageSize: known(s.Garbage),
+	}
 	if s.Time != nil {
-		stamp = s.Time.UTC().Format(time.RFC3339)
-	}
-	b.textOrNull(4, stamp)
-	b.textOrNull(5, s.System)
-	b.textOrNull(6, s.Runtime)
-	if s.Crashed {
-		b.bool(7, true)
-	} else {
-		b.null(7)
-	}
-	for i, text := range []string{s.Reason, s.Exception, s.Message, s.Top, s.Signature} {
-		b.textOrNull(8+i, text)
-	}
-	for i, n := range []*uint64{s.Objects, s.Size, s.Garbage} {
-		if n != nil {
-			b.num(13+i, *n)
-		} else {
-			b.null(13 + i)
-		}
+		row.Time = query.Some(s.Time.UTC().Format(time.RFC3339))
 	}
 	if s.Threads != nil {
-		b.num(16, uint64(*s.Threads))
-	} else {
-		b.null(16)
+		row.Threads = query.Some(uint64(*s.Threads))
 	}
-	return w.next()
+	return row
 }
 
-func (b *Batch) numOrNull(i int, known bool, v uint64) {
-	if known {
-		b.num(i, v)
-	} else {
-		b.null(i)
+// known returns a column with *n, which is null if n is nil.
+func known(n *uint64) query.Opt[uint64] {
+	if n == nil {
+		return query.Opt[uint64]{}
 	}
+	return query.Some(*n)
 }
 
-// suspectTable has what most of the heap hangs on, and the crash: what a person would look at first.
+// textOrNull returns a column with s, which is null if s is empty.
+func textOrNull(s string) query.Opt[string] { return query.SomeIf(s, s != "") }
+
+type findingRow struct {
+	Kind      string             `row:"kind" doc:"crash, or the kind of a suspect of the command leaks"`
+	Verdict   query.Opt[string]  `row:"verdict" doc:"suspect or notable"`
+	Signature string             `row:"signature" doc:"the same across dumps"`
+	What      query.Opt[string]  `row:"what" doc:"the exception, or the type of what holds the memory"`
+	Members   query.Opt[string]  `row:"members" doc:"type of the objects of which there are many"`
+	Root      query.Opt[string]  `row:"root" doc:"what keeps it alive, or the frame of a crash"`
+	Retained  query.Opt[uint64]  `row:"retained" doc:"bytes that would be freed with it"`
+	Share     query.Opt[float64] `row:"share" doc:"that in percent of the live bytes"`
+}
+
+// suspectTable returns the table of findings: the crash, and the largest holders of the heap.
 func (p *Process) suspectTable() *Table {
-	return &Table{Name: "findings", Summary: "what was found: the crash, and what most of the heap hangs on", rows: p.findingRows, Columns: []Column{
-		{Name: "kind", Kind: Text, Summary: "crash, or the kind of suspect that leaks tells"},
-		{Name: "verdict", Kind: Text, Null: true, Summary: "suspect or notable"},
-		{Name: "signature", Kind: Text, Summary: "the same across dumps"},
-		{Name: "what", Kind: Text, Null: true, Summary: "the exception, or the type of what holds the memory"},
-		{Name: "members", Kind: Text, Null: true, Summary: "type of the objects of which there are many"},
-		{Name: "root", Kind: Text, Null: true, Summary: "what keeps it alive, or the frame of a crash"},
-		{Name: "retained", Kind: Uint, Null: true, Summary: "bytes that would be free without it"},
-		{Name: "share", Kind: Float, Null: true, Summary: "that in percent of all that lives"},
-	}}
+	return rowTable("findings", "what was found: the crash, and the largest holders of the heap", p.findingRows)
 }
 
-func (p *Process) findingRows(_ context.Context, w *writer) error {
-	b := w.batch
+func (p *Process) findingRows(_ context.Context, _ *writer, add func(findingRow) error) error {
 	if s := p.Summary; s.Crashed {
-		b.text(0, "crash")
-		b.null(1)
-		b.text(2, s.Signature)
-		b.textOrNull(3, s.Exception)
-		b.null(4)
-		b.textOrNull(5, s.Top)
-		b.null(6)
-		b.null(7)
-		if err := w.next(); err != nil {
+		crash := findingRow{Kind: "crash", Signature: s.Signature, What: textOrNull(s.Exception), Root: textOrNull(s.Top)}
+		if err := add(crash); err != nil {
 			return err
 		}
 	}
 	for _, x := range p.Summary.Suspects {
-		b.text(0, x.Kind)
-		b.textOrNull(1, x.Verdict)
-		b.text(2, x.Signature)
-		b.textOrNull(3, x.Type)
-		b.textOrNull(4, x.Members)
-		b.textOrNull(5, x.Root)
-		b.num(6, x.Retained)
-		b.num(7, math.Float64bits(x.Share))
-		if err := w.next(); err != nil {
+		err := add(findingRow{
+			Kind: x.Kind, Verdict: textOrNull(x.Verdict), Signature: x.Signature, What: textOrNull(x.Type), Members: textOrNull(x.Members),
+			Root: textOrNull(x.Root), Retained: query.Some(x.Retained), Share: query.Some(x.Share),
+		})
+		if err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// A sourceColumns is a table that is made of a source, with the kinds of its columns; all may be null.
-type sourceColumns struct {
-	source  string
-	summary string
-	columns []Column
-}
+// sourceTables names the sources that have a table of the same name. The table has all columns of the source, and any value may be null.
+var sourceTables = []string{"threads", "frames", "roots", "handles", "statics", "tasks", "requests"}
 
-// sourceTables are the tables that are made of sources of the same name, with all columns of these.
-var sourceTables = []sourceColumns{
-	{"threads", "threads of the process", kinds("index:i osid:u managed:u name exception:u thread:u ip:u sp:u")},
-	{"frames", "frames of the stacks of all threads", kinds("thread:u frame:u method file line:u kind module ip:u sp:u md:u name")},
-	{"roots", "what keeps objects alive", kinds("kind object:u root:u handle thread:u pinned:b")},
-	{"handles", "GC handles, also weak ones", kinds("handle:u kind object:u secondary:u")},
-	{"statics", "static fields of all loaded types", kinds("type field value kind thread:u address:u")},
-	{"tasks", "tasks, and the boxes of async methods that are none", kinds("task:u status method state:i awaits name flags:u file line:u")},
-	{"requests", "web requests that the process works on", kinds("context:u method path query status:i state route user host protocol connection server exception:u")},
-}
-
-// kinds are columns in short: a name, and u, i or b for what is no text.
-func kinds(list string) []Column {
-	var out []Column
-	for _, f := range strings.Fields(list) {
-		name, kind, _ := strings.Cut(f, ":")
-		out = append(out, Column{Name: name, Kind: map[string]Kind{"": Text, "u": Uint, "i": Int, "b": Bool}[kind], Null: true})
-	}
-	return out
-}
-
-// sourceTable is the table of a source, nil if the process has no such source.
-func (p *Process) sourceTable(s *sourceColumns) *Table {
-	i := slices.IndexFunc(p.Sources, func(q query.Source) bool { return q.Name == s.source })
+// source returns the source of a name, or nil if the process has no such source.
+func (p *Process) source(name string) *query.Source {
+	i := slices.IndexFunc(p.Sources, func(s query.Source) bool { return s.Name == name })
 	if i < 0 {
 		return nil
 	}
-	q := &p.Sources[i]
-	t := &Table{Name: s.source, Summary: s.summary}
-	var at []int // in the source, of each column
-	for _, c := range s.columns {
-		k := slices.IndexFunc(q.Columns, func(q query.Column) bool { return q.Name == c.Name })
-		if k < 0 {
-			continue
-		}
-		c.Summary = q.Columns[k].Summary
-		t.Columns, at = append(t.Columns, c), append(at, k)
+	return &p.Sources[i]
+}
+
+// sourceTable returns the table of a source.
+func sourceTable(s *query.Source) *Table {
+	t := &Table{Name: s.Name, Summary: s.Summary}
+	for i := range s.Columns {
+		t.Columns = append(t.Columns, Column{Name: s.Columns[i].Name, Kind: sourceKind(s.Columns[i].Kind), Null: true, Summary: s.Columns[i].Summary})
 	}
 	t.rows = func(ctx context.Context, w *writer) error {
-		for row, err := range q.Rows(ctx) {
+		for row, err := range s.Rows(ctx) {
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
@@ -178,8 +127,8 @@ func (p *Process) sourceTable(s *sourceColumns) *Table {
 				w.missing(err)
 				continue
 			}
-			for c, k := range at {
-				w.batch.cell(c, &row[k])
+			for i := range row {
+				w.batch.cell(i, &row[i])
 			}
 			if err := w.next(); err != nil {
 				return err
@@ -188,6 +137,21 @@ func (p *Process) sourceTable(s *sourceColumns) *Table {
 		return nil
 	}
 	return t
+}
+
+// sourceKind returns the kind of a source's column in a table: objects and addresses are numbers, and several kinds are text.
+func sourceKind(k query.Kind) Kind {
+	switch k {
+	case query.KindBool:
+		return Bool
+	case query.KindInt:
+		return Int
+	case query.KindUint, query.KindObject:
+		return Uint
+	case query.KindFloat:
+		return Float
+	}
+	return Text
 }
 
 // cell appends a value of a query.
@@ -205,22 +169,23 @@ func (b *Batch) cell(i int, v *query.Value) {
 	}
 }
 
-// stackTable has the different stacks of threads, by a hash of their methods.
-func (p *Process) stackTable() *Table {
-	return &Table{Name: "stacks", Summary: "the different stacks of managed threads", rows: p.stackRows, Columns: []Column{
-		{Name: "signature", Kind: Text, Summary: "of the managed methods: the same across dumps"},
-		{Name: "threads", Kind: Uint, Summary: "how many threads have it"},
-		{Name: "top", Kind: Text, Null: true, Summary: "the innermost method"},
-		{Name: "frames", Kind: Text, Summary: "the managed methods, the innermost first, with semicolons between"},
-	}}
+type stackRow struct {
+	Signature string            `row:"signature" doc:"hash of the managed methods, the same across dumps"`
+	Threads   uint64            `row:"threads" doc:"number of threads with this stack"`
+	Top       query.Opt[string] `row:"top" doc:"the innermost method"`
+	Frames    string            `row:"frames" doc:"the managed methods, the innermost first, separated by semicolons"`
 }
 
-func (p *Process) stackRows(ctx context.Context, w *writer) error {
-	i := slices.IndexFunc(p.Sources, func(q query.Source) bool { return q.Name == "frames" })
-	if i < 0 {
+// stackTable returns the table of the different stacks of threads, by a hash of their methods.
+func (p *Process) stackTable() *Table {
+	return rowTable("stacks", "the different stacks of managed threads", p.stackRows)
+}
+
+func (p *Process) stackRows(ctx context.Context, w *writer, add func(stackRow) error) error {
+	q := p.source("frames")
+	if q == nil {
 		return errNothing
 	}
-	q := &p.Sources[i]
 	thread := slices.IndexFunc(q.Columns, func(c query.Column) bool { return c.Name == "thread" })
 	name := slices.IndexFunc(q.Columns, func(c query.Column) bool { return c.Name == "name" })
 	kind := slices.IndexFunc(q.Columns, func(c query.Column) bool { return c.Name == "kind" })
@@ -261,11 +226,8 @@ func (p *Process) stackRows(ctx context.Context, w *writer) error {
 	slices.Sort(order)
 	for _, key := range order {
 		top, _, _ := strings.Cut(key, ";")
-		w.batch.text(0, summary.Signature("stack", key))
-		w.batch.num(1, stacks[key])
-		w.batch.textOrNull(2, top)
-		w.batch.text(3, key)
-		if err := w.next(); err != nil {
+		err := add(stackRow{Signature: summary.Signature("stack", key), Threads: stacks[key], Top: textOrNull(top), Frames: key})
+		if err != nil {
 			return err
 		}
 	}

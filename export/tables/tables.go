@@ -122,9 +122,9 @@ func (p *Process) tables(brief bool) []*Table {
 	if brief {
 		return append(list, p.stackTable())
 	}
-	for i := range sourceTables {
-		if t := p.sourceTable(&sourceTables[i]); t != nil {
-			list = append(list, t)
+	for _, name := range sourceTables {
+		if s := p.source(name); s != nil {
+			list = append(list, sourceTable(s))
 		}
 	}
 	return list
@@ -264,13 +264,11 @@ func (b *Batch) null(i int) {
 	c.num, c.null = append(c.num, n), append(c.null, true)
 }
 
-// textOrNull appends text, null for none.
-func (b *Batch) textOrNull(i int, s string) {
-	if s == "" {
-		b.null(i)
-	} else {
-		b.text(i, s)
-	}
+// bytes appends text to column i.
+func (b *Batch) bytes(i int, s []byte) {
+	c := &b.cols[i]
+	c.text = append(c.text, s...)
+	b.num(i, uint64(len(c.text)))
 }
 
 // at is the text of row r of a column.

@@ -206,7 +206,7 @@ func TestColumns(t *testing.T) {
 // out.
 func TestBadNames(t *testing.T) {
 	nasty := []string{"", " ", "a,b", "\"", "\"\"", "a\nb", "a\r\nb", "</script><b>", "=1+1", "\u202egnp.exe", "\x1b[31m", "\x00", "ü🎉", "'; drop table x; --", "null"}
-	source := query.Source{Name: "threads", Columns: []query.Column{{Name: "index"}, {Name: "name"}}, Rows: func(context.Context) iter.Seq2[[]query.Value, error] {
+	source := query.Source{Name: "threads", Columns: []query.Column{{Name: "index", Kind: query.KindInt}, {Name: "name"}}, Rows: func(context.Context) iter.Seq2[[]query.Value, error] {
 		return func(yield func([]query.Value, error) bool) {
 			for i, s := range nasty {
 				if !yield([]query.Value{query.Int(int64(i - 3)), query.Text(s)}, nil) {
@@ -215,7 +215,7 @@ func TestBadNames(t *testing.T) {
 			}
 		}
 	}}
-	lost := query.Source{Name: "tasks", Columns: []query.Column{{Name: "task"}}, Rows: func(context.Context) iter.Seq2[[]query.Value, error] {
+	lost := query.Source{Name: "tasks", Columns: []query.Column{{Name: "task", Kind: query.KindUint}}, Rows: func(context.Context) iter.Seq2[[]query.Value, error] {
 		return func(yield func([]query.Value, error) bool) { yield(nil, target.ErrNotInDump) }
 	}}
 	p := &tables.Process{Summary: &answer.Summary{}, Sources: []query.Source{source, lost}}
@@ -240,7 +240,7 @@ func TestBadNames(t *testing.T) {
 // TestManyRows: more rows than one batch has.
 func TestManyRows(t *testing.T) {
 	const n = 300_000
-	source := query.Source{Name: "tasks", Columns: []query.Column{{Name: "task"}, {Name: "name"}}, Rows: func(context.Context) iter.Seq2[[]query.Value, error] {
+	source := query.Source{Name: "tasks", Columns: []query.Column{{Name: "task", Kind: query.KindUint}, {Name: "name"}}, Rows: func(context.Context) iter.Seq2[[]query.Value, error] {
 		return func(yield func([]query.Value, error) bool) {
 			for i := range int64(n) {
 				if !yield([]query.Value{query.Int(i), query.Text("Type" + strconv.FormatInt(i, 10))}, nil) {
