@@ -139,7 +139,7 @@ func (r *Reader) Describe(executionContext objects.Object) []answer.FlowValue {
 }
 
 // errNoFlow reports an object with which nothing can flow.
-var errNoFlow = target.Unsupportedf("nothing flows with it: it is no System.Threading.Thread, no ExecutionContext and no suspended async method")
+var errNoFlow = target.Unsupportedf("nothing flows with it: it is not a System.Threading.Thread, an ExecutionContext or a suspended async method")
 
 // Of describes what flows with an object: a System.Threading.Thread, the box of a suspended async
 // method, or an ExecutionContext. The list has one element, or none if nothing flows with the object.

@@ -32,7 +32,7 @@ func (s *survey) constructor(t *threads.Thread, a *threads.ThreadActivity) (clas
 		}
 	}
 	if err != nil {
-		s.lose(fmt.Errorf("the static constructor that thread %#x may wait for: its stack: %w", t.ID(), err))
+		s.lose(fmt.Errorf("static constructor that thread %#x may wait for: %w", t.ID(), err))
 	}
 	return 0, nil
 }

@@ -51,7 +51,7 @@ func (s *survey) queued() error {
 }
 
 // inPool describes what a queued task waits for.
-const inPool = "a worker of the thread pool, in whose queue it is"
+const inPool = "a thread pool worker (it is queued)"
 
 // awaited finds, for the tasks that threads wait for, the async methods between them and what they
 // wait for, and the thread that runs it.
@@ -103,7 +103,7 @@ func (s *survey) through(w *wait, a target.Addr, stack *answer.AsyncStack) {
 			w.until = inPool
 		}
 		if l := s.nodes[stack.Frames[0].Object]; l != nil {
-			w.until = "a SemaphoreSlim to be released (" + l.Address.String() + ", " + l.State + "; it does not keep who has entered)"
+			w.until = "a SemaphoreSlim (" + l.Address.String() + ", " + l.State + "; it does not record who has entered)"
 		}
 	}
 	leaf := stack.Frames[0].Object

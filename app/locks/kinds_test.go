@@ -128,7 +128,7 @@ func TestKindsOfWaits(t *testing.T) {
 			assert.Equal(t, "System.Threading.AutoResetEvent", w.Type.S)
 		case "mutex waiter":
 			assert.Equal(t, "System.Threading.Mutex", w.Type.S)
-			assert.Equal(t, "waits for a System.Threading.Mutex, whose owner is kept outside of managed memory and not known", w.Text)
+			assert.Equal(t, "waits for a System.Threading.Mutex, whose owner is not in managed memory", w.Text)
 			assert.Nil(t, w.Owner)
 		case "wait any":
 			assert.Equal(t, "waits for 2 wait handles, the first a System.Threading.AutoResetEvent", w.Text)
@@ -188,7 +188,7 @@ func TestJoinUnknown(t *testing.T) {
 	over.Set(damage...)
 	got := joiner(d)
 	require.NotNil(t, got)
-	assert.Equal(t, "waits for the end of a thread that is not known", got.Text)
+	assert.Equal(t, "waits for the end of an unknown thread", got.Text)
 	assert.Equal(t, "thread", got.Kind)
 	assert.Zero(t, got.Object)
 }

@@ -56,11 +56,11 @@ func TestMixedChains(t *testing.T) {
 	for _, want := range []string{
 		`"holds the stock" blocks in Contoso\.Mixed\.HoldsStock.*which thread \d+ "\.NET Long Running Task" runs; .* itself waits for the monitor of a ` +
 			`Contoso\.Order.*, which thread \d+ "holds the order" holds; thread \d+ "holds the order" itself waits for a SemaphoreSlim \w+ in ` +
-			`Contoso\.Mixed\.HoldsOrder \(0 of 1 may enter; it does not keep who has entered\)`,
+			`Contoso\.Mixed\.HoldsOrder \(0 of 1 may enter; it does not record who has entered\)`,
 		`"waits for running code" blocks .* until a task completes: Contoso\.Mixed\.Runs, which thread \d+ "\.NET TP Worker" runs; .* which thread \d+ ` +
 			`"holds the ledger" holds; .* itself waits for the end of thread \d+ "closes the ledger" in .*; thread \d+ "closes the ledger" itself ` +
 			`waits for a ManualResetEventSlim`,
-		`"async mutex" blocks .*: Contoso\.Mixed\.Outer awaits Contoso\.Mixed\.Nested awaits .*TaskNode, which waits for a SemaphoreSlim to be released \(`,
+		`"async mutex" blocks .*: Contoso\.Mixed\.Outer awaits Contoso\.Mixed\.Nested awaits .*TaskNode, which waits for a SemaphoreSlim \(`,
 		`"wait all" blocks .* until 2 tasks complete`,
 		`"reads" holds a ReaderWriterLockSlim \w+, for which 3 threads wait: \d+ "upgrades", \d+ "writes one", \d+ "writes two"; .* itself waits for a ManualResetEventSlim`,
 		`"joins" waits for the end of thread \d+ "holds the ledger" .*; thread \d+ "holds the ledger" itself waits for the end`,

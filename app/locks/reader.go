@@ -164,7 +164,7 @@ func (s *survey) made(l *lock) {
 		return
 	}
 	l.Kind, l.Address, l.Type = answer.LockLazy, o.Addr, s.gaps.Text(o.Type.ManagedName())
-	l.State = "its value is being made"
+	l.State = "its value is being created"
 }
 
 // add adds a lock.
@@ -349,7 +349,7 @@ func (s *survey) semaphore(l *lock, o objects.Object) (bool, error) {
 	seen := map[target.Addr]bool{}
 	for err == nil && node.Addr != 0 {
 		if seen[node.Addr] || len(seen) == limits.WorkItems {
-			return true, target.Corruptf("who waits asynchronously has no end")
+			return true, target.Corruptf("the list of asynchronous waiters does not end")
 		}
 		seen[node.Addr] = true
 		l.Async = append(l.Async, answer.AsyncWaiter{Task: node.Addr})
@@ -410,7 +410,7 @@ func (s *survey) readerWriter(l *lock, o objects.Object) (bool, error) {
 		l.State = "held by a writer"
 		s.own(l, uint32(v[0]))
 	case v[1] > 0:
-		l.State = "held by a reader that may become the writer"
+		l.State = "held by an upgradeable reader"
 		s.own(l, uint32(v[1]))
 		return true, s.readers(l, k, at)
 	case owners&readersMask != 0:

@@ -170,11 +170,11 @@ func (s *survey) spin(o *heap.Object, p *spinPlace) error {
 	case owner&spinAnonymous == 0 && owner != 0:
 		s.own(l, uint32(owner))
 	case owner&spinAnonymous != 0 && owner&spinHeld != 0:
-		l.Held, l.State = true, "held; it does not keep by whom"
+		l.Held, l.State = true, "held; it does not record by whom"
 	}
 	s.spins[at] = l
 	s.locks = append(s.locks, l)
 	return nil
 }
 
-var errNoSpinners = target.Unsupportedf("a SpinLock does not keep who waits")
+var errNoSpinners = target.Unsupportedf("a SpinLock does not record who waits")

@@ -32,7 +32,7 @@ func (r *Reader) Waits(ctx context.Context, o Options) (*answer.Waits, error) {
 	if err := s.follow(o.Scan); err != nil {
 		return nil, err
 	}
-	g := &grapher{s: s, rows: map[*threads.Thread]*answer.ThreadWait{}, of: map[*threads.Thread]*wait{}, circled: map[*wait]bool{}, told: map[*wait]bool{}}
+	g := &grapher{s: s, rows: map[*threads.Thread]*answer.ThreadWait{}, of: map[*threads.Thread]*wait{}, circled: map[*wait]bool{}, described: map[*wait]bool{}}
 	g.describe()
 	for _, w := range s.waits {
 		out.Threads = append(out.Threads, *g.rows[w.thread])
@@ -44,11 +44,11 @@ func (r *Reader) Waits(ctx context.Context, o Options) (*answer.Waits, error) {
 
 // A grapher describes waits and where they lead.
 type grapher struct {
-	s       *survey
-	rows    map[*threads.Thread]*answer.ThreadWait
-	of      map[*threads.Thread]*wait // what each thread waits for
-	circled map[*wait]bool            // the waits in cycles
-	told    map[*wait]bool            // the waits already described where they block another thread
+	s         *survey
+	rows      map[*threads.Thread]*answer.ThreadWait
+	of        map[*threads.Thread]*wait // what each thread waits for
+	circled   map[*wait]bool            // the waits in cycles
+	described map[*wait]bool            // the waits already described where they block another thread
 }
 
 // describe adds a row for each wait.
@@ -77,7 +77,7 @@ func (g *grapher) describe() {
 			row.Object, row.Type = w.object.Addr, g.s.gaps.Text(w.object.Type.ManagedName())
 			row.Kind, row.Text = "wait handle", "waits for "+article(row.Type.String())
 			if ok, err := shapes.Is[mutex](g.s.r.b, w.object.Type); ok && err == nil && w.more == 0 {
-				row.Text += ", whose owner is kept outside of managed memory and not known"
+				row.Text += ", whose owner is not in managed memory"
 			}
 			if w.more > 0 {
 				row.Text = fmt.Sprintf("waits for %d wait handles, the first %s", w.more+1, article(row.Type.String()))
@@ -105,7 +105,7 @@ func (g *grapher) describe() {
 func (g *grapher) ended(w *wait) string {
 	switch {
 	case w.object.Addr == 0:
-		return "a thread that is not known"
+		return "an unknown thread"
 	case len(w.runners) == 0:
 		return "a thread that has ended"
 	}
@@ -340,10 +340,10 @@ func (g *grapher) onward(list []*threads.Thread, from *wait) string {
 		if seen[w] {
 			break
 		}
-		seen[w], g.told[w] = true, true
+		seen[w], g.described[w] = true, true
 		fmt.Fprintf(&text, "; thread %s ", g.name(w.thread))
 		if g.circled[w] {
-			text.WriteString("is in a deadlock that is told above")
+			text.WriteString("is in a deadlock described above")
 			break
 		}
 		fmt.Fprintf(&text, "itself %s%s%s", g.waits(w), g.placeOf(w), g.end(w))
@@ -376,7 +376,7 @@ func (g *grapher) end(w *wait) string {
 	case w.until != "":
 		return ", which waits for " + w.until
 	case w.lock != nil && w.lock.Kind == answer.LockSemaphore:
-		return fmt.Sprintf(" (%s; it does not keep who has entered)", w.lock.State)
+		return fmt.Sprintf(" (%s; it does not record who has entered)", w.lock.State)
 	}
 	return ""
 }
@@ -398,7 +398,7 @@ func (g *grapher) doing(t *threads.Thread) string {
 func (g *grapher) others() []answer.Verdict {
 	var out []answer.Verdict
 	for _, w := range g.s.waits {
-		if g.circled[w] || g.told[w] || w.lock != nil || len(w.tasks) > 0 || !slices.ContainsFunc(w.runners, func(t *threads.Thread) bool { return g.of[t] != nil }) {
+		if g.circled[w] || g.described[w] || w.lock != nil || len(w.tasks) > 0 || !slices.ContainsFunc(w.runners, func(t *threads.Thread) bool { return g.of[t] != nil }) {
 			continue
 		}
 		text := fmt.Sprintf("thread %s %s%s%s%s", g.name(w.thread), g.rows[w.thread].Text, g.placeOf(w), g.end(w), g.onward(w.runners, w))

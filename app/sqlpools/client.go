@@ -64,7 +64,7 @@ func (q *query) clientChannels(o objects.Object, s *clientChannels, x shapes.Ins
 	var idle []objects.Object
 	r, at := shapes.As[channelReader](q.Reading, reader)
 	if r == nil {
-		err = cmp.Or(err, target.Unsupportedf("where the pool %#x keeps idle connections is not known", uint64(o.Addr)))
+		err = cmp.Or(err, target.Unsupportedf("the idle connections of pool %#x have an unknown layout", uint64(o.Addr)))
 		q.Note(err)
 		out.Waiting = answer.Maybe[int64]{Err: err}
 	} else {
@@ -110,7 +110,7 @@ func (q *query) clientConnections(out *answer.SQLPool, all, idle []objects.Objec
 
 // clientBusy describes a connection in use.
 func (q *query) clientBusy(out *answer.SQLPool, o objects.Object) {
-	unknown := target.Unsupportedf("the driver does not say it")
+	unknown := target.Unsupportedf("the driver does not record it")
 	c := answer.SQLConnection{Address: o.Addr, ProcessID: answer.Maybe[int64]{Err: shapes.ErrNoField}, Transaction: answer.Maybe[bool]{Err: unknown},
 		Command: answer.Maybe[*answer.SQLCommand]{Err: unknown}}
 	defer func() { out.Connections = append(out.Connections, c) }()

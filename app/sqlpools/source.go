@@ -47,7 +47,7 @@ func (q *query) connector(o objects.Object, s *connector, x shapes.Instance) ans
 		Transaction: answer.Of(n == 'T' || n == 'E' || uint8(n) == pendingTransaction, transaction.Err)}
 	state := q.IntAt(&s.State, x)
 	if state.Err == nil && (state.Value < 0 || state.Value >= int64(len(connectorStates))) {
-		state.Err = target.Unsupportedf("state %d of connection %#x is not known", state.Value, uint64(o.Addr))
+		state.Err = target.Unsupportedf("state %d of connection %#x is unknown", state.Value, uint64(o.Addr))
 		q.Note(state.Err)
 	}
 	if state.Err != nil {
@@ -64,7 +64,7 @@ func (q *query) connector(o objects.Object, s *connector, x shapes.Instance) ans
 		}
 	}
 	if out.Command.Value == nil {
-		out.Command.Err = target.Unsupportedf("which command runs is not known")
+		out.Command.Err = target.Unsupportedf("the running command is unknown")
 	}
 	return out
 }
@@ -130,7 +130,7 @@ func (q *query) blockedReaders(o objects.Object) answer.Maybe[int64] {
 		n++
 		next, on := shapes.As[blockedReader](q.Reading, o)
 		if next == nil {
-			return answer.Of(n, target.Unsupportedf("the readers that wait at a channel are not known"))
+			return answer.Of(n, target.Unsupportedf("the waiting readers of a channel have an unknown layout"))
 		}
 		f, at = &next.Next, on
 	}

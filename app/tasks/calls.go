@@ -83,7 +83,7 @@ func (c *caller) level(list []call, depth int) {
 		}
 		if len(c.out.Calls) == limits.AsyncGroups || depth == maxMergedDepth {
 			c.out.More = true
-			c.out.Note(target.Unsupportedf("there are more than %d merged calls, or %d one in the other", limits.AsyncGroups, maxMergedDepth))
+			c.out.Note(target.Unsupportedf("more than %d merged calls, or nested deeper than %d", limits.AsyncGroups, maxMergedDepth))
 			return
 		}
 		at := len(c.out.Calls)

@@ -96,7 +96,7 @@ func (r *Reader) Collect(ctx context.Context, h *heap.Heap, o heap.ScanOptions) 
 	s.errs = append(s.errs, g.Noted()...)
 	s.errs = append(s.errs, unknownTypes(unknown)...)
 	if runtimeAsync > 0 {
-		s.errs = append(s.errs, target.Unsupportedf("%d tasks are of methods that the runtime itself suspends (runtime async): where they stand is read by the names of fields, which no dump of such a program has tested", runtimeAsync))
+		s.errs = append(s.errs, target.Unsupportedf("%d tasks belong to methods that the runtime itself suspends (runtime async): their positions are read by field names that were not tested on such a dump", runtimeAsync))
 	}
 	for _, l := range order {
 		err := l.err
@@ -130,7 +130,7 @@ func unknownTypes(kinds map[*kind]bool) (out []error) {
 		}
 	}
 	if n > 0 {
-		out = append(out, fmt.Errorf("tasks among the objects of %d types are missing, whose names or fields can't be read: %w", n, first))
+		out = append(out, fmt.Errorf("tasks of %d types with unreadable names or fields are missing: %w", n, first))
 	}
 	return out
 }

@@ -99,9 +99,9 @@ func TestAsyncStacks(t *testing.T) {
 	const scenario = "Debuggee.AsyncWork.Scenario"
 	list := stacks(t, collect(t, testdump.Open(t, "net10-async").Dump), tasks.StackOptions{Variables: true})
 	require.Len(t, list, 4)
-	assert.Equal(t, "somebody to complete it, by a TaskCompletionSource or the like", list[0].Reason.String())
+	assert.Equal(t, "a promise (TaskCompletionSource)", list[0].Reason.String())
 	assert.Equal(t, "a Task.Delay of 16m40s", list[1].Reason.String())
-	assert.Equal(t, "a SemaphoreSlim to be released", list[2].Reason.String())
+	assert.Equal(t, "a SemaphoreSlim", list[2].Reason.String())
 	assert.Equal(t, "a Task.Delay of 2h46m40s", list[3].Reason.String())
 	got := methods(list[0])
 	require.Greater(t, len(got), 20)
@@ -171,11 +171,11 @@ func TestStackScenario(t *testing.T) {
 		list := stacks(t, collect(t, d.Dump), tasks.StackOptions{Variables: true})
 		require.Len(t, list, 1)
 		s := list[0]
-		assert.Equal(t, "nothing: it runs, or is about to", s.Reason.String())
+		assert.Equal(t, "nothing: it runs or is about to run", s.Reason.String())
 		require.Len(t, s.Frames, 2)
 		assert.Equal(t, "Debuggee.Stacks.Scenario.AsyncMethod", s.Frames[0].Method.S)
 		assert.Equal(t, []answer.AsyncVariable{{Name: "text", Kind: "parameter", Type: answer.Text{S: "System.String"}, Value: `"argument"`}}, s.Frames[0].Variables)
-		assert.Contains(t, s.Frames[1].Meaning, "a thread that is blocked")
+		assert.Contains(t, s.Frames[1].Meaning, "a thread blocked")
 		versions[strings.Split(d.Manifest.Runtime, ".")[0]+d.Manifest.OS] = true
 		return 1
 	})
@@ -206,7 +206,7 @@ func TestWebStacks(t *testing.T) {
 			}
 		}
 		for method, want := range map[string]string{
-			"WebDebuggee.PoolWork.EnterLock": "a SemaphoreSlim to be released", "WebDebuggee.PoolWork.SleepThreeHours": "a Task.Delay of 3h0m0s",
+			"WebDebuggee.PoolWork.EnterLock": "a SemaphoreSlim", "WebDebuggee.PoolWork.SleepThreeHours": "a Task.Delay of 3h0m0s",
 			"WebDebuggee.PoolWork.Beat": "the next tick of a PeriodicTimer", "WebDebuggee.PoolWork.WriteFourth": "an item, or room, in a channel",
 			"WebDebuggee.PoolWork.ReadEmpty": "an item, or room, in a channel", "WebDebuggee.NpgsqlPool.Read": "an operation of a socket",
 			"WebDebuggee.Handlers.Upload": "data in a pipe",
@@ -275,7 +275,7 @@ func TestCalls(t *testing.T) {
 	}
 	assert.Equal(t, []string{"Debuggee.AsyncWork.Scenario.Outer", "Debuggee.AsyncWork.Scenario.Middle", "Debuggee.AsyncWork.Scenario.Inner",
 		"System.Threading.Tasks.Task<System.String>"}, first)
-	assert.Equal(t, []answer.AsyncEnd{{Count: 5, Reason: "somebody to complete it, by a TaskCompletionSource or the like"}}, out.Calls[3].Ends)
+	assert.Equal(t, []answer.AsyncEnd{{Count: 5, Reason: "a promise (TaskCompletionSource)"}}, out.Calls[3].Ends)
 }
 
 // TestFaulted: the task that failed, with its exception.

@@ -34,9 +34,9 @@ func TestRuntimeAsync(t *testing.T) {
 			got = append(got, p.Method.String())
 		}
 		assert.Equal(t, want[i], got, "task %d", i)
-		reason := "what the innermost of its methods awaits, which they do not keep"
+		reason := "the await of its innermost method, which the runtime does not record"
 		if i == 2 {
-			reason = "nothing: its methods run, or are about to"
+			reason = "nothing: its methods run or are about to run"
 		}
 		assert.Equal(t, reason, s.Reason.S, "task %d", i)
 		if i == 1 {

@@ -37,7 +37,7 @@ func (b *builder) down(out *answer.AsyncStack, i int32) {
 			seen = map[target.Addr]bool{it.addr: true}
 		}
 		if seen[next] {
-			out.Reason.S = "itself: the chain of what is awaited is a ring"
+			out.Reason.S = "itself: the chain of awaits is a ring"
 			return
 		}
 		seen[next] = true
@@ -51,7 +51,7 @@ func (b *builder) down(out *answer.AsyncStack, i int32) {
 		}
 		out.Waits = append(out.Waits, f)
 	}
-	out.Reason = answer.Text{Err: target.Unsupportedf("more than %d things that wait for each other", limits.AsyncWaits)}
+	out.Reason = answer.Text{Err: target.Unsupportedf("more than %d objects that wait for each other", limits.AsyncWaits)}
 }
 
 // A waiter is an object that waits or is waited for.
@@ -118,7 +118,7 @@ func (r *Reader) waitsFor(w waiter) (next target.Addr, words string, awaiter *an
 	}
 	f, value, guessed, err := m.awaiter(r, x, state)
 	if err != nil || f == nil {
-		return 0, "an awaiter that can't be told", nil, err
+		return 0, "an unknown awaiter", nil, err
 	}
 	awaiter, next, words, err = r.awaited(f, value)
 	if awaiter != nil {
@@ -131,11 +131,11 @@ func (r *Reader) waitsFor(w waiter) (next target.Addr, words string, awaiter *an
 func unsuspended(state int32) string {
 	switch state {
 	case -1:
-		return "nothing: it runs, or is about to"
+		return "nothing: it runs or is about to run"
 	case -2:
-		return "nothing: it has come to its end"
+		return "nothing: it has ended"
 	}
-	return "somebody to ask for its next element"
+	return "a request for its next element"
 }
 
 // awaiter returns the field that holds the awaiter of a suspended method, or nil if it can't be
@@ -220,7 +220,7 @@ func (r *Reader) awaited(f *objects.Field, v objects.Value) (a *answer.AsyncAwai
 	a.Type = answer.Text{S: name, Err: err}
 	if s, err := shapes.Bind[taskAwaiter](r.b, t); err == nil {
 		next, err := s.Task.Addr(x)
-		return a, next, "a task that its awaiter no longer names", err
+		return a, next, "a task that its awaiter no longer refers to", err
 	}
 	if s, err := shapes.Bind[valueTaskAwaiter](r.b, t); err == nil {
 		next, err := s.Object.Addr(x)
@@ -232,7 +232,7 @@ func (r *Reader) awaited(f *objects.Field, v objects.Value) (a *answer.AsyncAwai
 	if v.Kind() == objects.KindReference {
 		return a, a.Address, "", nil
 	}
-	return a, 0, "what its awaiter waits for, a " + a.Type.String(), nil
+	return a, 0, "its awaiter, a " + a.Type.String(), nil
 }
 
 // ends returns what an object that is not a state machine waits for.
@@ -291,18 +291,18 @@ func (r *Reader) taskWords(w waiter) (string, error) {
 	case err != nil:
 		return "", err
 	case action != 0 && flags&FlagDelegateInvoked != 0:
-		return "its method to end, which runs", nil
+		return "its running method", nil
 	case action != 0 && flags&FlagStarted != 0:
-		return "its turn in the thread pool, or in another task scheduler", nil
+		return "its turn in the thread pool or another task scheduler", nil
 	case action != 0 && flags&FlagWaitingForActivation == 0:
-		return "somebody to start it", nil
+		return "its start", nil
 	}
-	return "somebody to complete it, by a TaskCompletionSource or the like", nil
+	return "a promise (TaskCompletionSource)", nil
 }
 
 // promises describes what tasks of a class wait for.
 var promises = map[string]string{
-	"System.Threading.SemaphoreSlim+TaskNode":                      "a SemaphoreSlim to be released",
+	"System.Threading.SemaphoreSlim+TaskNode":                      "a SemaphoreSlim",
 	"System.Threading.Tasks.UnwrapPromise`1":                       "the task that another task will return (Task.Unwrap, Task.Run)",
 	"System.Threading.Tasks.Task+TwoTaskWhenAnyPromise`1":          "the first of two tasks (Task.WhenAny)",
 	"System.Threading.Tasks.TaskFactory+CompleteOnInvokePromise":   "the first of several tasks (Task.WhenAny)",
@@ -345,15 +345,15 @@ func (r *Reader) delayWords(s *delayPromise, x shapes.Instance) (string, error) 
 		return "", err
 	}
 	if timer.Addr == 0 {
-		return "its cancellation (Task.Delay without an end)", nil
+		return "its cancellation (infinite Task.Delay)", nil
 	}
 	t, err := shapes.Bind[queueTimer](r.b, timer.Type)
 	if err != nil {
-		return "a Task.Delay, by a TimeProvider of the program", nil
+		return "a Task.Delay of the program's TimeProvider", nil
 	}
 	due, err := t.Due.Uint(shapes.Of(timer))
 	if due == 1<<32-1 {
-		return "its cancellation (Task.Delay without an end)", err
+		return "its cancellation (infinite Task.Delay)", err
 	}
 	return "a Task.Delay of " + (time.Duration(due) * time.Millisecond).String(), err
 }

@@ -192,7 +192,7 @@ func (r *Reader) machineOf(k *kind, box target.Addr) (shapes.Instance, *machine,
 	case k.pooled != nil:
 		field = &k.pooled.Machine
 	default:
-		return 0, nil, target.Unsupportedf("%v is the box of no state machine", box)
+		return 0, nil, target.Unsupportedf("%v is not the box of a state machine", box)
 	}
 	v := field.Value(shapes.OfAddr(box))
 	if v.Kind() == objects.KindReference { // state machines of iterators and of unoptimized code are classes

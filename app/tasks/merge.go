@@ -58,7 +58,7 @@ func (m *merger) level(frames []member, depth int) {
 			return
 		}
 		if len(m.out.Merged) == limits.AsyncGroups || depth == maxMergedDepth {
-			m.out.Note(target.Unsupportedf("there are more than %d groups, or %d one behind the other", limits.AsyncGroups, maxMergedDepth))
+			m.out.Note(target.Unsupportedf("more than %d groups, or nested deeper than %d", limits.AsyncGroups, maxMergedDepth))
 			return
 		}
 		m.out.Merged = append(m.out.Merged, answer.AsyncGroup{Depth: depth, Count: g.count, Kind: g.frame.Kind, MethodTable: g.frame.MethodTable, Name: g.frame.AsyncName.Name,

@@ -45,7 +45,7 @@ func (r *Reader) suspended(g *answer.Gaps, k *kind, task target.Addr) []answer.A
 	seen := map[target.Addr]bool{}
 	for err == nil && at.Addr != 0 {
 		if seen[at.Addr] || len(seen) == limits.AsyncWaits {
-			err = target.Corruptf("the continuations of task %v are a ring, or too many", task)
+			err = target.Corruptf("the continuations of task %v form a ring or are too many", task)
 			break
 		}
 		seen[at.Addr] = true
@@ -84,9 +84,9 @@ func (r *Reader) suspendedWords(w waiter) (string, error) {
 		return "", err
 	}
 	if at == 0 {
-		return "nothing: its methods run, or are about to", nil
+		return "nothing: its methods run or are about to run", nil
 	}
-	return "what the innermost of its methods awaits, which they do not keep", nil
+	return "the await of its innermost method, which the runtime does not record", nil
 }
 
 // continuationPlace returns where a continuation's method is suspended, or nil if the continuation

@@ -373,8 +373,8 @@ func (b *builder) describeOther(g *answer.Gaps, f *answer.AsyncFrame) {
 
 // meanings describes what objects of classes do that are not tasks and continue after one.
 var meanings = map[string]string{
-	"System.Threading.Tasks.Task+SetOnInvokeMres":    "a thread that is blocked until then (Task.Wait, Result)",
-	"System.Threading.Tasks.Task+SetOnCountdownMres": "a thread that is blocked until then (Task.WaitAll)",
+	"System.Threading.Tasks.Task+SetOnInvokeMres":    "a thread blocked until then (Task.Wait, Result)",
+	"System.Threading.Tasks.Task+SetOnCountdownMres": "a thread blocked until then (Task.WaitAll)",
 }
 
 // fields adds the fields of the state machine or task.

@@ -17,7 +17,7 @@ type NotTaskError struct {
 }
 
 func (e *NotTaskError) Error() string {
-	return fmt.Sprintf("%v is no task but an object of type %v", e.Addr, e.Type)
+	return fmt.Sprintf("%v is not a task but an object of type %v", e.Addr, e.Type)
 }
 
 // Unwrap returns target.ErrUnsupported.
@@ -29,7 +29,7 @@ func DescribeFlags(f Flags) *answer.TaskState {
 }
 
 // errNoTask is why nothing but the flags is described.
-var errNoTask = target.Unsupportedf("flags alone are of no task")
+var errNoTask = target.Unsupportedf("flags without a task")
 
 // DescribeState describes the state of the task at a. It returns a *NotTaskError for an object of
 // another type, and an *objects.InvalidError for an address without an object.

@@ -133,7 +133,7 @@ func (r *Reader) asyncMethod(g *answer.Gaps, s *box, at shapes.Instance) answer.
 		t = o.Type
 	}
 	if err == nil && t == nil {
-		err = fmt.Errorf("the type of a state machine: %w", target.ErrNotInDump)
+		err = fmt.Errorf("state machine type: %w", target.ErrNotInDump)
 	}
 	if err != nil {
 		return g.Text("", err)

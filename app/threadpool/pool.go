@@ -125,7 +125,7 @@ func (r *Reader) waitThreads(out *answer.ThreadPool, f *shapes.Ref, at shapes.In
 	node, err := f.Object(at)
 	for n := 0; err == nil && node.Addr != 0; n++ {
 		if n == limits.ManagedThreads {
-			err = target.Corruptf("the list of threads that wait for handles has no end")
+			err = target.Corruptf("the list of threads that wait for handles does not end")
 			break
 		}
 		var s *waitNode
@@ -212,7 +212,7 @@ func (r *Reader) native(out *answer.ThreadPool, lost error) {
 	out.CPU, out.Min, out.Max = answer.Known(int64(p.CPU)), answer.Known(int64(p.MinWorkers)), answer.Known(int64(p.MaxWorkers))
 	out.Running, out.Goal = answer.Known(int64(p.Workers.Working)), answer.Known(int64(p.Workers.MaxWorking))
 	out.Total = answer.Known(int64(p.Workers.Active) + int64(p.Workers.Retired))
-	missing := answer.Maybe[int64]{Err: target.Unsupportedf("the runtime's own thread pool does not note it")}
+	missing := answer.Maybe[int64]{Err: target.Unsupportedf("the runtime's own thread pool does not record it")}
 	out.Blocked, out.Requested, out.Dequeued = missing, missing, missing
 	out.Ports = completionPorts(p)
 }

@@ -139,7 +139,7 @@ func (q *queueReader) add(to *answer.WorkQueue, item target.Addr, slot int) bool
 	to.Count++
 	if q.items++; q.items > limits.WorkItems {
 		if q.items == limits.WorkItems+1 {
-			q.out.Lose(target.Unsupportedf("more than %d queued items: the rest is counted and not listed", limits.WorkItems))
+			q.out.Lose(target.Unsupportedf("more than %d queued items: the rest is only counted", limits.WorkItems))
 		}
 	} else {
 		to.Items = append(to.Items, q.r.item(&q.out.Gaps, item))
@@ -167,7 +167,7 @@ func concurrentItems(b *shapes.Binder, o objects.Object) iter.Seq2[queued, error
 		seen, base := map[target.Addr]bool{}, 0
 		for err == nil && seg.Addr != 0 {
 			if seen[seg.Addr] || len(seen) == limits.QueueSegments {
-				err = target.Corruptf("segment %016x of the queue comes again, or is one of too many", uint64(seg.Addr))
+				err = target.Corruptf("segment %016x of the queue repeats, or there are too many", uint64(seg.Addr))
 				break
 			}
 			seen[seg.Addr] = true
@@ -252,7 +252,7 @@ func (q *queueReader) local() {
 			owner := t.Describe(&q.out.Gaps)
 			out.Owner = &owner
 		} else if out.OwnerErr = unread; unread == nil {
-			out.OwnerErr = target.Unsupportedf("no thread names the queue as its own: its worker has ended")
+			out.OwnerErr = target.Unsupportedf("no thread owns the queue: its worker has ended")
 		}
 		n++
 		q.localItems(&out, o)

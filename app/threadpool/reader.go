@@ -59,7 +59,7 @@ func static[T any](b *shapes.Binder, held string, field func(*T) *shapes.Static)
 	if rt := b.Objects().Runtime(); !known && rt.IsNative() {
 		types, err := rt.TypesNamed(held)
 		if len(types) > 0 {
-			err = target.Unsupportedf("a NativeAOT program does not tell where its static fields are")
+			err = target.Unsupportedf("a NativeAOT program does not record where its static fields are")
 		}
 		return objects.Object{}, err
 	}

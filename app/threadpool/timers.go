@@ -92,7 +92,7 @@ func (r *Reader) chain(ctx context.Context, first *shapes.Ref, at shapes.Instanc
 	seen := map[target.Addr]bool{}
 	for err == nil && o.Addr != 0 && ctx.Err() == nil {
 		if seen[o.Addr] || len(seen) == limits.WorkItems {
-			return target.Corruptf("timer %016x comes again in its queue, or is one of too many", uint64(o.Addr))
+			return target.Corruptf("timer %016x repeats in its queue, or there are too many", uint64(o.Addr))
 		}
 		seen[o.Addr] = true
 		var s *queuedTimer
@@ -273,7 +273,7 @@ func (r *Reader) registered(g *answer.Gaps, out *answer.TokenSource, list object
 	var mark target.Addr // a visited node: meeting it again means a ring
 	for steps := uint64(1); err == nil && o.Addr != 0; steps++ {
 		if o.Addr == mark || steps > limits.TokenCallbacks {
-			return target.Corruptf("the callbacks of CancellationTokenSource %016x have no end", uint64(out.Address))
+			return target.Corruptf("the callbacks of CancellationTokenSource %016x do not end", uint64(out.Address))
 		}
 		if steps&(steps-1) == 0 {
 			mark = o.Addr

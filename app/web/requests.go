@@ -235,7 +235,7 @@ func (q *query) features(out *answer.Request, o objects.Object) {
 				out.Server = "unknown"
 				name, err := o.Type.Name()
 				g.Note(err)
-				g.Note(target.Unsupportedf("the features of request %#x are a %s, which is not known", uint64(out.Context), name))
+				g.Note(target.Unsupportedf("the features of request %#x are of the unknown type %s", uint64(out.Context), name))
 			}
 			return
 		}
@@ -305,8 +305,8 @@ var states = map[string]string{
 	"ParsingRequestLine": "reads the request line",
 	"ParsingHeaders":     "reads the headers",
 	"AppStarted":         "in the application",
-	"HeadersCommitted":   "in the application, the headers of the response are settled",
-	"HeadersFlushed":     "in the application, the response has begun",
+	"HeadersCommitted":   "in the application, response headers are ready",
+	"HeadersFlushed":     "in the application, the response has started",
 	"ResponseCompleted":  "the response is complete",
 }
 

@@ -48,7 +48,7 @@ STACK 5
 func TestAsyncText(t *testing.T) {
 	path := testdump.Open(t, "net10-async").Path
 	for line, want := range map[string]string{
-		"dumpasync -locals -type Gated": "STACK 1 waits for a SemaphoreSlim to be released\n7fea858112b0 (WaitingForActivation) System.Threading.SemaphoreSlim+TaskNode\n" +
+		"dumpasync -locals -type Gated": "STACK 1 waits for a SemaphoreSlim\n7fea858112b0 (WaitingForActivation) System.Threading.SemaphoreSlim+TaskNode\n" +
 			"  7fea85811308 (0) Debuggee.AsyncWork.Scenario.Gated awaits SemaphoreSlim.WaitAsync\n      System.String name = \"gate\"\n",
 		"dumpasync -roots -type Gated":  "  kept alive by static Debuggee.AsyncWork.Scenario.s_gate\n    -> 7fea85805c00 System.Threading.SemaphoreSlim\n",
 		"dumpasync -fields -type Gated": "      System.Runtime.CompilerServices.TaskAwaiter <>u__1 = 00007fea85811360 = {m_task=00007fea858112b0}\n",
