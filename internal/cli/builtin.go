@@ -126,15 +126,16 @@ func commandHelp(c *Command) string {
 	if c.Help != "" {
 		fmt.Fprintf(&b, "\n%s\n", strings.TrimSpace(c.Help))
 	}
-	if len(c.Args) > 0 {
+	options, args := c.Declares()
+	if len(args) > 0 {
 		b.WriteString("\nArguments:\n")
-		for _, a := range c.Args {
+		for _, a := range args {
 			writeTerm(&b, strings.ToUpper(a.Name), a.Summary)
 		}
 	}
-	if len(c.Options) > 0 {
+	if len(options) > 0 {
 		b.WriteString("\nOptions:\n")
-		writeOptions(&b, c.Options)
+		writeOptions(&b, options)
 	}
 	if len(c.Examples) > 0 {
 		b.WriteString("\nExamples:\n")

@@ -65,6 +65,10 @@ type Command struct {
 	// the command's business.
 	Ask func(*Context) (report.Answer, error)
 
+	declared func() *declaration // of the struct that it is bound to
+	// around, where there is one, runs the command: it may prepare it and explain its errors.
+	around func(*Context, func() (report.Answer, error)) (report.Answer, error)
+
 	// session is the prompt's instead: it runs other commands, each of which has
 	// its own output and is interrupted alone.
 	session func(*Context) error
@@ -82,9 +86,10 @@ const (
 	Str                  // any text
 	TypeName             // text; completion offers type names
 	File                 // text; completion offers file names
+	Duration             // 30s, 5m
 )
 
-var kindWords = [...]string{Bool: "", Address: "ADDRESS", Int: "N", Size: "SIZE", Str: "TEXT", TypeName: "TYPE", File: "FILE"}
+var kindWords = [...]string{Bool: "", Address: "ADDRESS", Int: "N", Size: "SIZE", Str: "TEXT", TypeName: "TYPE", File: "FILE", Duration: "DURATION"}
 
 // An Option is a named option: -name, --name, in any case.
 type Option struct {
@@ -95,6 +100,8 @@ type Option struct {
 	Choices []string // the only values allowed, compared without case
 	Repeat  bool     // may come several times (read with Strings)
 	Summary string
+
+	declared
 }
 
 func (o *Option) is(name string) bool {
@@ -122,10 +129,39 @@ type Arg struct {
 	Rest     bool // takes all arguments that are left (read with Strings)
 	Words    bool // of an Address: what is none is words (read with Str), such as an expression; Addr tells of none then
 	Summary  string
+
+	declared
 }
 
 // An Example is a command line and what it is for.
 type Example struct{ Line, Text string }
+
+// Declares returns the command's options and arguments.
+func (c *Command) Declares() ([]Option, []Arg) {
+	if c.declared == nil {
+		return c.Options, c.Args
+	}
+	d := c.declared()
+	return d.options, d.args
+}
+
+func (c *Command) options() []Option {
+	options, _ := c.Declares()
+	return options
+}
+
+func (c *Command) args() []Arg {
+	_, args := c.Declares()
+	return args
+}
+
+// Around makes run run each of the commands: it may prepare the command and explain its errors.
+func Around(commands []Command, run func(*Context, func() (report.Answer, error)) (report.Answer, error)) []Command {
+	for i := range commands {
+		commands[i].around = run
+	}
+	return commands
+}
 
 // UsageLine is the command's name with its options and arguments.
 func (c *Command) UsageLine() string {
@@ -134,10 +170,15 @@ func (c *Command) UsageLine() string {
 	}
 	var b strings.Builder
 	b.WriteString(c.Name)
-	for i := range c.Options {
-		b.WriteString(" [" + c.Options[i].synopsis() + "]")
+	options, args := c.Declares()
+	for i := range options {
+		if options[i].Required {
+			b.WriteString(" " + options[i].synopsis())
+		} else {
+			b.WriteString(" [" + options[i].synopsis() + "]")
+		}
 	}
-	for _, a := range c.Args {
+	for _, a := range args {
 		word := strings.ToUpper(a.Name)
 		if a.Rest {
 			word += "..."
@@ -252,8 +293,9 @@ func Check(commands []Command) error {
 }
 
 func (c *Command) check() error {
+	options, args := c.Declares()
 	seen := map[string]bool{}
-	for _, o := range c.Options {
+	for _, o := range options {
 		for _, n := range append([]string{o.Name}, o.Aliases...) {
 			if n == "" || seen[strings.ToLower(n)] || o.Summary == "" {
 				return fmt.Errorf("option %q is empty, double or without summary", n)
@@ -261,17 +303,38 @@ func (c *Command) check() error {
 			seen[strings.ToLower(n)] = true
 		}
 	}
-	for i, a := range c.Args {
+	for i, a := range args {
 		switch {
-		case seen[strings.ToLower(a.Name)] || a.Name == "" || a.Kind == Bool:
-			return fmt.Errorf("argument %q clashes, is empty or is a Bool", a.Name)
-		case a.Rest && i != len(c.Args)-1, !a.Optional && i > 0 && c.Args[i-1].Optional:
+		case seen[strings.ToLower(a.Name)] || a.Name == "" || a.Kind == Bool || a.Summary == "":
+			return fmt.Errorf("argument %q clashes, is empty, has no summary or is a Bool", a.Name)
+		case a.Rest && i != len(args)-1, !a.Optional && i > 0 && args[i-1].Optional:
 			return fmt.Errorf("argument %q stands in an impossible place", a.Name)
 		}
 		seen[strings.ToLower(a.Name)] = true
 	}
-	if c.DumpArg && len(c.Args) == 0 {
+	if c.DumpArg && len(args) == 0 {
 		return errors.New("there is no argument to name the dump")
+	}
+	if c.declared == nil {
+		return nil
+	}
+	return c.declared().test(seen)
+}
+
+// test reports what is wrong with a declaration whose names are seen.
+func (d *declaration) test(seen map[string]bool) error {
+	if d.err != nil {
+		return d.err
+	}
+	for _, o := range d.options {
+		for _, n := range slices.Concat(o.Excludes, o.Requires) {
+			if !seen[strings.ToLower(n)] {
+				return fmt.Errorf("option %q names %q, which is not declared", o.Name, n)
+			}
+		}
+		if _, err := d.bind(values{o.Name: {list: nil}}); err != nil && !o.Required && !strings.HasSuffix(err.Error(), " is missing") {
+			return err
+		}
 	}
 	return nil
 }

@@ -37,7 +37,7 @@ func (a *app) complete(words []word, current string, global []Option) (found []c
 		return a.completeValue(p, rest[1:], current)
 	}
 	if strings.HasPrefix(current, "-") {
-		return matchOptions(append(slices.Clone(cmd.Options), global...), current), false
+		return matchOptions(append(slices.Clone(cmd.options()), global...), current), false
 	}
 	return a.completeArg(cmd, len(p.args), current)
 }
@@ -57,11 +57,12 @@ func (a *app) completeValue(p *parser, words []word, current string) ([]candidat
 
 // completeArg completes the n-th positional argument.
 func (a *app) completeArg(cmd *Command, n int, current string) ([]candidate, bool) {
-	if len(cmd.Args) == 0 {
+	args := cmd.args()
+	if len(args) == 0 {
 		return nil, false
 	}
-	if last := len(cmd.Args) - 1; n > last {
-		if !cmd.Args[last].Rest {
+	if last := len(args) - 1; n > last {
+		if !args[last].Rest {
 			return nil, false
 		}
 		n = last
@@ -69,7 +70,7 @@ func (a *app) completeArg(cmd *Command, n int, current string) ([]candidate, boo
 	if cmd.Name == "help" {
 		return a.matchCommands(current), false
 	}
-	return a.matchKind(cmd.Args[n].Kind, cmd.Args[n].Choices, current)
+	return a.matchKind(args[n].Kind, args[n].Choices, current)
 }
 
 func (a *app) matchKind(kind Kind, choices []string, current string) (found []candidate, files bool) {

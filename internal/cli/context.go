@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -32,6 +33,7 @@ type Context struct {
 	app    *app
 	ctx    context.Context
 	values values
+	bound  any // the command's struct
 	dump   Dump
 	buf    *bufio.Writer
 	// out is buf; in JSON mode lines of text become items of the result "text".
@@ -165,12 +167,44 @@ func (c *Context) Addr(name string) (target.Addr, bool) {
 	return target.Addr(v.num), ok && !v.words
 }
 
-// Found says which address the words of an Address argument mean (Arg.Words): Addr tells of it from now on.
-func (c *Context) Found(name string, a target.Addr) {
-	if v, ok := c.value(name, Address); ok {
-		v.num, v.words = uint64(a), false
-		c.values[name] = v
+// Addresses returns the addresses that were given as options and arguments.
+func (c *Context) Addresses() []target.Addr {
+	var out []target.Addr
+	add := func(name string, kind Kind) {
+		if v, ok := c.values[name]; ok && kind == Address && !v.words {
+			out = append(out, target.Addr(v.num))
+		}
 	}
+	options, args := c.Command.Declares()
+	for i := range args {
+		add(args[i].Name, args[i].Kind)
+	}
+	for i := range options {
+		add(options[i].Name, options[i].Kind)
+	}
+	return out
+}
+
+// FindObjects replaces each expression that stands for an object by the address that find returns.
+func (c *Context) FindObjects(find func(text string) (target.Addr, error)) error {
+	for _, arg := range c.Command.args() {
+		v, ok := c.values[arg.Name]
+		if !ok || !v.words {
+			continue
+		}
+		a, err := find(v.text)
+		if err != nil {
+			return err
+		}
+		v.num, v.words = uint64(a), false
+		c.values[arg.Name] = v
+		if c.bound != nil {
+			field := reflect.ValueOf(c.bound).Elem().FieldByIndex(arg.index)
+			field.Set(reflect.ValueOf(Object{Addr: a, Given: true}))
+		}
+		c.Session.SetLast(a)
+	}
+	return nil
 }
 
 // Int is the value of an Int option or argument, and whether it was given.
@@ -210,14 +244,15 @@ func (c *Context) value(name string, kind ...Kind) (value, bool) {
 }
 
 func (c *Command) kind(name string) (Kind, bool) {
-	for i := range c.Options {
-		if c.Options[i].Name == name {
-			return c.Options[i].Kind, true
+	options, args := c.Declares()
+	for i := range options {
+		if options[i].Name == name {
+			return options[i].Kind, true
 		}
 	}
-	for i := range c.Args {
-		if c.Args[i].Name == name {
-			return c.Args[i].Kind, true
+	for i := range args {
+		if args[i].Name == name {
+			return args[i].Kind, true
 		}
 	}
 	return 0, false

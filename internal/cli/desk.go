@@ -116,11 +116,12 @@ func (a *app) checkDesk(cmd *Command, v values) error {
 		}
 	}
 	var files []string
-	for i := range cmd.Options {
-		files = append(files, named(cmd.Options[i].Name, cmd.Options[i].Kind)...)
+	options, args := cmd.Declares()
+	for i := range options {
+		files = append(files, named(options[i].Name, options[i].Kind)...)
 	}
-	for i := range cmd.Args {
-		files = append(files, named(cmd.Args[i].Name, cmd.Args[i].Kind)...)
+	for i := range args {
+		files = append(files, named(args[i].Name, args[i].Kind)...)
 	}
 	for _, f := range files {
 		if f != "" && !slices.Contains(a.desk.Files, f) {

@@ -135,9 +135,9 @@ func manCommand(b *strings.Builder, c *Command) {
 		fmt.Fprintf(b, " Also: %s.", roff(strings.Join(c.Aliases, ", ")))
 	}
 	b.WriteByte('\n')
-	if len(c.Options) > 0 {
+	if options := c.options(); len(options) > 0 {
 		b.WriteString(".RS\n")
-		manOptions(b, c.Options)
+		manOptions(b, options)
 		b.WriteString(".RE\n")
 	}
 	if c.Help != "" {

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/sosgo/sosgo/internal/report"
+	"github.com/sosgo/sosgo/target"
 )
 
 // outputBuffer is the size of a command's output buffer in bytes.
@@ -272,7 +273,12 @@ func (a *app) run(ctx context.Context, words []word, w io.Writer) error {
 		return err
 	}
 	if p.help {
-		cmd, p.values = a.table.byName["help"], values{"command": {text: cmd.Name}}
+		name := cmd.Name
+		cmd = a.table.byName["help"]
+		p = &parser{command: cmd, global: p.global, values: values{}, globals: p.globals, args: []word{{text: name}}}
+		if err := p.bind(); err != nil {
+			return err
+		}
 	}
 	if cmd.session != nil {
 		return cmd.session(&Context{Command: cmd, Session: a.session, ctx: ctx, values: p.values, stderr: a.stderr})
@@ -352,7 +358,7 @@ func (a *app) configure(cmd *Command, p *parser) error {
 func (a *app) nameDump(cmd *Command, p *parser) error {
 	named, ok := a.globals["dump"]
 	if cmd.DumpArg {
-		if file, given := p.values[cmd.Args[0].Name]; given {
+		if file, given := p.values[cmd.args()[0].Name]; given {
 			if ok && file.text != named.text {
 				return p.usagef("two dumps are named: %s and %s", named.text, file.text)
 			}
@@ -373,7 +379,7 @@ func (a *app) nameDump(cmd *Command, p *parser) error {
 const maxJobs = 1024
 
 func (a *app) newContext(ctx context.Context, cmd *Command, p *parser, out *sink) *Context {
-	c := &Context{Command: cmd, Session: a.session, app: a, ctx: ctx, values: p.values, stderr: a.stderr}
+	c := &Context{Command: cmd, Session: a.session, app: a, ctx: ctx, values: p.values, bound: p.bound, stderr: a.stderr}
 	c.buf = bufio.NewWriterSize(out, outputBuffer)
 	c.terminal = a.env.isTerminal(a.screen) && out.w == a.stdout
 	c.out = c.buf
@@ -398,11 +404,9 @@ func isTrue(s string) bool { return s != "" && s != "0" && !strings.EqualFold(s,
 
 // execute opens the dump, if the command needs it, and runs the command.
 func (a *app) execute(c *Context) error {
-	for i := range c.Command.Args {
-		if arg := &c.Command.Args[i]; arg.Kind == Address {
-			if addr, ok := c.Addr(arg.Name); ok {
-				c.Session.SetLast(addr)
-			}
+	for _, arg := range c.Command.args() {
+		if v, ok := c.values[arg.Name]; ok && arg.Kind == Address && !v.words {
+			c.Session.SetLast(target.Addr(v.num))
 		}
 	}
 	if c.Command.NeedsDump {
@@ -428,7 +432,10 @@ func (c *Context) answer() error {
 // ask asks the command, which may be broken off meanwhile.
 func (c *Context) ask() (report.Answer, error) {
 	defer c.asking()()
-	return c.Command.Ask(c)
+	if c.Command.around == nil {
+		return c.Command.Ask(c)
+	}
+	return c.Command.around(c, func() (report.Answer, error) { return c.Command.Ask(c) })
 }
 
 // write writes an answer in the form that the user wants, and passes on what

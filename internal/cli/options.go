@@ -43,6 +43,7 @@ type parser struct {
 	globals values
 	args    []word
 	help    bool // -h, -help, -? was given
+	bound   any  // the command's struct
 }
 
 // parse reads words. With first set it stops at the first word that is not an
@@ -114,8 +115,9 @@ func isHelp(name string) bool {
 
 func (p *parser) find(name string) (*Option, values) {
 	if p.command != nil {
-		for i := range p.command.Options {
-			if o := &p.command.Options[i]; o.is(name) {
+		options := p.command.options()
+		for i := range options {
+			if o := &options[i]; o.is(name) {
 				return o, p.values
 			}
 		}
@@ -131,7 +133,7 @@ func (p *parser) find(name string) (*Option, values) {
 func (p *parser) unknown(text, name string) error {
 	var names []string
 	if p.command != nil {
-		names = optionNames(p.command.Options)
+		names = optionNames(p.command.options())
 	}
 	names = append(names, optionNames(p.global)...)
 	err := p.usagef("unknown option %s", text)
@@ -159,13 +161,14 @@ func isNumeral(text string) bool {
 // bind gives the positional words to the command's arguments.
 func (p *parser) bind() error {
 	words := p.args
-	for i := range p.command.Args {
-		a := &p.command.Args[i]
+	args := p.command.args()
+	for i := range args {
+		a := &args[i]
 		if len(words) == 0 {
 			if !a.Optional {
 				return p.usagef("%s is missing", strings.ToUpper(a.Name))
 			}
-			return nil
+			break
 		}
 		n := 1
 		if a.Rest {
@@ -173,7 +176,7 @@ func (p *parser) bind() error {
 		}
 		for _, w := range words[:n] {
 			if _, err := ParseAddress(w.text); err != nil && a.Words && !isNumeral(w.text) {
-				p.values[a.Name] = value{text: w.text, words: true}
+				p.values[a.Name] = value{text: w.text, list: []string{w.text}, words: true}
 			} else if err := p.values.set(a.Name, a.Kind, a.Choices, w.text); err != nil {
 				return p.usagef("%s: %v", strings.ToUpper(a.Name), err)
 			}
@@ -182,6 +185,13 @@ func (p *parser) bind() error {
 	}
 	if len(words) > 0 {
 		return p.usagef("unexpected argument %q", words[0].text)
+	}
+	if p.command.declared == nil {
+		return nil
+	}
+	var err error
+	if p.bound, err = p.command.declared().bind(p.values); err != nil {
+		return p.usagef("%v", err)
 	}
 	return nil
 }

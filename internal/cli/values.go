@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/sosgo/sosgo/target"
 )
@@ -58,6 +59,12 @@ func parseKind(kind Kind, text string) (uint64, error) {
 		return uint64(n), err
 	case Size:
 		return ParseSize(text)
+	case Duration:
+		d, err := time.ParseDuration(text)
+		if err != nil || d <= 0 {
+			return 0, fmt.Errorf("%q is not a duration, such as 30s or 5m", text)
+		}
+		return uint64(d), nil
 	}
 	return 0, nil
 }

@@ -27,42 +27,10 @@ func OptionalObject(name, summary string) cli.Arg {
 	return a
 }
 
-// Explained returns the commands, of which those that take an address say what it
-// is instead where they can't do with it, and those that take an object are given the address of the one that is meant.
-func Explained(commands []cli.Command) []cli.Command {
-	for i := range commands {
-		names := addressNames(&commands[i])
-		if len(names) == 0 {
-			continue
-		}
-		commands[i].Ask = explained(commands[i].Name, names, commands[i].Ask)
-		for k := range commands[i].Args {
-			if a := &commands[i].Args[k]; a.Words {
-				commands[i].Ask = meant(a.Name, commands[i].Ask)
-			}
-		}
-	}
-	return commands
-}
+// Explained returns the commands, which take expressions for objects and describe an address that they fail for.
+func Explained(commands []cli.Command) []cli.Command { return cli.Around(commands, explained) }
 
-// meant is ask once the words of the argument of that name have become the address of the object that they mean.
-func meant(name string, ask func(*cli.Context) (report.Answer, error)) func(*cli.Context) (report.Answer, error) {
-	return func(c *cli.Context) (report.Answer, error) {
-		text, given := c.Str(name)
-		if _, ok := c.Addr(name); ok || !given {
-			return ask(c)
-		}
-		a, err := meantAddress(c, text)
-		if err != nil {
-			return report.Answer{}, err
-		}
-		c.Found(name, a)
-		c.Session.SetLast(a)
-		return ask(c)
-	}
-}
-
-// meantAddress is what an expression is worth: an object, or an address.
+// meantAddress evaluates an expression to an object or an address.
 func meantAddress(c *cli.Context, text string) (target.Addr, error) {
 	p, err := Asked(c)
 	if err != nil {
@@ -91,49 +59,36 @@ func meantAddress(c *cli.Context, text string) (target.Addr, error) {
 	}
 }
 
-// addressNames are the arguments and options of a command that are addresses.
-func addressNames(c *cli.Command) []string {
-	var out []string
-	for _, a := range c.Args {
-		if a.Kind == cli.Address {
-			out = append(out, a.Name)
-		}
+// explained runs a command, and adds to its error what the addresses are that it was given.
+func explained(c *cli.Context, run func() (report.Answer, error)) (report.Answer, error) {
+	if err := c.FindObjects(func(text string) (target.Addr, error) { return meantAddress(c, text) }); err != nil {
+		return report.Answer{}, err
 	}
-	for _, o := range c.Options {
-		if o.Kind == cli.Address {
-			out = append(out, o.Name)
-		}
-	}
-	return out
-}
-
-// explained is ask with what an address is, where it fails.
-func explained(command string, names []string, ask func(*cli.Context) (report.Answer, error)) func(*cli.Context) (report.Answer, error) {
-	return func(c *cli.Context) (report.Answer, error) {
-		out, err := ask(c)
-		var foreign *dac.ForeignError
-		if errors.As(err, &foreign) {
-			return askOwner(c, foreign, ask)
-		}
-		if !errors.Is(err, target.ErrCorrupt) && !errors.Is(err, target.ErrNotInDump) && !errors.Is(err, target.ErrUnsupported) {
-			return out, err
-		}
-		for _, name := range names {
-			if a, given := c.Addr(name); given {
-				err = withInstead(err, instead(command, View(c).Resolve(c.Context(), a)), a)
-			}
-		}
+	given := c.Addresses()
+	out, err := run()
+	if err == nil || len(given) == 0 {
 		return out, err
 	}
+	var foreign *dac.ForeignError
+	if errors.As(err, &foreign) {
+		return askOwner(c, foreign, run)
+	}
+	if !errors.Is(err, target.ErrCorrupt) && !errors.Is(err, target.ErrNotInDump) && !errors.Is(err, target.ErrUnsupported) {
+		return out, err
+	}
+	for _, a := range given {
+		err = withInstead(err, instead(c.Command.Name, View(c).Resolve(c.Context(), a)), a)
+	}
+	return out, err
 }
 
-// askOwner asks the runtime whose address the user gave, and says so: an address
-// means one thing in a process, whichever runtime the session looks at.
-func askOwner(c *cli.Context, foreign *dac.ForeignError, ask func(*cli.Context) (report.Answer, error)) (report.Answer, error) {
+// askOwner asks the runtime that the address belongs to, and warns of that: an address means one thing in a process,
+// whichever runtime the session looks at.
+func askOwner(c *cli.Context, foreign *dac.ForeignError, run func() (report.Answer, error)) (report.Answer, error) {
 	chosen := c.Session.Runtime()
 	defer c.Session.SetRuntime(chosen)
 	c.Session.SetRuntime(strconv.Itoa(foreign.Owner.Index))
-	out, err := ask(c)
+	out, err := run()
 	if err == nil {
 		c.Warn(fmt.Errorf("%w; it is answered from there", foreign))
 	}
