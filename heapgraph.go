@@ -1,7 +1,6 @@
 package sosgo
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -37,7 +36,7 @@ func (v *View) Graph(ctx context.Context, o graph.Options) (*graph.Graph, error)
 		if err != nil {
 			return nil, err
 		}
-		o.Jobs = cmp.Or(o.Jobs, v.dump.Jobs())
+		o = v.building(ctx, o)
 		if o.Keep == nil && v.dump.options.GraphDir != "" {
 			if o.Keep, err = v.keep(); err != nil {
 				return nil, err

@@ -205,6 +205,9 @@ func newDump(f *dump.File, o Options) *Dump {
 // errClosed is about a dump behind Close.
 var errClosed = target.Unsupportedf("the dump is closed")
 
+// errNoDump is the error of a zero Dump or View.
+var errNoDump = target.Unsupportedf("no dump is open")
+
 // Close releases the dump. Who builds a graph of its objects, or asks one (graph.Graph.Use), is stopped with an error and waited for.
 func (d *Dump) Close() error {
 	d.end()

@@ -347,11 +347,6 @@ func (v *View) Threads() ([]Thread, error) {
 // see crash.Read. The error tells what could not be read of it.
 func (v *View) CrashRecord() (*crash.Crash, error) { return crash.Read(v.process()) }
 
-// Crash describes why the process died on one page; see crash.Describe.
-func (v *View) Crash(ctx context.Context) (*answer.Crash, error) {
-	return crash.Describe(ctx, v.process())
-}
-
 // BriefCrash tells of a crash the reason and the exception, and of a process that did not crash
 // the monitors that threads wait for, nil where there are none; see crash.DescribeBriefly.
 func (v *View) BriefCrash() *answer.Crash { return crash.DescribeBriefly(v.process()) }

@@ -49,6 +49,13 @@ func (g *Gaps) Note(err error) {
 // NoteAll notes what a part of the answer, which has gaps of its own, lacks.
 func (g *Gaps) NoteAll(errs []error) { g.noted = append(g.noted, errs...) }
 
+// NoteFirst notes errs in front of what is noted already.
+func (g *Gaps) NoteFirst(errs []error) {
+	if len(errs) > 0 {
+		g.noted = append(append([]error(nil), errs...), g.noted...)
+	}
+}
+
 // Noted lists what was noted, in order, also twice what was noted twice.
 func (g Gaps) Noted() []error { return g.noted }
 

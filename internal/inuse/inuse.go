@@ -1,13 +1,13 @@
-// Package inuse keeps what is closed from being given back while somebody is at work with it: who closes tells those who are
-// there to leave, and waits until they have.
+// Package inuse keeps a resource open while it is in use: Close ends the contexts of its users and waits until they have left.
 package inuse
 
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 )
 
-// A Gate counts who is at work with something. It is for any number of goroutines, and not to be copied.
+// A Gate counts the users of a resource. It is safe for concurrent use and must not be copied.
 type Gate struct {
 	err  error
 	life context.Context
@@ -16,32 +16,45 @@ type Gate struct {
 	mu     sync.Mutex
 	closed bool
 	users  int
-	idle   chan struct{} // not nil where somebody waits for the last to leave
+	idle   chan struct{} // closed when the last user leaves; nil unless Close waits
 }
 
-// New is an open gate. err is what those are told who come or work when it is closed.
+// New returns an open gate. Users that come or work after Close get err.
 func New(err error) *Gate {
 	g := &Gate{err: err}
 	g.life, g.end = context.WithCancel(context.Background())
 	return g
 }
 
-// Use lets one in until done is called. The context that it returns ends with ctx, and when the gate is closed: then its error is
-// the gate's. The error is the gate's, too, and done does nothing where it is closed already.
+// Use admits a user until done is called. The returned context ends with ctx, with done, and when the gate is closed, then with
+// the gate's error. If the gate is closed already, Use returns its error and a done that does nothing.
 func (g *Gate) Use(ctx context.Context) (used context.Context, done func(), err error) {
+	return g.use(ctx, false)
+}
+
+// UseLasting is Use with a context that does not end with done, for answers that go on reading while they are ranged over.
+func (g *Gate) UseLasting(ctx context.Context) (used context.Context, done func(), err error) {
+	return g.use(ctx, true)
+}
+
+func (g *Gate) use(ctx context.Context, lasting bool) (used context.Context, done func(), err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.closed {
 		return ctx, func() {}, g.err
 	}
 	g.users++
-	u := &useContext{Context: ctx, done: make(chan struct{})}
+	u := &useContext{Context: ctx, life: g.life, closed: g.err, done: make(chan struct{})}
 	stopOuter := context.AfterFunc(ctx, func() { u.cancel(ctx.Err()) })
 	stopLife := context.AfterFunc(g.life, func() { u.cancel(g.err) })
 	return u, sync.OnceFunc(func() {
 		stopOuter()
 		stopLife()
-		u.cancel(context.Canceled)
+		if lasting {
+			u.left.Store(true)
+		} else {
+			u.cancel(context.Canceled)
+		}
 		g.leave()
 	}), nil
 }
@@ -54,8 +67,16 @@ func (g *Gate) leave() {
 	}
 }
 
-// Close lets nobody in any more, ends the contexts of those who are there, and waits until all have left. It reports whether
-// it is the first to close; another waits for nobody. Who is at work must not close.
+// Closed returns the gate's error if it is closed, or nil.
+func (g *Gate) Closed() error {
+	if g.life.Err() != nil {
+		return g.err
+	}
+	return nil
+}
+
+// Close admits nobody any more, ends the contexts of all users, and waits until they have left. It reports whether it is the
+// first call; later calls do not wait. A user must not call it.
 func (g *Gate) Close() (first bool) {
 	g.mu.Lock()
 	first = !g.closed
@@ -72,14 +93,17 @@ func (g *Gate) Close() (first bool) {
 	return first
 }
 
-// A useContext ends when the outer one does or the gate is closed. Its channel is its own: contexts that are
-// derived from it would else take their error from the one that has the channel, and tell of a user who gave up.
+// A useContext ends when the outer context does or the gate is closed. It has a channel of its own: contexts derived from it
+// would otherwise take their error from the context that owns the channel, and report a user who gave up.
 type useContext struct {
 	context.Context // the outer one
 
-	done chan struct{}
-	mu   sync.Mutex
-	err  error
+	life   context.Context // of the gate
+	closed error           // once life ended
+	left   atomic.Bool     // the user has left; nothing calls cancel any more
+	done   chan struct{}
+	mu     sync.Mutex
+	err    error
 }
 
 // cancel ends c, unless it has ended.
@@ -92,13 +116,20 @@ func (c *useContext) cancel(err error) {
 	}
 }
 
-// Done is closed when c ends.
-func (c *useContext) Done() <-chan struct{} { return c.done }
+// Done returns a channel that is closed when c ends. After the user has left, it is the outer context's.
+func (c *useContext) Done() <-chan struct{} {
+	if c.left.Load() {
+		return c.Context.Done()
+	}
+	return c.done
+}
 
-// Err is nil until c ends, then the outer context's error, or the gate's.
+// Err returns nil until c ends, then the outer context's error, or the gate's.
 func (c *useContext) Err() error {
 	if err := c.Context.Err(); err != nil {
-		c.cancel(err) // whoever was to tell may not have run yet
+		c.cancel(err) // the function of AfterFunc may not have run yet
+	} else if c.left.Load() && c.life.Err() != nil {
+		c.cancel(c.closed)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -39,7 +39,7 @@ var floors = []struct{ name, packages string }{
 	{"stacks", "stackscan stackwalk"},
 	{"graph", "graph"},
 	{"application", "app"},
-	{"questions", "query internal/diagnosis"},
+	{"questions", "query internal/diagnosis export/summary"},
 	{"façade", "sosgo"},
 	{"forms", "internal/report"},
 	{"exports", "export"},

@@ -1,0 +1,350 @@
+package sosgo
+
+import (
+	"context"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/flows"
+	"github.com/sosgo/sosgo/app/hosting"
+	"github.com/sosgo/sosgo/app/locks"
+	"github.com/sosgo/sosgo/app/sqlpools"
+	"github.com/sosgo/sosgo/app/tasks"
+	"github.com/sosgo/sosgo/app/threadpool"
+	"github.com/sosgo/sosgo/app/web"
+	"github.com/sosgo/sosgo/graph"
+	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/objects/shapes"
+	"github.com/sosgo/sosgo/target"
+)
+
+// Options of answers about applications. The zero value of each is the default.
+type (
+	// LockOptions choose locks.
+	LockOptions = locks.Options
+	// TaskOptions choose tasks.
+	TaskOptions = tasks.ListOptions
+	// ThreadPoolOptions choose parts of the thread pool.
+	ThreadPoolOptions = threadpool.Options
+	// RequestOptions choose web requests that the process works on.
+	RequestOptions = web.RequestOptions
+	// MessageOptions choose requests that the process sent.
+	MessageOptions = web.MessageOptions
+)
+
+// Waits lists what threads wait for and where that leads: deadlocks, held locks, tasks that block threads. Where no wait was
+// found because something could not be read, the answer comes with that error.
+func (v *View) Waits(ctx context.Context, o ...LockOptions) (*answer.Waits, error) {
+	return ask(ctx, v, func(q *question) (*answer.Waits, error) {
+		r, err := q.LockReader()
+		if err != nil {
+			return nil, err
+		}
+		o := option(o)
+		o.Scan = q.scanning("looking for locks", o.Scan)
+		out, err := r.Waits(q.ctx, o)
+		if err != nil {
+			return nil, err
+		}
+		return unlessEmpty(out, len(out.Threads) == 0, out.Lost)
+	})
+}
+
+// Locks lists the locks that a thread or async method holds or waits for. Where none was found because something could not be
+// read, the answer comes with that error.
+func (v *View) Locks(ctx context.Context, o ...LockOptions) (*answer.Locks, error) {
+	return ask(ctx, v, func(q *question) (*answer.Locks, error) {
+		r, err := q.LockReader()
+		if err != nil {
+			return nil, err
+		}
+		o := option(o)
+		o.Scan = q.scanning("looking for locks", o.Scan)
+		out, err := r.Describe(q.ctx, o)
+		if err != nil {
+			return nil, err
+		}
+		return unlessEmpty(out, len(out.Locks) == 0, out.Lost)
+	})
+}
+
+// Tasks counts the tasks of the heap by state and method.
+func (v *View) Tasks(ctx context.Context, o ...TaskOptions) (*answer.Tasks, error) {
+	return ask(ctx, v, func(q *question) (*answer.Tasks, error) {
+		s, err := q.collected()
+		if err != nil {
+			return nil, err
+		}
+		return s.List(q.ctx, option(o))
+	})
+}
+
+// TaskState describes the state of a task. An object that is no task is a *tasks.NotTaskError.
+func (v *View) TaskState(ctx context.Context, task target.Addr) (*answer.TaskState, error) {
+	return ask(ctx, v, func(q *question) (*answer.TaskState, error) {
+		r, err := q.TaskReader()
+		if err != nil {
+			return nil, err
+		}
+		return r.DescribeState(task)
+	})
+}
+
+// Forms of async stacks.
+const (
+	AsyncListed  = iota // each stack
+	AsyncMerged         // equal frames of stacks together
+	AsyncCounted        // frames by name
+)
+
+// AsyncOptions choose stacks of async methods.
+type AsyncOptions struct {
+	tasks.StackOptions
+	Form      int  // AsyncListed, AsyncMerged or AsyncCounted
+	WithRoots bool // what keeps each stack alive, in AsyncListed
+}
+
+// AsyncStacks lists the stacks of async methods: what each waits for and who continues after it.
+func (v *View) AsyncStacks(ctx context.Context, o ...AsyncOptions) (*answer.Async, error) {
+	return ask(ctx, v, func(q *question) (*answer.Async, error) {
+		o := option(o)
+		s, err := q.collected()
+		if err != nil {
+			return nil, err
+		}
+		switch o.Form {
+		case AsyncMerged:
+			return s.Merged(q.ctx, o.StackOptions)
+		case AsyncCounted:
+			return s.Count(o.StackOptions)
+		}
+		if o.WithRoots {
+			h, err := q.Holders(q.ctx, graph.Options{})
+			if err != nil {
+				return nil, err
+			}
+			o.Roots = func(ctx context.Context, a target.Addr) (*answer.RootPaths, error) {
+				return h.RootPaths(ctx, a, graph.HoldOptions{})
+			}
+		}
+		return s.Listed(q.ctx, o.StackOptions)
+	})
+}
+
+// AsyncCalls merges the stacks of async methods into trees.
+func (v *View) AsyncCalls(ctx context.Context, o ...tasks.StackOptions) (*answer.AsyncCalls, error) {
+	return ask(ctx, v, func(q *question) (*answer.AsyncCalls, error) {
+		s, err := q.collected()
+		if err != nil {
+			return nil, err
+		}
+		return s.Calls(q.ctx, option(o))
+	})
+}
+
+// pooled computes an answer by the reader of the thread pool.
+func pooled[T any](ctx context.Context, v *View, compute func(ctx context.Context, r *threadpool.Reader) (T, error)) (T, error) {
+	return ask(ctx, v, func(q *question) (none T, err error) {
+		r, err := q.ThreadPoolReader()
+		if err != nil {
+			return none, err
+		}
+		return compute(q.ctx, r)
+	})
+}
+
+// ThreadPool describes the thread pool: its workers and limits, what is queued, and whether it keeps up.
+func (v *View) ThreadPool(ctx context.Context, o ...ThreadPoolOptions) (*answer.ThreadPool, error) {
+	return pooled(ctx, v, func(ctx context.Context, r *threadpool.Reader) (*answer.ThreadPool, error) {
+		return r.Describe(ctx, option(o))
+	})
+}
+
+// WorkQueues lists what is queued in the thread pool.
+func (v *View) WorkQueues(ctx context.Context) (*answer.WorkQueues, error) {
+	return pooled(ctx, v, func(ctx context.Context, r *threadpool.Reader) (*answer.WorkQueues, error) {
+		out, err := r.Queues(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return unlessEmpty(out, len(out.Queues) == 0, out.Lost)
+	})
+}
+
+// Timers lists the timers that are scheduled.
+func (v *View) Timers(ctx context.Context) (*answer.Timers, error) {
+	return pooled(ctx, v, func(ctx context.Context, r *threadpool.Reader) (*answer.Timers, error) {
+		out, err := r.Timers(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return unlessEmpty(out, len(out.Timers) == 0, out.Lost)
+	})
+}
+
+// webbed computes an answer by the reader of web requests.
+func webbed[T any](ctx context.Context, v *View, compute func(q *question, r *web.Reader, h *heap.Heap) (T, error)) (T, error) {
+	return ask(ctx, v, func(q *question) (none T, err error) {
+		r, err := q.WebReader()
+		if err != nil {
+			return none, err
+		}
+		h, err := q.objectHeap()
+		if err != nil {
+			return none, err
+		}
+		return compute(q, r, h)
+	})
+}
+
+// Requests lists the web requests that the process works on: since when, by which thread or async code, and what they wait for.
+func (v *View) Requests(ctx context.Context, o ...RequestOptions) (*answer.Requests, error) {
+	return webbed(ctx, v, func(q *question, r *web.Reader, h *heap.Heap) (*answer.Requests, error) {
+		o := option(o)
+		o.Scan = q.scanning("looking for requests", o.Scan)
+		p := web.Process{Heap: h, Walk: q.Walk, DumpTime: q.dump.file.Process().DumpTime}
+		if !o.Brief {
+			var err error
+			p.Threads, err = q.Threads()
+			q.note(err)
+		}
+		return r.Requests(q.ctx, p, o)
+	})
+}
+
+// Messages lists the requests that the process sent by HttpClient.
+func (v *View) Messages(ctx context.Context, o ...MessageOptions) (*answer.Messages, error) {
+	return webbed(ctx, v, func(q *question, r *web.Reader, h *heap.Heap) (*answer.Messages, error) {
+		o := option(o)
+		o.Scan = q.scanning("looking for requests", o.Scan)
+		return r.Messages(q.ctx, h, o)
+	})
+}
+
+// HTTPClients lists the pools of connections of HttpClient.
+func (v *View) HTTPClients(ctx context.Context) (*answer.HTTPClients, error) {
+	return webbed(ctx, v, func(q *question, r *web.Reader, h *heap.Heap) (*answer.HTTPClients, error) {
+		return r.Clients(q.ctx, h, q.scanning("looking for connections", heap.ScanOptions{}))
+	})
+}
+
+// WebSockets lists the WebSockets of servers and clients.
+func (v *View) WebSockets(ctx context.Context) (*answer.WebSockets, error) {
+	return webbed(ctx, v, func(q *question, r *web.Reader, h *heap.Heap) (*answer.WebSockets, error) {
+		return r.WebSockets(q.ctx, h, q.scanning("looking for WebSockets", heap.ScanOptions{}))
+	})
+}
+
+// GRPCCalls lists the calls of gRPC that the process sends and answers.
+func (v *View) GRPCCalls(ctx context.Context) (*answer.GRPCCalls, error) {
+	return webbed(ctx, v, func(q *question, r *web.Reader, h *heap.Heap) (*answer.GRPCCalls, error) {
+		return r.GRPC(q.ctx, h, q.scanning("looking for calls of gRPC", heap.ScanOptions{}))
+	})
+}
+
+// SQLPoolOptions choose what is listed of pools.
+type SQLPoolOptions struct {
+	sqlpools.Options
+	Brief bool // leaves out who uses the connections
+}
+
+// SQLPools lists the pools of connections to databases: how many are idle, what runs on the others, and who waits for one.
+func (v *View) SQLPools(ctx context.Context, o ...SQLPoolOptions) (*answer.SQLPools, error) {
+	return ask(ctx, v, func(q *question) (*answer.SQLPools, error) {
+		o := option(o)
+		r, err := q.SQLPoolReader()
+		if err != nil {
+			return nil, err
+		}
+		h, err := q.objectHeap()
+		if err != nil {
+			return nil, err
+		}
+		p := sqlpools.Process{Heap: h, Scan: q.scanning("looking for pools", heap.ScanOptions{}), Walk: q.Walk}
+		if !o.Brief {
+			p.Threads, err = q.Threads()
+			q.note(err)
+			p.Roots, err = q.RootReader()
+			q.note(err)
+			p.Tasks, err = q.TaskReader()
+			q.note(err)
+		}
+		return r.Pools(q.ctx, p, o.Options)
+	})
+}
+
+// hosted computes an answer by the reader of the host's services.
+func hosted[T any](ctx context.Context, v *View, work string,
+	read func(*hosting.Reader, context.Context, *heap.Heap, heap.ScanOptions) (T, error)) (T, error) {
+	return ask(ctx, v, func(q *question) (none T, err error) {
+		r, err := q.HostingReader()
+		if err != nil {
+			return none, err
+		}
+		h, err := q.objectHeap()
+		if err != nil {
+			return none, err
+		}
+		return read(r, q.ctx, h, q.scanning(work, heap.ScanOptions{}))
+	})
+}
+
+// ServiceScopes lists the scopes of dependency injection, and what each will dispose.
+func (v *View) ServiceScopes(ctx context.Context) (*answer.ServiceScopes, error) {
+	return hosted(ctx, v, "looking for scopes", (*hosting.Reader).Scopes)
+}
+
+// Caches lists the memory caches of the program.
+func (v *View) Caches(ctx context.Context) (*answer.MemoryCaches, error) {
+	return hosted(ctx, v, "looking for caches", (*hosting.Reader).Caches)
+}
+
+// DbContexts lists the contexts of Entity Framework Core.
+func (v *View) DbContexts(ctx context.Context) (*answer.DbContexts, error) {
+	return hosted(ctx, v, "looking for contexts", (*hosting.Reader).DbContexts)
+}
+
+// FlowOptions choose code. The zero value chooses all threads and all suspended async methods.
+type FlowOptions struct {
+	Object target.Addr // only what flows with this Thread, ExecutionContext or async method, if not 0
+	Thread *Thread     // only what flows with this thread, if not nil
+}
+
+// Flows lists what flows with threads and async methods: activities with their trace ids, log scopes, values of AsyncLocals.
+func (v *View) Flows(ctx context.Context, o ...FlowOptions) (*answer.Flows, error) {
+	return ask(ctx, v, func(q *question) (*answer.Flows, error) {
+		o := option(o)
+		b, err := q.Shapes()
+		if err != nil {
+			return nil, err
+		}
+		items, err := q.Collections()
+		if err != nil {
+			return nil, err
+		}
+		out := &answer.Flows{Flows: []answer.Flow{}}
+		r := flows.New(shapes.Reading{Gaps: &out.Gaps, Binder: b}, items)
+		if o.Object != 0 {
+			object, err := b.Objects().Proven(o.Object)
+			if err != nil {
+				return nil, err
+			}
+			out.Flows, err = r.Of(object)
+			return out, err
+		}
+		p := flows.Process{Walk: q.Walk, Scan: q.scanning("looking for async methods", heap.ScanOptions{})}
+		if o.Thread != nil {
+			p.Threads = []Thread{*o.Thread}
+			return out, r.List(q.ctx, p, out)
+		}
+		if p.Threads, err = q.threads(); err != nil {
+			return nil, err
+		}
+		if p.Tasks, err = q.TaskReader(); err != nil {
+			return nil, err
+		}
+		if p.Heap, err = q.objectHeap(); err != nil {
+			return nil, err
+		}
+		return out, r.List(q.ctx, p, out)
+	})
+}

@@ -1,0 +1,409 @@
+package sosgo
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/graph"
+	"github.com/sosgo/sosgo/graph/leaks"
+	"github.com/sosgo/sosgo/graph/roots"
+	"github.com/sosgo/sosgo/graph/waste"
+	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/target"
+)
+
+// Options of answers about memory. The zero value of each is the default.
+type (
+	// LeakOptions bound the search for suspects.
+	LeakOptions = leaks.Options
+	// RetainedOptions choose rows of retained sizes.
+	RetainedOptions = graph.RetainedOptions
+	// GCRootOptions choose paths from roots.
+	GCRootOptions = graph.HoldOptions
+	// DominatorOptions bound the tree of dominators.
+	DominatorOptions = graph.TreeOptions
+	// LinkOptions choose references to or from an object.
+	LinkOptions = graph.LinkOptions
+	// HandleOptions choose GC handles.
+	HandleOptions = graph.HandleOptions
+	// ClosureOptions choose the form of what an object keeps alive.
+	ClosureOptions = graph.KeepOptions
+)
+
+// HeapOptions choose objects of the heap.
+type HeapOptions struct {
+	heap.ListOptions
+	Live bool // only objects that something keeps alive
+	Dead bool // only objects that nothing keeps alive, and free blocks; with Live, all objects
+}
+
+// heapAnswer computes an answer about chosen objects of the heap.
+func heapAnswer[T any](ctx context.Context, v *View, o []HeapOptions, compute func(q *question, h *heap.Heap, o heap.ListOptions) (T, error)) (T, error) {
+	return ask(ctx, v, func(q *question) (none T, err error) {
+		o := option(o)
+		h, err := q.objectHeap()
+		if err != nil {
+			return none, err
+		}
+		list := o.ListOptions
+		list.Scan = q.scanning("scanning the heap", list.Scan)
+		if o.Live != o.Dead {
+			if list.Filter, err = q.byLiveness(list.Filter, o.Live); err != nil {
+				return none, err
+			}
+		}
+		return compute(q, h, list)
+	})
+}
+
+// byLiveness adds a choice of live or of dead objects to a filter.
+func (q *question) byLiveness(f *heap.Filter, live bool) (*heap.Filter, error) {
+	is, err := q.live()
+	if err != nil {
+		return nil, err
+	}
+	chosen := heap.Filter{}
+	if f != nil {
+		chosen = *f
+	}
+	before := chosen.Start
+	chosen.Start = func(a target.Addr) bool { return is(a) == live && (before == nil || before(a)) }
+	if live && before == nil {
+		chosen.Counts = q.graph.CountLive
+	}
+	return &chosen, nil
+}
+
+// HeapStats counts the objects of the heap by type.
+func (v *View) HeapStats(ctx context.Context, o ...HeapOptions) (*answer.Listing, error) {
+	return heapAnswer(ctx, v, o, func(q *question, h *heap.Heap, o heap.ListOptions) (*answer.Listing, error) { return h.Count(q.ctx, o) })
+}
+
+// HeapObjects lists the objects of the heap. They are read while they are ranged over.
+func (v *View) HeapObjects(ctx context.Context, o ...HeapOptions) (*answer.Listing, error) {
+	return heapAnswer(ctx, v, o, func(q *question, h *heap.Heap, o heap.ListOptions) (*answer.Listing, error) {
+		return h.List(q.ctx, o), nil
+	})
+}
+
+// Duplicates counts the strings of the heap by their content.
+func (v *View) Duplicates(ctx context.Context, o ...HeapOptions) (*answer.Listing, error) {
+	return heapAnswer(ctx, v, o, func(q *question, h *heap.Heap, o heap.ListOptions) (*answer.Listing, error) {
+		return h.CountStrings(q.ctx, o), nil
+	})
+}
+
+// Exceptions lists the exceptions of the heap. They are read while they are ranged over.
+func (v *View) Exceptions(ctx context.Context, o ...HeapOptions) (*answer.Exceptions, error) {
+	return heapAnswer(ctx, v, o, func(q *question, h *heap.Heap, o heap.ListOptions) (*answer.Exceptions, error) {
+		r, err := q.Objects()
+		if err != nil {
+			return nil, err
+		}
+		return r.Exceptions(q.ctx, h, o.Filter, o.Scan), nil
+	})
+}
+
+// Generations counts the bytes of each generation in each heap. With dead it also counts those of unreachable objects.
+func (v *View) Generations(ctx context.Context, dead bool) (*answer.GenerationSizes, error) {
+	return ask(ctx, v, func(q *question) (*answer.GenerationSizes, error) {
+		h, err := q.objectHeap()
+		if err != nil {
+			return nil, err
+		}
+		var live func(target.Addr) bool
+		if dead {
+			if live, err = q.live(); err != nil {
+				return nil, err
+			}
+		}
+		return h.SizesWithDead(q.ctx, live, q.scanning("scanning the heap", heap.ScanOptions{}))
+	})
+}
+
+// RuntimeHeaps lists the segments of the GC heap and the runtime's native heaps. A runtime whose native heaps are not supported
+// is answered without them.
+func (v *View) RuntimeHeaps(ctx context.Context) (*answer.RuntimeHeaps, error) {
+	return ask(ctx, v, func(q *question) (*answer.RuntimeHeaps, error) {
+		rt, err := q.Runtime()
+		if err != nil {
+			return nil, err
+		}
+		out := &answer.RuntimeHeaps{}
+		switch out.LoaderHeaps, err = rt.LoaderHeaps(); {
+		case err == nil:
+			out.Gaps = out.LoaderHeaps.Gaps
+		case errors.Is(err, target.ErrUnsupported):
+			out.LoaderHeaps = nil
+			out.Note(fmt.Errorf("loader heaps: %w", err))
+		default:
+			return nil, err
+		}
+		h, err := q.Heap()
+		if err != nil {
+			return out, err
+		}
+		out.NoteAll(h.Warnings())
+		out.GC = h.Overview(nil)
+		return out, nil
+	})
+}
+
+// Handles lists the GC handles of some types, or of all.
+func (v *View) Handles(ctx context.Context, types ...heap.HandleType) (*answer.Handles, error) {
+	return ask(ctx, v, func(q *question) (*answer.Handles, error) {
+		h, err := q.heap()
+		if err != nil {
+			return nil, err
+		}
+		return h.ListHandles(q.ctx, types...)
+	})
+}
+
+// Finalizers lists the objects that have finalizers and are ready for them, or all in the queues.
+func (v *View) Finalizers(ctx context.Context, o ...heap.FinalizerOptions) (*answer.Finalizers, error) {
+	return ask(ctx, v, func(q *question) (*answer.Finalizers, error) {
+		h, err := q.heap()
+		if err != nil {
+			return nil, err
+		}
+		return h.ListFinalizers(option(o))
+	})
+}
+
+// HeapMap draws the heap in cells. With live it marks what is unreachable.
+func (v *View) HeapMap(ctx context.Context, live bool, o ...heap.MapOptions) (*answer.HeapMap, error) {
+	return ask(ctx, v, func(q *question) (*answer.HeapMap, error) {
+		o := option(o)
+		h, err := q.objectHeap()
+		if err != nil {
+			return nil, err
+		}
+		if live && o.Live == nil {
+			if o.Live, err = q.live(); err != nil {
+				return nil, err
+			}
+		}
+		o.Scan = q.scanning("scanning the heap", o.Scan)
+		return h.Map(q.ctx, o)
+	})
+}
+
+// held computes an answer by what holds objects.
+func held[T any](ctx context.Context, v *View, compute func(ctx context.Context, h *graph.Holders) (T, error)) (T, error) {
+	return ask(ctx, v, func(q *question) (none T, err error) {
+		h, err := q.holders()
+		if err != nil {
+			return none, err
+		}
+		return compute(q.ctx, h)
+	})
+}
+
+// Leaks lists objects that retain much of the heap, and what usually grows without end in .NET.
+func (v *View) Leaks(ctx context.Context, o ...LeakOptions) (*answer.Leaks, error) {
+	return ask(ctx, v, func(q *question) (*answer.Leaks, error) {
+		h, err := q.holders()
+		if err != nil {
+			return nil, err
+		}
+		r, err := q.Objects()
+		if err != nil {
+			return nil, err
+		}
+		o := option(o)
+		o.Jobs = cmp.Or(o.Jobs, q.dump.Jobs())
+		return leaks.Find(q.ctx, h, r, o)
+	})
+}
+
+// GCRoot lists what keeps an object alive: a path to it from each kind of root.
+func (v *View) GCRoot(ctx context.Context, object target.Addr, o ...GCRootOptions) (*answer.RootPaths, error) {
+	return held(ctx, v, func(ctx context.Context, h *graph.Holders) (*answer.RootPaths, error) {
+		return h.RootPaths(ctx, object, option(o))
+	})
+}
+
+// PathTo returns a path by which one object keeps another one alive.
+func (v *View) PathTo(ctx context.Context, from, to target.Addr, order graph.PathOrder) (*answer.ObjectPath, error) {
+	return held(ctx, v, func(ctx context.Context, h *graph.Holders) (*answer.ObjectPath, error) {
+		return h.PathTo(ctx, from, to, order)
+	})
+}
+
+// Retained counts the bytes that would be free without the objects of each type, assembly, namespace or generation.
+func (v *View) Retained(ctx context.Context, o ...RetainedOptions) (*answer.Retained, error) {
+	return held(ctx, v, func(ctx context.Context, h *graph.Holders) (*answer.Retained, error) {
+		return h.Retained(ctx, option(o))
+	})
+}
+
+// RetainedBy counts the bytes that would be free without each of some objects, and at most types of their types; 0 lists all.
+func (v *View) RetainedBy(ctx context.Context, objects []target.Addr, types int) (*answer.Retained, error) {
+	return held(ctx, v, func(ctx context.Context, h *graph.Holders) (*answer.Retained, error) {
+		return h.RetainedBy(ctx, objects, types)
+	})
+}
+
+// Dominators returns the tree of the objects that own most of the heap.
+func (v *View) Dominators(ctx context.Context, o ...DominatorOptions) (*answer.Dominators, error) {
+	return held(ctx, v, func(ctx context.Context, h *graph.Holders) (*answer.Dominators, error) {
+		return h.DominatorTree(ctx, option(o))
+	})
+}
+
+// DominatorsOf lists the owners of an object, and at most top objects that it owns; 0 lists all.
+func (v *View) DominatorsOf(ctx context.Context, object target.Addr, top int) (*answer.Dominators, error) {
+	return held(ctx, v, func(ctx context.Context, h *graph.Holders) (*answer.Dominators, error) {
+		return h.DominatorsOf(ctx, object, top)
+	})
+}
+
+// Referrers lists what refers to an object.
+func (v *View) Referrers(ctx context.Context, object target.Addr, o ...LinkOptions) (*answer.Links, error) {
+	return held(ctx, v, func(ctx context.Context, h *graph.Holders) (*answer.Links, error) {
+		return h.Referrers(ctx, object, option(o))
+	})
+}
+
+// Referents lists what an object refers to.
+func (v *View) Referents(ctx context.Context, object target.Addr, o ...LinkOptions) (*answer.Links, error) {
+	return held(ctx, v, func(ctx context.Context, h *graph.Holders) (*answer.Links, error) {
+		return h.Referents(ctx, object, option(o))
+	})
+}
+
+// HandlesHold counts the bytes that would be free without each GC handle.
+func (v *View) HandlesHold(ctx context.Context, o ...HandleOptions) (*answer.Handles, error) {
+	return held(ctx, v, func(ctx context.Context, h *graph.Holders) (*answer.Handles, error) {
+		hold, err := h.HandlesHold(ctx, option(o))
+		if err != nil {
+			return nil, err
+		}
+		out := &answer.Handles{Hold: hold, Count: answer.Known(uint64(len(hold.Rows) + hold.More))}
+		out.NoteAll(hold.Noted())
+		return out, nil
+	})
+}
+
+// Closure lists what an object keeps alive directly or through others.
+func (v *View) Closure(ctx context.Context, object target.Addr, o ...ClosureOptions) (*answer.Closure, error) {
+	return ask(ctx, v, func(q *question) (*answer.Closure, error) {
+		h, err := q.holders()
+		if err != nil {
+			return nil, err
+		}
+		o := option(o)
+		o.Scan = q.scanning("scanning the heap", o.Scan)
+		return h.KeptBy(q.ctx, object, o)
+	})
+}
+
+// ClosureOfType is Closure for all objects of a type together.
+func (v *View) ClosureOfType(ctx context.Context, methodTable target.Addr, o ...ClosureOptions) (*answer.Closure, error) {
+	return ask(ctx, v, func(q *question) (*answer.Closure, error) {
+		h, err := q.holders()
+		if err != nil {
+			return nil, err
+		}
+		o := option(o)
+		o.Scan = q.scanning("scanning the heap", o.Scan)
+		return h.KeptByType(q.ctx, methodTable, o)
+	})
+}
+
+// WasteOptions choose kinds of waste.
+type WasteOptions struct {
+	waste.Options
+	OnlyLive bool // leaves out what nothing keeps alive
+}
+
+// Waste finds memory that holds nothing, or the same content again, and who refers to it.
+func (v *View) Waste(ctx context.Context, o ...WasteOptions) (*answer.Waste, error) {
+	return ask(ctx, v, func(q *question) (*answer.Waste, error) {
+		o := option(o)
+		o.Scan = q.scanning("looking for waste", o.Scan)
+		h, err := q.objectHeap()
+		if err != nil {
+			return nil, err
+		}
+		r, err := q.Objects()
+		if err != nil {
+			return nil, err
+		}
+		if o.OnlyLive && o.Live == nil {
+			if o.Live, err = q.live(); err != nil {
+				return nil, err
+			}
+		}
+		if o.Statics == nil {
+			if o.Statics, err = q.wasteStatics(h); err != nil {
+				return nil, err
+			}
+		}
+		if o.Locals == nil {
+			if o.Locals, err = q.wasteLocals(); err != nil {
+				return nil, err
+			}
+		}
+		return waste.Find(q.ctx, h, r, o.Options)
+	})
+}
+
+// wasteStatics lists the static fields that refer to objects. Fields that can't be read are noted: their objects lack a holder.
+func (q *question) wasteStatics(h *heap.Heap) ([]waste.Static, error) {
+	reader, err := q.RootReader()
+	if err != nil {
+		return nil, err
+	}
+	var list []waste.Static
+	missing, first := 0, error(nil)
+	for s, err := range reader.Statics(q.ctx) {
+		if q.ctx.Err() != nil {
+			return nil, q.ctx.Err()
+		}
+		if err != nil {
+			missing, first = missing+1, cmp.Or(first, err)
+			continue
+		}
+		out := waste.Static{Slot: s.Slot, Object: s.Object, Table: s.Table}
+		out.Name.S, out.Name.Err = s.Name()
+		if out.Name.Err != nil {
+			out.Name.Instead = "a field of " + h.Runtime().NamelessType(s.Field.Declaring.MT.Addr)
+		}
+		list = append(list, out)
+	}
+	if missing > 0 {
+		q.note(fmt.Errorf("%d static fields, or their types, can't be read, and are no holders: %w", missing, first))
+	}
+	return list, nil
+}
+
+// wasteLocals lists what the stacks of threads refer to. Words that can't be read are noted: their objects lack a holder.
+func (q *question) wasteLocals() ([]waste.Local, error) {
+	reader, err := q.RootReader()
+	if err != nil {
+		return nil, err
+	}
+	var list []waste.Local
+	missing, first := 0, error(nil)
+	for root, err := range reader.All(q.ctx, roots.Options{}) {
+		switch {
+		case q.ctx.Err() != nil:
+			return nil, q.ctx.Err()
+		case root.Kind != roots.KindStack:
+		case err != nil:
+			missing, first = missing+1, cmp.Or(first, err)
+		default:
+			name := func() answer.Text { return answer.Text{S: reader.Describe(q.ctx, &root).Name} }
+			list = append(list, waste.Local{Object: root.Object, Name: name})
+		}
+	}
+	if missing > 0 {
+		q.note(fmt.Errorf("%d stacks, or words of them, can't be read, and are no holders: %w", missing, first))
+	}
+	return list, nil
+}

@@ -1,0 +1,55 @@
+package sosgo
+
+import (
+	"context"
+
+	"github.com/sosgo/sosgo/graph"
+	"github.com/sosgo/sosgo/heap"
+)
+
+type progressKey struct{}
+
+// A ProgressFunc reports how far a piece of work is. The work is named for people, such as "looking for requests". Done equals
+// total in the last call of a piece of work that completes. Calls do not overlap for one piece of work.
+type ProgressFunc func(work string, done, total uint64)
+
+// WithProgress returns a context whose answers report their progress to f. Answers that are computed at once report none.
+func WithProgress(ctx context.Context, f ProgressFunc) context.Context {
+	return context.WithValue(orBackground(ctx), progressKey{}, f)
+}
+
+// orBackground returns ctx, or the background context for nil.
+func orBackground(ctx context.Context) context.Context {
+	if ctx == nil {
+		return context.Background()
+	}
+	return ctx
+}
+
+// progressOf returns the function of WithProgress, or nil.
+func progressOf(ctx context.Context) ProgressFunc {
+	f, _ := ctx.Value(progressKey{}).(ProgressFunc)
+	return f
+}
+
+// scan completes the options of a scan: with the goroutines of the dump and with the progress of ctx.
+func (v *View) scan(ctx context.Context, work string, o heap.ScanOptions) heap.ScanOptions {
+	if o.Jobs == 0 {
+		o.Jobs = v.dump.Jobs()
+	}
+	if f := progressOf(ctx); f != nil && o.Progress == nil {
+		o.Progress = func(done, total uint64) { f(work, done, total) }
+	}
+	return o
+}
+
+// building completes the options of a graph in the same way.
+func (v *View) building(ctx context.Context, o graph.Options) graph.Options {
+	if o.Jobs == 0 {
+		o.Jobs = v.dump.Jobs()
+	}
+	if f := progressOf(ctx); f != nil && o.Progress == nil {
+		o.Progress = func(at graph.Progress) { f("building the graph of objects", at.Done, at.Total) }
+	}
+	return o
+}
