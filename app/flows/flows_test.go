@@ -19,7 +19,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// reader is a reader of a dump, with the answer in which it notes.
+// reader returns a Reader of a dump and the answer that holds its gaps.
 func reader(t testing.TB, d *sosgo.Dump) (*flows.Reader, *answer.Flows, *sosgo.View) {
 	t.Helper()
 	v, err := d.View("")
@@ -32,7 +32,7 @@ func reader(t testing.TB, d *sosgo.Dump) (*flows.Reader, *answer.Flows, *sosgo.V
 	return flows.New(shapes.Reading{Gaps: &out.Gaps, Binder: b}, items), out, v
 }
 
-// listed is all that flows in a process.
+// listed returns everything that flows in a process.
 func listed(t testing.TB, d *sosgo.Dump) *answer.Flows {
 	t.Helper()
 	r, out, v := reader(t, d)
@@ -48,8 +48,8 @@ func listed(t testing.TB, d *sosgo.Dump) *answer.Flows {
 	return out
 }
 
-// TestFlowsOfRequests: of each request that the program says to be unanswered, the scopes of its log flow with a thread or an
-// async method, and its activity with them; requests says the same of it.
+// TestFlowsOfRequests checks each request that the program reports as unanswered. Its logging scopes
+// flow with a thread or an async method, together with its activity, and requests reports the same.
 func TestFlowsOfRequests(t *testing.T) {
 	testdump.Web(t, func(t *testing.T, d *testdump.Dump) int {
 		var pending []struct{ Path, Correlation string }
@@ -108,8 +108,8 @@ func activities(f *answer.Flow) []answer.Activity {
 	return nil
 }
 
-// TestFlowOfOne: an ExecutionContext, the Thread that runs with it and an async method that will go on with it tell the same; what
-// is none of them is refused.
+// TestFlowOfOne checks that an ExecutionContext, the Thread that runs with it and an async method that
+// will resume with it give the same flow. Other objects are refused.
 func TestFlowOfOne(t *testing.T) {
 	testdump.Web(t, func(t *testing.T, d *testdump.Dump) int {
 		out := listed(t, d.Dump)
@@ -156,8 +156,9 @@ func TestFlowOfOne(t *testing.T) {
 	})
 }
 
-// TestStacksOfRequests: a request that is parked in async code is found by what flows with it, and by the HttpContext that the
-// variables of methods refer to: up to a method of the server or of the application, with what all wait for.
+// TestStacksOfRequests finds a request that is parked in async code by what flows with it and by the
+// HttpContext in the variables of methods. The stack reaches from the awaited end up to a method of
+// the server or application.
 func TestStacksOfRequests(t *testing.T) {
 	testdump.Web(t, func(t *testing.T, d *testdump.Dump) int {
 		r, out, v := reader(t, d.Dump)

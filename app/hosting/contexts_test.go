@@ -11,8 +11,8 @@ import (
 	"github.com/sosgo/sosgo/internal/test/testdump"
 )
 
-// TestDbContexts: of the three contexts that the program made one tracks eight entities, two of them of an owned type,
-// whose entities have a map of their own; one was never asked, one is disposed.
+// TestDbContexts checks the program's three contexts. One tracks eight entities, two of them of an
+// owned type with a map of its own; one was never queried; one is disposed.
 func TestDbContexts(t *testing.T) {
 	d, _ := testdump.Libraries(t)
 	r, h := open(t, d)

@@ -9,7 +9,7 @@ import (
 	"github.com/sosgo/sosgo/heap"
 )
 
-// List what a web server has in its memory cache.
+// List the content of a web server's memory cache.
 func Example() {
 	d, err := sosgo.Open("../../testdata/dumps/web/web-net10/web-net10.dmp.zst", sosgo.Options{})
 	if err != nil {

@@ -26,7 +26,8 @@ func open(t testing.TB, d *sosgo.Dump) (*hosting.Reader, *heap.Heap) {
 	return r, h
 }
 
-// TestScopes: the web program has a scope for the provider, and one for each of its seven pending requests.
+// TestScopes finds a scope of the provider and one for each of the web program's seven pending
+// requests.
 func TestScopes(t *testing.T) {
 	testdump.Web(t, func(t *testing.T, d *testdump.Dump) int {
 		r, h := open(t, d.Dump)
@@ -53,7 +54,7 @@ func TestScopes(t *testing.T) {
 	})
 }
 
-// TestCaches: the cache has what the program put into it: a value for six hours, and one for ever.
+// TestCaches finds what the program put into the cache: a value for six hours and one forever.
 func TestCaches(t *testing.T) {
 	testdump.Web(t, func(t *testing.T, d *testdump.Dump) int {
 		r, h := open(t, d.Dump)
@@ -84,8 +85,8 @@ func TestCaches(t *testing.T) {
 	})
 }
 
-// TestCachesOfNet6: there an entry has its flags in one byte, and says when it expires with its offset to UTC, or not
-// at all.
+// TestCachesOfNet6 reads entries of .NET 6, which keep their flags in one byte and their expiry, if
+// any, with an offset to UTC.
 func TestCachesOfNet6(t *testing.T) {
 	d, _ := testdump.Libraries(t)
 	r, h := open(t, d)

@@ -20,16 +20,17 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// kinds is the folder of a dump whose threads hold and wait for locks of all kinds: Locks.cs there is its program.
+// kinds is the folder of a dump whose threads hold and wait for locks of all kinds. Its program is
+// Locks.cs.
 const kinds = "../../testdata/dumps/locks/net10-locks"
 
-// openKinds opens it, with the names of its threads by their managed ids.
+// openKinds opens the dump of kinds and returns the names of its threads by managed id.
 func openKinds(t testing.TB) (*sosgo.Dump, map[uint32]string) {
 	t.Helper()
 	return openNamed(t, kinds)
 }
 
-// openNamed opens the dump of a folder, with the names of its threads by their managed ids.
+// openNamed opens the dump of a folder and returns the names of its threads by managed id.
 func openNamed(t testing.TB, folder string) (*sosgo.Dump, map[uint32]string) {
 	t.Helper()
 	facts, err := os.ReadFile(filepath.Join(folder, "facts.txt"))
@@ -49,7 +50,7 @@ func openNamed(t testing.TB, folder string) (*sosgo.Dump, map[uint32]string) {
 	return d, names
 }
 
-// TestKindsOfLocks: who holds each lock and who waits for it, as the program's source has it.
+// TestKindsOfLocks checks the holder and the waiters of each lock against the program's source.
 func TestKindsOfLocks(t *testing.T) {
 	d, names := openKinds(t)
 	got, err := reader(t, d).Describe(context.Background(), locks.Options{})
@@ -106,8 +107,8 @@ func TestKindsOfLocks(t *testing.T) {
 	}
 }
 
-// TestKindsOfWaits: what each thread waits for, that of the kernel and the ends of threads too, and the deadlock
-// through a lock that one thread reads.
+// TestKindsOfWaits checks what each thread waits for, kernel waits and the ends of threads included,
+// and the deadlock through a lock held by a reader.
 func TestKindsOfWaits(t *testing.T) {
 	d, names := openKinds(t)
 	got, err := reader(t, d).Waits(context.Background(), locks.Options{})
@@ -149,7 +150,7 @@ func TestKindsOfWaits(t *testing.T) {
 	assert.Equal(t, 1, circles)
 }
 
-// TestJoinUnknown: a thread that waits for the end of another one does so where nothing tells of which.
+// TestJoinUnknown finds a wait for the end of an unknown thread.
 func TestJoinUnknown(t *testing.T) {
 	clean, names := openKinds(t)
 	joiner := func(d *sosgo.Dump) *answer.ThreadWait {
@@ -193,7 +194,8 @@ func TestJoinUnknown(t *testing.T) {
 	assert.Zero(t, got.Object)
 }
 
-// TestStaticConstructorUnread: where a stack can't be followed on which a static constructor may run, that is said.
+// TestStaticConstructorUnread checks that an unreadable stack on which a static constructor may run is
+// reported.
 func TestStaticConstructorUnread(t *testing.T) {
 	const name = "net10-stacks"
 	clean := testdump.Open(t, name)
@@ -234,13 +236,13 @@ func view(t testing.TB, d *sosgo.Dump) *sosgo.View {
 	return v
 }
 
-// overlaidKinds opens the dump with memory that can be overwritten.
+// overlaidKinds opens the dump of kinds with memory that can be overwritten.
 func overlaidKinds(t testing.TB) (*sosgo.Dump, *testdump.Overlay) {
 	t.Helper()
 	return testdump.OverlaidFile(t, cannedKinds(t), sosgo.Options{Offline: true})
 }
 
-// cannedKinds is the file of the dump.
+// cannedKinds returns the file of the dump.
 func cannedKinds(t testing.TB) string {
 	t.Helper()
 	if _, err := os.Stat(kinds); err != nil {
@@ -249,7 +251,7 @@ func cannedKinds(t testing.TB) string {
 	return filepath.Join(kinds, "net10-locks.dmp.zst")
 }
 
-// addresses are those of the objects of a type.
+// addresses returns the addresses of a type's objects.
 func addresses(t testing.TB, d *sosgo.Dump, name string) (out []target.Addr) {
 	t.Helper()
 	h, err := view(t, d).Heap()
@@ -261,7 +263,8 @@ func addresses(t testing.TB, d *sosgo.Dump, name string) (out []target.Addr) {
 	return out
 }
 
-// TestRingsOfLocks: lists of who waits and of what a thread reads that have no end are corrupt, and the rest is told.
+// TestRingsOfLocks checks that endless lists of waiters and of entered locks are corrupt, and that the
+// rest is reported.
 func TestRingsOfLocks(t *testing.T) {
 	clean, _ := openKinds(t)
 	for name, field := range map[string]string{"SemaphoreSlim+TaskNode": "Next", "ReaderWriterCount": "next"} {
@@ -274,7 +277,7 @@ func TestRingsOfLocks(t *testing.T) {
 				o, err := objs.Object(a)
 				require.NoError(t, err)
 				damage = append(damage, testdump.Words(o.Field(field).Location(), uint64(a)))
-				if name == "ReaderWriterCount" { // so that none is the lock that is looked for
+				if name == "ReaderWriterCount" { // so that none is the lock searched for
 					damage = append(damage, testdump.Words(o.Field("lockID").Location(), ^uint64(0)))
 				}
 			}
@@ -289,7 +292,7 @@ func TestRingsOfLocks(t *testing.T) {
 	}
 }
 
-// FuzzKinds overwrites a word of a lock of any kind, or of what its holders and waiters have of it.
+// FuzzKinds overwrites a word of a lock of any kind, or of the records of its holders and waiters.
 func FuzzKinds(f *testing.F) {
 	d, kept := testdump.Thin(f, cannedKinds(f), sosgo.Options{Offline: true}, testdump.FewOf(16, regexp.MustCompile(
 		`ReaderWriter|Lazy|Spins|SemaphoreSlim|AutoResetEvent|Mutex|WaitHandle|CountdownEvent|Barrier|ManualResetEvent|SetOnInvokeMres|System\.Threading\.Thread$|Task|AsyncStateMachineBox`).MatchString))

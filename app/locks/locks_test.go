@@ -33,7 +33,7 @@ func reader(t testing.TB, d interface {
 	return r
 }
 
-// nameOf is the name that the program gave a thread.
+// nameOf returns the name that the program gave a thread.
 func nameOf(d *testdump.Dump, t *answer.Thread) string {
 	if t == nil {
 		return ""
@@ -43,12 +43,13 @@ func nameOf(d *testdump.Dump, t *answer.Thread) string {
 	return name
 }
 
-// stacks holds the locks and waits of the program "stacks" to what it does, and returns how much it compared.
+// stacks compares the locks and waits of the program "stacks" with its source, and returns the number
+// of comparisons.
 func stacks(t *testing.T, d *testdump.Dump) int {
 	r := reader(t, d)
 	got, err := r.Describe(context.Background(), locks.Options{})
 	require.NoError(t, err)
-	held := map[string][]string{} // by owner: kind, times, who waits
+	held := map[string][]string{} // by owner: kind, count, waiters
 	pulses := 0
 	for _, l := range got.Locks {
 		words := fmt.Sprintf("%s %d", l.Kind, l.Recursion)
@@ -87,7 +88,8 @@ func assertLock(d *testdump.Dump) bool {
 	return false
 }
 
-// deadlock holds that the deadlock is named once, as proved, and that the wait for a task and for a constructor are found.
+// deadlock checks that the deadlock is reported once, as proved, and that the waits for a task and a
+// static constructor are found.
 func deadlock(t *testing.T, d *testdump.Dump, r *locks.Reader) int {
 	got, err := r.Waits(context.Background(), locks.Options{})
 	require.NoError(t, err)
@@ -118,13 +120,14 @@ func deadlock(t *testing.T, d *testdump.Dump, r *locks.Reader) int {
 	return circles + tasks + constructors
 }
 
-// TestStacks: deadlock, recursive lock, Monitor.Wait, Lock, static constructor, on all runtimes and systems.
+// TestStacks checks a deadlock, a recursive lock, Monitor.Wait, Lock and a static constructor on all
+// runtimes and systems.
 func TestStacks(t *testing.T) {
 	t.Run("canned", func(t *testing.T) { stacks(t, testdump.Open(t, "net10-stacks")) })
 	testdump.Corpus(t, testcase.Named("*-stacks-withheap", "*-stacks-full"), stacks)
 }
 
-// TestWebWaits: what the program "web" told of its waits.
+// TestWebWaits compares the waits of the program "web" with what it printed.
 func TestWebWaits(t *testing.T) {
 	testdump.Corpus(t, testcase.Named("web-*"), func(t *testing.T, d *testdump.Dump) int {
 		var want struct{ AsyncLockWaiters int }
@@ -164,7 +167,7 @@ func TestWebWaits(t *testing.T) {
 	})
 }
 
-// TestPartialLocks: a dump without the heap has no list of locks, and does not say that there are none.
+// TestPartialLocks checks that a dump without the heap has no list of locks, rather than an empty one.
 func TestPartialLocks(t *testing.T) {
 	v, err := testdump.Open(t, "net10-crash-null-triage").View("")
 	require.NoError(t, err)
@@ -178,8 +181,8 @@ func TestPartialLocks(t *testing.T) {
 	assert.ErrorIs(t, err, target.ErrNotInDump)
 }
 
-// TestUnreadSpinLocks: this slice of a dump lacks the types of some fields that are SpinLocks in the whole one. The list of locks
-// says that it may lack some.
+// TestUnreadSpinLocks reads a slice without the types of some SpinLock fields. The list of locks
+// reports that it may be incomplete.
 func TestUnreadSpinLocks(t *testing.T) {
 	v, err := testdump.Open(t, "net10-async").View("")
 	require.NoError(t, err)
@@ -191,7 +194,7 @@ func TestUnreadSpinLocks(t *testing.T) {
 	assert.ErrorContains(t, got.Lost, "SpinLocks of objects")
 }
 
-// FuzzLocks overwrites a word of a lock, or of the stack of a thread that waits.
+// FuzzLocks overwrites a word of a lock, or of the stack of a waiting thread.
 func FuzzLocks(f *testing.F) {
 	from := testdump.Open(f, "net10-stacks")
 	d, kept := testdump.Thin(f, from.Path, from.Options(), testdump.FewOf(16, regexp.MustCompile(
@@ -217,8 +220,8 @@ func FuzzLocks(f *testing.F) {
 	fuzzWaits(f, d, at, 32)
 }
 
-// fuzzWaits overwrites one of the first words of what is at those addresses: what some threads wait for, of which others
-// are not known, then has typed errors.
+// fuzzWaits overwrites one of the first words at each address. Waits that can no longer be read have
+// typed errors.
 func fuzzWaits(f *testing.F, d *testdump.Draft, at []target.Addr, words uint8) {
 	v, err := d.View("")
 	require.NoError(f, err)
@@ -239,7 +242,7 @@ func fuzzWaits(f *testing.F, d *testdump.Draft, at []target.Addr, words uint8) {
 		f.Add(uint16(i), uint8(i), uint8(2), ^uint64(0))
 	}
 	f.Fuzz(func(t *testing.T, n uint16, some, word uint8, v uint64) {
-		if v&3 == 1 { // another object, in the place of the right one
+		if v&3 == 1 { // another object in place of the right one
 			v = uint64(at[v>>2%uint64(len(at))])
 		}
 		d.Set(testdump.Words(at[int(n)%len(at)]+8*target.Addr(word%words), v))

@@ -13,11 +13,12 @@ import (
 	"github.com/sosgo/sosgo/app/locks"
 )
 
-// mixed is the folder of a dump whose threads wait for each other through waits of different kinds: Mixed.cs there is its program.
+// mixed is the folder of a dump whose threads wait for each other in different ways. Its program is
+// Mixed.cs.
 const mixed = "../../testdata/dumps/locks/net10-mixed"
 
-// TestMixedCircles: circles through a monitor, a Lock and what a task awaits, through Lazys, and through a static constructor are
-// named; a reader that waits to become the writer is none.
+// TestMixedCircles finds cycles through a monitor, a Lock and an awaited task, through Lazys, and
+// through a static constructor. An upgradeable reader that waits to write is not a cycle.
 func TestMixedCircles(t *testing.T) {
 	d, _ := openNamed(t, mixed)
 	got, err := reader(t, d).Waits(context.Background(), locks.Options{})
@@ -43,7 +44,7 @@ func TestMixedCircles(t *testing.T) {
 	assert.Equal(t, map[string]string{gate: answer.StrengthLikely, lazy: answer.StrengthProved, constructor: answer.StrengthLikely}, strength)
 }
 
-// TestMixedChains: a chain goes on through every kind of wait, to what waits for no thread.
+// TestMixedChains follows chains through every kind of wait to the thread that waits for no other.
 func TestMixedChains(t *testing.T) {
 	d, names := openNamed(t, mixed)
 	got, err := reader(t, d).Waits(context.Background(), locks.Options{})

@@ -11,9 +11,9 @@ import (
 	"github.com/sosgo/sosgo/internal/test/testdump"
 )
 
-// TestChannelPool: of the second pool of SqlClient 7, whose connections are in slots and the idle ones in a channel:
-// three, of which one is idle and one runs a command; two calls wait. Beside the idle one stands a null, which wakes
-// readers up.
+// TestChannelPool reads the second pool of SqlClient 7, with connections in slots and idle ones in a
+// channel. Of three connections one is idle and one runs a command; two calls wait. The null beside
+// the idle connection wakes readers.
 func TestChannelPool(t *testing.T) {
 	d, _ := testdump.Libraries(t)
 	v, err := d.View("")

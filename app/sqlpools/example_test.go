@@ -6,7 +6,7 @@ import (
 	"github.com/sosgo/sosgo/app/sqlpools"
 )
 
-// What is a secret in a connection string is masked.
+// Mask the secrets in a connection string.
 func ExampleMasked() {
 	fmt.Println(sqlpools.Masked("Server=db;User ID=app;Password=very secret;Max Pool Size=4"))
 	// Output:

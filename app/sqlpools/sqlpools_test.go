@@ -69,7 +69,7 @@ func fact[T any](t testing.TB, d *testdump.Dump, name string) T {
 	return v
 }
 
-// TestPools: the pools and the commands that run, as the program printed them.
+// TestPools compares the pools and the running commands with what the program printed.
 func TestPools(t *testing.T) {
 	testdump.Web(t, func(t *testing.T, d *testdump.Dump) int {
 		client := fact[struct {
@@ -82,7 +82,7 @@ func TestPools(t *testing.T) {
 		for _, f := range append(client.Pools, npgsql) {
 			p := find(t, got, f.ConnectionString)
 			if strings.Contains(f.ConnectionString, "Min Pool Size") && p.Open.Value == f.Open+1 {
-				f.Open, f.Idle = f.Open+1, f.Idle+1 // the pool itself opens one to begin with, and the program counts those that it opened
+				f.Open, f.Idle = f.Open+1, f.Idle+1 // the pool itself opens one; the program counts only its own
 			}
 			counts := fmt.Sprint(f.MaxPoolSize, f.Open, f.Busy, f.Idle, f.Waiters)
 			assert.Equal(t, counts, fmt.Sprint(p.Max.Value, p.Open.Value, p.Busy.Value, p.Idle.Value, p.Waiting.Value), f.ConnectionString)
@@ -125,7 +125,8 @@ func TestPools(t *testing.T) {
 	})
 }
 
-// holder checks who has a connection with a running command: the one thread of that name, or the async method.
+// holder checks who holds a connection with a running command: the thread of that name, or the async
+// method.
 func holder(t *testing.T, c *answer.SQLConnection, byThread bool, thread, method string) {
 	t.Helper()
 	switch {
@@ -168,7 +169,8 @@ func running(t testing.TB, all *answer.SQLPools, text string) *answer.SQLConnect
 	return nil
 }
 
-// TestSecrets: of the pools of SqlClient, as Npgsql leaves the password out of what it keeps; no password in what is told unless it is asked for.
+// TestSecrets checks that no password of SqlClient appears unless it is requested. Npgsql does not
+// keep it.
 func TestSecrets(t *testing.T) {
 	testdump.Web(t, func(t *testing.T, d *testdump.Dump) int {
 		text, err := json.Marshal(pools(t, d, sqlpools.Options{}).Pools)
@@ -191,12 +193,12 @@ func TestSecrets(t *testing.T) {
 	}
 }
 
-// TestNoPools: a process without a driver has none.
+// TestNoPools reads a process without a driver.
 func TestNoPools(t *testing.T) {
 	assert.Empty(t, pools(t, testdump.Open(t, "net10-zoo"), sqlpools.Options{}).Pools)
 }
 
-// TestUnread: what can't be read of a busy connection is said to be missing, and is not told as nobody, nothing or no.
+// TestUnread checks that unreadable parts of a busy connection are reported as missing, not as empty.
 func TestUnread(t *testing.T) {
 	d := testdump.OpenWeb(t, "web-net10")
 	var found *answer.SQLConnection

@@ -18,7 +18,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// scan is how tests walk the heap.
+// scan is how the tests walk the heap.
 var scan = heap.ScanOptions{}
 
 func view(t testing.TB, d *sosgo.Dump) *sosgo.View {
@@ -40,7 +40,7 @@ func collect(t testing.TB, d *sosgo.Dump) *tasks.Set {
 	return s
 }
 
-// stacks are the stacks that options choose, without those that are part of others.
+// stacks returns the selected stacks without those that are part of others.
 func stacks(t testing.TB, s *tasks.Set, o tasks.StackOptions) []*answer.AsyncStack {
 	t.Helper()
 	var out []*answer.AsyncStack
@@ -53,7 +53,7 @@ func stacks(t testing.TB, s *tasks.Set, o tasks.StackOptions) []*answer.AsyncSta
 	return out
 }
 
-// methods are the frames of a stack, a line each: the method or type and what it awaits.
+// methods returns the frames of a stack, one line each: the method or type, and what it awaits.
 func methods(s *answer.AsyncStack) []string {
 	var out []string
 	for i := range s.Frames {
@@ -70,7 +70,8 @@ func methods(s *answer.AsyncStack) []string {
 	return out
 }
 
-// TestFactsOfTasks: the states of the tasks that the program printed, on the canned dump and the whole one.
+// TestFactsOfTasks compares the states of tasks with what the program printed, on the canned and the
+// whole dump.
 func TestFactsOfTasks(t *testing.T) {
 	check := func(t *testing.T, d *testdump.Dump) int {
 		r, err := view(t, d.Dump).TaskReader()
@@ -94,7 +95,7 @@ func TestFactsOfTasks(t *testing.T) {
 	testdump.Corpus(t, testcase.Named("*-async-*"), check)
 }
 
-// TestAsyncStacks: the stacks of the async program, as its source has them.
+// TestAsyncStacks compares the stacks of the async program with its source.
 func TestAsyncStacks(t *testing.T) {
 	const scenario = "Debuggee.AsyncWork.Scenario"
 	list := stacks(t, collect(t, testdump.Open(t, "net10-async").Dump), tasks.StackOptions{Variables: true})
@@ -135,8 +136,8 @@ func TestAsyncStacks(t *testing.T) {
 	assert.Len(t, stacks(t, collect(t, testdump.Open(t, "net10-async").Dump), tasks.StackOptions{Type: "Gated"}), 1)
 }
 
-// TestFields: the fields of state machines and tasks are where their values are, those that are structs too, and an
-// array says how long it is. SOS prints for a struct an address 8 bytes behind it.
+// TestFields checks the places of fields of state machines and tasks, structs included, and the
+// lengths of arrays. SOS prints the address of a struct 8 bytes too high.
 func TestFields(t *testing.T) {
 	const scenario = "Debuggee.AsyncWork.Scenario"
 	d := testdump.Open(t, "net10-async")
@@ -163,8 +164,8 @@ func TestFields(t *testing.T) {
 	assert.NotZero(t, arrays)
 }
 
-// TestStackScenario: one async method blocks its thread and another thread blocks on its task, in all versions and on
-// both systems.
+// TestStackScenario finds an async method that blocks its thread and a thread that blocks on its task,
+// in all versions and on both systems.
 func TestStackScenario(t *testing.T) {
 	versions := map[string]bool{}
 	testdump.Corpus(t, testcase.Named("*-stacks-withheap"), func(t *testing.T, d *testdump.Dump) int {
@@ -184,7 +185,8 @@ func TestStackScenario(t *testing.T) {
 	}
 }
 
-// TestWebStacks: what the web program waits for, as its facts say; Npgsql's and Kestrel's pooled methods among it.
+// TestWebStacks compares the waits of the web program with its facts, including pooled methods of
+// Npgsql and Kestrel.
 func TestWebStacks(t *testing.T) {
 	testdump.Corpus(t, testcase.Named("web-*"), func(t *testing.T, d *testdump.Dump) int {
 		list := stacks(t, collect(t, d.Dump), tasks.StackOptions{})
@@ -221,7 +223,7 @@ func TestWebStacks(t *testing.T) {
 	})
 }
 
-// TestLines: the line of an await is that of the source.
+// TestLines compares the source line of an await with the source.
 func TestLines(t *testing.T) {
 	testdump.Corpus(t, testcase.Named("*-async-*"), func(t *testing.T, d *testdump.Dump) int {
 		lines := map[string]int{}
@@ -242,7 +244,7 @@ func TestLines(t *testing.T) {
 	})
 }
 
-// TestNotTask: what is no task is none.
+// TestNotTask checks objects that are not tasks.
 func TestNotTask(t *testing.T) {
 	d := testdump.Open(t, "net10-zoo")
 	r, err := view(t, d.Dump).TaskReader()
@@ -257,7 +259,7 @@ func TestNotTask(t *testing.T) {
 	require.ErrorIs(t, err, target.ErrCorrupt)
 }
 
-// TestCalls: the stacks of the async program, merged from their outermost calls on.
+// TestCalls checks the stacks of the async program merged from their outermost calls.
 func TestCalls(t *testing.T) {
 	out, err := collect(t, testdump.Open(t, "net10-async").Dump).Calls(context.Background(), tasks.StackOptions{})
 	require.NoError(t, err)
@@ -278,7 +280,7 @@ func TestCalls(t *testing.T) {
 	assert.Equal(t, []answer.AsyncEnd{{Count: 5, Reason: "a promise (TaskCompletionSource)"}}, out.Calls[3].Ends)
 }
 
-// TestFaulted: the task that failed, with its exception.
+// TestFaulted finds the failed task with its exception.
 func TestFaulted(t *testing.T) {
 	s := collect(t, testdump.Open(t, "net10-async").Dump)
 	out, err := s.List(context.Background(), tasks.ListOptions{Faulted: true})
@@ -300,8 +302,8 @@ func TestFaulted(t *testing.T) {
 	assert.Len(t, out.Counts, 2)
 }
 
-// TestNeverUsed: that a program never had a task is said where the runtime has not loaded the class of tasks, and
-// nowhere else.
+// TestNeverUsed checks that a program is said to have had no task only if the runtime has not loaded
+// the class of tasks.
 func TestNeverUsed(t *testing.T) {
 	for name, want := range map[string]bool{"sxs-full": true, "net10-zoo-withheap": false, "win-net6-zoo-withheap": false} {
 		s := collect(t, testdump.OpenCase(t, name).Dump)

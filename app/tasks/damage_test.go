@@ -16,7 +16,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// The boxes and tasks of the canned async program.
+// Boxes and tasks of the canned async program.
 const (
 	gatedNode  = target.Addr(0x7fea858112b0)
 	gatedBox   = target.Addr(0x7fea85811308)
@@ -27,7 +27,7 @@ const (
 	outerBox   = target.Addr(0x7fea85808250)
 )
 
-// continuationOf is where a task keeps who continues.
+// continuationOf returns where a task keeps its continuation.
 func continuationOf(t testing.TB, d *sosgo.Dump, task target.Addr) target.Addr {
 	t.Helper()
 	r, err := view(t, d).Objects()
@@ -37,7 +37,8 @@ func continuationOf(t testing.TB, d *sosgo.Dump, task target.Addr) target.Addr {
 	return o.Field("m_continuationObject").Location()
 }
 
-// TestRings: tasks that continue each other in a ring have an end, and are told.
+// TestRings checks that the walk of tasks that continue each other in a ring ends and reports the
+// ring.
 func TestRings(t *testing.T) {
 	d := testdump.Open(t, "net10-async")
 	at := func(task target.Addr) target.Addr { return continuationOf(t, d.Dump, task) }
@@ -76,7 +77,8 @@ func TestRings(t *testing.T) {
 	}
 }
 
-// TestLyingList: a list of continuations that has more elements than its array is corrupt, and tells of those that are there.
+// TestLyingList checks that a list of continuations with more elements than its array is corrupt, and
+// that the existing elements are reported.
 func TestLyingList(t *testing.T) {
 	d := testdump.Open(t, "net10-async")
 	r, err := view(t, d.Dump).Objects()
@@ -89,7 +91,7 @@ func TestLyingList(t *testing.T) {
 	items, err := list.Field("_items").Object()
 	require.NoError(t, err)
 	for name, damage := range map[string][]testdump.Damage{
-		"list": {size}, "list and array": {size, {At: items.Addr + 8, Bytes: []byte{0xff, 0xff, 0xff, 0xff}}}, // to look at each element takes minutes
+		"list": {size}, "list and array": {size, {At: items.Addr + 8, Bytes: []byte{0xff, 0xff, 0xff, 0xff}}}, // reading each element would take minutes
 	} {
 		t.Run(name, func(t *testing.T) {
 			bad := d.Damaged(t, damage...)
@@ -104,7 +106,7 @@ func TestLyingList(t *testing.T) {
 	}
 }
 
-// TestWithoutContinuation: memory that is not in the dump is told, and not taken for an end.
+// TestWithoutContinuation checks that missing memory is reported and not taken for an end.
 func TestWithoutContinuation(t *testing.T) {
 	d := testdump.Open(t, "net10-async")
 	bad := d.Damaged(t, testdump.Words(continuationOf(t, d.Dump, gatedNode), 0x7fea00000008))
@@ -116,8 +118,8 @@ func TestWithoutContinuation(t *testing.T) {
 	assert.True(t, testdump.Typed(out.Noted()[0]))
 }
 
-// FuzzStacks: words of tasks and boxes, and of what they hang on, are overwritten, with numbers and with addresses of
-// others, and one question is asked.
+// FuzzStacks overwrites words of tasks and boxes, and of what they refer to, with numbers and other
+// addresses, and asks one question.
 func FuzzStacks(f *testing.F) {
 	from := testdump.Open(f, "net10-async")
 	d, all := testdump.Thin(f, from.Path, from.Options(), testdump.FewOf(4, continues.MatchString))
@@ -171,10 +173,10 @@ func FuzzStacks(f *testing.F) {
 	})
 }
 
-// continues are the types of what async code waits for, and of what leads there.
+// continues matches the types of objects that async code waits for, and of those that lead to them.
 var continues = regexp.MustCompile(`Task|AsyncStateMachine|Continuation|Source|Scenario\+|^System\.Action|List<System\.Object>|Timer|Semaphore|Registrations|CallbackNode|QueueUserWorkItem`)
 
-// TestSameForAnyWorkers: what is said, of what is missing too, does not depend on how many walk the heap.
+// TestSameForAnyWorkers checks that the answer and its gaps do not depend on the number of workers.
 func TestSameForAnyWorkers(t *testing.T) {
 	for _, name := range []string{"net10-async", "net31-zoo", "win-net8-zoo"} {
 		d := testdump.Open(t, name)

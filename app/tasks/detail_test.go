@@ -13,11 +13,12 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// suspended is a dump with tasks of methods that the runtime itself suspends, as Suspended.cs there makes them by reflection.
+// suspended is a dump with tasks of methods that the runtime itself suspends. Its program Suspended.cs
+// creates them by reflection.
 const suspended = "../../testdata/dumps/suspended/net10-suspended/net10-suspended.dmp.zst"
 
-// TestRuntimeAsync: the methods behind such a task are told, the innermost first; of a ring each once, with an error, and of a
-// task that runs none.
+// TestRuntimeAsync lists the methods of such a task, the innermost first. A ring is listed once with
+// an error; a task may have none.
 func TestRuntimeAsync(t *testing.T) {
 	if _, err := os.Stat(suspended); err != nil {
 		t.Skip("there are no canned dumps here")
@@ -48,7 +49,7 @@ func TestRuntimeAsync(t *testing.T) {
 	}
 }
 
-// TestRuntimeAsyncMerged: tasks whose methods stand elsewhere are not one call.
+// TestRuntimeAsyncMerged checks that tasks at different positions are not merged.
 func TestRuntimeAsyncMerged(t *testing.T) {
 	if _, err := os.Stat(suspended); err != nil {
 		t.Skip("there are no canned dumps here")
@@ -70,7 +71,8 @@ func TestRuntimeAsyncMerged(t *testing.T) {
 	}
 }
 
-// TestTaskWaits: where the method of a task stands, what it waits for and who waits for it is told with its state.
+// TestTaskWaits checks that a task's state includes its method's position, what it waits for and what
+// waits for it.
 func TestTaskWaits(t *testing.T) {
 	d := testdump.Open(t, "net10-async")
 	r, err := view(t, d.Dump).TaskReader()
@@ -87,7 +89,7 @@ func TestTaskWaits(t *testing.T) {
 	assert.Equal(t, "Debuggee.AsyncWork.Scenario.Outer", s.Then[0].Name.S)
 	assert.Equal(t, tasks.WaitingForActivation, s.Then[0].Status)
 
-	inner, err := r.DescribeState(0x7fea85805bb8) // a TaskCompletionSource's
+	inner, err := r.DescribeState(0x7fea85805bb8) // a TaskCompletionSource's task
 	require.NoError(t, err)
 	assert.Nil(t, inner.At)
 	assert.Nil(t, inner.WaitsOn)
@@ -99,7 +101,7 @@ func TestTaskWaits(t *testing.T) {
 	assert.Empty(t, done.Then)
 }
 
-// TestTaskDetail: what a task failed with is told with its state, and where its cancellation comes from.
+// TestTaskDetail checks that a task's state includes its exception and its cancellation token.
 func TestTaskDetail(t *testing.T) {
 	d := testdump.Open(t, "net10-async")
 	r, err := view(t, d.Dump).TaskReader()

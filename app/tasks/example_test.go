@@ -53,7 +53,7 @@ func Example() {
 	//    Debuggee.AsyncWork.Scenario.Loop
 }
 
-// What the flags of a task say, as a debugger shows them in hexadecimal.
+// Describe the flags of a task, which debuggers show in hexadecimal.
 func ExampleFlags() {
 	f := tasks.Flags(0x200400)
 	fmt.Println(f.Status(), f.Completed(), f.Names())

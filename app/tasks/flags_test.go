@@ -8,7 +8,7 @@ import (
 	"github.com/sosgo/sosgo/app/tasks"
 )
 
-// TestFlags: the status is what Task.Status returns for flags that tasks of real processes have.
+// TestFlags compares Status with Task.Status for flags of real tasks.
 func TestFlags(t *testing.T) {
 	for flags, want := range map[tasks.Flags]string{
 		0: tasks.Created, 0x2000400: tasks.WaitingForActivation, 0x200400: tasks.Faulted, 0x10000: tasks.WaitingToRun, 0x30000: tasks.Running, 0x1000400: tasks.RanToCompletion,

@@ -29,7 +29,7 @@ func reader(t testing.TB, d interface {
 	return r
 }
 
-// poolFacts is what the program "web" told of its pool.
+// poolFacts is what the program "web" printed about its pool.
 type poolFacts struct {
 	Workers, MinThreads, MaxThreads          int64
 	BlockedInRequests, BlockedInPoolWorkWork int
@@ -38,8 +38,8 @@ type poolFacts struct {
 	PendingWorkItemCount                     uint64
 }
 
-// TestWebPool holds the pool of a web server that is starved to what the program told: counters, each item of each queue with
-// what it will get, and whose local queues are.
+// TestWebPool compares a web server's starved pool with what the program printed: counters, the items
+// of each queue with their arguments, and the owners of local queues.
 func TestWebPool(t *testing.T) {
 	testdump.Corpus(t, testcase.Named("web-*"), func(t *testing.T, d *testdump.Dump) int {
 		var want poolFacts
@@ -69,7 +69,7 @@ func TestWebPool(t *testing.T) {
 	})
 }
 
-// webQueues holds the items to those that the program queued.
+// webQueues compares the items with those that the program queued.
 func webQueues(t *testing.T, want *poolFacts, q *answer.WorkQueues) int {
 	compared := 0
 	var local [][]string
@@ -93,7 +93,7 @@ func webQueues(t *testing.T, want *poolFacts, q *answer.WorkQueues) int {
 	return compared + len(local)
 }
 
-// describe is an item in the words of the manifest.
+// describe formats an item as the manifest does.
 func describe(i *answer.WorkItem) string {
 	method := strings.TrimPrefix(i.Method.S, "WebDebuggee.")
 	var state []string
@@ -116,14 +116,14 @@ func describe(i *answer.WorkItem) string {
 	return text
 }
 
-// timerFact is a timer that the program "web" told of.
+// timerFact is a timer that the program "web" printed.
 type timerFact struct {
 	Field, Kind, Callback, State string
 	DueMs, PeriodMs              int64
 }
 
-// TestWebTimers: each timer that the program told of is there with its times, what it calls and what that gets; the one that
-// it stopped is not.
+// TestWebTimers finds each printed timer with its times, callback and argument, and not the stopped
+// one.
 func TestWebTimers(t *testing.T) {
 	testdump.Corpus(t, testcase.Named("web-*"), func(t *testing.T, d *testdump.Dump) int {
 		var want []timerFact
@@ -174,7 +174,7 @@ func isTimer(g *answer.Timer, w *timerFact) bool {
 	return method == w.Callback && len(g.StateLine) == 1 && g.StateLine[0].Text == w.State
 }
 
-// TestAsyncPool: what the program "async" queued behind its two workers, and its timers.
+// TestAsyncPool finds what the program "async" queued behind its two workers, and its timers.
 func TestAsyncPool(t *testing.T) {
 	testdump.Corpus(t, testcase.Named("net10-async-*"), func(t *testing.T, d *testdump.Dump) int {
 		r := reader(t, d)
@@ -196,7 +196,7 @@ func TestAsyncPool(t *testing.T) {
 	})
 }
 
-// TestZooTimer: the timer of the program "zoo" on all runtimes and systems, without a corpus.
+// TestZooTimer finds the timer of the program "zoo" on all runtimes and systems, without a corpus.
 func TestZooTimer(t *testing.T) {
 	for _, name := range []string{"net31-zoo", "net8-zoo", "net9-zoo", "net10-zoo", "net10-zoo-servergc", "win-net6-zoo", "win-net8-zoo", "win-net10-zoo"} {
 		t.Run(name, func(t *testing.T) {
@@ -215,8 +215,8 @@ func TestZooTimer(t *testing.T) {
 	}
 }
 
-// TestStacksPool: the counters of a pool of which one worker is parked by the program and one waits for an item, on all
-// runtimes and systems.
+// TestStacksPool checks the counters of a pool on all runtimes and systems: one worker is parked by
+// the program, one waits for an item.
 func TestStacksPool(t *testing.T) {
 	check := func(t *testing.T, d *testdump.Dump) int {
 		p, err := reader(t, d).Describe(context.Background(), threadpool.Options{})
@@ -233,7 +233,7 @@ func TestStacksPool(t *testing.T) {
 	testdump.Corpus(t, testcase.Named("*-stacks-withheap", "*-stacks-full"), check)
 }
 
-// TestPartialPool: what a dump lacks is never told as nothing.
+// TestPartialPool checks that missing parts are never reported as nothing.
 func TestPartialPool(t *testing.T) {
 	r := reader(t, testdump.Open(t, "net10-crash-null-triage"))
 	p, err := r.Describe(context.Background(), threadpool.Options{})
@@ -253,8 +253,8 @@ func TestPartialPool(t *testing.T) {
 	assert.Equal(t, answer.PoolUnknown, p.Kind, "neither the pool of the library nor the variables of the runtime's are there")
 }
 
-// TestPoolOfMiniDump: a runtime before .NET 6 has a pool of its own, also where a dump lacks the names of the class library's
-// types.
+// TestPoolOfMiniDump checks that a runtime before .NET 6 has a native pool even if the dump lacks the
+// class library's type names.
 func TestPoolOfMiniDump(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "dump")
 	require.NoError(t, os.WriteFile(file, testcase.Foreign(t, "clrmd__arrays_wks_mini.coredump"), 0o600))

@@ -13,7 +13,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// objectsOf are the addresses of the objects whose type's name contains one of the words.
+// objectsOf returns the addresses of the objects whose type's name contains one of the words.
 func objectsOf(t testing.TB, name string, words ...string) []target.Addr {
 	v, err := testdump.Open(t, name).View("")
 	require.NoError(t, err)
@@ -30,7 +30,7 @@ func objectsOf(t testing.TB, name string, words ...string) []target.Addr {
 	return out
 }
 
-// askAll asks for all that a pool has. What can't be read has a reason of one of the three kinds.
+// askAll reads everything of a pool and checks that each failure has one of the three kinds of errors.
 func askAll(t *testing.T, r *threadpool.Reader) {
 	ctx := context.Background()
 	p, err := r.Describe(ctx, threadpool.Options{Items: true, Log: true})
@@ -59,7 +59,7 @@ func FuzzPool(f *testing.F) {
 	})
 }
 
-// TestTimerRing: a timer that is its own successor ends the list, and is told.
+// TestTimerRing checks that a timer that is its own successor ends the list and is reported.
 func TestTimerRing(t *testing.T) {
 	const name = "net10-zoo"
 	timer := objectsOf(t, name, "System.Threading.TimerQueueTimer")[0]
@@ -78,7 +78,7 @@ func TestTimerRing(t *testing.T) {
 	t.Error("no word of a timer is its successor")
 }
 
-// TestLyingQueue: indices of a worker's queue that can't be are corrupt, and no endless list.
+// TestLyingQueue checks that impossible indices of a worker's queue are corrupt and end the list.
 func TestLyingQueue(t *testing.T) {
 	const name = "net10-stacks"
 	d, over := testdump.OpenOverlaid(t, name)

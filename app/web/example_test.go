@@ -9,7 +9,7 @@ import (
 	"github.com/sosgo/sosgo/app/web"
 )
 
-// Which web requests does a process work on? This one has no server.
+// List the web requests of a process. This one has no server.
 func Example() {
 	d, err := sosgo.Open("../../testdata/dumps/net10-zoo/net10-zoo.dmp.zst", sosgo.Options{})
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// lookalikes opens the dump whose classes have the names and fields of libraries.
+// lookalikes opens a dump whose classes have the names and fields of library classes.
 func lookalikes(t *testing.T) (*web.Reader, *heap.Heap) {
 	t.Helper()
 	d, _ := testdump.Libraries(t)
@@ -27,7 +27,7 @@ func lookalikes(t *testing.T) (*web.Reader, *heap.Heap) {
 	return r, h
 }
 
-// TestGRPC: the program sends two calls, of which one is done, and answers one.
+// TestGRPC finds two calls that the program sends, one of them completed, and one that it answers.
 func TestGRPC(t *testing.T) {
 	r, h := lookalikes(t)
 	out, err := r.GRPC(t.Context(), h, heap.ScanOptions{})
@@ -60,8 +60,8 @@ func TestGRPC(t *testing.T) {
 	assert.ErrorIs(t, served.Done.Err, target.ErrUnsupported, "it has no request")
 }
 
-// TestQueueOfNet6: in .NET 6 the requests that wait for a connection stand in a Queue; the pool's queue of HTTP/2 was
-// not made.
+// TestQueueOfNet6 reads the requests that wait for a connection in .NET 6's Queue. The pool's queue of
+// HTTP/2 does not exist.
 func TestQueueOfNet6(t *testing.T) {
 	r, h := lookalikes(t)
 	out, err := r.Clients(t.Context(), h, heap.ScanOptions{})

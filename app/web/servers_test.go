@@ -10,8 +10,8 @@ import (
 	"github.com/sosgo/sosgo/app/web"
 )
 
-// TestServersOfNet6: a request of HTTP.sys with the activity that .NET 6 has of it, and one of IIS; middleware found
-// who they are from.
+// TestServersOfNet6 reads a request of HTTP.sys with its .NET 6 activity, and one of IIS. Middleware
+// set their users.
 func TestServersOfNet6(t *testing.T) {
 	r, h := lookalikes(t)
 	out, err := r.Requests(t.Context(), web.Process{Heap: h}, web.RequestOptions{})

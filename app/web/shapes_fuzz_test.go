@@ -21,13 +21,13 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// FuzzShapes overwrites a word of an object of any type that a shape is for, by the table of the fields that shapes ask
-// for, and asks what reads the objects of applications. Each question ends, and what it could not read has a reason of
-// one of the three kinds.
+// FuzzShapes overwrites a word of an object of any type that has a shape, by the table of the fields
+// that shapes ask for, and runs the readers of application objects. Each must end, and each failure
+// must have one of the three kinds of errors.
 func FuzzShapes(f *testing.F) { fuzzShapes(f, "web/web-net10/web-net10.dmp.zst", 200) }
 
-// FuzzLookalikes is FuzzShapes for the classes that have the names and fields of libraries of which no program was at
-// hand: gRPC, EF Core, HTTP.sys, IIS, pools of other versions.
+// FuzzLookalikes is FuzzShapes for classes with the names and fields of libraries that no dumped
+// program used: gRPC, EF Core, HTTP.sys, IIS, and other versions' pools.
 func FuzzLookalikes(f *testing.F) {
 	fuzzShapes(f, "libraries/net10-libraries/net10-libraries.dmp.zst", 40)
 }
@@ -47,7 +47,7 @@ func fuzzShapes(f *testing.F, path string, least int) {
 	}
 	f.Fuzz(func(t *testing.T, n uint16, question, word uint8, value uint64) {
 		o := &at[int(n)%len(at)]
-		if value&3 == 1 { // another object, in the place of the right one
+		if value&3 == 1 { // another object in place of the right one
 			value = uint64(at[value>>2%uint64(len(at))].Addr)
 		}
 		d.Set(testdump.Words(o.Addr+8*target.Addr(word)%(target.Addr(o.Size)&^7+16), value))
@@ -63,7 +63,8 @@ func fuzzShapes(f *testing.F, path string, least int) {
 	})
 }
 
-// shaped chooses objects of the types that the table of fields names: a few of each, and one of each of its instances.
+// shaped selects objects of the types in the table of fields: a few of each type, and one of each of
+// its instances.
 func shaped(f *testing.F) func(v *sosgo.View, o *heap.Object) bool {
 	table, err := os.Open("../../testdata/shapefields.txt")
 	require.NoError(f, err)
@@ -91,7 +92,7 @@ func shaped(f *testing.F) func(v *sosgo.View, o *heap.Object) bool {
 	}
 }
 
-// askers are the questions, each of which returns what it noted.
+// askers returns the questions. Each returns the gaps that it recorded.
 func askers(f *testing.F, v *sosgo.View, h *heap.Heap) []func(*testing.T) ([]error, error) {
 	r, err := v.WebReader()
 	require.NoError(f, err)
@@ -133,7 +134,7 @@ func askers(f *testing.F, v *sosgo.View, h *heap.Heap) []func(*testing.T) ([]err
 	}
 }
 
-// noted is what an answer notes, and the error that came with it.
+// noted returns the gaps of an answer and the error that came with it.
 func noted(a interface{ Noted() []error }, err error) ([]error, error) {
 	if err != nil {
 		return nil, err

@@ -21,7 +21,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A pendingFact is a request that the program says to be unanswered.
+// A pendingFact is a request that the program reports as unanswered.
 type pendingFact struct{ Method, Path, Query, Correlation, Parked string }
 
 func open(t testing.TB, d *sosgo.Dump) (*sosgo.View, *web.Reader, *heap.Heap) {
@@ -46,7 +46,7 @@ func requests(t testing.TB, d *sosgo.Dump, o web.RequestOptions) *answer.Request
 	return out
 }
 
-// fact is a fact of a manifest.
+// fact returns a fact of a manifest.
 func fact[T any](t testing.TB, d *testdump.Dump, name string) T {
 	t.Helper()
 	var v T
@@ -55,7 +55,8 @@ func fact[T any](t testing.TB, d *testdump.Dump, name string) T {
 	return v
 }
 
-// TestPendingRequests: every request that the program says to be unanswered, with who works on it.
+// TestPendingRequests finds every request that the program reports as unanswered, with the code that
+// works on it.
 func TestPendingRequests(t *testing.T) {
 	testdump.Web(t, func(t *testing.T, d *testdump.Dump) int {
 		facts := fact[[]pendingFact](t, d, "pending")
@@ -87,7 +88,8 @@ func TestPendingRequests(t *testing.T) {
 	})
 }
 
-// parked compares who works on a request with what the program says: "thread blocked in X on …", or "async A > B > C, …".
+// parked compares who works on a request with the program's words: "thread blocked in X on …", or
+// "async A > B > C, …".
 func parked(t *testing.T, r *answer.Request, words string) {
 	t.Helper()
 	if rest, ok := strings.CutPrefix(words, "thread blocked in "); ok {
@@ -103,7 +105,7 @@ func parked(t *testing.T, r *answer.Request, words string) {
 	require.True(t, ok, words)
 	chain, _, _ = strings.Cut(chain, ",")
 	var methods []string
-	for i := len(r.Stack.Frames) - 1; i >= 0; i-- { // the program names the outermost first
+	for i := len(r.Stack.Frames) - 1; i >= 0; i-- { // the program lists the outermost first
 		if p := r.Stack.Frames[i].AsyncPlace; p != nil {
 			methods = append(methods, p.Method.S)
 		}
@@ -140,7 +142,7 @@ func header(r *answer.Request, name string) answer.Header {
 	return answer.Header{}
 }
 
-// TestChosenRequests: by URL, header, thread.
+// TestChosenRequests selects requests by URL, header and thread.
 func TestChosenRequests(t *testing.T) {
 	testdump.Web(t, func(t *testing.T, d *testdump.Dump) int {
 		one := requests(t, d.Dump, web.RequestOptions{URL: "/ORDERS/17?"})
@@ -161,7 +163,7 @@ func TestChosenRequests(t *testing.T) {
 	})
 }
 
-// TestSecretHeaders: a header whose name says that it is a secret is masked unless it is asked for.
+// TestSecretHeaders checks that a header with a secret's name is masked unless it is requested.
 func TestSecretHeaders(t *testing.T) {
 	testdump.Web(t, func(t *testing.T, d *testdump.Dump) int {
 		v, _, _ := open(t, d.Dump)
@@ -203,14 +205,14 @@ func TestSecretHeaders(t *testing.T) {
 	})
 }
 
-// overlaid is the dump with other bytes at some addresses.
+// overlaid returns the dump with other bytes at some addresses.
 func overlaid(t *testing.T, d *testdump.Dump, damage testdump.Damage) *sosgo.Dump {
 	t.Helper()
 	out, _ := testdump.OverlaidFile(t, d.Path, sosgo.Options{}, damage)
 	return out
 }
 
-// TestMessages: the requests that the program sent, answered and not.
+// TestMessages finds the requests that the program sent, answered and not.
 func TestMessages(t *testing.T) {
 	type completedFact struct {
 		Method, Target string
@@ -251,7 +253,7 @@ func TestMessages(t *testing.T) {
 	})
 }
 
-// TestClients: each unanswered request stands on a connection.
+// TestClients checks that each unanswered request is on a connection.
 func TestClients(t *testing.T) {
 	testdump.Web(t, func(t *testing.T, d *testdump.Dump) int {
 		_, r, h := open(t, d.Dump)
@@ -279,7 +281,7 @@ func TestClients(t *testing.T) {
 	})
 }
 
-// TestNoRequests: a process without a web server has none, and a cancelled question ends.
+// TestNoRequests reads a process without a web server, and checks that cancellation ends the question.
 func TestNoRequests(t *testing.T) {
 	d := testdump.Open(t, "net10-zoo").Dump
 	v, r, h := open(t, d)
@@ -292,8 +294,8 @@ func TestNoRequests(t *testing.T) {
 	assert.True(t, errors.Is(err, context.Canceled), "%v", err)
 }
 
-// TestWebSockets: the server's end of the WebSocket that a handler of the program reads from, and the client's end in the same
-// process.
+// TestWebSockets finds both ends of a WebSocket: the server's, which a handler of the program reads,
+// and the client's.
 func TestWebSockets(t *testing.T) {
 	testdump.Web(t, func(t *testing.T, d *testdump.Dump) int {
 		chat := ""
