@@ -7,27 +7,26 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// brickSize is how far apart the known starts of a segment lie at least, in
-// bytes: what a lookup walks, and what 8 bytes of index stand for.
+// brickSize is the minimum distance in bytes between the known starts of a segment: the length of a
+// lookup's walk, and the memory that 8 bytes of index cover.
 const brickSize = 4 << 10
 
-// A brickTable remembers where objects of a segment start, one in brickSize
-// bytes, as the GC's own brick table does (gcpriv.h, brick_table): only a walk
-// from a known start can tell. It grows with the lookups, as far as the highest
-// address that was asked for, by at most 1/512 of the memory that the dump has of
-// the segment. It is safe for concurrent use.
+// A brickTable records where objects of a segment start, one start for each brickSize bytes, like the
+// GC's own brick table (gcpriv.h, brick_table). Starts come from walks that begin at a known start.
+// The table grows with the lookups up to the highest requested address, by at most 1/512 of the
+// segment's stored memory. It is safe for concurrent use.
 type brickTable struct {
 	mu     sync.Mutex
-	starts []target.Addr // of objects, ascending
-	done   target.Addr   // the walk has come so far; 0 before the first
+	starts []target.Addr // object starts, ascending
+	done   target.Addr   // how far the walk has come; 0 before the first lookup
 }
 
-// brickTables are those of a heap's segments, by the address of the first
-// object. Segments that begin at one address are one and an empty one.
+// brickTables are the tables of a heap's segments, by the address of the first object. Of segments
+// that begin at one address, all but one are empty.
 type brickTables struct {
 	mu      sync.Mutex
 	byStart map[target.Addr]*brickTable
-	walkers sync.Pool // a walker has a cache that costs more than a lookup
+	walkers sync.Pool // a walker's cache costs more than a lookup
 }
 
 func (t *brickTables) of(s *Segment) *brickTable {
@@ -44,8 +43,8 @@ func (t *brickTables) of(s *Segment) *brickTable {
 	return b
 }
 
-// walkAround passes the objects of s to out, from one that starts before a, if
-// there is any, until out wants no more.
+// walkAround passes objects of s to out, beginning with one that starts before a if there is one,
+// until out returns false.
 func (h *Heap) walkAround(s *Segment, a target.Addr, out sink) {
 	w, ok := h.bricks.walkers.Get().(*walker)
 	if !ok {
@@ -56,7 +55,7 @@ func (h *Heap) walkAround(s *Segment, a target.Addr, out sink) {
 	w.walk(s, from, s.Objects.End, out)
 }
 
-// before is the last known start before a, else the segment's.
+// before returns the last known start before a, or the segment's start.
 func (b *brickTable) before(w *walker, s *Segment, a target.Addr) target.Addr {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -73,7 +72,7 @@ func (b *brickTable) before(w *walker, s *Segment, a target.Addr) target.Addr {
 	return b.starts[i-1]
 }
 
-// objects makes the brickTable the sink of its walk.
+// objects makes the brickTable the sink of its own walk.
 func (b *brickTable) objects(_ *Segment, batch []Object) bool {
 	for i := range batch {
 		if a := batch[i].Addr; len(b.starts) == 0 || a-b.starts[len(b.starts)-1] >= brickSize {

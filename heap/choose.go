@@ -7,7 +7,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// generationNames are SOS's names of generations, and sosgo's.
+// generationNames maps SOS's names of generations, and sosgo's, to generations.
 var generationNames = []struct {
 	name string
 	gen  Generation
@@ -20,8 +20,8 @@ var generationNames = []struct {
 	{"foh", GenerationFrozen}, {"frozen", GenerationFrozen},
 }
 
-// ParseGeneration returns the generation with a name such as gen0, loh or
-// pinned, in any case, and whether there is one.
+// ParseGeneration returns the generation with a name such as gen0, loh or pinned, ignoring case. It
+// reports whether there is one.
 func ParseGeneration(name string) (Generation, bool) {
 	for _, g := range generationNames {
 		if strings.EqualFold(name, g.name) {
@@ -36,8 +36,8 @@ func TypeIs(mt target.Addr) func(*dac.MethodTable) bool {
 	return func(t *dac.MethodTable) bool { return t.Addr == mt }
 }
 
-// TypeContains returns a Filter.Type for the types whose name contains part. A
-// type without a name in the dump is none of them.
+// TypeContains returns a Filter.Type for the types whose name contains part. Types without a name in
+// the dump are excluded.
 func (h *Heap) TypeContains(part string) func(*dac.MethodTable) bool {
 	return func(t *dac.MethodTable) bool {
 		name, err := h.rt.TypeName(t.Addr, dac.NameManaged)
@@ -45,7 +45,7 @@ func (h *Heap) TypeContains(part string) func(*dac.MethodTable) bool {
 	}
 }
 
-// TypeContainsFold is TypeContains in upper or lower case.
+// TypeContainsFold is TypeContains ignoring case.
 func (h *Heap) TypeContainsFold(part string) func(*dac.MethodTable) bool {
 	part = strings.ToLower(part)
 	return func(t *dac.MethodTable) bool {

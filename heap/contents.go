@@ -9,22 +9,22 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A stringContents is an answer.StringSource: strings counted by content.
+// A stringContents is an answer.StringSource that counts strings by content.
 type stringContents struct {
 	h    *Heap
 	ctx  context.Context
-	gaps *answer.Gaps // notes what is missing
+	gaps *answer.Gaps // records what is missing
 	f    *Filter
 	o    ScanOptions
 
-	// sorted, gap and stats are those of a scan of the same strings, if there was one that came to its end; else All and
-	// Format scan.
+	// sorted, gap and stats are results of an earlier complete scan of the same strings, if there was
+	// one; else All and Format scan.
 	sorted *sortedStrings
 	gap    error
 	stats  Stats
 }
 
-// count returns what was counted in its order, nil if that failed.
+// count returns the counted contents in order, or nil if counting failed.
 func (c *stringContents) count() *sortedStrings {
 	var err error
 	if c.sorted == nil {
@@ -68,7 +68,7 @@ func (c *stringContents) All() iter.Seq2[answer.StringCount, error] {
 	}
 }
 
-// end notes why a list ended; that its caller wants no more is no failure.
+// end records why a list ended. A caller that stops early is not a failure.
 func (c *stringContents) end(err error) {
 	if err != nil && c.ctx.Err() != nil {
 		c.gaps.Fail(err)
@@ -78,7 +78,7 @@ func (c *stringContents) end(err error) {
 func (c *stringContents) Format(newRow func() answer.AppendStringCount, emit func(rows []byte) error) error {
 	sorted := c.count()
 	if sorted == nil {
-		return nil // the gaps say why
+		return nil // the gaps hold the reason
 	}
 	type rows struct {
 		out     []byte
@@ -107,7 +107,7 @@ func (c *stringContents) Format(newRow func() answer.AppendStringCount, emit fun
 	return err
 }
 
-// A contentReader reads what counted strings say, for one goroutine.
+// A contentReader reads the text of counted strings. It is for one goroutine.
 type contentReader struct {
 	sorted      *sortedStrings
 	text        textReader
@@ -120,10 +120,11 @@ func newContentReader(h *Heap, sorted *sortedStrings) *contentReader {
 	return &contentReader{sorted: sorted, text: textReader{target.NewWindow(h.mem)}}
 }
 
-// textBatch is how many strings are read at once.
+// textBatch is how many strings are read together.
 const textBatch = 256
 
-// read calls visit with the rows of a range in order; each is valid during the call, and its text for good.
+// read calls visit with the rows of a range in order. A row is valid during the call; its text stays
+// valid.
 func (c *contentReader) read(i int, visit func(*answer.StringCount)) {
 	c.rows, c.spare = c.sorted.rows(i, c.rows, c.spare)
 	for rows := c.rows; len(rows) > 0; {
@@ -134,7 +135,7 @@ func (c *contentReader) read(i int, visit func(*answer.StringCount)) {
 }
 
 func (c *contentReader) readBatch(rows []stringRow, visit func(*answer.StringCount)) {
-	// The strings lie anywhere. To load all lengths first lets the processor wait for several at once.
+	// The strings are scattered. Loading all lengths first lets the processor fetch several at once.
 	var length [textBatch]uint32
 	var ends [textBatch]int
 	var errs [textBatch]error
@@ -157,14 +158,14 @@ func (c *contentReader) readBatch(rows []stringRow, visit func(*answer.StringCou
 	}
 }
 
-// inOrder has n pieces of work done by several goroutines, each with a function of its own that newWork makes, and passes
-// the results on in order, by the caller's goroutine. A result is valid during the call, and overwritten by a later piece.
-// The error is emit's or the context's.
+// inOrder runs n pieces of work on several goroutines. Each goroutine uses its own function from
+// newWork. The caller's goroutine passes the results to emit in order. A result is valid during the
+// call and overwritten by later pieces. The error is emit's or ctx's.
 func inOrder[T any](ctx context.Context, n, jobs int, newWork func() func(i int, into *T), emit func(*T) error) error {
 	type piece struct {
 		i    int
 		into T
-		done chan struct{} // has room for one
+		done chan struct{} // has capacity 1
 	}
 	inner, cancel := context.WithCancel(ctx)
 	var group workers.Group
@@ -193,7 +194,7 @@ func inOrder[T any](ctx context.Context, n, jobs int, newWork func() func(i int,
 		group.Go(func() {
 			failed := true
 			defer func() {
-				if failed { // nobody must wait for the piece
+				if failed { // nobody must wait for this piece
 					cancel()
 				}
 			}()

@@ -11,10 +11,9 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Describe tells of the heap as a graph: the types, which are counted at once,
-// and the objects, which are read while the answer's list is. Its Roots are
-// those of Roots; what stacks hold is for the caller to add. What can't be read
-// is noted.
+// Describe returns the heap as a graph. Types are counted at once; objects are read while the answer's
+// list is consumed. The answer's Roots are those of Roots, so callers add what stacks hold. What can't
+// be read is recorded.
 func (h *Heap) Describe(ctx context.Context, o ScanOptions) (*answer.HeapGraph, error) {
 	free := h.rt.WellKnown().Free
 	f := &Filter{Type: func(mt *dac.MethodTable) bool { return mt.Addr != free }}
@@ -34,7 +33,7 @@ func (h *Heap) Describe(ctx context.Context, o ScanOptions) (*answer.HeapGraph, 
 
 func (h *Heap) graphObjects(ctx context.Context, g *answer.HeapGraph, f *Filter, o ScanOptions, ids map[target.Addr]int) iter.Seq2[*answer.GraphObject, error] {
 	return func(yield func(*answer.GraphObject, error) bool) {
-		blind := map[target.Addr]bool{} // types whose references can't be told, and of which a note told so
+		blind := map[target.Addr]bool{} // types with unknown references that are already reported
 		var row answer.GraphObject
 		s, err := h.Graph(ctx, f, EdgeOptions{}, o, func(n *Node) error {
 			noteReferences(g, n, blind)
@@ -55,8 +54,7 @@ func (h *Heap) graphObjects(ctx context.Context, g *answer.HeapGraph, f *Filter,
 	}
 }
 
-// noteReferences tells why references of an object are missing: for a whole type
-// once.
+// noteReferences records why references of an object are missing, once per type.
 func noteReferences(g *answer.HeapGraph, n *Node, blind map[target.Addr]bool) {
 	var desc *GCDescError
 	switch {

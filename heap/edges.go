@@ -9,39 +9,35 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Reference is a reference that an object holds: an edge of the graph of
-// objects.
+// A Reference is a reference held by an object: an edge of the object graph.
 type Reference struct {
 	Slot   target.Addr // where it is stored; 0 for the LoaderAllocator of a collectible type
-	Target target.Addr // the object that it refers to, not null
+	Target target.Addr // the referenced object, never null
 
-	Missing uint64 // with an error: how many slots from Slot on can't be read
+	Missing uint64 // with an error: the number of unreadable slots beginning with Slot
 }
 
-// EdgeOptions say which edges count. The zero value is what objects hold in
-// their own memory.
+// EdgeOptions selects edges. The zero value selects the references stored in objects.
 type EdgeOptions struct {
-	// LoaderAllocators adds the edge from an object of a collectible type to
-	// the LoaderAllocator object that keeps the type alive. The GC follows it
-	// though it is not stored in the object (gc.cpp, go_through_object_cl).
+	// LoaderAllocators adds the edge from an object of a collectible type to the LoaderAllocator
+	// object that keeps the type alive. The GC follows this edge although the object does not store it
+	// (gc.cpp, go_through_object_cl).
 	LoaderAllocators bool
 }
 
-// Edges follows the references that objects hold. What it needs of a type is
-// read once for all Edges of a heap; an object then costs no allocation and no
-// lock. An Edges is for one goroutine.
+// Edges follows the references that objects hold. Type data is read once for all Edges of a heap;
+// following an object then needs no allocation and no lock. An Edges is for one goroutine.
 type Edges struct {
 	mem     target.Memory
 	win     *target.Window
 	types   *edgeTypes
 	options EdgeOptions
-	known   []*typeEdges // of types, by the numbers that a heap gives them
-	lent    []byte       // what mem lends of the memory from lentAt
+	known   []*typeEdges // by TypeNumber
+	lent    []byte       // memory lent by mem, beginning at lentAt
 	lentAt  target.Addr
 }
 
-// A GCDescError says that it is not known where the instances of a type hold
-// references.
+// A GCDescError reports that the places of references in a type's instances are unknown.
 type GCDescError struct {
 	MethodTable target.Addr
 	Err         error // target.ErrNotInDump or target.ErrCorrupt
@@ -58,19 +54,17 @@ func (h *Heap) Edges(o EdgeOptions) *Edges {
 	return &Edges{mem: h.mem, win: target.NewWindow(h.mem), types: h.edges, options: o}
 }
 
-// NewEdges returns an Edges for single objects of a runtime whose heap need not
-// be readable: small dumps have objects, but no segments.
+// NewEdges returns an Edges for single objects of a runtime whose heap may be unreadable: small dumps
+// have objects but no segments.
 func NewEdges(rt *dac.Runtime, o EdgeOptions) *Edges {
 	mem := rt.Memory()
 	return &Edges{mem: mem, win: target.NewWindow(mem), types: newEdgeTypes(rt, mem), options: o}
 }
 
-// Of iterates over the references that o holds and that are not null, in the
-// order of memory, never beyond the size of o; last comes the LoaderAllocator,
-// if the options want it. A free block holds none. A stretch of slots that is not
-// in the dump is one *target.MemoryError with the first Slot, and the rest goes on:
-// damage can make an object of any size. A type whose GCDesc can't be read is a
-// *GCDescError and the end.
+// Of iterates over the non-null references of o in memory order, never beyond the size of o. The
+// LoaderAllocator, if requested, comes last. A free block has no references. A range of slots that is
+// not in the dump yields one *target.MemoryError with its first Slot, and the iteration continues. An
+// unreadable GCDesc yields a *GCDescError and ends it.
 func (e *Edges) Of(o *Object) iter.Seq2[Reference, error] {
 	return func(yield func(Reference, error) bool) { e.each(o, yield) }
 }
@@ -89,8 +83,7 @@ func (e *Edges) each(o *Object, yield func(Reference, error) bool) {
 	}
 }
 
-// stored yields the references that stand in o, and reports whether yield wants
-// more.
+// stored yields the references stored in o, and reports whether yield wants more.
 func (e *Edges) stored(d *GCDesc, o *Object, yield func(Reference, error) bool) bool {
 	more, from, lost := true, uint64(0), true
 	for more && lost {
@@ -117,10 +110,9 @@ func (e *Edges) stored(d *GCDesc, o *Object, yield func(Reference, error) bool) 
 	return more
 }
 
-// Append appends the references that the slots of o at offsets from up to to
-// hold, and that are not null, to dst. It is Of without the LoaderAllocator, for
-// who builds a graph of all objects: it costs a third of the time. missing is the
-// number of slots that the dump lacks. The error is a *GCDescError.
+// Append appends to dst the non-null references in the slots of o at offsets from up to to. It is Of
+// without the LoaderAllocator, and takes a third of the time, for building the graph of all objects.
+// missing is the number of slots that are not in the dump. The error is a *GCDescError.
 func (e *Edges) Append(dst []target.Addr, o *Object, from, to uint64) (refs []target.Addr, missing uint64, err error) {
 	t := e.typeOf(o)
 	if t.err != nil {
@@ -136,9 +128,9 @@ func (e *Edges) Append(dst []target.Addr, o *Object, from, to uint64) (refs []ta
 	return e.sparse(dst, t.desc, o, from, to)
 }
 
-// Whole appends all that o refers to, to dst, its LoaderAllocator last if the options want it: most objects are in the
-// dump in one piece, and all is known of their types. Of others it appends nothing and reports false; Append and
-// LoaderAllocator tell more.
+// Whole appends all references of o to dst, with its LoaderAllocator last if requested. It handles the
+// common case: the object is in the dump in one piece and its type is known. Otherwise it appends
+// nothing and returns false; use Append and LoaderAllocator.
 func (e *Edges) Whole(dst []target.Addr, o *Object) ([]target.Addr, bool) {
 	t := e.typeOf(o)
 	if t.none {
@@ -155,8 +147,9 @@ func (e *Edges) Whole(dst []target.Addr, o *Object) ([]target.Addr, bool) {
 	return dst, true
 }
 
-// Slots passes the slots of o at offsets from from up to to that refer to a, in the order of memory, until yield
-// returns false, and reports whether it wants more. What the dump lacks refers to nothing.
+// Slots calls yield with the offsets, from from up to to, of the slots of o that refer to a, in memory
+// order, until yield returns false. It reports whether yield wants more. Slots that are not in the
+// dump are skipped.
 func (e *Edges) Slots(o *Object, a target.Addr, from, to uint64, yield func(offset uint64) bool) bool {
 	t := e.typeOf(o)
 	if next, ok := target.NextStored(e.mem, o.Addr+target.Addr(from)); t.err != nil || !ok || uint64(next-o.Addr) >= to {
@@ -175,15 +168,15 @@ func (e *Edges) Slots(o *Object, a target.Addr, from, to uint64, yield func(offs
 	return more
 }
 
-// LoaderAllocator is the object that keeps the type of o alive, 0 if the type
-// can't be unloaded.
+// LoaderAllocator returns the object that keeps the type of o alive, or 0 if the type can't be
+// unloaded.
 func (e *Edges) LoaderAllocator(o *Object) (target.Addr, error) {
 	t := e.typeOf(o)
 	return t.keeper, t.keeperErr
 }
 
-// typeOf is what is known of the type of o. The objects of a walk have numbered
-// types, those of NewEdges may have none.
+// typeOf returns the edge data of the type of o. Types of walked objects have numbers; those of
+// NewEdges may have none.
 func (e *Edges) typeOf(o *Object) *typeEdges {
 	if id := int(o.typeID); id < len(e.known) {
 		if t := e.known[id]; t != nil && t.mt == o.Type {
@@ -202,7 +195,7 @@ func (e *Edges) find(o *Object) *typeEdges {
 	return t
 }
 
-// bytes are the n bytes at a if the dump has them in one piece and lends them.
+// bytes returns the n bytes at a if the dump can lend them in one piece.
 func (e *Edges) bytes(a target.Addr, n uint64) []byte {
 	if off := uint64(a - e.lentAt); off < uint64(len(e.lent)) && n <= uint64(len(e.lent))-off {
 		return e.lent[off : off+n : off+n]
@@ -215,9 +208,8 @@ func (e *Edges) bytes(a target.Addr, n uint64) []byte {
 	return b[:n:n]
 }
 
-// sparse is Append where the object is in several pieces, or not all of it is in
-// the dump. Whole holes are passed at once: an object may claim to have more
-// slots than there is time to look at.
+// sparse is Append for an object that is stored in several pieces or incompletely. It skips holes at
+// once: a damaged object may claim more slots than there is time to visit.
 func (e *Edges) sparse(dst []target.Addr, d *GCDesc, o *Object, from, to uint64) ([]target.Addr, uint64, error) {
 	missing := uint64(0)
 	for from < to {
@@ -250,26 +242,26 @@ func (e *Edges) sparse(dst []target.Addr, d *GCDesc, o *Object, from, to uint64)
 	return dst, missing, nil
 }
 
-// References is Of of an Edges with LoaderAllocators, for who asks for few
-// objects: who follows many makes an Edges.
+// References is Edges.Of with LoaderAllocators, for a few objects. To follow many objects, use one
+// Edges.
 func (h *Heap) References(o Object) iter.Seq2[Reference, error] {
 	return h.Edges(EdgeOptions{LoaderAllocators: true}).Of(&o)
 }
 
-// edgeTypes has what Edges need of each type. It is safe for concurrent use.
+// edgeTypes holds the edge data of types. It is safe for concurrent use.
 type edgeTypes struct {
 	mem    target.Memory
-	keeper func(*dac.MethodTable) (target.Addr, error) // the LoaderAllocator object, 0 for none
+	keeper func(*dac.MethodTable) (target.Addr, error) // returns the LoaderAllocator object, or 0
 	byAddr addrmap.Map[typeEdges]
 }
 
 type typeEdges struct {
 	mt        *dac.MethodTable
 	desc      *GCDesc
-	err       error // a *GCDescError, if desc can't be read
+	err       error // a *GCDescError if desc is unreadable
 	keeper    target.Addr
 	keeperErr error
-	none      bool // instances are known to refer to nothing
+	none      bool // instances hold no references
 }
 
 func newEdgeTypes(rt *dac.Runtime, mem target.Memory) *edgeTypes {

@@ -8,31 +8,30 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Filter chooses objects. The zero value chooses all, and so does a nil
-// *Filter wherever one is wanted.
+// A Filter selects objects. The zero value and a nil *Filter select all.
 type Filter struct {
-	// Segments chooses whole segments; nil chooses all.
+	// Segments selects whole segments; nil selects all.
 	Segments func(*Segment) bool
-	// Generations is the set of generations of the objects; nil is all.
+	// Generations is the set of selected generations; nil selects all.
 	Generations []Generation
 	// Range is where the objects start; empty is everywhere.
 	Range target.Range
-	// Type chooses types; nil chooses all. It may be called by several
-	// goroutines, a few times for each type.
+	// Type selects types; nil selects all. Several goroutines may call it, a few times for each type.
 	Type func(*dac.MethodTable) bool
-	// Start chooses objects by where they start; nil chooses all. It may be called by several
-	// goroutines, for each object that the rest chooses.
+	// Start selects objects by their start; nil selects all. Several goroutines may call it, for each
+	// object that passes the other tests.
 	Start func(target.Addr) bool
-	// Counts, if not nil, is for who knows the objects that Start chooses: it counts them by type as Stats would,
-	// looking at the filter's Type and sizes alone. It is asked where the filter has nothing else.
+	// Counts, if not nil, counts the objects that Start selects by type, as Stats would, considering
+	// only the filter's Type and sizes. It is called if the filter has no other tests.
 	Counts func(context.Context, *Filter) (Stats, error)
-	// Where, if not nil, makes a test of objects for one goroutine; it is asked for each object that the rest chooses.
+	// Where, if not nil, returns a test of objects for one goroutine. It is applied to each object
+	// that passes the other tests.
 	Where func() func(*Object) bool
-	// MinSize and MaxSize bound the size in bytes; 0 does not.
+	// MinSize and MaxSize bound the size in bytes; 0 means no bound.
 	MinSize, MaxSize uint64
 }
 
-// orAll is f, or what chooses all.
+// orAll returns f, or a filter that selects all if f is nil.
 func (f *Filter) orAll() *Filter {
 	if f == nil {
 		return &Filter{}
@@ -40,8 +39,7 @@ func (f *Filter) orAll() *Filter {
 	return f
 }
 
-// Spans are the parts of segments that the filter's objects lie in, in address
-// order.
+// Spans returns the parts of segments that contain the filter's objects, in address order.
 func (h *Heap) Spans(f *Filter) []Span {
 	f = f.orAll()
 	var spans []Span
@@ -62,7 +60,7 @@ func (h *Heap) Spans(f *Filter) []Span {
 	return spans
 }
 
-// generations are the parts of s that hold one of gens, by address.
+// generations returns the parts of s that hold one of gens, by address.
 func (s *Segment) generations(gens []Generation) []target.Range {
 	if gens == nil {
 		return []target.Range{s.Objects}
@@ -76,8 +74,8 @@ func (s *Segment) generations(gens []Generation) []target.Range {
 	return parts
 }
 
-// GenerationRange is the part of s whose objects are in generation g, empty if
-// there is none. In an ephemeral segment generation 2 lies first.
+// GenerationRange returns the part of s whose objects are in generation g, or an empty range. In an
+// ephemeral segment generation 2 comes first.
 func (s *Segment) GenerationRange(g Generation) target.Range {
 	if s.Kind != KindEphemeral {
 		if s.Generation(s.Objects.Start) == g {

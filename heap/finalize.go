@@ -9,24 +9,24 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A FinalizerQueue is the queue of one sub heap of the objects that have a
-// finalizer: an array that is cut into parts (gcpriv.h, CFinalize).
+// A FinalizerQueue is a sub heap's queue of objects with finalizers: an array divided into parts
+// (gcpriv.h, CFinalize).
 type FinalizerQueue struct {
 	SubHeap int
-	Addr    target.Addr // of the queue, 0 if the heap has none
-	// Generations are the parts of objects whose finalizer is registered, by
-	// Generation; addresses of words.
+	Addr    target.Addr // address of the queue, 0 if the heap has none
+	// Generations are the parts with registered finalizers, by Generation. The ranges are addresses of
+	// words.
 	Generations []target.Range
-	// Critical and Ready are the parts of objects that nothing refers to any
-	// more and whose finalizer will run: those of CriticalFinalizerObject, which
-	// come last, and the others. The queue keeps them alive.
+	// Critical and Ready are the parts with unreachable objects whose finalizers will run. Critical
+	// holds those derived from CriticalFinalizerObject, which run last. The queue keeps these objects
+	// alive.
 	Critical, Ready target.Range
-	// Bounds are the parts' bounds as the queue has them, the generations from
-	// the highest to the lowest, then Critical and Ready.
+	// Bounds are the bounds of the parts in the queue's order: the generations from the highest to the
+	// lowest, then Critical and Ready.
 	Bounds []target.Addr
 }
 
-// Finalizable is all parts of registered finalizers.
+// Finalizable returns all parts with registered finalizers.
 func (q *FinalizerQueue) Finalizable() target.Range {
 	if len(q.Generations) == 0 {
 		return target.Range{}
@@ -34,13 +34,12 @@ func (q *FinalizerQueue) Finalizable() target.Range {
 	return target.Range{Start: q.Bounds[0], End: q.Critical.Start}
 }
 
-// FReachable is Critical and Ready together.
+// FReachable returns Critical and Ready together.
 func (q *FinalizerQueue) FReachable() target.Range {
 	return target.Range{Start: q.Critical.Start, End: q.Ready.End}
 }
 
-// FinalizerQueue reads the finalizer queue of the sub heap with that index,
-// without its objects.
+// FinalizerQueue reads the finalizer queue of the sub heap with the given index, without its objects.
 func (h *Heap) FinalizerQueue(subHeap int) (FinalizerQueue, error) {
 	q := FinalizerQueue{SubHeap: subHeap}
 	if subHeap < 0 || subHeap >= len(h.subHeaps) {
@@ -55,8 +54,8 @@ func (h *Heap) FinalizerQueue(subHeap int) (FinalizerQueue, error) {
 	return q, nil
 }
 
-// read reads the members of CFinalize: the ends of the parts, and the bounds of
-// the array. Parts follow each other, so that only the first needs a start.
+// read reads the members of CFinalize: the ends of the parts and the bounds of the array. The parts
+// are adjacent, so only the first needs a start.
 func (q *FinalizerQueue) read(mem target.Memory, generations int) error {
 	parts := generations + 2
 	b, err := target.Bytes(mem, q.Addr, 8*(parts+2))
@@ -87,9 +86,8 @@ func (q *FinalizerQueue) read(mem target.Memory, generations int) error {
 	return nil
 }
 
-// FinalizerSlots iterates over the objects in a part of a FinalizerQueue: the
-// slot and the object that it refers to. A stretch that the dump lacks is an
-// error and ends the sequence.
+// FinalizerSlots iterates over a part of a FinalizerQueue and yields each slot with its object. A
+// range that is not in the dump yields an error and ends the sequence.
 func (h *Heap) FinalizerSlots(part target.Range) iter.Seq2[Reference, error] {
 	return func(yield func(Reference, error) bool) {
 		win := target.NewWindow(h.mem)

@@ -5,22 +5,21 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// FinalizerOptions say which objects ListFinalizers lists.
+// FinalizerOptions selects the objects that ListFinalizers lists.
 type FinalizerOptions struct {
-	Filter *Filter // of which Segments, Generations and Range do not count
+	Filter *Filter // Segments, Generations and Range are ignored
 	// OnlyStatistics leaves the list empty.
 	OnlyStatistics bool
 	// ByCount sorts the statistics by the number of objects, not by their size.
 	ByCount bool
-	// Live, if not nil, leaves out objects of the queues that live, as it says of an address. Those whose finalizer
-	// will run stay: the queue itself is what keeps them alive.
+	// Live, if not nil, excludes live objects from the queues' registered parts. Objects whose
+	// finalizer will run are kept, because the queue itself keeps them alive.
 	Live func(target.Addr) bool
 }
 
-// ListFinalizers lists the objects in the finalizer queues of all heaps: those
-// whose finalizer is registered, the oldest generation first, then those whose
-// finalizer will run. What can't be read is noted; that no queue can is an error,
-// beside an answer that has only these notes.
+// ListFinalizers lists the objects in the finalizer queues of all heaps: those with registered
+// finalizers, the oldest generation first, then those whose finalizer will run. It records what can't
+// be read. If no queue can be read it returns an error and an answer with only these records.
 func (h *Heap) ListFinalizers(o FinalizerOptions) (*answer.Finalizers, error) {
 	a := &answer.Finalizers{}
 	var objects []Object
@@ -55,7 +54,8 @@ func (h *Heap) ListFinalizers(o FinalizerOptions) (*answer.Finalizers, error) {
 	return a, nil
 }
 
-// finalizable calls visit with the objects of a queue, in its order, and returns how many could not be read.
+// finalizable calls visit with the objects of a queue in order, and returns how many could not be
+// read.
 func (h *Heap) finalizable(g *answer.Gaps, q *FinalizerQueue, visit func(slot target.Addr, o *Object)) (unread uint64) {
 	all := target.Range{Start: q.Finalizable().Start, End: q.FReachable().End}
 	for r, err := range h.FinalizerSlots(all) {

@@ -1,15 +1,14 @@
 package heap
 
-// A Fragment is a free block and the live object right behind it.
+// A Fragment is a free block and the live object that follows it.
 type Fragment struct{ Free, Next Object }
 
-// FragmentSize is the size in bytes from which a free block is worth a line.
+// FragmentSize is the minimum size in bytes of a reported free block.
 const FragmentSize = 512 << 10
 
-// fragment returns the fragment that the free block o makes, and whether it
-// makes one: it is large, a live object follows it without a gap, and it lies
-// where the GC compacts. Large and pinned objects are not moved, and frozen
-// ones not freed, so that holes between them say nothing.
+// fragment returns the fragment of the free block o, if it is one. The block must be large, be
+// followed directly by a live object, and lie where the GC compacts. Large and pinned objects are not
+// moved, and frozen ones not freed, so holes between them mean nothing.
 func (h *Heap) fragment(s *Segment, o *Object) (Fragment, bool) {
 	if !o.Free || o.Size < FragmentSize || s.Kind == KindLarge || s.Kind == KindPinned || s.Kind == KindFrozen {
 		return Fragment{}, false

@@ -9,35 +9,32 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A GCDesc says where the instances of a type hold references: it stands
-// before the MethodTable and is what the GC itself follows (gcdesc.h). The zero
-// GCDesc has none.
+// A GCDesc describes where the instances of a type hold references. It precedes the MethodTable, and
+// the GC itself follows it (gcdesc.h). The zero GCDesc describes no references.
 type GCDesc struct {
 	series []gcSeries
-	// Of an array of structs: the pattern that repeats from first to the end.
+	// For an array of structs: the pattern that repeats from first to the end.
 	repeat []gcRepeat
 	first  uint64 // bytes from the object's start
-	stride uint64 // bytes of an element
+	stride uint64 // bytes per element
 }
 
 // A gcSeries is a run of references.
 type gcSeries struct {
 	offset uint64 // bytes from the object's start
-	size   int64  // bytes, less the size of the object: negative for most
+	size   int64  // bytes minus the object's size: mostly negative
 }
 
-// A gcRepeat is a part of one array element: references and what follows them.
+// A gcRepeat is a part of an array element: references and the bytes that follow them.
 type gcRepeat struct {
 	pointers uint32
 	skip     uint32 // bytes
 }
 
-// maxSeries bounds the runs of references of one type: a type has at most so
-// many fields.
+// maxSeries bounds the runs of references of one type, by the maximum number of fields.
 const maxSeries = 1 << 16
 
-// ReadGCDesc reads the GCDesc of mt. Its errors are *GCDescErrors. Who wants the
-// references themselves has Edges.
+// ReadGCDesc reads the GCDesc of mt. Its errors are *GCDescErrors. To follow references use Edges.
 func ReadGCDesc(mem target.Memory, mt *dac.MethodTable) (*GCDesc, error) {
 	if !mt.ContainsPointers() {
 		return &GCDesc{}, nil
@@ -61,7 +58,7 @@ func readGCDesc(mem target.Memory, mt target.Addr) (*GCDesc, error) {
 	if n < 0 {
 		return readRepeat(mem, mt, int(-n))
 	}
-	// The series lie downwards from the count.
+	// The series precede the count.
 	b, err := target.Bytes(mem, mt-8-target.Addr(16*n), int(16*n))
 	if err != nil {
 		return nil, err
@@ -76,15 +73,14 @@ func readGCDesc(mem target.Memory, mt target.Addr) (*GCDesc, error) {
 			return nil, target.Corruptf("series of %d bytes at offset %#x", s.size, s.offset)
 		}
 	}
-	// Of series that begin at one place the largest has the others.
+	// Of series with equal starts the largest contains the others.
 	slices.SortFunc(d.series, func(a, b gcSeries) int { return cmp.Or(cmp.Compare(a.offset, b.offset), cmp.Compare(b.size, a.size)) })
 	d.series = slices.CompactFunc(d.series, func(a, b gcSeries) bool { return a.offset == b.offset })
 	return d, nil
 }
 
-// readRepeat reads the pattern of an array of structs: its start offset, and
-// below it one word for each run: the number of references and the bytes to
-// skip behind them.
+// readRepeat reads the pattern of an array of structs: its start offset, and below it a word for each
+// run with the number of references and of the bytes to skip after them.
 func readRepeat(mem target.Memory, mt target.Addr, n int) (*GCDesc, error) {
 	b, err := target.Bytes(mem, mt-16-target.Addr(8*n), 8*n+8)
 	if err != nil {
@@ -102,13 +98,13 @@ func readRepeat(mem target.Memory, mt target.Addr, n int) (*GCDesc, error) {
 			return nil, target.Corruptf("pattern that skips %d bytes", r.skip)
 		}
 		if r == (gcRepeat{}) {
-			continue // who goes over an element gets on with each run
+			continue // each run makes progress
 		}
 		d.repeat = append(d.repeat, r)
 		pointers += uint64(r.pointers)
 		d.stride += 8*uint64(r.pointers) + uint64(r.skip)
 	}
-	// Without a reference a walk over the slots would find no place to stop.
+	// Without references a walk over the slots would not end.
 	if pointers == 0 {
 		return nil, target.Corruptf("pattern without references")
 	}
@@ -118,12 +114,11 @@ func readRepeat(mem target.Memory, mt target.Addr, n int) (*GCDesc, error) {
 // Empty reports whether no instance holds references.
 func (d *GCDesc) Empty() bool { return len(d.series) == 0 && len(d.repeat) == 0 }
 
-// Slots calls yield with the offset, from the object's start in bytes, of each
-// reference in an object of size bytes, in the order of memory. It stops when
-// yield returns false, and allocates nothing.
+// Slots calls yield with the offset in bytes, from the object's start, of each reference in an object
+// of size bytes, in memory order. It stops when yield returns false and does not allocate.
 func (d *GCDesc) Slots(size uint64, yield func(offset uint64) bool) { d.slotsFrom(size, 0, yield) }
 
-// slotsFrom is Slots for the offsets from from on.
+// slotsFrom is Slots for offsets of at least from.
 func (d *GCDesc) slotsFrom(size, from uint64, yield func(offset uint64) bool) {
 	next := from
 	for i := range d.series {
@@ -155,10 +150,10 @@ func (d *GCDesc) slotsFrom(size, from uint64, yield func(offset uint64) bool) {
 	}
 }
 
-// within is the part of an object of size bytes in which the series lies. The last
-// word of the size is the header of the next object. It reports false where all series lie behind the object that begin
-// where this one does or behind it. Parts of series that lie about their size overlap: who goes over them leaves out what
-// it has seen, so that an object costs no more than its slots.
+// within returns the part of an object of size bytes that the series covers. The last word of the size
+// is the header of the next object. It returns more=false once this and all later series start past
+// the object. Series with wrong sizes may overlap; callers skip what they have already visited, so
+// that an object costs no more than its slots.
 func (s *gcSeries) within(size uint64) (start, end uint64, more bool) {
 	size = (size + 7) &^ 7
 	if s.offset >= size {
@@ -171,8 +166,8 @@ func (s *gcSeries) within(size uint64) (start, end uint64, more bool) {
 	return s.offset, min(s.offset+uint64(n), size-8), true
 }
 
-// append appends the references of an object of size bytes that are not null to
-// dst: those at offset from and behind it in b, the object's first bytes.
+// append appends to dst the non-null references of an object of size bytes at offsets from from on. b
+// holds the object's first bytes.
 func (d *GCDesc) append(dst []target.Addr, b []byte, size, from uint64) []target.Addr {
 	next := from
 	for i := range d.series {
@@ -209,7 +204,7 @@ func (d *GCDesc) append(dst []target.Addr, b []byte, size, from uint64) []target
 	return dst
 }
 
-// elementAt is where the element of an array of structs begins that has offset from, or the first one.
+// elementAt returns the start of the array element that contains offset from, or of the first element.
 func (d *GCDesc) elementAt(from uint64) uint64 {
 	if from <= d.first {
 		return d.first
@@ -217,7 +212,7 @@ func (d *GCDesc) elementAt(from uint64) uint64 {
 	return d.first + (from-d.first)/d.stride*d.stride
 }
 
-// count is the number of slots at offsets from up to to, from being that of one.
+// count returns the number of slots at offsets from up to to. from must be the offset of a slot.
 func (d *GCDesc) count(size, from, to uint64) (n uint64) {
 	next := from
 	for i := range d.series {

@@ -11,11 +11,12 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// OldReferences finds the objects of generation 1 and older ones that refer to generation 0, and those of generation 2,
-// large and pinned ones that refer to generation 1. References by dependent handles do not count.
+// OldReferences finds the objects of generation 1 and older that refer to generation 0, and the
+// generation 2, large and pinned objects that refer to generation 1. It ignores references by
+// dependent handles.
 func (h *Heap) OldReferences(ctx context.Context, o ScanOptions) (*answer.OldReferences, error) {
 	c := oldReferences{h: h, out: &answer.OldReferences{Groups: []answer.OldReferenceGroup{}}, index: map[[2]Generation]int{}, young: map[target.Addr]bool{}}
-	// What frozen segments refer to is frozen.
+	// Frozen objects refer only to frozen objects.
 	f := &Filter{Generations: []Generation{Generation1, Generation2, GenerationLarge, GenerationPinned}}
 	stats, err := h.Graph(ctx, f, EdgeOptions{LoaderAllocators: true}, o, c.object)
 	if err != nil {
@@ -29,17 +30,17 @@ func (h *Heap) OldReferences(ctx context.Context, o ScanOptions) (*answer.OldRef
 	return c.out, noteCorrupt(&c.out.Gaps, &stats)
 }
 
-// incomplete reports whether a scan of h had less than the heap has.
+// incomplete reports whether a scan of h saw less than the heap holds.
 func (h *Heap) incomplete(s *Stats) bool { return len(h.lost) > 0 || s.Corrupt > 0 }
 
 type oldReferences struct {
 	h     *Heap
 	out   *answer.OldReferences
-	index map[[2]Generation]int // of Groups
+	index map[[2]Generation]int // into Groups
 	young map[target.Addr]bool
 }
 
-// unread notes what could not be read, if anything: what it refers to may be missing in the answer.
+// unread records an unreadable part, whose references may be missing in the answer.
 func (c *oldReferences) unread(err error) {
 	c.out.Incomplete = c.out.Incomplete || err != nil
 	c.out.Note(err)
@@ -48,7 +49,7 @@ func (c *oldReferences) unread(err error) {
 func (c *oldReferences) object(n *Node) error {
 	c.unread(n.Err)
 	from := c.h.generationOf(n.Object.Addr)
-	var rows [2]answer.OldObject // by the generation to which the references are
+	var rows [2]answer.OldObject // by the referenced generation
 	for _, a := range n.References {
 		to := c.h.generationOf(a)
 		if to > Generation1 || to >= from {
@@ -92,7 +93,7 @@ func (c *oldReferences) group(from, to Generation) *answer.OldReferenceGroup {
 	return &c.out.Groups[i]
 }
 
-// generationOf is the generation of what is at an address.
+// generationOf returns the generation of the memory at a.
 func (h *Heap) generationOf(a target.Addr) Generation {
 	if s := h.Segment(a); s != nil {
 		return s.Generation(a)
@@ -100,11 +101,11 @@ func (h *Heap) generationOf(a target.Addr) Generation {
 	return GenerationUnknown
 }
 
-// LargeReferences finds the objects of generations 0 and 1 that refer to large ones, the large ones that refer to such, and
-// what is both.
+// LargeReferences finds the objects of generations 0 and 1 that refer to large objects, the large
+// objects that refer to such objects, and those on both lists.
 func (h *Heap) LargeReferences(ctx context.Context, o ScanOptions) (*answer.LargeReferences, error) {
 	out := &answer.LargeReferences{ToLarge: []answer.ObjectPair{}, FromLarge: []answer.ObjectPair{}, Through: []answer.ObjectTriple{}}
-	unread := func(err error) { // as that of oldReferences
+	unread := func(err error) { // see oldReferences
 		out.Incomplete = out.Incomplete || err != nil
 		out.Note(err)
 	}
@@ -146,7 +147,7 @@ func (h *Heap) LargeReferences(ctx context.Context, o ScanOptions) (*answer.Larg
 	return out, noteCorrupt(&out.Gaps, &stats)
 }
 
-// through joins what leads to large objects with what these lead to.
+// through joins the objects that lead to large objects with those that the large objects lead to.
 func (h *Heap) through(out *answer.LargeReferences) {
 	for i := range out.ToLarge {
 		p := &out.ToLarge[i]
@@ -165,8 +166,8 @@ func (h *Heap) objectName(g *answer.Gaps, a target.Addr, mt *dac.MethodTable) an
 	return answer.ObjectName{Address: a, MethodTable: mt.Addr, Type: h.typeName(g, mt)}
 }
 
-// UnreachableIn lists the objects to which the words of a range refer and that are not live, as it says of addresses: of a
-// part of the finalizer queue, say. What can't be read ends the list, and is an error if nothing was.
+// UnreachableIn lists the objects that the words of a range refer to, such as a part of the finalizer
+// queue, and that are not live. What can't be read ends the list; it is an error if nothing was read.
 func (h *Heap) UnreachableIn(r target.Range, live func(target.Addr) bool) (*answer.Unreachable, error) {
 	out := &answer.Unreachable{}
 	var objects []Object

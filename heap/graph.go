@@ -6,21 +6,18 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Node is an object with what it refers to: a node of the graph of objects
-// and its edges.
+// A Node is an object with its references: a node of the object graph and its edges.
 type Node struct {
 	Object     Object
-	References []target.Addr // in the order of memory; valid during the call
-	// Err says why References are not all: the first *GCDescError or
-	// *target.MemoryError.
+	References []target.Addr // in memory order; valid during the call
+	// Err is why References are incomplete: the first *GCDescError or *target.MemoryError.
 	Err error
 }
 
-// Graph passes the objects that f chooses, with what they refer to, to visit:
-// in address order, by the caller's goroutine, whatever the number of workers
-// that read them. A nil f chooses all. What is in no object, Roots tells. Graph
-// ends with the context's error or visit's first one; the Stats are of the
-// objects that were passed.
+// Graph calls visit with the objects that f selects and their references. It calls in address order
+// from the caller's goroutine, independent of the number of workers that read them. A nil f selects
+// all. See Roots for references outside of objects. Graph returns ctx's error or the first error of
+// visit. The Stats count the visited objects.
 func (h *Heap) Graph(ctx context.Context, f *Filter, e EdgeOptions, o ScanOptions, visit func(*Node) error) (Stats, error) {
 	total := NewCounter(h, f)
 	err := Scan(ctx, h, f, o, func() *graphCollector {
@@ -32,8 +29,8 @@ func (h *Heap) Graph(ctx context.Context, f *Filter, e EdgeOptions, o ScanOption
 	return total.Stats(), err
 }
 
-// A graphCollector keeps the nodes of a run. Their references lie one behind
-// the other: nothing is allocated for each object.
+// A graphCollector keeps the nodes of a run. Their references are consecutive, so an object needs no
+// allocation.
 type graphCollector struct {
 	*Counter
 	edges *Edges
@@ -43,7 +40,7 @@ type graphCollector struct {
 
 type graphNode struct {
 	object Object
-	end    int // of its references in refs
+	end    int // end of its references in refs
 	err    error
 }
 

@@ -13,12 +13,12 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// handleTypes are the types of handles in the order in which SOS counts them.
+// handleTypes lists the handle types in the order in which SOS counts them.
 var handleTypes = [...]HandleType{HandleStrong, HandlePinned, HandleAsyncPinned, HandleRefCounted, HandleWeakLong, HandleWeakShort,
 	HandleWeakNativeCOM, HandleWeakInteriorPointer, HandleVariable, HandleSizedRef, HandleDependent, HandleCrossReference}
 
-// ParseHandleType returns the type of handle with a name such as Pinned, in any
-// case, and whether there is one.
+// ParseHandleType returns the handle type with a name such as Pinned, ignoring case. It reports
+// whether there is one.
 func ParseHandleType(name string) (HandleType, bool) {
 	for _, t := range handleTypes {
 		if strings.EqualFold(name, t.String()) {
@@ -28,9 +28,9 @@ func ParseHandleType(name string) (HandleType, bool) {
 	return 0, false
 }
 
-// ListHandles lists the handles of some types, of all without types, that refer
-// to an object, and counts them. What can't be read is noted; that nothing can
-// is the answer's failure. The error is the context's.
+// ListHandles lists and counts the handles of the given types, or of all types, that refer to an
+// object. It records what can't be read; if nothing can be read, the answer has a failure. The error
+// is ctx's.
 func (h *Heap) ListHandles(ctx context.Context, types ...HandleType) (*answer.Handles, error) {
 	a := &answer.Handles{Heaps: len(h.subHeaps), All: len(types) == 0, Count: answer.Maybe[uint64]{Err: errUnread}}
 	var list []Handle
@@ -60,8 +60,7 @@ func (h *Heap) ListHandles(ctx context.Context, types ...HandleType) (*answer.Ha
 	return a, nil
 }
 
-// handleRows makes rows of handles while it is ranged over, and then tells a
-// what they are.
+// handleRows yields the rows of handles and then adds their counts to a.
 func (h *Heap) handleRows(ctx context.Context, a *answer.Handles, list []Handle) iter.Seq2[answer.Handle, error] {
 	return func(yield func(answer.Handle, error) bool) {
 		var tally answer.HandleTally

@@ -12,29 +12,29 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A HandleType says what a GC handle does (gcinterface.h, HandleType).
+// A HandleType is the kind of a GC handle (gcinterface.h, HandleType).
 type HandleType uint8
 
-// The types. The numbers are the runtime's.
+// The handle types. The numbers are the runtime's.
 const (
-	HandleWeakShort           HandleType = iota // forgets its object before finalization
-	HandleWeakLong                              // and this one after it
+	HandleWeakShort           HandleType = iota // cleared before finalization
+	HandleWeakLong                              // cleared after finalization
 	HandleStrong                                // keeps its object alive
-	HandlePinned                                // and in its place
+	HandlePinned                                // keeps its object alive and in place
 	HandleVariable                              // one of the types above, chosen at run time
 	HandleRefCounted                            // strong while COM counts references
-	HandleDependent                             // keeps a second object alive while the first lives
-	HandleAsyncPinned                           // pins what an overlapped operation uses
+	HandleDependent                             // keeps a second object alive while the first one lives
+	HandleAsyncPinned                           // pins the buffers of an overlapped operation
 	HandleSizedRef                              // strong, and measured by collections
-	HandleWeakNativeCOM                         // weak, knows the native object behind a COM wrapper
-	HandleWeakInteriorPointer                   // weak, keeps a pointer into the object up to date
-	HandleCrossReference                        // of the bridge to another collector
+	HandleWeakNativeCOM                         // weak; refers to the native object behind a COM wrapper
+	HandleWeakInteriorPointer                   // weak; updates a pointer into the object
+	HandleCrossReference                        // belongs to the bridge to another collector
 )
 
 var handleTypeNames = [...]string{"WeakShort", "WeakLong", "Strong", "Pinned", "Variable", "RefCounted", "Dependent",
 	"AsyncPinned", "SizedRef", "WeakWinRT", "WeakInteriorPointer", "CrossReference"}
 
-// String is the name that gchandles prints.
+// String returns the name that gchandles prints.
 func (t HandleType) String() string {
 	if int(t) < len(handleTypeNames) {
 		return handleTypeNames[t]
@@ -45,7 +45,7 @@ func (t HandleType) String() string {
 var handleWords = [...]string{"weak short", "weak long", "strong", "pinned", "variable", "ref counted", "dependent", "async pinned",
 	"sized ref", "weak WinRT", "weak interior pointer", "cross reference"}
 
-// Words is the type as gcroot prints it, "async pinned handle".
+// Words returns the type as gcroot prints it, such as "async pinned handle".
 func (t HandleType) Words() string {
 	if int(t) < len(handleWords) {
 		return handleWords[t] + " handle"
@@ -53,8 +53,8 @@ func (t HandleType) Words() string {
 	return t.String()
 }
 
-// Strong reports whether the handle keeps its object alive by itself. A
-// variable or reference-counted handle may, and counts as one that does.
+// Strong reports whether the handle keeps its object alive by itself. A variable or reference-counted
+// handle may, and counts as strong.
 func (t HandleType) Strong() bool {
 	switch t {
 	case HandleStrong, HandlePinned, HandleVariable, HandleRefCounted, HandleAsyncPinned, HandleSizedRef:
@@ -63,22 +63,21 @@ func (t HandleType) Strong() bool {
 	return false
 }
 
-// A Handle is a GC handle that is in use.
+// A Handle is a GC handle in use.
 type Handle struct {
-	Addr   target.Addr // the slot, which is what an OBJECTHANDLE or a GCHandle points at
+	Addr   target.Addr // the slot: the value of an OBJECTHANDLE or a GCHandle
 	Type   HandleType
-	Object target.Addr // not null
-	// Extra is the second word of types that have one, 0 for others: the second
-	// object of a dependent handle, the native object of a WeakNativeCOM.
+	Object target.Addr // never null
+	// Extra is the second word of types that have one, else 0: the second object of a dependent
+	// handle, or the native object of a WeakNativeCOM.
 	Extra uint64
-	// Table is the index of the table that the handle is in. A workstation GC
-	// has one; a server GC has one for each processor, which may be more than
-	// the heaps that it uses at the moment.
+	// Table is the index of the handle's table. A workstation GC has one table. A server GC has one
+	// per processor, which may exceed the number of heaps in use.
 	Table int
 }
 
-// Dependent is the object that a dependent handle keeps alive as long as
-// Object lives, 0 for none and for other types.
+// Dependent returns the object that a dependent handle keeps alive while Object lives. It returns 0 if
+// there is none and for other types.
 func (h *Handle) Dependent() target.Addr {
 	if h.Type != HandleDependent {
 		return 0
@@ -86,14 +85,12 @@ func (h *Handle) Dependent() target.Addr {
 	return target.Addr(h.Extra)
 }
 
-// Handles iterates over the GC handles, table by table, in the order of memory
-// inside a segment of a table. What can't be read, or is no handle table, is an
-// error in the sequence and not its end. An error that comes with a Handle says
-// that its object is none of the heap's.
+// Handles iterates over the GC handles table by table, in memory order within a segment of a table.
+// What can't be read, or is not a handle table, yields an error and does not end the sequence. An
+// error that comes with a Handle reports that its object is not in the heap.
 //
-// The structure is that of handletablepriv.h, which says nothing about itself:
-// a segment counts if it names its table, is aligned as such and has no type of
-// block that the runtime lacks.
+// The structure is that of handletablepriv.h and has no signature. A segment counts if it refers to
+// its table, is aligned like one and has only known block types.
 func (h *Heap) Handles() iter.Seq2[Handle, error] {
 	return func(yield func(Handle, error) bool) {
 		t, err := h.openHandleTables()
@@ -110,8 +107,7 @@ func (h *Heap) Handles() iter.Seq2[Handle, error] {
 	}
 }
 
-// checkHandle proves that a handle refers into the heap, as far as the heap is
-// known.
+// checkHandle proves that a handle refers into the heap, as far as the heap is known.
 func (h *Heap) checkHandle(e *Handle) error {
 	if e.Object%8 == 0 && (len(h.warnings) > 0 || len(h.segments) == 0 || h.Segment(e.Object) != nil) {
 		return nil
@@ -119,7 +115,7 @@ func (h *Heap) checkHandle(e *Handle) error {
 	return target.Corruptf("GC handle %#x: %#x is no object of the heap", uint64(e.Addr), uint64(e.Object))
 }
 
-// handleLayout is where the members of the handle tables are.
+// handleLayout holds the places of the handle tables' members.
 type handleLayout struct {
 	Map struct {
 		Buckets  int `layout:"Buckets"`
@@ -140,9 +136,9 @@ type handleLayout struct {
 		Table     int `layout:"HandleTable"`
 		Values    int `layout:"Values"`
 	}
-	dataBlock uint8 // the first type of a block that holds no handles
-	blocks    int   // in a segment
-	perBlock  int   // handles in a block
+	dataBlock uint8 // the first block type that holds no handles
+	blocks    int   // per segment
+	perBlock  int   // handles per block
 }
 
 const handleSize = 8
@@ -165,9 +161,8 @@ func bindHandleLayout(l dac.Layout) (*handleLayout, error) {
 	return o, o.check()
 }
 
-// check derives what follows from the places of the arrays: the user data
-// lies right behind the types, one byte for each block; the values fill the
-// rest of the segment.
+// check derives sizes from the places of the arrays. The user data follows the types, one byte per
+// block each; the values fill the rest of the segment.
 func (o *handleLayout) check() error {
 	s := &o.Segment
 	o.blocks = s.UserData - s.BlockType
@@ -180,14 +175,14 @@ func (o *handleLayout) check() error {
 	return nil
 }
 
-// handleTables walks the handle tables of a process.
+// handleTables walks a process's handle tables.
 type handleTables struct {
 	o        *handleLayout
 	mem      target.Memory
 	at       target.Addr // the first HandleTableMap
 	subHeaps int
 	server   bool
-	seen     map[target.Addr]bool // buckets, tables and segments
+	seen     map[target.Addr]bool // visited buckets, tables and segments
 }
 
 func (h *Heap) openHandleTables() (*handleTables, error) {
@@ -207,8 +202,7 @@ func (h *Heap) openHandleTables() (*handleTables, error) {
 
 type handleYield func(Handle, error) bool
 
-// walk passes the maps, which are chained: each goes on at the index where the
-// one before ended.
+// walk visits the maps, which form a chain: each begins at the index where the previous one ended.
 func (t *handleTables) walk(yield handleYield) {
 	first := uint32(0)
 	for at, n := t.at, 0; at != 0; n++ {
@@ -229,7 +223,7 @@ func (t *handleTables) walk(yield handleYield) {
 	}
 }
 
-// buckets passes an array of pointers to buckets, null where there is none.
+// buckets visits an array of pointers to buckets; absent ones are null.
 func (t *handleTables) buckets(at target.Addr, n int, yield handleYield) bool {
 	b, err := target.Bytes(t.mem, at, 8*n)
 	if err != nil {
@@ -248,10 +242,9 @@ func (t *handleTables) buckets(at target.Addr, n int, yield handleYield) bool {
 	return true
 }
 
-// bucket passes the tables of a bucket. A workstation GC has one. A server GC
-// has one for each processor, which are at least as many as its heaps; how many
-// the process does not tell, so that behind the heaps' tables whatever proves
-// to be a table is one.
+// bucket visits the tables of a bucket. A workstation GC has one. A server GC has one per processor,
+// at least as many as heaps. The process does not record their number, so after the heaps' tables
+// everything that proves to be a table counts.
 func (t *handleTables) bucket(at target.Addr, yield handleYield) bool {
 	array, err := target.Pointer(t.mem, at+target.Addr(t.o.Bucket.Table))
 	if err != nil {
@@ -290,13 +283,13 @@ func (t *handleTables) bucket(at target.Addr, yield handleYield) bool {
 	return true
 }
 
-// tableSearch is how many bytes of a table are searched for its list of
-// segments where the layout's place for it is wrong: builds for different
-// operating systems differ in the size of the lock in front of it.
+// tableSearch is how many bytes of a table are searched for its list of segments if it is not where
+// the layout says. The lock that precedes it has different sizes in builds for different operating
+// systems.
 const tableSearch = 0x200
 
-// firstSegment finds the list of a table's segments. Where none is found, and
-// the one that the layout names is not in the dump, that is the error.
+// firstSegment finds the list of a table's segments. If there is none and the one that the layout
+// gives is not in the dump, it returns that error.
 func (t *handleTables) firstSegment(table target.Addr) (target.Addr, error) {
 	var missing error
 	if off := t.o.Table.SegmentList; off != layout.Absent {
@@ -325,7 +318,7 @@ func (t *handleTables) firstSegment(table target.Addr) (target.Addr, error) {
 	return 0, target.Corruptf("no segment belongs to handle table %#x", uint64(table))
 }
 
-// checkSegment proves that there is a segment of table at s.
+// checkSegment proves that a segment of table is at s.
 func (t *handleTables) checkSegment(s, table target.Addr) error {
 	if s == 0 || uint64(s)&uint64(t.o.Segment.Size-1) != 0 {
 		return target.Corruptf("%#x is no segment of a handle table", uint64(s))
@@ -337,7 +330,7 @@ func (t *handleTables) checkSegment(s, table target.Addr) error {
 	return err
 }
 
-// table passes the segments of a table.
+// table visits the segments of a table.
 func (t *handleTables) table(table, segment target.Addr, index int, yield handleYield) bool {
 	for segment != 0 {
 		if t.seen[segment] || len(t.seen) > limits.HandleSegments {
@@ -359,11 +352,11 @@ func (t *handleTables) table(table, segment target.Addr, index int, yield handle
 	return true
 }
 
-// freeBlock is the type of a block that belongs to no type, and the user data
-// of a block that has none (handletablepriv.h, TYPE_INVALID, BLOCK_INVALID).
+// freeBlock is the type of an unused block, and the user data of a block that has none
+// (handletablepriv.h, TYPE_INVALID, BLOCK_INVALID).
 const freeBlock = 0xff
 
-// segment passes the handles of a segment.
+// segment visits the handles of a segment.
 func (t *handleTables) segment(at target.Addr, head []byte, table int, yield handleYield) bool {
 	types := head[t.o.Segment.BlockType:][:t.o.blocks]
 	for i, typ := range types {
@@ -382,8 +375,8 @@ func (t *handleTables) segment(at target.Addr, head []byte, table int, yield han
 	return true
 }
 
-// block passes the handles of a block; extra is the block of their second
-// words. proto has what all of them share.
+// block visits the handles of a block. extra is the block of their second words; proto holds what all
+// of them share.
 func (t *handleTables) block(segment target.Addr, index int, extra byte, proto Handle, yield handleYield) bool {
 	at, values, err := t.values(segment, index)
 	if err != nil {
@@ -414,7 +407,7 @@ func (t *handleTables) block(segment target.Addr, index int, extra byte, proto H
 	return true
 }
 
-// values are the words of a block and where they stand.
+// values returns the words of a block and their address.
 func (t *handleTables) values(segment target.Addr, block int) (target.Addr, []byte, error) {
 	size := handleSize * t.o.perBlock
 	at := segment + target.Addr(t.o.Segment.Values+block*size)
@@ -422,14 +415,14 @@ func (t *handleTables) values(segment target.Addr, block int) (target.Addr, []by
 	return at, b, err
 }
 
-// HandleAt reads the handle whose slot is at a. Its Object is 0 where the handle was cleared. What no segment of a handle
-// table has is target.ErrCorrupt.
+// HandleAt reads the handle with the slot a. Its Object is 0 if the handle was cleared. An address
+// that is in no segment of a handle table is target.ErrCorrupt.
 func (h *Heap) HandleAt(a target.Addr) (Handle, error) {
 	e, _, err := h.HandleSlots(a)
 	return e, err
 }
 
-// HandleSlots is HandleAt with the address of the second word of types that have one, 0 for others.
+// HandleSlots is HandleAt and returns the address of the second word of types that have one, else 0.
 func (h *Heap) HandleSlots(a target.Addr) (e Handle, second target.Addr, err error) {
 	t, err := h.openHandleTables()
 	if err != nil {
@@ -438,7 +431,7 @@ func (h *Heap) HandleSlots(a target.Addr) (e Handle, second target.Addr, err err
 	return t.handle(a)
 }
 
-// handle is the handle whose slot is at a, and where its second word is.
+// handle returns the handle with the slot a and the address of its second word.
 func (t *handleTables) handle(a target.Addr) (e Handle, second target.Addr, err error) {
 	segment := a &^ target.Addr(t.o.Segment.Size-1)
 	head, err := target.Bytes(t.mem, segment, t.o.Segment.Values)

@@ -1,8 +1,10 @@
-// Package heap reads the GC heap of a dumped process: its sub heaps, segments
-// and regions, generations, and every object in address order.
+// Package heap reads the GC heap of a dumped process: sub heaps, segments and regions, generations,
+// and all objects in address order.
 //
-// A Heap is safe for concurrent use. After Open nothing of it changes but
-// what it keeps of the types that walks have met, which is read without locks.
+// A Heap is safe for concurrent use. After Open only its cache of types changes, which is read without
+// locks.
+//
+// Stability: stable.
 package heap
 
 import (
@@ -30,42 +32,39 @@ type Heap struct {
 	segments []Segment // by Objects.Start
 	lost     []LostSegment
 	contexts []dac.AllocContext
-	held     []target.Range // what the dump holds of the segments, by address
-	gaps     []target.Range // from a context's pointer to the next object, inside segments, by address
+	held     []target.Range // the stored parts of the segments, by address
+	gaps     []target.Range // unused memory of allocation contexts inside segments, by address
 	types    *typeTable
 	edges    *edgeTypes
 	bricks   brickTables
-	seeds    [2]maphash.Seed // for telling contents apart
+	seeds    [2]maphash.Seed // for hashing contents
 	inGC     bool
 	warnings []error
-	// contextUnknown: the threads allocate from a context of the process, if from
-	// any, and it can't be read.
+	// contextUnknown reports that the process may have a global allocation context that can't be read.
 	contextUnknown bool
 	datas          *uint64
 }
 
-// A SubHeap is one of the heaps of a server GC, or the only one of a
-// workstation GC.
+// A SubHeap is one of a server GC's heaps, or the only heap of a workstation GC.
 type SubHeap struct {
 	Index             int
 	Addr              target.Addr // gc_heap; 0 for a workstation GC
 	EphemeralSegment  target.Addr
 	AllocAllocated    target.Addr // end of the objects in the ephemeral segment
 	FinalizeQueue     target.Addr
-	OOMHistoryAt      target.Addr // 0 if the runtime does not tell
+	OOMHistoryAt      target.Addr // 0 if the runtime does not record it
 	Generations       []GenerationData
 	GenerationTableAt target.Addr
 }
 
-// GenerationData is one entry of a sub heap's generation table.
+// GenerationData is an entry of a sub heap's generation table.
 type GenerationData struct {
 	StartSegment    target.Addr
 	AllocationStart target.Addr // 0 with regions
 	AllocContext    dac.AllocContext
 }
 
-// Open reads the heap's structures, not its objects. Segments that the dump
-// lacks, or that are corrupt, are warnings.
+// Open reads the heap's structures, not its objects. Missing or corrupt segments are warnings.
 func Open(rt *dac.Runtime, t target.Target) (*Heap, error) {
 	h := &Heap{rt: rt, mem: t, claims: target.ClaimsOf(t), types: newTypeTable(rt, rt.WellKnown().Free), edges: newEdgeTypes(rt, t)}
 	h.seeds = [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}
@@ -78,33 +77,33 @@ func Open(rt *dac.Runtime, t target.Target) (*Heap, error) {
 	return h, nil
 }
 
-// Runtime is the runtime that owns the heap.
+// Runtime returns the runtime that owns the heap.
 func (h *Heap) Runtime() *dac.Runtime { return h.rt }
 
 // Server reports whether the GC is a server GC.
 func (h *Heap) Server() bool { return h.server }
 
-// Regions reports whether the heap is made of regions and not of segments.
+// Regions reports whether the heap consists of regions instead of segments.
 func (h *Heap) Regions() bool { return h.regions }
 
-// InGC reports whether the dump was taken while a collection moved objects:
-// the heap is then read as far as it is sound.
+// InGC reports whether the dump was taken while a collection moved objects. The heap is then read as
+// far as it is sound.
 func (h *Heap) InGC() bool { return h.inGC }
 
-// SubHeaps lists the heaps.
+// SubHeaps returns the heaps.
 func (h *Heap) SubHeaps() []SubHeap { return h.subHeaps }
 
-// Segments lists the segments or regions by the address of their objects.
+// Segments returns the segments or regions by the address of their objects.
 func (h *Heap) Segments() []Segment { return h.segments }
 
-// Lost lists the segments that the heap has and that can't be read, in the order of the generations of each sub heap.
+// Lost returns the unreadable segments of the heap, in the order of each sub heap's generations.
 func (h *Heap) Lost() []LostSegment { return h.lost }
 
-// AllocContexts lists the allocation contexts that are in use, by address.
+// AllocContexts returns the allocation contexts in use, by address.
 func (h *Heap) AllocContexts() []dac.AllocContext { return h.contexts }
 
-// DATAS is the mode of dynamic adaptation to application sizes, and whether
-// the runtime tells it.
+// DATAS returns the mode of dynamic adaptation to application sizes, and whether the runtime publishes
+// it.
 func (h *Heap) DATAS() (uint64, bool) {
 	if h.datas == nil {
 		return 0, false
@@ -112,11 +111,11 @@ func (h *Heap) DATAS() (uint64, bool) {
 	return *h.datas, true
 }
 
-// Warnings lists what opening had to leave out.
+// Warnings returns what opening had to leave out.
 func (h *Heap) Warnings() []error { return h.warnings }
 
-// Unread is an error where the heap has segments and none of them can be read: then there is nothing to walk, which is
-// not to say that the heap is empty.
+// Unread returns an error if the heap has segments and none of them can be read. The heap is then
+// unknown, not empty.
 func (h *Heap) Unread() error {
 	if len(h.segments) > 0 || len(h.warnings) == 0 {
 		return nil
@@ -124,7 +123,8 @@ func (h *Heap) Unread() error {
 	return fmt.Errorf("no segment of the heap can be read: %w", h.warnings[0])
 }
 
-// unreadOf is an error where nothing can be read of what f chooses, whose Spans are given, and the heap may have some.
+// unreadOf returns an error if f, whose spans are given, selects objects that may exist and none of
+// them can be read.
 func (h *Heap) unreadOf(f *Filter, spans []Span) error {
 	if err := h.Unread(); err != nil || len(spans) > 0 {
 		return err
@@ -156,7 +156,7 @@ func (h *Heap) open() error {
 	for i := range h.subHeaps {
 		h.readSegments(&h.subHeaps[i])
 	}
-	// An empty segment goes before one that begins at the same address.
+	// An empty segment precedes one that begins at the same address.
 	slices.SortFunc(h.segments, func(a, b Segment) int {
 		return cmp.Or(cmp.Compare(a.Objects.Start, b.Objects.Start), cmp.Compare(a.Objects.End, b.Objects.End))
 	})
@@ -164,8 +164,7 @@ func (h *Heap) open() error {
 	return nil
 }
 
-// vars are the GC's variables, which the GC itself publishes (gcinterface.dac.h,
-// GcDacVars).
+// vars are the variables that the GC publishes (gcinterface.dac.h, GcDacVars).
 type vars struct {
 	r              target.Memory
 	l              dac.Layout
@@ -175,16 +174,15 @@ type vars struct {
 	genOffsets     [3]int32
 }
 
-// The entries of GenerationFieldOffsets (gcinterface.dac.h,
-// generation_field_offsets).
+// Entries of GenerationFieldOffsets (gcinterface.dac.h, generation_field_offsets).
 const (
 	genAllocContext = iota
 	genStartSegment
 	genAllocationStart
 )
 
-// The entries of GCHeapFieldOffsets that sosgo uses (dac_gcheap_fields.h, by
-// the order of its DEFINE_* lines).
+// Entries of GCHeapFieldOffsets that are used here (dac_gcheap_fields.h, by the order of its DEFINE_*
+// lines).
 const (
 	heapAllocAllocated     = 0
 	heapEphemeralSegment   = 1
@@ -192,7 +190,7 @@ const (
 	heapOOMInfo            = 3
 	heapGenerationTable    = 18
 	heapTypeServer         = 2 // GC_HEAP_SVR
-	defaultGenerationCount = 4 // of runtimes that do not publish it
+	defaultGenerationCount = 4 // for runtimes that do not publish it
 )
 
 func (v *vars) addr(field string) (target.Addr, error) {
@@ -203,7 +201,7 @@ func (v *vars) addr(field string) (target.Addr, error) {
 	return target.Pointer(v.r, v.at+target.Addr(off))
 }
 
-// deref reads the variable whose address the field holds.
+// deref reads the variable whose address is in a field.
 func (v *vars) deref(field string) (target.Addr, error) {
 	a, err := v.addr(field)
 	if err != nil || a == 0 {
@@ -212,7 +210,7 @@ func (v *vars) deref(field string) (target.Addr, error) {
 	return target.Pointer(v.r, a)
 }
 
-// readVars reads the variables; it changes nothing of h.
+// readVars reads the variables. It does not change h.
 func (h *Heap) readVars() (*vars, error) {
 	l := h.rt.Layout()
 	v := &vars{r: h.mem, l: l, generations: defaultGenerationCount}
@@ -245,8 +243,8 @@ func (h *Heap) readGenerationOffsets(v *vars) error {
 	if err := v.l.Constant("GenerationFieldOffsets", &v.genOffsets); err != nil {
 		return err
 	}
-	// 3.1 publishes none, and small dumps lack the read-only data of the GC's
-	// module: the table's are right then.
+	// .NET Core 3.1 publishes none, and small dumps lack the GC module's read-only data: the table is
+	// right then.
 	if at, err := v.addr("GenerationFieldOffsets"); err == nil {
 		if b, err := target.Bytes(h.rt.Memory(), at, 4*len(v.genOffsets)); err == nil {
 			for i := range v.genOffsets {
@@ -262,7 +260,7 @@ func (h *Heap) readGenerationOffsets(v *vars) error {
 	return nil
 }
 
-// readMode reads whether the GC is a server GC, and whether it was at work.
+// readMode reads whether the GC is a server GC and whether it was running.
 func (h *Heap) readMode(v *vars) error {
 	if at, err := v.l.Variable("HeapType"); err == nil {
 		t, err := target.Uint32(h.mem, at)
@@ -279,10 +277,9 @@ func (h *Heap) readMode(v *vars) error {
 	return nil
 }
 
-// adaptationMode reads GcDacVars.dynamic_adaptation_mode, which a server GC
-// points at the variable. The member came with version 2.4 of the structure
-// (gcinterface.dacvars.def); a GC that was loaded beside the runtime's may be
-// older than the runtime.
+// adaptationMode reads GcDacVars.dynamic_adaptation_mode, which a server GC points at the variable.
+// The member was added in version 2.4 of the structure (gcinterface.dacvars.def). A GC loaded
+// separately may be older than the runtime.
 func (v *vars) adaptationMode() *uint64 {
 	const major, minor = 2, 4
 	version, err := v.version()
@@ -301,7 +298,7 @@ func (v *vars) adaptationMode() *uint64 {
 	return &mode
 }
 
-// version is the version of GcDacVars: major, minor.
+// version returns the major and minor version of GcDacVars.
 func (v *vars) version() (b [2]byte, err error) {
 	for i, field := range [...]string{"Major", "Minor"} {
 		off, err := v.l.Offset("GcDacVars", field)
@@ -347,13 +344,13 @@ func ofHeap(s *SubHeap) string {
 	return fmt.Sprintf(" of heap %d", s.Index)
 }
 
-// A subHeapPlace is a SubHeap of which only the places are known, and of a server GC where its members are.
+// A subHeapPlace locates a SubHeap and, for a server GC, its members.
 type subHeapPlace struct {
 	SubHeap
-	offsets []byte // the GCHeapFieldOffsets, nil of a workstation GC, whose members are variables
+	offsets []byte // the GCHeapFieldOffsets; nil for a workstation GC, whose members are variables
 }
 
-// pointer reads a member by its name among the variables, or by its number in a gc_heap.
+// pointer reads a member by its variable's name, or by its index in a gc_heap.
 func (s *subHeapPlace) pointer(h *Heap, v *vars, variable string, field int) (target.Addr, error) {
 	if s.offsets == nil {
 		return v.deref(variable)
@@ -361,12 +358,12 @@ func (s *subHeapPlace) pointer(h *Heap, v *vars, variable string, field int) (ta
 	return target.Pointer(h.mem, s.field(field))
 }
 
-// field is where a gc_heap has a member.
+// field returns the address of a gc_heap's member.
 func (s *subHeapPlace) field(k int) target.Addr {
 	return s.Addr + target.Addr(int32(le32(s.offsets[4*k:])))
 }
 
-// subHeapPlaces finds the heaps, and reads nothing of them.
+// subHeapPlaces locates the heaps without reading them.
 func (h *Heap) subHeapPlaces(v *vars) ([]subHeapPlace, error) {
 	if !h.server {
 		var s subHeapPlace
@@ -380,7 +377,7 @@ func (h *Heap) subHeapPlaces(v *vars) ([]subHeapPlace, error) {
 		return []subHeapPlace{s}, nil
 	}
 	offsets, err := v.addr("GCHeapFieldOffsets")
-	if err != nil { // before 5
+	if err != nil { // before .NET 5
 		return nil, fmt.Errorf("the heaps of a server GC, of which this runtime does not tell where their members are: %w", err)
 	}
 	nAt, err := v.addr("NHeaps")
@@ -444,8 +441,8 @@ func (h *Heap) readGenerations(v *vars, s *SubHeap) error {
 	return nil
 }
 
-// readContexts collects the allocation contexts of the threads, of the process
-// and of the heaps. Objects end at Pointer and go on behind Limit.
+// readContexts collects the allocation contexts of threads, process and heaps. Objects end at Pointer
+// and resume after Limit.
 func (h *Heap) readContexts() {
 	contexts, err := h.rt.AllocContexts()
 	if err != nil {
@@ -494,13 +491,13 @@ func (h *Heap) readStored(t target.Target) {
 	}
 }
 
-// readGaps finds what the allocation contexts leave empty. A context that does
-// not fit its segment is left out: to believe it would hide objects.
+// readGaps computes the unused memory of the allocation contexts. A context that does not fit its
+// segment is ignored, since believing it would hide objects.
 func (h *Heap) readGaps() {
 	for _, c := range h.contexts {
 		s := h.Segment(c.Pointer)
 		if s == nil {
-			continue // of a heap that the dump does not have, or an empty one at the end
+			continue // its heap is not in the dump, or it is empty at the end
 		}
 		if c.Limit > s.Objects.End || len(h.gaps) > 0 && c.Pointer < h.gaps[len(h.gaps)-1].End {
 			h.warnings = append(h.warnings, target.Corruptf("allocation context %#x-%#x does not fit segment %#x and is left out", uint64(c.Pointer), uint64(c.Limit), uint64(s.Addr)))
@@ -511,9 +508,9 @@ func (h *Heap) readGaps() {
 	}
 }
 
-// checkDisjoint makes segments disjoint that share addresses, in which every object would be counted twice: a corrupt list,
-// or a wrong layout. Of two, one that does not begin with an object is left out if the other does; else the lower one ends
-// where the upper one begins.
+// checkDisjoint separates segments that share addresses, in which objects would be counted twice: a
+// corrupt list or a wrong layout. Of two such segments, one that does not begin with an object is
+// dropped if the other does; else the lower one ends where the upper one begins.
 func (h *Heap) checkDisjoint() {
 	kept := h.segments[:0]
 	for _, s := range h.segments {
@@ -544,7 +541,7 @@ func overlaps(s, other *Segment, fate string) error {
 	return target.Corruptf("segment %#x overlaps segment %#x and is %s", uint64(s.Addr), uint64(other.Addr), fate)
 }
 
-// beginsWithObject reports whether the first word of s is that of an object.
+// beginsWithObject reports whether the first word of s is an object's.
 func (h *Heap) beginsWithObject(s *Segment) bool {
 	b, err := target.Bytes(h.mem, s.Objects.Start, headSize)
 	if err != nil {

@@ -11,19 +11,18 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// ListOptions say which objects an answer is about. The zero value is about all.
+// ListOptions selects the objects of an answer. The zero value selects all.
 type ListOptions struct {
 	Filter *Filter
-	// OnlyObjects leaves out the statistics behind a list.
+	// OnlyObjects omits the statistics after a list.
 	OnlyObjects bool
-	// ByCount sorts statistics by the number of objects, not by their size.
+	// ByCount sorts statistics by number of objects instead of size.
 	ByCount bool
 	Scan    ScanOptions
 }
 
-// List lists objects in address order, and counts them by type, the types with
-// most bytes last. Where the walk could not go on is noted in the answer, and so
-// is that no object could be read at all.
+// List lists objects in address order and counts them by type, the types with most bytes last. It
+// records in the answer where the walk had to skip memory, and whether no object could be read.
 func (h *Heap) List(ctx context.Context, o ListOptions) *answer.Listing {
 	l := &answer.Listing{}
 	l.Objects = h.list(ctx, o.Filter, o.Scan, func(s *Stats) {
@@ -70,7 +69,7 @@ func (h *Heap) CountStrings(ctx context.Context, o ListOptions) *answer.Listing 
 	return l
 }
 
-// ListLocks lists the objects that are locked through their header.
+// ListLocks lists the objects with thin locks in their headers.
 func (h *Heap) ListLocks(ctx context.Context, o ListOptions) (*answer.Listing, error) {
 	locked, stats, err := h.ThinLocks(ctx, o.Filter, o.Scan)
 	if err != nil {
@@ -97,12 +96,10 @@ func (h *Heap) ListLocks(ctx context.Context, o ListOptions) (*answer.Listing, e
 	return l, nil
 }
 
-// errUnread stands for what is known behind a list that was not read, or that
-// failed.
+// errUnread stands for the results of a list that was not read, or failed.
 var errUnread = errors.New("the objects were not read")
 
-// ListGeneration lists objects of one generation in address order, and counts
-// them.
+// ListGeneration lists the objects of one generation in address order and counts them.
 func (h *Heap) ListGeneration(ctx context.Context, g Generation, o ListOptions) *answer.GenerationObjects {
 	l := &answer.GenerationObjects{Count: answer.Maybe[uint64]{Err: errUnread}}
 	l.Objects = h.list(ctx, o.Filter.in(g), o.Scan, func(s *Stats) {
@@ -115,8 +112,7 @@ func (h *Heap) ListGeneration(ctx context.Context, g Generation, o ListOptions) 
 	return l
 }
 
-// CountGeneration counts objects of one generation by type, the types with most
-// bytes last.
+// CountGeneration counts the objects of one generation by type, the types with most bytes last.
 func (h *Heap) CountGeneration(ctx context.Context, g Generation, o ListOptions) (*answer.GenerationObjects, error) {
 	if err := h.checkGeneration(g); err != nil {
 		return nil, err
@@ -129,20 +125,19 @@ func (h *Heap) CountGeneration(ctx context.Context, g Generation, o ListOptions)
 	return &answer.GenerationObjects{Gaps: l.Gaps, Types: l.Types, Count: answer.Known(l.Statistics.Count)}, nil
 }
 
-// in is f for one generation.
+// in returns f restricted to one generation.
 func (f *Filter) in(g Generation) *Filter {
 	in := *f.orAll()
 	in.Generations = []Generation{g}
 	return &in
 }
 
-// list lists the objects that f chooses; end is told what was counted.
+// list lists the objects that f selects. It calls end with their counts.
 func (h *Heap) list(ctx context.Context, f *Filter, o ScanOptions, end func(*Stats)) *answer.Objects {
 	return answer.NewObjects(&scanList{h: h, ctx: ctx, f: f, o: o, end: end})
 }
 
-// noteCorrupt notes what a scan could not read. When it read nothing at all,
-// that is an error.
+// noteCorrupt records what a scan could not read. It returns an error if the scan read nothing.
 func noteCorrupt(g *answer.Gaps, s *Stats) error {
 	if s.Count == 0 && len(s.Corruptions) > 0 {
 		return fmt.Errorf("no object can be read: %w", s.Corruptions[0])
@@ -156,7 +151,7 @@ func noteCorrupt(g *answer.Gaps, s *Stats) error {
 	return nil
 }
 
-// Note notes in g what the scan could not read. When it read nothing at all, that is the error.
+// Note records in g what the scan could not read. It returns an error if the scan read nothing.
 func (s *Stats) Note(g *answer.Gaps) error { return noteCorrupt(g, s) }
 
 func (h *Heap) statistics(g *answer.Gaps, s *Stats, byCount bool) *answer.Statistics {

@@ -10,18 +10,17 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// LoadedTypesOptions choose loaded types. The zero value chooses all.
+// LoadedTypesOptions selects loaded types. The zero value selects all.
 type LoadedTypesOptions struct {
-	Name string // only types whose name contains this, in any case
+	Name string // only types whose name contains this, ignoring case
 	Used bool   // only types that have objects
 	Scan ScanOptions
 }
 
-// LoadedTypes lists the types that the runtime has loaded, with their objects
-// counted: by module and token, then arrays and generic instances. Without a
-// heap, which is nil then, objects are not counted, and where a part of the heap can't
-// be read, a type of which no object was met has no count. What a row lacks comes as
-// an error in front of it, what the count lacks in front of all.
+// LoadedTypes lists the types that the runtime has loaded, with their object counts: by module and
+// token, then arrays and generic instances. With a nil h objects are not counted. If a part of the
+// heap can't be read, a type without a counted object has no count. What a row lacks is an error that
+// precedes it; what the counts lack precedes all rows.
 func LoadedTypes(ctx context.Context, rt *dac.Runtime, h *Heap, o LoadedTypesOptions) iter.Seq2[answer.LoadedType, error] {
 	return func(yield func(answer.LoadedType, error) bool) {
 		counts, lacks := countTypes(ctx, h, o.Scan)
@@ -60,8 +59,8 @@ func LoadedTypes(ctx context.Context, rt *dac.Runtime, h *Heap, o LoadedTypesOpt
 	}
 }
 
-// countTypes counts the heap's objects by type, and says what of the heap it could not
-// read; nil without a heap.
+// countTypes counts the heap's objects by type and returns what it could not read. It returns nil
+// without a heap.
 func countTypes(ctx context.Context, h *Heap, o ScanOptions) (map[target.Addr]TypeStats, []error) {
 	if h == nil {
 		return nil, nil

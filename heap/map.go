@@ -12,21 +12,22 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// MapOptions say how to draw the heap. The zero value chooses the size of cells.
+// MapOptions describes how to draw the heap. The zero value selects the cell size automatically.
 type MapOptions struct {
-	CellSize uint64 // bytes, rounded up to a power of two of at least a page; 0 makes some MapCells cells
-	// Live, if not nil, tells of an object whether something keeps it alive. Several goroutines call it. Frozen objects are
-	// not asked for: code refers to them, and they stay.
+	CellSize uint64 // bytes, rounded up to a power of two of at least a page; 0 yields about MapCells cells
+	// Live, if not nil, reports whether something keeps an object alive. Several goroutines call it.
+	// It is not called for frozen objects, which stay because code refers to them.
 	Live func(target.Addr) bool
 	Scan ScanOptions
 }
 
-// MapCells is how many cells a map has at most where nobody chooses their size and no more than one is needed for each
-// segment: 16 lines of 64, and those that are not full.
+// MapCells is the maximum number of cells with automatic cell size, unless the segments need more: 16
+// lines of 64, plus partial lines.
 const MapCells = 1024
 
-// Map measures how full the heap is, cell by cell: which bytes belong to objects, to free blocks, to neither. It scans the
-// heap once. What can't be read is in the answer: cells that are Unread, segments that are Lost, and noted.
+// Map measures how full the heap is, cell by cell: the bytes of objects, of free blocks and of
+// neither. It scans the heap once. Unreadable parts are in the answer as Unread cells, Lost segments
+// and records.
 func (h *Heap) Map(ctx context.Context, o MapOptions) (*answer.HeapMap, error) {
 	m := h.newMapper(o.CellSize)
 	m.live = o.Live
@@ -51,7 +52,7 @@ func (h *Heap) Map(ctx context.Context, o MapOptions) (*answer.HeapMap, error) {
 	}
 	a := m.answer()
 	stats := total.Stats()
-	stats.Count = a.Total.Objects // of free blocks nobody asks: objects are what can be read
+	stats.Count = a.Total.Objects // free blocks alone do not count: objects show what is readable
 	if err := noteCorrupt(&a.Gaps, &stats); err != nil {
 		return nil, err
 	}
@@ -61,25 +62,25 @@ func (h *Heap) Map(ctx context.Context, o MapOptions) (*answer.HeapMap, error) {
 // A mapper fills the cells of a map.
 type mapper struct {
 	h     *Heap
-	shift uint // of the cells' size
+	shift uint // log2 of the cell size
 	parts []mapPart
 	cells []answer.MapCell // of all parts
 	live  func(target.Addr) bool
 }
 
-// A mapPart is what one generation has of a segment.
+// A mapPart is one generation's part of a segment.
 type mapPart struct {
 	segment    *Segment
 	generation Generation
 	memory     target.Range // committed
 	objects    target.Range
 	reserved   uint64
-	first      int // of its cells
+	first      int // index of its first cell
 	pinned     uint64
-	err        error // of the first place that can't be read
+	err        error // of the first unreadable place
 }
 
-// newMapper makes the parts of the heap, by address, with empty cells.
+// newMapper creates the parts of the heap, by address, with empty cells.
 func (h *Heap) newMapper(cellSize uint64) *mapper {
 	m := &mapper{h: h}
 	for i := range h.segments {
@@ -103,7 +104,7 @@ func (h *Heap) newMapper(cellSize uint64) *mapper {
 	return m
 }
 
-// addSegment adds a segment; one that generations share is cut where these meet.
+// addSegment adds a segment. A segment shared by generations is divided.
 func (m *mapper) addSegment(s *Segment) {
 	at := s.Committed.Start
 	for _, g := range [...]Generation{Generation2, Generation1, Generation0, GenerationLarge, GenerationPinned, GenerationFrozen} {
@@ -120,8 +121,8 @@ func (m *mapper) addSegment(s *Segment) {
 	}
 }
 
-// cellShift is the logarithm of the cells' size: the one that is wanted, or the smallest with which a map is a few pages, or
-// has a cell for each part. It is larger where there would be more than limits.MapCells.
+// cellShift returns log2 of the cell size: the requested one, or the smallest of at least a few pages
+// that gives about MapCells cells. It is larger if there would be more than limits.MapCells.
 func (m *mapper) cellShift(want uint64) uint {
 	const pageShift = 12
 	shift, most := uint(pageShift), MapCells
@@ -143,14 +144,14 @@ func (m *mapper) cellShift(want uint64) uint {
 	}
 }
 
-// count is the number of the part's cells.
+// count returns the number of the part's cells.
 func (p *mapPart) count(shift uint) int { return int((p.memory.Size() + 1<<shift - 1) >> shift) }
 
 // A mapChange is what a run of objects adds to a cell.
 type mapChange struct {
 	cell                        int
 	objects, used, free, unread uint64
-	dead                        uint64 // of used
+	dead                        uint64 // included in used
 }
 
 func (m *mapper) add(c *mapChange) {
@@ -162,7 +163,7 @@ func (m *mapper) add(c *mapChange) {
 	cell.Unread += c.unread
 }
 
-// part is the part that a lies in, -1 for none.
+// part returns the index of the part that contains a, or -1.
 func (m *mapper) part(a target.Addr) int {
 	i := sort.Search(len(m.parts), func(i int) bool { return m.parts[i].memory.End > a })
 	if i == len(m.parts) || !m.parts[i].memory.Contains(a) {
@@ -171,7 +172,7 @@ func (m *mapper) part(a target.Addr) int {
 	return i
 }
 
-// A mapCollector measures a run of objects. Its Counter keeps the corruptions alone.
+// A mapCollector measures a run of objects. Its Counter keeps only the corruptions.
 type mapCollector struct {
 	*Counter
 	m       *mapper
@@ -209,7 +210,7 @@ func (c *mapCollector) Corrupt(e *Corruption) {
 	}
 }
 
-// spread gives each cell between two addresses of a part its bytes.
+// spread distributes a range of a part over its cells.
 func (c *mapCollector) spread(part int, from, to target.Addr, give func(*mapChange, uint64)) {
 	p := &c.m.parts[part]
 	for to = min(to, p.memory.End); from < to; {
@@ -223,20 +224,20 @@ func (c *mapCollector) spread(part int, from, to target.Addr, give func(*mapChan
 	}
 }
 
-// at is the place of the change of a's cell, which is among the last: that of an object that was just spread.
+// at returns the index of the change for a's cell. It is among the last ones.
 func (c *mapCollector) at(part int, a target.Addr) int {
 	p := &c.m.parts[part]
 	n := p.first + int(uint64(a-p.memory.Start)>>c.m.shift)
 	return len(c.changes) - 1 - (c.changes[len(c.changes)-1].cell - n)
 }
 
-// Reset forgets everything.
+// Reset drops everything.
 func (c *mapCollector) Reset() {
 	c.Counter.Reset()
 	c.changes = c.changes[:0]
 }
 
-// answer sums the cells up.
+// answer adds up the cells.
 func (m *mapper) answer() *answer.HeapMap {
 	a := &answer.HeapMap{Server: m.h.server, Regions: m.h.regions, Reachable: m.live != nil, CellSize: 1 << m.shift, Parts: []answer.MapPart{}}
 	noPins := m.countPins(a)
@@ -279,7 +280,8 @@ func (m *mapper) partAnswer(p *mapPart) answer.MapPart {
 	return a
 }
 
-// countPins counts the handles that pin an object, part by part. The error says why none could be read.
+// countPins counts the handles that pin an object, part by part. It returns an error if none could be
+// read.
 func (m *mapper) countPins(a *answer.HeapMap) (failure error) {
 	found := false
 	for e, err := range m.h.Handles() {

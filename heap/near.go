@@ -6,21 +6,20 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Neighbours are an address of the heap and what lies around it.
+// Neighbours describes the surroundings of an address of the heap.
 type Neighbours struct {
 	Segment *Segment
 	Before  *Object // the last object that starts before the address
 	Current *Object // the object that starts at the address
-	Next    *Object // the first object behind
-	// Gap is the allocation context between the objects, empty if there is none.
+	Next    *Object // the first object after the address
+	// Gap is the allocation context between the objects, or empty.
 	Gap target.Range
-	// Corrupt lists what the walk could not read among them.
+	// Corrupt lists what the walk between them could not read.
 	Corrupt []*Corruption
 }
 
-// Near returns the neighbours of a, or nil if a lies in no segment's objects.
-// The first call for a segment walks it up to a; what it learns makes later ones
-// cost a walk of a few kilobytes.
+// Near returns the neighbours of a, or nil if a is not in the objects of a segment. The first call for
+// a segment walks it up to a. Later calls walk a few kilobytes.
 func (h *Heap) Near(a target.Addr) *Neighbours {
 	s := h.Segment(a)
 	if s == nil {
@@ -42,7 +41,7 @@ func (n *nearSink) objects(_ *Segment, batch []Object) bool {
 	i := sort.Search(len(batch), func(i int) bool { return batch[i].Addr >= n.a })
 	if i > 0 {
 		before := batch[i-1]
-		n.Before, n.Corrupt = &before, nil // what lies before it is not among them
+		n.Before, n.Corrupt = &before, nil // earlier corruptions are not among the neighbours
 	}
 	if i < len(batch) && batch[i].Addr == n.a {
 		current := batch[i]
@@ -61,11 +60,9 @@ func (n *nearSink) corrupt(c *Corruption) bool {
 	return true
 }
 
-// ObjectContaining returns the object, or the free block, that starts at a or
-// that a lies in, as a walk of the heap finds it: it is exact where ObjectAt
-// believes what looks like an object. It costs what Near does. An address in no
-// object is target.ErrCorrupt; where the walk could not go on the error is its
-// *Corruption.
+// ObjectContaining returns the object or free block that contains a, as found by a walk. It is exact,
+// whereas ObjectAt accepts what looks like an object. It takes as long as Near. An address in no
+// object is target.ErrCorrupt; if the walk skipped the address, the error is its *Corruption.
 func (h *Heap) ObjectContaining(a target.Addr) (Object, error) {
 	s := h.Segment(a)
 	if s == nil {
@@ -86,7 +83,7 @@ func (h *Heap) ObjectContaining(a target.Addr) (Object, error) {
 type containingSink struct {
 	a    target.Addr
 	last Object
-	bad  *Corruption // that a lies in
+	bad  *Corruption // the one that contains a
 }
 
 func (f *containingSink) objects(_ *Segment, batch []Object) bool {
@@ -104,7 +101,7 @@ func (f *containingSink) corrupt(c *Corruption) bool {
 	return c.Next <= f.a
 }
 
-// gapBetween is the first gap between the neighbours.
+// gapBetween returns the first gap between the neighbours.
 func (h *Heap) gapBetween(n *Neighbours) target.Range {
 	from, to := n.Segment.Objects.Start, n.Segment.Objects.End
 	if n.Before != nil {

@@ -18,8 +18,9 @@ type scanList struct {
 	ctx context.Context
 	f   *Filter
 	o   ScanOptions
-	end func(*Stats) // is told what a scan that came to its end counted
-	// contents, if not nil, get what was hashed on the way: a scan of their own would read all of the heap again.
+	end func(*Stats) // called with the counts of a complete scan
+	// contents, if not nil, receives the strings hashed by this scan, which saves it a scan of its
+	// own.
 	contents *stringContents
 }
 
@@ -55,11 +56,11 @@ func (l *scanList) Format(chars int, newRow func() answer.AppendObject, emit fun
 	})
 }
 
-// A listCollector is what the collectors of rows have in common.
+// A listCollector is the common part of the row collectors.
 type listCollector struct {
 	*Counter
 	sieve  *Sieve
-	hasher *stringHasher // nil if nobody wants it
+	hasher *stringHasher // nil if not needed
 }
 
 func (l *scanList) collector() listCollector {
@@ -71,7 +72,7 @@ func (l *scanList) collector() listCollector {
 	return c
 }
 
-// take reports whether o is wanted, and counts it then.
+// take reports whether o is selected, and counts it if so.
 func (c *listCollector) take(s *Segment, o *Object) bool {
 	if !c.sieve.Pass(o) {
 		return false
@@ -122,7 +123,7 @@ func scanRows[C interface {
 	return err
 }
 
-// A rowCollector collects objects as an answer has them.
+// A rowCollector collects objects as rows of an answer.
 type rowCollector struct {
 	listCollector
 	rows []answer.HeapObject
@@ -142,7 +143,7 @@ func (c *rowCollector) Reset() {
 	c.rows = c.rows[:0]
 }
 
-// A lineCollector collects objects as finished rows of a text.
+// A lineCollector collects objects as formatted lines.
 type lineCollector struct {
 	listCollector
 	reader rowReader
@@ -174,10 +175,10 @@ func (c *lineCollector) Reset() {
 	c.out = c.out[:0]
 }
 
-// A rowReader makes rows of objects, all in one place: it is for one goroutine.
+// A rowReader makes rows of objects in one buffer. It is for one goroutine.
 type rowReader struct {
 	h     *Heap
-	chars int // of what a string says
+	chars int // maximum characters of a string's text
 	texts textReader
 	buf   []byte
 	said  []saidText
@@ -185,10 +186,10 @@ type rowReader struct {
 	text  answer.Excerpt
 }
 
-// A saidText is what a string says: in a buffer up to end, behind what the one before says.
+// A saidText is the text of a string: the part of a buffer from the previous text's end up to end.
 type saidText struct {
 	end    int
-	string bool // else it is no string
+	string bool // the object is a string
 	whole  bool
 	err    error
 }
@@ -197,14 +198,14 @@ func newRowReader(h *Heap, chars int) rowReader {
 	return rowReader{h: h, chars: chars, texts: textReader{win: target.NewWindow(h.mem)}}
 }
 
-// read makes the row of o, without what a string says.
+// read makes the row of o without the text of a string.
 func (r *rowReader) read(o *Object) *answer.HeapObject {
 	r.row = answer.HeapObject{Address: o.Addr, MethodTable: o.Type.Addr, Size: o.Size, Free: o.Free}
 	return &r.row
 }
 
-// readAll calls visit with the rows of objects, which are valid during the call. What their strings say becomes one string
-// of Go, of which each row gets its part.
+// readAll calls visit with the rows of objects. A row is valid during the call. The texts share one Go
+// string.
 func (r *rowReader) readAll(objects []Object, visit func(*answer.HeapObject)) {
 	r.buf, r.said = r.buf[:0], r.said[:0]
 	for i := range objects {
@@ -228,7 +229,7 @@ func (r *rowReader) readAll(objects []Object, visit func(*answer.HeapObject)) {
 	}
 }
 
-// A sliceList is an answer.ObjectSource of objects that are at hand.
+// A sliceList is an answer.ObjectSource over objects in memory.
 type sliceList struct {
 	h    *Heap
 	list []Object
@@ -260,17 +261,18 @@ func (l *sliceList) Format(chars int, newRow func() answer.AppendObject, emit fu
 	return nil
 }
 
-// typeName is the name of a type for an answer; why it is missing is noted.
+// typeName returns the name of a type for an answer and records why it is missing.
 func (h *Heap) typeName(g *answer.Gaps, mt *dac.MethodTable) answer.Text {
 	return g.Text(h.rt.TypeName(mt.Addr, dac.NameManaged))
 }
 
-// ListOf lists the objects at addresses, in their order: what heap answers beside its own walks. What is none is left out.
+// ListOf lists the objects at addresses, in that order, without walking the heap. Addresses without an
+// object are omitted.
 func (h *Heap) ListOf(ctx context.Context, addresses iter.Seq[target.Addr]) *answer.Objects {
 	return answer.NewObjects(&addressList{h: h, ctx: ctx, addresses: addresses})
 }
 
-// An addressList is an answer.ObjectSource of objects whose addresses are at hand.
+// An addressList is an answer.ObjectSource over objects with known addresses.
 type addressList struct {
 	h         *Heap
 	ctx       context.Context

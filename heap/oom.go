@@ -8,7 +8,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// oomLayout is where oom_history has its members (gcinterface.dac.h).
+// oomLayout holds the places of oom_history's members (gcinterface.dac.h).
 type oomLayout struct {
 	Reason              int `layout:"Reason"`
 	AllocSize           int `layout:"AllocSize"`
@@ -19,7 +19,7 @@ type oomLayout struct {
 	LohP                int `layout:"LohP"`
 }
 
-// oomReasons are the enum oom_reason, oomFailures the enum failure_get_memory
+// oomReasons are the values of enum oom_reason, oomFailures those of enum failure_get_memory
 // (gcinterface.dac.h).
 var (
 	oomReasons = []string{answer.OOMNone, answer.OOMBudget, answer.OOMCantCommit, answer.OOMCantReserve, answer.OOMLargeObject,
@@ -28,8 +28,8 @@ var (
 		answer.OOMGrowTable, answer.OOMCommitTable}
 )
 
-// OutOfMemory tells of the last allocation that the collector could not do, which each sub heap remembers. Heaps whose
-// record can't be read are noted. It needs less of the dump than Open: the heap itself may be missing.
+// OutOfMemory describes each sub heap's record of its last failed allocation. Heaps with unreadable
+// records are noted. It needs less of the dump than Open: the heap itself may be missing.
 func OutOfMemory(rt *dac.Runtime, t target.Target) (*answer.OutOfMemory, error) {
 	h := &Heap{rt: rt, mem: t}
 	v, err := h.readVars()
@@ -49,7 +49,7 @@ func OutOfMemory(rt *dac.Runtime, t target.Target) (*answer.OutOfMemory, error) 
 	return h.OutOfMemory(), nil
 }
 
-// OutOfMemory is that of a heap that is open.
+// OutOfMemory is the function OutOfMemory for an open heap.
 func (h *Heap) OutOfMemory() *answer.OutOfMemory {
 	out := &answer.OutOfMemory{Heaps: len(h.subHeaps)}
 	var o oomLayout
@@ -71,7 +71,7 @@ func (h *Heap) OutOfMemory() *answer.OutOfMemory {
 	return out
 }
 
-// failedAllocation reads the record of one heap. A record with words that are none of the collector's is corrupt.
+// failedAllocation reads the record of one heap. A record with impossible values is corrupt.
 func (h *Heap) failedAllocation(o *oomLayout, s *SubHeap) (answer.FailedAllocation, error) {
 	f := answer.FailedAllocation{Heap: s.Index}
 	at := s.OOMHistoryAt

@@ -5,7 +5,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Overview tells of the segments of the heap that keep chooses, nil for all.
+// Overview describes the segments of the heap that keep selects, or all if keep is nil.
 func (h *Heap) Overview(keep func(*Segment) bool) *answer.GCHeap {
 	a := &answer.GCHeap{Server: h.server, Regions: h.regions, InGC: h.inGC, DATAS: h.datas, Heaps: len(h.subHeaps),
 		Segments: []answer.Segment{}, Partial: keep != nil}

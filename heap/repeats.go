@@ -2,24 +2,24 @@ package heap
 
 import "context"
 
-// ComparedChars is how much of a string counts as its content.
+// ComparedChars is the number of a string's characters that count as its content.
 const ComparedChars = comparedChars
 
-// Contents counts objects by their content, in bounded memory: who asks for strings that are there twice has what
-// dumpheap -strings counts, and values in boxes can be counted in the same way. It is filled by one goroutine, with
-// what several ContentHashers hashed, and may be read by several once it is closed.
+// Contents counts objects by content in bounded memory. Equal strings are counted as dumpheap -strings
+// does, and boxed values likewise. One goroutine fills it with what several ContentHashers hashed;
+// after Close several may read it.
 type Contents struct {
-	table   *stringTable // when it is closed
+	table   *stringTable // set by Close
 	keepers *stringKeepers
 }
 
-// NewContents returns Contents that nothing was added to, and for which as many goroutines work as jobs says. Close
-// ends them, and Free gives the memory back. One that fails calls cancel.
+// NewContents returns empty Contents that use jobs goroutines. Close ends them, and Free releases the
+// memory. A goroutine that fails calls cancel.
 func (h *Heap) NewContents(jobs int, cancel func()) *Contents {
 	return &Contents{keepers: keepStrings(max(jobs, 1), cancel)}
 }
 
-// Add counts what by hashed, which forgets it. Of equal contents the one that was added first is the First.
+// Add counts what by hashed and resets it. Of equal contents the one added first is First.
 func (c *Contents) Add(ctx context.Context, by *ContentHasher) {
 	for i := range by.hashed {
 		if len(by.hashed[i]) > 0 {
@@ -29,22 +29,23 @@ func (c *Contents) Add(ctx context.Context, by *ContentHasher) {
 	}
 }
 
-// Close waits until all is counted. The error says how much found no room (limits.StringContents).
+// Close waits until everything is counted. The error reports how much did not fit
+// (limits.StringContents).
 func (c *Contents) Close() error {
 	c.table = c.keepers.end()
 	return c.table.gap()
 }
 
-// Free gives the memory back, behind Close. It can be asked nothing any more.
+// Free releases the memory after Close. The Contents can't be used afterwards.
 func (c *Contents) Free() {
 	if c != nil && c.table != nil {
 		c.table.free()
 	}
 }
 
-// All passes all contents to visit, in no order. The error is the context's.
+// All calls visit with all contents, in no order. The error is ctx's.
 func (c *Contents) All(ctx context.Context, visit func(StringStats)) error {
-	const look = 1 << 14 // contents after which it looks at its context
+	const look = 1 << 14 // contents between checks of the context
 	for i := range c.table.parts {
 		p := &c.table.parts[i]
 		for k := range p.n {
@@ -58,12 +59,12 @@ func (c *Contents) All(ctx context.Context, visit func(StringStats)) error {
 	return ctx.Err()
 }
 
-// LookupBatch is how many strings OfStrings takes at most.
+// LookupBatch is the maximum number of strings for OfStrings.
 const LookupBatch = 32
 
-// OfStrings tells visit how many strings have the content of each of list, by its index there; those whose content was
-// not counted, or can't be read, are left out. The table is larger than any cache: what the strings need of it is
-// loaded for all of them before the first is looked at, so that none waits for another.
+// OfStrings calls visit, by index in list, with the number of strings that have the same content.
+// Strings that were not counted or can't be read are omitted. The table exceeds any cache, so the
+// entries of all strings are loaded before the first is examined.
 func (c *Contents) OfStrings(by *ContentHasher, list []Object, visit func(i int, s StringStats)) {
 	var hashes [LookupBatch]hashedString
 	var slots [LookupBatch]uint64
@@ -98,8 +99,8 @@ func (c *Contents) OfStrings(by *ContentHasher, list []Object, visit func(i int,
 	}
 }
 
-// OfValue tells how many objects that Value hashed have the content of o. It reports false where that was not counted,
-// or can't be read.
+// OfValue returns how many objects hashed with Value have the content of o. It returns false if the
+// content was not counted or can't be read.
 func (c *Contents) OfValue(by *ContentHasher, o *Object) (StringStats, bool) {
 	s, err := by.ofValue(o)
 	if err != nil {
@@ -125,13 +126,13 @@ func (c *Contents) of(s *hashedString) (StringStats, bool) {
 	return StringStats{}, false
 }
 
-// A ContentHasher hashes the content of objects, for one goroutine.
+// A ContentHasher hashes the content of objects. It is for one goroutine.
 type ContentHasher struct{ stringHasher }
 
 // NewContentHasher returns a ContentHasher for objects of h.
 func (h *Heap) NewContentHasher() *ContentHasher { return &ContentHasher{newStringHasher(h)} }
 
-// String hashes a string: its length and its first characters (ComparedChars), as dumpheap -strings does.
+// String hashes a string: its length and first characters (ComparedChars), like dumpheap -strings.
 func (c *ContentHasher) String(o *Object) error {
 	s, err := c.ofString(o)
 	if err == nil {
@@ -140,7 +141,8 @@ func (c *ContentHasher) String(o *Object) error {
 	return err
 }
 
-// Value hashes the fields of an object without components: of one in a box, the value. Values of two types differ.
+// Value hashes the fields of an object without components; for a box, its value. Values of different
+// types differ.
 func (c *ContentHasher) Value(o *Object) error {
 	s, err := c.ofValue(o)
 	if err == nil {
@@ -158,7 +160,7 @@ func (c *ContentHasher) ofString(o *Object) (hashedString, error) {
 }
 
 func (c *ContentHasher) ofValue(o *Object) (hashedString, error) {
-	const fields = 8 // behind the MethodTable; the last word of the size is the header of the next object
+	const fields = 8 // after the MethodTable; the last word of the size is the header of the next object
 	b, err := c.win.Bytes(o.Addr+fields, int(o.Size-2*fields))
 	if err != nil {
 		return hashedString{}, err
@@ -166,5 +168,5 @@ func (c *ContentHasher) ofValue(o *Object) (hashedString, error) {
 	return c.digest(o, b, uint64(o.Type.Addr)), nil
 }
 
-// Reset forgets what was hashed.
+// Reset drops what was hashed.
 func (c *ContentHasher) Reset() { c.hashed.reset() }

@@ -7,13 +7,12 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Corruption is a place of the heap where the walk could not go on. The walk
-// continues at Next.
+// A Corruption is a place of the heap where the walk had to skip memory. The walk continues at Next.
 type Corruption struct {
-	Addr    target.Addr // where an object should be
+	Addr    target.Addr // where an object was expected
 	Segment *Segment
-	Next    target.Addr // the next known good address, the segment's end if there is none
-	Err     error       // ErrCorrupt, or ErrNotInDump for a hole in the dump
+	Next    target.Addr // the next known good address, or the segment's end
+	Err     error       // target.ErrCorrupt, or target.ErrNotInDump for a hole in the dump
 }
 
 func (e *Corruption) Error() string {
@@ -26,18 +25,17 @@ func (e *Corruption) Error() string {
 func (e *Corruption) Unwrap() error { return e.Err }
 
 const (
-	plausibleRun = 4       // objects that must follow each other where a walk can go on
+	plausibleRun = 4       // consecutive objects that prove a place to continue
 	badCacheSize = 1 << 12 // entries
-	cancelEvery  = 1 << 20 // bytes that resync looks at between two looks at the context
+	cancelEvery  = 1 << 20 // bytes that resync examines between checks of the context
 )
 
-// resync finds where the walk can go on after a failure at a: behind the next
-// allocation context, or at the first address from which objects follow each
-// other; the segment's end if there is none. Each word is looked at once, so
-// that it takes time in proportion to what it skips.
+// resync finds where the walk can continue after a failure at a: after the next allocation context, at
+// the first address from which objects follow each other, or at the segment's end. It looks at each
+// word once, so its time is proportional to what it skips.
 //
-// Dumps without the heap hold single pages of it, which something else refers
-// to. What lies there is no sample of the heap, and is not taken for it.
+// Dumps without the heap hold single pages of it that something else refers to. They are not a sample
+// of the heap and are not used as such.
 func (w *walker) resync(s *Segment, a target.Addr, err error) target.Addr {
 	end := s.Objects.End
 	if s.sparse() && errors.Is(err, target.ErrNotInDump) {
@@ -50,9 +48,8 @@ func (w *walker) resync(s *Segment, a target.Addr, err error) target.Addr {
 	return w.find(min(a+8, limit), limit, end)
 }
 
-// unused reports whether what lies between an object's end and next may be the
-// memory of an allocation context: it is of generation 0, holds zeros up to the
-// header of the next object, and the smallest object has room in it.
+// unused reports whether the memory from an object's end to next may belong to an allocation context:
+// it is in generation 0, holds zeros up to the next object's header, and fits the smallest object.
 func (w *walker) unused(s *Segment, a, next target.Addr) bool {
 	const header = 8
 	if s.Generation(a) != Generation0 || next-a < minObjectSize {
@@ -78,8 +75,8 @@ func (w *walker) unused(s *Segment, a, next target.Addr) bool {
 	return true
 }
 
-// find returns the first address in [at, limit) from which objects follow each
-// other, limit if there is none. Holes in the dump are skipped.
+// find returns the first address in [at, limit) from which objects follow each other, or limit. It
+// skips holes in the dump.
 func (w *walker) find(at, limit, end target.Addr) target.Addr {
 	for at < limit {
 		b, err := w.bytes(at, end)
@@ -105,8 +102,8 @@ func (w *walker) find(at, limit, end target.Addr) target.Addr {
 	return limit
 }
 
-// startsRun reports whether a run of objects starts at a, where b lies. Their
-// MethodTables must be proven, so that what garbage points at does not pass.
+// startsRun reports whether a run of objects starts at a, whose memory is b. Their MethodTables must
+// be proven, so that pointers in garbage do not pass.
 func (w *walker) startsRun(a, end target.Addr, b []byte) bool {
 	for range plausibleRun {
 		info := w.proven(methodTableOf(b))
@@ -131,7 +128,7 @@ func (w *walker) startsRun(a, end target.Addr, b []byte) bool {
 	return true
 }
 
-// peek reads the head of the object at a without losing the place in buf.
+// peek reads the head of the object at a without moving buf.
 func (w *walker) peek(a target.Addr) []byte {
 	if b := w.h.mem.Span(a); len(b) >= headSize {
 		return b
@@ -142,9 +139,9 @@ func (w *walker) peek(a target.Addr) []byte {
 	return w.head[:]
 }
 
-// proven returns the type at a if it is certainly one. What it says must not
-// depend on what was asked before, or results would depend on the number of
-// workers: what the walk has met may be in the cache, and need not be.
+// proven returns the type at a if it certainly is one. The answer must not depend on earlier
+// questions, or results would depend on the number of workers: what a walk has met may or may not be
+// cached.
 func (w *walker) proven(a target.Addr) *typeInfo {
 	if a == 0 {
 		return nil
@@ -171,8 +168,8 @@ func (w *walker) proven(a target.Addr) *typeInfo {
 	return nil
 }
 
-// mayHoldType reports whether there may be a type at a. It costs little: most words of garbage are pointers to objects, or
-// no pointers at all.
+// mayHoldType reports whether a may hold a type. It is cheap: most words of garbage point to objects
+// or are not pointers.
 func (h *Heap) mayHoldType(a target.Addr) bool {
 	if h.Segment(a) != nil {
 		return false

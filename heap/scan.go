@@ -11,34 +11,31 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Span is the part of a segment that a scan looks at: the objects that start
-// in Range.
+// A Span is the part of a segment that a scan reads: the objects that start in Range.
 type Span struct {
 	Segment *Segment
 	Range   target.Range
 }
 
-// A Collector gathers what a scan is after from a run of consecutive objects.
-// One goroutine at a time uses it.
+// A Collector gathers the results of a scan from a run of consecutive objects. One goroutine at a time
+// uses it.
 type Collector interface {
-	// Objects is given objects of a segment in address order. The slice is
-	// valid during the call.
+	// Objects receives objects of a segment in address order. The slice is valid during the call.
 	Objects(s *Segment, batch []Object)
-	// Corrupt is told where the walk could not go on.
+	// Corrupt receives a place where the walk had to skip memory.
 	Corrupt(c *Corruption)
-	// Reset forgets what was gathered, so that the Collector can be used again.
+	// Reset drops the results, so that the Collector can be reused.
 	Reset()
 }
 
-// ScanOptions say how to scan. The zero value uses all processors.
+// ScanOptions configures a scan. The zero value uses all processors.
 type ScanOptions struct {
-	Jobs int // goroutines; 0 stands for one a processor
-	// Progress, if not nil, is told the bytes of the heap that are done, by the
-	// caller's goroutine. The last call of a scan that comes to its end, and only
-	// that, has done equal to total.
+	Jobs int // goroutines; 0 means one per processor
+	// Progress, if not nil, receives the bytes of the heap that are done, on the caller's goroutine.
+	// Only the last call of a complete scan has done equal to total.
 	Progress func(done, total uint64)
 
-	runSize target.Addr // bytes; 0 stands for defaultRun
+	runSize target.Addr // bytes; 0 means defaultRun
 }
 
 func (o *ScanOptions) jobs() int {
@@ -48,17 +45,16 @@ func (o *ScanOptions) jobs() int {
 	return runtime.GOMAXPROCS(0)
 }
 
-// Scan walks the Spans of a filter with several goroutines. Each run of objects is
-// gathered in a Collector of its own, and merge is called with these in the order of
-// the spans and addresses, by the caller's goroutine: the result is the same for
-// any number of workers. A merged Collector is Reset and used again.
+// Scan walks the Spans of a filter on several goroutines. Each run of objects is gathered in its own
+// Collector. The caller's goroutine calls merge with them in the order of spans and addresses, so the
+// result does not depend on the number of workers. A merged Collector is Reset and reused.
 //
-// Segments are cut into runs where objects certainly start: at a cut a worker
-// guesses the first object, and what it gathered counts only if the run before
-// ended there; otherwise the run is walked again from where that ended.
+// Segments are cut into runs at known object starts. At other cuts a worker guesses the first object,
+// and its results count only if the previous run ended there; otherwise the run is walked again from
+// where that ended.
 //
-// Scan returns an error where the heap has what the filter chooses and nothing of it can be read, the context's error if
-// it was canceled, or merge's first error.
+// Scan returns an error if the filter selects objects that may exist and none of them can be read,
+// ctx's error if it was canceled, or the first error of merge.
 func Scan[C Collector](ctx context.Context, h *Heap, f *Filter, o ScanOptions, create func() C, merge func(C) error) error {
 	spans := h.Spans(f)
 	if err := h.unreadOf(f, spans); err != nil {
@@ -67,7 +63,7 @@ func Scan[C Collector](ctx context.Context, h *Heap, f *Filter, o ScanOptions, c
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	jobs := o.jobs()
-	// Twice as many runs as workers may be finished and wait for their turn.
+	// Twice as many runs as workers may be finished and waiting for their turn.
 	s := scanner[C]{h: h, ctx: ctx, runSize: cmp.Or(o.runSize, defaultRun), cancel: cancel, create: create, queue: make(chan *run[C], 2*jobs), order: make(chan *run[C], 2*jobs)}
 	var group workers.Group
 	defer group.Wait()
@@ -80,14 +76,15 @@ func Scan[C Collector](ctx context.Context, h *Heap, f *Filter, o ScanOptions, c
 	return err
 }
 
-// TypeNumber numbers the type of an object of a walk, from 0. The numbers depend on
-// which walk met a type first: no result may show them.
+// TypeNumber returns the number of a walked object's type, from 0. It depends on which walk met the
+// type first: no result may show it.
 func (o *Object) TypeNumber() uint32 { return o.typeID }
 
-// TypeByNumber is the type of the objects with a TypeNumber.
+// TypeByNumber returns the type with a TypeNumber.
 func (h *Heap) TypeByNumber(n uint32) *dac.MethodTable { return h.types.get(n).mt }
 
-// TypeAt is the type of the objects that have a in their headers, as a walk takes it. The error says why no object has.
+// TypeAt returns the type of objects with a in their headers, as a walk sees it. The error is why
+// there can be no such object.
 func (h *Heap) TypeAt(a target.Addr) (*dac.MethodTable, error) {
 	t, err := h.types.lookup(a)
 	if err != nil {
@@ -96,28 +93,27 @@ func (h *Heap) TypeAt(a target.Addr) (*dac.MethodTable, error) {
 	return t.mt, nil
 }
 
-// Stored are the parts of the segments' objects that the dump holds, by address;
-// none goes from one segment into another.
+// Stored returns the stored parts of the segments' objects, by address. No part spans two segments.
 func (h *Heap) Stored() []target.Range { return h.held }
 
-// Memory is what the dump holds of the process: the heap's objects are read there
-// alone, no module's file supplies them.
+// Memory returns the memory that the dump itself holds. Objects are read only there; module files
+// supply none.
 func (h *Heap) Memory() target.Memory { return h.mem }
 
-// defaultRun is how many bytes of the heap one worker walks at a time: a region's
-// size, so that most regions are one run.
+// defaultRun is how many bytes of the heap a worker walks at a time: the size of a region, so that
+// most regions are one run.
 const defaultRun = 4 << 20
 
-// A run is a part of a span that is walked at once: from an object's start near
-// from, to the first object at or behind to.
+// A run is a part of a span that is walked at once: from an object's start near from to the first
+// object at or after to.
 type run[C Collector] struct {
 	span     Span
 	from, to target.Addr
-	first    bool // from is the segment's start, and not a guess
+	first    bool // from is the segment's start, not a guess
 
-	done       chan struct{} // closed when the rest is valid
+	done       chan struct{} // closed when the fields below are valid
 	into       C
-	start, end target.Addr // where the walk began and ended; start is 0 if no start was found
+	start, end target.Addr // where the walk began and ended; start is 0 if none was found
 }
 
 type scanner[C Collector] struct {
@@ -130,13 +126,13 @@ type scanner[C Collector] struct {
 	spare        sync.Pool
 }
 
-// feed makes runs of the spans. It ends the workers when it is done.
+// feed cuts the spans into runs. It ends the workers when it is done.
 func (s *scanner[C]) feed(spans []Span) {
 	defer close(s.order)
 	defer close(s.queue)
 	for _, sp := range spans {
-		// Large objects are few: who walks them looks at little memory, and cuts
-		// would lie in the middle of them.
+		// Large objects are few: a walk of them reads little memory, and cuts would lie inside of
+		// them.
 		size := s.runSize
 		if sp.Segment.Kind == KindLarge {
 			size = maxAddress
@@ -159,7 +155,7 @@ func (s *scanner[C]) feed(spans []Span) {
 			case <-s.ctx.Done():
 				return
 			}
-			s.queue <- r // has as much room as order
+			s.queue <- r // has as much capacity as order
 			from = to
 		}
 	}
@@ -173,7 +169,7 @@ func (s *scanner[C]) work() {
 	}
 }
 
-// fill walks one run. Whatever happens, merge is not left waiting for it.
+// fill walks one run. merge never waits for it forever, whatever happens.
 func (s *scanner[C]) fill(w *walker, r *run[C]) {
 	defer close(r.done)
 	if s.ctx.Err() != nil {
@@ -181,7 +177,7 @@ func (s *scanner[C]) fill(w *walker, r *run[C]) {
 	}
 	whole := false
 	defer func() {
-		if !whole { // a panic, which the group passes on: nobody must merge this run
+		if !whole { // a panic, which the group passes on: this run must not be merged
 			s.cancel()
 		}
 	}()
@@ -208,15 +204,14 @@ func (s *scanner[C]) walk(w *walker, r *run[C], from target.Addr) target.Addr {
 	return end
 }
 
-// merge passes the runs on in order, and walks those again that began at a
-// wrong guess.
+// merge passes the runs on in order. It repeats runs that began at a wrong guess.
 func (s *scanner[C]) merge(spans []Span, progress func(done, total uint64), merge func(C) error) error {
 	var w *walker
 	var done, total uint64
 	for _, sp := range spans {
 		total += sp.Segment.Objects.Size()
 	}
-	var at target.Addr // where the run before ended
+	var at target.Addr // where the previous run ended
 	for r := range s.order {
 		<-r.done
 		if err := s.ctx.Err(); err != nil {
@@ -258,7 +253,7 @@ func (s *scanner[C]) merge(spans []Span, progress func(done, total uint64), merg
 // collecting is the sink that fills a Collector.
 type collecting struct {
 	into Collector
-	from target.Addr // earlier objects are only passed
+	from target.Addr // earlier objects are only passed over
 	ctx  context.Context
 }
 
@@ -279,13 +274,12 @@ func (c *collecting) corrupt(e *Corruption) bool {
 	return c.ctx.Err() == nil
 }
 
-// guessWindow is how far behind a cut a worker looks for an object's start. In
-// a large object there is none, and to look at all of it would cost more than
-// to leave it to the run before.
+// guessWindow is how far after a cut a worker searches for an object's start. Inside a large object
+// there is none, and searching all of it would cost more than leaving it to the previous run.
 const guessWindow = 64 << 10
 
-// guess returns an address at or behind from at which an object seems to start,
-// 0 if there is none nearby.
+// guess returns an address at or after from at which an object seems to start, or 0 if there is none
+// nearby.
 func (w *walker) guess(s *Segment, from, to target.Addr) target.Addr {
 	if g := w.h.gapAround(from); g.Size() > 0 {
 		return g.End

@@ -8,11 +8,10 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Generation is where the GC keeps an object.
+// A Generation is the place where the GC keeps an object.
 type Generation uint8
 
-// The generations. The last three are heaps of their own that are collected
-// with generation 2.
+// The generations. The last three are separate heaps that are collected with generation 2.
 const (
 	Generation0 Generation = iota
 	Generation1
@@ -23,7 +22,7 @@ const (
 	GenerationUnknown
 )
 
-// String is the name that gcwhere prints.
+// String returns the name that gcwhere prints.
 func (g Generation) String() string {
 	switch g {
 	case Generation0, Generation1, Generation2:
@@ -38,11 +37,11 @@ func (g Generation) String() string {
 	return "???"
 }
 
-// A SegmentKind says what a segment holds.
+// A SegmentKind is the kind of a segment's content.
 type SegmentKind uint8
 
-// The kinds. A region holds one generation; an ephemeral segment holds
-// generations 0 and 1, and a part of 2.
+// The kinds. A region holds one generation; an ephemeral segment holds generations 0 and 1 and part of
+// 2.
 const (
 	KindGeneration0 SegmentKind = iota
 	KindGeneration1
@@ -63,39 +62,39 @@ func (k SegmentKind) String() string {
 // A Segment is a piece of the heap: a segment or a region (gcpriv.h,
 // heap_segment).
 type Segment struct {
-	Addr      target.Addr // of the heap_segment
+	Addr      target.Addr // address of the heap_segment
 	SubHeap   int
 	Kind      SegmentKind
 	Flags     uint64
 	Objects   target.Range // from the first object to the end of the last
 	Committed target.Range
-	Reserved  target.Range // behind Committed
-	// Of an ephemeral segment: where its generations lie.
+	Reserved  target.Range // after Committed
+	// For an ephemeral segment: the places of its generations.
 	Gen0, Gen1, Gen2 target.Range
 
-	stored uint64 // bytes of Objects that the dump holds
+	stored uint64 // stored bytes of Objects
 }
 
-// sparse reports whether the dump lacks most of the objects of s.
+// sparse reports whether most objects of s are not in the dump.
 func (s *Segment) sparse() bool { return s.stored < s.Objects.Size()/2 }
 
-// A LostSegment is a segment that a list of the heap names and that can't be read, or is none. What lies behind it in the
-// list may be lost with it.
+// A LostSegment is an unreadable or invalid entry of the heap's lists of segments. Later entries of
+// the list may be lost with it.
 type LostSegment struct {
 	Addr       target.Addr
 	SubHeap    int
-	Generation Generation // of the list: without regions that of generation 2 has the younger ones, too
+	Generation Generation // the list's generation; without regions the list of generation 2 includes the younger ones
 	Err        error      // target.ErrNotInDump or target.ErrCorrupt
 }
 
-// lose notes that s is left out.
+// lose records that s is left out.
 func (h *Heap) lose(s *Segment, err error) {
 	h.warnings = append(h.warnings, err)
 	h.lost = append(h.lost, LostSegment{Addr: s.Addr, SubHeap: s.SubHeap, Generation: s.Generation(s.Objects.Start), Err: err})
 }
 
-// lostOf is the first lost segment that may hold objects of a generation, nil if there is none. A subHeap of -1 stands for
-// all.
+// lostOf returns the first lost segment that may hold objects of a generation, or nil. A subHeap of -1
+// means all.
 func (h *Heap) lostOf(subHeap int, g Generation) *LostSegment {
 	for i := range h.lost {
 		l := &h.lost[i]
@@ -111,7 +110,7 @@ func (h *Heap) mayHold(l *LostSegment, g Generation) bool {
 	return l.Generation == g || !h.regions && l.Generation <= Generation2 && g <= Generation2
 }
 
-// checkGeneration fails with the reason if nothing of a generation can be read that the process has.
+// checkGeneration returns an error if the process has a generation of which nothing can be read.
 func (h *Heap) checkGeneration(g Generation) error {
 	if l := h.lostOf(-1, g); l != nil && len(h.Spans(&Filter{Generations: []Generation{g}})) == 0 {
 		return fmt.Errorf("no object of generation %v can be read: %w", g, l.Err)
@@ -119,7 +118,7 @@ func (h *Heap) checkGeneration(g Generation) error {
 	return nil
 }
 
-// cut ends s at a, which is behind its start.
+// cut ends s at a, which is after its start.
 func (s *Segment) cut(a target.Addr) {
 	for _, r := range [...]*target.Range{&s.Objects, &s.Committed, &s.Gen0, &s.Gen1, &s.Gen2} {
 		r.Start, r.End = min(r.Start, a), min(r.End, a)
@@ -127,7 +126,7 @@ func (s *Segment) cut(a target.Addr) {
 	s.Reserved = target.Range{Start: a, End: a}
 }
 
-// Generation is the generation of the object at a.
+// Generation returns the generation of the object at a.
 func (s *Segment) Generation(a target.Addr) Generation {
 	switch s.Kind {
 	case KindEphemeral:
@@ -162,8 +161,8 @@ type segmentLayout struct {
 	Next      int `layout:"Next"`
 }
 
-// readSegments follows a sub heap's lists. With regions every generation has
-// its own list; segments hang on generation 2 and the large generations.
+// readSegments follows a sub heap's lists. With regions every generation has a list; segments are in
+// the lists of generation 2 and the large generations.
 func (h *Heap) readSegments(s *SubHeap) {
 	var o segmentLayout
 	if err := h.rt.Layout().Bind("HeapSegment", &o); err != nil {
@@ -175,14 +174,14 @@ func (h *Heap) readSegments(s *SubHeap) {
 		first = 0
 	}
 	seen := map[target.Addr]bool{}
-	// What a later runtime may have behind the pinned generation is not known.
+	// Generations after the pinned one are unknown.
 	for g := first; g < min(len(s.Generations), int(GenerationPinned)+1); g++ {
 		h.readSegmentList(&o, s, g, seen)
 	}
 }
 
-// readSegmentList follows the list of a generation. A segment that can't be read, or is none, is a warning, and the list
-// goes on behind it as far as it has a link; seen are the segments of all lists.
+// readSegmentList follows the list of a generation. An unreadable or invalid segment is a warning, and
+// the list continues if its link can be read. seen holds the segments of all lists.
 func (h *Heap) readSegmentList(o *segmentLayout, s *SubHeap, gen int, seen map[target.Addr]bool) {
 	warn := func(at target.Addr, err error) {
 		err = fmt.Errorf("segment %#x of generation %d: %w", uint64(at), gen, err)
@@ -215,7 +214,8 @@ func (h *Heap) readSegmentList(o *segmentLayout, s *SubHeap, gen int, seen map[t
 	}
 }
 
-// readSegment reads the heap_segment at at, and its link to the next; the link is there for one that is no segment, too.
+// readSegment reads the heap_segment at an address and its link to the next, which it returns for an
+// invalid segment too.
 func (h *Heap) readSegment(o *segmentLayout, s *SubHeap, at target.Addr, gen int) (Segment, target.Addr, error) {
 	size := 8 + max(o.Allocated, o.Committed, o.Reserved, o.Mem, o.Flags, o.Next)
 	b, err := target.Bytes(h.mem, at, size)
@@ -236,9 +236,8 @@ func (h *Heap) readSegment(o *segmentLayout, s *SubHeap, at target.Addr, gen int
 		return Segment{}, word(o.Next), target.Corruptf("memory %#x to %#x: the process had none at %#x", uint64(mem), uint64(committed), uint64(a))
 	}
 	seg.Objects = target.Range{Start: mem, End: end}
-	// The committed memory begins at the page of the first object: a region's
-	// objects start 0x28 bytes into it. A segment before regions carries its
-	// own heap_segment in that first page.
+	// The committed memory begins with the page of the first object: a region's objects start 0x28
+	// bytes into it. Without regions a segment has its own heap_segment in that page.
 	start := mem &^ (pageSize - 1)
 	if !h.regions && at < mem && mem-at <= pageSize {
 		start = at
@@ -258,8 +257,8 @@ func (h *Heap) readSegment(o *segmentLayout, s *SubHeap, at target.Addr, gen int
 	return seg, word(o.Next), nil
 }
 
-// maxAddress is behind all that a 64-bit process can use; below it sums of
-// addresses and sizes don't wrap.
+// maxAddress exceeds all addresses that a 64-bit process can use. Below it, sums of addresses and
+// sizes do not wrap.
 const maxAddress = 1 << 62
 
 // pageSize is the unit in which the GC commits memory on the supported
@@ -282,7 +281,7 @@ func (h *Heap) kind(s *SubHeap, at target.Addr, gen int, flags uint64) SegmentKi
 	return KindGeneration2
 }
 
-// Segment returns the segment whose objects cover a, nil if none does.
+// Segment returns the segment whose objects cover a, or nil.
 func (h *Heap) Segment(a target.Addr) *Segment {
 	i := sort.Search(len(h.segments), func(i int) bool { return h.segments[i].Objects.Start > a }) - 1
 	if i >= 0 && h.segments[i].Objects.Contains(a) {
@@ -291,8 +290,7 @@ func (h *Heap) Segment(a target.Addr) *Segment {
 	return nil
 }
 
-// SegmentAround returns the segment whose memory, committed or only reserved,
-// covers a, nil if none does.
+// SegmentAround returns the segment whose committed or reserved memory covers a, or nil.
 func (h *Heap) SegmentAround(a target.Addr) *Segment {
 	for i := range h.segments {
 		if s := &h.segments[i]; s.Objects.Contains(a) || s.Committed.Contains(a) || s.Reserved.Contains(a) {
@@ -302,8 +300,7 @@ func (h *Heap) SegmentAround(a target.Addr) *Segment {
 	return nil
 }
 
-// SegmentByAddr returns the segment that a names, by the address of its
-// heap_segment or by an address in its committed memory.
+// SegmentByAddr returns the segment whose heap_segment is at a or whose committed memory covers a.
 func (h *Heap) SegmentByAddr(a target.Addr) *Segment {
 	for i := range h.segments {
 		if s := &h.segments[i]; s.Addr == a || s.Committed.Contains(a) {
@@ -313,7 +310,7 @@ func (h *Heap) SegmentByAddr(a target.Addr) *Segment {
 	return nil
 }
 
-// Bounds is the smallest range that covers all objects.
+// Bounds returns the smallest range that covers all objects.
 func (h *Heap) Bounds() target.Range {
 	if len(h.segments) == 0 {
 		return target.Range{}

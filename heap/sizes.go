@@ -12,23 +12,22 @@ import (
 // allGenerations lists the generations in the order of results.
 var allGenerations = [...]Generation{Generation0, Generation1, Generation2, GenerationLarge, GenerationPinned, GenerationFrozen}
 
-// generationSizes are the sizes of one generation of one sub heap in bytes.
+// generationSizes holds the sizes in bytes of one generation of one sub heap.
 type generationSizes struct {
-	Segments  int    // that hold the generation alone
-	Allocated uint64 // of these, from the first object to the end of the last
-	Committed uint64 // of these
-	Shared    uint64 // objects in a segment that is shared with other generations
-	Live      uint64 // objects, whether reachable or not, Shared included
+	Segments  int    // segments that hold only this generation
+	Allocated uint64 // their bytes from the first object to the end of the last
+	Committed uint64 // their committed bytes
+	Shared    uint64 // objects in a segment shared with other generations
+	Live      uint64 // all objects, reachable or not, including Shared
 	Free      uint64 // free blocks
-	Dead      uint64 // objects that nothing keeps alive, if it was asked for them
+	Dead      uint64 // unreachable objects, if requested
 }
 
-// subHeapSizes are the sizes of one sub heap.
+// subHeapSizes holds the sizes of one sub heap.
 type subHeapSizes struct {
 	Index       int
 	Generations [GenerationUnknown]generationSizes // by Generation
-	// Of the ephemeral segment, which generations share; its Live and Free are
-	// part of theirs.
+	// Sizes of the ephemeral segment that generations share. Its Live and Free are part of theirs.
 	Ephemeral generationSizes
 }
 
@@ -37,8 +36,8 @@ func (h *Heap) Sizes(ctx context.Context, o ScanOptions) (*answer.GenerationSize
 	return h.SizesWithDead(ctx, nil, o)
 }
 
-// SizesWithDead is Sizes and adds up the objects that are dead: live tells of addresses whether an object that
-// something keeps alive starts there. It is called by several goroutines; nil adds nothing up.
+// SizesWithDead is Sizes and adds up the dead objects. live reports whether a live object starts at an
+// address. Several goroutines call it; nil adds up nothing.
 func (h *Heap) SizesWithDead(ctx context.Context, live func(target.Addr) bool, o ScanOptions) (*answer.GenerationSizes, error) {
 	sizes, stats, err := h.measure(ctx, live, o)
 	if err != nil {
@@ -60,8 +59,8 @@ func (h *Heap) SizesWithDead(ctx context.Context, live func(target.Addr) bool, o
 	return a, nil
 }
 
-// unreadGenerations notes of the generations whose objects could not all be read why. Where
-// not all such places were kept, it may be any.
+// unreadGenerations records why objects of generations could not be read. If not all such places were
+// kept, it may be any generation.
 func unreadGenerations(heaps []answer.HeapSizes, stats *Stats) {
 	note := func(list []answer.GenerationSize, g Generation, err error) {
 		if list[g].Unread == nil {
@@ -102,7 +101,7 @@ func (g *generationSizes) answer(name string) answer.GenerationSize {
 	return answer.GenerationSize{Generation: name, Allocated: g.Allocated, Committed: g.Committed, Live: g.Live, Free: g.Free, Shared: g.Shared, Dead: g.Dead}
 }
 
-// measure is Sizes in numbers; the Stats are of all objects.
+// measure returns Sizes as numbers. The Stats count all objects.
 func (h *Heap) measure(ctx context.Context, live func(target.Addr) bool, o ScanOptions) ([]subHeapSizes, Stats, error) {
 	sizes := make([]subHeapSizes, len(h.subHeaps))
 	for i := range sizes {
@@ -129,7 +128,7 @@ func (h *Heap) measure(ctx context.Context, live func(target.Addr) bool, o ScanO
 	return sizes, total.Stats(), err
 }
 
-// of is where the memory of s counts.
+// of returns the sizes to which the memory of s belongs.
 func (z *subHeapSizes) of(s *Segment) *generationSizes {
 	if s.Kind == KindEphemeral {
 		return &z.Ephemeral
@@ -193,8 +192,7 @@ func (c *sizeCollector) Reset() {
 	clear(c.sizes)
 }
 
-// SizeHistograms counts the objects of each generation that the process has by
-// size, then the free blocks.
+// SizeHistograms counts the objects of each existing generation by size, then the free blocks.
 func (h *Heap) SizeHistograms(ctx context.Context, o ScanOptions) (*answer.SizeStatistics, error) {
 	f := &Filter{}
 	total := newHistogramCollector(h, f)
@@ -227,7 +225,7 @@ type histogramCollector struct {
 	*Counter
 	counts map[sizeKey]uint64
 	last   sizeKey
-	n      uint64 // of last, not yet in counts: neighbours are often alike
+	n      uint64 // pending count of last: neighbours are often alike
 }
 
 func newHistogramCollector(h *Heap, f *Filter) *histogramCollector {
@@ -283,8 +281,7 @@ func (c *histogramCollector) sizes(g Generation, free bool) []answer.SizeCount {
 	return list
 }
 
-// has reports whether the heap has a generation: those below the large one
-// always, the others if a segment is theirs.
+// has reports whether the heap has a generation: always up to 2, others if they have a segment.
 func (h *Heap) has(g Generation) bool {
 	return g <= GenerationLarge || slices.ContainsFunc(h.segments, func(s Segment) bool { return s.Generation(s.Objects.Start) == g })
 }

@@ -10,9 +10,9 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Soundness verifies the objects that f chooses, as Verify does, and that each
-// sync block in use belongs to an object that names it. What could not be
-// verified is noted; that no object could is an error.
+// Soundness verifies the objects that f selects, as Verify does, and that each sync block in use
+// belongs to an object that refers to it. It records what could not be verified, and returns an error
+// if no object could be.
 func (h *Heap) Soundness(ctx context.Context, f *Filter, o ScanOptions) (*answer.Soundness, error) {
 	v, err := h.Verify(ctx, f, o)
 	if err != nil {
@@ -36,8 +36,8 @@ func (h *Heap) Soundness(ctx context.Context, f *Filter, o ScanOptions) (*answer
 	return a, nil
 }
 
-// ObjectSoundness verifies the object at a, which need not be one. That it can't
-// be verified is an error.
+// ObjectSoundness verifies the address a, which may not be an object. It returns an error if it can't
+// be verified.
 func (h *Heap) ObjectSoundness(a target.Addr) (*answer.ObjectSoundness, error) {
 	v := NewVerifier(h).Object(a)
 	if v.Missing > 0 && v.Faulty == 0 {
@@ -48,7 +48,7 @@ func (h *Heap) ObjectSoundness(a target.Addr) (*answer.ObjectSoundness, error) {
 	return s, nil
 }
 
-// segments adds the segments that are none to the faults.
+// segments adds invalid segments to the faults.
 func (v *Verification) segments(h *Heap) {
 	for i := range h.lost {
 		if l := &h.lost[i]; errors.Is(l.Err, target.ErrCorrupt) {
@@ -75,8 +75,8 @@ func faults(list []Fault) []answer.Fault {
 	return out
 }
 
-// verifySyncBlocks counts the sync blocks in use that it could verify, and those of them that
-// are not named by their object. It reports false when there is no table.
+// verifySyncBlocks counts the verified sync blocks in use, and those that their object does not refer
+// to. It returns ok=false if there is no table.
 func (h *Heap) verifySyncBlocks(g *answer.Gaps) (verified, bad int, ok bool) {
 	for b, err := range h.rt.SyncBlocks() {
 		if err != nil && b.Index <= 1 && b.Addr == 0 {
@@ -109,7 +109,7 @@ func (h *Heap) verifySyncBlock(b *dac.SyncBlock) error {
 	return err
 }
 
-// Around tells of the objects around a, nil if a lies in no segment's objects.
+// Around describes the objects around a. It returns nil if a is not in a segment's objects.
 func (h *Heap) Around(a target.Addr) *answer.Neighbours {
 	near := h.Near(a)
 	if near == nil {

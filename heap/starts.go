@@ -7,37 +7,35 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Starts answers whether an object starts at an address. Only a walk from a
-// known start can tell, and it costs the time of the walk: so it is made once,
-// and of the piece alone that an address lies in. Pieces begin where the GC
-// says that an object starts: segments, the generations of an ephemeral
-// segment, the ends of allocation contexts.
+// Starts reports whether objects start at addresses. Only a walk from a known start can determine
+// this, so each piece of the heap is walked once, when it is first needed. Pieces begin where the GC
+// records an object start: segments, the generations of an ephemeral segment, and the ends of
+// allocation contexts.
 //
-// Starts keeps one bit for 8 bytes of the pieces that were asked for. It is
-// safe for concurrent use.
+// Starts keeps one bit per 8 bytes of the walked pieces. It is safe for concurrent use.
 type Starts struct {
 	heap   *Heap
 	pieces []startPiece // by address, disjoint
 }
 
 type startPiece struct {
-	segment Segment // the piece as a segment of its own
+	segment Segment // the piece as a segment
 	once    sync.Once
-	// bits has a bit for each 8 bytes of the heap at which an object starts, by
-	// address/startChunk. Holes have no chunk: a lying segment costs nothing.
+	// bits has a bit for each 8 bytes at which an object may start, by address/startChunk. Holes have
+	// no chunk, so a segment with a wrong size costs nothing.
 	bits map[target.Addr]*startBits
-	bad  []*Corruption // stretches that the walk could not read, by address
+	bad  []*Corruption // ranges that the walk could not read, by address
 }
 
-const startChunk = 64 << 10 // bytes of the heap that share one set of bits
+const startChunk = 64 << 10 // bytes of the heap that share a set of bits
 
 type startBits [startChunk / 8 / 64]uint64
 
-// NewStarts prepares the index of a heap; it reads nothing yet.
+// NewStarts returns an index of a heap. It reads nothing yet.
 func NewStarts(h *Heap) *Starts {
 	var cuts []target.Addr
 	for _, c := range h.AllocContexts() {
-		// Behind the limit there is room for the smallest object (see walk).
+		// After the limit there is room for the smallest object (see walk).
 		cuts = append(cuts, c.Limit+minObjectSize)
 	}
 	segments := h.Segments()
@@ -69,11 +67,9 @@ func (x *Starts) cut(rest Segment, cuts []target.Addr) {
 	x.pieces = append(x.pieces, startPiece{segment: rest})
 }
 
-// IsStart reports whether an object, or a free block, starts at a, as a walk of
-// the heap finds it. It is exact: an address inside an object that happens to
-// look like an object is none. Where a walk can't tell, because the dump lacks
-// the heap there or the heap is corrupt, the error is the *Corruption of that
-// stretch.
+// IsStart reports whether an object or free block starts at a, as found by a walk. It is exact: an
+// address inside an object that looks like an object is not a start. If the walk can't tell, because
+// the memory is not in the dump or is corrupt, the error is the *Corruption.
 func (x *Starts) IsStart(a target.Addr) (bool, error) {
 	if a%8 != 0 {
 		return false, nil

@@ -9,28 +9,28 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TypeStats are the number and size of the objects of one type.
+// TypeStats holds the number and size of a type's objects.
 type TypeStats struct {
 	Type  *dac.MethodTable
 	Count uint64
 	Size  uint64 // bytes
 }
 
-// Stats are what a scan counted.
+// Stats holds the counts of a scan.
 type Stats struct {
 	Types []TypeStats // in the order of their first objects
 	Count uint64
 	Size  uint64 // bytes
-	// Corruptions are places where the walk could not go on, in address order,
-	// at most MaxCorruptions of them; Corrupt is their number.
+	// Corruptions are the places where the walk had to skip memory, in address order, at most
+	// MaxCorruptions. Corrupt is their number.
 	Corruptions []*Corruption
 	Corrupt     int
-	// Fragments are large free blocks in front of a live object, in address
-	// order, at most MaxFragments of them.
+	// Fragments are large free blocks that precede a live object, in address order, at most
+	// MaxFragments.
 	Fragments []Fragment
 }
 
-// How many of a kind a result keeps.
+// Limits of the places that a result keeps.
 const (
 	MaxCorruptions = 1000
 	MaxFragments   = 100_000
@@ -47,7 +47,7 @@ func (s *Stats) ByCount() {
 	slices.SortStableFunc(s.Types, func(a, b TypeStats) int { return cmp.Compare(a.Count, b.Count) })
 }
 
-// Stats counts the objects that f chooses, by type.
+// Stats counts the objects that f selects by type.
 func (h *Heap) Stats(ctx context.Context, f *Filter, o ScanOptions) (Stats, error) {
 	if f != nil && f.Counts != nil && f.Where == nil && f.Segments == nil && f.Generations == nil && f.Range == (target.Range{}) {
 		return f.Counts(ctx, f)
@@ -60,13 +60,13 @@ func (h *Heap) Stats(ctx context.Context, f *Filter, o ScanOptions) (Stats, erro
 	return total.Stats(), err
 }
 
-// A Counter is a Collector that counts the objects that a Filter chooses, by
-// type, without an allocation for each.
+// A Counter is a Collector that counts the objects that a Filter selects by type. It does not allocate
+// per object.
 type Counter struct {
 	h         *Heap
 	sieve     *Sieve
 	entries   []counterEntry // by Object.typeID
-	seen      []uint32       // typeIDs in the order of their first objects
+	seen      []uint32       // typeIDs in the order of the types' first objects
 	corrupt   []*Corruption
 	nCorrupt  int
 	fragments []Fragment
@@ -74,10 +74,10 @@ type Counter struct {
 
 type counterEntry struct{ count, size uint64 }
 
-// NewCounter returns a Counter for objects of h that f chooses.
+// NewCounter returns a Counter for the objects of h that f selects.
 func NewCounter(h *Heap, f *Filter) *Counter { return &Counter{h: h, sieve: NewSieve(f)} }
 
-// Objects counts those that the filter chooses.
+// Objects counts the objects that the filter selects.
 func (c *Counter) Objects(s *Segment, batch []Object) {
 	all, entries := c.sieve.all, c.entries
 	for i := range batch {
@@ -85,7 +85,7 @@ func (c *Counter) Objects(s *Segment, batch []Object) {
 		if !all && !c.sieve.Pass(o) {
 			continue
 		}
-		// What Count does, without a call for most objects.
+		// Count, inlined for most objects.
 		if int(o.typeID) < len(entries) && entries[o.typeID].count != 0 && !o.Free {
 			e := &entries[o.typeID]
 			e.count++
@@ -97,7 +97,7 @@ func (c *Counter) Objects(s *Segment, batch []Object) {
 	}
 }
 
-// Count counts one object without looking at the filter.
+// Count counts one object, ignoring the filter.
 func (c *Counter) Count(s *Segment, o *Object) {
 	if int(o.typeID) >= len(c.entries) || c.entries[o.typeID].count == 0 {
 		c.meet(o.typeID)
@@ -116,7 +116,7 @@ func (c *Counter) fragment(s *Segment, o *Object) {
 	}
 }
 
-// meet makes room for a type that was not seen before.
+// meet makes room for a new type.
 func (c *Counter) meet(id uint32) {
 	if n := int(id) + 1 - len(c.entries); n > 0 {
 		c.entries = append(c.entries, make([]counterEntry, n)...)
@@ -124,14 +124,14 @@ func (c *Counter) meet(id uint32) {
 	c.seen = append(c.seen, id)
 }
 
-// Corrupt notes a corruption.
+// Corrupt records a corruption.
 func (c *Counter) Corrupt(e *Corruption) {
 	if c.nCorrupt++; len(c.corrupt) < MaxCorruptions {
 		c.corrupt = append(c.corrupt, e)
 	}
 }
 
-// Reset forgets everything.
+// Reset drops all counts.
 func (c *Counter) Reset() {
 	for _, id := range c.seen {
 		c.entries[id] = counterEntry{}
@@ -139,7 +139,7 @@ func (c *Counter) Reset() {
 	c.seen, c.corrupt, c.nCorrupt, c.fragments = c.seen[:0], nil, 0, nil
 }
 
-// Add adds what b counted behind what c counted.
+// Add adds the counts of b, whose objects follow those of c.
 func (c *Counter) Add(b *Counter) {
 	for _, id := range b.seen {
 		if int(id) >= len(c.entries) || c.entries[id].count == 0 {
@@ -153,7 +153,7 @@ func (c *Counter) Add(b *Counter) {
 	c.fragments = append(c.fragments, b.fragments[:min(len(b.fragments), MaxFragments-len(c.fragments))]...)
 }
 
-// Stats is the result.
+// Stats returns the result.
 func (c *Counter) Stats() Stats {
 	s := Stats{Types: make([]TypeStats, 0, len(c.seen)), Corruptions: c.corrupt, Corrupt: c.nCorrupt, Fragments: c.fragments}
 	for _, id := range c.seen {

@@ -9,14 +9,14 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A stringRow is what is left of an entry of a stringTable when all are counted: the strings of one content.
+// A stringRow is a finished entry of a stringTable: the strings with one content.
 type stringRow struct {
 	first target.Addr
-	total uint64 // bytes of all
+	total uint64 // bytes of all strings
 	count uint64
 }
 
-// before is the order of rows: by total size, and by the first string.
+// before orders rows by total size and then by the first string.
 func (r *stringRow) before(o *stringRow) bool {
 	return cmp.Or(cmp.Compare(r.total, o.total), cmp.Compare(r.first, o.first)) < 0
 }
@@ -25,20 +25,21 @@ func (r *stringRow) stats() StringStats {
 	return StringStats{First: r.first, Count: r.count, Size: r.total / r.count}
 }
 
-// sortedStrings are the rows of a table in order, in ranges that several goroutines can make at once: each range is between
-// two rows, and takes a few from each sorted part. (A heap that merged the parts took as long as counting, in one goroutine.)
+// sortedStrings holds the rows of a table in order, in ranges that several goroutines can produce.
+// Each range lies between two rows and takes some rows of each sorted part. (Merging the parts with a
+// heap took one goroutine as long as counting.)
 type sortedStrings struct {
 	parts [stringParts][]stringRow
-	cuts  []stringRow // what the ranges but the first start with
+	cuts  []stringRow // first rows of the ranges after the first
 }
 
 const (
-	rangeSample = 32      // one row of so many of a part may be a cut
-	rangeRows   = 1 << 12 // of a range, about; at most (rangeRows/rangeSample+stringParts)*rangeSample
+	rangeSample = 32      // one of so many rows of a part is a candidate for a cut
+	rangeRows   = 1 << 12 // approximate rows of a range; at most (rangeRows/rangeSample+stringParts)*rangeSample
 	rangeStep   = rangeRows / rangeSample
 )
 
-// sort sorts what was counted, and gives the table's memory back.
+// sort sorts the counted strings and releases the table's memory.
 func (t *stringTable) sort(jobs int) *sortedStrings {
 	var s sortedStrings
 	var group workers.Group
@@ -66,7 +67,7 @@ func (t *stringTable) sort(jobs int) *sortedStrings {
 	return &s
 }
 
-// sort returns the rows of the part in order, and what may be the spare of the next one.
+// sort returns the rows of the part in order, and a slice that the next part may use as its spare.
 func (p *stringPart) sort(spare []stringRow) (sorted, unused []stringRow) {
 	rows := make([]stringRow, 0, p.n)
 	for i, chunk := range p.chunks {
@@ -77,16 +78,17 @@ func (p *stringPart) sort(spare []stringRow) (sorted, unused []stringRow) {
 	}
 	p.free()
 	sorted, unused = sortRows(rows, spare)
-	if cap(sorted) > len(sorted)+len(sorted)/8 { // it was the spare, of a larger part
+	if cap(sorted) > len(sorted)+len(sorted)/8 { // it was the spare of a larger part
 		return append(unused[:0], sorted...), sorted
 	}
 	return sorted, unused
 }
 
-// ranges is the number of ranges.
+// ranges returns the number of ranges.
 func (s *sortedStrings) ranges() int { return len(s.cuts) + 1 }
 
-// rows returns the rows of a range in order, in one of two slices that are there to be overwritten, and the other.
+// rows returns the rows of a range in order, in one of the two slices passed for reuse, and the other
+// slice.
 func (s *sortedStrings) rows(i int, into, spare []stringRow) (rows, unused []stringRow) {
 	into = into[:0]
 	for _, part := range s.parts {
@@ -101,20 +103,21 @@ func (s *sortedStrings) rows(i int, into, spare []stringRow) (rows, unused []str
 	return sortRows(into, spare)
 }
 
-// firstFrom is the index of the first row that is not before cut.
+// firstFrom returns the index of the first row that is not before cut.
 func firstFrom(rows []stringRow, cut *stringRow) int {
 	return sort.Search(len(rows), func(i int) bool { return !rows[i].before(cut) })
 }
 
-// sortRows sorts rows by digits of their keys. Digits that all have in common cost nothing: mostly two or three are left of
-// the address, one or two of the size. The result is in one of the two slices, and the other is returned, too.
+// sortRows sorts rows by digits of their keys and skips digits that all rows share: usually two or
+// three of the address and one or two of the size remain. The result is in one of the two slices; the
+// other is returned as well.
 func sortRows(rows, spare []stringRow) (sorted, unused []stringRow) {
 	if cap(spare) < len(rows) {
 		spare = make([]stringRow, len(rows))
 	}
 	spare = spare[:len(rows)]
-	var first, total uint64 // bits that differ
-	ordered := true         // by address, as what was counted is
+	var first, total uint64 // bits that differ between rows
+	ordered := true         // by address, the order of counting
 	for i := 1; i < len(rows); i++ {
 		first |= uint64(rows[i].first ^ rows[0].first)
 		total |= rows[i].total ^ rows[0].total
@@ -126,7 +129,7 @@ func sortRows(rows, spare []stringRow) (sorted, unused []stringRow) {
 	return sortByDigits(rows, spare, total, true)
 }
 
-// key is one of the two numbers that rows are sorted by.
+// key returns one of the two sort keys.
 func (r *stringRow) key(total bool) uint64 {
 	if total {
 		return r.total
@@ -134,7 +137,8 @@ func (r *stringRow) key(total bool) uint64 {
 	return uint64(r.first)
 }
 
-// sortByDigits sorts rows by the bits of a key that differ, from the lowest digit on; equal ones keep their order.
+// sortByDigits sorts rows by the differing bits of a key, from the lowest digit on. The sort is
+// stable.
 func sortByDigits(rows, spare []stringRow, differ uint64, byTotal bool) (sorted, unused []stringRow) {
 	const digit = 10
 	for differ != 0 {

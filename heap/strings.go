@@ -11,25 +11,24 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// StringStats are the strings of one content.
+// StringStats counts the strings with one content.
 type StringStats struct {
-	First target.Addr // the first of them
+	First target.Addr // the first string
 	Count uint64
-	Size  uint64 // bytes of one
+	Size  uint64 // bytes of one string
 }
 
-// TotalSize is the size of all of them in bytes.
+// TotalSize returns the size of all strings in bytes.
 func (s *StringStats) TotalSize() uint64 { return s.Count * s.Size }
 
-// comparedChars is how much of a string counts as its content, as in SOS:
-// longer ones of one size that begin alike are taken for the same.
+// comparedChars is the number of characters that count as content, as in SOS: longer strings of equal
+// size that begin alike are taken for equal.
 const comparedChars = 1024
 
-// Strings counts the strings that f chooses by content, sorted by total size,
-// the smallest first; equal ones are in the order of their first objects.
-// Contents are told apart by a hash of 116 bits and not kept: one takes some 50 bytes
-// (docs/performance.md). Where there are more than limits.StringContents the error says so,
-// and the list has those that came first. The Stats are of the strings as objects.
+// Strings counts the strings that f selects by content, sorted by total size, the smallest first;
+// equal ones keep the order of their first objects. Contents are compared by a 116-bit hash and not
+// kept, at about 50 bytes each (docs/performance.md). If there are more than limits.StringContents the
+// error reports it, and the list holds the first ones. The Stats count the strings as objects.
 func (h *Heap) Strings(ctx context.Context, f *Filter, o ScanOptions) ([]StringStats, Stats, error) {
 	sorted, gap, stats, err := h.countStrings(ctx, f, o)
 	if err != nil {
@@ -46,7 +45,7 @@ func (h *Heap) Strings(ctx context.Context, f *Filter, o ScanOptions) ([]StringS
 	return list, stats, gap
 }
 
-// countStrings counts the strings that f chooses. The gap says what there was no room for.
+// countStrings counts the strings that f selects. gap reports what did not fit.
 func (h *Heap) countStrings(ctx context.Context, f *Filter, o ScanOptions) (sorted *sortedStrings, gap error, s Stats, err error) {
 	sf := h.StringFilter(f)
 	total := NewCounter(h, sf)
@@ -62,8 +61,8 @@ func (h *Heap) countStrings(ctx context.Context, f *Filter, o ScanOptions) (sort
 	return sorted, gap, total.Stats(), err
 }
 
-// sorted sorts what was counted, unless counting failed, and gives the table's memory back. The gap says what there was
-// no room for.
+// sorted sorts the counted strings unless counting failed, and releases the table's memory. gap
+// reports what did not fit.
 func (t *stringTable) sorted(failed error, jobs int) (s *sortedStrings, gap error) {
 	if failed != nil {
 		t.free()
@@ -73,7 +72,7 @@ func (t *stringTable) sorted(failed error, jobs int) (s *sortedStrings, gap erro
 	return t.sort(jobs), gap
 }
 
-// StringFilter is f for strings alone.
+// StringFilter returns f restricted to strings.
 func (h *Heap) StringFilter(f *Filter) *Filter {
 	f = f.orAll()
 	sf := *f
@@ -83,29 +82,29 @@ func (h *Heap) StringFilter(f *Filter) *Filter {
 	return &sf
 }
 
-// A hashedString is a string as far as it counts.
+// A hashedString is what is kept of a string.
 type hashedString struct {
-	a, b uint64 // of its content and length
+	a, b uint64 // hash of its content and length
 	addr target.Addr
 	size uint64 // bytes
 }
 
-// A stringHasher hashes strings, for one goroutine. What it hashed goes on, when it is certain to count and in the order of
-// addresses, to stringKeepers.
+// A stringHasher hashes strings for one goroutine. Once they are certain to count they go to
+// stringKeepers in address order.
 type stringHasher struct {
 	win    *target.Window
 	seeds  *[2]maphash.Seed
 	hashed stringLists
 }
 
-// A stringLists has hashed strings by the lanes of a stringTable.
+// stringLists holds hashed strings by the lanes of a stringTable.
 type stringLists [stringLanes][]hashedString
 
 func newStringHasher(h *Heap) stringHasher {
 	return stringHasher{win: target.NewWindow(h.mem), seeds: &h.seeds}
 }
 
-// hash hashes a string. One that can't be read counts as the object that it is, without content.
+// hash hashes a string. An unreadable string counts as an object without content.
 func (c *stringHasher) hash(o *Object) {
 	b, err := c.win.Bytes(o.Addr+stringChars, 2*int(min(o.Length, comparedChars)))
 	if err == nil {
@@ -113,8 +112,8 @@ func (c *stringHasher) hash(o *Object) {
 	}
 }
 
-// digest is the hash of b and of what tells apart contents that b does not. Odd factors spread that, so that contents of two
-// sizes that begin alike differ.
+// digest hashes b and also, which distinguishes contents that b does not. Odd factors spread also, so
+// that contents of different sizes that begin alike differ.
 func (c *stringHasher) digest(o *Object, b []byte, also uint64) hashedString {
 	return hashedString{
 		a:    maphash.Bytes(c.seeds[0], b) ^ also*0x9e3779b97f4a7c15,
@@ -128,7 +127,7 @@ func (c *stringHasher) keep(s hashedString) {
 	*lane = append(*lane, s)
 }
 
-// reset forgets what was hashed.
+// reset drops the hashed strings.
 func (l *stringLists) reset() {
 	for i := range l {
 		l[i] = l[i][:0]
@@ -141,13 +140,13 @@ type stringCollector struct {
 	stringHasher
 }
 
-// newStringCollector returns a collector for the objects of h that f chooses, which must be strings (see
-// Heap.StringFilter).
+// newStringCollector returns a collector for the objects of h that f selects, which must be strings
+// (see Heap.StringFilter).
 func newStringCollector(h *Heap, f *Filter) *stringCollector {
 	return &stringCollector{Counter: *NewCounter(h, f), stringHasher: newStringHasher(h)}
 }
 
-// Objects hashes those that the filter chooses.
+// Objects hashes the objects that the filter selects.
 func (c *stringCollector) Objects(s *Segment, batch []Object) {
 	for i := range batch {
 		if o := &batch[i]; c.sieve.Pass(o) {
@@ -157,27 +156,27 @@ func (c *stringCollector) Objects(s *Segment, batch []Object) {
 	}
 }
 
-// Reset forgets everything.
+// Reset drops everything.
 func (c *stringCollector) Reset() {
 	c.Counter.Reset()
 	c.hashed.reset()
 }
 
-// stringKeepers put hashed strings into a table, several goroutines with parts of their own.
+// stringKeepers put hashed strings into a table on several goroutines, each with its own parts.
 type stringKeepers struct {
 	table *stringTable
 	group workers.Group
-	queue []chan *stringBatch // one for each
-	spare sync.Pool           // of batches that are done with
+	queue []chan *stringBatch // one per keeper
+	spare sync.Pool           // of finished batches
 }
 
-// A stringBatch is strings of a run. The last keeper who is done with it gives it back.
+// A stringBatch holds the strings of a run. The last keeper that uses it returns it.
 type stringBatch struct {
 	lists stringLists
-	left  atomic.Int32 // keepers
+	left  atomic.Int32 // keepers still using it
 }
 
-// keepStrings begins to fill a table. A keeper who fails calls cancel.
+// keepStrings starts filling a table. A keeper that fails calls cancel.
 func keepStrings(jobs int, cancel func()) *stringKeepers {
 	k := &stringKeepers{table: newStringTable(), queue: make([]chan *stringBatch, min(jobs, stringLanes))}
 	for i := range k.queue {
@@ -203,7 +202,7 @@ func keepStrings(jobs int, cancel func()) *stringKeepers {
 	return k
 }
 
-// add hands lists on, and leaves empty ones in exchange.
+// add passes lists on and replaces them by empty ones.
 func (k *stringKeepers) add(ctx context.Context, lists *stringLists) {
 	b, ok := k.spare.Get().(*stringBatch)
 	if !ok {
@@ -220,7 +219,7 @@ func (k *stringKeepers) add(ctx context.Context, lists *stringLists) {
 	}
 }
 
-// end waits until all is in the table, and returns that.
+// end waits until everything is in the table and returns it.
 func (k *stringKeepers) end() *stringTable {
 	for _, q := range k.queue {
 		close(q)
@@ -229,6 +228,6 @@ func (k *stringKeepers) end() *stringTable {
 	return k.table
 }
 
-// stringChars is where the characters of a string are, behind the MethodTable
-// and the length (object.h, StringObject).
+// stringChars is the offset of a string's characters, after the MethodTable and the length (object.h,
+// StringObject).
 const stringChars = 12

@@ -11,29 +11,29 @@ import (
 )
 
 const (
-	stringParts = 256     // of a stringTable; a power of two
-	stringLanes = 8       // of hashed strings: those of a lane belong into every eighth part
-	stringChunk = 1 << 10 // entries that a part gets at once: it grows without being copied
-	stringSlab  = 1 << 19 // entries, 16 MB, that the system is asked for at once
-	ownSlots    = 1 << 12 // slots from which on they are outside Go's heap
+	stringParts = 256     // parts of a stringTable; a power of two
+	stringLanes = 8       // lanes of hashed strings: those of a lane belong to every eighth part
+	stringChunk = 1 << 10 // entries that a part gets at once, so that it grows without copying
+	stringSlab  = 1 << 19 // entries (16 MB) requested from the system at once
+	ownSlots    = 1 << 12 // minimum slots that are outside Go's heap
 )
 
-// A stringTable counts strings by the hash of their content. It has parts, by bits of the hash, each of which one
-// goroutine at a time fills. Its memory is outside Go's heap, and given back by sort or free.
+// A stringTable counts strings by the hash of their content. Bits of the hash select a part, which one
+// goroutine at a time fills. Its memory is outside Go's heap and released by sort or free.
 type stringTable struct {
 	parts [stringParts]stringPart
-	most  int // entries of a part
+	most  int // maximum entries of a part
 	room  stringRoom
 }
 
-// A stringRoom has the entries of a table, for all its parts.
+// A stringRoom holds the entries of all parts of a table.
 type stringRoom struct {
 	mu    sync.Mutex
 	slabs []*offheap.Array[stringEntry]
-	left  []stringEntry // of the last one
+	left  []stringEntry // rest of the last slab
 }
 
-// chunk is room for stringChunk entries.
+// chunk returns room for stringChunk entries.
 func (r *stringRoom) chunk() ([]stringEntry, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -58,33 +58,34 @@ func (r *stringRoom) free() {
 
 // A stringPart is a hash table with linear probing.
 type stringPart struct {
-	// slots have the number of an entry, plus 1, below bits of its hash: mostly they tell whether an entry is the one.
+	// slots hold an entry's number plus 1 below bits of its hash, which usually decide whether the
+	// entry matches.
 	slots  []uint64
-	own    *offheap.Array[uint64] // that the slots are, if there are many
+	own    *offheap.Array[uint64] // backs slots if there are many
 	chunks [][]stringEntry
 	n      int
-	beyond uint64 // strings whose content had no room
-	full   error  // the system's, which has no more memory
+	beyond uint64 // strings whose content did not fit
+	full   error  // the system's error when memory ran out
 }
 
-// stringNumber are the bits of a slot that number an entry.
+// stringNumber masks the bits of a slot that hold an entry's number.
 const stringNumber = 1<<20 - 1
 
-const _ = uint(stringNumber - limits.StringContents/stringParts) // there are enough of them
+const _ = uint(stringNumber - limits.StringContents/stringParts) // the bits suffice
 
-// A stringEntry is half of a cache line, for each string touches one at random. Half of the hash is not here: 44 bits of
-// it are in the slot, and 8 are the number of the part, which makes 116 bits.
+// A stringEntry is half a cache line, since each string touches a random one. It lacks half of the
+// hash: 44 bits are in the slot and 8 are the number of the part, 116 bits in all.
 type stringEntry struct {
 	b     uint64
 	first target.Addr
 	count uint64
-	size  uint64 // of one, in bytes
+	size  uint64 // bytes of one string
 }
 
 func newStringTable() *stringTable { return &stringTable{most: limits.StringContents / stringParts} }
 
-// addAll adds strings of one lane. First the slots of several are loaded, none of which waits for another: the table is
-// larger than any cache, and one string after the other would wait for memory twice (this halves the time).
+// addAll adds strings of one lane. It first loads the slots of several strings at once: the table
+// exceeds any cache, and one string after another would wait for memory twice. (This halves the time.)
 func (t *stringTable) addAll(list []hashedString) {
 	var slots [32]uint64
 	for len(list) > 0 {
@@ -103,7 +104,7 @@ func (t *stringTable) addAll(list []hashedString) {
 	}
 }
 
-// slot is the slot where the search for a hash begins.
+// slot returns the slot at which the search for a hash begins.
 func (p *stringPart) slot(b uint64) uint64 {
 	if len(p.slots) == 0 {
 		return 0
@@ -111,7 +112,7 @@ func (p *stringPart) slot(b uint64) uint64 {
 	return p.slots[b&uint64(len(p.slots)-1)]
 }
 
-// again counts s if it is the entry of that slot. Numbers of entries stay when the slots grow.
+// again counts s if it is the entry of a slot. Entry numbers are unchanged when the slots grow.
 func (p *stringPart) again(s *hashedString, slot uint64) bool {
 	if slot == 0 || (slot^s.a)&^stringNumber != 0 {
 		return false
@@ -156,7 +157,7 @@ func (p *stringPart) add(s *hashedString, t *stringTable) {
 
 func (p *stringPart) entry(i int) *stringEntry { return &p.chunks[i/stringChunk][i%stringChunk] }
 
-// grow doubles the slots. Where there is no memory for that they stay as they are.
+// grow doubles the slots. Without memory for that they stay as they are.
 func (p *stringPart) grow() error {
 	old, before := p.slots, p.own
 	if n := max(64, 2*len(old)); n < ownSlots {
@@ -182,13 +183,13 @@ func (p *stringPart) grow() error {
 	return nil
 }
 
-// free gives the memory of a part back, but for its entries.
+// free releases the memory of a part except for its entries.
 func (p *stringPart) free() {
 	p.own.Free()
 	p.slots, p.own, p.chunks, p.n = nil, nil, nil, 0
 }
 
-// free gives all memory back.
+// free releases all memory.
 func (t *stringTable) free() {
 	for i := range t.parts {
 		t.parts[i].free()
@@ -196,7 +197,7 @@ func (t *stringTable) free() {
 	t.room.free()
 }
 
-// gap says how many strings the table had no room for.
+// gap reports how many strings did not fit into the table.
 func (t *stringTable) gap() error {
 	var n uint64
 	var full error

@@ -8,21 +8,22 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// StringText reads the string at a, at most limit characters of it, and whether
-// that is all.
+// StringText reads at most limit characters of the string at a. whole reports whether that is all of
+// it.
 func (h *Heap) StringText(a target.Addr, limit int) (text string, whole bool, err error) {
 	b, whole, err := h.Texts().Append(nil, a, limit)
 	return string(b), whole, err
 }
 
-// A textReader reads strings for one goroutine. It appends to bytes, so that the texts of many strings can be parts of one
-// Go string: an allocation for each took a fifth of the time of a long list.
+// A textReader reads strings for one goroutine. It appends to bytes, so that the texts of many strings
+// can share one Go string: an allocation for each took a fifth of the time of a long list.
 type textReader struct{ win *target.Window }
 
-// length is the number of characters of the string at a.
+// length returns the number of characters of the string at a.
 func (r *textReader) length(a target.Addr) (uint32, error) { return r.win.Uint32(a + stringChars - 4) }
 
-// append appends the string of n characters at a to buf, at most limit characters of it, and tells whether that is all.
+// append appends at most limit characters of the string of n characters at a to buf. whole reports
+// whether that is all of it.
 func (r *textReader) append(buf []byte, a target.Addr, n uint32, limit int) (_ []byte, whole bool, err error) {
 	chars := min(n, uint32(limit))
 	b, err := r.win.Bytes(a+stringChars, 2*int(chars))
@@ -32,7 +33,8 @@ func (r *textReader) append(buf []byte, a target.Addr, n uint32, limit int) (_ [
 	return appendText(buf, b), chars == n, nil
 }
 
-// appendText appends UTF-16 as UTF-8. Most strings are ASCII, four characters of which are looked at in one.
+// appendText appends UTF-16 as UTF-8. Most strings are ASCII, of which four characters are tested at
+// once.
 func appendText(buf, b []byte) []byte {
 	start, all := len(buf), b
 	const noASCII = 0xff80ff80ff80ff80

@@ -6,14 +6,14 @@ import (
 	"github.com/sosgo/sosgo/dac"
 )
 
-// A LockedObject is an object that is locked through its header.
+// A LockedObject is an object with a thin lock in its header.
 type LockedObject struct {
 	Object Object
 	Lock   dac.ThinLock
 }
 
-// ThinLocks returns the objects chosen by f that are locked through their
-// header, in address order, and the Stats of all objects that it looked at.
+// ThinLocks returns the objects selected by f that have a thin lock, in address order, and the Stats
+// of all selected objects.
 func (h *Heap) ThinLocks(ctx context.Context, f *Filter, o ScanOptions) ([]LockedObject, Stats, error) {
 	if err := h.rt.CheckHeaders(); err != nil {
 		return nil, Stats{}, err
@@ -42,8 +42,7 @@ func (c *lockCollector) Objects(s *Segment, batch []Object) {
 			continue
 		}
 		c.Count(s, o)
-		// The first object of a segment may have its header outside of what is
-		// stored; it holds no lock that anybody could see.
+		// The header of a segment's first object may not be stored; it holds no lock.
 		if header, err := c.h.rt.ObjectHeader(o.Addr); err == nil {
 			if lock, ok := c.h.rt.ThinLock(header); ok {
 				c.locked = append(c.locked, LockedObject{Object: *o, Lock: lock})

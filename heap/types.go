@@ -9,16 +9,16 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A typeSource looks MethodTables up. *dac.Runtime is one.
+// A typeSource looks up MethodTables. *dac.Runtime is one.
 type typeSource interface {
-	// MethodTable proves that a holds a MethodTable.
+	// MethodTable proves that a is a MethodTable.
 	MethodTable(a target.Addr) (*dac.MethodTable, error)
-	// TrustedMethodTable does without a proof that the dump lacks.
+	// TrustedMethodTable accepts a MethodTable whose proof is not in the dump.
 	TrustedMethodTable(a target.Addr) (*dac.MethodTable, error)
 }
 
-// typeInfo is what the walk needs of a MethodTable, kept small and close: a
-// heap has few types and many objects.
+// typeInfo is what the walk needs of a MethodTable, in a compact form: a heap has few types and many
+// objects.
 type typeInfo struct {
 	addr   target.Addr
 	mt     *dac.MethodTable
@@ -29,23 +29,22 @@ type typeInfo struct {
 	proven bool
 }
 
-// What the size of a type can be: at least header and MethodTable (a string
-// has 22), and less than what the runtime's loader allows for fields.
+// Limits of a type's size: at least header and MethodTable (a string has 22), and below the loader's
+// limit for fields.
 const (
 	minBaseSize   = 16
 	maxBaseSize   = 1 << 27
 	minObjectSize = 24
 )
 
-// A typeTable numbers the types that walks have met. The numbers depend on
-// which walk came first, so that no result may show them. Its methods are safe
-// for concurrent use.
+// A typeTable numbers the types that walks meet. The numbers depend on which walk came first, so no
+// result may show them. Its methods are safe for concurrent use.
 type typeTable struct {
 	src  typeSource
 	free target.Addr
 
 	byAddr addrmap.Map[typeInfo]
-	mu     sync.RWMutex // of byID
+	mu     sync.RWMutex // guards byID
 	byID   []*typeInfo
 }
 
@@ -58,8 +57,8 @@ func (t *typeTable) lookup(a target.Addr) (*typeInfo, error) {
 	if info := t.byAddr.Get(a); info != nil {
 		return info, nil
 	}
-	// The heap's own types: where a heap is in the dump so are their classes,
-	// but a hole in them does not make the object corrupt.
+	// A heap in the dump comes with its types' classes, but a hole in them does not make the object
+	// corrupt.
 	mt, err := t.src.MethodTable(a)
 	proven := err == nil
 	if errors.Is(err, target.ErrNotInDump) {
@@ -88,7 +87,7 @@ func (t *typeTable) add(mt *dac.MethodTable, proven bool) *typeInfo {
 	return info
 }
 
-// get returns the type with a number that a walk has seen.
+// get returns the type with a number that a walk has assigned.
 func (t *typeTable) get(id uint32) *typeInfo {
 	t.mu.RLock()
 	defer t.mu.RUnlock()

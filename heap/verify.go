@@ -8,29 +8,29 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A FaultKind says what is wrong with an object.
+// A FaultKind is a kind of damage of an object.
 type FaultKind uint8
 
 // The kinds.
 const (
-	FaultNotOnHeap          FaultKind = iota // the address lies in no segment
-	FaultNotAligned                          // the address is no multiple of a pointer's size
-	FaultMethodTable                         // its first word leads to no MethodTable
-	FaultTooLarge                            // it ends behind its segment
-	FaultThinLock                            // locked through its header by a thread that does not exist
-	FaultSyncBlock                           // its header names a sync block that does not name it
-	FaultSyncBlockZero                       // its header names a sync block that is free
-	FaultReferenceAlignment                  // a reference is no multiple of a pointer's size
-	FaultReference                           // a reference leads to no object
-	FaultReferenceToFree                     // a reference leads to a free block
-	FaultGCDesc                              // where it holds references can't be read
-	FaultSegment                             // not an object: the record of a segment makes no sense
+	FaultNotOnHeap          FaultKind = iota // the address is in no segment
+	FaultNotAligned                          // the address is not a multiple of the pointer size
+	FaultMethodTable                         // its first word is not a MethodTable
+	FaultTooLarge                            // it ends after its segment
+	FaultThinLock                            // its thin lock belongs to a thread that does not exist
+	FaultSyncBlock                           // its header refers to a sync block that does not refer back
+	FaultSyncBlockZero                       // its header refers to a free sync block
+	FaultReferenceAlignment                  // a reference is not a multiple of the pointer size
+	FaultReference                           // a reference to an address without an object
+	FaultReferenceToFree                     // a reference to a free block
+	FaultGCDesc                              // its GCDesc is unreadable
+	FaultSegment                             // not an object: the record of a segment is invalid
 )
 
 var faultNames = [...]string{"ObjectNotOnTheHeap", "ObjectNotPointerAligned", "InvalidMethodTable", "ObjectTooLarge", "InvalidThinlock",
 	"SyncBlockMismatch", "SyncBlockZero", "ObjectReferenceNotPointerAligned", "InvalidObjectReference", "FreeObjectReference", "CouldNotReadGCDesc", "InvalidSegment"}
 
-// String is the name that verifyheap prints.
+// String returns the name that verifyheap prints.
 func (k FaultKind) String() string {
 	if int(k) < len(faultNames) {
 		return faultNames[k]
@@ -38,17 +38,17 @@ func (k FaultKind) String() string {
 	return fmt.Sprintf("FaultKind(%d)", uint8(k))
 }
 
-// A Fault is something wrong with an object of the heap.
+// A Fault is damage of an object of the heap.
 type Fault struct {
 	Kind    FaultKind
 	Object  target.Addr
-	Segment *Segment    // that the object is in, nil if none
-	Offset  uint64      // bytes from the object's start: of a reference, 0 for the object itself
-	Value   target.Addr // what stands there, or the index of the sync block
-	Err     error       // why, if there is more to say
+	Segment *Segment    // the object's segment, or nil
+	Offset  uint64      // bytes from the object's start to a reference, 0 for the object itself
+	Value   target.Addr // the value found there, or the index of the sync block
+	Err     error       // the cause, if known
 }
 
-// String says what is wrong in a sentence.
+// String describes the fault in a sentence.
 func (f *Fault) String() string {
 	o := uint64(f.Object)
 	switch f.Kind {
@@ -80,13 +80,13 @@ func (f *Fault) String() string {
 	return f.Kind.String()
 }
 
-// A Verification is what Verify found.
+// A Verification is the result of Verify.
 type Verification struct {
 	Faults  []Fault // in address order, at most MaxCorruptions
 	Faulty  int     // their number
 	Objects uint64
-	// Missing is the number of objects, or stretches of a segment, that could
-	// not be verified because the dump lacks memory; the first is MissingErr.
+	// Missing is the number of objects, or ranges of a segment, that could not be verified because
+	// memory is not in the dump. MissingErr is the first reason.
 	Missing    int
 	MissingErr error
 }
@@ -123,8 +123,8 @@ type Verifier struct {
 	out     Verification
 }
 
-// NewVerifier prepares verification. The threads' ids tell thin locks from
-// rubbish; where the dump lacks them, locks are not verified.
+// NewVerifier returns a Verifier. It checks thin locks against the threads' ids; if these are not in
+// the dump, locks are not verified.
 func NewVerifier(h *Heap) *Verifier {
 	v := &Verifier{h: h, edges: h.Edges(EdgeOptions{})}
 	if threads, err := h.rt.Threads(); err == nil {
@@ -136,7 +136,7 @@ func NewVerifier(h *Heap) *Verifier {
 	return v
 }
 
-// Verify verifies the objects that f chooses: headers, types and references.
+// Verify verifies the headers, types and references of the objects that f selects.
 func (h *Heap) Verify(ctx context.Context, f *Filter, o ScanOptions) (Verification, error) {
 	var total Verification
 	shared := NewVerifier(h)
@@ -169,7 +169,7 @@ func (c *verifyCollector) Corrupt(e *Corruption) { c.head(e.Segment, e.Addr, e.E
 
 func (c *verifyCollector) Reset() { c.out = Verification{} }
 
-// Object verifies the object at a, whose address need not be one.
+// Object verifies the address a, which may not be an object.
 func (v *Verifier) Object(a target.Addr) Verification {
 	v.out = Verification{Objects: 1}
 	s := v.h.Segment(a)
@@ -189,7 +189,7 @@ func (v *Verifier) Object(a target.Addr) Verification {
 	return v.out
 }
 
-// head notes why there is no object at a.
+// head records why there is no object at a.
 func (v *Verifier) head(s *Segment, a target.Addr, err error) {
 	f := Fault{Kind: FaultMethodTable, Object: a, Segment: s, Err: err}
 	word, werr := target.Pointer(v.h.mem, a)
@@ -226,7 +226,7 @@ func (v *Verifier) object(s *Segment, o *Object) {
 	}
 }
 
-// unread notes why references of o are not known.
+// unread records why references of o are unknown.
 func (v *Verifier) unread(s *Segment, o *Object, err error) {
 	if desc := (*GCDescError)(nil); errors.As(err, &desc) && !errors.Is(err, target.ErrNotInDump) {
 		v.out.fault(Fault{Kind: FaultGCDesc, Object: o.Addr, Segment: s, Err: err})
@@ -235,8 +235,7 @@ func (v *Verifier) unread(s *Segment, o *Object, err error) {
 	v.out.missing(err)
 }
 
-// reference verifies that an object starts at to, as far as its first words
-// tell.
+// reference verifies that an object starts at to, as far as its first words show.
 func (v *Verifier) reference(s *Segment, o *Object, off uint64, to target.Addr) {
 	f := Fault{Object: o.Addr, Segment: s, Offset: off, Value: to}
 	if to%8 != 0 {
@@ -246,7 +245,7 @@ func (v *Verifier) reference(s *Segment, o *Object, off uint64, to target.Addr) 
 	}
 	f.Kind = FaultReference
 	if v.h.Segment(to) == nil {
-		if len(v.h.warnings) == 0 { // else a segment that is not known may have it
+		if len(v.h.warnings) == 0 { // else it may be in an unknown segment
 			v.out.fault(f)
 		}
 		return
@@ -269,11 +268,11 @@ func (v *Verifier) reference(s *Segment, o *Object, off uint64, to target.Addr) 
 	}
 }
 
-// header verifies what the header says about locks.
+// header verifies the lock in the object's header.
 func (v *Verifier) header(s *Segment, o *Object) {
 	header, err := v.h.rt.ObjectHeader(o.Addr)
 	if err != nil {
-		return // of the first object of a segment it may lie outside of what is stored
+		return // the header of a segment's first object may not be stored
 	}
 	f := Fault{Object: o.Addr, Segment: s}
 	if index := header.SyncBlockIndex(); index != 0 {

@@ -5,8 +5,8 @@ import (
 	"github.com/sosgo/sosgo/dac"
 )
 
-// Version tells the version of a runtime and the kind of its GC. The heap may be
-// nil, with the reason in err, where the dump lacks it.
+// Version describes the version of a runtime and the kind of its GC. h may be nil if the heap is not
+// in the dump; err is then the reason.
 func Version(inst *dac.Instance, h *Heap, err error) *answer.EEVersion {
 	v := &answer.EEVersion{Version: inst.Version(), Text: inst.VersionText(), Core3: inst.IsCore3()}
 	if h == nil {

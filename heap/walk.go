@@ -10,23 +10,22 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// An Object is an object of the heap as the walk sees it. It costs no
-// allocation.
+// An Object is an object of the heap as a walk sees it. It is a plain value.
 type Object struct {
 	Addr   target.Addr
 	Type   *dac.MethodTable
 	Size   uint64 // bytes, as SOS counts them: not rounded up
-	Length uint32 // components of a string or array
+	Length uint32 // components of a string or an array
 	typeID uint32
-	Free   bool // no object but a free block
+	Free   bool // a free block instead of an object
 }
 
-// Next is the address behind o, where the next object is if no allocation
-// context begins there.
+// Next returns the address after o, where the next object is unless an allocation context begins
+// there.
 func (o *Object) Next() target.Addr { return o.Addr + target.Addr((o.Size+7)&^7) }
 
-// Objects iterates over all objects in address order, free blocks included. A
-// *Corruption is an item of the walk and not its end, and so is the heap's Unread.
+// Objects iterates over all objects in address order, free blocks included. A *Corruption is an item
+// of the iteration and does not end it; the error of Unread is an item too.
 func (h *Heap) Objects() iter.Seq2[Object, error] {
 	return func(yield func(Object, error) bool) {
 		if err := h.Unread(); err != nil {
@@ -43,10 +42,10 @@ func (h *Heap) Objects() iter.Seq2[Object, error] {
 	}
 }
 
-// Walk iterates over the objects that f chooses, in address order; a nil f
-// chooses all. Unlike Objects it looks at the context, also while it seeks where
-// a damaged heap goes on: once that is done, its error is the last item. Where nothing
-// can be read of what the heap has of f, as with Scan, an error is the only one.
+// Walk iterates over the objects that f selects, in address order; a nil f selects all. Unlike Objects
+// it observes ctx, also while it searches a damaged heap for a place to continue; ctx's error is then
+// the last item. If nothing of the selected objects can be read, an error is the only item, as with
+// Scan.
 func (h *Heap) Walk(ctx context.Context, f *Filter) iter.Seq2[Object, error] {
 	return func(yield func(Object, error) bool) {
 		spans := h.Spans(f)
@@ -75,9 +74,9 @@ func (h *Heap) Walk(ctx context.Context, f *Filter) iter.Seq2[Object, error] {
 type walkSink struct {
 	ctx     context.Context
 	sieve   *Sieve
-	from    target.Addr // earlier objects are only passed
+	from    target.Addr // earlier objects are only passed over
 	yield   func(Object, error) bool
-	stopped bool // yield wants no more
+	stopped bool // the caller wants no more
 }
 
 func (y *walkSink) objects(_ *Segment, batch []Object) bool {
@@ -101,17 +100,16 @@ func (y *walkSink) corrupt(c *Corruption) bool {
 	return !y.stopped
 }
 
-// ObjectsIn iterates over the objects of a segment that start inside r, in
-// address order. It passes all objects from the segment's start, because only
-// they tell where the next one begins.
+// ObjectsIn iterates over the objects of a segment that start inside r, in address order. It walks
+// from the segment's start, because each object determines where the next one begins.
 func (h *Heap) ObjectsIn(s *Segment, r target.Range) iter.Seq2[Object, error] {
 	return func(yield func(Object, error) bool) {
 		newWalker(h).walk(s, s.Objects.Start, min(s.Objects.End, r.End), yielder{r.Start, yield})
 	}
 }
 
-// ObjectAt reads the object at a, checked by its type but not by a walk: a is
-// the start of an object if it looks like one and lies in a segment.
+// ObjectAt reads the object at a. It checks the type but does not walk: a is accepted if it looks like
+// an object in a segment.
 func (h *Heap) ObjectAt(a target.Addr) (Object, error) {
 	b, err := target.Bytes(h.mem, a, headSize)
 	if err != nil {
@@ -130,7 +128,7 @@ func (h *Heap) ObjectAt(a target.Addr) (Object, error) {
 
 // A yielder is the sink of an iterator.
 type yielder struct {
-	from  target.Addr // earlier objects are only passed
+	from  target.Addr // earlier objects are only passed over
 	yield func(Object, error) bool
 }
 
@@ -147,16 +145,15 @@ func (y yielder) corrupt(c *Corruption) bool {
 	return c.Next <= y.from || y.yield(Object{}, c)
 }
 
-// A sink takes what a walk finds, in address order, and reports whether the
-// walk shall go on.
+// A sink takes what a walk finds, in address order, and reports whether the walk should continue.
 type sink interface {
 	objects(s *Segment, batch []Object) bool // batch is valid during the call
 	corrupt(c *Corruption) bool
 }
 
 const (
-	headSize      = 16      // the bytes of an object that tell its size: MethodTable and length
-	batchSize     = 256     // objects that a sink gets at once: they stay in the first-level cache
+	headSize      = 16      // bytes of an object that determine its size: MethodTable and length
+	batchSize     = 256     // objects per call of a sink, few enough for the first-level cache
 	typeCacheSize = 1 << 12 // entries
 	chunkSize     = 64 << 10
 )
@@ -164,12 +161,12 @@ const (
 // A walker walks segments for one goroutine.
 type walker struct {
 	h     *Heap
-	ctx   context.Context // looked at by resync, which may take long; nil for none
+	ctx   context.Context // checked by resync, which may take long; may be nil
 	cache []typeInfo      // direct-mapped; a collision costs a lookup in the shared table
 	batch []Object
-	buf   []byte // what the target could not lend
+	buf   []byte // memory that the target could not lend
 
-	bad  []target.Addr // direct-mapped: what resync found to be no MethodTable
+	bad  []target.Addr // direct-mapped: addresses that resync rejected as MethodTables
 	head [headSize]byte
 }
 
@@ -177,11 +174,11 @@ func newWalker(h *Heap) *walker {
 	return &walker{h: h, cache: make([]typeInfo, typeCacheSize), batch: make([]Object, batchSize)}
 }
 
-// typeSlot spreads MethodTables, which are 8-byte aligned and lie close
-// together, over a cache of typeCacheSize entries.
+// typeSlot spreads MethodTables, which are 8-byte aligned and close together, over a cache of
+// typeCacheSize entries.
 func typeSlot(a target.Addr) uint64 { return uint64(a>>3) * 0x9e3779b97f4a7c15 >> (64 - 12) }
 
-// miss fetches the type at a into its place in the cache.
+// miss loads the type at a into its cache slot.
 func (w *walker) miss(a target.Addr) (*typeInfo, error) {
 	info, err := w.h.types.lookup(a)
 	if err != nil {
@@ -192,16 +189,14 @@ func (w *walker) miss(a target.Addr) (*typeInfo, error) {
 	return e, nil
 }
 
-// walk passes the objects of s from a, which starts one, up to the first that
-// starts at or behind limit, and returns the address of that. It reports false
-// when the sink did.
+// walk passes the objects of s from a, where one starts, up to the first that starts at or after
+// limit, and returns the address of that. It returns false when the sink did.
 func (w *walker) walk(s *Segment, a, limit target.Addr, out sink) (target.Addr, bool) {
 	gaps := w.h.gapsFrom(a)
 	for a < limit {
 		stop := limit
 		if len(gaps) > 0 {
-			// The bytes of an allocation context hold nothing yet; behind them
-			// there is room for the smallest object.
+			// The unused memory of an allocation context is followed by room for the smallest object.
 			if a >= gaps[0].Start {
 				if a == gaps[0].Start {
 					a = gaps[0].End
@@ -232,9 +227,9 @@ func (w *walker) walk(s *Segment, a, limit target.Addr, out sink) (target.Addr, 
 	return a, true
 }
 
-// fill reads the objects from a into the batch, up to the first that starts at
-// or behind stop, and returns the address behind the last and their number.
-// An error is about the object at that address.
+// fill reads the objects from a into the batch, up to the first that starts at or after stop. It
+// returns the address after the last one and their number. An error concerns the object at that
+// address.
 func (w *walker) fill(s *Segment, a, stop target.Addr) (next target.Addr, n int, err error) {
 	b, err := w.bytes(a, s.Objects.End)
 	if err != nil {
@@ -256,8 +251,8 @@ func (w *walker) fill(s *Segment, a, stop target.Addr) (next target.Addr, n int,
 		if room > uint64(end-a) {
 			return a, n, behindSegment(size)
 		}
-		// Written where it is to be: a struct that is made elsewhere is copied by loads that wait for its stores, which took
-		// half of the time of the walk.
+		// Written in place: copying a struct built elsewhere waits for its stores, which took half of
+		// the walk's time.
 		o := &batch[n]
 		o.Addr, o.Type, o.Size, o.Length, o.typeID, o.Free = a, info.mt, size, length, info.id, info.free
 		n++
@@ -274,18 +269,18 @@ func behindSegment(size uint64) error {
 	return target.Corruptf("an object of %#x bytes ends behind the segment", size)
 }
 
-// methodTableOf is the first word of an object without the GC's mark bits.
+// methodTableOf returns the first word of an object without the GC's mark bits.
 func methodTableOf(head []byte) target.Addr {
 	return target.Addr(binary.LittleEndian.Uint64(head)) &^ 7
 }
 
-// object is the object at a of which head are the first bytes.
+// object returns the object at a, given its first bytes.
 func (t *typeInfo) object(a target.Addr, head []byte) Object {
 	length, size := t.extent((*[headSize]byte)(head))
 	return Object{Addr: a, Type: t.mt, Size: size, Length: length, typeID: t.id, Free: t.free}
 }
 
-// extent is how many components the object that begins with head has, and its size in bytes.
+// extent returns the number of components and the size in bytes of the object that begins with head.
 func (t *typeInfo) extent(head *[headSize]byte) (length uint32, size uint64) {
 	size = uint64(t.base)
 	if t.comp != 0 {
@@ -313,13 +308,13 @@ func (w *walker) bytes(a, end target.Addr) ([]byte, error) {
 	return w.buf[:n], nil
 }
 
-// gapsFrom lists the gaps of allocation contexts that start at or behind a.
+// gapsFrom returns the gaps of allocation contexts that start at or after a.
 func (h *Heap) gapsFrom(a target.Addr) []target.Range {
 	i := sort.Search(len(h.gaps), func(i int) bool { return h.gaps[i].Start >= a })
 	return h.gaps[i:]
 }
 
-// gapAround is the gap that a lies in, empty if there is none.
+// gapAround returns the gap that contains a, or an empty range.
 func (h *Heap) gapAround(a target.Addr) target.Range {
 	i := sort.Search(len(h.gaps), func(i int) bool { return h.gaps[i].End > a })
 	if i < len(h.gaps) && h.gaps[i].Contains(a) {

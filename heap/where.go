@@ -5,8 +5,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Where says in which heap, segment and generation a lies; memory that a
-// segment has reserved behind its objects counts.
+// Where describes the heap, segment and generation of a. Memory that a segment has reserved after its
+// objects counts.
 func (h *Heap) Where(a target.Addr) *answer.Where {
 	w := &answer.Where{Address: a}
 	s := h.SegmentAround(a)
