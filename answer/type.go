@@ -28,6 +28,14 @@ type Module struct {
 	Maps            map[string]Maybe[target.Addr] `json:"maps" doc:"tables from metadata rows to structures"`
 	Metadata        Pointer                       `json:"metadata,omitzero" doc:"where the metadata lies"`
 	MetadataSize    uint64                        `json:"metadataSize,omitempty" doc:"bytes of metadata"`
+	DomainLocal     *DomainLocalModule            `json:"domainLocalModule,omitempty" doc:"statics of the module's classes; before .NET 9, absent while none are allocated"`
+}
+
+// A DomainLocalModule is the runtime's structure of that name (appdomain.hpp): the statics of a module's classes.
+type DomainLocalModule struct {
+	Address        target.Addr `json:"address" doc:"start of the structure, from which non-GC statics count"`
+	GCStatics      Pointer     `json:"gcStatics,omitzero" doc:"start of the GC statics"`
+	DynamicClasses int         `json:"dynamicClasses,omitempty" doc:"generic types with statics"`
 }
 
 // A ModuleType is a loaded type that a module defines or refers to.
@@ -119,6 +127,8 @@ type NameMatch struct {
 	MethodDesc  Pointer     `json:"methodDesc,omitzero" doc:"of the method; absent while its type is not loaded"`
 	Name        Text        `json:"name,omitzero" doc:"of the type, or of the method with its parameters"`
 	Code        Pointer     `json:"code,omitzero" doc:"compiled code of the method"`
+	// InitializerFailed reports that the type's class constructor threw an exception.
+	InitializerFailed bool `json:"initializerFailed,omitempty" doc:"the type's class constructor threw an exception"`
 }
 
 // The kinds of matches.
@@ -165,7 +175,9 @@ type Type struct {
 	NumVirtuals   int                `json:"-"` // slots of the vtable
 	NumSlots      int                `json:"-"` // all slots for methods
 	ThreadStatics int                `json:"-"` // number of static fields that each thread has
-	HasMethods    bool               `json:"-"` // MethodList was asked for
+	// InitializerFailed reports that the class constructor threw an exception.
+	InitializerFailed bool `json:"initializerFailed,omitempty" doc:"the class constructor threw an exception: every use of the class throws TypeInitializationException"`
+	HasMethods        bool `json:"-"` // MethodList was asked for
 }
 
 // A MethodSlot is one method of a type.

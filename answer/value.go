@@ -267,6 +267,16 @@ func (r Reason) MarshalText() ([]byte, error) {
 	return []byte(r.Err.Error()), nil
 }
 
+// ErrInitializerFailed is the Reason of a static field whose class constructor threw an exception: the runtime throws a
+// TypeInitializationException at every use of the class. It is a kind of ErrNotInitialised.
+var ErrInitializerFailed error = initializerFailed{}
+
+type initializerFailed struct{}
+
+func (initializerFailed) Error() string { return "the class initializer failed: it threw an exception" }
+
+func (initializerFailed) Unwrap() error { return ErrNotInitialised }
+
 // ErrNotInitialised is the Reason of a static field that has no value, not even
 // zero: its class constructor has not finished, or it has no storage yet.
 var ErrNotInitialised = target.Unsupportedf("not initialised")

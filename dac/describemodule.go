@@ -38,6 +38,7 @@ func (r *Runtime) DescribeModule(a target.Addr, o ModuleOptions) (*answer.Module
 	allocator, err := m.LoaderAllocator()
 	d.Module.LoaderAllocator = d.Pointer(allocator, recorded(err))
 	m.describeMetadata(d)
+	m.describeStatics(d)
 	if o.Types {
 		d.Types, d.References = m.types(&d.Gaps, MapTypeDef), m.types(&d.Gaps, MapTypeRef)
 	}
@@ -90,6 +91,23 @@ func (m *Module) describeMetadata(d *answer.ModuleDetails) {
 	_, err := m.Metadata()
 	where := m.MetadataSource()
 	d.Module.Metadata, d.Module.MetadataSize = d.Pointer(where.Addr, err), where.Size
+}
+
+// describeStatics adds the DomainLocalModule, if the runtime has such structures and the module has one.
+func (m *Module) describeStatics(d *answer.ModuleDetails) {
+	l, err := m.r.DomainLocalModule(m.Addr)
+	if err != nil || l.Addr == 0 {
+		d.Note(recorded(err))
+		return
+	}
+	d.Module.DomainLocal = &answer.DomainLocalModule{Address: l.Addr, GCStatics: d.Pointer(l.GCStatics, l.missing)}
+	for _, err := range l.DynamicClasses() {
+		if err != nil {
+			d.Note(err)
+			break
+		}
+		d.Module.DomainLocal.DynamicClasses++
+	}
 }
 
 // types lists the loaded types of a lookup map, MapTypeDef or MapTypeRef.

@@ -348,7 +348,9 @@ func (d *describer) static(s Static) answer.Place {
 		p.Address, p.Stored = &s.Slot, d.stored(s.Stored)
 		p.Doubtful = s.State == dac.StaticUnknown
 	default:
-		p.Missing.Err = answer.ErrNotInitialised
+		if p.Missing.Err = answer.ErrNotInitialised; s.State == dac.StaticFailed {
+			p.Missing.Err = answer.ErrInitializerFailed
+		}
 		if s.Slot != 0 {
 			so := d.stored(s.Stored)
 			p.SoFar = &so

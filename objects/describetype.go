@@ -74,12 +74,22 @@ func (r *Reader) describeType(mt *dac.MethodTable, o TypeOptions) *answer.Type {
 	r.describeLoading(mt, t)
 	r.describeEEClass(mt, o, t)
 	var err error
+	t.InitializerFailed, err = r.rt.InitializerFailed(mt)
+	t.Note(withoutAbsence(err))
 	t.Interfaces, err = r.rt.Interfaces(mt)
 	t.Note(err)
 	if o.Methods {
 		t.HasMethods, t.MethodList = true, code.Of(r.rt).DescribeMethods(mt, &t.Gaps)
 	}
 	return t
+}
+
+// withoutAbsence returns err, or nil if the dump lacks memory: the answer then makes no statement.
+func withoutAbsence(err error) error {
+	if errors.Is(err, target.ErrNotInDump) {
+		return nil
+	}
+	return err
 }
 
 // describeLoading adds what the type was loaded from and by. Runtimes before 8

@@ -62,6 +62,8 @@ func (s *Static) lack() error {
 		return s.Err
 	case s.State == dac.StaticNone:
 		return target.Unsupportedf("an open generic type has no static fields")
+	case s.State == dac.StaticFailed:
+		return answer.ErrInitializerFailed
 	case s.State == dac.StaticNotInitialized || s.Slot == 0:
 		return ErrNotInitialised
 	case s.State == dac.StaticUnknown && s.Stored.err == nil && s.Stored.kind() != KindStruct && s.Stored.bits == 0:
@@ -78,7 +80,7 @@ func (f *Field) readStatic(s *Static) {
 		box, err := target.Pointer(r.mem, s.Slot)
 		if err != nil || box == 0 {
 			s.Stored = Value{r: r, elem: f.ElementType, field: f, err: err}
-			if err == nil {
+			if err == nil && s.State != dac.StaticFailed {
 				s.State = dac.StaticNotInitialized
 			}
 			return

@@ -198,6 +198,9 @@ func (s nameSearch) resolve(m *dac.Module, file answer.Text, f dac.Match) answer
 	}
 	n.MethodTable = s.Pointer(m.LoadedType(f.Type))
 	n.Name = s.Text(s.typeName(m, f.Type, n.MethodTable.Value))
+	if mt, err := s.r.rt.TrustedMethodTable(n.MethodTable.Value); err == nil && n.MethodTable.Value != 0 {
+		n.InitializerFailed, _ = s.r.rt.InitializerFailed(mt) // a search makes no statement about what it can't read
+	}
 	if !f.Member.IsNil() {
 		n.Kind, n.FieldToken = answer.MatchField, answer.Hex(f.Member)
 		n.Field = s.Text(fieldName(m, f.Member))

@@ -115,6 +115,7 @@ const (
 	TailCallBuffer      = 1 << 20 // bytes
 	EnvironmentBytes    = 1 << 18 // of a process's environment variables
 	InFlightTLS         = 100_000
+	DynamicClasses      = 1 << 22 // entries of a DomainLocalModule's dynamic class table
 	SyncBlocks          = 1 << 26
 	ConstructedTypes    = 1 << 22 // arrays, pointers and generic instances of a module
 	WorkItems           = 1 << 20 // of a thread pool's queues, and timers, that are listed

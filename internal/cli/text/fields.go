@@ -129,6 +129,8 @@ func PlaceText(sos bool, f *answer.Place) (value, note string) {
 	switch {
 	case f.Missing.Err == answer.ErrNotInitialised:
 		stored, note = f.SoFar, "<not initialised>"
+	case f.Missing.Err == answer.ErrInitializerFailed:
+		stored, note = f.SoFar, "<initializer failed>"
 	case f.Doubtful:
 		note = "<perhaps not initialised>"
 	case f.Address != nil:

@@ -59,6 +59,7 @@ func TestPlaceText(t *testing.T) {
 	five := answer.Stored{Value: answer.Value{Kind: answer.KindInt, Size: 4, Bits: 5}}
 	zero := answer.Stored{Value: answer.Value{Kind: answer.KindInt, Size: 4}}
 	yet := answer.Stored{Missing: answer.Reason{Err: answer.ErrNotInitialised}}
+	failed := answer.Stored{Missing: answer.Reason{Err: answer.ErrInitializerFailed}}
 	gone := answer.Stored{Missing: answer.Reason{Err: target.ErrNotInDump}}
 	at := target.Addr(0x10)
 	for _, c := range []struct {
@@ -69,6 +70,7 @@ func TestPlaceText(t *testing.T) {
 		{answer.Place{Stored: gone}, "<not in dump>", "<not in dump>", ""},
 		{answer.Place{Stored: yet}, noValue, noValue, "<not initialised>"},
 		{answer.Place{Stored: yet, SoFar: &zero}, "0", noValue, "<not initialised>"},
+		{answer.Place{Stored: failed, SoFar: &five}, "5", "5", "<initializer failed>"},
 		{answer.Place{Stored: yet, SoFar: &five}, "5", "5", "<not initialised>"},
 		{answer.Place{Stored: yet, SoFar: &gone}, "<not in dump>", "<not in dump>", ""},
 		{answer.Place{Address: &at, Stored: five, Doubtful: true}, "5", "5", "<perhaps not initialised>"},

@@ -28,6 +28,11 @@ func Module(p *report.Page, d *answer.ModuleDetails) {
 	if !m.ImageBase.IsZero() && !m.Metadata.IsZero() {
 		p.Printf("MetaData start address:  %s (%d bytes)\n", report.Hex16(m.Metadata.Value), m.MetadataSize)
 	}
+	if l := m.DomainLocal; l != nil && !p.SOS {
+		line("DomainLocalModule", fmt.Sprintf("%s (%d dynamic %s)", report.Hex16(l.Address), l.DynamicClasses,
+			text.Noun(uint64(l.DynamicClasses), "class", "classes")))
+		line("GCStatics", text.Hex16(l.GCStatics.Maybe))
+	}
 	if d.Types != nil {
 		moduleTypes(p, "defined", "TypeDef", d.Types)
 		// SOS's header has two blanks more here.

@@ -99,6 +99,9 @@ func match(p *report.Page, n *answer.NameMatch, digits int) {
 		p.Print("EEClass:     <not loaded yet>\n")
 	}
 	p.Printf("Name:        %s\n", report.Escape(n.Name.String()))
+	if n.InitializerFailed && !p.SOS {
+		p.Printf("Initializer: %s\n", initializerFailed)
+	}
 	switch {
 	case n.Kind != answer.MatchMethod:
 	case n.Code == answer.Pointer{}:

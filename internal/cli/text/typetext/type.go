@@ -40,6 +40,9 @@ func MethodTable(p *report.Page, t *answer.Type, details bool) {
 		row("Number of Methods:", answer.Absent(t.EEClass.Err))
 	}
 	p.Printf("%-29s %d\n", "Number of IFaces in IFaceMap:", t.NumInterfaces)
+	if t.InitializerFailed && !p.SOS {
+		row("Class initializer:", initializerFailed)
+	}
 	if t.HasMethods {
 		methodTable(p, t)
 	}
@@ -80,6 +83,9 @@ func methodTable(p *report.Page, t *answer.Type) {
 	}
 }
 
+// initializerFailed describes a class whose constructor threw an exception.
+const initializerFailed = "failed (it threw an exception)"
+
 // token is the metadata token of a type, or why it has none: a type without a module.
 func token(t *answer.Type) string {
 	if t.Token == 0 && t.Module.Err != nil {
@@ -100,6 +106,9 @@ func Class(p *report.Page, t *answer.Type) {
 	}
 	p.Printf("Module:          %s\n", text.Hex16(t.Module.Maybe))
 	p.Printf("Method Table:    %s\n", report.Hex16(t.MethodTable))
+	if t.InitializerFailed && !p.SOS {
+		p.Printf("Initializer:     %s\n", initializerFailed)
+	}
 	if t.ByCanonical && t.Canonical != t.MethodTable {
 		p.Printf("Canonical:    %s\n", report.Hex16(t.Canonical))
 	}
