@@ -7,8 +7,9 @@ set -eu
 corpus=$(cd "$1" && pwd); shift
 here=$(cd "$(dirname "$0")" && pwd)
 cd "$here/../.."
-tool=$(mktemp -d)/slicedump
-go build -o "$tool" ./internal/test/tools/slicedump
+tools=$(mktemp -d)
+tool=$tools/slicedump
+go build -o "$tools" ./internal/test/tools/slicedump ./internal/test/tools/slicefacts
 wanted=" $* "
 make_dump=${MAKE_DUMP:-$corpus/../tools/make-dump}
 make_pocket=${MAKE_POCKET:-$corpus/../tools/make-pocket}
@@ -17,7 +18,7 @@ make_pocket=${MAKE_POCKET:-$corpus/../tools/make-pocket}
 slice() {
   local name=$1 case=$2; shift 2
   [ "$wanted" = "  " ] || [[ "$wanted" = *" $name "* ]] || return 0
-  "$tool" -out "$here" -name "$name" "$@" "$corpus/$case"
+  "$tool" -out "$here" -name "$name" "$@" "$corpus/$case" && "$tools/slicefacts" -corpus "$corpus" "$here/$name"
 }
 
 # bare NAME FILTER WRITER: a core of the zoo with that coredump_filter, which the process inherits, as gdb (gcore) or the kernel

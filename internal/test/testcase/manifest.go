@@ -16,6 +16,7 @@ import (
 // was dumped.
 type Manifest struct {
 	Name        string
+	Source      string // of a slice: the dump from which it was cut
 	Dump        string
 	Modules     string
 	OS          string // "linux" or "windows"

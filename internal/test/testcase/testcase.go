@@ -219,6 +219,27 @@ var CannedNative = sync.OnceValues(func() ([]*Case, error) {
 	return casesIn(filepath.Join(root, "testdata", "dumps", "nativeaot"), true)
 })
 
+// Load returns the case in a folder of the corpus.
+func Load(dir string) (*Case, error) { return load(filepath.Join(dir, "manifest.json"), false) }
+
+// LoadCanned returns the canned dump in a folder.
+func LoadCanned(dir string) (*Case, error) { return load(filepath.Join(dir, "manifest.json"), true) }
+
+// load returns the case of a manifest file.
+func load(file string, canned bool) (*Case, error) {
+	m, err := readManifest(file)
+	if err != nil {
+		return nil, err
+	}
+	c := &Case{Name: m.Name, Dir: filepath.Dir(file), Canned: canned, Manifest: m}
+	c.Path = filepath.Join(c.Dir, m.Dump)
+	if m.Modules != "" {
+		c.Modules = filepath.Join(c.Dir, m.Modules)
+	}
+	c.unpacked = sync.OnceValue(c.unpack)
+	return c, nil
+}
+
 // casesIn lists the folders of dir that have a manifest.
 func casesIn(dir string, canned bool) ([]*Case, error) {
 	files, err := filepath.Glob(filepath.Join(dir, "*", "manifest.json"))
@@ -227,16 +248,10 @@ func casesIn(dir string, canned bool) ([]*Case, error) {
 	}
 	var out []*Case
 	for _, file := range files {
-		m, err := readManifest(file)
+		c, err := load(file, canned)
 		if err != nil {
 			return nil, err
 		}
-		c := &Case{Name: m.Name, Dir: filepath.Dir(file), Canned: canned, Manifest: m}
-		c.Path = filepath.Join(c.Dir, m.Dump)
-		if m.Modules != "" {
-			c.Modules = filepath.Join(c.Dir, m.Modules)
-		}
-		c.unpacked = sync.OnceValue(c.unpack)
 		out = append(out, c)
 	}
 	return out, nil
