@@ -10,21 +10,20 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// An Array is an array of any rank.
+// An Array is an array object of any rank.
 type Array struct {
 	Object
 	Rank        int
-	Len         uint32  // elements of all dimensions together
+	Len         uint32  // in all dimensions
 	Lengths     []int32 // by dimension
 	LowerBounds []int32 // by dimension; zeros for most
 
 	data target.Addr
 	elem metadata.ElementType
-	typ  *Type // of the elements, nil for pointers
+	typ  *Type // the elements' type, nil for pointers
 }
 
-// Array returns the array that o is. Bounds that do not multiply to the number
-// of elements are target.ErrCorrupt.
+// Array returns o as an array. The error is target.ErrCorrupt if the bounds do not multiply to the number of elements.
 func (o Object) Array() (Array, error) {
 	a, err := o.array()
 	if err != nil {
@@ -49,8 +48,7 @@ func (o Object) array() (Array, error) {
 	if a.Len, err = o.Length(); err != nil {
 		return Array{}, err
 	}
-	// All that is no element stands before the elements, but for the header
-	// word of the next object, which BaseSize counts.
+	// Everything but the elements stands before them, except the header word of the next object, which BaseSize counts.
 	a.data = o.Addr + target.Addr(mt.BaseSize) - 8
 	if err := a.readBounds(); err != nil {
 		return Array{}, err
@@ -58,8 +56,7 @@ func (o Object) array() (Array, error) {
 	return a, a.readElement()
 }
 
-// readBounds reads lengths and lower bounds, which only an array that is no
-// SZArray has.
+// readBounds reads lengths and lower bounds. Only arrays that are not an SZArray have them.
 func (a *Array) readBounds() error {
 	mt := a.Type.MT
 	if mt.Category() == dac.CategorySZArray {
@@ -112,16 +109,14 @@ func (a *Array) readElement() error {
 	return err
 }
 
-// ElementType is how the elements are stored: Class for references, of enums
-// their underlying type.
+// ElementType returns how the elements are stored: Class for references, the underlying type for enums.
 func (a *Array) ElementType() metadata.ElementType { return a.elem }
 
-// Element is the type of the elements, nil for pointers.
+// Element returns the type of the elements, nil for pointers.
 func (a *Array) Element() *Type { return a.typ }
 
-// ElementAddr is the address of the element with the given index in each
-// dimension, counted from its lower bound. An index out of bounds is
-// target.ErrUnsupported.
+// ElementAddr returns the address of an element. It takes one index for each dimension, which includes the lower bound.
+// The error is target.ErrUnsupported if an index is out of bounds.
 func (a *Array) ElementAddr(index ...int32) (target.Addr, error) {
 	if a.Type == nil {
 		return 0, errNoObject
@@ -152,8 +147,8 @@ func (a *Array) At(n uint32) Value {
 	return a.Type.r.value(a.elem, a.addr(uint64(n)), nil, a.typ)
 }
 
-// Index is the index of the n-th element in the order of memory. It is written
-// to dst if that has room for the rank.
+// Index returns the index, for each dimension, of the n-th element in the order of memory. It uses dst if that has room
+// for the rank.
 func (a *Array) Index(n uint32, dst []int32) []int32 {
 	dst = slices.Grow(dst[:0], a.Rank)[:a.Rank]
 	for d := a.Rank - 1; d >= 0; d-- {
@@ -178,9 +173,9 @@ func (a *Array) Values() iter.Seq2[uint32, Value] {
 	}
 }
 
-// Stored iterates over the first n elements, which are no more than Len, in the order of memory. The length of an array can
-// lie: of elements in a row that the dump lacks only the first comes, as the error that it is, and none comes that would
-// lie behind the segment: that is the last error then.
+// Stored iterates over the first n elements in the order of memory; n is at most Len. The length of an array may be
+// corrupt. A run of elements that are not in the dump yields one error. Elements past the end of the segment yield
+// nothing but a last error.
 func (a *Array) Stored(n uint32) iter.Seq2[Value, error] {
 	return func(yield func(Value, error) bool) {
 		fit, beyond := a.inSegment(0, min(n, a.Len))

@@ -10,15 +10,15 @@ import (
 
 // A DelegateCall is one call that a delegate makes when it is invoked.
 type DelegateCall struct {
-	Delegate   target.Addr // the delegate, or the one of its invocation list
-	Target     target.Addr // _target: the delegate itself for a static method
-	Entry      target.Addr // code that is called, 0 where MethodDesc is known at once
+	Delegate   target.Addr // the delegate, or a member of its invocation list
+	Target     target.Addr // _target; the delegate itself for a static method
+	Entry      target.Addr // called code, 0 if MethodDesc is known without it
 	MethodDesc target.Addr
 
 	r *Reader
 }
 
-// Method is the method that the call reaches.
+// Method returns the method that the call reaches.
 func (c DelegateCall) Method() (*code.MethodDesc, error) {
 	if c.MethodDesc != 0 {
 		return code.Of(c.r.rt).TrustedMethodDesc(c.MethodDesc)
@@ -29,9 +29,8 @@ func (c DelegateCall) Method() (*code.MethodDesc, error) {
 // maxInvocations bounds the list of a multicast delegate.
 const maxInvocations = 1 << 20
 
-// Delegate lists the calls that a delegate makes, in their order. An object
-// without the fields of System.MulticastDelegate is target.ErrUnsupported. What
-// was found before a part that can't be read is returned with the error.
+// Delegate returns the calls that a delegate makes, in order. The error is target.ErrUnsupported if the object lacks
+// the fields of System.MulticastDelegate. Calls found before an unreadable part are returned with the error.
 func (o Object) Delegate() ([]DelegateCall, error) {
 	call, err := o.delegateCall()
 	if err != nil {
@@ -49,12 +48,12 @@ func (o Object) Delegate() ([]DelegateCall, error) {
 		return []DelegateCall{call}, err
 	}
 	if !l.Type.MT.IsArray() {
-		return []DelegateCall{call}, nil // what keeps a collectible or dynamic method alive
+		return []DelegateCall{call}, nil // the list keeps a collectible or dynamic method alive
 	}
 	return o.invocations(l)
 }
 
-// invocations lists the delegates of a multicast delegate.
+// invocations returns the calls of a multicast delegate.
 func (o Object) invocations(list Object) ([]DelegateCall, error) {
 	a, err := list.Array()
 	if err != nil {
@@ -82,9 +81,8 @@ func (o Object) invocations(list Object) ([]DelegateCall, error) {
 	return out, nil
 }
 
-// delegateCall reads the call of one delegate (comdelegate.cpp tells the forms):
-// of a static method, or an instance method without a target, the method stands
-// in _methodPtrAux behind a thunk in _methodPtr; of a virtual one without a
+// delegateCall reads the call of one delegate (comdelegate.cpp describes the forms). For a static method, or an
+// instance method without a target, _methodPtrAux has the method and _methodPtr a thunk. For a virtual method without a
 // target, _invocationCount is the MethodDesc.
 func (o Object) delegateCall() (DelegateCall, error) {
 	if o.Type == nil {
@@ -96,7 +94,7 @@ func (o Object) delegateCall() (DelegateCall, error) {
 		if err != nil {
 			return DelegateCall{}, err
 		}
-		return DelegateCall{}, target.Unsupportedf("it is no delegate but a %s", name)
+		return DelegateCall{}, target.Unsupportedf("it is not a delegate but a %s", name)
 	}
 	var err error
 	read := func(name string) target.Addr {

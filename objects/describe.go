@@ -10,29 +10,28 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// LineChars is how many UTF-16 code units of a string stand in the line of a
-// value in an answer, at most; forms may show fewer.
+// LineChars is the maximum number of UTF-16 code units of a string in a one-line value of an answer. Forms may show
+// fewer.
 const LineChars = 256
 
-// A describer puts answers about objects together. It is for one answer and one
-// goroutine.
+// A describer builds answers about objects. It serves one answer and one goroutine.
 type describer struct {
 	r    *Reader
-	note func(error) // is told what is missing
+	note func(error) // records a missing part
 
 	threads    []dac.Thread
 	hasThreads bool
 
-	// What a Scratch lends until it is reset. Others get memory of their own each time.
+	// Memory that a Scratch lends until Reset. Other describers allocate.
 	scratch bool
 	pieces  answer.Line
 	parts   []answer.Member
-	listOf  *Type // the type whose values list lists
+	listOf  *Type // the type that list is for
 	list    func(at target.Addr, depth int) []answer.Member
 	lists   map[*Type]func(at target.Addr, depth int) []answer.Member
 }
 
-// line is the line of a value that is so deep in others.
+// line returns the line of a value at a nesting depth.
 func (d *describer) line(v *Value, depth int) answer.Line {
 	if !d.scratch {
 		return v.appendInline(nil, LineChars, depth)
@@ -45,7 +44,7 @@ func (d *describer) line(v *Value, depth int) answer.Line {
 	return d.pieces[from:len(d.pieces):len(d.pieces)]
 }
 
-// managedThreads are the runtime's threads, read once.
+// managedThreads returns the runtime's threads. It reads them once.
 func (d *describer) managedThreads() []dac.Thread {
 	if !d.hasThreads {
 		var err error
@@ -57,21 +56,20 @@ func (d *describer) managedThreads() []dac.Thread {
 	return d.threads
 }
 
-// missing notes err, unless that is nil.
+// missing records err if it is not nil.
 func (d *describer) missing(err error) {
 	if err != nil {
 		d.note(err)
 	}
 }
 
-// text notes why s is missing.
+// text records err as the reason why s is missing.
 func (d *describer) text(s string, err error) answer.Text {
 	d.missing(err)
 	return answer.Text{S: s, Err: err}
 }
 
-// file is the file of the module that defines t, empty for a module without
-// one.
+// file returns the file of the module that defines t, or an empty text if the module has none.
 func (d *describer) file(t *Type) answer.Text {
 	m, err := t.Module()
 	if err != nil {
@@ -80,14 +78,14 @@ func (d *describer) file(t *Type) answer.Text {
 	return d.text(m.File())
 }
 
-// stored is a value with its text, or why it is missing.
+// stored returns a value with its text, or with the reason why it is missing.
 func (d *describer) stored(v Value) answer.Stored {
 	if err := v.Err(); err != nil {
 		d.note(err)
 		return answer.Stored{Missing: answer.Reason{Err: err}}
 	}
 	s := answer.Stored{Value: v.answer()}
-	if s.Value.Kind != KindBool { // its text says no more
+	if s.Value.Kind != KindBool { // the text of a Boolean adds nothing
 		s.Text = d.line(&v, 0)
 	}
 	if v.Kind() == KindStruct {
@@ -96,8 +94,8 @@ func (d *describer) stored(v Value) answer.Stored {
 	return s
 }
 
-// A Scratch tells of many values as answers do, one after the other, in memory that
-// it uses again. It is for one goroutine.
+// A Scratch formats many values, one after the other, for answers. It reuses its memory. It is not safe for concurrent
+// use.
 type Scratch struct{ d describer }
 
 // NewScratch returns a Scratch for values of the reader.
@@ -105,21 +103,20 @@ func (r *Reader) NewScratch() *Scratch {
 	return &Scratch{describer{r: r, note: func(error) {}, scratch: true}}
 }
 
-// Stored is the value as an answer has it: text and members are valid until Reset.
+// Stored returns the value in the form of answers. Text and members are valid until Reset.
 func (s *Scratch) Stored(v Value) answer.Stored { return s.d.stored(v) }
 
-// Reset takes back what was told.
+// Reset reuses the memory of everything that Stored has returned.
 func (s *Scratch) Reset() { s.d.pieces, s.d.parts = s.d.pieces[:0], s.d.parts[:0] }
 
-// Stored is the value as an answer has it.
+// Stored returns the value in the form of answers.
 func (v Value) Stored() answer.Stored {
 	d := &describer{r: v.r, note: func(error) {}}
 	return d.stored(v)
 }
 
-// members are the fields of a value type in place, or the elements of an inline array,
-// as deep and as many as a line of text shows of them or more. Where some can't be told
-// the last one, without a name, says why.
+// members returns the fields of a value type in place, or the elements of an inline array, at least as deep and as many
+// as a line of text shows. If some are missing, the last member has no name and carries the reason.
 func (d *describer) members(v *Value, depth int) answer.Members {
 	if depth > inlineDepth {
 		return answer.Members{}
@@ -131,7 +128,7 @@ func (d *describer) members(v *Value, depth int) answer.Members {
 	return answer.MembersAt(d.lister(s.Type), s.Addr, depth)
 }
 
-// lister lists the members of the values of a type.
+// lister returns a function that lists the members of values of type t.
 func (d *describer) lister(t *Type) func(at target.Addr, depth int) []answer.Member {
 	if d.listOf == t {
 		return d.list
@@ -150,7 +147,7 @@ func (d *describer) lister(t *Type) func(at target.Addr, depth int) []answer.Mem
 	return list
 }
 
-// mostMembers are as many as are listed of one value.
+// mostMembers bounds the listed members of one value.
 const mostMembers = 256
 
 func (d *describer) listMembers(s Struct, depth int) []answer.Member {
@@ -190,7 +187,7 @@ func (d *describer) listMembers(s Struct, depth int) []answer.Member {
 	return out[from:len(out):len(out)]
 }
 
-// member is one of a value that is so deep in others.
+// member returns a member of a value at a nesting depth.
 func (d *describer) member(name answer.Text, v *Value, depth int) answer.Member {
 	m := answer.Member{Name: name}
 	if err := v.Err(); err != nil {
@@ -205,13 +202,13 @@ func (d *describer) member(name answer.Text, v *Value, depth int) answer.Member 
 	return m
 }
 
-// missingMember stands for members that are not known.
+// missingMember returns a member that stands for the unreadable ones.
 func missingMember(err error) answer.Member {
 	return answer.Member{Name: answer.Text{Err: err}, Stored: answer.Stored{Missing: answer.Reason{Err: err}}}
 }
 
-// Fields lists the fields of the type mt without an instance: statics have
-// values, instance fields only offsets. What is missing is noted by note.
+// Fields lists the fields of the type mt without an instance: statics have values, instance fields have offsets only.
+// It calls note with each missing part.
 func (r *Reader) Fields(mt target.Addr, note func(error)) (*answer.FieldList, error) {
 	t, err := r.Type(mt)
 	if err != nil {
@@ -221,12 +218,11 @@ func (r *Reader) Fields(mt target.Addr, note func(error)) (*answer.FieldList, er
 	return d.fields(t, 0, objectHeader), nil
 }
 
-// objectHeader is how many bytes stand before the fields of an object: SOS counts the
-// offsets of fields from there.
+// objectHeader is the number of bytes before the fields of an object. SOS counts field offsets from the object's start.
 const objectHeader = 8
 
-// fields lists all fields of t. data is where the instance's are, 0 if there is
-// no instance, and header the bytes before them that count in offsets.
+// fields lists all fields of t. data is the address of the instance's fields, 0 without an instance; header is added to
+// offsets.
 func (d *describer) fields(t *Type, data target.Addr, header uint32) *answer.FieldList {
 	fields, err := t.Fields()
 	if err != nil {
@@ -266,7 +262,7 @@ func (d *describer) field(a *answer.Field, f *Field, data target.Addr) {
 	}
 }
 
-// name is the field's name, or why it is unknown.
+// name returns the field's name, or why it is unknown.
 func (f *Field) name() answer.Text {
 	if f.Name == "" {
 		return answer.Text{Err: f.err}
@@ -274,12 +270,11 @@ func (f *Field) name() answer.Text {
 	return answer.Text{S: f.Name}
 }
 
-// fieldType fills in the field's type as the instance has it, and as SOS sees
-// it.
+// fieldType fills in the field's type, as declared for the instance and as SOS shows it.
 func (d *describer) fieldType(a *answer.Field, f *Field) {
 	a.Type.S, a.Type.Err = f.TypeName(dac.NameNative)
 	a.MethodTable = answer.Of(f.TypeHandle())
-	if f.Err() == nil { // that is noted once
+	if f.Err() == nil { // noted once already
 		d.missing(a.Type.Err)
 		d.missing(a.MethodTable.Err)
 	}
@@ -290,9 +285,8 @@ func (d *describer) fieldType(a *answer.Field, f *Field) {
 	a.Shared = d.typeName(f, answer.Of(f.SharedTypeHandle()))
 }
 
-// typeName is the type of a field as SOS lists it. A type that has no
-// MethodTable of its own goes by its element type, a pointer as a number of its
-// size.
+// typeName returns the type name of a field in SOS's form. A type without a MethodTable has the name of its element
+// type; a pointer is a number of its size.
 func (d *describer) typeName(f *Field, th answer.Maybe[target.Addr]) answer.TypeName {
 	rt := d.r.rt
 	mt := th
@@ -317,7 +311,7 @@ func (d *describer) listedName(f *Field, mt answer.Maybe[target.Addr]) answer.Te
 	if class && mt.Err == nil && mt.Value != 0 {
 		name, err := d.r.rt.TypeName(mt.Value, dac.NameNative)
 		sig := f.Signature()
-		if err != nil && sig != nil && sig.Kind == et { // the field's declaration may name what the dump lacks
+		if err != nil && sig != nil && sig.Kind == et { // the field's declaration may name a type that is not in the dump
 			if declared, lacks := f.TypeName(dac.NameNative); lacks == nil {
 				name, err = declared, nil
 			}
@@ -335,7 +329,7 @@ func (d *describer) listedName(f *Field, mt answer.Maybe[target.Addr]) answer.Te
 	return answer.Text{S: elementName(et)}
 }
 
-// static is what a static holds.
+// static returns the value of a static.
 func (d *describer) static(s Static) answer.Place {
 	p := answer.Place{Slot: s.Slot}
 	if s.Err != nil {
@@ -359,8 +353,7 @@ func (d *describer) static(s Static) answer.Place {
 	return p
 }
 
-// threadValues are the values of a thread static in the threads that have used
-// it.
+// threadValues returns the values of a thread static in the threads that have used it.
 func (d *describer) threadValues(f *Field) []answer.ThreadValue {
 	var out []answer.ThreadValue
 	threads := d.managedThreads()
@@ -384,7 +377,7 @@ func (d *describer) threadValues(f *Field) []answer.ThreadValue {
 	return out
 }
 
-// elementName is SOS's name for an element type without a MethodTable.
+// elementName returns SOS's name for an element type without a MethodTable.
 func elementName(et metadata.ElementType) string {
 	if name := dac.CorTypeName(et); name != "" {
 		return name
@@ -392,7 +385,7 @@ func elementName(et metadata.ElementType) string {
 	return dac.CorTypeWord(et)
 }
 
-// Storer returns a function that tells of values as answers do. It is for one goroutine.
+// Storer returns a function that formats values for answers. The function is not safe for concurrent use.
 func (r *Reader) Storer() func(Value) answer.Stored {
 	d := &describer{r: r, note: func(error) {}}
 	return d.stored

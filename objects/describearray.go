@@ -11,20 +11,19 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// ArrayOptions choose elements of an array. The zero value chooses all.
+// ArrayOptions selects elements of an array. The zero value selects all.
 type ArrayOptions struct {
-	// Start is the first index and Length the number of elements, nil for all
-	// from the start. They are for arrays of one dimension. A Length that goes
-	// beyond the end of the array ends there.
+	// Start is the first index and Length the number of elements; nil means from the start and to the end. They are for
+	// arrays of one dimension. A Length past the end of the array is cut.
 	Start, Length *int64
-	Details       bool // also describe the objects and structs that the elements are
-	NoFields      bool // without their fields
+	Details       bool // also describe objects and structs in elements
+	NoFields      bool // omit their fields
 }
 
-// ErrNotArray says that an object is not an array.
+// ErrNotArray reports that an object is not an array.
 var ErrNotArray = target.Unsupportedf("not an array")
 
-// A RangeError says that an array has no elements where ArrayOptions want them.
+// A RangeError reports that an array does not have the elements that ArrayOptions select.
 type RangeError struct {
 	Array  *Array
 	Option string // "Start" or "Length"
@@ -42,9 +41,9 @@ func (e *RangeError) Error() string {
 		e.Value, e.Array.Len, e.Array.LowerBounds[0])
 }
 
-// DescribeArray describes the array at a. Where there is no object the error is
-// an *InvalidError, where it is no array ErrNotArray, where it has no such
-// elements a *RangeError. The elements are read while they are ranged over.
+// DescribeArray describes the array at a. It reads the elements while they are iterated. The error is an *InvalidError
+// if there is no object at a, ErrNotArray if it is not an array, and a *RangeError if it does not have the selected
+// elements.
 func (r *Reader) DescribeArray(ctx context.Context, a target.Addr, options ArrayOptions) (*answer.Array, error) {
 	o, err := r.Proven(a)
 	if err != nil {
@@ -74,8 +73,7 @@ func (r *Reader) DescribeArray(ctx context.Context, a target.Addr, options Array
 	return res, err
 }
 
-// choose is the position in memory of the first element that the options want,
-// and the number of elements.
+// choose returns the position in memory of the first selected element, and the number of selected elements.
 func (a *Array) choose(o *ArrayOptions) (first, n uint32, err error) {
 	if o.Start == nil && o.Length == nil {
 		return 0, a.Len, nil
@@ -100,8 +98,8 @@ func (a *Array) choose(o *ArrayOptions) (first, n uint32, err error) {
 	return uint32(start), uint32(length), nil
 }
 
-// elements reads n elements from the one at position first. What a description
-// lacks comes as errors in front of its element.
+// elements reads n elements, starting at position first. Missing parts of an element's description are errors yielded
+// before the element.
 func (a *Array) elements(ctx context.Context, first, n uint32, o *ArrayOptions) iter.Seq2[answer.Element, error] {
 	return func(yield func(answer.Element, error) bool) {
 		var lacks []error
@@ -141,8 +139,8 @@ func (a *Array) elements(ctx context.Context, first, n uint32, o *ArrayOptions) 
 	}
 }
 
-// inSegment is how many of n elements from first on lie in the segment of the
-// array; where not all do, the number of its elements is wrong.
+// inSegment returns how many of n elements, starting at first, lie in the array's segment. If it is fewer than n, the
+// array's length is corrupt.
 func (a *Array) inSegment(first, n uint32) (uint32, error) {
 	h := a.Type.r.walkable()
 	if h == nil {
@@ -159,8 +157,8 @@ func (a *Array) inSegment(first, n uint32) (uint32, error) {
 	return fit, target.Corruptf("array %016x claims %d elements, and its segment ends after %d", uint64(a.Addr), a.Len, first+fit)
 }
 
-// nextStored is the first element behind i that the dump has anything of, or the
-// number of elements.
+// nextStored returns the position of the first element after i that is at least partly in the dump, or the number of
+// elements.
 func (a *Array) nextStored(i uint32) uint32 {
 	at := a.addr(uint64(i) + 1)
 	next, ok := target.NextStored(a.Type.r.rt.Memory(), at)
@@ -170,14 +168,14 @@ func (a *Array) nextStored(i uint32) uint32 {
 	return a.Len
 }
 
-// gap says that elements from first to before end are not in the dump.
+// gap returns the error for elements from first up to end that are not in the dump.
 func (a *Array) gap(first, end uint32) error {
 	at := a.addr(uint64(first))
 	err := &target.MemoryError{Addr: at, Size: int(min(uint64(a.addr(uint64(end))-at), 1<<31-1)), Err: target.ErrNotInDump}
 	return fmt.Errorf("%d elements from %d on: %w", end-first, first, err)
 }
 
-// element reads one element; what its description lacks is in the Gaps.
+// element reads one element. The Gaps record the missing parts of its description.
 func (d *describer) element(ctx context.Context, a *Array, i uint32, o *ArrayOptions) (e answer.Element, g answer.Gaps) {
 	v := a.At(i)
 	e = answer.Element{Index: a.Index(i, make([]int32, a.Rank)), Address: v.Location(), Stored: d.stored(v)}
@@ -195,7 +193,7 @@ func (d *describer) element(ctx context.Context, a *Array, i uint32, o *ArrayOpt
 		e.Object = d.object(ctx, obj, options)
 		return e, e.Object.Gaps
 	}
-	if t, err := v.Type(); err == nil && t != nil { // else a pointer
+	if t, err := v.Type(); err == nil && t != nil { // otherwise a pointer
 		e.Struct = d.structure(Struct{Addr: v.Location(), Type: t}, options)
 		return e, e.Struct.Gaps
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A NotDelegateError says that an object makes no calls that can be listed.
+// A NotDelegateError reports that an object makes no calls that can be listed.
 type NotDelegateError struct {
 	Type answer.Text // the object's type
 	Err  error       // why
@@ -18,9 +18,8 @@ func (e *NotDelegateError) Error() string { return e.Err.Error() }
 
 func (e *NotDelegateError) Unwrap() error { return e.Err }
 
-// DelegateCalls lists the calls that the delegate at a makes, in their order.
-// What can't be read comes as errors in front. Where there is no object the
-// error is an *InvalidError, where it is no delegate a *NotDelegateError.
+// DelegateCalls lists the calls that the delegate at a makes, in order. Unreadable parts are errors yielded first. The
+// error is an *InvalidError if there is no object at a, and a *NotDelegateError if it is not a delegate.
 func (r *Reader) DelegateCalls(a target.Addr) (iter.Seq2[answer.DelegateCall, error], error) {
 	o, err := r.Proven(a)
 	if err != nil {
@@ -45,7 +44,7 @@ func (r *Reader) DelegateCalls(a target.Addr) (iter.Seq2[answer.DelegateCall, er
 	}, nil
 }
 
-// methodName is the method that the call reaches, and its name.
+// methodName returns the method that the call reaches, and its name.
 func (c DelegateCall) methodName() (target.Addr, string, error) {
 	md, err := c.Method()
 	if err != nil {

@@ -10,22 +10,20 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// StringChars is how many UTF-16 code units of a string are read for the answer
-// about an object: SOS's limit. WriteText has all.
+// StringChars is the maximum number of UTF-16 code units of a string in the answer about an object. It is SOS's limit.
+// WriteText has no limit.
 const StringChars = 0x200000
 
-// contentChars is how many elements of a byte or character array are read as
-// text.
+// contentChars is the number of elements of a byte or character array that are read as text.
 const contentChars = 128
 
-// DescribeOptions choose parts of the answer about an object.
+// DescribeOptions selects parts of the answer about an object.
 type DescribeOptions struct {
-	NoFields   bool // leave the fields out
-	References bool // list what the object refers to
+	NoFields   bool // omit the fields
+	References bool // list outgoing references
 }
 
-// Describe says all that is known of the object at a. An address that holds no
-// object is target.ErrCorrupt.
+// Describe returns everything known about the object at a. The error is target.ErrCorrupt if there is no object.
 func (r *Reader) Describe(ctx context.Context, a target.Addr, o DescribeOptions) (*answer.Object, error) {
 	obj, err := r.Proven(a)
 	if err != nil {
@@ -35,9 +33,8 @@ func (r *Reader) Describe(ctx context.Context, a target.Addr, o DescribeOptions)
 	return d.object(ctx, obj, o), ctx.Err()
 }
 
-// DescribeLoadContext describes the AssemblyLoadContext that the type of the
-// object at a was loaded into. No object stands for the default one unless
-// managed code has asked for it.
+// DescribeLoadContext describes the AssemblyLoadContext of the type of the object at a. The default context has an
+// object only if managed code has asked for it.
 func (r *Reader) DescribeLoadContext(ctx context.Context, a target.Addr) (*answer.LoadContext, error) {
 	o, err := r.Proven(a)
 	if err != nil {
@@ -61,7 +58,7 @@ func (r *Reader) DescribeLoadContext(ctx context.Context, a target.Addr) (*answe
 	return &answer.LoadContext{Object: object}, nil
 }
 
-// object describes o; what is missing is noted in the answer.
+// object describes o. The answer records the missing parts.
 func (d *describer) object(ctx context.Context, o Object, options DescribeOptions) *answer.Object {
 	t := o.Type
 	a := &answer.Object{Address: o.Addr, MethodTable: t.MT.Addr, Free: o.IsFree()}
@@ -111,10 +108,10 @@ func (d *describer) object(ctx context.Context, o Object, options DescribeOption
 	return a
 }
 
-// wordsOfObject bounds the words of an object that are listed.
+// wordsOfObject bounds the listed words of an object.
 const wordsOfObject = 64
 
-// words are what an object holds whose fields are not known.
+// words returns the words of an object whose fields are unknown.
 func (d *describer) words(ctx context.Context, o Object) []answer.Word {
 	obj, err := o.Heap()
 	if err != nil {
@@ -129,10 +126,10 @@ func (d *describer) words(ctx context.Context, o Object) []answer.Word {
 		}
 	}
 	var out []answer.Word
-	// The last word of an object's size is the header of the one behind it.
+	// The last word of an object's size is the header of the next object.
 	for at := o.data(); at+dac.ObjectHeaderBytes < o.Addr+target.Addr(obj.Size); at += 8 {
 		if len(out) == wordsOfObject {
-			d.note(target.Unsupportedf("of the %d bytes of the object the first %d words are listed: dq shows the others", obj.Size, wordsOfObject))
+			d.note(target.Unsupportedf("the object has %d bytes, and the first %d words are listed: dq shows the others", obj.Size, wordsOfObject))
 			break
 		}
 		v, err := target.Uint64(d.r.mem, at)
@@ -160,7 +157,7 @@ func (d *describer) string(a *answer.Object, o Object) {
 	a.String = &s
 }
 
-// array adds the bounds of an array, and its content if that reads as text.
+// array adds the bounds of an array, and its content if that is text.
 func (d *describer) array(a *answer.Object, o Object) {
 	arr, err := o.Array()
 	if err != nil {
@@ -179,7 +176,7 @@ func (d *describer) array(a *answer.Object, o Object) {
 	}
 }
 
-// elementWord is SOS's word for the elements: an enum counts as a struct.
+// elementWord returns SOS's word for the kind of the elements. SOS counts an enum as a struct.
 func (a *Array) elementWord() string {
 	t := a.Element()
 	switch {
@@ -195,7 +192,7 @@ func (a *Array) elementWord() string {
 	return dac.CorTypeWord(a.ElementType())
 }
 
-// content is the first elements read as ASCII.
+// content returns the first elements as text if they are ASCII.
 func (a *Array) content() (string, error) {
 	text := make([]byte, 0, contentChars)
 	for n, v := range a.Values() {
@@ -214,7 +211,7 @@ func (a *Array) content() (string, error) {
 	return string(text), nil
 }
 
-// runtimeType adds which type a System.RuntimeType object stands for.
+// runtimeType adds the type that a System.RuntimeType object stands for.
 func (d *describer) runtimeType(a *answer.Object, o Object) {
 	th, ok, err := o.RuntimeType()
 	if !ok {
@@ -230,7 +227,7 @@ func (d *describer) runtimeType(a *answer.Object, o Object) {
 	a.RuntimeTypeName = &name
 }
 
-// thinLock adds the lock that the object's header holds.
+// thinLock adds the lock in the object's header.
 func (d *describer) thinLock(a *answer.Object, o Object) {
 	h, err := d.r.rt.ObjectHeader(o.Addr)
 	if err != nil {
@@ -250,8 +247,8 @@ func (d *describer) thinLock(a *answer.Object, o Object) {
 	}
 }
 
-// DescribeStruct says all that is known of the value of type mt at a. A type
-// that is no value type is target.ErrUnsupported.
+// DescribeStruct returns everything known about the value of type mt at a. The error is target.ErrUnsupported if mt is
+// not a value type.
 func (r *Reader) DescribeStruct(mt, a target.Addr) (*answer.Struct, error) {
 	s, err := r.Struct(mt, a)
 	if err != nil {
@@ -261,7 +258,7 @@ func (r *Reader) DescribeStruct(mt, a target.Addr) (*answer.Struct, error) {
 	return d.structure(s, DescribeOptions{}), nil
 }
 
-// structure describes s; what is missing is noted in the answer.
+// structure describes s. The answer records the missing parts.
 func (d *describer) structure(s Struct, options DescribeOptions) *answer.Struct {
 	mt := s.Type.MT
 	a := &answer.Struct{Address: s.Addr, MethodTable: mt.Addr, Size: uint64(mt.BaseSize), Text: s.appendInline(nil, LineChars, 0)}

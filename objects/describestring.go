@@ -7,19 +7,19 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// errEnough ends a text of which no more is wanted.
+// errEnough stops the writing of a text when the consumer stops.
 var errEnough = errors.New("enough")
 
-// DescribeString returns the whole text of the string at a. An object that is
-// no string is target.ErrUnsupported.
+// DescribeString returns the whole text of the string at a. The error is target.ErrUnsupported if the object is not a
+// string.
 func (r *Reader) DescribeString(a target.Addr) (*answer.String, error) {
 	o, err := r.Proven(a)
 	if err != nil {
 		return nil, err
 	}
 	if !o.IsString() {
-		name, _ := o.Type.Name() // it only adds to the message
-		return nil, target.Unsupportedf("object %016x is no string but %s", uint64(a), name)
+		name, _ := o.Type.Name() // used in the message only
+		return nil, target.Unsupportedf("object %016x is not a string but %s", uint64(a), name)
 	}
 	n, err := o.Length()
 	if err != nil {
@@ -32,7 +32,7 @@ func (r *Reader) DescribeString(a target.Addr) (*answer.String, error) {
 	return s, nil
 }
 
-// parts are the text of a string; an error comes last.
+// parts iterates over the text of a string. An error comes last.
 func (o Object) parts(yield func(string, error) bool) {
 	err := o.text(-1, func(part []byte) error {
 		if !yield(string(part), nil) {

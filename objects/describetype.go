@@ -10,15 +10,14 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TypeOptions says what the description of a type lists.
+// TypeOptions selects the lists in the description of a type.
 type TypeOptions struct {
 	Methods bool
 	Fields  bool // with the values of statics
 }
 
-// DescribeType describes the type whose MethodTable is at a; the lowest two
-// bits, which say what a type handle names, don't count. Where the dump lacks
-// what would prove a MethodTable, it is believed if it has a name.
+// DescribeType describes the type whose MethodTable is at a. It ignores the two lowest bits of a, which are flags of a
+// type handle. If the parts that prove a MethodTable are not in the dump, a name is proof enough.
 func (r *Reader) DescribeType(a target.Addr, o TypeOptions) (*answer.Type, error) {
 	mt, err := r.methodTable(a)
 	if err != nil {
@@ -31,11 +30,11 @@ func (r *Reader) DescribeType(a target.Addr, o TypeOptions) (*answer.Type, error
 	return r.describeType(mt, o), nil
 }
 
-// errFree is why the type of free space has neither name nor file.
-var errFree = target.Unsupportedf("the type of free space is no type of a module")
+// errFree explains why the type of free space has neither name nor file.
+var errFree = target.Unsupportedf("the type of free space belongs to no module")
 
-// DescribeClass is DescribeType for the address of an EEClass, which stands for
-// its canonical MethodTable, or of a MethodTable.
+// DescribeClass describes the type of an EEClass, which is its canonical MethodTable. It accepts a MethodTable's
+// address too.
 func (r *Reader) DescribeClass(a target.Addr, o TypeOptions) (*answer.Type, error) {
 	mt, err := r.methodTable(a)
 	if err != nil {
@@ -51,11 +50,11 @@ func (r *Reader) DescribeClass(a target.Addr, o TypeOptions) (*answer.Type, erro
 	return r.describeType(mt, o), nil
 }
 
-// methodTable is the type at a. The low bits of a TypeHandle don't count.
+// methodTable returns the type at a. It ignores the low bits of a TypeHandle.
 func (r *Reader) methodTable(a target.Addr) (*dac.MethodTable, error) {
 	mt, _, err := r.rt.MethodTableAt(a &^ 3)
 	if errors.Is(err, target.ErrNotInDump) {
-		err = fmt.Errorf("%016x can't be told to be a MethodTable: %w", uint64(a), err)
+		err = fmt.Errorf("%016x may not be a MethodTable: %w", uint64(a), err)
 	}
 	return mt, err
 }
@@ -92,8 +91,7 @@ func withoutAbsence(err error) error {
 	return err
 }
 
-// describeLoading adds what the type was loaded from and by. Runtimes before 8
-// don't record the load context.
+// describeLoading adds the file and the load context of the type. Runtimes before 8 don't record the load context.
 func (r *Reader) describeLoading(mt *dac.MethodTable, t *answer.Type) {
 	t.LoaderAllocator = t.Pointer(r.rt.LoaderAllocatorObject(mt))
 	m, err := r.rt.ModuleOf(mt)
@@ -110,7 +108,7 @@ func (r *Reader) describeLoading(mt *dac.MethodTable, t *answer.Type) {
 	}
 }
 
-// describeEEClass adds what the EEClass says.
+// describeEEClass adds the facts of the EEClass.
 func (r *Reader) describeEEClass(mt *dac.MethodTable, o TypeOptions, t *answer.Type) {
 	t.ParentClass = answer.Of(r.classOf(mt.Parent))
 	class, err := r.rt.EEClass(mt)
@@ -128,7 +126,7 @@ func (r *Reader) describeEEClass(mt *dac.MethodTable, o TypeOptions, t *answer.T
 	}
 }
 
-// classOf is the EEClass of the type mt, 0 for none.
+// classOf returns the EEClass of the type mt, 0 if it has none.
 func (r *Reader) classOf(mt target.Addr) (target.Addr, error) {
 	if mt == 0 {
 		return 0, nil

@@ -1,11 +1,10 @@
-// Package objects turns objects of a dumped process into values: every field
-// of every object with its type, offset and value, elements of arrays, text of
-// strings, statics, names of enum values.
+// Package objects turns objects of a dumped process into values: fields with type, offset and value, array elements,
+// strings, statics and names of enum values.
 //
 //	r := objects.New(rt)
 //	o, err := r.Object(addr)
 //	name, err := o.Field("_name").Text(100)
 //
-// What the dump lacks is an error of the Value and never a zero. A Reader is
-// safe for concurrent use; what it learns of types it keeps.
+// A Value that is not in the dump carries an error; it is never zero. A Reader caches types and is safe for concurrent
+// use.
 package objects

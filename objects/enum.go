@@ -10,15 +10,14 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// An Enum is what metadata says about an enum.
+// An Enum is the metadata of an enum type.
 type Enum struct {
 	Underlying metadata.ElementType
 	Flags      bool // it has the FlagsAttribute
 	Members    []EnumMember
 }
 
-// An EnumMember is a name of an enum. Value holds as many bits as the
-// underlying type has, not sign-extended.
+// An EnumMember is a named value of an enum. Value has as many bits as the underlying type and is not sign-extended.
 type EnumMember struct {
 	Name  string
 	Value uint64
@@ -41,7 +40,7 @@ const fieldLiteral = 0x0040
 
 func (t *Type) readEnum() (*Enum, error) {
 	if !t.IsEnum() {
-		return nil, target.Unsupportedf("type %016x is no enum", uint64(t.MT.Addr))
+		return nil, target.Unsupportedf("type %016x is not an enum", uint64(t.MT.Addr))
 	}
 	m, err := t.Module()
 	if err != nil {
@@ -93,8 +92,7 @@ func hasAttribute(md *metadata.Metadata, parent metadata.Token, name string) (bo
 	return row != nil, err
 }
 
-// findAttribute is the first custom attribute of parent of the class name, nil if it
-// has none.
+// findAttribute returns the first custom attribute of parent with that class name, nil if there is none.
 func findAttribute(md *metadata.Metadata, parent metadata.Token, name string) (*metadata.CustomAttributeRow, error) {
 	attributes, err := md.CustomAttributes(parent)
 	if err != nil {
@@ -119,8 +117,7 @@ func findAttribute(md *metadata.Metadata, parent metadata.Token, name string) (*
 	return nil, nil
 }
 
-// Format is the text of a value of the enum, as Enum.ToString makes it: a name,
-// names of flags, or the number.
+// Format returns the text that Enum.ToString returns for a value: a name, names of flags, or the number.
 func (e *Enum) Format(bits uint64) string {
 	for i := range e.Members {
 		if e.Members[i].Value == bits {
@@ -139,8 +136,8 @@ func (e *Enum) Format(bits uint64) string {
 	return strconv.FormatUint(bits, 10)
 }
 
-// flags joins the names whose values make up bits, the greatest taken first
-// and printed last; it is empty when bits are left over.
+// flags joins the names whose values make up bits. It picks the largest first and prints it last. The text is empty if
+// bits are left over.
 func (e *Enum) flags(bits uint64) string {
 	order := make([]*EnumMember, 0, len(e.Members))
 	for i := range e.Members {

@@ -10,13 +10,12 @@ import (
 	"github.com/sosgo/sosgo/heap"
 )
 
-// errUnread stands for what is known behind a list that was not read, or that
-// failed.
+// errUnread replaces facts that follow a list that was not read or has failed.
 var errUnread = errors.New("the objects were not read")
 
-// Exceptions lists the exception objects of the heap that f chooses, nil for
-// all, by address, each with its message and innermost frame. Where the walk of
-// the heap could not go on is noted in the answer when the list was read.
+// Exceptions lists the exception objects of the heap that f selects, all if f is nil, in the order of addresses. Each
+// has its message and innermost frame. Once the list has been read, the answer records places where the heap walk could
+// not go on.
 func (r *Reader) Exceptions(ctx context.Context, h *heap.Heap, f *heap.Filter, o heap.ScanOptions) *answer.Exceptions {
 	a := &answer.Exceptions{Count: answer.Maybe[uint64]{Err: errUnread}}
 	only := heap.Filter{}
@@ -32,7 +31,7 @@ func (r *Reader) Exceptions(ctx context.Context, h *heap.Heap, f *heap.Filter, o
 		n := uint64(0)
 		list := h.List(ctx, heap.ListOptions{Filter: &only, OnlyObjects: true, Scan: o})
 		for x, err := range list.Objects.All() {
-			if err != nil { // the list ends with it
+			if err != nil { // the list ends with err
 				a.Fail(err)
 				return
 			}
@@ -51,7 +50,7 @@ func (r *Reader) Exceptions(ctx context.Context, h *heap.Heap, f *heap.Filter, o
 	return a
 }
 
-// exception is the row of an exception object; what it lacks is noted.
+// exception returns the row of an exception object. It records the missing parts in g.
 func (r *Reader) exception(g *answer.Gaps, o *answer.HeapObject) answer.HeapException {
 	row := answer.HeapException{Address: o.Address, MethodTable: o.MethodTable}
 	row.Type = g.Text(r.rt.TypeName(o.MethodTable, dac.NameManaged))

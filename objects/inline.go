@@ -14,16 +14,15 @@ const (
 	inlineFields = 16 // of one struct
 )
 
-// Inline is the value on one line, as a person wants to read it: a quoted and
-// escaped string of at most limit UTF-16 code units, the name of an enum's
-// value, the date of a DateTime, the fields of a struct in braces. It is empty
-// where the value says no more than its number or address does.
+// Inline returns a short, readable line for the value. That is a quoted string of at most limit UTF-16 code units, the
+// name of an enum's value, the date of a DateTime, or the fields of a struct in braces. The line is empty if it would
+// only repeat the number or address.
 func (v Value) Inline(limit int) string { return v.Line(limit).String() }
 
-// Line is Inline in pieces, for who wants to cut the strings in it again.
+// Line returns Inline in pieces, so that a caller can shorten the strings in it.
 func (v Value) Line(limit int) answer.Line { return v.appendInline(nil, limit, 0) }
 
-// appendInline appends what Line returns, of a value that is so deep in others.
+// appendInline appends the line of a value at a nesting depth.
 func (v *Value) appendInline(l answer.Line, limit, depth int) answer.Line {
 	switch v.Kind() {
 	case KindBool:
@@ -51,7 +50,7 @@ func (v *Value) appendInline(l answer.Line, limit, depth int) answer.Line {
 	return l
 }
 
-// appendWords appends text that stands there as it is.
+// appendWords appends fixed text.
 func appendWords(l answer.Line, s string) answer.Line {
 	if s == "" {
 		return l
@@ -59,7 +58,7 @@ func appendWords(l answer.Line, s string) answer.Line {
 	return append(l, answer.LinePiece{Text: s})
 }
 
-// appendMissing appends nothing, for a reason, if there is one.
+// appendMissing appends an empty piece that carries err, if err is not nil.
 func appendMissing(l answer.Line, err error) answer.Line {
 	if err == nil {
 		return l
@@ -67,11 +66,11 @@ func appendMissing(l answer.Line, err error) answer.Line {
 	return append(l, answer.LinePiece{Err: err})
 }
 
-// Plain is Inline, or the number or address where Inline is empty; of a value
-// that could not be read it is the reason in angle brackets.
+// Plain returns Inline, or the number or address if Inline is empty. For an unreadable value it returns the reason in
+// angle brackets.
 func (v Value) Plain(limit int) string { return v.appendPlain(nil, limit, 0).String() }
 
-// appendPlain appends the line for places where a number has to stand for itself.
+// appendPlain appends the line of a value, or its number if it has no line.
 func (v *Value) appendPlain(l answer.Line, limit, depth int) answer.Line {
 	if v.err != nil {
 		return append(l, answer.LinePiece{Text: answer.Absent(v.err), Err: v.err})
@@ -83,18 +82,17 @@ func (v *Value) appendPlain(l answer.Line, limit, depth int) answer.Line {
 	return l
 }
 
-// Answer is the value as answers have it, without its text.
+// Answer returns the value in the form of answers, without its text.
 func (v Value) Answer() answer.Value { return v.answer() }
 
 func (v Value) answer() answer.Value {
 	return answer.Value{Kind: v.Kind(), Size: v.Size(), Bits: v.bits, At: v.at}
 }
 
-// appendEnum appends the name of an enum's value, nothing for a plain number.
+// appendEnum appends the name of an enum's value, and nothing for a plain number.
 func (v *Value) appendEnum(l answer.Line) answer.Line {
 	if v.field != nil {
-		// A plain integer has its own byte in the signature, so that no type has
-		// to be looked up for it.
+		// The signature of a plain integer is its element type: no type has to be looked up.
 		if sig := v.field.Signature(); sig == nil || sig.Kind == v.elem {
 			return l
 		}
@@ -113,12 +111,11 @@ func (v *Value) appendEnum(l answer.Line) answer.Line {
 	return appendWords(l, e.Format(v.bits))
 }
 
-// Inline is the object on one line: the text of a string, a boxed value, the
-// type and lengths of an array, the type of other objects and, of a collection,
-// how many elements it has.
+// Inline returns the object on one line: the text of a string, a boxed value, the type and lengths of an array, the
+// type of other objects. A collection has its number of elements too.
 func (o Object) Inline(limit int) string { return o.appendInline(nil, limit, 0, nil).String() }
 
-// appendInline appends the line of an object that a field, which may be nil, refers to.
+// appendInline appends the line of an object. from is the field that refers to it, or nil.
 func (o Object) appendInline(l answer.Line, limit, depth int, from *Field) answer.Line {
 	switch {
 	case o.Type == nil:
@@ -139,14 +136,14 @@ func (o Object) appendInline(l answer.Line, limit, depth int, from *Field) answe
 	if depth > 0 {
 		return l
 	}
-	// A type that the field does not already tell.
-	var untold error
+	// The field's declaration does not imply the type.
+	var unnamed error
 	if from != nil {
 		th, err := from.TypeHandle()
 		if err == nil && th == o.Type.MT.Addr {
 			return appendWords(l, o.counted())
 		}
-		untold = err
+		unnamed = err
 	}
 	name, err := o.Type.ManagedName()
 	if err != nil {
@@ -155,10 +152,11 @@ func (o Object) appendInline(l answer.Line, limit, depth int, from *Field) answe
 	if n := o.counted(); n != "" {
 		name += " " + n
 	}
-	return appendMissing(appendWords(l, name), untold)
+	return appendMissing(appendWords(l, name), unnamed)
 }
 
-// counted is how many elements a collection has, "(3)", or why that is not known; empty for other objects.
+// counted returns the number of elements of a collection, as in "(3)", or why it is unknown. It returns nothing for
+// other objects.
 func (o Object) counted() string {
 	if o.Type.r.count == nil {
 		return ""
@@ -173,7 +171,7 @@ func (o Object) counted() string {
 	return "(" + strconv.FormatUint(n, 10) + ")"
 }
 
-// boxed is the value in a box, with its type.
+// boxed returns the value in a box, with its type.
 func (o Object) boxed() Value {
 	et, err := o.Type.ElementType()
 	if err != nil {
@@ -185,12 +183,12 @@ func (o Object) boxed() Value {
 // Boxed returns the value in a box.
 func (o Object) Boxed() Value {
 	if !o.IsBoxed() {
-		return Value{err: target.Unsupportedf("object %016x is no boxed value", uint64(o.Addr))}
+		return Value{err: target.Unsupportedf("object %016x is not a boxed value", uint64(o.Addr))}
 	}
 	return o.boxed()
 }
 
-// appendQuoted appends the text of a string, up to a hole in the dump.
+// appendQuoted appends the text of a string, up to the first part that is not in the dump.
 func (o Object) appendQuoted(l answer.Line, limit int) answer.Line {
 	n, err := o.Length()
 	if err != nil {
@@ -210,8 +208,7 @@ func quoteChar(c uint16) string {
 	return strconv.QuoteRune(rune(c))
 }
 
-// arrayText is the type of an array with its lengths, as a program would make
-// it: System.Int32[3][].
+// arrayText returns the type of an array with its lengths, in C# syntax: System.Int32[3][].
 func (o Object) arrayText() (string, error) {
 	a, err := o.Array()
 	if err != nil {
@@ -222,7 +219,7 @@ func (o Object) arrayText() (string, error) {
 		return "", err
 	}
 	var b strings.Builder
-	// The outermost brackets stand last in the type's name.
+	// The outermost brackets come last in the type's name.
 	elem := strings.TrimSuffix(name, "<*>")
 	if i := strings.LastIndexByte(elem, '['); i >= 0 && elem == name {
 		elem = elem[:i]
@@ -245,13 +242,13 @@ func (o Object) arrayText() (string, error) {
 	return b.String(), nil
 }
 
-// A structForm is how values of a type are written on one line.
+// A structForm describes how values of a type are written on one line.
 type structForm struct {
 	nullable bool
-	known    func(Struct) (string, bool) // nil for types without a form of their own
+	known    func(Struct) (string, bool) // nil for types without a short form
 }
 
-// lineForm is how the values of a type are written on one line.
+// lineForm returns how values of the type are written on one line.
 func (t *Type) lineForm() (structForm, error) {
 	return t.form.Get(func() (structForm, error) {
 		name, err := t.Name()
@@ -265,7 +262,7 @@ func (t *Type) lineForm() (structForm, error) {
 	})
 }
 
-// Inline is the struct on one line.
+// Inline returns the struct on one line.
 func (s Struct) Inline(limit int) string { return s.appendInline(nil, limit, 0).String() }
 
 func (s Struct) appendInline(l answer.Line, limit, depth int) answer.Line {
@@ -335,7 +332,7 @@ func (s Struct) appendBraces(l answer.Line, limit, depth int) answer.Line {
 	return appendMissing(append(l, answer.LinePiece{Text: "}"}), err)
 }
 
-// bracedLabels are what stands before the values of the first instance fields in braces: "{X=", ", Y=".
+// bracedLabels returns the text before the value of each instance field in braces: "{X=", ", Y=".
 func (t *Type) bracedLabels() ([]string, error) {
 	return t.labels.Get(func() ([]string, error) {
 		fields, err := t.Fields()
@@ -354,14 +351,14 @@ func (t *Type) bracedLabels() ([]string, error) {
 	})
 }
 
-// FieldLabel is the name of a field as the source has it: the property's for
-// the field behind an automatic property.
+// FieldLabel returns a field's name as in source code. For the backing field of an automatic property it is the
+// property's name.
 func FieldLabel(name string) string {
 	if strings.HasPrefix(name, "<") {
 		if p, ok := strings.CutSuffix(name[1:], ">k__BackingField"); ok {
 			return p
 		}
-		if p, ok := strings.CutSuffix(name[1:], ">i__Field"); ok { // of an anonymous type
+		if p, ok := strings.CutSuffix(name[1:], ">i__Field"); ok { // property of an anonymous type
 			return p
 		}
 	}

@@ -7,11 +7,11 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// inlineArrayAttribute makes a struct of one field a row of such fields (.NET 8).
+// inlineArrayAttribute turns a struct with one field into an array of such fields (.NET 8).
 const inlineArrayAttribute = "System.Runtime.CompilerServices.InlineArrayAttribute"
 
-// InlineLength is the number of elements of a struct with the InlineArrayAttribute,
-// 0 for other types. The runtime does not keep it: metadata has it.
+// InlineLength returns the number of elements of a struct with InlineArrayAttribute, 0 for other types. It reads
+// metadata, for the runtime does not store the number.
 func (t *Type) InlineLength() (int, error) { return t.row.Get(t.readInlineLength) }
 
 func (t *Type) readInlineLength() (int, error) {
@@ -47,12 +47,11 @@ func (t *Type) readInlineLength() (int, error) {
 	return int(n), nil
 }
 
-// fixedField is the one field of the struct that a C# compiler makes for a buffer in a
-// struct (fixed int Buffer[4]): the first element.
+// fixedField is the only field of the struct that the C# compiler generates for a fixed-size buffer (fixed int
+// Buffer[4]). It is the first element.
 const fixedField = "FixedElementField"
 
-// elements is how many elements a struct stands for: an inline array, or the buffer of
-// fixed size that a field of C# is. It is 0 for other structs.
+// elements returns the number of elements of an inline array or a C# fixed-size buffer, 0 for other structs.
 func (t *Type) elements() (int, error) { return t.parts.Get(t.countElements) }
 
 func (t *Type) countElements() (int, error) {
@@ -63,7 +62,7 @@ func (t *Type) countElements() (int, error) {
 	if err != nil || len(fields) != 1 || fields[0].Static || fields[0].Offset != 0 || fields[0].Name != fixedField {
 		return 0, err
 	}
-	size := Value{elem: fields[0].ElementType}.Size() // such elements are numbers
+	size := Value{elem: fields[0].ElementType}.Size() // elements of a buffer are numbers
 	if size <= 0 {
 		return 0, nil
 	}
@@ -85,8 +84,8 @@ func (t *Type) countElements() (int, error) {
 	return 0, target.Corruptf("type %016x: a buffer of %d bytes", uint64(t.MT.Addr), row.ClassSize)
 }
 
-// fullOfFields reports whether the type is no inline array, whatever its attributes
-// say: those have one field, and room for several of it.
+// fullOfFields reports whether the type cannot be an inline array, despite its attributes. An inline array has one
+// field, and room for several of it.
 func (t *Type) fullOfFields() bool {
 	fields, err := t.Fields()
 	if err != nil {
@@ -107,13 +106,13 @@ func (t *Type) fullOfFields() bool {
 	return err == nil && size > 0 && t.roomFor(size) == 1
 }
 
-// roomFor is how many elements of size bytes a box of the type can hold.
+// roomFor returns how many elements of size bytes fit in a box of the type.
 func (t *Type) roomFor(size uint64) uint64 {
 	return (uint64(t.MT.BaseSize) - min(uint64(t.MT.BaseSize), boxBytes)) / size
 }
 
-// elementSize is the number of bytes of an element of an inline array of n. The
-// size of the whole type has to agree with it: it may only be padded to a pointer.
+// elementSize returns the size in bytes of an element of an inline array with n elements. The size of the type must
+// match, apart from padding to a pointer.
 func (t *Type) elementSize(f *Field, n int) (uint64, error) {
 	size, _, err := f.extent(0)
 	if err != nil {
@@ -126,10 +125,10 @@ func (t *Type) elementSize(f *Field, n int) (uint64, error) {
 	return size, nil
 }
 
-// boxBytes is what a box has beside the value: the object header and the MethodTable.
+// boxBytes is the number of bytes of a box beside its value: object header and MethodTable.
 const boxBytes = 16
 
-// extent is the size and the alignment of what the field holds in place.
+// extent returns the size and alignment of the field's value in place.
 func (f *Field) extent(depth int) (size, align uint64, err error) {
 	if n := uint64(Value{elem: f.ElementType}.Size()); n > 0 {
 		return n, n, nil
@@ -156,8 +155,7 @@ func (f *Field) extent(depth int) (size, align uint64, err error) {
 	return (size + align - 1) / align * align, align, err
 }
 
-// Elements iterates over the elements of an inline array, or of a buffer of fixed size
-// in a struct: values of its one field. There are none for other structs.
+// Elements iterates over the elements of an inline array or a fixed-size buffer. Other structs have none.
 func (s Struct) Elements() iter.Seq2[int, Value] {
 	return func(yield func(int, Value) bool) {
 		n, err := s.Type.elements()

@@ -12,22 +12,19 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// An Interface is an interface that a type implements. The process need not
-// have loaded the instance of a generic one: its arguments are known all the
-// same.
+// An Interface is an interface that a type implements. The process may not have loaded a generic instance; its
+// arguments are known regardless.
 type Interface struct {
-	// Definition is what the type's interface map names: the interface, or the
-	// definition of a generic one whose instance was not needed so far.
+	// Definition is the interface in the type's interface map. For a generic interface that may be the definition, if
+	// no instance was needed yet.
 	Definition *Type
-	// Type is the interface with its arguments, nil if it is not loaded or the dump
-	// can't tell.
+	// Type is the interface with its arguments, nil if it is not loaded or unknown.
 	Type *Type
-	// Arguments are the TypeHandles of the generic arguments; 0 for one that is
-	// not loaded.
+	// Arguments has the TypeHandle of each generic argument, 0 if it is not loaded.
 	Arguments []target.Addr
 }
 
-// Name is the interface's name with its arguments, as ManagedName writes it.
+// Name returns the interface's name with its arguments, in the form of ManagedName.
 func (i *Interface) Name() (string, error) {
 	if i.Type != nil {
 		return i.Type.ManagedName()
@@ -49,8 +46,7 @@ func (i *Interface) Name() (string, error) {
 	return name + "<" + strings.Join(args, ", ") + ">", nil
 }
 
-// is reports whether i is the interface t: the same one, or any instance of a
-// generic definition.
+// is reports whether i is the interface t. If t is a generic definition, any instance of it matches.
 func (i *Interface) is(t *Type, args []target.Addr) bool {
 	if i.Type == t {
 		return true
@@ -59,17 +55,13 @@ func (i *Interface) is(t *Type, args []target.Addr) bool {
 	return d.Module != 0 && d.Module == t.MT.Module && d.Token == t.MT.Token && (t.MT.IsOpen() || slices.Equal(i.Arguments, args))
 }
 
-// Interfaces returns the interfaces that the type implements, itself and through
-// base classes and other interfaces, in the order of the runtime.
+// Interfaces returns the interfaces that the type implements, directly or through base classes and other interfaces, in
+// the order of the runtime.
 //
-// To load fewer types the runtime puts the definition of a generic interface
-// into the map where it stands for an instance that follows from the type
-// (methodtable.h, IsSpecialMarkerTypeForGenericCasting: "the special marker type
-// is the open generic type"; since .NET 6): that of System.Decimal names
-// IEquatable<T> for IEquatable<System.Decimal>, that of IList<System.Char> since
-// .NET 9 ICollection<T> for ICollection<System.Char>. The map of a type that is
-// not loaded to the end has definitions in all versions. Interfaces resolves
-// these.
+// To load fewer types, the runtime puts the definition of a generic interface into the map in place of an instance that
+// can be derived (methodtable.h, IsSpecialMarkerTypeForGenericCasting, since .NET 6). The map of System.Decimal has
+// IEquatable<T> for IEquatable<System.Decimal>. Since .NET 9 that of IList<System.Char> has ICollection<T> for
+// ICollection<System.Char>. The map of a partly loaded type has definitions in all versions. Interfaces resolves these.
 func (t *Type) Interfaces() ([]Interface, error) {
 	return t.ifaces.Get(t.readInterfaces)
 }
@@ -103,9 +95,9 @@ func (t *Type) readInterfaces() ([]Interface, error) {
 	return list, nil
 }
 
-// marked is the interface that the definition i stands for in t's map: of a type that is loaded to the end the
-// instance over the type that special markers stand for; of another one what metadata declares, and that instance
-// for interfaces that come with others.
+// marked returns the interface that the definition i in t's map stands for. For a loaded type that is the instance over
+// the marker argument. For a partly loaded type it is the declaration in metadata, or that instance if the interface
+// comes with another one.
 func (t *Type) marked(i *Type, declared *declaredInterfaces) (Interface, error) {
 	out := Interface{Definition: i}
 	loaded, err := t.r.rt.IsFullyLoaded(t.MT)
@@ -127,7 +119,7 @@ func (t *Type) marked(i *Type, declared *declaredInterfaces) (Interface, error) 
 		}
 		out.Arguments = slices.Repeat([]target.Addr{self}, len(params))
 	}
-	// Where the dump can't tell, the definition and the arguments are the answer.
+	// If the dump lacks the instance, the definition and the arguments are the answer.
 	if th, _ := t.r.rt.GenericInstance(i.MT, out.Arguments); th != 0 {
 		var err error
 		if out.Type, err = t.r.Type(th); err != nil {
@@ -137,9 +129,8 @@ func (t *Type) marked(i *Type, declared *declaredInterfaces) (Interface, error) 
 	return out, nil
 }
 
-// markerArgument is the type that every parameter of a special marker in t's map
-// stands for (methodtable.h, GetSpecialInstantiationType): of a generic interface
-// its first argument, of other types the type itself.
+// markerArgument returns the type argument that a special marker in t's map stands for (methodtable.h,
+// GetSpecialInstantiationType). For a generic interface that is its first argument, for other types the type itself.
 func (t *Type) markerArgument() (target.Addr, error) {
 	args, err := t.Arguments()
 	if err == nil && t.MT.IsInterface() && len(args) > 0 {
@@ -153,16 +144,15 @@ type declaredKey struct {
 	token  metadata.Token
 }
 
-// declaredInterfaces are the arguments of the generic interfaces that metadata
-// says a type and its base classes implement, by definition. An interface that is
-// implemented with several arguments has no marker and is left out. What can't be read
-// is left out too, and err says so.
+// declaredInterfaces maps the definitions of generic interfaces to the arguments with which metadata declares them for
+// a type and its base classes. It omits interfaces that are implemented with several arguments, since they have no
+// marker. It omits unreadable ones too; err is the first reason.
 type declaredInterfaces struct {
 	of  map[declaredKey][]target.Addr
 	err error
 }
 
-// read reads those of t, once.
+// read reads the declarations of t once.
 func (d *declaredInterfaces) read(t *Type) {
 	if d.of != nil {
 		return
@@ -176,14 +166,14 @@ func (d *declaredInterfaces) read(t *Type) {
 	}
 }
 
-// lacks notes the first error.
+// lacks records the first error.
 func (d *declaredInterfaces) lacks(err error) {
 	if d.err == nil {
 		d.err = err
 	}
 }
 
-// add adds what t itself declares.
+// add adds the declarations of t itself.
 func (d *declaredInterfaces) add(t *Type) error {
 	c, err := t.context()
 	if err != nil {
@@ -217,8 +207,8 @@ func (d *declaredInterfaces) add(t *Type) error {
 	return nil
 }
 
-// declaredInterface resolves a row of the InterfaceImpl table, and reports whether that names an
-// instance of a generic interface whose types are loaded.
+// declaredInterface resolves a row of the InterfaceImpl table. It reports whether the row names an instance of a
+// generic interface whose types are loaded.
 func (t *Type) declaredInterface(md *metadata.Metadata, rid uint32, c dac.SigContext) (key declaredKey, args []target.Addr, ok bool, err error) {
 	row, err := md.InterfaceImpl(rid)
 	if err != nil || row.Interface.Table() != metadata.TableTypeSpec {
@@ -253,11 +243,9 @@ func (t *Type) declaredInterface(md *metadata.Metadata, rid uint32, c dac.SigCon
 	return declaredKey{mt.Module, mt.Token}, args, true, nil
 }
 
-// Implements reports whether the type implements the interface i: that very
-// instance, or any instance if i is the definition of a generic interface. Where
-// interfaces of the type are not known and it is not among the others, the error
-// says so. Variance does not count, nor do the generic interfaces that the
-// runtime invents for arrays.
+// Implements reports whether the type implements the interface i. If i is a generic definition, any instance counts.
+// Variance and the generic interfaces of arrays do not count. If some interfaces are unknown and i is not among the
+// others, it returns an error.
 func (t *Type) Implements(i *Type) (bool, error) {
 	list, err := t.Interfaces()
 	args, aerr := i.Arguments()
@@ -270,17 +258,16 @@ func (t *Type) Implements(i *Type) (bool, error) {
 	return false, err
 }
 
-// IsAssignableTo reports whether a variable of type to can hold an object of
-// the type: to is the type itself, a base class, an interface that it
-// implements, or, of an array of references, an array of the same rank whose
-// elements can hold its elements. Like Implements it knows no variance.
+// IsAssignableTo reports whether a variable of type to can hold an object of this type. It can if to is the type, a
+// base class or an implemented interface. It can too if both are arrays of references of the same rank and the elements
+// are assignable. Variance does not count.
 func (t *Type) IsAssignableTo(to *Type) (bool, error) {
 	for depth, at := 0, t; at != nil; depth++ {
 		if at == to {
 			return true, nil
 		}
 		if depth > limits.ParentChain {
-			return false, target.Corruptf("type %016x has no end of base classes", uint64(t.MT.Addr))
+			return false, target.Corruptf("type %016x has too many base classes", uint64(t.MT.Addr))
 		}
 		base, err := at.Base()
 		if err != nil {

@@ -6,22 +6,21 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Leaf is a part of a struct that has no parts: a number, a pointer or a
-// reference.
+// A Leaf is a part of a struct that has no parts of its own: a number, a pointer or a reference.
 type Leaf struct {
-	Offset uint64 // in the struct
+	Offset uint64 // within the struct
 	Type   metadata.ElementType
 }
 
-// Size is the number of bytes of the leaf.
+// Size returns the number of bytes of the leaf.
 func (l Leaf) Size() uint64 { return uint64(Value{elem: l.Type}.Size()) }
 
 // IsReference reports whether the leaf refers to an object.
 func (l Leaf) IsReference() bool { return Value{elem: l.Type}.Kind() == KindReference }
 
-// Leaves are the parts of a struct, of the structs in it and of all elements of an
-// inline array too, in the order of memory as far as the runtime's list of fields
-// has it. More than limits.StructLeaves are target.ErrUnsupported.
+// Leaves returns the leaves of a struct, including those of nested structs and of all elements of inline arrays. They
+// come in the order of memory, as far as the runtime lists fields in that order. The error is target.ErrUnsupported if
+// there are more than limits.StructLeaves.
 func (t *Type) Leaves() ([]Leaf, error) { return t.leaves(nil, 0, 0) }
 
 func (t *Type) leaves(out []Leaf, offset uint64, depth int) ([]Leaf, error) {
@@ -55,7 +54,7 @@ func (t *Type) leaves(out []Leaf, offset uint64, depth int) ([]Leaf, error) {
 	return out, nil
 }
 
-// leaves adds those of the field, which stands at an offset.
+// leaves appends the leaves of a field at an offset.
 func (f *Field) leaves(out []Leaf, offset uint64, depth int) ([]Leaf, error) {
 	if len(out) >= limits.StructLeaves {
 		return out, target.Unsupportedf("type %016x has more than %d parts", uint64(f.Declaring.MT.Addr), limits.StructLeaves)
@@ -63,7 +62,7 @@ func (f *Field) leaves(out []Leaf, offset uint64, depth int) ([]Leaf, error) {
 	if leaf := (Leaf{Offset: offset, Type: f.ElementType}); leaf.Size() > 0 {
 		return append(out, leaf), nil
 	}
-	s, err := Value{r: f.Declaring.r, elem: f.ElementType, field: f}.Struct() // a type that is not loaded is an error
+	s, err := Value{r: f.Declaring.r, elem: f.ElementType, field: f}.Struct() // fails if the type is not loaded
 	if err != nil {
 		return out, err
 	}

@@ -10,14 +10,12 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TypeByName iterates over the loaded types of that name, of the assembly with
-// that simple name or, if it is empty, of all: different assemblies, and one
-// assembly in several load contexts, have different types of one name. The name
-// is exact. It is the name in metadata, "System.Collections.Generic.List`1" or
-// "Ns.Outer+Inner", of which a generic one stands for the definition; or what
-// ManagedName writes for an array or instance,
-// "System.Collections.Generic.List<System.Int32>", which takes a look at all
-// types that are loaded. What can't be read is an error, and the rest goes on.
+// TypeByName iterates over the loaded types with a name. assembly restricts them to the assembly with that simple name;
+// empty means all. Several types may match: assemblies, and load contexts of one assembly, have types of their own. The
+// name must match exactly. It is either the name in metadata, "System.Collections.Generic.List`1" or "Ns.Outer+Inner",
+// which finds the definition of a generic type. Or it is the form of ManagedName for an array or a generic instance,
+// "System.Collections.Generic.List<System.Int32>", which examines all loaded types. Errors are yielded, and the
+// iteration continues.
 func (r *Reader) TypeByName(name, assembly string) iter.Seq2[*Type, error] {
 	return func(yield func(*Type, error) bool) {
 		if r.rt.IsNative() {
@@ -41,7 +39,8 @@ func (r *Reader) TypeByName(name, assembly string) iter.Seq2[*Type, error] {
 	}
 }
 
-// nativeByName yields the types of that name of a NativeAOT program, whose arrays and instances nothing lists.
+// nativeByName yields the types with that name in a NativeAOT program. Nothing lists a program's arrays and generic
+// instances.
 func (r *Reader) nativeByName(name, assembly string, yield func(*Type, error) bool) {
 	if strings.ContainsAny(name, "<[*&") {
 		yield(nil, target.Unsupportedf("a NativeAOT program has no list of its arrays and generic instances: dumpheap -type finds those that have objects"))
@@ -61,15 +60,14 @@ func (r *Reader) nativeByName(name, assembly string, yield func(*Type, error) bo
 	}
 }
 
-// definition is the type of that name that m defines, nil if there is none that
-// is loaded.
+// definition returns the type with that name that m defines, nil if none is loaded.
 func (r *Reader) definition(m *dac.Module, name, assembly string) (*Type, error) {
 	if in, err := inAssembly(m, assembly); err != nil || !in {
 		return nil, err
 	}
 	md, err := m.Metadata()
 	if errors.Is(err, target.ErrUnsupported) {
-		return nil, nil // a module without metadata defines no types
+		return nil, nil // modules without metadata define no types
 	}
 	if err != nil {
 		return nil, err
@@ -85,8 +83,7 @@ func (r *Reader) definition(m *dac.Module, name, assembly string) (*Type, error)
 	return r.Type(mt)
 }
 
-// inAssembly reports whether m is of the assembly with that simple name; the
-// empty name is everybody's.
+// inAssembly reports whether m belongs to the assembly with that simple name. The empty name matches all.
 func inAssembly(m *dac.Module, assembly string) (bool, error) {
 	if assembly == "" {
 		return true, nil
@@ -113,7 +110,7 @@ func (r *Reader) constructedByName(name, assembly string, yield func(*Type, erro
 	}
 }
 
-// named is the type with the MethodTable mt, nil if it has another name.
+// named returns the type with the MethodTable mt, nil if its name differs.
 func (r *Reader) named(mt *dac.MethodTable, name, assembly string) (*Type, error) {
 	have, err := r.rt.TypeName(mt.Addr, dac.NameManaged)
 	if err != nil || have != name {
@@ -129,13 +126,12 @@ func (r *Reader) named(mt *dac.MethodTable, name, assembly string) (*Type, error
 	return r.typeOf(mt), nil
 }
 
-// Methods iterates over the methods that the type itself declares, as
-// dac.Runtime.Methods does: of an instance of a generic type those of the type
-// whose code it shares.
+// Methods iterates over the methods that the type itself declares, as dac.Runtime.Methods does. An instance of a
+// generic type has the methods of the type whose code it shares.
 func (t *Type) Methods() iter.Seq2[*code.MethodDesc, error] { return code.Of(t.r.rt).Methods(t.MT) }
 
-// Statics returns the static fields that the type itself declares, those of
-// threads included. It returns the others where some can't be read.
+// Statics returns the static fields that the type itself declares, including thread statics. Readable fields are
+// returned along with an error.
 func (t *Type) Statics() ([]*Field, error) {
 	own, err := t.OwnFields()
 	var out []*Field

@@ -9,18 +9,15 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// NewIn is New with the heap that the objects are on, which is opened when an
-// object is first to be proved.
+// NewIn returns a Reader that proves objects on a heap. It calls open when it first has to prove an object.
 func NewIn(rt *dac.Runtime, open func() (*heap.Heap, error)) *Reader {
 	r := New(rt)
 	r.open = open
 	return r
 }
 
-// Proven returns the object at a, an address of whatever origin. A walk of the heap
-// proves it: that comes to a, and not past it. Where the dump lacks the heap its
-// type is the proof, as it is for Object. An address that holds no object is an
-// *InvalidError.
+// Proven returns the object at an address of any origin. It proves that a heap walk reaches a. If the heap is not in
+// the dump, the object's type is the proof, as in Object. The error is an *InvalidError if there is no object at a.
 func (r *Reader) Proven(a target.Addr) (Object, error) {
 	o, err := r.Object(a)
 	if err == nil {
@@ -34,7 +31,7 @@ func (r *Reader) Proven(a target.Addr) (Object, error) {
 	return o, nil
 }
 
-// prove says what contradicts that o is an object.
+// prove returns an error if something contradicts that o is an object.
 func (r *Reader) prove(o Object) error {
 	h := r.walkable()
 	if h == nil || h.Segment(o.Addr) == nil && len(h.Warnings()) > 0 {
@@ -51,7 +48,7 @@ func (r *Reader) prove(o Object) error {
 	return err
 }
 
-// walkable is the heap, nil where the dump lacks it.
+// walkable returns the heap, nil if it is not in the dump.
 func (r *Reader) walkable() *heap.Heap {
 	if r.open == nil {
 		return nil
@@ -63,7 +60,7 @@ func (r *Reader) walkable() *heap.Heap {
 	return h
 }
 
-// plausible refuses an object that no heap has room for.
+// plausible returns an error if the object is larger than any heap.
 func (o Object) plausible() error {
 	n, err := o.Size()
 	if errors.Is(err, target.ErrNotInDump) {

@@ -14,16 +14,16 @@ import (
 type Reader struct {
 	rt   *dac.Runtime
 	mem  target.Memory
-	open func() (*heap.Heap, error) // nil for none
+	open func() (*heap.Heap, error) // nil without a heap
 
-	count func(Object) (n uint64, ok bool, err error) // nil for none
+	count func(Object) (n uint64, ok bool, err error) // nil if nothing counts
 
 	mu    sync.RWMutex
 	types map[target.Addr]*Type
 }
 
-// CountsBy sets what tells of an object how many elements it has, if it is a collection: the lines of values say so. It is
-// for who makes the Reader, before anybody uses it.
+// CountsBy sets a function that counts the elements of an object that is a collection, for the lines of values. Call it
+// before the Reader is shared.
 func (r *Reader) CountsBy(count func(Object) (n uint64, ok bool, err error)) { r.count = count }
 
 // New returns a Reader for the objects of rt.
@@ -31,11 +31,10 @@ func New(rt *dac.Runtime) *Reader {
 	return &Reader{rt: rt, mem: rt.Memory(), types: map[target.Addr]*Type{}}
 }
 
-// Runtime is the runtime whose objects are read.
+// Runtime returns the runtime that the objects belong to.
 func (r *Reader) Runtime() *dac.Runtime { return r.rt }
 
-// Type returns the type with the MethodTable at mt. It is target.ErrCorrupt
-// when there is none.
+// Type returns the type with the MethodTable at mt. The error is target.ErrCorrupt if there is none.
 func (r *Reader) Type(mt target.Addr) (*Type, error) {
 	r.mu.RLock()
 	t := r.types[mt]
@@ -50,8 +49,7 @@ func (r *Reader) Type(mt target.Addr) (*Type, error) {
 	return r.typeOf(m), nil
 }
 
-// Of returns the object that a walk of the heap found, or Heap.ObjectAt: its
-// type is known there, and no memory is read.
+// Of returns an object that a heap walk or Heap.ObjectAt has found. It reads no memory, since the type is known.
 func (r *Reader) Of(o heap.Object) (Object, error) {
 	if o.Type == nil {
 		return Object{}, errNoObject
@@ -59,7 +57,7 @@ func (r *Reader) Of(o heap.Object) (Object, error) {
 	return Object{Addr: o.Addr, Type: r.typeOf(o.Type)}, nil
 }
 
-// typeOf is the Type of a MethodTable.
+// typeOf returns the Type of a MethodTable.
 func (r *Reader) typeOf(mt *dac.MethodTable) *Type {
 	r.mu.RLock()
 	t := r.types[mt.Addr]
@@ -77,17 +75,16 @@ func (r *Reader) typeOf(mt *dac.MethodTable) *Type {
 	return t
 }
 
-// errNoObject is about the zero Object, the zero Struct and the nil Type.
-var errNoObject = target.Unsupportedf("the zero value is no object")
+// errNoObject is the error of the zero Object, the zero Struct and the nil Type.
+var errNoObject = target.Unsupportedf("the zero value is not an object")
 
-// An Object is an object on the heap. The zero Object is none: its methods fail
-// with target.ErrUnsupported.
+// An Object is an object on the heap. Methods of the zero Object fail with target.ErrUnsupported.
 type Object struct {
 	Addr target.Addr
 	Type *Type
 }
 
-// Heap is the object as a walk of the heap sees it, which heap.Edges wants.
+// Heap returns the object in the form of package heap, for heap.Edges.
 func (o Object) Heap() (heap.Object, error) {
 	if o.Type == nil {
 		return heap.Object{}, errNoObject
@@ -99,7 +96,7 @@ func (o Object) Heap() (heap.Object, error) {
 	return heap.Object{Addr: o.Addr, Type: o.Type.MT, Size: o.Type.MT.Size(n), Length: n, Free: o.IsFree()}, nil
 }
 
-// An InvalidError says that there is no object at an address.
+// An InvalidError reports that there is no object at an address.
 type InvalidError struct {
 	Addr target.Addr
 	Err  error // target.ErrCorrupt, or target.ErrNotInDump
@@ -109,9 +106,8 @@ func (e *InvalidError) Error() string { return fmt.Sprintf("object %016x: %v", u
 
 func (e *InvalidError) Unwrap() error { return e.Err }
 
-// Object returns the object at a, which something refers to: its type is the
-// proof. Proven is for addresses of whatever origin. An address that holds no
-// object is an *InvalidError.
+// Object returns the object at a, which must come from a reference: the object's type is the only proof. Use Proven for
+// addresses of other origin. The error is an *InvalidError if there is no object at a.
 func (r *Reader) Object(a target.Addr) (Object, error) {
 	o, err := r.object(a)
 	if err != nil {
@@ -138,8 +134,7 @@ func (r *Reader) object(a target.Addr) (Object, error) {
 	return Object{Addr: a, Type: t}, nil
 }
 
-// Length is the number of elements of an array or of UTF-16 code units of a
-// string; 0 for all others.
+// Length returns the number of elements of an array, or of UTF-16 code units of a string, and 0 for other objects.
 func (o Object) Length() (uint32, error) {
 	if o.Type == nil {
 		return 0, errNoObject
@@ -150,7 +145,7 @@ func (o Object) Length() (uint32, error) {
 	return o.Type.r.rt.ObjectLength(o.Addr)
 }
 
-// Size is the object's size in bytes, not rounded up to what the heap gives it.
+// Size returns the object's size in bytes, not rounded up to the heap's alignment.
 func (o Object) Size() (uint64, error) {
 	n, err := o.Length()
 	if o.Type == nil {
@@ -173,29 +168,28 @@ func (o Object) IsBoxed() bool { return o.Type != nil && o.Type.MT.IsValueType()
 // Unbox returns the value in the box.
 func (o Object) Unbox() (Struct, error) {
 	if !o.IsBoxed() {
-		return Struct{}, target.Unsupportedf("object %016x is no boxed value", uint64(o.Addr))
+		return Struct{}, target.Unsupportedf("object %016x is not a boxed value", uint64(o.Addr))
 	}
 	return Struct{Addr: o.data(), Type: o.Type}, nil
 }
 
-// data is where the fields start.
+// data returns the address of the fields.
 func (o Object) data() target.Addr { return o.Addr + dac.ObjectHeaderBytes }
 
-// Field returns the value of the instance field name, the most derived class's
-// where several have one.
+// Field returns the value of an instance field. If several classes have a field of that name, the most derived class's
+// counts.
 func (o Object) Field(name string) Value { return o.Type.read(o.data(), name) }
 
 // Value returns the value of one instance field of the object's type.
 func (o Object) Value(f *Field) Value { return f.At(o.data()) }
 
-// Fields iterates over the instance fields with their values, the base class's
-// first. Fields that can't be listed are an error of Type.Fields.
+// Fields iterates over the instance fields with their values, base classes first. If fields can't be listed,
+// Type.Fields returns the error.
 func (o Object) Fields() iter.Seq2[*Field, Value] { return o.Type.values(o.data()) }
 
-// A Struct is a value type in place: in an object, an array, another struct or
-// a box.
+// A Struct is a value type in place: in an object, an array, another struct or a box.
 type Struct struct {
-	Addr target.Addr // of the first field
+	Addr target.Addr // address of the first field
 	Type *Type
 }
 
@@ -206,7 +200,7 @@ func (r *Reader) Struct(mt, a target.Addr) (Struct, error) {
 		return Struct{}, err
 	}
 	if !t.MT.IsValueType() {
-		return Struct{}, target.Unsupportedf("%016x is no value type", uint64(mt))
+		return Struct{}, target.Unsupportedf("%016x is not a value type", uint64(mt))
 	}
 	return Struct{Addr: a, Type: t}, nil
 }

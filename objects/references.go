@@ -10,8 +10,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// References lists the objects that the object at a refers to, as the GC sees
-// them. What keeps the object's type alive, if that can be unloaded, comes last.
+// References lists the objects that the object at a refers to, as the GC sees them. The LoaderAllocator of a
+// collectible type comes last.
 func (r *Reader) References(ctx context.Context, a target.Addr) (iter.Seq2[answer.Reference, error], error) {
 	o, err := r.Proven(a)
 	if err != nil {
@@ -36,7 +36,7 @@ func (o Object) references(ctx context.Context) iter.Seq2[answer.Reference, erro
 			row := answer.Reference{}
 			if err == nil {
 				row = o.reference(ref)
-				err = cmp.Or(row.Type.Err, row.Field.Err) // the row has it, and the list warns of it
+				err = cmp.Or(row.Type.Err, row.Field.Err) // the row has it, and the list warns about it
 			}
 			if err != nil && !yield(answer.Reference{}, err) {
 				return
@@ -60,7 +60,7 @@ func (o Object) reference(ref heap.Reference) answer.Reference {
 	return row
 }
 
-// typeNameAt is the name of the type of the object at a.
+// typeNameAt returns the name of the type of the object at a.
 func (r *Reader) typeNameAt(a target.Addr) (string, error) {
 	o, err := r.Object(a)
 	if err != nil {
@@ -69,9 +69,8 @@ func (r *Reader) typeNameAt(a target.Addr) (string, error) {
 	return o.Type.ManagedName()
 }
 
-// FieldPath names the field at an offset in an instance of t: with dots through
-// structs in place. It is empty where there is none, and has an error where what
-// would tell is missing.
+// FieldPath returns the name of the field at an offset in an instance of t, with dots through structs in place. It is
+// empty if there is no field. It fails if the facts that decide are missing.
 func (t *Type) FieldPath(offset uint64) (string, error) {
 	path := ""
 	for {
@@ -97,9 +96,8 @@ func (t *Type) FieldPath(offset uint64) (string, error) {
 	}
 }
 
-// fieldAt is the instance field of t that covers an offset: the last one that
-// starts at or before it, nil if there is none. Where fields can't be read only one
-// that starts right there is known to be it.
+// fieldAt returns the instance field of t that covers an offset, which is the last one that starts at or before it, or
+// nil. If some fields can't be read, only a field that starts exactly there is certain.
 func (t *Type) fieldAt(offset uint64) (*Field, error) {
 	if t.MT.IsArray() {
 		return nil, nil
@@ -120,8 +118,8 @@ func (t *Type) fieldAt(offset uint64) (*Field, error) {
 	return best, nil
 }
 
-// embedded is the type of a struct that the field holds in place, nil if it
-// holds none, one of itself, as the primitive types do, or one that is not loaded.
+// embedded returns the type of the struct that the field holds in place. It returns nil for other fields, for a struct
+// that contains itself, as primitive types do, and for a type that is not loaded.
 func (f *Field) embedded() (*Type, error) {
 	if !f.InPlace() {
 		return nil, nil

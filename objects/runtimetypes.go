@@ -11,8 +11,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// RuntimeTypes lists the System.RuntimeType objects of the heap with the types
-// that they stand for. What a row lacks comes as an error in front of it.
+// RuntimeTypes lists the System.RuntimeType objects of the heap with the types that they stand for. Missing parts of a
+// row are errors yielded before it.
 func (r *Reader) RuntimeTypes(ctx context.Context, h *heap.Heap) (iter.Seq2[answer.RuntimeType, error], error) {
 	wanted, err := r.coreType("System.RuntimeType")
 	if err != nil {
@@ -43,8 +43,8 @@ func (r *Reader) RuntimeTypes(ctx context.Context, h *heap.Heap) (iter.Seq2[answ
 	}, nil
 }
 
-// runtimeType is the row of a System.RuntimeType object. A row without an Address
-// is none; an error beside a row says why it has no name.
+// runtimeType returns the row of a System.RuntimeType object. A row without an Address is empty; an error with a row
+// explains why it has no name.
 func (r *Reader) runtimeType(a target.Addr) (answer.RuntimeType, error) {
 	o, err := r.Object(a)
 	if err != nil {
@@ -59,7 +59,7 @@ func (r *Reader) runtimeType(a target.Addr) (answer.RuntimeType, error) {
 	return row, row.Name.Err
 }
 
-// coreType is the MethodTable of a type of CoreLib.
+// coreType returns the MethodTable of a type of CoreLib.
 func (r *Reader) coreType(name string) (target.Addr, error) {
 	lib, err := r.rt.CoreLib()
 	if err != nil {

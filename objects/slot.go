@@ -6,10 +6,9 @@ import (
 	"strings"
 )
 
-// SlotName names the place at an offset of bytes from the object's start: of an
-// object its field, "_items", with dots through structs in place,
-// "_entry._value"; of an array the element, "[3]", "[1,2]" or "[5].value". What has
-// no name, or none in the dump, is the offset, "+0x18".
+// SlotName returns the name of the place at an offset in bytes from the object's start. In an object it is the field,
+// "_items", with dots through structs in place, "_entry._value". In an array it is the element, "[3]", "[1,2]" or
+// "[5].value". Without a name it is the offset, "+0x18".
 func (o Object) SlotName(offset uint64) string {
 	name := ""
 	switch {
@@ -25,7 +24,7 @@ func (o Object) SlotName(offset uint64) string {
 	return name
 }
 
-// elementName is SlotName of an array; it is empty where no element is.
+// elementName returns SlotName for an array. It is empty outside the elements.
 func (o Object) elementName(offset uint64) string {
 	a, err := o.Array()
 	size := uint64(o.Type.MT.ComponentSize)

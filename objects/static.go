@@ -9,35 +9,32 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// ErrNotInitialised says that a static field has no value, not even zero: the
-// class constructor has not finished, or the storage does not exist yet. It is
-// a kind of target.ErrUnsupported, as a null reference is.
+// ErrNotInitialised reports that a static field has no value yet, not even zero: the class constructor has not
+// finished, or the storage does not exist. It wraps target.ErrUnsupported, as the error of a null reference does.
 var ErrNotInitialised = answer.ErrNotInitialised
 
-// A Static is what a static field holds, or why it holds nothing.
+// A Static is the value of a static field, or the reason why it has none.
 type Static struct {
 	State dac.StaticState
-	Slot  target.Addr // where the field is stored; of a struct the reference to its box; 0 for nowhere
+	Slot  target.Addr // where the field is stored; for a struct, the reference to its box; 0 if not stored
 	Err   error       // why the storage was not found
 
-	// Value is the field's value. Its error is Err where that is not nil,
-	// ErrNotInitialised where there is no value yet, and target.ErrNotInDump
-	// where zero is stored and the dump lacks what would tell whether the class
-	// constructor has run (dac.StaticUnknown).
+	// Value is the field's value. Its error is Err if that is not nil, and ErrNotInitialised if there is no value yet.
+	// It is target.ErrNotInDump if zero is stored and the dump does not show whether the class constructor has run
+	// (dac.StaticUnknown).
 	Value Value
-	// Stored is what the memory at Slot holds so far, whatever State is; of
-	// KindUnknown and without a meaning where Slot is 0.
+	// Stored is the content of the memory at Slot, whatever State is. It is of KindUnknown, and meaningless, if Slot is
+	// 0.
 	Stored Value
 }
 
-// StaticValue reads a static field that all threads share, of the type that
-// declares it.
+// StaticValue reads a static field that all threads share. The type must be the one that declares it.
 func (f *Field) StaticValue() Static {
 	at, err := f.Declaring.r.rt.StaticField(f.Declaring.MT, &f.FieldDesc)
 	return f.static(at, err)
 }
 
-// ThreadStatic reads the value that thread t has of a thread static.
+// ThreadStatic reads thread t's value of a thread static.
 func (f *Field) ThreadStatic(t *dac.Thread) Static {
 	at, err := f.Declaring.r.rt.ThreadStaticField(f.Declaring.MT, &f.FieldDesc, t)
 	return f.static(at, err)
@@ -55,7 +52,7 @@ func (f *Field) static(at dac.StaticAddr, err error) Static {
 	return s
 }
 
-// lack is why the static field has no value, nil if it has.
+// lack returns why the static field has no value, nil if it has one.
 func (s *Static) lack() error {
 	switch {
 	case s.Err != nil:
@@ -67,12 +64,12 @@ func (s *Static) lack() error {
 	case s.State == dac.StaticNotInitialized || s.Slot == 0:
 		return ErrNotInitialised
 	case s.State == dac.StaticUnknown && s.Stored.err == nil && s.Stored.kind() != KindStruct && s.Stored.bits == 0:
-		return fmt.Errorf("whether the static field is initialised: %w", target.ErrNotInDump)
+		return fmt.Errorf("can't decide whether the static field is initialised: %w", target.ErrNotInDump)
 	}
 	return nil
 }
 
-// readStatic reads what is stored at s.Slot.
+// readStatic reads the value at s.Slot.
 func (f *Field) readStatic(s *Static) {
 	r, data := f.Declaring.r, s.Slot
 	if f.ElementType == metadata.ElementValueType && !f.RVA {

@@ -9,15 +9,14 @@ import (
 	"github.com/sosgo/sosgo/dac"
 )
 
-// StaticsOptions choose static fields. The zero value chooses all.
+// StaticsOptions selects static fields. The zero value selects all.
 type StaticsOptions struct {
-	Type       string // only of types whose name contains this, in any case
-	References bool   // only fields that refer to an object
+	Type       string // only types whose name contains this, in any case
+	References bool   // only fields that refer to objects
 }
 
-// Statics lists the static fields of the loaded types, a thread static once for
-// each thread that has used it. What a field lacks comes as an error in front of
-// it.
+// Statics lists the static fields of the loaded types. A thread static has one row for each thread that has used it.
+// Missing parts of a field are errors yielded before it.
 func (r *Reader) Statics(ctx context.Context, o StaticsOptions) iter.Seq2[answer.StaticField, error] {
 	return func(yield func(answer.StaticField, error) bool) {
 		l := staticsLister{refs: o.References, pattern: strings.ToLower(o.Type), yield: yield}
@@ -45,14 +44,14 @@ type staticsLister struct {
 	refs    bool
 	pattern string // lower case
 	yield   func(answer.StaticField, error) bool
-	ended   bool // nobody wants more
+	ended   bool // the consumer has stopped
 }
 
 func (l *staticsLister) emit(f answer.StaticField, err error) {
 	l.ended = l.ended || !l.yield(f, err)
 }
 
-// types lists the statics of one type, if the pattern chooses it.
+// types lists the statics of one type if the pattern selects it.
 func (l *staticsLister) types(mt *dac.MethodTable) {
 	class, err := l.r.rt.EEClass(mt)
 	if err != nil {

@@ -9,11 +9,11 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// stringChunk is how many UTF-16 code units of a string are read at once.
+// stringChunk is the number of UTF-16 code units read at once.
 const stringChunk = 16 << 10
 
-// Text is the text of a string: at most limit UTF-16 code units, all when
-// limit is negative. Unpaired surrogates become U+FFFD.
+// Text returns the first limit UTF-16 code units of a string, all if limit is negative. Unpaired surrogates become
+// U+FFFD.
 func (o Object) Text(limit int) (string, error) {
 	if s, ok := o.plainText(limit); ok {
 		return s, nil
@@ -26,8 +26,7 @@ func (o Object) Text(limit int) (string, error) {
 	return string(b), err
 }
 
-// plainText is the text of a string of ASCII characters whose memory can be lent, as that of most: it costs one
-// allocation.
+// plainText returns the text of an ASCII string whose memory can be lent, which most can. It allocates once.
 func (o Object) plainText(limit int) (string, bool) {
 	if !o.IsString() {
 		return "", false
@@ -62,9 +61,8 @@ func (o Object) plainText(limit int) (string, bool) {
 	return string(chars[:n]), true
 }
 
-// WriteText writes the text of a string as UTF-8. Strings of any length go
-// through a buffer of fixed size. What stands before a hole in the dump is
-// written before the error returns.
+// WriteText writes the text of a string as UTF-8. It uses a buffer of fixed size. Before it returns an error, it writes
+// everything that precedes the missing part.
 func (o Object) WriteText(w io.Writer) error {
 	return o.text(-1, func(part []byte) error {
 		_, err := w.Write(part)
@@ -74,7 +72,7 @@ func (o Object) WriteText(w io.Writer) error {
 
 func (o Object) text(limit int, emit func([]byte) error) error {
 	if !o.IsString() {
-		return target.Unsupportedf("object %016x is no string", uint64(o.Addr))
+		return target.Unsupportedf("object %016x is not a string", uint64(o.Addr))
 	}
 	at, length, err := o.Type.r.rt.StringChars(o.Addr)
 	if err != nil {

@@ -12,8 +12,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Type is the type of objects or values. It is shared and safe for
-// concurrent use.
+// A Type is the type of objects or values. It is shared, and safe for concurrent use.
 type Type struct {
 	MT *dac.MethodTable
 	r  *Reader
@@ -32,12 +31,12 @@ type Type struct {
 	form            lazy.Value[structForm] // see Struct.appendInline
 }
 
-// Name is the type's name as dumpobj prints it: dac.NameNative.
+// Name returns the type's name in the form of dumpobj: dac.NameNative.
 func (t *Type) Name() (string, error) {
 	return t.native.Get(func() (string, error) { return t.r.rt.TypeName(t.MT.Addr, dac.NameNative) })
 }
 
-// ManagedName is the type's name as dumpheap prints it: dac.NameManaged.
+// ManagedName returns the type's name in the form of dumpheap: dac.NameManaged.
 func (t *Type) ManagedName() (string, error) {
 	return t.managed.Get(func() (string, error) { return t.r.rt.TypeName(t.MT.Addr, dac.NameManaged) })
 }
@@ -50,7 +49,7 @@ func (t *Type) Base() (*Type, error) {
 	return t.r.Type(t.MT.Parent)
 }
 
-// Module is the module that defines the type.
+// Module returns the module that defines the type.
 func (t *Type) Module() (*dac.Module, error) { return t.r.rt.ModuleOf(t.MT) }
 
 // IsString reports whether the type is System.String.
@@ -65,8 +64,8 @@ func (t *Type) IsString() bool {
 	return t.MT.HasComponents() && !t.MT.IsArray() && t.MT.ComponentSize == 2
 }
 
-// ElementType is the runtime's normalised element type: the underlying type of
-// an enum, metadata.ElementValueType for most structs, Class for classes.
+// ElementType returns the runtime's normalised element type: the underlying type of an enum, metadata.ElementValueType
+// for most structs, Class for classes.
 func (t *Type) ElementType() (metadata.ElementType, error) {
 	return t.r.rt.ElementType(t.MT)
 }
@@ -74,7 +73,7 @@ func (t *Type) ElementType() (metadata.ElementType, error) {
 // Element returns the type of an array's elements.
 func (t *Type) Element() (*Type, error) {
 	if !t.MT.IsArray() {
-		return nil, target.Unsupportedf("type %016x is no array", uint64(t.MT.Addr))
+		return nil, target.Unsupportedf("type %016x is not an array", uint64(t.MT.Addr))
 	}
 	th := t.MT.PerInstInfo
 	mt, err := t.r.rt.TypeHandleMethodTable(th)
@@ -87,12 +86,12 @@ func (t *Type) Element() (*Type, error) {
 	return t.r.Type(mt)
 }
 
-// Arguments are the TypeHandles of the type's generic arguments.
+// Arguments returns the TypeHandle of each generic argument.
 func (t *Type) Arguments() ([]target.Addr, error) {
 	return t.args.Get(func() ([]target.Addr, error) { return t.r.rt.TypeArguments(t.MT) })
 }
 
-// context is what signatures in the type's definition refer to.
+// context returns the generic context of signatures in the type's definition.
 func (t *Type) context() (dac.SigContext, error) {
 	m, err := t.Module()
 	if err != nil {
@@ -102,11 +101,11 @@ func (t *Type) context() (dac.SigContext, error) {
 	return dac.SigContext{Module: m, TypeArgs: args}, err
 }
 
-// OwnFields returns the fields that the type itself declares, in the order of
-// the runtime: instance fields, then statics.
+// OwnFields returns the fields that the type itself declares, in the order of the runtime: instance fields, then
+// statics.
 func (t *Type) OwnFields() ([]*Field, error) { return t.own.Get(t.readOwn) }
 
-// IsFree reports whether t is the type of free blocks, a MethodTable without a class and a module.
+// IsFree reports whether t is the type of free blocks, whose MethodTable has no class and no module.
 func (t *Type) IsFree() bool { return t.MT.Addr == t.r.rt.WellKnown().Free }
 
 func (t *Type) readOwn() ([]*Field, error) {
@@ -114,7 +113,7 @@ func (t *Type) readOwn() ([]*Field, error) {
 		return nil, nil
 	}
 	descs, err := t.r.rt.Fields(t.MT)
-	// One allocation for all: a type is read whole.
+	// One allocation for all fields: a type is read as a whole.
 	all, out := make([]Field, len(descs)), make([]*Field, len(descs))
 	for i := range descs {
 		all[i] = Field{FieldDesc: descs[i], Declaring: t}
@@ -124,9 +123,8 @@ func (t *Type) readOwn() ([]*Field, error) {
 	return out, err
 }
 
-// Fields returns all fields, instance and static, those of base classes first:
-// the order in which dumpobj prints them. Where a class can't be read the
-// others are returned together with the error.
+// Fields returns all fields, instance and static, base classes first. dumpobj prints them in this order. If a class
+// can't be read, the other fields are returned along with the error.
 func (t *Type) Fields() ([]*Field, error) { return t.fields.Get(t.readFields) }
 
 func (t *Type) readFields() ([]*Field, error) {
@@ -134,7 +132,7 @@ func (t *Type) readFields() ([]*Field, error) {
 	var firstErr error
 	for at := t; at != nil; {
 		if len(chain) > limits.ParentChain {
-			return nil, target.Corruptf("type %016x has no end of base classes", uint64(t.MT.Addr))
+			return nil, target.Corruptf("type %016x has too many base classes", uint64(t.MT.Addr))
 		}
 		chain = append(chain, at)
 		base, err := at.Base()
@@ -154,8 +152,7 @@ func (t *Type) readFields() ([]*Field, error) {
 	return out, firstErr
 }
 
-// InstanceField finds an instance field by name, the most derived class's where
-// several have one.
+// InstanceField returns an instance field by name. If several classes have one, it returns the most derived class's.
 func (t *Type) InstanceField(name string) (*Field, error) {
 	m, err := t.byName.Get(func() (map[string]*Field, error) {
 		fields, err := t.Fields()
@@ -176,7 +173,7 @@ func (t *Type) InstanceField(name string) (*Field, error) {
 	return nil, err
 }
 
-// StaticField finds a static field that the type itself declares.
+// StaticField returns a static field that the type itself declares.
 func (t *Type) StaticField(name string) (*Field, error) {
 	own, err := t.OwnFields()
 	for _, f := range own {
@@ -215,8 +212,8 @@ func (t *Type) values(data target.Addr) iter.Seq2[*Field, Value] {
 	}
 }
 
-// A Field is a field of a type. The embedded FieldDesc is what the runtime
-// knows of it; name and declared type come from metadata.
+// A Field is a field of a type. The embedded FieldDesc comes from the runtime; name and declared type come from
+// metadata.
 type Field struct {
 	dac.FieldDesc
 	Name       string
@@ -224,19 +221,19 @@ type Field struct {
 	Attributes uint16 // FieldAttributes, ECMA-335 II.23.1.5
 
 	sig    metadata.TypeSig
-	err    error // why name or signature are unknown
+	err    error // why the name or signature is unknown
 	exact  lazy.Value[target.Addr]
 	typ    lazy.Value[*Type] // see declared
 	shared lazy.Value[target.Addr]
 }
 
-// lent is the memory of a value of the type, for in; nil where it is not in one piece.
+// lent returns the memory of a value of the type, for use with in. It is nil if the memory is not in one piece.
 func (t *Type) lent(data target.Addr) []byte {
 	b, _ := t.r.mem.View(data, int(t.MT.BaseSize-min(t.MT.BaseSize, boxBytes)))
 	return b
 }
 
-// in is At where the memory of the whole value may have been lent.
+// in reads the field as At does, from b if the value's memory was lent.
 func (f *Field) in(b []byte, data target.Addr) Value {
 	if int(f.ElementType) < len(kinds) {
 		size := uint64(kinds[f.ElementType].size)
@@ -247,7 +244,7 @@ func (f *Field) in(b []byte, data target.Addr) Value {
 	return f.At(data)
 }
 
-// read fills in what metadata tells.
+// read fills in the facts from metadata.
 func (f *Field) read() {
 	f.err = func() error {
 		m, err := f.Declaring.Module()
@@ -278,10 +275,10 @@ func (f *Field) read() {
 	}
 }
 
-// Err says why the field's name or signature are unknown, nil if they are not.
+// Err returns why the field's name or signature is unknown, nil if both are known.
 func (f *Field) Err() error { return f.err }
 
-// Signature is the field's declared type; nil where Err is not.
+// Signature returns the field's declared type. It is nil exactly if Err is not.
 func (f *Field) Signature() *metadata.TypeSig {
 	if f.err != nil {
 		return nil
@@ -289,21 +286,20 @@ func (f *Field) Signature() *metadata.TypeSig {
 	return f.sig.Unmodified()
 }
 
-// InPlace reports whether the field holds its value and no reference or
-// pointer: what SOS marks VT.
+// InPlace reports whether the field holds a value, not a reference or pointer. SOS marks it VT.
 func (f *Field) InPlace() bool {
 	et := f.ElementType
 	return et >= metadata.ElementBoolean && et <= metadata.ElementR8 || et == metadata.ElementValueType ||
 		et == metadata.ElementI || et == metadata.ElementU
 }
 
-// TypeHandle is the field's type, 0 if it is not loaded. Type parameters are
-// those of the object's own type.
+// TypeHandle returns the field's type, 0 if it is not loaded. Type parameters are replaced by the object's type
+// arguments.
 func (f *Field) TypeHandle() (target.Addr, error) {
 	return f.exact.Get(func() (target.Addr, error) { return f.resolve(f.Declaring) })
 }
 
-// declared is the field's type, nil if it is not loaded, or has no MethodTable.
+// declared returns the field's type, nil if it is not loaded or has no MethodTable.
 func (f *Field) declared() (*Type, error) {
 	return f.typ.Get(func() (*Type, error) {
 		r := f.Declaring.r
@@ -318,8 +314,8 @@ func (f *Field) declared() (*Type, error) {
 	})
 }
 
-// SharedTypeHandle is TypeHandle as code that generic instances share sees it,
-// and SOS with it: references among the type arguments are System.__Canon.
+// SharedTypeHandle returns TypeHandle in the form of shared generic code, and of SOS: references among the type
+// arguments are System.__Canon.
 func (f *Field) SharedTypeHandle() (target.Addr, error) {
 	return f.shared.Get(func() (target.Addr, error) {
 		canon, err := f.Declaring.r.Type(f.Declaring.MT.Canonical)
@@ -344,7 +340,7 @@ func (f *Field) resolve(owner *Type) (target.Addr, error) {
 	return f.Declaring.r.rt.ResolveType(&f.sig, c)
 }
 
-// TypeName is the name of the field's type, loaded or not.
+// TypeName returns the name of the field's type, loaded or not.
 func (f *Field) TypeName(style dac.NameStyle) (string, error) {
 	if f.err != nil {
 		return "", f.err
@@ -356,8 +352,8 @@ func (f *Field) TypeName(style dac.NameStyle) (string, error) {
 	return f.Declaring.r.rt.SigTypeName(&f.sig, c, style)
 }
 
-// At reads an instance field of the instance whose fields start at data: eight
-// bytes behind the address of an object, or the address of a struct.
+// At reads an instance field. data is the address of the instance's fields: the object's address plus eight, or the
+// address of a struct.
 func (f *Field) At(data target.Addr) Value {
 	if f == nil {
 		return Value{err: target.Unsupportedf("no field")}

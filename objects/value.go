@@ -9,12 +9,12 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Kind says what a Value is.
+// A Kind is the kind of a Value.
 type Kind = answer.ValueKind
 
 // The kinds of values, with the methods of Value that read them.
 const (
-	KindUnknown   = answer.KindUnknown   // Err says why
+	KindUnknown   = answer.KindUnknown   // Err has the reason
 	KindBool      = answer.KindBool      // Bool
 	KindChar      = answer.KindChar      // Char
 	KindInt       = answer.KindInt       // Int
@@ -26,7 +26,7 @@ const (
 	KindStruct    = answer.KindStruct    // Struct
 )
 
-// kinds is the kind and the size in bytes of each element type, by number.
+// kinds has the kind and the size in bytes of each element type, by number.
 var kinds = [...]struct {
 	kind Kind
 	size uint8
@@ -59,9 +59,8 @@ var kinds = [...]struct {
 	metadata.ElementMVar:       {KindReference, 8},
 }
 
-// A Value is what a field or element holds, or the reason why that is not
-// known. It costs no allocation. The methods that return the value fail with
-// that reason, or with target.ErrUnsupported where the kind does not fit.
+// A Value is the value of a field or element, or the reason why it is unknown. It costs no allocation. Methods that
+// return the value fail with that reason, or with target.ErrUnsupported if the kind does not fit.
 type Value struct {
 	r    *Reader
 	at   target.Addr // where it is stored
@@ -69,8 +68,8 @@ type Value struct {
 	err  error
 	elem metadata.ElementType
 
-	field *Field // tells the type, if not nil
-	typ   *Type  // of a struct or enum where there is no field
+	field *Field // has the type, if not nil
+	typ   *Type  // a struct's or enum's type, without a field
 }
 
 // value reads a value of element type et at a.
@@ -99,7 +98,7 @@ func (r *Reader) value(et metadata.ElementType, a target.Addr, f *Field, t *Type
 	return v
 }
 
-// uintOf is the little-endian number in b, which has 1, 2, 4 or 8 bytes.
+// uintOf returns the little-endian number in b, which has 1, 2, 4 or 8 bytes.
 func uintOf(b []byte) uint64 {
 	switch len(b) {
 	case 1:
@@ -119,7 +118,7 @@ func (v Value) kind() Kind {
 	return KindUnknown
 }
 
-// Kind is the kind of the value, KindUnknown when it could not be read.
+// Kind returns the kind of the value, KindUnknown if it could not be read.
 func (v Value) Kind() Kind {
 	if v.err != nil {
 		return KindUnknown
@@ -127,19 +126,19 @@ func (v Value) Kind() Kind {
 	return v.kind()
 }
 
-// Err says why the value is unknown, nil when it is known.
+// Err returns why the value is unknown, nil if it is known.
 func (v Value) Err() error { return v.err }
 
-// Location is the address where the value is stored.
+// Location returns the address where the value is stored.
 func (v Value) Location() target.Addr { return v.at }
 
-// ElementType is how the value is stored: of an enum its underlying type.
+// ElementType returns how the value is stored. For an enum it is the underlying type.
 func (v Value) ElementType() metadata.ElementType { return v.elem }
 
-// Field is the field that holds the value, nil for elements and boxes.
+// Field returns the field that holds the value, nil for elements and boxes.
 func (v Value) Field() *Field { return v.field }
 
-// Size is the number of bytes of the value; 0 for a struct.
+// Size returns the number of bytes of the value; 0 for a struct.
 func (v Value) Size() int {
 	if int(v.elem) < len(kinds) {
 		return int(kinds[v.elem].size)
@@ -147,33 +146,32 @@ func (v Value) Size() int {
 	return 0
 }
 
-// Bits are the bytes of the value as a little-endian number, not
-// sign-extended; 0 for a struct.
+// Bits returns the bytes of the value as a little-endian number, not sign-extended, and 0 for a struct.
 func (v Value) Bits() (uint64, error) { return v.bits, v.err }
 
 func (v Value) want(k Kind) error {
 	if v.err == nil && v.kind() != k {
-		return target.Unsupportedf("a value of kind %v is no %v", v.kind(), k)
+		return target.Unsupportedf("a value of kind %v is not a %v", v.kind(), k)
 	}
 	return v.err
 }
 
-// Bool is the value of a System.Boolean.
+// Bool returns the value of a System.Boolean.
 func (v Value) Bool() (bool, error) { return v.bits != 0, v.want(KindBool) }
 
-// Char is the value of a System.Char: a UTF-16 code unit.
+// Char returns the value of a System.Char: a UTF-16 code unit.
 func (v Value) Char() (uint16, error) { return uint16(v.bits), v.want(KindChar) }
 
-// Int is the value of a signed integer or enum.
+// Int returns the value of a signed integer or enum.
 func (v Value) Int() (int64, error) {
 	shift := 64 - 8*v.Size()
 	return int64(v.bits<<shift) >> shift, v.want(KindInt)
 }
 
-// Uint is the value of an unsigned integer or enum.
+// Uint returns the value of an unsigned integer or enum.
 func (v Value) Uint() (uint64, error) { return v.bits, v.want(KindUint) }
 
-// Float is the value of a System.Single or System.Double.
+// Float returns the value of a System.Single or System.Double.
 func (v Value) Float() (float64, error) {
 	if v.elem == metadata.ElementR4 {
 		return float64(math.Float32frombits(uint32(v.bits))), v.want(KindFloat)
@@ -181,7 +179,7 @@ func (v Value) Float() (float64, error) {
 	return math.Float64frombits(v.bits), v.want(KindFloat)
 }
 
-// Addr is the value of a pointer, native integer, byref or reference.
+// Addr returns the value of a pointer, native integer, byref or reference.
 func (v Value) Addr() (target.Addr, error) {
 	switch v.kind() {
 	case KindPointer, KindByRef, KindReference:
@@ -196,8 +194,7 @@ func (v Value) IsNull() bool {
 	return err == nil && a == 0
 }
 
-// Object is the object that a reference refers to. Null is
-// target.ErrUnsupported.
+// Object returns the object that a reference refers to. The error for null is target.ErrUnsupported.
 func (v Value) Object() (Object, error) {
 	if err := v.want(KindReference); err != nil {
 		return Object{}, err
@@ -208,8 +205,8 @@ func (v Value) Object() (Object, error) {
 	return v.r.Object(target.Addr(v.bits))
 }
 
-// Type is the declared type of the value where it is loaded, nil elsewhere. A
-// reference may refer to an object of a derived type.
+// Type returns the declared type of the value, nil if it is not loaded. A reference may refer to an object of a derived
+// type.
 func (v Value) Type() (*Type, error) {
 	if v.typ != nil {
 		return v.typ, nil
@@ -220,7 +217,7 @@ func (v Value) Type() (*Type, error) {
 	return v.field.declared()
 }
 
-// Struct is the value type that is stored in place.
+// Struct returns the value type that is stored in place.
 func (v Value) Struct() (Struct, error) {
 	if err := v.want(KindStruct); err != nil {
 		return Struct{}, err
@@ -230,13 +227,12 @@ func (v Value) Struct() (Struct, error) {
 		return Struct{}, err
 	}
 	if t == nil {
-		return Struct{}, target.Unsupportedf("the type of the value is not among the types that were found")
+		return Struct{}, target.Unsupportedf("the type of the value is unknown")
 	}
 	return Struct{Addr: v.at, Type: t}, nil
 }
 
-// Text is the string that the value refers to: at most limit UTF-16 code units
-// of it, all when limit is negative.
+// Text returns the first limit UTF-16 code units of the string that the value refers to, all if limit is negative.
 func (v Value) Text(limit int) (string, error) {
 	o, err := v.Object()
 	if err != nil {

@@ -14,9 +14,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// known is how a struct of System.Private.CoreLib that has a short form is written, nil for other names.
-// Its fields are found by the names that metadata has for them; a struct
-// without the expected fields is shown as any other.
+// known returns the short form of a struct of System.Private.CoreLib, nil for other names. It finds fields by their
+// names in metadata. A struct without the expected fields is shown like any other.
 func known(name string) func(Struct) (string, bool) {
 	switch name {
 	case "System.DateTime":
@@ -45,7 +44,7 @@ func known(name string) func(Struct) (string, bool) {
 	return nil
 }
 
-// number reads an integer field that has one of the names, as its bits.
+// number returns the bits of an integer field that has one of the names.
 func (s Struct) number(names ...string) (uint64, bool) {
 	for _, n := range names {
 		v := s.Field(n)
@@ -60,9 +59,8 @@ func (s Struct) number(names ...string) (uint64, bool) {
 	return 0, false
 }
 
-// DateTime is the time of a DateTime by what its field holds: the ticks in 62 bits, the kind in the upper two (0
-// unspecified, 1 UTC, 2 and 3 local). One that was never set is the zero Time. The time is given as UTC, whatever the
-// kind.
+// DateTime returns the time that the field of a DateTime holds. The low 62 bits are ticks; the upper two are the kind
+// (0 unspecified, 1 UTC, 2 and 3 local). An unset DateTime is the zero Time. The result is in UTC, whatever the kind.
 func DateTime(data uint64) (time.Time, error) {
 	n := data & (1<<62 - 1)
 	if n > ticks.Max {
@@ -154,8 +152,7 @@ func (s Struct) guid() (string, bool) {
 	return g.String(), true
 }
 
-// decimal formats a Decimal: 96 bits, the scale in bits 16 to 23 of the flags
-// and the sign in bit 31.
+// decimal formats a Decimal: 96 bits, a scale in bits 16 to 23 of the flags, and a sign in bit 31.
 func (s Struct) decimal() (string, bool) {
 	flags, ok := s.number("_flags", "flags")
 	hi, ok2 := s.number("_hi32", "hi")
@@ -163,7 +160,7 @@ func (s Struct) decimal() (string, bool) {
 		return "", false
 	}
 	lo64, ok := s.number("_lo64")
-	if !ok { // before .NET 5: two words
+	if !ok { // two words before .NET 5
 		lo, ok1 := s.number("lo")
 		mid, ok2 := s.number("mid")
 		if !ok1 || !ok2 {
@@ -229,7 +226,7 @@ func (s Struct) int128(signed bool) (string, bool) {
 	return n.String(), true
 }
 
-// native formats an IntPtr or UIntPtr that stands in a box.
+// native formats a boxed IntPtr or UIntPtr.
 func (s Struct) native() (string, bool) {
 	for _, v := range s.Fields() {
 		a, err := v.Addr()
@@ -238,8 +235,7 @@ func (s Struct) native() (string, bool) {
 	return "", false
 }
 
-// appendNullable appends the value of a Nullable<T>, nothing where the struct has not the
-// expected fields.
+// appendNullable appends the value of a Nullable<T>. It appends nothing if the struct lacks the expected fields.
 func (s Struct) appendNullable(l answer.Line, limit, depth int) answer.Line {
 	has, err := s.Field("hasValue").Bool()
 	if err != nil {

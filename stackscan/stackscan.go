@@ -80,7 +80,7 @@ func New(rt *dac.Runtime, h *heap.Heap) *Scanner {
 func (s *Scanner) Scan(ctx context.Context, o Options) iter.Seq2[Slot, error] {
 	return func(yield func(Slot, error) bool) {
 		if s.rt == nil {
-			yield(Slot{}, target.Unsupportedf("no runtime to find the objects of"))
+			yield(Slot{}, target.Unsupportedf("no runtime, so no objects"))
 			return
 		}
 		processor, err := s.rt.Target().Platform().Arch.Processor()

@@ -12,13 +12,13 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// ErrNotCollection says that an object is of no kind of collection that is known. It is a target.ErrUnsupported.
-var ErrNotCollection = target.Unsupportedf("no collection that is known")
+// ErrNotCollection reports that an object is not a known kind of collection. It wraps target.ErrUnsupported.
+var ErrNotCollection = target.Unsupportedf("not a known collection")
 
 // An Item is an element of a collection.
 type Item struct {
-	Index uint64        // in the order of enumeration, from 0; an array's in the order of memory
-	Key   objects.Value // of dictionaries, and the priority of an element of a priority queue
+	Index uint64        // in enumeration order, from 0; in memory order for arrays
+	Key   objects.Value // for dictionaries; the priority in a priority queue
 	Value objects.Value
 }
 
@@ -26,56 +26,57 @@ type Item struct {
 type Reader struct {
 	b     *shapes.Binder
 	types *sync.Map // *objects.Type -> *opener
-	kinds []kind    // the first that fits a type counts
-	depth int       // of collections that are about others
+	kinds []kind    // the first one that fits a type wins
+	depth int       // of nested views
 
-	slotOrder bool // queues of several threads are passed as their arrays have them
+	slotOrder bool // pass the items of concurrent queues in the order of their arrays
 }
 
-// maxDepth is how many collections may be about one another: views of views.
+// maxDepth bounds the nesting of views.
 const maxDepth = 16
 
-// New returns a Reader for what a Binder binds.
+// New returns a Reader that uses the shapes of b.
 func New(b *shapes.Binder) *Reader {
 	return &Reader{b: b, types: &sync.Map{}, kinds: slices.Concat(generic(), nongeneric(), concurrent(), immutable(), frozen(), channels(), wrappers(), others())}
 }
 
-// An opener opens objects of one type, or says why that can't be done.
+// An opener opens objects of one type, or holds the reason why it can't.
 type opener struct {
 	open func(r *Reader, x shapes.Instance) content
 	kind *kind
 	err  error
 }
 
-// A Collection is one collection. What it holds is read when it is listed.
+// A Collection is one collection. Its items are read when it is listed.
 type Collection struct {
 	// HasKeys reports whether items have keys.
 	HasKeys bool
 	content content
 }
 
-// A content is what a kind of collection found in an instance.
+// A content is the content of an instance, as its kind of collection finds it.
 type content struct {
-	count int64 // elements that it says it has; unknown if it says nothing
+	count int64 // its own count of elements, or unknown
 	keys  bool
 	each  each
-	err   error // why it can't be listed, or not all of it
+	err   error // why it can't be listed, or not completely
 	text  func() (string, error)
 }
 
-// unknown is the count of a collection that keeps none.
+// unknown is the count of a collection that keeps no count.
 const unknown = -1
 
-// An each passes items to yield until that returns false, which it returns then.
+// An each passes items to yield until yield returns false, and returns false then.
 type each func(yield yield) bool
 
 type yield func(Item, error) bool
 
-// failed is the content of which nothing can be read.
+// failed returns the content of an unreadable collection.
 func failed(err error) content { return content{count: unknown, err: err} }
 
-// Of is the collection that an object is: an array, a class of collections, or a value type in a box that is one. It is
-// ErrNotCollection where the object is of no kind that is known, and a *shapes.UnknownLayoutError where its fields are not.
+// Of opens the collection that an object is: an array, an instance of a collection class, or a boxed value type that is
+// a collection. The error is ErrNotCollection if the object is not a known kind, and a *shapes.UnknownLayoutError if
+// its fields differ.
 func (r *Reader) Of(o objects.Object) (*Collection, error) {
 	if o.Type == nil || o.IsFree() {
 		return nil, ErrNotCollection
@@ -86,7 +87,7 @@ func (r *Reader) Of(o objects.Object) (*Collection, error) {
 	return r.In(o.Type, shapes.Of(o))
 }
 
-// In is the collection that an instance of a type is: also of a value type in place, as an ImmutableArray.
+// In opens the collection that an instance of a type is. It also opens value types in place, such as ImmutableArray.
 func (r *Reader) In(t *objects.Type, x shapes.Instance) (*Collection, error) {
 	op := r.opener(t)
 	if op.err != nil {
@@ -95,7 +96,7 @@ func (r *Reader) In(t *objects.Type, x shapes.Instance) (*Collection, error) {
 	return collectionOf(op.open(r, x))
 }
 
-// Is reports whether objects of a type are collections whose fields are known. Arrays are.
+// Is reports whether objects of a type are collections with known fields. Arrays are.
 func (r *Reader) Is(t *objects.Type) bool {
 	return t != nil && (t.MT.IsArray() || r.opener(t).err == nil)
 }
@@ -107,7 +108,7 @@ func collectionOf(c content) (*Collection, error) {
 	return &Collection{HasKeys: c.keys, content: c}, nil
 }
 
-// opener is how a type is opened.
+// opener returns the opener of a type.
 func (r *Reader) opener(t *objects.Type) *opener {
 	if v, ok := r.types.Load(t); ok {
 		return v.(*opener)
@@ -135,13 +136,13 @@ func (r *Reader) find(t *objects.Type) *opener {
 	return &opener{err: ErrNotCollection}
 }
 
-// A kind is a row of the tables: how one shape of collections is read.
+// A kind is a row of the tables: how to read collections of one shape.
 type kind struct {
 	bind  func(r *Reader, t *objects.Type) (func(r *Reader, x shapes.Instance) content, error)
-	store func(r *Reader, t *objects.Type) (Store, error) // nil where it keeps no elements in arrays of its own
+	store func(r *Reader, t *objects.Type) (Store, error) // nil if it keeps no elements in its own arrays
 }
 
-// of is the row of a shape.
+// of returns the row of a shape.
 func of[T any](read func(r *Reader, s *T, x shapes.Instance) content) kind {
 	return kind{bind: func(r *Reader, t *objects.Type) (func(r *Reader, x shapes.Instance) content, error) {
 		s, err := shapes.Bind[T](r.b, t)
@@ -152,7 +153,7 @@ func of[T any](read func(r *Reader, s *T, x shapes.Instance) content) kind {
 	}}
 }
 
-// stored is the row of a shape that keeps its elements in arrays of its own.
+// stored returns the row of a shape that keeps its elements in its own arrays.
 func stored[T any](read func(r *Reader, s *T, x shapes.Instance) content, store func(s *T) Store) kind {
 	k := of(read)
 	k.store = func(r *Reader, t *objects.Type) (Store, error) {
@@ -165,8 +166,8 @@ func stored[T any](read func(r *Reader, s *T, x shapes.Instance) content, store 
 	return k
 }
 
-// Count is how many elements the collection says it has. A collection that keeps no count is target.ErrUnsupported; one that
-// keeps a negative one target.ErrCorrupt.
+// Count returns the collection's own count of elements. The error is target.ErrUnsupported if it keeps no count, and
+// target.ErrCorrupt if the count is negative.
 func (c *Collection) Count() (uint64, error) {
 	switch {
 	case c.content.count >= 0:
@@ -179,8 +180,8 @@ func (c *Collection) Count() (uint64, error) {
 
 var errNoCount = target.Unsupportedf("the collection keeps no count")
 
-// CountOf is how many elements the object is a collection of; ok is false for what is none, or keeps no count. A count that
-// can't be read, or that the collection's arrays contradict, is an error. Arrays are left out.
+// CountOf returns the number of elements of a collection. ok is false if the object is an array, is not a collection,
+// or keeps no count. It fails if the count can't be read or contradicts the collection's arrays.
 func (r *Reader) CountOf(o objects.Object) (n uint64, ok bool, err error) {
 	if o.Type == nil || o.Type.MT.IsArray() {
 		return 0, false, nil
@@ -192,17 +193,17 @@ func (r *Reader) CountOf(o objects.Object) (n uint64, ok bool, err error) {
 	if err == nil {
 		n, err = c.Count()
 	}
-	if errors.Is(err, target.ErrUnsupported) { // none, of an unknown layout, or without a count
+	if errors.Is(err, target.ErrUnsupported) { // not a collection, an unknown layout, or no count
 		return 0, false, nil
 	}
 	return n, err == nil, err
 }
 
-// IsText reports whether the collection has a Text: its elements are characters or bits.
+// IsText reports whether the elements are characters or bits, so that Text returns them.
 func (c *Collection) IsText() bool { return c.content.text != nil }
 
-// Text is what a collection of characters or bits says: a StringBuilder, a BitArray, memory of characters. It is false for
-// others, whose Items tell all.
+// Text returns the content of a collection of characters or bits: a StringBuilder, a BitArray, memory of characters. ok
+// is false for other collections; use Items.
 func (c *Collection) Text() (string, bool, error) {
 	if c.content.text == nil {
 		return "", false, nil
@@ -211,8 +212,8 @@ func (c *Collection) Text() (string, bool, error) {
 	return s, true, err
 }
 
-// Items iterates over the elements. What can't be read is an error in their place, and the rest goes on. Where the count
-// says otherwise than what was found, the last error tells.
+// Items iterates over the elements. An unreadable element is an error in its place, and the iteration continues. If the
+// count differs from the number of elements found, the last error says so.
 func (c *Collection) Items() iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) {
 		if c.content.err != nil && !yield(Item{}, c.content.err) {
@@ -234,7 +235,7 @@ func (c *Collection) Items() iter.Seq2[Item, error] {
 			return
 		}
 		if whole && c.content.count >= 0 && n != uint64(c.content.count) {
-			yield(Item{}, target.Corruptf("the collection says that it has %d elements, and %d were found: it is damaged, or a writer was inside", c.content.count, n))
+			yield(Item{}, target.Corruptf("the collection claims %d elements, but has %d: it is damaged, or a thread was writing to it", c.content.count, n))
 		}
 	}
 }
@@ -260,7 +261,7 @@ func (f *reading) object(o *shapes.Ref, x shapes.Instance) objects.Object {
 	return v
 }
 
-// wrap is the content of what another object is about: a view of it.
+// wrap returns the content of the object that a view is about.
 func (r *Reader) wrap(o objects.Object, err error) content {
 	if err != nil {
 		return failed(err)
@@ -269,13 +270,13 @@ func (r *Reader) wrap(o objects.Object, err error) content {
 		return content{each: nothing}
 	}
 	if r.depth == maxDepth {
-		return failed(target.Corruptf("a collection is about itself"))
+		return failed(target.Corruptf("a collection wraps itself"))
 	}
 	inner := *r
 	inner.depth++
 	c, err := inner.Of(o)
 	if err != nil {
-		return failed(fmt.Errorf("what it holds, %016x: %w", uint64(o.Addr), err))
+		return failed(fmt.Errorf("the wrapped collection %016x: %w", uint64(o.Addr), err))
 	}
 	return c.content
 }

@@ -89,7 +89,8 @@ func readConcurrent(s *concurrentNode, x shapes.Instance) (Item, bool, error) {
 	return good(Item{Key: s.Key.Value(x), Value: s.Value.Value(x)})
 }
 
-// bucket tells the first node of a bucket: buckets are references, since .NET 8 in a value type.
+// bucket returns a function that reads the first node of a bucket. Buckets are references; since .NET 8 these stand in
+// a value type.
 func (r *Reader) bucket(o objects.Object, a *array) (func(i uint32) (target.Addr, error), error) {
 	if a.Type == nil {
 		return nil, target.Corruptf("the dictionary has no buckets")
@@ -104,7 +105,7 @@ func (r *Reader) bucket(o objects.Object, a *array) (func(i uint32) (target.Addr
 	return func(i uint32) (target.Addr, error) { return v.Node.Addr(a.Instance(i)) }, nil
 }
 
-// sum adds up the counts per lock.
+// sum adds up the counts of all locks.
 func (r *Reader) sum(o objects.Object) (int64, error) {
 	a, err := r.array(o)
 	if a.Type == nil {
@@ -117,7 +118,7 @@ func (r *Reader) sum(o objects.Object) (int64, error) {
 			return unknown, err
 		}
 		if n < 0 {
-			return unknown, target.Corruptf("the dictionary says that it has %d elements under one lock", n)
+			return unknown, target.Corruptf("the dictionary claims %d elements under one lock", n)
 		}
 		sum += n
 	}
@@ -157,8 +158,8 @@ func (r *Reader) concurrentQueue(s *concurrentQueue, x shapes.Instance) content 
 	return c
 }
 
-// segment passes the elements of a segment of a queue: those from Head to Tail whose sequence number says that they were
-// put there and not taken yet. A segment that was frozen has twice its length added to Tail.
+// segment passes the elements of a segment of a queue: those from Head to Tail whose sequence number shows that they
+// were added and not removed. In a frozen segment, twice the length was added to Tail.
 func (r *Reader) segment(s *queueSegment, x shapes.Instance, yield yield) error {
 	f := reading{}
 	o, head, tail := f.object(&s.Slots, x), uint32(f.int(&s.Head, x)), uint32(f.int(&s.Tail, x))
@@ -202,10 +203,10 @@ func (r *Reader) segment(s *queueSegment, x shapes.Instance, yield yield) error 
 	return nil
 }
 
-// errStop is the error of a walk inside of a walk that is not wanted any more.
-var errStop = target.Unsupportedf("the elements are not wanted any more")
+// errStop stops a walk inside of another walk.
+var errStop = target.Unsupportedf("the caller stopped the elements")
 
-// stoppable is the walk that ends when what it walks through said errStop.
+// stoppable returns a walk that ends quietly when an inner walk fails with errStop.
 func (e each) stoppable() each {
 	return func(yield yield) bool {
 		stopped := false
@@ -257,7 +258,7 @@ type bagQueue struct {
 	Next  shapes.Ref `field:"_nextQueue"`
 }
 
-// concurrentBag passes the queues of the threads, of each what was added last first.
+// concurrentBag passes the queues of the threads, in each the most recent item first.
 func (r *Reader) concurrentBag(s *concurrentBag, x shapes.Instance) content {
 	first, err := s.Queues.Addr(x)
 	if err != nil {

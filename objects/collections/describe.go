@@ -13,27 +13,27 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Options choose elements of a collection. The zero value chooses all.
+// Options selects elements of a collection. The zero value selects all.
 type Options struct {
-	// Only, if not empty, is what the collection has to be: the start of the name of its definition, without which the answer is
-	// a *KindError.
+	// Only, if not empty, is the required start of the collection's definition name. Other collections fail with a
+	// *KindError.
 	Only string
-	// Keyed wants a collection whose elements have keys.
+	// Keyed requires a collection whose elements have keys.
 	Keyed bool
-	// NoKeys and NoValues leave these out.
+	// NoKeys and NoValues omit keys and values.
 	NoKeys, NoValues bool
-	// Find chooses elements whose key or value says this, in upper or lower case.
+	// Find selects elements whose key or value contains this text. Case does not matter.
 	Find string
-	// Offset is how many of the chosen elements are left out first, and Limit how many are wanted at most; 0 is all.
+	// Offset is the number of selected elements to skip, and Limit the maximum to return, 0 for all.
 	Offset, Limit uint64
-	// SOS also finds what SOS's commands say of elements, and passes those of a ConcurrentQueue in the order of SOS: that of the
-	// slots of its segments, which begin anywhere.
+	// SOS adds facts that SOS's commands print about elements. It passes the elements of a ConcurrentQueue in the order
+	// of their slots, which SOS uses. That order may start in the middle of the queue.
 	SOS bool
-	// Jobs is how many goroutines format long lists; 0 stands for one a processor.
+	// Jobs is the number of goroutines that format long lists, 0 for one a processor.
 	Jobs int
 }
 
-// A KindError says that an object is another kind of collection than the one that was asked for, or none.
+// A KindError reports that an object is not the required kind of collection.
 type KindError struct {
 	Addr target.Addr
 	Type answer.Text // the object's type
@@ -41,14 +41,15 @@ type KindError struct {
 }
 
 func (e *KindError) Error() string {
-	return fmt.Sprintf("%016x is no %s but a %s", uint64(e.Addr), e.Want, e.Type)
+	return fmt.Sprintf("%016x is not a %s but a %s", uint64(e.Addr), e.Want, e.Type)
 }
 
-// Unwrap is target.ErrUnsupported.
+// Unwrap returns target.ErrUnsupported.
 func (e *KindError) Unwrap() error { return target.ErrUnsupported }
 
-// Describe tells what the collection at a holds. Where there is no object the error is an *objects.InvalidError, where it is
-// no collection ErrNotCollection. The elements are read while they are ranged over; the list ends with the context's error.
+// Describe returns the content of the collection at a. It reads the elements while they are iterated; the list ends
+// with the context's error. The error is an *objects.InvalidError if there is no object at a, and ErrNotCollection if
+// it is not a collection.
 func (r *Reader) Describe(ctx context.Context, a target.Addr, options Options) (*answer.Collection, error) {
 	o, err := r.b.Objects().Proven(a)
 	if err != nil {
@@ -85,8 +86,8 @@ func (r *Reader) Describe(ctx context.Context, a target.Addr, options Options) (
 	return res, nil
 }
 
-// Summary is the start of a collection: at most so many elements; nil for an object that is none, and for arrays, which tell
-// themselves what they are. What can't be read is returned beside what can.
+// Summary returns the start of a collection, at most most elements. It is nil for other objects, and for arrays, whose
+// type and length are in the line of the value. Unreadable parts are returned as an error beside the readable ones.
 func (r *Reader) Summary(o objects.Object, most int) (*answer.CollectionSummary, error) {
 	if o.Type == nil || o.Type.MT.IsArray() {
 		return nil, nil
@@ -110,7 +111,7 @@ func (r *Reader) Summary(o objects.Object, most int) (*answer.CollectionSummary,
 		return s, nil
 	}
 	l := newLister(r, c, Options{})
-	tell := l.teller()
+	rows := l.rower()
 	var first error
 	for i, err := range c.Items() {
 		switch {
@@ -120,7 +121,7 @@ func (r *Reader) Summary(o objects.Object, most int) (*answer.CollectionSummary,
 		case len(s.First) == most:
 			s.More = true
 		default:
-			s.First = append(s.First, *tell.item(&i))
+			s.First = append(s.First, *rows.item(&i))
 		}
 		if err != nil || s.More {
 			break
@@ -131,8 +132,8 @@ func (r *Reader) Summary(o objects.Object, most int) (*answer.CollectionSummary,
 
 var errUnread = target.Unsupportedf("the elements were not read")
 
-// says reports whether a value says find, which is in lower case: of a string all of it.
-func says(v objects.Value, find string) bool {
+// contains reports whether the text of v contains find, which is in lower case. It searches a whole string.
+func contains(v objects.Value, find string) bool {
 	if v.Kind() == objects.KindReference && !v.IsNull() {
 		if o, err := v.Object(); err == nil && o.IsString() {
 			text, err := o.Text(objects.StringChars)
@@ -142,7 +143,7 @@ func says(v objects.Value, find string) bool {
 	return strings.Contains(strings.ToLower(v.Plain(objects.LineChars)), find)
 }
 
-// referred is what SOS has to know of an element. What can't be read stays empty.
+// referred returns what SOS prints about an element. Unreadable parts stay empty.
 func referred(v objects.Value) (f answer.Referred) {
 	switch v.Kind() {
 	case objects.KindStruct:

@@ -2,8 +2,8 @@ package collections
 
 import "github.com/sosgo/sosgo/objects/shapes"
 
-// frozen has the classes of System.Collections.Frozen, which has one for each kind of key. What they have in common are the
-// arrays of keys and values; of integers the hash codes are the keys.
+// frozen has the classes of System.Collections.Frozen, one for each kind of key. All have arrays of keys and values. If
+// keys are integers, the hash codes are the keys.
 func frozen() []kind {
 	return []kind{
 		of((*Reader).frozenDictionary),

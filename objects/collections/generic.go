@@ -53,7 +53,7 @@ type dictionary struct {
 	Free    shapes.Int  `field:"_freeCount"`
 }
 
-// An entry is one of a Dictionary or OrderedDictionary.
+// An entry is an entry of a Dictionary or OrderedDictionary.
 type entry struct {
 	Next  shapes.Int   `field:"next|Next"`
 	Key   shapes.Value `field:"key|Key"`
@@ -68,23 +68,23 @@ func (r *Reader) dictionary(s *dictionary, x shapes.Instance) content {
 	}
 	return entries(r, o, used, used-free, true, func(e *entry, at shapes.Instance) (Item, bool, error) {
 		next, err := e.Next.Int(at)
-		if err != nil || next < -1 { // of a free one it is -3 minus the next free one, or -2
+		if err != nil || next < -1 { // a free entry has -3 minus the next free one, or -2
 			return Item{}, false, err
 		}
 		return good(Item{Key: e.Key.Value(at), Value: e.Value.Value(at)})
 	})
 }
 
-// entries is the content of an array of value types of which the first used ones may be elements.
+// entries returns the content of an array of value types. Its first used entries may be elements.
 func entries[T any](r *Reader, o objects.Object, used, count int64, keys bool, read func(e *T, at shapes.Instance) (Item, bool, error)) content {
 	c := content{count: count, keys: keys, each: nothing}
 	if count < 0 || used < 0 {
-		c.count, c.err = unknown, target.Corruptf("the collection says that it has %d elements in %d entries", count, used)
+		c.count, c.err = unknown, target.Corruptf("the collection claims %d elements in %d entries", count, used)
 		return c
 	}
-	if o.Addr == 0 { // not made yet
+	if o.Addr == 0 { // not allocated yet
 		if used > 0 {
-			c.err = target.Corruptf("the collection says that it has %d elements, and it has no array", count)
+			c.err = target.Corruptf("the collection claims %d elements, but it has no array", count)
 		}
 		return c
 	}
@@ -94,13 +94,13 @@ func entries[T any](r *Reader, o objects.Object, used, count int64, keys bool, r
 		return c
 	}
 	a, err := r.array(o)
-	n, lie := a.room(used)
-	if c.err = err; lie != nil {
-		c.err = lie
+	n, wrong := a.room(used)
+	if c.err = err; wrong != nil {
+		c.err = wrong
 	}
 	c.each = func(yield yield) bool {
 		return a.visit(n, forwards, yield, func(i uint32) (Item, bool, error) {
-			if lie != nil && a.blank(i) { // what was never used is no element, though the count says so
+			if wrong != nil && a.blank(i) { // the count is too high: an entry that was never used is not an element
 				return Item{}, false, nil
 			}
 			return read(e, a.Instance(i))
@@ -213,7 +213,7 @@ type linkedNode struct {
 	Item shapes.Value `field:"item"`
 }
 
-// linkedList passes the nodes, the last of which refers to the first again.
+// linkedList passes the nodes. The last one refers to the first.
 func (r *Reader) linkedList(s *linkedList, x shapes.Instance) content {
 	f := reading{}
 	n := f.int(&s.Count, x)
@@ -228,10 +228,10 @@ func (r *Reader) linkedList(s *linkedList, x shapes.Instance) content {
 	}}.counted()
 }
 
-// counted says that a negative count is none.
+// counted returns c without its count if that is negative.
 func (c content) counted() content {
 	if c.count < 0 {
-		c.err = target.Corruptf("the collection says that it has %d elements", c.count)
+		c.err = target.Corruptf("the collection claims %d elements", c.count)
 		c.count = unknown
 	}
 	return c
@@ -280,7 +280,7 @@ type pair struct {
 	Value shapes.Value `field:"value|_value"`
 }
 
-// pairs is the content with pairs taken apart.
+// pairs returns the content with each pair split into key and value.
 func (r *Reader) pairs(c content) content {
 	inner := c.each
 	if inner == nil {
@@ -298,7 +298,7 @@ func (r *Reader) pairs(c content) content {
 	return c
 }
 
-// apart is the item that a pair is, in place or in a box.
+// apart returns a pair, in place or boxed, as an item.
 func (r *Reader) apart(v objects.Value) (Item, error) {
 	s, err := inPlace(v)
 	if err != nil {
@@ -313,7 +313,7 @@ func (r *Reader) apart(v objects.Value) (Item, error) {
 	return i, err
 }
 
-// inPlace is the value type that a value holds or, if it is a reference, that is in the box.
+// inPlace returns the value type that a value holds, in place or boxed.
 func inPlace(v objects.Value) (objects.Struct, error) {
 	if v.Kind() != objects.KindReference {
 		return v.Struct()
@@ -341,10 +341,10 @@ func (r *Reader) sortedList(s *sortedList, x shapes.Instance) content {
 	return r.parallel(keys, values, n)
 }
 
-// all stands for as many elements as there are keys.
+// all means as many elements as there are keys.
 const all = -1
 
-// parallel is the content of two arrays side by side.
+// parallel returns the content of two parallel arrays.
 func (r *Reader) parallel(keys, values objects.Object, n int64) content {
 	k, err := r.array(keys)
 	if err != nil && k.Type == nil {
@@ -357,11 +357,11 @@ func (r *Reader) parallel(keys, values objects.Object, n int64) content {
 	if n == all {
 		n = int64(k.Len)
 	}
-	fits, lie := k.room(n)
-	if lie == nil && fits > v.len {
-		fits, lie = v.len, target.Corruptf("%d keys and room for %d values", fits, v.len)
+	fits, wrong := k.room(n)
+	if wrong == nil && fits > v.len {
+		fits, wrong = v.len, target.Corruptf("%d keys and room for %d values", fits, v.len)
 	}
-	for _, e := range []error{verr, lie} {
+	for _, e := range []error{verr, wrong} {
 		if err == nil {
 			err = e
 		}
@@ -382,7 +382,8 @@ type priorityNode struct {
 	Priority shapes.Value `field:"Item2"`
 }
 
-// priorityQueue passes the heap in its order, which begins with the lowest priority and is not sorted. Keys are priorities.
+// priorityQueue passes the heap in memory order, which starts with the lowest priority and is not sorted. Keys are
+// priorities.
 func (r *Reader) priorityQueue(s *priorityQueue, x shapes.Instance) content {
 	f := reading{}
 	o, n := f.object(&s.Nodes, x), f.int(&s.Size, x)
@@ -430,7 +431,7 @@ func (r *Reader) valuesOf(s *valuesOf, x shapes.Instance) content {
 	return r.wrap(s.Base.Object(x)).only(func(i Item) objects.Value { return i.Value })
 }
 
-// only is the content without keys.
+// only returns the content with one part of each item and without keys.
 func (c content) only(part func(Item) objects.Value) content {
 	inner := c.each
 	if inner == nil {

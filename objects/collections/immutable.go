@@ -44,7 +44,7 @@ func (r *Reader) immutableArrayBuilder(s *immutableArrayBuilder, x shapes.Instan
 	return r.sequence(o, n, nil)
 }
 
-// immutableList is what has a tree of values.
+// immutableList is a collection with a tree of values.
 type immutableList struct {
 	_    shapes.Type `of:"System.Collections.Immutable.ImmutableList<>|System.Collections.Immutable.ImmutableList<>+Builder|System.Collections.Immutable.ImmutableSortedSet<>|System.Collections.Immutable.ImmutableSortedSet<>+Builder"`
 	Root shapes.Ref  `field:"_root"`
@@ -54,7 +54,7 @@ func (r *Reader) immutableList(s *immutableList, x shapes.Instance) content {
 	return r.wrap(s.Root.Object(x))
 }
 
-// An immutableNode is the root of a tree of values, or a part of it. An empty one has no children.
+// An immutableNode is the root of a tree of values, or a part of it. An empty tree is a node without children.
 type immutableNode struct {
 	_     shapes.Type  `of:"System.Collections.Immutable.ImmutableList<>+Node|System.Collections.Immutable.ImmutableSortedSet<>+Node"`
 	Key   shapes.Value `field:"_key"`
@@ -76,7 +76,7 @@ func (r *Reader) immutableNode(s *immutableNode, x shapes.Instance) content {
 	}}.counted()
 }
 
-// A bucketTree is what has a tree of hash buckets.
+// A bucketTree is a collection with a tree of hash buckets.
 type bucketTree struct {
 	Root  shapes.Ref `field:"_root"`
 	Count shapes.Int `field:"_count"`
@@ -112,7 +112,7 @@ func (r *Reader) immutableHashSet(s *immutableHashSet, x shapes.Instance) conten
 	return r.buckets(&s.bucketTree, x)
 }
 
-// buckets passes the elements with the lowest hash first, those of one hash with the first one first.
+// buckets passes the elements in the order of their hash. Elements with the same hash keep their order.
 func (r *Reader) buckets(s *bucketTree, x shapes.Instance) content {
 	f := reading{}
 	n := f.int(&s.Count, x)
@@ -178,7 +178,7 @@ func (r *Reader) immutableSortedDictionary(s *immutableSortedDictionary, x shape
 	}}.counted()
 }
 
-// An immutableStack is its top and the stack below, which is empty where that has none.
+// An immutableStack is its top and the stack below, which is empty at the end.
 type immutableStack struct {
 	_    shapes.Type  `of:"System.Collections.Immutable.ImmutableStack<>"`
 	Head shapes.Value `field:"_head"`
@@ -205,7 +205,7 @@ type immutableQueue struct {
 	Backward shapes.Ref  `field:"_backwards"`
 }
 
-// immutableQueue passes what will be taken first, then what was put last from its end.
+// immutableQueue passes the elements in the order of removal: one list from its start, then the other from its end.
 func (r *Reader) immutableQueue(s *immutableQueue, x shapes.Instance) content {
 	f := reading{}
 	front, back := f.object(&s.Forward, x), f.object(&s.Backward, x)

@@ -8,7 +8,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A jsonNode keeps what was parsed, or the text as long as nobody has looked: an element of a document.
+// A jsonNode is an element of a document. It keeps either the parsed value or the unparsed text.
 type jsonNode struct {
 	_        shapes.Type `of:"System.Text.Json.Nodes.JsonArray|System.Text.Json.Nodes.JsonObject"`
 	Base     shapes.Ref  `field:"_list|_dictionary"`
@@ -16,7 +16,7 @@ type jsonNode struct {
 	Index    shapes.Int  `field:"_jsonElement.value._idx,optional"`
 }
 
-// A jsonProperties has the properties of a JsonObject in their order, up to .NET 8.
+// A jsonProperties has the properties of a JsonObject in order, up to .NET 8.
 type jsonProperties struct {
 	_    shapes.Type `of:"System.Text.Json.JsonPropertyDictionary<>"`
 	List shapes.Ref  `field:"_propertyList"`
@@ -26,9 +26,9 @@ func (r *Reader) jsonProperties(s *jsonProperties, x shapes.Instance) content {
 	return r.pairs(r.wrap(s.List.Object(x)))
 }
 
-// A jsonDocument has the text of its elements, and a table of rows of three words: where a token begins, how long it
-// is, and in the lowest 28 bits how many rows there are to its end, with the token's kind above. The text of a string
-// has no quotes. So it is from 3.0 to 10.
+// A jsonDocument has the text of its elements and a table with rows of three words (.NET Core 3.0 to .NET 10). The
+// words are the start of a token, its length, and the number of rows to the token's end in the lowest 28 bits with the
+// token's kind above. A string has no quotes.
 type jsonDocument struct {
 	_      shapes.Type   `of:"System.Text.Json.JsonDocument"`
 	Text   shapes.Struct `field:"_utf8Json"`
@@ -36,7 +36,7 @@ type jsonDocument struct {
 	Length shapes.Int    `field:"_parsedData.<Length>"`
 }
 
-// jsonRoot has the text of a whole document.
+// jsonRoot returns the text of a whole document.
 func (r *Reader) jsonRoot(_ *jsonDocument, x shapes.Instance) content {
 	return content{count: unknown, text: func() (string, error) {
 		o, err := r.b.Objects().Object(x.Object())
@@ -47,7 +47,7 @@ func (r *Reader) jsonRoot(_ *jsonDocument, x shapes.Instance) content {
 	}}
 }
 
-const jsonRow = 12 // bytes of a row of a JsonDocument
+const jsonRow = 12 // bytes of a JsonDocument's row
 
 // Kinds of tokens (JsonTokenType).
 const (
@@ -55,7 +55,7 @@ const (
 	jsonEndObject   = 2
 	jsonStartArray  = 3
 	jsonEndArray    = 4
-	jsonString      = 7 // what follows are numbers, true, false and null
+	jsonString      = 7 // numbers, true, false and null follow
 	jsonNull        = 11
 )
 
@@ -63,7 +63,7 @@ func (r *Reader) jsonNode(s *jsonNode, x shapes.Instance) content {
 	o, err := s.Base.Object(x)
 	if err != nil || o.Addr != 0 || !s.Document.Has() || !s.Index.Has() {
 		if err == nil && o.Addr == 0 {
-			return failed(target.Unsupportedf("the JSON has not been parsed: nobody looked at it"))
+			return failed(target.Unsupportedf("the JSON has not been parsed yet"))
 		}
 		return r.wrap(o, err)
 	}
@@ -72,13 +72,13 @@ func (r *Reader) jsonNode(s *jsonNode, x shapes.Instance) content {
 	if f.err != nil {
 		return failed(f.err)
 	}
-	if document.Addr == 0 { // made empty
+	if document.Addr == 0 { // created empty
 		return content{each: nothing}
 	}
 	return content{count: unknown, text: func() (string, error) { return r.jsonText(document, index) }}
 }
 
-// jsonText is the text of an element of a document, by the place of its row.
+// jsonText returns the text of an element of a document. index is the place of its row.
 func (r *Reader) jsonText(document objects.Object, index int64) (string, error) {
 	s, x, err := shapes.BindObject[jsonDocument](r.b, document)
 	if err != nil {
@@ -124,7 +124,7 @@ func (r *Reader) jsonText(document objects.Object, index int64) (string, error) 
 		return "", err
 	}
 	last := start
-	if kind < jsonString { // a row stands for the end of an object or an array
+	if kind < jsonString { // objects and arrays have a row for their end
 		if last, n, _, _, err = row(index+jsonRow*lines, jsonEndObject, jsonEndArray); err != nil {
 			return "", err
 		}

@@ -12,12 +12,12 @@ import (
 	"github.com/sosgo/sosgo/objects"
 )
 
-// A lister lists the chosen elements of one collection: it is an answer.CollectionSource.
+// A lister lists the selected elements of one collection. It implements answer.CollectionSource.
 type lister struct {
 	r    *Reader
 	c    *Collection
 	o    Options
-	find string // in lower case; empty for all
+	find string // in lower case; empty selects all
 
 	ctx context.Context
 	res *answer.Collection
@@ -27,32 +27,32 @@ func newLister(r *Reader, c *Collection, o Options) *lister {
 	return &lister{r: r, c: c, o: o, find: strings.ToLower(o.Find)}
 }
 
-// A teller makes the rows of elements. It is for one goroutine.
-type teller struct {
+// A rower makes the rows of elements. It is not safe for concurrent use.
+type rower struct {
 	*lister
 	stored func(objects.Value) answer.Stored
-	reset  func() // takes back what the row before has, unless it stays
+	reset  func() // releases the previous row, unless rows are kept
 	row    answer.CollectionItem
 }
 
-// teller is one whose rows stay.
-func (l *lister) teller() *teller {
-	return &teller{lister: l, stored: l.r.b.Objects().Storer(), reset: func() {}}
+// rower returns a rower whose rows stay valid.
+func (l *lister) rower() *rower {
+	return &rower{lister: l, stored: l.r.b.Objects().Storer(), reset: func() {}}
 }
 
-// formattingTeller is one for who formats each row at once.
-func (l *lister) formattingTeller() *teller {
+// formattingRower returns a rower whose rows are valid until the next one.
+func (l *lister) formattingRower() *rower {
 	s := l.r.b.Objects().NewScratch()
-	return &teller{lister: l, stored: s.Stored, reset: s.Reset}
+	return &rower{lister: l, stored: s.Stored, reset: s.Reset}
 }
 
-// wants reports whether an element says what is looked for.
+// wants reports whether an element matches the search.
 func (l *lister) wants(i *Item) bool {
-	return l.find == "" || l.c.HasKeys && says(i.Key, l.find) || says(i.Value, l.find)
+	return l.find == "" || l.c.HasKeys && contains(i.Key, l.find) || contains(i.Value, l.find)
 }
 
-// item makes the row of an element, which stays until the next one is made.
-func (t *teller) item(i *Item) *answer.CollectionItem {
+// item returns the row of an element.
+func (t *rower) item(i *Item) *answer.CollectionItem {
 	t.reset()
 	t.row = answer.CollectionItem{Index: i.Index, HasKey: t.c.HasKeys && !t.o.NoKeys}
 	t.row.HasValue = !t.o.NoValues || !t.c.HasKeys
@@ -71,10 +71,10 @@ func (t *teller) item(i *Item) *answer.CollectionItem {
 	return &t.row
 }
 
-// All is what answer.CollectionItems wants.
+// All implements answer.CollectionItems.
 func (l *lister) All() iter.Seq2[answer.CollectionItem, error] {
 	return func(yield func(answer.CollectionItem, error) bool) {
-		tell, found, chosen := l.teller(), uint64(0), uint64(0)
+		rows, found, chosen := l.rower(), uint64(0), uint64(0)
 		for i, err := range l.c.Items() {
 			if err == nil {
 				err = l.ctx.Err()
@@ -93,7 +93,7 @@ func (l *lister) All() iter.Seq2[answer.CollectionItem, error] {
 			if chosen <= l.o.Offset {
 				continue
 			}
-			if !yield(*tell.item(&i), nil) {
+			if !yield(*rows.item(&i), nil) {
 				return
 			}
 			if l.o.Limit > 0 && chosen == l.o.Offset+l.o.Limit {
@@ -104,23 +104,22 @@ func (l *lister) All() iter.Seq2[answer.CollectionItem, error] {
 	}
 }
 
-// listBatch is how many elements are formatted at once.
+// listBatch is the number of elements that a batch formats.
 const listBatch = 512
 
-// A batch is a part of a listing that is formatted by one worker, or an error of the walk that stands between two of
-// them.
+// A batch is a part of a listing that one worker formats, or an error of the walk between two parts.
 type batch struct {
 	items []Item
 	out   []byte
-	ends  []int // of the rows of elements that were chosen, in out
+	ends  []int // ends of the selected elements' rows in out
 	err   error
 	done  chan struct{}
 }
 
-// errEnough ends a walk whose caller wants no more.
+// errEnough ends a walk when the caller stops.
 var errEnough = errors.New("enough")
 
-// A listing is one pass of Format: the caller's goroutine walks the collection and emits the rows, workers format them.
+// A listing is one pass of Format. The caller's goroutine walks the collection and emits the rows; workers format them.
 type listing struct {
 	*lister
 	newRow func() answer.AppendItem
@@ -128,14 +127,14 @@ type listing struct {
 
 	work    chan *batch
 	group   workers.Group
-	pending []*batch // in the order of the list
+	pending []*batch // in list order
 	free    []*batch
-	skip    uint64 // chosen elements that are still to be left out
-	left    uint64 // chosen elements that are still wanted; 0 if the number is not limited
+	skip    uint64 // selected elements that remain to be skipped
+	left    uint64 // selected elements that remain to be emitted; 0 means no limit
 	inline  func(*batch)
 }
 
-// Format is what answer.CollectionItems wants. The walk is ahead of what is emitted by a few batches.
+// Format implements answer.CollectionItems. The walk runs a few batches ahead of the emitted rows.
 func (l *lister) Format(newRow func() answer.AppendItem, emit func([]byte) error) error {
 	f := &listing{lister: l, newRow: newRow, emit: emit, skip: l.o.Offset, left: l.o.Limit}
 	err := f.walk()
@@ -186,7 +185,7 @@ func (f *listing) walk() error {
 	return nil
 }
 
-// send hands a batch on: to a worker if there may be more of them, and emits those that had to be waited for.
+// send passes a batch on and emits finished ones if too many wait. A worker formats the batch if more may follow.
 func (f *listing) send(b *batch, more bool) error {
 	if err := f.ctx.Err(); err != nil {
 		return err
@@ -208,7 +207,7 @@ func (f *listing) send(b *batch, more bool) error {
 	return f.flush(3 * jobs)
 }
 
-// format is the formatter of the caller's goroutine.
+// format returns the formatter of the caller's goroutine.
 func (f *listing) format() func(*batch) {
 	if f.inline == nil {
 		f.inline = f.formatter()
@@ -216,12 +215,12 @@ func (f *listing) format() func(*batch) {
 	return f.inline
 }
 
-// start starts workers. They can't block: there is room for all batches that wait.
+// start starts workers. They can't block, since the channel has room for all waiting batches.
 func (f *listing) start(jobs int) {
 	f.work = make(chan *batch, 4*jobs)
 	for range jobs {
 		f.group.Go(func() {
-			defer f.abandon() // behind a panic somebody has to let those go who wait
+			defer f.abandon() // after a panic, release the goroutines that wait
 			format := f.formatter()
 			for b := range f.work {
 				f.one(b, format)
@@ -235,14 +234,14 @@ func (f *listing) one(b *batch, format func(*batch)) {
 	format(b)
 }
 
-// abandon takes what is left of the work and does nothing with it.
+// abandon discards the remaining work.
 func (f *listing) abandon() {
 	for b := range f.work {
 		close(b.done)
 	}
 }
 
-// stop waits for the workers, whose panics come out here.
+// stop waits for the workers. It passes on their panics.
 func (f *listing) stop() {
 	if f.work != nil {
 		close(f.work)
@@ -250,23 +249,23 @@ func (f *listing) stop() {
 	}
 }
 
-// formatter makes the rows of batches, for one goroutine.
+// formatter returns a function that makes the rows of batches. The function is not safe for concurrent use.
 func (f *listing) formatter() func(*batch) {
-	tell, row := f.formattingTeller(), f.newRow()
+	rows, row := f.formattingRower(), f.newRow()
 	return func(b *batch) {
 		for n := range b.items {
 			if n%64 == 0 && f.ctx.Err() != nil {
 				return
 			}
 			if i := &b.items[n]; f.wants(i) {
-				b.out = row(b.out, tell.item(i))
+				b.out = row(b.out, rows.item(i))
 				b.ends = append(b.ends, len(b.out))
 			}
 		}
 	}
 }
 
-// flush emits finished batches until no more than so many wait.
+// flush emits finished batches until at most waiting batches remain.
 func (f *listing) flush(waiting int) error {
 	for len(f.pending) > waiting {
 		b := f.pending[0]
@@ -287,7 +286,7 @@ func (f *listing) flush(waiting int) error {
 	return nil
 }
 
-// rows emits the rows of a batch that are wanted.
+// rows emits the selected rows of a batch.
 func (f *listing) rows(b *batch) error {
 	ends, from := b.ends, 0
 	if f.find != "" {
@@ -314,7 +313,7 @@ func (f *listing) rows(b *batch) error {
 	return nil
 }
 
-// batch is an empty batch.
+// batch returns an empty batch.
 func (f *listing) batch() *batch {
 	if n := len(f.free); n > 0 {
 		b := f.free[n-1]

@@ -5,7 +5,7 @@ import (
 	"github.com/sosgo/sosgo/objects/shapes"
 )
 
-// nongeneric has what is in System.Collections and System.Collections.Specialized, and not with the generic ones.
+// nongeneric has the nongeneric classes of System.Collections and System.Collections.Specialized.
 func nongeneric() []kind {
 	return []kind{
 		stored((*Reader).hashtable, func(s *hashtable) Store { return store(&s.Count, nil, &s.Buckets) }),
@@ -29,8 +29,8 @@ type hashBucket struct {
 	Value shapes.Ref `field:"val"`
 }
 
-// hashtable passes the buckets from the last to the first, as its enumerator does. The key of one that was removed is the
-// array itself.
+// hashtable passes the buckets from last to first, as the enumerator does. The key of a removed entry is the array
+// itself.
 func (r *Reader) hashtable(s *hashtable, x shapes.Instance) content {
 	f := reading{}
 	o, n := f.object(&s.Buckets, x), f.int(&s.Count, x)
@@ -126,7 +126,7 @@ type nameEntry struct {
 	Value shapes.Value `field:"Value"`
 }
 
-// nameValues passes names; the value of one in a NameValueCollection is a list.
+// nameValues passes names. A value in a NameValueCollection is a list.
 func (r *Reader) nameValues(s *nameValues, x shapes.Instance) content {
 	c := r.wrap(s.Entries.Object(x))
 	inner := c.each

@@ -7,7 +7,7 @@ import (
 	"github.com/sosgo/sosgo/objects/shapes"
 )
 
-// Objects iterates over the objects in the collection that a field refers to; see ObjectsIn. A field that is null has none.
+// Objects iterates over the objects in the collection that a field refers to, as ObjectsIn does. A null field has none.
 func (r *Reader) Objects(f *shapes.Ref, x shapes.Instance) iter.Seq2[objects.Object, error] {
 	return func(yield func(objects.Object, error) bool) {
 		o, err := f.Object(x)
@@ -20,8 +20,8 @@ func (r *Reader) Objects(f *shapes.Ref, x shapes.Instance) iter.Seq2[objects.Obj
 	}
 }
 
-// ObjectsIn iterates over the objects in a collection, of a dictionary over the values. Elements that are null are passed over.
-// What can't be read stands between them.
+// ObjectsIn iterates over the objects in a collection, and over the values of a dictionary. It skips null elements.
+// Unreadable elements are errors in their place.
 func (r *Reader) ObjectsIn(o objects.Object) iter.Seq2[objects.Object, error] {
 	return func(yield func(objects.Object, error) bool) {
 		c, err := r.Of(o)

@@ -11,7 +11,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// others has what holds values in ways of its own.
+// others has the classes with a layout of their own.
 func others() []kind {
 	return []kind{
 		of((*Reader).weakTable),
@@ -38,7 +38,7 @@ type weakEntry struct {
 	Handle shapes.Int `field:"depHnd._handle"`
 }
 
-// weakTable passes the keys that live, with what is attached to them.
+// weakTable passes the live keys with their values.
 func (r *Reader) weakTable(s *weakTable, x shapes.Instance) content {
 	o, err := s.Container.Object(x)
 	if err != nil || o.Addr == 0 {
@@ -64,7 +64,7 @@ func (r *Reader) weakTable(s *weakTable, x shapes.Instance) content {
 		}
 		return good(Item{Key: key, Value: value})
 	})
-	c.count = unknown // entries of keys that died count as used
+	c.count = unknown // entries of dead keys count as used
 	return c
 }
 
@@ -88,7 +88,7 @@ type cacheEntry struct {
 	Value shapes.Value `field:"_value|<Value>"`
 }
 
-// memoryCache passes keys with the values that are cached: strings first.
+// memoryCache passes keys with the cached values, strings first.
 func (r *Reader) memoryCache(s *memoryCache, x shapes.Instance) content {
 	stores, err := r.cacheStores(s, x)
 	if err != nil {
@@ -101,7 +101,7 @@ func (r *Reader) memoryCache(s *memoryCache, x shapes.Instance) content {
 	return r.cached(c)
 }
 
-// cacheStores are the dictionaries with the entries of a cache: one, or two since .NET 9.
+// cacheStores returns the dictionaries with the entries of a cache: one, or two since .NET 9.
 func (r *Reader) cacheStores(s *memoryCache, x shapes.Instance) ([]objects.Object, error) {
 	if !s.State.Has() {
 		if !s.Entries.Has() {
@@ -130,8 +130,9 @@ func (r *Reader) cacheStores(s *memoryCache, x shapes.Instance) ([]objects.Objec
 	return []objects.Object{first, second}, err
 }
 
-// CacheEntries iterates over the entries of a MemoryCache, the objects that hold key, value and expiration; its items are the
-// values alone. What can't be read stands between them; another object is shapes.ErrOtherType.
+// CacheEntries iterates over the entries of a MemoryCache, the objects with key, value and expiration. Items has the
+// values alone. Unreadable entries are errors in their place. The error is shapes.ErrOtherType if the object is not a
+// MemoryCache.
 func (r *Reader) CacheEntries(cache objects.Object) iter.Seq2[objects.Object, error] {
 	return func(yield func(objects.Object, error) bool) {
 		s, x, err := shapes.BindObject[memoryCache](r.b, cache)
@@ -153,7 +154,7 @@ func (r *Reader) CacheEntries(cache objects.Object) iter.Seq2[objects.Object, er
 	}
 }
 
-// behind is the content of two collections, one behind the other.
+// behind returns the content of two collections, one after the other.
 func behind(a, b content) content {
 	c := content{count: unknown, keys: a.keys || b.keys, err: a.err}
 	if c.err == nil {
@@ -168,7 +169,7 @@ func behind(a, b content) content {
 	return c
 }
 
-// cached is the content with the values of cache entries.
+// cached returns the content with the values of cache entries.
 func (r *Reader) cached(c content) content {
 	inner := c.each
 	if inner == nil {
@@ -193,7 +194,7 @@ func (r *Reader) cached(c content) content {
 	return c
 }
 
-// A builder is a chunk of a StringBuilder: the last one, which knows the one before.
+// A builder is a chunk of a StringBuilder. The last chunk refers to the one before.
 type builder struct {
 	_        shapes.Type `of:"System.Text.StringBuilder"`
 	Chars    shapes.Ref  `field:"m_ChunkChars"`
@@ -211,7 +212,7 @@ func (r *Reader) builder(s *builder, x shapes.Instance) content {
 	return content{count: n, text: func() (string, error) { return r.builderText(x.Object()) }}.counted()
 }
 
-// builderText puts the chunks together. Where one can't be read the text begins behind it, and the error says so.
+// builderText joins the chunks. If one can't be read, the text starts after it, and the error says so.
 func (r *Reader) builderText(last target.Addr) (string, error) {
 	var parts []string
 	total := int64(0)
@@ -261,7 +262,7 @@ func (r *Reader) chars(at target.Addr, n int64) (string, error) {
 	return string(utf16.Decode(units)), nil
 }
 
-// A stream is a MemoryStream, whose bytes are those of a part of an array.
+// A stream is a MemoryStream. Its bytes are a part of an array.
 type stream struct {
 	_      shapes.Type `of:"System.IO.MemoryStream"`
 	Buffer shapes.Ref  `field:"_buffer"`
@@ -278,7 +279,7 @@ func (r *Reader) stream(s *stream, x shapes.Instance) content {
 	return r.part(o, from, end-from)
 }
 
-// bits is a BitArray, whose array was of words before .NET 10 and is of bytes since.
+// bits is a BitArray. Its array has words before .NET 10, and bytes since.
 type bits struct {
 	_      shapes.Type `of:"System.Collections.BitArray"`
 	Array  shapes.Ref  `field:"_array|m_array"`
@@ -318,7 +319,7 @@ type lazyValue struct {
 	Value shapes.Value `field:"_value"`
 }
 
-// lazy passes the value if it was made.
+// lazy passes the value if it was created.
 func (r *Reader) lazy(s *lazyValue, x shapes.Instance) content {
 	state, err := s.State.Addr(x)
 	if err != nil {
@@ -341,7 +342,7 @@ type linkedSlot struct {
 	Value shapes.Value `field:"_value"`
 }
 
-// threadLocal passes the values of the threads that have one; the first slot of the chain has none.
+// threadLocal passes the values of the threads that have one. The first slot of the chain has no value.
 func (r *Reader) threadLocal(s *threadLocal, x shapes.Instance) content {
 	first, err := s.Slot.Addr(x)
 	if err != nil {

@@ -5,20 +5,21 @@ import (
 	"github.com/sosgo/sosgo/objects/shapes"
 )
 
-// A Store is how a collection keeps its elements in arrays of its own: where in it that is told, for who reads many
-// collections and wants no more of each than how full it is.
+// A Store describes where a collection keeps its elements in arrays of its own. With it, a caller that reads many
+// collections can compute how full they are.
 type Store struct {
-	Arrays []*shapes.Ref // to the arrays, the first of which is as long as there is room; empty for nodes
-	Count  *shapes.Int   // places that are used
-	Free   *shapes.Int   // how many of them hold no element any more; nil if all do
+	Arrays []*shapes.Ref // to the arrays, of which the first has as many elements as there is room; empty for nodes
+	Count  *shapes.Int   // used places
+	Free   *shapes.Int   // used places without an element; nil if there are none
 }
 
 func store(count, free *shapes.Int, arrays ...*shapes.Ref) Store {
 	return Store{Arrays: arrays, Count: count, Free: free}
 }
 
-// Store is how collections of a type keep their elements. It is ErrNotCollection for types that are none, or that keep no
-// elements in arrays of their own and no count, and a *shapes.UnknownLayoutError for those whose fields are not known.
+// Store returns where collections of a type keep their elements. The error is ErrNotCollection for types that are not
+// collections, or that keep neither arrays of their own nor a count. It is a *shapes.UnknownLayoutError if the fields
+// differ.
 func (r *Reader) Store(t *objects.Type) (Store, error) {
 	op := r.opener(t)
 	switch {

@@ -10,14 +10,15 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// An array is an array of a collection, with no more elements than its segment has room for. The zero array is none.
+// An array is an array of a collection, bounded by the room in its segment. The zero array is empty.
 type array struct {
 	shapes.Array
 	memory target.Memory
-	len    uint32 // that are believed
+	len    uint32 // bounded
 }
 
-// array opens an array; of null it is none. Where the array claims more than fits, what fits comes with the error.
+// array opens an array. null is the empty array. If the array claims more elements than fit, the elements that fit are
+// returned with the error.
 func (r *Reader) array(o objects.Object) (array, error) {
 	if o.Addr == 0 {
 		return array{}, nil
@@ -30,24 +31,24 @@ func (r *Reader) array(o objects.Object) (array, error) {
 	return array{a, r.b.Objects().Runtime().Memory(), n}, err
 }
 
-// room bounds n elements from the first on by the array, and says where that is less.
+// room bounds a count of n elements by the array. The error says that it is less.
 func (a *array) room(n int64) (uint32, error) {
 	switch {
 	case n < 0:
-		return 0, target.Corruptf("the collection says that it has %d elements", n)
+		return 0, target.Corruptf("the collection claims %d elements", n)
 	case n > int64(a.len):
-		return a.len, target.Corruptf("the collection says that it has %d elements, and its array has room for %d", n, a.len)
+		return a.len, target.Corruptf("the collection claims %d elements, but its array has room for %d", n, a.len)
 	}
 	return uint32(n), nil
 }
 
-// An order tells the place in the array of the i-th element that is wanted.
+// An order maps the i-th element to its place in the array.
 type order func(i uint32) uint32
 
 func forwards(i uint32) uint32 { return i }
 
-// visit passes n elements of the array: read tells what an element is, and whether it counts. Elements that the dump lacks
-// are one error a gap.
+// visit passes n elements of the array. read returns the item at a place and whether it counts. Each gap in the dump is
+// one error.
 func (a *array) visit(n uint32, place order, yield yield, read func(at uint32) (Item, bool, error)) bool {
 	for i := uint32(0); i < n; i++ {
 		item, ok, err := read(place(i))
@@ -73,9 +74,9 @@ func (a *array) visit(n uint32, place order, yield yield, read func(at uint32) (
 	return true
 }
 
-// skip is the first element from i on that may be stored.
+// skip returns the first element at or after i that may be stored.
 func (a *array) skip(i, n uint32, place order) uint32 {
-	if place(i) != i { // of a ring each element is looked at
+	if place(i) != i { // in a ring, examine each element
 		return i + 1
 	}
 	next, ok := target.NextStored(a.memory, a.addr(i))
@@ -102,7 +103,7 @@ func (a *array) values(n uint32, place order, yield yield) bool {
 	})
 }
 
-// sequence is the content of the first n elements of an array, in an order.
+// sequence returns the content of the first n elements of an array, in an order.
 func (r *Reader) sequence(o objects.Object, n int64, place func(a *array) order) content {
 	a, err := r.array(o)
 	if err != nil && a.Type == nil {
@@ -119,7 +120,7 @@ func (r *Reader) sequence(o objects.Object, n int64, place func(a *array) order)
 	return content{count: n, err: err, each: func(yield yield) bool { return a.values(fits, p, yield) }}
 }
 
-// arrayContent is the content of an array itself.
+// arrayContent returns the content of an array itself.
 func (r *Reader) arrayContent(o objects.Object) content {
 	a, err := r.array(o)
 	if err != nil && a.Type == nil {
@@ -128,14 +129,14 @@ func (r *Reader) arrayContent(o objects.Object) content {
 	return content{count: int64(a.Len), err: err, each: func(yield yield) bool { return a.values(a.len, forwards, yield) }}
 }
 
-// A visited set knows nodes of a chain or tree. Chains are short in most collections.
+// A visited is the set of visited nodes of a chain or tree. Most collections have short chains.
 type visited struct {
 	few  [8]target.Addr
 	n    int
 	many map[target.Addr]struct{}
 }
 
-// add reports whether a was not there yet.
+// add adds a, and reports whether it is new.
 func (s *visited) add(a target.Addr) bool {
 	if s.many == nil {
 		for _, b := range s.few[:s.n] {
@@ -160,14 +161,14 @@ func (s *visited) add(a target.Addr) bool {
 	return true
 }
 
-// A nodes reads the nodes of one collection by a shape: all are of the type that the first one has.
+// A nodes reads the nodes of one collection by a shape. All have the type of the first one.
 type nodes[T any] struct {
 	r     *Reader
 	typ   *objects.Type
 	shape *T
 }
 
-// at is the node at an address.
+// at returns the node at an address.
 func (n *nodes[T]) at(a target.Addr) (*T, shapes.Instance, error) {
 	rt := n.r.b.Objects().Runtime()
 	mt, err := rt.ObjectMethodTable(a)
@@ -181,7 +182,7 @@ func (n *nodes[T]) at(a target.Addr) (*T, shapes.Instance, error) {
 		}
 		shape, err := shapes.Bind[T](n.r.b, o.Type)
 		if err != nil && n.typ != nil && errors.Is(err, target.ErrUnsupported) {
-			return nil, 0, target.Corruptf("an object of type %016x is no node as the others are", uint64(mt))
+			return nil, 0, target.Corruptf("an object of type %016x is not a node like the others", uint64(mt))
 		}
 		if err != nil {
 			return nil, 0, err
@@ -191,12 +192,13 @@ func (n *nodes[T]) at(a target.Addr) (*T, shapes.Instance, error) {
 	return n.shape, shapes.OfAddr(a), nil
 }
 
-// chain passes the nodes of a list from the first on, until next is null or last: read tells what a node is and whether it counts.
+// chain passes the nodes of a list from first on, until next is null or last. read returns the item of a node and
+// whether it counts.
 func chain[T any](n *nodes[T], first, last target.Addr, yield yield, next func(s *T) *shapes.Ref, read func(s *T, x shapes.Instance) (Item, bool, error)) bool {
 	var seen visited
 	for a := first; a != 0; {
 		if !seen.add(a) {
-			return yield(Item{}, target.Corruptf("the chain of nodes goes round: it comes to %016x again", uint64(a)))
+			return yield(Item{}, target.Corruptf("the chain of nodes is a circle: it reaches %016x again", uint64(a)))
 		}
 		s, x, err := n.at(a)
 		if err != nil {
@@ -219,8 +221,8 @@ func chain[T any](n *nodes[T], first, last target.Addr, yield yield, next func(s
 	return true
 }
 
-// A binary is how the nodes of a binary tree are linked, and passed. In an immutable tree a node without children stands for
-// none, and is shared.
+// A binary describes how the nodes of a binary tree are linked, and their items. In an immutable tree, a shared node
+// without children stands for an empty tree.
 type binary[T any] struct {
 	left, right func(s *T) *shapes.Ref
 	hollow      bool
@@ -238,7 +240,7 @@ func tree[T any](n *nodes[T], root target.Addr, yield yield, t binary[T]) bool {
 			case err != nil:
 				err = fmt.Errorf("node %016x: %w", uint64(a), err)
 			case !empty && !seen.add(a):
-				err = target.Corruptf("the tree is none: it comes to node %016x again", uint64(a))
+				err = target.Corruptf("not a tree: it reaches node %016x again", uint64(a))
 			case !empty:
 				stack, a = append(stack, a), left
 				continue
@@ -268,7 +270,7 @@ func tree[T any](n *nodes[T], root target.Addr, yield yield, t binary[T]) bool {
 	return true
 }
 
-// down is the left child of a node, and whether the node stands for none.
+// down returns the left child of a node, and whether the node stands for an empty tree.
 func (t *binary[T]) down(n *nodes[T], a target.Addr) (left target.Addr, empty bool, err error) {
 	s, x, err := n.at(a)
 	if err != nil {
@@ -289,7 +291,7 @@ func one(yield yield, i Item) bool {
 	return yield(i, nil)
 }
 
-// good is an item as walks want it.
+// good returns an item in the form that walks want.
 func good(i Item) (Item, bool, error) {
 	if err := i.Key.Err(); err != nil {
 		return i, false, err

@@ -6,7 +6,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// wrappers has what is about another collection, or a part of one.
+// wrappers has the classes that wrap another collection, or a part of one.
 func wrappers() []kind {
 	return []kind{
 		of((*Reader).wrapper),
@@ -44,7 +44,7 @@ func (r *Reader) segmentOf(s *segmentOf, x shapes.Instance) content {
 	return r.part(o, from, n)
 }
 
-// part is the content of n elements of an array from one on.
+// part returns the content of n elements of an array, starting at from.
 func (r *Reader) part(o objects.Object, from, n int64) content {
 	a, err := r.array(o)
 	if err != nil && a.Type == nil {
@@ -58,7 +58,7 @@ func (r *Reader) part(o objects.Object, from, n int64) content {
 	}}
 }
 
-// A memory is a part of an array or string, or of what a MemoryManager has.
+// A memory is a part of an array or string, or of the memory of a MemoryManager.
 type memory struct {
 	_      shapes.Type `of:"System.Memory<>|System.ReadOnlyMemory<>"`
 	Object shapes.Ref  `field:"_object"`
@@ -66,7 +66,7 @@ type memory struct {
 	Length shapes.Int  `field:"_length"`
 }
 
-// pinned is the bit of a memory's index that says that its array is pinned.
+// pinned is the bit of a memory's index for a pinned array.
 const pinned = 1 << 31
 
 func (r *Reader) memory(s *memory, x shapes.Instance) content {
@@ -108,7 +108,7 @@ type group struct {
 	Next shapes.Ref   `field:"_next"`
 }
 
-// lookup passes keys with their groups, which are collections: a ring whose last one is known.
+// lookup passes keys with their groups, which are collections. The groups form a ring; the lookup has the last one.
 func (r *Reader) lookup(s *lookup, x shapes.Instance) content {
 	f := reading{}
 	n := f.int(&s.Count, x)
@@ -121,7 +121,7 @@ func (r *Reader) lookup(s *lookup, x shapes.Instance) content {
 			return true
 		}
 		g := &nodes[group]{r: r}
-		// The value is the reference to a group, which stands in the one before.
+		// The value is the reference to a group, which the group before it holds.
 		return chain(g, last.Addr, last.Addr, yield, func(s *group) *shapes.Ref { return &s.Next }, func(s *group, x shapes.Instance) (Item, bool, error) {
 			next, err := s.Next.Addr(x)
 			if err != nil {
@@ -167,7 +167,7 @@ type expandoClass struct {
 	Keys shapes.Ref `field:"_keys"`
 }
 
-// expando passes the members that have a value; of one that was removed it is an object that stands for none.
+// expando passes the members that have a value. The value of a removed member is a marker object.
 func (r *Reader) expando(s *expando, x shapes.Instance) content {
 	f := reading{}
 	n := f.int(&s.Count, x)

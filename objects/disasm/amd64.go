@@ -10,7 +10,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// longest is the most bytes that an AMD64 instruction has.
+// longest is the maximum length of an AMD64 instruction in bytes.
 const longest = 15
 
 func decodeAMD64(code []byte, at target.Addr) Instruction {
@@ -32,8 +32,8 @@ func decodeAMD64(code []byte, at target.Addr) Instruction {
 
 var vzeroupper = []byte{0xc5, 0xf8, 0x77}
 
-// decodeX86 decodes the instruction at code[0]. The decoder is another project's,
-// and the bytes are whatever the dump holds: it must not end the process.
+// decodeX86 decodes the instruction at code[0]. The bytes are arbitrary, so a panic of the decoder must not end the
+// process.
 func decodeX86(code []byte) (inst x86asm.Inst, ok bool) {
 	defer func() {
 		if recover() != nil {
@@ -41,7 +41,7 @@ func decodeX86(code []byte) (inst x86asm.Inst, ok bool) {
 		}
 	}()
 	if bytes.HasPrefix(code, vzeroupper) {
-		// Followed by others, the decoder gives it two bytes of them.
+		// With more bytes behind it, the decoder takes two of them for this instruction.
 		code = code[:len(vzeroupper)]
 	}
 	inst, err := x86asm.Decode(code, 64)
@@ -51,12 +51,10 @@ func decodeX86(code []byte) (inst x86asm.Inst, ok bool) {
 // mnemonicWidth is the column of the operands.
 const mnemonicWidth = 8
 
-// ripOperand is what the decoder prints for an operand relative to the next
-// instruction, up to its displacement.
+// ripOperand is the decoder's text of an operand relative to the next instruction, up to its displacement.
 const ripOperand = "[rip"
 
-// text is the instruction in Intel syntax. Operands relative to the next
-// instruction have their address, which is ref.
+// text returns the instruction in Intel syntax. Operands relative to the next instruction are shown as the address ref.
 func text(inst x86asm.Inst, at, ref target.Addr) (s string) {
 	defer func() {
 		if recover() != nil {
@@ -77,8 +75,7 @@ func text(inst x86asm.Inst, at, ref target.Addr) (s string) {
 	return name + strings.Repeat(" ", mnemonicWidth-len(name)) + operands
 }
 
-// reference finds the address that an instruction names; next is that of the
-// instruction behind it.
+// reference returns the address that an instruction names. next is the address of the next instruction.
 func reference(inst x86asm.Inst, next target.Addr) (RefKind, target.Addr) {
 	for i, arg := range inst.Args {
 		switch a := arg.(type) {

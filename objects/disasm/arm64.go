@@ -11,17 +11,17 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Instructions of ARM64 have four bytes each, and no room for an address: code puts one together in a register, from
-// constants or relative to itself, before it calls or reads there. So that the use can be named, the decoder follows such
-// registers, as far as nothing else can come between: up to a call, a jump, or a place that is jumped to.
+// ARM64 instructions have four bytes and no room for an address. Code builds an address in a register, from constants
+// or relative to itself, before it calls or reads there. The decoder tracks such registers, so that it can report the
+// address that an instruction uses. It stops tracking at calls, jumps and jump targets.
 
-// arm64 decodes the code of a method in its order.
+// arm64 decodes the code of a method in order.
 type arm64 struct {
-	entered map[target.Addr]bool // the places that code jumps to
+	entered map[target.Addr]bool // jump targets
 	known   [31]known            // by register
 }
 
-// known is what a register holds.
+// known is the known content of a register.
 type known struct {
 	kind  knownKind
 	value uint64
@@ -32,10 +32,10 @@ type knownKind uint8
 const (
 	knownNothing knownKind = iota
 	knownValue             // the value itself
-	knownLoaded            // what lies at the value
+	knownLoaded            // the content of memory at the value
 )
 
-// newARM64 makes ready to decode code at an address.
+// newARM64 returns a decoder of code at an address.
 func newARM64(code []byte, at target.Addr) *arm64 {
 	d := &arm64{entered: map[target.Addr]bool{}}
 	for ; len(code) >= 4; code, at = code[4:], at+4 {
@@ -46,7 +46,7 @@ func newARM64(code []byte, at target.Addr) *arm64 {
 	return d
 }
 
-// branchARM64 is where an instruction jumps or calls, which has the place in itself.
+// branchARM64 returns the destination of a direct jump or call.
 func branchARM64(w uint32, at target.Addr) (to target.Addr, call, ok bool) {
 	relative := func(bits, shift uint) target.Addr {
 		return at + target.Addr(int64(w>>shift)<<(64-bits)>>(64-bits)*4)
@@ -81,7 +81,7 @@ func (d *arm64) decode(code []byte, at target.Addr) Instruction {
 	return in
 }
 
-// nextWord is the instruction behind the one at code[0], 0 for none.
+// nextWord returns the instruction after the one at code[0], 0 if there is none.
 func nextWord(code []byte) uint32 {
 	if len(code) < 8 {
 		return 0
@@ -89,17 +89,17 @@ func nextWord(code []byte) uint32 {
 	return binary.LittleEndian.Uint32(code[4:])
 }
 
-// The forms of instructions (Arm Architecture Reference Manual, C4.1).
+// Forms of instructions (Arm Architecture Reference Manual, C4.1).
 const (
 	maskMove, movn, movz, movk = 0xff800000, 0x92800000, 0xd2800000, 0xf2800000
 	maskAddress, adr, adrp     = 0x9f000000, 0x10000000, 0x90000000
 	maskAdd, add               = 0xff800000, 0x91000000
 	maskLiteral, ldrLiteral    = 0xff000000, 0x58000000
 	maskLoad, ldr              = 0xffc00000, 0xf9400000
-	maskStore, str             = 0x3bc00000, 0x39000000 // with an offset, and no other effect
+	maskStore, str             = 0x3bc00000, 0x39000000 // with an offset and no other effect
 )
 
-// follow finds what an instruction refers to, and what its registers hold after it.
+// follow finds the reference of an instruction, and updates the tracked registers.
 func (d *arm64) follow(in *Instruction, w, next uint32) {
 	to, call, ok := branchARM64(w, in.Addr)
 	switch {
@@ -118,10 +118,10 @@ func (d *arm64) follow(in *Instruction, w, next uint32) {
 	}
 }
 
-// isIndirect reports whether w goes where a register says: br, blr and ret, with and without authentication.
+// isIndirect reports whether w jumps to a register's value: br, blr and ret, with and without authentication.
 func isIndirect(w uint32) bool { return w&0xfe9f0000 == 0xd61f0000 && w>>21&3 != 3 }
 
-// indirect is a call or jump to where a register says.
+// indirect handles a call or jump to a register's value.
 func (d *arm64) indirect(in *Instruction, w uint32) {
 	k := known{}
 	if n := w >> 5 & 31; n < 31 {
@@ -149,10 +149,10 @@ func (d *arm64) indirect(in *Instruction, w uint32) {
 	d.known = [31]known{}
 }
 
-// smallest is the least number that is taken for an address.
+// smallest is the smallest number that can be an address.
 const smallest = 1 << 16
 
-// data is an instruction that goes on behind itself.
+// data handles an instruction that does not jump.
 func (d *arm64) data(in *Instruction, w, next uint32) {
 	rd, rn := w&31, w>>5&31
 	switch {
@@ -176,7 +176,7 @@ func (d *arm64) data(in *Instruction, w, next uint32) {
 		d.set(rd, known{knownLoaded, at})
 		in.Kind, in.Ref = RefMemory, target.Addr(at)
 	case w&maskStore == str:
-	default: // whatever it may write
+	default: // may write anything
 		d.set(rd, known{})
 		d.set(rn, known{})
 		d.set(w>>10&31, known{})
@@ -184,7 +184,7 @@ func (d *arm64) data(in *Instruction, w, next uint32) {
 	}
 }
 
-// move is a constant of 16 bits that goes into a register, or into a part of one.
+// move handles a 16-bit constant that is moved into a register or a part of it.
 func (d *arm64) move(in *Instruction, w, next uint32) {
 	rd, shift := w&31, 16*(w>>21&3)
 	v := uint64(w>>5&0xffff) << shift
@@ -218,15 +218,14 @@ func (d *arm64) set(r uint32, k known) {
 	}
 }
 
-// offsetADR is the signed number of 21 bits in adr and adrp.
+// offsetADR returns the signed 21-bit number in adr and adrp.
 func offsetADR(w uint32) uint64 { return uint64(int64(w>>5&0x7ffff<<2|w>>29&3) << 43 >> 43) }
 
-// relativePlace starts what the decoder prints for a place relative to the instruction.
+// relativePlace starts the decoder's text of a place relative to the instruction.
 const relativePlace = ".+0x"
 
-// textARM64 is the instruction in GNU syntax, with the addresses of places that it has relative to itself; empty for one that the
-// decoder does not know. The decoder is another project's, and the bytes are whatever the dump holds: it must not end the
-// process.
+// textARM64 returns the instruction in GNU syntax, with addresses instead of relative places. It is empty for unknown
+// instructions. The bytes are arbitrary, so a panic of the decoder must not end the process.
 func textARM64(code []byte, w uint32, at target.Addr) (s string) {
 	defer func() {
 		if recover() != nil {
@@ -263,8 +262,9 @@ func aligned(name, operands string) string {
 	return name + strings.Repeat(" ", max(1, mnemonicWidth-len(name))) + operands
 }
 
-// atomicARM64 is the text of loads and stores with order, and of atomic operations, that the decoder does not know, and the .NET
-// compiler emits (Arm Architecture Reference Manual, FEAT_LRCPC, FEAT_LRCPC2 and FEAT_LSE). It is empty for others.
+// atomicARM64 returns the text of ordered and atomic loads and stores that the .NET compiler emits and the decoder does
+// not know (Arm Architecture Reference Manual, FEAT_LRCPC, FEAT_LRCPC2 and FEAT_LSE). It is empty for other
+// instructions.
 func atomicARM64(w uint32) string {
 	size := w >> 30
 	place := func(offset int32) string {

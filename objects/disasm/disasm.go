@@ -1,9 +1,7 @@
-// Package disasm lists the code of methods: their IL, with what its tokens
-// name, and the machine's instructions, with the addresses that they name told
-// apart from the text, so that a caller can say what lies there.
+// Package disasm disassembles methods, as IL with the names of tokens, and as machine code. Addresses in machine code
+// are separate from the text, so that a caller can describe what lies there.
 //
-// Of machine code AMD64 and ARM64 are known. The text is that of golang.org/x/arch,
-// in Intel syntax and in GNU's.
+// It supports AMD64 and ARM64. The text comes from golang.org/x/arch, in Intel and GNU syntax respectively.
 package disasm
 
 import (
@@ -12,26 +10,26 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A RefKind says how an instruction uses an address that it names.
+// A RefKind is the way in which an instruction uses an address.
 type RefKind uint8
 
-// The kinds of reference.
+// The kinds of references.
 const (
 	RefNone      RefKind = iota
-	RefCall              // calls what lies there
-	RefJump              // goes there
-	RefCallSlot          // calls what the pointer there points to
-	RefJumpSlot          // goes to what the pointer there points to
-	RefMemory            // reads or writes there
+	RefCall              // calls the address
+	RefJump              // jumps to the address
+	RefCallSlot          // calls through a pointer at the address
+	RefJumpSlot          // jumps through a pointer at the address
+	RefMemory            // reads or writes memory at the address
 	RefAddress           // loads the address itself
-	RefImmediate         // loads a number of 64 bits, which may be an address
+	RefImmediate         // loads a 64-bit number, which may be an address
 )
 
 // An Instruction is one machine instruction.
 type Instruction struct {
 	Addr  target.Addr
 	Bytes []byte
-	Text  string // mnemonic and operands; empty for bytes that are no instruction
+	Text  string // mnemonic and operands; empty for invalid bytes
 
 	Kind RefKind
 	Ref  target.Addr // by Kind
@@ -39,25 +37,24 @@ type Instruction struct {
 	flow flow
 }
 
-// A flow says where the processor goes on after an instruction.
+// A flow describes where execution continues after an instruction.
 type flow uint8
 
 const (
-	flowNext    flow = iota // behind it, or where it jumps if a condition is met
-	flowJump                // elsewhere in any case
-	flowReturn              // to the caller
-	flowUnknown             // an instruction that is not known
+	flowNext    flow = iota // at the next instruction, or elsewhere on a condition
+	flowJump                // elsewhere
+	flowReturn              // at the caller
+	flowUnknown             // unknown instruction
 )
 
-// Known reports whether instructions of a processor are known.
+// Known reports whether the package can decode instructions of a processor.
 func Known(arch target.Arch) bool { return arch == target.ArchAMD64 || arch == target.ArchARM64 }
 
-// Decode yields the instructions of code of a processor, which lies at address at. Bytes
-// that are no instruction are passed over, as few as instructions can have; of a
-// processor that is not Known all are. Every byte of code is in exactly one instruction.
+// Decode yields the instructions of code that lies at address at. Bytes that are not an instruction become an
+// Instruction without text, of the minimum length; if the processor is not Known, all bytes do. Every byte is in
+// exactly one instruction.
 //
-// An address that several instructions put together is with the last of them, and with
-// those that use it.
+// An address that several instructions build together belongs to the last one, and to the instructions that use it.
 func Decode(arch target.Arch, code []byte, at target.Addr) iter.Seq[Instruction] {
 	return func(yield func(Instruction) bool) {
 		one := decoderOf(arch, code, at)
@@ -71,7 +68,7 @@ func Decode(arch target.Arch, code []byte, at target.Addr) iter.Seq[Instruction]
 	}
 }
 
-// decoderOf is what decodes the instructions of code, in their order.
+// decoderOf returns a function that decodes the instructions of code in order.
 func decoderOf(arch target.Arch, code []byte, at target.Addr) func(code []byte, at target.Addr) Instruction {
 	switch arch {
 	case target.ArchAMD64:

@@ -13,9 +13,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// The managed side of a DynamicMethod (System.Reflection.Emit): the resolver
-// has the code and the scope, whose list has the objects that tokens number.
-// Fields changed their names; the older one comes second.
+// Fields of a DynamicMethod and its parts (System.Reflection.Emit). The resolver has the code and the scope; the
+// scope's list has the objects that tokens number. Fields were renamed; the older name comes second.
 var (
 	resolverFields = []string{"_resolver", "m_resolver"}
 	codeField      = "m_code"
@@ -26,8 +25,8 @@ var (
 
 const resolverType = "System.Reflection.Emit.DynamicResolver"
 
-// dynamicIL lists the IL of a DynamicMethod by its MethodDesc, its object or its
-// resolver. It returns nil for any other address.
+// dynamicIL lists the IL of a DynamicMethod, given its MethodDesc, its object or its resolver. It returns nil for any
+// other address.
 func (l *Lister) dynamicIL(a target.Addr) (*answer.IL, error) {
 	resolver, m, err := l.dynamicResolver(a)
 	if err != nil || resolver == nil {
@@ -42,7 +41,7 @@ func (l *Lister) dynamicIL(a target.Addr) (*answer.IL, error) {
 	b := &ilBody{MethodBody: metadata.MethodBody{Code: body}}
 	b.name = func(t metadata.Token) (answer.ILToken, error) {
 		name, err := l.dynamicToken(items, t)
-		if itemsErr == nil { // else it is why, and noted already
+		if itemsErr == nil { // otherwise the reason was noted already
 			out.Note(err)
 		}
 		return answer.ILToken{Before: name}, nil
@@ -56,8 +55,7 @@ func (l *Lister) dynamicIL(a target.Addr) (*answer.IL, error) {
 	return out, nil
 }
 
-// dynamicResolver is the resolver object behind a; nil when a is no dynamic
-// method.
+// dynamicResolver returns the resolver object for a, nil if a is not a dynamic method.
 func (l *Lister) dynamicResolver(a target.Addr) (*objects.Object, *code.MethodDesc, error) {
 	m, err := l.code.MethodDesc(a)
 	if err == nil {
@@ -88,7 +86,7 @@ func (l *Lister) dynamicResolver(a target.Addr) (*objects.Object, *code.MethodDe
 	return nil, nil, nil
 }
 
-// firstObject is what the first of the fields that o has refers to.
+// firstObject returns the object that the first existing field of o refers to.
 func firstObject(o objects.Object, fields []string) (objects.Object, bool) {
 	for _, f := range fields {
 		if v, err := o.Field(f).Object(); err == nil && v.Addr != 0 {
@@ -111,7 +109,7 @@ func byteArray(v objects.Value) ([]byte, error) {
 	if a.Len > limits.ILBytes {
 		return nil, target.Corruptf("an array of %d bytes of IL", a.Len)
 	}
-	out := make([]byte, 0, min(a.Len, 4<<10)) // the length can lie
+	out := make([]byte, 0, min(a.Len, 4<<10)) // the length may be corrupt
 	for v, err := range a.Stored(a.Len) {
 		if err != nil {
 			return nil, err
@@ -125,7 +123,7 @@ func byteArray(v objects.Value) ([]byte, error) {
 	return out, nil
 }
 
-// scopeItems is the array behind the list of the scope's objects.
+// scopeItems returns the array of the list of the scope's objects.
 func scopeItems(resolver *objects.Object) (objects.Object, error) {
 	scope, err := resolver.Field(scopeField).Object()
 	if err != nil {
@@ -138,9 +136,8 @@ func scopeItems(resolver *objects.Object) (objects.Object, error) {
 	return tokens.Field(itemsField).Object()
 }
 
-// dynamicToken names a token of a dynamic method: "6000002 Ns.Type.Name()". With
-// an error it is what is known of it without: the number, and where its object
-// is.
+// dynamicToken returns the name of a dynamic method's token: "6000002 Ns.Type.Name()". With an error it returns the
+// known part: the number, and the address of its object.
 func (l *Lister) dynamicToken(items objects.Object, t metadata.Token) (string, error) {
 	text := strconv.FormatUint(uint64(t), 16)
 	a, err := items.Array()
@@ -158,8 +155,8 @@ func (l *Lister) dynamicToken(items objects.Object, t metadata.Token) (string, e
 	return text + " " + name, err
 }
 
-// dynamicItem names an object that a token stands for: a literal, or a handle
-// of a method, type or field. It is empty for another object.
+// dynamicItem returns the name of a token's object: a literal, or a handle of a method, type or field. It is empty for
+// other objects.
 func (l *Lister) dynamicItem(o objects.Object) (string, error) {
 	if o.IsString() {
 		_, err := o.Text(0)
@@ -175,15 +172,14 @@ func (l *Lister) dynamicItem(o objects.Object) (string, error) {
 	}
 	name, typeErr := l.rt.TypeHandleName(h, dac.NameNative)
 	if errors.Is(typeErr, target.ErrCorrupt) {
-		typeErr = err // it is no type, so that it is a method
+		typeErr = err // not a type, so a method
 	}
 	return name, typeErr
 }
 
-// handleIn follows the wrappers of a runtime handle down to the pointer: a
-// boxed RuntimeMethodHandle holds a stub or a RuntimeMethodInfo, which holds
-// the MethodDesc; a RuntimeTypeHandle holds a RuntimeType. It is 0 where there
-// is no handle.
+// handleIn follows the wrappers of a runtime handle to the pointer. A boxed RuntimeMethodHandle holds a stub or a
+// RuntimeMethodInfo, which holds the MethodDesc. A RuntimeTypeHandle holds a RuntimeType. It returns 0 if there is no
+// handle.
 func handleIn(o objects.Object) (target.Addr, error) {
 	for range 4 {
 		if th, ok, err := o.RuntimeType(); ok {
@@ -198,13 +194,13 @@ func handleIn(o objects.Object) (target.Addr, error) {
 	return 0, nil
 }
 
-// handleField is the pointer in a wrapper, or the wrapper in it.
+// handleField returns the pointer in a wrapper, or the wrapper in it.
 func handleField(o objects.Object) (next objects.Object, handle target.Addr, err error) {
 	fields, err := o.Type.Fields()
 	if err != nil {
 		return objects.Object{}, 0, err
 	}
-	var unnamed error // of a field that may be the one
+	var unnamed error // for a field that may be the one
 	for _, f := range fields {
 		if unnamed == nil {
 			unnamed = f.Err()
@@ -221,7 +217,7 @@ func handleField(o objects.Object) (next objects.Object, handle target.Addr, err
 			}
 			inner, err := v.Object()
 			switch {
-			case errors.Is(err, target.ErrUnsupported): // null, or no reference
+			case errors.Is(err, target.ErrUnsupported): // null, or not a reference
 			case err != nil:
 				return objects.Object{}, 0, err
 			default:

@@ -11,10 +11,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// IL lists the IL of the method whose MethodDesc is at a, whose code holds a, or
-// that the DynamicMethod at a or its resolver stands for. A method that has no
-// IL is an answer with NoBody; an address that is none of these is a
-// [NoMethodError].
+// IL lists the IL of a method. a is its MethodDesc, an address in its code, a DynamicMethod or its resolver. A method
+// without IL is an answer with NoBody. The error for any other address is a [NoMethodError].
 func (l *Lister) IL(a target.Addr) (*answer.IL, error) {
 	if d, err := l.dynamicIL(a); d != nil || err != nil {
 		return d, err
@@ -39,8 +37,7 @@ func (l *Lister) IL(a target.Addr) (*answer.IL, error) {
 	return out, nil
 }
 
-// ILAt lists the IL that starts at a. The tokens have names if a lies in the
-// image of a module.
+// ILAt lists the IL that starts at a. Tokens have names if a lies in the image of a module.
 func (l *Lister) ILAt(a target.Addr) (*answer.IL, error) {
 	body, err := l.code.ILAt(a)
 	if err != nil {
@@ -56,10 +53,10 @@ func (l *Lister) ILAt(a target.Addr) (*answer.IL, error) {
 	return out, nil
 }
 
-// errUnnamed is for IL of which no method and no module is known.
+// errUnnamed explains why IL without a method or module has no name.
 var errUnnamed = target.Unsupportedf("IL at an address has no name")
 
-// methodOrCode is the method of a MethodDesc, or that of code.
+// methodOrCode returns the method of a MethodDesc or of an address in code.
 func (l *Lister) methodOrCode(a target.Addr) (*code.MethodDesc, error) {
 	m, err := l.code.MethodDesc(a)
 	if err == nil {
@@ -71,9 +68,9 @@ func (l *Lister) methodOrCode(a target.Addr) (*code.MethodDesc, error) {
 	return nil, err
 }
 
-// metadataAt is the metadata of the module whose image holds a, or nil.
+// metadataAt returns the metadata of the module whose image holds a, or nil.
 func (l *Lister) metadataAt(a target.Addr) *metadata.Metadata {
-	mods, _ := l.rt.KnownModules() // of what is known the one that fits is enough
+	mods, _ := l.rt.KnownModules() // one module is enough
 	for _, m := range mods {
 		if at, err := m.Image(); err == nil && at.Contains(a) {
 			md, err := m.Metadata()
@@ -86,11 +83,11 @@ func (l *Lister) metadataAt(a target.Addr) *metadata.Metadata {
 	return nil
 }
 
-// An ilBody is IL with what names its tokens.
+// An ilBody is IL with the names of its tokens.
 type ilBody struct {
 	metadata.MethodBody
 	name func(metadata.Token) (answer.ILToken, error)
-	md   *metadata.Metadata // nil where the tokens are not a module's
+	md   *metadata.Metadata // nil if the tokens are not a module's
 }
 
 // methodIL reads the IL of a method that has metadata.
@@ -116,9 +113,7 @@ func (b *ilBody) named(md *metadata.Metadata) {
 	b.md, b.name = md, tokenNames{md}.token
 }
 
-// list is the listing without what tells which method it is of. Instructions
-// that can't be decoded end it as a failure: the length of no further one is
-// known.
+// list returns the listing without its method. An invalid instruction ends it with an error, for its length is unknown.
 func (b *ilBody) list() *answer.IL {
 	out := &answer.IL{MaxStack: b.MaxStack, InitLocals: b.InitLocals, CodeSize: len(b.Code)}
 	if b.md != nil && !b.LocalSig.IsNil() {

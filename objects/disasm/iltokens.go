@@ -8,10 +8,10 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// tokenNames names the tokens in IL by a module's metadata.
+// tokenNames names tokens in IL by a module's metadata.
 type tokenNames struct{ md *metadata.Metadata }
 
-// token names a token of any kind.
+// token returns the name of any token.
 func (n tokenNames) token(t metadata.Token) (answer.ILToken, error) {
 	switch t.Table() {
 	case metadata.TableTypeDef, metadata.TableTypeRef:
@@ -34,10 +34,10 @@ func (n tokenNames) token(t metadata.Token) (answer.ILToken, error) {
 		s, err := n.md.UserString(t)
 		return answer.ILToken{Literal: &s}, err
 	}
-	return answer.ILToken{}, target.Corruptf("token %v names nothing", t)
+	return answer.ILToken{}, target.Corruptf("token %v names no row", t)
 }
 
-// typeName is the name of a TypeDef or TypeRef.
+// typeName returns the name of a TypeDef or TypeRef.
 func (n tokenNames) typeName(t metadata.Token) (answer.ILType, error) {
 	full, err := n.md.TypeFullName(t)
 	if err != nil {
@@ -74,7 +74,7 @@ func (n tokenNames) spec(rid uint32) (string, error) {
 	return n.md.FormatTypeIL(&sig), nil
 }
 
-// owner is the type in front of a member's name.
+// owner returns the type in front of a member's name.
 func (n tokenNames) owner(t metadata.Token) (answer.ILType, error) {
 	switch t.Table() {
 	case metadata.TableTypeSpec:
@@ -109,7 +109,7 @@ func (n tokenNames) field(rid uint32) (answer.ILToken, error) {
 	return n.qualified(metadata.NewToken(metadata.TableTypeDef, owner), row.Name)
 }
 
-// qualified is a member of a type.
+// qualified returns a member of a type.
 func (n tokenNames) qualified(owner metadata.Token, name metadata.StringIndex) (answer.ILToken, error) {
 	typ, err := n.owner(owner)
 	if err != nil {
@@ -119,7 +119,7 @@ func (n tokenNames) qualified(owner metadata.Token, name metadata.StringIndex) (
 	return answer.ILToken{Type: typ, Member: s}, err
 }
 
-// method is "return Type::Name<arguments>(parameters)" of a MethodDef.
+// method returns "return Type::Name<arguments>(parameters)" for a MethodDef.
 func (n tokenNames) method(rid uint32, args string) (answer.ILToken, error) {
 	row, err := n.md.MethodDef(rid)
 	if err != nil {
@@ -161,7 +161,7 @@ func (n tokenNames) signed(owner metadata.Token, name metadata.StringIndex, blob
 	return out, err
 }
 
-// instance is a generic method with its arguments.
+// instance returns a generic method with its arguments.
 func (n tokenNames) instance(rid uint32) (answer.ILToken, error) {
 	row, err := n.md.MethodSpec(rid)
 	if err != nil {
@@ -182,7 +182,7 @@ func (n tokenNames) instance(rid uint32) (answer.ILToken, error) {
 	return n.method(row.Method.Row(), text)
 }
 
-// callSite is the signature of a calli.
+// callSite returns the signature of a calli.
 func (n tokenNames) callSite(rid uint32) (answer.ILToken, error) {
 	row, err := n.md.StandAloneSig(rid)
 	if err != nil {

@@ -7,8 +7,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Lister lists the code of methods, in IL and as the machine runs it, with
-// names. It is safe for concurrent use.
+// A Lister disassembles methods, in IL and machine code, with names. It is safe for concurrent use.
 type Lister struct {
 	rt      *dac.Runtime
 	code    *code.Reader
@@ -16,16 +15,15 @@ type Lister struct {
 	names   *Names
 }
 
-// NewLister returns the lister of a runtime's methods.
+// NewLister returns a lister for a runtime's methods.
 func NewLister(rt *dac.Runtime, r *objects.Reader) *Lister {
 	return &Lister{rt: rt, code: code.Of(rt), objects: r, names: NewNames(rt, r)}
 }
 
-// arch is the processor that the machine code is for.
+// arch returns the processor of the machine code.
 func (l *Lister) arch() target.Arch { return l.rt.Target().Platform().Arch }
 
-// A NoMethodError says why there is no method at an address. Its text and kind
-// are those of the reason.
+// A NoMethodError reports why there is no method at an address. Its text and kind are those of the reason.
 type NoMethodError struct{ Reason error }
 
 func (e *NoMethodError) Error() string { return e.Reason.Error() }

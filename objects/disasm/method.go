@@ -14,17 +14,16 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// MethodOptions says what stands beside the instructions of a method.
+// MethodOptions selects what is listed beside the instructions of a method.
 type MethodOptions struct {
-	GCInfo   bool // where slots begin and end to hold references
+	GCInfo   bool // where slots start and stop holding references
 	Handlers bool // exception handlers
-	IL       bool // the IL that code was made from
-	Map      bool // the map from IL to code
+	IL       bool // IL of each piece of code
+	Map      bool // map from IL to code
 }
 
-// Method disassembles the code at a, which is a MethodDesc or an address in the
-// code of a method. Of a method that was never compiled only the method is
-// known. ctx ends the list of instructions.
+// Method disassembles the code at a, which is a MethodDesc or an address in a method's code. For a method that was
+// never compiled, only the method is described. ctx ends the list of instructions.
 func (l *Lister) Method(ctx context.Context, a target.Addr, o MethodOptions) (*answer.Disassembly, error) {
 	info, err := l.code.CodeOf(a)
 	if err != nil {
@@ -77,7 +76,7 @@ func (l *Lister) besides(info code.Info, o MethodOptions, out *answer.Disassembl
 	}
 }
 
-// instructionsOf are the instructions of a method's IL, none if it has no IL.
+// instructionsOf returns the instructions of a method's IL, none if it has no IL.
 func (l *Lister) instructionsOf(m *code.MethodDesc, g *answer.Gaps) ([]answer.ILInstruction, error) {
 	b, err := l.methodIL(m)
 	if errors.Is(err, code.ErrNoIL) {
@@ -96,17 +95,17 @@ func (l *Lister) instructionsOf(m *code.MethodDesc, g *answer.Gaps) ([]answer.IL
 	return out, nil
 }
 
-// machineCode is the code of a method with what is known of its places.
+// machineCode is the code of a method with the facts about its places.
 type machineCode struct {
 	l      *Lister
 	info   code.Info
 	bytes  []byte
 	ilMap  []codeinfo.ILMapping
-	mapped map[uint32]int // from offsets in code to those in IL
+	mapped map[uint32]int // from code offset to IL offset
 	il     []answer.ILInstruction
 }
 
-// ranges are the map from IL to code.
+// ranges returns the map from IL to code.
 func (m *machineCode) ranges() []answer.ILRange {
 	out := make([]answer.ILRange, len(m.ilMap))
 	end := m.info.Start + target.Addr(m.info.Size)
@@ -151,8 +150,7 @@ func (m *machineCode) instruction(in *Instruction) answer.MachineInstruction {
 	return out
 }
 
-// nameOf says what an instruction refers to. Of a jump within the method its
-// address says enough.
+// nameOf returns what an instruction refers to. It is empty for jumps within the method, whose address is enough.
 func (m *machineCode) nameOf(in *Instruction) string {
 	if in.Kind == RefJump && uint64(in.Ref-m.info.Start) < m.info.Size {
 		return ""
@@ -160,8 +158,7 @@ func (m *machineCode) nameOf(in *Instruction) string {
 	return m.l.names.Of(in)
 }
 
-// ilFrom is the IL from an offset that the map has to the next one that it has
-// anywhere.
+// ilFrom returns the IL from an offset in the map up to the next mapped offset.
 func (m *machineCode) ilFrom(start int) []answer.ILInstruction {
 	end := -1
 	for _, at := range m.ilMap {

@@ -9,8 +9,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Names says what lies at the addresses that instructions name. It is safe for
-// concurrent use.
+// Names describes what lies at the addresses that instructions name. It is safe for concurrent use.
 type Names struct {
 	rt      *dac.Runtime
 	reader  *code.Reader // of rt
@@ -18,17 +17,16 @@ type Names struct {
 	modules []target.Module // sorted by Base
 }
 
-// NewNames returns the names of a process as a runtime of it knows them.
+// NewNames returns the names of a process, as a runtime of it knows them.
 func NewNames(rt *dac.Runtime, r *objects.Reader) *Names {
 	return &Names{rt: rt, reader: code.Of(rt), objects: r, modules: rt.Target().Modules()}
 }
 
-// longestString is how much of a string literal is quoted, in UTF-16 units.
+// longestString is the maximum quoted length of a string literal, in UTF-16 code units.
 const longestString = 60
 
-// Of says what an instruction refers to, in the words of SOS: the signature of
-// a method, "MT: type", "Object: type" or a string in quotes, and where code
-// is the runtime's own, its module. It is empty where nothing is known.
+// Of describes what an instruction refers to, in SOS's form: the signature of a method, "MT: type", "Object: type" or a
+// quoted string, and the module for native code. It is empty if nothing is known.
 func (n *Names) Of(in *Instruction) string {
 	switch in.Kind {
 	case RefCall, RefJump:
@@ -47,7 +45,7 @@ func (n *Names) Of(in *Instruction) string {
 	return ""
 }
 
-// slot names the code that the pointer at a leads to.
+// slot describes the code that the pointer at a leads to.
 func (n *Names) slot(a target.Addr) string {
 	if m, err := n.reader.MethodOfPrecodeSlot(a); err == nil {
 		return n.method(m, 0)
@@ -59,11 +57,11 @@ func (n *Names) slot(a target.Addr) string {
 	return n.code(p)
 }
 
-// maxJumps is how many stubs lead from a call to the code of a method: one of
-// the image, one of the type, a precode, one that counts calls.
+// maxJumps bounds the stubs between a call and the code of a method: one of the image, one of the type, a precode, and
+// one that counts calls.
 const maxJumps = 8
 
-// code names code, after the stubs that the runtime puts before it.
+// code describes code. It follows the runtime's stubs.
 func (n *Names) code(a target.Addr) string {
 	for range maxJumps {
 		info, err := n.reader.MethodAt(a)
@@ -91,13 +89,13 @@ func (n *Names) code(a target.Addr) string {
 	return n.module(a)
 }
 
-// A stub has no more instructions before it jumps, and bytes in them.
+// A stub has no more instructions and bytes before it jumps.
 const (
 	stubInstructions = 8
 	stubBytes        = 64
 )
 
-// stubEnd finds the jump that ends the stub at a.
+// stubEnd returns the jump that ends the stub at a.
 func (n *Names) stubEnd(a target.Addr) (Instruction, bool) {
 	b := n.rt.Memory().Span(a)
 	left := stubInstructions
@@ -127,7 +125,7 @@ func (n *Names) method(m *code.MethodDesc, offset uint32) string {
 	return name
 }
 
-// data names what a pointer points to.
+// data describes what a pointer points to.
 func (n *Names) data(a target.Addr) string {
 	if a == 0 || a%8 != 0 {
 		return ""
@@ -161,7 +159,7 @@ func (n *Names) object(o objects.Object) string {
 	return "Object: " + name
 }
 
-// module is the native module that a lies in, and where.
+// module returns the native module that a lies in, and the offset.
 func (n *Names) module(a target.Addr) string {
 	m := target.ModuleAt(n.modules, a)
 	if m == nil {

@@ -6,9 +6,9 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Touches returns the addresses of memory that the instruction at code[0] reads or writes with the registers regs, as far
-// as its operands name them and these are known. It is empty for an instruction that touches none or is not known, and
-// for processors other than AMD64.
+// Touches returns the memory addresses that the instruction at code[0] reads or writes, given the registers. It omits
+// operands with unknown registers. It is empty for instructions without memory operands, for unknown ones, and for
+// processors other than AMD64.
 func Touches(regs *target.Registers, code []byte) []target.Addr {
 	if regs.Arch != target.ArchAMD64 {
 		return nil
@@ -28,7 +28,8 @@ func Touches(regs *target.Registers, code []byte) []target.Addr {
 	return out
 }
 
-// effective is the address that a memory operand means in an instruction of n bytes, false if a register of it is not known.
+// effective returns the address of a memory operand in an instruction of n bytes. It returns false if a register is
+// unknown.
 func effective(regs *target.Registers, m *x86asm.Mem, n int) (target.Addr, bool) {
 	if m.Segment == x86asm.FS || m.Segment == x86asm.GS {
 		return 0, false

@@ -14,13 +14,13 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Binder binds shapes to the types of one runtime and keeps what it found. It is safe for concurrent use.
+// A Binder binds shapes to the types of one runtime and caches the results. It is safe for concurrent use.
 type Binder struct {
 	reader *objects.Reader
 	open   func() (*heap.Heap, error)
 
 	mu     sync.Mutex
-	tables atomic.Pointer[map[reflect.Type]*table] // by shape; replaced whole when one is added
+	tables atomic.Pointer[map[reflect.Type]*table] // by shape; replaced as a whole when one is added
 	names  sync.Map                                // *objects.Type -> *name
 }
 
@@ -30,24 +30,24 @@ type table struct {
 	byType sync.Map // *objects.Type -> *bound[T]
 }
 
-// A bound is a shape that is bound to a type, or why it could not be.
+// A bound is a shape bound to a type, or the reason why it could not be.
 type bound[T any] struct {
 	shape T
 	err   error
 }
 
-// New returns a Binder for the types of a reader. The heap, whose tables tell of handles, is opened when it is first
-// wanted; without one open is nil.
+// New returns a Binder for the types of a reader. open returns the heap, whose tables have the handles; it is called
+// when first needed, and may be nil.
 func New(r *objects.Reader, open func() (*heap.Heap, error)) *Binder {
 	b := &Binder{reader: r, open: open}
 	b.tables.Store(&map[reflect.Type]*table{})
 	return b
 }
 
-// Objects is the reader whose types are bound.
+// Objects returns the reader whose types are bound.
 func (b *Binder) Objects() *objects.Reader { return b.reader }
 
-// table is the one of a shape.
+// table returns the table of a shape.
 func (b *Binder) table(t reflect.Type) *table {
 	if tab := (*b.tables.Load())[t]; tab != nil {
 		return tab
@@ -67,9 +67,9 @@ func (b *Binder) table(t reflect.Type) *table {
 	return next[t]
 }
 
-// Bind binds shape T to type t, or finds what was bound before. The shape is shared and must not be changed. The error
-// is ErrOtherType where t is none of the types that T is for, an *UnknownLayoutError where its fields are not those
-// that T wants, and target.ErrNotInDump or ErrCorrupt where they can't be read.
+// Bind binds shape T to type t, or returns the cached result. The shape is shared and must not be changed. The error is
+// ErrOtherType if T is not for t, an *UnknownLayoutError if t's fields differ from those that T needs, and
+// target.ErrNotInDump or ErrCorrupt if they can't be read.
 func Bind[T any](b *Binder, t *objects.Type) (*T, error) {
 	if t == nil {
 		return nil, ErrOtherType
@@ -88,13 +88,13 @@ func Bind[T any](b *Binder, t *objects.Type) (*T, error) {
 	return &e.shape, nil
 }
 
-// BindObject is Bind with the type of an object, and the instance that it is.
+// BindObject binds T to the type of an object and returns the object's instance too.
 func BindObject[T any](b *Binder, o objects.Object) (*T, Instance, error) {
 	s, err := Bind[T](b, o.Type)
 	return s, Of(o), err
 }
 
-// Is reports whether t is of the definitions that shape T is for. It is so for every type if T names none.
+// Is reports whether T is for t. A shape that names no types is for all.
 func Is[T any](b *Binder, t *objects.Type) (bool, error) {
 	d, err := b.definitionOf(b.table(reflect.TypeFor[T]()).schema.names, t)
 	return d != nil, err
@@ -121,7 +121,7 @@ func (b *Binder) bind(s *schema, t *objects.Type, v reflect.Value) error {
 	return b.slots(s, d, v)
 }
 
-// choose sets the first of the choices that fits.
+// choose sets the first choice that fits.
 func (b *Binder) choose(s *schema, t *objects.Type, v reflect.Value) error {
 	var unknown *UnknownLayoutError
 	for _, c := range s.choices {
@@ -158,7 +158,7 @@ func (b *Binder) slots(s *schema, t *objects.Type, v reflect.Value) error {
 	return nil
 }
 
-// slot binds one field of a shape, and reports whether the type has one that fits.
+// slot binds one field of a shape. It reports whether the type has a field that fits.
 func (b *Binder) slot(sl *slot, t *objects.Type, dst any) (bool, error) {
 	for _, p := range sl.names {
 		at, err := b.find(t, p, sl.static)
@@ -175,7 +175,7 @@ func (b *Binder) slot(sl *slot, t *objects.Type, dst any) (bool, error) {
 	return false, nil
 }
 
-// find finds the field at a path; there is none where the place has no field.
+// find returns the place of a field, given a path. The place is empty if there is no such field.
 func (b *Binder) find(t *objects.Type, path []string, static bool) (place, error) {
 	at := place{reader: b.reader}
 	for i, name := range path {
@@ -195,13 +195,13 @@ func (b *Binder) find(t *objects.Type, path []string, static bool) (place, error
 	return at, nil
 }
 
-// fieldOf is the field of that name, nil if there is none. Where names of fields are not known, and none of the others
-// has that name, the error says so.
+// fieldOf returns the field with that name, nil if there is none. If none matches and some names are unknown, it
+// returns an error.
 func fieldOf(t *objects.Type, name string, static bool) (*objects.Field, error) {
 	var unread error
 	for depth := 0; t != nil; depth++ {
 		if depth > limits.ParentChain {
-			return nil, target.Corruptf("type %016x has no end of base classes", uint64(t.MT.Addr))
+			return nil, target.Corruptf("type %016x has too many base classes", uint64(t.MT.Addr))
 		}
 		own, err := t.OwnFields()
 		if err != nil {
@@ -222,7 +222,7 @@ func fieldOf(t *objects.Type, name string, static bool) (*objects.Field, error) 
 	return nil, unread
 }
 
-// valueType is the value type that a field holds, nil if it holds something else.
+// valueType returns the value type that a field holds, nil for other fields.
 func (b *Binder) valueType(f *objects.Field) (*objects.Type, error) {
 	if f.ElementType != metadata.ElementValueType {
 		return nil, nil
@@ -240,7 +240,7 @@ func (b *Binder) valueType(f *objects.Field) (*objects.Type, error) {
 	return b.reader.Type(th)
 }
 
-// assign makes dst, the field of a shape, the field at a place if it is of that kind.
+// assign sets dst, a field of a shape, to the field at a place. It reports whether the field is of the right kind.
 func (b *Binder) assign(dst any, at place) (bool, error) {
 	f := at.field
 	switch d := dst.(type) {
@@ -282,8 +282,7 @@ type name struct {
 	lazy.Value[string]
 }
 
-// Definition is the name of the definition of which t is an instance, as metadata has it: "Ns.Outer`1+Inner". It is
-// empty for an array.
+// Definition returns the name of t's definition, as in metadata: "Ns.Outer`1+Inner". It is empty for an array.
 func (b *Binder) Definition(t *objects.Type) (string, error) {
 	v, ok := b.names.Load(t)
 	if !ok {
@@ -308,8 +307,8 @@ func (b *Binder) Definition(t *objects.Type) (string, error) {
 	})
 }
 
-// definitionOf is t or the nearest of its bases that is of one of the definitions, nil if none is; of no definition is
-// t. Where a name is not known, and none of the others fits, the error says so.
+// definitionOf returns the first of t and its bases that has one of the definitions, nil if there is none. Without
+// definitions it returns t. If none matches and some names are unknown, it returns an error.
 func (b *Binder) definitionOf(names []string, t *objects.Type) (*objects.Type, error) {
 	if len(names) == 0 {
 		return t, nil
@@ -317,7 +316,7 @@ func (b *Binder) definitionOf(names []string, t *objects.Type) (*objects.Type, e
 	var unread error
 	for depth := 0; t != nil; depth++ {
 		if depth > limits.ParentChain {
-			return nil, target.Corruptf("type %016x has no end of base classes", uint64(t.MT.Addr))
+			return nil, target.Corruptf("type %016x has too many base classes", uint64(t.MT.Addr))
 		}
 		have, err := b.Definition(t)
 		if err != nil {

@@ -1,6 +1,6 @@
-// Package shapes reads the fields of managed types by their names: what a class library or a program keeps in which field.
+// Package shapes reads the fields of managed types by name.
 //
-// A shape is a Go struct whose fields say by tags which fields of a managed type they are for:
+// A shape is a Go struct. Tags on its fields name the fields of a managed type:
 //
 //	type list struct {
 //		_     shapes.Type `of:"System.Collections.Generic.List<>"`
@@ -11,10 +11,10 @@
 //	s, err := shapes.Bind[list](binder, object.Type)
 //	n, err := s.Size.Int(shapes.Of(object))
 //
-// A name stands for the field of the type or, if that has none, of its bases; "<X>" is the field behind the automatic
-// property X; "a.b" is field b of the value type that field a holds; "a|b" is the first of both that there is; ",optional"
-// allows that there is none. A field has to be of the kind that the shape wants: a reference, an integer, a value type.
-// Where a version of the library differs more than that, a struct of pointers to shapes is the first of them that fits:
+// A name is searched in the type and then in its bases. "<X>" is the backing field of the automatic property X. "a.b"
+// is field b of the value type in field a. "a|b" is the first of the two that exists. ",optional" permits that the
+// field is missing. A field must be of the kind that the shape needs: a reference, an integer, a value type. For
+// versions that differ more, a struct of pointers to shapes takes the first one that fits:
 //
 //	type set struct {
 //		_     shapes.Type `of:"System.Collections.Generic.HashSet<>"`
@@ -22,11 +22,11 @@
 //		Old   *oldSet
 //	}
 //
-// A type is bound once and kept by the Binder; to find it again takes no lock, and reading allocates nothing. A type that does
-// not fit is an *UnknownLayoutError, and never read by a guess. Which assembly defines a type does not count: the types of
-// the class libraries move between assemblies, and a package may bring them for an older runtime. A type of the same name
-// that is something else does not fit.
+// A Binder binds a type once. Later lookups take no lock, and reading allocates nothing. A type that does not fit is an
+// *UnknownLayoutError; the package does not guess. The assembly that defines a type does not matter: class libraries
+// move types between assemblies, and packages bring them to older runtimes. An unrelated type with the same name does
+// not fit.
 //
-// What can't be read is one of the three errors of package target; names that the dump lacks are target.ErrNotInDump and no
-// unknown layout.
+// Errors of reading are the three errors of package target. A name that is not in the dump is target.ErrNotInDump, not
+// an unknown layout.
 package shapes

@@ -9,26 +9,26 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// ErrOtherType says that a type is none of those that a shape is for. It is a target.ErrUnsupported.
-var ErrOtherType = target.Unsupportedf("the type is another one")
+// ErrOtherType reports that a shape is not for a type. It wraps target.ErrUnsupported.
+var ErrOtherType = target.Unsupportedf("the object is of another type")
 
-// An UnknownLayoutError says that a type has the name that a shape is for, and other fields than it wants: a version of the
-// library that is not known, or another type of that name. It is a target.ErrUnsupported.
+// An UnknownLayoutError reports that a type has the right name but not the fields that a shape needs. It is an unknown
+// version of the library, or another type of that name. It wraps target.ErrUnsupported.
 type UnknownLayoutError struct {
-	Type    string   // name of the type
-	Fields  []string // instance fields that it has, with their types, and statics; the base class's first
-	Missing []string // fields that were looked for and are not there, or are of another kind; as the shape's tags have them
+	Type    string   // the type's name
+	Fields  []string // its instance fields, with types, and statics; base classes first
+	Missing []string // needed fields that are missing or of another kind, as in the shape's tags
 }
 
-// Error names the type, the fields that lack and those that are there.
+// Error names the type, its missing fields and its actual fields.
 func (e *UnknownLayoutError) Error() string {
 	return fmt.Sprintf("unknown layout of %s: it has no %s; its fields are %s", e.Type, strings.Join(e.Missing, " and no "), strings.Join(e.Fields, ", "))
 }
 
-// Unwrap is target.ErrUnsupported.
+// Unwrap returns target.ErrUnsupported.
 func (e *UnknownLayoutError) Unwrap() error { return target.ErrUnsupported }
 
-// or is the error about two choices of which neither fits.
+// or returns the error for two choices if neither fits.
 func (e *UnknownLayoutError) or(u *UnknownLayoutError) *UnknownLayoutError {
 	if e == nil {
 		return u
@@ -42,7 +42,7 @@ func (b *Binder) unknown(t *objects.Type, missing []string) *UnknownLayoutError 
 	if e.Type, err = t.ManagedName(); err != nil {
 		e.Type = fmt.Sprintf("%016x", uint64(t.MT.Addr))
 	}
-	fields, _ := t.Fields() // those that are known
+	fields, _ := t.Fields() // the readable ones
 	for _, f := range fields {
 		if f.Err() != nil {
 			continue

@@ -16,18 +16,19 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Found is an object of the types that a shape is for.
+// A Found is an object of a type that a shape is for.
 type Found[T any] struct {
 	Object heap.Object
 	Shape  *T
 }
 
-// At is the instance that the object is.
+// At returns the object's instance.
 func (f *Found[T]) At() Instance { return OfAddr(f.Object.Addr) }
 
-// On lists the objects of the heap that shape T is for, by address, read by several workers; a type is looked at once,
-// however many objects it has. The list has errors in it: where the walk could not go on, for each type that does not
-// fit T, and at the end for types whose names the dump lacks, of which none is in the list.
+// On lists the objects of the heap that shape T is for, in the order of addresses. Several workers read them, and each
+// type is examined once. The list contains errors for places where the walk could not go on, and for each type that
+// does not fit T. It ends with errors for types whose names are not in the dump, since their objects are not in the
+// list.
 func On[T any](ctx context.Context, b *Binder, h *heap.Heap, f *heap.Filter, o heap.ScanOptions) iter.Seq2[Found[T], error] {
 	return func(yield func(Found[T], error) bool) {
 		k := &finder[T]{b: b, shapes: map[*dac.MethodTable]*T{}}
@@ -51,16 +52,16 @@ func On[T any](ctx context.Context, b *Binder, h *heap.Heap, f *heap.Filter, o h
 	}
 }
 
-var errEnough = target.Unsupportedf("the list is not wanted any more")
+var errEnough = target.Unsupportedf("the caller stopped the list")
 
-// A finder knows the types that were met.
+// A finder caches the types of objects seen so far.
 type finder[T any] struct {
 	b *Binder
 
 	mu      sync.Mutex
 	shapes  map[*dac.MethodTable]*T
-	errs    []typeError    // that the list does not have yet
-	unnamed workers.Lowest // of the types without a name
+	errs    []typeError    // not yet in the list
+	unnamed workers.Lowest // types without a name
 }
 
 type typeError struct {
@@ -102,7 +103,7 @@ func (k *finder[T]) choose(mt *dac.MethodTable) bool {
 	return false
 }
 
-// pass passes what a run of the heap has.
+// pass passes the objects and errors of a run of the heap.
 func (k *finder[T]) pass(g *gatherer, yield func(Found[T], error) bool) error {
 	at := 0
 	var last *dac.MethodTable
@@ -131,7 +132,7 @@ func (k *finder[T]) pass(g *gatherer, yield func(Found[T], error) bool) error {
 	return nil
 }
 
-// rest passes what is known of types, in the order of their addresses.
+// rest passes the remaining errors of types, in the order of the types' addresses.
 func (k *finder[T]) rest(yield func(Found[T], error) bool) error {
 	slices.SortFunc(k.errs, func(a, b typeError) int {
 		if a.mt < b.mt {
@@ -150,7 +151,7 @@ func (k *finder[T]) rest(yield func(Found[T], error) bool) error {
 	return nil
 }
 
-// A gatherer gathers the chosen objects of a run.
+// A gatherer gathers the selected objects of a run.
 type gatherer struct {
 	sieve   *heap.Sieve
 	objects []heap.Object
@@ -158,7 +159,7 @@ type gatherer struct {
 }
 
 type corruption struct {
-	before int // index of the object behind it
+	before int // index of the object after it
 	err    error
 }
 
@@ -171,16 +172,16 @@ func (g *gatherer) Objects(_ *heap.Segment, batch []heap.Object) {
 	}
 }
 
-// Corrupt notes where the walk could not go on.
+// Corrupt records where the walk could not go on.
 func (g *gatherer) Corrupt(c *heap.Corruption) {
 	g.corrupt = append(g.corrupt, corruption{len(g.objects), c})
 }
 
-// Reset forgets all.
+// Reset discards everything.
 func (g *gatherer) Reset() { g.objects, g.corrupt = g.objects[:0], g.corrupt[:0] }
 
-// Loaded lists the loaded types that shape T names, each bound: for statics, which need no object. Of a generic
-// definition it is the definition itself, which has none. Types that derive from the named ones are left out.
+// Loaded lists the loaded types that shape T names, each bound, for reading statics. A generic definition is listed
+// itself. Derived types are not listed.
 func Loaded[T any](b *Binder) iter.Seq2[*T, error] {
 	return func(yield func(*T, error) bool) {
 		for _, n := range b.table(reflect.TypeFor[T]()).schema.names {
@@ -197,8 +198,7 @@ func Loaded[T any](b *Binder) iter.Seq2[*T, error] {
 	}
 }
 
-// An Array is an array in an object: its elements are instances of their own where they are value types, and references
-// where they are not.
+// An Array is an array object. Its elements are instances if they are value types, and references otherwise.
 type Array struct {
 	objects.Array
 	data target.Addr
@@ -211,28 +211,27 @@ func ArrayOf(o objects.Object) (Array, error) {
 	if err != nil {
 		return Array{}, err
 	}
-	// All that is no element stands before the elements, but for the header word of the next object, which BaseSize
-	// counts.
+	// Everything but the elements stands before them, except the header word of the next object, which BaseSize counts.
 	return Array{a, o.Addr + target.Addr(o.Type.MT.BaseSize) - 8, uint64(o.Type.MT.ComponentSize)}, nil
 }
 
-// Instance is the n-th element in the order of memory, where it is a value type that a shape is bound to.
+// Instance returns the n-th element in the order of memory, for a value type that a shape is bound to.
 func (a *Array) Instance(n uint32) Instance {
 	return Instance(a.data + target.Addr(uint64(n)*a.size))
 }
 
-// Ref is the n-th element of an array of references, 0 for null.
+// Ref returns the n-th element of an array of references, 0 for null.
 func (a *Array) Ref(n uint32) (target.Addr, error) {
 	if n >= a.Len {
 		return 0, target.Unsupportedf("element %d of %d", n, a.Len)
 	}
 	if a.Element() == nil || a.Element().MT.IsValueType() {
-		return 0, target.Unsupportedf("the elements are no references")
+		return 0, target.Unsupportedf("the elements are not references")
 	}
 	return a.At(n).Addr()
 }
 
-// Elements binds shape T to the elements of the array that o is.
+// Elements binds shape T to the elements of the array o.
 func Elements[T any](b *Binder, o objects.Object) (*T, Array, error) {
 	a, err := ArrayOf(o)
 	if err != nil {
@@ -245,8 +244,8 @@ func Elements[T any](b *Binder, o objects.Object) (*T, Array, error) {
 	return s, a, err
 }
 
-// Fitting is how many elements of an array its segment of the heap has room for. Where that is not all, the number of
-// its elements is wrong, as the error says. Without a heap all are believed.
+// Fitting returns how many elements of an array fit in its segment of the heap. If it is fewer than the array's length,
+// the length is corrupt and the error says so. Without a heap it returns the length.
 func (b *Binder) Fitting(a *Array) (uint32, error) {
 	if b.open == nil {
 		return a.Len, nil

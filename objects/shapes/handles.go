@@ -7,17 +7,17 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A WeakReference is how a weak reference keeps its handle. Since .NET 8 the lowest two bits say what kind it is.
+// A WeakReference describes how a weak reference keeps its handle. Since .NET 8 the lowest two bits are its kind.
 type WeakReference struct {
 	_      Type `of:"System.WeakReference|System.WeakReference<>"`
 	Handle Int  `field:"_taggedHandle|m_handle"`
 }
 
-// handleTags are the bits of a handle that are no part of its address: handles are words.
+// handleTags are the bits of a handle that are not part of its address, which is word-aligned.
 const handleTags = 7
 
-// Weak is what a weak reference refers to, with an Addr of 0 if that is gone. An object that is no weak reference is
-// ErrOtherType.
+// Weak returns the target of a weak reference, with an Addr of 0 if it is gone. The error is ErrOtherType if o is not a
+// weak reference.
 func (b *Binder) Weak(o objects.Object) (objects.Object, error) {
 	s, x, err := BindObject[WeakReference](b, o)
 	if err != nil {
@@ -30,8 +30,8 @@ func (b *Binder) Weak(o objects.Object) (objects.Object, error) {
 	return b.Handle(target.Addr(h))
 }
 
-// Handle is the object that a GC handle refers to, with an Addr of 0 for none: what a GCHandle, or the field of a class that
-// has such, holds. Bits in it that only tag the handle don't count.
+// Handle returns the object that a GC handle refers to, with an Addr of 0 for none. h is the content of a GCHandle or
+// of a class's field that holds a handle. Tag bits are ignored.
 func (b *Binder) Handle(h target.Addr) (objects.Object, error) {
 	h &^= handleTags
 	if h == 0 {
@@ -44,7 +44,8 @@ func (b *Binder) Handle(h target.Addr) (objects.Object, error) {
 	return b.reader.Object(a)
 }
 
-// Dependent are the two objects of a dependent handle, the second of which lives as long as the first; an Addr of 0 is none.
+// Dependent returns the two objects of a dependent handle, with an Addr of 0 for none. The second lives as long as the
+// first.
 func (b *Binder) Dependent(h target.Addr) (first, second objects.Object, err error) {
 	if h &^= handleTags; h == 0 {
 		return
@@ -73,7 +74,7 @@ func (b *Binder) Dependent(h target.Addr) (first, second objects.Object, err err
 	return
 }
 
-// Nullable is what a Nullable<T> holds, and whether it holds anything. Another type is ErrOtherType.
+// Nullable returns the value of a Nullable<T>, and whether there is one. The error is ErrOtherType for other types.
 func (b *Binder) Nullable(s objects.Struct) (objects.Value, bool, error) {
 	n, err := Bind[nullable](b, s.Type)
 	if err != nil {
@@ -92,8 +93,8 @@ type nullable struct {
 	Value    Value `field:"value"`
 }
 
-// ImmutableArray is the array behind an ImmutableArray<T>, with an Addr of 0 for the default one. Another type is
-// ErrOtherType.
+// ImmutableArray returns the array in an ImmutableArray<T>, with an Addr of 0 for the default one. The error is
+// ErrOtherType for other types.
 func (b *Binder) ImmutableArray(s objects.Struct) (objects.Object, error) {
 	a, err := Bind[immutableArray](b, s.Type)
 	if err != nil {
@@ -107,8 +108,8 @@ type immutableArray struct {
 	Array Ref  `field:"array"`
 }
 
-// DependentSlots are the two objects of a dependent handle as values that say where they are stored. Where the first is null
-// the handle was cleared.
+// DependentSlots returns the two objects of a dependent handle as values with a location. If the first is null, the
+// handle was cleared.
 func (b *Binder) DependentSlots(h target.Addr) (first, second objects.Value, err error) {
 	if b.open == nil {
 		return first, second, target.Unsupportedf("dependent handles need a heap")

@@ -9,47 +9,47 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// An Instance is where the fields of an object or value type start: what a bound shape reads.
+// An Instance is the start of the fields of an object or value type, from which a bound shape reads.
 type Instance target.Addr
 
-// Of is the instance that an object is.
+// Of returns the instance of an object.
 func Of(o objects.Object) Instance { return Instance(o.Addr + dac.ObjectHeaderBytes) }
 
-// OfAddr is the instance that the object at a is. Nothing proves that there is one.
+// OfAddr returns the instance of the object at a. It does not prove that there is one.
 func OfAddr(a target.Addr) Instance { return Instance(a + dac.ObjectHeaderBytes) }
 
-// In is the instance that a value type in place is.
+// In returns the instance of a value type in place.
 func In(s objects.Struct) Instance { return Instance(s.Addr) }
 
-// Type is the type of a shape's blank field, whose tag names the definitions of the types that the shape is for:
-// `of:"Ns.Name<,>|Ns.Outer<>+Inner"`. A type is of a definition if it or one of its bases is an instance of it, and the
-// fields are those of that base: a class of the program that derives from a collection can't hide them. With the tag
-// `fields:"derived"` the fields of the type itself are meant, for abstract classes whose derived ones have the fields. A
-// shape without a Type is for every type with its fields.
+// Type is the type of a shape's blank field. Its tag names the definitions of the types that the shape is for:
+// `of:"Ns.Name<,>|Ns.Outer<>+Inner"`. A type matches if it, or one of its bases, is an instance of the definition. The
+// fields are those of that base, so a derived class can't hide them. The tag `fields:"derived"` selects the fields of
+// the type itself, for abstract classes whose derived classes have the fields. A shape without a Type is for every type
+// that has its fields.
 type Type struct{}
 
-// errAbsent is about optional fields that a type has not.
+// errAbsent is the error of optional fields that a type lacks.
 var errAbsent = target.Unsupportedf("this version of the type has no such field")
 
-// A place is where a field stands in an instance. The zero place is nowhere.
+// A place is the place of a field in an instance. The zero place is empty.
 type place struct {
 	reader *objects.Reader
 	field  *objects.Field
-	base   uint32 // of the value type that has the field, for a path
+	base   uint32 // for a path, the offset of the value type that has the field
 }
 
 func (p *place) at(x Instance) target.Addr {
 	return target.Addr(x) + target.Addr(p.base) + target.Addr(p.field.Offset)
 }
 
-// Has reports whether the type has the field: only an optional one may lack.
+// Has reports whether the type has the field. Only an optional field may be missing.
 func (p *place) Has() bool { return p.field != nil }
 
-// Field is the field, nil if the type has none.
+// Field returns the field, nil if the type has none.
 func (p *place) Field() *objects.Field { return p.field }
 
-// Offset is the number of bytes from the start of the fields; 0 if the type has no such field. From the start of an object it
-// is dac.ObjectHeaderBytes more.
+// Offset returns the field's offset in bytes from the start of the fields, 0 if the type lacks the field. Add
+// dac.ObjectHeaderBytes for the offset from the start of an object.
 func (p *place) Offset() uint32 {
 	if p.field == nil {
 		return 0
@@ -57,7 +57,7 @@ func (p *place) Offset() uint32 {
 	return p.base + p.field.Offset
 }
 
-// value reads the field with all that objects knows of it.
+// value reads the field with everything that package objects knows about it.
 func (p *place) value(x Instance) objects.Value {
 	if p.field == nil {
 		return (*objects.Field)(nil).At(0)
@@ -96,7 +96,7 @@ func number(b []byte) uint64 {
 // A Ref is a field that refers to an object.
 type Ref struct{ place }
 
-// Addr is the address of the object, 0 for null.
+// Addr returns the address of the object, 0 for null.
 func (r *Ref) Addr(x Instance) (target.Addr, error) {
 	if r.field == nil {
 		return 0, errAbsent
@@ -105,7 +105,7 @@ func (r *Ref) Addr(x Instance) (target.Addr, error) {
 	return target.Addr(a), err
 }
 
-// Object is the object, with an Addr of 0 for null.
+// Object returns the object, with an Addr of 0 for null.
 func (r *Ref) Object(x Instance) (objects.Object, error) {
 	a, err := r.Addr(x)
 	if err != nil || a == 0 {
@@ -114,11 +114,11 @@ func (r *Ref) Object(x Instance) (objects.Object, error) {
 	return r.reader.Object(a)
 }
 
-// Value is the reference as a value, with its declared type.
+// Value returns the reference as a value, with its declared type.
 func (r *Ref) Value(x Instance) objects.Value { return r.value(x) }
 
-// Text is the string that the field refers to, at most limit UTF-16 code units of it, all when limit is negative; empty for
-// null, which ok tells.
+// Text returns the first limit UTF-16 code units of the string that the field refers to, all if limit is negative. ok
+// is false for null.
 func (r *Ref) Text(x Instance, limit int) (text string, ok bool, err error) {
 	o, err := r.Object(x)
 	if err != nil || o.Addr == 0 {
@@ -135,10 +135,10 @@ type Int struct {
 	signed bool
 }
 
-// Size is the number of bytes of the field; 0 if the type has none.
+// Size returns the number of bytes of the field; 0 if the type has none.
 func (i *Int) Size() int { return int(i.size) }
 
-// Uint is the field's value as it is stored, not sign-extended.
+// Uint returns the field's value as stored, not sign-extended.
 func (i *Int) Uint(x Instance) (uint64, error) {
 	if i.field == nil {
 		return 0, errAbsent
@@ -146,7 +146,7 @@ func (i *Int) Uint(x Instance) (uint64, error) {
 	return word(i.reader.Runtime().Memory(), i.at(x), int(i.size))
 }
 
-// Int is the field's value: sign-extended if its type is signed.
+// Int returns the field's value: sign-extended if its type is signed.
 func (i *Int) Int(x Instance) (int64, error) {
 	v, err := i.Uint(x)
 	if !i.signed {
@@ -162,10 +162,11 @@ func (i *Int) Bool(x Instance) (bool, error) {
 	return v != 0, err
 }
 
-// Value is the integer as a value, with its declared type: an enum has names.
+// Value returns the integer as a value with its declared type, so that an enum has names.
 func (i *Int) Value(x Instance) objects.Value { return i.value(x) }
 
-// fits reports whether fields of that element type are for an Int, with their size.
+// fitsInt reports whether an Int can hold fields of that element type. It returns their size and whether they are
+// signed.
 func fitsInt(et metadata.ElementType) (size uint8, signed, ok bool) {
 	switch et {
 	case metadata.ElementBoolean, metadata.ElementU1:
@@ -194,10 +195,10 @@ type Struct struct {
 	typ *objects.Type
 }
 
-// Type is the value type, which another shape may be bound to; nil if there is no such field.
+// Type returns the value type, to which another shape may be bound. It is nil if there is no such field.
 func (s *Struct) Type() *objects.Type { return s.typ }
 
-// At is the value type in place, for a shape that is bound to Type.
+// At returns the value type in place, for a shape bound to Type.
 func (s *Struct) At(x Instance) Instance {
 	if s.field == nil {
 		return 0
@@ -205,22 +206,22 @@ func (s *Struct) At(x Instance) Instance {
 	return Instance(s.at(x))
 }
 
-// Value is the value type as a value.
+// Value returns the value type as a value.
 func (s *Struct) Value(x Instance) objects.Value { return s.value(x) }
 
-// A Value is a field that holds anything: of the type of a type parameter, for one.
+// A Value is a field that holds any kind of value. An example is a field whose type is a type parameter.
 type Value struct{ place }
 
-// Value is what the field holds.
+// Value returns the field's value.
 func (v *Value) Value(x Instance) objects.Value { return v.value(x) }
 
 // A Static is a static field that all threads share, tagged `static:"s_x"`.
 type Static struct{ field *objects.Field }
 
-// Has reports whether the type has the field: only an optional one may lack.
+// Has reports whether the type has the field. Only an optional field may be missing.
 func (s *Static) Has() bool { return s.field != nil }
 
-// Value is what the field holds, or why it holds nothing.
+// Value returns the field's value, or why there is none.
 func (s *Static) Value() objects.Value {
 	if s.field == nil {
 		return (*objects.Field)(nil).At(0)
@@ -228,13 +229,13 @@ func (s *Static) Value() objects.Value {
 	return s.field.StaticValue().Value
 }
 
-// A ThreadStatic is a static field of which each thread has its own, tagged `threadstatic:"t_x"`.
+// A ThreadStatic is a static field with a value for each thread, tagged `threadstatic:"t_x"`.
 type ThreadStatic struct{ field *objects.Field }
 
-// Has reports whether the type has the field: only an optional one may lack.
+// Has reports whether the type has the field. Only an optional field may be missing.
 func (s *ThreadStatic) Has() bool { return s.field != nil }
 
-// Of is what a thread has in the field. A thread that never used it has objects.ErrNotInitialised.
+// Of returns a thread's value of the field. The error is objects.ErrNotInitialised if the thread never used it.
 func (s *ThreadStatic) Of(t *dac.Thread) objects.Value {
 	if s.field == nil {
 		return (*objects.Field)(nil).At(0)
@@ -242,5 +243,5 @@ func (s *ThreadStatic) Of(t *dac.Thread) objects.Value {
 	return s.field.ThreadStatic(t).Value
 }
 
-// Object is the address of the object that the instance is.
+// Object returns the address of the object whose instance x is.
 func (x Instance) Object() target.Addr { return target.Addr(x) - dac.ObjectHeaderBytes }

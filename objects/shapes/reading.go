@@ -10,17 +10,17 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Reading reads objects for one answer: what it can't read it notes in the answer's gaps, and what a field's owner says of
-// several kinds of objects it asks one after another.
+// A Reading reads objects for one answer. It records unreadable parts in the answer's gaps. If a field may refer to
+// objects of several types, a caller tries one shape after another.
 type Reading struct {
 	*answer.Gaps
 	Binder *Binder
 }
 
-// ErrNoField is about what a version of a library does not keep. It is a target.ErrUnsupported.
-var ErrNoField = target.Unsupportedf("this version of the library does not keep it")
+// ErrNoField reports that a version of a library does not have a field. It wraps target.ErrUnsupported.
+var ErrNoField = target.Unsupportedf("this version of the library does not record it")
 
-// Try is BindObject where an object of another type is nothing wrong: is reports whether it is of the types that T is for.
+// Try is BindObject for objects that may be of another type. is reports whether T is for the object's type.
 func Try[T any](b *Binder, o objects.Object) (s *T, x Instance, is bool, err error) {
 	if is, err = Is[T](b, o.Type); !is || err != nil {
 		return nil, 0, false, err
@@ -29,7 +29,8 @@ func Try[T any](b *Binder, o objects.Object) (s *T, x Instance, is bool, err err
 	return s, x, true, err
 }
 
-// As binds shape T to an object. It is nil for null, for an object of another type and, with a note, for what can't be read.
+// As binds shape T to an object. It returns nil for null and for an object of another type, and, with a note, for an
+// unreadable object.
 func As[T any](r Reading, o objects.Object) (*T, Instance) {
 	if o.Addr == 0 {
 		return nil, 0
@@ -44,11 +45,11 @@ func As[T any](r Reading, o objects.Object) (*T, Instance) {
 	return s, x
 }
 
-// At is As of the object that a field refers to, and nil if there is no such field.
+// At is As for the object that a field refers to. It returns nil if there is no such field.
 func At[T any](r Reading, f *Ref, x Instance) (*T, Instance) { return As[T](r, r.ObjectAt(f, x)) }
 
-// AtOr is At with the reason for which there is none: what can't be read, which is noted, or other where there is no object of
-// that type.
+// AtOr is At with a reason for nil. The reason is the noted error of an unreadable object, or other if there is no
+// object of that type.
 func AtOr[T any](r Reading, f *Ref, x Instance, other error) (*T, Instance, error) {
 	if !f.Has() {
 		return nil, 0, other
@@ -69,8 +70,8 @@ func AtOr[T any](r Reading, f *Ref, x Instance, other error) (*T, Instance, erro
 	return nil, 0, err
 }
 
-// ObjectAt is the object that a field refers to. Its Addr is 0 for null, where there is no such field and, with a note, where it
-// can't be read.
+// ObjectAt returns the object that a field refers to. Its Addr is 0 for null, if there is no such field, and, with a
+// note, if it is unreadable.
 func (r Reading) ObjectAt(f *Ref, x Instance) objects.Object {
 	if !f.Has() {
 		return objects.Object{}
@@ -83,7 +84,7 @@ func (r Reading) ObjectAt(f *Ref, x Instance) objects.Object {
 	return o
 }
 
-// PointerAt is the address in a field, 0 for null and where there is no such field.
+// PointerAt returns the address in a field, 0 for null and if there is no such field.
 func (r Reading) PointerAt(f *Ref, x Instance) answer.Pointer {
 	if !f.Has() {
 		return answer.Pointer{}
@@ -91,8 +92,8 @@ func (r Reading) PointerAt(f *Ref, x Instance) answer.Pointer {
 	return r.Pointer(f.Addr(x))
 }
 
-// TextAt is the string that a field refers to, at most limits.RequestText UTF-16 code units of it; empty for null and
-// where there is no such field.
+// TextAt returns the string that a field refers to, at most limits.RequestText UTF-16 code units. It is empty for null
+// and if there is no such field.
 func (r Reading) TextAt(f *Ref, x Instance) answer.Text {
 	if !f.Has() {
 		return answer.Text{}
@@ -101,7 +102,7 @@ func (r Reading) TextAt(f *Ref, x Instance) answer.Text {
 	return r.Text(s, err)
 }
 
-// IntAt is the integer in a field; ErrNoField, which is not noted, where there is no such field.
+// IntAt returns the integer in a field. The error is ErrNoField, which is not noted, if there is no such field.
 func (r Reading) IntAt(f *Int, x Instance) answer.Maybe[int64] {
 	if !f.Has() {
 		return answer.Maybe[int64]{Err: ErrNoField}
@@ -111,13 +112,14 @@ func (r Reading) IntAt(f *Int, x Instance) answer.Maybe[int64] {
 	return answer.Of(n, err)
 }
 
-// BoolAt reports whether the integer in a field is not zero; ErrNoField, which is not noted, where there is no such field.
+// BoolAt reports whether the integer in a field is not zero. The error is ErrNoField, which is not noted, if there is
+// no such field.
 func (r Reading) BoolAt(f *Int, x Instance) answer.Maybe[bool] {
 	n := r.IntAt(f, x)
 	return answer.Of(n.Value != 0, n.Err)
 }
 
-// EnumAt is the name of the value of an enum in a field, or its number; empty where there is no such field.
+// EnumAt returns the name of an enum value in a field, or its number. It is empty if there is no such field.
 func (r Reading) EnumAt(f *Int, x Instance) answer.Text {
 	if !f.Has() {
 		return answer.Text{}
@@ -129,7 +131,7 @@ func (r Reading) EnumAt(f *Int, x Instance) answer.Text {
 	return answer.Text{S: v.Plain(0)}
 }
 
-// TimeAt is the time, in UTC, that the field of a DateTime holds, nil for none: an unset one, or no such field.
+// TimeAt returns the time in a DateTime field, in UTC. It is nil if the time is unset or there is no such field.
 func (r Reading) TimeAt(f *Int, x Instance) *time.Time {
 	if !f.Has() {
 		return nil
@@ -146,5 +148,5 @@ func (r Reading) TimeAt(f *Int, x Instance) *time.Time {
 	return &t
 }
 
-// TypeText is the name of an object's type, as metadata has it.
+// TypeText returns the name of an object's type, as in metadata.
 func (r Reading) TypeText(o objects.Object) answer.Text { return r.Text(o.Type.ManagedName()) }

@@ -8,11 +8,11 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A schema is what the tags of a Go struct say.
+// A schema is the parsed tags of a Go struct.
 type schema struct {
 	typ     reflect.Type
-	names   []string // of definitions; none is every type
-	derived bool     // fields of the types that derive from these count, too
+	names   []string // of definitions; none means every type
+	derived bool     // use the fields of derived types too
 	slots   []slot
 	choices []choice
 	err     error // what is wrong with the tags
@@ -23,22 +23,22 @@ type slot struct {
 	index    []int
 	kind     reflect.Type
 	static   bool
-	names    [][]string // alternates, each a path
+	names    [][]string // alternatives, each a path
 	optional bool
 	text     string // the tag, for messages
 }
 
-// A choice is a shape that may be the one that fits.
+// A choice is one of several shapes, of which the first that fits is used.
 type choice struct {
 	index int
 	s     *schema
 }
 
-// newSchema reads the tags of a struct.
+// newSchema parses the tags of a struct.
 func newSchema(t reflect.Type) *schema {
 	s := &schema{typ: t}
 	if t.Kind() != reflect.Struct {
-		s.err = target.Unsupportedf("shape %v is no struct", t)
+		s.err = target.Unsupportedf("shape %v is not a struct", t)
 		return s
 	}
 	s.fields(t, nil)
@@ -82,7 +82,7 @@ func (s *schema) field(f reflect.StructField, at []int) {
 		key = "threadstatic"
 	case reflect.TypeFor[Ref](), reflect.TypeFor[Int](), reflect.TypeFor[Struct](), reflect.TypeFor[Value]():
 	default:
-		s.err = target.Unsupportedf("field %s of shape %v is of no kind", f.Name, s.typ)
+		s.err = target.Unsupportedf("field %s of shape %v is of an unknown kind", f.Name, s.typ)
 		return
 	}
 	tag := f.Tag.Get(key)
@@ -98,7 +98,7 @@ func (s *schema) field(f reflect.StructField, at []int) {
 	s.slots = append(s.slots, sl)
 }
 
-// definitions are the names of metadata for those of a tag: Dictionary<,> is Dictionary`2.
+// definitions returns the metadata names for those in a tag: Dictionary<,> is Dictionary`2.
 func definitions(tag string) []string {
 	var out []string
 	for name := range strings.SplitSeq(tag, "|") {
