@@ -10,11 +10,11 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Runtime is the runtime whose objects are looked for, nil for the zero value.
+// Runtime returns the runtime whose objects are searched, nil for the zero value.
 func (s *Scanner) Runtime() *dac.Runtime { return s.rt }
 
-// List is Scan with what the objects are: their types, the text of strings, the
-// messages of exceptions, boxed values. What can't be read of types is noted in gaps.
+// List is Scan with a description of each object: type, text of a string, message of an exception, boxed value. It
+// records unreadable types in gaps.
 func (s *Scanner) List(ctx context.Context, o Options, gaps *answer.Gaps) iter.Seq2[answer.StackObject, error] {
 	return func(yield func(answer.StackObject, error) bool) {
 		l := lister{s: s, gaps: gaps, names: map[target.Addr]answer.Text{}}
@@ -45,7 +45,7 @@ type lister struct {
 	s       *Scanner
 	objects *objects.Reader
 	gaps    *answer.Gaps
-	names   map[target.Addr]answer.Text // of MethodTables
+	names   map[target.Addr]answer.Text // by MethodTable
 }
 
 func (l *lister) name(s *Slot) answer.Text {
@@ -60,10 +60,10 @@ func (l *lister) name(s *Slot) answer.Text {
 	return name
 }
 
-// maxInline is how many characters of a text are shown in a line.
+// maxInline is the maximum number of characters of text in a line.
 const maxInline = 80
 
-// value says in a few characters what is in the object, empty for nothing to say.
+// value returns a short text of the object's content, or nothing.
 func (l *lister) value(s *Slot) string {
 	if s.Free {
 		return ""
@@ -83,7 +83,7 @@ func (l *lister) value(s *Slot) string {
 	return ""
 }
 
-// message is the quoted message of an exception.
+// message returns the quoted message of an exception.
 func (l *lister) message(a target.Addr) string {
 	e, err := l.s.rt.Exception(a)
 	if err != nil || e.Message == 0 {

@@ -10,7 +10,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Source says where a reference to an object was found.
+// A Source is the kind of place where a reference was found.
 type Source uint8
 
 // The sources.
@@ -19,7 +19,7 @@ const (
 	SourceStack
 )
 
-// String is "register" or "stack".
+// String returns "register" or "stack".
 func (s Source) String() string {
 	if s == SourceRegister {
 		return "register"
@@ -27,44 +27,42 @@ func (s Source) String() string {
 	return "stack"
 }
 
-// A Slot is a register or a word of a stack that holds the address of an
-// object.
+// A Slot is a register or a word of a stack that holds the address of an object.
 type Slot struct {
 	Source   Source
-	Register target.Reg  // of a SourceRegister
-	Addr     target.Addr // of the word, for a SourceStack
+	Register target.Reg  // for SourceRegister
+	Addr     target.Addr // of the word, for SourceStack
 	Object   target.Addr
 	Type     *dac.MethodTable
-	Free     bool // no object but a free block of the heap
-	// Unproven says that no walk of the heap reaches the place, because the dump lacks the heap around it: only the
-	// first word, a MethodTable, speaks for an object. If not set, a walk passes the object.
+	Free     bool // a free block of the heap, not an object
+	// Unproven reports that the heap around the object is not in the dump, so that no heap walk can reach it. Only the
+	// first word, a MethodTable, suggests an object. If Unproven is false, a walk reaches the object.
 	Unproven bool
 }
 
-// Options say what is scanned.
+// Options selects what is scanned.
 type Options struct {
-	// Ranges are the stacks, in the order in which they are reported. Words are
-	// aligned to 8 bytes. What the dump lacks is an error in the sequence.
+	// Ranges are the stacks, in the order of the report. Words are aligned to 8 bytes. A part that is not in the dump
+	// is an error in the sequence.
 	Ranges []target.Range
 	// Registers, if not nil, come before the stacks.
 	Registers *target.Registers
-	// Verify leaves out what is Unproven, and objects that are damaged:
-	// that end behind their segment or refer to what is no object.
+	// Verify omits unproven objects, and damaged ones, which end past their segment or refer to something that is not
+	// an object.
 	Verify bool
 }
 
-// A Scanner scans stacks for the objects of one runtime. It is safe for
-// concurrent use. It keeps what it learns of the heap.
+// A Scanner scans stacks for the objects of one runtime. It caches facts about the heap and is safe for concurrent use.
 type Scanner struct {
 	rt       *dac.Runtime
-	heap     *heap.Heap // nil if it can't be opened
+	heap     *heap.Heap // nil if it could not be opened
 	starts   *heap.Starts
 	bounds   target.Range
-	complete bool // every object lies in a segment that is known
+	complete bool // all objects lie in known segments
 }
 
-// New prepares scans for the objects of rt. h is its heap, or nil if the dump
-// has too little of it to open one: then all results are Unproven.
+// New returns a Scanner for the objects of rt. h is its heap, or nil if the dump has too little of it; then all results
+// are Unproven.
 func New(rt *dac.Runtime, h *heap.Heap) *Scanner {
 	s := &Scanner{rt: rt, heap: h}
 	if h != nil {
@@ -73,10 +71,9 @@ func New(rt *dac.Runtime, h *heap.Heap) *Scanner {
 	return s
 }
 
-// Scan yields the references to objects in registers and stacks. Nothing is
-// allocated per word. Damage to the scan itself, a part of a stack that is
-// not in the dump, is an error in the sequence and not its end; that of ctx is its
-// end. A Scanner without a runtime, as the zero value, is target.ErrUnsupported.
+// Scan yields the references to objects in registers and stacks. It allocates nothing per word. A part of a stack that
+// is not in the dump is an error in the sequence, and does not end it; an error of ctx does. The zero Scanner fails
+// with target.ErrUnsupported.
 func (s *Scanner) Scan(ctx context.Context, o Options) iter.Seq2[Slot, error] {
 	return func(yield func(Slot, error) bool) {
 		if s.rt == nil {
@@ -92,7 +89,7 @@ func (s *Scanner) Scan(ctx context.Context, o Options) iter.Seq2[Slot, error] {
 		if s.heap != nil && o.Verify {
 			edges = s.heap.Edges(heap.EdgeOptions{LoaderAllocators: true})
 		}
-		var slot Slot // one for all words: its address escapes
+		var slot Slot // shared by all words, since its address escapes
 		scan := wordscan.Scan{Memory: s.rt.Target(), Processor: processor, Bounds: s.bounds, Elsewhere: !s.complete,
 			Found: func(w wordscan.Word) bool {
 				slot = Slot{Source: SourceStack, Addr: w.Addr, Object: w.Value}
@@ -114,8 +111,8 @@ func (s *Scanner) Scan(ctx context.Context, o Options) iter.Seq2[Slot, error] {
 	}
 }
 
-// object completes a slot; it reports false if its address is no object's. edges
-// are for Options.Verify alone, nil where there is no heap.
+// object completes a slot. It reports false if the address is not an object's. edges is used for Options.Verify only,
+// and is nil without a heap.
 func (s *Scanner) object(slot *Slot, o *Options, edges *heap.Edges) bool {
 	a := slot.Object
 	if s.heap == nil || s.heap.Segment(a) == nil {
@@ -135,8 +132,7 @@ func (s *Scanner) object(slot *Slot, o *Options, edges *heap.Edges) bool {
 	return !o.Verify || s.sound(&obj, edges)
 }
 
-// plausible completes a slot whose object no walk reaches. Stacks have no
-// objects in them.
+// plausible completes a slot whose object no walk can reach. Stacks contain no objects.
 func (s *Scanner) plausible(slot *Slot, stacks []target.Range) bool {
 	a := slot.Object
 	for _, r := range stacks {
@@ -156,18 +152,16 @@ func (s *Scanner) plausible(slot *Slot, stacks []target.Range) bool {
 	return true
 }
 
-// minObject is the least base size of a type: a header word, the MethodTable.
+// minObject is the smallest base size of a type: a header word and the MethodTable.
 const minObject = 16
 
-// image reports whether a lies in a module: what looks like an object there is
-// a pointer to a MethodTable.
+// image reports whether a lies in a module. Anything like an object there is a pointer to a MethodTable.
 func (s *Scanner) image(a target.Addr) bool {
 	return target.ModuleAt(s.rt.Target().Modules(), a) != nil
 }
 
-// sound reports whether an object that a walk reaches is undamaged: it ends
-// inside its segment, and what it refers to are objects, as far as a walk can
-// tell.
+// sound reports whether an object that a walk reaches is undamaged: it ends inside its segment, and refers to objects,
+// as far as a walk can decide.
 func (s *Scanner) sound(o *heap.Object, edges *heap.Edges) bool {
 	if seg := s.heap.Segment(o.Addr); seg == nil || o.Size > uint64(seg.Objects.End-o.Addr) {
 		return false
@@ -177,7 +171,7 @@ func (s *Scanner) sound(o *heap.Object, edges *heap.Edges) bool {
 	}
 	for ref, err := range edges.Of(o) {
 		if err != nil {
-			continue // absent is not damaged
+			continue // missing data is not damage
 		}
 		if start, err := s.starts.IsStart(ref.Target); err == nil && !start && s.complete {
 			return false

@@ -11,9 +11,9 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// This file finds the arguments that an explicit frame of a stub keeps: those of a
-// call whose method has not begun to run, because it is being compiled or found.
-// Nothing else holds them then (callingconvention.h, ArgIterator).
+// This file finds the arguments that an explicit frame of a stub keeps. They belong to a call whose method has not
+// started, because it is being compiled or looked up. Nothing else refers to them then (callingconvention.h,
+// ArgIterator).
 
 // A heldSlot is a word that holds a reference.
 type heldSlot struct {
@@ -21,9 +21,8 @@ type heldSlot struct {
 	interior bool
 }
 
-// heldArguments are the references among the arguments of a call to the method of
-// an explicit frame. Those that come before an argument whose place is not known
-// are returned with the error.
+// heldArguments returns the references among the arguments of a call to the method of an explicit frame. If the place
+// of an argument is unknown, it returns an error and the references before it.
 func heldArguments(f *Frame, area dac.ArgumentArea, abi *target.ABI) ([]heldSlot, error) {
 	md, err := f.Method()
 	if err != nil {
@@ -37,7 +36,7 @@ func heldArguments(f *Frame, area dac.ArgumentArea, abi *target.ABI) ([]heldSlot
 	return a.slots, err
 }
 
-// arguments goes through the arguments of a call.
+// arguments iterates over the arguments of a call.
 type arguments struct {
 	rt      *dac.Runtime
 	abi     *target.ABI
@@ -46,12 +45,12 @@ type arguments struct {
 	reader  *objects.Reader
 	context dac.SigContext
 
-	integers, floats, words int // registers and words of the stack that are taken
+	integers, floats, words int // registers and stack words taken so far
 	slots                   []heldSlot
 }
 
-// all finds the arguments in the order of the calling convention: this, the place
-// of the result, the generic context, and those of the signature.
+// all finds the arguments in the order of the calling convention: this, the address of the result, the generic context,
+// and the arguments of the signature.
 func (a *arguments) all() error {
 	sig, _, err := a.method.Signature()
 	if err != nil {
@@ -98,9 +97,8 @@ func (a *arguments) all() error {
 	return nil
 }
 
-// hasContext reports whether the call passes a generic context: the method's code
-// is shared by instances, and this does not tell which it is
-// (MethodDesc::RequiresInstArg).
+// hasContext reports whether the call passes a generic context. It does if instances share the method's code and this
+// does not identify the instance (MethodDesc::RequiresInstArg).
 func (a *arguments) hasContext(mt *dac.MethodTable) (bool, error) {
 	if !mt.IsShared() {
 		shared, err := a.sharedArgument()
@@ -109,8 +107,7 @@ func (a *arguments) hasContext(mt *dac.MethodTable) (bool, error) {
 	return len(a.context.MethodArgs) > 0 || a.method.IsStatic() || mt.IsValueType() || mt.IsInterface(), nil
 }
 
-// sharedArgument reports whether a type argument of the method is System.__Canon or
-// has it in its own.
+// sharedArgument reports whether a type argument of the method is, or contains, System.__Canon.
 func (a *arguments) sharedArgument() (bool, error) {
 	for _, th := range a.context.MethodArgs {
 		name, err := a.rt.TypeName(th, dac.NameManaged)
@@ -121,10 +118,10 @@ func (a *arguments) sharedArgument() (bool, error) {
 	return false, nil
 }
 
-// returnsByBuffer reports whether the caller passes the place of the result.
+// returnsByBuffer reports whether the caller passes the address of the result.
 func (a *arguments) returnsByBuffer(sig *metadata.TypeSig) (bool, error) {
 	if a.abi.ResultBuffer != target.NoReg {
-		return false, nil // in a register that is no argument's
+		return false, nil // in a register that is not used for arguments
 	}
 	v, err := a.value(sig)
 	if err != nil || v == nil {
@@ -137,7 +134,7 @@ func (a *arguments) returnsByBuffer(sig *metadata.TypeSig) (bool, error) {
 	return !ok, err
 }
 
-// integer takes the place of the next argument that is no floating-point number.
+// integer takes the place of the next argument that is not a floating-point number.
 func (a *arguments) integer() target.Addr {
 	if a.abi.ArgumentSlots {
 		return a.word()
@@ -149,7 +146,7 @@ func (a *arguments) integer() target.Addr {
 	return a.area.Registers + target.Addr(8*(a.integers-1))
 }
 
-// word takes the next word of the stack; where arguments have slots, the next slot.
+// word takes the next word of the stack, or the next slot if arguments have slots.
 func (a *arguments) word() target.Addr {
 	a.words++
 	return a.area.Stack + target.Addr(8*(a.words-1))
@@ -168,7 +165,7 @@ func (a *arguments) hold(at target.Addr, interior bool) {
 	a.slots = append(a.slots, heldSlot{at, interior})
 }
 
-// argument takes the place of an argument, and holds the references in it.
+// argument takes the place of an argument and records the references in it.
 func (a *arguments) argument(sig *metadata.TypeSig) error {
 	kind := sig.Unmodified().Kind
 	if kind == metadata.ElementTypedByRef {
@@ -202,7 +199,7 @@ type structValue struct {
 	leaves []objects.Leaf
 }
 
-// value is the struct that a signature means, nil for what is none.
+// value returns the struct that a signature means, nil for other types.
 func (a *arguments) value(sig *metadata.TypeSig) (*structValue, error) {
 	sig = sig.Unmodified()
 	kind := sig.Kind
@@ -236,8 +233,8 @@ func (a *arguments) value(sig *metadata.TypeSig) (*structValue, error) {
 	return v, nil
 }
 
-// sizeOf is the size of a struct: what its leaves take, unless it was declared to be
-// larger. That of a box is padded.
+// sizeOf returns the size of a struct: the extent of its leaves, or its declared size if that is larger. The size of a
+// box includes padding.
 func sizeOf(t *objects.Type, leaves []objects.Leaf) uint64 {
 	size, align := uint64(1), uint64(1)
 	for _, l := range leaves {
@@ -259,7 +256,7 @@ func (a *arguments) structure(v *structValue) error {
 		if at := a.word(); fitsSlot(v.size) {
 			a.references(v, at, 0, 8)
 		} else {
-			a.hold(at, true) // the address of a copy
+			a.hold(at, true) // address of a copy
 		}
 		return nil
 	}
@@ -296,8 +293,8 @@ func (a *arguments) structure(v *structValue) error {
 	return nil
 }
 
-// aggregate takes the places of a struct where the ABI says Aggregates. One that no longer fits into the registers of its kind takes
-// the rest of them, too (Procedure Call Standard for the Arm 64-bit Architecture, 6.8.2).
+// aggregate takes the places of a struct if the ABI has Aggregates. A struct that no longer fits in the registers of
+// its kind uses up the rest of them (Procedure Call Standard for the Arm 64-bit Architecture, 6.8.2).
 func (a *arguments) aggregate(v *structValue) {
 	words := int(v.size+7) / 8
 	floats := v.homogeneous()
@@ -308,7 +305,7 @@ func (a *arguments) aggregate(v *structValue) {
 		a.floats = a.abi.FloatArguments
 		a.words += words
 	case v.size > 16:
-		a.hold(a.integer(), true) // the address of a copy
+		a.hold(a.integer(), true) // address of a copy
 	case a.integers+words <= len(a.abi.Arguments):
 		for i := range words {
 			from := uint64(8 * i)
@@ -322,8 +319,8 @@ func (a *arguments) aggregate(v *structValue) {
 	}
 }
 
-// homogeneous is the number of floating-point numbers that the struct is made of, all of one type and four at most; 0 for another
-// struct.
+// homogeneous returns the number of floating-point numbers in the struct if it has one to four, all of one type, and
+// nothing else. Otherwise it returns 0.
 func (v *structValue) homogeneous() int {
 	n := len(v.leaves)
 	if n == 0 || n > 4 || uint64(n)*v.leaves[0].Size() != v.size {
@@ -337,8 +334,7 @@ func (v *structValue) homogeneous() int {
 	return n
 }
 
-// references holds those of a struct's leaves from one offset to another that are
-// references; at is where the first of these offsets is.
+// references records the references among a struct's leaves between two offsets; at is the address of the first offset.
 func (a *arguments) references(v *structValue, at target.Addr, from, to uint64) {
 	for _, l := range v.leaves {
 		if l.Offset < from || l.Offset >= to {
@@ -351,9 +347,9 @@ func (a *arguments) references(v *structValue, at target.Addr, from, to uint64) 
 	}
 }
 
-// registers says in what the eightbytes of a struct are passed under the System V
-// convention, true for a floating-point register; and false where it is passed on
-// the stack (System V ABI 3.2.3; methodtable.cpp, ClassifyEightBytes).
+// registers returns the kind of register for each eightbyte of a struct under the System V convention, true for
+// floating-point. ok is false if the struct is passed on the stack (System V ABI 3.2.3; methodtable.cpp,
+// ClassifyEightBytes).
 func (v *structValue) registers() ([]bool, bool, error) {
 	if v.size > 16 {
 		return nil, false, nil

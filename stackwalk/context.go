@@ -8,10 +8,9 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// frameContext is what the type parameters in the signatures of f's method
-// mean. Code that instantiations share was passed its exact arguments; where
-// the frame does not tell them, they are the shared ones. places are where the
-// variables of the method are.
+// frameContext returns the meaning of the type parameters in the signatures of f's method. Shared code receives its
+// exact type arguments. If the frame no longer has them, the shared ones are used. places are the places of the
+// method's variables.
 func frameContext(f *Frame, places []codeinfo.Variable, this bool) dac.SigContext {
 	rt, m := f.Runtime, f.Code.Method
 	var c dac.SigContext
@@ -50,8 +49,8 @@ func frameContext(f *Frame, places []codeinfo.Variable, this bool) dac.SigContex
 	return c
 }
 
-// contextVariable finds the generic context among the variables, for methods
-// that the garbage collector needs none of: the hidden argument, and else this.
+// contextVariable finds the generic context among the variables, for methods whose context the garbage collector does
+// not need. It is the hidden argument, or else this.
 func contextVariable(f *Frame, places []codeinfo.Variable, this, generic bool) (codeinfo.GenericContext, target.Addr) {
 	if a := placeWord(f, places, codeinfo.VarTypeArg); a != 0 && generic {
 		return codeinfo.ContextMethodDesc, a
@@ -64,7 +63,7 @@ func contextVariable(f *Frame, places []codeinfo.Variable, this, generic bool) (
 	return codeinfo.ContextThis, placeWord(f, places, 0)
 }
 
-// placeWord is the pointer in a variable's place, 0 if it can't be told.
+// placeWord returns the pointer in a variable's place, 0 if it is unknown.
 func placeWord(f *Frame, places []codeinfo.Variable, number int32) target.Addr {
 	l, ok := codeinfo.Locate(places, number, f.Code.Offset)
 	if !ok {
@@ -85,9 +84,8 @@ func placeWord(f *Frame, places []codeinfo.Variable, number int32) target.Addr {
 	return p
 }
 
-// genericContext reads the generic context that f's method keeps in its frame:
-// a MethodTable, a MethodDesc or an object, as the kind says. 0 means that it
-// keeps none.
+// genericContext reads the generic context that f's method keeps in its frame. It is a MethodTable, a MethodDesc or an
+// object, depending on the kind, and 0 if there is none.
 func genericContext(f *Frame) (codeinfo.GenericContext, target.Addr, error) {
 	var d codeinfo.GCDecoder
 	err := code.Of(f.Runtime).DecodeGCInfo(&d, f.Code)
@@ -99,7 +97,7 @@ func genericContext(f *Frame) (codeinfo.GenericContext, target.Addr, error) {
 		return d.Context, 0, nil // not stored yet
 	}
 	if place.Base == codeinfo.BaseCallerSP && f.Code.Funclet {
-		return d.Context, 0, nil // the caller of a funclet is not that of its method
+		return d.Context, 0, nil // a funclet's caller is not its method's caller
 	}
 	at, ok := place.Address(&f.Regs, f.CallerSP)
 	if !ok {
@@ -109,8 +107,8 @@ func genericContext(f *Frame) (codeinfo.GenericContext, target.Addr, error) {
 	return d.Context, a, err
 }
 
-// argumentsOf are the type arguments of the exact type, or base class of it,
-// that shares the code of mt; otherwise are those to take if there is none.
+// argumentsOf returns the type arguments of exact, or of its base class, that shares the code of mt. If there is none
+// it returns otherwise.
 func argumentsOf(rt *dac.Runtime, exact target.Addr, mt *dac.MethodTable, otherwise []target.Addr) []target.Addr {
 	for range limits.ParentChain {
 		t, err := rt.MethodTable(exact)

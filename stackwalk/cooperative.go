@@ -8,16 +8,16 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A thread in cooperative mode that runs native code need not have an explicit frame for it: managed code
-// calls some of the runtime's and the system's functions without one (FCalls, helpers of the compiler,
-// P/Invokes marked SuppressGCTransition), and a signal interrupts managed code where it stands, until its
-// handler has made one. What leads to the managed code then is native unwinding alone.
+// A thread in cooperative mode may run native code without an explicit frame. Managed code calls some functions of the
+// runtime and the system without one: FCalls, helpers of the compiler, and P/Invokes marked SuppressGCTransition. A
+// signal interrupts managed code, and its handler has no frame at first. Only native unwinding leads back to the
+// managed code then.
 
-// maxSignalSearch is how far above the stack pointer what a signal left is looked for, in bytes.
+// maxSignalSearch is the number of bytes above the stack pointer that are searched for a signal's frame.
 const maxSignalSearch = 64 << 10
 
-// enterManaged goes to the managed code that the native code which the thread runs was called by, or
-// interrupted, if no explicit frame leads there. Where that can't be told, lost says so.
+// enterManaged continues at the managed code that called the thread's native code, or that was interrupted, if no
+// explicit frame leads there. It sets lost if this can't be decided.
 func (s *walk) enterManaged() {
 	if s.managed || !s.thread.Cooperative || s.w.code == nil || s.framedElsewhere() {
 		return
@@ -41,15 +41,15 @@ func (s *walk) enterManaged() {
 	}
 }
 
-// framedElsewhere reports whether the next explicit frame leads on and lies on a stack that is not the thread's own,
-// which overflows are handled on: all that runs there is inside of it, and what the runtime put there for its own
-// unwinder to find looks like a caller.
+// framedElsewhere reports whether the next explicit frame leads on, and lies on a stack other than the thread's own,
+// which is used to handle overflows. All code there runs inside of it. The data that the runtime prepared there for its
+// own unwinder would look like a caller.
 func (s *walk) framedElsewhere() bool {
 	return s.hasFrame && s.thread.Stack.Size() > 0 && !s.thread.Stack.Contains(s.frame.Addr) && s.framed()
 }
 
-// managedCaller unwinds native code to the managed code that called it. It reports false where an explicit
-// frame of that native code comes first, and with an error where the way can't be told.
+// managedCaller unwinds native code to the managed code that called it. It reports false if an explicit frame of that
+// native code comes first, or, with an error, if the way is unknown.
 func (s *walk) managedCaller() (unwind.Frame, bool, error) {
 	at := s.at
 	for range maxRuntimeFrames {
@@ -68,7 +68,7 @@ func (s *walk) managedCaller() (unwind.Frame, bool, error) {
 			return at, false, nil
 		}
 		if s.isManaged(&at) {
-			own := s.thread.Stack.Size() == 0 || s.thread.Stack.Contains(sp) // managed code runs there alone
+			own := s.thread.Stack.Size() == 0 || s.thread.Stack.Contains(sp) // managed code runs only there
 			return at, own && !s.framedIn(&at), nil
 		}
 	}
@@ -82,21 +82,21 @@ func (s *walk) isManaged(at *unwind.Frame) bool {
 	return err == nil && info.Method != nil
 }
 
-// framedIn reports whether the next explicit frame is that of a call which at, in managed code, is making.
+// framedIn reports whether the next explicit frame belongs to a call that at, which is managed code, is making.
 func (s *walk) framedIn(at *unwind.Frame) bool {
 	if !s.hasFrame || s.frame.Kind != dac.FrameInlinedCall || !s.framed() {
 		return false
 	}
 	caller := *at
 	if more, err := s.cur.Step(&caller, unwind.TrustFP); err != nil || !more {
-		return true // the frame knows the same place
+		return true // the frame has the same place
 	}
 	end, _ := caller.Regs.SP()
 	return s.frame.Addr < end
 }
 
-// framed reports whether the next explicit frame is of a kind that native code makes for itself, so that
-// it leads to its caller.
+// framed reports whether the next explicit frame is of a kind that native code creates for itself, so that it leads to
+// the native code's caller.
 func (s *walk) framed() bool {
 	if !s.hasFrame || s.frame.Kind == dac.FramePlain {
 		return false
@@ -106,9 +106,9 @@ func (s *walk) framed() bool {
 	return err != nil || how != dac.CallerNone
 }
 
-// interruptedCode is the managed code that a signal interrupted whose handler can't be unwound, by the
-// shape of what the kernel left above the stack pointer. The thread must have been in it on its own stack,
-// above any explicit frame.
+// interruptedCode returns the managed code that a signal interrupted, if its handler can't be unwound. It searches
+// above the stack pointer for data in the shape of the kernel's signal frame. The managed code must have run on the
+// thread's own stack, above any explicit frame.
 func (s *walk) interruptedCode() (unwind.Frame, bool) {
 	sp, ok := s.at.Regs.SP()
 	if !ok {

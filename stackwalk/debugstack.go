@@ -11,10 +11,9 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// DebugStack lists the stack of t, whose registers are regs, as the debugging API
-// shows it (ICorDebugStackWalk): runs of native code as one frame each, methods with
-// their signatures as metadata has them, and some of the runtime's own frames under
-// labels. It begins where Walk does. What can't be read of names is noted in gaps.
+// DebugStack lists the stack of t, given its registers, in the form of the debugging API (ICorDebugStackWalk). Runs of
+// native code are one frame each, methods have signatures as in metadata, and some frames of the runtime have labels.
+// It starts where Walk does. It records unreadable names in gaps.
 func (w *Walker) DebugStack(ctx context.Context, t *dac.Thread, regs target.Registers, o WalkOptions,
 	gaps *answer.Gaps) iter.Seq2[answer.DebugFrame, error] {
 	return func(yield func(answer.DebugFrame, error) bool) {
@@ -52,7 +51,7 @@ func (w *Walker) DebugStack(ctx context.Context, t *dac.Thread, regs target.Regi
 	}
 }
 
-// internalFrames are the explicit frames that the debugging API shows.
+// internalFrames returns the explicit frames that the debugging API shows.
 func (w *Walker) internalFrames(t *dac.Thread, gaps *answer.Gaps) (out []answer.DebugFrame) {
 	for f, err := range w.rt.Frames(t) {
 		if err != nil {
@@ -74,8 +73,7 @@ func (w *Walker) internalFrames(t *dac.Thread, gaps *answer.Gaps) (out []answer.
 	return out
 }
 
-// debugLabel is what the debugging API calls an explicit frame, empty for one that
-// it leaves out.
+// debugLabel returns the debugging API's name of an explicit frame, empty for frames that it omits.
 func debugLabel(k dac.FrameKind, throws bool) string {
 	switch {
 	case throws:
@@ -108,7 +106,7 @@ func (w *Walker) debugFrame(f *SnapshotFrame, gaps *answer.Gaps) answer.DebugFra
 	return out
 }
 
-// methodECMA is a method with its signature as metadata has it.
+// methodECMA returns a method with its signature as in metadata.
 func methodECMA(m *code.MethodDesc) (string, error) {
 	sig, md, err := m.Signature()
 	if err != nil {

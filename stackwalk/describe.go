@@ -13,25 +13,24 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// DescribeOptions say what a Describer tells of frames beside what they are.
+// DescribeOptions selects what a Describer adds to frames.
 type DescribeOptions struct {
 	Source            bool // source files and lines
-	Pretty            bool // methods by their names in the source (metadata.PrettyMethod)
+	Pretty            bool // methods in source form (metadata.PrettyMethod)
 	Registers         bool
 	Arguments, Locals bool
-	Symbols           *image.Symbols // names native code; nil: by its module alone
+	Symbols           *image.Symbols // names native code; nil: only its module
 }
 
-// A Describer says what frames are. It keeps what frames have in common and is for
-// one goroutine.
+// A Describer describes frames. It caches facts that frames share, and is not safe for concurrent use.
 type Describer struct {
 	options DescribeOptions
 	lines   map[sourcePlace]sourceLine
-	objects map[*dac.Runtime]*objects.Reader // a stack can have frames of several
+	objects map[*dac.Runtime]*objects.Reader // a stack can have frames of several runtimes
 	gaps    *answer.Gaps
 }
 
-// A sourcePlace is what the source line of a frame depends on.
+// A sourcePlace identifies the source line of a frame.
 type sourcePlace struct {
 	ip    target.Addr
 	exact bool
@@ -42,12 +41,12 @@ type sourceLine struct {
 	line int
 }
 
-// NewDescriber returns a Describer, which notes in gaps what it can't read.
+// NewDescriber returns a Describer that records unreadable parts in gaps.
 func NewDescriber(o DescribeOptions, gaps *answer.Gaps) *Describer {
 	return &Describer{options: o, lines: map[sourcePlace]sourceLine{}, objects: map[*dac.Runtime]*objects.Reader{}, gaps: gaps}
 }
 
-// Frame describes f. Its OSID is the caller's to tell, and so are its References.
+// Frame describes f. The caller fills in OSID and References.
 func (d *Describer) Frame(f *Frame) *answer.Frame {
 	_, known := f.Regs.IP()
 	out := &answer.Frame{Kind: f.Kind.String(), IP: f.place(f.IP, known), Trust: f.Trust.String(), Guessed: f.Trust < unwind.TrustUnwind,
@@ -74,7 +73,7 @@ func (d *Describer) Frame(f *Frame) *answer.Frame {
 	return out
 }
 
-// place is a register of f. 0 is a value where the registers are known: a call through a null pointer leads there.
+// place returns a register of f. If the registers are known, 0 is a value: a call through a null pointer leads there.
 func (f *Frame) place(a target.Addr, known bool) answer.Maybe[target.Addr] {
 	if a != 0 || known {
 		return answer.Known(a)
@@ -86,10 +85,10 @@ func (f *Frame) place(a target.Addr, known bool) answer.Maybe[target.Addr] {
 	return answer.Of(a, err)
 }
 
-// sharedArgument stands for a reference type in the names of code that instances share.
+// sharedArgument stands for a reference type in the names of shared code.
 const sharedArgument = "System.__Canon"
 
-// symbol names native code by what its module exports.
+// symbol names native code by the exports of its module.
 func (d *Describer) symbol(f *Frame, out *answer.Frame) {
 	if f.Kind != FrameNative || d.options.Symbols == nil {
 		return
@@ -131,8 +130,8 @@ func (d *Describer) method(f *Frame, out *answer.Frame) {
 	}
 }
 
-// source is f's place in the source. What has none, or whose PDB is not at hand, is
-// left without: that is no fault of the dump's.
+// source returns f's place in the source. It is empty if there is none, or if the PDB is not available, which is not a
+// fault of the dump.
 func (d *Describer) source(f *Frame) (file string, line int) {
 	if !d.options.Source {
 		return "", 0
@@ -148,7 +147,7 @@ func (d *Describer) source(f *Frame) (file string, line int) {
 	return known.file, known.line
 }
 
-// variables describes the variables that were asked for.
+// variables describes the selected variables.
 func (d *Describer) variables(f *Frame, out *answer.Frame) {
 	if !d.options.Arguments && !d.options.Locals || f.Kind != FrameManaged {
 		return
@@ -195,11 +194,10 @@ func (d *Describer) variable(v *Variable) answer.Variable {
 	return out
 }
 
-// maxInline is how many characters of a text are shown in a line.
+// maxInline is the maximum number of characters of text in a line.
 const maxInline = 80
 
-// variableText is a value; of a reference its address too, for other commands to
-// take.
+// variableText returns a value and, for a reference, its address, which other commands accept.
 func variableText(v objects.Value) string {
 	text := v.Plain(maxInline)
 	if a, err := v.Addr(); err == nil && v.Kind() == objects.KindReference && a != 0 {
@@ -211,8 +209,7 @@ func variableText(v objects.Value) string {
 	return text
 }
 
-// DescribeRoot describes a reference that a frame holds. r reads the objects; what
-// it can't read is noted in gaps.
+// DescribeRoot describes a reference that a frame holds. r reads the objects; unreadable parts are recorded in gaps.
 func DescribeRoot(root *Root, r *objects.Reader, gaps *answer.Gaps) answer.Root {
 	out := answer.Root{Address: root.Addr, Object: root.Object, Interior: root.Interior, Pinned: root.Pinned}
 	if root.Explicit == "" {
@@ -224,7 +221,7 @@ func DescribeRoot(root *Root, r *objects.Reader, gaps *answer.Gaps) answer.Root 
 	return out
 }
 
-// describeObject is an object's type, and the text of a string.
+// describeObject returns an object's type, and the text of a string.
 func describeObject(a target.Addr, r *objects.Reader, gaps *answer.Gaps) (name answer.Text, text answer.QuotedText) {
 	o, err := r.Object(a)
 	if err == nil {

@@ -7,14 +7,14 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// raised is the exception that a dump was written for, where the thread that raised it
-// has gone on since: into what handles it, and writes the dump.
+// raised is the exception that a dump was written for, if its thread has continued since: it runs the handler, which
+// writes the dump.
 type raised struct {
 	thread  uint32
 	at, now target.Registers // when it was raised, and when the dump was written
 }
 
-// raisedIn returns it, nil if there is none.
+// raisedIn returns the raised exception, nil if there is none.
 func raisedIn(t target.Target) *raised {
 	x, ok := t.Exception()
 	if !ok || x.Requested || x.ThreadID == 0 || !x.Registers.Known() {
@@ -28,7 +28,7 @@ func raisedIn(t target.Target) *raised {
 	return nil
 }
 
-// samePlace reports whether registers are of the same activation.
+// samePlace reports whether registers belong to the same activation.
 func samePlace(a, b *target.Registers) bool {
 	aip, aok := a.IP()
 	bip, bok := b.IP()
@@ -37,8 +37,8 @@ func samePlace(a, b *target.Registers) bool {
 	return aok == bok && asok == bsok && aip == bip && asp == bsp
 }
 
-// start is where the walk of a thread begins whose registers are regs, and whether that is
-// where it raised the exception.
+// start returns the registers where the walk of a thread starts, given its current registers. It reports whether that
+// is where the thread raised the exception.
 func (w *Walker) start(ctx context.Context, t *dac.Thread, regs *target.Registers, o WalkOptions) (*target.Registers, bool) {
 	if o.Now {
 		return regs, false
@@ -48,7 +48,7 @@ func (w *Walker) start(ctx context.Context, t *dac.Thread, regs *target.Register
 	case x == nil || !samePlace(regs, &x.now):
 		return regs, false
 	case !x.now.Known():
-		if t.OSID != x.thread { // as many others without registers
+		if t.OSID != x.thread { // the thread may have no registers
 			return regs, false
 		}
 	case w.leftSince(ctx, t, x):
@@ -57,8 +57,8 @@ func (w *Walker) start(ctx context.Context, t *dac.Thread, regs *target.Register
 	return &x.at, true
 }
 
-// leftSince reports whether the thread has left the place of the exception, or has managed
-// code on its stack that ran since: frames that a walk from that place would not have.
+// leftSince reports whether the thread has left the place of the exception, or has newer managed code on its stack. A
+// walk from that place would lack those frames.
 func (w *Walker) leftSince(ctx context.Context, t *dac.Thread, x *raised) bool {
 	raised, ok := x.at.SP()
 	now, known := x.now.SP()

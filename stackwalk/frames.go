@@ -9,7 +9,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A FrameKind says what a Frame of a walk is.
+// A FrameKind is the kind of a Frame.
 type FrameKind uint8
 
 // The kinds.
@@ -37,41 +37,34 @@ func (k FrameKind) String() string {
 // A Frame is one entry of a stack walk.
 type Frame struct {
 	Kind FrameKind
-	// IP and SP are those of the activation. Of an explicit frame SP is its
-	// address, and IP that of the registers that were known when the walk came
-	// to it.
+	// IP and SP are those of the activation. For an explicit frame, SP is its address, and IP comes from the registers
+	// known when the walk reached it.
 	IP, SP target.Addr
-	// Regs are the registers of the activation. Those that a callee was free
-	// to destroy are not known, but in the leaf.
+	// Regs are the registers of the activation. Outside of the leaf, registers that a callee may destroy are unknown.
 	Regs  target.Registers
 	Trust unwind.Trust
-	// CallerSP is the stack pointer of the caller, once a FrameManaged has returned. 0 where the caller is not known.
+	// CallerSP is the stack pointer of the caller after a FrameManaged has returned, 0 if the caller is unknown.
 	CallerSP target.Addr
-	// Exact says that IP is the instruction that runs next, or that faulted,
-	// and not the one behind a call.
+	// Exact reports that IP is the instruction that runs next, or that faulted, and not the one after a call.
 	Exact bool
-	// AtException says that the walk began here, at the registers of the exception that
-	// the dump was written for.
+	// AtException reports that the walk started here, at the registers of the exception that the dump was written for.
 	AtException bool
 
-	Runtime  *dac.Runtime  // whose frame it is; nil for FrameNative
-	Code     code.Info     // FrameManaged
-	Explicit dac.Frame     // FrameExplicit
-	Module   target.Module // FrameNative: the module that IP is in, zero if none
-	Count    int           // FrameOther: how many frames it stands for
+	Runtime  *dac.Runtime  // owner of the frame; nil for FrameNative
+	Code     code.Info     // for FrameManaged
+	Explicit dac.Frame     // for FrameExplicit
+	Module   target.Module // for FrameNative: the module of IP, zero if there is none
+	Count    int           // for FrameOther: the number of frames it stands for
 
-	// Lost is set on a frame before which managed activations may be missing, and says why: the native code
-	// that the thread runs in cooperative mode could not be unwound to what called it, or the explicit frame
-	// before does not tell its caller.
+	// Lost is set if managed activations may be missing before the frame. Either the native code of a thread in
+	// cooperative mode could not be unwound to its caller, or the previous explicit frame does not have its caller.
 	Lost error
 
-	// Err is set on the last frame of a walk that did not reach the end of the
-	// stack, and says why.
+	// Err is set on the last frame of a walk that did not reach the end of the stack. It is the reason.
 	Err error
 }
 
-// Method returns the method that the frame runs or stands for, nil where there
-// is none.
+// Method returns the method that the frame runs or stands for, nil if there is none.
 func (f *Frame) Method() (*code.MethodDesc, error) {
 	switch f.Kind {
 	case FrameManaged:

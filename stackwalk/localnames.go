@@ -4,13 +4,11 @@ import (
 	"github.com/sosgo/sosgo/metadata"
 )
 
-// hiddenVariable marks a local that the compiler made for itself (portable PDB
-// format, LocalVariable attributes).
+// hiddenVariable marks a local that the compiler generated (portable PDB format, LocalVariable attributes).
 const hiddenVariable = 1
 
-// localNames are the names of the locals whose scopes hold the frame's
-// instruction, by index. Without a PDB there are none: names are a help, and
-// their absence is no error.
+// localNames returns the names of the locals whose scopes contain the frame's instruction, by index. Without a PDB
+// there are none, which is not an error.
 func (v *variables) localNames() map[int]string {
 	names := map[int]string{}
 	m, err := v.method.Module()

@@ -9,26 +9,25 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A StackTree merges the stacks of threads from their outermost callers on:
-// threads share the nodes of the calls that they have in common.
+// A StackTree merges the stacks of threads, starting at their outermost callers. Threads share the nodes of common
+// calls.
 type StackTree struct {
-	Roots   []*StackNode // in the order in which they came
+	Roots   []*StackNode // in order of appearance
 	Threads []uint32     // OS ids of all threads with a stack
-	// Program, if not nil, is a NativeAOT program: its methods are those of native frames that it has names for.
+	// Program, if not nil, is a NativeAOT program. Its methods are the native frames that it has names for.
 	Program *code.Reader
 }
 
 // A StackNode is one call in a StackTree.
 type StackNode struct {
-	Method  *code.MethodDesc  // nil of a NativeAOT program
-	Native  code.NativeMethod // of a NativeAOT program
-	Threads []uint32          // that stand in this call or in one of its callees
-	Calls   []*StackNode      // callees, in the order in which they came
+	Method  *code.MethodDesc  // nil for a NativeAOT program
+	Native  code.NativeMethod // for a NativeAOT program
+	Threads []uint32          // whose stack includes this call
+	Calls   []*StackNode      // callees, in order of appearance
 }
 
-// Add merges the stack of a thread, frames from the leaf on. Frames that are
-// not wanted, or have no method, are left out; a stack with no frame left does
-// not count. It returns the first error in telling a frame's method.
+// Add merges the stack of a thread, whose frames start at the leaf. It omits frames that are not wanted or have no
+// method; a stack without remaining frames does not count. It returns the first error in finding a frame's method.
 func (t *StackTree) Add(thread uint32, frames iter.Seq[Frame], wanted func(*Frame) bool) error {
 	var methods []StackNode
 	var firstErr error
@@ -61,7 +60,7 @@ func (t *StackTree) Add(thread uint32, frames iter.Seq[Frame], wanted func(*Fram
 	return firstErr
 }
 
-// call is the node of a frame's method, one without a method where it has none.
+// call returns the node of a frame's method, or a node without a method.
 func (t *StackTree) call(f *Frame) (StackNode, error) {
 	if t.Program == nil || f.Kind != FrameNative {
 		md, err := f.Method()
@@ -69,7 +68,7 @@ func (t *StackTree) call(f *Frame) (StackNode, error) {
 	}
 	ip := f.IP
 	if !f.Exact {
-		ip-- // of a return address, which may be that of the next method
+		ip-- // a return address may belong to the next method
 	}
 	m, err := t.Program.NativeAt(ip)
 	switch {
@@ -81,7 +80,7 @@ func (t *StackTree) call(f *Frame) (StackNode, error) {
 	return StackNode{Native: m}, nil
 }
 
-// at is what tells the node's method from others, 0 for none.
+// at returns an address that identifies the node's method, 0 if there is none.
 func (n *StackNode) at() target.Addr {
 	if n.Method != nil {
 		return n.Method.Addr
@@ -98,7 +97,7 @@ func nodeOf(nodes *[]*StackNode, method target.Addr) *StackNode {
 	return nil
 }
 
-// Own returns the threads whose leaf the node is.
+// Own returns the threads whose leaf is the node.
 func (n *StackNode) Own() []uint32 {
 	below := map[uint32]bool{}
 	for _, c := range n.Calls {

@@ -17,11 +17,9 @@ type Part struct {
 	Registers target.Registers
 }
 
-// MergedWalk walks the stack of one thread through several runtimes: each walks
-// its own frames, and they are stitched by stack pointer, a runtime's explicit
-// frames before what they stand on. With several CLRs every frame names its
-// Runtime. A walk that ends early ends with a frame whose Err says why; the
-// others go on.
+// MergedWalk walks the stack of one thread through several runtimes. Each runtime walks its own frames. They are merged
+// by stack pointer, a runtime's explicit frames before the frames they stand on. With several CLRs every frame has its
+// Runtime. A walk that ends early ends with a frame that has Err; the others continue.
 func MergedWalk(ctx context.Context, parts []Part, o WalkOptions) iter.Seq[Frame] {
 	return func(yield func(Frame) bool) {
 		var all []Frame
@@ -38,8 +36,8 @@ func MergedWalk(ctx context.Context, parts []Part, o WalkOptions) iter.Seq[Frame
 	}
 }
 
-// seenNative reports whether f is native code that a walk before has reported:
-// each runtime sees it. The frames are sorted by SP.
+// seenNative reports whether an earlier walk has yielded f, which is native code: each runtime sees it. The frames are
+// sorted by SP.
 func seenNative(before []Frame, f *Frame) bool {
 	if f.Kind != FrameNative {
 		return false
@@ -52,9 +50,8 @@ func seenNative(before []Frame, f *Frame) bool {
 	return false
 }
 
-// FoldOthers is a MergedWalk as one of the runtimes sees it: of the others' frames
-// each run is one FrameOther, with the place of its first. Their runs end where the
-// stack has a frame of rt, or of a third runtime.
+// FoldOthers returns a MergedWalk as one of the runtimes sees it. Each run of other frames is one FrameOther at the
+// place of the run's first frame. Runs end at frames of rt and of a third runtime.
 func FoldOthers(frames iter.Seq[Frame], rt *dac.Runtime) iter.Seq[Frame] {
 	return func(yield func(Frame) bool) {
 		var run Frame // Count is 0 outside of a run

@@ -9,11 +9,10 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// This file has what a frame is called and where it stands in the source.
+// This file has the names and the source places of frames.
 
-// Name is the name of the frame's method as SOS prints it: type, name, type
-// arguments and parameters in full. It is empty for a frame without a method, as
-// that of native code.
+// Name returns the name of the frame's method in SOS's form: type, name, type arguments and parameters in full. It is
+// empty for a frame without a method, such as native code.
 func (f *Frame) Name() (string, error) {
 	md, err := f.Method()
 	if err != nil || md == nil {
@@ -22,9 +21,8 @@ func (f *Frame) Name() (string, error) {
 	return code.Of(f.Runtime).MethodName(md, code.MethodFull)
 }
 
-// ExactName is Name with the type arguments that the frame tells of code that
-// instances share, in the place of System.__Canon: those of GenericContext. Where
-// the frame tells none it is the same as Name.
+// ExactName returns Name with exact type arguments in place of System.__Canon. They come from GenericContext. If the
+// frame has none, it returns Name.
 func (f *Frame) ExactName() (string, error) {
 	c, err := f.GenericContext()
 	if err != nil || len(c.TypeArgs) == 0 && len(c.MethodArgs) == 0 {
@@ -33,11 +31,9 @@ func (f *Frame) ExactName() (string, error) {
 	return code.Of(f.Runtime).MethodNameIn(f.Code.Method, c)
 }
 
-// CallSite is the place in its method that the frame stands for, and the home of
-// the rule for it: the instruction pointer of a frame that called is behind the
-// call, which may be the last instruction of a line, of a scope, of an exception
-// clause or of the method itself. So such a frame counts from the byte before,
-// inside the call; a frame that is Exact, from its instruction.
+// CallSite returns the place in its method that the frame stands for. The instruction pointer of a calling frame is
+// after the call, which may be the last instruction of a line, a scope, an exception clause or the method. Such a frame
+// counts from the byte before, inside the call. An Exact frame counts from its instruction.
 func (f *Frame) CallSite() code.Info {
 	at := f.Code
 	if !f.Exact && at.Offset > 0 {
@@ -46,10 +42,9 @@ func (f *Frame) CallSite() code.Info {
 	return at
 }
 
-// SourceLine is the place of the frame in the source: that of the call it waits
-// for, or of its instruction (see CallSite). It is target.ErrUnsupported for a
-// frame without one, as that of native code or of a stub; where the module's PDB is
-// not at hand the error is that of Module.PDB.
+// SourceLine returns the place of the frame in the source: the call it waits for, or its instruction (see CallSite).
+// The error is target.ErrUnsupported for a frame without one, such as native code or a stub. If the module's PDB is not
+// available, it is the error of Module.PDB.
 func (f *Frame) SourceLine() (code.SourceLine, error) {
 	if f.Kind != FrameManaged || f.Runtime == nil {
 		return code.SourceLine{}, target.Unsupportedf("a frame of kind %v has no source", f.Kind)
@@ -57,9 +52,8 @@ func (f *Frame) SourceLine() (code.SourceLine, error) {
 	return code.Of(f.Runtime).SourceLine(f.CallSite())
 }
 
-// GenericContext is what the type parameters in the signature and the code of the
-// frame's method mean. Code that instantiations share was passed its exact type
-// arguments; where the frame no longer tells them they are the shared ones
+// GenericContext returns the meaning of the type parameters in the signature and code of the frame's method. Shared
+// code receives its exact type arguments. If the frame no longer has them, the result has the shared ones
 // (System.__Canon).
 func (f *Frame) GenericContext() (dac.SigContext, error) {
 	if f.Kind != FrameManaged || f.Runtime == nil || f.Code.Method == nil {
@@ -76,8 +70,7 @@ func (f *Frame) GenericContext() (dac.SigContext, error) {
 	return frameContext(f, places, sig.Conv.HasThis()), nil
 }
 
-// ShortName names a method as pictures of many stacks do: its type in full, its
-// parameters without their namespaces.
+// ShortName returns a method's name for diagrams of many stacks: its type in full, its parameters without namespaces.
 func ShortName(rt *dac.Runtime, md *code.MethodDesc) (string, error) {
 	full, err := code.Of(rt).MethodName(md, code.MethodFull)
 	if err != nil {
@@ -94,11 +87,11 @@ func ShortName(rt *dac.Runtime, md *code.MethodDesc) (string, error) {
 	return class + "." + name + shortParameters(parameters(full)), nil
 }
 
-// dynamicClass stands for the class of methods that have none.
+// dynamicClass is the class name of methods without a class.
 const dynamicClass = "(dynamicClass)"
 
-// parameters is the part of a method's full name that lists its parameters:
-// from the first parenthesis outside of type arguments on.
+// parameters returns the parameter list in a method's full name: from the first parenthesis outside of type arguments
+// on.
 func parameters(full string) string {
 	depth := 0
 	for i := range len(full) {
@@ -116,8 +109,7 @@ func parameters(full string) string {
 	return ""
 }
 
-// shortParameters takes the namespaces and the numbers of generic parameters
-// out of the types of s.
+// shortParameters removes namespaces and the numbers of generic parameters from the types in s.
 func shortParameters(s string) string {
 	var b strings.Builder
 	for len(s) > 0 {

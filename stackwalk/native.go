@@ -9,15 +9,14 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A codeMap tells the unwinder about all code of the process: that of the
-// runtimes, and that of the modules. It implements unwind.CodeMap.
+// A codeMap describes all code of the process to the unwinder: the code of the runtimes and of the modules. It
+// implements unwind.CodeMap.
 type codeMap struct {
 	runtimes []*code.Reader
 	native   *nativeCode
 }
 
-// FunctionAt is the code of the function that an address lies in, as its unwind data
-// have it.
+// FunctionAt returns the range of the function that contains an address, according to its unwind data.
 func (w *Walker) FunctionAt(ip target.Addr) (target.Range, bool) {
 	if w.codes == nil {
 		return target.Range{}, false
@@ -26,8 +25,8 @@ func (w *Walker) FunctionAt(ip target.Addr) (target.Range, bool) {
 	return c.Range, ok
 }
 
-// FunctionData is the address of the language specific data of the native function that
-// an address lies in, false where there are none.
+// FunctionData returns the address of the language-specific data of the native function that contains an address. It
+// returns false if there are none.
 func (w *Walker) FunctionData(ip target.Addr) (target.Addr, bool) {
 	if w.codes == nil {
 		return 0, false
@@ -58,7 +57,7 @@ func (m *codeMap) InCode(ip target.Addr) bool {
 		if err == nil {
 			return true
 		}
-		if errors.Is(err, target.ErrNotInDump) { // which method's the dump does not tell, but that compiled code is there
+		if errors.Is(err, target.ErrNotInDump) { // the method is not in the dump, but it is compiled code
 			if kind, err := rt.KindAt(ip); err == nil && kind == code.JIT {
 				return true
 			}
@@ -67,8 +66,7 @@ func (m *codeMap) InCode(ip target.Addr) bool {
 	return false
 }
 
-// managedCode is what the unwinder needs of managed code, whose unwind data
-// have the format of Windows on every OS.
+// managedCode returns managed code in the unwinder's form. Its unwind data have the format of Windows on every OS.
 func managedCode(c *code.Info) unwind.Code {
 	return unwind.Code{
 		Range:  target.Range{Start: c.Function.Begin, End: c.Function.End},
@@ -76,13 +74,12 @@ func managedCode(c *code.Info) unwind.Code {
 	}
 }
 
-// nativeCode finds the unwind data of the process's modules. What it found is
-// kept; it is safe for concurrent use.
+// nativeCode finds the unwind data of the process's modules. It caches them, and is safe for concurrent use.
 type nativeCode struct {
 	mem     target.Memory
 	arch    target.Arch
 	modules []target.Module // sorted by Base
-	tables  []moduleCode    // beside modules
+	tables  []moduleCode    // parallel to modules
 }
 
 // moduleCode is the code of one module.
@@ -96,14 +93,14 @@ func newNativeCode(t target.Target, mem target.Memory) *nativeCode {
 	return &nativeCode{mem: mem, arch: t.Platform().Arch, modules: mods, tables: make([]moduleCode, len(mods))}
 }
 
-// module returns the module at a, nil for none.
+// module returns the module at a, nil if there is none.
 func (n *nativeCode) module(a target.Addr) *target.Module {
 	return target.ModuleAt(n.modules, a)
 }
 
 func (n *nativeCode) index(a target.Addr) int { return target.ModuleIndex(n.modules, a) }
 
-// at returns the code of the module at a, nil for none.
+// at returns the code of the module at a, nil if there is none.
 func (n *nativeCode) at(a target.Addr) *moduleCode {
 	i := n.index(a)
 	if i < 0 {

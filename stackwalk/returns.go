@@ -9,18 +9,17 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Return is a word of a stack that is the address behind a call instruction:
-// the remains of a call, of one that is still going on or of one that ended.
+// A Return is a word of a stack that is the address after a call instruction. It remains from a call that is still
+// active or has ended.
 type Return struct {
 	Slot   target.Addr
-	IP     target.Addr // the word
-	Callee target.Addr // what is called, 0 where the code alone does not tell
+	IP     target.Addr // value of the word
+	Callee target.Addr // called code, 0 if the code alone does not show it
 }
 
-// Returns iterates over the return addresses among the words of a range. No
-// unwind data are needed, so it works on damaged stacks. A stretch that the
-// dump lacks is an error in the sequence, and the scan goes on behind it; that of ctx
-// ends it.
+// Returns iterates over the return addresses among the words of a range. It needs no unwind data, so it works on
+// damaged stacks. A part that is not in the dump is an error in the sequence, and the scan continues after it; an error
+// of ctx ends it.
 func (w *Walker) Returns(ctx context.Context, r target.Range) iter.Seq2[Return, error] {
 	return func(yield func(Return, error) bool) {
 		if w.unwinder == nil {
@@ -60,7 +59,7 @@ func (w *Walker) Returns(ctx context.Context, r target.Range) iter.Seq2[Return, 
 	}
 }
 
-// contextBytes is how much of a stack is scanned between two looks at the context.
+// contextBytes is the number of bytes scanned between two checks of the context.
 const contextBytes = 4096
 
 // Module returns the native module at a, and whether there is one.
@@ -74,5 +73,5 @@ func (w *Walker) Module(a target.Addr) (target.Module, bool) {
 	return target.Module{}, false
 }
 
-// Runtime is the runtime whose threads are walked, nil for a Walker of native code.
+// Runtime returns the runtime whose threads are walked, nil for a Walker of native code.
 func (w *Walker) Runtime() *dac.Runtime { return w.rt }

@@ -9,11 +9,10 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// VariableOf names the argument or local of a managed activation that a slot of its
-// code's GC info is, or is a part of: "items", "pair.Key", and the place of one that
-// has no name, "local 2" or "argument 0". It is empty where no variable is there,
-// as where the compiler keeps a value for itself. address is where the slot is, 0
-// for a register. The error says that not all variables are known.
+// VariableOf returns the name of the argument or local in a slot of a managed activation's GC info. Examples are
+// "items", "pair.Key" for a part and, without a name, "local 2" or "argument 0". It is empty if the slot is not in a
+// variable, such as a temporary of the compiler. address is the address of the slot, 0 for a register. An error means
+// that not all variables are known.
 func VariableOf(f *Frame, slot codeinfo.Slot, address target.Addr, r *objects.Reader) (string, error) {
 	args, locals, err := Variables(f, r)
 	for i := range args {
@@ -29,7 +28,7 @@ func VariableOf(f *Frame, slot codeinfo.Slot, address target.Addr, r *objects.Re
 	return "", err
 }
 
-// holds reports whether the slot is in the variable, and what it is there.
+// holds reports whether the slot is in the variable, and returns the name of that part.
 func (a *Variable) holds(slot codeinfo.Slot, address target.Addr, nameless string) (string, bool) {
 	if !a.Located || a.frame == nil {
 		return "", false
@@ -58,8 +57,7 @@ func (a *Variable) holds(slot codeinfo.Slot, address target.Addr, nameless strin
 	return name, true
 }
 
-// extent is how many bytes the variable takes in memory: of a struct what its
-// fields take.
+// extent returns the number of bytes of the variable in memory. For a struct it is the extent of its fields.
 func (a *Variable) extent() target.Addr {
 	if a.elem == metadata.ElementValueType && a.typ != nil {
 		return target.Addr(max(uint64(a.typ.MT.BaseSize), boxBytes+8) - boxBytes)
@@ -67,6 +65,5 @@ func (a *Variable) extent() target.Addr {
 	return 8
 }
 
-// boxBytes is what a boxed struct has beside its fields: the object's header and
-// MethodTable.
+// boxBytes is the number of bytes of a boxed struct beside its fields: object header and MethodTable.
 const boxBytes = 16

@@ -17,53 +17,47 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Root is a register or a word of a stack that holds a reference, as the
-// garbage collector sees it.
+// A Root is a register or a stack word that holds a reference, as the garbage collector sees it.
 type Root struct {
-	// Frame is the place of the frame in Walk, without native activations: 0 is the
-	// leaf. It is -1 for what stands beside the frames.
+	// Frame is the index of the frame in Walk, without native activations; 0 is the leaf. It is -1 for roots outside of
+	// frames.
 	Frame int
-	// FrameIP and FrameSP are those of the frame that the reference belongs to.
+	// FrameIP and FrameSP are those of the frame that holds the reference.
 	FrameIP, FrameSP target.Addr
 	Method           *code.MethodDesc
-	// Explicit is the class of the explicit frame that holds the reference,
-	// empty for an activation. Such a reference has no Slot, and a Method only if
-	// it is an argument of a call.
+	// Explicit is the class of the explicit frame that holds the reference, empty for an activation. Such a reference
+	// has no Slot, and has a Method only if it is an argument of a call.
 	Explicit string
-	// Chained says that Explicit is of the thread's own chain of GCFrames (.NET 5
-	// and later), which are no frames of Walk: FrameSP is its address, FrameIP 0.
+	// Chained reports that Explicit is in the thread's own chain of GCFrames (.NET 5 and later), which Walk does not
+	// yield. FrameSP is its address, FrameIP is 0.
 	Chained bool
 
 	Slot codeinfo.Slot
 	Addr target.Addr // of the word, 0 for a register
-	// Object is what the word or register holds: null, the address of an
-	// object, or of an Interior reference of anything.
+	// Object is the content of the word or register: null, the address of an object, or any address for an Interior
+	// reference.
 	Object   target.Addr
-	Interior bool // it may point into an object, or at none
-	Pinned   bool // it keeps the object where it is
+	Interior bool // may point into an object, or to none
+	Pinned   bool // keeps the object where it is
 
-	// Undecoded comes with an error: none of the frame's references are known, or not all.
+	// Undecoded comes with an error: some or all references of the frame are unknown.
 	Undecoded bool
 }
 
-// Roots iterates over the references that the frames of t hold at the place
-// where the thread stands, from the leaf on, and then those that the runtime's own
-// code protects (dac.Runtime.GCFrames). Of the explicit frames only those
-// are asked that keep references for native code, or the arguments of a call on its way
-// through a stub of the runtime. What an exception has left behind
-// holds none, and a method whose funclet runs is told through the funclet.
-// Last come the arguments of a tail call that the thread is about to make.
+// Roots iterates over the references that the frames of t hold at the thread's current position, starting at the leaf,
+// and then over the ones that the runtime's own code protects (dac.Runtime.GCFrames). Explicit frames count if they
+// keep references for native code, or the arguments of a call that passes through a stub. Frames that an exception has
+// abandoned hold none. A method with a running funclet is reported through the funclet. The arguments of a tail call
+// that the thread is about to make come last.
 //
-// Not among them is what only a conservative collection takes for a reference
-// (DOTNET_gcConservative): see package roots.
+// References that only a conservative collection sees (DOTNET_gcConservative) are not included: see package roots.
 //
-// A frame whose references can't be told is an error in the sequence, and the
-// walk goes on behind it, unless the error is that of ctx. Where the GCFrames are
-// not known, the last error says so.
+// If the references of a frame are unknown, the sequence has an error and continues with the next frame; an error of
+// ctx ends it. If the GCFrames are unknown, the last error reports it.
 func (w *Walker) Roots(ctx context.Context, t *dac.Thread, regs target.Registers) iter.Seq2[Root, error] {
 	return func(yield func(Root, error) bool) {
 		if w.rt == nil || t == nil {
-			return // native code holds none
+			return // native code holds no references
 		}
 		if w.rt.IsNative() {
 			yield(Root{}, target.Unsupportedf("the references that the code of a NativeAOT program holds are not read"))
@@ -94,19 +88,17 @@ func (w *Walker) Roots(ctx context.Context, t *dac.Thread, regs target.Registers
 	}
 }
 
-// tailCallHelpers are the beginnings of the names of the methods through which explicit
-// tail calls are made (tailcallhelp.cpp).
+// tailCallHelpers are the prefixes of the names of the methods that make explicit tail calls (tailcallhelp.cpp).
 var tailCallHelpers = [...]string{"ILStubClass.IL_STUB_StoreTailCallArgs(", "ILStubClass.IL_STUB_CallTailCallTarget(",
 	"System.Runtime.CompilerServices.RuntimeHelpers.DispatchTailCalls("}
 
-// isTailCallHelper reports whether a method of that name makes tail calls.
+// isTailCallHelper reports whether a method with that name makes tail calls.
 func isTailCallHelper(name string) bool {
 	return slices.ContainsFunc(tailCallHelpers[:], func(helper string) bool { return strings.HasPrefix(name, helper) })
 }
 
-// makesTailCall reports whether f, one of the first frames of t, shows that t may be
-// about to make a tail call: it runs managed code, in a helper of tail calls or in what
-// one called.
+// makesTailCall reports whether f, one of the first frames of t, shows that t may be about to make a tail call. It does
+// if f runs managed code in a helper of tail calls, or in code that a helper called.
 func (s *rootScan) makesTailCall(f *Frame) bool {
 	if f.Kind != FrameManaged || !s.thread.Cooperative || s.index > 1 {
 		return false
@@ -115,8 +107,8 @@ func (s *rootScan) makesTailCall(f *Frame) bool {
 	return err == nil && isTailCallHelper(name)
 }
 
-// tailCall yields the arguments of a tail call that t is about to make. That they can't be
-// read is told of a thread that may be making one.
+// tailCall yields the arguments of a tail call that t is about to make. It reports unreadable arguments only if the
+// thread may be making one.
 func (w *Walker) tailCall(t *dac.Thread, making bool, yield func(Root, error) bool) {
 	r := Root{Frame: -1, Explicit: "TailCallArgBuffer"}
 	words, err := w.rt.TailCallArguments(t)
@@ -137,7 +129,7 @@ func (w *Walker) tailCall(t *dac.Thread, making bool, yield func(Root, error) bo
 	}
 }
 
-// protected yields what the GCFrames of t hold, and reports whether more is wanted.
+// protected yields the references in the GCFrames of t, and reports whether the caller wants more.
 func (w *Walker) protected(t *dac.Thread, yield func(Root, error) bool) bool {
 	for f, err := range w.rt.GCFrames(t) {
 		r := Root{Frame: -1, FrameSP: f.Addr, Explicit: "GCFrame", Chained: true, Interior: f.Interior}
@@ -166,27 +158,25 @@ type rootScan struct {
 	decoder    codeinfo.GCDecoder
 	slots      []codeinfo.Slot
 	index      int           // of the frame
-	tailCall   bool          // a tail call may be in the making
-	unrecorded error         // why not all references of the frame are known, nil if they are
-	above      dac.FrameKind // the explicit frame before, if it was the frame before
+	tailCall   bool          // the thread may be making a tail call
+	unrecorded error         // why some references of the frame are unknown, nil if all are known
+	above      dac.FrameKind // the previous frame's kind, if that was explicit
 	parent     parent
 
-	// dispatching says that the frames behind a funclet are those of the
-	// runtime's managed exception handling, which called it: they live, unlike
-	// those behind the explicit frame of the throw.
+	// dispatching reports that the frames after a funclet belong to the runtime's managed exception handling, which
+	// called it. They are alive, unlike frames after the explicit frame of a throw.
 	dispatching bool
 }
 
-// parent is the activation that a funclet belongs to. Until it comes, the
-// frames are those that the exception left behind; a filter runs before it
-// leaves any.
+// parent is the activation that a funclet belongs to. Frames before it were abandoned by the exception. A filter runs
+// before that.
 type parent struct {
 	start  target.Addr // of the method, 0 for none
 	fp     target.Addr
 	filter bool
 }
 
-// of reports whether f is that activation. Its funclets have its frame pointer.
+// of reports whether f is the parent. Its funclets have its frame pointer.
 func (p *parent) of(f *Frame) bool {
 	fp, _ := f.Regs.FP()
 	return f.Code.Start == p.start && fp == p.fp
@@ -225,7 +215,7 @@ func (s *rootScan) frame(f *Frame, yield func(Root, error) bool) bool {
 	return yield(Root{Frame: s.index, FrameIP: f.IP, FrameSP: f.SP, Method: f.Code.Method, Undecoded: true}, err)
 }
 
-// protected yields what an explicit frame holds.
+// protected yields the references in an explicit frame.
 func (s *rootScan) protected(f *Frame, yield func(Root, error) bool) bool {
 	r := Root{Frame: s.index, FrameIP: f.IP, FrameSP: f.SP, Explicit: f.Explicit.Class}
 	if f.Explicit.Kind == dac.FrameTransition {
@@ -246,8 +236,7 @@ func (s *rootScan) protected(f *Frame, yield func(Root, error) bool) bool {
 	return err == nil || yield(r, err)
 }
 
-// heldBy are the words that hold the references of an explicit frame, as many as are
-// known with the error.
+// heldBy returns the words that hold the references of an explicit frame. With an error, it returns the known ones.
 func (s *rootScan) heldBy(f *Frame) ([]heldSlot, error) {
 	area, held, err := f.Runtime.FrameArguments(&f.Explicit)
 	if err == nil && held {
@@ -281,7 +270,7 @@ func (s *rootScan) heldBy(f *Frame) ([]heldSlot, error) {
 	return slots, err
 }
 
-// heldInValue are the references of a value that an explicit frame keeps.
+// heldInValue returns the references in a value that an explicit frame keeps.
 func heldInValue(f *Frame, v *dac.ProtectedValue) ([]heldSlot, error) {
 	if v.Type == 0 {
 		return []heldSlot{{v.Data, false}}, nil
@@ -300,8 +289,7 @@ func heldInValue(f *Frame, v *dac.ProtectedValue) ([]heldSlot, error) {
 	return out, err
 }
 
-// state is what the garbage collector would be told of the frame, and whether
-// the frame is dead.
+// state returns the state of the frame as the garbage collector would see it, and whether the frame is dead.
 func (s *rootScan) state(f *Frame, above dac.FrameKind) (state codeinfo.FrameState, skip bool, err error) {
 	switch {
 	case above == dac.FrameFault || above == dac.FrameSoftwareException:
@@ -317,8 +305,8 @@ func (s *rootScan) state(f *Frame, above dac.FrameKind) (state codeinfo.FrameSta
 	}
 	p := s.parent
 	if f.Code.Funclet || !p.of(f) {
-		// What the funclet's exception left behind. Another funclet of the same
-		// activation shares its frame, which was told already.
+		// The exception of a funclet abandoned these frames. Another funclet of the same activation shares its frame,
+		// which was reported already.
 		s.dispatching = s.dispatching && !f.Code.Funclet
 		skip = !p.filter && !s.dispatching
 		s.dispatching = s.dispatching || f.Code.Funclet
@@ -331,7 +319,7 @@ func (s *rootScan) state(f *Frame, above dac.FrameKind) (state codeinfo.FrameSta
 	return state, false, nil
 }
 
-// funclet is state for the first funclet of an activation.
+// funclet returns state for the first funclet of an activation.
 func (s *rootScan) funclet(f *Frame, state codeinfo.FrameState) (codeinfo.FrameState, bool, error) {
 	filter, err := s.isFilter(f)
 	fp, _ := f.Regs.FP()
@@ -342,7 +330,7 @@ func (s *rootScan) funclet(f *Frame, state codeinfo.FrameState) (codeinfo.FrameS
 	return state, false, err
 }
 
-// isFilter reports whether the funclet that f runs is the filter of a clause.
+// isFilter reports whether f runs the filter of a clause.
 func (s *rootScan) isFilter(f *Frame) (bool, error) {
 	clauses, err := s.w.code.EHClauses(f.Code)
 	if err != nil {
@@ -365,7 +353,7 @@ func (s *rootScan) live(f *Frame, state codeinfo.FrameState) error {
 	}
 	between := s.between(f, state)
 	if f.Exact && !f.Code.Funclet && !s.cursor.Framed(&unwind.Frame{Regs: f.Regs, Exact: true}, managedCode(&f.Code)) {
-		state |= codeinfo.NoUntracked // the slots are not there yet, or no more
+		state |= codeinfo.NoUntracked // the slots do not exist yet, or no longer
 	}
 	q := codeinfo.Query{Offset: f.Code.Offset, State: state, ABI: s.abi}
 	var err error
@@ -375,8 +363,8 @@ func (s *rootScan) live(f *Frame, state codeinfo.FrameState) error {
 	return err
 }
 
-// between reports whether f may be at an instruction where no collection could find it: the first frame of
-// a thread that runs in cooperative mode.
+// between reports whether f may be at an instruction where no collection could happen: it is the first frame of a
+// thread that runs in cooperative mode.
 func (s *rootScan) between(f *Frame, state codeinfo.FrameState) bool {
 	return s.index == 0 && s.thread.Cooperative && state&^codeinfo.ActiveFrame == 0 && !f.AtException
 }

@@ -11,78 +11,65 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// The outcomes of a Snapshot beside success. Each is a state of the thread or a
-// wish of the caller, not damage; a stack that breaks off is an error of
-// package target.
+// The outcomes of a Snapshot other than success. Each is a state of the thread or a decision of the caller, not damage.
+// A stack that breaks off is an error of package target.
 var (
-	// ErrSnapshotAborted: the caller stopped the walk
-	// (CORPROF_E_STACKSNAPSHOT_ABORTED).
+	// ErrSnapshotAborted reports that the caller stopped the walk (CORPROF_E_STACKSNAPSHOT_ABORTED).
 	ErrSnapshotAborted = errors.New("the snapshot was aborted")
-	// ErrSnapshotUnsafe: the thread can't be walked at all: it is dead, has not
-	// started, or the dump has no registers of it
-	// (CORPROF_E_STACKSNAPSHOT_UNSAFE).
+	// ErrSnapshotUnsafe reports that the thread can't be walked: it is dead, has not started, or the dump lacks its
+	// registers (CORPROF_E_STACKSNAPSHOT_UNSAFE).
 	ErrSnapshotUnsafe = fmt.Errorf("the thread can't be walked: %w", target.ErrUnsupported)
-	// ErrSnapshotUnmanagedContext: the thread runs code of the runtime itself,
-	// which nothing leads out of without a seed; or the seed is not in managed
-	// code (CORPROF_E_STACKSNAPSHOT_UNMANAGED_CTX).
+	// ErrSnapshotUnmanagedContext reports that the thread runs code of the runtime itself, which can't be left without
+	// a seed, or that the seed is not in managed code (CORPROF_E_STACKSNAPSHOT_UNMANAGED_CTX).
 	ErrSnapshotUnmanagedContext = fmt.Errorf("unmanaged code on top, and no seed in managed code: %w", target.ErrUnsupported)
-	// ErrSnapshotNoManagedFrames: the stack has no managed frame.
+	// ErrSnapshotNoManagedFrames reports that the stack has no managed frame.
 	ErrSnapshotNoManagedFrames = fmt.Errorf("no managed frames: %w", target.ErrUnsupported)
 )
 
-// SnapshotOptions choose how a Snapshot is taken.
+// SnapshotOptions selects how a Snapshot is taken.
 type SnapshotOptions struct {
-	// Registers asks for the registers of each entry
-	// (COR_PRF_SNAPSHOT_REGISTER_CONTEXT).
+	// Registers adds the registers to each entry (COR_PRF_SNAPSHOT_REGISTER_CONTEXT).
 	Registers bool
-	// Seed are registers of the thread somewhere further down its stack, in
-	// managed code. They are a hint: where the way to the first managed frame
-	// is known without them, they are not used.
+	// Seed has registers of the thread further up its stack, in managed code. They are a hint, and ignored if the first
+	// managed frame is known without them.
 	Seed *target.Registers
-	// Synchronous walks the thread as one that asks for its own stack: the
-	// explicit frames lead out of the runtime's code too, and no seed is
-	// needed.
+	// Synchronous walks the thread as one that asks for its own stack. Explicit frames lead out of the runtime's code
+	// then, and no seed is needed.
 	Synchronous bool
-	// Hybrid has the unmanaged frames of each run in its entry.
+	// Hybrid puts the unmanaged frames of each run into its entry.
 	Hybrid bool
 }
 
 // A SnapshotFrame is one entry of a Snapshot.
 type SnapshotFrame struct {
-	// Function is the method of a managed frame. It is nil for a run of
-	// unmanaged frames, however many they are ("function 0").
+	// Function is the method of a managed frame. It is nil for a run of unmanaged frames, however long ("function 0").
 	Function *code.MethodDesc
-	// Class is the MethodTable that declares Function. Code that instantiations
-	// share has the canonical one.
+	// Class is the MethodTable that declares Function. Shared code has the canonical one.
 	Class target.Addr
-	// IP and SP are those of the frame, of a run those of its leaf.
+	// IP and SP are those of the frame, or of the leaf of a run.
 	IP, SP target.Addr
-	// Registers is set if SnapshotOptions asked for it.
+	// Registers is set if SnapshotOptions selects it.
 	Registers *target.Registers
-	// Native are the frames of a run, from the leaf on, with Hybrid.
+	// Native has the frames of a run, starting at the leaf, with Hybrid.
 	Native []Frame
 }
 
-// A Snapshot walks one thread's stack under the contract of the profiling API's
-// DoStackSnapshot (ICorProfilerInfo2), over a dump:
+// A Snapshot walks one thread's stack under the contract of the profiling API's DoStackSnapshot (ICorProfilerInfo2),
+// over a dump:
 //
 //   - Entries come leaf first, and the outermost caller last.
-//   - Each managed frame is one entry; each run of unmanaged frames between, on
-//     top or at the bottom is one entry with no Function. Walking the
-//     unmanaged frames is left to the caller, or done with Hybrid.
-//   - A thread that stopped in managed code, or in unmanaged code that managed
-//     code called through P/Invoke or COM, is walked from its leaf on. If it
-//     stopped in the runtime's own code, because that was asked to compile,
-//     to allocate or to collect, the first managed frame is not known: without
-//     Seed the outcome is ErrSnapshotUnmanagedContext, with Seed the walk
-//     starts there and ignores what is above. Synchronous lifts this rule.
-//   - A seed must point to managed code, or the outcome is
-//     ErrSnapshotUnmanagedContext. A wrong seed gives wrong entries; it can't do
-//     harm.
-//   - The caller can stop at any entry: the outcome is ErrSnapshotAborted.
+//   - Each managed frame is one entry. Each run of unmanaged frames is one entry without a Function. The caller walks the
+//     unmanaged frames, or uses Hybrid.
+//   - A walk starts at the leaf if the thread stopped in managed code, or in unmanaged code that managed code called through
+//     P/Invoke or COM.
+//   - If the thread stopped in the runtime's own code, which compiles, allocates or collects, the first managed frame is
+//     unknown. Without Seed the outcome is ErrSnapshotUnmanagedContext. With Seed the walk starts there and ignores what is
+//     above. Synchronous lifts this rule.
+//   - A seed must point to managed code, or the outcome is ErrSnapshotUnmanagedContext. A wrong seed gives wrong entries; it
+//     does no harm.
+//   - The caller can stop at any entry; the outcome is ErrSnapshotAborted.
 //
-// The thread of a dump stands still, so what the API says of suspending threads
-// and of locks does not apply.
+// The threads of a dump do not run, so the API's rules about suspended threads and locks do not apply.
 type Snapshot struct {
 	w       *Walker
 	thread  *dac.Thread
@@ -92,16 +79,15 @@ type Snapshot struct {
 	err     error
 }
 
-// Snapshot prepares a snapshot of t, whose registers are regs.
+// Snapshot prepares a snapshot of t, given its registers.
 func (w *Walker) Snapshot(t *dac.Thread, regs target.Registers, o SnapshotOptions) *Snapshot {
 	return &Snapshot{w: w, thread: t, regs: regs, options: o}
 }
 
-// Err is the outcome of the last walk: nil, one of the ErrSnapshot errors, or
-// why the stack broke off.
+// Err returns the outcome of the last walk: nil, one of the ErrSnapshot errors, or why the stack broke off.
 func (s *Snapshot) Err() error { return s.err }
 
-// Frames walks the stack. Err tells the outcome afterwards, which may be that of ctx.
+// Frames walks the stack. Afterwards Err returns the outcome, which may be the error of ctx.
 func (s *Snapshot) Frames(ctx context.Context) iter.Seq[SnapshotFrame] {
 	return func(yield func(SnapshotFrame) bool) {
 		start, err := s.start()
@@ -142,9 +128,8 @@ func (s *Snapshot) isManaged(ip target.Addr) bool {
 	return err == nil && info.Method != nil
 }
 
-// leadsOut reports whether the topmost explicit frame that is not a mere marker
-// is that of a call from managed into unmanaged code. A thread without such
-// frames runs no code of the runtime's on behalf of managed code.
+// leadsOut reports whether the topmost explicit frame, apart from markers, is a call from managed into unmanaged code.
+// A thread without such frames runs no code of the runtime on behalf of managed code.
 func (s *Snapshot) leadsOut() bool {
 	for f, err := range s.w.rt.Frames(s.thread) {
 		if err != nil {
@@ -165,7 +150,7 @@ func (s *Snapshot) leadsOut() bool {
 	return true
 }
 
-// A snapshotGrouper makes a Snapshot's entries of a walk's frames.
+// A snapshotGrouper builds a Snapshot's entries from a walk's frames.
 type snapshotGrouper struct {
 	options SnapshotOptions
 	yield   func(SnapshotFrame) bool
@@ -211,7 +196,7 @@ func (g *snapshotGrouper) entry(f *Frame) *SnapshotFrame {
 	return e
 }
 
-// flush yields the run of unmanaged frames that is open.
+// flush yields the open run of unmanaged frames.
 func (g *snapshotGrouper) flush() bool {
 	if run := g.run; run != nil && !g.stopped {
 		g.run = nil

@@ -14,24 +14,22 @@ import (
 // A Variable is an argument or a local of an activation.
 type Variable struct {
 	Index int    // among the arguments, where this comes first, or among the locals
-	Name  string // empty where no metadata or PDB tells it
+	Name  string // empty if neither metadata nor PDB has it
 
-	// Type is the declared type and Context what its tokens and type parameters
-	// mean, as exactly as the frame tells. Of this, Type is nil and Class has
-	// the MethodTable that declares the method.
+	// Type is the declared type, and Context the meaning of its tokens and type parameters, as exact as the frame
+	// allows. For this, Type is nil and Class is the MethodTable that declares the method.
 	Type    *metadata.TypeSig
 	Context dac.SigContext
 	Class   target.Addr
 
-	// Located says that the compiler recorded where the variable is at the
-	// frame's instruction. If not, it was optimised away or has no value here.
+	// Located reports that the compiler recorded the variable's place at the frame's instruction. If false, it was
+	// optimised away or has no value here.
 	Located  bool
 	Location codeinfo.Location
-	// Addr is the place in memory, 0 for a variable in registers alone.
+	// Addr is the place in memory, 0 for a variable that is in registers only.
 	Addr target.Addr
 
-	// Err says why the place or the type could not be told. It is nil for a
-	// variable that has no place.
+	// Err is why the place or type is unknown. It is nil for a variable without a place.
 	Err error
 
 	frame  *Frame
@@ -42,12 +40,10 @@ type Variable struct {
 
 var errNoPlace = target.Unsupportedf("the variable has no place here")
 
-// Variables finds the arguments and locals of a managed activation. r reads
-// their values.
+// Variables returns the arguments and locals of a managed activation. r reads their values.
 //
-// Names of arguments come from metadata, those of locals from the module's
-// portable PDB, as far as their scopes hold the frame's instruction. A method
-// whose IL or local signature is missing has no locals, and an error beside its
+// Names of arguments come from metadata. Names of locals come from the module's portable PDB, if their scopes contain
+// the frame's instruction. A method without its IL or local signature has no locals; the error comes with its
 // arguments.
 func Variables(f *Frame, r *objects.Reader) (args, locals []Variable, err error) {
 	if f.Kind != FrameManaged || f.Runtime == nil || f.Code.Method == nil || r == nil {
@@ -63,7 +59,7 @@ func Variables(f *Frame, r *objects.Reader) (args, locals []Variable, err error)
 	return args, locals, nil
 }
 
-// variables is what the variables of a frame have in common.
+// variables has the facts that the variables of a frame share.
 type variables struct {
 	frame  *Frame
 	rt     *dac.Runtime
@@ -102,8 +98,7 @@ func (v *variables) arguments() ([]Variable, error) {
 	return out, nil
 }
 
-// this is the first argument of an instance method. That of a struct is its
-// address.
+// this returns the first argument of an instance method. For a struct's method it is the struct's address.
 func (v *variables) this() Variable {
 	a := Variable{Name: "this", Class: v.method.MethodTable, elem: metadata.ElementClass, frame: v.frame, reader: v.reader}
 	if mt, err := v.rt.MethodTable(a.Class); err == nil && mt.IsValueType() {
@@ -113,8 +108,7 @@ func (v *variables) this() Variable {
 	return a
 }
 
-// parameterNames are the names of the n parameters, empty where metadata has
-// none.
+// parameterNames returns the names of the n parameters, empty if metadata has none.
 func (v *variables) parameterNames(md *metadata.Metadata, n int) ([]string, error) {
 	names := make([]string, n)
 	rid := v.method.Token.Row()
@@ -143,7 +137,7 @@ func (v *variables) parameterNames(md *metadata.Metadata, n int) ([]string, erro
 	return names, nil
 }
 
-// locals lists the locals; their numbers follow those of the arguments.
+// locals returns the locals. Their numbers follow those of the arguments.
 func (v *variables) locals(args int) ([]Variable, error) {
 	if v.method.Kind != code.MethodIL && v.method.Kind != code.MethodInstantiated || v.method.Token.Row() == 0 {
 		return nil, nil
@@ -184,7 +178,7 @@ func (v *variables) localTypes(t metadata.Token) ([]metadata.TypeSig, error) {
 	return metadata.ParseLocalSig(blob)
 }
 
-// variable describes the variable that the compiler gave a number.
+// variable returns the variable that the compiler gave a number.
 func (v *variables) variable(index, number int, name string, sig *metadata.TypeSig) Variable {
 	out := Variable{Index: index, Name: name, Type: sig, Context: v.context, frame: v.frame, reader: v.reader}
 	out.elem, out.typ, out.Err = v.stored(sig)
@@ -192,7 +186,7 @@ func (v *variables) variable(index, number int, name string, sig *metadata.TypeS
 	return out
 }
 
-// stored says how values of a type are stored.
+// stored returns how values of a type are stored.
 func (v *variables) stored(sig *metadata.TypeSig) (metadata.ElementType, *objects.Type, error) {
 	sig = sig.Unmodified()
 	kind := sig.Kind
@@ -212,7 +206,7 @@ func (v *variables) stored(sig *metadata.TypeSig) (metadata.ElementType, *object
 	return et, t, err
 }
 
-// loaded is the type that a signature means, nil if it is not loaded.
+// loaded returns the type that a signature means, nil if it is not loaded.
 func (v *variables) loaded(sig *metadata.TypeSig) (*objects.Type, error) {
 	th, err := v.rt.ResolveType(sig, v.context)
 	if err == nil && th != 0 {
@@ -244,8 +238,7 @@ func (a *Variable) Split() bool {
 	return false
 }
 
-// Register is the name of the register that holds the variable, empty for one that
-// is elsewhere or has no place.
+// Register returns the name of the register that holds the variable, empty if none does.
 func (a *Variable) Register() string {
 	if !a.Located || a.Location.Kind != codeinfo.LocRegister || a.frame == nil {
 		return ""
@@ -253,7 +246,7 @@ func (a *Variable) Register() string {
 	return target.RegName(a.frame.Regs.Arch, a.Location.Reg)
 }
 
-// TypeName is the name of the declared type.
+// TypeName returns the name of the declared type.
 func (a *Variable) TypeName(style dac.NameStyle) (string, error) {
 	if a.frame == nil {
 		return "", errNoPlace
@@ -264,7 +257,7 @@ func (a *Variable) TypeName(style dac.NameStyle) (string, error) {
 	return a.frame.Runtime.SigTypeName(a.Type, a.Context, style)
 }
 
-// Value reads the variable. Without a place it is target.ErrUnsupported.
+// Value reads the variable. The error is target.ErrUnsupported if it has no place.
 func (a *Variable) Value() (objects.Value, error) {
 	if a.Err != nil {
 		return objects.Value{}, a.Err
@@ -288,8 +281,8 @@ func (a *Variable) Value() (objects.Value, error) {
 	return v, v.Err()
 }
 
-// vector is the number in the vector register that the variable is in. Those of the frame in which the thread stands
-// are known, and in its callers those that calls preserve.
+// vector returns the number in the vector register that holds the variable. Vector registers are known in the frame in
+// which the thread stopped; in its callers only preserved ones are.
 func (a *Variable) vector() (uint64, error) {
 	if a.elem != metadata.ElementR4 && a.elem != metadata.ElementR8 {
 		return 0, target.Unsupportedf("a value of type %#x in a vector register", a.elem)
@@ -300,7 +293,7 @@ func (a *Variable) vector() (uint64, error) {
 	return 0, target.Unsupportedf("the variable is in a vector register that the frame does not know")
 }
 
-// storage is where the value lies in memory, 0 for a register.
+// storage returns the address of the value, 0 if it is in a register.
 func (a *Variable) storage() (target.Addr, error) {
 	switch {
 	case !a.Located:
@@ -313,7 +306,7 @@ func (a *Variable) storage() (target.Addr, error) {
 	return a.Addr, nil
 }
 
-// register is the content of the register that the variable is in.
+// register returns the content of the register that holds the variable.
 func (a *Variable) register() (uint64, error) {
 	if a.Location.Kind == codeinfo.LocRegister {
 		if bits, ok := a.frame.Regs.Get(a.Location.Reg); ok {
@@ -323,10 +316,9 @@ func (a *Variable) register() (uint64, error) {
 	return 0, target.Unsupportedf("the variable is in a register that the frame does not know")
 }
 
-// Word is the number that stands in the variable's place: as many bytes as its
-// type has if that is a number, a truth value or a character, and eight of any
-// other. It is what debuggers print that do not look at types; of enums and
-// structs it may be more or less than the value.
+// Word returns the number in the variable's place: as many bytes as its type has if that is a number, a Boolean or a
+// character, and eight otherwise. Debuggers that ignore types print it; for enums and structs it may have more or fewer
+// bytes than the value.
 func (a *Variable) Word() (uint64, error) {
 	if !a.Located {
 		if a.Err != nil {
@@ -344,7 +336,7 @@ func (a *Variable) Word() (uint64, error) {
 	return a.reader.ValueOf(a.wordType(), bits, nil).Bits()
 }
 
-// Size is the number of bytes of Word.
+// Size returns the number of bytes of Word.
 func (a *Variable) Size() int {
 	return a.reader.ValueOf(a.wordType(), 0, nil).Size()
 }

@@ -14,8 +14,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Walker walks the stacks of the threads of one process. It keeps what it
-// learns about code and is safe for concurrent use.
+// A Walker walks the stacks of the threads of one process. It caches facts about code, and is safe for concurrent use.
 type Walker struct {
 	target   target.Target
 	mem      target.Memory
@@ -23,12 +22,11 @@ type Walker struct {
 	code     *code.Reader // of rt, nil without one
 	codes    *codeMap
 	unwinder *unwind.Unwinder
-	raised   func() *raised // nil where no walk begins but at its thread's registers
+	raised   func() *raised // nil if every walk starts at its thread's registers
 }
 
-// NewWalker returns a Walker for the threads of rt. Code of others, further
-// runtimes in the process, is unwound through but not reported. The walks of a
-// Walker without a runtime, as the zero value, end with target.ErrUnsupported.
+// NewWalker returns a Walker for the threads of rt. Code of others, further runtimes in the process, is unwound through
+// but not reported. Walks of a Walker without a runtime, such as the zero value, end with target.ErrUnsupported.
 func NewWalker(rt *dac.Runtime, others ...*dac.Runtime) *Walker {
 	if rt == nil {
 		return new(Walker)
@@ -42,9 +40,9 @@ func NewWalker(rt *dac.Runtime, others ...*dac.Runtime) *Walker {
 	return w
 }
 
-// NewNativeWalker returns a Walker for a process without a runtime that sosgo reads,
-// as one of NativeAOT: its walks have native activations alone, whatever the options
-// say, and Runtime is nil. mem is t's memory, or one that completes it.
+// NewNativeWalker returns a Walker for a process without a runtime that sosgo reads, such as NativeAOT. Its walks have
+// only native activations, whatever the options are, and Runtime is nil. mem is t's memory, or a memory that completes
+// it.
 func NewNativeWalker(t target.Target, mem target.Memory) *Walker {
 	w := &Walker{target: t, mem: mem, codes: &codeMap{native: newNativeCode(t, mem)}}
 	w.unwinder = unwind.New(mem, w.codes)
@@ -52,36 +50,33 @@ func NewNativeWalker(t target.Target, mem target.Memory) *Walker {
 	return w
 }
 
-// WalkOptions choose what a walk yields.
+// WalkOptions selects what a walk yields.
 type WalkOptions struct {
-	Native bool // activations of native code too
-	// Now begins at the registers given also for the thread that raised the exception
-	// that the dump was written for, and leaves native code on top by explicit frames alone.
+	Native bool // also activations of native code
+	// Now starts at the given registers even for the thread that raised the exception that the dump was written for. It
+	// leaves native code on top through explicit frames only.
 	Now bool
-	// Carried has registers that an explicit frame does not know keep what the code above it left there, as SOS does.
+	// Carried keeps the values of registers that an explicit frame does not know, as the code above it left them. SOS
+	// does so.
 	Carried bool
 }
 
-// Walk iterates over the stack of t, whose registers are regs, from the leaf
-// on: managed activations, and the runtime's explicit frames where they belong,
-// each before the managed activation that holds it, as SOS lists them. All code of a
-// NativeAOT program is native, and has native activations. An
-// explicit frame of an unmanaged call stands twice: once for the unmanaged
-// code, with the registers of the thread, and once in its method.
+// Walk iterates over the stack of t, given its registers, starting at the leaf. It yields managed activations and, in
+// SOS's order, the runtime's explicit frames, each before the managed activation that contains it. All code of a
+// NativeAOT program is native, and has native activations. An explicit frame of an unmanaged call is yielded twice: for
+// the unmanaged code, with the registers of the thread, and in its method.
 //
-// A thread in cooperative mode may run native code that managed code called without an explicit frame, or
-// that handles a signal which interrupted managed code. The walk begins with that managed code then.
+// A thread in cooperative mode may run native code that managed code called without an explicit frame, or a handler of
+// a signal that interrupted managed code. The walk then starts with that managed code.
 //
-// t is nil for a thread that never ran managed code of the runtime: its stack has
-// native activations alone.
+// t is nil for a thread that never ran managed code of the runtime. Its stack has only native activations.
 //
-// Of the thread that raised the exception that the dump was written for, and that has run
-// native code alone since, as what writes the dump, the walk begins where it raised it: at
-// the registers that the dump has of the exception, not at regs. Its first frame says so
-// (AtException).
+// For the thread that raised the exception that the dump was written for, the walk starts at the exception's registers
+// instead of regs, if the thread has run only native code since, such as the code that writes the dump. The first frame
+// has AtException then.
 //
-// A walk that can't go on ends with a frame whose Err is set, also that of ctx. One
-// that can't begin yields a single FrameNative with Err.
+// A walk that can't continue ends with a frame that has Err, also if ctx ends. A walk that can't start yields a single
+// FrameNative with Err.
 func (w *Walker) Walk(ctx context.Context, t *dac.Thread, regs target.Registers, o WalkOptions) iter.Seq[Frame] {
 	return func(yield func(Frame) bool) {
 		if w.unwinder == nil {
@@ -99,11 +94,11 @@ func (w *Walker) Walk(ctx context.Context, t *dac.Thread, regs target.Registers,
 	}
 }
 
-// errNoRuntime is the answer of a Walker without a runtime.
+// errNoRuntime is the error of a Walker without a runtime.
 var errNoRuntime = target.Unsupportedf("no runtime to walk the threads of")
 
-// stackOf is the stack that the registers are on: the runtime's, or unknown
-// when the thread runs on another one.
+// stackOf returns the stack that the registers are on: the runtime's record, or unknown if the thread runs on another
+// stack.
 func stackOf(t *dac.Thread, regs *target.Registers) target.Range {
 	if sp, ok := regs.SP(); ok && t.Stack.Contains(sp) {
 		return t.Stack
@@ -111,14 +106,13 @@ func stackOf(t *dac.Thread, regs *target.Registers) target.Range {
 	return target.Range{}
 }
 
-// walk is the state of one walk. It goes through the stack as the runtime's own
-// walker does (stackwalk.cpp, StackFrameIterator): managed code is unwound, and
-// native code is left by the next explicit frame.
+// walk is the state of one walk. It goes through the stack as the runtime's own walker does (stackwalk.cpp,
+// StackFrameIterator): it unwinds managed code, and leaves native code by the next explicit frame.
 type walk struct {
 	ctx     context.Context
 	w       *Walker
 	thread  *dac.Thread
-	signal  target.Range // of the stack that the thread is on, where that is not its own
+	signal  target.Range // range of the stack that the thread is on, if it is not its own
 	options WalkOptions
 	yield   func(Frame) bool
 	cur     *unwind.Cursor
@@ -126,24 +120,24 @@ type walk struct {
 	at        unwind.Frame
 	code      code.Info
 	managed   bool      // at is in managed code, which is code
-	codeErr   error     // why that could not be told
+	codeErr   error     // why that is unknown
 	frame     dac.Frame // the next explicit frame
 	hasFrame  bool
 	frameErr  error
-	left      target.Addr // the explicit frame that native code was last left by
-	blind     bool        // native code is not unwound any further: the explicit frames lead on
-	runs      bool        // each run of native code is yielded as one activation
+	left      target.Addr // the explicit frame by which native code was last left
+	blind     bool        // stop unwinding native code: explicit frames lead on
+	runs      bool        // yield each run of native code as one activation
 	stopped   bool
 	exception bool  // the next frame is the first of a walk from an exception
-	enter     bool  // native code on top is left for the managed code that called it without an explicit frame
-	lost      error // why that could not be told, for the next frame
+	enter     bool  // leave native code on top for the managed code that called it without an explicit frame
+	lost      error // why that is impossible, for the next frame
 	count     int
-	last      *Frame // not yielded yet: the end of the walk may have to be noted in it
+	last      *Frame // not yielded yet: it may have to carry the reason of the end
 	slot      Frame
 }
 
-// begin walks from regs on. Those of a seed are of a frame that called; the
-// explicit frames above it do not count.
+// begin starts the walk at regs. Those of a seed belong to a frame that called; the explicit frames above it are
+// ignored.
 func (s *walk) begin(regs *target.Registers, seeded bool) {
 	s.at = unwind.Frame{Regs: *regs, Trust: unwind.TrustContext, Exact: !seeded}
 	if sp, ok := regs.SP(); ok {
@@ -186,7 +180,7 @@ func (s *walk) run() {
 	}
 }
 
-// lookup finds out what code the registers are in.
+// lookup finds the code that the registers are in.
 func (s *walk) lookup() {
 	if s.managed, s.codeErr = false, nil; s.w.code == nil {
 		return
@@ -218,7 +212,7 @@ func (s *walk) setFrame(a target.Addr) {
 	s.frame, s.hasFrame = f, true
 }
 
-// nextFrame makes the explicit frame after the next one the next.
+// nextFrame moves to the next explicit frame.
 func (s *walk) nextFrame() {
 	next, err := s.thread.NextFrame(&s.frame)
 	if s.setFrame(next); err != nil {
@@ -226,8 +220,7 @@ func (s *walk) nextFrame() {
 	}
 }
 
-// stepManaged yields the explicit frames inside of a managed activation, and
-// the activation, and goes to its caller.
+// stepManaged yields the explicit frames inside of a managed activation, then the activation, and moves to its caller.
 func (s *walk) stepManaged() (bool, error) {
 	caller := s.at
 	more, err := s.cur.StepIn(&caller, managedCode(&s.code), unwind.TrustFP)
@@ -249,9 +242,9 @@ func (s *walk) stepManaged() (bool, error) {
 	return true, nil
 }
 
-// unhijack puts the return address in its place that the runtime has replaced: it lies right below where the
-// caller's stack begins, where calls push it. What stands there now is the address of the runtime's stub, and once the
-// method has returned to that, until the stub has a frame, anything at all.
+// unhijack restores a return address that the runtime has replaced. It is right below the start of the caller's stack,
+// where calls push it. Its place contains the address of the runtime's stub or, once the method has returned there and
+// until the stub has a frame, arbitrary data.
 func (s *walk) unhijack(at *unwind.Frame) {
 	sp, ok := at.Regs.SP()
 	processor, err := at.Regs.Arch.Processor()
@@ -263,9 +256,8 @@ func (s *walk) unhijack(at *unwind.Frame) {
 	}
 }
 
-// stepNative leaves native code: by unwinding it where native frames are
-// wanted, and else through the next explicit frame, which knows the managed
-// code below.
+// stepNative leaves native code. It unwinds it if native frames are wanted, and otherwise uses the next explicit frame,
+// which knows the managed code below.
 func (s *walk) stepNative() (bool, error) {
 	if _, ok := s.at.Regs.IP(); !ok && !s.blind && (s.options.Native || s.runs) {
 		s.blind = true
@@ -291,8 +283,7 @@ func (s *walk) stepNative() (bool, error) {
 	return s.leaveByFrame()
 }
 
-// leaveByFrame goes to the caller that the next explicit frame knows, if it
-// knows one, and to the frame after it.
+// leaveByFrame moves to the caller in the next explicit frame, if it has one, and to the explicit frame after it.
 func (s *walk) leaveByFrame() (bool, error) {
 	f := s.frame
 	caller, how, err := s.callerOf(&f)
@@ -306,8 +297,7 @@ func (s *walk) leaveByFrame() (bool, error) {
 		active = f.Kind == dac.FrameInlinedCall && s.managed
 		s.left = f.Addr
 	}
-	// A call from a managed method stands inside it: its frame comes again
-	// there.
+	// A call from a managed method is inside of the method: its frame comes again there.
 	if !active {
 		s.nextFrame()
 	}
@@ -318,7 +308,7 @@ func (s *walk) leaveByFrame() (bool, error) {
 	return true, nil
 }
 
-// callerOf is the managed code that an explicit frame returns to.
+// callerOf returns the managed code that an explicit frame returns to.
 func (s *walk) callerOf(f *dac.Frame) (unwind.Frame, dac.FrameCaller, error) {
 	at := unwind.Frame{Regs: s.at.Regs, Trust: unwind.TrustContext}
 	how, err := s.w.rt.FrameCaller(f, &at.Regs)
@@ -342,9 +332,8 @@ func (s *walk) callerOf(f *dac.Frame) (unwind.Frame, dac.FrameCaller, error) {
 	return at, how, err
 }
 
-// checkCaller refuses a caller that lies above what was walked already, or that
-// the same frame led to before. A thread on another stack, a signal's, may come
-// back to its own.
+// checkCaller returns an error if a caller lies above the part that was already walked, or if the same frame led to it
+// before. A thread on another stack, such as a signal's, may return to its own.
 func (s *walk) checkCaller(f *dac.Frame, at *unwind.Frame) error {
 	now, _ := s.at.Regs.SP()
 	sp, _ := at.Regs.SP()
@@ -354,12 +343,10 @@ func (s *walk) checkCaller(f *dac.Frame, at *unwind.Frame) error {
 	return nil
 }
 
-// maxRuntimeFrames bounds the activations of the runtime's own code between a
-// captured state and the managed code that called it.
+// maxRuntimeFrames bounds the activations of the runtime's own code between a captured state and its managed caller.
 const maxRuntimeFrames = 64
 
-// leaveRuntime unwinds the runtime's code to the managed code that called it,
-// as LazyMachState::unwindLazyState does.
+// leaveRuntime unwinds the runtime's code to the managed code that called it, as LazyMachState::unwindLazyState does.
 func (s *walk) leaveRuntime(at *unwind.Frame, frame target.Addr) error {
 	for range maxRuntimeFrames {
 		more, err := s.cur.Step(at, unwind.TrustFP)
@@ -377,8 +364,7 @@ func (s *walk) leaveRuntime(at *unwind.Frame, frame target.Addr) error {
 	return target.Corruptf("no managed code calls the runtime at the frame %#x", uint64(frame))
 }
 
-// unwindNative yields a native activation and the explicit frames inside of it,
-// and goes to its caller.
+// unwindNative yields a native activation and the explicit frames inside of it, and moves to its caller.
 func (s *walk) unwindNative() (bool, error) {
 	next := s.at
 	more, err := s.cur.Step(&next, unwind.TrustScan)
@@ -392,7 +378,7 @@ func (s *walk) unwindNative() (bool, error) {
 	end, _ := next.Regs.SP()
 	for s.hasFrame && s.frame.Addr < end {
 		if next.Trust < unwind.TrustUnwind && s.frame.Kind != dac.FramePlain {
-			s.blind = true // what the frame knows is better than a guess
+			s.blind = true // the frame is better than a guess
 			return true, nil
 		}
 		if !s.emitExplicit() {
@@ -419,7 +405,7 @@ func (s *walk) emitActivation(k FrameKind) bool {
 	return s.emit(f)
 }
 
-// emitManaged yields the managed activation, which returns to caller where that is known.
+// emitManaged yields the managed activation, which returns to caller if that is known.
 func (s *walk) emitManaged(caller *unwind.Frame, known bool) bool {
 	more := s.emitActivation(FrameManaged)
 	if known {
@@ -455,7 +441,7 @@ func (s *walk) flush() bool {
 	return !s.stopped
 }
 
-// finish yields what is left, with the reason of the end.
+// finish yields the last frame, with the reason of the end.
 func (s *walk) finish(err error) {
 	if s.last == nil && err != nil && !s.stopped {
 		s.emitActivation(FrameNative)

@@ -10,9 +10,9 @@ import (
 	"github.com/sosgo/sosgo/stackwalk/threads"
 )
 
-// Analyze describes what a thread of w's runtime ran and what it threw last, whether it died of it or not: its managed
-// frames, its exception with those that caused it, and those that it was handling besides, as the analysis that Windows
-// Error Reporting asks of a runtime (clrma.h). o is for the frames. What can't be read is noted in the answer.
+// Analyze describes what a thread of w's runtime ran and what it threw last, whether or not it died of that. The answer
+// has the managed frames, the exception with its causes, and the other exceptions being handled, as in the analysis for
+// Windows Error Reporting (clrma.h). o is for the frames. The answer records the unreadable parts.
 func Analyze(ctx context.Context, w *stackwalk.Walker, t *threads.Thread, o threads.StackOptions) *answer.ThreadAnalysis {
 	out := &answer.ThreadAnalysis{OSID: t.ID()}
 	if t.Index >= 0 {
@@ -20,7 +20,7 @@ func Analyze(ctx context.Context, w *stackwalk.Walker, t *threads.Thread, o thre
 	}
 	stacks := threads.Stacks(ctx, w, []*threads.Thread{t}, o)
 	rt := w.Runtime()
-	if out.Frames = stacks.Frames; rt == nil || !rt.IsNative() { // whose frames are all native
+	if out.Frames = stacks.Frames; rt == nil || !rt.IsNative() { // NativeAOT frames are all native
 		out.Frames = managedFrames(stacks.Frames)
 	}
 	out.Frames = noted(out.Frames, stacks, &out.Gaps)
@@ -44,7 +44,7 @@ func Analyze(ctx context.Context, w *stackwalk.Walker, t *threads.Thread, o thre
 	return out
 }
 
-// noted are frames of a stack; what its walk noted is noted in g when it is over.
+// noted passes on the frames of a stack. At the end it adds to g what the walk has noted.
 func noted(frames iter.Seq2[*answer.Frame, error], s *answer.Stacks, g *answer.Gaps) iter.Seq2[*answer.Frame, error] {
 	return func(yield func(*answer.Frame, error) bool) {
 		defer func() { g.NoteAll(s.Noted()) }()
@@ -52,7 +52,7 @@ func noted(frames iter.Seq2[*answer.Frame, error], s *answer.Stacks, g *answer.G
 	}
 }
 
-// managedFrames are the managed ones of frames.
+// managedFrames passes on the managed frames.
 func managedFrames(frames iter.Seq2[*answer.Frame, error]) iter.Seq2[*answer.Frame, error] {
 	return func(yield func(*answer.Frame, error) bool) {
 		for f, err := range frames {

@@ -7,8 +7,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// signalReasons are the signals that processes die of, in words, where the
-// process itself raised them.
+// signalReasons describes the signals that kill processes, as raised by the process itself.
 var signalReasons = map[string]string{
 	"SIGABRT": "the process aborted itself: an unhandled exception, FailFast, or a native assertion",
 	"SIGSEGV": "memory was touched that the process may not touch",
@@ -21,7 +20,7 @@ var signalReasons = map[string]string{
 	"SIGSYS":  "a system call that the process may not make (seccomp)",
 }
 
-// codeReasons are the exception codes that processes die of, in words.
+// codeReasons describes the exception codes that kill processes.
 var codeReasons = map[uint32]string{
 	codeCLR:         "a managed exception was not handled",
 	codeAccess:      "memory was touched that the process may not touch (access violation)",
@@ -43,8 +42,7 @@ var codeReasons = map[uint32]string{
 	codeEngine:      "the runtime found an error in itself (ExecutionEngineException)",
 }
 
-// Reason says in words what a signal or exception record stands for. pid is the
-// process's own id, 0 if it is not known.
+// Reason describes a signal or exception record in words. pid is the process's own id, 0 if unknown.
 func Reason(x *target.Exception, pid uint32) string {
 	switch {
 	case x.Requested:
@@ -61,7 +59,7 @@ func Reason(x *target.Exception, pid uint32) string {
 	return "exception " + x.Words
 }
 
-// signalReason tells a signal that a process sent from one that was raised here.
+// signalReason distinguishes a signal that a process sent from one that was raised here.
 func signalReason(s *target.Signal, pid uint32) string {
 	words := signalReasons[s.Name()]
 	switch {
@@ -85,8 +83,7 @@ func signalReason(s *target.Signal, pid uint32) string {
 	return words
 }
 
-// fromOutside reports whether a signal came from another process, so that
-// nothing in this one had failed.
+// fromOutside reports whether another process sent the signal, so that nothing has failed in this one.
 func fromOutside(x *target.Exception, pid uint32) bool {
 	return x.Signal != nil && x.Signal.Sent() && (pid == 0 || x.Signal.PID != pid)
 }
@@ -109,23 +106,23 @@ var causes = map[string]string{
 	"System.Threading.ThreadAbortException": "the thread was aborted",
 }
 
-// A Fault is what LikelyCause looks at of a managed exception.
+// A Fault is the part of a managed exception that LikelyCause uses.
 type Fault struct {
-	Type    string // its name
-	Message string // empty if it has none
+	Type    string // type name
+	Message string // empty if there is none
 	Trace   []Place
-	Cause   string // what it means here; empty for what it means everywhere
+	Cause   string // what it means here; empty for its general meaning
 }
 
-// A Place is a frame of an exception's stack trace, as it is printed.
+// A Place is a frame of an exception's stack trace, as printed.
 type Place struct {
 	Function string // module and method
-	File     string // of the source; empty if it is not known
+	File     string // source file; empty if unknown
 	Line     int    // in File
 }
 
-// LikelyCause words what an exception that was not caught and its causes,
-// outermost first, say together. It is empty for no exception.
+// LikelyCause describes in words what an exception that was not caught, and its causes, mean together. chain starts
+// with the outermost exception. The text is empty for an empty chain.
 func LikelyCause(chain []Fault) string {
 	if len(chain) == 0 {
 		return ""
@@ -154,10 +151,9 @@ func LikelyCause(chain []Fault) string {
 	return b.String()
 }
 
-// Culprit is the innermost place of a trace, leaf first, that is not the
-// framework's: there a fault is most likely made. Where all are, it is the
-// innermost; nil for an empty trace. It goes by names, and a program whose own
-// begin with System or Microsoft is taken for the framework.
+// Culprit returns the innermost place of a trace, leaf first, that is outside of the framework. The fault was most
+// likely made there. If there is none it returns the innermost place, and nil for an empty trace. It goes by names: it
+// takes a program with names in System or Microsoft for the framework.
 func Culprit(trace []Place) *Place {
 	for i := range trace {
 		if f := trace[i].Function; !strings.HasPrefix(f, "System.") && !strings.HasPrefix(f, "Microsoft.") {

@@ -1,7 +1,6 @@
-// Package crash says why a process died: the signal or exception record, the
-// thread, the managed exceptions of all threads, what a NativeAOT process wrote
-// about itself, and the likely cause in words, each statement with its evidence.
-// Of a process that had not crashed it says what its threads wait for.
+// Package crash explains why a process died. It reports the signal or exception record, the thread, the managed
+// exceptions of all threads, what a NativeAOT process wrote about itself, and the likely cause in words. Each statement
+// has its evidence. For a process that had not crashed, it reports what the threads wait for.
 package crash
 
 import (
@@ -15,54 +14,52 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Crash says why the process died, as far as the dump tells. A dump that was
-// taken of a running process has none.
+// A Crash describes why the process died, as far as the dump shows. The dump of a running process has none.
 type Crash struct {
-	Exception *target.Exception // the signal or exception record, nil if there is none
-	Thread    *threads.Thread   // that died, nil if it is not known
-	Thrown    target.Addr       // the managed exception that thread was handling or threw last, 0 for none
+	Exception *target.Exception // signal or exception record, nil if there is none
+	Thread    *threads.Thread   // the thread that died, nil if unknown
+	Thrown    target.Addr       // the managed exception that the thread was handling or threw last, 0 for none
 	Record    *Record           // what a NativeAOT process wrote about itself, nil for others
-	// Unhandled: the runtime found no handler for Thrown, or set it for a fatal error.
+	// Unhandled reports that the runtime found no handler for Thrown, or created it for a fatal error.
 	Unhandled bool
 	carried   []carried
 }
 
-// A Process is what Read and Describe look at.
+// A Process is the input of Read and Describe.
 type Process struct {
 	Target target.Target
 	Memory target.Memory // of Target, completed by module files
-	// Threads and Runtime open what only the crash of a CLR needs.
+	// Threads and Runtime are called only for the crash of a CLR.
 	Threads func() ([]threads.Thread, error)
 	Runtime func() (*dac.Runtime, error)
-	// Walker is for Describe alone.
+	// Walker is used by Describe only.
 	Walker func() (*stackwalk.Walker, error)
-	// Resolve says what an address is, for Describe alone. It may be nil.
+	// Resolve describes an address. It is used by Describe only and may be nil.
 	Resolve func(ctx context.Context, a target.Addr) *answer.Address
 }
 
-// ThreadID is the OS id of the thread that the dump of t was written for, where
-// it says so: the one that raised the exception or took the signal.
+// ThreadID returns the OS id of the thread that the dump of t was written for: the one that raised the exception or
+// took the signal. ok is false if the dump does not record it.
 func ThreadID(t target.Target) (id uint32, ok bool) {
 	e, ok := t.Exception()
 	return e.ThreadID, ok && e.ThreadID != 0
 }
 
-// A carried is an exception that a thread has.
+// A carried is an exception of a thread.
 type carried struct {
 	thread *threads.Thread
 	thrown target.Addr
 	state  string              // answer.CarriedUnhandled …
-	in     *dac.ExceptionState // nil for one that is not being handled
+	in     *dac.ExceptionState // nil if it is not being handled
 }
 
-// ended reports whether the process ended because of it.
+// ended reports whether the process ended because of the exception.
 func (x *carried) ended() bool {
 	return x.state == answer.CarriedUnhandled || x.state == answer.CarriedFatal
 }
 
-// Read returns why the process died, nil if the dump says nothing of a crash: it
-// has no signal or exception record, and no thread an exception that the runtime
-// found no handler for. The error tells what could not be read of it.
+// Read returns why the process died. It returns nil if the dump shows no crash: it has no signal or exception record,
+// and no thread has an exception without a handler. The error describes the unreadable parts.
 func Read(p Process) (*Crash, error) {
 	c, err := read(&p)
 	if c.Exception == nil && c.Record == nil && !c.Unhandled {
@@ -71,7 +68,7 @@ func Read(p Process) (*Crash, error) {
 	return c, err
 }
 
-// read is Read also of a process that had not crashed.
+// read is Read for any process, including one that had not crashed.
 func read(p *Process) (*Crash, error) {
 	c := &Crash{}
 	if x, ok := p.Target.Exception(); ok && !x.Requested {
@@ -82,7 +79,7 @@ func read(p *Process) (*Crash, error) {
 		err = fmt.Errorf("crash record: %w", err)
 	}
 	if c.Record != nil {
-		return c, err // a NativeAOT process has no managed threads to look at
+		return c, err // a NativeAOT process has no managed threads
 	}
 	list, terr := p.Threads()
 	if err == nil {
@@ -101,8 +98,8 @@ func read(p *Process) (*Crash, error) {
 	return c, err
 }
 
-// carriedBy collects the exceptions that threads are handling, outermost last, and
-// of those that handle none the one that they threw last.
+// carriedBy collects the exceptions that threads are handling, outermost last. For a thread that handles none, it has
+// the last thrown one.
 func carriedBy(rt *dac.Runtime, list []threads.Thread) ([]carried, error) {
 	var out []carried
 	var first error
@@ -134,15 +131,14 @@ func carriedBy(rt *dac.Runtime, list []threads.Thread) ([]carried, error) {
 	return out, first
 }
 
-// The results of the exceptions that the runtime has ready for its end
-// (corerror.h).
+// The HRESULTs of exceptions that the runtime creates in advance for fatal errors (corerror.h).
 const (
 	resultEngine        = 0x80131506 // COR_E_EXECUTIONENGINE
 	resultStackOverflow = 0x800703e9 // COR_E_STACKOVERFLOW
 )
 
-// lastState tells an exception that a thread threw from one that the runtime has
-// ready for a fatal error, and that was never thrown.
+// lastState distinguishes a thrown exception from one that the runtime created in advance for a fatal error and that
+// was never thrown.
 func lastState(rt *dac.Runtime, a target.Addr) string {
 	e, err := rt.Exception(a)
 	if err != nil || e.HResult != resultEngine && e.HResult != resultStackOverflow {
@@ -154,11 +150,9 @@ func lastState(rt *dac.Runtime, a target.Addr) string {
 	return answer.CarriedFatal
 }
 
-// choose finds the exception that the crash is about: that of the thread of the
-// record, and without a record of the first thread that has one no handler was found
-// for. Of several of a thread that is the outermost that no handler was found for:
-// the runtime reports it, and what ends as well while code runs because of it, as that
-// of a finally, is reported no more.
+// choose finds the exception that the crash is about. It belongs to the record's thread or, without a record, to the
+// first thread with an exception that has no handler. If a thread has several, it is the outermost without a handler,
+// which the runtime reports. Later ones, thrown by code that ran because of it such as a finally, are not reported.
 func (c *Crash) choose() {
 	for i := range c.carried {
 		x := &c.carried[i]
@@ -177,8 +171,7 @@ func (c *Crash) choose() {
 	}
 }
 
-// later counts the exceptions that no handler was found for, either, and that the
-// thread of the crash threw after the one that it is about.
+// later counts the exceptions without a handler that the crashed thread threw after the one that the crash is about.
 func (c *Crash) later() int {
 	n := 0
 	for i := range c.carried {
@@ -194,7 +187,7 @@ func (c *Crash) later() int {
 	return n
 }
 
-// blamed is the exception that the crash is about, nil if there is none.
+// blamed returns the exception that the crash is about, nil if there is none.
 func (c *Crash) blamed() *carried {
 	for i := range c.carried {
 		if x := &c.carried[i]; c.Thread != nil && x.thread.Managed == c.Thread.Managed && x.thrown == c.Thrown {
@@ -204,8 +197,7 @@ func (c *Crash) blamed() *carried {
 	return nil
 }
 
-// state is the runtime's record of the exception that the crash is about, nil if
-// there is none.
+// state returns the runtime's record of the exception that the crash is about, nil if there is none.
 func (c *Crash) state() *dac.ExceptionState {
 	if x := c.blamed(); x != nil {
 		return x.in
@@ -213,7 +205,7 @@ func (c *Crash) state() *dac.ExceptionState {
 	return nil
 }
 
-// fatal reports whether the runtime itself set the exception.
+// fatal reports whether the runtime itself created the exception.
 func (c *Crash) fatal() bool {
 	x := c.blamed()
 	return x != nil && x.state == answer.CarriedFatal

@@ -16,14 +16,12 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// noAddress is the address of what the dump gives none.
+// noAddress is an address that is not in the dump.
 var noAddress = answer.Maybe[target.Addr]{Err: target.ErrNotInDump}
 
-// Describe describes the crash of a process on one page: its record, the thread
-// that died with where it stood and its managed stack, the exceptions of all
-// threads, and what follows from them. Of a process that had not crashed it
-// describes what the threads wait for. The error is the context's, where it ended
-// before anything was known.
+// Describe describes the crash of a process on one page: the record, the thread that died with its registers and
+// managed stack, the exceptions of all threads, and the conclusions. For a process that had not crashed it describes
+// what the threads wait for. The error is the context's, if it ended before anything was found.
 func Describe(ctx context.Context, p Process) (*answer.Crash, error) {
 	died, err := read(&p)
 	if died.Record != nil {
@@ -40,11 +38,10 @@ func Describe(ctx context.Context, p Process) (*answer.Crash, error) {
 	return d.out, nil
 }
 
-// DescribeBriefly describes what a crash is called: the reason and, of the
-// exception, type and message. Where the dump says nothing of a crash it is nil, or, if threads wait for
-// monitors that others hold, has the objects of these alone. It leaves out what can't be read.
+// DescribeBriefly names a crash: the reason, and the type and message of the exception. If the dump shows no crash, the
+// answer has only the objects of contended monitors, and is nil if there are none. It omits unreadable parts.
 func DescribeBriefly(p Process) *answer.Crash {
-	died, _ := Read(p) // Describe tells what failed
+	died, _ := Read(p) // Describe reports the error
 	if died == nil {
 		return waitedFor(p)
 	}
@@ -62,7 +59,7 @@ func DescribeBriefly(p Process) *answer.Crash {
 	return d.out
 }
 
-// waitedFor has the objects whose monitors are held and waited for, nil for none.
+// waitedFor returns the objects of monitors that are held and waited for, nil if there are none.
 func waitedFor(p Process) *answer.Crash {
 	rt, err := p.Runtime()
 	if err != nil {
@@ -87,11 +84,13 @@ type describer struct {
 	rt    *dac.Runtime // nil if none can be read
 	died  *Crash
 	out   *answer.Crash
-	fatal *stackwalk.Frame // outermost frame of Environment.FailFast on the stack, nil for none
-	fault *fault           // of native code, nil for none that is known
-	// hidden: what was touched is reported as 0, and may be any address that the processor does not accept.
+	fatal *stackwalk.Frame // outermost frame of Environment.FailFast on the stack, nil if there is none
+	fault *fault           // of native code, nil if none is known
+	// hidden reports that the faulting address was reported as 0, which may stand for any address that the processor
+	// rejects.
 	hidden bool
-	// written is what a NativeAOT process wrote about its crash where the system's record does not lead to it; nil for none.
+	// written is what a NativeAOT process wrote about its crash, if the system's record does not lead to it; otherwise
+	// nil.
 	written *Record
 }
 
@@ -143,13 +142,13 @@ func (d *describer) own() {
 	d.conclusion(v.Text, v.Strength, v.Evidence...)
 }
 
-// recordVerdict is what a NativeAOT process wrote about its crash.
+// recordVerdict returns the verdict of what a NativeAOT process wrote about its crash.
 func recordVerdict(r *Record) answer.Verdict {
 	return answer.Verdict{Text: word(recordReasons, r.Reason) + ": " + r.Message, Strength: answer.StrengthRecorded,
 		Evidence: []string{fmt.Sprintf("the record that the process wrote about itself (thread %#x)", r.Thread)}}
 }
 
-// record describes the signal or the exception records that the dump has.
+// record describes the signal or the exception records in the dump.
 func (d *describer) record() {
 	x := d.died.Exception
 	if x == nil {
@@ -178,7 +177,7 @@ func (d *describer) record() {
 	}
 }
 
-// records describes x and the records that it follows from.
+// records describes x and its nested records.
 func (d *describer) records(x *target.Exception) {
 	nested, err := nestedRecords(d.p.Memory, x)
 	d.out.Note(err)
@@ -187,7 +186,7 @@ func (d *describer) records(x *target.Exception) {
 	}
 }
 
-// unrecorded says what a dump without a record tells.
+// unrecorded describes a dump without a record.
 func (d *describer) unrecorded() {
 	x, recorded := d.p.Target.Exception()
 	switch {
@@ -215,14 +214,13 @@ func (d *describer) conclusion(text, strength string, evidence ...string) {
 	d.out.Verdicts = append(d.out.Verdicts, answer.Verdict{Text: text, Strength: strength, Evidence: evidence})
 }
 
-// nullRange is how far from 0 an access is told as a null reference
-// (NULL_AREA_SIZE, frames.h).
+// nullRange is the distance from 0 within which .NET reports an access as a null reference (NULL_AREA_SIZE, frames.h).
 const nullRange = 64 << 10
 
-// reportedZero is what is known of an address that was reported as 0, which stands for addresses that are none too.
+// reportedZero describes an address reported as 0, which also stands for non-canonical addresses.
 const reportedZero = "near 0, or no address of a process at all: for those 0 is reported"
 
-// touch describes the memory that was touched.
+// touch describes the accessed memory.
 func (d *describer) touch(a target.Addr, access, source string) {
 	t := &answer.Touched{Address: a, Access: access, Source: source}
 	switch {
@@ -245,7 +243,7 @@ func canonical(p target.Platform, a target.Addr) bool {
 	return p.Arch.PointerSize() < 8 || a < 1<<56
 }
 
-// whatIs is an answer.Address in words.
+// whatIs returns an answer.Address in words.
 func whatIs(a *answer.Address) string {
 	words := string(a.Kind)
 	if a.Kind == answer.AddressUnknown {
@@ -260,8 +258,8 @@ func whatIs(a *answer.Address) string {
 	return words
 }
 
-// contexts tells where the thread stood: at the exception as the dump or the
-// runtime recorded it, and when the dump was written.
+// contexts describes the thread's position: at the exception, as recorded by the dump or the runtime, and when the dump
+// was written.
 func (d *describer) contexts() {
 	t := d.died.Thread
 	if x := d.died.Exception; x != nil && x.Signal == nil && x.Registers.Known() {
@@ -317,7 +315,7 @@ func known(a target.Addr, ok bool) answer.Maybe[target.Addr] {
 	return answer.Known(a)
 }
 
-// where is the method of an instruction, or its module and offset.
+// where returns the method of an instruction, or its module and offset.
 func (d *describer) where(ip target.Addr) string {
 	if d.rt != nil {
 		r := code.Of(d.rt)
@@ -341,9 +339,8 @@ func (d *describer) carried() {
 	d.out.Carried = describeCarried(d.rt, d.died.carried, &d.out.Gaps)
 }
 
-// Exceptions lists the exceptions of the threads of a List that rt knows: those that
-// a thread is handling, the innermost first, or else the one that it threw last.
-// What can't be read is noted in g.
+// Exceptions lists the exceptions of the threads in a List that rt knows. For each thread that is the exceptions it is
+// handling, innermost first, or else the one that it threw last. It records unreadable parts in g.
 func Exceptions(rt *dac.Runtime, list []threads.Thread, g *answer.Gaps) []answer.CarriedException {
 	all, err := carriedBy(rt, list)
 	g.Note(err)
@@ -367,8 +364,8 @@ func describeCarried(rt *dac.Runtime, list []carried, g *answer.Gaps) []answer.C
 	return out
 }
 
-// stack adds the managed frames of the thread that died, with circles folded, and
-// looks for Environment.FailFast among them.
+// stack adds the managed frames of the thread that died, with repeated calls folded. It looks for Environment.FailFast
+// among them.
 func (d *describer) stack() {
 	t := d.died.Thread
 	if t == nil || t.Managed == nil || t.OS == nil {
@@ -416,14 +413,14 @@ func sameCall(a, b *answer.CrashFrame) bool {
 	return a.Method.Err == nil && b.Method.Err == nil && a.IP == b.IP && a.Method.S == b.Method.S
 }
 
-// causes describes the exception at a and those that caused it.
+// causes describes the exception at a and its causes.
 func (d *describer) causes(a target.Addr) {
 	if a != 0 {
 		d.out.ExceptionTree = exceptionTree(d.rt, a, &d.out.Gaps)
 	}
 }
 
-// conclude says what follows from what was found.
+// conclude draws the conclusions.
 func (d *describer) conclude() {
 	d.runtimeRecord()
 	switch {
@@ -442,9 +439,8 @@ func (d *describer) conclude() {
 	}
 }
 
-// blames reports whether the exception of the thread that died is why it died: no
-// handler was found for it, the record is of a managed exception, or the thread
-// aborted with it.
+// blames reports whether the process died of the exception of the thread that died: it has no handler, the record is of
+// a managed exception, or the thread aborted with it.
 func (d *describer) blames() bool {
 	x := d.died.Exception
 	switch {
@@ -459,8 +455,7 @@ func (d *describer) blames() bool {
 		x.Signal != nil && x.Signal.Number == target.SIGABRT
 }
 
-// runtimeRecord looks at the record of the fault that the runtime made a managed
-// exception of.
+// runtimeRecord examines the record of the fault that the runtime turned into a managed exception.
 func (d *describer) runtimeRecord() {
 	s := d.died.state()
 	if s == nil || s.Record == 0 || d.out.Touched != nil {
@@ -474,14 +469,14 @@ func (d *describer) runtimeRecord() {
 	if a, access, ok := touchedBy(x); ok {
 		source := "the runtime's record of the exception"
 		if d.p.Target.Platform().FaultsAreSignals() {
-			access = "" // 0 for any
+			access = "" // 0 for any access
 			a, source = d.unreported(a, source)
 		}
 		d.touch(a, access, source)
 	}
 }
 
-// concludeThrown says what the exception and its causes tell.
+// concludeThrown draws the conclusions from the exception and its causes.
 func (d *describer) concludeThrown() {
 	out := d.out
 	list := faults(out.Exceptions)
@@ -529,12 +524,12 @@ func (d *describer) concludeThrown() {
 	d.conclusion(out.Likely, strength, all...)
 }
 
-// overflowed reports whether the runtime told of a stack overflow.
+// overflowed reports whether the runtime reported a stack overflow.
 func (d *describer) overflowed() bool {
 	return len(d.out.Exceptions) > 0 && d.out.Exceptions[0].HResult == resultStackOverflow
 }
 
-// concludeOverflow says which calls filled the stack.
+// concludeOverflow reports which calls filled the stack.
 func (d *describer) concludeOverflow() {
 	text, strength := "the stack overflowed", answer.StrengthProved
 	evidence := []string{fmt.Sprintf("the runtime set its StackOverflowException on thread %s", threadWords(d.died.Thread))}
@@ -562,7 +557,7 @@ func (d *describer) concludeOverflow() {
 	d.conclusion(text, strength, evidence...)
 }
 
-// counted is a number of things, in words.
+// counted returns a number of things, in words.
 func counted(n int, what string) string {
 	if n != 1 {
 		what += "s"
@@ -570,15 +565,14 @@ func counted(n int, what string) string {
 	return fmt.Sprintf("%d %s", n, what)
 }
 
-// argument is the exception that was given to FailFast: the runtime makes it the
-// inner exception of its own.
+// argument returns the exception that was passed to FailFast. The runtime makes it the inner exception of its own.
 func (d *describer) argument(a target.Addr) target.Addr {
 	e, err := d.rt.Exception(a)
 	d.out.Note(err)
 	return e.Inner
 }
 
-// touchedEvidence says what an address makes of an exception.
+// touchedEvidence describes how an address explains an exception.
 func touchedEvidence(t *answer.Touched) string {
 	words := fmt.Sprintf("%#x was touched", uint64(t.Address))
 	if t.Access != "" {
@@ -594,7 +588,7 @@ func touchedEvidence(t *answer.Touched) string {
 	return words + ": above the 64 KB that a null reference can touch, so that it was unsafe or native code, or memory that was damaged"
 }
 
-// leading is the way from the first exception down its first causes.
+// leading returns the path from the first exception along the first causes.
 func leading(causes [][]int) []int {
 	var out []int
 	for n := 0; n < len(causes) && !slices.Contains(out, n); {
@@ -607,7 +601,7 @@ func leading(causes [][]int) []int {
 	return out
 }
 
-// concludeAlive says of a process without a crash record what it did.
+// concludeAlive describes what a process without a crash record was doing.
 func (d *describer) concludeAlive() {
 	const nothing = "nothing in the dump says that the process had crashed"
 	switch {
@@ -657,12 +651,12 @@ func (d *describer) waiting() {
 	if !d.exiting(walker, list, w) {
 		d.finalizing(list, w)
 	}
-	if unread == nil { // of a list that is not whole nobody can say who is left
+	if unread == nil { // with an incomplete list, nobody knows which threads are left
 		d.returned(walker, list)
 	}
 }
 
-// finalizing says what the finalizer thread does while it runs code of the program.
+// finalizing describes what the finalizer thread does while it runs code of the program.
 func (d *describer) finalizing(list []threads.Thread, w *answer.Waiting) {
 	for i := range list {
 		t := &list[i]
@@ -707,7 +701,7 @@ func threadWords(t *threads.Thread) string {
 	return answerThread(&d)
 }
 
-// faults are the exceptions as far as the likely cause goes by them.
+// faults returns the exceptions in the form of LikelyCause.
 func faults(list []answer.Exception) []Fault {
 	out := make([]Fault, len(list))
 	for i := range list {
@@ -728,8 +722,7 @@ func faults(list []answer.Exception) []Fault {
 	return out
 }
 
-// describeRecord describes what a NativeAOT process wrote about itself; modules
-// name those of its frames.
+// describeRecord describes what a NativeAOT process wrote about itself. modules name the modules of its frames.
 func describeRecord(r *Record, modules []target.Module) *answer.Crash {
 	record := &answer.CrashRecord{Reason: word(recordReasons, r.Reason), Thread: r.Thread, HResult: r.HResult,
 		RuntimeType: word(recordTypes, r.RuntimeType), RuntimeBase: r.RuntimeBase, RuntimeVersion: r.RuntimeVersion, Message: r.Message}
@@ -756,7 +749,7 @@ func describeRecorded(r *RecordedException, modules []target.Module) answer.Reco
 	return x
 }
 
-// flatten appends an exception and those in it, outermost first.
+// flatten appends an exception and its inner ones, outermost first.
 func flatten(list []answer.Exception, x *answer.RecordedException) []answer.Exception {
 	list = append(list, x.Exception)
 	for i := range x.Inners {
@@ -765,7 +758,7 @@ func flatten(list []answer.Exception, x *answer.RecordedException) []answer.Exce
 	return list
 }
 
-// function is Module.so!Name.
+// function returns Module.so!Name.
 func (f *RecordedFrame) function(modules []target.Module) string {
 	name := f.Name
 	if name == "" {
@@ -779,8 +772,7 @@ func (f *RecordedFrame) function(modules []target.Module) string {
 	return name
 }
 
-// The words for the numbers of a Record (nativeaot, CrashInfo.cs and the
-// runtime's enum RuntimeType).
+// Words for the numbers in a Record (nativeaot, CrashInfo.cs and the runtime's enum RuntimeType).
 var (
 	recordReasons = []string{"Unknown", "UnhandledException", "EnvironmentFailFast", "InternalFailFast"}
 	recordTypes   = []string{"Unknown", "Desktop", "NetCore", "SingleFile", "NativeAOT", "Other"}

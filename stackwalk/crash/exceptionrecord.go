@@ -9,8 +9,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// The exception codes of Windows whose parameters are told (winnt.h, ntstatus.h,
-// and the compilers' own).
+// The exception codes of Windows whose parameters are described (winnt.h, ntstatus.h, and the compilers' own).
 const (
 	codeGuardPage   = 0x80000001
 	codeAccess      = 0xc0000005
@@ -23,7 +22,7 @@ const (
 	codeEngine      = 0x80131506 // COR_E_EXECUTIONENGINE
 )
 
-// codeNames name exception codes.
+// codeNames has the names of exception codes.
 var codeNames = map[uint32]string{
 	codeGuardPage: "STATUS_GUARD_PAGE_VIOLATION", 0x80000002: "STATUS_DATATYPE_MISALIGNMENT", 0x80000003: "STATUS_BREAKPOINT",
 	0x80000004: "STATUS_SINGLE_STEP", codeAccess: "STATUS_ACCESS_VIOLATION", codeInPage: "STATUS_IN_PAGE_ERROR",
@@ -40,7 +39,7 @@ var codeNames = map[uint32]string{
 	0x800703e9: "COR_E_STACKOVERFLOW",
 }
 
-// failFastNames are the codes of __fastfail (winnt.h, FAST_FAIL_*), from 0 on.
+// failFastNames has the names of the codes of __fastfail (winnt.h, FAST_FAIL_*), from 0 on.
 var failFastNames = []string{
 	"LEGACY_GS_VIOLATION", "VTGUARD_CHECK_FAILURE", "STACK_COOKIE_CHECK_FAILURE", "CORRUPT_LIST_ENTRY", "INCORRECT_STACK", "INVALID_ARG",
 	"GS_COOKIE_INIT", "FATAL_APP_EXIT", "RANGE_CHECK_FAILURE", "UNSAFE_REGISTRY_ACCESS", "GUARD_ICALL_CHECK_FAILURE", "GUARD_WRITE_CHECK_FAILURE",
@@ -57,7 +56,7 @@ var failFastNames = []string{
 	"PATCH_CALLBACK_FAILED", "NTDLL_PATCH_FAILED", "INVALID_FLS_DATA", "ASAN_ERROR", "CLR_EXCEPTION_AOT",
 }
 
-// accessWords are the first parameter of access violations and in-page errors.
+// accessWords describes the first parameter of access violations and in-page errors.
 func accessWords(v uint64) string {
 	switch v {
 	case 0:
@@ -70,7 +69,7 @@ func accessWords(v uint64) string {
 	return ""
 }
 
-// parameterNames are what the parameters of some exceptions are called.
+// parameterNames has the names of the parameters of some exceptions.
 var parameterNames = map[uint32][]string{
 	codeGuardPage:   {"access", "address"},
 	codeAccess:      {"access", "address"},
@@ -80,7 +79,7 @@ var parameterNames = map[uint32][]string{
 	codeCLR:         {"HRESULT", "", "", "", "base of the runtime"},
 }
 
-// describeExceptionRecord names what an EXCEPTION_RECORD holds.
+// describeExceptionRecord names the parts of an EXCEPTION_RECORD.
 func describeExceptionRecord(x *target.Exception) answer.ExceptionRecord {
 	d := answer.ExceptionRecord{Code: answer.Hex(x.Code), Name: codeNames[x.Code], Flags: answer.Hex(x.Flags), Address: x.Address}
 	names := parameterNames[x.Code]
@@ -104,7 +103,7 @@ func describeExceptionRecord(x *target.Exception) answer.ExceptionRecord {
 	return d
 }
 
-// touchedBy is the memory whose access raised an exception or a signal.
+// touchedBy returns the memory whose access raised an exception or a signal.
 func touchedBy(x *target.Exception) (a target.Addr, access string, ok bool) {
 	if x.Signal != nil {
 		a, ok = x.Signal.Touched()
@@ -119,7 +118,7 @@ func touchedBy(x *target.Exception) (a target.Addr, access string, ok bool) {
 	return 0, "", false
 }
 
-// The members of an EXCEPTION_RECORD64 (winnt.h).
+// The fields of an EXCEPTION_RECORD64 (winnt.h).
 const (
 	recordFlags     = 4
 	recordNested    = 8
@@ -153,7 +152,7 @@ func readExceptionRecord(mem target.Memory, a target.Addr) (*target.Exception, e
 	return x, nil
 }
 
-// nestedRecords reads the records that x follows from.
+// nestedRecords reads the nested records of x.
 func nestedRecords(mem target.Memory, x *target.Exception) ([]*target.Exception, error) {
 	var out []*target.Exception
 	seen := map[target.Addr]bool{}

@@ -12,8 +12,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// exiting says that the process ends because it wants to: a thread is in Environment.Exit, or
-// one runs what the program asked to be called then. It reports whether the finalizer thread does.
+// exiting reports in the answer that the process is ending by itself: a thread is in Environment.Exit, or runs an exit
+// handler of the program. It returns whether the finalizer thread does.
 func (d *describer) exiting(walker *stackwalk.Walker, list []threads.Thread, w *answer.Waiting) (finalizer bool) {
 	for i := range w.Threads {
 		if row := &w.Threads[i]; row.Kind == threads.ActivityExit.String() {
@@ -27,7 +27,7 @@ func (d *describer) exiting(walker *stackwalk.Walker, list []threads.Thread, w *
 	handlers := d.exitHandlers()
 	for i := range list {
 		t := &list[i]
-		// The main thread runs them, or, of later runtimes, the finalizer thread.
+		// The main thread runs exit handlers, or the finalizer thread in later runtimes.
 		if t.Managed == nil || t.OS == nil || t.Index != 0 && !t.Managed.Finalizer {
 			continue
 		}
@@ -39,7 +39,7 @@ func (d *describer) exiting(walker *stackwalk.Walker, list []threads.Thread, w *
 	return finalizer
 }
 
-// exitFrame says which frame of a thread belongs to the end of the process; it is empty for none.
+// exitFrame describes the frame of a thread that belongs to the end of the process. It is empty if there is none.
 func (d *describer) exitFrame(walker *stackwalk.Walker, t *threads.Thread, handlers []target.Addr) string {
 	for f := range walker.Walk(d.ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{}) {
 		md, err := f.Method()
@@ -48,7 +48,7 @@ func (d *describer) exitFrame(walker *stackwalk.Walker, t *threads.Thread, handl
 		}
 		name, err := code.Of(f.Runtime).MethodName(md, code.MethodFull)
 		switch {
-		case err != nil: // the walk goes on
+		case err != nil: // the walk continues
 		case name == "System.AppContext.OnProcessExit()":
 			return "its frame " + name
 		case f.Runtime == d.rt && slices.Contains(handlers, md.Addr):
@@ -58,8 +58,8 @@ func (d *describer) exitFrame(walker *stackwalk.Walker, t *threads.Thread, handl
 	return ""
 }
 
-// exitHandlers are the methods that are called when the process ends. What can't be read of them is
-// none of the page's business: nothing is concluded from methods that are not among them.
+// exitHandlers returns the methods that are called when the process ends. It ignores unreadable parts, since nothing is
+// concluded from a method that is not in the list.
 func (d *describer) exitHandlers() (methods []target.Addr) {
 	list, err := exitList(objects.New(d.rt))
 	if err != nil {
@@ -74,7 +74,7 @@ func (d *describer) exitHandlers() (methods []target.Addr) {
 	return methods
 }
 
-// exitList is the delegate of the event: since 9 a field of the AppDomain, before a static one.
+// exitList returns the delegate of the event. Since .NET 9 it is a field of the AppDomain; before it was static.
 func exitList(r *objects.Reader) (objects.Object, error) {
 	if domain, err := coreStatic(r, "System.AppDomain", "s_domain").Object(); err == nil {
 		if list := domain.Field("ProcessExit"); list.Err() == nil {
@@ -84,7 +84,7 @@ func exitList(r *objects.Reader) (objects.Object, error) {
 	return coreStatic(r, "System.AppContext", "ProcessExit").Object()
 }
 
-// coreStatic is what a static field of the runtime's class library holds.
+// coreStatic returns the value of a static field of the runtime's class library.
 func coreStatic(r *objects.Reader, class, field string) (v objects.Value) {
 	for t, err := range r.TypeByName(class, "System.Private.CoreLib") {
 		if err != nil {
@@ -92,7 +92,7 @@ func coreStatic(r *objects.Reader, class, field string) (v objects.Value) {
 		}
 		if f, err := t.StaticField(field); err == nil {
 			s := f.StaticValue()
-			return s.Stored // whether the class has been initialised or not
+			return s.Stored // whether or not the class has been initialised
 		}
 	}
 	return objects.Value{}

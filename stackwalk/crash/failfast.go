@@ -11,14 +11,14 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// The class and the methods that end a process with a message; more of its names
-// begin with this one.
+// The class and the methods that end a process with a message. Other methods of the class have names that begin with
+// this one.
 const (
 	environmentClass = "System.Environment"
 	failFastMethod   = "FailFast"
 )
 
-// isFailFast reports whether a frame is Environment.FailFast, or what it calls.
+// isFailFast reports whether a frame is Environment.FailFast, or a method that it calls.
 func isFailFast(f *stackwalk.Frame) bool {
 	md, err := f.Method()
 	if err != nil || md == nil {
@@ -32,8 +32,8 @@ func isFailFast(f *stackwalk.Frame) bool {
 	return err == nil && class == environmentClass
 }
 
-// failFast describes the call of Environment.FailFast at the top of the stack: its
-// message is what the frames of that call refer to.
+// failFast describes the call of Environment.FailFast at the top of the stack. The frames of that call refer to the
+// message.
 func (d *describer) failFast(w *stackwalk.Walker) {
 	if d.fatal == nil {
 		return
@@ -50,9 +50,9 @@ func (d *describer) failFast(w *stackwalk.Walker) {
 	d.out.Note(err)
 }
 
-// messageOfFrames finds the message among the references that the frames of the
-// call hold, as the garbage collector sees them: a string, or a pinned pointer to
-// its characters. The first is the message, which is the first argument.
+// messageOfFrames finds the message among the references that the frames of the call hold, as the garbage collector
+// sees them: a string, or a pinned pointer to its characters. The first one is the message, which is the first
+// argument.
 func (d *describer) messageOfFrames(w *stackwalk.Walker) (*answer.FailFast, error) {
 	t := d.died.Thread
 	reader := objects.New(d.rt)
@@ -70,9 +70,8 @@ func (d *describer) messageOfFrames(w *stackwalk.Walker) (*answer.FailFast, erro
 	return nil, nil
 }
 
-// messageOfStack finds the message in the words of the stack above the caller of
-// FailFast, where the runtime's native code keeps it. If they refer to several
-// strings none of them is told.
+// messageOfStack finds the message in the words of the stack above FailFast's caller, where the runtime's native code
+// keeps it. It returns nil if they refer to several strings.
 func (d *describer) messageOfStack() *answer.FailFast {
 	sp, ok := d.died.Thread.OS.Registers.SP()
 	if !ok || d.fatal.SP <= sp || d.fatal.SP-sp > failFastStack {
@@ -102,8 +101,7 @@ func (d *describer) messageOfStack() *answer.FailFast {
 // failFastStack bounds the native frames of FailFast that are searched.
 const failFastStack = 256 << 10
 
-// stringAt is the text of the string at a or, with interior, of that whose
-// characters begin at a.
+// stringAt returns the text of the string at a or, with interior, of the string whose characters begin at a.
 func stringAt(rt *dac.Runtime, r *objects.Reader, a target.Addr, interior bool) (answer.Text, bool) {
 	if a < nullRange || a%2 != 0 {
 		return answer.Text{}, false
@@ -122,10 +120,10 @@ func stringAt(rt *dac.Runtime, r *objects.Reader, a target.Addr, interior bool) 
 	return answer.Text{S: s, Err: err}, true
 }
 
-// maxMessage is how many UTF-16 units of a message are told.
+// maxMessage is the maximum number of UTF-16 code units of a message in the answer.
 const maxMessage = 64 << 10
 
-// concludeFailFast says that the program ended itself.
+// concludeFailFast concludes that the program ended itself.
 func (d *describer) concludeFailFast() {
 	f := d.out.FailFast
 	d.out.Likely = "the program called Environment.FailFast"
@@ -148,7 +146,7 @@ func (d *describer) concludeFailFast() {
 	d.conclusion(d.out.Likely, answer.StrengthProved, evidence...)
 }
 
-// callers are the frames of the stack, as places.
+// callers returns the frames of the stack as places.
 func (d *describer) callers() []Place {
 	var out []Place
 	for i := range d.out.Stack {

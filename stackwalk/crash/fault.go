@@ -11,15 +11,16 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A fault is where code stood that the processor stopped.
+// A fault is a position where the processor stopped code.
 type fault struct {
 	regs  target.Registers
-	how   string // that it is known by
-	where string // the code; empty for none that is known
+	how   string // how it is known
+	where string // the code; empty if unknown
 }
 
-// interruptedContext adds where the thread stood that died of a signal: what the signal interrupted, where its handler runs
-// as with dumps that the process wrote itself, or where it stands, as in those of the kernel.
+// interruptedContext adds the position of the thread that died of a signal. If its handler runs, as in dumps that the
+// process wrote itself, that is what the signal interrupted. Otherwise, as in the kernel's dumps, it is the thread's
+// current position.
 func (d *describer) interruptedContext() {
 	x, t := d.died.Exception, d.died.Thread
 	if x == nil || x.Signal == nil || t == nil || t.OS == nil || d.p.Walker == nil {
@@ -40,7 +41,7 @@ func (d *describer) interruptedContext() {
 	}
 	ip, _ := d.fault.regs.IP()
 	d.fault.where = d.where(ip)
-	if !s.Faulted() { // of an address that is none the record tells nothing
+	if !s.Faulted() { // the record of a non-canonical address has no information
 		for _, a := range disasm.Touches(&d.fault.regs, d.instruction(ip)) {
 			if !canonical(d.p.Target.Platform(), a) {
 				d.touch(a, "", faultingInstruction)
@@ -49,10 +50,10 @@ func (d *describer) interruptedContext() {
 	}
 }
 
-// faultingInstruction tells an address by the code that touched it.
+// faultingInstruction is the source of an address that was derived from the code.
 const faultingInstruction = "the instruction that faulted, and its registers"
 
-// interrupted is the code that the thread's signal handler interrupted, nil if there is none that can be told.
+// interrupted returns the code that the thread's signal handler interrupted, nil if it is unknown.
 func (d *describer) interrupted() *fault {
 	w, err := d.p.Walker()
 	if err != nil {
@@ -70,7 +71,7 @@ func (d *describer) interrupted() *fault {
 	return &fault{regs: regs, how: how}
 }
 
-// touchesAt reports whether the instruction of registers touches the address of the dump's record.
+// touchesAt reports whether the instruction of registers accesses the address in the dump's record.
 func (d *describer) touchesAt(regs *target.Registers) bool {
 	a, _, ok := touchedBy(d.died.Exception)
 	ip, known := regs.IP()
@@ -89,7 +90,7 @@ func (d *describer) touchesAt(regs *target.Registers) bool {
 	return false
 }
 
-// instruction is the code at ip, as far as the dump has it.
+// instruction returns the code at ip, as far as it is in the dump.
 func (d *describer) instruction(ip target.Addr) []byte {
 	const longest = 15
 	b := make([]byte, longest)
@@ -97,8 +98,8 @@ func (d *describer) instruction(ip target.Addr) []byte {
 	return b[:n]
 }
 
-// unreported is what was touched where a was reported of a managed exception, and what tells it: the code, where 0 stands
-// for addresses that can't be any.
+// unreported returns the accessed address and its source, given that a was reported for a managed exception. If 0 was
+// reported, which stands for non-canonical addresses too, the code has the real address.
 func (d *describer) unreported(a target.Addr, source string) (target.Addr, string) {
 	if a != 0 || !d.p.Target.Platform().HidesAddresses() {
 		return a, source
@@ -124,7 +125,7 @@ func (d *describer) unreported(a target.Addr, source string) (target.Addr, strin
 	return a, source
 }
 
-// concludeFault says what code the processor stopped that no managed exception was made of.
+// concludeFault describes the code that the processor stopped, if there is no managed exception for it.
 func (d *describer) concludeFault() {
 	f, out := d.fault, d.out
 	ip, _ := f.regs.IP()
@@ -151,7 +152,8 @@ func (d *describer) concludeFault() {
 	d.conclusion(out.Likely, answer.StrengthLikely, evidence...)
 }
 
-// caller is the innermost managed method of the thread that died that is no stub of the runtime's, empty for none.
+// caller returns the innermost managed method of the thread that died, apart from the runtime's stubs. It is empty if
+// there is none.
 func (d *describer) caller() string {
 	for i := range d.out.Stack {
 		if m := d.out.Stack[i].Method; m.Err == nil && !strings.HasPrefix(m.S, "ILStubClass.") {
@@ -161,7 +163,7 @@ func (d *describer) caller() string {
 	return ""
 }
 
-// stoodAt is the innermost managed method of the thread that died, for an exception that has no stack trace yet.
+// stoodAt returns the innermost managed method of the thread that died, for an exception without a stack trace.
 func (d *describer) stoodAt() []Place {
 	for i := range d.out.Stack {
 		f := &d.out.Stack[i]
@@ -172,15 +174,15 @@ func (d *describer) stoodAt() []Place {
 	return nil
 }
 
-// aborted reports whether native code that managed code called ended the process: the thread sent itself SIGABRT, and
-// nothing of the runtime's says why.
+// aborted reports whether native code called by managed code ended the process: the thread sent itself SIGABRT, and the
+// runtime recorded no reason.
 func (d *describer) aborted() bool {
 	x := d.died.Exception
 	return x != nil && x.Signal != nil && x.Signal.Number == target.SIGABRT && x.Signal.Known && x.Signal.Code == target.SITkill &&
 		x.Signal.PID == d.p.Target.Process().ID && d.died.Thrown == 0 && d.rt != nil && !d.unreadThreads() && d.caller() != ""
 }
 
-// concludeAborted says who called the native code that aborted.
+// concludeAborted reports who called the native code that aborted.
 func (d *describer) concludeAborted() {
 	d.out.Likely = fmt.Sprintf("native code aborted the process (abort, or an assertion), called from %s", d.caller())
 	d.conclusion(d.out.Likely, answer.StrengthLikely, "the thread sent the signal itself, carries no exception and has no frame of Environment.FailFast")

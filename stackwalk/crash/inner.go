@@ -11,19 +11,18 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// maxTold is how many exceptions of one tree are told.
+// maxExceptions bounds the exceptions of one tree.
 const maxTold = limits.ToldExceptions
 
-// innerExceptions are the exceptions that caused x: its inner exception and, in
-// their order, those of a list that it has in a field, as AggregateException and
-// ReflectionTypeLoadException have.
+// innerExceptions returns the causes of x: its inner exception, and the exceptions in a list field, as in
+// AggregateException and ReflectionTypeLoadException.
 func innerExceptions(rt *dac.Runtime, x *answer.Exception) ([]target.Addr, error) {
 	in := innerFinder{rt: rt, seen: map[target.Addr]bool{0: true}}
 	err := in.fields(objects.New(rt), x.Address)
 	if err != nil {
 		err = fmt.Errorf("inner exceptions of %016x: %w", uint64(x.Address), err)
 	}
-	in.add(x.Inner) // of an aggregate it is the first of the list
+	in.add(x.Inner) // for an aggregate, the first of the list
 	return in.found, err
 }
 
@@ -40,7 +39,7 @@ func (in *innerFinder) add(a target.Addr) {
 	}
 }
 
-// fields looks for lists of exceptions in the fields of the object at a.
+// fields searches the fields of the object at a for lists of exceptions.
 func (in *innerFinder) fields(r *objects.Reader, a target.Addr) error {
 	o, err := r.Object(a)
 	if err != nil {
@@ -55,7 +54,7 @@ func (in *innerFinder) fields(r *objects.Reader, a target.Addr) error {
 		if err == nil {
 			err = in.list(list)
 		} else if !strings.Contains(f.Name, "xceptions") {
-			err = nil // it is no list of exceptions that is missing
+			err = nil // the missing part is not a list of exceptions
 		}
 		if err != nil && first == nil {
 			first = err
@@ -64,14 +63,13 @@ func (in *innerFinder) fields(r *objects.Reader, a target.Addr) error {
 	return first
 }
 
-// readOnlyList is the type of the list of .NET Core 3.1, and its field.
+// readOnlyList is the type of the list in .NET Core 3.1, and its field.
 const (
 	readOnlyList  = "System.Collections.ObjectModel.ReadOnlyCollection`1"
 	readOnlyField = "list"
 )
 
-// list adds the elements of an array, or of a read-only collection over one, whose
-// elements are exceptions.
+// list adds the elements of an array of exceptions, or of a read-only collection over one.
 func (in *innerFinder) list(o objects.Object) error {
 	name, err := o.Type.Name()
 	if err == nil && strings.HasPrefix(name, readOnlyList) {
@@ -102,8 +100,7 @@ func (in *innerFinder) list(o objects.Object) error {
 	return nil
 }
 
-// unreadable is the error of an element, if those of the array are exceptions by
-// its type's name.
+// unreadable returns the error of an element if the array's type name shows that it holds exceptions.
 func (in *innerFinder) unreadable(array string, err error) error {
 	if strings.HasSuffix(array, "Exception[]") {
 		return err

@@ -11,13 +11,12 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Record is what a NativeAOT process writes about its crash: JSON in a
-// buffer that the record of its fail-fast exception names (nativeaot,
-// CrashInfo.cs; version 1).
+// A Record is what a NativeAOT process writes about its crash: JSON in a buffer to which the record of its fail-fast
+// exception refers (nativeaot, CrashInfo.cs; version 1).
 type Record struct {
 	Version        string
 	RuntimeBase    target.Addr
-	RuntimeType    int // 4: NativeAOT
+	RuntimeType    int // 4 for NativeAOT
 	RuntimeVersion string
 	Reason         int // 1: unhandled exception, 2: Environment.FailFast, 3: the runtime's own fail-fast
 	Thread         uint32
@@ -39,14 +38,13 @@ type RecordedException struct {
 // A RecordedFrame is a frame of a RecordedException.
 type RecordedFrame struct {
 	IP     target.Addr
-	Module target.Addr // base
+	Module target.Addr // base address
 	Offset uint64      // of IP in the method
-	Name   string      // empty if the record has none
+	Name   string      // empty if unknown
 }
 
-// The record of a NativeAOT fail-fast: an EXCEPTION_RECORD64 (winnt.h) with
-// STATUS_STACK_BUFFER_OVERRUN, whose first parameter says that the others are
-// the HRESULT, and address and size of the JSON.
+// The record of a NativeAOT fail-fast is an EXCEPTION_RECORD64 (winnt.h) with STATUS_STACK_BUFFER_OVERRUN. Its first
+// parameter is the marker, the others are the HRESULT, and the address and size of the JSON.
 const (
 	failFastDotNet = 0x48 // FAST_FAIL_EXCEPTION_DOTNET_AOT
 	failFastParams = 4
@@ -73,8 +71,8 @@ func readRecord(t target.Target, mem target.Memory) (*Record, error) {
 	return r, nil
 }
 
-// failFast returns code and parameters of the process's exception record: of
-// the dump's own, or of the one in memory that the dump points to.
+// failFast returns the code and parameters of the process's exception record. It is the dump's record, or one in memory
+// that the dump refers to.
 func failFast(t target.Target, mem target.Memory) (uint32, []uint64, error) {
 	at := t.Process().ExceptionRecord
 	if at == 0 {
@@ -88,7 +86,7 @@ func failFast(t target.Target, mem target.Memory) (uint32, []uint64, error) {
 	return x.Code, x.Parameters, nil
 }
 
-// recordJSON is the record as it is written: all numbers are text.
+// recordJSON is the record as written: all numbers are text.
 type recordJSON struct {
 	Version        string         `json:"version"`
 	RuntimeBase    hexText        `json:"runtime_base"`
@@ -114,7 +112,7 @@ type exceptionJSON struct {
 	Inner []*exceptionJSON `json:"inner"`
 }
 
-// hexText is a number as text: 0x… or decimal.
+// hexText is a number as text, 0x… or decimal.
 type hexText uint64
 
 func (h *hexText) UnmarshalText(b []byte) error {
@@ -161,8 +159,8 @@ func (j *exceptionJSON) exception() *RecordedException {
 	return x
 }
 
-// locate corrects the addresses of an exception and of those in it: some runtimes write where a variable is that refers to the
-// exception (CrashInfo.cs of .NET 8), which this tells by the type that the record names.
+// locate corrects the addresses of an exception and its inner ones. Some runtimes write the address of a variable that
+// refers to the exception (CrashInfo.cs of .NET 8); the type in the record shows which it is.
 func (x *RecordedException) locate(rt *dac.Runtime, mem target.Memory) {
 	if x == nil {
 		return

@@ -12,18 +12,18 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// namedThreads is how many threads a conclusion names.
+// namedThreads is the maximum number of threads that a conclusion names.
 const namedThreads = 5
 
-// returned says that Main has returned, and which threads the process goes on for. The runtime makes the thread that runs Main
-// one of the foreground (Assembly::ExecuteMainMethod) and one of the background when Main has returned (RunMainPost), and then
-// waits until no thread of the foreground is left.
+// returned concludes that Main has returned, and which threads keep the process alive. The runtime makes the thread
+// that runs Main a foreground thread (Assembly::ExecuteMainMethod), and a background thread when Main has returned
+// (RunMainPost). It then waits for the other foreground threads.
 func (d *describer) returned(walker *stackwalk.Walker, list []threads.Thread) {
 	if root, err := d.rt.RootAssembly(); err != nil || root == 0 {
 		if err != nil && !errors.Is(err, target.ErrUnsupported) {
 			d.out.Note(err)
 		}
-		return // nobody called a Main
+		return // there was no Main
 	}
 	main := d.initialThread(list)
 	if main == nil || main.Managed == nil || main.Managed.Finalizer || main.Managed.State&dac.ThreadBackground == 0 || d.outermost(walker, main) != "" {
@@ -38,7 +38,7 @@ func (d *describer) returned(walker *stackwalk.Walker, list []threads.Thread) {
 		if t.OS != nil {
 			switch d.outermost(walker, t) {
 			case "Main", "<Main>$", "<Main>", "main@", unknownFrame:
-				return // a host may have had another thread run it
+				return // a host may have used another thread
 			}
 		}
 		others = append(others, threadWords(t))
@@ -58,8 +58,8 @@ func (d *describer) returned(walker *stackwalk.Walker, list []threads.Thread) {
 		answer.StrengthLikely, evidence)
 }
 
-// initialThread is the thread with which the process began: that which has the process's id, where threads have ids of the same kind, and
-// else the one that the dump lists first.
+// initialThread returns the thread with which the process started: the one whose id is the process's, if threads and
+// processes share ids, or else the first in the dump.
 func (d *describer) initialThread(list []threads.Thread) *threads.Thread {
 	var first *threads.Thread
 	for i := range list {
@@ -77,10 +77,10 @@ func (d *describer) initialThread(list []threads.Thread) *threads.Thread {
 	return first
 }
 
-// unknownFrame stands for the name of a method that can't be read, or of a stack that can't be followed.
+// unknownFrame stands for a method without a readable name, or a stack that can't be walked.
 const unknownFrame = "?"
 
-// outermost is the name of the method of a thread's outermost managed frame, empty if it has none.
+// outermost returns the name of the method of a thread's outermost managed frame. It is empty if there is none.
 func (d *describer) outermost(walker *stackwalk.Walker, t *threads.Thread) (name string) {
 	for f := range walker.Walk(d.ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{}) {
 		if f.Err != nil {

@@ -7,14 +7,14 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// exceptionTree describes the exception at a and those that caused it, each once. What can't be read is noted in g.
+// exceptionTree describes the exception at a and its causes, each once. It records unreadable parts in g.
 func exceptionTree(rt *dac.Runtime, a target.Addr, g *answer.Gaps) answer.ExceptionTree {
 	t := trees{rt: rt, gaps: g, seen: map[target.Addr]int{}}
 	t.add(a, 0)
 	return t.out
 }
 
-// trees adds exceptions with those that caused them.
+// trees collects exceptions and their causes.
 type trees struct {
 	rt   *dac.Runtime
 	gaps *answer.Gaps
@@ -22,8 +22,7 @@ type trees struct {
 	seen map[target.Addr]int
 }
 
-// add appends the exception at a and its causes, and returns its number; -1 for one
-// that is not told.
+// add appends the exception at a and its causes. It returns the exception's number, -1 if it is not in the answer.
 func (t *trees) add(a target.Addr, depth int) int {
 	out := &t.out
 	if n, ok := t.seen[a]; ok {

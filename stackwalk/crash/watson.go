@@ -2,9 +2,8 @@ package crash
 
 import "github.com/sosgo/sosgo/target"
 
-// WatsonBuckets says why the parameters by which Windows Error Reporting sorts
-// crashes are not told. It is always target.ErrUnsupported: only .NET on Windows
-// collects them, and this package does not read them.
+// WatsonBuckets returns the reason why the answer lacks the parameters by which Windows Error Reporting groups crashes.
+// It is always target.ErrUnsupported: only .NET on Windows collects them, and this package does not read them.
 func WatsonBuckets(t target.Target) error {
 	if t.Platform().OS != target.OSWindows {
 		return target.Unsupportedf("no Watson buckets are present: only .NET on Windows has them")

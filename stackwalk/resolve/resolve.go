@@ -1,10 +1,9 @@
-// Package resolve says what an address is: an object of the GC heap, a structure
-// of the runtime, code, a stack, an image, other memory, or nothing at all.
+// Package resolve describes an address: an object of the GC heap, a structure of the runtime, code, a stack, an image,
+// other memory, or nothing at all.
 //
-// Every answer is proven by what stands around the address: a walk of the heap
-// comes to an object, a MethodTable and its EEClass name each other, the runtime's
-// code map has the code, a chain of frames leads to the frame. A number that only
-// looks like one of these is not called one.
+// The surroundings of the address prove every answer. A heap walk reaches an object, a MethodTable and its EEClass
+// refer to each other, the runtime's code map contains code, a chain of frames leads to a frame. A number that merely
+// looks like one of these does not count.
 package resolve
 
 import (
@@ -19,8 +18,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Process is what addresses are looked up in. What a function can't give is
-// noted in the answer, and the rest is looked at.
+// A Process is where addresses are looked up. The answer records errors of its functions, and the search continues.
 type Process struct {
 	Target  target.Target
 	Runtime func() (*dac.Runtime, error)
@@ -28,9 +26,8 @@ type Process struct {
 	Threads func() ([]threads.Thread, error)
 }
 
-// Address says what a is. It walks the objects of one segment of the heap from the
-// last known place before a, and the explicit frames of one thread. Where ctx ends
-// it is the answer's Failure.
+// Address describes a. It walks the objects of one heap segment from the last known place before a, and the explicit
+// frames of one thread. If ctx ends, its error is the answer's Failure.
 func Address(ctx context.Context, p Process, a target.Addr) *answer.Address {
 	r := &resolver{Address: &answer.Address{Address: a, Kind: answer.AddressUnknown}, p: &p}
 	rt, err := p.Runtime()
@@ -48,8 +45,7 @@ func Address(ctx context.Context, p Process, a target.Addr) *answer.Address {
 	return r.Address
 }
 
-// A resolver has steps that each tell whether the address is settled. Their
-// runtime is nil where none could be opened.
+// A resolver has steps that each report whether the address is settled. Their runtime is nil if none could be opened.
 type resolver struct {
 	*answer.Address
 	p *Process
@@ -57,7 +53,7 @@ type resolver struct {
 
 func (r *resolver) at() target.Addr { return r.Address.Address }
 
-// heap looks for the object that the address lies in.
+// heap searches for the object that contains the address.
 func (r *resolver) heap(rt *dac.Runtime) bool {
 	if rt == nil {
 		return false
@@ -92,7 +88,7 @@ func (r *resolver) heap(rt *dac.Runtime) bool {
 	return true
 }
 
-// stack looks for the thread whose stack the address lies in.
+// stack searches for the thread whose stack contains the address.
 func (r *resolver) stack(rt *dac.Runtime) bool {
 	list, err := r.p.Threads()
 	if rt != nil {
@@ -102,7 +98,7 @@ func (r *resolver) stack(rt *dac.Runtime) bool {
 		t := &list[i]
 		used, err := t.Stack(r.p.Target)
 		if err != nil {
-			continue // a thread without a stack pointer has no used part
+			continue // without a stack pointer no part is in use
 		}
 		for _, part := range used.Ranges {
 			if !part.Contains(r.at()) {
@@ -118,7 +114,7 @@ func (r *resolver) stack(rt *dac.Runtime) bool {
 	return false
 }
 
-// frame looks for the address in the thread's chain of explicit frames.
+// frame searches for the address in the thread's chain of explicit frames.
 func (r *resolver) frame(rt *dac.Runtime, t *threads.Thread) {
 	if rt == nil || t.Managed == nil {
 		return
@@ -134,7 +130,7 @@ func (r *resolver) frame(rt *dac.Runtime, t *threads.Thread) {
 	}
 }
 
-// code asks the runtime's code map.
+// code searches the runtime's code map.
 func (r *resolver) code(rt *dac.Runtime) bool {
 	if rt == nil {
 		return false
@@ -157,8 +153,8 @@ func (r *resolver) code(rt *dac.Runtime) bool {
 	return true
 }
 
-// structure takes the address for that of a structure of the runtime. Those that
-// are only missing their proof are none.
+// structure tests whether the address is that of a structure of the runtime. One that merely lacks its proof does not
+// count.
 func (r *resolver) structure(rt *dac.Runtime) bool {
 	if rt == nil {
 		return false
@@ -212,7 +208,7 @@ func (r *resolver) allocator(rt *dac.Runtime) bool {
 }
 
 func (r *resolver) thread(*dac.Runtime) bool {
-	list, _ := r.p.Threads() // what is missing is noted for the stacks
+	list, _ := r.p.Threads() // stacks record the missing threads
 	for i := range list {
 		if m := list[i].Managed; m != nil && m.Addr == r.at() {
 			thread := list[i].Describe(&r.Gaps)
@@ -264,7 +260,7 @@ func (r *resolver) fieldDesc(rt *dac.Runtime) bool {
 	return true
 }
 
-// memory looks for the image or the region that the address lies in.
+// memory searches for the image or the region that contains the address.
 func (r *resolver) memory() {
 	if m := target.ModuleAt(r.p.Target.Modules(), r.at()); m != nil {
 		r.Kind, r.Start, r.Size, r.Name = answer.AddressModule, m.Base, m.Size, answer.Text{S: m.Path}

@@ -14,31 +14,31 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// An Activity says what a thread does, or what it waits for.
+// An Activity is what a thread does or waits for.
 type Activity uint8
 
 // The activities.
 const (
 	ActivityUnknown     Activity = iota
-	ActivityRunning              // managed code
-	ActivityNative               // unmanaged code that is not known to wait
-	ActivityRuntime              // code of the runtime, on behalf of managed code
-	ActivityCollecting           // the garbage collection
+	ActivityRunning              // runs managed code
+	ActivityNative               // runs unmanaged code that is not known to wait
+	ActivityRuntime              // runs code of the runtime on behalf of managed code
+	ActivityCollecting           // runs the garbage collection
 	ActivitySuspended            // stopped by the runtime, mostly for a collection
-	ActivityIdle                 // work to come: the runtime's own threads, and workers of the pool
-	ActivitySleep                // time to pass
-	ActivityLock                 // a lock
-	ActivityMonitorWait          // a pulse (Monitor.Wait)
-	ActivityEvent                // an event, a semaphore, a barrier
-	ActivityTask                 // a task
-	ActivityJoin                 // another thread's end
-	ActivityStaticInit           // a static constructor
-	ActivitySocket               // the network
-	ActivityFile                 // files, pipes, changes of the file system
-	ActivityConsole              // the console
-	ActivityProcess              // another process's end
-	ActivityQueue                // a queue's items
-	ActivityExit                 // the end of the process, which it asked for
+	ActivityIdle                 // waits for work: the runtime's own threads and pool workers
+	ActivitySleep                // waits for time to pass
+	ActivityLock                 // waits for a lock
+	ActivityMonitorWait          // waits for a pulse (Monitor.Wait)
+	ActivityEvent                // waits for an event, a semaphore or a barrier
+	ActivityTask                 // waits for a task
+	ActivityJoin                 // waits for another thread to end
+	ActivityStaticInit           // waits for a static constructor
+	ActivitySocket               // waits for the network
+	ActivityFile                 // waits for files, pipes or changes of the file system
+	ActivityConsole              // waits for the console
+	ActivityProcess              // waits for another process to end
+	ActivityQueue                // waits for a queue's items
+	ActivityExit                 // ends the process at its own request
 )
 
 var activityNames = [...]string{"unknown", "running", "native", "runtime", "collecting", "suspended", "idle", "sleep", "lock",
@@ -51,34 +51,34 @@ func (a Activity) String() string {
 	return fmt.Sprintf("Activity(%d)", uint8(a))
 }
 
-// A ThreadActivity is what a stack tells of what its thread does.
+// A ThreadActivity is the activity of a thread, as concluded from its stack.
 type ThreadActivity struct {
 	Activity Activity
-	// Text is the same in words, "waits for a task".
+	// Text is the activity in words, such as "waits for a task".
 	Text string
-	// Top is the method of the topmost managed frame, nil for none.
+	// Top is the method of the topmost managed frame, nil if there is none.
 	Top *code.MethodDesc
-	// By is the method that Text was concluded from, nil for none.
+	// By is the method that Text is based on, nil if there is none.
 	By *code.MethodDesc
-	// Caller is the topmost method that is not the framework's, nil for none.
+	// Caller is the topmost method outside of the framework, nil if there is none.
 	Caller *code.MethodDesc
-	// Entered is the frame through which the thread has called the runtime, whose code it runs now (of ActivityRuntime); nil where
-	// something else told the activity.
+	// Entered is the frame through which the thread called the runtime code that it runs (ActivityRuntime). It is nil
+	// if the activity has another basis.
 	Entered *dac.Frame
-	// Err is why the stack could not be walked to what tells.
+	// Err is why the stack could not be walked as far as needed.
 	Err error
 }
 
-// A waitRule says what a method of the framework waits for. Methods that wait
-// have kept their names since .NET Core 3.1 or have more than one rule.
+// A waitRule maps a method of the framework to an activity. Methods that wait have kept their names since .NET Core
+// 3.1, or have several rules.
 type waitRule struct {
-	class    string // the type, without type arguments; with a * at the end, all that begin so
-	methods  string // beginnings of names, with spaces between; empty for all
+	class    string // type name without type arguments; a trailing * matches any suffix
+	methods  string // prefixes of names, separated by spaces; empty matches all
 	activity Activity
 	text     string
 }
 
-// waitRules are in order: the first that fits counts.
+// waitRules are in order: the first that fits wins.
 var waitRules = []waitRule{
 	{"System.Threading.PortableThreadPool+GateThread", "GateThreadStart", ActivityIdle, "idle (gate of the thread pool)"},
 	{"System.Threading.PortableThreadPool+WorkerThread", "WorkerThreadStart WorkerDoWork WaitForSignal", ActivityIdle, "idle (worker of the thread pool)"},
@@ -130,8 +130,8 @@ var waitRules = []waitRule{
 	{"System.GC", "", ActivityRuntime, "asked for a collection"},
 }
 
-// waitEnds are the methods of the framework that run somebody's work: what
-// stands below them on the stack has started the wait, but does not explain it.
+// waitEnds are the methods of the framework that run user work. Frames below them started the wait but do not explain
+// it.
 var waitEnds = []waitRule{
 	{class: "System.Threading.ThreadPoolWorkQueue", methods: "Dispatch"},
 	{class: "System.Threading._ThreadPoolWaitCallback"},
@@ -161,9 +161,9 @@ func (r *waitRule) fits(class, method string) bool {
 	return false
 }
 
-// WaitsFor says what a method of the framework waits for, or in which work it waits for more to do: the activity, and
-// the same in words. class is the full name of its type, without type arguments. It goes by names: ok is false for
-// methods that are not known to wait.
+// WaitsFor returns what a method of the framework waits for, or the idle loop it belongs to: the activity, and words
+// for it. class is the full name of its type, without type arguments. It goes by names; ok is false for methods that
+// are not known to wait.
 func WaitsFor(class, method string) (a Activity, text string, ok bool) {
 	if !isFramework(class) {
 		return ActivityUnknown, "", false
@@ -184,12 +184,10 @@ func findRule(rules []waitRule, class, method string) *waitRule {
 	return nil
 }
 
-// Activity tells from the stack of a thread, leaf first and without native
-// frames, what the thread does. A thread whose leaf is managed code runs it.
-// Else the calls of the framework at the top of the stack are compared with a
-// table: of those that wait, the outermost is what the program asked for
-// (Task.Wait ends in Monitor.Wait). It is a conclusion from names, and no proof
-// that the thread did not wake up a moment ago.
+// Activity concludes what the thread does from its stack, leaf first and without native frames. If the leaf is managed
+// code, the thread runs it. Otherwise the framework's calls at the top of the stack are looked up in a table. Of the
+// calls that wait, the outermost is the one that the program made (Task.Wait ends in Monitor.Wait). The conclusion is
+// based on names. It does not prove that the thread did not wake up a moment ago.
 func (t *Thread) Activity(frames iter.Seq[stackwalk.Frame]) ThreadActivity {
 	a := &activityFinder{thread: t, framework: true}
 	for f := range frames {
@@ -200,16 +198,16 @@ func (t *Thread) Activity(frames iter.Seq[stackwalk.Frame]) ThreadActivity {
 	return a.conclude()
 }
 
-// activityFinder looks at one stack.
+// activityFinder examines one stack.
 type activityFinder struct {
 	thread    *Thread
 	out       ThreadActivity
 	first     *stackwalk.Frame
 	framework bool // only methods of the framework so far
-	unnamed   bool // one of these may be what waits: its name can't be read
+	unnamed   bool // one of them has no readable name, and may be the one that waits
 }
 
-// frame looks at the next frame outwards and reports whether more are wanted.
+// frame examines the next outer frame and reports whether it wants more.
 func (a *activityFinder) frame(f *stackwalk.Frame) bool {
 	if f.Err != nil {
 		a.out.Err = f.Err
@@ -226,7 +224,7 @@ func (a *activityFinder) frame(f *stackwalk.Frame) bool {
 		return true
 	}
 	if a.framework && a.throws(f, md) {
-		// What stands below has failed, and waits no more.
+		// The frames below have failed and no longer wait.
 		a.framework = false
 		if a.out.Activity == ActivityUnknown {
 			a.out.set(ActivityRuntime, "handles an exception")
@@ -262,9 +260,8 @@ func (a *activityFinder) frame(f *stackwalk.Frame) bool {
 	return true
 }
 
-// throws reports whether the runtime handles an exception at f: its managed
-// code does (9 and later), or a frame stands for the throw. Before 10 that of a
-// throw is one of a helper that is no method.
+// throws reports whether the runtime handles an exception at f: in its managed code (9 and later), or by an explicit
+// frame of the throw. Before .NET 10 that frame belongs to a helper without a method.
 func (a *activityFinder) throws(f *stackwalk.Frame, md *code.MethodDesc) bool {
 	if f.Kind == stackwalk.FrameManaged && md != nil {
 		class, _ := methodNames(f.Runtime, md)
@@ -279,25 +276,24 @@ func (a *activityFinder) throws(f *stackwalk.Frame, md *code.MethodDesc) bool {
 	return false
 }
 
-// methodNames are the names of the type, without its arguments, and of the
-// method; empty where they can't be read.
+// methodNames returns the names of the type, without type arguments, and of the method. They are empty if unreadable.
 func methodNames(rt *dac.Runtime, md *code.MethodDesc) (class, method string) {
 	method, _ = md.Name()
-	// The call of native code stands in a function of its own in the method that makes it.
+	// The compiler moves a native call into a local function of the method.
 	method = compilernames.Declaring(method)
 	class, _ = rt.TypeName(md.MethodTable, dac.NameNative)
 	class, _, _ = strings.Cut(class, "[")
 	return class, method
 }
 
-// isFramework reports whether a type belongs to what waits on a program's
-// behalf. Stubs have no type and count too.
+// isFramework reports whether a type belongs to the code that waits on a program's behalf. Stubs have no type, and
+// count too.
 func isFramework(class string) bool {
 	return class == "" || strings.HasPrefix(class, "System.") || strings.HasPrefix(class, "Interop") ||
 		strings.HasPrefix(class, "Microsoft.Win32.")
 }
 
-// conclude weighs the frames against what is known about the thread.
+// conclude combines the frames with what the runtime recorded about the thread.
 func (a *activityFinder) conclude() ThreadActivity {
 	out := &a.out
 	m := a.thread.Managed
@@ -331,7 +327,7 @@ func (a *activityFinder) conclude() ThreadActivity {
 
 func (o *ThreadActivity) set(a Activity, text string) { o.Activity, o.Text = a, text }
 
-// leave says how managed code was left where no rule tells what for.
+// leave describes how managed code was left, if no rule applies.
 func (o *ThreadActivity) leave(f *dac.Frame) {
 	switch {
 	case f.CallsUnmanaged():
@@ -347,6 +343,5 @@ func (o *ThreadActivity) leave(f *dac.Frame) {
 	}
 }
 
-// stopsThread reports whether a frame is there because the runtime stopped the
-// thread in managed code.
+// stopsThread reports whether a frame exists because the runtime stopped the thread in managed code.
 func stopsThread(k dac.FrameKind) bool { return k == dac.FrameRedirected || k == dac.FrameHijack }

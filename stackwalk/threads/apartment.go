@@ -13,19 +13,18 @@ type Apartment uint8
 
 // The apartments.
 const (
-	ApartmentUnknown Apartment = iota // none, or the dump can't tell
+	ApartmentUnknown Apartment = iota // none, or unknown
 	ApartmentSTA
 	ApartmentMTA
 	ApartmentNTA
 )
 
-// String is the name that clrthreads prints.
+// String returns the name that clrthreads prints.
 func (a Apartment) String() string { return [...]string{"Ukn", "STA", "MTA", "NTA"}[a&3] }
 
-// Apartment is the thread's COM apartment, from its environment block or, where
-// the dump lacks that, from what the runtime recorded. Only Windows has
-// apartments; elsewhere it is unknown without an error. A thread that did not
-// initialize COM is unknown too.
+// Apartment returns the thread's COM apartment. It is read from the thread's environment block or, if that is not in
+// the dump, from the runtime's record. Only Windows has apartments; elsewhere it is unknown, without an error. It is
+// unknown too for a thread that did not initialize COM.
 func (t *Thread) Apartment(mem target.Memory) (Apartment, error) {
 	a, err := t.tebApartment(mem)
 	if !errors.Is(err, target.ErrNotInDump) || t.Managed == nil {

@@ -7,8 +7,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Describe says which thread t is. A name that can't be read is left out, and
-// noted in g.
+// Describe identifies t. It omits an unreadable name, and records that in g.
 func (t *Thread) Describe(g *answer.Gaps) answer.Thread {
 	name, err := t.Name()
 	g.Note(err)
@@ -22,8 +21,8 @@ func (t *Thread) Describe(g *answer.Gaps) answer.Thread {
 	return d
 }
 
-// DescribeOS describes the threads of a List that the operating system runs.
-// current, which may be nil, is marked; p tells which one crashed.
+// DescribeOS describes the OS threads of a List. It marks current, which may be nil, and the thread that crashed
+// according to p.
 func DescribeOS(p target.Target, list []Thread, current *Thread) *answer.OSThreads {
 	out := &answer.OSThreads{}
 	crash, _ := p.Exception()
@@ -50,16 +49,15 @@ func pointer(a target.Addr, known bool) answer.Maybe[target.Addr] {
 	return answer.Known(a)
 }
 
-// RegisterOptions choose what DescribeRegisters tells.
+// RegisterOptions selects what DescribeRegisters describes.
 type RegisterOptions struct {
-	Float bool // the floating-point and vector registers too
-	// Exception, if it is not nil, is the dump's: of the thread that raised it the
-	// registers are those of that moment, and not of the moment of the dump.
+	Float bool // also the floating-point and vector registers
+	// Exception, if not nil, is the dump's. The registers of the thread that raised it are those of that moment, not of
+	// the moment of the dump.
 	Exception *target.Exception
 }
 
-// DescribeRegisters describes the registers of t. Without any it is
-// target.ErrNotInDump.
+// DescribeRegisters describes the registers of t. The error is target.ErrNotInDump if there are none.
 func (t *Thread) DescribeRegisters(o RegisterOptions) (*answer.Registers, error) {
 	out := &answer.Registers{Source: answer.RegistersThread}
 	var none target.Registers
@@ -112,7 +110,7 @@ func (t *Thread) DescribeRegisters(o RegisterOptions) (*answer.Registers, error)
 	return out, nil
 }
 
-// sameRegisters reports whether all that both know is the same.
+// sameRegisters reports whether all registers known to both have the same values.
 func sameRegisters(a, b *target.Registers) bool {
 	for r, v := range a.All {
 		if w, ok := b.Get(r); ok && v != w {

@@ -9,9 +9,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// DescribeException describes the exception object at a of rt and, with nested,
-// what t was handling besides. Address 0 stands for no exception; what is none is
-// an error.
+// DescribeException describes the exception object at a of rt and, with nested, the other exceptions that t was
+// handling. Address 0 means no exception. The error reports that a is not an exception.
 func (t *Thread) DescribeException(rt *dac.Runtime, a target.Addr, nested bool) (*answer.ThrownException, error) {
 	if a == 0 {
 		return &answer.ThrownException{}, nil

@@ -6,22 +6,22 @@ import (
 	"github.com/sosgo/sosgo/answer"
 )
 
-// The bounds of what Fold takes for a circle of calls.
+// The bounds of the repetitions that Fold folds.
 const (
-	foldLongest = 32 // frames of a circle
-	foldFewest  = 3  // times that it must be there
+	foldLongest = 32 // frames of a round
+	foldFewest  = 3  // rounds
 )
 
-// A Folded is a row of a list whose circles are folded. Of a circle the first
-// round is there alone; its first row has its length and how often it was there.
+// A Folded is a row of a list with folded repetitions. Only the first round of a repetition is listed. Its first row
+// has the length and the number of rounds.
 type Folded[T any] struct {
 	Row   T
-	Cycle int // rows of the circle that begins here, 0 for none
-	Times int // that it was there
+	Cycle int // rows of the round that starts here, 0 for none
+	Times int // rounds
 }
 
-// Fold folds runs of rows that repeat themselves at least three times: those of a
-// stack that overflowed. Rows that are same are those of one call.
+// Fold folds runs of rows that repeat at least three times, as in a stack that overflowed. same reports whether two
+// rows are of the same call.
 func Fold[T any](rows iter.Seq[T], same func(a, b *T) bool) iter.Seq[Folded[T]] {
 	return func(yield func(Folded[T]) bool) {
 		f := folder[T]{same: same, yield: yield}
@@ -37,13 +37,13 @@ func Fold[T any](rows iter.Seq[T], same func(a, b *T) bool) iter.Seq[Folded[T]] 
 type folder[T any] struct {
 	same  func(a, b *T) bool
 	yield func(Folded[T]) bool
-	rows  []T // that are not in a circle, or the circle and what began again of it
-	cycle int // rows of the circle that rows begin with, 0 for none
+	rows  []T // rows outside of a repetition; or the round, and the part that started again
+	cycle int // rows of the round that rows start with, 0 for none
 	times int
 	ended bool
 }
 
-// add takes the next row and reports whether more are wanted.
+// add takes the next row and reports whether it wants more.
 func (f *folder[T]) add(row T) bool {
 	if f.cycle > 0 {
 		if k := len(f.rows) - f.cycle; f.same(&f.rows[k], &row) {
@@ -63,7 +63,7 @@ func (f *folder[T]) add(row T) bool {
 	return !f.ended
 }
 
-// find looks for a circle at the end of rows.
+// find searches for a repetition at the end of rows.
 func (f *folder[T]) find() {
 	n := len(f.rows)
 	for p := 1; p <= foldLongest && foldFewest*p <= n; p++ {
@@ -78,7 +78,7 @@ func (f *folder[T]) find() {
 	}
 }
 
-// repeats reports whether each of the last n rows is the same as that p before it.
+// repeats reports whether each of the last n rows is the same as the one p rows before.
 func (f *folder[T]) repeats(p, n int) bool {
 	for i := len(f.rows) - n; i < len(f.rows); i++ {
 		if !f.same(&f.rows[i], &f.rows[i-p]) {
@@ -88,7 +88,7 @@ func (f *folder[T]) repeats(p, n int) bool {
 	return true
 }
 
-// endCycle writes the circle, and keeps what began again of it.
+// endCycle passes on the round and keeps the part that started again.
 func (f *folder[T]) endCycle() {
 	for i := range f.cycle {
 		row := Folded[T]{Row: f.rows[i]}
@@ -118,7 +118,7 @@ func (f *folder[T]) flush() {
 	f.emit(f.rows)
 }
 
-// foldFrames folds the circles of a stack's frames.
+// foldFrames folds the repetitions in a stack's frames.
 func foldFrames(frames iter.Seq2[*answer.Frame, error]) iter.Seq2[*answer.Frame, error] {
 	return func(yield func(*answer.Frame, error) bool) {
 		var failed error
@@ -144,8 +144,7 @@ func foldFrames(frames iter.Seq2[*answer.Frame, error]) iter.Seq2[*answer.Frame,
 	}
 }
 
-// sameCall reports whether two frames are of the same call in the same method. What
-// has no IP is no call.
+// sameCall reports whether two frames belong to the same call in the same method. A frame without an IP is not a call.
 func sameCall(a, b *answer.Frame) bool {
 	return a.IP == b.IP && a.IP.Err == nil && a.Kind == b.Kind && a.Method.Err == nil && b.Method.Err == nil && a.Method.S == b.Method.S
 }

@@ -12,17 +12,16 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// ManagedOptions choose what DescribeManaged tells.
+// ManagedOptions selects what DescribeManaged describes.
 type ManagedOptions struct {
-	Live    bool // leave out threads that no OS thread runs
+	Live    bool // omit threads that no OS thread runs
 	Special bool // also list the runtime's own threads
-	// Walker walks the stacks from which follows what the threads do; nil for no
-	// activities.
+	// Walker walks the stacks to find what the threads do; nil for no activities.
 	Walker *stackwalk.Walker
 }
 
-// DescribeManaged describes the threads of a List that rt knows, in the order of
-// its thread store. p has the environment blocks and the names of the threads.
+// DescribeManaged describes the threads of a List that rt knows, in the order of its thread store. p has the
+// environment blocks and the names of the threads.
 func DescribeManaged(ctx context.Context, p target.Target, rt *dac.Runtime, list []Thread, o ManagedOptions) (*answer.ManagedThreads, error) {
 	n, err := rt.ThreadCounts()
 	if err != nil && !rt.IsNative() {
@@ -50,8 +49,8 @@ func DescribeManaged(ctx context.Context, p target.Target, rt *dac.Runtime, list
 	return out, nil
 }
 
-// FirstThrower is the first thread, in the order of rt's thread store, that
-// threw an exception and still runs; nil for none.
+// FirstThrower returns the first thread, in the order of rt's thread store, that threw an exception and still runs, nil
+// if there is none.
 func FirstThrower(list []Thread, rt *dac.Runtime) (*Thread, error) {
 	stored, err := InRuntimeOrder(list, rt)
 	for _, t := range stored {
@@ -65,7 +64,7 @@ func FirstThrower(list []Thread, rt *dac.Runtime) (*Thread, error) {
 	return nil, err
 }
 
-// noLockCount is the count of runtimes that do not count.
+// noLockCount is the count in runtimes that do not count.
 const noLockCount = ^uint32(0)
 
 func (t *Thread) describeManaged(g *answer.Gaps, p target.Target, rt *dac.Runtime) answer.ManagedThread {
@@ -120,7 +119,7 @@ func describeThrown(g *answer.Gaps, d *answer.ManagedThread, rt *dac.Runtime, m 
 	d.Nested = len(nested) > 0
 }
 
-// purposes are what the runtime uses a thread for.
+// purposes returns what the runtime uses a thread for.
 func purposes(m *dac.Thread) []string {
 	var out []string
 	if m.Finalizer {
@@ -138,13 +137,13 @@ func purposes(m *dac.Thread) []string {
 	return out
 }
 
-// describeActivity looks at the thread's stack.
+// describeActivity describes what the thread does.
 func (t *Thread) describeActivity(ctx context.Context, g *answer.Gaps, w *stackwalk.Walker) *answer.ThreadActivity {
 	_, found := t.activity(ctx, w)
 	return t.DescribeActivity(g, found)
 }
 
-// activity walks the thread's stack for what it does.
+// activity walks the thread's stack and returns what it does.
 func (t *Thread) activity(ctx context.Context, w *stackwalk.Walker) (Activity, ThreadActivity) {
 	var regs target.Registers
 	if t.OS != nil {
@@ -154,22 +153,21 @@ func (t *Thread) activity(ctx context.Context, w *stackwalk.Walker) (Activity, T
 	return a.Activity, a
 }
 
-// DescribeActivity describes what Activity found of t.
+// DescribeActivity describes the activity of t.
 func (t *Thread) DescribeActivity(g *answer.Gaps, a ThreadActivity) *answer.ThreadActivity {
 	if a.Err != nil && t.OS != nil {
 		g.Note(fmt.Errorf("stack of thread %#x: %w", t.ID(), a.Err))
 	}
 	name := func(md *code.MethodDesc) answer.Text {
 		if md == nil {
-			return answer.Text{Err: a.Err} // the frames that were not read may have one
+			return answer.Text{Err: a.Err} // an unread frame may have one
 		}
 		return g.Text(code.Of(t.rt).MethodName(md, code.MethodFull))
 	}
 	return &answer.ThreadActivity{Kind: a.Activity.String(), Text: a.Text, Top: name(a.Top), Caller: name(a.Caller)}
 }
 
-// specialThreads are the runtime's own threads, by the names that it gives them
-// on Windows. createdump records no names.
+// specialThreads returns the runtime's own threads, by their names on Windows. createdump records no names.
 func specialThreads(p target.Target, list []Thread) *answer.SpecialThreads {
 	out := &answer.SpecialThreads{Named: p.Platform().OS == target.OSWindows}
 	if !out.Named {

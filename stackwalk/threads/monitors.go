@@ -9,11 +9,9 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Waiting describes what the threads of a List that rt knows do or wait for, the
-// monitors that some of them wait to enter, and the circles among these: threads
-// each of which holds what the one before it waits for. Of a monitor that a thread
-// waits for the reference is found in the frame that waits; a thread of which that
-// can't be read is in no circle.
+// Waiting describes what the threads of a List that rt knows do or wait for. It lists the monitors that some of them
+// wait to enter, and the circles of threads that wait for each other. The frame that waits has the reference to the
+// monitor. If that can't be read, the thread is in no circle.
 func Waiting(ctx context.Context, w *stackwalk.Walker, list []Thread) (*answer.Waiting, error) {
 	rt := w.Runtime()
 	running, err := Running(list, rt)
@@ -39,19 +37,19 @@ func Waiting(ctx context.Context, w *stackwalk.Walker, list []Thread) (*answer.W
 	return out, nil
 }
 
-// monitors finds out who waits for which monitor.
+// monitors finds which thread waits for which monitor.
 type monitors struct {
 	ctx    context.Context
 	w      *stackwalk.Walker
 	gaps   *answer.Gaps
 	list   []Thread
-	wanted map[target.Addr]*dac.SyncBlock // by their objects: owned, and waited for
-	order  []*dac.SyncBlock               // of wanted
+	wanted map[target.Addr]*dac.SyncBlock // by object: owned, and waited for
+	order  []*dac.SyncBlock               // order of wanted
 	waits  map[*Thread]*dac.SyncBlock
 }
 
-// contested collects the sync blocks that are owned and that somebody waits for. A
-// thin lock becomes one when a thread has to wait.
+// contested collects the sync blocks that are owned and waited for. A thin lock becomes a sync block when a thread has
+// to wait.
 func (m *monitors) contested(rt *dac.Runtime) {
 	for b, err := range rt.SyncBlocks() {
 		if m.ctx.Err() != nil {
@@ -68,8 +66,9 @@ func (m *monitors) contested(rt *dac.Runtime) {
 	}
 }
 
-// waitsFor is the monitor that t waits to enter: the one that the runtime notes or, where it notes nothing that can be read,
-// the one whose object the frames at the top of its stack, the runtime's and those of the monitor's methods, refer to.
+// waitsFor returns the monitor that t waits to enter. It is the one that the runtime recorded. Without a readable
+// record, it is the one whose object is referred to at the top of the stack, by frames of the runtime or of the
+// monitor's methods.
 func (m *monitors) waitsFor(t *Thread) *dac.SyncBlock {
 	if items, err := m.w.Runtime().BlockingItems(t.Managed); err == nil && len(items) > 0 {
 		if items[0].Kind != dac.BlockedEnter {
@@ -113,8 +112,8 @@ func (m *monitors) describe(running []*Thread) []answer.Monitor {
 	return out
 }
 
-// circles follows from each thread to the owner of what it waits for. A thread
-// waits for one monitor, so that each belongs to one circle at most.
+// circles follows from each thread to the owner of the monitor it waits for. A thread waits for one monitor, so it
+// belongs to at most one circle.
 func (m *monitors) circles(running []*Thread) [][]answer.Thread {
 	var out [][]answer.Thread
 	done := map[*Thread]bool{}

@@ -13,22 +13,21 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// ObjectOptions choose which objects of a stack are told of.
+// ObjectOptions selects objects of a stack.
 type ObjectOptions struct {
-	// Verify leaves out what stackscan.Options.Verify does.
+	// Verify omits what stackscan.Options.Verify omits.
 	Verify bool
-	// Precise, if not nil, walks the stack for those objects alone that the garbage
-	// collector takes for live.
+	// Precise, if not nil, walks the stack and selects only the objects that the garbage collector considers live.
 	Precise *stackwalk.Walker
-	// Range is scanned in the place of the stack, if it is not nil.
+	// Range, if not nil, is scanned instead of the stack.
 	Range *target.Range
-	// Extended takes a stack for as long as SOS does, which may be longer than it is:
-	// the rows from the memory behind it belong to something else.
+	// Extended uses SOS's idea of a stack's extent, which may be too long. Rows from the memory after the stack belong
+	// to something else.
 	Extended bool
 }
 
-// StackObjects lists the objects that t's registers and stack refer to. The error
-// says that the dump lacks the stack.
+// StackObjects lists the objects that t's registers and stack refer to. The error reports that the stack is not in the
+// dump.
 func StackObjects(ctx context.Context, s *stackscan.Scanner, t *Thread, o ObjectOptions) (*answer.StackObjects, error) {
 	l := &objectLister{ctx: ctx, scanner: s, o: o, gaps: new(answer.Gaps)}
 	row, err := l.thread(t)
@@ -40,8 +39,8 @@ func StackObjects(ctx context.Context, s *stackscan.Scanner, t *Thread, o Object
 	return out, nil
 }
 
-// AllStackObjects lists the objects that the registers and stacks of all threads of
-// the OS refer to. Stacks that the dump lacks are noted.
+// AllStackObjects lists the objects that the registers and stacks of all OS threads refer to. It records the stacks
+// that are not in the dump.
 func AllStackObjects(ctx context.Context, s *stackscan.Scanner, list []Thread, o ObjectOptions) *answer.StackObjects {
 	l := &objectLister{ctx: ctx, scanner: s, o: o}
 	out := answer.NewStackObjects(func(yield func(*answer.ThreadObjects, error) bool) {
@@ -86,7 +85,7 @@ func (l *objectLister) thread(t *Thread) (*answer.ThreadObjects, error) {
 	return row, nil
 }
 
-// stack is what is scanned for t.
+// stack returns what is scanned for t.
 func (l *objectLister) stack(t *Thread) (Stack, error) {
 	if r := l.o.Range; r != nil {
 		return Stack{Ranges: []target.Range{{Start: r.Start &^ 7, End: alignUp(r.End)}}}, nil
@@ -98,7 +97,7 @@ func (l *objectLister) stack(t *Thread) (Stack, error) {
 	return s, err
 }
 
-// alignUp is the next multiple of the pointer size, if there is one.
+// alignUp returns the next multiple of the pointer size, if there is one.
 func alignUp(a target.Addr) target.Addr {
 	if a > ^target.Addr(7) {
 		return ^target.Addr(7)
@@ -106,11 +105,10 @@ func alignUp(a target.Addr) target.Addr {
 	return (a + 7) &^ 7
 }
 
-// sosMargin is how far SOS scans behind the outermost frame where no thread
-// environment block tells the base of the stack.
+// sosMargin is how far SOS scans past the outermost frame if no thread environment block has the stack's base.
 const sosMargin = 0x2000
 
-// extend makes the stack as long as SOS takes it.
+// extend lengthens the stack to SOS's extent.
 func (l *objectLister) extend(t *Thread, stack *Stack) {
 	if t.Managed == nil || t.OS.TEB != 0 || stack.Alternate {
 		return
@@ -125,7 +123,7 @@ func (l *objectLister) extend(t *Thread, stack *Stack) {
 	}
 	r := &stack.Ranges[0]
 	if last >= r.Start && last < r.End {
-		// Only as far as the dump goes: it is no part of the stack that could be missed.
+		// The extension ends with the dump: memory past that is not missing from the stack.
 		if more := last + sosMargin; more > r.End {
 			r.End += target.Addr(min(uint64(more-r.End), uint64(len(rt.Target().Span(r.End)))))
 		}
@@ -180,7 +178,7 @@ func (l *objectLister) held(t *Thread) iter.Seq2[answer.StackObject, error] {
 	}
 }
 
-// holder names the frame that a reference belongs to.
+// holder returns the name of the frame that a reference belongs to.
 func (l *objectLister) holder(names *code.Reader, r *stackwalk.Root) answer.Text {
 	if r.Explicit != "" {
 		return answer.Text{S: "[" + r.Explicit + "]"}

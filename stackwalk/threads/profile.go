@@ -10,14 +10,13 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// ProfileOptions choose what a Profile holds.
+// ProfileOptions selects the content of a Profile.
 type ProfileOptions struct {
-	Native  bool           // frames of native code too
+	Native  bool           // also frames of native code
 	Symbols *image.Symbols // name native code
 }
 
-// Profile collects the stacks of threads, which are Running. The error is the
-// context's.
+// Profile collects the stacks of threads, which come from Running. The error is the context's.
 func Profile(ctx context.Context, w *stackwalk.Walker, list []*Thread, o ProfileOptions) (*answer.Profile, error) {
 	x := profiler{w: w, o: o, out: answer.NewProfile(), known: map[profilePlace]int{}}
 	x.describer = stackwalk.NewDescriber(stackwalk.DescribeOptions{Source: true}, &x.out.Gaps)
@@ -30,13 +29,13 @@ func Profile(ctx context.Context, w *stackwalk.Walker, list []*Thread, o Profile
 	return x.out, ctx.Err()
 }
 
-// A profilePlace is what the name and the line of a frame depend on.
+// A profilePlace identifies the name and the line of a frame.
 type profilePlace struct {
 	ip    target.Addr
 	exact bool
 }
 
-// A profiler makes a profile of walks.
+// A profiler builds a profile from walks.
 type profiler struct {
 	w         *stackwalk.Walker
 	o         ProfileOptions

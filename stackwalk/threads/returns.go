@@ -15,25 +15,22 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// ReturnOptions choose what Returns tells.
+// ReturnOptions selects what Returns lists.
 type ReturnOptions struct {
 	Symbols     *image.Symbols // name native code
-	ManagedOnly bool           // only addresses in managed code, and nothing of callees
-	// BusyOnly passes over threads that hold no locks, are not hijacked and do not run
-	// managed code.
+	ManagedOnly bool           // only addresses in managed code, without callees
+	// BusyOnly skips threads that hold no locks, are not hijacked and do not run managed code.
 	BusyOnly bool
-	// Ranges are scanned in the place of the threads' stacks.
+	// Ranges are scanned instead of the threads' stacks.
 	Ranges []target.Range
 }
 
-// Returns lists the return addresses on the stack of t. That the dump lacks the
-// stack is the answer's failure.
+// Returns lists the return addresses on the stack of t. If the stack is not in the dump, that is the answer's failure.
 func Returns(ctx context.Context, w *stackwalk.Walker, t *Thread, o ReturnOptions) *answer.Returns {
 	return listReturns(ctx, w, []*Thread{t}, o, (*answer.Gaps).Fail)
 }
 
-// AllReturns lists the return addresses on the stacks of threads. Stacks that the
-// dump lacks are noted.
+// AllReturns lists the return addresses on the stacks of threads. It records the stacks that are not in the dump.
 func AllReturns(ctx context.Context, w *stackwalk.Walker, list []*Thread, o ReturnOptions) *answer.Returns {
 	return listReturns(ctx, w, list, o, (*answer.Gaps).Note)
 }
@@ -68,7 +65,7 @@ type returnLister struct {
 func (l *returnLister) isBusy(t *Thread) bool {
 	m := t.Managed
 	if m.Native {
-		return true // it is not known that it is not
+		return true // it may be busy
 	}
 	if m.State&dac.ThreadHijacked != 0 || m.LockCount != 0 && m.LockCount != ^uint32(0) {
 		return true
@@ -110,7 +107,7 @@ func (l *returnLister) returns(t *Thread, ranges []target.Range) iter.Seq2[answe
 	}
 }
 
-// isManaged reports whether ip is in a method. Where that is not known it is not, and noted.
+// isManaged reports whether ip is in a method. If that is unknown, it returns false and records the error.
 func (l *returnLister) isManaged(ip target.Addr) bool {
 	info, err := l.code.MethodAt(ip)
 	if err != nil && !errors.Is(err, code.ErrNoCode) {
@@ -127,7 +124,7 @@ func (l *returnLister) describe(t *Thread, ret *stackwalk.Return) answer.Return 
 	return out
 }
 
-// place says what code an address is in. That the method is not known is noted.
+// place describes the code that contains an address. It records an unknown method.
 func (l *returnLister) place(a target.Addr) string {
 	info, err := l.code.MethodAt(a)
 	switch {
@@ -140,7 +137,7 @@ func (l *returnLister) place(a target.Addr) string {
 	return placeName(l.o.Symbols, a)
 }
 
-// placeName names an address in native code, or is the address.
+// placeName returns the name of a place in native code, or the address.
 func placeName(symbols *image.Symbols, a target.Addr) string {
 	if symbols != nil {
 		if s, ok := symbols.At(a); ok {

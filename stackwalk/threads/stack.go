@@ -8,19 +8,17 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Stack is the memory of a thread's stack that is in use.
+// A Stack is the part of a thread's stack that is in use.
 type Stack struct {
-	// Ranges are scanned in this order. The first begins at the stack pointer.
+	// Ranges are scanned in this order. The first starts at the stack pointer.
 	Ranges []target.Range
-	// Alternate: the thread runs on an alternate signal stack, the first of the
-	// Ranges; the second is its normal stack, with the part below the
-	// interrupted frame, which is not in use.
+	// Alternate reports that the thread runs on an alternate signal stack, the first of Ranges. The second is its
+	// normal stack, including the unused part below the interrupted frame.
 	Alternate bool
 }
 
-// Stack finds the stack of a thread of p in its whole extent, from the stack pointer
-// to the base that the thread's environment block (Windows), the runtime, or
-// the mapping that holds the stack pointer tells.
+// Stack finds the stack of a thread of p, from the stack pointer to the base. The base comes from the thread's
+// environment block (Windows), the runtime, or the mapping that contains the stack pointer.
 func (t *Thread) Stack(p target.Target) (Stack, error) {
 	if t.OS == nil {
 		return Stack{}, fmt.Errorf("no OS thread runs the thread, it has no stack: %w", target.ErrNotInDump)
@@ -48,8 +46,8 @@ func (t *Thread) Stack(p target.Target) (Stack, error) {
 	return s, nil
 }
 
-// managedStack is the stack as the runtime recorded it when the thread first
-// ran managed code, empty if it did not.
+// managedStack returns the stack as the runtime recorded it when the thread first ran managed code, empty if it never
+// did.
 func managedStack(t *Thread) target.Range {
 	if t.Managed == nil || t.Managed.Stack.End <= t.Managed.Stack.Start {
 		return target.Range{}
@@ -57,7 +55,7 @@ func managedStack(t *Thread) target.Range {
 	return t.Managed.Stack
 }
 
-// mappingOf is the end of the memory that holds a thread's stack pointer.
+// mappingOf returns the end of the mapping that contains a thread's stack pointer.
 func mappingOf(p target.Target, t *target.Thread, sp target.Addr) (target.Addr, error) {
 	end := target.Addr(0)
 	if t.Stack.Contains(sp) {

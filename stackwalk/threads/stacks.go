@@ -15,8 +15,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Running picks from a List the threads of the runtime that an OS thread runs, as
-// InRuntimeOrder does; without a runtime, all that an OS thread runs.
+// Running returns the threads of a List that the runtime knows and an OS thread runs, in the order of InRuntimeOrder.
+// Without a runtime it returns all that an OS thread runs.
 func Running(list []Thread, rt *dac.Runtime) ([]*Thread, error) {
 	if rt == nil {
 		return running(list), nil
@@ -25,7 +25,7 @@ func Running(list []Thread, rt *dac.Runtime) ([]*Thread, error) {
 	return slices.DeleteFunc(out, func(t *Thread) bool { return t.OS == nil }), err
 }
 
-// running are the threads of the list that an OS thread runs.
+// running returns the threads of the list that an OS thread runs.
 func running(list []Thread) []*Thread {
 	var out []*Thread
 	for i := range list {
@@ -36,26 +36,24 @@ func running(list []Thread) []*Thread {
 	return out
 }
 
-// StackOptions choose what Stacks tells.
+// StackOptions selects what Stacks lists.
 type StackOptions struct {
 	stackwalk.DescribeOptions
-	Native     bool // frames of native code too
-	References bool // the references that each frame holds
-	Limit      *int // frames of a thread, from the leaf on; nil for all
-	Fold       bool // of calls that repeat themselves one round alone
-	Now        bool // from where the thread is, see stackwalk.WalkOptions
-	Carried    bool // registers as SOS has them, see there
-	// Debug asks for the first thread's stack as the debugging API shows it, too.
+	Native     bool // also frames of native code
+	References bool // references that each frame holds
+	Limit      *int // frames of a thread, starting at the leaf; nil for all
+	Fold       bool // list repeated calls once
+	Now        bool // start at the thread's current position; see stackwalk.WalkOptions
+	Carried    bool // SOS's registers; see stackwalk.WalkOptions
+	// Debug adds the first thread's stack in the form of the debugging API.
 	Debug bool
-	// Walk walks the stack of a thread by its OS id, nil for the Walker alone. In a
-	// process with several runtimes it can show the frames of all
-	// (sosgo.Dump.MergedWalk).
+	// Walk walks the stack of a thread, given its OS id; nil uses the Walker. In a process with several runtimes it can
+	// yield the frames of all (sosgo.Dump.MergedWalk).
 	Walk func(ctx context.Context, osThread uint32, o stackwalk.WalkOptions) iter.Seq[stackwalk.Frame]
 }
 
-// Stacks describes the frames of threads. The frames are walked while they are
-// ranged over. Of a thread that the runtime does not know, or no OS thread runs,
-// there are none.
+// Stacks describes the frames of threads. It walks the frames while they are iterated. A thread that the runtime does
+// not know, or that no OS thread runs, has none.
 func Stacks(ctx context.Context, w *stackwalk.Walker, list []*Thread, o StackOptions) *answer.Stacks {
 	s := &stackLister{ctx: ctx, w: w, o: o}
 	out := answer.NewStacks(func(yield func(*answer.ThreadStack, error) bool) {
@@ -80,7 +78,7 @@ func Stacks(ctx context.Context, w *stackwalk.Walker, list []*Thread, o StackOpt
 	return out
 }
 
-// answerID is what answers name the thread by.
+// answerID returns the thread's identity in answers.
 func (t *Thread) answerID() answer.ThreadID { return answer.ThreadID{OSID: t.ID(), Index: t.Index} }
 
 // A stackLister lists the stacks of threads.
@@ -90,7 +88,7 @@ type stackLister struct {
 	o         StackOptions
 	describer *stackwalk.Describer
 	gaps      *answer.Gaps
-	objects   *objects.Reader // if references are wanted
+	objects   *objects.Reader // set if references are wanted
 }
 
 // frames lists the frames of t, nil if there can't be any.
@@ -132,7 +130,7 @@ func (s *stackLister) frames(t *Thread) iter.Seq2[*answer.Frame, error] {
 	}
 }
 
-// between puts frames among those of a walk where they are on the stack. Both ascend.
+// between merges frames into a walk by their place on the stack. Both ascend.
 func between(walk iter.Seq[stackwalk.Frame], frames []stackwalk.Frame) iter.Seq[stackwalk.Frame] {
 	return func(yield func(stackwalk.Frame) bool) {
 		for f := range walk {
@@ -161,17 +159,17 @@ func (s *stackLister) walk(t *Thread) iter.Seq[stackwalk.Frame] {
 	return s.w.Walk(s.ctx, t.Managed, t.OS.Registers, o)
 }
 
-// A frameKey tells a frame from the others of a thread.
+// A frameKey identifies a frame of a thread.
 type frameKey struct{ ip, sp target.Addr }
 
 // heldReferences are the references of a thread, by the frames that hold them.
 type heldReferences struct {
 	of      map[frameKey][]stackwalk.Root
-	chained []stackwalk.Frame // the GCFrames, which are none of a walk's, by address
+	chained []stackwalk.Frame // GCFrames, which no walk yields, by address
 }
 
-// references collects the references that t's frames hold, by frame. Frames whose
-// references are not known are noted; the error is the context's.
+// references collects the references that t's frames hold, by frame. It records frames with unknown references; the
+// error is the context's.
 func (s *stackLister) references(t *Thread) (heldReferences, error) {
 	out := heldReferences{of: map[frameKey][]stackwalk.Root{}}
 	if !s.o.References || t.Managed == nil {
@@ -199,7 +197,7 @@ func (s *stackLister) references(t *Thread) (heldReferences, error) {
 	return out, nil
 }
 
-// debug lists the stack of t as the debugging API shows it.
+// debug lists the stack of t in the form of the debugging API.
 func (s *stackLister) debug(t *Thread) iter.Seq2[answer.DebugFrame, error] {
 	if t.Managed == nil || t.OS == nil {
 		return func(func(answer.DebugFrame, error) bool) {}

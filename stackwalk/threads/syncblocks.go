@@ -8,11 +8,10 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// SyncBlockOptions choose sync blocks. The zero value chooses those that are
-// locked.
+// SyncBlockOptions selects sync blocks. The zero value selects the locked ones.
 type SyncBlockOptions struct {
-	All   bool   // also those that are not locked
-	Index *int64 // only this one, locked or not; nil for no such choice
+	All   bool   // also unlocked ones
+	Index *int64 // only this one, locked or not; nil means all
 }
 
 // chooses reports whether a block is wanted; err is why it can't be read.
@@ -23,8 +22,8 @@ func (o *SyncBlockOptions) chooses(b *dac.SyncBlock, err error) bool {
 	return b.Held || b.Waiters > 0 || o.All || err != nil
 }
 
-// SyncBlocks lists the sync blocks of rt with the threads of a List that own
-// them. Where there is no table the answer fails when its blocks are read.
+// SyncBlocks lists the sync blocks of rt and the threads of a List that own them. If there is no table, the answer
+// fails when its blocks are read.
 func SyncBlocks(ctx context.Context, rt *dac.Runtime, list []Thread, o SyncBlockOptions) *answer.SyncBlocks {
 	out := &answer.SyncBlocks{}
 	out.Blocks = func(yield func(answer.SyncBlock, error) bool) {
@@ -74,7 +73,7 @@ func describeSyncBlock(g *answer.Gaps, rt *dac.Runtime, list []Thread, b *dac.Sy
 	return d, nil
 }
 
-// lockedType is the name of the type of a locked object, Free of a free entry.
+// lockedType returns the type name of a locked object, or Free for a free entry.
 func lockedType(g *answer.Gaps, rt *dac.Runtime, object target.Addr) answer.Text {
 	if object == 0 {
 		return answer.Text{S: "Free"}
@@ -82,8 +81,7 @@ func lockedType(g *answer.Gaps, rt *dac.Runtime, object target.Addr) answer.Text
 	return g.Text(rt.ObjectTypeName(object))
 }
 
-// ownerOf is the thread that holds the block's lock, nil if nobody does or the
-// thread is gone.
+// ownerOf returns the thread that holds the block's lock, nil if nobody does or the thread is gone.
 func ownerOf(list []Thread, b *dac.SyncBlock) *Thread {
 	if !b.Held {
 		return nil

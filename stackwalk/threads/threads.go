@@ -1,10 +1,8 @@
-// Package threads joins the threads that the operating system knows with those
-// that a runtime knows, and tells of each its name, its stack, its COM apartment
-// and what it waits for.
+// Package threads joins the operating system's threads with the runtime's. It finds each thread's name, stack, COM
+// apartment, and what it waits for.
 //
-// Everything is immutable and safe for concurrent use. The sources are the
-// dump's list of threads, the runtime's ThreadStore (package dac), and on Windows
-// the thread environment block.
+// All values are immutable and safe for concurrent use. The sources are the dump's list of threads, the runtime's
+// ThreadStore (package dac) and, on Windows, the thread environment block.
 package threads
 
 import (
@@ -14,22 +12,20 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Thread is a thread of the process: as the operating system knows it, as
-// a runtime knows it, or both.
+// A Thread is a thread of the process, known to the operating system, to a runtime, or to both.
 type Thread struct {
-	// Index is the thread's number as SOS and debuggers count (DBG): its place
-	// in the dump's list; -1 for a managed thread that no OS thread runs.
+	// Index is the number that SOS and debuggers use (DBG): the place in the dump's list, or -1 for a managed thread
+	// that no OS thread runs.
 	Index   int
 	OS      *target.Thread // nil if no OS thread runs it
 	Managed *dac.Thread    // nil if it never ran managed code of the runtime
 
-	rt *dac.Runtime // that Managed is of
+	rt *dac.Runtime // owner of Managed
 }
 
-// List returns all threads: those of the OS as the dump lists them, then the
-// managed threads that no OS thread runs (dead, or not started yet). Without a
-// runtime they are those of the OS alone. Where the runtime's threads can't be
-// read it returns the others with the error.
+// List returns all threads: those of the OS in the order of the dump, then the managed threads that no OS thread runs
+// (dead, or not started yet). Without a runtime it returns those of the OS. If the runtime's threads can't be read, it
+// returns the others with the error.
 func List(t target.Target, rt *dac.Runtime) ([]Thread, error) {
 	native := t.Threads()
 	out := make([]Thread, len(native))
@@ -53,9 +49,8 @@ func List(t target.Target, rt *dac.Runtime) ([]Thread, error) {
 	return out, err
 }
 
-// InRuntimeOrder picks from a List the threads that the runtime knows, in the
-// order of its ThreadStore. Where that can't be read to its end it returns those
-// before with the error.
+// InRuntimeOrder returns the threads of a List that the runtime knows, in the order of its ThreadStore. If that can't
+// be read to the end, it returns the threads before with the error.
 func InRuntimeOrder(list []Thread, rt *dac.Runtime) ([]*Thread, error) {
 	byAddr := make(map[target.Addr]*Thread, len(list))
 	for i := range list {
@@ -73,18 +68,17 @@ func InRuntimeOrder(list []Thread, rt *dac.Runtime) ([]*Thread, error) {
 	return out, err
 }
 
-// ByIndex returns the thread of a List with that Index, nil for none.
+// ByIndex returns the thread of a List with that Index, nil if there is none.
 func ByIndex(list []Thread, index int) *Thread {
 	return find(list, func(t *Thread) bool { return t.Index == index && index >= 0 })
 }
 
-// ByID returns the thread of a List that the OS gave that id, nil for none.
+// ByID returns the thread of a List with that OS id, nil if there is none.
 func ByID(list []Thread, id uint32) *Thread {
 	return find(list, func(t *Thread) bool { return t.OS != nil && t.OS.ID == id })
 }
 
-// ByManagedID returns the thread of a List that the runtime gave that id, nil
-// for none.
+// ByManagedID returns the thread of a List with that managed id, nil if there is none.
 func ByManagedID(list []Thread, id uint32) *Thread {
 	return find(list, func(t *Thread) bool { return t.Managed != nil && t.Managed.ManagedID == id })
 }
@@ -97,7 +91,7 @@ func find(list []Thread, is func(*Thread) bool) *Thread {
 	return &list[i]
 }
 
-// ID is the OS thread id, 0 for none.
+// ID returns the OS thread id, 0 if there is none.
 func (t *Thread) ID() uint32 {
 	if t.OS != nil {
 		return t.OS.ID
@@ -105,8 +99,7 @@ func (t *Thread) ID() uint32 {
 	return 0
 }
 
-// Name is the name of a thread: the one that the OS has, else that of its
-// managed Thread object, or empty.
+// Name returns the OS's name of a thread, or else the name in its managed Thread object. It is empty if there is none.
 func (t *Thread) Name() (string, error) {
 	if t.OS != nil && t.OS.Name != "" {
 		return t.OS.Name, nil
