@@ -29,7 +29,7 @@ func heldArguments(f *Frame, area dac.ArgumentArea, abi *target.ABI) ([]heldSlot
 		return nil, err
 	}
 	if md == nil {
-		return nil, target.Unsupportedf("the method that is called is not known yet")
+		return nil, target.Unsupportedf("the called method is not known yet")
 	}
 	a := &arguments{rt: f.Runtime, abi: abi, area: area, method: md, reader: objects.New(f.Runtime)}
 	err = a.all()
@@ -57,7 +57,7 @@ func (a *arguments) all() error {
 		return err
 	}
 	if k := sig.Conv.Kind(); k == metadata.CallVarArg || k == metadata.CallNativeVarArg {
-		return target.Unsupportedf("arguments of a call with a variable number of them")
+		return target.Unsupportedf("arguments of a variadic call")
 	}
 	mt, err := a.rt.MethodTable(a.method.MethodTable)
 	if err != nil {
@@ -370,7 +370,7 @@ func (v *structValue) registers() ([]bool, bool, error) {
 		if !classes[i].known {
 			name, err := v.typ.ManagedName()
 			if err == nil {
-				err = target.Unsupportedf("how %s is passed: it has bytes that no field tells of", name)
+				err = target.Unsupportedf("how %s is passed: some of its bytes belong to no field", name)
 			}
 			return nil, false, err
 		}

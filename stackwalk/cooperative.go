@@ -37,7 +37,7 @@ func (s *walk) enterManaged() {
 		return
 	}
 	if err != nil && !s.framed() {
-		s.lost = fmt.Errorf("the native code that the thread runs can't be followed to what called it: %w", err)
+		s.lost = fmt.Errorf("the thread's native code can't be unwound to its caller: %w", err)
 	}
 }
 

@@ -60,7 +60,7 @@ func (w *Walker) Roots(ctx context.Context, t *dac.Thread, regs target.Registers
 			return // native code holds no references
 		}
 		if w.rt.IsNative() {
-			yield(Root{}, target.Unsupportedf("the references that the code of a NativeAOT program holds are not read"))
+			yield(Root{}, target.Unsupportedf("references in the code of a NativeAOT program are not read"))
 			return
 		}
 		abi, err := w.rt.Target().Platform().ABI()
@@ -358,7 +358,7 @@ func (s *rootScan) live(f *Frame, state codeinfo.FrameState) error {
 	q := codeinfo.Query{Offset: f.Code.Offset, State: state, ABI: s.abi}
 	var err error
 	if s.slots, err = s.decoder.LiveSlots(s.slots, q); err == nil && between && !s.decoder.Records(q) {
-		s.unrecorded = target.Unsupportedf("the thread stands where the compiler recorded none of them: a collection would let it run on")
+		s.unrecorded = target.Unsupportedf("the thread stopped where the compiler recorded no references: a collection would let it continue first")
 	}
 	return err
 }

@@ -201,7 +201,7 @@ func (s *walk) setFrame(a target.Addr) {
 		return
 	}
 	if st := s.thread.Stack; st.Size() > 0 && !st.Contains(a) && !s.signal.Contains(a) {
-		s.frameErr = target.Corruptf("the explicit frame %#x lies outside of the thread's stack", uint64(a))
+		s.frameErr = target.Corruptf("the explicit frame %#x is outside of the thread's stack", uint64(a))
 		return
 	}
 	f, err := s.w.rt.Frame(a)

@@ -9,27 +9,27 @@ import (
 
 // signalReasons describes the signals that kill processes, as raised by the process itself.
 var signalReasons = map[string]string{
-	"SIGABRT": "the process aborted itself: an unhandled exception, FailFast, or a native assertion",
-	"SIGSEGV": "memory was touched that the process may not touch",
-	"SIGBUS":  "memory was touched that is not there: a mapped file that shrank, or a wrong alignment",
+	"SIGABRT": "the process aborted itself (SIGABRT)",
+	"SIGSEGV": "access to memory that is not accessible to the process",
+	"SIGBUS":  "access to missing memory: a mapped file that shrank, or a wrong alignment",
 	"SIGFPE":  "an arithmetic fault in native code",
-	"SIGILL":  "an instruction that the processor does not have",
-	"SIGQUIT": "somebody asked for the dump (SIGQUIT)",
+	"SIGILL":  "an illegal instruction",
+	"SIGQUIT": "a dump was requested (SIGQUIT)",
 	"SIGTRAP": "a breakpoint or a trap",
 	"SIGKILL": "the process was killed",
-	"SIGSYS":  "a system call that the process may not make (seccomp)",
+	"SIGSYS":  "a forbidden system call (seccomp)",
 }
 
 // codeReasons describes the exception codes that kill processes.
 var codeReasons = map[uint32]string{
 	codeCLR:         "a managed exception was not handled",
-	codeAccess:      "memory was touched that the process may not touch (access violation)",
-	codeInPage:      "memory could not be brought in from its file (in-page error)",
+	codeAccess:      "access to memory that is not accessible to the process (access violation)",
+	codeInPage:      "memory could not be read from its file (in-page error)",
 	codeCPP:         "a C++ exception was not handled",
 	0xc000000d:      "a function was called with an invalid parameter",
 	0xc0000417:      "a function of the C library was called with an invalid parameter",
-	0xc000001d:      "an instruction that the processor does not have",
-	0xc0000096:      "an instruction that the process may not execute",
+	0xc000001d:      "an illegal instruction",
+	0xc0000096:      "a privileged instruction",
 	0xc00000fd:      "the stack overflowed",
 	0x800703e9:      "the stack overflowed",
 	codeStackBuffer: "the process ended itself at once (fail fast)",
@@ -46,7 +46,7 @@ var codeReasons = map[uint32]string{
 func Reason(x *target.Exception, pid uint32) string {
 	switch {
 	case x.Requested:
-		return "the dump was asked for: nothing had gone wrong that it tells"
+		return "taken on demand; no crash recorded"
 	case x.Signal != nil:
 		return signalReason(x.Signal, pid)
 	}
@@ -74,11 +74,11 @@ func signalReason(s *target.Signal, pid uint32) string {
 		return fmt.Sprintf("%s was sent by process %d (user %d)", s.Name(), s.PID, s.UID)
 	case words == "" || !s.Known && s.Number != target.SIGABRT && s.Number != 3:
 		if words != "" {
-			words = ": " + words + ", or a process sent it; the dump does not tell"
+			words = ": " + words + ", or a process sent it (unknown)"
 		}
 		return "signal " + s.Name() + words
 	case s.Known && s.Code == target.SIKernel && s.Number == target.SIGSEGV:
-		return words + ", at an address that the processor does not report (one that is no address)"
+		return words + ", at an address that is not reported (not canonical)"
 	}
 	return words
 }
@@ -92,16 +92,16 @@ const nullReference = "System.NullReferenceException"
 
 // causes explain the exceptions whose name alone does not.
 var causes = map[string]string{
-	nullReference:                           "a reference that was null was used, or in unsafe code a pointer near 0",
-	"System.OutOfMemoryException":           "no memory could be had: the GC heap, native memory, or the limit of the container",
-	"System.StackOverflowException":         "a method called itself without end: the stack shows which",
-	"System.AccessViolationException":       "native code, or unsafe code, touched memory that is not its own",
+	nullReference:                           "a null reference was used, or in unsafe code a pointer near 0",
+	"System.OutOfMemoryException":           "out of memory: the GC heap, native memory, or the limit of the container",
+	"System.StackOverflowException":         "endless recursion: the stack shows which method",
+	"System.AccessViolationException":       "native or unsafe code accessed memory that is not its own",
 	"System.IndexOutOfRangeException":       "an array was used with an index outside its bounds",
-	"System.InvalidCastException":           "an object was not of the type that the code took it for",
-	"System.DllNotFoundException":           "a native library was not found where the process looked for it",
-	"System.TypeInitializationException":    "a static constructor threw: the inner exception says what",
-	"System.AggregateException":             "tasks failed: the inner exceptions say how",
-	"System.ObjectDisposedException":        "an object was used after it had been disposed",
+	"System.InvalidCastException":           "an object was cast to a type that it does not have",
+	"System.DllNotFoundException":           "a native library was not found",
+	"System.TypeInitializationException":    "a static constructor threw the inner exception",
+	"System.AggregateException":             "tasks failed with the inner exceptions",
+	"System.ObjectDisposedException":        "an object was used after it was disposed",
 	"System.ExecutionEngineException":       "the runtime found an error in itself",
 	"System.Threading.ThreadAbortException": "the thread was aborted",
 }
@@ -131,7 +131,7 @@ func LikelyCause(chain []Fault) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s was not caught", first.Type)
 	if len(chain) > 1 {
-		fmt.Fprintf(&b, "; it goes back to %s", root.Type)
+		fmt.Fprintf(&b, "; caused by %s", root.Type)
 	}
 	if root.Message != "" {
 		fmt.Fprintf(&b, ": %s", root.Message)

@@ -22,22 +22,22 @@ func TestReason(t *testing.T) {
 		x    *target.Exception
 		want string
 	}{
-		{signal(11, 1, 0), "memory was touched that the process may not touch"},
-		{signal(11, target.SIKernel, 0), "memory was touched that the process may not touch, at an address that the processor does not report (one that is no address)"},
+		{signal(11, 1, 0), "access to memory that is not accessible to the process"},
+		{signal(11, target.SIKernel, 0), "access to memory that is not accessible to the process, at an address that is not reported (not canonical)"},
 		{signal(11, target.SIUser, 99), "SIGSEGV was sent by process 99 (user 7)"},
 		{signal(6, target.SIUser, 99), "SIGABRT was sent by process 99 (user 7)"},
 		{signal(11, target.SITkill, self), "the process sent itself SIGSEGV (raise or kill)"},
 		{signal(11, target.SIQueue, 0), "SIGSEGV was sent by the kernel or by a process of another pid namespace (user 7)"},
-		{signal(6, target.SITkill, self), "the process aborted itself: an unhandled exception, FailFast, or a native assertion"},
-		{number(6), "the process aborted itself: an unhandled exception, FailFast, or a native assertion"},
-		{number(11), "signal SIGSEGV: memory was touched that the process may not touch, or a process sent it; the dump does not tell"},
-		{number(3), "somebody asked for the dump (SIGQUIT)"},
+		{signal(6, target.SITkill, self), "the process aborted itself (SIGABRT)"},
+		{number(6), "the process aborted itself (SIGABRT)"},
+		{number(11), "signal SIGSEGV: access to memory that is not accessible to the process, or a process sent it (unknown)"},
+		{number(3), "a dump was requested (SIGQUIT)"},
 		{number(37), "signal SIGRTMIN+3"},
 		{code(0xc00000fd), "the stack overflowed"},
 		{code(0xc000000d), "a function was called with an invalid parameter"},
 		{code(0xc0000008), "exception 0xc0000008 (STATUS_INVALID_HANDLE)"},
 		{code(0x12345678), "exception 0x12345678"},
-		{&target.Exception{Requested: true}, "the dump was asked for: nothing had gone wrong that it tells"},
+		{&target.Exception{Requested: true}, "taken on demand; no crash recorded"},
 	} {
 		assert.Equal(t, c.want, crash.Reason(c.x, self))
 	}
@@ -47,8 +47,8 @@ func TestLikelyCause(t *testing.T) {
 	assert.Empty(t, crash.LikelyCause(nil))
 	root := crash.Fault{Type: "System.NullReferenceException", Message: "Object reference not set", Trace: []crash.Place{
 		{Function: "System.Private.CoreLib.dll!System.String.get_Length()"}, {Function: "app.dll!App.Run()", File: "run.cs", Line: 7}}}
-	assert.Equal(t, "Outer was not caught; it goes back to System.NullReferenceException: Object reference not set "+
-		"(a reference that was null was used, or in unsafe code a pointer near 0), in app.dll!App.Run() [run.cs @ 7]",
+	assert.Equal(t, "Outer was not caught; caused by System.NullReferenceException: Object reference not set "+
+		"(a null reference was used, or in unsafe code a pointer near 0), in app.dll!App.Run() [run.cs @ 7]",
 		crash.LikelyCause([]crash.Fault{{Type: "Outer"}, root}))
 	assert.Equal(t, "Odd was not caught", crash.LikelyCause([]crash.Fault{{Type: "Odd"}}))
 }

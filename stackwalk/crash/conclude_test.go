@@ -31,9 +31,9 @@ func TestConcludeFailFast(t *testing.T) {
 		{Method: answer.Text{S: "Shop.Orders.Ship(Int32)"}, File: "orders.cs", Line: 12},
 	}
 	for want, message := range map[string]answer.Text{
-		"the program called Environment.FailFast: no stock, in Shop.Orders.Ship(Int32) [orders.cs @ 12]":                 {S: "no stock"},
-		"the program called Environment.FailFast; its message is not found, in Shop.Orders.Ship(Int32) [orders.cs @ 12]": {Err: target.ErrNotInDump},
-		"the program called Environment.FailFast, in Shop.Orders.Ship(Int32) [orders.cs @ 12]":                           {Err: target.ErrCorrupt},
+		"the program called Environment.FailFast: no stock, in Shop.Orders.Ship(Int32) [orders.cs @ 12]":                  {S: "no stock"},
+		"the program called Environment.FailFast; its message was not found, in Shop.Orders.Ship(Int32) [orders.cs @ 12]": {Err: target.ErrNotInDump},
+		"the program called Environment.FailFast, in Shop.Orders.Ship(Int32) [orders.cs @ 12]":                            {Err: target.ErrCorrupt},
 	} {
 		d := &describer{died: &Crash{}, out: &answer.Crash{FailFast: &answer.FailFast{Message: message}, Stack: stack}}
 		d.concludeFailFast()

@@ -163,7 +163,7 @@ func (d *describer) record() {
 	evidence := fmt.Sprintf("the dump's exception record: %s", x.Words)
 	if x.Signal != nil {
 		out.Signal = describeSignal(x.Signal, d.p.Target.Process().ID)
-		evidence = fmt.Sprintf("the signal that the dump records: %s", x.Words)
+		evidence = fmt.Sprintf("the signal in the dump: %s", x.Words)
 	} else {
 		d.records(x)
 		out.Where = d.where(x.Address)
@@ -191,7 +191,7 @@ func (d *describer) unrecorded() {
 	x, recorded := d.p.Target.Exception()
 	switch {
 	case d.died.Unhandled:
-		d.out.Reason = "the dump has no crash record; a thread carries an exception that was not handled"
+		d.out.Reason = "the dump has no crash record; a thread has an unhandled exception"
 	case recorded && x.Requested:
 		d.out.Alive, d.out.Reason = true, Reason(&x, 0)
 	default:
@@ -218,7 +218,7 @@ func (d *describer) conclusion(text, strength string, evidence ...string) {
 const nullRange = 64 << 10
 
 // reportedZero describes an address reported as 0, which also stands for non-canonical addresses.
-const reportedZero = "near 0, or no address of a process at all: for those 0 is reported"
+const reportedZero = "near 0, or not a canonical address, for which 0 is reported"
 
 // touch describes the accessed memory.
 func (d *describer) touch(a target.Addr, access, source string) {
@@ -229,9 +229,9 @@ func (d *describer) touch(a target.Addr, access, source string) {
 	case a < nullRange:
 		t.What = "near 0: nothing can be mapped there"
 	case a == ^target.Addr(0):
-		t.What = "what Windows reports of an address that the processor does not accept"
+		t.What = "reported by Windows for addresses that are not canonical"
 	case !canonical(d.p.Target.Platform(), a):
-		t.What = "no address of a process"
+		t.What = "not a canonical address"
 	case d.p.Resolve != nil && d.ctx != nil:
 		t.What = whatIs(d.p.Resolve(d.ctx, a))
 	}
@@ -247,7 +247,7 @@ func canonical(p target.Platform, a target.Addr) bool {
 func whatIs(a *answer.Address) string {
 	words := string(a.Kind)
 	if a.Kind == answer.AddressUnknown {
-		words = "nothing that the dump tells of"
+		words = "not in the dump"
 	}
 	if !a.Name.IsZero() {
 		words += " " + a.Name.String()
@@ -481,29 +481,29 @@ func (d *describer) concludeThrown() {
 	out := d.out
 	list := faults(out.Exceptions)
 	chain := leading(out.Causes)
-	told := make([]Fault, 0, len(chain))
+	path := make([]Fault, 0, len(chain))
 	for _, i := range chain {
-		told = append(told, list[i])
+		path = append(path, list[i])
 	}
-	if t := out.Touched; len(told) == 1 && t != nil && told[0].Type == nullReference {
+	if t := out.Touched; len(path) == 1 && t != nil && path[0].Type == nullReference {
 		switch {
 		case t.What == reportedZero:
-			told[0].Cause = "a reference that was null was used, or one that was damaged"
+			path[0].Cause = "a null or damaged reference was used"
 		case t.Address >= nullRange:
-			told[0].Cause = "a reference or pointer that is no address was used, which .NET tells as a null reference, too"
+			path[0].Cause = "a reference or pointer that is not a canonical address was used, which .NET also reports as a null reference"
 		}
 	}
-	if len(told) == 1 && len(told[0].Trace) == 0 {
-		told[0].Trace = d.stoodAt()
+	if len(path) == 1 && len(path[0].Trace) == 0 {
+		path[0].Trace = d.stoodAt()
 	}
-	out.Likely = cmp.Or(LikelyCause(told), out.Likely)
+	out.Likely = cmp.Or(LikelyCause(path), out.Likely)
 	if out.Likely == "" {
 		return
 	}
 	strength := answer.StrengthLikely
 	evidence := "the thread that died threw it last"
 	if d.died.fatal() {
-		strength, evidence = answer.StrengthProved, fmt.Sprintf("the runtime set it, which it keeps for fatal errors, on thread %s", threadWords(d.died.Thread))
+		strength, evidence = answer.StrengthProved, fmt.Sprintf("the runtime set its preallocated exception for fatal errors on thread %s", threadWords(d.died.Thread))
 	} else if d.died.Unhandled {
 		strength, evidence = answer.StrengthProved, fmt.Sprintf("the runtime marked it as unhandled on thread %s", threadWords(d.died.Thread))
 	} else if w := d.written; w != nil && w.Exception != nil && w.Exception.Address == d.died.Thrown {
@@ -513,13 +513,13 @@ func (d *describer) concludeThrown() {
 	}
 	all := []string{evidence}
 	if n := d.died.later(); n > 0 {
-		all = append(all, counted(n, "further exception")+" of the thread found no handler while code ran because of it, as that of a finally; the runtime reports the first")
+		all = append(all, counted(n, "further exception")+" of the thread found no handler in code that ran because of it, such as a finally block; the runtime reports the first")
 	}
 	if t := out.Touched; t != nil {
 		all = append(all, touchedEvidence(t))
 	}
 	if n := len(out.Exceptions); n > len(chain) {
-		all = append(all, fmt.Sprintf("%d exceptions are causes; the tree has them all", n-1))
+		all = append(all, fmt.Sprintf("%d exceptions are causes; the tree lists all", n-1))
 	}
 	d.conclusion(out.Likely, strength, all...)
 }
@@ -574,18 +574,18 @@ func (d *describer) argument(a target.Addr) target.Addr {
 
 // touchedEvidence describes how an address explains an exception.
 func touchedEvidence(t *answer.Touched) string {
-	words := fmt.Sprintf("%#x was touched", uint64(t.Address))
+	words := fmt.Sprintf("the faulting address is %#x", uint64(t.Address))
 	if t.Access != "" {
 		words = fmt.Sprintf("%s of %#x", t.Access, uint64(t.Address))
 	}
 	words += " (" + t.Source + ")"
 	if t.What == reportedZero {
-		return words + ": either a null reference, or an address that is none, as damaged memory has them"
+		return words + ": either a null reference, or an address that is not canonical, as in damaged memory"
 	}
 	if t.Address < nullRange {
-		return words + ": below 64 KB, where .NET tells every access of managed code as a null reference"
+		return words + ": below 64 KB, where .NET reports every access of managed code as a null reference"
 	}
-	return words + ": above the 64 KB that a null reference can touch, so that it was unsafe or native code, or memory that was damaged"
+	return words + ": above the 64 KB that a null reference can reach, so unsafe or native code, or damaged memory"
 }
 
 // leading returns the path from the first exception along the first causes.
@@ -603,17 +603,17 @@ func leading(causes [][]int) []int {
 
 // concludeAlive describes what a process without a crash record was doing.
 func (d *describer) concludeAlive() {
-	const nothing = "nothing in the dump says that the process had crashed"
+	const nothing = "the dump records no crash"
 	switch {
 	case d.rt == nil:
-		d.conclusion("the dump does not tell whether the process had crashed", answer.StrengthUnknown,
-			"it has no signal and no exception record", "the runtime's threads can't be read")
+		d.conclusion("unknown whether the process had crashed", answer.StrengthUnknown,
+			"no signal and no exception record", "the runtime's threads can't be read")
 		return
 	case d.out.Failure() != nil || d.unreadThreads():
-		d.conclusion("the dump does not tell whether the process had crashed", answer.StrengthUnknown,
-			"it has no signal and no exception record", "not all threads' exceptions can be read")
+		d.conclusion("unknown whether the process had crashed", answer.StrengthUnknown,
+			"no signal and no exception record", "not all threads' exceptions can be read")
 	default:
-		d.conclusion(nothing, answer.StrengthLikely, "it has no signal and no exception record", "the runtime marked no thread's exception as unhandled")
+		d.conclusion(nothing, answer.StrengthLikely, "no signal and no exception record", "no thread has an exception that the runtime marked as unhandled")
 	}
 	d.waiting()
 }
@@ -646,7 +646,7 @@ func (d *describer) waiting() {
 	d.out.Waiting = w
 	for _, circle := range w.Deadlocks {
 		d.conclusion(deadlockWords(circle), answer.StrengthProved,
-			"each waits in Monitor.Enter for an object whose sync block names the next as its owner")
+			"each waits for a monitor whose sync block names the next thread as its owner")
 	}
 	if !d.exiting(walker, list, w) {
 		d.finalizing(list, w)
@@ -670,7 +670,7 @@ func (d *describer) finalizing(list []threads.Thread, w *answer.Waiting) {
 					where = row.Caller.S
 				}
 				d.conclusion(fmt.Sprintf("the finalizer thread %s in %s", row.Text, where), answer.StrengthRecorded,
-					"its frames; no finalizer runs until it is done with that: finalizequeue says how many objects wait")
+					"its frames; no other finalizer runs until this one returns: finalizequeue counts the waiting objects")
 			}
 		}
 	}

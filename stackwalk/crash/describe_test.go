@@ -34,7 +34,7 @@ func TestDescribe(t *testing.T) {
 			assert.Contains(t, x.Reason, "SIGSEGV was sent by process")
 			return
 		case "pocket":
-			assert.Contains(t, x.Reason, "or a process sent it; the dump does not tell")
+			assert.Contains(t, x.Reason, "or a process sent it (unknown)")
 			return
 		}
 		if !strings.HasPrefix(d.Manifest.Scenario, "crash") && d.HasRuntime() {

@@ -28,7 +28,7 @@ func ExampleDescribe() {
 		fmt.Println(x.Type, "-", x.Message)
 	}
 	// Output:
-	// the process aborted itself: an unhandled exception, FailFast, or a native assertion
+	// the process aborted itself (SIGABRT)
 	// crashing worker
 	// Debuggee.Crash.OrderException - order 1042 failed
 	// System.FormatException - The input string 'not a number 1042' was not in a correct format.

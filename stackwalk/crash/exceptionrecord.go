@@ -137,7 +137,7 @@ func readExceptionRecord(mem target.Memory, a target.Addr) (*target.Exception, e
 	}
 	n := binary.LittleEndian.Uint32(b[recordNumParams:])
 	if n > maxRecordParams {
-		return nil, target.Corruptf("exception record %016x has %d parameters, there can be %d", uint64(a), n, maxRecordParams)
+		return nil, target.Corruptf("exception record %016x has %d parameters; the maximum is %d", uint64(a), n, maxRecordParams)
 	}
 	x := &target.Exception{Code: binary.LittleEndian.Uint32(b), Flags: binary.LittleEndian.Uint32(b[recordFlags:]),
 		Record:  target.Addr(binary.LittleEndian.Uint64(b[recordNested:])),
@@ -158,7 +158,7 @@ func nestedRecords(mem target.Memory, x *target.Exception) ([]*target.Exception,
 	seen := map[target.Addr]bool{}
 	for at := x.Record; at != 0; {
 		if seen[at] || len(out) >= limits.ExceptionRecords {
-			return out, target.Corruptf("exception records follow from each other without end")
+			return out, target.Corruptf("exception records form a circle")
 		}
 		seen[at] = true
 		next, err := readExceptionRecord(mem, at)

@@ -33,7 +33,7 @@ func (d *describer) exiting(walker *stackwalk.Walker, list []threads.Thread, w *
 		}
 		if evidence := d.exitFrame(walker, t, handlers); evidence != "" {
 			finalizer = finalizer || t.Managed.Finalizer
-			d.conclusion(fmt.Sprintf("the process is ending: thread %s runs what is to be done then (AppContext.ProcessExit)", threadWords(t)), answer.StrengthRecorded, evidence)
+			d.conclusion(fmt.Sprintf("the process is ending: thread %s runs exit handlers (AppContext.ProcessExit)", threadWords(t)), answer.StrengthRecorded, evidence)
 		}
 	}
 	return finalizer

@@ -39,7 +39,7 @@ func (d *describer) failFast(w *stackwalk.Walker) {
 		return
 	}
 	d.out.FailFast = &answer.FailFast{Strength: answer.StrengthUnknown, Message: answer.Text{Err: target.ErrNotInDump},
-		Source: "the frames of the call do not refer to it"}
+		Source: "the frames of the call do not refer to the message"}
 	found, err := d.messageOfFrames(w)
 	if err == nil && found == nil {
 		found = d.messageOfStack()
@@ -131,7 +131,7 @@ func (d *describer) concludeFailFast() {
 	case f.Message.Err == nil:
 		d.out.Likely += ": " + f.Message.S
 	case errors.Is(f.Message.Err, target.ErrNotInDump):
-		d.out.Likely += "; its message is not found"
+		d.out.Likely += "; its message was not found"
 	}
 	if p := Culprit(d.callers()); p != nil {
 		d.out.Likely += ", in " + p.Function

@@ -34,7 +34,7 @@ func (d *describer) interruptedContext() {
 		d.fault = f
 		d.context("what the signal interrupted", &f.regs)
 	} else if d.touchesAt(&t.OS.Registers) {
-		d.fault = &fault{regs: t.OS.Registers, how: "the instruction at the thread's registers touches that address"}
+		d.fault = &fault{regs: t.OS.Registers, how: "the instruction at the thread's registers accesses that address"}
 	}
 	if d.fault == nil {
 		return
@@ -51,7 +51,7 @@ func (d *describer) interruptedContext() {
 }
 
 // faultingInstruction is the source of an address that was derived from the code.
-const faultingInstruction = "the instruction that faulted, and its registers"
+const faultingInstruction = "the faulting instruction and its registers"
 
 // interrupted returns the code that the thread's signal handler interrupted, nil if it is unknown.
 func (d *describer) interrupted() *fault {
@@ -64,9 +64,9 @@ func (d *describer) interrupted() *fault {
 	if !ok {
 		return nil
 	}
-	how := "the registers that the kernel kept of what the signal interrupted"
+	how := "the registers that the kernel saved when the signal interrupted the thread"
 	if trust < unwind.TrustUnwind {
-		how += ", found by their shape alone"
+		how += ", found by pattern only"
 	}
 	return &fault{regs: regs, how: how}
 }
@@ -134,11 +134,11 @@ func (d *describer) concludeFault() {
 	evidence := []string{fmt.Sprintf("%s: instruction %#x", f.how, uint64(ip))}
 	switch {
 	case touched && a == ip:
-		fmt.Fprintf(&b, "the processor went to %#x, where there is no code: a call by a bad function pointer", uint64(a))
+		fmt.Fprintf(&b, "execution jumped to %#x, where there is no code: a call through a bad function pointer", uint64(a))
 	case f.where == "":
-		fmt.Fprintf(&b, "code at %#x, of no module that is known, faulted", uint64(ip))
+		fmt.Fprintf(&b, "code at %#x, outside of all known modules, faulted", uint64(ip))
 	case out.Touched != nil:
-		fmt.Fprintf(&b, "%s touched %#x", f.where, uint64(out.Touched.Address))
+		fmt.Fprintf(&b, "%s accessed %#x", f.where, uint64(out.Touched.Address))
 	default:
 		fmt.Fprintf(&b, "%s faulted", f.where)
 	}
@@ -146,7 +146,7 @@ func (d *describer) concludeFault() {
 		fmt.Fprintf(&b, ", called from %s", caller)
 	}
 	if d.rt != nil && d.rt.Instance().Module.Contains(ip) {
-		evidence = append(evidence, "it is the runtime's own code: objects or the runtime's data may have been overwritten; verifyheap says whether the heap is sound")
+		evidence = append(evidence, "it is the runtime's own code: objects or the runtime's data may have been overwritten; verifyheap checks the heap")
 	}
 	out.Likely = b.String()
 	d.conclusion(out.Likely, answer.StrengthLikely, evidence...)
@@ -185,5 +185,5 @@ func (d *describer) aborted() bool {
 // concludeAborted reports who called the native code that aborted.
 func (d *describer) concludeAborted() {
 	d.out.Likely = fmt.Sprintf("native code aborted the process (abort, or an assertion), called from %s", d.caller())
-	d.conclusion(d.out.Likely, answer.StrengthLikely, "the thread sent the signal itself, carries no exception and has no frame of Environment.FailFast")
+	d.conclusion(d.out.Likely, answer.StrengthLikely, "the thread sent the signal itself, has no exception and no frame of Environment.FailFast")
 }

@@ -120,13 +120,13 @@ func TestFaults(t *testing.T) {
 	signal(target.SIGSEGV, 1, 0x18)
 	p.interrupt(ip, sp, 0x10)
 	x := describe()
-	assert.Regexp(t, `^libcoreclr.so\+0x1230 touched 0x18, called from Debuggee\.`, strings.ReplaceAll(x.Likely, "System.Threading.Thread.Sleep(Int32)", "Debuggee."))
+	assert.Regexp(t, `^libcoreclr.so\+0x1230 accessed 0x18, called from Debuggee\.`, strings.ReplaceAll(x.Likely, "System.Threading.Thread.Sleep(Int32)", "Debuggee."))
 	require.NotEmpty(t, x.Contexts)
 	assert.Equal(t, answer.Known(ip), x.Contexts[0].IP)
 	assert.Equal(t, "what the signal interrupted", x.Contexts[0].Source)
 	last := x.Verdicts[len(x.Verdicts)-1]
 	assert.Equal(t, answer.StrengthLikely, last.Strength)
-	assert.Contains(t, strings.Join(last.Evidence, "\n"), "found by their shape alone")
+	assert.Contains(t, strings.Join(last.Evidence, "\n"), "found by pattern only")
 	assert.Contains(t, strings.Join(last.Evidence, "\n"), "verifyheap")
 
 	signal(target.SIGSEGV, target.SIKernel, 0)
@@ -134,11 +134,11 @@ func TestFaults(t *testing.T) {
 	x = describe()
 	require.NotNil(t, x.Touched)
 	assert.Equal(t, target.Addr(0xcdcdcdcdcdcdcdd5), x.Touched.Address)
-	assert.Contains(t, x.Likely, "touched 0xcdcdcdcdcdcdcdd5")
+	assert.Contains(t, x.Likely, "accessed 0xcdcdcdcdcdcdcdd5")
 
 	signal(target.SIGSEGV, 1, 0x4242)
 	p.interrupt(0x4242, sp, 0)
-	assert.Contains(t, describe().Likely, "the processor went to 0x4242, where there is no code")
+	assert.Contains(t, describe().Likely, "execution jumped to 0x4242, where there is no code")
 
 	signal(target.SIGSEGV, target.SIUser, 0)
 	assert.Empty(t, describe().Likely, "a process sent it: nothing had failed")
@@ -158,7 +158,7 @@ func TestFaults(t *testing.T) {
 	died.OS.Registers = regs
 	process.Threads = func() ([]threads.Thread, error) { return []threads.Thread{*died}, nil }
 	signal(target.SIGSEGV, 1, 0x18)
-	assert.Contains(t, describe().Likely, "libcoreclr.so+0x1230 touched 0x18")
+	assert.Contains(t, describe().Likely, "libcoreclr.so+0x1230 accessed 0x18")
 	signal(target.SIGSEGV, 1, 0x123456)
 	assert.Empty(t, describe().Likely)
 }
@@ -185,7 +185,7 @@ func TestUnreported(t *testing.T) {
 	set(0x6f6f6f6f6f6f6f6f)
 	got := crash.Unreported(process, context, 0)
 	assert.Equal(t, target.Addr(0x6f6f6f6f6f6f6f77), got.Address)
-	assert.Equal(t, "no address of a process", got.What)
+	assert.Equal(t, "not a canonical address", got.What)
 	set(^uint64(7)) // and 8 is 0
 	got = crash.Unreported(process, context, 0)
 	assert.Zero(t, got.Address)
@@ -194,7 +194,7 @@ func TestUnreported(t *testing.T) {
 	p.set(ip, 0x06)
 	got = crash.Unreported(process, context, 0)
 	assert.Zero(t, got.Address)
-	assert.Contains(t, got.What, "or no address of a process at all")
-	assert.Contains(t, crash.Unreported(process, 0, 0).What, "or no address of a process at all", "without a CONTEXT")
+	assert.Contains(t, got.What, "or not a canonical address")
+	assert.Contains(t, crash.Unreported(process, 0, 0).What, "or not a canonical address", "without a CONTEXT")
 	assert.Equal(t, target.Addr(0x55), crash.Unreported(process, context, 0x55).Address, "what is reported is believed")
 }

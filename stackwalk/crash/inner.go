@@ -12,7 +12,7 @@ import (
 )
 
 // maxExceptions bounds the exceptions of one tree.
-const maxTold = limits.ToldExceptions
+const maxExceptions = limits.ToldExceptions
 
 // innerExceptions returns the causes of x: its inner exception, and the exceptions in a list field, as in
 // AggregateException and ReflectionTypeLoadException.
@@ -33,7 +33,7 @@ type innerFinder struct {
 }
 
 func (in *innerFinder) add(a target.Addr) {
-	if !in.seen[a] && len(in.found) < maxTold {
+	if !in.seen[a] && len(in.found) < maxExceptions {
 		in.seen[a] = true
 		in.found = append(in.found, a)
 	}
@@ -82,8 +82,8 @@ func (in *innerFinder) list(o objects.Object) error {
 		return nil // a field of another type
 	}
 	for i, v := range array.Values() {
-		if i >= maxTold {
-			return target.Unsupportedf("only %d of %d are told", maxTold, array.Len)
+		if i >= maxExceptions {
+			return target.Unsupportedf("only %d of %d are listed", maxExceptions, array.Len)
 		}
 		if v.IsNull() {
 			continue

@@ -43,7 +43,7 @@ func (d *describer) returned(walker *stackwalk.Walker, list []threads.Thread) {
 		}
 		others = append(others, threadWords(t))
 	}
-	evidence := fmt.Sprintf("thread %s, the first of the process, has no managed frames and is a background thread, as the runtime makes it when Main has returned",
+	evidence := fmt.Sprintf("thread %s, the first of the process, has no managed frames and is a background thread, which the runtime makes it when Main has returned",
 		threadWords(main))
 	if len(others) == 0 {
 		d.conclusion("Main has returned, and no foreground thread is left: the process is ending", answer.StrengthLikely, evidence)
@@ -54,7 +54,7 @@ func (d *describer) returned(walker *stackwalk.Walker, list []threads.Thread) {
 	if n := len(others) - len(names); n > 0 {
 		more = fmt.Sprintf(" and %d more", n)
 	}
-	d.conclusion(fmt.Sprintf("Main has returned: the process goes on as long as one of its foreground threads runs: %s%s", strings.Join(names, ", "), more),
+	d.conclusion(fmt.Sprintf("Main has returned; foreground threads keep the process alive: %s%s", strings.Join(names, ", "), more),
 		answer.StrengthLikely, evidence)
 }
 

@@ -76,7 +76,7 @@ func TestMainReturned(t *testing.T) {
 			switch name {
 			case "returned":
 				require.Len(t, said, 1)
-				assert.Regexp(t, `^Main has returned: the process goes on as long as one of its foreground threads runs: \d+ \(0x[0-9a-f]+\) ".*", \d+ \(0x[0-9a-f]+\) ".*"$`, said[0])
+				assert.Regexp(t, `^Main has returned; foreground threads keep the process alive: \d+ \(0x[0-9a-f]+\) ".*", \d+ \(0x[0-9a-f]+\) ".*"$`, said[0])
 			case "ending":
 				assert.Equal(t, []string{"Main has returned, and no foreground thread is left: the process is ending"}, said)
 			default:

@@ -28,8 +28,8 @@ func (t *trees) add(a target.Addr, depth int) int {
 	if n, ok := t.seen[a]; ok {
 		return n
 	}
-	if len(out.Exceptions) >= maxTold || depth >= maxTold {
-		t.gaps.Note(target.Unsupportedf("more than %d exceptions are causes of each other", maxTold))
+	if len(out.Exceptions) >= maxExceptions || depth >= maxExceptions {
+		t.gaps.Note(target.Unsupportedf("more than %d exceptions cause each other", maxExceptions))
 		return -1
 	}
 	x, err := code.Of(t.rt).DescribeException(a, code.ExceptionOptions{})

@@ -37,7 +37,7 @@ const (
 	ActivityFile                 // waits for files, pipes or changes of the file system
 	ActivityConsole              // waits for the console
 	ActivityProcess              // waits for another process to end
-	ActivityQueue                // waits for a queue's items
+	ActivityQueue                // waits for items of a queue
 	ActivityExit                 // ends the process at its own request
 )
 
@@ -88,7 +88,7 @@ var waitRules = []waitRule{
 	{"System.Threading.TimerQueue", "TimerThread", ActivityIdle, "idle (timers)"},
 	{"System.Net.Sockets.SocketAsyncEngine", "EventLoop", ActivityIdle, "idle (events of sockets)"},
 	{"System.IO.FileSystemWatcher+RunningInstance", "ProcessEvents", ActivityFile, "waits for changes of the file system"},
-	{"System.Collections.Concurrent.BlockingCollection`1", "", ActivityQueue, "waits for a queue's items"},
+	{"System.Collections.Concurrent.BlockingCollection`1", "", ActivityQueue, "waits for items of a queue"},
 	{"System.Threading.Tasks.Task*", "Wait InternalWait SpinThenBlockingWait GetResultCore get_Result", ActivityTask, "waits for a task"},
 	{"System.Runtime.CompilerServices.TaskAwaiter*", "GetResult HandleNonSuccess", ActivityTask, "waits for a task"},
 	{"System.Threading.Tasks.Parallel", "", ActivityTask, "waits for a parallel loop"},
@@ -124,10 +124,10 @@ var waitRules = []waitRule{
 	{"System.IO.RandomAccess", "", ActivityFile, "reads or writes a file"},
 	{"System.IO.FileStream", "", ActivityFile, "reads or writes a file"},
 	{"System.IO.Strategies.*", "", ActivityFile, "reads or writes a file"},
-	{"System.IO.File*", "", ActivityFile, "works with files"},
-	{"System.IO.Directory*", "", ActivityFile, "works with files"},
+	{"System.IO.File*", "", ActivityFile, "uses the file system"},
+	{"System.IO.Directory*", "", ActivityFile, "uses the file system"},
 	{"System.Environment", "Exit _Exit", ActivityExit, "ends the process (Environment.Exit)"},
-	{"System.GC", "", ActivityRuntime, "asked for a collection"},
+	{"System.GC", "", ActivityRuntime, "requested a collection"},
 }
 
 // waitEnds are the methods of the framework that run user work. Frames below them started the wait but do not explain

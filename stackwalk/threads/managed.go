@@ -76,7 +76,7 @@ func (t *Thread) describeManaged(g *answer.Gaps, p target.Target, rt *dac.Runtim
 		Special:      purposes(m),
 	}
 	if m.Native {
-		err := target.Unsupportedf("what else a NativeAOT program knows of a thread its debug header does not tell")
+		err := target.Unsupportedf("the debug header of a NativeAOT program has no other facts about threads")
 		d.State.Err, d.GCMode.Err, d.Domain.Err, d.Apartment.Err = err, err, err, err
 		describeThrown(g, &d, rt, m)
 		return d

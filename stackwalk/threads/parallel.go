@@ -17,7 +17,7 @@ import (
 func ParallelStacks(ctx context.Context, w *stackwalk.Walker, list []*Thread, explicit bool) (*answer.ParallelStacks, error) {
 	rt := w.Runtime()
 	if rt == nil {
-		return nil, target.Unsupportedf("the program has no managed frames that could be merged: stacks merges native ones")
+		return nil, target.Unsupportedf("the program has no managed frames to merge: stacks merges native ones")
 	}
 	wanted := func(f *stackwalk.Frame) bool { return f.Kind == stackwalk.FrameManaged || explicit }
 	var gaps answer.Gaps
