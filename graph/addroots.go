@@ -15,14 +15,14 @@ func (b *builder) addRoots() error {
 	r := b.r
 	n := len(r.Sources)
 	first := uint32(b.objects)
-	rows := make([]uint32, n+2) // of the root, the last, too: where each begins
+	rows := make([]uint32, n+2) // start of each row, including the root's
 	place := func(parent int) int {
 		if parent == UnderRoot {
 			return n
 		}
 		return parent
 	}
-	nodes := make([]uint32, len(r.Edges)) // of the roots, None for those that lead to no object
+	nodes := make([]uint32, len(r.Edges)) // nodes of the roots, None for roots that lead to no object
 	for i := range r.Sources {
 		if p := r.Sources[i].Parent; p != InTable {
 			rows[place(p)+1]++
@@ -68,7 +68,7 @@ func (b *builder) addRoots() error {
 	return nil
 }
 
-// rootNode is the object that a root refers to, None if none is there.
+// rootNode returns the object that a root refers to, None if there is none.
 func (b *builder) rootNode(a target.Addr) uint32 {
 	if n, ok := b.x.find(a); ok {
 		return n
@@ -85,8 +85,8 @@ func (b *builder) rootFault(a target.Addr) Fault {
 	return b.fault(uint64(a))
 }
 
-// checkDependents counts the dependent handles whose primary object is none. Their
-// secondary objects were counted among the references of objects.
+// checkDependents counts the dependent handles whose primary object does not exist. References to secondary objects
+// count as references of the primary ones.
 func (b *builder) checkDependents() {
 	for i := range b.r.Dependents {
 		d := &b.r.Dependents[i]
@@ -99,7 +99,7 @@ func (b *builder) checkDependents() {
 	slices.SortStableFunc(b.pairs, func(x, y Dependent) int { return cmp.Compare(x.Primary, y.Primary) })
 }
 
-// takeRoots takes over what the graph keeps of the roots.
+// takeRoots takes over the parts of the roots that the graph keeps.
 func (g *Graph) takeRoots(b *builder) {
 	g.slots, g.refs, g.slotsFrom, g.pairs = b.slots, b.refs, b.slotsFrom, b.pairs
 	g.kept = b.r.Kept
@@ -116,7 +116,7 @@ func (g *Graph) takeRoots(b *builder) {
 	}
 }
 
-// dependentsOf is where those of a primary object are among pairs.
+// dependentsOf returns the range of a primary object's handles in pairs.
 func dependentsOf(pairs []Dependent, a target.Addr) (from, to int) {
 	from = sort.Search(len(pairs), func(i int) bool { return pairs[i].Primary >= a })
 	to = from

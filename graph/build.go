@@ -17,33 +17,29 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Options say how to build and to ask. The zero value uses all processors and as
-// much memory as it takes.
+// Options controls how a graph is built and queried. The zero value uses all processors and unlimited memory.
 type Options struct {
-	Jobs int // goroutines; 0 stands for one a processor
-	// Progress, if not nil, is told how far the work is, also of what is computed
-	// later, by one goroutine at a time.
+	Jobs int // goroutines; 0 means one a processor
+	// Progress, if not nil, is called with the state of the work, including later computations. Calls do not overlap.
 	Progress func(Progress)
-	// MaxMemory is how many bytes the graph may take beside the dump, with all that
-	// is computed of it; 0 is no limit. What would take more fails with
-	// target.ErrUnsupported and says how much it takes.
+	// MaxMemory is the maximum number of bytes for the graph and everything computed from it, apart from the dump; 0
+	// means no limit. Work that needs more fails with target.ErrUnsupported; the error has the amount.
 	MaxMemory int64
-	// Keep, if not nil, is where what is computed is kept in files, from which it is there at once the next time.
+	// Keep, if not nil, describes files that keep computed data for the next start.
 	Keep *Keep
 
-	deferFrom, piece uint64 // bytes; 0 stands for deferSize and pieceSize
-	wide             bool   // as if the heap had 32 GB
+	deferFrom, piece uint64 // bytes; 0 means deferSize and pieceSize
+	wide             bool   // treat the heap as if it had 32 GB
 }
 
-// Progress is how far the work is. It may have several phases.
+// Progress is the state of the work, which may have several phases.
 type Progress struct {
 	Phase       string // for people
 	Done, Total uint64
 }
 
-// Build makes the graph of the objects of h and of what keeps them alive. A heap that
-// is damaged or not all in the dump has a graph too: Stats say what it lacks. The
-// errors are the context's and those of limits.
+// Build builds the graph of the objects of h and of everything that keeps them alive. A damaged or incomplete heap has
+// a graph too; Stats describes the missing parts. Errors are the context's, and errors of limits.
 func Build(ctx context.Context, h *heap.Heap, r *Roots, o Options) (*Graph, error) {
 	if err := r.check(); err != nil {
 		return nil, err
@@ -65,7 +61,7 @@ func Build(ctx context.Context, h *heap.Heap, r *Roots, o Options) (*Graph, erro
 	return g, err
 }
 
-// newBuilder is a builder that has looked at what the roots and the heap's memory are, and at no object.
+// newBuilder returns a builder that has read the roots and the heap's extent, and no object.
 func newBuilder(ctx context.Context, h *heap.Heap, r *Roots, o Options) *builder {
 	b := &builder{ctx: ctx, h: h, r: r, o: o, claims: target.ClaimsOf(h.Memory()), budget: offheap.NewBudget(o.MaxMemory), blind: map[*dac.MethodTable]error{},
 		x: newIndex(h)}
@@ -75,7 +71,7 @@ func newBuilder(ctx context.Context, h *heap.Heap, r *Roots, o Options) *builder
 	return b
 }
 
-// built builds, and gives all back if that fails.
+// built builds the graph. If that fails, it frees everything.
 func (b *builder) built() (*Graph, error) {
 	g, err := b.build()
 	if err != nil {
@@ -89,14 +85,14 @@ func (b *builder) free() {
 	b.x.free()
 }
 
-// arrays are what a graph keeps of nodes and edges.
+// arrays are a graph's nodes and edges.
 type arrays struct {
-	offsets *offheap.Array[uint32] // where the row of each node begins in targets, and where the last one ends
-	targets *offheap.Array[uint32] // while the heap is read: granules, and behind them static fields
-	high    *offheap.Array[uint8]  // while the heap is read: bits 32 to 39 of targets, of heaps of 32 GB and more
+	offsets *offheap.Array[uint32] // start of each node's row in targets, and the end of the last one
+	targets *offheap.Array[uint32] // while the heap is read: granules, followed by static fields
+	high    *offheap.Array[uint8]  // while the heap is read: bits 32 to 39 of targets, for heaps of 32 GB and more
 	sizes   *offheap.Array[uint32]
 	types   *offheap.Array[uint16] // bits 0 to 15 of the index in types
-	rare    *offheap.Array[uint8]  // and bits 16 to 23, where there are so many types
+	rare    *offheap.Array[uint8]  // bits 16 to 23, if there are so many types
 }
 
 func (a *arrays) free() {
@@ -119,18 +115,18 @@ type builder struct {
 
 	x        *index
 	granules uint64
-	wide     bool // granules take more than 32 bits
+	wide     bool // granules need more than 32 bits
 	points   []point
-	inTable  []int // the Sources that are in tables: field k has granule granules+k
+	inTable  []int // the Sources in tables: field k has granule granules+k
 	field    []int // by Source: its number in inTable, -1 for none
 
 	arrays    arrays
 	objects   uint64
 	edges     uint64
-	byNumber  []uint32 // the type's index + 1, by the heap's number
+	byNumber  []uint32 // index of the type + 1, by the heap's number
 	types     []*dac.MethodTable
 	huge      map[Node]uint64
-	deferred  []deferral // where the objects of the merged runs have them
+	deferred  []deferral // deferred pieces, which the merged runs put in objects' places
 	blind     map[*dac.MethodTable]error
 	slots     []target.Addr // as in Graph
 	refs      []uint32
@@ -159,8 +155,7 @@ func (b *builder) build() (*Graph, error) {
 	return b.graph(), nil
 }
 
-// prepare reserves addresses for as many objects and edges as the heap can have.
-// Memory is taken as they are found.
+// prepare reserves addresses for the maximum number of objects and edges. Memory is used as they are found.
 func (b *builder) prepare() error {
 	err := b.x.make(b.budget)
 	// The 40 bits of a wide target address 8 TB.
@@ -200,16 +195,16 @@ func reserve[T any](err *error, b *offheap.Budget, a **offheap.Array[T], n uint6
 	}
 }
 
-// A point is an address in an object whose row has what its memory does not: a
-// static field in a table, or the primary object of a dependent handle.
+// A point is an address in an object whose row differs from its memory: a static field in a table, or the primary
+// object of a dependent handle.
 type point struct {
 	at        target.Addr
 	source    int // the static field, -1 for a dependent handle
 	secondary target.Addr
 }
 
-// pointsOf are the points by address, the numbers of the static fields that their
-// tables keep by Source, and those Sources.
+// pointsOf returns the points by address, the number of each static field in a table by Source, and the Sources of
+// these fields.
 func pointsOf(r *Roots) (points []point, field, inTable []int) {
 	field = make([]int, len(r.Sources))
 	for i := range r.Sources {
@@ -231,8 +226,8 @@ func pointsOf(r *Roots) (points []point, field, inTable []int) {
 	return points, field, inTable
 }
 
-// scan reads the heap once. How much memory the objects take is known when they are counted: what the limit
-// is too low for ends the scan, and the error says what all of them would take, by those that were met.
+// scan reads the heap once. If memory is insufficient, it stops; the error estimates the needed memory from the objects
+// found so far.
 func (b *builder) scan() error {
 	read, all := uint64(0), uint64(1)
 	o := heap.ScanOptions{Jobs: b.o.Jobs, Progress: func(done, total uint64) {
@@ -253,7 +248,7 @@ func (b *builder) scan() error {
 	return err
 }
 
-// merge puts what was found in a run behind what was found before it.
+// merge appends the results of a run.
 func (b *builder) merge(c *collector) error {
 	for _, w := range c.bits {
 		b.x.words[w.index] |= w.bits
@@ -286,7 +281,7 @@ func (b *builder) merge(c *collector) error {
 		d := c.deferred[i]
 		at += b.keep(c, at, from, d.behind)
 		from = d.behind
-		d.behind = at // from here on where in targets it is
+		d.behind = at // from here on, its place in targets
 		b.deferred = append(b.deferred, d)
 		at += int(d.n)
 	}
@@ -311,7 +306,7 @@ func (b *builder) keep(c *collector, at, from, to int) int {
 	return to - from
 }
 
-// typeIndex is the index of a type of which the heap knows the number.
+// typeIndex returns the index of a type, given the heap's number.
 func (b *builder) typeIndex(number uint32) uint32 {
 	if int(number) < len(b.byNumber) && b.byNumber[number] != 0 {
 		return b.byNumber[number] - 1
@@ -324,7 +319,7 @@ func (b *builder) typeIndex(number uint32) uint32 {
 	return uint32(len(b.types) - 1)
 }
 
-// rareTypes writes the upper bits of the types of objects, once there are such.
+// rareTypes writes the upper bits of objects' types, once there are any.
 func (b *builder) rareTypes(base int, numbers []uint32) error {
 	if len(b.types) <= 1<<16 {
 		return nil
@@ -341,7 +336,7 @@ func (b *builder) rareTypes(base int, numbers []uint32) error {
 	return nil
 }
 
-// note adds what a run counted to Stats.
+// note adds the counts of a run to Stats.
 func (b *builder) note(c *collector) {
 	s := &b.stats
 	s.Bytes += c.stats.Bytes
@@ -368,7 +363,7 @@ func (b *builder) note(c *collector) {
 	}
 }
 
-// graph is the graph that was built.
+// graph returns the finished graph.
 func (b *builder) graph() *Graph {
 	a := &b.arrays
 	a.high.Free()
@@ -399,7 +394,7 @@ func phases(to func(Progress)) func(digraph.Progress) {
 	return func(p digraph.Progress) { to(Progress(p)) }
 }
 
-// search is the first point at or behind a.
+// search returns the first point at or after a.
 func search(points []point, a target.Addr) int {
 	return sort.Search(len(points), func(i int) bool { return points[i].at >= a })
 }

@@ -7,15 +7,14 @@ import (
 	"github.com/sosgo/sosgo/internal/digraph"
 )
 
-// A Closure is a set of nodes that grows by what can be reached from more and more of them: objsize
-// is one of a single object. It is for one goroutine, may be used again and again, and must be
-// closed before the graph is.
+// A Closure is a set of nodes that grows by everything reachable from added nodes; objsize uses it with a single
+// object. It is not safe for concurrent use, can be reused, and must be closed before the graph.
 type Closure struct {
 	g     *Graph
 	reach *digraph.Reach
 }
 
-// NewClosure is an empty Closure. It takes a bit for each node, and 4 bytes for each that is in it.
+// NewClosure returns an empty Closure. It needs a bit for each node, and 4 bytes for each node in the set.
 func (g *Graph) NewClosure() (*Closure, error) {
 	r, err := g.rows.NewReach(g.lazy.options)
 	if err != nil {
@@ -24,8 +23,8 @@ func (g *Graph) NewClosure() (*Closure, error) {
 	return &Closure{g, r}, nil
 }
 
-// Add adds nodes and all that can be reached from them. It returns the number and size in bytes of the
-// objects that were not in the set before: of several rounds the last tells what only it reaches.
+// Add adds nodes and everything reachable from them. It returns the number and size in bytes of the objects that are
+// new in the set. With several calls, the last result is what only its nodes reach.
 func (c *Closure) Add(ctx context.Context, nodes ...Node) (objects int, size uint64, err error) {
 	for len(nodes) > 0 {
 		added, sum, err := c.reach.Add(ctx, nodes, c.g.size)
@@ -39,7 +38,7 @@ func (c *Closure) Add(ctx context.Context, nodes ...Node) (objects int, size uin
 	return objects, size, nil
 }
 
-// more corrects what was counted, and returns the static fields that tables among the new nodes hold.
+// more corrects the counts, and returns the static fields in the tables among the new nodes.
 func (c *Closure) more(added []uint32, objects *int, size *uint64) (statics []Node) {
 	g := c.g
 	for _, n := range added {
@@ -63,12 +62,12 @@ func (c *Closure) more(added []uint32, objects *int, size *uint64) (statics []No
 // Has reports whether n is in the set.
 func (c *Closure) Has(n Node) bool { return c.reach.Has(n) }
 
-// Nodes are those of the set, the ones that Add was given and near ones first. The slice is valid
-// until the set changes.
+// Nodes returns the nodes of the set: the ones passed to Add, and near ones, first. The slice is valid until the set
+// changes.
 func (c *Closure) Nodes() []Node { return c.reach.Nodes() }
 
 // Reset empties the set.
 func (c *Closure) Reset() { c.reach.Reset() }
 
-// Close gives the memory back.
+// Close frees the memory.
 func (c *Closure) Close() { c.reach.Free() }

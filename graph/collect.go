@@ -9,17 +9,16 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// An object of at least deferSize bytes is only counted while the heap is walked: the
-// references of the large objects, which are one run, would take their memory twice.
-// They are read again when their place is known, pieceSize bytes at a time, by all
+// The walk only counts the references of objects of at least deferSize bytes. Large objects are one run, and their
+// references would need memory twice. They are read again when their place is known, pieceSize bytes at a time, by all
 // workers.
 const (
 	deferSize = 64 << 10
 	pieceSize = 1 << 20
 )
 
-// A collector gathers the objects of a run and their references, as numbers of
-// granules: which object starts where is known when all are walked.
+// A collector gathers the objects of a run and their references, as granule numbers. The object that starts at a
+// granule is known only after the walk.
 type collector struct {
 	b     *builder
 	edges *heap.Edges
@@ -27,18 +26,18 @@ type collector struct {
 	bits     []wordBits
 	sizes    []uint32 // by object
 	types    []uint32 // by object: the heap's numbers
-	ends     []uint32 // by object: of its references, those of deferred pieces included
+	ends     []uint32 // by object: the end of its references, including deferred pieces
 	n        uint64   // references
-	refs     []uint32 // granules; those of deferred pieces are not among them
-	high     []uint8  // and bits 32 to 39 of them
+	refs     []uint32 // granules, without those of deferred pieces
+	high     []uint8  // bits 32 to 39 of them
 	deferred []deferral
 	huge     []hugeObject
 
-	chunk, first uint64 // where the last object started, and the number of its first granule
+	chunk, first uint64 // start of the last object's chunk, and the number of the chunk's first granule
 	scratch      []target.Addr
-	pending      []target.Addr // references of the last objects, which settle makes numbers of; ends has them already
+	pending      []target.Addr // references of the last objects, not yet numbered by settle; ends includes them
 	settled      int           // objects before these
-	at           int           // the next point; -1 if it is to be sought
+	at           int           // the next point; -1 if unknown
 
 	corrupt []*heap.Corruption
 	blind   []blindType
@@ -52,7 +51,7 @@ type wordBits struct{ index, bits uint64 }
 type deferral struct {
 	object   heap.Object
 	from, to uint64 // offsets in the object
-	behind   int    // how many of collector.refs are before it; once merged: where in targets its references are
+	behind   int    // number of collector.refs before it; after merging, the place of its references in targets
 	n        uint64
 }
 
@@ -64,7 +63,7 @@ type hugeObject struct {
 type blindType struct {
 	mt     *dac.MethodTable
 	err    error
-	keeper bool // what is not known is what keeps the type alive
+	keeper bool // the unknown part is what keeps the type alive
 }
 
 func newCollector(b *builder) *collector {
@@ -88,10 +87,10 @@ func (c *collector) Objects(_ *heap.Segment, batch []heap.Object) {
 	c.settle()
 }
 
-// Corrupt notes where the walk could not go on.
+// Corrupt records where the walk could not go on.
 func (c *collector) Corrupt(e *heap.Corruption) { c.corrupt = append(c.corrupt, e) }
 
-// Reset forgets all.
+// Reset discards everything.
 func (c *collector) Reset() {
 	*c = collector{b: c.b, edges: c.edges, at: -1, bits: c.bits[:0], sizes: c.sizes[:0], types: c.types[:0], ends: c.ends[:0],
 		refs: c.refs[:0], high: c.high[:0], deferred: c.deferred[:0], huge: c.huge[:0], scratch: c.scratch, pending: c.pending[:0], blind: c.blind[:0]}
@@ -101,7 +100,7 @@ func (c *collector) add(o *heap.Object) {
 	if chunk := uint64(o.Addr) >> chunkShift; chunk != c.chunk {
 		first, ok := c.b.x.granule(chunk << chunkShift)
 		if !ok {
-			return // an object starts in stored memory
+			return // objects start in stored memory
 		}
 		c.chunk, c.first = chunk, first
 	}
@@ -118,7 +117,7 @@ func (c *collector) add(o *heap.Object) {
 	c.sizes = append(c.sizes, uint32(min(o.Size, hugeSize)))
 	c.types = append(c.types, o.TypeNumber())
 	for c.at < len(c.b.points) && c.b.points[c.at].at < o.Addr {
-		c.at++ // in what is no object
+		c.at++ // not in an object
 	}
 	special := c.at < len(c.b.points) && c.b.points[c.at].at < o.Next()
 	if !special && o.Size < c.b.o.deferFrom {
@@ -139,10 +138,9 @@ func (c *collector) add(o *heap.Object) {
 	c.settled = len(c.ends)
 }
 
-// settle makes numbers of the pending references, those of many objects in one loop.
+// settle numbers the pending references, those of many objects in one loop.
 func (c *collector) settle() {
-	// What index.granule does, without a call for each reference: a tenth of the time
-	// of the whole pass.
+	// This is index.granule without a call for each reference, which saves a tenth of the time of the pass.
 	x, refs := c.b.x, slices.Grow(c.refs, len(c.pending))
 	top, minTop := x.top, x.minTop
 	if c.b.wide {
@@ -163,7 +161,7 @@ func (c *collector) settle() {
 	c.pending, c.settled = c.pending[:0], len(c.ends)
 }
 
-// settleEach is settle where some references are none, or numbers are wide.
+// settleEach is settle for invalid references or wide numbers.
 func (c *collector) settleEach() {
 	first, at := uint32(c.n), uint32(0)
 	for i := c.settled; i < len(c.ends); i++ {
@@ -175,7 +173,7 @@ func (c *collector) settleEach() {
 	c.pending, c.settled = c.pending[:0], len(c.ends)
 }
 
-// stored adds the references that stand in o at offsets from up to to.
+// stored adds the references in o at offsets from up to to.
 func (c *collector) stored(o *heap.Object, from, to uint64) {
 	if o.Size >= c.b.o.deferFrom {
 		c.large(o, from, to)
@@ -209,7 +207,7 @@ func (c *collector) granule(g uint64) {
 	c.n++
 }
 
-// fault is why a reference to what has no granule is none.
+// fault returns why a reference to an address without a granule is invalid.
 func (b *builder) fault(a uint64) Fault {
 	if b.h.Segment(target.Addr(a)) != nil {
 		if a%8 != 0 {
@@ -226,7 +224,7 @@ func (b *builder) fault(a uint64) Fault {
 	return FaultNowhere
 }
 
-// lacks notes that not all references of an object can be read.
+// lacks records that some references of an object can't be read.
 func (c *collector) lacks(o *heap.Object, missing uint64, err error) {
 	c.stats.MissingSlots += missing
 	if err != nil {
@@ -235,14 +233,14 @@ func (c *collector) lacks(o *heap.Object, missing uint64, err error) {
 	}
 }
 
-// blindness notes an error about a type, once for a run of objects of it.
+// blindness records an error about a type, once for a run of its objects.
 func (c *collector) blindness(mt *dac.MethodTable, err error, keeper bool) {
 	if n := len(c.blind); n == 0 || c.blind[n-1].mt != mt {
 		c.blind = append(c.blind, blindType{mt, err, keeper})
 	}
 }
 
-// keeper adds the edge to what keeps the type of an object alive.
+// keeper adds the edge to the LoaderAllocator that keeps the type of an object alive.
 func (c *collector) keeper(o *heap.Object) {
 	a, err := c.edges.LoaderAllocator(o)
 	if err != nil {
@@ -279,8 +277,8 @@ func (c *collector) large(o *heap.Object, from, to uint64) {
 	}
 }
 
-// special adds the references of an object that is a table of static fields, or the
-// primary object of dependent handles. The edges of its static fields are theirs.
+// special adds the references of a table of static fields, or of the primary object of dependent handles. A table's
+// edges belong to its static fields.
 func (c *collector) special(o *heap.Object) {
 	b, from, first := c.b, uint64(0), c.at
 	for ; c.at < len(b.points) && b.points[c.at].at < o.Next(); c.at++ {

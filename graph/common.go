@@ -5,8 +5,8 @@ import (
 	"math/bits"
 )
 
-// Common calls f for the objects of two graphs that stand at the same addresses: n of g, m of other. It compares bits, and goes
-// over neither heap. Several goroutines call f, each with what create made for it. The error is the context's.
+// Common calls f for the objects of two graphs at equal addresses: n of g, m of other. It compares bits, and walks
+// neither heap. Several goroutines call f, each with its own result of create. The error is the context's.
 func Common[T any](ctx context.Context, g, other *Graph, create func() T, f func(with T, n, m Node)) error {
 	x, y := g.index, other.index
 	return parallel(ctx, g.lazy.options.Workers, int(x.chunks), numberPiece/chunkGranules, create, func(with T, from, to int) {

@@ -11,7 +11,7 @@ import (
 	"github.com/sosgo/sosgo/heap"
 )
 
-// typeCounts count the objects of each type.
+// typeCounts counts the objects of each type.
 type typeCounts []typeCount
 
 type typeCount struct {
@@ -19,8 +19,8 @@ type typeCount struct {
 	first       int // + 1
 }
 
-// CountLive counts the objects that live, and that f chooses by type and size, by type, without a look at the heap:
-// what Heap.Stats counts that f chooses and LiveStarts knows. The types are in the order of their first such objects.
+// CountLive counts the live objects by type. f selects them by type and size. It gives the result of Heap.Stats with f
+// and LiveStarts, without reading the heap. Types are in the order of their first such objects.
 func (g *Graph) CountLive(ctx context.Context, f *heap.Filter) (heap.Stats, error) {
 	ctx, done, err := g.Use(ctx)
 	if err != nil {
@@ -34,8 +34,8 @@ func (g *Graph) CountLive(ctx context.Context, f *heap.Filter) (heap.Stats, erro
 	return g.countTypes(ctx, live, f)
 }
 
-// CountTypes counts all objects by type, without a look at the heap: what Heap.Stats counts but free blocks. The
-// types are in the order of their first objects.
+// CountTypes counts all objects by type. It gives the result of Heap.Stats without free blocks, and without reading the
+// heap. Types are in the order of their first objects.
 func (g *Graph) CountTypes(ctx context.Context) (heap.Stats, error) {
 	ctx, done, err := g.Use(ctx)
 	if err != nil {
@@ -45,7 +45,7 @@ func (g *Graph) CountTypes(ctx context.Context) (heap.Stats, error) {
 	return g.countTypes(ctx, nil, &heap.Filter{})
 }
 
-// countTypes counts what live has, if it is not nil, and f chooses.
+// countTypes counts the objects that f selects and that are in live, if live is not nil.
 func (g *Graph) countTypes(ctx context.Context, live *Liveness, f *heap.Filter) (heap.Stats, error) {
 	refused := make([]bool, len(g.types))
 	for i, mt := range g.types {
@@ -84,7 +84,7 @@ func (g *Graph) countTypes(ctx context.Context, live *Liveness, f *heap.Filter) 
 	return g.statsOf(all), nil
 }
 
-// statsOf puts together what several counted.
+// statsOf merges the counts of several goroutines.
 func (g *Graph) statsOf(all []typeCounts) heap.Stats {
 	s := heap.Stats{Corruptions: g.stats.Corruptions, Corrupt: g.stats.Corrupt}
 	first := map[*dac.MethodTable]int{}
@@ -107,7 +107,7 @@ func (g *Graph) statsOf(all []typeCounts) heap.Stats {
 	return s
 }
 
-// A GenerationCount is the objects of a generation, and their size in bytes.
+// A GenerationCount is the number of objects of a generation, and their size in bytes.
 type GenerationCount struct{ Objects, Size uint64 }
 
 // CountGenerations counts all objects by heap.Generation.

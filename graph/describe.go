@@ -6,21 +6,22 @@ import (
 	"github.com/sosgo/sosgo/answer"
 )
 
-// Graph is what x answers questions about.
+// Graph returns the graph that x queries.
 func (x *Holders) Graph() *Graph { return x.g }
 
-// Names names the edges of the graph.
+// Names returns the names of the graph's edges.
 func (x *Holders) Names() *Names { return x.names }
 
-// Describe describes an object. What is not known of it is noted in g.
+// Describe describes an object. Unknown parts are recorded in g.
 func (x *Holders) Describe(g *answer.Gaps, n Node) answer.PathObject { return x.object(g, n) }
 
-// DescribePath describes the nodes of a Path: Sources, then objects. What is not known is noted in g.
+// DescribePath describes the nodes of a Path: Sources, then objects. Unknown parts are recorded in g.
 func (x *Holders) DescribePath(ctx context.Context, g *answer.Gaps, nodes []Node) answer.RootPath {
 	return x.rootPath(ctx, g, nodes, map[[2]Node]int{})
 }
 
-// TypesBelow counts what n dominates by type, itself included: the top types with the largest size, 0 for all.
+// TypesBelow counts the objects that n dominates, including n, by type. It returns the top types with the largest size,
+// 0 for all.
 func (x *Holders) TypesBelow(ctx context.Context, g *answer.Gaps, n Node, top int) ([]answer.TypeCount, error) {
 	ctx, done, err := x.g.Use(ctx)
 	if err != nil {

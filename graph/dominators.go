@@ -13,10 +13,9 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Dominators say what would be free if a node were gone. A node is dominated by
-// those that are on all of its paths from the root; the last of them is its immediate
-// dominator. What does not live has a tree of its own, whose root is Garbage. It is for any
-// number of goroutines, until the graph is closed.
+// Dominators has the retained size of each node. A node is dominated by the nodes that are on all of its paths from the
+// root; the last of them is its immediate dominator. Dead objects have a tree of their own, whose root is Garbage.
+// Dominators is safe for concurrent use until the graph is closed.
 type Dominators struct {
 	g        *Graph
 	tree     *digraph.Dominators
@@ -25,8 +24,8 @@ type Dominators struct {
 	children lazy.Long[*digraph.Graph]
 }
 
-// Dominators computes the dominators and retained sizes of all nodes, once: 16 bytes
-// a node, and at most 18 more while it works.
+// Dominators computes the dominators and retained sizes of all nodes, once. It needs 16 bytes a node, and at most 18
+// more during the computation.
 func (g *Graph) Dominators(ctx context.Context) (*Dominators, error) {
 	return g.lazy.doms.GetContext(ctx, func(ctx context.Context) (*Dominators, error) {
 		ctx, done, err := g.Use(ctx)
@@ -75,7 +74,7 @@ func (d *Dominators) free() {
 	forget(&d.children, (*digraph.Graph).Free)
 }
 
-// addHuge adds what objects of 4 GB and more have beyond that, which 32 bits can't tell.
+// addHuge adds the part of objects of 4 GB and more that does not fit in 32 bits.
 func (d *Dominators) addHuge(ctx context.Context) error {
 	if len(d.g.huge) == 0 {
 		return nil
@@ -101,13 +100,12 @@ func (d *Dominators) addHuge(ctx context.Context) error {
 	return nil
 }
 
-// Garbage is the node that stands for what keeps nothing alive: the immediate dominator of
-// dead objects that no dead object owns alone. It is no node of the graph.
+// Garbage returns the node that stands for no owner: the immediate dominator of dead objects that no single dead object
+// owns. It is not a node of the graph.
 func (d *Dominators) Garbage() Node { return Node(d.g.Nodes()) }
 
-// Idom is the immediate dominator of n: of an object the object or Source without which it
-// would not live. It is n itself for the root and for Garbage, and Garbage for dead objects that no
-// single dead object owns.
+// Idom returns the immediate dominator of n: the object or Source without which n would not be alive. It is n itself
+// for the root and for Garbage, and Garbage for dead objects that no single dead object owns.
 func (d *Dominators) Idom(n Node) Node {
 	if int(n) >= len(d.tree.Idom) {
 		return NoNode
@@ -115,8 +113,8 @@ func (d *Dominators) Idom(n Node) Node {
 	return d.tree.Idom[n]
 }
 
-// Retained is the size in bytes of all objects that n dominates, its own included: what
-// would be free if n were gone. Of the root it is all that lives, of Garbage all that does not.
+// Retained returns the retained size of n in bytes: the size of all objects that n dominates, including n. For the root
+// it is the size of all live objects, for Garbage of all dead ones.
 func (d *Dominators) Retained(n Node) uint64 {
 	if int(n) >= len(d.retained) {
 		return 0
@@ -124,8 +122,8 @@ func (d *Dominators) Retained(n Node) uint64 {
 	return d.retained[n]
 }
 
-// Children are the nodes that n immediately dominates, in the order of nodes. The first call
-// takes 8 bytes a node. The slice is the graph's own.
+// Children returns the nodes that n immediately dominates, in the order of nodes. The first call computes 8 bytes a
+// node. The slice belongs to the graph.
 func (d *Dominators) Children(ctx context.Context, n Node) ([]Node, error) {
 	rows, err := d.children.GetContext(ctx, func(ctx context.Context) (*digraph.Graph, error) {
 		ctx, done, err := d.g.Use(ctx)
@@ -141,9 +139,8 @@ func (d *Dominators) Children(ctx context.Context, n Node) ([]Node, error) {
 	return rows.Row(n), nil
 }
 
-// Largest are the children of n that retain most, at most most of them, the largest first;
-// of equal ones the first in the order of nodes. others is the number of the other children, and
-// size what they retain.
+// Largest returns the children of n with the largest retained sizes, at most most of them, in that order; equal ones
+// keep the order of nodes. others is the number of the other children, and size their retained size.
 func (d *Dominators) Largest(ctx context.Context, n Node, most int) (top []Node, others int, size uint64, err error) {
 	children, err := d.Children(ctx, n)
 	if err != nil {
@@ -168,7 +165,7 @@ func (d *Dominators) Largest(ctx context.Context, n Node, most int) (top []Node,
 	return top, len(children) - len(top), size, nil
 }
 
-// A Part is what lives or what does not.
+// A Part is the live or the dead part of the heap.
 type Part uint8
 
 // The parts.
@@ -177,7 +174,7 @@ const (
 	PartDead
 )
 
-// order is a part in preorder of its dominator tree.
+// order returns a part in the preorder of its dominator tree.
 func (d *Dominators) order(p Part) []uint32 {
 	if p == PartDead {
 		return d.tree.Order[d.tree.Live:]
@@ -185,8 +182,8 @@ func (d *Dominators) order(p Part) []uint32 {
 	return d.tree.Order[:d.tree.Live]
 }
 
-// ByType is what the objects of each type retain together, by TypeIndex: the sum over those
-// that no object of the same type dominates, for what others retain was counted with that one.
+// ByType returns what the objects of each type retain together, by TypeIndex. It is the sum over the objects that no
+// object of the same type dominates, since that one already includes them.
 func (d *Dominators) ByType(ctx context.Context, p Part) ([]uint64, error) {
 	ctx, done, err := d.g.Use(ctx)
 	if err != nil {
@@ -203,8 +200,8 @@ func (d *Dominators) ByType(ctx context.Context, p Part) ([]uint64, error) {
 	return d.ByTypeClass(ctx, p, class, len(class))
 }
 
-// ByTypeClass is ByType for classes of types, as assemblies or namespaces are: class tells of
-// each type, by TypeIndex, its class, from 0 to count-1.
+// ByTypeClass is ByType for classes of types, such as assemblies or namespaces. class has the class of each type, from
+// 0 to count-1, by TypeIndex.
 func (d *Dominators) ByTypeClass(ctx context.Context, p Part, class []uint32, count int) ([]uint64, error) {
 	ctx, done, err := d.g.Use(ctx)
 	if err != nil {
@@ -229,8 +226,7 @@ func (d *Dominators) ByTypeClass(ctx context.Context, p Part, class []uint32, co
 	return digraph.SumByClass(ctx, d.tree, d.order(p), classes, count, d.retained, d.g.lazy.options)
 }
 
-// ByGeneration is what the objects of each generation retain together, as ByType says it, by
-// heap.Generation.
+// ByGeneration returns what the objects of each generation retain together, as in ByType, by heap.Generation.
 func (d *Dominators) ByGeneration(ctx context.Context, p Part) ([]uint64, error) {
 	ctx, done, err := d.g.Use(ctx)
 	if err != nil {
@@ -245,13 +241,13 @@ func (d *Dominators) ByGeneration(ctx context.Context, p Part) ([]uint64, error)
 	return digraph.SumByClass(ctx, d.tree, d.order(p), array.Slice(), int(heap.GenerationUnknown)+1, d.retained, d.g.lazy.options)
 }
 
-// A generationRun is objects one behind the other that are of one generation.
+// A generationRun is a run of objects of one generation.
 type generationRun struct {
 	from, to Node
 	gen      heap.Generation
 }
 
-// generationRuns are all objects of segments, in their order. The objects of a generation lie one behind the other in a
+// generationRuns returns the runs of all objects in segments, in order. The objects of a generation are contiguous in a
 // segment.
 func (g *Graph) generationRuns(ctx context.Context) ([]generationRun, error) {
 	var runs []generationRun
@@ -290,7 +286,7 @@ func (g *Graph) generations(ctx context.Context, out []uint8) error {
 	return parallel(ctx, g.lazy.options.Workers, len(out), numberPiece, none, func(_ struct{}, from, to int) {
 		i := sort.Search(len(runs), func(i int) bool { return int(runs[i].to) > from })
 		for n := from; n < to; {
-			gen, end := heap.GenerationUnknown, to // behind all segments
+			gen, end := heap.GenerationUnknown, to // after all segments
 			if i < len(runs) {
 				if r := &runs[i]; n < int(r.from) {
 					end = min(to, int(r.from))
@@ -306,7 +302,7 @@ func (g *Graph) generations(ctx context.Context, out []uint8) error {
 	})
 }
 
-// liveAs is what lives by a bit for each node.
+// liveAs returns the live nodes, given a bit for each node.
 func (g *Graph) liveAs(ctx context.Context, words []uint64) (*Liveness, error) {
 	array, err := offheap.Make[uint64](g.budget, len(words))
 	if err != nil {

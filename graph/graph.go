@@ -13,19 +13,18 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Node is an object, or a Source: something that keeps objects alive from outside
-// of the heap. Objects are numbered from 0 in the order of their addresses, behind
-// them come the Sources in the order in which Build got them, and last the root, on
-// which all other Sources hang.
+// A Node is an object, or a Source, which keeps objects alive from outside of the heap. Objects have the numbers from 0
+// in the order of their addresses. Sources follow in the order of Build's input. The last node is the root, on which
+// all other Sources depend.
 type Node = uint32
 
-// NoNode is none.
+// NoNode means no node.
 const NoNode Node = digraph.None
 
-// A Graph is the objects of a heap, what keeps them alive, and who refers to whom.
-// It is made by Build and does not change: its methods are for any number of
-// goroutines, until Close. What takes a context may be asked while another goroutine closes; all else (a node, a row,
-// what was computed before) only between Use and its done, or by who knows that nobody closes: the memory is gone at once.
+// A Graph has the objects of a heap, their references, and what keeps them alive. Build makes it, and it does not
+// change. Its methods are safe for concurrent use until Close. A method that takes a context may run while another
+// goroutine calls Close. All other methods must run between Use and its done, or when nothing calls Close, for Close
+// frees the memory immediately.
 type Graph struct {
 	h       *heap.Heap
 	budget  *offheap.Budget
@@ -33,9 +32,9 @@ type Graph struct {
 	objects int
 
 	arrays arrays
-	rows   digraph.Graph // of arrays.offsets and arrays.targets
-	size   []uint32      // of arrays.sizes: bytes, hugeSize where there are more
-	typ    []uint16      // of arrays.types and arrays.rare: index in types
+	rows   digraph.Graph // arrays.offsets and arrays.targets
+	size   []uint32      // arrays.sizes: bytes, hugeSize for larger ones
+	typ    []uint16      // arrays.types and arrays.rare: index in types
 	rare   []uint8
 	huge   map[Node]uint64
 	types  []*dac.MethodTable
@@ -46,20 +45,21 @@ type Graph struct {
 	kept      []roots.Root // by refs - 1
 	slotsFrom uint32
 	fields    map[target.Addr]Node // static fields by slot
-	tables    map[Node][]Node      // the static fields in an object that don't hang on it
-	pairs     []Dependent          // by Primary, those of objects
+	tables    map[Node][]Node      // the static fields in an object that don't depend on it
+	pairs     []Dependent          // by Primary, which is an object
 
 	stats Stats
 	lazy  lazies
-	store *kept // nil if nothing is kept
+	store *kept // nil if nothing is kept in files
 	users *inuse.Gate
 }
 
-// hugeSize stands for a size that is in Graph.huge.
+// hugeSize marks a size that is in Graph.huge.
 const hugeSize = math.MaxUint32
 
-// Close gives all memory back. Whoever is at work with the graph is stopped with an error, and waited for: what takes a context,
-// and what is between Use and its done. Behind it the graph has no objects; a node or a slice that it gave before means nothing any more.
+// Close frees all memory. It stops everything that uses the graph, with an error, and waits for it: methods with a
+// context, and code between Use and its done. Afterwards the graph has no objects; earlier nodes and slices are
+// invalid.
 func (g *Graph) Close() {
 	if !g.users.Close() {
 		return
@@ -71,25 +71,25 @@ func (g *Graph) Close() {
 	g.forget()
 }
 
-// Heap is the heap whose objects the graph has.
+// Heap returns the heap whose objects the graph has.
 func (g *Graph) Heap() *heap.Heap { return g.h }
 
-// Objects is the number of objects: their nodes are those below it.
+// Objects returns the number of objects. Smaller node numbers are objects.
 func (g *Graph) Objects() int { return g.objects }
 
-// Nodes is the number of all nodes.
+// Nodes returns the number of all nodes.
 func (g *Graph) Nodes() int { return g.objects + len(g.sources) + 1 }
 
-// Edges is the number of edges.
+// Edges returns the number of edges.
 func (g *Graph) Edges() int { return g.rows.Edges() }
 
-// Root is the node on which everything hangs that lives.
+// Root returns the root, from which all live nodes can be reached.
 func (g *Graph) Root() Node { return Node(g.objects + len(g.sources)) }
 
 // IsObject reports whether n is an object, and not a Source.
 func (g *Graph) IsObject(n Node) bool { return int(n) < g.objects }
 
-// Source is the Source that n is, nil for an object.
+// Source returns the Source of node n, nil for an object.
 func (g *Graph) Source(n Node) *Source {
 	switch i := int(n) - g.objects; {
 	case i < 0 || i > len(g.sources):
@@ -101,17 +101,16 @@ func (g *Graph) Source(n Node) *Source {
 	}
 }
 
-// SourceNode is the node of the Source that Build got at an index.
+// SourceNode returns the node of the Source with an index in Build's input.
 func (g *Graph) SourceNode(i int) Node { return Node(g.objects + i) }
 
-// Node is the object that starts at a, as the walk of the heap found it: it is exact.
-// A free block is no object.
+// Node returns the object that starts at a. It is exact, and free blocks are not objects.
 func (g *Graph) Node(a target.Addr) (Node, bool) {
 	n, ok := g.index.find(a)
 	return Node(n), ok
 }
 
-// Containing is the object that starts at a or that a lies in.
+// Containing returns the object that contains address a.
 func (g *Graph) Containing(a target.Addr) (Node, bool) {
 	n, ok := g.index.last(a)
 	if !ok || uint64(a-g.Address(Node(n))) >= (g.Size(Node(n))+7)&^7 {
@@ -120,7 +119,7 @@ func (g *Graph) Containing(a target.Addr) (Node, bool) {
 	return Node(n), true
 }
 
-// Address is where an object starts, 0 for a Source.
+// Address returns the start of an object, 0 for a Source.
 func (g *Graph) Address(n Node) target.Addr {
 	if !g.IsObject(n) {
 		return 0
@@ -128,13 +127,13 @@ func (g *Graph) Address(n Node) target.Addr {
 	return g.index.address(g.index.selected(uint32(n)))
 }
 
-// Addresses appends to dst where the objects from from up to to start: a tenth of the time that Address takes for each of them.
+// Addresses appends to dst the starts of the objects from from up to to. It takes a tenth of the time of calls of
+// Address.
 func (g *Graph) Addresses(dst []target.Addr, from, to Node) []target.Addr {
 	return g.index.appendAddresses(dst, from, min(to, Node(g.objects)))
 }
 
-// Size is the size of an object in bytes, as SOS counts them: not rounded up. That of
-// a Source is 0.
+// Size returns the size of an object in bytes, as SOS counts it, without rounding. The size of a Source is 0.
 func (g *Graph) Size(n Node) uint64 {
 	if !g.IsObject(n) {
 		return 0
@@ -145,7 +144,7 @@ func (g *Graph) Size(n Node) uint64 {
 	return g.huge[n]
 }
 
-// Type is the type of an object, nil for a Source.
+// Type returns the type of an object, nil for a Source.
 func (g *Graph) Type(n Node) *dac.MethodTable {
 	if !g.IsObject(n) {
 		return nil
@@ -153,7 +152,7 @@ func (g *Graph) Type(n Node) *dac.MethodTable {
 	return g.types[g.TypeIndex(n)]
 }
 
-// TypeIndex is the index in Types of the type of an object.
+// TypeIndex returns the index in Types of an object's type.
 func (g *Graph) TypeIndex(n Node) int {
 	if len(g.rare) > 0 {
 		return int(g.typ[n]) | int(g.rare[n])<<16
@@ -161,13 +160,13 @@ func (g *Graph) TypeIndex(n Node) int {
 	return int(g.typ[n])
 }
 
-// Types are the types of all objects, in the order of their first ones.
+// Types returns the types of all objects, in the order of their first objects.
 func (g *Graph) Types() []*dac.MethodTable { return g.types }
 
-// Segment is the segment of an object, nil for a Source.
+// Segment returns the segment of an object, nil for a Source.
 func (g *Graph) Segment(n Node) *heap.Segment { return g.h.Segment(g.Address(n)) }
 
-// Generation is the generation of an object.
+// Generation returns the generation of an object.
 func (g *Graph) Generation(n Node) heap.Generation {
 	a := g.Address(n)
 	if s := g.h.Segment(a); s != nil {
@@ -176,10 +175,9 @@ func (g *Graph) Generation(n Node) heap.Generation {
 	return heap.GenerationUnknown
 }
 
-// Referents are the nodes that n refers to: those of an object in the order of its
-// memory, each as often as it is there, then what dependent handles add, last the
-// LoaderAllocator of its type. Those of a Source are Sources, then objects. The slice is
-// the graph's own.
+// Referents returns the nodes that n refers to, each as often as n does. For an object these are the references in the
+// order of its memory, then those of dependent handles, last the LoaderAllocator of its type. For a Source these are
+// Sources, then objects. The slice belongs to the graph.
 func (g *Graph) Referents(n Node) []Node {
 	if int(n) >= g.rows.Nodes() {
 		return nil
@@ -187,19 +185,19 @@ func (g *Graph) Referents(n Node) []Node {
 	return g.rows.Row(n)
 }
 
-// Statics are the static fields whose values are in the object n, a table of the runtime's, and
-// which hang on SourceStatics or a thread: the object refers to their values too, though it has no edges
-// to them. The order is that of RootsOf.
+// Statics returns the static fields that have their values in the object n, which is a table of the runtime, and that
+// depend on SourceStatics or a thread. The object refers to the values too, but has no edges to them. The order is that
+// of RootsOf.
 func (g *Graph) Statics(n Node) []Node { return g.tables[n] }
 
-// A RootRef is one of the references that a Source holds.
+// A RootRef is one of the references of a Source.
 type RootRef struct {
 	Object Node
-	Slot   target.Addr // where it is: the handle, a word of the stack; 0 for a register
+	Slot   target.Addr // place of the reference: the handle, a word of the stack; 0 for a register
 	ref    uint32
 }
 
-// RootRefs iterates over the references to objects that the Source n holds itself.
+// RootRefs iterates over the references of the Source n to objects.
 func (g *Graph) RootRefs(n Node) iter.Seq[RootRef] {
 	return func(yield func(RootRef) bool) {
 		if g.IsObject(n) {
@@ -215,8 +213,8 @@ func (g *Graph) RootRefs(n Node) iter.Seq[RootRef] {
 	}
 }
 
-// RootOf is the root that a reference of the Source n is, for roots.Reader.Describe. It reports
-// false if Build was told none.
+// RootOf returns the root of a Source's reference, for roots.Reader.Describe. It reports false if Build's input had
+// none.
 func (g *Graph) RootOf(n Node, r RootRef) (roots.Root, bool) {
 	if r.ref > 0 && int(r.ref) <= len(g.kept) {
 		return g.kept[r.ref-1], true
@@ -237,8 +235,8 @@ func (g *Graph) RootOf(n Node, r RootRef) (roots.Root, bool) {
 	return out, true
 }
 
-// Stats tell what Build met.
+// Stats returns the counts of Build.
 func (g *Graph) Stats() *Stats { return &g.stats }
 
-// Memory is how many bytes the graph takes now, and took at most, beside the dump.
+// Memory returns the bytes that the graph uses now and has used at most, apart from the dump.
 func (g *Graph) Memory() (now, peak int64) { return g.budget.InUse(), g.budget.Peak() }

@@ -10,31 +10,31 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// HandleOptions choose what is said of what GC handles hold.
+// HandleOptions selects what is described about the objects that GC handles keep alive.
 type HandleOptions struct {
-	Types []heap.HandleType // handles of these types alone; all that keep something alive without any
-	Top   int               // how many handles, and types of objects, are listed; 0 for all
-	Holds int               // how many types are listed of what would be free without a handle
-	Path  bool              // what else keeps the object alive, where something does
+	Types []heap.HandleType // only handles of these types; without any, all that keep objects alive
+	Top   int               // number of listed handles and types of objects; 0 for all
+	Holds int               // number of types listed in a handle's retained size
+	Path  bool              // what else keeps the object alive, if anything does
 }
 
 func (o *HandleOptions) chosen(t heap.HandleType) bool {
 	return len(o.Types) == 0 || slices.Contains(o.Types, t)
 }
 
-// A held is what one handle holds.
+// A held is what one handle keeps alive.
 type held struct {
 	handle target.Addr
 	typ    heap.HandleType
-	from   Node // the Source of the handles of a type; of a dependent handle the primary object
+	from   Node // the Source of the type's handles; for a dependent handle, the primary object
 	object Node
-	same   int  // how many more handles of the type refer to the object
-	alone  bool // nothing else but handles of the type keeps the object alive
+	same   int  // number of further handles of the type with the same object
+	alone  bool // only handles of the type keep the object alive
 	freed  uint64
 }
 
-// HandlesHold says what would be free without each GC handle, by Dominators: nothing where something else, another handle
-// among it, keeps the object alive too. What a table of static fields holds is the fields', and not the handle's.
+// HandlesHold returns the retained size of each GC handle, from Dominators. It is 0 if something else, such as another
+// handle, keeps the object alive too. The content of a table of static fields belongs to the fields, not to the handle.
 func (x *Holders) HandlesHold(ctx context.Context, o HandleOptions) (*answer.HandlesHold, error) {
 	ctx, done, err := x.g.Use(ctx)
 	if err != nil {
@@ -74,7 +74,7 @@ func (x *Holders) HandlesHold(ctx context.Context, o HandleOptions) (*answer.Han
 	return out, h.answer(ctx, o)
 }
 
-// handleHolds collects what handles hold.
+// handleHolds collects what handles keep alive.
 type handleHolds struct {
 	x         *Holders
 	d         *Dominators
@@ -154,7 +154,7 @@ func (h *handleHolds) dependent(ctx context.Context) error {
 	return nil
 }
 
-// count adds handles to the sums of the type of their object.
+// count adds handles to the sums of their object's type.
 func (h *handleHolds) count(object Node, handles int, alone bool) {
 	i := h.x.g.TypeIndex(object)
 	s := h.types[i]
@@ -168,8 +168,8 @@ func (h *handleHolds) count(object Node, handles int, alone bool) {
 	}
 }
 
-// heldBy reports whether an object lives by references of from alone: it has no other referrer that lives, but for what it
-// keeps alive itself.
+// heldBy reports whether only references of from keep an object alive: all other live referrers are kept alive by the
+// object itself.
 func (h *handleHolds) heldBy(ctx context.Context, from, object Node) (bool, error) {
 	if h.d.Idom(object) != from {
 		return false, nil
@@ -187,7 +187,7 @@ func (h *handleHolds) heldBy(ctx context.Context, from, object Node) (bool, erro
 	return len(others) == 0, err
 }
 
-// answer describes the handles that hold most, and the sums.
+// answer describes the handles with the largest retained sizes, and the sums.
 func (h *handleHolds) answer(ctx context.Context, o HandleOptions) error {
 	slices.SortFunc(h.list, func(a, b held) int {
 		return cmp.Or(cmp.Compare(b.freed, a.freed), cmp.Compare(h.d.Retained(b.object), h.d.Retained(a.object)), cmp.Compare(a.handle, b.handle))
@@ -221,7 +221,7 @@ func (h *handleHolds) answer(ctx context.Context, o HandleOptions) error {
 	return nil
 }
 
-// row describes what a handle holds.
+// row describes what a handle keeps alive.
 func (h *handleHolds) row(ctx context.Context, e *held, o HandleOptions) (answer.HandleHolds, error) {
 	x := h.x
 	row := answer.HandleHolds{Handle: e.handle, Type: e.typ.String(), Object: x.object(&h.out.Gaps, e.object), Live: h.live.Live(e.object),
@@ -243,7 +243,7 @@ func (h *handleHolds) row(ctx context.Context, e *held, o HandleOptions) (answer
 	return row, err
 }
 
-// pathBeside is the shortest path to what a handle refers to that does not begin with the handle, nil if there is none.
+// pathBeside returns the shortest path to a handle's object that does not start with the handle, nil if there is none.
 func (x *Holders) pathBeside(ctx context.Context, g *answer.Gaps, e *held) (*answer.RootPath, error) {
 	met := map[[2]Node]int{}
 	for p, err := range x.g.Paths(ctx, e.object, PathOptions{Each: EachRoot}) {

@@ -9,18 +9,18 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// KeepOptions choose the form of what objects keep alive.
+// KeepOptions selects the form of an answer about reachable objects.
 type KeepOptions struct {
 	OnlyStatistics bool // no list of objects
-	// Strings lists only strings, and counts them by what they say.
+	// Strings lists strings only, and counts them by content.
 	Strings bool
-	Scan    heap.ScanOptions // of Strings
-	// Retained asks for what would be free without the object.
+	Scan    heap.ScanOptions // for Strings
+	// Retained adds the object's retained size.
 	Retained bool
 }
 
-// KeptBy is what an object keeps alive, itself included: all that can be reached from it, whatever else keeps it
-// alive too. The objects come in the order in which they are met, breadth first, as in SOS; strings by address.
+// KeptBy returns what an object keeps alive, including itself: everything reachable from it, even if something else
+// keeps it alive too. Objects are in breadth-first order, as in SOS, strings in the order of addresses.
 func (x *Holders) KeptBy(ctx context.Context, a target.Addr, o KeepOptions) (*answer.Closure, error) {
 	used, done, err := x.g.Use(ctx)
 	if err != nil {
@@ -42,7 +42,7 @@ func (x *Holders) KeptBy(ctx context.Context, a target.Addr, o KeepOptions) (*an
 	return out, x.keep(used, ctx, out, func(yield func(Node) bool) { yield(n) }, o)
 }
 
-// KeptByType is what all objects of a type keep alive together, as KeptBy says it.
+// KeptByType returns what all objects of a type keep alive together, as KeptBy does.
 func (x *Holders) KeptByType(ctx context.Context, mt target.Addr, o KeepOptions) (*answer.Closure, error) {
 	used, done, err := x.g.Use(ctx)
 	if err != nil {
@@ -68,7 +68,8 @@ func (x *Holders) KeptByType(ctx context.Context, mt target.Addr, o KeepOptions)
 	}, o)
 }
 
-// keep finds what can be reached, while the graph is used. later is for what the answer reads when it is written.
+// keep finds the reachable objects while the graph is in use. later is the context of the reads when the answer is
+// written.
 func (x *Holders) keep(ctx, later context.Context, out *answer.Closure, from iter.Seq[Node], o KeepOptions) error {
 	nodes, in, err := x.reached(ctx, from)
 	if err != nil {
@@ -108,7 +109,7 @@ func (x *Holders) keep(ctx, later context.Context, out *answer.Closure, from ite
 	return nil
 }
 
-// reached are the objects that can be reached from others, breadth first from each of these that was not reached before.
+// reached returns the objects reachable from others, breadth first from each start that was not reached before.
 func (x *Holders) reached(ctx context.Context, from iter.Seq[Node]) ([]Node, *Set, error) {
 	rows, seen := x.g.memoryRows(true), x.g.NewSet()
 	var nodes []Node
@@ -135,10 +136,10 @@ func (x *Holders) reached(ctx context.Context, from iter.Seq[Node]) ([]Node, *Se
 	return nodes, seen, ctx.Err()
 }
 
-// statistics counts objects by type, the types with most bytes last; of equal ones the first that was met comes first.
+// statistics counts objects by type. The types with most bytes come last; equal ones are in the order of discovery.
 func (x *Holders) statistics(g *answer.Gaps, nodes []Node) *answer.Statistics {
 	out := &answer.Statistics{Types: []answer.TypeCount{}}
-	index := make([]int, len(x.g.types)) // in out.Types, + 1
+	index := make([]int, len(x.g.types)) // index in out.Types, + 1
 	for _, n := range nodes {
 		i := &index[x.g.TypeIndex(n)]
 		if *i == 0 {

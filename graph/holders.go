@@ -19,7 +19,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Holders answers what holds objects, and what these hold. It is for any number of goroutines.
+// Holders answers questions about what keeps objects alive, and what these keep alive. It is safe for concurrent use.
 type Holders struct {
 	g     *Graph
 	names *Names
@@ -27,14 +27,14 @@ type Holders struct {
 	rt    *dac.Runtime
 }
 
-// NewHolders returns what answers questions about g. The readers are those of the same runtime:
-// r names fields, and roots says what roots are.
+// NewHolders returns a Holders for g. The readers are those of the same runtime: r names fields, and rr describes
+// roots.
 func NewHolders(g *Graph, r *objects.Reader, rr *roots.Reader) *Holders {
 	return &Holders{g: g, names: g.Names(r), roots: rr, rt: g.h.Runtime()}
 }
 
-// Object is the node of the object at an address. What is none is target.ErrCorrupt, a free block
-// target.ErrUnsupported, and target.ErrNotInDump where the dump lacks what would tell.
+// Object returns the node of the object at an address. The error is target.ErrCorrupt if there is no object,
+// target.ErrUnsupported for a free block, and target.ErrNotInDump if the dump lacks the decisive parts.
 func (x *Holders) Object(a target.Addr) (Node, error) {
 	if n, ok := x.g.Node(a); ok {
 		return n, nil
@@ -48,17 +48,17 @@ func (x *Holders) Object(a target.Addr) (Node, error) {
 	return NoNode, target.Corruptf("%016x is not an object", uint64(a))
 }
 
-// HoldOptions choose paths from what keeps an object alive.
+// HoldOptions selects paths from roots to an object.
 type HoldOptions struct {
-	All      bool // from each Source that leads to the object, and each handle, and not only from each kind
-	NoStacks bool // stacks are no roots
-	Limit    int  // how many paths; 0 for as many as there are
-	// Disjoint, if not 0, asks for this many paths at most that have nothing in common but the object.
+	All      bool // a path from each Source that leads to the object and each handle, instead of each kind
+	NoStacks bool // ignore stacks
+	Limit    int  // maximum number of paths; 0 for no limit
+	// Disjoint, if not 0, selects at most that many paths that have nothing in common but the object.
 	Disjoint int
-	// Condemned, if not nil, is the generation that is supposed to be collected: objects of older ones
-	// keep alive what they refer to.
+	// Condemned, if not nil, is the generation that is assumed to be collected. Objects of older generations keep their
+	// referents alive.
 	Condemned *int
-	// Retained asks for the object's retained size.
+	// Retained adds the object's retained size.
 	Retained bool
 	// Order chooses among the paths. OrderSOS ignores All, Disjoint and Retained, and has no meaning with Condemned.
 	Order PathOrder
@@ -78,11 +78,11 @@ const (
 	OrderSOS
 )
 
-// maxFirst is how many referrers of garbage are shown.
+// maxFirst is the number of listed referrers of garbage.
 const maxFirst = 5
 
-// RootPaths says what keeps an object alive: by the shortest path from each kind of root, or as
-// the options say.
+// RootPaths returns what keeps an object alive: the shortest path from each kind of root, or the paths that the options
+// select.
 func (x *Holders) RootPaths(ctx context.Context, a target.Addr, o HoldOptions) (*answer.RootPaths, error) {
 	ctx, done, err := x.g.Use(ctx)
 	if err != nil {
@@ -123,7 +123,7 @@ func (x *Holders) RootPaths(ctx context.Context, a target.Addr, o HoldOptions) (
 	return out, x.judge(ctx, out, n)
 }
 
-// paths calls found with paths to n, Sources included, until it returns false.
+// paths calls found with paths to n, including Sources, until found returns false.
 func (x *Holders) paths(ctx context.Context, n Node, o HoldOptions, found func([]Node) bool) error {
 	skip := x.skipped(o.NoStacks)
 	switch {
@@ -144,7 +144,7 @@ func (x *Holders) paths(ctx context.Context, n Node, o HoldOptions, found func([
 	return nil
 }
 
-// skipped is nil, or what leaves out stacks.
+// skipped returns a function that omits stacks, or nil.
 func (x *Holders) skipped(noStacks bool) func(Node) bool {
 	if !noStacks {
 		return nil
@@ -172,8 +172,8 @@ func (x *Holders) disjoint(ctx context.Context, n Node, count int, skip func(Nod
 	return err
 }
 
-// youngPaths finds, for a collection of the generations up to gen, the shortest path from each object of an older one
-// that refers to young objects which lead to n, and from each kind of root.
+// youngPaths finds the paths that matter in a collection of the generations up to gen. It finds the shortest path from
+// each kind of root, and from each object of an older generation whose young referents lead to n.
 func (x *Holders) youngPaths(ctx context.Context, n Node, gen int, skip func(Node) bool, found func([]Node) bool) error {
 	held, err := x.g.Referrers(ctx)
 	if err != nil {
@@ -219,13 +219,14 @@ func (x *Holders) youngPaths(ctx context.Context, n Node, gen int, skip func(Nod
 	return ctx.Err()
 }
 
-// older reports whether an object is of an older generation than gen, large and pinned ones being of the oldest.
+// older reports whether an object belongs to an older generation than gen. Large and pinned objects belong to the
+// oldest.
 func (x *Holders) older(n Node, gen int) bool {
 	g := x.g.Generation(n)
 	return g > heap.Generation(min(gen, int(heap.Generation2))) && (gen < int(heap.Generation2) || g == heap.GenerationFrozen)
 }
 
-// judge says what it means that there are paths, or none.
+// judge concludes from the paths, or from their absence, whether the object is alive.
 func (x *Holders) judge(ctx context.Context, out *answer.RootPaths, n Node) error {
 	if len(out.Paths) > 0 {
 		out.Verdict = answer.Held
@@ -268,7 +269,7 @@ func (x *Holders) judge(ctx context.Context, out *answer.RootPaths, n Node) erro
 	return nil
 }
 
-// retained is what would be free without n.
+// retained returns the retained size of n.
 func (x *Holders) retained(ctx context.Context, n Node) (*uint64, error) {
 	d, err := x.g.Dominators(ctx)
 	if err != nil {
@@ -285,8 +286,8 @@ func (x *Holders) object(g *answer.Gaps, n Node) answer.PathObject {
 		Size: x.g.Size(n), Generation: x.g.Generation(n).String()}
 }
 
-// rootPath describes a path: Sources, and objects, between which static fields may stand. met counts the paths from
-// each Source and the object to which it refers: of several such references each has a path.
+// rootPath describes a path: Sources and objects, with static fields between. met counts the paths for each pair of a
+// Source and its object, since each of several such references has a path.
 func (x *Holders) rootPath(ctx context.Context, g *answer.Gaps, nodes []Node, met map[[2]Node]int) answer.RootPath {
 	first := 0
 	for first < len(nodes) && !x.g.IsObject(nodes[first]) {
@@ -327,7 +328,7 @@ func (x *Holders) steps(ctx context.Context, g *answer.Gaps, nodes []Node) []ans
 func (x *Holders) edge(ctx context.Context, g *answer.Gaps, from, to Node) *answer.PathEdge {
 	most := 2
 	if x.g.Size(from) > deferSize {
-		most = 1 // to see whether there are more, all of a large array would be read
+		most = 1 // finding more would read all of a large array
 	}
 	list, err := x.names.Edges(ctx, from, to, most)
 	if len(list) == 0 {
@@ -336,8 +337,8 @@ func (x *Holders) edge(ctx context.Context, g *answer.Gaps, from, to Node) *answ
 	return &answer.PathEdge{Kind: list[0].Kind.String(), Name: answer.Text{S: list[0].Name}, More: len(list) > 1}
 }
 
-// staticEdge describes the reference of a table of static fields to a field's value, which in
-// the graph is the field's.
+// staticEdge describes the reference of a table of static fields to a field's value. In the graph, that reference
+// belongs to the field.
 func (x *Holders) staticEdge(g *answer.Gaps, from, to Node, err error) *answer.PathEdge {
 	if o, readErr := x.g.Object(from); readErr == nil {
 		for r := range x.g.h.References(o) {
@@ -353,14 +354,14 @@ func (x *Holders) staticEdge(g *answer.Gaps, from, to Node, err error) *answer.P
 	return &answer.PathEdge{Kind: EdgeField.String(), Name: answer.Text{Err: err}}
 }
 
-// The kinds of roots that package roots does not have.
+// Kinds of roots that package roots does not have.
 const (
 	rootStatic       = "static field"
 	rootThreadStatic = "thread static"
 	rootOlder        = "older generation"
 )
 
-// root describes what of a Source refers to the object n, for the time that is asked.
+// root describes the reference number time of a Source to the object n.
 func (x *Holders) root(ctx context.Context, g *answer.Gaps, source, n Node, time int) answer.GCRoot {
 	s := x.g.Source(source)
 	if s.Kind == SourceField {
@@ -388,7 +389,7 @@ func (x *Holders) root(ctx context.Context, g *answer.Gaps, source, n Node, time
 	return answer.GCRoot{Kind: s.Kind.String(), Name: name.String(), Object: x.g.Address(n), Strong: true}
 }
 
-// fieldName is what a static field is called, or a thread's value of one.
+// fieldName returns the name of a static field, or of a thread's value of one.
 func fieldName(s *Source, name string) string {
 	if s.Thread != nil {
 		return fmt.Sprintf("thread static %s of thread %x", name, s.Thread.ID())
@@ -396,7 +397,7 @@ func fieldName(s *Source, name string) string {
 	return "static " + name
 }
 
-// oldObject is an object that keeps younger ones alive in a collection that does not look at it.
+// oldObject describes an object that keeps younger ones alive because it is not collected.
 func (x *Holders) oldObject(g *answer.Gaps, n Node) answer.GCRoot {
 	o := x.object(g, n)
 	return answer.GCRoot{Kind: rootOlder, Object: o.Address, Strong: true, Name: fmt.Sprintf("an object of generation %s", o.Generation)}
@@ -452,7 +453,7 @@ func (x *Holders) sosRootPaths(ctx context.Context, n Node, o HoldOptions) (*ans
 	return out, ctx.Err()
 }
 
-// rootsOfSOS are the roots in the order in which SOS looks at them: of the handles of a table those of one type before those of the next.
+// rootsOfSOS returns the roots in SOS's order: handles of a table are sorted by type.
 func (x *Holders) rootsOfSOS(ctx context.Context, noStacks bool) iter.Seq[roots.Root] {
 	return func(yield func(roots.Root) bool) {
 		var handles []roots.Root
@@ -490,8 +491,8 @@ func (x *Holders) sosPath(ctx context.Context, g *answer.Gaps, root *roots.Root,
 	return p
 }
 
-// toward tells of each object that leads to n, by references in memory and dependent handles, the next one on a shortest way,
-// + 1; of n itself it is n + 1, of others 0.
+// toward computes shortest ways to n along references in memory and dependent handles. For each object that leads to n
+// it returns the next object + 1, for n itself n + 1, and 0 for others.
 func (g *Graph) toward(ctx context.Context, n Node) (*offheap.Array[uint32], error) {
 	held, err := g.Referrers(ctx)
 	if err != nil {
@@ -515,7 +516,7 @@ func (g *Graph) toward(ctx context.Context, n Node) (*offheap.Array[uint32], err
 			if !g.IsObject(r) {
 				var in bool
 				if r, in = g.Containing(g.Source(r).Slot); !in {
-					continue // no static field in a table
+					continue // a static field outside of tables
 				}
 			}
 			if next[r] == 0 {
@@ -527,7 +528,7 @@ func (g *Graph) toward(ctx context.Context, n Node) (*offheap.Array[uint32], err
 	return toward, nil
 }
 
-// along is the way from a node by what toward tells.
+// along returns the way from a node in the result of toward.
 func along(toward []uint32, n Node) []Node {
 	nodes := []Node{n}
 	for toward[n] != n+1 {
@@ -556,7 +557,7 @@ func (x *Holders) PathTo(ctx context.Context, from, to target.Addr, order PathOr
 	out.From, out.To = x.object(&out.Gaps, a), x.object(&out.Gaps, b)
 	var nodes []Node
 	if order == OrderSOS {
-		nodes, err = x.g.SOSSearch(b).From(ctx, a) // finds what there is: nothing was searched before
+		nodes, err = x.g.SOSSearch(b).From(ctx, a) // finds all there are: nothing was searched before
 	} else {
 		nodes, err = x.shortest(ctx, a, b)
 	}
@@ -571,7 +572,7 @@ func (x *Holders) PathTo(ctx context.Context, from, to target.Addr, order PathOr
 	return out, nil
 }
 
-// shortest is a shortest path from one object to another, nil if there is none.
+// shortest returns a shortest path from one object to another, nil if there is none.
 func (x *Holders) shortest(ctx context.Context, a, b Node) ([]Node, error) {
 	tree, err := x.g.rows.ShortestPaths(ctx, []uint32{a}, x.g.lazy.options)
 	if err != nil {

@@ -10,23 +10,21 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// The heap's memory is numbered in granules of 8 bytes, at which objects start, and
-// in chunks of chunkSize bytes. Only chunks that the dump holds something of have
-// numbers: a heap in many pieces, far apart or with holes, costs what it holds.
+// Granules of 8 bytes, at which objects start, and chunks of chunkSize bytes number the heap's memory. Only chunks with
+// data in the dump have numbers. A heap with many distant pieces or holes costs only the stored part.
 const (
 	granuleShift  = 3
 	chunkShift    = 16
 	chunkSize     = 1 << chunkShift
 	chunkGranules = chunkSize >> granuleShift
 	chunkWords    = chunkGranules / 64
-	// A block is the granules between two counts: 512, which a cache line holds.
-	// Twice as many counts made a look-up no faster.
+	// A block is the granules between two counts: 512, which fit in a cache line. Twice as many counts made lookups no
+	// faster.
 	blockWords = 8
 )
 
-// The directory finds the chunk of an address in two steps: a page for each
-// gigabyte, an entry for each chunk. What is beyond maxPages, in heaps of hostile
-// dumps alone, is found by binary search.
+// The directory finds the chunk of an address in two steps: a page for each gigabyte, an entry for each chunk. Anything
+// beyond maxPages, which only occurs in hostile dumps, is found by binary search.
 const (
 	pageShift   = 30
 	pageEntries = 1 << (pageShift - chunkShift)
@@ -34,21 +32,20 @@ const (
 	maxTop      = 1 << 20 // gigabytes between the first and the last segment
 )
 
-// An extent is a row of chunks one behind the other, in addresses and numbers.
+// An extent is a run of chunks with consecutive addresses and numbers.
 type extent struct {
 	start target.Addr
-	first uint64 // the number of its first chunk
+	first uint64 // number of its first chunk
 	n     uint64 // chunks
 }
 
-// A page has for each chunk of a gigabyte its number + 1, 0 for none.
+// A page has the number + 1 of each chunk of a gigabyte, 0 for none.
 type page [pageEntries]uint32
 
-// An index maps the addresses of objects to ordinals and back: a bit for each
-// granule at which an object starts, and a count for each block. It takes 1/64 of
-// the heap's bytes and 1/16 of that: 1.5 bytes an object where those are of 88
-// bytes, 6 ns a look-up in order and 25 ns at random. A map of Go takes 34 bytes
-// and 200 ns, binary search among sorted addresses 8 bytes and 520 ns.
+// An index maps the addresses of objects to ordinals and back. It has a bit for each granule at which an object starts,
+// and a count for each block. That is 1/64 of the heap's bytes plus 1/16 of that: 1.5 bytes an object if objects have
+// 88 bytes. A lookup takes 6 ns in order and 25 ns at random. A Go map takes 34 bytes and 200 ns, binary search among
+// sorted addresses 8 bytes and 520 ns.
 type index struct {
 	extents []extent
 	chunks  uint64
@@ -59,8 +56,8 @@ type index struct {
 
 	bits   *offheap.Array[uint64]
 	counts *offheap.Array[uint32] // objects before each block, and their number at the end
-	words  []uint64               // of bits
-	before []uint32               // of counts
+	words  []uint64               // bits
+	before []uint32               // counts
 }
 
 // newIndex numbers the granules of the stored parts of a heap. It has no room for objects yet.
@@ -73,10 +70,10 @@ func newIndex(h *heap.Heap) *index {
 	return x
 }
 
-// size is the number of words that there is a bit for each granule in.
+// size returns the number of words that hold a bit for each granule.
 func (x *index) size() int { return int(x.chunks) * chunkWords }
 
-// make makes room for objects, none of which is there yet.
+// make makes room for objects. It contains none yet.
 func (x *index) make(b *offheap.Budget) error {
 	bits, err := offheap.Make[uint64](b, x.size())
 	if err != nil {
@@ -85,7 +82,7 @@ func (x *index) make(b *offheap.Budget) error {
 	return x.take(b, bits.Sparse())
 }
 
-// take takes bits over.
+// take takes over bits.
 func (x *index) take(b *offheap.Budget, bits *offheap.Array[uint64]) (err error) {
 	x.bits = bits
 	if x.counts, err = offheap.Make[uint32](b, x.size()/blockWords+1); err != nil {
@@ -101,7 +98,7 @@ func (x *index) free() {
 	x.counts.Free()
 }
 
-// cover numbers the chunks of a range, which lies behind those before.
+// cover numbers the chunks of a range that follows the previous ones.
 func (x *index) cover(r target.Range) {
 	start := r.Start &^ (chunkSize - 1)
 	end := (r.End + chunkSize - 1) &^ (chunkSize - 1)
@@ -154,10 +151,10 @@ func (x *index) directory() {
 	}
 }
 
-// granules is how many there are.
+// granules returns the number of granules.
 func (x *index) granules() uint64 { return x.chunks * chunkGranules }
 
-// granule is the number of the granule that starts at a, and whether there is one.
+// granule returns the number of the granule that starts at a, and whether there is one.
 func (x *index) granule(a uint64) (uint64, bool) {
 	if t := a>>pageShift - x.minTop; t < uint64(len(x.top)) {
 		if p := x.top[t]; p >= 0 {
@@ -169,8 +166,7 @@ func (x *index) granule(a uint64) (uint64, bool) {
 	return x.granuleFar(a)
 }
 
-// granuleFar is granule for what the directory does not have: mostly for no
-// address of the heap.
+// granuleFar is granule for addresses outside of the directory, most of which are outside of the heap.
 func (x *index) granuleFar(a uint64) (uint64, bool) {
 	i := sort.Search(len(x.extents), func(i int) bool { return uint64(x.extents[i].start) > a }) - 1
 	if i < 0 || (a-uint64(x.extents[i].start))>>chunkShift >= x.extents[i].n {
@@ -179,7 +175,7 @@ func (x *index) granuleFar(a uint64) (uint64, bool) {
 	return x.extents[i].first*chunkGranules + (a-uint64(x.extents[i].start))>>granuleShift, a&7 == 0
 }
 
-// address is where a granule starts.
+// address returns the start of a granule.
 func (x *index) address(g uint64) target.Addr {
 	c := g / chunkGranules
 	i := sort.Search(len(x.extents), func(i int) bool { return x.extents[i].first > c }) - 1
@@ -187,7 +183,7 @@ func (x *index) address(g uint64) target.Addr {
 	return e.start + target.Addr((g-e.first*chunkGranules)<<granuleShift)
 }
 
-// countStep is after how many blocks count looks at its context.
+// countStep is the number of blocks between two checks of the context.
 const countStep = 1 << 13
 
 // count counts the objects before each block, once all bits are set. The error is the context's.
@@ -205,7 +201,7 @@ func (x *index) count(ctx context.Context) (objects uint64, err error) {
 	return objects, nil
 }
 
-// rank is the ordinal of the object that starts at granule g, and whether one does.
+// rank returns the ordinal of the object that starts at granule g, and whether there is one.
 func (x *index) rank(g uint64) (uint32, bool) {
 	w := x.words[g>>6]
 	bit := uint64(1) << (g & 63)
@@ -216,7 +212,7 @@ func (x *index) rank(g uint64) (uint32, bool) {
 	return n, w&bit != 0
 }
 
-// find is the ordinal of the object that starts at a.
+// find returns the ordinal of the object that starts at a.
 func (x *index) find(a target.Addr) (uint32, bool) {
 	g, ok := x.granule(uint64(a))
 	if !ok {
@@ -225,7 +221,7 @@ func (x *index) find(a target.Addr) (uint32, bool) {
 	return x.rank(g)
 }
 
-// selected is the granule at which the object with an ordinal starts.
+// selected returns the granule at which the object with an ordinal starts.
 func (x *index) selected(ordinal uint32) uint64 {
 	block := sort.Search(len(x.before)-1, func(i int) bool { return x.before[i+1] > ordinal })
 	left := int(ordinal - x.before[block])
@@ -242,7 +238,7 @@ func (x *index) selected(ordinal uint32) uint64 {
 	}
 }
 
-// last is the ordinal of the last object that starts at or before a.
+// last returns the ordinal of the last object that starts at or before a.
 func (x *index) last(a target.Addr) (uint32, bool) {
 	i := sort.Search(len(x.extents), func(i int) bool { return x.extents[i].start > a }) - 1
 	if i < 0 {
@@ -257,7 +253,7 @@ func (x *index) last(a target.Addr) (uint32, bool) {
 	return n - 1, n > 0
 }
 
-// from is the ordinal of the first object that starts at or behind a.
+// from returns the ordinal of the first object that starts at or after a.
 func (x *index) from(a target.Addr) uint32 {
 	n, ok := x.last(a)
 	if !ok {
@@ -269,7 +265,7 @@ func (x *index) from(a target.Addr) uint32 {
 	return n
 }
 
-// appendAddresses appends where the objects with the ordinals from up to to start.
+// appendAddresses appends the starts of the objects with the ordinals from up to to.
 func (x *index) appendAddresses(dst []target.Addr, from, to uint32) []target.Addr {
 	if from >= to {
 		return dst

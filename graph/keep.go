@@ -18,29 +18,29 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Keep says where the arrays of a graph are kept, so that the next start has them at once: in files of a folder,
-// one for the rows (17 bytes an object), and one each for what lives (1/8), the edges turned round (9) and the
-// dominators (16), which are written when they are first computed. They are mapped and checked before anything is
-// believed: checksums, bounds, and that hundreds of objects all over the heap are as the rows say.
+// A Keep describes files that keep the arrays of a graph for the next start. One has the rows (17 bytes an object).
+// Others have the live objects (1/8), the reversed edges (9) and the dominators (16); they are written when first
+// computed. The files are mapped and verified before use: checksums, bounds, and the rows of hundreds of objects all
+// over the heap.
 //
-// Files count only for the same dump, read by the same build of sosgo, with the same roots. What is not that, or is
-// damaged, is noted (Graph.Notes), built anew and replaced; that something can't be written is noted too. The graph of
-// a heap that can't be walked or read as a whole is not kept: its files would have to tell what is wrong with it.
+// A file counts only for the same dump, the same build of sosgo and the same roots. Other and damaged files are
+// recorded (Graph.Notes), rebuilt and replaced. Failed writes are recorded too. The graph of a heap that can't be
+// walked or read completely is not kept, since its files would have to describe what is missing.
 //
-// A file that another program cuts while it is mapped ends this one, as with the dump itself; NoMmap is for folders
+// If another program truncates a mapped file, this program crashes, as with the dump itself. Set NoMmap for folders
 // where that may happen.
 type Keep struct {
-	Dir  string // it is made if it is not there
-	Name string // what the names of the files begin with
-	// Dump tells the content of the dump from that of any other, and from what it was at another time.
+	Dir  string // created if it does not exist
+	Name string // prefix of the files' names
+	// Dump identifies the content of the dump, at this time.
 	Dump   []byte
-	NoMmap bool // the files are read instead of mapped
+	NoMmap bool // read the files instead of mapping them
 }
 
-// keptVersion is of what the files have. Their format has a version of its own.
+// keptVersion is the version of the files' content. Their format has its own version.
 const keptVersion = 2
 
-// What the files are called.
+// Names of the files.
 const (
 	keptRows       = "rows"
 	keptLive       = "live"
@@ -49,20 +49,20 @@ const (
 	keptSuffix     = ".sosgo"
 )
 
-// kept are the files of one graph. Its methods are for any number of goroutines.
+// kept are the files of one graph. Its methods are safe for concurrent use.
 type kept struct {
 	o       *Keep
 	key     arrayfile.Key
 	workers int
 	budget  *offheap.Budget
-	off     bool // the heap is not whole: nothing is kept, and nothing looked for
+	off     bool // the heap is incomplete: neither keep nor look for files
 
 	mu    sync.Mutex
 	files []*arrayfile.File
 	notes []error
 }
 
-// newKept finds the key of the graph that b is to build.
+// newKept returns the key of the graph that b will build.
 func newKept(b *builder) *kept {
 	h := sha256.New()
 	fmt.Fprintf(h, "sosgo graph %d %s %d %x\n", keptVersion, build(), len(b.o.Keep.Dump), b.o.Keep.Dump)
@@ -71,7 +71,7 @@ func newKept(b *builder) *kept {
 	return &kept{o: b.o.Keep, key: arrayfile.Key(h.Sum(nil)), workers: b.o.Jobs, budget: b.budget}
 }
 
-// build is which build of sosgo this is, as far as it knows.
+// build identifies this build of sosgo, as far as it is known.
 func build() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -87,7 +87,7 @@ func build() string {
 	return text
 }
 
-// heapKey adds what says of a heap where its objects are.
+// heapKey adds what identifies the places of a heap's objects.
 func heapKey(w hash.Hash, b *builder) {
 	fmt.Fprintln(w, b.h.Runtime().WellKnown().Free, b.h.Regions(), b.h.Server(), b.h.Stored(), b.h.AllocContexts())
 	for i := range b.h.Segments() {
@@ -96,7 +96,7 @@ func heapKey(w hash.Hash, b *builder) {
 	}
 }
 
-// rootsKey adds all that a graph has of its roots.
+// rootsKey adds everything that a graph keeps from its roots.
 func rootsKey(w hash.Hash, r *Roots) {
 	var row []byte
 	put := func(values ...uint64) {
@@ -128,12 +128,12 @@ func (k *kept) close() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for _, f := range k.files {
-		_ = f.Close() // it was only read
+		_ = f.Close() // read only
 	}
 	k.files = nil
 }
 
-// note keeps an error for Graph.Notes. That somebody wants no more is none.
+// note records an error for Graph.Notes, except that the caller stopped.
 func (k *kept) note(format string, args ...any) {
 	err := fmt.Errorf(format, args...)
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
@@ -144,8 +144,8 @@ func (k *kept) note(format string, args ...any) {
 	k.notes = append(k.notes, err)
 }
 
-// Notes are what went wrong with the files of Options.Keep since they were last asked for: a file that is not
-// believed, one that can't be written. The graph is whole nevertheless.
+// Notes returns what went wrong with the files of Options.Keep since the last call: a rejected file, a failed write.
+// The graph is complete nevertheless.
 func (g *Graph) Notes() []error {
 	if g.store == nil {
 		return nil
@@ -165,7 +165,7 @@ func (k *kept) keyOf(part string) arrayfile.Key {
 	return sha256.Sum256(append(k.key[:len(k.key):len(k.key)], part...))
 }
 
-// load opens a file and has take look at it, which says whether it fits. It reports whether it does; the error is the
+// load opens a file and passes it to take, which decides whether it fits. It reports whether it does; the error is the
 // context's.
 func (k *kept) load(ctx context.Context, part string, take func(*arrayfile.File) error) (bool, error) {
 	if k == nil || k.off {
@@ -179,7 +179,7 @@ func (k *kept) load(ctx context.Context, part string, take func(*arrayfile.File)
 			k.files = append(k.files, f)
 			return true, nil
 		}
-		_ = f.Close() // it was only read
+		_ = f.Close() // read only
 	}
 	if ctx.Err() != nil {
 		return false, ctx.Err()
@@ -190,7 +190,7 @@ func (k *kept) load(ctx context.Context, part string, take func(*arrayfile.File)
 	return false, nil
 }
 
-// unfit says of a file of another key what that means here.
+// unfit describes what a file with another key means here.
 func unfit(err error) error {
 	if errors.Is(err, arrayfile.ErrKey) {
 		return target.Unsupportedf("it is of another dump, of another state of this one, or of another build of sosgo")
@@ -216,13 +216,13 @@ func array[T any](name string, values []T) arrayfile.Section {
 	return arrayfile.Section{Name: name, Data: arrayfile.Bytes(values)}
 }
 
-// A taker takes the arrays of a file, until one is missing or of another length than it must have.
+// A taker takes the arrays of a file, until one is missing or has the wrong length.
 type taker struct {
 	f   *arrayfile.File
 	err error
 }
 
-// take is an array of n values; of any number, if n is below 0.
+// take returns an array of n values, or of any length if n is negative.
 func take[T any](t *taker, name string, n int) []T {
 	if t.err != nil {
 		return nil

@@ -13,7 +13,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// The numbers of the section "facts" of the rows.
+// Numbers of the section "facts" of the rows.
 const (
 	factObjects = iota
 	factBytes
@@ -26,7 +26,7 @@ const (
 	factCount      = factRootFaults + int(faults)
 )
 
-// saveRows keeps what Build has built.
+// saveRows writes the result of Build.
 func (k *kept) saveRows(ctx context.Context, g *Graph) {
 	s := &g.stats
 	if s.Corrupt > 0 || s.BlindObjects > 0 || len(s.Keepers) > 0 {
@@ -57,8 +57,7 @@ func (k *kept) saveRows(ctx context.Context, g *Graph) {
 		array("large objects", large), array("sizes of these", sizes), array("slots of roots", g.slots), array("roots of slots", g.refs))
 }
 
-// loadRows is the graph that was kept, nil if there is none that fits. b has looked at no object yet. The error is
-// the context's.
+// loadRows returns the stored graph, nil if none fits. b has not read any object yet. The error is the context's.
 func (k *kept) loadRows(b *builder) (*Graph, error) {
 	ok, err := k.load(b.ctx, keptRows, b.take)
 	if !ok {
@@ -70,7 +69,7 @@ func (k *kept) loadRows(b *builder) (*Graph, error) {
 	return g, nil
 }
 
-// take takes the arrays of a graph over from a file, and looks whether they fit together and fit the heap.
+// take takes the arrays of a graph from a file, and checks that they fit together and fit the heap.
 func (b *builder) take(f *arrayfile.File) error {
 	t := &taker{f: f}
 	facts := take[uint64](t, "facts", factCount)
@@ -126,7 +125,7 @@ func (b *builder) take(f *arrayfile.File) error {
 	return b.fits(rows)
 }
 
-// takeTypes looks types up by their addresses.
+// takeTypes finds types by their addresses.
 func (b *builder) takeTypes(known []target.Addr) error {
 	b.types = make([]*dac.MethodTable, len(known))
 	for i, a := range known {
@@ -139,8 +138,8 @@ func (b *builder) takeTypes(known []target.Addr) error {
 	return nil
 }
 
-// fits compares the arrays with each other and with the heap: all sizes and types, and the references of objects all
-// over it.
+// fits compares the arrays with each other and with the heap: all sizes and types, and the references of a sample of
+// objects.
 func (b *builder) fits(rows digraph.Graph) error {
 	sizes, types, rare := b.arrays.sizes.Slice(), b.arrays.types.Slice(), b.arrays.rare.Slice()
 	var bytes, bad atomic.Uint64
@@ -177,10 +176,10 @@ func (b *builder) fits(rows digraph.Graph) error {
 	return b.sample(rows)
 }
 
-// keptSamples is how many objects are compared with the heap.
+// keptSamples is the number of objects that are compared with the heap.
 const keptSamples = 512
 
-// sample compares some objects with what the heap says of them.
+// sample compares some objects with the heap.
 func (b *builder) sample(rows digraph.Graph) error {
 	c := newCollector(b)
 	for i := range min(b.objects, keptSamples) {
@@ -194,7 +193,7 @@ func (b *builder) sample(rows digraph.Graph) error {
 			return target.Corruptf("object %#x of the heap is another one", uint64(a))
 		}
 		if o.Size >= b.o.deferFrom {
-			continue // that would be to read all of it
+			continue // that would read all of it
 		}
 		c.Reset()
 		c.at = search(b.points, a)
@@ -219,7 +218,7 @@ func (b *builder) same(n Node, o *heap.Object) bool {
 	return o.Size == size && o.Type.Addr == b.types[t].Addr
 }
 
-// numbered are the nodes that a collector's references lead to.
+// numbered returns the nodes that a collector's references lead to.
 func (b *builder) numbered(c *collector) []Node {
 	var row []Node
 	for i, t := range c.refs {
@@ -236,7 +235,7 @@ func (b *builder) numbered(c *collector) []Node {
 	return row
 }
 
-// loadLive is what lives as it was kept, nil if it was not.
+// loadLive returns the stored live objects, nil if there are none.
 func (k *kept) loadLive(ctx context.Context, g *Graph) (l *Liveness, err error) {
 	ok, err := k.load(ctx, keptLive, func(f *arrayfile.File) (err error) {
 		t := &taker{f: f}
@@ -255,7 +254,7 @@ func (k *kept) loadLive(ctx context.Context, g *Graph) (l *Liveness, err error) 
 	return l, nil
 }
 
-// loadReferrers is the graph turned round as it was kept, nil if it was not.
+// loadReferrers returns the stored reversed graph, nil if there is none.
 func (k *kept) loadReferrers(ctx context.Context, g *Graph) (r *Referrers, err error) {
 	ok, err := k.load(ctx, keptReferrers, func(f *arrayfile.File) error {
 		t := &taker{f: f}
@@ -272,7 +271,7 @@ func (k *kept) loadReferrers(ctx context.Context, g *Graph) (r *Referrers, err e
 	return r, nil
 }
 
-// loadDominators is the dominator tree as it was kept, nil if it was not.
+// loadDominators returns the stored dominator tree, nil if there is none.
 func (k *kept) loadDominators(ctx context.Context, g *Graph) (d *Dominators, err error) {
 	ok, err := k.load(ctx, keptDominators, func(f *arrayfile.File) error {
 		t, n := &taker{f: f}, g.Nodes()
@@ -295,14 +294,14 @@ func (k *kept) loadDominators(ctx context.Context, g *Graph) (d *Dominators, err
 	return d, nil
 }
 
-// save keeps the dominators.
+// save writes the dominators.
 func (d *Dominators) save(ctx context.Context, k *kept) {
 	k.save(ctx, keptDominators, array("live", []uint64{uint64(d.tree.Live)}), array("dominators", d.tree.Idom), array("order", d.tree.Order),
 		array("retained", d.retained))
 }
 
-// check proves that what was kept is a tree of all nodes: who goes up comes to its root. Whoever dominates retains
-// what it dominates, and itself if it is an object; and Sources, which have no size, are few.
+// check proves that the stored data is a tree of all nodes: every way up ends at the root. A dominator's retained size
+// includes its children's, and its own if it is an object. Sources have no size and are few.
 func (d *Dominators) check(ctx context.Context) error {
 	nodes, objects := uint32(d.g.Nodes()), uint32(d.g.objects)
 	idom, retained := d.tree.Idom, d.retained
@@ -339,9 +338,9 @@ func (d *Dominators) check(ctx context.Context) error {
 	return err
 }
 
-// rooted reports whether one comes to an object or a root from each Source.
+// rooted reports whether the way up from each Source reaches an object or a root.
 func (d *Dominators) rooted(objects, nodes uint32) bool {
-	seen := make([]uint32, nodes+1-objects) // from which Source one came by, + 1
+	seen := make([]uint32, nodes+1-objects) // the Source whose way passed here, + 1
 	for s := objects; s < nodes; s++ {
 		for u := s; u >= objects && d.tree.Idom[u] != u && seen[u-objects] == 0; u = d.tree.Idom[u] {
 			seen[u-objects] = s + 1

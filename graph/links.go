@@ -10,13 +10,13 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// LinkOptions choose what is said of the neighbours of an object.
+// LinkOptions selects what is described about the neighbours of an object.
 type LinkOptions struct {
-	Limit int  // how many are listed; 0 for all
-	Types bool // count them by type, and list none
+	Limit int  // number of listed ones; 0 for all
+	Types bool // count them by type instead of listing
 }
 
-// Referrers says what refers to an object: other objects, living or not, and roots.
+// Referrers returns what refers to an object: other objects, live or not, and roots.
 func (x *Holders) Referrers(ctx context.Context, a target.Addr, o LinkOptions) (*answer.Links, error) {
 	ctx, done, err := x.g.Use(ctx)
 	if err != nil {
@@ -34,7 +34,7 @@ func (x *Holders) Referrers(ctx context.Context, a target.Addr, o LinkOptions) (
 	return x.neighbours(ctx, n, true, held.Of(n), o)
 }
 
-// Referents says what an object refers to.
+// Referents returns what an object refers to.
 func (x *Holders) Referents(ctx context.Context, a target.Addr, o LinkOptions) (*answer.Links, error) {
 	ctx, done, err := x.g.Use(ctx)
 	if err != nil {
@@ -52,7 +52,7 @@ func (x *Holders) Referents(ctx context.Context, a target.Addr, o LinkOptions) (
 	return x.neighbours(ctx, n, false, nodes, o)
 }
 
-// neighbours describes the nodes at the other ends of references, each as often among them as there are such.
+// neighbours describes the nodes at the other ends of references. nodes has each as often as there are references.
 func (x *Holders) neighbours(ctx context.Context, n Node, referrers bool, nodes []Node, o LinkOptions) (*answer.Links, error) {
 	d, err := x.g.Dominators(ctx)
 	if err != nil {
@@ -81,7 +81,7 @@ func (x *Holders) neighbours(ctx context.Context, n Node, referrers bool, nodes 
 			return nil, ctx.Err()
 		}
 		if times[m] == 0 {
-			continue // was listed
+			continue // already listed
 		}
 		if o.Limit > 0 && len(out.List) == o.Limit {
 			break
@@ -98,10 +98,10 @@ func (x *Holders) neighbours(ctx context.Context, n Node, referrers bool, nodes 
 	return out, nil
 }
 
-// errNoObject stands for the retained size of what is no object.
+// errNoObject replaces the retained size of a node that is not an object.
 var errNoObject = errors.New("a root is no object")
 
-// neighbour describes the reference between n and m, and returns the object that stands for m, NoNode for none.
+// neighbour describes the reference between n and m. It returns the object that stands for m, NoNode for none.
 func (x *Holders) neighbour(ctx context.Context, g *answer.Gaps, b *answer.Link, n, m Node, referrer bool) Node {
 	from, to := n, m
 	if referrer {
@@ -127,13 +127,13 @@ func (x *Holders) neighbour(ctx context.Context, g *answer.Gaps, b *answer.Link,
 	return NoNode
 }
 
-// A multiple is a node and how often it was there.
+// A multiple is a node and the number of its occurrences.
 type multiple struct {
 	node  Node
 	times int
 }
 
-// counted are the different nodes, in their order.
+// counted returns the different nodes, in order.
 func counted(nodes []Node) []multiple {
 	sorted := slices.Sorted(slices.Values(nodes))
 	var out []multiple
@@ -147,7 +147,7 @@ func counted(nodes []Node) []multiple {
 	return out
 }
 
-// neighbourTypes counts neighbours by type, Sources by their kind.
+// neighbourTypes counts neighbours by type, and Sources by kind.
 func (x *Holders) neighbourTypes(g *answer.Gaps, list []multiple, live *Liveness) []answer.LinkType {
 	byType := map[int]*answer.LinkType{}
 	for _, m := range list {

@@ -14,22 +14,22 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// An EdgeKind says how a node refers to another.
+// An EdgeKind is the way in which a node refers to another.
 type EdgeKind uint8
 
 // The kinds.
 const (
-	EdgeField           EdgeKind = iota // by a field or an element
-	EdgeStatic                          // by a static field: from a table to the Source that is the field
-	EdgeDependent                       // by a dependent handle: an entry of a ConditionalWeakTable
-	EdgeLoaderAllocator                 // by its type, which can be unloaded
+	EdgeField           EdgeKind = iota // a field or an element
+	EdgeStatic                          // a static field: from a table to the Source of the field
+	EdgeDependent                       // a dependent handle: an entry of a ConditionalWeakTable
+	EdgeLoaderAllocator                 // the object's type, which can be unloaded
 	EdgeRoot                            // from a Source to an object
-	EdgeGroup                           // from a Source to one that hangs on it
+	EdgeGroup                           // from a Source to one that depends on it
 )
 
 var edgeNames = [...]string{"field", "static field", "dependent handle", "loader allocator", "root", "group"}
 
-// String is the kind in words.
+// String returns the kind in words.
 func (k EdgeKind) String() string {
 	if int(k) < len(edgeNames) {
 		return edgeNames[k]
@@ -37,19 +37,19 @@ func (k EdgeKind) String() string {
 	return fmt.Sprintf("EdgeKind(%d)", uint8(k))
 }
 
-// An Edge is one reference of a node to another, of which there may be several.
+// An Edge is one of possibly several references of a node to another.
 type Edge struct {
 	Kind EdgeKind
-	// Slot is where the reference is: in the object, the handle, the word of the stack; 0 for none.
+	// Slot is the place of the reference: in the object, the handle, the word of the stack; 0 for none.
 	Slot target.Addr
-	// Name is what stands for it in a path: "_items", "[3]", "_entries[5].value", "(static) Cache.s_all",
-	// "(dependent handle)", "(loader allocator)"; empty for those of Sources.
+	// Name is its name in a path: "_items", "[3]", "_entries[5].value", "(static) Cache.s_all", "(dependent handle)",
+	// "(loader allocator)". It is empty for edges of Sources.
 	Name string
-	Root RootRef // of EdgeRoot
+	Root RootRef // for EdgeRoot
 }
 
-// Names names edges. They are not kept: each is found by reading the object again. A
-// Names is for any number of goroutines.
+// Names returns the names of edges. It does not cache them: it reads the object each time. It is safe for concurrent
+// use.
 type Names struct {
 	g *Graph
 	r *objects.Reader
@@ -58,11 +58,11 @@ type Names struct {
 	caches []bool // by type
 }
 
-// Names returns what names the edges of g. r reads the objects of the same runtime.
+// Names returns the names of g's edges. r reads the objects of the same runtime.
 func (g *Graph) Names(r *objects.Reader) *Names { return &Names{g: g, r: r} }
 
-// Edges are the references of from to to, at most most of them, in the order of memory. What
-// can't be read of from is an error beside the others.
+// Edges returns the references of from to to, at most most, in the order of memory. If parts of from are unreadable, it
+// returns an error too.
 func (x *Names) Edges(ctx context.Context, from, to Node, most int) ([]Edge, error) {
 	if !x.g.IsObject(from) {
 		return x.g.rootEdges(from, to, most), nil
@@ -89,7 +89,7 @@ func (x *Names) Edges(ctx context.Context, from, to Node, most int) ([]Edge, err
 	return list, errors.Join(err, keeperErr)
 }
 
-// stored are the references that stand in o.
+// stored returns the references in the memory of o.
 func (x *Names) stored(ctx context.Context, o *heap.Object, to Node, most int) (list []Edge, err error) {
 	at := x.g.Address(to)
 	edges := x.g.h.Edges(heap.EdgeOptions{})
@@ -113,7 +113,7 @@ func (x *Names) stored(ctx context.Context, o *heap.Object, to Node, most int) (
 	return list, err
 }
 
-// Name is the name of the first reference of from to to, empty for those of Sources.
+// Name returns the name of the first reference of from to to, empty for edges of Sources.
 func (x *Names) Name(ctx context.Context, from, to Node) (string, error) {
 	list, err := x.Edges(ctx, from, to, 1)
 	if len(list) == 0 {
@@ -122,7 +122,7 @@ func (x *Names) Name(ctx context.Context, from, to Node) (string, error) {
 	return list[0].Name, nil
 }
 
-// rootEdges are the references of the Source from to to.
+// rootEdges returns the references of the Source from to to.
 func (g *Graph) rootEdges(from, to Node, most int) []Edge {
 	if !g.IsObject(to) {
 		return []Edge{{Kind: EdgeGroup}}
@@ -136,7 +136,7 @@ func (g *Graph) rootEdges(from, to Node, most int) []Edge {
 	return list
 }
 
-// Source is the name of a Source: of a frame its method, of a field its class and name.
+// Source returns the name of a Source: a frame's method, or a field's class and name.
 func (x *Names) Source(n Node) (string, error) {
 	s := x.g.Source(n)
 	switch {
@@ -156,7 +156,7 @@ func (x *Names) Source(n Node) (string, error) {
 	return s.Kind.String(), nil
 }
 
-// Text is Source as an answer has it: of a static field without a name it says of which type it is.
+// Text returns the name of a Source. For a static field without a readable name, it is the declaring type's.
 func (x *Names) Text(g *answer.Gaps, n Node) answer.Text {
 	text := g.Text(x.Source(n))
 	if s := x.g.Source(n); text.Err != nil && s != nil && s.Static != nil {
@@ -175,7 +175,7 @@ func (x *Names) frame(f *roots.Frame) (string, error) {
 	return code.Of(x.r.Runtime()).MethodName(f.Method, code.MethodFull)
 }
 
-// Object reads an object as a walk of the heap sees it.
+// Object reads an object in the form of a heap walk.
 func (g *Graph) Object(n Node) (heap.Object, error) {
 	if !g.IsObject(n) {
 		return heap.Object{}, target.Unsupportedf("a Source of roots is no object")
@@ -183,7 +183,7 @@ func (g *Graph) Object(n Node) (heap.Object, error) {
 	return g.h.ObjectAt(g.Address(n))
 }
 
-// dependents are the dependent handles whose primary object is at a.
+// dependents returns the dependent handles whose primary object is at a.
 func (g *Graph) dependents(a target.Addr) []Dependent {
 	i, j := dependentsOf(g.pairs, a)
 	return g.pairs[i:j]

@@ -11,8 +11,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// parallel calls f for pieces of 0 to n, of at most size each, from several goroutines.
-// create makes what one goroutine needs. The error is the context's.
+// parallel calls f for pieces of 0 to n, each of at most size, in several goroutines. create makes the data of one
+// goroutine. The error is the context's.
 func parallel[T any](ctx context.Context, jobs, n, size int, create func() T, f func(with T, from, to int)) error {
 	if jobs <= 0 {
 		jobs = runtime.GOMAXPROCS(0)
@@ -35,7 +35,7 @@ func parallel[T any](ctx context.Context, jobs, n, size int, create func() T, f 
 	return ctx.Err()
 }
 
-// fill reads the references that were deferred.
+// fill reads the references of the deferred pieces.
 func (b *builder) fill() error {
 	targets, high := b.arrays.targets.Slice(), b.arrays.high.Slice()
 	create := func() *collector { return newCollector(b) }
@@ -57,10 +57,11 @@ func (b *builder) fill() error {
 	})
 }
 
-// numberPiece is how many references a worker numbers at a time: no more than a millisecond's work before it looks at its context.
+// numberPiece is the number of references that a worker numbers at a time: less than a millisecond's work between two
+// checks of the context.
 const numberPiece = 1 << 15
 
-// number turns granules into nodes, in place. What no object starts at is None then.
+// number replaces granules by nodes, in place, and by None if no object starts at the granule.
 func (b *builder) number() error {
 	targets, high := b.arrays.targets.Slice(), b.arrays.high.Slice()
 	create := func() *free { return &free{b: b, mem: target.NewWindow(b.h.Memory())} }
@@ -86,16 +87,16 @@ func (b *builder) number() error {
 	})
 }
 
-// A free tells free blocks from the middle of objects.
+// A free distinguishes free blocks from the inside of objects.
 type free struct {
 	b   *builder
 	mem *target.Window
 }
 
-// fault is why a reference into the heap is none to an object.
+// fault returns why a reference into the heap leads to no object.
 func (f *free) fault(a target.Addr) Fault {
 	if f.b.h.Segment(a) == nil {
-		return f.b.fault(uint64(a)) // a chunk has more than its segments
+		return f.b.fault(uint64(a)) // a chunk may be larger than its segments
 	}
 	v, err := f.mem.Uint64(a)
 	switch {
@@ -131,7 +132,7 @@ func (b *builder) corrupt(a target.Addr) bool {
 	return i >= 0 && a < list[i].Next || i == len(list)-1 && len(list) < b.stats.Corrupt
 }
 
-// compact leaves out the references that lead to no object.
+// compact removes the references that lead to no object.
 func (b *builder) compact() error {
 	lost := false
 	for f := range b.faults {

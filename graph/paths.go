@@ -9,39 +9,37 @@ import (
 	"github.com/sosgo/sosgo/internal/offheap"
 )
 
-// A Path leads from something outside of the heap to an object: the Sources from the one
-// on the root down to that which refers to the first object, and the objects, the last being
-// the one that was asked for.
+// A Path leads from outside of the heap to an object. It has the Sources, from the one at the root to the one that
+// refers to the first object, and then the objects. The last object is the path's end.
 type Path struct {
 	Nodes []Node
 }
 
-// PathOptions choose paths.
+// PathOptions selects paths.
 type PathOptions struct {
-	// Each says for what there is a path each.
+	// Each selects the starts: there is a path from each of them.
 	Each PathEach
-	// Skip, if not nil, leaves out nodes that no path shall pass: the Source of the stacks, say.
+	// Skip, if not nil, excludes nodes from paths, such as the Source of the stacks.
 	Skip func(Node) bool
-	// Below leaves out all nodes that are not in the set, if it is not nil, Sources excepted.
+	// Below, if not nil, excludes all objects that are not in the set.
 	Below *Set
 }
 
-// A PathEach says for what Paths gives a path each.
+// A PathEach is a kind of start of paths.
 type PathEach uint8
 
-// What there is a path for.
+// The kinds of starts.
 const (
-	EachKind   PathEach = iota // each Source that hangs on the root: stacks, strong handles, statics …
+	EachKind   PathEach = iota // each Source at the root: stacks, strong handles, statics …
 	EachSource                 // each Source that refers to objects: a frame, a static field, all strong handles
 	EachRoot                   // each reference of such a Source: each handle
 )
 
-// Paths iterates over the shortest paths to n from what Each says: the shortest first; of
-// several that are as short the one whose last Source, and then whose objects, come first. All of them are
-// shortest paths of that what Each says, found by one search from n backwards, which ends as
-// soon as nobody wants more. It takes 4 bytes for each node that it meets.
+// Paths iterates over the shortest path to n from each start, the shortest first. Equally short paths are in the order
+// of their last Source, then of their objects. One search backwards from n finds them, and ends when the caller stops.
+// It needs 4 bytes for each visited node.
 //
-// An error is the context's, or that of a limit, and the last.
+// The last element may be an error, which is the context's or that of a limit.
 func (g *Graph) Paths(ctx context.Context, n Node, o PathOptions) iter.Seq2[Path, error] {
 	return func(yield func(Path, error) bool) {
 		ctx, done, err := g.Use(ctx)
@@ -60,15 +58,15 @@ func (g *Graph) Paths(ctx context.Context, n Node, o PathOptions) iter.Seq2[Path
 	}
 }
 
-// A backSearch goes breadth first from an object to what refers to it.
+// A backSearch searches breadth first from an object to its referrers.
 type backSearch struct {
 	g       *Graph
 	reverse *Referrers
 	o       PathOptions
-	next    *offheap.Array[uint32] // by node: 1 + the node behind it on its way to the object; 0 if it was not met
+	next    *offheap.Array[uint32] // by node: 1 + the next node on the way to the object; 0 if not visited
 	queue   []Node
-	seen    map[Node]bool // kinds or Sources that had their path
-	kinds   int           // how many there are
+	seen    map[Node]bool // kinds or Sources that have a path
+	kinds   int           // number of kinds
 }
 
 func (g *Graph) backwards(ctx context.Context, n Node, o PathOptions) (*backSearch, error) {
@@ -90,7 +88,7 @@ func (g *Graph) backwards(ctx context.Context, n Node, o PathOptions) (*backSear
 	return s, nil
 }
 
-// searchStep is after how many edges a search looks at its context.
+// searchStep is the number of edges between two checks of the context.
 const searchStep = 1 << 14
 
 func (s *backSearch) run(ctx context.Context, yield func(Path) bool) error {
@@ -119,14 +117,14 @@ func (s *backSearch) run(ctx context.Context, yield func(Path) bool) error {
 	return ctx.Err()
 }
 
-// inTable reports whether n is a static field that its table keeps: a path goes on from it.
+// inTable reports whether n is a static field that its table keeps alive, so that a path continues from it.
 func (g *Graph) inTable(n Node) bool {
 	s := g.Source(n)
 	return s != nil && s.Parent == InTable
 }
 
-// root yields the path from the Source r, which refers to n, unless there was one, and reports
-// whether there may be more.
+// root yields the path from the Source r, which refers to n, unless there was one, and reports whether there may be
+// more.
 func (s *backSearch) root(r, n Node, yield func(Path) bool) bool {
 	chain := s.g.SourceChain(r)
 	key := r
@@ -155,8 +153,8 @@ func (s *backSearch) root(r, n Node, yield func(Path) bool) bool {
 	return yield(p) && (s.o.Each != EachKind || len(s.seen) < s.kinds)
 }
 
-// SourceChain is a Source with those that it hangs on, the one on the root first. A static field
-// that its table keeps is alone.
+// SourceChain returns a Source after the ones it depends on, starting at the root. A static field that its table keeps
+// alive is alone.
 func (g *Graph) SourceChain(n Node) []Node {
 	var chain []Node
 	for i := int(n) - g.objects; i >= 0 && i < len(g.sources); i = g.sources[i].Parent {
@@ -166,9 +164,9 @@ func (g *Graph) SourceChain(n Node) []Node {
 	return chain
 }
 
-// Disjoint are at most count paths to n from Sources that refer to objects, the shortest first, which have no
-// object but n and no such Source in common: two of them show that nothing owns n alone. Each is a shortest
-// one of those that the paths before it leave; there may be more. Sources on which others hang, as threads, may be in several.
+// Disjoint returns at most count paths to n, the shortest first, that have in common neither an object except n nor a
+// Source that refers to objects. Two such paths show that nothing owns n alone. Each is a shortest one after the
+// removal of the previous ones; there may be more. Sources of other Sources, such as threads, may be in several paths.
 func (g *Graph) Disjoint(ctx context.Context, n Node, count int) ([]Path, error) {
 	ctx, done, err := g.Use(ctx)
 	if err != nil {

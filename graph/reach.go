@@ -12,7 +12,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// lazies are what is computed of a graph when it is first wanted, and kept.
+// lazies is the data that is computed from a graph when first needed, and cached.
 type lazies struct {
 	options digraph.Options
 	reach   lazy.Long[*Reach]
@@ -22,7 +22,7 @@ type lazies struct {
 	doms    lazy.Long[*Dominators]
 }
 
-// free gives all back. Who asks behind that gets an error, and who has got something before finds nothing in it.
+// free frees everything. Later calls get an error, and earlier results are empty.
 func (l *lazies) free() {
 	forget(&l.reach, func(r *Reach) { r.parents.Free(); *r = Reach{Liveness: &Liveness{}} })
 	forget(&l.live, func(r *Liveness) { r.bits.Free(); *r = Liveness{} })
@@ -31,7 +31,7 @@ func (l *lazies) free() {
 	forget(&l.doms, (*Dominators).free)
 }
 
-// forget has a value given back if there is one.
+// forget frees a value, if there is one.
 func forget[T any](v *lazy.Long[T], free func(T)) {
 	if x, ok := v.Take(); ok {
 		free(x)
@@ -39,23 +39,21 @@ func forget[T any](v *lazy.Long[T], free func(T)) {
 	_, _ = v.Get(closed[T])
 }
 
-// closed is what is computed of a closed graph.
+// closed returns the error of a closed graph.
 func closed[T any]() (T, error) {
 	var none T
 	return none, errClosed
 }
 
-// A Reach has a shortest path from the root to each node that lives. It is for any
-// number of goroutines, until the graph is closed.
+// A Reach has a shortest path from the root to each live node. It is safe for concurrent use until the graph is closed.
 type Reach struct {
 	*Liveness
 	parents *offheap.Array[uint32] // 4 bytes a node
 	tree    []uint32
 }
 
-// Reach finds a shortest path to each object that lives. It is computed once, in
-// 4 bytes a node and a quarter of the time that Build takes. Who only wants to know what lives
-// asks Live.
+// Reach finds a shortest path to each live object. It is computed once. It needs 4 bytes a node, and a quarter of the
+// time of Build. Use Live to find only which objects are live.
 func (g *Graph) Reach(ctx context.Context) (*Reach, error) {
 	return g.lazy.reach.GetContext(ctx, func(ctx context.Context) (*Reach, error) {
 		ctx, done, err := g.Use(ctx)
@@ -77,16 +75,16 @@ func (g *Graph) Reach(ctx context.Context) (*Reach, error) {
 	})
 }
 
-// A Liveness says which nodes live: which can be reached from the root. It is for any number of goroutines, until the
-// graph is closed.
+// A Liveness has the live nodes, which can be reached from the root. It is safe for concurrent use until the graph is
+// closed.
 type Liveness struct {
 	bits          *offheap.Array[uint64] // a bit for each node
 	words         []uint64
 	objects, size uint64
 }
 
-// Live says which objects live. It is a part of Reach and of Dominators, and computed with either; where nobody has
-// asked for these, it costs what Reach does. It takes a bit for each node.
+// Live returns which objects are live. It is computed as a part of Reach and of Dominators, and costs the same as Reach
+// if neither was computed. It needs a bit for each node.
 func (g *Graph) Live(ctx context.Context) (*Liveness, error) {
 	if l, ok := g.lazy.live.Known(); ok {
 		return l, nil
@@ -105,10 +103,10 @@ func (g *Graph) Live(ctx context.Context) (*Liveness, error) {
 			return nil, err
 		}
 	}
-	return g.lazy.live.GetContext(ctx, func(context.Context) (*Liveness, error) { return l, nil }) // else Reach has computed it
+	return g.lazy.live.GetContext(ctx, func(context.Context) (*Liveness, error) { return l, nil }) // otherwise Reach has computed it
 }
 
-// liveIn is what lives by a tree of paths.
+// liveIn returns the live nodes, given a tree of paths.
 func (g *Graph) liveIn(ctx context.Context, tree []uint32) (*Liveness, error) {
 	bits, err := offheap.Make[uint64](g.budget, (g.Nodes()+63)/64)
 	if err != nil {
@@ -135,7 +133,7 @@ func (g *Graph) liveIn(ctx context.Context, tree []uint32) (*Liveness, error) {
 	return g.keepLive(ctx, l, err)
 }
 
-// newLive counts what lives. It takes bits over.
+// newLive counts the live objects. It takes over bits.
 func (g *Graph) newLive(ctx context.Context, array *offheap.Array[uint64]) (*Liveness, error) {
 	l := &Liveness{bits: array, words: array.Slice()}
 	var live, size atomic.Uint64
@@ -163,7 +161,7 @@ func (g *Graph) newLive(ctx context.Context, array *offheap.Array[uint64]) (*Liv
 	return l, nil
 }
 
-// keepLive keeps what was computed.
+// keepLive stores what was computed.
 func (g *Graph) keepLive(ctx context.Context, l *Liveness, err error) (*Liveness, error) {
 	if err == nil {
 		g.store.save(ctx, keptLive, array("live", l.words))
@@ -171,17 +169,17 @@ func (g *Graph) keepLive(ctx context.Context, l *Liveness, err error) (*Liveness
 	return l, err
 }
 
-// Live reports whether something keeps n alive.
+// Live reports whether n is live.
 func (l *Liveness) Live(n Node) bool {
 	w := int(n / 64)
 	return w < len(l.words) && l.words[w]&(1<<(n%64)) != 0
 }
 
-// Count is the number of objects that live, and their size in bytes.
+// Count returns the number of live objects, and their size in bytes.
 func (l *Liveness) Count() (objects, size uint64) { return l.objects, l.size }
 
-// Parent is the node before n on its shortest path from the root: the root for itself,
-// NoNode for a node that does not live.
+// Parent returns the node before n on its shortest path from the root. It is the root for the root, and NoNode for a
+// dead node.
 func (r *Reach) Parent(n Node) Node {
 	if int(n) >= len(r.tree) {
 		return NoNode
@@ -189,9 +187,8 @@ func (r *Reach) Parent(n Node) Node {
 	return r.tree[n]
 }
 
-// Path is a shortest path from the root to n, both included: the root, Sources, and
-// objects. It is nil if n does not live. Of several nodes on equally short paths the
-// first in the order of nodes is taken.
+// Path returns a shortest path from the root to n, including both: the root, Sources, and objects. It is nil if n is
+// dead. Of nodes on equally short paths it takes the first in the order of nodes.
 func (r *Reach) Path(n Node) []Node {
 	if r.Parent(n) == NoNode {
 		return nil
@@ -199,11 +196,10 @@ func (r *Reach) Path(n Node) []Node {
 	return digraph.Path(r.tree, n)
 }
 
-// A Referrers has the edges turned round. It is for any number of goroutines, until the graph
-// is closed.
+// A Referrers has the reversed edges. It is safe for concurrent use until the graph is closed.
 type Referrers struct{ rows *digraph.Graph }
 
-// Referrers turns the edges round: 4 bytes a node and 4 an edge, once.
+// Referrers reverses the edges, once. It needs 4 bytes a node and 4 bytes an edge.
 func (g *Graph) Referrers(ctx context.Context) (*Referrers, error) {
 	return g.lazy.reverse.GetContext(ctx, func(ctx context.Context) (*Referrers, error) {
 		ctx, done, err := g.Use(ctx)
@@ -223,8 +219,8 @@ func (g *Graph) Referrers(ctx context.Context) (*Referrers, error) {
 	})
 }
 
-// Of are the nodes that refer to n, in the order of nodes, each as often as it does. The
-// slice is the graph's own.
+// Of returns the nodes that refer to n, in the order of nodes, each as often as it does. The slice belongs to the
+// graph.
 func (r *Referrers) Of(n Node) []Node {
 	if int(n) >= r.rows.Nodes() {
 		return nil
@@ -232,19 +228,19 @@ func (r *Referrers) Of(n Node) []Node {
 	return r.rows.Row(n)
 }
 
-// A Set is a set of nodes: a bit for each.
+// A Set is a set of nodes, with a bit for each.
 type Set struct {
 	words []uint64
 	n     int
 }
 
-// NewSet is an empty set for the nodes of g.
+// NewSet returns an empty set for the nodes of g.
 func (g *Graph) NewSet() *Set { return &Set{words: make([]uint64, (g.Nodes()+63)/64)} }
 
 // Has reports whether n is in the set.
 func (s *Set) Has(n Node) bool { return s.words[n/64]&(1<<(n%64)) != 0 }
 
-// Add adds n, and reports whether it was not in the set before.
+// Add adds n, and reports whether it is new.
 func (s *Set) Add(n Node) bool {
 	w, bit := &s.words[n/64], uint64(1)<<(n%64)
 	if *w&bit != 0 {
@@ -255,10 +251,10 @@ func (s *Set) Add(n Node) bool {
 	return true
 }
 
-// Len is the number of nodes in the set.
+// Len returns the number of nodes in the set.
 func (s *Set) Len() int { return s.n }
 
-// All calls yield with the nodes of the set in their order until it returns false.
+// All calls yield with the nodes of the set, in order, until it returns false.
 func (s *Set) All(yield func(Node) bool) {
 	for i, w := range s.words {
 		for ; w != 0; w &= w - 1 {
@@ -269,9 +265,8 @@ func (s *Set) All(yield func(Node) bool) {
 	}
 }
 
-// LiveStarts tells of addresses whether an object that lives starts there. It takes 1/64 of the heap's bytes, once: a
-// bit for each granule, which is found without counting what comes before. What it returns is for any number of
-// goroutines, until the graph is closed.
+// LiveStarts returns a function that reports whether a live object starts at an address. It needs 1/64 of the heap's
+// bytes, once: a bit for each granule. The function is safe for concurrent use until the graph is closed.
 func (g *Graph) LiveStarts(ctx context.Context) (func(target.Addr) bool, error) {
 	starts, err := g.lazy.starts.GetContext(ctx, func(ctx context.Context) (*offheap.Array[uint64], error) {
 		ctx, done, err := g.Use(ctx)
@@ -291,7 +286,7 @@ func (g *Graph) LiveStarts(ctx context.Context) (func(target.Addr) bool, error) 
 	return g.startsIn(starts), nil
 }
 
-// starts are the starts of the objects that are in a set, a bit for each granule.
+// starts returns the starts of the objects in a set, as a bit for each granule.
 func (g *Graph) starts(ctx context.Context, in func(Node) bool) (*offheap.Array[uint64], error) {
 	x := g.index
 	array, err := offheap.Make[uint64](g.budget, len(x.words))
@@ -310,7 +305,7 @@ func (g *Graph) starts(ctx context.Context, in func(Node) bool) (*offheap.Array[
 				}
 				n++
 			}
-			if word != 0 { // memory that nobody writes to is none
+			if word != 0 { // avoid committing memory that stays zero
 				out[w] = word
 			}
 		}
@@ -322,7 +317,8 @@ func (g *Graph) starts(ctx context.Context, in func(Node) bool) (*offheap.Array[
 	return array, nil
 }
 
-// startsIn tells whether one of starts is at an address: none where they have been given back.
+// startsIn returns a function that reports whether one of starts is at an address. It reports false after they have
+// been freed.
 func (g *Graph) startsIn(starts *offheap.Array[uint64]) func(target.Addr) bool {
 	x := g.index
 	return func(a target.Addr) bool {
@@ -332,8 +328,7 @@ func (g *Graph) startsIn(starts *offheap.Array[uint64]) func(target.Addr) bool {
 	}
 }
 
-// LiveWithout is LiveStarts for what Sources of a kind that hangs on the root do not keep alive alone. It is computed
-// anew each time.
+// LiveWithout is LiveStarts for objects that are live even without the Sources of one kind. It is computed each time.
 func (g *Graph) LiveWithout(ctx context.Context, kind SourceKind) (func(target.Addr) bool, error) {
 	ctx, done, err := g.Use(ctx)
 	if err != nil {

@@ -14,20 +14,20 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Class says by what objects are put together.
+// A Class is what objects are grouped by.
 type Class uint8
 
 // The classes.
 const (
 	ByType       Class = iota
-	ByAssembly         // that defines the type; of arrays the elements' type
-	ByNamespace        // of the type; of arrays the elements' type
-	ByGeneration       // of the object
+	ByAssembly         // assembly of the type, or of an array's element type
+	ByNamespace        // namespace of the type, or of an array's element type
+	ByGeneration       // generation of the object
 )
 
 var classNames = [...]string{"type", "assembly", "namespace", "generation"}
 
-// String is the class in a word.
+// String returns the class in a word.
 func (c Class) String() string {
 	if int(c) < len(classNames) {
 		return classNames[c]
@@ -35,15 +35,15 @@ func (c Class) String() string {
 	return fmt.Sprintf("Class(%d)", uint8(c))
 }
 
-// RetainedOptions choose rows of what classes of objects retain.
+// RetainedOptions selects rows of the retained sizes of classes.
 type RetainedOptions struct {
 	By      Class
-	Garbage bool   // of what nothing keeps alive
-	Top     int    // how many rows; 0 for all
-	Least   uint64 // bytes that a row retains at least
+	Garbage bool   // of garbage
+	Top     int    // number of rows; 0 for all
+	Least   uint64 // smallest retained size of a row in bytes
 }
 
-// Retained says what would be free without the objects of each class, by Dominators.
+// Retained returns the retained size of each class of objects, from Dominators.
 func (x *Holders) Retained(ctx context.Context, o RetainedOptions) (*answer.Retained, error) {
 	ctx, done, err := x.g.Use(ctx)
 	if err != nil {
@@ -102,7 +102,7 @@ func (x *Holders) Retained(ctx context.Context, o RetainedOptions) (*answer.Reta
 		return cmp.Or(cmp.Compare(b.Retained, a.Retained), cmp.Compare(b.Garbage.Size, a.Garbage.Size), cmp.Compare(a.Name.S, b.Name.S))
 	})
 	out.Rows, out.More = cut(out.Rows, o.Top)
-	if o.By == ByType { // the names of those that are shown
+	if o.By == ByType { // names of the shown rows
 		for i := range out.Rows {
 			out.Rows[i].Name = x.rt.NamedType(&out.Gaps, out.Rows[i].MethodTable)
 		}
@@ -110,7 +110,8 @@ func (x *Holders) Retained(ctx context.Context, o RetainedOptions) (*answer.Reta
 	return out, nil
 }
 
-// Incomplete notes what the graph lacks and reports whether it lacks anything. A graph that lacks all objects is an error.
+// Incomplete records the missing parts of the graph and reports whether there are any. A graph without any object is an
+// error.
 func (x *Holders) Incomplete(g *answer.Gaps) (bool, error) {
 	warnings := x.g.stats.Warnings()
 	if x.g.objects == 0 && len(warnings) > 0 {
@@ -125,7 +126,7 @@ func addPart(sum *answer.HeapPart, p answer.HeapPart) {
 	sum.Size += p.Size
 }
 
-// percent is a part of all in percent.
+// percent returns part as a percentage of all.
 func percent(part, all uint64) float64 {
 	if all == 0 {
 		return 0
@@ -133,7 +134,7 @@ func percent(part, all uint64) float64 {
 	return 100 * float64(part) / float64(all)
 }
 
-// cut keeps the first top rows, of 0 all, and returns how many there are more.
+// cut returns the first top rows, all if top is 0, and the number of the others.
 func cut[T any](rows []T, top int) ([]T, int) {
 	if top <= 0 || len(rows) <= top {
 		return rows, 0
@@ -141,12 +142,12 @@ func cut[T any](rows []T, top int) ([]T, int) {
 	return rows[:top], len(rows) - top
 }
 
-// classes are the classes of all objects.
+// classes maps all objects to classes.
 type classes struct {
 	by     Class
-	names  []answer.Text // of each; nil by type
-	byType []uint32      // the class of each type, or nil
-	byNode []uint8       // the class of each object
+	names  []answer.Text // of each class; nil by type
+	byType []uint32      // class of each type, or nil
+	byNode []uint8       // class of each object
 	free   func()
 }
 
@@ -178,7 +179,7 @@ func (x *Holders) classes(ctx context.Context, g *answer.Gaps, by Class) (*class
 	return c, nil
 }
 
-// classTypes puts the types of one name together. Those whose name can't be read are one class more.
+// classTypes groups types by name. Types without a readable name are one more class.
 func (x *Holders) classTypes(g *answer.Gaps, c *classes, name func(target.Addr) (string, error)) {
 	known := map[string]uint32{}
 	unknown := -1
@@ -202,7 +203,7 @@ func (x *Holders) classTypes(g *answer.Gaps, c *classes, name func(target.Addr) 
 	}
 }
 
-// namespace is the namespace of a type, empty for none.
+// namespace returns the namespace of a type, empty if it has none.
 func (x *Holders) namespace(mt target.Addr) (string, error) {
 	name, err := x.rt.TypeName(mt, dac.NameManaged)
 	if i := strings.IndexAny(name, "<[+`"); i > 0 {
@@ -221,8 +222,8 @@ func (c *classes) retained(ctx context.Context, d *Dominators, p Part) ([]uint64
 	return d.ByTypeClass(ctx, p, c.byType, len(c.names))
 }
 
-// classSums count the objects of a class: those that live, that don't, and those of frozen segments to which no root
-// leads and which are never collected.
+// classSums counts the objects of a class: live ones, dead ones, and those of frozen segments that no root reaches and
+// that are never collected.
 type classSums struct{ live, dead, frozen answer.HeapPart }
 
 func (g *Graph) count(ctx context.Context, c *classes) ([]classSums, error) {
@@ -257,13 +258,13 @@ func (g *Graph) count(ctx context.Context, c *classes) ([]classSums, error) {
 	return sums, nil
 }
 
-// A span is objects one behind the other that are all in frozen segments, or none of them.
+// A span is a run of objects that are all in frozen segments, or all outside of them.
 type span struct {
 	from, to Node
 	frozen   bool
 }
 
-// spans are all objects.
+// spans returns the spans of all objects.
 func (g *Graph) spans() []span {
 	var out []span
 	for i := range g.h.Segments() {
@@ -284,7 +285,7 @@ func (g *Graph) spans() []span {
 	return append(out, span{from: at, to: Node(g.objects)})
 }
 
-// byGeneration is the heap.Generation of each object.
+// byGeneration returns the heap.Generation of each object.
 func (g *Graph) byGeneration(ctx context.Context) (*offheap.Array[uint8], error) {
 	array, err := offheap.Make[uint8](g.budget, g.objects)
 	if err != nil {
@@ -297,8 +298,8 @@ func (g *Graph) byGeneration(ctx context.Context) (*offheap.Array[uint8], error)
 	return array, nil
 }
 
-// RetainedBy says what would be free without each of several objects. That the first is none is an error, and of others
-// it is noted. top is how many types are listed for each, 0 for all.
+// RetainedBy returns the retained size of each of several objects. It fails if the first address is not an object; it
+// records others. top is the number of types listed for each, 0 for all.
 func (x *Holders) RetainedBy(ctx context.Context, objects []target.Addr, top int) (*answer.Retained, error) {
 	ctx, done, err := x.g.Use(ctx)
 	if err != nil {
@@ -306,7 +307,7 @@ func (x *Holders) RetainedBy(ctx context.Context, objects []target.Addr, top int
 	}
 	defer done()
 	out := &answer.Retained{}
-	if _, err := x.g.Dominators(ctx); err != nil { // what lives is known then
+	if _, err := x.g.Dominators(ctx); err != nil { // computes the live objects too
 		return nil, err
 	}
 	if out.Incomplete, err = x.Incomplete(&out.Gaps); err != nil {
@@ -333,7 +334,7 @@ func (x *Holders) RetainedBy(ctx context.Context, objects []target.Addr, top int
 	return out, nil
 }
 
-// Parts counts what lives, what does not, and what is frozen.
+// Parts counts the live, the dead and the frozen objects.
 func (x *Holders) Parts(ctx context.Context) (live, dead, frozen answer.HeapPart, err error) {
 	ctx, done, err := x.g.Use(ctx)
 	if err != nil {
@@ -371,7 +372,7 @@ func (x *Holders) retainedBy(ctx context.Context, r *answer.Retained, n Node, to
 	return out, nil
 }
 
-// below calls visit with the objects that n dominates, itself among them.
+// below calls visit with the objects that n dominates, including n.
 func (x *Holders) below(ctx context.Context, d *Dominators, n Node, visit func(Node)) error {
 	return x.belowAll(ctx, d, n, func(n Node) {
 		if x.g.IsObject(n) {
@@ -380,7 +381,7 @@ func (x *Holders) below(ctx context.Context, d *Dominators, n Node, visit func(N
 	})
 }
 
-// belowAll calls visit with the nodes that n dominates, itself among them.
+// belowAll calls visit with the nodes that n dominates, including n.
 func (x *Holders) belowAll(ctx context.Context, d *Dominators, n Node, visit func(Node)) error {
 	stack := []Node{n}
 	for i := 0; len(stack) > 0; i++ {
@@ -399,7 +400,7 @@ func (x *Holders) belowAll(ctx context.Context, d *Dominators, n Node, visit fun
 	return nil
 }
 
-// typeSums count objects by type.
+// typeSums counts objects by type.
 type typeSums struct {
 	x    *Holders
 	sums map[int]*answer.HeapPart // by TypeIndex
@@ -419,7 +420,7 @@ func (t *typeSums) of(n Node) *answer.HeapPart {
 
 func (t *typeSums) add(n Node) { addPart(t.of(n), answer.HeapPart{Objects: 1, Size: t.x.g.Size(n)}) }
 
-// order are the types, those with the largest size first.
+// order returns the types, those with the largest size first.
 func (t *typeSums) order() []int {
 	list := make([]int, 0, len(t.sums))
 	for i := range t.sums {

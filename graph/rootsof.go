@@ -9,13 +9,12 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// RootsOf are the roots of a heap for Build: what r finds, in groups. The
-// object[]s of the runtime in which static fields are stand behind the fields: where a root or a
-// thread holds such a table, the field hangs on SourceStatics, or on the thread, and the edge from the
-// table is left out; where something else does, as a LoaderAllocator holds that of a type which can be
-// unloaded, the field stands between the table and its value.
+// RootsOf returns the roots of a heap for Build, grouped. Static fields stand before the runtime's object[]s that
+// contain them. If a root or a thread holds such a table, the field depends on SourceStatics or the thread, and the
+// table's edge is omitted. If something else holds it, such as the LoaderAllocator of a collectible type, the field is
+// between the table and its value.
 //
-// The error is the context's. What can't be read is among Roots.Errors.
+// The error is the context's. Unreadable parts are in Roots.Errors.
 func RootsOf(ctx context.Context, h *heap.Heap, r *roots.Reader) (*Roots, error) {
 	c := rootCollector{out: &Roots{}, handles: map[heap.HandleType]int{}, threads: map[threadKey]int{}, frames: map[*roots.Frame]int{},
 		groups: map[SourceKind]int{}, held: map[target.Addr]bool{}}
@@ -40,21 +39,21 @@ func RootsOf(ctx context.Context, h *heap.Heap, r *roots.Reader) (*Roots, error)
 	return c.out, ctx.Err()
 }
 
-// A rootCollector makes Sources of roots. What hangs on what is made when it is first met.
+// A rootCollector makes Sources from roots, each when it is first needed.
 type rootCollector struct {
 	out     *Roots
 	groups  map[SourceKind]int
 	handles map[heap.HandleType]int
 	threads map[threadKey]int
 	frames  map[*roots.Frame]int
-	held    map[target.Addr]bool // objects that a root, or the thread of a thread static, holds
-	tables  []target.Addr        // of thread statics
+	held    map[target.Addr]bool // objects held by a root, or by a thread for its thread statics
+	tables  []target.Addr        // tables of thread statics
 }
 
 type threadKey struct {
 	group SourceKind
 	id    uint32
-	addr  target.Addr // of the managed thread, which may have no other id
+	addr  target.Addr // address of the managed thread, which may have no other id
 }
 
 func (c *rootCollector) failed(err error) {
@@ -128,8 +127,8 @@ func (c *rootCollector) frame(r *roots.Root) int {
 	return i
 }
 
-// threadTables adds what the threads' tables of thread statics refer to: an object[] for each type
-// with such. The error is the context's.
+// threadTables adds the referents of the threads' tables of thread statics: an object[] for each type that has some.
+// The error is the context's.
 func (c *rootCollector) threadTables(ctx context.Context, h *heap.Heap) error {
 	for _, a := range c.tables {
 		o, err := h.ObjectAt(a)

@@ -7,50 +7,46 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A SOSSearch finds paths in the order in which SOS searches, so that of all paths it
-// finds the one that gcroot and pathto of SOS show (ClrMD, GCRoot.cs). That is neither the
-// shortest one nor one that could be told from the graph alone: the search goes depth first
-// from one root after the other, and what it has seen from one root it does not look at from
-// the next, unless that was left unfinished when a path was found. Which objects these are
-// depends on how ClrMD packs the references that it has yet to follow, into records of
-// sosRecord bytes, of which the last is taken up first.
+// A SOSSearch finds paths in SOS's order. Of all paths it finds the one that gcroot and pathto of SOS show (ClrMD,
+// GCRoot.cs). That is not the shortest one, and the graph alone does not determine it. The search goes depth first from
+// one root after the other. It skips objects that it saw from an earlier root, unless they were unfinished when a path
+// was found. Which ones were depends on how ClrMD packs references that it has yet to follow, into records of sosRecord
+// bytes. It takes the last record first.
 //
-// It takes two bits a node. A SOSSearch is for one goroutine.
+// It needs two bits a node. It is not safe for concurrent use.
 type SOSSearch struct {
 	target Node
 
-	seen  []uint64 // objects that need not be looked at
+	seen  []uint64 // objects to skip
 	found []uint64 // objects that lead to the target
 	chain map[Node]int32
 	links []sosLink
 
 	rows  *memoryRows
-	bytes [2]Node // from these on addresses take more than 5 bytes, and more than 6
+	bytes [2]Node // larger addresses need more than 5 bytes, and more than 6
 
-	references func(Node) []Node // what SOS reads of an object, valid until the next call
+	references func(Node) []Node // the references that SOS reads, valid until the next call
 	stack      []sosPending
-	children   []Node // of stack, one behind the other
+	children   []Node // of stack, one after the other
 }
 
-// A sosLink is an object of a path to the target, and the link behind it, -1 for none.
-// Links stay as they were when they were made, as SOS's do.
+// A sosLink is an object of a path to the target, and the next link, -1 for none. Links never change, as in SOS.
 type sosLink struct {
 	node Node
 	next int32
 }
 
-// sosPending are references of an object that are yet to be followed: one record of ClrMD's.
+// sosPending are references of an object that are yet to be followed: one of ClrMD's records.
 type sosPending struct {
 	object, parent Node
 	next, end      int // in children
 }
 
-// sosRecord is the size of a record: its first byte is its position, then come the object, its
-// parent unless there is none, and references, each in as few bytes as ClrMD packs addresses into.
+// sosRecord is the size of a record. The first byte is its position. The object, its parent if there is one, and
+// references follow, each in as few bytes as ClrMD packs addresses into.
 const sosRecord = 32
 
-// SOSSearch returns a search for paths to an object. It is for the roots of one command,
-// in the order in which SOS has them.
+// SOSSearch returns a search for paths to an object, for the roots of one command in SOS's order.
 func (g *Graph) SOSSearch(to Node) *SOSSearch {
 	s := newSOSSearch(g.Nodes(), to)
 	s.rows = g.memoryRows(false)
@@ -70,8 +66,8 @@ func set(bits []uint64, n Node)      { bits[n/64] |= 1 << (n % 64) }
 func unset(bits []uint64, n Node)    { bits[n/64] &^= 1 << (n % 64) }
 func has(bits []uint64, n Node) bool { return bits[n/64]&(1<<(n%64)) != 0 }
 
-// From is the path from an object to the target, both included, nil if SOS finds none. It
-// depends on what was searched before. The error is the context's.
+// From returns the path from an object to the target, including both, nil if SOS finds none. The result depends on
+// earlier searches. The error is the context's.
 func (s *SOSSearch) From(ctx context.Context, start Node) ([]Node, error) {
 	if has(s.found, start) {
 		return s.path(s.chain[start]), nil
@@ -108,8 +104,8 @@ func (s *SOSSearch) From(ctx context.Context, start Node) ([]Node, error) {
 	return nil, nil
 }
 
-// Pass does what From does of an object that does not lead to the target, with the same effect on searches to come: what can
-// be reached from it has been seen, and no longer takes room in a record. The error is the context's.
+// Pass has the effect of From on later searches, for an object that does not lead to the target: everything reachable
+// from it is marked as seen, and no longer takes room in a record. The error is the context's.
 func (s *SOSSearch) Pass(ctx context.Context, start Node) error {
 	s.children = append(s.children[:0], start)
 	for left := searchStep; len(s.children) > 0; {
@@ -131,7 +127,7 @@ func (s *SOSSearch) Pass(ctx context.Context, start Node) error {
 	return nil
 }
 
-// firstOf is where the references of a record begin: behind those of the record below it.
+// firstOf returns where the references of a record start: after those of the record below it.
 func (s *SOSSearch) firstOf(i int) int {
 	if i == 0 {
 		return 0
@@ -139,8 +135,8 @@ func (s *SOSSearch) firstOf(i int) int {
 	return s.stack[i-1].end
 }
 
-// parentOf is what ClrMD reads as the parent of a record. That of an object at which a search starts
-// has none, and its first reference stands in the place.
+// parentOf returns the parent that ClrMD reads from a record. The record of a start has none, and its first reference
+// is in that place.
 func (s *SOSSearch) parentOf(i int) Node {
 	if p := s.stack[i].parent; p != NoNode {
 		return p
@@ -148,8 +144,8 @@ func (s *SOSSearch) parentOf(i int) Node {
 	return s.children[s.firstOf(i)]
 }
 
-// walk looks at the references of an object. It returns the link of the object if one of them leads
-// to the target, and -1 if it is not known to.
+// walk examines the references of an object. It returns the link of the object if one of them is known to lead to the
+// target, otherwise -1.
 func (s *SOSSearch) walk(parent, n Node) int32 {
 	if n == s.target {
 		return s.link(n, -1)
@@ -177,7 +173,7 @@ func (s *SOSSearch) walk(parent, n Node) int32 {
 	return -1
 }
 
-// width is in how many bytes ClrMD keeps the address of an object.
+// width returns the number of bytes in which ClrMD stores an object's address.
 func (s *SOSSearch) width(n Node) int {
 	switch {
 	case n < s.bytes[0]:
@@ -197,7 +193,7 @@ func (s *SOSSearch) link(n Node, next int32) int32 {
 	return link
 }
 
-// add is the link of an object, a new one if it has none.
+// add returns the link of an object, a new one if it has none.
 func (s *SOSSearch) add(n Node, next int32) int32 {
 	link, ok := s.chain[n]
 	if !ok {
@@ -207,8 +203,8 @@ func (s *SOSSearch) add(n Node, next int32) int32 {
 	return link
 }
 
-// unwind goes from the object of a record, of which a reference has the link, up to where the search
-// started, and forgets to have seen what was not finished.
+// unwind walks from a record's object, which refers to the object of link, up to the start. It unmarks unfinished
+// objects.
 func (s *SOSSearch) unwind(record int, link int32) int32 {
 	object, parent := s.stack[record].object, s.parentOf(record)
 	link = s.add(object, link)
@@ -227,7 +223,7 @@ func (s *SOSSearch) unwind(record int, link int32) int32 {
 	return link
 }
 
-// drain forgets to have seen what was not looked at.
+// drain unmarks the objects that were not examined.
 func (s *SOSSearch) drain() {
 	for i := range s.stack {
 		p := &s.stack[i]
@@ -246,7 +242,7 @@ func (s *SOSSearch) path(link int32) []Node {
 	return nodes
 }
 
-// read is what ClrMD's EnumerateReferenceAddresses gives of an object: nothing of one without references in its
+// read returns the result of ClrMD's EnumerateReferenceAddresses. It is empty for an object without references in
 // memory, even if dependent handles add some.
 func (s *SOSSearch) read(n Node) []Node {
 	if !s.rows.g.Type(n).ContainsPointers() {
@@ -255,12 +251,12 @@ func (s *SOSSearch) read(n Node) []Node {
 	return s.rows.of(n)
 }
 
-// memoryRows are the rows of objects as they stand in memory, behind what dependent handles add: a table of static
-// fields refers to their values, not to the fields. It is for one goroutine.
+// memoryRows returns the rows of objects as in memory, after those of dependent handles. There, a table of static
+// fields refers to the values, not to the fields. It is not safe for concurrent use.
 type memoryRows struct {
 	g       *Graph
-	special []uint64 // objects whose row in the graph is another one
-	keepers bool     // with LoaderAllocators, in front of what stands in memory
+	special []uint64 // objects whose row in the graph differs
+	keepers bool     // include LoaderAllocators, before the references in memory
 	edges   *heap.Edges
 	row     []Node
 }
@@ -283,7 +279,7 @@ func (g *Graph) memoryRows(keepers bool) *memoryRows {
 	return m
 }
 
-// of is the row of an object, valid until the next call.
+// of returns the row of an object, valid until the next call.
 func (m *memoryRows) of(n Node) []Node {
 	if !has(m.special, n) && !m.g.h.Runtime().IsCollectible(m.g.Type(n)) {
 		return m.g.Referents(n)

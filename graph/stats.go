@@ -7,22 +7,22 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Fault says why a reference is not followed.
+// A Fault is the reason why a reference is not followed.
 type Fault uint8
 
 // The faults.
 const (
-	FaultNowhere Fault = iota // it leads to no memory of the heap
-	FaultInside               // it leads into an object, or is not aligned as one
-	FaultFree                 // it leads to a free block, or to what allocation contexts have free
-	FaultAbsent               // it leads to what the dump lacks or what could not be walked
+	FaultNowhere Fault = iota // leads to no memory of the heap
+	FaultInside               // leads into an object, or is not aligned
+	FaultFree                 // leads to a free block, or to free memory of an allocation context
+	FaultAbsent               // leads to memory that is not in the dump or could not be walked
 	faults
 )
 
 var faultNames = [faults]string{"lead out of the heap", "lead into the middle of objects", "lead to free memory",
 	"lead to objects that the dump lacks or that can't be read"}
 
-// String is what references with that fault do.
+// String returns what references with that fault do.
 func (f Fault) String() string {
 	if f < faults {
 		return faultNames[f]
@@ -30,43 +30,40 @@ func (f Fault) String() string {
 	return fmt.Sprintf("Fault(%d)", uint8(f))
 }
 
-// Stats are what Build met. References with a Fault, and all that is counted below
-// them, are what the graph lacks.
+// Stats counts what Build found. References with a Fault, and everything below them, are missing from the graph.
 type Stats struct {
 	Objects   uint64
 	Bytes     uint64 // of all objects
 	Free      uint64 // free blocks
-	FreeBytes uint64 // of these
-	Edges     uint64 // references that are followed, those of Sources and dependent handles too
+	FreeBytes uint64 // bytes of free blocks
+	Edges     uint64 // followed references, including those of Sources and dependent handles
 
 	Faults     [faults]uint64 // references of objects that are not followed
-	RootFaults [faults]uint64 // roots and dependent handles that are not
-	// MissingSlots are words of objects that the dump lacks, of which some held references.
+	RootFaults [faults]uint64 // roots and dependent handles that are not followed
+	// MissingSlots is the number of words of objects that are not in the dump, some of which held references.
 	MissingSlots uint64
-	// BlindObjects are those of types of which it is not known where they hold
-	// references; BlindTypes has the errors of the first of those types.
+	// BlindObjects is the number of objects of types with unknown references. BlindTypes has the errors of the first of
+	// those types.
 	BlindObjects uint64
 	BlindTypes   []error
-	// Keepers are the first types of which it is not known what keeps them alive.
+	// Keepers has the errors of the first types whose LoaderAllocator is unknown.
 	Keepers []error
-	// Corruptions are the first places where the walk could not go on, Corrupt is
-	// their number.
+	// Corruptions has the first places where the walk could not go on, Corrupt their number.
 	Corruptions []*heap.Corruption
 	Corrupt     int
-	// Lost are segments that can't be read.
+	// Lost has the unreadable segments.
 	Lost []heap.LostSegment
-	// Roots say which roots can't be read.
+	// Roots has the errors of unreadable roots.
 	Roots []error
 }
 
-// maxErrors is how many errors of a kind Stats keep.
+// maxErrors bounds the errors of a kind in Stats.
 const maxErrors = 1000
 
-// Complete reports whether the graph lacks nothing that is known of.
+// Complete reports whether the graph has no known missing part.
 func (s *Stats) Complete() bool { return len(s.Warnings()) == 0 }
 
-// Warnings say what the graph lacks, in a line each: target.ErrNotInDump or
-// target.ErrCorrupt.
+// Warnings returns the missing parts of the graph, one line each: target.ErrNotInDump or target.ErrCorrupt.
 func (s *Stats) Warnings() []error {
 	var list []error
 	for i := range s.Lost {

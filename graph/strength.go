@@ -7,25 +7,25 @@ import (
 	"github.com/sosgo/sosgo/dac"
 )
 
-// A Strength says whether a reference makes its object an owner, where a report speaks of owners. All of them
-// keep what they refer to alive; weak references, which don't, are no edges.
+// A Strength is the strength of a reference in reports about owners. All strengths keep the referent alive; weak
+// references, which don't, are not edges.
 type Strength uint8
 
 // The strengths.
 const (
-	// Strong: an ordinary reference.
+	// Strong is an ordinary reference.
 	Strong Strength = iota
-	// Cached: from a cache, which would let go of its entries or of which nobody knows what it has:
-	// entries of a MemoryCache, buckets of an ArrayPool.
+	// Cached is a reference from a cache, which may drop its entries, or whose content is unknown: entries of a
+	// MemoryCache, buckets of an ArrayPool.
 	Cached
-	// Attached: by a dependent handle, an entry of a ConditionalWeakTable: it lives no longer than
-	// the object that it was attached to.
+	// Attached is a reference by a dependent handle, an entry of a ConditionalWeakTable. The referent is alive no
+	// longer than the object that it is attached to.
 	Attached
 )
 
 var strengthNames = [...]string{"strong", "cached", "attached"}
 
-// String is the strength in a word.
+// String returns the strength in a word.
 func (s Strength) String() string {
 	if int(s) < len(strengthNames) {
 		return strengthNames[s]
@@ -33,10 +33,10 @@ func (s Strength) String() string {
 	return fmt.Sprintf("Strength(%d)", uint8(s))
 }
 
-// caches are the types whose references are Cached: of generic ones the name before its arguments, and of all
-// the end stands for nested types. The names are the same in all versions that have them:
-// System.Runtime.Caching.MemoryCacheEntry (.NET Framework's API), Microsoft.Extensions.Caching.Memory.CacheEntry,
-// ArrayPool.Shared until .NET 7 (TlsOverPerCoreLockedStacksArrayPool) and since (SharedArrayPool), and ArrayPool.Create.
+// caches are the types whose references are Cached: the name before type arguments, and a trailing + for nested types.
+// The names are the same in all versions that have them: System.Runtime.Caching.MemoryCacheEntry (.NET Framework's
+// API), Microsoft.Extensions.Caching.Memory.CacheEntry, ArrayPool.Shared until .NET 7
+// (TlsOverPerCoreLockedStacksArrayPool) and since (SharedArrayPool), and ArrayPool.Create.
 var caches = []string{
 	"Microsoft.Extensions.Caching.Memory.CacheEntry",
 	"System.Runtime.Caching.MemoryCacheEntry",
@@ -47,8 +47,7 @@ var caches = []string{
 	"System.Buffers.ConfigurableArrayPool",
 }
 
-// isCache reports whether the references of objects of a type are Cached. Those of an array of a cache's parts
-// are.
+// isCache reports whether references of a type's objects are Cached. Arrays of a cache's parts count.
 func isCache(name string) bool {
 	for _, c := range caches {
 		if rest, ok := strings.CutPrefix(name, c); ok && (rest == "" || strings.ContainsRune("<`+[", rune(rest[0]))) {
@@ -58,7 +57,7 @@ func isCache(name string) bool {
 	return false
 }
 
-// Strength is how strong the strongest reference of from to to is.
+// Strength returns the strength of the strongest reference of from to to.
 func (x *Names) Strength(from, to Node) Strength {
 	if !x.g.IsObject(from) {
 		return Strong
@@ -70,7 +69,7 @@ func (x *Names) Strength(from, to Node) Strength {
 	if len(pairs) == 0 {
 		return Strong
 	}
-	// The edges of dependent handles are behind those in the object's memory.
+	// The edges of dependent handles come after those in the object's memory.
 	attached, at := 0, x.g.Address(to)
 	for i := range pairs {
 		if pairs[i].Secondary == at {
@@ -88,7 +87,7 @@ func (x *Names) Strength(from, to Node) Strength {
 	return Strong
 }
 
-// cache reports whether n is a part of a cache. A type without a name is none.
+// cache reports whether n is a part of a cache. A type without a readable name is not.
 func (x *Names) cache(n Node) bool {
 	x.once.Do(func() {
 		x.caches = make([]bool, len(x.g.types))

@@ -9,23 +9,22 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TreeOptions choose what of the tree of dominators is shown.
+// TreeOptions selects the shown part of the dominator tree.
 type TreeOptions struct {
-	Least   uint64  // bytes that a row retains at least
-	Percent float64 // of all that lives, that a row retains at least, where Least is 0
-	Depth   int     // how many levels; 0 for maxTreeDepth
+	Least   uint64  // smallest retained size of a row in bytes
+	Percent float64 // the same as a percentage of the live bytes, if Least is 0
+	Depth   int     // number of levels; 0 for maxTreeDepth
 }
 
 const (
 	maxTreeDepth = 1 << 10
 	maxTreeRows  = 1 << 16
 	maxChain     = 1 << 8 // rows of a chain of dominators
-	maxHolders   = 4      // disjoint paths to what nobody owns
-	foldedTypes  = 1 << 4 // rows of types of what an object owns
+	maxHolders   = 4      // disjoint paths to an object without an owner
+	foldedTypes  = 1 << 4 // rows of types owned by an object
 )
 
-// DominatorTree says who owns most of what lives: the tree of dominators, without what retains little, which is folded by
-// type.
+// DominatorTree returns the owners of most live bytes: the dominator tree, in which small objects are folded by type.
 func (x *Holders) DominatorTree(ctx context.Context, o TreeOptions) (*answer.Dominators, error) {
 	ctx, done, err := x.g.Use(ctx)
 	if err != nil {
@@ -64,7 +63,7 @@ type treeWriter struct {
 	out *answer.Dominators
 }
 
-// children writes those of n that retain enough with their children, and then the types of the others.
+// children writes the large enough children of n, each followed by its own, and then the types of the others.
 func (t *treeWriter) children(ctx context.Context, n Node, depth int) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -93,7 +92,7 @@ func (t *treeWriter) children(ctx context.Context, n Node, depth int) error {
 	return nil
 }
 
-// big are the children of n that retain enough, the largest first.
+// big returns the large enough children of n, the largest first.
 func (t *treeWriter) big(ctx context.Context, n Node) ([]Node, error) {
 	children, err := t.d.Children(ctx, n)
 	if err != nil {
@@ -109,8 +108,8 @@ func (t *treeWriter) big(ctx context.Context, n Node) ([]Node, error) {
 	return out, nil
 }
 
-// fold adds what n owns at first hand but for what is skipped: objects with all that they retain. In the place of a
-// Source stand the objects that it owns.
+// fold adds what n owns directly, except what skip selects: objects with their retained sizes. It replaces a Source by
+// the objects that it owns.
 func (t *typeSums) fold(ctx context.Context, d *Dominators, n Node, skip func(Node) bool) error {
 	children, err := d.Children(ctx, n)
 	if err != nil {
@@ -130,7 +129,8 @@ func (t *typeSums) fold(ctx context.Context, d *Dominators, n Node, skip func(No
 	return nil
 }
 
-// folded are rows of types that retain enough, at most top of them or all for 0, and one of all others, if it does.
+// folded returns rows of large enough types, at most top, all if top is 0, and one row of all others if they are large
+// enough.
 func (t *typeSums) folded(g *answer.Gaps, depth int, all, least uint64, top int) []answer.DominatorRow {
 	var rows []answer.DominatorRow
 	rest := answer.DominatorRow{Depth: depth}
@@ -164,7 +164,7 @@ func (x *Holders) row(g *answer.Gaps, d *Dominators, n Node, depth int, all uint
 	return row
 }
 
-// sourceName is the name of a Source as gcroot has it.
+// sourceName returns the name of a Source in the form of gcroot.
 func (x *Holders) sourceName(g *answer.Gaps, n Node) answer.Text {
 	name := x.names.Text(g, n)
 	if s := x.g.Source(n); name.Err == nil && s.Kind == SourceField {
@@ -173,7 +173,7 @@ func (x *Holders) sourceName(g *answer.Gaps, n Node) answer.Text {
 	return name
 }
 
-// DominatorsOf says who owns an object, and what it owns: at most top objects, and the rest by type.
+// DominatorsOf returns the owners of an object, and what it owns: at most top objects, and the rest by type.
 func (x *Holders) DominatorsOf(ctx context.Context, a target.Addr, top int) (*answer.Dominators, error) {
 	ctx, done, err := x.g.Use(ctx)
 	if err != nil {
@@ -214,7 +214,7 @@ func (x *Holders) DominatorsOf(ctx context.Context, a target.Addr, top int) (*an
 	return out, x.owns(ctx, out, d, n, top, all)
 }
 
-// chain is what n would not live without, from the root to n. Of a very long one the middle is left out.
+// chain returns the dominators of n from the root to n. It omits the middle of a very long chain.
 func (x *Holders) chain(g *answer.Gaps, d *Dominators, n Node, all uint64) []answer.DominatorRow {
 	var list []Node
 	for at := n; at != x.g.Root() && at != d.Garbage(); at = d.Idom(at) {
@@ -233,7 +233,7 @@ func (x *Holders) chain(g *answer.Gaps, d *Dominators, n Node, all uint64) []ans
 	return rows
 }
 
-// holders finds how an object is held that no other one owns.
+// holders finds what holds an object that no other one owns.
 func (x *Holders) holders(ctx context.Context, g *answer.Gaps, own *answer.Owned, n Node) error {
 	met := map[[2]Node]int{}
 	err := x.disjoint(ctx, n, maxHolders, nil, func(p []Node) bool {

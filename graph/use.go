@@ -6,14 +6,15 @@ import (
 	"github.com/sosgo/sosgo/internal/digraph"
 )
 
-// Use keeps g from being closed until done is called: what is asked of it before, and of what was computed of it, is answered. The
-// context that it returns ends when Close is called, too, which waits for done; its error says so then. The error is target.ErrUnsupported if g is closed.
-// What takes a context uses the graph by itself while it works.
+// Use prevents Close from freeing g's memory until done is called, so that the methods of g and of computed data can be
+// used until then. The returned context ends when Close is called, which waits for done; its error then says so. The
+// error is target.ErrUnsupported if g is closed. Methods that take a context call Use themselves.
 func (g *Graph) Use(ctx context.Context) (used context.Context, done func(), err error) {
 	return g.users.Use(ctx)
 }
 
-// forget makes g a graph without objects and Sources, when its memory is given back: who asks it nevertheless finds none.
+// forget makes g a graph without objects and Sources when its memory is freed. Methods that are called nevertheless
+// find nothing.
 func (g *Graph) forget() {
 	g.index, g.objects, g.arrays, g.rows = &index{}, 0, arrays{}, digraph.Graph{Offsets: []uint32{0, 0}}
 	g.size, g.typ, g.rare, g.huge = nil, nil, nil, nil

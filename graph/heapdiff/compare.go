@@ -8,17 +8,17 @@ import (
 	"github.com/sosgo/sosgo/heap"
 )
 
-// Options choose rows. The zero value chooses all that changed.
+// Options selects rows. The zero value selects everything that changed.
 type Options struct {
-	Top     int  // types at most, and four times as many nodes of paths; 0 for all
+	Top     int  // maximum number of types, and of paths' nodes divided by four; 0 for all
 	Growing bool // only what grew from each dump to the next
 	Min     uint64
 }
 
-// PathShare is the least part of the growth of all that a node of the paths has to have to be listed: one in so many.
+// PathShare is the smallest fraction of all growth that a listed node of the paths has: one in PathShare.
 const PathShare = 100
 
-// Compare compares summaries, the oldest first. What they lack is noted in the answer.
+// Compare compares summaries, the oldest first. The answer records their missing parts.
 func Compare(list []*Summary, o Options) *answer.HeapDiff {
 	a := &answer.HeapDiff{Generations: []answer.Growth{}, Types: []answer.Growth{}}
 	totals := make([]Count, len(list))
@@ -58,7 +58,7 @@ func change(list []Count) answer.Change {
 	return c
 }
 
-// wanted reports whether the options choose a row.
+// wanted reports whether the options select a row.
 func (o *Options) wanted(c *answer.Change) bool {
 	if o.Growing && !c.Growing {
 		return false
@@ -105,7 +105,7 @@ func compareTypes(a *answer.HeapDiff, list []*Summary, o Options) {
 // A mergedNode is a node of the paths of all dumps.
 type mergedNode struct {
 	name     string
-	all      []Count // with what is below it
+	all      []Count // including everything below it
 	children []uint32
 	source   bool
 }
@@ -148,7 +148,7 @@ func comparePaths(a *answer.HeapDiff, list []*Summary, o Options) {
 	}
 }
 
-// mergePaths merges the paths of all dumps; the first node is the root.
+// mergePaths merges the paths of all dumps. The first node is the root.
 func mergePaths(list []*Summary) []mergedNode {
 	nodes := []mergedNode{{all: make([]Count, len(list)), source: true}}
 	at := map[pathKey]uint32{}
@@ -180,7 +180,7 @@ func mergePaths(list []*Summary) []mergedNode {
 			}
 		}
 	}
-	for i := range nodes { // by name, for who found a path first does not matter
+	for i := range nodes { // by name, since the order of discovery does not matter
 		slices.SortFunc(nodes[i].children, func(x, y uint32) int { return cmp.Compare(nodes[x].name, nodes[y].name) })
 	}
 	return nodes

@@ -1,7 +1,7 @@
-// Package heapdiff compares heaps of several dumps of a program: which types grew, in which generation, and where the growth
-// hangs. [Summarize] makes of a heap what is to be compared, a few values a type, so that dumps can be looked at one after the
-// other; [Compare] compares.
+// Package heapdiff compares heaps of several dumps of a program: which types grew, in which generation, and what
+// retains the growth. [Summarize] reduces a heap to a few values a type, so that dumps can be read one after the other.
+// [Compare] compares summaries.
 //
-// What is the same in two dumps is told by names, since addresses and MethodTables differ: a type is the simple name of its
-// assembly and its full name, a node of the merged paths the names on its path.
+// Addresses and MethodTables differ between dumps, so names identify things. A type is the simple name of its assembly
+// and its full name. A node of the merged paths is the names on its path.
 package heapdiff

@@ -16,13 +16,13 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// PathDepth is how many nodes a path has: what is deeper counts for the last one.
+// PathDepth is the maximum number of nodes of a path. Deeper nodes count for the last one.
 const PathDepth = 48
 
-// Paths are the shortest paths from the roots to all objects that live, merged by the names of what is on them. Objects
-// behind one another of the same type, such as the links of a list, are one node.
+// Paths are the shortest paths from the roots to all live objects, merged by the names on them. Consecutive objects of
+// the same type, such as the links of a list, are one node.
 type Paths struct {
-	nodes []pathNode // one before those below it; the first is the root
+	nodes []pathNode // each before the nodes below it; the first is the root
 }
 
 type pathNode struct {
@@ -30,11 +30,11 @@ type pathNode struct {
 	depth  uint32
 	name   string
 	own    Count
-	source bool // no object: a kind of roots, a static field, a frame
+	source bool // not an object: a kind of roots, a static field, a frame
 }
 
-// summarizePaths merges the paths of a graph into s, by all processors. Where there are too many different paths, which
-// of them are left out would be decided by who comes first: then one goes over all objects in their order.
+// summarizePaths merges the paths of a graph into s, on all processors. If there are too many different paths, the
+// order of discovery would decide which ones are omitted. A single goroutine then visits all objects in order.
 func (s *Summary) summarizePaths(ctx context.Context, g *graph.Graph, names *graph.Names, o GraphOptions) error {
 	reach, err := g.Reach(ctx)
 	if err != nil {
@@ -64,16 +64,16 @@ type pathKey struct {
 	name   string
 }
 
-// A pathMerger finds the place of each node in the merged paths. A place is decided by the names on the path, so that
-// it does not matter who finds it, or whether two do.
+// A pathMerger finds the place of each node in the merged paths. The names on the path decide the place, so it does not
+// matter who finds it, or whether two do.
 type pathMerger struct {
 	g     *graph.Graph
 	reach *graph.Reach
 	names *graph.Names
-	most  int      // nodes of paths
-	place []uint32 // by node: 1 + its node in paths, 0 for not known yet; written and read by all workers
+	most  int      // maximum number of nodes
+	place []uint32 // by node: 1 + its node in paths, 0 if unknown; all workers read and write it
 
-	mu     sync.Mutex // for what follows
+	mu     sync.Mutex // guards the following fields
 	types  *typeNames
 	paths  Paths
 	at     map[pathKey]uint32
@@ -82,11 +82,10 @@ type pathMerger struct {
 	beyond uint64
 }
 
-// mergePiece is how many objects a worker takes at once.
+// mergePiece is the number of objects that a worker takes at once.
 const mergePiece = 1 << 14
 
-// run counts all objects that live for their places. With several workers it may end early if there are too many
-// places.
+// run counts all live objects for their places. With several workers it may end early if there are too many places.
 func (m *pathMerger) run(ctx context.Context, jobs int) error {
 	m.paths.nodes, m.at = []pathNode{{name: "roots", source: true}}, map[pathKey]uint32{}
 	m.notes, m.beyond = map[graph.Node]error{}, 0
@@ -114,26 +113,26 @@ func (m *pathMerger) run(ctx context.Context, jobs int) error {
 	return ctx.Err()
 }
 
-// full reports whether there were more places than there may be.
+// full reports whether there were too many places.
 func (m *pathMerger) full() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.beyond > 0
 }
 
-// A pathWorker counts objects for their places, for one goroutine.
+// A pathWorker counts objects for their places. It is not safe for concurrent use.
 type pathWorker struct {
 	*pathMerger
-	alone bool    // no other worker looks at place: what all agree on costs as much as all the rest
+	alone bool    // no other worker uses place, so no atomic access is needed, which would double the cost
 	own   []Count // by node of paths
 	above []graph.Node
-	// last are places that were found a moment ago: objects of a kind lie together.
+	// last caches recent places, for objects of a kind are close together.
 	last [1 << 12]struct {
-		parent, typ, place uint32 // the type is 1 more than its index
+		parent, typ, place uint32 // the type is 1 + its index
 	}
 }
 
-// done adds what was counted to the paths.
+// done adds the counts to the paths.
 func (w *pathWorker) done() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -151,7 +150,7 @@ func (w *pathWorker) add(n graph.Node) {
 	w.own[p].add(Count{1, w.g.Size(n)})
 }
 
-// placeOf is the place of n.
+// placeOf returns the place of n.
 func (w *pathWorker) placeOf(n graph.Node) uint32 {
 	w.above = w.above[:0]
 	p := w.known(n)
@@ -168,7 +167,7 @@ func (w *pathWorker) placeOf(n graph.Node) uint32 {
 	return p
 }
 
-// known is 1 + the place of a node, 0 for not known yet.
+// known returns 1 + the place of a node, 0 if unknown.
 func (w *pathWorker) known(n graph.Node) uint32 {
 	if w.alone {
 		return w.place[n]
@@ -176,7 +175,7 @@ func (w *pathWorker) known(n graph.Node) uint32 {
 	return atomic.LoadUint32(&w.place[n])
 }
 
-// note keeps 1 + the place of a node.
+// note stores 1 + the place of a node.
 func (w *pathWorker) note(n graph.Node, p uint32) {
 	if w.alone {
 		w.place[n] = p
@@ -185,7 +184,7 @@ func (w *pathWorker) note(n graph.Node, p uint32) {
 	}
 }
 
-// below is the place of n below that of its parent.
+// below returns the place of n below its parent's place.
 func (w *pathWorker) below(parent uint32, n graph.Node) uint32 {
 	if !w.g.IsObject(n) {
 		return w.source(parent, n)
@@ -198,14 +197,14 @@ func (w *pathWorker) below(parent uint32, n graph.Node) uint32 {
 	return e.place
 }
 
-// object is the place of objects of a type, by its index.
+// object returns the place of objects of a type, given its index.
 func (m *pathMerger) object(parent uint32, index int) uint32 {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.child(parent, m.label(index), false)
 }
 
-// child is the place of a name. The caller holds mu.
+// child returns the place of a name. The caller holds mu.
 func (m *pathMerger) child(parent uint32, name string, source bool) uint32 {
 	above := &m.paths.nodes[parent]
 	if above.name == name || above.depth >= PathDepth {
@@ -225,7 +224,7 @@ func (m *pathMerger) child(parent uint32, name string, source bool) uint32 {
 	return p
 }
 
-// label is the name of a type. The caller holds mu.
+// label returns the name of a type. The caller holds mu.
 func (m *pathMerger) label(index int) string {
 	if m.labels[index] == "" {
 		key, err := m.types.of(m.g.Types()[index])
@@ -236,7 +235,7 @@ func (m *pathMerger) label(index int) string {
 	return m.labels[index]
 }
 
-// source is the place of what is no object. Threads have no name that holds in another dump.
+// source returns the place of a node that is not an object. Threads have no name that is the same in another dump.
 func (m *pathMerger) source(parent uint32, n graph.Node) uint32 {
 	m.mu.Lock()
 	defer m.mu.Unlock()

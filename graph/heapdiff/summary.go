@@ -11,10 +11,10 @@ import (
 	"github.com/sosgo/sosgo/internal/workers"
 )
 
-// A TypeKey is what tells a type in several dumps.
+// A TypeKey identifies a type in several dumps.
 type TypeKey struct {
-	Assembly string // simple name, empty where it is not known
-	Name     string // as dumpheap prints it
+	Assembly string // simple name, empty if unknown
+	Name     string // in the form of dumpheap
 }
 
 // A Count is a number of objects and their size in bytes.
@@ -22,22 +22,22 @@ type Count struct{ Objects, Size uint64 }
 
 func (c *Count) add(b Count) { c.Objects, c.Size = c.Objects+b.Objects, c.Size+b.Size }
 
-// A Summary is what is compared of a heap. It needs the dump no longer.
+// A Summary is the part of a heap that is compared. It does not need the dump.
 type Summary struct {
 	answer.Gaps
 	Name        string // of the dump
 	Total       Count
 	Free        uint64 // bytes of free blocks
 	Committed   uint64 // bytes
-	Unread      int    // places of the heap that can't be read
+	Unread      int    // number of unreadable places of the heap
 	Generations [heap.GenerationUnknown]Count
 	Types       map[TypeKey]Count
-	Nameless    Count // objects of types whose name can't be read
-	NoName      error // why
+	Nameless    Count // objects of types without a readable name
+	NoName      error // reason
 	Paths       *Paths
 }
 
-// Summarize scans a heap once and sums up its objects. The answer's Gaps say what could not be read.
+// Summarize scans a heap once and sums up its objects. The answer's Gaps record the unreadable parts.
 func Summarize(ctx context.Context, name string, h *heap.Heap, o heap.ScanOptions) (*Summary, error) {
 	s := &Summary{Name: name, Types: map[TypeKey]Count{}}
 	total := newCollector(h)
@@ -56,12 +56,12 @@ func Summarize(ctx context.Context, name string, h *heap.Heap, o heap.ScanOption
 	return s, s.take(h, &stats)
 }
 
-// atOnce is how many dumps are summed up at the same time: what of the work one processor has to do is done for two then, and
-// no more memory is taken than the graphs of the first and the last, of which CompareAddresses needs both.
+// atOnce is the number of dumps that are summarized at the same time. It doubles the use of single-threaded parts, and
+// needs no more memory than CompareAddresses, which needs the graphs of two dumps.
 const atOnce = 2
 
-// Each calls sum for each of n dumps, for two at a time, in goroutines that it waits for: with the dump's index and how many of jobs
-// goroutines it may use. What sum leaves is the caller's to look at, in the order of the dumps.
+// Each calls sum for each of n dumps, for two at a time, in goroutines that it waits for. It passes the dump's index
+// and the number of goroutines to use, a part of jobs. The caller reads the results in the order of the dumps.
 func Each(n, jobs int, sum func(i, jobs int)) {
 	together := max(1, min(atOnce, jobs, n))
 	var next atomic.Int64
@@ -76,13 +76,13 @@ func Each(n, jobs int, sum func(i, jobs int)) {
 	group.Wait()
 }
 
-// GraphOptions say how to sum up a graph.
+// GraphOptions controls how a graph is summarized.
 type GraphOptions struct {
-	Jobs int // goroutines; 0 stands for one a processor
-	most int // nodes of Paths; 0 stands for limits.PathNodes
+	Jobs int // goroutines; 0 means one a processor
+	most int // maximum number of nodes in Paths; 0 means limits.PathNodes
 }
 
-// SummarizeGraph sums up the objects of a graph, with the paths to those that live. It reads nothing of the heap again.
+// SummarizeGraph sums up the objects of a graph, with the paths to live ones. It does not read the heap.
 func SummarizeGraph(ctx context.Context, name string, g *graph.Graph, names *graph.Names, o GraphOptions) (*Summary, error) {
 	ctx, done, err := g.Use(ctx)
 	if err != nil {
@@ -107,7 +107,7 @@ func SummarizeGraph(ctx context.Context, name string, g *graph.Graph, names *gra
 	return s, s.summarizePaths(ctx, g, names, o)
 }
 
-// take takes over what was counted of a heap.
+// take takes over the counts of a heap.
 func (s *Summary) take(h *heap.Heap, stats *heap.Stats) error {
 	if err := stats.Note(&s.Gaps); err != nil {
 		return err
@@ -163,7 +163,7 @@ func (c *collector) Objects(s *heap.Segment, batch []heap.Object) {
 	}
 }
 
-// Reset forgets everything.
+// Reset discards everything.
 func (c *collector) Reset() {
 	c.Counter.Reset()
 	c.free, c.generations = 0, [heap.GenerationUnknown]Count{}
@@ -179,7 +179,7 @@ func newTypeNames(rt *dac.Runtime) *typeNames {
 	return &typeNames{rt: rt, assemblies: map[*dac.Module]string{}}
 }
 
-// of is the key of a type. The assembly may be unknown where the name is not.
+// of returns the key of a type. The assembly may be unknown even if the name is not.
 func (n *typeNames) of(mt *dac.MethodTable) (TypeKey, error) {
 	name, err := n.rt.TypeName(mt.Addr, dac.NameManaged)
 	if err != nil {
@@ -192,7 +192,7 @@ func (n *typeNames) of(mt *dac.MethodTable) (TypeKey, error) {
 	assembly, ok := n.assemblies[m]
 	if !ok {
 		if assembly, err = m.SimpleName(); err != nil {
-			assembly = "" // then types are told by their names alone
+			assembly = "" // only the name identifies the type then
 		}
 		n.assemblies[m] = assembly
 	}

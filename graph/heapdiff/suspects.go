@@ -9,23 +9,24 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// What makes a suspect of a node of the paths.
+// Criteria for suspects among the nodes of the paths.
 const (
-	// SuspectShare is the least part of all growth, in percent, that hangs on it.
+	// SuspectShare is the smallest percentage of all growth below a suspect.
 	SuspectShare = 10.0
-	// drop is the part of a node's growth that one node below it has to have for that to be the one to look at, as in package leaks.
+	// drop is the fraction of a node's growth that a child must have to replace it as the suspect, as in package leaks.
 	drop = 0.7
 )
 
-// growthFinder finds where growth hangs.
+// growthFinder finds the nodes with the growth.
 type growthFinder struct {
 	nodes   []mergedNode
-	all     int64 // bytes by which grew what lives
+	all     int64 // growth of the live part in bytes
 	growing bool
 	found   []answer.GrowthSuspect
 }
 
-// find looks at n, to which path leads, and what is below it. of is the change of the last node on the path that is no object.
+// find examines n, to which path leads, and its children. of is the change of the last node on the path that is not an
+// object.
 func (f *growthFinder) find(n uint32, path []string, of answer.Change) {
 	grown := change(f.nodes[n].all)
 	if f.nodes[n].source {
@@ -57,8 +58,8 @@ func (f *growthFinder) find(n uint32, path []string, of answer.Change) {
 	}
 }
 
-// CompareAddresses counts the objects of a heap that stand at the same address with the same type in a later one of the
-// process: those that were not moved. Types are the same if their names are.
+// CompareAddresses counts the objects of a heap that are at the same address, with the same type, in a later heap of
+// the process: the ones that were not moved. Types are equal if their names are.
 func CompareAddresses(ctx context.Context, before, after *graph.Graph) (*answer.SameObjects, error) {
 	for _, g := range []*graph.Graph{before, after} {
 		used, done, err := g.Use(ctx)
@@ -94,17 +95,17 @@ func CompareAddresses(ctx context.Context, before, after *graph.Graph) (*answer.
 	return out, nil
 }
 
-// sameTypes counts objects, and tells by the indexes in two graphs whether their types are the same.
+// sameTypes counts objects, and decides by the indexes in two graphs whether their types are equal.
 type sameTypes struct {
 	before, after *graph.Graph
 	a, b          *typeNames
-	equal         []int // by index before: 1 more than the index of the same type after, 0 for not known
+	equal         []int // by index before: 1 + the index of the equal type after, 0 if unknown
 	known         map[[2]int]comparison
 	found         Count
-	unknown       uint64 // objects of which it can't be told
+	unknown       uint64 // objects that can't be compared
 }
 
-// count counts n if it is of the type of m.
+// count counts n if its type is that of m.
 func (s *sameTypes) count(n, m graph.Node) {
 	if s.same(s.before.TypeIndex(n), s.after.TypeIndex(m)) {
 		s.found.add(Count{1, s.before.Size(n)})
@@ -116,7 +117,7 @@ type comparison uint8
 const (
 	different comparison = iota + 1
 	equal
-	nameless // the name of one can't be read
+	nameless // one has no readable name
 )
 
 func (s *sameTypes) same(i, j int) bool {

@@ -1,10 +1,13 @@
-// Package leaks says what most of a heap hangs on, and what looks as if it only grew: the first look at a process that
-// uses too much memory.
+// Package leaks finds the largest holders of a heap and what looks like unbounded growth. It is the first look at a
+// process that uses too much memory.
 //
-// Find looks for accumulations (many objects of one type that one object owns, as a collection that nobody empties
-// does), single objects that retain much, groups of objects that nothing owns alone with what refers to most of them, and
-// patterns that leak in .NET: events with many handlers, timers, callbacks registered with a CancellationTokenSource, disposables in
-// the root scope of a service provider, and what waits for its finalizer. Owners are exact, by package graph;
-// patterns are told by the names of types and fields, and a type whose fields are not those of any known version is
-// in the answer as such. A suspect is what retains a share of the heap, and no proof: Options says what is listed.
+// Find looks for accumulations, which are many objects of one type that one object owns, such as a collection that is
+// never emptied. It looks for single objects with a large retained size, and for groups of objects without a common
+// owner, with what refers to most of them. It also looks for patterns that leak in .NET: events with many handlers,
+// timers, callbacks registered with a CancellationTokenSource, disposables in the root scope of a service provider, and
+// objects that wait for the finalizer.
+//
+// Owners are exact and come from package graph. Names of types and fields identify patterns; the answer lists types
+// whose fields are those of no known version. A suspect retains a share of the heap. It is not proof of a leak. Options
+// controls what is listed.
 package leaks

@@ -17,20 +17,21 @@ import (
 	"github.com/sosgo/sosgo/objects/shapes"
 )
 
-// Options say what is listed. The zero value of each stands for its default.
+// Options controls what is listed. The zero value of each field means its default.
 type Options struct {
-	// Share is how many percent of all that lives a suspect retains; DefaultShare is that of Eclipse MAT's.
+	// Share is the percentage of all live bytes that a suspect retains; DefaultShare is that of Eclipse MAT.
 	Share float64
-	// Least is how many percent are listed at least, DefaultLeast, and never less than Bytes, DefaultBytes.
+	// Least is the smallest percentage that is listed, DefaultLeast, and never less than Bytes, DefaultBytes.
 	Least float64
 	Bytes uint64
-	// Count is how many objects of one type, handlers, timers or registrations make an accumulation, DefaultCount.
+	// Count is the number of objects of one type, handlers, timers or registrations that make an accumulation,
+	// DefaultCount.
 	Count int
-	// Of groups of objects, those that nothing refers to most of are listed if they are suspects only.
+	// Groups of objects without a common referrer are listed only if they are suspects.
 
-	// Top is how many suspects are listed; 0 for all.
+	// Top is the number of listed suspects; 0 for all.
 	Top int
-	// Jobs is how many goroutines look at all objects; 0 stands for one a processor.
+	// Jobs is the number of goroutines that examine all objects; 0 means one a processor.
 	Jobs int
 }
 
@@ -46,21 +47,21 @@ const (
 	drop         = 0.7      // MAT's big_drop_ratio
 	sampled      = 10_000   // MAT's max_paths
 	majority     = 80.0     // MAT's group_suspects_accumulation_ratio, in percent
-	small        = 16 << 20 // bytes that live
-	topTypes     = 4        // types that are listed of a suspect
-	maxFirst     = 3        // holders of a group, and types of those that hold some of it each
-	maxPart      = 64       // steps up to a member of a group from what refers to it
+	small        = 16 << 20 // live bytes
+	topTypes     = 4        // listed types of a suspect
+	maxFirst     = 3        // listed holders of a group, and types that hold some members each
+	maxPart      = 64       // steps up to a member of a group from its referrer
 	maxClimb     = 4        // from the array of a collection to the collection
 	maxFound     = 1 << 12  // suspects that are compared with each other
 	maxRead      = 1 << 17  // objects of a pattern that are read
-	lookStep     = 1 << 13  // objects after which a search among all looks at its context, or goes on in another goroutine
-	maxKept      = 1 << 20  // steps up the tree of dominators
-	minReferring = 10.0     // percent of a group that the objects of a type refer to, at least, to be named
-	maxReferrers = 1 << 18  // that are looked at for that, as many of each member
-	minShare     = 0.5      // of what an object retains: suspects below it that have so much stand for it
+	lookStep     = 1 << 13  // objects between two checks of the context, and for one goroutine at a time
+	maxKept      = 1 << 20  // steps up the dominator tree
+	minReferring = 10.0     // smallest percentage of a group that the objects of a named type refer to
+	maxReferrers = 1 << 18  // referrers examined for that, the same number for each member
+	minShare     = 0.5      // share of an object's retained size at which suspects below replace it
 )
 
-// Find looks for what most of the heap hangs on. r reads the objects of the same runtime.
+// Find finds the largest holders of the heap. r reads the objects of the same runtime.
 func Find(ctx context.Context, x *graph.Holders, r *objects.Reader, o Options) (*answer.Leaks, error) {
 	ctx, done, err := x.Graph().Use(ctx)
 	if err != nil {
@@ -100,7 +101,7 @@ type finder struct {
 	least uint64 // bytes
 	names []string
 	found []suspect
-	part  map[graph.Node]bool // points that a pattern has
+	part  map[graph.Node]bool // points that belong to a pattern
 
 	unknown map[string]*answer.UnknownCollection
 }
@@ -110,20 +111,20 @@ type suspect struct {
 	kind     string
 	point    graph.Node // NoNode for none
 	owner    graph.Node // NoNode for none
-	member   graph.Node // one of the members, to which a path is shown where there is no point
+	member   graph.Node // the member whose path is shown if there is no point
 	retained uint64
 	elements answer.Maybe[uint64]
-	atLeast  bool // there are more elements than were looked at
-	typ      int  // of the members, -1 for none
+	atLeast  bool // there may be more elements than were examined
+	typ      int  // the members' type, -1 for none
 	count    uint64
-	size     uint64 // what the members retain
+	size     uint64 // retained by the members
 	sample   []graph.Node
 	targets  *counts
-	dead     uint64 // of weak references
+	dead     uint64 // dead weak references
 	name     answer.Text
 }
 
-// weight is what a suspect is compared by.
+// weight returns the size by which suspects are compared.
 func (s *suspect) weight() uint64 { return max(s.retained, s.size) }
 
 func (f *finder) prepare(ctx context.Context) (err error) {
@@ -153,10 +154,10 @@ func (f *finder) prepare(ctx context.Context) (err error) {
 	return nil
 }
 
-// typeName is the name of an object's type, empty if it is not known.
+// typeName returns the name of an object's type, empty if unknown.
 func (f *finder) typeName(n graph.Node) string { return f.names[f.g.TypeIndex(n)] }
 
-// each calls visit with the objects that want chooses, in their order. want is called by several goroutines.
+// each calls visit with the objects that want selects, in order. Several goroutines call want.
 func (f *finder) each(ctx context.Context, want func(graph.Node) bool, visit func(graph.Node) error) error {
 	n := f.g.Objects()
 	none := func() struct{} { return struct{}{} }
@@ -183,7 +184,7 @@ func (f *finder) each(ctx context.Context, want func(graph.Node) bool, visit fun
 	})
 }
 
-// large chooses what lives and retains enough to be listed.
+// large selects live objects with a retained size that is worth listing.
 func (f *finder) large(n graph.Node) bool { return f.doms.Retained(n) >= f.least && f.live.Live(n) }
 
 // groupBy is what children of one type retain together.
@@ -192,7 +193,7 @@ type groupBy struct {
 	first                graph.Node
 }
 
-// accumulations finds objects that own many objects of one type, which retain much together.
+// accumulations finds objects that own many objects of one type with a large common retained size.
 func (f *finder) accumulations(ctx context.Context) error {
 	var all []suspect
 	err := f.each(ctx, f.large, func(n graph.Node) error {
@@ -222,7 +223,7 @@ func (f *finder) accumulations(ctx context.Context) error {
 	return f.deepest(ctx, all[:min(len(all), maxFound)])
 }
 
-// group sums up objects by type, but for those to leave out.
+// group sums up objects by type, except those in without.
 func (f *finder) group(ctx context.Context, types map[int]*groupBy, list []graph.Node, without map[graph.Node]bool) error {
 	last, t := -1, (*groupBy)(nil)
 	for i, c := range list {
@@ -232,7 +233,7 @@ func (f *finder) group(ctx context.Context, types map[int]*groupBy, list []graph
 		if !f.g.IsObject(c) || len(without) > 0 && without[c] {
 			continue
 		}
-		if typ := f.g.TypeIndex(c); typ != last { // objects of a type lie together
+		if typ := f.g.TypeIndex(c); typ != last { // objects of a type are close together
 			if last, t = typ, types[typ]; t == nil {
 				t = &groupBy{first: c}
 				types[typ] = t
@@ -246,7 +247,7 @@ func (f *finder) group(ctx context.Context, types map[int]*groupBy, list []graph
 	return nil
 }
 
-// largest is the type with enough objects that retains most.
+// largest returns the type with the largest retained size among those with enough objects.
 func (f *finder) largest(types map[int]*groupBy) (int, *groupBy) {
 	typ, best := -1, (*groupBy)(nil)
 	for i, t := range types {
@@ -260,8 +261,8 @@ func (f *finder) largest(types map[int]*groupBy) (int, *groupBy) {
 	return typ, best
 }
 
-// deepest takes of accumulations, the largest first, those that others don't own, and of two of which one owns the
-// other the inner one if it has most of the outer one's.
+// deepest selects accumulations, the largest first, that no other one owns. If one owns the other, it selects the inner
+// one if that has most of the outer one's size.
 func (f *finder) deepest(ctx context.Context, all []suspect) error {
 	taken := map[graph.Node]int{}
 	drops := map[int]bool{}
@@ -291,7 +292,7 @@ func (f *finder) deepest(ctx context.Context, all []suspect) error {
 	return nil
 }
 
-// above is the nearest owner of n that was taken.
+// above returns the nearest selected owner of n.
 func (f *finder) above(ctx context.Context, n graph.Node, taken map[graph.Node]int) (int, bool, error) {
 	for i := range maxKept {
 		if i%lookStep == lookStep-1 && ctx.Err() != nil {
@@ -309,7 +310,8 @@ func (f *finder) above(ctx context.Context, n graph.Node, taken map[graph.Node]i
 	return 0, false, nil
 }
 
-// ownerOf is the collection that an array belongs to: its owner, but for nested classes, which are parts of another.
+// ownerOf returns the collection that an array belongs to: its owner, after skipping nested classes, which are parts of
+// another one.
 func (f *finder) ownerOf(n graph.Node) graph.Node {
 	if !f.g.Type(n).IsArray() {
 		return graph.NoNode
@@ -327,7 +329,7 @@ func (f *finder) ownerOf(n graph.Node) graph.Node {
 	return graph.NoNode
 }
 
-// single finds objects that nothing but a root owns and that retain much, unless the suspects below them stand for it.
+// single finds objects with a large retained size that only a root owns, unless the suspects below represent them.
 func (f *finder) single(ctx context.Context) error {
 	covered := map[graph.Node]uint64{}
 	for i := range f.found {
@@ -351,7 +353,7 @@ func (f *finder) single(ctx context.Context) error {
 	})
 }
 
-// top is the outermost object that owns n, n itself if none does.
+// top returns the outermost object that owns n, n itself if none does.
 func (f *finder) top(n graph.Node) graph.Node {
 	for range maxKept {
 		up := f.doms.Idom(n)
@@ -363,8 +365,8 @@ func (f *finder) top(n graph.Node) graph.Node {
 	return n
 }
 
-// point is where what n retains is: the largest child as long as that has most of it. A chain of objects of one type
-// begins at its first.
+// point returns where the retained size of n accumulates. It follows the largest child as long as that has most of the
+// size. A chain of objects of one type counts at its first.
 func (f *finder) point(ctx context.Context, n graph.Node) (graph.Node, error) {
 	for range maxKept {
 		top, _, _, err := f.doms.Largest(ctx, n, 1)
@@ -380,7 +382,7 @@ func (f *finder) point(ctx context.Context, n graph.Node) (graph.Node, error) {
 	return n, nil
 }
 
-// groups finds types of objects that nothing owns alone, and that retain much together.
+// groups finds types whose objects have no single owner and a large common retained size.
 func (f *finder) groups(ctx context.Context) error {
 	types := map[int]*groupBy{}
 	if err := f.unowned(ctx, func(list []graph.Node) error { return f.group(ctx, types, list, f.part) }); err != nil {
@@ -409,7 +411,7 @@ func (f *finder) groups(ctx context.Context) error {
 			if !ok {
 				continue
 			}
-			s := &f.found[i] // every so many of them
+			s := &f.found[i] // a sample at regular distances
 			if step := max(1, s.count/sampled); seen[typ]%step == 0 && len(s.sample) < sampled {
 				s.sample = append(s.sample, n)
 			}
@@ -419,14 +421,14 @@ func (f *finder) groups(ctx context.Context) error {
 	})
 }
 
-// unowned calls visit with what the root and the Sources own at first hand.
+// unowned calls visit with the direct children of the root and the Sources.
 func (f *finder) unowned(ctx context.Context, visit func([]graph.Node) error) error {
 	for n := graph.Node(f.g.Objects()); n <= f.g.Root(); n++ {
 		if n != f.g.Root() && !f.live.Live(n) {
 			continue
 		}
 		if n != f.g.Root() && f.g.IsObject(f.doms.Idom(n)) {
-			continue // a static field that an object has: what it refers to has an owner
+			continue // the referents of a static field in an object have an owner
 		}
 		children, err := f.doms.Children(ctx, n)
 		if err != nil {

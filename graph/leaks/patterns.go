@@ -14,8 +14,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// missing notes that objects of a type have fields that are not those of any known version. Other errors are
-// gaps of the answer.
+// missing records that the fields of a type's objects are those of no known version. Other errors are gaps of the
+// answer.
 func (f *finder) missing(n graph.Node, err error) {
 	if !errors.Is(err, target.ErrUnsupported) {
 		f.a.Note(err)
@@ -30,7 +30,7 @@ func (f *finder) missing(n graph.Node, err error) {
 	u.Objects++
 }
 
-// living calls visit with the living objects of some types.
+// living calls visit with the live objects of some types.
 func (f *finder) living(ctx context.Context, types []bool, visit func(graph.Node)) error {
 	if types == nil {
 		return nil
@@ -43,7 +43,8 @@ func (f *finder) living(ctx context.Context, types []bool, visit func(graph.Node
 
 func (f *finder) object(n graph.Node) (objects.Object, error) { return f.r.Object(f.g.Address(n)) }
 
-// events finds delegates with many handlers: those that refer to an array of delegates, behind whose first Count elements is room for more.
+// events finds delegates with many handlers. They refer to an array of delegates that has room after its first Count
+// elements.
 func (f *finder) events(ctx context.Context) error {
 	types := typesOf[multicast](f)
 	var err error
@@ -100,7 +101,7 @@ func (f *finder) event(ctx context.Context, n, list graph.Node) error {
 	return nil
 }
 
-// target counts what a delegate calls, by the target's type: of a static method the delegate itself.
+// target counts what a delegate calls by the target's type, or the delegate itself for a static method.
 func (f *finder) target(c *counts, handler graph.Node) error {
 	if !f.g.IsObject(handler) {
 		return nil
@@ -116,7 +117,7 @@ func (f *finder) target(c *counts, handler graph.Node) error {
 	return err
 }
 
-// bundle is objects of a pattern that belong together.
+// bundle is a set of objects of a pattern.
 type bundle struct {
 	nodes   []graph.Node
 	targets *counts
@@ -133,8 +134,8 @@ func bundled[K comparable](m map[K]*bundle, order *[]K, key K, n graph.Node) *bu
 	return b
 }
 
-// together is what objects retain together: what one of them retains through another counts once. Timers and registrations are lists,
-// in which each retains all that come behind it.
+// together returns the common retained size of objects; what one of them retains through another counts once. Timers
+// and registrations are lists, in which each retains all following ones.
 func (f *finder) together(nodes []graph.Node) (size uint64) {
 	in, counted := f.g.NewSet(), f.g.NewSet()
 	for _, n := range nodes {
@@ -149,11 +150,11 @@ func (f *finder) together(nodes []graph.Node) (size uint64) {
 	return size
 }
 
-// upward looks for nodes of a set among those that dominate others.
+// upward finds nodes of a set among the dominators of others.
 type upward struct {
 	f           *finder
 	in          *graph.Set // the set
-	below, free *graph.Set // what was passed, and is dominated by one of the set, or by none
+	below, free *graph.Set // visited nodes that a node of the set dominates, or that none does
 	passed      []graph.Node
 }
 
@@ -220,14 +221,14 @@ func (f *finder) timers(ctx context.Context) error {
 	return err
 }
 
-// take marks what a pattern has, so that it is not found again by its size.
+// take marks the nodes of a pattern, so that their size does not make another suspect.
 func (f *finder) take(nodes []graph.Node) {
 	for _, n := range nodes {
 		f.part[n] = true
 	}
 }
 
-// method is the name of the method that a delegate calls.
+// method returns the name of the method that a delegate calls.
 func (f *finder) method(v objects.Value) (string, error) {
 	if err := v.Err(); err != nil {
 		return "", err
@@ -245,12 +246,12 @@ func (f *finder) method(v objects.Value) (string, error) {
 	}
 	m, err := calls[0].Method()
 	if err != nil || m == nil {
-		return "(a method that is not known)", nil // precodes need not be in the dump
+		return "(a method that is not known)", nil // precodes may not be in the dump
 	}
 	return code.Of(f.r.Runtime()).MethodName(m, code.MethodFull)
 }
 
-// cancellations finds many callbacks that are registered with one CancellationTokenSource.
+// cancellations finds many callbacks registered with one CancellationTokenSource.
 func (f *finder) cancellations(ctx context.Context) error {
 	bySource, seen, delegates := map[graph.Node]*bundle{}, 0, typesOf[multicast](f)
 	var order []graph.Node
@@ -269,7 +270,7 @@ func (f *finder) cancellations(ctx context.Context) error {
 		b := bundled(bySource, &order, source, n)
 		switch {
 		case state == graph.NoNode:
-		case delegates != nil && delegates[f.g.TypeIndex(state)]: // an Action that was registered
+		case delegates != nil && delegates[f.g.TypeIndex(state)]: // a registered Action
 			if err := f.target(b.targets, state); err != nil {
 				f.missing(state, err)
 			}
@@ -289,8 +290,8 @@ func (f *finder) cancellations(ctx context.Context) error {
 	return err
 }
 
-// registration is the CancellationTokenSource of a registration, and the state that its callback gets; NoNode for what is kept for the
-// next one.
+// registration returns the CancellationTokenSource of a registration, and the state that its callback receives. source
+// is NoNode for a registration in the free list.
 func (f *finder) registration(n graph.Node) (source, state graph.Node, err error) {
 	c, x, err := bind[callback](f, n)
 	if err != nil {
@@ -352,7 +353,7 @@ func (f *finder) scopes(ctx context.Context) error {
 	})
 }
 
-// weakReferences finds collections of weak references most of which lead to nothing any more.
+// weakReferences finds collections of weak references, most of which are dead.
 func (f *finder) weakReferences(ctx context.Context) error {
 	types := typesOf[shapes.WeakReference](f)
 	c := weakCounter{f: f, by: map[graph.Node]*weakCount{}, tops: map[graph.Node]graph.Node{}}
@@ -380,11 +381,11 @@ type weakCount struct {
 	first           graph.Node
 }
 
-// A weakCounter counts weak references by what owns many of them.
+// A weakCounter counts weak references by their owner.
 type weakCounter struct {
 	f     *finder
 	by    map[graph.Node]*weakCount
-	order []graph.Node // in which they were met
+	order []graph.Node // in order of discovery
 	tops  map[graph.Node]graph.Node
 	steps int
 }
@@ -418,8 +419,9 @@ func (c *weakCounter) count(n graph.Node) {
 	}
 }
 
-// collection is the object that has a weak reference among its elements, by the one that owns it: that, if it is an array;
-// else what owns that one, or the first of such nodes in a chain, or that first node where nothing owns it.
+// collection returns the object that has a weak reference among its elements, given the reference's owner. If that is
+// an array, it is the array. Otherwise it is what owns the owner, or the first of a chain of such nodes, or that first
+// node if nothing owns it.
 func (c *weakCounter) collection(n graph.Node) graph.Node {
 	f := c.f
 	if !f.g.IsObject(n) || f.g.Type(n).IsArray() {
@@ -436,7 +438,7 @@ func (c *weakCounter) collection(n graph.Node) graph.Node {
 		passed = append(passed, at)
 		up := f.doms.Idom(at)
 		if !f.g.IsObject(up) {
-			break // the first node is all that there is of the collection
+			break // the first node stands for the collection
 		}
 		c.steps++
 		found = c.steps > maxKept || f.g.TypeIndex(up) != f.g.TypeIndex(at)
@@ -450,7 +452,7 @@ func (c *weakCounter) collection(n graph.Node) graph.Node {
 
 var errNoCollection = errors.New("no collection that is known")
 
-// elements is how many elements the collection of a suspect says it has.
+// elements returns a suspect's own count of its elements.
 func (f *finder) elements(owner, point graph.Node) answer.Maybe[uint64] {
 	n := owner
 	if n == graph.NoNode {
@@ -458,7 +460,7 @@ func (f *finder) elements(owner, point graph.Node) answer.Maybe[uint64] {
 	}
 	none := answer.Maybe[uint64]{Err: errNoCollection}
 	if f.g.Type(n).IsArray() || f.typeName(n) == "" {
-		return none // why there is no name is noted
+		return none // the missing name is recorded
 	}
 	o, err := f.object(n)
 	if err != nil {
@@ -478,7 +480,7 @@ func (f *finder) elements(owner, point graph.Node) answer.Maybe[uint64] {
 	return none
 }
 
-// finalization says what waits for the finalizer.
+// finalization describes the objects that wait for the finalizer.
 func (f *finder) finalization(ctx context.Context) error {
 	out := &f.a.Finalizers
 	ready, dead := newCounts(), newCounts()
@@ -516,7 +518,7 @@ func (f *finder) waits(r heap.Reference, err error, c *counts, is func(graph.Nod
 	}
 }
 
-// running finds what the thread of the finalizers does: frames that hold something.
+// running describes what the finalizer thread does: its frames that hold objects.
 func (f *finder) running(out *answer.Finalization) {
 	for n := graph.Node(f.g.Objects()); n < f.g.Root(); n++ {
 		s := f.g.Source(n)

@@ -12,7 +12,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// report describes what was found, what retains most first.
+// report describes the suspects, those with the largest retained size first.
 func (f *finder) report(ctx context.Context) error {
 	slices.SortStableFunc(f.found, func(a, b suspect) int {
 		return cmp.Or(cmp.Compare(b.weight(), a.weight()), cmp.Compare(a.point, b.point))
@@ -23,7 +23,7 @@ func (f *finder) report(ctx context.Context) error {
 			return err
 		}
 		if s.Kind == answer.SuspectGroup && len(s.Holders) == 0 && s.Share < f.o.Share {
-			continue // too little for what nothing holds together
+			continue // too little for a group without a holder
 		}
 		if f.o.Top > 0 && len(f.a.Suspects) == f.o.Top {
 			f.a.More = len(f.found) - i
@@ -97,11 +97,11 @@ func (f *finder) describe(ctx context.Context, s *suspect) (*answer.Suspect, err
 	return out, err
 }
 
-// entryDepth is how deep in an element of a collection the entry of a cache may be: that of a MemoryCache is the value
-// of a node of a ConcurrentDictionary.
+// entryDepth is the maximum depth of a cache entry in an element of a collection. A MemoryCache's entry is the value of
+// a ConcurrentDictionary's node.
 const entryDepth = 3
 
-// entries is the strength by which a member holds most of what it does, if it is the entry of a cache.
+// entries returns the strength by which a member retains most of its size, if it is the entry of a cache.
 func (f *finder) entries(ctx context.Context, n graph.Node) (string, error) {
 	for range entryDepth {
 		top, _, _, err := f.doms.Largest(ctx, n, 1)
@@ -120,11 +120,11 @@ func (f *finder) typeText(mt *dac.MethodTable) answer.Text {
 	return f.r.Runtime().NamedType(&f.a.Gaps, mt.Addr)
 }
 
-// preferred are the kinds of roots by which a path is chosen: a static field says most about who holds it, a stack
-// least.
+// preferred has the kinds of roots for a path, the most informative first: a static field names the holder best, a
+// stack worst.
 var preferred = []graph.SourceKind{graph.SourceStatics, graph.SourceThreadStatics, graph.SourceHandles, graph.SourceFinalizer, graph.SourceRuntime, graph.SourceStacks}
 
-// path is a shortest path to n from the kind of root that says most, nil if none leads there.
+// path returns a shortest path to n from the most informative kind of root, nil if there is none.
 func (f *finder) path(ctx context.Context, n graph.Node) ([]graph.Node, error) {
 	var best []graph.Node
 	rank := len(preferred) + 1
@@ -148,7 +148,7 @@ func (f *finder) path(ctx context.Context, n graph.Node) ([]graph.Node, error) {
 	return best, nil
 }
 
-// holders finds what refers to most members of a group. What is garbage holds nothing.
+// holders finds what refers to most members of a group. Garbage holds nothing.
 func (f *finder) holders(ctx context.Context, out *answer.Suspect, s *suspect) error {
 	held, err := f.g.Referrers(ctx)
 	if err != nil {
@@ -194,14 +194,14 @@ func (f *finder) holders(ctx context.Context, out *answer.Suspect, s *suspect) e
 
 // referring counts the objects of a type that refer to members of a group.
 type referring struct {
-	members   int        // that they refer to
+	members   int        // members that they refer to
 	last      graph.Node // the member that was counted last
 	referrers uint64
 	first     graph.Node
 }
 
-// others finds the types of objects that refer to many members, each to few, and are neither of the holders that were
-// found, nor members, nor part of what the member retains, such as what refers back to it.
+// others finds the types of objects that refer to many members together, each to few. It ignores the holders already
+// found, members, and parts of a member's retained size, such as back references.
 func (f *finder) others(ctx context.Context, out *answer.Suspect, s *suspect, held *graph.Referrers, found []graph.Node) error {
 	most := max(1, maxReferrers/len(s.sample))
 	types, seen := map[int]*referring{}, map[graph.Node]bool{}
@@ -250,7 +250,7 @@ func (f *finder) others(ctx context.Context, out *answer.Suspect, s *suspect, he
 	return nil
 }
 
-// literals reports whether s is strings in what the runtime may keep literals and interned strings in: an array of objects to which a
+// literals reports whether s is strings in an array for literals and interned strings: an array of objects to which a
 // strong handle leads directly (appdomain.hpp, PinnedHeapHandleTable).
 func (f *finder) literals(s *suspect, root *answer.GCRoot) bool {
 	if s.point == graph.NoNode || s.typ < 0 || root.Handle != heap.HandleStrong.String() || root.Object != f.g.Address(s.point) {
@@ -260,7 +260,8 @@ func (f *finder) literals(s *suspect, root *answer.GCRoot) bool {
 	return known.String != 0 && f.g.Types()[s.typ].Addr == known.String && array.IsArray() && array.PerInstInfo == known.Object
 }
 
-// partOf reports whether r would go with n. What is deeper in what n retains than maxPart is taken for a part, too.
+// partOf reports whether r would be freed with n. Anything deeper than maxPart in n's retained part counts as a part
+// too.
 func (f *finder) partOf(r, n graph.Node) bool {
 	for range maxPart {
 		if r == n {
@@ -296,7 +297,7 @@ func (f *finder) holder(ctx context.Context, h *answer.GroupHolder, n graph.Node
 	return err
 }
 
-// counts count objects by type.
+// counts counts objects by type.
 type counts struct {
 	by map[target.Addr][]graph.Node
 }

@@ -21,7 +21,7 @@ type (
 		Callback shapes.Ref  `field:"_timerCallback"`
 		State    shapes.Ref  `field:"_state"`
 	}
-	// callback is a registration with a CancellationTokenSource. The list that it is in was one of several before .NET 6.
+	// callback is a registration with a CancellationTokenSource. Before .NET 6 it was in one of several lists.
 	callback struct {
 		_        shapes.Type `of:"System.Threading.CancellationTokenSource+CallbackNode"`
 		Callback shapes.Ref  `field:"Callback"`
@@ -32,8 +32,8 @@ type (
 		_      shapes.Type `of:"System.Threading.CancellationTokenSource+Registrations|System.Threading.CancellationTokenSource+CallbackPartition"`
 		Source shapes.Ref  `field:"Source"`
 	}
-	// scope is a scope of a service provider. Whether it is the root one it says itself since .NET 6; before, its engine says which one that is.
-	// .NET 5 has its disposables in an object that scopes lend each other, and which it has no more when it is disposed of.
+	// scope is a scope of a service provider. Since .NET 6 it records whether it is the root scope; before, the engine
+	// does. In .NET 5 the disposables are in an object that scopes share, and that a disposed scope no longer has.
 	scope struct {
 		_           shapes.Type `of:"Microsoft.Extensions.DependencyInjection.ServiceLookup.ServiceProviderEngineScope"`
 		IsRoot      shapes.Int  `field:"<IsRootScope>,optional"`
@@ -47,7 +47,7 @@ type (
 	}
 	scopeEngine struct {
 		_    shapes.Type `of:"Microsoft.Extensions.DependencyInjection.ServiceLookup.ServiceProviderEngine"`
-		Root shapes.Ref  `field:"<Root>,optional"` // since .NET 6 it has none, and nobody asks it
+		Root shapes.Ref  `field:"<Root>,optional"` // gone since .NET 6, and unused there
 	}
 	list struct {
 		_     shapes.Type `of:"System.Collections.Generic.List<>"`
@@ -75,7 +75,7 @@ func bindAt[T any](f *finder, r *shapes.Ref, x shapes.Instance) (*T, shapes.Inst
 	return shapes.BindObject[T](f.b, o)
 }
 
-// nodeAt is the object that a field refers to, NoNode for null.
+// nodeAt returns the object that a field refers to, NoNode for null.
 func (f *finder) nodeAt(r *shapes.Ref, x shapes.Instance) (graph.Node, error) {
 	a, err := r.Addr(x)
 	if err != nil {
@@ -87,7 +87,8 @@ func (f *finder) nodeAt(r *shapes.Ref, x shapes.Instance) (graph.Node, error) {
 	return graph.NoNode, nil
 }
 
-// typesOf are the types that shape T is for, nil if there is none. Those whose name can't be read are counted (answer.Leaks.Nameless).
+// typesOf returns the types that shape T is for, nil if there are none. It counts types without a readable name
+// (answer.Leaks.Nameless).
 func typesOf[T any](f *finder) []bool {
 	var out []bool
 	for i, mt := range f.g.Types() {
@@ -124,7 +125,7 @@ func (f *finder) isRoot(s *scope, x shapes.Instance) (bool, error) {
 	return root == x.Object(), err
 }
 
-// disposables is the array of the list of a scope, NoNode if there is none.
+// disposables returns the array of a scope's list, NoNode if there is none.
 func (f *finder) disposables(s *scope, x shapes.Instance) (graph.Node, error) {
 	from := &s.Disposables
 	switch {

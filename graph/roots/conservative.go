@@ -10,17 +10,16 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// This file takes words for references that only look like them, where nobody says
-// what they are: in frames whose code has no readable GC info, and on all stacks of
-// a process whose collector does so itself (gcenv.ee.cpp, ScanStackRoots).
+// This file treats words that look like references as references, where nothing better is known: in frames whose code
+// has no readable GC info, and on all stacks of a process whose collector does the same (gcenv.ee.cpp, ScanStackRoots).
 
-// conservativeSettings are the environment variables that make the collector take
-// every word of a stack for a reference (clrconfignames.h, gcConservative).
+// conservativeSettings are the environment variables that make the collector treat every word of a stack as a reference
+// (clrconfignames.h, gcConservative).
 var conservativeSettings = [...]string{"DOTNET_gcConservative=", "COMPlus_gcConservative="}
 
-// Conservative reports whether the process's collector takes every word of a stack
-// that looks like a reference for one, as its environment says. Where the dump has no
-// environment it is target.ErrNotInDump; the roots are then those of any other process.
+// Conservative reports whether the process's collector treats every word of a stack that looks like a reference as one,
+// according to its environment. The error is target.ErrNotInDump if the dump has no environment; the roots are then
+// exact.
 func (r *Reader) Conservative() (bool, error) {
 	return r.names.conservative.Get(func() (bool, error) {
 		t, ok := r.rt.Target().(interface{ Environment() []string })
@@ -38,7 +37,7 @@ func (r *Reader) Conservative() (bool, error) {
 	})
 }
 
-// frames lists the frames of a stack, to which its words are assigned.
+// frames returns the frames of a stack, to which its words are assigned.
 func (s *scan) frames(t *threads.Thread) []Frame {
 	var out []Frame
 	index := 0
@@ -51,9 +50,8 @@ func (s *scan) frames(t *threads.Thread) []Frame {
 	return out
 }
 
-// undecoded yields the words of one frame that look like references. To the first frame of a thread that runs
-// in cooperative mode belong its registers, and what lies above it: native code that managed code called
-// without a frame has saved registers there.
+// undecoded yields the words of one frame that look like references. The first frame of a thread in cooperative mode
+// includes its registers and the stack above it, where native code that was called without a frame has saved registers.
 func (s *scan) undecoded(t *threads.Thread, list []Frame, ref *stackwalk.Root) bool {
 	i := slices.IndexFunc(list, func(f Frame) bool { return f.Index == ref.Frame })
 	at, own := target.Range{Start: ref.FrameSP, End: ref.FrameSP}, list[:0]
@@ -74,7 +72,7 @@ func (s *scan) undecoded(t *threads.Thread, list []Frame, ref *stackwalk.Root) b
 	return s.words(t, at, own)
 }
 
-// registers yields the registers of a thread that look like references; list begins with their frame.
+// registers yields the registers of a thread that look like references. list starts with their frame.
 func (s *scan) registers(t *threads.Thread, list []Frame) bool {
 	cpu, err := s.r.rt.Target().Platform().Arch.Processor()
 	if err != nil {
@@ -89,15 +87,14 @@ func (s *scan) registers(t *threads.Thread, list []Frame) bool {
 	return !s.ended
 }
 
-// conservative yields what the collector of a conservative process takes for the
-// references of a thread: the words of its stack beyond the native code that it is in,
-// its registers where it is in managed code, and what explicit frames say.
+// conservative yields what a conservative collector takes for the references of a thread: the words of its stack after
+// the native code on top, its registers if it runs managed code, and the references in explicit frames.
 func (s *scan) conservative(t *threads.Thread) bool {
 	sp, ok := t.OS.Registers.SP()
 	at := target.Range{Start: target.Addr(sp), End: t.Managed.Stack.End}
 	list := s.frames(t)
 	if first := t.Managed.Frame; !t.Managed.Cooperative && first > at.Start {
-		// Of an unmanaged call the frame stands inside the method that calls.
+		// The frame of an unmanaged call is inside the calling method.
 		if len(list) > 0 {
 			first = max(at.Start, min(first, list[0].SP))
 		}
@@ -112,8 +109,8 @@ func (s *scan) conservative(t *threads.Thread) bool {
 	return s.words(t, at, list)
 }
 
-// nativeStack yields what looks like a reference in the registers and on the stack of a
-// thread of a NativeAOT program: its GC info is not read.
+// nativeStack yields what looks like a reference in the registers and on the stack of a NativeAOT thread. Its GC info
+// is not read.
 func (s *scan) nativeStack(t *threads.Thread) bool {
 	stack, err := t.Stack(s.r.rt.Target())
 	if err != nil {
@@ -123,8 +120,8 @@ func (s *scan) nativeStack(t *threads.Thread) bool {
 		return false
 	}
 	for _, at := range stack.Ranges {
-		// The runtime's Thread is thread-local storage. Where that is in one mapping with the stack it stands above it, and
-		// behind it may be anything: the handles, which are roots of their own.
+		// The runtime's Thread is in thread-local storage. If that shares a mapping with the stack, it is above the
+		// stack. Arbitrary data follows it, such as handles, which are roots of their own.
 		if t.Managed != nil && at.Contains(t.Managed.Addr) {
 			at.End = t.Managed.Addr
 		}
@@ -135,8 +132,8 @@ func (s *scan) nativeStack(t *threads.Thread) bool {
 	return !s.ended
 }
 
-// nativeThreadStatics yields the objects that hold the thread statics of a thread of a
-// NativeAOT program: what the words refer to among which its references to them are.
+// nativeThreadStatics yields the objects that hold the thread statics of a NativeAOT thread: the targets of the words
+// that include its references to them.
 func (s *scan) nativeThreadStatics(t *threads.Thread) bool {
 	words, err := s.r.rt.NativeThreadWords(t.Managed)
 	if err != nil && !s.emit(Root{Kind: KindThreadStatics, Thread: t}, fmt.Errorf("thread statics of thread %#x: %w", t.ID(), err)) {
@@ -145,7 +142,7 @@ func (s *scan) nativeThreadStatics(t *threads.Thread) bool {
 	for _, a := range words {
 		v, err := target.Pointer(s.r.rt.Memory(), a)
 		if err != nil {
-			continue // it is no reference then
+			continue // not a reference
 		}
 		object, ok := s.r.object(v, false)
 		if !ok {
@@ -158,8 +155,8 @@ func (s *scan) nativeThreadStatics(t *threads.Thread) bool {
 	return !s.ended
 }
 
-// words yields the words of a range that look like references. Each belongs to the
-// frame of list that begins last before it.
+// words yields the words of a range that look like references. Each belongs to the last frame of list that starts
+// before it.
 func (s *scan) words(t *threads.Thread, at target.Range, list []Frame) bool {
 	win := target.NewWindow(s.r.rt.Memory())
 	for a := (at.Start + 7) &^ 7; a+8 <= at.End; a += 8 {
@@ -182,7 +179,7 @@ func (s *scan) words(t *threads.Thread, at target.Range, list []Frame) bool {
 	return !s.ended
 }
 
-// word yields a word that looks like a reference; list begins with its frame.
+// word yields a word that looks like a reference. list starts with its frame.
 func (s *scan) word(t *threads.Thread, a, v target.Addr, list []Frame) bool {
 	object, ok := s.r.object(v, true)
 	if !ok {

@@ -15,24 +15,23 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// names is what a Reader keeps for the descriptions of roots.
+// names caches data for the descriptions of roots.
 type names struct {
 	holders      lazy.Value[map[target.Addr]string]
 	tables       lazy.Value[map[target.Addr]bool]
 	conservative lazy.Value[bool]
 
 	mu     sync.Mutex
-	thread *threads.Thread   // whose frames are kept
+	thread *threads.Thread   // the thread of frames
 	frames []stackwalk.Frame // from the leaf on, at most keptFrames
 }
 
-// keptFrames is how many frames of a thread are kept for the next root that is
-// described. A stack has more only when it overflows.
+// keptFrames is the number of frames of a thread that are cached for the next root. A stack has more only if it
+// overflows.
 const keptFrames = 1 << 10
 
-// Describe says what a root is. What is not known of it has its reason in place. It
-// walks the stack of a root's thread, so that who describes many roots does so
-// thread by thread.
+// Describe describes a root. Unknown parts carry the reason. It walks the stack of a root's thread, so describe many
+// roots thread by thread.
 func (r *Reader) Describe(ctx context.Context, root *Root) *answer.GCRoot {
 	out := &answer.GCRoot{Kind: root.Kind.String(), Object: root.Object, Address: root.Address, Strong: root.Strong(),
 		Interior: root.Interior, Pinned: root.Pinned, Conservative: root.Conservative, Critical: root.Critical}
@@ -57,7 +56,7 @@ func (r *Reader) Describe(ctx context.Context, root *Root) *answer.GCRoot {
 	return out
 }
 
-// DescribeThread says which thread t is.
+// DescribeThread identifies a thread.
 func DescribeThread(t *threads.Thread) *answer.GCRootThread {
 	out := &answer.GCRootThread{Index: t.Index, OSID: t.ID()}
 	if t.Managed != nil {
@@ -90,7 +89,7 @@ func (r *Reader) describeFrame(ctx context.Context, root *Root, out *answer.GCRo
 	}
 }
 
-// frame finds the frame of a root in its stack again.
+// frame finds the frame of a root in its stack.
 func (r *Reader) frame(ctx context.Context, t *threads.Thread, f *Frame) (stackwalk.Frame, error) {
 	r.names.mu.Lock()
 	defer r.names.mu.Unlock()
@@ -116,7 +115,7 @@ func (r *Reader) frame(ctx context.Context, t *threads.Thread, f *Frame) (stackw
 	return r.names.frames[f.Index], nil
 }
 
-// name is a root in a few words.
+// name returns a root in a few words.
 func name(root *Root, d *answer.GCRoot) string {
 	switch root.Kind {
 	case KindHandle:
@@ -135,7 +134,7 @@ func name(root *Root, d *answer.GCRoot) string {
 	return threadWords(root.Thread) + ": " + place(root, d)
 }
 
-// place is where in its frame a root is.
+// place returns the place of a root in its frame.
 func place(root *Root, d *answer.GCRoot) string {
 	if root.Frame == nil {
 		return "stack"

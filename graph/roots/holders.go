@@ -9,17 +9,15 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Holder says which structure of the runtime has a handle: "the managed object of
-// thread 3", "the exception that thread 3 is handling", "the
-// System.OutOfMemoryException that the runtime has ready". It is empty for a handle
-// that no structure which is looked at has: those that programs allocated are such.
+// Holder returns the runtime structure that owns a handle: "the managed object of thread 3", "the exception that thread
+// 3 is handling", "the System.OutOfMemoryException that the runtime has ready". It is empty for all other handles, such
+// as those that programs allocate.
 func (r *Reader) Holder(handle target.Addr) string {
 	m, _ := r.names.holders.Get(func() (map[target.Addr]string, error) { return r.readHolders(), nil })
 	return m[handle]
 }
 
-// readHolders collects the handles that the runtime's structures have. The first of
-// two uses counts.
+// readHolders collects the handles of the runtime's structures. The first of several uses counts.
 func (r *Reader) readHolders() map[target.Addr]string {
 	out := map[target.Addr]string{}
 	for _, h := range r.rt.HeldHandles() {
@@ -31,11 +29,11 @@ func (r *Reader) readHolders() map[target.Addr]string {
 	return out
 }
 
-// maxGlobals is how many bytes of the runtime's module are searched for handles: its data has one or two MB.
+// maxGlobals is the number of bytes of the runtime's module that are searched for handles. Its data has one or two MB.
 const maxGlobals = 256 << 20
 
-// addGlobals adds the handles that global variables of the runtime have: its data has their addresses, which nothing
-// else has there. So it keeps the exceptions that can't be allocated any more when they are wanted (appdomain.cpp,
+// addGlobals adds the handles in global variables of the runtime. Its data contains their addresses, and nothing else
+// there equals them. They hold the exceptions that could not be allocated when needed (appdomain.cpp,
 // SystemDomain::CreatePreallocatedExceptions).
 func (r *Reader) addGlobals(out map[target.Addr]string) {
 	objects := map[target.Addr]target.Addr{}
@@ -65,7 +63,7 @@ func (r *Reader) addGlobals(out map[target.Addr]string) {
 	}
 }
 
-// globalWords says what a global variable of the runtime has of an object.
+// globalWords describes the object of a global variable of the runtime.
 func (r *Reader) globalWords(object target.Addr) string {
 	if o, err := r.h.ObjectAt(object); err == nil {
 		if name, err := r.rt.TypeName(o.Type.Addr, dac.NameManaged); err == nil && strings.HasSuffix(name, "Exception") {
@@ -89,8 +87,7 @@ func holderWords(h *dac.HeldHandle) string {
 	return "an AssemblyLoadContext's binder"
 }
 
-// staticTables are the objects that hold the values of static fields, as many as are
-// found.
+// staticTables returns the objects that hold the values of static fields, as many as are found.
 func (r *Reader) staticTables(ctx context.Context) (map[target.Addr]bool, error) {
 	return r.names.tables.Get(func() (map[target.Addr]bool, error) {
 		out := map[target.Addr]bool{}

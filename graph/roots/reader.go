@@ -13,12 +13,12 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Process is what roots are read from: one runtime of a process.
+// A Process is the source of roots: one runtime of a process.
 type Process struct {
 	Heap    *heap.Heap
 	Objects *objects.Reader   // names fields and variables
-	Walker  *stackwalk.Walker // nil: an error stands for the roots of stacks
-	// Threads are those of threads.List, with the error that it had.
+	Walker  *stackwalk.Walker // nil: the roots of stacks are an error
+	// Threads returns the result of threads.List, with its error.
 	Threads func() ([]threads.Thread, error)
 }
 
@@ -34,17 +34,15 @@ type Reader struct {
 // New returns a Reader. It reads nothing yet.
 func New(p Process) *Reader { return &Reader{p: p, rt: p.Heap.Runtime(), h: p.Heap} }
 
-// Options choose roots. The zero value chooses all that keep their objects alive.
+// Options selects roots. The zero value selects all that keep their objects alive.
 type Options struct {
-	Weak     bool // handles that keep nothing alive too: weak and dependent ones
+	Weak     bool // also handles that keep nothing alive: weak and dependent ones
 	NoStacks bool // no KindStack
 }
 
-// All iterates over the roots: handles, the finalizer queue, the stacks, the
-// threads' tables of thread statics. An object may be a root several times. What
-// can't be read is an error of the iteration, and the rest goes on; so does the
-// context's error, which is the last. An error that comes with a Root says that its
-// Object is none of the heap's, as far as is known.
+// All iterates over the roots: handles, the finalizer queue, the stacks, the threads' tables of thread statics. An
+// object may be a root several times. Unreadable parts are errors, and the iteration continues; the context's error is
+// the last. An error with a Root means that its Object is not in the heap, as far as the heap is known.
 func (r *Reader) All(ctx context.Context, o Options) iter.Seq2[Root, error] {
 	return func(yield func(Root, error) bool) {
 		s := scan{r: r, ctx: ctx, yield: yield}
@@ -61,7 +59,7 @@ func (r *Reader) All(ctx context.Context, o Options) iter.Seq2[Root, error] {
 	}
 }
 
-// Stacks iterates over the roots that the stacks of some threads have, as All does.
+// Stacks iterates over the roots in the stacks of some threads, as All does.
 func (r *Reader) Stacks(ctx context.Context, list []threads.Thread) iter.Seq2[Root, error] {
 	return func(yield func(Root, error) bool) {
 		s := scan{r: r, ctx: ctx, yield: yield}
@@ -74,10 +72,10 @@ type scan struct {
 	r     *Reader
 	ctx   context.Context
 	yield func(Root, error) bool
-	ended bool // nobody wants more
+	ended bool // the caller stopped
 }
 
-// emit passes a root or an error on, and reports whether more are wanted.
+// emit yields a root or an error, and reports whether the caller wants more.
 func (s *scan) emit(root Root, err error) bool {
 	switch {
 	case s.ended:
@@ -114,7 +112,7 @@ func ofHandle(e *heap.Handle) Root {
 		Pinned: e.Type == heap.HandlePinned || e.Type == heap.HandleAsyncPinned}
 }
 
-// finalizers yields what waits in the finalizer queues of all sub heaps.
+// finalizers yields the finalizer queues of all subheaps.
 func (s *scan) finalizers() {
 	for i := range s.r.h.SubHeaps() {
 		q, err := s.r.h.FinalizerQueue(i)
@@ -136,7 +134,7 @@ func (s *scan) finalizers() {
 	}
 }
 
-// stacks yields what the threads' stacks hold.
+// stacks yields the roots in the threads' stacks.
 func (s *scan) stacks(list []threads.Thread) {
 	if s.r.p.Walker == nil {
 		s.emit(Root{Kind: KindStack}, target.Unsupportedf("the stacks can't be walked"))
@@ -153,14 +151,14 @@ func (s *scan) stacks(list []threads.Thread) {
 	}
 }
 
-// stack yields what the stack of one thread holds.
+// stack yields the roots in the stack of one thread.
 func (s *scan) stack(t *threads.Thread) bool {
 	var frame *Frame
-	var frames []Frame                    // when they are needed
-	conservative, _ := s.r.Conservative() // hardly anybody makes it so
+	var frames []Frame                    // computed when needed
+	conservative, _ := s.r.Conservative() // rare
 	for ref, err := range s.r.p.Walker.Roots(s.ctx, t.Managed, t.OS.Registers) {
 		if conservative && ref.Explicit == "" {
-			continue // the collector asks no code
+			continue // the collector ignores code
 		}
 		if err != nil && !s.emit(Root{Kind: KindStack, Thread: t}, fmt.Errorf("stack of thread %#x: %w", t.ID(), err)) {
 			return false
@@ -200,9 +198,8 @@ func (r *Reader) check(root *Root) error {
 	return target.Corruptf("%s at %#x: %#x is no object of the heap", root.Kind, uint64(root.Address), uint64(root.Object))
 }
 
-// object is the object that a reference of a stack leads to, or into if it is
-// interior. It reports false if it leads to none: interior references may lead to
-// other memory, and frames that an exception has left to anything.
+// object returns the object that a reference of a stack leads to, or into if it is interior. It reports false if there
+// is none. Interior references may lead to other memory, and frames that an exception abandoned to anything.
 func (r *Reader) object(a target.Addr, interior bool) (target.Addr, bool) {
 	if r.h.Segment(a) == nil {
 		return 0, false
@@ -215,8 +212,7 @@ func (r *Reader) object(a target.Addr, interior bool) (target.Addr, bool) {
 	return o.Addr, err == nil && !o.Free
 }
 
-// threadStatics yields the tables of the threads' thread statics, those of threads
-// that no OS thread runs any more too.
+// threadStatics yields the tables of the threads' thread statics, including those of threads that no OS thread runs.
 func (s *scan) threadStatics(list []threads.Thread) {
 	for i := range list {
 		t := &list[i]
@@ -249,9 +245,8 @@ func (s *scan) threadStatics(list []threads.Thread) {
 	}
 }
 
-// Dependents iterates over the dependent handles that have both objects. They are
-// edges of the graph, and no roots: Secondary is kept alive as long as Primary is.
-// What can't be read is an error, and the rest goes on.
+// Dependents iterates over the dependent handles with two objects. They are edges of the graph, not roots: Secondary is
+// alive as long as Primary is. Unreadable parts are errors, and the iteration continues.
 func (r *Reader) Dependents(ctx context.Context) iter.Seq2[Dependent, error] {
 	return func(yield func(Dependent, error) bool) {
 		for e, err := range r.h.Handles() {

@@ -10,20 +10,20 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Kind says where a root is.
+// A Kind is the kind of place of a root.
 type Kind uint8
 
 // The kinds, in the order of All.
 const (
 	KindHandle        Kind = iota // a GC handle
-	KindFinalizer                 // the finalizer queue: its finalizer has yet to run
+	KindFinalizer                 // the finalizer queue: the finalizer has yet to run
 	KindStack                     // a frame, or a register, of a thread
 	KindThreadStatics             // the table of a thread's thread statics
 )
 
 var kindNames = [...]string{"handle", "finalizer", "stack", "thread statics"}
 
-// String is the kind in words.
+// String returns the kind in words.
 func (k Kind) String() string {
 	if int(k) < len(kindNames) {
 		return kindNames[k]
@@ -31,60 +31,54 @@ func (k Kind) String() string {
 	return fmt.Sprintf("Kind(%d)", uint8(k))
 }
 
-// A Root keeps an object alive, or, as some handles, only knows it: see Strong.
+// A Root refers to an object. Most keep it alive: see Strong.
 type Root struct {
 	Kind Kind
-	// Object is the object that the root refers to, or into: the start of an
-	// object of the heap, not null.
+	// Object is the start of the object that the root refers to, or into; never null.
 	Object target.Addr
-	// Address is where the reference is: the handle, the slot of the finalizer
-	// queue, the word of a stack, the member of the thread's data; 0 for a register.
+	// Address is the place of the reference: the handle, the slot of the finalizer queue, the word of a stack, the
+	// field of the thread's data; 0 for a register.
 	Address target.Addr
-	// Value is what stands there: another address than Object if the root is
-	// Interior, or points just behind the object's start.
+	// Value is the stored address. It differs from Object if the root is Interior or points just past the object's
+	// start.
 	Value target.Addr
 
-	Interior bool // it may point into an object
+	Interior bool // may point into an object
 	Pinned   bool // the object can't be moved
-	// Conservative: nobody says that the word is a reference; the collector would
-	// have to take it for one. It is Interior and Pinned as well.
+	// Conservative reports that nothing proves the word to be a reference, but the collector would have to treat it as
+	// one. It is Interior and Pinned too.
 	Conservative bool
 
-	// Handle is the type of a KindHandle, Extra its second word and Table the table that it is in (heap.Handle).
+	// Handle is the type of a KindHandle, Extra its second word and Table its table (heap.Handle).
 	Handle heap.HandleType
 	Extra  uint64
 	Table  int
 
-	// Critical is of a KindFinalizer: the finalizer is one of those that run last
-	// (CriticalFinalizerObject).
+	// Critical is for a KindFinalizer: the finalizer is one of those that run last (CriticalFinalizerObject).
 	Critical bool
 
 	// Thread is the thread of KindStack and KindThreadStatics, nil for others.
 	Thread *threads.Thread
-	// Frame is the frame of a KindStack, shared by its roots; Slot where in it the
-	// reference is, if Frame.Explicit is empty.
+	// Frame is the frame of a KindStack, which its roots share. Slot is the place in it if Frame.Explicit is empty.
 	Frame *Frame
 	Slot  codeinfo.Slot
 }
 
-// Strong reports whether the root keeps its object alive by itself: all do but
-// weak and dependent handles.
+// Strong reports whether the root keeps its object alive by itself. All do except weak and dependent handles.
 func (r *Root) Strong() bool { return r.Kind != KindHandle || r.Handle.Strong() }
 
 // A Frame is the frame that holds a root.
 type Frame struct {
-	// Index is the frame's place in the stack: that of stackwalk.Walker.Walk,
-	// which counts from 0, the leaf; -1 for what stands beside the frames.
+	// Index is the frame's place in the stack, as in stackwalk.Walker.Walk: 0 is the leaf, and -1 is outside of frames.
 	Index  int
 	IP, SP target.Addr
 	Method *code.MethodDesc // nil if unknown or none
-	// Explicit is the class of an explicit frame, or of what the runtime's own code
-	// protects references with ("GCFrame"); empty for an activation.
+	// Explicit is the class of an explicit frame, or of the structure with which the runtime's own code protects
+	// references ("GCFrame"); empty for an activation.
 	Explicit string
 }
 
-// A Dependent is a dependent handle, the entry of a ConditionalWeakTable: Secondary
-// lives as long as Primary does.
+// A Dependent is a dependent handle, the entry of a ConditionalWeakTable. Secondary is alive as long as Primary is.
 type Dependent struct {
 	Handle             target.Addr
 	Primary, Secondary target.Addr // not null

@@ -10,22 +10,22 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Static is the slot of a static field that refers to an object: a field of a
-// reference type, or of a struct, whose values are boxed.
+// A Static is the slot of a static field that refers to an object: a field of a reference type, or of a struct type,
+// whose values are boxed.
 type Static struct {
 	Field *objects.Field // Field.Declaring is its class
-	// Thread is the thread whose value it is, nil for a field that all share.
+	// Thread is the thread that the value belongs to, nil for a field that all share.
 	Thread *threads.Thread
-	// Slot is where the reference is, and Object what it refers to, not null.
+	// Slot is the place of the reference, and Object its target, not null.
 	Slot, Object target.Addr
-	// Table is the object that contains the slot: an object[] that a root leads to.
-	// 0 means that the slot is in no object of the heap.
+	// Table is the object that contains the slot: an object[] that a root leads to. It is 0 if the slot is not in an
+	// object of the heap.
 	Table target.Addr
 	// Ready is false before the class constructor has finished.
 	Ready bool
 }
 
-// Name is the field in words, "Contoso.Cache.s_items".
+// Name returns the name of the field, "Contoso.Cache.s_items".
 func (s *Static) Name() (string, error) {
 	class, err := s.Field.Declaring.ManagedName()
 	if err == nil {
@@ -37,9 +37,9 @@ func (s *Static) Name() (string, error) {
 	return class + "." + s.Field.Name, nil
 }
 
-// Statics iterates over the static fields of all loaded types that refer to objects,
-// a thread static once for each thread that has a value. What a type or field lacks
-// is an error, and the rest goes on; the context's error is the last.
+// Statics iterates over the static fields of all loaded types that refer to objects. A thread static occurs once for
+// each thread that has a value. Unreadable parts are errors, and the iteration continues; the context's error is the
+// last.
 func (r *Reader) Statics(ctx context.Context) iter.Seq2[Static, error] {
 	return func(yield func(Static, error) bool) {
 		s := staticsScan{r: r, yield: yield}
@@ -68,9 +68,9 @@ func (r *Reader) Statics(ctx context.Context) iter.Seq2[Static, error] {
 type staticsScan struct {
 	r       *Reader
 	yield   func(Static, error) bool
-	threads []threads.Thread // read when the first thread static comes
+	threads []threads.Thread // read at the first thread static
 	known   bool
-	table   target.Range // the object that the last slot was in
+	table   target.Range // the object of the last slot
 	ended   bool
 }
 
@@ -107,7 +107,7 @@ func (s *staticsScan) class(mt *dac.MethodTable) {
 	}
 }
 
-// perThread yields what the threads have of a thread static.
+// perThread yields the threads' values of a thread static.
 func (s *staticsScan) perThread(mt *dac.MethodTable, f *objects.Field) {
 	if !s.known {
 		var err error
@@ -124,7 +124,7 @@ func (s *staticsScan) perThread(mt *dac.MethodTable, f *objects.Field) {
 	}
 }
 
-// slot yields a static, if it has storage that refers to something.
+// slot yields a static, if it has storage that refers to an object.
 func (s *staticsScan) slot(f Static, at dac.StaticAddr, err error) {
 	if err == nil && at.Addr == 0 || s.ended {
 		return
@@ -142,8 +142,7 @@ func (s *staticsScan) slot(f Static, at dac.StaticAddr, err error) {
 	s.emit(f, err)
 }
 
-// container is the object that a slot is in, 0 for none. The statics of a type stand
-// side by side.
+// container returns the object that contains a slot, 0 for none. The statics of a type are contiguous.
 func (s *staticsScan) container(slot target.Addr) target.Addr {
 	if s.table.Contains(slot) {
 		return s.table.Start

@@ -10,14 +10,14 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A collection says where in an object it stands how full it is: package collections knows the types.
+// A collection has the places in an object that determine how full it is. Package collections knows the types.
 type collection struct {
 	arrays        []target.Addr // offsets from the object's start
-	count, unused target.Addr   // the same; unused is 0 for none
+	count, unused target.Addr   // offsets too; unused is 0 for none
 }
 
-// collectionOf is the collection that t is, or derives from; it is nil for other types. The error says that the fields are
-// not known.
+// collectionOf returns the collection that t is, or derives from, nil for other types. The error reports unknown
+// fields.
 func collectionOf(r *collections.Reader, t *objects.Type) (*collection, error) {
 	s, err := r.Store(t)
 	var unknown *shapes.UnknownLayoutError
@@ -25,7 +25,7 @@ func collectionOf(r *collections.Reader, t *objects.Type) (*collection, error) {
 	case errors.As(err, &unknown):
 		return nil, err
 	case err != nil || s.Count.Size() != 4:
-		return nil, nil // it is no type of the class libraries that has no name
+		return nil, nil // types of the class libraries have names
 	}
 	c := &collection{count: dac.ObjectHeaderBytes + target.Addr(s.Count.Offset())}
 	if s.Free != nil {

@@ -1,13 +1,11 @@
-// Package waste finds memory of the GC heap that holds nothing that a program needs, or the same thing again: strings and
-// boxed values that are there twice, arrays that are mostly null or zero, collections that are empty or have room for more
-// than they hold, objects without content. It says who refers to what is wasted.
+// Package waste finds useless or repeated content in the GC heap: repeated strings and boxed values, arrays that are
+// mostly null or zero, collections that are empty or mostly unused, objects without content. It reports what refers to
+// them.
 //
-// It looks at all objects of the heap, reachable or not, in two parallel scans: one weighs, the other looks for holders. What
-// was wasted is told apart so that no byte counts twice: the array behind a collection counts for the collection alone.
+// It examines all objects of the heap, reachable or not, in two parallel scans: one measures, the other finds holders.
+// No byte counts twice: the array of a collection counts for the collection only.
 //
-// # What counts
-//
-// The thresholds are constants of this package. Fields of collections are bound by their names ([Options]); a collection whose
-// fields have other names is said to be unknown, and nothing of it is guessed. Types that derive from a known collection
-// count as one.
+// The thresholds are constants of this package. Names bind the fields of collections ([Options]). A collection whose
+// fields have other names is reported as unknown, and nothing is guessed about it. Types that derive from a known
+// collection count as one.
 package waste

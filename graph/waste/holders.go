@@ -8,19 +8,19 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A place is where references of objects of one type stand: a field, or the elements of an array.
+// A place is where references in objects of one type are stored: a field, or the elements of an array.
 type place struct {
 	plan   uint32
-	offset uint32 // of a field from the object's start; of an array inside an element
-	kind   kind   // of what they refer to
-	repeat uint32 // number of a repeated string that is listed, plus 1; 0 stands for all of the kind
-	root   uint32 // number of a static field, or behind those of a local, plus 1; 0 for what stands in an object
+	offset uint32 // of a field from the object's start; in an array, inside an element
+	kind   kind   // kind of the referents
+	repeat uint32 // number of a listed repeated string, plus 1; 0 for all of the kind
+	root   uint32 // number of a static field, or after those of a local, plus 1; 0 for places in objects
 }
 
-// A holding is what the references of a place waste.
+// A holding is the waste behind the references of a place.
 type holding struct{ references, wasted uint64 }
 
-// A holderSearch looks for references to what is wasted in a run of objects.
+// A holderSearch finds references to wasteful objects in a run of objects.
 type holderSearch struct {
 	f       *finder
 	planner planner
@@ -28,10 +28,10 @@ type holderSearch struct {
 	marked  marker
 	strings *heap.ContentHasher
 	boxes   *heap.ContentHasher
-	texts   []heap.Object // strings that were found and not looked up yet
-	places  []place       // that refer to them
+	texts   []heap.Object // strings found and not looked up yet
+	places  []place       // places that refer to them
 	held    map[place]holding
-	last    place // not yet in held: neighbours are often alike
+	last    place // not yet in held: neighbours are often equal
 	now     holding
 	missing uint64
 	err     error
@@ -43,17 +43,17 @@ func newHolderSearch(f *finder) *holderSearch {
 		strings: f.h.NewContentHasher(), boxes: f.h.NewContentHasher(), held: map[place]holding{}}
 }
 
-// Corrupt is told what the first scan was told already.
+// Corrupt does nothing: the first scan has reported it.
 func (s *holderSearch) Corrupt(*heap.Corruption) {}
 
-// Reset forgets everything.
+// Reset discards everything.
 func (s *holderSearch) Reset() {
 	clear(s.held)
 	s.texts, s.places = s.texts[:0], s.places[:0]
 	s.last, s.now, s.missing, s.err = place{}, holding{}, 0, nil
 }
 
-// Objects looks at a batch.
+// Objects examines a batch.
 func (s *holderSearch) Objects(_ *heap.Segment, batch []heap.Object) {
 	for i := range batch {
 		o := &batch[i]
@@ -67,7 +67,7 @@ func (s *holderSearch) Objects(_ *heap.Segment, batch []heap.Object) {
 		s.inTable = p.class == classReferences && s.f.tables[o.Addr]
 		for ref, err := range s.edges.Of(o) {
 			if err != nil {
-				s.missing += max(ref.Missing, 1) // the references of a type that nobody can tell are one
+				s.missing += max(ref.Missing, 1) // a type with unknown references counts as one
 				s.err = cmp.Or(s.err, err)
 			} else if s.marked.has(ref.Target) {
 				s.follow(o, p, &ref)
@@ -78,7 +78,7 @@ func (s *holderSearch) Objects(_ *heap.Segment, batch []heap.Object) {
 	s.flush()
 }
 
-// follow counts a reference, if what it refers to wastes memory.
+// follow counts a reference if its referent wastes memory.
 func (s *holderSearch) follow(o *heap.Object, p *plan, ref *heap.Reference) {
 	at := place{plan: p.id, offset: uint32(ref.Slot - o.Addr)}
 	if p.data != 0 {
@@ -92,7 +92,7 @@ func (s *holderSearch) follow(o *heap.Object, p *plan, ref *heap.Reference) {
 	s.to(at, ref.Target)
 }
 
-// to counts a reference that stands at a place.
+// to counts a reference at a place.
 func (s *holderSearch) to(at place, a target.Addr) {
 	to, err := s.f.h.ObjectAt(a)
 	if err != nil {
@@ -119,13 +119,13 @@ func (s *holderSearch) to(at place, a target.Addr) {
 	}
 }
 
-// lookUp counts the references to strings that were found.
+// lookUp counts the references to the strings found.
 func (s *holderSearch) lookUp() {
 	s.f.strings.OfStrings(s.strings, s.texts, func(i int, c heap.StringStats) { s.repeated(s.places[i], &c) })
 	s.texts, s.places = s.texts[:0], s.places[:0]
 }
 
-// repeated counts a reference to a value that others have, too: each of n wastes n-1 parts in n of its size.
+// repeated counts a reference to a repeated value. Each of n copies wastes n-1 parts in n of its size.
 func (s *holderSearch) repeated(at place, c *heap.StringStats) {
 	if c.Count < 2 {
 		return
@@ -150,7 +150,7 @@ func (s *holderSearch) count(at place, wasted uint64) {
 	s.now.wasted += wasted
 }
 
-// flush puts what was counted last to the rest.
+// flush adds the last counts to the rest.
 func (s *holderSearch) flush() {
 	if s.now.references > 0 {
 		h := s.held[s.last]

@@ -7,15 +7,15 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// marks are a set of objects: a bit for each eight bytes, in chunks that are made when they are first needed. That is at most
-// a sixty-fourth of the heap.
+// marks is a set of objects: a bit for each eight bytes, in chunks that are made when first needed. It needs at most a
+// sixty-fourth of the heap.
 type marks struct {
 	mu     sync.RWMutex
 	chunks map[uint64]*chunk
 }
 
 const (
-	chunkShift = 22 // bytes of the heap that a chunk is for
+	chunkShift = 22 // bytes of the heap for a chunk
 	chunkWords = 1 << (chunkShift - 3 - 6)
 )
 
@@ -23,8 +23,8 @@ type chunk [chunkWords]uint64
 
 func newMarks() *marks { return &marks{chunks: map[uint64]*chunk{}} }
 
-// A marker sets or reads marks, for one goroutine; who reads must not be there before all are set. It remembers the chunks
-// that it used last.
+// A marker sets or reads marks in one goroutine. Readers start after all marks are set. It caches the chunks that it
+// used last.
 type marker struct {
 	m    *marks
 	last [16]struct {

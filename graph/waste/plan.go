@@ -12,7 +12,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A class says how objects of a type are looked at.
+// A class is the way in which objects of a type are examined.
 type class uint8
 
 const (
@@ -22,16 +22,16 @@ const (
 	classValues     // an array of anything else
 	classBox
 	classCollection
-	classUnknown // a collection whose fields are not known
+	classUnknown // a collection with unknown fields
 	classBeyond  // there are more types than limits.WasteTypes
 )
 
-// A plan is what has to be known of a type to look at its objects.
+// A plan has the facts about a type that are needed to examine its objects.
 type plan struct {
 	id    uint32
 	mt    *dac.MethodTable
 	class class
-	data  target.Addr // of arrays: where the elements begin, from the object's start
+	data  target.Addr // for arrays: the start of the elements, from the object's start
 	size  uint64      // of an element in bytes
 	refs  bool        // objects hold references
 	coll  *collection
@@ -43,8 +43,8 @@ type plan struct {
 	}
 }
 
-// plans has the plans of the types that were met. The numbers depend on which came first, so that nothing shows them. It is
-// safe for concurrent use.
+// plans has the plans of all types found so far. The numbers depend on the order of discovery and are never shown. It
+// is safe for concurrent use.
 type plans struct {
 	r           *objects.Reader
 	collections *collections.Reader
@@ -86,13 +86,13 @@ func (p *plans) make(mt *dac.MethodTable) *plan {
 	case mt.Addr == p.string:
 		e.class = classString
 	case mt.IsArray():
-		// The base size has the header in front of the object, and ends where the elements begin.
+		// The base size includes the header before the object, and ends at the start of the elements.
 		e.class, e.data = classValues, target.Addr(mt.BaseSize)-8
 		if e.refs && e.size == 8 && p.ofReferences(mt) {
 			e.class = classReferences
 		}
 	case mt.HasComponents():
-		e.class = classBeyond // nothing is known of it
+		e.class = classBeyond // unknown
 	case mt.IsValueType():
 		e.class = classBox
 	default:
@@ -101,8 +101,8 @@ func (p *plans) make(mt *dac.MethodTable) *plan {
 	return e
 }
 
-// ofReferences reports whether the elements of an array type of eight bytes each are references, and not structs that hold
-// one.
+// ofReferences reports whether the eight-byte elements of an array type are references, and not structs with one
+// reference.
 func (p *plans) ofReferences(mt *dac.MethodTable) bool {
 	t, err := p.r.Type(mt.Addr)
 	if err != nil {
@@ -112,7 +112,7 @@ func (p *plans) ofReferences(mt *dac.MethodTable) bool {
 	return err != nil || !element.MT.IsValueType()
 }
 
-// plain looks whether a type without components is a collection.
+// plain checks whether a type without components is a collection.
 func (p *plans) plain(e *plan) {
 	t, err := p.r.Type(e.mt.Addr)
 	if err != nil {
@@ -132,7 +132,7 @@ func (p *plans) hasFields(e *plan) bool {
 		if err != nil {
 			return
 		}
-		list, _ := t.Fields() // one that is known is enough
+		list, _ := t.Fields() // one known field is enough
 		for _, f := range list {
 			e.fields.any = e.fields.any || !f.Static
 		}
@@ -140,7 +140,7 @@ func (p *plans) hasFields(e *plan) bool {
 	return e.fields.any
 }
 
-// A planner finds plans for one goroutine.
+// A planner finds plans in one goroutine.
 type planner struct {
 	plans *plans
 	cache [1024]struct {
@@ -150,7 +150,7 @@ type planner struct {
 }
 
 func (p *planner) of(o *heap.Object) *plan {
-	// MethodTables lie close together: multiplication spreads them.
+	// MethodTables are close together: the multiplication spreads them.
 	e := &p.cache[uint64(o.Type.Addr>>3)*0x9e3779b97f4a7c15>>(64-10)]
 	if e.mt != o.Type {
 		e.mt, e.p = o.Type, p.plans.of(o.Type)

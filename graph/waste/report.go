@@ -14,10 +14,10 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// typeSums are what objects of one type waste.
+// typeSums is the waste of one type's objects.
 type typeSums struct {
 	objects, wasted uint64
-	most            uint64 // wasted by the example
+	most            uint64 // waste of the example
 	at              target.Addr
 }
 
@@ -38,10 +38,10 @@ func sumsOf(m map[uint32]*typeSums, id uint32) *typeSums {
 
 func lacking(format string, args ...any) error { return fmt.Errorf(format, args...) }
 
-// lookStep is after how many findings, or strings, a loop over all of them looks at its context.
+// lookStep is the number of findings or strings between two checks of the context.
 const lookStep = 1 << 14
 
-// report makes the answer.
+// report builds the answer.
 func (f *finder) report(ctx context.Context) error {
 	a := f.a
 	a.Objects, a.Size, a.Unread = f.counts.objects, f.counts.size, f.counts.unread
@@ -83,7 +83,7 @@ func (f *finder) report(ctx context.Context) error {
 	return nil
 }
 
-// share is a part in percent.
+// share returns part as a percentage of all.
 func share(part, all uint64) float64 {
 	if all == 0 {
 		return 0
@@ -105,7 +105,7 @@ func (f *finder) reportKind(ctx context.Context, k kind, types map[uint32]*typeS
 	case boxes:
 		for id, p := range f.plans.list {
 			if p.class == classBox && id < len(f.counts.tallies) && f.counts.tallies[id].objects > 0 {
-				sumsOf(types, uint32(id)) // that none repeats is worth knowing, too
+				sumsOf(types, uint32(id)) // a type without repetitions is listed too
 				row.All += f.counts.tallies[id].objects
 				row.AllSize += f.counts.tallies[id].size
 			}
@@ -124,7 +124,7 @@ func (f *finder) reportKind(ctx context.Context, k kind, types map[uint32]*typeS
 		}
 	}
 	if row.Objects == 0 && (k == emptyCollections || k == underfilled) && f.unknownCollections() {
-		return nil // whether there are any is not known
+		return nil // unknown whether there are any
 	}
 	row.Share = share(row.Wasted, f.a.Size)
 	f.a.Wasted += row.Wasted
@@ -155,7 +155,7 @@ func (f *finder) types(k kind, types map[uint32]*typeSums) (list []answer.WasteT
 	return list, more
 }
 
-// cut leaves the rows that the options want.
+// cut returns the rows that the options select.
 func cut[T any](list []T, o Options, wasted func(*T) uint64) ([]T, int) {
 	all := len(list)
 	n := all
@@ -169,7 +169,7 @@ func cut[T any](list []T, o Options, wasted func(*T) uint64) ([]T, int) {
 	return list[:n:n], all - n
 }
 
-// stringHolders is how many holders of one string are listed where nobody limits lists.
+// stringHolders is the number of listed holders of one string if lists are not limited.
 const stringHolders = 3
 
 func (f *finder) repeatedStrings(ctx context.Context) (list []answer.RepeatedString, err error) {
@@ -188,7 +188,7 @@ func (f *finder) repeatedStrings(ctx context.Context) (list []answer.RepeatedStr
 	return list, nil
 }
 
-// holders lists who refers to objects of a kind, or to a repeated string.
+// holders lists what refers to objects of a kind, or to a repeated string.
 func (f *finder) holders(k kind, repeat uint32) ([]answer.WasteHolder, int) {
 	type held struct {
 		place
@@ -228,7 +228,7 @@ func (f *finder) sortHolders() {
 	}
 }
 
-// holderName is Type.field, Type[] or Type[].field, a static field, or what a local is called.
+// holderName returns Type.field, Type[] or Type[].field, a static field, or the name of a local.
 func (f *finder) holderName(at *place) answer.Text {
 	statics := uint32(len(f.o.Statics))
 	if at.root > statics {
@@ -280,8 +280,8 @@ func (f *finder) reportFree() {
 	}
 }
 
-// unknownCollections reports whether there are objects that may be collections: of types whose names can't be read, or that
-// are read in no way that is known.
+// unknownCollections reports whether there are objects that may be collections: their types have no readable name or an
+// unknown layout.
 func (f *finder) unknownCollections() bool {
 	for _, p := range f.plans.list {
 		switch p.class {

@@ -11,7 +11,7 @@ import (
 // A finding is an object that wastes memory.
 type finding struct {
 	addr target.Addr
-	// what has the kind, the number of the type's plan and the bytes that are wasted, from the highest bits on.
+	// what packs the kind, the number of the type's plan and the wasted bytes, from the highest bits on.
 	what uint64
 }
 
@@ -34,7 +34,7 @@ type tally struct{ objects, size, elements, capacity uint64 }
 // A freeTally counts the free blocks and objects of a generation.
 type freeTally struct{ objects, free, blocks, largest uint64 }
 
-// counts are what a survey sums up.
+// counts are the sums of a survey.
 type counts struct {
 	objects, size        uint64
 	strings, stringsSize uint64
@@ -76,13 +76,13 @@ func (c *counts) add(b *counts) {
 	}
 }
 
-// A survey looks at a run of objects.
+// A survey examines a run of objects.
 type survey struct {
-	*heap.Counter // of the corruptions alone
+	*heap.Counter // for corruptions only
 	f             *finder
 	planner       planner
 	win           *target.Window
-	marked        marker // that somebody may waste memory by holding
+	marked        marker // possibly wasteful objects with holders to find
 	owned         marker // arrays of collections
 	strings       *heap.ContentHasher
 	boxes         *heap.ContentHasher
@@ -95,7 +95,7 @@ func newSurvey(f *finder) *survey {
 		marked: marker{m: f.marked}, owned: marker{m: f.owned}, strings: f.h.NewContentHasher(), boxes: f.h.NewContentHasher()}
 }
 
-// Reset forgets everything. What is marked stays so: marks only say what may be worth a look.
+// Reset discards everything except marks, which only select objects for another look.
 func (s *survey) Reset() {
 	s.Counter.Reset()
 	s.strings.Reset()
@@ -106,7 +106,7 @@ func (s *survey) Reset() {
 	s.counts = counts{tallies: tallies}
 }
 
-// Objects looks at a batch.
+// Objects examines a batch.
 func (s *survey) Objects(seg *heap.Segment, batch []heap.Object) {
 	for i := range batch {
 		o := &batch[i]
@@ -134,7 +134,7 @@ func (s *survey) Objects(seg *heap.Segment, batch []heap.Object) {
 	}
 }
 
-// look looks at one object.
+// look examines one object.
 func (s *survey) look(o *heap.Object, p *plan) error {
 	switch p.class {
 	case classString:
@@ -167,7 +167,7 @@ func (s *survey) look(o *heap.Object, p *plan) error {
 	return nil
 }
 
-// find notes that an object wastes memory.
+// find records that an object wastes memory.
 func (s *survey) find(o *heap.Object, k kind, p *plan, wasted uint64) {
 	if s.f.want[k] {
 		s.found = append(s.found, newFinding(o.Addr, k, p, wasted))
@@ -175,9 +175,9 @@ func (s *survey) find(o *heap.Object, k kind, p *plan, wasted uint64) {
 	}
 }
 
-// plain looks whether all fields of an object are zero.
+// plain checks whether all fields of an object are zero.
 func (s *survey) plain(o *heap.Object, p *plan) error {
-	const first = 8 // the MethodTable is in front of the fields, and behind them the next object's header
+	const first = 8 // the MethodTable precedes the fields; the next object's header follows them
 	for at := uint64(first); at < o.Size-8; {
 		n := min(o.Size-8-at, piece)
 		b, err := s.win.Bytes(o.Addr+target.Addr(at), int(n))
@@ -195,14 +195,14 @@ func (s *survey) plain(o *heap.Object, p *plan) error {
 	return nil
 }
 
-// piece is how many bytes of an object are looked at once.
+// piece is the number of bytes of an object that are examined at once.
 const piece = 64 << 10
 
-// zeroPiece has nothing but zeros.
+// zeroPiece is all zeros.
 var zeroPiece [piece]byte
 
 func allZero(b []byte) bool {
-	if len(b) >= 8 && binary.LittleEndian.Uint64(b) != 0 { // most are decided here
+	if len(b) >= 8 && binary.LittleEndian.Uint64(b) != 0 { // decides most objects
 		return false
 	}
 	return bytes.Equal(b, zeroPiece[:len(b)])
@@ -265,7 +265,7 @@ func (s *survey) references(o *heap.Object, p *plan) error {
 	return nil
 }
 
-// zeroTail is how many bytes at the end of an array are zero, in whole elements.
+// zeroTail returns the number of zero bytes at the end of an array, in whole elements.
 func (s *survey) zeroTail(o *heap.Object, p *plan) (uint64, error) {
 	total := uint64(o.Length) * p.size
 	zero := uint64(0)
@@ -285,10 +285,10 @@ func (s *survey) zeroTail(o *heap.Object, p *plan) (uint64, error) {
 	return zero - zero%p.size, nil
 }
 
-// same reports whether the elements of an array are all equal.
+// same reports whether all elements of an array are equal.
 func (s *survey) same(o *heap.Object, p *plan) (bool, error) {
 	total := uint64(o.Length) * p.size
-	// Each element is compared with the one in front: pieces overlap by one.
+	// Each element is compared with the previous one: pieces overlap by one.
 	for at, step := uint64(0), 8*p.size; at+p.size < total; step = min(8*step, max(piece, 2*p.size)) {
 		n := min(total-at, step/p.size*p.size)
 		b, err := s.win.Bytes(o.Addr+p.data+target.Addr(at), int(n))
@@ -300,7 +300,7 @@ func (s *survey) same(o *heap.Object, p *plan) (bool, error) {
 	return true, nil
 }
 
-// collection looks how full a collection is.
+// collection measures how full a collection is.
 func (s *survey) collection(o *heap.Object, p *plan) error {
 	count, err := s.win.Uint32(o.Addr + p.coll.count)
 	if err != nil {
@@ -320,7 +320,7 @@ func (s *survey) collection(o *heap.Object, p *plan) error {
 			return err
 		}
 		if a == nil || a.Length == 0 {
-			continue // not made yet, or what all empty ones share
+			continue // not allocated yet, or shared by all empty ones
 		}
 		if i == 0 {
 			room = uint64(a.Length)
@@ -343,7 +343,7 @@ func (s *survey) collection(o *heap.Object, p *plan) error {
 	return nil
 }
 
-// backing is the array that a field refers to, nil if it refers to none.
+// backing returns the array that a field refers to, nil if there is none.
 func (s *survey) backing(o *heap.Object, off target.Addr) (*heap.Object, error) {
 	at, err := s.win.Uint64(o.Addr + off)
 	if err != nil || at == 0 {

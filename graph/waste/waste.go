@@ -13,19 +13,19 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Options say what to look for. The zero value looks for everything, and lists all of it.
+// Options selects what to look for. The zero value looks for everything and lists all of it.
 //
-// The collections that are known are List, Dictionary, HashSet, Queue, Stack, SortedList, PriorityQueue, LinkedList and
-// SortedSet, ArrayList, Hashtable and the other ones without type arguments, StringBuilder and MemoryStream.
+// The known collections are List, Dictionary, HashSet, Queue, Stack, SortedList, PriorityQueue, LinkedList and
+// SortedSet, ArrayList, Hashtable and the other nongeneric ones, StringBuilder and MemoryStream.
 type Options struct {
-	Kinds []string // of Kinds; none stands for all
-	Top   int      // rows of a list at most; 0 for all
-	Min   uint64   // bytes: rows that waste less are left out, not from sums
-	// Live, if not nil, says what lives: what does not is left out.
+	Kinds []string // of Kinds; none means all
+	Top   int      // maximum number of rows of a list; 0 for all
+	Min   uint64   // bytes: omit rows with less waste, but not from sums
+	// Live, if not nil, reports what is live; dead objects are omitted.
 	Live func(target.Addr) bool
-	// Statics are the static fields that refer to objects: they are holders, by name.
+	// Statics are the static fields that refer to objects. They count as holders, by name.
 	Statics []Static
-	// Locals are what the stacks of threads refer to: they are holders, too.
+	// Locals are the references in the stacks of threads. They count as holders too.
 	Locals []Local
 	Scan   heap.ScanOptions
 }
@@ -33,7 +33,7 @@ type Options struct {
 // A Static is a static field that refers to an object.
 type Static struct {
 	Name answer.Text
-	// Slot is where the reference is, and Object what it refers to. Table is the object that the slot is in, 0 for
+	// Slot is the place of the reference, and Object its referent. Table is the object that contains the slot, 0 for
 	// none.
 	Slot, Object, Table target.Addr
 }
@@ -41,12 +41,12 @@ type Static struct {
 // A Local is a word of a stack, or a register, that refers to an object.
 type Local struct {
 	Object target.Addr
-	// Name is asked of those that are listed: a thread, frame and variable.
+	// Name is called for listed ones. It returns a thread, frame and variable.
 	Name func() answer.Text
 }
 
-// Find looks for waste among all objects of h, whose types r describes. It scans the heap twice. What could not be
-// looked at is in the answer.
+// Find looks for waste among all objects of h; r describes their types. It scans the heap twice. The answer records the
+// parts that could not be examined.
 func Find(ctx context.Context, h *heap.Heap, r *objects.Reader, o Options) (*answer.Waste, error) {
 	f := &finder{h: h, o: o, want: wanted(o.Kinds), plans: newPlans(r), marked: newMarks(), owned: newMarks()}
 	defer f.free()
@@ -73,24 +73,24 @@ type finder struct {
 	marked, owned  *marks
 	strings, boxes *heap.Contents
 	found          []finding // by address
-	beyond         uint64    // that had no room
+	beyond         uint64    // findings without room
 	counts         counts
 
 	repeated [kinds]repeatSums
-	contents []heap.StringStats     // strings that are listed, the most wasteful first
-	more     uint64                 // that are not
+	contents []heap.StringStats     // listed strings, the most wasteful first
+	more     uint64                 // strings not listed
 	top      map[target.Addr]uint32 // places in contents by the first string
-	least    uint64                 // bytes that the last of them wastes
+	least    uint64                 // waste of the last of them
 	boxTypes map[uint32]*typeSums   // by plan
 	held     map[place]holding
-	statics  map[target.Addr]uint32 // 1 more than their indexes in the options, by slot
-	tables   map[target.Addr]bool   // objects that their slots are in
+	statics  map[target.Addr]uint32 // 1 + their indexes in the options, by slot
+	tables   map[target.Addr]bool   // objects that contain their slots
 	byKind   map[holderKey][]place
 
 	a *answer.Waste
 }
 
-// survey looks at all objects.
+// survey examines all objects.
 func (f *finder) survey(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -121,13 +121,13 @@ func (f *finder) survey(ctx context.Context) error {
 	return stats.Note(&f.a.Gaps)
 }
 
-// free gives back what is outside Go's heap.
+// free frees the memory outside of Go's heap.
 func (f *finder) free() {
 	f.strings.Free()
 	f.boxes.Free()
 }
 
-// disown takes arrays that belong to a collection out of the findings: what they waste counts there.
+// disown removes arrays of collections from the findings: their waste counts there.
 func (f *finder) disown() {
 	owned := marker{m: f.owned}
 	f.found = slices.DeleteFunc(f.found, func(e finding) bool {
@@ -137,10 +137,10 @@ func (f *finder) disown() {
 	f.owned = nil
 }
 
-// repeatSums are what values waste that are there several times.
+// repeatSums is the waste of repeated values.
 type repeatSums struct{ objects, wasted uint64 }
 
-// repeats sums up what is there several times, and chooses the strings to list.
+// repeats sums up repeated values, and selects the strings to list.
 func (f *finder) repeats(ctx context.Context) error {
 	err := f.strings.All(ctx, func(s heap.StringStats) {
 		wasted := s.Size * (s.Count - 1)
@@ -187,7 +187,7 @@ func (f *finder) repeats(ctx context.Context) error {
 	})
 }
 
-// cutContents keeps the n strings that most is wasted on; 0 keeps all.
+// cutContents keeps the n most wasteful strings; 0 keeps all.
 func (f *finder) cutContents(n int) {
 	slices.SortFunc(f.contents, func(a, b heap.StringStats) int {
 		return cmp.Or(cmp.Compare(b.Size*(b.Count-1), a.Size*(a.Count-1)), cmp.Compare(a.First, b.First))
@@ -198,7 +198,7 @@ func (f *finder) cutContents(n int) {
 	}
 }
 
-// search looks for the holders.
+// search finds the holders.
 func (f *finder) search(ctx context.Context) error {
 	f.held = map[place]holding{}
 	var missing uint64
@@ -232,7 +232,7 @@ func (f *finder) search(ctx context.Context) error {
 	return err
 }
 
-// hold adds what a search found.
+// hold adds the results of a search.
 func (f *finder) hold(s *holderSearch) {
 	for at, h := range s.held {
 		sum := f.held[at]
@@ -240,7 +240,7 @@ func (f *finder) hold(s *holderSearch) {
 	}
 }
 
-// findStatics prepares to tell static fields from the elements of the tables that they are in.
+// findStatics prepares to distinguish static fields from elements of their tables.
 func (f *finder) findStatics() {
 	f.statics, f.tables = map[target.Addr]uint32{}, map[target.Addr]bool{}
 	for i := range f.o.Statics {
