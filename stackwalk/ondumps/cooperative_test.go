@@ -266,7 +266,7 @@ func TestSignalFrames(t *testing.T) {
 		c.words[at+184] = 0 // no selectors: what lies there is something else
 		got, first = c.walk(t, native(at-0x80, 0), stackwalk.WalkOptions{})
 		assert.Empty(t, got, name)
-		assert.ErrorContains(t, first.Err, "can't be followed", name)
+		assert.ErrorContains(t, first.Err, "can't be unwound", name)
 	}
 }
 
@@ -300,7 +300,7 @@ func TestCallsWithoutFrames(t *testing.T) {
 		}
 		got, first = c.walk(t, regs, stackwalk.WalkOptions{})
 		assert.Empty(t, got, name)
-		assert.ErrorContains(t, first.Err, "can't be followed", name)
+		assert.ErrorContains(t, first.Err, "can't be unwound", name)
 		assert.NotEmpty(t, roots(), name)
 		c.thread.Cooperative = false
 		_, first = c.walk(t, regs, stackwalk.WalkOptions{})
