@@ -1,4 +1,4 @@
-package leaks
+package leaks_test
 
 import (
 	"math/rand/v2"
@@ -8,10 +8,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sosgo/sosgo/graph"
+	"github.com/sosgo/sosgo/graph/leaks"
 	"github.com/sosgo/sosgo/internal/test/testdump"
 )
 
-// TestTogether: what objects retain together is what those of them retain that no other of them dominates.
+// TestTogether checks that objects retain together the sum over those that no other one dominates.
 func TestTogether(t *testing.T) {
 	testdump.Canned(t, func(t *testing.T, d *testdump.Dump) {
 		v, err := d.View("")
@@ -20,15 +21,16 @@ func TestTogether(t *testing.T) {
 		if err != nil || x.Graph().Objects() == 0 {
 			t.Skip("there is no heap")
 		}
-		f := &finder{x: x, g: x.Graph()}
-		f.doms, err = f.g.Dominators(t.Context())
+		g := x.Graph()
+		doms, err := g.Dominators(t.Context())
 		require.NoError(t, err)
+		together := leaks.Together(x, doms)
 		r, nested := rand.New(rand.NewPCG(7, 11)), 0
 		for range 200 {
 			in := map[graph.Node]bool{}
 			var nodes []graph.Node
 			for range 1 + r.IntN(300) {
-				n := graph.Node(r.IntN(f.g.Objects()))
+				n := graph.Node(r.IntN(g.Objects()))
 				nodes = append(nodes, n)
 				in[n] = true
 			}
@@ -36,8 +38,8 @@ func TestTogether(t *testing.T) {
 			for n := range in {
 				owned := false
 				for at := n; ; {
-					up := f.doms.Idom(at)
-					if up == at || up >= graph.Node(f.g.Nodes()) {
+					up := doms.Idom(at)
+					if up == at || up >= graph.Node(g.Nodes()) {
 						break
 					}
 					at = up
@@ -46,10 +48,10 @@ func TestTogether(t *testing.T) {
 				if owned {
 					nested++
 				} else {
-					want += f.doms.Retained(n)
+					want += doms.Retained(n)
 				}
 			}
-			require.Equal(t, want, f.together(nodes))
+			require.Equal(t, want, together(nodes))
 		}
 		assert.NotZero(t, nested)
 	})
