@@ -67,6 +67,7 @@ import (
 	"github.com/sosgo/sosgo/internal/inuse"
 	"github.com/sosgo/sosgo/internal/lazy"
 	"github.com/sosgo/sosgo/internal/modfiles"
+	"github.com/sosgo/sosgo/internal/workers"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -223,13 +224,10 @@ func (d *Dump) Truncated() error { return d.file.Truncated() }
 // opened when memory that it has is first read. What is not found stays missing; the
 // error is the context's.
 func (d *Dump) OpenFiles(ctx context.Context) error {
-	for _, m := range d.file.Modules() {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		_, _ = d.files.Found(&m) // its readers say what is missing
-	}
-	return nil
+	modules := d.file.Modules()
+	return workers.Each(ctx, d.options.Jobs, len(modules), func(i int) {
+		_, _ = d.files.Found(&modules[i]) // its readers say what is missing
+	})
 }
 
 // File describes the dump's file; it is the dumped process as a target.Target.

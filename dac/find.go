@@ -72,17 +72,30 @@ type Instance struct {
 	aot        lazy.Value[*nativeImage]
 }
 
-// Find returns the CLRs of a process. Every module is looked at, whatever its
-// name: in a single-file application the main executable is the runtime. mem
-// is t's memory, or an overlay of it.
+// Find returns the CLRs of a process. Every module is examined, whatever its name: in a single-file application the main
+// executable is the runtime. mem is t's memory, or an overlay of it. Modules that the dump alone excludes are not read
+// through mem, nor are those without the sign of a runtime when another module is one. So a module's file is opened only
+// when it can decide something.
 func Find(t target.Target, mem target.Memory, files ModuleFiles) []*Instance {
-	var out []*Instance
 	mods := t.Modules()
+	signs := make([]sign, len(mods))
 	for i := range mods {
-		if inst := examine(t, mem, files, &mods[i]); inst != nil {
-			inst.Index = len(out)
-			out = append(out, inst)
+		signs[i] = signOf(t, &mods[i])
+	}
+	var out []*Instance
+	find := func(least sign, examine func(target.Target, target.Memory, ModuleFiles, *target.Module) *Instance) {
+		for i := range mods {
+			if signs[i] < least {
+				continue
+			}
+			if inst := examine(t, mem, files, &mods[i]); inst != nil {
+				inst.Index = len(out)
+				out = append(out, inst)
+			}
 		}
+	}
+	if find(signed, examine); len(out) == 0 {
+		find(unsigned, examine)
 	}
 	for i := 0; i < len(mods) && len(out) == 0; i++ {
 		if inst := examineHidden(t, mem, files, &mods[i]); inst != nil {
@@ -95,11 +108,49 @@ func Find(t target.Target, mem target.Memory, files ModuleFiles) []*Instance {
 	return out
 }
 
+// A sign is what the dump alone shows about whether a module is a runtime.
+type sign uint8
+
+const (
+	excluded sign = iota // the module exports nothing of a runtime, or is managed
+	unsigned             // the module's exports are not in the dump
+	signed               // the module may be a runtime
+)
+
+// signOf examines a module without any file.
+func signOf(t target.Target, m *target.Module) sign {
+	if namedRuntime(m.Path) {
+		return signed
+	}
+	inst := newInstance(t, t, nil, m)
+	if inst == nil {
+		return unsigned
+	}
+	if _, err := inst.Image.CLRHeader(); inst.Image.Kind() == image.KindPE && !errors.Is(err, target.ErrUnsupported) {
+		return excluded // an assembly
+	}
+	missing := false
+	for _, name := range []string{symDescriptor, symDacTable, symAOTHeader} {
+		_, _, err := inst.symbol(name)
+		if err == nil {
+			return signed
+		}
+		missing = missing || errors.Is(err, target.ErrNotInDump)
+	}
+	switch {
+	case !missing:
+		return excluded
+	case inst.findDebugHeader() != 0 || inst.findDescriptor() != 0:
+		return signed
+	}
+	return unsigned
+}
+
 // examine returns the runtime in m, or nil if it is no runtime.
 func examine(t target.Target, mem target.Memory, files ModuleFiles, m *target.Module) *Instance {
 	inst := newInstance(t, mem, files, m)
 	if inst == nil {
-		return nil // a module without readable headers says nothing about itself
+		return nil // a module without readable headers can't be examined
 	}
 	var errDesc, errTable error
 	inst.descriptor, _, errDesc = inst.symbol(symDescriptor)

@@ -1,23 +1,33 @@
 package modfiles
 
 import (
+	"context"
 	"iter"
 	"maps"
+	"path"
+	"runtime"
 	"slices"
 	"sync"
 
 	"github.com/sosgo/sosgo/image"
 	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/internal/workers"
 	"github.com/sosgo/sosgo/target"
 )
 
 // An identified proposes the files of a folder that have the module's identity, whatever their names: a program that was
-// renamed since, or is kept under the name of the dump. The files are looked at once, when no name was enough.
+// renamed since, or is kept under the name of the dump. The files are read once for each format, when no name sufficed.
 type identified struct {
 	*folder
 	policy *Policy
+	elf    identityIndex
+	pe     identityIndex
+}
+
+// An identityIndex maps identities to the files that have them, in the order of the names.
+type identityIndex struct {
 	once   sync.Once
-	images map[string][]string // by what identifies them
+	images map[string][]string
 }
 
 func (d *identified) Candidates(_ *target.Module, id *image.Identity) iter.Seq[string] {
@@ -25,8 +35,12 @@ func (d *identified) Candidates(_ *target.Module, id *image.Identity) iter.Seq[s
 	if key == "" {
 		return func(func(string) bool) {}
 	}
-	d.once.Do(d.read)
-	return slices.Values(d.images[key])
+	index, kind := &d.pe, image.KindPE
+	if len(id.BuildID) > 0 {
+		index, kind = &d.elf, image.KindELF
+	}
+	index.once.Do(func() { index.images = d.read(kind) })
+	return slices.Values(index.images[key])
 }
 
 // identityKey is empty where nothing identifies the image.
@@ -38,21 +52,40 @@ func identityKey(buildID []byte, stamp, size uint32) string {
 	return id.String()
 }
 
-// read reads the headers of all files. What is no image, or can't be opened, has no identity.
-func (d *identified) read() {
+// read reads the headers of all files that may be images of the kind. Other files, and those that can't be opened, have
+// no identity.
+func (d *identified) read(kind image.Kind) map[string][]string {
 	d.folder.once.Do(d.list)
-	d.images = map[string][]string{}
-	n := 0
+	var paths []string
 	for _, name := range slices.Sorted(maps.Keys(d.files)) {
-		for _, p := range d.files[name] {
-			if n++; n > limits.FolderImages {
-				return
-			}
-			if key := d.key(p); key != "" {
-				d.images[key] = append(d.images[key], p)
-			}
+		if mayBe(kind, name) {
+			paths = append(paths, d.files[name]...)
 		}
 	}
+	paths = paths[:min(len(paths), limits.FolderImages)]
+	keys := make([]string, len(paths))
+	// The background context never ends, so Each does not fail.
+	_ = workers.Each(context.Background(), runtime.GOMAXPROCS(0), len(paths), func(i int) { keys[i] = d.key(paths[i]) })
+	images := map[string][]string{}
+	for i, key := range keys {
+		if key != "" {
+			images[key] = append(images[key], paths[i])
+		}
+	}
+	return images
+}
+
+// mayBe reports whether a file of that name, in lower case, may be an image of the kind. A few extensions exclude it.
+func mayBe(kind image.Kind, name string) bool {
+	switch path.Ext(name) {
+	case ".pdb", ".json", ".xml":
+		return false
+	case ".dll", ".exe":
+		return kind == image.KindPE
+	case ".so", ".dbg", ".debug":
+		return kind == image.KindELF
+	}
+	return true
 }
 
 func (d *identified) key(path string) string {
