@@ -14,36 +14,59 @@ import (
 	"github.com/sosgo/sosgo/heap"
 )
 
-// Graph is the graph of the heap's objects and of what keeps them alive: what holds an object,
-// what would be free without it. It is built by the first that asks for it, with that one's options, and
-// shared by all; Jobs of 0 stands for Options.Jobs. It is closed with the dump.
+// Graph returns the graph of the heap's objects and of what keeps them alive. The first caller builds it with its options, and all
+// share it; Jobs of 0 stands for Options.Jobs. It is closed with the dump. A graph that could not be built is not kept: the next
+// caller builds it anew. The memory that the graph may take is the most that any caller's MaxMemory allows. A heap of which no
+// object can be read is an error.
 func (v *View) Graph(ctx context.Context, o graph.Options) (*graph.Graph, error) {
-	return v.graph.GetContext(ctx, func(ctx context.Context) (*graph.Graph, error) {
-		ctx, done, err := v.dump.users.Use(ctx)
-		if err != nil {
+	if v == nil || v.dump == nil {
+		return nil, errNoDump
+	}
+	g, err := v.graph.GetContext(orBackground(ctx), func(ctx context.Context) (*graph.Graph, error) { return v.buildGraph(ctx, o) })
+	if err != nil {
+		return nil, err
+	}
+	g.Allow(o.MaxMemory)
+	return g, nil
+}
+
+// buildGraph builds the graph while the dump is open.
+func (v *View) buildGraph(ctx context.Context, o graph.Options) (*graph.Graph, error) {
+	ctx, done, err := v.dump.users.Use(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	h, err := v.Heap()
+	if err != nil {
+		return nil, err
+	}
+	if err := h.Unread(); err != nil {
+		return nil, err
+	}
+	reader, err := v.RootReader()
+	if err != nil {
+		return nil, err
+	}
+	roots, err := graph.RootsOf(ctx, h, reader)
+	if err != nil {
+		return nil, err
+	}
+	o = v.building(ctx, o)
+	if o.Keep == nil && v.dump.options.GraphDir != "" {
+		if o.Keep, err = v.keep(); err != nil {
 			return nil, err
 		}
-		defer done()
-		h, err := v.Heap()
-		if err != nil {
-			return nil, err
-		}
-		reader, err := v.RootReader()
-		if err != nil {
-			return nil, err
-		}
-		roots, err := graph.RootsOf(ctx, h, reader)
-		if err != nil {
-			return nil, err
-		}
-		o = v.building(ctx, o)
-		if o.Keep == nil && v.dump.options.GraphDir != "" {
-			if o.Keep, err = v.keep(); err != nil {
-				return nil, err
-			}
-		}
-		return graph.Build(ctx, h, roots, o)
-	})
+	}
+	g, err := graph.Build(ctx, h, roots, o)
+	if err != nil {
+		return nil, err
+	}
+	if warnings := g.Stats().Warnings(); g.Objects() == 0 && len(warnings) > 0 {
+		g.Close()
+		return nil, fmt.Errorf("no object of the heap can be read: %w", warnings[0])
+	}
+	return g, nil
 }
 
 // keep says how the graph is kept in Options.GraphDir. The names of its files begin with that of the dump and a
@@ -72,7 +95,10 @@ func (v *View) keep() (*graph.Keep, error) {
 
 // Holders answers what holds objects, by the Graph, which is built with o if nobody has yet.
 func (v *View) Holders(ctx context.Context, o graph.Options) (*graph.Holders, error) {
-	ctx, done, err := v.dump.users.Use(ctx)
+	if v == nil || v.dump == nil {
+		return nil, errNoDump
+	}
+	ctx, done, err := v.dump.users.Use(orBackground(ctx))
 	if err != nil {
 		return nil, err
 	}
@@ -110,20 +136,22 @@ func (d *Dump) closeGraphs() {
 // once, in the order of memory and as often as it stands there, so that one walk over the heap without arrays of all
 // objects is faster and takes less.
 func (v *View) HeapGraph(ctx context.Context, o heap.ScanOptions) (*answer.HeapGraph, error) {
-	h, err := v.Heap()
-	if err != nil {
-		return nil, err
-	}
-	g, err := h.Describe(ctx, o)
-	if err != nil {
-		return nil, err
-	}
-	for r, err := range v.Roots(ctx) {
+	return ask(ctx, v, func(q *question) (*answer.HeapGraph, error) {
+		h, err := q.Heap()
 		if err != nil {
-			g.Note(err)
-			continue
+			return nil, err
 		}
-		g.Roots = append(g.Roots, answer.HeapRoot{Kind: r.Kind.String(), Object: r.Object})
-	}
-	return g, nil
+		g, err := h.Describe(q.ctx, q.scanning("reading the heap", o))
+		if err != nil {
+			return nil, err
+		}
+		for r, err := range q.Roots(q.ctx) {
+			if err != nil {
+				g.Note(err)
+				continue
+			}
+			g.Roots = append(g.Roots, answer.HeapRoot{Kind: r.Kind.String(), Object: r.Object})
+		}
+		return g, nil
+	})
 }

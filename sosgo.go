@@ -8,9 +8,8 @@
 //	heap, err := d.Heap()
 //	for obj, err := range heap.Objects() { … }
 //
-// A Dump lends memory of the dump's file: nothing that came from it may be
-// used after Close. It is safe for concurrent use. No function logs, prints or
-// panics; errors answer errors.Is for target.ErrNotInDump, target.ErrCorrupt or
+// A Dump is safe for concurrent use, Close included: after Close every read is an
+// error. No function logs, prints or panics; errors answer errors.Is for target.ErrNotInDump, target.ErrCorrupt or
 // target.ErrUnsupported.
 //
 // # How do I …
@@ -209,10 +208,15 @@ var errClosed = target.Unsupportedf("the dump is closed")
 // errNoDump is the error of a zero Dump or View.
 var errNoDump = target.Unsupportedf("no dump is open")
 
-// Close releases the dump. Who builds a graph of its objects, or asks one (graph.Graph.Use), is stopped with an error and waited for.
+// Close releases the dump. Calls that compute an answer or use the graph are stopped with an error, and Close waits for them.
+// From now on every read of the dump's memory fails with target.ErrUnsupported. What was read before, such as rows of metadata,
+// stays readable; the mapping of the file ends when nothing refers to it any more. Close may be called at any time, by any
+// goroutine, and again.
 func (d *Dump) Close() error {
+	if d == nil || d.file == nil || !d.users.Close() {
+		return nil
+	}
 	d.end()
-	d.users.Close()
 	d.closeGraphs()
 	return errors.Join(d.files.Close(), d.file.Close())
 }

@@ -450,7 +450,7 @@ func (m *Module) readMetadata() (*metadata.Metadata, error) {
 	}
 	if err == nil && len(blob.Gaps) == 0 {
 		m.where = MetadataSource{Addr: metadataAddr(img, blob), Size: uint64(len(blob.Data))}
-		return metadata.Parse(blob.Data)
+		return metadata.Parse(blob.Data, metadata.Owner(m))
 	}
 	// The dump's copy is incomplete: a file that is proved to be the same does.
 	if file, ferr := m.OpenFile(img); ferr == nil {
@@ -459,7 +459,7 @@ func (m *Module) readMetadata() (*metadata.Metadata, error) {
 			if err == nil {
 				m.where.Addr = metadataAddr(img, blob)
 			}
-			return metadata.Parse(fb.Data)
+			return metadata.Parse(fb.Data, metadata.Owner(m))
 		}
 	} else if err != nil {
 		return nil, fmt.Errorf("%w; and no file has it: %w", err, ferr)
@@ -468,7 +468,7 @@ func (m *Module) readMetadata() (*metadata.Metadata, error) {
 		return nil, err
 	}
 	m.where = MetadataSource{Addr: metadataAddr(img, blob), Size: uint64(len(blob.Data))}
-	return metadata.Parse(blob.Data, metadata.Sparse(holds(blob.Gaps)))
+	return metadata.Parse(blob.Data, metadata.Sparse(holds(blob.Gaps)), metadata.Owner(m))
 }
 
 // holds tells which parts of a blob are there.
@@ -532,7 +532,7 @@ func (m *Module) dynamicMetadata() (*metadata.Metadata, error) {
 		return nil, err
 	}
 	m.where = MetadataSource{Addr: at, Size: uint64(size)}
-	return metadata.Parse(b)
+	return metadata.Parse(b, metadata.Owner(m))
 }
 
 // A Map names one of a module's tables from metadata rows to structures.

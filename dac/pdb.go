@@ -52,7 +52,7 @@ func (m *Module) findPDB() (*PDB, error) {
 			continue
 		}
 		if b, err := source.EmbeddedPDB(id.GUID); err == nil {
-			if md, err := checkPDB(b, id); err == nil {
+			if md, err := checkPDB(b, id, m); err == nil {
 				return &PDB{md, source.Path()}, nil
 			}
 		}
@@ -67,7 +67,7 @@ func (m *Module) findPDB() (*PDB, error) {
 	}
 	var md *metadata.Metadata
 	_, path, err := finder.PDB(tm, id, func(b []byte) (err error) {
-		md, err = checkPDB(b, id)
+		md, err = checkPDB(b, id, m)
 		return err
 	})
 	if err != nil {
@@ -77,8 +77,8 @@ func (m *Module) findPDB() (*PDB, error) {
 }
 
 // checkPDB parses b and holds it to the identity that a module names.
-func checkPDB(b []byte, id target.PDBID) (*metadata.Metadata, error) {
-	md, err := metadata.Parse(b)
+func checkPDB(b []byte, id target.PDBID, owner *Module) (*metadata.Metadata, error) {
+	md, err := metadata.Parse(b, metadata.Owner(owner))
 	if err != nil {
 		return nil, err
 	}

@@ -11,6 +11,8 @@ import (
 	"io"
 	"math"
 	"os"
+	"sync"
+	"sync/atomic"
 
 	"github.com/sosgo/sosgo/dump/elfcore"
 	"github.com/sosgo/sosgo/internal/mmapfile"
@@ -57,7 +59,7 @@ type Options struct {
 	Progress func(done, total int64)
 }
 
-// A File is an open dump. It is safe for concurrent use, except for Close.
+// A File is an open dump. It is safe for concurrent use, Close included.
 type File struct {
 	target.Target
 
@@ -66,6 +68,7 @@ type File struct {
 	Compressed string // "gzip" or "zstd"; empty if the dump is not compressed
 	Size       int64  // of the dump in bytes, unpacked
 
+	close   sync.Once
 	closers []io.Closer
 	packed  []PackedFile
 	src     target.Source
@@ -120,14 +123,16 @@ func (f *File) Fingerprint() ([]byte, error) {
 	return h[:], nil
 }
 
-// Close releases the dump. No memory that it lent may be used afterwards: not
-// what View and Span returned, and not what was taken from a note.
+// Close releases the dump. From now on its memory can't be read, and every read
+// fails with target.ErrUnsupported. What View and Span lent before stays readable
+// as long as the File is reachable. Closing again does nothing.
 func (f *File) Close() error {
 	var errs []error
-	for _, c := range f.closers {
-		errs = append(errs, c.Close())
-	}
-	f.closers = nil
+	f.close.Do(func() {
+		for _, c := range f.closers {
+			errs = append(errs, c.Close())
+		}
+	})
 	return errors.Join(errs...)
 }
 
@@ -155,11 +160,42 @@ func OpenReaderAt(r io.ReaderAt, size int64, o Options) (*File, error) {
 	if size < 0 {
 		return nil, fmt.Errorf("open dump: negative size %d", size)
 	}
-	f, err := open(target.ReaderAtSource(r, size), o)
+	src := &closingSource{Source: target.ReaderAtSource(r, size)}
+	f, err := open(src, o)
 	if err != nil {
 		return nil, fmt.Errorf("open dump: %w", err)
 	}
+	f.closers = append(f.closers, src)
 	return f, nil
+}
+
+// A closingSource refuses to read once it is closed.
+type closingSource struct {
+	target.Source
+
+	closed atomic.Bool
+}
+
+// Bytes lends bytes of the source, or nil once it is closed.
+func (s *closingSource) Bytes(off int64, n int) []byte {
+	if s.closed.Load() {
+		return nil
+	}
+	return s.Source.Bytes(off, n)
+}
+
+// ReadAt reads from the source, or fails once it is closed.
+func (s *closingSource) ReadAt(p []byte, off int64) (int, error) {
+	if s.closed.Load() {
+		return 0, target.Unsupportedf("the dump is closed")
+	}
+	return s.Source.ReadAt(p, off)
+}
+
+// Close ends reading. The reader below is the caller's and stays open.
+func (s *closingSource) Close() error {
+	s.closed.Store(true)
+	return nil
 }
 
 // OpenStream opens the dump that r gives, a pipe for example: it is copied into a

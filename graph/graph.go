@@ -240,3 +240,6 @@ func (g *Graph) Stats() *Stats { return &g.stats }
 
 // Memory returns the bytes that the graph uses now and has used at most, apart from the dump.
 func (g *Graph) Memory() (now, peak int64) { return g.budget.InUse(), g.budget.Peak() }
+
+// Allow raises the limit of memory to that of a caller who allows more; 0 removes it. See Options.MaxMemory.
+func (g *Graph) Allow(maxMemory int64) { g.budget.Raise(maxMemory) }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
@@ -139,8 +138,8 @@ func (h *Heap) list(ctx context.Context, f *Filter, o ScanOptions, end func(*Sta
 
 // noteCorrupt records what a scan could not read. It returns an error if the scan read nothing.
 func noteCorrupt(g *answer.Gaps, s *Stats) error {
-	if s.Count == 0 && len(s.Corruptions) > 0 {
-		return fmt.Errorf("no object can be read: %w", s.Corruptions[0])
+	if err := s.unread(); err != nil {
+		return err
 	}
 	for _, e := range s.Corruptions {
 		g.Note(e)
@@ -155,11 +154,7 @@ func noteCorrupt(g *answer.Gaps, s *Stats) error {
 func (s *Stats) Note(g *answer.Gaps) error { return noteCorrupt(g, s) }
 
 func (h *Heap) statistics(g *answer.Gaps, s *Stats, byCount bool) *answer.Statistics {
-	if byCount {
-		s.ByCount()
-	} else {
-		s.BySize()
-	}
+	s.ascending(byCount)
 	a := &answer.Statistics{Types: make([]answer.TypeCount, len(s.Types)), Count: s.Count, Size: s.Size}
 	for i := range s.Types {
 		t := &s.Types[i]

@@ -3,6 +3,7 @@ package heap
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/sosgo/sosgo/dac"
@@ -36,18 +37,38 @@ const (
 	MaxFragments   = 100_000
 )
 
-// BySize sorts types by their total size, the smallest first; equal ones keep
+// BySize sorts types by their total size, the largest first. Equal types keep
 // the order of their first objects.
 func (s *Stats) BySize() {
-	slices.SortStableFunc(s.Types, func(a, b TypeStats) int { return cmp.Compare(a.Size, b.Size) })
+	slices.SortStableFunc(s.Types, func(a, b TypeStats) int { return cmp.Compare(b.Size, a.Size) })
 }
 
 // ByCount sorts types by the number of their objects, as BySize does by size.
 func (s *Stats) ByCount() {
-	slices.SortStableFunc(s.Types, func(a, b TypeStats) int { return cmp.Compare(a.Count, b.Count) })
+	slices.SortStableFunc(s.Types, func(a, b TypeStats) int { return cmp.Compare(b.Count, a.Count) })
 }
 
-// Stats counts the objects that f selects by type.
+// ascending sorts types by their number or their size, the smallest first, as
+// SOS lists them.
+func (s *Stats) ascending(byCount bool) {
+	slices.SortStableFunc(s.Types, func(a, b TypeStats) int {
+		if byCount {
+			return cmp.Compare(a.Count, b.Count)
+		}
+		return cmp.Compare(a.Size, b.Size)
+	})
+}
+
+// unread returns an error if the scan found no object and a place that could not be read.
+func (s *Stats) unread() error {
+	if s.Count == 0 && len(s.Corruptions) > 0 {
+		return fmt.Errorf("no object can be read: %w", s.Corruptions[0])
+	}
+	return nil
+}
+
+// Stats counts the objects that f chooses, by type. If no object is found and a
+// part of the heap can't be read, the error says so.
 func (h *Heap) Stats(ctx context.Context, f *Filter, o ScanOptions) (Stats, error) {
 	if f != nil && f.Counts != nil && f.Where == nil && f.Segments == nil && f.Generations == nil && f.Range == (target.Range{}) {
 		return f.Counts(ctx, f)
@@ -57,7 +78,11 @@ func (h *Heap) Stats(ctx context.Context, f *Filter, o ScanOptions) (Stats, erro
 		total.Add(c)
 		return nil
 	})
-	return total.Stats(), err
+	stats := total.Stats()
+	if err == nil {
+		err = stats.unread()
+	}
+	return stats, err
 }
 
 // A Counter is a Collector that counts the objects that a Filter selects by type. It does not allocate

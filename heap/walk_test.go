@@ -372,9 +372,9 @@ func TestStats(t *testing.T) {
 	assert.Equal(t, last, s.Fragments[0].Next.Addr)
 	s.ByCount()
 	require.Len(t, s.Types, 3)
-	assert.Equal(t, []target.Addr{mtFree, mtLarge, mtSmall}, []target.Addr{s.Types[0].Type.Addr, s.Types[1].Type.Addr, s.Types[2].Type.Addr})
-	s.BySize()
 	assert.Equal(t, []target.Addr{mtSmall, mtLarge, mtFree}, []target.Addr{s.Types[0].Type.Addr, s.Types[1].Type.Addr, s.Types[2].Type.Addr})
+	s.BySize()
+	assert.Equal(t, []target.Addr{mtFree, mtLarge, mtSmall}, []target.Addr{s.Types[0].Type.Addr, s.Types[1].Type.Addr, s.Types[2].Type.Addr})
 
 	s, err = h.Stats(t.Context(), &Filter{MinSize: 25, MaxSize: 72}, ScanOptions{})
 	require.NoError(t, err)

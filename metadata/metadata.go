@@ -25,6 +25,7 @@ import (
 type Metadata struct {
 	b         []byte
 	available func(off, n int) bool // nil when nothing is missing
+	owner     any                   // of b
 
 	version string
 	strings heap
@@ -68,6 +69,10 @@ type Option func(*Metadata)
 func Sparse(available func(off, n int) bool) Option {
 	return func(md *Metadata) { md.available = available }
 }
+
+// Owner keeps the owner of the bytes reachable as long as the metadata is: the
+// file that a mapping is of, for example.
+func Owner(owner any) Option { return func(md *Metadata) { md.owner = owner } }
 
 // PDBInfo is the #Pdb stream of a portable PDB (portable PDB v1.0, "#Pdb stream").
 type PDBInfo struct {

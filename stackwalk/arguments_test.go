@@ -50,24 +50,24 @@ func TestStructArguments(t *testing.T) {
 		// What is taken then.
 		integers, floats, words int
 	}{
-		{name: "System V: two eightbytes in registers", abi: target.SystemVAMD64, structs: []*structValue{twoObjects, objectDouble},
+		{name: "System V: two eightbytes in registers", abi: target.SystemVAMD64(), structs: []*structValue{twoObjects, objectDouble},
 			want: []heldSlot{{0x1000, false}, {0x1008, false}, {0x1010, false}}, integers: 3, floats: 1},
-		{name: "System V: more than two eightbytes in memory", abi: target.SystemVAMD64, structs: []*structValue{threeObjects, oneObject},
+		{name: "System V: more than two eightbytes in memory", abi: target.SystemVAMD64(), structs: []*structValue{threeObjects, oneObject},
 			want: []heldSlot{{0x2000, false}, {0x2008, false}, {0x2010, false}, {0x1000, false}}, integers: 1, words: 3},
-		{name: "System V: what does not fit whole is in memory, and the register is left", abi: target.SystemVAMD64, before: 5,
+		{name: "System V: what does not fit whole is in memory, and the register is left", abi: target.SystemVAMD64(), before: 5,
 			structs: []*structValue{twoObjects, oneObject}, want: []heldSlot{{0x2000, false}, {0x2008, false}, {0x1028, false}}, integers: 6, words: 2},
-		{name: "System V: a managed pointer", abi: target.SystemVAMD64, structs: []*structValue{pointerAndInt}, want: []heldSlot{{0x1000, true}}, integers: 2},
-		{name: "Windows: a slot or the address of a copy", abi: target.WindowsAMD64, structs: []*structValue{oneObject, twoObjects, twoDoubles},
+		{name: "System V: a managed pointer", abi: target.SystemVAMD64(), structs: []*structValue{pointerAndInt}, want: []heldSlot{{0x1000, true}}, integers: 2},
+		{name: "Windows: a slot or the address of a copy", abi: target.WindowsAMD64(), structs: []*structValue{oneObject, twoObjects, twoDoubles},
 			want: []heldSlot{{0x2000, false}, {0x2008, true}, {0x2010, true}}, words: 3},
-		{name: "AAPCS64: two words in registers", abi: target.SystemVARM64, structs: []*structValue{twoObjects, objectDouble},
+		{name: "AAPCS64: two words in registers", abi: target.SystemVARM64(), structs: []*structValue{twoObjects, objectDouble},
 			want: []heldSlot{{0x1000, false}, {0x1008, false}, {0x1010, false}}, integers: 4},
-		{name: "AAPCS64: the address of a copy", abi: target.SystemVARM64, structs: []*structValue{threeObjects, oneObject},
+		{name: "AAPCS64: the address of a copy", abi: target.SystemVARM64(), structs: []*structValue{threeObjects, oneObject},
 			want: []heldSlot{{0x1000, true}, {0x1008, false}}, integers: 2},
-		{name: "AAPCS64: what does not fit whole takes the last registers", abi: target.SystemVARM64, before: 7, structs: []*structValue{twoObjects, oneObject},
+		{name: "AAPCS64: what does not fit whole takes the last registers", abi: target.SystemVARM64(), before: 7, structs: []*structValue{twoObjects, oneObject},
 			want: []heldSlot{{0x2000, false}, {0x2008, false}, {0x2010, false}}, integers: 8, words: 3},
-		{name: "AAPCS64: numbers of one type", abi: target.SystemVARM64, structs: []*structValue{fourDoubles, threeSingles, twoDoubles, oneObject},
+		{name: "AAPCS64: numbers of one type", abi: target.SystemVARM64(), structs: []*structValue{fourDoubles, threeSingles, twoDoubles, oneObject},
 			want: []heldSlot{{0x1000, false}}, integers: 1, floats: 8, words: 2},
-		{name: "AAPCS64: numbers of two types are no such aggregate", abi: target.SystemVARM64, structs: []*structValue{mixedNumbers}, integers: 2},
+		{name: "AAPCS64: numbers of two types are no such aggregate", abi: target.SystemVARM64(), structs: []*structValue{mixedNumbers}, integers: 2},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			a := &arguments{abi: c.abi, area: dac.ArgumentArea{Registers: 0x1000, Stack: 0x2000}, integers: c.before}

@@ -69,7 +69,7 @@ func TestWindowsARM64(t *testing.T) {
 	require.Equal(t, target.ArchARM64, f.Platform().Arch)
 	abi, err := f.Platform().ABI()
 	require.NoError(t, err)
-	require.Equal(t, target.WindowsARM64, abi)
+	require.Equal(t, target.WindowsARM64(), abi)
 	threads := f.Threads()
 	require.Len(t, threads, 1)
 

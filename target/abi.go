@@ -79,7 +79,7 @@ const NoReg Reg = 0xff
 
 // The processors whose registers are read.
 var (
-	AMD64 = &Processor{
+	amd64 = &Processor{
 		Arch: ArchAMD64, IP: RIP, SP: RSP, FP: RBP, Link: NoReg,
 		General:           1<<(R15+1) - 1,
 		Preserved:         Regs(RBX, RBP, R12, R13, R14, R15),
@@ -91,7 +91,7 @@ var (
 		names: []string{"rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi", "r8", "r9", "r10", "r11", "r12",
 			"r13", "r14", "r15", "rip", "eflags", "cs", "ss", "ds", "es", "fs", "gs", "fs_base", "gs_base"},
 	}
-	ARM64 = &Processor{
+	arm64 = &Processor{
 		Arch: ArchARM64, IP: ARM64PC, SP: ARM64SP, FP: ARM64FP, Link: ARM64LR,
 		General:          1<<(ARM64LR+1) - 1,
 		Preserved:        1<<(ARM64FP+1) - 1<<(ARM64X0+19), // X19 to X28, FP
@@ -165,9 +165,9 @@ func (a Arch) RegisterFile() (*Processor, error) {
 func (a Arch) processor() *Processor {
 	switch a {
 	case ArchAMD64:
-		return AMD64
+		return amd64
 	case ArchARM64:
-		return ARM64
+		return arm64
 	case Arch386:
 		return processor386
 	case ArchARM:
@@ -265,16 +265,37 @@ type ABI struct {
 // learn.microsoft.com, "x64 calling convention"; Procedure Call Standard for the Arm
 // 64-bit Architecture; learn.microsoft.com, "Overview of ARM64 ABI conventions".
 var (
-	SystemVAMD64 = &ABI{Processor: AMD64, Name: "System V", Arguments: []Reg{RDI, RSI, RDX, RCX, R8, R9}, FloatArguments: 8,
+	systemVAMD64 = &ABI{Processor: amd64, Name: "System V", Arguments: []Reg{RDI, RSI, RDX, RCX, R8, R9}, FloatArguments: 8,
 		ResultBuffer: NoReg, RedZone: 128}
-	WindowsAMD64 = &ABI{Processor: AMD64, Name: "Microsoft x64", Arguments: []Reg{RCX, RDX, R8, R9}, FloatArguments: 4, ArgumentSlots: true,
+	windowsAMD64 = &ABI{Processor: amd64, Name: "Microsoft x64", Arguments: []Reg{RCX, RDX, R8, R9}, FloatArguments: 4, ArgumentSlots: true,
 		ResultBuffer: NoReg, extra: Regs(RSI, RDI)}
-	SystemVARM64 = &ABI{Processor: ARM64, Name: "AAPCS64", Arguments: argumentsARM64(), FloatArguments: 8, ResultBuffer: ARM64X0 + 8, Aggregates: true}
-	WindowsARM64 = &ABI{Processor: ARM64, Name: "Microsoft ARM64", Arguments: argumentsARM64(), FloatArguments: 8, ResultBuffer: ARM64X0 + 8,
+	systemVARM64 = &ABI{Processor: arm64, Name: "AAPCS64", Arguments: argumentsARM64(), FloatArguments: 8, ResultBuffer: ARM64X0 + 8, Aggregates: true}
+	windowsARM64 = &ABI{Processor: arm64, Name: "Microsoft ARM64", Arguments: argumentsARM64(), FloatArguments: 8, ResultBuffer: ARM64X0 + 8,
 		Aggregates: true, RedZone: 16}
-	DarwinARM64 = &ABI{Processor: ARM64, Name: "Apple ARM64", Arguments: argumentsARM64(), FloatArguments: 8, ResultBuffer: ARM64X0 + 8,
+	darwinARM64 = &ABI{Processor: arm64, Name: "Apple ARM64", Arguments: argumentsARM64(), FloatArguments: 8, ResultBuffer: ARM64X0 + 8,
 		Aggregates: true, RedZone: 128}
 )
+
+// AMD64 returns the processor of x64. Its value is shared and read-only.
+func AMD64() *Processor { return amd64 }
+
+// ARM64 returns the processor of AArch64. Its value is shared and read-only.
+func ARM64() *Processor { return arm64 }
+
+// SystemVAMD64 returns the convention of x64 on Linux and macOS. Its value is shared and read-only.
+func SystemVAMD64() *ABI { return systemVAMD64 }
+
+// WindowsAMD64 returns the convention of x64 on Windows. Its value is shared and read-only.
+func WindowsAMD64() *ABI { return windowsAMD64 }
+
+// SystemVARM64 returns the convention of AArch64 on Linux. Its value is shared and read-only.
+func SystemVARM64() *ABI { return systemVARM64 }
+
+// WindowsARM64 returns the convention of AArch64 on Windows. Its value is shared and read-only.
+func WindowsARM64() *ABI { return windowsARM64 }
+
+// DarwinARM64 returns the convention of AArch64 on macOS. Its value is shared and read-only.
+func DarwinARM64() *ABI { return darwinARM64 }
 
 // argumentsARM64 are X0 to X7.
 func argumentsARM64() []Reg {
@@ -291,15 +312,15 @@ func (p Platform) ABI() (*ABI, error) {
 	windows := p.OS == OSWindows
 	switch {
 	case p.Arch == ArchAMD64 && windows:
-		return WindowsAMD64, nil
+		return windowsAMD64, nil
 	case p.Arch == ArchAMD64:
-		return SystemVAMD64, nil
+		return systemVAMD64, nil
 	case p.Arch == ArchARM64 && windows:
-		return WindowsARM64, nil
+		return windowsARM64, nil
 	case p.Arch == ArchARM64 && p.OS == OSDarwin:
-		return DarwinARM64, nil
+		return darwinARM64, nil
 	case p.Arch == ArchARM64:
-		return SystemVARM64, nil
+		return systemVARM64, nil
 	}
 	return nil, Unsupportedf("the calling convention of %v", p.Arch)
 }

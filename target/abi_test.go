@@ -14,12 +14,12 @@ func TestABIOfPlatforms(t *testing.T) {
 	for _, os := range []target.OS{target.OSLinux, target.OSDarwin, target.OSUnknown} {
 		abi, err := target.Platform{OS: os, Arch: target.ArchAMD64}.ABI()
 		require.NoError(t, err)
-		assert.Same(t, target.SystemVAMD64, abi, os.String())
+		assert.Same(t, target.SystemVAMD64(), abi, os.String())
 	}
 	abi, err := target.Platform{OS: target.OSWindows, Arch: target.ArchAMD64}.ABI()
 	require.NoError(t, err)
-	assert.Same(t, target.WindowsAMD64, abi)
-	for os, want := range map[target.OS]*target.ABI{target.OSLinux: target.SystemVARM64, target.OSWindows: target.WindowsARM64, target.OSDarwin: target.DarwinARM64} {
+	assert.Same(t, target.WindowsAMD64(), abi)
+	for os, want := range map[target.OS]*target.ABI{target.OSLinux: target.SystemVARM64(), target.OSWindows: target.WindowsARM64(), target.OSDarwin: target.DarwinARM64()} {
 		abi, err := target.Platform{OS: os, Arch: target.ArchARM64}.ABI()
 		require.NoError(t, err)
 		assert.Same(t, want, abi, os.String())
@@ -34,13 +34,13 @@ func TestABIOfPlatforms(t *testing.T) {
 
 func TestPreservedRegisters(t *testing.T) {
 	for r := target.RAX; r <= target.GSBase; r++ {
-		common := target.AMD64.Preserved.Has(r)
-		assert.Equal(t, common, target.SystemVAMD64.Preserves(r))
-		assert.Equal(t, common || r == target.RSI || r == target.RDI, target.WindowsAMD64.Preserves(r))
+		common := target.AMD64().Preserved.Has(r)
+		assert.Equal(t, common, target.SystemVAMD64().Preserves(r))
+		assert.Equal(t, common || r == target.RSI || r == target.RDI, target.WindowsAMD64().Preserves(r))
 	}
 	assert.Equal(t, target.Regs(target.RAX, target.RCX, target.RDX, target.R8, target.R9, target.R10, target.R11),
-		target.WindowsAMD64.Scratch())
-	assert.Equal(t, target.WindowsAMD64.Scratch()|target.Regs(target.RSI, target.RDI), target.SystemVAMD64.Scratch())
+		target.WindowsAMD64().Scratch())
+	assert.Equal(t, target.WindowsAMD64().Scratch()|target.Regs(target.RSI, target.RDI), target.SystemVAMD64().Scratch())
 }
 
 func TestAddressesOfProcesses(t *testing.T) {
@@ -59,13 +59,13 @@ func TestAddressesOfProcesses(t *testing.T) {
 		{0xdead_beef_dead_beef, false, false},
 	}
 	for _, tt := range tests {
-		assert.Equal(t, tt.canonical, target.AMD64.Canonical(tt.addr), tt.addr.String())
-		assert.Equal(t, tt.mappable, target.AMD64.Mappable(tt.addr), tt.addr.String())
+		assert.Equal(t, tt.canonical, target.AMD64().Canonical(tt.addr), tt.addr.String())
+		assert.Equal(t, tt.mappable, target.AMD64().Mappable(tt.addr), tt.addr.String())
 	}
 }
 
 func TestContexts(t *testing.T) {
-	for _, p := range []*target.Processor{target.AMD64, target.ARM64} {
+	for _, p := range []*target.Processor{target.AMD64(), target.ARM64()} {
 		t.Run(p.Arch.String(), func(t *testing.T) {
 			b := make([]byte, p.Context.Size)
 			for i := range b {
@@ -160,10 +160,10 @@ func TestContextsOfOtherProcessors(t *testing.T) {
 
 // TestEmptyContext: one that names its processor, and nothing else, was not filled in.
 func TestEmptyContext(t *testing.T) {
-	b := make([]byte, target.AMD64.Context.Size)
-	binary.LittleEndian.PutUint32(b[target.AMD64.Context.Flags:], target.AMD64.Context.Arch)
+	b := make([]byte, target.AMD64().Context.Size)
+	binary.LittleEndian.PutUint32(b[target.AMD64().Context.Flags:], target.AMD64().Context.Arch)
 	regs := target.Registers{Arch: target.ArchAMD64}
-	_, ok := target.AMD64.Context.Decode(&regs, b)
+	_, ok := target.AMD64().Context.Decode(&regs, b)
 	assert.True(t, ok)
 	assert.False(t, regs.Known())
 }
@@ -223,7 +223,7 @@ func TestVectors(t *testing.T) {
 
 // TestSignedAndTaggedPointers: a code pointer may have a signature above its address, and a data pointer a tag.
 func TestSignedAndTaggedPointers(t *testing.T) {
-	p := target.ARM64
+	p := target.ARM64()
 	for v, want := range map[uint64]target.Addr{
 		0x0000_7f12_3456_789c: 0x0000_7f12_3456_789c,
 		0x0055_7f12_3456_789c: 0x0000_7f12_3456_789c, // bits 54 to 48
@@ -239,7 +239,7 @@ func TestSignedAndTaggedPointers(t *testing.T) {
 	assert.True(t, p.Mappable(p.Data(0x130f_7f12_3456_7890)), "the half of a process has 52 bits of its own")
 	assert.False(t, p.Mappable(0x1307_7f12_3456_7890), "with its tag it is no address")
 	for _, v := range []uint64{0xab00_7f12_3456_7890, 5, ^uint64(0)} {
-		assert.EqualValues(t, v, target.AMD64.Code(v))
-		assert.EqualValues(t, v, target.AMD64.Data(v))
+		assert.EqualValues(t, v, target.AMD64().Code(v))
+		assert.EqualValues(t, v, target.AMD64().Data(v))
 	}
 }

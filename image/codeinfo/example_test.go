@@ -20,7 +20,7 @@ func ExampleGCDecoder() {
 	if err := gc.Reset(recorded, 4); err != nil { // as .NET 10 writes it
 		log.Fatal(err)
 	}
-	slots, err := gc.LiveSlots(nil, codeinfo.Query{Offset: 0x51, ABI: target.SystemVAMD64}) // behind a call
+	slots, err := gc.LiveSlots(nil, codeinfo.Query{Offset: 0x51, ABI: target.SystemVAMD64()}) // behind a call
 	for _, s := range slots {
 		fmt.Printf("%+v\n", s)
 	}

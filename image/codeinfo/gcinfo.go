@@ -56,8 +56,8 @@ type encoding struct {
 }
 
 var (
-	encodingAMD64 = &encoding{Processor: target.AMD64, stackBase: 3, numRegisters: 2, numSafePoints: 2}
-	encodingARM64 = &encoding{Processor: target.ARM64, stackBase: 2, numRegisters: 3, numSafePoints: 3, unit: 2, leafOnly: true}
+	encodingAMD64 = &encoding{Processor: target.AMD64(), stackBase: 3, numRegisters: 2, numSafePoints: 2}
+	encodingARM64 = &encoding{Processor: target.ARM64(), stackBase: 2, numRegisters: 3, numSafePoints: 3, unit: 2, leafOnly: true}
 )
 
 // encodingOf is the encoding of a processor, nil for one whose GC info is not read.

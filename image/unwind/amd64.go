@@ -214,7 +214,7 @@ func (wi *windowsInfo) addEpilog(c windowsOp, first bool) {
 // volatileAMD64 are the registers that a call does not preserve under Windows'
 // convention. RSI and RDI, which Unix does not preserve either, are left: code
 // that uses these codes there says nothing about them.
-var volatileAMD64 = target.WindowsAMD64.Scratch()
+var volatileAMD64 = target.WindowsAMD64().Scratch()
 
 // infoAMD64 is the decoded unwind data of code.
 func (u *Unwinder) infoAMD64(code Code) *windowsInfo {

@@ -336,5 +336,5 @@ func Values[T any](f *File, name string) ([]T, error) {
 func (f *File) Close() error {
 	f.read.Free()
 	f.sections = nil
-	return f.file.Close()
+	return f.file.CloseNow()
 }

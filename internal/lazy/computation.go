@@ -141,7 +141,8 @@ func (l *computation) leave(c *run, first bool) {
 	}
 }
 
-// compute runs f, and keeps its result unless it was stopped.
+// compute runs f, and keeps its result unless it was stopped, or failed for one who may leave: that one's limits may be the
+// reason, and the next may have others.
 func (l *computation) compute(c *run, f func() (any, error)) {
 	r := &result{}
 	defer func() {
@@ -150,7 +151,7 @@ func (l *computation) compute(c *run, f func() (any, error)) {
 		}
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		if !r.stopped() {
+		if !r.stopped() && (r.err == nil && r.panic == nil || c.wanted == nil) {
 			l.result.Store(r)
 		}
 		c.result, l.run = r, nil

@@ -13,13 +13,20 @@
 package mmapfile
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
+	"runtime"
 	"strconv"
+	"sync/atomic"
 
 	"github.com/sosgo/sosgo/target"
 )
+
+// keepsHandle says that a file stays open as long as it is mapped: Windows
+// deletes a temporary file with its last handle, and can't while it is mapped.
+const keepsHandle = runtime.GOOS == "windows"
 
 // maxMapping is the largest file that is mapped. On a 32-bit host it is a
 // quarter of the address space that a process has at most: a larger mapping
@@ -27,11 +34,13 @@ import (
 const maxMapping = 1 << (29 + 17*(strconv.IntSize/64))
 
 // A File is a file opened for reading. It implements target.Source and is
-// safe for concurrent use, except for Close.
+// safe for concurrent use, Close included.
 type File struct {
-	f    *os.File
-	size int64
-	data []byte // the mapping; nil where the file is read through f
+	f       *os.File
+	size    int64
+	data    []byte // the mapping; nil where the file is read through f
+	closed  atomic.Bool
+	release runtime.Cleanup // ends the mapping once File is unreachable
 }
 
 // Open opens the regular file of that name. It is not mapped if noMmap is
@@ -66,6 +75,9 @@ func FromFile(f *os.File, noMmap bool) (*File, error) {
 		// address space limits, container policies.
 		m.data, _ = mapFile(f, int(m.size))
 	}
+	if m.data != nil {
+		m.release = runtime.AddCleanup(m, release, mapping{m.data, f})
+	}
 	return m, nil
 }
 
@@ -83,17 +95,28 @@ func kindOf(m os.FileMode) string {
 	return "a special file"
 }
 
+// A mapping is what outlives Close, for those who still read what Bytes lent.
+type mapping struct {
+	data []byte
+	f    *os.File
+}
+
+func release(m mapping) {
+	_ = unmapFile(m.data)
+	_ = m.f.Close() // an error if Close did it
+}
+
 // Mapped reports whether the file is in memory, that is, whether Bytes lends.
-func (m *File) Mapped() bool { return m.data != nil }
+func (m *File) Mapped() bool { return m.data != nil && !m.closed.Load() }
 
 // Size is the size in bytes that the file had when it was opened.
 func (m *File) Size() int64 { return m.size }
 
-// Bytes lends n bytes at off, or returns nil if the file is not mapped. The
-// bytes are read-only and valid until Close: to touch them later ends the
-// program.
+// Bytes lends n bytes at off, or returns nil if the file is not mapped or was
+// closed. The bytes are read-only and valid as long as the File is reachable:
+// who keeps them keeps the File too.
 func (m *File) Bytes(off int64, n int) []byte {
-	if m.data == nil {
+	if m.data == nil || m.closed.Load() {
 		return nil
 	}
 	return m.data[off : off+int64(n) : off+int64(n)]
@@ -101,11 +124,18 @@ func (m *File) Bytes(off int64, n int) []byte {
 
 // ReadAt implements io.ReaderAt. It sees the file up to Size.
 func (m *File) ReadAt(p []byte, off int64) (int, error) {
+	if m.closed.Load() {
+		return 0, m.closedError()
+	}
 	if off < 0 {
 		return 0, fmt.Errorf("read %s: negative offset %d", m.f.Name(), off)
 	}
 	if m.data == nil {
-		return m.f.ReadAt(p, off)
+		n, err := m.f.ReadAt(p, off)
+		if m.closed.Load() && errors.Is(err, os.ErrClosed) {
+			err = m.closedError()
+		}
+		return n, err
 	}
 	if off >= m.size {
 		return 0, io.EOF
@@ -117,14 +147,30 @@ func (m *File) ReadAt(p []byte, off int64) (int, error) {
 	return n, nil
 }
 
-// Close ends the mapping and closes the file. No slice that Bytes lent may be
-// used afterwards.
+func (m *File) closedError() error { return target.Unsupportedf("%s is closed", m.f.Name()) }
+
+// Close ends reading: from now on Bytes lends nothing and ReadAt fails. What
+// Bytes lent stays readable until the File is unreachable, when the garbage
+// collector ends the mapping. Closing again does nothing.
 func (m *File) Close() error {
-	var err error
-	if m.data != nil {
-		err = unmapFile(m.data)
-		m.data = nil
+	if m.closed.Swap(true) || m.data != nil && keepsHandle {
+		return nil
 	}
+	return m.f.Close()
+}
+
+// CloseNow is Close for an owner that knows that nobody uses what Bytes lent:
+// it ends the mapping at once. To touch lent bytes afterwards ends the program.
+func (m *File) CloseNow() error {
+	if m.closed.Swap(true) {
+		return nil
+	}
+	if m.data == nil {
+		return m.f.Close()
+	}
+	m.release.Stop()
+	err := unmapFile(m.data)
+	m.data = nil
 	if cerr := m.f.Close(); err == nil {
 		err = cerr
 	}

@@ -246,7 +246,6 @@ func (f *Files) Close() error {
 	for _, pdb := range f.pdbs {
 		errs = append(errs, pdb.Close())
 	}
-	f.pdbs = nil
 	return errors.Join(errs...)
 }
 

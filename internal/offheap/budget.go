@@ -10,12 +10,25 @@ import (
 // A Budget counts the bytes of the arrays that were made with it, and refuses those above its limit. Its methods are
 // for many goroutines at once. A nil Budget counts nothing and has no limit.
 type Budget struct {
-	limit       int64
-	inUse, peak atomic.Int64
+	limit, inUse, peak atomic.Int64
 }
 
-// NewBudget is a budget of so many bytes; 0 is no limit.
-func NewBudget(limit int64) *Budget { return &Budget{limit: limit} }
+// NewBudget returns a budget of limit bytes; 0 is no limit.
+func NewBudget(limit int64) *Budget {
+	b := &Budget{}
+	b.limit.Store(limit)
+	return b
+}
+
+// Raise raises the limit to limit bytes, unless it is higher already; 0 removes it.
+func (b *Budget) Raise(limit int64) {
+	for b != nil {
+		now := b.limit.Load()
+		if now == 0 || limit != 0 && limit <= now || b.limit.CompareAndSwap(now, limit) {
+			return
+		}
+	}
+}
 
 // InUse is the bytes of all usable elements that are not freed yet.
 func (b *Budget) InUse() int64 {
@@ -43,11 +56,12 @@ func (b *Budget) ResetPeak() {
 // Need asks before the work begins: the error, a *LimitError, says what is to be done and how many bytes it takes.
 // Nothing is set aside.
 func (b *Budget) Need(what string, bytes int64) error {
-	if b == nil || b.limit == 0 {
+	if b == nil {
 		return nil
 	}
-	if used := b.inUse.Load(); bytes > b.limit-used {
-		return &LimitError{What: what, Need: bytes, InUse: used, Limit: b.limit}
+	limit := b.limit.Load()
+	if used := b.inUse.Load(); limit != 0 && bytes > limit-used {
+		return &LimitError{What: what, Need: bytes, InUse: used, Limit: limit}
 	}
 	return nil
 }
@@ -57,9 +71,9 @@ func (b *Budget) take(bytes int64) error {
 		return nil
 	}
 	now := b.inUse.Add(bytes)
-	if b.limit != 0 && now > b.limit {
+	if limit := b.limit.Load(); limit != 0 && now > limit {
 		b.inUse.Add(-bytes)
-		return &LimitError{What: "an array", Need: bytes, InUse: now - bytes, Limit: b.limit}
+		return &LimitError{What: "an array", Need: bytes, InUse: now - bytes, Limit: limit}
 	}
 	for {
 		peak := b.peak.Load()

@@ -17,7 +17,7 @@ import (
 // The words of a stack that can be addresses in a heap.
 func Example() {
 	mem := &pieces{at: []target.Addr{0x1000}, data: [][]byte{words(1, heapStart, 0x7fff_0000)}}
-	s := wordscan.Scan{Memory: mem, Processor: target.AMD64, Bounds: target.Range{Start: heapStart, End: heapEnd},
+	s := wordscan.Scan{Memory: mem, Processor: target.AMD64(), Bounds: target.Range{Start: heapStart, End: heapEnd},
 		Found: func(w wordscan.Word) bool { fmt.Println(w.Addr, w.Value); return true },
 		Lost:  func(err error) bool { fmt.Println(err); return true }}
 	fmt.Println(s.Stack(context.Background(), target.Range{Start: 0x1000, End: 0x1018}))
@@ -92,7 +92,7 @@ const (
 func testScan(mem target.Memory, found func(wordscan.Word) bool, lost func(error) bool) *wordscan.Scan {
 	return &wordscan.Scan{
 		Memory:    mem,
-		Processor: target.AMD64,
+		Processor: target.AMD64(),
 		Bounds:    target.Range{Start: heapStart, End: heapEnd},
 		Found:     func(w wordscan.Word) bool { return w.Value%0x100 != 0 || found(w) },
 		Lost:      lost,

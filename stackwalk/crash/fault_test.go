@@ -168,7 +168,7 @@ func TestUnreported(t *testing.T) {
 	p, process, rt, _ := openFaulty(t)
 	ip, context := rt.Instance().Module.Base+0x1230, p.other.Start+0x2000
 	p.set(ip, 0x8b, 0x43, 0x08)
-	layout := target.AMD64.Context
+	layout := target.AMD64().Context
 	for _, r := range layout.Registers {
 		if r.Reg == target.RIP && r.Size == 8 {
 			p.word(context+target.Addr(r.Offset), uint64(ip))

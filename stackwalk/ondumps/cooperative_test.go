@@ -131,7 +131,7 @@ func (c *cooperative) explicit(t *testing.T, class string, a, next target.Addr, 
 		id = uint64(vtable)
 	}
 	c.words[a], c.words[a+target.Addr(link)] = id, uint64(next)
-	for _, r := range target.AMD64.Context.Registers {
+	for _, r := range target.AMD64().Context.Registers {
 		if v, _ := f.Regs.Get(r.Reg); r.Size == 8 {
 			c.words[a+target.Addr(off)+target.Addr(r.Offset)] = v
 		}
@@ -385,7 +385,7 @@ func TestRedirectedThread(t *testing.T) {
 		next, err := c.rt.Layout().Offset("Frame", "Next")
 		require.NoError(t, err)
 		c.words[frame], c.words[frame+target.Addr(next)], c.words[frame+target.Addr(off)] = id, ^uint64(0), uint64(context)
-		for _, r := range target.AMD64.Context.Registers {
+		for _, r := range target.AMD64().Context.Registers {
 			if v, _ := f.Regs.Get(r.Reg); r.Size == 8 {
 				c.words[context+target.Addr(r.Offset)] = v
 			}

@@ -93,7 +93,7 @@ func TestDescribeRegisters(t *testing.T) {
 	assert.Nil(t, d.Float)
 	require.Len(t, d.Noted(), 1, "there is no FXSAVE area")
 	assert.ErrorIs(t, d.Noted()[0], target.ErrNotInDump)
-	assert.Len(t, d.Registers, len(target.AMD64.Context.Registers))
+	assert.Len(t, d.Registers, len(target.AMD64().Context.Registers))
 	for _, r := range d.Registers {
 		if r.Name == "rsp" {
 			assert.Equal(t, answer.Known(answer.Hex(stackAt)), r.Value)

@@ -1,0 +1,153 @@
+package sosgo_test
+
+import (
+	"context"
+	"io"
+	"reflect"
+	"runtime"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/graph"
+	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/test/testdump"
+	"github.com/sosgo/sosgo/metadata"
+	"github.com/sosgo/sosgo/target"
+)
+
+func openAgain(t *testing.T, c *testdump.Dump) *sosgo.Dump {
+	t.Helper()
+	d, err := sosgo.Open(c.Path, c.Options())
+	require.NoError(t, err)
+	return d
+}
+
+// TestCloseDuringEachCall closes a dump while each method of it and of its view runs, twice from two goroutines. No call panics, and
+// a call that fails says so. A read of the unmapped file would end the test's process.
+func TestCloseDuringEachCall(t *testing.T) {
+	c := testdump.Open(t, "net10-crash-null-triage")
+	if !testing.Short() {
+		c = testdump.Open(t, "net10-zoo")
+	}
+	var names []string
+	for m := range reflect.TypeFor[*sosgo.View]().Methods() {
+		names = append(names, "View."+m.Name)
+	}
+	for name := range dumpCalls {
+		names = append(names, "Dump."+name)
+	}
+	for i, name := range names {
+		d := openAgain(t, c)
+		v, err := d.View("")
+		require.NoError(t, err)
+		f := dumpCalls[name[5:]]
+		if name[:4] == "View" {
+			if f = viewCalls[name[5:]]; f == nil {
+				f = answerCall(name[5:])
+			}
+		}
+		if i%3 == 0 {
+			_, _ = v.Heap()
+		}
+		where := t.TempDir()
+		var all sync.WaitGroup
+		started := make(chan struct{})
+		all.Go(func() {
+			close(started)
+			assert.NotPanics(t, func() { f(d, v, where) }, name)
+			assert.NotPanics(t, func() { f(d, v, where) }, name)
+		})
+		all.Go(func() {
+			<-started
+			for range i % 5 {
+				runtime.Gosched()
+			}
+			assert.NoError(t, d.Close())
+		})
+		all.Go(func() {
+			<-started
+			assert.NoError(t, d.Close())
+		})
+		all.Wait()
+		assert.NoError(t, d.Close())
+	}
+}
+
+// TestAfterClose checks that every answer of a closed dump is an error, and that what was read before stays readable, also when
+// nothing but a row of metadata is left of the dump.
+func TestAfterClose(t *testing.T) {
+	c := testdump.Open(t, "net10-zoo")
+	d := openAgain(t, c)
+	v, err := d.View("")
+	require.NoError(t, err)
+	h, err := v.Heap()
+	require.NoError(t, err)
+	rt, err := v.Runtime()
+	require.NoError(t, err)
+	modules, err := rt.KnownModules()
+	require.NoError(t, err)
+	var md *metadata.Metadata
+	for _, m := range modules {
+		if md, err = m.Metadata(); err == nil {
+			break
+		}
+	}
+	require.NotNil(t, md)
+	before, err := md.Module(1)
+	require.NoError(t, err)
+	listed, err := v.HeapObjects(t.Context())
+	require.NoError(t, err)
+	holders, err := v.Holders(t.Context(), graph.Options{})
+	require.NoError(t, err)
+	at := h.Segments()[0].Objects.Start
+	require.NoError(t, d.Close())
+
+	for m := range reflect.TypeFor[*sosgo.View]().Methods() {
+		if isAnswer(m) {
+			_, err := callAnswer(v, m.Name, context.Background())
+			assert.ErrorIs(t, err, target.ErrUnsupported, m.Name)
+			assert.ErrorContains(t, err, "closed", m.Name)
+		}
+	}
+	_, err = h.Stats(t.Context(), nil, heap.ScanOptions{})
+	assert.ErrorIs(t, err, target.ErrUnsupported)
+	_, err = d.Memory().ReadMemory(make([]byte, 8), at)
+	assert.ErrorIs(t, err, target.ErrUnsupported)
+	_, err = d.Target().ReadMemory(make([]byte, 8), at)
+	assert.ErrorIs(t, err, target.ErrUnsupported)
+	assert.Nil(t, d.Memory().Span(at))
+	_, ok := d.Memory().View(at, 8)
+	assert.False(t, ok)
+	_, err = d.Pack(t.Context(), io.Discard, nil)
+	assert.Error(t, err)
+	_, err = holders.Retained(t.Context(), graph.RetainedOptions{})
+	assert.ErrorIs(t, err, target.ErrUnsupported)
+	for o, err := range h.Objects() {
+		if !assert.Error(t, err, "%v", o) {
+			break
+		}
+	}
+	if list, ok := any(listed.Objects).(interface {
+		All() func(func(answer.HeapObject, error) bool)
+	}); ok {
+		for _, err := range list.All() {
+			assert.Error(t, err)
+			break
+		}
+	}
+	d, v, h, rt, modules, listed, holders = nil, nil, nil, nil, nil, nil, nil
+	for range 4 {
+		runtime.GC()
+	}
+	after, err := md.Module(1)
+	require.NoError(t, err)
+	assert.Equal(t, before, after)
+	name, err := md.String(after.Name)
+	assert.NoError(t, err)
+	assert.NotEmpty(t, name)
+}
