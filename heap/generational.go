@@ -186,7 +186,7 @@ func (h *Heap) UnreachableIn(r target.Range, live func(target.Addr) bool) (*answ
 		a := target.Addr(v)
 		o, err := h.ObjectAt(a)
 		if len(out.Others)+len(objects) == limits.ListedReferences {
-			return nil, target.Unsupportedf("a range with more than %d words of interest", limits.ListedReferences)
+			return nil, target.Unsupportedf("more than %d references in the range", limits.ListedReferences)
 		}
 		switch {
 		case err != nil:

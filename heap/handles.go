@@ -112,7 +112,7 @@ func (h *Heap) checkHandle(e *Handle) error {
 	if e.Object%8 == 0 && (len(h.warnings) > 0 || len(h.segments) == 0 || h.Segment(e.Object) != nil) {
 		return nil
 	}
-	return target.Corruptf("GC handle %#x: %#x is no object of the heap", uint64(e.Addr), uint64(e.Object))
+	return target.Corruptf("GC handle %#x: %#x is not an object of the heap", uint64(e.Addr), uint64(e.Object))
 }
 
 // handleLayout holds the places of the handle tables' members.
@@ -321,7 +321,7 @@ func (t *handleTables) firstSegment(table target.Addr) (target.Addr, error) {
 // checkSegment proves that a segment of table is at s.
 func (t *handleTables) checkSegment(s, table target.Addr) error {
 	if s == 0 || uint64(s)&uint64(t.o.Segment.Size-1) != 0 {
-		return target.Corruptf("%#x is no segment of a handle table", uint64(s))
+		return target.Corruptf("%#x is not a segment of a handle table", uint64(s))
 	}
 	own, err := target.Pointer(t.mem, s+target.Addr(t.o.Segment.Table))
 	if err == nil && own != table {
@@ -444,11 +444,11 @@ func (t *handleTables) handle(a target.Addr) (e Handle, second target.Addr, err 
 	index := (int(a-segment) - t.o.Segment.Values) / handleSize
 	block := index / t.o.perBlock
 	if int(a-segment) < t.o.Segment.Values || a%handleSize != 0 || block >= t.o.blocks {
-		return Handle{}, 0, target.Corruptf("%#x is no handle", uint64(a))
+		return Handle{}, 0, target.Corruptf("%#x is not a handle", uint64(a))
 	}
 	typ := head[t.o.Segment.BlockType+block]
 	if typ >= t.o.dataBlock {
-		return Handle{}, 0, target.Corruptf("%#x is no handle: block %d of its segment has none", uint64(a), block)
+		return Handle{}, 0, target.Corruptf("%#x is not a handle: block %d of its segment has none", uint64(a), block)
 	}
 	e = Handle{Addr: a, Type: HandleType(typ)}
 	if e.Object, err = target.Pointer(t.mem, a); err != nil {

@@ -133,7 +133,7 @@ func (h *Heap) unreadOf(f *Filter, spans []Span) error {
 	for i := range h.lost {
 		if l := &h.lost[i]; f.Segments == nil || f.Segments(&Segment{Addr: l.Addr, SubHeap: l.SubHeap}) {
 			if f.Generations == nil || slices.ContainsFunc(f.Generations, func(g Generation) bool { return h.mayHold(l, g) }) {
-				return fmt.Errorf("nothing of what was asked for can be read: %w", l.Err)
+				return fmt.Errorf("none of the selected objects can be read: %w", l.Err)
 			}
 		}
 	}
@@ -378,7 +378,7 @@ func (h *Heap) subHeapPlaces(v *vars) ([]subHeapPlace, error) {
 	}
 	offsets, err := v.addr("GCHeapFieldOffsets")
 	if err != nil { // before .NET 5
-		return nil, fmt.Errorf("the heaps of a server GC, of which this runtime does not tell where their members are: %w", err)
+		return nil, fmt.Errorf("heaps of a server GC: this runtime does not publish their layout: %w", err)
 	}
 	nAt, err := v.addr("NHeaps")
 	if err != nil {
@@ -456,8 +456,8 @@ func (h *Heap) readContexts() {
 		h.addContext(global)
 	} else if err == nil && len(h.contexts) == 0 && !h.server {
 		h.contextUnknown = true
-		h.warnings = append(h.warnings, fmt.Errorf("no thread has an allocation context, and that of the process is not known: "+
-			"zeros that follow an object of generation 0 are taken for its unused memory: %w", gerr))
+		h.warnings = append(h.warnings, fmt.Errorf("no thread has an allocation context, and the global one is unknown: "+
+			"zeros that follow an object of generation 0 are treated as its unused memory: %w", gerr))
 	}
 	for i := range h.subHeaps {
 		for _, g := range h.subHeaps[i].Generations[:min(1, h.genCount)] {

@@ -181,13 +181,13 @@ type rowReader struct {
 	chars int // maximum characters of a string's text
 	texts textReader
 	buf   []byte
-	said  []saidText
+	said  []textPart
 	row   answer.HeapObject
 	text  answer.Excerpt
 }
 
-// A saidText is the text of a string: the part of a buffer from the previous text's end up to end.
-type saidText struct {
+// A textPart is the text of a string: a part of a buffer from the previous text's end up to end.
+type textPart struct {
 	end    int
 	string bool // the object is a string
 	whole  bool
@@ -209,7 +209,7 @@ func (r *rowReader) read(o *Object) *answer.HeapObject {
 func (r *rowReader) readAll(objects []Object, visit func(*answer.HeapObject)) {
 	r.buf, r.said = r.buf[:0], r.said[:0]
 	for i := range objects {
-		var s saidText
+		var s textPart
 		if o := &objects[i]; r.chars > 0 && !o.Free && o.Type.Addr == r.h.rt.WellKnown().String {
 			s.string = true
 			r.buf, s.whole, s.err = r.texts.append(r.buf, o.Addr, o.Length, r.chars)

@@ -76,7 +76,7 @@ func (h *Heap) failedAllocation(o *oomLayout, s *SubHeap) (answer.FailedAllocati
 	f := answer.FailedAllocation{Heap: s.Index}
 	at := s.OOMHistoryAt
 	if at == 0 {
-		return f, target.Unsupportedf("the runtime does not tell where it is")
+		return f, target.Unsupportedf("the runtime does not publish it")
 	}
 	var err error
 	read32 := func(off int) (v uint32) {

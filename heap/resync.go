@@ -19,7 +19,7 @@ func (e *Corruption) Error() string {
 	if errors.Is(e.Err, target.ErrNotInDump) {
 		return fmt.Sprintf("heap from %#x to %#x is not in the dump", uint64(e.Addr), uint64(e.Next))
 	}
-	return fmt.Sprintf("heap corruption at %#x (%v), going on at %#x", uint64(e.Addr), e.Err, uint64(e.Next))
+	return fmt.Sprintf("heap corruption at %#x (%v), continuing at %#x", uint64(e.Addr), e.Err, uint64(e.Next))
 }
 
 func (e *Corruption) Unwrap() error { return e.Err }

@@ -204,7 +204,7 @@ func (h *Heap) readSegmentList(o *segmentLayout, s *SubHeap, gen int, seen map[t
 		case err == nil:
 			h.segments = append(h.segments, seg)
 		case bad == limits.BadSegments:
-			warn(at, target.Corruptf("more than %d segments of the list are none", limits.BadSegments))
+			warn(at, target.Corruptf("more than %d invalid segments in the list", limits.BadSegments))
 			return
 		default:
 			bad++

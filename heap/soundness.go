@@ -104,7 +104,7 @@ func (h *Heap) verifySyncBlocks(g *answer.Gaps) (verified, bad int, ok bool) {
 func (h *Heap) verifySyncBlock(b *dac.SyncBlock) error {
 	header, err := h.rt.ObjectHeader(b.Object)
 	if err == nil && header.SyncBlockIndex() != b.Index {
-		err = target.Corruptf("sync block %d: its object %x does not name it", b.Index, uint64(b.Object))
+		err = target.Corruptf("sync block %d: its object %x does not refer to it", b.Index, uint64(b.Object))
 	}
 	return err
 }
