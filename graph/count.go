@@ -22,27 +22,21 @@ type typeCount struct {
 // CountLive counts the live objects by type. f selects them by type and size. It gives the result of Heap.Stats with f
 // and LiveStarts, without reading the heap. Types are in the order of their first such objects.
 func (g *Graph) CountLive(ctx context.Context, f *heap.Filter) (heap.Stats, error) {
-	ctx, done, err := g.Use(ctx)
-	if err != nil {
-		return heap.Stats{}, err
-	}
-	defer done()
-	live, err := g.Live(ctx)
-	if err != nil {
-		return heap.Stats{}, err
-	}
-	return g.countTypes(ctx, live, f)
+	return using(ctx, g, func(ctx context.Context) (heap.Stats, error) {
+		live, err := g.Live(ctx)
+		if err != nil {
+			return heap.Stats{}, err
+		}
+		return g.countTypes(ctx, live, f)
+	})
 }
 
 // CountTypes counts all objects by type. It gives the result of Heap.Stats without free blocks, and without reading the
 // heap. Types are in the order of their first objects.
 func (g *Graph) CountTypes(ctx context.Context) (heap.Stats, error) {
-	ctx, done, err := g.Use(ctx)
-	if err != nil {
-		return heap.Stats{}, err
-	}
-	defer done()
-	return g.countTypes(ctx, nil, &heap.Filter{})
+	return using(ctx, g, func(ctx context.Context) (heap.Stats, error) {
+		return g.countTypes(ctx, nil, &heap.Filter{})
+	})
 }
 
 // countTypes counts the objects that f selects and that are in live, if live is not nil.
@@ -111,33 +105,30 @@ func (g *Graph) statsOf(all []typeCounts) heap.Stats {
 type GenerationCount struct{ Objects, Size uint64 }
 
 // CountGenerations counts all objects by heap.Generation.
-func (g *Graph) CountGenerations(ctx context.Context) (counts [heap.GenerationUnknown + 1]GenerationCount, err error) {
-	ctx, done, err := g.Use(ctx)
-	if err != nil {
-		return counts, err
-	}
-	defer done()
-	runs, err := g.generationRuns(ctx)
-	if err != nil {
-		return counts, err
-	}
-	none := func() struct{} { return struct{}{} }
-	for _, r := range runs {
-		var size atomic.Uint64
-		n := int(r.to - r.from)
-		err := parallel(ctx, g.lazy.options.Workers, n, numberPiece, none, func(_ struct{}, from, to int) {
-			sum := uint64(0)
-			for n := r.from + Node(from); n < r.from+Node(to); n++ {
-				sum += g.Size(n)
-			}
-			size.Add(sum)
-		})
+func (g *Graph) CountGenerations(ctx context.Context) ([heap.GenerationUnknown + 1]GenerationCount, error) {
+	return using(ctx, g, func(ctx context.Context) (counts [heap.GenerationUnknown + 1]GenerationCount, err error) {
+		runs, err := g.generationRuns(ctx)
 		if err != nil {
 			return counts, err
 		}
-		c := &counts[r.gen]
-		c.Objects += uint64(n)
-		c.Size += size.Load()
-	}
-	return counts, nil
+		none := func() struct{} { return struct{}{} }
+		for _, r := range runs {
+			var size atomic.Uint64
+			n := int(r.to - r.from)
+			err := parallel(ctx, g.lazy.options.Workers, n, numberPiece, none, func(_ struct{}, from, to int) {
+				sum := uint64(0)
+				for n := r.from + Node(from); n < r.from+Node(to); n++ {
+					sum += g.Size(n)
+				}
+				size.Add(sum)
+			})
+			if err != nil {
+				return counts, err
+			}
+			c := &counts[r.gen]
+			c.Objects += uint64(n)
+			c.Size += size.Load()
+		}
+		return counts, nil
+	})
 }

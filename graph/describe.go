@@ -23,19 +23,16 @@ func (x *Holders) DescribePath(ctx context.Context, g *answer.Gaps, nodes []Node
 // TypesBelow counts the objects that n dominates, including n, by type. It returns the top types with the largest size,
 // 0 for all.
 func (x *Holders) TypesBelow(ctx context.Context, g *answer.Gaps, n Node, top int) ([]answer.TypeCount, error) {
-	ctx, done, err := x.g.Use(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer done()
-	d, err := x.g.Dominators(ctx)
-	if err != nil {
-		return nil, err
-	}
-	t := x.newTypeSums()
-	if err := x.below(ctx, d, n, t.add); err != nil {
-		return nil, err
-	}
-	rows, _ := t.rows(g, top)
-	return rows, nil
+	return using(ctx, x.g, func(ctx context.Context) ([]answer.TypeCount, error) {
+		d, err := x.g.Dominators(ctx)
+		if err != nil {
+			return nil, err
+		}
+		t := x.newTypeSums()
+		if err := x.below(ctx, d, n, t.add); err != nil {
+			return nil, err
+		}
+		rows, _ := t.rows(g, top)
+		return rows, nil
+	})
 }

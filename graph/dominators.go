@@ -28,19 +28,16 @@ type Dominators struct {
 // more during the computation.
 func (g *Graph) Dominators(ctx context.Context) (*Dominators, error) {
 	return g.lazy.doms.GetContext(ctx, func(ctx context.Context) (*Dominators, error) {
-		ctx, done, err := g.Use(ctx)
-		if err != nil {
-			return nil, err
-		}
-		defer done()
-		if d, err := g.store.loadDominators(ctx, g); d != nil || err != nil {
+		return using(ctx, g, func(ctx context.Context) (*Dominators, error) {
+			if d, err := g.store.loadDominators(ctx, g); d != nil || err != nil {
+				return d, err
+			}
+			d, err := g.dominators(ctx)
+			if err == nil {
+				d.save(ctx, g.store)
+			}
 			return d, err
-		}
-		d, err := g.dominators(ctx)
-		if err == nil {
-			d.save(ctx, g.store)
-		}
-		return d, err
+		})
 	})
 }
 
@@ -126,12 +123,9 @@ func (d *Dominators) Retained(n Node) uint64 {
 // node. The slice belongs to the graph.
 func (d *Dominators) Children(ctx context.Context, n Node) ([]Node, error) {
 	rows, err := d.children.GetContext(ctx, func(ctx context.Context) (*digraph.Graph, error) {
-		ctx, done, err := d.g.Use(ctx)
-		if err != nil {
-			return nil, err
-		}
-		defer done()
-		return d.tree.Children(ctx, d.g.lazy.options)
+		return using(ctx, d.g, func(ctx context.Context) (*digraph.Graph, error) {
+			return d.tree.Children(ctx, d.g.lazy.options)
+		})
 	})
 	if err != nil {
 		return nil, err
@@ -185,60 +179,51 @@ func (d *Dominators) order(p Part) []uint32 {
 // ByType returns what the objects of each type retain together, by TypeIndex. It is the sum over the objects that no
 // object of the same type dominates, since that one already includes them.
 func (d *Dominators) ByType(ctx context.Context, p Part) ([]uint64, error) {
-	ctx, done, err := d.g.Use(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer done()
-	if len(d.g.rare) == 0 {
-		return digraph.SumByClass(ctx, d.tree, d.order(p), d.g.typ, len(d.g.types), d.retained, d.g.lazy.options)
-	}
-	class := make([]uint32, len(d.g.types))
-	for i := range class {
-		class[i] = uint32(i)
-	}
-	return d.ByTypeClass(ctx, p, class, len(class))
+	return using(ctx, d.g, func(ctx context.Context) ([]uint64, error) {
+		if len(d.g.rare) == 0 {
+			return digraph.SumByClass(ctx, d.tree, d.order(p), d.g.typ, len(d.g.types), d.retained, d.g.lazy.options)
+		}
+		class := make([]uint32, len(d.g.types))
+		for i := range class {
+			class[i] = uint32(i)
+		}
+		return d.ByTypeClass(ctx, p, class, len(class))
+	})
 }
 
 // ByTypeClass is ByType for classes of types, such as assemblies or namespaces. class has the class of each type, from
 // 0 to count-1, by TypeIndex.
 func (d *Dominators) ByTypeClass(ctx context.Context, p Part, class []uint32, count int) ([]uint64, error) {
-	ctx, done, err := d.g.Use(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer done()
-	array, err := offheap.Make[uint32](d.g.budget, d.g.objects)
-	if err != nil {
-		return nil, err
-	}
-	defer array.Free()
-	classes := array.Slice()
-	none := func() struct{} { return struct{}{} }
-	err = parallel(ctx, d.g.lazy.options.Workers, len(classes), numberPiece, none, func(_ struct{}, from, to int) {
-		for i := from; i < to; i++ {
-			classes[i] = class[d.g.TypeIndex(Node(i))]
+	return using(ctx, d.g, func(ctx context.Context) ([]uint64, error) {
+		array, err := offheap.Make[uint32](d.g.budget, d.g.objects)
+		if err != nil {
+			return nil, err
 		}
+		defer array.Free()
+		classes := array.Slice()
+		none := func() struct{} { return struct{}{} }
+		err = parallel(ctx, d.g.lazy.options.Workers, len(classes), numberPiece, none, func(_ struct{}, from, to int) {
+			for i := from; i < to; i++ {
+				classes[i] = class[d.g.TypeIndex(Node(i))]
+			}
+		})
+		if err != nil {
+			return nil, err
+		}
+		return digraph.SumByClass(ctx, d.tree, d.order(p), classes, count, d.retained, d.g.lazy.options)
 	})
-	if err != nil {
-		return nil, err
-	}
-	return digraph.SumByClass(ctx, d.tree, d.order(p), classes, count, d.retained, d.g.lazy.options)
 }
 
 // ByGeneration returns what the objects of each generation retain together, as in ByType, by heap.Generation.
 func (d *Dominators) ByGeneration(ctx context.Context, p Part) ([]uint64, error) {
-	ctx, done, err := d.g.Use(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer done()
-	array, err := d.g.byGeneration(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer array.Free()
-	return digraph.SumByClass(ctx, d.tree, d.order(p), array.Slice(), int(heap.GenerationUnknown)+1, d.retained, d.g.lazy.options)
+	return using(ctx, d.g, func(ctx context.Context) ([]uint64, error) {
+		array, err := d.g.byGeneration(ctx)
+		if err != nil {
+			return nil, err
+		}
+		defer array.Free()
+		return digraph.SumByClass(ctx, d.tree, d.order(p), array.Slice(), int(heap.GenerationUnknown)+1, d.retained, d.g.lazy.options)
+	})
 }
 
 // A generationRun is a run of objects of one generation.

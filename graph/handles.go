@@ -36,42 +36,39 @@ type held struct {
 // HandlesHold returns the retained size of each GC handle, from Dominators. It is 0 if something else, such as another
 // handle, keeps the object alive too. The content of a table of static fields belongs to the fields, not to the handle.
 func (x *Holders) HandlesHold(ctx context.Context, o HandleOptions) (*answer.HandlesHold, error) {
-	ctx, done, err := x.g.Use(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer done()
-	d, err := x.g.Dominators(ctx)
-	if err != nil {
-		return nil, err
-	}
-	out := &answer.HandlesHold{Rows: []answer.HandleHolds{}}
-	if out.Incomplete, err = x.Incomplete(&out.Gaps); err != nil {
-		return nil, err
-	}
-	if out.Live, out.Garbage, out.Frozen, err = x.Parts(ctx); err != nil {
-		return nil, err
-	}
-	h := &handleHolds{x: x, d: d, types: map[int]*answer.HandleSum{}, out: out}
-	if h.live, err = x.g.Live(ctx); err != nil {
-		return nil, err
-	}
-	if h.referrers, err = x.g.Referrers(ctx); err != nil {
-		return nil, err
-	}
-	for i := range x.g.sources {
-		if s := &x.g.sources[i]; s.Kind == SourceHandles && o.chosen(s.Handle) {
-			if err := h.ofType(ctx, x.g.SourceNode(i), s.Handle); err != nil {
+	return using(ctx, x.g, func(ctx context.Context) (*answer.HandlesHold, error) {
+		d, err := x.g.Dominators(ctx)
+		if err != nil {
+			return nil, err
+		}
+		out := &answer.HandlesHold{Rows: []answer.HandleHolds{}}
+		if out.Incomplete, err = x.Incomplete(&out.Gaps); err != nil {
+			return nil, err
+		}
+		if out.Live, out.Garbage, out.Frozen, err = x.Parts(ctx); err != nil {
+			return nil, err
+		}
+		h := &handleHolds{x: x, d: d, types: map[int]*answer.HandleSum{}, out: out}
+		if h.live, err = x.g.Live(ctx); err != nil {
+			return nil, err
+		}
+		if h.referrers, err = x.g.Referrers(ctx); err != nil {
+			return nil, err
+		}
+		for i := range x.g.sources {
+			if s := &x.g.sources[i]; s.Kind == SourceHandles && o.chosen(s.Handle) {
+				if err := h.ofType(ctx, x.g.SourceNode(i), s.Handle); err != nil {
+					return nil, err
+				}
+			}
+		}
+		if o.chosen(heap.HandleDependent) {
+			if err := h.dependent(ctx); err != nil {
 				return nil, err
 			}
 		}
-	}
-	if o.chosen(heap.HandleDependent) {
-		if err := h.dependent(ctx); err != nil {
-			return nil, err
-		}
-	}
-	return out, h.answer(ctx, o)
+		return out, h.answer(ctx, o)
+	})
 }
 
 // handleHolds collects what handles keep alive.

@@ -22,50 +22,44 @@ type KeepOptions struct {
 // KeptBy returns what an object keeps alive, including itself: everything reachable from it, even if something else
 // keeps it alive too. Objects are in breadth-first order, as in SOS, strings in the order of addresses.
 func (x *Holders) KeptBy(ctx context.Context, a target.Addr, o KeepOptions) (*answer.Closure, error) {
-	used, done, err := x.g.Use(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer done()
-	n, err := x.Object(a)
-	if err != nil {
-		return nil, err
-	}
-	out := &answer.Closure{}
-	if o.Retained {
-		if out.Retained, err = x.retained(ctx, n); err != nil {
+	return using(ctx, x.g, func(used context.Context) (*answer.Closure, error) {
+		n, err := x.Object(a)
+		if err != nil {
 			return nil, err
 		}
-	}
-	object := x.object(&out.Gaps, n)
-	out.Object = &object
-	return out, x.keep(used, ctx, out, func(yield func(Node) bool) { yield(n) }, o)
+		out := &answer.Closure{}
+		if o.Retained {
+			if out.Retained, err = x.retained(ctx, n); err != nil {
+				return nil, err
+			}
+		}
+		object := x.object(&out.Gaps, n)
+		out.Object = &object
+		return out, x.keep(used, ctx, out, func(yield func(Node) bool) { yield(n) }, o)
+	})
 }
 
 // KeptByType returns what all objects of a type keep alive together, as KeptBy does.
 func (x *Holders) KeptByType(ctx context.Context, mt target.Addr, o KeepOptions) (*answer.Closure, error) {
-	used, done, err := x.g.Use(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer done()
-	if _, err := x.rt.TrustedMethodTable(mt); err != nil {
-		return nil, err
-	}
-	out := &answer.Closure{Of: &answer.TypeCount{MethodTable: mt}}
-	out.Of.Type = x.rt.NamedType(&out.Gaps, mt)
-	return out, x.keep(used, ctx, out, func(yield func(Node) bool) {
-		for n := range Node(x.g.objects) {
-			if x.g.Type(n).Addr != mt {
-				continue
-			}
-			out.Of.Count++
-			out.Of.Size += x.g.Size(n)
-			if !yield(n) {
-				return
-			}
+	return using(ctx, x.g, func(used context.Context) (*answer.Closure, error) {
+		if _, err := x.rt.TrustedMethodTable(mt); err != nil {
+			return nil, err
 		}
-	}, o)
+		out := &answer.Closure{Of: &answer.TypeCount{MethodTable: mt}}
+		out.Of.Type = x.rt.NamedType(&out.Gaps, mt)
+		return out, x.keep(used, ctx, out, func(yield func(Node) bool) {
+			for n := range Node(x.g.objects) {
+				if x.g.Type(n).Addr != mt {
+					continue
+				}
+				out.Of.Count++
+				out.Of.Size += x.g.Size(n)
+				if !yield(n) {
+					return
+				}
+			}
+		}, o)
+	})
 }
 
 // keep finds the reachable objects while the graph is in use. later is the context of the reads when the answer is

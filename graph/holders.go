@@ -84,43 +84,40 @@ const maxFirst = 5
 // RootPaths returns what keeps an object alive: the shortest path from each kind of root, or the paths that the options
 // select.
 func (x *Holders) RootPaths(ctx context.Context, a target.Addr, o HoldOptions) (*answer.RootPaths, error) {
-	ctx, done, err := x.g.Use(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer done()
-	n, err := x.Object(a)
-	if err != nil {
-		return nil, err
-	}
-	if o.Order == OrderSOS && o.Condemned == nil {
-		return x.sosRootPaths(ctx, n, o)
-	}
-	out := &answer.RootPaths{Paths: []answer.RootPath{}, Condemned: o.Condemned, WithoutStacks: o.NoStacks}
-	out.NoteAll(x.g.stats.Warnings())
-	out.Object = x.object(&out.Gaps, n)
-	if o.Retained {
-		if out.Retained, err = x.retained(ctx, n); err != nil {
+	return using(ctx, x.g, func(ctx context.Context) (*answer.RootPaths, error) {
+		n, err := x.Object(a)
+		if err != nil {
 			return nil, err
 		}
-	}
-	if out.Older = o.Condemned != nil && x.older(n, *o.Condemned); out.Older {
-		out.Verdict = answer.Held
-		return out, nil
-	}
-	met := map[[2]Node]int{}
-	found := func(p []Node) bool {
-		if o.Limit > 0 && len(out.Paths) == o.Limit {
-			out.Limited = true
-			return false
+		if o.Order == OrderSOS && o.Condemned == nil {
+			return x.sosRootPaths(ctx, n, o)
 		}
-		out.Paths = append(out.Paths, x.rootPath(ctx, &out.Gaps, p, met))
-		return true
-	}
-	if err := x.paths(ctx, n, o, found); err != nil {
-		return nil, err
-	}
-	return out, x.judge(ctx, out, n)
+		out := &answer.RootPaths{Paths: []answer.RootPath{}, Condemned: o.Condemned, WithoutStacks: o.NoStacks}
+		out.NoteAll(x.g.stats.Warnings())
+		out.Object = x.object(&out.Gaps, n)
+		if o.Retained {
+			if out.Retained, err = x.retained(ctx, n); err != nil {
+				return nil, err
+			}
+		}
+		if out.Older = o.Condemned != nil && x.older(n, *o.Condemned); out.Older {
+			out.Verdict = answer.Held
+			return out, nil
+		}
+		met := map[[2]Node]int{}
+		found := func(p []Node) bool {
+			if o.Limit > 0 && len(out.Paths) == o.Limit {
+				out.Limited = true
+				return false
+			}
+			out.Paths = append(out.Paths, x.rootPath(ctx, &out.Gaps, p, met))
+			return true
+		}
+		if err := x.paths(ctx, n, o, found); err != nil {
+			return nil, err
+		}
+		return out, x.judge(ctx, out, n)
+	})
 }
 
 // paths calls found with paths to n, including Sources, until found returns false.
@@ -540,36 +537,33 @@ func along(toward []uint32, n Node) []Node {
 
 // PathTo finds a path from one object to another: a shortest path, or the path that SOS finds.
 func (x *Holders) PathTo(ctx context.Context, from, to target.Addr, order PathOrder) (*answer.ObjectPath, error) {
-	ctx, done, err := x.g.Use(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer done()
-	a, err := x.Object(from)
-	if err != nil {
-		return nil, err
-	}
-	b, err := x.Object(to)
-	if err != nil {
-		return nil, err
-	}
-	out := &answer.ObjectPath{Objects: []answer.PathStep{}}
-	out.From, out.To = x.object(&out.Gaps, a), x.object(&out.Gaps, b)
-	var nodes []Node
-	if order == OrderSOS {
-		nodes, err = x.g.SOSSearch(b).From(ctx, a) // finds all there are: nothing was searched before
-	} else {
-		nodes, err = x.shortest(ctx, a, b)
-	}
-	if err != nil {
-		return nil, err
-	}
-	if out.Found = nodes != nil; out.Found {
-		out.Objects = x.steps(ctx, &out.Gaps, nodes)
-	} else {
-		out.NoteAll(x.g.stats.Warnings())
-	}
-	return out, nil
+	return using(ctx, x.g, func(ctx context.Context) (*answer.ObjectPath, error) {
+		a, err := x.Object(from)
+		if err != nil {
+			return nil, err
+		}
+		b, err := x.Object(to)
+		if err != nil {
+			return nil, err
+		}
+		out := &answer.ObjectPath{Objects: []answer.PathStep{}}
+		out.From, out.To = x.object(&out.Gaps, a), x.object(&out.Gaps, b)
+		var nodes []Node
+		if order == OrderSOS {
+			nodes, err = x.g.SOSSearch(b).From(ctx, a) // finds all there are: nothing was searched before
+		} else {
+			nodes, err = x.shortest(ctx, a, b)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if out.Found = nodes != nil; out.Found {
+			out.Objects = x.steps(ctx, &out.Gaps, nodes)
+		} else {
+			out.NoteAll(x.g.stats.Warnings())
+		}
+		return out, nil
+	})
 }
 
 // shortest returns a shortest path from one object to another, nil if there is none.

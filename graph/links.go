@@ -18,38 +18,32 @@ type LinkOptions struct {
 
 // Referrers returns what refers to an object: other objects, live or not, and roots.
 func (x *Holders) Referrers(ctx context.Context, a target.Addr, o LinkOptions) (*answer.Links, error) {
-	ctx, done, err := x.g.Use(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer done()
-	n, err := x.Object(a)
-	if err != nil {
-		return nil, err
-	}
-	held, err := x.g.Referrers(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return x.neighbours(ctx, n, true, held.Of(n), o)
+	return using(ctx, x.g, func(ctx context.Context) (*answer.Links, error) {
+		n, err := x.Object(a)
+		if err != nil {
+			return nil, err
+		}
+		held, err := x.g.Referrers(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return x.neighbours(ctx, n, true, held.Of(n), o)
+	})
 }
 
 // Referents returns what an object refers to.
 func (x *Holders) Referents(ctx context.Context, a target.Addr, o LinkOptions) (*answer.Links, error) {
-	ctx, done, err := x.g.Use(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer done()
-	n, err := x.Object(a)
-	if err != nil {
-		return nil, err
-	}
-	nodes := x.g.Referents(n)
-	if fields := x.g.Statics(n); len(fields) > 0 {
-		nodes = slices.Concat(nodes, fields)
-	}
-	return x.neighbours(ctx, n, false, nodes, o)
+	return using(ctx, x.g, func(ctx context.Context) (*answer.Links, error) {
+		n, err := x.Object(a)
+		if err != nil {
+			return nil, err
+		}
+		nodes := x.g.Referents(n)
+		if fields := x.g.Statics(n); len(fields) > 0 {
+			nodes = slices.Concat(nodes, fields)
+		}
+		return x.neighbours(ctx, n, false, nodes, o)
+	})
 }
 
 // neighbours describes the nodes at the other ends of references. nodes has each as often as there are references.

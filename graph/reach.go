@@ -56,22 +56,19 @@ type Reach struct {
 // time of Build. Use Live to find only which objects are live.
 func (g *Graph) Reach(ctx context.Context) (*Reach, error) {
 	return g.lazy.reach.GetContext(ctx, func(ctx context.Context) (*Reach, error) {
-		ctx, done, err := g.Use(ctx)
-		if err != nil {
-			return nil, err
-		}
-		defer done()
-		parents, err := g.rows.ShortestPaths(ctx, []uint32{g.Root()}, g.lazy.options)
-		if err != nil {
-			return nil, err
-		}
-		r := &Reach{parents: parents, tree: parents.Slice()}
-		r.Liveness, err = g.lazy.live.GetContext(ctx, func(ctx context.Context) (*Liveness, error) { return g.liveIn(ctx, r.tree) })
-		if err != nil {
-			parents.Free()
-			return nil, err
-		}
-		return r, nil
+		return using(ctx, g, func(ctx context.Context) (*Reach, error) {
+			parents, err := g.rows.ShortestPaths(ctx, []uint32{g.Root()}, g.lazy.options)
+			if err != nil {
+				return nil, err
+			}
+			r := &Reach{parents: parents, tree: parents.Slice()}
+			r.Liveness, err = g.lazy.live.GetContext(ctx, func(ctx context.Context) (*Liveness, error) { return g.liveIn(ctx, r.tree) })
+			if err != nil {
+				parents.Free()
+				return nil, err
+			}
+			return r, nil
+		})
 	})
 }
 
@@ -89,21 +86,18 @@ func (g *Graph) Live(ctx context.Context) (*Liveness, error) {
 	if l, ok := g.lazy.live.Known(); ok {
 		return l, nil
 	}
-	ctx, done, err := g.Use(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer done()
-	l, err := g.store.loadLive(ctx, g)
-	if err != nil {
-		return nil, err
-	}
-	if l == nil {
-		if _, err := g.Reach(ctx); err != nil {
+	return using(ctx, g, func(ctx context.Context) (*Liveness, error) {
+		l, err := g.store.loadLive(ctx, g)
+		if err != nil {
 			return nil, err
 		}
-	}
-	return g.lazy.live.GetContext(ctx, func(context.Context) (*Liveness, error) { return l, nil }) // otherwise Reach has computed it
+		if l == nil {
+			if _, err := g.Reach(ctx); err != nil {
+				return nil, err
+			}
+		}
+		return g.lazy.live.GetContext(ctx, func(context.Context) (*Liveness, error) { return l, nil }) // otherwise Reach has computed it
+	})
 }
 
 // liveIn returns the live nodes, given a tree of paths.
@@ -202,20 +196,17 @@ type Referrers struct{ rows *digraph.Graph }
 // Referrers reverses the edges, once. It needs 4 bytes a node and 4 bytes an edge.
 func (g *Graph) Referrers(ctx context.Context) (*Referrers, error) {
 	return g.lazy.reverse.GetContext(ctx, func(ctx context.Context) (*Referrers, error) {
-		ctx, done, err := g.Use(ctx)
-		if err != nil {
-			return nil, err
-		}
-		defer done()
-		if r, err := g.store.loadReferrers(ctx, g); r != nil || err != nil {
-			return r, err
-		}
-		rows, err := g.rows.Reverse(ctx, g.lazy.options)
-		if err != nil {
-			return nil, err
-		}
-		g.store.save(ctx, keptReferrers, array("offsets", rows.Offsets), array("targets", rows.Targets))
-		return &Referrers{rows}, nil
+		return using(ctx, g, func(ctx context.Context) (*Referrers, error) {
+			if r, err := g.store.loadReferrers(ctx, g); r != nil || err != nil {
+				return r, err
+			}
+			rows, err := g.rows.Reverse(ctx, g.lazy.options)
+			if err != nil {
+				return nil, err
+			}
+			g.store.save(ctx, keptReferrers, array("offsets", rows.Offsets), array("targets", rows.Targets))
+			return &Referrers{rows}, nil
+		})
 	})
 }
 
@@ -269,16 +260,13 @@ func (s *Set) All(yield func(Node) bool) {
 // bytes, once: a bit for each granule. The function is safe for concurrent use until the graph is closed.
 func (g *Graph) LiveStarts(ctx context.Context) (func(target.Addr) bool, error) {
 	starts, err := g.lazy.starts.GetContext(ctx, func(ctx context.Context) (*offheap.Array[uint64], error) {
-		ctx, done, err := g.Use(ctx)
-		if err != nil {
-			return nil, err
-		}
-		defer done()
-		live, err := g.Live(ctx)
-		if err != nil {
-			return nil, err
-		}
-		return g.starts(ctx, live.Live)
+		return using(ctx, g, func(ctx context.Context) (*offheap.Array[uint64], error) {
+			live, err := g.Live(ctx)
+			if err != nil {
+				return nil, err
+			}
+			return g.starts(ctx, live.Live)
+		})
 	})
 	if err != nil {
 		return nil, err
@@ -330,29 +318,26 @@ func (g *Graph) startsIn(starts *offheap.Array[uint64]) func(target.Addr) bool {
 
 // LiveWithout is LiveStarts for objects that are live even without the Sources of one kind. It is computed each time.
 func (g *Graph) LiveWithout(ctx context.Context, kind SourceKind) (func(target.Addr) bool, error) {
-	ctx, done, err := g.Use(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer done()
-	var from []uint32
-	for _, s := range g.Referents(g.Root()) {
-		if g.Source(s).Kind != kind {
-			from = append(from, s)
+	return using(ctx, g, func(ctx context.Context) (func(target.Addr) bool, error) {
+		var from []uint32
+		for _, s := range g.Referents(g.Root()) {
+			if g.Source(s).Kind != kind {
+				from = append(from, s)
+			}
 		}
-	}
-	set, err := g.rows.NewReach(g.lazy.options)
-	if err != nil {
-		return nil, err
-	}
-	defer set.Free()
-	if _, _, err := set.Add(ctx, from, nil); err != nil {
-		return nil, err
-	}
-	starts, err := g.starts(ctx, set.Has)
-	if err != nil {
-		return nil, err
-	}
-	defer starts.Free()
-	return g.startsIn(offheap.Lent(slices.Clone(starts.Slice()))), nil
+		set, err := g.rows.NewReach(g.lazy.options)
+		if err != nil {
+			return nil, err
+		}
+		defer set.Free()
+		if _, _, err := set.Add(ctx, from, nil); err != nil {
+			return nil, err
+		}
+		starts, err := g.starts(ctx, set.Has)
+		if err != nil {
+			return nil, err
+		}
+		defer starts.Free()
+		return g.startsIn(offheap.Lent(slices.Clone(starts.Slice()))), nil
+	})
 }

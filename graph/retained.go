@@ -45,69 +45,66 @@ type RetainedOptions struct {
 
 // Retained returns the retained size of each class of objects, from Dominators.
 func (x *Holders) Retained(ctx context.Context, o RetainedOptions) (*answer.Retained, error) {
-	ctx, done, err := x.g.Use(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer done()
-	d, err := x.g.Dominators(ctx)
-	if err != nil {
-		return nil, err
-	}
-	out := &answer.Retained{By: o.By.String(), OfGarbage: o.Garbage}
-	if out.Incomplete, err = x.Incomplete(&out.Gaps); err != nil {
-		return nil, err
-	}
-	c, err := x.classes(ctx, &out.Gaps, o.By)
-	if err != nil {
-		return nil, err
-	}
-	defer c.free()
-	sums, err := x.g.count(ctx, c)
-	if err != nil {
-		return nil, err
-	}
-	for i := range sums {
-		addPart(&out.Live, sums[i].live)
-		addPart(&out.Garbage, sums[i].dead)
-		addPart(&out.Frozen, sums[i].frozen)
-	}
-	part, all := PartLive, out.Live.Size
-	if o.Garbage {
-		part, all = PartDead, out.Garbage.Size+out.Frozen.Size
-	}
-	retained, err := c.retained(ctx, d, part)
-	if err != nil {
-		return nil, err
-	}
-	for i, s := range sums {
-		of := s.live
+	return using(ctx, x.g, func(ctx context.Context) (*answer.Retained, error) {
+		d, err := x.g.Dominators(ctx)
+		if err != nil {
+			return nil, err
+		}
+		out := &answer.Retained{By: o.By.String(), OfGarbage: o.Garbage}
+		if out.Incomplete, err = x.Incomplete(&out.Gaps); err != nil {
+			return nil, err
+		}
+		c, err := x.classes(ctx, &out.Gaps, o.By)
+		if err != nil {
+			return nil, err
+		}
+		defer c.free()
+		sums, err := x.g.count(ctx, c)
+		if err != nil {
+			return nil, err
+		}
+		for i := range sums {
+			addPart(&out.Live, sums[i].live)
+			addPart(&out.Garbage, sums[i].dead)
+			addPart(&out.Frozen, sums[i].frozen)
+		}
+		part, all := PartLive, out.Live.Size
 		if o.Garbage {
-			of = s.dead
-			addPart(&of, s.frozen)
+			part, all = PartDead, out.Garbage.Size+out.Frozen.Size
 		}
-		if of.Objects == 0 && (o.Garbage || s.dead.Objects == 0) || retained[i] < o.Least {
-			continue
+		retained, err := c.retained(ctx, d, part)
+		if err != nil {
+			return nil, err
 		}
-		row := answer.RetainedRow{Name: c.names[i], Count: of.Objects, Size: of.Size, Retained: retained[i], Share: percent(retained[i], all)}
-		if !o.Garbage {
-			row.Garbage = s.dead
+		for i, s := range sums {
+			of := s.live
+			if o.Garbage {
+				of = s.dead
+				addPart(&of, s.frozen)
+			}
+			if of.Objects == 0 && (o.Garbage || s.dead.Objects == 0) || retained[i] < o.Least {
+				continue
+			}
+			row := answer.RetainedRow{Name: c.names[i], Count: of.Objects, Size: of.Size, Retained: retained[i], Share: percent(retained[i], all)}
+			if !o.Garbage {
+				row.Garbage = s.dead
+			}
+			if o.By == ByType {
+				row.MethodTable = x.g.types[i].Addr
+			}
+			out.Rows = append(out.Rows, row)
 		}
-		if o.By == ByType {
-			row.MethodTable = x.g.types[i].Addr
+		slices.SortStableFunc(out.Rows, func(a, b answer.RetainedRow) int {
+			return cmp.Or(cmp.Compare(b.Retained, a.Retained), cmp.Compare(b.Garbage.Size, a.Garbage.Size), cmp.Compare(a.Name.S, b.Name.S))
+		})
+		out.Rows, out.More = cut(out.Rows, o.Top)
+		if o.By == ByType { // names of the shown rows
+			for i := range out.Rows {
+				out.Rows[i].Name = x.rt.NamedType(&out.Gaps, out.Rows[i].MethodTable)
+			}
 		}
-		out.Rows = append(out.Rows, row)
-	}
-	slices.SortStableFunc(out.Rows, func(a, b answer.RetainedRow) int {
-		return cmp.Or(cmp.Compare(b.Retained, a.Retained), cmp.Compare(b.Garbage.Size, a.Garbage.Size), cmp.Compare(a.Name.S, b.Name.S))
+		return out, nil
 	})
-	out.Rows, out.More = cut(out.Rows, o.Top)
-	if o.By == ByType { // names of the shown rows
-		for i := range out.Rows {
-			out.Rows[i].Name = x.rt.NamedType(&out.Gaps, out.Rows[i].MethodTable)
-		}
-	}
-	return out, nil
 }
 
 // Incomplete records the missing parts of the graph and reports whether there are any. A graph without any object is an
@@ -301,37 +298,35 @@ func (g *Graph) byGeneration(ctx context.Context) (*offheap.Array[uint8], error)
 // RetainedBy returns the retained size of each of several objects. It fails if the first address is not an object; it
 // records others. top is the number of types listed for each, 0 for all.
 func (x *Holders) RetainedBy(ctx context.Context, objects []target.Addr, top int) (*answer.Retained, error) {
-	ctx, done, err := x.g.Use(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer done()
-	out := &answer.Retained{}
-	if _, err := x.g.Dominators(ctx); err != nil { // computes the live objects too
-		return nil, err
-	}
-	if out.Incomplete, err = x.Incomplete(&out.Gaps); err != nil {
-		return nil, err
-	}
-	if out.Live, out.Garbage, out.Frozen, err = x.Parts(ctx); err != nil {
-		return nil, err
-	}
-	for i, a := range objects {
-		n, err := x.Object(a)
-		switch {
-		case err != nil && i == 0:
-			return nil, err
-		case err != nil:
-			out.Note(err)
-			continue
-		}
-		o, err := x.retainedBy(ctx, out, n, top)
-		if err != nil {
+	return using(ctx, x.g, func(ctx context.Context) (*answer.Retained, error) {
+		out := &answer.Retained{}
+		if _, err := x.g.Dominators(ctx); err != nil { // computes the live objects too
 			return nil, err
 		}
-		out.Objects = append(out.Objects, *o)
-	}
-	return out, nil
+		var err error
+		if out.Incomplete, err = x.Incomplete(&out.Gaps); err != nil {
+			return nil, err
+		}
+		if out.Live, out.Garbage, out.Frozen, err = x.Parts(ctx); err != nil {
+			return nil, err
+		}
+		for i, a := range objects {
+			n, err := x.Object(a)
+			switch {
+			case err != nil && i == 0:
+				return nil, err
+			case err != nil:
+				out.Note(err)
+				continue
+			}
+			o, err := x.retainedBy(ctx, out, n, top)
+			if err != nil {
+				return nil, err
+			}
+			out.Objects = append(out.Objects, *o)
+		}
+		return out, nil
+	})
 }
 
 // Parts counts the live, the dead and the frozen objects.

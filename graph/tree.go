@@ -26,34 +26,31 @@ const (
 
 // DominatorTree returns the owners of most live bytes: the dominator tree, in which small objects are folded by type.
 func (x *Holders) DominatorTree(ctx context.Context, o TreeOptions) (*answer.Dominators, error) {
-	ctx, done, err := x.g.Use(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer done()
-	d, err := x.g.Dominators(ctx)
-	if err != nil {
-		return nil, err
-	}
-	out := &answer.Dominators{Least: o.Least, Depth: o.Depth, Tree: []answer.DominatorRow{}}
-	if out.Incomplete, err = x.Incomplete(&out.Gaps); err != nil {
-		return nil, err
-	}
-	if out.Live, out.Garbage, out.Frozen, err = x.Parts(ctx); err != nil {
-		return nil, err
-	}
-	if o.Least == 0 {
-		out.Least = uint64(o.Percent / 100 * float64(out.Live.Size))
-	}
-	out.Least = max(out.Least, 1)
-	if o.Depth <= 0 || o.Depth > maxTreeDepth {
-		out.Depth = maxTreeDepth
-	}
-	t := treeWriter{x: x, d: d, out: out}
-	if err := t.children(ctx, x.g.Root(), 0); err != nil {
-		return nil, err
-	}
-	return out, nil
+	return using(ctx, x.g, func(ctx context.Context) (*answer.Dominators, error) {
+		d, err := x.g.Dominators(ctx)
+		if err != nil {
+			return nil, err
+		}
+		out := &answer.Dominators{Least: o.Least, Depth: o.Depth, Tree: []answer.DominatorRow{}}
+		if out.Incomplete, err = x.Incomplete(&out.Gaps); err != nil {
+			return nil, err
+		}
+		if out.Live, out.Garbage, out.Frozen, err = x.Parts(ctx); err != nil {
+			return nil, err
+		}
+		if o.Least == 0 {
+			out.Least = uint64(o.Percent / 100 * float64(out.Live.Size))
+		}
+		out.Least = max(out.Least, 1)
+		if o.Depth <= 0 || o.Depth > maxTreeDepth {
+			out.Depth = maxTreeDepth
+		}
+		t := treeWriter{x: x, d: d, out: out}
+		if err := t.children(ctx, x.g.Root(), 0); err != nil {
+			return nil, err
+		}
+		return out, nil
+	})
 }
 
 // A treeWriter writes the rows of a tree.
@@ -175,43 +172,40 @@ func (x *Holders) sourceName(g *answer.Gaps, n Node) answer.Text {
 
 // DominatorsOf returns the owners of an object, and what it owns: at most top objects, and the rest by type.
 func (x *Holders) DominatorsOf(ctx context.Context, a target.Addr, top int) (*answer.Dominators, error) {
-	ctx, done, err := x.g.Use(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer done()
-	n, err := x.Object(a)
-	if err != nil {
-		return nil, err
-	}
-	d, err := x.g.Dominators(ctx)
-	if err != nil {
-		return nil, err
-	}
-	live, err := x.g.Live(ctx)
-	if err != nil {
-		return nil, err
-	}
-	out := &answer.Dominators{}
-	if out.Incomplete, err = x.Incomplete(&out.Gaps); err != nil {
-		return nil, err
-	}
-	if out.Live, out.Garbage, out.Frozen, err = x.Parts(ctx); err != nil {
-		return nil, err
-	}
-	all := out.Live.Size
-	if !live.Live(n) {
-		all = out.Garbage.Size + out.Frozen.Size
-	}
-	own := &answer.Owned{Object: x.object(&out.Gaps, n), Live: live.Live(n), Retained: d.Retained(n), Owns: []answer.DominatorRow{}}
-	out.Object = own
-	own.Chain = x.chain(&out.Gaps, d, n, all)
-	if own.Live && !x.g.IsObject(d.Idom(n)) {
-		if err := x.holders(ctx, &out.Gaps, own, n); err != nil {
+	return using(ctx, x.g, func(ctx context.Context) (*answer.Dominators, error) {
+		n, err := x.Object(a)
+		if err != nil {
 			return nil, err
 		}
-	}
-	return out, x.owns(ctx, out, d, n, top, all)
+		d, err := x.g.Dominators(ctx)
+		if err != nil {
+			return nil, err
+		}
+		live, err := x.g.Live(ctx)
+		if err != nil {
+			return nil, err
+		}
+		out := &answer.Dominators{}
+		if out.Incomplete, err = x.Incomplete(&out.Gaps); err != nil {
+			return nil, err
+		}
+		if out.Live, out.Garbage, out.Frozen, err = x.Parts(ctx); err != nil {
+			return nil, err
+		}
+		all := out.Live.Size
+		if !live.Live(n) {
+			all = out.Garbage.Size + out.Frozen.Size
+		}
+		own := &answer.Owned{Object: x.object(&out.Gaps, n), Live: live.Live(n), Retained: d.Retained(n), Owns: []answer.DominatorRow{}}
+		out.Object = own
+		own.Chain = x.chain(&out.Gaps, d, n, all)
+		if own.Live && !x.g.IsObject(d.Idom(n)) {
+			if err := x.holders(ctx, &out.Gaps, own, n); err != nil {
+				return nil, err
+			}
+		}
+		return out, x.owns(ctx, out, d, n, top, all)
+	})
 }
 
 // chain returns the dominators of n from the root to n. It omits the middle of a very long chain.
