@@ -24,20 +24,19 @@ const (
 	root       = "../.."
 	matrixOpen = "<!-- matrix -->\n"
 	matrixEnd  = "<!-- /matrix -->\n"
-	maxLine    = 150 // characters of a line of output in the README
-	maxLines   = 16  // lines of one output
+	omitted    = "[...]\n" // the last line of an output that README.md shortens
 )
 
 // moduleRoot is root as an absolute path.
 var moduleRoot, _ = filepath.Abs(root)
 
-// run runs sosgo in the module's folder, as the README's reader does.
+// run runs sosgo in the module's folder, as a reader of README.md would.
 func run(t *testing.T, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
 	return runIn(t, cli.Env{Open: commands.Open}, args...)
 }
 
-// runIn is run in an environment of which only the opening of dumps is chosen.
+// runIn is run with an environment that chooses how dumps are opened.
 func runIn(t *testing.T, env cli.Env, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
 	t.Chdir(moduleRoot)
@@ -47,15 +46,14 @@ func runIn(t *testing.T, env cli.Env, args ...string) (stdout, stderr string, co
 	return out.String(), errs.String(), code
 }
 
-// A keptDump opens the dump of one path and keeps it: to unpack it for each of its questions
-// takes longer than all answers.
+// A keptDump keeps the dump of one path open. Unpacking it for every question would take longer than the answers.
 type keptDump struct {
 	path, options string
 	dump          cli.Dump
 }
 
 func (k *keptDump) open(ctx context.Context, path string, o cli.OpenOptions) (cli.Dump, error) {
-	o.Context, o.Progress = nil, nil // they are the session's; the dump outlives it
+	o.Context, o.Progress = nil, nil // these belong to the session, which ends before the dump is closed
 	options := fmt.Sprintf("%+v", o)
 	if k.dump != nil && path == k.path && options == k.options {
 		return k.dump, nil
@@ -78,7 +76,7 @@ func (k *keptDump) close() error {
 	return dump.Close()
 }
 
-// shellWords cuts a command line into words; single quotes keep one together.
+// shellWords splits a command line into words. Single quotes keep a word together.
 func shellWords(line string) []string {
 	var words []string
 	for i, part := range strings.Split(line, "'") {
@@ -91,7 +89,8 @@ func shellWords(line string) []string {
 	return words
 }
 
-// TestReadme runs the commands of README.md and compares what they print.
+// TestReadme runs the commands of README.md and compares their output. A block whose last line is [...] shows only the first lines
+// of its output. No line is shortened.
 func TestReadme(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(root, "testdata", "dumps", "net10-zoo")); err != nil {
 		t.Skip("the canned dumps are not here")
@@ -110,7 +109,7 @@ func TestReadme(t *testing.T) {
 		t.Run(args, func(t *testing.T) {
 			got, errs, code := run(t, shellWords(args)...)
 			require.Zero(t, code, errs)
-			got = cut(got)
+			got = shorten(got, want)
 			if *updateReadme {
 				parts[i+1] = command + "\n" + got + "```\n" + rest
 				return
@@ -125,22 +124,22 @@ func TestReadme(t *testing.T) {
 	}
 }
 
-// cut shortens long lines and long outputs, so that the README stays readable.
-func cut(s string) string {
-	var b strings.Builder
-	n := 0
-	for line := range strings.Lines(s) {
-		if n++; n > maxLines {
-			b.WriteString("…\n")
-			break
-		}
-		line = strings.TrimRight(line, " \n")
-		if r := []rune(line); len(r) > maxLine {
-			line = string(r[:maxLine]) + "…"
-		}
-		b.WriteString(line + "\n")
+// shorten returns as many lines of an output as the block in README.md shows.
+func shorten(got, block string) string {
+	var out strings.Builder
+	keep := len(got)
+	if shown, ok := strings.CutSuffix(block, omitted); ok {
+		keep = strings.Count(shown, "\n")
 	}
-	return b.String()
+	n := 0
+	for line := range strings.Lines(got) {
+		if n == keep {
+			return out.String() + omitted
+		}
+		out.WriteString(strings.TrimRight(line, " \n") + "\n")
+		n++
+	}
+	return out.String()
 }
 
 // matrixCommands are the columns of the support matrix.
@@ -149,8 +148,7 @@ var matrixCommands = []struct{ title, line string }{
 	{"types", "name2ee *!System.String"}, {"dumpheap", "dumpheap -stat"}, {"eeheap", "eeheap -gc"}, {"syncblk", "syncblk -all"},
 }
 
-// TestSupportMatrix makes the table of README.md from what the commands answer
-// on the canned dumps.
+// TestSupportMatrix builds the table of README.md from the answers of commands about the canned dumps.
 func TestSupportMatrix(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("| dump | runtime | system | kind |")
@@ -179,7 +177,7 @@ func TestSupportMatrix(t *testing.T) {
 	require.Equal(t, old, b.String())
 }
 
-// answer runs a command and says how much of an answer there was.
+// answer runs a command and returns a mark for its answer: complete, partial or none.
 func answer(t *testing.T, dump, line string) string {
 	out, errs, code := run(t, "-d", dump, "-c", line)
 	switch {
@@ -193,7 +191,7 @@ func answer(t *testing.T, dump, line string) string {
 	return "●"
 }
 
-// systemOf is the system of a dump, with its processor where that is not x64.
+// systemOf returns the system of a dump, and its processor if that is not x64.
 func systemOf(m *testcase.Manifest) string {
 	if m.Arch == "x64" {
 		return m.OS

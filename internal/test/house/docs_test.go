@@ -186,3 +186,34 @@ func TestReadmeCode(t *testing.T) {
 		require.Contains(t, indented, strings.ReplaceAll(m[1], `"core.1234"`, "zoo"))
 	}
 }
+
+// TestReadmeDependencies checks that README.md gives a reason for every module that a go.mod requires directly, and for no other.
+func TestReadmeDependencies(t *testing.T) {
+	readme, err := os.ReadFile("README.md")
+	require.NoError(t, err)
+	_, section, found := strings.Cut(string(readme), "\n## Dependencies\n")
+	require.True(t, found)
+	section, _, _ = strings.Cut(section, "\n## ")
+	listed := map[string]bool{}
+	for _, m := range regexp.MustCompile(`(?m)^\| ([a-z]+\.[a-z]+/\S+) \|`).FindAllStringSubmatch(section, -1) {
+		listed[m[1]] = true
+	}
+	required := map[string]bool{}
+	var files []string
+	for _, pattern := range []string{"go.mod", "*/*/go.mod", ".ci/*/go.mod"} {
+		found, err := filepath.Glob(pattern)
+		require.NoError(t, err)
+		files = append(files, found...)
+	}
+	require.Contains(t, files, "go.mod")
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		for _, m := range regexp.MustCompile(`(?m)^(?:require )?\s*([a-z]+\.[a-z]+/\S+) v\S+$`).FindAllStringSubmatch(string(text), -1) {
+			if !strings.HasPrefix(m[1], modulePath) {
+				required[m[1]] = true
+			}
+		}
+	}
+	require.Equal(t, required, listed)
+}
