@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/pprof/profile"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -17,6 +16,7 @@ import (
 	"github.com/sosgo/sosgo/export"
 	"github.com/sosgo/sosgo/export/heappprof"
 	"github.com/sosgo/sosgo/graph"
+	"github.com/sosgo/sosgo/internal/test/exportread"
 	"github.com/sosgo/sosgo/internal/test/testdump"
 	"github.com/sosgo/sosgo/internal/test/testheap"
 )
@@ -31,22 +31,23 @@ func TestPprof(t *testing.T) {
 			require.NoError(t, err)
 			var b bytes.Buffer
 			require.NoError(t, p.Pprof(&b))
-			got, err := profile.ParseData(b.Bytes())
-			require.NoError(t, err)
-			require.NoError(t, got.CheckValid())
+			got := exportread.ReadProfile(t, b.Bytes())
+			assert.Equal(t, [][2]string{{"inuse_objects", "count"}, {"inuse_space", "bytes"}}, got.SampleTypes)
+			assert.Equal(t, "inuse_space", got.Default)
 			flat, cum := map[string]uint64{}, map[string]uint64{}
 			objects := int64(0)
-			for _, s := range got.Sample {
-				objects += s.Value[0]
+			for _, s := range got.Samples {
+				objects += s.Values[0]
 				met := map[string]bool{}
-				for i, l := range s.Location {
-					name := l.Line[0].Function.Name
+				for i, f := range s.Frames {
+					name := f.Function
+					require.Empty(t, f.SystemName, "pprof removes the type arguments of a name that is equal to its system name")
 					if i == 0 {
-						flat[name] += uint64(s.Value[1])
+						flat[name] += uint64(s.Values[1])
 					}
 					if !met[name] {
 						met[name] = true
-						cum[name] += uint64(s.Value[1])
+						cum[name] += uint64(s.Values[1])
 					}
 				}
 			}

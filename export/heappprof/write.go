@@ -8,60 +8,45 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/google/pprof/profile"
-
+	"github.com/sosgo/sosgo/export/internal/profileproto"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/report"
 )
 
 // Pprof writes the profile for pprof: inuse_objects and inuse_space, with the generation of the objects as a label.
 func (p *Profile) Pprof(w io.Writer) error {
-	objects, space := &profile.ValueType{Type: "inuse_objects", Unit: "count"}, &profile.ValueType{Type: "inuse_space", Unit: "bytes"}
-	out := &profile.Profile{SampleType: []*profile.ValueType{objects, space}, DefaultSampleType: space.Type,
-		PeriodType: &profile.ValueType{Type: "space", Unit: "bytes"}, Period: 1}
+	objects, space := profileproto.ValueType{Type: "inuse_objects", Unit: "count"}, profileproto.ValueType{Type: "inuse_space", Unit: "bytes"}
+	out := profileproto.New([]profileproto.ValueType{objects, space}, space.Type, profileproto.ValueType{Type: "space", Unit: "bytes"})
 	locations := p.locations(out)
 	var frames []int32
+	var stack []uint64
 	for i := range p.nodes {
-		frames = p.path(frames[:0], int32(i))
+		frames, stack = p.path(frames[:0], int32(i)), stack[:0]
+		for _, f := range frames {
+			stack = append(stack, locations[f])
+		}
 		for gen, s := range p.nodes[i].sums {
-			if s.objects == 0 {
-				continue
+			if s.objects > 0 {
+				out.Sample(stack, []int64{s.objects, s.size}, profileproto.Label{Key: "generation", Text: heap.Generation(gen).String()})
 			}
-			sample := &profile.Sample{Value: []int64{s.objects, s.size}, Location: make([]*profile.Location, len(frames)),
-				Label: map[string][]string{"generation": {heap.Generation(gen).String()}}}
-			for k, f := range frames {
-				sample.Location[k] = locations[f]
-			}
-			out.Sample = append(out.Sample, sample)
 		}
 	}
 	return out.Write(w)
 }
 
-// locations fills the profile's functions, and returns the location of each frame. The file of a function is the assembly of
+// locations adds the functions to a profile and returns the location of each frame that is used. The file of a function is the assembly of
 // its type.
-func (p *Profile) locations(out *profile.Profile) []*profile.Location {
-	mapping := &profile.Mapping{ID: 1, File: "heap", HasFunctions: true, HasFilenames: true}
-	out.Mapping = []*profile.Mapping{mapping}
+func (p *Profile) locations(out *profileproto.Profile) []uint64 {
+	mapping := out.Mapping("heap", false)
 	used := make([]bool, len(p.frames))
 	for i := range p.nodes {
 		used[p.nodes[i].frame] = true
 	}
-	locations := make([]*profile.Location, len(p.frames))
-	functions := map[frame]*profile.Function{}
+	locations := make([]uint64, len(p.frames))
 	for i, f := range p.frames {
-		if !used[i] {
-			continue
+		if used[i] {
+			locations[i] = out.Location(mapping, 0, out.Function(report.Escape(f.name), report.Escape(f.assembly)), 0)
 		}
-		fn := functions[f]
-		if fn == nil {
-			name := report.Escape(f.name)
-			fn = &profile.Function{ID: uint64(len(out.Function) + 1), Name: name, SystemName: name, Filename: report.Escape(f.assembly)}
-			functions[f] = fn
-			out.Function = append(out.Function, fn)
-		}
-		locations[i] = &profile.Location{ID: uint64(len(out.Location) + 1), Mapping: mapping, Line: []profile.Line{{Function: fn}}}
-		out.Location = append(out.Location, locations[i])
 	}
 	return locations
 }

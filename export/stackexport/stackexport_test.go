@@ -7,11 +7,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/pprof/profile"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/test/exportread"
 )
 
 // sample has three threads: two that stand in the same place, and one in a
@@ -78,21 +78,21 @@ func TestSpeedscope(t *testing.T) {
 func TestPprof(t *testing.T) {
 	var b bytes.Buffer
 	require.NoError(t, Pprof(&b, sample()))
-	p, err := profile.Parse(&b)
-	require.NoError(t, err)
-	require.NoError(t, p.CheckValid())
-	require.Len(t, p.Sample, 3)
-	s := p.Sample[1]
-	assert.Equal(t, []int64{1}, s.Value)
-	assert.Equal(t, []string{"pool"}, s.Label["thread"])
-	assert.Equal(t, []int64{4}, s.NumLabel["managed_id"])
-	require.Len(t, s.Location, 3)
-	leaf := s.Location[0]
+	p := exportread.ReadProfile(t, b.Bytes())
+	assert.Equal(t, [][2]string{{"threads", "count"}}, p.SampleTypes)
+	require.Len(t, p.Samples, 3)
+	s := p.Samples[1]
+	assert.Equal(t, []int64{1}, s.Values)
+	assert.Equal(t, "pool", s.Labels["thread"])
+	assert.Equal(t, map[string]int64{"os_id": 2, "managed_id": 4}, s.Numbers)
+	require.Len(t, s.Frames, 3)
+	leaf := s.Frames[0]
 	assert.Equal(t, uint64(0x2000), leaf.Address)
-	assert.Equal(t, "app.dll", leaf.Mapping.File)
-	assert.Equal(t, "App.Work(Int32, String)", leaf.Line[0].Function.Name)
-	assert.Equal(t, int64(20), leaf.Line[0].Line)
-	assert.Same(t, leaf.Line[0].Function, s.Location[1].Line[0].Function, "one method is one function")
+	assert.Equal(t, "app.dll", leaf.Mapping)
+	assert.Equal(t, "App.Work(Int32, String)", leaf.Function)
+	assert.Equal(t, "/src/a.cs", leaf.File)
+	assert.Equal(t, int64(20), leaf.Line)
+	assert.Equal(t, leaf.FunctionID, s.Frames[1].FunctionID, "one method is one function")
 }
 
 type fullDisk struct{}
@@ -115,7 +115,5 @@ func TestNoStacks(t *testing.T) {
 	assert.NotContains(t, b.String(), "null")
 	b.Reset()
 	require.NoError(t, Pprof(&b, answer.NewProfile()))
-	p, err := profile.Parse(&b)
-	require.NoError(t, err)
-	assert.Empty(t, p.Sample)
+	assert.Empty(t, exportread.ReadProfile(t, b.Bytes()).Samples)
 }

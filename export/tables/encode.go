@@ -6,11 +6,8 @@ import (
 	"io"
 	"math"
 	"strconv"
-	"unicode/utf8"
 
-	"github.com/parquet-go/parquet-go"
-	"github.com/parquet-go/parquet-go/compress/zstd"
-
+	"github.com/sosgo/sosgo/export/internal/parquetfile"
 	"github.com/sosgo/sosgo/internal/report"
 	"github.com/sosgo/sosgo/target"
 )
@@ -26,7 +23,7 @@ type encoder interface {
 type part struct {
 	rows  uint64
 	text  []byte
-	group *parquet.ConcurrentRowGroupWriter
+	group *parquetfile.Group
 }
 
 func newEncoder(f Form, t *Table, w io.Writer) (encoder, error) {
@@ -82,11 +79,11 @@ func appendCSV(dst []byte, b *Batch, r int) []byte {
 			dst = append(dst, ',')
 		}
 		switch c := &b.cols[i]; {
-		case c.isNull(r):
+		case isNull(c, r):
 		case b.t.Columns[i].Kind == Text:
-			dst = appendQuoted(dst, c.at(r))
+			dst = appendQuoted(dst, c.At(r))
 		default:
-			dst = appendNumber(dst, b.t.Columns[i].Kind, c.num[r])
+			dst = appendNumber(dst, b.t.Columns[i].Kind, c.Numbers[r])
 		}
 	}
 	return dst
@@ -112,7 +109,7 @@ func appendJSON(dst []byte, b *Batch, r int) []byte {
 	first := byte('{')
 	for i := range b.cols {
 		c := &b.cols[i]
-		if c.isNull(r) {
+		if isNull(c, r) {
 			continue
 		}
 		dst = append(dst, first, '"')
@@ -120,9 +117,9 @@ func appendJSON(dst []byte, b *Batch, r int) []byte {
 		dst = append(dst, b.t.Columns[i].Name...)
 		dst = append(dst, '"', ':')
 		if b.t.Columns[i].Kind == Text {
-			dst = report.AppendJSONString(dst, string(c.at(r)))
+			dst = report.AppendJSONString(dst, string(c.At(r)))
 		} else {
-			dst = appendNumber(dst, b.t.Columns[i].Kind, c.num[r])
+			dst = appendNumber(dst, b.t.Columns[i].Kind, c.Numbers[r])
 		}
 	}
 	if first == '{' {
@@ -144,121 +141,30 @@ func appendNumber(dst []byte, k Kind, v uint64) []byte {
 }
 
 // A parquetEncoder writes a row group for each batch.
-type parquetEncoder struct {
-	w       *parquet.GenericWriter[any]
-	columns []int // by column of the table: its index in the schema, which is in the order of names
-}
-
-// codec is fast, and a third larger than the best.
-var codec = &zstd.Codec{Level: zstd.SpeedFastest}
+type parquetEncoder struct{ w *parquetfile.Writer }
 
 func newParquet(t *Table, w io.Writer) *parquetEncoder {
-	group := parquet.Group{}
-	for i := range t.Columns {
-		group[t.Columns[i].Name] = t.Columns[i].node()
+	columns := make([]parquetfile.Column, len(t.Columns))
+	for i := range columns {
+		c := &t.Columns[i]
+		columns[i] = parquetfile.Column{Name: c.Name, Type: parquetTypes[c.Kind], Optional: c.Null}
+		switch {
+		case c.rising:
+			columns[i].Encoding = parquetfile.Delta
+		case c.few:
+			columns[i].Encoding = parquetfile.Dictionary
+		}
 	}
-	schema := parquet.NewSchema(t.Name, group)
-	e := &parquetEncoder{w: parquet.NewGenericWriter[any](w, schema, parquet.CreatedBy("sosgo", "1", ""), parquet.DataPageStatistics(true))}
-	for i := range t.Columns {
-		leaf, _ := schema.Lookup(t.Columns[i].Name) // it was put there
-		e.columns = append(e.columns, leaf.ColumnIndex)
-	}
-	return e
+	return &parquetEncoder{parquetfile.NewWriter(w, t.Name, columns)}
 }
 
-// node is the column in a schema.
-func (c *Column) node() parquet.Node {
-	var n parquet.Node
-	switch c.Kind {
-	case Uint:
-		n = parquet.Uint(64)
-	case Int:
-		n = parquet.Int(64)
-	case Text:
-		n = parquet.String()
-	case Bool:
-		n = parquet.Leaf(parquet.BooleanType)
-	case Float:
-		n = parquet.Leaf(parquet.DoubleType)
-	}
-	switch {
-	case c.rising:
-		n = parquet.Encoded(n, &parquet.DeltaBinaryPacked)
-	case c.few:
-		n = parquet.Encoded(n, &parquet.RLEDictionary)
-	}
-	n = parquet.Compressed(n, codec)
-	if c.Null {
-		n = parquet.Optional(n)
-	}
-	return n
-}
-
-// parquetRows is how many values are handed over at once.
-const parquetRows = 1 << 10
+var parquetTypes = [...]parquetfile.Type{Uint: parquetfile.Uint, Int: parquetfile.Int, Text: parquetfile.Text, Bool: parquetfile.Bool, Float: parquetfile.Double}
 
 func (e *parquetEncoder) encode(b *Batch, _ part) (part, error) {
-	out := part{rows: uint64(b.n), group: e.w.BeginRowGroup()}
-	writers := out.group.ColumnWriters()
-	values := make([]parquet.Value, 0, parquetRows)
-	for i := range b.cols {
-		w := writers[e.columns[i]]
-		for from := 0; from < b.n; from += parquetRows {
-			values = b.appendValues(values[:0], i, from, min(from+parquetRows, b.n), e.columns[i])
-			if _, err := w.WriteRowValues(values); err != nil {
-				return out, err
-			}
-		}
-		if err := w.Flush(); err != nil {
-			return out, err
-		}
-	}
-	return out, nil
+	g, err := e.w.EncodeGroup(b.n, b.cols)
+	return part{rows: uint64(b.n), group: g}, err
 }
 
-// appendValues appends the values of column i from row from up to row to. Only those that may be null need to know their level
-// and their column; numbers without null, which are most, are fast.
-func (b *Batch) appendValues(dst []parquet.Value, i, from, to, at int) []parquet.Value {
-	c, kind := &b.cols[i], b.t.Columns[i].Kind
-	if len(c.null) == 0 && (kind == Uint || kind == Int) {
-		for _, v := range c.num[from:to] {
-			dst = append(dst, parquet.Int64Value(int64(v)))
-		}
-		return dst
-	}
-	for r := from; r < to; r++ {
-		switch {
-		case len(c.null) == 0:
-			dst = append(dst, c.value(kind, r))
-		case c.null[r]:
-			dst = append(dst, parquet.NullValue().Level(0, 0, at))
-		default:
-			dst = append(dst, c.value(kind, r).Level(0, 1, at))
-		}
-	}
-	return dst
-}
-
-// value is row r of a column, which is not null.
-func (c *cells) value(k Kind, r int) parquet.Value {
-	switch k {
-	case Text:
-		text := c.at(r)
-		if !utf8.Valid(text) {
-			text = bytes.ToValidUTF8(text, []byte("\ufffd"))
-		}
-		return parquet.ByteArrayValue(text)
-	case Bool:
-		return parquet.BooleanValue(c.num[r] != 0)
-	case Float:
-		return parquet.DoubleValue(math.Float64frombits(c.num[r]))
-	}
-	return parquet.Int64Value(int64(c.num[r]))
-}
-
-func (e *parquetEncoder) take(p part) error {
-	_, err := p.group.Commit()
-	return err
-}
+func (e *parquetEncoder) take(p part) error { return e.w.Write(p.group) }
 
 func (e *parquetEncoder) close() error { return e.w.Close() }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/export"
+	"github.com/sosgo/sosgo/export/internal/parquetfile"
 	"github.com/sosgo/sosgo/query"
 )
 
@@ -210,32 +211,25 @@ func (w *writer) missing(err error) {
 type Batch struct {
 	t    *Table
 	n    int
-	cols []cells
+	cols []parquetfile.Values
 }
 
-// cells are the values of a column.
-type cells struct {
-	num  []uint64 // of all kinds but Text; of Text where the value ends in text
-	text []byte
-	null []bool // of columns with nulls
-}
-
-func newBatch(t *Table) *Batch { return &Batch{t: t, cols: make([]cells, len(t.Columns))} }
+func newBatch(t *Table) *Batch { return &Batch{t: t, cols: make([]parquetfile.Values, len(t.Columns))} }
 
 func (b *Batch) reset() {
 	b.n = 0
 	for i := range b.cols {
 		c := &b.cols[i]
-		c.num, c.text, c.null = c.num[:0], c.text[:0], c.null[:0]
+		c.Numbers, c.Text, c.Null = c.Numbers[:0], c.Text[:0], c.Null[:0]
 	}
 }
 
 // num appends a value of any kind but Text to column i.
 func (b *Batch) num(i int, v uint64) {
 	c := &b.cols[i]
-	c.num = append(c.num, v)
+	c.Numbers = append(c.Numbers, v)
 	if b.t.Columns[i].Null {
-		c.null = append(c.null, false)
+		c.Null = append(c.Null, false)
 	}
 }
 
@@ -250,8 +244,8 @@ func (b *Batch) bool(i int, v bool) {
 // text appends text to column i.
 func (b *Batch) text(i int, s string) {
 	c := &b.cols[i]
-	c.text = append(c.text, s...)
-	b.num(i, uint64(len(c.text)))
+	c.Text = append(c.Text, s...)
+	b.num(i, uint64(len(c.Text)))
 }
 
 // null appends null to column i.
@@ -259,26 +253,17 @@ func (b *Batch) null(i int) {
 	c := &b.cols[i]
 	n := uint64(0)
 	if b.t.Columns[i].Kind == Text {
-		n = uint64(len(c.text))
+		n = uint64(len(c.Text))
 	}
-	c.num, c.null = append(c.num, n), append(c.null, true)
+	c.Numbers, c.Null = append(c.Numbers, n), append(c.Null, true)
 }
 
 // bytes appends text to column i.
 func (b *Batch) bytes(i int, s []byte) {
 	c := &b.cols[i]
-	c.text = append(c.text, s...)
-	b.num(i, uint64(len(c.text)))
-}
-
-// at is the text of row r of a column.
-func (c *cells) at(r int) []byte {
-	from := uint64(0)
-	if r > 0 {
-		from = c.num[r-1]
-	}
-	return c.text[from:c.num[r]]
+	c.Text = append(c.Text, s...)
+	b.num(i, uint64(len(c.Text)))
 }
 
 // isNull reports whether row r of a column is null.
-func (c *cells) isNull(r int) bool { return len(c.null) > 0 && c.null[r] }
+func isNull(c *parquetfile.Values, r int) bool { return len(c.Null) > 0 && c.Null[r] }

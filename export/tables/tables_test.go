@@ -13,7 +13,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/parquet-go/parquet-go"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -22,6 +21,7 @@ import (
 	"github.com/sosgo/sosgo/export"
 	"github.com/sosgo/sosgo/export/tables"
 	"github.com/sosgo/sosgo/graph"
+	"github.com/sosgo/sosgo/internal/test/exportread"
 	"github.com/sosgo/sosgo/internal/test/testdump"
 	"github.com/sosgo/sosgo/query"
 	"github.com/sosgo/sosgo/target"
@@ -98,50 +98,9 @@ func TestForms(t *testing.T) {
 	})
 }
 
-// readParquet are the rows of a file, without what is null.
+// readParquet returns the rows of a file, without nulls.
 func readParquet(t *testing.T, b []byte) []map[string]string {
-	f, err := parquet.OpenFile(bytes.NewReader(b), int64(len(b)))
-	require.NoError(t, err)
-	columns := f.Schema().Columns()
-	var out []map[string]string
-	for _, g := range f.RowGroups() {
-		rows := g.Rows()
-		buf := make([]parquet.Row, 100)
-		for {
-			n, err := rows.ReadRows(buf)
-			for _, r := range buf[:n] {
-				row := map[string]string{}
-				for _, v := range r {
-					if !v.IsNull() {
-						row[columns[v.Column()][0]] = plain(f.Schema(), v)
-					}
-				}
-				out = append(out, row)
-			}
-			if err == io.EOF {
-				break
-			}
-			require.NoError(t, err)
-		}
-		require.NoError(t, rows.Close())
-	}
-	return out
-}
-
-func plain(s *parquet.Schema, v parquet.Value) string {
-	switch v.Kind() {
-	case parquet.Int64:
-		leaf, _ := s.Lookup(s.Columns()[v.Column()][0])
-		if strings.HasPrefix(leaf.Node.Type().String(), "INT(64,true") {
-			return strconv.FormatInt(v.Int64(), 10)
-		}
-		return strconv.FormatUint(v.Uint64(), 10)
-	case parquet.Boolean:
-		return strconv.FormatBool(v.Boolean())
-	case parquet.Double:
-		return strconv.FormatFloat(v.Double(), 'g', -1, 64)
-	}
-	return string(v.ByteArray())
+	return exportread.ReadParquet(t, b).Rows
 }
 
 // TestObjects: the tables of the heap say what the graph says.
@@ -251,10 +210,10 @@ func TestManyRows(t *testing.T) {
 	}}
 	p := &tables.Process{Summary: &answer.Summary{}, Sources: []query.Source{source}}
 	files, _ := written(t, p, tables.Options{Form: tables.Parquet})
-	f, err := parquet.OpenFile(bytes.NewReader(files["tasks.parquet"]), int64(len(files["tasks.parquet"])))
-	require.NoError(t, err)
-	assert.EqualValues(t, n, f.NumRows())
-	assert.Len(t, f.RowGroups(), 3)
+	f := exportread.ReadParquet(t, files["tasks.parquet"])
+	assert.Equal(t, 3, f.Groups)
+	require.Len(t, f.Rows, n)
+	assert.Equal(t, map[string]string{"task": "299999", "name": "Type299999"}, f.Rows[n-1])
 }
 
 // TestBrief: the tables of a fleet have no objects and no strings.

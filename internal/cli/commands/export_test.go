@@ -11,11 +11,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/pprof/profile"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/sosgo/sosgo/internal/cli"
+	"github.com/sosgo/sosgo/internal/test/exportread"
 	"github.com/sosgo/sosgo/internal/test/testcase"
 	"github.com/sosgo/sosgo/internal/test/testdump"
 )
@@ -211,9 +211,9 @@ func TestExportHostileNames(t *testing.T) {
 	for line := range strings.Lines(read("folded", "-heap")) {
 		assert.Regexp(t, `^[^\x00-\x1f]+ \d+\n$`, line)
 	}
-	p, err := profile.ParseData([]byte(read("pprof", "-heap")))
-	require.NoError(t, err)
-	assert.True(t, slices.ContainsFunc(p.Function, func(f *profile.Function) bool { return strings.Contains(f.Name, "Debuggee.Zoo.") }))
+	assert.True(t, slices.ContainsFunc(exportread.ReadProfile(t, []byte(read("pprof", "-heap"))).Samples, func(s exportread.Sample) bool {
+		return strings.Contains(s.Frames[0].Function, "Debuggee.Zoo.")
+	}))
 	assert.NotEmpty(t, read("gcdump"))
 
 	f, err := os.Open(filepath.Join(export("csv"), "types.csv"))

@@ -9,12 +9,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/pprof/profile"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/sosgo/sosgo/internal/cli"
 	"github.com/sosgo/sosgo/internal/cli/commands"
+	"github.com/sosgo/sosgo/internal/test/exportread"
 	"github.com/sosgo/sosgo/internal/test/testdump"
 )
 
@@ -81,12 +81,11 @@ func TestStacksExport(t *testing.T) {
 		require.Zero(t, code, stderr)
 		b, err = os.ReadFile(file)
 		require.NoError(t, err)
-		p, err := profile.ParseData(b)
-		require.NoError(t, err)
-		require.Len(t, p.Sample, stacks)
+		p := exportread.ReadProfile(t, b)
+		require.Len(t, p.Samples, stacks)
 		calls = 0
-		for _, s := range p.Sample {
-			calls += len(s.Location)
+		for _, s := range p.Samples {
+			calls += len(s.Frames)
 		}
 		assert.Equal(t, frames, calls)
 

@@ -73,12 +73,10 @@ var thirdParty = map[string]string{
 	"github.com/spf13/cobra":            "internal/cli",
 	"golang.org/x/term":                 "internal/cli",
 	"golang.org/x/sys":                  "internal/mmapfile internal/offheap dump internal/cli internal/sandbox",
-	"github.com/klauspost/compress":     "dump internal/cli",
+	"github.com/klauspost/compress":     "dump internal/cli export/internal/parquetfile",
 	"github.com/olekukonko/tablewriter": "internal/report",
 	"github.com/go-delve/delve":         "image/unwind",
 	"golang.org/x/arch":                 "objects/disasm",
-	"github.com/parquet-go/parquet-go":  "export/tables",
-	"github.com/google/pprof":           "export/stackexport export/heappprof",
 }
 
 // testFolder holds packages that only tests and the project's own tools import.

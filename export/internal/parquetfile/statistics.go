@@ -1,0 +1,98 @@
+package parquetfile
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math"
+	"unicode/utf8"
+)
+
+// replacement stands for bytes that are not UTF-8.
+var replacement = []byte("\ufffd")
+
+// statistics are the least and the greatest value of a page or chunk in the order of the column's logical type, and the number of nulls.
+type statistics struct {
+	typ                     Type
+	known                   bool // there is a value
+	least, greatest         uint64
+	leastText, greatestText []byte
+	nulls                   int64
+}
+
+// addText adds a value. It reports whether the value is not UTF-8.
+func (s *statistics) addText(v []byte) (invalid bool) {
+	if !utf8.Valid(v) {
+		v, invalid = bytes.ToValidUTF8(v, replacement), true
+	}
+	s.addRange(v, v)
+	return invalid
+}
+
+func (s *statistics) addRange(least, greatest []byte) {
+	if !s.known || bytes.Compare(least, s.leastText) < 0 {
+		s.leastText = least
+	}
+	if !s.known || bytes.Compare(greatest, s.greatestText) > 0 {
+		s.greatestText = greatest
+	}
+	s.known = true
+}
+
+func (s *statistics) addNumber(v uint64) {
+	if s.typ == Double && math.IsNaN(math.Float64frombits(v)) {
+		return // it is in no order
+	}
+	if !s.known || s.less(v, s.least) {
+		s.least = v
+	}
+	if !s.known || s.less(s.greatest, v) {
+		s.greatest = v
+	}
+	s.known = true
+}
+
+func (s *statistics) less(a, b uint64) bool {
+	switch s.typ {
+	case Int:
+		return int64(a) < int64(b)
+	case Double:
+		return math.Float64frombits(a) < math.Float64frombits(b)
+	}
+	return a < b
+}
+
+// merge adds what other counted.
+func (s *statistics) merge(other *statistics) {
+	s.nulls += other.nulls
+	switch {
+	case !other.known:
+	case s.typ == Text:
+		s.addRange(other.leastText, other.greatestText)
+	default:
+		s.addNumber(other.least)
+		s.addNumber(other.greatest)
+	}
+}
+
+// bounds returns the least and the greatest value in the encoding PLAIN, without a length.
+func (s *statistics) bounds() (least, greatest []byte) {
+	switch s.typ {
+	case Text:
+		return s.leastText, s.greatestText
+	case Bool:
+		return []byte{byte(s.least)}, []byte{byte(s.greatest)}
+	}
+	return binary.LittleEndian.AppendUint64(nil, s.least), binary.LittleEndian.AppendUint64(nil, s.greatest)
+}
+
+// write appends the structure Statistics.
+func (s *statistics) write(t *thriftWriter, id int) {
+	t.begin(id)
+	t.i64(3, s.nulls)
+	if s.known {
+		least, greatest := s.bounds()
+		t.bytes(5, greatest)
+		t.bytes(6, least)
+	}
+	t.end()
+}
