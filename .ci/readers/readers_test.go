@@ -237,9 +237,9 @@ func TestGenerics(t *testing.T) {
 	for _, d := range dumps(t) {
 		os.Remove(file)
 		names := map[string]bool{}
-		for _, f := range read(t, sosgo, d, file, "-heap").Function {
-			if strings.Contains(f.Name, "<") {
-				names[f.Name] = true
+		for _, s := range read(t, sosgo, d, file, "-heap").Sample {
+			if name := s.Location[0].Line[0].Function.Name; strings.Contains(name, "<") {
+				names[name] = true
 			}
 		}
 		if len(names) < 2 {
