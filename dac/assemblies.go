@@ -42,7 +42,7 @@ func (r *Runtime) DescribeAssemblies(ctx context.Context, match func(name string
 
 func (m *Module) describeLoaded(row *answer.LoadedModule) {
 	row.Module, row.Assembly = m.Addr, m.Assembly
-	row.Dynamic, _ = m.IsDynamic() // a layout that can't tell knows no dynamic module
+	row.Dynamic, _ = m.IsDynamic() // a runtime whose layout lacks the mark has no dynamic modules
 	at, err := m.Image()
 	row.ImageBase, row.Size, row.PE = row.Pointer(at.Start, err), at.Size(), at.Start != 0
 	if flat, err := m.IsFlat(); err == nil && row.PE {

@@ -14,7 +14,7 @@ type Assembly struct {
 	Addr            target.Addr
 	Module          *Module
 	PEAssembly      target.Addr
-	LoaderAllocator target.Addr // 0 where the layout does not say
+	LoaderAllocator target.Addr // 0 if the layout does not have it
 }
 
 // Assembly reads the assembly at a, proved by its module: each names the other.
@@ -70,8 +70,7 @@ func (m *Module) MapTable(k Map) (target.Addr, error) {
 // ImageLayout flags of PEImageLayout (peimagelayout.h).
 const peLayoutMapped = 0x01
 
-// IsFlat reports whether the module's image lies in memory as in its file, not
-// spread to the RVAs of its sections.
+// IsFlat reports whether the module's image has the layout of its file, instead of sections at their RVAs.
 func (m *Module) IsFlat() (bool, error) {
 	lay, err := m.peLayout()
 	if err != nil || lay == 0 {

@@ -8,7 +8,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A BlockingKind says how a thread waits for a monitor (threaddebugblockinginfo.h, enum DebugBlockingItemType).
+// A BlockingKind is the way in which a thread waits for a monitor (threaddebugblockinginfo.h, enum
+// DebugBlockingItemType).
 type BlockingKind uint32
 
 // The kinds.
@@ -20,14 +21,14 @@ const (
 // A BlockingItem is a monitor that a thread waits for, as the runtime notes it for debuggers while the thread waits.
 type BlockingItem struct {
 	Monitor target.Addr // the lock in the sync block
-	Block   SyncBlock   // whose lock it is
+	Block   SyncBlock   // the sync block of the lock
 	Kind    BlockingKind
-	Timeout int32 // milliseconds, -1 for none
+	Timeout int32 // milliseconds, -1 for no timeout
 }
 
-// BlockingItems lists the monitors that t waits for, the innermost wait first: an item lies on the thread's stack while the
-// wait lasts. Each is proved by the sync block whose lock it names. A runtime whose layout does not tell where the list is
-// gives target.ErrUnsupported.
+// BlockingItems lists the monitors that t waits for, the innermost wait first. An item is on the thread's stack while
+// the wait lasts, and the sync block that it names proves it. BlockingItems returns target.ErrUnsupported for a runtime
+// whose layout lacks the list.
 func (r *Runtime) BlockingItems(t *Thread) ([]BlockingItem, error) {
 	o := &r.off.BlockingItem
 	if r.off.Thread.Blocking == layout.Absent || o.Monitor == layout.Absent {
@@ -40,7 +41,7 @@ func (r *Runtime) BlockingItems(t *Thread) ([]BlockingItem, error) {
 	var out []BlockingItem
 	seen := target.Addr(0)
 	for at != 0 {
-		// The items of outer waits lie nearer to the stack's base.
+		// Items of outer waits are nearer to the stack's base.
 		if !t.Stack.Contains(at) || at <= seen || len(out) == limits.BlockingItems {
 			return out, target.Corruptf("what thread %d waits for: an item at %#x", t.ManagedID, uint64(at))
 		}
@@ -63,7 +64,7 @@ func (r *Runtime) BlockingItems(t *Thread) ([]BlockingItem, error) {
 	return out, nil
 }
 
-// SyncBlockOfLock finds the sync block whose lock (AwareLock, the first member of a SyncBlock) is at an address.
+// SyncBlockOfLock returns the sync block whose lock is at a (AwareLock, the first member of a SyncBlock).
 func (r *Runtime) SyncBlockOfLock(a target.Addr) (SyncBlock, error) {
 	l, _ := r.syncLocks.Get(func() (syncLocks, error) { return r.readSyncLocks(), nil })
 	switch b, ok := l.blocks[a]; {

@@ -45,9 +45,8 @@ func (m *Module) typeBuckets() (at target.Addr, n uint64, entries int, err error
 	if o.Buckets != layout.Absent {
 		at = rd.Ptr(o.Buckets)
 		if rd.Err == nil && at != 0 {
-			// Special slots come first (dacenumerablehash.h): the number of
-			// buckets, the table that replaces this one while it grows, and, where
-			// chains end with a mark and not with zero, the first such mark.
+			// Special slots come first (dacenumerablehash.h): the number of buckets, the table that replaces this one
+			// while it grows, and the first end mark if chains end with a mark instead of zero.
 			b := layout.Reader{Mem: r.mem, Base: at}
 			n = b.U64(0)
 			at += 16
@@ -79,7 +78,7 @@ func (m *Module) typeChain(bucket target.Addr, left *int, yield func(target.Addr
 			return yield(0, target.Corruptf("table of constructed types of module %016x has no end", uint64(m.Addr)))
 		}
 		rd := layout.Reader{Mem: m.r.mem, Base: entry}
-		th := rd.Ptr(o.Value) &^ 1 // a mark of images that are no longer made
+		th := rd.Ptr(o.Value) &^ 1 // bit 0 was a mark of images that are no longer produced
 		next := rd.Ptr(o.Next)
 		if rd.Err != nil {
 			return yield(0, rd.Err)
@@ -92,14 +91,14 @@ func (m *Module) typeChain(bucket target.Addr, left *int, yield func(target.Addr
 	return err == nil || yield(0, err)
 }
 
-// A constructedIndex finds constructed types by what they are made of.
+// A constructedIndex finds constructed types by their parts.
 type constructedIndex struct {
 	types   map[string]target.Addr
 	missing error // why some types are not in it, nil if all are
 }
 
-// find is the type with a key, 0 if it is not loaded: where that can't be told,
-// because types are missing from the index, the error says why.
+// find returns the type with a key, or 0 if it is not loaded. It returns the reason instead of 0 if types are missing
+// from the index.
 func (x *constructedIndex) find(key []byte) (target.Addr, error) {
 	if th := x.types[string(key)]; th != 0 {
 		return th, nil
@@ -138,7 +137,7 @@ func (x *constructedIndex) miss(err error) {
 	}
 }
 
-// constructedKey appends what identifies the type th: its form and its parts.
+// constructedKey appends the form and the parts of the type th, which identify it.
 func (r *Runtime) constructedKey(key []byte, th target.Addr) ([]byte, error) {
 	if th&2 != 0 {
 		rd := layout.Reader{Mem: r.mem, Base: th &^ 2}
@@ -189,9 +188,8 @@ func (r *Runtime) typeDescRank(et metadata.ElementType, th target.Addr) (int, er
 	return 0, nil
 }
 
-// TypeHandleMethodTable is the MethodTable that the objects of a type have: th
-// itself, or of an array that has a TypeDesc (before .NET 5) the one that it
-// shares. It is 0 for pointers, type parameters and other types without
+// TypeHandleMethodTable returns the MethodTable of the type's objects: th itself, or for an array with a TypeDesc
+// (before .NET 5) the MethodTable that it shares. It returns 0 for pointers, type parameters and other types without
 // objects.
 func (r *Runtime) TypeHandleMethodTable(th target.Addr) (target.Addr, error) {
 	if th&2 == 0 {

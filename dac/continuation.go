@@ -2,15 +2,14 @@ package dac
 
 import "github.com/sosgo/sosgo/target"
 
-// continuationType is the class of the objects that keep what a suspended method
-// of runtime-async (.NET 11) goes on with. For each shape of such locals the
-// runtime makes a MethodTable that extends it and has no metadata: its token is
-// nil, and all of them share the EEClass of one (dotnet/runtime, issues 120800 and
-// 121008, pull request 124918). No dump with one was ever measured.
+// continuationType is the base class of objects that hold the locals of a suspended runtime-async method (.NET 11). For
+// each shape of such locals the runtime makes a MethodTable that extends it and has no metadata: its token is nil, and
+// all of them share the EEClass of one (dotnet/runtime, issues 120800 and 121008, pull request 124918). No dump with
+// one was measured.
 const continuationType = "System.Runtime.CompilerServices.Continuation"
 
-// continuationNote follows the parent's name in that of a continuation without
-// metadata: the parent's is the closest that there is.
+// continuationNote follows the parent's name in the name of a continuation without metadata, which has no name of its
+// own.
 const continuationNote = " (subtype without metadata)"
 
 // isContinuation reports whether mt is a continuation without metadata.
@@ -26,8 +25,7 @@ func (r *Runtime) isContinuation(mt *MethodTable) bool {
 	return err == nil && name == continuationType
 }
 
-// sharesContinuationClass reports whether mt is a continuation whose EEClass
-// belongs to another one, at owner.
+// sharesContinuationClass reports whether mt is a continuation whose EEClass belongs to the continuation at owner.
 func (r *Runtime) sharesContinuationClass(mt *MethodTable, owner target.Addr) bool {
 	if !r.isContinuation(mt) {
 		return false

@@ -12,8 +12,8 @@ import (
 // and has its version.
 const coreLibName = "System.Private.CoreLib.dll"
 
-// coreLibVersion is the version that the core library beside the runtime says of
-// itself ("8.0.0+5535e31a…"), empty where the dump does not have it.
+// coreLibVersion returns the version that the core library beside the runtime records ("8.0.0+5535e31a…"), or "" if it
+// is not in the dump.
 func (i *Instance) coreLibVersion() string {
 	dir := strings.TrimSuffix(i.Module.Path, target.BaseName(i.Module.Path))
 	mods := i.tgt.Modules()
@@ -33,9 +33,8 @@ func (i *Instance) coreLibVersion() string {
 	return ""
 }
 
-// informationalVersion is the value of an assembly's
-// AssemblyInformationalVersionAttribute, or the version of its file; empty where
-// neither can be read.
+// informationalVersion returns the value of an assembly's AssemblyInformationalVersionAttribute, or the version of its
+// file, or "" if both are unreadable.
 func informationalVersion(img *image.Image) string {
 	if blob, err := img.Metadata(); err == nil {
 		if md, err := metadata.Parse(blob.Data, metadata.Sparse(holds(blob.Gaps))); err == nil {
@@ -51,8 +50,8 @@ func informationalVersion(img *image.Image) string {
 	return strings.TrimSpace(v)
 }
 
-// assemblyAttribute is the first argument of an attribute of the assembly that
-// takes a string, empty where it has none.
+// assemblyAttribute returns the first argument of an assembly attribute that takes a string, or "" without the
+// attribute.
 func assemblyAttribute(md *metadata.Metadata, namespace, name string) string {
 	rows, err := md.CustomAttributes(metadata.NewToken(metadata.TableAssembly, 1))
 	if err != nil {

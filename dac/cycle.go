@@ -2,9 +2,8 @@ package dac
 
 import "github.com/sosgo/sosgo/target"
 
-// A cycle notices that a list of the target leads back into itself, by Brent's
-// algorithm: without memory, at the latest after three times the list's length.
-// The zero value is ready.
+// A cycle detects a list of the target that leads back into itself, by Brent's algorithm. It needs no memory and at
+// most three times the list's length. The zero value is ready.
 type cycle struct {
 	at           target.Addr // an address of the list that later ones are compared with
 	steps, limit uint64      // since at was taken, and until the next is taken

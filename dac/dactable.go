@@ -10,19 +10,18 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// The runtime keeps a table of where its global variables are, for its own
-// data-access library (daccess.h, DacGlobals). Since 8 it is exported and holds
-// addresses; 6 and before hold offsets from the module's base, which lie in a
+// The runtime keeps a table of the addresses of its global variables for its data-access library (daccess.h,
+// DacGlobals). Since 8 it is exported and holds addresses. Until 6 it holds offsets from the module's base, in a
 // resource on Windows and in an unexported variable on Linux (layouts: §1.2).
 
 // maxDacSlots is more than any runtime's table has.
 const maxDacSlots = 512
 
-// A slotTable is the runtime's DAC table as it lies in the process: the address
-// in each slot, 0 where it is none of the runtime's module.
+// A slotTable is the runtime's DAC table in the process: the address in each slot, 0 for an address outside the
+// runtime's module.
 type slotTable struct {
 	values []target.Addr
-	whole  bool // values ends where the table does; else it may go on behind it
+	whole  bool // values ends with the table; otherwise the table may continue
 }
 
 // readSlots reads the runtime's DAC table, of the form that t describes; nil if
@@ -46,7 +45,7 @@ func (i *Instance) readSlots(t *layout.DacTable) *slotTable {
 		v, err := target.Pointer(i.mem, i.dacTable+target.Addr(8*slot))
 		inModule := err == nil && i.Module.Contains(v)
 		if !inModule && i.dacSize == 0 {
-			// The writer of a small dump copies the table, and nothing behind it.
+			// The writer of a small dump copies the table and nothing after it.
 			out.whole = errors.Is(err, target.ErrNotInDump)
 			break
 		}
@@ -75,7 +74,7 @@ func (i *Instance) rvaSlots(t *layout.DacTable) *slotTable {
 	return out
 }
 
-// rvaTable finds the table; whole says that it is as long as what is returned.
+// rvaTable finds the table; whole reports whether the result is all of it.
 func (i *Instance) rvaTable(t *layout.DacTable) (table []byte, whole bool) {
 	switch {
 	case t.Resource != "":
@@ -91,8 +90,7 @@ func (i *Instance) rvaTable(t *layout.DacTable) (table []byte, whole bool) {
 	return nil, false
 }
 
-// dacResourceHeader stands before the offsets: the numbers of globals and of
-// vtables, and a file version.
+// dacResourceHeader precedes the offsets: the numbers of globals and of vtables, and a file version.
 const dacResourceHeader = 24
 
 // resourceTable reads the table from a resource of the runtime's image, in the
@@ -115,17 +113,16 @@ func (i *Instance) resourceTable(name string) []byte {
 	return b[dacResourceHeader:][:min(4*n, uint64(len(b)-dacResourceHeader))]
 }
 
-// What a table of offsets looks like: nearly all slots are filled, the first
-// ones are variables, and the last ones are vtables, which lie before them.
+// The form of a table of offsets: nearly all slots are filled, the first ones are variables, and the last ones are
+// vtables, at lower offsets.
 const (
 	minTableSlots  = 150
 	firstVariables = 64
 	maxEmptySlots  = 8
 )
 
-// searchTable finds the table of an ELF runtime that does not export it: the
-// only run of offsets in its writable memory that begins with so many offsets
-// of writable memory. The probes prove what it holds.
+// searchTable finds the table of an ELF runtime that does not export it: the only run of offsets in its writable memory
+// that begins with enough offsets of writable memory. The probes prove its content.
 func (i *Instance) searchTable() []byte {
 	var writable []target.Range
 	for _, s := range i.Image.Sections() {
@@ -180,7 +177,7 @@ func findTable(b []byte, size uint32, isData func(uint32) bool) []byte {
 			}
 		}
 		for n > 0 && binary.LittleEndian.Uint32(b[off+4*n-4:]) == 0 {
-			n-- // what is behind the table
+			n-- // beyond the table
 		}
 		if n >= minTableSlots {
 			return bytes.Clone(b[off : off+4*n])

@@ -12,8 +12,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Describe says what is known of a runtime without opening it. Chosen is left
-// to the caller.
+// Describe describes a runtime without opening it. The caller sets Chosen.
 func (inst *Instance) Describe() answer.Runtime {
 	r := answer.Runtime{
 		Index: inst.Index, Flavor: inst.Flavor.String(), Version: inst.Version(), Text: inst.VersionText(),
@@ -28,9 +27,8 @@ func (inst *Instance) Describe() answer.Runtime {
 	return r
 }
 
-// Exports are the symbols for debuggers that the image at base exports; with
-// all, also those that it does not, without address, and those of which the dump
-// can't tell, with the reason.
+// Exports returns the symbols for debuggers that the image at base exports. With all, it includes symbols that the
+// image does not export, without address, and symbols that the dump lacks, with the reason.
 func Exports(img *image.Image, base target.Addr, all bool) []answer.Export {
 	var out []answer.Export
 	for _, name := range ExportedSymbols() {
@@ -47,8 +45,7 @@ func Exports(img *image.Image, base target.Addr, all bool) []answer.Export {
 	return out
 }
 
-// IsCore3 reports whether the runtime is of .NET Core 3, whose file versions
-// begin with 4.700.
+// IsCore3 reports whether the runtime is .NET Core 3. Its file versions begin with 4.700.
 func (inst *Instance) IsCore3() bool {
 	major, rest, _ := strings.Cut(inst.Version(), ".")
 	minor, _, _ := strings.Cut(rest, ".")
@@ -56,8 +53,7 @@ func (inst *Instance) IsCore3() bool {
 	return major == "3" || major == "4" && err == nil && n >= 700
 }
 
-// DescribeLayout lists everything that is known about the runtime's structures,
-// by name, and where each piece was found.
+// DescribeLayout lists the members of the runtime's structures by name, with the source of each.
 func (r *Runtime) DescribeLayout() []answer.LayoutMember {
 	members := r.layout.Members()
 	out := make([]answer.LayoutMember, len(members))
@@ -67,14 +63,12 @@ func (r *Runtime) DescribeLayout() []answer.LayoutMember {
 	return out
 }
 
-// LayoutSources lists what the runtime's structures are read with, in the order
-// of belief: contract descriptors and tables.
+// LayoutSources lists the sources of the layout in the order of precedence: contract descriptors and tables.
 func (r *Runtime) LayoutSources() []string { return r.layout.Sources() }
 
-// ForeignLayout is the major version that the runtime's layout was measured on
-// ("8.0") where that is another than the runtime's own, or the processor where that is
-// ("8.0 on x64"): nothing but the probes speaks for it. It is empty for a layout of
-// the runtime's version and processor, and where the version is not known.
+// ForeignLayout returns the major version on which the runtime's layout was measured ("8.0") if it is another than the
+// runtime's own, with the processor if that differs ("8.0 on x64"). Only the probes support such a layout. It returns
+// "" for a layout of the runtime's version and processor, and if the version is unknown.
 func (r *Runtime) ForeignLayout() string {
 	if r.lender != "" {
 		return r.measuredOn + " on " + r.lender
@@ -85,7 +79,7 @@ func (r *Runtime) ForeignLayout() string {
 	return r.measuredOn
 }
 
-// NamedType is the name of a type as an answer has it: where that can't be read, it says what is known of the type.
+// NamedType returns the name of a type for an answer. If the name is unreadable, it describes the type instead.
 func (r *Runtime) NamedType(g *answer.Gaps, th target.Addr) answer.Text {
 	name, err := r.TypeName(th, NameManaged)
 	text := g.Text(name, err)
@@ -95,8 +89,8 @@ func (r *Runtime) NamedType(g *answer.Gaps, th target.Addr) answer.Text {
 	return text
 }
 
-// NamelessType is what is known of a type whose name can't be read: its TypeHandle, by which one type is told from
-// another, and the assembly that defines it, of an array that of its elements.
+// NamelessType describes a type without a readable name: by its TypeHandle, which distinguishes it, and by the assembly
+// that defines it or, for an array, its elements.
 func (r *Runtime) NamelessType(th target.Addr) string {
 	what := "type"
 	if mt, err := r.TrustedMethodTable(th); err == nil && mt.IsArray() {
@@ -112,7 +106,7 @@ func (r *Runtime) NamelessType(th target.Addr) string {
 	return text
 }
 
-// wellKnownName is the name of a type that the runtime itself names, empty for others.
+// wellKnownName returns the name of a type that the runtime's globals identify, "" for others.
 func (r *Runtime) wellKnownName(th target.Addr) string {
 	switch {
 	case th == 0:

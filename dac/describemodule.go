@@ -11,20 +11,20 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// lookupMapNames are what SOS calls the lookup maps.
+// lookupMapNames are SOS's names of the lookup maps.
 var lookupMapNames = map[Map]string{
 	MapTypeDef: "TypeDefToMethodTableMap", MapTypeRef: "TypeRefToMethodTableMap", MapMethodDef: "MethodDefToDescMap",
 	MapFieldDef: "FieldDefToDescMap", MapMemberRef: "MemberRefToDescMap", MapFileRef: "FileReferencesMap",
 	MapAssemblyRef: "AssemblyReferencesMap",
 }
 
-// ModuleOptions says what DescribeModule adds.
+// ModuleOptions choose what DescribeModule adds.
 type ModuleOptions struct {
 	Types bool // the loaded types that the module defines and refers to
 }
 
-// DescribeModule describes the Module at a. What the runtime does not record in
-// its version is 0; what the dump lacks is missing.
+// DescribeModule describes the Module at a. Members that the runtime's version does not record are 0; members that the
+// dump lacks are missing.
 func (r *Runtime) DescribeModule(a target.Addr, o ModuleOptions) (*answer.ModuleDetails, error) {
 	m, err := r.Module(a)
 	if err != nil {
@@ -32,7 +32,7 @@ func (r *Runtime) DescribeModule(a target.Addr, o ModuleOptions) (*answer.Module
 	}
 	d := &answer.ModuleDetails{Module: answer.Module{Module: m.Addr, Assembly: m.Assembly}}
 	d.Module.Name = d.Text(m.FileOr("Unknown Module"))
-	d.Module.Dynamic, _ = m.IsDynamic() // a layout that can't tell knows no dynamic module
+	d.Module.Dynamic, _ = m.IsDynamic() // a runtime whose layout lacks the mark has no dynamic modules
 	m.describeImage(d)
 	d.Module.Maps = m.describeMaps(&d.Gaps)
 	allocator, err := m.LoaderAllocator()
@@ -45,8 +45,8 @@ func (r *Runtime) DescribeModule(a target.Addr, o ModuleOptions) (*answer.Module
 	return d, nil
 }
 
-// notOne says that a is not what it was taken for, unless only the proof is missing
-// or err says so itself.
+// notOne returns the error for an address a that is not the structure what. It keeps an error that means only missing
+// proof, or that is a ForeignError.
 func notOne(a target.Addr, what string, err error) error {
 	var foreign *ForeignError
 	switch {
@@ -58,8 +58,8 @@ func notOne(a target.Addr, what string, err error) error {
 	return fmt.Errorf("%016x can't be told to be %s: %w", uint64(a), what, err)
 }
 
-// recorded is err without target.ErrUnsupported: what runtimes of a version
-// don't record is not missing.
+// recorded returns err, or nil for a target.ErrUnsupported: a member that the runtime's version does not record is not
+// missing.
 func recorded(err error) error {
 	if errors.Is(err, target.ErrUnsupported) {
 		return nil
@@ -130,8 +130,7 @@ func (m *Module) types(g *answer.Gaps, kind Map) iter.Seq2[answer.ModuleType, er
 	}
 }
 
-// rowName is the name of a type that a lookup map has: what metadata calls it,
-// which is there in dumps that lack the MethodTable.
+// rowName returns the name of a type in a lookup map. It prefers metadata, which needs no MethodTable.
 func (m *Module) rowName(token metadata.Token, mt target.Addr) (string, error) {
 	if md, err := m.Metadata(); err == nil {
 		if name, err := md.TypeFullName(token); err == nil {
@@ -161,14 +160,13 @@ func (r *Runtime) DescribeAssembly(a target.Addr) (*answer.Assembly, error) {
 func (m *Module) describeAssembly(domain answer.Maybe[target.Addr], g answer.Gaps) answer.Assembly {
 	a := answer.Assembly{Gaps: g, Assembly: m.Assembly, Domain: domain, Module: m.Addr}
 	a.Path = a.Text(m.Path())
-	a.Dynamic, _ = m.IsDynamic() // a layout that can't tell knows no dynamic module
+	a.Dynamic, _ = m.IsDynamic() // a runtime whose layout lacks the mark has no dynamic modules
 	a.Name = a.Text(m.Title())
 	return a
 }
 
-// DescribeDomains lists the system domain and the application domain, since
-// .NET Core has no others; or only those at the addresses, which are
-// target.ErrCorrupt if no domain lies there.
+// DescribeDomains lists the system domain and the application domain; .NET Core has no others. With addresses it lists
+// only those domains, and returns target.ErrCorrupt for an address without a domain.
 func (r *Runtime) DescribeDomains(only ...target.Addr) (iter.Seq2[answer.Domain, error], error) {
 	system, err := r.SystemDomain()
 	if err != nil {
@@ -232,8 +230,7 @@ func (r *Runtime) domainHeaps() ([]answer.DomainHeap, error) {
 	return out, err
 }
 
-// AppDomainOf says which application domain the object at a belongs to: since
-// .NET Core there is one, with the number 1.
+// AppDomainOf returns the application domain of the object at a: the only one of .NET Core, with the number 1.
 func (r *Runtime) AppDomainOf(a target.Addr) (*answer.AppDomain, error) {
 	mt, err := r.ObjectMethodTable(a)
 	if err == nil {

@@ -5,11 +5,11 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// The exports of a single-file app lie in pages of its file, which cores of the kernel do not have. The contract
-// descriptor itself, the addresses that it points to, and the runtime's table of globals are data that the loader wrote
-// to: those are in every core.
+// The exports of a single-file app are in pages of its file, which cores of the kernel lack. The contract descriptor
+// itself, the addresses that it points to, and the runtime's table of globals are data that the loader wrote to. Every
+// core has those.
 
-// findInData returns the address of the first word of the module's writable data that is accepted, 0 for none.
+// findInData returns the address of the first word of the module's writable data that accept accepts, or 0.
 func (i *Instance) findInData(accept func(at target.Addr, v uint64) bool) target.Addr {
 	for _, s := range i.Image.Sections() {
 		start, err := i.Image.Address(s.RVA)
@@ -34,8 +34,8 @@ func (i *Instance) findInData(accept func(at target.Addr, v uint64) bool) target
 // errFound ends a search.
 var errFound = target.Unsupportedf("found")
 
-// findDescriptor finds a contract descriptor that is not exported, or whose export is in no page of the dump: its magic
-// number, then a text and addresses in the module.
+// findDescriptor finds a contract descriptor that is not exported, or whose export is not in the dump: its magic
+// number, followed by a text and addresses in the module.
 func (i *Instance) findDescriptor() target.Addr {
 	return i.findInData(func(at target.Addr, v uint64) bool {
 		if v != descMagic {
@@ -45,7 +45,7 @@ func (i *Instance) findDescriptor() target.Addr {
 		if err != nil || h.jsonSize == 0 || h.pointers < 2 || !i.inData(h.data) || !i.Module.Contains(h.json) {
 			return false
 		}
-		for n := uint32(1); n < h.pointers; n++ { // the first one stands for none
+		for n := uint32(1); n < h.pointers; n++ { // the first pointer is always zero
 			if a, ok := i.descriptorPointer(h, int(n)); !ok || a == 0 {
 				return false
 			}
@@ -71,8 +71,8 @@ func (i *Instance) descriptorPointer(h descriptorHeader, n int) (target.Addr, bo
 	return a, err == nil && i.Module.Contains(a)
 }
 
-// likeDescriptor is the descriptor of another build whose text is as long and that has as many addresses, with the
-// addresses of the process. Servicing releases have left both alone; the probes tell where one does not.
+// likeDescriptor returns the descriptor of another build with the same length of text and number of pointers, with the
+// process's pointers. Servicing releases leave both alone; the probes refuse it otherwise.
 func (i *Instance) likeDescriptor() (ownPart, error) {
 	h, err := i.descriptorHeader(i.descriptor)
 	if err != nil {
@@ -89,9 +89,8 @@ func (i *Instance) likeDescriptor() (ownPart, error) {
 	return ownPart{p, layout.Addresses{Pointer: func(n int) (target.Addr, bool) { return i.descriptorPointer(h, n) }}}, nil
 }
 
-// searchSlots finds the runtime's table of globals by the addresses in it that the descriptor tells, at the places
-// where the measured build has them. It is nil where fewer than half of them are there: then the table is another one,
-// or another build's.
+// searchSlots finds the runtime's table of globals by the addresses from the descriptor, which must be in the slots of
+// the measured build. It returns nil if fewer than half of them are: then it is another table, or another build's.
 func (i *Instance) searchSlots(p *layout.Part, known *layout.Layout) *slotTable {
 	t := p.DacTable()
 	if t == nil || t.Slot == slotRVA || t.Slots == 0 || t.Slots > maxDacSlots {

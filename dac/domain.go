@@ -36,8 +36,8 @@ func (r *Runtime) AppDomain() (AppDomain, error) {
 	return d, err
 }
 
-// RootAssembly returns the address of the Assembly whose Main the runtime was told to run (Assembly::ExecuteMainMethod), or 0 if a
-// program that is no .NET program started the runtime and runs no Main.
+// RootAssembly returns the address of the Assembly whose Main the runtime runs (Assembly::ExecuteMainMethod). It
+// returns 0 if a native program started the runtime and runs no Main.
 func (r *Runtime) RootAssembly() (target.Addr, error) {
 	if err := r.clrOnly(lacksDomain); err != nil {
 		return 0, err
@@ -63,8 +63,8 @@ func (r *Runtime) SystemDomain() (target.Addr, error) {
 	return r.globalPointer("SystemDomain")
 }
 
-// Modules returns the modules of the application domain in the order in which
-// they were loaded. It returns what it found together with the first error.
+// Modules returns the modules of the application domain in load order. It returns the modules that it found together
+// with the first error.
 func (r *Runtime) Modules() ([]*Module, error) {
 	return r.assembled.Get(r.readModules)
 }
@@ -159,8 +159,8 @@ func (r *Runtime) CoreLib() (*Module, error) {
 	return r.ModuleOf(mt)
 }
 
-// KnownModules is Modules for dumps that lack the list of assemblies: it adds
-// CoreLib and modules that were met through types.
+// KnownModules is Modules for dumps without the list of assemblies: it adds CoreLib and the modules of types met so
+// far.
 func (r *Runtime) KnownModules() ([]*Module, error) {
 	mods, err := r.Modules()
 	if err == nil || !errors.Is(err, target.ErrNotInDump) {

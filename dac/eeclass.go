@@ -9,8 +9,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// An EEClass holds what the MethodTables of one type definition share
-// (class.h). Verified on 3.1, 6, 8, 9 and 10.
+// An EEClass holds the data that all MethodTables of one type definition share (class.h). Verified on 3.1, 6, 8, 9 and
+// 10.
 type EEClass struct {
 	Addr               target.Addr
 	MethodTable        target.Addr
@@ -79,7 +79,7 @@ func (r *Runtime) readEEClass(mt *MethodTable) (*EEClass, error) {
 		// Only NGEN images packed them, and .NET Core's loader unpacks.
 		return nil, target.Unsupportedf("EEClass %#x has packed fields", uint64(a))
 	}
-	// EEClassPackedFields: an array of u32 behind the class proper.
+	// EEClassPackedFields: an array of u32 after the class proper.
 	p, po := layout.Reader{Mem: r.mem, Base: a + target.Addr(rd.U8(o.FixedFieldsEnd)), Err: rd.Err}, &r.off.Packed
 	for _, f := range []struct {
 		dst *int
@@ -96,9 +96,8 @@ func (r *Runtime) readEEClass(mt *MethodTable) (*EEClass, error) {
 	return c, p.Err
 }
 
-// CanonicalForClass reports whether the runtime is one of those whose
-// data-access library answers with a canonical MethodTable where earlier ones
-// named the EEClass: since the MethodTable names its module itself (9).
+// CanonicalForClass reports whether the runtime's data-access library identifies a class by the canonical MethodTable
+// instead of the EEClass: since the MethodTable has its module (9).
 func (r *Runtime) CanonicalForClass() bool { return r.off.MethodTable.Module != layout.Absent }
 
 // MethodTableOfClass returns the MethodTable that owns the EEClass at a: each
@@ -121,9 +120,8 @@ func (r *Runtime) MethodTableOfClass(a target.Addr) (*MethodTable, error) {
 	return owner, nil
 }
 
-// NumSlots is the number of the type's method slots: those of its vtable and,
-// where the type has them, those that are not virtual. Before 9 a flag of the
-// MethodTable says so (MethodTable::HasNonVirtualSlots).
+// NumSlots returns the number of the type's method slots: those of its vtable and its non-virtual ones. Before 9 a flag
+// of the MethodTable marks types with non-virtual slots (MethodTable::HasNonVirtualSlots).
 func (r *Runtime) NumSlots(mt *MethodTable, c *EEClass) int {
 	if !r.CanonicalForClass() && mt.Flags2&mtf2NonVirtual == 0 {
 		return int(mt.NumVirtuals)

@@ -10,18 +10,17 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// EmittedIL is where the IL of a method lies that Reflection.Emit gave to the module:
-// the header of its body. The runtime has it in a hash table of the Module
-// (ceeload.h, DynamicILBlobTable), and no layout tells where; the table is known by
-// what it holds (see provenBlobs). It is 0 for a method that the table lacks, and
-// target.ErrUnsupported where nothing proves to be the table.
+// EmittedIL returns the address of the IL body that Reflection.Emit gave to a method of the module. The runtime has it
+// in a hash table of the Module (ceeload.h, DynamicILBlobTable). No layout has the table's offset; its content proves
+// it (see provenBlobs). EmittedIL returns 0 for a method that is not in the table, and target.ErrUnsupported if no
+// table is proved.
 func (m *Module) EmittedIL(t metadata.Token) (target.Addr, error) {
 	blobs, err := m.blobs.Get(m.findBlobs)
 	return blobs[t], err
 }
 
-// findBlobs looks through the words of the Module, as far as the next Module, for the
-// address of the table. The word in front of it is that of the table's lock.
+// findBlobs searches the words of the Module, up to the next Module, for the address of the table. The word before it
+// is the address of the table's lock.
 func (m *Module) findBlobs() (map[metadata.Token]target.Addr, error) {
 	if m.r.off.SHash.Table == layout.Absent || m.r.off.ILBlob.Token == layout.Absent {
 		return nil, &layout.Error{Type: "SHash"}
@@ -56,11 +55,10 @@ func (m *Module) findBlobs() (map[metadata.Token]target.Addr, error) {
 
 var errNoBlobs = target.Corruptf("not the table of a module's IL")
 
-// provenBlobs reads the table of IL at a, an SHash (shash.h) of entries of a token and
-// the address of its IL. What proves it: its numbers fit each other (three of four slots
-// may be filled), each slot that is not empty holds the token of a method of this
-// module, is where the hash of that token leads, over filled slots alone, and is as
-// often there as the table says.
+// provenBlobs reads the table of IL at a, an SHash (shash.h) with entries of a token and the address of its IL. The
+// proof: its numbers fit each other (three of four slots may be filled), the number of filled slots is right, each
+// filled slot holds the token of a method of this module, and the hash of that token leads to the slot over filled
+// slots alone.
 func (m *Module) provenBlobs(a target.Addr) (map[metadata.Token]target.Addr, error) {
 	hash, entry := &m.r.off.SHash, uint64(m.r.off.ILBlob.Size)
 	b, err := target.Bytes(m.r.mem, a, hash.Size)

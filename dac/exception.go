@@ -9,8 +9,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// An Exception is an object of System.Exception or a type derived from it. Its
-// texts are addresses of strings, 0 for none; StringAt reads them.
+// An Exception is an object of System.Exception or a type derived from it. Its texts are addresses of strings, 0 for
+// none. StringAt reads them.
 type Exception struct {
 	Addr             target.Addr
 	Type             *MethodTable
@@ -18,14 +18,13 @@ type Exception struct {
 	Inner            target.Addr // the exception that caused it
 	HResult          uint32
 	XCode            uint32      // code of the hardware exception, or 0xe0434352
-	StackTraceString target.Addr // made by managed code, for most exceptions only when it is asked for
+	StackTraceString target.Addr // made by managed code on demand, so absent for most exceptions
 	RemoteStackTrace target.Addr // kept by ExceptionDispatchInfo
 	stackTrace       target.Addr
 	traceFrames      uint32 // of NativeAOT: entries of stackTrace
 }
 
-// IsException reports whether mt is System.Exception or derived from it. Where
-// the dump lacks a base class the answer is an error.
+// IsException reports whether mt is System.Exception or derived from it. A base class that the dump lacks is an error.
 func (r *Runtime) IsException(mt *MethodTable) (bool, error) {
 	for range limits.ParentChain {
 		if mt.Addr == r.known.Exception {
@@ -42,12 +41,12 @@ func (r *Runtime) IsException(mt *MethodTable) (bool, error) {
 	return false, target.Corruptf("a chain of more than %d base classes", limits.ParentChain)
 }
 
-// IsSystemException reports whether the type is System.Exception itself, which the
-// runtime keeps, so that no metadata is needed to know its name.
+// IsSystemException reports whether the type is System.Exception itself. A global of the runtime identifies it without
+// metadata.
 func (r *Runtime) IsSystemException(mt target.Addr) bool { return mt == r.known.Exception && mt != 0 }
 
-// ErrNotException says that an object is of another type than exceptions. It is a target.ErrCorrupt: where the runtime
-// has an exception there is one.
+// ErrNotException is the error for an object that is not an exception. It is a target.ErrCorrupt: the runtime refers to
+// it as one.
 var ErrNotException = target.Corruptf("an object of another type")
 
 // Exception reads the exception object at a. An object of another type is ErrNotException.
@@ -73,7 +72,7 @@ func (r *Runtime) readException(a target.Addr) (Exception, error) {
 		return Exception{}, ErrNotException
 	}
 	if err != nil && !errors.Is(err, target.ErrNotInDump) {
-		return Exception{}, err // what the dump lacks is no proof against it
+		return Exception{}, err // memory that the dump lacks does not disprove it
 	}
 	o := &r.off.Exception
 	rd := layout.Reader{Mem: r.mem, Base: a}
@@ -99,10 +98,10 @@ func (r *Runtime) readException(a target.Addr) (Exception, error) {
 // A TraceFrame is a frame of the stack trace that an exception collects on its
 // way (clrex.h, StackTraceElement).
 type TraceFrame struct {
-	// IP is inside the call, one less than the return address; or the instruction that faulted. Of a NativeAOT program it is the
-	// return address itself, as its own stack traces have it.
+	// IP is inside the call, one less than the return address, or the address of the faulting instruction. In a
+	// NativeAOT program it is the return address itself, as in its own stack traces.
 	IP     target.Addr
-	SP     target.Addr // 0 of a NativeAOT program, which does not keep it
+	SP     target.Addr // 0 in a NativeAOT program, which does not record it
 	Method target.Addr // MethodDesc, 0 of a NativeAOT program
 	// Foreign marks the last frame of a trace that was taken over from another
 	// throw of the exception.
@@ -112,8 +111,7 @@ type TraceFrame struct {
 // The flags of a StackTraceElement (clrex.h, StackTraceElementFlags).
 const traceForeign = 1
 
-// StackTrace reads the frames of e, the innermost first; none before it was
-// thrown.
+// StackTrace reads the frames of e, the innermost first. An exception that was not thrown has none.
 func (r *Runtime) StackTrace(e *Exception) ([]TraceFrame, error) {
 	if e.stackTrace == 0 {
 		return nil, nil
@@ -135,8 +133,8 @@ func (r *Runtime) readTrace(array target.Addr) ([]TraceFrame, error) {
 		return nil, err
 	}
 	if size == 8 && length > 0 {
-		// 9 and later: an array whose first element is the trace, and whose
-		// others keep the methods of collectible code alive.
+		// 9 and later: an array whose first element is the trace; the others keep the methods of collectible code
+		// alive.
 		if array, err = target.Pointer(r.mem, data); err != nil {
 			return nil, err
 		}
@@ -149,7 +147,7 @@ func (r *Runtime) readTrace(array target.Addr) ([]TraceFrame, error) {
 	}
 	h, o := &r.off.TraceArray, &r.off.TraceElement
 	if uint64(length) < uint64(h.Elements) {
-		return nil, nil // nothing was appended yet
+		return nil, nil // the trace is empty so far
 	}
 	count, err := target.Uint32(r.mem, data+target.Addr(h.Count)) // the upper half before 9 is zero
 	if err != nil {
@@ -175,12 +173,10 @@ func (r *Runtime) readTrace(array target.Addr) ([]TraceFrame, error) {
 	return frames, nil
 }
 
-// traceAtOnce bounds what is allocated before the frames have been read: the
-// length of an array is the dump's word.
+// traceAtOnce bounds the allocation before the frames are read, since the length comes from the dump.
 const traceAtOnce = 1024
 
-// arrayData is where the elements of a one-dimensional array are, how many
-// there are, and the bytes of one.
+// arrayData returns the address of the elements of a one-dimensional array, their number, and the bytes of one.
 func (r *Runtime) arrayData(a target.Addr) (data target.Addr, length uint32, size uint16, err error) {
 	word, err := target.Uint64(r.mem, a)
 	if err != nil {

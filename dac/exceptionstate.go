@@ -8,16 +8,15 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// An ExceptionState is what the runtime keeps of an exception while a thread
-// handles it (ExInfo, exinfo.h; before 9 ExceptionTracker, exceptionhandling.h).
-// Verified on 3.1, 6, 8, 9 and 10.
+// An ExceptionState is the runtime's record of an exception while a thread handles it (ExInfo, exinfo.h; before 9
+// ExceptionTracker, exceptionhandling.h). Verified on 3.1, 6, 8, 9 and 10.
 type ExceptionState struct {
 	Addr   target.Addr
-	Thrown target.Addr // the exception object, 0 for none yet
-	// Record and Context are the EXCEPTION_RECORD and the CONTEXT (winnt.h) of the
-	// fault or throw, which the runtime has on every system; 0 for none or not known.
+	Thrown target.Addr // the exception object, 0 before it exists
+	// Record and Context are the EXCEPTION_RECORD and the CONTEXT (winnt.h) of the fault or throw, which the runtime
+	// has on every system. They are 0 if there is none or it is unknown.
 	Record, Context target.Addr
-	// Flags are ExceptionFlags (exstatecommon.h); FlagsKnown: the layout tells where.
+	// Flags are ExceptionFlags (exstatecommon.h). FlagsKnown reports whether the layout has them.
 	Flags      ExceptionFlags
 	FlagsKnown bool
 }
@@ -26,14 +25,13 @@ type ExceptionState struct {
 // ExceptionFlags).
 type ExceptionFlags uint32
 
-// The flags that are told.
+// The flags in use.
 const (
 	ExceptionUnwindStarted ExceptionFlags = 0x004 // a handler was found, and is being gone to
 	ExceptionUnhandled     ExceptionFlags = 0x800 // no handler was found
 )
 
-// A stateLayout is where the members of an ExceptionState are, whatever the
-// structure is called.
+// A stateLayout has the offsets of an ExceptionState's members in either structure.
 type stateLayout struct{ previous, thread, thrown, record, context, flags int }
 
 func (r *Runtime) stateLayout() stateLayout {
@@ -44,8 +42,8 @@ func (r *Runtime) stateLayout() stateLayout {
 	return stateLayout{x.Previous, x.Thread, x.Thrown, x.Record, x.Context, x.Flags}
 }
 
-// ExceptionStates returns what t is handling, the innermost exception first. It
-// returns what it found together with the error.
+// ExceptionStates returns the exceptions that t is handling, the innermost first. It returns those that it found
+// together with an error.
 func (r *Runtime) ExceptionStates(t *Thread) ([]ExceptionState, error) {
 	if r.native != nil {
 		return r.nativeStates(t)
@@ -70,8 +68,8 @@ func (r *Runtime) ExceptionStates(t *Thread) ([]ExceptionState, error) {
 	return out, nil
 }
 
-// proveState proves that the structure at a belongs to t: before 9 it says so;
-// since then it stands on t's stack, above those that began later.
+// proveState proves that the structure at a belongs to t. Before 9 it names its thread; since then it is on t's stack,
+// above those that began later.
 func (r *Runtime) proveState(o *stateLayout, t *Thread, a target.Addr, inner []ExceptionState) error {
 	if o.thread != layout.Absent {
 		owner, err := r.ptr(a, o.thread, "ExceptionTracker.Thread")
@@ -106,8 +104,7 @@ func (r *Runtime) readState(o *stateLayout, a target.Addr) (s ExceptionState, pr
 	return s, previous, rd.Err
 }
 
-// CurrentException returns the exception that t is handling now, 0 for none:
-// that of the innermost ExceptionState.
+// CurrentException returns the exception that t is handling now, from the innermost ExceptionState, or 0.
 func (r *Runtime) CurrentException(t *Thread) (target.Addr, error) {
 	if r.native != nil {
 		return t.LastThrown, t.LastThrownError

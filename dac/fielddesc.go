@@ -17,14 +17,13 @@ type FieldDesc struct {
 	Token       metadata.Token
 	Static      bool
 	Thread      bool // thread static
-	RVA         bool // its value lies in the image
+	RVA         bool // its value is in the image
 	Offset      uint32
 	ElementType metadata.ElementType
 }
 
-// FieldDesc returns the field whose FieldDesc is at a: the type that it says it
-// is of has it at that place, and metadata has its token for that type. Another
-// address is target.ErrCorrupt.
+// FieldDesc returns the field whose FieldDesc is at a. The proof: its type has a field at that place, and the type's
+// metadata has its token. Any other address returns target.ErrCorrupt.
 func (r *Runtime) FieldDesc(a target.Addr) (*FieldDesc, error) {
 	f, err := r.readFieldDesc(a)
 	if err != nil {
@@ -62,8 +61,7 @@ func (r *Runtime) readFieldDesc(a target.Addr) (*FieldDesc, error) {
 	return nil, not
 }
 
-// checkFieldToken holds the token of a field of mt to the metadata, where that is
-// in the dump.
+// checkFieldToken checks the token of a field of mt against the metadata, if that is in the dump.
 func (r *Runtime) checkFieldToken(mt *MethodTable, f *FieldDesc) error {
 	m, err := r.ModuleOf(mt)
 	if err != nil {
@@ -71,7 +69,7 @@ func (r *Runtime) checkFieldToken(mt *MethodTable, f *FieldDesc) error {
 	}
 	md, err := m.Metadata()
 	if err != nil {
-		return nil // what keeps it from being read says nothing of the field
+		return nil // unreadable metadata do not disprove the field
 	}
 	rows, err := md.Fields(mt.Token.Row())
 	if err != nil || m.Flags&moduleEdited != 0 {
@@ -111,9 +109,8 @@ func (r *Runtime) FieldName(f *FieldDesc) (string, error) {
 	return owner + "." + name, err
 }
 
-// Fields returns the FieldDescs that mt itself declares, in the order of the
-// runtime: instance fields, then statics. A continuation of runtime-async declares
-// none: what it adds to its parent has no FieldDescs.
+// Fields returns the FieldDescs that mt declares in the runtime's order: instance fields, then statics. A continuation
+// of runtime-async declares none, since the members that it adds have no FieldDescs.
 func (r *Runtime) Fields(mt *MethodTable) ([]FieldDesc, error) {
 	fields, err := r.readFields(mt)
 	if err != nil {

@@ -58,10 +58,10 @@ type Instance struct {
 	tgt        target.Target
 	mem        target.Memory
 	files      ModuleFiles
-	descriptor target.Addr // 0 where the runtime exports none
+	descriptor target.Addr // 0 if the runtime exports none
 	aotHeader  target.Addr // DotNetRuntimeDebugHeader of a NativeAOT program
 	dacTable   target.Addr
-	dacSize    uint64 // 0 where unknown
+	dacSize    uint64 // 0 if unknown
 	version    sync.Once
 	versionStr string
 	fileOnce   sync.Once
@@ -167,7 +167,7 @@ func examine(t target.Target, mem target.Memory, files ModuleFiles, m *target.Mo
 	return inst
 }
 
-// newInstance is m as a runtime, nil where its headers can't be read.
+// newInstance returns m as a runtime, or nil if its headers are unreadable.
 func newInstance(t target.Target, mem target.Memory, files ModuleFiles, m *target.Module) *Instance {
 	img, err := image.OpenMemory(mem, m)
 	if err != nil {
@@ -175,16 +175,16 @@ func newInstance(t target.Target, mem target.Memory, files ModuleFiles, m *targe
 	}
 	inst := &Instance{Module: *m, Image: img, tgt: t, mem: mem, files: files}
 	if img.Kind() == image.KindELF && img.Layout() == image.Loaded {
-		// A core without the image's headers does not know where its .bss ends.
+		// A core without the image's headers has no end of its .bss.
 		inst.Module.Size = max(m.Size, img.Size())
 	}
 	inst.Identity = identityOf(img, m)
 	return inst
 }
 
-// examineHidden returns the runtime in m that no export tells of, or nil for none: the NativeAOT program whose debug
-// header is not exported, because the linker keeps the exports of libraries to those that their authors wrote (.NET
-// 8's, and whoever strips them later); and the single-file app whose exports are in no page of the dump.
+// examineHidden returns the runtime in m that no export reveals, or nil. There are two kinds. The debug header of a
+// NativeAOT program may not be exported, because the linker keeps only the exports that the authors of libraries wrote
+// (.NET 8), or because it was stripped. The exports of a single-file app may be in pages that the dump lacks.
 func examineHidden(t target.Target, mem target.Memory, files ModuleFiles, m *target.Module) *Instance {
 	inst := newInstance(t, mem, files, m)
 	if inst == nil {
@@ -201,9 +201,9 @@ func examineHidden(t target.Target, mem target.Memory, files ModuleFiles, m *tar
 	return nil
 }
 
-// Headless returns the modules of a process of which Find can't tell whether they are a runtime: those that have the
-// name of a runtime's library and no readable headers, and programs whose exports can be read nowhere, as a single-file
-// app's are in a core without the pages of files.
+// Headless returns the modules that may be runtimes but can't be identified: those with the name of a runtime's library
+// and without readable headers, and programs with unreadable exports, such as a single-file app in a core without file
+// pages.
 func Headless(t target.Target, mem target.Memory) []target.Module {
 	var out []target.Module
 	for _, m := range t.Modules() {
@@ -224,8 +224,8 @@ func exportsMissing(mem target.Memory, m *target.Module) bool {
 	return errors.Is(err, target.ErrNotInDump)
 }
 
-// namedRuntime reports whether a path names the runtime's library. It counts
-// only where the library exports nothing that would tell.
+// namedRuntime reports whether a path names the runtime's library. The name counts only if the exports are not
+// conclusive.
 func namedRuntime(path string) bool {
 	switch strings.ToLower(target.BaseName(path)) {
 	case "libcoreclr.so", "coreclr.dll", "libcoreclr.dylib":
@@ -259,10 +259,8 @@ var versionInPath = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`[/\\]Microsoft\.NETCore\.App[/\\](\d+\.\d+\.\d+)`)
 })
 
-// Version is the runtime's version as far as the process tells it: the file
-// version ("10.0.1426.52326") where a version resource or string can be read,
-// the folder's, the catalogue's or the core library's ("10.0.14") elsewhere, or
-// empty.
+// Version returns the runtime's version from the first source that has it: the version resource or string
+// ("10.0.1426.52326"), the folder, the catalogue or the core library ("10.0.14"). It returns "" if none has it.
 func (i *Instance) Version() string {
 	i.version.Do(func() { i.versionStr = i.findVersion() })
 	return i.versionStr
@@ -288,11 +286,11 @@ func (i *Instance) findVersion() string {
 	return v
 }
 
-// VersionText is the runtime's own version string, "10.0.1426.52326 @Commit:
-// …", or empty where neither the dump nor a file of the build has it.
+// VersionText returns the runtime's version string, "10.0.1426.52326 @Commit: …", or "" if neither the dump nor a file
+// of the build has it.
 func (i *Instance) VersionText() string {
 	if i.Flavor == FlavorNativeAOT {
-		return i.Version() // what the file says of itself is the version of the program
+		return i.Version() // the file's version string is the program's
 	}
 	if s, err := i.Image.VersionString(); err == nil {
 		return strings.TrimSpace(s)
@@ -318,8 +316,8 @@ func (i *Instance) osThreads() map[uint32]bool {
 	return ids
 }
 
-// threadOfStack is the number of the thread whose stack an address lies in or ends, 0 for none: from its stack pointer
-// to the end of the memory that this is in.
+// threadOfStack returns the id of the thread whose stack contains an address or ends there, or 0. A stack reaches from
+// the stack pointer to the end of its region.
 func (i *Instance) threadOfStack(a target.Addr) uint32 {
 	stacks, _ := i.stacks.Get(func() (map[uint32]target.Range, error) { return stacksOf(i.tgt), nil })
 	found, start := uint32(0), target.Addr(0)
@@ -331,7 +329,7 @@ func (i *Instance) threadOfStack(a target.Addr) uint32 {
 	return found
 }
 
-// stacksOf are the stacks of a dump's threads, as far as registers tell.
+// stacksOf returns the stacks of the threads whose registers are in the dump.
 func stacksOf(t target.Target) map[uint32]target.Range {
 	type pointer struct {
 		sp target.Addr

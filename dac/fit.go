@@ -12,16 +12,14 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A FileFit says how far the metadata of a file agrees with what the runtime made
-// of a module when it loaded it.
+// A FileFit counts how much of a file's metadata agrees with the structures of a loaded module.
 type FileFit struct {
 	// Types is the number of loaded type definitions that could be compared: their
 	// attributes, the tokens and the types of their fields, the numbers of their
 	// methods. Fit is how many of them are as the file has them.
 	Types, Fit int
-	// Tables is the number of tables and heaps of which the runtime's own reader of
-	// the metadata says how large they are and where they lie, 0 where the reader is
-	// not in the dump; Placed is how many of them are so in the file.
+	// Tables is the number of tables and heaps whose size and place the runtime's metadata reader records, 0 if the
+	// reader is not in the dump. Placed is the number of those that agree with the file.
 	Tables, Placed int
 }
 
@@ -34,8 +32,7 @@ func (f *FileFit) Differs() bool { return f.Fit < f.Types || f.Placed < f.Tables
 // Proves reports whether the file is the one that was loaded.
 func (f *FileFit) Proves() bool { return !f.Differs() && (f.Tables > 0 || f.Types >= fitTypes) }
 
-// String tells what was compared: "1204 of 1204 types and 31 of 31 tables fit",
-// or what differs.
+// String describes the comparison: "1204 of 1204 types and 31 of 31 tables fit", or the difference.
 func (f *FileFit) String() string {
 	switch {
 	case f.Fit < f.Types:
@@ -50,9 +47,8 @@ func (f *FileFit) String() string {
 	return fmt.Sprintf("%d of %d types and %d of %d tables of the metadata fit", f.Fit, f.Types, f.Placed, f.Tables)
 }
 
-// FitFile compares a file, which may be the module's, with the structures that the
-// runtime made of the one that it loaded. It reads nothing of the module's image in
-// the target. An error says why there is nothing to compare.
+// FitFile compares a candidate for the module's file with the structures that the runtime made from the loaded one. It
+// reads nothing of the module's image in the target. It returns an error if there is nothing to compare.
 func (m *Module) FitFile(file *image.Image) (FileFit, error) {
 	var fit FileFit
 	blob, err := file.Metadata()
@@ -65,7 +61,7 @@ func (m *Module) FitFile(file *image.Image) (FileFit, error) {
 	}
 	for e, err := range m.Entries(MapTypeDef) {
 		if err != nil {
-			continue // what the dump lacks proves nothing
+			continue // missing memory proves nothing
 		}
 		switch m.fitType(md, e) {
 		case fits:
@@ -80,17 +76,17 @@ func (m *Module) FitFile(file *image.Image) (FileFit, error) {
 	return fit, nil
 }
 
-// A comparison is what came of comparing a structure with a file.
+// A comparison is the result of comparing a structure with a file.
 type comparison uint8
 
 const (
-	unread comparison = iota // the dump lacks parts of it
+	unread comparison = iota // the dump lacks parts of the structure
 	fits
 	differs
 )
 
-// classAttributes are the bits of EEClass::m_dwAttrClass that are the metadata's.
-// The runtime keeps some of the reserved bits for itself (ECMA-335 II.23.1.15).
+// classAttributes are the bits of EEClass::m_dwAttrClass that come from metadata. The runtime uses some of the reserved
+// bits itself (ECMA-335 II.23.1.15).
 const classAttributes = 0x00ffffff &^ 0x00040800
 
 // fieldLiteral is the attribute of constants, which have no FieldDesc.
@@ -162,23 +158,21 @@ func isPrimitive(t metadata.ElementType) bool {
 	return t >= metadata.ElementBoolean && t <= metadata.ElementR8
 }
 
-// The runtime reads metadata through MDInternalRO, which holds the header of the
-// table stream as it stands in the file (CMiniMdSchemaBase, metamodel.h), behind it
-// the number of rows of each table, and pointers to the tables and heaps. The
-// object is not looked up by its members' offsets, which no layout has: it is one
-// that the PEAssembly points to, with a vtable of the runtime in front and such a
-// header behind it.
+// The runtime reads metadata through MDInternalRO. It holds a copy of the header of the table stream
+// (CMiniMdSchemaBase, metamodel.h), followed by the number of rows of each table and by pointers to the tables and
+// heaps. No layout has its members' offsets. The object is one that the PEAssembly points to, with a vtable of the
+// runtime at its start and such a header.
 const (
 	readerPointers = 128     // bytes of a PEAssembly that are searched for the pointer
 	readerBytes    = 2 << 10 // bytes of an MDInternalRO that are searched for pointers
-	readerHead     = 64      // bytes of it in which the header begins
+	readerHead     = 64      // the header begins within so many bytes
 	schemaHead     = 24      // sizeof(CMiniMdSchemaBase)
 	schemaTables   = 45      // of CMiniMdSchema::m_cRecs that all versions have
 	schemaBytes    = schemaHead + 4*schemaTables
 )
 
-// fitTables compares the tables of the runtime's reader with those of the file. It
-// returns where the reader's metadata begins, 0 where nothing says it.
+// fitTables compares the tables of the runtime's reader with those of the file. It returns the start of the reader's
+// metadata, or 0.
 func (m *Module) fitTables(md *metadata.Metadata, fit *FileFit) (root target.Addr) {
 	reader := m.metadataReader()
 	at, ok := findSchema(reader)
@@ -221,8 +215,8 @@ func (m *Module) fitTables(md *metadata.Metadata, fit *FileFit) (root target.Add
 	return root - target.Addr(places[0].Off)
 }
 
-// fitRoot compares the place of the metadata in the file, which was mapped at root,
-// with the offset of the file that the dump says is mapped there.
+// fitRoot compares the place of the metadata in the file, which was mapped at root, with the file offset that the dump
+// records for that mapping.
 func (m *Module) fitRoot(root target.Addr, file *image.Image, rva image.RVA, fit *FileFit) {
 	want, ok := file.FileOffset(rva)
 	if !ok {
@@ -241,8 +235,7 @@ func (m *Module) fitRoot(root target.Addr, file *image.Image, rva image.RVA, fit
 	}
 }
 
-// metadataReader returns the start of the runtime's reader of the module's
-// metadata, nil if the dump has none.
+// metadataReader returns the start of the runtime's reader of the module's metadata, or nil if it is not in the dump.
 func (m *Module) metadataReader() []byte {
 	if m.PEAssembly == 0 {
 		return nil
@@ -271,8 +264,8 @@ func (m *Module) metadataReader() []byte {
 	return nil
 }
 
-// findSchema finds the header of a table stream with its row counts behind it:
-// the tables that are marked as there are those that have rows.
+// findSchema finds the header of a table stream followed by its row counts: exactly the tables marked as present have
+// rows.
 func findSchema(b []byte) (at int, ok bool) {
 	le := binary.LittleEndian
 	for at = 0; at < readerHead && at+schemaBytes <= len(b); at += 8 {

@@ -9,24 +9,24 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A FrameKind says what an explicit frame knows about its caller.
+// A FrameKind is the kind of information about the caller in an explicit frame.
 type FrameKind uint8
 
 // The kinds: one for each way of finding the caller.
 const (
-	FrameUnknown           FrameKind = iota // a class that the layout does not name
+	FrameUnknown           FrameKind = iota // a class that is not in the layout
 	FramePlain                              // a marker, without a caller of its own
 	FrameInlinedCall                        // a call into unmanaged code, inside a managed frame
 	FrameTransition                         // a call from managed code through a stub of the runtime
 	FrameHelper                             // managed code called the runtime; before 10
 	FrameSoftwareException                  // a throw
 	FrameFault                              // an instruction that faulted
-	FrameRedirected                         // the runtime stopped the thread where it was
+	FrameRedirected                         // the runtime stopped the thread
 	FrameHijack                             // the runtime replaced a return address
 	FrameFuncEval                           // a debugger's call
 )
 
-// frameKinds are the classes of frames.h and what they are.
+// frameKinds maps the classes of frames.h to their kinds.
 var frameKinds = map[string]FrameKind{
 	"InlinedCallFrame":              FrameInlinedCall,
 	"HelperMethodFrame":             FrameHelper,
@@ -65,9 +65,8 @@ var frameKinds = map[string]FrameKind{
 	"TailCallFrame":                 FramePlain,
 }
 
-// A Frame is an explicit frame: a structure that the runtime puts on a
-// thread's stack where managed code goes over to the runtime or to unmanaged
-// code (frames.h, class Frame). Verified on 3.1, 6, 8, 9 and 10.
+// A Frame is an explicit frame: a structure that the runtime puts on a thread's stack when managed code enters the
+// runtime or unmanaged code (frames.h, class Frame). Verified on 3.1, 6, 8, 9 and 10.
 type Frame struct {
 	Addr  target.Addr
 	Next  target.Addr // the frame below, 0 for the last
@@ -75,8 +74,7 @@ type Frame struct {
 	Kind  FrameKind
 }
 
-// CallsUnmanaged reports whether f stands where managed code called unmanaged
-// code, and not the runtime.
+// CallsUnmanaged reports whether f marks a call from managed to unmanaged code outside the runtime.
 func (f *Frame) CallsUnmanaged() bool {
 	switch f.Class {
 	case "PInvokeCalliFrame", "ComPlusMethodFrame", "CLRToCOMMethodFrame":
@@ -115,9 +113,9 @@ func (r *Runtime) Frame(a target.Addr) (Frame, error) {
 	return f, nil
 }
 
-// NextFrame is where the explicit frame after f lies, 0 behind the last: below f on the stack that f is on. Frames on
-// another stack than the thread's, as that which overflows are handled on, are followed by those of the thread's own,
-// which may lie anywhere.
+// NextFrame returns the address of the explicit frame after f, further down f's stack, or 0 for the last frame. Frames
+// on another stack, such as the one for handling overflows, precede those of the thread's own stack, which may be
+// anywhere.
 func (t *Thread) NextFrame(f *Frame) (target.Addr, error) {
 	if f.Next == 0 || f.Next > f.Addr || t.Stack.Contains(f.Next) && !t.Stack.Contains(f.Addr) {
 		return f.Next, nil
@@ -125,11 +123,11 @@ func (t *Thread) NextFrame(f *Frame) (target.Addr, error) {
 	return 0, target.Corruptf("Frame %016x: the next one is at %016x, not below it on the stack", uint64(f.Addr), uint64(f.Next))
 }
 
-// signalStack bounds the stack that a signal is handled on. The runtime's own explicit frames lie there when it handles
-// a stack overflow.
+// signalStack bounds the stack for handling signals. The runtime's explicit frames are there while it handles a stack
+// overflow.
 const signalStack = 1 << 20
 
-// SignalStack is the stack that t runs on, with its stack pointer at sp, where that is not its own; else empty.
+// SignalStack returns the stack on which t runs with its stack pointer at sp, empty if it is the thread's own.
 func (t *Thread) SignalStack(sp target.Addr) target.Range {
 	if t.Stack.Contains(sp) {
 		return target.Range{}
@@ -147,8 +145,8 @@ func (r *Runtime) signalStackOf(t *Thread) target.Range {
 	return target.Range{}
 }
 
-// Frames iterates over the explicit frames of t, from the one on top. Those on top may lie on another stack than t's,
-// which its signals are handled on. A frame that can't be read is an error and the end.
+// Frames iterates over the explicit frames of t, the topmost first. The topmost may be on the stack for t's signals. It
+// ends with an error at an unreadable frame.
 func (r *Runtime) Frames(t *Thread) iter.Seq2[Frame, error] {
 	return func(yield func(Frame, error) bool) {
 		at := t.Frame
@@ -172,25 +170,23 @@ func (r *Runtime) Frames(t *Thread) iter.Seq2[Frame, error] {
 	}
 }
 
-// A FrameCaller says what FrameCaller found.
+// A FrameCaller is the kind of result of FrameCaller.
 type FrameCaller uint8
 
 const (
-	// CallerNone: the frame does not tell; the next one may.
+	// CallerNone: the frame has no caller; the next one may.
 	CallerNone FrameCaller = iota
-	// CallerReturn: the registers are those of managed code that called, with
-	// the return address.
+	// CallerReturn: the registers are those of the managed caller at its return address.
 	CallerReturn
-	// CallerInterrupted: the registers are those of managed code where it was
-	// stopped.
+	// CallerInterrupted: the registers are those of managed code at the instruction where it was stopped.
 	CallerInterrupted
-	// CallerNative: the registers are those of the runtime's own code. Unwind
-	// it until managed code comes: that is the caller (LazyMachState).
+	// CallerNative: the registers are those of the runtime's own code. Unwinding it leads to the managed caller
+	// (LazyMachState).
 	CallerNative
 )
 
-// FrameCaller puts what f knows about its caller into regs. Registers that f does not know are not known then: what
-// they hold is of the code that ran since.
+// FrameCaller puts f's caller into regs. Registers that f does not have become unknown, since their values belong to
+// code that ran later.
 func (r *Runtime) FrameCaller(f *Frame, regs *target.Registers) (FrameCaller, error) {
 	l, err := r.frameLayout()
 	if err != nil {
@@ -240,8 +236,8 @@ func (r *Runtime) frameCaller(l *frameLayout, f *Frame, regs *target.Registers) 
 // frameThrows is the attribute of a HelperMethodFrame whose function throws (frames.h, FRAME_ATTR_EXCEPTION).
 const frameThrows = 1
 
-// FrameThrows reports whether f stands for a throw: the frame of one does, and before .NET 10 that of the runtime's
-// helper for throwing. It is false where the layout does not tell.
+// FrameThrows reports whether f marks a throw: a throw's frame, or before .NET 10 that of the runtime's helper for
+// throwing. It reports false if the layout lacks the attribute.
 func (r *Runtime) FrameThrows(f *Frame) (bool, error) {
 	switch f.Kind {
 	case FrameSoftwareException, FrameFault:
@@ -287,9 +283,8 @@ func (r *Runtime) transitionCaller(l *frameLayout, f *Frame, regs *target.Regist
 	return CallerReturn, r.savedRegisters(l, block, l.Block.CalleeSaved, regs)
 }
 
-// helperCaller: the registers of the managed caller once they were computed
-// (MachState), else those that the runtime's function captured, from which they
-// can be.
+// helperCaller uses the registers of the managed caller once they are computed (MachState), otherwise the registers
+// that the runtime's function captured to compute them from.
 func (r *Runtime) helperCaller(l *frameLayout, f *Frame, regs *target.Registers) (FrameCaller, error) {
 	o := &l.Helper
 	rd := layout.Reader{Mem: r.mem, Base: f.Addr}
@@ -303,8 +298,7 @@ func (r *Runtime) helperCaller(l *frameLayout, f *Frame, regs *target.Registers)
 		}
 		return CallerReturn, r.savedPointers(l, f.Addr, o.Pointers, regs)
 	}
-	// CaptureRsp is that of the capturing function: its return address lies on
-	// top (LazyMachStateCaptureState).
+	// CaptureRsp is the capturing function's: its return address is on top (LazyMachStateCaptureState).
 	ip, sp := rd.U64(o.CaptureRIP), rd.U64(o.CaptureRSP)
 	if rd.Err != nil {
 		return CallerNone, rd.Err
@@ -316,7 +310,7 @@ func (r *Runtime) helperCaller(l *frameLayout, f *Frame, regs *target.Registers)
 	return CallerNative, r.savedRegisters(l, f.Addr, o.Capture, regs)
 }
 
-// hijackCaller: what the stub saved that the method returned to instead.
+// hijackCaller uses the registers that the stub saved to which the method returned instead.
 func (r *Runtime) hijackCaller(l *frameLayout, f *Frame, regs *target.Registers) (FrameCaller, error) {
 	args, err := r.ptr(f.Addr, l.Hijack.Args, "HijackFrame.HijackArgsPtr")
 	if err != nil {
@@ -367,8 +361,7 @@ func (r *Runtime) readRegisters(members []savedRegister, a target.Addr, off int,
 	return rd.Err
 }
 
-// savedPointers reads a CalleeSavedRegistersPointers: where each register was
-// saved, 0 where it was not.
+// savedPointers reads a CalleeSavedRegistersPointers: the address at which each register was saved, 0 if it was not.
 func (r *Runtime) savedPointers(l *frameLayout, a target.Addr, off int, regs *target.Registers) error {
 	rd := layout.Reader{Mem: r.mem, Base: a}
 	for _, m := range l.saved {
@@ -410,8 +403,7 @@ func (r *Runtime) contextAt(l *frameLayout, a target.Addr, off int, stopped bool
 	return rd.Err
 }
 
-// FrameMethod returns the address of the MethodDesc that f runs for, 0 where
-// it does not tell.
+// FrameMethod returns the address of the MethodDesc that f belongs to, or 0.
 func (r *Runtime) FrameMethod(f *Frame) (target.Addr, error) {
 	l, err := r.frameLayout()
 	if err != nil {
@@ -453,9 +445,8 @@ const (
 	maxFCalls    = 10_000
 )
 
-// helperMethod: the runtime's table of FCalls tells the method by the address
-// of the function (ecall.cpp, ECall::MapTargetBackToMethod; ECHash is {next,
-// function, MethodDesc}). The frame's own word is a cache that is filled
+// helperMethod finds the method by the address of its function in the runtime's table of FCalls (ecall.cpp,
+// ECall::MapTargetBackToMethod; ECHash is {next, function, MethodDesc}). The frame's own word is a cache that is filled
 // together with the registers.
 func (r *Runtime) helperMethod(l *frameLayout, f *Frame) (target.Addr, error) {
 	o := &l.Helper

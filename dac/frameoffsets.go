@@ -7,8 +7,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// frameOffsets holds where the members of explicit frames are. A class whose
-// members the layout lacks is one whose caller can't be found.
+// frameOffsets holds the offsets of explicit frames' members. The caller of a frame class that the layout lacks can't
+// be found.
 type frameOffsets struct {
 	Frame struct {
 		Next int `layout:"Next"`
@@ -103,19 +103,19 @@ type frameOffsets struct {
 	} `struct:"DebuggerEval,optional"`
 }
 
-// savedRegister is where a structure has a register.
+// savedRegister is the offset of a register in a structure.
 type savedRegister struct {
 	reg    target.Reg
 	offset int
 }
 
-// A frameLayout is what reading explicit frames needs.
+// A frameLayout is everything that reading explicit frames needs.
 type frameLayout struct {
 	frameOffsets
 	classes  map[uint64]string // first word of a frame -> class
 	unplaced error             // why a class is not among them, nil if all are
 	saved    []savedRegister   // in CalleeSavedRegisters
-	hijacked []savedRegister   // in HijackArgs itself
+	hijacked []savedRegister   // in HijackArgs
 	abi      *target.ABI
 	fcalls   target.Addr // the table of FCalls, 0 if unknown
 }
@@ -168,7 +168,7 @@ func (r *Runtime) registersOf(structure string, abi *target.ABI) []savedRegister
 	return out
 }
 
-// unplacedFrames says why the class of some frames is not known, nil if all are.
+// unplacedFrames returns the reason why the class of some frames is unknown, nil if all are known.
 func (r *Runtime) unplacedFrames() error {
 	if r.places == nil {
 		return nil

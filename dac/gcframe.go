@@ -18,18 +18,16 @@ type GCFrame struct {
 	Addr       target.Addr
 	References target.Addr // of the first; the others follow
 	Count      int
-	Interior   bool // they may point into objects, or at none
+	Interior   bool // they may point into objects, or outside the heap
 }
 
 // Reference is the address of the i-th reference.
 func (f *GCFrame) Reference(i int) target.Addr { return f.References + 8*target.Addr(i) }
 
-// GCFrames iterates over t's chain of GCFrames, from the one on top: the collector
-// reports them all, whatever the frames of t are. Each is proved: it lies in the
-// stack of t and names t. The addresses mostly ascend, but not within one function.
-// One that is not proved is target.ErrCorrupt and the end. Where it is not known
-// in which member a Thread has the chain, that is target.ErrUnsupported; before 5
-// there is none, and GCFrames are among Frames.
+// GCFrames iterates over t's chain of GCFrames, the topmost first. The collector reports them all, independent of the
+// frames of t. Each frame is proved: it is in the stack of t and names t. The addresses mostly ascend, but not within
+// one function. The iteration ends with target.ErrCorrupt at a frame without proof. It yields target.ErrUnsupported if
+// the chain's member in Thread is unknown. Before 5 there is no chain, and GCFrames are among Frames.
 func (r *Runtime) GCFrames(t *Thread) iter.Seq2[GCFrame, error] {
 	return func(yield func(GCFrame, error) bool) {
 		l, err := r.frameLayout()
@@ -78,13 +76,13 @@ func (r *Runtime) gcChainOf(l *frameLayout, t *Thread) (target.Addr, error) {
 	return target.Pointer(r.mem, t.Addr+target.Addr(off))
 }
 
-// chainSearch is how far, in bytes, the chain may be from where the layout has it:
-// other builds of a major can have a few members more or less before it.
+// chainSearch is the largest distance, in bytes, of the chain from its offset in the layout. Other builds of a major
+// version may have a few more or fewer members before it.
 const chainSearch = 0x40
 
-// findGCChain finds the member of Threads that the chain starts in: the layout's, or
-// the nearest one around it in which a Thread has a GCFrame. If no thread protects
-// anything, every thread must have an end of the chain where the layout says.
+// findGCChain finds the member of Thread at which the chain starts: the layout's, or the nearest one around it at which
+// a Thread has a GCFrame. If no thread protects anything, every thread must have an end of the chain at the layout's
+// offset.
 func (r *Runtime) findGCChain(l *frameLayout) (int, error) {
 	at := r.off.Thread.GCFrame
 	if at == layout.Absent || l.GC.Thread == layout.Absent || l.GC.Next == layout.Absent {
@@ -111,8 +109,8 @@ func (r *Runtime) findGCChain(l *frameLayout) (int, error) {
 	return at, nil
 }
 
-// chainsAt reports whether one of the threads has a GCFrame at an offset, and
-// whether one has what is neither that nor the end of a chain.
+// chainsAt reports whether one of the threads has a GCFrame at an offset, and whether one has neither a GCFrame nor the
+// end of a chain.
 func (r *Runtime) chainsAt(l *frameLayout, threads []Thread, off int) (proved, refuted bool) {
 	for i := range threads {
 		t := &threads[i]
@@ -129,11 +127,10 @@ func (r *Runtime) chainsAt(l *frameLayout, threads []Thread, off int) (proved, r
 	return false, refuted
 }
 
-// filteredWord is what Windows leaves in triage dumps of half a word of a stack that
-// is part of no pointer.
+// filteredWord replaces half a word of a stack in triage dumps of Windows, if the word is not a pointer.
 const filteredWord = 0xaaaaaaaa
 
-// gcFrameAt reads and proves the GCFrame of t at a, and where the next one is.
+// gcFrameAt reads and proves the GCFrame of t at a. It returns the address of the next one, too.
 func (r *Runtime) gcFrameAt(l *frameLayout, t *Thread, a target.Addr) (GCFrame, target.Addr, error) {
 	if a%8 != 0 || !t.Stack.Contains(a) {
 		return GCFrame{}, 0, target.Corruptf("it lies outside of the stack")

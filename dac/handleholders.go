@@ -5,14 +5,14 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A HandleUse says what the runtime has a GC handle for.
+// A HandleUse is the runtime's purpose for a GC handle.
 type HandleUse uint8
 
-// The uses that are told.
+// The uses.
 const (
 	HandleOfThread          HandleUse = iota // the managed Thread object of a thread
-	HandleOfLastThrown                       // what a thread threw last
-	HandleOfException                        // what a thread is handling
+	HandleOfLastThrown                       // the exception that a thread threw last
+	HandleOfException                        // an exception that a thread is handling
 	HandleOfLoaderAllocator                  // the managed LoaderAllocator of types that can be unloaded
 	HandleOfLoadContext                      // an AssemblyLoadContext
 )
@@ -25,8 +25,8 @@ type HeldHandle struct {
 	Owner  target.Addr // the structure
 }
 
-// HeldHandles lists the handles that the runtime's threads, loader allocators and
-// binders have, as many as can be read: what programs allocated is not among them.
+// HeldHandles lists the readable handles of the runtime's threads, loader allocators and binders. Handles that programs
+// allocated are not among them.
 func (r *Runtime) HeldHandles() []HeldHandle {
 	var out []HeldHandle
 	add := func(use HandleUse, t *Thread, owner target.Addr, off int) {

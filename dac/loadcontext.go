@@ -7,13 +7,11 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// LoadContext returns the managed AssemblyLoadContext object that m was loaded
-// into. It is 0 where the managed object was never made, as in most processes
-// for the default context. Runtimes before 8 don't say.
+// LoadContext returns the managed AssemblyLoadContext object into which m was loaded. It is 0 if the managed object was
+// never made, as in most processes for the default context. Runtimes before 8 do not record it.
 //
-// The binder of the assembly has a handle of it (assemblybinder.h). Since 10
-// the PEAssembly names its binder; before, the binder's assembly does, or for
-// assemblies without a file the fallback binder.
+// The binder of the assembly has a handle to it (assemblybinder.h). Since 10 the PEAssembly names its binder. Before,
+// the binder's assembly does, or for assemblies without a file the fallback binder.
 func (m *Module) LoadContext() (target.Addr, error) {
 	o, err := m.r.loaderLayout()
 	if err != nil {
@@ -55,8 +53,8 @@ func (r *Runtime) binder(o *loaderOffsets, pe target.Addr) (target.Addr, error) 
 	return r.ptr(host, o.HostAssembly.Binder, "BinderAssembly.Binder")
 }
 
-// LoaderModule is the module whose allocator keeps the structures of mt: of a
-// generic instance it may differ from the module that defines the type.
+// LoaderModule returns the module whose allocator owns the structures of mt. For a generic instance it may differ from
+// the module that defines the type.
 func (r *Runtime) LoaderModule(mt *MethodTable) (target.Addr, error) {
 	if off := r.off.MethodTable.LoaderModule; off != layout.Absent {
 		return r.ptr(mt.Addr, off, "MethodTable.LoaderModule")
@@ -67,9 +65,8 @@ func (r *Runtime) LoaderModule(mt *MethodTable) (target.Addr, error) {
 // IsCollectible reports whether the type can be unloaded.
 func (r *Runtime) IsCollectible(mt *MethodTable) bool { return mt.Flags&r.consts.collectible != 0 }
 
-// LoaderAllocatorObject returns the managed LoaderAllocator object that keeps
-// the collectible type mt alive, 0 for a type that can't be unloaded or whose
-// allocator object is gone.
+// LoaderAllocatorObject returns the managed LoaderAllocator object that keeps the collectible type mt alive. It returns
+// 0 for a type that is not collectible or whose allocator object is gone.
 func (r *Runtime) LoaderAllocatorObject(mt *MethodTable) (target.Addr, error) {
 	if !r.IsCollectible(mt) {
 		return 0, nil

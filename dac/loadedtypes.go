@@ -8,16 +8,14 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// IsShared reports whether the type stands for all generic instances that share
-// its code, with System.__Canon for references: it has neither objects nor
-// statics.
+// IsShared reports whether the type represents all generic instances that share its code, with System.__Canon for
+// references. It has neither objects nor statics.
 func (m *MethodTable) IsShared() bool { return m.generics() == mtfGenericShared }
 
-// LoadedTypes iterates over the MethodTables of all types that the process has
-// loaded: module by module those of the TypeDef map in the order of their
-// tokens, then arrays and generic instances by address. What can't be read is
-// an error, and the rest goes on. Of a NativeAOT program they are those that its
-// map of types has, which are not its arrays and generic instances, by address.
+// LoadedTypes iterates over the MethodTables of all types that the process has loaded: by module those of the TypeDef
+// map in the order of their tokens, then arrays and generic instances by address. It yields an error for an unreadable
+// part and continues. For a NativeAOT program it yields the types of the type map by address, which lacks arrays and
+// generic instances.
 func (r *Runtime) LoadedTypes() iter.Seq2[*MethodTable, error] {
 	return func(yield func(*MethodTable, error) bool) {
 		if r.native != nil {
@@ -63,7 +61,7 @@ func (m *Module) loadedTypes(seen map[target.Addr]bool, yield func(*MethodTable,
 			th, err = m.r.TypeHandleMethodTable(th)
 		}
 		if errors.Is(err, target.ErrUnsupported) {
-			break // the layout lacks the table of this runtime
+			break // the layout lacks this runtime's table
 		}
 		if err != nil {
 			if !yield(nil, err) {

@@ -9,7 +9,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A LoaderHeapKind says what the runtime keeps in a native heap.
+// A LoaderHeapKind is the purpose of a native heap.
 type LoaderHeapKind uint8
 
 // The heaps of a LoaderAllocator (loaderallocator.hpp) and of its
@@ -42,9 +42,8 @@ func (k LoaderHeapKind) String() string {
 	return fmt.Sprintf("LoaderHeapKind(%d)", uint8(k))
 }
 
-// A LoaderHeapBlock is a reserved range of a native heap. How much of it is
-// committed, the operating system knows: pages that were never touched are in
-// no dump.
+// A LoaderHeapBlock is a reserved range of a native heap. Only the operating system records how much is committed:
+// untouched pages are in no dump.
 type LoaderHeapBlock struct {
 	Range   target.Range
 	Current bool // the heap still allocates from it
@@ -55,17 +54,17 @@ type LoaderHeap struct {
 	Kind   LoaderHeapKind
 	Addr   target.Addr
 	Blocks []LoaderHeapBlock // in the order of the runtime's list
-	Err    error             // why blocks are missing, nil if none are
+	Err    error             // why blocks are missing, or nil
 }
 
-// A LoaderAllocator owns the memory of what is loaded together: all assemblies
-// that can't be unloaded, or those of one collectible AssemblyLoadContext.
+// A LoaderAllocator owns the memory of assemblies that are loaded together: all that are not collectible, or those of
+// one collectible AssemblyLoadContext.
 type LoaderAllocator struct {
 	Addr  target.Addr
-	Heaps []LoaderHeap // by Kind; those that the runtime has not made are left out
+	Heaps []LoaderHeap // by Kind, without heaps that the runtime has not made
 }
 
-// Heap returns the heap of kind k, nil if there is none.
+// Heap returns the heap of kind k, or nil.
 func (l *LoaderAllocator) Heap(k LoaderHeapKind) *LoaderHeap {
 	for i := range l.Heaps {
 		if l.Heaps[i].Kind == k {
@@ -75,9 +74,8 @@ func (l *LoaderAllocator) Heap(k LoaderHeapKind) *LoaderHeap {
 	return nil
 }
 
-// GlobalLoaderAllocator returns the address of the allocator of everything that
-// can't be unloaded. Runtimes before 8 have its heaps in the system domain,
-// whose address then stands for the allocator.
+// GlobalLoaderAllocator returns the address of the allocator of everything that is not collectible. Runtimes before 8
+// have its heaps in the system domain: the result is the domain's address then.
 func (r *Runtime) GlobalLoaderAllocator() (target.Addr, error) {
 	domain, err := r.SystemDomain()
 	if err != nil {
@@ -110,9 +108,8 @@ func (r *Runtime) checkLoaderAllocator(a target.Addr) error {
 	return fmt.Errorf("LoaderAllocator %016x: %w", uint64(a), err)
 }
 
-// LoaderAllocator reads the heaps of the allocator at a, which a domain or a module
-// must name: another address is target.ErrCorrupt. What a partial dump lacks of a
-// heap is its Err.
+// LoaderAllocator reads the heaps of the allocator at a, which a domain or a module must name. Any other address
+// returns target.ErrCorrupt. The Err of a heap describes what a partial dump lacks.
 func (r *Runtime) LoaderAllocator(a target.Addr) (*LoaderAllocator, error) {
 	if err := r.clrOnly(lacksModules); err != nil {
 		return nil, err
@@ -147,15 +144,15 @@ func (r *Runtime) LoaderAllocator(a target.Addr) (*LoaderAllocator, error) {
 	return l, firstErr
 }
 
-// A heapMember says where a LoaderAllocator has a heap.
+// A heapMember is the offset of a heap in a LoaderAllocator.
 type heapMember struct {
 	kind    LoaderHeapKind
 	off     int
-	inPlace bool // the heap itself, not a pointer to it
+	inPlace bool // the heap itself instead of a pointer to it
 	stub    bool // a member of the VirtualCallStubManager
 }
 
-// heaps lists the heaps that the layout knows, by kind.
+// heaps lists the heaps of the layout, by kind.
 func (o *loaderOffsets) heaps() []heapMember {
 	all := []heapMember{
 		{LowFrequencyHeap, o.Allocator.LowFrequency, false, false},
@@ -183,7 +180,7 @@ func (o *loaderOffsets) heaps() []heapMember {
 	return known
 }
 
-// callStubs is where an allocator has its VirtualCallStubManager.
+// callStubs returns the offset of an allocator's VirtualCallStubManager.
 func (o *loaderOffsets) callStubs() int {
 	if o.Allocator.CallStubs != layout.Absent {
 		return o.Allocator.CallStubs
@@ -191,8 +188,7 @@ func (o *loaderOffsets) callStubs() int {
 	return o.SystemDomain.CallStubs
 }
 
-// heapPointer reads the pointer to a heap of the allocator at a, 0 where the
-// runtime has not made it.
+// heapPointer reads the pointer to a heap of the allocator at a, 0 if the runtime has not made the heap.
 func (r *Runtime) heapPointer(o *loaderOffsets, a target.Addr, h heapMember) (target.Addr, error) {
 	if h.stub {
 		manager, err := r.ptr(a, o.callStubs(), "LoaderAllocator.VirtualCallStubManager")

@@ -11,15 +11,14 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// In a composite image the code of many assemblies lies together. Each of them, a
-// component, has a file without code whose ReadyToRun header names the composite's
-// file; the range of code starts with the composite, and all RVAs of functions and
-// of what is recorded beside them are the composite's (readytorun-format.md,
-// "Composite images"). None was ever measured: what is read here follows the
-// format's description, and what it does not tell is target.ErrUnsupported.
+// A composite image holds the code of many assemblies. Each assembly, a component, has a file without code; its
+// ReadyToRun header names the composite's file. The range of code starts with the composite, and all RVAs of functions
+// and of the data beside them count from it (readytorun-format.md, "Composite images"). The code follows the format's
+// description, since no composite image was measured. Where the description is silent, it returns
+// target.ErrUnsupported.
 
-// imageMemory is the memory of the image with the code at the range, which the
-// runtime says is of module m with the ReadyToRunInfo info.
+// imageMemory returns the memory of the image with the code at the range. The runtime assigns that code to module m
+// with the ReadyToRunInfo info.
 func (r *Reader) imageMemory(c *members, m *dac.Module, info target.Addr, code target.Range) (*imageMemory, error) {
 	mem := &imageMemory{Memory: r.mem, image: code, file: &lazy.Value[*image.Image]{}}
 	mem.open = func() (*image.Image, error) { return m.OpenFile(nil) }
@@ -39,8 +38,8 @@ func (r *Reader) imageMemory(c *members, m *dac.Module, info target.Addr, code t
 	return mem, nil
 }
 
-// openComposite opens the file of the composite image at an address: that of the
-// process's module there, which has the name that its component gives.
+// openComposite opens the file of the composite image at an address: the process's module there, which must have the
+// name that its component gives.
 func (r *Reader) openComposite(m *dac.Module, owner string, at target.Addr) (*image.Image, error) {
 	tm := target.ModuleAt(r.rt.Target().Modules(), at)
 	if tm == nil || tm.Base != at || owner != "" && !strings.EqualFold(target.BaseName(tm.Path), owner) {
@@ -54,8 +53,8 @@ func (r *Reader) openComposite(m *dac.Module, owner string, at target.Addr) (*im
 	return m.OpenFileOf(tm)
 }
 
-// ownerName is the file name of the composite image that a component's header
-// names, empty where the dump or the header does not tell it.
+// ownerName returns the file name of the composite image from a component's header, or "" if the dump or the header
+// lacks it.
 func (r *Reader) ownerName(c *members, info, base target.Addr) string {
 	at, err := r.ptr(info, c.ReadyToRun.Header, "ReadyToRunInfo.ReadyToRunHeader")
 	if err != nil || at == 0 {

@@ -9,9 +9,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// ILMap returns the map from the code that info describes to the method's IL,
-// by native offset. Code without one, such as that of a stub, is
-// target.ErrUnsupported. The map belongs to this body of the method.
+// ILMap returns the map from the code that info describes to the method's IL, in the order of native offsets. It
+// returns target.ErrUnsupported for code without a map, such as a stub's. The map belongs to this body of the method.
 func (r *Reader) ILMap(info Info) ([]codeinfo.ILMapping, error) {
 	d, packed, err := r.debugInfo(info)
 	if err != nil {
@@ -35,11 +34,10 @@ func (r *Reader) ILOffset(info Info) (int, bool, error) {
 	return il, ok, nil
 }
 
-// Variables returns where the arguments and locals of the code that info
-// describes are stored, in the compiler's order. Code without debug
-// information is target.ErrUnsupported (see NoDebugInfo).
+// Variables returns the places of the arguments and locals of the code that info describes, in the compiler's order. It
+// returns target.ErrUnsupported for code without debug information (see NoDebugInfo).
 func (r *Reader) Variables(info Info) ([]codeinfo.Variable, error) {
-	// The compilers that pack bounds are those that know APX.
+	// Compilers that support APX pack the bounds.
 	d, packed, err := r.debugInfo(info)
 	if err != nil {
 		return nil, err
@@ -54,7 +52,7 @@ func (r *Reader) Variables(info Info) ([]codeinfo.Variable, error) {
 // errNoDebugInfo is for code that the compiler left no map of.
 var errNoDebugInfo = target.Unsupportedf("the code has no map to IL")
 
-// NoDebugInfo reports whether err says that the compiler left no map of code.
+// NoDebugInfo reports whether err means that the compiler recorded no map of the code.
 func NoDebugInfo(err error) bool { return errors.Is(err, errNoDebugInfo) }
 
 // debugInfo finds the compiler's debug information of a body, and whether its

@@ -101,7 +101,7 @@ func (r *Reader) describeVersions(m *MethodDesc, running target.Addr, out *answe
 	case i >= 0:
 		out.ReJIT = answer.Of(versions[i].ReJIT, versions[i].ReJITErr)
 		running, err = versions[i].Code, nil
-	case running != 0: // in a body that none of the versions that were found has
+	case running != 0: // in a body that is none of the versions found
 		out.ReJIT = answer.Of(uint64(0), cmp.Or(err, target.ErrNotInDump))
 		err = nil
 	default:
@@ -111,8 +111,7 @@ func (r *Reader) describeVersions(m *MethodDesc, running target.Addr, out *answe
 	out.Jitted = answer.Of(running != 0, err)
 }
 
-// metadataInDump reports whether the dump itself holds the metadata of m's
-// module.
+// metadataInDump reports whether the metadata of m's module is in the dump.
 func (r *Reader) metadataInDump(m *MethodDesc) bool {
 	mod, err := m.Module()
 	if err != nil {

@@ -21,8 +21,8 @@ type entryPoints struct {
 
 const (
 	hashSlots    = 4
-	hashValue    = 1<<63 - 1 // the highest bit of the first value says that the search goes on
-	hashSeed     = 2         // bits that are shifted out of a key for the seed
+	hashValue    = 1<<63 - 1 // the highest bit of the first value marks a search that continues
+	hashSeed     = 2         // bits of a key that the seed leaves out
 	hashIncrease = 5         // and for the step
 )
 
@@ -45,7 +45,7 @@ func (r *Reader) readEntryPoints(c *members, info target.Addr) (entryPoints, err
 	return e, nil
 }
 
-// bucketSize is the number of bytes in which a bucket's keys and values stand.
+// bucketSize returns the number of bytes of a bucket's keys and values.
 func bucketSize(o *offsets) int {
 	return 8*hashSlots + max(o.Bucket.Keys, o.Bucket.Values)
 }
@@ -74,7 +74,7 @@ func (e *entryPoints) lookup(entry target.Addr) (target.Addr, error) {
 	return 0, nil
 }
 
-// search looks for key in one bucket; more says whether the search goes on.
+// search looks for key in one bucket; more reports whether the search continues.
 func (e *entryPoints) search(b []byte, key uint64) (value target.Addr, more bool) {
 	le, o := binary.LittleEndian, &e.layout.Bucket
 	for i := range hashSlots {

@@ -12,18 +12,16 @@ import (
 
 // ExceptionOptions choose what DescribeException reads.
 type ExceptionOptions struct {
-	// Brief leaves out what is long in coming: the type of the inner exception, the
-	// stack trace as text, all frames but the innermost, and where that one stands in
-	// its method and in the source.
+	// Brief leaves out what takes long to find: the type of the inner exception, the stack trace as text, all frames
+	// but the innermost, and the place of that frame in its method and source.
 	Brief bool
 }
 
 // maxExceptionText is how many UTF-16 units of an exception's texts are read.
 const maxExceptionText = 1 << 20
 
-// DescribeException describes the exception object at a with its stack trace.
-// What is missing of it is noted in the answer; what is no exception is an
-// error.
+// DescribeException describes the exception object at a with its stack trace. The answer notes missing parts. An object
+// that is not an exception is an error.
 func (r *Reader) DescribeException(a target.Addr, o ExceptionOptions) (*answer.Exception, error) {
 	e, err := r.rt.Exception(a)
 	if err != nil {
@@ -135,8 +133,7 @@ func (r *Reader) traceFunction(g *answer.Gaps, md *MethodDesc, method answer.Tex
 // (EXCEPTION_COMPLUS, corexcep.h).
 const codeManaged = 0xe0434352
 
-// faultResults are the HRESULTs of the exceptions that stand for hardware
-// faults (corerror.h).
+// faultResults are the HRESULTs of exceptions that report hardware faults (corerror.h).
 var faultResults = [...]uint32{
 	0x80070216, // COR_E_ARITHMETIC
 	0x80131516, // COR_E_OVERFLOW

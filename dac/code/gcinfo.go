@@ -8,8 +8,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// DescribeGCInfo says where the code that CodeOf finds at a holds references.
-// Of a method that was never compiled only the method is known.
+// DescribeGCInfo describes where the code that CodeOf finds at a holds references. For a method that was never compiled
+// it describes only the method.
 func (r *Reader) DescribeGCInfo(a target.Addr) (*answer.GCInfo, error) {
 	info, err := r.CodeOf(a)
 	if err != nil {
@@ -25,7 +25,7 @@ func (r *Reader) DescribeGCInfo(a target.Addr) (*answer.GCInfo, error) {
 	return out, nil
 }
 
-// GCInfo says where code holds references. It does not name the method.
+// GCInfo describes where code holds references. It does not name the method.
 func (r *Reader) GCInfo(info Info) (*answer.GCInfo, error) {
 	var d codeinfo.GCDecoder
 	if err := r.DecodeGCInfo(&d, info); err != nil {
@@ -63,7 +63,7 @@ func (r *Reader) GCInfo(info Info) (*answer.GCInfo, error) {
 	return out, nil
 }
 
-// contextName is the kind of a generic context in SOS's words, empty for none.
+// contextName returns SOS's name of a kind of generic context, "" for no context.
 func contextName(k codeinfo.GenericContext) string {
 	return [...]string{"", "METHODHANDLE", "METHODDESC", "THIS"}[k&3]
 }
@@ -75,7 +75,7 @@ func offsetIfPresent(o codeinfo.StackOffset) *int32 {
 	return &o.Offset
 }
 
-// gcChanges are the states as what changes from one to the next.
+// gcChanges returns the changes from each state to the next.
 func gcChanges(states []codeinfo.GCState) []answer.GCChange {
 	var out []answer.GCChange
 	var last codeinfo.GCState
@@ -93,7 +93,7 @@ func gcChanges(states []codeinfo.GCState) []answer.GCChange {
 	return out
 }
 
-// without are the slots of a that b lacks.
+// without returns the slots of a that are not in b.
 func without(a, b []codeinfo.Slot) []codeinfo.Slot {
 	return slices.DeleteFunc(slices.Clone(a), func(s codeinfo.Slot) bool { return slices.Contains(b, s) })
 }

@@ -10,16 +10,15 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// CodeOf is the code at an address inside a method, or that of the MethodDesc at
-// the address: what runs when the method is called now. Of a method that was
-// never compiled only Method is set. A method that is a function of the runtime
-// (FCALL) is target.ErrUnsupported.
+// CodeOf returns the code at an address inside a method, or the code of the MethodDesc at the address that a call runs
+// now. For a method that was never compiled it sets only Method. It returns target.ErrUnsupported for a method that is
+// a function of the runtime (FCALL).
 func (r *Reader) CodeOf(a target.Addr) (Info, error) {
 	info, err := r.MethodAt(a)
 	if err == nil && info.Method != nil {
 		return info, nil
 	}
-	// The map of code may have holes where there is no code.
+	// The code map may have holes between bodies.
 	m, err := r.MethodDesc(a)
 	if err != nil {
 		return Info{}, fmt.Errorf("%s is neither a MethodDesc nor in the code of a method: %w", a, err)
@@ -40,8 +39,8 @@ func (r *Reader) CodeOf(a target.Addr) (Info, error) {
 	return info, err
 }
 
-// DescribeHandlers lists the exception handlers of the code that CodeOf finds
-// at a: none of a method that was never compiled.
+// DescribeHandlers lists the exception handlers of the code that CodeOf finds at a. A method that was never compiled
+// has no handlers.
 func (r *Reader) DescribeHandlers(a target.Addr) (*answer.Handlers, error) {
 	info, err := r.CodeOf(a)
 	if err != nil {
@@ -63,8 +62,7 @@ func (r *Reader) DescribeHandlers(a target.Addr) (*answer.Handlers, error) {
 	return out, nil
 }
 
-// Handlers are the exception handlers of code, innermost first; g notes what
-// types have no name.
+// Handlers returns the exception handlers of code, innermost first; g notes the types without a name.
 func (r *Reader) Handlers(info Info, g *answer.Gaps) ([]answer.HandlerClause, error) {
 	clauses, err := r.EHClauses(info)
 	if err != nil {

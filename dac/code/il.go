@@ -12,12 +12,11 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// ErrNoIL is the error for a method without a body in IL: native, made by the
-// runtime, or abstract. It is target.ErrUnsupported.
+// ErrNoIL is the error for a method without an IL body: native, provided by the runtime, or abstract. It is a
+// target.ErrUnsupported.
 var ErrNoIL = target.Unsupportedf("the method has no IL body")
 
-// ILAddress is where the IL of m lies in the target: the header of its body. It
-// is known also where the dump lacks the bytes.
+// ILAddress returns the address of the header of m's IL body. It does not need the bytes of the body.
 func (r *Reader) ILAddress(m *MethodDesc) (target.Addr, error) {
 	p, err := m.ilPlace()
 	if err != nil || p.image == nil {
@@ -26,9 +25,8 @@ func (r *Reader) ILAddress(m *MethodDesc) (target.Addr, error) {
 	return p.image.Address(p.rva)
 }
 
-// ILReplaced says, with a target.ErrUnsupported, why the IL of the metadata may not
-// be what m runs: a profiler has replaced it (ReJIT), or the module can be edited
-// while it runs. It is nil where neither is so.
+// ILReplaced returns nil if m runs the IL of the metadata. Otherwise it returns the reason as a target.ErrUnsupported:
+// a profiler has replaced the IL (ReJIT), or the module can be edited while it runs.
 func (r *Reader) ILReplaced(m *MethodDesc) error {
 	c, err := r.members()
 	if err != nil {
@@ -44,7 +42,7 @@ func (r *Reader) ILReplaced(m *MethodDesc) error {
 		return target.Unsupportedf("the module can be changed while it runs (hot reload, Edit and Continue): its IL and metadata are shown as it was built")
 	}
 	if errors.Is(err, target.ErrNotInDump) {
-		return nil // as far as the dump tells
+		return nil // the dump has no sign of it
 	}
 	return err
 }
@@ -53,8 +51,8 @@ func rejitted(v *Version) error {
 	return target.Unsupportedf("a profiler has replaced the method's IL (ReJIT %d): that of the metadata is not what runs", v.ReJIT)
 }
 
-// An ilPlace is where a method's IL lies: in the image of its module, or, for one that
-// Reflection.Emit made, at an address.
+// An ilPlace is the place of a method's IL: in the image of its module, or at an address for a method of
+// Reflection.Emit.
 type ilPlace struct {
 	image *image.Image // or nil
 	rva   image.RVA
@@ -111,7 +109,7 @@ func (r *Reader) IL(m *MethodDesc) (metadata.MethodBody, error) {
 	return metadata.MethodBody{}, fmt.Errorf("IL of method %016x: %w", uint64(m.Addr), err)
 }
 
-// ILAt returns the body in IL whose header is at a.
+// ILAt returns the IL body whose header is at a.
 func (r *Reader) ILAt(a target.Addr) (metadata.MethodBody, error) {
 	body, err := readBody(func(off, n int) ([]byte, error) { return target.Bytes(r.mem, a+target.Addr(off), n) })
 	if err != nil {
@@ -120,7 +118,7 @@ func (r *Reader) ILAt(a target.Addr) (metadata.MethodBody, error) {
 	return body, nil
 }
 
-// The headers of bodies and of the sections behind them (ECMA-335 II.25.4).
+// The headers of bodies and of the sections after them (ECMA-335 II.25.4).
 const (
 	ilFormatMask    = 0x3
 	ilTiny          = 0x2
@@ -133,8 +131,7 @@ const (
 	ilFatClause     = 24
 )
 
-// readBody reads a body through read: first its header, then what that says
-// there is, so that no byte is asked for that the body does not have.
+// readBody reads a body with read: the header, then the size that the header has. It reads no byte beyond the body.
 func readBody(read func(off, n int) ([]byte, error)) (metadata.MethodBody, error) {
 	size, err := bodySize(read)
 	if err != nil {
@@ -181,9 +178,8 @@ func bodySize(read func(off, n int) ([]byte, error)) (int, error) {
 	return size, nil
 }
 
-// DynamicResolver is the managed DynamicResolver object of a DynamicMethod,
-// which has its IL and the objects that its tokens stand for (dynamicmethod.h,
-// LCGMethodResolver). It is 0 when the object is gone.
+// DynamicResolver returns the managed DynamicResolver object of a DynamicMethod, which has its IL and the objects that
+// its tokens refer to (dynamicmethod.h, LCGMethodResolver). It returns 0 when the object is gone.
 func (r *Reader) DynamicResolver(m *MethodDesc) (target.Addr, error) {
 	if lcg, err := m.IsLCG(); err != nil || !lcg {
 		return 0, cmp.Or(err, ErrNoIL)

@@ -13,8 +13,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A MethodKind says what a MethodDesc describes (method.hpp,
-// MethodClassification). The numbers are the runtime's.
+// A MethodKind is the kind of method that a MethodDesc describes (method.hpp, MethodClassification). The numbers are
+// the runtime's.
 type MethodKind uint8
 
 // The kinds.
@@ -22,7 +22,7 @@ const (
 	MethodIL           MethodKind = iota // ordinary method with IL
 	MethodFCall                          // implemented inside the runtime
 	MethodPInvoke                        // of a native library
-	MethodEEImpl                         // made by the runtime: a delegate's Invoke
+	MethodEEImpl                         // provided by the runtime: a delegate's Invoke
 	MethodArray                          // Get, Set and the like of an array type
 	MethodInstantiated                   // generic method, or its instance
 	MethodComInterop                     // call to a COM object
@@ -33,17 +33,17 @@ func (k MethodKind) String() string {
 	return [...]string{"IL", "FCall", "PInvoke", "EEImpl", "Array", "Instantiated", "ComInterop", "Dynamic"}[k&mdKindMask]
 }
 
-// The bits of MethodDesc::m_wFlags (method.hpp, MethodDescFlags), the same on
-// 3.1 to 10 except for that of the native code slot, which the layout names.
+// The bits of MethodDesc::m_wFlags (method.hpp, MethodDescFlags). They are the same on 3.1 to 10 except for the native
+// code slot's, which comes from the layout.
 const (
 	mdKindMask      = 0x0007
-	mdNonVtableSlot = 0x0008 // the slot stands in the MethodDesc
+	mdNonVtableSlot = 0x0008 // the slot is in the MethodDesc
 	mdMethodImpl    = 0x0010 // implements methods of other slots
 	mdStatic        = 0x0080
 )
 
-// The sizes of what can follow a MethodDesc, in this order: a slot, a
-// MethodImpl of two pointers, the slot of the native code (method.hpp).
+// The sizes of the optional parts after a MethodDesc, in this order: a slot, a MethodImpl of two pointers, the native
+// code slot (method.hpp).
 const (
 	mdSlotSize       = 8
 	mdMethodImplSize = 16
@@ -60,7 +60,7 @@ type MethodDesc struct {
 	Slot        uint16
 	Flags       uint16
 	Flags2      uint8 // m_bFlags2; since 9 the flags of the entry point
-	Size        int   // bytes, with what follows the structure proper
+	Size        int   // bytes, with the optional parts
 
 	// Proof is why it is believed to be one.
 	Proof dac.Proof
@@ -72,12 +72,10 @@ type MethodDesc struct {
 // IsStatic reports whether the method is static.
 func (m *MethodDesc) IsStatic() bool { return m.Flags&mdStatic != 0 }
 
-// MethodDesc returns the method whose MethodDesc is at a, an address of whatever
-// origin: it is one of the methods of its chunk, the chunk is in the list of its
-// type's class, or the module's map leads back to it, and the type is proved. The
-// result is shared and must not be changed. An address that holds no MethodDesc is
-// target.ErrCorrupt, one of another CLR a *dac.ForeignError; where the dump lacks
-// the proof the error is target.ErrNotInDump.
+// MethodDesc returns the method whose MethodDesc is at a, an address from any source. Proof is required: the method is
+// in its chunk, the chunk is in the list of its type's class or the module's map leads back to it, and the type is
+// proved. The result is shared and must not be changed. The error is target.ErrCorrupt for an address without a
+// MethodDesc, a *dac.ForeignError for a MethodDesc of another CLR, and target.ErrNotInDump if the dump lacks the proof.
 func (r *Reader) MethodDesc(a target.Addr) (*MethodDesc, error) {
 	m, err := r.TrustedMethodDesc(a)
 	if err != nil {
@@ -89,9 +87,8 @@ func (r *Reader) MethodDesc(a target.Addr) (*MethodDesc, error) {
 	return m, nil
 }
 
-// TrustedMethodDesc is MethodDesc for an address that the runtime's structures
-// name as one: what the dump lacks of the proof is in the result's Proof, and is no
-// error.
+// TrustedMethodDesc is MethodDesc for an address that the runtime's structures refer to as one. A proof that the dump
+// lacks is recorded in the result's Proof and is no error.
 func (r *Reader) TrustedMethodDesc(a target.Addr) (*MethodDesc, error) {
 	if m, ok := r.methods.Load(a); ok {
 		return m.(*MethodDesc), nil
@@ -160,7 +157,7 @@ type chunk struct {
 	layout     *members
 	addr       target.Addr
 	mt, next   target.Addr
-	typ        *dac.MethodTable // nil where the dump lacks the proof that mt is one
+	typ        *dac.MethodTable // nil if the dump lacks the proof that mt is a MethodTable
 	typErr     error            // why
 	exact      bool             // the type is not canonical: it has methods of its own only as instances
 	count      int              // of methods
@@ -188,7 +185,7 @@ func (r *Reader) readChunk(l *members, a target.Addr) (*chunk, error) {
 	return c, err
 }
 
-// method decodes the method at a, which must lie in the chunk.
+// method decodes the method at a, which must be in the chunk.
 func (c *chunk) method(a target.Addr) (*MethodDesc, error) {
 	o := &c.layout.MethodDesc
 	start := c.addr + target.Addr(c.layout.Chunk.HeaderSize)
@@ -216,15 +213,14 @@ func (c *chunk) method(a target.Addr) (*MethodDesc, error) {
 	return m, nil
 }
 
-// token joins the part of a method's token that the chunk has with that of the
-// method (method.hpp, GetMemberDef).
+// token joins the parts of a method's token that the chunk and the method have (method.hpp, GetMemberDef).
 func (c *chunk) token(flags3 uint16) metadata.Token {
 	bits := c.layout.tokenBits
 	high := uint32(c.tokenRange) & (0xffffff >> bits) << bits
 	return metadata.NewToken(metadata.TableMethodDef, high|uint32(flags3)&(1<<bits-1))
 }
 
-// size is the size of m with what follows it.
+// size returns the size of m with its optional parts.
 func (c *members) size(m *MethodDesc) int {
 	n := c.baseSizes[m.Kind]
 	if m.Flags&mdNonVtableSlot != 0 {
@@ -243,9 +239,8 @@ func (c *members) hasCodeSlot(m *MethodDesc) bool {
 	return c.nativeCodeSlot.of(m)
 }
 
-// Methods iterates over the methods that the type mt itself declares, in the
-// order of its chunks. What can't be read is an error, and ends a chunk. For an
-// instance of a generic type they are those of its canonical type.
+// Methods iterates over the methods that the type mt declares, in the order of its chunks. It yields an error for an
+// unreadable part, which ends a chunk. An instance of a generic type has the methods of its canonical type.
 func (r *Reader) Methods(mt *dac.MethodTable) iter.Seq2[*MethodDesc, error] {
 	return func(yield func(*MethodDesc, error) bool) {
 		fail := func(err error) { yield(nil, fmt.Errorf("methods of %016x: %w", uint64(mt.Addr), err)) }
@@ -299,7 +294,7 @@ func (c *chunk) each(yield func(*MethodDesc, error) bool) bool {
 	return true
 }
 
-// Module is the module whose metadata has the method.
+// Module returns the module whose metadata has the method.
 func (m *MethodDesc) Module() (*dac.Module, error) {
 	mt, err := m.r.rt.TrustedMethodTable(m.MethodTable)
 	if err != nil {
@@ -325,8 +320,7 @@ func (m *MethodDesc) def() (*metadata.Metadata, metadata.MethodDefRow, error) {
 	return md, row, err
 }
 
-// optional is the address of what follows the structure proper: a slot, a
-// MethodImpl, the native code slot, each if the method has it.
+// optional returns the address of an optional part after the structure proper: slot, MethodImpl, or native code slot.
 func (m *MethodDesc) optional(c *members, what uint16) target.Addr {
 	at := m.Addr + target.Addr(c.baseSizes[m.Kind])
 	if what == mdNonVtableSlot {
@@ -370,6 +364,5 @@ func (m *MethodDesc) TypeArguments() ([]target.Addr, error) {
 	return out, nil
 }
 
-// imdKindMask cuts the kind of an InstantiatedMethodDesc out of its m_wFlags2
-// (method.hpp).
+// imdKindMask selects the kind of an InstantiatedMethodDesc from its m_wFlags2 (method.hpp).
 const imdKindMask = 0x07

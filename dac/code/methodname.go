@@ -14,8 +14,8 @@ import (
 type MethodStyle uint8
 
 const (
-	// MethodFull is what SOS prints: type, name, generic arguments, parameters:
-	// "Ns.Type`1[[System.__Canon, System.Private.CoreLib]].Name(Int32)".
+	// MethodFull is SOS's form: type, name, generic arguments, parameters: "Ns.Type`1[[System.__Canon,
+	// System.Private.CoreLib]].Name(Int32)".
 	MethodFull MethodStyle = iota
 	// MethodQualified is the type's name and the method's: "Ns.Type.Name".
 	MethodQualified
@@ -119,8 +119,8 @@ func (m *MethodDesc) className() (string, error) {
 	return stubClass, nil
 }
 
-// IsLCG reports whether the method is a System.Reflection.Emit.DynamicMethod.
-// The other methods without metadata are stubs that the runtime made.
+// IsLCG reports whether the method is a System.Reflection.Emit.DynamicMethod. Other methods without metadata are stubs
+// of the runtime.
 func (m *MethodDesc) IsLCG() (bool, error) {
 	if m.Kind != MethodDynamic {
 		return false, nil
@@ -160,9 +160,8 @@ func (m *MethodDesc) Name() (string, error) {
 	return md.String(row.Name)
 }
 
-// arrayMethods are the methods that each array type has behind the virtual
-// ones, in the order of their slots (array.cpp, ArrayMethodDesc); from the
-// fourth on all are constructors.
+// arrayMethods are the methods that each array type has after the virtual ones, in the order of their slots (array.cpp,
+// ArrayMethodDesc). From the fourth on all are constructors.
 var arrayMethods = [...]string{"Get", "Set", "Address", ".ctor"}
 
 func (m *MethodDesc) arrayName() (string, error) {
@@ -193,8 +192,8 @@ func (m *MethodDesc) Signature() (metadata.MethodSig, *metadata.Metadata, error)
 	return sig, md, err
 }
 
-// SignatureBlob is the method's signature as it is stored: in metadata, or in
-// memory for the methods that the runtime made.
+// SignatureBlob returns the method's stored signature: from metadata, or from memory for methods that the runtime
+// generated.
 func (m *MethodDesc) SignatureBlob() ([]byte, *metadata.Metadata, error) {
 	if m.Kind == MethodArray || m.Kind == MethodDynamic {
 		return m.storedSignature()
@@ -234,8 +233,8 @@ func (m *MethodDesc) storedSignature() ([]byte, *metadata.Metadata, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	// The signature of a dynamic method names types by their handles: it needs
-	// no metadata, and its module may have none.
+	// The signature of a dynamic method names types by their handles, so that it needs no metadata. Its module may have
+	// none.
 	md, err := mod.Metadata()
 	if err != nil {
 		return b, nil, nil
@@ -243,8 +242,8 @@ func (m *MethodDesc) storedSignature() ([]byte, *metadata.Metadata, error) {
 	return b, md, nil
 }
 
-// arguments are the type arguments of the method's type and of itself, which its
-// signature counts; those of an array's method are the element's type.
+// arguments returns the type arguments of the method's type and of the method, by which its signature counts. For an
+// array's method they are the element's type.
 func (m *MethodDesc) arguments() (ofType, ofMethod []target.Addr, err error) {
 	mt, err := m.r.rt.TrustedMethodTable(m.MethodTable)
 	if err != nil {

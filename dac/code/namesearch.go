@@ -15,14 +15,13 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// AllModules is the name of a module that stands for all of them.
+// AllModules selects all modules.
 const AllModules = "*"
 
-// FindName looks for a type, "Ns.Outer+Inner`1", loaded or not, or the members
-// of that name of a type, "Ns.Type.Member", in the modules that module names: by
-// file name with or without extension, by path, or AllModules. If nothing has
-// the name, the answer has the loaded types whose name contains it, in any case.
-// That no module has that name is target.ErrUnsupported.
+// FindName looks for a type, "Ns.Outer+Inner`1", loaded or not, or for the members of a type, "Ns.Type.Member". The
+// argument module selects modules by file name with or without extension, by path, or is AllModules. If nothing has the
+// name, the answer lists the loaded types whose name contains it, in any case. FindName returns target.ErrUnsupported
+// if no module has the name.
 func (r *Reader) FindName(module, name string) (*answer.NameSearch, error) {
 	s, mods, err := r.newSearch(module)
 	if err != nil {
@@ -71,8 +70,7 @@ func (r *Reader) FindToken(module string, token metadata.Token) (*answer.NameSea
 	return s.done(), nil
 }
 
-// tokenMatch is what a token means in m; it reports false for one that the
-// module's metadata lacks.
+// tokenMatch resolves a token in m. It reports false if the module's metadata lacks it.
 func tokenMatch(m *dac.Module, token metadata.Token) (dac.Match, bool, error) {
 	md, err := m.Metadata()
 	if err != nil || token.IsNil() || token.Row() > md.RowCount(token.Table()) {
@@ -112,8 +110,7 @@ func (r *Reader) newSearch(module string) (nameSearch, []*dac.Module, error) {
 	return s, mods, nil
 }
 
-// isNamed reports whether name is that of the module's file, with or without
-// its extension or its folder, in any case.
+// isNamed reports whether name is the name of the module's file, with or without extension and folder, in any case.
 func isNamed(m *dac.Module, name string) bool {
 	file, err := m.File()
 	if err != nil || file == "" {
@@ -123,7 +120,7 @@ func isNamed(m *dac.Module, name string) bool {
 	return strings.EqualFold(base, name) || strings.EqualFold(strings.TrimSuffix(base, path.Ext(base)), name) || strings.EqualFold(file, name)
 }
 
-// add adds a module with its matches, and what kept others from being found.
+// add adds a module with its matches, and the reason why others may be missing.
 func (s nameSearch) add(m *dac.Module, found []dac.Match, err error) {
 	in := answer.SearchedModule{Module: m.Addr, File: s.file(m), Err: err}
 	for _, f := range found {
@@ -135,8 +132,7 @@ func (s nameSearch) add(m *dac.Module, found []dac.Match, err error) {
 // last is the module that was added last.
 func (s nameSearch) last() *answer.SearchedModule { return &s.Modules[len(s.Modules)-1] }
 
-// done adds the modules up. A search that found nothing where not all could be
-// searched has failed.
+// done adds the modules up. A search without a match fails if some modules could not be searched.
 func (s nameSearch) done() *answer.NameSearch {
 	var unread error
 	for i := range s.Modules {
@@ -157,8 +153,7 @@ func (s nameSearch) done() *answer.NameSearch {
 	return s.NameSearch
 }
 
-// file is the file name of a module, "<dynamic>" for one made by
-// Reflection.Emit.
+// file returns the file name of a module, "<dynamic>" for a module of Reflection.Emit.
 func (s nameSearch) file(m *dac.Module) answer.Text {
 	file, err := m.FileOr("<dynamic>")
 	if err != nil {
@@ -167,8 +162,7 @@ func (s nameSearch) file(m *dac.Module) answer.Text {
 	return answer.Text{S: target.BaseName(file)}
 }
 
-// similar lists found and the loaded types whose name contains name. A member's
-// name is no part of a type's.
+// similar lists found, and the loaded types whose name contains name. The name of a member is ignored.
 func (s nameSearch) similar(m *dac.Module, found []dac.Match, name string) iter.Seq2[answer.NameMatch, error] {
 	return func(yield func(answer.NameMatch, error) bool) {
 		if len(found) == 0 || found[0].Member.IsNil() {
@@ -189,7 +183,7 @@ func (s nameSearch) similar(m *dac.Module, found []dac.Match, name string) iter.
 	}
 }
 
-// resolve finds what the runtime has for a match.
+// resolve finds the runtime's structures for a match.
 func (s nameSearch) resolve(m *dac.Module, file answer.Text, f dac.Match) answer.NameMatch {
 	n := answer.NameMatch{Module: m.Addr, File: file, Kind: answer.MatchType, Token: answer.Hex(f.Type)}
 	if f.Member.Table() == metadata.TableMethodDef {
@@ -199,7 +193,7 @@ func (s nameSearch) resolve(m *dac.Module, file answer.Text, f dac.Match) answer
 	n.MethodTable = s.Pointer(m.LoadedType(f.Type))
 	n.Name = s.Text(s.typeName(m, f.Type, n.MethodTable.Value))
 	if mt, err := s.r.rt.TrustedMethodTable(n.MethodTable.Value); err == nil && n.MethodTable.Value != 0 {
-		n.InitializerFailed, _ = s.r.rt.InitializerFailed(mt) // a search makes no statement about what it can't read
+		n.InitializerFailed, _ = s.r.rt.InitializerFailed(mt) // a search makes no statement about flags that it can't read
 	}
 	if !f.Member.IsNil() {
 		n.Kind, n.FieldToken = answer.MatchField, answer.Hex(f.Member)

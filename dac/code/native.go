@@ -10,20 +10,21 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Native is the native code of an image: where it is, and its unwind data. It is safe for concurrent use.
+// Native describes the native code of an image: its ranges and its unwind data. It is safe for concurrent use.
 type Native struct {
-	Code []target.Range // executable; empty where the headers are missing
+	Code []target.Range // executable; empty if the headers are missing
 
 	dwarf *unwind.DWARF
 	pdata *unwind.PData
-	entry target.Range // where the system starts the program
+	entry target.Range // the code at which the system starts the program
 }
 
-// entryBytes are the most that the code takes at which the system starts a program (_start of C libraries: 38 bytes on x64, 60
-// on ARM64).
+// entryBytes bounds the code at which the system starts a program (_start of C libraries: 38 bytes on x64, 60 on
+// ARM64).
 const entryBytes = 64
 
-// OpenNative reads where a module has code and unwind data. What can't be read is left out: who unwinds falls back then.
+// OpenNative locates the code and unwind data of a module. It leaves out unreadable parts; an unwinder then has to
+// guess.
 func OpenNative(mem target.Memory, arch target.Arch, mod *target.Module) Native {
 	var n Native
 	img, err := image.OpenMemory(mem, mod)
@@ -53,8 +54,8 @@ func OpenNative(mem target.Memory, arch target.Arch, mod *target.Module) Native 
 	return n
 }
 
-// Find is the code that an address lies in, as the unwind data have it, false where they have none. The code at which a
-// program starts has none on some systems.
+// Find returns the code that the unwind data have for an address, or false. On some systems the code at which a program
+// starts has no unwind data.
 func (n *Native) Find(ip target.Addr) (code unwind.Code, ok bool) {
 	switch {
 	case n.dwarf != nil:
@@ -68,7 +69,7 @@ func (n *Native) Find(ip target.Addr) (code unwind.Code, ok bool) {
 	return code, ok
 }
 
-// Data is the address of the language specific data of the function that an address lies in, false where there are none.
+// Data returns the address of the language-specific data of the function at an address, or false if there is none.
 func (n *Native) Data(ip target.Addr) (target.Addr, bool) {
 	if n.dwarf == nil {
 		return 0, false
@@ -76,15 +77,15 @@ func (n *Native) Data(ip target.Addr) (target.Addr, bool) {
 	return n.dwarf.LSDA(ip)
 }
 
-// A NativeMethod is the method of a NativeAOT program that an address lies in.
+// A NativeMethod is a method of a NativeAOT program.
 type NativeMethod struct {
-	Name  string      // as the program's stack traces have it: Ns.Type.Method(Int32, String); empty where nothing tells
-	Start target.Addr // where its code begins: that of the method itself, also in a part of it such as a catch block
+	Name  string      // as in the program's stack traces: Ns.Type.Method(Int32, String); "" if unknown
+	Start target.Addr // start of the method itself, also for an address in a part such as a catch block
 }
 
-// NativeAt tells in which method of a NativeAOT program an address lies. Where the method begins the unwind data tell, of a part
-// of it, such as a catch block, with the data behind them. An address outside of the program's code is ErrNoCode; a
-// program that was compiled without names for its methods has methods without names.
+// NativeAt returns the method of a NativeAOT program at an address. The unwind data locate the method's start; for a
+// funclet, such as a catch block, the data after them do. NativeAt returns ErrNoCode for an address outside the
+// program's code. In a program that was compiled without method names, methods have no name.
 func (r *Reader) NativeAt(ip target.Addr) (NativeMethod, error) {
 	inst := r.rt.Instance()
 	if !r.rt.IsNative() || !inst.Module.Contains(ip) {
@@ -114,9 +115,9 @@ func (r *Reader) NativeAt(ip target.Addr) (NativeMethod, error) {
 	return m, nil
 }
 
-// beforeFunclets is where the method begins that code of a PE image is a funclet of: the code before it that is none. What code is
-// stands behind its unwind data (CoffNativeCodeManager.cpp). The compiler leaves no gap between a method and its funclets.
-// Code that this is not true of is its own method.
+// beforeFunclets returns the method to which a funclet of a PE image belongs: the nearest code before it that is not a
+// funclet. The kind of code is recorded after its unwind data (CoffNativeCodeManager.cpp). The compiler leaves no gap
+// between a method and its funclets; otherwise the code counts as a method.
 func (r *Reader) beforeFunclets(n *Native, c unwind.Code) target.Addr {
 	const kindMask, handler, filter = 3, 1, 2
 	at := c

@@ -9,12 +9,10 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A nibbleMap finds the start of the code that an address lies in
-// (nibblemapmacros.h). Each nibble stands for a bucket of 32 bytes and tells
-// where in it code starts: 0 nowhere, else (nibble-1)*4 bytes in. Eight nibbles
-// are a word, the first in its highest bits. In maps with pointers a word whose
-// last nibble is above 8 holds, for buckets without a start, the start that is
-// before them (ExecutionManager contract, version 2).
+// A nibbleMap finds the start of the code at an address (nibblemapmacros.h). Each nibble describes a bucket of 32
+// bytes: 0 if no code starts there, otherwise code starts (nibble-1)*4 bytes in. Eight nibbles are a word, the first in
+// its highest bits. In maps with pointers, a word whose last nibble is above 8 holds, for buckets without a start, the
+// previous start (ExecutionManager contract, version 2).
 type nibbleMap struct {
 	mem      target.Memory
 	at       target.Addr
@@ -25,16 +23,15 @@ type nibbleMap struct {
 const nibbleMapPointers = 2
 
 const (
-	nibbleBucket = 32                         // bytes that a nibble stands for
+	nibbleBucket = 32                         // bytes that a nibble describes
 	nibbleAlign  = 4                          // of code in a bucket
 	nibbleWord   = 8                          // nibbles in a word
 	nibbleMax    = nibbleBucket / nibbleAlign // the highest nibble that is no pointer
 )
 
-// start returns where the code begins that the byte at offset delta from the
-// map's base belongs to, as an offset, and whether there is any. Of a map that
-// the dump has in part it returns the last start that it has, together with what
-// is missing behind that: the caller compares the length of that code.
+// start returns the offset at which the code begins that contains the byte at offset delta from the map's base, and
+// whether there is one. If the dump lacks part of the map, start returns the last start that it has, and an error for
+// the missing part: the caller compares the length of that code.
 func (m *nibbleMap) start(delta uint64) (uint64, bool, error) {
 	pos := delta / nibbleBucket
 	index, before := pos/nibbleWord, pos%nibbleWord
@@ -53,8 +50,8 @@ func (m *nibbleMap) start(delta uint64) (uint64, bool, error) {
 	return m.before(index, err)
 }
 
-// before finds the last start in front of a word. missing is why that word
-// could not be read; what is returned also says why those in front of it could not.
+// before returns the last start before a word. missing is the reason why that word is unreadable; the returned error
+// covers the words before it, too.
 func (m *nibbleMap) before(index uint64, missing error) (uint64, bool, error) {
 	for n := 0; index > 0; n++ {
 		if missing != nil && !errors.Is(missing, target.ErrNotInDump) || n == limits.NibbleWords {
@@ -107,9 +104,8 @@ func lastStart(word uint32, index, n uint64) (uint64, bool) {
 	return 0, false
 }
 
-// starts yields the offsets at which code starts, for the first size bytes. For
-// each part of the map that the dump lacks it yields an error, and goes on behind
-// it.
+// starts yields the offsets at which code starts, for the first size bytes. It yields an error for each missing part of
+// the map, and continues after it.
 func (m *nibbleMap) starts(size uint64) iter.Seq2[uint64, error] {
 	return func(yield func(uint64, error) bool) {
 		words := (size + nibbleBucket*nibbleWord - 1) / (nibbleBucket * nibbleWord)

@@ -11,9 +11,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// codeOffsets holds where the members of the structures behind methods and
-// code are. It is bound when the first method is asked for, so that a runtime
-// whose layout lacks them opens all the same.
+// offsets holds the offsets of structures for methods and code. It is bound at the first use, so that a runtime whose
+// layout lacks them opens all the same.
 type offsets struct {
 	MethodDesc struct {
 		Flags3     int `layout:"Flags3AndTokenRemainder"`
@@ -113,26 +112,26 @@ type offsets struct {
 	} `struct:"Bucket,optional"`
 }
 
-// codeLayout is what the layout knows of methods and code.
+// members holds what the layout has for methods and code.
 type members struct {
 	offsets
 	baseSizes      [8]int // of a MethodDesc, by kind
 	nativeCodeSlot flagBit
 	tiered         flagBit // of methods that can be compiled again with more optimization
 	genericDef     uint64  // kind of an InstantiatedMethodDesc that is a definition
-	tokenBits      uint    // of the token that stand in the MethodDesc
+	tokenBits      uint    // bits of the token that are in the MethodDesc
 	nibbleMap      int     // version; 0 unknown
 	stubKindLast   uint64
 	debugInfo      debugInfoFormat
-	jitManager     target.Addr // what RangeSection.JitManager is for compiled code
+	jitManager     target.Addr // RangeSection.JitManager of compiled code
 	r2rManager     target.Addr // and for images
 	rangeMap       target.Addr // 8 and later
 	rangeList      target.Addr // before: the address of the first RangeSection
-	managerErr     error       // why one of the managers is not known
+	managerErr     error       // why one of the managers is unknown
 	rangeListErr   error       // why rangeList is not
 }
 
-// A debugInfoFormat says how the compiler's debug information is stored.
+// A debugInfoFormat is the storage format of the compiler's debug information.
 type debugInfoFormat struct {
 	FlagByte           int `json:"JitDebugInfoFlagByte"` // 1: a byte of flags comes first
 	PatchpointSize     int `json:"PatchpointInfoSize"`
@@ -167,8 +166,8 @@ func (b flagBit) of(m *MethodDesc) bool {
 	return v&b.mask != 0
 }
 
-// stubCodeBlockLast is the highest number that stands in the place of a code
-// header for code that is no method (codeman.h, STUB_CODE_BLOCK_LAST).
+// stubCodeBlockLast is the highest number that replaces the code header of code that belongs to no method (codeman.h,
+// STUB_CODE_BLOCK_LAST).
 const stubCodeBlockLast = 0xf
 
 // codeLayout binds the members of methods and code.
@@ -185,8 +184,8 @@ func (r *Reader) members() (*members, error) {
 	})
 }
 
-// constants reads the numbers. Methods need the first ones; what code lookup
-// needs is optional here and missed where it is used.
+// constants reads the constants. Methods need the first ones; those for code lookup are optional here and missed where
+// they are used.
 func (c *members) constants(r *Reader) error {
 	if err := r.rt.Layout().Constant("MethodDescBaseSizes", &c.baseSizes); err != nil {
 		return err

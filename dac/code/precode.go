@@ -8,10 +8,9 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// MethodOfEntry returns the method that a call to address a reaches: the one
-// whose code lies there, or the one whose precode does. A precode is the small
-// stub that stands for a method before, and often after, it is compiled
-// (precode.h). An address that is neither is ErrNoCode.
+// MethodOfEntry returns the method that a call to address a reaches, by its code or by its precode. A precode is the
+// small stub that represents a method before, and often after, its compilation (precode.h). Any other address returns
+// ErrNoCode.
 func (r *Reader) MethodOfEntry(a target.Addr) (*MethodDesc, error) {
 	info, err := r.MethodAt(a)
 	if err == nil && info.Method != nil {
@@ -27,14 +26,13 @@ func (r *Reader) MethodOfEntry(a target.Addr) (*MethodDesc, error) {
 	return md, nil
 }
 
-// precodeBytes is how much of a precode tells which it is.
+// precodeBytes is the number of bytes that identify the kind of a precode.
 const precodeBytes = 24
 
-// precodeMethod decodes the precode at a. Its instructions load the MethodDesc
-// into a register, R10 or X12, from a word of the data page behind the code (.NET 7
-// and later) or as a constant (StubPrecode before). The FixupPrecode before 7 of AMD64
-// loads nothing: it ends with its place in a chunk of precodes and that of its
-// MethodDesc in a MethodDescChunk.
+// precodeMethod decodes the precode at a. Its instructions load the MethodDesc into a register, R10 or X12, from a word
+// of the data page after the code (.NET 7 and later) or as a constant (StubPrecode before). The FixupPrecode before 7
+// on AMD64 loads nothing: it ends with its index in a chunk of precodes and that of its MethodDesc in a
+// MethodDescChunk.
 func (r *Reader) precodeMethod(a target.Addr) (*MethodDesc, error) {
 	arch := r.rt.Target().Platform().Arch
 	if arch != target.ArchAMD64 && arch != target.ArchARM64 {
@@ -58,9 +56,9 @@ func (r *Reader) precodeMethod(a target.Addr) (*MethodDesc, error) {
 	return r.chunkedPrecode(a, b)
 }
 
-// precodeARM64 decodes the precode at a, of which b are the bytes (arm64/thunktemplates.S): it loads where it goes on into X10
-// (StubPrecode) or X11 (FixupPrecode), and the MethodDesc into X12. Before 7, a StubPrecode loaded both at once from behind
-// itself, by X9.
+// precodeARM64 decodes the precode at a with the bytes b (arm64/thunktemplates.S). It loads the jump's destination into
+// X10 (StubPrecode) or X11 (FixupPrecode), and the MethodDesc into X12. Before 7, a StubPrecode loaded both from the
+// words after it, by X9.
 func (r *Reader) precodeARM64(a target.Addr, b []byte) (*MethodDesc, error) {
 	const (
 		mask, load         = 0xff000000, 0x58000000 // ldr register, place
@@ -104,9 +102,8 @@ func (r *Reader) methodBehind(a target.Addr, b []byte, off int) (*MethodDesc, er
 	return r.TrustedMethodDesc(md)
 }
 
-// The FixupPrecode before .NET 7 (precode.h, FixupPrecode): a call or a jump,
-// a type, and two indexes: of its MethodDesc in units from the base that stands
-// behind the chunk of precodes, and of how many precodes come before that.
+// The FixupPrecode before .NET 7 (precode.h, FixupPrecode): a call or a jump, a type, and two indexes. One is of its
+// MethodDesc, in units from the base after the chunk of precodes; the other counts the precodes before that base.
 const (
 	fixupPrecodeSize   = 8
 	fixupPrecodeCall   = 0xe8
@@ -118,7 +115,7 @@ const (
 	fixupPrecodeIndex  = 7
 )
 
-// chunkedPrecode decodes the precode at a, of which b are the bytes.
+// chunkedPrecode decodes the precode at a with the bytes b.
 func (r *Reader) chunkedPrecode(a target.Addr, b []byte) (*MethodDesc, error) {
 	op, kind := b[0], b[fixupPrecodeType]
 	if op != fixupPrecodeCall && op != fixupPrecodeJump || kind != fixupPrecodeJumped && kind != fixupPrecodeCalled {
@@ -132,9 +129,8 @@ func (r *Reader) chunkedPrecode(a target.Addr, b []byte) (*MethodDesc, error) {
 	return r.TrustedMethodDesc(base + target.Addr(mdAlignment*int(b[fixupMethodIndex])))
 }
 
-// MethodOfChunkedPrecode returns the method whose FixupPrecode before .NET 7
-// stands at a. That the method's own entry point is there proves it; another
-// address is ErrNoCode.
+// MethodOfChunkedPrecode returns the method whose FixupPrecode before .NET 7 is at a. The method's entry point proves
+// it. Any other address returns ErrNoCode.
 func (r *Reader) MethodOfChunkedPrecode(a target.Addr) (*MethodDesc, error) {
 	b, err := target.Bytes(r.mem, a, fixupPrecodeSize)
 	if err != nil {
@@ -151,14 +147,12 @@ func (r *Reader) MethodOfChunkedPrecode(a target.Addr) (*MethodDesc, error) {
 	return m, err
 }
 
-// precodeReach is more than lies between a precode and its data, which are on
-// pages side by side, of 64 KiB at most.
+// precodeReach exceeds the distance of a precode from its data: they are on adjacent pages of at most 64 KiB.
 const precodeReach = 65 << 10
 
-// MethodOfPrecodeSlot returns the method whose precode jumps through the word at
-// slot (.NET 7 and later): its MethodDesc stands beside that, before or behind
-// it (precode.h, FixupPrecodeData, StubPrecodeData). That the method's own entry
-// point is close by proves it; another word is ErrNoCode.
+// MethodOfPrecodeSlot returns the method whose precode jumps through the word at slot (.NET 7 and later). The
+// MethodDesc is beside that word (precode.h, FixupPrecodeData, StubPrecodeData), and an entry point close by proves it.
+// Any other word returns ErrNoCode.
 func (r *Reader) MethodOfPrecodeSlot(slot target.Addr) (*MethodDesc, error) {
 	for _, at := range []target.Addr{slot + 8, slot - 8} {
 		p, err := target.Pointer(r.mem, at)

@@ -8,14 +8,14 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// What proves a MethodDesc.
+// The proofs of a MethodDesc.
 var (
 	listedChunk = dac.Proof{Strength: dac.Listed, By: "the methods of its type's class"}
 	listedToken = dac.Proof{Strength: dac.Listed, By: "the methods of its module"}
 	ofItsType   = dac.Proof{Strength: dac.Consistent, By: "its chunk and its type"}
 )
 
-// prove finds what proves the method m of chunk c. What contradicts it is an error.
+// prove finds the proof of the method m of chunk c. A contradiction is an error.
 func (r *Reader) prove(c *chunk, m *MethodDesc) (dac.Proof, error) {
 	if c.typErr != nil {
 		return dac.Proof{Missing: c.typErr}, nil
@@ -40,9 +40,8 @@ func (r *Reader) prove(c *chunk, m *MethodDesc) (dac.Proof, error) {
 	return dac.Proof{Missing: err}, nil
 }
 
-// tokenLeadsTo reports whether the map of the module's methods leads to m by its
-// token: so it does for all but those of generic instances and those without
-// metadata. A token that the metadata has not is target.ErrCorrupt.
+// tokenLeadsTo reports whether the map of the module's methods leads to m by its token. It does for all methods but
+// those of generic instances and those without metadata. A token that is not in the metadata is target.ErrCorrupt.
 func (r *Reader) tokenLeadsTo(mt *dac.MethodTable, m *MethodDesc) (bool, error) {
 	if m.Token.IsNil() || m.Token.Row() == 0 {
 		return false, nil

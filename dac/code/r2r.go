@@ -25,7 +25,7 @@ type r2rImage struct {
 	base      target.Addr // of the image
 	functions target.Addr // table of RUNTIME_FUNCTIONs
 	count     int
-	table     []byte // the table, nil where the dump holds it in part only
+	table     []byte // the table, nil if the dump has only part of it
 	entries   entryPoints
 	hotCold   []byte // pairs of function numbers: cold part, method
 	debug     lazy.Value[*r2rDebug]
@@ -82,7 +82,7 @@ func (r *Reader) readR2R(c *members, s *RangeSection) (*r2rImage, error) {
 	return im, err
 }
 
-// readTable takes the whole table at once where all of it is there.
+// readTable reads the whole table at once if all of it is in the dump.
 func (im *r2rImage) readTable(c *members) {
 	size := im.count * c.Function.Size
 	if size > 0 && target.Available(im.mem, im.functions+target.Addr(size-1), 1) {
@@ -92,7 +92,7 @@ func (im *r2rImage) readTable(c *members) {
 	}
 }
 
-// readHotCold reads the pairs of images whose methods are split.
+// readHotCold reads the pairs of functions of an image with split methods.
 func (im *r2rImage) readHotCold(r *Reader, c *members) error {
 	o := &c.ReadyToRun
 	if o.HotCold == layout.Absent || o.NumHotCold == layout.Absent {
@@ -124,8 +124,7 @@ func (im *r2rImage) function(c *members, i int) (RuntimeFunction, error) {
 	return c.function(b, im.base), nil
 }
 
-// find is the number of the last function that begins at or before ip, -1 if
-// there is none.
+// find returns the index of the last function that begins at or before ip, -1 if there is none.
 func (im *r2rImage) find(c *members, ip target.Addr) (int, error) {
 	var failed error
 	i := sort.Search(im.count, func(i int) bool {
@@ -168,14 +167,14 @@ func (im *r2rImage) lookup(r *Reader, c *members, ip target.Addr) (Info, error) 
 		return info, nil
 	}
 	if info.Offset = uint32(ip - info.Start); info.Size != 0 && uint64(info.Offset) >= info.Size {
-		// Of a method that the process never prepared: the runtime does not know it.
+		// The process never prepared the method, so that the runtime has no MethodDesc.
 		return Info{}, ErrNoCode
 	}
 	return info, nil
 }
 
-// completeEntry gives entry i of the table its end where that is told by the unwind information. A dump without that
-// has code up to the next entry as far as anybody can tell, and the method of a frame is known all the same.
+// completeEntry sets the end of entry i of the table if only the unwind information has it. If the dump lacks that, the
+// entry extends to the next one, so that the method of a frame is found all the same.
 func (r *Reader) completeEntry(c *members, im *r2rImage, i int, f *RuntimeFunction) error {
 	err := r.complete(c, im.mem, f)
 	if err == nil || !errors.Is(err, target.ErrNotInDump) {
@@ -190,8 +189,8 @@ func (r *Reader) completeEntry(c *members, im *r2rImage, i int, f *RuntimeFuncti
 	return err
 }
 
-// hotPart is the number of the function whose cold part function i is, or i
-// itself (readytorun-format.md, "Hot/cold map").
+// hotPart returns the index of the function whose cold part function i is, or i itself (readytorun-format.md, "Hot/cold
+// map").
 func (im *r2rImage) hotPart(i int) (int, bool) {
 	pairs := len(im.hotCold) / 8
 	le := binary.LittleEndian
@@ -235,8 +234,7 @@ func (im *r2rImage) readBody(r *Reader, f RuntimeFunction, i int, md target.Addr
 		return nil, err
 	}
 	b := &body{info: Info{Kind: ReadyToRun, Method: m, Start: f.Begin, Base: im.base, Image: im.module, index: i}}
-	// Code and unwind information may be missing from the dump; a method is
-	// known all the same.
+	// Code and unwind information may be missing from the dump; the method is found all the same.
 	size, err := codeinfo.UnwindInfoSize(im.mem, r.rt.Target().Platform().Arch, f.Unwind)
 	if err == nil {
 		b.info.GCInfo = f.Unwind + target.Addr(size) // it follows the method's unwind information
@@ -256,8 +254,8 @@ func (r *Reader) imageOf(c *members, info Info) (*r2rImage, error) {
 	return s.r2r.Get(func() (*r2rImage, error) { return r.readR2R(c, s) })
 }
 
-// codeMemory is the memory to read what belongs to code from: for code of an
-// image, completed by the constant data that only the image's file has.
+// codeMemory returns the memory for reading data that belongs to code. For code of an image, the image's file completes
+// constant data.
 func (r *Reader) codeMemory(info Info) (target.Memory, error) {
 	if info.Kind != ReadyToRun {
 		return r.mem, nil
@@ -296,18 +294,18 @@ func (r *Reader) imageFunctions(c *members, info Info) ([]RuntimeFunction, error
 	return out, nil
 }
 
-// imageMemory is the memory of an image whose constant parts its file has. The
-// ReadyToRun tables stand in a section that is writable as a whole, so that the
-// runtime's memory is not completed there; but nothing ever writes to them.
+// An imageMemory is the memory of an image whose constant parts come from its file. The ReadyToRun tables are in a
+// section that is writable as a whole, so that the runtime's memory is not completed there; but nothing ever writes to
+// them.
 type imageMemory struct {
 	target.Memory
 	image target.Range
-	open  func() (*image.Image, error) // the file whose RVAs count from image.Start
+	open  func() (*image.Image, error) // opens the file whose RVAs count from image.Start
 	file  *lazy.Value[*image.Image]
 }
 
-// fromFile opens the image's file for the address a: nil where another file, or
-// none, has it, with target.ErrUnsupported where nothing tells which file has.
+// fromFile opens the image's file for the address a. It returns nil if another file, or none, has that address, and
+// target.ErrUnsupported if the file is unknown.
 func (im *imageMemory) fromFile(a target.Addr) (*image.Image, error) {
 	if !im.image.Contains(a) {
 		return nil, nil
@@ -345,7 +343,7 @@ func (im *imageMemory) View(a target.Addr, n int) ([]byte, bool) {
 		return b, true
 	}
 	if target.Available(im.Memory, a, n) {
-		return nil, false // in pieces: what the dump has comes first
+		return nil, false // in pieces: the dump's bytes have precedence
 	}
 	if file, err := im.fromFile(a); err == nil && file != nil {
 		return file.ViewRVA(image.RVA(a-im.image.Start), n)

@@ -8,7 +8,7 @@ import (
 
 const (
 	r2rSectionDebugInfo = 105 // ReadyToRunSectionType::DebugInfo
-	r2rPackedBounds     = 16  // the first major version whose bounds are packed
+	r2rPackedBounds     = 16  // the first major version with packed bounds
 )
 
 // An r2rDebug is the section of an image with the debug information of its
@@ -74,9 +74,8 @@ func (r *Reader) readR2RDebug(info Info) (*r2rDebug, error) {
 	return d, err
 }
 
-// A nativeReader reads the numbers of NativeFormat (nativeformatreader.h): the
-// low bits of the first byte tell how many bytes there are. The first failure
-// sticks.
+// A nativeReader reads the numbers of NativeFormat (nativeformatreader.h): the low bits of the first byte encode the
+// length. The first failure sticks.
 type nativeReader struct {
 	b   []byte
 	pos int

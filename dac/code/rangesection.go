@@ -20,7 +20,7 @@ import (
 type RangeSection struct {
 	Addr  target.Addr
 	Range target.Range
-	Kind  Kind        // CodeJIT, CodeReadyToRun, or CodeStub where the manager is another
+	Kind  Kind        // CodeJIT, CodeReadyToRun, or CodeStub for another manager
 	Heap  target.Addr // CodeHeapListNode of compiled code
 	Image target.Addr // Module of an image
 
@@ -39,8 +39,8 @@ const (
 	radixFlag     = 1
 )
 
-// rangeSection finds the section that holds ip: among those of the whole map,
-// which is read once, or through the map where the dump lacks parts of it.
+// rangeSection finds the section that holds ip: in the list of the whole map, which is read once, or through the map if
+// the dump lacks parts of it.
 func (r *Reader) rangeSection(c *members, ip target.Addr) (*RangeSection, error) {
 	list, err := r.sectionList(c)
 	i := sort.Search(len(list), func(i int) bool { return list[i].Range.Start > ip }) - 1
@@ -133,7 +133,7 @@ func (r *Reader) readSection(c *members, s *RangeSection) error {
 	return nil
 }
 
-// readSections follows the list. It returns what it found also when it fails.
+// readSections follows the list. It returns what it found together with an error.
 func (r *Reader) readSections(c *members) ([]*RangeSection, error) {
 	if errors.Is(c.rangeListErr, target.ErrNotInDump) {
 		return nil, c.rangeListErr
@@ -159,8 +159,7 @@ func (r *Reader) readSections(c *members) ([]*RangeSection, error) {
 	return ordered(out), target.Corruptf("the list of code ranges has no end")
 }
 
-// ordered sorts sections by address and leaves out those that overlap one
-// before them.
+// ordered sorts sections by address and drops those that overlap an earlier one.
 func ordered(list []*RangeSection) []*RangeSection {
 	slices.SortFunc(list, func(a, b *RangeSection) int {
 		return cmp.Or(cmp.Compare(a.Range.Start, b.Range.Start), cmp.Compare(a.Addr, b.Addr))
@@ -174,8 +173,7 @@ func ordered(list []*RangeSection) []*RangeSection {
 	return out
 }
 
-// RangeSections returns all ranges of managed code by address. With an error it
-// returns those that it found.
+// RangeSections returns all ranges of managed code by address, together with an error if some are missing.
 func (r *Reader) RangeSections() ([]*RangeSection, error) {
 	c, err := r.members()
 	if err != nil {
@@ -306,9 +304,8 @@ func (r *Reader) readCodeHeap(c *members, s *RangeSection) error {
 	return nil
 }
 
-// JITCode iterates over all code that was compiled in the process, by address:
-// methods, dynamic methods and stubs. A part of a heap's map that the dump lacks
-// is an error, and what is behind it follows.
+// JITCode iterates over all code that was compiled in the process, by address: methods, dynamic methods and stubs. It
+// yields an error for a missing part of a heap's map, and continues after it.
 func (r *Reader) JITCode() iter.Seq2[Info, error] {
 	return func(yield func(Info, error) bool) {
 		sections, err := r.RangeSections()

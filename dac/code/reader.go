@@ -17,8 +17,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Reader reads the methods and the code of one runtime. What it found it
-// keeps.
+// A Reader reads the methods and the code of one runtime, and caches them.
 type Reader struct {
 	rt  *dac.Runtime
 	mem target.Memory // of the runtime

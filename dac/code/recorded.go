@@ -10,9 +10,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// What an image says of its ReadyToRun code (readytorun.h, READYTORUN_HEADER
-// and READYTORUN_SECTION): a signature, the version of the format, and where
-// the sections of each type lie.
+// The ReadyToRun header of an image (readytorun.h, READYTORUN_HEADER and READYTORUN_SECTION): a signature, the version
+// of the format, and the sections by type.
 const (
 	r2rSignature    = 0x00525452 // "RTR"
 	r2rMajorOffset  = 4
@@ -47,8 +46,8 @@ func (r *Reader) DecodeGCInfo(d *codeinfo.GCDecoder, info Info) error {
 	return d.ResetAt(mem, info.GCInfo, version)
 }
 
-// gcInfoVersion is the version of the GC info of the code: the runtime's own
-// for what it compiled, that of the image's compiler for other code.
+// gcInfoVersion returns the version of the GC info of the code: the runtime's own for code that it compiled, that of
+// the image's compiler for other code.
 func (r *Reader) gcInfoVersion(info Info) (int, error) {
 	if info.Kind == ReadyToRun {
 		h, err := r.r2rHeader(info)
@@ -61,9 +60,8 @@ func (r *Reader) gcInfoVersion(info Info) (int, error) {
 	return int(version), err
 }
 
-// gcCodeLength is the length of the code in bytes, with its funclets, that the
-// GC info of info describes. Its version is that of the compiler: an image made
-// for another major than the runtime's has another.
+// gcCodeLength returns the length in bytes of the code and its funclets from the GC info that info describes. The
+// version of the GC info is the compiler's: an image that was made for another major version has another one.
 func (r *Reader) gcCodeLength(mem target.Memory, info Info) (uint64, error) {
 	version, err := r.gcInfoVersion(info)
 	if err != nil {
@@ -100,8 +98,7 @@ func (r *Reader) EHClauses(info Info) ([]codeinfo.EHClause, error) {
 	return nil, nil
 }
 
-// An r2rHeader is the header of an image with ReadyToRun code: the composite
-// image's where there is one.
+// An r2rHeader is the header of an image with ReadyToRun code: the composite image's for a component.
 type r2rHeader struct {
 	mem      target.Memory // completed by the image's file
 	base     target.Addr
@@ -151,10 +148,9 @@ func (h *r2rHeader) read(at target.Addr) error {
 	return err
 }
 
-// section is where the image's section of a type lies; empty if it has none. The
-// header of a component has none of what belongs to its code, which is in a
-// composite image whose own header the runtime's structures do not lead to: that
-// is target.ErrUnsupported, and no dump of such a process was ever measured.
+// section returns the range of the image's section of a type, empty if it has none. A component's header lacks the
+// sections of its code: they are in a composite image to whose own header the runtime's structures do not lead. That is
+// target.ErrUnsupported; no dump of such a process was measured.
 func (h *r2rHeader) section(kind uint32) (target.Range, error) {
 	if h.flags&r2rComponent != 0 {
 		return target.Range{}, target.Unsupportedf("the code is in a composite ReadyToRun image, whose header is not known: " +

@@ -9,7 +9,7 @@ import (
 	"github.com/sosgo/sosgo/dac"
 )
 
-// Where the code of a method comes from, in SOS's words.
+// The origins of a method's code, in SOS's words.
 const (
 	originJIT     = "JIT"
 	originPreJIT  = "PreJIT"
@@ -17,9 +17,8 @@ const (
 	originNone    = "NONE"
 )
 
-// DescribeMethods lists the methods of a type in SOS's order: since .NET 9 as
-// the runtime has them, and before by their slots. What is missing is noted in
-// g.
+// DescribeMethods lists the methods of a type in SOS's order: the runtime's from .NET 9 on, by their slots before. It
+// notes missing parts in g.
 func (r *Reader) DescribeMethods(mt *dac.MethodTable, g *answer.Gaps) []answer.MethodSlot {
 	slots, err := r.MethodSlots(mt)
 	g.Note(err)
@@ -35,7 +34,7 @@ func (r *Reader) DescribeMethods(mt *dac.MethodTable, g *answer.Gaps) []answer.M
 	return out
 }
 
-// origin says where the code of m comes from.
+// origin returns the origin of m's code.
 func (r *Reader) origin(m *MethodDesc) (string, error) {
 	entry, err := r.NativeCode(m)
 	if err != nil {

@@ -13,10 +13,9 @@ type SourceLine struct {
 	EndColumn    int
 }
 
-// SourceLine returns the place in the source of the instruction at info.Offset.
-// For a return address, whose call is before it, the caller takes one from
-// Offset. Code without a place, hidden by the compiler or without a map to IL,
-// is target.ErrUnsupported.
+// SourceLine returns the place in the source of the instruction at info.Offset. For a return address the caller
+// subtracts one, since the call is before it. SourceLine returns target.ErrUnsupported for code without a place: hidden
+// by the compiler, or without a map to IL.
 func (r *Reader) SourceLine(info Info) (SourceLine, error) {
 	if info.Method == nil {
 		return SourceLine{}, target.Unsupportedf("a stub has no source")

@@ -13,8 +13,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Tier says with how much optimization a body was compiled (codeversion.h,
-// NativeCodeVersion::OptimizationTier, and what the DAC adds to it).
+// A Tier is the degree of optimization of a compiled body (codeversion.h, NativeCodeVersion::OptimizationTier, and the
+// DAC's additions).
 type Tier uint8
 
 // The tiers.
@@ -47,16 +47,16 @@ type Version struct {
 	Node   target.Addr // NativeCodeVersionNode, 0 for the default version
 	Code   target.Addr // 0 while it is not compiled
 	Tier   Tier
-	Active bool // what new calls run
+	Active bool // new calls run it
 
-	// TierErr says what is missing to know the tier, which is TierUnknown then.
+	// TierErr is the reason why the tier is unknown. Tier is TierUnknown then.
 	TierErr error
 
 	// ReJIT is the ReJITID of the IL that the body was compiled from: 0 is the IL
 	// of the metadata, which the default version always has; a profiler's ReJIT
 	// counts from 1 (NativeCodeVersionNode::m_parentId).
 	ReJIT    uint64
-	ReJITErr error // where the layout or the dump lacks it
+	ReJITErr error // nil unless the layout or the dump lacks it
 }
 
 // The flags of versions (codeversion.h).
@@ -65,8 +65,7 @@ const (
 	nodeActive           = 1 // of a NativeCodeVersionNode
 )
 
-// CodeVersions returns the bodies of m, the default version first. With an
-// error it returns what it found.
+// CodeVersions returns the bodies of m, the default version first, together with an error if some are missing.
 func (r *Reader) CodeVersions(m *MethodDesc) ([]Version, error) {
 	c, err := r.members()
 	if err != nil {
@@ -82,8 +81,7 @@ func (r *Reader) CodeVersions(m *MethodDesc) ([]Version, error) {
 	return out, err
 }
 
-// versionsOf is CodeVersions without the tier of the default version, which takes
-// reading the method's IL and attributes.
+// versionsOf is CodeVersions without the tier of the default version, which needs the method's IL and attributes.
 func (r *Reader) versionsOf(c *members, m *MethodDesc) ([]Version, error) {
 	code, err := r.defaultCode(c, m)
 	if err != nil {
@@ -110,7 +108,7 @@ func (r *Reader) versionNodes(c *members, m *MethodDesc, node target.Addr, out [
 	o, active := &c.VersionNode, out[0].Active
 	for range limits.CodeVersions {
 		if node == 0 {
-			out[0].Active = out[0].Active || !active // the runtime names none: the default one
+			out[0].Active = out[0].Active || !active // the runtime records no active version: it is the default one
 			return out, nil
 		}
 		rd := layout.Reader{Mem: r.mem, Base: node}
@@ -162,8 +160,8 @@ func (r *Reader) defaultCode(c *members, m *MethodDesc) (target.Addr, error) {
 	return entry, nil
 }
 
-// defaultTier is the tier of the default version, which has no node that would
-// say it: that of its image, or what the method is eligible for.
+// defaultTier returns the tier of the default version, which has no node that records it. It follows from the image, or
+// from what the method is eligible for.
 func (r *Reader) defaultTier(c *members, m *MethodDesc, code target.Addr) (Tier, error) {
 	if code != 0 {
 		s, err := r.rangeSection(c, code)
@@ -197,11 +195,10 @@ func (r *Reader) defaultTier(c *members, m *MethodDesc, code target.Addr) (Tier,
 	return TierOptimized, nil
 }
 
-// firstTier is the tier that a method with several starts at. Some are compiled
-// with optimizations at once (tieredcompilation.cpp, GetInitialOptimizationTier;
-// the compiler's compCanSwitchToOptimized): those that native code calls, those
-// with explicit tail calls, and, where the runtime does not replace the code of a
-// running loop, those with loops.
+// firstTier returns the first tier of a method with several. Some are compiled with optimizations at once
+// (tieredcompilation.cpp, GetInitialOptimizationTier; the compiler's compCanSwitchToOptimized): methods that native
+// code calls, methods with explicit tail calls, and, if the runtime does not replace the code of a running loop,
+// methods with loops.
 func (r *Reader) firstTier(m *MethodDesc) (Tier, error) {
 	mod, err := m.Module()
 	if err != nil {
@@ -278,13 +275,12 @@ func optimizationsDisabled(m *dac.Module) (bool, error) {
 	})
 }
 
-// hasAttribute reports whether a token has a custom attribute of that type
-// whose value, if value is not nil, it accepts. A module without metadata, and a
-// row that can't be read, is an error where no other row decides.
+// hasAttribute reports whether a token has a custom attribute of the type, with a value that value accepts if it is not
+// nil. A module without metadata or an unreadable row is an error unless another row decides.
 func hasAttribute(m *dac.Module, t metadata.Token, name string, value func([]byte) bool) (bool, error) {
 	md, err := m.Metadata()
 	if errors.Is(err, target.ErrUnsupported) {
-		return false, nil // made in memory, and nothing was saved
+		return false, nil // in memory, and nothing was saved
 	}
 	if err != nil {
 		return false, err
@@ -337,7 +333,7 @@ func (r *Reader) versioningState(c *members, m *MethodDesc) (target.Addr, error)
 		return r.ptr(data, c.CodeData.Versioning, "MethodDescCodeData.VersioningState")
 	}
 	if c.AppDomain.VersioningStates == layout.Absent || c.SHash.Table == layout.Absent {
-		return 0, nil // no layout has it: the default version is what is known
+		return 0, nil // no layout has it: only the default version is known
 	}
 	states, err := r.versions.Get(func() (map[target.Addr]target.Addr, error) { return r.readVersioningStates(c) })
 	return states[m.Addr], err
@@ -400,7 +396,7 @@ func (r *Reader) NativeCode(m *MethodDesc) (target.Addr, error) {
 type MethodSlot struct {
 	Slot   int
 	Method *MethodDesc
-	Entry  target.Addr // where calls go, 0 if the runtime has not made it yet
+	Entry  target.Addr // destination of calls, 0 if the runtime has not made it yet
 }
 
 // MethodSlots returns the methods of a type: those of its virtual slots, which
