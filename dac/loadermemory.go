@@ -9,13 +9,12 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// storedPage is the unit in which LoaderHeaps counts what the dump holds.
+// storedPage is the unit in which LoaderHeaps counts memory in the dump.
 const storedPage = 4096
 
-// LoaderHeaps lists the native heaps of the runtime: those that all assemblies
-// share that can't be unloaded, those of code in the order of addresses, and
-// those of collectible assemblies. What can't be read is noted; without the
-// system domain there is only the error.
+// LoaderHeaps lists the native heaps of the runtime: those of all assemblies that are not collectible, those of code by
+// address, and those of collectible assemblies. It notes unreadable parts. Without the system domain it returns only
+// the error.
 func (r *Runtime) LoaderHeaps() (*answer.LoaderHeaps, error) {
 	m := loaderMemory{r: r, out: &answer.LoaderHeaps{Heaps: []answer.LoaderHeap{}}, reserved: reservedRanges(r.tgt)}
 	var err error
@@ -41,10 +40,9 @@ type loaderMemory struct {
 	reserved []target.Range // by address
 }
 
-// reservedRanges are the ranges of mapped files that the process may neither write
-// to nor run: what a heap has reserved and not committed, where the runtime maps its
-// memory twice through a file in memory. The kernel and gdb write such pages to a
-// core, too.
+// reservedRanges returns the ranges of mapped files that the process may neither write nor execute. A runtime that maps
+// its memory twice through a file in memory reserves uncommitted parts of heaps that way. The kernel and gdb write such
+// pages to a core, too.
 func reservedRanges(t target.Target) []target.Range {
 	var out []target.Range
 	for r := range t.Regions() {
@@ -106,8 +104,8 @@ func (m *loaderMemory) heap(owner target.Addr, h *LoaderHeap) {
 	}
 }
 
-// lacks reports whether the dump may lack memory of a block that the heap uses: it has none of it, or some behind a gap, as
-// a heap commits pages in their order.
+// lacks reports whether the dump may lack memory of a block that the heap uses: all of it, or memory after a gap, since
+// a heap commits pages in order.
 func (m *loaderMemory) lacks(block target.Range, stored uint64) bool {
 	if stored == 0 {
 		return true
@@ -124,8 +122,8 @@ func (m *loaderMemory) lacks(block target.Range, stored uint64) bool {
 	return false
 }
 
-// stored counts the whole pages at the start of a range that the dump holds.
-// Files don't tell what the process touched, so that the dump alone counts.
+// stored counts the whole pages at the start of a range that are in the dump. Files do not show which pages the process
+// touched, so that only the dump counts.
 func (m *loaderMemory) stored(of target.Range) uint64 {
 	var n uint64
 	for n < of.Size() && target.Available(m.r.tgt, of.Start+target.Addr(n), storedPage) && !m.isReserved(of.Start+target.Addr(n)) {
@@ -152,7 +150,7 @@ func (m *loaderMemory) code() {
 	}
 }
 
-// start is where the first block begins, 0 if there is none.
+// start returns the start of the first block, or 0.
 func (h *LoaderHeap) start() target.Addr {
 	if len(h.Blocks) == 0 {
 		return 0

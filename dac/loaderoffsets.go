@@ -2,9 +2,8 @@ package dac
 
 import "github.com/sosgo/sosgo/internal/layout"
 
-// loaderOffsets holds where the members of the structures of loading are:
-// allocators, their heaps, load contexts. It is bound when the first of them is
-// asked for, so that a runtime whose layout lacks them opens all the same.
+// loaderOffsets holds the offsets of the loader's structures: allocators, their heaps, load contexts. It is bound at
+// the first use, so that a runtime whose layout lacks them opens all the same.
 type loaderOffsets struct {
 	Allocator struct {
 		LowFrequency  int `layout:"LowFrequencyHeap,optional"`
@@ -24,7 +23,7 @@ type loaderOffsets struct {
 		Resolve    int `layout:"ResolveHeap,optional"`
 		Dispatch   int `layout:"DispatchHeap,optional"`
 	} `struct:"VirtualCallStubManager,optional"`
-	// Before 8 the heaps stand in the system domain itself.
+	// Before 8 the heaps are in the system domain itself.
 	SystemDomain struct {
 		LowFrequency  int `layout:"LowFrequencyHeap"`
 		HighFrequency int `layout:"HighFrequencyHeap"`

@@ -13,9 +13,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// The bits of MethodTable::m_dwFlags (methodtable.h, WFLAGS_HIGH_ENUM and
-// WFLAGS_LOW_ENUM). They are the same on 3.1 to 10; those that differ stand in
-// the layout's constants.
+// The bits of MethodTable::m_dwFlags (methodtable.h, WFLAGS_HIGH_ENUM and WFLAGS_LOW_ENUM). They are the same on 3.1 to
+// 10. Bits that differ are constants of the layout.
 const (
 	mtfComponentSize   = 0x80000000 // the low word is the component size
 	mtfCategoryMask    = 0x000f0000
@@ -57,15 +56,15 @@ type MethodTable struct {
 	ComponentSize uint16 // bytes of a component of a string or array
 	NumVirtuals   uint16
 	NumInterfaces uint16
-	Parent        target.Addr // MethodTable of the base class, 0 for none
-	Module        target.Addr // that defines the type, 0 where ModuleOf says why; of an array: that its element is loaded in
+	Parent        target.Addr // MethodTable of the base class, or 0
+	Module        target.Addr // defines the type, for an array its element type's module; 0 if ModuleOf returns an error
 	EEClass       target.Addr
-	Canonical     target.Addr // MethodTable that owns the EEClass; Addr itself for most
+	Canonical     target.Addr // MethodTable that owns the EEClass, Addr itself for most
 	Auxiliary     target.Addr // MethodTableAuxiliaryData, before 9 MethodTableWriteableData
 	PerInstInfo   target.Addr // dictionaries; of an array: the element's TypeHandle
 	Token         metadata.Token
 
-	homeless error // why Module is not known: the dump lacks what names it
+	homeless error // why Module is unknown
 }
 
 // IsArray reports whether the type is an array of any rank.
@@ -86,7 +85,7 @@ func (m *MethodTable) IsInterface() bool { return m.Category() == CategoryInterf
 // HasComponents reports whether instances have a length: strings and arrays.
 func (m *MethodTable) HasComponents() bool { return m.Flags&mtfComponentSize != 0 }
 
-// generics is the kind of genericity; strings and arrays have none.
+// generics returns the kind of genericity, 0 for strings and arrays.
 func (m *MethodTable) generics() uint32 {
 	if m.HasComponents() {
 		return 0
@@ -113,13 +112,12 @@ func (m *MethodTable) Size(n uint32) uint64 {
 // MethodTable and one pointer (MIN_OBJECT_SIZE, gc.h).
 const minObjectSize = 24
 
-// An mtCache keeps MethodTables that are proven to be such apart from those that
-// were only trusted, because the dump lacks their EEClass: what MethodTable
-// answers must not depend on what was trusted before.
+// An mtCache keeps proved MethodTables apart from those that are only trusted, because the dump lacks their EEClass.
+// The result of MethodTable must not depend on what was trusted before.
 type mtCache struct{ proven, trusted mtSet }
 
-// An mtSet maps addresses to decoded MethodTables. Reading takes no lock: a
-// type is looked up once per object by every walk.
+// An mtSet maps addresses to decoded MethodTables. Readers take no lock, since every walk looks a type up once per
+// object.
 type mtSet struct {
 	mu    sync.Mutex
 	table atomic.Pointer[mtTable]
@@ -185,11 +183,9 @@ func (c *mtSet) add(mt *MethodTable) *MethodTable {
 	return t.put(mt)
 }
 
-// MethodTable reads the MethodTable at a, proved by its EEClass. The result is
-// shared and must not be changed. An address that holds no MethodTable is an
-// error that is target.ErrCorrupt, one of another CLR a *ForeignError; where the
-// EEClass is missing from the dump it is target.ErrNotInDump. MethodTableAt has
-// other proofs then.
+// MethodTable returns the MethodTable at a, proved by its EEClass. The result is shared and must not be changed. The
+// error is target.ErrCorrupt for an address without a MethodTable, a *ForeignError for a MethodTable of another CLR,
+// and target.ErrNotInDump if the dump lacks the EEClass. MethodTableAt has other proofs for that case.
 func (r *Runtime) MethodTable(a target.Addr) (*MethodTable, error) {
 	if mt := r.mts.proven.get(a); mt != nil {
 		return mt, nil
@@ -204,9 +200,8 @@ func (r *Runtime) MethodTable(a target.Addr) (*MethodTable, error) {
 	return r.mts.proven.add(mt), nil
 }
 
-// TrustedMethodTable is MethodTable for an address that is known to be one
-// because the runtime's own structures name it: a proof that the dump lacks
-// (partial dumps have few EEClasses) is not demanded.
+// TrustedMethodTable is MethodTable for an address that the runtime's own structures refer to as one. It does not
+// require a proof that the dump lacks (partial dumps have few EEClasses).
 func (r *Runtime) TrustedMethodTable(a target.Addr) (*MethodTable, error) {
 	if mt := r.mts.trusted.get(a); mt != nil {
 		return mt, nil
@@ -245,7 +240,7 @@ func (r *Runtime) readMethodTable(a target.Addr) (*MethodTable, error) {
 	return mt, nil
 }
 
-// checkKind refuses an array whose instances have no length: all who ask for one count on it.
+// checkKind refuses an array whose instances have no length, because callers rely on it.
 func (m *MethodTable) checkKind() error {
 	if m.IsArray() && !m.HasComponents() {
 		return notMethodTable(m.Addr)
@@ -253,8 +248,8 @@ func (m *MethodTable) checkKind() error {
 	return nil
 }
 
-// methodTableMembers reads what the MethodTable at a says itself, and before .NET 9,
-// where that is not always its Module, its loader module.
+// methodTableMembers reads the members of the MethodTable at a. Before .NET 9 it returns the loader module, which is
+// not always the type's Module.
 func (r *Runtime) methodTableMembers(a target.Addr) (mt *MethodTable, loader target.Addr, err error) {
 	if !canonical(a) {
 		return nil, 0, notMethodTable(a)
@@ -308,7 +303,7 @@ func (r *Runtime) checkMethodTable(mt *MethodTable) error {
 		return r.checkNativeMethodTable(mt)
 	}
 	if mt.Addr == r.known.Free {
-		return nil // the free object's MethodTable has no EEClass on some runtimes
+		return nil // the free object's MethodTable has no EEClass in some runtimes
 	}
 	if mt.Canonical != mt.Addr {
 		class, err := target.Uint64(r.mem, mt.Canonical+target.Addr(r.off.MethodTable.EEClass))
@@ -345,8 +340,8 @@ const (
 	mtf2NonVirtual     = 0x08
 )
 
-// moduleBefore9 finds the defining module of a type on runtimes whose
-// MethodTable has a loader module and, for some types, an override.
+// moduleBefore9 finds the defining module of a type in runtimes whose MethodTable has a loader module and, for some
+// types, an override.
 func (r *Runtime) moduleBefore9(mt *MethodTable, loader target.Addr) (target.Addr, error) {
 	if !mt.IsGeneric() || mt.IsArray() {
 		return r.overriddenModule(mt, loader)
@@ -364,7 +359,7 @@ func (r *Runtime) moduleBefore9(mt *MethodTable, loader target.Addr) (target.Add
 	return r.overriddenModule(canon, loader)
 }
 
-// ModuleAddr is the address of the Module that defines the type, with ModuleOf's error where it is not known.
+// ModuleAddr returns the address of the Module that defines the type, or ModuleOf's error.
 func (m *MethodTable) ModuleAddr() (target.Addr, error) {
 	if m.homeless != nil {
 		return 0, fmt.Errorf("Module of MethodTable %016x: %w", uint64(m.Addr), m.homeless)
@@ -372,9 +367,9 @@ func (m *MethodTable) ModuleAddr() (target.Addr, error) {
 	return m.Module, nil
 }
 
-// ModuleOf returns the module that defines the type mt, or of an array the one that its element is loaded in. It is
-// target.ErrNotInDump where the dump lacks what would name it: before .NET 9 an instance of a generic type names it
-// by its canonical MethodTable alone.
+// ModuleOf returns the module that defines the type mt; for an array it returns the module of the element type. It
+// returns target.ErrNotInDump if the dump lacks the reference: before .NET 9 an instance of a generic type names its
+// module only through its canonical MethodTable.
 func (r *Runtime) ModuleOf(mt *MethodTable) (*Module, error) {
 	a, err := mt.ModuleAddr()
 	if err != nil {
@@ -413,8 +408,7 @@ func (r *Runtime) slotAddress(mt *MethodTable, index int) target.Addr {
 	return r.afterVTable(mt) + target.Addr(8*(index-2))
 }
 
-// afterVTable is the address behind the chunk pointers of the virtual methods,
-// eight methods a chunk.
+// afterVTable returns the address after the chunk pointers of the virtual methods, eight methods a chunk.
 func (r *Runtime) afterVTable(mt *MethodTable) target.Addr {
 	chunks := (int(mt.NumVirtuals) + 7) / 8
 	return mt.Addr + target.Addr(r.off.MethodTableSize.Size+8*chunks)

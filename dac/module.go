@@ -17,9 +17,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Module is a managed module as the runtime knows it (ceeload.h). Its
-// methods read the dump when they are called and keep what they found; it is
-// safe for concurrent use. Verified on 3.1, 6, 8, 9 and 10.
+// A Module is a managed module (ceeload.h). Its methods read the dump when they are called and cache their results. It
+// is safe for concurrent use. Verified on 3.1, 6, 8, 9 and 10.
 type Module struct {
 	Addr       target.Addr
 	Assembly   target.Addr
@@ -37,18 +36,17 @@ type Module struct {
 	where MetadataSource
 }
 
-// A MetadataSource says where a module's metadata was read.
+// A MetadataSource locates the metadata of a module.
 type MetadataSource struct {
 	Addr target.Addr // in the target, 0 if it came from a file alone
 	Size uint64
-	Path string // of the file that supplied what the dump lacks, or empty
+	Path string // of the file that completed the dump, or ""
 }
 
-// Module returns the module at a, proved to be one: by the runtime's list of what
-// it loaded, or by its vtable. Where a dump lacks parts of the list, what has an
-// image of the process as a module has it is believed; for another address the
-// error is target.ErrNotInDump, and target.ErrCorrupt where something belies it,
-// as a vtable outside of the runtime does; one of another CLR is a *ForeignError.
+// Module returns the module at a, proved by the runtime's list of loaded modules or by its vtable. If the dump lacks
+// parts of the list, an image of the process at the module's place is proof enough. Otherwise the error is
+// target.ErrNotInDump; it is target.ErrCorrupt if something contradicts, such as a vtable outside the runtime, and a
+// *ForeignError for a module of another CLR.
 func (r *Runtime) Module(a target.Addr) (*Module, error) {
 	if canonical(a) {
 		if other := r.owner(a); other != nil {
@@ -65,11 +63,11 @@ func (r *Runtime) Module(a target.Addr) (*Module, error) {
 	return m, nil
 }
 
-// Proof says why the module is believed to be one, or with an error why not.
+// Proof returns the proof of the module, or the reason why there is none.
 func (m *Module) Proof() (Proof, error) { return m.proof.Get(m.prove) }
 
-// TrustedModule returns the module at an address that the runtime's structures
-// name as one. It does not fail for want of proof.
+// TrustedModule returns the module at an address that the runtime's structures refer to as one. It does not fail for
+// lack of proof.
 func (r *Runtime) TrustedModule(a target.Addr) (*Module, error) {
 	if err := r.clrOnly(lacksModules); err != nil {
 		return nil, err
@@ -101,9 +99,8 @@ func (r *Runtime) readModule(a target.Addr) (*Module, error) {
 	return m, nil
 }
 
-// namedByAssembly says why the module's assembly is no proof of it: since .NET
-// Core one assembly has one module. It is a proof against others alone, because
-// a MethodTable and its EEClass name each other as well.
+// namedByAssembly returns why the module's assembly does not support it: since .NET Core an assembly has one module.
+// Agreement proves nothing, because a MethodTable and its EEClass refer to each other as well.
 func (m *Module) namedByAssembly() error {
 	back, err := m.r.ptr(m.Assembly, m.r.off.Assembly.Module, "Assembly.Module")
 	if err == nil && back != m.Addr {
@@ -112,7 +109,7 @@ func (m *Module) namedByAssembly() error {
 	return err
 }
 
-// prove finds what proves the module to be one.
+// prove finds the proof of the module.
 func (m *Module) prove() (Proof, error) {
 	loaded, err := m.r.Modules()
 	if slices.Contains(loaded, m) {
@@ -142,12 +139,11 @@ func (m *Module) hasImage() bool {
 	return tm != nil && tm.Base == at.Start
 }
 
-// moduleClasses are the classes whose vtable begins a module (ceeload.h).
+// moduleClasses are the classes of modules, whose first word is a vtable (ceeload.h).
 var moduleClasses = []string{"Module", "EditAndContinueModule", "ReflectionModule"}
 
-// class is which of moduleClasses the vtable in the module's first word belongs
-// to; it is empty for one that the layout does not name. A first word that does
-// not point into the runtime's image is target.ErrCorrupt.
+// class returns the one of moduleClasses to which the vtable in the module's first word belongs, or "" if the layout
+// lacks it. A first word outside the runtime's image is target.ErrCorrupt.
 func (m *Module) class() (string, error) {
 	vt, err := target.Pointer(m.r.mem, m.Addr)
 	if err != nil {
@@ -164,14 +160,13 @@ func (m *Module) class() (string, error) {
 	return "", nil
 }
 
-// LoaderAllocator is the allocator of the module's structures. Runtimes before
-// 8 have one for all; the layout lacks the member there.
+// LoaderAllocator returns the allocator of the module's structures. Runtimes before 8 have one for all modules, and the
+// layout lacks the member.
 func (m *Module) LoaderAllocator() (target.Addr, error) {
 	return m.r.ptr(m.Addr, m.r.off.Module.LoaderAllocator, "Module.LoaderAllocator")
 }
 
-// Path is the path that the module was loaded from, empty for a module that
-// was made in memory.
+// Path returns the path from which the module was loaded, or "" for a module in memory.
 func (m *Module) Path() (string, error) { return m.path.Get(m.readPath) }
 
 func (m *Module) readPath() (string, error) {
@@ -242,8 +237,8 @@ func (m *Module) SimpleName() (string, error) {
 	return strings.TrimSuffix(base, path.Ext(base)), nil
 }
 
-// Image is where the module's image lies in the target: Start is 0 for a
-// dynamic module. End is Start where the dump does not say how long it is.
+// Image returns the range of the module's image in the target. Start is 0 for a dynamic module. End is Start if the
+// length is unknown.
 func (m *Module) Image() (target.Range, error) { return m.base.Get(m.readImage) }
 
 func (m *Module) readImage() (target.Range, error) {
@@ -280,7 +275,7 @@ func (m *Module) readImage() (target.Range, error) {
 	return target.Range{Start: base, End: base + target.Addr(size)}, nil
 }
 
-// peImage is the module's PEImage, 0 if it has none.
+// peImage returns the module's PEImage, or 0.
 func (m *Module) peImage() (target.Addr, error) {
 	if m.PEAssembly == 0 {
 		return 0, nil
@@ -288,7 +283,7 @@ func (m *Module) peImage() (target.Addr, error) {
 	return m.r.ptr(m.PEAssembly, m.r.off.PEAssembly.Image, "PEAssembly.PEImage")
 }
 
-// peLayout is the module's PEImageLayout, 0 if it has none.
+// peLayout returns the module's PEImageLayout, or 0.
 func (m *Module) peLayout() (target.Addr, error) {
 	img, err := m.peImage()
 	if err != nil || img == 0 {
@@ -297,8 +292,7 @@ func (m *Module) peLayout() (target.Addr, error) {
 	return m.r.ptr(img, m.r.off.PEImage.Layout, "PEImage.LoadedImageLayout")
 }
 
-// IsDynamic reports whether the module was made by Reflection.Emit: its first
-// word is the vtable of ReflectionModule.
+// IsDynamic reports whether Reflection.Emit made the module: its first word is the vtable of ReflectionModule.
 func (m *Module) IsDynamic() (bool, error) {
 	vt, err := target.Pointer(m.r.mem, m.Addr)
 	if err != nil {
@@ -326,7 +320,7 @@ func (m *Module) imageModule() (*target.Module, error) {
 		if listed.Path != "" {
 			return listed, nil
 		}
-		*tm = *listed // found by its headers: what it is, the runtime alone knows
+		*tm = *listed // found by its headers; only the runtime identifies it
 	}
 	p, _ := m.Path() // the image is read without it as well
 	tm.Path = p
@@ -342,8 +336,8 @@ func (m *Module) imageModule() (*target.Module, error) {
 	return tm, nil
 }
 
-// BundleOffset is where the module's file begins in the file of a single-file app,
-// in bytes; 0 for a module with a file of its own, or with none.
+// BundleOffset returns the offset of the module's file in the file of a single-file app, in bytes. It is 0 for a module
+// with its own file, or without a file.
 func (m *Module) BundleOffset() (uint64, error) {
 	if m.r.off.PEImage.BundleOffset == layout.Absent {
 		return 0, &layout.Error{Type: "PEImage", Field: "BundleOffset"}
@@ -355,7 +349,7 @@ func (m *Module) BundleOffset() (uint64, error) {
 	if at := m.r.off.PEImage.Probe; at != layout.Absent && m.r.off.ProbeResult.Type != layout.Absent {
 		kind, err := target.Uint32(m.r.mem, img+target.Addr(at+m.r.off.ProbeResult.Type))
 		if err != nil || kind != probedInBundle {
-			return 0, err // what stands at the offset is not set
+			return 0, err // the member is not initialized
 		}
 	}
 	p, err := m.r.ptr(img, m.r.off.PEImage.BundleOffset, "PEImage.BundleOffset")
@@ -365,9 +359,8 @@ func (m *Module) BundleOffset() (uint64, error) {
 // probedInBundle is ProbeExtensionResult::Type::Bundle (bundle.h), of 10 and later.
 const probedInBundle = 1
 
-// fileName is the last part of the path under which the module was looked for: of an
-// assembly in a bundle, which has no path, too. It is empty for one that was loaded
-// from bytes, and where the layout does not have it.
+// fileName returns the last part of the path under which the runtime looked for the module. An assembly in a bundle has
+// a file name and no path. It is "" for a module that was loaded from bytes, and if the layout lacks the member.
 func (m *Module) fileName() (string, error) {
 	if m.r.off.PEImage.FileName == layout.Absent {
 		return "", nil
@@ -383,8 +376,7 @@ func (m *Module) fileName() (string, error) {
 	return target.UTF16String(m.r.mem, p, limits.PathBytes)
 }
 
-// PEImage opens the module's image in the target, or its file where the dump
-// lacks the headers.
+// PEImage opens the module's image in the target, or its file if the dump lacks the headers.
 func (m *Module) PEImage() (*image.Image, error) {
 	return m.image.Get(func() (*image.Image, error) {
 		tm, err := m.imageModule()
@@ -395,8 +387,8 @@ func (m *Module) PEImage() (*image.Image, error) {
 	})
 }
 
-// Metadata returns the module's metadata, from the target's memory or, where
-// the dump lacks parts of it, from the module's file.
+// Metadata returns the module's metadata from the target's memory, or from the module's file if the dump lacks parts of
+// it.
 func (m *Module) Metadata() (*metadata.Metadata, error) {
 	return m.meta.Get(func() (*metadata.Metadata, error) {
 		md, err := m.readMetadata()
@@ -407,8 +399,7 @@ func (m *Module) Metadata() (*metadata.Metadata, error) {
 	})
 }
 
-// MetadataSource says where Metadata was read. It is empty before Metadata
-// succeeded.
+// MetadataSource returns the source of Metadata. It is empty before Metadata has succeeded.
 func (m *Module) MetadataSource() MetadataSource {
 	if _, err := m.Metadata(); err != nil {
 		return MetadataSource{}
@@ -425,8 +416,8 @@ func (m *Module) Label() string {
 	return fmt.Sprintf("module %016x", uint64(m.Addr))
 }
 
-// metadataAddr is where metadata lies in the target, 0 if that can't be told:
-// in an image that lies flat it is not at its RVA.
+// metadataAddr returns the address of metadata in the target, or 0 if it is unknown: in a flat image it is not at its
+// RVA.
 func metadataAddr(img *image.Image, blob image.Metadata) target.Addr {
 	a, err := img.Address(blob.RVA)
 	if err != nil {
@@ -471,18 +462,17 @@ func (m *Module) readMetadata() (*metadata.Metadata, error) {
 	return metadata.Parse(blob.Data, metadata.Sparse(holds(blob.Gaps)), metadata.Owner(m))
 }
 
-// holds tells which parts of a blob are there.
+// holds returns a function that reports whether a part of a blob is outside the gaps.
 func holds(gaps []image.Gap) func(off, n int) bool {
 	return func(off, n int) bool {
-		// The first gap that ends behind off decides: gaps are sorted.
+		// The first gap that ends after off decides, since gaps are sorted.
 		i := sort.Search(len(gaps), func(i int) bool { return gaps[i].Off+gaps[i].Len > off })
 		return i == len(gaps) || gaps[i].Off >= off+n
 	}
 }
 
-// OpenFile finds the module's file on this machine. img is the module's image in
-// the target, nil if it could not be opened. Where no files were asked for it is
-// target.ErrNotInDump.
+// OpenFile opens the module's file on this machine. img is the module's image in the target, or nil. It returns
+// target.ErrNotInDump if module files are not in use.
 func (m *Module) OpenFile(img *image.Image) (*image.Image, error) {
 	if m.r.files == nil {
 		return nil, target.ErrNotInDump
@@ -494,9 +484,8 @@ func (m *Module) OpenFile(img *image.Image) (*image.Image, error) {
 	return m.r.files.File(tm, img)
 }
 
-// OpenFileOf finds the file of another module of m's process on this machine, as
-// OpenFile does for its own: that of the composite image with m's code. Where no
-// files were asked for it is target.ErrNotInDump.
+// OpenFileOf opens the file of another module of m's process on this machine, such as the composite image with m's
+// code. It returns target.ErrNotInDump if module files are not in use.
 func (m *Module) OpenFileOf(tm *target.Module) (*image.Image, error) {
 	if m.r.files == nil {
 		return nil, target.ErrNotInDump
@@ -504,8 +493,8 @@ func (m *Module) OpenFileOf(tm *target.Module) (*image.Image, error) {
 	return m.r.files.File(tm, nil)
 }
 
-// dynamicMetadata reads what the runtime saved of a Reflection.Emit module for
-// debuggers: a size and the metadata behind it.
+// dynamicMetadata reads the metadata that the runtime saved for debuggers from a Reflection.Emit module: its size,
+// followed by the metadata.
 func (m *Module) dynamicMetadata() (*metadata.Metadata, error) {
 	r := m.r
 	p, err := r.ptr(m.Addr, r.off.Module.DynamicMetadata, "Module.DynamicMetadata")
@@ -549,7 +538,7 @@ const (
 	MapAssemblyRef
 )
 
-// MapAddr is the address of a lookup map, which stands in the Module.
+// MapAddr returns the address of a lookup map, which is part of the Module.
 func (m *Module) MapAddr(k Map) (target.Addr, error) {
 	o := &m.r.off.Module
 	off := [...]int{o.TypeDefs, o.TypeRefs, o.MethodDefs, o.FieldDefs, o.MemberRefs, o.FileRefs, o.AssemblyRefs}[k]
@@ -559,7 +548,7 @@ func (m *Module) MapAddr(k Map) (target.Addr, error) {
 	return m.Addr + target.Addr(off), nil
 }
 
-// Lookup returns the entry of a row in a lookup map, 0 if there is none yet.
+// Lookup returns the entry of a row in a lookup map, or 0 if the entry is empty.
 func (m *Module) Lookup(k Map, rid uint32) (target.Addr, error) {
 	for part, err := range m.lookupParts(k) {
 		if err != nil {
@@ -573,8 +562,8 @@ func (m *Module) Lookup(k Map, rid uint32) (target.Addr, error) {
 	return 0, nil
 }
 
-// lookupParts iterates over the parts of a lookup map. An error ends it: a part
-// that can't be read, that came before, or whose rows no metadata can have.
+// lookupParts iterates over the parts of a lookup map. It ends with an error at an unreadable part, a repeated part, or
+// one whose rows exceed all metadata.
 func (m *Module) lookupParts(k Map) iter.Seq2[lookupPart, error] {
 	return func(yield func(lookupPart, error) bool) {
 		at, err := m.MapAddr(k)
@@ -657,12 +646,11 @@ func (m *Module) entries(part *lookupPart, rows uint32, yield func(MapEntry, err
 	return true
 }
 
-// mapTables are the tables of metadata whose rows number the entries of the maps.
+// mapTables are the metadata tables by whose rows the maps are indexed.
 var mapTables = [...]metadata.TableID{metadata.TableTypeDef, metadata.TableTypeRef, metadata.TableMethodDef, metadata.TableField,
 	metadata.TableMemberRef, metadata.TableFile, metadata.TableAssemblyRef}
 
-// rows is the number of rows that a lookup map can have: those of the metadata,
-// where that is known and at rest.
+// rows returns the largest number of rows of a lookup map: the metadata's, if that is known and can't change.
 func (m *Module) rows(k Map) uint32 {
 	at, err := m.Image()
 	if err != nil || at.Start == 0 || m.Flags&moduleEdited != 0 {
@@ -675,8 +663,7 @@ func (m *Module) rows(k Map) uint32 {
 	return md.RowCount(mapTables[k])
 }
 
-// MayHave reports whether the module can have a token: whether its metadata has
-// the row, or can't tell.
+// MayHave reports whether the module can have a token: its metadata has the row, or is unreadable.
 func (m *Module) MayHave(t metadata.Token) bool {
 	if m.Flags&moduleEdited != 0 {
 		return true
@@ -686,18 +673,17 @@ func (m *Module) MayHave(t metadata.Token) bool {
 		return true
 	}
 	if at, err := m.Image(); err != nil || at.Start == 0 {
-		return true // made at run time
+		return true // types and methods are added at run time
 	}
 	return t.Row() <= md.RowCount(t.Table())
 }
 
-// moduleEdited is the bit of Module::m_dwTransientFlags of a module whose code
-// can be edited while it runs (ceeload.h, IS_EDIT_AND_CONTINUE).
+// moduleEdited is the bit of Module::m_dwTransientFlags that marks a module whose code can be edited while it runs
+// (ceeload.h, IS_EDIT_AND_CONTINUE).
 const moduleEdited = 0x8
 
-// Editable reports whether the module was loaded so that its code and metadata can
-// be changed while it runs (Edit and Continue, hot reload). What was changed, the
-// layouts do not tell: the image has the code as it was built.
+// Editable reports whether the module was loaded so that its code and metadata can be changed while it runs (Edit and
+// Continue, hot reload). No layout has the changes: the image has the original code.
 func (m *Module) Editable() bool { return m.Flags&moduleEdited != 0 }
 
 // A MapEntry is one filled entry of a lookup map.

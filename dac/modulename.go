@@ -1,9 +1,7 @@
 package dac
 
-// File is what the module is called after, as SOS prints it: the path of its
-// file, of an assembly in the bundle of a single-file app the name of the file, of
-// one that was loaded from bytes the name in its metadata, of a dynamic module
-// nothing.
+// File returns the name of the module that SOS prints: the path of its file, the file name of an assembly in the bundle
+// of a single-file app, the metadata's name of a module loaded from bytes, or "" for a dynamic module.
 func (m *Module) File() (string, error) {
 	path, err := m.Path()
 	if err != nil || path != "" {
@@ -36,8 +34,7 @@ func (m *Module) FileOr(words string) (string, error) {
 	return name, err
 }
 
-// Title is File, or words for a module without a name, which say whether
-// Reflection.Emit made it.
+// Title returns File, or a description of a module without a name that mentions whether Reflection.Emit made it.
 func (m *Module) Title() (string, error) {
 	if dynamic, err := m.IsDynamic(); err == nil && dynamic {
 		return m.FileOr("Dynamic Module")

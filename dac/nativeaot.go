@@ -10,9 +10,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A NativeAOT process has no CLR, and yet the GC of one, and MethodTables of a
-// smaller form. It says in a header, for debuggers, where their members are
-// (src/coreclr/nativeaot/Runtime/DebugHeader.cpp).
+// A NativeAOT process has no CLR, but it has the GC of one, and MethodTables of a smaller form. A header for debuggers
+// has the offsets of their members (src/coreclr/nativeaot/Runtime/DebugHeader.cpp).
 
 // The debug header: cookie, major and minor version, flags, padding, and the arrays
 // of members and of variables, which end with an entry of zeros.
@@ -23,11 +22,11 @@ const (
 	debugEntrySize   = 24
 	debugGlobalSize  = 16
 	debugGlobalValue = 8  // in such an entry
-	debugVariables   = 24 // in the header: where the array of variables is
+	debugVariables   = 24 // in the header: address of the array of variables
 )
 
-// openNative opens what a NativeAOT program has of a runtime: it answers what is about objects, the names of types, the
-// GC and its handles, and the threads that the program knows; all else is target.ErrUnsupported.
+// openNative opens the runtime of a NativeAOT program. It has objects, the names of types, the GC with its handles, and
+// the program's threads. Everything else returns target.ErrUnsupported.
 func (i *Instance) openNative() (*Runtime, error) {
 	l, err := i.nativeLayout()
 	if err != nil {
@@ -53,12 +52,12 @@ func (i *Instance) openNative() (*Runtime, error) {
 	return r, nil
 }
 
-// IsNative reports whether the program was compiled ahead of time (NativeAOT). Such a program has objects with types,
-// a GC and threads; it has no assemblies, methods, fields or frames that could be asked for: these are
+// IsNative reports whether the program was compiled ahead of time (NativeAOT). Such a program has typed objects, a GC
+// and threads. It has no assemblies, methods, fields or explicit frames: methods for those return
 // target.ErrUnsupported.
 func (r *Runtime) IsNative() bool { return r.native != nil }
 
-// clrOnly is target.ErrUnsupported for a NativeAOT program, which lacks what only a CLR has.
+// clrOnly returns target.ErrUnsupported for a NativeAOT program, which lacks the CLR's structure what.
 func (r *Runtime) clrOnly(what string) error {
 	if r.native == nil {
 		return nil
@@ -66,7 +65,7 @@ func (r *Runtime) clrOnly(what string) error {
 	return target.Unsupportedf("a NativeAOT program has no %s", what)
 }
 
-// What a NativeAOT program lacks.
+// The structures that a NativeAOT program lacks.
 const (
 	lacksFields  = "record of which fields its types have, and where"
 	lacksMethods = "methods that are described at run time"
@@ -74,7 +73,7 @@ const (
 	lacksDomain  = "AppDomain"
 )
 
-// nativeLayout is what the debug header says, and what headers of its version lack.
+// nativeLayout returns the layout from the debug header, completed by the table for its version.
 func (i *Instance) nativeLayout() (*layout.Layout, error) {
 	rd := layout.Reader{Mem: i.mem, Base: i.aotHeader}
 	cookie, major, flags, types, globals := rd.U32(0), rd.U16(4), rd.U32(8), rd.Ptr(16), rd.Ptr(debugVariables)
@@ -113,7 +112,7 @@ func (i *Instance) nativeLayout() (*layout.Layout, error) {
 }
 
 // findDebugHeader finds a debug header that is not exported in the data of the module: its cookie, flags of a 64-bit
-// process, and two arrays in the module. It is 0 where there is none that the runtime has filled in.
+// process, and two arrays in the module. It returns 0 if there is no header that the runtime has filled in.
 func (i *Instance) findDebugHeader() target.Addr {
 	return i.findInData(func(at target.Addr, v uint64) bool {
 		if uint32(v) != debugCookie {
@@ -125,7 +124,7 @@ func (i *Instance) findDebugHeader() target.Addr {
 	})
 }
 
-// inData reports whether a is that of an array of pointers in the module.
+// inData reports whether a can be an array of pointers in the module.
 func (i *Instance) inData(a target.Addr) bool { return a%8 == 0 && i.Module.Contains(a) }
 
 // debugEntries reads the members that a debug header names.
@@ -163,7 +162,7 @@ func (i *Instance) debugGlobals(at target.Addr) ([]string, error) {
 		case err != nil:
 			return nil, fmt.Errorf("variables of the debug header: %w", err)
 		case name == 0, n > 0 && !i.Module.Contains(name):
-			return out, nil // .NET 8 fills the array to its end, and has no room for the zeros
+			return out, nil // .NET 8 fills the array to its end, without the closing zeros
 		case n == limits.DebugEntries:
 			return nil, target.Corruptf("the debug header has more than %d variables", n)
 		}
@@ -190,7 +189,7 @@ func (o *offsets) bindNative(l *layout.Layout) error {
 // src/coreclr/nativeaot/Runtime), and the lists of its threads.
 type nativeTypes struct {
 	mt struct {
-		span     int // bytes that one read of it needs
+		span     int // bytes of one read
 		Flags    int `layout:"m_uFlags"`
 		BaseSize int `layout:"m_uBaseSize"`
 		Related  int `layout:"m_pBaseType"` // of an array, pointer or reference: the element's type
@@ -228,7 +227,7 @@ type nativeTypes struct {
 		HResult int `layout:"_HResult"`
 		Frames  int `layout:"_idxFirstFreeStackTraceEntry"`
 	}
-	array                                                     target.Addr // MethodTable of System.Array, 0 where its name is not known
+	array                                                     target.Addr // MethodTable of System.Array, 0 if its name is unknown
 	kindMask, parameterized, definition, pointers, components uint32
 	elementShift, elementMask, generic, dynamic               uint32
 }
@@ -275,8 +274,7 @@ func bindNativeTypes(l *layout.Layout) (*nativeTypes, error) {
 	return n, nil
 }
 
-// The element types of NativeAOT that are told apart (EETypeElementType of
-// Internal.Runtime).
+// The element types of NativeAOT in use (EETypeElementType of Internal.Runtime).
 const (
 	eeBoolean   = 0x02
 	eeDouble    = 0x0f
@@ -287,7 +285,7 @@ const (
 	eeSZArray   = 0x18
 )
 
-// nativeElementTypes are the element types of ECMA-335 by those of NativeAOT.
+// nativeElementTypes maps element types of NativeAOT to those of ECMA-335.
 var nativeElementTypes = [...]metadata.ElementType{
 	0x01: metadata.ElementVoid, eeBoolean: metadata.ElementBoolean, 0x03: metadata.ElementChar, 0x04: metadata.ElementI1, 0x05: metadata.ElementU1,
 	0x06: metadata.ElementI2, 0x07: metadata.ElementU2, 0x08: metadata.ElementI4, 0x09: metadata.ElementU4, 0x0a: metadata.ElementI8,
@@ -296,7 +294,7 @@ var nativeElementTypes = [...]metadata.ElementType{
 	0x16: metadata.ElementClass, eeArray: metadata.ElementArray, eeSZArray: metadata.ElementSZArray,
 }
 
-// nativeElementType is the element type of a type, whose Flags2 has NativeAOT's.
+// nativeElementType returns the element type of a type. Its Flags2 has NativeAOT's.
 func nativeElementType(mt *MethodTable) (metadata.ElementType, error) {
 	if int(mt.Flags2) < len(nativeElementTypes) && nativeElementTypes[mt.Flags2] != 0 {
 		return nativeElementTypes[mt.Flags2], nil
@@ -317,8 +315,8 @@ func (r *Runtime) nativeMethodTableAt(a target.Addr) (*MethodTable, Proof, error
 	return mt, Proof{Strength: Consistent, By: "its base classes"}, nil
 }
 
-// readNativeMethodTable reads a MethodTable of NativeAOT. Its Flags are those that a
-// CLR would have for what both have; it has no module, no token and no EEClass.
+// readNativeMethodTable reads a MethodTable of NativeAOT. Its Flags are converted to the CLR's where both have a flag.
+// It has no module, token or EEClass.
 func (r *Runtime) readNativeMethodTable(a target.Addr) (*MethodTable, error) {
 	n := r.native
 	if !canonical(a) || a%8 != 0 {
@@ -331,7 +329,7 @@ func (r *Runtime) readNativeMethodTable(a target.Addr) (*MethodTable, error) {
 	le := binary.LittleEndian
 	flags, related := le.Uint32(b[n.mt.Flags:]), target.Addr(le.Uint64(b[n.mt.Related:]))
 	if !r.inst.Module.Contains(a) && flags&n.dynamic == 0 && a != r.known.Free {
-		return nil, notMethodTable(a) // only those that were made at run time are elsewhere
+		return nil, notMethodTable(a) // only types that were made at run time are elsewhere
 	}
 	mt := &MethodTable{Addr: a, Canonical: a, homeless: r.clrOnly(lacksModules), BaseSize: le.Uint32(b[n.mt.BaseSize:]),
 		NumVirtuals: le.Uint16(b[n.mt.Virtuals:]), NumInterfaces: le.Uint16(b[n.mt.Ifaces:])}
@@ -374,8 +372,7 @@ func (r *Runtime) readNativeMethodTable(a target.Addr) (*MethodTable, error) {
 	return mt, nil
 }
 
-// checkNativeMethodTable proves that mt is one: its base classes lead to one that is
-// System.Object, those of its element if it is an array.
+// checkNativeMethodTable proves mt: its base classes, or those of an array's element, lead to System.Object.
 func (r *Runtime) checkNativeMethodTable(mt *MethodTable) error {
 	if mt.Addr == r.known.Free {
 		return nil
@@ -387,7 +384,7 @@ func (r *Runtime) checkNativeMethodTable(mt *MethodTable) error {
 		case mt.IsArray():
 			next = mt.PerInstInfo
 		case mt.PerInstInfo != 0:
-			return notMethodTable(first) // a pointer or reference has no objects
+			return notMethodTable(first) // pointers and references have no objects
 		case next == 0:
 			if isSystemObject(mt) && !mt.IsValueType() {
 				return nil
@@ -417,8 +414,8 @@ func (r *Runtime) nativeProbes() []Probe {
 	)
 }
 
-// findNativeString finds the MethodTable of System.String: by its name, or where the program has none for it by its
-// shape. The program has no other type with components of two bytes that is no array. It is 0 where the dump lacks it.
+// findNativeString finds the MethodTable of System.String by its name, or without a name by its form: it is the only
+// type with components of two bytes that is not an array. It returns 0 if the dump lacks it.
 func (r *Runtime) findNativeString() target.Addr {
 	var found target.Addr
 	for _, at := range r.inst.nativeImage().strings {
@@ -434,15 +431,15 @@ func (r *Runtime) findNativeString() target.Addr {
 			return at
 		}
 		if found != 0 {
-			return 0 // which of them it is nothing tells
+			return 0 // several match, and nothing distinguishes them
 		}
 		found = at
 	}
 	return found
 }
 
-// findNativeTypes finds the types that the runtime itself knows: by name, and where the program has no name for them
-// by what else is known of them. Strings are objects, and what is thrown is an exception.
+// findNativeTypes finds the runtime's well-known types by name. Without names it uses other facts: strings derive from
+// System.Object, and thrown objects derive from System.Exception.
 func (r *Runtime) findNativeTypes() {
 	for at, d := range r.nativeNamed().types {
 		switch {
@@ -464,7 +461,7 @@ func (r *Runtime) findNativeTypes() {
 	}
 }
 
-// findThrown is the base class of all that is thrown, as the exceptions tell that threads handle; 0 where none does.
+// findThrown returns the common base class of the exceptions that threads are handling, or 0.
 func (r *Runtime) findThrown() target.Addr {
 	threads, _ := r.nativeThreads()
 	for i := range threads {

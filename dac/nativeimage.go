@@ -8,10 +8,10 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A nativeImage is what the image of a NativeAOT program is searched for, since nothing tells where it is: it is read once.
+// A nativeImage holds the structures that were found by searching the image of a NativeAOT program. It is read once.
 type nativeImage struct {
 	headers []nativeSections
-	strings []target.Addr // where the words are that the MethodTable of System.String has, and perhaps others
+	strings []target.Addr // addresses of words equal to the MethodTable of System.String; there may be others
 	err     error         // why headers are not all
 }
 
@@ -45,8 +45,8 @@ func (i *Instance) nativeImage() *nativeImage {
 	return found
 }
 
-// nativeHeader is the ReadyToRun header at an address, nil for none: it has rows that all lie in the program, and a
-// section of metadata or of static fields among them.
+// nativeHeader returns the ReadyToRun header at an address, or nil. Its rows must all be in the program, and one must
+// be a section of metadata or of static fields.
 func (i *Instance) nativeHeader(at target.Addr) (nativeSections, error) {
 	b, err := target.Bytes(i.mem, at, nativeformat.HeaderSize)
 	if err != nil {
@@ -105,7 +105,7 @@ func (i *Instance) blob(h nativeSections, kind uint32) ([]byte, target.Addr, err
 		return nil, 0, target.Corruptf("section %d has %d bytes", kind, size)
 	default:
 		var out []byte
-		for at := s.Start; at < s.End; { // what the dump lacks ends it before all is allocated
+		for at := s.Start; at < s.End; { // missing memory ends the loop before everything is allocated
 			n := min(blobPiece, int(s.End-at))
 			b, err := target.Bytes(i.mem, at, n)
 			if err != nil {
@@ -134,7 +134,7 @@ func (i *Instance) relative(at target.Addr) (target.Addr, error) {
 	return at + target.Addr(int32(v)), err
 }
 
-// fixup is what an entry of the table of fixups leads to.
+// fixup returns the address to which an entry of the table of fixups leads.
 func (i *Instance) fixup(h nativeSections, n uint32) (target.Addr, error) {
 	fixups, ok := h[nativeformat.SectionFixups]
 	if !ok {

@@ -9,22 +9,22 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// The symbols of a NativeAOT program are in its file, or in one beside it that was split off, where it was linked so. They name types and
-// methods as C++ could: all that is no letter or digit is an underscore (ILCompiler's NativeAotNameMangler,
-// UnixNodeMangler). What such a name meant only the names tell that the metadata have.
+// The symbols of a NativeAOT program are in its file, or in a file beside it if they were split off. They name types
+// and methods as C++ could: every character that is not a letter or digit becomes an underscore (ILCompiler's
+// NativeAotNameMangler, UnixNodeMangler). Only the names in the metadata resolve such a name.
 
-// debugFiles is what ModuleFiles may have, too: files of symbols.
+// debugFiles is an optional part of ModuleFiles: files of symbols.
 type debugFiles interface {
 	DebugFile(m *target.Module) (*image.Image, error)
 }
 
-// nativeSymbols are the symbols of a program, by address. A nil one has none.
+// nativeSymbols holds the symbols of a program, by address. A nil one is empty.
 type nativeSymbols struct {
 	at    map[target.Addr]string
 	names mangledNames
 }
 
-// readNativeSymbols reads the symbols of the program's file, nil where there are none.
+// readNativeSymbols reads the symbols of the program's file. It returns nil if there are none.
 func (i *Instance) readNativeSymbols(n *nativeNames) *nativeSymbols {
 	out := &nativeSymbols{at: map[target.Addr]string{}, names: mangle(n.types)}
 	file, err := i.openFile()
@@ -53,7 +53,7 @@ func (s *nativeSymbols) add(i *Instance, file *image.Image) bool {
 	return len(s.at) > 0
 }
 
-// method is the name of the code that begins at an address, empty for none.
+// method returns the name of the code that begins at an address, or "".
 func (s *nativeSymbols) method(at target.Addr) string {
 	if s == nil || s.at[at] == "" {
 		return ""
@@ -61,7 +61,7 @@ func (s *nativeSymbols) method(at target.Addr) string {
 	return s.names.method(s.at[at])
 }
 
-// typeAt is the name of the type whose MethodTable is at an address, empty for none.
+// typeAt returns the name of the type whose MethodTable is at an address, or "".
 func (s *nativeSymbols) typeAt(at target.Addr) string {
 	if s == nil {
 		return ""
@@ -87,13 +87,13 @@ func vtableType(symbol string) (string, bool) {
 	return strings.TrimPrefix(s[digits:], "Boxed_"), true
 }
 
-// mangledNames are the names of metadata by what the compiler makes of them.
+// mangledNames maps mangled names to the names of metadata.
 type mangledNames struct {
 	types map[string]string
 	known map[string]string // assemblies with namespaces, as a type of them begins: assembly, namespace with its full stop
 }
 
-// mangle mangles the names of types. Two that come out alike are none.
+// mangle mangles the names of types. It drops names that two types share.
 func mangle(types map[target.Addr]nativeDefinition) mangledNames {
 	m := mangledNames{types: map[string]string{}, known: map[string]string{}}
 	for _, d := range types {
@@ -129,7 +129,7 @@ func (m *mangledNames) begins(prefix, namespace string) {
 	}
 }
 
-// sanitize makes of a name what symbols have.
+// sanitize returns a name in the form of symbols.
 func sanitize(s string) string {
 	b := []byte(s)
 	for i, c := range b {
@@ -143,12 +143,13 @@ func sanitize(s string) string {
 	return string(b)
 }
 
-// typeName is the type that a mangled name means: as metadata have it, or with its namespace where that is known, or as it is.
+// typeName returns the type for a mangled name: metadata's name, or the name with a known namespace, or the mangled
+// name itself.
 func (m *mangledNames) typeName(mangled string) string {
 	if name, ok := m.types[mangled]; ok {
 		return cmp.Or(name, mangled)
 	}
-	// Type<Argument,Argument>: what is between are names like this one.
+	// Type<Argument,Argument>: each argument is a name like this one.
 	if open := strings.IndexByte(mangled, '<'); open > 0 && strings.HasSuffix(mangled, ">") && !strings.HasPrefix(mangled, "_") {
 		args := splitTop(mangled[open+1 : len(mangled)-1])
 		for i := range args {
@@ -185,8 +186,8 @@ func splitTop(s string) []string {
 	return append(out, s[from:])
 }
 
-// method is the method that a symbol means: Type.Method where the type is known, else the symbol. A method's name is as
-// symbols have it, but for constructors.
+// method returns the method for a symbol: Type.Method if the type is known, otherwise the symbol. Constructors aside,
+// the method's name is the symbol's.
 func (m *mangledNames) method(symbol string) string {
 	for end := len(symbol) - 2; end > 0; end-- {
 		name := m.types[symbol[:end]]

@@ -15,10 +15,10 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// The names of a NativeAOT program's types and methods are in the program itself, where its compiler has put them for
-// reflection and for stack traces: metadata (internal/nativeformat), a map from MethodTables of definitions to it, and
-// one from methods to it. Instances of generic types name their definition and arguments behind their interface maps
-// (MethodTable.h, ETF_GenericDefinition and ETF_GenericComposition).
+// The names of a NativeAOT program's types and methods are in the program, for reflection and for stack traces:
+// metadata (internal/nativeformat), a map from MethodTables of definitions to it, and one from methods to it. Instances
+// of generic types refer to their definition and arguments after their interface maps (MethodTable.h,
+// ETF_GenericDefinition and ETF_GenericComposition).
 
 // nativeNames are the names that a program has of its types and methods.
 type nativeNames struct {
@@ -43,7 +43,7 @@ type invokableMethod struct {
 	at    uint32      // its record in the metadata
 }
 
-// A nativeMethod is a method whose name the program has.
+// A nativeMethod is a method with a name in the program.
 type nativeMethod struct {
 	at   target.Addr
 	meta *nativeformat.Metadata
@@ -150,8 +150,8 @@ func (r *Runtime) readMethodMap(n *nativeNames, h nativeSections, meta *nativefo
 	return nil
 }
 
-// readStaticBases notes the MethodTables of the objects that hold static fields: of each of these the program has a
-// cell, of those with the static fields of a thread their MethodTable.
+// readStaticBases records the MethodTables of the objects that hold static fields. The program has a cell for each such
+// object, and the MethodTable of those with a thread's static fields.
 func (r *Runtime) readStaticBases(n *nativeNames, h nativeSections) {
 	threads := h[nativeformat.SectionThreadStatics]
 	for at := threads.Start; at+8 <= threads.End; at += 8 {
@@ -167,7 +167,7 @@ func (r *Runtime) readStaticBases(n *nativeNames, h nativeSections) {
 		}
 		object, err := target.Pointer(r.mem, cell)
 		if err != nil || object&1 != 0 || object == 0 {
-			continue // not read, or not made yet
+			continue // unreadable, or not allocated yet
 		}
 		if mt, err := target.Pointer(r.mem, object); err == nil {
 			n.statics[mt&^7] = staticsType
@@ -175,16 +175,16 @@ func (r *Runtime) readStaticBases(n *nativeNames, h nativeSections) {
 	}
 }
 
-// What the types of objects that hold static fields are called: they have no name.
+// The names of types whose objects hold static fields. The program has no name for them.
 const (
 	staticsType       = "<static fields>"
 	threadStaticsType = "<thread static fields>"
 )
 
-// coreLibrary is the assembly of the types that the runtime itself knows.
+// coreLibrary is the assembly of the runtime's well-known types.
 const coreLibrary = "System.Private.CoreLib"
 
-// nativeType writes the name of a type of NativeAOT as far as it is known.
+// nativeType writes the name of a type of NativeAOT, as much as is known.
 func (f *nameFormatter) nativeType(th target.Addr, depth int) error {
 	mt, err := f.r.TrustedMethodTable(th)
 	switch {
@@ -242,14 +242,14 @@ func (f *nameFormatter) nativeArray(mt *MethodTable, depth int) error {
 	return nil
 }
 
-// nativeInstance is what a generic type was made of: its definition, and the arguments for it. The definition is 0 of
-// what is no instance of a generic type whose definition has a name.
+// nativeInstance returns the definition of a generic instance and its arguments. The definition is 0 for other types,
+// and if it has no name.
 func (r *Runtime) nativeInstance(mt *MethodTable) (target.Addr, []target.Addr, error) {
 	flags, err := target.Uint32(r.mem, mt.Addr+target.Addr(r.native.mt.Flags))
 	if err != nil || flags&r.native.generic == 0 {
 		return 0, nil, err
 	}
-	// Between the interfaces and the definition are pointers that a type has or not: what leads to a definition is it.
+	// Optional pointers precede the definition; the definition is the one that leads to a named type.
 	const optional = 8
 	follow, width := r.inst.relative, target.Addr(4)
 	if flags&r.native.dynamic != 0 {
@@ -277,7 +277,7 @@ func (r *Runtime) nativeInstance(mt *MethodTable) (target.Addr, []target.Addr, e
 	return 0, nil, nil
 }
 
-// isNativeDefinition reports whether a MethodTable is that of a generic definition.
+// isNativeDefinition reports whether a MethodTable is a generic definition's.
 func (r *Runtime) isNativeDefinition(mt target.Addr) bool {
 	flags, err := target.Uint32(r.mem, mt+target.Addr(r.native.mt.Flags))
 	return err == nil && flags&r.native.kindMask == r.native.definition
@@ -293,7 +293,7 @@ func arityOf(name string) int {
 	return n
 }
 
-// nativeArguments reads the type arguments of an instance: one stands itself where several have a list.
+// nativeArguments reads the type arguments of an instance: a single one in place, several in a list.
 func (r *Runtime) nativeArguments(at target.Addr, n int, follow func(target.Addr) (target.Addr, error), width target.Addr) ([]target.Addr, error) {
 	if n == 1 {
 		return []target.Addr{at}, nil
@@ -352,8 +352,8 @@ func (r *Runtime) nativeArrayRank(mt *MethodTable) (int, error) {
 	return rank, nil
 }
 
-// CodeName names the method of a NativeAOT program whose code begins at an address, as its stack traces do. It is empty
-// where the program has no name for it, and for a CLR, whose methods package code names.
+// CodeName returns the name of the NativeAOT method whose code begins at an address, in the form of its stack traces.
+// It returns "" if the program has no name for it, and for a CLR, whose methods package code names.
 func (r *Runtime) CodeName(at target.Addr) (string, error) {
 	if r.native == nil {
 		return "", nil
@@ -372,7 +372,7 @@ func (r *Runtime) CodeName(at target.Addr) (string, error) {
 	return "", n.noCode
 }
 
-// invokableName names the method that begins at an address and that reflection can call, empty for none.
+// invokableName returns the name of the method at an address that reflection can call, or "".
 func (r *Runtime) invokableName(at target.Addr) (string, error) {
 	n := r.nativeNamed()
 	m, ok := n.invoked[at]
@@ -396,8 +396,9 @@ func (r *Runtime) invokableName(at target.Addr) (string, error) {
 	return d.meta.MethodOf(d.handle, m.at)
 }
 
-// MethodOfFunclet is where the method begins that the code beginning at start is a part of, given the language specific
-// data of that code (UnixNativeCodeManager.cpp): start itself but for a funclet, such as a catch block.
+// MethodOfFunclet returns the start of the method to which the code beginning at start belongs, by the
+// language-specific data of that code (UnixNativeCodeManager.cpp). Unless the code is a funclet, such as a catch block,
+// that is start itself.
 func (r *Runtime) MethodOfFunclet(start, data target.Addr) (target.Addr, error) {
 	const kindMask, behindMainData = 3, 1 + 4 // flags, then of a funclet the distances to the method's data and to its code
 	flags, err := target.Uint8(r.mem, data)
@@ -444,20 +445,20 @@ func (r *Runtime) nativeThreads() ([]Thread, error) {
 	return out, nil
 }
 
-// nativeOSID is the system's number of the thread whose structure is at a and which keeps id as its own. Before .NET 9
-// on Unix that is a pointer of the C library's; then it is the thread that all of the structure's pointers into stacks
-// point to, 0 where there is no such thread.
+// nativeOSID returns the system's id of the thread whose structure is at a and has the given id. Before .NET 9 on Unix
+// that id is a pointer of the C library. The result is then the thread to which all of the structure's pointers into
+// stacks point, or 0.
 func (r *Runtime) nativeOSID(a target.Addr, id uint64) uint32 {
 	switch {
 	case id>>32 == 0:
-		return uint32(id) // also of a thread that has ended, whose stack may be another's by now
+		return uint32(id) // also for a thread that has ended, whose stack another may use by now
 	case r.native.thread.Size == layout.Absent:
 		return 0
 	}
 	found := uint32(0)
 	for off := 0; off+8 <= r.native.thread.Size; off += 8 {
 		if off == r.native.thread.Next {
-			continue // which may be in what another thread has behind its stack
+			continue // which may be beyond the end of another thread's stack
 		}
 		v, err := target.Pointer(r.mem, a+target.Addr(off))
 		if err != nil {
@@ -495,8 +496,8 @@ func (r *Runtime) nativeExInfo(at target.Addr) (exception, previous target.Addr,
 	return rd.Ptr(o.Exception), rd.Ptr(o.Previous), rd.Err
 }
 
-// nativeStates are the exceptions that t is handling, the innermost first: each has an ExInfo on the thread's stack,
-// above those of the exceptions that were thrown later.
+// nativeStates returns the exceptions that t is handling, the innermost first. Each has an ExInfo on the thread's
+// stack, above those of exceptions thrown later.
 func (r *Runtime) nativeStates(t *Thread) ([]ExceptionState, error) {
 	var out []ExceptionState
 	for at := t.ExInfo; at != 0; {
@@ -516,12 +517,11 @@ func (r *Runtime) nativeStates(t *Thread) ([]ExceptionState, error) {
 	return out, nil
 }
 
-// nativeThrowsAgain stands in the stack trace of an exception between the frames of two throws
-// (StackTraceHelper.SpecialIP).
+// nativeThrowsAgain separates the frames of two throws in the stack trace of an exception (StackTraceHelper.SpecialIP).
 const nativeThrowsAgain = ^uint64(0)
 
-// readNativeTrace reads the stack trace of an exception: an array of return addresses, of which the first n were
-// written (Exception.NativeAot.cs).
+// readNativeTrace reads the stack trace of an exception: an array of return addresses whose first n are written
+// (Exception.NativeAot.cs).
 func (r *Runtime) readNativeTrace(array target.Addr, n uint32) ([]TraceFrame, error) {
 	data, length, size, err := r.arrayData(array)
 	if err != nil {
@@ -547,7 +547,7 @@ func (r *Runtime) readNativeTrace(array target.Addr, n uint32) ([]TraceFrame, er
 	return out, nil
 }
 
-// nativeInterfaces are the interfaces of a type: a word each behind its virtual methods.
+// nativeInterfaces returns the interfaces of a type, one word each after its virtual methods.
 func (r *Runtime) nativeInterfaces(mt *MethodTable) ([]target.Addr, error) {
 	rd, out := layout.Reader{Mem: r.mem, Base: mt.Addr}, make([]target.Addr, 0, mt.NumInterfaces)
 	for i := range int(mt.NumInterfaces) {
@@ -602,9 +602,9 @@ func (r *Runtime) TypesNamed(name string) ([]NativeType, error) {
 	return out, n.noType
 }
 
-// NativeDefinition is the name of the definition of which a type of a NativeAOT program is an instance, as metadata has
-// it: "System.Collections.Generic.List`1" or "Ns.Outer+Inner". It is empty for arrays and what holds static fields. A
-// name that the program does not have is target.ErrUnsupported.
+// NativeDefinition returns the definition's name for a type of a NativeAOT program, in metadata's form:
+// "System.Collections.Generic.List`1" or "Ns.Outer+Inner". It returns "" for arrays and for holders of static fields,
+// and target.ErrUnsupported if the program has no name.
 func (r *Runtime) NativeDefinition(mt *MethodTable) (string, error) {
 	n := r.nativeNamed()
 	d, ok := n.types[mt.Addr]
@@ -627,9 +627,9 @@ func (r *Runtime) NativeDefinition(mt *MethodTable) (string, error) {
 	return name, err
 }
 
-// NativeThreadWords are the words that a NativeAOT program keeps of t where references to its thread statics are: those
-// of the thread itself, and of what the thread refers to (Thread.h, m_pThreadLocalStatics and
-// m_pInlinedThreadLocalStatics). Which of them they are its debug header does not tell.
+// NativeThreadWords returns the words of t that may refer to its thread statics: those of the thread's structure and
+// those that it points to (Thread.h, m_pThreadLocalStatics and m_pInlinedThreadLocalStatics). The debug header does not
+// identify them.
 func (r *Runtime) NativeThreadWords(t *Thread) ([]target.Addr, error) {
 	if r.native == nil || r.native.thread.Size == layout.Absent {
 		return nil, nil

@@ -9,8 +9,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A NativePool is the thread pool that the runtime itself had before .NET 7 (win32threadpool.h, ThreadpoolMgr). It had the
-// workers up to .NET 5, and the completion ports up to .NET 6.
+// A NativePool is the runtime's own thread pool before .NET 7 (win32threadpool.h, ThreadpoolMgr). It had the workers up
+// to .NET 5, and the completion ports up to .NET 6.
 type NativePool struct {
 	CPU                    int32 // percent, as measured last
 	Workers                NativePoolCounter
@@ -33,8 +33,8 @@ type HillClimbingEntry struct {
 	Throughput float32
 }
 
-// NativePool reads the runtime's own thread pool. A runtime that has none, or whose layout does not tell where it is, gives
-// target.ErrUnsupported.
+// NativePool reads the runtime's own thread pool. It returns target.ErrUnsupported for a runtime without one, or whose
+// layout lacks its address.
 func (r *Runtime) NativePool() (*NativePool, error) {
 	var p NativePool
 	numbers := []struct {

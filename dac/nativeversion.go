@@ -10,8 +10,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// nativeVersion is the version of the runtime that a NativeAOT program was linked with: as the program told it when it crashed; the
-// constant that it would tell; the version of its core library, which is major and minor only.
+// nativeVersion returns the version of the runtime that is linked into a NativeAOT program. Its sources are the crash
+// record, the constant for that record, and the version of the core library, which is only major and minor.
 func (i *Instance) nativeVersion() string {
 	if b, err := i.CrashRecord(); err == nil {
 		var record struct {
@@ -40,8 +40,8 @@ func (i *Instance) nativeVersion() string {
 	return ""
 }
 
-// versionConstant is the text between zeros in the constants of the program that is a release of the version v, empty
-// where there is none, or more than one.
+// versionConstant returns the only zero-delimited text in the program's constants that is a release of the version v,
+// or "".
 func (i *Instance) versionConstant(v string) string {
 	constant := regexp.MustCompile(`\x00(` + regexp.QuoteMeta(v) + `\.\d{1,3})\x00`)
 	found := ""
@@ -84,8 +84,8 @@ func (i *Instance) stored(a target.Addr, n uint64) [][]byte {
 	return out
 }
 
-// CrashRecord is what a NativeAOT program that crashed has written about that: JSON. A program that did not crash has
-// none, which is target.ErrUnsupported.
+// CrashRecord returns the JSON that a NativeAOT program wrote about its crash. It returns target.ErrUnsupported for a
+// program that did not crash.
 func (i *Instance) CrashRecord() ([]byte, error) {
 	if i.aotHeader == 0 {
 		return nil, target.Unsupportedf("only NativeAOT programs have a record of a crash")
@@ -111,7 +111,7 @@ func (i *Instance) CrashRecord() ([]byte, error) {
 	return nil, target.Unsupportedf("the debug header does not tell where the record of a crash is")
 }
 
-// record reads JSON up to the zero behind it.
+// record reads JSON up to the closing zero.
 func (i *Instance) record(at target.Addr) ([]byte, error) {
 	var out []byte
 	for len(out) < limits.CrashRecord {

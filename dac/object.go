@@ -6,9 +6,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// ObjectMethodTable reads the address of the MethodTable of the object at a,
-// without the marks that a collection leaves in it. It does not check that a
-// is an object.
+// ObjectMethodTable reads the address of the MethodTable of the object at a, without the GC's mark bits. It does not
+// check that a is an object.
 func (r *Runtime) ObjectMethodTable(a target.Addr) (target.Addr, error) {
 	v, err := target.Uint64(r.mem, a)
 	return target.Addr(v &^ r.consts.objectMask), err
@@ -16,7 +15,7 @@ func (r *Runtime) ObjectMethodTable(a target.Addr) (target.Addr, error) {
 
 // ObjectLength reads the number of components of the string or array at a.
 func (r *Runtime) ObjectLength(a target.Addr) (uint32, error) {
-	// A string keeps its length where an array does (object.h).
+	// A string has its length at an array's offset (object.h).
 	v, err := target.Uint32(r.mem, a+target.Addr(r.off.Array.NumComponents))
 	if err != nil {
 		return 0, fmt.Errorf("length: %w", err)
@@ -24,8 +23,7 @@ func (r *Runtime) ObjectLength(a target.Addr) (uint32, error) {
 	return v, nil
 }
 
-// StringChars is where the characters of the string at a start, and how many
-// UTF-16 code units they are.
+// StringChars returns the address of the characters of the string at a, and their number in UTF-16 code units.
 func (r *Runtime) StringChars(a target.Addr) (target.Addr, uint32, error) {
 	v, err := target.Uint32(r.mem, a+target.Addr(r.off.String.Length))
 	if err != nil {
@@ -34,8 +32,7 @@ func (r *Runtime) StringChars(a target.Addr) (target.Addr, uint32, error) {
 	return a + target.Addr(r.off.String.FirstChar), v, nil
 }
 
-// StringOfChars is where the string begins whose characters begin at chars, if they
-// are those of one.
+// StringOfChars returns the address of the string whose characters would begin at chars.
 func (r *Runtime) StringOfChars(chars target.Addr) target.Addr {
 	return chars - target.Addr(r.off.String.FirstChar)
 }

@@ -4,11 +4,11 @@ import (
 	"github.com/sosgo/sosgo/internal/layout"
 )
 
-// offsets holds where the members of the runtime's structures are, resolved
-// once when a runtime is opened. The names are the descriptor's. A member that
-// not every runtime has is optional; layout.Absent marks it where it lacks.
+// offsets holds the offsets of the members of the runtime's structures. They are resolved once when a runtime is
+// opened. The names are the descriptor's. A member that not every runtime has is optional; layout.Absent marks a
+// missing one.
 //
-// The span of a structure is the number of bytes that one read of it needs.
+// The span of a structure is the number of bytes of one read.
 type offsets struct {
 	MethodTable struct {
 		span         int
@@ -134,9 +134,8 @@ type offsets struct {
 		GC             int `layout:"GCStatics"`
 		DataBlob       int `layout:"DataBlob"`
 	} `struct:"DomainLocalModule,optional"`
-	// Before 9 (appdomain.hpp, DomainLocalModule; threadstatics.h,
-	// ThreadLocalModule): the statics of generic types and of those that were
-	// made at run time.
+	// Before 9 (appdomain.hpp, DomainLocalModule; threadstatics.h, ThreadLocalModule): the statics of generic types and
+	// of types that were made at run time.
 	DynamicClassInfo struct {
 		Size  int `layout:"size"`
 		Entry int `layout:"DynamicEntry"`

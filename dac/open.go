@@ -12,10 +12,10 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A LayoutError says that no source of layout fits a runtime.
+// A LayoutError means that no source of layout fits a runtime.
 type LayoutError struct {
 	Runtime string   // path, version and identity of the runtime
-	Tried   []string // what was tried, and why it was refused
+	Tried   []string // each source that was tried, with the reason for its refusal
 }
 
 func (e *LayoutError) Error() string {
@@ -25,12 +25,10 @@ func (e *LayoutError) Error() string {
 // Unwrap makes an unknown runtime an unsupported one.
 func (e *LayoutError) Unwrap() error { return target.ErrUnsupported }
 
-// Open chooses the layout of the runtime and opens it. What the runtime says
-// about itself is believed first: its contract descriptor in the dump, then
-// that of the same build from the catalogue, then from its file; the tables
-// fill what these lack. Each combination must pass the probes. A NativeAOT
-// program, which has no CLR, is opened by its debug header: the Runtime answers
-// what the program has in common with one, and target.ErrUnsupported for the rest.
+// Open chooses the layout of the runtime and opens it. The runtime's own description has precedence: its contract
+// descriptor in the dump, then that of the same build from the catalogue, then that of its file. Tables add what these
+// lack. Each combination must pass the probes. Open uses the debug header for a NativeAOT program, which has no CLR:
+// its Runtime has what the program shares with a CLR, and returns target.ErrUnsupported for the rest.
 func (i *Instance) Open() (*Runtime, error) {
 	if i.Flavor == FlavorNativeAOT {
 		r, err := i.openNative()
@@ -53,7 +51,7 @@ func (i *Instance) Open() (*Runtime, error) {
 	bestScore := -1
 	for _, c := range candidates {
 		if c.Lender != "" && best != nil {
-			break // what the processor has itself is believed first
+			break // the processor's own tables have precedence
 		}
 		rt, err := i.try(own, c)
 		if err != nil {
@@ -89,8 +87,8 @@ func (i *Instance) describe() string {
 	return fmt.Sprintf("%s (%s, %s)", i.Module.Path, v, i.Identity)
 }
 
-// candidates are the tables to try, those of the runtime's own version first. Where there is none of a version for the
-// process's processor, another one's may do; of another version, it is asked last.
+// candidates returns the tables to try, those of the runtime's own version first. Tables for another processor replace
+// missing ones of that version; those of another version come last.
 func (i *Instance) candidates() []layout.Candidate {
 	platform, version := i.tgt.Platform(), i.Version()
 	own := layout.Candidates(platform.OS, platform.Arch, version)
@@ -112,7 +110,7 @@ func (i *Instance) ofMajor(major string) bool {
 	return layout.OfMajor(i.Version(), major) || i.IsCore3() && layout.OfMajor(major, "3")
 }
 
-// named is a candidate in a list of what was tried.
+// named returns the name of a candidate in the list of tried ones.
 func named(c layout.Candidate) string {
 	if c.Lender != "" {
 		return c.Major + " on " + c.Lender
@@ -147,7 +145,7 @@ type ownPart struct {
 	at   layout.Addresses
 }
 
-// ownParts collects what the runtime says about itself.
+// ownParts collects the runtime's own descriptions of its structures.
 func (i *Instance) ownParts() (parts []ownPart, tried []string) {
 	if p, err := i.descriptorInDump(); err == nil {
 		parts = append(parts, p)
@@ -287,7 +285,7 @@ func (i *Instance) try(own []ownPart, c layout.Candidate) (*Runtime, error) {
 	return i.tryWith(own, c, slots)
 }
 
-// tryWith is try with a given table of globals, nil if there is none.
+// tryWith is try with a given table of globals, which may be nil.
 func (i *Instance) tryWith(own []ownPart, c layout.Candidate, slots *slotTable) (*Runtime, error) {
 	places, err := i.proveSlots(slots, c.Parts[len(c.Parts)-1], merge(own, c, nil))
 	if err != nil {

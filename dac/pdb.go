@@ -10,19 +10,19 @@ import (
 
 // A PDBFiles finds portable PDBs on this machine. A ModuleFiles can be one too.
 type PDBFiles interface {
-	// PDB returns the content of the first PDB of m that check accepts, and the
-	// path of its file. id is what the module's image says of it.
+	// PDB returns the content of the first PDB of m that check accepts, and the path of its file. id is the identity in
+	// the module's image.
 	PDB(m *target.Module, id target.PDBID, check func([]byte) error) ([]byte, string, error)
 }
 
 // A PDB is the portable PDB of a module.
 type PDB struct {
 	Metadata *metadata.Metadata
-	Path     string // of its file, or of the image that it stands in
+	Path     string // of its file, or of the image that contains it
 }
 
-// PDB finds the module's portable PDB: in the image itself, or a file with the
-// identity that the image names. Any other file is refused.
+// PDB finds the module's portable PDB, in the image or in a file with the identity that the image has. It refuses other
+// files.
 func (m *Module) PDB() (*PDB, error) {
 	return m.pdb.Get(func() (*PDB, error) {
 		p, err := m.findPDB()

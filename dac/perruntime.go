@@ -1,11 +1,10 @@
 package dac
 
-// PerRuntime returns a function that gives the T of a runtime. It is made at the
-// first call for that runtime and lives as long: a package that builds on this
-// one keeps there what all its users share. Of two T that are made at the same
-// time one is dropped, so that make must only allocate.
+// PerRuntime returns a function that returns the T of a runtime. The first call for a runtime makes it, and it lives as
+// long as the runtime. Packages that build on this one keep shared state in it. If two calls make a T at the same time,
+// one is dropped, so that make must only allocate:
 //
-//	var readers = dac.PerRuntime(newReader)
+// var readers = dac.PerRuntime(newReader)
 func PerRuntime[T any](make func(*Runtime) *T) func(*Runtime) *T {
 	key := new(perRuntime)
 	return func(r *Runtime) *T {

@@ -7,10 +7,10 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A ProbeResult says how a probe ended.
+// A ProbeResult is the result of a probe.
 type ProbeResult uint8
 
-// The results. A probe whose bytes are missing proves nothing either way.
+// The results. A probe whose bytes are missing proves nothing.
 const (
 	ProbePassed ProbeResult = iota
 	ProbeFailed
@@ -21,12 +21,12 @@ func (p ProbeResult) String() string {
 	return [...]string{"passed", "failed", "not in the dump"}[p]
 }
 
-// A Probe is one check that the layout fits the process: an invariant between
-// structures that a wrong table does not meet.
+// A Probe is one check that the layout fits the process: an invariant between structures that a wrong table does not
+// satisfy.
 type Probe struct {
 	Name   string
 	Result ProbeResult
-	Detail string // why it failed, or what it found
+	Detail string // why it failed, or its finding
 }
 
 func tally(probes []Probe) (passed int, failed []Probe) {
@@ -125,8 +125,7 @@ func (r *Runtime) probeFree() (string, error) {
 	return fmt.Sprintf("at %016x", uint64(mt.Addr)), nil
 }
 
-// probeTypes are the types whose class the probes look at, as many as the dump
-// has.
+// probeTypes calls f for the types whose class the probes examine, as many as the dump has.
 func (r *Runtime) probeTypes(f func(*MethodTable) error) (string, error) {
 	var missing error
 	n := 0
@@ -231,8 +230,8 @@ func (r *Runtime) probeThreads() (string, error) {
 	return fmt.Sprintf("%d threads, %d of them in the dump", len(l.threads), known), nil
 }
 
-// probeStacks holds the bounds of stacks against the stack pointers, for tables whose other proofs are few. A thread
-// can be on another stack for a while, as in a signal's handler: most must be on their own.
+// probeStacks compares the bounds of stacks with the stack pointers, for tables with few other proofs. A thread can be
+// on another stack for a while, as in a signal handler, so that most must be on their own.
 func (r *Runtime) probeStacks() (string, error) {
 	l, err := r.readThreads()
 	if err != nil {
@@ -266,9 +265,8 @@ func (r *Runtime) probeStacks() (string, error) {
 	return fmt.Sprintf("%d of %d threads are on theirs", on, known), nil
 }
 
-// The plausible numbers of the GC (gcinterface.dac.h, GcDacVars: generation_size
-// and total_generation_count): three generations, the one of large objects, and
-// since 5 that of pinned ones.
+// The plausible numbers of the GC (gcinterface.dac.h, GcDacVars: generation_size and total_generation_count): three
+// generations, the large object heap, and since 5 the pinned object heap.
 const (
 	minGenerationSize, maxGenerationSize = 0x40, 0x400
 	minGenerations, maxGenerations       = 4, 5
@@ -284,13 +282,13 @@ func (r *Runtime) probeGC() (string, error) {
 	case err != nil:
 		return "", err
 	case n == 0:
-		return "3 generations and the large object heap", nil // 3.1 does not count them
+		return "3 generations and the large object heap", nil // 3.1 does not record their number
 	}
 	return fmt.Sprintf("%d generations", n), nil
 }
 
-// checkGCVars returns the number of generations of the GcDacVars at an address, 0
-// where it has none; the error says why it is no GcDacVars.
+// checkGCVars returns the number of generations of the GcDacVars at an address, 0 if it is not recorded. The error
+// explains why the address has no GcDacVars.
 func (r *Runtime) checkGCVars(at target.Addr) (uint32, error) {
 	size, err := r.layout.Offset("GcDacVars", "GenerationSize")
 	if err != nil {

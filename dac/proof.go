@@ -7,20 +7,18 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Strength says how sure it is that a structure of the runtime lies at an
-// address. What is contradicted has none: it is target.ErrCorrupt.
+// A Strength is the certainty that a structure of the runtime is at an address. A contradicted structure has none: it
+// is target.ErrCorrupt.
 type Strength uint8
 
 // The strengths.
 const (
-	// Unproven is what nothing contradicts, but whose proof the dump lacks: it is
-	// believed of an address that the runtime's own structures name, and is
-	// target.ErrNotInDump for any other.
+	// Unproven: nothing contradicts, but the dump lacks the proof. Such a structure is accepted at an address that the
+	// runtime's own structures refer to; any other address is target.ErrNotInDump.
 	Unproven Strength = iota
-	// Consistent is what its neighbours name back.
+	// Consistent: the structures that it refers to refer back.
 	Consistent
-	// Listed is what a list or map of the runtime has, which was reached from the
-	// runtime's variables.
+	// Listed: a list or map of the runtime contains it, reached from the runtime's variables.
 	Listed
 )
 
@@ -31,18 +29,17 @@ func (s Strength) String() string {
 	return fmt.Sprintf("Strength(%d)", uint8(s))
 }
 
-// A Proof says why an address is believed to hold a structure of the runtime.
-// Where a structure is asked for by an address of whatever origin, the one
-// function that gives it (Runtime.Module, MethodTableAt, FieldDesc, code.Reader's
-// MethodDesc …) wants one; those with Trusted in their name are for addresses
-// that the runtime's structures name, and demand only that nothing contradicts.
+// A Proof is the reason to accept an address as a structure of the runtime. For an address from any source, one
+// function per structure (Runtime.Module, MethodTableAt, FieldDesc, code.Reader's MethodDesc …) requires a proof.
+// Functions with Trusted in their name are for addresses that the runtime's structures refer to, and require only that
+// nothing contradicts.
 type Proof struct {
 	Strength Strength
-	By       string // what proves it, in words: "the list of assemblies"
-	Missing  error  // of what is unproven: the memory that would tell
+	By       string // the proof in words: "the list of assemblies"
+	Missing  error  // the missing memory of an unproven structure
 }
 
-// Unproven is the error for what is only trusted, nil for what is proved.
+// Unproven returns the error for a structure that is only trusted, nil for a proved one.
 func (p Proof) Unproven() error {
 	switch {
 	case p.Strength > Unproven:
@@ -53,12 +50,12 @@ func (p Proof) Unproven() error {
 	return target.ErrNotInDump
 }
 
-// A ForeignError says that a structure belongs to another CLR of the process. It
-// is target.ErrCorrupt: for this one the address is wrong.
+// A ForeignError means that a structure belongs to another CLR of the process. It is a target.ErrCorrupt: the address
+// is wrong for this one.
 type ForeignError struct {
 	Addr  target.Addr
 	What  string    // "MethodTable"
-	Owner *Instance // whose it is
+	Owner *Instance // the CLR that owns the structure
 }
 
 func (e *ForeignError) Error() string {
@@ -68,8 +65,7 @@ func (e *ForeignError) Error() string {
 // Unwrap makes it target.ErrCorrupt.
 func (e *ForeignError) Unwrap() error { return target.ErrCorrupt }
 
-// owner is the CLR of the process, another one than r's, whose image has the
-// vtable that the first word of the Module at a points to; nil for none.
+// owner returns the other CLR of the process whose image has the vtable of the Module at a, or nil.
 func (r *Runtime) owner(module target.Addr) *Instance {
 	if len(r.inst.others) == 0 {
 		return nil
@@ -90,17 +86,16 @@ func (r *Runtime) owner(module target.Addr) *Instance {
 // aligned, and in the range that processes have.
 func canonical(a target.Addr) bool { return a%8 == 0 && a >= lowestStructure && a <= highestStructure }
 
-// Where structures of a 64-bit process can lie, on x64 and ARM64: not in the first
-// pages, which systems keep free, nor where user space ends.
+// The range of a 64-bit process's structures on x64 and ARM64: above the first pages, which systems keep free, and
+// below the end of user space.
 const (
 	lowestStructure  = 64 << 10
 	highestStructure = 1<<48 - 1
 )
 
-// MethodTableAt returns the type whose MethodTable is at a, an address of
-// whatever origin, with what proves it: its EEClass, or where the dump lacks that,
-// the module that it says it is of. An address that holds no MethodTable is
-// target.ErrCorrupt, one of another CLR a *ForeignError.
+// MethodTableAt returns the type whose MethodTable is at a, an address from any source, with its proof: its EEClass, or
+// if the dump lacks that, its module. The error is target.ErrCorrupt for an address without a MethodTable, and a
+// *ForeignError for a MethodTable of another CLR.
 func (r *Runtime) MethodTableAt(a target.Addr) (*MethodTable, Proof, error) {
 	if r.native != nil {
 		return r.nativeMethodTableAt(a)
@@ -128,9 +123,8 @@ func (r *Runtime) MethodTableAt(a target.Addr) (*MethodTable, Proof, error) {
 	return mt, p, nil
 }
 
-// hasHome reports whether the module or the base class of mt may be one: two
-// structures that point at each other, as on a stack, are no type and its class. One
-// of the two is enough, so that damage to a type does not hide it.
+// hasHome reports whether the module or the base class of mt can be one. Two structures that point at each other, as on
+// a stack, are no type and class. One of the two is enough, so that damage to a type does not hide it.
 func (r *Runtime) hasHome(mt *MethodTable) bool {
 	if _, err := r.Module(mt.Module); mt.Addr == r.known.Free || !errors.Is(err, target.ErrCorrupt) {
 		return true
@@ -142,8 +136,7 @@ func (r *Runtime) hasHome(mt *MethodTable) bool {
 	return !errors.Is(err, target.ErrCorrupt)
 }
 
-// partialMethodTable reads a MethodTable whose EEClass the dump lacks. That its
-// module is one is then the proof.
+// partialMethodTable reads a MethodTable whose EEClass the dump lacks. Its module is the proof then.
 func (r *Runtime) partialMethodTable(a target.Addr) (*MethodTable, error) {
 	mt, err := r.TrustedMethodTable(a)
 	if err != nil {
@@ -190,7 +183,7 @@ func (r *Runtime) listedType(mt *MethodTable) (bool, error) {
 	return false, notMethodTable(mt.Addr)
 }
 
-// ignoreMissing is err, unless the dump lacks what was asked for.
+// ignoreMissing returns err, or nil if the dump lacks the memory.
 func ignoreMissing(err error) error {
 	if errors.Is(err, target.ErrNotInDump) {
 		return nil

@@ -8,14 +8,12 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// helperObjects is how many pointers to references the classes have whose frame
-// protects locals of the runtime's code (frames.h, HelperMethodFrame_1OBJ).
+// helperObjects maps frame classes to their numbers of protected references (frames.h, HelperMethodFrame_1OBJ).
 var helperObjects = map[string]int{"HelperMethodFrame_1OBJ": 1, "HelperMethodFrame_2OBJ": 2, "HelperMethodFrame_3OBJ": 3}
 
-// Protected returns where the references are that f keeps for the runtime's
-// native code, and whether they may point into objects, or at none. Frames of
-// most classes keep none. One that keeps them in a way that the layout does not
-// tell is target.ErrUnsupported.
+// Protected returns the addresses of references that f keeps for the runtime's native code, and whether they may point
+// into objects or outside the heap. Frames of most classes keep none. It returns target.ErrUnsupported if the layout
+// lacks their place.
 func (r *Runtime) Protected(f *Frame) (slots []target.Addr, interior bool, err error) {
 	l, err := r.frameLayout()
 	if err != nil {
@@ -37,9 +35,8 @@ func (r *Runtime) Protected(f *Frame) (slots []target.Addr, interior bool, err e
 	return slots, interior, nil
 }
 
-// dynamicHelper are the arguments of a helper that code of ReadyToRun images calls, as
-// many as the frame says are objects: the first, and the second (frames.h,
-// DynamicHelperFrameFlags).
+// dynamicHelper returns the arguments that are objects, by the frame's flags, of a helper that code of ReadyToRun
+// images calls: the first, and the second (frames.h, DynamicHelperFrameFlags).
 func (r *Runtime) dynamicHelper(l *frameLayout, f *Frame) ([]target.Addr, error) {
 	if l.DynamicHelper.Flags == layout.Absent {
 		return nil, &layout.Error{Type: "DynamicHelperFrame", Field: "Flags"}
@@ -61,16 +58,15 @@ func (r *Runtime) dynamicHelper(l *frameLayout, f *Frame) ([]target.Addr, error)
 	return slots, err
 }
 
-// An ArgumentArea is where a stub of the runtime keeps the arguments of the call that
-// it stands in (callingconvention.h, TransitionBlock).
+// An ArgumentArea locates the arguments of the current call of a stub of the runtime (callingconvention.h,
+// TransitionBlock).
 type ArgumentArea struct {
 	Registers target.Addr // the integer argument registers, in the order of ABI.Arguments
 	Stack     target.Addr // the first word of the arguments on the stack
 }
 
-// FrameArguments is where the arguments are that f keeps for the collector until the
-// method runs that it was called for, of a class that keeps them (frames.h,
-// TransitionFrame::PromoteCallerStack); it reports false for others.
+// FrameArguments returns the arguments that f keeps for the collector until its method runs (frames.h,
+// TransitionFrame::PromoteCallerStack). It reports false for frame classes that keep none.
 func (r *Runtime) FrameArguments(f *Frame) (ArgumentArea, bool, error) {
 	if f.Kind != FrameTransition || !keepsArguments[f.Class] {
 		return ArgumentArea{}, false, nil
@@ -112,16 +108,16 @@ func (r *Runtime) argumentArea(l *frameLayout, f *Frame) (ArgumentArea, error) {
 var keepsArguments = map[string]bool{"PrestubMethodFrame": true, "CallCountingHelperFrame": true, "StubDispatchFrame": true,
 	"ExternalMethodFrame": true, "ComPlusMethodFrame": true, "CLRToCOMMethodFrame": true}
 
-// unreadReferences are the classes of frames that keep references which are not read,
-// with what they are (frames.h, GcScanRoots).
+// unreadReferences maps frame classes that keep references which sosgo does not read to the kind of those references
+// (frames.h, GcScanRoots).
 var unreadReferences = map[string]string{
 	"HijackFrame":       "what the call returned whose return address the runtime replaced",
 	"PInvokeCalliFrame": "the arguments of a call through an unmanaged function pointer",
 	"TailCallFrame":     "the arguments of a tail call",
 }
 
-// UnreadReferences is target.ErrUnsupported, with what they are, for a frame that can keep
-// references which nothing here reads; nil for others.
+// UnreadReferences returns target.ErrUnsupported for a frame that can keep references which sosgo does not read, nil
+// for others.
 func (r *Runtime) UnreadReferences(f *Frame) error {
 	what := unreadReferences[f.Class]
 	if what == "" {

@@ -6,11 +6,9 @@ import (
 	"strings"
 )
 
-// Release is the version that the runtime was released under, "10.0.14", empty
-// where the process does not tell. The folder of a shared framework and the
-// catalogue name it. A file version of .NET 5 and later has it too: the number of
-// the release and two digits of the year are its third part, as in
-// 10.0.1426.52326.
+// Release returns the version under which the runtime was released, "10.0.14", or "" if unknown. The folder of a shared
+// framework and the catalogue have it. So has a file version of .NET 5 and later: its third part is the number of the
+// release and two digits of the year, as in 10.0.1426.52326.
 func (i *Instance) Release() string {
 	v := i.Version()
 	parts := strings.Split(v, ".")
